@@ -1,5 +1,5 @@
 /*
- * failure.h - a stream that says only why the program that should have made it failed
+ * failure.h - writes a stream that contains only the cause of its program's failure
  */
 #ifndef TR_CLI_FAILURE_H
 #define TR_CLI_FAILURE_H
@@ -14,8 +14,8 @@ enum { FAILURE_CAUSE = 1200 };
 /* Write "program: file: offset: what is wrong", as error_print prints it. */
 void failure_cause(const struct error *e, char cause[FAILURE_CAUSE]);
 
-/* Write the whole stream: a HEAD with these flags, and an END. A file that has content already is
- * left alone. Errors are ignored. */
+/* Write the complete stream: a HEAD with these flags, and an END. A file that has content
+ * already is unchanged. Errors are ignored. */
 void failure_write(struct output *o, uint32_t head_flags, const char *cause);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What getopt_long returns for the long option of row i: no letter, '?' or ':' can be taken for it.
- */
+/* Value of getopt_long for the long option of row i: it differs from every letter, '?' and ':'.
+ * */
 enum { LONG_BASE = 0x10000 };
 
 static bool is_option(const struct option_row *row)
@@ -32,7 +32,7 @@ static const struct option_row *find_letter(const struct option_row *const *rows
 static void fill_tables(const struct option_row *const *rows, size_t n, struct option *longs,
 			char *shorts)
 {
-	*shorts++ = ':'; /* tell a missing argument from an unknown option, print nothing */
+	*shorts++ = ':'; /* distinguish a missing argument from an unknown option, print nothing */
 	for (size_t i = 0; i < n; i++) {
 		int kind = argument_kind(rows[i]);
 
@@ -50,7 +50,7 @@ static void fill_tables(const struct option_row *const *rows, size_t n, struct o
 	*longs = (struct option){0};
 }
 
-/* How many long names begin with the one the user wrote? */
+/* Count the long names that begin with the name that the user wrote. */
 static size_t count_matches(const struct option *longs, const char *word, size_t n)
 {
 	size_t count = 0;

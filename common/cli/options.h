@@ -18,7 +18,8 @@ struct option_row {
 	int key;	  /* short letter; >= 256: long only; OPTION_HEADING: help is a heading */
 	const char *name; /* long name without "--", may be NULL */
 	const char *arg;  /* metavariable, NULL for a flag, "[WHEN]": the argument is optional */
-	const char *help; /* may hold \n; NULL: a hidden option, neither in --help nor completed */
+	const char
+		*help; /* may contain \n; NULL: a hidden option, neither in --help nor completed */
 	const char *complete; /* NULL, "file", "dir", or the blank-separated words it takes */
 };
 
@@ -43,13 +44,13 @@ void options_help(const struct option_row *const *rows, size_t n, FILE *f);
  */
 void options_complete(const struct option_row *const *rows, size_t n, FILE *f);
 
-/* Is the row the {0} that ends a table? */
+/* Test whether the row is the {0} that ends a table. */
 static inline bool options_end(const struct option_row *row)
 {
 	return !row->key && !row->name;
 }
 
-/* Short letter of the row, 0 where it has none. */
+/* Get the short letter of the row, 0 if it has none. */
 static inline int options_letter(const struct option_row *row)
 {
 	return row->key > ' ' && row->key < 127 ? row->key : 0;

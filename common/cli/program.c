@@ -35,7 +35,8 @@ struct start {
 	int print; /* key of the first of --help, --version, --complete-options, else 0 */
 };
 
-/* A parent may have left SIGPIPE ignored or blocked; we want to die of it quietly. */
+/* Restore SIGPIPE, which a parent may have left ignored or blocked: the program should be killed
+ * by it. */
 static void restore_sigpipe(void)
 {
 	sigset_t set;
@@ -47,8 +48,9 @@ static void restore_sigpipe(void)
 }
 
 /*
- * Were one of them closed, the next file opened would get its number, and messages would be written
- * into it. Each is opened the wrong way round, so that its use is an error and not an empty input.
+ * Open closed standard descriptors. If one were closed, the next file opened would get its number,
+ * and messages would be written into it. Each is opened in the wrong mode, so that using it is an
+ * error and not an empty input.
  */
 static int open_standard(struct error *e)
 {
@@ -56,7 +58,8 @@ static int open_standard(struct error *e)
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
 		if (open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_NOCTTY) != fd)
-			return error_errno(e, "/dev/null", NO_OFFSET, "cannot stand in");
+			return error_errno(e, "/dev/null", NO_OFFSET,
+					   "cannot open in place of a closed descriptor");
 	}
 	return 0;
 }
@@ -186,7 +189,7 @@ int program_usage(const struct common_options *c, const char *fmt, ...)
 	return usage(c, &e);
 }
 
-/* An -o after the option that is wrong. */
+/* Test whether -o follows the invalid option. */
 static bool has_output(char **argv)
 {
 	while (*++argv)

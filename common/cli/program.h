@@ -27,12 +27,12 @@ struct program {
 	const char *operands;		  /* "INPUT..." */
 	const char *purpose;		  /* one line */
 	const struct option_row *options; /* the program's own, ended by {0}; may be NULL */
-	/* An option of the program's own; arg lives as long as argv. 0, or -1 with e filled: a
-	   usage error. May be NULL where the table is empty. */
+	/* Handle an option of the program; arg is valid as long as argv. 0, or -1 with e filled:
+	   a usage error. May be NULL if the table is empty. */
 	int (*option)(void *ctx, int key, const char *arg, struct error *e);
 	int words; /* operands before the files: expressions */
-	/* By its options: flags of HEAD (enum head_flags) of the stream that the program writes,
-	   -1: it writes none. May be NULL: it never does. */
+	/* Get the HEAD flags (enum head_flags) of the stream that the program writes with its
+	   options, -1: it writes no stream. May be NULL: it never does. */
 	int (*streams)(const void *ctx);
 };
 
@@ -57,22 +57,24 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 		  struct common_options *c);
 
 /*
- * What the program does to what goes through it: its name, its own options with their arguments and
- * the words, but not what every program has, nor files. Of a command line that cannot be parsed, as
- * one that hides something, the name alone. argv is as program_start left it. -1: out of memory.
+ * Write the command of this stage for HEAD: the program's name, its own options with their
+ * arguments, and the words, but neither common options nor files. If the command line cannot be
+ * parsed, it is the name alone, as it may contain secrets. argv is as program_start left it. -1:
+ * out of memory.
  */
 int program_stage(const struct program *p, int argc, char **argv, struct buffer *text);
 
-/* The rest of a usage error found after parsing (a missing operand): prints "name: what" and
-   "Try 'name --help'", and goes on as program_failed. Returns 2. */
+/* Report a usage error found after parsing (a missing operand): print "name: what" and "Try
+ * 'name --help'", then act as program_failed. Returns 2. */
 int program_usage(const struct common_options *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Flags of HEAD of the stream that the program writes by its options; -1: it writes none. */
+/* Get the HEAD flags of the stream that the program writes with its options; -1: it writes no
+ * stream. */
 int program_streams(const struct common_options *c);
 
-/* The program ends because of this error, which was printed, before it has opened its output: where
- * the next program of the pipe waits for a stream, it gets one that says so. Returns 2. */
+/* End the program after a printed error, before it has opened its output: if the next program of
+ * the pipe waits for a stream, write a stream that contains the error. Returns 2. */
 int program_failed(const struct common_options *c, const struct error *e);
 
 #endif

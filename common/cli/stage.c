@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 enum {
-	MESSAGES = 10,	     /* of damage; what is beyond is counted */
+	MESSAGES = 10,	     /* messages of damage that are printed; further ones are counted */
 	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
-	TOLD_LIMIT = 4096,
+	INPUT_ERRORS_LIMIT = 4096,
 };
 
 int stage_fail(struct stage *s, const struct error *e)
@@ -50,7 +50,7 @@ int stage_print_to(struct stage *s, enum output_kind kind)
 	return 0;
 }
 
-/* What it does to the stream, into HEAD. */
+/* Add the command of this stage to HEAD. */
 static int add_stage(struct stage *s, int argc, char **argv)
 {
 	const struct program *p = s->options->program;
@@ -86,8 +86,8 @@ int stage_create(struct stage *s, int argc, char **argv)
 	return 0;
 }
 
-/* Once each: true if it is new. What there is no memory for is left out: it was printed. */
-static bool tell(struct stage *s, const char *file, uint64_t offset, const char *what)
+/* Record an input error: true if it is new. Without memory it is dropped: it was printed. */
+static bool add_input_error(struct stage *s, const char *file, uint64_t offset, const char *what)
 {
 	char location[40] = "", *line;
 	bool is_new = true;
@@ -95,37 +95,38 @@ static bool tell(struct stage *s, const char *file, uint64_t offset, const char 
 
 	if (offset != NO_OFFSET)
 		snprintf(location, sizeof(location), "0x%" PRIx64 ": ", offset);
-	n = asprintf(&line, "%s%s%s%s%s", s->told.size ? "; " : "", file, *file ? ": " : "",
+	n = asprintf(&line, "%s%s%s%s%s", s->input_errors.size ? "; " : "", file, *file ? ": " : "",
 		     location, what);
 	if (n < 0)
 		return true;
-	if (s->told.size)
-		is_new = !strstr((char *)s->told.data, line + 2);
-	if (is_new && s->told.size + (size_t)n < TOLD_LIMIT &&
-	    !buffer_append(&s->told, line, (size_t)n) && !buffer_u8(&s->told, 0))
-		s->told.size--;
+	if (s->input_errors.size)
+		is_new = !strstr((char *)s->input_errors.data, line + 2);
+	if (is_new && s->input_errors.size + (size_t)n < INPUT_ERRORS_LIMIT &&
+	    !buffer_append(&s->input_errors, line, (size_t)n) && !buffer_u8(&s->input_errors, 0))
+		s->input_errors.size--;
 	free(line);
 	return is_new;
 }
 
-const char *stage_told(const struct stage *s)
+const char *stage_input_errors(const struct stage *s)
 {
-	return s->told.size ? (const char *)s->told.data : NULL;
+	return s->input_errors.size ? (const char *)s->input_errors.data : NULL;
 }
 
-/* The input is damaged, or one of several cannot be read: say so, let END say so, and go on. */
+/* Handle damage in the input, or one unreadable input of several: print it, record it for END,
+ * and continue. */
 static void input_failed(struct stage *s)
 {
 	const struct error *e = &s->in.error;
 
-	/* a failed flush in before_block is the output's fault */
+	/* a failed flush in before_block is an error of the output */
 	if (s->filter && s->in.stop && s->out.error.what[0]) {
 		stage_fail(s, &s->out.error);
 		return;
 	}
 	if (s->damages++ < MESSAGES) {
 		error_print(e);
-		tell(s, e->file, e->offset, e->what);
+		add_input_error(s, e->file, e->offset, e->what);
 	}
 	s->status = status_worse(s->status, s->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
 	if (s->in.fatal && !s->cause[0])
@@ -134,7 +135,7 @@ static void input_failed(struct stage *s)
 		writer_status(&s->out, STATUS_DAMAGED, e->what);
 }
 
-/* Nothing that a failed program has left out may pass for a result. */
+/* End with status 2: the output of a failed program must not pass for a result. */
 static void upstream_failed(struct stage *s, const char *cause)
 {
 	struct error e;
@@ -145,7 +146,8 @@ static void upstream_failed(struct stage *s, const char *cause)
 	stage_fail(s, &e);
 }
 
-/* What upstream knows of damage reaches our END and our exit status. */
+/* Merge upstream's END into the status: damage found upstream is in this END and exit status
+ * too. */
 static void take_end(struct stage *s)
 {
 	const struct end *end = &s->in.end;
@@ -158,8 +160,9 @@ static void take_end(struct stage *s)
 	} else if (end->status) {
 		const char *what = end->message.size ? end->message.text : "its decoder says so";
 
-		/* the last program of a pipe says it */
-		if (tell(s, "", NO_OFFSET, what) && !(s->filter && output_is_pipe(&s->output)))
+		/* the last program of a pipe prints it */
+		if (add_input_error(s, "", NO_OFFSET, what) &&
+		    !(s->filter && output_is_pipe(&s->output)))
 			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s", what);
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 	}
@@ -218,7 +221,7 @@ static void count(struct stage *s, const struct block *b)
 	progress_tick(&s->progress, s->bytes + s->offset, s->in.size, s->events);
 }
 
-/* The block's rows are at hand and checked. */
+/* Remove malformed values from a block whose rows were read and checked. */
 static int drop_bad_values(struct stage *s, struct block *b)
 {
 	int64_t dropped = bad_values_drop(&s->bad_values, b, s->in.reads_values);
@@ -233,8 +236,8 @@ static int drop_bad_values(struct stage *s, struct block *b)
 	return 0;
 }
 
-/* Events of two streams are on one axis only if their clocks have one name, as in trdecode. Clocks
- * of ticks are compared by clocks.h, where that matters. */
+/* Check that the clocks of all streams have one name, as trdecode does, if their events are on
+ * one axis. clocks.h compares clocks of ticks, if needed. */
 static int compare_clocks(struct stage *s, const struct block *b)
 {
 	const struct lane *lane = b->rows && b->nlanes ? b->lanes[0] : NULL;
@@ -304,8 +307,8 @@ int stage_pass(struct stage *s, struct block *b)
 	return s->stopped ? -1 : 0;
 }
 
-/* Write the last END. Empty input, too, gives a whole stream with a status. What followed the last
- * END of upstream is reported by one more stream. */
+/* Write the last END. Empty input gives a complete stream with a status too. If upstream's
+ * stream continued after its last END, a further stream reports that. */
 static int end_stream(struct stage *s)
 {
 	bool needed = !s->head_sent || s->out.status > s->out.sent_status;
@@ -333,12 +336,12 @@ int stage_finish(struct stage *s)
 		writer_status(&s->out, STATUS_FAILED, s->cause);
 	if (s->filter && end_stream(s))
 		stage_fail(s, &s->out.error);
-	/* a summary is written when all is well */
+	/* a summary is written only if there was no failure */
 	if (!s->filter && s->output_open && s->status == STATUS_FAILED && !s->output.failed &&
 	    program_streams(s->options) >= 0)
 		failure_write(&s->output, (uint32_t)program_streams(s->options), s->cause);
 	reader_close(&s->in);
-	buffer_free(&s->told);
+	buffer_free(&s->input_errors);
 	if (s->output_open && output_close(&s->output, s->status, &e))
 		stage_fail(s, &e);
 	if (s->filter)

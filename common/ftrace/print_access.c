@@ -1,5 +1,5 @@
 /*
- * Fields of the record, as numbers and as arrays.
+ * print_access.c - parses accesses to fields of the record, as numbers and as arrays
  */
 #include "common/ftrace/print_parser.h"
 

@@ -1,4 +1,4 @@
-/* What the kernel's printf() prints for %pM, %pI, %pU and %ph. */
+/* print_address.c - prints %pM, %pI, %pU and %ph as the kernel's printf() does */
 #include "common/ftrace/print_tree.h"
 
 enum { FAMILY_IP4 = 2, FAMILY_IP6 = 10 };
@@ -63,7 +63,7 @@ static uint16_t group(const uint8_t *p, int i)
 	return (uint16_t)(p[2 * i] << 8 | p[2 * i + 1]);
 }
 
-/* The first of the longest runs of zero groups, of two at least. */
+/* Find the first of the longest runs of at least two zero groups. */
 static void longest_zeros(const uint8_t *p, int groups, int *at, int *length)
 {
 	*at = -1;
@@ -108,7 +108,7 @@ static void ip6_short(struct line *out, const uint8_t *p)
 	}
 }
 
-/* A struct sockaddr: the family in the kernel's byte order, the rest in the network's. */
+/* Print a struct sockaddr: the family in the kernel's byte order, the rest in the network's. */
 static void socket_address(struct line *out, const char *extension, struct byte_range r, bool big)
 {
 	bool port = false, compact = false;

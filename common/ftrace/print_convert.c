@@ -1,16 +1,16 @@
-/* The conversions of a print fmt carried out: the message of a record. */
+/* print_convert.c - prints a record by the conversions of its print fmt */
 #include <ctype.h>
 
 #include "common/util/digits.h"
 #include "common/ftrace/print_tree.h"
 
-/* How a column is to look, for one record. */
+/* The layout of a column, for one record. */
 struct column {
 	int width, precision;
 	uint8_t flags;
 };
 
-/* The next argument of a binary format: bytes in all, aligned to at most 4. */
+/* Read the next argument of a binary format: bytes in all, aligned to at most 4. */
 static uint64_t packed(struct print_input *in, unsigned size, bool is_signed)
 {
 	size_t at = align_up(in->next, size < 4 ? size : 4);
@@ -168,7 +168,8 @@ static bool printable(const struct print_input *in)
 	return in->next < in->size && isprint(in->record[in->next]);
 }
 
-/* %p of a binary format: where it would need what it points to, newer kernels have stored text. */
+/* Print %p of a binary format. Where the data pointed to would be needed, newer kernels have
+ * stored a text. */
 static void packed_pointer(struct print_input *in, const struct print_item *item, struct line *out)
 {
 	const char *x = item->extension;
@@ -258,7 +259,7 @@ void print_format_text(const struct print_format *f, const struct print_kernel *
 	}
 }
 
-/* ---- fields as they stand ---- */
+/* ---- raw fields ---- */
 
 static bool is_text(const uint8_t *p, size_t n)
 {

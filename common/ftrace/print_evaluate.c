@@ -1,7 +1,8 @@
-/* Nodes of a compiled print fmt on a record. */
+/* print_evaluate.c - evaluates the nodes of a compiled print fmt for a record */
 #include "common/ftrace/print_tree.h"
 
-/* Shifts of the type's size or more, and division by 0, are undefined in C: they give 0. */
+/* Shift. Shifts of the type's size or more, and division by 0, are undefined in C: they give 0.
+ * */
 static uint64_t shift(const struct print_node *n, uint64_t a, uint64_t b)
 {
 	bool right = n->op == OP_SHIFT_RIGHT;
@@ -77,7 +78,7 @@ static const struct print_node *node_at(const struct print_input *in, uint32_t n
 	return &in->format->nodes[node];
 }
 
-/* What is not inside of the record reads as 0, as by libtraceevent. */
+/* Load a field. Bytes outside of the record are read as 0, as by libtraceevent. */
 static uint64_t load(const struct print_input *in, uint64_t offset, unsigned size, bool is_signed)
 {
 	if (offset > in->size || size > in->size - offset)
@@ -155,7 +156,7 @@ struct byte_range print_range(const struct print_input *in, uint32_t node)
 	return (struct byte_range){in->record, 0};
 }
 
-/* Leave no more than that much. */
+/* Limit the range to that size. */
 static struct byte_range cut(struct byte_range r, uint64_t most)
 {
 	if (r.size > most)
@@ -168,7 +169,7 @@ static const char *text_at(const struct print_input *in, size_t where)
 	return (const char *)in->format->texts.data + where;
 }
 
-/* Numbers that have no name, as the kernel's unsigned long. */
+/* Print a number without a name as the kernel's unsigned long. */
 static void unnamed(struct line *out, uint64_t v, unsigned word, unsigned width)
 {
 	line_puts(out, "0x");
@@ -256,7 +257,7 @@ static void characters(struct byte_range r, struct line *out)
 	line_put(out, (const char *)r.data, strnlen((const char *)r.data, r.size));
 }
 
-/* %s of a number is a pointer: to a constant string of the kernel, if it is known. */
+/* Print %s of a number, a pointer: the constant string of the kernel, if known. */
 static void pointed(const struct print_input *in, uint32_t node, struct line *out)
 {
 	uint64_t v = print_number(in, node);

@@ -26,7 +26,7 @@ static bool contains(const char *p, size_t n, const char *what)
 	return memmem(p, n, what, strlen(what)) != NULL;
 }
 
-/* "offset:8;" behind p gives 8. */
+/* Read a number: "offset:8;" after p gives 8. */
 static bool number_of(const char *p, const char *end, const char *key, uint32_t *v)
 {
 	const char *q = memmem(p, (size_t)(end - p), key, strlen(key));
@@ -47,7 +47,7 @@ static bool number_of(const char *p, const char *end, const char *key, uint32_t 
 	return true;
 }
 
-/* Bytes of an element by the name of its type, where it has a fixed one. */
+/* Get the bytes of an element by the name of its type, if that has a fixed size. */
 static uint8_t size_of(const char *p, size_t n, unsigned word)
 {
 	static const struct {
@@ -69,7 +69,8 @@ static uint8_t size_of(const char *p, size_t n, unsigned word)
 	return 0;
 }
 
-/* The last number between the brackets: its other words are constants that were not expanded. */
+/* Get the last number between the brackets: other words there are constants that were not
+ * expanded. */
 static uint32_t length_in(const char *p, const char *end)
 {
 	uint64_t v = 0;
@@ -95,7 +96,8 @@ static bool name_of(struct format_field *f, const char *p, const char *end)
 	return f->name_size != 0;
 }
 
-/* "__data_loc char[] name" or "char comm[16]": the text between "field:" and its semicolon. */
+/* Parse a declaration: "__data_loc char[] name" or "char comm[16]", the text between "field:"
+ * and its semicolon. */
 static bool declared(struct format_field *f, const char *p, const char *end, unsigned word)
 {
 	const char *open = memchr(p, '[', (size_t)(end - p)), *close;
@@ -108,7 +110,7 @@ static bool declared(struct format_field *f, const char *p, const char *end, uns
 			return false;
 		f->array = true;
 		length = length_in(open + 1, close);
-		/* behind the brackets, or before them */
+		/* after the brackets, or before them */
 		if (!name_of(f, close, end) && !name_of(f, p, open))
 			return false;
 		type_end = f->name > open ? open : f->name;
@@ -220,12 +222,12 @@ bool format_field_range(const struct format_field *f, const uint8_t *record, siz
 		at = (v & 0xffff) + (f->rel_loc ? at + n : 0);
 		if (at > size)
 			return false;
-		/* of 2 bytes, in very old kernels: no length is given */
+		/* of 2 bytes, in very old kernels: without a length */
 		n = f->size == 2 ? size - at : v >> 16;
 		if (n > size - at)
 			return false;
 	} else if (!n || (f->array && n > size - at)) {
-		/* a stack is declared with 8 places, and has as many as it needs */
+		/* a stack is declared with 8 elements, and has as many as it needs */
 		n = size - at;
 	} else if (n > size - at) {
 		return false;

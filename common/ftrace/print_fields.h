@@ -20,27 +20,27 @@ struct format_field {
 	uint32_t offset, size; /* bytes in the record; size 0: up to its end */
 	uint8_t element;       /* bytes of one element: 1, 2, 4 or 8, or 0: not known */
 	bool is_signed, array, string, pointer, has_long, common;
-	bool data_loc, rel_loc; /* what is at offset says where the array stands */
+	bool data_loc, rel_loc; /* the value at offset is the array's offset */
 };
 
 struct format_fields {
 	struct format_field *fields;
 	size_t count;
-	const char *print; /* what follows "print fmt:", NULL: there is none */
+	const char *print; /* text after "print fmt:", NULL: none */
 	size_t print_size;
 };
 
-/* Take the text apart; it must stay as it is. word: bytes of a long. Lines that are none are
- * skipped. -1: out of memory. */
+/* Parse the text, which must stay unchanged. word: bytes of a long. Other lines are skipped. -1:
+ * out of memory. */
 int format_fields_read(struct format_fields *f, const char *text, size_t n, unsigned word);
 void format_fields_free(struct format_fields *f);
 
-/* NULL: there is none of that name. */
+/* Find the field of that name; NULL: none. */
 const struct format_field *format_fields_find(const struct format_fields *f, const char *name,
 					      size_t n);
 
-/* Where the field's bytes stand in a record of size bytes. What is not inside of it is left out:
- * false if nothing is left. */
+/* Get the range of the field's bytes in a record of size bytes, without bytes outside of the
+ * record: false if none is left. */
 bool format_field_range(const struct format_field *f, const uint8_t *record, size_t size, bool big,
 			size_t *offset, size_t *length);
 

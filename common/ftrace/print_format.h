@@ -14,24 +14,23 @@
 #include "common/ftrace/print_fields.h"
 #include "common/ftrace/print_line.h"
 
-/* What a format may ask of the recorded kernel. */
+/* Look-ups in the recorded kernel. */
 struct print_kernel {
 	void *context;
-	/* The symbol that an address lies in, *size bytes, and how far behind its start; NULL:
-	 * none. */
+	/* Find the symbol of an address, *size bytes, and the offset in it; NULL: none. */
 	const char *(*symbol)(void *context, uint64_t address, size_t *size, uint64_t *offset);
-	/* The address of a symbol; 0: there is none. */
+	/* Find the address of a symbol; 0: none. */
 	uint64_t (*address)(void *context, const char *name, size_t size);
-	/* A constant string of the kernel (printk_formats) by its address; NULL: none. */
+	/* Find a constant string of the kernel (printk_formats) by its address; NULL: none. */
 	const char *(*string)(void *context, uint64_t address, size_t *size);
 };
 
 struct print_format;
 
 /*
- * Compile a format file's text, which is copied. kernel may be NULL; its address function is asked
- * now, the others when printing. NULL: it cannot be, and why (128 bytes) says the reason, in a few
- * words; "" where memory was out.
+ * Compile a format file's text, which is copied. kernel may be NULL; its address function is called
+ * now, the others when printing. NULL: it cannot be compiled, and why (128 bytes) contains the
+ * reason in a few words; "" when out of memory.
  */
 struct print_format *print_format_compile(const char *text, size_t n, unsigned word, bool big,
 					  const struct print_kernel *kernel, char *why);
@@ -46,11 +45,11 @@ void print_format_free(struct print_format *f);
 void print_format_text(const struct print_format *f, const struct print_kernel *kernel,
 		       const uint8_t *record, size_t size, struct line *out);
 
-/* Append " name=value" for each field but the common ones, as it stands in the record. */
+/* Append " name=value" for each field except the common ones, with its raw value. */
 void print_fields_text(const struct format_fields *f, const uint8_t *record, size_t size, bool big,
 		       struct line *out);
 
-/* A piece of text in C's notation without its escapes (\n, \", \x1b ...). Returns its size. */
+/* Decode the escapes of a text in C's notation (\n, \", \x1b ...). Returns its size. */
 size_t print_unescape(char *to, const char *from, size_t n);
 
 enum { PRINT_WHY = 128 };

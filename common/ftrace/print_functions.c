@@ -1,5 +1,5 @@
 /*
- * The functions that a print fmt may call.
+ * print_functions.c - parses the functions that a print fmt may call
  */
 #include "common/ftrace/print_parser.h"
 
@@ -57,7 +57,7 @@ static uint32_t list(struct parser *p, uint32_t a, uint32_t b, uint32_t c)
 	return parse_add(p, (struct print_node){.op = OP_LIST}, a, b, c);
 }
 
-/* prefix, its type, row size, group size, array, length, ascii */
+/* Parse the arguments: prefix, its type, row size, group size, array, length, ascii. */
 static uint32_t hex_dump(struct parser *p)
 {
 	uint32_t prefix, type, row, group, a, length, ascii;
@@ -89,7 +89,7 @@ static uint32_t hex_dump(struct parser *p)
 			 list(p, prefix, list(p, type, row, group), ascii));
 }
 
-/* __get_str(name) and the like: of a field, by its name alone. */
+/* Parse __get_str(name) and similar functions of a field's name. */
 static uint32_t of_field(struct parser *p, enum print_op op)
 {
 	const struct format_field *f = parse_field_named(p);
@@ -115,7 +115,7 @@ static uint32_t expected(struct parser *p)
 	return parse_expect(p, ")") ? a : PARSE_NONE;
 }
 
-/* ntohs() and the like: of the recorded machine. */
+/* Parse ntohs() and similar functions, for the byte order of the recorded machine. */
 static uint32_t swapped(struct parser *p, unsigned size, bool swap)
 {
 	struct print_node n = {.op = OP_SWAP,

@@ -1,4 +1,4 @@
-/* The conversions of printf in a print fmt, taken apart once. */
+/* print_items.c - parses the conversions of printf in a print fmt, once */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 
 #define NONE UINT32_MAX
 
-/* ---- taking apart ---- */
+/* ---- parsing ---- */
 
 struct scanner {
 	struct print_format *format;
@@ -55,7 +55,7 @@ static void take_flags(struct scanner *s, struct print_item *item)
 		item->flags |= (uint8_t)(1 << (p - letters));
 }
 
-/* A number, or '*' and an argument. */
+/* Parse a number, or '*' and an argument. */
 static int take_column(struct scanner *s, int32_t *v, uint32_t *node, uint8_t *flags, uint8_t flag)
 {
 	if (peek(s) == '*') {
@@ -89,20 +89,21 @@ static void take_length(struct scanner *s, struct print_item *item)
 		case 'Z':
 		case 't': item->length = (uint8_t)word; break;
 		default:
-			/* a long of 4 bytes was kept apart, so that a second l is seen */
+			/* a long of 4 bytes was marked, so that a second l is recognised */
 			if (item->length == 5)
 				item->length = 4;
 			return;
 		}
 }
 
-/* The letters behind %p. The kernel takes any; those that mean something are kept. */
+/* Parse the letters after %p. The kernel accepts any; those with a meaning are kept. */
 static void take_extension(struct scanner *s, struct print_item *item)
 {
 	size_t n = 0;
 
 	for (; isalnum((unsigned char)peek(s)); s->at++) {
-		/* an address of a socket ends with the letters that are known, others are text */
+		/* the extension of a socket address ends with the known letters, others are text
+		 */
 		if (n && strchr("sSfFxB", item->extension[0]))
 			break;
 		if (n && strchr("mM", item->extension[0]) && (n > 1 || !strchr("FR", peek(s))))
@@ -127,7 +128,7 @@ static void take_extension(struct scanner *s, struct print_item *item)
 	}
 }
 
-/* Can this argument be printed so? */
+/* Test whether the conversion can print this argument. */
 static bool fits(const struct scanner *s, const struct print_item *item)
 {
 	const struct print_node *n;
@@ -215,4 +216,4 @@ int print_items(struct print_format *f, size_t at, size_t n,
 	return literal(&s, from, s.end);
 }
 
-/* ---- carrying out ---- */
+/* ---- printing ---- */

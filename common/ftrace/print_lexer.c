@@ -25,7 +25,7 @@ static int digit(char c)
 	return 99;
 }
 
-/* The type that C gives to an integer constant. */
+/* Set the type that C gives to an integer constant. */
 static void number_type(struct print_token *t, bool decimal, bool is_unsigned, int longs,
 			unsigned word)
 {
@@ -76,7 +76,7 @@ static void number(struct print_lexer *l)
 	l->p = p;
 }
 
-/* Up to the quote that ends it; false: there is none. */
+/* Read a string up to the quote that ends it; false: there is none. */
 static bool quoted(struct print_lexer *l, char quote)
 {
 	const char *p = l->p + 1;

@@ -1,5 +1,5 @@
 /*
- * print_lexer.h - the words of a print fmt
+ * print_lexer.h - the tokens of a print fmt
  */
 #ifndef TR_FTRACE_PRINT_LEXER_H
 #define TR_FTRACE_PRINT_LEXER_H
@@ -32,7 +32,7 @@ struct print_lexer {
 	struct print_token token;
 };
 
-/* Go on to the next token. */
+/* Read the next token. */
 void print_lexer_next(struct print_lexer *l);
 
 static inline bool token_is(const struct print_token *t, const char *op)

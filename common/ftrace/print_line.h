@@ -1,9 +1,9 @@
 /*
- * print_line.h - the text of one event, as it grows
+ * print_line.h - the text of one event
  *
- * Zero-initialised is empty. A text longer than LINE_MOST is cut there: the kernel's own limit is a
- * page, so only a hostile format gets that far. Nothing here returns an error; line->failed says
- * that memory was out.
+ * A zero-initialised line is empty. A text longer than LINE_MOST is truncated: the kernel's own
+ * limit is a page, so only a hostile format reaches it. No function returns an error; line->failed
+ * means out of memory.
  */
 #ifndef TR_FTRACE_PRINT_LINE_H
 #define TR_FTRACE_PRINT_LINE_H
@@ -21,7 +21,7 @@ struct line {
 	bool failed;
 };
 
-/* Have room for n bytes more, n <= LINE_MOST. False: there is none, and there will be none. */
+/* Make room for n more bytes, n <= LINE_MOST. False: there is no room, now and later. */
 bool line_grow(struct line *l, size_t n);
 void line_free(struct line *l);
 
@@ -51,7 +51,7 @@ static inline void line_char(struct line *l, char c)
 		l->data[l->size++] = c;
 }
 
-/* n times c. */
+/* Append c n times. */
 void line_pad(struct line *l, char c, size_t n);
 
 /* Decimal. */
@@ -64,8 +64,8 @@ void line_u64_wide(struct line *l, uint64_t v, unsigned width, char pad);
 /* Hexadecimal, lower case, no "0x", at least width digits (filled with '0'); width <= 32. */
 void line_hex(struct line *l, uint64_t v, unsigned width);
 
-/* What was put since the line had the size start becomes a column: cut to most bytes (< 0: not),
- * then filled with blanks up to width, behind it if left. */
+/* Format the text appended since the line had the size start as a column: truncated to most
+ * bytes (< 0: no limit), then filled with blanks up to width, on the right if left. */
 void line_column(struct line *l, size_t start, int width, int most, bool left);
 
 #endif

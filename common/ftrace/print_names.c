@@ -1,5 +1,6 @@
 /*
- * String literals, and values with names: __print_flags() and __print_symbolic().
+ * print_names.c - parses string literals, and values with names: __print_flags() and
+ * __print_symbolic()
  */
 #include "common/ftrace/print_parser.h"
 
@@ -79,7 +80,7 @@ static bool entry(struct parser *p)
 			return false;
 		}
 		e.value = parse_node(p, node)->value;
-		f->node_count = count; /* they are not needed any more */
+		f->node_count = count; /* they are no longer needed */
 	}
 	if (!parse_expect(p, ","))
 		return false;

@@ -1,5 +1,5 @@
 /*
- * The nodes of the tree that a print fmt becomes: numbers with the types of C.
+ * print_nodes.c - builds the tree of a print fmt: numbers with the types of C
  */
 #include "common/ftrace/print_parser.h"
 
@@ -90,7 +90,7 @@ uint32_t parse_cast(struct parser *p, const struct parsed_type *t, uint32_t a)
 		return PARSE_NONE;
 	n = *parse_node(p, a);
 	if (n.kind == KIND_OF_ARRAY && t->pointer) {
-		/* the same bytes, looked at as elements of another type */
+		/* the same bytes as elements of another type */
 		parse_node(p, a)->size = t->target;
 		parse_node(p, a)->load_signed = t->target_signed;
 		return a;
@@ -194,7 +194,7 @@ uint32_t parse_choice(struct parser *p, uint32_t a)
 		n.size = parse_node(p, b)->size;
 		n.load_signed = parse_node(p, b)->load_signed;
 	}
-	/* texts and arrays are addresses, and none of them is 0 */
+	/* texts and arrays are addresses, which are never 0 */
 	if (parse_node(p, a)->kind != KIND_OF_NUMBER)
 		return b;
 	if (parse_is_constant(p, a) && n.kind != KIND_OF_NUMBER)

@@ -1,5 +1,5 @@
 /*
- * The print fmt of an event into a tree, with C's precedence.
+ * print_parse.c - parses the print fmt of an event into a tree, with C's precedence
  */
 #include "common/ftrace/print_parser.h"
 
@@ -52,8 +52,8 @@ static uint32_t name(struct parser *p)
 		return parse_call(p, &t);
 	if (parse_known_name(&t, &v))
 		return parse_constant(p, v, 4, true);
-	/* a variable of the kernel, whose address is all there is: 0 where even that is not known,
-	 * as in libtraceevent */
+	/* a variable of the kernel, of which only the address is known: 0 without it, as in
+	   libtraceevent */
 	if (p->kernel && p->kernel->address)
 		v = p->kernel->address(p->kernel->context, t.text, t.size);
 	return parse_constant(p, v, p->lexer.word, false);
@@ -165,7 +165,7 @@ uint32_t parse_expression(struct parser *p, int least)
 	return p->failed ? PARSE_NONE : a;
 }
 
-/* ---- the whole ---- */
+/* ---- the complete format ---- */
 
 static int argument(void *context, uint32_t *node)
 {
@@ -211,7 +211,7 @@ static struct print_format *format_new(unsigned word, bool big)
 		return NULL;
 	f->word = word == 4 ? 4 : 8;
 	f->big = big;
-	/* texts may be empty, but they are somewhere */
+	/* texts may be empty, but their address must not be NULL */
 	if (buffer_reserve(&f->texts, 1)) {
 		free(f);
 		return NULL;

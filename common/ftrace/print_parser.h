@@ -1,8 +1,8 @@
 /*
- * print_parser.h - a print fmt being parsed: between the files that do it
+ * print_parser.h - shared by the files that parse a print fmt
  *
- * Functions that give a node give PARSE_NONE once anything failed; p->failed stays set, and why
- * says the first reason. Nodes are numbers, as the array of them moves.
+ * Functions that return a node return PARSE_NONE after any error; p->failed stays set, and why
+ * contains the first reason. Nodes are numbers, as their array may move.
  */
 #ifndef TR_FTRACE_PRINT_PARSER_H
 #define TR_FTRACE_PRINT_PARSER_H
@@ -13,10 +13,10 @@
 #define PARSE_NONE UINT32_MAX
 
 struct parser {
-	struct print_lexer lexer; /* the token that comes next */
+	struct print_lexer lexer; /* the next token */
 	struct print_format *format;
 	const struct print_kernel *kernel;
-	char *why; /* PRINT_WHY bytes; "" where memory was out */
+	char *why; /* PRINT_WHY bytes; "" when out of memory */
 	unsigned nesting;
 	bool failed;
 };
@@ -62,27 +62,28 @@ static inline bool parse_name_is(const struct print_token *t, const char *name)
 }
 
 /* print_nodes.c */
-/* Near the token that comes next. */
+/* Fail near the next token. */
 uint32_t parse_fail(struct parser *p, const char *what);
 uint32_t parse_no_memory(struct parser *p);
-/* A node over up to three others. */
+/* Add a node with up to three operands. */
 uint32_t parse_add(struct parser *p, struct print_node n, uint32_t a, uint32_t b, uint32_t c);
 uint32_t parse_constant(struct parser *p, uint64_t v, unsigned width, bool is_signed);
-/* The token, or it fails. */
+/* Read this token, or fail. */
 bool parse_expect(struct parser *p, const char *op);
-/* Is the node a number? Else it fails. */
+/* Test whether the node is a number, else fail. */
 bool parse_is_number(struct parser *p, uint32_t node);
 uint32_t parse_cast(struct parser *p, const struct parsed_type *t, uint32_t a);
 uint32_t parse_unary(struct parser *p, enum print_op op, uint32_t a);
 uint32_t parse_binary(struct parser *p, enum print_op op, uint32_t a, uint32_t b);
-/* a ? b : c, behind the question mark. */
+/* Parse a ? b : c after the question mark. */
 uint32_t parse_choice(struct parser *p, uint32_t a);
 
-/* print_types.c: a type and the parenthesis behind it. False, and nothing was read: it is none. */
+/* print_types.c: parse a type and the parenthesis after it. False: there is no type, and nothing
+ * was read. */
 bool parse_cast_type(struct parser *p, struct parsed_type *out);
 
 /* print_access.c */
-/* The field whose name comes next; NULL: it fails. */
+/* Parse the name of a field; NULL: failed. */
 const struct format_field *parse_field_named(struct parser *p);
 uint32_t parse_array_of(struct parser *p, const struct format_field *f);
 uint32_t parse_load(struct parser *p, const struct format_field *f);
@@ -91,18 +92,18 @@ uint32_t parse_element(struct parser *p, uint32_t array, uint32_t index);
 uint32_t parse_address_of(struct parser *p, uint32_t a);
 
 /* print_names.c */
-/* A string literal, or several with nothing between. *where, *size: in the texts. */
+/* Parse a string literal, or several adjacent ones. *where, *size: in the texts. */
 bool parse_literal(struct parser *p, size_t *where, size_t *size);
 uint32_t parse_text(struct parser *p);
-/* Constants that the kernel leaves in its formats by name. */
+/* Find a constant that the kernel leaves in its formats by name. */
 bool parse_known_name(const struct print_token *t, uint64_t *v);
-/* The arguments of __print_flags() and __print_symbolic(). */
+/* Parse the arguments of __print_flags() and __print_symbolic(). */
 uint32_t parse_names(struct parser *p, enum print_op op);
 
-/* print_functions.c: the call of a function, behind its name. */
+/* print_functions.c: parse the call of a function, after its name. */
 uint32_t parse_call(struct parser *p, const struct print_token *name);
 
-/* print_parse.c: operators of that level or above; 0: the ternary one too. */
+/* print_parse.c: parse operators of that level or above; 0: the ternary one too. */
 uint32_t parse_expression(struct parser *p, int least);
 
 #endif

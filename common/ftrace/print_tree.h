@@ -1,7 +1,7 @@
 /*
- * print_tree.h - the inside of a compiled print fmt
+ * print_tree.h - the tree of a compiled print fmt
  *
- * Nodes stand in one array, children before their parents, and name each other by number. Every
+ * Nodes are in one array, children before their parents, and refer to each other by number. Every
  * number is kept as 64 bits, extended from its type.
  */
 #ifndef TR_FTRACE_PRINT_TREE_H
@@ -14,8 +14,9 @@ enum {
 	NODES_MOST = 65536,
 	ENTRIES_MOST = 65536,
 	ITEMS_MOST = 8192,
-	HEIGHT_MOST = 200,  /* of the tree: what evaluation needs of the stack */
-	NESTING_MOST = 512, /* of the source: what parsing needs; parentheses take two */
+	HEIGHT_MOST = 200, /* of the tree: limits the stack that evaluation needs */
+	NESTING_MOST =
+		512, /* of the source: limits the stack that parsing needs; parentheses take two */
 	COLUMN_MOST = 4096, /* widths and precisions, a page as the kernel's own limit */
 };
 
@@ -49,7 +50,7 @@ enum print_op {
 	OP_CHOICE,   /* a ? b : c, of any kind */
 	OP_ARRAY,    /* the bytes of field */
 	OP_ADVANCE,  /* the array a from its element b on */
-	OP_TEXT,     /* value: where in texts, b bytes */
+	OP_TEXT,     /* value: offset in texts, b bytes */
 	OP_FLAGS,    /* of a; entries from b on, c of them; value, size: the delimiter */
 	OP_SYMBOLIC, /* the same */
 	OP_BITMASK,  /* the array a as groups of 32 bits */
@@ -66,9 +67,9 @@ enum print_kind { KIND_OF_NUMBER, KIND_OF_ARRAY, KIND_OF_TEXT };
 struct print_node {
 	uint8_t op, kind;
 	uint8_t width;	  /* 4 or 8: bytes of the number's type, after C's promotion */
-	uint8_t size;	  /* what is loaded; an element's bytes, 0 not known */
+	uint8_t size;	  /* bytes loaded, or of an element; 0 not known */
 	bool is_signed;	  /* the number */
-	bool load_signed; /* what is loaded, or an element */
+	bool load_signed; /* of the value loaded, or of an element */
 	bool pointer;	  /* of a pointer type */
 	uint8_t common;	  /* comparisons, division: operands are made this wide first */
 	bool common_signed;
@@ -81,7 +82,7 @@ struct print_node {
 struct print_entry {
 	uint64_t value;
 	uint32_t text, size; /* in texts */
-	bool known;	     /* the value: a name that was not expanded matches nothing */
+	bool known;	     /* the value is known: a name that was not expanded matches nothing */
 };
 
 enum item_flags {
@@ -90,19 +91,19 @@ enum item_flags {
 	ITEM_BLANK = 4,
 	ITEM_ALTERNATE = 8,
 	ITEM_ZERO = 16,
-	ITEM_WIDTH_NODE = 32,	  /* width stands in a node, or is an argument */
-	ITEM_PRECISION_NODE = 64, /* the same of precision */
+	ITEM_WIDTH_NODE = 32,	  /* the width is a node's value, or an argument */
+	ITEM_PRECISION_NODE = 64, /* the precision is a node's value, or an argument */
 	ITEM_PLAIN = 128,	  /* none of these, no width, no precision */
 };
 
 struct print_item {
 	char conversion;   /* of printf; 0: a piece of text */
-	char extension[8]; /* what follows %p, ended by a NUL */
+	char extension[8]; /* letters after %p, ended by a NUL */
 	uint8_t flags;
 	uint8_t length;		  /* bytes of the argument's type: 1, 2, 4 or 8 */
 	int32_t width, precision; /* -1: none */
 	uint32_t width_node, precision_node;
-	uint32_t node; /* text: where in texts */
+	uint32_t node; /* text: offset in texts */
 	uint32_t size; /* text */
 };
 
@@ -119,7 +120,7 @@ struct print_format {
 	bool big, binary;
 };
 
-/* Where arguments and fields are read from. */
+/* The record that arguments and fields are read from. */
 struct print_input {
 	const struct print_format *format;
 	const struct print_kernel *kernel; /* may be NULL */
@@ -133,16 +134,16 @@ struct byte_range {
 	size_t size;
 };
 
-/* Compile the format string in texts [at, at + n) into items. next is asked for the node of each
- * argument; -1: the reason is set. */
+/* Compile the format string in texts [at, at + n) into items. next is called for the node of
+ * each argument; -1: the reason is set. */
 int print_items(struct print_format *f, size_t at, size_t n,
 		int (*next)(void *context, uint32_t *node), void *context, char *why);
 
-/* The type that C gives to the sum of two. */
+/* Get the type that C gives to the sum of two numbers. */
 void print_common_type(const struct print_node *a, const struct print_node *b, uint8_t *width,
 		       bool *is_signed);
 
-/* The value as a number of that type. */
+/* Convert a value to a number of that type. */
 static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 {
 	unsigned shift = 64 - 8 * size;
@@ -153,14 +154,14 @@ static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 }
 
 uint64_t print_number(const struct print_input *in, uint32_t node);
-/* The bytes of an array, or of a scalar where it stands. */
+/* Get the bytes of an array, or of a scalar in the record. */
 struct byte_range print_range(const struct print_input *in, uint32_t node);
-/* As a string, whatever it is. */
+/* Print a value of any kind as a string. */
 void print_text(const struct print_input *in, uint32_t node, struct line *out);
-/* For constants: both operands, or the one, are given. */
+/* Compute a constant of both operands, or of the only one. */
 uint64_t print_compute(const struct print_node *n, uint64_t a, uint64_t b);
 
-/* print_address.c: %p with what follows it. */
+/* print_address.c: print %p with its extensions. */
 void print_mac(struct line *out, const char *extension, struct byte_range r);
 void print_uuid(struct line *out, const char *extension, struct byte_range r);
 void print_ip(struct line *out, const char *extension, struct byte_range r, bool big);

@@ -1,5 +1,5 @@
 /*
- * Types in casts: the words of C, and those that the kernel gives names.
+ * print_types.c - parses types in casts: the words of C, and the kernel's names of types
  */
 #include "common/ftrace/print_parser.h"
 
@@ -48,7 +48,7 @@ static bool named_type(const struct print_token *t, unsigned word, struct parsed
 	return false;
 }
 
-/* "unsigned long", "struct sk_buff": one word of a type. */
+/* Read one word of a type: "unsigned long", "struct sk_buff". */
 static void type_word(struct parser *p, struct type_words *w)
 {
 	const struct print_token *t = &p->lexer.token;
@@ -111,7 +111,7 @@ bool parse_cast_type(struct parser *p, struct parsed_type *out)
 	parse_next(p);
 	if (w.known || star)
 		return true;
-	/* a name that may be a type: only if an operand follows */
+	/* a name may be a type only if an operand follows */
 	if (p->lexer.token.kind == TOKEN_NAME || p->lexer.token.kind == TOKEN_NUMBER ||
 	    p->lexer.token.kind == TOKEN_STRING || parse_is(p, "("))
 		return true;

@@ -32,7 +32,7 @@ int buffer_grow(struct buffer *b, size_t n)
 	return 0;
 }
 
-/* Piece by piece: what was written need not stay in memory. */
+/* Append in pieces: written pieces need not stay in memory. */
 static int append_large(struct buffer *b, const uint8_t *data, size_t n)
 {
 	size_t size = b->size;

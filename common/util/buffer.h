@@ -1,9 +1,9 @@
 /*
- * buffer.h - a growable run of bytes
+ * buffer.h - a growable array of bytes
  *
- * Zero-initialised is empty. Appending returns -1 when out of memory, and the buffer stays as it
- * was. One that spills keeps what is more than a MiB in a temporary file (buffer_file.h), out of
- * memory: for the few that may have to hold a large value of a trace until it is written.
+ * A zero-initialised buffer is empty. Appending returns -1 when out of memory, and the buffer is
+ * then unchanged. A buffer that spills keeps its content beyond 1 MiB in a temporary file
+ * (buffer_file.h). It is meant for large values of a trace that are kept until they are written.
  */
 #ifndef TR_UTIL_BUFFER_H
 #define TR_UTIL_BUFFER_H
@@ -15,11 +15,11 @@
 struct buffer {
 	uint8_t *data;
 	size_t size, capacity;
-	struct buffer_file *file; /* where data is of one that has spilled, NULL: in memory */
+	struct buffer_file *file; /* the file that data is mapped from; NULL: in memory */
 	bool spills;		  /* set by its owner */
 };
 
-/* Room for n bytes more; they are not yet part of the buffer. */
+/* Make room for n more bytes; they are not yet part of the buffer. */
 int buffer_grow(struct buffer *b, size_t n);
 static inline int buffer_reserve(struct buffer *b, size_t n)
 {
@@ -27,12 +27,12 @@ static inline int buffer_reserve(struct buffer *b, size_t n)
 }
 int buffer_append(struct buffer *b, const void *data, size_t n);
 int buffer_zero(struct buffer *b, size_t n);
-/* Zero bytes up to the next multiple of to (a power of two). */
+/* Append zero bytes up to the next multiple of to (a power of two). */
 int buffer_align(struct buffer *b, unsigned to);
 int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Empty, as it was at first: it spills if it did. */
+/* Free the content. A buffer that spills keeps that property. */
 void buffer_free(struct buffer *b);
-/* Forget the contents; one that has spilled gives its file back. */
+/* Empty the buffer; a spilled one frees its file. */
 static inline void buffer_clear(struct buffer *b)
 {
 	if (__builtin_expect(b->file != NULL, 0))
@@ -40,11 +40,11 @@ static inline void buffer_clear(struct buffer *b)
 	b->size = 0;
 }
 
-/* buffer_append where mostly there is room. */
+/* Append as buffer_append does, for callers that usually have room. */
 static inline __attribute__((always_inline)) int buffer_put(struct buffer *b, const void *data,
 							    size_t n)
 {
-	/* of an empty buffer without data, too, nothing is copied into it */
+	/* also false for an empty buffer without data */
 	if (__builtin_expect(b->capacity - b->size <= n, 0))
 		return buffer_append(b, data, n);
 	memcpy(b->data + b->size, data, n);
@@ -75,8 +75,8 @@ void *array_grow(void *array, size_t *capacity, size_t count, size_t element);
 
 void *array_reach_slow(void *array, size_t *size, size_t number, size_t element);
 
-/* For arrays by the numbers of things: room for that one in an array of *size elements; new ones
- * are zero. Returns the array, or NULL when out of memory (the old one stays valid). */
+/* Make room for element number i in an array of *size elements; new elements are zero. Returns
+ * the array, or NULL when out of memory (the old one stays valid). */
 static inline void *array_reach(void *array, size_t *size, size_t number, size_t element)
 {
 	return number < *size ? array : array_reach_slow(array, size, number, element);

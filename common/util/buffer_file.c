@@ -9,7 +9,7 @@
 
 struct buffer_file {
 	int fd;
-	size_t mapped; /* bytes, of which capacity shows what may be filled before the next rest */
+	size_t mapped; /* bytes; capacity shows the part that may be filled before the next rest */
 };
 
 void buffer_rest(const struct buffer *b)
@@ -25,7 +25,8 @@ void buffer_file_free(struct buffer *b)
 	free(b->file);
 }
 
-/* The file has so many bytes, on the disk, too: else a write into the mapping would kill. */
+/* Extend the file, with blocks allocated on the disk: otherwise a write to the mapping could
+ * raise SIGBUS. */
 static bool extend(struct buffer_file *f, size_t size)
 {
 	return !posix_fallocate(f->fd, 0, (off_t)size);
@@ -70,7 +71,7 @@ static bool grow(struct buffer *b, size_t size)
 	return true;
 }
 
-/* No more room for the file: everything into memory, to stay there. */
+/* Move all content back into memory for good: there is no more space for the file. */
 static int move_back(struct buffer *b, size_t want)
 {
 	uint8_t *data = malloc(want);
@@ -113,7 +114,7 @@ size_t buffer_piece(const void *p, size_t n)
 
 	if (n <= BUFFER_PIECE)
 		return n;
-	/* a character has at most three bytes that follow */
+	/* a character has at most three continuation bytes */
 	for (int i = 0; i < 3 && (text[piece] & 0xc0) == 0x80; i++)
 		piece--;
 	return piece;

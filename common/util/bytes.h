@@ -71,7 +71,7 @@ static inline void put_u64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
-/* An unsigned number of 1, 2, 4 or 8 bytes in either order; other sizes give 0. */
+/* Get an unsigned number of 1, 2, 4 or 8 bytes in either byte order; other sizes give 0. */
 static inline uint64_t get_uint(const void *p, unsigned size, bool big)
 {
 	uint16_t v16;
@@ -87,7 +87,7 @@ static inline uint64_t get_uint(const void *p, unsigned size, bool big)
 	return 0;
 }
 
-/* The lowest size bytes of v (1 to 8) taken as a signed number. */
+/* Get the lowest size bytes of v (1 to 8) as a signed number. */
 static inline int64_t sign_extend(uint64_t v, unsigned size)
 {
 	unsigned shift = size < 8 ? 64 - 8 * size : 0;
@@ -100,7 +100,7 @@ static inline uint64_t align_up(uint64_t n, unsigned to)
 	return (n + to - 1) & ~(uint64_t)(to - 1);
 }
 
-/* n bytes: a call costs as much as the copying of few. */
+/* Copy n bytes: for few bytes a call costs as much as the copying. */
 static inline void copy_short(void *to, const void *from, size_t n)
 {
 	char *t = to;
@@ -122,7 +122,7 @@ static inline void copy_short(void *to, const void *from, size_t n)
 	}
 }
 
-/* A mixer for hash tables: every input bit reaches every output bit. */
+/* Mix the bits for a hash table: every input bit affects every output bit. */
 static inline uint64_t hash_u64(uint64_t x)
 {
 	x ^= x >> 32;
@@ -132,7 +132,8 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* Not cryptographic; the same on every machine, so it may stand in a file. */
+/* Hash bytes. The hash is not cryptographic. It is the same on every machine, so files may
+ * contain it. */
 static inline uint64_t hash_bytes(const void *data, size_t n, uint64_t seed)
 {
 	const uint8_t *p = data;

@@ -30,7 +30,7 @@ fold(uint32_t crc, const uint8_t **data, size_t *n)
 		}
 	*n -= (size_t)(end - *data);
 	*data = end;
-	/* ~0 as what came before: it begins with 0 */
+	/* ~0 as the previous checksum: the computation begins with 0 */
 	return libdeflate_crc32(UINT32_MAX, x, sizeof x);
 }
 #endif

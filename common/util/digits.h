@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many decimal digits v has. */
+/* Count the decimal digits of v. */
 static inline unsigned digits_count(uint64_t v)
 {
 	static const uint64_t tens[] = {0,
@@ -37,7 +37,7 @@ static inline unsigned digits_count(uint64_t v)
 	return least + (v >= tens[least]);
 }
 
-/* The digits of v, ending before end, at most 20; returns where they begin. */
+/* Write the digits of v, ending before end, at most 20; returns where they begin. */
 static inline char *digits_decimal(char *end, uint64_t v)
 {
 	static const char pairs[] = "0001020304050607080910111213141516171819"
@@ -62,7 +62,7 @@ static inline char *digits_decimal(char *end, uint64_t v)
 	return end;
 }
 
-/* The same in base 8, 10 or 16. */
+/* Write digits in base 8, 10 or 16. */
 static inline char *digits_base(char *end, uint64_t v, unsigned base, bool upper)
 {
 	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";

@@ -8,7 +8,7 @@
 static void fill(struct error *e, const char *file, uint64_t offset, const char *fmt, va_list ap)
 {
 	e->offset = offset;
-	/* "": no file; a file whose name is empty is named all the same */
+	/* "" would mean no file; a file with an empty name is named nevertheless */
 	snprintf(e->file, sizeof e->file, "%s", !file ? "" : *file ? file : "''");
 	vsnprintf(e->what, sizeof e->what, fmt, ap);
 }
@@ -46,7 +46,8 @@ int error_no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-/* Names and texts come from traces: nothing in them may steer the terminal. */
+/* Print a text with control characters masked: texts of a trace must not control the terminal.
+ * */
 static void put_masked(const char *s)
 {
 	for (; *s; s++) {

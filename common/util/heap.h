@@ -1,7 +1,8 @@
 /*
- * heap.h - what comes next among many, by time: a heap with the earliest on top
+ * heap.h - a heap of items by time, with the earliest on top
  *
- * An item is part of what it stands for. Its owner changes the top's time and then settles it.
+ * An item is embedded in its owner's struct. The owner changes the time of the top item and then
+ * calls heap_settle.
  */
 #ifndef TR_UTIL_HEAP_H
 #define TR_UTIL_HEAP_H
@@ -11,8 +12,8 @@
 #include <stdint.h>
 
 struct heap_item {
-	uint64_t time; /* UINT64_MAX: nothing comes any more */
-	uint32_t rank; /* the lower goes first at equal times */
+	uint64_t time; /* UINT64_MAX: the item has ended */
+	uint32_t rank; /* at equal times the lower rank is first */
 };
 
 struct heap {
@@ -44,14 +45,14 @@ static inline void heap_sift_down(struct heap *h, size_t i)
 	items[i] = item;
 }
 
-/* All items are there, in any order. */
+/* Build the heap from items in any order. */
 static inline void heap_build(struct heap *h)
 {
 	for (size_t i = h->count; i--;)
 		heap_sift_down(h, i);
 }
 
-/* The top's time has changed: down to its place, or out if nothing comes of it any more. */
+/* Restore the order after the top's time has changed; an ended item is removed. */
 static inline void heap_settle(struct heap *h)
 {
 	if (h->items[0]->time == UINT64_MAX)
@@ -60,7 +61,7 @@ static inline void heap_settle(struct heap *h)
 		heap_sift_down(h, 0);
 }
 
-/* What comes after the top; NULL: nothing. */
+/* Get the item after the top; NULL: none. */
 static inline const struct heap_item *heap_second(const struct heap *h)
 {
 	if (h->count < 2)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_BITS 48 /* of a sparse slot; the bucket's number + 1 stands above them */
+#define COUNT_BITS 48 /* of the count in a sparse slot; above it: bucket + 1 */
 #define COUNT_MASK (((uint64_t)1 << COUNT_BITS) - 1)
 #define FIRST	   8  /* slots of the first sparse table */
 #define ROUND	   32 /* a dense window begins and ends at a multiple of this many buckets */
@@ -45,7 +45,7 @@ static uint32_t slot_bucket(uint64_t slot)
 	return (uint32_t)(slot >> COUNT_BITS) - 1;
 }
 
-/* The slot of the bucket, or the free one where it belongs. */
+/* Find the slot of the bucket, or the free slot for it. */
 static uint64_t *sparse_find(uint64_t *slots, uint32_t capacity, uint32_t index)
 {
 	uint32_t at = index * 0x9e3779b1u >> 16;
@@ -58,7 +58,7 @@ static uint64_t *sparse_find(uint64_t *slots, uint32_t capacity, uint32_t index)
 	}
 }
 
-/* The buckets in use and index, rounded outwards. */
+/* Get the range of the buckets in use and index, rounded outwards. */
 static void sparse_range(const struct histogram *h, uint32_t index, uint32_t *begin, uint32_t *end)
 {
 	uint32_t low = index, high = index;
@@ -107,7 +107,7 @@ static int grow_sparse(struct histogram *h)
 	return 0;
 }
 
-/* Widen the dense window to take index in, by half of itself at least: few copies in all. */
+/* Widen the dense window to include index, by at least half its size: few copies in total. */
 static int grow_dense(struct histogram *h, uint32_t index)
 {
 	uint32_t begin = h->base, end = h->base + h->span, more = h->span / 2 / ROUND * ROUND;
@@ -201,7 +201,8 @@ int histogram_add_slow(struct histogram *h, uint32_t index)
 {
 	uint32_t begin, end;
 
-	/* Now and then see whether a window over these few buckets would be small for the use. */
+	/* At intervals test whether a dense window over these few buckets would be small for the
+	   number of additions. */
 	if (!h->span && (++h->adds & 255) == 0) {
 		sparse_range(h, index, &begin, &end);
 		if (h->adds / PAYS >= end - begin && make_dense(h, begin, end))

@@ -46,7 +46,7 @@ struct histogram_iterator {
 	uint64_t sorted[HISTOGRAM_SPARSE];
 };
 
-/* The bucket of a value. */
+/* Get the bucket of a value. */
 static inline uint32_t histogram_index(uint64_t value)
 {
 	uint32_t shift = (uint32_t)__builtin_clzll(value | 1u << HISTOGRAM_PRECISION);
@@ -55,7 +55,8 @@ static inline uint32_t histogram_index(uint64_t value)
 	return (shift << HISTOGRAM_PRECISION) + (uint32_t)(value >> shift);
 }
 
-/* The smallest and the largest value of a bucket, and the value that stands for all of them. */
+/* Get the smallest and the largest value of a bucket, and the value that represents all of them.
+ * */
 uint64_t histogram_low(uint32_t index);
 uint64_t histogram_high(uint32_t index);
 uint64_t histogram_middle(uint32_t index);
@@ -63,15 +64,15 @@ uint64_t histogram_middle(uint32_t index);
 void histogram_free(struct histogram *h);
 
 /*
- * n more values in the bucket. -1: out of memory (errno ENOMEM), no such bucket (EINVAL) or a count
- * beyond 64 bits (EOVERFLOW); the histogram is then as it was.
+ * Add n values to the bucket. -1: out of memory (errno ENOMEM), no such bucket (EINVAL) or a count
+ * beyond 64 bits (EOVERFLOW); the histogram is then unchanged.
  */
 int histogram_add_bucket(struct histogram *h, uint32_t index, uint64_t n);
 
-/* histogram_add where the value is not in the dense window. */
+/* Add a value that is not in the dense window, for histogram_add. */
 int histogram_add_slow(struct histogram *h, uint32_t index);
 
-/* One more value. -1: out of memory, the histogram is then as it was. */
+/* Add a value. -1: out of memory, and the histogram is unchanged. */
 static inline int histogram_add(struct histogram *h, uint64_t value)
 {
 	uint32_t index = histogram_index(value), i = index - h->base;

@@ -1,8 +1,8 @@
 /*
- * id_cache.h - numbers that were given to things, by what tells these apart
+ * id_cache.h - maps keys to numbers
  *
- * For those who declare something when it is first met, and need its id again each time after.
- * Zero-initialised is empty.
+ * For callers that declare an entry when they first meet it, and need its id again later. A
+ * zero-initialised cache is empty.
  */
 #ifndef TR_UTIL_ID_CACHE_H
 #define TR_UTIL_ID_CACHE_H
@@ -15,8 +15,8 @@ struct id_cache {
 	size_t capacity;
 };
 
-/* Where the number of the thing with this key of n bytes stands: 0 the first time, and the caller
- * sets it. Until the next call. NULL: out of memory. */
+/* Find the number of a key of n bytes: 0 the first time, and the caller sets it. The pointer is
+ * valid until the next call. NULL: out of memory. */
 uint32_t *id_cache_number(struct id_cache *k, const void *key, size_t n);
 void id_cache_free(struct id_cache *k);
 

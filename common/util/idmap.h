@@ -1,8 +1,8 @@
 /*
- * idmap.h - a segment's ids to this program's numbers
+ * idmap.h - maps a segment's ids to this program's numbers
  *
- * Ids are any u32. Those that lie dense are looked up in an array, others in a hash table, so a
- * hostile id costs no memory. 0 means not there. Zero-initialised is empty.
+ * Ids are any u32. Dense ids are looked up in an array, others in a hash table, so a hostile id
+ * costs no memory. 0 means no number. A zero-initialised map is empty.
  */
 #ifndef TR_UTIL_IDMAP_H
 #define TR_UTIL_IDMAP_H
@@ -18,13 +18,13 @@ struct idmap {
 	uint32_t *direct;
 	size_t direct_size;
 	size_t direct_end;    /* ids from here on were not set since idmap_clear */
-	uint32_t direct_used; /* how many were */
+	uint32_t direct_used; /* number of ids that were set */
 	struct idmap_slot *slots;
 	uint32_t mask, used;
 };
 
 int idmap_set(struct idmap *m, uint32_t id, uint32_t number);
-/* Costs no more than what was set since the last time. */
+/* Remove all ids, at a cost proportional to those set since the last call. */
 void idmap_clear(struct idmap *m);
 void idmap_free(struct idmap *m);
 uint32_t idmap_far(const struct idmap *m, uint32_t id);

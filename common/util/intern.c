@@ -46,8 +46,8 @@ static uint64_t fold(uint64_t a, uint64_t b)
 }
 
 /*
- * Texts come from traces that anybody may have written. The factor is another one in every run, so
- * that nobody can prepare texts that all fall into one slot. Numbers do not depend on it.
+ * Hash a text. An attacker may have written the texts of a trace. The factor differs in every run,
+ * so that no one can prepare texts that all collide. Numbers do not depend on it.
  */
 static uint32_t hash(const struct intern *in, const void *data, size_t n)
 {

@@ -1,8 +1,8 @@
 /*
- * intern.h - byte strings, each kept once and named by a small number
+ * intern.h - byte strings, each stored once and named by a small number
  *
- * Numbers are dense from 0 in the order of their first sight. What is kept never moves and has a
- * NUL behind it. Zero-initialised is empty.
+ * Numbers are dense from 0 in the order of first use. A stored string never moves and is followed
+ * by a NUL. A zero-initialised table is empty.
  */
 #ifndef TR_UTIL_INTERN_H
 #define TR_UTIL_INTERN_H
@@ -20,17 +20,17 @@ struct intern {
 	struct intern_key *keys;
 	uint32_t *slots; /* number + 1, 0 free; a power of two of them */
 	uint32_t count, mask;
-	uint64_t factor; /* of the hash, secret */
+	uint64_t factor; /* secret factor of the hash */
 	size_t capacity;
 	struct intern_chunk *chunks;
 };
 
 #define INTERN_NONE UINT32_MAX
 
-/* The number of these bytes, given now or earlier; INTERN_NONE when out of memory. */
+/* Get the number of these bytes, stored now or earlier; INTERN_NONE when out of memory. */
 uint32_t intern(struct intern *in, const void *data, size_t n);
 uint32_t intern_string(struct intern *in, const char *s);
-/* The number of these bytes, or INTERN_NONE if they were never seen. */
+/* Find the number of these bytes, or INTERN_NONE if they were never stored. */
 uint32_t intern_find(const struct intern *in, const void *data, size_t n);
 void intern_free(struct intern *in);
 

@@ -1,9 +1,9 @@
 /*
- * nesting.h - the innermost of ranges of addresses that may lie within each other
+ * nesting.h - finds the innermost of nested ranges of addresses
  *
  * For any array of ranges that is sorted by their starts. Each range has an "outer" one: 1 + the
- * index of the nearest range in front of it that reaches beyond its end, 0 where there is none. All
- * is in line, so that a constant struct nesting costs nothing.
+ * index of the nearest range before it that reaches beyond its end, 0 if there is none. All
+ * functions are in line, so that a constant struct nesting costs nothing.
  */
 #ifndef TR_UTIL_NESTING_H
 #define TR_UTIL_NESTING_H
@@ -12,19 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An address inside so many nested ranges is nothing that a compiler made. */
+/* Maximum depth of nested ranges. No compiler nests deeper. */
 enum { NESTING_MAX = 1024 };
 
-/* How to look at range i. */
+/* Access functions for range i. */
 struct nesting {
 	uint64_t (*start)(const void *ranges, size_t i);
-	uint64_t (*end)(const void *ranges, size_t i);		     /* [start, end) */
-	bool (*has)(const void *ranges, size_t i, uint64_t address); /* that is not below start */
+	uint64_t (*end)(const void *ranges, size_t i); /* [start, end) */
+	bool (*has)(const void *ranges, size_t i,
+		    uint64_t address); /* whether it contains an address not below start */
 	uint32_t (*outer)(const void *ranges, size_t i);
 };
 
-/* The outer one of range i; those of the ranges in front of it are known. The chain from i - 1 is
- * the stack of those that may reach beyond i: what i covers goes. */
+/* Find the outer range of range i; those of the ranges before it are known. The chain from i - 1
+ * is the stack of ranges that may reach beyond i: ranges that i covers are popped. */
 static inline __attribute__((always_inline)) uint32_t nesting_outer(const struct nesting *n,
 								    const void *ranges, size_t i)
 {
@@ -36,7 +37,7 @@ static inline __attribute__((always_inline)) uint32_t nesting_outer(const struct
 	return (uint32_t)outer;
 }
 
-/* 1 + the index of the innermost of count ranges with the address; 0: none has it. */
+/* Get 1 + the index of the innermost of count ranges that contains the address; 0: none. */
 static inline __attribute__((always_inline)) size_t
 nesting_find(const struct nesting *n, const void *ranges, size_t count, uint64_t address)
 {

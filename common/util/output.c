@@ -15,7 +15,7 @@
 
 enum { PIPE_SIZE = 1 << 20 };
 
-/* The descriptor that a path names, -1 if it is a path like any other. */
+/* Get the descriptor that a path names, -1 for an ordinary path. */
 static int named_fd(const char *path)
 {
 	char *end;
@@ -41,8 +41,8 @@ static char *directory_of(const char *path)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* A free name beside the place; name(fd) says how to take it: 0, or -1 with errno EEXIST to go on.
- */
+/* Find a free name in the directory of the file; name(fd) tries to take it: 0, or -1 with errno
+ * EEXIST to try another one. */
 static int take_name(struct output *o, const char *directory, int (*take)(int fd, const char *name))
 {
 	for (int i = 0; i < 1000; i++) {
@@ -79,7 +79,8 @@ static int create(int fd, const char *name)
 	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* A file without a name: no signal and no crash leaves it behind. Needs /proc to get its name. */
+/* Open a file without a name, which no signal and no crash leaves on the disk. It needs /proc to
+ * get its name. */
 static int open_nameless(const char *directory)
 {
 	int fd = open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
@@ -114,7 +115,7 @@ static int open_path(struct output *o, const char *path)
 		o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return o->fd < 0 ? -1 : 0;
 	}
-	if (exists && access(path, W_OK)) /* rename would not ask */
+	if (exists && access(path, W_OK)) /* rename would not check this */
 		return -1;
 	o->place = exists ? realpath(path, NULL) : strdup(path);
 	return o->place ? open_beside(o) : -1;
@@ -142,7 +143,8 @@ static int look_at(struct output *o, enum output_kind kind, struct error *e)
 			e, NULL, NO_OFFSET,
 			"a binary file is not written to a terminal; use -o FILE or a pipe");
 	if (o->pipe)
-		fcntl(o->fd, F_SETPIPE_SZ, PIPE_SIZE); /* a larger pipe is faster, no need */
+		fcntl(o->fd, F_SETPIPE_SZ,
+		      PIPE_SIZE); /* a larger pipe is faster, but not required */
 	return 0;
 }
 
@@ -182,7 +184,7 @@ static int wait_writable(int fd)
 	return poll(&p, 1, -1) < 0 && errno != EINTR ? -1 : 0;
 }
 
-/* After a write that failed: 0 to try again. */
+/* Handle a failed write: 0 to try again. */
 static int again(struct output *o, struct error *e)
 {
 	if (errno == EINTR)
@@ -249,8 +251,7 @@ int output_writev(struct output *o, struct iovec *v, int n, struct error *e)
 	return 0;
 }
 
-/* What the kernel still has to say about the writes, without closing 0 to 2 under anybody's feet.
- */
+/* Get late errors of the kernel about the writes, without closing descriptors 0 to 2. */
 static int close_descriptor(struct output *o)
 {
 	int fd = o->owned ? o->fd : dup(o->fd);
@@ -260,7 +261,7 @@ static int close_descriptor(struct output *o)
 	return close(fd) && errno != EINTR ? -1 : 0;
 }
 
-/* Give a complete file a name beside its place, if it has none yet. */
+/* Give a complete file a temporary name in its directory, if it has none yet. */
 static int give_name(struct output *o)
 {
 	char *directory;

@@ -17,7 +17,7 @@ int packed_put(struct buffer *b, uint64_t v)
 	return packed_put_u128(b, v);
 }
 
-/* The sign in the lowest bit; the least number of all takes that of -0. */
+/* Encode the sign in the lowest bit; the lowest number of all is encoded as -0. */
 int packed_put_i128(struct buffer *b, int128 v)
 {
 	return packed_put_u128(b, v < 0 ? (uint128)~v << 1 | 1 : (uint128)v << 1);

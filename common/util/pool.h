@@ -1,7 +1,7 @@
 /*
- * pool.h - an array that grows without moving what is in it
+ * pool.h - an array that grows without moving its elements
  *
- * Zero-initialised with element set. Elements start as zero bytes.
+ * Zero-initialised except for element. New elements are zero bytes.
  */
 #ifndef TR_UTIL_POOL_H
 #define TR_UTIL_POOL_H
@@ -12,13 +12,13 @@
 enum { POOL_SHIFT = 8, POOL_CHUNK = 1 << POOL_SHIFT };
 
 struct pool {
-	size_t element; /* bytes of one */
+	size_t element; /* bytes of one element */
 	uint32_t count;
 	size_t capacity;
 	char **chunks;
 };
 
-/* The new element at number count, or NULL when out of memory. */
+/* Add an element, number count; NULL when out of memory. */
 void *pool_add(struct pool *p);
 void pool_free(struct pool *p);
 

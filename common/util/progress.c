@@ -56,7 +56,7 @@ void progress_end(struct progress *p, uint64_t bytes, uint64_t total, uint64_t e
 {
 	if (!p->on)
 		return;
-	/* what was over in a blink needs no word, unless it was asked for */
+	/* very short work needs no final line, unless the user gave --progress */
 	if (p->shown || !p->terminal)
 		print(p, now(), bytes, total, events);
 	if (p->shown && p->terminal)

@@ -1,8 +1,8 @@
 /*
- * progress.h - how far a program is, on stderr, some times a second
+ * progress.h - prints the progress of a program on stderr, a few times per second
  *
- * Shown when asked for (--progress), or by itself where stderr is a terminal and the result goes to
- * a file: never beside a pipe, whose programs would write over each other's lines.
+ * Shown with --progress, or if stderr is a terminal and the result is written to a file. It is not
+ * shown in a pipe, where several programs would write to one line.
  */
 #ifndef TR_UTIL_PROGRESS_H
 #define TR_UTIL_PROGRESS_H
@@ -15,11 +15,13 @@ struct progress {
 	uint64_t start, next; /* CLOCK_MONOTONIC ns */
 };
 
-/* when: 1 always, -1 never, 0 if stderr is a terminal and the result goes to a file (to_file). */
+/* Start. when: 1 always, -1 never, 0 if stderr is a terminal and the result is written to a file
+ * (to_file). */
 void progress_begin(struct progress *p, int when, bool to_file);
 void progress_show(struct progress *p, uint64_t bytes, uint64_t total, uint64_t events);
 
-/* Cheap enough for every block. bytes of total are read (total 0: unknown); events so far. */
+/* Update; cheap enough for every block. bytes of total were read (total 0: unknown); events so
+ * far. */
 static inline void progress_tick(struct progress *p, uint64_t bytes, uint64_t total,
 				 uint64_t events)
 {
@@ -27,7 +29,7 @@ static inline void progress_tick(struct progress *p, uint64_t bytes, uint64_t to
 		progress_show(p, bytes, total, events);
 }
 
-/* The last word, and the line is free again. */
+/* Print the last line and end it. */
 void progress_end(struct progress *p, uint64_t bytes, uint64_t total, uint64_t events);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * protobuf.h - messages of Protocol Buffers, written into a buffer
+ * protobuf.h - writes messages of Protocol Buffers into a buffer
  *
- * Numbers of fields are the caller's. Functions return 0, or -1 when out of memory. A nested
- * message is made in a buffer of its own and put with protobuf_bytes.
+ * Field numbers are the caller's. Functions return 0, or -1 when out of memory. A nested message is
+ * built in a separate buffer and added with protobuf_bytes.
  */
 #ifndef TR_UTIL_PROTOBUF_H
 #define TR_UTIL_PROTOBUF_H
@@ -13,8 +13,8 @@ enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_LENGTH 
 
 enum { VARINT_MOST = 10 };
 
-/* A number in groups of 7 bits, the lowest first, at p with room for VARINT_MOST bytes. Returns
- * where it ends. */
+/* Write a number in groups of 7 bits, the lowest first, at p, which has room for VARINT_MOST
+ * bytes. Returns its end. */
 static inline uint8_t *varint_at(uint8_t *p, uint64_t n)
 {
 	while (n > 0x7f) {
@@ -34,7 +34,7 @@ static inline size_t varint_size(uint64_t n)
 	return size;
 }
 
-/* A signed number so that small ones of both signs are short. */
+/* Map a signed number so that small ones of both signs are short. */
 static inline uint64_t zigzag(int64_t n)
 {
 	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
@@ -53,7 +53,7 @@ static inline int protobuf_key(struct buffer *b, uint32_t field, enum protobuf_w
 	return buffer_varint(b, (uint64_t)field << 3 | wire);
 }
 
-/* uint32, uint64, int64 (two's complement), bool, enum. */
+/* Append a uint32, uint64, int64 (two's complement), bool or enum. */
 static inline int protobuf_uint(struct buffer *b, uint32_t field, uint64_t n)
 {
 	return protobuf_key(b, field, PROTOBUF_VARINT) || buffer_varint(b, n) ? -1 : 0;
@@ -72,7 +72,7 @@ static inline int protobuf_double(struct buffer *b, uint32_t field, double n)
 	return protobuf_fixed64(b, field, bits);
 }
 
-/* bytes, string, a packed list, a message. */
+/* Append bytes, a string, a packed list or a message. */
 static inline int protobuf_bytes(struct buffer *b, uint32_t field, const void *data, size_t n)
 {
 	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_varint(b, n) ||

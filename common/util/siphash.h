@@ -1,7 +1,7 @@
 /*
  * siphash.h - SipHash-2-4 (Aumasson, Bernstein): a keyed hash of bytes
  *
- * Who does not know the key can neither find the bytes by trying nor choose bytes of a wanted hash.
+ * Without the key no one can find the bytes by trial, or choose bytes with a given hash.
  */
 #ifndef TR_UTIL_SIPHASH_H
 #define TR_UTIL_SIPHASH_H
@@ -14,7 +14,7 @@ struct siphash_key {
 };
 
 uint64_t siphash(const struct siphash_key *key, const void *data, size_t n);
-/* A key out of any text. */
+/* Derive a key from any text. */
 struct siphash_key siphash_key(const char *text);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef TR_UTIL_STATUS_H
 #define TR_UTIL_STATUS_H
 
-/* What END_LOST_MORE means, in messages. */
+/* Text for END_LOST_MORE in messages. */
 #define LOST_MORE "packets or an unknown number of events"
 
 enum {
@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * Return the exit status of two parts of the work: FAILED before DAMAGED before CONDITION before
- * OK. A condition on a part of the events does not answer the question, so damage comes first.
+ * Combine the exit statuses of two parts of the work: FAILED before DAMAGED before CONDITION before
+ * OK. Damage is before CONDITION, as a condition on a part of the events proves nothing.
  */
 int status_worse(int a, int b);
 

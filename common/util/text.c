@@ -17,7 +17,7 @@ void text_init(struct text *t, struct output *o)
 	t->failed = false;
 }
 
-/* Length of the control character at p, 0 if it is none. C1 as it is written in UTF-8. */
+/* Get the length of the control character at p, 0 if it is none. C1 characters are in UTF-8. */
 static size_t control(const unsigned char *p, size_t n)
 {
 	if (*p < 0x20 || *p == 0x7f)
@@ -25,7 +25,7 @@ static size_t control(const unsigned char *p, size_t n)
 	return n > 1 && p[0] == C1_LEAD && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
 }
 
-/* Returns the new size. */
+/* Mask control characters. Returns the new size. */
 static size_t mask(char *p, size_t n)
 {
 	char *to = p;
@@ -46,7 +46,8 @@ static void write_out(struct text *t, const char *p, size_t n)
 		t->failed = true;
 }
 
-/* For a terminal. What may be half of a control character waits for the other one. */
+/* Write to a terminal. A possible first half of a control character is kept until its second
+ * half. */
 static void show(struct text *t, bool all)
 {
 	size_t n = t->used;

@@ -1,13 +1,13 @@
 /*
- * text.h - fast text onto an output
+ * text.h - writes text to an output, fast
  *
- * Everything goes into a buffer of 64 KiB that is written when full, at the end of each line on a
- * terminal, and by text_flush. Nothing here returns an error but text_flush: after a failed write
- * the rest is dropped, and text_flush, which must end the work, says so. A long-running producer
- * may look at text_failed to stop early.
+ * Text is collected in a buffer of 64 KiB. The buffer is written when full, at the end of each line
+ * on a terminal, and by text_flush. Only text_flush returns an error: after a failed write further
+ * text is dropped, and text_flush, which must end the work, reports the failure. A long-running
+ * producer may test text_failed to stop early.
  *
- * On a terminal control characters (C0 but newline and tab, DEL, C1) become '?', wherever they come
- * from, so that nothing in a trace steers it; elsewhere the bytes are written as they are.
+ * On a terminal control characters (C0 except newline and tab, DEL, C1) of any source are replaced
+ * by '?', so that a trace cannot control the terminal. Elsewhere the bytes are written unchanged.
  */
 #ifndef TR_UTIL_TEXT_H
 #define TR_UTIL_TEXT_H
@@ -27,7 +27,7 @@ struct text {
 	size_t used;
 	bool failed;
 	struct error error;	      /* of the first failed write */
-	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for what follows it (text.c) */
+	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for the next one (text.c) */
 };
 
 void text_init(struct text *t, struct output *o);
@@ -40,7 +40,7 @@ static inline bool text_failed(const struct text *t)
 	return t->failed;
 }
 
-/* The parts of the inline functions that are seldom needed. */
+/* Rarely used parts of the inline functions. */
 void text_put_slow(struct text *t, const char *p, size_t n);
 void text_make_room(struct text *t);
 void text_end_line(struct text *t);
@@ -72,8 +72,8 @@ static inline void text_char(struct text *t, char c)
 }
 
 /*
- * Room for n bytes (at most TEXT_BUFFER) to be written in place, for those who must be fast;
- * text_wrote then says where they ended. Lines are to be written whole.
+ * Reserve n bytes (at most TEXT_BUFFER) to be filled in place, for fast callers; text_wrote then
+ * passes their end. Lines must be written in full.
  */
 static inline char *text_room(struct text *t, size_t n)
 {
@@ -91,7 +91,7 @@ static inline void text_wrote(struct text *t, const char *end)
 
 char *decimal_long(char *p, uint64_t v);
 
-/* The decimal digits of v at p, where 20 bytes are free; returns where they end. */
+/* Write the decimal digits of v at p, where 20 bytes are free; returns their end. */
 static inline char *decimal_at(char *p, uint64_t v)
 {
 	if (v > 9)
@@ -110,18 +110,18 @@ void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad);
 /* Hexadecimal, lower case, no "0x", at least width digits (filled with '0'); width <= 64. */
 void text_hex(struct text *t, uint64_t v, unsigned width);
 
-/* n times c, usually a blank. */
+/* Write c n times, usually a blank. */
 void text_pad(struct text *t, char c, size_t n);
 
 struct buffer;
 
-/* n bytes of a buffer from at on, out of its file if it has spilled (buffer_file.h). */
+/* Write n bytes of a buffer from at on, from its file if it has spilled (buffer_file.h). */
 void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n);
 
-/* A text from a trace that is to stay in its line: on a terminal newlines and tabs, too, become
- * '?'. */
+/* Write a text of a trace that must stay on its line: on a terminal newlines and tabs become '?'
+ * too. */
 void text_masked(struct text *t, const char *p, size_t n);
-/* All of a buffer so, out of its file if it has spilled. */
+/* Write all of a buffer in this way, from its file if it has spilled. */
 void text_masked_buffer(struct text *t, const struct buffer *b);
 
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The digits of value, ending at end; at least width of them. */
+/* Write the digits of value, ending at end; at least width of them. */
 static char *digits(char *end, uint64_t value, int width)
 {
 	do {

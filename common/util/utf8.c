@@ -22,7 +22,7 @@ size_t utf8_length(const char *text, size_t n)
 	length = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
 	if (n < length)
 		return 0;
-	/* The second byte tells overlong forms, surrogates and what is above U+10FFFF. */
+	/* The second byte distinguishes overlong forms, surrogates and codes above U+10FFFF. */
 	if (*p == 0xe0)
 		low = 0xa0;
 	else if (*p == 0xed)

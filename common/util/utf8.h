@@ -1,7 +1,7 @@
 /*
- * utf8.h - what in a run of bytes is valid UTF-8
+ * utf8.h - finds the valid UTF-8 in bytes
  *
- * Names in traces are bytes; JSON and terminals want characters.
+ * Names in traces are bytes; JSON and terminals need characters.
  */
 #ifndef TR_UTIL_UTF8_H
 #define TR_UTIL_UTF8_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Length in bytes of the valid character (RFC 3629: shortest form, no surrogates, to U+10FFFF) that
- * begins at p, n > 0 bytes being there; 0 where none does.
+ * Get the length in bytes of the valid character (RFC 3629: shortest form, no surrogates, to
+ * U+10FFFF) at p, where n > 0 bytes are available; 0: none.
  */
 size_t utf8_length(const char *p, size_t n);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* One part of the path, up to a dot. */
+/* One part of a path, up to a dot. */
 struct part {
 	const char *text;
 	size_t size;
@@ -45,7 +45,7 @@ static bool has_values(const struct event *e)
 	return e->type->flags & TYPE_VALUES && e->tail;
 }
 
-/* The value of a detail, v standing before it. The last one that the row gives holds. */
+/* Find a detail and set v before its value. The last detail of the row is valid. */
 static bool find_detail(const struct event *e, enum detail_kind kind, uint64_t wanted,
 			struct values *v)
 {
@@ -66,7 +66,7 @@ static bool find_detail(const struct event *e, enum detail_kind kind, uint64_t w
 	return found;
 }
 
-/* The number of the argument of that name, or that the name is. */
+/* Get the number of the argument of that name, or the number that the name is. */
 static bool number_of(const struct dictionary *d, const struct event *e, const struct part *part,
 		      uint64_t *number)
 {
@@ -86,7 +86,7 @@ static bool skip(struct values *v, uint64_t n)
 	return true;
 }
 
-/* Into the form for people. */
+/* Go to the display form. */
 static bool for_people(struct values *v, struct value *out)
 {
 	while (out->tag == VALUE_REPR)
@@ -95,7 +95,7 @@ static bool for_people(struct values *v, struct value *out)
 	return true;
 }
 
-/* Into the only element, or the form for people, for as long as there is one. */
+/* Go to the only element, or to the display form, repeatedly. */
 static bool settle(struct values *v, struct value *out)
 {
 	while ((out->tag == VALUE_ARRAY && out->count == 1) || out->tag == VALUE_REPR)
@@ -109,14 +109,15 @@ static bool size_of(struct value *out)
 	uint64_t n = out->tag == VALUE_ARRAY ? out->count : out->n;
 
 	if (out->tag == VALUE_WSTRING)
-		n = out->number; /* of units */
+		n = out->number; /* number of units */
 	else if (out->tag != VALUE_ARRAY && out->tag != VALUE_STRING && out->tag != VALUE_BLOB)
 		return false;
 	*out = (struct value){.tag = VALUE_UINT, .number = n};
 	return true;
 }
 
-/* 1: found. 0: it is not there, and v stands behind the struct. -1: the bytes are bad. */
+/* Find a member. 1: found. 0: there is none, and v is after the struct. -1: the bytes are
+ * malformed. */
 static int find_member(const struct dictionary *d, struct values *v, const struct value *s,
 		       const struct part *part, unsigned nesting, struct value *out)
 {
@@ -145,7 +146,7 @@ static int find_member(const struct dictionary *d, struct values *v, const struc
 	return 0;
 }
 
-/* What the path names inside of the value that v stands before. */
+/* Follow the path inside of the value after v. */
 static bool follow(const struct dictionary *d, struct values *v, const char *path,
 		   struct value *out)
 {

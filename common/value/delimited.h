@@ -6,15 +6,15 @@
 
 #include "common/util/buffer.h"
 
-/* A cell of RFC 4180: quoted where it holds a quote, a comma or a line end. An empty text is quoted
- * too, so that it differs from no text. -1 when out of memory. */
+/* Append a cell of RFC 4180: quoted if it contains a quote, a comma or a line end. An empty text
+ * is quoted too, so that it differs from no text. -1 when out of memory. */
 int csv_append(struct buffer *b, const char *p, size_t n);
 
-/* What stands inside the quotes of such a cell, for one that comes in pieces. */
+/* Append the text inside the quotes of such a cell, for a cell that is written in pieces. */
 int csv_append_inside(struct buffer *b, const char *p, size_t n);
 
-/* Tab, newline, carriage return and backslash as \t \n \r \\: a row is a line, a cell has no tab.
- */
+/* Append a cell with tab, newline, carriage return and backslash as \t \n \r \\: a row is one
+ * line, a cell has no tab. */
 int tsv_append(struct buffer *b, const char *p, size_t n);
 
 #endif

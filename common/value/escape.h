@@ -1,5 +1,5 @@
 /*
- * escape.h - names in which bytes that a format forbids are written \xHH or _xHH
+ * escape.h - decodes names in which bytes that a format forbids are written \xHH or _xHH
  */
 #ifndef TR_VALUE_ESCAPE_H
 #define TR_VALUE_ESCAPE_H
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Put back, in place, the byte of each mark followed by xHH (lower case, not 00). Returns the bytes
- * that are left. */
+/* Decode in place: replace each mark followed by xHH (lower case, not 00) by its byte. Returns
+ * the remaining size. */
 static inline size_t escape_undo(char *name, size_t n, char mark)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -3,9 +3,9 @@
 #include "common/value/shortest.h"
 #include "common/util/utf8.h"
 
-enum { SHORT = 64 }; /* bytes of a string that is looked at twice rather than put piece by piece */
+enum { SHORT = 64 }; /* strings up to this size are scanned first and then written at once */
 
-/* Does the byte stand for itself inside a string? */
+/* Test whether the byte needs no escape inside a string. */
 static bool plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -115,7 +115,7 @@ int json_append_string(struct buffer *b, const char *p, size_t n)
 	return buffer_u8(b, '"') || json_append_inside(b, p, n) || buffer_u8(b, '"') ? -1 : 0;
 }
 
-/* A number of n characters was written to the end: NaN and the infinities become strings. */
+/* End a number of n characters: NaN and the infinities become strings. */
 static inline void end_number(struct buffer *b, size_t n)
 {
 	char *p = (char *)b->data + b->size;

@@ -10,7 +10,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Behind the point of a number of seconds, as ns. NULL: no digits. */
+/* Parse the digits after the point of a number of seconds, as ns. NULL: no digits. */
 static const char *fraction(const char *s, int64_t *ns)
 {
 	int64_t unit = 100000000;
@@ -22,7 +22,8 @@ static const char *fraction(const char *s, int64_t *ns)
 	return s;
 }
 
-/* strptime takes the 31st of November, which mktime takes for another day. */
+/* Check the day of the month: strptime accepts the 31st of November, which mktime changes to
+ * another day. */
 static int days_of(const struct tm *tm)
 {
 	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};

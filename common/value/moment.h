@@ -19,27 +19,27 @@ enum moment_from { MOMENT_NONE, MOMENT_CLOCK, MOMENT_START, MOMENT_END, MOMENT_W
 
 struct moment {
 	enum moment_from from;
-	int64_t ns; /* from there; MOMENT_END: before it */
-	bool unit;  /* it was given with a unit of time: it means nothing where a clock has none */
+	int64_t ns; /* offset from the base, ns; MOMENT_END: before the end */
+	bool unit;  /* the user gave a unit of time: without meaning for a clock of ticks */
 };
 
-/* What is said then. */
+/* Message for such a moment and clock. */
 #define MOMENT_TICKS                                                                               \
 	"the clock of the events counts ticks, no unit of time: give a number of them "            \
 	"(--since, --until)"
 
-/* -1: none of these. */
+/* Parse a moment. -1: invalid. */
 int moment_parse(const char *text, struct moment *m);
 
-/* What else must be known to find it. wall: ns to add to the clock for wall time. */
+/* Times that a moment is relative to. wall: ns to add to the clock for wall time. */
 struct moment_base {
 	uint64_t start, end;
 	int64_t wall;
 	bool has_wall;
 };
 
-/* The time of the clock that it is; one that lies outside is moved to 0 or UINT64_MAX. -1: the
- * clock has no wall time. */
+/* Convert a moment to a time of the clock, limited to 0 and UINT64_MAX. -1: the clock has no
+ * wall time. */
 int moment_time(const struct moment *m, const struct moment_base *base, uint64_t *time);
 
 #endif

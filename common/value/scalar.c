@@ -7,7 +7,7 @@ static enum scalar_order order(int sign)
 	return sign < 0 ? ORDER_LESS : sign > 0 ? ORDER_GREATER : ORDER_EQUAL;
 }
 
-/* Where it meets the other. */
+/* Convert a number to compare it with another one. */
 static long double as_real(const struct scalar *s, const struct scalar *other)
 {
 	if (s->form == SCALAR_REAL && s->written && other->form == SCALAR_REAL && other->real_size)
@@ -67,7 +67,7 @@ static enum scalar_order compare_texts(const struct scalar *a, const struct scal
 	return order(compare_bytes(x.text, x.size, y.text, y.size));
 }
 
-/* Is the text the name of a bit, or of several, that are set? Of 0 if none is. */
+/* Test whether the text names a bit that is set, or several. For 0: whether none is. */
 static bool has_bits(const struct scalar *number, const struct scalar *text)
 {
 	for (uint32_t i = 0; number->names && i < number->names->count; i++) {
@@ -80,7 +80,7 @@ static bool has_bits(const struct scalar *number, const struct scalar *text)
 	return false;
 }
 
-/* Is the text how the number is spelled? There may be blanks around each '|'. */
+/* Test whether the text is the spelling of the number. Blanks around each '|' are ignored. */
 static bool same_spelling(const struct scalar *number, const struct scalar *text)
 {
 	size_t n = 0;
@@ -98,7 +98,7 @@ static bool same_spelling(const struct scalar *number, const struct scalar *text
 	return n == number->size;
 }
 
-/* A number with names against a text. Several names may stand for one number. */
+/* Compare a number with names with a text. Several names may have one number. */
 static enum scalar_order compare_name(const struct scalar *number, const struct scalar *text)
 {
 	if (number->character) {

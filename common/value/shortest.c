@@ -19,7 +19,7 @@ enum {
 	WORDS = 14, /* 64 bits each: for 5^324, and for 2^832 */
 	PLAIN_DIGITS = 15,
 	DIGITS_MOST = 17,
-	POINT_LEAST = -4, /* of a point so far to the left the exponent is written */
+	POINT_LEAST = -4, /* numbers with a point further left are written with an exponent */
 };
 
 #define PLAIN_LIMIT 1000000000000000 /* with more than PLAIN_DIGITS */
@@ -125,7 +125,8 @@ static struct decimal shortest(uint64_t n, int q, bool closer)
 	}
 }
 
-/* A number above 0, of `fraction` bits of it and the exponent as they are stored. */
+/* Get the decimal of a number above 0, of `fraction` bits and the exponent as they are stored.
+ * */
 static struct decimal decimal_of(uint64_t bits, unsigned exponent, int fraction, int bias)
 {
 	uint64_t n = bits | 1ull << fraction;
@@ -135,7 +136,7 @@ static struct decimal decimal_of(uint64_t bits, unsigned exponent, int fraction,
 		make_powers();
 	if (!exponent)
 		return shortest(bits, 1 - bias - fraction, false);
-	/* an integer that the type holds with all its neighbours */
+	/* an integer whose neighbours the type also represents */
 	if (q <= 0 && q >= -fraction && !(n & ((1ull << -q) - 1)))
 		return (struct decimal){n >> -q, 0};
 	return shortest(n, q, !bits && exponent > 1);
@@ -160,7 +161,7 @@ static char *put_exponent(char *out, int exponent)
 	return out + (end - p);
 }
 
-/* Drop zeros at the end. */
+/* Remove trailing zeros. */
 static struct decimal strip(struct decimal d)
 {
 	if (d.digits % 100000000 == 0) {
@@ -212,7 +213,7 @@ size_t shortest_layout(char *out, uint64_t digits, int exponent)
 	return (size_t)(put_decimal(out, (struct decimal){digits, exponent}) - out);
 }
 
-/* What has no digits. */
+/* Write a number without digits. */
 static size_t put_special(char *out, bool minus, bool nan)
 {
 	if (nan || !minus) {
@@ -249,7 +250,7 @@ size_t shortest_float(char *out, float x)
 	memcpy(&bits, &x, sizeof bits);
 	if ((bits >> 23 & 0xff) == 0xff)
 		return put_special(out, bits >> 31, bits & 0x7fffff);
-	/* most elements of matrices */
+	/* the common elements of matrices */
 	if (!(bits >> 31) && x < 10 && x == (float)(int)x) {
 		*out = (char)('0' + (int)x);
 		return 1;

@@ -20,10 +20,10 @@ size_t shortest_float(char *out, float x);
 /* Write digits * 10^exponent, digits not 0, in the same layout. */
 size_t shortest_layout(char *out, uint64_t digits, int exponent);
 
-/* The same of a field of so many bytes: 4 (x is a float) or 8. */
+/* Write the shortest digits of a field of so many bytes: 4 (x is a float) or 8. */
 size_t shortest_real(char *out, double x, size_t size);
 
-/* The double nearest to the shortest decimal of a float: 0.1 of 0.1f. */
+/* Get the double nearest to the shortest decimal of a float: 0.1 for 0.1f. */
 double shortest_widen(float x);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Digits with decimals, times scale, without floating point; *rest: what there is below 1 is left
- * out. */
+/* Parse digits with decimals, times scale, without floating point; *rest: a fraction was
+ * dropped. */
 static int scaled(const char *s, size_t n, uint64_t scale, uint64_t *out, bool *rest)
 {
 	unsigned __int128 whole = 0, part = 0, unit = 1;

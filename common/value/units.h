@@ -15,15 +15,16 @@ struct unit {
 	enum unit_kind kind;
 };
 
-/* The unit of that name ("" is a plain number), or NULL. */
+/* Find the unit of that name ("" is a plain number), or NULL. */
 const struct unit *unit_find(const char *name, size_t n);
 
-/* "1.5s", "-20ms", "3us", "7" (ns), "2m", "1h" to ns. -1: no time, or beyond 64 bits. */
+/* Parse "1.5s", "-20ms", "3us", "7" (ns), "2m", "1h" to ns. -1: no time, or beyond 64 bits. */
 int parse_time(const char *s, int64_t *ns);
 
-/* The same, and -1 too for what is no whole number of ns: "1.5ns". */
+/* Parse a time; -1 also for a time with a fraction of a ns: "1.5ns". */
 int parse_time_whole(const char *s, int64_t *ns);
-/* "64M", "1GiB", "4096", "10kB" to bytes: K, M, G, T are powers of 1024, kB, MB ... of 1000. */
+/* Parse "64M", "1GiB", "4096", "10kB" to bytes: K, M, G, T are powers of 1024, kB, MB ... of
+ * 1000. */
 int parse_size(const char *s, uint64_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * value_names.h - the text of values that hold it in parts
+ * value_names.h - the texts of values that are stored in parts
  */
 #ifndef TR_VALUE_VALUE_NAMES_H
 #define TR_VALUE_VALUE_NAMES_H

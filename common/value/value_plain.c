@@ -12,7 +12,7 @@ static void set_text(struct plain_value *out, const void *text, size_t n)
 	out->number = n;
 }
 
-/* What was appended to the scratch buffer. */
+/* Get the text that was appended to the scratch buffer. */
 static int from_scratch(const struct plain_source *s, struct plain_value *out)
 {
 	set_text(out, s->scratch->data, s->scratch->size);
@@ -52,7 +52,7 @@ static int set_bytes_hex(const struct plain_source *s, const uint8_t *p, size_t 
 
 static void set_string(const struct value *v, struct plain_value *out)
 {
-	/* what uftrace records of a string that is NULL */
+	/* the bytes that uftrace records for a NULL string */
 	if (v->n == 4 && !memcmp(v->bytes, "\xff\xff\xff\xff", 4))
 		out->kind = PLAIN_NULL;
 	else
@@ -63,7 +63,7 @@ static void set_real(long double number, size_t size, struct plain_value *out)
 {
 	out->kind = PLAIN_REAL;
 	out->size = (uint8_t)size;
-	/* as a float is written: 0.1, not the double that comes next to it */
+	/* the digits of the float: 0.1, not those of the next double */
 	out->real = size == 4 ? shortest_widen((float)number) : (double)number;
 }
 
@@ -102,7 +102,7 @@ static int set_number(const struct plain_source *s, const struct value *v, struc
 	return 0;
 }
 
-/* The label of an enum's number, the labels that add up to it, or the number. */
+/* Set the label of an enum's number, the labels that add up to it, or the number. */
 static int set_label(const struct plain_source *s, const struct definition *d, uint64_t number,
 		     struct plain_value *out)
 {
@@ -164,7 +164,7 @@ static int set_blob(const struct plain_source *s, const struct value *v, struct 
 	return buffer_printf(s->scratch, "blob(%zu)", v->n) ? -1 : from_scratch(s, out);
 }
 
-/* A struct that no decoder took apart. */
+/* Set an undecoded struct. */
 static int set_opaque(const struct plain_source *s, const struct value *v, struct plain_value *out)
 {
 	static const char string[] = "std::string";

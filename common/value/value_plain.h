@@ -25,13 +25,13 @@ struct plain_value {
 	enum plain_kind kind;
 	uint8_t size;	 /* REAL: bytes of the value */
 	uint64_t number; /* TEXT: its size */
-	double real;	 /* of a float the double nearest to its shortest digits */
+	double real;	 /* of a float, the double nearest to its shortest digits */
 	const char *text;
 };
 
 struct plain_source {
 	const struct dictionary *dictionary;
-	struct buffer *scratch; /* where a text is made; it lasts until the next one */
+	struct buffer *scratch; /* buffer of a text, which is valid until the next one */
 	bool blobs;		/* BLOB is data, spelled by its size (argument_blobs); else text */
 };
 
@@ -42,8 +42,8 @@ int value_plain(const struct plain_source *s, const struct value *v, struct plai
 int field_plain(const struct plain_source *s, const struct field *f, const struct field_value *v,
 		struct plain_value *out);
 
-/* The text that conditions compare with texts: of TEXT its own, "NULL", "true", "false", "nan",
- * "inf" and "-inf". false: other numbers have none. */
+/* Get the text that conditions compare with texts: of TEXT its own, "NULL", "true", "false",
+ * "nan", "inf" and "-inf". false: other numbers have none. */
 bool plain_text(const struct plain_value *p, const char **text, size_t *size);
 
 #endif

@@ -62,7 +62,7 @@ int parts_sort(struct parts *ps, struct error *e)
 int partial_write(struct stage *stage, const struct query *q, struct statistics *s,
 		  const struct parts *ps, int argc, char **argv)
 {
-	const char *message = stage_told(stage);
+	const char *message = stage_input_errors(stage);
 	bool good = stage->status == STATUS_OK;
 	struct summary_end end = {.lost = stage->lost,
 				  .lost_more = stage->lost_more,
