@@ -427,7 +427,7 @@ open_ends() {
 	run -0 trfilter -c --between 0 1 1 threads.trs
 	assert_output 0
 	run -2 errors trfilter --between 'dur > 1' 1 1 threads.trs
-	assert_output --partial 'not of whole calls'
+	assert_output --partial 'not whole calls'
 }
 
 @test "--sample takes the same threads everywhere" {

@@ -187,7 +187,7 @@ ticks() {
 	run -2 errors trfilter 'under(arg.n > 1 && dur > 1)' a.trs
 	assert_output --partial 'under() is asked at the beginning of a call: of its name, thread, time, fields or arguments'
 	run -2 errors trfilter --between 'ret > 1' 1 1 a.trs
-	assert_output --partial 'not of whole calls'
+	assert_output --partial 'not whole calls'
 }
 
 @test "--between: leaves that begin or end a range are in it" {
