@@ -104,6 +104,8 @@ void text_put_slow(struct text *t, const char *p, size_t n)
 
 void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n)
 {
+	if (!n)
+		return;
 	while (n > BUFFER_PIECE && b->file) {
 		text_put(t, (const char *)b->data + at, BUFFER_PIECE);
 		buffer_rest(b);
