@@ -9,8 +9,8 @@ setup_file() {
 	export LTTNG_HOME=$dir
 	# another run of this file may send at the same time: a name of its own to filter by
 	export SENDER=$dir/send-$$
-	cc -O2 -w -I"$ROOT/t/bench" -o "$SENDER" "$ROOT/t/bench/lttng-ust.c" -llttng-ust -ldl 2>/dev/null ||
-		return 0
+	cc -E -include lttng/tracepoint.h -x c /dev/null >/dev/null 2>&1 || return 0
+	cc -O2 -w -I"$ROOT" -I"$ROOT/t/bench" -o "$SENDER" "$ROOT/t/bench/lttng-ust.c" -llttng-ust -ldl
 	# root has one daemon on a machine
 	lttng --no-sessiond list >/dev/null 2>&1 ||
 		lttng-sessiond --no-kernel --daemonize --pidfile "$dir/daemon.pid" >/dev/null 2>&1 3>&- || return 0

@@ -16,7 +16,7 @@ record_once() {
 	local pid session=trutils-bench-$$ home=$CACHE/lttng-home pidfile=$CACHE/lttng.pid
 	mkdir -p "$home"
 	export LTTNG_HOME=$home
-	cc -O2 -w -I"$BENCH" -o "$CACHE/lttng-ust" "$BENCH/lttng-ust.c" -llttng-ust -ldl || {
+	cc -O2 -w -I"$BENCH/../.." -I"$BENCH" -o "$CACHE/lttng-ust" "$BENCH/lttng-ust.c" -llttng-ust -ldl || {
 		echo 'skipped: no liblttng-ust'
 		exit 0
 	}
