@@ -25,8 +25,9 @@ byte() { le 1 "$1"; }
 (
 	cd "$here/../.." || exit
 	# shellcheck disable=SC2086
+	mapfile -t library < <(find common -name '*.c')
 	cc -std=gnu11 -D_GNU_SOURCE -iquote . -O1 -o "$work/pack_stream" \
-		t/tools/pack_stream.c $(find common -name '*.c') $libs -ldeflate -lm -lpthread
+		t/tools/pack_stream.c "${library[@]}" $libs -ldeflate -lm -lpthread
 ) || exit
 
 # --- directories ---
