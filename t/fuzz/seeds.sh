@@ -24,8 +24,8 @@ byte() { le 1 "$1"; }
 
 (
 	cd "$here/../.." || exit
-	# shellcheck disable=SC2086
 	mapfile -t library < <(find common -name '*.c')
+	# shellcheck disable=SC2086
 	cc -std=gnu11 -D_GNU_SOURCE -iquote . -O1 -o "$work/pack_stream" \
 		t/tools/pack_stream.c "${library[@]}" $libs -ldeflate -lm -lpthread
 ) || exit
