@@ -148,6 +148,7 @@ rows() {
 }
 
 @test "calls of function objects, and watched CPUs, are as uftrace prints them" {
+	need g++
 	cat >objects.cc <<-'END'
 		struct X {
 			int operator()() { return 1; }
