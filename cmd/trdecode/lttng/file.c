@@ -183,7 +183,7 @@ static int check_end(struct lttng *l, struct lttng_file *f, const struct lttng_h
 	/* the file has all its events */
 	if (h->size > left && !f->quiet)
 		return lttng_file_damage(l, f, f->file_size,
-					 "the file ends inside of a block, behind its events", 0);
+					 "the file ends inside a block, after its events", 0);
 	return 0;
 }
 

@@ -83,7 +83,7 @@ static int check_source(struct lttng_encoder *s, const struct source *source, st
 		return 0;
 	if (!source || strcmp(source->format.text, "lttng") != 0)
 		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
-				 "events of %s come behind those of an LTTng trace: --resynthesize "
+				 "events of %s come after those of an LTTng trace: --resynthesize "
 				 "makes one trace "
 				 "of both",
 				 source ? source->format.text : "an unknown source");

@@ -54,7 +54,7 @@ static int check_source(struct tracecmd_state *s, const struct source *source, s
 	if (!source || strcmp(source->format.text, "trace-cmd") != 0)
 		return error_set(
 			e, source ? source->name.text : NULL, NO_OFFSET,
-			"events of %s come behind those of a trace.dat: --resynthesize makes one "
+			"events of %s come after those of a trace.dat: --resynthesize makes one "
 			"trace.dat of both",
 			source ? source->format.text : "an unknown source");
 	if (s->source)

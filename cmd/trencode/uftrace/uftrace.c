@@ -46,7 +46,7 @@ int uftrace_take_source(struct uftrace_output *s, const struct source *source, s
 	if (strcmp(source->format.text, "uftrace") != 0)
 		return error_set(
 			e, source->name.text, NO_OFFSET,
-			"events of %s come behind those of a uftrace recording: --resynthesize "
+			"events of %s come after those of a uftrace recording: --resynthesize "
 			"makes one recording of both",
 			source->format.text);
 	/* parts of one recording decoded separately, or concatenated streams */
