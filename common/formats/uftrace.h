@@ -96,6 +96,7 @@ struct uftrace_record {
 	bool more; /* a payload follows */
 };
 
+/* swap: the trace's byte order is not this machine's. */
 static inline uint64_t uftrace_swap64(uint64_t v, bool swap)
 {
 	return swap ? __builtin_bswap64(v) : v;
@@ -111,26 +112,82 @@ static inline uint16_t uftrace_swap16(uint16_t v, bool swap)
 	return swap ? __builtin_bswap16(v) : v;
 }
 
-static inline bool uftrace_word_valid(uint64_t word)
+static inline uint16_t uftrace_get16(const uint8_t *p, bool swap)
 {
-	return ((word >> 3) & 7) == UFTRACE_RECORD_MAGIC;
+	uint16_t v;
+
+	memcpy(&v, p, sizeof v);
+	return uftrace_swap16(v, swap);
 }
 
-/* Unpack a record. swap: the trace's byte order is not this machine's. Return false if the magic
- * is wrong. */
+static inline uint32_t uftrace_get32(const uint8_t *p, bool swap)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return uftrace_swap32(v, swap);
+}
+
+static inline uint64_t uftrace_get64(const uint8_t *p, bool swap)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return uftrace_swap64(v, swap);
+}
+
+/*
+ * The first word of a record is its time. The second, from bit 0: type (2 bits), more (1), magic
+ * (3), depth (10), addr (48).
+ */
+static inline uint64_t uftrace_record_time(const uint8_t *record, bool swap)
+{
+	return uftrace_get64(record, swap);
+}
+
+static inline uint64_t uftrace_record_word(const uint8_t *record, bool swap)
+{
+	return uftrace_get64(record + 8, swap);
+}
+
+static inline enum uftrace_record_type uftrace_word_type(uint64_t word)
+{
+	return word & 3;
+}
+
+static inline unsigned uftrace_word_depth(uint64_t word)
+{
+	return word >> 6 & 0x3ff;
+}
+
+static inline uint64_t uftrace_word_addr(uint64_t word)
+{
+	return word >> 16;
+}
+
+/* Is the record a valid ENTRY or EXIT without a payload? Most records are. */
+static inline bool uftrace_word_bare(uint64_t word)
+{
+	return (word & 0x3e) == UFTRACE_RECORD_MAGIC << 3;
+}
+
+/* Is a bare record an EXIT? */
+static inline bool uftrace_bare_leaves(uint64_t word)
+{
+	return word & UFTRACE_EXIT;
+}
+
+/* Unpack a record. Return false if the magic is wrong. */
 static inline bool uftrace_record_unpack(const void *bytes, bool swap, struct uftrace_record *r)
 {
-	uint64_t w[2];
+	uint64_t word = uftrace_record_word(bytes, swap);
 
-	memcpy(w, bytes, sizeof(w));
-	w[0] = uftrace_swap64(w[0], swap);
-	w[1] = uftrace_swap64(w[1], swap);
-	r->time = w[0];
-	r->type = w[1] & 3;
-	r->more = (w[1] >> 2) & 1;
-	r->depth = (w[1] >> 6) & 0x3ff;
-	r->addr = w[1] >> 16;
-	return uftrace_word_valid(w[1]);
+	r->time = uftrace_record_time(bytes, swap);
+	r->type = uftrace_word_type(word);
+	r->more = word >> 2 & 1;
+	r->depth = (uint16_t)uftrace_word_depth(word);
+	r->addr = uftrace_word_addr(word);
+	return (word >> 3 & 7) == UFTRACE_RECORD_MAGIC;
 }
 
 /*

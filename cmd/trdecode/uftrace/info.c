@@ -63,30 +63,6 @@ struct parse {
 	int64_t nr_tids; /* number in the file; -1 if there is none */
 };
 
-static uint16_t get16(const uint8_t *p, bool swap)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return uftrace_swap16(v, swap);
-}
-
-static uint32_t get32(const uint8_t *p, bool swap)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return uftrace_swap32(v, swap);
-}
-
-static uint64_t get64(const uint8_t *p, bool swap)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return uftrace_swap64(v, swap);
-}
-
 static int parse_header(struct uftrace_info *info, const uint8_t *p, size_t size, const char *file,
 			struct error *e)
 {
@@ -103,16 +79,16 @@ static int parse_header(struct uftrace_info *info, const uint8_t *p, size_t size
 	info->big_endian = p[UFTRACE_HDR_ENDIAN] == 2;
 	info->swap = info->big_endian != host_big;
 	info->is_32bit = p[UFTRACE_HDR_CLASS] == 1;
-	info->version = get32(p + UFTRACE_HDR_VERSION, info->swap);
-	info->header_size = get16(p + UFTRACE_HDR_SIZE, info->swap);
+	info->version = uftrace_get32(p + UFTRACE_HDR_VERSION, info->swap);
+	info->header_size = uftrace_get16(p + UFTRACE_HDR_SIZE, info->swap);
 	if (info->version < UFTRACE_VERSION_MIN || info->version > UFTRACE_VERSION)
 		return error_set(e, file, UFTRACE_HDR_VERSION, "unsupported file version %" PRIu32,
 				 info->version);
-	info->feat_mask = get64(p + UFTRACE_HDR_FEAT_MASK, info->swap);
-	info->info_mask = get64(p + UFTRACE_HDR_INFO_MASK, info->swap);
+	info->feat_mask = uftrace_get64(p + UFTRACE_HDR_FEAT_MASK, info->swap);
+	info->info_mask = uftrace_get64(p + UFTRACE_HDR_INFO_MASK, info->swap);
 	info->max_stack = UFTRACE_MAX_STACK;
 	if (info->feat_mask & UFTRACE_FEAT_MAX_STACK)
-		info->max_stack = get16(p + UFTRACE_HDR_MAX_STACK, info->swap);
+		info->max_stack = uftrace_get16(p + UFTRACE_HDR_MAX_STACK, info->swap);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
  * merge.c - run the readers of a directory in order of time
  *
  * A heap of readers, the earliest on top. By far most events are ENTRY and EXIT records without a
- * payload ("plain"): these are written here, across tasks, with what is constant in a block kept in
+ * payload ("bare"): these are written here, across tasks, with what is constant in a block kept in
  * local variables. All other records are written by their reader, one at a time.
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
@@ -23,8 +23,8 @@ static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
 }
 
 /*
- * Write the plain records of one task before the time `end`. Returns true if t->base.due.time is
- * the time of the record that follows; false if that record is not plain, or not yet in memory:
+ * Write the bare records of one task before the time `end`. Returns true if t->base.due.time is
+ * the time of the record that follows; false if that record is not bare, or not yet in memory:
  * t->stale then shows whether t->base.due.time must be found.
  */
 static inline __attribute__((always_inline)) bool
@@ -40,23 +40,19 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 	if (last + TASK_JUMP < end)
 		end = last + TASK_JUMP;
 	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
-		uint64_t time = get_u64(p), word = get_u64(p + 8);
+		uint64_t time = uftrace_record_time(p, swap), word = uftrace_record_word(p, swap);
 		uint32_t location;
 
-		if (swap) {
-			time = __builtin_bswap64(time);
-			word = __builtin_bswap64(word);
-		}
-		if (__builtin_expect((word & UFTRACE_PLAIN_MASK) != UFTRACE_PLAIN, 0))
+		if (__builtin_expect(!uftrace_word_bare(word), 0))
 			break;
 		if (time >= end || time < last) {
 			over = time >= last && time < t->context_until && time - last < TASK_JUMP;
 			t->base.due.time = time;
 			break;
 		}
-		location = uftrace_location(u, t, word >> 16);
+		location = uftrace_location(u, t, uftrace_word_addr(word));
 		if (__builtin_expect(!rows_put(rows, &t->bits, time + shift, location,
-					       word >> 6 & 0x3ff, word & 1),
+					       uftrace_word_depth(word), uftrace_bare_leaves(word)),
 				     0))
 			break;
 		last = time;
@@ -100,10 +96,10 @@ static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
 }
 
 /*
- * Write plain records as long as the top of the heap has any. Returns the number of a reader, not
+ * Write bare records as long as the top of the heap has any. Returns the number of a reader, not
  * the top, that is stale; 0: none.
  */
-static size_t plain_records(struct uftrace *u, uint64_t limit)
+static size_t bare_records(struct uftrace *u, uint64_t limit)
 {
 	size_t second = 0;
 	struct rows rows;
@@ -176,11 +172,12 @@ static int refresh_top(struct uftrace *u)
 	return 0;
 }
 
-/* Skip a task's plain records before a time. Returns true if there were any. */
+/* Skip a task's bare records before a time. Returns true if there were any. */
 static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 {
 	struct task_reader *t = (struct task_reader *)r;
 	const uint8_t *start, *p, *stop;
+	bool swap = u->info.swap;
 	uint64_t last;
 
 	if (!r->task || t->stale || r->due.time >= first)
@@ -195,14 +192,10 @@ static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 	stop = start + window_have(&t->file);
 	last = t->last;
 	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
-		uint64_t time = get_u64(p), word = get_u64(p + 8);
+		uint64_t time = uftrace_record_time(p, swap);
 
-		if (u->info.swap) {
-			time = __builtin_bswap64(time);
-			word = __builtin_bswap64(word);
-		}
-		if ((word & UFTRACE_PLAIN_MASK) != UFTRACE_PLAIN || time >= first || time < last ||
-		    time - last >= TASK_JUMP)
+		if (!uftrace_word_bare(uftrace_record_word(p, swap)) || time >= first ||
+		    time < last || time - last >= TASK_JUMP)
 			break;
 		last = time;
 	}
@@ -247,7 +240,7 @@ int merge_until(struct uftrace *u, uint64_t limit)
 					return -1;
 		if (!u->heap.count || u->heap.items[0]->time > limit)
 			break;
-		second = u->info.max_stack <= 1024 ? plain_records(u, limit) : 0;
+		second = u->info.max_stack <= 1024 ? bare_records(u, limit) : 0;
 		if (second ? refresh_second(u, second) : refresh_top(u))
 			return -1;
 		if (!u->heap.count || u->heap.items[0]->time > limit)

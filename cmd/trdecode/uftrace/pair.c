@@ -1,5 +1,5 @@
 /*
- * pair.c - write the plain records of two tasks in order of time
+ * pair.c - write the bare records of two tasks in order of time
  *
  * Two threads that run at once alternate irregularly, which no processor predicts: so the next of
  * the two is computed without a branch.
@@ -11,12 +11,7 @@ static inline uint64_t pair_pick(uint64_t mask, uint64_t zero, uint64_t ones)
 	return zero ^ ((zero ^ ones) & mask);
 }
 
-static bool pair_plain(uint64_t word)
-{
-	return (word & UFTRACE_PLAIN_MASK) == UFTRACE_PLAIN;
-}
-
-/* Is the next record of the task in memory, plain, and soon after the last one? */
+/* Is the next record of the task in memory, bare, and soon after the last one? */
 static bool pair_ready(const struct task_reader *t)
 {
 	const uint8_t *p;
@@ -25,7 +20,8 @@ static bool pair_ready(const struct task_reader *t)
 	if (!t->base.task || !t->context || t->stale || window_have(&t->file) < UFTRACE_RECORD_SIZE)
 		return false;
 	p = window_at(&t->file);
-	return pair_plain(get_u64(p + 8)) && get_u64(p) == t->base.due.time &&
+	return uftrace_word_bare(uftrace_record_word(p, false)) &&
+	       uftrace_record_time(p, false) == t->base.due.time &&
 	       t->base.due.time - t->last < TASK_JUMP;
 }
 
@@ -42,7 +38,7 @@ static void pair_settle(struct task_reader *t, const uint8_t *p, uint64_t next)
 
 	if (p == start)
 		return;
-	t->last = get_u64(p - UFTRACE_RECORD_SIZE);
+	t->last = uftrace_record_time(p - UFTRACE_RECORD_SIZE, false);
 	if (!t->stale)
 		t->base.due.time = next;
 	window_skip(&t->file, (size_t)(p - start));
@@ -54,8 +50,8 @@ enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task
 	const uint8_t *pa = window_at(&a->file), *pb = window_at(&b->file);
 	const uint8_t *la = pa + window_have(&a->file) - UFTRACE_RECORD_SIZE,
 		      *lb = pb + window_have(&b->file) - UFTRACE_RECORD_SIZE;
-	uint64_t ta = get_u64(pa), tb = get_u64(pb), shift = u->shift,
-		 second = b->base.due.rank < a->base.due.rank;
+	uint64_t ta = uftrace_record_time(pa, false), tb = uftrace_record_time(pb, false),
+		 shift = u->shift, second = b->base.due.rank < a->base.due.rank;
 	struct task_reader *t = a;
 	enum pair_end result = PAIR_OVER;
 
@@ -63,13 +59,14 @@ enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task
 		/* all ones: b's turn */
 		uint64_t mask = -(uint64_t)(tb < ta + second), time = pair_pick(mask, ta, tb), next;
 		const uint8_t *p = (const uint8_t *)pair_pick(mask, (uintptr_t)pa, (uintptr_t)pb);
-		uint64_t word = get_u64(p + 8);
+		uint64_t word = uftrace_record_word(p, false);
 
 		if (time >= end)
 			break;
 		t = (struct task_reader *)pair_pick(mask, (uintptr_t)a, (uintptr_t)b);
-		if (!rows_put(rows, &t->bits, time + shift, uftrace_location(u, t, word >> 16),
-			      word >> 6 & 0x3ff, word & 1)) {
+		if (!rows_put(rows, &t->bits, time + shift,
+			      uftrace_location(u, t, uftrace_word_addr(word)),
+			      uftrace_word_depth(word), uftrace_bare_leaves(word))) {
 			result = PAIR_STUCK;
 			break;
 		}
@@ -79,10 +76,11 @@ enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task
 			t->stale = true;
 			break;
 		}
-		ta = get_u64(pa);
-		tb = get_u64(pb);
+		ta = uftrace_record_time(pa, false);
+		tb = uftrace_record_time(pb, false);
 		next = pair_pick(mask, ta, tb);
-		if (!pair_plain(get_u64(p + UFTRACE_RECORD_SIZE + 8)) || next - time >= TASK_JUMP) {
+		if (!uftrace_word_bare(uftrace_record_word(p + UFTRACE_RECORD_SIZE, false)) ||
+		    next - time >= TASK_JUMP) {
 			t->stale = true;
 			break;
 		}

@@ -406,7 +406,7 @@ int task_look_ahead(struct uftrace *u, struct task_reader *t)
 	return record_look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
 }
 
-/* Write one event, and the gaps of damage after it; plain records are written by merge.c. */
+/* Write one event, and the gaps of damage after it; bare records are written by merge.c. */
 static int task_run(struct uftrace *u, struct lane_reader *r)
 {
 	struct task_reader *t = (struct task_reader *)r;

@@ -11,17 +11,11 @@
 
 enum { WORTHWHILE = 96 * 1024 }; /* least bytes to skip: more than a window */
 
-/* Get the time of a record without arguments. Return false if it is none. */
-static bool plain_time(const struct uftrace *u, const uint8_t *p, uint64_t *time)
+/* Get the time of a bare record. Return false if the record is none. */
+static bool bare_time(const struct uftrace *u, const uint8_t *p, uint64_t *time)
 {
-	uint64_t word = get_u64(p + 8);
-
-	*time = get_u64(p);
-	if (u->info.swap) {
-		*time = __builtin_bswap64(*time);
-		word = __builtin_bswap64(word);
-	}
-	return (word & 0x3e) == UFTRACE_RECORD_MAGIC << 3 && *time < TIME_LIMIT;
+	*time = uftrace_record_time(p, u->info.swap);
+	return uftrace_word_bare(uftrace_record_word(p, u->info.swap)) && *time < TIME_LIMIT;
 }
 
 /* Get the time of record n from the window's start on, if the next record is soon after it. */
@@ -31,7 +25,7 @@ static bool time_at(const struct uftrace *u, struct task_reader *t, uint64_t n, 
 	uint64_t next;
 
 	return window_peek(&t->file, t->file.offset + n * UFTRACE_RECORD_SIZE, two, sizeof two) &&
-	       plain_time(u, two, time) && plain_time(u, two + UFTRACE_RECORD_SIZE, &next) &&
+	       bare_time(u, two, time) && bare_time(u, two + UFTRACE_RECORD_SIZE, &next) &&
 	       next >= *time && next - *time < TASK_JUMP;
 }
 
@@ -82,7 +76,7 @@ static uint64_t last_record(const struct uftrace *u, const struct task_reader *t
 	if (size >= sizeof record)
 		got = pread(fd, record, sizeof record, (off_t)(start + size - sizeof record));
 	close(fd);
-	return got == sizeof record && plain_time(u, record, &time) ? time : 0;
+	return got == sizeof record && bare_time(u, record, &time) ? time : 0;
 }
 
 bool uftrace_late(struct input *in, uint64_t *time)

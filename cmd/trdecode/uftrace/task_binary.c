@@ -12,34 +12,34 @@ struct cursor {
 	bool swap;
 };
 
+static void cursor_skip(struct cursor *c, size_t n)
+{
+	c->p += n;
+	c->left -= n;
+}
+
 static uint16_t take16(struct cursor *c)
 {
-	uint16_t v;
+	uint16_t v = uftrace_get16(c->p, c->swap);
 
-	memcpy(&v, c->p, sizeof(v));
-	c->p += sizeof(v);
-	c->left -= sizeof(v);
-	return uftrace_swap16(v, c->swap);
+	cursor_skip(c, sizeof v);
+	return v;
 }
 
 static uint32_t take32(struct cursor *c)
 {
-	uint32_t v;
+	uint32_t v = uftrace_get32(c->p, c->swap);
 
-	memcpy(&v, c->p, sizeof(v));
-	c->p += sizeof(v);
-	c->left -= sizeof(v);
-	return uftrace_swap32(v, c->swap);
+	cursor_skip(c, sizeof v);
+	return v;
 }
 
 static uint64_t take64(struct cursor *c)
 {
-	uint64_t v;
+	uint64_t v = uftrace_get64(c->p, c->swap);
 
-	memcpy(&v, c->p, sizeof(v));
-	c->p += sizeof(v);
-	c->left -= sizeof(v);
-	return uftrace_swap64(v, c->swap);
+	cursor_skip(c, sizeof v);
+	return v;
 }
 
 static const char short_message[] = "file ends within a message";
@@ -66,8 +66,7 @@ static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char *
 	    type != UFTRACE_MSG_SESSION) {
 		if (length > c->left)
 			return 0;
-		c->p += length;
-		c->left -= length;
+		cursor_skip(c, length);
 		return 1;
 	}
 	if (c->left < 16)
@@ -86,8 +85,7 @@ static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char *
 		for (size_t i = 0; i < UFTRACE_SID_SIZE && ev.sid[i]; i++)
 			if (!isalnum((unsigned char)ev.sid[i]))
 				ev.sid[i] = 0;
-		c->p += UFTRACE_SID_SIZE;
-		c->left -= UFTRACE_SID_SIZE;
+		cursor_skip(c, UFTRACE_SID_SIZE);
 		take32(c);
 		length = take32(c);
 		padded = uftrace_align(length, 8);
@@ -96,8 +94,7 @@ static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char *
 		ev.name = uftrace_tasks_keep_name(t, (const char *)c->p, length);
 		if (padded > c->left)
 			padded = c->left;
-		c->p += padded;
-		c->left -= padded;
+		cursor_skip(c, padded);
 	}
 	slot = uftrace_tasks_new_event(t);
 	if (!slot)

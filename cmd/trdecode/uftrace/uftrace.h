@@ -57,10 +57,6 @@ struct task_reader {
 /* ns. A record so long after the previous one is checked: its time may be damaged. */
 #define TASK_JUMP (3600ull * 1000000000)
 
-/* Of a record's second word. Bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
-#define UFTRACE_PLAIN_MASK 0x3e
-#define UFTRACE_PLAIN	   (UFTRACE_RECORD_MAGIC << 3)
-
 struct perf_reader {
 	struct lane_reader base;
 	struct file_window file;
@@ -176,7 +172,7 @@ static inline uint32_t uftrace_location(struct uftrace *u, const struct task_rea
 /* merge.c: write the events up to and including that time (unshifted). Returns 0, or -1 if the
  * writer failed. */
 int merge_until(struct uftrace *u, uint64_t limit);
-/* skip.c: skip a task's records before a time, if they are plain and many; the task is stale
+/* skip.c: skip a task's records before a time, if they are bare and many; the task is stale
  * then. */
 void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first);
 /* Find the time of the last record of a task (struct decoder, late). */
@@ -186,10 +182,10 @@ enum pair_end {
 	PAIR_OVER,  /* `end` was reached, or a task is stale */
 	PAIR_STUCK, /* the next record needs more than a row of the present block */
 };
-/* Do both tasks have a plain record in memory? a is the earlier one. */
+/* Do both tasks have a bare record in memory? a is the earlier one. */
 bool uftrace_pair_ready(const struct uftrace *u, const struct task_reader *a,
 			const struct task_reader *b);
-/* Write plain records of both before the time `end`, in order; both have their row_bits. The
+/* Write bare records of both before the time `end`, in order; both have their row_bits. The
  * base.due.time of a task that is not stale is that of its next record. */
 enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task_reader *b,
 			   struct rows *rows, uint64_t end);

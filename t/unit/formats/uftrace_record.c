@@ -54,6 +54,31 @@ static void test_depth_carry(void)
 	is_u64(back.addr, 0x1001, "and carries into the address");
 }
 
+static void test_bare(void)
+{
+	struct uftrace_record r = {.time = 7, .addr = 0xabcdef, .depth = 1023};
+	uint8_t bytes[UFTRACE_RECORD_SIZE];
+
+	for (int swap = 0; swap < 2; swap++) {
+		for (unsigned type = 0; type < 8; type++) {
+			r.type = type & 3;
+			r.more = type >> 2;
+			uftrace_record_pack(bytes, swap, &r);
+			if (type < 2)
+				ok(uftrace_bare_leaves(uftrace_record_word(bytes, swap)) == type,
+				   "ENTRY enters, EXIT leaves");
+			ok(uftrace_word_bare(uftrace_record_word(bytes, swap)) ==
+				   (type == UFTRACE_ENTRY || type == UFTRACE_EXIT),
+			   "ENTRY and EXIT without a payload are bare, no other record is");
+		}
+		bytes[swap ? 15 : 8] ^= 8;
+		ok(!uftrace_word_bare(uftrace_record_word(bytes, swap)), "wrong magic");
+		is_u64(uftrace_record_time(bytes, swap), 7, "time");
+		is_u64(uftrace_word_addr(uftrace_record_word(bytes, swap)), 0xabcdef, "address");
+		is_u64(uftrace_word_depth(uftrace_record_word(bytes, swap)), 1023, "depth");
+	}
+}
+
 int main(void)
 {
 	uint8_t zeros[UFTRACE_RECORD_SIZE] = {0};
@@ -62,6 +87,7 @@ int main(void)
 	test_real_record();
 	test_all_fields();
 	test_depth_carry();
+	test_bare();
 	ok(!uftrace_record_unpack(zeros, false, &r), "zeros are no record");
 	is_u64(uftrace_align(0, 8), 0, "nothing needs no padding");
 	is_u64(uftrace_align(9, 8), 16, "padding");
