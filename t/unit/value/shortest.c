@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	is_str(text_of(0.00001), "1e-05", "or an exponent");
 	is_str(text_of(999999999999999), "999999999999999", "15 digits");
 	is_str(text_of(1e15), "1e+15", "and more");
-	is_str(text_of(9007199254740993), "9007199254740992", "16 that are needed");
+	is_str(text_of(9007199254740993.0), "9007199254740992", "16 that are needed");
 	test_powers();
 	test_halves();
 	test_random(argc > 1 ? strtoul(argv[1], NULL, 10) : 5000);
