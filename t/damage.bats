@@ -96,7 +96,7 @@ bad() {
 	cp -r "$FIB" x
 	sed -i '/tid=4125/d; /pid=4125/d' x/task.txt
 	run -1 trdecode -o out x
-	assert_output --partial 'trdecode: x/4125.dat: task.txt does not tell of this task'
+	assert_output --partial 'trdecode: x/4125.dat: task.txt does not list this task'
 	: >x/task.txt
 	run -1 trdecode -o out x
 }

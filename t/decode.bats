@@ -208,7 +208,7 @@ good() {
 	trdecode --clock=wall -o w.trs "$U/new-basic"
 	trdecode --clock=wall w.trs | trstat -F tsv -g type -a first,last -s type | diff wall -
 	run -2 pipe "trdecode --clock wall '$U/basic-pg' >/dev/null"
-	assert_output "trdecode: $U/basic-pg: the trace does not tell its wall time (--clock wall)"
+	assert_output "trdecode: $U/basic-pg: the trace does not record its wall time (--clock wall)"
 	run -2 errors trdecode --clock sundial "$FIB"
 	assert_line "trdecode: --clock takes raw or wall, not 'sundial'"
 }
@@ -442,10 +442,10 @@ good() {
 
 @test "the clock of ticks has no wall time" {
 	run -2 errors trdecode --clock=wall "$DATA/apitrace/v6.trace"
-	assert_output --partial 'does not tell its wall time'
+	assert_output --partial 'does not record its wall time'
 	trdecode "$DATA/apitrace/v6.trace" >"$BATS_TEST_TMPDIR/x.trs"
 	run -2 errors trdecode --clock=wall "$BATS_TEST_TMPDIR/x.trs"
-	assert_output --partial 'does not tell its wall time'
+	assert_output --partial 'does not record its wall time'
 }
 
 @test "of a trace that was cut in its header an empty one is made" {

@@ -358,10 +358,10 @@ events() {
 @test "a clock that counts something else than calls and returns is not said to" {
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
 	run -2 trencode -t uftrace -o x.data x.trs
-	assert_output --partial 'no time but ticks, one for each call and return; --tick 1ns says'
+	assert_output --partial 'no time but ticks, one for each call and return; give the length of a tick, as in --tick 1ns'
 	trencode -q -t trace-cmd -o x.dat x.trs
 	run -2 pipe 'trdecode -q x.dat | trencode -t uftrace -o x.data'
-	assert_output --partial 'x.dat: the trace has no time but ticks; --tick 1ns says'
+	assert_output --partial 'x.dat: the trace has no time but ticks; give the length of a tick, as in --tick 1ns'
 }
 
 @test "calls with numbers beside a stack of calls: those that overlap are left out, and counted" {

@@ -176,7 +176,7 @@ for row in csv.DictReader(sys.stdin):
 	trdecode -q "$DATA/apitrace/v6.trace" >>both.trs
 	for t in csv tsv ndjson chrome folded callgrind pprof speedscope perfetto parquet ctf; do
 		run -2 trencode -q -t $t -o x.$t both.trs
-		assert_output --partial 'ticks and times are in one stream; --tick 1ns says how long a tick is to be'
+		assert_output --partial 'ticks and times are in one stream; give the length of a tick, as in --tick 1ns'
 		assert_output --partial 'v6.trace (clock ticks) and '
 		[ ! -e x.$t ]
 		run -0 trencode -q --tick 1ns -t $t -o x.$t both.trs

@@ -168,7 +168,7 @@ table() {
 	assert_equal "$stderr" "$(trstat --fail-if 'max(name == "main") > 1us' rec.trs 2>&1 >/dev/null)"
 	run -0 quiet trstat --merge --fail-if 'max(name == "main") > 1h' parts.*
 	run -2 trstat --merge --fail-if 'count(tid == 1) > 1' parts.*
-	assert_output --partial 'the groups of the summaries do not tell'
+	assert_output --partial 'the groups of the summaries lack its key'
 	run -2 trstat --merge --fail-if 'max(arg.1) > 1' parts.*
 	assert_output --partial 'do not give those that are asked for'
 	run -2 trstat --partial --fail-if 'count > 1' rec.trs

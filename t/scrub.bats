@@ -102,7 +102,7 @@ hidden() {
 @test "calls keep their shape, times and statistics under pseudonyms" {
 	trdecode "$RECORDED/uftrace/args-spec" 2>/dev/null | trsym >a.trs
 	run -0 --separate-stderr bash -c 'trfilter --scrub names,args,paths --key k 1 a.trs >s.trs'
-	assert_regex "$stderr" '^trfilter: left out, as it may tell names: args.dbg, args.sym, .* of the source$'
+	assert_regex "$stderr" '^trfilter: left out, as it may contain names: args.dbg, args.sym, .* of the source$'
 	hidden main hello __monstartup libc args .so uftrace/ world considerably -- s.trs
 	diff <(trstat -g name -F tsv a.trs | cut -f 2- | sort) <(trstat -g name -F tsv s.trs | cut -f 2- | sort)
 	diff <(trencode a.trs | sed 's/|\( *\).*/|\1/') <(trencode s.trs | sed 's/|\( *\).*/|\1/')
@@ -201,7 +201,7 @@ hidden() {
 	trdecode -q "$RECORDED/uftrace/extern-data" 2>/dev/null | trsym -q >e.trs
 	grep -q 'first message' e.trs
 	run -0 --separate-stderr bash -c 'trfilter --scrub args 1 e.trs >args.trs'
-	assert_equal "$stderr" 'trfilter: left out, as it may tell messages: extern.dat of the source'
+	assert_equal "$stderr" 'trfilter: left out, as it may contain messages: extern.dat of the source'
 	hidden 'first message' -- args.trs
 	trfilter -q --drop message 1 e.trs >dropped.trs
 	hidden 'first message' -- dropped.trs

@@ -110,7 +110,7 @@ field() {
 	trdecode "$DATA/uftrace/fib" | trsym >keys.trs
 	trstat -q --partial -g tid,name -a count keys.trs >keys.part
 	run -2 trstat --diff keys.trs keys.part
-	assert_output "trstat: keys.part: has the keys 'tid,name', and not 'name' as keys.trs: say -g"
+	assert_output "trstat: keys.part: has the keys 'tid,name', and not 'name' as keys.trs: use -g"
 	trstat -q --partial -a count keys.trs >keys.part
 	run -2 trstat --diff keys.trs keys.part
 	assert_output --partial "keys.part: has the columns 'count', and not '"

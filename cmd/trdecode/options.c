@@ -25,7 +25,7 @@ const struct option_row settings_rows[] = {
 	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, ctf, chrome, stream",
 	 "uftrace trace-cmd apitrace lttng ctf chrome stream"},
 	{OPT_CLOCK, "clock", "CLOCK",
-	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells",
+	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace records it",
 	 "raw wall"},
 	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
 	 "file"},

@@ -9,7 +9,7 @@
 
 #include "cmd/trencode/encoder.h"
 
-#define TICK_HINT "--tick 1ns says how long a tick is to be"
+#define TICK_HINT "give the length of a tick, as in --tick 1ns"
 
 /* Set the length of a tick, ns, in the clocks of a block's lanes that count ticks. Fails where a
  * time of an event in ns exceeds 64 bits. */

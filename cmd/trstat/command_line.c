@@ -31,7 +31,7 @@ const struct option_row command_line_rows[] = {
 	{'F', "format", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
 	 "table tsv csv json ndjson prom"},
 	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
-	{OPT_BOUNDS, "bounds", NULL, "say how exact the percentiles are", NULL},
+	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
 	{OPT_PAIR, "pair", "PAIR",
 	 "count pairs of events and the time between them:\n'A -> B on .x == .y', or wakeup, "

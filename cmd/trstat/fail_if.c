@@ -188,7 +188,7 @@ int alarms_check_keys(const struct alarms *all, struct error *e)
 	for (size_t i = 0; i < all->count; i++)
 		if (all->alarm[i].own)
 			return error_set(e, NULL, NO_OFFSET,
-					 "--fail-if '%s': the groups of the summaries do not tell",
+					 "--fail-if '%s': the groups of the summaries lack its key",
 					 all->alarm[i].text);
 	return 0;
 }

@@ -180,8 +180,8 @@ int monitor_block(struct monitor *m, const struct block *b, struct error *e)
 		ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
 	if (!m->width && parse_width(m->words, ticks, &m->width))
 		return error_set(e, NULL, NO_OFFSET,
-				 "the clock of this trace counts ticks, no unit of time: say a "
-				 "number of them instead of -i '%s'",
+				 "the clock of this trace counts ticks, no unit of time: give a "
+				 "number of ticks instead of -i '%s'",
 				 m->words);
 	m->now.width = m->width;
 	return trace_block(m, b);

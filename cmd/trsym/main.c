@@ -20,7 +20,7 @@ static const struct option_row option_rows[] = {
 	{OPT_KALLSYMS, "kallsyms", "FILE",
 	 "names of a kernel that came without: a copy of its\n/proc/kallsyms", "file"},
 	{OPT_SYSROOT, "sysroot", "DIR", "look for programs and libraries below DIR", "dir"},
-	{OPT_REPORT, "report", NULL, "say on stderr where each module's symbols came from", NULL},
+	{OPT_REPORT, "report", NULL, "print on stderr where each module's symbols came from", NULL},
 	{0},
 };
 
@@ -57,7 +57,7 @@ static int streams(const void *ctx)
 static const struct program program = {
 	.name = "trsym",
 	.operands = "[FILE]...",
-	.purpose = "Add symbols to the places of an event stream.",
+	.purpose = "Add symbols to the locations of an event stream.",
 	.options = option_rows,
 	.option = option,
 	.streams = streams,

@@ -156,9 +156,10 @@ static void take_end(struct stage *s)
 	s->lost_more |= (end->flags & END_LOST_MORE) != 0;
 	s->gaps += end->gaps;
 	if (end->status == STATUS_FAILED) {
-		upstream_failed(s, end->message.size ? end->message.text : "it does not say why");
+		upstream_failed(s, end->message.size ? end->message.text : "no cause is recorded");
 	} else if (end->status) {
-		const char *what = end->message.size ? end->message.text : "its decoder says so";
+		const char *what =
+			end->message.size ? end->message.text : "its decoder reports no detail";
 
 		/* the last program of a pipe prints it */
 		if (add_input_error(s, "", NO_OFFSET, what) &&
@@ -253,7 +254,7 @@ static int compare_clocks(struct stage *s, const struct block *b)
 		return 0;
 	error_set(&e, lane->source ? lane->source->name.text : s->in.file, NO_OFFSET,
 		  "its clock (%.100s) has nothing in common with that of %.200s (%.100s); decode "
-		  "both with one trdecode, where --offset FILE=TIME says how they meet",
+		  "both with one trdecode, where --offset FILE=TIME aligns them",
 		  lane->clock->name.text, first->source ? first->source->name.text : "the first",
 		  first->clock->name.text);
 	return stage_fail(s, &e);

@@ -285,7 +285,7 @@ static int read_symbol(struct dictionary_entry *en)
 	struct location *p;
 
 	if (!location) {
-		en->wrong = "a symbol of a place that is not declared";
+		en->wrong = "a symbol of a location that is not declared";
 		return -1;
 	}
 	if ((uint64_t)name + module + file > en->size - 40) {

@@ -56,7 +56,7 @@ int reader_tables(struct reader *r, struct block *b)
 		number = idmap_get(&d->ids[ENTRY_LOCATION], get_u32(p));
 		if (!number)
 			return reader_damaged(r, b->offset,
-					      "an event block of an undeclared place");
+					      "an event block of an undeclared location");
 		r->locations[i + 1] = number;
 	}
 	b->types = r->types;

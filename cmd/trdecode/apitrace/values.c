@@ -54,7 +54,7 @@ int apitrace_sint(struct apitrace *a, int64_t *n)
 	if (apitrace_byte(a, &type))
 		return -1;
 	if (type != APITRACE_SINT && type != APITRACE_UINT)
-		return apitrace_bad(a, "type %u where an integer should stand", type);
+		return apitrace_bad(a, "type %u where an integer is expected", type);
 	if (apitrace_uint(a, &magnitude))
 		return -1;
 	*n = (int64_t)(type == APITRACE_SINT ? -magnitude : magnitude);

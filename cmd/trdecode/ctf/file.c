@@ -270,7 +270,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 			return 0;
 		}
 		if (ctf_file_abandon(f, from,
-				     got == CTF_GOT ? "an event that the metadata does not tell of"
+				     got == CTF_GOT ? "an event that the metadata does not declare"
 						    : "the header of an event is cut short",
 				     e))
 			return -1;

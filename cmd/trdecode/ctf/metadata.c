@@ -401,7 +401,7 @@ static bool parse_statement(struct ctf_parser *p)
 		return parse_block(p, NULL, env_attribute);
 	if (ctf_accept_word(p, "callsite"))
 		return parse_block(p, NULL, other_attribute);
-	return ctf_wrong(p, "what stands here is no statement of CTF 1.8");
+	return ctf_wrong(p, "this is no statement of CTF 1.8");
 }
 
 int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const char *file,

@@ -77,7 +77,7 @@ static const char *packet_scope(struct ctf_file *f, enum ctf_scope scope)
 	switch (ctf_step_over(&f->cursor, p)) {
 	case CTF_GOT: return NULL;
 	case CTF_SHORT: return "a packet's beginning is cut short";
-	default: return "a packet's beginning is not as the metadata says";
+	default: return "a packet's header is not as the metadata declares it";
 	}
 }
 
@@ -106,7 +106,7 @@ static const char *read_packet(struct ctf_file *f)
 		if (t->streams[i].usable)
 			f->stream = &t->streams[i];
 	if (!f->stream || !f->stream->usable)
-		return "the metadata tells of no stream that can be read";
+		return "the metadata declares no stream that can be read";
 	wrong = packet_scope(f, SCOPE_PACKET_HEADER);
 	if (wrong)
 		return wrong;
@@ -115,7 +115,7 @@ static const char *read_packet(struct ctf_file *f)
 	if (ctf_seen(c, CTF_STREAM_ID)) {
 		f->stream = find_stream(t, c->role[CTF_STREAM_ID]);
 		if (!f->stream)
-			return "a packet of a stream that the metadata does not tell of";
+			return "a packet of a stream that the metadata does not declare";
 	}
 	wrong = packet_scope(f, SCOPE_PACKET_CONTEXT);
 	if (wrong)

@@ -294,8 +294,9 @@ int ctf_row(struct ctf_file *f, struct error *e)
 		if (!grown)
 			return ctf_file_abandon(
 				f, f->payload,
-				got == CTF_SHORT ? "an event is cut short"
-						 : "an event's data are not as the metadata says",
+				got == CTF_SHORT
+					? "an event is cut short"
+					: "an event's data are not as the metadata declares them",
 				e);
 	}
 }

@@ -10,7 +10,7 @@ int merge_choose_clock(struct input *in, struct error *e)
 		return 0;
 	if (!in->has_wall || in->ticks)
 		return error_set(e, in->name, NO_OFFSET,
-				 "the trace does not tell its wall time (--clock wall)");
+				 "the trace does not record its wall time (--clock wall)");
 	in->shift = (int64_t)((uint64_t)in->shift + (uint64_t)in->wall);
 	in->clock_name = "wall";
 	return 0;
@@ -70,7 +70,7 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 			return error_set(
 				e, b->name, NO_OFFSET,
 				"its clock (%s) has nothing in common with that of %s (%s); "
-				"--offset FILE=TIME says how they meet",
+				"--offset FILE=TIME aligns them",
 				b->clock_name, a->name, a->clock_name);
 		if (!a)
 			a = b;

@@ -248,7 +248,7 @@ int row_filter_times(struct row_filter *l, const struct input *inputs, int n, st
 	if ((l->since.from && moment_time(&l->since, &base, &l->first_time)) ||
 	    (l->until.from && moment_time(&l->until, &base, &until)))
 		return error_set(e, inputs[0].name, NO_OFFSET,
-				 "the trace does not tell its wall time (--since, --until)");
+				 "the trace does not record its wall time (--since, --until)");
 	l->stacks.all |= l->first_time > base.start;
 	if (l->until.from) {
 		l->last_time = until ? until - 1 : 0;

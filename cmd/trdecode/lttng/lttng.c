@@ -48,7 +48,7 @@ static int open_trace(struct lttng *l, struct error *e)
 no_rate:
 	/* without a rate, times are ticks */
 	input_damage(in, in->name, NO_OFFSET,
-		     "the trace does not tell how fast its clock ticks: 1 ns is assumed");
+		     "the trace does not record the length of its clock's tick: 1 ns is assumed");
 	in->has_wall = false;
 	in->wall = 0;
 	in->clock_name = "tsc";

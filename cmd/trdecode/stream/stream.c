@@ -72,7 +72,7 @@ static int take_meta(struct saved *s, struct error *e)
 /* Check the status in an END. -1 with *e filled: the program that wrote it failed. */
 static int take_end(struct input *in, const struct end *end, struct error *e)
 {
-	const char *what = end->message.size ? end->message.text : "it does not say why";
+	const char *what = end->message.size ? end->message.text : "no cause is recorded";
 
 	if (end->status == STATUS_FAILED)
 		return error_set(e, in->name, NO_OFFSET, "the program that wrote this failed: %s",
@@ -351,7 +351,7 @@ static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 	}
 	fact_number(f, "lanes", s->in.dictionary.lanes.count - 1);
 	fact_number(f, "types", s->in.dictionary.types.count - 1);
-	fact_number(f, "places", s->in.dictionary.locations.count - 1);
+	fact_number(f, "locations", s->in.dictionary.locations.count - 1);
 	return 0;
 }
 

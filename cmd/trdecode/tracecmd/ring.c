@@ -27,7 +27,7 @@ int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const
 	p->begin = p->at = p->end = page + layout->data;
 	/* the end of the records cannot be known then */
 	if (size > page_size - layout->data)
-		return ring_damaged(p, "a sub-buffer says it holds more than its size");
+		return ring_damaged(p, "a sub-buffer with more data than its size");
 	n -= layout->data;
 	p->end = p->at + (size < n ? size : n);
 	p->cut = size > n;

@@ -138,7 +138,7 @@ static void check_known(struct uftrace *u, const struct task_reader *t)
 
 	if (t->member && !t->task && u->tasks_read)
 		input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
-			     NO_OFFSET, "task.txt does not tell of this task");
+			     NO_OFFSET, "task.txt does not list this task");
 }
 
 static int add_task(struct uftrace *u, int32_t tid, struct error *e)

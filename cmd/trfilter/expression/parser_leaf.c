@@ -267,7 +267,7 @@ static int parse_condition(struct parser *p, struct node *n, bool after_not)
 	relation = is_relation(t->kind) || is_word(t, "in");
 	if (relation && after_not)
 		return lexer_error(&p->lexer, n->left.column,
-				   "'!' is for what stands next to it: put the comparison in "
+				   "'!' negates the next operand only: put the comparison in "
 				   "parentheses");
 	if (is_word(t, "in"))
 		return set(p, n);

@@ -179,7 +179,7 @@ void rewrite_report(const struct rewrite *r, bool quiet)
 	if (quiet)
 		return;
 	if (r->nleft_out)
-		warn(NULL, NO_OFFSET, "left out, as it may tell %s: %.*s%s of the source",
+		warn(NULL, NO_OFFSET, "left out, as it may contain %s: %.*s%s of the source",
 		     r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS) ? "names" : "messages",
 		     (int)r->left_out.size, (const char *)r->left_out.data,
 		     r->left_out.size < LEFT_OUT_SAID ? "" : " and more");

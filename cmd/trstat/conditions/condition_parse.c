@@ -265,7 +265,7 @@ static int parse_leaf(struct parser *p, struct condition_node *n, bool after_not
 	compares = t->kind >= TOKEN_EQ && t->kind <= TOKEN_GE;
 	matches = t->kind == TOKEN_MATCH || t->kind == TOKEN_NO_MATCH;
 	if (after_not && (compares || matches || is_word(t, "in")))
-		return fail(p, "'!' is for what stands next to it: put the comparison in "
+		return fail(p, "'!' negates the next operand only: put the comparison in "
 			       "parentheses");
 	if (matches)
 		return parse_match(p, n);

@@ -236,7 +236,7 @@ int keys_check_ticks(const struct keys *k, struct error *e)
 		if (k->key[i].unit)
 			return error_set(e, NULL, NO_OFFSET,
 					 "the clock of this trace counts ticks, no unit of time: "
-					 "say a number of them instead of '%s'",
+					 "give a number of ticks instead of '%s'",
 					 k->key[i].name);
 	return 0;
 }

@@ -12,8 +12,8 @@
 #include "cmd/trstat/views/rank_test.h"
 #include "cmd/trstat/groups/statistics.h"
 
-#define DIFF_COLUMNS "total,count,p50,p99" /* unless -a says otherwise */
-#define DIFF_ALPHA   0.01		   /* unless --alpha does */
+#define DIFF_COLUMNS "total,count,p50,p99" /* the default of -a */
+#define DIFF_ALPHA   0.01		   /* the default of --alpha */
 
 enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DIFF_VERDICTS };
 

@@ -154,7 +154,7 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 		list_names(&a->query, keys, one, sizeof(one));
 		list_names(&b->query, keys, other, sizeof(other));
 		return error_set(e, paths[1], NO_OFFSET,
-				 "has the %s '%s', and not '%s' as %s: say -%c",
+				 "has the %s '%s', and not '%s' as %s: use -%c",
 				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'a');
 	}
 	if (s->ticks != t->ticks && s->groups.count && t->groups.count)

@@ -106,7 +106,7 @@ static void joined(void)
 	refused("a == b == c", 8, "a comparison cannot be compared: join two with '&&'");
 	refused("(a) == 1", 5, "a condition in parentheses cannot be compared");
 	refused("!a == 1", 2,
-		"'!' is for what stands next to it: put the comparison in parentheses");
+		"'!' negates the next operand only: put the comparison in parentheses");
 	refused("(a", 3, "')' expected, not the end");
 	refused("a)", 2, "'&&', '||' or the end expected, not ')'");
 	refused("a & b", 3, "write '&&'");
