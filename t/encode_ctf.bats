@@ -73,11 +73,103 @@ counts() {
 	assert_output --partial "[$((first / 1000000000)).$(printf %09d $((first % 1000000000)))]"
 }
 
-@test "what the recorder lost is counted in the packets, and shown as an event" {
-	trdecode -q "$DATA/trace-cmd/v7-zstd-split-lost.dat" >x.trs
+# Events lost, as babeltrace2 reports them for a trace: their number and the first time
+lost() {
+	babeltrace2 "$1" 2>&1 >/dev/null | sed -E 's/.*(WARNING: .*) between (\[[^]]*\]).*/\1 \2/'
+}
+
+@test "what the recorder lost: babeltrace2 reports the same number at the same time as of the source" {
+	tar -xzf "$DATA/ctf/lost.tar.gz"
+	stream lost
 	ctf
-	run -0 pipe 'babeltrace2 out 2>/dev/null | grep -c " gap: .*reason = \"lost\""'
-	assert_output "$(trencode -q -t tsv --columns kind x.trs | grep -cx gap)"
+	lost lost >want
+	grep -q 'discarded 1314 events' want
+	diff want <(lost out)
+	# each gap of a source of another system, at its time
+	for x in v6-split-lost v7-zstd-split-lost; do
+		stream "$RECORDED/trace-cmd/$x.dat"
+		ctf
+		trencode -q -t ndjson x.trs |
+			jq -r 'select(.type == "gap") | "\(.args.events) \(.ts)"' |
+			sed -E 's/(.*) (.*)(.{9})/discarded \1 events between [00:00:0\2.\3]/; s/:0(..)\./:\1./' >want
+		lost out | sed 's/WARNING: Tracer //; s/ \[/ between [/' | diff want -
+	done
+}
+
+@test "gaps are read back as they were, once, from a second conversion too" {
+	local x key
+	tar -xzf "$DATA/ctf/lost.tar.gz"
+	for x in lost "$RECORDED/trace-cmd/"{v6-split-lost,v7-zstd-split-lost}.dat; do
+		rm -rf again
+		stream "$x"
+		ctf
+		trdecode -q out >back.trs
+		trencode -q -t ctf -o again back.trs
+		for key in type type,cpu,tid; do
+			trstat -g $key -a count -F tsv x.trs >want 2>&1
+			trstat -g $key -a count -F tsv back.trs >got 2>&1
+			diff want got
+			trdecode -q again | trstat -g $key -a count -F tsv >got 2>&1
+			diff want got
+		done
+		trencode -q -t ndjson x.trs | grep '"type":"gap"' >want
+		trencode -q -t ndjson back.trs | grep '"type":"gap"' | diff want -
+		run -1 trdecode -q --strict -o s out
+	done
+}
+
+@test "damage keeps its file, offset and message" {
+	tar -xzf "$DATA/ctf/lost.tar.gz"
+	# the magic of the second packet
+	printf 'XXXX' | dd of=lost/ust/uid/0/64-bit/ch_1 bs=4096 seek=1 conv=notrunc status=none
+	stream lost
+	ctf
+	(trencode -q -t ndjson x.trs || true) 2>/dev/null | grep '"reason":"damage"' >want
+	trdecode -q out | trencode -q -t ndjson | grep '"reason":"damage"' | diff want -
+}
+
+@test "a file that begins or ends with a gap" {
+	mkdir x
+	cat >x/metadata <<-END
+		/* CTF 1.8 */
+		typealias integer { size = 8; align = 8; } := u8;
+		typealias integer { size = 64; align = 8; byte_order = le; } := u64;
+		trace { major = 1; minor = 8; byte_order = le; };
+		env { tracer_name = "trencode"; };
+		event { name = "gap"; model.emf.uri = "urn:trutils:gap"; fields := struct {
+			string _reason; u64 _count; string _unit; string _message; string _file; u64 _offset; }; };
+	END
+	printf 'lost\0\5\0\0\0\0\0\0\0events\0\0\0%blost\0\3\0\0\0\0\0\0\0packets\0\0\0%b' \
+		'\377\377\377\377\377\377\377\377' '\377\377\377\377\377\377\377\377' >x/s
+	stream x
+	ctf
+	babeltrace2 out 2>&1 >/dev/null | grep -o 'Tracer .* between' >got
+	printf 'Tracer discarded %s between\n' '5 events' '3 packets' | diff - got
+	run -0 pipefail "trdecode -q out | trencode -q -t ndjson | jq -c .args"
+	assert_line --index 0 '{"reason":"lost","events":5}'
+	assert_line --index 1 '{"reason":"lost","packets":3}'
+	assert_equal "${#lines[@]}" 2
+}
+
+@test "the group of a type is read back" {
+	cat >x.json <<-'END'
+		[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a","cat":"net,io:kernel \"x\""},
+		{"ph":"X","pid":1,"tid":1,"ts":20,"dur":10,"name":"b","cat":"disk"},
+		{"ph":"i","pid":1,"tid":1,"ts":25,"name":"c","cat":"disk"},
+		{"ph":"i","pid":1,"tid":1,"ts":26,"name":"d","cat":"a_x2c"}]
+	END
+	local t
+	for t in ctf lttng; do
+		stream x.json
+		trencode -q -t $t -o $t x.trs
+		trstat -q -g group,type,kind,name -a count -F tsv x.trs >want
+		trdecode -q $t | trfilter -q 'group != "metadata"' |
+			trstat -q -g group,type,kind,name -a count -F tsv | diff want -
+	done
+	stream "$DATA/trace-cmd/v6-fgraph.dat"
+	ctf
+	trstat -q -g group,type -a count -F tsv x.trs >want
+	trdecode -q out | trstat -q -g group,type -a count -F tsv | diff want -
 }
 
 @test "many packets; babeltrace2 copies them, and the copy lists the same" {

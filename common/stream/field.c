@@ -185,6 +185,14 @@ bool gap_get(const struct event *e, struct gap_row *g)
 	return true;
 }
 
+const char *gap_reason_name(uint32_t reason)
+{
+	static const char *const reasons[] = {
+		[GAP_LOST] = "lost", [GAP_DAMAGE] = "damage", [GAP_UNREAD] = "not read"};
+
+	return reason && reason <= GAP_UNREAD ? reasons[reason] : "unknown";
+}
+
 const char *gap_unit_name(uint32_t unit)
 {
 	return unit == GAP_BYTES ? "bytes" : unit == GAP_PACKETS ? "packets" : "events";

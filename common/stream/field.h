@@ -59,6 +59,8 @@ struct gap_row {
 	size_t file_size, message_size;
 };
 bool gap_get(const struct event *e, struct gap_row *g);
+/* "lost", "damage", "not read", "unknown" */
+const char *gap_reason_name(uint32_t reason);
 /* "events", "bytes", "packets" */
 const char *gap_unit_name(uint32_t unit);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/ctf/ctf.h"
+#include "common/stream/field.h"
 
 enum { CPUS_MOST = 1 << 16 };
 
@@ -42,11 +43,29 @@ static const struct {
 	{"urn:trutils:enter", KIND_ENTER},
 	{"urn:trutils:leave", KIND_LEAVE},
 	{"urn:trutils:instant", KIND_INSTANT},
+	{"urn:trutils:gap", KIND_GAP},
 };
+
+/* Test whether a URI of trencode has a flag, which the group does not contain. */
+static bool has_flag(const char *uri, const char *flag)
+{
+	const char *at = strstr(uri, flag);
+
+	return at && at < strchrnul(uri, '#');
+}
+
+const char *ctf_calls_group(const struct ctf_class *c)
+{
+	const char *uri = c->declared->uri, *group = NULL;
+
+	if (uri && !strncmp(uri, "urn:trutils:", 12))
+		group = strchr(uri, '#');
+	return group ? group + 1 : NULL;
+}
 
 void ctf_calls_classify(struct ctf_class *c)
 {
-	const char *name = c->declared->name;
+	const char *name = c->declared->name, *uri = c->declared->uri;
 
 	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
 		size_t n = strlen(events[i].name);
@@ -61,17 +80,40 @@ void ctf_calls_classify(struct ctf_class *c)
 	}
 	c->string = c->arguments = CTF_NO_STRING;
 	/* fields of an event that trencode wrote */
-	for (size_t i = 0; c->declared->uri && i < sizeof own / sizeof *own; i++)
-		if (!strncmp(c->declared->uri, own[i].uri, strlen(own[i].uri))) {
+	for (size_t i = 0; uri && i < sizeof own / sizeof *own; i++)
+		if (!strncmp(uri, own[i].uri, strlen(own[i].uri))) {
 			c->kind = own[i].kind;
-			c->per_cpu = strstr(c->declared->uri, ":per-cpu") != NULL;
-			c->inner = strstr(c->declared->uri, ":inner") != NULL;
-			c->of_kernel = strstr(c->declared->uri, ":kernel") != NULL;
-			c->numbered = own[i].kind != KIND_INSTANT &&
-				      strstr(c->declared->uri, ":numbered");
-			c->call_kind = CALL_TEXT;
+			c->per_cpu = has_flag(uri, ":per-cpu");
+			c->inner = has_flag(uri, ":inner");
+			c->of_kernel = has_flag(uri, ":kernel");
+			c->numbered = own[i].kind != KIND_INSTANT && has_flag(uri, ":numbered");
+			c->call_kind = own[i].kind == KIND_GAP ? CALL_GAP : CALL_TEXT;
 			c->action = CTF_NO_ACTION;
 		}
+}
+
+void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed, const struct buffer *tail,
+		   struct gap *gap)
+{
+	const char *texts[4] = {"", "", "", ""}; /* reason, unit, message, file */
+
+	for (uint32_t i = 0; i < 4; i++) {
+		size_t size;
+		const char *text = ctf_calls_string(tail, c->string + i, &size);
+
+		texts[i] = text ? text : "";
+	}
+	*gap = (struct gap){.reason = GAP_UNREAD,
+			    .count = ctf_spot(fixed, c->argument[0]),
+			    .offset = ctf_spot(fixed, c->argument[1]),
+			    .message = texts[2],
+			    .file = texts[3]};
+	for (enum gap_reason reason = GAP_LOST; reason < GAP_UNREAD; reason++)
+		if (!strcmp(texts[0], gap_reason_name(reason)))
+			gap->reason = reason;
+	for (enum gap_unit unit = GAP_EVENTS; unit <= GAP_PACKETS; unit++)
+		if (!strcmp(texts[1], gap_unit_name(unit)))
+			gap->unit = unit;
 }
 
 const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size)

@@ -119,6 +119,12 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 	if (c->call_kind == CALL_TEXT && !strcmp(name, "args") && p->kind == CTF_STRING &&
 	    c->arguments == CTF_NO_STRING)
 		c->arguments = string;
+	if (c->call_kind == CALL_GAP && !strcmp(name, "reason") && p->kind == CTF_STRING)
+		c->string = string;
+	if (c->call_kind == CALL_GAP && !strcmp(name, "count") && size == 8)
+		spot(&c->argument[0], at, size);
+	if (c->call_kind == CALL_GAP && !strcmp(name, "offset") && size == 8)
+		spot(&c->argument[1], at, size);
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_tid") && size)
 		spot(&c->argument[0], at, size);
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_comm")) {
@@ -351,11 +357,14 @@ struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
 	return number ? &s->trace->classes[number - 1] : NULL;
 }
 
-/* Test whether the event's data contain the name of its call. */
+/* Test whether the event's data contain the name of its call, or all of a gap. */
 static bool has_name(const struct ctf_class *c)
 {
 	if (c->call_kind == CALL_TEXT)
 		return c->string != CTF_NO_STRING;
+	if (c->call_kind == CALL_GAP)
+		return c->string != CTF_NO_STRING && c->argument[0].at >= 0 &&
+		       c->argument[1].at >= 0;
 	return c->kind == KIND_INSTANT || c->call_kind == CALL_NAMED || c->call.at >= 0;
 }
 
@@ -369,6 +378,7 @@ static int finish_class(struct ctf_class *c)
 		c->kind = KIND_INSTANT;
 		c->call_kind = CALL_NONE;
 	}
+	c->stream->trace->has_gaps |= c->call_kind == CALL_GAP;
 	c->numbered = c->numbered && c->number.at >= 0 && c->kind != KIND_INSTANT;
 	if (c->action == CTF_SWITCH ? c->plain && c->argument[0].at < 0
 				    : !c->plain || c->argument[0].at < 0 || c->argument[1].at < 0)

@@ -76,10 +76,12 @@ struct ctf_class {
 		CALL_IRQ,
 		CALL_SOFTIRQ,
 		CALL_TEXT, /* its string "name" */
+		CALL_GAP,  /* the event is a gap that trencode wrote */
 	} call_kind;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
-	uint32_t string;	       /* number of the string: SWITCH, BIN_INFO and CALL_TEXT */
+	uint32_t string;	       /* number of the string: SWITCH, BIN_INFO, CALL_TEXT and
+					  CALL_GAP */
 	uint32_t arguments;	       /* number of the string: CALL_TEXT */
 	uint32_t comm_string;	       /* number of the string that is the comm, + 1; 0 none */
 	struct ctf_spot depth, number; /* CALL_TEXT */
@@ -158,8 +160,9 @@ struct ctf_trace {
 	size_t nstreams;
 	struct ctf_class *classes;
 	size_t nclasses;
-	bool kernel; /* sched_switch records the thread that runs */
-	bool own;    /* trencode wrote it */
+	bool kernel;   /* sched_switch records the thread that runs */
+	bool own;      /* trencode wrote it */
+	bool has_gaps; /* losses are events too: the counters of packets are ignored */
 	uint32_t source;
 	struct ctf_cpu *cpus;
 	size_t ncpus, cpus_capacity;
@@ -329,6 +332,12 @@ uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const
 			    const struct buffer *tail);
 /* Return string number n of a tail; NULL: the tail has fewer. */
 const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size);
+/* Return the group that trencode wrote for the class. NULL: none. */
+const char *ctf_calls_group(const struct ctf_class *c);
+/* Set *gap to the gap that the event with this fixed part and tail is. Its texts are in the tail.
+ */
+void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed, const struct buffer *tail,
+		   struct gap *gap);
 /* Update threads and mappings by the event whose row was written. */
 int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
 		    const struct buffer *tail);

@@ -208,8 +208,10 @@ int ctf_class_declare(struct ctf_class *c)
 	struct field_entry fields[CTF_FIELDS] = {0};
 	const struct ctf_part *first[1 + CTF_DATA_SCOPES] = {0};
 	struct ctf_part *context = c->layout.scope[SCOPE_PACKET_CONTEXT];
+	const char *group = ctf_calls_group(c);
 	struct type_entry type = {.source = t->source,
 				  .name = writer_text(w, c->declared->name),
+				  .group = group ? writer_text(w, group) : 0,
 				  .kind = (uint8_t)c->kind,
 				  .native = (uint32_t)c->declared->id,
 				  .fields = fields};

@@ -205,8 +205,8 @@ int ctf_loss_take(struct ctf_file *f)
 		return 1;
 	if (!flow->begun)
 		last = cpu ? before_file(f, cpu) : NULL;
-	f->lost = events_lost(f, last);
-	f->packets_lost = packets_lost(f, last);
+	f->lost = f->trace->has_gaps ? 0 : events_lost(f, last);
+	f->packets_lost = f->trace->has_gaps ? 0 : packets_lost(f, last);
 	follow_flow(flow, f);
 	if (cpu)
 		follow_flow(cpu, f);

@@ -213,6 +213,18 @@ static inline uint32_t lane_of(struct ctf_file *f)
 	return f->lane;
 }
 
+/* Write the gap that the event is. */
+static int put_own_gap(struct ctf_file *f, uint32_t lane)
+{
+	struct ctf *ctf = f->trace->ctf;
+	struct gap gap;
+
+	ctf_calls_gap(f->class, ctf->fixed.data, &ctf->tail, &gap);
+	if (gap.reason == GAP_LOST && gap.unit == GAP_EVENTS && gap.count != UINT64_MAX)
+		ctf->input->decoding->lost += gap.count;
+	return writer_gap(ctf->w, f->next.time, lane, &gap);
+}
+
 static int put_row(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
@@ -226,6 +238,8 @@ static int put_row(struct ctf_file *f)
 	if (!lane)
 		return -1;
 	if (k->call_kind != CALL_NONE || !k->plain) {
+		if (k->call_kind == CALL_GAP)
+			return put_own_gap(f, lane);
 		location = k->plain ? ctf_calls_location(k, f, fixed, tail) : k->location;
 		if (!location)
 			return -1;
@@ -280,7 +294,8 @@ int ctf_row(struct ctf_file *f, struct error *e)
 		enum ctf_got got;
 		int grown;
 
-		if (__builtin_expect(!f->class->type, 0) && ctf_class_declare(f->class))
+		if (__builtin_expect(!f->class->type, 0) && f->class->call_kind != CALL_GAP &&
+		    ctf_class_declare(f->class))
 			return row_failed(f, e);
 		got = read_data(f);
 		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)

@@ -97,6 +97,35 @@ static size_t plain_size(const struct lttng_marker *m)
 		       : n;
 }
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Return the group of a marker as a string of the writer: its channel. Of markers that trencode
+ * wrote, "_x2c" in the name of the channel is a byte of the group, and the number of the clock's
+ * epoch after LTTNG_ANOTHER is no part of it. */
+static uint32_t group_of(struct lttng *l, const struct lttng_marker *m)
+{
+	const char *at = m->channel->name;
+	char text[256];
+	size_t n = 0;
+
+	if (!m->transcoded.tid)
+		return writer_text(l->w, at);
+	for (; *at && *at != LTTNG_ANOTHER && n < sizeof text; at++) {
+		int high = -1, low = -1;
+
+		if (at[0] == '_' && at[1] == 'x') {
+			high = hex_digit(at[2]);
+			low = high < 0 ? -1 : hex_digit(at[3]);
+		}
+		text[n++] = low < 0 ? *at : (char)(high << 4 | low);
+		at += low < 0 ? 0 : 3;
+	}
+	return writer_string(l->w, text, n);
+}
+
 static uint32_t declare_type(struct lttng *l, const struct lttng_marker *m, enum type_kind kind,
 			     uint16_t flags)
 {
@@ -104,7 +133,7 @@ static uint32_t declare_type(struct lttng *l, const struct lttng_marker *m, enum
 	struct field_entry entries[LTTNG_FIELDS + 1];
 	struct type_entry t = {.source = l->source,
 			       .name = writer_string(l->w, m->name, plain_size(m)),
-			       .group = writer_text(l->w, m->channel->name),
+			       .group = group_of(l, m),
 			       .declaration = writer_string(l->w, m->format, m->format_size),
 			       .kind = (uint8_t)kind,
 			       .word_size = m->sizes.pointer,

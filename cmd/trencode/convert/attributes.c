@@ -346,14 +346,6 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 	return 0;
 }
 
-const char *gap_reason_name(uint32_t reason)
-{
-	static const char *const reasons[] = {
-		[GAP_LOST] = "lost", [GAP_DAMAGE] = "damage", [GAP_UNREAD] = "not read"};
-
-	return reason && reason <= GAP_UNREAD ? reasons[reason] : "unknown";
-}
-
 static int append_number(struct attributes *a, const char *name, uint64_t number, struct buffer *to)
 {
 	return append_item(

@@ -84,9 +84,6 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 /* Test whether the field is an attribute. */
 bool attribute_wanted(const struct field *f);
 
-/* Returns "lost", "damage", "not read" or "unknown". */
-const char *gap_reason_name(uint32_t reason);
-
 /* Append an attribute of the encoder's own. */
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);
 

@@ -110,14 +110,37 @@ static int declare_field(struct buffer *b, struct intern *used, const char *type
 		       : 0;
 }
 
-/* Return the URI by which trdecode knows calls and instants again; NULL: none is needed. */
-static const char *role_uri(const struct ctf_class *cl, const struct type *t)
+/* Return the role of the events by which trdecode reads them back; NULL: none is needed. */
+static const char *role_of(const struct ctf_class *cl, const struct type *t)
 {
 	if (t->kind == KIND_ENTER)
-		return "urn:trutils:enter";
+		return "enter";
 	if (t->kind == KIND_LEAVE)
-		return "urn:trutils:leave";
-	return cl->named ? "urn:trutils:instant" : NULL;
+		return "leave";
+	if (t->kind == KIND_GAP)
+		return "gap";
+	return cl->named ? "instant" : NULL;
+}
+
+/* Declare the URI of a class: the role, what the calls of the type have, and the group. */
+static int declare_uri(struct buffer *b, const struct ctf_class *cl, const struct type *t)
+{
+	const char *role = role_of(cl, t);
+	struct buffer uri = {0};
+	int r;
+
+	if (!role && !t->group.size)
+		return 0;
+	r = buffer_printf(&uri, "urn:trutils:%s%s%s%s%s", role ? role : "event",
+			  cl->call ? ":numbered" : "", t->flags & TYPE_INNER ? ":inner" : "",
+			  t->flags & TYPE_KERNEL ? ":kernel" : "",
+			  t->flags & TYPE_PER_CPU ? ":per-cpu" : "") ||
+	    (t->group.size &&
+	     (buffer_u8(&uri, '#') || buffer_append(&uri, t->group.text, t->group.size))) ||
+	    put_text(b, "\tmodel.emf.uri = ") || put_quoted(b, (const char *)uri.data, uri.size) ||
+	    put_text(b, ";\n");
+	buffer_free(&uri);
+	return r ? -1 : 0;
 }
 
 /* Declare the fields that trdecode knows by their names. Another field of the event that has such a
@@ -136,7 +159,7 @@ static int declare_known_fields(struct buffer *b, struct intern *used, const str
 	int r = 0;
 
 	for (size_t i = 0; !r && i < sizeof known / sizeof *known; i++)
-		if (known[i].present || role_uri(cl, t))
+		if (known[i].present || role_of(cl, t))
 			r = declare_field(known[i].present ? b : &unused, used, known[i].type,
 					  known[i].name, strlen(known[i].name));
 	buffer_free(&unused);
@@ -152,12 +175,7 @@ static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct int
 
 	if (buffer_printf(b, "event {\n\tid = %u;\n\tstream_id = %d;\n\tname = ", cl->id, stream) ||
 	    put_quoted(b, t->name.text, t->name.size) || put_text(b, ";\n") ||
-	    (role_uri(cl, t) &&
-	     buffer_printf(b, "\tmodel.emf.uri = \"%s%s%s%s%s\";\n", role_uri(cl, t),
-			   cl->call ? ":numbered" : "", t->flags & TYPE_INNER ? ":inner" : "",
-			   t->flags & TYPE_KERNEL ? ":kernel" : "",
-			   t->flags & TYPE_PER_CPU ? ":per-cpu" : "")) ||
-	    put_text(b, "\tfields := struct {\n"))
+	    declare_uri(b, cl, t) || put_text(b, "\tfields := struct {\n"))
 		return -1;
 	if (declare_known_fields(b, used, cl, t))
 		return -1;
@@ -186,7 +204,9 @@ static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct int
 	if (t->kind == KIND_GAP && (declare_field(b, used, "string", "reason", 6) ||
 				    declare_field(b, used, "u64", "count", 5) ||
 				    declare_field(b, used, "string", "unit", 4) ||
-				    declare_field(b, used, "string", "message", 7)))
+				    declare_field(b, used, "string", "message", 7) ||
+				    declare_field(b, used, "string", "file", 4) ||
+				    declare_field(b, used, "u64", "offset", 6)))
 		return -1;
 	return put_text(b, "\t};\n};\n\n");
 }

@@ -138,20 +138,34 @@ static int put_args(struct ctf_encoder *s, struct buffer *b, const struct event 
 	return put_buffer(b, &s->compound);
 }
 
-static int put_gap(struct buffer *b, struct ctf_file *file, const struct event *ev)
+/* Append the fields of a gap. For readers of CTF, count_gap also puts a loss into the counters of
+ * packets. */
+static int put_gap(struct buffer *b, const struct event *ev)
 {
-	struct gap_row g = {.count = UINT64_MAX};
+	struct gap_row g = {.count = UINT64_MAX, .offset = UINT64_MAX};
 
 	gap_get(ev, &g);
-	if (g.reason == GAP_LOST && g.unit == GAP_EVENTS && g.count != UINT64_MAX)
-		file->discarded += g.count;
 	return put_string(b, gap_reason_name(g.reason), strlen(gap_reason_name(g.reason))) ||
 			       buffer_u64(b, g.count) ||
 			       put_string(b, gap_unit_name(g.unit),
 					  strlen(gap_unit_name(g.unit))) ||
-			       put_string(b, g.message, g.message_size)
+			       put_string(b, g.message, g.message_size) ||
+			       put_string(b, g.file, g.file_size) || buffer_u64(b, g.offset)
 		       ? -1
 		       : 0;
+}
+
+/* Count the events or packets that a gap says were lost, if their number is known. */
+static int count_gap(struct ctf_encoder *s, struct ctf_file *file, const struct event *ev,
+		     struct error *e)
+{
+	struct gap_row g;
+
+	if (!gap_get(ev, &g) || g.reason != GAP_LOST || g.count == UINT64_MAX ||
+	    g.unit == GAP_BYTES)
+		return 0;
+	return ctf_file_lost(&s->files, file, ev->time, g.unit == GAP_EVENTS ? g.count : 0,
+			     g.unit == GAP_PACKETS ? g.count : 0, e);
 }
 
 /* Return the ids of a lane. Threads of several sources that have the same number get different
@@ -222,12 +236,11 @@ static int put_call(struct ctf_encoder *s, struct buffer *b, const struct event 
 	return buffer_u32(b, (uint32_t)number);
 }
 
-static int put_event(struct ctf_encoder *s, struct ctf_file *file, const struct ctf_class *cl,
+static int put_event(struct ctf_encoder *s, struct buffer *b, const struct ctf_class *cl,
 		     const struct event *ev)
 {
 	const struct lane *lane = ev->lane;
 	const struct ctf_lane_ids *lane_ids = lane_ids_of(s, lane);
-	struct buffer *b = &file->packet;
 
 	if (!lane_ids || buffer_u32(b, (uint32_t)lane_ids->pid) ||
 	    buffer_u32(b, (uint32_t)lane_ids->tid) || put_cached(b, &s->texts, lane->comm.number) ||
@@ -240,7 +253,7 @@ static int put_event(struct ctf_encoder *s, struct ctf_file *file, const struct 
 			return -1;
 	if (cl->message && put_message(s, b, ev))
 		return -1;
-	return ev->type->kind == KIND_GAP ? put_gap(b, file, ev) : 0;
+	return ev->type->kind == KIND_GAP ? put_gap(b, ev) : 0;
 }
 
 static int ctf_event(struct encoding *en, const struct event *ev, struct error *e)
@@ -262,10 +275,11 @@ static int ctf_event(struct encoding *en, const struct event *ev, struct error *
 			s->source = ev->lane->source->format;
 	}
 	file = ctf_file(&s->files, key, stream, ev->lane, ev->time, e);
-	if (!file || ctf_event_begin(&s->files, file, cl->id, ev->time, e))
+	if (!file || (ev->type->kind == KIND_GAP && count_gap(s, file, ev, e)) ||
+	    ctf_event_begin(&s->files, file, cl->id, ev->time, e))
 		return -1;
 	before = file->packet.size;
-	if (put_event(s, file, cl, ev))
+	if (put_event(s, &file->packet, cl, ev))
 		return error_no_memory(e);
 	return ctf_event_end(&s->files, file, file->packet.size - before, e);
 }

@@ -60,9 +60,9 @@ struct ctf_file {
 	uint32_t next; /* next file of the same thread or CPU: index + 1; 0: none */
 	uint8_t stream;
 	int32_t cpu;
-	struct buffer packet; /* the open packet with its header; empty: none is open */
-	uint64_t first, last; /* times of the packet's first and last event */
-	uint64_t discarded, sequence;
+	struct buffer packet;	      /* the open packet with its header; empty: none is open */
+	uint64_t first, last;	      /* times of the packet's begin and of its last event */
+	uint64_t discarded, sequence; /* of the open packet, or of the next one */
 };
 
 /* All files of packets of a trace. */
@@ -79,6 +79,11 @@ struct ctf_files {
 /* Find or add a file of a thread or CPU for an event of this time. NULL: e is filled. */
 struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
 			  const struct lane *lane, uint64_t time, struct error *e);
+/* End the open packet at a gap, and begin the next one there: the counters of the next packet
+ * include what was lost. Readers compute a loss from the counters of two packets, so a file that
+ * begins with a gap gets an empty packet before it. */
+int ctf_file_lost(struct ctf_files *f, struct ctf_file *file, uint64_t time, uint64_t events,
+		  uint64_t packets, struct error *e);
 /* Begin an event: write its header to the packet. The caller appends the rest. */
 int ctf_event_begin(struct ctf_files *f, struct ctf_file *file, uint32_t id, uint64_t time,
 		    struct error *e);

@@ -73,7 +73,7 @@ static int begin_packet(struct ctf_files *f, struct ctf_file *file, uint64_t tim
 {
 	struct buffer *b = &file->packet;
 
-	file->first = time;
+	file->first = file->last = time;
 	b->spills = true;
 	if (buffer_u32(b, MAGIC) || buffer_append(b, f->uuid, sizeof f->uuid) ||
 	    buffer_u32(b, file->stream) || buffer_zero(b, HEADER_SIZE - AT_CONTEXT))
@@ -106,6 +106,28 @@ static int end_packet(struct ctf_files *f, struct ctf_file *file, struct error *
 		buffer_free(b);
 	b->size = 0;
 	return r;
+}
+
+int ctf_file_lost(struct ctf_files *f, struct ctf_file *file, uint64_t time, uint64_t events,
+		  uint64_t packets, struct error *e)
+{
+	size_t had = file->packet.size;
+
+	if (!had && !file->sequence && begin_packet(f, file, time))
+		return error_no_memory(e);
+	f->pending += file->packet.size - had;
+	file->last = time;
+	if (end_packet(f, file, e))
+		return -1;
+	/* readers subtract the counters */
+	if (__builtin_add_overflow(file->discarded, events, &file->discarded))
+		file->discarded = UINT64_MAX;
+	if (__builtin_add_overflow(file->sequence, packets, &file->sequence))
+		file->sequence = UINT64_MAX;
+	if (begin_packet(f, file, time))
+		return error_no_memory(e);
+	f->pending += file->packet.size;
+	return 0;
 }
 
 int ctf_event_begin(struct ctf_files *f, struct ctf_file *file, uint32_t id, uint64_t time,

@@ -164,7 +164,7 @@ static int new_type(struct lttng_types *l, struct target_dictionary *d, const st
 	w->leave = from->kind == KIND_LEAVE;
 	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
 	w->values = from->flags & TYPE_VALUES;
-	w->location = location && !w->call;
+	w->location = location;
 	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &l->fields_lost);
 	if (!w->fields || make_format(w, from, &l->text) || describe_type(d, w, t))
 		return -1;
@@ -176,14 +176,16 @@ static int new_type(struct lttng_types *l, struct target_dictionary *d, const st
 int lttng_types_find(struct lttng_types *l, struct target_dictionary *d, const struct event *ev,
 		     const struct lttng_converted_type **out)
 {
-	uint32_t number = ev->type->number;
+	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
+	bool location = ev->location && !call;
+	size_t number = 2 * (size_t)ev->type->number + location;
 	struct lttng_converted_type *list = array_reach(l->list, &l->size, number, sizeof *list);
 
 	if (!list)
 		return -1;
 	l->list = list;
 	*out = &list[number];
-	return list[number].type ? 0 : new_type(l, d, ev->type, &list[number], ev->location);
+	return list[number].type ? 0 : new_type(l, d, ev->type, &list[number], location);
 }
 
 void lttng_types_free(struct lttng_types *l)
