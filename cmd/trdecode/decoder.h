@@ -97,7 +97,7 @@ struct decoder {
 	int (*open)(struct input *in, struct error *e);
 	/* Return a number that differs between inputs whose files have the same bytes
 	 * (stream_fingerprint.h). NULL: there is none. */
-	uint64_t (*identity)(const struct input *in);
+	uint64_t (*fingerprint)(const struct input *in);
 	int (*info)(struct input *in, struct trace_info *f, struct error *e);
 	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known. */
 	int (*begin)(struct input *in, struct error *e);

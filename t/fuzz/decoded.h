@@ -67,7 +67,7 @@ static void decode(struct input *in, struct writer *w, int fd, bool segments)
 	need(!output_open(&out, path, OUTPUT_BINARY, &e), e.what);
 	w->output = &out;
 	w->crc = false;
-	need(!writer_begin(w, in->decoder->identity ? in->decoder->identity(in) : 0),
+	need(!writer_begin(w, in->decoder->fingerprint ? in->decoder->fingerprint(in) : 0),
 	     "out of memory");
 	if (in->decoder->begin(in, &e)) {
 		need(e.what[0], "an error without words");

@@ -180,7 +180,7 @@ static int ctf_open(struct input *in, struct error *e)
 	return find_files(ctf, e);
 }
 
-static uint64_t ctf_identity(const struct input *in)
+static uint64_t ctf_fingerprint(const struct input *in)
 {
 	const struct ctf *ctf = in->state;
 	uint64_t id = 0;
@@ -350,7 +350,7 @@ const struct decoder decoder_ctf = {
 	.name = "ctf",
 	.probe = ctf_probe,
 	.open = ctf_open,
-	.identity = ctf_identity,
+	.fingerprint = ctf_fingerprint,
 	.info = ctf_info,
 	.begin = ctf_begin,
 	.late = ctf_skip_late,

@@ -79,8 +79,8 @@ static uint64_t hash_content(const struct input *in)
 	uint64_t hash = hash_bytes(d->name, strlen(d->name), 0);
 	struct stat st;
 
-	if (d->identity)
-		hash = hash_u64(hash ^ d->identity(in));
+	if (d->fingerprint)
+		hash = hash_u64(hash ^ d->fingerprint(in));
 	if (in->tree)
 		return hash_tree(in, hash);
 	if (in->fd < 0)

@@ -75,7 +75,7 @@ static int lttng_open(struct input *in, struct error *e)
 	return open_trace(l, e);
 }
 
-static uint64_t lttng_identity(const struct input *in)
+static uint64_t lttng_fingerprint(const struct input *in)
 {
 	const struct lttng *l = in->state;
 	const struct lttng_header *h = &l->header;
@@ -251,7 +251,7 @@ const struct decoder decoder_lttng = {
 	.name = "lttng",
 	.probe = lttng_probe,
 	.open = lttng_open,
-	.identity = lttng_identity,
+	.fingerprint = lttng_fingerprint,
 	.info = lttng_info,
 	.begin = lttng_begin,
 	.late = lttng_skip_late,

@@ -172,7 +172,7 @@ static int saved_open(struct input *in, struct error *e)
 
 /* Hash the stream's id and its stages, as far as the bytes of HEAD that were read to recognise the
  * format contain them. */
-static uint64_t saved_identity(const struct input *in)
+static uint64_t saved_fingerprint(const struct input *in)
 {
 	const uint8_t *p = in->head + MARKER_SIZE + BLOCK_HEADER, *end = in->head + in->head_size;
 	uint64_t id = 0;
@@ -374,7 +374,7 @@ const struct decoder decoder_stream = {
 	.name = "stream",
 	.probe = saved_probe,
 	.open = saved_open,
-	.identity = saved_identity,
+	.fingerprint = saved_fingerprint,
 	.info = saved_info,
 	.begin = saved_begin,
 	.late = saved_late,

@@ -68,7 +68,7 @@ static int tracecmd_open(struct input *in, struct error *e)
 	return tracecmd_read_formats(t, e) || tracecmd_read_comms(t, e) ? -1 : 0;
 }
 
-static uint64_t tracecmd_identity(const struct input *in)
+static uint64_t tracecmd_fingerprint(const struct input *in)
 {
 	const struct tracecmd *t = in->state;
 	const struct buffer *o = &t->h.options;
@@ -332,7 +332,7 @@ const struct decoder decoder_tracecmd = {
 	.name = "trace-cmd",
 	.probe = tracecmd_probe,
 	.open = tracecmd_open,
-	.identity = tracecmd_identity,
+	.fingerprint = tracecmd_fingerprint,
 	.info = tracecmd_info,
 	.begin = tracecmd_begin,
 	.late = tracecmd_late,

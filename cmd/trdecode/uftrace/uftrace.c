@@ -248,7 +248,7 @@ static int uftrace_open(struct input *in, struct error *e)
 	return 0;
 }
 
-static uint64_t uftrace_identity(const struct input *in)
+static uint64_t uftrace_fingerprint(const struct input *in)
 {
 	const struct uftrace *u = in->state;
 	uint64_t h = hash_bytes(u->info.raw, u->info.raw_size, 0);
@@ -431,7 +431,7 @@ const struct decoder decoder_uftrace = {
 	.name = "uftrace",
 	.probe = uftrace_probe,
 	.open = uftrace_open,
-	.identity = uftrace_identity,
+	.fingerprint = uftrace_fingerprint,
 	.info = uftrace_trace_info,
 	.begin = uftrace_begin,
 	.late = uftrace_late,
