@@ -161,7 +161,7 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 			     .verbose = common->verbose,
 			     .strict = s->strict,
 			     .clock = s->clock,
-			     .limits = &s->row_filter,
+			     .row_filter = &s->row_filter,
 			     .max_value = s->max_value};
 	int status, n = argc - optind;
 	struct input *inputs = calloc((size_t)n, sizeof(*inputs));

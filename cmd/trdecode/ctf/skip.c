@@ -29,10 +29,10 @@ bool ctf_skip_packet(const struct ctf_file *f)
 	const struct ctf_cursor *c = &f->cursor;
 	uint64_t end;
 
-	return d->limits && d->limits->first_time && (d->times_only || f->stream->stateless) &&
-	       ctf_seen(c, CTF_TIME_BEGIN) && ctf_seen(c, CTF_TIME_END) &&
-	       c->role[CTF_TIME_END] >= c->role[CTF_TIME_BEGIN] &&
-	       ctf_file_time(f, c->role[CTF_TIME_END], &end) && end < d->limits->first_time;
+	return d->row_filter && d->row_filter->first_time &&
+	       (d->times_only || f->stream->stateless) && ctf_seen(c, CTF_TIME_BEGIN) &&
+	       ctf_seen(c, CTF_TIME_END) && c->role[CTF_TIME_END] >= c->role[CTF_TIME_BEGIN] &&
+	       ctf_file_time(f, c->role[CTF_TIME_END], &end) && end < d->row_filter->first_time;
 }
 
 /* Find the highest time at which a packet with events begins. */

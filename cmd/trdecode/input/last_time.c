@@ -60,7 +60,7 @@ static int last_time_begin(struct pass *p, const struct last_time *l, struct err
 					.clock = l->clock,
 					.quiet = true,
 					.times_only = true,
-					.limits = &p->row_filter};
+					.row_filter = &p->row_filter};
 	p->row_filter.last_time = UINT64_MAX;
 	p->writer.refuse = last_time_note;
 	p->writer.refuse_ctx = p;

@@ -261,7 +261,7 @@ int row_filter_times(struct row_filter *l, const struct input *inputs, int n, st
 
 uint64_t row_filter_first(const struct input *in)
 {
-	const struct row_filter *l = in->decoding->limits;
+	const struct row_filter *l = in->decoding->row_filter;
 	uint64_t time;
 
 	if (!l || !l->first_time)

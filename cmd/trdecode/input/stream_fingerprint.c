@@ -97,7 +97,7 @@ static uint64_t hash_content(const struct input *in)
 
 uint64_t stream_fingerprint(const struct input *inputs, int n, const struct decoding *d)
 {
-	uint64_t id = d->limits ? row_filter_fingerprint(d->limits) : 0;
+	uint64_t id = d->row_filter ? row_filter_fingerprint(d->row_filter) : 0;
 
 	id = hash_u64(id ^ d->writer->segment_limit);
 	id = hash_u64(id ^ (d->max_value ? d->max_value : MAX_VALUE));

@@ -148,7 +148,7 @@ bool tracecmd_late(struct input *in, uint64_t *latest)
 
 void tracecmd_skip(struct tracecmd *t)
 {
-	const struct row_filter *l = t->input->decoding->limits;
+	const struct row_filter *l = t->input->decoding->row_filter;
 
 	if (t->skipped || !l)
 		return;

@@ -214,7 +214,7 @@ static void drop_tasks(struct uftrace *u)
 	for (size_t i = 0; i < u->heap.count; i++) {
 		const struct lane_reader *r = (const struct lane_reader *)u->heap.items[i];
 
-		if (!r->task || row_filter_tid(u->input->decoding->limits,
+		if (!r->task || row_filter_tid(u->input->decoding->row_filter,
 					       ((const struct task_reader *)r)->tid))
 			u->heap.items[kept++] = u->heap.items[i];
 	}
@@ -226,7 +226,7 @@ int merge_until(struct uftrace *u, uint64_t limit)
 {
 	uint64_t first = row_filter_first(u->input);
 
-	if (!u->tasks_dropped && u->input->decoding->limits)
+	if (!u->tasks_dropped && u->input->decoding->row_filter)
 		drop_tasks(u);
 	while (u->heap.count && u->heap.items[0]->time <= limit) {
 		struct lane_reader *next;

@@ -343,7 +343,7 @@ static int record_look_ahead(struct uftrace *u, struct task_reader *t, struct er
  * open. */
 static int task_start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
 {
-	const struct row_filter *l = u->input->decoding->limits;
+	const struct row_filter *l = u->input->decoding->row_filter;
 	uint32_t unseen = r->depth + (r->type == UFTRACE_EXIT);
 	uint64_t time = shifted(u, r->time);
 
