@@ -35,7 +35,7 @@ enum {
 /* The session of a directory that trencode converted from another system's trace: names in it
  * are escaped (common/value/escape.h), and those of its programs are names of threads, of any
  * length. */
-#define UFTRACE_ANEW_SID "7472656e636f6465"
+#define UFTRACE_CONVERTED_SID "7472656e636f6465"
 
 /* feat_mask. A bit does not prove that there are such data. */
 #define UFTRACE_FEAT_PLTHOOK	     (1ull << 0)

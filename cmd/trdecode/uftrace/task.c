@@ -115,7 +115,7 @@ static const char *comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s
 	const char *slash = strrchr(s->exename, '/'), *name = slash ? slash + 1 : s->exename;
 	char *copy = t->names + t->names_used;
 
-	if (strcmp(s->sid, UFTRACE_ANEW_SID) != 0)
+	if (strcmp(s->sid, UFTRACE_CONVERTED_SID) != 0)
 		return uftrace_tasks_keep_name(t, name, strnlen(name, COMM_MOST));
 	uftrace_tasks_keep_name(t, name, strlen(name));
 	copy[escape_undo(copy, strlen(copy), '\\')] = 0;

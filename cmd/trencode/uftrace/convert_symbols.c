@@ -143,7 +143,8 @@ int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, 
 					   "                    [stack]\n"))
 		result = error_no_memory(e);
 	if (!result)
-		result = target_meta(d, "sid-" UFTRACE_ANEW_SID ".map", map.data, map.size, 0, e);
+		result = target_meta(d, "sid-" UFTRACE_CONVERTED_SID ".map", map.data, map.size, 0,
+				     e);
 	buffer_free(&map);
 	return result;
 }

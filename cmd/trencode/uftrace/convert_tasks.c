@@ -50,7 +50,7 @@ static int put_name(struct buffer *b, const struct convert_thread *named, int32_
 static int put_session(struct buffer *b, const struct convert_thread *named, int32_t pid)
 {
 	return buffer_printf(b,
-			     "SESS timestamp=0.000000000 pid=%" PRId32 " sid=" UFTRACE_ANEW_SID
+			     "SESS timestamp=0.000000000 pid=%" PRId32 " sid=" UFTRACE_CONVERTED_SID
 			     " exename=\"",
 			     pid) ||
 			       put_name(b, named, pid) || buffer_printf(b, "\"\n")
