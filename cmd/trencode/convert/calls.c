@@ -404,7 +404,7 @@ int convert_head(struct encoding *en, const struct head *h, struct error *e)
 
 	if (convert_end(a, e))
 		return -1;
-	clock_epoch_head(&a->rounds, h);
+	clock_epoch_head(&a->clock_epoch, h);
 	return 0;
 }
 

@@ -125,8 +125,8 @@ struct conversion {
 	struct dictionary *dictionary; /* of the stream */
 	struct target_dictionary d;
 	const struct encode_options *options;
-	struct clocks clocks;	   /* of the rows so far */
-	struct clock_epoch rounds; /* for targets that put the epoch into names of buffers */
+	struct clocks clocks;		/* of the rows so far */
+	struct clock_epoch clock_epoch; /* for targets that put the epoch into names of buffers */
 
 	/* private */
 	struct calls calls;

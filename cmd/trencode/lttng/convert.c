@@ -84,7 +84,8 @@ static int lane_of(struct lttng_conversion *s, const struct lane *from, struct t
 		   uint64_t time, const struct lane **out)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
-	uint32_t key[] = {channel.number, cpu, clock_epoch_at(&s->conversion.rounds, time)}, number;
+	uint32_t key[] = {channel.number, cpu, clock_epoch_at(&s->conversion.clock_epoch, time)},
+		 number;
 	uint32_t *lanes;
 	struct lane *l;
 
@@ -288,7 +289,7 @@ static int lttng_convert_end(struct encoding *en, struct error *e)
 		return -1;
 	convert_report(a);
 	convert_lost(
-		a, s->conversion.rounds.count,
+		a, s->conversion.clock_epoch.count,
 		"streams begin before the end of the ones in front: their channels are others, "
 		"named ~2 and on");
 	convert_lost(a, s->blobs, "blobs are kept as their size alone");

@@ -364,7 +364,7 @@ static int tracecmd_convert_end(struct encoding *en, struct error *e)
 	convert_report(a);
 	convert_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
 	convert_lost(
-		a, a->rounds.count,
+		a, a->clock_epoch.count,
 		"streams begin before the end of the ones in front: their buffers are instances "
 		"of their own, named ~2 and on");
 	convert_lost(a, a->comms, "events have lost their task's name, which had changed");

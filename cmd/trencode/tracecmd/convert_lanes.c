@@ -34,7 +34,7 @@ int tracecmd_lane_of(struct tracecmd_lanes *l, struct conversion *a, const struc
 	uint32_t key[] = {name.number, has_cpu ? (uint32_t)from->cpu : 0, 0}, number, *lanes;
 	struct lane *made;
 
-	key[2] = clock_epoch_at(&a->rounds, time);
+	key[2] = clock_epoch_at(&a->clock_epoch, time);
 	l->no_cpu += !has_cpu;
 	number = intern(&l->keys, key, sizeof key);
 	if (number == INTERN_NONE)
