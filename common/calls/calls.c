@@ -16,6 +16,7 @@ static void free_stack(struct stack *s)
 	if (!s)
 		return;
 	cut_free(s->kept);
+	free(s->gone);
 	free(s->frames);
 	free(s->buckets);
 	free(s);
@@ -63,8 +64,10 @@ static struct stack *new_stack(struct calls *c, uint32_t thread)
 	c->stacks = stacks;
 	s = calls_empty_stack(c);
 	c->stacks[thread] = s;
-	if (s)
+	if (s) {
 		s->number = thread;
+		s->asks_lane = c->adopted;
+	}
 	return s && c->partial && cut_begin(c, s) ? NULL : s;
 fail:
 	c->out_of_memory = true;
@@ -223,6 +226,14 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	s->implicit_start = left_out && f ? f->since : e->time;
 }
 
+/* Test whether the next row with a depth is the stack's first one. */
+static bool is_first(const struct calls *c, struct stack *s)
+{
+	if (!s->started && s->asks_lane)
+		s->started = dictionary_started(c->dictionary, s->number);
+	return !s->started;
+}
+
 static uint32_t next_depth(struct stack *s)
 {
 	return s->count ? s->frames[s->count - 1].depth + 1 : s->implicit;
@@ -247,7 +258,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 			calls_forget_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
-			if (!s->started)
+			if (is_first(c, s))
 				show_unseen(c, s, e, f.depth);
 			drop_from(c, s, f.depth);
 		} else {
@@ -277,7 +288,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		if (!t || !t->inner)
 			return CALLS_NONE;
 	} else if (e->type->flags & TYPE_DEPTH) {
-		if (!s->started) {
+		if (is_first(c, s)) {
 			s->type = e->type;
 			show_unseen(c, s, e, e->depth + 1);
 		}
@@ -364,7 +375,8 @@ void calls_take_ends(struct calls *c)
 		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
 		struct stack *s = i < c->size ? c->stacks[i] : NULL;
 
-		if (f && f->keeps_unseen && (!s || !s->started))
+		if (f && f->keeps_unseen &&
+		    (s ? is_first(c, s) : !c->adopted || !dictionary_started(c->dictionary, i)))
 			s = begin_unseen(c, i, f);
 		if (!f || !s)
 			continue;

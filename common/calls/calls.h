@@ -96,7 +96,8 @@ struct stack {
 	 */
 	size_t exec, limit, floor;
 	bool started;
-	bool left_out; /* some of its rows are left out; set by calls_left_out() */
+	bool asks_lane; /* the stream's lanes show whether it has started (dictionary_started) */
+	bool left_out;	/* some of its rows are left out; set by calls_left_out() */
 	/*
 	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack. While some are open, every
 	 * event takes the slow path. The lowest of them has been charged to the top frame of this
@@ -107,6 +108,13 @@ struct stack {
 	struct stack *kernel;
 	uint64_t kernel_since;
 	bool passed;
+	/*
+	 * After calls_adopt: how many of the calls now open were open when the lowest call of the
+	 * kernel was entered, and the locations of the ngone calls above them, outermost first,
+	 * that were open then but have ended; 0 unknown.
+	 */
+	uint32_t kernel_base, ngone;
+	uint32_t *gone;
 	/*
 	 * The open locations: buckets[location & mask] is the number + 1 of a frame, 0 none, and
 	 * the frame's below is that of the next one. Only the lowest frame of each location is
@@ -129,6 +137,7 @@ struct calls {
 	size_t finishing; /* thread at which calls_finish continues */
 	bool ended;	  /* the ends of threads are known (calls_take_ends) */
 	bool partial;	  /* the trace has no beginning: stacks get a partial_stack */
+	bool adopted;	  /* calls_adopt was called */
 	bool no_doubt;	  /* rows that are calls only if a frame is below are kept as rows */
 	bool look_down;	  /* the caller looks at the open calls below a row */
 	bool look_at_all; /* and at all of them, down to the bottom */
@@ -142,6 +151,9 @@ struct calls {
 	   at the last event of its thread's stack, and its caller is not charged. */
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f);
 	void *on_lost_ctx;
+	/* Called by calls_adopt for each open call with an enter. May be NULL. */
+	int (*on_restore)(void *ctx, struct stack *s, const struct event *e);
+	void *on_restore_ctx;
 	uint64_t unmatched;  /* leaves without an enter */
 	uint64_t unfinished; /* calls open at the end */
 	uint64_t dropped;    /* frames ended without their leave */

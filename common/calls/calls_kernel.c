@@ -16,6 +16,7 @@ void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
 {
 	if (s->passed) {
 		drop_from(c, s->kernel, 0);
+		end_exec(s->kernel);
 		calls_set_limits(s);
 		return;
 	}
@@ -59,6 +60,18 @@ static void lose_inner(struct calls *c, struct stack *k, uint32_t depth)
 		lose(c, k);
 }
 
+struct stack *calls_kernel_stack(struct calls *c, const struct stack *s)
+{
+	struct stack *k = calls_empty_stack(c);
+
+	if (!k)
+		return NULL;
+	/* calls entered before the trace are left out */
+	k->started = true;
+	k->number = s->number;
+	return k;
+}
+
 enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
 			       struct call *done)
 {
@@ -66,14 +79,10 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 	enum calls_result got;
 	bool left_out = calls_left_out(c, s), outside = calls_outside(c, s, e->time), doubtful;
 
-	if (!k) {
-		k = s->kernel = calls_empty_stack(c);
-		if (!k)
-			return CALLS_NONE;
-		/* calls entered before the trace are left out */
-		k->started = true;
-		k->number = s->number;
-	}
+	if (!k)
+		k = s->kernel = calls_kernel_stack(c, s);
+	if (!k)
+		return CALLS_NONE;
 	s->passed = false;
 	if (e->type->kind == KIND_ENTER) {
 		got = calls_enter(c, k, e);

@@ -32,15 +32,20 @@ fail:
 	return -1;
 }
 
-static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
+int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
 {
 	struct numbered_call n = {e->time, e->lane, e->type, e->location, call, 0};
 
+	return calls_number_open(c, e->lane->source->number, call, &n);
+}
+
+static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
+{
 	if (open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT) {
 		c->dropped++;
 		return CALLS_NONE;
 	}
-	return calls_number_open(c, e->lane->source->number, call, &n) ? CALLS_NONE : CALLS_ENTER;
+	return calls_number_enter(c, e, call) ? CALLS_NONE : CALLS_ENTER;
 }
 
 static enum calls_result numbered_leave(struct calls *c, const struct event *e, uint32_t call,

@@ -139,6 +139,10 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time);
 enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct event *e,
 				 struct call *done);
+/* Make the stack of a thread's calls in the kernel. NULL: out of memory. */
+struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
+/* Add an open numbered call. */
+int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);
 /* Forget the calls of the old image: an exec succeeded. */
 void calls_forget_image(struct calls *c, struct stack *s);
 /* Store an open numbered call. */

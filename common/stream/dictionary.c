@@ -92,6 +92,7 @@ void dictionary_free(struct dictionary *d)
 	for (size_t i = 0; i < d->nfacts; i++)
 		free(d->facts[i].outside);
 	free(d->facts);
+	free(d->started);
 	for (a = d->allocations; a; a = next) {
 		next = a->next;
 		free(a);
@@ -108,6 +109,28 @@ void dictionary_segment(struct dictionary *d, bool new_stream)
 		idmap_clear(&d->ids[k]);
 	if (new_stream)
 		d->stream++;
+}
+
+void dictionary_forget_threads(struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->lanes.count; i++) {
+		const struct lane *l = dictionary_lane(d, i);
+		const uint32_t stacks[] = {l->thread, l->cpu_thread};
+
+		for (int j = 0; j < 2; j++) {
+			uint32_t stack = stacks[j];
+
+			/* lanes without a source are of any stream */
+			if (l->source->number && l->source->stream != d->stream)
+				continue;
+			if (stack < d->nstarted)
+				d->started[stack] = 0;
+			if (stack < d->nfacts) {
+				free(d->facts[stack].outside);
+				d->facts[stack] = (struct thread_facts){0};
+			}
+		}
+	}
 }
 
 int dictionary_name_by_number(struct dictionary *d)

@@ -50,7 +50,7 @@ struct source {
  * has one thread number. */
 struct lane {
 	uint32_t number;
-	uint32_t flags; /* enum lane_flags */
+	uint32_t flags; /* enum lane_flags, without LANE_STARTED and LANE_CPU_STARTED */
 	const struct source *source;
 	const struct clock *clock;
 	struct text_ref buffer; /* ftrace instance, LTTng channel; "" is the only or top one */
@@ -163,6 +163,8 @@ struct dictionary {
 	struct pool clocks, sources, lanes, types, definitions, spaces, locations, symbols;
 	struct thread_facts *facts; /* by thread number */
 	size_t nfacts;
+	uint8_t *started; /* by thread number: whether a LANE has LANE_STARTED for that stack */
+	size_t nstarted;
 	bool less;		 /* rows of the present stream were left out on purpose */
 	bool reduced;		 /* fields of its rows were taken out */
 	uint32_t stream;	 /* how many streams began so far */
@@ -178,6 +180,9 @@ void dictionary_free(struct dictionary *d);
 
 /* Begin a segment: its ids are new. new_stream: sources and threads are new too. */
 void dictionary_segment(struct dictionary *d, bool new_stream);
+
+/* Forget the facts about threads of the present stream, where segments of it were not read. */
+void dictionary_forget_threads(struct dictionary *d);
 
 /* Read a DICT payload. -1: an entry is damaged, the first one at *where (bytes from the
  * payload's start), or out of memory; all other entries are read. */
@@ -205,6 +210,16 @@ static inline bool dictionary_left_out(const struct dictionary *d, uint32_t thre
 {
 	return thread < d->nfacts && d->facts[thread].left_out;
 }
+
+/* Test whether the stack had a row with a depth in a segment before one that was read. */
+static inline bool dictionary_started(const struct dictionary *d, uint32_t thread)
+{
+	return thread < d->nstarted && d->started[thread];
+}
+
+/* Find the number of the stack of a lane (per_cpu: of its CPU) by source, flags, cpu, tid and pid.
+ * INTERN_NONE: the stack has no number yet. */
+uint32_t dictionary_find_thread(const struct dictionary *d, const struct lane *l, bool per_cpu);
 
 /* Test whether no left-out call of a stack was open at that time. */
 bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time);

@@ -122,36 +122,69 @@ static int read_source(struct dictionary_entry *en)
 	return 0;
 }
 
-/* Get the number common to the lanes that share one stack of calls. */
-static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool per_cpu)
+enum { THREAD_KEY = 7 };
+
+/* Make the key of the lanes that share one stack of calls. */
+static void thread_key(const struct lane *l, bool per_cpu, uint32_t key[THREAD_KEY])
 {
 	bool has_tid = l->flags & LANE_HAS_TID && !per_cpu;
 	/* tid 0 is the idle task: one for every CPU */
 	bool use_cpu = l->flags & LANE_HAS_CPU && (!has_tid || l->tid == 0);
 	/* else the pid is not part of the key: it may be known late, and change after a fork */
 	bool use_pid = has_tid && l->flags & LANE_PROCESS_TID;
-	uint32_t key[7] = {l->source->number,
-			   has_tid,
-			   has_tid ? (uint32_t)l->tid : 0,
-			   use_cpu,
-			   use_cpu ? (uint32_t)l->cpu : 0,
-			   use_pid,
-			   use_pid ? (uint32_t)l->pid : 0};
-	uint32_t n = intern(&d->threads, key, sizeof key);
+	const uint32_t made[THREAD_KEY] = {l->source->number,
+					   has_tid,
+					   has_tid ? (uint32_t)l->tid : 0,
+					   use_cpu,
+					   use_cpu ? (uint32_t)l->cpu : 0,
+					   use_pid,
+					   use_pid ? (uint32_t)l->pid : 0};
 
+	memcpy(key, made, sizeof made);
+}
+
+uint32_t dictionary_find_thread(const struct dictionary *d, const struct lane *l, bool per_cpu)
+{
+	uint32_t key[THREAD_KEY];
+
+	thread_key(l, per_cpu, key);
+	return intern_find(&d->threads, key, sizeof key);
+}
+
+static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool per_cpu)
+{
+	uint32_t key[THREAD_KEY], n;
+
+	thread_key(l, per_cpu, key);
+	n = intern(&d->threads, key, sizeof key);
 	return n == INTERN_NONE ? 0 : n;
 }
+
+/* Note that the stack had rows before this segment. */
+static int note_started(struct dictionary *d, uint32_t thread)
+{
+	uint8_t *started = array_reach(d->started, &d->nstarted, thread, 1);
+
+	if (!started)
+		return -1;
+	d->started = started;
+	started[thread] = 1;
+	return 0;
+}
+
+#define LANES_STARTED (uint32_t)(LANE_STARTED | LANE_CPU_STARTED)
 
 static int read_lane(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
+	uint32_t flags = get_u32(en->data + 16);
 	uint32_t source = dictionary_number_at(en, 0, ENTRY_SOURCE),
 		 clock = dictionary_number_at(en, 4, ENTRY_CLOCK);
 	struct lane l = {.source = pool_at(&d->sources, source),
 			 .clock = pool_at(&d->clocks, clock),
 			 .buffer = dictionary_string_at(en, 8),
 			 .comm = dictionary_string_at(en, 12),
-			 .flags = get_u32(en->data + 16),
+			 .flags = flags & ~LANES_STARTED,
 			 .cpu = (int32_t)get_u32(en->data + 20),
 			 .tid = (int32_t)get_u32(en->data + 24),
 			 .pid = (int32_t)get_u32(en->data + 28),
@@ -171,7 +204,9 @@ static int read_lane(struct dictionary_entry *en)
 		l.cpu_thread = thread_number(d, &l, true);
 		*p = l;
 	}
-	return 0;
+	if (flags & LANE_STARTED && note_started(d, p->thread))
+		return -1;
+	return flags & LANE_CPU_STARTED ? note_started(d, p->cpu_thread) : 0;
 }
 
 static int read_space(struct dictionary_entry *en)

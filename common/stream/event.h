@@ -23,6 +23,8 @@ enum reads_values {
 	READS_ALL,
 };
 
+struct snapshot;
+
 struct block {
 	uint16_t kind, flags; /* enum block_kind, block_flags */
 	uint32_t length;      /* of the payload */
@@ -37,6 +39,9 @@ struct block {
 	bool bad_values; /* EVENTS: some values that the caller reads are malformed */
 
 	bool redeclares; /* DICT: an id of the segment got a new meaning */
+
+	/* SNAPSHOT: content that programs that pair calls must adopt; NULL: they know it */
+	struct snapshot *snapshot;
 
 	/* EVENTS only */
 	uint64_t base, last; /* lowest and highest time, ns or ticks */

@@ -4,12 +4,13 @@
 /* Test whether a block of this kind may have this length. */
 static bool header_sane(const struct block *b)
 {
-	uint32_t limit = b->kind == BLOCK_EVENTS ? EVENTS_LIMIT : BLOCK_LIMIT;
-	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56};
+	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56, SNAPSHOT_HEAD};
+	bool large = b->kind == BLOCK_EVENTS || b->kind == BLOCK_SNAPSHOT;
+	uint32_t limit = large ? EVENTS_LIMIT : BLOCK_LIMIT;
 
 	if (b->length % 8 || b->length > limit || !b->kind)
 		return false;
-	return b->kind > BLOCK_END || b->length >= least[b->kind];
+	return b->kind >= BLOCK_KINDS || b->length >= least[b->kind];
 }
 
 bool reader_parse_header(const uint8_t *p, struct block *b)
@@ -20,7 +21,7 @@ bool reader_parse_header(const uint8_t *p, struct block *b)
 			    .crc = get_u32(p + 12)};
 	return get_u32(p) == BLOCK_SYNC &&
 	       get_u32(p + BLOCK_CHECKED) == checksum(0, p, BLOCK_CHECKED) && header_sane(b) &&
-	       (b->kind <= BLOCK_END || b->flags & BLOCK_MAY_SKIP);
+	       (b->kind < BLOCK_KINDS || b->flags & BLOCK_MAY_SKIP);
 }
 
 const char *reader_crc_fault(const struct block *b)
@@ -131,7 +132,7 @@ static int read_dict(struct reader *r, struct block *b)
 }
 
 /* Find out why a block other than EVENTS cannot be used; NULL: it can. */
-static const char *block_fault(const struct reader *r, const struct block *b)
+static const char *block_fault(struct reader *r, struct block *b)
 {
 	const char *fault = reader_crc_fault(b);
 
@@ -141,6 +142,7 @@ static const char *block_fault(const struct reader *r, const struct block *b)
 	case BLOCK_HEAD: return reader_head_fault(r, b);
 	case BLOCK_META: return meta_fault(r, b);
 	case BLOCK_END: return reader_end_fault(b);
+	case BLOCK_SNAPSHOT: return reader_snapshot_fault(r, b);
 	}
 	return NULL;
 }
@@ -154,6 +156,8 @@ static int take_block(struct reader *r, struct block *b)
 	if (b->kind == BLOCK_EVENTS)
 		return reader_read_events(r, b) ? -1 : 1;
 	fault = block_fault(r, b);
+	if (fault == EVENTS_NO_MEMORY)
+		return reader_no_memory(r);
 	if (fault) {
 		reader_damaged(r, b->offset, fault);
 		if (b->kind == BLOCK_HEAD)

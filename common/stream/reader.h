@@ -17,7 +17,7 @@
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
 #include "common/util/error.h"
-#include "common/stream/event.h"
+#include "common/stream/snapshot.h"
 
 struct writer;
 
@@ -95,15 +95,15 @@ struct reader {
 	bool open_stream;   /* the stream has not had its last END */
 	bool more_expected; /* it has had an END with more segments to follow */
 	bool hurt;	    /* damage in this segment was reported */
+	bool whole;	    /* the segment before was read whole, without damage */
+	bool adopts;	    /* the state of calls at the segment's begin is not known */
 	bool cut;	    /* the last block was cut by the end of the input */
 	bool astray;	    /* the present bytes were found and reported to be damaged */
 	bool holding;	    /* held is returned next; its error was returned first */
 	struct block held;
 	size_t pending; /* payload bytes of the last block that must be skipped */
-	const struct type **types;
-	const struct lane **lanes;
-	uint32_t *locations;
-	size_t types_capacity, lanes_capacity, locations_capacity;
+	struct events_tables tables;
+	struct snapshot snapshot;
 };
 
 /* Open the inputs, which are read in sequence; no paths, or "-", mean standard input. The caller

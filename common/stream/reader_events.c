@@ -22,7 +22,7 @@ static int load_cut(struct reader *r, struct block *b)
 	if (b->row_flags & EVENTS_BARE && !reader_all_bare(b))
 		b->rows = 0;
 	b->row_flags &= (uint16_t)~EVENTS_BARE;
-	b->row_size = reader_walk_rows(r, b, &rows);
+	b->row_size = reader_walk_rows(r->reads_values, b, &rows);
 	b->rows = rows;
 	/* if only its length was damaged, other blocks follow the rows */
 	r->pending = (size_t)(b->row_data - b->payload) + b->row_size;
@@ -59,29 +59,25 @@ int reader_load(struct reader *r, struct block *b)
 
 int reader_rows(struct reader *r, struct block *b)
 {
+	const char *fault;
+
 	if (!b->unchecked)
 		return 0;
 	b->unchecked = false;
-	if (reader_rows_sane(r, b))
+	fault = events_block_rows(b, r->reads_values);
+	if (!fault)
 		return 0;
-	reader_damaged(r, b->offset, "an event block with impossible rows");
+	reader_damaged(r, b->offset, fault);
 	reader_distrust_length(r, b->length);
 	return -1;
 }
 
 int reader_read_events(struct reader *r, struct block *b)
 {
-	const uint8_t *p = b->payload;
+	const char *fault = events_block_head(b);
 
-	b->base = get_u64(p);
-	b->last = get_u64(p + 8);
-	b->rows = get_u32(p + 16);
-	b->row_flags = get_u16(p + 20);
-	b->ntypes = get_u16(p + 22);
-	b->nlanes = get_u16(p + 24);
-	b->nplaces = get_u32(p + 28);
-	if (b->last < b->base || (uint64_t)b->rows * NARROW_ROW > b->length) {
-		reader_damaged(r, b->offset, "an event block with an impossible head");
+	if (fault) {
+		reader_damaged(r, b->offset, fault);
 		reader_distrust_length(r, b->length);
 		return -1;
 	}
@@ -89,5 +85,6 @@ int reader_read_events(struct reader *r, struct block *b)
 	if (!r->on_demand && reader_load(r, b))
 		return -1;
 	r->rows += b->rows;
+	r->snapshot.done = true;
 	return 0;
 }

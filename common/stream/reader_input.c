@@ -88,9 +88,8 @@ void reader_close(struct reader *r)
 		close(r->fd);
 	dictionary_free(&r->dictionary);
 	free(r->data);
-	free(r->types);
-	free(r->lanes);
-	free(r->locations);
+	events_tables_free(&r->tables);
+	snapshot_free(&r->snapshot);
 	r->data = NULL;
 }
 

@@ -66,6 +66,8 @@ int reader_check_summary(struct reader *r, const struct block *b);
 /* Find the fault that makes a HEAD or END block useless; NULL: none. */
 const char *reader_head_fault(const struct reader *r, const struct block *b);
 const char *reader_end_fault(const struct block *b);
+/* Read a SNAPSHOT block, and set its field snapshot if it must be adopted. */
+const char *reader_snapshot_fault(struct reader *r, struct block *b);
 /* Decode HEAD and END. -1: with the error; the block can be used nevertheless. */
 int reader_read_head(struct reader *r, const struct block *b);
 int reader_read_end(struct reader *r, const struct block *b);
@@ -99,10 +101,7 @@ bool reader_all_bare(const struct block *b);
 /* Test whether a block with EVENTS_BARE contains as many rows as it declares. Sets row_size to
  * their bytes. */
 bool reader_bare_rows_fit(struct block *b);
-/* Test whether the rows lie within the block, its tables and its times. Sets row_size to their
- * bytes. */
-bool reader_rows_sane(const struct reader *r, struct block *b);
 /* Count the complete rows at the front into *rows, and return their bytes. Sets bad_values. */
-size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows);
+size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows);
 
 #endif

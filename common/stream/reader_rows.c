@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "common/stream/bad_values.h"
 #include "common/stream/reader_private.h"
 #include "common/stream/value.h"
@@ -8,63 +10,96 @@ static void *roomy(void *array, size_t *capacity, size_t n, size_t element)
 	return *capacity < n ? array_grow(array, capacity, n - 1, element) : array;
 }
 
-static int make_room(struct reader *r, const struct block *b)
+const char *const EVENTS_NO_MEMORY = "out of memory";
+
+void events_tables_free(struct events_tables *t)
 {
-	const struct type **types = roomy(r->types, &r->types_capacity, b->ntypes, sizeof *types);
-	const struct lane **lanes = roomy(r->lanes, &r->lanes_capacity, b->nlanes, sizeof *lanes);
-	uint32_t *locations = roomy(r->locations, &r->locations_capacity, (size_t)b->nplaces + 1,
+	free(t->types);
+	free(t->lanes);
+	free(t->locations);
+	*t = (struct events_tables){0};
+}
+
+static bool make_room(struct events_tables *t, const struct block *b)
+{
+	const struct type **types = roomy(t->types, &t->types_capacity, b->ntypes, sizeof *types);
+	const struct lane **lanes = roomy(t->lanes, &t->lanes_capacity, b->nlanes, sizeof *lanes);
+	uint32_t *locations = roomy(t->locations, &t->locations_capacity, (size_t)b->nplaces + 1,
 				    sizeof *locations);
 
 	if (types)
-		r->types = types;
+		t->types = types;
 	if (lanes)
-		r->lanes = lanes;
+		t->lanes = lanes;
 	if (locations)
-		r->locations = locations;
-	return types && lanes && locations ? 0 : reader_no_memory(r);
+		t->locations = locations;
+	return types && lanes && locations;
 }
 
-/* Resolve the ids of the block's tables. */
-int reader_tables(struct reader *r, struct block *b)
+const char *events_block_head(struct block *b)
 {
-	struct dictionary *d = &r->dictionary;
+	const uint8_t *p = b->payload;
+
+	b->base = get_u64(p);
+	b->last = get_u64(p + 8);
+	b->rows = get_u32(p + 16);
+	b->row_flags = get_u16(p + 20);
+	b->ntypes = get_u16(p + 22);
+	b->nlanes = get_u16(p + 24);
+	b->nplaces = get_u32(p + 28);
+	return b->last < b->base || (uint64_t)b->rows * NARROW_ROW > b->length
+		       ? "an event block with an impossible head"
+		       : NULL;
+}
+
+const char *events_block_tables(struct events_tables *t, const struct dictionary *d,
+				struct block *b)
+{
 	size_t n = (size_t)b->ntypes + b->nlanes + b->nplaces, table = align_up(4 * n, 8);
 	const uint8_t *p = b->payload + EVENTS_HEADER;
 	uint32_t number;
 
 	if (table > b->length - EVENTS_HEADER || !b->ntypes || !b->nlanes)
-		return reader_damaged(r, b->offset, "an event block whose tables are cut short");
-	if (make_room(r, b))
-		return -1;
+		return "an event block whose tables are cut short";
+	if (!make_room(t, b))
+		return EVENTS_NO_MEMORY;
 	b->type_ids = p;
 	for (uint32_t i = 0; i < b->ntypes; i++, p += 4) {
 		number = idmap_get(&d->ids[ENTRY_TYPE], get_u32(p));
 		if (!number)
-			return reader_damaged(r, b->offset, "an event block of an undeclared type");
-		r->types[i] = dictionary_type(d, number);
+			return "an event block of an undeclared type";
+		t->types[i] = dictionary_type(d, number);
 	}
 	b->lane_ids = p;
 	for (uint32_t i = 0; i < b->nlanes; i++, p += 4) {
 		number = idmap_get(&d->ids[ENTRY_LANE], get_u32(p));
 		if (!number)
-			return reader_damaged(r, b->offset, "an event block of an undeclared lane");
-		r->lanes[i] = dictionary_lane(d, number);
+			return "an event block of an undeclared lane";
+		t->lanes[i] = dictionary_lane(d, number);
 	}
 	b->location_ids = p;
-	r->locations[0] = 0;
+	t->locations[0] = 0;
 	for (uint32_t i = 0; i < b->nplaces; i++, p += 4) {
 		number = idmap_get(&d->ids[ENTRY_LOCATION], get_u32(p));
 		if (!number)
-			return reader_damaged(r, b->offset,
-					      "an event block of an undeclared location");
-		r->locations[i + 1] = number;
+			return "an event block of an undeclared location";
+		t->locations[i + 1] = number;
 	}
-	b->types = r->types;
-	b->lanes = r->lanes;
-	b->locations = r->locations;
+	b->types = t->types;
+	b->lanes = t->lanes;
+	b->locations = t->locations;
 	b->row_data = b->payload + EVENTS_HEADER + table;
 	b->row_size = b->length - EVENTS_HEADER - table;
-	return 0;
+	return NULL;
+}
+
+int reader_tables(struct reader *r, struct block *b)
+{
+	const char *fault = events_block_tables(&r->tables, &r->dictionary, b);
+
+	if (fault == EVENTS_NO_MEMORY)
+		return reader_no_memory(r);
+	return fault ? reader_damaged(r, b->offset, fault) : 0;
 }
 
 bool reader_all_bare(const struct block *b)
@@ -205,7 +240,7 @@ static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, siz
  * Count the complete rows at the front into *rows, and return their bytes. The same loop checks
  * values: for the encoders of apitrace a second one would cost 6 % of the time.
  */
-size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
+size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows)
 {
 	bool wide = b->row_flags & EVENTS_WIDE;
 	uint64_t span = b->last - b->base;
@@ -251,7 +286,7 @@ size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
 		}
 		if (left < size)
 			break;
-		if (tail && bad_values_matter(t, r->reads_values))
+		if (tail && bad_values_matter(t, reads))
 			b->bad_values |= !values_sound(p + size - align_up(tail, 4), tail);
 		p += size;
 		left -= size;
@@ -260,16 +295,17 @@ size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
 	return b->row_size - left;
 }
 
-bool reader_rows_sane(const struct reader *r, struct block *b)
+const char *events_block_rows(struct block *b, enum reads_values reads)
 {
+	const char *fault = "an event block with impossible rows";
 	uint32_t rows;
 	size_t size;
 
 	if (b->row_flags & EVENTS_BARE)
-		return bare_rows_sane(b);
-	size = reader_walk_rows(r, b, &rows);
+		return bare_rows_sane(b) ? NULL : fault;
+	size = reader_walk_rows(reads, b, &rows);
 	if (rows != b->rows || b->row_size - size >= 8)
-		return false;
+		return fault;
 	b->row_size = size;
-	return true;
+	return NULL;
 }

@@ -209,6 +209,11 @@ int reader_read_head(struct reader *r, const struct block *b)
 	/* where it is allowed, each segment may come from a file of its own, in any order */
 	dictionary_segment(&r->dictionary, r->partial_ok ? h->stream_id != r->stream_id
 							 : !same || h->sequence <= r->sequence);
+	r->adopts = !(same && h->sequence == r->sequence + 1 && r->whole);
+	r->whole = false;
+	if (r->adopts && h->flags & HEAD_SEGMENTED)
+		dictionary_forget_threads(&r->dictionary);
+	snapshot_segment(&r->snapshot);
 	r->stream_id = h->stream_id;
 	r->sequence = h->sequence;
 	r->open_stream = true;
@@ -223,6 +228,17 @@ int reader_read_head(struct reader *r, const struct block *b)
 	r->lossy = true;
 	return error_set(&r->error, r->file, b->offset,
 			 "a segment of the stream is missing before this one");
+}
+
+const char *reader_snapshot_fault(struct reader *r, struct block *b)
+{
+	const char *fault = snapshot_read(&r->snapshot, &r->dictionary, b, r->reads_values);
+
+	if (fault)
+		return fault;
+	if (r->adopts || r->snapshot.head.flags & SNAPSHOT_RESTART)
+		b->snapshot = &r->snapshot;
+	return NULL;
 }
 
 const char *reader_end_fault(const struct block *b)
@@ -252,7 +268,8 @@ int reader_read_end(struct reader *r, const struct block *b)
 	r->open_stream = r->more_expected = !(end->flags & END_LAST);
 	if (end->status)
 		r->lossy = true;
-	if (end->events == r->rows || r->hurt)
+	r->whole = end->events == r->rows && !r->hurt;
+	if (r->whole || r->hurt)
 		return 0;
 	r->lossy = true;
 	return error_set(&r->error, r->file, b->offset,

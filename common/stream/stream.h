@@ -28,6 +28,9 @@ enum {
 	BLOCK_TARGET = 64 * 1024,  /* approximate size of the rows of an EVENTS block */
 	BLOCK_LIMIT = 1024 * 1024, /* payload of any block but EVENTS */
 	META_PIECE = 60 * 1024,
+	SNAPSHOT_HEAD = 40, /* snapshot.h */
+	SNAPSHOT_THREAD = 64,
+	SNAPSHOT_FRAME = 24,
 };
 
 #define MARKER_PREFIX "trstrm1:"
@@ -40,6 +43,8 @@ enum block_kind {
 	BLOCK_EVENTS = 3,
 	BLOCK_META = 4,
 	BLOCK_END = 5,
+	BLOCK_SNAPSHOT = 6,
+	BLOCK_KINDS
 };
 
 enum block_flags {
@@ -50,9 +55,10 @@ enum block_flags {
 };
 
 enum head_flags {
-	HEAD_FILTERED = 1, /* rows of the source were left out on purpose */
-	HEAD_REDUCED = 4,  /* fields of rows were taken out on purpose */
-	HEAD_SUMMARY = 2,  /* no events, but a summary of them, for trstat --merge */
+	HEAD_FILTERED = 1,  /* rows of the source were left out on purpose */
+	HEAD_REDUCED = 4,   /* fields of rows were taken out on purpose */
+	HEAD_SUMMARY = 2,   /* no events, but a summary of them, for trstat --merge */
+	HEAD_SEGMENTED = 8, /* more segments may follow */
 };
 
 enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3, HEAD_STAGE = 4 };
@@ -96,6 +102,29 @@ enum lane_flags {
 	LANE_HAS_PID = 4,
 	LANE_PROCESS_TID = 8, /* the tid is valid within the process: the same tid with another pid
 				 is another thread */
+	/* the stack of the thread, of the CPU, had a row with a depth in an earlier segment; no
+	   part of the lane's identity */
+	LANE_STARTED = 16,
+	LANE_CPU_STARTED = 32,
+};
+
+enum snapshot_flags {
+	SNAPSHOT_MORE = 1,	  /* another SNAPSHOT follows */
+	SNAPSHOT_APPROXIMATE = 2, /* calls may be missing */
+	SNAPSHOT_RESTART = 4,	  /* also for readers that have read everything before it */
+};
+
+enum snapshot_thread_flags {
+	SNAPSHOT_PER_CPU = 1,
+	SNAPSHOT_CHARGED = 2,	 /* a callee of the innermost unseen call ended */
+	SNAPSHOT_PASSED = 4,	 /* a row of the first stack came since the kernel's last */
+	SNAPSHOT_CONTINUED = 8,	 /* more frames of the last record */
+	SNAPSHOT_UNSTARTED = 16, /* LANE_STARTED of the lane is wrong */
+};
+
+enum snapshot_frame_flags {
+	SNAPSHOT_IN_KERNEL = 1,
+	SNAPSHOT_OUTSIDE = 2, /* entered in the kernel outside any call */
 };
 
 /* Facts about a thread that a filter derives from rows that it leaves out. */
