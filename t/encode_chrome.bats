@@ -128,16 +128,16 @@ sums() {
 			if (n[$1] && $3 > end[$1, n[$1]]) exit 1; end[$1, ++n[$1]] = $3 }'
 }
 
-@test "calls without a return are closed or dropped, and counted" {
+@test "calls open at the end have no end, or are dropped, and are counted" {
 	stream "$U/kill-segv"
-	run -0 pipe 'trencode -t chrome x.trs 2>&1 >out.json'
-	assert_output --regexp '^trencode: [1-9][0-9]* calls had not returned at the end of the trace: closed'
-	run -0 jq '[.traceEvents[] | select(.args.unfinished)] | length' out.json
-	closed=$output
-	[[ $closed -gt 0 ]]
+	run -0 pipe 'trencode -t chrome x.trs 2>&1 >out.json | grep returned'
+	assert_output --regexp '^trencode: [1-9][0-9]* calls had not returned at the end of the trace: written without an end$'
+	open=${output#trencode: } open=${open%% *}
+	run -0 jq '[.traceEvents[].ph] | map(select(. == "B")) as $b | map(select(. == "E")) as $e | ($b | length) - ($e | length)' out.json
+	assert_output "$open"
 	run -0 pipe 'trencode -t chrome --unclosed=drop x.trs 2>&1 >out.json'
-	assert_output --partial "$closed calls had not returned at the end of the trace: dropped"
-	run -0 jq '[.traceEvents[] | select(.args.unfinished)] | length' out.json
+	assert_output --partial "$open calls had not returned at the end of the trace: dropped"
+	run -0 jq '[.traceEvents[] | select(.ph | test("[BE]"))] | length' out.json
 	assert_output 0
 	run -2 trencode -t chrome --unclosed=keep x.trs
 	assert_line --index 0 "trencode: --unclosed is close or drop, not 'keep'"
@@ -197,10 +197,11 @@ sums() {
 	diff theirs ours
 }
 
-# Names, callers, threads and groups with their counts and times: of events read from Trace Event JSON.
+# tables STREAM [KEYS...]: names, callers, threads and groups with their counts and times
 tables() {
 	local keys
-	for keys in name caller,name comm,pid,tid,name group,name; do
+	[ $# -gt 1 ] || set -- "$1" name caller,name comm,pid,tid,name group,name
+	for keys in "${@:2}"; do
 		trstat -q -g "$keys" -a count,total,self -F tsv "$1" 2>/dev/null | LC_ALL=C sort
 	done
 }
@@ -273,4 +274,56 @@ tables() {
 	run -0 pipefail "trdecode -q again.json | trstat -q -a count,total -F tsv"
 	assert_output "$(trstat -q -a count,total -F tsv x.trs)"
 	assert_line $'main\t1\t1000'
+}
+
+@test "calls that are open at the end are open again when read: on a stack, asynchronous, in the kernel" {
+	local file
+	cat >open.json <<-END
+		[{"ph":"b","cat":"c","id":1,"name":"req","pid":1,"ts":1,"args":{"u":1}},{"ph":"b","cat":"c","id":1,"name":"done","pid":1,"ts":1},
+		{"ph":"S","cat":"c","id":1,"name":"old","pid":1,"ts":1},{"ph":"B","name":"main","pid":1,"ts":1},
+		{"ph":"B","name":"in","pid":1,"ts":1,"args":{"z":1}},{"ph":"X","name":"x","pid":1,"ts":1,"dur":2},
+		{"ph":"e","cat":"c","id":1,"name":"done","pid":1,"ts":4},{"ph":"i","name":"t","pid":1,"ts":9}]
+	END
+	trdecode -q open.json >open.trs
+	stream "$U/kill-segv"
+	mv x.trs kill-segv.trs
+	trdecode -q "$DATA/trace-cmd/v6-fgraph.dat" | trsym -q >fgraph.trs
+	trdecode -q "$DATA/apitrace/pending.trace" >pending.trs
+	for file in open kill-segv pending fgraph; do
+		trencode -q -t chrome -o again.json $file.trs
+		trdecode -q again.json >again.trs
+		# trstat does not know the group of each open call of a stack
+		diff <(tables $file.trs name caller,name) <(tables again.trs name caller,name) || fail "$file"
+		trstat $file.trs 2>&1 >/dev/null | grep 'had not returned' >want || fail "$file: no open call"
+		trstat again.trs 2>&1 >/dev/null | grep 'had not returned' | diff want - || fail "$file"
+	done
+	trencode -q -t chrome open.trs | grep -c '"ph":"[BbS]"' >got
+	[ "$(cat got)" = 5 ]
+	run ! grep -q unfinished again.json
+}
+
+@test "ticks are ticks again when read, also those of a slow clock with a name" {
+	local file
+	for file in threads v6 pending; do
+		trdecode -q "$DATA/apitrace/$file.trace" >x.trs
+		trencode -q -t chrome -o x.json x.trs
+		run -0 jq -c .otherData x.json
+		assert_output '{"clock":"ticks","origin":"0","unit":"ticks"}'
+		trdecode -q x.json >again.trs
+		diff <(tables x.trs name caller,name) <(tables again.trs name caller,name) || fail "$file"
+		diff <(trencode -q -t tsv --no-header --columns ts,dur,name x.trs) \
+			<(trdecode -q x.json | trencode -q -t tsv --no-header --columns ts,dur,name) || fail "$file"
+	done
+	trencode -q -t trace-cmd -o x.dat x.trs
+	trdecode -q x.dat | trsym -q >x.trs
+	trencode -q -t chrome -o x.json x.trs
+	trdecode -q x.json >again.trs
+	diff <(tables x.trs name tid,name) <(tables again.trs name tid,name)
+	trdecode -q x.json | trencode -t chrome -q | tail -n 1 | grep -q '"clock":"counter",.*"unit":"ticks"'
+	run -2 trdecode --since 1ms x.json
+	assert_output --partial 'the clock of the events counts ticks'
+	# files of other programs, whatever they have there, are in microseconds
+	echo '{"traceEvents":[{"ph":"X","name":"f","pid":1,"ts":7,"dur":2}],"otherData":{"clock":"ticks","unit":"ticks"}}' >x.json
+	run -0 pipefail 'trdecode -q x.json | trencode -q -t tsv --no-header --columns ts,dur'
+	assert_output $'7000\t2000'
 }

@@ -150,9 +150,9 @@ string_table: "nanoseconds"'
 	stream "$U/longjmp"
 	for t in callgrind pprof folded; do
 		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"
-		assert_line --regexp 'over without a return .*, closed where this shows: 6$'
+		assert_line --regexp 'calls that ended without a return .*, closed at the next event of their thread: 6$'
 		run -0 pipe "trencode -t $t --unclosed=drop x.trs 2>&1 >dropped"
-		assert_line --regexp 'over without a return .*, dropped: 6$'
+		assert_line --regexp 'calls that ended without a return .*, dropped: 6$'
 		run -1 cmp -s closed dropped
 	done
 	# dropped: as trstat has it; closed: what they took is no longer their callers'

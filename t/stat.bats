@@ -401,3 +401,20 @@ lines() {
 	run -2 trstat --merge u.sum m.sum
 	assert_output --partial 'm.sum (clock ticks) and u.sum (clock ns)'
 }
+
+@test "total of two functions of one name that call each other: as uftrace report, and by name alone where no address is left" {
+	need uftrace
+	cp -r "$DATA/uftrace/fib" two
+	chmod -R u+w two
+	sed -i 's/ t pause_a_while$/ t worker/' two/fib.sym
+	# 4 calls, 8.656 ms
+	run -0 pipefail "uftrace report --no-pager -d two -f total,call | awk '\$4 == \"worker\" { print \$1, \$3 }'"
+	want=$output
+	trdecode -q two | trsym >two.trs
+	run -0 pipefail "trstat -q -g name -a total,count -F tsv two.trs | awk '\$1 == \"worker\" { printf \"%.3f %d\", int(\$2 / 1000) / 1000, \$3 }'"
+	assert_output "$want"
+	# the two outer calls
+	trencode -q -t chrome -o two.json two.trs
+	run -0 pipefail "trdecode two.json | trstat -q -g name -a total,count -F tsv | awk '\$1 == \"worker\"'"
+	assert_output "worker	$(trstat -q -g caller,name -a total -F tsv two.trs | awk -F '\t' '$1 == "" && $2 == "worker" { print $3 }')	4"
+}

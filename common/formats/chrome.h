@@ -6,7 +6,8 @@
  * calls have a call number, too. No other type has fields.
  *
  * The encoder writes the origin of the file's times: "otherData":{"clock":"trace","origin":"5000",
- * "unit":"ns"}. The decoder adds the origin if the unit is ns.
+ * "unit":"ns"}. The decoder adds the origin. "unit":"ticks": the numbers in "ts" and "dur" are
+ * whole ticks, not microseconds.
  */
 #ifndef TR_FORMATS_CHROME_H
 #define TR_FORMATS_CHROME_H

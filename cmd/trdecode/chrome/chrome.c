@@ -76,7 +76,7 @@ static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
 	return 0;
 }
 
-/* Convert digits to ns; -1: not a number. */
+/* Convert digits to ns or ticks; -1: not a number. */
 static int64_t origin_of(const char *text)
 {
 	char *end;
@@ -85,26 +85,35 @@ static int64_t origin_of(const char *text)
 	return *text >= '0' && *text <= '9' && !*end && n < TIME_LIMIT ? (int64_t)n : -1;
 }
 
-/* Read "otherData", after its '{': it contains the origin if trencode wrote the file. -1: BAD. */
+/* Read "otherData", after its '{': it contains the origin and its unit if trencode wrote the file.
+ * -1: BAD. */
 static int read_other_data(struct chrome *c, struct json_reader *r)
 {
 	enum json_token token;
 	int64_t origin = -1;
-	bool ns = false;
+	bool ns = false, ticks = false;
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool is_origin = json_is(r, "origin"), is_unit = json_is(r, "unit");
+		bool is_clock = json_is(r, "clock");
 
 		token = json_next(r);
-		if (token == JSON_STRING && is_unit)
+		if (token == JSON_STRING && is_unit) {
 			ns = json_is(r, "ns");
-		else if (token == JSON_STRING && is_origin)
+			ticks = json_is(r, "ticks");
+		} else if (token == JSON_STRING && is_origin) {
 			origin = origin_of((const char *)r->text.data);
-		else if (!json_skip(r, token))
+		} else if (token == JSON_STRING && is_clock) {
+			snprintf(c->clock_name, sizeof c->clock_name, "%s",
+				 (const char *)r->text.data);
+		} else if (!json_skip(r, token)) {
 			return -1;
+		}
 	}
-	if (ns && origin >= 0)
+	if ((ns || ticks) && origin >= 0) {
 		c->origin = origin;
+		c->ticks = ticks;
+	}
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
@@ -187,19 +196,23 @@ static int chrome_begin(struct input *in, struct error *e)
 	struct writer *w = c->w;
 	struct sorter_record r;
 
-	if (merge_choose_clock(in, e))
-		return -1;
 	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
 							    writer_text(w, in->name), 0, 0});
-	c->clock = writer_clock(w, &(struct clock_entry){writer_text(w, in->clock_name), 0, 0});
 	c->begin_text = writer_text(w, "begin");
 	c->end_text = writer_text(w, "end");
-	if (!c->source || !c->clock || !c->begin_text || !c->end_text)
+	if (!c->source || !c->begin_text || !c->end_text)
 		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
+	in->ticks = c->ticks;
+	if (c->ticks)
+		in->clock_name = c->clock_name;
+	if (merge_choose_clock(in, e))
+		return -1;
+	c->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
+							 .flags = c->ticks ? CLOCK_TICKS : 0});
 	c->id_name = chrome_id_name(c);
-	if (!c->id_name)
+	if (!c->clock || !c->id_name)
 		return error_no_memory(e);
 	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
 					   : 0;
@@ -228,12 +241,14 @@ static void print_remarks(const struct chrome *c)
 {
 	const struct chrome_counts *n = &c->counts;
 	const char *file = c->input->name;
+	int64_t lowest = chrome_unit(c, c->lowest);
 
-	if (n->negative && c->lowest + c->origin < 0)
+	if (n->negative && lowest + c->origin < 0)
 		warn(file, NO_OFFSET,
-		     "%" PRIu64 " time%s below 0: all times count from the earliest, -%" PRIu64
-		     " ns",
-		     n->negative, n->negative == 1 ? " is" : "s are", -(uint64_t)c->lowest);
+		     "%" PRIu64 " time%s below 0: all times count from the earliest, %" PRId64
+		     " %s",
+		     n->negative, n->negative == 1 ? " is" : "s are", lowest,
+		     c->ticks ? "ticks" : "ns");
 	if (n->clipped)
 		warn(file, NO_OFFSET,
 		     "%" PRIu64 " calls that end after the call around them "

@@ -125,8 +125,11 @@ struct chrome {
 	uint64_t serial;
 	struct chrome_counts counts;
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
-	int64_t origin;	  /* ns: what trencode subtracted from all times of the file, else 0 */
-	uint32_t id_name; /* string of the writer: name of the field for ids */
+	int64_t origin; /* ns or ticks: what trencode subtracted from all times of the file, else 0
+			 */
+	bool ticks;	/* times of the file are ticks, which were read as microseconds */
+	char clock_name[64]; /* of ticks */
+	uint32_t id_name;    /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
 	uint32_t begin_text, end_text; /* strings of the writer */
 
@@ -146,15 +149,25 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
  * range. */
 bool chrome_time(const char *text, int64_t *ns);
 
+/* Convert what chrome_time returned to ns, or to ticks. */
+static inline int64_t chrome_unit(const struct chrome *c, int64_t ns)
+{
+	return c->ticks ? ns / 1000 : ns;
+}
+
 /* Return the time in the stream of the file's time 0; times of the stream are not below 0. */
 static inline int64_t chrome_zero(const struct chrome *c)
 {
-	return c->origin > -c->lowest ? c->origin : -c->lowest;
+	int64_t lowest = chrome_unit(c, c->lowest);
+
+	return c->origin > -lowest ? c->origin : -lowest;
 }
 
 static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorted)
 {
-	return sorted - (uint64_t)INT64_MIN + (uint64_t)chrome_zero(c);
+	int64_t time = chrome_unit(c, (int64_t)(sorted - (uint64_t)INT64_MIN));
+
+	return (uint64_t)time + (uint64_t)chrome_zero(c);
 }
 
 /* --- arguments.c --- */

@@ -128,12 +128,13 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 	struct chrome_thread *t = &c->threads[r->thread];
 	struct chrome_frame *f = array_grow(t->frames, &t->capacity, t->depth, sizeof *f);
 	bool complete = r->kind == CHROME_COMPLETE;
+	uint64_t duration = (uint64_t)chrome_unit(c, (int64_t)r->duration);
 
 	if (!f)
 		return -1;
 	t->frames = f;
 	f += t->depth++;
-	*f = (struct chrome_frame){.end = complete ? time + r->duration : UINT64_MAX,
+	*f = (struct chrome_frame){.end = complete ? time + duration : UINT64_MAX,
 				   .serial = complete ? ++c->serial : 0,
 				   .location = chrome_location(c, r->name),
 				   .name = r->name,

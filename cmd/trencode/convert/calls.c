@@ -2,7 +2,7 @@
  * calls.c - calls of any source on stacks of their threads, as common/calls pairs them
  *
  * A leave without a call is left out. If the target needs every leave, a call whose leave was not
- * recorded is left where the trace shows that it has ended. Both are counted.
+ * recorded ends at the next event of its thread. Both are counted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -444,8 +444,10 @@ void convert_report(struct conversion *a)
 	convert_lost(
 		a, a->cut,
 		a->target->closes
-			? "calls whose return was not recorded end where the next event shows it"
-			: "calls have no return, as none was recorded");
+			? "calls ended without a return (a longjmp, an exec, lost events): closed "
+			  "at the next event of their thread"
+			: "calls ended without a return (a longjmp, an exec, lost events): written "
+			  "without one");
 	convert_lost(
 		a, a->outlasting,
 		"calls in the kernel outlast the call that they are in: they end with it, and what "

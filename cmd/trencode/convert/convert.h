@@ -102,10 +102,10 @@ struct convert_target {
 	const struct encoder *native;
 	const char *format; /* format of the native encoder's sources */
 	size_t state_size;
-	bool closes;	   /* a call whose return was not recorded is left where that shows */
-	bool nests;	   /* calls of a thread nest: those that overlap are left out */
-	bool replays;	   /* its readers replay the stack as uftrace does: they empty it themselves
-			      after an exec, after lost events and after longjmp */
+	bool closes;  /* a call whose return was not recorded ends at its thread's next event */
+	bool nests;   /* calls of a thread nest: those that overlap are left out */
+	bool replays; /* its readers replay the stack as uftrace does: they empty it themselves
+			 after an exec, after lost events and after longjmp */
 	bool keeps_kernel; /* calls in the kernel, and of the scheduler, are emitted unchanged: its
 			      readers recognise them, and do not need them to nest */
 	bool buffers;	   /* it keeps the names of the kernel tracer's buffers */

@@ -246,9 +246,10 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 			       : "calls open at the end, closed at their thread's last event");
 	profile_remark(
 		s->cut, "",
-		s->drop ? "calls over without a return (a longjmp, an exec, lost events), dropped"
-			: "calls over without a return (a longjmp, an exec, lost events), closed "
-			  "where this shows");
+		s->drop ? "calls that ended without a return (a longjmp, an exec, lost events), "
+			  "dropped"
+			: "calls that ended without a return (a longjmp, an exec, lost events), "
+			  "closed at the next event of their thread");
 	profile_remark(s->stacks.deep, "", STACK_DEEP);
 	profile_remark(s->calls.unmatched, "", "leaves without an enter, left out");
 	profile_remark(s->calls.outside, "", CALLS_OUTSIDE);

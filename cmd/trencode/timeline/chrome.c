@@ -110,7 +110,7 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 	if ((span->kept_size &&
 	     buffer_append_from(kept, span->kept, span->kept_at, span->kept_size)) ||
 	    (leave && chrome_append_args(s, leave, kept)) ||
-	    (span->unfinished &&
+	    (span->unfinished && !chrome_is_open(s, span) &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
 	    attributes_object(&s->attributes, kept, &s->json))
 		return error_no_memory(e);
@@ -154,7 +154,7 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	const struct lane_prefix *prefix;
 	const char *name;
 	uint32_t size;
-	bool ticks, begun;
+	bool ticks, begun, open;
 	char *p;
 
 	if (span->unfinished && s->options->drop)
@@ -178,12 +178,15 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 		return 0;
 	}
 	ticks = counts_ticks(span->lane);
+	open = chrome_is_open(s, span);
 	p = line_room(s);
-	p = PUT(p, "{\"ph\":\"X\",");
+	p = open ? PUT(p, "{\"ph\":\"B\",") : PUT(p, "{\"ph\":\"X\",");
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, span->start, ticks);
-	p = PUT(p, ",\"dur\":");
-	p = put_time(p, span->end - span->start, ticks);
+	if (!open) {
+		p = PUT(p, ",\"dur\":");
+		p = put_time(p, span->end - span->start, ticks);
+	}
 	p = PUT(p, ",\"name\":");
 	p = put_name(s, p, name, size);
 	p = chrome_put_category(s, p, span->type, span->kernel);
@@ -270,6 +273,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	s->options = en->options;
 	s->out = en->text;
 	spans_init(&s->spans, en->dictionary, &sink, s);
+	s->spans.keeps_open = true;
 	s->tracks.process_tids = true;
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	location_names_init_strings(&s->categories, en->dictionary, chrome_render_category);
@@ -304,6 +308,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 {
 	struct chrome_output *s = en->state;
 
+	s->at_end = true;
 	if (spans_finish(&s->spans, e))
 		return -1;
 	text_puts(s->out, s->any ? "\n],\"otherData\":{\"clock\":" : "],\"otherData\":{\"clock\":");
@@ -316,7 +321,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 	text_puts(s->out, ",\"origin\":\"");
 	text_u64(s->out, s->origin);
 	text_puts(s->out, s->clock && s->clock->flags & CLOCK_TICKS && !s->clock->tick
-				  ? "\"}}\n"
+				  ? "\",\"unit\":\"ticks\"}}\n"
 				  : "\",\"unit\":\"ns\"}}\n");
 	if (en->options->quiet)
 		return 0;

@@ -38,6 +38,7 @@ struct chrome_output {
 	const struct clock *clock;
 	uint64_t origin, overlapping, early; /* early: number of times before the origin */
 	bool started, any;
+	bool at_end; /* after the last event: calls that end now are still open */
 };
 
 /* --- parts of a line --- */
@@ -125,6 +126,12 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 		       struct error *e);
 /* Write the end of a line at p, with the arguments in s->json. */
 void chrome_put_args(struct chrome_output *s, char *p);
+/* Test whether the call has no end in the file: it is open at the end of the trace. */
+static inline bool chrome_is_open(const struct chrome_output *s, const struct span *span)
+{
+	return s->at_end && span->unfinished;
+}
+
 /* Write ,"cat": of a call at p. Returns where the line goes on, or NULL when out of memory. */
 char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t, bool kernel);
 
@@ -138,7 +145,7 @@ uint64_t chrome_async_id(const struct event *ev);
 /* Write "cat" and the id after the phase. */
 void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id);
 /* Write an asynchronous call, or a call that overlaps others, as a pair of events that viewers draw
- * beside the thread. */
+ * beside the thread. A call that is open at the end has only the first event. */
 void chrome_async_put(struct chrome_output *s, const struct span *span,
 		      const struct lane_prefix *prefix, const char *name, uint32_t size);
 
@@ -146,7 +153,7 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
  * call has a B and needs an E. */
 int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 		       const struct lane_prefix *prefix, bool *begun, struct error *e);
-/* Write the E of a call. */
+/* Write the E of a call, unless the call is open at the end. */
 int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 		     const struct lane_prefix *prefix, const struct event *leave, struct error *e);
 /* Write the B of the calls that begin at the time of an event that is no call. */

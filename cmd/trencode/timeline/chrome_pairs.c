@@ -5,7 +5,8 @@
  * Readers sort X by time, and of equal times the longer first; they keep the order of other events
  * in the file. So the nesting is ambiguous if two X begin at the same time, if an X takes no time,
  * and if an event is at the time where an X begins or ends. In these cases the open calls have a B
- * each, written as late as that, and later an E.
+ * each, written as late as that, and later an E. A call that is open at the end of the trace has no
+ * E.
  */
 #include <stdlib.h>
 
@@ -75,7 +76,7 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
 	bool legacy = async && chrome_async_phase(span->type) == 'S';
 
 	s->overlapping += !async;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 - chrome_is_open(s, span); i++) {
 		char *p = line_room(s);
 
 		p = PUT(p, "{\"ph\":\"");
@@ -106,7 +107,7 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
 
 /* Write the B of an open call, with the attributes of its enter. */
 static int chrome_put_begin(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
-			    size_t index, struct error *e)
+			    size_t index, bool kernel, struct error *e)
 {
 	struct span_frame *f = &st->frames[index];
 	size_t end = index + 1 < st->count ? st->frames[index + 1].kept : st->kept.size;
@@ -127,7 +128,7 @@ static int chrome_put_begin(struct chrome_output *s, const struct span_stack *st
 	p = put_stamp(s, p, f->start, counts_ticks(f->lane));
 	p = PUT(p, ",\"name\":");
 	p = put_name(s, p, name, size);
-	p = chrome_put_category(s, p, f->type, false);
+	p = chrome_put_category(s, p, f->type, kernel);
 	if (!p)
 		return error_no_memory(e);
 	chrome_put_args(s, p);
@@ -137,14 +138,14 @@ static int chrome_put_begin(struct chrome_output *s, const struct span_stack *st
 
 /* Write the B of the frames from the outermost to that index that have none. */
 static int chrome_put_begins(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
-			     size_t index, struct error *e)
+			     size_t index, bool kernel, struct error *e)
 {
 	size_t i = index + 1;
 
 	while (i && st->frames[i - 1].token != HAS_BEGIN)
 		i--;
 	for (; i <= index; i++)
-		if (chrome_put_begin(s, st, thread, i, e))
+		if (chrome_put_begin(s, st, thread, i, kernel, e))
 			return -1;
 	return 0;
 }
@@ -156,14 +157,14 @@ int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 	size_t top = st ? st->count - 1 : 0;
 
 	*begun = false;
-	if (!st || span->kernel || s->options->drop)
+	if (!st || (span->kernel && !chrome_is_open(s, span)) || s->options->drop)
 		return 0;
 	*begun = st->frames[top].token == HAS_BEGIN || span->start >= span->end || span->exec ||
-		 prefix->instant == span->end + 1;
+		 prefix->instant == span->end + 1 || chrome_is_open(s, span);
 	if (*begun)
-		return chrome_put_begins(s, st, span->thread, top, e);
+		return chrome_put_begins(s, st, span->thread, top, span->kernel, e);
 	return top && st->frames[top - 1].start == span->start
-		       ? chrome_put_begins(s, st, span->thread, top - 1, e)
+		       ? chrome_put_begins(s, st, span->thread, top - 1, false, e)
 		       : 0;
 }
 
@@ -175,7 +176,7 @@ int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct l
 	prefix->instant = ev->time + 1;
 	if (!st->count || st->frames[st->count - 1].start != ev->time || s->options->drop)
 		return 0;
-	return chrome_put_begins(s, st, calls_thread(ev), st->count - 1, e);
+	return chrome_put_begins(s, st, calls_thread(ev), st->count - 1, false, e);
 }
 
 int chrome_pairs_end(struct chrome_output *s, const struct span *span,
@@ -186,7 +187,7 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 
 	end.kept_size = 0; /* the B has it */
 	/* readers recognise by the exec that the call has not ended */
-	if (span->exec)
+	if (span->exec || chrome_is_open(s, span))
 		return 0;
 	if (chrome_render_args(s, &end, leave, e))
 		return -1;

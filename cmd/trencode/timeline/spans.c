@@ -262,18 +262,18 @@ int spans_finish(struct spans *s, struct error *e)
 
 void spans_report(const struct spans *s, bool drop)
 {
-	const char *what = drop ? "dropped" : "closed";
-
 	if (s->unfinished)
 		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " calls had not returned at the end of the trace: %s%s",
-		     s->unfinished, what, drop ? "" : " at their thread's last event");
+		     "%" PRIu64 " calls had not returned at the end of the trace: %s",
+		     s->unfinished,
+		     drop	     ? "dropped"
+		     : s->keeps_open ? "written without an end"
+				     : "closed at their thread's last event");
 	if (s->cut)
 		warn(NULL, NO_OFFSET,
-		     "%" PRIu64
-		     " calls were over without a return (a longjmp, an exec, lost events): "
-		     "%s%s",
-		     s->cut, what, drop ? "" : " where this shows");
+		     "%" PRIu64 " calls ended without a return (a longjmp, an exec, lost events): "
+		     "%s",
+		     s->cut, drop ? "dropped" : "closed at the next event of their thread");
 	if (s->unmatched)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " returns of calls whose beginning is not there: left out",

@@ -104,9 +104,10 @@ struct spans {
 	struct open_calls open;
 	struct span_numbered *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1, by after */
-	uint64_t unfinished;				    /* calls open at the end */
-	uint64_t cut;					    /* calls that ended without a leave */
-	uint64_t unmatched;				    /* leaves without a call */
+	bool keeps_open;     /* the format has calls without an end: for spans_report */
+	uint64_t unfinished; /* calls open at the end */
+	uint64_t cut;	     /* calls that ended without a leave */
+	uint64_t unmatched;  /* leaves without a call */
 };
 
 void spans_init(struct spans *s, struct dictionary *d, const struct span_sink *sink, void *ctx);
