@@ -20,6 +20,7 @@ static bool apitrace_probe(const struct input *in)
 
 static int apitrace_open(struct input *in, struct error *e)
 {
+	const struct unpack_file file = {in->fd, in->name, in->head, in->head_size};
 	enum container container;
 	struct apitrace *a = calloc(1, sizeof *a);
 
@@ -36,7 +37,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	/* never NULL, even if all names are empty */
 	if (buffer_reserve(&a->members, 256) || buffer_reserve(&a->header, 16))
 		return error_no_memory(e);
-	if (unpack_open(&a->unpack, container, in->fd, in->name, in->head, in->head_size, e))
+	if (unpack_open(&a->unpack, container, &file, e))
 		return -1;
 	if (in->decoding->writer && in->decoding->writer->in_segment) {
 		a->unpack.before_block = writer_flush;

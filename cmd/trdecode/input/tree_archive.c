@@ -348,13 +348,13 @@ static int peek_head(struct source *s, uint8_t *head, size_t size, struct error 
 
 static int open_source(struct tree *t, struct source *s, struct error *e)
 {
+	const struct unpack_file file = {s->fd, t->name, s->peeked, s->nr_peeked};
 	bool gzip = gzip_head(s->peeked, s->nr_peeked);
 
 	s->xz = xz_head(s->peeked, s->nr_peeked);
 	s->unpacks = gzip || unpack_is_zstd(s->peeked, s->nr_peeked);
 	if (s->unpacks)
-		return unpack_open(&s->unpack, gzip ? CONTAINER_GZIP : CONTAINER_ZSTD, s->fd,
-				   t->name, s->peeked, s->nr_peeked, e);
+		return unpack_open(&s->unpack, gzip ? CONTAINER_GZIP : CONTAINER_ZSTD, &file, e);
 	s->buffer = malloc(READ_SIZE);
 	return s->buffer ? 0 : error_set(e, t->name, NO_OFFSET, "out of memory");
 }

@@ -378,10 +378,13 @@ static int unpack_start(struct unpack *u)
 	return u->state ? 0 : -1;
 }
 
-int unpack_open(struct unpack *u, enum container container, int fd, const char *name,
-		const uint8_t *head, size_t n, struct error *e)
+int unpack_open(struct unpack *u, enum container container, const struct unpack_file *file,
+		struct error *e)
 {
-	*u = (struct unpack){.container = container, .fd = fd, .name = name, .between = true};
+	size_t n = file->head_size;
+
+	*u = (struct unpack){
+		.container = container, .fd = file->fd, .name = file->name, .between = true};
 	u->in_capacity = n > IN_SIZE ? n : IN_SIZE;
 	u->in = malloc(u->in_capacity);
 	u->capacity = OUT_SIZE;
@@ -389,7 +392,7 @@ int unpack_open(struct unpack *u, enum container container, int fd, const char *
 	if (!u->in || !u->buffer)
 		return error_no_memory(e);
 	u->at = u->end = u->buffer;
-	memcpy(u->in, head, n);
+	memcpy(u->in, file->head, n);
 	u->in_at = u->in;
 	u->in_end = u->in + n;
 	if (unpack_start(u))

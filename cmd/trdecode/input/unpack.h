@@ -53,10 +53,16 @@ bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window);
 /* Return what the container's parts are called: "chunk", "member" ... */
 const char *unpack_part(enum container container);
 
-/* Begin reading from fd (which the caller closes), whose first bytes, head, were already read.
- * name is for messages. */
-int unpack_open(struct unpack *u, enum container container, int fd, const char *name,
-		const uint8_t *head, size_t n, struct error *e);
+/* A file that is open, and whose first bytes were already read. */
+struct unpack_file {
+	int fd;		     /* the caller closes it */
+	const char *name;    /* in messages */
+	const uint8_t *head; /* head_size bytes, not kept */
+	size_t head_size;
+};
+
+int unpack_open(struct unpack *u, enum container container, const struct unpack_file *file,
+		struct error *e);
 void unpack_close(struct unpack *u);
 
 /*

@@ -91,7 +91,7 @@ static int send_metas(struct uftrace *u)
 			continue;
 		}
 		check_lines(u, name, data, size);
-		bad = writer_meta(u->w, u->source, name, data, size);
+		bad = writer_meta(u->w, u->ids.source, name, data, size);
 		free(data);
 		if (bad)
 			return -1;
@@ -117,7 +117,7 @@ const char *uftrace_clock_name(const struct uftrace_info *info)
 static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind kind,
 			    uint16_t flags, uint32_t native)
 {
-	struct type_entry t = {.source = u->source,
+	struct type_entry t = {.source = u->ids.source,
 			       .name = writer_text(u->w, name),
 			       .group = writer_text(u->w, "uftrace"),
 			       .kind = (uint8_t)kind,
@@ -131,8 +131,8 @@ static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind 
 static uint32_t declare_lane(struct uftrace *u, const struct task_reader *t, const char *comm,
 			     size_t n)
 {
-	struct lane_entry l = {.source = u->source,
-			       .clock = u->clock,
+	struct lane_entry l = {.source = u->ids.source,
+			       .clock = u->ids.clock,
 			       .comm = writer_string(u->w, comm, n),
 			       .flags = LANE_HAS_TID | (t->task ? LANE_HAS_PID : 0),
 			       .cpu = -1,
@@ -150,22 +150,18 @@ int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, s
 	return t->lane ? 0 : -1;
 }
 
-static int declare_map(struct uftrace *u, uint32_t space, uint64_t start, uint64_t end,
-		       uint64_t time, uint32_t epoch, const struct uftrace_module *m,
+/* Declare the mapping of a module (NULL: unknown, only its path is): e has its space, addresses,
+ * time and epoch. */
+static int declare_map(struct uftrace *u, struct map_entry e, const struct uftrace_module *m,
 		       const char *path)
 {
 	/* ancient tables contain absolute addresses */
 	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
-	struct map_entry e = {.space = space,
-			      .start = start,
-			      .end = end,
-			      .offset = relative ? 0 : start,
-			      .time = time,
-			      .epoch = epoch,
-			      .path = writer_text(u->w, m ? m->path : path),
-			      .build_id = writer_text(u->w, m ? m->build_id : NULL),
-			      .table = writer_text(u->w, m ? m->sym_name : NULL)};
 
+	e.offset = relative ? 0 : e.start;
+	e.path = writer_text(u->w, m ? m->path : path);
+	e.build_id = writer_text(u->w, m ? m->build_id : NULL);
+	e.table = writer_text(u->w, m ? m->sym_name : NULL);
 	return writer_map(u->w, &e);
 }
 
@@ -174,23 +170,30 @@ static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, str
 {
 	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
 	struct space_entry entry = {
-		.source = u->source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
+		.source = u->ids.source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
 	const struct uftrace_map *map;
 	struct error damage;
 	uint32_t space;
 
 	if (!s)
 		return error_no_memory(e);
-	space = u->spaces[sess->id] = writer_space(u->w, &entry);
+	space = u->ids.spaces[sess->id] = writer_space(u->w, &entry);
 	map = uftrace_session_map(s);
 	for (size_t i = 0; i < map->nr; i++)
-		if (declare_map(u, space, map->maps[i].start, map->maps[i].end, 0, 0,
+		if (declare_map(u,
+				(struct map_entry){.space = space,
+						   .start = map->maps[i].start,
+						   .end = map->maps[i].end},
 				uftrace_session_map_module(s, i), map->maps[i].path))
 			return -1;
 	for (size_t i = 0; i < uftrace_session_nr_dlopens(s); i++) {
 		const struct uftrace_dlopen *d = uftrace_session_dlopen(s, i);
 
-		if (declare_map(u, space, d->base, 0, shifted(u, d->time), (uint32_t)i + 1,
+		if (declare_map(u,
+				(struct map_entry){.space = space,
+						   .start = d->base,
+						   .time = shifted(u, d->time),
+						   .epoch = (uint32_t)i + 1},
 				uftrace_session_dlopen_module(s, i), d->path))
 			return -1;
 	}
@@ -205,10 +208,10 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	struct input *in = u->input;
 	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
 
-	u->source = writer_source(
+	u->ids.source = writer_source(
 		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
 					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
-	u->clock = writer_clock(
+	u->ids.clock = writer_clock(
 		w,
 		&(struct clock_entry){writer_text(w, in->clock_name),
 				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
@@ -216,16 +219,16 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 				      merge_wall(in)});
 	if (send_metas(u))
 		return -1;
-	u->entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);
-	u->entry_values = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES,
-				      UFTRACE_ENTRY);
-	u->leave = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH, UFTRACE_EXIT);
-	u->leave_values = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES,
-				      UFTRACE_EXIT);
-	u->nspaces = nsess;
-	u->spaces = calloc(nsess + 1, sizeof(*u->spaces));
-	u->context_numbers = calloc(nsess + 1, sizeof(*u->context_numbers));
-	if (!u->spaces || !u->context_numbers)
+	u->ids.entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);
+	u->ids.entry_values = simple_type(u, "entry", KIND_ENTER,
+					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_ENTRY);
+	u->ids.leave = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH, UFTRACE_EXIT);
+	u->ids.leave_values = simple_type(u, "exit", KIND_LEAVE,
+					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_EXIT);
+	u->ids.nspaces = nsess;
+	u->ids.spaces = calloc(nsess + 1, sizeof(*u->ids.spaces));
+	u->contexts.numbers = calloc(nsess + 1, sizeof(*u->contexts.numbers));
+	if (!u->ids.spaces || !u->contexts.numbers)
 		return error_no_memory(e);
 	for (size_t i = 0; i < nsess; i++) {
 		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
@@ -252,19 +255,19 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 			  struct uftrace_session *session, uint32_t epoch, uint32_t *number)
 {
-	struct idmap *numbers = &u->context_numbers[sess ? sess->id : u->nspaces];
+	struct idmap *numbers = &u->contexts.numbers[sess ? sess->id : u->ids.nspaces];
 	struct context *c;
 
 	*number = idmap_get(numbers, epoch);
 	if (*number)
 		return 0;
-	c = array_grow(u->contexts, &u->contexts_capacity, u->ncontexts, sizeof(*c));
+	c = array_grow(u->contexts.at, &u->contexts.capacity, u->contexts.count, sizeof(*c));
 	if (!c)
 		return -1;
-	u->contexts = c;
-	c[u->ncontexts++] =
-		(struct context){sess, session, epoch, sess ? u->spaces[sess->same->id] : 0};
-	*number = (uint32_t)u->ncontexts;
+	u->contexts.at = c;
+	c[u->contexts.count++] =
+		(struct context){sess, session, epoch, sess ? u->ids.spaces[sess->same->id] : 0};
+	*number = (uint32_t)u->contexts.count;
 	return idmap_set(numbers, epoch, *number);
 }
 
@@ -282,7 +285,7 @@ int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 	if (context_number(u, sess, session, t->epoch, &t->context))
 		return -1;
 	/* an exec gave the task another program, and so another name */
-	if (before && sess && u->contexts[before - 1].sess != sess) {
+	if (before && sess && u->contexts.at[before - 1].sess != sess) {
 		if (uftrace_rename(u, t, sess->comm, strlen(sess->comm)))
 			return -1;
 		u->last_lane = t->lane;
@@ -299,13 +302,13 @@ static uint64_t location_hash(uint64_t address, uint32_t context)
 
 static int grow_locations(struct uftrace *u)
 {
-	uint32_t size = u->locations ? (u->locations_mask + 1) * 2 : 1024;
+	uint32_t size = u->locations.slot ? (u->locations.mask + 1) * 2 : 1024;
 	struct location_cached *locations = calloc(size, sizeof(*locations));
 
 	if (!locations)
 		return -1;
-	for (uint32_t i = 0; u->locations && i <= u->locations_mask; i++) {
-		const struct location_cached *p = &u->locations[i];
+	for (uint32_t i = 0; u->locations.slot && i <= u->locations.mask; i++) {
+		const struct location_cached *p = &u->locations.slot[i];
 		uint64_t at = location_hash(p->address, p->context);
 
 		if (!p->location)
@@ -314,9 +317,9 @@ static int grow_locations(struct uftrace *u)
 			at++;
 		locations[at & (size - 1)] = *p;
 	}
-	free(u->locations);
-	u->locations = locations;
-	u->locations_mask = size - 1;
+	free(u->locations.slot);
+	u->locations.slot = locations;
+	u->locations.mask = size - 1;
 	return 0;
 }
 
@@ -339,7 +342,7 @@ static struct location_cached *find_location(struct uftrace *u, uint64_t address
 	uint64_t at = location_hash(address, context);
 	struct location_cached *p;
 
-	while ((p = &u->locations[at & u->locations_mask])->location &&
+	while ((p = &u->locations.slot[at & u->locations.mask])->location &&
 	       (p->address != address || p->context != context))
 		at++;
 	return p;
@@ -348,11 +351,12 @@ static struct location_cached *find_location(struct uftrace *u, uint64_t address
 uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, uint64_t address)
 {
 	uint64_t h = (address ^ address >> 12) + t->context * 0x9e3779b9u;
-	const struct context *c = &u->contexts[t->context - 1];
+	const struct context *c = &u->contexts.at[t->context - 1];
 	struct location_cached *p;
 	uint32_t epoch, context = t->context, location;
 
-	if ((!u->locations || u->nlocations >= u->locations_mask / 2) && grow_locations(u))
+	if ((!u->locations.slot || u->locations.count >= u->locations.mask / 2) &&
+	    grow_locations(u))
 		return 0;
 	p = find_location(u, address, context);
 	if (!p->location) {
@@ -362,23 +366,24 @@ uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, u
 			if (context_number(u, c->sess, c->session, epoch, &context))
 				return 0;
 			p = find_location(u, address, context);
-			c = &u->contexts[t->context - 1];
+			c = &u->contexts.at[t->context - 1];
 		}
 	}
 	location = p->location;
 	if (!location) {
 		location = writer_location(
-			u->w, &(struct location_entry){c->space, u->contexts[context - 1].epoch,
+			u->w, &(struct location_entry){c->space, u->contexts.at[context - 1].epoch,
 						       address, 0, 0});
 		*p = (struct location_cached){address, context, location};
-		u->nlocations++;
+		u->locations.count++;
 	}
 	if (context != t->context && location) {
 		p = find_location(u, address, t->context);
 		*p = (struct location_cached){address, t->context, location};
-		u->nlocations++;
+		u->locations.count++;
 	}
-	u->cache[h % LOCATION_CACHE] = (struct location_cached){address, t->context, location};
+	u->locations.cache[h % LOCATION_CACHE] =
+		(struct location_cached){address, t->context, location};
 	return location;
 }
 
@@ -386,7 +391,8 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 {
 	struct location_cached *p;
 
-	if ((!u->locations || u->nlocations >= u->locations_mask / 2) && grow_locations(u))
+	if ((!u->locations.slot || u->locations.count >= u->locations.mask / 2) &&
+	    grow_locations(u))
 		return 0;
 	/* contexts are counted from 1 */
 	p = find_location(u, address, 0);
@@ -394,7 +400,7 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 		const struct location_entry entry = {.space = space, .address = address};
 
 		*p = (struct location_cached){address, 0, writer_location(u->w, &entry)};
-		u->nlocations++;
+		u->locations.count++;
 	}
 	return p->location;
 }
@@ -408,15 +414,16 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 	struct definition_id *d;
 	struct member_entry *members;
 
-	for (size_t i = 0; i < u->ndefinitions; i++)
-		if (u->definitions[i].type == type)
-			return writer_use_definition(u->w, u->definitions[i].id)
+	for (size_t i = 0; i < u->definitions.count; i++)
+		if (u->definitions.at[i].type == type)
+			return writer_use_definition(u->w, u->definitions.at[i].id)
 				       ? 0
-				       : u->definitions[i].id;
-	d = array_grow(u->definitions, &u->definitions_capacity, u->ndefinitions, sizeof(*d));
+				       : u->definitions.at[i].id;
+	d = array_grow(u->definitions.at, &u->definitions.capacity, u->definitions.count,
+		       sizeof(*d));
 	members = calloc(type->nr + 1, sizeof(*members));
 	if (d)
-		u->definitions = d;
+		u->definitions.at = d;
 	if (!d || !members) {
 		free(members);
 		return 0;
@@ -425,7 +432,7 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 		members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
 						   (uint64_t)type->values[i].value,
 						   (uint64_t)type->values[i].value};
-	d[u->ndefinitions] = (struct definition_id){
+	d[u->definitions.count] = (struct definition_id){
 		type, writer_definition(u->w, &(struct definition_entry){
 						      .name = writer_text(u->w, type->name),
 						      .kind = DEFINITION_ENUM,
@@ -433,9 +440,9 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 						      .nmembers = (uint32_t)type->nr,
 						      .members = members})};
 	free(members);
-	if (!d[u->ndefinitions].id || writer_use_definition(u->w, d[u->ndefinitions].id))
+	if (!d[u->definitions.count].id || writer_use_definition(u->w, d[u->definitions.count].id))
 		return 0;
-	return d[u->ndefinitions++].id;
+	return d[u->definitions.count++].id;
 }
 
 static int by_tid(const void *a, const void *b, void *readers)

@@ -161,7 +161,7 @@ static uint32_t declare_event(struct uftrace *u, uint64_t id, enum variant varia
 	const struct shape *s = shape_of(id);
 	const char *name = s ? s->name : user_name(u, id);
 	struct field_entry fields[4];
-	struct type_entry type = {.source = u->source,
+	struct type_entry type = {.source = u->ids.source,
 				  .group = writer_text(u->w, "uftrace"),
 				  .kind = KIND_INSTANT,
 				  .word_size = u->info.is_32bit ? 4 : 8,
@@ -234,7 +234,7 @@ uint32_t uftrace_extern_type(struct uftrace *u)
 				      .role = ROLE_MESSAGE,
 				      .where = WHERE_REST,
 				      .size = 1};
-	struct type_entry type = {.source = u->source,
+	struct type_entry type = {.source = u->ids.source,
 				  .name = writer_text(u->w, "external-data"),
 				  .group = writer_text(u->w, "uftrace"),
 				  .kind = KIND_INSTANT,

@@ -17,32 +17,32 @@ static const struct line_key {
 } line_keys[] = {
 #define FIELD(f) offsetof(struct uftrace_info, f)
 	{"exename:", UFTRACE_INFO_EXE_NAME, false, FIELD(exename)},
-	{"build_id:", UFTRACE_INFO_EXE_BUILD_ID, false, FIELD(build_id)},
+	{"build_id:", UFTRACE_INFO_EXE_BUILD_ID, false, FIELD(lines.build_id)},
 	{"cmdline:", UFTRACE_INFO_CMDLINE, false, FIELD(cmdline)},
-	{"cpuinfo:nr_cpus=", UFTRACE_INFO_CPUINFO, true, FIELD(nr_cpus)},
-	{"cpuinfo:desc=", UFTRACE_INFO_CPUINFO, true, FIELD(cpu_desc)},
-	{"meminfo:", UFTRACE_INFO_MEMINFO, false, FIELD(meminfo)},
-	{"osinfo:kernel=", UFTRACE_INFO_OSINFO, true, FIELD(os_kernel)},
-	{"osinfo:hostname=", UFTRACE_INFO_OSINFO, true, FIELD(os_hostname)},
-	{"osinfo:distro=", UFTRACE_INFO_OSINFO, true, FIELD(os_distro)},
-	{"usageinfo:systime=", UFTRACE_INFO_USAGEINFO, true, FIELD(systime)},
-	{"usageinfo:usrtime=", UFTRACE_INFO_USAGEINFO, true, FIELD(usrtime)},
-	{"usageinfo:ctxsw=", UFTRACE_INFO_USAGEINFO, true, FIELD(ctxsw)},
-	{"usageinfo:maxrss=", UFTRACE_INFO_USAGEINFO, true, FIELD(maxrss)},
-	{"usageinfo:pagefault=", UFTRACE_INFO_USAGEINFO, true, FIELD(pagefault)},
-	{"usageinfo:iops=", UFTRACE_INFO_USAGEINFO, true, FIELD(iops)},
-	{"loadinfo:", UFTRACE_INFO_LOADINFO, false, FIELD(loadinfo)},
+	{"cpuinfo:nr_cpus=", UFTRACE_INFO_CPUINFO, true, FIELD(lines.nr_cpus)},
+	{"cpuinfo:desc=", UFTRACE_INFO_CPUINFO, true, FIELD(lines.cpu_desc)},
+	{"meminfo:", UFTRACE_INFO_MEMINFO, false, FIELD(lines.meminfo)},
+	{"osinfo:kernel=", UFTRACE_INFO_OSINFO, true, FIELD(lines.os_kernel)},
+	{"osinfo:hostname=", UFTRACE_INFO_OSINFO, true, FIELD(lines.os_hostname)},
+	{"osinfo:distro=", UFTRACE_INFO_OSINFO, true, FIELD(lines.os_distro)},
+	{"usageinfo:systime=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.systime)},
+	{"usageinfo:usrtime=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.usrtime)},
+	{"usageinfo:ctxsw=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.ctxsw)},
+	{"usageinfo:maxrss=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.maxrss)},
+	{"usageinfo:pagefault=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.pagefault)},
+	{"usageinfo:iops=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.iops)},
+	{"loadinfo:", UFTRACE_INFO_LOADINFO, false, FIELD(lines.loadinfo)},
 	{"argspec:", UFTRACE_INFO_ARG_SPEC, true, FIELD(argspec)},
 	{"retspec:", UFTRACE_INFO_ARG_SPEC, true, FIELD(retspec)},
 	{"argauto:", UFTRACE_INFO_ARG_SPEC, true, FIELD(argauto)},
 	{"retauto:", UFTRACE_INFO_ARG_SPEC, true, FIELD(retauto)},
 	{"enumauto:", UFTRACE_INFO_ARG_SPEC, true, FIELD(enumauto)},
-	{"record_date:", UFTRACE_INFO_RECORD_DATE, true, FIELD(record_date)},
-	{"elapsed_time:", UFTRACE_INFO_RECORD_DATE, true, FIELD(elapsed_time)},
-	{"pattern_type:", UFTRACE_INFO_PATTERN_TYPE, false, FIELD(pattern_type)},
-	{"uftrace_version:", UFTRACE_INFO_VERSION, false, FIELD(uftrace_version)},
-	{"utc_offset:", UFTRACE_INFO_UTC_OFFSET, false, FIELD(utc_offset_text)},
-	{"sysctl:", UFTRACE_INFO_SYSCTL, false, FIELD(sysctl)},
+	{"record_date:", UFTRACE_INFO_RECORD_DATE, true, FIELD(lines.record_date)},
+	{"elapsed_time:", UFTRACE_INFO_RECORD_DATE, true, FIELD(lines.elapsed_time)},
+	{"pattern_type:", UFTRACE_INFO_PATTERN_TYPE, false, FIELD(lines.pattern_type)},
+	{"uftrace_version:", UFTRACE_INFO_VERSION, false, FIELD(lines.uftrace_version)},
+	{"utc_offset:", UFTRACE_INFO_UTC_OFFSET, false, FIELD(lines.utc_offset_text)},
+	{"sysctl:", UFTRACE_INFO_SYSCTL, false, FIELD(lines.sysctl)},
 #undef FIELD
 };
 
@@ -205,7 +205,7 @@ static int group_head(const char *line, unsigned *lines)
 
 static enum uftrace_arch arch_of(const struct uftrace_info *info)
 {
-	const char *desc = info->cpu_desc ? info->cpu_desc : "";
+	const char *desc = info->lines.cpu_desc ? info->lines.cpu_desc : "";
 
 	if (text_after(desc, "ARMv6") || text_after(desc, "ARMv7"))
 		return UFTRACE_ARCH_ARM;
@@ -223,17 +223,17 @@ static void info_interpret(struct parse *p)
 	char *end;
 
 	info->arch = arch_of(info);
-	if (info->pattern_type) {
-		if (!strcmp(info->pattern_type, "simple"))
+	if (info->lines.pattern_type) {
+		if (!strcmp(info->lines.pattern_type, "simple"))
 			info->pattern = UFTRACE_PATTERN_SIMPLE;
-		else if (!strcmp(info->pattern_type, "glob"))
+		else if (!strcmp(info->lines.pattern_type, "glob"))
 			info->pattern = UFTRACE_PATTERN_GLOB;
-		else if (strcmp(info->pattern_type, "regex"))
-			info_damage(p, NO_OFFSET, "unknown pattern type", info->pattern_type);
+		else if (strcmp(info->lines.pattern_type, "regex"))
+			info_damage(p, NO_OFFSET, "unknown pattern type", info->lines.pattern_type);
 	}
-	if (info->utc_offset_text) {
-		info->utc_offset = strtoll(info->utc_offset_text, &end, 10);
-		if (end == info->utc_offset_text || *end) {
+	if (info->lines.utc_offset_text) {
+		info->utc_offset = strtoll(info->lines.utc_offset_text, &end, 10);
+		if (end == info->lines.utc_offset_text || *end) {
 			info_damage(p, NO_OFFSET, "unreadable", "utc_offset");
 			info->have &= ~(1ull << UFTRACE_INFO_UTC_OFFSET);
 		}

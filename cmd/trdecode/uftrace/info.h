@@ -26,6 +26,21 @@ enum uftrace_arch {
 	UFTRACE_ARCH_RISCV64,
 };
 
+/* Lines that describe the recording. */
+struct uftrace_info_lines {
+	const char *build_id;
+	const char *nr_cpus, *cpu_desc; /* cpuinfo */
+	const char *meminfo;
+	const char *os_kernel, *os_hostname, *os_distro;
+	const char *systime, *usrtime, *ctxsw, *maxrss, *pagefault, *iops; /* usageinfo */
+	const char *loadinfo;
+	const char *record_date, *elapsed_time;
+	const char *pattern_type;
+	const char *uftrace_version;
+	const char *utc_offset_text;
+	const char *sysctl;
+};
+
 /*
  * Strings are NUL-terminated, live as long as the struct, and are NULL where the file has no such
  * line. They are the text after "key:" (of a group: after "key:name="), without the newline.
@@ -43,21 +58,12 @@ struct uftrace_info {
 	enum uftrace_arch arch;
 	enum uftrace_pattern pattern;
 
-	const char *exename, *build_id, *cmdline;
-	int exit_status;		/* as in wait(2); 65536: stopped by a finish trigger */
-	const char *nr_cpus, *cpu_desc; /* cpuinfo */
-	const char *meminfo;
-	const char *os_kernel, *os_hostname, *os_distro;
-	const char *systime, *usrtime, *ctxsw, *maxrss, *pagefault, *iops; /* usageinfo */
-	const char *loadinfo;
+	const char *exename, *cmdline;
+	int exit_status; /* as in wait(2); 65536: stopped by a finish trigger */
 	const char *argspec, *retspec, *argauto, *retauto, *enumauto;
-	bool auto_args; /* -a was given */
-	const char *record_date, *elapsed_time;
-	const char *pattern_type;
-	const char *uftrace_version;
-	const char *utc_offset_text;
+	bool auto_args;	    /* -a was given */
 	int64_t utc_offset; /* s, to add to times for Unix time; valid with its bit in `have` */
-	const char *sysctl;
+	struct uftrace_info_lines lines;
 
 	int32_t *tids; /* nr_tids of them, in the order of the file */
 	size_t nr_tids;

@@ -52,7 +52,7 @@ static int declare_space(struct uftrace *u, struct kernel *k)
 		.path = writer_text(w, "[kernel]"),
 		.table = writer_text(w, tree_has(u->input->tree, "kallsyms") ? "kallsyms" : NULL)};
 
-	k->space = writer_space(w, &(struct space_entry){.source = u->source,
+	k->space = writer_space(w, &(struct space_entry){.source = u->ids.source,
 							 .name = writer_text(w, "kernel"),
 							 .flags = SPACE_KERNEL});
 	map.space = k->space;
@@ -63,7 +63,7 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event
 {
 	struct field_entry fields[FIELDS_MOST + 1];
 	struct writer *w = u->w;
-	struct type_entry e = {.source = u->source,
+	struct type_entry e = {.source = u->ids.source,
 			       .group = writer_string(w, v->system, v->system_size),
 			       .declaration = writer_string(w, v->text, v->text_size),
 			       .kind = v->kind == KERNEL_ENTER	 ? KIND_ENTER
@@ -205,8 +205,8 @@ static int report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time
 			.offset = NO_OFFSET};
 
 	if (!r->lane)
-		r->lane = writer_lane(u->w, &(struct lane_entry){.source = u->source,
-								 .clock = u->clock,
+		r->lane = writer_lane(u->w, &(struct lane_entry){.source = u->ids.source,
+								 .clock = u->ids.clock,
 								 .flags = LANE_HAS_CPU,
 								 .cpu = (int32_t)r->cpu});
 	if (g.count != UINT64_MAX)

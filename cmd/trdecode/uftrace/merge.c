@@ -66,7 +66,7 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 static bool has_bits(const struct uftrace *u, const struct rows *rows, struct task_reader *t)
 {
 	return t->bits.block == rows->block ||
-	       rows_bits(rows, u->w, t->lane, u->entry, u->leave, &t->bits);
+	       rows_bits(rows, u->w, t->lane, u->ids.entry, u->ids.leave, &t->bits);
 }
 
 /* Find the reader to run together with the top, if that is worth while, and until when. Returns

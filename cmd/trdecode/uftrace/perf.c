@@ -149,21 +149,20 @@ static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct perf
 
 static const char *const switch_fields[] = {"cpu", "misc"};
 
-static uint32_t perf_declare(struct uftrace *u, const char *name, uint8_t kind, uint16_t flags,
-			     uint32_t native, const char *const *names, uint32_t n, bool wide_time)
+/* Declare a type that has a kind, flags and a native number, with n fields of 4 bytes (a time: 8).
+ */
+static uint32_t perf_declare(struct uftrace *u, const char *name, struct type_entry type,
+			     const char *const *names, uint32_t n)
 {
 	struct field_entry fields[10] = {{0}};
-	struct type_entry type = {.source = u->source,
-				  .name = writer_text(u->w, name),
-				  .group = writer_text(u->w, "linux"),
-				  .kind = kind,
-				  .word_size = u->info.is_32bit ? 4 : 8,
-				  .flags = flags,
-				  .native = native,
-				  .fields = fields};
 
+	type.source = u->ids.source;
+	type.name = writer_text(u->w, name);
+	type.group = writer_text(u->w, "linux");
+	type.word_size = u->info.is_32bit ? 4 : 8;
+	type.fields = fields;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t size = wide_time && !strcmp(names[i], "sample_time") ? 8 : 4;
+		uint32_t size = !strcmp(names[i], "sample_time") ? 8 : 4;
 
 		fields[i] = (struct field_entry){.name = writer_text(u->w, names[i]),
 						 .kind = FIELD_UINT,
@@ -178,7 +177,7 @@ static uint32_t perf_declare(struct uftrace *u, const char *name, uint8_t kind, 
 		type.fixed_size += size;
 	}
 	type.nfields = n;
-	if (flags & TYPE_TAIL)
+	if (type.flags & TYPE_TAIL)
 		fields[type.nfields++] = (struct field_entry){.name = writer_text(u->w, "comm"),
 							      .kind = FIELD_STRING,
 							      .role = ROLE_MESSAGE,
@@ -192,13 +191,13 @@ static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_read
 {
 	bool out = r->misc & UFTRACE_PERF_MISC_SWITCH_OUT;
 	uint8_t fixed[8];
-	uint32_t location = u->sched_location;
+	uint32_t location = u->ids.sched_location;
 
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	if (out) {
 		if (r->misc & UFTRACE_PERF_MISC_PREEMPT)
-			location = u->preempt_location;
+			location = u->ids.preempt_location;
 		t->sched_location = location;
 	} else if (t->sched_location) {
 		/* the record ends the open one: its location is the one that began, which the
@@ -206,8 +205,9 @@ static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_read
 		location = t->sched_location;
 		t->sched_location = 0;
 	}
-	return writer_row_data(u->w, shifted(u, r->time), t->lane, out ? u->sched_out : u->sched_in,
-			       location, 0, fixed, sizeof(fixed), NULL, 0, false);
+	return writer_row_data(u->w, shifted(u, r->time), t->lane,
+			       out ? u->ids.sched_out : u->ids.sched_in, location, 0, fixed,
+			       sizeof(fixed), NULL, 0, false);
 }
 
 static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
@@ -217,13 +217,15 @@ static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 					    "ptid", "sample_time", "sample_pid", "sample_tid"};
 	bool fork = r->type == UFTRACE_PERF_FORK;
 	const uint8_t *d = window_at(&p->file) + PERF_HEADER;
-	uint32_t *type = fork ? &u->task_new : &u->task_exit;
+	uint32_t *type = fork ? &u->ids.task_new : &u->ids.task_exit;
 	uint8_t fixed[40];
 
 	if (!*type)
-		*type = perf_declare(u, fork ? "linux:task-new" : "linux:task-exit", KIND_INSTANT,
-				     0, fork ? UFTRACE_EV_TASK_NEW : UFTRACE_EV_TASK_EXIT, names, 9,
-				     true);
+		*type = perf_declare(u, fork ? "linux:task-new" : "linux:task-exit",
+				     (struct type_entry){.kind = KIND_INSTANT,
+							 .native = fork ? UFTRACE_EV_TASK_NEW
+									: UFTRACE_EV_TASK_EXIT},
+				     names, 9);
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	for (int i = 0; i < 4; i++)
@@ -244,16 +246,19 @@ static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 	size_t n = strnlen(comm, r->size - PERF_HEADER - 8 - PERF_SAMPLE_ID);
 	uint8_t fixed[16];
 
-	if (!u->task_name)
-		u->task_name = perf_declare(u, "linux:task-name", KIND_INSTANT, TYPE_TAIL,
-					    UFTRACE_EV_TASK_COMM, names, 4, false);
+	if (!u->ids.task_name)
+		u->ids.task_name = perf_declare(u, "linux:task-name",
+						(struct type_entry){.kind = KIND_INSTANT,
+								    .flags = TYPE_TAIL,
+								    .native = UFTRACE_EV_TASK_COMM},
+						names, 4);
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	put_u32(fixed + 8, (uint32_t)get_uint(d, 4, u->info.big_endian));
 	put_u32(fixed + 12, (uint32_t)get_uint(d + 4, 4, u->info.big_endian));
 	if (uftrace_rename(u, t, comm, n))
 		return -1;
-	return writer_row_data(u->w, shifted(u, r->time), t->lane, u->task_name, 0, 0, fixed,
+	return writer_row_data(u->w, shifted(u, r->time), t->lane, u->ids.task_name, 0, 0, fixed,
 			       sizeof(fixed), comm, (uint32_t)n, true);
 }
 
@@ -309,14 +314,20 @@ int perf_begin(struct uftrace *u, struct error *e)
 		return error_no_memory(e);
 	window = PERF_WINDOWS / count;
 	window = window > PERF_WINDOW ? PERF_WINDOW : window < 1024 ? 1024 : window & ~(size_t)15;
-	u->sched_out = perf_declare(u, "linux:sched-out", KIND_ENTER, TYPE_INNER,
-				    UFTRACE_EV_SCHED_OUT, switch_fields, 2, false);
-	u->sched_in = perf_declare(u, "linux:sched-in", KIND_LEAVE, TYPE_INNER, UFTRACE_EV_SCHED_IN,
-				   switch_fields, 2, false);
-	u->sched_location = writer_location(
+	u->ids.sched_out = perf_declare(u, "linux:sched-out",
+					(struct type_entry){.kind = KIND_ENTER,
+							    .flags = TYPE_INNER,
+							    .native = UFTRACE_EV_SCHED_OUT},
+					switch_fields, 2);
+	u->ids.sched_in = perf_declare(u, "linux:sched-in",
+				       (struct type_entry){.kind = KIND_LEAVE,
+							   .flags = TYPE_INNER,
+							   .native = UFTRACE_EV_SCHED_IN},
+				       switch_fields, 2);
+	u->ids.sched_location = writer_location(
 		u->w, &(struct location_entry){.address = UFTRACE_EV_SCHED_BOTH,
 					       .name = writer_text(u->w, "linux:schedule")});
-	u->preempt_location = writer_location(
+	u->ids.preempt_location = writer_location(
 		u->w,
 		&(struct location_entry){.address = UFTRACE_EV_SCHED_BOTH_PREEMPT,
 					 .name = writer_text(u->w, "linux:schedule (pre-empted)")});

@@ -156,26 +156,37 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 	t->depth = r->type == UFTRACE_ENTRY ? d + 1 : d;
 }
 
+/* An ENTRY or EXIT record, and what its row needs. */
+struct call_record {
+	struct uftrace_record r;
+	uint32_t location, depth;
+};
+
+/* Write the row of a record without its values. */
+static int row_without_values(struct uftrace *u, struct task_reader *t, const struct call_record *c)
+{
+	t->last = c->r.time;
+	return writer_row(u->w, shifted(u, c->r.time), t->lane,
+			  c->r.type == UFTRACE_ENTRY ? u->ids.entry : u->ids.leave, c->location,
+			  c->depth);
+}
+
 /* Write the row, without values, of a record whose payload has an unknown size, and search the
  * next record. */
-static int record_unmeasured(struct uftrace *u, struct task_reader *t,
-			     const struct uftrace_record *r, uint32_t location, uint32_t depth,
+static int record_unmeasured(struct uftrace *u, struct task_reader *t, const struct call_record *c,
 			     const char *what, struct error *e)
 {
 	task_damage(u, t, what);
-	if (writer_row(u->w, shifted(u, r->time), t->lane,
-		       r->type == UFTRACE_EXIT ? u->leave : u->entry, location, depth))
+	if (row_without_values(u, t, c))
 		return -1;
-	t->last = r->time;
 	return task_resynchronise(u, t, what, e);
 }
 
 /* Write a function's record that has a payload. Returns 1, 0 if the file ended, -1. */
 static int record_with_payload(struct uftrace *u, struct task_reader *t,
-			       const struct uftrace_record *r, uint32_t location, uint32_t depth,
-			       struct error *e)
+			       const struct call_record *c, struct error *e)
 {
-	bool leave = r->type == UFTRACE_EXIT;
+	bool leave = c->r.type == UFTRACE_EXIT;
 	const struct uftrace_specs *specs = NULL;
 	struct uftrace_where where;
 	const uint8_t *payload;
@@ -183,12 +194,11 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 	int64_t size;
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
-	if (t->session && uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
+	if (t->session && uftrace_session_resolve(t->session, t->epoch, c->r.addr, &where))
 		specs = uftrace_args_find(u->args, t->session, &where, leave);
 	if (!specs)
 		return record_unmeasured(
-			u, t, r, location, depth,
-			"arguments of a function whose argument types are not known", e);
+			u, t, c, "arguments of a function whose argument types are not known", e);
 	payload = window_at(&t->file);
 	have = window_have(&t->file);
 	size = uftrace_args_size(specs, payload, have, u->info.swap);
@@ -199,17 +209,17 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 		size = uftrace_args_size(specs, payload, have, u->info.swap);
 	}
 	if (size < 0)
-		return record_unmeasured(u, t, r, location, depth,
+		return record_unmeasured(u, t, c,
 					 have + t->file.offset >= t->file.size
 						 ? "the file ends inside of a record's arguments"
 						 : "a record's arguments do not end",
 					 e);
 	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
-	    writer_row_data(u->w, shifted(u, r->time), t->lane,
-			    leave ? u->leave_values : u->entry_values, location, depth, NULL, 0,
-			    u->tail.data, (uint32_t)u->tail.size, true))
+	    writer_row_data(u->w, shifted(u, c->r.time), t->lane,
+			    leave ? u->ids.leave_values : u->ids.entry_values, c->location,
+			    c->depth, NULL, 0, u->tail.data, (uint32_t)u->tail.size, true))
 		return -1;
-	t->last = r->time;
+	t->last = c->r.time;
 	window_skip(&t->file, (size_t)size);
 	return 1;
 }
@@ -356,33 +366,28 @@ static int task_start(struct uftrace *u, struct task_reader *t, const struct uft
 
 static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 {
-	struct uftrace_record r;
-	uint32_t location, depth;
+	struct call_record c;
 
-	uftrace_record_unpack(window_at(&t->file), u->info.swap, &r);
-	if (r.type == UFTRACE_LOST)
-		return lost_record(u, t, &r);
-	if (r.time >= t->context_until || !t->context || r.time < t->last)
-		if (uftrace_context(u, t, r.time))
+	uftrace_record_unpack(window_at(&t->file), u->info.swap, &c.r);
+	if (c.r.type == UFTRACE_LOST)
+		return lost_record(u, t, &c.r);
+	if (c.r.time >= t->context_until || !t->context || c.r.time < t->last)
+		if (uftrace_context(u, t, c.r.time))
 			return -1;
-	if (r.type == UFTRACE_EVENT)
-		return event_record(u, t, &r, e);
-	depth = r.depth;
+	if (c.r.type == UFTRACE_EVENT)
+		return event_record(u, t, &c.r, e);
+	c.depth = c.r.depth;
 	if (u->info.max_stack > 1024)
-		repair_depth(t, &r, &depth);
-	if (!t->started && task_start(u, t, &r))
+		repair_depth(t, &c.r, &c.depth);
+	if (!t->started && task_start(u, t, &c.r))
 		return -1;
-	location = uftrace_location(u, t, r.addr);
-	if (!location)
+	c.location = uftrace_location(u, t, c.r.addr);
+	if (!c.location)
 		return -1;
-	if (r.more)
-		return record_with_payload(u, t, &r, location, depth, e);
+	if (c.r.more)
+		return record_with_payload(u, t, &c, e);
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
-	t->last = r.time;
-	return writer_row(u->w, shifted(u, r.time), t->lane,
-			  r.type == UFTRACE_ENTRY ? u->entry : u->leave, location, depth)
-		       ? -1
-		       : 1;
+	return row_without_values(u, t, &c) ? -1 : 1;
 }
 
 /* End the task's file, which cannot be read further: damage of this task only. Returns 0, or -1

@@ -370,8 +370,8 @@ static int uftrace_begin(struct input *in, struct error *e)
 	if (merge_choose_clock(in, e))
 		return -1;
 	u->shift = (uint64_t)in->shift;
-	u->cache = calloc(LOCATION_CACHE, sizeof(*u->cache));
-	if (!u->cache)
+	u->locations.cache = calloc(LOCATION_CACHE, sizeof(*u->locations.cache));
+	if (!u->locations.cache)
 		return error_no_memory(e);
 	u->sessions = uftrace_sessions_new(in->tree, &u->info, u->tasks, e);
 	if (!u->sessions)
@@ -397,9 +397,9 @@ static void uftrace_close(struct input *in)
 	if (!u)
 		return;
 	report_damage(u);
-	for (size_t i = 0; u->context_numbers && i <= u->nspaces; i++)
-		idmap_free(&u->context_numbers[i]);
-	free(u->context_numbers);
+	for (size_t i = 0; u->contexts.numbers && i <= u->ids.nspaces; i++)
+		idmap_free(&u->contexts.numbers[i]);
+	free(u->contexts.numbers);
 	for (size_t i = 0; i < u->ntasks; i++) {
 		window_close(&u->task_readers[i].file);
 		free(u->task_readers[i].member);
@@ -418,11 +418,11 @@ static void uftrace_close(struct input *in)
 	free(u->task_by_tid);
 	free(u->readers);
 	free(u->heap.items);
-	free(u->spaces);
-	free(u->cache);
-	free(u->locations);
-	free(u->contexts);
-	free(u->definitions);
+	free(u->ids.spaces);
+	free(u->locations.cache);
+	free(u->locations.slot);
+	free(u->contexts.at);
+	free(u->definitions.at);
 	free(u);
 	in->state = NULL;
 }

@@ -72,8 +72,47 @@ struct extern_reader {
 	uint64_t offset;
 };
 
+/* Ids that the writer gave. */
+struct uftrace_ids {
+	uint32_t source, clock;
+	uint32_t *spaces; /* by session */
+	size_t nspaces;
+	uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new, task_exit,
+		task_name, sched_location, preempt_location;
+};
+
 enum { LOCATION_CACHE = 4096 };
 
+/* Locations by (address, context). */
+struct location_cache {
+	struct location_cached {
+		uint64_t address;
+		uint32_t context, location;
+	} * cache;		      /* those used last, LOCATION_CACHE of them */
+	struct location_cached *slot; /* all of them, open addressing */
+	uint32_t mask, count;
+};
+
+/* The sessions and epochs in which locations were met. */
+struct contexts {
+	struct context {
+		const struct uftrace_sess *sess;
+		struct uftrace_session *session;
+		uint32_t epoch, space;
+	} * at;
+	size_t count, capacity;
+	struct idmap *numbers; /* by session (the last: none), then epoch */
+};
+
+struct definition_ids {
+	struct definition_id {
+		const struct uftrace_enum *type;
+		uint32_t id;
+	} * at;
+	size_t count, capacity;
+};
+
+/* A directory that is decoded. */
 struct uftrace {
 	struct input *input;
 	struct writer *w;
@@ -96,35 +135,12 @@ struct uftrace {
 	struct kernel *kernel; /* NULL: there are no data of the kernel */
 	uint32_t last_lane;    /* of the last event: external data belong to it */
 
-	/* ids */
-	uint32_t source, clock;
-	uint32_t *spaces; /* by session */
-	size_t nspaces;
-	uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new, task_exit,
-		task_name, sched_location, preempt_location;
+	struct uftrace_ids ids;
 	struct event_types *events;
 	struct buffer tail, large; /* values of a row; bytes that no window holds */
-
-	/* locations by (address, context) */
-	struct location_cached {
-		uint64_t address;
-		uint32_t context, location;
-	} * cache;
-	struct location_cached *locations; /* all of them, open addressing */
-	uint32_t locations_mask, nlocations;
-	struct context {
-		const struct uftrace_sess *sess;
-		struct uftrace_session *session;
-		uint32_t epoch, space;
-	} * contexts;
-	size_t ncontexts, contexts_capacity;
-	struct idmap *context_numbers; /* by session (the last: none), then epoch */
-
-	struct definition_id {
-		const struct uftrace_enum *type;
-		uint32_t id;
-	} * definitions;
-	size_t ndefinitions, definitions_capacity;
+	struct location_cache locations;
+	struct contexts contexts;
+	struct definition_ids definitions;
 	uint64_t shift;
 };
 
@@ -162,7 +178,7 @@ static inline uint32_t uftrace_location(struct uftrace *u, const struct task_rea
 					uint64_t address)
 {
 	uint64_t h = (address ^ address >> 12) + t->context * 0x9e3779b9u;
-	const struct location_cached *p = &u->cache[h % LOCATION_CACHE];
+	const struct location_cached *p = &u->locations.cache[h % LOCATION_CACHE];
 
 	if (__builtin_expect(p->address == address && p->context == t->context && p->location, 1))
 		return p->location;
