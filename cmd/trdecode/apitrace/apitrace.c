@@ -28,14 +28,14 @@ static int apitrace_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	in->state = a;
 	a->input = in;
-	a->values_limit =
+	a->values.limit =
 		in->decoding->max_value ? (size_t)in->decoding->max_value : APITRACE_VALUES_LIMIT;
 	/* large buffers then grow by remapping, and freed ones (values, windows of brotli)
 	   return to the system */
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	unpack_probe(in->head, in->head_size, &container);
 	/* never NULL, even if all names are empty */
-	if (buffer_reserve(&a->members, 256) || buffer_reserve(&a->header, 16))
+	if (buffer_reserve(&a->values.members, 256) || buffer_reserve(&a->header, 16))
 		return error_no_memory(e);
 	if (unpack_open(&a->unpack, container, &file, e))
 		return -1;
@@ -196,9 +196,9 @@ static void apitrace_close(struct input *in)
 	unpack_close(&a->unpack);
 	buffer_free(&a->header);
 	buffer_free(&a->headers);
-	buffer_free(&a->tail);
-	buffer_free(&a->used);
-	buffer_free(&a->members);
+	buffer_free(&a->values.tail);
+	buffer_free(&a->values.used);
+	buffer_free(&a->values.members);
 	free(a);
 	in->state = NULL;
 }

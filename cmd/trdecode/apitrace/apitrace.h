@@ -62,6 +62,23 @@ struct apitrace_totals {
 	char api[32];
 };
 
+struct apitrace_definitions {
+	struct apitrace_ids functions, structs, enums, bitmasks, frames;
+	uint64_t defined; /* bytes of definitions */
+};
+
+/* The values of the current event. */
+struct apitrace_values {
+	size_t limit;	       /* bytes that are kept */
+	struct buffer tail;    /* the encoded values */
+	size_t detail;	       /* offset in tail of the current detail */
+	uint32_t arguments;    /* highest number of an argument in tail, from 1 */
+	bool lost_bits;	       /* a number was longer than 64 bits */
+	bool too_large;	       /* a detail was left out */
+	struct buffer used;    /* ids of definitions in tail */
+	struct buffer members; /* scratch */
+};
+
 /* A trace that is decoded. */
 struct apitrace {
 	struct input *input;
@@ -80,18 +97,9 @@ struct apitrace {
 	uint32_t source, clock, enter, leave;
 	uint32_t last_thread, last_lane;
 	struct idmap lanes; /* lane ids by thread */
-	struct apitrace_ids functions, structs, enums, bitmasks, frames;
+	struct apitrace_definitions ids;
 	struct open_calls open;
-	uint64_t defined; /* bytes of definitions */
-
-	size_t values_limit;   /* bytes of one event's values that are kept */
-	struct buffer tail;    /* values of the current event */
-	size_t detail;	       /* offset in tail of the current detail */
-	uint32_t arguments;    /* highest number of an argument in tail, from 1 */
-	bool lost_bits;	       /* a number was longer than 64 bits */
-	bool too_large;	       /* a detail was left out */
-	struct buffer used;    /* ids of definitions in tail */
-	struct buffer members; /* scratch */
+	struct apitrace_values values;
 	struct apitrace_totals totals;
 	bool segments; /* the stream may have several segments: each needs its definitions */
 	bool done;
@@ -189,7 +197,7 @@ void apitrace_count_open(struct apitrace *a);
 static inline uint64_t apitrace_remember(const struct apitrace *a,
 					 const struct apitrace_function *f, uint32_t lane)
 {
-	uint64_t index = (uint64_t)(f - (const struct apitrace_function *)a->functions.at);
+	uint64_t index = (uint64_t)(f - (const struct apitrace_function *)a->ids.functions.at);
 
 	return (index + 1) << 32 | lane;
 }

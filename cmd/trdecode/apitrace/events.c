@@ -102,11 +102,12 @@ static int write_failed(struct apitrace *a)
 static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t type,
 			     uint32_t location, uint32_t call)
 {
-	struct buffer *tail = &a->tail;
+	struct buffer *tail = &a->values.tail;
 	size_t n = align_up(tail->size, 4);
 	uint8_t *p;
 
-	if (tail->size > 128 || tail->capacity - tail->size < 4 || a->used.size || a->too_large)
+	if (tail->size > 128 || tail->capacity - tail->size < 4 || a->values.used.size ||
+	    a->values.too_large)
 		return false;
 	p = writer_row_put(a->w, tick, lane, type, location, 0, APITRACE_FIXED_SIZE + 4 + n);
 	if (!p)
@@ -121,9 +122,9 @@ static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, u
 
 static const char *limit_text(const struct apitrace *a, char *text, size_t size)
 {
-	bool whole = !(a->values_limit % (1 << 20));
+	bool whole = !(a->values.limit % (1 << 20));
 
-	snprintf(text, size, "%zu %s", whole ? a->values_limit >> 20 : a->values_limit,
+	snprintf(text, size, "%zu %s", whole ? a->values.limit >> 20 : a->values.limit,
 		 whole ? "MiB" : "bytes");
 	return text;
 }
@@ -136,7 +137,7 @@ static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t ca
 
 	snprintf(what, sizeof what, "values of call %" PRIu32 " beyond %s are left out", call,
 		 limit_text(a, size, sizeof size));
-	a->too_large = false;
+	a->values.too_large = false;
 	a->totals.left_out++;
 	return writer_gap(a->w, tick, lane, &g);
 }
@@ -150,19 +151,19 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 
 	if (!w || put_small(a, tick, lane, type, location, call))
 		return 0;
-	for (size_t i = 0; i < a->used.size; i += 4)
-		if (writer_use_definition(w, get_u32(a->used.data + i)))
+	for (size_t i = 0; i < a->values.used.size; i += 4)
+		if (writer_use_definition(w, get_u32(a->values.used.data + i)))
 			return write_failed(a);
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);
-	if (writer_row_data(w, tick, lane, type, location, 0, fixed, sizeof fixed, a->tail.data,
-			    (uint32_t)a->tail.size, true))
+	if (writer_row_data(w, tick, lane, type, location, 0, fixed, sizeof fixed,
+			    a->values.tail.data, (uint32_t)a->values.tail.size, true))
 		return write_failed(a);
-	if (a->too_large && put_gap(a, tick, lane, call))
+	if (a->values.too_large && put_gap(a, tick, lane, call))
 		return write_failed(a);
 	/* free the memory of a large texture */
-	if (a->tail.capacity > 4 << 20)
-		buffer_free(&a->tail);
+	if (a->values.tail.capacity > 4 << 20)
+		buffer_free(&a->values.tail);
 	return 0;
 }
 
@@ -180,20 +181,20 @@ static void report_oddities(struct apitrace *a, const struct apitrace_function *
 {
 	char what[80];
 
-	if (a->lost_bits)
+	if (a->values.lost_bits)
 		report_damage(a, "a number of more than 64 bits", offset);
-	a->lost_bits = false;
-	if (!f || a->arguments <= f->names)
+	a->values.lost_bits = false;
+	if (!f || a->values.arguments <= f->names)
 		return;
 	snprintf(what, sizeof what, "argument %" PRIu32 " of a function that has %" PRIu32,
-		 a->arguments, f->names);
+		 a->values.arguments, f->names);
 	report_damage(a, what, offset);
 }
 
 /* Return the function of an open call; NULL: not an open call. */
 static const struct apitrace_function *function_of(const struct apitrace *a, uint64_t known)
 {
-	const struct apitrace_function *all = a->functions.at;
+	const struct apitrace_function *all = a->ids.functions.at;
 
 	return known ? &all[(known >> 32) - 1] : NULL;
 }
@@ -208,7 +209,7 @@ static int put_enter(struct apitrace *a, uint64_t offset)
 	if ((a->version >= APITRACE_THREADS && apitrace_uint(a, &thread)) ||
 	    find_lane(a, thread, &lane) || apitrace_function(a, &f) || apitrace_details(a))
 		return -1;
-	if (__builtin_expect(a->arguments > f->names || a->lost_bits, 0))
+	if (__builtin_expect(a->values.arguments > f->names || a->values.lost_bits, 0))
 		report_oddities(a, f, offset);
 	if (open_calls_count(&a->open) < APITRACE_OPEN_LIMIT &&
 	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, f, lane)))
@@ -230,7 +231,7 @@ static int put_leave(struct apitrace *a, uint64_t offset)
 	    (known = 0, !a->last_lane && find_lane(a, 0, &a->last_lane)))
 		return -1;
 	f = function_of(a, known);
-	if (__builtin_expect((f && a->arguments > f->names) || a->lost_bits, 0))
+	if (__builtin_expect((f && a->values.arguments > f->names) || a->values.lost_bits, 0))
 		report_oddities(a, f, offset);
 	if (put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->location : 0,
 		    (uint32_t)call))
@@ -264,7 +265,7 @@ static void report_left_out(struct apitrace *a)
 	snprintf(what, sizeof what, "%" PRIu64 " %s values of more than %s, which were left out%s",
 		 a->totals.left_out, a->totals.left_out == 1 ? "call has" : "calls have",
 		 limit_text(a, size, sizeof size),
-		 a->values_limit < MAX_VALUE ? ": a higher --max-value keeps them"
+		 a->values.limit < MAX_VALUE ? ": a higher --max-value keeps them"
 					     : ": a stream holds no larger ones");
 	if (!expected)
 		input_damage(a->input, a->input->name, NO_OFFSET, "%s", what);
@@ -279,7 +280,7 @@ static int finish_trace(struct apitrace *a, bool in_event, uint64_t offset)
 	apitrace_count_open(a);
 	if (a->totals.left_out)
 		report_left_out(a);
-	if (a->lost_bits)
+	if (a->values.lost_bits)
 		report_oddities(a, NULL, offset);
 	if (a->failure == FAILURE_BAD)
 		report_damage(a, a->message, offset);

@@ -10,22 +10,22 @@ static int read_property(struct apitrace *a, bool *last)
 	size_t before;
 	int bad;
 
-	a->members.size = 0;
-	if (apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT))
+	a->values.members.size = 0;
+	if (apitrace_text(a, &a->values.members, APITRACE_HEADER_LIMIT))
 		return -1;
-	*last = !a->members.size;
+	*last = !a->values.members.size;
 	if (*last)
 		return 0;
-	before = a->members.size;
+	before = a->values.members.size;
 	/* of a cut value apitrace keeps the part that the file has */
-	bad = apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT);
+	bad = apitrace_text(a, &a->values.members, APITRACE_HEADER_LIMIT);
 	if (bad && a->failure != FAILURE_END)
 		return -1;
-	if (a->header.size + a->members.size > APITRACE_HEADER_LIMIT)
+	if (a->header.size + a->values.members.size > APITRACE_HEADER_LIMIT)
 		return apitrace_bad(a, "properties of more than %d bytes", APITRACE_HEADER_LIMIT);
 	for (int i = 0; i < 2; i++) {
-		const uint8_t *text = a->members.data + (i ? before : 0);
-		size_t n = i ? a->members.size - before : before;
+		const uint8_t *text = a->values.members.data + (i ? before : 0);
+		size_t n = i ? a->values.members.size - before : before;
 		uint8_t length[10], *p = length;
 		uint64_t rest = n;
 

@@ -9,8 +9,8 @@
 
 bool apitrace_quick_details(struct apitrace *a)
 {
-	struct buffer *tail = &a->tail;
-	size_t most = tail->capacity < a->values_limit ? tail->capacity : a->values_limit;
+	struct buffer *tail = &a->values.tail;
+	size_t most = tail->capacity < a->values.limit ? tail->capacity : a->values.limit;
 	struct quick q = {a->unpack.at, a->unpack.end, tail->data + tail->size, tail->data + most,
 			  NULL};
 	bool ended;
@@ -18,7 +18,7 @@ bool apitrace_quick_details(struct apitrace *a)
 	if (a->version < APITRACE_ENUM_SETS || a->segments || tail->size > most)
 		return false;
 	quick_measure(&q);
-	ended = quick_details(&q, a, &a->arguments);
+	ended = quick_details(&q, a, &a->values.arguments);
 	a->unpack.at = q.p;
 	tail->size = (size_t)(q.out - tail->data);
 	return ended;
@@ -58,7 +58,7 @@ QUICK bool quick_call(struct quick *q, uint32_t *call)
 /* Read an event up to its details; false: not simple. */
 QUICK bool quick_event(struct quick *q, const struct apitrace *a, struct quick_event *e)
 {
-	const struct apitrace_function *functions = a->functions.at;
+	const struct apitrace_function *functions = a->ids.functions.at;
 	uint8_t event = *q->p++, thread = 0;
 	uint32_t index;
 
@@ -68,7 +68,7 @@ QUICK bool quick_event(struct quick *q, const struct apitrace *a, struct quick_e
 			thread = *q->p++;
 		if (thread != a->last_thread || thread & 0x80)
 			return false;
-		index = quick_id(q, &a->functions);
+		index = quick_id(q, &a->ids.functions);
 		if (!index || !a->last_lane)
 			return false;
 		e->lane = a->last_lane;
@@ -117,8 +117,8 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 	uint8_t *row;
 
 	if (!w || !w->quick || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
-	    a->too_large || /* no event that fits the block exceeds the limit */
-	    a->values_limit < (size_t)(w->limit - w->row) ||
+	    a->values.too_large || /* no event that fits the block exceeds the limit */
+	    a->values.limit < (size_t)(w->limit - w->row) ||
 	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))
 		return false;
 	word[0] = (uint64_t)w->types.slot[a->enter].index << 48;

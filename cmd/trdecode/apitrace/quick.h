@@ -79,12 +79,12 @@ QUICK uint32_t quick_id(struct quick *q, const struct apitrace_ids *ids)
 
 QUICK bool quick_enum(struct quick *q, const struct apitrace *a)
 {
-	uint32_t index = quick_id(q, &a->enums), n;
+	uint32_t index = quick_id(q, &a->ids.enums), n;
 
 	if (!index || *q->p++ != APITRACE_UINT || !quick_uint(q, &n))
 		return false;
 	*q->out++ = VALUE_ENUM;
-	q->out = value_uleb(q->out, ((const uint32_t *)a->enums.at)[index - 1]);
+	q->out = value_uleb(q->out, ((const uint32_t *)a->ids.enums.at)[index - 1]);
 	if (n < 0x80) {
 		*q->out++ = 1;
 		*q->out++ = (uint8_t)n;
@@ -154,11 +154,11 @@ QUICK bool quick_scalar(struct quick *q, const struct apitrace *a)
 	case APITRACE_BLOB: *q->out++ = type; return quick_run(q);
 	case APITRACE_ENUM: return quick_enum(q, a);
 	case APITRACE_BITMASK:
-		index = quick_id(q, &a->bitmasks);
+		index = quick_id(q, &a->ids.bitmasks);
 		if (!index)
 			return false;
 		*q->out++ = VALUE_BITMASK;
-		q->out = value_uleb(q->out, ((const uint32_t *)a->bitmasks.at)[index - 1]);
+		q->out = value_uleb(q->out, ((const uint32_t *)a->ids.bitmasks.at)[index - 1]);
 		return quick_number(q);
 	}
 	return false;

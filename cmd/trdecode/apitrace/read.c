@@ -49,7 +49,7 @@ int apitrace_uint_slow(struct apitrace *a, uint64_t *out)
 		if (apitrace_byte(a, &byte))
 			return -1;
 		if (shift > 63 && byte & 0x7f)
-			a->lost_bits = true;
+			a->values.lost_bits = true;
 		if (shift < 64)
 			n |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80)) {
@@ -88,7 +88,7 @@ int apitrace_text(struct apitrace *a, struct buffer *b, size_t limit)
 
 int apitrace_name(struct apitrace *a, uint32_t *id)
 {
-	struct buffer *b = &a->members;
+	struct buffer *b = &a->values.members;
 	size_t before = b->size;
 
 	*id = 0;
@@ -96,8 +96,8 @@ int apitrace_name(struct apitrace *a, uint32_t *id)
 		return -1;
 	if (a->w)
 		*id = writer_string(a->w, b->data + before, b->size - before);
-	a->defined += b->size - before + 32;
-	if (a->defined > APITRACE_DEFINITIONS_LIMIT)
+	a->ids.defined += b->size - before + 32;
+	if (a->ids.defined > APITRACE_DEFINITIONS_LIMIT)
 		return apitrace_bad(a, "definitions of more than %d bytes",
 				    APITRACE_DEFINITIONS_LIMIT);
 	b->size = before;

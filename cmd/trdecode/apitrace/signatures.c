@@ -45,7 +45,7 @@ static inline void *find_element(struct apitrace *a, struct apitrace_ids *ids, s
 	grown = array_grow(ids->at, &ids->capacity, ids->count, element);
 	if (grown)
 		ids->at = grown;
-	a->defined += element + 64;
+	a->ids.defined += element + 64;
 	if (!grown || set_index(ids, (uint32_t)*id, (uint32_t)++ids->count)) {
 		apitrace_no_memory(a);
 		return NULL;
@@ -66,11 +66,11 @@ static void forget_ids(struct apitrace_ids *ids)
 
 void apitrace_forget(struct apitrace *a)
 {
-	forget_ids(&a->functions);
-	forget_ids(&a->structs);
-	forget_ids(&a->enums);
-	forget_ids(&a->bitmasks);
-	forget_ids(&a->frames);
+	forget_ids(&a->ids.functions);
+	forget_ids(&a->ids.structs);
+	forget_ids(&a->ids.enums);
+	forget_ids(&a->ids.bitmasks);
+	forget_ids(&a->ids.frames);
 	idmap_free(&a->lanes);
 	a->lanes = (struct idmap){0};
 	a->last_lane = 0;
@@ -81,7 +81,7 @@ static int add_member(struct apitrace *a, uint32_t name, uint64_t value)
 {
 	struct member_entry m = {name, value, value};
 
-	return buffer_append(&a->members, &m, sizeof m) ? apitrace_no_memory(a) : 0;
+	return buffer_append(&a->values.members, &m, sizeof m) ? apitrace_no_memory(a) : 0;
 }
 
 static int count_of(struct apitrace *a, uint64_t *n)
@@ -93,7 +93,7 @@ static int count_of(struct apitrace *a, uint64_t *n)
 	return 0;
 }
 
-/* Declare the members in a->members as a definition. */
+/* Declare the members in a->values.members as a definition. */
 static int define_members(struct apitrace *a, uint64_t id, uint32_t name, enum definition_kind kind,
 			  uint32_t *definition)
 {
@@ -105,8 +105,9 @@ static int define_members(struct apitrace *a, uint64_t id, uint32_t name, enum d
 			      .name = name,
 			      .kind = kind,
 			      .native = (uint32_t)id,
-			      .nmembers = (uint32_t)(a->members.size / sizeof(struct member_entry)),
-			      .members = (const struct member_entry *)a->members.data});
+			      .nmembers = (uint32_t)(a->values.members.size /
+						     sizeof(struct member_entry)),
+			      .members = (const struct member_entry *)a->values.members.data});
 	if (!*definition || (!a->segments && writer_use_definition(a->w, *definition)))
 		return apitrace_no_memory(a);
 	return 0;
@@ -116,7 +117,7 @@ static int read_names(struct apitrace *a, uint64_t n)
 {
 	uint32_t name;
 
-	a->members.size = 0;
+	a->values.members.size = 0;
 	while (n--)
 		if (apitrace_name(a, &name) || add_member(a, name, 0))
 			return -1;
@@ -156,13 +157,13 @@ static int define_function(struct apitrace *a, uint64_t id, struct apitrace_func
 	uint32_t name, arguments;
 	uint64_t n;
 
-	a->members.size = 0;
-	if (apitrace_text(a, &a->members, APITRACE_NAME_LIMIT))
+	a->values.members.size = 0;
+	if (apitrace_text(a, &a->values.members, APITRACE_NAME_LIMIT))
 		return -1;
-	f->known = apitrace_known((const char *)a->members.data, a->members.size);
+	f->known = apitrace_known((const char *)a->values.members.data, a->values.members.size);
 	if (!a->totals.api[0])
-		detect_api(a, (const char *)a->members.data, a->members.size);
-	name = a->w ? writer_string(a->w, a->members.data, a->members.size) : 0;
+		detect_api(a, (const char *)a->values.members.data, a->values.members.size);
+	name = a->w ? writer_string(a->w, a->values.members.data, a->values.members.size) : 0;
 	if (count_of(a, &n) || read_names(a, n) ||
 	    define_members(a, 0, name, DEFINITION_STRUCT, &arguments))
 		return -1;
@@ -180,7 +181,7 @@ int apitrace_function(struct apitrace *a, struct apitrace_function **f)
 	uint64_t id;
 	bool fresh;
 
-	*f = find_element(a, &a->functions, sizeof **f, &id, &fresh);
+	*f = find_element(a, &a->ids.functions, sizeof **f, &id, &fresh);
 	if (!*f)
 		return -1;
 	return fresh ? define_function(a, id, *f) : 0;
@@ -192,12 +193,12 @@ int apitrace_struct(struct apitrace *a, struct apitrace_struct **s)
 	uint64_t id, n;
 	bool fresh;
 
-	*s = find_element(a, &a->structs, sizeof **s, &id, &fresh);
+	*s = find_element(a, &a->ids.structs, sizeof **s, &id, &fresh);
 	if (!*s)
 		return -1;
 	if (!fresh)
 		return 0;
-	a->members.size = 0;
+	a->values.members.size = 0;
 	if (apitrace_name(a, &name) || count_of(a, &n) || read_names(a, n))
 		return -1;
 	(*s)->members = (uint32_t)n;
@@ -232,7 +233,7 @@ static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum defin
 	if (!known)
 		return -1;
 	if (fresh) {
-		a->members.size = 0;
+		a->values.members.size = 0;
 		if (count_of(a, &n))
 			return -1;
 		while (n--)
@@ -247,12 +248,12 @@ static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum defin
 
 int apitrace_enum(struct apitrace *a, uint32_t *definition)
 {
-	return named_values(a, &a->enums, DEFINITION_ENUM, definition);
+	return named_values(a, &a->ids.enums, DEFINITION_ENUM, definition);
 }
 
 int apitrace_bitmask(struct apitrace *a, uint32_t *definition)
 {
-	return named_values(a, &a->bitmasks, DEFINITION_BITMASK, definition);
+	return named_values(a, &a->ids.bitmasks, DEFINITION_BITMASK, definition);
 }
 
 struct one_name {
@@ -266,11 +267,11 @@ int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value
 	uint64_t id;
 	bool fresh;
 
-	known = find_element(a, &a->enums, sizeof *known, &id, &fresh);
+	known = find_element(a, &a->ids.enums, sizeof *known, &id, &fresh);
 	if (!known)
 		return -1;
 	if (fresh) {
-		a->members.size = 0;
+		a->values.members.size = 0;
 		if (named_value(a, DEFINITION_ENUM, &known->value) ||
 		    define_members(a, id, 0, DEFINITION_ENUM, &known->definition))
 			return -1;
@@ -315,11 +316,11 @@ int apitrace_frame(struct apitrace *a, uint32_t *definition)
 	uint64_t id;
 	bool fresh;
 
-	known = find_element(a, &a->frames, sizeof *known, &id, &fresh);
+	known = find_element(a, &a->ids.frames, sizeof *known, &id, &fresh);
 	if (!known)
 		return -1;
 	if (fresh) {
-		a->members.size = 0;
+		a->values.members.size = 0;
 		if (frame_details(a) || define_members(a, id, 0, DEFINITION_FRAME, known))
 			return -1;
 	}

@@ -10,38 +10,39 @@ enum { ROOM = 64 }; /* most bytes written between two calls of tail_room */
 /* Enlarge tail; discard a detail that exceeds the limit of one event. */
 static int make_room(struct apitrace *a)
 {
-	struct buffer *b = &a->tail;
+	struct buffer *b = &a->values.tail;
 
-	if (b->size > a->values_limit) {
-		a->too_large = true;
-		b->size = a->detail;
+	if (b->size > a->values.limit) {
+		a->values.too_large = true;
+		b->size = a->values.detail;
 	}
 	return buffer_reserve(b, ROOM) ? apitrace_no_memory(a) : 0;
 }
 
 static inline int tail_room(struct apitrace *a)
 {
-	return __builtin_expect(
-		       a->tail.capacity - a->tail.size < ROOM || a->tail.size > a->values_limit, 0)
+	return __builtin_expect(a->values.tail.capacity - a->values.tail.size < ROOM ||
+					a->values.tail.size > a->values.limit,
+				0)
 		       ? make_room(a)
 		       : 0;
 }
 
 static inline uint8_t *tail_out(struct apitrace *a)
 {
-	return a->tail.data + a->tail.size;
+	return a->values.tail.data + a->values.tail.size;
 }
 
 static inline void tail_written(struct apitrace *a, const uint8_t *end)
 {
-	a->tail.size = (size_t)(end - a->tail.data);
+	a->values.tail.size = (size_t)(end - a->values.tail.data);
 }
 
 /* Record that the current event's values use a definition. */
 static int use_definition(struct apitrace *a, uint32_t definition)
 {
 	/* a stream of one segment has the definition since its first use */
-	if (__builtin_expect(a->segments, 0) && buffer_u32(&a->used, definition))
+	if (__builtin_expect(a->segments, 0) && buffer_u32(&a->values.used, definition))
 		return apitrace_no_memory(a);
 	return 0;
 }
@@ -74,11 +75,11 @@ static int copy_bytes(struct apitrace *a, uint64_t n)
 		}
 		if (have > n)
 			have = (size_t)n;
-		if (a->tail.size + have > a->values_limit) {
-			a->too_large = true;
-			a->tail.size = a->detail;
+		if (a->values.tail.size + have > a->values.limit) {
+			a->values.too_large = true;
+			a->values.tail.size = a->values.detail;
 		}
-		if (!a->too_large && buffer_append(&a->tail, a->unpack.at, have))
+		if (!a->values.too_large && buffer_append(&a->values.tail, a->unpack.at, have))
 			return apitrace_no_memory(a);
 		a->unpack.at += have;
 		n -= have;
@@ -99,7 +100,7 @@ static int copy_string(struct apitrace *a, uint8_t tag)
 	if (__builtin_expect(n <= ROOM / 2 && (uint64_t)(a->unpack.end - a->unpack.at) >= n, 1)) {
 		memcpy(p, a->unpack.at, (size_t)n);
 		a->unpack.at += n;
-		a->tail.size += (size_t)n;
+		a->values.tail.size += (size_t)n;
 		return 0;
 	}
 	return copy_bytes(a, n);
@@ -265,7 +266,7 @@ static int put_value(struct apitrace *a, unsigned nesting)
 	case APITRACE_TRUE:
 		/* these and most other tags have the same number in the stream */
 		*tail_out(a) = type;
-		a->tail.size++;
+		a->values.tail.size++;
 		return 0;
 	case APITRACE_SINT: return signed_number(a);
 	case APITRACE_UINT: return copy_number(a, VALUE_UINT);
@@ -288,7 +289,7 @@ static void begin_detail(struct apitrace *a, uint8_t what, uint64_t index)
 {
 	uint8_t *p = tail_out(a);
 
-	a->detail = a->tail.size;
+	a->values.detail = a->values.tail.size;
 	*p++ = what;
 	tail_written(a, value_uleb(p, index));
 }
@@ -326,8 +327,8 @@ static int put_detail(struct apitrace *a, uint8_t what)
 		if (index >= APITRACE_ARGUMENT_LIMIT)
 			return apitrace_bad(a, "an argument of number %llu",
 					    (unsigned long long)index);
-		if (index >= a->arguments)
-			a->arguments = (uint32_t)index + 1;
+		if (index >= a->values.arguments)
+			a->values.arguments = (uint32_t)index + 1;
 		begin_detail(a, DETAIL_ARGUMENT, index + 1);
 		return put_value(a, 0);
 	case APITRACE_RETURN: begin_detail(a, DETAIL_RETURN, 0); return put_value(a, 0);
@@ -341,12 +342,12 @@ int apitrace_details(struct apitrace *a)
 {
 	uint8_t what;
 
-	a->tail.size = 0;
-	a->used.size = 0;
-	a->arguments = 0;
-	a->detail = 0;
+	a->values.tail.size = 0;
+	a->values.used.size = 0;
+	a->values.arguments = 0;
+	a->values.detail = 0;
 	for (;;) {
-		bool was_large = a->too_large;
+		bool was_large = a->values.too_large;
 
 		if (tail_room(a))
 			return -1;
@@ -356,11 +357,11 @@ int apitrace_details(struct apitrace *a)
 			return -1;
 		if (what == APITRACE_END)
 			return 0;
-		a->too_large = false;
+		a->values.too_large = false;
 		if (put_detail(a, what))
 			return -1;
-		if (a->too_large)
-			a->tail.size = a->detail;
-		a->too_large |= was_large;
+		if (a->values.too_large)
+			a->values.tail.size = a->values.detail;
+		a->values.too_large |= was_large;
 	}
 }
