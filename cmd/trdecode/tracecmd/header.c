@@ -238,13 +238,13 @@ void tracecmd_header_free(struct tracecmd_header *h)
 		free(h->buffers[i].clock);
 		free(h->buffers[i].rows);
 	}
-	for (size_t i = 0; i < h->nsync; i++)
-		free(h->sync[i].sample);
-	free(h->sync);
-	free(h->guests);
+	for (size_t i = 0; i < h->link.nsync; i++)
+		free(h->link.sync[i].sample);
+	free(h->link.sync);
+	free(h->link.guests);
 	free(h->formats);
 	free(h->buffers);
-	free(h->clock);
+	free(h->times.clock);
 	free(h->uname);
 	free(h->recorder);
 	tracecmd_unpacker_free(&h->unpacker);

@@ -42,6 +42,25 @@ struct tracecmd_sync_cpu {
 	uint32_t count;
 };
 
+/* The clock, and what is added to its times. */
+struct tracecmd_times {
+	int64_t date, offset; /* ns, units of the clock */
+	bool has_date, has_offset, has_tsc;
+	char *clock; /* the clock in brackets, NULL: unknown */
+	uint32_t tsc_mult, tsc_shift;
+};
+
+/* What links the traces of a host and its guests. */
+struct tracecmd_link {
+	uint64_t trace_id, peer_id;
+	bool interpolate; /* between the samples of sync */
+	struct tracecmd_sync_cpu *sync;
+	uint32_t nsync;
+	uint64_t *guests; /* trace ids */
+	size_t nguests, guests_capacity;
+};
+
+/* All of a file but its events. */
 struct tracecmd_header {
 	struct tracecmd_file file;
 	struct input *input; /* input that damage is reported for */
@@ -65,17 +84,9 @@ struct tracecmd_header {
 	/* all options except sections: u16 id, u16 0, u32 size in little-endian, then the
 	 * payload as in the file */
 	struct buffer options;
-	int64_t date, offset; /* ns, units of the clock */
-	bool has_date, has_offset;
-	char *clock; /* the clock in brackets, NULL: unknown */
+	struct tracecmd_times times;
 	char *uname, *recorder;
-	uint32_t tsc_mult, tsc_shift;
-	uint64_t trace_id, peer_id;
-	bool has_tsc, interpolate;
-	struct tracecmd_sync_cpu *sync;
-	uint32_t nsync;
-	uint64_t *guests; /* trace ids */
-	size_t nguests, guests_capacity;
+	struct tracecmd_link link;
 };
 
 /* Read everything but the events. Damage is reported as the input's. Returns 0, or -1: out of

@@ -46,26 +46,26 @@ int tracecmd_info(struct input *in, struct trace_info *f, struct error *e)
 		fact_text(f, "compression", text);
 	}
 	fact_text(f, "clock", in->clock_name);
-	if (h->has_date) {
-		snprintf(text, sizeof text, "%lld", (long long)h->date);
+	if (h->times.has_date) {
+		snprintf(text, sizeof text, "%lld", (long long)h->times.date);
 		fact_text(f, "date offset", text);
 	}
-	if (h->has_offset) {
-		snprintf(text, sizeof text, "%lld", (long long)h->offset);
+	if (h->times.has_offset) {
+		snprintf(text, sizeof text, "%lld", (long long)h->times.offset);
 		fact_text(f, "time offset", text);
 	}
-	if (h->has_tsc) {
-		snprintf(text, sizeof text, "* %u >> %u", h->tsc_mult, h->tsc_shift);
+	if (h->times.has_tsc) {
+		snprintf(text, sizeof text, "* %u >> %u", h->times.tsc_mult, h->times.tsc_shift);
 		fact_text(f, "tsc to ns", text);
 	}
 	fact_text(f, "kernel", h->uname);
 	fact_text(f, "recorded by", h->recorder);
-	if (h->trace_id) {
-		snprintf(text, sizeof text, "%llx", (unsigned long long)h->trace_id);
+	if (h->link.trace_id) {
+		snprintf(text, sizeof text, "%llx", (unsigned long long)h->link.trace_id);
 		fact_text(f, "trace id", text);
 	}
 	fact_number(f, "cpus", h->cpus);
-	fact_number(f, "guests", h->nguests);
+	fact_number(f, "guests", h->link.nguests);
 	fact_number(f, "event formats", t->nevents);
 	for (size_t i = 0; i < h->nbuffers; i++)
 		buffer_facts(f, &h->buffers[i]);

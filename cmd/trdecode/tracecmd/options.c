@@ -62,8 +62,8 @@ static bool take_date(struct tracecmd_header *h, const uint8_t *data, size_t n)
 
 	if (!text_number(data, n, &us) || us > (1ll << 62) / 1000 || us < -(1ll << 62) / 1000)
 		return false;
-	h->date = us * 1000;
-	h->has_date = true;
+	h->times.date = us * 1000;
+	h->times.has_date = true;
 	return true;
 }
 
@@ -71,10 +71,11 @@ static bool take_offset(struct tracecmd_header *h, const uint8_t *data, size_t n
 {
 	int64_t offset;
 
-	if (!text_number(data, n, &offset) || !fits_time(offset) || !fits_time(h->offset + offset))
+	if (!text_number(data, n, &offset) || !fits_time(offset) ||
+	    !fits_time(h->times.offset + offset))
 		return false;
-	h->offset += offset;
-	h->has_offset = true;
+	h->times.offset += offset;
+	h->times.has_offset = true;
 	return true;
 }
 
@@ -85,9 +86,9 @@ static bool take_tsc(struct tracecmd_header *h, struct cursor *c)
 	if (cursor_number(c, 4, &mult, NULL) || cursor_number(c, 4, &shift, NULL) || shift > 63 ||
 	    !mult)
 		return false;
-	h->tsc_mult = (uint32_t)mult;
-	h->tsc_shift = (uint32_t)shift;
-	h->has_tsc = true;
+	h->times.tsc_mult = (uint32_t)mult;
+	h->times.tsc_shift = (uint32_t)shift;
+	h->times.has_tsc = true;
 	return true;
 }
 
@@ -113,17 +114,17 @@ static int take_sync(struct tracecmd_header *h, struct cursor *c, bool *good, st
 	uint64_t flags, cpus, n;
 
 	*good = false;
-	if (h->sync || cursor_number(c, 8, &h->peer_id, NULL) ||
+	if (h->link.sync || cursor_number(c, 8, &h->link.peer_id, NULL) ||
 	    cursor_number(c, 4, &flags, NULL) || cursor_number(c, 4, &cpus, NULL) ||
 	    cpus > CPUS_LIMIT)
 		return 0;
-	h->interpolate = flags & 1;
-	h->sync = calloc(cpus + 1, sizeof *h->sync);
-	if (!h->sync)
+	h->link.interpolate = flags & 1;
+	h->link.sync = calloc(cpus + 1, sizeof *h->link.sync);
+	if (!h->link.sync)
 		return error_no_memory(e);
-	h->nsync = (uint32_t)cpus;
+	h->link.nsync = (uint32_t)cpus;
 	for (uint32_t i = 0; i < cpus; i++) {
-		struct tracecmd_sync_cpu *s = &h->sync[i];
+		struct tracecmd_sync_cpu *s = &h->link.sync[i];
 
 		if (cursor_number(c, 4, &n, NULL) || n > cursor_left(c) / 24)
 			return 0;
@@ -137,7 +138,7 @@ static int take_sync(struct tracecmd_header *h, struct cursor *c, bool *good, st
 	}
 	/* bits of the fraction, in files of recorders that write them */
 	for (uint32_t i = 0; cursor_left(c) && i < cpus; i++)
-		if (!sync_array(c, &h->sync[i], 3))
+		if (!sync_array(c, &h->link.sync[i], 3))
 			return 0;
 	*good = true;
 	return 0;
@@ -152,11 +153,11 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 	*good = nul && n - (size_t)(nul - data) >= 9;
 	if (!*good)
 		return 0;
-	ids = array_grow(h->guests, &h->guests_capacity, h->nguests, sizeof *ids);
+	ids = array_grow(h->link.guests, &h->link.guests_capacity, h->link.nguests, sizeof *ids);
 	if (!ids)
 		return error_no_memory(e);
-	h->guests = ids;
-	ids[h->nguests++] = get_uint(nul + 1, 8, h->big_endian);
+	h->link.guests = ids;
+	ids[h->link.nguests++] = get_uint(nul + 1, 8, h->big_endian);
 	return 0;
 }
 
@@ -190,15 +191,15 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 	case TRACECMD_UNAME: return set_text(&h->uname, data, n, e);
 	case TRACECMD_VERSION: return set_text(&h->recorder, data, n, e);
 	case TRACECMD_TRACECLOCK:
-		free(h->clock);
-		h->clock = tracecmd_clock_name((const char *)data, n);
-		return h->clock ? 0 : error_no_memory(e);
+		free(h->times.clock);
+		h->times.clock = tracecmd_clock_name((const char *)data, n);
+		return h->times.clock ? 0 : error_no_memory(e);
 	case TRACECMD_CPUCOUNT:
 		good = !cursor_number(&c, 4, &number, NULL) && number <= CPUS_LIMIT;
 		if (good)
 			h->cpus = (uint32_t)number;
 		break;
-	case TRACECMD_TRACEID: good = !cursor_number(&c, 8, &h->trace_id, NULL); break;
+	case TRACECMD_TRACEID: good = !cursor_number(&c, 8, &h->link.trace_id, NULL); break;
 	}
 	if (!good)
 		input_damage(h->input, h->file.name, NO_OFFSET, "option %u cannot be understood",

@@ -9,7 +9,7 @@ void tracecmd_clock(struct tracecmd *t)
 {
 	const struct tracecmd_header *h = &t->h;
 	struct input *in = t->input;
-	const char *name = h->clock;
+	const char *name = h->times.clock;
 	bool raw = in->decoding->clock == CLOCK_RAW;
 
 	for (size_t i = 0; !name && i < h->nbuffers; i++)
@@ -18,26 +18,26 @@ void tracecmd_clock(struct tracecmd *t)
 	if (!name || !*name)
 		name = "local";
 	t->raw = raw;
-	t->tsc = h->has_tsc && !raw;
-	t->sync = h->sync && !raw;
+	t->tsc = h->times.has_tsc && !raw;
+	t->sync = h->link.sync && !raw;
 	if (t->tsc)
 		name = "tsc2nsec";
 	in->clock_name = name;
 	in->ticks = !strcmp(name, "counter") || !strcmp(name, "x86-tsc") ||
 		    !strcmp(name, "ppc-tb") || !strcmp(name, "s390-tod");
-	in->trace_id = h->trace_id;
-	in->host_id = h->peer_id;
+	in->trace_id = h->link.trace_id;
+	in->host_id = h->link.peer_id;
 	in->on_host_clock = t->sync;
 	if (!raw) {
-		in->guest_ids = h->guests;
-		in->nguest_ids = h->nguests;
+		in->guest_ids = h->link.guests;
+		in->nguest_ids = h->link.nguests;
 	}
-	if (h->has_date) {
+	if (h->times.has_date) {
 		in->has_wall = true;
-		in->wall = raw ? h->date + h->offset : 0;
+		in->wall = raw ? h->times.date + h->times.offset : 0;
 	}
 	if (!raw)
-		t->shift = h->date + h->offset;
+		t->shift = h->times.date + h->times.offset;
 }
 
 /* Return (time * mult) >> shift, computed with 96 bits. */
@@ -67,9 +67,9 @@ static uint64_t time_synchronise(const struct tracecmd_header *h, uint32_t cpu, 
 	const struct tracecmd_sync_cpu *c;
 	uint32_t low = 0, high;
 
-	if (cpu >= h->nsync || !h->sync[cpu].count)
+	if (cpu >= h->link.nsync || !h->link.sync[cpu].count)
 		return time;
-	c = &h->sync[cpu];
+	c = &h->link.sync[cpu];
 	if (c->count == 1)
 		return time + (uint64_t)c->sample[0].offset;
 	/* the samples around the time, or the outermost two */
@@ -82,7 +82,7 @@ static uint64_t time_synchronise(const struct tracecmd_header *h, uint32_t cpu, 
 		else
 			high = middle;
 	}
-	return time_correct(time, &c->sample[low], &c->sample[high], h->interpolate);
+	return time_correct(time, &c->sample[low], &c->sample[high], h->link.interpolate);
 }
 
 uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t time)
@@ -92,7 +92,7 @@ uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t tim
 	if (t->sync)
 		time = time_synchronise(&t->h, cpu, time);
 	if (t->tsc)
-		time = time_scale(time, t->h.tsc_mult, t->h.tsc_shift);
+		time = time_scale(time, t->h.times.tsc_mult, t->h.times.tsc_shift);
 	out = time + (uint64_t)t->shift;
 	/* times below 0 become 0, times beyond the limit the limit */
 	if (t->shift < 0 && out > time)
