@@ -116,6 +116,7 @@ static int push(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 
 	if (!calls_push(c, s, &f))
 		return -1;
+	c->data = calls_data(c, s, s->count - 1);
 	if (calls_enters_exec(c, e->location) && !s->exec)
 		s->exec = s->count;
 	return 0;

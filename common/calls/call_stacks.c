@@ -205,8 +205,7 @@ int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *
 	return th->kernel[level] ? 0 : -1;
 }
 
-/* Get the node of a call that has no caller, as calls with numbers do. */
-static int alone(struct call_stacks *cs, uint32_t location, uint32_t *node)
+int call_stacks_alone(struct call_stacks *cs, uint32_t location, uint32_t *node)
 {
 	uint32_t name;
 
@@ -245,7 +244,7 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 	struct call_stacks_thread *th;
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
-		return alone(cs, call->location, node);
+		return call_stacks_alone(cs, call->location, node);
 	th = call_stacks_follow(cs, calls_thread(e));
 	if (!th)
 		return -1;
@@ -319,7 +318,7 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 	struct call_stacks_thread *th;
 
 	if (call->type && call->type->flags & TYPE_CALL_NUMBER)
-		return alone(cs, call->location, node);
+		return call_stacks_alone(cs, call->location, node);
 	th = call_stacks_thread(cs, number);
 	if (!th)
 		return -1;

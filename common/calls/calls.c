@@ -18,6 +18,7 @@ static void free_stack(struct stack *s)
 	cut_free(s->kept);
 	free(s->gone);
 	free(s->frames);
+	free(s->data);
 	free(s->buckets);
 	free(s);
 }
@@ -32,6 +33,8 @@ void calls_free(struct calls *c)
 	free(c->stacks);
 	free(c->special);
 	free(c->numbered);
+	free(c->numbered_data);
+	free(c->numbered_end);
 	open_calls_free(&c->open);
 	cut_free(c->rows);
 	*c = (struct calls){0};
@@ -156,15 +159,24 @@ void calls_set_limits(struct stack *s)
 }
 
 /* Make room for more frames, and for buckets of as many. */
-static bool grow(struct stack *s)
+static bool grow(const struct calls *c, struct stack *s)
 {
 	size_t n = s->mask + 1;
-	struct frame *frames = array_grow(s->frames, &s->capacity, s->count, sizeof(*frames));
+	size_t capacity = s->capacity;
+	struct frame *frames = array_grow(s->frames, &capacity, s->count, sizeof(*frames));
 	uint32_t *buckets;
 
 	if (!frames)
 		return false;
 	s->frames = frames;
+	if (c->data_size) {
+		uint8_t *data = reallocarray(s->data, capacity + 1, c->data_size);
+
+		if (!data)
+			return false;
+		s->data = data;
+	}
+	s->capacity = capacity;
 	calls_set_limits(s);
 	if (s->capacity <= n * FRAMES_OF_A_BUCKET)
 		return true;
@@ -184,10 +196,12 @@ static bool grow(struct stack *s)
 
 bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
 {
-	if (s->count == s->capacity && !grow(s)) {
+	if (s->count == s->capacity && !grow(c, s)) {
 		c->out_of_memory = true;
 		return false;
 	}
+	if (c->data_size)
+		memset(calls_data(c, s, s->count), 0, c->data_size);
 	s->frames[s->count++] = *f;
 	if (f->begun)
 		link_frame(s, s->count - 1);
@@ -206,7 +220,7 @@ void calls_forget_image(struct calls *c, struct stack *s)
 	if (s->cut)
 		cut_forget(c, s);
 	while (c->on_lost && s->count)
-		lose(c, s);
+		lose(c, s, LOST_EXEC);
 	calls_set_exec(s, 0);
 	s->count = 0;
 	s->implicit = 0;
@@ -220,7 +234,7 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
 	bool left_out = calls_left_out(c, s);
 
-	drop_from(c, s, 0);
+	drop_from(c, s, 0, LOST_DEPTH);
 	s->started = true;
 	s->implicit = !left_out ? n : f ? f->unseen : 0;
 	s->implicit_start = left_out && f ? f->since : e->time;
@@ -260,7 +274,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 			f.depth = e->depth;
 			if (is_first(c, s))
 				show_unseen(c, s, e, f.depth);
-			drop_from(c, s, f.depth);
+			drop_from(c, s, f.depth, LOST_DEPTH);
 		} else {
 			f.depth = next_depth(s);
 		}
@@ -268,6 +282,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 	}
 	if (!calls_push(c, s, &f))
 		return CALLS_NONE;
+	c->data = calls_data(c, s, s->count - 1);
 	if (__builtin_expect(calls_enters_exec(c, e->location), 0) && !s->exec)
 		calls_set_exec(s, s->count);
 	return CALLS_ENTER;
@@ -292,13 +307,14 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			s->type = e->type;
 			show_unseen(c, s, e, e->depth + 1);
 		}
-		drop_from(c, s, e->depth + 1);
+		drop_from(c, s, e->depth + 1, LOST_DEPTH);
 		end_exec(s);
 		t = top(s);
 		if (!t && s->implicit == e->depth + 1) {
 			s->implicit--;
 			f = (struct frame){.start = s->implicit_start, .depth = e->depth};
 			calls_end(c, s, &f, e->time, e->location, e->lane, done);
+			c->data = NULL;
 			return CALLS_LEAVE;
 		}
 		if (!t || t->depth != e->depth) {
@@ -308,7 +324,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	} else {
 		/* a task scheduled out on top of the call ends with it */
 		while ((t = top(s)) && t->inner)
-			lose(c, s);
+			lose(c, s, LOST_INNER);
 		if (!t) {
 			c->unmatched++;
 			return CALLS_NONE;
@@ -318,6 +334,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	pop(s);
 	end_exec(s);
 	calls_end(c, s, &f, e->time, e->location ? e->location : f.location, e->lane, done);
+	c->data = f.begun ? calls_data(c, s, s->count) : NULL;
 	return CALLS_LEAVE;
 }
 
@@ -381,7 +398,7 @@ void calls_take_ends(struct calls *c)
 		if (!f || !s)
 			continue;
 		if (f->has_open)
-			drop_from(c, s, f->open);
+			drop_from(c, s, f->open, LOST_DEPTH);
 		if (f->last <= s->last)
 			continue;
 		s->last = f->last;
@@ -435,6 +452,7 @@ bool calls_finish(struct calls *c, struct call *done)
 			calls_end(c, s, &f, f.start + f.child, f.location, s->lane, done);
 		else
 			calls_end(c, s, &f, s->last, f.location, s->lane, done);
+		c->data = f.begun ? calls_data(c, s, s->count) : NULL;
 		done->unfinished = true;
 		done->type = s->type;
 		c->unfinished++;

@@ -16,6 +16,10 @@
  * below may be among these rows, and all calls in the kernel and all with TYPE_INNER count. See
  * trstat(1).
  *
+ * A caller may keep data with each open call: calls.data_size bytes, zero when the call begins,
+ * that are valid until the call has ended. They move with the call; calls.data and calls_data()
+ * find them.
+ *
  * Functions that return int return 0, or -1 when out of memory.
  */
 #ifndef TR_CALLS_CALLS_H
@@ -83,6 +87,7 @@ struct stack {
 	struct partial_stack *cut;  /* unresolved bottom of the stack; NULL once fully known */
 	struct partial_stack *kept; /* the same, also after the bottom became known */
 	struct frame *frames;
+	uint8_t *data; /* the caller's, data_size bytes for each of capacity + 1 frames */
 	size_t count, capacity;
 	uint32_t implicit; /* frames below frames[0] without an enter, open since implicit_start */
 	uint64_t implicit_start;
@@ -125,15 +130,32 @@ struct stack {
 	uint32_t *buckets, mask;
 };
 
+/* Why a call ended without a leave. */
+enum calls_lost {
+	LOST_DEPTH,  /* a row shows that it is over: longjmp, or lost events */
+	LOST_INNER,  /* of a type with TYPE_INNER: the call below it was left */
+	LOST_EXEC,   /* another program replaced the thread's */
+	LOST_KERNEL, /* in the kernel: rows of the thread's other calls were read */
+	LOST_NUMBER, /* another call with its number was entered */
+};
+
 struct calls {
 	struct dictionary *dictionary;
+	size_t data_size; /* of the caller's data of an open call; set before the first event */
+	/* The data of the call that was entered or left last, by calls_feed or calls_finish, until
+	   the next call of one of them. NULL: the enter was not read. */
+	void *data;
 	struct stack **stacks; /* by thread number */
 	size_t size;
 	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
 	size_t special_size;
 	struct open_calls open; /* numbered calls: index in numbered */
 	struct numbered_call *numbered;
+	uint8_t *numbered_data;				    /* data_size bytes for each */
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
+	uint64_t numbered_serial;	   /* number of numbered calls entered so far */
+	struct numbered_end *numbered_end; /* at the end: those open, in the order of their ends */
+	size_t nnumbered_end, numbered_ended;
 	size_t finishing; /* thread at which calls_finish continues */
 	bool ended;	  /* the ends of threads are known (calls_take_ends) */
 	bool partial;	  /* the trace has no beginning: stacks get a partial_stack */
@@ -147,9 +169,12 @@ struct calls {
 	   keep. s is the stack below the call, NULL for a numbered call. */
 	int (*on_push)(void *ctx, struct stack *s, bool kernel, struct cut_op *op);
 	void *on_push_ctx;
-	/* Called when a frame is discarded without a matching leave. May be NULL. The call ends
-	   at the last event of its thread's stack, and its caller is not charged. */
-	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f);
+	/* Called when a call ends without a leave, except calls whose enters were not read, and
+	   calls in the kernel outside any call. May be NULL. The call ends at the last event of its
+	   thread's stack, and its caller is not charged. s is its stack, which the frame has
+	   left; a numbered call is on none, and s is that of its thread. */
+	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
+			enum calls_lost why);
 	void *on_lost_ctx;
 	/* Called by calls_adopt for each open call with an enter. May be NULL. */
 	int (*on_restore)(void *ctx, struct stack *s, const struct event *e);
@@ -186,7 +211,15 @@ static inline uint32_t calls_thread(const struct event *e)
 	return e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
 }
 
-/* Add the time of a discarded frame to its caller's child time. For on_lost. */
+/* Get the data of frame i of a stack; of the frame at its count, just after that call ended.
+ * Frames of calls_try and calls_try_row keep the data that the slot had before. */
+static inline void *calls_data(const struct calls *c, const struct stack *s, size_t i)
+{
+	return s->data + i * c->data_size;
+}
+
+/* Add the time of a discarded frame to its caller's child time. For on_lost, which uses its data
+ * before. */
 void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total);
 
 /* Test whether a frame of this location is open. */
@@ -391,9 +424,11 @@ calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uin
 				     get_u32(enter + et->call) != get_u32(leave + lt->call),
 			     0))
 		return false;
-	/* an enter moves the one before it to the table, which has a limit */
-	if (__builtin_expect(c->open.count != 0, 0) &&
-	    (c->open.recent.key || c->open.count >= CALLS_NUMBERED_LIMIT))
+	/* an enter moves the one before it to the table, which has a limit, and ends the call that
+	   has its number */
+	if (__builtin_expect(c->open.count || c->open.recent.key, 0) &&
+	    ((c->open.count && c->open.recent.key) || c->open.count >= CALLS_NUMBERED_LIMIT ||
+	     open_calls_has(&c->open, lane->source->number, get_u32(enter + et->call))))
 		return false;
 	s->last = l->time;
 	s->lane = lane;

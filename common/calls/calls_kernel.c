@@ -15,7 +15,7 @@ static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
 void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
 {
 	if (s->passed) {
-		drop_from(c, s->kernel, 0);
+		drop_from(c, s->kernel, 0, LOST_KERNEL);
 		end_exec(s->kernel);
 		calls_set_limits(s);
 		return;
@@ -57,7 +57,7 @@ void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
 static void lose_inner(struct calls *c, struct stack *k, uint32_t depth)
 {
 	while (k->count && top(k)->inner && top(k)->depth >= depth)
-		lose(c, k);
+		lose(c, k, LOST_INNER);
 }
 
 struct stack *calls_kernel_stack(struct calls *c, const struct stack *s)
@@ -103,7 +103,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		if (k->count && k->frames[0].depth == e->depth)
 			charge_kernel(c, s, e->time);
 		/* a call with INNER has the depth of the call below it, which ends */
-		drop_from(c, k, e->depth + 1);
+		drop_from(c, k, e->depth + 1, LOST_DEPTH);
 		lose_inner(c, k, e->depth);
 		got = calls_leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
@@ -156,6 +156,7 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	f = *top(k);
 	pop(k);
 	calls_end(c, k, &f, s->last < f.start ? f.start : s->last, f.location, s->lane, done);
+	c->data = calls_data(c, k, k->count);
 	set_kernel_caller(s, done, false);
 	done->unfinished = true;
 	done->type = k->type;

@@ -1,9 +1,36 @@
 /*
  * calls_numbered.c - calls with numbers, which may overlap within one thread
  */
-#include "common/util/buffer.h"
+#include <stdlib.h>
+
 #include "common/calls/calls_private.h"
+#include "common/util/buffer.h"
 #include "common/stream/field.h"
+
+static void *numbered_data(const struct calls *c, size_t index)
+{
+	return c->numbered_data + index * c->data_size;
+}
+
+/* Make room for one more call, and for its data. */
+static int numbered_grow(struct calls *c)
+{
+	size_t capacity = c->numbered_capacity;
+	struct numbered_call *n = array_grow(c->numbered, &capacity, c->nnumbered, sizeof(*n));
+
+	if (!n)
+		return -1;
+	c->numbered = n;
+	if (c->data_size && capacity > c->numbered_capacity) {
+		uint8_t *data = reallocarray(c->numbered_data, capacity, c->data_size);
+
+		if (!data)
+			return -1;
+		c->numbered_data = data;
+	}
+	c->numbered_capacity = capacity;
+	return 0;
+}
 
 int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 		      const struct numbered_call *open)
@@ -13,18 +40,19 @@ int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 
 	if (c->numbered_free) {
 		index = c->numbered_free - 1;
-		n = &c->numbered[index];
-		c->numbered_free = n->next;
+		c->numbered_free = c->numbered[index].next;
 	} else {
-		n = array_grow(c->numbered, &c->numbered_capacity, c->nnumbered, sizeof(*n));
-		if (!n)
+		if (numbered_grow(c))
 			goto fail;
-		c->numbered = n;
 		index = c->nnumbered++;
-		n += index;
 	}
+	n = &c->numbered[index];
 	*n = *open;
 	n->number = call;
+	n->serial = ++c->numbered_serial;
+	c->data = NULL;
+	if (c->data_size)
+		c->data = memset(numbered_data(c, index), 0, c->data_size);
 	if (!open_calls_put(&c->open, source, call, index))
 		return 0;
 fail:
@@ -32,11 +60,41 @@ fail:
 	return -1;
 }
 
+/* Take a call out of the table. Its slot and its data are valid until the next enter. */
+static const struct numbered_call *numbered_close(struct calls *c, size_t index)
+{
+	struct numbered_call *n = &c->numbered[index];
+
+	n->next = (uint32_t)c->numbered_free;
+	c->numbered_free = index + 1;
+	c->data = numbered_data(c, index);
+	return n;
+}
+
+/* Discard a call whose number another call has now. */
+static void numbered_lose(struct calls *c, size_t index)
+{
+	const struct numbered_call *n = numbered_close(c, index);
+	struct frame f = {.start = n->start, .location = n->location, .begun = true};
+
+	c->dropped++;
+	if (c->on_lost)
+		c->on_lost(c->on_lost_ctx, c->stacks[n->thread], &f, c->data, LOST_NUMBER);
+}
+
 int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
 {
-	struct numbered_call n = {e->time, e->lane, e->type, e->location, call, 0};
+	struct numbered_call n = {.start = e->time,
+				  .lane = e->lane,
+				  .type = e->type,
+				  .location = e->location,
+				  .thread = calls_thread(e)};
+	uint32_t source = e->lane->source->number;
+	uint64_t index;
 
-	return calls_number_open(c, e->lane->source->number, call, &n);
+	if (open_calls_take(&c->open, source, call, &index))
+		numbered_lose(c, index);
+	return calls_number_open(c, source, call, &n);
 }
 
 static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
@@ -51,7 +109,7 @@ static enum calls_result numbered_enter(struct calls *c, const struct event *e, 
 static enum calls_result numbered_leave(struct calls *c, const struct event *e, uint32_t call,
 					struct call *done)
 {
-	struct numbered_call *n;
+	const struct numbered_call *n;
 	uint64_t index, total;
 
 	if (!open_calls_take(&c->open, e->lane->source->number, call, &index)) {
@@ -60,7 +118,7 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 		c->unmatched++;
 		return CALLS_NONE;
 	}
-	n = &c->numbered[index];
+	n = numbered_close(c, index);
 	total = e->time > n->start ? e->time - n->start : 0;
 	*done = (struct call){.lane = n->lane,
 			      .location = e->location ? e->location : n->location,
@@ -68,8 +126,6 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 			      .end = e->time,
 			      .total = total,
 			      .self = total};
-	n->next = (uint32_t)c->numbered_free;
-	c->numbered_free = (size_t)index + 1;
 	return CALLS_LEAVE;
 }
 
@@ -87,15 +143,45 @@ enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct 
 	return e->type->kind == KIND_LEAVE ? numbered_leave(c, e, call, done) : CALLS_NONE;
 }
 
+static int by_thread_and_begin(const void *a, const void *b)
+{
+	const struct numbered_end *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread > y->thread ? 1 : -1;
+	return x->serial < y->serial ? 1 : -1;
+}
+
+/* List the open calls, the last of which ends first. */
+static void list_ends(struct calls *c)
+{
+	uint64_t index;
+	size_t n = 0;
+
+	c->numbered_end = calloc(open_calls_count(&c->open), sizeof(*c->numbered_end));
+	if (!c->numbered_end) {
+		c->out_of_memory = true;
+		return;
+	}
+	while (open_calls_take_any(&c->open, &index))
+		c->numbered_end[n++] = (struct numbered_end){.thread = c->numbered[index].thread,
+							     .index = (uint32_t)index,
+							     .serial = c->numbered[index].serial};
+	qsort(c->numbered_end, n, sizeof(*c->numbered_end), by_thread_and_begin);
+	c->nnumbered_end = n;
+}
+
 bool calls_numbered_finish(struct calls *c, struct call *done)
 {
 	const struct numbered_call *n;
-	uint64_t index, end;
+	uint64_t end;
 
-	if (!open_calls_take_any(&c->open, &index))
+	if (open_calls_count(&c->open))
+		list_ends(c);
+	if (c->numbered_ended == c->nnumbered_end)
 		return false;
-	n = &c->numbered[index];
-	end = c->stacks[n->lane->thread]->last;
+	n = numbered_close(c, c->numbered_end[c->numbered_ended++].index);
+	end = c->stacks[n->thread]->last;
 	end = end > n->start ? end : n->start;
 	*done = (struct call){.lane = n->lane,
 			      .location = n->location,

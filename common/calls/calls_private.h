@@ -14,7 +14,15 @@ struct numbered_call {
 	const struct lane *lane;
 	const struct type *type;
 	uint32_t location, number;
-	uint32_t next; /* free: index + 1 of the next free one */
+	uint64_t serial; /* by begin */
+	uint32_t thread; /* number of its stack */
+	uint32_t next;	 /* free: index + 1 of the next free one */
+};
+
+/* A numbered call that the end of the trace closes. */
+struct numbered_end {
+	uint32_t thread, index;
+	uint64_t serial;
 };
 
 static inline struct frame *top(struct stack *s)
@@ -31,20 +39,20 @@ static inline void pop(struct stack *s)
 }
 
 /* Discard the top frame, which has no leave. */
-static inline void lose(struct calls *c, struct stack *s)
+static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
 {
 	struct frame f = *top(s);
 
 	pop(s);
-	if (c->on_lost && f.begun)
-		c->on_lost(c->on_lost_ctx, s, &f);
+	if (c->on_lost && f.begun && (s == c->stacks[s->number] || !s->frames[0].outside))
+		c->on_lost(c->on_lost_ctx, s, &f, calls_data(c, s, s->count), why);
 }
 
-/* Discard the frames at this depth or deeper: longjmp, or lost events. */
-static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
+/* Discard the frames at this depth or deeper. */
+static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
 {
 	while (s->count && s->frames[s->count - 1].depth >= depth) {
-		lose(c, s);
+		lose(c, s, why);
 		c->dropped++;
 	}
 	if (!s->count && s->implicit > depth)
@@ -103,6 +111,9 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 		struct frame f = {
 			.start = s->implicit_start, .child = total, .depth = --s->implicit};
 
+		/* the data of the call that has just ended stay at the stack's count */
+		if (c->data_size && s->capacity)
+			memcpy(calls_data(c, s, 1), calls_data(c, s, 0), c->data_size);
 		calls_push(c, s, &f);
 	}
 }

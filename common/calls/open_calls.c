@@ -78,6 +78,13 @@ bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value)
 	return true;
 }
 
+bool open_calls_has(const struct open_calls *o, uint32_t source, uint32_t number)
+{
+	uint64_t key = open_calls_key(source, number);
+
+	return o->recent.key == key || (o->count && slot_of(o, key)->key);
+}
+
 bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value)
 {
 	if (o->recent.key) {

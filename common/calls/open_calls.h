@@ -72,4 +72,7 @@ static inline bool open_calls_take(struct open_calls *o, uint32_t source, uint32
 	return o->count && open_calls_take_far(o, key, value);
 }
 
+/* Test whether a call of that number is open. */
+bool open_calls_has(const struct open_calls *o, uint32_t source, uint32_t number);
+
 #endif

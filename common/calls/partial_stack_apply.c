@@ -33,7 +33,7 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 			return cut_begin_raw(c, s) ? -1 : repeat(c, s, op);
 		if (by_depth && s->count > 1) {
 			if (s->frames[1].depth < op->depth) {
-				drop_from(c, s, op->depth);
+				drop_from(c, s, op->depth, LOST_DEPTH);
 				return 0;
 			}
 		}
@@ -42,7 +42,7 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 		return s->count == 1 ? cut_touch(c, s, &e) : 0;
 	}
 	if (by_depth && (s->started || s->left_out)) {
-		drop_from(c, s, op->depth);
+		drop_from(c, s, op->depth, LOST_DEPTH);
 	} else if (by_depth) {
 		s->implicit = op->depth;
 		s->implicit_start = op->time;
@@ -129,7 +129,7 @@ int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 		break;
 	case CUT_CLEAR:
 		if (s->kernel)
-			drop_from(c, s->kernel, 0);
+			drop_from(c, s->kernel, 0, LOST_DEPTH);
 		if (s->cut && s->cut->kernel) {
 			s->cut->kernel = 0;
 			bad = cut_next(c, s, CUT_CLEAR) ? 0 : -1;
@@ -144,9 +144,12 @@ int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 		s->passed = op->depth;
 		break;
 	case CUT_PUSH_NUMBERED:
-		return calls_number_open(
-			c, op->lane->source->number, op->depth,
-			&(struct numbered_call){op->time, op->lane, op->type, op->location, 0, 0});
+		return calls_number_open(c, op->lane->source->number, op->depth,
+					 &(struct numbered_call){.start = op->time,
+								 .lane = op->lane,
+								 .type = op->type,
+								 .location = op->location,
+								 .thread = op->lane->thread});
 	case CUT_LAST:
 		s->last = op->time;
 		s->lane = op->lane;

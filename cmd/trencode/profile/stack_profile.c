@@ -12,22 +12,30 @@ static void profile_add(struct stack_profile *s, uint32_t node, const struct cal
 }
 
 /* Count a call that ended without a leave. Its time is its own, not its caller's. */
-static void profile_lose(void *ctx, struct stack *stack, const struct frame *f)
+static void profile_lose(void *ctx, struct stack *stack, const struct frame *f, void *data,
+			 enum calls_lost why)
 {
 	struct stack_profile *s = ctx;
-	const struct stack *base = s->calls.stacks[stack->number];
-	uint64_t total = base->last > f->start ? base->last - f->start : 0;
+	uint64_t last = s->calls.stacks[stack->number]->last;
+	uint64_t total = last > f->start ? last - f->start : 0;
+	bool numbered = why == LOST_NUMBER;
 	uint32_t node;
 
-	/* kernel functions outside of any call do not count */
-	if (stack != base && stack->frames[0].outside)
-		return;
+	(void)data;
 	s->cut++;
-	node = call_stacks_lost(&s->stacks, stack);
-	if (s->drop || node == STACK_ROOT)
+	if (s->drop)
+		return;
+	if (numbered && call_stacks_alone(&s->stacks, f->location, &node)) {
+		s->calls.out_of_memory = true;
+		return;
+	}
+	if (!numbered)
+		node = call_stacks_lost(&s->stacks, stack);
+	if (node == STACK_ROOT)
 		return;
 	stack_tree_call(&s->stacks.tree, node, f->child < total ? total - f->child : 0, total);
-	calls_charge_lost(&s->calls, stack, total);
+	if (!numbered)
+		calls_charge_lost(&s->calls, stack, total);
 }
 
 /* --- events --- */
