@@ -295,6 +295,91 @@ rows() {
 	assert_line --index 0 null
 }
 
+# same COMMAND: for the stream x.trs and for its read-back back.trs it prints the same table, with rows
+same() {
+	trstat -q "${@:2}" -F tsv <(trfilter -q "$1" x.trs) >want
+	trstat -q "${@:2}" -F tsv <(trfilter -q "$1" back.trs) | diff want -
+	[[ $(wc -l <want) -gt 1 ]]
+}
+
+@test "read back, arguments and return values are in conditions and keys as of the source" {
+	local key condition
+	stream "$DATA/apitrace/threads.trace"
+	ctf
+	trdecode -q out >back.trs
+	for key in arg.dpy arg.api ret name,arg.dpy,arg.surface; do
+		same 'depth >= 0' -g $key
+	done
+	for condition in 'arg.api == "EGL_OPENGL_API"' 'ret == "EGL_TRUE"' 'arg.dpy != 0' 'arg.attrib_list.size > 0' 'arg.config_size < 2'; do
+		same "$condition" -g name
+	done
+	stream "$RECORDED/uftrace/args-spec"
+	ctf
+	trdecode -q out >back.trs
+	for key in arg.1 name,arg.2 ret; do
+		same 'depth >= 0' -g $key
+	done
+	for condition in 'arg.1 == 1' 'ret == 10' 'arg.1 == -1'; do
+		same "$condition" -g name
+	done
+	# names with quotes, nested values, and arguments of some calls alone
+	cat >x.json <<-'END'
+		[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"f \"x\"","args":{"n":1,"a \"b\\":"t\n\u00e4\ud83d\ude00"}},
+		{"ph":"X","pid":1,"tid":1,"ts":2,"dur":2,"name":"f \"x\"","args":{"late":-2.5,"n":18446744073709551615}},
+		{"ph":"X","pid":1,"tid":1,"ts":5,"dur":2,"name":"f \"x\"","args":{"truth":true,"none":null}},
+		{"ph":"X","pid":1,"tid":1,"ts":8,"dur":1,"name":"f \"x\""}]
+	END
+	stream x.json
+	ctf
+	trdecode -q out >back.trs
+	for key in arg.n arg.late arg.truth name; do
+		same 'depth >= 0' -g $key
+	done
+	same 'arg.n == 1' -g name
+	same 'arg.late < -2' -g name
+	diff <(rows <x.trs) <(rows <back.trs)
+	# a second time, too
+	rm -rf again
+	trencode -q -t ctf -o again back.trs
+	diff <(rows <x.trs) <(trdecode -q again | rows)
+}
+
+@test "arguments of nested values, and of functions that the metadata does not name" {
+	rm -rf x
+	mkdir x
+	cat >x/metadata <<-END
+		/* CTF 1.8 */
+		typealias integer { size = 8; align = 8; } := u8;
+		trace { major = 1; minor = 8; byte_order = le; };
+		event { name = "entry"; model.emf.uri = "urn:trutils:enter"; fields := struct { string _name; u8 _depth; string _args; }; };
+	END
+	printf 'f\0\0{"a":{"b":[1,{"c":"0x1f"}]}}\0f\0\1{"z":2, "a":{"b":[]}}\0' >x/s
+	run -0 pipefail "trdecode -q x | trencode -q -t ndjson | jq -c '.args'"
+	assert_line '{"a":{"b":[1,{"c":"0x1f"}]}}'
+	assert_line '{"z":2,"a":{"b":[]}}'
+	run -0 pipefail "trdecode -q x | trfilter -q 'arg.a.b.1.c == 0x1f' | trencode -q -t ndjson | jq -c '.args'"
+	assert_output '{"a":{"b":[1,{"c":"0x1f"}]}}'
+	run -0 pipefail "trdecode -q x | trfilter -q 'arg.z == 2' | trencode -q -t ndjson | jq -c '.args.z'"
+	assert_output 2
+}
+
+@test "JSON of a hostile trace is bounded: names, shapes, nesting" {
+	local i
+	rm -rf x
+	mkdir x
+	cat >x/metadata <<-END
+		/* CTF 1.8 */
+		typealias integer { size = 8; align = 8; } := u8;
+		trace { major = 1; minor = 8; byte_order = le; };
+		event { name = "entry"; model.emf.uri = "urn:trutils:enter"; fields := struct { string _name; u8 _depth; string _args; }; };
+	END
+	awk 'BEGIN { for (i = 0; i < 6000; i++) printf "f%c%c{\"n%d\":1,\"o\":{\"m%d\":[[[{}]]]}}%c", 0, 0, i, i, 0 }' >x/s
+	run -0 --separate-stderr trdecode -o y x
+	assert_equal "$stderr" 'trdecode: x: functions with more than 256 arguments: the others are left out'
+	run -0 pipefail "trencode -q -t ndjson y | jq -c 'select(.args.n7) | .args'"
+	assert_output '{"n7":1,"o":{"m7":[[[{}]]]}}'
+}
+
 @test "an object of JSON that is none is a text" {
 	local text
 	for text in '{"a":1' '{"a":bogus}' '{"a":01}' '{"a":1,}' '{a:1}' '{"a":"\q"}' "$(printf '{"a":%0100d' 0 | tr 0 '[')"; do

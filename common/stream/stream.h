@@ -197,7 +197,7 @@ enum field_role {
 	ROLE_TID = 8,
 	ROLE_CALL = 9, /* u32 in the fixed part: number of the call among its source's */
 	ROLE_ROW = 10, /* a copy of data of the row: its thread, the depth and name of its call */
-	ROLE_ARGUMENTS = 11, /* text: arguments and return values of a call, an object of JSON */
+	ROLE_ARGUMENTS = 11, /* text: arguments or return values of a call */
 };
 
 enum definition_kind {

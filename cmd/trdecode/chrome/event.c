@@ -7,6 +7,7 @@
 
 #include "cmd/trdecode/chrome/chrome.h"
 #include "common/stream/value.h"
+#include "common/value/json_text.h"
 
 enum { ARGUMENTS_MOST = 1024 };
 
@@ -52,27 +53,6 @@ bool chrome_time(const char *text, int64_t *ns)
 
 /* --- arguments --- */
 
-/* Append a number: an integer if it is whole and fits, else a double. */
-static int put_number(struct buffer *b, const char *text)
-{
-	double real = strtod(text, NULL);
-	bool minus = *text == '-', whole = !strpbrk(text, ".eE");
-	uint64_t n = 0;
-	uint8_t bytes[8];
-
-	for (const char *p = text + minus; whole && *p; p++)
-		if (__builtin_mul_overflow(n, 10u, &n) ||
-		    __builtin_add_overflow(n, (unsigned)(*p - '0'), &n))
-			whole = false;
-	if (whole && minus && n <= (uint64_t)INT64_MAX + 1)
-		return value_put_uint(b, VALUE_NEGATIVE, n);
-	if (whole && !minus)
-		return value_put_uint(b, VALUE_UINT, n);
-	memcpy(bytes, &real, 8);
-	put_u64(bytes, get_uint(bytes, 8, __BYTE_ORDER == __BIG_ENDIAN));
-	return value_put_float(b, bytes, 8);
-}
-
 /* Append the value that token began; an object or array as its text. */
 static int put_value(struct chrome *c, struct json_reader *r, enum json_token token)
 {
@@ -81,7 +61,7 @@ static int put_value(struct chrome *c, struct json_reader *r, enum json_token to
 
 	switch (token) {
 	case JSON_STRING: return value_put_bytes(b, VALUE_STRING, r->text.data, r->text.size);
-	case JSON_NUMBER: return put_number(b, (char *)r->text.data);
+	case JSON_NUMBER: return json_text_number(b, (const char *)r->text.data, r->text.size);
 	case JSON_TRUE: return value_put_simple(b, VALUE_TRUE);
 	case JSON_FALSE: return value_put_simple(b, VALUE_FALSE);
 	case JSON_NULL: return value_put_simple(b, VALUE_NULL);

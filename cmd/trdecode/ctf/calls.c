@@ -212,7 +212,8 @@ uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const
 
 	if (c->call_kind == CALL_TEXT) {
 		at = ctf_calls_string(tail, c->string, &size);
-		return named_location(f->trace->ctf, at ? at : "", size);
+		return ctf_arguments_location(f->trace->ctf,
+					      writer_string(f->trace->ctf->w, at ? at : "", size));
 	}
 	if (c->call_kind == CALL_NAMED) {
 		if (!c->location) {

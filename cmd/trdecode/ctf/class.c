@@ -378,6 +378,9 @@ static int finish_class(struct ctf_class *c)
 		c->kind = KIND_INSTANT;
 		c->call_kind = CALL_NONE;
 	}
+	/* the name, the arguments, and of own traces the comm */
+	c->has_arguments = c->plain && c->call_kind == CALL_TEXT && c->arguments != CTF_NO_STRING &&
+			   c->nstrings == 2u + (c->stream->trace->own && c->comm_string);
 	c->stream->trace->has_gaps |= c->call_kind == CALL_GAP;
 	c->numbered = c->numbered && c->number.at >= 0 && c->kind != KIND_INSTANT;
 	if (c->action == CTF_SWITCH ? c->plain && c->argument[0].at < 0

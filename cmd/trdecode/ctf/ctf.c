@@ -340,6 +340,7 @@ static void ctf_close(struct input *in)
 	id_cache_free(&ctf->declared);
 	if (ctf->flows)
 		ctf_flows_leave(&in->decoding->ctf_flows);
+	ctf_arguments_free(ctf);
 	buffer_free(&ctf->fixed);
 	buffer_free(&ctf->tail);
 	free(ctf);

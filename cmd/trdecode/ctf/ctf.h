@@ -12,6 +12,7 @@
 #ifndef TR_TRDECODE_CTF_CTF_H
 #define TR_TRDECODE_CTF_CTF_H
 
+#include "common/formats/ctf.h"
 #include "common/util/heap.h"
 #include "common/util/idmap.h"
 #include "common/util/id_cache.h"
@@ -59,6 +60,7 @@ struct ctf_class {
 	struct ctf_layout layout;
 	bool usable;
 	bool plain; /* moves convert all its data: numbers, texts and strings; else values do */
+	bool has_arguments; /* plain, but its strings become values: trencode wrote them as JSON */
 	struct ctf_move *moves;
 	uint32_t nmoves;
 	uint32_t fixed_size;
@@ -211,6 +213,22 @@ struct ctf_file {
 	struct ctf_thread thread;
 };
 
+/* The arguments that trencode wrote as JSON. */
+struct ctf_arguments {
+	struct id_cache numbers; /* of names of functions: index + 1 in functions */
+	struct ctf_function *functions;
+	size_t count, capacity;
+	size_t declared;	/* members of the locations declared so far */
+	struct id_cache shapes; /* definitions of structs, by the names of their members */
+	uint32_t nshapes;
+	bool left_out; /* reported: an argument was left out */
+
+	/* one event */
+	struct buffer values, text, key;
+	uint32_t *used; /* definitions that the values name */
+	size_t nused, used_capacity;
+};
+
 /* The state of decoding one input. */
 struct ctf {
 	struct input *input;
@@ -228,6 +246,7 @@ struct ctf {
 	struct id_cache declared; /* lanes, spaces and locations */
 	struct ctf_flows *flows;
 	struct buffer fixed, tail;
+	struct ctf_arguments arguments;
 };
 
 /* --- trace.c --- */
@@ -342,6 +361,17 @@ void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed, const struct
 int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
 		    const struct buffer *tail);
 struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu);
+
+/* --- arguments.c --- */
+
+/* Take the names of a function's arguments from a variable of env. */
+int ctf_arguments_declare(struct ctf *ctf, const char *json);
+/* Convert an event's arguments, a string of the tail, to details in ctf->arguments.values. */
+int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buffer *tail);
+/* Return the location of a function, which declares all arguments known so far. name: a string of
+ * the writer. */
+uint32_t ctf_arguments_location(struct ctf *ctf, uint32_t name);
+void ctf_arguments_free(struct ctf *ctf);
 
 /* --- lane.c --- */
 

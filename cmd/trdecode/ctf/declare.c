@@ -225,15 +225,18 @@ int ctf_class_declare(struct ctf_class *c)
 
 		first[1 + i] = s ? s->children : NULL;
 		for (struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
-			if (c->plain)
+			if (c->has_arguments && p->kind == CTF_STRING)
+				continue;
+			else if (c->plain)
 				declare_field(c, p, &fields[type.nfields++], &at, &string);
 			else if (declare_values(c, p))
 				return -1;
 	}
 	if (c->plain) {
 		c->fixed_size = (uint32_t)align_up(at, 4);
-		type.flags = (c->nstrings ? TYPE_TAIL : 0) | (c->per_cpu ? TYPE_PER_CPU : 0) |
-			     (c->inner ? TYPE_INNER : 0) | (c->of_kernel ? TYPE_KERNEL : 0) |
+		type.flags = (c->nstrings ? TYPE_TAIL : 0) | (c->has_arguments ? TYPE_VALUES : 0) |
+			     (c->per_cpu ? TYPE_PER_CPU : 0) | (c->inner ? TYPE_INNER : 0) |
+			     (c->of_kernel ? TYPE_KERNEL : 0) |
 			     (c->numbered	 ? TYPE_CALL_NUMBER
 			      : c->depth.at >= 0 ? TYPE_DEPTH
 						 : 0);

@@ -230,7 +230,7 @@ static int put_row(struct ctf_file *f)
 	struct ctf *ctf = f->trace->ctf;
 	struct ctf_class *k = f->class;
 	const uint8_t *fixed = ctf->fixed.data;
-	const struct buffer *tail = &ctf->tail;
+	const struct buffer *tail = &ctf->tail, *values = tail;
 	uint32_t lane, location = 0,
 		       depth = k->depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->depth);
 
@@ -240,6 +240,12 @@ static int put_row(struct ctf_file *f)
 	if (k->call_kind != CALL_NONE || !k->plain) {
 		if (k->call_kind == CALL_GAP)
 			return put_own_gap(f, lane);
+		if (k->has_arguments) {
+			/* before the location, which declares their names */
+			if (ctf_arguments_read(k, f, tail))
+				return -1;
+			values = &ctf->arguments.values;
+		}
 		location = k->plain ? ctf_calls_location(k, f, fixed, tail) : k->location;
 		if (!location)
 			return -1;
@@ -247,8 +253,11 @@ static int put_row(struct ctf_file *f)
 	for (uint32_t i = 0; i < k->ndefinitions; i++)
 		if (writer_use_definition(ctf->w, k->definitions[i]))
 			return -1;
+	for (size_t i = 0; k->has_arguments && i < ctf->arguments.nused; i++)
+		if (writer_use_definition(ctf->w, ctf->arguments.used[i]))
+			return -1;
 	if (writer_row_data(ctf->w, f->next.time, lane, k->type, location, depth, fixed,
-			    k->fixed_size, tail->data, (uint32_t)tail->size,
+			    k->fixed_size, values->data, (uint32_t)values->size,
 			    k->nstrings || !k->plain))
 		return -1;
 	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;

@@ -137,8 +137,12 @@ int ctf_trace_declare(struct ctf_trace *t)
 							    writer_text(w, ctf->input->name), 8,
 							    t->metadata.big});
 	for (const struct ctf_env *v = t->metadata.env; v && !failed; v = v->next)
-		failed = v->text ? buffer_printf(&text, "%s %s\n", v->name, v->text)
-				 : buffer_printf(&text, "%s %" PRId64 "\n", v->name, v->number);
+		if (t->own && v->text && !strncmp(v->name, CTF_ARGUMENTS, sizeof CTF_ARGUMENTS - 1))
+			failed = ctf_arguments_declare(ctf, v->text);
+		else
+			failed = v->text ? buffer_printf(&text, "%s %s\n", v->name, v->text)
+					 : buffer_printf(&text, "%s %" PRId64 "\n", v->name,
+							 v->number);
 	if (!failed && text.size)
 		failed = writer_meta(w, t->source, "ctf.env", text.data, text.size);
 	buffer_free(&text);

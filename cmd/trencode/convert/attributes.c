@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/convert/attribute_members.h"
 #include "cmd/trencode/convert/attribute_values.h"
 #include "common/value/argument.h"
 #include "common/util/buffer_file.h"
@@ -153,8 +152,10 @@ static uint32_t argument_name(struct attributes *a, const struct event *ev,
 		return d->members[index - 1].name.number;
 	if (slot && a->names[slot])
 		return a->names[slot];
+	/* of uftrace, or read back from a trace that was converted */
 	if (index > FLOAT_ARGUMENTS && ev->type->source &&
-	    !strcmp(ev->type->source->format.text, "uftrace"))
+	    (!strcmp(ev->type->source->format.text, "uftrace") ||
+	     !strcmp(ev->type->source->format.text, "ctf")))
 		snprintf(text, sizeof text, "fparg%" PRIu64, index - FLOAT_ARGUMENTS);
 	else
 		snprintf(text, sizeof text, "arg%" PRIu64, index);
@@ -271,29 +272,17 @@ bool attribute_wanted(const struct field *f)
 	       strncmp(f->name.text, "common_", 7) != 0;
 }
 
-/* Append the arguments of a call that are one text in the source. */
+/* Append the arguments of a call that are one text in the source, of LTTng: "_return". */
 static int append_arguments(struct attributes *a, const struct field *f,
 			    const struct attribute *text, struct buffer *to)
 {
-	const char *at = text->text, *end = at + text->number, *name;
+	size_t skip = f->name.size > 1 && f->name.text[0] == '_';
 	struct attribute item = *text;
-	size_t n;
 
 	if (!text->number)
 		return 0;
-	if (!attribute_is_object(at, text->number)) {
-		/* of LTTng: "_return" */
-		n = f->name.size > 1 && f->name.text[0] == '_';
-		item.name =
-			dictionary_text(a->dictionary, f->name.text + n, f->name.size - n).number;
-		return append_item(a, to, &item);
-	}
-	while (attribute_member(&at, end, &item, &name, &n)) {
-		item.name = dictionary_text(a->dictionary, name, n).number;
-		if (append_item(a, to, &item))
-			return -1;
-	}
-	return 0;
+	item.name = dictionary_text(a->dictionary, f->name.text + skip, f->name.size - skip).number;
+	return append_item(a, to, &item);
 }
 
 /* Append the number of a call or frame: every event of apitrace has one or two. */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/convert/convert.h"
+#include "common/formats/ctf.h"
 #include "common/util/utf8.h"
+#include "common/value/json.h"
 #include "common/util/version.h"
 #include "cmd/trencode/ctf/ctf.h"
 #include "cmd/trencode/convert/kernel_messages.h"
@@ -21,6 +23,8 @@ void ctf_classes_free(struct ctf_classes *c)
 	free(c->classes);
 	intern_free(&c->keys);
 	buffer_free(&c->text);
+	buffer_free(&c->arguments);
+	free(c->locations);
 }
 
 static int put_text(struct buffer *b, const char *s)
@@ -246,6 +250,34 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 	return r ? NULL : cl;
 }
 
+int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location)
+{
+	uint8_t *known = array_reach(c->locations, &c->nlocations, location, sizeof *known);
+	const struct location *l = dictionary_location(d, location);
+	const struct definition *names = l ? l->arguments : NULL;
+	struct buffer json = {0};
+	struct text_ref name;
+	int r;
+
+	if (!known)
+		return -1;
+	c->locations = known;
+	if (known[location] || !names || !names->count)
+		return 0;
+	known[location] = 1;
+	name = dictionary_location_name(d, location);
+	r = buffer_u8(&json, '[') || json_append_string(&json, name.text, name.size);
+	for (uint32_t i = 0; !r && i < names->count; i++)
+		r = buffer_u8(&json, ',') || json_append_string(&json, names->members[i].name.text,
+								names->members[i].name.size);
+	r = r || buffer_u8(&json, ']') ||
+	    buffer_printf(&c->arguments, "\t" CTF_ARGUMENTS "%zu = ", c->narguments++) ||
+	    put_quoted(&c->arguments, (const char *)json.data, json.size) ||
+	    put_text(&c->arguments, ";\n");
+	buffer_free(&json);
+	return r ? -1 : 0;
+}
+
 /* --- the metadata --- */
 
 static int put_integers(struct buffer *b)
@@ -319,7 +351,9 @@ int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const stru
 		     "u32 stream_id; };\n};\n\nenv {\n\ttracer_name = \"trencode\";\n"
 		     "\ttracer_version = \"" TRUTILS_VERSION "\";\n\tsource = ") ||
 	    put_quoted(to, source ? source->text : "", source ? source->size : 0) ||
-	    put_text(to, ";\n};\n\n") || put_clock(to, clock))
+	    put_text(to, ";\n") ||
+	    (c->arguments.size && buffer_append(to, c->arguments.data, c->arguments.size)) ||
+	    put_text(to, "};\n\n") || put_clock(to, clock))
 		return -1;
 	for (int i = 0; i < CTF_STREAM_CLASSES; i++)
 		if (c->ids[i] && put_stream(to, (enum ctf_stream_class)i))

@@ -246,7 +246,8 @@ static int put_event(struct ctf_encoder *s, struct buffer *b, const struct ctf_c
 	    buffer_u32(b, (uint32_t)lane_ids->tid) || put_cached(b, &s->texts, lane->comm.number) ||
 	    (cl->named && put_cached(b, &s->locations, ev->location)) ||
 	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && put_call(s, b, ev)) ||
-	    (cl->values && put_args(s, b, ev)))
+	    (cl->values && (ctf_location(&s->classes, s->attributes.dictionary, ev->location) ||
+			    put_args(s, b, ev))))
 		return -1;
 	for (size_t i = 0; i < cl->nfields; i++)
 		if (put_field(s, b, ev, &cl->fields[i]))

@@ -35,7 +35,10 @@ struct ctf_class {
 
 /* The classes declared so far. */
 struct ctf_classes {
-	struct buffer text; /* declarations in TSDL */
+	struct buffer text;	 /* declarations in TSDL */
+	struct buffer arguments; /* of each location that has some: a variable of env */
+	uint8_t *locations;	 /* by number: 1 if in arguments */
+	size_t nlocations, narguments;
 	struct intern keys; /* type, kind of file, named: index in classes */
 	struct ctf_class *classes;
 	size_t count, capacity;
@@ -45,6 +48,9 @@ struct ctf_classes {
 /* Return the class of an event, which is declared when it is new. NULL: out of memory. */
 const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 				  enum ctf_stream_class stream);
+/* Record the names of a location's arguments in the metadata, before its first event is written.
+ * location 0: none. */
+int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location);
 /* Append the whole metadata, classes included. clock may be NULL. */
 int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
 		 const struct text_ref *source, struct buffer *to);

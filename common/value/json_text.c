@@ -1,11 +1,10 @@
-/*
- * attribute_members.c - the members of a JSON object as attributes: trencode writes the arguments
- * of a call so into a trace without values
- *
- * The text is from a file, so all of it is checked before a member is used.
- */
-#include "cmd/trencode/convert/attribute_members.h"
+#include "common/value/json_text.h"
 
+#include <endian.h>
+#include <stdlib.h>
+
+#include "common/stream/value.h"
+#include "common/util/bytes.h"
 #include "common/util/utf8.h"
 
 enum { NESTING = 64 };
@@ -36,8 +35,10 @@ static bool is_hex(const char *p, const char *end)
 static const char *string_end(const char *p, const char *end)
 {
 	const char *from = ++p;
+	unsigned char all = 0;
 
 	for (; p < end && *p != '"'; p++) {
+		all |= (unsigned char)*p;
 		if ((unsigned char)*p < ' ')
 			return NULL;
 		if (*p != '\\')
@@ -47,7 +48,7 @@ static const char *string_end(const char *p, const char *end)
 		if (*p == 'u' && !is_hex(p + 1, end))
 			return NULL;
 	}
-	return p < end && is_utf8(from, p) ? p + 1 : NULL;
+	return p < end && (all < 0x80 || is_utf8(from, p)) ? p + 1 : NULL;
 }
 
 static const char *digits_end(const char *p, const char *end)
@@ -135,7 +136,7 @@ static const char *value_end(const char *p, const char *end, int nesting)
 		return children_end(p, end, nesting);
 	if (*p == '"')
 		return string_end(p, end);
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+	for (size_t i = 0; *p >= 'f' && i < sizeof words / sizeof *words; i++) {
 		size_t n = strlen(words[i]);
 
 		if ((size_t)(end - p) >= n && !memcmp(p, words[i], n))
@@ -144,29 +145,105 @@ static const char *value_end(const char *p, const char *end, int nesting)
 	return number_end(p, end);
 }
 
-bool attribute_is_object(const char *text, size_t n)
+bool json_text_is_object(const char *text, size_t n)
 {
 	return n && *text == '{' && value_end(text, text + n, 0) == text + n;
 }
 
-bool attribute_member(const char **at, const char *end, struct attribute *item, const char **name,
-		      size_t *name_size)
+bool json_text_member(const char **at, const char *end, struct json_member *m)
 {
-	const char *p = skip_blanks(*at + 1, end), *value;
+	/* at the '{' or '[', or at the ',' before the member */
+	const char *p = skip_blanks(*at + 1, end);
 
-	if (*p != '"')
+	*m = (struct json_member){.name = "", .value = p};
+	if (p == end || *p == '}' || *p == ']')
 		return false;
-	*name = p + 1;
-	*name_size = (size_t)(string_end(p, end) - p) - 2;
-	value = member_value(p, end);
-	p = value_end(value, end, 0);
-	*item = (struct attribute){
-		.kind = ATTRIBUTE_JSON, .number = (uint64_t)(p - value), .text = value};
-	if (*value == '"' && !memchr(value, '\\', (size_t)(p - value))) {
-		item->kind = ATTRIBUTE_TEXT;
-		item->text = value + 1;
-		item->number -= 2;
+	if (**at == '{' || **at == ',') {
+		const char *name_end = *p == '"' ? string_end(p, end) : NULL;
+		const char *colon = name_end ? skip_blanks(name_end, end) : end;
+
+		if (colon < end && *colon == ':') {
+			m->name = p + 1;
+			m->name_size = (size_t)(name_end - p) - 2;
+			m->value = skip_blanks(colon + 1, end);
+		}
 	}
+	p = value_end(m->value, end, 0);
+	m->value_size = (size_t)(p - m->value);
 	*at = skip_blanks(p, end);
 	return true;
+}
+
+static uint32_t hex_code(const char *p)
+{
+	char text[5] = {p[0], p[1], p[2], p[3]};
+
+	return (uint32_t)strtoul(text, NULL, 16);
+}
+
+/* Append the character of the escape \\uXXXX at p, or of two that are a surrogate pair. Returns the
+ * bytes that were read; 0: out of memory. */
+static size_t put_code(struct buffer *to, const char *p, const char *end)
+{
+	uint32_t c = hex_code(p + 2), low;
+	size_t n = 6;
+
+	if (c >= 0xd800 && c < 0xdc00 && end - p >= 12 && p[6] == '\\' && p[7] == 'u') {
+		low = hex_code(p + 8);
+		if (low >= 0xdc00 && low < 0xe000) {
+			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+			n = 12;
+		}
+	}
+	return utf8_put(to, c >= 0xd800 && c < 0xe000 ? 0xfffd : c) ? 0 : n;
+}
+
+int json_text_string(struct buffer *to, const char *p, size_t n)
+{
+	static const char letters[] = "bfnrt", characters[] = "\b\f\n\r\t";
+	const char *end = p + n;
+
+	while (p < end) {
+		const char *escape = memchr(p, '\\', (size_t)(end - p)), *letter;
+		size_t plain = (size_t)((escape ? escape : end) - p);
+
+		if (plain && buffer_append(to, p, plain))
+			return -1;
+		p += plain;
+		if (!escape)
+			break;
+		if (p[1] == 'u') {
+			n = put_code(to, p, end);
+			if (!n)
+				return -1;
+			p += n;
+			continue;
+		}
+		letter = strchr(letters, p[1]);
+		if (buffer_u8(to, (uint8_t)(letter ? characters[letter - letters] : p[1])))
+			return -1;
+		p += 2;
+	}
+	return 0;
+}
+
+int json_text_number(struct buffer *to, const char *p, size_t n)
+{
+	bool minus = *p == '-', whole = true;
+	uint64_t number = 0;
+	uint8_t bytes[8];
+	double real;
+
+	for (size_t i = minus; whole && i < n; i++)
+		whole = p[i] >= '0' && p[i] <= '9' &&
+			!__builtin_mul_overflow(number, 10u, &number) &&
+			!__builtin_add_overflow(number, (unsigned)(p[i] - '0'), &number);
+	if (whole && minus && number && number <= (uint64_t)INT64_MAX + 1)
+		return value_put_uint(to, VALUE_NEGATIVE, number);
+	if (whole && !minus)
+		return value_put_uint(to, VALUE_UINT, number);
+	real = strtod(p, NULL);
+	memcpy(bytes, &real, 8);
+	put_u64(bytes, get_uint(bytes, 8, __BYTE_ORDER == __BIG_ENDIAN));
+	return value_put_float(to, bytes, 8);
 }
