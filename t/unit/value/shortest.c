@@ -173,7 +173,7 @@ static void test_powers(void)
 static void test_halves(void)
 {
 	/* integers around 2^53, and a half between two decimals of 15 to 17 digits */
-	for (int e = 45; e < 70; e++)
+	for (int e = 45; e <= 64; e++)
 		for (int i = 0; i < 40; i++) {
 			double x = ldexp(1, e) + (double)(next() >> (64 - e));
 
