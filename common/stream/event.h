@@ -47,7 +47,7 @@ struct block {
 	uint64_t base, last; /* lowest and highest time, ns or ticks */
 	uint32_t rows;
 	uint16_t row_flags; /* enum events_flags */
-	uint32_t ntypes, nlanes, nplaces;
+	uint32_t ntypes, nlanes, nlocations;
 	const struct type **types; /* by index in the block */
 	const struct lane **lanes;
 	const uint32_t *locations;			   /* numbers; locations[0] is 0 */

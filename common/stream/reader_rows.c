@@ -24,7 +24,7 @@ static bool make_room(struct events_tables *t, const struct block *b)
 {
 	const struct type **types = roomy(t->types, &t->types_capacity, b->ntypes, sizeof *types);
 	const struct lane **lanes = roomy(t->lanes, &t->lanes_capacity, b->nlanes, sizeof *lanes);
-	uint32_t *locations = roomy(t->locations, &t->locations_capacity, (size_t)b->nplaces + 1,
+	uint32_t *locations = roomy(t->locations, &t->locations_capacity, (size_t)b->nlocations + 1,
 				    sizeof *locations);
 
 	if (types)
@@ -46,7 +46,7 @@ const char *events_block_head(struct block *b)
 	b->row_flags = get_u16(p + 20);
 	b->ntypes = get_u16(p + 22);
 	b->nlanes = get_u16(p + 24);
-	b->nplaces = get_u32(p + 28);
+	b->nlocations = get_u32(p + 28);
 	return b->last < b->base || (uint64_t)b->rows * NARROW_ROW > b->length
 		       ? "an event block with an impossible head"
 		       : NULL;
@@ -55,7 +55,7 @@ const char *events_block_head(struct block *b)
 const char *events_block_tables(struct events_tables *t, const struct dictionary *d,
 				struct block *b)
 {
-	size_t n = (size_t)b->ntypes + b->nlanes + b->nplaces, table = align_up(4 * n, 8);
+	size_t n = (size_t)b->ntypes + b->nlanes + b->nlocations, table = align_up(4 * n, 8);
 	const uint8_t *p = b->payload + EVENTS_HEADER;
 	uint32_t number;
 
@@ -79,7 +79,7 @@ const char *events_block_tables(struct events_tables *t, const struct dictionary
 	}
 	b->location_ids = p;
 	t->locations[0] = 0;
-	for (uint32_t i = 0; i < b->nplaces; i++, p += 4) {
+	for (uint32_t i = 0; i < b->nlocations; i++, p += 4) {
 		number = idmap_get(&d->ids[ENTRY_LOCATION], get_u32(p));
 		if (!number)
 			return "an event block of an undeclared location";
@@ -114,7 +114,7 @@ static bool wide_rows_sane(const struct block *b)
 {
 	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += WIDE_ROW)
 		if ((get_u64(p) & 0xffffffffffff) > b->last - b->base ||
-		    get_u16(p + 6) >= b->ntypes || get_u32(p + 8) > b->nplaces ||
+		    get_u16(p + 6) >= b->ntypes || get_u32(p + 8) > b->nlocations ||
 		    get_u16(p + 12) >= b->nlanes)
 			return false;
 	return true;
@@ -127,18 +127,18 @@ static bool wide_rows_sane(const struct block *b)
  * is larger borrows its guard bit, so the guard bits of all rows show whether one was larger.
  */
 struct row_limits {
-	uint64_t time_place, lane_type;
+	uint64_t time_location, lane_type;
 };
 
-#define TIME_PLACE  0x0000ffff00ffffffu
-#define LANE_TYPE   0x00ff0000ff000000u
-#define TIME_GUARDS (1ull << 24 | 1ull << 48)
-#define LANE_GUARDS (1ull << 32 | 1ull << 56)
+#define TIME_LOCATION 0x0000ffff00ffffffu
+#define LANE_TYPE     0x00ff0000ff000000u
+#define TIME_GUARDS   (1ull << 24 | 1ull << 48)
+#define LANE_GUARDS   (1ull << 32 | 1ull << 56)
 
 static struct row_limits narrow_limits(const struct block *b)
 {
 	uint64_t span = b->last - b->base < 0xffffff ? b->last - b->base : 0xffffff,
-		 location = b->nplaces < 0xffff ? b->nplaces : 0xffff,
+		 location = b->nlocations < 0xffff ? b->nlocations : 0xffff,
 		 lane = b->nlanes < 0x100 ? b->nlanes - 1 : 0xff,
 		 type = b->ntypes < 0x100 ? b->ntypes - 1 : 0xff;
 
@@ -148,7 +148,7 @@ static struct row_limits narrow_limits(const struct block *b)
 
 static inline bool narrow_row_sane(const struct row_limits *l, uint64_t row)
 {
-	return !((~(l->time_place - (row & TIME_PLACE)) & TIME_GUARDS) |
+	return !((~(l->time_location - (row & TIME_LOCATION)) & TIME_GUARDS) |
 		 (~(l->lane_type - (row & LANE_TYPE)) & LANE_GUARDS));
 }
 
@@ -168,15 +168,16 @@ static bool narrow_rows_sane(const struct block *b, const uint8_t *p, const uint
 {
 	struct row_limits l = narrow_limits(b);
 #if __BYTE_ORDER == __LITTLE_ENDIAN
-	pair time_place = {TIME_GUARDS, TIME_GUARDS}, lane_type = {LANE_GUARDS, LANE_GUARDS};
+	pair time_location = {TIME_GUARDS, TIME_GUARDS}, lane_type = {LANE_GUARDS, LANE_GUARDS};
 
 	for (; end - p >= 4 * NARROW_ROW; p += 4 * NARROW_ROW) {
 		pair v = two_rows(p), w = two_rows(p + 2 * NARROW_ROW);
 
-		time_place &= (l.time_place - (v & TIME_PLACE)) & (l.time_place - (w & TIME_PLACE));
+		time_location &= (l.time_location - (v & TIME_LOCATION)) &
+				 (l.time_location - (w & TIME_LOCATION));
 		lane_type &= (l.lane_type - (v & LANE_TYPE)) & (l.lane_type - (w & LANE_TYPE));
 	}
-	if ((time_place[0] & time_place[1] & TIME_GUARDS) != TIME_GUARDS ||
+	if ((time_location[0] & time_location[1] & TIME_GUARDS) != TIME_GUARDS ||
 	    (lane_type[0] & lane_type[1] & LANE_GUARDS) != LANE_GUARDS)
 		return false;
 #endif
@@ -274,7 +275,8 @@ size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows
 		type = wide ? get_u16(p + 6) : p[6];
 		location = wide ? get_u32(p + 8) : get_u16(p + 4);
 		lane = wide ? get_u16(p + 12) : p[3];
-		if (delta > span || type >= b->ntypes || lane >= b->nlanes || location > b->nplaces)
+		if (delta > span || type >= b->ntypes || lane >= b->nlanes ||
+		    location > b->nlocations)
 			break;
 		t = b->types[type];
 		size += t->fixed_size;

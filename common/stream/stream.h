@@ -16,7 +16,7 @@ enum {
 		24, /* u32 sync, u16 kind, u16 flags, u32 length, u32 crc, u32 zero, u32 check */
 	BLOCK_CHECKED = 20, /* bytes of the header that check is the CRC-32 of */
 	EVENTS_HEADER = 32, /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
-			       u16 zero, u32 places */
+			       u16 zero, u32 locations */
 	ENTRY_HEADER = 16,  /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
 	TYPE_HEAD = 40,	    /* a type's entry; FIELD_SIZE bytes for each field follow */
 	FIELD_SIZE = 32,

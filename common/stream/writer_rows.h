@@ -102,7 +102,7 @@ struct rows {
 	uint8_t *row, *first, *limit;
 	uint64_t base, last;
 	const struct slot *locations;
-	size_t nplaces;
+	size_t nlocations;
 	uint32_t block; /* 0: no open block takes narrow rows */
 };
 
@@ -118,7 +118,7 @@ static inline void rows_open(struct rows *r, const struct writer *w)
 	r->base = w->base;
 	r->last = w->last;
 	r->locations = w->locations.slot;
-	r->nplaces = w->locations.size;
+	r->nlocations = w->locations.size;
 	r->block = w->quick ? w->block : 0;
 }
 
@@ -146,7 +146,7 @@ static inline bool rows_put(struct rows *r, const struct row_bits *b, uint64_t t
 	uint64_t delta = time - r->base;
 
 	if (__builtin_expect(delta >= 1 << 24 || r->row > r->limit || depth > 255 ||
-				     location >= r->nplaces ||
+				     location >= r->nlocations ||
 				     r->locations[location].block != r->block,
 			     0))
 		return false;

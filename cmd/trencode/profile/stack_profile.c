@@ -69,15 +69,15 @@ static int profile_plan(struct stack_profile *s, const struct block *b)
 {
 	uint32_t *planned;
 
-	if (b->nplaces >= s->nplanned) {
+	if (b->nlocations >= s->nplanned) {
 		/* index 0 is no location, and not counted */
-		planned = realloc(s->planned, (b->nplaces + (size_t)1) * sizeof(*planned));
+		planned = realloc(s->planned, (b->nlocations + (size_t)1) * sizeof(*planned));
 		if (!planned)
 			return -1;
 		s->planned = planned;
-		s->nplanned = b->nplaces + (size_t)1;
+		s->nplanned = b->nlocations + (size_t)1;
 	}
-	for (uint32_t i = 0; i <= b->nplaces; i++) {
+	for (uint32_t i = 0; i <= b->nlocations; i++) {
 		uint32_t location = b->locations[i], name;
 
 		s->planned[i] = 0;

@@ -15,7 +15,7 @@ struct block_queue_layout block_queue_layout(const struct block *b, size_t paylo
 	l.types = l.states + align_up(rows, 8);
 	l.lanes = l.types + b->ntypes * sizeof *b->types;
 	l.locations = l.lanes + b->nlanes * sizeof *b->lanes;
-	l.size = l.locations + ((size_t)b->nplaces + 1) * sizeof *b->locations;
+	l.size = l.locations + ((size_t)b->nlocations + 1) * sizeof *b->locations;
 	return l;
 }
 
@@ -34,7 +34,7 @@ void block_queue_point(struct block *b, uint8_t *memory, const struct block_queu
 
 size_t block_queue_front_size(const struct block *b)
 {
-	return EVENTS_HEADER + align_up(4 * ((size_t)b->ntypes + b->nlanes + b->nplaces), 8);
+	return EVENTS_HEADER + align_up(4 * ((size_t)b->ntypes + b->nlanes + b->nlocations), 8);
 }
 
 /* --- memory and file --- */

@@ -51,7 +51,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 			    .end = end,
 			    .call = NO_PART,
 			    .name = depends & DEPENDS_NAME && !by_type,
-			    .nlocations = b->nplaces + 1};
+			    .nlocations = b->nlocations + 1};
 	if (by_type) {
 		c->type = count;
 		count *= b->ntypes;

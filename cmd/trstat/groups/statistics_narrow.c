@@ -21,7 +21,7 @@ uint64_t statistics_row_mask(const struct statistics *s)
 /* Cache the groups of the block's locations, where known and not those of exec. */
 static int plan_locations(struct statistics *s, const struct block *b)
 {
-	size_t n = (size_t)b->nplaces + 1;
+	size_t n = (size_t)b->nlocations + 1;
 
 	if (n > s->planned_size) {
 		struct planned *planned = realloc(s->planned, n * sizeof(*planned));
