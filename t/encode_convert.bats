@@ -391,3 +391,78 @@ outer\t1\t5000\t3000'
 first\t1\t1000\t1000
 x\t5998\t5998000\t5998000'
 }
+
+@test "ids of asynchronous events keep a name, and are no return values" {
+	local t ids
+	events '"ph":"b","cat":"net","id":"0x10","name":"load","pid":1,"tid":2,"ts":1,"args":{"url":"u1"}' \
+		'"ph":"b","cat":"net","id":"0x11","name":"load","pid":1,"tid":2,"ts":2,"args":{"url":"u2"}' \
+		'"ph":"n","cat":"net","id":"0x11","name":"step","pid":1,"tid":2,"ts":3,"args":{"x":7}' \
+		'"ph":"n","cat":"net","id":"0x12","name":"bare","pid":1,"tid":2,"ts":3.5' \
+		'"ph":"e","cat":"net","id":"0x11","name":"load","pid":1,"tid":2,"ts":4' \
+		'"ph":"b","cat":"net","id":"0x13","name":"wait","pid":1,"tid":2,"ts":4.5' \
+		'"ph":"e","cat":"net","id":"0x13","name":"wait","pid":1,"tid":2,"ts":4.7' \
+		'"ph":"B","name":"load","pid":1,"tid":2,"ts":4.8,"args":{"url":"u3"}' '"ph":"E","pid":1,"tid":2,"ts":4.9' \
+		'"ph":"e","cat":"net","id":"0x10","name":"load","pid":1,"tid":2,"ts":5,"args":{"size":9}' >x.json
+	trdecode -f chrome x.json >x.trs
+	trencode -q -t apitrace -o x.apitrace x.trs
+	run -0 pipefail 'trdecode x.apitrace | trencode --all-calls'
+	assert_line '0 load(url = "u1", size = 9, id = 0x10)'
+	assert_line '1 load(url = "u2", size = ?, id = 0x11)'
+	assert_line '2 step(x = 7, id = 0x11)'
+	assert_line '3 bare(id = 0x12)'
+	assert_line '4 wait(id = 0x13)'
+	assert_line '5 load(url = "u3", size = ?)'
+	# uftrace has no names of arguments
+	trencode -q -t uftrace -o x.uftrace x.trs
+	trdecode x.uftrace | trsym | trencode -t ndjson >got
+	ids=$(jq -c 'select(.name == "load" or .name == "wait") | [.ts, .args]' got)
+	[ "$ids" = '[2000,{"arg1":"u2","arg3":"0x11"}]
+[4500,{"arg1":"0x13"}]
+[4800,null]
+[1000,{"arg1":"u1","arg3":"0x10","return":"(size = 9)"}]' ] || fail "$ids"
+	grep -q '"message":"step\[2\]: step x = 7, id = 0x11"' got
+	grep -q '"message":"bare\[2\]: id=0x12"' got
+	trencode -q -t trace-cmd -o x.trace-cmd x.trs
+	trdecode x.trace-cmd | trsym | trencode -t ndjson | jq -r 'select(.name == "print") | .args.buf' >got
+	diff - got <<-'END'
+		(url = "u1", id = 0x10)
+		(url = "u2", id = 0x11)
+		(id=0x13)
+		(url = "u3")
+		(size = 9)
+	END
+	run -0 pipefail 'trdecode x.trace-cmd | trencode -q -t ndjson | jq -c "select(.name == \"step\" or .name == \"bare\") | .args"'
+	assert_output '{"values":"x = 7, id = 0x11"}
+{"id":18}'
+	trencode -q -t lttng -o x.lttng x.trs
+	trencode -q -t ctf -o x.ctf x.trs
+	for t in lttng ctf; do
+		run -0 pipefail "trdecode x.$t | trencode -t ndjson | grep -v core_marker | jq -c '[.name, .args.id]'"
+		assert_output '["step","0x11"]
+["bare","0x12"]
+["load","0x11"]
+["wait","0x13"]
+["load",null]
+["load","0x10"]'
+	done
+	# a further conversion, in which the id is a field like others
+	trdecode x.ctf | trencode -q -t apitrace -o y.apitrace
+	run -0 pipefail 'trdecode y.apitrace | trencode --all-calls'
+	refute_output --partial ') = '
+	for t in apitrace uftrace trace-cmd lttng ctf chrome; do
+		trencode -q -t $t -o z.$t x.trs
+		trdecode -q z.$t | trsym -q >z.trs
+		[ $t = apitrace ] || diff <(table -g name -a count,min,max z.trs | grep -E '^(load|wait)') \
+			<(table -g name -a count,min,max x.trs | grep -E '^(load|wait)') || fail $t
+		[ $t != apitrace ] || diff <(table -g name -a count z.trs) <(table -g name -a count x.trs)
+	done
+}
+
+@test "the field ret of a leave is the return value in every target" {
+	trdecode -q "$DATA/lttng/v2.6-le64-packed.tar.gz" >x.trs
+	[ "$(trstat -q -g ret -a count -F tsv x.trs | awk '$1 ~ /^-?[0-9]/ { n += $2 } END { print n }')" = 8 ]
+	trencode -q -t apitrace -o x.trace x.trs
+	[ "$(trdecode x.trace | trencode --all-calls | grep -c '^[0-9]* syscall [0-9]*(syscall_id = [0-9]*, ip = 0x[0-9a-f]*) = -\?[0-9]*$')" = 8 ]
+	trencode -q -t trace-cmd -o x.dat x.trs
+	[ "$(trdecode x.dat | trencode -t ndjson | jq -r 'select(.name == "print") | .args.buf' | grep -c '^= -\?[0-9]*$')" = 8 ]
+}

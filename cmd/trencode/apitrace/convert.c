@@ -12,6 +12,8 @@
 #include "cmd/trencode/apitrace/convert.h"
 #include "common/stream/field.h"
 
+enum { ARGUMENTS_MOST = 4096 };
+
 /* The state of the conversion. */
 struct apitrace_conversion {
 	struct conversion conversion;
@@ -66,27 +68,49 @@ static int put_call_row(struct apitrace_conversion *s, const struct convert_row 
 						      : target_event(&s->conversion.d, &ev, e);
 }
 
-/* Convert the values or fields of a call's row into s->tail. */
+/* Returns the number of the function's argument of that name, 0: none. */
+static uint32_t argument_of(const struct apitrace_conversion *s,
+			    const struct apitrace_convert_function *f, struct text_ref name)
+{
+	const struct definition *names =
+		dictionary_location(&s->conversion.d.dictionary, f->location)->arguments;
+
+	/* fields are last */
+	for (uint32_t i = names->count; i; i--)
+		if (names->members[i - 1].name.size == name.size &&
+		    !memcmp(names->members[i - 1].name.text, name.text, name.size))
+			return i;
+	return 0;
+}
+
+/* Convert the values and fields of a call's row into s->tail. */
 static int call_values(struct apitrace_conversion *s, const struct convert_row *r,
 		       const struct apitrace_convert_function *f)
 {
-	bool leave = r->what == CONVERT_LEAVE;
-	struct apitrace_convert_fields *made;
+	const struct event *ev = r->ev;
+	const struct convert_fields *fields;
+
 	s->tail.size = 0;
 	if (r->cut)
 		return 0;
-	if (r->ev->type->flags & TYPE_VALUES)
-		return apitrace_convert_details(&s->values, &s->tail, r->ev, f->keep, f->arguments,
-						&s->extra);
-	if (apitrace_convert_fields(&s->functions, r->ev->type, &made))
+	if (ev->type->flags & TYPE_VALUES &&
+	    apitrace_convert_details(&s->values, &s->tail, ev, f->keep, f->arguments, &s->extra))
 		return -1;
-	/* a .trace names no values of a return */
-	if (leave && made->n > 1)
-		s->extra += made->n > f->arguments ? made->n - f->arguments : 0;
-	return convert_field_values(
-		&s->tail, made->fields,
-		made->n < f->arguments || (leave && made->n == 1) ? made->n : f->arguments, r->ev,
-		leave && made->n == 1);
+	fields = convert_arguments_fields(&s->functions.arguments, ev->type);
+	if (!fields)
+		return -1;
+	for (uint32_t i = 0; i < fields->n; i++) {
+		bool result = convert_is_return(ev->type, fields->list[i].from);
+		uint32_t index = result ? 0 : argument_of(s, f, fields->list[i].from->name);
+
+		/* a leave may have other fields than its enter, which named the arguments */
+		if (!result && !index)
+			s->extra++;
+		else if (convert_field_value(&s->tail, &fields->list[i], ev,
+					     result ? DETAIL_RETURN : DETAIL_ARGUMENT, index))
+			return -1;
+	}
+	return 0;
 }
 
 static int apitrace_convert_call(void *state, const struct convert_row *r, struct error *e)
@@ -112,23 +136,28 @@ static struct apitrace_convert_function *instant_values(struct apitrace_conversi
 							const struct event *ev)
 {
 	struct apitrace_convert_function *f;
+	const struct convert_fields *fields;
 	struct text_ref name;
-	struct apitrace_convert_fields *made;
+	struct event joined;
 
 	s->tail.size = 0;
 	if (ev->type->flags & TYPE_VALUES) {
-		f = apitrace_function_of_values(&s->functions, ev);
-		return f && !apitrace_convert_details(&s->values, &s->tail, ev, f->keep,
+		if (convert_arguments_join(&s->functions.arguments, ev, &joined))
+			return NULL;
+		f = apitrace_function_of_values(&s->functions, &joined);
+		return f && !apitrace_convert_details(&s->values, &s->tail, &joined, f->keep,
 						      f->arguments, &s->extra)
 			       ? f
 			       : NULL;
 	}
-	if (apitrace_convert_fields(&s->functions, ev->type, &made))
+	fields = convert_arguments_fields(&s->functions.arguments, ev->type);
+	f = fields ? apitrace_function_of_fields(&s->functions, ev, fields) : NULL;
+	if (!f)
 		return NULL;
-	f = apitrace_function_of_fields(&s->functions, ev, made);
-	if (!f || convert_field_values(&s->tail, made->fields, made->n, ev, false))
-		return NULL;
-	if (ev->location && f->arguments > made->n) {
+	for (uint32_t i = 0; i < fields->n; i++)
+		if (convert_field_value(&s->tail, &fields->list[i], ev, DETAIL_ARGUMENT, i + 1))
+			return NULL;
+	if (ev->location && f->arguments > fields->n) {
 		name = dictionary_location_name(s->conversion.dictionary, ev->location);
 		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
 		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
@@ -198,6 +227,8 @@ static int apitrace_convert_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->functions.conversion = &s->conversion;
+	s->functions.arguments.dictionary = en->dictionary;
+	s->functions.arguments.most = ARGUMENTS_MOST;
 	s->values.from = en->dictionary;
 	s->values.to = &s->conversion.d;
 	for (int leave = 0; leave < 2; leave++) {
@@ -245,7 +276,7 @@ static int apitrace_convert_end(struct encoding *en, struct error *e)
 	convert_lost(a, s->functions.cut, "names were cut to 32768 bytes");
 	convert_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
 	convert_lost(a, s->values.opaque, "opaque structs are written as blobs or as their names");
-	convert_lost(a, s->functions.fields_lost,
+	convert_lost(a, s->functions.arguments.lost,
 		     "fields of types with more than 4096 are left out");
 	return 0;
 }

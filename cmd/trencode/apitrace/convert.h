@@ -37,45 +37,37 @@ struct apitrace_convert_function {
 	bool keep;	    /* arguments keep their recorded numbers */
 };
 
-/* The fields of one type. */
-struct apitrace_convert_fields {
-	struct convert_field *fields;
-	uint32_t n;
-};
-
 /*
  * The functions of the target trace: one for each name and list of arguments, where the list is
  * known before the call is written. Zero-initialised except conversion.
  */
 struct apitrace_convert_functions {
 	struct conversion *conversion;
-	uint64_t cut, fields_lost; /* names, fields of types */
+	struct convert_arguments arguments;
+	uint64_t cut; /* names */
 
-	/* of calls by location, of instants by location, of instants by type, of lists by known */
+	/* of calls by location * 2 + numbered, of instants by location, of instants by type, of
+	 * lists by known */
 	struct apitrace_convert_function *locations, *instants, *types, *lists;
 	size_t locations_size, instants_size, types_size, lists_size;
 	struct intern known; /* lists of arguments */
 	struct buffer key;
-	struct apitrace_convert_fields *fields; /* by type */
-	size_t fields_size;
 	uint32_t signatures;
 	uint64_t listed; /* arguments in lists */
 };
 
 void apitrace_convert_functions_free(struct apitrace_convert_functions *f);
-/* Find the fields of a type. */
-int apitrace_convert_fields(struct apitrace_convert_functions *f, const struct type *t,
-			    struct apitrace_convert_fields **out);
 /* Return the function of an enter or leave. Its arguments are what the enter recorded. */
 struct apitrace_convert_function *apitrace_function_of_call(struct apitrace_convert_functions *f,
 							    const struct convert_row *r);
-/* Return the function of an event with values, named for its location, or for its type. */
+/* Return the function of an event with values, named for its location, or for its type. ev: the
+ * event with its fields as arguments. */
 struct apitrace_convert_function *apitrace_function_of_values(struct apitrace_convert_functions *f,
 							      const struct event *ev);
 /* Return the function of an event with fields, named for its type; the location, if there is one,
  * is the last argument. */
-struct apitrace_convert_function *
-apitrace_function_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
-			    const struct apitrace_convert_fields *fields);
+struct apitrace_convert_function *apitrace_function_of_fields(struct apitrace_convert_functions *f,
+							      const struct event *ev,
+							      const struct convert_fields *fields);
 
 #endif

@@ -9,38 +9,19 @@
 #include "common/stream/field.h"
 
 enum {
-	ARGUMENTS_MOST = 4096,
 	NAME_MOST = 32 * 1024,
 	LISTED_MOST = 1 << 18, /* arguments of all lists */
 };
 
 void apitrace_convert_functions_free(struct apitrace_convert_functions *f)
 {
-	for (size_t i = 0; i < f->fields_size; i++)
-		free(f->fields[i].fields);
-	free(f->fields);
+	convert_arguments_free(&f->arguments);
 	free(f->locations);
 	free(f->instants);
 	free(f->types);
 	free(f->lists);
 	intern_free(&f->known);
 	buffer_free(&f->key);
-}
-
-int apitrace_convert_fields(struct apitrace_convert_functions *f, const struct type *t,
-			    struct apitrace_convert_fields **out)
-{
-	struct apitrace_convert_fields *fields =
-		array_reach(f->fields, &f->fields_size, t->number, sizeof *fields);
-
-	if (!fields)
-		return -1;
-	f->fields = fields;
-	*out = &fields[t->number];
-	if (!(*out)->fields)
-		(*out)->fields =
-			convert_fields_plan(t, ARGUMENTS_MOST, false, &(*out)->n, &f->fields_lost);
-	return (*out)->fields ? 0 : -1;
 }
 
 /* --- names of arguments --- */
@@ -75,36 +56,47 @@ static struct text_ref number_name(struct apitrace_convert_functions *f, uint64_
 static struct definition *list_names(struct apitrace_convert_functions *f, const struct event *ev,
 				     const struct definition *from, uint32_t n)
 {
+	const struct convert_fields *fields = convert_arguments_fields(&f->arguments, ev->type);
+	uint32_t named = from ? from->count : 0;
 	struct definition *d;
 	struct member *m;
 	struct values v;
 	struct detail x;
 
-	d = new_names(f, n, &m);
+	d = fields ? new_names(f, n, &m) : NULL;
 	if (!d)
 		return NULL;
 	values_begin(&v, ev->tail, ev->tail_size);
-	for (uint32_t i = 0; i < n && values_detail(&v, &x);)
-		if (x.what == DETAIL_ARGUMENT)
-			m[i++].name = from && x.index && x.index <= from->count
-					      ? from->members[x.index - 1].name
-					      : number_name(f, x.index);
+	for (uint32_t i = 0; i < n && values_detail(&v, &x);) {
+		if (x.what != DETAIL_ARGUMENT)
+			continue;
+		m[i++].name = !x.index || x.index > named + (uint64_t)fields->n
+				      ? number_name(f, x.index)
+			      : x.index <= named ? from->members[x.index - 1].name
+						 : fields->list[x.index - named - 1].from->name;
+	}
 	return d;
 }
 
-static struct definition *field_names(struct apitrace_convert_functions *f,
-				      const struct apitrace_convert_fields *t, bool function)
+/* List the names of a location's arguments, which may be NULL, and of fields; and of the function
+ * of an event. */
+static struct definition *all_names(struct apitrace_convert_functions *f,
+				    const struct definition *from,
+				    const struct convert_fields *fields, bool function)
 {
+	uint32_t n = from ? from->count : 0;
 	struct definition *d;
 	struct member *m;
 
-	d = new_names(f, t->n + function, &m);
+	d = new_names(f, n + fields->n + function, &m);
 	if (!d)
 		return NULL;
-	for (uint32_t i = 0; i < t->n; i++)
-		m[i].name = t->fields[i].from->name;
+	for (uint32_t i = 0; i < n; i++)
+		m[i].name = from->members[i].name;
+	for (uint32_t i = 0; i < fields->n; i++)
+		m[n + i].name = fields->list[i].from->name;
 	if (function)
-		m[t->n].name = target_string(&f->conversion->d, "function", 8);
+		m[n + fields->n].name = target_string(&f->conversion->d, "function", 8);
 	return d;
 }
 
@@ -171,7 +163,7 @@ static int list_arguments(struct apitrace_convert_functions *f, const struct eve
 		return -1;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_detail(&v, &x)) {
-		if (x.what != DETAIL_ARGUMENT || *n == ARGUMENTS_MOST)
+		if (x.what != DETAIL_ARGUMENT || *n == f->arguments.most)
 			continue;
 		++*n;
 		if (buffer_append(&f->key, &x.index, sizeof x.index))
@@ -221,27 +213,31 @@ struct apitrace_convert_function *apitrace_function_of_call(struct apitrace_conv
 	const struct location *location =
 		dictionary_location(f->conversion->dictionary, r->location);
 	const struct definition *names = location ? location->arguments : NULL;
+	/* asynchronous calls of a function have an id, and other calls of it have none */
+	bool numbered = r->ev->type->flags & TYPE_CALL_NUMBER;
 	struct apitrace_convert_function *base =
-		function_at(&f->locations, &f->locations_size, r->location);
+		function_at(&f->locations, &f->locations_size, 2 * r->location + numbered);
 	struct text_ref name = dictionary_location_name(f->conversion->dictionary, r->location);
-	struct apitrace_convert_fields *fields;
+	const struct convert_fields *fields;
 
 	/* the leave has the function of its enter */
 	if (!base || (base->location && r->what == CONVERT_LEAVE))
 		return base;
 	if (!base->location)
 		convert_use_location(f->conversion, r->location);
-	if (names && returns_arguments(r->ev)) {
+	fields = convert_arguments_fields(&f->arguments, r->ev->type);
+	if (!fields)
+		return NULL;
+	if (fields->n || (names && returns_arguments(r->ev))) {
 		base->keep = true;
-		return base->location ? base : declare_function(f, base, name, names);
+		return base->location ? base
+				      : declare_function(f, base, name,
+							 all_names(f, names, fields, false));
 	}
 	if (r->ev->type->flags & TYPE_VALUES || !returns_arguments(r->ev))
 		return function_of_list(f, r->ev, r->location, name, names, base);
-	if (base->location)
-		return base;
-	if (apitrace_convert_fields(f, r->ev->type, &fields))
-		return NULL;
-	return declare_function(f, base, name, field_names(f, fields, false));
+	return base->location ? base
+			      : declare_function(f, base, name, all_names(f, NULL, fields, false));
 }
 
 struct apitrace_convert_function *apitrace_function_of_values(struct apitrace_convert_functions *f,
@@ -266,14 +262,14 @@ struct apitrace_convert_function *apitrace_function_of_values(struct apitrace_co
 		    : NULL;
 }
 
-struct apitrace_convert_function *
-apitrace_function_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
-			    const struct apitrace_convert_fields *fields)
+struct apitrace_convert_function *apitrace_function_of_fields(struct apitrace_convert_functions *f,
+							      const struct event *ev,
+							      const struct convert_fields *fields)
 {
 	struct apitrace_convert_function *to =
 		function_at(&f->types, &f->types_size, ev->type->number);
 
 	return to && !to->location ? declare_function(f, to, ev->type->name,
-						      field_names(f, fields, ev->location))
+						      all_names(f, NULL, fields, ev->location))
 				   : to;
 }

@@ -171,14 +171,23 @@ struct convert_thread *convert_thread(struct conversion *a, const struct lane *l
 /* Bytes after which a text of values may end; the caller cuts it to fewer. */
 enum { CONVERT_TEXT_MOST = 128 * 1024 };
 
-/* Test whether a field has a value that other systems do not need: common_type of ftrace, a TSC. */
+/* Test whether a field has a value that other systems do not need: common_type of ftrace, a TSC,
+ * apitrace's number of the frame. */
 bool convert_is_own_field(const struct type *t, const struct field *f);
-/* Append the fields of a row as `a=1 b="x"`; or the details of one kind in its VALUES, as
- * `a = 1, b = "x"` with the names of the location's arguments. *blobs counts values that are not
- * text in full. */
-int convert_text_fields(struct buffer *b, const struct event *ev);
+/* Test for a field of a leave whose value the enter has too: the id of an asynchronous call. */
+bool convert_is_repeated(const struct type *t, const struct field *f);
+/* Test for a field of a leave with the return value: ret, or return. */
+bool convert_is_return(const struct type *t, const struct field *f);
+/* Append the details of one kind in a row's VALUES, as `a = 1, b = "x"` with the names of the
+ * location's arguments. *blobs counts values that are not text in full. */
 int convert_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
 			enum detail_kind what, uint64_t *blobs);
+/* Append the fields of a row as `a=1 b="x"`. */
+int convert_text_fields(struct buffer *b, const struct event *ev);
+/* Append the arguments in a row's VALUES, and after them its fields in the same form; of a row
+ * without VALUES as convert_text_fields. */
+int convert_text_arguments(struct buffer *b, const struct dictionary *d, const struct event *ev,
+			   uint64_t *blobs);
 /* Append everything of a row but its name: the fields; of calls "(a = 1) = 2". */
 int convert_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
 		     uint64_t *blobs);
@@ -199,18 +208,41 @@ struct convert_field {
 	bool is_signed;
 };
 
-/* Plan the fields of a type that are kept, at most `most`; the caller frees them. A type with
- * VALUES has none. Those of ftrace's own calls are kept only if graph, except what the row has
- * anyway. *lost counts the fields beyond `most`. Returns NULL when out of memory. */
-struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, bool graph,
+/* Plan the fields of a type that are kept, at most `most`; the caller frees them. If all is false,
+ * fields of ftrace's own calls and repeated fields are not kept; what the row has anyway never is.
+ * *lost counts the fields beyond `most`. Returns NULL when out of memory. */
+struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, bool all,
 					  uint32_t *n, uint64_t *lost);
 /* Returns its value, 0 if the row does not have it. */
 uint64_t convert_field_number(const struct convert_field *w, const struct event *ev);
 /* Append it as text, strings unchanged; nothing if the row does not have it. */
 int convert_field_text(struct buffer *b, const struct convert_field *w, const struct event *ev);
-/* Append all as details: arguments from 1 on; the only field of a leave as the return value. */
-int convert_field_values(struct buffer *b, const struct convert_field *fields, uint32_t n,
-			 const struct event *ev, bool leave);
+/* Append the value of one field as that detail. */
+int convert_field_value(struct buffer *b, const struct convert_field *field, const struct event *ev,
+			enum detail_kind what, uint64_t index);
+
+/* The fields of types as arguments of calls and events, after the arguments in their VALUES. */
+struct convert_arguments {
+	const struct dictionary *dictionary;
+	uint32_t most; /* fields of one type */
+	struct convert_fields {
+		struct convert_field *list; /* NULL: not planned */
+		uint32_t n;
+	} * types; /* by type */
+	size_t size;
+	struct buffer values;
+	uint64_t lost; /* fields beyond most */
+};
+
+/* Returns the fields of a type, NULL when out of memory. */
+const struct convert_fields *convert_arguments_fields(struct convert_arguments *a,
+						      const struct type *t);
+/* Returns the number of names that the location of a row has for its arguments: fields follow. */
+uint32_t convert_arguments_named(const struct convert_arguments *a, const struct event *ev);
+/* Set *out to the row with its VALUES and fields as details: fields are arguments with the numbers
+ * after those with names, or the return value. They are valid until the next call. */
+int convert_arguments_join(struct convert_arguments *a, const struct event *ev, struct event *out);
+void convert_arguments_free(struct convert_arguments *a);
 
 /* --- names --- */
 

@@ -27,7 +27,7 @@ static bool is_in_row(const struct field *f)
 	return f->role == ROLE_ADDRESS || !strcmp(f->name.text, "depth");
 }
 
-struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, bool graph,
+struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, bool all,
 					  uint32_t *n, uint64_t *lost)
 {
 	struct convert_field *fields = calloc(t->nfields + (size_t)1, sizeof *fields);
@@ -36,13 +36,13 @@ struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, b
 	bool ftrace = call && !strcmp(t->group.text, "ftrace");
 
 	*n = 0;
-	if (ftrace && !graph)
+	if (ftrace && !all)
 		return fields;
-	for (uint32_t i = 0; fields && i < t->nfields && !(t->flags & TYPE_VALUES); i++) {
+	for (uint32_t i = 0; fields && i < t->nfields; i++) {
 		const struct field *f = &t->fields[i];
 
 		if (convert_is_own_field(t, f) || (call && f->role == ROLE_CALL) ||
-		    (ftrace && is_in_row(f)))
+		    (ftrace && is_in_row(f)) || (!all && convert_is_repeated(t, f)))
 			continue;
 		if (*n == most)
 			++*lost;
@@ -120,13 +120,67 @@ static int put_value(struct buffer *b, const struct event *ev, const struct fiel
 	return 0;
 }
 
-int convert_field_values(struct buffer *b, const struct convert_field *fields, uint32_t n,
-			 const struct event *ev, bool leave)
+int convert_field_value(struct buffer *b, const struct convert_field *field, const struct event *ev,
+			enum detail_kind what, uint64_t index)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (value_put_detail(b, leave && n == 1 ? DETAIL_RETURN : DETAIL_ARGUMENT,
-				     leave && n == 1 ? 0 : i + 1) ||
-		    put_value(b, ev, fields[i].from))
+	return value_put_detail(b, what, index) || put_value(b, ev, field->from) ? -1 : 0;
+}
+
+/* --- as arguments --- */
+
+const struct convert_fields *convert_arguments_fields(struct convert_arguments *a,
+						      const struct type *t)
+{
+	struct convert_fields *types = array_reach(a->types, &a->size, t->number, sizeof *types);
+
+	if (!types)
+		return NULL;
+	a->types = types;
+	types += t->number;
+	if (!types->list)
+		types->list = convert_fields_plan(t, a->most, false, &types->n, &a->lost);
+	return types->list ? types : NULL;
+}
+
+uint32_t convert_arguments_named(const struct convert_arguments *a, const struct event *ev)
+{
+	const struct location *location = dictionary_location(a->dictionary, ev->location);
+
+	return location && location->arguments ? location->arguments->count : 0;
+}
+
+int convert_arguments_join(struct convert_arguments *a, const struct event *ev, struct event *out)
+{
+	const struct convert_fields *fields = convert_arguments_fields(a, ev->type);
+	bool values = ev->type->flags & TYPE_VALUES;
+	uint32_t named;
+
+	if (!fields)
+		return -1;
+	*out = *ev;
+	if (!fields->n && values)
+		return 0;
+	a->values.size = 0;
+	if (values && ev->tail_size && buffer_append(&a->values, ev->tail, ev->tail_size))
+		return -1;
+	named = convert_arguments_named(a, ev);
+	for (uint32_t i = 0; i < fields->n; i++) {
+		bool result = convert_is_return(ev->type, fields->list[i].from);
+
+		if (convert_field_value(&a->values, &fields->list[i], ev,
+					result ? DETAIL_RETURN : DETAIL_ARGUMENT,
+					result ? 0 : named + i + 1))
 			return -1;
+	}
+	out->tail = a->values.data;
+	out->tail_size = (uint32_t)a->values.size;
 	return 0;
+}
+
+void convert_arguments_free(struct convert_arguments *a)
+{
+	for (size_t i = 0; i < a->size; i++)
+		free(a->types[i].list);
+	free(a->types);
+	buffer_free(&a->values);
 }

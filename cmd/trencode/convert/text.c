@@ -218,9 +218,15 @@ int convert_text_values(struct buffer *b, const struct dictionary *d, const stru
 
 /* --- fields --- */
 
+static bool is_of(const struct type *t, const char *format)
+{
+	return t->source && !strcmp(t->source->format.text, format);
+}
+
 bool convert_is_own_field(const struct type *t, const struct field *f)
 {
-	if (f->role == ROLE_SOURCE_TIME || f->role == ROLE_ROW)
+	if (f->role == ROLE_SOURCE_TIME || f->role == ROLE_ROW ||
+	    (t->flags & TYPE_CALL_NUMBER && is_of(t, "apitrace")))
 		return true;
 	return (t->declaration.size || f->role == ROLE_TID) && !strncmp(f->name.text, "common_", 7);
 }
@@ -270,24 +276,70 @@ int convert_text_field(struct buffer *b, const struct event *ev, const struct fi
 	return put_text(b, "]");
 }
 
-int convert_text_fields(struct buffer *b, const struct event *ev)
+bool convert_is_repeated(const struct type *t, const struct field *f)
 {
-	size_t from = b->size;
+	return t->kind == KIND_LEAVE && is_of(t, "chrome") && f->role == ROLE_NONE;
+}
+
+bool convert_is_return(const struct type *t, const struct field *f)
+{
+	return t->kind == KIND_LEAVE &&
+	       (!strcmp(f->name.text, "ret") || !strcmp(f->name.text, "return"));
+}
+
+/* Append the fields with `is` before each value and `between` two of them, and after text that
+ * begins at from; with the return value only if result. */
+static int put_fields(struct buffer *b, const struct event *ev, size_t from, const char *is,
+		      const char *between, bool result)
+{
 	struct field_value v;
 
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
 		const struct field *f = &ev->type->fields[i];
 
-		if (convert_is_own_field(ev->type, f) || f->role == ROLE_CALL)
+		if (convert_is_own_field(ev->type, f) || f->role == ROLE_CALL ||
+		    convert_is_repeated(ev->type, f) || (!result && convert_is_return(ev->type, f)))
 			continue;
 		field_get(ev, f, 0, &v);
 		if (v.form == FORM_NONE)
 			continue;
-		if ((b->size > from && put_text(b, " ")) ||
-		    buffer_append(b, f->name.text, f->name.size) || put_text(b, "=") ||
+		if ((b->size > from && put_text(b, between)) ||
+		    buffer_append(b, f->name.text, f->name.size) || put_text(b, is) ||
 		    convert_text_field(b, ev, f))
 			return -1;
 	}
+	return 0;
+}
+
+int convert_text_fields(struct buffer *b, const struct event *ev)
+{
+	return put_fields(b, ev, b->size, "=", " ", true);
+}
+
+int convert_text_arguments(struct buffer *b, const struct dictionary *d, const struct event *ev,
+			   uint64_t *blobs)
+{
+	size_t from = b->size;
+
+	if (ev->type->kind == KIND_GAP)
+		return 0;
+	if (!(ev->type->flags & TYPE_VALUES))
+		return put_fields(b, ev, from, "=", " ", false);
+	return convert_text_values(b, d, ev, DETAIL_ARGUMENT, blobs) ||
+			       put_fields(b, ev, from, " = ", ", ", false)
+		       ? -1
+		       : 0;
+}
+
+/* Append the return value. */
+static int put_result(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		      uint64_t *blobs)
+{
+	if (ev->type->flags & TYPE_VALUES)
+		return convert_text_values(b, d, ev, DETAIL_RETURN, blobs);
+	for (uint32_t i = 0; i < ev->type->nfields; i++)
+		if (convert_is_return(ev->type, &ev->type->fields[i]))
+			return convert_text_field(b, ev, &ev->type->fields[i]);
 	return 0;
 }
 
@@ -300,21 +352,17 @@ int convert_text_row(struct buffer *b, const struct dictionary *d, const struct 
 	if (call && put_text(b, "("))
 		return -1;
 	inside = b->size;
-	if (ev->type->flags & TYPE_VALUES
-		    ? convert_text_values(b, d, ev, DETAIL_ARGUMENT, blobs)
-		    : ev->type->kind != KIND_GAP && convert_text_fields(b, ev))
+	if (convert_text_arguments(b, d, ev, blobs))
 		return -1;
 	if (call && b->size == inside)
 		b->size = from;
 	else if (call && put_text(b, ")"))
 		return -1;
-	if (!(ev->type->flags & TYPE_VALUES))
-		return 0;
 	inside = b->size;
 	if (put_text(b, b->size > from ? " = " : "= "))
 		return -1;
 	from = b->size;
-	if (convert_text_values(b, d, ev, DETAIL_RETURN, blobs))
+	if (put_result(b, d, ev, blobs))
 		return -1;
 	if (b->size == from)
 		b->size = inside;

@@ -285,6 +285,8 @@ static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, cons
 	    buffer_append(&system, "_other", 6))
 		goto out;
 	made->values = t->flags & TYPE_VALUES;
+	if (made->values)
+		made->nfields = 0; /* the text has them too */
 	made->size = made->values ? TRACECMD_COMMON + 4 : fields_end(made);
 	f->text.size = 0;
 	if (buffer_printf(&f->text, "\nformat:\n" COMMON_FIELDS))

@@ -30,16 +30,11 @@ struct uftrace_conversion {
 	uint32_t *locations, *lanes;
 	size_t locations_size, lanes_size;
 	struct type *calls[2][2], *gap; /* [leave][with values] */
-	struct fields_of {
-		struct convert_field *fields;
-		uint32_t n;
-	} * fields; /* of calls, by type */
-	size_t fields_size;
+	struct convert_arguments arguments;
 	struct uftrace_tasks tasks;
 	struct uftrace_events events;
-	struct buffer values;
 	uint32_t deepest; /* depth of a call */
-	uint64_t calls_written, too_deep, gaps, fields_lost;
+	uint64_t calls_written, too_deep, gaps;
 	const struct clock *clock; /* of the first event */
 };
 
@@ -121,54 +116,16 @@ static int location_of(struct uftrace_conversion *s, uint32_t number, uint32_t *
 	return 0;
 }
 
-/* Convert the fields of a call to values: *out is the row with them. */
-static int with_fields(struct uftrace_conversion *s, const struct convert_row *r,
-		       struct convert_row *out, struct event *ev)
-{
-	const struct type *t = r->ev->type;
-	struct fields_of *fields =
-		array_reach(s->fields, &s->fields_size, t->number, sizeof *fields);
-
-	*out = *r;
-	if (!fields)
-		return -1;
-	s->fields = fields;
-	fields += t->number;
-	if (!fields->fields)
-		fields->fields =
-			convert_fields_plan(t, FIELDS_MOST, false, &fields->n, &s->fields_lost);
-	if (!fields->fields)
-		return -1;
-	s->values.size = 0;
-	if (!fields->n || r->cut)
-		return 0;
-	if (convert_field_values(&s->values, fields->fields, fields->n, r->ev,
-				 r->what == CONVERT_LEAVE))
-		return -1;
-	*ev = *r->ev;
-	ev->type = s->calls[r->what == CONVERT_LEAVE][1];
-	ev->tail = s->values.data;
-	ev->tail_size = (uint32_t)s->values.size;
-	out->ev = ev;
-	return 0;
-}
-
-static int uftrace_convert_call(void *state, const struct convert_row *row, struct error *e)
+static int uftrace_convert_call(void *state, const struct convert_row *r, struct error *e)
 {
 	struct uftrace_conversion *s = state;
-	bool leave = row->what == CONVERT_LEAVE;
-	struct event ev = {.time = row->time, .depth = row->depth}, valued;
-	const struct convert_row *r = row;
-	struct convert_row made;
+	bool leave = r->what == CONVERT_LEAVE;
+	struct event ev = {.time = r->time, .depth = r->depth}, joined;
 
 	if (lane_of(s, r, &ev.lane, e) || location_of(s, r->location, &ev.location, e))
 		return -1;
-	if (!(row->ev->type->flags & TYPE_VALUES)) {
-		if (with_fields(s, row, &made, &valued))
-			return error_no_memory(e);
-		r = &made;
-	}
-	if (uftrace_values(&s->specs, r,
+	if (convert_arguments_join(&s->arguments, r->ev, &joined) ||
+	    uftrace_values(&s->specs, r, &joined,
 			   dictionary_location_name(s->conversion.dictionary, r->location)))
 		return error_no_memory(e);
 	ev.type = s->calls[leave][s->specs.tail.size > 0];
@@ -177,9 +134,9 @@ static int uftrace_convert_call(void *state, const struct convert_row *row, stru
 		ev.tail_size = (uint32_t)s->specs.tail.size;
 	}
 	s->calls_written++;
-	s->too_deep += !leave && row->depth >= STACK_USUAL;
-	if (row->depth > s->deepest)
-		s->deepest = row->depth;
+	s->too_deep += !leave && r->depth >= STACK_USUAL;
+	if (r->depth > s->deepest)
+		s->deepest = r->depth;
 	return target_event(&s->conversion.d, &ev, e);
 }
 
@@ -219,10 +176,7 @@ static void uftrace_convert_drop(void *state)
 	uftrace_specs_free(&s->specs);
 	free(s->locations);
 	free(s->lanes);
-	for (size_t i = 0; i < s->fields_size; i++)
-		free(s->fields[i].fields);
-	free(s->fields);
-	buffer_free(&s->values);
+	convert_arguments_free(&s->arguments);
 	uftrace_events_free(&s->events);
 	uftrace_tasks_free(&s->tasks);
 }
@@ -249,6 +203,8 @@ static int uftrace_convert_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->specs.conversion = &s->conversion;
+	s->arguments.dictionary = en->dictionary;
+	s->arguments.most = FIELDS_MOST;
 	s->events.events_txt.name = "events.txt";
 	s->events.external.name = "extern.dat";
 	uftrace_info_later(&s->conversion.d.encoding, FEATURES);
@@ -342,7 +298,7 @@ static void report_losses(struct uftrace_conversion *s)
 		     "calls are deeper than 1024 levels: uftrace shows them only if its -D is "
 		     "larger");
 	convert_lost(a, s->specs.blobs + s->events.blobs, "blobs are kept as their size alone");
-	convert_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
+	convert_lost(a, s->arguments.lost, "fields of calls that have more than 64 are left out");
 	convert_lost(a, s->specs.cut + s->events.cut, "texts were cut");
 	convert_lost(a, s->events.names_cut,
 		     "names and groups of events are cut to 511 bytes, as uftrace reads no more");

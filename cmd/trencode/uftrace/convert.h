@@ -43,6 +43,7 @@ struct uftrace_stored {
 /* The specifications of all functions. */
 struct uftrace_specs {
 	struct conversion *conversion;
+	const struct event *row; /* the row of the call, as read */
 	struct intern names;
 	struct uftrace_spec {
 		bool has[2];		     /* args, ret are decided */
@@ -58,10 +59,12 @@ struct uftrace_specs {
 
 /*
  * Fill s->tail with the values of a call, in the form that uftrace_pack_values takes; the tail is
- * empty if there are none. The first call of a function decides how values of the function are
- * stored. Values of later calls that cannot be stored so are left out and counted.
+ * empty if there are none. values: the row with its fields as arguments. The first call of a
+ * function decides how values of the function are stored. Values of later calls that cannot be
+ * stored so are left out and counted.
  */
-int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct text_ref name);
+int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, const struct event *values,
+		   struct text_ref name);
 void uftrace_specs_free(struct uftrace_specs *s);
 
 /* --- convert_events.c: user events, whose fields or values are texts in extern.dat --- */

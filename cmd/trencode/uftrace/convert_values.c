@@ -59,14 +59,14 @@ static void choose_stored(const struct value *v, struct uftrace_stored *s)
 }
 
 /* Append the arguments that a leave recorded, in parentheses after the return value. */
-static int put_outputs(struct uftrace_specs *s, const struct event *ev)
+static int put_outputs(struct uftrace_specs *s)
 {
 	struct buffer *b = &s->scratch;
 	size_t from = b->size;
 
 	if (buffer_printf(b, " ("))
 		return -1;
-	if (convert_text_values(b, s->conversion->dictionary, ev, DETAIL_ARGUMENT, &s->blobs))
+	if (convert_text_arguments(b, s->conversion->dictionary, s->row, &s->blobs))
 		return -1;
 	if (b->size == from + 2)
 		b->size = from;
@@ -92,7 +92,7 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
 	} else if (convert_text_value(b, s->conversion->dictionary, ev, v, children, &s->blobs)) {
 		return -1;
 	}
-	if (as->index == RETVAL && put_outputs(s, ev))
+	if (as->index == RETVAL && put_outputs(s))
 		return -1;
 	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
 	return value_put_bytes(&s->tail, VALUE_STRING, b->data, b->size);
@@ -180,8 +180,8 @@ static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref nam
 }
 
 /* Decide by the values of the first call how those of later calls are stored. */
-static int decide_spec(struct uftrace_specs *s, struct uftrace_spec *spec,
-		       const struct convert_row *r, struct text_ref name, bool leave)
+static int decide_spec(struct uftrace_specs *s, struct uftrace_spec *spec, const struct event *ev,
+		       struct text_ref name, bool leave)
 {
 	struct uftrace_stored x[ARGUMENTS_MOST + 1] = {{0}};
 	struct buffer *text = &s->text[leave];
@@ -189,7 +189,7 @@ static int decide_spec(struct uftrace_specs *s, struct uftrace_spec *spec,
 	struct values v;
 	struct detail d;
 
-	values_begin(&v, r->ev->tail, r->ev->tail_size);
+	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_detail(&v, &d)) {
 		bool wanted = leave ? d.what == DETAIL_RETURN
 				    : d.what == DETAIL_ARGUMENT && d.index && d.index < RETVAL;
@@ -206,7 +206,7 @@ static int decide_spec(struct uftrace_specs *s, struct uftrace_spec *spec,
 		}
 		choose_stored(&d.value, &x[n++]);
 	}
-	if (leave && has_arguments(r->ev))
+	if (leave && has_arguments(ev))
 		x[0] = (struct uftrace_stored){RETVAL, 's', 0}, n = 1;
 	spec->has[leave] = true;
 	if (!n || strpbrk(name.text, ";@"))
@@ -232,7 +232,7 @@ static int put_outputs_alone(struct uftrace_specs *s, const struct event *ev)
 	b->size = 0;
 	if (!has_arguments(ev))
 		return 1;
-	if (put_outputs(s, ev) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
+	if (put_outputs(s) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
 		return -1;
 	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
 	/* without the leading space */
@@ -296,7 +296,8 @@ static bool has_others(const struct uftrace_stored *x, const struct event *ev, b
 	return false;
 }
 
-int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct text_ref name)
+int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, const struct event *ev,
+		   struct text_ref name)
 {
 	bool leave = r->what == CONVERT_LEAVE;
 	const struct uftrace_stored *x;
@@ -306,19 +307,20 @@ int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct 
 	struct detail d;
 
 	s->tail.size = 0;
-	if (!(r->ev->type->flags & TYPE_VALUES) || r->cut)
+	if (!ev->tail_size || r->cut)
 		return 0;
-	values_begin(&v, r->ev->tail, r->ev->tail_size);
+	s->row = r->ev;
+	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_detail(&v, &d))
 		wanted += d.what == DETAIL_ARGUMENT || (leave && d.what == DETAIL_RETURN);
 	if (!wanted)
 		return 0;
 	spec = spec_of(s, name);
-	if (!spec || (!spec->has[leave] && decide_spec(s, spec, r, name, leave)))
+	if (!spec || (!spec->has[leave] && decide_spec(s, spec, ev, name, leave)))
 		return -1;
 	x = leave ? spec->ret : spec->args;
 	for (; x && x->index; x++, n++) {
-		int got = put_one(s, x, r->ev);
+		int got = put_one(s, x, ev);
 
 		if (got < 0)
 			return -1;
@@ -331,7 +333,7 @@ int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct 
 		s->tail.size = 0;
 		s->changed++;
 	} else {
-		s->some += has_others(leave ? spec->ret : spec->args, r->ev, leave);
+		s->some += has_others(leave ? spec->ret : spec->args, ev, leave);
 	}
 	return 0;
 }
