@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# Event streams against an independent reader, which tools/trstream.py is: it follows trstream(5) alone.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load lib
+	export PYTHONDONTWRITEBYTECODE=1
+}
+
+setup() {
+	load lib
+	need python3
+}
+
+# same TRACE...: the reader and trencode give the same events and status for the stream of each trace
+same() {
+	local trace streams=()
+	for trace; do
+		streams+=("$BATS_TEST_TMPDIR/${#streams[@]}-${trace##*/}.trs")
+		trdecode -q -o "${streams[-1]}" "$trace" || (($? == 1))
+	done
+	python3 "$ROOT/t/tools/check_streams.py" same "${streams[@]}"
+}
+
+@test "streams of uftrace: the independent reader gives the events of ndjson" {
+	cd "$RECORDED/uftrace"
+	same "$DATA"/uftrace/{fib,jumps} args-auto args-cpp-auto be-synth estimate forkexec kernel-sched lost longjmp \
+		new-events read-events bad-trunc-dat
+}
+
+@test "streams of apitrace: the independent reader gives the events of ndjson" {
+	same "$DATA"/apitrace/*.trace "$RECORDED"/apitrace/{feat,backtrace,crash}.trace
+}
+
+@test "streams of trace-cmd: the independent reader gives the events of ndjson" {
+	same "$DATA"/trace-cmd/*.dat "$RECORDED"/trace-cmd/{i386-v6-fgraph,v6-clock-counter,v7-zstd-latency,v6-markers}.dat
+}
+
+@test "streams of CTF and LTTng: the independent reader gives the events of ndjson" {
+	same "$DATA"/ctf/*.tar.gz "$DATA"/lttng/*.tar.gz "$RECORDED"/lttng-legacy/gen/gen-2.6-be32-packed \
+		"$RECORDED"/lttng-legacy/bad/bad-bufsize-beyond-file
+}

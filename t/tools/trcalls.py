@@ -1,0 +1,462 @@
+"""Pairs the rows of a stream by the section CALLS of trstream(5), and makes the events of trencode(1), ROWS."""
+import struct
+
+import trvalues
+from trvalues import text
+
+INSTANT, ENTER, LEAVE, COUNTER, GAP = range(5)
+TAIL, VALUES, DEPTH, INNER, PER_CPU, _, CALL_NUMBER, KERNEL = (1 << i for i in range(8))
+HAS_CPU, HAS_TID, HAS_PID, PROCESS_TID = 1, 2, 4, 8  # flags of a LANE
+THREAD_PER_CPU, HAS_LAST, HAS_OPEN, LEFT_OUT, UNSEEN, OUTSIDE = (1 << i for i in range(6))
+CPU, CALL, ROW = 7, 9, 10  # roles of fields
+UNKNOWN = (1 << 64) - 1
+MOST_NUMBERED = 1 << 20
+EXECS = ("execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe", "fexecve")
+
+
+class Row:
+    """A row of an EVENTS block."""
+
+    def __init__(self, time, kind, lane, location, depth, fixed, tail, dictionary):
+        self.time = time
+        self.type = kind
+        self.lane = lane
+        self.location = location
+        self.depth = depth
+        self.fixed = fixed
+        self.tail = tail
+        self.definitions = dictionary.tables["definition"]
+
+    def has(self, flag):
+        return bool(self.type.flags & flag)
+
+    def fields(self):
+        """Pairs of a field and its value."""
+        if not hasattr(self.type, "reader"):
+            self.type.reader = trvalues.Fields(self.type)
+        return self.type.reader.of_row(self.fixed, self.tail)
+
+    def role(self, role):
+        """The value of the field with this role, or None."""
+        found = None
+        for field, value in self.fields():
+            if field.role == role:
+                found = value
+        return found
+
+
+def source_key(lane):
+    return lane.source.key if lane.source else None
+
+
+def cpu_key(lane):
+    """The stack of rows with PER_CPU, and of rows without a thread."""
+    return ("cpu", source_key(lane), lane.cpu if lane.flags & HAS_CPU else None)
+
+
+def thread_key(lane):
+    """The stack of the thread of a lane."""
+    if not lane.flags & HAS_TID:
+        return cpu_key(lane)
+    return ("tid", source_key(lane), lane.tid, lane.pid if lane.flags & PROCESS_TID else None,
+            (lane.cpu if lane.flags & HAS_CPU else None) if lane.tid == 0 else None)
+
+
+def location_name(location):
+    """The name of a LOCATION, or its address."""
+    symbol = location.symbol
+    if symbol and symbol.name:
+        return text(symbol.name)
+    return text(location.name) if location.name else f"<{location.address:x}>"
+
+
+def is_exec(location):
+    """Whether calls of the location are execs: its name at its first ENTER decides."""
+    if not location:
+        return False
+    if location.executes is None:
+        location.executes = location_name(location) in EXECS
+    return location.executes
+
+
+def content(location):
+    """What makes locations of several segments the same."""
+    return location and (location.space, location.epoch, location.address, location.name)
+
+
+class Frame:
+    """An open call."""
+
+    def __init__(self, depth, row, time, seen=True):
+        self.depth = depth
+        self.row = row  # its ENTER, or the row that showed a call without one
+        self.seen = seen  # it has an ENTER
+        self.location = row.location if seen else None
+        self.time = time
+        self.callees = 0  # the sum of their totals
+        self.inner = seen and row.has(INNER)
+        self.exec = False
+        self.ignored = False
+
+
+class Stack:
+    """The open calls of a thread or CPU: its first stack and the one in the kernel."""
+
+    def __init__(self, key):
+        self.key = key
+        self.calls = []
+        self.kernel = []
+        self.begun = False  # a row has shown which calls were open, or that none were
+        self.charged = 0  # until this time the calls of the first stack are charged with those of the kernel
+        self.outside_kernel = 0  # rows of the first stack since the last row with KERNEL
+        self.left_out = False
+        self.outside = []  # ranges of times in which no call was open
+        self.since = self.unseen = 0
+        self.last = self.open = None
+        self.unseen_count = False
+
+    def thread(self, entry):
+        """What a filter recorded."""
+        if entry.flags & LEFT_OUT:
+            self.left_out = True
+        if entry.flags & OUTSIDE:
+            self.outside.append((entry.since, entry.last))
+            return
+        if entry.flags & HAS_LAST:
+            self.last = max(entry.last, self.last or 0)
+            self.unseen_count = bool(entry.flags & UNSEEN)
+        if entry.flags & HAS_OPEN:
+            self.open = entry.open
+        if entry.unseen:
+            self.since, self.unseen = entry.since, entry.unseen
+
+    def charge(self, time):
+        """Charge the time in the kernel to the call on top of the first stack."""
+        if self.kernel and not self.kernel[0].ignored and self.calls:
+            self.calls[-1].callees += max(0, time - self.charged)
+        self.charged = time
+
+    def may_be_inside(self, time):
+        """Whether calls around a row may be left out."""
+        return self.left_out and not any(first <= time <= last for first, last in self.outside)
+
+
+class Events:
+    """Takes rows, and gives events as dictionaries to a function."""
+
+    def __init__(self, put):
+        self.put = put
+        self.damaged_values = 0
+        self.begin()
+
+    def begin(self):
+        self.stacks = {}
+        self.numbered = {}  # (source, number): open call
+        self.overlapping = {}  # thread: number of its open numbered calls
+        self.last = {}  # key of a stack: time of the last row
+
+    def thread(self, entry):
+        key = cpu_key(entry.lane) if entry.flags & THREAD_PER_CPU else thread_key(entry.lane)
+        self.stack(key).thread(entry)
+
+    def stack(self, key):
+        return self.stacks.setdefault(key, Stack(key))
+
+    def row(self, row):
+        kind = row.type.kind
+        key = cpu_key(row.lane) if row.has(PER_CPU) else thread_key(row.lane)
+        if kind != GAP:
+            self.last[key] = row.time
+        if kind not in (ENTER, LEAVE):
+            self.put(self.single(row))
+        elif row.has(CALL_NUMBER):
+            self.numbered_row(row)
+        else:
+            stack = self.stack(key)
+            if row.has(INNER):
+                self.inner_row(stack, row)
+            elif row.has(KERNEL):
+                self.kernel_row(stack, row)
+            else:
+                self.user_row(stack, row)
+
+    # Calls with numbers
+
+    def numbered_row(self, row):
+        number = row.role(CALL)
+        if number is None:
+            return
+        key = (source_key(row.lane), number)
+        frame = self.numbered.pop(key, None)
+        if frame:
+            self.overlapping[thread_key(frame.row.lane)] -= 1
+        if row.type.kind == LEAVE:
+            if frame:
+                self.put(self.call(frame, row, [], row.time, frame.depth))
+            return
+        if frame:
+            self.put_dropped(frame, row.time, frame.depth)
+        if len(self.numbered) < MOST_NUMBERED:
+            thread = thread_key(row.lane)
+            depth = self.overlapping.get(thread, 0)
+            self.overlapping[thread] = depth + 1
+            self.numbered[key] = Frame(depth, row, row.time)
+
+    # Calls on stacks
+
+    def user_row(self, stack, row):
+        enter = row.type.kind == ENTER
+        if stack.kernel:
+            stack.outside_kernel += 1
+            if stack.outside_kernel == 2:
+                self.drop(stack, stack.kernel, 0, row.time)
+        stack.charge(row.time)
+        if not stack.begun and (enter or row.has(DEPTH)):
+            self.first_row(stack, row)
+        calls = stack.calls
+        if enter:
+            executing = [i for i, frame in enumerate(calls) if frame.exec]
+            if executing and not (row.has(DEPTH) and row.depth > calls[executing[0]].depth):
+                self.drop(stack, calls, 0, row.time)
+            if row.has(DEPTH):
+                self.drop_deeper(stack, calls, row.depth, row.time)
+            self.push(calls, row, row.depth if row.has(DEPTH) else None)
+        elif row.has(DEPTH):
+            self.drop_deeper(stack, calls, row.depth + 1, row.time)
+            if calls and calls[-1].depth == row.depth:
+                self.leave(stack, calls, row)
+        else:
+            while calls and calls[-1].inner:
+                self.drop(stack, calls, len(calls) - 1, row.time)
+            if calls:
+                self.leave(stack, calls, row)
+
+    def first_row(self, stack, row):
+        """Put the calls that were open before the trace."""
+        stack.begun = True
+        if stack.left_out:
+            count, since = stack.unseen, stack.since
+        elif row.has(DEPTH):
+            count, since = row.depth + (row.type.kind == LEAVE), row.time
+        else:
+            return
+        if row.has(DEPTH):
+            self.drop(stack, stack.calls, 0, row.time)
+        stack.calls = [Frame(depth, row, since, seen=False) for depth in range(count)]
+
+    def inner_row(self, stack, row):
+        calls = stack.kernel or stack.calls
+        if row.type.kind == LEAVE:
+            if calls and calls[-1].inner:
+                self.leave(stack, calls, row)
+        elif calls and not calls[-1].exec:
+            self.push(calls, row, calls[-1].depth if calls is stack.kernel else None)
+        elif not calls and stack.may_be_inside(row.time):
+            self.push(calls, row, None)
+
+    def kernel_row(self, stack, row):
+        stack.outside_kernel = 0
+        stack.charge(row.time)
+        calls = stack.kernel
+        if row.type.kind == ENTER:
+            if row.has(DEPTH):
+                self.drop_deeper(stack, calls, row.depth, row.time)
+            frame = self.push(calls, row, row.depth if row.has(DEPTH) else None)
+            if len(calls) == 1:
+                frame.ignored = not stack.calls and not stack.may_be_inside(row.time)
+            return
+        if row.has(DEPTH):
+            self.drop_deeper(stack, calls, row.depth + 1, row.time)
+            while calls and calls[-1].inner:
+                self.drop(stack, calls, len(calls) - 1, row.time)
+            if calls and calls[-1].depth == row.depth:
+                self.leave(stack, calls, row)
+            return
+        while calls and calls[-1].inner:
+            self.drop(stack, calls, len(calls) - 1, row.time)
+        if calls:
+            self.leave(stack, calls, row)
+
+    @staticmethod
+    def push(calls, row, depth):
+        if depth is None:
+            depth = calls[-1].depth + 1 if calls else 0
+        frame = Frame(depth, row, row.time)
+        frame.ignored = bool(calls) and calls[-1].ignored
+        frame.exec = not row.has(INNER) and is_exec(row.location)
+        calls.append(frame)
+        return frame
+
+    def drop_deeper(self, stack, calls, depth, time):
+        """Drop the calls at a depth or deeper."""
+        while calls and calls[-1].depth >= depth:
+            self.drop(stack, calls, len(calls) - 1, time)
+
+    def drop(self, stack, calls, count, time):
+        """Drop calls until this number remains: they end as unfinished."""
+        while len(calls) > count:
+            frame = calls.pop()
+            if frame.seen and not frame.ignored:
+                self.put_dropped(frame, time, len(self.below(stack, calls)))
+
+    def put_dropped(self, frame, time, depth):
+        event = self.call(frame, None, [], time, depth)
+        event.update(self=None, recursive=None)
+        self.put(event)
+
+    @staticmethod
+    def below(stack, calls):
+        """The calls below the top of one of the two stacks."""
+        return stack.calls + calls if calls is stack.kernel else calls
+
+    def leave(self, stack, calls, row):
+        frame = calls.pop()
+        below = self.below(stack, calls)
+        if frame.ignored:
+            return
+        if calls:
+            calls[-1].callees += max(0, row.time - frame.time)
+        self.put(self.call(frame, row, below, row.time))
+
+    def end(self):
+        """The end of a stream: close its open calls."""
+        for frame in self.numbered.values():
+            self.put(self.call(frame, None, [], self.last[thread_key(frame.row.lane)], frame.depth))
+        for stack in self.stacks.values():
+            self.end_stack(stack)
+        self.begin()
+
+    def end_stack(self, stack):
+        last = max(self.last.get(stack.key, 0), stack.last or 0)
+        stack.charge(last)
+        for calls in (stack.kernel, stack.calls):
+            if any(frame.exec for frame in calls):
+                self.drop(stack, calls, 0, last)
+        if stack.open is not None:
+            self.drop_deeper(stack, stack.calls, stack.open, last)
+        for calls in (stack.kernel, stack.calls):
+            while calls:
+                frame = calls.pop()
+                below = self.below(stack, calls)
+                end = max(last, frame.time + frame.callees)
+                if not frame.seen and stack.left_out and not stack.unseen_count:
+                    continue
+                if frame.ignored:
+                    continue
+                if calls:
+                    calls[-1].callees += end - frame.time
+                self.put(self.call(frame, None, below, end))
+
+    # Events
+
+    def single(self, row):
+        """The event of a row that is not part of a call."""
+        event = self.common(row, row.location, row.lane, True)
+        kind = {INSTANT: "instant", COUNTER: "counter", GAP: "gap"}[row.type.kind]
+        event.update(ts=row.time, kind=kind, args=self.gap(row) if kind == "gap" else self.arguments(row))
+        return event
+
+    def call(self, frame, leave, below, end, depth=None):
+        """The event of a call that ends at a time; leave is None if it is unfinished."""
+        row = leave or frame.row
+        location = leave and leave.location or frame.location
+        event = self.common(row, location, frame.row.lane if frame.seen else row.lane, leave)
+        event["name"] = location_name(location) if location else "<0>"
+        total = max(0, end - frame.time)
+        caller = below[-1].location if below else None
+        event.update(
+            ts=frame.time, dur=total, self=max(0, total - frame.callees), kind="call",
+            depth=len(below) if depth is None else depth,
+            caller=location_name(caller) if caller else None,
+            recursive=any(content(frame.location) == content(location) for frame in below),
+            unfinished=not leave, args=self.arguments(frame.row if frame.seen else None, leave))
+        return event
+
+    @staticmethod
+    def common(row, location, lane, cpu_of_row):
+        """The columns that come from the lane, the type and the location."""
+        symbol = location.symbol if location else None
+        cpu = lane.cpu if lane.flags & HAS_CPU else row.role(CPU) if cpu_of_row else None
+        return {
+            "ts": None, "dur": None, "type": text(row.type.name) or None,
+            "pid": lane.pid if lane.flags & HAS_PID else None,
+            "tid": lane.tid if lane.flags & HAS_TID else None,
+            "cpu": cpu, "comm": text(lane.comm) or None,
+            "name": location_name(location) if location else text(row.type.name) or None,
+            "depth": None,
+            "src": f"{text(symbol.file)}:{symbol.line}" if symbol and symbol.file else None,
+            "args": None, "kind": None, "self": None, "caller": None, "recursive": None, "unfinished": None,
+            "group": text(row.type.group) or None,
+            "module": text(symbol.module) or None if symbol else None,
+            "input": text(lane.source.name) or None if lane.source else None}
+
+    def arguments(self, *rows):
+        """The details and fields of an event's rows; those of the later row are used."""
+        args = {}
+        for row in filter(None, rows):
+            if row.has(VALUES):
+                args.update(self.details(row))
+            source = row.lane.source.format if row.lane.source else b""
+            for field, value in row.fields():
+                if field.role == CALL and source != b"apitrace":
+                    continue
+                if field.role != ROW and not field.name.startswith(b"common_"):
+                    args[text(field.name)] = value
+        return args or None
+
+    def details(self, row):
+        source = row.lane.source.format if row.lane.source else b""
+        try:
+            details = trvalues.Details(row.tail, row.definitions, source).read()
+        except trvalues.Damaged:
+            self.damaged_values += 1
+            return {}
+        definition = row.location.definition if row.location else None
+        args = {}
+        for what, index, value in details:
+            if what == trvalues.ARGUMENT:
+                name = b""
+                if definition and index <= len(definition.members):
+                    name = definition.members[index - 1][0]
+                floating = source == b"uftrace" and index > 1000
+                args[text(name) or (f"fparg{index - 1000}" if floating else f"arg{index}")] = value
+            elif what == trvalues.RETURN:
+                args["return"] = value
+            elif what == trvalues.BACKTRACE:
+                args["backtrace"] = [frame_line(frame) for frame in value]
+            elif source == b"apitrace":
+                args["fake"] = bool(value & 1)
+            else:
+                args["flags"] = value
+        return args
+
+    @staticmethod
+    def gap(row):
+        """What is missing, and where."""
+        count, offset, reason, unit = struct.unpack_from("<QQII", row.fixed)
+        args = {"reason": {1: "lost", 2: "damage", 3: "unread"}.get(reason, reason)}
+        if count != UNKNOWN:
+            args[{0: "events", 1: "bytes", 2: "packets"}.get(unit, "events")] = count
+        length = int.from_bytes(row.tail[:4], "little")
+        name, message = row.tail[4:4 + length].rstrip(b"\0"), row.tail[4 + length:]
+        if name:
+            args["file"] = text(name)
+        if offset != UNKNOWN:
+            args["offset"] = offset
+        if message:
+            args["message"] = text(message)
+        return args
+
+
+def frame_line(frame):
+    """MODULE: FUNCTION+OFFSET: FILE:LINE, without what is unknown."""
+    line = frame.get("module", "?")
+    if "function" in frame:
+        line += f": {frame['function']}"
+    if "offset" in frame:
+        line += f"+0x{frame['offset']:x}"
+    if "file" in frame:
+        line += f": {frame['file']}"
+        if "line" in frame:
+            line += f":{frame['line']}"
+    return line
