@@ -308,3 +308,34 @@ sweep() {
 	run -1 pipe 'cat s.trs head.trs | trstat 2>&1 >/dev/null'
 	assert_output --partial 'stream version 2.0 is not known here'
 }
+
+@test "the first fault of a kind is printed with its place, the others are counted at the end" {
+	local at
+	# 46 records of one file have arguments without a type
+	run -1 --separate-stderr trdecode -o s "$RECORDED/uftrace/bad-no-argspec"
+	what='arguments of a function whose argument types are not known'
+	assert_regex "$stderr" "bad-no-argspec/[0-9]*.dat: 0x[0-9a-f]*: $what"
+	assert_regex "$stderr" "bad-no-argspec: [0-9]* more: $what \(--verbose prints them\)\$"
+	assert_equal "$(wc -l <<<"$stderr")" 2
+	more=$(sed -n 's/.*: \([0-9]*\) more: .*/\1/p' <<<"$stderr")
+	run -1 --separate-stderr trdecode --verbose -o s "$RECORDED/uftrace/bad-no-argspec"
+	assert_equal "$(wc -l <<<"$stderr")" $((more + 1))
+	# a saved stream with damage in several segments
+	trdecode -q --segment 8K -o good "$DATA/uftrace/fib"
+	cp good bad
+	for at in 5000 9000 20000 30000 40000; do
+		printf '\xff' | dd of=bad bs=1 seek=$at conv=notrunc status=none
+	done
+	for tool in trdecode trsym 'trfilter depth>=0' trstat trencode; do
+		run -1 --separate-stderr bash -c "$tool bad | cat >/dev/null; exit \${PIPESTATUS[0]}"
+		assert_equal "$(grep -c ': 0x[0-9a-f]*: ' <<<"$stderr")" \
+			"$(grep ': 0x[0-9a-f]*: ' <<<"$stderr" | sed 's/.*0x[0-9a-f]*: //' | sort -u | wc -l)"
+	done
+	# the program after it prints the first one
+	run -1 --separate-stderr pipefail "trdecode -q bad 2>/dev/null | trstat -q"
+	assert_equal "$(wc -l <<<"$stderr")" 1
+	assert_regex "$stderr" "the trace was damaged: bad: 0x[0-9a-f]*: "
+	run -1 --separate-stderr pipefail "trfilter 'depth >= 0' bad 2>/dev/null | trstat -q"
+	assert_equal "$(wc -l <<<"$stderr")" 1
+	assert_regex "$stderr" "the trace was damaged: bad: 0x[0-9a-f]*: "
+}

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 enum {
-	MESSAGES = 10,	     /* messages of damage that are printed; further ones are counted */
 	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
 	INPUT_ERRORS_LIMIT = 4096,
 };
@@ -118,21 +117,24 @@ const char *stage_input_errors(const struct stage *s)
 static void input_failed(struct stage *s)
 {
 	const struct error *e = &s->in.error;
+	char what[sizeof *e];
 
 	/* a failed flush in before_block is an error of the output */
 	if (s->filter && s->in.stop && s->out.error.what[0]) {
 		stage_fail(s, &s->out.error);
 		return;
 	}
-	if (s->damages++ < MESSAGES) {
+	if (faults_add(&s->faults, e, s->in.file)) {
 		error_print(e);
 		add_input_error(s, e->file, e->offset, e->what);
 	}
 	s->status = status_worse(s->status, s->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
 	if (s->in.fatal && !s->cause[0])
 		failure_cause(e, s->cause);
-	if (s->filter)
-		writer_status(&s->out, STATUS_DAMAGED, e->what);
+	if (!s->filter)
+		return;
+	error_text(e, what, sizeof what);
+	writer_status(&s->out, STATUS_DAMAGED, what);
 }
 
 /* End with status 2: the output of a failed program must not pass for a result. */
@@ -329,8 +331,7 @@ int stage_finish(struct stage *s)
 	struct error e;
 
 	progress_end(&s->progress, s->bytes + s->offset, s->in.size, s->events);
-	if (s->damages > MESSAGES)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " more such places", s->damages - MESSAGES);
+	faults_report(&s->faults, NULL, "");
 	bad_values_report(&s->bad_values);
 	bad_values_free(&s->bad_values);
 	if (s->filter && s->status == STATUS_FAILED)

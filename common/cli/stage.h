@@ -52,9 +52,9 @@ struct stage {
 	bool lost_more;			     /* more were lost than counted (END_LOST_MORE) */
 	const struct stage_rewrite *rewrite; /* NULL: blocks are passed on unchanged */
 	bool head_sent;
-	bool holds;	  /* a filter that queues blocks and passes all on by stage_forward */
-	bool stopped;	  /* this program failed: it reads and passes on no more */
-	uint64_t damages; /* number of damages in the inputs */
+	bool holds;	      /* a filter that queues blocks and passes all on by stage_forward */
+	bool stopped;	      /* this program failed: it reads and passes on no more */
+	struct faults faults; /* damage of the inputs */
 	struct bad_values bad_values;
 	char cause[FAILURE_CAUSE];  /* cause of failure, for the programs after it; "" none */
 	struct buffer input_errors; /* the first errors of the inputs, for END */

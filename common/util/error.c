@@ -1,6 +1,10 @@
 #include "common/util/error.h"
 
+#include "common/util/bytes.h"
+
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +77,15 @@ static void print(const char *file, uint64_t offset, const char *what)
 	funlockfile(stderr);
 }
 
+void error_text(const struct error *e, char *text, size_t size)
+{
+	char offset[24] = "";
+
+	if (e->offset != NO_OFFSET)
+		snprintf(offset, sizeof offset, "0x%" PRIx64 ": ", e->offset);
+	snprintf(text, size, "%.250s%s%s%.300s", e->file, e->file[0] ? ": " : "", offset, e->what);
+}
+
 void error_print(const struct error *e)
 {
 	print(e->file, e->offset, e->what);
@@ -87,4 +100,51 @@ void warn(const char *file, uint64_t offset, const char *fmt, ...)
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
 	print(file, offset, what);
+}
+
+/* Hash a description without its numbers. */
+static uint64_t kind_of(const char *what, uint64_t seed)
+{
+	char text[sizeof((struct error *)0)->what];
+	size_t n = 0;
+
+	for (; *what && n < sizeof text; what++)
+		if (!isdigit((unsigned char)*what))
+			text[n++] = *what;
+	return hash_bytes(text, n, seed);
+}
+
+bool faults_add(struct faults *f, const struct error *e, const char *file)
+{
+	struct fault_kind *k;
+	uint64_t key;
+
+	/* a fault without an offset is one of the file: its name is what the message says */
+	if (!file && e->offset == NO_OFFSET)
+		file = e->file;
+	key = kind_of(e->what, file ? hash_bytes(file, strlen(file), 0) : 0);
+	f->total++;
+	for (unsigned i = 0; i < f->nkinds; i++)
+		if (f->kinds[i].key == key) {
+			f->kinds[i].count++;
+			return false;
+		}
+	if (f->nkinds == FAULT_KINDS) {
+		f->others++;
+		return false;
+	}
+	k = &f->kinds[f->nkinds++];
+	*k = (struct fault_kind){.key = key, .count = 1};
+	snprintf(k->what, sizeof k->what, "%.127s", e->what);
+	return true;
+}
+
+void faults_report(const struct faults *f, const char *file, const char *hint)
+{
+	for (unsigned i = 0; i < f->nkinds; i++)
+		if (f->kinds[i].count > 1)
+			warn(file, NO_OFFSET, "%" PRIu64 " more: %s%s", f->kinds[i].count - 1,
+			     f->kinds[i].what, hint);
+	if (f->others)
+		warn(file, NO_OFFSET, "%" PRIu64 " more faults of other kinds%s", f->others, hint);
 }

@@ -9,6 +9,8 @@
 #ifndef TR_UTIL_ERROR_H
 #define TR_UTIL_ERROR_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define NO_OFFSET UINT64_MAX
@@ -30,8 +32,35 @@ int error_no_memory(struct error *e);
 int error_errno(struct error *e, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Write "file: 0xoffset: what" to a text of size bytes. */
+void error_text(const struct error *e, char *text, size_t size);
+
 /* Print "program: file: offset: what" on stderr; control characters of a trace are masked. */
 void error_print(const struct error *e);
+
+/* Faults of one kind: of errors whose descriptions differ only in numbers. */
+struct fault_kind {
+	uint64_t key, count;
+	char what[128]; /* description of the first one */
+};
+
+enum { FAULT_KINDS = 8 };
+
+/* The faults of an input: the first of each kind is printed, the others are counted. All zero is
+ * valid. */
+struct faults {
+	struct fault_kind kinds[FAULT_KINDS];
+	unsigned nkinds;
+	uint64_t others; /* of further kinds */
+	uint64_t total;
+};
+
+/* Count a fault. file: NULL, or the input if several inputs share f. Faults without an offset are
+ * of one kind only in one file. Returns whether the fault is the first of its kind, which the
+ * caller prints. */
+bool faults_add(struct faults *f, const struct error *e, const char *file);
+/* Print a line for each kind with more than one fault: how many more. hint: after it, "" none. */
+void faults_report(const struct faults *f, const char *file, const char *hint);
 
 /* Print a remark in the same form: "program: file: offset: text". */
 void warn(const char *file, uint64_t offset, const char *fmt, ...)

@@ -17,30 +17,25 @@
 enum {
 	HEAD_SIZE = 4096,
 	HEAD_SIZE_ZSTD = 132 * 1024, /* of its first block, before whose end zstd unpacks nothing */
-	REPORTED_MOST = 8,
 };
 
 void input_damage_error(struct input *in, const struct error *e)
 {
 	struct decoding *d = in->decoding;
-	char message[600], location[24] = "";
+	char message[600];
+	struct error named = *e;
 
 	if (d->times_only)
 		return;
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer) {
-		if (e->offset != NO_OFFSET)
-			snprintf(location, sizeof(location), "0x%" PRIx64 ": ", e->offset);
-		snprintf(message, sizeof(message), "%.250s: %s%.300s",
-			 e->file[0] ? e->file : in->name, location, e->what);
+		if (!named.file[0])
+			error_set(&named, in->name, e->offset, "%s", e->what);
+		error_text(&named, message, sizeof message);
 		writer_status(d->writer, STATUS_DAMAGED, message);
 	}
-	/* a thousand lines of the same damage inform no better */
-	if (in->reported < REPORTED_MOST || d->verbose)
+	if (faults_add(&in->faults, e, NULL) || d->verbose)
 		error_print(e);
-	else
-		in->unreported++;
-	in->reported++;
 }
 
 void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
@@ -284,9 +279,8 @@ void input_close(struct input *in)
 {
 	if (in->decoder && in->state)
 		in->decoder->close(in);
-	if (in->unreported)
-		warn(in->name, NO_OFFSET, "%llu more places of damage (--verbose names them)",
-		     (unsigned long long)in->unreported);
+	if (in->faults.total && !in->decoding->verbose)
+		faults_report(&in->faults, in->name, " (--verbose prints them)");
 	tree_close(in->tree);
 	if (in->fd > STDERR_FILENO)
 		close(in->fd);

@@ -115,7 +115,7 @@ static bool look_late(struct pass *p, int n)
 static void last_time_end(struct pass *p)
 {
 	for (int i = 0; i < p->opened; i++) {
-		p->inputs[i].unreported = 0;
+		p->inputs[i].faults = (struct faults){0};
 		input_close(&p->inputs[i]);
 	}
 	free(p->inputs);

@@ -168,7 +168,7 @@ int merge_run(struct stage *stage, struct settings *settings, struct query *q, s
 {
 	struct merge m = {stage, settings, q, s, how, 0};
 	struct summaries ss = {.reader = &stage->in, .s = s, .begin = begin_query, .ctx = &m};
-	uint64_t damages = stage->damages;
+	uint64_t damages = stage->faults.total;
 	struct block block;
 	struct error e;
 	int bad = 0;
@@ -177,9 +177,9 @@ int merge_run(struct stage *stage, struct settings *settings, struct query *q, s
 	if (how->first && summaries_block(&ss, how->first, &e))
 		bad = stage_fail(stage, &e);
 	while (!bad && stage_next(stage, &block)) {
-		if (stage->damages != damages)
+		if (stage->faults.total != damages)
 			summaries_damaged(&ss);
-		damages = stage->damages;
+		damages = stage->faults.total;
 		if (summaries_block(&ss, &block, &e))
 			bad = stage_fail(stage, &e);
 	}

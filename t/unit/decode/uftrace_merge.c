@@ -95,7 +95,7 @@ static bool decode(const char *dir, int fd)
 			   .next = UINT64_MAX,
 			   .fd = -1,
 			   .clock_name = "",
-			   .reported = 1000};
+			   .faults.nkinds = FAULT_KINDS};
 	char path[32];
 	bool good;
 
