@@ -101,7 +101,7 @@ static inline void dir_open(struct dir *d, const char *path, uint64_t feat_mask,
 	size_t size;
 	void *data = info_bytes(feat_mask, info_mask, info_text, &size);
 
-	d->tree = tree_open(path, NULL);
+	d->tree = tree_open_near(path, NULL);
 	d->tasks = uftrace_tasks_new();
 	if (!d->tree || !d->tasks || uftrace_info_parse(&d->info, data, size, "info", NULL) < 0)
 		exit(99);

@@ -166,7 +166,7 @@ static struct tree *open_tree(int fd, const char *name, const void *peeked, size
 	return t;
 }
 
-static struct tree *open_path(const char *path, int depth_most, struct error *e)
+struct tree *tree_open_near(const char *path, struct error *e)
 {
 	struct tree *t;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -175,7 +175,7 @@ static struct tree *open_path(const char *path, int depth_most, struct error *e)
 		error_errno(e, path, NO_OFFSET, "cannot open");
 		return NULL;
 	}
-	t = open_tree(fd, path, NULL, 0, depth_most, e);
+	t = open_tree(fd, path, NULL, 0, DEPTH_NEAR, e);
 	close(fd);
 	return t;
 }
@@ -183,18 +183,6 @@ static struct tree *open_path(const char *path, int depth_most, struct error *e)
 struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n, struct error *e)
 {
 	return open_tree(fd, name, peeked, n, DEPTH_MAX, e);
-}
-
-struct tree *tree_open(const char *path, struct error *e)
-{
-	if (!strcmp(path, "-"))
-		return tree_open_fd(STDIN_FILENO, path, NULL, 0, e);
-	return open_path(path, DEPTH_MAX, e);
-}
-
-struct tree *tree_open_near(const char *path, struct error *e)
-{
-	return open_path(path, DEPTH_NEAR, e);
 }
 
 void tree_close(struct tree *t)

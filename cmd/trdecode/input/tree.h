@@ -7,7 +7,7 @@
  * the names. Nothing is ever written to a path taken from an archive.
  *
  * A directory is read in place, eight levels deep; a file is opened only when the caller reads it.
- * A tar is read once, forward, by tree_open, and its contents are copied to one unlinked file in
+ * A tar is read once, forward, by tree_open_fd, and its contents are copied to one unlinked file in
  * $TMPDIR (default /tmp). In neither case does the tree keep a descriptor per member.
  */
 #ifndef TR_TRDECODE_INPUT_TREE_H
@@ -28,21 +28,14 @@ struct tree;
 #define TREE_PROBE 512
 
 /*
- * path: a directory, a tar of one, or "-" for a tar on standard input. NULL and e when it cannot be
- * opened or is neither. An archive that ends early or is damaged gives a tree of what could be
- * read, see tree_damage().
- */
-struct tree *tree_open(const char *path, struct error *e);
-
-/* Open a directory two levels deep: for an operand that is one file of the directory. */
-struct tree *tree_open_near(const char *path, struct error *e);
-
-/*
- * The same from an open descriptor, which stays the caller's but is read to the archive's end. name
- * is what messages call the input. peeked: n bytes already taken from fd, to be read before the
- * rest. fd may be a directory (n is 0 then).
+ * Open a directory (n is 0 then) or a tar, whose first n bytes, peeked, were already read. fd stays
+ * the caller's; an archive is read to its end. name is for messages. NULL and e if fd is neither.
+ * An archive that ends early or is damaged gives a tree of what could be read, see tree_damage().
  */
 struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n, struct error *e);
+
+/* Open a directory by its path, two levels deep: for an operand that is one file of it. */
+struct tree *tree_open_near(const char *path, struct error *e);
 
 /* t may be NULL. */
 void tree_close(struct tree *t);

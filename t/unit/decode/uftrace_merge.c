@@ -100,7 +100,7 @@ static bool decode(const char *dir, int fd)
 	bool good;
 
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	in.tree = tree_open(dir, &e);
+	in.tree = tree_open_near(dir, &e);
 	good = in.tree && !output_open(&out, path, OUTPUT_BINARY, &e) &&
 	       !writer_init(&writer, &out, 0) && in.decoder->probe(&in) &&
 	       !in.decoder->open(&in, &e) && !writer_begin(&writer, 1) &&

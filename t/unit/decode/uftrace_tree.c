@@ -67,7 +67,7 @@ static void check_tar(const char *dir, const char *command, const char *what)
 	snprintf(line, sizeof(line), "cd '%s' && tar %s >'%s'", dir, command, path);
 	if (system(line))
 		exit(99);
-	t = tree_open(path, &e);
+	t = tree_open_near(path, &e);
 	ok(t != NULL, what);
 	if (t)
 		check_members(t, what);
@@ -108,7 +108,7 @@ static void check_cut(const char *dir)
 	snprintf(line, sizeof(line), "tar -C '%s' -c 9.dat 10.dat | head -c 1027 >'%s'", dir, path);
 	if (system(line))
 		exit(99);
-	t = tree_open(path, &e);
+	t = tree_open_near(path, &e);
 	ok(t != NULL, "a tar cut within its second header opens");
 	ok(t && tree_count(t) == 1 && read_is(t, "9.dat", "number nine"), "with what is whole");
 	ok(t && tree_damage(t, &e), "and is known to be damaged");
@@ -116,9 +116,40 @@ static void check_cut(const char *dir)
 	unlink(path);
 }
 
+/* Entries that are no files, and files that change after the directory was listed. */
+static void check_entries(const char *dir)
+{
+	char path[PATH_MAX];
+	uint64_t offset, size;
+	struct tree *t;
+	struct error e;
+
+	dir_write(dir, "file", "12");
+	dir_write(dir, "gone", "");
+	dir_write(dir, "other", "");
+	snprintf(path, sizeof(path),
+		 "cd '%s' && ln -s file link && ln -s none dangling && "
+		 "mkdir -p sub/deep/deeper && ln -s sub loop && mkfifo pipe && "
+		 ">sub/a && >sub/deep/b && >sub/deep/deeper/c",
+		 dir);
+	if (system(path))
+		exit(99);
+	t = tree_open_near(dir, &e);
+	is_u64(t ? tree_count(t) : 0, 5, "files and links to files, two levels deep");
+	ok(t && read_is(t, "link", "12") && read_is(t, "sub/a", ""), "are read");
+	snprintf(path, sizeof(path), "cd '%s' && rm gone && rm other && mkdir other", dir);
+	if (system(path))
+		exit(99);
+	ok(t && tree_fd(t, "gone", &offset, &size, &e) < 0 && strstr(e.what, "cannot open"),
+	   "a file that was removed");
+	ok(t && tree_fd(t, "other", &offset, &size, &e) < 0 && strstr(e.what, "not a regular"),
+	   "a file that became a directory");
+	tree_close(t);
+}
+
 int main(void)
 {
-	char *dir = dir_new();
+	char *dir = dir_new(), *entries = dir_new();
 	char path[PATH_MAX];
 	struct tree *t;
 	struct error e;
@@ -127,7 +158,7 @@ int main(void)
 	dir_write(dir, "9.dat", "number nine");
 	dir_write(dir, "empty", "");
 	dir_write(dir, "info", "text");
-	t = tree_open(dir, &e);
+	t = tree_open_near(dir, &e);
 	ok(t != NULL, "a directory");
 	if (t)
 		check_members(t, "directory");
@@ -142,9 +173,11 @@ int main(void)
 	check_pipe(dir);
 	check_cut(dir);
 	snprintf(path, sizeof(path), "%s/info", dir);
-	ok(!tree_open(path, &e), "a text file is no tree");
-	ok(!tree_open("/nonexistent", &e), "nor is what does not exist");
+	ok(!tree_open_near(path, &e), "a text file is no tree");
+	ok(!tree_open_near("/nonexistent", &e), "nor is what does not exist");
 	ok(!tree_is_archive("Ftrace!", 8) && !tree_is_archive("", 0), "nor looks like an archive");
 	dir_remove(dir);
+	check_entries(entries);
+	dir_remove(entries);
 	return done();
 }
