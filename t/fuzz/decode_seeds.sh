@@ -101,6 +101,22 @@ two "$data/apitrace/v6.trace" "$work/one" | add two-offset $OFFSET $TWO /dev/fd/
 two "$data/apitrace/v6.trace" "$work/one" | add two-unit $OFFSET $TWO -=5s
 two "$work/one" "$work/one" | add two-same $WALL_UNTIL $TWO 5s
 
+# --- apitrace: values beyond --max-value ---
+for name in values v6; do
+	add "max-$name" $MAX_VALUE 0 64 <"$data/apitrace/$name.trace"
+done
+
+# --- LTTng: several blocks ---
+events 20 | "$bin/trencode" -q -t lttng -o "$work/page"
+mkdir "$work/blocks"
+perl "$here/lttng_blocks.pl" "$work/page" chrome_0 "$work/blocks"
+for trace in "$work"/blocks/*; do
+	name=$(basename "$trace")
+	tar -C "$work/blocks" -c "$name" | small >"$work/packed"
+	add "blocks-$name" $SINCE 0 +2500ms <"$work/packed"
+	[[ $name == good-* ]] && add "blocks-late-$name" $UNTIL 0 -1s <"$work/packed"
+done
+
 # --- directories ---
 for archive in "$data"/{ctf,lttng}/*.tar.gz; do
 	tar -C "$work" -xzf "$archive"
@@ -141,6 +157,10 @@ input=$traces/lttng-legacy/v2.6-219558ev-2cpu
 		"$bin/trfilter" -q -m 300 'type =~ "vm_map|process_state"' |
 		"$bin/trencode" -q -t lttng -o "$work/maps" 2>/dev/null
 	tar -C "$work" -c maps | small | add maps $SINCE 0 +0
+	"$bin/trdecode" -q "$input" 2>/dev/null |
+		"$bin/trfilter" -q 'type =~ "^exec$|process_free|process_fork"' |
+		"$bin/trencode" -q -t lttng -o "$work/execs" 2>/dev/null
+	tar -C "$work" -c execs | small | add execs $SINCE 0 +0
 	tar -C "$work" -c maps | small | add maps-late $INFO 0 -1ms
 }
 

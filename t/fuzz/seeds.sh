@@ -133,6 +133,27 @@ cp -r "$data/uftrace/fib" "$work/old"
 rm "$work/old/task.txt"
 bash "$here/pack.sh" "$work/old" 1000 >"$out/uftrace/old-task"
 
+# The same list with messages of other kinds, with a wrong magic, and cut.
+message() { le 2 $((0xface)) "$1"; le 4 "$2"; }
+tasks() { message 3 16; le 8 2; le 4 4123 4123; }
+session() { message 7 40; le 8 1; le 4 4123 4123; printf '%s' "$1"; le 4 0 "$2"; printf '%s' "$3"; }
+old() { cat >"$work/old/task"; bash "$here/pack.sh" "$work/old" 200 >"$out/uftrace/old-task-$1"; }
+sid=$(basename "$work"/old/sid-*.map .map | cut -c5-)
+{ session "$sid" 8 /bin/fib; message 9 8; le 8 7; tasks; message 9 900; } | old other
+{ session ../../../../etc/ 8 /bin/fib; tasks; le 8 1; } | old magic
+session "$sid" 5 /fib | head -c 52 | old short-name
+session "$sid" 4096 /bin/fib | old long-name
+{ tasks; session "$sid" 8 /bin/fib; } | head -c 50 | old cut-session
+{ tasks; message 3 16; le 4 1; } | old cut-task
+
+# Functions with the module that they must be of.
+tar -C "$work" -xJf "$data/recorded/uftrace.tar.xz" uftrace/args-spec
+mkdir "$work/specs"
+cp "$work"/uftrace/args-spec/{info,task.txt,args.sym,*.map,[0-9]*.dat} "$work/specs"
+LC_ALL=C sed -i -e 's,^argspec:ints@.*,argspec:ints@args\,arg1/i8;uns@none\,arg1;str@PLT\,arg1/s;dbl@kernel\,fparg1;chr@libc\,arg1/c;^p@a\,arg1,' \
+	-e '/^\(argauto\|retauto\|enumauto\):/s/;.*//' "$work/specs/info"
+bash "$here/pack.sh" "$work/specs" 700 >"$out/uftrace/modules"
+
 # --- files ---
 find "$data/apitrace" "$traces"/apitrace/{gen,bad} -name '*.trace' -size -8k \
 	-exec cp -n {} "$out/apitrace" \; 2>/dev/null
