@@ -65,6 +65,22 @@ deep() {
 	cmp out want
 }
 
+@test "trstat -g stack,name: each name above 1024 frames has a row, with the end of the stack" {
+	awk -v n="$NESTED" 'BEGIN {
+		print "["
+		for (i = 0; i < n; i++)
+			printf "{\"ph\":\"B\",\"pid\":1,\"ts\":%d,\"name\":\"f%d\"},\n", i, i
+		for (i = 0; i < n; i++)
+			printf "{\"ph\":\"E\",\"pid\":1,\"ts\":%d}%s\n", n + i, i + 1 < n ? "," : "]"
+	}' | trdecode - >names.tr
+	DEEP=names.tr deep 80000000 trstat -q -F csv -a count -g stack,name
+	assert_equal "$(wc -l <out)" $((NESTED + 1))
+	# whole frames up to the 1024th
+	assert_equal "$(grep -c '^\.\.\.;f979;.*;f1022;f1023;\.\.\.,f[0-9]*,1$' out)" $((NESTED - FRAMES))
+	[ "$(grep -F ,f1500, out | cut -d , -f 1 | wc -c)" -le 260 ]
+	grep -q '^f0;f1;.*;f1023,f1023,1$' out
+}
+
 @test "trstat: trees are as deep as the calls" {
 	deep 30000000 trstat -F csv -a count --tree
 	assert_equal "$(wc -l <out)" $((NESTED + 1))

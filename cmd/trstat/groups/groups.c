@@ -5,7 +5,10 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "common/calls/stack_limit.h"
+
 enum { FIRST = 64 };
+enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */
 
 void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted)
 {
@@ -308,6 +311,25 @@ int groups_stacks(struct groups *g, struct call_stacks *stacks)
 	return !g->path || join_groups(g) ? -1 : rank_stacks(g);
 }
 
+/* Cut the text of a stack of more than STACK_FRAMES frames to its innermost frames if there are
+ * further keys: such a stack is then in many groups. */
+static void cut_deep_stack(const struct groups *g, const char **text, size_t *size)
+{
+	static const char deeper[] = ";" STACK_DEEPER;
+	char *p = (char *)g->path->data;
+	size_t end = sizeof deeper - 1, from;
+
+	if (g->keys < 2 || *size <= DEEP_STACK_MOST || memcmp(p + *size - end, deeper, end) != 0)
+		return;
+	from = *size - DEEP_STACK_MOST;
+	while (p[from] != ';')
+		from++;
+	from -= sizeof STACK_DEEPER - 1;
+	memcpy(p + from, STACK_DEEPER, sizeof STACK_DEEPER - 1);
+	*text += from;
+	*size -= from;
+}
+
 bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
 		      size_t *size)
 {
@@ -323,6 +345,7 @@ bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const
 	if (!call_stacks_path(g->stacks, (uint32_t)cell->value, g->path) && g->path->size) {
 		*text = (const char *)g->path->data;
 		*size = g->path->size;
+		cut_deep_stack(g, text, size);
 	}
 	return true;
 }
