@@ -463,3 +463,36 @@ open_ends() {
 	assert_line --index 3 '     asked of each event, by the calls around it; a call is decided at its enter'
 	assert_line --index 4 'and  over(tid == 3)'
 }
+
+@test "calls in the kernel outside any call stay apart after a filter, however many ranges of times they have" {
+	mkdir k
+	cat >k/metadata <<-'END'
+		/* CTF 1.8 */
+		typealias integer { size = 8; align = 8; } := u8;
+		clock { name = c; };
+		trace { major = 1; minor = 8; byte_order = le; };
+		env { tracer_name = "trencode"; };
+		stream { event.header := struct { u8 id;
+				integer { size = 32; align = 8; byte_order = be; map = clock.c.value; } timestamp; };
+			event.context := struct { u8 _tid; }; };
+		event { id = 0; name = "e"; model.emf.uri = "urn:trutils:enter"; fields := struct { string _name; }; };
+		event { id = 1; name = "x"; model.emf.uri = "urn:trutils:leave"; fields := struct { string _name; }; };
+		event { id = 2; name = "ke"; model.emf.uri = "urn:trutils:enter:kernel"; fields := struct { string _name; }; };
+		event { id = 3; name = "kx"; model.emf.uri = "urn:trutils:leave:kernel"; fields := struct { string _name; }; };
+	END
+	# each time: k in a call g, and k after a call f, outside any call
+	LC_ALL=C awk 'function put(id, name) {
+			t++
+			printf "%c%c%c%c%c%c%s%c", id, 0, t / 65536 % 256, t / 256 % 256, t % 256, 7, name, 0
+		}
+		BEGIN { for (i = 0; i < 70000; i++) {
+			put(0, "g"); put(2, "k"); put(3, "k"); put(1, "g")
+			put(0, "f"); put(1, "f"); put(2, "k"); put(3, "k") } }' >k/s
+	trdecode k >k.trs
+	run -0 pipefail "trstat -q -a count -F tsv k.trs"
+	assert_line $'k\t70000'
+	# two filters: the second one repeats the ranges that the first one wrote
+	run -0 pipefail "trfilter 'name != \"f\" && name != \"g\"' k.trs | trfilter 'dur >= 0' | trstat -a count -F tsv 2>&1"
+	assert_line $'k\t70000'
+	assert_line --partial '70000 calls in the kernel outside any call'
+}

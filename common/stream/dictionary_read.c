@@ -347,7 +347,8 @@ static int read_symbol(struct dictionary_entry *en)
 
 enum { DEPTHS = 65536 }; /* the maximum of a row */
 
-/* Add a range of times outside all calls. The oldest ranges are dropped. */
+/* Add a range of times outside all calls. The oldest ranges are dropped: the rows of MOST / 2 newer
+ * ones do not fit in a block, so rows that need the older ones were read (trstream(5) THREAD). */
 static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 {
 	enum { MOST = 64 * 1024 };
