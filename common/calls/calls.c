@@ -79,8 +79,7 @@ fail:
 
 const struct stack *calls_stack(const struct calls *c, const struct event *e)
 {
-	uint32_t thread = calls_thread(e);
-	const struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+	const struct stack *s = calls_thread_stack(c, calls_thread(e));
 
 	if (s && (e->type->flags & TYPE_KERNEL ||
 		  (e->type->flags & TYPE_INNER && s->kernel && s->kernel->count)))

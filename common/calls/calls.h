@@ -47,10 +47,10 @@ enum calls_open {
 /* A finished call. Times are those of the lane's clock. */
 struct call {
 	const struct lane *lane;
-	uint32_t location; /* number; 0 unknown (enter before the trace, leave missing) */
-	uint32_t caller;   /* location of the frame below, 0 none or unknown */
-	uint32_t level;	   /* open frames below */
-	uint64_t start, end;
+	uint32_t location;    /* number; 0 unknown (enter before the trace, leave missing) */
+	uint32_t caller;      /* location of the frame below, 0 none or unknown */
+	uint32_t level;	      /* open frames below */
+	uint64_t start, end;  /* of a clock that steps back the end is the start */
 	uint64_t total, self; /* end - start; total less the time of its callees */
 	bool recursive;	      /* a frame of the same location is open below */
 	bool inner;	      /* of a type with TYPE_INNER (scheduled out) */
@@ -216,6 +216,12 @@ static inline uint32_t calls_thread(const struct event *e)
 static inline void *calls_data(const struct calls *c, const struct stack *s, size_t i)
 {
 	return s->data + i * c->data_size;
+}
+
+/* Get the stack of a thread by its number; NULL: none of its rows was read. */
+static inline const struct stack *calls_thread_stack(const struct calls *c, uint32_t thread)
+{
+	return thread < c->size ? c->stacks[thread] : NULL;
 }
 
 /* Add the time of a discarded frame to its caller's child time. For on_lost, which uses its data

@@ -123,7 +123,7 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 	*done = (struct call){.lane = n->lane,
 			      .location = e->location ? e->location : n->location,
 			      .start = n->start,
-			      .end = e->time,
+			      .end = n->start + total,
 			      .total = total,
 			      .self = total};
 	return CALLS_LEAVE;

@@ -130,7 +130,7 @@ static inline void calls_end(struct calls *c, struct stack *s, const struct fram
 			      .caller = s->count ? s->frames[s->count - 1].location : 0,
 			      .level = (uint32_t)s->count + s->implicit,
 			      .start = f->start,
-			      .end = end,
+			      .end = f->start + total,
 			      .total = total,
 			      .self = f->child < total ? total - f->child : 0,
 			      .recursive = location ? stack_has(s, location) : calls_has_unknown(s),

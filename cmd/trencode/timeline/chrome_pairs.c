@@ -106,11 +106,11 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
 /* --- B and E --- */
 
 /* Write the B of an open call, with the attributes of its enter. */
-static int chrome_put_begin(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
+static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uint32_t thread,
 			    size_t index, bool kernel, struct error *e)
 {
-	struct span_frame *f = &st->frames[index];
-	size_t end = index + 1 < st->count ? st->frames[index + 1].kept : st->kept.size;
+	struct span_frame *f = spans_frame(&s->spans, st, index);
+	struct buffer *kept = spans_kept(&s->spans, thread, kernel);
 	const struct lane_prefix *prefix = chrome_prefix(s, thread, f->lane);
 	uint32_t size;
 	const char *name = location_names_get(&s->names, f->location, &size);
@@ -119,8 +119,8 @@ static int chrome_put_begin(struct chrome_output *s, const struct span_stack *st
 	if (!prefix || !name)
 		return error_no_memory(e);
 	chrome_clear_args(s);
-	if (end > f->kept && (buffer_append_from(&s->bytes, &st->kept, f->kept, end - f->kept) ||
-			      attributes_object(&s->attributes, &s->bytes, &s->json)))
+	if (f->kept_size && (buffer_append_from(&s->bytes, kept, f->kept, f->kept_size) ||
+			     attributes_object(&s->attributes, &s->bytes, &s->json)))
 		return error_no_memory(e);
 	p = line_room(s);
 	p = PUT(p, "{\"ph\":\"B\",");
@@ -137,13 +137,17 @@ static int chrome_put_begin(struct chrome_output *s, const struct span_stack *st
 }
 
 /* Write the B of the frames from the outermost to that index that have none. */
-static int chrome_put_begins(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
+static int chrome_put_begins(struct chrome_output *s, const struct stack *st, uint32_t thread,
 			     size_t index, bool kernel, struct error *e)
 {
 	size_t i = index + 1;
 
-	while (i && st->frames[i - 1].token != HAS_BEGIN)
-		i--;
+	for (; i; i--) {
+		const struct span_frame *f = spans_frame(&s->spans, st, i - 1);
+
+		if (!f->lane || f->token == HAS_BEGIN)
+			break;
+	}
 	for (; i <= index; i++)
 		if (chrome_put_begin(s, st, thread, i, kernel, e))
 			return -1;
@@ -153,28 +157,33 @@ static int chrome_put_begins(struct chrome_output *s, const struct span_stack *s
 int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 		       const struct lane_prefix *prefix, bool *begun, struct error *e)
 {
-	const struct span_stack *st = span->stack;
-	size_t top = st ? st->count - 1 : 0;
+	const struct stack *st = span->stack;
+	const struct span_frame *below;
 
 	*begun = false;
 	if (!st || (span->kernel && !chrome_is_open(s, span)) || s->options->drop)
 		return 0;
-	*begun = st->frames[top].token == HAS_BEGIN || span->start >= span->end || span->exec ||
+	*begun = span->token == HAS_BEGIN || span->start >= span->end || span->exec ||
 		 prefix->instant == span->end + 1 || chrome_is_open(s, span);
 	if (*begun)
-		return chrome_put_begins(s, st, span->thread, top, span->kernel, e);
-	return top && st->frames[top - 1].start == span->start
-		       ? chrome_put_begins(s, st, span->thread, top - 1, false, e)
+		return chrome_put_begins(s, st, span->thread, st->count, span->kernel, e);
+	below = st->count ? spans_frame(&s->spans, st, st->count - 1) : NULL;
+	return below && below->lane && below->start == span->start
+		       ? chrome_put_begins(s, st, span->thread, st->count - 1, false, e)
 		       : 0;
 }
 
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
 		       struct error *e)
 {
-	const struct span_stack *st = &s->spans.threads[calls_thread(ev)].user;
+	const struct stack *st = calls_thread_stack(&s->spans.calls, calls_thread(ev));
+	const struct span_frame *top;
 
 	prefix->instant = ev->time + 1;
-	if (!st->count || st->frames[st->count - 1].start != ev->time || s->options->drop)
+	if (!st || !st->count || s->options->drop)
+		return 0;
+	top = spans_frame(&s->spans, st, st->count - 1);
+	if (!top->lane || top->start != ev->time)
 		return 0;
 	return chrome_put_begins(s, st, calls_thread(ev), st->count - 1, false, e);
 }

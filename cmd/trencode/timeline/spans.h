@@ -1,10 +1,9 @@
 /*
  * spans.h - calls as spans with a begin and an end, for the formats that draw or list them
  *
- * common/calls pairs enters and leaves. Spans also keep the open calls of each thread, with data
- * that the encoder needs at the end of the call, and end every call that was begun: at its leave,
- * or without a leave at the trace's end, or where the trace shows that the call has ended (longjmp,
- * exec, lost events).
+ * common/calls pairs enters and leaves. Spans keep with each open call what the encoder needs at
+ * the end of the call, and end every call that was begun: at its leave, or without a leave at the
+ * trace's end, or where the trace shows that the call has ended (longjmp, exec, lost events).
  *
  * The spans of one timeline (a thread's calls, its calls in the kernel, a CPU's interrupts) nest;
  * those that do not, as calls of apitrace may, are crossing.
@@ -16,7 +15,6 @@
 
 #include "cmd/trencode/convert/attributes.h"
 #include "common/calls/calls.h"
-#include "common/calls/open_calls.h"
 
 /* One call. */
 struct span {
@@ -40,9 +38,9 @@ struct span {
 		*kept; /* kept_size bytes from kept_at on are what begin kept; it spills */
 	size_t kept_at, kept_size;
 	uint64_t token; /* set by begin */
-	/* open calls, this call on top; the encoder may change the frames' tokens. NULL: begin was
-	   not called, or the call has a number */
-	struct span_stack *stack;
+	/* At the end of a call: the stack that it was on, of which spans_frame(count) is this call.
+	   NULL: begin was not called, or the call has a number. */
+	const struct stack *stack;
 };
 
 /* The functions of an encoder; each may be NULL, and returns 0, or -1 with *e filled. */
@@ -56,40 +54,29 @@ struct span_sink {
 	int (*other)(void *ctx, const struct event *ev, struct error *e);
 };
 
-/* One open call of a stack. */
+/* The data of an open call (calls.h). */
 struct span_frame {
 	uint64_t start, token;
-	size_t kept; /* offset of its bytes in kept of the stack */
-	const struct lane *lane;
+	size_t kept, kept_size;	 /* offset and size of its bytes in kept of the stack */
+	const struct lane *lane; /* NULL: the enter was not read */
 	const struct type *type;
 	uint32_t location, beside;
 	uint64_t serial; /* number among the calls of all stacks, by begin */
-	bool crossing;
+	uint32_t number; /* of a call with a number: index + 1 in numbered */
+	bool crossing, kernel;
 };
 
-/* One stack of open calls. */
-struct span_stack {
-	struct span_frame *frames;
-	size_t count, capacity;
-	uint32_t base; /* level of frames[0] */
-	struct buffer kept;
-};
-
-/* One open call that has a number. */
+/* Data of an open call that has a number. */
 struct span_numbered {
-	struct span_frame frame;
 	struct buffer kept;
 	uint32_t level;			/* 1 more than that of the call before it */
 	uint32_t thread, before, after; /* neighbours in its thread, by begin: index + 1, 0 none */
 	uint64_t inside; /* serial of the call on top of the thread's stack, 0 none */
-	bool open;
 };
 
-/* The open calls of one thread. */
+/* Data of one thread. */
 struct span_thread {
-	struct span_stack user, kernel;
-	uint64_t last; /* time of its last event */
-	const struct lane *lane;
+	struct buffer kept, kernel_kept; /* bytes of the open calls, and of those in the kernel */
 	uint32_t numbered; /* the open call with a number that began last: index + 1 */
 };
 
@@ -101,13 +88,12 @@ struct spans {
 	struct span_thread *threads; /* by number */
 	size_t nthreads;
 	uint64_t serial;
-	struct open_calls open;
 	struct span_numbered *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1, by after */
 	bool keeps_open;     /* the format has calls without an end: for spans_report */
-	uint64_t unfinished; /* calls open at the end */
-	uint64_t cut;	     /* calls that ended without a leave */
-	uint64_t unmatched;  /* leaves without a call */
+	bool failed;	     /* *error has the reason */
+	struct error *error; /* of the function that runs */
+	uint64_t lost;	     /* calls that ended without a leave */
 };
 
 void spans_init(struct spans *s, struct dictionary *d, const struct span_sink *sink, void *ctx);
@@ -122,10 +108,28 @@ int spans_finish(struct spans *s, struct error *e);
 /* Report on standard error the calls without a leave, and whether they were dropped. */
 void spans_report(const struct spans *s, bool drop);
 
+/* Get the data of call i of a stack. */
+static inline struct span_frame *spans_frame(const struct spans *s, const struct stack *stack,
+					     size_t i)
+{
+	return calls_data(&s->calls, stack, i);
+}
+
+/* Get the bytes that the calls of a stack keep. */
+static inline struct buffer *spans_kept(const struct spans *s, uint32_t thread, bool kernel)
+{
+	struct span_thread *th = &s->threads[thread];
+
+	return kernel ? &th->kernel_kept : &th->kept;
+}
+
 /* private to spans.c and spans_numbered.c */
-struct span_thread *spans_thread(struct spans *s, uint32_t number);
-int spans_numbered_event(struct spans *s, const struct event *ev, struct error *e);
-int spans_numbered_finish(struct spans *s, struct error *e);
+/* Begin a call; keep: the buffer for its bytes. */
+int spans_begin(struct spans *s, const struct event *enter, struct span *span, struct span_frame *f,
+		struct buffer *keep);
+int spans_numbered_begin(struct spans *s, const struct event *enter, struct span_frame *f);
+int spans_numbered_end(struct spans *s, const struct span_frame *f, struct span *span,
+		       const struct event *leave);
 /* Returns the number of open calls with a number of a thread. */
 static inline uint32_t spans_numbered_open(const struct spans *s, uint32_t thread)
 {

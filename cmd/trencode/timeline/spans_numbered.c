@@ -4,11 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "common/stream/field.h"
 #include "cmd/trencode/timeline/spans.h"
-
-/* As in common/calls: enters without leaves must not take all memory. */
-enum { OPEN_LIMIT = 1 << 20 };
 
 static void numbered_link(struct spans *s, struct span_thread *th, size_t index)
 {
@@ -32,126 +28,71 @@ static void numbered_unlink(struct spans *s, struct span_thread *th, size_t inde
 		s->numbered[n->after - 1].before = n->before;
 	else
 		th->numbered = n->before;
-	n->open = false;
 	n->after = (uint32_t)s->numbered_free;
 	s->numbered_free = index + 1;
 }
 
-/* Returns the serial of the call on top of the stack of calls without a number, 0 if none. */
-static uint64_t numbered_top(const struct span_thread *th)
+/* Returns the serial of the call on top of the thread's stack, 0 if none. */
+static uint64_t numbered_top(const struct spans *s, uint32_t thread)
 {
-	return th->user.count ? th->user.frames[th->user.count - 1].serial : 0;
+	const struct stack *stack = s->calls.stacks[thread];
+
+	return stack->count ? spans_frame(s, stack, stack->count - 1)->serial : 0;
 }
 
-static int numbered_end(struct spans *s, size_t index, const struct event *leave, uint64_t time,
-			struct error *e)
+int spans_numbered_begin(struct spans *s, const struct event *enter, struct span_frame *f)
 {
-	struct span_numbered *n = &s->numbered[index];
-	uint64_t last = time < n->frame.start ? n->frame.start : time;
-	struct span span = {
-		.lane = n->frame.lane,
-		.type = n->frame.type,
-		.thread = n->thread,
-		.location = leave && leave->location ? leave->location : n->frame.location,
-		.level = n->level,
-		.beside = n->frame.beside,
-		.start = n->frame.start,
-		.end = last,
-		.self = last - n->frame.start,
-		.has_self = true,
-		.begun = true,
-		.unfinished = !leave,
-		.crossing = n->after || n->inside != numbered_top(&s->threads[n->thread]),
-		.kept = &n->kept,
-		.kept_size = n->kept.size,
-		.token = n->frame.token};
-
-	numbered_unlink(s, &s->threads[n->thread], index);
-	if (s->sink->end && s->sink->end(s->ctx, &span, leave, e))
-		return -1;
-	buffer_clear(&s->numbered[index].kept);
-	return 0;
-}
-
-static int numbered_begin(struct spans *s, const struct event *ev, uint32_t call, struct error *e)
-{
-	uint32_t thread = calls_thread(ev);
+	uint32_t thread = calls_thread(enter);
+	const struct stack *stack = s->calls.stacks[thread];
 	struct span_numbered *n;
+	struct span span = {.thread = thread};
 	size_t index;
 
-	if (open_calls_count(&s->open) >= OPEN_LIMIT) {
-		s->cut++;
-		return 0;
-	}
 	if (s->numbered_free) {
 		index = s->numbered_free - 1;
 		s->numbered_free = s->numbered[index].after;
 	} else {
 		n = array_grow(s->numbered, &s->numbered_capacity, s->nnumbered, sizeof(*n));
 		if (!n)
-			return error_no_memory(e);
+			return error_no_memory(s->error);
 		s->numbered = n;
 		index = s->nnumbered++;
 		n[index] = (struct span_numbered){0};
 	}
 	n = &s->numbered[index];
-	n->frame = (struct span_frame){
-		.start = ev->time, .lane = ev->lane, .type = ev->type, .location = ev->location};
-	n->frame.beside = (uint32_t)s->threads[thread].user.count;
-	n->inside = numbered_top(&s->threads[thread]);
+	f->number = (uint32_t)index + 1;
+	f->beside = (uint32_t)(stack->count - (stack->count && !stack->frames[0].begun));
+	n->inside = numbered_top(s, thread);
 	n->kept.size = 0;
-	n->kept.spills = true;
 	n->thread = thread;
-	n->open = true;
 	numbered_link(s, &s->threads[thread], index);
-	if (open_calls_put(&s->open, ev->lane->source->number, call, index))
-		return error_no_memory(e);
-	if (!s->sink->begin)
-		return 0;
-	return s->sink->begin(s->ctx, ev,
-			      &(struct span){.lane = ev->lane,
-					     .type = ev->type,
-					     .thread = thread,
-					     .location = ev->location,
-					     .level = n->level,
-					     .start = ev->time,
-					     .begun = true,
-					     .crossing = n->before != 0},
-			      &n->kept, &n->frame.token, e);
+	span.level = n->level;
+	span.crossing = n->before != 0;
+	return spans_begin(s, enter, &span, f, &n->kept);
 }
 
-int spans_numbered_event(struct spans *s, const struct event *ev, struct error *e)
+int spans_numbered_end(struct spans *s, const struct span_frame *f, struct span *span,
+		       const struct event *leave)
 {
-	uint64_t index;
-	uint32_t call;
+	size_t index = f->number - 1;
+	struct span_numbered *n = &s->numbered[index];
 
-	if (!field_call(ev, &call))
-		return 0;
-	if (ev->type->kind == KIND_ENTER) {
-		/* the leave of an open call with this number was not recorded */
-		if (open_calls_take(&s->open, ev->lane->source->number, call, &index)) {
-			s->cut++;
-			if (numbered_end(s, index, NULL, ev->time, e))
-				return -1;
-		}
-		return numbered_begin(s, ev, call, e);
-	}
-	if (!open_calls_take(&s->open, ev->lane->source->number, call, &index)) {
-		s->unmatched++;
-		return 0;
-	}
-	return numbered_end(s, index, ev, ev->time, e);
-}
-
-int spans_numbered_finish(struct spans *s, struct error *e)
-{
-	for (size_t i = 0; i < s->nthreads; i++)
-		while (s->threads[i].numbered) {
-			s->unfinished++;
-			if (numbered_end(s, s->threads[i].numbered - 1, NULL, s->threads[i].last,
-					 e))
-				return -1;
-		}
+	span->lane = f->lane;
+	span->type = f->type;
+	span->thread = n->thread;
+	span->level = n->level;
+	span->beside = f->beside;
+	span->start = f->start;
+	span->self = span->end - span->start;
+	span->has_self = span->begun = true;
+	span->crossing = n->after || n->inside != numbered_top(s, n->thread);
+	span->kept = &n->kept;
+	span->kept_size = n->kept.size;
+	span->token = f->token;
+	numbered_unlink(s, &s->threads[n->thread], index);
+	if (s->sink->end && s->sink->end(s->ctx, span, leave, s->error))
+		return -1;
+	buffer_clear(&n->kept);
 	return 0;
 }
 
@@ -160,5 +101,4 @@ void spans_numbered_free(struct spans *s)
 	for (size_t i = 0; i < s->nnumbered; i++)
 		buffer_free(&s->numbered[i].kept);
 	free(s->numbered);
-	open_calls_free(&s->open);
 }
