@@ -327,3 +327,20 @@ tables() {
 	run -0 pipefail 'trdecode -q x.json | trencode -q -t tsv --no-header --columns ts,dur'
 	assert_output $'7000\t2000'
 }
+
+# A recording that lost events or returns has calls without a return, which the file closes.
+@test "recordings of every system have the same counts, times and callers after Trace Event JSON" {
+	local file n=0
+	for file in "$DATA"/uftrace/*/ "$DATA"/trace-cmd/*.dat "$DATA"/apitrace/*.trace "$DATA"/ctf/*.gz \
+		"$RECORDED"/uftrace/{args-spec,threads,fork,exit-mid,read-events,kill-abort,trace-onoff} \
+		"$RECORDED"/trace-cmd/{v6-fgraph,v6-profile,v6-hooks,trixie-v6-fgraph,s390x-v6-busy}.dat; do
+		[ -e "$file" ] && stream "$file" && [ -s x.trs ] || continue
+		trencode -t chrome -o again.json x.trs 2>err || (($? == 1)) || continue
+		! grep -q 'ended without a return' err || continue
+		trdecode -q again.json >again.trs
+		diff <(tables x.trs name caller,name | grep -v '\bgap\b') \
+			<(tables again.trs name caller,name | grep -v '\bgap\b') || fail "$file"
+		((++n))
+	done
+	[ $n -ge 30 ] || fail "$n"
+}

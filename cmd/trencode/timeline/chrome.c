@@ -141,10 +141,14 @@ char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t
 	return text_room(s->out, LINE_FIXED);
 }
 
-/* Test whether calls of the type have numbers, in a trace where others are on a stack. */
-static bool chrome_is_beside(const struct type *t)
+/* Test for a call with a number in a trace where others are on a stack, or that is open at the end:
+ * later calls are not inside of it. */
+static bool chrome_is_beside(const struct chrome_output *s, const struct span *span)
 {
-	return t && t->flags & TYPE_CALL_NUMBER && !encoder_all_numbered(t);
+	const struct type *t = span->type;
+
+	return t && t->flags & TYPE_CALL_NUMBER &&
+	       (!encoder_all_numbered(t) || chrome_is_open(s, span));
 }
 
 static int chrome_end_call(void *ctx, const struct span *span, const struct event *leave,
@@ -173,7 +177,7 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
 	    chrome_render_args(s, span, leave, e))
 		return -1;
-	if (__builtin_expect(span->crossing || chrome_is_beside(span->type), 0)) {
+	if (__builtin_expect(span->crossing || chrome_is_beside(s, span), 0)) {
 		chrome_async_put(s, span, prefix, name, size);
 		return 0;
 	}
