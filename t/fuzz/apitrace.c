@@ -56,7 +56,7 @@ static void decode(const uint8_t *data, size_t size)
 	struct input in = {.name = "trace",
 			   .fd = memory_file(data, size),
 			   .decoding = &d,
-			   .reported = 1000, /* nothing is printed */
+			   .faults.nkinds = FAULT_KINDS, /* nothing is printed */
 			   .next = UINT64_MAX,
 			   .clock_name = ""};
 	struct error e;

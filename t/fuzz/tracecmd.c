@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   .decoding = &d,
 			   .next = UINT64_MAX,
 			   .clock_name = "",
-			   .reported = 1000}; /* nothing on standard error */
+			   .faults.nkinds = FAULT_KINDS}; /* nothing on standard error */
 	unsigned choice = size ? data[size - 1] : 0;
 	struct error e = {.what = ""};
 	uint8_t head[HEAD];

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   .next = UINT64_MAX,
 			   .fd = -1,
 			   .clock_name = "",
-			   .reported = 1000}; /* nothing on standard error */
+			   .faults.nkinds = FAULT_KINDS}; /* nothing on standard error */
 	unsigned choice = size ? data[size - 1] : 0;
 	int fd = unpack_tar(data, size);
 	struct error e;
