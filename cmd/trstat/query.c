@@ -195,7 +195,7 @@ bool query_has_times(const struct query *q)
 
 	for (size_t i = 0; i < q->columns.count; i++)
 		times |= column_unit(&q->columns.column[i]) == UNIT_TIME ||
-			 q->columns.column[i].kind == COLUMN_RATE;
+			 q->columns.column[i].type->flags & COLUMN_RATE;
 	return times;
 }
 

@@ -1,39 +1,8 @@
 #include "cmd/trstat/table/columns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-	const char *name;
-	enum column_kind kind;
-} names[] = {
-	{"count", COLUMN_COUNT},	 {"total", COLUMN_TOTAL},
-	{"total_avg", COLUMN_TOTAL_AVG}, {"total_min", COLUMN_TOTAL_MIN},
-	{"total_max", COLUMN_TOTAL_MAX}, {"total_stdev", COLUMN_TOTAL_STDEV},
-	{"avg", COLUMN_TOTAL_AVG},	 {"min", COLUMN_TOTAL_MIN},
-	{"max", COLUMN_TOTAL_MAX},	 {"self", COLUMN_SELF},
-	{"self_avg", COLUMN_SELF_AVG},	 {"self_min", COLUMN_SELF_MIN},
-	{"self_max", COLUMN_SELF_MAX},	 {"self_stdev", COLUMN_SELF_STDEV},
-	{"first", COLUMN_FIRST},	 {"last", COLUMN_LAST},
-	{"rate", COLUMN_RATE},
-};
-
-static const struct {
-	const char *name;
-	enum column_kind kind;
-} functions[] = {
-	{"sum", COLUMN_FIELD_SUM}, {"min", COLUMN_FIELD_MIN},	{"max", COLUMN_FIELD_MAX},
-	{"avg", COLUMN_FIELD_AVG}, {"uniq", COLUMN_FIELD_UNIQ},
-};
-
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
-const char *columns_names(void)
-{
-	return "count total total_avg total_min total_max total_stdev self self_avg self_min "
-	       "self_max self_stdev avg min max p50 p90 p99 p99.9 (any percentile) first last rate "
-	       "sum(F) min(F) max(F) avg(F) uniq(F)";
-}
 
 /* Parse p50, p99.9: at most six decimals, at most 100. */
 static bool parse_quantile(const char *s, size_t n, struct column *column)
@@ -57,17 +26,21 @@ static bool parse_quantile(const char *s, size_t n, struct column *column)
 	}
 	if (!digit || scale > 1000000 || number > 100 * scale)
 		return false;
-	column->kind = COLUMN_QUANTILE;
+	column->type = column_percentile();
 	column->numerator = number;
 	column->denominator = 100 * scale;
 	return true;
 }
 
+static bool is_word(const char *word, const char *s, size_t n)
+{
+	return strlen(word) == n && !memcmp(word, s, n);
+}
+
 static int find_field(const struct columns *c, const char *name, size_t n)
 {
 	for (uint32_t i = 0; i < c->wanted.field_count; i++) {
-		if (strlen(c->wanted.field[i].name) == n &&
-		    !memcmp(c->wanted.field[i].name, name, n))
+		if (is_word(c->wanted.field[i].name, name, n))
 			return (int)i;
 	}
 	return -1;
@@ -141,22 +114,54 @@ static int parse_function(struct columns *c, const char *s, size_t n, struct col
 
 	if (!open || s[n - 1] != ')' || open + 2 > s + n - 1)
 		return 0;
-	for (size_t i = 0; i < COUNT_OF(functions); i++) {
-		size_t length = (size_t)(open - s);
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
 
-		if (strlen(functions[i].name) != length || memcmp(functions[i].name, s, length))
+		if (!(t->flags & COLUMN_OF_FIELD) || !is_word(t->name, s, (size_t)(open - s)))
 			continue;
-		column->kind = functions[i].kind;
-		field = want_field(c, open + 1, n - length - 2, column->kind == COLUMN_FIELD_UNIQ,
+		column->type = t;
+		field = want_field(c, open + 1, n - (size_t)(open - s) - 2, t->flags & COLUMN_UNIQ,
 				   e);
 		if (field < 0)
 			return -1;
 		column->field = (uint32_t)field;
-		column->duration = c->wanted.field[field].time != TIME_NONE &&
-				   column->kind != COLUMN_FIELD_UNIQ;
+		column->duration =
+			c->wanted.field[field].time != TIME_NONE && !(t->flags & COLUMN_UNIQ);
 		return 1;
 	}
 	return 0;
+}
+
+/* Find a column that is written by its name alone. */
+static const struct column_type *named_type(const char *s, size_t n)
+{
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
+
+		if (!(t->flags & (COLUMN_OF_FIELD | COLUMN_PERCENTILE)) &&
+		    (is_word(t->name, s, n) || (t->alias && is_word(t->alias, s, n))))
+			return t;
+	}
+	return NULL;
+}
+
+static int unknown_column(const char *s, size_t n, struct error *e)
+{
+	char known[400] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
+
+		at += (size_t)snprintf(known + at, sizeof known - at, "%s%s%s%s%s", i ? " " : "",
+				       t->flags & COLUMN_PERCENTILE
+					       ? "p50 p90 p99 p99.9 (any percentile)"
+					       : t->name,
+				       t->flags & COLUMN_OF_FIELD ? "(F)" : "", t->alias ? " " : "",
+				       t->alias ? t->alias : "");
+	}
+	return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s'; there are: %s",
+			 (int)(n < 64 ? n : 64), s, known);
 }
 
 static int parse_one(struct columns *c, const char *s, size_t n, struct column *column,
@@ -165,19 +170,15 @@ static int parse_one(struct columns *c, const char *s, size_t n, struct column *
 	int r;
 
 	*column = (struct column){0};
-	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		if (strlen(names[i].name) == n && !memcmp(names[i].name, s, n)) {
-			column->kind = names[i].kind;
-			return 0;
-		}
-	}
+	column->type = named_type(s, n);
+	if (column->type)
+		return 0;
 	if (parse_quantile(s, n, column))
 		return 0;
 	r = parse_function(c, s, n, column, e);
 	if (r)
 		return r < 0 ? -1 : 0;
-	return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s'; there are: %s",
-			 (int)(n < 64 ? n : 64), s, columns_names());
+	return unknown_column(s, n, e);
 }
 
 /* Assign an offset in the aggregate to each part that a column needs. */
@@ -185,25 +186,25 @@ static void lay_out(struct columns *c)
 {
 	struct columns_wanted *w = &c->wanted;
 	uint32_t at = sizeof(struct aggregate);
-	bool has[COLUMN_FIELD_UNIQ + 1] = {false};
+	bool has[PARTS] = {false};
 
 	for (size_t i = 0; i < c->count; i++)
-		has[c->column[i].kind] = true;
+		has[c->column[i].type->part] = true;
 	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = 0;
-	if (has[COLUMN_QUANTILE]) {
+	if (has[PART_HISTOGRAM]) {
 		w->histogram = at;
 		at += sizeof(struct histogram);
 	}
-	if (has[COLUMN_FIRST] || has[COLUMN_LAST]) {
+	if (has[PART_TIMES]) {
 		w->times = at;
 		at += sizeof(struct aggregate_times);
 	}
 	at = (at + 15) & ~15u;
-	if (has[COLUMN_TOTAL_STDEV]) {
+	if (has[PART_TOTAL_STDEV]) {
 		w->total_stdev = at;
 		at += sizeof(struct squares);
 	}
-	if (has[COLUMN_SELF_STDEV]) {
+	if (has[PART_SELF_STDEV]) {
 		w->self_stdev = at;
 		at += sizeof(struct squares);
 	}
@@ -236,7 +237,7 @@ static int add_column(struct columns *c, const char *s, size_t n, struct error *
 static int find_column(const struct columns *c, const char *s, size_t n)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		if (strlen(c->column[i].name) == n && !memcmp(c->column[i].name, s, n))
+		if (is_word(c->column[i].name, s, n))
 			return (int)i;
 	}
 	return -1;
@@ -286,7 +287,7 @@ int columns_find(struct columns *c, const char *name, struct error *e)
 int columns_check_ticks(const struct columns *c, struct error *e)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		if (c->column[i].kind == COLUMN_RATE)
+		if (c->column[i].type->flags & COLUMN_RATE)
 			return error_set(
 				e, NULL, NO_OFFSET,
 				"no rate: the clock of this trace counts ticks, which have no "
@@ -319,128 +320,5 @@ void columns_free(struct columns *c)
 
 enum column_unit column_unit(const struct column *c)
 {
-	if (c->duration)
-		return UNIT_DURATION;
-	switch (c->kind) {
-	case COLUMN_COUNT:
-	case COLUMN_FIELD_SUM:
-	case COLUMN_FIELD_MIN:
-	case COLUMN_FIELD_MAX:
-	case COLUMN_FIELD_UNIQ: return UNIT_NUMBER;
-	case COLUMN_FIRST:
-	case COLUMN_LAST: return UNIT_TIME;
-	case COLUMN_RATE:
-	case COLUMN_FIELD_AVG: return UNIT_THOUSANDTHS;
-	default: return UNIT_DURATION;
-	}
-}
-
-static struct column_value none(void)
-{
-	return (struct column_value){.present = false};
-}
-
-static struct column_value some(uint128 number)
-{
-	return (struct column_value){
-		.present = true,
-		.number = number > (uint128)INT128_MAX ? INT128_MAX : (int128)number,
-	};
-}
-
-/* numerator / denominator in thousandths, rounded; denominator below 2^64. */
-static uint128 thousandths(uint128 numerator, uint64_t denominator)
-{
-	uint128 whole = numerator / denominator, rest = numerator % denominator;
-
-	if (whole > (uint128)INT128_MAX / 1000 - 1)
-		return INT128_MAX;
-	return whole * 1000 + (rest * 1000 + denominator / 2) / denominator;
-}
-
-static struct column_value average(uint128 sum, uint64_t n)
-{
-	return some(sum / n);
-}
-
-static struct column_value call_value(const struct columns *c, const struct column *column,
-				      const struct aggregate *a)
-{
-	const struct columns_wanted *w = &c->wanted;
-	uint128 every;
-
-	if (!a->calls)
-		return none();
-	if (__builtin_add_overflow(a->total, a->recursive, &every))
-		every = UINT128_MAX;
-
-	switch (column->kind) {
-	case COLUMN_TOTAL: return some(a->total);
-	case COLUMN_TOTAL_AVG: return average(every, a->calls);
-	case COLUMN_TOTAL_MIN: return some(a->total_min);
-	case COLUMN_TOTAL_MAX: return some(a->total_max);
-	case COLUMN_TOTAL_STDEV:
-		return some(stddev_of(a->calls, every, aggregate_part(a, w->total_stdev)));
-	case COLUMN_SELF: return some(a->self);
-	case COLUMN_SELF_AVG: return average(a->self, a->calls);
-	case COLUMN_SELF_MIN: return some(a->self_min);
-	case COLUMN_SELF_MAX: return some(a->self_max);
-	case COLUMN_SELF_STDEV:
-		return some(stddev_of(a->calls, a->self, aggregate_part(a, w->self_stdev)));
-	case COLUMN_QUANTILE:
-		return some(histogram_quantile(aggregate_part(a, w->histogram), column->numerator,
-					       column->denominator, a->total_min, a->total_max));
-	default: return none();
-	}
-}
-
-static struct column_value field_value(const struct columns *c, const struct column *column,
-				       const struct aggregate *a)
-{
-	const struct aggregate_field *f = aggregate_part(a, c->wanted.fields);
-	uint128 size;
-
-	f += column->field;
-	if (column->kind == COLUMN_FIELD_UNIQ)
-		return some(distinct_count(&f->distinct));
-	if (!f->count)
-		return none();
-	switch (column->kind) {
-	case COLUMN_FIELD_SUM: return (struct column_value){true, f->sum};
-	case COLUMN_FIELD_MIN: return (struct column_value){true, f->min};
-	case COLUMN_FIELD_MAX: return (struct column_value){true, f->max};
-	default: break;
-	}
-	if (column->duration)
-		return average((uint128)f->sum, f->count);
-	size = f->sum < 0 ? -(uint128)f->sum : (uint128)f->sum;
-	size = thousandths(size, f->count);
-	return (struct column_value){true, f->sum < 0 ? -(int128)size : (int128)size};
-}
-
-struct column_value column_value(const struct columns *c, const struct column *column,
-				 const struct aggregate *a, const struct columns_run *run)
-{
-	switch (column->kind) {
-	case COLUMN_COUNT: return some(aggregate_count(a));
-	case COLUMN_FIRST:
-	case COLUMN_LAST: {
-		const struct aggregate_times *t = aggregate_part(a, c->wanted.times);
-
-		if (t->first > t->last)
-			return none();
-		return some(column->kind == COLUMN_FIRST ? t->first : t->last);
-	}
-	case COLUMN_RATE:
-		if (run->first >= run->last)
-			return none();
-		return some(thousandths((uint128)aggregate_count(a) * 1000000000,
-					run->last - run->first));
-	case COLUMN_FIELD_SUM:
-	case COLUMN_FIELD_MIN:
-	case COLUMN_FIELD_MAX:
-	case COLUMN_FIELD_AVG:
-	case COLUMN_FIELD_UNIQ: return field_value(c, column, a);
-	default: return call_value(c, column, a);
-	}
+	return c->duration ? UNIT_DURATION : c->type->unit;
 }

@@ -17,48 +17,18 @@
 #include "common/stream/clocks.h"
 #include "common/util/error.h"
 #include "cmd/trstat/groups/aggregate.h"
+#include "cmd/trstat/table/column_types.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum column_kind {
-	COLUMN_COUNT,
-	COLUMN_TOTAL,
-	COLUMN_TOTAL_AVG,
-	COLUMN_TOTAL_MIN,
-	COLUMN_TOTAL_MAX,
-	COLUMN_TOTAL_STDEV,
-	COLUMN_SELF,
-	COLUMN_SELF_AVG,
-	COLUMN_SELF_MIN,
-	COLUMN_SELF_MAX,
-	COLUMN_SELF_STDEV,
-	COLUMN_QUANTILE,
-	COLUMN_FIRST,
-	COLUMN_LAST,
-	COLUMN_RATE,
-	COLUMN_FIELD_SUM,
-	COLUMN_FIELD_MIN,
-	COLUMN_FIELD_MAX,
-	COLUMN_FIELD_AVG,
-	COLUMN_FIELD_UNIQ,
-};
-
-/* The unit of a column's numbers, for the writers. */
-enum column_unit {
-	UNIT_NUMBER,	  /* an integer */
-	UNIT_DURATION,	  /* ns, or ticks */
-	UNIT_TIME,	  /* ns, or ticks, from the clock's start */
-	UNIT_THOUSANDTHS, /* a decimal with three places, kept as an integer 1000 times as large */
-};
-
 struct column {
 	char *name; /* as the user wrote it */
-	enum column_kind kind;
-	uint64_t numerator, denominator; /* COLUMN_QUANTILE */
-	uint32_t field;			 /* COLUMN_FIELD_*: index into wanted.field */
-	bool duration;			 /* COLUMN_FIELD_*: the field is the time of a call */
+	const struct column_type *type;
+	uint64_t numerator, denominator; /* COLUMN_PERCENTILE */
+	uint32_t field;			 /* COLUMN_OF_FIELD: index into wanted.field */
+	bool duration;			 /* COLUMN_OF_FIELD: the field is the time of a call */
 };
 
 /* Zero-initialised is no columns. */
@@ -71,11 +41,6 @@ struct columns {
 /* Times of the first and the last row of the whole run, for rate; none while first > last. */
 struct columns_run {
 	uint64_t first, last;
-};
-
-struct column_value {
-	bool present; /* false: empty cell, as the group has no calls or no row with the field */
-	int128 number;
 };
 
 /*
@@ -119,9 +84,6 @@ bool columns_is_argument(const struct wanted_field *f);
 size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
 
 enum column_unit column_unit(const struct column *c);
-
-/* Returns the names of all columns, for messages and --help. */
-const char *columns_names(void);
 
 /*
  * Returns the value of one column for one group. Integer divisions round down as in uftrace report

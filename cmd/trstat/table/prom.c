@@ -7,33 +7,6 @@
 #include "cmd/trstat/groups/distribution.h"
 #include "cmd/trstat/table/prom_labels.h"
 
-/* Metrics by enum column_kind; "@" is replaced by the unit of time. */
-static const struct metric {
-	const char *name, *help;
-} metrics[] = {
-	[COLUMN_COUNT] = {"trstat_events", "Finished calls and events without a duration."},
-	[COLUMN_TOTAL] = {"trstat_total_@", "Time in calls; time of recursions counts once."},
-	[COLUMN_TOTAL_AVG] = {"trstat_total_avg_@", "Mean time of a call."},
-	[COLUMN_TOTAL_MIN] = {"trstat_total_min_@", "Least time of a call."},
-	[COLUMN_TOTAL_MAX] = {"trstat_total_max_@", "Largest time of a call."},
-	[COLUMN_TOTAL_STDEV] = {"trstat_total_stdev_@", "Standard deviation of the calls' times."},
-	[COLUMN_SELF] = {"trstat_self_@", "Time in calls less that of the calls made from them."},
-	[COLUMN_SELF_AVG] = {"trstat_self_avg_@", "Mean self time of a call."},
-	[COLUMN_SELF_MIN] = {"trstat_self_min_@", "Least self time of a call."},
-	[COLUMN_SELF_MAX] = {"trstat_self_max_@", "Largest self time of a call."},
-	[COLUMN_SELF_STDEV] = {"trstat_self_stdev_@",
-			       "Standard deviation of the calls' self times."},
-	[COLUMN_QUANTILE] = {"trstat_call_@", "Times of calls."},
-	[COLUMN_FIRST] = {"trstat_first_@", "Time of the first event or finished call."},
-	[COLUMN_LAST] = {"trstat_last_@", "Time of the last event or finished call."},
-	[COLUMN_RATE] = {"trstat_events_per_second", "Calls and events per second of the run."},
-	[COLUMN_FIELD_SUM] = {"trstat_field_sum_of_values", "Sum of a field of the events."},
-	[COLUMN_FIELD_MIN] = {"trstat_field_min", "Least value of a field of the events."},
-	[COLUMN_FIELD_MAX] = {"trstat_field_max", "Largest value of a field of the events."},
-	[COLUMN_FIELD_AVG] = {"trstat_field_avg", "Mean of a field of the events."},
-	[COLUMN_FIELD_UNIQ] = {"trstat_field_distinct", "Different values of a field."},
-};
-
 struct exposition {
 	const struct rows *rows;
 	struct prom_labels labels;
@@ -50,12 +23,13 @@ static void put_metric(struct text *out, const char *name, const char *unit)
 		text_puts(out, unit);
 }
 
-static void put_family(struct text *out, const struct metric *m, const char *unit, const char *type)
+static void put_family(struct text *out, const char *name, const char *help, const char *unit,
+		       const char *type)
 {
 	text_puts(out, "# HELP ");
-	put_metric(out, m->name, unit);
-	text_printf(out, " %s\n# TYPE ", m->help);
-	put_metric(out, m->name, unit);
+	put_metric(out, name, unit);
+	text_printf(out, " %s\n# TYPE ", help);
+	put_metric(out, name, unit);
 	text_printf(out, " %s\n", type);
 }
 
@@ -82,7 +56,7 @@ static void put_number(struct text *out, enum column_unit unit, bool ticks, int1
 
 static bool is_field(const struct column *c)
 {
-	return c->kind >= COLUMN_FIELD_SUM && c->kind <= COLUMN_FIELD_UNIQ;
+	return c->type->flags & COLUMN_OF_FIELD;
 }
 
 /* Write the labels that distinguish a column's values from those of other columns of the metric. */
@@ -92,7 +66,7 @@ static int put_more(const struct table *t, const struct column *c, struct buffer
 	char quantile[48];
 
 	more->size = 0;
-	if (c->kind == COLUMN_QUANTILE) {
+	if (c->type->flags & COLUMN_PERCENTILE) {
 		snprintf(quantile, sizeof(quantile), "quantile=\"%.10g\"",
 			 (double)c->numerator / (double)c->denominator);
 		return buffer_append(more, quantile, strlen(quantile) + 1);
@@ -106,15 +80,14 @@ static int put_more(const struct table *t, const struct column *c, struct buffer
 
 static bool same_column(const struct column *a, const struct column *b)
 {
-	return a->kind == b->kind && (!is_field(a) || a->field == b->field) &&
-	       (a->kind != COLUMN_QUANTILE ||
+	return a->type == b->type && (!is_field(a) || a->field == b->field) &&
+	       (!(a->type->flags & COLUMN_PERCENTILE) ||
 		(uint128)a->numerator * b->denominator == (uint128)b->numerator * a->denominator);
 }
 
 static int put_column(const struct exposition *x, const struct column *c, bool *begun)
 {
 	const struct table *t = x->rows->table;
-	const struct metric *m = &metrics[c->kind];
 	struct buffer more = {0};
 
 	if (put_more(t, c, &more)) {
@@ -127,10 +100,10 @@ static int put_column(const struct exposition *x, const struct column *c, bool *
 		if (!v.present)
 			continue;
 		if (!*begun)
-			put_family(x->out, m, x->unit,
-				   c->kind == COLUMN_QUANTILE ? "summary" : "gauge");
+			put_family(x->out, c->type->metric, c->type->help, x->unit,
+				   c->type->flags & COLUMN_PERCENTILE ? "summary" : "gauge");
 		*begun = true;
-		put_metric(x->out, m->name, x->unit);
+		put_metric(x->out, c->type->metric, x->unit);
 		prom_labels_put(&x->labels, i, (const char *)more.data, x->out);
 		text_char(x->out, ' ');
 		/* a field's metric has no unit in its name */
@@ -153,7 +126,7 @@ static uint128 all_calls(const struct aggregate *a)
 static void put_summary(const struct exposition *x)
 {
 	const struct table *t = x->rows->table;
-	const char *name = metrics[COLUMN_QUANTILE].name;
+	const char *name = column_percentile()->metric;
 
 	for (size_t i = 0; i < x->rows->count && !text_failed(x->out); i++) {
 		const struct aggregate *a = x->rows->row[i];
@@ -173,21 +146,21 @@ static void put_summary(const struct exposition *x)
 	}
 }
 
-/* Write all columns of one kind, which are one family of metrics. */
-static int put_kind(const struct exposition *x, enum column_kind kind)
+/* Write all columns of one type, which are one family of metrics. */
+static int put_type(const struct exposition *x, const struct column_type *type)
 {
 	const struct columns *c = x->rows->table->columns;
 	bool begun = false;
 
 	for (size_t i = 0; i < c->printed; i++) {
-		bool before = c->column[i].kind != kind;
+		bool before = c->column[i].type != type;
 
 		for (size_t k = 0; k < i && !before; k++)
 			before = same_column(&c->column[k], &c->column[i]);
 		if (!before && put_column(x, &c->column[i], &begun))
 			return -1;
 	}
-	if (begun && kind == COLUMN_QUANTILE)
+	if (begun && type->flags & COLUMN_PERCENTILE)
 		put_summary(x);
 	return 0;
 }
@@ -198,8 +171,8 @@ int format_prom(const struct rows *rows, struct text *out, struct error *e)
 	struct exposition x = {.rows = rows, .out = out, .unit = t->ticks ? "ticks" : "seconds"};
 	int bad = prom_labels_make(&x.labels, t, rows->row, rows->count, t->groups->keys);
 
-	for (int kind = COLUMN_COUNT; kind <= COLUMN_FIELD_UNIQ && !bad; kind++)
-		bad = put_kind(&x, (enum column_kind)kind);
+	for (size_t i = 0; i < column_types_count && !bad; i++)
+		bad = put_type(&x, &column_types[i]);
 	prom_labels_free(&x.labels);
 	return bad ? error_no_memory(e) : 0;
 }
@@ -272,18 +245,19 @@ static int put_histogram(const struct buckets *b, size_t row, const struct distr
 
 int prom_hist(const struct table *t, const struct hist *h, struct text *out, struct error *e)
 {
-	const struct metric m = {!h->duration ? "trstat_field"
-				 : h->keyed   ? "trstat_call_self_@"
-					      : metrics[COLUMN_QUANTILE].name,
-				 !h->duration ? "Values of a field of the events."
-				 : h->keyed   ? "Self times of calls."
-					      : metrics[COLUMN_QUANTILE].help};
+	const struct column_type *calls = column_percentile();
+	const char *name = !h->duration ? "trstat_field"
+			   : h->keyed	? "trstat_call_self_@"
+					: calls->metric,
+		   *help = !h->duration ? "Values of a field of the events."
+			   : h->keyed	? "Self times of calls."
+					: calls->help;
 	struct prom_labels labels = {0};
 	struct buckets b = {.table = t,
 			    .hist = h,
 			    .labels = &labels,
 			    .out = out,
-			    .name = m.name,
+			    .name = name,
 			    .unit = t->ticks ? "ticks" : "seconds"};
 	size_t n, shown;
 	struct distribution *d = distributions(t, h, &n, e);
@@ -300,7 +274,7 @@ int prom_hist(const struct table *t, const struct hist *h, struct text *out, str
 		bad = buffer_append(&b.field, "field=", 6) ||
 		      prom_quoted(&b.field, h->of, strlen(h->of)) || buffer_u8(&b.field, 0);
 	if (!bad && shown)
-		put_family(out, &m, b.unit, "histogram");
+		put_family(out, name, help, b.unit, "histogram");
 	for (size_t i = 0; i < shown && !bad && !text_failed(out); i++)
 		bad = put_histogram(&b, i, &d[i]);
 	prom_labels_free(&labels);

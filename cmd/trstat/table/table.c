@@ -53,8 +53,8 @@ const char *table_bounds(const struct columns *c)
 	bool quantile = false, uniq = false;
 
 	for (size_t i = 0; i < c->printed; i++) {
-		quantile |= c->column[i].kind == COLUMN_QUANTILE;
-		uniq |= c->column[i].kind == COLUMN_FIELD_UNIQ;
+		quantile |= (c->column[i].type->flags & COLUMN_PERCENTILE) != 0;
+		uniq |= (c->column[i].type->flags & COLUMN_UNIQ) != 0;
 	}
 #define QUANTILE "percentiles: of the exact rank, value within 0.391 %, exact below 256"
 #define UNIQ	 "uniq: exact to 4096, then an estimate with standard error 0.81 %"

@@ -47,8 +47,8 @@ static void parse(void)
 	ok(!columns_parse(&c, "total,self,count,avg,p50,p99,max", &e), "the default");
 	ok(c.printed == 7 && c.count == 7, "seven columns");
 	is_str(c.column[3].name, "avg", "named as written");
-	ok(c.column[3].kind == COLUMN_TOTAL_AVG, "short for total_avg");
-	ok(c.column[4].kind == COLUMN_QUANTILE && c.column[4].numerator == 50 &&
+	is_str(c.column[3].type->name, "total_avg", "short for total_avg");
+	ok(c.column[4].type == column_percentile() && c.column[4].numerator == 50 &&
 		   c.column[4].denominator == 100,
 	   "p50");
 	ok(c.wanted.histogram && !c.wanted.times && !c.wanted.rarely, "a histogram, nothing else");
@@ -196,9 +196,39 @@ static void fields(void)
 	columns_free(&c);
 }
 
+/* Each row of the table is found by its name and alias, and named where a column is unknown. */
+static void types(void)
+{
+	struct columns none = {0};
+	struct error e, unknown;
+	char text[32];
+	bool found = true, named = true;
+
+	ok(columns_parse(&none, "nothing", &unknown) == -1, "no column");
+	columns_free(&none);
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
+		struct columns c = {0};
+
+		snprintf(text, sizeof text, "%s%s", t->name,
+			 t->flags & COLUMN_OF_FIELD	? "(x)"
+			 : t->flags & COLUMN_PERCENTILE ? "99.5"
+							: "");
+		found &= !columns_parse(&c, text, &e) && c.column[0].type == t &&
+			 column_unit(&c.column[0]) == t->unit;
+		found &= !t->alias || (!columns_parse(&c, t->alias, &e) && c.column[1].type == t);
+		named &= strstr(unknown.what, t->name) &&
+			 (!t->alias || strstr(unknown.what, t->alias));
+		columns_free(&c);
+	}
+	ok(found, "every column is found");
+	ok(named, "and is named in the message");
+}
+
 int main(void)
 {
 	parse();
+	types();
 	values();
 	large();
 	fields();

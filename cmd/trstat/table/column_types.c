@@ -1,0 +1,171 @@
+#include "cmd/trstat/table/column_types.h"
+
+#include "cmd/trstat/table/columns.h"
+
+static struct column_value none(void)
+{
+	return (struct column_value){.present = false};
+}
+
+static struct column_value some(uint128 number)
+{
+	return (struct column_value){
+		.present = true,
+		.number = number > (uint128)INT128_MAX ? INT128_MAX : (int128)number,
+	};
+}
+
+/* numerator / denominator in thousandths, rounded; denominator below 2^64. */
+static uint128 thousandths(uint128 numerator, uint64_t denominator)
+{
+	uint128 whole = numerator / denominator, rest = numerator % denominator;
+
+	if (whole > (uint128)INT128_MAX / 1000 - 1)
+		return INT128_MAX;
+	return whole * 1000 + (rest * 1000 + denominator / 2) / denominator;
+}
+
+static struct column_value average(uint128 sum, uint64_t n)
+{
+	return some(sum / n);
+}
+
+/* The times of all calls, recursions too. */
+static uint128 every(const struct aggregate *a)
+{
+	uint128 sum;
+
+	return __builtin_add_overflow(a->total, a->recursive, &sum) ? UINT128_MAX : sum;
+}
+
+static const struct aggregate_times *times_of(const struct column_cell *v)
+{
+	return aggregate_part(v->a, v->columns->wanted.times);
+}
+
+static const struct aggregate_field *field_of(const struct column_cell *v)
+{
+	const struct aggregate_field *f = aggregate_part(v->a, v->columns->wanted.fields);
+
+	return f + v->column->field;
+}
+
+/* Define NAME_value, which computes the value of a cell v. */
+#define VALUE(name, ...)                                                                           \
+	static struct column_value name##_value(const struct column_cell *v)                       \
+	{                                                                                          \
+		return __VA_ARGS__;                                                                \
+	}
+
+VALUE(count, some(aggregate_count(v->a)))
+VALUE(total, some(v->a->total))
+VALUE(total_avg, average(every(v->a), v->a->calls))
+VALUE(total_min, some(v->a->total_min))
+VALUE(total_max, some(v->a->total_max))
+VALUE(total_stdev, some(stddev_of(v->a->calls, every(v->a),
+				  aggregate_part(v->a, v->columns->wanted.total_stdev))))
+VALUE(self, some(v->a->self))
+VALUE(self_avg, average(v->a->self, v->a->calls))
+VALUE(self_min, some(v->a->self_min))
+VALUE(self_max, some(v->a->self_max))
+VALUE(self_stdev,
+      some(stddev_of(v->a->calls, v->a->self, aggregate_part(v->a, v->columns->wanted.self_stdev))))
+VALUE(percentile, some(histogram_quantile(aggregate_part(v->a, v->columns->wanted.histogram),
+					  v->column->numerator, v->column->denominator,
+					  v->a->total_min, v->a->total_max)))
+VALUE(first, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->first))
+VALUE(last, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->last))
+
+static struct column_value rate_value(const struct column_cell *v)
+{
+	const struct columns_run *run = v->run;
+
+	if (run->first >= run->last)
+		return none();
+	return some(
+		thousandths((uint128)aggregate_count(v->a) * 1000000000, run->last - run->first));
+}
+
+VALUE(field_sum, (struct column_value){field_of(v)->count > 0, field_of(v)->sum})
+VALUE(field_min, (struct column_value){field_of(v)->count > 0, field_of(v)->min})
+VALUE(field_max, (struct column_value){field_of(v)->count > 0, field_of(v)->max})
+
+static struct column_value field_avg_value(const struct column_cell *v)
+{
+	const struct aggregate_field *f = field_of(v);
+	uint128 size;
+
+	if (!f->count)
+		return none();
+	if (v->column->duration)
+		return average((uint128)f->sum, f->count);
+	size = f->sum < 0 ? -(uint128)f->sum : (uint128)f->sum;
+	size = thousandths(size, f->count);
+	return (struct column_value){true, f->sum < 0 ? -(int128)size : (int128)size};
+}
+
+VALUE(field_uniq, some(distinct_count(&field_of(v)->distinct)))
+
+const struct column_type column_types[] = {
+	{"count", NULL, 0, UNIT_NUMBER, PART_NONE, count_value, "trstat_events",
+	 "Finished calls and events without a duration."},
+	{"total", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_value, "trstat_total_@",
+	 "Time in calls; time of recursions counts once."},
+	{"total_avg", "avg", COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_avg_value,
+	 "trstat_total_avg_@", "Mean time of a call."},
+	{"total_min", "min", COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_min_value,
+	 "trstat_total_min_@", "Least time of a call."},
+	{"total_max", "max", COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_max_value,
+	 "trstat_total_max_@", "Largest time of a call."},
+	{"total_stdev", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_TOTAL_STDEV, total_stdev_value,
+	 "trstat_total_stdev_@", "Standard deviation of the calls' times."},
+	{"self", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_value, "trstat_self_@",
+	 "Time in calls less that of the calls made from them."},
+	{"self_avg", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_avg_value,
+	 "trstat_self_avg_@", "Mean self time of a call."},
+	{"self_min", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_min_value,
+	 "trstat_self_min_@", "Least self time of a call."},
+	{"self_max", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_max_value,
+	 "trstat_self_max_@", "Largest self time of a call."},
+	{"self_stdev", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_SELF_STDEV, self_stdev_value,
+	 "trstat_self_stdev_@", "Standard deviation of the calls' self times."},
+	{"p", NULL, COLUMN_OF_CALLS | COLUMN_PERCENTILE, UNIT_DURATION, PART_HISTOGRAM,
+	 percentile_value, "trstat_call_@", "Times of calls."},
+	{"first", NULL, 0, UNIT_TIME, PART_TIMES, first_value, "trstat_first_@",
+	 "Time of the first event or finished call."},
+	{"last", NULL, 0, UNIT_TIME, PART_TIMES, last_value, "trstat_last_@",
+	 "Time of the last event or finished call."},
+	{"rate", NULL, COLUMN_RATE, UNIT_THOUSANDTHS, PART_NONE, rate_value,
+	 "trstat_events_per_second", "Calls and events per second of the run."},
+	{"sum", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_sum_value,
+	 "trstat_field_sum_of_values", "Sum of a field of the events."},
+	{"min", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_min_value,
+	 "trstat_field_min", "Least value of a field of the events."},
+	{"max", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_max_value,
+	 "trstat_field_max", "Largest value of a field of the events."},
+	{"avg", NULL, COLUMN_OF_FIELD, UNIT_THOUSANDTHS, PART_FIELDS, field_avg_value,
+	 "trstat_field_avg", "Mean of a field of the events."},
+	{"uniq", NULL, COLUMN_OF_FIELD | COLUMN_UNIQ, UNIT_NUMBER, PART_FIELDS, field_uniq_value,
+	 "trstat_field_distinct", "Different values of a field."},
+};
+
+const size_t column_types_count = sizeof column_types / sizeof *column_types;
+
+const struct column_type *column_percentile(void)
+{
+	const struct column_type *t = column_types;
+
+	while (!(t->flags & COLUMN_PERCENTILE))
+		t++;
+	return t;
+}
+
+struct column_value column_value(const struct columns *c, const struct column *column,
+				 const struct aggregate *a, const struct columns_run *run)
+{
+	const struct column_cell cell = {c, column, a, run};
+
+	if (column->type->flags & COLUMN_OF_CALLS && !a->calls)
+		return none();
+	return column->type->value(&cell);
+}
