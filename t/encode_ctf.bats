@@ -363,6 +363,24 @@ same() {
 	assert_output 2
 }
 
+@test "names of arguments that are no array of JSON" {
+	local names
+	for names in '[\"f\"],\"x\":[\"a\"]' '[\"f\",1,{}]' '[]' '[' '{}' '' 'f'; do
+		rm -rf x
+		mkdir x
+		cat >x/metadata <<-END
+			/* CTF 1.8 */
+			typealias integer { size = 8; align = 8; } := u8;
+			trace { major = 1; minor = 8; byte_order = le; };
+			env { tracer_name = "trencode"; arguments_0 = "$names"; };
+			event { name = "entry"; model.emf.uri = "urn:trutils:enter"; fields := struct { string _name; u8 _depth; string _args; }; };
+		END
+		printf 'f\0\0{"a":1}\0' >x/s
+		run -0 pipefail "trdecode -q x | trencode -q -t ndjson | jq -c '.args'"
+		assert_output '{"a":1}'
+	done
+}
+
 @test "JSON of a hostile trace is bounded: names, shapes, nesting" {
 	local i
 	rm -rf x

@@ -156,7 +156,8 @@ bool json_text_member(const char **at, const char *end, struct json_member *m)
 	const char *p = skip_blanks(*at + 1, end);
 
 	*m = (struct json_member){.name = "", .value = p};
-	if (p == end || *p == '}' || *p == ']')
+	/* after the last one, or the object or array is empty */
+	if (**at == '}' || **at == ']' || p == end || *p == '}' || *p == ']')
 		return false;
 	if (**at == '{' || **at == ',') {
 		const char *name_end = *p == '"' ? string_end(p, end) : NULL;
