@@ -479,7 +479,7 @@ damage_byte() {
 }
 
 @test "zstd: a window of up to 128 MiB is read, a larger one is named and refused" {
-	# frames as a pipe gets them tell a window, those of files one segment
+	# frames as a pipe gets them have a window, those of files one segment
 	trdecode "$T/v6.trace" | trencode -t apitrace --compress gzip | zcat >raw
 	for how in 'zstd -qc --long=27' 'zstd -qc --ultra -22 --long=27'; do
 		pipe "cat raw | $how" >x.trace

@@ -42,7 +42,7 @@ profile() {
 	assert_line $'out\t1'
 }
 
-@test "begins and ends, by name where they tell it; in any order in the file" {
+@test "begins and ends, by name where they have one; in any order in the file" {
 	cat >x.json <<-END
 		[{"ph": "E", "ts": 9, "pid": 1, "name": "a"},
 		{"ph": "B", "ts": 1, "pid": 1, "name": "a"}, {"ph": "B", "ts": 2, "pid": 1, "name": "b"},
@@ -145,7 +145,7 @@ profile() {
 	assert_output "trdecode: x.json: not a trace of the format lttng"
 }
 
-@test "--info tells the format" {
+@test "--info prints the format" {
 	echo '[]' >x.json
 	run -0 trdecode --info x.json
 	assert_line --regexp '^format +chrome$'

@@ -63,7 +63,7 @@ unpack() {
 	LC_ALL=C sort want | cmp - parts
 }
 
-@test "--info tells what the trace is" {
+@test "--info prints what the trace is" {
 	run -0 trdecode --info "$DATA/ctf/kinds.tar.gz"
 	assert_line --regexp '^version +1\.8$'
 	assert_line --regexp '^tracer_name +lttng-ust$'

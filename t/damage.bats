@@ -276,7 +276,7 @@ sweep() {
 	trdecode "$FIB" | trencode -f none >want
 	run -0 pipe 'trdecode cut.bin 2>/dev/null | trencode -f none 2>/dev/null | cmp - want'
 	head -c 100 fib.tar.gz >cut.bin
-	# so little of it does not tell what it was
+	# so little of it has no mark of a format
 	run -1 trdecode -o s cut.bin
 	assert_output 'trdecode: cut.bin: 0x64: member 0: the file ends inside of it'
 	run -2 errors trdecode -f uftrace cut.bin

@@ -87,7 +87,7 @@ good() {
 @test "inputs are merged by time, ties in the order of the operands" {
 	cp -r "$FIB" a
 	cp -r "$FIB" b
-	# each event twice, the first operand's first: two lanes, whose sources tell
+	# each event twice, the first operand's first: two lanes of different sources
 	trdecode a b | trstat -F tsv -g type -a count | sort >twice
 	trdecode a | trstat -F tsv -g type -a count | awk -F'\t' -v OFS='\t' 'NR > 1 { $2 *= 2 } 1' | sort |
 		diff - twice

@@ -55,7 +55,7 @@ table() {
 	awk '{ s += $NF } END { print s }' folded | diff - with
 }
 
-@test "events have the fields of their format, and belong to the task they tell of" {
+@test "events have the fields of their format, and belong to the task they name" {
 	pipefail "trdecode -q '$K' | trfilter -q 'type == \"sched_switch\"' |
 		trstat -q -g prev_pid,next_pid -a count -F csv" >got
 	run -0 awk -F, 'NR > 1 { n += $3 } END { print n }' got

@@ -78,7 +78,7 @@ setup() {
 	assert_output '[[]]'
 }
 
-@test "a name's end tells the format, as --list and the page say" {
+@test "a name's end chooses the format, as --list and the page have it" {
 	trdecode uftrace.data | trsym >x.trs
 	trencode --list | sed 's/^\([^ ]*\).*(\(.*\))$/\1 \2/' >listed
 	[[ $(wc -l <listed) == 16 ]]

@@ -20,7 +20,7 @@ need() {
 	command -v "$1" >/dev/null || skip "no $1"
 }
 
-# errors COMMAND: what it says on stderr alone; a program that fails tells the next one on stdout
+# errors COMMAND: its stderr alone; a program that fails writes the cause into its stream, on stdout
 errors() {
 	{ "$@" >/dev/null; } 2>&1
 }

@@ -125,7 +125,7 @@ near_end() {
 	run -2 --separate-stderr pipe "cat all.trs | trdecode --since -500us - >x"
 	# shellcheck disable=SC2154
 	assert_equal "$stderr" "trdecode: <stdin>: a time before the end wants a file or directory: where a pipe ends is known when it is too late (trdecode -o FILE first)"
-	head -c 9000 all.trs >cut.trs # its end tells nothing
+	head -c 9000 all.trs >cut.trs # without its END
 	run -1 pipe "trdecode --since -10us cut.trs | trencode -q --raw"
 	assert_output
 }

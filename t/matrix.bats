@@ -90,7 +90,7 @@ our_calls() {
 	grep -q '[^:]linux:task-new' got
 	refute grep -q 'linux:linux' got
 	grep -q 'task-new.*pid=4123 ppid=4123 tid=4125' got
-	# what a kernel's call tells in fields
+	# what a kernel's call has in fields
 	uftrace replay -d lttng-uftrace --no-pager -f none >got
 	grep -q '^ *irq [0-9]*([0-9]*, [01])' got
 }
@@ -401,7 +401,7 @@ our_calls() {
 	trace-cmd report -i "$T/trace-cmd" 2>&1 | grep -q 'a\\x20b\\x09c\\x0a"d"'
 }
 
-@test "the suffix of -o tells the format, --list names all" {
+@test "the suffix of -o chooses the format, --list names all" {
 	for name in x.uftrace y/uftrace.data x.dat x.trace x.lttng x.folded x.txt; do
 		mkdir -p "$T/y"
 		run -0 trencode -q -o "$T/$name" uftrace.trs

@@ -127,7 +127,7 @@ hidden() {
 	for _ in 1 2; do trfilter -q --scrub names 1 all.trs | trstat -g comm -F tsv | sort | cksum; done >>sums
 	assert_equal "$(sort -u sums | wc -l)" 4
 	assert_equal "$(sed -n 1p sums)" "$(sed -n 2p sums)"
-	# of a thread and of what tells of it
+	# of a thread and of what names it
 	comm=$(trfilter -q --scrub names --key one 'comm == "rcu_preempt"' all.trs | trstat -g comm -F tsv | sed -n '2s/\t.*//p')
 	trfilter -q --scrub names --key one 1 all.trs | trfilter -c "next_comm == '$comm'" >n
 	assert_equal "$(cat n)" "$(trfilter -c 'next_comm == "rcu_preempt"' all.trs)"

@@ -1,7 +1,7 @@
 /*
  * decoded.h - what the fuzz targets of the decoders do with an input that could be opened: its
  * facts are printed, it is decoded, and the stream that comes of it is read again, which must be
- * without a fault and hold as many rows as its END says
+ * without a fault and hold as many rows as its END counts
  */
 #ifndef TR_T_FUZZ_DECODED_H
 #define TR_T_FUZZ_DECODED_H

@@ -1,7 +1,7 @@
 /* links: cmd/trencode */
 /*
  * The print fmt of a kernel event: the input is a record, a NUL, and a format text; the first byte
- * says which machine it is from. The same text is a bprint format, and the record its arguments.
+ * chooses which machine it is from. The same text is a bprint format, and the record its arguments.
  */
 #include <string.h>
 

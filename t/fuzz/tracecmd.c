@@ -1,7 +1,7 @@
 /* links: cmd/trdecode */
 /*
  * tracecmd.c - any bytes as a trace.dat: decoded, and the stream that comes of it read again, which
- * must be without a fault and hold as many rows as its END says
+ * must be without a fault and hold as many rows as its END counts
  */
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/merge.h"

@@ -160,7 +160,7 @@ static enum field_role role_of(const struct tracecmd_event *v, const struct form
 	return ROLE_NONE;
 }
 
-/* Return the length of a name without the mark that tells equal names apart. */
+/* Return the length of a name without the mark that distinguishes equal names. */
 static size_t plain_size(const char *name, size_t n)
 {
 	size_t mark = sizeof TRACECMD_ANOTHER - 1, end = n;

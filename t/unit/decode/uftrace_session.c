@@ -22,7 +22,7 @@ static void test_map(void)
 	is_str(m.maps[0].build_id, "abc", "build-id");
 	is_str(m.maps[1].path, "/lib/b", "path");
 	is_str(m.maps[1].build_id, "", "no build-id");
-	is_u64(m.kernel_base, 0xffff800000000000, "the stack tells the kernel's base");
+	is_u64(m.kernel_base, 0xffff800000000000, "the kernel's base is found by the stack");
 	is_u64(m.damaged, 2, "lines that cannot be read");
 	uftrace_map_free(&m);
 }
