@@ -12,6 +12,7 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/last_time.h"
 #include "cmd/trdecode/input/merge.h"
+#include "common/calls/snapshot_maker.h"
 
 static int run_fail(struct decoding *d, const struct error *e)
 {
@@ -61,6 +62,14 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	struct error e = {.what = ""};
 
 	row_filter_begin(filter, w);
+	if (w->segment_limit) {
+		w->head_flags |= HEAD_SEGMENTED;
+		d->snapshots = snapshot_maker_new(w, false);
+		if (!d->snapshots) {
+			error_no_memory(&e);
+			return run_fail(d, &e);
+		}
+	}
 	if (writer_command(w, argc, argv) || writer_begin(w, stream_fingerprint(inputs, n, d))) {
 		e = w->error;
 		return run_fail(d, &e);
@@ -180,6 +189,7 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 	for (int i = 0; i < n; i++)
 		input_close(&inputs[i]);
 	status = status_worse(status, d.status);
+	snapshot_maker_free(d.snapshots);
 	writer_free(&writer);
 	free(inputs);
 	return status;

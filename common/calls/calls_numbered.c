@@ -7,11 +7,6 @@
 #include "common/util/buffer.h"
 #include "common/stream/field.h"
 
-static void *numbered_data(const struct calls *c, size_t index)
-{
-	return c->numbered_data + index * c->data_size;
-}
-
 /* Make room for one more call, and for its data. */
 static int numbered_grow(struct calls *c)
 {
@@ -52,7 +47,7 @@ int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 	n->serial = ++c->numbered_serial;
 	c->data = NULL;
 	if (c->data_size)
-		c->data = memset(numbered_data(c, index), 0, c->data_size);
+		c->data = memset(calls_numbered_data(c, index), 0, c->data_size);
 	if (!open_calls_put(&c->open, source, call, index))
 		return 0;
 fail:
@@ -67,7 +62,7 @@ static const struct numbered_call *numbered_close(struct calls *c, size_t index)
 
 	n->next = (uint32_t)c->numbered_free;
 	c->numbered_free = index + 1;
-	c->data = numbered_data(c, index);
+	c->data = calls_numbered_data(c, index);
 	return n;
 }
 

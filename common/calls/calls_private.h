@@ -152,6 +152,11 @@ enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct 
 				 struct call *done);
 /* Make the stack of a thread's calls in the kernel. NULL: out of memory. */
 struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
+/* Get the data of an open numbered call. */
+static inline void *calls_numbered_data(const struct calls *c, size_t index)
+{
+	return c->numbered_data + index * c->data_size;
+}
 /* Add an open numbered call. */
 int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);
 /* Forget the calls of the old image: an exec succeeded. */

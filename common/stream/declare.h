@@ -1,10 +1,10 @@
 /*
  * declare.h - writes entries of a dictionary as DICT payloads, each after the entries that it names
  *
- * For programs that store lanes, types and locations of a stream in a format of their own. Ids are
- * the numbers of the dictionary. The ids of sources are those of their stream, so all entries must
- * be of one stream. Data that is needed only for printing or symbolising is left out: declarations
- * of types, mappings.
+ * For programs that store lanes, types and locations of a stream in a format of their own, and for
+ * snapshots. Ids are the numbers of the dictionary, or the caller's. The ids of sources are those
+ * of their stream, so all entries must be of one stream. Data that is needed only for printing or
+ * symbolising is left out, except with `whole`: declarations of types, mappings.
  */
 #ifndef TR_STREAM_DECLARE_H
 #define TR_STREAM_DECLARE_H
@@ -16,6 +16,13 @@ struct declare {
 	const struct dictionary *dictionary;
 	struct buffer out; /* entries of a payload */
 	bool out_of_memory;
+	bool whole;
+	/* Get the caller's id of an entry by its number, and whether the entry must be emitted.
+	   NULL: numbers are ids, and each entry is emitted once. */
+	uint32_t (*id)(void *ctx, enum entry_kind kind, uint32_t number, bool *fresh);
+	/* Get flags to be added to a lane's; may be NULL. */
+	uint32_t (*lane_flags)(void *ctx, const struct lane *l);
+	void *ctx;
 	struct buffer emitted[ENTRY_KINDS]; /* a byte for each number: whether it was emitted */
 	struct buffer sources;		    /* by id: the number that has it now, u32 each */
 };

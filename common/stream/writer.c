@@ -10,12 +10,6 @@
 /* The age at which a block is sent although it is not full. */
 enum { OLD_NS = 50 * 1000 * 1000 };
 
-struct sent_meta {
-	uint32_t source;
-	char *name;
-	uint64_t hash, total;
-};
-
 int writer_no_memory(struct writer *w)
 {
 	w->out_of_memory = true;
@@ -155,6 +149,24 @@ int writer_send(struct writer *w, struct iovec *v, int n, struct error *e)
 	return -1;
 }
 
+/* Pass a block that was sent to the maker of snapshots. Of EVENTS with several parts these are the
+ * head with the tables, the rows, a tail. */
+static int note_sent(struct writer *w, uint16_t kind, const struct iovec *parts, int n,
+		     size_t length)
+{
+	static const struct iovec none;
+	struct block b = {.kind = kind,
+			  .length = (uint32_t)length,
+			  .available = (uint32_t)length,
+			  .payload = parts->iov_base};
+
+	if (kind == BLOCK_EVENTS && n > 1) {
+		b.row_data = parts[1].iov_base;
+		b.row_size = parts[1].iov_len;
+	}
+	return w->snapshots.sent(w->snapshots.ctx, &b, n > 2 ? &parts[2] : &none);
+}
+
 static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
 		      int n, uint32_t crc)
 {
@@ -168,7 +180,17 @@ static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const str
 	}
 	writer_block_header(w, header, kind, flags, (uint32_t)length, crc);
 	w->segment_bytes += length + BLOCK_HEADER;
-	return writer_send(w, v, n + 1, &w->error);
+	if (writer_send(w, v, n + 1, &w->error))
+		return -1;
+	return w->snapshots.ctx ? note_sent(w, kind, parts, n, length) : 0;
+}
+
+int writer_snapshot(struct writer *w)
+{
+	if (!w->snapshot_due)
+		return 0;
+	w->snapshot_due = false;
+	return w->snapshots.send(w->snapshots.ctx);
 }
 
 int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
@@ -217,6 +239,7 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	w->lost_more = false;
 	w->first = UINT64_MAX;
 	w->last_time = 0;
+	w->snapshot_due = w->snapshots.ctx && sequence && flags & HEAD_SEGMENTED;
 	if (writer_send(w, &mark, 1, &w->error))
 		return -1;
 	return writer_send_block(w, BLOCK_HEAD, 0, parts, 3);
@@ -303,6 +326,8 @@ static int send_events(struct writer *w, const void *tail, size_t tail_size)
 
 	if (!w->count)
 		return 0;
+	if (writer_snapshot(w))
+		return -1;
 	if (build_tables(w))
 		return writer_no_memory(w);
 	n = (size_t)(w->row - w->rows);
@@ -348,74 +373,6 @@ int writer_flush_old(struct writer *w)
 	return w->count && writer_now() - w->started_at > OLD_NS ? writer_flush(w) : 0;
 }
 
-static int send_meta(struct writer *w, const struct sent_meta *m, uint32_t flags, uint64_t offset,
-		     const void *data, size_t n)
-{
-	size_t name = strlen(m->name);
-	uint8_t head[40];
-	struct iovec parts[2];
-	struct buffer *b = &w->scratch;
-
-	put_u32(head, m->source);
-	put_u32(head + 4, flags);
-	put_u64(head + 8, m->hash);
-	put_u64(head + 16, m->total);
-	put_u64(head + 24, offset);
-	put_u32(head + 32, (uint32_t)name);
-	put_u32(head + 36, (uint32_t)n);
-	b->size = 0;
-	if (buffer_append(b, head, sizeof head) || buffer_append(b, m->name, name) ||
-	    buffer_append(b, data, n) || buffer_align(b, 8))
-		return writer_no_memory(w);
-	parts[0] = (struct iovec){b->data, b->size};
-	return writer_send_block(w, BLOCK_META, BLOCK_MAY_SKIP | BLOCK_MAY_COPY, parts, 1);
-}
-
-static int send_pieces(struct writer *w, const struct sent_meta *m, const char *data)
-{
-	uint64_t done = 0;
-
-	do {
-		size_t piece = m->total - done < META_PIECE ? m->total - done : META_PIECE;
-
-		if (send_meta(w, m, 0, done, data + done, piece))
-			return -1;
-		done += piece;
-	} while (done < m->total);
-	return 0;
-}
-
-int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
-		     size_t n, bool reference)
-{
-	struct sent_meta m = {wire_source, (char *)name, hash_bytes(data, n, 0), n};
-
-	if (writer_need_segment(w) || writer_flush(w))
-		return -1;
-	return reference ? send_meta(w, &m, META_REFERENCE, 0, NULL, 0) : send_pieces(w, &m, data);
-}
-
-int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n)
-{
-	struct sent_meta m = {source, NULL, hash_bytes(data, n, 0), n}, *metas;
-
-	metas = array_grow(w->metas, &w->metas_capacity, w->nmetas, sizeof *metas);
-	if (!metas)
-		return writer_no_memory(w);
-	w->metas = metas;
-	m.name = strndup(name, 4096);
-	if (!m.name)
-		return writer_no_memory(w);
-	metas[w->nmetas++] = m;
-	if (writer_declare(w, ENTRY_SOURCE, source) || writer_flush(w))
-		return -1;
-	if (send_pieces(w, &m, data))
-		return -1;
-	/* META blocks do not count towards the limit of a segment */
-	w->segment_bytes = 0;
-	return 0;
-}
-
 static int send_end(struct writer *w, uint32_t flags)
 {
 	uint8_t head[56] = {0};
@@ -444,7 +401,7 @@ static int send_end(struct writer *w, uint32_t flags)
 
 int writer_end_segment(struct writer *w, uint32_t flags)
 {
-	if (writer_flush(w))
+	if (writer_flush(w) || writer_snapshot(w))
 		return -1;
 	return send_end(w, flags);
 }
@@ -462,14 +419,8 @@ int writer_next_segment(struct writer *w)
 	if (writer_end_segment(w, 0) ||
 	    writer_send_head(w, w->stream_id, w->sequence + 1, w->head_flags, NULL, 0))
 		return -1;
-	for (size_t i = 0; i < w->nmetas; i++)
-		if (writer_declare(w, ENTRY_SOURCE, w->metas[i].source))
-			return -1;
-	if (writer_send_dict(w))
+	if (writer_refer_metas(w) || writer_snapshot(w))
 		return -1;
-	for (size_t i = 0; i < w->nmetas; i++)
-		if (send_meta(w, &w->metas[i], META_REFERENCE, 0, NULL, 0))
-			return -1;
 	w->segment_bytes = 0;
 	return declare_used(w);
 }

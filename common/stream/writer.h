@@ -38,6 +38,27 @@ struct slots {
 	uint32_t count;
 };
 
+struct lane_entry;
+
+/* A maker of snapshots (common/calls/snapshot_maker.h). Functions that return int return 0, or -1
+ * with writer.error filled. */
+struct writer_snapshots {
+	/*
+	 * Take a block that was sent. Of HEAD only the fixed part is in the payload. Rows of EVENTS
+	 * are at row_data if this is set, else in the payload. tail: that of the block's only row,
+	 * where it is not among the rows.
+	 */
+	int (*sent)(void *ctx, const struct block *b, const struct iovec *tail);
+	/* Send the snapshot of the present segment. */
+	int (*send)(void *ctx);
+	/* Get about the size of the next snapshot in bytes. */
+	uint64_t (*size)(void *ctx);
+	/* Get LANE_STARTED and LANE_CPU_STARTED of a lane that is declared in the present segment.
+	 */
+	uint32_t (*lane_flags)(void *ctx, const struct lane_entry *e);
+	void *ctx; /* NULL: no maker */
+};
+
 struct stored_entries {
 	struct stored_entry *entry;
 	size_t count, capacity;
@@ -77,8 +98,10 @@ struct writer {
 	uint64_t stream_id;
 	uint32_t sequence;
 	uint64_t segment_limit, segment_bytes;
-	uint32_t head_flags;	   /* enum head_flags, to be set before HEAD is sent */
-	struct buffer properties;  /* properties of HEAD */
+	uint32_t head_flags;	  /* enum head_flags, to be set before HEAD is sent */
+	struct buffer properties; /* properties of HEAD */
+	struct writer_snapshots snapshots;
+	bool snapshot_due;	   /* the present segment has none yet, but needs one */
 	struct progress *progress; /* called for every block that is sent; may be NULL */
 	uint64_t sent_bytes, sent_events;
 	bool crc, in_segment, more_follows, sparse, out_of_memory;
@@ -130,6 +153,19 @@ int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry
 /* Send a definition that the values of the next row name. Call it for each such row, just before
  * the row (it is cheap if the segment has the definition). */
 int writer_use_definition(struct writer *w, uint32_t id);
+
+/* Send an entry of that id again, if the segment does not have it. */
+int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id);
+/* Append an entry of any id, after those that it names. */
+int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
+			uint32_t size);
+/* Send the pending entries. */
+int writer_send_dict(struct writer *w);
+/* Send one block of up to four parts, whose sizes add up to a multiple of 8. */
+int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
+		      int n);
+/* Send the snapshot of the segment, if it is due. */
+int writer_snapshot(struct writer *w);
 
 /* Declare facts about a thread from rows that w->refuse left out. */
 int writer_thread(struct writer *w, const struct thread_entry *e);

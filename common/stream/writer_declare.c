@@ -65,6 +65,22 @@ static int declare_references(struct writer *w, size_t entry, const struct refer
 	return 0;
 }
 
+/* Set the flags of a lane that are for the present segment. */
+static void set_lane_flags(struct writer *w, uint32_t id)
+{
+	uint8_t *p = w->arena.data + w->entries[ENTRY_LANE].entry[id].offset + 16;
+	struct lane_entry e;
+
+	writer_lane_of(w, id, &e);
+	put_u32(p, (e.flags & ~(uint32_t)(LANE_STARTED | LANE_CPU_STARTED)) |
+			   w->snapshots.lane_flags(w->snapshots.ctx, &e));
+}
+
+int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
+{
+	return id < w->entries[kind].count ? writer_declare(w, kind, id) : 0;
+}
+
 /* Send an entry after the entries that it names, unless this segment has it. */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 {
@@ -85,6 +101,8 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	for (size_t more = at + l->size; l->stride && more < end; more += l->stride)
 		if (declare_references(w, more, l->repeated, 4))
 			return -1;
+	if (kind == ENTRY_LANE && w->snapshots.ctx)
+		set_lane_flags(w, id);
 	if (writer_append_entry(w, kind, id, w->arena.data + at, e->size))
 		return -1;
 	if (kind == ENTRY_LANE)

@@ -1,6 +1,7 @@
 /*
  * writer_private.h - shared by writer.c (blocks and segments), writer_declare.c (declarations),
- * writer_rows.c (rows and gaps), writer_pass.c (blocks of another stream)
+ * writer_rows.c (rows and gaps), writer_meta.c (parts of sources), writer_pass.c (blocks of another
+ * stream)
  */
 #ifndef TR_STREAM_WRITER_PRIVATE_H
 #define TR_STREAM_WRITER_PRIVATE_H
@@ -22,6 +23,13 @@ struct stored_entry {
 	uint32_t next;
 };
 
+/* A part of a source that was sent. */
+struct sent_meta {
+	uint32_t source;
+	char *name;
+	uint64_t hash, total;
+};
+
 /* Fill the error and return -1. */
 int writer_no_memory(struct writer *w);
 uint64_t writer_now(void); /* CLOCK_MONOTONIC, ns */
@@ -30,25 +38,22 @@ uint64_t writer_now(void); /* CLOCK_MONOTONIC, ns */
 void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
 			 uint32_t length, uint32_t crc);
 int writer_send(struct writer *w, struct iovec *v, int n, struct error *e);
-/* Send one block of up to four parts, whose sizes add up to a multiple of 8. */
-int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
-		      int n);
 /* Send a block unchanged, whose checksum, if it has one, the reader has verified. */
 int writer_send_same(struct writer *w, const struct block *b);
 int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, uint32_t flags,
 		     const void *before, size_t before_size);
-int writer_send_dict(struct writer *w);
 int writer_need_segment(struct writer *w);
 int writer_end_segment(struct writer *w, uint32_t flags);
 int writer_next_segment(struct writer *w);
 void writer_count_events(struct writer *w, uint64_t rows, uint64_t base, uint64_t last);
 void writer_clear_block(struct writer *w);
 
+/* writer_meta.c: send references to the parts that earlier segments have. */
+int writer_refer_metas(struct writer *w);
+
 /* writer_declare.c: send an entry after the entries that it names, unless this segment has it.
  * */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id);
-int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
-			uint32_t size);
 int writer_symbol_payload(struct buffer *b, const struct symbol_entry *e);
 
 /* writer_rows.c */

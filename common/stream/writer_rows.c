@@ -231,6 +231,16 @@ static int put_large(struct writer *w, const struct row *r)
 	return writer_flush_large(w, r->tail, r->tail_size);
 }
 
+/* Test whether the next block begins a segment. Snapshots take at most a quarter of the stream. */
+static bool is_full(const struct writer *w)
+{
+	enum { SHARE = 4 };
+	const struct writer_snapshots *s = &w->snapshots;
+
+	return w->segment_limit && w->segment_bytes >= w->segment_limit &&
+	       (!s->ctx || w->segment_bytes / SHARE >= s->size(s->ctx));
+}
+
 static int add_row(struct writer *w, const struct row *r)
 {
 	size_t size = WIDE_ROW + (size_t)r->fixed_size +
@@ -256,8 +266,7 @@ static int add_row(struct writer *w, const struct row *r)
 	if (full) {
 		if (w->started && writer_flush(w))
 			return -1;
-		if (w->segment_limit && w->segment_bytes >= w->segment_limit && !r->declared &&
-		    writer_next_segment(w))
+		if (!r->declared && is_full(w) && writer_next_segment(w))
 			return -1;
 		writer_clear_block(w);
 		start_block(w, r->time);

@@ -8,9 +8,11 @@
 #ifndef TR_T_UNIT_RANDOM_TRACE_H
 #define TR_T_UNIT_RANDOM_TRACE_H
 
+#include "common/calls/snapshot_maker.h"
 #include "t/unit/stream.h"
 
 static uint64_t random_state;
+static bool random_snapshots; /* the segments have snapshots */
 
 static inline void random_seed(uint64_t seed)
 {
@@ -30,6 +32,7 @@ enum rt_system { RT_UFTRACE, RT_FTRACE, RT_APITRACE, RT_LTTNG, RT_CHAOS, RT_SYST
 
 struct random_trace {
 	struct writer w;
+	struct snapshot_maker *maker;
 	uint64_t time;
 	enum rt_system system;
 	uint32_t lanes[RT_LANES], locations[RT_LOCATIONS];
@@ -105,6 +108,11 @@ static inline void rt_begin(struct random_trace *t, struct output *o)
 	must(!writer_init(w, o, 0), "writer");
 	if (pick(8) == 0)
 		w->head_flags = HEAD_FILTERED;
+	if (random_snapshots) {
+		w->head_flags |= HEAD_SEGMENTED;
+		t->maker = snapshot_maker_new(w, false);
+		must(t->maker, "maker");
+	}
 	must(!writer_begin(w, id), "begin");
 	clock = writer_clock(w,
 			     &(struct clock_entry){writer_text(w, "monotonic"),
@@ -334,6 +342,7 @@ static inline enum rt_system random_trace(int fd)
 			must(!writer_next_segment(&t.w), "segment");
 	}
 	must(!writer_finish(&t.w), "finish");
+	snapshot_maker_free(t.maker);
 	writer_free(&t.w);
 	must(!output_close(&o, 0, &e), "close");
 	return t.system;

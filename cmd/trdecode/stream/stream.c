@@ -165,7 +165,8 @@ static int saved_open(struct input *in, struct error *e)
 	}
 	s->in.reads_values = READS_ALL;
 	if (in->decoding->writer)
-		in->decoding->writer->head_flags |= reader_head_flags(in->head, in->head_size);
+		in->decoding->writer->head_flags |=
+			reader_head_flags(in->head, in->head_size) & ~(uint32_t)HEAD_SEGMENTED;
 	in->fd = -1; /* the reader owns it now */
 	return 0;
 }

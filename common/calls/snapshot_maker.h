@@ -1,0 +1,30 @@
+/*
+ * snapshot_maker.h - writes the snapshots of a stream (trstream(5)) from the blocks that its
+ * program writes
+ *
+ *     snapshot_maker_new(&writer, ...)         before the first block
+ *     ...                                      the writer does the rest (writer_snapshots)
+ *     snapshot_maker_free(maker)
+ *
+ * The maker reads the blocks as a reader of the stream would, with a dictionary of its own, so
+ * refused rows, fast ways to write rows and the order of decoding make no difference. It keeps the
+ * enter's row of each open call, in a temporary file beyond 1 MiB.
+ */
+#ifndef TR_CALLS_SNAPSHOT_MAKER_H
+#define TR_CALLS_SNAPSHOT_MAKER_H
+
+#include "common/stream/snapshot.h"
+#include "common/stream/writer.h"
+
+struct snapshot_maker;
+
+/* Make a maker for the writer's stream. passes_ids: the writer passes on declarations of another
+ * stream (a filter), else it has declared all of them itself. NULL: out of memory. */
+struct snapshot_maker *snapshot_maker_new(struct writer *w, bool passes_ids);
+void snapshot_maker_free(struct snapshot_maker *m);
+
+/* Adopt a snapshot block of the stream that a filter reads, whose ids are those of the stream that
+ * it writes, in the place of all calls that are open. Returns 0, or -1 with the writer's error. */
+int snapshot_maker_adopt(struct snapshot_maker *m, const struct block *b);
+
+#endif
