@@ -1,8 +1,8 @@
 /* links: cmd/trdecode */
 /*
  * uftrace.c - any files (packed_tar.h) as a uftrace directory: decoded, and the stream that comes
- * of it read again, which must be without a fault and hold as many rows as its END counts. The lowest
- * bits of the last byte choose a shift and segments.
+ * of it read again, which must be without a fault and hold as many rows as its END counts. The
+ * lowest bits of the last byte choose a shift and segments.
  */
 #include <stdint.h>
 #include <unistd.h>
