@@ -1,5 +1,5 @@
 #!/bin/bash
-# Print how many lines of each part the kept inputs, and those of FOUND, reach.
+# Print how many lines of each part the kept inputs, and those of FOUND, reach, and the decoders' files below 80 %.
 # usage: t/fuzz/coverage.sh BUILT [FOUND], the targets in BUILT being built for coverage (make
 # fuzz-coverage)
 built=$(realpath "$1") found=${2:+$(realpath "$2")}
@@ -15,17 +15,17 @@ trace-cmd    tracecmd,ring,decode    cmd/trdecode/tracecmd
 apitrace     apitrace,decode         cmd/trdecode/apitrace
 lttng        lttng,decode            cmd/trdecode/lttng
 ctf          ctf,decode              cmd/trdecode/ctf
-chrome       chrome,decode           cmd/trdecode/(chrome|json)
+chrome       chrome,decode           cmd/trdecode/chrome
 streams      decode                  cmd/trdecode/stream
-containers   decode                  cmd/trdecode/(unpack|tree|window)
-reader       stream,expression       common/(reader|dictionary|entry|value)
+containers   decode                  cmd/trdecode/input
+reader       stream,expression       common/stream
 expressions  expression,filter       cmd/trfilter
 tables       stat,summary            cmd/trstat
-summaries    stat,summary            cmd/trstat/(summary|part|merge|pack)
+summaries    stat,summary            cmd/trstat/summary
 encoders     encode                  cmd/trencode
-print-fmt    print_format,encode     cmd/trencode/print_
-symbols      symbols,elf             (cmd/trsym|common/(symbols|debug_info))
-demanglers   demangle                common/demangle
+print-fmt    print_format,encode     common/ftrace
+symbols      symbols,elf             (cmd/trsym|common/symbols/(symbols|debug_info))
+demanglers   demangle                common/symbols/demangle
 "
 
 # One profile for each target, of all its inputs.
@@ -37,17 +37,25 @@ for target in "$built"/*; do
 		tail -n 3 "$work/log"
 done
 
-echo "part         lines covered"
-while read -r part targets files; do
-	[[ $part ]] || continue
-	objects=() raw=()
-	for name in ${targets//,/ }; do
+# report TARGETS: "file lines missed" of each file, TARGETS separated by commas
+report() {
+	local name objects=() raw=()
+	for name in ${1//,/ }; do
 		[[ -f $work/$name.raw ]] || continue
 		objects+=(${objects:+-object} "$built/$name")
 		raw+=("$work/$name.raw")
 	done
 	llvm-profdata merge -sparse -o "$work/profile" "${raw[@]}"
-	llvm-cov report -instr-profile="$work/profile" "${objects[@]}" 2>/dev/null |
-		awk -v part="$part" -v files="^$files" '$1 ~ files { lines += $8; missed += $9 }
-			END { printf "%-12s %5d %5.1f %%\n", part, lines, lines ? (lines - missed) * 100 / lines : 0 }'
+	llvm-cov report -instr-profile="$work/profile" "${objects[@]}" 2>/dev/null | awk '{ print $1, $8, $9 }'
+}
+
+echo "part         lines covered"
+while read -r part targets files; do
+	[[ $part ]] || continue
+	report "$targets" | awk -v part="$part" -v files="^$files" '$1 ~ files { lines += $2; missed += $3 }
+		END { printf "%-12s %5d %5.1f %%\n", part, lines, lines ? (lines - missed) * 100 / lines : 0 }'
 done <<<"$parts"
+
+echo "files of decoders below 80 %"
+report uftrace,tracecmd,ring,apitrace,lttng,ctf,chrome,decode |
+	awk '$1 ~ /^cmd.trdecode/ && $2 && $3 * 5 > $2 { printf "%-40s %5.1f %%\n", $1, ($2 - $3) * 100 / $2 }'
