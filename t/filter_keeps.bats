@@ -219,6 +219,39 @@ same_times() {
 	each same_times
 }
 
+# calls_of NAME: calls as trencode has them
+calls_of() {
+	trencode -q -t tsv --columns ts,dur,tid,name | awk -F '\t' -v name="$1" '$4 == name && $2 != ""' | sort
+}
+
+# Calls without a leave, such as those of longjmp, last until the row that shows their end.
+same_ends() {
+	local name other
+	mapfile -t names < <(trencode -q -t tsv --columns name,unfinished,dur "$1" |
+		awk -F '\t' '$2 == 1 && $3 != "" && $1 !~ /setjmp|"|<0>|\\/ { print $1 }' | sort -u | head -5)
+	((${#names[@]})) || return 0
+	other=$(trstat -q -F tsv -a count -g name "$1" | awk -F '\t' 'NR == 2 { print $1 }')
+	for name in "${names[@]}"; do
+		calls_of "$name" <"$1" >want.tsv
+		[[ -s want.tsv ]] || return 1
+		trfilter -q "name == \"$name\"" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
+		trfilter -q -v "name != \"$name\"" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
+		trfilter -q "name == \"$name\" && dur >= 0" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
+		trfilter -q --callers "name == \"$name\"" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
+		[[ $other == "$name" || -z $other ]] ||
+			trfilter -q "name != \"$other\" && depth < 999" "$1" | trfilter -q "name == \"$name\"" |
+			calls_of "$name" | cmp -s - want.tsv || return 1
+		# trstat counts it after the filter if it did before
+		numbers tid,name "$1" | awk -F '\t' -v name="$name" '$2 == name' >want.tsv
+		trfilter -q "name == \"$name\"" "$1" | numbers tid,name | awk -F '\t' -v name="$name" '$2 == name' |
+			cut -f 1,2,3,5- | cmp -s - <(cut -f 1,2,3,5- want.tsv) || return 1
+	done
+}
+
+@test "calls that ended without a leave end where they ended" {
+	each same_ends
+}
+
 above() {
 	local limit
 	limit=$(trstat -q -F tsv -a p50 -g '' "$1" | awk -F '\t' 'NR == 2 { print $1 + 0 }')

@@ -40,3 +40,22 @@ same() {
 	same "$DATA"/ctf/*.tar.gz "$DATA"/lttng/*.tar.gz "$RECORDED"/lttng-legacy/gen/gen-2.6-be32-packed \
 		"$RECORDED"/lttng-legacy/bad/bad-bufsize-beyond-file
 }
+
+# filtered CONDITION TRACE...: the same, for the part of each stream that a filter keeps
+filtered() {
+	local trace condition=$1 streams=()
+	for trace in "${@:2}"; do
+		streams+=("$BATS_TEST_TMPDIR/${#streams[@]}-${trace##*/}.trs")
+		trdecode -q "$trace" 2>/dev/null | trsym -q | trfilter -q "$condition" 2>/dev/null >"${streams[-1]}" || (($? == 1))
+	done
+	python3 "$ROOT/t/tools/check_streams.py" same "${streams[@]}"
+}
+
+@test "filtered streams: the independent reader gives the events of ndjson" {
+	local condition
+	cd "$RECORDED/uftrace"
+	for condition in 'name == "longjmp"' 'name !~ "^[a-m]"' 'children > 0' 'depth == 2'; do
+		filtered "$condition" "$DATA"/uftrace/{fib,jumps} forkexec longjmp lost bad-rec-magic kernel-sched \
+			"$DATA"/lttng/*.tar.gz "$RECORDED"/trace-cmd/i386-v6-fgraph.dat
+	done
+}

@@ -69,6 +69,8 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	while (event_next(&it, &ev)) {
 		if (calls)
 			calls_feed(calls, &ev, &done);
+		if (__builtin_expect(ev.type->kind == KIND_DROP, 0) && !en->encoder->drops)
+			continue;
 		if (en->options->tick)
 			ev.time = tick_time(ev.lane, ev.time);
 		if (take(en, &ev, e))

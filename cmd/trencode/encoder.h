@@ -63,6 +63,7 @@ struct encoder {
 	bool holds_several; /* several traces, one after another, can be written to one file */
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
 	bool report;	    /* with --tick, times of events are in ns, not in ticks */
+	bool drops;	    /* event is called for rows of KIND_DROP, too */
 	bool counts_calls;  /* encode.c reports unfinished calls and leaves without an enter */
 	int (*begin)(struct encoding *en, struct error *e);
 	/* begin a segment; h->properties name the commands upstream; may be NULL */

@@ -337,6 +337,26 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	return CALLS_LEAVE;
 }
 
+void calls_drop(struct calls *c, struct stack *s, const struct event *e)
+{
+	bool kernel = e->type->flags & TYPE_KERNEL;
+	struct stack *of;
+
+	if (kernel && !s->kernel)
+		s->kernel = calls_kernel_stack(c, s);
+	of = kernel ? s->kernel : s;
+	if (!of)
+		return;
+	if (!(e->type->flags & TYPE_INNER))
+		drop_from(c, of, e->depth, LOST_DEPTH);
+	while (of->count && top(of)->inner && e->type->flags & TYPE_INNER) {
+		lose(c, of, LOST_INNER);
+		c->dropped++;
+	}
+	end_exec(of);
+	calls_set_limits(s);
+}
+
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)
 {
 	uint32_t thread = calls_thread(e);
@@ -368,6 +388,8 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		return calls_enter(c, s, e);
 	if (e->type->kind == KIND_LEAVE)
 		return calls_leave(c, s, e, done);
+	if (__builtin_expect(e->type->kind == KIND_DROP, 0))
+		calls_drop(c, s, e);
 	return CALLS_NONE;
 }
 

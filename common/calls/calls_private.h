@@ -159,6 +159,8 @@ static inline void *calls_numbered_data(const struct calls *c, size_t index)
 }
 /* Add an open numbered call. */
 int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);
+/* Process a row of KIND_DROP, for a stack that is fully known. */
+void calls_drop(struct calls *c, struct stack *s, const struct event *e);
 /* Forget the calls of the old image: an exec succeeded. */
 void calls_forget_image(struct calls *c, struct stack *s);
 /* Store an open numbered call. */

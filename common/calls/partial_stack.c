@@ -221,6 +221,31 @@ static bool reaches_down(const struct stack *s, const struct event *e)
 					   : s->frames[1].depth > e->depth;
 }
 
+/* Take a row of KIND_DROP. */
+static enum calls_result cut_drop(struct calls *c, struct stack *s, const struct event *e)
+{
+	bool kernel = e->type->flags & TYPE_KERNEL, inner = e->type->flags & TYPE_INNER;
+	enum calls_result got;
+
+	if (s->cut->raw || s->cut->kernel || inner || cut_on_doubt(s))
+		return s->cut->raw || s->cut->kernel ? cut_keep(c, s, e) : cut_keep_all(c, s, e);
+	if (kernel || (s->count > 1 && s->frames[1].depth < e->depth)) {
+		calls_drop(c, s, e);
+		return CALLS_NONE;
+	}
+	if (s->cut->relative)
+		return cut_keep_all(c, s, e);
+	cut_drop_known(c, s);
+	if (e->depth >= s->cut->bound)
+		return CALLS_NONE;
+	got = cut_keep(c, s, e);
+	if (e->depth)
+		cut_set_bound(s, e->depth);
+	else
+		cut_end(s);
+	return got;
+}
+
 enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event *e,
 			   struct call *done)
 {
@@ -228,6 +253,8 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 	struct partial_stack *u = s->cut;
 	bool in_kernel;
 
+	if (e->type->kind == KIND_DROP)
+		return cut_drop(c, s, e);
 	if (e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE) {
 		bool down = u->raw || (u->kernel && flags & (TYPE_KERNEL | TYPE_INNER));
 

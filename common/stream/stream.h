@@ -144,7 +144,9 @@ enum type_kind {
 	KIND_ENTER = 1,
 	KIND_LEAVE = 2,
 	KIND_COUNTER = 3,
+	/* kinds from here on are no events */
 	KIND_GAP = 4,
+	KIND_DROP = 5, /* of a filter: ends open calls without a leave (CALLS in trstream(5)) */
 	KIND_COUNT
 };
 

@@ -226,6 +226,10 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 		      struct error *e);
 /* Copy the row of an event of block b. */
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e);
+/* Write a row without location and payload, with the time, lane and depth of an event of block b,
+ * and its type, which was sent with that id. */
+int writer_bare_row(struct writer *w, const struct block *b, const struct event *e,
+		    uint32_t type_id);
 /* Send a symbol of this stage, after the declarations that were passed on. */
 int writer_pass_symbol(struct writer *w, uint32_t wire_location, const struct symbol_entry *e);
 /* Send a part of a source that upstream did not send; reference: an earlier segment has it. */

@@ -352,6 +352,18 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 	return 0;
 }
 
+int writer_bare_row(struct writer *w, const struct block *b, const struct event *e,
+		    uint32_t type_id)
+{
+	return add_row(w, &(struct row){.time = e->time,
+					.lane = e->lane->number,
+					.type = e->type->number,
+					.depth = e->depth,
+					.lane_id = get_u32(b->lane_ids + 4 * e->lane_index),
+					.type_id = type_id,
+					.declared = true});
+}
+
 static uint32_t gap_type(struct writer *w)
 {
 	struct field_entry fields[] = {

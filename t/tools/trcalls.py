@@ -4,7 +4,7 @@ import struct
 import trvalues
 from trvalues import text
 
-INSTANT, ENTER, LEAVE, COUNTER, GAP = range(5)
+INSTANT, ENTER, LEAVE, COUNTER, GAP, DROP = range(6)
 TAIL, VALUES, DEPTH, INNER, PER_CPU, _, CALL_NUMBER, KERNEL = (1 << i for i in range(8))
 HAS_CPU, HAS_TID, HAS_PID, PROCESS_TID = 1, 2, 4, 8  # flags of a LANE
 THREAD_PER_CPU, HAS_LAST, HAS_OPEN, LEFT_OUT, UNSEEN, OUTSIDE = (1 << i for i in range(6))
@@ -167,7 +167,9 @@ class Events:
         key = cpu_key(row.lane) if row.has(PER_CPU) else thread_key(row.lane)
         if kind != GAP:
             self.last[key] = row.time
-        if kind not in (ENTER, LEAVE):
+        if kind == DROP:
+            self.drop_row(self.stack(key), row)
+        elif kind not in (ENTER, LEAVE):
             self.put(self.single(row))
         elif row.has(CALL_NUMBER):
             self.numbered_row(row)
@@ -230,6 +232,13 @@ class Events:
                 self.drop(stack, calls, len(calls) - 1, row.time)
             if calls:
                 self.leave(stack, calls, row)
+
+    def drop_row(self, stack, row):
+        calls = stack.kernel if row.has(KERNEL) else stack.calls
+        if not row.has(INNER):
+            self.drop_deeper(stack, calls, row.depth, row.time)
+        while row.has(INNER) and calls and calls[-1].inner:
+            self.drop(stack, calls, len(calls) - 1, row.time)
 
     def first_row(self, stack, row):
         """Put the calls that were open before the trace."""

@@ -111,7 +111,7 @@ class Dictionary:
             fields[text] = self.find("string", fields[text])
         fields["source"] = self.find("source", fields["source"])
         kind, fixed, flags = fields["kind"], fields["fixed"], fields["flags"]
-        if kind > trcalls.GAP:
+        if kind > trcalls.DROP:
             raise Impossible(f"kind {kind}")
         if fixed % 4 or fixed > 65536:
             raise Impossible(f"fixed part of {fixed} bytes")

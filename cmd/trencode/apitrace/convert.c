@@ -285,6 +285,7 @@ const struct encoder encoder_apitrace_convert = {
 	.name = "apitrace",
 	.output = ENCODER_FILE,
 	.begin = apitrace_convert_begin,
+	.drops = true,
 	.event = convert_event,
 	.end = apitrace_convert_end,
 	.free = convert_free,

@@ -277,6 +277,8 @@ static int convert_by_stack(struct conversion *a, struct convert_thread *t, cons
 		a->calls.unmatched = unmatched;
 		return convert_unchanged(a, t, ev, e);
 	}
+	if (ev->type->kind == KIND_DROP)
+		return convert_cut_down(a, t, open_below(a, ev), ev, e);
 	if (got == CALLS_ENTER)
 		return convert_enter(a, t, ev, e);
 	return got == CALLS_LEAVE ? convert_leave(a, t, ev, &done, e) : 0;
@@ -337,7 +339,7 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 {
 	struct conversion *a = ctx;
 	uint8_t kind = ev->type->kind;
-	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
+	bool call = kind == KIND_ENTER || kind == KIND_LEAVE || kind == KIND_DROP;
 	bool no_thread = kind == KIND_GAP && !(ev->lane->flags & LANE_HAS_TID);
 	struct convert_row r = {.what = kind == KIND_GAP ? CONVERT_GAP : CONVERT_EVENT};
 	struct convert_thread *t;

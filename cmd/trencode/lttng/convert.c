@@ -304,6 +304,7 @@ const struct encoder encoder_lttng_convert = {
 	.output = ENCODER_TREE,
 	.begin = lttng_convert_begin,
 	.head = convert_head,
+	.drops = true,
 	.event = convert_event,
 	.end = lttng_convert_end,
 	.free = convert_free,

@@ -156,6 +156,7 @@ const struct encoder encoder_ndjson = {
 	.report = true,
 	.begin = ndjson_begin,
 	.meta = event_rows_meta,
+	.drops = true,
 	.event = event_rows_event,
 	.end = event_rows_end,
 	.free = ndjson_free,

@@ -95,6 +95,7 @@ const struct encoder encoder_parquet = {
 	.report = true,
 	.begin = parquet_begin,
 	.meta = event_rows_meta,
+	.drops = true,
 	.event = event_rows_event,
 	.end = parquet_end,
 	.free = parquet_done,

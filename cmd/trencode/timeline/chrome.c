@@ -367,6 +367,7 @@ const struct encoder encoder_chrome = {
 	.report = true,
 	.begin = chrome_begin,
 	.meta = chrome_meta,
+	.drops = true,
 	.event = chrome_event,
 	.end = chrome_end,
 	.free = chrome_free,

@@ -292,6 +292,7 @@ const struct encoder encoder_perfetto = {
 	.report = true,
 	.begin = perfetto_begin,
 	.meta = perfetto_meta,
+	.drops = true,
 	.event = perfetto_event,
 	.end = perfetto_end,
 	.free = perfetto_free,

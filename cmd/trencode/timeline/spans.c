@@ -178,6 +178,8 @@ int spans_event(struct spans *s, const struct event *ev, struct error *e)
 		return -1;
 	if (s->calls.out_of_memory)
 		return error_no_memory(e);
+	if (kind == KIND_DROP)
+		return 0;
 	if (kind != KIND_ENTER && kind != KIND_LEAVE)
 		return s->sink->other ? s->sink->other(s->ctx, ev, e) : 0;
 	spans_cross_kernel(s, ev);

@@ -364,6 +364,7 @@ const struct encoder encoder_speedscope = {
 	.output = ENCODER_TEXT,
 	.report = true,
 	.begin = speedscope_begin,
+	.drops = true,
 	.event = speedscope_event,
 	.end = speedscope_end,
 	.free = speedscope_free,

@@ -384,6 +384,7 @@ const struct encoder encoder_tracecmd_convert = {
 	.begin = tracecmd_convert_begin,
 	.head = convert_head,
 	.meta = tracecmd_convert_meta,
+	.drops = true,
 	.event = tracecmd_convert_event,
 	.end = tracecmd_convert_end,
 	.free = convert_free,

@@ -329,6 +329,7 @@ const struct encoder encoder_uftrace_convert = {
 	.output = ENCODER_TREE,
 	.begin = uftrace_convert_begin,
 	.head = convert_head,
+	.drops = true,
 	.event = uftrace_convert_event,
 	.end = uftrace_convert_end,
 	.free = convert_free,

@@ -339,10 +339,15 @@ int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint
 {
 	struct queued_block *h = &w->blocks[w->first + (block - w->sequence)];
 
+	uint8_t flags = 0;
+
 	h->undecided--;
 	if (h->memory) {
-		h->memory[h->states_at + row] = state;
+		h->memory[h->states_at + row] = row_flags(h->memory[h->states_at + row]) | state;
 		return 0;
 	}
+	if (w->flagged && temporary_read(w->fd, &flags, 1, h->offset + h->states_at + row, e))
+		return -1;
+	state |= row_flags(flags);
 	return temporary_write(w->fd, &state, 1, h->offset + h->states_at + row, e);
 }

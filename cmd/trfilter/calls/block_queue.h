@@ -12,28 +12,8 @@
 
 #include "cmd/trfilter/calls/frames.h"
 #include "cmd/trfilter/calls/left_out.h"
+#include "cmd/trfilter/calls/row_state.h"
 #include "common/stream/reader.h"
-
-enum row_state {
-	ROW_DROP,
-	ROW_KEEP,
-	ROW_WAIT,
-	ROW_GAP,     /* kept, and no event */
-	ROW_ASIDE,   /* dropped, unless context.h keeps it */
-	ROW_CALLER,  /* kept because it encloses a kept call: no match by itself */
-	ROW_PARTNER, /* undecided until its leave is decided (context.h) */
-	ROW_IGNORED, /* kept, and ignored by the call engine (ignored.h) */
-};
-
-static inline bool row_waits(uint8_t state)
-{
-	return state == ROW_WAIT || state == ROW_PARTNER;
-}
-
-static inline bool row_kept(uint8_t state)
-{
-	return state == ROW_KEEP || state == ROW_IGNORED;
-}
 
 /* An undecided row, and the call whose enter it is. */
 struct owner {
@@ -67,6 +47,7 @@ struct block_queue {
 	size_t limit;
 	size_t at_hand;	 /* bytes of the last block, if its payload is borrowed */
 	uint8_t dropped; /* state of a row that is not kept: ROW_DROP, or ROW_ASIDE */
+	bool flagged;	 /* some state had flags (row_state.h) */
 	int fd;		 /* of the temporary file; -1: none */
 	uint64_t file_size;
 	/* Called when the row of a frame's enter has moved. */
@@ -101,7 +82,7 @@ int block_queue_counts(struct block_queue *w, uint64_t number, const struct bloc
 int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
 		      const struct end *end, struct error *e);
 
-/* Set the state of an undecided row. */
+/* Set the state of an undecided row, which keeps its flags. */
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
 		       struct error *e);
 

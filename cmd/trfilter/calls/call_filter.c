@@ -143,7 +143,8 @@ static bool is_open(void *ctx, uint32_t thread)
 {
 	const struct call_filter *w = ctx;
 
-	if (open_calls_count(&w->frames.open) || w->ends.threads[thread].lost)
+	if (!call_filter_follows(w) || open_calls_count(&w->frames.open) ||
+	    w->ends.threads[thread].lost)
 		return true;
 	for (size_t i = 2 * (size_t)thread; i < w->frames.size && i < 2 * (size_t)thread + 2; i++)
 		for (uint32_t n = w->frames.stacks[i].count; n--;) {
@@ -206,6 +207,9 @@ static int end_segment(struct call_filter *w, struct error *e)
 		if (s->by_depth)
 			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0, 0);
 	}
+	/* rows of KIND_DROP show which calls ended */
+	for (uint32_t i = 0; i < w->ends.nthreads && !call_filter_follows(w); i++)
+		w->ends.threads[i].has_depth = false;
 	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
 }
 

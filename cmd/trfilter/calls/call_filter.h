@@ -43,6 +43,7 @@ struct call_filter {
 	struct call_info info;
 	uint64_t own_under; /* bits of conditions that are true for the event itself */
 	uint64_t now;	    /* time of the present row */
+	uint8_t ends_here;  /* flags of the present row (row_state.h) */
 	bool ignored_row;   /* the call engine ignores the present row */
 
 	/* the condition suits duration_scan.h: a range of durations, and wanted locations and

@@ -10,6 +10,11 @@
 
 /* Returns the state of one row (enum row_state); w->row is its number. */
 uint8_t call_filter_row(struct call_filter *w, const struct event *e);
+/* Returns true if the open calls are followed in frames. */
+static inline bool call_filter_follows(const struct call_filter *w)
+{
+	return !w->rows_alone || w->callers || w->max_depth != UINT32_MAX;
+}
 /* Set the decision on the enter of a call. */
 void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep);
 /* Allocate the state of duration_scan_quick.c; NULL: out of memory. */

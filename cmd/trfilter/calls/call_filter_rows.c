@@ -75,6 +75,8 @@ static void lose_call(struct call_filter *w, struct frame_stack *s, uint32_t num
 
 	call_filter_never_left(w, frames_top(s));
 	keep = call_filter_keep_enter(w, frames_top(s));
+	if (keep || frames_top(s)->unseen)
+		w->ends_here |= frames_top(s)->inner ? ROW_ENDS_INNER : ROW_ENDS;
 	s->count--;
 	if (!keep)
 		return;
@@ -221,6 +223,17 @@ static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t numb
 	return call_filter_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
 }
 
+/* Take a row of KIND_DROP. */
+static uint8_t drop_calls(struct call_filter *w, const struct event *e, uint32_t number)
+{
+	struct frame_stack *s = &w->frames.stacks[number];
+	bool inner = e->type->flags & TYPE_INNER;
+
+	while (s->count && (inner ? frames_top(s)->inner : frames_top(s)->depth >= e->depth))
+		lose_call(w, s, number);
+	return w->queue.dropped;
+}
+
 /* Take the first row that shows which calls are open on a stack: those below its depth, as in
  * calls.h. */
 static void start_stack(struct call_filter *w, const struct event *e, uint32_t number)
@@ -264,25 +277,32 @@ static void start_stack(struct call_filter *w, const struct event *e, uint32_t n
 	}
 }
 
-static uint8_t row_state(struct call_filter *w, const struct event *e)
+static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 {
 	uint32_t number = frames_thread(e);
-	bool has_self = false, wanted;
+	bool has_self = false, wanted, drop;
 	struct call done;
-	uint8_t state;
+	uint8_t state, flags = 0;
 
 	if (e->type->kind == KIND_GAP)
 		return ROW_GAP;
-	wanted = !w->time_range || time_range_row(w->time_range, e);
+	drop = e->type->kind == KIND_DROP;
+	if (drop)
+		flags = filter_drop(w->filter, w->time_range, w->invert, e);
+	wanted = !drop && (!w->time_range || time_range_row(w->time_range, e));
+	ends_note(&w->ends, number / 2, e->lane, e->time, w->row);
 	if (w->rows_alone) {
 		w->holds = wanted && filter_holds(w->filter, e);
-		if (!w->callers && w->max_depth == UINT32_MAX) {
+		if (!call_filter_follows(w)) {
+			w->ends_here =
+				drop ? flags : filter_ends(w->filter, w->time_range, w->invert);
+			if (drop)
+				return w->queue.dropped;
 			state = wanted && w->holds != w->invert ? ROW_KEEP : ROW_DROP;
 			return state == ROW_DROP && wanted ? w->queue.dropped : state;
 		}
 	}
 	w->now = e->time;
-	ends_note(&w->ends, number / 2, e->lane, e->time, w->row);
 	/* the two stacks of a thread are allocated together */
 	if (__builtin_expect((number | 1) >= w->frames.size, 0) &&
 	    !frames_stack(&w->frames, number | 1))
@@ -294,6 +314,7 @@ static uint8_t row_state(struct call_filter *w, const struct event *e)
 	switch (e->type->kind) {
 	case KIND_ENTER: state = enter(w, e, number, wanted); break;
 	case KIND_LEAVE: state = leave(w, e, number, wanted, has_self ? &done : NULL); break;
+	case KIND_DROP: return drop_calls(w, e, number);
 	default: state = decide_alone(w, e, number, wanted, NULL, NULL);
 	}
 	/* events outside of the range do not enclose anything */
@@ -305,6 +326,8 @@ uint8_t call_filter_row(struct call_filter *w, const struct event *e)
 	uint8_t state;
 
 	w->ignored_row = ignored_is(&w->ignored, w->row);
-	state = row_state(w, e);
-	return state == ROW_KEEP && w->ignored_row ? ROW_IGNORED : state;
+	w->ends_here = 0;
+	state = state_of_row(w, e);
+	w->queue.flagged |= w->ends_here != 0;
+	return w->ends_here | (state == ROW_KEEP && w->ignored_row ? ROW_IGNORED : state);
 }

@@ -86,7 +86,7 @@ static bool find_waiting(const struct duration_scan *x)
 				break;
 			if (!frame->waits)
 				continue;
-			w->states[frame->row] = ROW_WAIT;
+			w->states[frame->row] = row_flags(w->states[frame->row]) | ROW_WAIT;
 			w->owners[frame->row] = (struct frame_at){2 * b->lanes[i]->thread, f};
 			any = true;
 		}

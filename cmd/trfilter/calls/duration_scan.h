@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) bool duration_scan_leave(struct dur
 		if (__builtin_expect(f->block != x->block, 0))
 			call_filter_settle(w, f, false);
 		else
-			w->states[f->row] = ROW_DROP;
+			w->states[f->row] = row_flags(w->states[f->row]);
 	}
 	return true;
 }

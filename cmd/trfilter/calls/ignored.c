@@ -105,6 +105,8 @@ static int look_at_all(struct ignored *x, const struct block *b)
 	uint8_t *row = x->rows;
 
 	for (events_begin(&it, b); event_next(&it, &e); row++) {
+		if (e.type->kind == KIND_DROP)
+			calls_feed(&x->calls, &e, &done);
 		*row = is_call(e.type) && calls_feed(&x->calls, &e, &done) == CALLS_NONE &&
 		       is_special(e.type);
 		x->any |= *row;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "cmd/trfilter/calls/row_state.h"
 #include "cmd/trfilter/rows/block_compact.h"
 
 void left_out_free(struct left_out *x)
@@ -144,7 +145,7 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 		struct left_out_stack *s;
 		uint32_t lane, type;
 
-		if (states[i])
+		if (row_state(states[i]) != ROW_DROP)
 			continue;
 		cut_row_indexes(b, p, &lane, &type);
 		if (!is_on_stack(b->types[type]))
@@ -156,6 +157,19 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 		left -= !s->incomplete;
 		s->incomplete = true;
 	}
+	return 0;
+}
+
+int left_out_row(struct left_out *x, const struct event *e)
+{
+	struct left_out_stack *s;
+
+	if (!is_on_stack(e->type))
+		return 0;
+	s = stack_at(x, e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread);
+	if (!s)
+		return -1;
+	s->incomplete = true;
 	return 0;
 }
 
@@ -229,7 +243,7 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 		if (!s->incomplete || e.type->kind != KIND_ENTER ||
 		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
 			continue;
-		if (*states == ignored)
+		if (row_state(*states) == ignored)
 			s->ignored = (struct time_span){s->ignored.last ? s->ignored.since : e.time,
 							e.time};
 		else if (say_ignored(x, s))

@@ -52,6 +52,10 @@ int left_out_rows(struct left_out *x, const struct block *b, const struct block 
  * rows. Returns -1 when out of memory. */
 int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *states);
 
+/* Note that the row of a call is left out; no effect for other rows. Returns -1 when out of memory.
+ */
+int left_out_row(struct left_out *x, const struct event *e);
+
 /* Note rows of the block that the call engine ignores: those with that state. */
 int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *states,
 		     uint8_t ignored);

@@ -21,9 +21,12 @@ static void pairing_lose(struct pairing *p, uint32_t note)
 }
 
 /* Pop the top of a stack, which ended without a leave. */
-static void pairing_drop(struct pairing *p, struct pairing_stack *s)
+static void pairing_pop(struct pairing *p, struct pairing_stack *s)
 {
-	pairing_lose(p, s->frames[--s->count].note);
+	const struct pairing_frame *f = &s->frames[--s->count];
+
+	p->ended |= pairing_ended(f->note, f->inner);
+	pairing_lose(p, f->note);
 }
 
 struct pairing_stack *pairing_new_stack(struct pairing *p, uint32_t number)
@@ -108,7 +111,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 		/* calls as deep as the enter ended without a leave */
 		f.depth = e->depth;
 		while (s->count && top(s)->depth >= f.depth)
-			pairing_drop(p, s);
+			pairing_pop(p, s);
 	}
 	pairing_push(p, s, &f);
 }
@@ -134,10 +137,19 @@ bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 	while (s->count && !inner &&
 	       (top(s)->inner ? !depth || top(s)->depth >= e->depth
 			      : depth && top(s)->depth > e->depth))
-		pairing_drop(p, s);
+		pairing_pop(p, s);
 	if (!s->count || top(s)->inner != inner || (depth && top(s)->depth != e->depth))
 		return false;
 	*note = top(s)->note;
 	s->count--;
 	return true;
+}
+
+void pairing_drop(struct pairing *p, const struct event *e)
+{
+	struct pairing_stack *s = stack_of(p, e);
+	bool inner = e->type->flags & TYPE_INNER;
+
+	while (s && s->count && (inner ? top(s)->inner : top(s)->depth >= e->depth))
+		pairing_pop(p, s);
 }

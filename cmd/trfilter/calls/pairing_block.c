@@ -128,11 +128,35 @@ bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
 	return true;
 }
 
-void pairing_found(struct pairing_block *pb, const struct pairing_notes *n)
+/* Returns true if a call of the lane with that note is in *n, or is of a type with TYPE_INNER, and
+ * is not open after the rows of *k. */
+static bool lost_any(const struct pairing_block *pb, const struct reverse_scan *k,
+		     const struct pairing_notes *n, uint8_t note, uint32_t lane)
+{
+	const uint8_t *at = n->at + lane * SCAN_DEPTHS, *end = at + SCAN_DEPTHS, *p = at;
+	const struct pairing_stack *s = pb->stacks[lane];
+
+	while (p < end && (p = memchr(p, note, (size_t)(end - p)))) {
+		uint32_t depth = (uint32_t)(p++ - at);
+
+		if (depth >= k->low[lane] && !(k->open[lane][depth / 64] >> depth % 64 & 1))
+			return true;
+	}
+	for (size_t i = s->count; i && s->frames[i - 1].depth >= k->low[lane]; i--)
+		if (s->frames[i - 1].inner && s->frames[i - 1].note == note)
+			return true;
+	return false;
+}
+
+bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint8_t note)
 {
 	const struct block *b = pb->block;
 	struct reverse_scan k;
 
 	reverse_scan_look(&k, pb->kinds, b->row_data, b->row_data + b->row_size, b->nlanes);
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (lost_any(pb, &k, n, note, i))
+			return false;
 	settle_open_calls(pb, &k, 0, n);
+	return true;
 }

@@ -52,8 +52,17 @@ struct pairing_notes {
 };
 /* Fill in n from the stacks. Returns false if there are too many lanes. */
 bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n);
-/* Set the stacks to what was found in all rows of the block. */
-void pairing_found(struct pairing_block *pb, const struct pairing_notes *n);
+/* Set the stacks to what was found in all rows of the block. Returns false, with nothing done, if
+ * a call with that note ended without a leave. */
+bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint8_t note);
+
+/* Note that the call on top of n ended without a leave. */
+static inline void pairing_note_end(struct pairing *p, const struct pairing_stack *s, size_t n)
+{
+	const struct pairing_frame *f = &s->frames[n - 1];
+
+	p->ended |= pairing_ended(f->note, f->inner);
+}
 
 /* Take a row with PAIRING_ENTER or PAIRING_LEAVE. Returns the note of its call: own, unless the
  * row is a leave whose enter was seen. */
@@ -65,8 +74,8 @@ pairing_row(struct pairing_block *pb, uint32_t lane, uint8_t kind, uint32_t dept
 
 	/* deeper calls ended without a leave; before an enter also those as deep */
 	if (kind == PAIRING_ENTER) {
-		while (__builtin_expect(n && s->frames[n - 1].depth >= depth, 0))
-			n--;
+		for (; __builtin_expect(n && s->frames[n - 1].depth >= depth, 0); n--)
+			pairing_note_end(pb->pairing, s, n);
 		if (__builtin_expect(n < s->capacity, 1)) {
 			s->frames[n] = (struct pairing_frame){.depth = depth, .note = note};
 			s->count = n + 1;
@@ -77,10 +86,11 @@ pairing_row(struct pairing_block *pb, uint32_t lane, uint8_t kind, uint32_t dept
 		}
 		return note;
 	}
-	while (__builtin_expect(n && (s->frames[n - 1].depth > depth ||
+	for (; __builtin_expect(n && (s->frames[n - 1].depth > depth ||
 				      (s->frames[n - 1].inner && s->frames[n - 1].depth >= depth)),
-				0))
-		n--;
+				0);
+	     n--)
+		pairing_note_end(pb->pairing, s, n);
 	if (__builtin_expect(n && s->frames[n - 1].depth == depth && !s->frames[n - 1].inner, 1))
 		note = s->frames[--n].note;
 	s->count = n;

@@ -17,7 +17,8 @@ static void free_decided(struct partners *p, struct partner *c)
 	if (c->enter_waits && !c->enter_near && (c->kept || (c->left && !c->leave_waits))) {
 		c->enter_waits = false;
 		if (c->block == block_queue_next(p->queue))
-			p->states[c->row] = c->kept ? ROW_KEEP : ROW_DROP;
+			p->states[c->row] = row_flags(p->states[c->row]) |
+					    (c->kept ? ROW_KEEP : ROW_DROP);
 		else if (!p->failed && block_queue_decide(p->queue, c->block, c->row,
 							  c->kept ? ROW_KEEP : ROW_DROP, &p->error))
 			p->failed = true;
@@ -28,14 +29,25 @@ static void free_decided(struct partners *p, struct partner *c)
 	p->unused[p->nunused++] = (uint32_t)(c - p->calls);
 }
 
-static void lost(void *ctx, uint32_t note)
+/* The leave of a call is missing, or is decided by itself. */
+static void forget_leave(struct partners *p, uint32_t note)
 {
-	struct partners *p = ctx;
-
 	if (note < NOTE_CALLS)
 		return;
 	p->calls[note - NOTE_CALLS].left = true;
 	free_decided(p, &p->calls[note - NOTE_CALLS]);
+}
+
+static void lost(void *ctx, uint32_t note)
+{
+	struct partners *p = ctx;
+	uint8_t flags = pairing_flags(p->pairing.ended);
+
+	p->pairing.ended = 0;
+	if (note < NOTE_CALLS || p->calls[note - NOTE_CALLS].kept ||
+	    p->calls[note - NOTE_CALLS].enter_near)
+		p->ends_here |= flags;
+	forget_leave(p, note);
 }
 
 void partners_init(struct partners *p, struct block_queue *w)
@@ -121,6 +133,11 @@ uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
 	return state;
 }
 
+void partners_drop(struct partners *p, const struct event *e)
+{
+	pairing_drop(&p->pairing, e);
+}
+
 void partners_match(struct partners *p, const struct event *e)
 {
 	uint32_t note;
@@ -128,7 +145,7 @@ void partners_match(struct partners *p, const struct event *e)
 	if (e->type->kind == KIND_ENTER)
 		pairing_enter(&p->pairing, e, NOTE_ALONE);
 	else if (e->type->kind == KIND_LEAVE && pairing_leave(&p->pairing, e, &note))
-		lost(p, note);
+		forget_leave(p, note);
 }
 
 uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached)

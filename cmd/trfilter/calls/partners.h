@@ -30,7 +30,8 @@ struct partners {
 	uint32_t *unused;
 	size_t nunused, unused_capacity;
 	struct block_queue *queue;
-	uint8_t *states; /* of the present block, which is queued next */
+	uint8_t *states;   /* of the present block, which is queued next */
+	uint8_t ends_here; /* flags (row_state.h) of calls that ended; the caller clears it */
 	bool failed;
 	struct error error;
 };
@@ -45,6 +46,8 @@ uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, 
 		       struct frame_at *at);
 uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
 		       struct frame_at *at);
+/* Take a row of KIND_DROP. */
+void partners_drop(struct partners *p, const struct event *e);
 /* Take an enter or leave that matches by itself: conditions on single rows select single rows. */
 void partners_match(struct partners *p, const struct event *e);
 

@@ -166,6 +166,8 @@ void explain_types(struct text *t, const struct dictionary *d)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *type = dictionary_type(d, i);
 
+		if (type->kind == KIND_DROP)
+			continue;
 		text_puts(t, "  ");
 		text_masked(t, type->name.text, type->name.size);
 		text_printf(t, " (%s)", names_kind(type->kind));

@@ -113,15 +113,16 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 		row += compact_row_size(b, row);
 	}
 	for (uint32_t i = b->rows; i--;) {
-		if (states[i] != ROW_WAIT) {
+		if (row_state(states[i]) != ROW_WAIT) {
 			pass_by(r, row_kept(states[i]));
 			continue;
 		}
 		while (h->owners[owner - 1].row != i)
 			owner--;
-		states[i] = partners_decide(&c->partners, h->owners[owner - 1].frame,
+		states[i] = row_flags(states[i]) |
+			    partners_decide(&c->partners, h->owners[owner - 1].frame,
 					    is_reached(r, c->times[i]));
-		h->undecided -= states[i] != ROW_PARTNER;
+		h->undecided -= row_state(states[i]) != ROW_PARTNER;
 		h->kept += row_kept(states[i]);
 	}
 	c->pending -= h->near;
@@ -174,8 +175,9 @@ static int expire_rows(struct context *c, uint64_t now, struct error *e)
 static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct reach *r)
 {
 	for (uint32_t i = end; i-- > first;) {
-		if (c->states[i] == ROW_WAIT)
-			c->states[i] = partners_decide(&c->partners, c->owners[i],
+		if (row_state(c->states[i]) == ROW_WAIT)
+			c->states[i] = row_flags(c->states[i]) |
+				       partners_decide(&c->partners, c->owners[i],
 						       is_reached(r, c->times[i]));
 		else
 			pass_by(r, row_kept(c->states[i]));
@@ -190,8 +192,9 @@ static void trim_rows(struct context *c, const struct block *b, uint32_t first)
 	for (uint32_t i = b->rows; i-- > first;)
 		if (row_kept(c->states[i]))
 			pass_by(&r, 1);
-		else if (c->states[i] == ROW_WAIT && !is_reached(&r, c->times[i]))
-			c->states[i] = partners_decide(&c->partners, c->owners[i], false);
+		else if (row_state(c->states[i]) == ROW_WAIT && !is_reached(&r, c->times[i]))
+			c->states[i] = row_flags(c->states[i]) |
+				       partners_decide(&c->partners, c->owners[i], false);
 }
 
 /* --- input --- */
@@ -259,22 +262,27 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
 		c->times[i] = ev.time;
 		c->owners[i] = (struct frame_at){PARTNER_NONE, 0};
-		if (c->done) {
+		c->partners.ends_here = 0;
+		if (ev.type->kind == KIND_DROP)
+			partners_drop(&c->partners, &ev);
+		if (c->done || row_state(states[i]) == ROW_DROP || ev.type->kind == KIND_DROP) {
 			c->states[i] = ROW_DROP;
-		} else if (states[i] == ROW_GAP) {
+		} else if (row_state(states[i]) == ROW_GAP) {
 			c->states[i] = ROW_GAP;
 		} else if (row_kept(states[i]) && c->matched < c->limit) {
-			c->states[i] = states[i];
+			c->states[i] = row_state(states[i]);
 			if (take_match(c, &ev, first, i, e))
 				return -1;
 			first = i + 1;
 		} else {
-			c->states[i] = take_other(c, &ev, i, states[i] == ROW_CALLER);
+			c->states[i] = take_other(c, &ev, i, row_state(states[i]) == ROW_CALLER);
 		}
+		c->states[i] |= row_flags(states[i]) | c->partners.ends_here;
+		c->queue.flagged |= row_flags(c->states[i]) != 0;
 	}
 	trim_rows(c, b, first);
 	for (uint32_t i = 0; i < b->rows; i++) {
-		near += c->states[i] == ROW_WAIT;
+		near += row_state(c->states[i]) == ROW_WAIT;
 		kept += row_kept(c->states[i]);
 	}
 	if (partners_check(&c->partners, e) ||

@@ -22,12 +22,36 @@ static int select_from(struct stage *s, struct select *select, struct block *b,
 	return stage_fail(s, &e);
 }
 
-/* Pass on rows: many as a block of their own, few in the block that is being filled. */
-static int pass_some(struct stage *s, struct block *b, const struct block *from)
+/* Pass on the rows of select->block, some of which have flags. */
+static int pass_ends(struct emit_rows *x, const struct select *select)
 {
+	const struct row_ends *ends = select->ends, *last = ends + select->nends;
+	struct events it;
+	struct event e;
+	uint32_t row = 0;
+
+	for (events_begin(&it, &select->block); event_next(&it, &e); row++) {
+		uint8_t state = ROW_KEEP;
+
+		if (ends < last && ends->row == row)
+			state = (ends++)->state;
+		if (row_flags(state) && drops_put(&x->drops, x->stage, &select->block, &e, state))
+			return -1;
+		if (row_passes(state) && stage_row(x->stage, &select->block, &e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Pass on rows: many as a block of their own, few in the block that is being filled. */
+static int pass_some(struct emit_rows *x, struct block *b, const struct block *from)
+{
+	struct stage *s = x->stage;
 	struct events it;
 	struct event e;
 
+	if (x->select->nends)
+		return pass_ends(x, x->select);
 	if (b->row_size >= DENSE_ROWS || b->row_size * SPARSE >= from->row_size)
 		return stage_pass(s, b);
 	for (events_begin(&it, b); event_next(&it, &e);)
@@ -70,18 +94,50 @@ void emit_rows_free(struct emit_rows *x)
 	ignored_free(&x->ignored);
 }
 
+/* Returns the kept block with the number of rows that are really kept. */
+static struct block without_ends(const struct select *select, const struct block *kept)
+{
+	struct block b = *kept;
+
+	for (size_t i = 0; i < select->nends; i++)
+		b.rows -= !row_passes(select->ends[i].state);
+	return b;
+}
+
+/* Note that the rows with flags that are not kept are left out. Returns -1 when out of memory. */
+static int left_out_ends(struct emit_rows *x)
+{
+	const struct row_ends *ends = x->select->ends, *last = ends + x->select->nends;
+	struct events it;
+	struct event e;
+	uint32_t row = 0;
+
+	for (events_begin(&it, &x->select->block); ends < last && event_next(&it, &e); row++) {
+		if (ends->row != row)
+			continue;
+		if (!row_passes((ends++)->state) && left_out_row(&x->left_out, &e))
+			return -1;
+	}
+	return 0;
+}
+
 /* Read all rows, also those that are not kept, for ends.h and left_out.h. */
 static int read_rows(struct emit_rows *x, struct block *b, const struct block *kept)
 {
 	struct stage *s = x->stage;
+	struct block some;
 	bool needed = kept || ends_needed(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
 		      ignored_needed(&x->ignored);
 
 	if (!needed || (!kept && stage_rows(s, b)))
 		return 0;
+	if (kept && x->select->nends) {
+		some = without_ends(x->select, kept);
+		kept = &some;
+	}
 	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, &x->ends, b) ||
 	    ends_rows(&x->ends, b, kept, x->ignored.special) ||
-	    left_out_rows(&x->left_out, b, kept) || (kept && left_out_block(&x->left_out, b)) ||
+	    left_out_rows(&x->left_out, b, kept) || (kept && left_out_ends(x)) || (kept && left_out_block(&x->left_out, b)) ||
 	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))
 		return stage_no_memory(s);
 	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;
@@ -129,7 +185,7 @@ int emit_block(struct emit_rows *x, struct block *b)
 		return -1;
 	if (!kept)
 		return 0;
-	return kept == b ? stage_pass(s, b) : pass_some(s, &select->block, b);
+	return kept == b ? stage_pass(s, b) : pass_some(x, &select->block, b);
 }
 
 int emit_nothing(struct stage *s, struct select *select, struct block *b)
@@ -139,11 +195,20 @@ int emit_nothing(struct stage *s, struct select *select, struct block *b)
 	return select_from(s, select, b, &selected);
 }
 
+static bool any_ends(const uint8_t *states, uint32_t n)
+{
+	uint8_t any = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		any |= states[i];
+	return row_flags(any);
+}
+
 /* Pass on rows, or count them. states: enum row_state. */
 static int pass_rows(struct emit *x, const struct block *b, const uint8_t *states)
 {
 	uint64_t left = x->limit - x->matched;
-	bool all = b->row_size >= DENSE_ROWS && b->rows <= left;
+	bool all = b->row_size >= DENSE_ROWS && b->rows <= left && !any_ends(states, b->rows);
 	struct stage *s = x->stage;
 	struct events it;
 	struct event e;
@@ -151,7 +216,13 @@ static int pass_rows(struct emit *x, const struct block *b, const uint8_t *state
 	if (all && x->pass && stage_forward(s, b, NULL, NULL))
 		return -1;
 	for (events_begin(&it, b); left && event_next(&it, &e); states++) {
-		bool event = e.type->kind != KIND_GAP, match = event && *states != ROW_CALLER;
+		bool event = e.type->kind != KIND_GAP, match;
+
+		if (row_flags(*states) && x->pass && drops_put(&x->drops, s, b, &e, *states))
+			return -1;
+		if (row_flags(*states) && !row_passes(*states))
+			continue;
+		match = event && row_state(*states) != ROW_CALLER;
 
 		x->events += event;
 		x->matched += match;

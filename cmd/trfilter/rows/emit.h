@@ -6,6 +6,7 @@
 
 #include "cmd/trfilter/rows/context.h"
 #include "cmd/trfilter/calls/ends.h"
+#include "cmd/trfilter/rows/drops.h"
 #include "cmd/trfilter/rows/select.h"
 #include "common/cli/stage.h"
 #include "cmd/trfilter/calls/call_filter.h"
@@ -17,6 +18,7 @@ struct emit_rows {
 	struct ends ends;
 	struct left_out left_out;
 	struct ignored ignored;
+	struct drops drops;
 };
 
 void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select);
@@ -37,6 +39,7 @@ struct emit {
 	bool pass;		 /* write blocks, else only count */
 	uint64_t limit;		 /* most matching events */
 	uint64_t matched;	 /* matching events passed on */
+	struct drops drops;
 	uint64_t events;	 /* all events passed on, with the context of matches */
 };
 

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "cmd/trfilter/calls/row_state.h"
+#include "cmd/trfilter/rows/time_range.h"
+
 static struct part make_part(struct node *n)
 {
 	/* threads and CPUs are the row's own: a leave may have others */
@@ -42,8 +45,10 @@ int filter_compile(struct filter *f, const char *expression, struct error *e)
 	if (!f->parts)
 		return error_no_memory(e);
 	f->nparts = split(f->tree, f->parts);
-	for (size_t i = 0; i < f->nparts; i++)
+	for (size_t i = 0; i < f->nparts; i++) {
 		f->by_both |= f->parts[i].by_both;
+		f->by_kind |= f->parts[i].node->depends & DEPENDS_KIND;
+	}
 	while (f->leading < f->nparts && f->parts[f->leading].by_entry)
 		f->calls |= f->parts[f->leading++].by_call;
 	return 0;
@@ -70,12 +75,76 @@ static bool part_is_true(struct filter *f, struct part *p, const struct event *e
 	return result;
 }
 
+/* End the calls in the parts from first on that a row ended which does not reach these. */
+static __attribute__((noinline)) void end_in_parts(struct filter *f, size_t first,
+						   const struct event *e)
+{
+	struct type t = *e->type;
+	struct event drop = *e;
+
+	if (t.flags & TYPE_CALL_NUMBER)
+		return;
+	drop.type = &t;
+	drop.depth += t.kind == KIND_LEAVE;
+	if (!(t.flags & TYPE_DEPTH))
+		t.flags |= TYPE_INNER;
+	for (size_t i = first; i < f->nparts; i++)
+		if (f->parts[i].by_call)
+			pairing_drop(&f->parts[i].pairing, &drop);
+}
+
 bool filter_from(struct filter *f, size_t first, const struct event *e)
 {
 	for (size_t i = first; i < f->nparts; i++)
-		if (!part_is_true(f, &f->parts[i], e))
+		if (!part_is_true(f, &f->parts[i], e)) {
+			if (__builtin_expect(f->parts[i].pairing.ended, 0))
+				end_in_parts(f, i + 1, e);
 			return false;
+		}
 	return true;
+}
+
+/* Returns the calls of a pairing that ended, with that note or any. */
+static unsigned take_ended(struct pairing *p, unsigned notes)
+{
+	unsigned ended = p->ended & (notes | notes << 2);
+
+	p->ended = 0;
+	return ended;
+}
+
+uint8_t filter_ends(struct filter *f, struct time_range *range, bool invert)
+{
+	/* if the expression is false as a whole, any part may be */
+	unsigned notes = !invert ? 2 : f->nparts > 1 ? 3 : 1, ended = 0;
+
+	for (size_t i = 0; i < f->nparts; i++)
+		ended |= take_ended(&f->parts[i].pairing, notes);
+	if (range)
+		ended |= take_ended(&range->pairing, 2);
+	return f->by_kind ? 0 : pairing_flags(ended);
+}
+
+uint8_t filter_drop(struct filter *f, struct time_range *range, bool invert, const struct event *e)
+{
+	bool by_call = range, passes = true;
+
+	if (range)
+		pairing_drop(&range->pairing, e);
+	for (size_t i = 0; i < f->nparts; i++) {
+		struct part *p = &f->parts[i];
+
+		by_call |= p->by_call;
+		if (p->by_call)
+			pairing_drop(&p->pairing, e);
+		else
+			passes = passes && evaluate(&f->evaluation, p->node, e);
+	}
+	if (by_call)
+		return filter_ends(f, range, invert);
+	if (passes == invert)
+		return 0;
+	return e->type->flags & TYPE_INNER ? ROW_ENDS_INNER : ROW_ENDS;
 }
 
 bool filter_out_of_memory(const struct filter *f)

@@ -29,6 +29,7 @@ struct filter {
 	size_t nparts;
 	size_t leading; /* number of leading parts that are by_entry */
 	bool calls;	/* one of these is by_call */
+	bool by_kind;	/* some part tests the kind: each row is decided by itself */
 	bool by_both;	/* some part is by_both */
 	size_t marks;	/* number of bits for notes on an open call (decide.h) */
 	struct evaluation evaluation;
@@ -47,5 +48,12 @@ static inline bool filter_holds(struct filter *f, const struct event *e)
 	return filter_from(f, 0, e);
 }
 bool filter_out_of_memory(const struct filter *f);
+
+struct time_range;
+/* Returns flags (row_state.h) for the calls that are kept and ended without a leave at the rows
+ * since the last call. */
+uint8_t filter_ends(struct filter *f, struct time_range *range, bool invert);
+/* Take a row of KIND_DROP. Returns the flags for the calls that are kept and end with it. */
+uint8_t filter_drop(struct filter *f, struct time_range *range, bool invert, const struct event *e);
 
 #endif

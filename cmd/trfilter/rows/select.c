@@ -4,11 +4,13 @@
 
 #include "cmd/trfilter/rows/block_compact.h"
 #include "cmd/trfilter/rows/select_private.h"
+#include "common/util/buffer.h"
 
 void select_free(struct select *s)
 {
 	free(s->payload);
 	free(s->cells);
+	free(s->ends);
 }
 
 static int select_grow(uint8_t **data, size_t *capacity, size_t n)
@@ -28,7 +30,7 @@ static int select_grow(uint8_t **data, size_t *capacity, size_t n)
 static bool has_gaps(const struct block *b)
 {
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		if (b->types[i]->kind == KIND_GAP)
+		if (b->types[i]->kind >= KIND_GAP)
 			return true;
 	return false;
 }
@@ -167,31 +169,49 @@ static int ask_tables(struct select *s, const struct block *b)
 	return 0;
 }
 
-static void keep_any(struct select *s, const struct block *b, struct kept *k)
+int select_end(struct select *s, const struct kept *k, uint8_t state)
+{
+	struct row_ends *grown = array_grow(s->ends, &s->ends_capacity, s->nends, sizeof *grown);
+
+	if (!grown)
+		return -1;
+	s->ends = grown;
+	grown[s->nends++] = (struct row_ends){k->count, state};
+	return 0;
+}
+
+static int keep_any(struct select *s, const struct block *b, struct kept *k)
 {
 	struct events it;
 	struct event e;
+	uint8_t flags;
 
 	for (events_begin(&it, b); !select_done(s) && event_next(&it, &e);) {
 		size_t n = (size_t)(it.row - e.row);
-		bool gap = e.type->kind == KIND_GAP, keep = gap;
+		bool gap = e.type->kind == KIND_GAP, keep = gap, drop = e.type->kind == KIND_DROP;
 
-		if (!gap && (!s->limited || time_range_row(s->time_range, &e))) {
+		if (!gap && !drop && (!s->limited || time_range_row(s->time_range, &e))) {
 			keep = s->says == UNKNOWN ? filter_from(s->filter, s->first, &e)
 						  : s->says == KEEP;
 			keep = keep != s->invert;
 		}
-		if (!keep)
+		flags = drop ? filter_drop(s->filter, s->time_range, s->invert, &e)
+			     : filter_ends(s->filter, s->time_range, s->invert);
+		flags &= keep ? ROW_ENDS_INNER : ROW_ENDS_ANY;
+		if (flags && select_end(s, k, flags | (keep ? ROW_KEEP : ROW_DROP)))
+			return -1;
+		if (!keep && !flags)
 			continue;
 		/* the row of a block of one row, which may be large, is not copied */
-		if (b->rows > 1)
+		if (b->rows > 1 || flags)
 			memcpy(k->end, e.row, n);
 		k->end += n;
 		k->count++;
 		k->low = e.time < k->low ? e.time : k->low;
 		k->high = e.time > k->high ? e.time : k->high;
-		s->matched += !gap;
+		s->matched += keep && !gap;
 	}
+	return 0;
 }
 
 /* Returns true if all rows may be kept without exceeding the limit. */
@@ -209,6 +229,7 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 	s->limited = inside == TIME_RANGE_ASK;
 	s->says = UNKNOWN;
 	s->first = 0;
+	s->nends = 0;
 	if (inside != TIME_RANGE_YES || has_gaps(b))
 		return 0;
 	if (ask_tables(s, b))
@@ -253,18 +274,20 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 			b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (!is_fast(s, b, &c))
-		keep_any(s, b, &k);
-	else if (c.call == NO_PART)
+	if (!is_fast(s, b, &c)) {
+		if (keep_any(s, b, &k))
+			return -1;
+	} else if (c.call == NO_PART) {
 		select_narrow(s, b, &c, &k);
-	else if (select_calls(s, b, &c, &k))
+	} else if (select_calls(s, b, &c, &k)) {
 		return -1;
+	}
 	if (filter_out_of_memory(s->filter) ||
 	    (s->time_range && s->time_range->pairing.out_of_memory))
 		return -1;
 	if (!k.count)
 		return 0;
-	if (k.count == b->rows) {
+	if (k.count == b->rows && !s->nends) {
 		*selected = SELECTED_ALL;
 		return 0;
 	}

@@ -22,6 +22,12 @@ struct select {
 	uint64_t matched; /* number of matching events, without gaps */
 
 	struct block block; /* the kept rows after the tables of their source block */
+	/* rows of block with flags (row_state.h), in its order; those with ROW_DROP are not kept */
+	struct row_ends {
+		uint32_t row;
+		uint8_t state;
+	} * ends;
+	size_t nends, ends_capacity;
 	uint8_t *payload;
 	size_t capacity;
 	uint8_t *cells; /* results of the leading parts: see select_private.h */

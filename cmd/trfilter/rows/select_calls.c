@@ -25,7 +25,7 @@ static uint32_t take_other_call(struct pairing_block *pb, const uint8_t *row, ui
 
 /* Returns true if a row is kept. */
 static inline __attribute__((always_inline)) bool
-row_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
+is_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
 {
 	uint8_t kind = pb->kinds[w >> 48 & 0xff];
 	uint32_t holds = cell & KEEP;
@@ -75,22 +75,25 @@ static const uint8_t *take_run(struct select *s, struct pairing_block *pb, const
 		return p;
 	if (((cell & (KEEP | PASSES)) == (KEEP | PASSES)) != s->invert) {
 		k->count += (uint32_t)((*until - p) / NARROW_ROW);
+		s->matched += (uint32_t)((*until - p) / NARROW_ROW);
 		put_row(k, p, (size_t)(*until - p));
 	}
 	return *until;
 }
 
 /* Take single rows, except for runs. */
-static void keep_exactly(struct select *s, struct pairing_block *pb, const struct cells *c,
-			 struct kept *k)
+static int keep_exactly(struct select *s, struct pairing_block *pb, const struct cells *c,
+			struct kept *k)
 {
+	struct pairing *pairing = pb->pairing;
 	const struct block *b = pb->block;
 	const uint8_t *p = b->row_data, *end = p + b->row_size, *until = p;
 	bool runs = s->lopsided && pb->runs && !c->lane && !c->type;
 
 	while (p < end) {
 		uint64_t w = get_u64(p);
-		uint8_t cell;
+		uint8_t cell, flags;
+		bool keep;
 		size_t n;
 
 		if (runs && p >= until) {
@@ -103,22 +106,33 @@ static void keep_exactly(struct select *s, struct pairing_block *pb, const struc
 		}
 		n = pb->fit ? NARROW_ROW : compact_row_size(b, p);
 		cell = select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff);
-		if (row_kept(pb, p, w, cell) != s->invert) {
+		keep = is_kept(pb, p, w, cell) != s->invert;
+		flags = 0;
+		if (__builtin_expect(pairing->ended, 0)) {
+			flags = filter_ends(s->filter, NULL, s->invert);
+			flags &= keep ? ROW_ENDS_INNER : ROW_ENDS_ANY;
+			if (flags && select_end(s, k, flags | (keep ? ROW_KEEP : ROW_DROP)))
+				return -1;
+		}
+		if (keep || flags) {
 			/* the row of a block of one row, which may be large, is not copied */
-			if (b->rows > 1)
+			if (b->rows > 1 || flags)
 				put_row(k, p, n);
 			else
 				k->end += n;
 			k->count++;
+			s->matched += keep;
 		}
 		p += n;
 	}
+	return 0;
 }
 
 /*
  * Select by the location alone, without a branch, because kept rows have no pattern. This suits
  * blocks where leaves have their enters' locations. Returns false, with nothing done, if some leave
- * has another note than its enter, or if the block does not suit.
+ * has another note than its enter, if a kept call ends without a leave, or if the block does not
+ * suit.
  */
 static bool keep_by_location(struct select *s, struct pairing_block *pb, const struct cells *c,
 			     struct kept *k)
@@ -144,14 +158,14 @@ static bool keep_by_location(struct select *s, struct pairing_block *pb, const s
 		uint32_t holds = select_cell(s, b, c, w >> 32 & 0xffff, lane, type) & KEEP;
 		uint8_t *note = &notes.at[lane << 8 | w >> 56];
 
-		wrong |= (*note ^ holds) & ~(*note >> 1) & leave;
+		/* an enter at the depth of an open call that is kept: its leave is missing */
+		wrong |= (*note ^ (leave ? holds : invert)) & ~(*note >> 1);
 		*note = (uint8_t)(holds | leave * PAIRING_FREE);
 		put_u64(out, w);
 		out += NARROW_ROW & -(size_t)(holds ^ invert);
 	}
-	if (wrong)
+	if (wrong & 1 || !pairing_found(pb, &notes, !invert))
 		return false;
-	pairing_found(pb, &notes);
 	k->count = (uint32_t)((size_t)(out - k->end) / NARROW_ROW);
 	k->end = out;
 	return true;
@@ -178,11 +192,13 @@ int select_calls(struct select *s, const struct block *b, const struct cells *c,
 
 	if (pairing_block_begin(&pb, &s->filter->parts[c->call].pairing, b))
 		return -1;
-	if (s->lopsided || !keep_by_location(s, &pb, c, k))
-		keep_exactly(s, &pb, c, k);
-	if (k->count < b->rows)
+	pb.pairing->ended = 0;
+	if (!s->lopsided && keep_by_location(s, &pb, c, k))
+		s->matched += k->count;
+	else if (keep_exactly(s, &pb, c, k))
+		return -1;
+	if (k->count < b->rows || s->nends)
 		find_times(b, k);
-	s->matched += k->count;
 	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #define TR_TRFILTER_ROWS_SELECT_PRIVATE_H
 
 #include "cmd/trfilter/calls/pairing_block.h"
+#include "cmd/trfilter/calls/row_state.h"
 #include "cmd/trfilter/rows/select.h"
 
 /*
@@ -47,6 +48,9 @@ static inline size_t cell_of(const struct cells *c, uint32_t location, uint32_t 
 		location = c->nlocations + type;
 	return location * c->location + lane * c->lane + type * c->type;
 }
+
+/* Note that the next row of k has flags, and its state. Returns -1 when out of memory. */
+int select_end(struct select *s, const struct kept *k, uint8_t state);
 
 /* Evaluate the parts for a row's cell. */
 uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c,

@@ -214,7 +214,7 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 		bad = 0;
 	else if (e->type->kind == KIND_INSTANT || e->type->kind == KIND_COUNTER)
 		bad = add_row(s, *e, true, false);
-	else if (by_type || fields)
+	else if ((by_type || fields) && e->type->kind != KIND_DROP)
 		bad = add_row(s, *e, by_type,
 			      s->arguments && got == CALLS_ENTER &&
 				      e->type->flags & TYPE_CALL_NUMBER);
@@ -267,7 +267,7 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	uint64_t time;
 	int got;
 
-	if (e->type->kind == KIND_GAP)
+	if (e->type->kind >= KIND_GAP)
 		return 0;
 	got = pair_feed(s->pair, s->keys, e, &time, &subject.entered);
 	if (got <= 0)

@@ -199,10 +199,22 @@ static void page_leave(struct page *p, const struct event *e)
 		page_end(p, s, e->time, e->location);
 }
 
+static void page_drop_row(struct page *p, const struct event *e)
+{
+	struct page_stack *s = e->type->flags & TYPE_KERNEL ? &p->second : &p->first;
+
+	if (!(e->type->flags & TYPE_INNER))
+		page_drop(s, e->depth);
+	while (e->type->flags & TYPE_INNER && s->n && page_top(s)->inner)
+		s->n--;
+}
+
 static void page_row(struct page *p, const struct event *e)
 {
 	p->ended = false;
 	p->last = e->time;
+	if (e->type->kind == KIND_DROP)
+		page_drop_row(p, e);
 	if (e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE)
 		return;
 	if (e->type->flags & TYPE_KERNEL) {
@@ -257,7 +269,7 @@ static uint32_t random_below(uint32_t *state, uint32_t n)
 static bool compare(uint32_t seed, const uint16_t *flags, uint32_t nflags)
 {
 	static const uint8_t kinds[] = {KIND_ENTER, KIND_ENTER, KIND_ENTER,  KIND_LEAVE,
-					KIND_LEAVE, KIND_LEAVE, KIND_INSTANT};
+					KIND_LEAVE, KIND_LEAVE, KIND_INSTANT, KIND_DROP};
 	uint32_t left_out_at = random_below(&seed, 4) ? random_below(&seed, 2 * ROWS) : 0;
 	struct time_span range = {0, 0};
 	struct thread_facts facts[2] = {[1] = {.lane = &lane, .outside = &range, .noutside = 1}};

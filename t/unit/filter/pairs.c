@@ -119,7 +119,7 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 		if (y->other && !(next(&seed) % y->other)) {
 			uint32_t which = next(&seed) % 6;
 
-			if (which > 3) {
+			if (which > 3 && y->jumps > 20 && !y->two_lanes) {
 				uint32_t f = next(&seed) % LOCATIONS;
 
 				writer_row(&w, time, lane, calls[which - 4], ids.location[f], 0);
@@ -203,12 +203,14 @@ static bool find_kept(const char *path, bool *kept)
 		good &= got > 0;
 		if (got < 0 || b.kind != BLOCK_EVENTS)
 			continue;
-		for (events_begin(&it, &b); event_next(&it, &e); i++) {
+		for (events_begin(&it, &b); event_next(&it, &e);) {
+			if (e.type->kind == KIND_DROP)
+				continue;
 			while (i < nrows && rows[i].time != e.time)
 				i++;
 			if (i == nrows)
 				break;
-			kept[i] = true;
+			kept[i++] = true;
 			good &= e.time >= b.base && e.time <= b.last;
 		}
 		good &= i < nrows || it.row == it.end;

@@ -1,0 +1,56 @@
+/*
+ * row_state.h - what happens to a row
+ *
+ * A row may end calls that are kept, by its depth or by an exec, although no leave matches them
+ * (CALLS in trstream(5)). Such a row has flags beside its state, and remains in the queue: where
+ * the row itself is not kept, or does not end the calls that are kept, a row of KIND_DROP does.
+ */
+#ifndef TR_TRFILTER_CALLS_ROW_STATE_H
+#define TR_TRFILTER_CALLS_ROW_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum row_state {
+	ROW_DROP,
+	ROW_KEEP,
+	ROW_WAIT,
+	ROW_GAP,     /* kept, and no event */
+	ROW_ASIDE,   /* dropped, unless context.h keeps it */
+	ROW_CALLER,  /* kept because it encloses a kept call: no match by itself */
+	ROW_PARTNER, /* undecided until its leave is decided (context.h) */
+	ROW_IGNORED, /* kept, and ignored by the call engine (ignored.h) */
+	/* flags: kept calls end here */
+	ROW_ENDS = 16,	     /* that are as deep as the row ends calls */
+	ROW_ENDS_INNER = 32, /* of types with TYPE_INNER, on top of others */
+	ROW_ENDS_ANY = ROW_ENDS | ROW_ENDS_INNER,
+};
+
+static inline enum row_state row_state(uint8_t state)
+{
+	return state & 15;
+}
+
+static inline uint8_t row_flags(uint8_t state)
+{
+	return state & ROW_ENDS_ANY;
+}
+
+static inline bool row_waits(uint8_t state)
+{
+	return row_state(state) == ROW_WAIT || row_state(state) == ROW_PARTNER;
+}
+
+/* Returns true for events that are kept, but not as callers. */
+static inline bool row_kept(uint8_t state)
+{
+	return row_state(state) == ROW_KEEP || row_state(state) == ROW_IGNORED;
+}
+
+/* Returns true for a row that is in the output; all rows must be decided. */
+static inline bool row_passes(uint8_t state)
+{
+	return row_kept(state) || row_state(state) == ROW_GAP || row_state(state) == ROW_CALLER;
+}
+
+#endif
