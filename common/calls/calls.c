@@ -418,12 +418,12 @@ void calls_take_ends(struct calls *c)
 			s = begin_unseen(c, i, f);
 		if (!f || !s)
 			continue;
+		if (f->last > s->last) {
+			s->last = f->last;
+			s->lane = f->lane;
+		}
 		if (f->has_open)
 			drop_from(c, s, f->open, LOST_DEPTH);
-		if (f->last <= s->last)
-			continue;
-		s->last = f->last;
-		s->lane = f->lane;
 	}
 }
 

@@ -96,15 +96,18 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 			got = CALLS_NONE;
 	} else {
 		uint64_t unmatched = c->unmatched;
+		uint32_t depth = e->type->flags & TYPE_DEPTH ? e->depth
+				 : k->count		     ? top(k)->depth
+							     : 0;
 
-		lose_inner(c, k, e->depth);
+		lose_inner(c, k, depth);
 		outside = k->count ? k->frames[0].outside : outside;
 		doubtful = k->count && k->frames[0].doubtful;
-		if (k->count && k->frames[0].depth == e->depth)
+		if (k->count && k->frames[0].depth == depth)
 			charge_kernel(c, s, e->time);
 		/* a call with INNER has the depth of the call below it, which ends */
-		drop_from(c, k, e->depth + 1, LOST_DEPTH);
-		lose_inner(c, k, e->depth);
+		drop_from(c, k, depth + 1, LOST_DEPTH);
+		lose_inner(c, k, depth);
 		got = calls_leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
 			set_kernel_caller(s, done, doubtful);

@@ -215,6 +215,10 @@ int dictionary_read_definition(struct dictionary_entry *en)
 				  .flags = head.flags,
 				  .count = head.nmembers,
 				  .native = head.native};
+	if (def.kind < DEFINITION_ENUM || def.kind > DEFINITION_FRAME) {
+		en->wrong = "a definition of an unknown kind";
+		return -1;
+	}
 	if (def.count > (en->size - DEFINITION_HEAD) / MEMBER_SIZE) {
 		en->wrong = "more members than bytes";
 		return -1;

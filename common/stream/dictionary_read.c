@@ -381,6 +381,10 @@ static int read_thread(struct dictionary_entry *en)
 		en->wrong = "a thread without a lane";
 		return -1;
 	}
+	if (t.unseen > DEPTHS) {
+		en->wrong = "more unseen calls than a stack can have";
+		return -1;
+	}
 	thread = t.flags & THREAD_PER_CPU ? lane->cpu_thread : lane->thread;
 	f = array_reach(d->facts, &d->nfacts, thread, sizeof *f);
 	if (!f)
@@ -404,7 +408,7 @@ static int read_thread(struct dictionary_entry *en)
 		f->open = t.open;
 	}
 	if (t.unseen) {
-		f->unseen = t.unseen < DEPTHS ? t.unseen : DEPTHS;
+		f->unseen = t.unseen;
 		f->since = t.since;
 	}
 	return 0;

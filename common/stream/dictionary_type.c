@@ -9,7 +9,7 @@ static bool field_sane(const struct field *f, const struct type *t)
 	if (f->where == WHERE_FIXED)
 		return f->offset + f->size * count <= t->fixed_size;
 	/* a `where` of a later version is neither an error nor readable */
-	return t->flags & TYPE_TAIL || f->where > WHERE_REST;
+	return t->flags & TYPE_TAIL || f->where > WHERE_STRING;
 }
 
 static void field_at(struct dictionary_entry *en, uint32_t i, struct field *f)
@@ -81,6 +81,10 @@ int dictionary_read_type(struct dictionary_entry *en)
 
 	if (t.kind >= KIND_COUNT || t.fixed_size % 4 || t.fixed_size > 65536) {
 		en->wrong = "a type of an impossible kind or size";
+		return -1;
+	}
+	if (t.kind == KIND_GAP && (t.fixed_size < GAP_FIXED || !(t.flags & TYPE_TAIL))) {
+		en->wrong = "a type of gaps without their numbers or their text";
 		return -1;
 	}
 	if (t.nfields > (en->size - TYPE_HEAD) / FIELD_SIZE) {

@@ -85,11 +85,14 @@ uint32_t field_count(const struct event *e, const struct field *f)
 
 bool field_is_array(const struct event *e, const struct field *f)
 {
+	bool sized =
+		f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC || f->where == WHERE_REST;
 	size_t n;
 
-	return f->count > 1 || ((f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC) &&
-				f->kind != FIELD_STRING && f->kind != FIELD_BYTES &&
-				f->kind != FIELD_BITMAP && field_bytes(e, f, &n));
+	if (sized ? f->kind == FIELD_STRING || f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP
+		  : f->count <= 1)
+		return false;
+	return field_bytes(e, f, &n);
 }
 
 static void as_text(const uint8_t *p, size_t n, struct field_value *out)
@@ -122,7 +125,7 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	out->form = FORM_NONE;
 	if (!p || f->kind > FIELD_STRING) /* of a later version */
 		return;
-	if (f->kind == FIELD_STRING ||
+	if (f->kind == FIELD_STRING || f->where == WHERE_STRING ||
 	    (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL))) {
 		as_text(p, n, out);
 		return;
@@ -168,19 +171,21 @@ bool gap_get(const struct event *e, struct gap_row *g)
 {
 	uint32_t file;
 
-	if (e->type->kind != KIND_GAP || e->type->fixed_size < 24 || e->tail_size < 4)
-		return false;
-	file = get_u32(e->tail);
-	if (file > e->tail_size - 4)
+	if (e->type->kind != KIND_GAP || e->type->fixed_size < GAP_FIXED)
 		return false;
 	*g = (struct gap_row){.count = get_u64(e->fixed),
 			      .offset = get_u64(e->fixed + 8),
 			      .reason = get_u32(e->fixed + 16),
 			      .unit = get_u32(e->fixed + 20),
-			      .file = (const char *)e->tail + 4,
-			      .file_size = file,
-			      .message = (const char *)e->tail + 4 + file,
-			      .message_size = e->tail_size - 4 - file};
+			      .file = "",
+			      .message = ""};
+	file = e->tail_size >= 4 ? get_u32(e->tail) : 0;
+	if (e->tail_size < 4 || file > e->tail_size - 4)
+		return true;
+	g->file = (const char *)e->tail + 4;
+	g->file_size = file;
+	g->message = g->file + file;
+	g->message_size = e->tail_size - 4 - file;
 	g->file_size -= file && !g->file[file - 1];
 	return true;
 }
@@ -188,7 +193,7 @@ bool gap_get(const struct event *e, struct gap_row *g)
 const char *gap_reason_name(uint32_t reason)
 {
 	static const char *const reasons[] = {
-		[GAP_LOST] = "lost", [GAP_DAMAGE] = "damage", [GAP_UNREAD] = "not read"};
+		[GAP_LOST] = "lost", [GAP_DAMAGE] = "damage", [GAP_UNREAD] = "unread"};
 
 	return reason && reason <= GAP_UNREAD ? reasons[reason] : "unknown";
 }

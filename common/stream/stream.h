@@ -28,6 +28,7 @@ enum {
 	BLOCK_TARGET = 64 * 1024,  /* approximate size of the rows of an EVENTS block */
 	BLOCK_LIMIT = 1024 * 1024, /* payload of any block but EVENTS */
 	META_PIECE = 60 * 1024,
+	GAP_FIXED = 24, /* least fixed part of a gap: u64 count, u64 offset, u32 reason, u32 unit */
 	SNAPSHOT_HEAD = 40, /* snapshot.h */
 	SNAPSHOT_THREAD = 64,
 	SNAPSHOT_FRAME = 24,

@@ -191,11 +191,12 @@ bool values_sound(const uint8_t *tail, size_t n)
 		case DETAIL_ARGUMENT:
 			if (!index || index > VALUE_INDEX_LIMIT)
 				return false;
-			__attribute__((fallthrough));
-		case DETAIL_RETURN: p = step_all(p, end); break;
-		case DETAIL_BACKTRACE: p = step_backtrace(p, end); break;
+			p = step_all(p, end);
+			break;
+		case DETAIL_RETURN: p = index ? NULL : step_all(p, end); break;
+		case DETAIL_BACKTRACE: p = index ? NULL : step_backtrace(p, end); break;
 		case DETAIL_FLAGS:
-			p = p < end && *p == VALUE_UINT ? step_uleb(p + 1, end, &index) : NULL;
+			p = !index && p < end && *p == VALUE_UINT ? step_uleb(p + 1, end, &index) : NULL;
 			break;
 		default: p = step_run(p, end);
 		}

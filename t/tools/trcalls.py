@@ -243,14 +243,13 @@ class Events:
     def first_row(self, stack, row):
         """Put the calls that were open before the trace."""
         stack.begun = True
+        if not row.has(DEPTH):
+            return
         if stack.left_out:
             count, since = stack.unseen, stack.since
-        elif row.has(DEPTH):
-            count, since = row.depth + (row.type.kind == LEAVE), row.time
         else:
-            return
-        if row.has(DEPTH):
-            self.drop(stack, stack.calls, 0, row.time)
+            count, since = row.depth + (row.type.kind == LEAVE), row.time
+        self.drop(stack, stack.calls, 0, row.time)
         stack.calls = [Frame(depth, row, since, seen=False) for depth in range(count)]
 
     def inner_row(self, stack, row):
@@ -447,6 +446,8 @@ class Events:
         if count != UNKNOWN:
             args[{0: "events", 1: "bytes", 2: "packets"}.get(unit, "events")] = count
         length = int.from_bytes(row.tail[:4], "little")
+        if length > len(row.tail) - 4:
+            return args if offset == UNKNOWN else {**args, "offset": offset}
         name, message = row.tail[4:4 + length].rstrip(b"\0"), row.tail[4 + length:]
         if name:
             args["file"] = text(name)

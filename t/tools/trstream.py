@@ -17,8 +17,8 @@ import trvalues
 HEAD, DICT, EVENTS, META, END = 1, 2, 3, 4, 5
 MAY_SKIP, HAS_CRC = 1, 4
 MIB = 1 << 20
-NO_TIME = (1 << 64) - 1
-MARKER = re.compile(rb"trstrm1:([0-9a-f]{8})")
+LAST_TIME = (1 << 64) - 2
+MARKER = b"trstrm1:"
 
 
 class Refused(Exception):
@@ -224,6 +224,7 @@ class Reader:
         self.report = report  # takes messages
         self.status = 0
         self.at = 0  # position of the block in work
+        self.searched = False  # the block in work is the result of a search
         self.segment = None
         self.stream = None  # id and number of the next segment, while a stream goes on
         self.started = False  # a HEAD was read
@@ -239,14 +240,15 @@ class Reader:
         sync, kind, flags, length, crc, _, check = struct.unpack_from("<IHHIIII", self.data, at)
         if sync != 0x1A535254 or check != zlib.crc32(self.data[at:at + 20]):
             return None
-        if length % 8 or length > (257 * MIB if kind == EVENTS else MIB) or (kinds and kind not in kinds):
+        if length % 8 or length > (257 * MIB if kind == EVENTS else MIB) or (kinds is not None and kind not in kinds):
             return None
         return kind, flags, length, crc
 
     def marker(self, at):
-        """The digits of the marker at an offset, or None."""
-        found = MARKER.match(self.data, at)
-        return int(found[1], 16) if found else None
+        """The digits of the marker at an offset, or None. Its first bytes make it a marker."""
+        if self.data.startswith(MARKER, at) and at + 16 <= len(self.data):
+            return self.data[at + 8:at + 16]
+        return None
 
     def search(self, at):
         """The offset of the next block or segment."""
@@ -262,7 +264,9 @@ class Reader:
 
     def read(self):
         """Read the whole input."""
-        if not self.data.startswith(b"trstrm1:"):
+        if not self.data:
+            self.damage("the input is empty")
+        elif not self.data.startswith(MARKER):
             digit = re.match(rb"trstrm([^:]{1,8}):", self.data)
             raise Refused(f"version {digit[1].decode(errors='replace')}" if digit else "not a stream")
         at = 0
@@ -273,12 +277,13 @@ class Reader:
                 self.begin_segment(digits)
                 at += 16
                 continue
-            header = self.header(at, None if self.segment else (HEAD,))
+            header = self.header(at, None if self.segment or self.searched else ())
             if header:
                 at = self.block(at, *header)
                 continue
             self.damage("there is no block")
             at = self.search(at)
+            self.searched = True
         self.at = at
         if self.segment:
             self.damage("the input ends within a segment")
@@ -300,9 +305,10 @@ class Reader:
         """Read the block at an offset; return the offset of the next."""
         end = at + 24 + length
         payload = self.data[at + 24:end]
-        if kind == HEAD and (not self.segment or self.segment.blocks):
+        if kind == HEAD and (not self.segment or self.searched):
             self.damage("HEAD has no marker")
             self.begin_segment(None)
+        self.searched = False
         segment = self.segment
         has_crc = bool(flags & HAS_CRC)
         if segment.crc not in (None, has_crc):
@@ -322,6 +328,8 @@ class Reader:
             if not self.stream and kind not in (HEAD, END):
                 self.stream = (None, None)
             if kind == HEAD:
+                if segment.blocks > 1:
+                    raise Impossible("a second HEAD")
                 self.head(payload, has_crc)
             elif kind == DICT:
                 for thread in segment.dictionary.add(payload):
@@ -337,6 +345,7 @@ class Reader:
         except Impossible as reason:
             self.damage(f"block of kind {kind}: {reason}")
             if end < len(self.data) and not self.header(end) and self.marker(end) is None:
+                self.searched = True
                 return self.search(at + 24)
         return end
 
@@ -349,7 +358,7 @@ class Reader:
         if fields["flags"] & 2:
             raise Refused("a summary")
         ident, sequence, digits = fields["stream"], fields["sequence"], self.segment.digits
-        if digits is not None and digits != ident & 0xFFFFFFFF:
+        if digits is not None and digits != b"%08x" % (ident & 0xFFFFFFFF):
             if not has_crc:
                 raise Impossible("differs from its marker")
             self.damage("the marker differs from HEAD")
@@ -405,7 +414,7 @@ class Reader:
     def events(self, payload, cut):
         """Rows of an EVENTS block: none if one is impossible."""
         block = unpack("QQIHHHHI", "base last rows flags types lanes zero locations", payload)
-        if block["last"] < block["base"] or block["last"] == NO_TIME or not block["types"] or not block["lanes"]:
+        if block["last"] < block["base"] or block["last"] > LAST_TIME or not block["types"] or not block["lanes"]:
             raise Impossible("impossible numbers")
         at, tables = 32, []
         for kind in ("type", "lane", "location"):
@@ -429,6 +438,8 @@ class Reader:
                     break
                 raise Impossible("a row exceeds the block")
             rows.append(row)
+        if not cut and len(payload) - at >= 8:
+            raise Impossible("there are bytes after its rows")
         self.segment.rows += len(rows)
         for row in rows:
             self.output.row(row)

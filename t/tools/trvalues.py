@@ -10,6 +10,10 @@ ARGUMENT, RETURN, BACKTRACE, FLAGS = range(1, 5)  # kinds of details
 MOST_NESTED = 128
 
 
+class Frame(dict):
+    """A frame of a backtrace: its keys."""
+
+
 class Damaged(Exception):
     """The tail is no list of values."""
 
@@ -165,7 +169,10 @@ class Details:
                 tag = self.tail[self.at:self.at + 1]
                 if what == BACKTRACE and tag != b"\x0b" or what == FLAGS and tag != b"\x04":
                     raise Damaged
-                details.append((what, index, self.value(0)))
+                value = self.value(0)
+                if what == BACKTRACE and not all(isinstance(frame, Frame) for frame in value):
+                    raise Damaged
+                details.append((what, index, value))
             else:
                 self.bytes(self.uleb())
         return details
@@ -192,6 +199,8 @@ class Details:
 
     def definition(self):
         ident = self.uleb()
+        if ident >> 32:
+            raise Damaged
         return self.definitions.get(ident)
 
     def sized(self):
@@ -282,7 +291,7 @@ class Details:
     def frame(self, _):
         """MODULE: FUNCTION+OFFSET: FILE:LINE, without what is unknown."""
         definition = self.definition()
-        keys, members = {}, iter(definition.members if definition else ())
+        keys, members = Frame(), iter(definition.members if definition else ())
         for name, low, _ in members:
             key = text(name)
             keys[key] = text(next(members, (b"", 0, 0))[0]) if key in ("module", "function", "file") else low

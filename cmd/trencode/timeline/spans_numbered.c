@@ -84,7 +84,7 @@ int spans_numbered_end(struct spans *s, const struct span_frame *f, struct span 
 	span->beside = f->beside;
 	span->start = f->start;
 	span->self = span->end - span->start;
-	span->has_self = span->begun = true;
+	span->begun = true;
 	span->crossing = n->after || n->inside != numbered_top(s, n->thread);
 	span->kept = &n->kept;
 	span->kept_size = n->kept.size;

@@ -231,6 +231,8 @@ static bool sound(const struct buffer *b)
 			return !it.bad; /* one of an unknown kind was the last */
 		if (what == DETAIL_ARGUMENT && (!index || index > VALUE_INDEX_LIMIT))
 			return false;
+		if (what != DETAIL_ARGUMENT && index)
+			return false;
 		before = it;
 		if (!walk(&it, 0))
 			return false;
