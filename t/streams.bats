@@ -22,6 +22,19 @@ same() {
 	python3 "$ROOT/t/tools/check_streams.py" same "${streams[@]}"
 }
 
+@test "the corpus of streams is what make_streams.py writes" {
+	python3 "$ROOT/t/tools/make_streams.py" "$BATS_TEST_TMPDIR/streams"
+	diff -r "$BATS_TEST_TMPDIR/streams" "$DATA/streams"
+}
+
+@test "the independent reader gives the events and the status of each stream of the corpus" {
+	python3 "$ROOT/t/tools/check_streams.py" reader "$DATA/streams/expect.ndjson"
+}
+
+@test "trencode gives the events and the status of each stream of the corpus" {
+	python3 "$ROOT/t/tools/check_streams.py" program "$DATA/streams/expect.ndjson"
+}
+
 @test "streams of uftrace: the independent reader gives the events of ndjson" {
 	cd "$RECORDED/uftrace"
 	same "$DATA"/uftrace/{fib,jumps} args-auto args-cpp-auto be-synth estimate forkexec kernel-sched lost longjmp \

@@ -17,7 +17,6 @@ import trvalues
 HEAD, DICT, EVENTS, META, END = 1, 2, 3, 4, 5
 MAY_SKIP, HAS_CRC = 1, 4
 MIB = 1 << 20
-LAST_TIME = (1 << 64) - 2
 MARKER = b"trstrm1:"
 
 
@@ -211,7 +210,6 @@ class Segment:
         self.blocks = 0
         self.crc = None  # whether the block before has a checksum
         self.rows = 0
-        self.parts = {}  # (source, name): offset of the next piece and total, or None after damage
         self.dictionary = Dictionary(damage)
 
 
@@ -379,22 +377,10 @@ class Reader:
     def meta(self, payload):
         piece = unpack("IIQQQII", "source flags hash total offset name length", payload)
         if 40 + piece["name"] + piece["length"] > len(payload):
-            raise Impossible("is too short")
-        source = self.segment.dictionary.find("source", piece["source"])
-        if piece["flags"] & 1:
-            return
-        part = (source, payload[40:40 + piece["name"]])
-        same = (piece["hash"], piece["total"])
-        if piece["offset"] == 0:
-            self.segment.parts[part] = (0, same)
-        if self.segment.parts.get(part) != (piece["offset"], same):
-            self.segment.parts[part] = None
-            raise Impossible("does not continue the piece before")
-        next_offset = piece["offset"] + piece["length"]
-        if next_offset > piece["total"]:
-            self.segment.parts[part] = None
-            raise Impossible("exceeds its part")
-        self.segment.parts[part] = (next_offset, same)
+            raise Impossible("its name or piece exceeds it")
+        if piece["offset"] + piece["length"] > piece["total"]:
+            raise Impossible("its piece exceeds the part")
+        self.segment.dictionary.find("source", piece["source"])
 
     def end(self, payload):
         fields = unpack("QQQQQIIII", "events gaps lost first last status flags length zero", payload)
@@ -414,7 +400,7 @@ class Reader:
     def events(self, payload, cut):
         """Rows of an EVENTS block: none if one is impossible."""
         block = unpack("QQIHHHHI", "base last rows flags types lanes zero locations", payload)
-        if block["last"] < block["base"] or block["last"] > LAST_TIME or not block["types"] or not block["lanes"]:
+        if block["last"] < block["base"] or not block["types"] or not block["lanes"]:
             raise Impossible("impossible numbers")
         at, tables = 32, []
         for kind in ("type", "lane", "location"):
