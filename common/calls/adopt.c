@@ -7,7 +7,7 @@
 
 static void empty(struct stack *s)
 {
-	s->count = 0;
+	s->count = s->nnumbered = 0;
 	s->implicit = 0;
 	s->exec = 0;
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));

@@ -218,7 +218,7 @@ void calls_forget_image(struct calls *c, struct stack *s)
 {
 	if (s->cut)
 		cut_forget(c, s);
-	while (c->on_lost && s->count)
+	while ((c->on_lost || s->nnumbered) && s->count)
 		lose(c, s, LOST_EXEC);
 	calls_set_exec(s, 0);
 	s->count = 0;
@@ -307,6 +307,8 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			show_unseen(c, s, e, e->depth + 1);
 		}
 		drop_from(c, s, e->depth + 1, LOST_DEPTH);
+		if (__builtin_expect(s->nnumbered != 0, 0))
+			calls_nested_clear(c, s, e);
 		end_exec(s);
 		t = top(s);
 		if (!t && s->implicit == e->depth + 1) {
@@ -321,10 +323,12 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			return CALLS_NONE;
 		}
 	} else {
+		if (__builtin_expect(s->nnumbered != 0, 0))
+			calls_nested_clear(c, s, e);
 		/* a task scheduled out on top of the call ends with it */
 		while ((t = top(s)) && t->inner)
 			lose(c, s, LOST_INNER);
-		if (!t) {
+		if (!t || (s->nnumbered && t->numbered)) {
 			c->unmatched++;
 			return CALLS_NONE;
 		}

@@ -9,7 +9,9 @@
  * since then.
  *
  * Calls with numbers (TYPE_CALL_NUMBER) pair by number. They may overlap within a thread, so none
- * is the callee of another one: self is total. A call has the name of its leave's location.
+ * is the callee of another one: self is total. A call has the name of its leave's location. With
+ * calls.nests, for readers that know stacks only, calls with numbers are on the stack of their
+ * thread too, inside the calls that are open; they have no depth, and end with the call below.
  *
  * Calls in the kernel (TYPE_KERNEL) count if another call of the thread is open below them, as in
  * uftrace report. In a stack of which rows are left out on purpose (THREAD_LEFT_OUT) the calls
@@ -66,6 +68,8 @@ struct frame {
 	uint32_t location;
 	uint32_t depth; /* recorded, or counted by the stack */
 	uint32_t below; /* previous value of its bucket */
+	/* index + 1 in calls.numbered, 0 none; only set in a stack with nnumbered */
+	uint32_t numbered;
 	bool inner;
 	bool begun;	/* its enter was read */
 	bool recursive; /* a frame of the same location is open below */
@@ -89,6 +93,7 @@ struct stack {
 	struct frame *frames;
 	uint8_t *data; /* the caller's, data_size bytes for each of capacity + 1 frames */
 	size_t count, capacity;
+	size_t nnumbered;  /* frames of calls with numbers */
 	uint32_t implicit; /* frames below frames[0] without an enter, open since implicit_start */
 	uint64_t implicit_start;
 	uint64_t last;		 /* time of the thread's last event */
@@ -142,6 +147,7 @@ enum calls_lost {
 struct calls {
 	struct dictionary *dictionary;
 	size_t data_size; /* of the caller's data of an open call; set before the first event */
+	bool nests;	  /* calls with numbers are on the stacks; set before the first event */
 	/* The data of the call that was entered or left last, by calls_feed or calls_finish, until
 	   the next call of one of them. NULL: the enter was not read. */
 	void *data;

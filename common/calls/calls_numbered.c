@@ -87,6 +87,8 @@ int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
 	uint32_t source = e->lane->source->number;
 	uint64_t index;
 
+	if (c->nests)
+		return calls_nested_enter(c, c->stacks[n.thread], e, call);
 	if (open_calls_take(&c->open, source, call, &index))
 		numbered_lose(c, index);
 	return calls_number_open(c, source, call, &n);
@@ -135,6 +137,8 @@ enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct 
 		return CALLS_NONE;
 	if (e->type->kind == KIND_ENTER)
 		return numbered_enter(c, e, call);
+	if (e->type->kind == KIND_LEAVE && c->nests)
+		return calls_nested_leave(c, s, e, call, done);
 	return e->type->kind == KIND_LEAVE ? numbered_leave(c, e, call, done) : CALLS_NONE;
 }
 
@@ -171,7 +175,7 @@ bool calls_numbered_finish(struct calls *c, struct call *done)
 	const struct numbered_call *n;
 	uint64_t end;
 
-	if (open_calls_count(&c->open))
+	if (open_calls_count(&c->open) && !c->nests)
 		list_ends(c);
 	if (c->numbered_ended == c->nnumbered_end)
 		return false;

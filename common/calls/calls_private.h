@@ -17,6 +17,8 @@ struct numbered_call {
 	uint64_t serial; /* by begin */
 	uint32_t thread; /* number of its stack */
 	uint32_t next;	 /* free: index + 1 of the next free one */
+	size_t frame;	 /* with calls.nests: index of its frame */
+	bool replaced;	 /* with calls.nests: a later call has its number */
 };
 
 /* A numbered call that the end of the trace closes. */
@@ -38,20 +40,26 @@ static inline void pop(struct stack *s)
 		s->buckets[f->location & s->mask] = f->below;
 }
 
+/* Forget the number of a frame of a call with a number, which was popped. */
+void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f);
+
 /* Discard the top frame, which has no leave. */
 static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
 {
 	struct frame f = *top(s);
 
 	pop(s);
+	if (__builtin_expect(s->nnumbered != 0, 0))
+		calls_nested_forget(c, s, &f);
 	if (c->on_lost && f.begun && (s == c->stacks[s->number] || !s->frames[0].outside))
 		c->on_lost(c->on_lost_ctx, s, &f, calls_data(c, s, s->count), why);
 }
 
-/* Discard the frames at this depth or deeper. */
+/* Discard the frames at this depth or deeper. A call with a number is as deep as the call below it;
+ * UINT32_MAX: less deep than all others. */
 static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
 {
-	while (s->count && s->frames[s->count - 1].depth >= depth) {
+	while (s->count && s->frames[s->count - 1].depth + 1 > depth) {
 		lose(c, s, why);
 		c->dropped++;
 	}
@@ -163,6 +171,12 @@ int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);
 void calls_drop(struct calls *c, struct stack *s, const struct event *e);
 /* Forget the calls of the old image: an exec succeeded. */
 void calls_forget_image(struct calls *c, struct stack *s);
+/* Enter and leave a call with a number, on the stack. */
+int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, uint32_t call);
+enum calls_result calls_nested_leave(struct calls *c, struct stack *s, const struct event *e,
+				     uint32_t call, struct call *done);
+/* Discard the calls with numbers on top of the call that a leave ends. */
+void calls_nested_clear(struct calls *c, struct stack *s, const struct event *leave);
 /* Store an open numbered call. */
 int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 		      const struct numbered_call *n);

@@ -13,6 +13,8 @@
 #include "cmd/trencode/tick_scale.h"
 
 static int convert_take(void *ctx, const struct event *ev, struct error *e);
+static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
+			 enum calls_lost why);
 
 void *convert_begin(struct encoding *en, const struct convert_target *target, struct error *e)
 {
@@ -30,6 +32,10 @@ void *convert_begin(struct encoding *en, const struct convert_target *target, st
 				 .options = en->options,
 				 .overlap = {.next = convert_take, .ctx = a}};
 	calls_init(&a->calls, en->dictionary);
+	a->calls.nests = target->nests;
+	a->calls.data_size = sizeof(struct convert_frame);
+	a->calls.on_lost = convert_lose;
+	a->calls.on_lost_ctx = a;
 	return target_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
 }
 
@@ -42,14 +48,11 @@ void convert_free(struct encoding *en)
 	target_free(&a->d);
 	overlap_free(&a->overlap);
 	calls_free(&a->calls);
-	for (size_t i = 0; i < a->nthreads; i++) {
-		free(a->by_number[i]->frames);
+	for (size_t i = 0; i < a->nthreads; i++)
 		free(a->by_number[i]);
-	}
 	free(a->by_number);
 	free(a->threads);
 	thread_ids_free(&a->ids);
-	open_calls_free(&a->open);
 	free(a->used);
 	a->target->drop(a);
 	free(a);
@@ -97,156 +100,152 @@ static bool is_longjmp(const char *name)
 	       !strcmp(name, "__longjmp_chk");
 }
 
-/* Test whether the target's reader empties the stack itself, by the function on top. */
-static bool forgets(struct conversion *a, const struct convert_thread *t)
+/* Test whether the target's reader empties the stack itself, by the call on top. */
+static bool forgets(struct conversion *a, const struct convert_thread *t, uint32_t location)
 {
-	uint32_t location = t->frames[t->count - 1].location;
-
-	if (!a->target->replays)
+	if (!a->target->replays || a->ev->type->flags & TYPE_CALL_NUMBER)
 		return false;
-	return t->lost ||
-	       (location < a->calls.special_size && a->calls.special[location] == LOCATION_EXEC) ||
+	return t->lost || calls_enters_exec(&a->calls, location) ||
 	       is_longjmp(dictionary_location_name(a->dictionary, location).text);
 }
 
-static struct convert_frame *convert_pop(struct convert_thread *t)
-{
-	struct convert_frame *f = &t->frames[--t->count];
+/* --- calls of the target --- */
 
-	t->nnumbered -= f->numbered;
-	return f;
-}
-
-static int convert_leave_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			     uint32_t location, bool cut, struct error *e)
+static int target_enter(struct conversion *a, struct convert_thread *t, uint32_t *mark)
 {
-	struct convert_frame *f = convert_pop(t);
-	struct convert_row r = {.what = CONVERT_LEAVE,
+	struct convert_row r = {.what = CONVERT_ENTER,
 				.thread = t,
-				.start = f->start,
-				.location = location ? location : f->location,
-				.depth = t->below + (uint32_t)t->count,
-				.mark = &f->mark,
-				.cut = cut};
+				.start = a->ev->time,
+				.location = a->ev->location,
+				.depth = t->below + t->count,
+				.mark = mark};
 
-	return convert_emit(a, &r, ev, e);
+	a->calls_seen++;
+	t->count++;
+	return convert_emit(a, &r, a->ev, a->error);
 }
 
-/* Returns the number of open calls of the stack. Calls with numbers are on no stack. */
-static uint32_t stack_level(const struct convert_thread *t)
+static int target_leave(struct conversion *a, struct convert_thread *t, struct convert_frame *f,
+			struct convert_row *r)
 {
-	return t->below + (uint32_t)(t->count - t->nnumbered);
+	r->what = CONVERT_LEAVE;
+	r->thread = t;
+	r->depth = t->below + --t->count;
+	r->mark = &f->mark;
+	f->open = false;
+	return convert_emit(a, r, a->ev, a->error);
 }
 
-/* End the call on top, whose leave was not recorded. */
-static int convert_cut_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			   struct error *e)
+/* End a call whose leave was not recorded, which is on top in the target. */
+static int target_cut(struct conversion *a, struct convert_thread *t, struct convert_frame *f,
+		      const struct frame *call, bool kernel)
 {
 	/* a call in the kernel may outlast the call around it: each has its own clock */
-	bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
+	bool outlasts = kernel && !(a->ev->type->flags & TYPE_KERNEL);
 
-	a->outlasting += outlasts;
-	a->cut += !outlasts;
-	if (a->target->closes || outlasts)
-		return convert_leave_top(a, t, ev, 0, true, e);
-	convert_pop(t);
+	if (a->lost == FIRST_LOST)
+		a->lost = forgets(a, t, call->location) ? FORGOTTEN : CLOSED;
+	if (a->lost == CLOSED) {
+		a->outlasting += outlasts;
+		a->cut += !outlasts;
+		if (a->target->closes || outlasts)
+			return target_leave(a, t, f,
+					    &(struct convert_row){.start = call->start,
+								  .location = call->location,
+								  .cut = true});
+	}
+	f->open = false;
+	t->count--;
 	return 0;
 }
 
-/* End the calls of the stack at this level and above, whose leaves were not recorded. */
-static int convert_cut_down(struct conversion *a, struct convert_thread *t, uint32_t level,
-			    const struct event *ev, struct error *e)
+/* End the calls in the kernel, as the row is of the thread's other calls. */
+static int cut_kernel(struct conversion *a, struct convert_thread *t, const struct stack *kernel)
 {
-	bool forgotten = t->count && stack_level(t) > level && forgets(a, t);
+	for (size_t i = kernel ? kernel->count : 0; i--;) {
+		struct convert_frame *f = calls_data(&a->calls, kernel, i);
 
-	while (t->count && stack_level(t) > level)
-		if (forgotten)
-			convert_pop(t);
-		else if (convert_cut_top(a, t, ev, e))
+		if (f->open && target_cut(a, t, f, &kernel->frames[i], true))
 			return -1;
-	if (!t->count && t->below > level)
-		t->below = level;
-	t->lost = false;
+	}
 	return 0;
 }
 
-static int convert_push(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			struct error *e)
+static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
+			 enum calls_lost why)
 {
-	struct convert_frame *f = array_grow(t->frames, &t->capacity, t->count, sizeof *f);
-	struct convert_row r = {.what = CONVERT_ENTER, .thread = t, .location = ev->location};
+	struct conversion *a = ctx;
+	struct convert_thread *t = a->threads[s->number];
+	const struct stack *base = a->calls.stacks[s->number];
+	struct convert_frame *open = data;
 
-	if (!f)
-		return error_no_memory(e);
-	t->frames = f;
-	f += t->count;
-	*f = (struct convert_frame){.start = ev->time,
-				    .location = ev->location,
-				    .kernel = ev->type->flags & TYPE_KERNEL};
-	f->numbered = ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &f->call);
-	r.start = ev->time;
-	r.depth = t->below + (uint32_t)t->count;
-	r.mark = &f->mark;
-	t->count++;
-	t->nnumbered += f->numbered;
-	t->begun = true;
-	a->calls_seen++;
-	return convert_emit(a, &r, ev, e);
+	if (!open->open || a->failed)
+		return;
+	if (why == LOST_NUMBER) {
+		a->cut++;
+		return;
+	}
+	a->failed =
+		(s == base && cut_kernel(a, t, s->kernel)) || target_cut(a, t, open, f, s != base);
 }
 
-/* --- calls that go by stack --- */
+/* --- calls of the source --- */
 
-static uint32_t open_below(const struct conversion *a, const struct event *ev)
+/* Emit a row of a call with a number, for a target that has such calls. */
+static int convert_numbered(struct conversion *a, struct convert_thread *t, enum convert_what what,
+			    uint32_t location)
 {
-	const struct stack *s = calls_stack(&a->calls, ev), *user;
-	uint32_t thread = calls_thread(ev), n;
-
-	if (!s)
-		return 0;
-	n = (uint32_t)s->count + s->implicit;
-	user = a->calls.stacks[thread];
-	return user == s ? n : n + (uint32_t)user->count + user->implicit;
-}
-
-static int convert_enter(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			 struct error *e)
-{
-	uint32_t level = open_below(a, ev);
-
-	level -= level > 0;
-	if (convert_cut_down(a, t, level, ev, e))
-		return -1;
-	if (!t->begun && !t->count)
-		t->below = level;
-	return convert_push(a, t, ev, e);
-}
-
-static int convert_leave(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			 const struct call *done, struct error *e)
-{
-	struct convert_row r = {.what = CONVERT_LEAVE,
+	struct convert_frame *f = a->calls.data;
+	struct convert_row r = {.what = what,
 				.thread = t,
-				.start = done->start,
-				.location = done->location,
-				.depth = done->level,
-				.unseen = true};
+				.location = location,
+				.start = a->ev->time,
+				.mark = &f->mark};
 
-	if (convert_cut_down(a, t, done->level + 1, ev, e))
+	f->open = what == CONVERT_ENTER;
+	a->calls_seen += f->open;
+	return convert_emit(a, &r, a->ev, a->error);
+}
+
+static int convert_enter(struct conversion *a, struct convert_thread *t)
+{
+	const struct stack *base = a->calls.stacks[calls_thread(a->ev)];
+	struct convert_frame *f = a->calls.data;
+	uint32_t below;
+
+	f->open = true;
+	f->kernel = calls_stack(&a->calls, a->ev) != base;
+	if (!f->kernel && cut_kernel(a, t, base->kernel))
 		return -1;
-	if (t->count > t->nnumbered && stack_level(t) == done->level + 1) {
-		while (t->frames[t->count - 1].numbered)
-			if (convert_cut_top(a, t, ev, e))
-				return -1;
-		return convert_leave_top(a, t, ev, done->location, false, e);
-	}
-	if (t->count || (t->begun && t->below != done->level + 1)) {
-		a->unmatched += !(ev->type->flags & TYPE_KERNEL);
+	below = base->implicit + (base->count && !base->frames[0].begun);
+	if (!t->count && (!t->begun || t->below > below))
+		t->below = below;
+	t->begun = true;
+	return target_enter(a, t, &f->mark);
+}
+
+static int convert_leave(struct conversion *a, struct convert_thread *t, const struct call *done)
+{
+	struct convert_frame *f = a->calls.data;
+	struct convert_row r = {.start = done->start, .location = done->location};
+	bool kernel = f ? f->kernel : a->ev->type->flags & TYPE_KERNEL;
+
+	if (!kernel && cut_kernel(a, t, a->calls.stacks[calls_thread(a->ev)]->kernel))
+		return -1;
+	if (f)
+		return f->open ? target_leave(a, t, f, &r) : 0;
+	/* the target's readers know what is open */
+	if (t->count || (t->begun && t->below <= done->level)) {
+		a->unmatched++;
 		return 0;
 	}
-	t->below = done->level;
+	r.what = CONVERT_LEAVE;
+	r.thread = t;
+	r.depth = t->below = done->level;
+	r.unseen = true;
 	t->begun = true;
 	a->calls_seen++;
-	return convert_emit(a, &r, ev, e);
+	return convert_emit(a, &r, a->ev, a->error);
 }
 
 /* Emit the enter or leave of a call that need not nest, unchanged. */
@@ -258,79 +257,38 @@ static int convert_unchanged(struct conversion *a, struct convert_thread *t, con
 		.thread = t,
 		.start = ev->time,
 		.location = ev->location,
-		.depth = ev->type->flags & TYPE_INNER ? t->below + (uint32_t)t->count : ev->depth};
+		.depth = ev->type->flags & TYPE_INNER ? t->below + t->count : ev->depth};
 
 	a->calls_seen += r.what == CONVERT_ENTER;
 	return convert_emit(a, &r, ev, e);
 }
 
-static int convert_by_stack(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			    struct error *e)
+static int convert_call(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			struct error *e)
 {
+	bool numbered = ev->type->flags & TYPE_CALL_NUMBER;
 	uint64_t unmatched = a->calls.unmatched;
+	enum calls_result got;
 	struct call done;
-	enum calls_result got = calls_feed(&a->calls, ev, &done);
 
+	got = calls_feed(&a->calls, ev, &done);
+	if (a->failed)
+		return -1;
 	if (a->calls.out_of_memory)
 		return error_no_memory(e);
+	if (ev->type->kind == KIND_DROP)
+		return 0;
 	if (a->target->keeps_kernel && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
 		a->calls.unmatched = unmatched;
 		return convert_unchanged(a, t, ev, e);
 	}
-	if (ev->type->kind == KIND_DROP)
-		return convert_cut_down(a, t, open_below(a, ev), ev, e);
-	if (got == CALLS_ENTER)
-		return convert_enter(a, t, ev, e);
-	return got == CALLS_LEAVE ? convert_leave(a, t, ev, &done, e) : 0;
-}
-
-/* --- calls that go by number --- */
-
-static int by_number_nested(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			    uint32_t call, struct error *e)
-{
-	size_t at = t->count;
-
-	if (ev->type->kind == KIND_ENTER)
-		return convert_push(a, t, ev, e);
-	while (at && !(t->frames[at - 1].numbered && t->frames[at - 1].call == call))
-		at--;
-	if (!at) {
-		a->unmatched++;
+	if (got == CALLS_NONE)
 		return 0;
-	}
-	while (t->count > at)
-		if (convert_cut_top(a, t, ev, e))
-			return -1;
-	t->lost = false;
-	return convert_leave_top(a, t, ev, ev->location, false, e);
-}
-
-static int by_number_free(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			  uint32_t call, struct error *e)
-{
-	uint32_t source = ev->lane->source->number, mark = 0;
-	struct convert_row r = {
-		.thread = t, .location = ev->location, .start = ev->time, .mark = &mark};
-	uint64_t kept;
-
-	if (ev->type->kind == KIND_ENTER) {
-		r.what = CONVERT_ENTER;
-		a->calls_seen++;
-		if (convert_emit(a, &r, ev, e))
-			return -1;
-		return open_calls_put(&a->open, source, call, (uint64_t)ev->location << 32 | mark)
-			       ? error_no_memory(e)
-			       : 0;
-	}
-	if (!open_calls_take(&a->open, source, call, &kept)) {
-		a->unmatched++;
-		return 0;
-	}
-	r.what = CONVERT_LEAVE;
-	mark = (uint32_t)kept;
-	r.location = ev->location ? ev->location : (uint32_t)(kept >> 32);
-	return convert_emit(a, &r, ev, e);
+	if (numbered && !a->target->nests)
+		return got == CALLS_ENTER ? convert_numbered(a, t, CONVERT_ENTER, ev->location)
+					  : convert_numbered(a, t, CONVERT_LEAVE, done.location);
+	t->lost = t->lost && numbered && got == CALLS_ENTER;
+	return got == CALLS_ENTER ? convert_enter(a, t) : convert_leave(a, t, &done);
 }
 
 /* --- all rows --- */
@@ -346,7 +304,6 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 	struct values frames;
 	struct call done;
 	uint64_t count;
-	uint32_t number;
 
 	t = no_thread ? NULL : convert_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
 	if (!t && !no_thread)
@@ -354,11 +311,11 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 	r.thread = t;
 	a->rows++;
 	a->backtraces += argument_backtrace(ev, &frames, &count);
-	if (call && ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &number))
-		return a->target->nests ? by_number_nested(a, t, ev, number, e)
-					: by_number_free(a, t, ev, number, e);
+	a->ev = ev;
+	a->error = e;
+	a->lost = FIRST_LOST;
 	if (call)
-		return convert_by_stack(a, t, ev, e);
+		return convert_call(a, t, ev, e);
 	/* open calls last until this row */
 	calls_feed(&a->calls, ev, &done);
 	if (convert_emit(a, &r, ev, e))
@@ -430,14 +387,12 @@ void convert_lost(const struct conversion *a, uint64_t count, const char *what)
 
 void convert_report(struct conversion *a)
 {
-	uint64_t open = open_calls_count(&a->open);
+	uint64_t open = 0;
 	struct call done;
 
+	a->calls.on_lost = NULL;
 	while (calls_finish(&a->calls, &done))
 		open++;
-	for (size_t i = 0; i < a->nthreads && a->target->nests; i++)
-		for (size_t k = 0; k < a->by_number[i]->count; k++)
-			open += a->by_number[i]->frames[k].numbered;
 	convert_lost(a, a->unnamed,
 		     "functions have an address for a name; trsym belongs before trencode");
 	convert_lost(a, open, "calls had not returned at the end of the trace");

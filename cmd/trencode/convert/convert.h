@@ -62,12 +62,11 @@ static inline int target_event(struct target_dictionary *d, const struct event *
 
 enum convert_what { CONVERT_ENTER, CONVERT_LEAVE, CONVERT_EVENT, CONVERT_GAP };
 
-/* One open call. */
+/* The data of an open call (calls.h). */
 struct convert_frame {
-	uint64_t start;
-	uint32_t location, call; /* call: its number in the source, if numbered */
-	uint32_t mark;		 /* private to the target */
-	bool numbered, kernel;
+	uint32_t mark; /* private to the target */
+	bool open;     /* in the target it was entered, and has not ended */
+	bool kernel;
 };
 
 /* The thread, or the CPU's interrupts, of one stack of calls. */
@@ -76,12 +75,11 @@ struct convert_thread {
 	int32_t tid, pid;     /* in the written trace */
 	bool per_cpu;	      /* no thread: the interrupts of a CPU */
 	struct text_ref comm; /* the first known name */
-	struct convert_frame *frames;
-	size_t count, capacity, nnumbered; /* nnumbered: frames that have numbers */
-	uint32_t below; /* calls open below frames[0] whose enters were not recorded */
-	bool begun;	/* a call was entered or left */
-	bool lost;	/* events were lost since the last call: the open calls are unknown */
-	bool announced; /* the target has its names */
+	uint32_t count;	      /* calls open in the target */
+	uint32_t below;	      /* calls open below these whose enters were not recorded */
+	bool begun;	      /* a call was entered or left */
+	bool lost;	      /* events were lost since the last call: the open calls are unknown */
+	bool announced;	      /* the target has its names */
 };
 
 struct convert_row {
@@ -136,8 +134,11 @@ struct conversion {
 	struct thread_ids ids;
 	uint8_t *used; /* by location: was converted */
 	size_t used_size;
-	struct open_calls open; /* of targets that do not nest: location << 32 | mark */
 	uint32_t unmarked;	/* the mark of a row without an open call */
+	const struct event *ev; /* the row that calls_feed takes */
+	struct error *error;	/* of the same */
+	bool failed;
+	enum { FIRST_LOST, CLOSED, FORGOTTEN } lost; /* calls that this row ends */
 	uint64_t rows, calls_seen;
 	/* for convert_report */
 	uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,

@@ -1,0 +1,92 @@
+/*
+ * calls_nested.c - calls with numbers on the stacks of their threads (calls.nests)
+ *
+ * The table of open calls finds the frame of a call that is left. A call whose number another call
+ * has now stays open, but only the call below it can end it.
+ */
+#include "common/calls/calls_private.h"
+
+/* Free the slot of a call that is on no stack any more. */
+static void nested_free(struct calls *c, size_t index)
+{
+	c->numbered[index].next = (uint32_t)c->numbered_free;
+	c->numbered_free = index + 1;
+}
+
+void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f)
+{
+	const struct numbered_call *n;
+	uint64_t index;
+
+	if (!f->numbered)
+		return;
+	s->nnumbered--;
+	n = &c->numbered[f->numbered - 1];
+	if (!n->replaced)
+		open_calls_take(&c->open, n->lane->source->number, n->number, &index);
+	nested_free(c, f->numbered - 1);
+}
+
+int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, uint32_t call)
+{
+	struct numbered_call n = {
+		.lane = e->lane, .type = e->type, .thread = s->number, .frame = s->count};
+	struct frame f = {.start = e->time, .location = e->location, .begun = true};
+	uint32_t source = e->lane->source->number;
+	uint64_t index;
+
+	f.depth = s->count ? s->frames[s->count - 1].depth : s->implicit - 1;
+	if (open_calls_take(&c->open, source, call, &index))
+		c->numbered[index].replaced = true;
+	/* a free slot or a new one */
+	f.numbered = (uint32_t)(c->numbered_free ? c->numbered_free : c->nnumbered + 1);
+	if (calls_number_open(c, source, call, &n) || !calls_push(c, s, &f))
+		return -1;
+	s->nnumbered++;
+	c->data = calls_data(c, s, s->count - 1);
+	return 0;
+}
+
+enum calls_result calls_nested_leave(struct calls *c, struct stack *s, const struct event *e,
+				     uint32_t call, struct call *done)
+{
+	uint32_t source = e->lane->source->number;
+	struct frame f;
+	uint64_t index;
+
+	if (!open_calls_take(&c->open, source, call, &index)) {
+		c->unmatched++;
+		return CALLS_NONE;
+	}
+	if (c->numbered[index].thread != s->number) {
+		c->unmatched++;
+		c->out_of_memory |= open_calls_put(&c->open, source, call, index) != 0;
+		return CALLS_NONE;
+	}
+	while (s->count > c->numbered[index].frame + 1) {
+		lose(c, s, LOST_DEPTH);
+		c->dropped++;
+	}
+	f = *top(s);
+	pop(s);
+	s->nnumbered--;
+	nested_free(c, index);
+	end_exec(s);
+	calls_end(c, s, &f, e->time, e->location ? e->location : f.location, e->lane, done);
+	c->data = calls_data(c, s, s->count);
+	return CALLS_LEAVE;
+}
+
+void calls_nested_clear(struct calls *c, struct stack *s, const struct event *leave)
+{
+	bool by_depth = leave->type->flags & TYPE_DEPTH;
+
+	/* without a call below them the leave is of none of the open calls */
+	if (!by_depth && s->nnumbered == s->count)
+		return;
+	while (s->count && (by_depth ? top(s)->numbered && top(s)->depth == leave->depth
+				     : top(s)->numbered || top(s)->inner)) {
+		lose(c, s, top(s)->inner ? LOST_INNER : LOST_DEPTH);
+		c->dropped++;
+	}
+}
