@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Compare what reads trace streams: usage: check_streams.py reader|program|same FILE...
+"""Compare what reads trace streams: usage: check_streams.py reader|program MANIFEST [STREAM...]
+       check_streams.py same FILE...
 
-reader   trstream.py gives the events and the status in the manifest FILE, for each stream that it lists
-program  trencode does
+reader   trstream.py gives the events and the status that the manifest has for each stream
+program  trencode does; it is known to differ for each STREAM, and must
 same     trstream.py and trencode give the same events and status for each stream FILE
 A line for each stream that differs; the exit status is 1 if there is one.
 """
@@ -49,34 +50,42 @@ def by_program(path):
     return [comparable(line) for line in done.stdout.splitlines()], done.returncode
 
 
-def differs(path, got, expected):
-    """Print the first difference, if there is one. Calls that end with the stream have no order."""
+def difference(got, expected):
+    """Text about the first difference, if there is one. Calls that end with the stream have no order."""
     if sorted(got[0]) == sorted(expected[0]) and got[1] == expected[1]:
-        return False
-    print(f"{path}: status {got[1]}, expected {expected[1]}; {len(got[0])} events, expected {len(expected[0])}")
+        return ""
+    text = f"status {got[1]}, expected {expected[1]}; {len(got[0])} events, expected {len(expected[0])}"
     for title, these, others in (("not expected", got[0], expected[0]), ("missing", expected[0], got[0])):
         for line in [line for line in these if line not in others][:2]:
-            print(f"  {title}: {line}")
-    return True
+            text += f"\n  {title}: {line}"
+    return text
+
+
+def check_manifest(get, manifest, known):
+    """The messages about the streams of a manifest."""
+    with open(manifest, encoding="utf-8") as file:
+        streams = [json.loads(line) for line in file]
+    for stream in streams:
+        path = os.path.join(os.path.dirname(manifest), stream["stream"])
+        expected = [comparable(json.dumps(event)) for event in stream["events"]]
+        differs = difference(get(path), (expected, stream["status"]))
+        if differs and stream["stream"] not in known:
+            yield f"{stream['stream']}: {differs}"
+        if not differs and stream["stream"] in known:
+            yield f"{stream['stream']}: differs no longer"
 
 
 def main():
     if len(sys.argv) < 3 or sys.argv[1] not in ("reader", "program", "same"):
         sys.exit(__doc__)
-    how, bad = sys.argv[1], 0
+    how, paths = sys.argv[1], sys.argv[2:]
     if how == "same":
-        for path in sys.argv[2:]:
-            bad += differs(path, by_reader(path), by_program(path))
-        return bad > 0
-    get = by_reader if how == "reader" else by_program
-    for manifest in sys.argv[2:]:
-        with open(manifest, encoding="utf-8") as file:
-            for line in file:
-                stream = json.loads(line)
-                path = os.path.join(os.path.dirname(manifest), stream["stream"])
-                expected = [comparable(json.dumps(event)) for event in stream["events"]]
-                bad += differs(stream["stream"], get(path), (expected, stream["status"]))
-    return bad > 0
+        messages = [f"{path}: {text}" for path in paths if (text := difference(by_reader(path), by_program(path)))]
+    else:
+        messages = list(check_manifest(by_reader if how == "reader" else by_program, paths[0], paths[1:]))
+    for message in messages:
+        print(message)
+    return bool(messages)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ import sys
 import streams_bad
 import streams_calls
 import streams_good
+import streams_snapshot
 import streams_values
 from streams_case import STREAMS
 
-DESCRIPTIONS = (streams_good, streams_values, streams_calls, streams_bad)
+DESCRIPTIONS = (streams_good, streams_values, streams_calls, streams_snapshot, streams_bad)
 
 
 def main():

@@ -296,7 +296,7 @@ entry_fault("cut-entry", "8 bytes are left of the block: no entry.", lambda c: s
             c.dictionary())
 entry_fault("id-0", "A STRING, a LOCATION and a TYPE with the id 0.", lambda c: (
     c.words.add(1, b"zero", ident=0), c.words.location("x", ident=0), c.words.type("x", w.INSTANT, ident=0)))
-entry_fault("type-kind", "A TYPE of an unknown kind.", lambda c: c.words.type("x", 5 + 94))
+entry_fault("type-kind", "A TYPE of an unknown kind.", lambda c: c.words.type("x", 99))
 entry_fault("type-fixed-odd", "The fixed part of a TYPE has 6 bytes.", lambda c: c.words.type("x", w.INSTANT, fixed=6))
 entry_fault("type-fixed-large", "The fixed part of a TYPE has more than 65536 bytes.", lambda c: c.words.type("x", w.INSTANT, fixed=65540))
 entry_fault("type-fields-exceed", "A TYPE with more fields than its entry has.", lambda c: c.words.type(

@@ -576,6 +576,52 @@ def unfinished_numbered():
     return case.data(), [tick(1200), tick(1400, tid=43), unfinished(1000, 200)]
 
 
+# DROP
+
+
+def drop_type(case, flags):
+    return case.type("", w.DROP, flags, ident=(1 << 32) - 1)
+
+
+@good
+def drop_with_depth():
+    """DROP with DEPTH drops the calls at its depth and deeper."""
+    case = Case(head=w.head(flags=1))
+    drop = drop_type(case, w.DEPTH)
+    case.E(1000).E(1100, F, 1).E(1110, G, 2).row(1200, drop, depth=1).E(1300, G, 1).L(1350, G, 1).L(1500)
+    return case.data(), [dropped(1110, 90, "g", depth=2), dropped(1100, 100, "f", depth=1),
+                         call(1300, 50, "g", depth=1, caller="main"), call(1000, 500, self=450)]
+
+
+@good
+def drop_with_inner():
+    """DROP with INNER drops the calls with INNER on top."""
+    case = Case(head=w.head(flags=1))
+    off, _ = inner_types(case)
+    drop = drop_type(case, w.INNER)
+    case.E(1000).E(1100, G, kind=off).row(1200, drop).row(1250, drop).L(1500)
+    return case.data(), [dropped(1100, 100, "g", type="off", depth=1), call(1000, 500)]
+
+
+@good
+def drop_in_kernel():
+    """DROP with KERNEL drops calls in the kernel."""
+    case = Case(head=w.head(flags=1))
+    kin, _ = kernel_types(case)
+    drop = drop_type(case, w.DEPTH | w.KERNEL)
+    case.E(1000).E(1100, F, 0, kind=kin).row(1200, drop).L(1500)
+    return case.data(), [dropped(1100, 100, "f", type="kin", depth=1), call(1000, 500)]
+
+
+@good
+def drop_is_a_row_of_its_thread():
+    """DROP is the last row of its thread, and shows no calls."""
+    case = Case(head=w.head(flags=1))
+    drop = drop_type(case, w.DEPTH)
+    case.row(1000, drop, depth=3).E(1100).row(1400, drop, depth=5)
+    return case.data(), [unfinished(1100, 300)]
+
+
 # THREAD
 
 

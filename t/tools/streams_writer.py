@@ -2,10 +2,10 @@
 import struct
 import zlib
 
-HEAD, DICT, EVENTS, META, END = 1, 2, 3, 4, 5
+HEAD, DICT, EVENTS, META, END, SNAPSHOT = 1, 2, 3, 4, 5, 6
 MAY_SKIP, MAY_COPY, HAS_CRC = 1, 2, 4
 WIDE, BARE = 1, 2
-INSTANT, ENTER, LEAVE, COUNTER, GAP = range(5)
+INSTANT, ENTER, LEAVE, COUNTER, GAP, DROP = range(6)
 TAIL, VALUES, DEPTH, INNER, PER_CPU, BIG_ENDIAN, CALL_NUMBER, KERNEL = (1 << i for i in range(8))
 LAST = 1
 STREAM_ID = 0x0123456789ABCDEF
@@ -73,6 +73,25 @@ def events(base, rows, types, lanes, locations=(), *, last=None, count=None, fla
     for ident in [*types, *lanes, *locations]:
         payload += struct.pack("<I", ident)
     return block(EVENTS, pad(pad(payload) + b"".join(rows) + more), **how)
+
+
+def record(lane, frames=0, *, flags=0, last=0, since=0, child=0, charged=0, types=(0, 0), unseen=0, base=0, gone=0, more=b""):
+    """A thread record of a SNAPSHOT."""
+    return struct.pack("<IIQQQQIIIIII", lane, flags, last, since, child, charged, *types, unseen, frames, base, gone) + more
+
+
+def frame(start, depth=0, *, child=0, flags=0, more=b""):
+    """A frame record of a SNAPSHOT."""
+    return struct.pack("<QQII", start, child, depth, flags) + more
+
+
+def snapshot(records=(), frames=(), rows=b"", *, gone=(), flags=0, counts=None, sizes=None, more=b"", latest=1, **how):
+    """A SNAPSHOT; rows is an EVENTS block of which the payload is used."""
+    rows = rows[24:]
+    content = b"".join(records) + b"".join(frames) + struct.pack(f"<{len(gone)}I", *gone)
+    payload = struct.pack("<QQIIIIHHI", 1000, latest, flags, *(counts or (len(records), len(frames), len(gone))),
+                          *(sizes or (64, 24)), len(rows)) + content
+    return block(SNAPSHOT, pad(payload) + rows + more, **{"flags": MAY_SKIP, **how})
 
 
 def meta(name, piece, *, source=0, flags=0, hash_=1, total=None, offset=0, name_length=None, length=None, **how):

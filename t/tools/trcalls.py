@@ -6,9 +6,10 @@ from trvalues import text
 
 INSTANT, ENTER, LEAVE, COUNTER, GAP, DROP = range(6)
 TAIL, VALUES, DEPTH, INNER, PER_CPU, _, CALL_NUMBER, KERNEL = (1 << i for i in range(8))
-HAS_CPU, HAS_TID, HAS_PID, PROCESS_TID = 1, 2, 4, 8  # flags of a LANE
+HAS_CPU, HAS_TID, HAS_PID, PROCESS_TID, STARTED, CPU_STARTED = (1 << i for i in range(6))  # flags of a LANE
 THREAD_PER_CPU, HAS_LAST, HAS_OPEN, LEFT_OUT, UNSEEN, OUTSIDE = (1 << i for i in range(6))
 CPU, CALL, ROW = 7, 9, 10  # roles of fields
+IN_KERNEL, IGNORED = 1, 2  # flags of a frame of a SNAPSHOT
 UNKNOWN = (1 << 64) - 1
 MOST_NUMBERED = 1 << 20
 EXECS = ("execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe", "fexecve")
@@ -25,7 +26,7 @@ class Row:
         self.depth = depth
         self.fixed = fixed
         self.tail = tail
-        self.definitions = dictionary.tables["definition"]
+        self.definitions = dictionary.tables["definition"] if dictionary else {}
 
     def has(self, flag):
         return bool(self.type.flags & flag)
@@ -84,16 +85,28 @@ def content(location):
     return location and (location.space, location.epoch, location.address, location.name)
 
 
+class NoType:
+    """The type of a call that no row entered."""
+    name = group = b""
+    kind, flags, fields = ENTER, 0, ()
+
+
+def unseen_row(record):
+    """What a record of a SNAPSHOT has of a call without an ENTER: its time and its lane."""
+    return Row(record["since"], NoType, record["lane"], None, 0, b"", b"", None)
+
+
 class Frame:
     """An open call."""
 
-    def __init__(self, depth, row, time, seen=True):
+    def __init__(self, depth, row, time, *, seen=True, callees=0, flags=0):
         self.depth = depth
         self.row = row  # its ENTER, or the row that showed a call without one
         self.seen = seen  # it has an ENTER
         self.location = row.location if seen else None
         self.time = time
-        self.callees = 0  # the sum of their totals
+        self.callees = callees  # the sum of their totals
+        self.flags = flags  # of a SNAPSHOT
         self.inner = seen and row.has(INNER)
         self.exec = False
         self.ignored = False
@@ -107,8 +120,13 @@ class Stack:
         self.calls = []
         self.kernel = []
         self.begun = False  # a row has shown which calls were open, or that none were
+        self.started = False  # such a row is in an earlier segment, by the lane
         self.charged = 0  # until this time the calls of the first stack are charged with those of the kernel
         self.outside_kernel = 0  # rows of the first stack since the last row with KERNEL
+        self.forget()
+
+    def forget(self):
+        """Forget what filters recorded."""
         self.left_out = False
         self.outside = []  # ranges of times in which no call was open
         self.since = self.unseen = 0
@@ -153,11 +171,53 @@ class Events:
         self.stacks = {}
         self.numbered = {}  # (source, number): open call
         self.overlapping = {}  # thread: number of its open numbered calls
+        self.adopted = False  # the stream has begun with a SNAPSHOT
         self.last = {}  # key of a stack: time of the last row
 
-    def thread(self, entry):
+    def entry(self, entry):
+        """A LANE or a THREAD."""
+        if not hasattr(entry, "lane"):
+            for flag, key in ((STARTED, thread_key), (CPU_STARTED, cpu_key)):
+                if entry.flags & flag:
+                    self.stack(key(entry)).started = True
+            return
         key = cpu_key(entry.lane) if entry.flags & THREAD_PER_CPU else thread_key(entry.lane)
         self.stack(key).thread(entry)
+
+    def forget_threads(self):
+        """Begin with a segment: what earlier segments declared about stacks is not valid."""
+        for stack in self.stacks.values():
+            stack.forget()
+            stack.started = False
+
+    def adopt(self, records, continued):
+        """Replace the open calls by those of a SNAPSHOT, or add to those of the SNAPSHOT before."""
+        if not continued:
+            self.numbered, self.overlapping = {}, {}
+            self.adopted = True
+            for stack in self.stacks.values():
+                stack.calls, stack.kernel, stack.begun = [], [], False
+        for record, frames in records:
+            key = cpu_key(record["lane"]) if record["flags"] & 1 else thread_key(record["lane"])
+            stack = self.stack(key)
+            if not record["flags"] & 8:
+                self.last[key] = record["last"]
+                stack.begun = not record["flags"] & 16
+                stack.started = stack.begun
+                stack.charged, stack.outside_kernel = record["charged"], int(bool(record["flags"] & 4))
+                stack.calls = [Frame(depth, unseen_row(record), record["since"], seen=False)
+                               for depth in range(record["unseen"])]
+                if stack.calls:
+                    stack.calls[-1].callees = record["child"]
+            for frame in frames:
+                frame.row.time = frame.time
+                if frame.row.has(CALL_NUMBER):
+                    self.enter_numbered(frame)
+                    continue
+                calls = stack.kernel if frame.flags & IN_KERNEL else stack.calls
+                frame.ignored = bool(frame.flags & IGNORED) or calls is stack.kernel and bool(calls) and calls[-1].ignored
+                frame.exec = not frame.inner and is_exec(frame.location)
+                calls.append(frame)
 
     def stack(self, key):
         return self.stacks.setdefault(key, Stack(key))
@@ -199,10 +259,13 @@ class Events:
         if frame:
             self.put_dropped(frame, row.time, frame.depth)
         if len(self.numbered) < MOST_NUMBERED:
-            thread = thread_key(row.lane)
-            depth = self.overlapping.get(thread, 0)
-            self.overlapping[thread] = depth + 1
-            self.numbered[key] = Frame(depth, row, row.time)
+            self.enter_numbered(Frame(0, row, row.time))
+
+    def enter_numbered(self, frame):
+        thread = thread_key(frame.row.lane)
+        frame.depth = self.overlapping.get(thread, 0)
+        self.overlapping[thread] = frame.depth + 1
+        self.numbered[(source_key(frame.row.lane), frame.row.role(CALL))] = frame
 
     # Calls on stacks
 
@@ -214,7 +277,9 @@ class Events:
                 self.drop(stack, stack.kernel, 0, row.time)
         stack.charge(row.time)
         if not stack.begun and (enter or row.has(DEPTH)):
-            self.first_row(stack, row)
+            if not (self.adopted and stack.started):
+                self.first_row(stack, row)
+            stack.begun = True
         calls = stack.calls
         if enter:
             executing = [i for i, frame in enumerate(calls) if frame.exec]
@@ -234,6 +299,7 @@ class Events:
                 self.leave(stack, calls, row)
 
     def drop_row(self, stack, row):
+        """A filter left out a row that drops calls."""
         calls = stack.kernel if row.has(KERNEL) else stack.calls
         if not row.has(INNER):
             self.drop_deeper(stack, calls, row.depth, row.time)
@@ -242,7 +308,6 @@ class Events:
 
     def first_row(self, stack, row):
         """Put the calls that were open before the trace."""
-        stack.begun = True
         if not row.has(DEPTH):
             return
         if stack.left_out:

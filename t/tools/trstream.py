@@ -14,7 +14,7 @@ import zlib
 import trcalls
 import trvalues
 
-HEAD, DICT, EVENTS, META, END = 1, 2, 3, 4, 5
+HEAD, DICT, EVENTS, META, END, SNAPSHOT = 1, 2, 3, 4, 5, 6
 MAY_SKIP, HAS_CRC = 1, 4
 MIB = 1 << 20
 MARKER = b"trstrm1:"
@@ -60,7 +60,7 @@ class Dictionary:
         return b"" if kind == "string" else default
 
     def add(self, payload):
-        """Declare the entries of a DICT; yield each THREAD."""
+        """Declare the entries of a DICT; yield each LANE and THREAD."""
         at = 0
         while at < len(payload):
             if at + 16 > len(payload):
@@ -75,9 +75,9 @@ class Dictionary:
                 if read:
                     if not ident and kind not in (8, 10, 11):
                         raise Impossible("has no id")
-                    thread = read(self, ident, content)
-                    if thread:
-                        yield thread
+                    entry = read(self, ident, content)
+                    if entry:
+                        yield entry
             except Impossible as reason:
                 self.damage(f"entry of kind {kind}, id {ident}: {reason}")
 
@@ -102,6 +102,7 @@ class Dictionary:
         fields["buffer"] = self.find("string", fields["buffer"])
         fields["comm"] = self.find("string", fields["comm"])
         self.tables["lane"][ident] = Entry(**fields)
+        return self.tables["lane"][ident]
 
     def type(self, ident, content):
         fields = unpack("IIIIBBHIIIQ", "source name group declaration kind word flags fixed native count zero",
@@ -210,11 +211,15 @@ class Segment:
         self.blocks = 0
         self.crc = None  # whether the block before has a checksum
         self.rows = 0
+        self.has_events = False
+        self.adopts = False  # calls that are open are those of its SNAPSHOT
+        self.snapshot = None  # the last SNAPSHOT
         self.dictionary = Dictionary(damage)
 
 
 class Reader:
-    """Reads segments and blocks, and gives rows to an output with the methods thread, row and end."""
+    """Reads segments and blocks, and gives rows to an output with the methods entry, row, adopt,
+    forget_threads and end."""
 
     def __init__(self, data, output, report):
         self.data = data
@@ -226,10 +231,13 @@ class Reader:
         self.segment = None
         self.stream = None  # id and number of the next segment, while a stream goes on
         self.started = False  # a HEAD was read
+        self.hurt = False  # the segment in work has damage
+        self.whole = False  # the segment before has none, and all its rows
 
     def damage(self, text):
         self.report(f"{self.at}: {text}")
         self.status = 1
+        self.hurt = True
 
     def header(self, at, kinds=None):
         """Kind, flags, length and checksum of the header at an offset, or None."""
@@ -238,7 +246,8 @@ class Reader:
         sync, kind, flags, length, crc, _, check = struct.unpack_from("<IHHIIII", self.data, at)
         if sync != 0x1A535254 or check != zlib.crc32(self.data[at:at + 20]):
             return None
-        if length % 8 or length > (257 * MIB if kind == EVENTS else MIB) or (kinds is not None and kind not in kinds):
+        if length % 8 or length > (257 * MIB if kind in (EVENTS, SNAPSHOT) else MIB) or \
+                (kinds is not None and kind not in kinds):
             return None
         return kind, flags, length, crc
 
@@ -250,7 +259,7 @@ class Reader:
 
     def search(self, at):
         """The offset of the next block or segment."""
-        known = (HEAD, DICT, EVENTS, META, END) if self.segment else (HEAD,)
+        known = (HEAD, DICT, EVENTS, META, END, SNAPSHOT) if self.segment else (HEAD,)
         for found in re.compile(rb"trstrm1:|TRS\x1a").finditer(self.data, at):
             place = found.start()
             if found[0] == b"TRS\x1a":
@@ -293,6 +302,7 @@ class Reader:
         if self.segment:
             self.damage("the segment before has no END")
         self.segment = Segment(self.damage, digits)
+        self.hurt = False
 
     def end_stream(self):
         if self.stream:
@@ -330,10 +340,16 @@ class Reader:
                     raise Impossible("a second HEAD")
                 self.head(payload, has_crc)
             elif kind == DICT:
-                for thread in segment.dictionary.add(payload):
-                    self.output.thread(thread)
+                for entry in segment.dictionary.add(payload):
+                    self.output.entry(entry)
             elif kind == EVENTS:
-                self.events(payload, cut)
+                segment.has_events = True
+                rows = self.events(payload, cut)
+                segment.rows += len(rows)
+                for row in rows:
+                    self.output.row(row)
+            elif kind == SNAPSHOT:
+                self.snapshot(payload)
             elif kind == META:
                 self.meta(payload)
             elif kind == END:
@@ -361,12 +377,16 @@ class Reader:
                 raise Impossible("differs from its marker")
             self.damage("the marker differs from HEAD")
         self.started = True
-        if self.stream and self.stream[0] != ident:
+        if self.stream and (self.stream[0] != ident or self.stream[1] and sequence < self.stream[1]):
             self.damage("the stream before has no last segment")
             self.end_stream()
         expected = self.stream[1] if self.stream else 0
         if expected != sequence:
             self.damage(f"segment {sequence} is not {expected}")
+        self.segment.adopts = not (self.stream and expected == sequence and self.whole)
+        self.whole = False
+        if self.segment.adopts and fields["flags"] & 8:
+            self.output.forget_threads()
         self.stream = (ident, sequence + 1)
         at = 24
         while at < len(payload):
@@ -393,6 +413,7 @@ class Reader:
             self.damage(message)
         if fields["events"] != self.segment.rows:
             self.damage(f"{self.segment.rows} rows of {fields['events']}")
+        self.whole = not self.hurt
         self.segment = None
         if fields["flags"] & 1:
             self.end_stream()
@@ -426,9 +447,52 @@ class Reader:
             rows.append(row)
         if not cut and len(payload) - at >= 8:
             raise Impossible("there are bytes after its rows")
-        self.segment.rows += len(rows)
-        for row in rows:
-            self.output.row(row)
+        return rows
+
+    def snapshot(self, payload):
+        """The open calls at the beginning of the segment."""
+        segment = self.segment
+        head = unpack("QQIIIIHHI", "first latest flags threads frames gone record frame rows", payload)
+        before, segment.snapshot = segment.snapshot, head
+        if segment.has_events or before and not before["flags"] & 1:
+            raise Impossible("out of its order")
+        if head["record"] < 64 or head["frame"] < 24 or head["record"] % 8 or head["frame"] % 8 or head["rows"] % 8:
+            raise Impossible("impossible sizes")
+        frames_at = 40 + head["threads"] * head["record"]
+        gone_at = frames_at + head["frames"] * head["frame"]
+        rows_at = gone_at + (4 * head["gone"] + 7) // 8 * 8
+        if rows_at + head["rows"] != len(payload):
+            raise Impossible("its parts are not its payload")
+        known = segment.dictionary.tables
+        for ident in struct.unpack_from(f"<{head['gone']}I", payload, gone_at):
+            if ident and ident not in known["location"]:
+                raise Impossible(f"location {ident} is not declared")
+        rows = self.events(payload[rows_at:], False) if head["frames"] else []
+        if len(rows) != head["frames"] or any(row.type.kind != trcalls.ENTER for row in rows):
+            raise Impossible("its rows are not its frames")
+        frames = [trcalls.Frame(frame["depth"], row, frame["start"], callees=frame["child"], flags=frame["flags"])
+                  for row, frame in zip(rows, (unpack("QQII", "start child depth flags", payload,
+                                                      frames_at + i * head["frame"]) for i in range(head["frames"])))]
+        records, gone = [], 0
+        for i in range(head["threads"]):
+            record = unpack("IIQQQQIIIIII", "lane flags last since child charged type kernel_type unseen frames base gone",
+                            payload, 40 + i * head["record"])
+            if record["lane"] not in known["lane"] or record["unseen"] > 65536:
+                raise Impossible("an impossible record")
+            if any(record[kind] and record[kind] not in known["type"] for kind in ("type", "kernel_type")):
+                raise Impossible("a record of a type that is not declared")
+            record["lane"] = known["lane"][record["lane"]]
+            own, frames = frames[:record["frames"]], frames[record["frames"]:]
+            order = [2 if frame.row.has(trcalls.CALL_NUMBER) else frame.flags & trcalls.IN_KERNEL for frame in own]
+            if len(own) < record["frames"] or order != sorted(order) or \
+                    record["base"] > record["unseen"] + order.count(0):
+                raise Impossible("a record with impossible frames")
+            gone += record["gone"]
+            records.append((record, own))
+        if frames or gone != head["gone"]:
+            raise Impossible("its records do not have all frames or ids")
+        if segment.adopts or head["flags"] & 4:
+            self.output.adopt(records, bool(before))
 
     def row(self, payload, at, block, tables):
         """The row at an offset, and the offset after it: beyond the payload if it is cut."""
