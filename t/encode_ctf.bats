@@ -382,7 +382,6 @@ same() {
 }
 
 @test "JSON of a hostile trace is bounded: names, shapes, nesting" {
-	local i
 	rm -rf x
 	mkdir x
 	cat >x/metadata <<-END

@@ -7,7 +7,18 @@
  *
  * The encoder writes the origin of the file's times: "otherData":{"clock":"trace","origin":"5000",
  * "unit":"ns"}. The decoder adds the origin. "unit":"ticks": the numbers in "ts" and "dur" are
- * whole ticks, not microseconds.
+ * whole ticks, not microseconds. "kernel_category":"kernel": the calls of this category are on the
+ * second stack of their thread (KERNEL in trstream(5)); those that overlap calls of the first stack
+ * are pairs of b and e.
+ *
+ * "unfinished":true, a member of events: the call ended without a leave. It is in X, E, and b and e
+ * (S and F); the last argument "unfinished" of X, E, b and S repeats it for viewers.
+ *
+ * "unseen":true, of X and of B without an E: a call without an enter, which the first row of its
+ * thread shows to be open (CALLS in trstream(5)). "enter_name", of X, and "leave_name", of E: the
+ * name of the call's enter, or of its leave, if that is not "name", or not that of B.
+ *
+ * An instant with the name and the category of gaps, and a reason, is a gap.
  */
 #ifndef TR_FORMATS_CHROME_H
 #define TR_FORMATS_CHROME_H
@@ -16,6 +27,21 @@
  * name, with as many _ appended as needed. */
 #define CHROME_ID_FIELD	  "id"
 #define CHROME_ID_FIELD_2 "async_id"
+
+/* The member and argument of calls without a leave. */
+#define CHROME_UNFINISHED "unfinished"
+
+#define CHROME_UNSEEN	  "unseen"
+#define CHROME_ENTER_NAME "enter_name"
+#define CHROME_LEAVE_NAME "leave_name"
+
+/* The category of calls in the kernel, and the member of otherData that has its name. */
+#define CHROME_KERNEL	       "kernel"
+#define CHROME_KERNEL_CATEGORY "kernel_category"
+
+/* The name and category of gaps. */
+#define CHROME_GAP	    "gap"
+#define CHROME_GAP_CATEGORY "trutils"
 
 enum {
 	CHROME_PHASE = 0xff,

@@ -72,6 +72,11 @@ static int async_row(struct chrome *c, uint32_t thread, uint64_t time, enum type
 
 /* --- open calls --- */
 
+static bool is_kernel(const struct chrome *c, const struct chrome_record *r)
+{
+	return chrome_is_kernel(c, r->category) && !is_legacy(r->phase);
+}
+
 static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
 {
 	static const struct siphash_key key = {0x63, 0x68};
@@ -94,12 +99,20 @@ static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 	return open_calls_put(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
 }
 
-/* Return the index + 1 of a free element of c->open, or 0. */
-static size_t new_open(struct chrome *c)
+/* Return the index + 1 of a free element of c->open, or 0. *call: the number of its call. */
+static size_t new_open(struct chrome *c, uint32_t *call)
 {
 	struct chrome_open *open;
-	size_t index = c->open_free;
+	size_t index = c->open_unfinished;
 
+	if (index) {
+		/* the begin of another call with its number ends this call in the stream */
+		c->open_unfinished = c->open[index - 1].below;
+		*call = c->open[index - 1].call;
+		return index;
+	}
+	*call = ++c->calls;
+	index = c->open_free;
 	if (index) {
 		c->open_free = c->open[index - 1].below;
 		return index;
@@ -111,32 +124,57 @@ static size_t new_open(struct chrome *c)
 	return ++c->nopen;
 }
 
+/* Write the row of a call in the kernel that overlaps calls outside. */
+static int async_kernel(struct chrome *c, const struct chrome_record *r,
+			const struct chrome_open *open, uint64_t time, const uint8_t *values)
+{
+	bool enter = r->phase == 'b';
+
+	return chrome_row(c, &(struct chrome_row){.thread = &c->threads[open->thread],
+						  .time = time,
+						  .kind = enter ? KIND_ENTER : KIND_LEAVE,
+						  .kernel = true,
+						  .level = open->level,
+						  .type_name = enter ? c->begin_text : c->end_text,
+						  .category = r->category,
+						  .phase = enter ? 'B' : 'E',
+						  .location = open->location,
+						  .name = open->name,
+						  .values = values,
+						  .size = r->values});
+}
+
 static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		       const uint8_t *values)
 {
 	uint64_t key = key_of(c, r), below = 0;
-	uint32_t location;
+	struct chrome_open *open;
+	uint32_t location, call;
 	size_t index;
 
-	if (c->nopen == OPEN_MOST && !c->open_free) {
+	if (c->nopen == OPEN_MOST && !c->open_free && !c->open_unfinished) {
 		c->counts.unkept++;
 		return 0;
 	}
 	location = chrome_location(c, r->name);
-	index = new_open(c);
+	index = new_open(c, &call);
 	if (!location || !index)
 		return -1;
 	async_take(c, key, &below);
-	c->open[index - 1] = (struct chrome_open){.key = key,
-						  .below = (size_t)below,
-						  .call = ++c->calls,
-						  .thread = r->thread,
-						  .name = r->name,
-						  .location = location};
-	return async_put(c, key, index) || async_row(c, r->thread, time, KIND_ENTER, r, c->calls,
-						     location, r->name, values)
-		       ? -1
-		       : 0;
+	open = &c->open[index - 1];
+	*open = (struct chrome_open){.key = key,
+				     .below = (size_t)below,
+				     .call = call,
+				     .thread = r->thread,
+				     .name = r->name,
+				     .location = location};
+	if (async_put(c, key, index))
+		return -1;
+	if (is_kernel(c, r)) {
+		open->level = c->threads[r->thread].kernel_level++;
+		return async_kernel(c, r, open, time, values);
+	}
+	return async_row(c, r->thread, time, KIND_ENTER, r, call, location, r->name, values);
 }
 
 /* Find the call to end in the list from *head on; return the pointer to its index + 1. NULL: not
@@ -163,7 +201,8 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 {
 	uint64_t key = key_of(c, r), index = 0;
 	struct chrome_open open;
-	size_t head, *at, ended;
+	size_t head, *at, *list, ended;
+	bool kernel;
 
 	async_take(c, key, &index);
 	head = (size_t)index;
@@ -175,10 +214,17 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 	ended = *at;
 	open = c->open[ended - 1];
 	*at = open.below;
-	c->open[ended - 1].below = c->open_free;
-	c->open_free = ended;
+	kernel = is_kernel(c, r);
+	list = r->unfinished && !kernel ? &c->open_unfinished : &c->open_free;
+	c->open[ended - 1].below = *list;
+	*list = ended;
 	if (head && async_put(c, key, head))
 		return -1;
+	c->threads[open.thread].kernel_level -= kernel;
+	if (r->unfinished)
+		return 0;
+	if (kernel)
+		return async_kernel(c, r, &open, time, values);
 	return async_row(c, open.thread, time, KIND_LEAVE, r, open.call, open.location, open.name,
 			 values);
 }

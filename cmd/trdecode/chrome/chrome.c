@@ -92,10 +92,11 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 	enum json_token token;
 	int64_t origin = -1;
 	bool ns = false, ticks = false;
+	uint32_t kernel = 0;
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool is_origin = json_is(r, "origin"), is_unit = json_is(r, "unit");
-		bool is_clock = json_is(r, "clock");
+		bool is_clock = json_is(r, "clock"), is_kernel = json_is(r, CHROME_KERNEL_CATEGORY);
 
 		token = json_next(r);
 		if (token == JSON_STRING && is_unit) {
@@ -106,6 +107,8 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 		} else if (token == JSON_STRING && is_clock) {
 			snprintf(c->clock_name, sizeof c->clock_name, "%s",
 				 (const char *)r->text.data);
+		} else if (token == JSON_STRING && is_kernel) {
+			kernel = writer_string(c->w, r->text.data, r->text.size);
 		} else if (!json_skip(r, token)) {
 			return -1;
 		}
@@ -113,6 +116,8 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 	if ((ns || ticks) && origin >= 0) {
 		c->origin = origin;
 		c->ticks = ticks;
+		c->kernel = kernel;
+		c->depths |= kernel != 0;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
@@ -200,7 +205,11 @@ static int chrome_begin(struct input *in, struct error *e)
 							    writer_text(w, in->name), 0, 0});
 	c->begin_text = writer_text(w, "begin");
 	c->end_text = writer_text(w, "end");
-	if (!c->source || !c->begin_text || !c->end_text)
+	c->unfinished_text = writer_text(w, CHROME_UNFINISHED);
+	c->gap_text = writer_text(w, CHROME_GAP);
+	c->gap_category = writer_text(w, CHROME_GAP_CATEGORY);
+	if (!c->source || !c->begin_text || !c->end_text || !c->unfinished_text || !c->gap_text ||
+	    !c->gap_category)
 		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
@@ -309,8 +318,9 @@ static void more_damage(const struct chrome *c)
 static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
-	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase,  &c->pid,
-					  &c->tid,  &c->values,	  &c->record, &c->arguments_read};
+	struct buffer *const buffers[] = {&c->name,   &c->category, &c->phase,
+					  &c->pid,    &c->tid,	    &c->other,
+					  &c->values, &c->record,   &c->arguments_read};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -318,8 +328,11 @@ static void chrome_close(struct input *in)
 	sorter_free(&c->sorter);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
-	for (size_t i = 0; i < c->nthreads; i++)
+	for (size_t i = 0; i < c->nthreads; i++) {
+		while (c->threads[i].depth)
+			free(c->threads[i].frames[--c->threads[i].depth].values);
 		free(c->threads[i].frames);
+	}
 	free(c->threads);
 	free(c->ends);
 	free(c->open);

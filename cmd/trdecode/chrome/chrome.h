@@ -52,7 +52,10 @@ struct chrome_record {
 	uint32_t name;	      /* string of the writer */
 	uint32_t category;
 	uint32_t values; /* bytes of the arguments */
+	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; 0 none */
 	struct chrome_id id;
+	bool unfinished; /* the call ended without a leave */
+	bool unseen;	 /* the call has no enter */
 };
 
 /* An open asynchronous call. */
@@ -62,6 +65,7 @@ struct chrome_open {
 			  element; 0 none */
 	uint32_t call; /* number of the call in the stream */
 	uint32_t thread, name, location;
+	uint32_t level; /* in the kernel: number of the thread's calls there below */
 };
 
 /* An open call of a thread. */
@@ -69,6 +73,12 @@ struct chrome_frame {
 	uint64_t end;	 /* ns; UINT64_MAX: an "E" will end it */
 	uint64_t serial; /* number of its end in the heap; 0 none */
 	uint32_t location, name, category;
+	uint32_t leave_name; /* if it has another name; 0 none */
+	uint32_t level;	     /* number of open calls below, of those in or outside the kernel */
+	bool kernel;	     /* in the kernel */
+	bool unfinished;
+	uint8_t *values; /* of the leave, if there is no enter; owned */
+	uint32_t size;
 };
 
 /* A thread and its open calls. */
@@ -79,6 +89,7 @@ struct chrome_thread {
 	uint32_t lane;
 	struct chrome_frame *frames;
 	size_t depth, capacity;
+	uint32_t level, kernel_level; /* open calls outside and in the kernel */
 };
 
 /* The end of an open COMPLETE call. */
@@ -117,7 +128,8 @@ struct chrome {
 	struct open_calls async; /* async.c: index + 1 in open, by key */
 	struct chrome_open *open;
 	size_t nopen, open_capacity, open_free;
-	struct intern ids; /* ids that are no numbers */
+	size_t open_unfinished; /* as open_free: calls that ended without a leave */
+	struct intern ids;	/* ids that are no numbers */
 	struct id_cache declared_async;
 	uint32_t calls;
 	struct chrome_end *ends; /* a heap by time */
@@ -129,13 +141,32 @@ struct chrome {
 			 */
 	bool ticks;	/* times of the file are ticks, which were read as microseconds */
 	char clock_name[64]; /* of ticks */
+	uint32_t kernel;     /* string of the writer: category of calls in the kernel; 0 none */
+	bool depths;	     /* calls on a stack have a recorded depth */
 	uint32_t id_name;    /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
-	uint32_t begin_text, end_text; /* strings of the writer */
+	/* strings of the writer */
+	uint32_t begin_text, end_text, unfinished_text, gap_text, gap_category;
 
 	/* one event */
-	struct buffer name, category, phase, pid, tid, values, arguments_read, record;
+	struct buffer name, other, category, phase, pid, tid, values, arguments_read, record;
 	struct chrome_id id_read;
+	bool unfinished_read, unseen_read;
+};
+
+/* A row to write: an instant, a counter, or the begin or end of a call on a stack. */
+struct chrome_row {
+	struct chrome_thread *thread;
+	uint64_t time;
+	enum type_kind kind;
+	bool kernel;		      /* of a call in the kernel */
+	uint32_t level;		      /* of a call */
+	uint32_t type_name, category; /* strings of the writer */
+	uint32_t phase;
+	uint32_t location; /* of name, which declares the arguments; 0 none */
+	uint32_t name;
+	const uint8_t *values;
+	uint32_t size; /* of values */
 };
 
 /* --- event.c --- */
@@ -194,10 +225,26 @@ static inline bool chrome_is_async(char phase)
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values);
 
+/* --- gaps.c --- */
+
+/* Test whether an event has the name and the category of gaps. */
+bool chrome_is_gap(const struct chrome *c, const struct chrome_record *r);
+/* Write the row of a gap. *is_gap: the event has a reason, and is a gap. */
+int chrome_gap(struct chrome *c, const struct chrome_record *r, uint64_t time,
+	       const uint8_t *values, bool *is_gap);
+
 /* --- rows.c --- */
 
 /* Return the lane of a thread. */
 uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t);
+
+int chrome_row(struct chrome *c, const struct chrome_row *r);
+
+/* Test for a call in the kernel. */
+static inline bool chrome_is_kernel(const struct chrome *c, uint32_t category)
+{
+	return c->kernel && category == c->kernel;
+}
 
 /* Write all rows up to and including a time, and set *next to the time of the next row. */
 int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *e);

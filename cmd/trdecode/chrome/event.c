@@ -187,6 +187,29 @@ static bool is_phase(const struct chrome *c, const char *any)
 	return c->phase.size == 1 && strchr(any, c->phase.data[0]);
 }
 
+/* Remove the last argument, if it repeats that the call is unfinished. */
+static void forget_unfinished(struct chrome *c)
+{
+	const struct buffer *b = &c->arguments_read;
+	size_t last = 0;
+
+	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4))
+		last = i;
+	if (b->size && get_u32(b->data + last) == c->unfinished_text)
+		c->arguments_read.size = last;
+}
+
+/* Return the second part of the key of an event: of calls that begin at one time the longer one is
+ * the outer one, and those without an enter are outside of others. */
+static uint64_t second_key(enum chrome_kind kind, uint64_t duration, bool unseen)
+{
+	static const uint64_t others = (uint64_t)1 << 63;
+
+	if (unseen)
+		return others - 1 - (kind == CHROME_COMPLETE ? duration : others - 1);
+	return kind == CHROME_COMPLETE ? UINT64_MAX - duration : others;
+}
+
 /* Add the event to the sorter. */
 static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
 		      struct error *e)
@@ -195,27 +218,35 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 		.duration = duration, .kind = (uint16_t)kind, .phase = c->phase.data[0]};
 	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, 0};
 	const uint8_t *p = c->arguments_read.data;
+	uint32_t name; /* of the row with the arguments */
 
 	record.id = c->id_read;
+	record.unfinished = c->unfinished_read;
+	record.unseen = c->unseen_read && (kind == CHROME_COMPLETE || kind == CHROME_BEGIN);
+	c->depths |= record.unfinished || record.unseen;
+	if (record.unfinished)
+		forget_unfinished(c);
 	if (!thread_of(c, &record.thread))
 		return error_no_memory(e);
 	/* an end without a name ends any call */
 	record.name = c->name.size || kind == CHROME_END || is_phase(c, "eF")
 			      ? writer_string(c->w, c->name.data, c->name.size)
 			      : writer_text(c->w, "(no name)");
+	if (kind == CHROME_COMPLETE || kind == CHROME_END)
+		record.other = writer_string(c->w, c->other.data, c->other.size);
+	name = kind == CHROME_COMPLETE && record.other && !record.unseen ? record.other
+									 : record.name;
 	record.category = writer_string(c->w, c->category.data, c->category.size);
 	record.values = (uint32_t)c->arguments_read.size;
 	for (size_t i = 0; i < c->arguments_read.size; i += 8 + get_u32(p + i + 4))
-		if (chrome_learn(c, record.name, get_u32(p + i)))
+		if (chrome_learn(c, name, get_u32(p + i)))
 			return error_no_memory(e);
 	c->counts.negative += time < 0;
 	if (time < c->lowest)
 		c->lowest = time;
 	if (time + (int64_t)duration > c->highest)
 		c->highest = time + (int64_t)duration;
-	/* of calls that begin at one time the longer one is the outer one */
-	if (kind == CHROME_COMPLETE)
-		key.second = UINT64_MAX - duration;
+	key.second = second_key(kind, duration, record.unseen);
 	c->record.size = 0;
 	if (buffer_append(&c->record, &record, sizeof record) ||
 	    (record.values && buffer_append(&c->record, p, record.values)))
@@ -227,8 +258,10 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 /* Return the buffer for the value of a key whose value is text or a number, or NULL. */
 static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 {
-	static const char *const keys[] = {"name", "cat", "ph", "pid", "tid"};
-	struct buffer *const texts[] = {&c->name, &c->category, &c->phase, &c->pid, &c->tid};
+	static const char *const keys[] = {
+		"name", "cat", "ph", "pid", "tid", CHROME_ENTER_NAME, CHROME_LEAVE_NAME};
+	struct buffer *const texts[] = {&c->name, &c->category, &c->phase, &c->pid,
+					&c->tid,  &c->other,	&c->other};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_is(r, keys[i]))
@@ -278,6 +311,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 {
 	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2");
+	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	struct buffer *text = text_of(c, r);
 	enum json_token token = json_next(r);
 
@@ -298,6 +332,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		return 0;
 	}
 	t->wrong_dur |= dur && token != JSON_NULL;
+	c->unfinished_read |= unfinished && token == JSON_TRUE;
+	c->unseen_read |= unseen && token == JSON_TRUE;
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
 		text->size = 0;
 		if (buffer_append(text, r->text.data, r->text.size + 1))
@@ -308,15 +344,34 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	return json_skip(r, token) ? 0 : -1;
 }
 
+/* Add an event with a time, by its phase. */
+static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
+{
+	if (is_phase(c, "B"))
+		return keep_event(c, CHROME_BEGIN, t->ts, 0, e);
+	if (is_phase(c, "E"))
+		return keep_event(c, CHROME_END, t->ts, 0, e);
+	if (is_phase(c, "X"))
+		return keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
+	if (is_phase(c, "C"))
+		return keep_event(c, CHROME_COUNTER, t->ts, 0, e);
+	if (chrome_is_async((char)c->phase.data[0]))
+		return keep_event(c, CHROME_ASYNC, t->ts, 0, e);
+	/* instants, flows, objects, samples */
+	count_id(c);
+	return keep_event(c, CHROME_INSTANT, t->ts, 0, e);
+}
+
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
-	struct buffer *const all[] = {&c->name, &c->category, &c->phase,	 &c->pid,
-				      &c->tid,	&c->values,   &c->arguments_read};
+	struct buffer *const all[] = {&c->name, &c->other, &c->category, &c->phase,
+				      &c->pid,	&c->tid,   &c->values,	 &c->arguments_read};
 	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
 	struct times t = {0};
 	enum json_token token;
 
 	c->id_read = (struct chrome_id){0};
+	c->unfinished_read = c->unseen_read = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))
@@ -347,17 +402,5 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 			input_damage(c->input, c->input->name, offset,
 				     "an event's duration cannot be: the event has none");
 	}
-	if (is_phase(c, "B"))
-		return keep_event(c, CHROME_BEGIN, t.ts, 0, e);
-	if (is_phase(c, "E"))
-		return keep_event(c, CHROME_END, t.ts, 0, e);
-	if (is_phase(c, "X"))
-		return keep_event(c, CHROME_COMPLETE, t.ts, (uint64_t)t.dur, e);
-	if (is_phase(c, "C"))
-		return keep_event(c, CHROME_COUNTER, t.ts, 0, e);
-	if (chrome_is_async((char)c->phase.data[0]))
-		return keep_event(c, CHROME_ASYNC, t.ts, 0, e);
-	/* instants, flows, objects, samples */
-	count_id(c);
-	return keep_event(c, CHROME_INSTANT, t.ts, 0, e);
+	return keep_phase(c, &t, e);
 }

@@ -8,6 +8,8 @@
 #include "cmd/trdecode/chrome/chrome.h"
 #include "cmd/trdecode/input/merge.h"
 
+enum { DEPTH_MOST = 65535 }; /* of a row */
+
 /* --- ends of calls: a heap by time; at one time the call that began last is first --- */
 
 static bool sooner(const struct chrome_end *a, const struct chrome_end *b)
@@ -48,24 +50,34 @@ static struct chrome_end pop_end(struct chrome *c)
 
 /* --- declarations --- */
 
-/* Declare a type: one for the calls of each category, one for the instants or counters of each
- * name. */
-static uint32_t type_of(struct chrome *c, enum type_kind kind, uint32_t name, uint32_t category,
-			bool values, uint32_t phase)
+/* Return the flags of a row's type. */
+static uint16_t type_flags(const struct chrome *c, const struct chrome_row *r)
+{
+	uint16_t values = r->size ? TYPE_TAIL | TYPE_VALUES : 0;
+
+	if (r->kind != KIND_ENTER && r->kind != KIND_LEAVE)
+		return values;
+	if (r->kernel)
+		return values | TYPE_KERNEL | TYPE_DEPTH;
+	return c->depths && r->level <= DEPTH_MOST ? values | TYPE_DEPTH : values;
+}
+
+/* Declare a row's type: one for the calls of each category, one for the instants or counters of
+ * each name. */
+static uint32_t type_of(struct chrome *c, const struct chrome_row *r)
 {
 	struct {
-		uint32_t what, kind, name, category, values, phase;
-	} key = {'t', kind, name, category, values, phase};
+		uint32_t what, kind, name, category, flags, phase;
+	} key = {'t', r->kind, r->type_name, r->category, type_flags(c, r), r->phase};
 	uint32_t *id = id_cache_number(&c->declared, &key, sizeof key);
 
 	if (id && !*id)
-		*id = writer_type(
-			c->w, &(struct type_entry){.source = c->source,
-						   .name = name,
-						   .group = category,
-						   .kind = (uint8_t)kind,
-						   .flags = values ? TYPE_TAIL | TYPE_VALUES : 0,
-						   .native = phase});
+		*id = writer_type(c->w, &(struct type_entry){.source = c->source,
+							     .name = r->type_name,
+							     .group = r->category,
+							     .kind = (uint8_t)r->kind,
+							     .flags = (uint16_t)key.flags,
+							     .native = r->phase});
 	return id ? *id : 0;
 }
 
@@ -88,27 +100,50 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
 
 /* --- rows --- */
 
-/* Write a row. location: that of name, which declares the arguments; 0 none. */
-static int chrome_row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
-		      uint32_t location, uint32_t name, const uint8_t *arguments, uint32_t size)
+int chrome_row(struct chrome *c, const struct chrome_row *r)
 {
-	uint32_t lane = chrome_lane(c, t);
+	uint32_t lane = chrome_lane(c, r->thread), type = type_of(c, r);
 
-	if (!lane || !type || chrome_values(c, name, arguments, size))
+	if (!lane || !type || chrome_values(c, r->name, r->values, r->size))
 		return -1;
-	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, location, 0,
-			       NULL, 0, c->values.data, (uint32_t)c->values.size, size > 0);
+	return writer_row_data(c->w, merge_shifted(r->time, c->input->shift), lane, type,
+			       r->location, r->level < DEPTH_MOST ? r->level : DEPTH_MOST, NULL, 0,
+			       c->values.data, (uint32_t)c->values.size, r->size > 0);
+}
+
+/* Return the number of open calls of a frame's stack. */
+static uint32_t *level_of(struct chrome_thread *t, const struct chrome_frame *f)
+{
+	return f->kernel ? &t->kernel_level : &t->level;
 }
 
 /* End the innermost call; the leave may have arguments. */
 static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time,
 			const uint8_t *values, uint32_t size)
 {
-	const struct chrome_frame *f = &t->frames[--t->depth];
+	struct chrome_frame *f = &t->frames[--t->depth];
+	uint32_t name = f->leave_name ? f->leave_name : f->name;
+	uint32_t location = f->leave_name ? chrome_location(c, name) : f->location;
+	int failed = 0;
 
-	return chrome_row(c, t, time,
-			  type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
-			  f->location, f->name, values, size);
+	--*level_of(t, f);
+	/* without a depth only its leave ends a call */
+	if (!f->unfinished || f->level > DEPTH_MOST)
+		failed = !location ||
+			 chrome_row(c, &(struct chrome_row){.thread = t,
+							    .time = time,
+							    .kind = KIND_LEAVE,
+							    .kernel = f->kernel,
+							    .level = f->level,
+							    .type_name = c->end_text,
+							    .category = f->category,
+							    .phase = 'E',
+							    .location = location,
+							    .name = name,
+							    .values = size ? values : f->values,
+							    .size = size ? size : f->size});
+	free(f->values);
+	return failed ? -1 : 0;
 }
 
 /* End the calls of a thread until so many are left. */
@@ -122,6 +157,19 @@ static int chrome_unwind(struct chrome *c, struct chrome_thread *t, size_t depth
 	return 0;
 }
 
+/* Store the arguments of a call without an enter for its leave. */
+static int keep_values(struct chrome_frame *f, const uint8_t *values, uint32_t size)
+{
+	if (!size)
+		return 0;
+	f->values = malloc(size);
+	if (!f->values)
+		return -1;
+	memcpy(f->values, values, size);
+	f->size = size;
+	return 0;
+}
+
 static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
 			const uint8_t *values)
 {
@@ -129,6 +177,7 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 	struct chrome_frame *f = array_grow(t->frames, &t->capacity, t->depth, sizeof *f);
 	bool complete = r->kind == CHROME_COMPLETE;
 	uint64_t duration = (uint64_t)chrome_unit(c, (int64_t)r->duration);
+	uint32_t name = r->other && !r->unseen ? r->other : r->name;
 
 	if (!f)
 		return -1;
@@ -136,13 +185,28 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 	f += t->depth++;
 	*f = (struct chrome_frame){.end = complete ? time + duration : UINT64_MAX,
 				   .serial = complete ? ++c->serial : 0,
-				   .location = chrome_location(c, r->name),
-				   .name = r->name,
-				   .category = r->category};
-	if (!f->location ||
-	    chrome_row(c, t, time,
-		       type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
-		       f->location, r->name, values, r->values))
+				   .location = chrome_location(c, name),
+				   .name = name,
+				   .leave_name = name != r->name ? r->name : 0,
+				   .category = r->category,
+				   .kernel = chrome_is_kernel(c, r->category),
+				   .unfinished = complete && r->unfinished};
+	f->level = (*level_of(t, f))++;
+	if (!f->location)
+		return -1;
+	if (r->unseen ? keep_values(f, values, r->values)
+		      : chrome_row(c, &(struct chrome_row){.thread = t,
+							   .time = time,
+							   .kind = KIND_ENTER,
+							   .kernel = f->kernel,
+							   .level = f->level,
+							   .type_name = c->begin_text,
+							   .category = r->category,
+							   .phase = 'B',
+							   .location = f->location,
+							   .name = name,
+							   .values = values,
+							   .size = r->values}))
 		return -1;
 	if (!complete)
 		return 0;
@@ -163,6 +227,8 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	       (t->frames[depth - 1].serial || (r->name && t->frames[depth - 1].name != r->name)))
 		depth--;
 	if (depth) {
+		t->frames[depth - 1].unfinished = r->unfinished;
+		t->frames[depth - 1].leave_name = r->other;
 		if (chrome_unwind(c, t, depth, time))
 			return -1;
 		return chrome_leave(c, t, time, values, r->values);
@@ -171,12 +237,38 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	return 0;
 }
 
+/* Write the row of an instant, counter or gap. */
+static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		       const uint8_t *values)
+{
+	bool is_gap = false;
+	uint32_t location;
+
+	if (chrome_is_gap(c, r) && chrome_gap(c, r, time, values, &is_gap))
+		return -1;
+	if (is_gap)
+		return 0;
+	location = r->values ? chrome_location(c, r->name) : 0;
+	if (r->values && !location)
+		return -1;
+	return chrome_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
+						  .time = time,
+						  .kind = r->kind == CHROME_COUNTER ? KIND_COUNTER
+										    : KIND_INSTANT,
+						  .type_name = r->name,
+						  .category = r->category,
+						  .phase = r->phase,
+						  .location = location,
+						  .name = r->name,
+						  .values = values,
+						  .size = r->values});
+}
+
 static int chrome_row_event(struct chrome *c, const struct sorter_record *record)
 {
 	struct chrome_record r;
 	const uint8_t *values = record->data + sizeof r;
 	uint64_t time = chrome_stream_time(c, record->key.time);
-	uint32_t location;
 
 	memcpy(&r, record->data, sizeof r);
 	switch (r.kind) {
@@ -184,14 +276,7 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 	case CHROME_COMPLETE: return chrome_enter(c, &r, time, values);
 	case CHROME_END: return end_call(c, &r, time, values);
 	case CHROME_ASYNC: return chrome_async(c, &r, time, values);
-	default:
-		location = r.values ? chrome_location(c, r.name) : 0;
-		if (r.values && !location)
-			return -1;
-		return chrome_row(c, &c->threads[r.thread], time,
-				  type_of(c, r.kind == CHROME_COUNTER ? KIND_COUNTER : KIND_INSTANT,
-					  r.name, r.category, r.values > 0, r.phase),
-				  location, r.name, values, r.values);
+	default: return other_event(c, &r, time, values);
 	}
 }
 

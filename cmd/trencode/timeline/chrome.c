@@ -111,7 +111,7 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 	     buffer_append_from(kept, span->kept, span->kept_at, span->kept_size)) ||
 	    (leave && chrome_append_args(s, leave, kept)) ||
 	    (span->unfinished && !chrome_is_open(s, span) &&
-	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
+	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, kept)) ||
 	    attributes_object(&s->attributes, kept, &s->json))
 		return error_no_memory(e);
 	return 0;
@@ -127,17 +127,49 @@ char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t
 	const char *text;
 	uint32_t size;
 
-	if (kernel)
-		return PUT(p, ",\"cat\":\"kernel\"");
+	if (kernel) {
+		s->kernel = true;
+		return PUT(p, ",\"cat\":\"" CHROME_KERNEL "\"");
+	}
 	if (!t || !t->group.size)
 		return p;
 	text = location_names_get(&s->categories, t->group.number, &size);
 	if (!text)
 		return NULL;
+	s->kernel_taken |= chrome_is_kernel(t->group);
 	if (size <= LOCATION_NAME_SHORT)
 		return location_names_copy(p, text, size);
 	text_wrote(s->out, p);
 	text_put(s->out, text, size);
+	return text_room(s->out, LINE_FIXED);
+}
+
+/* Write the other name of a call whose enter and leave have locations with different names. */
+static int chrome_put_other_name(struct chrome_output *s, const struct span *span, bool begun)
+{
+	uint32_t size, other_size;
+	const char *name = location_names_get(&s->names, span->location, &size);
+	const char *other = name ? location_names_get(&s->names, span->entered, &other_size) : NULL;
+
+	if (!other)
+		return -1;
+	name = location_names_get(&s->names, span->location, &size);
+	if (size == other_size && !memcmp(name, other, size))
+		return 0;
+	text_puts(s->out, begun ? ",\"" CHROME_LEAVE_NAME "\":" : ",\"" CHROME_ENTER_NAME "\":");
+	text_put(s->out, begun ? name : other, begun ? size : other_size);
+	return 0;
+}
+
+char *chrome_marks(struct chrome_output *s, char *p, const struct span *span, bool begun)
+{
+	text_wrote(s->out, p);
+	if (span->unfinished && !s->at_end)
+		text_puts(s->out, ",\"" CHROME_UNFINISHED "\":true");
+	if (!span->begun)
+		text_puts(s->out, ",\"" CHROME_UNSEEN "\":true");
+	else if (span->entered && chrome_put_other_name(s, span, begun))
+		return NULL;
 	return text_room(s->out, LINE_FIXED);
 }
 
@@ -194,6 +226,9 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	p = PUT(p, ",\"name\":");
 	p = put_name(s, p, name, size);
 	p = chrome_put_category(s, p, span->type, span->kernel);
+	if (!p)
+		return error_no_memory(e);
+	p = chrome_put_marks(s, p, span, false);
 	if (!p)
 		return error_no_memory(e);
 	chrome_put_args(s, p);
@@ -325,8 +360,11 @@ static int chrome_end(struct encoding *en, struct error *e)
 	text_puts(s->out, ",\"origin\":\"");
 	text_u64(s->out, s->origin);
 	text_puts(s->out, s->clock && s->clock->flags & CLOCK_TICKS && !s->clock->tick
-				  ? "\",\"unit\":\"ticks\"}}\n"
-				  : "\",\"unit\":\"ns\"}}\n");
+				  ? "\",\"unit\":\"ticks\""
+				  : "\",\"unit\":\"ns\"");
+	if (s->kernel && !s->kernel_taken)
+		text_puts(s->out, ",\"" CHROME_KERNEL_CATEGORY "\":\"" CHROME_KERNEL "\"");
+	text_puts(s->out, "}}\n");
 	if (en->options->quiet)
 		return 0;
 	location_names_report(&s->names);

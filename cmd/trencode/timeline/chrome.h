@@ -12,6 +12,7 @@
 #include "cmd/trencode/convert/location_names.h"
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
+#include "common/formats/chrome.h"
 
 enum {
 	PREFIX_MOST = 64,  /* {"pid":-2147483648,"tid":-2147483648,"ts": */
@@ -38,7 +39,9 @@ struct chrome_output {
 	const struct clock *clock;
 	uint64_t origin, overlapping, early; /* early: number of times before the origin */
 	bool started, any;
-	bool at_end; /* after the last event: calls that end now are still open */
+	bool at_end;	   /* after the last event: calls that end now are still open */
+	bool kernel;	   /* calls in the kernel were written */
+	bool kernel_taken; /* other calls have their category */
 };
 
 /* --- parts of a line --- */
@@ -108,6 +111,13 @@ static inline char *line_room(struct chrome_output *s)
 	return p;
 }
 
+/* Test whether a group is the category of calls in the kernel. */
+static inline bool chrome_is_kernel(struct text_ref group)
+{
+	return group.size == sizeof(CHROME_KERNEL) - 1 &&
+	       !memcmp(group.text, CHROME_KERNEL, group.size);
+}
+
 static inline void chrome_clear_args(struct chrome_output *s)
 {
 	buffer_clear(&s->json);
@@ -130,6 +140,19 @@ void chrome_put_args(struct chrome_output *s, char *p);
 static inline bool chrome_is_open(const struct chrome_output *s, const struct span *span)
 {
 	return s->at_end && span->unfinished;
+}
+
+/* Write the members that viewers ignore (common/formats/chrome.h) at p. begun: the B of the call is
+ * written. Returns where the line goes on, or NULL when out of memory. */
+char *chrome_marks(struct chrome_output *s, char *p, const struct span *span, bool begun);
+static inline char *chrome_put_marks(struct chrome_output *s, char *p, const struct span *span,
+				     bool begun)
+{
+	return __builtin_expect(!span->unfinished && span->begun &&
+					(span->entered == span->location || !span->entered),
+				1)
+		       ? p
+		       : chrome_marks(s, p, span, begun);
 }
 
 /* Write ,"cat": of a call at p. Returns where the line goes on, or NULL when out of memory. */

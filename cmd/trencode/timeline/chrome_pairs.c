@@ -13,7 +13,6 @@
 #include "cmd/trencode/timeline/chrome.h"
 #include "common/util/buffer_file.h"
 #include "common/stream/field.h"
-#include "common/formats/chrome.h"
 #include "common/value/json.h"
 
 /* The token of a call whose B is written. */
@@ -54,6 +53,7 @@ void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t
 
 	text_puts(s->out, "\",\"cat\":");
 	json_string(s->out, t->group.text, t->group.size);
+	s->kernel_taken |= chrome_is_kernel(t->group);
 	text_puts(s->out, local ? ",\"id2\":{\"local\":" : ",\"id\":");
 	if (hex) {
 		text_puts(s->out, "\"0x");
@@ -76,6 +76,7 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
 	bool legacy = async && chrome_async_phase(span->type) == 'S';
 
 	s->overlapping += !async;
+	s->kernel |= span->kernel;
 	for (int i = 0; i < 2 - chrome_is_open(s, span); i++) {
 		char *p = line_room(s);
 
@@ -86,20 +87,18 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
 			chrome_async_put_id(s, span->type, span->token);
 			p = text_room(s->out, LINE_FIXED + NAME_FAST);
 		} else {
-			p = PUT(p, "\",\"cat\":\"" OVERLAPPING "\",\"id\":");
+			p = span->kernel ? PUT(p, "\",\"cat\":\"" CHROME_KERNEL "\",\"id\":")
+					 : PUT(p, "\",\"cat\":\"" OVERLAPPING "\",\"id\":");
 			p = decimal_at(p, s->overlapping);
 			*p++ = ',';
 		}
 		p = put_prefix(prefix, p);
 		p = put_stamp(s, p, i ? span->end : span->start, ticks);
 		p = PUT(p, ",\"name\":");
-		p = put_name(s, p, name, size);
-		if (i) {
-			*p++ = '}';
-			text_wrote(s->out, p);
-		} else {
-			chrome_put_args(s, p);
-		}
+		p = chrome_put_marks(s, put_name(s, p, name, size), span, false);
+		if (i)
+			s->json.size = 0;
+		chrome_put_args(s, p);
 	}
 }
 
@@ -163,7 +162,7 @@ int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 	*begun = false;
 	if (!st || (span->kernel && !chrome_is_open(s, span)) || s->options->drop)
 		return 0;
-	*begun = span->token == HAS_BEGIN || span->start >= span->end || span->exec ||
+	*begun = span->token == HAS_BEGIN || span->start >= span->end ||
 		 prefix->instant == span->end + 1 || chrome_is_open(s, span);
 	if (*begun)
 		return chrome_put_begins(s, st, span->thread, st->count, span->kernel, e);
@@ -195,8 +194,7 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 	char *p;
 
 	end.kept_size = 0; /* the B has it */
-	/* readers recognise by the exec that the call has not ended */
-	if (span->exec || chrome_is_open(s, span))
+	if (chrome_is_open(s, span))
 		return 0;
 	if (chrome_render_args(s, &end, leave, e))
 		return -1;
@@ -204,6 +202,9 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 	p = PUT(p, "{\"ph\":\"E\",");
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, span->end, counts_ticks(span->lane));
+	p = chrome_put_marks(s, p, span, true);
+	if (!p)
+		return error_no_memory(e);
 	chrome_put_args(s, p);
 	return 0;
 }

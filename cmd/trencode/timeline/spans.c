@@ -87,6 +87,7 @@ static int spans_pop(struct spans *s, const struct span_frame *f, struct span *s
 	span->type = f->type;
 	span->start = f->start;
 	span->token = f->token;
+	span->entered = f->location;
 	span->begun = true;
 	span->crossing = f->crossing;
 	span->kernel = f->kernel;

@@ -22,6 +22,7 @@ struct span {
 	const struct type *type;   /* the same; NULL unknown */
 	uint32_t thread;	   /* number of calls_thread */
 	uint32_t location, caller; /* numbers; 0 unknown */
+	uint32_t entered;	   /* location of its enter; 0 unknown, or a call with a number */
 	uint32_t level;		   /* number of calls open below */
 	uint32_t beside; /* number of calls open when it began: for a call with a number the
 			    thread's calls without one, and vice versa */
