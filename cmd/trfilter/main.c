@@ -2,6 +2,7 @@
 #include <getopt.h>
 
 #include "cmd/trfilter/run.h"
+#include "common/calls/snapshot_hooks.h"
 
 static int streams(const void *ctx)
 {
@@ -45,8 +46,10 @@ int main(int argc, char **argv)
 		error_print(&e);
 		status = program_failed(&common, &e);
 	} else {
-		if (!stage_open(&s, files, n, &common))
+		if (!stage_open(&s, files, n, &common)) {
+			s.snapshots = &snapshot_hooks_selective;
 			run_filter(&s, &o, &f, argc, argv);
+		}
 		status = stage_finish(&s);
 	}
 	filter_free(&f);

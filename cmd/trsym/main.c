@@ -8,6 +8,7 @@
 #include "cmd/trsym/add_symbols.h"
 #include "cmd/trsym/kallsyms.h"
 #include "cmd/trsym/report.h"
+#include "common/calls/snapshot_hooks.h"
 
 enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_REPORT, OPT_KALLSYMS };
 
@@ -104,8 +105,10 @@ int main(int argc, char **argv)
 	resolver.lines = settings.lines;
 	resolver.tables = tables_new(&(struct tables_options){settings.sysroot, kernel.symbols,
 							      settings.style, settings.lines});
-	if (stage_open(&stage, argv + optind, argc - optind, &common) ||
-	    stage_create(&stage, argc, argv))
+	if (stage_open(&stage, argv + optind, argc - optind, &common))
+		goto out;
+	stage.snapshots = &snapshot_hooks;
+	if (stage_create(&stage, argc, argv))
 		goto out;
 	if (!resolver.tables) {
 		stage_no_memory(&stage);

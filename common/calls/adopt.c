@@ -142,7 +142,8 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 		if (!field_call(&w->enter, &call) ||
 		    open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT)
 			return 0;
-		bad = calls_number_enter(c, &w->enter, call);
+		bad = c->nests ? calls_nested_enter(c, s, &w->enter, call)
+			       : calls_number_enter(c, &w->enter, call);
 	} else {
 		bad = w->frame.flags & SNAPSHOT_IN_KERNEL ? push_kernel(c, s, w) : push(c, s, w);
 		calls_set_limits(s);

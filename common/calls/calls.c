@@ -234,6 +234,7 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	bool left_out = calls_left_out(c, s);
 
 	drop_from(c, s, 0, LOST_DEPTH);
+	end_exec(s);
 	s->started = true;
 	s->implicit = !left_out ? n : f ? f->unseen : 0;
 	s->implicit_start = left_out && f ? f->since : e->time;
@@ -265,6 +266,9 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 		}
 		f.inner = true;
 		f.depth = next_depth(s);
+		/* the types of calls that have ended are no part of a snapshot */
+		if (!s->count && !s->implicit)
+			s->type = e->type;
 	} else {
 		s->type = e->type;
 		if (s->exec && !inside_exec(s, e))
@@ -328,6 +332,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		/* a task scheduled out on top of the call ends with it */
 		while ((t = top(s)) && t->inner)
 			lose(c, s, LOST_INNER);
+		end_exec(s);
 		if (!t || (s->nnumbered && t->numbered)) {
 			c->unmatched++;
 			return CALLS_NONE;
@@ -416,17 +421,20 @@ void calls_take_ends(struct calls *c)
 	for (uint32_t i = 0; i < c->dictionary->nfacts; i++) {
 		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
 		struct stack *s = i < c->size ? c->stacks[i] : NULL;
+		bool stale;
 
 		if (f && f->keeps_unseen &&
 		    (s ? is_first(c, s) : !c->adopted || !dictionary_started(c->dictionary, i)))
 			s = begin_unseen(c, i, f);
 		if (!f || !s)
 			continue;
+		/* open is of an earlier segment if the stack had rows since */
+		stale = f->last < s->last;
 		if (f->last > s->last) {
 			s->last = f->last;
 			s->lane = f->lane;
 		}
-		if (f->has_open)
+		if (f->has_open && !stale)
 			drop_from(c, s, f->open, LOST_DEPTH);
 	}
 }

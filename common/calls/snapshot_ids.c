@@ -9,6 +9,8 @@
 #include "common/calls/snapshot_maker_private.h"
 
 #define FIRST_ID 0x80000000u
+/* ids from here on are of other entries that a filter adds */
+#define END_ID 0xc0000000u
 
 static int note(struct snapshot_maker *m, uint32_t kind, uint32_t id)
 {
@@ -22,7 +24,7 @@ static int note(struct snapshot_maker *m, uint32_t kind, uint32_t id)
 		return -1;
 	k->id = ids;
 	ids[number] = id;
-	if (id >= FIRST_ID && id >= m->next_id)
+	if (id >= FIRST_ID && id < END_ID && id >= m->next_id)
 		m->next_id = id + 1;
 	return 0;
 }
@@ -91,18 +93,20 @@ uint32_t snapshot_lane_flags(void *maker, const struct lane_entry *e)
 {
 	const struct snapshot_maker *m = maker;
 	const struct dictionary *d = &m->dictionary;
+	uint32_t theirs = m->inside ? e->flags & (LANE_STARTED | LANE_CPU_STARTED) : 0;
 	struct lane l = {.flags = e->flags & ~(uint32_t)(LANE_STARTED | LANE_CPU_STARTED),
 			 .cpu = e->cpu,
 			 .tid = e->tid,
 			 .pid = e->pid};
 
-	for (uint32_t i = e->source ? 1 : 0; i < d->sources.count && !l.source; i++)
-		if (known(m, ENTRY_SOURCE, i) == e->source)
+	/* 0 is the unknown source; of others with that id the latest is of this stream */
+	for (uint32_t i = d->sources.count; i-- && !l.source;)
+		if (e->source ? known(m, ENTRY_SOURCE, i) == e->source : !i)
 			l.source = pool_at(&d->sources, i);
 	if (!l.source)
-		return 0;
-	return started_flags(m, dictionary_find_thread(d, &l, false),
-			     dictionary_find_thread(d, &l, true));
+		return theirs;
+	return theirs | started_flags(m, dictionary_find_thread(d, &l, false),
+				      dictionary_find_thread(d, &l, true));
 }
 
 /* Declare an entry of the writer's own again. */

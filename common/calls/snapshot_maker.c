@@ -304,6 +304,23 @@ static int begin_stream(struct snapshot_maker *m)
 	return 0;
 }
 
+/* Note which stacks have started, for the lanes that the segment declares. */
+static int note_started(struct snapshot_maker *m)
+{
+	for (uint32_t i = 0; i < m->calls.size; i++) {
+		const struct stack *s = m->calls.stacks[i];
+		struct maker_stack *t;
+
+		if (!s || !(s->started || (s->asks_lane && dictionary_started(&m->dictionary, i))))
+			continue;
+		t = stack_at(m, i);
+		if (!t)
+			return -1;
+		t->started = true;
+	}
+	return 0;
+}
+
 static int take_head(struct snapshot_maker *m, const struct block *b)
 {
 	uint32_t sequence = get_u32(b->payload + 4);
@@ -314,7 +331,11 @@ static int take_head(struct snapshot_maker *m, const struct block *b)
 	m->stream_id = stream_id;
 	dictionary_segment(&m->dictionary, !same);
 	m->next_id = 0;
-	return same ? 0 : begin_stream(m);
+	snapshot_segment(&m->snapshot);
+	if (same)
+		return note_started(m);
+	m->inside = sequence > 0;
+	return begin_stream(m);
 }
 
 static int take_dict(struct snapshot_maker *m, const struct block *b)
@@ -386,6 +407,7 @@ static int adopt(struct snapshot_maker *m)
 	struct snapshot_walk w;
 
 	if (!s->continues) {
+		m->inside = true;
 		snapshot_rows_free(m);
 		m->threads = 0;
 		if (m->first == UINT64_MAX)
@@ -418,12 +440,16 @@ int snapshot_maker_adopt(struct snapshot_maker *m, const struct block *b)
 {
 	const char *fault;
 
-	snapshot_segment(&m->snapshot);
-	m->snapshot.more = b->snapshot->continues;
 	fault = snapshot_read(&m->snapshot, &m->dictionary, b, READS_NO_VALUES);
 	if (fault)
 		return fault == EVENTS_NO_MEMORY ? no_memory(m) : 0;
 	return adopt(m) ? no_memory(m) : 0;
+}
+
+void snapshot_maker_miss(struct snapshot_maker *m)
+{
+	m->flags |= SNAPSHOT_APPROXIMATE;
+	m->writer->snapshot_due = true;
 }
 
 /* --- the maker --- */

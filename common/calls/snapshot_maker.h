@@ -26,5 +26,7 @@ void snapshot_maker_free(struct snapshot_maker *m);
 /* Adopt a snapshot block of the stream that a filter reads, whose ids are those of the stream that
  * it writes, in the place of all calls that are open. Returns 0, or -1 with the writer's error. */
 int snapshot_maker_adopt(struct snapshot_maker *m, const struct block *b);
+/* Mark the snapshot of the present segment as approximate: calls may be missing. */
+void snapshot_maker_miss(struct snapshot_maker *m);
 
 #endif

@@ -70,6 +70,7 @@ struct snapshot_maker {
 	uint64_t dict_bytes;	   /* of the declarations for the last snapshot */
 	uint64_t threads;	   /* stacks with a kept row, at most */
 	uint32_t flags;		   /* enum snapshot_flags of the next snapshot */
+	bool inside;		   /* the stream was not read from its beginning, or not whole */
 	uint64_t segments;	   /* of the stream, so far */
 	const struct block *block; /* the present one */
 	const void *tail;	   /* of its only row, where it is not among the rows; or NULL */

@@ -396,24 +396,6 @@ static int list_numbered(struct building *b)
 	return 0;
 }
 
-/* Note which stacks have started, for the lanes that the segment declares. */
-static int note_started(struct snapshot_maker *m)
-{
-	for (uint32_t i = 0; i < m->calls.size; i++) {
-		const struct stack *s = m->calls.stacks[i];
-		struct maker_stack *stacks;
-
-		if (!s || !(s->started || (s->asks_lane && dictionary_started(&m->dictionary, i))))
-			continue;
-		stacks = array_reach(m->stacks, &m->nstacks, i, sizeof(*stacks));
-		if (!stacks)
-			return -1;
-		m->stacks = stacks;
-		stacks[i].started = true;
-	}
-	return 0;
-}
-
 static void free_building(struct building *b)
 {
 	free(b->numbered);
@@ -441,7 +423,7 @@ int snapshot_write(struct snapshot_maker *m)
 
 	if (stacks < m->dictionary.nfacts)
 		stacks = m->dictionary.nfacts;
-	if (note_started(m) || list_numbered(&b))
+	if (list_numbered(&b))
 		no_memory(&b);
 	for (uint32_t i = 0; i < stacks && !b.bad; i++) {
 		const struct lane *lane = needs_record(&b, i);

@@ -171,6 +171,27 @@ static void take_end(struct stage *s)
 	}
 }
 
+/* Prepare to write snapshots, if the stream has several segments. */
+static int make_snapshots(struct stage *s, const struct head *h)
+{
+	if (!s->snapshots || s->maker || !(h->flags & HEAD_SEGMENTED))
+		return 0;
+	s->maker = s->snapshots->make(&s->out);
+	return s->maker ? 0 : stage_no_memory(s);
+}
+
+/* Write a snapshot in the place of one of the input, of which this is the last block. */
+static int replace_snapshot(struct stage *s, const struct block *b)
+{
+	if (!s->maker)
+		return 0;
+	if (b->snapshot && s->snapshots->adopt(s->maker, b))
+		return stage_fail(s, &s->out.error);
+	if (get_u32(b->payload + 16) & SNAPSHOT_MORE)
+		return 0;
+	return writer_flush(&s->out) || writer_snapshot(&s->out) ? stage_fail(s, &s->out.error) : 0;
+}
+
 int stage_forward_plain(struct stage *s, const struct block *b, const struct head *head,
 			const struct end *end)
 {
@@ -179,6 +200,8 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 	switch (b->kind) {
 	case BLOCK_HEAD:
 		s->head_sent = true;
+		if (make_snapshots(s, head))
+			return -1;
 		if (writer_pass_head(&s->out, head))
 			return stage_fail(s, &s->out.error);
 		return 0;
@@ -191,6 +214,7 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 	case BLOCK_EVENTS:
 	case BLOCK_DICT:
 	case BLOCK_META: break;
+	case BLOCK_SNAPSHOT: return replace_snapshot(s, b);
 	default:
 		if (!(b->flags & BLOCK_MAY_COPY))
 			return 0;
@@ -227,7 +251,9 @@ static void count(struct stage *s, const struct block *b)
 /* Remove malformed values from a block whose rows were read and checked. */
 static int drop_bad_values(struct stage *s, struct block *b)
 {
-	int64_t dropped = bad_values_drop(&s->bad_values, b, s->in.reads_values);
+	/* a snapshot that is not adopted has rows of earlier segments, which were read there */
+	struct block *rows = b->kind == BLOCK_SNAPSHOT && b->snapshot ? &b->snapshot->rows : b;
+	int64_t dropped = bad_values_drop(&s->bad_values, rows, s->in.reads_values);
 
 	if (!dropped)
 		return 0;
@@ -296,12 +322,23 @@ int stage_rows(struct stage *s, struct block *b)
 	return -1;
 }
 
+/* Pass a block on that the maker of snapshots must read. */
+static int pass_read(struct stage *s, struct block *b)
+{
+	if (!reader_load(&s->in, b))
+		return stage_rows(s, b) ? 0 : stage_forward_plain(s, b, NULL, NULL);
+	input_failed(s);
+	return s->stopped ? -1 : 0;
+}
+
 int stage_pass(struct stage *s, struct block *b)
 {
 	struct error e;
 
 	if (s->rewrite)
 		return stage_forward(s, b, NULL, NULL);
+	if (s->maker)
+		return pass_read(s, b);
 	if (!reader_pass(&s->in, b, &s->out, &e))
 		return 0;
 	if (e.what[0])
@@ -346,6 +383,8 @@ int stage_finish(struct stage *s)
 	buffer_free(&s->input_errors);
 	if (s->output_open && output_close(&s->output, s->status, &e))
 		stage_fail(s, &e);
+	if (s->maker)
+		s->snapshots->free(s->maker);
 	if (s->filter)
 		writer_free(&s->out);
 	return s->status;

@@ -51,6 +51,8 @@ struct stage {
 	uint64_t lost, gaps;		     /* events lost by recorders; gap rows; of all inputs */
 	bool lost_more;			     /* more were lost than counted (END_LOST_MORE) */
 	const struct stage_rewrite *rewrite; /* NULL: blocks are passed on unchanged */
+	const struct snapshot_hooks *snapshots; /* NULL: the program makes none */
+	struct snapshot_maker *maker;		/* from the first stream of several segments on */
 	bool head_sent;
 	bool holds;	      /* a filter that queues blocks and passes all on by stage_forward */
 	bool stopped;	      /* this program failed: it reads and passes on no more */

@@ -119,6 +119,24 @@ void entry_get_member(const uint8_t *p, struct member_entry *m)
 	*m = (struct member_entry){get_u32(p), get_u64(p + 8), get_u64(p + 16)};
 }
 
+void entry_get_lane(const uint8_t *p, struct lane_entry *e)
+{
+	*e = (struct lane_entry){.source = get_u32(p),
+				 .clock = get_u32(p + 4),
+				 .buffer = get_u32(p + 8),
+				 .comm = get_u32(p + 12),
+				 .flags = get_u32(p + 16),
+				 .cpu = (int32_t)get_u32(p + 20),
+				 .tid = (int32_t)get_u32(p + 24),
+				 .pid = (int32_t)get_u32(p + 28),
+				 .ppid = (int32_t)get_u32(p + 32)};
+}
+
+void entry_set_lane_flags(uint8_t *p, const struct lane_entry *e, uint32_t started)
+{
+	put_u32(p + 16, (e->flags & ~(uint32_t)(LANE_STARTED | LANE_CPU_STARTED)) | started);
+}
+
 void entry_put_thread(uint8_t *p, const struct thread_entry *t)
 {
 	put_u32(p, t->lane);

@@ -97,6 +97,10 @@ int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void
 void entry_put_thread(uint8_t *p, const struct thread_entry *t);
 void entry_get_thread(const uint8_t *p, struct thread_entry *t);
 
+/* Decode a lane; replace its LANE_STARTED and LANE_CPU_STARTED. */
+void entry_get_lane(const uint8_t *p, struct lane_entry *e);
+void entry_set_lane_flags(uint8_t *p, const struct lane_entry *e, uint32_t started);
+
 /* Encode a type into TYPE_HEAD bytes and a field into FIELD_SIZE bytes. Reserved bytes are
  * unchanged. */
 void entry_put_type(uint8_t *p, const struct type_entry *t);

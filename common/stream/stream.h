@@ -22,6 +22,7 @@ enum {
 	FIELD_SIZE = 32,
 	DEFINITION_HEAD = 16, /* u32 name, u16 kind, u16 flags, u32 members, u32 native id */
 	MEMBER_SIZE = 24,     /* u32 name, u32 zero, u64 low, u64 high */
+	LANE_SIZE = 40,
 	THREAD_SIZE = 32,
 	NARROW_ROW = 8,
 	WIDE_ROW = 16,

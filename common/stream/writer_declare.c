@@ -68,12 +68,11 @@ static int declare_references(struct writer *w, size_t entry, const struct refer
 /* Set the flags of a lane that are for the present segment. */
 static void set_lane_flags(struct writer *w, uint32_t id)
 {
-	uint8_t *p = w->arena.data + w->entries[ENTRY_LANE].entry[id].offset + 16;
+	uint8_t *p = w->arena.data + w->entries[ENTRY_LANE].entry[id].offset;
 	struct lane_entry e;
 
-	writer_lane_of(w, id, &e);
-	put_u32(p, (e.flags & ~(uint32_t)(LANE_STARTED | LANE_CPU_STARTED)) |
-			   w->snapshots.lane_flags(w->snapshots.ctx, &e));
+	entry_get_lane(p, &e);
+	entry_set_lane_flags(p, &e, w->snapshots.lane_flags(w->snapshots.ctx, &e));
 }
 
 int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
@@ -394,17 +393,7 @@ bool writer_lane_used(const struct writer *w, uint32_t lane)
 
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e)
 {
-	const uint8_t *p = declared(w, ENTRY_LANE, lane);
-
-	*e = (struct lane_entry){.source = get_u32(p),
-				 .clock = get_u32(p + 4),
-				 .buffer = get_u32(p + 8),
-				 .comm = get_u32(p + 12),
-				 .flags = get_u32(p + 16),
-				 .cpu = (int32_t)get_u32(p + 20),
-				 .tid = (int32_t)get_u32(p + 24),
-				 .pid = (int32_t)get_u32(p + 28),
-				 .ppid = (int32_t)get_u32(p + 32)};
+	entry_get_lane(declared(w, ENTRY_LANE, lane), e);
 }
 
 void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,

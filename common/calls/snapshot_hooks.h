@@ -1,0 +1,17 @@
+/*
+ * snapshot_hooks.h - snapshots of a filter, which makes them from the rows that it passes on
+ *
+ *     stage.snapshots = &snapshot_hooks;       after stage_open
+ */
+#ifndef TR_CALLS_SNAPSHOT_HOOKS_H
+#define TR_CALLS_SNAPSHOT_HOOKS_H
+
+#include "common/stream/writer.h"
+
+/* Of a filter that passes on all rows. */
+extern const struct snapshot_hooks snapshot_hooks;
+/* Of a filter that leaves out rows of calls: it adopts no calls, as it does not know which of them
+ * it would have kept, and marks its snapshots as approximate instead. */
+extern const struct snapshot_hooks snapshot_hooks_selective;
+
+#endif
