@@ -55,8 +55,7 @@ static int check_clocks(struct encoding *en, struct clocks *clocks, const struct
 	return clocks_check(clocks, TICK_HINT, e);
 }
 
-static int take_events(struct encoding *en, struct calls *calls, const struct block *b,
-		       struct error *e)
+static int take_events(struct encoding *en, const struct block *b, struct error *e)
 {
 	int (*take)(struct encoding *, const struct event *, struct error *) = en->encoder->event;
 	struct events it;
@@ -67,8 +66,8 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
-		if (calls)
-			calls_feed(calls, &ev, &done);
+		if (en->calls)
+			en->result = calls_feed(en->calls, &ev, &done);
 		if (__builtin_expect(ev.type->kind == KIND_DROP, 0) && !en->encoder->drops)
 			continue;
 		if (en->options->tick)
@@ -76,7 +75,7 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 		if (take(en, &ev, e))
 			return -1;
 	}
-	if (calls && calls->out_of_memory)
+	if (en->calls && en->calls->out_of_memory)
 		return error_no_memory(e);
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
@@ -160,8 +159,7 @@ static int encode_begin_late(struct stage *s, struct encoding *en, struct error 
 }
 
 static int take_block(struct stage *s, struct encoding *en, struct known_metas *known,
-		      struct calls *calls, struct clocks *clocks, const struct block *b,
-		      struct error *e)
+		      struct clocks *clocks, const struct block *b, struct error *e)
 {
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && b->kind != BLOCK_EVENTS)
@@ -178,8 +176,7 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(s, en, known, b, e);
-	case BLOCK_EVENTS:
-		return check_clocks(en, clocks, b, e) || take_events(en, calls, b, e) ? -1 : 0;
+	case BLOCK_EVENTS: return check_clocks(en, clocks, b, e) || take_events(en, b, e) ? -1 : 0;
 	}
 	return 0;
 }
@@ -211,15 +208,15 @@ static void encode_run(struct stage *s, struct encoding *en)
 	struct error e;
 	struct block b;
 
+	calls_init(&calls, en->dictionary);
+	en->calls = en->encoder->counts_calls ? &calls : NULL;
 	if (!en->encoder->conversion && encode_begin(en, &e)) {
 		stage_fail(s, &e);
 		return;
 	}
-	calls_init(&calls, en->dictionary);
 	s->in.reads_values = READS_ALL;
 	while (stage_next(s, &b))
-		if (take_block(s, en, &known, en->encoder->counts_calls ? &calls : NULL, &clocks,
-			       &b, &e)) {
+		if (take_block(s, en, &known, &clocks, &b, &e)) {
 			stage_fail(s, &e);
 			break;
 		}

@@ -8,6 +8,7 @@
 #define TR_TRENCODE_ENCODER_H
 
 #include "cmd/trencode/apitrace/pack.h"
+#include "common/calls/calls.h"
 #include "common/cli/stage.h"
 #include "common/util/text.h"
 
@@ -48,7 +49,11 @@ struct encoding {
 	struct text *text;  /* output of ENCODER_TEXT */
 	struct output *out; /* output of ENCODER_FILE */
 	bool begun, events; /* begin was called; events were read */
-	void *state;	    /* the encoder's data */
+	/* of an encoder with counts_calls: the open calls, and what the event did to them; begin
+	   may set data_size and on_lost */
+	struct calls *calls;
+	enum calls_result result;
+	void *state; /* the encoder's data */
 };
 
 /* One target format. */

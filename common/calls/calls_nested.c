@@ -29,18 +29,22 @@ void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f
 
 int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, uint32_t call)
 {
-	struct numbered_call n = {
-		.lane = e->lane, .type = e->type, .thread = s->number, .frame = s->count};
 	struct frame f = {.start = e->time, .location = e->location, .begun = true};
 	uint32_t source = e->lane->source->number;
+	struct numbered_call *n;
 	uint64_t index;
 
 	f.depth = s->count ? s->frames[s->count - 1].depth : s->implicit - 1;
 	if (open_calls_take(&c->open, source, call, &index))
 		c->numbered[index].replaced = true;
-	/* a free slot or a new one */
-	f.numbered = (uint32_t)(c->numbered_free ? c->numbered_free : c->nnumbered + 1);
-	if (calls_number_open(c, source, call, &n) || !calls_push(c, s, &f))
+	n = calls_number_new(c, source, call);
+	if (!n)
+		return -1;
+	n->lane = e->lane;
+	n->thread = s->number;
+	n->frame = s->count;
+	f.numbered = (uint32_t)(n - c->numbered) + 1;
+	if (!calls_push(c, s, &f))
 		return -1;
 	s->nnumbered++;
 	c->data = calls_data(c, s, s->count - 1);

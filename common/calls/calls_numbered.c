@@ -27,8 +27,7 @@ static int numbered_grow(struct calls *c)
 	return 0;
 }
 
-int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
-		      const struct numbered_call *open)
+struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call)
 {
 	struct numbered_call *n;
 	size_t index;
@@ -42,17 +41,17 @@ int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 		index = c->nnumbered++;
 	}
 	n = &c->numbered[index];
-	*n = *open;
 	n->number = call;
 	n->serial = ++c->numbered_serial;
+	n->replaced = false;
 	c->data = NULL;
 	if (c->data_size)
 		c->data = memset(calls_numbered_data(c, index), 0, c->data_size);
 	if (!open_calls_put(&c->open, source, call, index))
-		return 0;
+		return n;
 fail:
 	c->out_of_memory = true;
-	return -1;
+	return NULL;
 }
 
 /* Take a call out of the table. Its slot and its data are valid until the next enter. */
@@ -79,19 +78,23 @@ static void numbered_lose(struct calls *c, size_t index)
 
 int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
 {
-	struct numbered_call n = {.start = e->time,
-				  .lane = e->lane,
-				  .type = e->type,
-				  .location = e->location,
-				  .thread = calls_thread(e)};
 	uint32_t source = e->lane->source->number;
+	struct numbered_call *n;
 	uint64_t index;
 
 	if (c->nests)
-		return calls_nested_enter(c, c->stacks[n.thread], e, call);
-	if (open_calls_take(&c->open, source, call, &index))
+		return calls_nested_enter(c, c->stacks[calls_thread(e)], e, call);
+	if (__builtin_expect(open_calls_take(&c->open, source, call, &index), 0))
 		numbered_lose(c, index);
-	return calls_number_open(c, source, call, &n);
+	n = calls_number_new(c, source, call);
+	if (!n)
+		return -1;
+	n->start = e->time;
+	n->lane = e->lane;
+	n->type = e->type;
+	n->location = e->location;
+	n->thread = calls_thread(e);
+	return 0;
 }
 
 static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)

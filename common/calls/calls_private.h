@@ -177,9 +177,9 @@ enum calls_result calls_nested_leave(struct calls *c, struct stack *s, const str
 				     uint32_t call, struct call *done);
 /* Discard the calls with numbers on top of the call that a leave ends. */
 void calls_nested_clear(struct calls *c, struct stack *s, const struct event *leave);
-/* Store an open numbered call. */
-int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
-		      const struct numbered_call *n);
+/* Add a call to the table of open calls; the caller sets start, lane, type, location and thread.
+ * NULL: out of memory. */
+struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call);
 
 /* Parts of calls_finish: get the next call that is open in the kernel, or has a number. */
 bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done);

@@ -109,6 +109,20 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 	return 0;
 }
 
+static int apply_numbered(struct calls *c, const struct cut_op *op)
+{
+	struct numbered_call *n = calls_number_new(c, op->lane->source->number, op->depth);
+
+	if (!n)
+		return -1;
+	n->start = op->time;
+	n->lane = op->lane;
+	n->type = op->type;
+	n->location = op->location;
+	n->thread = op->lane->thread;
+	return 0;
+}
+
 int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 {
 	int bad = 0;
@@ -143,13 +157,7 @@ int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 		s->kernel_since = op->time;
 		s->passed = op->depth;
 		break;
-	case CUT_PUSH_NUMBERED:
-		return calls_number_open(c, op->lane->source->number, op->depth,
-					 &(struct numbered_call){.start = op->time,
-								 .lane = op->lane,
-								 .type = op->type,
-								 .location = op->location,
-								 .thread = op->lane->thread});
+	case CUT_PUSH_NUMBERED: return apply_numbered(c, op);
 	case CUT_LAST:
 		s->last = op->time;
 		s->lane = op->lane;

@@ -18,6 +18,7 @@ struct text_layout {
 	/* take a piece of a META block of the source; may be NULL */
 	int (*meta)(void *state, const struct source *source, const struct meta *m,
 		    struct error *e);
+	/* print an event, which en->calls has been fed; the data of a call are a pointer */
 	int (*event)(void *state, const struct event *ev, struct error *e);
 	int (*end)(void *state, struct error *e); /* may be NULL */
 	void (*free)(void *state); /* free what state refers to, also where begin failed */

@@ -22,6 +22,7 @@ static int layouts_begin(struct encoding *en, struct error *e)
 	/* report an error in -f before the input is read */
 	if (columns_parse(&columns, en->options->fields, e))
 		return -1;
+	en->calls->data_size = sizeof(void *);
 	en->state = calloc(1, sizeof(struct layouts));
 	if (!en->state)
 		return error_no_memory(e);

@@ -12,7 +12,7 @@
 
 #include "common/stream/field.h"
 #include "common/formats/apitrace.h"
-#include "common/calls/open_calls.h"
+#include "common/calls/calls.h"
 #include "cmd/trencode/text/layout.h"
 
 /* A part of the text of a call. */
@@ -23,33 +23,42 @@ struct piece {
 
 /* The text of an open call. */
 struct open_text {
-	struct open_text *next; /* next unused text */
+	struct open_text *next, *before; /* in its list */
 	struct buffer text;
 	struct piece *arguments; /* by index from 0 */
 	size_t capacity, count;
 	struct piece result, backtrace;
-	uint64_t flags, order;
+	uint64_t flags;
 	uint32_t source, call, location; /* numbers */
 	int32_t thread;
-	bool zero; /* the result is the number 0 */
+	bool zero;    /* the result is the number 0 */
+	bool printed; /* at the end of its trace */
 };
 
 struct text_apitrace {
 	struct text *out;
 	struct dictionary *dictionary;
-	struct open_calls open;
+	const struct encoding *encoding;
+	struct open_text *first, *last; /* of the open calls of the trace, by enter */
 	struct open_text *unused;
+	struct open_text *printed; /* calls that were open at the end of an earlier trace */
 	struct apitrace_locations locations;
 	struct buffer scratch, header;
-	uint64_t order;
 	struct apitrace_blobs *blobs;
-	bool all_calls, thread_ids, plain_octal;
+	bool all_calls, thread_ids, plain_octal, failed;
+	struct error error; /* if failed */
 };
+
+static void lose_call(void *ctx, struct stack *stack, const struct frame *f, void *data,
+		      enum calls_lost why);
 
 static int apitrace_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_apitrace *s = state;
 
+	s->encoding = en;
+	en->calls->on_lost = lose_call;
+	en->calls->on_lost_ctx = s;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->all_calls = en->options->all_calls;
@@ -64,29 +73,25 @@ static int apitrace_begin(void *state, const struct encoding *en, struct error *
 	return 0;
 }
 
-static void free_text(struct open_text *t)
+static void free_texts(struct open_text *t)
 {
-	if (!t)
-		return;
-	buffer_free(&t->text);
-	free(t->arguments);
-	free(t);
+	while (t) {
+		struct open_text *next = t->next;
+
+		buffer_free(&t->text);
+		free(t->arguments);
+		free(t);
+		t = next;
+	}
 }
 
 static void apitrace_free_state(void *state)
 {
 	struct text_apitrace *s = state;
-	uint64_t value;
 
-	while (open_calls_take_any(&s->open, &value))
-		free_text((struct open_text *)(uintptr_t)value);
-	open_calls_free(&s->open);
-	while (s->unused) {
-		struct open_text *t = s->unused;
-
-		s->unused = t->next;
-		free_text(t);
-	}
+	free_texts(s->first);
+	free_texts(s->unused);
+	free_texts(s->printed);
 	apitrace_locations_free(&s->locations);
 	buffer_free(&s->scratch);
 	buffer_free(&s->header);
@@ -310,93 +315,100 @@ static int apitrace_print_call(struct text_apitrace *s, struct open_text *t, boo
 	return 0;
 }
 
+/* Take a call out of the list of open calls. */
+static void unlink_text(struct text_apitrace *s, struct open_text *t)
+{
+	if (t->before)
+		t->before->next = t->next;
+	else
+		s->first = t->next;
+	if (t->next)
+		t->next->before = t->before;
+	else
+		s->last = t->before;
+}
+
 /* Print a call that is no longer open, and keep its memory for the next call. */
 static int finish_call(struct text_apitrace *s, struct open_text *t, bool incomplete,
 		       struct error *e)
 {
 	int bad = apitrace_print_call(s, t, incomplete, e);
 
+	unlink_text(s, t);
 	buffer_clear(&t->text);
 	t->next = s->unused;
 	s->unused = t;
 	return bad;
 }
 
+/* Print a call that never returns: in damaged data another call has its number. */
+static void lose_call(void *ctx, struct stack *stack, const struct frame *f, void *data,
+		      enum calls_lost why)
+{
+	struct text_apitrace *s = ctx;
+	struct open_text *t;
+
+	(void)stack;
+	(void)f;
+	(void)why;
+	memcpy(&t, data, sizeof t);
+	if (t && !t->printed && !s->failed)
+		s->failed = finish_call(s, t, true, &s->error);
+}
+
 static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint32_t call,
 			  struct error *e)
 {
-	struct open_text *t;
-	uint64_t value;
+	struct open_text *t = new_text(s);
 
-	/* in damaged data only: an open call with the same number never returns */
-	if (open_calls_take(&s->open, ev->lane->source->number, call, &value) &&
-	    finish_call(s, (struct open_text *)(uintptr_t)value, true, e))
-		return -1;
-	t = new_text(s);
 	if (!t)
 		return error_no_memory(e);
 	t->source = ev->lane->source->number;
 	t->call = call;
 	t->location = ev->location;
 	t->thread = ev->lane->tid;
-	t->order = s->order++;
-	if (take_details(s, t, ev)) {
-		free_text(t);
+	t->next = NULL;
+	t->before = s->last;
+	if (s->last)
+		s->last->next = t;
+	else
+		s->first = t;
+	s->last = t;
+	if (take_details(s, t, ev))
 		return values_error(s, e);
-	}
-	if (open_calls_put(&s->open, ev->lane->source->number, call, (uint64_t)(uintptr_t)t)) {
-		free_text(t);
-		return error_no_memory(e);
-	}
+	if (s->encoding->result != CALLS_ENTER) /* too many calls are open */
+		return finish_call(s, t, true, e);
+	memcpy(s->encoding->calls->data, &t, sizeof t);
 	return 0;
 }
 
-static int apitrace_leave(struct text_apitrace *s, const struct event *ev, uint32_t call,
-			  struct error *e)
+static int apitrace_leave(struct text_apitrace *s, const struct event *ev, struct error *e)
 {
 	struct open_text *t;
-	uint64_t value;
 
 	/* apitrace ignores leaves of calls that are not open */
-	if (!open_calls_take(&s->open, ev->lane->source->number, call, &value))
+	if (s->encoding->result != CALLS_LEAVE)
 		return 0;
-	t = (struct open_text *)(uintptr_t)value;
-	if (take_details(s, t, ev)) {
-		free_text(t);
-		return values_error(s, e);
-	}
-	return finish_call(s, t, false, e);
+	memcpy(&t, s->encoding->calls->data, sizeof t);
+	if (!t || t->printed)
+		return 0;
+	return take_details(s, t, ev) ? values_error(s, e) : finish_call(s, t, false, e);
 }
 
-static int by_order(const void *a, const void *b)
-{
-	const struct open_text *const *x = a, *const *y = b;
-
-	return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
-}
-
+/* Print the calls that are open at the end of a trace. */
 static int print_incomplete(struct text_apitrace *s, struct error *e)
 {
-	size_t n = open_calls_count(&s->open), got = 0;
-	struct open_text **all = n ? malloc(n * sizeof *all) : NULL;
-	uint64_t value;
-	int bad = 0;
+	struct open_text *t;
 
-	if (!n)
-		return 0;
-	if (!all)
-		return error_no_memory(e);
-	while (got < n && open_calls_take_any(&s->open, &value))
-		all[got++] = (struct open_text *)(uintptr_t)value;
-	open_calls_free(&s->open);
-	qsort(all, got, sizeof *all, by_order);
-	for (size_t i = 0; i < got; i++) {
-		if (!bad)
-			bad = apitrace_print_call(s, all[i], true, e);
-		free_text(all[i]);
+	while ((t = s->first)) {
+		if (apitrace_print_call(s, t, true, e))
+			return -1;
+		unlink_text(s, t);
+		t->printed = true;
+		t->next = s->printed;
+		s->printed = t;
 	}
-	free(all);
-	return bad;
+	return 0;
 }
 
 /* --- events --- */
@@ -443,11 +455,15 @@ static int apitrace_event(void *state, const struct event *ev, struct error *e)
 
 	if (ev->type->kind == KIND_GAP)
 		apitrace_print_gap(s, ev);
+	if (s->failed) {
+		*e = s->error;
+		return -1;
+	}
 	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
 		return 0;
 	if (ev->type->kind == KIND_ENTER)
 		return apitrace_enter(s, ev, call, e);
-	return ev->type->kind == KIND_LEAVE ? apitrace_leave(s, ev, call, e) : 0;
+	return ev->type->kind == KIND_LEAVE ? apitrace_leave(s, ev, e) : 0;
 }
 
 static int apitrace_end(void *state, struct error *e)
