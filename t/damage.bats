@@ -323,7 +323,7 @@ sweep() {
 	# a saved stream with damage in several segments
 	trdecode -q --segment 8K -o good "$DATA/uftrace/fib"
 	cp good bad
-	for at in 5000 9000 20000 30000 40000; do
+	for at in 12000 14000 25000 35000 47000; do
 		printf '\xff' | dd of=bad bs=1 seek=$at conv=notrunc status=none
 	done
 	for tool in trdecode trsym 'trfilter depth>=0' trstat trencode; do
