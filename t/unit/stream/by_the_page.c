@@ -242,6 +242,57 @@ static void page_events(struct page *pg, const uint8_t *p)
 		row = page_row(pg, p, row);
 }
 
+/* The name of a type of a record. */
+static void page_type(struct page *pg, uint32_t id)
+{
+	const struct page_entry *t = page_find(pg, 5, id);
+
+	if (t)
+		page_string(pg, page_u32(t->content + 4));
+	else
+		fprintf(pg->out, "-");
+}
+
+static void page_snapshot(struct page *pg, const uint8_t *p, uint32_t length)
+{
+	uint32_t threads = page_u32(p + 20), frames = page_u32(p + 24), gone = page_u32(p + 28),
+		 rows = page_u32(p + 36);
+	const uint8_t *t = p + 40, *f = t + (uint64_t)threads * page_number(p + 32, 2),
+		      *g = f + (uint64_t)frames * page_number(p + 34, 2),
+		      *r = g + (4 * (uint64_t)gone + 7) / 8 * 8;
+	uint64_t counted = pg->rows;
+
+	if (r + rows != p + length) {
+		pg->wrong = "the parts of a snapshot";
+		return;
+	}
+	fprintf(pg->out, "snapshot %llu %llu %u\n", (unsigned long long)page_number(p, 8),
+		(unsigned long long)page_number(p + 8, 8), page_u32(p + 16));
+	for (uint32_t i = 0; i < threads; i++, t += page_number(p + 32, 2)) {
+		const struct page_entry *l = page_find(pg, 4, page_u32(t));
+
+		fprintf(pg->out, "thread %d", l ? (int)page_u32(l->content + 24) : -1);
+		for (int k = 4; k < 64; k += 4)
+			if (k != 40 && k != 44)
+				fprintf(pg->out, " %u", page_u32(t + k));
+		page_type(pg, page_u32(t + 40));
+		page_type(pg, page_u32(t + 44));
+		fprintf(pg->out, "\n");
+		for (uint32_t k = 0; k < page_u32(t + 60); k++, g += 4)
+			page_location(pg, page_u32(g));
+	}
+	for (uint32_t i = 0; i < frames; i++, f += page_number(p + 34, 2))
+		fprintf(pg->out, "call %llu %llu %u %u\n", (unsigned long long)page_number(f, 8),
+			(unsigned long long)page_number(f + 8, 8), page_u32(f + 16),
+			page_u32(f + 20));
+	if (rows)
+		page_events(pg, r);
+	/* they are none of the segment */
+	if (pg->rows - counted != frames)
+		pg->wrong = "the rows of a snapshot";
+	pg->rows = counted;
+}
+
 static void page_forget(struct page *pg)
 {
 	for (int k = 0; k < 12; k++) {
@@ -301,6 +352,8 @@ static const char *page_stream(const uint8_t *p, size_t n, FILE *out)
 			page_dict(&pg, p, length);
 		if (kind == 3)
 			page_events(&pg, p);
+		if (kind == 6)
+			page_snapshot(&pg, p, length);
 		if (kind == 5 && page_number(p, 8) != pg.rows)
 			pg.wrong = "END counts other rows";
 		if (kind == 5 && (page_u32(p + 44) & 1) != (p + length == end))
@@ -313,7 +366,8 @@ static const char *page_stream(const uint8_t *p, size_t n, FILE *out)
 
 /* --- by common/ --- */
 
-#include "t/unit/stream.h"
+#include "common/stream/writer_private.h"
+#include "t/unit/random_trace.h"
 
 static void our_hex(FILE *out, const uint8_t *p, size_t n)
 {
@@ -367,18 +421,24 @@ static void our_values(FILE *out, const struct dictionary *d, const struct event
 	}
 }
 
-static void our_row(FILE *out, const struct dictionary *d, const struct event *ev)
+static void our_location(FILE *out, const struct dictionary *d, uint32_t location)
 {
-	const struct type *t = ev->type;
-	const struct location *p = dictionary_location(d, ev->location);
+	const struct location *p = dictionary_location(d, location);
 
-	fprintf(out, "%" PRIu64 " %u '%s' %u %u tid %d cpu %d '%s'", ev->time, ev->depth,
-		t->name.text, t->kind, t->native, ev->lane->tid, ev->lane->cpu,
-		ev->lane->comm.text);
 	if (p)
 		fprintf(out, " @%" PRIx64 " '%s'", p->address, p->name.text);
 	if (p && p->symbol)
 		fprintf(out, " %s:%u", p->symbol->name.text, p->symbol->line);
+}
+
+static void our_row(FILE *out, const struct dictionary *d, const struct event *ev)
+{
+	const struct type *t = ev->type;
+
+	fprintf(out, "%" PRIu64 " %u '%s' %u %u tid %d cpu %d '%s'", ev->time, ev->depth,
+		t->name.text, t->kind, t->native, ev->lane->tid, ev->lane->cpu,
+		ev->lane->comm.text);
+	our_location(out, d, ev->location);
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		size_t n;
 		const uint8_t *bytes = field_bytes(ev, &t->fields[i], &n);
@@ -390,6 +450,60 @@ static void our_row(FILE *out, const struct dictionary *d, const struct event *e
 	if (t->flags & TYPE_VALUES)
 		our_values(out, d, ev);
 	fprintf(out, "\n");
+}
+
+static void our_type(FILE *out, const struct type *t)
+{
+	if (t)
+		fprintf(out, "'%s'", t->name.text);
+	else
+		fprintf(out, "-");
+}
+
+static void our_u64(FILE *out, uint64_t n)
+{
+	fprintf(out, " %u %u", (uint32_t)n, (uint32_t)(n >> 32));
+}
+
+static void our_thread(FILE *out, const struct dictionary *d, const struct snapshot_walk *w)
+{
+	const struct snapshot_thread *t = &w->thread;
+
+	fprintf(out, "thread %d %u", w->lane->tid, t->flags);
+	our_u64(out, t->last);
+	our_u64(out, t->since);
+	our_u64(out, t->child);
+	our_u64(out, t->kernel_since);
+	fprintf(out, " %u %u %u %u", t->unseen, t->frames, t->base, t->gone);
+	our_type(out, w->type);
+	our_type(out, w->kernel_type);
+	fprintf(out, "\n");
+	for (uint32_t i = 0; i < t->gone; i++)
+		our_location(out, d, snapshot_gone(w, i));
+}
+
+static void our_snapshot(FILE *out, const struct dictionary *d, const struct snapshot *s)
+{
+	struct snapshot_walk w;
+	struct event e;
+
+	fprintf(out, "snapshot %" PRIu64 " %" PRIu64 " %u\n", s->head.first, s->head.latest,
+		s->head.flags);
+	for (snapshot_walk(&w, s); snapshot_next_thread(&w);) {
+		our_thread(out, d, &w);
+		while (snapshot_next_frame(&w))
+			;
+	}
+	for (snapshot_walk(&w, s); snapshot_next_thread(&w);)
+		while (snapshot_next_frame(&w))
+			fprintf(out, "call %" PRIu64 " %" PRIu64 " %u %u\n", w.enter.time,
+				w.frame.child, w.frame.depth, w.frame.flags);
+	for (snapshot_walk(&w, s); snapshot_next_thread(&w);)
+		while (snapshot_next_frame(&w)) {
+			e = w.enter;
+			e.time = 0;
+			our_row(out, d, &e);
+		}
 }
 
 static void our_stream(struct blob b, FILE *out)
@@ -405,6 +519,8 @@ static void our_stream(struct blob b, FILE *out)
 		if (bl.kind == BLOCK_EVENTS)
 			for (events_begin(&it, &bl); event_next(&it, &ev);)
 				our_row(out, &r.dictionary, &ev);
+		if (bl.kind == BLOCK_SNAPSHOT)
+			our_snapshot(out, &r.dictionary, &r.snapshot);
 	}
 	reader_close(&r);
 }
@@ -554,6 +670,15 @@ int main(int argc, char **argv)
 		make_rows(&m, 5000000000, 20000);
 		add_values(&m);
 		compare("many segments", make_end(&m));
+	}
+	random_snapshots = true;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		int fd = memfd_create("random", 0);
+
+		random_seed(seed);
+		random_trace(fd);
+		compare("snapshots", blob_of_fd(fd));
+		close(fd);
 	}
 	pages = example_of_page("man5/trstream.5");
 	is_u64(pages.size, ours.size, "size of the example in trstream(5)");
