@@ -77,3 +77,23 @@ filtered() {
 			"$DATA"/lttng/*.tar.gz "$RECORDED"/trace-cmd/i386-v6-fgraph.dat
 	done
 }
+
+@test "snapshots of trdecode: a reader that begins with any segment gets the events of the rest" {
+	local trace streams=()
+	for trace in "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/apitrace/threads.trace \
+		"$RECORDED"/{uftrace/kernel-sched,uftrace/lost,lttng-legacy/gen/gen-2.6-le32-align}; do
+		streams+=("$BATS_TEST_TMPDIR/${trace##*/}.trs")
+		trdecode -q --segment 4K -o "${streams[-1]}" "$trace"
+	done
+	python3 "$ROOT/t/tools/check_streams.py" segments "${streams[@]}"
+}
+
+@test "snapshots of filters: a reader that begins with any segment gets the events of the rest" {
+	local expression streams=()
+	for expression in 'depth < 3' 'name != "<563b729d7277>"' 'dur > 10us' 'kind == leave'; do
+		streams+=("$BATS_TEST_TMPDIR/${#streams[@]}.trs")
+		trdecode -q --segment 4K "$RECORDED/uftrace/kernel-sched" | trfilter -q "$expression" >"${streams[-1]}"
+	done
+	trdecode -q --segment 4K "$RECORDED/uftrace/lost" | trsym -q >"$BATS_TEST_TMPDIR/names.trs"
+	python3 "$ROOT/t/tools/check_streams.py" segments "${streams[@]}" "$BATS_TEST_TMPDIR/names.trs"
+}

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compare what reads trace streams: usage: check_streams.py reader|program MANIFEST [STREAM...]
-       check_streams.py same FILE...
+       check_streams.py same|segments FILE...
 
 reader   trstream.py gives the events and the status that the manifest has for each stream
 program  trencode does; it is known to differ for each STREAM, and must
 same     trstream.py and trencode give the same events and status for each stream FILE
+segments trstream.py gives the same events if it begins to read with any segment of the stream FILE
 A line for each stream that differs; the exit status is 1 if there is one.
 """
 import json
@@ -12,6 +13,7 @@ import os
 import subprocess
 import sys
 
+import trcalls
 import trstream
 
 COLUMNS = "+kind,self,caller,recursive,unfinished,group,module,input"
@@ -41,6 +43,33 @@ def by_reader(path):
         status = trstream.read_events(file.read(), lambda event: lines.append(comparable(json.dumps(event))),
                                       lambda message: None)
     return lines, status
+
+
+class SegmentReader(trstream.Reader):
+    """Notes the position of each segment and the number of events before it."""
+
+    def __init__(self, data):
+        self.lines, self.segments = [], []
+        output = trcalls.Events(lambda event: self.lines.append(comparable(json.dumps(event))))
+        super().__init__(data, output, lambda message: None)
+        self.read()
+
+    def begin_segment(self, digits):
+        self.segments.append((self.at, len(self.lines)))
+        super().begin_segment(digits)
+
+
+def check_segments(path):
+    """The messages about the segments of a stream."""
+    with open(path, "rb") as file:
+        data = file.read()
+    whole = SegmentReader(data)
+    if len(whole.segments) < 2:
+        yield f"{path}: has one segment"
+    for at, before in whole.segments[1:]:
+        differs = difference((SegmentReader(data[at:]).lines, 0), (whole.lines[before:], 0))
+        if differs:
+            yield f"{path}: segment at {at}: {differs}"
 
 
 def by_program(path):
@@ -76,11 +105,13 @@ def check_manifest(get, manifest, known):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("reader", "program", "same"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("reader", "program", "same", "segments"):
         sys.exit(__doc__)
     how, paths = sys.argv[1], sys.argv[2:]
     if how == "same":
         messages = [f"{path}: {text}" for path in paths if (text := difference(by_reader(path), by_program(path)))]
+    elif how == "segments":
+        messages = [message for path in paths for message in check_segments(path)]
     else:
         messages = list(check_manifest(by_reader if how == "reader" else by_program, paths[0], paths[1:]))
     for message in messages:
