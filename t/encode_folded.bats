@@ -34,7 +34,7 @@ folded() {
 		trencode -t folded x.trs 2>remarks >out
 		# trstat leaves calls without a return out, and their time where it was; the frames
 		# above 1024 others have no names
-		! grep -q 'over without a return\|more than 1024 frames' remarks || continue
+		! grep -q 'ended without a return\|more than 1024 frames' remarks || continue
 		awk <out '{
 			n = $NF; sub(/ [0-9]*$/, ""); sub(/.*;/, ""); self[$0] += n
 		} END { for (f in self) printf "%s\t%.0f\n", f, self[f] }' | sort >folded

@@ -146,7 +146,7 @@ string_table: "nanoseconds"'
 	done
 }
 
-@test "calls over without a return are closed, or dropped, and counted" {
+@test "calls that ended without a return are closed, or dropped, and counted" {
 	stream "$U/longjmp"
 	for t in callgrind pprof folded; do
 		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"

@@ -84,7 +84,7 @@ load tables
 	trstat -q -F tsv -g stack -a self fib.trs | awk -F '\t' 'NR > 1 && $2 > 0 { print $1, $2 }' | sort | diff folded -
 	for recording in forkexec signal longjmp exit-mid threads deep-default; do
 		trdecode "$RECORDED/uftrace/$recording" | trsym >r.trs
-		# tables leave out calls that are over without a return; forkexec has open ones as well
+		# tables leave out calls that are ended without a return; forkexec has open ones as well
 		unclosed=close
 		[[ $recording != longjmp ]] || unclosed=drop
 		trencode -q -t folded --unclosed=$unclosed r.trs | sort >folded
