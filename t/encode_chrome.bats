@@ -428,6 +428,12 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 	grep -q '"ph":"b","cat":"kernel"' x.json
 	trdecode -q x.json >again.trs
 	diff <(tables x.trs name caller,name) <(tables again.trs name caller,name)
+	# without the calls around them the calls in the kernel still count
+	trfilter -q 'name =~ "^handle_mm_fault|^irq_|^lock_mm"' x.trs >y.trs
+	trencode -q -t chrome -o y.json y.trs
+	trdecode -q y.json >again.trs
+	diff <(tables y.trs name caller,name) <(tables again.trs name caller,name)
+	[ "$(sums=count tables y.trs name | grep -c '^handle_mm_fault')" = 1 ]
 	# a category of this name in other files is one like others
 	echo '[{"ph":"X","name":"f","cat":"kernel","pid":1,"ts":1,"dur":2},{"ph":"X","name":"g","cat":"kernel","pid":1,"ts":1.5,"dur":1}]' >y.json
 	trdecode y.json | tee y.trs | trencode -t chrome -o y.json

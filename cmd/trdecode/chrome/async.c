@@ -72,11 +72,6 @@ static int async_row(struct chrome *c, uint32_t thread, uint64_t time, enum type
 
 /* --- open calls --- */
 
-static bool is_kernel(const struct chrome *c, const struct chrome_record *r)
-{
-	return chrome_is_kernel(c, r->category) && !is_legacy(r->phase);
-}
-
 static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
 {
 	static const struct siphash_key key = {0x63, 0x68};
@@ -170,7 +165,8 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 				     .location = location};
 	if (async_put(c, key, index))
 		return -1;
-	if (is_kernel(c, r)) {
+	open->kernel = !is_legacy(r->phase) && chrome_in_kernel(c, r);
+	if (open->kernel) {
 		open->level = c->threads[r->thread].kernel_level++;
 		return async_kernel(c, r, open, time, values);
 	}
@@ -202,7 +198,6 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 	uint64_t key = key_of(c, r), index = 0;
 	struct chrome_open open;
 	size_t head, *at, *list, ended;
-	bool kernel;
 
 	async_take(c, key, &index);
 	head = (size_t)index;
@@ -214,16 +209,15 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 	ended = *at;
 	open = c->open[ended - 1];
 	*at = open.below;
-	kernel = is_kernel(c, r);
-	list = r->unfinished && !kernel ? &c->open_unfinished : &c->open_free;
+	list = r->unfinished && !open.kernel ? &c->open_unfinished : &c->open_free;
 	c->open[ended - 1].below = *list;
 	*list = ended;
 	if (head && async_put(c, key, head))
 		return -1;
-	c->threads[open.thread].kernel_level -= kernel;
+	c->threads[open.thread].kernel_level -= open.kernel;
 	if (r->unfinished)
 		return 0;
-	if (kernel)
+	if (open.kernel)
 		return async_kernel(c, r, &open, time, values);
 	return async_row(c, open.thread, time, KIND_LEAVE, r, open.call, open.location, open.name,
 			 values);

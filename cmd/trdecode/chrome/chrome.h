@@ -65,6 +65,7 @@ struct chrome_open {
 			  element; 0 none */
 	uint32_t call; /* number of the call in the stream */
 	uint32_t thread, name, location;
+	bool kernel;	/* in the kernel */
 	uint32_t level; /* in the kernel: number of the thread's calls there below */
 };
 
@@ -240,10 +241,11 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t);
 
 int chrome_row(struct chrome *c, const struct chrome_row *r);
 
-/* Test for a call in the kernel. */
-static inline bool chrome_is_kernel(const struct chrome *c, uint32_t category)
+/* Test for a call in the kernel that begins inside another call of its thread. Filters may leave
+ * that call out; the stream counts no calls in the kernel outside of others. */
+static inline bool chrome_in_kernel(const struct chrome *c, const struct chrome_record *r)
 {
-	return c->kernel && category == c->kernel;
+	return c->kernel && r->category == c->kernel && c->threads[r->thread].level;
 }
 
 /* Write all rows up to and including a time, and set *next to the time of the next row. */

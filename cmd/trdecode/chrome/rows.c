@@ -189,7 +189,7 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 				   .name = name,
 				   .leave_name = name != r->name ? r->name : 0,
 				   .category = r->category,
-				   .kernel = chrome_is_kernel(c, r->category),
+				   .kernel = chrome_in_kernel(c, r),
 				   .unfinished = complete && r->unfinished};
 	f->level = (*level_of(t, f))++;
 	if (!f->location)
