@@ -49,6 +49,15 @@ static inline bool filter_holds(struct filter *f, const struct event *e)
 }
 bool filter_out_of_memory(const struct filter *f);
 
+/* Returns true if filter_ends may return flags. */
+static inline bool filter_any_ended(const struct filter *f, const struct pairing *range)
+{
+	for (size_t i = 0; i < f->nparts; i++)
+		if (f->parts[i].pairing.ended)
+			return true;
+	return range && range->ended;
+}
+
 struct time_range;
 /* Returns flags (row_state.h) for the calls that are kept and ended without a leave at the rows
  * since the last call. */

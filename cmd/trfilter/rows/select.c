@@ -184,6 +184,7 @@ static int keep_any(struct select *s, const struct block *b, struct kept *k)
 {
 	struct events it;
 	struct event e;
+	const struct pairing *range = s->time_range ? &s->time_range->pairing : NULL;
 	uint8_t flags;
 
 	for (events_begin(&it, b); !select_done(s) && event_next(&it, &e);) {
@@ -195,8 +196,11 @@ static int keep_any(struct select *s, const struct block *b, struct kept *k)
 						  : s->says == KEEP;
 			keep = keep != s->invert;
 		}
-		flags = drop ? filter_drop(s->filter, s->time_range, s->invert, &e)
-			     : filter_ends(s->filter, s->time_range, s->invert);
+		flags = 0;
+		if (__builtin_expect(drop, 0))
+			flags = filter_drop(s->filter, s->time_range, s->invert, &e);
+		else if (__builtin_expect(filter_any_ended(s->filter, range), 0))
+			flags = filter_ends(s->filter, s->time_range, s->invert);
 		flags &= keep ? ROW_ENDS_INNER : ROW_ENDS_ANY;
 		if (flags && select_end(s, k, flags | (keep ? ROW_KEEP : ROW_DROP)))
 			return -1;
