@@ -236,3 +236,14 @@ said() {
 		$check "$line" >/dev/null 2>errors </dev/null || fail "$line: $(cat errors)"
 	done <examples
 }
+
+@test "--strict: events that the recorder lost are damage" {
+	local lost="$BATS_TEST_TMPDIR/lost.trs"
+	trdecode -q "$DATA/ctf/lost.tar.gz" >"$lost"
+	trfilter 1 "$lost" >plain
+	run -1 --separate-stderr trfilter --strict -o strict 1 "$lost"
+	[[ $stderr == "trfilter: the recorder lost "*" (--strict)" ]]
+	# but for the command lines in the heads
+	cmp <(trencode -t ndjson plain) <(trencode -t ndjson strict)
+	trdecode -q "$DATA/uftrace/fib" | trfilter --strict -c 1
+}

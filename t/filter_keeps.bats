@@ -175,6 +175,39 @@ limits_unchanged() {
 	done
 }
 
+# In each line a condition that is true of the calls of <0>, or of none of them after a '!'.
+unseen_conditions() {
+	cat <<-'END'
+		dur > 1us
+		tid == 2004 && dur >= 1
+		dur >= 1 && tid == 2004
+		!dur > 1s
+		!tid == 2004 && dur > 1s
+		!!(dur > 1us)
+		dur > 1us || name == "main"
+		name == "<0>" && has(dur)
+		dur >= 0 && name != "nosuch"
+		!!has(dur)
+	END
+}
+
+@test "calls without any event are kept by a condition or by its inverse" {
+	local line inverse condition got
+	decode "$DATA/uftrace/jumps" jumps.trs
+	trstat -q -F tsv -a total,count,max jumps.trs | grep '^<0>' >want
+	[[ -s want ]]
+	while read -r line; do
+		condition=${line#!} inverse=()
+		[[ $line != !* ]] || inverse=(-v)
+		trfilter -q "${inverse[@]}" "$condition" jumps.trs | trstat -q -F tsv -a total,count,max | grep '^<0>' |
+			diff want - || fail "$line"
+		[[ $line == !* ]] || inverse=(-v)
+		[[ $line != !* ]] || inverse=()
+		got=$(trfilter -q "${inverse[@]}" "$condition" jumps.trs | trfilter -q 1 | trstat -q -F tsv -a total,count,max)
+		[[ $got != *'<0>'* ]] || fail "not $line"
+	done < <(unseen_conditions)
+}
+
 same_calls() {
 	# the rows of calls alone: other events have no duration
 	trfilter -q 'dur >= 0' "$1" | numbers tid,name >kept.tsv

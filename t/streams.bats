@@ -72,7 +72,7 @@ filtered() {
 @test "filtered streams: the independent reader gives the events of ndjson" {
 	local condition
 	cd "$RECORDED/uftrace"
-	for condition in 'name == "longjmp"' 'name !~ "^[a-m]"' 'children > 0' 'depth == 2'; do
+	for condition in 'name == "longjmp"' 'name !~ "^[a-m]"' 'dur > 1us' 'children > 0' 'depth == 2'; do
 		filtered "$condition" "$DATA"/uftrace/{fib,jumps} forkexec longjmp lost bad-rec-magic kernel-sched \
 			"$DATA"/lttng/*.tar.gz "$RECORDED"/trace-cmd/i386-v6-fgraph.dat
 	done

@@ -20,6 +20,7 @@ enum {
 	KEY_DROP,
 	KEY_SCRUB,
 	KEY_KEY,
+	KEY_STRICT,
 };
 
 const struct option_row settings_rows[] = {
@@ -47,6 +48,7 @@ const struct option_row settings_rows[] = {
 	 "put pseudonyms in the place of names, args or paths,\nor of several, as in names,paths",
 	 NULL},
 	{KEY_KEY, "key", "TEXT", "the same TEXT gives the same pseudonyms", NULL},
+	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is understood and what may be asked", NULL},
 	{0},
 };
@@ -105,6 +107,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	switch (key) {
 	case 'v': s->invert = true; break;
 	case 'c': s->count = true; break;
+	case KEY_STRICT: s->strict = true; break;
 	case KEY_EXPLAIN: s->explain = true; break;
 	case KEY_CALLERS: s->callers = true; break;
 	case 'D': return number("-D", arg, &s->depth, e);

@@ -10,7 +10,7 @@
 #include "cmd/trfilter/rewrite/rewrite.h"
 
 struct settings {
-	bool invert, count, explain, callers;
+	bool invert, count, explain, callers, strict;
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
 	bool within_unit; /* the time of --within has a unit */

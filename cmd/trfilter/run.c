@@ -122,6 +122,21 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		context_free(context);
 }
 
+/* Report the events that the recorder lost, which are damage with --strict. */
+static void report_lost(struct stage *s)
+{
+	char message[80] = "the recorder lost " LOST_MORE " (--strict)";
+
+	if (!s->lost && !s->lost_more)
+		return;
+	if (!s->lost_more)
+		snprintf(message, sizeof message, "the recorder lost %" PRIu64 " events (--strict)",
+			 s->lost);
+	if (!s->options->quiet)
+		warn(NULL, NO_OFFSET, "%s", message);
+	s->status = status_worse(s->status, STATUS_DAMAGED);
+}
+
 /* Open the output. The stream's head gets the command line, unless the line may contain what is
  * scrubbed. */
 static int create_output(struct stage *s, struct settings *o, int argc, char **argv)
@@ -170,6 +185,8 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
+	if (o->strict)
+		report_lost(s);
 	time_range_report(&o->time_range, s->options->quiet);
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);

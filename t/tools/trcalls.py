@@ -1,5 +1,6 @@
 """Pairs the rows of a stream by the section CALLS of trstream(5), and makes the events of trencode(1), ROWS."""
 import struct
+from types import SimpleNamespace
 
 import trvalues
 from trvalues import text
@@ -132,9 +133,11 @@ class Stack:
         self.since = self.unseen = 0
         self.last = self.open = None
         self.unseen_count = False
+        self.lane = None  # of the last THREAD
 
     def thread(self, entry):
         """What a filter recorded."""
+        self.lane = entry.lane
         if entry.flags & LEFT_OUT:
             self.left_out = True
         if entry.flags & OUTSIDE:
@@ -401,6 +404,9 @@ class Events:
 
     def end_stack(self, stack):
         last = max(self.last.get(stack.key, 0), stack.last or 0)
+        if stack.unseen_count and not stack.begun:
+            row = SimpleNamespace(lane=stack.lane, type=SimpleNamespace(name=b"", group=b""))
+            stack.calls = [Frame(depth, row, stack.since, seen=False) for depth in range(stack.unseen)]
         stack.charge(last)
         for calls in (stack.kernel, stack.calls):
             if any(frame.exec for frame in calls):

@@ -178,32 +178,53 @@ static int end_stream(struct call_filter *w, struct error *e)
 	return 0;
 }
 
-/* Returns true if the condition is true for the calls of a stack that have neither an enter nor
- * a leave. Of these calls only the duration is known. */
-static bool keeps_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
+/* Decide a call that has neither an enter nor a leave, by its thread, depth and duration. */
+static bool keeps_unseen_call(struct call_filter *w, uint32_t thread, struct open_frame *f)
 {
-	bool keeps = s->count && !w->time_range && needs_measure(w->filter->tree, ASK_DURATION);
+	const struct type type = {
+		.kind = KIND_ENTER,
+		.flags = TYPE_DEPTH,
+		.name = dictionary_text(w->filter->evaluation.dictionary, "<0>", 3)};
+	const struct event e = {
+		.lane = f->lane, .type = &type, .time = f->start, .depth = f->depth};
 
-	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++) {
-		struct open_frame *f = &s->frames[i];
-		const struct event e = {.lane = f->lane};
+	call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
+	w->info.has_caller = false;
+	w->info.node = 0;
+	w->info.stack = NULL;
+	f->answer = call_filter_ask(w, DECIDE_ENTER, &e, f);
+	w->info.ended = true;
+	if (f->answer == ANSWER_LATER)
+		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
+	w->info.stack = call_filter_stack_text;
+	return f->level < w->max_depth &&
+	       call_filter_of_row(w, f->answer, true, true) == ANSWER_YES;
+}
 
-		call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
-		w->info.ended = true;
-		keeps = f->level < w->max_depth &&
-			call_filter_of_row(w, call_filter_ask(w, DECIDE_NEVER, &e, f), true,
-					   true) == ANSWER_YES;
-	}
-	return keeps;
+/* Decide the calls of a stack that have neither an enter nor a leave, all at once. */
+static void decide_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
+{
+	struct thread_end *t = &w->ends.threads[thread];
+	bool keeps = true;
+
+	t->unseen = t->rejects = false;
+	if (w->time_range || w->filter->by_kind || !s->count || !s->frames[0].unseen ||
+	    !needs_measure(w->filter->tree, ASK_DURATION))
+		return;
+	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++)
+		keeps = keeps_unseen_call(w, thread, &s->frames[i]);
+	t->unseen = keeps;
+	t->rejects = !keeps;
 }
 
 /* End a segment, or the input. */
-static int end_segment(struct call_filter *w, struct error *e)
+static int end_segment(struct call_filter *w, bool last, struct error *e)
 {
 	for (uint32_t i = 0; i < w->ends.nthreads && 2 * (size_t)i < w->frames.size; i++) {
 		const struct frame_stack *s = &w->frames.stacks[2 * i];
 
-		w->ends.threads[i].unseen = keeps_unseen(w, i, s);
+		if (last)
+			decide_unseen(w, i, s);
 		if (s->by_depth)
 			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0, 0);
 	}
@@ -219,7 +240,7 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 	w->queue.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
 		return take_events(w, b, e);
-	if (b->kind == BLOCK_END && end_segment(w, e))
+	if (b->kind == BLOCK_END && end_segment(w, end->flags & END_LAST, e))
 		return -1;
 	/* another stream, even if the one before has no END */
 	if (b->kind == BLOCK_HEAD && !head->sequence && end_stream(w, e))
@@ -234,7 +255,7 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 int call_filter_finish(struct call_filter *w, struct error *e)
 {
 	w->queue.at_hand = 0;
-	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
+	return end_segment(w, true, e) || end_stream(w, e) ? -1 : 0;
 }
 
 /* Decide calls whose enters are in the first block, as far as possible by now. */

@@ -344,6 +344,8 @@ int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *
 			flags |= THREAD_HAS_OPEN;
 		if (t->unseen)
 			flags |= THREAD_UNSEEN;
+		if (t->rejects)
+			flags |= THREAD_LEFT_OUT;
 		if (thread_entries_add(&x->entries,
 				       &(struct thread_entry){.lane = t->wire,
 							      .flags = flags,

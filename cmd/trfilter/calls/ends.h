@@ -21,9 +21,10 @@ struct thread_end {
 	uint32_t location;
 	uint64_t deep_block; /* row by row: number of the block that deep is from */
 	bool has_depth;
-	bool inner;	    /* row by row: the last event enters a call with INNER */
-	bool lost;	    /* a kept call ended without a leave */
-	bool unseen;	    /* calls with neither an enter nor a leave are kept */
+	bool inner; /* row by row: the last event enters a call with INNER */
+	bool lost;  /* a kept call ended without a leave */
+	/* calls with neither an enter nor a leave are kept; are not, even if all rows are */
+	bool unseen, rejects;
 	bool started;	    /* row by row: an enter, or a leave of recorded depth, was seen */
 	bool kept, dropped; /* row by row: some rows of a block were kept, some dropped */
 };

@@ -17,8 +17,8 @@ static void free_decided(struct partners *p, struct partner *c)
 	if (c->enter_waits && !c->enter_near && (c->kept || (c->left && !c->leave_waits))) {
 		c->enter_waits = false;
 		if (c->block == block_queue_next(p->queue))
-			p->states[c->row] = row_flags(p->states[c->row]) |
-					    (c->kept ? ROW_KEEP : ROW_DROP);
+			p->states[c->row] =
+				row_flags(p->states[c->row]) | (c->kept ? ROW_KEEP : ROW_DROP);
 		else if (!p->failed && block_queue_decide(p->queue, c->block, c->row,
 							  c->kept ? ROW_KEEP : ROW_DROP, &p->error))
 			p->failed = true;

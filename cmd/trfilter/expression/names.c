@@ -66,7 +66,7 @@ const char *names_refused(const char *name, size_t n)
 
 static const char *const kinds[KIND_COUNT] = {
 	[KIND_INSTANT] = "instant", [KIND_ENTER] = "enter", [KIND_LEAVE] = "leave",
-	[KIND_COUNTER] = "counter", [KIND_GAP] = "gap", [KIND_DROP] = "drop",
+	[KIND_COUNTER] = "counter", [KIND_GAP] = "gap",	    [KIND_DROP] = "drop",
 };
 
 const char *names_kind(unsigned kind)

@@ -6,8 +6,7 @@
 /* Returns the type that the input declares with an id; NULL: none. */
 static const struct type *type_with_id(struct stage *s, uint32_t id)
 {
-	return dictionary_type(&s->in.dictionary,
-			       idmap_get(&s->in.dictionary.ids[ENTRY_TYPE], id));
+	return dictionary_type(&s->in.dictionary, idmap_get(&s->in.dictionary.ids[ENTRY_TYPE], id));
 }
 
 static bool is_drop(const struct type *t, uint16_t flags)

@@ -137,7 +137,8 @@ static int read_rows(struct emit_rows *x, struct block *b, const struct block *k
 	}
 	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, &x->ends, b) ||
 	    ends_rows(&x->ends, b, kept, x->ignored.special) ||
-	    left_out_rows(&x->left_out, b, kept) || (kept && left_out_ends(x)) || (kept && left_out_block(&x->left_out, b)) ||
+	    left_out_rows(&x->left_out, b, kept) || (kept && left_out_ends(x)) ||
+	    (kept && left_out_block(&x->left_out, b)) ||
 	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))
 		return stage_no_memory(s);
 	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;

@@ -40,7 +40,7 @@ struct emit {
 	uint64_t limit;		 /* most matching events */
 	uint64_t matched;	 /* matching events passed on */
 	struct drops drops;
-	uint64_t events;	 /* all events passed on, with the context of matches */
+	uint64_t events; /* all events passed on, with the context of matches */
 };
 
 /* Take a block of any kind, and pass on what is decided by now. At the limit emit_done is true,

@@ -268,7 +268,7 @@ static uint32_t random_below(uint32_t *state, uint32_t n)
 /* A thread whose rows are of such types; false: the model and the programs differ. */
 static bool compare(uint32_t seed, const uint16_t *flags, uint32_t nflags)
 {
-	static const uint8_t kinds[] = {KIND_ENTER, KIND_ENTER, KIND_ENTER,  KIND_LEAVE,
+	static const uint8_t kinds[] = {KIND_ENTER, KIND_ENTER, KIND_ENTER,   KIND_LEAVE,
 					KIND_LEAVE, KIND_LEAVE, KIND_INSTANT, KIND_DROP};
 	uint32_t left_out_at = random_below(&seed, 4) ? random_below(&seed, 2 * ROWS) : 0;
 	struct time_span range = {0, 0};
