@@ -1,6 +1,6 @@
 /*
- * stream.c - any bytes as a stream: read with everything looked at, passed through a filter by
- * blocks and by rows, and what the filter made read again
+ * stream.c - any bytes as a stream: read with everything looked at and calls paired, passed through
+ * a filter by blocks and by rows, which makes snapshots, and what the filter made read again
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/calls/adopt.h"
+#include "common/calls/snapshot_hooks.h"
 #include "common/stream/field.h"
 #include "common/stream/reader.h"
 #include "common/stream/value.h"
@@ -117,20 +119,46 @@ static void look_at_block(struct reader *r, struct block *b)
 	}
 }
 
+/* Pair the calls of a block, and look at those that a snapshot has. */
+static void pair_calls(struct calls *c, const struct block *b)
+{
+	struct events it;
+	struct event ev;
+	struct call done;
+
+	if (b->kind == BLOCK_EVENTS)
+		for (events_begin(&it, b); event_next(&it, &ev);)
+			calls_feed(c, &ev, &done);
+	if (b->kind != BLOCK_SNAPSHOT || !b->snapshot)
+		return;
+	for (events_begin(&it, &b->snapshot->rows); event_next(&it, &ev);)
+		touch(ev.tail, ev.tail_size);
+	if (calls_adopt(c, b->snapshot))
+		abort();
+}
+
 static void read_all(int fd)
 {
 	struct reader r;
 	struct block b;
+	struct calls calls;
+	struct call done;
 	int got, errors = 0;
 
 	if (reader_open_fd(&r, fd, "input", NULL, 0))
 		abort();
+	calls_init(&calls, &r.dictionary);
 	while ((got = reader_next(&r, &b))) {
-		if (got > 0)
+		if (got > 0) {
 			look_at_block(&r, &b);
-		else if (++errors > 1000000)
+			pair_calls(&calls, &b);
+		} else if (++errors > 1000000) {
 			abort();
+		}
 	}
+	while (calls_finish(&calls, &done))
+		;
+	calls_free(&calls);
 	reader_close(&r);
 }
 
@@ -155,8 +183,18 @@ static void filter_events(struct reader *r, struct writer *w, struct block *b, u
 				abort();
 }
 
+/* Write a snapshot in the place of one of the input. */
+static void replace_snapshot(struct writer *w, struct snapshot_maker *m, const struct block *b)
+{
+	if (!m)
+		return;
+	if ((b->snapshot && snapshot_hooks.adopt(m, b)) || writer_flush(w) || writer_snapshot(w))
+		abort();
+}
+
 static void filter(int in, int out, unsigned how)
 {
+	struct snapshot_maker *maker = NULL;
 	struct reader r;
 	struct output o;
 	struct writer w;
@@ -173,8 +211,12 @@ static void filter(int in, int out, unsigned how)
 	while ((got = reader_next(&r, &b))) {
 		if (got < 0)
 			continue;
+		if (b.kind == BLOCK_HEAD && r.head.flags & HEAD_SEGMENTED && !maker)
+			maker = snapshot_hooks.make(&w);
 		if (b.kind == BLOCK_HEAD)
 			writer_pass_head(&w, &r.head);
+		else if (b.kind == BLOCK_SNAPSHOT)
+			replace_snapshot(&w, maker, &b);
 		else if (b.kind == BLOCK_END)
 			writer_pass_end(&w, r.end.flags, r.end.gaps, r.end.lost);
 		else if (b.kind == BLOCK_EVENTS)
@@ -183,6 +225,7 @@ static void filter(int in, int out, unsigned how)
 			writer_pass(&w, &b, &e);
 	}
 	writer_finish(&w);
+	snapshot_hooks.free(maker);
 	writer_free(&w);
 	output_close(&o, 0, &e);
 	reader_close(&r);
