@@ -86,8 +86,13 @@ static int follow_kernel(struct snapshot_maker *m, struct stack *s, const struct
 		t->gone.size = 0;
 		return 0;
 	}
-	if (done && t->base > open && done->level + 1 == t->base)
-		note_gone(m, t, ended_location(m, done));
+	if (done && t->base > open) {
+		/* calls without an enter that the leave dropped are above the one that it ended */
+		while (t->base > done->level + 1)
+			note_gone(m, t, 0);
+		if (t->base == done->level + 1)
+			note_gone(m, t, ended_location(m, done));
+	}
 	while (t->base > open)
 		note_gone(m, t, 0);
 	return m->calls.out_of_memory ? -1 : 0;
