@@ -213,19 +213,6 @@ void calls_set_exec(struct stack *s, size_t exec)
 	calls_set_limits(s);
 }
 
-/* Forget the calls of the old image: the exec succeeded. */
-void calls_forget_image(struct calls *c, struct stack *s)
-{
-	if (s->cut)
-		cut_forget(c, s);
-	while ((c->on_lost || s->nnumbered) && s->count)
-		lose(c, s, LOST_EXEC);
-	calls_set_exec(s, 0);
-	s->count = 0;
-	s->implicit = 0;
-	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
-}
-
 /* Begin a stack at its first row with a depth: n calls are open, unless earlier rows were left
  * out. */
 static void show_unseen(struct calls *c, struct stack *s, const struct event *e, uint32_t n)
@@ -344,26 +331,6 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	calls_end(c, s, &f, e->time, e->location ? e->location : f.location, e->lane, done);
 	c->data = f.begun ? calls_data(c, s, s->count) : NULL;
 	return CALLS_LEAVE;
-}
-
-void calls_drop(struct calls *c, struct stack *s, const struct event *e)
-{
-	bool kernel = e->type->flags & TYPE_KERNEL;
-	struct stack *of;
-
-	if (kernel && !s->kernel)
-		s->kernel = calls_kernel_stack(c, s);
-	of = kernel ? s->kernel : s;
-	if (!of)
-		return;
-	if (!(e->type->flags & TYPE_INNER))
-		drop_from(c, of, e->depth, LOST_DEPTH);
-	while (of->count && top(of)->inner && e->type->flags & TYPE_INNER) {
-		lose(c, of, LOST_INNER);
-		c->dropped++;
-	}
-	end_exec(of);
-	calls_set_limits(s);
 }
 
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)

@@ -57,14 +57,13 @@ static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
 
 /* Discard the frames at this depth or deeper. A call with a number is as deep as the call below it;
  * UINT32_MAX: less deep than all others. */
+void calls_drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why);
 static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
 {
-	while (s->count && s->frames[s->count - 1].depth + 1 > depth) {
-		lose(c, s, why);
-		c->dropped++;
-	}
-	if (!s->count && s->implicit > depth)
-		s->implicit = depth;
+	uint32_t open = s->count ? s->frames[s->count - 1].depth + 1 : s->implicit;
+
+	if (__builtin_expect(open > depth, 0))
+		calls_drop_from(c, s, depth, why);
 }
 
 /* Test whether an event is from inside the exec: a recorder's own calls, or a wrapper that calls

@@ -225,7 +225,10 @@ static void print_stream(char *in, const char *to)
 {
 	struct encode_options options = {0};
 	struct text *text = malloc(sizeof *text);
-	struct encoding en = {.encoder = &encoder_text, .options = &options, .text = text};
+	struct calls calls;
+	struct encoding en = {
+		.encoder = &encoder_text, .options = &options, .text = text, .calls = &calls};
+	struct call done_call;
 	struct reader r;
 	struct output o;
 	struct error e;
@@ -237,16 +240,20 @@ static void print_stream(char *in, const char *to)
 	text_init(text, &o);
 	reader_open(&r, &in, 1);
 	en.dictionary = &r.dictionary;
+	calls_init(&calls, en.dictionary);
 	encoder_text.begin(&en, &e);
 	while (reader_next(&r, &b) > 0) {
 		if (b.kind != BLOCK_EVENTS)
 			continue;
 		events_begin(&it, &b);
-		while (event_next(&it, &ev))
+		while (event_next(&it, &ev)) {
+			en.result = calls_feed(&calls, &ev, &done_call);
 			encoder_text.event(&en, &ev, &e);
+		}
 	}
 	encoder_text.end(&en, &e);
 	encoder_text.free(&en);
+	calls_free(&calls);
 	text_flush(text, &e);
 	output_close(&o, 0, &e);
 	reader_close(&r);
