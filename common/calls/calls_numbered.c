@@ -27,7 +27,8 @@ static int numbered_grow(struct calls *c)
 	return 0;
 }
 
-struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call)
+static inline __attribute__((always_inline)) struct numbered_call *
+numbered_new(struct calls *c, uint32_t source, uint32_t call)
 {
 	struct numbered_call *n;
 	size_t index;
@@ -52,6 +53,11 @@ struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_
 fail:
 	c->out_of_memory = true;
 	return NULL;
+}
+
+struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call)
+{
+	return numbered_new(c, source, call);
 }
 
 /* Take a call out of the table. Its slot and its data are valid until the next enter. */
@@ -86,7 +92,7 @@ int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
 		return calls_nested_enter(c, c->stacks[calls_thread(e)], e, call);
 	if (__builtin_expect(open_calls_take(&c->open, source, call, &index), 0))
 		numbered_lose(c, index);
-	n = calls_number_new(c, source, call);
+	n = numbered_new(c, source, call);
 	if (!n)
 		return -1;
 	n->start = e->time;
