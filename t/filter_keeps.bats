@@ -208,6 +208,14 @@ unseen_conditions() {
 	done < <(unseen_conditions)
 }
 
+@test "calls without any event are as many as before, if others without an enter are left out" {
+	decode "$RECORDED/uftrace/forkexec" forkexec.trs
+	numbers tid,name forkexec.trs | awk -F '\t' '$2 == "<0>"' | cut -f 1,2,3,5- >want
+	[[ -s want ]]
+	trfilter -q 'name == "<0>" && dur >= 0' forkexec.trs | numbers tid,name | awk -F '\t' '$2 == "<0>"' |
+		cut -f 1,2,3,5- | diff want -
+}
+
 same_calls() {
 	# the rows of calls alone: other events have no duration
 	trfilter -q 'dur >= 0' "$1" | numbers tid,name >kept.tsv

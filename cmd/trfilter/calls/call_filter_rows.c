@@ -194,6 +194,7 @@ static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t numb
 		const struct open_frame unseen = *f;
 
 		s->count--;
+		w->ends_here |= ROW_ENDS_OWN;
 		return decide_alone(w, e, number, wanted, &unseen, done);
 	}
 	if (f->answer == ANSWER_LATER || w->filter->by_both) {

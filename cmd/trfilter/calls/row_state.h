@@ -23,7 +23,8 @@ enum row_state {
 	/* flags: kept calls end here */
 	ROW_ENDS = 16,	     /* that are as deep as the row ends calls */
 	ROW_ENDS_INNER = 32, /* of types with TYPE_INNER, on top of others */
-	ROW_ENDS_ANY = ROW_ENDS | ROW_ENDS_INNER,
+	ROW_ENDS_OWN = 64,   /* the row's own call, which has no enter */
+	ROW_ENDS_ANY = ROW_ENDS | ROW_ENDS_INNER | ROW_ENDS_OWN,
 };
 
 static inline enum row_state row_state(uint8_t state)

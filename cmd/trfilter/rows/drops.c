@@ -61,10 +61,11 @@ int drops_put(struct drops *x, struct stage *s, const struct block *b, const str
 {
 	uint16_t flags = e->type->flags & (TYPE_KERNEL | TYPE_PER_CPU);
 	bool by_depth = e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER);
+	uint32_t deeper = e->type->kind == KIND_LEAVE && !(state & ROW_ENDS_OWN);
 
 	/* a row that is kept ends these calls itself */
-	if (state & ROW_ENDS && by_depth && !row_passes(state) &&
-	    put_drop(x, s, b, e, flags | TYPE_DEPTH, e->depth + (e->type->kind == KIND_LEAVE)))
+	if (state & (ROW_ENDS | ROW_ENDS_OWN) && by_depth && !row_passes(state) &&
+	    put_drop(x, s, b, e, flags | TYPE_DEPTH, e->depth + deeper))
 		return -1;
 	return state & ROW_ENDS_INNER ? put_drop(x, s, b, e, flags | TYPE_INNER, 0) : 0;
 }
