@@ -158,6 +158,7 @@ static int begin_own(struct alarm *a, const struct query *q, struct dictionary *
 	if (!a->statistics || statistics_init(a->statistics, &a->condition.keys, &a->columns, d) ||
 	    (q->settings->pair && statistics_pair(a->statistics, &a->pair)))
 		return error_no_memory(e);
+	statistics_name_stacks(a->statistics, !q->settings->interval);
 	return 0;
 }
 
@@ -197,6 +198,14 @@ int alarms_block(struct alarms *all, const struct block *b)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (all->alarm[i].own && statistics_block(all->alarm[i].statistics, b))
+			return -1;
+	return 0;
+}
+
+int alarms_adopt(struct alarms *all, const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->alarm[i].own && statistics_adopt(all->alarm[i].statistics, snapshot))
 			return -1;
 	return 0;
 }

@@ -48,6 +48,7 @@ int alarms_begin(struct alarms *a, struct query *q, struct dictionary *d, struct
 int alarms_check_keys(const struct alarms *a, struct error *e);
 int alarms_block(struct alarms *a, const struct block *b);
 /* The same as the functions of statistics.h. */
+int alarms_adopt(struct alarms *a, const struct snapshot *snapshot);
 int alarms_show(struct alarms *a);
 int alarms_until(struct alarms *a, const struct block *b, struct events it, uint64_t end);
 int alarms_reset(struct alarms *a);

@@ -65,7 +65,6 @@ int main(int argc, char **argv)
 	alarms_free(&line.alarms);
 	status = stage_finish(&stage);
 	query_free(&query);
-	for (int i = 0; i < 4; i++)
-		free(line.settings.owned[i]);
+	settings_free(&line.settings);
 	return status;
 }

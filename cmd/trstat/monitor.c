@@ -46,6 +46,18 @@ int monitor_check(const char *words, struct error *e)
 			 "-i takes a time such as 2 (seconds) or 500ms, not '%s'", words);
 }
 
+int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *e)
+{
+	if (!parse_width(words, ticks, width))
+		return 0;
+	if (!ticks)
+		return monitor_check(words, e);
+	return error_set(e, NULL, NO_OFFSET,
+			 "the clock of this trace counts ticks, no unit of time: give a "
+			 "number of ticks instead of -i '%s'",
+			 words);
+}
+
 /* Print the interval, and start the next one. Returns -1 if the program must stop. */
 static int print_interval(struct monitor *m)
 {
@@ -117,6 +129,18 @@ static void begin_interval(struct monitor *m, uint64_t time)
 {
 	m->begun = true;
 	m->now.time = time - time % m->width;
+	if (m->keyed)
+		statistics_set_cell(m->statistics, CELL_INTERVAL, key_unsigned(m->now.time));
+}
+
+/* Print the interval, if it has groups, and begin that of a later time. Returns -1 if the program
+ * must stop. */
+static int next_interval(struct monitor *m, uint64_t time)
+{
+	if (!m->keyed && m->statistics->groups.count && print_interval(m))
+		return -1;
+	begin_interval(m, time);
+	return 0;
 }
 
 /* Returns the end of the interval; no time is after UINT64_MAX. */
@@ -135,7 +159,10 @@ static int trace_block(struct monitor *m, const struct block *b)
 	if (!b->rows)
 		return 0;
 	if (!m->begun)
-		begin_interval(m, b->base);
+		begin_interval(m, b->base > m->latest ? b->base : m->latest);
+	else if (m->latest >= end_of(m) && next_interval(m, m->latest))
+		return -1;
+	m->latest = 0;
 	if (b->last < end_of(m) || end_of(m) == UINT64_MAX) {
 		m->out_of_memory = statistics_block(m->statistics, b) || alarms_block(m->alarms, b);
 		return m->out_of_memory ? -1 : 0;
@@ -147,9 +174,8 @@ static int trace_block(struct monitor *m, const struct block *b)
 		it = left;
 		if (!event_next(&left, &e))
 			return 0;
-		if (m->statistics->groups.count && print_interval(m))
+		if (next_interval(m, e.time))
 			return -1;
-		begin_interval(m, e.time);
 	}
 }
 
@@ -167,6 +193,14 @@ int monitor_begin(struct monitor *m, struct error *e)
 	return 0;
 }
 
+static int set_width(struct monitor *m, bool ticks, struct error *e)
+{
+	if (!m->width && monitor_width(m->words, ticks, &m->width, e))
+		return -1;
+	m->now.width = m->width;
+	return 0;
+}
+
 int monitor_block(struct monitor *m, const struct block *b, struct error *e)
 {
 	bool ticks = false;
@@ -178,13 +212,36 @@ int monitor_block(struct monitor *m, const struct block *b, struct error *e)
 	}
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
-	if (!m->width && parse_width(m->words, ticks, &m->width))
-		return error_set(e, NULL, NO_OFFSET,
-				 "the clock of this trace counts ticks, no unit of time: give a "
-				 "number of ticks instead of -i '%s'",
-				 m->words);
-	m->now.width = m->width;
-	return trace_block(m, b);
+	return set_width(m, ticks, e) ? -1 : trace_block(m, b);
+}
+
+void monitor_adopt(struct monitor *m, const struct snapshot *snapshot)
+{
+	uint64_t latest = snapshot ? snapshot->head.latest : 0;
+
+	m->latest = latest > m->latest ? latest : m->latest;
+}
+
+int monitor_end(struct monitor *m, struct error *e)
+{
+	const struct dictionary *d = m->statistics->dictionary;
+	const struct lane *lane = d->lanes.count > 1 ? dictionary_lane(d, 1) : NULL;
+
+	if (m->wall || !m->latest || !lane)
+		return 0;
+	if (set_width(m, lane->clock->flags & CLOCK_TICKS, e))
+		return -1;
+	if (!m->begun)
+		begin_interval(m, m->latest);
+	else if (m->latest >= end_of(m))
+		m->stop |= next_interval(m, m->latest) != 0;
+	return 0;
+}
+
+void monitor_restart(struct monitor *m)
+{
+	m->begun = false;
+	m->latest = 0;
 }
 
 void monitor_finish(struct monitor *m)

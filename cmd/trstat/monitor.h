@@ -2,7 +2,8 @@
  * monitor.h - -i: a table for each interval of time, while the trace is read
  *
  * Intervals of trace time begin at multiples of their width; a late event, whose interval was
- * printed already, counts in the present one. A call belongs to the interval that has its leave.
+ * printed already, counts in the present one. So where reading begins inside a stream, the first
+ * interval is that of the highest time before. A call belongs to the interval that has its leave.
  * Intervals without events are left out. Intervals of the wall clock are printed when they are
  * over, with or without events, also while the input is silent.
  */
@@ -18,6 +19,9 @@ struct monitor {
 	uint64_t width; /* 0: the trace's clock is not known yet */
 	struct interval now;
 	bool begun;
+	uint64_t latest; /* highest time of rows before those that are read, from a snapshot */
+	/* a summary: intervals are not printed, they are CELL_INTERVAL of the groups */
+	bool keyed;
 	struct statistics *statistics;
 	struct alarms *alarms;
 	struct reader *in;
@@ -30,12 +34,23 @@ struct monitor {
 
 /* Returns -1 with e filled if words are no width. */
 int monitor_check(const char *words, struct error *e);
+/* Parse the width, by the kind of clock. Returns -1 with e filled. */
+int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *e);
 
 /* To be called before the first event; --wall uses in->before_block. */
 int monitor_begin(struct monitor *m, struct error *e);
 
+/* Take the times of a snapshot, before its calls are adopted. */
+void monitor_adopt(struct monitor *m, const struct snapshot *snapshot);
+
 /* Count the rows of a block. Returns -1 with m->out_of_memory or m->stop set, or with e filled. */
 int monitor_block(struct monitor *m, const struct block *b, struct error *e);
+
+/* Begin the interval of a snapshot after which no row came, before its calls are closed. Returns -1
+ * with e filled. */
+int monitor_end(struct monitor *m, struct error *e);
+/* Forget the interval, because other parts of the trace follow. */
+void monitor_restart(struct monitor *m);
 
 /* Print the last interval, after the calls that are still open were closed. */
 void monitor_finish(struct monitor *m);

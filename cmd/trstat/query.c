@@ -134,6 +134,12 @@ static int check_interval(const struct settings *s, struct error *e)
 	return 0;
 }
 
+void settings_free(struct settings *s)
+{
+	for (int i = 0; i < OWNED_TEXTS; i++)
+		free(s->owned[i]);
+}
+
 int query_parse(struct query *q, const struct settings *s, struct error *e)
 {
 	int bad = 0;

@@ -23,6 +23,8 @@ enum view {
 	VIEW_SLOWEST,
 };
 
+enum { OWNED_TEXTS = 6 };
+
 /* Options as given; NULL: not given. */
 struct settings {
 	const char *keys, *columns, *sort;
@@ -36,8 +38,10 @@ struct settings {
 	const char *interval; /* -i */
 	bool wall;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
-	char *owned[4];		   /* texts from a summary; to be freed */
+	char *owned[OWNED_TEXTS];  /* texts from a summary; to be freed with settings_free */
 };
+
+void settings_free(struct settings *s);
 
 struct query {
 	const struct settings *settings;

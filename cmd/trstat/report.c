@@ -3,13 +3,32 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Returns true if the view's function was never called. */
+/* Returns true if a stack has a frame of that name. */
+static bool stack_has_name(const struct stack_tree *t, uint32_t node, uint32_t name)
+{
+	while (node != STACK_ROOT && t->nodes[node].name != name)
+		node = t->nodes[node].parent;
+	return node != STACK_ROOT;
+}
+
+/* Returns true if the view's function is in no stack. */
 static bool lacks_function(const struct statistics *st, const struct settings *s)
 {
 	const char *f = s->view_argument;
+	uint32_t name;
 
-	return (s->view == VIEW_CALLERS || s->view == VIEW_CALLEES) && st->stacks &&
-	       intern_find(&st->stacks->names, f, strlen(f)) == INTERN_NONE;
+	if ((s->view != VIEW_CALLERS && s->view != VIEW_CALLEES) || !st->stacks)
+		return false;
+	name = intern_find(&st->stacks->names, f, strlen(f));
+	for (size_t i = 0; name != INTERN_NONE && i < st->groups.count; i++) {
+		const struct key_cell *cells = groups_cells(&st->groups, groups_at(&st->groups, i));
+
+		for (size_t k = 0; k < st->groups.keys; k++)
+			if (cells[k].kind == KEY_STACK &&
+			    stack_has_name(&st->stacks->tree, (uint32_t)cells[k].value, name))
+				return false;
+	}
+	return true;
 }
 
 static void remark(uint64_t n, const char *what)
@@ -89,4 +108,13 @@ void report_alarms(struct stage *stage, const struct query *q, const struct stat
 		stage_no_memory(stage);
 	else if (holds)
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
+}
+
+void report_snapshot(struct stage *stage, const struct block *b)
+{
+	if (!b->snapshot || !(b->snapshot->head.flags & SNAPSHOT_APPROXIMATE))
+		return;
+	warn(b->file, b->offset,
+	     "a snapshot that lacks calls: times of calls, callers and depths may be wrong");
+	stage->status = status_worse(stage->status, STATUS_DAMAGED);
 }

@@ -18,6 +18,9 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 void report_counts(const struct stage *stage, const struct statistics *st,
 		   const struct settings *s);
 
+/* Warn of an adopted snapshot that lacks calls. */
+void report_snapshot(struct stage *stage, const struct block *b);
+
 /* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything. */
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
 		   const struct alarms *alarms, const struct interval *interval);

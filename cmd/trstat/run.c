@@ -24,6 +24,14 @@ static bool print_interval(void *ctx, const struct interval *interval)
 	return p->stage->status == STATUS_FAILED;
 }
 
+static int take_snapshot(const struct block *b, struct statistics *st, struct alarms *alarms,
+			 struct monitor *m)
+{
+	if (m)
+		monitor_adopt(m, b->snapshot);
+	return statistics_adopt(st, b->snapshot) || alarms_adopt(alarms, b->snapshot);
+}
+
 /* Count the rows of all blocks. */
 static void count_rows(struct stage *stage, const struct query *q, struct statistics *st,
 		       struct alarms *alarms, struct monitor *m)
@@ -34,9 +42,12 @@ static void count_rows(struct stage *stage, const struct query *q, struct statis
 	while (stage_next(stage, &block)) {
 		int bad;
 
-		if (block.kind != BLOCK_EVENTS)
+		if (block.kind == BLOCK_SNAPSHOT) {
+			report_snapshot(stage, &block);
+			bad = take_snapshot(&block, st, alarms, m);
+		} else if (block.kind != BLOCK_EVENTS) {
 			continue;
-		if (m)
+		} else if (m)
 			bad = monitor_block(m, &block, &e);
 		else
 			bad = statistics_block(st, &block) || alarms_block(alarms, &block);
@@ -57,7 +68,8 @@ static void count_rows(struct stage *stage, const struct query *q, struct statis
 	}
 }
 
-static int print_slowest(struct stage *stage, const struct query *q, struct slowest *s)
+static int print_slowest(struct stage *stage, const struct query *q, struct slow_list *l,
+			 bool ticks)
 {
 	struct text *text = malloc(sizeof(*text));
 	struct error e;
@@ -66,7 +78,7 @@ static int print_slowest(struct stage *stage, const struct query *q, struct slow
 	if (!text)
 		return stage_no_memory(stage);
 	text_init(text, &stage->output);
-	bad = slowest_write(s, q->settings->format, text, &e) || text_flush(text, &e);
+	bad = slowest_write(l, ticks, q->settings->format, text, &e) || text_flush(text, &e);
 	free(text);
 	return bad ? stage_fail(stage, &e) : 0;
 }
@@ -76,7 +88,6 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct slowest s;
 	struct statistics st;
-	struct clocks clocks = {0};
 	struct block block;
 	struct error e = {0};
 	int bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
@@ -86,18 +97,20 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_fail(stage, &e);
 		e.what[0] = '\0';
 	}
-	while (!bad && stage_next(stage, &block))
-		bad = (block.kind == BLOCK_EVENTS &&
-		       (clocks_look(&clocks, &block), clocks_check(&clocks, CLOCKS_HINT, &e))) ||
-		      slowest_block(&s, &block) ||
+	while (!bad && stage_next(stage, &block)) {
+		report_snapshot(stage, &block);
+		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||
+		      (alarms->count && block.kind == BLOCK_SNAPSHOT &&
+		       take_snapshot(&block, &st, alarms, NULL)) ||
 		      (alarms->count && block.kind == BLOCK_EVENTS &&
 		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
+	}
 	bad = bad || slowest_finish(&s) || statistics_finish(&st) || alarms_finish(alarms);
 	if (bad && e.what[0])
 		stage_fail(stage, &e);
 	else if (bad)
 		stage_no_memory(stage);
-	if (stage->status != STATUS_FAILED && !print_slowest(stage, q, &s)) {
+	if (stage->status != STATUS_FAILED && !print_slowest(stage, q, &s.list, s.ticks)) {
 		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.unfinished = s.calls.unfinished;
 		st.calls.unmatched = s.calls.unmatched;
@@ -128,10 +141,14 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		return;
 	}
 	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
-	    (q->settings->pair && statistics_pair(&st, &q->pair)))
+	    (q->settings->pair && statistics_pair(&st, &q->pair))) {
 		stage_no_memory(stage);
-	else
+	} else {
+		statistics_name_stacks(&st, !m);
 		count_rows(stage, q, &st, alarms, m);
+	}
+	if (stage->status != STATUS_FAILED && m && monitor_end(m, &e))
+		stage_fail(stage, &e);
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;
 
@@ -151,30 +168,51 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 	statistics_free(&st);
 }
 
+/* Print what was merged. */
+static void print_merged(struct stage *stage, struct query *q, struct summary *sm,
+			 struct alarms *alarms)
+{
+	const struct settings *settings = q->settings;
+	struct statistics *st = sm->s;
+	struct printing printing = {stage, q, st, alarms};
+	struct error e;
+	uint64_t width;
+
+	if (settings->view == VIEW_SLOWEST) {
+		print_slowest(stage, q, &sm->slowest, st->ticks);
+	} else if (settings->interval) {
+		if (monitor_width(settings->interval, st->ticks, &width, &e))
+			stage_fail(stage, &e);
+		else if (summary_intervals(sm, width, print_interval, &printing))
+			stage_no_memory(stage);
+	} else if (!report_table(stage, q, st, NULL)) {
+		report_alarms(stage, q, st, alarms, NULL);
+	}
+	if (stage->status != STATUS_FAILED && !stage->options->quiet)
+		report_counts(stage, st, settings);
+}
+
 void run_parts(struct stage *stage, struct settings *settings, struct query *q,
 	       struct alarms *alarms, int argc, char **argv)
 {
 	struct statistics *st = calloc(1, sizeof(*st));
-	struct parts parts = {0};
-	struct merging how = {.out = settings->partial ? &parts : NULL, .alarms = alarms};
+	struct summary sm = {.s = st, .asked = settings};
+	const struct merging how = {
+		.settings = settings, .alarms = alarms, .again = settings->partial};
 
-	if (!st ||
-	    (!settings->merge && statistics_init(st, &q->keys, &q->columns, &stage->in.dictionary)))
+	if (!st)
 		stage_no_memory(stage);
 	else if (!settings->merge)
-		partial_run(stage, q, st, argc, argv);
-	else if (merge_run(stage, settings, q, st, &how))
+		partial_run(stage, q, &sm, argc, argv);
+	else if (merge_run(stage, q, &sm, &how))
 		;
 	else if (settings->partial)
-		partial_write(stage, q, st, &parts, argc, argv);
-	else if (!report_table(stage, q, st, NULL)) {
-		report_alarms(stage, q, st, alarms, NULL);
-		if (!stage->options->quiet)
-			report_counts(stage, st, settings);
-	}
+		partial_write(stage, &sm, argc, argv);
+	else
+		print_merged(stage, q, &sm, alarms);
 	if (settings->strict && (stage->lost || stage->lost_more))
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
-	parts_free(&parts);
+	summary_free(&sm);
 	if (st)
 		statistics_free(st);
 	free(st);

@@ -25,14 +25,8 @@ static void reset(struct stack *s)
 	calls_set_limits(s);
 }
 
-static bool is_of(const struct lane *l, uint32_t stream)
-{
-	/* a lane without a source is of any stream */
-	return l && (!l->source->number || l->source->stream == stream);
-}
-
 /* Drop the numbered calls of the stream. */
-static int drop_numbered(struct calls *c, uint32_t stream)
+static int drop_numbered(struct calls *c)
 {
 	struct open_calls kept = {0};
 	uint64_t key, index;
@@ -43,7 +37,7 @@ static int drop_numbered(struct calls *c, uint32_t stream)
 	while (!bad && open_calls_take_next(&c->open, &key, &index)) {
 		struct numbered_call *n = &c->numbered[index];
 
-		if (!is_of(n->lane, stream)) {
+		if (!calls_of_stream(c, n->lane)) {
 			bad = open_calls_put(&kept, (uint32_t)((key - 1) >> 32),
 					     (uint32_t)(key - 1), index);
 			continue;
@@ -58,13 +52,16 @@ static int drop_numbered(struct calls *c, uint32_t stream)
 
 static int drop_stream(struct calls *c)
 {
-	uint32_t stream = c->dictionary->stream;
-
 	c->adopted = true;
-	for (size_t i = 0; i < c->size; i++)
-		if (c->stacks[i] && is_of(c->stacks[i]->lane, stream))
-			reset(c->stacks[i]);
-	return drop_numbered(c, stream);
+	for (size_t i = 0; i < c->size; i++) {
+		struct stack *s = c->stacks[i];
+
+		if (s && calls_of_stream(c, s->lane))
+			reset(s);
+		else if (s && !s->lane) /* no row yet */
+			s->asks_lane = true;
+	}
+	return drop_numbered(c);
 }
 
 /* Set what a thread record says of its stack, except its frames. */

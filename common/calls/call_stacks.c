@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "common/calls/partial_stack.h"
-
 /* Get the name of a frame without a location. INTERN_NONE: out of memory. */
 static uint32_t own_name(struct call_stacks *cs, const char *name)
 {
@@ -20,16 +18,25 @@ int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_sta
 	return cs->unknown == INTERN_NONE ? -1 : stack_tree_init(&cs->tree);
 }
 
-void call_stacks_free(struct call_stacks *cs)
+void call_stacks_forget(struct call_stacks *cs)
 {
 	for (size_t i = 0; i < cs->nthreads; i++) {
 		free(cs->threads[i].node);
 		free(cs->threads[i].kernel);
 	}
 	free(cs->threads);
+	cs->threads = NULL;
+	cs->nthreads = 0;
+}
+
+void call_stacks_free(struct call_stacks *cs)
+{
+	call_stacks_forget(cs);
+	free(cs->bases);
 	free(cs->name);
 	stack_tree_free(&cs->tree);
 	intern_free(&cs->names);
+	intern_free(&cs->base_keys);
 	buffer_free(&cs->scratch);
 }
 
@@ -106,46 +113,92 @@ int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level)
 	return 0;
 }
 
-int call_stacks_start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t low)
+struct stack_base *call_stacks_base(struct call_stacks *cs, uint32_t thread, uint32_t unseen)
 {
-	if (th->started)
-		return 0;
+	uint32_t key[] = {thread, unseen}, number = intern(&cs->base_keys, key, sizeof(key));
+	struct stack_base *bases;
+
+	if (number == INTERN_NONE || number < cs->nbases)
+		return number == INTERN_NONE ? NULL : &cs->bases[number];
+	bases = array_grow(cs->bases, &cs->bases_capacity, cs->nbases, sizeof(*bases));
+	if (!bases)
+		return NULL;
+	cs->bases = bases;
+	bases += cs->nbases;
+	*bases = (struct stack_base){thread, unseen, stack_tree_detached(&cs->tree), 0, 0};
+	if (!bases->node)
+		return NULL;
+	cs->nbases++;
+	return bases;
+}
+
+int call_stacks_set_unseen(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t unseen)
+{
+	const struct stack_base *base;
+
 	th->started = true;
-	th->low = low;
-	th->base = low ? stack_tree_detached(&cs->tree) : STACK_ROOT;
-	return low && !th->base ? -1 : 0;
-}
-
-struct call_stacks_thread *call_stacks_follow(struct call_stacks *cs, size_t number)
-{
-	struct call_stacks_thread *th = call_stacks_thread(cs, number);
-	const struct stack *s = cs->calls->stacks[number];
-
-	if (th && s->kept) {
-		th->started = true;
-		th->base = s->cut ? cs->open : STACK_ROOT;
+	th->low = unseen;
+	th->base = STACK_ROOT;
+	if (!unseen)
+		return 0;
+	if (cs->nameless) {
+		th->base = stack_tree_child(&cs->tree, STACK_ROOT, cs->unknown);
+	} else {
+		base = call_stacks_base(cs, (uint32_t)(th - cs->threads), unseen);
+		th->base = base ? base->node : STACK_ROOT;
 	}
-	return th;
+	return th->base ? 0 : -1;
 }
 
-int call_stacks_lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
-		      uint32_t name)
+/* Begin a thread with that many unseen calls, unless it has begun. */
+static int start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t unseen)
 {
-	uint32_t below = level ? stack_tree_detached(&cs->tree) : STACK_ROOT;
-
-	if ((level && !below) || stack_tree_attach(&cs->tree, th->base, below, name))
-		return -1;
-	th->base = below;
-	th->low = level;
-	return 0;
+	return th->started ? 0 : call_stacks_set_unseen(cs, th, unseen);
 }
 
-int call_stacks_begin(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level)
+/* Remove the unseen calls from this level on: one of this name, or several that are unknown. */
+static int lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
+		 uint32_t name)
 {
-	if (call_stacks_start(cs, th, level))
+	if (!cs->nameless) {
+		struct stack_base *from =
+			call_stacks_base(cs, (uint32_t)(th - cs->threads), th->low);
+
+		if (!from)
+			return -1;
+		if (!from->name) {
+			from->name = name + 1;
+			from->to = level;
+		}
+	}
+	return call_stacks_set_unseen(cs, th, level);
+}
+
+/* Begin a call at this level. */
+static int begin(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level)
+{
+	if (start(cs, th, level))
 		return -1;
 	/* an exec, or a longjmp to before the trace */
-	return level < th->low ? call_stacks_lower(cs, th, level, cs->unknown) : 0;
+	return level < th->low ? lower(cs, th, level, cs->unknown) : 0;
+}
+
+/* Remove the unseen calls that rows have ended without being calls themselves. */
+static int catch_up(struct call_stacks *cs, struct call_stacks_thread *th, const struct stack *s)
+{
+	return th->started && call_stacks_unseen(s) < th->low
+		       ? lower(cs, th, call_stacks_unseen(s), cs->unknown)
+		       : 0;
+}
+
+int call_stacks_catch_up(struct call_stacks *cs)
+{
+	const struct calls *c = cs->calls;
+
+	for (size_t i = 0; i < cs->nthreads && i < c->size; i++)
+		if (c->stacks[i] && catch_up(cs, &cs->threads[i], c->stacks[i]))
+			return -1;
+	return 0;
 }
 
 static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
@@ -153,7 +206,7 @@ static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, location, &name) || call_stacks_begin(cs, th, level))
+	if (call_stacks_name(cs, location, &name) || begin(cs, th, level))
 		return -1;
 	return call_stacks_push(cs, th, level, name);
 }
@@ -163,7 +216,7 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, c->location, &name) || call_stacks_start(cs, th, c->level + 1))
+	if (call_stacks_name(cs, c->location, &name) || start(cs, th, c->level + 1))
 		return -1;
 	if (c->level >= th->low) {
 		uint32_t caller = call_stacks_caller(th, c->level);
@@ -175,9 +228,9 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 			*node = stack_tree_child(&cs->tree, caller, name);
 		return *node ? 0 : -1;
 	}
-	if (c->level + 1 < th->low && call_stacks_lower(cs, th, c->level + 1, cs->unknown))
+	if (c->level + 1 < th->low && lower(cs, th, c->level + 1, cs->unknown))
 		return -1;
-	if (call_stacks_lower(cs, th, c->level, name))
+	if (lower(cs, th, c->level, name))
 		return -1;
 	*node = stack_tree_child(&cs->tree, th->base, name);
 	return *node ? 0 : -1;
@@ -223,17 +276,14 @@ int call_stacks_enter(struct call_stacks *cs, const struct event *e)
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return 0;
-	th = call_stacks_follow(cs, calls_thread(e));
-	if (!th)
+	th = call_stacks_thread(cs, calls_thread(e));
+	if (!th || catch_up(cs, th, all))
 		return -1;
-	if (stack != all) {
-		if (stack->count == 1)
-			th->kernel_at = all->kept ? cut_position(all->kept) : 0;
+	if (stack != all)
 		return call_stacks_enter_kernel(cs, th, stack->count - 1,
-						call_stacks_caller(th, call_stacks_frames(all)),
+						call_stacks_caller(th, call_stacks_open(all)),
 						e->location);
-	}
-	return enter(cs, th, call_stacks_frames(stack) - 1, e->location);
+	return enter(cs, th, call_stacks_open(stack) - 1, e->location);
 }
 
 int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
@@ -245,11 +295,11 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return call_stacks_alone(cs, call->location, node);
-	th = call_stacks_follow(cs, calls_thread(e));
+	th = call_stacks_thread(cs, calls_thread(e));
 	if (!th)
 		return -1;
 	/* a call that was scheduled out below those in the kernel comes back while they are open */
-	if (stack == all || (call->inner && call->level <= call_stacks_frames(all)))
+	if (stack == all || (call->inner && call->level <= call_stacks_open(all)))
 		return leave(cs, th, call, node);
 	*node = kernel_node(th, stack->count);
 	return 0;
@@ -268,16 +318,18 @@ uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s)
 	return level >= th->low && level < th->capacity ? th->node[level] : STACK_ROOT;
 }
 
-uint32_t call_stacks_top(const struct call_stacks *cs, size_t number)
+/* Get the node of the thread's current stack, without calls in the kernel. */
+static int top_node(struct call_stacks *cs, size_t number, uint32_t *node)
 {
 	const struct stack *s = number < cs->calls->size ? cs->calls->stacks[number] : NULL;
-	uint32_t level = s ? call_stacks_frames(s) : 0;
 
-	if (s && s->kept && !level)
-		return s->cut ? cs->open : STACK_ROOT;
-	if (number >= cs->nthreads || !cs->threads[number].started)
-		return STACK_ROOT;
-	return call_stacks_caller(&cs->threads[number], level);
+	*node = STACK_ROOT;
+	if (!s || number >= cs->nthreads || !cs->threads[number].started)
+		return 0;
+	if (catch_up(cs, &cs->threads[number], s))
+		return -1;
+	*node = call_stacks_caller(&cs->threads[number], call_stacks_open(s));
+	return 0;
 }
 
 /* Get the node of calls in the kernel outside any call. Their enters were never passed to
@@ -303,12 +355,11 @@ int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *no
 	const struct stack *stack = calls_stack(cs->calls, e);
 
 	if (!stack || stack == cs->calls->stacks[number] || !stack->count)
-		*node = call_stacks_top(cs, number);
-	else if (stack->frames[0].outside)
+		return top_node(cs, number, node);
+	if (stack->frames[0].outside)
 		return outside_node(cs, stack, node);
-	else
-		*node = number < cs->nthreads ? kernel_node(&cs->threads[number], stack->count - 1)
-					      : STACK_ROOT;
+	*node = number < cs->nthreads ? kernel_node(&cs->threads[number], stack->count - 1)
+				      : STACK_ROOT;
 	return 0;
 }
 
@@ -326,20 +377,68 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 		*node = kernel_node(th, cs->calls->stacks[number]->kernel->count);
 		return 0;
 	}
-	if (call->location || !th->started || call->level >= th->low)
+	if (start(cs, th, call->level + 1))
+		return -1;
+	if (call->location || call->level >= th->low)
 		return leave(cs, th, call, node);
 	/* all frames with neither enter nor leave have one node */
 	*node = th->base;
 	return 0;
 }
 
+/* --- the end --- */
+
+enum { UNKNOWN_FRAMES = 64 };
+
+static int compare_unseen(const void *a, const void *b)
+{
+	const struct stack_base *x = a, *y = b;
+
+	return (x->unseen > y->unseen) - (x->unseen < y->unseen);
+}
+
+/* Add frames for the unseen calls that ended together, but for the last of them. */
+static int add_unknown(struct call_stacks *cs, const struct stack_base *b, uint32_t *node)
+{
+	uint32_t n = b->name ? b->unseen - b->to : 1;
+
+	/* a limit, because two rows can end any number */
+	for (uint32_t i = 1; i < n && i < UNKNOWN_FRAMES; i++) {
+		*node = stack_tree_child(&cs->tree, *node, cs->unknown);
+		if (!*node)
+			return -1;
+	}
+	return 0;
+}
+
 int call_stacks_end(struct call_stacks *cs)
 {
-	for (size_t i = 0; i < cs->nthreads; i++)
-		if (cs->threads[i].started && cs->threads[i].low &&
-		    call_stacks_lower(cs, &cs->threads[i], 0, cs->unknown))
-			return -1;
-	return 0;
+	size_t n = cs->nbases;
+	uint32_t *node = calloc(n + 1, sizeof(*node)), parent;
+	int bad = node ? 0 : -1;
+
+	/* by number, where each base is after it was joined with others */
+	for (size_t i = 0; i < n && !bad; i++)
+		node[i] = cs->bases[i].node;
+	if (n)
+		qsort(cs->bases, n, sizeof(*cs->bases), compare_unseen);
+	for (size_t i = 0; i < n && !bad; i++) {
+		const struct stack_base *b = &cs->bases[i];
+		uint32_t name = b->name ? b->name - 1 : cs->unknown;
+		uint32_t key[] = {b->thread, b->unseen}, below[] = {b->thread, b->to}, at;
+
+		at = intern_find(&cs->base_keys, below, sizeof(below));
+		parent = b->to && at != INTERN_NONE ? node[at] : STACK_ROOT;
+		bad = add_unknown(cs, b, &parent);
+		if (bad)
+			break;
+		bad = stack_tree_attach(&cs->tree, b->node, parent, name);
+		node[intern_find(&cs->base_keys, key, sizeof(key))] =
+			bad ? STACK_ROOT : stack_tree_child(&cs->tree, parent, name);
+	}
+	cs->nbases = 0;
+	free(node);
+	return bad;
 }
 
 int call_stacks_limit(struct call_stacks *cs, uint32_t *became)
@@ -365,7 +464,6 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 	const struct stack_node *nodes = cs->tree.nodes;
 	size_t n = 0, at;
 
-	/* a parent number above all nodes: an unattached stack */
 	for (uint32_t i = node; i != STACK_ROOT && i < cs->tree.count; i = nodes[i].parent)
 		n += intern_size(&cs->names, nodes[i].name) + 1;
 	out->size = 0;

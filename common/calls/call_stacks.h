@@ -12,14 +12,11 @@
  * call_stacks_clean_name are names in which ';' is replaced by ':' and a control character by an
  * escape such as \x0a, so that stacks can be written "a;b;c".
  *
- * A frame that was open when its thread was first seen gets its name when it is left. Until then
- * the stacks above it are not attached to the root. So with tree.keep the number of a node may
- * become an alias of another node (stack_tree_resolve).
- *
- * The nodes of a partial stack (partial_stack.h) are below `open`, which represents the unknown
- * frames. The caller that applies its list of operations to calls with known frames reports that
- * here too (call_stacks_set, call_stacks_reach, call_stacks_pushed), and grafts the nodes below
- * `open` onto call_stacks_top (stack_graft.h).
+ * A frame that was open before its thread's first event (an unseen call) gets its name when it is
+ * left. Until call_stacks_end the stacks above it are below a node of their own, a base, which has
+ * the thread and the number of unseen calls as its name. So parts of a trace can be counted alone:
+ * equal bases are one, and the names are joined at the end. With tree.keep the number of a node may
+ * then be an alias of another node (stack_tree_resolve).
  *
  * Functions that return int return 0, or -1 when out of memory.
  */
@@ -34,17 +31,25 @@
 typedef int call_stacks_key(struct buffer *to, const struct location *p, struct text_ref name);
 call_stacks_key call_stacks_clean_name;
 
+/* The unseen calls of a thread, as a stack below which others are. */
+struct stack_base {
+	uint32_t thread, unseen; /* number in calls; number of calls, at least 1 */
+	uint32_t node;
+	/* those from number `to` on have ended: one by a leave, with this name (number in names +
+	   1; 0: they have not ended), or several without one, which are called "<0>" */
+	uint32_t name, to;
+};
+
 /* A thread's stack: the node of each frame of calls.h. */
 struct call_stacks_thread {
 	uint32_t *node; /* by level, from low up */
 	size_t capacity;
-	uint32_t low;  /* the frames below this level are open without an enter */
-	uint32_t base; /* the innermost of those, its name not yet known; the root if low is 0 */
+	uint32_t low;  /* number of unseen calls */
+	uint32_t base; /* their node; the root if low is 0 */
 	bool started;
 	/* stack of its calls in the kernel, above the calls open when they began */
 	uint32_t *kernel;
 	size_t kernel_capacity;
-	size_t kernel_at; /* position in its stack's list (partial_stack.h) when they began */
 };
 
 struct call_stacks {
@@ -53,8 +58,13 @@ struct call_stacks {
 	struct stack_tree tree;
 	struct intern names; /* keys */
 	uint32_t unknown;    /* name of frames whose name stays unknown */
-	uint32_t open;	     /* parent of the nodes of partial stacks; 0 before call_stacks_cuts */
-	uint32_t *name;	     /* by location: number in names + 1; 0 not yet looked up */
+	/* set by the caller before the first event: unseen calls get no names, as the stacks are
+	   written before the end */
+	bool nameless;
+	struct stack_base *bases;
+	size_t nbases, bases_capacity;
+	struct intern base_keys; /* thread, unseen: number in bases */
+	uint32_t *name;		 /* by location: number in names + 1; 0 not yet looked up */
 	size_t nnames;
 	uint64_t deep; /* stacks of more than STACK_FRAMES frames, set by call_stacks_fold */
 	bool unnamed;  /* some location has an address and no symbol of trsym */
@@ -84,34 +94,26 @@ int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *no
 
 /* Get the node of a call that the end of the trace closed. */
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node);
-/* Name the frames that are still unattached "<0>". */
+/* Put the stacks of unseen calls where their names belong. All calls of a thread that were open
+ * from beginning to end are one frame, "<0>". To be called once, after the last event. */
 int call_stacks_end(struct call_stacks *cs);
+
+/* Get the base of a thread with that many unseen calls; a new one is created. NULL when out of
+ * memory. The next call makes the pointer invalid. */
+struct stack_base *call_stacks_base(struct call_stacks *cs, uint32_t thread, uint32_t unseen);
 
 /* Call stack_tree_fold, after call_stacks_end; sets cs->deep. */
 int call_stacks_fold(struct call_stacks *cs);
 /* Call stack_tree_limit. */
 int call_stacks_limit(struct call_stacks *cs, uint32_t *became);
 
-/* Prepare for partial stacks, before their events are fed. */
-int call_stacks_cuts(struct call_stacks *cs);
+/* Rebuild the stacks of the present stream, after calls_adopt of all blocks and before the next
+ * row. */
+int call_stacks_adopt(struct call_stacks *cs);
+/* Take note of all unseen calls that have ended, before calls_finish or where the trace is left. */
+int call_stacks_catch_up(struct call_stacks *cs);
 /* Forget all threads; the tree is unchanged. */
 void call_stacks_forget(struct call_stacks *cs);
-/* Begin a thread, by its number in calls, with that many open frames that have no enter. */
-int call_stacks_set(struct call_stacks *cs, size_t thread, uint32_t unseen);
-/* Remove the frames that an enter of the thread ended; the function entered is not needed. */
-int call_stacks_reach(struct call_stacks *cs, size_t thread);
-/* Add a frame to the thread's stack. */
-int call_stacks_pushed(struct call_stacks *cs, size_t thread);
-/* Add a frame to the stack of the thread's calls in the kernel. The lowest of these belongs
- * where they began, which is not always the frame below them now. */
-int call_stacks_pushed_kernel(struct call_stacks *cs, size_t thread, uint32_t caller, size_t at);
-/* Get the arguments of call_stacks_pushed_kernel for a thread with calls in the kernel; false:
- * unknown. */
-bool call_stacks_kernel_caller(struct call_stacks *cs, size_t thread, uint32_t *caller, size_t *at);
-/* Test whether the node is `open` or below it. */
-bool call_stacks_is_open(const struct call_stacks *cs, uint32_t node);
-/* Get the node of the thread's current stack, without calls in the kernel. */
-uint32_t call_stacks_top(const struct call_stacks *cs, size_t thread);
 
 /* Get a thread by its number in calls, for callers of calls_try; NULL when out of memory. The
  * next call makes the pointer invalid. */
@@ -143,8 +145,7 @@ static inline __attribute__((always_inline)) int call_stacks_push(struct call_st
 	return 0;
 }
 
-/* Write "a;b;c" and a NUL into the buffer, replacing its content; the root is "". An unattached
- * stack begins with "<0>". */
+/* Write "a;b;c" and a NUL into the buffer, replacing its content; the root is "". */
 int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer *out);
 
 #endif

@@ -15,7 +15,6 @@ static void free_stack(struct stack *s)
 {
 	if (!s)
 		return;
-	cut_free(s->kept);
 	free(s->gone);
 	free(s->frames);
 	free(s->data);
@@ -36,7 +35,6 @@ void calls_free(struct calls *c)
 	free(c->numbered_data);
 	free(c->numbered_end);
 	open_calls_free(&c->open);
-	cut_free(c->rows);
 	*c = (struct calls){0};
 }
 
@@ -71,7 +69,7 @@ static struct stack *new_stack(struct calls *c, uint32_t thread)
 		s->number = thread;
 		s->asks_lane = c->adopted;
 	}
-	return s && c->partial && cut_begin(c, s) ? NULL : s;
+	return s;
 fail:
 	c->out_of_memory = true;
 	return NULL;
@@ -151,7 +149,7 @@ static void link_frame(struct stack *s, size_t i)
 
 void calls_set_limits(struct stack *s)
 {
-	bool slow = s->exec || (s->kernel && s->kernel->count) || (s->cut && cut_is_slow(s->cut));
+	bool slow = s->exec || (s->kernel && s->kernel->count);
 
 	s->limit = slow ? 0 : s->capacity;
 	s->floor = slow ? SIZE_MAX : 1;
@@ -280,7 +278,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 
 bool calls_has_unknown(const struct stack *s)
 {
-	return s->implicit || (s->count && !s->frames[0].begun && !s->cut) || stack_has(s, 0);
+	return s->implicit || (s->count && !s->frames[0].begun) || stack_has(s, 0);
 }
 
 enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
@@ -349,8 +347,6 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		return calls_numbered(c, s, e, done);
 	s->last = e->time;
 	s->lane = e->lane;
-	if (__builtin_expect(s->cut != NULL, 0))
-		return cut_feed(c, s, e, done);
 	if (e->type->flags & TYPE_KERNEL &&
 	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE))
 		return calls_kernel(c, s, e, done);
@@ -412,7 +408,7 @@ static void forget_unseen(struct calls *c, struct stack *s)
 {
 	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
 
-	if (s->cut || !calls_left_out(c, s) || (f && f->keeps_unseen))
+	if (!calls_left_out(c, s) || (f && f->keeps_unseen))
 		return;
 	s->implicit = 0;
 	while (s->count && !top(s)->begun)

@@ -30,22 +30,6 @@
 #include "common/stream/event.h"
 #include "common/calls/open_calls.h"
 
-/*
- * What is unknown of a call, because the frames below the first one of its stack are unknown
- * (partial_stack.h).
- */
-enum calls_open {
-	OPEN_LEVEL = 1,	    /* its level: counted from the first known frame */
-	OPEN_CALLER = 2,    /* its caller */
-	OPEN_RECURSIVE = 4, /* whether it is recursive: no known frame shows it */
-	OPEN_IF_CALL = 8,   /* whether it counts: only if a call is below */
-	OPEN_NO_EXEC = 16,  /* whether it counts: only if the call below is no exec */
-	OPEN_STACK = 32,    /* its stack (call_stacks.h): counted from the first known frame */
-	OPEN_INNER = 64, /* with IF_CALL, a call inside the kernel of a type with TYPE_INNER: if it
-			    does not count, it is no call in the kernel either */
-	OPEN_HELD = OPEN_IF_CALL | OPEN_NO_EXEC | OPEN_INNER,
-};
-
 /* A finished call. Times are those of the lane's clock. */
 struct call {
 	const struct lane *lane;
@@ -57,7 +41,6 @@ struct call {
 	bool recursive;	      /* a frame of the same location is open below */
 	bool inner;	      /* of a type with TYPE_INNER (scheduled out) */
 	bool unfinished;      /* closed by the end of the trace */
-	uint8_t open;	      /* enum calls_open; not 0 only in stacks with a partial_stack */
 	/* set by calls_finish only: a type of the thread's calls, NULL unknown */
 	const struct type *type;
 	uint32_t number; /* call number, if that type has TYPE_CALL_NUMBER */
@@ -74,7 +57,6 @@ struct frame {
 	bool begun;	/* its enter was read */
 	bool recursive; /* a frame of the same location is open below */
 	bool outside;	/* in the kernel, entered outside any call */
-	bool doubtful;	/* counts only if a frame is below the first known one (partial_stack.h) */
 };
 
 /* Limit of memory for enters without leaves: older numbered calls are forgotten. */
@@ -83,13 +65,8 @@ enum { CALLS_NUMBERED_LIMIT = 1 << 20 };
 /* Whether a location's function is an exec*. */
 enum { LOCATION_NOT_ASKED, LOCATION_ORDINARY, LOCATION_EXEC };
 
-struct partial_stack;
-struct cut_op;
-
 struct stack {
-	uint32_t number;	    /* of the thread */
-	struct partial_stack *cut;  /* unresolved bottom of the stack; NULL once fully known */
-	struct partial_stack *kept; /* the same, also after the bottom became known */
+	uint32_t number; /* of the thread */
 	struct frame *frames;
 	uint8_t *data; /* the caller's, data_size bytes for each of capacity + 1 frames */
 	size_t count, capacity;
@@ -164,17 +141,7 @@ struct calls {
 	size_t nnumbered_end, numbered_ended;
 	size_t finishing; /* thread at which calls_finish continues */
 	bool ended;	  /* the ends of threads are known (calls_take_ends) */
-	bool partial;	  /* the trace has no beginning: stacks get a partial_stack */
 	bool adopted;	  /* calls_adopt was called */
-	bool no_doubt;	  /* rows that are calls only if a frame is below are kept as rows */
-	bool look_down;	  /* the caller looks at the open calls below a row */
-	bool look_at_all; /* and at all of them, down to the bottom */
-	struct partial_stack
-		*rows; /* leaves of numbered calls whose enters may precede the trace */
-	/* Called when an open call is added to a list: sets op->entered if the call has data to
-	   keep. s is the stack below the call, NULL for a numbered call. */
-	int (*on_push)(void *ctx, struct stack *s, bool kernel, struct cut_op *op);
-	void *on_push_ctx;
 	/* Called when a call ends without a leave, except calls whose enters were not read, and
 	   calls in the kernel outside any call. May be NULL. The call ends at the last event of its
 	   thread's stack, and its caller is not charged. s is its stack, which the frame has
@@ -199,7 +166,6 @@ enum calls_result {
 	CALLS_ENTER, /* a frame was pushed */
 	CALLS_LEAVE, /* *done is a finished call */
 	CALLS_SLOW,  /* of calls_try only */
-	CALLS_KEPT,  /* partial stack: the meaning of the row is not known yet, the row is kept */
 };
 
 /* Text of a remark on calls.outside. */
@@ -228,6 +194,13 @@ static inline void *calls_data(const struct calls *c, const struct stack *s, siz
 static inline const struct stack *calls_thread_stack(const struct calls *c, uint32_t thread)
 {
 	return thread < c->size ? c->stacks[thread] : NULL;
+}
+
+/* Test whether a lane, which may be NULL, is of the present stream. */
+static inline bool calls_of_stream(const struct calls *c, const struct lane *l)
+{
+	/* a lane without a source is of any stream */
+	return l && (!l->source->number || l->source->stream == c->dictionary->stream);
 }
 
 /* Add the time of a discarded frame to its caller's child time. For on_lost, which uses its data

@@ -29,18 +29,12 @@ static uint32_t open_calls(const struct stack *s)
 	return (uint32_t)s->count + s->implicit;
 }
 
-/* Set caller, level and open of a finished call in the kernel. */
-static void set_kernel_caller(const struct stack *s, struct call *done, bool doubtful)
+/* Set caller and level of a finished call in the kernel. */
+static void set_kernel_caller(const struct stack *s, struct call *done)
 {
 	if (!s->kernel->count)
 		done->caller = s->count ? s->frames[s->count - 1].location : 0;
 	done->level += open_calls(s);
-	if (!s->cut)
-		return;
-	done->level--;
-	done->open = OPEN_LEVEL | OPEN_STACK |
-		     (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
-		     (doubtful ? OPEN_IF_CALL | (done->inner ? OPEN_INNER : 0) : 0);
 }
 
 void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
@@ -77,7 +71,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 {
 	struct stack *k = s->kernel;
 	enum calls_result got;
-	bool left_out = calls_left_out(c, s), outside = calls_outside(c, s, e->time), doubtful;
+	bool outside = calls_outside(c, s, e->time);
 
 	if (!k)
 		k = s->kernel = calls_kernel_stack(c, s);
@@ -89,7 +83,6 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		if (got == CALLS_ENTER && k->count == 1) {
 			s->kernel_since = e->time;
 			k->frames[0].outside = outside;
-			k->frames[0].doubtful = !left_out && s->cut && s->count == 1;
 		}
 		outside = k->count && k->frames[0].outside;
 		if (outside)
@@ -102,7 +95,6 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 
 		lose_inner(c, k, depth);
 		outside = k->count ? k->frames[0].outside : outside;
-		doubtful = k->count && k->frames[0].doubtful;
 		if (k->count && k->frames[0].depth == depth)
 			charge_kernel(c, s, e->time);
 		/* a call with INNER has the depth of the call below it, which ends */
@@ -110,7 +102,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		lose_inner(c, k, depth);
 		got = calls_leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
-			set_kernel_caller(s, done, doubtful);
+			set_kernel_caller(s, done);
 		if (outside) {
 			c->unmatched = unmatched;
 			c->outside += got == CALLS_LEAVE;
@@ -138,7 +130,7 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 		return calls_leave(c, s, e, done);
 	got = calls_leave(c, k, e, done);
 	if (got == CALLS_LEAVE)
-		set_kernel_caller(s, done, k->frames[0].doubtful);
+		set_kernel_caller(s, done);
 	return k->frames[0].outside ? CALLS_NONE : got;
 }
 
@@ -160,7 +152,7 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	pop(k);
 	calls_end(c, k, &f, s->last < f.start ? f.start : s->last, f.location, s->lane, done);
 	c->data = calls_data(c, k, k->count);
-	set_kernel_caller(s, done, false);
+	set_kernel_caller(s, done);
 	done->unfinished = true;
 	done->type = k->type;
 	c->unfinished++;

@@ -15,8 +15,6 @@ void calls_drop_from(struct calls *c, struct stack *s, uint32_t depth, enum call
 
 void calls_forget_image(struct calls *c, struct stack *s)
 {
-	if (s->cut)
-		cut_forget(c, s);
 	while ((c->on_lost || s->nnumbered) && s->count)
 		lose(c, s, LOST_EXEC);
 	calls_set_exec(s, 0);

@@ -119,8 +119,6 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 	uint64_t index, total;
 
 	if (!open_calls_take(&c->open, e->lane->source->number, call, &index)) {
-		if (c->partial)
-			return cut_keep_numbered(c, e);
 		c->unmatched++;
 		return CALLS_NONE;
 	}

@@ -1,12 +1,10 @@
 /*
- * calls_private.h - shared by calls*.c (pairing) and partial_stack*.c (stacks whose beginning was
- * not seen)
+ * calls_private.h - shared by calls*.c (pairing) and adopt.c
  */
 #ifndef TR_CALLS_CALLS_PRIVATE_H
 #define TR_CALLS_CALLS_PRIVATE_H
 
 #include "common/calls/calls.h"
-#include "common/calls/partial_stack.h"
 
 /* An open numbered call. */
 struct numbered_call {
@@ -86,8 +84,7 @@ static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_
 {
 	if (!calls_left_out(c, s))
 		return !s->count && !s->implicit;
-	return s->count == (s->cut != NULL) && !s->implicit &&
-	       dictionary_outside(c->dictionary, s->number, time);
+	return !s->count && !s->implicit && dictionary_outside(c->dictionary, s->number, time);
 }
 
 /* Set limit and floor, which decide which rows are processed in line. */

@@ -133,6 +133,16 @@ void dictionary_forget_threads(struct dictionary *d)
 	}
 }
 
+uint32_t dictionary_thread(const struct dictionary *d, uint32_t thread, uint32_t *words)
+{
+	const struct source *source;
+
+	memcpy(words, intern_data(&d->threads, thread), THREAD_WORDS * sizeof(*words));
+	source = pool_at(&d->sources, words[0]);
+	words[0] = source->id;
+	return source->stream;
+}
+
 int dictionary_name_by_number(struct dictionary *d)
 {
 	idmap_clear(&d->ids[ENTRY_DEFINITION]);

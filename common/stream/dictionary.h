@@ -224,6 +224,13 @@ uint32_t dictionary_find_thread(const struct dictionary *d, const struct lane *l
 /* Test whether no left-out call of a stack was open at that time. */
 bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time);
 
+/*
+ * Get what identifies a thread, or a CPU (struct lane), in its stream: equal in all segments, and
+ * in all programs. The first word is the id of the source. Returns the number of the stream.
+ */
+enum { THREAD_WORDS = 7 };
+uint32_t dictionary_thread(const struct dictionary *d, uint32_t thread, uint32_t *words);
+
 /* Name definitions by their numbers from now on, as declare.h writes them. -1: out of memory. */
 int dictionary_name_by_number(struct dictionary *d);
 

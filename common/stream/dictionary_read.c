@@ -122,30 +122,28 @@ static int read_source(struct dictionary_entry *en)
 	return 0;
 }
 
-enum { THREAD_KEY = 7 };
-
 /* Make the key of the lanes that share one stack of calls. */
-static void thread_key(const struct lane *l, bool per_cpu, uint32_t key[THREAD_KEY])
+static void thread_key(const struct lane *l, bool per_cpu, uint32_t key[THREAD_WORDS])
 {
 	bool has_tid = l->flags & LANE_HAS_TID && !per_cpu;
 	/* tid 0 is the idle task: one for every CPU */
 	bool use_cpu = l->flags & LANE_HAS_CPU && (!has_tid || l->tid == 0);
 	/* else the pid is not part of the key: it may be known late, and change after a fork */
 	bool use_pid = has_tid && l->flags & LANE_PROCESS_TID;
-	const uint32_t made[THREAD_KEY] = {l->source->number,
-					   has_tid,
-					   has_tid ? (uint32_t)l->tid : 0,
-					   use_cpu,
-					   use_cpu ? (uint32_t)l->cpu : 0,
-					   use_pid,
-					   use_pid ? (uint32_t)l->pid : 0};
+	const uint32_t made[THREAD_WORDS] = {l->source->number,
+					     has_tid,
+					     has_tid ? (uint32_t)l->tid : 0,
+					     use_cpu,
+					     use_cpu ? (uint32_t)l->cpu : 0,
+					     use_pid,
+					     use_pid ? (uint32_t)l->pid : 0};
 
 	memcpy(key, made, sizeof made);
 }
 
 uint32_t dictionary_find_thread(const struct dictionary *d, const struct lane *l, bool per_cpu)
 {
-	uint32_t key[THREAD_KEY];
+	uint32_t key[THREAD_WORDS];
 
 	thread_key(l, per_cpu, key);
 	return intern_find(&d->threads, key, sizeof key);
@@ -153,7 +151,7 @@ uint32_t dictionary_find_thread(const struct dictionary *d, const struct lane *l
 
 static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool per_cpu)
 {
-	uint32_t key[THREAD_KEY], n;
+	uint32_t key[THREAD_WORDS], n;
 
 	thread_key(l, per_cpu, key);
 	n = intern(&d->threads, key, sizeof key);

@@ -228,6 +228,8 @@ int stack_profile_finish(struct stack_profile *s)
 	struct call done;
 	uint32_t node;
 
+	if (call_stacks_catch_up(&s->stacks))
+		return -1;
 	while (calls_finish(&s->calls, &done)) {
 		if (s->drop)
 			continue;

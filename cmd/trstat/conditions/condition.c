@@ -55,9 +55,7 @@ static bool scalar_of(const struct groups *g, const struct key_cell *cell, struc
 {
 	switch (cell->kind) {
 	case KEY_MISSING:
-	case KEY_OPEN_CALLER:
-	case KEY_OPEN_LEVEL:
-	case KEY_OPEN_STACK: return false;
+	case KEY_PENDING: return false;
 	case KEY_SIGNED: *s = (struct scalar){.form = SCALAR_INT, .u = cell->value}; return true;
 	case KEY_ADDRESS:
 	case KEY_UNSIGNED: *s = (struct scalar){.form = SCALAR_UINT, .u = cell->value}; return true;

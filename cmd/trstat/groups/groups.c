@@ -10,12 +10,17 @@
 enum { FIRST = 64 };
 enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */
 
+void groups_set_keys(struct groups *g, size_t keys)
+{
+	g->keys = keys;
+	g->stride = (g->wanted->size + keys * sizeof(struct key_cell) + 15) & ~(size_t)15;
+}
+
 void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted)
 {
 	memset(g, 0, sizeof *g);
 	g->wanted = wanted;
-	g->keys = keys;
-	g->stride = (wanted->size + keys * sizeof(struct key_cell) + 15) & ~(size_t)15;
+	groups_set_keys(g, keys);
 	/* The seed decides only the slots of the hash table, which no output shows. */
 	if (getrandom(&g->seed, sizeof g->seed, GRND_NONBLOCK) != sizeof g->seed)
 		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;

@@ -20,19 +20,14 @@ enum key_kind {
 	KEY_SIGNED,
 	KEY_UNSIGNED,
 	KEY_TEXT,
-	KEY_STACK, /* value: a node of common/calls/call_stacks.h */
-	/* the next three: in held groups only (bracket.h) */
-	KEY_OPEN_CALLER, /* the location of the unknown frame, once known */
-	KEY_OPEN_LEVEL,	 /* value: to be added to the level of the unknown frames */
-	KEY_OPEN_STACK,	 /* value: a node below call_stacks.open */
-	/* in all groups: an unsigned number shown in hexadecimal */
-	KEY_ADDRESS,
+	KEY_STACK,   /* value: a node of common/calls/call_stacks.h */
+	KEY_ADDRESS, /* an unsigned number shown in hexadecimal */
+	/* in no group: a cell of a pair that waits for its A (pair_edges.h). value: the number of
+	   its field among those of the A, or KEY_PENDING_TIME */
+	KEY_PENDING,
 };
 
-static inline bool key_is_open(enum key_kind kind)
-{
-	return kind >= KEY_OPEN_CALLER && kind <= KEY_OPEN_STACK;
-}
+#define KEY_PENDING_TIME UINT64_MAX
 
 /* Zero-initialised is missing. Equal signed and unsigned integers are one key. */
 struct key_cell {
@@ -67,6 +62,8 @@ void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wan
 void groups_free(struct groups *g);
 /* Delete the groups; texts that cells may name and the stacks are kept. */
 void groups_clear(struct groups *g);
+/* Set the number of cells of a key; there are no groups. */
+void groups_set_keys(struct groups *g, size_t keys);
 /* Move the groups out, to be put back one by one and then cleared; g is then empty. */
 struct groups groups_take(struct groups *g);
 

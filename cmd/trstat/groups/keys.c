@@ -330,14 +330,17 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 		if (!s->timed)
 			return field_cell(d, g, s->event, k->field, cell);
 		*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
+		if (s->pending)
+			*cell = (struct key_cell){.kind = KEY_PENDING, .value = KEY_PENDING_TIME};
 		return 0;
 	case BY_FIELD: return field_cell(d, g, s->event, k->field, cell);
 	}
 	return 0;
 }
 
-int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
-		    const struct event_ref *s, struct key_cell *cell)
+/* Make the cell of B or C, for A|B|C. */
+static int other_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		      const struct event_ref *s, struct key_cell *cell)
 {
 	int bad = 0;
 
@@ -353,8 +356,7 @@ static int first_cell(const struct key *k, struct dictionary *d, struct groups *
 {
 	int bad = plain_cell(k, d, g, s, cell);
 
-	return bad || cell->kind != KEY_MISSING || !k->other ? bad
-							     : keys_other_cell(k, d, g, s, cell);
+	return bad || cell->kind != KEY_MISSING || !k->other ? bad : other_cell(k, d, g, s, cell);
 }
 
 int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,

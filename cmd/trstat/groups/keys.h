@@ -18,7 +18,6 @@
 
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
-#include "common/calls/stack_graft.h"
 #include "common/stream/value.h"
 #include "cmd/trstat/groups/groups.h"
 
@@ -78,17 +77,12 @@ struct key {
 	uint64_t width;	   /* KEY_BUCKET */
 	bool unit;	   /* KEY_BUCKET: the width was given with a unit of time */
 	struct key *other; /* the next alternative, for rows without this one; NULL: none */
-	/* caller or stack with alternatives: index of the cell for their value while this one is
-	 * unknown; 0: none */
-	size_t spare;
 };
 
 struct keys {
 	struct key *key;
 	const char **names;
 	size_t count;
-	/* number of cells of a row that is not fully known: count and the spare cells */
-	size_t held;
 	size_t fields;	   /* number of BY_FIELD keys */
 	uint32_t needs;	   /* enum key_needs, of all keys */
 	bool by_type;	   /* one key is the type: then every row counts */
@@ -109,9 +103,7 @@ struct event_ref {
 	uint32_t stack; /* node of common/calls/call_stacks.h; 0: none */
 	bool timed;	/* the row is a call: it has total and self */
 	uint64_t total, self;
-	/* enum calls_open: what is unknown of the row; caller and level accordingly */
-	uint32_t open;
-	const struct stack *below; /* with open: the stack whose bottom is unknown */
+	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };
 
 /* Parse a comma-separated list of keys; an empty list is one group of everything. Returns 0, or
@@ -123,39 +115,10 @@ void keys_free(struct keys *k);
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct event_ref *s, struct key_cell *cells);
 
-/* Returns true if a key depends on what is unknown of the row. */
-static inline bool keys_open(const struct keys *k, uint32_t open)
-{
-	return (open & OPEN_LEVEL && k->needs & NEEDS_LEVEL) ||
-	       (open & OPEN_CALLER && k->needs & NEEDS_CALLER) ||
-	       (open & OPEN_STACK && k->needs & NEEDS_STACK);
-}
-
-/* Convert cells of keys_cells for a row that is not fully known: unknown values become
- * KEY_OPEN_*. cells has room for k->held. Returns -1 when out of memory. */
-int keys_open_cells(const struct keys *k, struct dictionary *d, struct groups *g,
-		    const struct event_ref *s, struct key_cell *cells);
-
-/* Make the cell of B or C, for A|B|C. Returns -1 when out of memory. */
-int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
-		    const struct event_ref *s, struct key_cell *cell);
-
-/* What has become known of the frames below such rows. */
-struct keys_below {
-	uint32_t open; /* enum calls_open: other unknown frames below */
-	uint32_t caller, level;
-	struct call_stacks *stacks; /* NULL where no key is a stack */
-	struct stack_graft *graft;  /* from the unknown frames to the known ones */
-};
-
-/* Replace KEY_OPEN_* by values that have become known. Returns -1 when out of memory. */
-int keys_close_cells(const struct keys *k, struct dictionary *d, struct groups *g,
-		     const struct keys_below *below, struct key_cell *cells);
-
 /* Returns true if the keys have equal cells for these two times, and so for all between them. */
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);
 
-/* Apply bucket(), log2() or hist() to a cell. */
+/* Apply bucket(), log2() or hist() to a cell. KEY_PENDING stays. */
 struct key_cell key_transform(const struct key *k, struct key_cell cell);
 
 /* Make the cell of one key, without the values of the enter. */

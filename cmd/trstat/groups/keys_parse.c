@@ -223,10 +223,6 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "a key is missing after the last comma");
 	}
-	k->held = k->count;
-	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].other && (k->key[i].what == BY_CALLER || k->key[i].what == BY_STACK))
-			k->key[i].spare = k->held++;
 	return 0;
 }
 

@@ -23,6 +23,8 @@ struct key_cell key_transform(const struct key *k, struct key_cell c)
 	bool negative = c.kind == KEY_SIGNED;
 	uint64_t size = size_of(c), rest;
 
+	if (c.kind == KEY_PENDING)
+		return c;
 	if (c.kind != KEY_SIGNED && c.kind != KEY_UNSIGNED && c.kind != KEY_ADDRESS)
 		return (struct key_cell){0};
 	switch (k->transform) {

@@ -46,6 +46,39 @@ static int fill(const struct open_call_args *en, struct enter *n, const struct e
 	       (n->tail_size && buffer_append(&n->payload, e->tail, n->tail_size));
 }
 
+static int to_text(struct open_call_args *en, struct enter *n)
+{
+	const struct event e = {.type = n->type,
+				.location = n->location,
+				.fixed = n->payload.data,
+				.tail = n->tail_size ? n->payload.data + n->fixed_size : NULL,
+				.tail_size = n->tail_size};
+	struct buffer text = {0};
+
+	if (n->start == UINT64_MAX || n->text)
+		return 0;
+	if (call_arguments(&text, en->dictionary, &e)) {
+		buffer_free(&text);
+		return -1;
+	}
+	buffer_free(&n->payload);
+	n->payload = text;
+	n->text = true;
+	return 0;
+}
+
+int open_call_args_to_text(struct open_call_args *en)
+{
+	for (size_t i = 0; i < en->size; i++)
+		for (size_t k = 0; k < en->stacks[i].capacity; k++)
+			if (to_text(en, &en->stacks[i].enter[k]))
+				return -1;
+	for (size_t i = 0; i < en->indexes.count; i++)
+		if (to_text(en, &en->numbered[i]))
+			return -1;
+	return 0;
+}
+
 static struct enter *open_call_args_grow(struct open_call_args_stack *s, size_t index)
 {
 	size_t had = s->capacity;

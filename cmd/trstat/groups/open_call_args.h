@@ -40,6 +40,10 @@ void open_call_args_free(struct open_call_args *en);
 int open_call_args_put(struct open_call_args *en, const struct calls *c, const struct event *e,
 		       uint32_t segment);
 
+/* Format the arguments of all open calls, because definitions of values are valid in one segment.
+ * Returns -1 when out of memory. */
+int open_call_args_to_text(struct open_call_args *en);
+
 /* Take the enter, after calls_feed returned CALLS_LEAVE; NULL where it was not seen. Valid until
  * the next open_call_args_put. */
 const struct enter *open_call_args_take(struct open_call_args *en, const struct calls *c,

@@ -3,17 +3,21 @@
 #include <stdlib.h>
 
 #include "cmd/trstat/groups/statistics_private.h"
+#include "common/calls/adopt.h"
 
-int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
-		    struct dictionary *d)
+static int begin(struct statistics *s, const struct keys *k, struct columns *c,
+		 struct dictionary *d, size_t more)
 {
-	*s = (struct statistics){
-		.keys = k, .columns = c, .dictionary = d, .first = UINT64_MAX, .last = 0};
-	groups_init(&s->groups, k->count, &c->wanted);
+	*s = (struct statistics){.keys = k,
+				 .columns = c,
+				 .dictionary = d,
+				 .more = more,
+				 .first = UINT64_MAX,
+				 .last = 0};
+	groups_init(&s->groups, k->count + more, &c->wanted);
 	s->groups.whole_stacks = k->whole_stacks;
-	calls_init(&s->calls, d);
 	s->arguments = statistics_arguments(k, &c->wanted);
-	pending_keys_init(&s->entered, k->fields + 2 * s->arguments);
+	statistics_begin_calls(s);
 	s->row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
 	if (k->needs & NEEDS_STACK) {
@@ -22,15 +26,48 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 			return -1;
 		s->stacks->tree.keep = true;
 	}
-	s->cells = calloc(k->held + 2 * s->arguments + 1, sizeof(*s->cells));
+	s->cells = calloc(k->count + more + 1, sizeof(*s->cells));
+	s->pending = calloc(k->fields + 1, sizeof(*s->pending));
 	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
-	return s->cells && s->cache ? 0 : -1;
+	for (size_t i = 0; s->pending && i < k->fields; i++)
+		s->pending[i] = (struct key_cell){.kind = KEY_PENDING, .value = i};
+	return s->cells && s->pending && s->cache ? 0 : -1;
+}
+
+int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
+		    struct dictionary *d)
+{
+	return begin(s, k, c, d, 0);
+}
+
+int statistics_init_summary(struct statistics *s, const struct keys *k, struct columns *c,
+			    struct dictionary *d)
+{
+	return begin(s, k, c, d, SUMMARY_CELLS);
+}
+
+void statistics_name_stacks(struct statistics *s, bool named)
+{
+	if (s->stacks)
+		s->stacks->nameless = !named;
+}
+
+void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell value)
+{
+	s->cells[s->keys->count + cell] = value;
+	statistics_forget_names(s);
 }
 
 int statistics_pair(struct statistics *s, struct pair *p)
 {
 	s->pair = p;
 	return pair_begin(p, s->keys, s->dictionary, &s->groups);
+}
+
+struct pair_edges *statistics_pair_edges(const struct statistics *s)
+{
+	return pair_edges_new(&s->columns->wanted, s->pair->a.on.count, s->keys->count + s->more,
+			      s->keys->fields);
 }
 
 bool statistics_nameless(const struct statistics *s)
@@ -54,27 +91,46 @@ void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
 	calls_free(&s->calls);
-	pending_keys_free(&s->entered);
 	if (s->stacks)
 		call_stacks_free(s->stacks);
 	free(s->stacks);
 	free(s->cells);
+	free(s->pending);
 	free(s->cache);
 	free(s->by_location);
 	free(s->planned);
 }
 
-static void look_at(struct statistics *s, const struct block *b)
+int statistics_adopt(struct statistics *s, const struct snapshot *snapshot)
+{
+	if (!snapshot || s->pair)
+		return 0;
+	s->adopted = s->stacks;
+	return calls_adopt(&s->calls, snapshot);
+}
+
+/* Rebuild the stacks of adopted calls. */
+static int adopt_stacks(struct statistics *s)
+{
+	if (!s->adopted)
+		return 0;
+	s->adopted = false;
+	return call_stacks_adopt(s->stacks);
+}
+
+static int look_at(struct statistics *s, const struct block *b)
 {
 	if (s->symbol_changes != s->dictionary->symbol_changes)
 		statistics_forget_names(s);
 	clocks_look(&s->clocks, b);
 	s->ticks |= s->clocks.ticks;
+	return adopt_stacks(s);
 }
 
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end)
 {
-	look_at(s, b);
+	if (look_at(s, b))
+		return -1;
 	for (;;) {
 		struct events here = *it;
 		struct event e;
@@ -116,7 +172,8 @@ int statistics_block(struct statistics *s, const struct block *b)
 	struct event e;
 	int taken;
 
-	look_at(s, b);
+	if (look_at(s, b))
+		return -1;
 	if (!b->rows)
 		return 0;
 	s->first = b->base < s->first ? b->base : s->first;
@@ -133,18 +190,13 @@ int statistics_block(struct statistics *s, const struct block *b)
 	return statistics_take_rows(s, &it);
 }
 
-int statistics_event(struct statistics *s, const struct event *e)
-{
-	struct event copy = *e;
-
-	return statistics_take(s, &copy);
-}
-
-int statistics_finish(struct statistics *s)
+int statistics_close(struct statistics *s)
 {
 	const struct type *none = pool_at(&s->dictionary->types, 0);
 	struct call call;
 
+	if (adopt_stacks(s) || (s->stacks && call_stacks_catch_up(s->stacks)))
+		return -1;
 	while (calls_finish(&s->calls, &call)) {
 		/* without a leave, only what the types of enter and leave share is known */
 		struct type closed = call.type ? *call.type : *none;
@@ -154,25 +206,26 @@ int statistics_finish(struct statistics *s)
 		if (!s->keys->by_type && statistics_take_unfinished(s, &call, &closed))
 			return -1;
 	}
-	if (s->stacks && (call_stacks_end(s->stacks) || statistics_show(s)))
-		return -1;
 	return s->calls.out_of_memory ? -1 : 0;
 }
 
-int statistics_forget_calls(struct statistics *s)
+int statistics_finish(struct statistics *s)
+{
+	if (statistics_close(s))
+		return -1;
+	return s->stacks && (call_stacks_end(s->stacks) || statistics_show(s)) ? -1 : 0;
+}
+
+void statistics_forget_calls(struct statistics *s)
 {
 	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished,
 		 outside = s->calls.outside;
-	size_t fields = s->entered.fields;
 
 	calls_free(&s->calls);
-	calls_init(&s->calls, s->dictionary);
+	statistics_begin_calls(s);
 	s->calls.unmatched = unmatched;
 	s->calls.unfinished = unfinished;
 	s->calls.outside = outside;
-	pending_keys_free(&s->entered);
-	pending_keys_init(&s->entered, fields);
 	if (s->stacks)
 		call_stacks_forget(s->stacks);
-	return 0;
 }

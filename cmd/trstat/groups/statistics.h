@@ -4,12 +4,11 @@
 #ifndef TR_TRSTAT_GROUPS_STATISTICS_H
 #define TR_TRSTAT_GROUPS_STATISTICS_H
 
-#include "cmd/trstat/summary/bracket.h"
 #include "cmd/trstat/table/columns.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/stream/clocks.h"
-#include "cmd/trstat/summary/pending_keys.h"
+#include "common/stream/snapshot.h"
 #include "cmd/trstat/groups/keys.h"
 #include "cmd/trstat/views/pair.h"
 
@@ -21,19 +20,20 @@ struct statistics {
 	struct dictionary *dictionary;
 	struct groups groups;
 	struct calls calls;
-	struct pending_keys entered;
 	struct call_stacks *stacks; /* NULL where no key is a stack */
-	/* part that the rows belong to, owned by the caller; NULL: the whole trace */
-	struct part *part;
-	struct bracket *bracket; /* the part's */
-	struct pair *pair;	 /* pairs are counted instead of calls; NULL: calls */
+	struct pair *pair;	    /* pairs are counted instead of calls; NULL: calls */
+	/* cells of the group being looked up: those of the keys, then in a summary SUMMARY_CELLS,
+	   which the caller sets with statistics_set_cell */
 	struct key_cell *cells;
+	struct key_cell *pending;     /* KEY_PENDING for each key that is a field */
+	size_t more;		      /* SUMMARY_CELLS in a summary, else 0 */
 	/* number of arguments among the fields of columns. For calls with numbers the enter's
-	 * arguments are kept in entered, two cells each, until the leave, which may record them
-	 * again. */
+	 * arguments are kept, two cells each, until the leave, which may record them again. They
+	 * are data of the open call, after the cells of the keys that are fields. */
 	size_t arguments;
-	const struct key_cell *taken; /* cells from entered of the call being counted; NULL: none */
+	const struct key_cell *taken; /* cells of the enter of the call being counted; NULL: none */
 	uint64_t first, last;	      /* times of all rows; first > last: no rows */
+	bool adopted;		      /* calls; their stacks are not known yet */
 	bool ticks;		      /* the clock counts ticks */
 	struct clocks clocks;	      /* of all rows */
 	bool nameless;		      /* from a summary: result of statistics_nameless */
@@ -64,10 +64,28 @@ struct statistics {
 	} row_groups[1 << ROW_GROUPS_BITS];
 };
 
+/* The cells that groups have in a summary, after those of the keys. */
+enum {
+	CELL_INTERVAL, /* time at which its interval of -i begins; missing without -i */
+	/* number of the part (part.h) whose open calls it closes; missing: a finished row's */
+	CELL_TAIL,
+	SUMMARY_CELLS
+};
+
 int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
 		    struct dictionary *d);
+/* The same, for groups of a summary. */
+int statistics_init_summary(struct statistics *s, const struct keys *k, struct columns *c,
+			    struct dictionary *d);
+/* Unseen calls in stacks get their names at the end, or (false) are never named, as stacks are
+ * printed before. To be called before the first event. */
+void statistics_name_stacks(struct statistics *s, bool named);
+/* Set one of the SUMMARY_CELLS for all following rows. */
+void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell value);
 /* Count pairs of events, with the time between them, instead of calls and instants. */
 int statistics_pair(struct statistics *s, struct pair *p);
+/* Make edges for a part with pairs. NULL when out of memory. */
+struct pair_edges *statistics_pair_edges(const struct statistics *s);
 void statistics_free(struct statistics *s);
 
 /* Returns true if functions are shown by addresses that trsym could name. */
@@ -76,21 +94,16 @@ bool statistics_nameless(const struct statistics *s);
 /* Count the rows of a block. Returns -1 when out of memory. */
 int statistics_block(struct statistics *s, const struct block *b);
 
-/* Count one event. Returns -1 when out of memory. */
-int statistics_event(struct statistics *s, const struct event *e);
+/* Adopt the open calls of a snapshot, which may be NULL: then it does nothing. Returns -1 when out
+ * of memory. */
+int statistics_adopt(struct statistics *s, const struct snapshot *snapshot);
 
 /* Returns the number of arguments among the columns' fields that are kept until the leave, two
  * cells each after those of the keys: all of them, or 0 where each row counts by itself. */
 size_t statistics_arguments(const struct keys *k, const struct columns_wanted *w);
 
-/* Number of a stack in pending_keys.h: the calls of a thread in the kernel have their own. */
-static inline uint32_t statistics_entered(size_t thread, bool kernel)
-{
-	return 2 * (uint32_t)thread + kernel;
-}
-
 /* Forget all open calls, because another trace follows; the counts are kept. */
-int statistics_forget_calls(struct statistics *s);
+void statistics_forget_calls(struct statistics *s);
 /* Count the rows before the first one whose time is end or later; the cursor then points at that
  * row. end UINT64_MAX: all rows. Returns -1 when out of memory. */
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);
@@ -99,7 +112,9 @@ int statistics_show(struct statistics *s);
 /* Forget the counts, not the open calls. */
 int statistics_reset(struct statistics *s);
 
-/* Count the calls that are open at the end of the trace. */
+/* Count the calls that are open at the end of a stream. */
+int statistics_close(struct statistics *s);
+/* Do the same at the end of the trace, and prepare the groups for printing. */
 int statistics_finish(struct statistics *s);
 
 #endif

@@ -124,6 +124,7 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 		int bad = 0;
 
 		if ((waits && columns_is_argument(&w->field[i])) ||
+		    (times->pending && w->field[i].time) ||
 		    !wanted_value(s->dictionary, e, lane, &w->field[i], times, &v))
 			continue;
 		aggregate_field_seen(a, w, i);

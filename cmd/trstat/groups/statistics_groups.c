@@ -3,7 +3,6 @@
  */
 #include <stdlib.h>
 
-#include "common/calls/partial_stack.h"
 #include "cmd/trstat/groups/statistics_private.h"
 
 static struct aggregate *find_group(struct statistics *s, const struct event_ref *subject)
@@ -39,32 +38,12 @@ static bool is_singular(const struct statistics *s, const struct event_ref *subj
 		field_by_role(subject->type, ROLE_CPU));
 }
 
-/* Returns the aggregate for a row whose group is unknown, or of which it is unknown whether it
- * counts. */
-static struct aggregate *held_aggregate(struct statistics *s, const struct event_ref *subject)
-{
-	const struct stack *below = subject->below;
-	struct aggregate *a = NULL;
-
-	if (!keys_cells(s->keys, s->dictionary, &s->groups, subject, s->cells)) {
-		if (!keys_open_cells(s->keys, s->dictionary, &s->groups, subject, s->cells))
-			a = bracket_hold(s->bracket, below->number, cut_position(below->kept),
-					 subject->open & OPEN_HELD, s->cells);
-	}
-	if (!a)
-		s->out_of_memory = true;
-	return a;
-}
-
 struct aggregate *statistics_group(struct statistics *s, const struct event_ref *subject)
 {
 	uint32_t needs = s->keys->needs;
 	struct group_key key;
 	struct cached_group *c;
 
-	if (__builtin_expect(subject->open, 0) &&
-	    (subject->open & OPEN_IF_CALL || keys_open(s->keys, subject->open)))
-		return held_aggregate(s, subject);
 	if (s->name_only && subject->location)
 		return find_by_location(s, subject);
 	if (is_singular(s, subject))

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "cmd/trstat/groups/statistics_private.h"
-#include "common/calls/partial_stack.h"
 
 uint64_t statistics_row_mask(const struct statistics *s)
 {
@@ -43,22 +42,12 @@ static int plan_locations(struct statistics *s, const struct block *b)
 	return 0;
 }
 
-/* Count a call that is not recursive in the known part of its stack. */
-static inline int in_doubt(struct statistics *s, const struct stack *stack, uint32_t location,
-			   struct aggregate *a, uint64_t total)
-{
-	if (!stack->cut)
-		return 0;
-	return bracket_doubt(s->bracket, stack->number, cut_position(stack->cut), location, a,
-			     total);
-}
-
 /*
  * The fast path: narrow rows, calls by name. Everything but the enter of a known location or the
  * leave of the frame on top is out of line, so that this loop stays in registers.
  */
 static inline __attribute__((always_inline)) int
-narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare, bool partial)
+narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	struct events here = it;
@@ -83,9 +72,6 @@ narrow_calls(struct statistics *s, const struct block *b, struct events it, bool
 		if (got == CALLS_LEAVE) {
 			if (aggregate_call(p->aggregate, wanted, call.total, call.self,
 					   call.recursive, call.end))
-				return -1;
-			if (partial && !call.recursive &&
-			    in_doubt(s, cb.stacks[r.lane], p->location, p->aggregate, call.total))
 				return -1;
 		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
 			if (statistics_take_row(s, &it, row))
@@ -226,7 +212,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	uint64_t mask = s->row_mask & ~(uint64_t)1;
-	bool by_type = s->keys->by_type, partial = s->calls.partial;
+	bool by_type = s->keys->by_type;
 	const uint8_t *row = it->row, *end = it->end;
 	struct row_type types[256];
 	struct calls_rows cr;
@@ -282,26 +268,19 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 			aggregate_instant(a, wanted, r.time);
 		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time))
 			return -1;
-		else if (__builtin_expect(partial, 0) && !call.recursive &&
-			 in_doubt(s, cr.stacks[r.lane + cr.types[r.type].stack],
-				  b->locations[r.location], a, call.total))
-			return -1;
 	}
 	return 0;
 }
 
 int statistics_narrow(struct statistics *s, const struct block *b, const struct events *it)
 {
-	bool plain = !s->columns->wanted.field_count && !s->entered.fields && !s->stacks;
+	bool plain = !s->columns->wanted.field_count && !s->calls.data_size && !s->stacks;
 	int bad;
 
 	if (it->wide)
 		return 0;
 	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
-		bad = s->calls.partial ? it->bare ? narrow_calls(s, b, *it, true, true)
-						  : narrow_calls(s, b, *it, false, true)
-		      : it->bare ? narrow_calls(s, b, *it, true, false)
-				       : narrow_calls(s, b, *it, false, false);
+		bad = it->bare ? narrow_calls(s, b, *it, true) : narrow_calls(s, b, *it, false);
 	else if (is_by_word(s, b))
 		bad = narrow_rows(s, b, it);
 	else

@@ -29,6 +29,7 @@ int statistics_add_arguments(struct statistics *s, struct aggregate *a, const st
 /* The times of a call, or of an event without duration. */
 struct statistics_times {
 	bool known;
+	bool pending; /* total and self are not known yet */
 	uint64_t total, self;
 	uint32_t location; /* of a call: the location that names it */
 };
@@ -41,6 +42,9 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 			  const struct statistics_times *times);
 
 /* --- rows --- */
+
+/* Make the calls, without any. */
+void statistics_begin_calls(struct statistics *s);
 
 /* Count one event of any kind. */
 int statistics_take(struct statistics *s, struct event *e);

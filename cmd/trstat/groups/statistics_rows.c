@@ -1,63 +1,40 @@
 /*
  * statistics_rows.c - count single rows: calls and other events
  */
-#include "common/calls/partial_stack.h"
 #include "cmd/trstat/groups/statistics_private.h"
 
-/* Returns the cells that the call's enter had for the keys. */
-static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
-					   const struct event *e)
-{
-	const struct type *type = e ? e->type : call->type;
-	const struct stack *stack;
-	uint32_t number;
-	size_t thread;
-	bool kernel;
-
-	if (type && type->flags & TYPE_CALL_NUMBER) {
-		number = call->number;
-		return !e || field_call(e, &number)
-			       ? pending_keys_take_numbered(&s->entered, call->lane->source->number,
-							    number)
-			       : NULL;
-	}
-	thread = e ? calls_thread(e) : s->calls.finishing;
-	stack = s->calls.stacks[thread];
-	kernel = e ? calls_stack(&s->calls, e) != stack
-		   : call->type && call->type->flags & TYPE_KERNEL;
-	return pending_keys_take(&s->entered, statistics_entered(thread, kernel),
-				 kernel ? stack->kernel : stack, call->start);
-}
-
+/* Keep the cells of an enter, after calls_feed. */
 static int put_entered(struct statistics *s, const struct event *e)
 {
-	const struct stack *stack = calls_stack(&s->calls, e);
-	uint32_t thread = calls_thread(e), number;
-	size_t fields = s->keys->fields;
+	struct key_cell *cells = s->calls.data;
 
 	if (e->type->flags & TYPE_CALL_NUMBER && s->arguments)
-		statistics_argument_cells(s, e, s->cells + fields);
-	else if (!fields)
-		return 0;
-	else
-		memset(s->cells + fields, 0, 2 * s->arguments * sizeof(*s->cells));
-	if (keys_field_cells(s->keys, s->dictionary, &s->groups, e, s->cells))
-		return -1;
-	if (e->type->flags & TYPE_CALL_NUMBER)
-		return field_call(e, &number)
-			       ? pending_keys_put_numbered(&s->entered, e->lane->source->number,
-							   number, s->cells)
-			       : 0;
-	return pending_keys_put(&s->entered,
-				statistics_entered(thread, stack != s->calls.stacks[thread]), stack,
-				s->cells);
+		statistics_argument_cells(s, e, cells + s->keys->fields);
+	return keys_field_cells(s->keys, s->dictionary, &s->groups, e, cells);
+}
+
+/* Keep what the leave of an adopted call needs of its enter. */
+static int restore(void *ctx, struct stack *stack, const struct event *e)
+{
+	struct statistics *s = ctx;
+
+	(void)stack;
+	return s->calls.data_size ? put_entered(s, e) : 0;
+}
+
+void statistics_begin_calls(struct statistics *s)
+{
+	calls_init(&s->calls, s->dictionary);
+	s->calls.on_restore = restore;
+	s->calls.on_restore_ctx = s;
+	s->calls.data_size = (s->keys->fields + 2 * s->arguments) * sizeof(struct key_cell);
 }
 
 /* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
  * in registers. */
 static __attribute__((noinline)) int take_enter(struct statistics *s, struct event e)
 {
-	if ((s->entered.fields && put_entered(s, &e)) ||
+	if ((s->calls.data_size && put_entered(s, &e)) ||
 	    (s->stacks && call_stacks_enter(s->stacks, &e))) {
 		s->out_of_memory = true;
 		return -1;
@@ -80,31 +57,16 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 				    .time = call->end,
 				    .timed = true,
 				    .total = call->total,
-				    .self = call->self,
-				    .open = call->open};
+				    .self = call->self};
 
-	if (call->open)
-		subject.below = s->calls.stacks[calls_thread(e)];
-	if (s->entered.fields)
-		s->taken = subject.entered = take_entered(s, call, e);
+	if (s->calls.data_size)
+		s->taken = subject.entered = s->calls.data;
 	if (s->stacks && (e ? call_stacks_leave(s->stacks, e, call, &subject.stack)
 			    : call_stacks_finish(s->stacks, call, &subject.stack))) {
 		s->out_of_memory = true;
 		return NULL;
 	}
 	return statistics_group(s, &subject);
-}
-
-static __attribute__((noinline)) int doubt(struct statistics *s, const struct call *call,
-					   const struct event *e, struct aggregate *a)
-{
-	const struct stack *below = s->calls.stacks[calls_thread(e)];
-
-	if (!bracket_doubt(s->bracket, below->number, cut_position(below->kept), call->location, a,
-			   call->total))
-		return 0;
-	s->out_of_memory = true;
-	return -1;
 }
 
 static inline __attribute__((always_inline)) int add_call(struct statistics *s,
@@ -115,8 +77,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	struct aggregate *a = NULL;
 
 	s->taken = NULL;
-	if (s->name_only && !s->arguments && call->location < s->by_location_size &&
-	    !(call->open & OPEN_IF_CALL))
+	if (s->name_only && !s->arguments && call->location < s->by_location_size)
 		a = s->by_location[call->location];
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
@@ -128,10 +89,8 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		s->out_of_memory = true;
 		return -1;
 	}
-	if (__builtin_expect(call->open & OPEN_RECURSIVE, 0) && !s->stacks && doubt(s, call, e, a))
-		return -1;
 	if (__builtin_expect(s->columns->wanted.field_count, 0)) {
-		const struct statistics_times times = {true, call->total, call->self,
+		const struct statistics_times times = {true, false, call->total, call->self,
 						       call->location};
 		struct event copy = e ? *e : (struct event){0};
 
@@ -167,23 +126,8 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		open -= !(e->type->flags & TYPE_INNER) || stack->frames[open - 1].inner;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
 	subject.caller = open ? stack->frames[open - 1].location : 0;
-	if (stack && stack->cut) {
-		/* frames[0] represents the unknown frames */
-		subject.open = OPEN_LEVEL | (open == 1 ? OPEN_CALLER : 0);
-		subject.level--;
-		subject.below = stack;
-	}
-	if (s->stacks) {
-		size_t thread = calls_thread(e);
-		const struct stack *all = thread < s->calls.size ? s->calls.stacks[thread] : NULL;
-
-		if (call_stacks_here(s->stacks, e, &subject.stack))
-			return -1;
-		subject.open |= all && all->cut && call_stacks_is_open(s->stacks, subject.stack)
-					? OPEN_STACK
-					: 0;
-		subject.below = all;
-	}
+	if (s->stacks && call_stacks_here(s->stacks, e, &subject.stack))
+		return -1;
 	a = statistics_group(s, &subject);
 	if (!a)
 		return -1;
@@ -210,8 +154,6 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 		return -1;
 	if (got == CALLS_LEAVE)
 		bad = add_call(s, &call, e->type, e);
-	else if (got == CALLS_KEPT)
-		bad = 0;
 	else if (e->type->kind == KIND_INSTANT || e->type->kind == KIND_COUNTER)
 		bad = add_row(s, *e, true, false);
 	else if ((by_type || fields) && e->type->kind != KIND_DROP)
@@ -224,13 +166,13 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 int statistics_take(struct statistics *s, struct event *e)
 {
 	return take_event(s, e, s->keys->by_type, s->columns->wanted.field_count,
-			  s->entered.fields || s->stacks);
+			  s->calls.data_size || s->stacks);
 }
 
 int statistics_take_rows(struct statistics *s, struct events *it)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
-	bool waiting = s->entered.fields || s->stacks;
+	bool waiting = s->calls.data_size || s->stacks;
 	struct event e;
 
 	while (event_next(it, &e))
@@ -255,6 +197,27 @@ int statistics_take_unfinished(struct statistics *s, const struct call *call,
 	return add_call(s, call, type, NULL);
 }
 
+/* Fill the entry of a B whose A may be in an earlier part. */
+static int open_pair(struct statistics *s, const struct event *e, const struct event_ref *b,
+		     struct aggregate *entry)
+{
+	const struct statistics_times times = {
+		.known = true, .pending = true, .location = e->location};
+	struct pair_edges *edges = s->pair->edges;
+	struct key_cell *cells = pair_edge_b(edges, entry);
+	struct event_ref subject = *b;
+
+	pair_edge(edges, entry)->b = e->time;
+	subject.entered = s->pending;
+	subject.pending = true;
+	if (keys_cells(s->keys, s->dictionary, &s->groups, &subject, cells))
+		return -1;
+	memcpy(cells + s->keys->count, s->cells + s->keys->count, s->more * sizeof(*cells));
+	return s->columns->wanted.field_count
+		       ? statistics_add_fields(s, entry, e, e->lane, false, &times)
+		       : 0;
+}
+
 int statistics_take_pair(struct statistics *s, const struct event *e)
 {
 	struct event_ref subject = {.lane = e->lane,
@@ -263,22 +226,24 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 				    .location = e->location,
 				    .time = e->time,
 				    .timed = true};
+	struct statistics_times times = {.known = true, .location = e->location};
 	struct aggregate *a;
-	uint64_t time;
+	struct pair_end end;
 	int got;
 
 	if (e->type->kind >= KIND_GAP)
 		return 0;
-	got = pair_feed(s->pair, s->keys, e, &time, &subject.entered);
+	got = pair_feed(s->pair, s->keys, e, &end);
 	if (got <= 0)
 		return got;
-	subject.total = subject.self = time;
+	if (end.open)
+		return open_pair(s, e, &subject, end.open);
+	subject.total = subject.self = times.total = times.self = end.time;
+	subject.entered = end.entered;
 	a = statistics_group(s, &subject);
-	if (!a || aggregate_call(a, &s->columns->wanted, time, time, false, e->time))
+	if (!a || aggregate_call(a, &s->columns->wanted, end.time, end.time, false, e->time))
 		return -1;
 	return s->columns->wanted.field_count
-		       ? statistics_add_fields(
-				 s, a, e, e->lane, false,
-				 &(struct statistics_times){true, time, time, e->location})
+		       ? statistics_add_fields(s, a, e, e->lane, false, &times)
 		       : 0;
 }

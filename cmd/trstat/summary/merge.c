@@ -1,6 +1,6 @@
 /*
- * merge.c - join summaries in any order: read all of them, then feed the parts of each stream in
- * sequence
+ * merge.c - join summaries in any order: read all of them, then put their parts in the order of
+ * their streams
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,9 +11,8 @@ enum { MESSAGES = 10 };
 
 struct merge {
 	struct stage *stage;
-	struct settings *settings;
 	struct query *q;
-	struct statistics *s;
+	struct summary *sm;
 	const struct merging *how;
 	uint64_t missing;
 };
@@ -23,12 +22,9 @@ static const char *own_texts(struct settings *s, int i, const char *text)
 	return s->owned[i] = text ? strdup(text) : NULL;
 }
 
-/* Make the query from the options and, where they are silent, from the summary. */
-static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
+/* Complete the options by those of the summary. */
+static void take_settings(struct settings *s, const struct summary_head *h)
 {
-	struct merge *m = ctx;
-	struct settings *s = m->settings;
-
 	if (!s->keys && !s->view_option) {
 		s->keys = own_texts(s, 0, h->group);
 		s->view = (enum view)h->view;
@@ -39,15 +35,42 @@ static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
 		if (!s->sort)
 			s->sort = own_texts(s, 3, h->sort);
 	}
+	if (!s->interval)
+		s->interval = own_texts(s, 4, h->interval);
+	if (!s->pair)
+		s->pair = own_texts(s, 5, h->pair);
+}
+
+static int begin_statistics(struct merge *m)
+{
+	struct statistics *s = m->sm->s;
+	struct query *q = m->q;
+
+	if (statistics_init_summary(s, &q->keys, &q->columns, &m->stage->in.dictionary) ||
+	    (q->settings->pair && statistics_pair(s, &q->pair)))
+		return -1;
+	statistics_name_stacks(s, !q->settings->interval);
+	m->sm->slowest.limit = q->slowest;
+	return 0;
+}
+
+/* Make the query from the options and, where they are silent, from the summary. */
+static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
+{
+	struct merge *m = ctx;
+	struct settings *s = m->how->settings;
+
+	take_settings(s, h);
 	if (query_parse(m->q, s, e) ||
 	    (m->how->histograms && h->histograms && columns_find(&m->q->columns, "p50", e) < 0))
 		return -1;
+	if (m->how->alarms && m->how->alarms->count && s->view == VIEW_SLOWEST)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--fail-if does not go with summaries of the slowest calls");
 	if (m->how->alarms && (alarms_begin(m->how->alarms, m->q, &m->stage->in.dictionary, e) ||
 			       alarms_check_keys(m->how->alarms, e)))
 		return -1;
-	if (statistics_init(m->s, &m->q->keys, &m->q->columns, &m->stage->in.dictionary))
-		return error_no_memory(e);
-	return 0;
+	return begin_statistics(m) ? error_no_memory(e) : 0;
 }
 
 static void miss(struct merge *m, uint64_t stream, uint32_t first, const uint32_t *last)
@@ -84,60 +107,35 @@ static void look_for_holes(struct merge *m, const struct part *before, const str
 		miss(m, p->stream_id, first, &last);
 }
 
-static int to_table(struct merge *m, const struct parts *ps)
+static void look_for_all_holes(struct merge *m)
 {
+	const struct parts *ps = &m->sm->parts;
 	const struct part *before = NULL;
 
 	for (size_t i = 0; i < ps->count; i++) {
-		const struct part *p = &ps->part[i];
-
-		look_for_holes(m, before, p);
-		if (before && before->stream_id != p->stream_id &&
-		    (statistics_finish(m->s) || statistics_forget_calls(m->s)))
-			return -1;
-		if (part_replay(p, m->s))
-			return -1;
-		before = p;
+		look_for_holes(m, before, &ps->part[i]);
+		before = &ps->part[i];
 	}
 	if (before && !before->ends)
 		miss(m, before->stream_id, before->last + 1, NULL);
 	if (m->missing > MESSAGES)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " more such gaps", m->missing - MESSAGES);
-	return statistics_finish(m->s);
 }
 
-static int to_summary(struct merge *m, const struct parts *ps)
+static int to_table(struct merge *m)
 {
-	struct statistics *s = m->s;
+	struct statistics *s = m->sm->s;
 
-	for (size_t i = 0; i < ps->count; i++) {
-		const struct part *p = &ps->part[i];
-		struct part *now = s->part;
-
-		if (now && (now->stream_id != p->stream_id || now->last + 1 != p->first)) {
-			if (part_end(now, s))
-				return -1;
-			now = NULL;
-		}
-		if (!now) {
-			now = parts_add(m->how->out);
-			if (!now || part_begin(now, s, p->stream_id, p->first))
-				return -1;
-			now->stages = strdup(p->stages ? p->stages : "");
-			if (!now->stages)
-				return -1;
-		}
-		if (part_replay(p, s))
-			return -1;
-		now->last = p->last;
-		now->ends = p->ends;
-	}
-	return s->part ? part_end(s->part, s) : 0;
+	look_for_all_holes(m);
+	if ((s->pair && parts_count_pairs(&m->sm->parts, s)) || summary_settle(m->sm))
+		return -1;
+	return s->stacks && (call_stacks_end(s->stacks) || statistics_show(s)) ? -1 : 0;
 }
 
 static int join(struct merge *m, struct summaries *ss)
 {
 	struct stage *stage = m->stage;
+	struct statistics *s = m->sm->s;
 	struct error e;
 
 	if (stage->status == STATUS_FAILED)
@@ -148,13 +146,12 @@ static int join(struct merge *m, struct summaries *ss)
 		error_set(&e, NULL, NO_OFFSET, "no summary is whole");
 		return stage_fail(stage, &e);
 	}
-	if (parts_sort(&ss->parts, &e) ||
-	    (m->s->ticks &&
-	     (columns_check_clocks(&m->q->columns, &m->s->clocks, &e) ||
+	if (parts_sort(&m->sm->parts, &e) ||
+	    (s->ticks &&
+	     (columns_check_clocks(&m->q->columns, &s->clocks, &e) ||
 	      columns_check_ticks(&m->q->columns, &e) || keys_check_ticks(&m->q->keys, &e))))
 		return stage_fail(stage, &e);
-	if (dictionary_name_by_number(&stage->in.dictionary) ||
-	    (m->how->out ? to_summary(m, &ss->parts) : to_table(m, &ss->parts))) {
+	if (m->how->again ? parts_join(&m->sm->parts, s) : to_table(m)) {
 		error_set(&e, NULL, NO_OFFSET,
 			  "the summaries cannot be joined: out of memory, or their numbers are "
 			  "impossible");
@@ -163,11 +160,10 @@ static int join(struct merge *m, struct summaries *ss)
 	return 0;
 }
 
-int merge_run(struct stage *stage, struct settings *settings, struct query *q, struct statistics *s,
-	      const struct merging *how)
+int merge_run(struct stage *stage, struct query *q, struct summary *sm, const struct merging *how)
 {
-	struct merge m = {stage, settings, q, s, how, 0};
-	struct summaries ss = {.reader = &stage->in, .s = s, .begin = begin_query, .ctx = &m};
+	struct merge m = {stage, q, sm, how, 0};
+	struct summaries ss = {.reader = &stage->in, .to = sm, .begin = begin_query, .ctx = &m};
 	uint64_t damages = stage->faults.total;
 	struct block block;
 	struct error e;

@@ -6,7 +6,7 @@
 void packed_stacks_free(struct packed_stacks *ps)
 {
 	free(ps->number);
-	free(ps->stack);
+	free(ps->node);
 	*ps = (struct packed_stacks){0};
 }
 
@@ -20,7 +20,7 @@ int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *
 		if (cells[i].kind == KEY_TEXT)
 			bad |= packed_put_bytes(b, intern_data(&g->texts, cells[i].text),
 						intern_size(&g->texts, cells[i].text));
-		else if (cells[i].kind == KEY_STACK || cells[i].kind == KEY_OPEN_STACK)
+		else if (cells[i].kind == KEY_STACK)
 			bad |= packed_put(b, stacks->number[cells[i].value]);
 		else if (cells[i].kind != KEY_MISSING)
 			bad |= packed_put(b, cells[i].value);
@@ -28,22 +28,18 @@ int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *
 	return bad;
 }
 
-/* Read the node of a stack; the bottom of the known frames is missing. */
+/* Read the node of a stack. */
 static void unpack_stack(struct packed *in, const struct packed_stacks *stacks,
 			 struct key_cell *cell)
 {
-	bool open = cell->kind == KEY_OPEN_STACK;
-
-	if (!stacks || !cell->value || cell->value >= stacks->count ||
-	    stacks->stack[cell->value].open != open) {
+	if (!stacks || !cell->value || cell->value >= stacks->count)
 		in->bad = true;
-		return;
-	}
-	cell->value = stacks->stack[cell->value].node;
+	else
+		cell->value = stacks->node[cell->value];
 }
 
-int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open,
-		 const struct packed_stacks *stacks)
+int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n,
+		 const struct packed_stacks *stacks, size_t pending)
 {
 	for (size_t i = 0; i < n && !in->bad; i++) {
 		const uint8_t *kind = packed_take(in, 1), *text;
@@ -65,10 +61,11 @@ int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, si
 		case KEY_ADDRESS:
 		case KEY_UNSIGNED: break;
 		case KEY_SIGNED: in->bad |= (int64_t)cells[i].value >= 0; break;
-		case KEY_OPEN_CALLER:
-		case KEY_OPEN_LEVEL: in->bad |= !open; break;
-		case KEY_OPEN_STACK: in->bad |= !open; __attribute__((fallthrough));
 		case KEY_STACK: unpack_stack(in, stacks, &cells[i]); break;
+		case KEY_PENDING:
+			in->bad |= !pending || (cells[i].value >= pending - 1 &&
+						cells[i].value != KEY_PENDING_TIME);
+			break;
 		default: in->bad = true;
 		}
 	}

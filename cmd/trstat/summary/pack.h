@@ -7,20 +7,11 @@
 #include "common/util/packed.h"
 #include "cmd/trstat/groups/groups.h"
 
-/*
- * The stacks of a summary: each is a frame on top of an earlier one, named by number. The first two
- * are no frames: the bottom of the known frames, and the stack below the unknown frames.
- */
-enum { PACKED_ROOT, PACKED_OPEN, PACKED_FRAMES };
-
+/* The stacks of a summary. Number 0 is the root, which is no stack. */
 struct packed_stacks {
 	uint32_t *number; /* for writing: by node of the tree; 0: not written */
-	/* for reading: by number, the node, and whether it is on top of unknown frames */
-	struct packed_stack {
-		uint32_t node;
-		bool open;
-	} * stack;
-	size_t count;
+	uint32_t *node;	  /* for reading: by number */
+	size_t count, capacity;
 };
 
 void packed_stacks_free(struct packed_stacks *ps);
@@ -30,10 +21,10 @@ int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *
 	       const struct packed_stacks *stacks);
 int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct columns_wanted *w);
 
-/* Read n cells; texts go to g. open: KEY_OPEN_* are allowed. Returns -1 when out of memory;
- * impossible values set in->bad. */
-int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open,
-		 const struct packed_stacks *stacks);
+/* Read n cells; texts go to g. pending: 0, or KEY_PENDING is allowed, for one field less than this.
+ * Returns -1 when out of memory; impossible values set in->bad. */
+int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n,
+		 const struct packed_stacks *stacks, size_t pending);
 /* Read an aggregate, with the parts that it was packed with; a is fresh from aggregate_init.
  * Returns -1 when out of memory; impossible values set in->bad. */
 int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w);

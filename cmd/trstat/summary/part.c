@@ -1,246 +1,228 @@
 #include "cmd/trstat/summary/part.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
 
-int part_keep_entered(struct statistics *s, const struct key_cell *cells,
-		      const struct key_cell *stack, struct cut_op *op)
+static void part_free(struct part *p)
 {
-	size_t fields = s->entered.fields, size = part_entered_size(s);
-	struct part *p = s->part;
-	struct key_cell *kept;
-
-	if (!cells && !stack)
-		return 0;
-	if (p->nentered >= UINT32_MAX)
-		return -1;
-	kept = array_grow(p->entered, &p->pending_keys_capacity, p->nentered, size * sizeof(*kept));
-	if (!kept) {
-		s->out_of_memory = true;
-		return -1;
-	}
-	p->entered = kept;
-	kept += p->nentered * size;
-	memset(kept, 0, size * sizeof(*kept));
-	if (cells)
-		memcpy(kept, cells, fields * sizeof(*cells));
-	if (stack)
-		memcpy(kept + fields, stack, ENTERED_STACK * sizeof(*stack));
-	op->entered = (uint32_t)++p->nentered;
-	return 0;
-}
-
-/* Find the stack from which the lowest call in the kernel, now being pushed, was entered. */
-static bool caller_in_kernel(struct statistics *st, const struct stack *s, struct key_cell *cells)
-{
-	uint32_t node;
-	size_t at;
-
-	if (s->kernel->count != 1 || !call_stacks_kernel_caller(st->stacks, s->number, &node, &at))
-		return false;
-	cells[ENTERED_CALLER] = (struct key_cell){
-		.kind = call_stacks_is_open(st->stacks, node) ? KEY_OPEN_STACK : KEY_STACK,
-		.value = node};
-	if (node == STACK_ROOT)
-		cells[ENTERED_CALLER] = (struct key_cell){0};
-	cells[ENTERED_POSITION] = key_unsigned(at);
-	return true;
-}
-
-static int on_push(void *ctx, struct stack *s, bool kernel, struct cut_op *op)
-{
-	struct statistics *st = ctx;
-	const struct key_cell *cells = NULL;
-	struct key_cell caller[ENTERED_STACK];
-	bool has_caller = s && kernel && st->stacks && caller_in_kernel(st, s, caller);
-
-	if (st->entered.fields && !s) {
-		cells = pending_keys_take_numbered(&st->entered, op->lane->source->number,
-						   op->depth);
-	} else if (st->entered.fields) {
-		struct stack *stack = kernel ? s->kernel : s;
-
-		/* restore the state after the caller's leave */
-		stack->count--;
-		cells = pending_keys_take(&st->entered, statistics_entered(s->number, kernel),
-					  stack, op->time);
-		stack->count++;
-	}
-	return part_keep_entered(st, cells, has_caller ? caller : NULL, op);
-}
-
-int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first)
-{
-	*p = (struct part){.stream_id = stream_id, .first = first, .last = first};
-	if (bracket_init(&p->bracket, s->keys->held, &s->columns->wanted))
-		return -1;
-	s->part = p;
-	s->bracket = &p->bracket;
-	s->calls.partial = first > 0;
-	if (s->stacks && call_stacks_cuts(s->stacks))
-		return -1;
-	s->calls.look_at_all = s->stacks;
-	s->calls.look_down = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK);
-	/* other rows matter only where rows count or have fields to be read */
-	s->calls.no_doubt = s->keys->by_type || s->entered.fields || s->columns->wanted.field_count;
-	s->calls.on_push = on_push;
-	s->calls.on_push_ctx = s;
-	return 0;
-}
-
-static void free_thread(struct part_thread *t)
-{
-	cut_free(t->list);
-	free(t->held);
-	free(t->doubts);
-}
-
-void part_free(struct part *p)
-{
-	for (size_t i = 0; i < p->nthreads; i++)
-		free_thread(&p->threads[i]);
-	free(p->threads);
-	cut_free(p->numbered);
 	free(p->stages);
-	free(p->entered);
-	bracket_free(&p->bracket);
+	slow_list_free(&p->tail.slowest);
+	pair_edges_free(p->edges);
+}
+
+void parts_truncate(struct parts *ps, size_t count)
+{
+	while (ps->count > count)
+		part_free(&ps->part[--ps->count]);
+}
+
+void parts_free(struct parts *ps)
+{
+	parts_truncate(ps, 0);
+	free(ps->part);
+	*ps = (struct parts){0};
+}
+
+struct part *parts_add(struct parts *ps)
+{
+	struct part *p = array_grow(ps->part, &ps->capacity, ps->count, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	ps->part = p;
+	p += ps->count++;
 	*p = (struct part){0};
-}
-
-static int take_stack(struct part *p, struct statistics *s, struct stack *stack)
-{
-	struct part_thread *t =
-		array_grow(p->threads, &p->threads_capacity, p->nthreads, sizeof(*t));
-
-	if (!t)
-		return -1;
-	p->threads = t;
-	t += p->nthreads;
-	*t = (struct part_thread){.lane = stack->lane,
-				  .per_cpu = stack->lane->thread != stack->number};
-	if (cut_close(&s->calls, stack))
-		return -1;
-	t->list = stack->kept;
-	stack->kept = stack->cut = NULL;
-	p->nthreads++;
-	return 0;
-}
-
-/* The position of one of the bracket's aggregates, needed by its doubts. */
-struct held_position {
-	const struct aggregate *aggregate;
-	uint32_t thread, number;
-};
-
-static int by_address(const void *a, const void *b)
-{
-	const struct held_position *p = a, *q = b;
-
-	return (p->aggregate > q->aggregate) - (p->aggregate < q->aggregate);
-}
-
-static int take_held(struct part *p, const uint32_t *threads, struct held_position *positions)
-{
-	const struct groups *g = &p->bracket.held;
-
-	for (size_t i = 0; i < g->count; i++) {
-		struct aggregate *a = groups_at(g, i);
-		const struct key_cell *cells = groups_cells(g, a);
-		uint32_t number = threads[cells[HELD_THREAD].value];
-		struct part_thread *t = &p->threads[number];
-		struct part_held *h = array_grow(t->held, &t->held_capacity, t->nheld, sizeof(*h));
-
-		if (!h)
-			return -1;
-		t->held = h;
-		h[t->nheld] =
-			(struct part_held){cells[HELD_POSITION].value,
-					   (uint32_t)cells[HELD_OPEN].value, cells + HELD_CELLS, a};
-		/* in the order of their positions, which only grow */
-		positions[i] = (struct held_position){a, number, (uint32_t)t->nheld++};
-	}
-	if (g->count)
-		qsort(positions, g->count, sizeof(*positions), by_address);
-	return 0;
+	return p;
 }
 
 static int by_position(const void *a, const void *b)
 {
-	const struct part_doubt *p = a, *q = b;
+	const struct part *p = a, *q = b;
 
-	if (p->position != q->position)
-		return p->position < q->position ? -1 : 1;
-	return (p->location > q->location) - (p->location < q->location);
+	if (p->stream_id != q->stream_id)
+		return p->stream_id < q->stream_id ? -1 : 1;
+	return (p->first > q->first) - (p->first < q->first);
 }
 
-static int take_doubts(struct part *p, const uint32_t *threads,
-		       const struct held_position *positions)
+/* Refuse parts of one stream that went through different programs. -1 with e filled. */
+static int check_stages(const struct part *p, const struct part *q, struct error *e)
 {
-	const struct bracket *b = &p->bracket;
+	const char *a = p->stages ? p->stages : "", *b = q->stages ? q->stages : "";
 
-	for (size_t i = 0; i <= b->mask; i++) {
-		const struct doubt *d = &b->doubts[i];
-		const struct held_position key = {d->aggregate, 0, 0}, *held;
-		struct part_thread *t;
-		struct part_doubt *doubts;
+	if (p->stream_id != q->stream_id || !strcmp(a, b))
+		return 0;
+	return error_set(e, q->file, NO_OFFSET,
+			 "is of the stream %016" PRIx64 " after '%.150s', %.60s after '%.150s'",
+			 q->stream_id, *b ? b : "trdecode", p->file ? p->file : "the rest",
+			 *a ? a : "trdecode");
+}
 
-		if (!d->aggregate)
-			continue;
-		held = b->held.count
-			       ? bsearch(&key, positions, b->held.count, sizeof(key), by_address)
-			       : NULL;
-		t = &p->threads[threads[d->thread]];
-		doubts = array_grow(t->doubts, &t->doubts_capacity, t->ndoubts, sizeof(*doubts));
-		if (!doubts)
+static void drop_tail(struct part *p)
+{
+	slow_list_free(&p->tail.slowest);
+	p->tail = (struct part_tail){0};
+}
+
+int parts_sort(struct parts *ps, struct error *e)
+{
+	if (ps->count)
+		qsort(ps->part, ps->count, sizeof(*ps->part), by_position);
+	for (size_t i = 1; i < ps->count; i++) {
+		struct part *p = &ps->part[i - 1];
+		const struct part *q = &ps->part[i];
+		bool two = p->file && q->file && strcmp(p->file, q->file) != 0;
+
+		if (check_stages(p, q, e))
 			return -1;
-		t->doubts = doubts;
-		doubts[t->ndoubts++] = (struct part_doubt){d->position,
-							   d->location,
-							   held ? held->number + 1 : 0,
-							   held ? NULL : d->aggregate,
-							   0,
-							   d->total};
+		if (p->stream_id != q->stream_id)
+			continue;
+		if (q->first <= p->last || p->ends)
+			return error_set(e, q->file, NO_OFFSET,
+					 "segment %" PRIu32 " of the stream %016" PRIx64
+					 " is counted twice%s%s",
+					 q->first, q->stream_id, two ? ", also in " : "",
+					 two ? p->file : "");
+		drop_tail(p);
 	}
-	for (size_t i = 0; i < p->nthreads; i++)
-		if (p->threads[i].ndoubts)
-			qsort(p->threads[i].doubts, p->threads[i].ndoubts,
-			      sizeof(struct part_doubt), by_position);
 	return 0;
 }
 
-static int take_all(struct part *p, struct statistics *s)
+bool parts_is_last(const struct parts *ps, const struct part *p)
 {
-	struct calls *c = &s->calls;
-	uint32_t *threads = calloc(c->size + 1, sizeof(*threads));
-	struct held_position *positions = calloc(p->bracket.held.count + 1, sizeof(*positions));
-	int bad = threads && positions ? 0 : -1;
-
-	for (size_t i = 0; !bad && i < c->size; i++) {
-		if (!c->stacks[i] || !c->stacks[i]->lane)
-			continue;
-		threads[i] = (uint32_t)p->nthreads;
-		bad = take_stack(p, s, c->stacks[i]);
-	}
-	bad = bad || cut_close_numbered(c) || take_held(p, threads, positions) ||
-	      take_doubts(p, threads, positions);
-	p->numbered = c->rows;
-	c->rows = NULL;
-	free(threads);
-	free(positions);
-	return bad ? -1 : 0;
+	return p + 1 == ps->part + ps->count || p[1].stream_id != p->stream_id;
 }
 
-int part_end(struct part *p, struct statistics *s)
-{
-	int bad;
+/* --- pairs --- */
 
-	calls_take_ends(&s->calls);
-	bad = part_is_whole(p) ? statistics_finish(s)
-	      : s->stacks      ? part_hold_stacks(p, s) || take_all(p, s)
-			       : take_all(p, s);
-	statistics_forget_calls(s);
-	s->part = NULL;
-	s->bracket = NULL;
-	return bad;
+/* Count the pair of a B, from an edge, and an earlier A, from another one. */
+static int count_pair(struct statistics *s, const struct pair_edges *e, const struct aggregate *b,
+		      const struct pair_edge *a, const struct key_cell *fields)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	uint64_t when = pair_edge(e, b)->b, time = when > a->a ? when - a->a : 0;
+	struct aggregate *into;
+
+	memcpy(s->cells, pair_edge_b(e, b), e->b_cells * sizeof(*s->cells));
+	for (size_t i = 0; i < s->keys->count; i++) {
+		uint64_t field = s->cells[i].value;
+
+		if (s->cells[i].kind != KEY_PENDING)
+			continue;
+		s->cells[i] = field == KEY_PENDING_TIME ? key_unsigned(time) : fields[field];
+		if (s->keys->key[i].transform)
+			s->cells[i] = key_transform(&s->keys->key[i], s->cells[i]);
+	}
+	into = groups_find(&s->groups, s->cells);
+	if (!into || aggregate_merge(into, b, w) ||
+	    aggregate_call(into, w, time, time, false, when))
+		return -1;
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		if (!w->field[i].time)
+			continue;
+		aggregate_field_seen(into, w, i);
+		if (aggregate_number(into, w, i, (int128)time))
+			return -1;
+	}
+	s->pair->pairs++;
+	return 0;
+}
+
+/* Let the edge of a later part follow that of the same "on" in an earlier part. */
+static int follow(struct statistics *s, const struct pair_edges *into, struct aggregate *a,
+		  const struct pair_edges *from, const struct aggregate *b)
+{
+	struct pair_edge *e = pair_edge(into, a);
+	const struct pair_edge *later = pair_edge(from, b);
+
+	if (e->first == PAIR_NONE) {
+		memcpy(e, later,
+		       sizeof(*e) + (into->b_cells + into->a_cells) * sizeof(struct key_cell));
+		return aggregate_merge(a, b, &s->columns->wanted);
+	}
+	if (later->first == PAIR_B && !e->waiting)
+		s->pair->ended++;
+	else if (later->first == PAIR_B && count_pair(s, from, b, e, pair_edge_a(into, a)))
+		return -1;
+	else if (later->first == PAIR_A)
+		s->pair->replaced += e->waiting;
+	e->waiting = later->waiting;
+	e->a = later->a;
+	memcpy(pair_edge_a(into, a), pair_edge_a(from, b), into->a_cells * sizeof(struct key_cell));
+	return 0;
+}
+
+/* Let the edges of a later part follow those of an earlier one. */
+static int follow_all(struct statistics *s, struct pair_edges *into, const struct pair_edges *from)
+{
+	for (size_t i = 0; i < from->map.count; i++) {
+		const struct aggregate *b = groups_at(&from->map, i);
+		struct aggregate *a = pair_edges_find(into, groups_cells(&from->map, b));
+
+		if (!a || follow(s, into, a, from, b))
+			return -1;
+	}
+	return 0;
+}
+
+/* The stream begins and ends with these edges. */
+static void count_edges(struct statistics *s, const struct pair_edges *e)
+{
+	uint64_t waiting = 0;
+
+	for (size_t i = 0; i < e->map.count; i++) {
+		const struct pair_edge *edge = pair_edge(e, groups_at(&e->map, i));
+
+		s->pair->ended += edge->first == PAIR_B;
+		waiting += edge->waiting;
+	}
+	s->pair->left += waiting;
+}
+
+int parts_join(struct parts *ps, struct statistics *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ps->count; i++) {
+		struct part *q = &ps->part[i], *p = n ? &ps->part[n - 1] : NULL;
+
+		if (!p || p->stream_id != q->stream_id || p->last + 1 != q->first) {
+			ps->part[n++] = *q;
+			if (q != &ps->part[n - 1])
+				*q = (struct part){0};
+			continue;
+		}
+		if (p->edges && follow_all(s, p->edges, q->edges))
+			return -1;
+		p->last = q->last;
+		p->ends = q->ends;
+		p->tail = q->tail;
+		q->tail = (struct part_tail){0};
+		part_free(q);
+		*q = (struct part){0};
+	}
+	ps->count = n;
+	return 0;
+}
+
+int parts_count_pairs(struct parts *ps, struct statistics *s)
+{
+	struct pair_edges *stream = NULL;
+
+	for (size_t i = 0; i < ps->count; i++) {
+		struct part *p = &ps->part[i];
+
+		if (!p->edges)
+			continue;
+		if (!stream)
+			stream = p->edges;
+		else if (follow_all(s, stream, p->edges))
+			return -1;
+		if (!parts_is_last(ps, p))
+			continue;
+		count_edges(s, stream);
+		stream = NULL;
+	}
+	return 0;
 }

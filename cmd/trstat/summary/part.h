@@ -1,42 +1,23 @@
 /*
- * part.h - consecutive segments of a stream, and what they leave undecided
+ * part.h - consecutive segments of a stream, as a summary lists them
  *
- * Finished rows of a part are in the groups already. The part has what depends on earlier and later
- * segments: for each thread the list of operations (common/calls/partial_stack.h) with the held
- * rows and doubts at each of them (bracket.h). Parts are joined by feeding their lists, in the
- * order of the stream, to statistics that have taken all earlier parts.
+ * Each segment begins with a snapshot, so its finished rows are in the groups. A part has what is
+ * decided when parts are joined: the calls open at its end, and the pairs that it does not decide.
  */
 #ifndef TR_TRSTAT_SUMMARY_PART_H
 #define TR_TRSTAT_SUMMARY_PART_H
 
-#include "common/calls/partial_stack.h"
 #include "cmd/trstat/groups/statistics.h"
+#include "cmd/trstat/views/slowest.h"
 
-struct part_held {
-	uint64_t position;
-	uint32_t open;		      /* flags of OPEN_HELD */
-	const struct key_cell *cells; /* cells of the keys */
-	struct aggregate *aggregate;
-};
-
-struct part_doubt {
-	uint64_t position;
-	uint32_t location;
-	/* number of the thread's held rows that the doubt belongs to, + 1; 0: those of group */
-	uint32_t held;
-	struct aggregate *group;
-	uint64_t number; /* number of the group in the summary that it was read from */
-	uint128 total;
-};
-
-struct part_thread {
-	const struct lane *lane;
-	bool per_cpu; /* calls are those of the lane's CPU, not of its thread */
-	struct partial_stack *list;
-	struct part_held *held;
-	size_t nheld, held_capacity;
-	struct part_doubt *doubts;
-	size_t ndoubts, doubts_capacity;
+/*
+ * What closing the calls open at the end of a part adds, where that is the end of the trace. Their
+ * groups have the number as CELL_TAIL.
+ */
+struct part_tail {
+	uint32_t number; /* 0: none */
+	uint64_t unfinished, outside;
+	struct slow_list slowest;
 };
 
 struct part {
@@ -46,62 +27,37 @@ struct part {
 	const char *file;     /* file that it was read from, for messages */
 	/* programs that the stream went through, separated by " | "; or NULL */
 	char *stages;
-	struct part_thread *threads;
-	size_t nthreads, threads_capacity;
-	struct partial_stack *numbered;
-	/* cells of the keys that are fields, from the enters of open calls. With the key stack
-	 * also the caller of the lowest call in the kernel, and its position in the list on top of
-	 * that caller. */
-	struct key_cell *entered;
-	size_t nentered, pending_keys_capacity;
-	struct bracket bracket;
+	struct part_tail tail;
+	struct pair_edges *edges; /* NULL without --pair */
 };
 
-/* Returns the thread's number in the dictionary. */
-static inline uint32_t part_thread_number(const struct lane *l, bool per_cpu)
-{
-	return per_cpu ? l->cpu_thread : l->thread;
-}
+struct parts {
+	struct part *part;
+	size_t count, capacity;
+	uint32_t tails; /* numbers given to tails so far */
+};
+
+void parts_free(struct parts *ps);
+/* Add an empty part; NULL when out of memory. */
+struct part *parts_add(struct parts *ps);
+/* Free the parts from that index on. */
+void parts_truncate(struct parts *ps, size_t count);
 
 /*
- * Start a part; s has no calls yet. first: number of the part's first segment in the stream. p must
- * not move until part_end. Returns -1 when out of memory.
+ * Sort the parts by stream and position, and drop the tails of those that are not the last of their
+ * stream. Returns -1 with e filled if a segment occurs twice.
  */
-int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first);
-/*
- * Finish a part: decided values are in the groups, the rest is moved to p, and s has no calls any
- * more. A part that is the whole stream leaves nothing. Returns -1 when out of memory.
+int parts_sort(struct parts *ps, struct error *e);
+
+/* Returns true if p is the last part of its stream; the parts are sorted. */
+bool parts_is_last(const struct parts *ps, const struct part *p);
+
+/* Make each consecutive run of segments one part, and count the pairs that this decides in s. The
+ * parts are sorted. Returns -1 when out of memory, or (EOVERFLOW) if their numbers are impossible.
  */
-int part_end(struct part *p, struct statistics *s);
-void part_free(struct part *p);
+int parts_join(struct parts *ps, struct statistics *s);
 
-enum { ENTERED_CALLER, ENTERED_POSITION, ENTERED_STACK }; /* ENTERED_STACK: number of the cells */
-
-/* Number of cells of an entry of part.entered. */
-static inline size_t part_entered_size(const struct statistics *s)
-{
-	return s->entered.fields + (s->stacks ? ENTERED_STACK : 0);
-}
-
-/* Keep the cells that the enter of an open call had for the keys that are fields, and
- * ENTERED_STACK cells (each may be NULL: nothing), in s->part. Returns -1 when out of memory. */
-int part_keep_entered(struct statistics *s, const struct key_cell *cells,
-		      const struct key_cell *stack, struct cut_op *op);
-
-/*
- * Hold the groups of detached stacks (call_stacks.h), in a part that begins the stream while
- * threads had calls open. They are held at the first operation of their thread's list. To be called
- * before calls are closed. Returns -1 when out of memory.
- */
-int part_hold_stacks(struct part *p, struct statistics *s);
-
-static inline bool part_is_whole(const struct part *p)
-{
-	return !p->first && p->ends;
-}
-
-/* Feed p to statistics that have taken all earlier parts. Returns -1 when out of memory, or if
- * p's numbers are impossible (errno EOVERFLOW). */
-int part_replay(const struct part *p, struct statistics *s);
+/* Count the pairs of all parts, each stream whole, in s. The parts are sorted. */
+int parts_count_pairs(struct parts *ps, struct statistics *s);
 
 #endif

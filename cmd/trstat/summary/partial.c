@@ -3,64 +3,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/trstat/monitor.h"
+#include "cmd/trstat/report.h"
+
 int partial_check(const struct settings *s, size_t conditions, struct error *e)
 {
-	const char *option = s->pair			? "pair"
-			     : s->interval		? "interval"
-			     : s->view == VIEW_SLOWEST	? "slowest"
-			     : conditions && s->partial ? "fail-if"
-							: NULL;
+	const char *option = s->wall ? "wall" : conditions && s->partial ? "fail-if" : NULL;
 
 	if (!option || !(s->partial || s->merge))
 		return 0;
-	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s, which knows no rows",
-			 option, s->merge && !s->partial ? "merge" : "partial");
+	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s", option,
+			 s->partial ? "partial" : "merge");
 }
 
-static int by_position(const void *a, const void *b)
-{
-	const struct part *p = a, *q = b;
-
-	if (p->stream_id != q->stream_id)
-		return p->stream_id < q->stream_id ? -1 : 1;
-	return (p->first > q->first) - (p->first < q->first);
-}
-
-/* Refuse parts of one stream that went through different programs. -1 with e filled. */
-static int check_stages(const struct part *p, const struct part *q, struct error *e)
-{
-	const char *a = p->stages ? p->stages : "", *b = q->stages ? q->stages : "";
-
-	if (p->stream_id != q->stream_id || !strcmp(a, b))
-		return 0;
-	return error_set(e, q->file, NO_OFFSET,
-			 "is of the stream %016" PRIx64 " after '%.150s', %.60s after '%.150s'",
-			 q->stream_id, *b ? b : "trdecode", p->file ? p->file : "the rest",
-			 *a ? a : "trdecode");
-}
-
-int parts_sort(struct parts *ps, struct error *e)
-{
-	if (ps->count)
-		qsort(ps->part, ps->count, sizeof(*ps->part), by_position);
-	for (size_t i = 1; i < ps->count; i++) {
-		const struct part *p = &ps->part[i - 1], *q = &ps->part[i];
-		bool two = p->file && q->file && strcmp(p->file, q->file) != 0;
-
-		if (check_stages(p, q, e))
-			return -1;
-		if (p->stream_id == q->stream_id && (q->first <= p->last || p->ends))
-			return error_set(e, q->file, NO_OFFSET,
-					 "segment %" PRIu32 " of the stream %016" PRIx64
-					 " is counted twice%s%s",
-					 q->first, q->stream_id, two ? ", also in " : "",
-					 two ? p->file : "");
-	}
-	return 0;
-}
-
-int partial_write(struct stage *stage, const struct query *q, struct statistics *s,
-		  const struct parts *ps, int argc, char **argv)
+int partial_write(struct stage *stage, const struct summary *sm, int argc, char **argv)
 {
 	const char *message = stage_input_errors(stage);
 	bool good = stage->status == STATUS_OK;
@@ -75,14 +31,14 @@ int partial_write(struct stage *stage, const struct query *q, struct statistics 
 	struct error e;
 	int bad;
 
-	if (statistics_show(s)) {
+	if (statistics_show(sm->s)) {
 		stage_no_memory(stage);
 		return -1;
 	}
 	if (writer_init(&w, &stage->output, 0) || writer_command(&w, argc, argv)) {
 		bad = stage_fail(stage, &w.error);
 	} else {
-		bad = summary_write(&w, s, q->settings, ps, &end, &e);
+		bad = summary_write(&w, sm, &end, &e);
 		if (bad)
 			stage_fail(stage, &e);
 	}
@@ -114,81 +70,265 @@ static char *stages_of(const struct head *h)
 	return NULL;
 }
 
-/* Start a segment; consecutive segments are one part. */
-static int begin_segment(struct stage *stage, struct statistics *s, struct parts *ps)
+/* The state of counting the inputs, part by part. */
+struct counting {
+	struct stage *stage;
+	const struct query *q;
+	struct summary *sm;
+	struct slowest *slowest; /* NULL without --slowest */
+	struct monitor *monitor; /* NULL without -i */
+	struct part *part;	 /* the present part; NULL: none */
+	bool blind;		 /* no snapshot shows the calls open before the next row */
+	bool empty;		 /* of the segment only its head was read */
+};
+
+/* Returns a part for the present stream; NULL: out of memory. */
+static struct part *add_part(struct counting *c, uint64_t stream_id, uint32_t sequence)
 {
-	const struct head *h = &stage->in.head;
+	struct summary *sm = c->sm;
+	uint32_t stream = c->stage->in.dictionary.stream;
+	uint64_t *streams = array_reach(sm->streams, &sm->nstreams, stream, sizeof(*streams));
+	struct part *p = parts_add(&sm->parts);
+
+	if (!streams || !p)
+		return NULL;
+	sm->streams = streams;
+	/* 0: of lanes without a source */
+	streams[0] = streams[stream] = p->stream_id = stream_id;
+	p->first = p->last = sequence;
+	if (c->q->settings->pair) {
+		p->edges = statistics_pair_edges(sm->s);
+		sm->s->pair->edges = p->edges;
+		if (!p->edges)
+			return NULL;
+	}
+	c->part = p;
+	return p;
+}
+
+/* Close the calls that are open at the end of the part: finished rows, or (tail) apart. */
+static int close_calls(struct counting *c, struct part_tail *tail)
+{
+	struct statistics *s = c->sm->s;
+	struct calls *calls = c->slowest ? &c->slowest->calls : &s->calls;
+	uint64_t unfinished = calls->unfinished, outside = calls->outside;
+	struct slow_list kept = {0};
+
+	if (tail) {
+		tail->number = ++c->sm->parts.tails;
+		statistics_set_cell(s, CELL_TAIL, key_unsigned(tail->number));
+	}
+	if (tail && c->slowest) {
+		kept = c->slowest->list;
+		c->slowest->list = (struct slow_list){.limit = kept.limit};
+	}
+	if (c->slowest ? slowest_finish(c->slowest) : statistics_close(s))
+		return -1;
+	if (!tail)
+		return 0;
+	statistics_set_cell(s, CELL_TAIL, (struct key_cell){0});
+	tail->unfinished = calls->unfinished - unfinished;
+	tail->outside = calls->outside - outside;
+	calls->unfinished = unfinished;
+	calls->outside = outside;
+	if (c->slowest) {
+		tail->slowest = c->slowest->list;
+		c->slowest->list = kept;
+	}
+	return 0;
+}
+
+/* End the present part: what follows does not follow it in the stream. */
+static int end_part(struct counting *c)
+{
+	struct statistics *s = c->sm->s;
+	struct error e = {0};
+	struct part *p = c->part;
+
+	c->part = NULL;
+	if (!p)
+		return 0;
+	/* a segment cut before its snapshot does not change which calls are open */
+	if (c->blind && c->empty && p->first == p->last) {
+		parts_truncate(&c->sm->parts, c->sm->parts.count - 1);
+		return 0;
+	}
+	if (c->monitor && monitor_end(c->monitor, &e))
+		return stage_fail(c->stage, &e);
+	if (s->pair ? pair_end_part(s->pair) : close_calls(c, p->ends ? NULL : &p->tail))
+		return stage_no_memory(c->stage);
+	statistics_forget_calls(s);
+	if (c->slowest)
+		slowest_forget_calls(c->slowest);
+	if (c->monitor)
+		monitor_restart(c->monitor);
+	return 0;
+}
+
+static void begin_blind(struct counting *c)
+{
+	c->blind = c->stage->in.head.sequence && c->stage->in.adopts;
+	c->empty = true;
+}
+
+/* Begin a segment; consecutive segments are one part. */
+static int begin_segment(struct counting *c)
+{
+	const struct head *h = &c->stage->in.head;
 	char *stages = stages_of(h);
-	struct part *p = s->part;
+	struct part *p = c->part;
 
 	if (!stages)
-		return -1;
+		return stage_no_memory(c->stage);
 	if (p && p->stream_id == h->stream_id && p->last + 1 == h->sequence && !p->ends &&
 	    !strcmp(p->stages ? p->stages : "", stages)) {
 		p->last = h->sequence;
+		begin_blind(c);
 		free(stages);
 		return 0;
 	}
-	if (p && part_end(p, s))
-		goto fail;
-	p = parts_add(ps);
-	if (!p || part_begin(p, s, h->stream_id, h->sequence))
-		goto fail;
+	if (end_part(c)) {
+		free(stages);
+		return -1;
+	}
+	p = add_part(c, h->stream_id, h->sequence);
+	if (!p) {
+		free(stages);
+		return stage_no_memory(c->stage);
+	}
+	begin_blind(c);
 	p->stages = stages;
-	p->file = stage->in.file;
+	p->file = c->stage->in.file;
 	return 0;
-fail:
-	free(stages);
-	return -1;
 }
 
-/* Start a segment whose head is damaged: its stream is unknown. */
-static int begin_lost(struct statistics *s, struct parts *ps, const struct block *b)
+/* Begin a segment whose head is damaged: its stream is unknown. */
+static int begin_lost(struct counting *c, const struct block *b)
 {
-	struct part *p = parts_add(ps);
-	uint64_t id = hash_bytes(b->file, strlen(b->file), b->offset);
+	struct part *p = add_part(c, hash_bytes(b->file, strlen(b->file), b->offset), 0);
 
-	if (!p || part_begin(p, s, id, 0))
-		return -1;
+	if (!p)
+		return stage_no_memory(c->stage);
 	p->ends = true;
 	return 0;
 }
 
-static int take_block(struct stage *stage, const struct query *q, struct statistics *s,
-		      struct parts *ps, const struct block *b)
+static int adopt(struct counting *c, const struct block *b)
 {
-	struct error e;
+	c->blind = false;
+	if (c->monitor)
+		monitor_adopt(c->monitor, b->snapshot);
+	report_snapshot(c->stage, b);
+	return c->slowest ? slowest_block(c->slowest, b) : statistics_adopt(c->sm->s, b->snapshot);
+}
 
-	if (b->kind == BLOCK_HEAD)
-		return begin_segment(stage, s, ps) ? stage_no_memory(stage) : 0;
-	if (b->kind == BLOCK_END && s->part)
-		s->part->ends = stage->in.end.flags & END_LAST;
-	if (b->kind != BLOCK_EVENTS)
-		return 0;
-	if ((!s->part && begin_lost(s, ps, b)) || statistics_block(s, b))
-		return stage_no_memory(stage);
-	if (s->ticks && (columns_check_clocks(&q->columns, &s->clocks, &e) ||
-			 columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e)))
-		return stage_fail(stage, &e);
+/* Report a segment whose open calls are not known, if it has calls. */
+static void check_blind(struct counting *c, const struct block *b)
+{
+	bool calls = false;
+
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		calls |= b->types[i]->kind == KIND_ENTER || b->types[i]->kind == KIND_LEAVE;
+	if (!c->blind || !calls || c->sm->s->pair)
+		return;
+	c->blind = false;
+	warn(b->file, b->offset,
+	     "segment %" PRIu32 " has no snapshot: calls that were open before it are not known",
+	     c->part->first);
+	c->stage->status = status_worse(c->stage->status, STATUS_DAMAGED);
+}
+
+static int count_rows(struct counting *c, const struct block *b)
+{
+	struct statistics *s = c->sm->s;
+	struct error e = {0};
+
+	if (!c->part && begin_lost(c, b))
+		return -1;
+	check_blind(c, b);
+	if (c->slowest	 ? slowest_block(c->slowest, b)
+	    : c->monitor ? monitor_block(c->monitor, b, &e)
+			 : statistics_block(s, b))
+		return e.what[0] ? stage_fail(c->stage, &e) : stage_no_memory(c->stage);
+	if (c->slowest && clocks_check(&c->slowest->clocks, CLOCKS_HINT, &e))
+		return stage_fail(c->stage, &e);
+	if (s->ticks && (columns_check_clocks(&c->q->columns, &s->clocks, &e) ||
+			 columns_check_ticks(&c->q->columns, &e) ||
+			 keys_check_ticks(&c->q->keys, &e) || pair_check_ticks(&c->q->pair, &e)))
+		return stage_fail(c->stage, &e);
 	return 0;
 }
 
-void partial_run(struct stage *stage, const struct query *q, struct statistics *s, int argc,
-		 char **argv)
+static int take_block(struct counting *c, const struct block *b)
 {
-	struct parts ps = {0};
+	if (b->kind == BLOCK_HEAD && begin_segment(c))
+		return -1;
+	if (b->kind != BLOCK_HEAD && b->kind != BLOCK_DICT)
+		c->empty = false;
+	if (b->kind == BLOCK_END && c->part)
+		c->part->ends = c->stage->in.end.flags & END_LAST;
+	if (b->kind == BLOCK_EVENTS)
+		return count_rows(c, b);
+	if (b->kind == BLOCK_SNAPSHOT)
+		return adopt(c, b) ? stage_no_memory(c->stage) : 0;
+	return c->slowest && slowest_block(c->slowest, b) ? stage_no_memory(c->stage) : 0;
+}
+
+/* Move what is not in the statistics to the summary. */
+static void take_slowest(struct summary *sm, struct slowest *slowest)
+{
+	struct statistics *s = sm->s;
+
+	sm->slowest = slowest->list;
+	slowest->list = (struct slow_list){0};
+	s->calls.unmatched = slowest->calls.unmatched;
+	s->calls.unfinished = slowest->calls.unfinished;
+	s->calls.outside = slowest->calls.outside;
+	s->ticks = slowest->ticks;
+	s->clocks = slowest->clocks;
+}
+
+static int begin(struct counting *c, struct query *q)
+{
+	struct dictionary *d = &c->stage->in.dictionary;
+	struct statistics *s = c->sm->s;
+
+	if (statistics_init_summary(s, &q->keys, &q->columns, d) ||
+	    (q->settings->pair && statistics_pair(s, &q->pair)) ||
+	    (c->slowest && slowest_init(c->slowest, q->slowest, d)))
+		return -1;
+	statistics_name_stacks(s, !q->settings->interval);
+	return 0;
+}
+
+void partial_run(struct stage *stage, struct query *q, struct summary *sm, int argc, char **argv)
+{
+	struct slowest slowest = {0};
+	struct monitor monitor = {
+		.words = q->settings->interval, .statistics = sm->s, .keyed = true};
+	struct counting c = {.stage = stage,
+			     .q = q,
+			     .sm = sm,
+			     .slowest = q->settings->view == VIEW_SLOWEST ? &slowest : NULL,
+			     .monitor = monitor.words ? &monitor : NULL};
+	struct alarms none = {0};
 	struct block block;
 	struct error e;
 
+	monitor.alarms = &none;
 	stage->in.partial_ok = true;
-	while (stage_next(stage, &block))
-		if (take_block(stage, q, s, &ps, &block))
-			break;
-	if (stage->status != STATUS_FAILED && s->part && part_end(s->part, s))
+	if (begin(&c, q))
 		stage_no_memory(stage);
-	if (stage->status != STATUS_FAILED && parts_sort(&ps, &e))
-		stage_fail(stage, &e);
+	while (stage->status != STATUS_FAILED && stage_next(stage, &block))
+		if (take_block(&c, &block))
+			break;
 	if (stage->status != STATUS_FAILED)
-		partial_write(stage, q, s, &ps, argc, argv);
-	parts_free(&ps);
+		end_part(&c);
+	if (stage->status != STATUS_FAILED && parts_sort(&sm->parts, &e))
+		stage_fail(stage, &e);
+	if (c.slowest)
+		take_slowest(sm, c.slowest);
+	if (stage->status != STATUS_FAILED)
+		partial_write(stage, sm, argc, argv);
+	slowest_free(&slowest);
 }

@@ -1,10 +1,9 @@
 /*
- * summary.h - summaries, written by trstat --partial and read by --merge: groups, and parts of
- * streams
+ * summary.h - summaries, written by trstat --partial and read by --merge
  *
- * A summary is a stream (trstream(5)) with HEAD_SUMMARY: a segment for each part, with a META
- * "trstat" block whose layout is that of summary_write.c. The first segment has the groups of all
- * parts.
+ * A summary is a stream (trstream(5)) of one segment with HEAD_SUMMARY and a META "trstat" block,
+ * whose content is that of summary_write.c: groups, and the parts of streams that they are of
+ * (part.h).
  */
 #ifndef TR_TRSTAT_SUMMARY_SUMMARY_H
 #define TR_TRSTAT_SUMMARY_SUMMARY_H
@@ -17,23 +16,38 @@
 
 #define SUMMARY_META "trstat"
 
-enum { SUMMARY_VERSION = 5 };
+enum { SUMMARY_VERSION = 6 };
 
 enum summary_flags {
 	SUMMARY_TICKS = 1,
 	SUMMARY_NAMELESS = 2, /* functions are shown by their addresses */
 };
 
-enum part_flags { PART_ENDS = 1 };
+enum part_flags { PART_ENDS = 1, PART_TAIL = 2, PART_EDGES = 4 };
 
-struct parts {
-	struct part *part;
-	size_t count, capacity;
+/* The identity of a thread in any program: its stream, and the words of dictionary_thread. */
+struct summary_thread {
+	uint64_t stream_id;
+	uint32_t word[THREAD_WORDS];
+	uint32_t zero; /* the struct is compared by its bytes */
 };
 
-void parts_free(struct parts *ps);
-/* Add an empty part; NULL: out of memory. */
-struct part *parts_add(struct parts *ps);
+/* The content of a summary, apart from what END has. */
+struct summary {
+	struct statistics *s;
+	const struct settings *asked;
+	struct parts parts;
+	struct slow_list slowest;
+	/* struct summary_thread by the numbers that the bases of call stacks have; unused if
+	   streams is set */
+	struct intern threads;
+	/* ids by the dictionary's numbers of streams: the bases' threads are those of the
+	   dictionary */
+	uint64_t *streams;
+	size_t nstreams;
+};
+
+void summary_free(struct summary *sm);
 
 /* Counts and source of a summary, for END. */
 struct summary_end {
@@ -43,56 +57,71 @@ struct summary_end {
 	const char *message;
 };
 
-/* Write a summary. The parts must be those that s has taken. w is fresh, with its properties
- * set. Returns -1 with e filled. */
-int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
-		  const struct parts *ps, const struct summary_end *end, struct error *e);
+/* Write a summary. w is fresh, with its properties set. Returns -1 with e filled. */
+int summary_write(struct writer *w, const struct summary *sm, const struct summary_end *end,
+		  struct error *e);
 
-/* Number the stacks that the groups and the parts use, and append them. Returns -1 when out of
- * memory. */
-int summary_put_stacks(struct buffer *b, const struct statistics *s, const struct parts *ps,
-		       struct packed_stacks *stacks);
+/* Number the stacks that the groups use, and append them and the unseen calls. Returns -1 when
+ * out of memory. */
+int summary_put_stacks(struct buffer *b, const struct summary *sm, struct packed_stacks *stacks);
+
+/*
+ * Prepare for tables: the calls open at the end of streams that do not end count, the groups have
+ * no SUMMARY_CELLS but, with -i, CELL_INTERVAL. The parts are sorted. Returns -1 when out of
+ * memory, or (EOVERFLOW) if numbers are impossible.
+ */
+int summary_settle(struct summary *sm);
+
+/*
+ * Call print for each interval of -i, in order, with its groups in s; true ends this. Afterwards s
+ * has no groups. Returns -1 when out of memory, or (EOVERFLOW) if numbers are impossible.
+ */
+int summary_intervals(struct summary *sm, uint64_t width,
+		      bool (*print)(void *ctx, const struct interval *interval), void *ctx);
 
 /* The head of a summary. */
 struct summary_head {
 	char *keys, *columns; /* comma-separated; columns include those of -s */
-	/* arguments of -g, -a, -s and the view; NULL: not given */
-	char *group, *asked, *sort, *view_argument;
+	/* arguments of -g, -a, -s, the view, -i and --pair; NULL: not given */
+	char *group, *asked, *sort, *view_argument, *interval, *pair;
 	uint32_t view; /* enum view */
 	bool ticks, nameless;
 	bool histograms; /* its columns include percentiles */
 	uint64_t first, last, unmatched, unfinished, outside;
+	struct summary_pairs {
+		uint64_t pairs, replaced, ended, forgotten, left;
+	} pairs;
+};
+
+/* A name that became known of an unseen call: see struct stack_base. */
+struct unseen_name {
+	uint32_t thread, unseen, to, name;
 };
 
 /* The state of reading several summaries in sequence. */
 struct summaries {
 	struct reader *reader;
-	struct statistics *s; /* the caller's; its groups take what is read */
-	struct parts parts;
+	struct summary *to;	     /* the caller's; takes what is read */
 	struct columns stored;	     /* columns of the present summary */
 	uint32_t *fields;	     /* by number of the field in s: its number in the summary */
 	struct packed_stacks stacks; /* of the present summary */
 	struct summary_head head;    /* of the present summary, without its texts */
-	/* of the present summary, laid out as stored; texts are those of s */
+	/* of the present summary, laid out as stored; texts are those of the statistics */
 	struct groups waiting;
+	struct unseen_name *names; /* of the present summary */
+	size_t nnames, names_capacity;
+	struct slow_list slowest; /* of the present summary */
 	struct buffer meta;
-	uint64_t meta_total;
-	/* Called when the first summary's head is known, to make s. Returns -1 with e filled. */
+	/* Called when the first summary's head is known, to make to->s. Returns -1 with e filled.
+	 */
 	int (*begin)(void *ctx, const struct summary_head *h, struct error *e);
 	void *ctx;
-	char *keys;	   /* list of the keys of s; NULL before begin */
-	const char *file;  /* file of the present summary */
-	uint64_t *streams; /* ids of the streams that the parts belong to */
-	size_t nstreams, streams_capacity;
-	/* state of the present summary */
-	enum { SUMMARY_NONE, SUMMARY_OPEN, SUMMARY_DAMAGED } state;
-	uint64_t begins; /* its offset in the file */
-	/* its first part, index in parts */
-	size_t first_part;
-	/* more segments of the summary are due */
-	bool expecting;
-	/* the segment's payload was read */
-	bool taken;
+	char *keys;	  /* list of the keys; NULL before begin */
+	const char *file; /* file of the present summary */
+	enum { SUMMARY_NONE, SUMMARY_OPEN, SUMMARY_DAMAGED } state; /* of the present summary */
+	uint64_t begins;					    /* its offset in the file */
+	size_t first_part;	  /* its first part, index in parts */
+	bool taken;		  /* its content was read */
 	uint64_t whole, left_out; /* number of summaries counted, and of those left out */
 };
 

@@ -47,6 +47,10 @@ static void free_head(struct summary_head *h)
 	free(h->asked);
 	free(h->sort);
 	free(h->view_argument);
+	free(h->interval);
+	free(h->pair);
+	h->keys = h->columns = h->group = h->asked = h->sort = h->view_argument = h->interval =
+		h->pair = NULL;
 }
 
 static int take_head(struct unpacker *u, struct summary_head *h)
@@ -62,14 +66,18 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	if (take_list(u, &h->columns, packed_limited(in, LIST_LIMIT)) ||
 	    take_option(u, &h->group) || take_option(u, &h->asked) || take_option(u, &h->sort))
 		return -1;
-	h->view = (uint32_t)packed_limited(in, VIEW_TIMELINE);
-	if (take_option(u, &h->view_argument))
+	h->view = (uint32_t)packed_limited(in, VIEW_SLOWEST);
+	if (take_option(u, &h->view_argument) || take_option(u, &h->interval) ||
+	    take_option(u, &h->pair))
 		return -1;
 	h->first = packed_u64(in);
 	h->last = packed_u64(in);
 	h->unmatched = packed_u64(in);
 	h->unfinished = packed_u64(in);
 	h->outside = packed_u64(in);
+	if (h->pair)
+		h->pairs = (struct summary_pairs){packed_u64(in), packed_u64(in), packed_u64(in),
+						  packed_u64(in), packed_u64(in)};
 	return in->bad ? -1 : 0;
 }
 
@@ -85,7 +93,8 @@ static bool gives(const struct columns_wanted *there, const struct columns_wante
 static int match_columns(struct unpacker *u, const struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
-	const struct columns_wanted *here = &ss->s->columns->wanted, *there = &ss->stored.wanted;
+	const struct columns_wanted *here = &ss->to->s->columns->wanted;
+	const struct columns_wanted *there = &ss->stored.wanted;
 	bool enough = gives(there, here);
 	uint32_t *fields = realloc(ss->fields, (here->field_count + 1) * sizeof(*fields));
 
@@ -121,6 +130,33 @@ static char *join_keys(const struct keys *k)
 	return NULL;
 }
 
+/* Check an option that the summary and the table must have in common. */
+static int match_option(struct unpacker *u, const char *option, const char *there, const char *here)
+{
+	if (!there == !here && (!there || !strcmp(there, here)))
+		return 0;
+	return error_set(u->e, u->ss->file, NO_OFFSET, "a summary %s%s%s%s, and not %s%s%s%s",
+			 there ? "with " : "without ", option, there ? " " : "", there ? there : "",
+			 here ? "with " : "without ", option, here ? " " : "", here ? here : "");
+}
+
+/* Check that both are of slowest calls, or neither is. */
+static int match_slowest(struct unpacker *u, const struct summary_head *h)
+{
+	const struct summary *to = u->ss->to;
+	bool there = h->view == VIEW_SLOWEST, here = to->asked->view == VIEW_SLOWEST;
+
+	if (there != here)
+		return error_set(u->e, u->ss->file, NO_OFFSET, "a summary %s the slowest calls",
+				 there ? "of" : "without");
+	if (!there ||
+	    (h->view_argument && strtoul(h->view_argument, NULL, 10) >= to->slowest.limit))
+		return 0;
+	return error_set(u->e, u->ss->file, NO_OFFSET,
+			 "a summary of the %s slowest calls, and not of %zu",
+			 h->view_argument ? h->view_argument : "0", to->slowest.limit);
+}
+
 static int match_head(struct unpacker *u, struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
@@ -134,10 +170,13 @@ static int match_head(struct unpacker *u, struct summary_head *h)
 	if (!ss->keys) {
 		if (ss->begin(ss->ctx, h, u->e))
 			return -1;
-		ss->keys = join_keys(ss->s->keys);
+		ss->keys = join_keys(ss->to->s->keys);
 		if (!ss->keys)
 			return unpack_no_memory(u);
 	}
+	if (match_option(u, "-i", h->interval, ss->to->asked->interval) ||
+	    match_option(u, "--pair", h->pair, ss->to->asked->pair) || match_slowest(u, h))
+		return -1;
 	if (strcmp(ss->keys, h->keys) != 0)
 		return error_set(u->e, ss->file, NO_OFFSET,
 				 "a summary by the keys '%s', and not by '%s'", h->keys, ss->keys);
@@ -150,7 +189,6 @@ int unpack_head(struct unpacker *u)
 	int bad = take_head(u, &h) || match_head(u, &h);
 
 	free_head(&h);
-	h.keys = h.columns = h.group = h.asked = h.sort = h.view_argument = NULL;
 	u->ss->head = h;
 	return bad ? -1 : 0;
 }

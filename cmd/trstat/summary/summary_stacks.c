@@ -2,10 +2,15 @@
  * summary_stacks.c - encode and decode the stacks of a summary, which precede the groups that use
  * them
  *
- *     stacks = count frame*      frame = caller name      name = number bytes?
+ *     stacks  = count thread* count base* count frame* count unseen*
+ *     thread  = stream word[THREAD_WORDS]
+ *     base    = thread unseen             the unseen calls of a thread (call_stacks.h)
+ *     frame   = caller name               name = number bytes?
+ *     unseen  = base to name              what names the innermost of a base's calls
  *
- * A caller is the number of a stack (pack.h); frames are numbered from PACKED_FRAMES on. A name
- * equal to the next unused number is new, and its bytes follow.
+ * A thread is its number in the list. A caller is the number of a stack: 0 is the root, bases and
+ * then frames are numbered from 1 on. A name equal to the next unused number is new, and its bytes
+ * follow.
  */
 #include <stdlib.h>
 
@@ -13,10 +18,35 @@
 
 struct stack_writer {
 	const struct call_stacks *cs;
-	uint32_t *number;    /* as in packed_stacks */
-	struct buffer order; /* nodes, u32 */
+	uint32_t *number;    /* as in packed_stacks; of frames still without the bases */
+	struct buffer order; /* nodes of frames, u32 */
 	struct buffer path;
+	uint32_t *base; /* by node: index of its base + 1; 0: a frame */
+	uint32_t *used; /* by index of a base: its number; 0: not written */
+	uint32_t nbases;
+	uint32_t *named; /* by name: number + 1 */
+	uint32_t names;
 };
+
+static struct summary_thread thread_of(const struct summary *sm, uint32_t number)
+{
+	struct summary_thread t = {0};
+	uint32_t stream;
+
+	if (!sm->streams) {
+		memcpy(&t, intern_data(&sm->threads, number), sizeof(t));
+		return t;
+	}
+	stream = dictionary_thread(sm->s->dictionary, number, t.word);
+	t.stream_id = stream < sm->nstreams ? sm->streams[stream] : 0;
+	return t;
+}
+
+static void use_base(struct stack_writer *w, uint32_t index)
+{
+	if (!w->used[index])
+		w->used[index] = ++w->nbases;
+}
 
 /* Number the stack and those below it, callers first. */
 static int number_stack(struct stack_writer *w, uint32_t node)
@@ -24,89 +54,146 @@ static int number_stack(struct stack_writer *w, uint32_t node)
 	const struct stack_node *nodes = w->cs->tree.nodes;
 	size_t count;
 
-	for (w->path.size = 0; node != STACK_ROOT && !w->number[node]; node = nodes[node].parent)
+	for (w->path.size = 0; node != STACK_ROOT && !w->number[node] && !w->base[node];
+	     node = nodes[node].parent)
 		if (buffer_u32(&w->path, node))
 			return -1;
+	if (w->base[node])
+		use_base(w, w->base[node] - 1);
 	while (w->path.size) {
 		w->path.size -= 4;
 		node = get_u32(w->path.data + w->path.size);
 		if (buffer_u32(&w->order, node))
 			return -1;
 		count = w->order.size / 4;
-		if (count > UINT32_MAX - PACKED_FRAMES)
+		if (count > UINT32_MAX / 2)
 			return -1;
-		w->number[node] = PACKED_FRAMES - 1 + (uint32_t)count;
+		w->number[node] = (uint32_t)count;
 	}
 	return 0;
 }
 
-static int number_cells(struct stack_writer *w, const struct key_cell *cells, size_t n)
+static int number_groups(struct stack_writer *w, const struct groups *g)
 {
-	for (size_t i = 0; i < n; i++)
-		if ((cells[i].kind == KEY_STACK || cells[i].kind == KEY_OPEN_STACK) &&
-		    number_stack(w, (uint32_t)cells[i].value))
-			return -1;
+	for (size_t i = 0; i < g->count; i++) {
+		const struct key_cell *cells = groups_cells(g, groups_at(g, i));
+
+		for (size_t k = 0; k < g->keys; k++)
+			if (cells[k].kind == KEY_STACK && number_stack(w, (uint32_t)cells[k].value))
+				return -1;
+	}
 	return 0;
 }
 
-static int number_all(struct stack_writer *w, const struct statistics *s, const struct parts *ps)
-{
-	const struct groups *g = &s->groups;
-
-	for (size_t i = 0; i < g->count; i++)
-		if (number_cells(w, groups_cells(g, groups_at(g, i)), g->keys))
-			return -1;
-	for (size_t i = 0; i < ps->count; i++)
-		if (number_cells(w, ps->part[i].entered,
-				 ps->part[i].nentered * part_entered_size(s)))
-			return -1;
-	for (size_t i = 0; i < ps->count; i++)
-		for (size_t k = 0; k < ps->part[i].nthreads; k++) {
-			const struct part_thread *t = &ps->part[i].threads[k];
-
-			for (size_t h = 0; h < t->nheld; h++)
-				if (number_cells(w, t->held[h].cells, g->keys))
-					return -1;
-		}
-	return 0;
-}
-
-static int put_frames(const struct stack_writer *w, struct buffer *b)
+static int put_name(struct stack_writer *w, struct buffer *b, uint32_t name)
 {
 	const struct intern *names = &w->cs->names;
-	size_t n = w->order.size / 4;
-	uint32_t *named = calloc((size_t)names->count + 1, sizeof(*named)), next = 0;
-	int bad = named ? packed_put(b, n) : -1;
+	bool is_new = !w->named[name];
 
-	for (size_t i = 0; i < n && !bad; i++) {
-		const struct stack_node *node = &w->cs->tree.nodes[get_u32(w->order.data + 4 * i)];
-		bool is_new = !named[node->name];
+	if (is_new)
+		w->named[name] = ++w->names;
+	return packed_put(b, w->named[name] - 1) ||
+	       (is_new && packed_put_bytes(b, intern_data(names, name), intern_size(names, name)));
+}
 
-		if (is_new)
-			named[node->name] = ++next;
-		bad = packed_put(b, w->number[node->parent]) ||
-		      packed_put(b, named[node->name] - 1) ||
-		      (is_new && packed_put_bytes(b, intern_data(names, node->name),
-						  intern_size(names, node->name)));
+static int put_bases(const struct stack_writer *w, struct buffer *b, const struct summary *sm)
+{
+	const struct stack_base **order = calloc(w->nbases + (size_t)1, sizeof(*order));
+	struct intern threads = {0};
+	int bad = order ? 0 : -1;
+
+	for (size_t i = 0; i < w->cs->nbases && !bad; i++) {
+		struct summary_thread t;
+
+		if (!w->used[i])
+			continue;
+		order[w->used[i] - 1] = &w->cs->bases[i];
+		t = thread_of(sm, w->cs->bases[i].thread);
+		bad = intern(&threads, &t, sizeof(t)) == INTERN_NONE;
 	}
-	free(named);
+	bad = bad || packed_put(b, threads.count);
+	for (uint32_t i = 0; i < threads.count && !bad; i++) {
+		struct summary_thread t;
+
+		memcpy(&t, intern_data(&threads, i), sizeof(t));
+		bad = packed_put(b, t.stream_id);
+		for (size_t k = 0; k < THREAD_WORDS && !bad; k++)
+			bad = packed_put(b, t.word[k]);
+	}
+	bad = bad || packed_put(b, w->nbases);
+	for (uint32_t i = 0; i < w->nbases && !bad; i++) {
+		const struct summary_thread t = thread_of(sm, order[i]->thread);
+
+		bad = packed_put(b, intern_find(&threads, &t, sizeof(t))) ||
+		      packed_put(b, order[i]->unseen);
+	}
+	intern_free(&threads);
+	free(order);
 	return bad ? -1 : 0;
 }
 
-int summary_put_stacks(struct buffer *b, const struct statistics *s, const struct parts *ps,
-		       struct packed_stacks *stacks)
+/* Write the frames; from here on numbers are those of packed_stacks. */
+static int put_frames(struct stack_writer *w, struct buffer *b)
 {
-	struct stack_writer w = {.cs = s->stacks};
+	const struct stack_node *nodes = w->cs->tree.nodes;
+	size_t n = w->order.size / 4;
 	int bad;
 
-	w.number = stacks->number = calloc(w.cs->tree.count, sizeof(*w.number));
-	if (!w.number)
-		return -1;
-	if (w.cs->open)
-		w.number[w.cs->open] = PACKED_OPEN;
-	bad = number_all(&w, s, ps) || put_frames(&w, b);
+	for (size_t i = 0; i < w->cs->nbases; i++)
+		w->number[w->cs->bases[i].node] = w->used[i];
+	for (size_t i = 0; i < n; i++)
+		w->number[get_u32(w->order.data + 4 * i)] += w->nbases;
+	bad = packed_put(b, n);
+	for (size_t i = 0; i < n && !bad; i++) {
+		const struct stack_node *node = &nodes[get_u32(w->order.data + 4 * i)];
+
+		bad = packed_put(b, w->number[node->parent]) || put_name(w, b, node->name);
+	}
+	return bad;
+}
+
+static int put_unseen(struct stack_writer *w, struct buffer *b)
+{
+	const struct call_stacks *cs = w->cs;
+	size_t n = 0;
+	int bad;
+
+	for (size_t i = 0; i < cs->nbases; i++)
+		n += cs->bases[i].name != 0;
+	bad = packed_put(b, n);
+	for (size_t i = 0; i < cs->nbases && !bad; i++) {
+		const struct stack_base *base = &cs->bases[i];
+
+		if (base->name)
+			bad = packed_put(b, w->used[i]) || packed_put(b, base->to) ||
+			      put_name(w, b, base->name - 1);
+	}
+	return bad;
+}
+
+int summary_put_stacks(struct buffer *b, const struct summary *sm, struct packed_stacks *stacks)
+{
+	const struct call_stacks *cs = sm->s->stacks;
+	struct stack_writer w = {.cs = cs};
+	int bad;
+
+	w.number = stacks->number = calloc(cs->tree.count, sizeof(*w.number));
+	w.base = calloc(cs->tree.count, sizeof(*w.base));
+	w.used = calloc(cs->nbases + 1, sizeof(*w.used));
+	w.named = calloc((size_t)cs->names.count + 1, sizeof(*w.named));
+	bad = w.number && w.base && w.used && w.named ? 0 : -1;
+	for (size_t i = 0; i < cs->nbases && !bad; i++) {
+		w.base[cs->bases[i].node] = (uint32_t)i + 1;
+		if (cs->bases[i].name)
+			use_base(&w, (uint32_t)i);
+	}
+	bad = bad || number_groups(&w, &sm->s->groups) || put_bases(&w, b, sm) ||
+	      put_frames(&w, b) || put_unseen(&w, b);
 	buffer_free(&w.order);
 	buffer_free(&w.path);
+	free(w.base);
+	free(w.used);
+	free(w.named);
 	return bad ? -1 : 0;
 }
 
@@ -126,38 +213,123 @@ static int take_name(struct unpacker *u, struct buffer *names, uint32_t *name)
 	bytes = packed_bytes(&u->in, &size);
 	if (u->in.bad)
 		return 0;
-	*name = intern(&u->ss->s->stacks->names, bytes ? (const char *)bytes : "", size);
+	*name = intern(&u->ss->to->s->stacks->names, bytes ? (const char *)bytes : "", size);
 	if (*name == INTERN_NONE || buffer_u32(names, *name))
 		return unpack_no_memory(u);
 	return 0;
 }
 
-int unpack_stacks(struct unpacker *u)
+/* Read the threads: their numbers here, u32 each. */
+static int take_threads(struct unpacker *u, struct buffer *threads)
 {
-	struct call_stacks *cs = u->ss->s->stacks;
+	uint64_t n = packed_count(&u->in, 1 + THREAD_WORDS);
+
+	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
+		struct summary_thread t = {.stream_id = packed_u64(&u->in)};
+		uint32_t number;
+
+		for (size_t k = 0; k < THREAD_WORDS; k++)
+			t.word[k] = packed_u32(&u->in);
+		number = intern(&u->ss->to->threads, &t, sizeof(t));
+		if (number == INTERN_NONE || buffer_u32(threads, number))
+			return unpack_no_memory(u);
+	}
+	return u->in.bad ? -1 : 0;
+}
+
+/* Add a stack, which has the next number. */
+static int add_stack(struct unpacker *u, uint32_t node)
+{
+	struct packed_stacks *ps = &u->ss->stacks;
+	uint32_t *nodes = array_grow(ps->node, &ps->capacity, ps->count, sizeof(*nodes));
+
+	if (!nodes || (!node && ps->count))
+		return unpack_no_memory(u);
+	ps->node = nodes;
+	nodes[ps->count++] = node;
+	return 0;
+}
+
+static int take_bases(struct unpacker *u, const struct buffer *threads, struct buffer *bases)
+{
+	struct call_stacks *cs = u->ss->to->s->stacks;
+	uint64_t n = packed_count(&u->in, 2);
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t thread = packed_u64(&u->in);
+		uint32_t unseen = packed_u32(&u->in), number;
+		const struct stack_base *base;
+
+		u->in.bad |= thread >= threads->size / 4 || !unseen;
+		if (u->in.bad)
+			return -1;
+		number = get_u32(threads->data + 4 * thread);
+		base = call_stacks_base(cs, number, unseen);
+		if (!base || add_stack(u, base->node) || buffer_u32(bases, number) ||
+		    buffer_u32(bases, unseen))
+			return unpack_no_memory(u);
+	}
+	return u->in.bad ? -1 : 0;
+}
+
+static int take_frames(struct unpacker *u, struct buffer *names)
+{
+	struct call_stacks *cs = u->ss->to->s->stacks;
 	struct packed_stacks *ps = &u->ss->stacks;
 	uint64_t n = packed_count(&u->in, 2);
-	struct buffer names = {0};
-	int bad = 0;
 
-	packed_stacks_free(ps);
-	ps->stack = calloc(n + PACKED_FRAMES, sizeof(*ps->stack));
-	if (!ps->stack || call_stacks_cuts(cs))
-		return unpack_no_memory(u);
-	ps->stack[PACKED_ROOT] = (struct packed_stack){STACK_ROOT, false};
-	ps->stack[PACKED_OPEN] = (struct packed_stack){cs->open, true};
-	ps->count = PACKED_FRAMES;
-	for (uint64_t i = 0; i < n && !u->in.bad && !bad; i++) {
-		struct packed_stack *below = &ps->stack[packed_limited(&u->in, ps->count - 1)];
-		uint32_t name = 0, node;
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t caller = ps->node[packed_limited(&u->in, ps->count - 1)], name = 0;
 
-		bad = take_name(u, &names, &name);
-		if (bad || u->in.bad)
-			break;
-		node = stack_tree_child(&cs->tree, below->node, name);
-		bad = node ? 0 : unpack_no_memory(u);
-		ps->stack[ps->count++] = (struct packed_stack){node, below->open};
+		if (take_name(u, names, &name))
+			return -1;
+		if (u->in.bad)
+			return -1;
+		if (add_stack(u, stack_tree_child(&cs->tree, caller, name)))
+			return -1;
 	}
+	return u->in.bad ? -1 : 0;
+}
+
+static int take_unseen(struct unpacker *u, const struct buffer *bases, struct buffer *names)
+{
+	struct summaries *ss = u->ss;
+	uint64_t n = packed_count(&u->in, 3);
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t base = packed_u64(&u->in);
+		struct unseen_name *all = array_grow(ss->names, &ss->names_capacity, ss->nnames,
+						     sizeof(*all)),
+				   *one;
+
+		if (!all)
+			return unpack_no_memory(u);
+		ss->names = all;
+		u->in.bad |= !base || base > bases->size / 8;
+		if (u->in.bad)
+			return -1;
+		one = &all[ss->nnames];
+		*one = (struct unseen_name){.thread = get_u32(bases->data + 8 * (base - 1)),
+					    .unseen = get_u32(bases->data + 8 * (base - 1) + 4)};
+		one->to = (uint32_t)packed_limited(&u->in, one->unseen - 1);
+		if (take_name(u, names, &one->name))
+			return -1;
+		ss->nnames++;
+	}
+	return u->in.bad ? -1 : 0;
+}
+
+int unpack_stacks(struct unpacker *u)
+{
+	struct buffer names = {0}, threads = {0}, bases = {0};
+	int bad;
+
+	packed_stacks_free(&u->ss->stacks);
+	bad = add_stack(u, STACK_ROOT) || take_threads(u, &threads) ||
+	      take_bases(u, &threads, &bases) || take_frames(u, &names) ||
+	      take_unseen(u, &bases, &names);
 	buffer_free(&names);
-	return bad || u->in.bad ? -1 : 0;
+	buffer_free(&threads);
+	buffer_free(&bases);
+	return bad ? -1 : 0;
 }

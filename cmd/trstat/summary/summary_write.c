@@ -1,25 +1,25 @@
 /*
- * summary_write.c - write groups and parts as a stream
+ * summary_write.c - write a summary as a stream
+ *
+ *     content = version precision head stacks? groups parts slowest
+ *     head    = flags keys columns options first last counts pairs?
+ *     groups  = count (cells aggregate)*
+ *     parts   = count (stream first last flags stages tail? edges?)*
+ *
+ * Numbers and bytes are those of common/util/packed.h. A group's cells are those of the keys, then
+ * the SUMMARY_CELLS; the number of a tail is the index of its part + 1.
  */
 #include <stdlib.h>
 
-#include "common/stream/declare.h"
-#include "common/stream/value.h"
 #include "cmd/trstat/summary/pack.h"
-#include "cmd/trstat/table/sort.h"
 #include "cmd/trstat/summary/summary.h"
+#include "cmd/trstat/table/sort.h"
 
 struct packer {
-	const struct statistics *s;
+	const struct summary *sm;
 	struct buffer *b;
-	struct declare declare;
-	/* A group's address and its number in the summary. */
-	struct group_number {
-		const struct aggregate *group;
-		uint64_t number;
-	} * numbers;
 	struct packed_stacks stacks;
-	struct buffer tail;
+	uint32_t *tails; /* by number of a tail: index of its part + 1; 0: it was dropped */
 	bool bad;
 };
 
@@ -33,46 +33,6 @@ static void put_text(struct packer *p, const char *s)
 	p->bad = p->bad || packed_put_bytes(p->b, s, strlen(s));
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct group_number *p = a, *q = b;
-
-	return (p->group > q->group) - (p->group < q->group);
-}
-
-static uint64_t group_number(const struct packer *p, const struct aggregate *a)
-{
-	struct group_number key = {a, 0}, *found = bsearch(&key, p->numbers, p->s->groups.count,
-							   sizeof(key), by_address);
-
-	return found ? found->number : 0;
-}
-
-/* Write all groups in the order of their cells; the order of creation has no meaning. */
-static int put_groups(struct packer *p, struct error *e)
-{
-	const struct statistics *s = p->s;
-	const struct columns_run run = {s->first, s->last};
-	const struct sort by_cells = {0};
-	const struct aggregate **groups = sort_groups(&by_cells, &s->groups, s->columns, &run, e);
-
-	if (!groups)
-		return -1;
-	p->numbers = calloc(s->groups.count + 1, sizeof(*p->numbers));
-	p->bad = p->bad || !p->numbers;
-	put(p, s->groups.count);
-	for (size_t i = 0; i < s->groups.count && !p->bad; i++) {
-		p->bad = pack_cells(p->b, &s->groups, groups_cells(&s->groups, groups[i]),
-				    s->keys->count, &p->stacks) ||
-			 pack_aggregate(p->b, groups[i], &s->columns->wanted);
-		p->numbers[i] = (struct group_number){groups[i], i};
-	}
-	free(groups);
-	if (!p->bad)
-		qsort(p->numbers, s->groups.count, sizeof(*p->numbers), by_address);
-	return 0;
-}
-
 /* Write a text that may be missing. */
 static void put_option(struct packer *p, const char *s)
 {
@@ -81,10 +41,19 @@ static void put_option(struct packer *p, const char *s)
 		put_text(p, s);
 }
 
-static int put_head(struct packer *p, const struct settings *asked, const struct parts *ps,
-		    struct error *e)
+static void put_pair_counts(struct packer *p, const struct pair *pair)
 {
-	const struct statistics *s = p->s;
+	put(p, pair->pairs);
+	put(p, pair->replaced);
+	put(p, pair->ended);
+	put(p, pair->forgotten);
+	put(p, pair->left);
+}
+
+static void put_head(struct packer *p)
+{
+	const struct settings *asked = p->sm->asked;
+	const struct statistics *s = p->sm->s;
 
 	put(p, (s->ticks ? SUMMARY_TICKS : 0) | (statistics_nameless(s) ? SUMMARY_NAMELESS : 0));
 	put(p, s->keys->count);
@@ -98,238 +67,168 @@ static int put_head(struct packer *p, const struct settings *asked, const struct
 	put_option(p, asked->sort);
 	put(p, asked->view);
 	put_option(p, asked->view_argument);
+	put_option(p, asked->interval);
+	put_option(p, asked->pair);
 	put(p, s->first);
 	put(p, s->last);
 	put(p, s->calls.unmatched);
 	put(p, s->calls.unfinished);
 	put(p, s->calls.outside);
-	p->bad = p->bad || (s->stacks && summary_put_stacks(p->b, s, ps, &p->stacks));
-	return p->bad ? error_no_memory(e) : put_groups(p, e);
+	if (asked->pair)
+		put_pair_counts(p, s->pair);
 }
 
-/* --- parts --- */
-
-static uint32_t definition(void *ctx, uint32_t number)
+/* Copy a group's cells, with the number that its tail has in the summary. Returns false if the
+ * tail was dropped. */
+static bool group_cells(const struct packer *p, const struct aggregate *a, struct key_cell *cells)
 {
-	struct packer *p = ctx;
+	const struct statistics *s = p->sm->s;
+	struct key_cell *tail = &cells[s->keys->count + CELL_TAIL];
 
-	return declare_definition(&p->declare, dictionary_definition(p->s->dictionary, number));
+	memcpy(cells, groups_cells(&s->groups, a), s->groups.keys * sizeof(*cells));
+	if (tail->kind == KEY_MISSING)
+		return true;
+	tail->value = p->tails[tail->value];
+	return tail->value;
 }
 
-static void put_row(struct packer *p, const struct partial_stack *list, const struct cut_op *op)
+/* Write all groups in the order of their cells; the order of creation has no meaning. */
+static int put_groups(struct packer *p, struct error *e)
 {
-	const struct type *t = op->type;
-	const uint8_t *data = list->bytes.data + op->data, *tail = data + t->fixed_size;
-	size_t size = op->tail_size;
+	const struct statistics *s = p->sm->s;
+	const struct columns_run run = {s->first, s->last};
+	const struct sort by_cells = {0};
+	const struct aggregate **groups = sort_groups(&by_cells, &s->groups, s->columns, &run, e);
+	struct key_cell *cells = s->cells;
+	size_t n = 0;
 
-	p->bad = p->bad || buffer_append(p->b, data, t->fixed_size);
-	if (!(t->flags & TYPE_TAIL))
-		return;
-	p->tail.size = 0;
-	if (t->flags & TYPE_VALUES && !values_copy(&p->tail, tail, size, definition, p)) {
-		tail = p->tail.data;
-		size = p->tail.size;
+	if (!groups)
+		return -1;
+	for (size_t i = 0; i < s->groups.count; i++)
+		n += group_cells(p, groups[i], cells);
+	put(p, n);
+	for (size_t i = 0; i < s->groups.count && !p->bad; i++) {
+		if (!group_cells(p, groups[i], cells))
+			continue;
+		p->bad = pack_cells(p->b, &s->groups, cells, s->groups.keys, &p->stacks) ||
+			 pack_aggregate(p->b, groups[i], &s->columns->wanted);
 	}
-	p->bad = p->bad || packed_put_bytes(p->b, tail, size);
-}
-
-static void put_op(struct packer *p, const struct partial_stack *list, const struct cut_op *op,
-		   uint64_t *last)
-{
-	uint32_t lane = declare_lane(&p->declare, op->lane);
-	uint32_t type = declare_type(&p->declare, op->type);
-	uint32_t location =
-		op->kind == CUT_SET ? op->location : declare_location(&p->declare, op->location);
-
-	put(p, op->kind);
-	if (op->kind != CUT_BEGIN && op->kind != CUT_FORGET && op->kind != CUT_CLEAR) {
-		put(p, op->flags);
-		p->bad = p->bad || packed_put_i128(p->b, (int128)op->time - *last);
-		*last = op->time;
-		put(p, lane);
-		put(p, type);
-		put(p, location);
-		put(p, op->depth);
-		put(p, op->entered);
-	}
-	if (op->kind == CUT_ROW)
-		put_row(p, list, op);
-	put(p, op->charge);
-	put(p, op->inner_charge);
-}
-
-static void put_list(struct packer *p, const struct partial_stack *list)
-{
-	uint64_t last = 0;
-
-	put(p, list ? list->count : 0);
-	for (size_t i = 0; list && i < list->count; i++)
-		put_op(p, list, &list->ops[i], &last);
-}
-
-/* A doubt as it is written. Sorting by this makes the order independent of the groups'
- * addresses. */
-struct packed_doubt {
-	const struct part_doubt *doubt;
-	uint64_t group;
-};
-
-static int by_position(const void *a, const void *b)
-{
-	const struct packed_doubt *x = a, *y = b;
-	const struct part_doubt *p = x->doubt, *q = y->doubt;
-
-	if (p->position != q->position)
-		return p->position < q->position ? -1 : 1;
-	if (p->location != q->location)
-		return p->location < q->location ? -1 : 1;
-	if (p->held != q->held)
-		return p->held < q->held ? -1 : 1;
-	return (x->group > y->group) - (x->group < y->group);
-}
-
-static void put_doubts(struct packer *p, const struct part_thread *t)
-{
-	struct packed_doubt *sorted = calloc(t->ndoubts + 1, sizeof(*sorted));
-
-	p->bad = p->bad || !sorted;
-	put(p, t->ndoubts);
-	for (size_t i = 0; i < t->ndoubts && !p->bad; i++)
-		sorted[i] = (struct packed_doubt){
-			&t->doubts[i], t->doubts[i].held ? 0 : group_number(p, t->doubts[i].group)};
-	if (t->ndoubts && !p->bad)
-		qsort(sorted, t->ndoubts, sizeof(*sorted), by_position);
-	for (size_t i = 0; i < t->ndoubts && !p->bad; i++) {
-		const struct part_doubt *d = sorted[i].doubt;
-
-		put(p, d->position);
-		put(p, declare_location(&p->declare, d->location));
-		put(p, d->held);
-		put(p, sorted[i].group);
-		p->bad = p->bad || packed_put_u128(p->b, d->total);
-	}
-	free(sorted);
-}
-
-static void put_thread(struct packer *p, const struct part_thread *t)
-{
-	const struct statistics *s = p->s;
-
-	put(p, declare_lane(&p->declare, t->lane));
-	put(p, t->per_cpu);
-	put_list(p, t->list);
-	put(p, t->nheld);
-	for (size_t i = 0; i < t->nheld && !p->bad; i++) {
-		const struct part_held *h = &t->held[i];
-
-		put(p, h->position);
-		put(p, h->open);
-		p->bad = p->bad ||
-			 pack_cells(p->b, &s->groups, h->cells, s->keys->held, &p->stacks) ||
-			 pack_aggregate(p->b, h->aggregate, &s->columns->wanted);
-	}
-	put_doubts(p, t);
-}
-
-static void put_part(struct packer *p, const struct part *part)
-{
-	const struct statistics *s = p->s;
-	size_t size = part_entered_size(s);
-
-	put(p, part->stream_id);
-	put(p, part->first);
-	put(p, part->last);
-	put(p, part->ends ? PART_ENDS : 0);
-	put_text(p, part->stages ? part->stages : "");
-	put(p, part->nentered);
-	for (size_t i = 0; i < part->nentered && !p->bad; i++)
-		p->bad = pack_cells(p->b, &s->groups, part->entered + i * size, size, &p->stacks);
-	put_list(p, part->numbered);
-	put(p, part->nthreads);
-	for (size_t i = 0; i < part->nthreads && !p->bad; i++)
-		put_thread(p, &part->threads[i]);
-}
-
-/* Send declarations as DICT blocks of whole entries. */
-static int send_entries(struct writer *w, const struct buffer *entries, struct error *e)
-{
-	size_t from = 0, at = 0;
-	struct raw_entry entry;
-
-	while (from < entries->size) {
-		struct block b = {.kind = BLOCK_DICT};
-
-		while (at - from < BLOCK_TARGET &&
-		       entry_next(entries->data, entries->size, &at, &entry) > 0)
-			;
-		b.payload = entries->data + from;
-		b.length = (uint32_t)(at - from);
-		if (writer_pass(w, &b, e))
-			return -1;
-		from = at;
-	}
+	free(groups);
 	return 0;
 }
 
-static int send_segment(struct writer *w, const struct packer *p, uint64_t id, uint32_t number,
-			uint64_t stream_id, struct error *e)
+static void put_slowest(struct packer *p, const struct slow_list *l)
 {
-	uint8_t property[16] = {HEAD_PART, 0, 0, 0, 8};
-	struct head h = {.stream_id = id,
-			 .sequence = number,
-			 .flags = HEAD_SUMMARY,
-			 .properties = property,
-			 .properties_size = sizeof(property)};
+	put(p, l->count);
+	for (size_t i = 0; i < l->count; i++) {
+		const struct slow_call *c = &l->call[i];
 
-	put_u64(property + 8, stream_id);
-	if (writer_pass_head(w, &h)) {
-		*e = w->error;
-		return -1;
+		put(p, c->total);
+		put(p, c->self);
+		put(p, c->start);
+		put(p, c->end);
+		put(p, c->has);
+		put(p, (uint32_t)c->tid);
+		put(p, (uint32_t)c->pid);
+		put(p, (uint32_t)c->cpu);
+		put_text(p, c->name);
+		put_text(p, c->arguments);
+		put_text(p, c->returned);
+		put_text(p, c->stack);
+		put_text(p, c->comm);
 	}
-	if (send_entries(w, &p->declare.out, e))
-		return -1;
-	if (writer_meta(w, 0, SUMMARY_META, p->b->data, p->b->size)) {
-		*e = w->error;
-		return -1;
-	}
-	return 0;
 }
 
-int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
-		  const struct parts *ps, const struct summary_end *end, struct error *e)
+static void put_edges(struct packer *p, const struct pair_edges *e)
 {
-	struct buffer b = {0};
-	struct packer p = {.s = s, .b = &b};
-	uint64_t id = 0;
-	int bad = 0;
+	const struct groups *texts = &p->sm->s->groups;
 
-	writer_status(w, (uint32_t)end->status, end->message);
-	for (size_t i = 0; i < ps->count && !bad; i++) {
-		b.size = 0;
-		declare_init(&p.declare, s->dictionary);
-		put(&p, SUMMARY_VERSION);
-		put(&p, HISTOGRAM_PRECISION);
-		put(&p, i == 0);
-		bad = i == 0 && put_head(&p, asked, ps, e);
-		if (!bad)
-			put_part(&p, &ps->part[i]);
-		if (!bad && (p.bad || p.declare.out_of_memory))
-			bad = error_no_memory(e);
-		if (i == 0 && b.size)
-			id = hash_bytes(b.data, b.size, ps->count);
-		bad = bad || send_segment(w, &p, id, (uint32_t)i, ps->part[i].stream_id, e);
-		declare_free(&p.declare);
-		if (!bad && writer_pass_end(w,
-					    (i + 1 == ps->count ? END_LAST : 0) |
-						    (i || !end->lost_more ? 0 : END_LOST_MORE),
-					    i ? 0 : end->gaps, i ? 0 : end->lost)) {
-			*e = w->error;
-			bad = -1;
+	put(p, e->map.count);
+	for (size_t i = 0; i < e->map.count && !p->bad; i++) {
+		const struct aggregate *a = groups_at(&e->map, i);
+		const struct pair_edge *edge = pair_edge(e, a);
+
+		p->bad = pack_cells(p->b, texts, groups_cells(&e->map, a), e->on, NULL);
+		put(p, edge->first);
+		put(p, edge->waiting);
+		if (edge->first == PAIR_B) {
+			put(p, edge->b);
+			p->bad = p->bad ||
+				 pack_cells(p->b, texts, pair_edge_b(e, a), e->b_cells, NULL) ||
+				 pack_aggregate(p->b, a, &p->sm->s->columns->wanted);
+		}
+		if (edge->waiting) {
+			put(p, edge->a);
+			p->bad = p->bad ||
+				 pack_cells(p->b, texts, pair_edge_a(e, a), e->a_cells, NULL);
 		}
 	}
-	free(p.numbers);
+}
+
+static void put_parts(struct packer *p)
+{
+	const struct parts *ps = &p->sm->parts;
+
+	put(p, ps->count);
+	for (size_t i = 0; i < ps->count; i++) {
+		const struct part *part = &ps->part[i];
+		const struct part_tail *tail = &part->tail;
+
+		put(p, part->stream_id);
+		put(p, part->first);
+		put(p, part->last);
+		put(p, (part->ends ? PART_ENDS : 0) | (tail->number ? PART_TAIL : 0) |
+			       (part->edges ? PART_EDGES : 0));
+		put_text(p, part->stages ? part->stages : "");
+		if (tail->number) {
+			put(p, tail->unfinished);
+			put(p, tail->outside);
+			put_slowest(p, &tail->slowest);
+		}
+		if (part->edges)
+			put_edges(p, part->edges);
+	}
+}
+
+static int put_content(struct packer *p, struct error *e)
+{
+	const struct summary *sm = p->sm;
+
+	p->tails = calloc(sm->parts.tails + (size_t)1, sizeof(*p->tails));
+	if (!p->tails)
+		return error_no_memory(e);
+	for (size_t i = 0; i < sm->parts.count; i++)
+		if (sm->parts.part[i].tail.number)
+			p->tails[sm->parts.part[i].tail.number] = (uint32_t)i + 1;
+	put(p, SUMMARY_VERSION);
+	put(p, HISTOGRAM_PRECISION);
+	put_head(p);
+	p->bad = p->bad || (sm->s->stacks && summary_put_stacks(p->b, sm, &p->stacks));
+	if (!p->bad && put_groups(p, e))
+		return -1;
+	put_parts(p);
+	put_slowest(p, &sm->slowest);
+	return p->bad ? error_no_memory(e) : 0;
+}
+
+int summary_write(struct writer *w, const struct summary *sm, const struct summary_end *end,
+		  struct error *e)
+{
+	struct buffer b = {0};
+	struct packer p = {.sm = sm, .b = &b};
+	struct head h = {.flags = HEAD_SUMMARY};
+	int bad = put_content(&p, e);
+
+	writer_status(w, (uint32_t)end->status, end->message);
+	h.stream_id = hash_bytes(b.data, b.size, sm->parts.count);
+	if (!bad && (writer_pass_head(w, &h) || writer_meta(w, 0, SUMMARY_META, b.data, b.size) ||
+		     writer_pass_end(w, END_LAST | (end->lost_more ? END_LOST_MORE : 0), end->gaps,
+				     end->lost))) {
+		*e = w->error;
+		bad = -1;
+	}
+	free(p.tails);
 	packed_stacks_free(&p.stacks);
-	buffer_free(&p.tail);
 	buffer_free(&b);
 	return bad ? -1 : 0;
 }

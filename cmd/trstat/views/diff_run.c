@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trstat/report.h"
 #include "cmd/trstat/summary/partial.h"
 
 /* One of the two inputs. */
@@ -72,7 +73,9 @@ static int read_stream(struct side *s, struct block *b)
 	    (s->settings.pair && statistics_pair(st, &s->query.pair)))
 		return stage_no_memory(stage);
 	do {
-		if (b->kind == BLOCK_EVENTS && statistics_block(st, b))
+		report_snapshot(stage, b);
+		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
+					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
 			return stage_no_memory(stage);
 		if (check_ticks(s, &e))
 			return stage_fail(stage, &e);
@@ -84,17 +87,15 @@ static int read_stream(struct side *s, struct block *b)
 
 static int read_summary(struct side *s, struct block *b)
 {
+	struct summary sm = {.s = &s->statistics, .asked = &s->settings};
+	const struct merging how = {.settings = &s->settings, .first = b, .histograms = true};
 	struct error e;
+	int bad = merge_run(&s->stage, &s->query, &sm, &how);
 
-	if (s->settings.pair) {
-		error_set(&e, s->stage.in.file, NO_OFFSET,
-			  "is a summary, which --pair cannot be counted of");
-		return stage_fail(&s->stage, &e);
-	}
-	if (merge_run(&s->stage, &s->settings, &s->query, &s->statistics,
-		      &(struct merging){.first = b, .histograms = true}))
+	summary_free(&sm);
+	if (bad)
 		return -1;
-	if (s->settings.view == VIEW_TABLE)
+	if (s->settings.view == VIEW_TABLE && !s->settings.interval)
 		return 0;
 	error_set(&e, NULL, NO_OFFSET, "a summary of a view has nothing that --diff compares");
 	return stage_fail(&s->stage, &e);
@@ -216,6 +217,8 @@ static void follow_side(struct side *b, const struct side *a)
 		b->settings.keys = a->settings.keys;
 	if (!b->settings.columns)
 		b->settings.columns = a->settings.columns;
+	if (!b->settings.pair)
+		b->settings.pair = a->settings.pair;
 }
 
 static void remark(const struct side *s, const char *path)
@@ -262,8 +265,7 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		if (side[i].stage.options) /* the stage was opened */
 			status = stage_finish(&side[i].stage);
 		query_free(&side[i].query);
-		for (int k = 0; k < 4; k++)
-			free(side[i].settings.owned[k]);
+		settings_free(&side[i].settings);
 	}
 	free(side);
 	return status;

@@ -46,6 +46,7 @@ void pair_free(struct pair *p)
 int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct groups *g)
 {
 	p->dictionary = d;
+	p->stream = d->stream;
 	p->groups = g;
 	p->fields = keys->fields;
 	p->mask = FIRST_SLOTS - 1;
@@ -56,7 +57,7 @@ int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, st
 
 uint64_t pair_pending(const struct pair *p)
 {
-	return p->used;
+	return p->used + p->left;
 }
 
 /* --- is the event an A or a B? --- */
@@ -269,35 +270,88 @@ static int put_pending(struct pair *p, const struct keys *keys, const struct eve
 	return 0;
 }
 
-static int end_pair(struct pair *p, const struct event *e, uint64_t *time,
-		    const struct key_cell **entered)
+static void forget_pending(struct pair *p)
+{
+	memset(p->slots, 0, (p->mask + (size_t)1) * sizeof(*p->slots));
+	p->used = p->free = p->oldest = p->newest = 0;
+}
+
+void pair_end_stream(struct pair *p)
+{
+	p->left += p->used;
+	forget_pending(p);
+}
+
+int pair_end_part(struct pair *p)
+{
+	for (uint32_t i = p->oldest; i; i = p->pending[i].newer) {
+		struct aggregate *a = pair_edges_find(p->edges, cells_of(p, i));
+		struct pair_edge *edge;
+
+		if (!a)
+			return -1;
+		edge = pair_edge(p->edges, a);
+		edge->waiting = true;
+		edge->a = p->pending[i].time;
+		memcpy(pair_edge_a(p->edges, a), cells_of(p, i) + on_count(p),
+		       p->fields * sizeof(struct key_cell));
+	}
+	forget_pending(p);
+	return 0;
+}
+
+/* Note an event in the edges. Returns 1 if it is the first one with these cells, with its entry;
+ * 0 if not, -1 when out of memory. */
+static int note_first(struct pair *p, const struct key_cell *on, enum pair_first which,
+		      struct aggregate **entry)
+{
+	struct pair_edge *edge;
+
+	*entry = pair_edges_find(p->edges, on);
+	if (!*entry)
+		return -1;
+	edge = pair_edge(p->edges, *entry);
+	if (edge->first != PAIR_NONE)
+		return 0;
+	edge->first = which;
+	return 1;
+}
+
+static int end_pair(struct pair *p, const struct event *e, struct pair_end *end)
 {
 	struct key_cell on[PAIR_ON_MOST];
 	int is = is_side(p, &p->b, e);
 	uint32_t *at;
+
+	end->open = NULL;
 
 	if (is > 0)
 		is = on_cells(p, &p->b.on, e, on);
 	if (is <= 0)
 		return is;
 	at = find_pending(p, on, hash_cells(p, on));
+	if (!*at && p->edges) {
+		is = note_first(p, on, PAIR_B, &end->open);
+		p->ended += is == 0;
+		return is;
+	}
 	if (!*at) {
 		p->ended++;
 		return 0;
 	}
-	*time = e->time > p->pending[*at].time ? e->time - p->pending[*at].time : 0;
+	end->time = e->time > p->pending[*at].time ? e->time - p->pending[*at].time : 0;
 	/* an A of the same event may reuse this entry, so copy its cells first */
 	memcpy(p->taken, cells_of(p, *at) + on_count(p), p->fields * sizeof(*p->taken));
-	*entered = p->taken;
+	end->entered = p->taken;
 	take_out(p, at);
 	p->pairs++;
 	return 1;
 }
 
-int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, uint64_t *time,
-	      const struct key_cell **entered)
+int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, struct pair_end *end)
 {
 	struct key_cell on[PAIR_ON_MOST];
+	struct aggregate *entry;
 	int ended, is;
 
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
@@ -307,12 +361,18 @@ int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, ui
 		if (p->b.locations)
 			memset(p->b.locations, 0, p->b.nlocations);
 	}
-	ended = end_pair(p, e, time, entered);
+	if (p->stream != p->dictionary->stream) {
+		p->stream = p->dictionary->stream;
+		pair_end_stream(p);
+	}
+	ended = end_pair(p, e, end);
 	if (ended < 0)
 		return -1;
 	is = is_side(p, &p->a, e);
 	if (is > 0)
 		is = on_cells(p, &p->a.on, e, on);
+	if (is > 0 && p->edges && note_first(p, on, PAIR_A, &entry) < 0)
+		return -1;
 	if (is < 0 || (is && put_pending(p, keys, e, on)))
 		return -1;
 	return ended;

@@ -6,12 +6,13 @@
  * of the events; without "on" both are of the same thread. An event may be a B and then an A.
  *
  * A repeated A replaces the earlier one if its B is still missing. At most PAIR_LIMIT As are
- * pending; then a new one replaces the oldest.
+ * pending; then a new one replaces the oldest. Pairs end with their stream.
  */
 #ifndef TR_TRSTAT_VIEWS_PAIR_H
 #define TR_TRSTAT_VIEWS_PAIR_H
 
 #include "cmd/trstat/conditions/condition.h"
+#include "cmd/trstat/views/pair_edges.h"
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
 
@@ -41,6 +42,10 @@ struct pair {
 	size_t fields;
 	uint64_t pairs, replaced, ended; /* ended: number of Bs without an A */
 	uint64_t forgotten;		 /* number of As that were replaced by newer ones */
+	uint64_t left;			 /* number of As without a B in streams that ended */
+	uint32_t stream;		 /* the present stream (struct dictionary) */
+	/* of a part of a trace, owned by the caller; NULL: the whole trace */
+	struct pair_edges *edges;
 	uint32_t symbol_changes;
 	const struct event *event; /* the present event, for condition_cell */
 	struct dictionary *dictionary;
@@ -59,13 +64,25 @@ void pair_free(struct pair *p);
 /* Returns -1 with e filled if a condition makes no sense for a clock that counts ticks. */
 int pair_check_ticks(const struct pair *p, struct error *e);
 
+/* A pair that an event ends. */
+struct pair_end {
+	uint64_t time;
+	const struct key_cell *entered; /* the A's cells for the keys that are fields */
+	/* the A is of an earlier part, if there is one: the B's entry in edges, to be filled; NULL:
+	   the A is known */
+	struct aggregate *open;
+};
+
 /*
- * Take an event. Returns 1 if it ends a pair, with the pair's *time; *entered then has the A's
- * cells for the keys that are fields, valid until the next call. Returns 0 if it ends none, -1 when
- * out of memory.
+ * Take an event. Returns 1 if it ends a pair, *end, which is valid until the next call. Returns 0
+ * if it ends none, -1 when out of memory.
  */
-int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, uint64_t *time,
-	      const struct key_cell **entered);
+int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, struct pair_end *end);
+
+/* End the stream: no B will come for the As that wait. */
+void pair_end_stream(struct pair *p);
+/* Move the As that wait to edges, at the end of a part. Returns -1 when out of memory. */
+int pair_end_part(struct pair *p);
 
 /* Number of As without a B. */
 uint64_t pair_pending(const struct pair *p);

@@ -3,44 +3,113 @@
 #include <stdlib.h>
 
 #include "cmd/trstat/groups/call_text.h"
+#include "common/calls/adopt.h"
+
+/* Keep the enter of an adopted call. */
+static int slowest_restore(void *ctx, struct stack *stack, const struct event *e)
+{
+	struct slowest *s = ctx;
+
+	(void)stack;
+	return open_call_args_put(&s->enters, &s->calls, e, s->segment);
+}
+
+static void begin_calls(struct slowest *s)
+{
+	calls_init(&s->calls, s->dictionary);
+	s->calls.on_restore = slowest_restore;
+	s->calls.on_restore_ctx = s;
+}
 
 int slowest_init(struct slowest *s, size_t limit, struct dictionary *d)
 {
-	*s = (struct slowest){.limit = limit, .dictionary = d, .enters = {.dictionary = d}};
-	calls_init(&s->calls, d);
+	*s = (struct slowest){
+		.list = {.limit = limit}, .dictionary = d, .enters = {.dictionary = d}};
+	begin_calls(s);
 	return 0;
 }
 
-static void call_free(struct slow_call *c)
+void slow_call_free(struct slow_call *c)
 {
 	free(c->name);
 	free(c->arguments);
 	free(c->returned);
 	free(c->stack);
+	free(c->comm);
+}
+
+void slow_list_free(struct slow_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		slow_call_free(&l->call[i]);
+	free(l->call);
+	*l = (struct slow_list){.limit = l->limit};
 }
 
 void slowest_free(struct slowest *s)
 {
-	for (size_t i = 0; i < s->count; i++)
-		call_free(&s->call[i]);
-	free(s->call);
+	slow_list_free(&s->list);
 	calls_free(&s->calls);
 	open_call_args_free(&s->enters);
 	buffer_free(&s->scratch);
 }
 
+void slowest_forget_calls(struct slowest *s)
+{
+	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished,
+		 outside = s->calls.outside;
+
+	calls_free(&s->calls);
+	begin_calls(s);
+	s->calls.unmatched = unmatched;
+	s->calls.unfinished = unfinished;
+	s->calls.outside = outside;
+	open_call_args_free(&s->enters);
+	s->enters = (struct open_call_args){.dictionary = s->dictionary};
+}
+
 /* --- calls to keep: a heap with the least slow call first --- */
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_i32(int32_t a, int32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Compare what the table shows after total, start, tid and name. */
+static int compare_rest(const struct slow_call *x, const struct slow_call *y)
+{
+	int c = compare_u64(x->self, y->self);
+
+	c = c ? c : compare_u64(x->end, y->end);
+	c = c ? c : compare_u64(x->has, y->has);
+	c = c ? c : compare_i32(x->pid, y->pid);
+	c = c ? c : compare_i32(x->cpu, y->cpu);
+	c = c ? c : strcmp(x->comm, y->comm);
+	c = c ? c : strcmp(x->arguments, y->arguments);
+	c = c ? c : strcmp(x->returned, y->returned);
+	return c ? c : strcmp(x->stack, y->stack);
+}
+
+int slow_call_compare(const void *a, const void *b)
+{
+	const struct slow_call *x = a, *y = b;
+	int c = compare_u64(y->total, x->total);
+
+	c = c ? c : compare_u64(x->start, y->start);
+	c = c ? c : compare_i32(x->tid, y->tid);
+	c = c ? c : strcmp(x->name, y->name);
+	return c ? c : compare_rest(x, y);
+}
 
 /* Returns true if a precedes b in the table. */
 static bool is_before(const struct slow_call *a, const struct slow_call *b)
 {
-	if (a->total != b->total)
-		return a->total > b->total;
-	if (a->start != b->start)
-		return a->start < b->start;
-	if (a->lane->tid != b->lane->tid)
-		return a->lane->tid < b->lane->tid;
-	return strcmp(a->name, b->name) < 0;
+	return slow_call_compare(a, b) < 0;
 }
 
 static void swap(struct slow_call *a, struct slow_call *b)
@@ -68,26 +137,34 @@ static void sift_down(struct slow_call *heap, size_t n)
 	}
 }
 
-static int keep_call(struct slowest *s, struct slow_call *c)
+int slow_list_add(struct slow_list *l, struct slow_call *c)
 {
 	struct slow_call *grown;
 
-	if (s->count == s->limit) {
-		if (is_before(c, &s->call[0])) {
-			swap(c, &s->call[0]);
-			sift_down(s->call, s->count);
+	if (l->count == l->limit) {
+		if (l->count && is_before(c, &l->call[0])) {
+			swap(c, &l->call[0]);
+			sift_down(l->call, l->count);
 		}
-		call_free(c);
+		slow_call_free(c);
 		return 0;
 	}
-	grown = realloc(s->call, (s->count + 1) * sizeof(*grown));
+	grown = realloc(l->call, (l->count + 1) * sizeof(*grown));
 	if (!grown) {
-		call_free(c);
+		slow_call_free(c);
 		return -1;
 	}
-	s->call = grown;
-	grown[s->count++] = *c;
-	sift_up(grown, s->count - 1);
+	l->call = grown;
+	grown[l->count++] = *c;
+	sift_up(grown, l->count - 1);
+	return 0;
+}
+
+int slow_list_move(struct slow_list *to, struct slow_list *from)
+{
+	while (from->count)
+		if (slow_list_add(to, &from->call[--from->count]))
+			return -1;
 	return 0;
 }
 
@@ -159,29 +236,46 @@ static char *arguments_text(struct slowest *s, const struct enter *n, const stru
 	return take_scratch(s);
 }
 
+static void put_lane(struct slow_call *c, const struct lane *l)
+{
+	if (l->flags & LANE_HAS_TID) {
+		c->has |= SLOW_TID;
+		c->tid = l->tid;
+	}
+	if (l->flags & LANE_HAS_PID) {
+		c->has |= SLOW_PID;
+		c->pid = l->pid;
+	}
+	if (l->flags & LANE_HAS_CPU) {
+		c->has |= SLOW_CPU;
+		c->cpu = l->cpu;
+	}
+}
+
 /* Add a call; e: its leave; NULL: it has none. */
 static int add_call(struct slowest *s, const struct call *call, const struct enter *enter,
 		    const struct event *e, const struct stack *stack, bool in_kernel)
 {
-	struct slow_call c = {.total = call->total,
-			      .self = call->self,
-			      .start = call->start,
-			      .end = call->end,
-			      .lane = call->lane,
-			      .unfinished = call->unfinished};
+	struct slow_call c = {
+		.total = call->total, .self = call->self, .start = call->start, .end = call->end};
+	const struct slow_list *l = &s->list;
 	int bad;
 
-	if (s->count == s->limit && call->total < s->call[0].total)
+	if (l->count == l->limit && call->total < l->call[0].total)
 		return 0;
+	put_lane(&c, call->lane);
+	c.has |= call->unfinished ? SLOW_UNFINISHED : 0;
 	s->scratch.size = 0;
-	bad = put_name(s, call->location) || !(c.name = take_scratch(s));
+	bad = buffer_append(&s->scratch, call->lane->comm.text, call->lane->comm.size) ||
+	      !(c.comm = take_scratch(s));
+	bad = bad || put_name(s, call->location) || !(c.name = take_scratch(s));
 	bad = bad || !(c.arguments = arguments_text(s, enter, call->lane));
 	bad = bad || (e && call_returned(&s->scratch, s->dictionary, e)) ||
 	      !(c.returned = take_scratch(s));
 	bad = bad || !(c.stack = stack_text(s, stack, in_kernel));
 	if (!bad)
-		return keep_call(s, &c);
-	call_free(&c);
+		return slow_list_add(&s->list, &c);
+	slow_call_free(&c);
 	return -1;
 }
 
@@ -214,10 +308,14 @@ int slowest_block(struct slowest *s, const struct block *b)
 
 	if (b->kind == BLOCK_HEAD)
 		s->segment++;
+	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
+		return calls_adopt(&s->calls, b->snapshot);
+	if (b->kind == BLOCK_END)
+		return open_call_args_to_text(&s->enters);
 	if (b->kind != BLOCK_EVENTS || !b->rows)
 		return 0;
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
+	clocks_look(&s->clocks, b);
+	s->ticks |= s->clocks.ticks;
 	events_begin(&it, b);
 	while (event_next(&it, &e))
 		if (take_event(s, &e))

@@ -6,19 +6,6 @@
 #include "cmd/trstat/table/format.h"
 #include "cmd/trstat/views/slowest.h"
 
-static int compare_calls(const void *a, const void *b)
-{
-	const struct slow_call *x = a, *y = b;
-
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->lane->tid != y->lane->tid)
-		return x->lane->tid < y->lane->tid ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
 static void put(struct text *out, const char *s)
 {
 	format_elided(out, s, strlen(s), SIZE_MAX);
@@ -48,15 +35,15 @@ static void put_people(const struct slow_call *c, bool ticks, struct text *out)
 	else
 		format_time(value, c->start);
 	text_printf(out, ", at %s", value);
-	if (c->lane->flags & LANE_HAS_TID)
-		text_printf(out, ", thread %d", c->lane->tid);
-	if (c->lane->comm.size) {
+	if (c->has & SLOW_TID)
+		text_printf(out, ", thread %d", c->tid);
+	if (*c->comm) {
 		text_char(out, ' ');
-		format_elided(out, c->lane->comm.text, c->lane->comm.size, SIZE_MAX);
+		put(out, c->comm);
 	}
-	if (c->lane->flags & LANE_HAS_CPU)
-		text_printf(out, ", cpu %d", c->lane->cpu);
-	text_puts(out, c->unfinished ? ", not returned\n    " : "\n    ");
+	if (c->has & SLOW_CPU)
+		text_printf(out, ", cpu %d", c->cpu);
+	text_puts(out, c->has & SLOW_UNFINISHED ? ", not returned\n    " : "\n    ");
 	put(out, c->name);
 	text_char(out, '(');
 	put(out, c->arguments);
@@ -81,11 +68,11 @@ static void put_text(struct cells *cells, const char *s)
 		cells_none(cells);
 }
 
-static void put_id(struct cells *cells, const struct lane *l, uint32_t flag, int32_t id)
+static void put_id(struct cells *cells, bool has, int32_t id)
 {
 	char value[VALUE_SIZE];
 
-	if (l->flags & flag)
+	if (has)
 		cells_number(cells, value, i128_decimal(value, id));
 	else
 		cells_none(cells);
@@ -93,26 +80,22 @@ static void put_id(struct cells *cells, const struct lane *l, uint32_t flag, int
 
 static void put_cells(struct cells *cells, const struct slow_call *c)
 {
-	const struct lane *l = c->lane;
-
 	cells_u64(cells, c->total);
 	cells_u64(cells, c->self);
 	cells_u64(cells, c->start);
 	cells_u64(cells, c->end);
-	put_id(cells, l, LANE_HAS_TID, l->tid);
-	put_id(cells, l, LANE_HAS_PID, l->pid);
-	if (l->comm.size)
-		cells_text(cells, l->comm.text, l->comm.size);
-	else
-		cells_none(cells);
-	put_id(cells, l, LANE_HAS_CPU, l->cpu);
+	put_id(cells, c->has & SLOW_TID, c->tid);
+	put_id(cells, c->has & SLOW_PID, c->pid);
+	put_text(cells, c->comm);
+	put_id(cells, c->has & SLOW_CPU, c->cpu);
 	put_text(cells, c->name);
 	put_text(cells, c->arguments);
 	put_text(cells, c->returned);
 	put_text(cells, c->stack);
 }
 
-int slowest_write(struct slowest *s, enum table_format format, struct text *out, struct error *e)
+int slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out,
+		  struct error *e)
 {
 	static const char *const names[] = {"total", "self",	  "start",    "end",
 					    "tid",   "pid",	  "comm",     "cpu",
@@ -120,15 +103,15 @@ int slowest_write(struct slowest *s, enum table_format format, struct text *out,
 	struct cells cells;
 
 	(void)e;
-	if (s->count)
-		qsort(s->call, s->count, sizeof(*s->call), compare_calls);
+	if (l->count)
+		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
 	if (format != TABLE_ALIGNED)
 		cells_begin(&cells, out, format, names, sizeof(names) / sizeof(*names));
-	for (size_t i = 0; i < s->count && !text_failed(out); i++) {
+	for (size_t i = 0; i < l->count && !text_failed(out); i++) {
 		if (format == TABLE_ALIGNED)
-			put_people(&s->call[i], s->ticks, out);
+			put_people(&l->call[i], ticks, out);
 		else
-			put_cells(&cells, &s->call[i]);
+			put_cells(&cells, &l->call[i]);
 	}
 	if (format != TABLE_ALIGNED)
 		cells_end(&cells);
