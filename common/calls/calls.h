@@ -183,11 +183,12 @@ static inline uint32_t calls_thread(const struct event *e)
 	return e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
 }
 
-/* Get the data of frame i of a stack; of the frame at its count, just after that call ended.
+/* Get the data of frame i of a stack; of the frame at its count, just after that call ended. NULL:
+ * calls have no data.
  * Frames of calls_try and calls_try_row keep the data that the slot had before. */
 static inline void *calls_data(const struct calls *c, const struct stack *s, size_t i)
 {
-	return s->data + i * c->data_size;
+	return c->data_size ? s->data + i * c->data_size : NULL;
 }
 
 /* Get the stack of a thread by its number; NULL: none of its rows was read. */

@@ -159,7 +159,7 @@ struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
 /* Get the data of an open numbered call. */
 static inline void *calls_numbered_data(const struct calls *c, size_t index)
 {
-	return c->numbered_data + index * c->data_size;
+	return c->data_size ? c->numbered_data + index * c->data_size : NULL;
 }
 /* Add an open numbered call. */
 int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);
