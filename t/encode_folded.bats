@@ -122,3 +122,17 @@ nlx 2000'
 	run -0 trstat -q -g stack -a total -F csv x.trs
 	assert_line 'nl\x0ax,1000'
 }
+
+@test "calls with numbers have the times that trstat counts, and their values are counted" {
+	local trace
+	cd "$BATS_TEST_TMPDIR"
+	for trace in v6 threads sides pending; do
+		trdecode -q "$DATA/apitrace/$trace.trace" >x.trs
+		trencode -q -t folded x.trs >folded.txt
+		trstat -q -g name -a total -F csv x.trs | sed -n '2,${/,0$/!p}' | tr , ' ' | sort >total.txt
+		run -0 diff folded.txt total.txt
+	done
+	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
+	run -0 --separate-stderr trencode -t folded x.trs
+	[[ $stderr == *"calls' ends that had some: 32"* ]]
+}

@@ -136,18 +136,72 @@ static int profile_slow_row(struct stack_profile *s, const struct events *it, co
 					    : profile_find_lanes(s, b, l);
 }
 
-/* Take a block of narrow rows. Nearly all are the enter or the leave of the call on top. */
+/* Test whether a block has rows of calls with numbers. */
+static bool profile_any_numbered(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		if (b->types[i]->flags & TYPE_CALL_NUMBER)
+			return true;
+	return false;
+}
+
+static bool row_has_tail(const struct type *t, const uint8_t *row)
+{
+	return t->flags & TYPE_TAIL && get_u32(row + NARROW_ROW + t->fixed_size);
+}
+
+/*
+ * Count calls with numbers whose leave directly follows the enter, as many as follow from here.
+ * Returns the first row after them; NULL: out of memory.
+ */
+static __attribute__((noinline)) const uint8_t *profile_numbered(struct stack_profile *s,
+								 const struct calls_rows *cr,
+								 const struct events *at,
+								 const uint8_t *row)
+{
+	struct events it = *at;
+
+	for (it.row = row; it.row < it.end; row = it.row) {
+		struct plain_row e = plain_row(&it, row), l;
+		const uint8_t *next;
+		uint32_t node;
+		uint64_t total;
+
+		event_skip(&it, e.type);
+		next = it.row;
+		if (next == it.end)
+			break;
+		l = plain_row(&it, next);
+		if (!l.location ||
+		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, it.lanes[l.lane]))
+			break;
+		if (call_stacks_alone(&s->stacks, it.locations[l.location], &node))
+			return NULL;
+		total = l.time > e.time ? l.time - e.time : 0;
+		stack_tree_call(&s->stacks.tree, node, total, total);
+		s->values += row_has_tail(it.types[e.type], row);
+		s->values += row_has_tail(it.types[l.type], next);
+		event_skip(&it, l.type);
+	}
+	return row;
+}
+
+/* Take a block of narrow rows. Nearly all are the enter or the leave of the call on top, or of a
+ * call with a number. */
 static inline __attribute__((always_inline)) int profile_narrow(struct stack_profile *s,
 								const struct block *b, bool bare)
 {
+	bool numbered = !bare && profile_any_numbered(b);
 	struct profile_lanes l;
+	struct calls_rows rows;
 	struct events it, here;
 
 	events_begin(&it, b);
 	here = it;
 	memset(&l, 0, sizeof l);
 	calls_block(&s->calls, b, &l.calls);
-	if (profile_plan(s, b) || profile_find_lanes(s, b, &l))
+	if ((numbered && calls_rows(&s->calls, b, &rows)) || profile_plan(s, b) ||
+	    profile_find_lanes(s, b, &l))
 		return -1;
 	while (here.row < here.end) {
 		const uint8_t *row = here.row;
@@ -156,6 +210,13 @@ static inline __attribute__((always_inline)) int profile_narrow(struct stack_pro
 		enum calls_result got = CALLS_SLOW;
 		struct call call;
 
+		if (numbered) {
+			here.row = profile_numbered(s, &rows, &it, row);
+			if (!here.row)
+				return -1;
+			if (here.row != row)
+				continue;
+		}
 		if (bare)
 			here.row += NARROW_ROW;
 		else
@@ -180,9 +241,8 @@ static inline __attribute__((always_inline)) int profile_narrow(struct stack_pro
 				return -1;
 			continue;
 		}
-		if (!bare && it.types[r.type]->flags & TYPE_TAIL &&
-		    get_u32(row + NARROW_ROW + it.types[r.type]->fixed_size))
-			s->values++;
+		if (!bare)
+			s->values += row_has_tail(it.types[r.type], row);
 	}
 	return 0;
 }
