@@ -88,6 +88,18 @@ filtered() {
 	python3 "$ROOT/t/tools/check_streams.py" segments "${streams[@]}"
 }
 
+@test "trdecode of a stream that begins with any segment has the open calls" {
+	local trace
+	cd "$BATS_TEST_TMPDIR"
+	for trace in "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/apitrace/threads.trace \
+		"$RECORDED"/{uftrace/kernel-sched,uftrace/lost,lttng-legacy/gen/gen-2.6-le32-align}; do
+		trdecode -q --segment 4K -o cut.trs "$trace"
+		python3 "$ROOT/t/tools/check_streams.py" copied cut.trs trdecode -q
+	done
+	python3 "$ROOT/t/tools/check_streams.py" copied cut.trs trdecode -q --segment 2K
+	python3 "$ROOT/t/tools/check_streams.py" copied cut.trs bash -c 'trdecode -q "$0" | trdecode -q -'
+}
+
 @test "snapshots of filters: a reader that begins with any segment gets the events of the rest" {
 	local expression streams=()
 	for expression in 'depth < 3' 'name != "<563b729d7277>"' 'dur > 10us' 'kind == leave'; do

@@ -62,8 +62,10 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	struct error e = {.what = ""};
 
 	row_filter_begin(filter, w);
-	if (w->segment_limit) {
+	if (w->segment_limit)
 		w->head_flags |= HEAD_SEGMENTED;
+	/* of an input with segments the first may be missing */
+	if (w->head_flags & HEAD_SEGMENTED) {
 		d->snapshots = snapshot_maker_new(w, false);
 		if (!d->snapshots) {
 			error_no_memory(&e);
@@ -77,6 +79,10 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	for (int i = 0; i < n; i++)
 		if (inputs[i].decoder->begin(&inputs[i], &e))
 			return run_fail(d, &e);
+	if (!w->segment_limit && !d->adopted) {
+		snapshot_maker_free(d->snapshots);
+		d->snapshots = NULL;
+	}
 	if (merge_check_clocks(inputs, n, &e) || row_filter_times(filter, inputs, n, &e) ||
 	    merge_run(inputs, n, filter->last_time, &e))
 		return run_fail(d, &e);

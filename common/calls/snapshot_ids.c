@@ -89,6 +89,11 @@ static uint32_t filter_lane_flags(void *maker, const struct lane *l)
 	return started_flags(maker, l->thread, l->cpu_thread);
 }
 
+void snapshot_maker_inside(struct snapshot_maker *m)
+{
+	m->inside = true;
+}
+
 uint32_t snapshot_lane_flags(void *maker, const struct lane_entry *e)
 {
 	const struct snapshot_maker *m = maker;

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Compare what reads trace streams: usage: check_streams.py reader|program MANIFEST [STREAM...]
        check_streams.py same|segments FILE...
+       check_streams.py copied FILE PROGRAM [ARGUMENT...]
 
 reader   trstream.py gives the events and the status that the manifest has for each stream
 program  trencode does; it is known to differ for each STREAM, and must
 same     trstream.py and trencode give the same events and status for each stream FILE
 segments trstream.py gives the same events if it begins to read with any segment of the stream FILE
+copied   PROGRAM copies the stream FILE from any segment on, and trstream.py gives the events of the rest
 A line for each stream that differs; the exit status is 1 if there is one.
 """
 import json
@@ -72,6 +74,19 @@ def check_segments(path):
             yield f"{path}: segment at {at}: {differs}"
 
 
+def check_copies(path, command):
+    """The messages about copies of a stream that begin with its segments, as a command makes them from files."""
+    with open(path, "rb") as file:
+        data = file.read()
+    for at, _ in SegmentReader(data).segments[1:]:
+        with open("rest.trs", "wb") as rest:
+            rest.write(data[at:])
+        copy = subprocess.run([*command, "rest.trs"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        differs = difference((SegmentReader(copy.stdout).lines, 0), (SegmentReader(data[at:]).lines, 0))
+        if differs:
+            yield f"{path}: segment at {at}: {differs}"
+
+
 def by_program(path):
     """Events and status by trencode."""
     done = subprocess.run(["trencode", "-q", "-t", "ndjson", "--columns", COLUMNS, path],
@@ -105,11 +120,13 @@ def check_manifest(get, manifest, known):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("reader", "program", "same", "segments"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("reader", "program", "same", "segments", "copied"):
         sys.exit(__doc__)
     how, paths = sys.argv[1], sys.argv[2:]
     if how == "same":
         messages = [f"{path}: {text}" for path in paths if (text := difference(by_reader(path), by_program(path)))]
+    elif how == "copied":
+        messages = list(check_copies(paths[0], paths[1:]))
     elif how == "segments":
         messages = [message for path in paths for message in check_segments(path)]
     else:

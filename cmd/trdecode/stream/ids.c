@@ -44,6 +44,15 @@ static uint32_t clock_id(struct stream_ids *s, const struct clock *clock)
 	return id ? *id : 0;
 }
 
+/* Which stacks of the lane started before the rows of the input. */
+static uint32_t started_flags(const struct stream_ids *s, const struct lane *l)
+{
+	if (!s->inside)
+		return 0;
+	return (dictionary_started(s->dictionary, l->thread) ? LANE_STARTED : 0) |
+	       (dictionary_started(s->dictionary, l->cpu_thread) ? LANE_CPU_STARTED : 0);
+}
+
 uint32_t stream_lane_slow(struct stream_ids *s, const struct lane *l)
 {
 	uint32_t *id = map_slot(&s->lanes, l->number);
@@ -53,7 +62,7 @@ uint32_t stream_lane_slow(struct stream_ids *s, const struct lane *l)
 				       .clock = clock_id(s, l->clock),
 				       .buffer = copy_text(s, l->buffer),
 				       .comm = copy_text(s, l->comm),
-				       .flags = l->flags,
+				       .flags = l->flags | started_flags(s, l),
 				       .cpu = l->cpu,
 				       .tid = l->tid,
 				       .pid = l->pid,

@@ -21,6 +21,7 @@ struct stream_map {
 struct stream_ids {
 	struct input *input; /* has the writer, and the shift of times */
 	struct dictionary *dictionary;
+	bool inside; /* the input begins inside a stream, and its snapshot was adopted */
 	struct stream_map clocks, sources, lanes, types, definitions, spaces, locations;
 	size_t *maps_done; /* by space: number of mappings that were declared */
 	size_t maps_size;

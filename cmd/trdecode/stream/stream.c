@@ -13,7 +13,8 @@
 #include "common/stream/reader.h"
 #include "common/stream/reader_tail.h"
 #include "common/stream/value.h"
-#include "cmd/trdecode/stream/ids.h"
+#include "cmd/trdecode/stream/adopt.h"
+#include "common/calls/snapshot_maker.h"
 
 enum { LARGE = 1 << 20 }; /* bytes of values that are copied only if their ids change */
 
@@ -24,7 +25,8 @@ struct saved {
 	struct block block;
 	struct events events;
 	struct event event;
-	bool have_event, begun, walking, ended;
+	bool walking;
+	bool begun, has_clock; /* its first row was found, its clock was chosen */
 	struct stream_ids ids;
 	struct bad_values bad_values;
 	struct buffer tail, meta;
@@ -84,10 +86,10 @@ static int take_end(struct input *in, const struct end *end, struct error *e)
 
 /* Drop rows with invalid values, which cannot be copied: their definitions have other ids in the
  * output. */
-static int drop_bad_values(struct saved *s, struct error *e)
+static int drop_bad_values(struct saved *s, struct block *rows, struct error *e)
 {
 	struct decoding *d = s->input->decoding;
-	int64_t dropped = bad_values_drop(&s->bad_values, &s->block, s->in.reads_values);
+	int64_t dropped = bad_values_drop(&s->bad_values, rows, s->in.reads_values);
 
 	if (dropped <= 0)
 		return dropped ? error_no_memory(e) : 0;
@@ -95,6 +97,46 @@ static int drop_bad_values(struct saved *s, struct error *e)
 	if (d->writer)
 		writer_status(d->writer, STATUS_DAMAGED, BAD_VALUES);
 	return 0;
+}
+
+/* Set the clock of the input, and with it its shift. */
+static int choose_clock(struct saved *s, const struct clock *c, struct error *e)
+{
+	struct input *in = s->input;
+
+	if (s->has_clock)
+		return 0;
+	s->has_clock = true;
+	in->clock_name = c->name.text;
+	in->has_wall = c->flags & CLOCK_HAS_WALL;
+	in->wall = c->wall;
+	in->ticks = c->flags & CLOCK_TICKS;
+	return merge_choose_clock(in, e);
+}
+
+/* Take over the open calls of a snapshot before the first row. */
+static int take_snapshot(struct saved *s, struct error *e)
+{
+	struct decoding *d = s->input->decoding;
+	struct snapshot_walk w;
+
+	if (!s->block.snapshot || s->begun || !d->snapshots)
+		return 0;
+	/* which calls the left-out rows end is not known */
+	if (row_filter_any(d->row_filter)) {
+		d->adopted = true;
+		snapshot_maker_miss(d->snapshots);
+		return 0;
+	}
+	if (drop_bad_values(s, &s->block.snapshot->rows, e))
+		return -1;
+	snapshot_walk(&w, s->block.snapshot);
+	if (snapshot_next_thread(&w) && choose_clock(s, w.lane->clock, e))
+		return -1;
+	if (!stream_adopt(&s->ids, &s->block))
+		return 0;
+	*e = d->writer->error;
+	return -1;
 }
 
 /* Go to the next event, and take in the blocks before it. */
@@ -132,7 +174,7 @@ static int saved_advance(struct saved *s, struct error *e)
 		if (s->block.kind == BLOCK_EVENTS && s->block.last < row_filter_first(in))
 			continue;
 		if (s->block.kind == BLOCK_EVENTS) {
-			if (drop_bad_values(s, e))
+			if (drop_bad_values(s, &s->block, e))
 				return -1;
 			events_begin(&s->events, &s->block);
 			s->walking = true;
@@ -143,6 +185,9 @@ static int saved_advance(struct saved *s, struct error *e)
 					return -1;
 				input_damage_error(in, &s->in.error);
 			}
+		} else if (s->block.kind == BLOCK_SNAPSHOT) {
+			if (take_snapshot(s, e))
+				return -1;
 		} else if (s->block.kind == BLOCK_END) {
 			if (take_end(in, &s->in.end, e))
 				return -1;
@@ -165,8 +210,7 @@ static int saved_open(struct input *in, struct error *e)
 	}
 	s->in.reads_values = READS_ALL;
 	if (in->decoding->writer)
-		in->decoding->writer->head_flags |=
-			reader_head_flags(in->head, in->head_size) & ~(uint32_t)HEAD_SEGMENTED;
+		in->decoding->writer->head_flags |= reader_head_flags(in->head, in->head_size);
 	in->fd = -1; /* the reader owns it now */
 	return 0;
 }
@@ -196,20 +240,15 @@ static uint64_t saved_fingerprint(const struct input *in)
 static int saved_begin(struct input *in, struct error *e)
 {
 	struct saved *s = in->state;
-	const struct lane *l;
 
 	s->in.before_block = writer_flush;
 	s->in.before_block_ctx = in->decoding->writer;
 	if (saved_advance(s, e))
 		return -1;
+	s->begun = true;
 	if (in->next == UINT64_MAX)
 		return 0;
-	l = s->event.lane;
-	in->clock_name = l->clock->name.text;
-	in->has_wall = l->clock->flags & CLOCK_HAS_WALL;
-	in->wall = l->clock->wall;
-	in->ticks = l->clock->flags & CLOCK_TICKS;
-	if (merge_choose_clock(in, e))
+	if (choose_clock(s, s->event.lane->clock, e))
 		return -1;
 	return merge_first(in, s->event.time, e);
 }

@@ -1,0 +1,195 @@
+#include "cmd/trdecode/stream/adopt.h"
+
+#include "common/calls/snapshot_maker.h"
+#include "common/stream/value.h"
+
+/* A block with the writer's ids and times. */
+struct moved {
+	struct stream_ids *ids;
+	struct writer *writer;
+	const struct snapshot *from;
+	struct buffer payload;
+	bool bad;
+};
+
+/* Returns the id, which is declared in the segment. */
+static uint32_t declare(struct moved *m, enum entry_kind kind, uint32_t id)
+{
+	m->bad = m->bad || writer_declare_again(m->writer, kind, id);
+	return id;
+}
+
+static uint32_t lane_id(struct moved *m, const struct lane *l)
+{
+	return declare(m, ENTRY_LANE, stream_lane(m->ids, l));
+}
+
+static uint32_t type_id(struct moved *m, const struct type *t)
+{
+	return t ? declare(m, ENTRY_TYPE, stream_type(m->ids, t)) : 0;
+}
+
+static uint32_t location_id(struct moved *m, uint32_t number)
+{
+	int bad = 0;
+	uint32_t id = stream_location(m->ids, number, &bad);
+
+	m->bad = m->bad || bad;
+	return id ? declare(m, ENTRY_LOCATION, id) : 0;
+}
+
+static void append(struct moved *m, const void *p, size_t n)
+{
+	m->bad = m->bad || buffer_append(&m->payload, p, n);
+}
+
+static void append_u32(struct moved *m, uint32_t v)
+{
+	m->bad = m->bad || buffer_u32(&m->payload, v);
+}
+
+static void align(struct moved *m, unsigned to)
+{
+	m->bad = m->bad || buffer_align(&m->payload, to);
+}
+
+static uint64_t moved_time(const struct moved *m, uint64_t time)
+{
+	return time ? stream_moved(m->ids, time) : 0;
+}
+
+static void put_threads(struct moved *m)
+{
+	struct snapshot_walk w;
+	uint8_t p[SNAPSHOT_THREAD];
+
+	snapshot_walk(&w, m->from);
+	while (snapshot_next_thread(&w)) {
+		struct snapshot_thread t = w.thread;
+
+		t.lane = lane_id(m, w.lane);
+		t.type = type_id(m, w.type);
+		t.kernel_type = type_id(m, w.kernel_type);
+		t.last = moved_time(m, t.last);
+		t.since = moved_time(m, t.since);
+		t.kernel_since = moved_time(m, t.kernel_since);
+		snapshot_put_thread(p, &t);
+		append(m, p, sizeof p);
+		while (snapshot_next_frame(&w))
+			;
+	}
+}
+
+static void put_frames(struct moved *m)
+{
+	struct snapshot_walk w;
+	uint8_t p[SNAPSHOT_FRAME];
+
+	snapshot_walk(&w, m->from);
+	while (snapshot_next_thread(&w))
+		while (snapshot_next_frame(&w)) {
+			w.frame.start = moved_time(m, w.frame.start);
+			snapshot_put_frame(p, &w.frame);
+			append(m, p, sizeof p);
+		}
+}
+
+static void put_gone(struct moved *m)
+{
+	struct snapshot_walk w;
+
+	snapshot_walk(&w, m->from);
+	while (snapshot_next_thread(&w)) {
+		for (uint32_t i = 0; i < w.thread.gone; i++)
+			append_u32(m, location_id(m, snapshot_gone(&w, i)));
+		while (snapshot_next_frame(&w))
+			;
+	}
+	align(m, 8);
+}
+
+static void put_row(struct moved *m, const struct event *e)
+{
+	size_t at;
+
+	append(m, e->row, (size_t)(e->fixed - e->row) + e->type->fixed_size);
+	if (!(e->type->flags & TYPE_TAIL) || m->bad)
+		return;
+	at = m->payload.size;
+	append_u32(m, e->tail_size);
+	if (!(e->type->flags & TYPE_VALUES)) {
+		append(m, e->tail, e->tail_size);
+	} else {
+		m->bad = m->bad || values_copy(&m->payload, e->tail, e->tail_size,
+					       stream_value_definition, m->ids);
+		if (!m->bad)
+			put_u32(m->payload.data + at, (uint32_t)(m->payload.size - at - 4));
+	}
+	align(m, 4);
+}
+
+/* Append the payload with the rows. Their times, and those of the block, are 0. */
+static void put_rows(struct moved *m)
+{
+	const struct block *b = &m->from->rows;
+	struct events it;
+	struct event e;
+
+	append(m, b->payload, EVENTS_HEADER);
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		append_u32(m, type_id(m, b->types[i]));
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		append_u32(m, lane_id(m, b->lanes[i]));
+	for (uint32_t i = 1; i <= b->nlocations; i++)
+		append_u32(m, location_id(m, b->locations[i]));
+	align(m, 8);
+	for (events_begin(&it, b); !m->bad && event_next(&it, &e);)
+		put_row(m, &e);
+	align(m, 8);
+}
+
+static void put_snapshot(struct moved *m)
+{
+	struct snapshot_head head = m->from->head;
+	uint8_t p[SNAPSHOT_HEAD];
+	size_t rows;
+
+	if (head.first != UINT64_MAX)
+		head.first = stream_moved(m->ids, head.first);
+	head.latest = moved_time(m, head.latest);
+	/* blocks of other inputs may follow */
+	head.flags = (head.flags & ~(uint32_t)SNAPSHOT_RESTART) | SNAPSHOT_MORE;
+	append(m, p, sizeof p);
+	put_threads(m);
+	put_frames(m);
+	put_gone(m);
+	rows = m->payload.size;
+	if (head.frames)
+		put_rows(m);
+	head.rows = (uint32_t)(m->payload.size - rows);
+	if (!m->bad)
+		snapshot_put_head(m->payload.data, &head);
+}
+
+int stream_adopt(struct stream_ids *s, const struct block *b)
+{
+	struct decoding *d = s->input->decoding;
+	struct moved m = {
+		.ids = s, .writer = d->writer, .from = b->snapshot, .payload = {.spills = true}};
+	struct block to = *b;
+	int bad;
+
+	s->inside = d->adopted = true;
+	snapshot_maker_inside(d->snapshots);
+	put_snapshot(&m);
+	bad = m.bad || writer_send_dict(d->writer);
+	if (!bad) {
+		to.payload = m.payload.data;
+		to.length = to.available = (uint32_t)m.payload.size;
+		bad = snapshot_maker_adopt(d->snapshots, &to);
+	}
+	buffer_free(&m.payload);
+	if (!bad)
+		return 0;
+	return d->writer->error.what[0] ? -1 : error_no_memory(&d->writer->error);
+}
