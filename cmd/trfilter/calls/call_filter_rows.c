@@ -110,7 +110,7 @@ static bool is_ignored(struct call_filter *w, const struct event *e, const struc
 
 static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t number, bool wanted)
 {
-	bool numbered = e->type->flags & TYPE_CALL_NUMBER;
+	bool numbered = e->type->flags & TYPE_CALL_NUMBER, ignored;
 	struct open_frame *f, *a;
 	enum answer row;
 	uint32_t index, level;
@@ -122,7 +122,8 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 		a->children++;
 	if (w->own_under)
 		level = 0;
-	f = begin_call(w, e, &number, &index);
+	ignored = is_ignored(w, e, a);
+	f = begin_call(w, e, &number, &index); /* may move the frames */
 	if (!f || frames_clear(&w->frames, f))
 		return decide_alone(w, e, frames_thread(e), wanted, NULL, NULL);
 	f->lane = e->lane;
@@ -140,7 +141,7 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 	f->inner = e->type->flags & TYPE_INNER;
 	f->numbered = numbered;
 	f->unseen = false;
-	f->ignored = w->ignored_row = is_ignored(w, e, a);
+	f->ignored = w->ignored_row = ignored;
 	w->info.dur = 0;
 	f->answer = f->wanted ? call_filter_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
 	f->passes = call_filter_passes_row(w, e);
