@@ -501,3 +501,39 @@ flip() {
 	need sbatch
 	run sbatch --test-only trstat.sbatch
 }
+
+@test "segments with pseudonyms or fewer fields have the open calls as the filter writes them" {
+	local how f
+	mkdir changed
+	cd changed
+	for how in --scrub=names,args --scrub=args --drop=dpy,ret --keep=return,mode; do
+		rm -rf seg parts.*
+		mkdir seg
+		trdecode --segment 1K "$DATA/apitrace/threads.trace" | trfilter "$how" 1 >rec.trs
+		segments rec.trs
+		[ -e seg/105 ]
+		python3 "$ROOT/t/tools/check_streams.py" segments rec.trs
+		for f in seg/*; do
+			trstat -q --partial -g name,stack,arg.dpy,arg.mode,ret -a count,total,self -o "parts.${f#seg/}" "$f"
+		done
+		diff <(table -g name,stack,arg.dpy,arg.mode,ret -a count,total,self) <(trstat -q -F tsv --merge parts.*)
+	done
+}
+
+@test "calls that had no names where trsym begins inside a stream may be others" {
+	local f
+	mkdir unnamed
+	cd unnamed
+	mkdir seg
+	trdecode -q --segment 2K "$DATA/uftrace/fib" >rec.trs
+	segments rec.trs
+	# status 1 in any case: a segment is missing
+	run -1 --separate-stderr pipe 'trsym -q seg/101 | trstat --partial -o parts'
+	[[ $stderr == *'a snapshot that lacks calls'* ]]
+	# names that come before segments are those of all rows
+	trsym -q rec.trs >named.trs
+	rm seg/*
+	segments named.trs
+	run -1 --separate-stderr pipe 'trsym -q seg/101 | trstat --partial -o parts'
+	[[ $stderr != *'a snapshot that lacks calls'* ]]
+}
