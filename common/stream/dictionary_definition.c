@@ -59,6 +59,16 @@ static struct label_range *range_of(const struct label_range *r, uint32_t n, uin
 	return at ? (struct label_range *)&r[at - 1] : NULL;
 }
 
+/* Get the index of the range that begins at the key; of members in order it is `near` or the next
+ * one. */
+static uint32_t range_near(const struct label_range *r, uint32_t n, uint32_t near, uint64_t key)
+{
+	for (uint32_t at = near; at < n && at < near + 2; at++)
+		if (r[at].low == key)
+			return at;
+	return (uint32_t)(range_of(r, n, key) - r);
+}
+
 /* Find the first range from r on without a member. next: for each range, one not before it where
  * the search continues. */
 static uint32_t free_range(uint32_t *next, uint32_t r)
@@ -74,19 +84,22 @@ static uint32_t free_range(uint32_t *next, uint32_t r)
 static void give_ranges(const struct definition *d, struct label_range *ranges, uint32_t n,
 			uint32_t *next, bool backwards)
 {
+	uint32_t near = backwards ? n : 0;
+
 	for (uint32_t i = 0; i <= n; i++)
 		next[i] = i;
 	for (uint32_t i = 0; i < d->count; i++) {
 		uint32_t index = backwards ? d->count - 1 - i : i;
 		const struct member *m = &d->members[index];
 		uint64_t high = sort_key(d, m->high);
-		uint32_t r = (uint32_t)(range_of(ranges, n, sort_key(d, m->low)) - ranges);
+		uint32_t begin = range_near(ranges, n, near, sort_key(d, m->low)), r = begin;
 
 		for (r = free_range(next, r); r < n && ranges[r].low <= high;
 		     r = free_range(next, r)) {
 			*(backwards ? &ranges[r].last : &ranges[r].first) = index + 1;
 			next[r] = r + 1;
 		}
+		near = !backwards ? r : begin < 2 ? 0 : begin - 2;
 	}
 }
 
@@ -104,17 +117,22 @@ static int index_labels(const struct definition *d)
 {
 	struct label_range *ranges = d->labels->ranges;
 	uint32_t n = 0, kept = 0, *next = calloc(2 * (size_t)d->count + 1, sizeof *next);
+	bool sorted = true;
 
 	if (!next)
 		return -1;
 	for (uint32_t i = 0; i < d->count; i++) {
-		uint64_t high = sort_key(d, d->members[i].high);
+		uint64_t low = sort_key(d, d->members[i].low),
+			 high = sort_key(d, d->members[i].high);
 
-		ranges[n++].low = sort_key(d, d->members[i].low);
+		sorted &= !n || ranges[n - 1].low <= low;
+		ranges[n++].low = low;
 		if (high != UINT64_MAX)
 			ranges[n++].low = high + 1;
 	}
-	qsort(ranges, n, sizeof *ranges, compare_ranges);
+	/* many recorders declare the members in order */
+	if (!sorted)
+		qsort(ranges, n, sizeof *ranges, compare_ranges);
 	for (uint32_t i = 0; i < n; i++)
 		if (!i || ranges[i].low != ranges[kept - 1].low)
 			ranges[kept++] = ranges[i];

@@ -291,6 +291,9 @@ static void test_wrong(void)
 	dictionary_free(&d);
 }
 
+/* A value of longest: members in order, adjacent or with gaps between them, as most traces have. */
+#define IN_ORDER UINT64_MAX
+
 /* A definition of count members whose names are their indexes, with ranges near each other. */
 static const struct definition *random_enum(struct dictionary *d, uint32_t count, uint64_t longest,
 					    uint16_t flags)
@@ -300,6 +303,7 @@ static const struct definition *random_enum(struct dictionary *d, uint32_t count
 	uint8_t p[MEMBER_SIZE];
 	struct error e;
 	size_t where;
+	uint64_t next = flags & DEFINITION_UNSIGNED ? 3 : -(uint64_t)20;
 
 	entry_put_definition(p, &head);
 	must(!buffer_append(&entry, p, DEFINITION_HEAD), "head");
@@ -311,6 +315,11 @@ static const struct definition *random_enum(struct dictionary *d, uint32_t count
 		/* some at the end of the numbers */
 		if (longest && i % 7 == 0)
 			low = last - span;
+		if (longest == IN_ORDER) {
+			low = next;
+			span = (uint64_t)rand() % 3;
+			next = low + span + 1 + (uint64_t)rand() % 2;
+		}
 		if (flags & DEFINITION_UNSIGNED && span > last - low)
 			span = last - low;
 		entry_put_member(p, &(struct member_entry){0, low, low + span});
@@ -390,6 +399,7 @@ int main(void)
 		test_labels(500, 0, flags);
 		test_labels(500, 4, flags);
 		test_labels(500, 600, flags);
+		test_labels(500, IN_ORDER, flags);
 	}
 	test_identity();
 	test_wall();
