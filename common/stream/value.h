@@ -132,6 +132,10 @@ static inline size_t value_floats(const uint8_t *p, const uint8_t *end, uint64_t
 {
 	size_t count = 0;
 
+	for (; n - count >= 4 && end - p >= 20 && p[0] == VALUE_FLOAT && p[5] == VALUE_FLOAT &&
+	       p[10] == VALUE_FLOAT && p[15] == VALUE_FLOAT;
+	     p += 20)
+		count += 4;
 	for (; count < n && end - p >= 5 && *p == VALUE_FLOAT; p += 5)
 		count++;
 	return count;

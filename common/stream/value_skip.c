@@ -176,30 +176,42 @@ bool values_detail(struct values *v, struct detail *d)
 	return p;
 }
 
+/* Skip the index and the value of a detail. NULL: malformed. */
+static __attribute__((noinline)) const uint8_t *step_detail(const uint8_t *p, const uint8_t *end,
+							    uint8_t what)
+{
+	uint64_t index = 0;
+
+	p = step_uleb(p, end, &index);
+	if (!p)
+		return NULL;
+	if (what == DETAIL_ARGUMENT)
+		return index && index <= VALUE_INDEX_LIMIT ? step_all(p, end) : NULL;
+	if (!detail_known(what))
+		return step_run(p, end);
+	if (index)
+		return NULL;
+	switch (what) {
+	case DETAIL_RETURN: return step_all(p, end);
+	case DETAIL_BACKTRACE: return step_backtrace(p, end);
+	}
+	return p < end && *p == VALUE_UINT ? step_uleb(p + 1, end, &index) : NULL;
+}
+
 bool values_sound(const uint8_t *tail, size_t n)
 {
 	const uint8_t *p = tail, *end = n ? p + n : p;
 
-	while (p && p < end) {
-		uint8_t what = *p++;
-		uint64_t index = 0;
-
-		p = step_uleb(p, end, &index);
+	while (p < end) {
+		/* nearly every detail is an argument whose index has one byte */
+		if (__builtin_expect(end - p >= 2 && *p == DETAIL_ARGUMENT &&
+					     (uint8_t)(p[1] - 1) < 0x7f,
+				     1))
+			p = step_all(p + 2, end);
+		else
+			p = step_detail(p + 1, end, *p);
 		if (!p)
-			break;
-		switch (what) {
-		case DETAIL_ARGUMENT:
-			if (!index || index > VALUE_INDEX_LIMIT)
-				return false;
-			p = step_all(p, end);
-			break;
-		case DETAIL_RETURN: p = index ? NULL : step_all(p, end); break;
-		case DETAIL_BACKTRACE: p = index ? NULL : step_backtrace(p, end); break;
-		case DETAIL_FLAGS:
-			p = !index && p < end && *p == VALUE_UINT ? step_uleb(p + 1, end, &index) : NULL;
-			break;
-		default: p = step_run(p, end);
-		}
+			return false;
 	}
-	return p || !n;
+	return true;
 }
