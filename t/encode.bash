@@ -37,3 +37,23 @@ mixed() {
 		printf '{"ph":"b","name":"k","id":5,"pid":1,"ts":7},{"ph":"B","name":"last","pid":1,"ts":8},{"ph":"E","pid":1,"ts":8.5},{"ph":"e","name":"k","id":5,"pid":1,"ts":9}]'
 	}
 }
+
+# segments [TRACE]: x.trs, a recording of several segments with the names of functions, and each segment by itself in segment.N
+segments() {
+	trdecode -q --segment 2K "${1:-$DATA/uftrace/fib}" | trsym -q >x.trs
+	python3 - <<-'END'
+		import re
+		data = open("x.trs", "rb").read()
+		at = [found.start() for found in re.finditer(b"trstrm1:", data)] + [len(data)]
+		for i, begin in enumerate(at[:-1]):
+		    open(f"segment.{i}", "wb").write(data[begin:at[i + 1]])
+	END
+	[ -f segment.2 ]
+}
+
+# each_segment FORMAT OPTION...: what trencode writes of each segment by itself, without the calls that do not end in it
+each_segment() {
+	for f in segment.?; do
+		trencode -q --unclosed=drop -t "$@" "$f" 2>/dev/null || (($? == 1))
+	done
+}

@@ -446,3 +446,22 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 	run ! grep kernel_category both.json
 	diff <(sums=count tables both.trs name) <(trdecode -q both.json >b.trs; sums=count tables b.trs name)
 }
+
+@test "a segment by itself has the calls that end in it, with the times of the whole" {
+	segments
+	trencode -q --unclosed=drop -t chrome x.trs | grep '"ph":"X"' | sed 's/,$//' | sort >whole
+	each_segment chrome | grep '"ph":"X"' | sed 's/,$//' | sort >parts
+	[ -s whole ]
+	diff whole parts
+}
+
+@test "a call that was open where a segment was lost is dropped, and begins once more with the snapshot" {
+	segments
+	cat segment.0 segment.2 >lossy.trs
+	run -1 --separate-stderr trencode -q -t chrome --rebase=none --unclosed=drop lossy.trs
+	grep '"ph":"X"' <<<"$output" | sed 's/,$//' | sort >lossy
+	for f in segment.0 segment.2; do
+		trencode -q -t chrome --rebase=none --unclosed=drop $f 2>/dev/null || (($? == 1))
+	done | grep '"ph":"X"' | sed 's/,$//' | sort >parts
+	diff lossy parts
+}

@@ -136,3 +136,11 @@ nlx 2000'
 	run -0 --separate-stderr trencode -t folded x.trs
 	[[ $stderr == *"calls' ends that had some: 32"* ]]
 }
+
+@test "a segment by itself has the stacks of the calls that end in it, and their self times" {
+	segments
+	trencode -q --unclosed=drop -t folded x.trs | sort >whole
+	each_segment folded | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' | sort >parts
+	[ -s whole ]
+	diff whole parts
+}

@@ -219,3 +219,11 @@ for row in csv.DictReader(sys.stdin):
 	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trencode -t parquet -o x.parquet"
 	refute_line --partial 2^63
 }
+
+@test "a segment by itself has the rows of the whole, also with ticks of a length" {
+	segments "$DATA/apitrace/threads.trace"
+	trencode -q --unclosed=drop -t ndjson --tick 3us x.trs | sort >whole
+	each_segment ndjson --tick 3us | sort >parts
+	[ -s whole ]
+	diff whole parts
+}

@@ -80,6 +80,14 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
 
+static int take_snapshot(struct encoding *en, struct clocks *clocks, const struct snapshot *s,
+			 struct error *e)
+{
+	if (check_clocks(en, clocks, &s->rows, e))
+		return -1;
+	return en->encoder->adopt ? en->encoder->adopt(en, s, e) : 0;
+}
+
 /* Test whether all declared sources are one trace of the encoder's own system, or traces of one
  * file that the encoder writes to one file. */
 static bool is_own(const struct encoding *en)
@@ -176,6 +184,7 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(s, en, known, b, e);
+	case BLOCK_SNAPSHOT: return b->snapshot ? take_snapshot(en, clocks, b->snapshot, e) : 0;
 	case BLOCK_EVENTS: return check_clocks(en, clocks, b, e) || take_events(en, b, e) ? -1 : 0;
 	}
 	return 0;

@@ -8,7 +8,7 @@
 #define TR_TRENCODE_ENCODER_H
 
 #include "cmd/trencode/apitrace/pack.h"
-#include "common/calls/calls.h"
+#include "common/calls/adopt.h"
 #include "common/cli/stage.h"
 #include "common/util/text.h"
 
@@ -74,6 +74,9 @@ struct encoder {
 	/* begin a segment; h->properties name the commands upstream; may be NULL */
 	int (*head)(struct encoding *en, const struct head *h, struct error *e);
 	int (*meta)(struct encoding *en, const struct meta *m, struct error *e); /* may be NULL */
+	/* begin the open calls of a snapshot (common/calls/adopt.h), where reading begins inside a
+	   stream or goes on after a loss; NULL: the format does not need the open calls */
+	int (*adopt)(struct encoding *en, const struct snapshot *s, struct error *e);
 	/* take one event; or, where block is not NULL, all events of a block */
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
 	int (*block)(struct encoding *en, const struct block *b, struct error *e);

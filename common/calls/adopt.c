@@ -13,9 +13,27 @@ static void empty(struct stack *s)
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
 }
 
-/* Drop all calls of a stack, whose beginning the lanes show from now on. */
-static void reset(struct stack *s)
+/* Pass the calls of a stack to on_drop, the innermost first. */
+static void pass_dropped(struct calls *c, struct stack *s)
 {
+	bool outside = s->count && s->frames[0].outside;
+
+	while (s->count) {
+		const struct frame *f = &s->frames[--s->count];
+
+		if (f->begun && !outside)
+			c->on_drop(c->on_restore_ctx, s, f, calls_data(c, s, s->count));
+	}
+}
+
+/* Drop all calls of a stack, whose beginning the lanes show from now on. */
+static void reset(struct calls *c, struct stack *s)
+{
+	if (c->on_drop) {
+		if (s->kernel)
+			pass_dropped(c, s->kernel);
+		pass_dropped(c, s);
+	}
 	if (s->kernel)
 		empty(s->kernel);
 	empty(s);
@@ -42,6 +60,13 @@ static int drop_numbered(struct calls *c)
 					     (uint32_t)(key - 1), index);
 			continue;
 		}
+		if (c->on_drop) {
+			struct frame f = {
+				.start = n->start, .location = n->location, .begun = true};
+
+			c->on_drop(c->on_restore_ctx, c->stacks[n->thread], &f,
+				   calls_numbered_data(c, index));
+		}
 		n->next = (uint32_t)c->numbered_free;
 		c->numbered_free = (size_t)index + 1;
 	}
@@ -57,7 +82,7 @@ static int drop_stream(struct calls *c)
 		struct stack *s = c->stacks[i];
 
 		if (s && calls_of_stream(c, s->lane))
-			reset(s);
+			reset(c, s);
 		else if (s && !s->lane) /* no row yet */
 			s->asks_lane = true;
 	}
@@ -70,7 +95,7 @@ static int take_thread(struct calls *c, struct stack *s, const struct snapshot_w
 	const struct snapshot_thread *t = &w->thread;
 	struct frame f = {.start = t->since, .child = t->child, .depth = t->unseen - 1};
 
-	reset(s);
+	reset(c, s);
 	s->last = t->last;
 	s->lane = w->lane;
 	s->type = w->type;
@@ -80,8 +105,8 @@ static int take_thread(struct calls *c, struct stack *s, const struct snapshot_w
 	s->kernel_since = t->kernel_since;
 	s->kernel_base = t->base;
 	s->asks_lane = !(t->flags & SNAPSHOT_UNSTARTED);
-	s->started = s->asks_lane && dictionary_started(c->dictionary, s->number);
-	if (t->flags & SNAPSHOT_CHARGED) {
+	s->started = s->asks_lane && (t->unseen || dictionary_started(c->dictionary, s->number));
+	if (t->unseen && (t->flags & SNAPSHOT_CHARGED || t->child)) {
 		s->implicit--;
 		if (!calls_push(c, s, &f))
 			return -1;
@@ -142,7 +167,10 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 		bad = c->nests ? calls_nested_enter(c, s, &w->enter, call)
 			       : calls_number_enter(c, &w->enter, call);
 	} else {
-		bad = w->frame.flags & SNAPSHOT_IN_KERNEL ? push_kernel(c, s, w) : push(c, s, w);
+		bool kernel = w->frame.flags & SNAPSHOT_IN_KERNEL;
+
+		bad = kernel ? push_kernel(c, s, w) : push(c, s, w);
+		s->started |= s->asks_lane && !kernel && !(w->enter.type->flags & TYPE_INNER);
 		calls_set_limits(s);
 	}
 	return bad || (c->on_restore && c->on_restore(c->on_restore_ctx, s, &w->enter)) ? -1 : 0;

@@ -149,15 +149,18 @@ struct calls {
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
 			enum calls_lost why);
 	void *on_lost_ctx;
+	/* Called by calls_adopt for each call that it drops, as on_lost is; on_lost is not. May be
+	   NULL. */
+	void (*on_drop)(void *ctx, struct stack *s, const struct frame *f, void *data);
 	/* Called by calls_adopt for each open call with an enter. May be NULL. */
 	int (*on_restore)(void *ctx, struct stack *s, const struct event *e);
-	void *on_restore_ctx;
-	uint64_t unmatched;  /* leaves without an enter */
-	uint64_t unfinished; /* calls open at the end */
-	uint64_t dropped;    /* frames ended without their leave */
-	uint64_t outside;    /* calls in the kernel outside any call of the thread: not counted as
-				calls */
-	uint64_t apart;	     /* enters with TYPE_INNER outside any call: not counted as calls */
+	void *on_restore_ctx; /* of both */
+	uint64_t unmatched;   /* leaves without an enter */
+	uint64_t unfinished;  /* calls open at the end */
+	uint64_t dropped;     /* frames ended without their leave */
+	uint64_t outside;     /* calls in the kernel outside any call of the thread: not counted as
+				 calls */
+	uint64_t apart;	      /* enters with TYPE_INNER outside any call: not counted as calls */
 	bool out_of_memory;
 };
 

@@ -77,6 +77,15 @@ static const struct type *type_of(const struct dictionary *d, uint32_t id)
 	return dictionary_type(d, idmap_get(&d->ids[ENTRY_TYPE], id));
 }
 
+/* Convert ticks to ns, if their length is known. */
+static void scale(uint64_t *time, const struct lane *lane)
+{
+	uint64_t tick = lane && lane->clock ? lane->clock->tick : 0;
+
+	if (tick && __builtin_mul_overflow(*time, tick, time))
+		*time = UINT64_MAX;
+}
+
 bool snapshot_next_thread(struct snapshot_walk *w)
 {
 	const struct snapshot *s = w->snapshot;
@@ -90,6 +99,10 @@ bool snapshot_next_thread(struct snapshot_walk *w)
 	w->lane = dictionary_lane(d, idmap_get(&d->ids[ENTRY_LANE], w->thread.lane));
 	w->type = type_of(d, w->thread.type);
 	w->kernel_type = type_of(d, w->thread.kernel_type);
+	scale(&w->thread.last, w->lane);
+	scale(&w->thread.since, w->lane);
+	scale(&w->thread.child, w->lane);
+	scale(&w->thread.kernel_since, w->lane);
 	return true;
 }
 
@@ -101,6 +114,8 @@ bool snapshot_next_frame(struct snapshot_walk *w)
 		return false;
 	w->left--;
 	get_frame(s->frames + w->frames++ * s->frame_size, &w->frame);
+	scale(&w->frame.start, w->lane);
+	scale(&w->frame.child, w->lane);
 	w->enter.time = w->frame.start;
 	return true;
 }

@@ -166,6 +166,13 @@ static int write_all(struct callgrind *s, struct text *out)
 	return r ? -1 : 0;
 }
 
+static int callgrind_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct callgrind *s = en->state;
+
+	return stack_profile_adopt(&s->profile, snapshot) ? error_no_memory(e) : 0;
+}
+
 static int callgrind_end(struct encoding *en, struct error *e)
 {
 	struct callgrind *s = en->state;
@@ -198,6 +205,7 @@ const struct encoder encoder_callgrind = {
 	.output = ENCODER_TEXT,
 	.report = true,
 	.begin = callgrind_begin,
+	.adopt = callgrind_adopt,
 	.block = callgrind_block,
 	.end = callgrind_end,
 	.free = callgrind_free,

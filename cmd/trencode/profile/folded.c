@@ -46,6 +46,11 @@ static int folded_block(struct encoding *en, const struct block *b, struct error
 	return stack_profile_block(en->state, b) ? error_no_memory(e) : 0;
 }
 
+static int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	return stack_profile_adopt(en->state, snapshot) ? error_no_memory(e) : 0;
+}
+
 static int folded_end(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = en->state;
@@ -76,6 +81,7 @@ const struct encoder encoder_folded = {
 	.output = ENCODER_TEXT,
 	.report = true,
 	.begin = folded_begin,
+	.adopt = folded_adopt,
 	.block = folded_block,
 	.end = folded_end,
 	.free = folded_free,

@@ -263,6 +263,13 @@ static int pprof_block(struct encoding *en, const struct block *b, struct error 
 	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
 }
 
+static int pprof_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct pprof *s = en->state;
+
+	return stack_profile_adopt(&s->profile, snapshot) ? error_no_memory(e) : 0;
+}
+
 static int pprof_end(struct encoding *en, struct error *e)
 {
 	struct pprof *s = en->state;
@@ -312,6 +319,7 @@ const struct encoder encoder_pprof = {
 	.output = ENCODER_FILE,
 	.report = true,
 	.begin = pprof_begin,
+	.adopt = pprof_adopt,
 	.block = pprof_block,
 	.end = pprof_end,
 	.free = pprof_free,

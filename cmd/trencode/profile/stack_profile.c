@@ -264,6 +264,13 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	return 0;
 }
 
+int stack_profile_adopt(struct stack_profile *s, const struct snapshot *snapshot)
+{
+	if (calls_adopt(&s->calls, snapshot))
+		return -1;
+	return snapshot->head.flags & SNAPSHOT_MORE ? 0 : call_stacks_adopt(&s->stacks);
+}
+
 /* --- the run --- */
 
 int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,

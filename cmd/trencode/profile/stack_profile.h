@@ -9,6 +9,7 @@
 #ifndef TR_TRENCODE_PROFILE_STACK_PROFILE_H
 #define TR_TRENCODE_PROFILE_STACK_PROFILE_H
 
+#include "common/calls/adopt.h"
 #include "common/calls/call_stacks.h"
 #include "cmd/trencode/encoder.h"
 
@@ -28,6 +29,8 @@ struct stack_profile {
 int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
 		       const struct encode_options *options);
 void stack_profile_free(struct stack_profile *s);
+/* Take over the open calls of a snapshot. */
+int stack_profile_adopt(struct stack_profile *s, const struct snapshot *snapshot);
 int stack_profile_block(struct stack_profile *s, const struct block *b);
 /* End all open calls, at the end of the trace. */
 int stack_profile_finish(struct stack_profile *s);

@@ -15,6 +15,7 @@
 
 #include "common/util/buffer_file.h"
 #include "common/value/json.h"
+#include "cmd/trencode/tick_scale.h"
 
 static void chrome_begin_line(struct chrome_output *s)
 {
@@ -297,8 +298,20 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	return 0;
 }
 
-static const struct span_sink sink = {
-	.begin = chrome_begin_call, .end = chrome_end_call, .other = chrome_other_event};
+static int chrome_drop_call(void *ctx, const struct span *span, struct error *e)
+{
+	struct chrome_output *s = ctx;
+	const struct lane_prefix *prefix = chrome_prefix(s, span->thread, span->lane);
+
+	if (!prefix)
+		return error_no_memory(e);
+	return chrome_pairs_drop(s, span, prefix, e);
+}
+
+static const struct span_sink sink = {.begin = chrome_begin_call,
+				      .end = chrome_end_call,
+				      .drop = chrome_drop_call,
+				      .other = chrome_other_event};
 
 /* --- the encoder --- */
 
@@ -313,6 +326,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	s->spans.keeps_open = true;
+	s->first = UINT64_MAX;
 	s->tracks.process_tids = true;
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	location_names_init_strings(&s->categories, en->dictionary, chrome_render_category);
@@ -331,6 +345,15 @@ static int chrome_meta(struct encoding *en, const struct meta *m, struct error *
 	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
 }
 
+static int chrome_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct chrome_output *s = en->state;
+
+	if (!s->started)
+		s->first = snapshot->head.first;
+	return spans_adopt(&s->spans, snapshot, e);
+}
+
 static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct chrome_output *s = en->state;
@@ -338,7 +361,9 @@ static int chrome_event(struct encoding *en, const struct event *ev, struct erro
 	if (__builtin_expect(!s->started, 0)) {
 		s->started = true;
 		s->clock = ev->lane->clock;
-		s->origin = s->options->keep_times ? 0 : ev->time;
+		s->origin = s->first == UINT64_MAX ? ev->time : tick_time(ev->lane, s->first);
+		if (s->options->keep_times)
+			s->origin = 0;
 	}
 	return spans_event(&s->spans, ev, e);
 }
@@ -406,6 +431,7 @@ const struct encoder encoder_chrome = {
 	.begin = chrome_begin,
 	.meta = chrome_meta,
 	.drops = true,
+	.adopt = chrome_adopt,
 	.event = chrome_event,
 	.end = chrome_end,
 	.free = chrome_free,

@@ -37,6 +37,7 @@ struct chrome_output {
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
+	uint64_t first; /* time of the stream's first event, of a snapshot; 2^64-1: not known */
 	uint64_t origin, overlapping, early; /* early: number of times before the origin */
 	bool started, any;
 	bool at_end;	   /* after the last event: calls that end now are still open */
@@ -179,6 +180,9 @@ int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 /* Write the E of a call, unless the call is open at the end. */
 int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 		     const struct lane_prefix *prefix, const struct event *leave, struct error *e);
+/* Write the E of a call that is dropped, if it has a B. */
+int chrome_pairs_drop(struct chrome_output *s, const struct span *span,
+		      const struct lane_prefix *prefix, struct error *e);
 /* Write the B of the calls that begin at the time of an event that is no call. */
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
 		       struct error *e);

@@ -187,6 +187,13 @@ int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct l
 	return chrome_put_begins(s, st, calls_thread(ev), st->count - 1, false, e);
 }
 
+int chrome_pairs_drop(struct chrome_output *s, const struct span *span,
+		      const struct lane_prefix *prefix, struct error *e)
+{
+	return span->stack && span->token == HAS_BEGIN ? chrome_pairs_end(s, span, prefix, NULL, e)
+						       : 0;
+}
+
 int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 		     const struct lane_prefix *prefix, const struct event *leave, struct error *e)
 {

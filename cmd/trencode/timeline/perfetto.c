@@ -140,6 +140,11 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	return perfetto_put_event(s, TYPE_END, uuid, span->end, 0, 0, &token, e);
 }
 
+static int perfetto_drop_call(void *ctx, const struct span *span, struct error *e)
+{
+	return perfetto_end_call(ctx, span, NULL, e);
+}
+
 /* --- counters: a track for each value --- */
 
 static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name,
@@ -191,8 +196,10 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 				  &token, e);
 }
 
-static const struct span_sink sink = {
-	.begin = perfetto_begin_call, .end = perfetto_end_call, .other = perfetto_other_event};
+static const struct span_sink sink = {.begin = perfetto_begin_call,
+				      .end = perfetto_end_call,
+				      .drop = perfetto_drop_call,
+				      .other = perfetto_other_event};
 
 /* --- the encoder --- */
 
@@ -228,15 +235,30 @@ static int perfetto_meta(struct encoding *en, const struct meta *m, struct error
 	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
 }
 
+static int perfetto_start(struct perfetto *s, const struct event *ev, struct error *e)
+{
+	s->started = true;
+	return perfetto_put_first(s, ev, e);
+}
+
+static int perfetto_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct perfetto *s = en->state;
+	struct snapshot_walk w;
+
+	snapshot_walk(&w, snapshot);
+	while (!s->started && snapshot_next_thread(&w))
+		if (snapshot_next_frame(&w) && perfetto_start(s, &w.enter, e))
+			return -1;
+	return spans_adopt(&s->spans, snapshot, e);
+}
+
 static int perfetto_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct perfetto *s = en->state;
 
-	if (!s->started) {
-		s->started = true;
-		if (perfetto_put_first(s, ev, e))
-			return -1;
-	}
+	if (!s->started && perfetto_start(s, ev, e))
+		return -1;
 	if (spans_event(&s->spans, ev, e))
 		return -1;
 	return s->out.size > CHUNK ? perfetto_write_out(en, e) : 0;
@@ -293,6 +315,7 @@ const struct encoder encoder_perfetto = {
 	.begin = perfetto_begin,
 	.meta = perfetto_meta,
 	.drops = true,
+	.adopt = perfetto_adopt,
 	.event = perfetto_event,
 	.end = perfetto_end,
 	.free = perfetto_free,

@@ -5,6 +5,8 @@
 
 static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
 		       enum calls_lost why);
+static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data);
+static int spans_restore(void *ctx, struct stack *base, const struct event *enter);
 
 void spans_init(struct spans *s, struct dictionary *d, const struct span_sink *sink, void *ctx)
 {
@@ -12,7 +14,9 @@ void spans_init(struct spans *s, struct dictionary *d, const struct span_sink *s
 	calls_init(&s->calls, d);
 	s->calls.data_size = sizeof(struct span_frame);
 	s->calls.on_lost = spans_lose;
-	s->calls.on_lost_ctx = s;
+	s->calls.on_drop = spans_drop;
+	s->calls.on_restore = spans_restore;
+	s->calls.on_lost_ctx = s->calls.on_restore_ctx = s;
 }
 
 void spans_free(struct spans *s)
@@ -75,6 +79,13 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 	return spans_begin(s, enter, &span, f, kept);
 }
 
+int spans_end(struct spans *s, const struct span *span, const struct event *leave)
+{
+	if (span->dropped)
+		return s->sink->drop ? s->sink->drop(s->ctx, span, s->error) : 0;
+	return s->sink->end ? s->sink->end(s->ctx, span, leave, s->error) : 0;
+}
+
 /* End a call on a stack, which was begun. */
 static int spans_pop(struct spans *s, const struct span_frame *f, struct span *span,
 		     const struct event *leave)
@@ -95,7 +106,7 @@ static int spans_pop(struct spans *s, const struct span_frame *f, struct span *s
 	span->kept = kept;
 	span->kept_at = f->kept;
 	span->kept_size = f->kept_size;
-	if (s->sink->end && s->sink->end(s->ctx, span, leave, s->error))
+	if (spans_end(s, span, leave))
 		return -1;
 	kept->size = f->kept;
 	if (__builtin_expect(kept->file && !kept->size, 0))
@@ -127,27 +138,71 @@ static int spans_done(struct spans *s, const struct call *done, uint32_t thread,
 	return s->sink->end ? s->sink->end(s->ctx, &span, leave, s->error) : 0;
 }
 
-/* End a call that has no leave. */
-static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
-		       enum calls_lost why)
+/* Describe a call that has no leave. */
+static struct span spans_unfinished(const struct spans *s, const struct stack *stack,
+				    const struct frame *frame)
 {
-	struct spans *s = ctx;
-	const struct span_frame *f = data;
 	const struct stack *base = s->calls.stacks[stack->number];
 	struct span span = {.thread = stack->number,
 			    .location = frame->location,
 			    .level = (uint32_t)stack->count + stack->implicit,
 			    .end = base->last < frame->start ? frame->start : base->last,
-			    .unfinished = true,
-			    .exec = why == LOST_EXEC};
+			    .unfinished = true};
 
+	if (stack != base)
+		span.level += (uint32_t)base->count + base->implicit;
+	return span;
+}
+
+/* End a call that has no leave. */
+static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
+		       enum calls_lost why)
+{
+	struct spans *s = ctx;
+	struct span span = spans_unfinished(s, stack, frame);
+
+	span.exec = why == LOST_EXEC;
 	s->lost++;
 	if (s->failed)
 		return;
-	if (stack != base)
-		span.level += (uint32_t)base->count + base->implicit;
-	s->failed = why == LOST_NUMBER ? spans_numbered_end(s, f, &span, NULL)
-				       : spans_pop(s, f, &span, NULL);
+	s->failed = why == LOST_NUMBER ? spans_numbered_end(s, data, &span, NULL)
+				       : spans_pop(s, data, &span, NULL);
+}
+
+static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data)
+{
+	struct spans *s = ctx;
+	const struct span_frame *f = data;
+	struct span span = spans_unfinished(s, stack, frame);
+
+	span.dropped = true;
+	if (!s->failed)
+		s->failed = f->number ? spans_numbered_end(s, f, &span, NULL)
+				      : spans_pop(s, f, &span, NULL);
+}
+
+/* --- snapshots --- */
+
+/* Begin an open call of a snapshot. */
+static int spans_restore(void *ctx, struct stack *base, const struct event *enter)
+{
+	struct spans *s = ctx;
+	const struct stack *stack = calls_stack(&s->calls, enter);
+
+	s->failed = s->failed || spans_reach_thread(s, base->number, s->error) ||
+		    (enter->type->flags & TYPE_CALL_NUMBER
+			     ? spans_numbered_begin(s, enter, s->calls.data)
+		     : stack->frames[0].outside ? 0
+						: spans_push(s, stack, enter));
+	return s->failed ? -1 : 0;
+}
+
+int spans_adopt(struct spans *s, const struct snapshot *snapshot, struct error *e)
+{
+	s->error = e;
+	if (!calls_adopt(&s->calls, snapshot))
+		return s->failed ? -1 : 0;
+	return s->failed ? -1 : error_no_memory(e);
 }
 
 /* --- events --- */

@@ -14,7 +14,7 @@
 #define TR_TRENCODE_TIMELINE_SPANS_H
 
 #include "cmd/trencode/convert/attributes.h"
-#include "common/calls/calls.h"
+#include "common/calls/adopt.h"
 
 /* One call. */
 struct span {
@@ -32,6 +32,7 @@ struct span {
 	bool recursive;	 /* a call of the same location is open below */
 	bool begun;	 /* begin was called for it; else it is open since before the trace */
 	bool unfinished; /* no leave was recorded */
+	bool dropped;	 /* for drop */
 	bool exec;	 /* with unfinished: an exec has ended all calls of the thread */
 	bool kernel;	 /* a call in the kernel, on top of the thread's others */
 	bool crossing;	 /* overlaps another call of the same thread without being inside of it */
@@ -51,6 +52,9 @@ struct span_sink {
 		     struct buffer *keep, uint64_t *token, struct error *e);
 	/* Called when the call ends; leave is NULL if it has none. */
 	int (*end)(void *ctx, const struct span *s, const struct event *leave, struct error *e);
+	/* Called in place of end for a call that is dropped: whether it has ended is not known. A
+	   snapshot follows, which begins it once more if it is open. */
+	int (*drop)(void *ctx, const struct span *s, struct error *e);
 	/* Called for all other events: instants, counters, gaps. */
 	int (*other)(void *ctx, const struct event *ev, struct error *e);
 };
@@ -103,6 +107,9 @@ void spans_free(struct spans *s);
 /* Take an event. */
 int spans_event(struct spans *s, const struct event *ev, struct error *e);
 
+/* Begin the calls of a snapshot (common/calls/adopt.h), and drop those that are open. */
+int spans_adopt(struct spans *s, const struct snapshot *snapshot, struct error *e);
+
 /* End all open calls, at the end of the trace. */
 int spans_finish(struct spans *s, struct error *e);
 
@@ -125,6 +132,8 @@ static inline struct buffer *spans_kept(const struct spans *s, uint32_t thread, 
 }
 
 /* private to spans.c and spans_numbered.c */
+/* Pass a call that was begun to the sink's end or drop. */
+int spans_end(struct spans *s, const struct span *span, const struct event *leave);
 /* Begin a call; keep: the buffer for its bytes. */
 int spans_begin(struct spans *s, const struct event *enter, struct span *span, struct span_frame *f,
 		struct buffer *keep);

@@ -277,6 +277,13 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
+static int speedscope_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct speedscope *s = en->state;
+
+	return spans_adopt(&s->spans, snapshot, e);
+}
+
 static int speedscope_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct speedscope *s = en->state;
@@ -365,6 +372,7 @@ const struct encoder encoder_speedscope = {
 	.report = true,
 	.begin = speedscope_begin,
 	.drops = true,
+	.adopt = speedscope_adopt,
 	.event = speedscope_event,
 	.end = speedscope_end,
 	.free = speedscope_free,
