@@ -85,7 +85,7 @@ static inline void events_begin(struct events *it, const struct block *b)
 {
 	it->block = b;
 	it->row = b->row_data;
-	it->end = b->row_data + b->row_size;
+	it->end = b->row_size ? b->row_data + b->row_size : b->row_data;
 	it->types = b->types;
 	it->lanes = b->lanes;
 	it->locations = b->locations;

@@ -51,8 +51,8 @@ static int to_text(struct open_call_args *en, struct enter *n)
 	const struct event e = {.type = n->type,
 				.location = n->location,
 				.fixed = n->payload.data,
-				.tail = n->tail_size ? n->payload.data + n->fixed_size : NULL,
-				.tail_size = n->tail_size};
+				.tail = n->payload.data ? n->payload.data + n->fixed_size : NULL,
+				.tail_size = n->payload.data ? n->tail_size : 0};
 	struct buffer text = {0};
 
 	if (n->start == UINT64_MAX || n->text)
