@@ -198,7 +198,7 @@ bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
 		return false;
 	}
 	if (c->data_size)
-		memset(calls_data(c, s, s->count), 0, c->data_size);
+		calls_clear_data(c, calls_data(c, s, s->count));
 	s->frames[s->count++] = *f;
 	if (f->begun)
 		link_frame(s, s->count - 1);

@@ -47,7 +47,7 @@ numbered_new(struct calls *c, uint32_t source, uint32_t call)
 	n->replaced = false;
 	c->data = NULL;
 	if (c->data_size)
-		c->data = memset(calls_numbered_data(c, index), 0, c->data_size);
+		c->data = calls_clear_data(c, calls_numbered_data(c, index));
 	if (!open_calls_put(&c->open, source, call, index))
 		return n;
 fail:
@@ -82,7 +82,8 @@ static void numbered_lose(struct calls *c, size_t index)
 		c->on_lost(c->on_lost_ctx, c->stacks[n->thread], &f, c->data, LOST_NUMBER);
 }
 
-int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
+static inline __attribute__((always_inline)) int number_enter(struct calls *c,
+							      const struct event *e, uint32_t call)
 {
 	uint32_t source = e->lane->source->number;
 	struct numbered_call *n;
@@ -103,13 +104,18 @@ int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
 	return 0;
 }
 
+int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
+{
+	return number_enter(c, e, call);
+}
+
 static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
 {
 	if (open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT) {
 		c->dropped++;
 		return CALLS_NONE;
 	}
-	return calls_number_enter(c, e, call) ? CALLS_NONE : CALLS_ENTER;
+	return number_enter(c, e, call) ? CALLS_NONE : CALLS_ENTER;
 }
 
 static enum calls_result numbered_leave(struct calls *c, const struct event *e, uint32_t call,

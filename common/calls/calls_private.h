@@ -38,6 +38,13 @@ static inline void pop(struct stack *s)
 		s->buckets[f->location & s->mask] = f->below;
 }
 
+/* Clear the caller's data of a call; in line for data that are one pointer. */
+static inline void *calls_clear_data(const struct calls *c, void *data)
+{
+	return c->data_size == sizeof(void *) ? memset(data, 0, sizeof(void *))
+					      : memset(data, 0, c->data_size);
+}
+
 /* Forget the number of a frame of a call with a number, which was popped. */
 void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f);
 
