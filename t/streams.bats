@@ -95,6 +95,21 @@ filtered() {
 	python3 "$ROOT/t/tools/check_streams.py" copied cut.trs bash -c 'trdecode -q "$0" | trdecode -q -'
 }
 
+@test "trdecode of two streams that begin with later segments has the open calls of both" {
+	local name at
+	cd "$BATS_TEST_TMPDIR"
+	for name in uftrace/fib uftrace/jumps; do
+		trdecode -q --segment 2K "$DATA/$name" >cut.trs
+		at=$(grep -abo "$(head -c 16 cut.trs)" cut.trs | cut -d: -f1 | sed -n 2p)
+		tail -c +$((at + 1)) cut.trs >"${name#*/}.trs"
+		# status 1: a segment is missing
+		run -1 bash -c "trdecode -q $PWD/${name#*/}.trs 2>err | python3 '$ROOT/t/tools/trstream.py' 2>err >${name#*/}.json"
+	done
+	run -1 bash -c "trdecode -q $PWD/fib.trs $PWD/jumps.trs 2>err | python3 '$ROOT/t/tools/trstream.py' 2>err >both.json"
+	[ -s jumps.json ]
+	diff <(sort fib.json jumps.json) <(sort both.json)
+}
+
 @test "snapshots of filters: a reader that begins with any segment gets the events of the rest" {
 	local expression streams=()
 	for expression in 'depth < 3' 'name != "<563b729d7277>"' 'dur > 10us' 'kind == leave'; do
