@@ -127,14 +127,23 @@ static size_t pending_keys_frames(const struct stack *s, size_t n)
 	return n - (n && !s->frames[0].begun);
 }
 
+static void give(struct open_call_args *en, uint64_t index)
+{
+	en->numbered[index].start = UINT64_MAX;
+	indexes_give(&en->indexes, (size_t)index);
+}
+
 static int put_numbered(struct open_call_args *en, const struct event *e, uint32_t segment)
 {
 	struct enter *grown;
+	uint64_t replaced;
 	uint32_t call;
 	size_t index;
 
 	if (!field_call(e, &call))
 		return 0;
+	if (open_calls_take(&en->open, e->lane->source->number, call, &replaced))
+		give(en, replaced);
 	if (indexes_take(&en->indexes, &index))
 		return -1;
 	grown = array_reach(en->numbered, &en->capacity, index, sizeof(*grown));
@@ -160,6 +169,25 @@ int open_call_args_put(struct open_call_args *en, const struct calls *c, const s
 	return n ? fill(en, n, e, segment) : -1;
 }
 
+int open_call_args_drop(struct open_call_args *en, const struct calls *c)
+{
+	struct open_calls kept = {0};
+	uint64_t key, index;
+	int bad = 0;
+
+	while (!bad && open_calls_take_next(&en->open, &key, &index)) {
+		uint32_t source = (uint32_t)((key - 1) >> 32), call = (uint32_t)(key - 1);
+
+		if (open_calls_has(&c->open, source, call))
+			bad = open_calls_put(&kept, source, call, index);
+		else
+			give(en, index);
+	}
+	open_calls_free(&en->open);
+	en->open = kept;
+	return bad;
+}
+
 const struct enter *open_call_args_take(struct open_call_args *en, const struct calls *c,
 					const struct event *e, const struct call *call)
 {
@@ -172,7 +200,7 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
 		if (!field_call(e, &number) ||
 		    !open_calls_take(&en->open, e->lane->source->number, number, &index))
 			return NULL;
-		indexes_give(&en->indexes, (size_t)index);
+		give(en, index);
 		return &en->numbered[index];
 	}
 	stack = calls_stack(c, e);

@@ -44,6 +44,10 @@ int open_call_args_put(struct open_call_args *en, const struct calls *c, const s
  * Returns -1 when out of memory. */
 int open_call_args_to_text(struct open_call_args *en);
 
+/* Forget the enters of the numbered calls that calls_adopt dropped. Returns -1 when out of
+ * memory. */
+int open_call_args_drop(struct open_call_args *en, const struct calls *c);
+
 /* Take the enter, after calls_feed returned CALLS_LEAVE; NULL where it was not seen. Valid until
  * the next open_call_args_put. */
 const struct enter *open_call_args_take(struct open_call_args *en, const struct calls *c,

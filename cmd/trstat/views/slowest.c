@@ -309,7 +309,10 @@ int slowest_block(struct slowest *s, const struct block *b)
 	if (b->kind == BLOCK_HEAD)
 		s->segment++;
 	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
-		return calls_adopt(&s->calls, b->snapshot);
+		return calls_adopt(&s->calls, b->snapshot) ||
+				       open_call_args_drop(&s->enters, &s->calls)
+			       ? -1
+			       : 0;
 	if (b->kind == BLOCK_END)
 		return open_call_args_to_text(&s->enters);
 	if (b->kind != BLOCK_EVENTS || !b->rows)
