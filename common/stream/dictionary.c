@@ -143,15 +143,6 @@ uint32_t dictionary_thread(const struct dictionary *d, uint32_t thread, uint32_t
 	return source->stream;
 }
 
-int dictionary_name_by_number(struct dictionary *d)
-{
-	idmap_clear(&d->ids[ENTRY_DEFINITION]);
-	for (uint32_t i = 1; i < d->definitions.count; i++)
-		if (idmap_set(&d->ids[ENTRY_DEFINITION], i, i))
-			return -1;
-	return 0;
-}
-
 struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n)
 {
 	uint32_t number = intern(&d->strings, data, n);

@@ -231,9 +231,6 @@ bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t ti
 enum { THREAD_WORDS = 7 };
 uint32_t dictionary_thread(const struct dictionary *d, uint32_t thread, uint32_t *words);
 
-/* Name definitions by their numbers from now on, as declare.h writes them. -1: out of memory. */
-int dictionary_name_by_number(struct dictionary *d);
-
 static inline const struct location *dictionary_location(const struct dictionary *d,
 							 uint32_t number)
 {

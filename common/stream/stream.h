@@ -63,7 +63,7 @@ enum head_flags {
 	HEAD_SEGMENTED = 8, /* more segments may follow */
 };
 
-enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3, HEAD_STAGE = 4 };
+enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_STAGE = 4 };
 
 enum end_flags {
 	END_LAST = 1,

@@ -12,29 +12,17 @@ static void begin_segment(struct rewrite *r)
 	idmap_clear(&r->ids);
 }
 
-/* Rewrite HEAD. Command lines contain names and keys, and unknown properties may too. */
+/* Rewrite HEAD without its properties: command lines contain names and keys, and unknown properties
+ * may too. */
 static int pass_head(struct rewrite *r, struct stage *s, const struct block *b,
 		     const struct head *head)
 {
 	struct head changed = *head;
-	size_t at = 0;
 
 	begin_segment(r);
 	if (!r->scrub.what)
 		return stage_forward_plain(s, b, head, NULL);
-	r->entry.size = 0;
-	while (head->properties_size - at >= 8) {
-		uint64_t n = 8 + align_up(get_u32(head->properties + at + 4), 8);
-
-		if (n > head->properties_size - at)
-			break;
-		if (get_u16(head->properties + at) == HEAD_PART &&
-		    buffer_append(&r->entry, head->properties + at, n))
-			return stage_no_memory(s);
-		at += n;
-	}
-	changed.properties = r->entry.data;
-	changed.properties_size = r->entry.size;
+	changed.properties_size = 0;
 	return stage_forward_plain(s, b, &changed, NULL);
 }
 
