@@ -106,7 +106,7 @@ $((2 * (NESTED - 2)))"
 	for t in text chrome perfetto speedscope ndjson csv callgrind; do
 		deep 40000000 trencode -q -t "$t"
 	done
-	deep 5000000 trsym
+	deep 8000000 trsym
 	deep 100000 trstat -F csv --slowest 10
 }
 
