@@ -23,7 +23,7 @@ enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
 struct decoding {
 	struct writer *writer;
 	struct snapshot_maker *snapshots; /* NULL: the stream has one segment */
-	bool adopted; /* calls are open before the first row, or may be */
+	bool adopted;			  /* calls are open before the first row, or may be */
 	enum clock_choice clock;
 	bool quiet, verbose, strict;
 	bool times_only;      /* only the times of rows are used, and damage is not reported

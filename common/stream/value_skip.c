@@ -204,9 +204,8 @@ bool values_sound(const uint8_t *tail, size_t n)
 
 	while (p < end) {
 		/* nearly every detail is an argument whose index has one byte */
-		if (__builtin_expect(end - p >= 2 && *p == DETAIL_ARGUMENT &&
-					     (uint8_t)(p[1] - 1) < 0x7f,
-				     1))
+		if (__builtin_expect(
+			    end - p >= 2 && *p == DETAIL_ARGUMENT && (uint8_t)(p[1] - 1) < 0x7f, 1))
 			p = step_all(p + 2, end);
 		else
 			p = step_detail(p + 1, end, *p);

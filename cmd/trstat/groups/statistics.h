@@ -25,8 +25,8 @@ struct statistics {
 	/* cells of the group being looked up: those of the keys, then in a summary SUMMARY_CELLS,
 	   which the caller sets with statistics_set_cell */
 	struct key_cell *cells;
-	struct key_cell *pending;     /* KEY_PENDING for each key that is a field */
-	size_t more;		      /* SUMMARY_CELLS in a summary, else 0 */
+	struct key_cell *pending; /* KEY_PENDING for each key that is a field */
+	size_t more;		  /* SUMMARY_CELLS in a summary, else 0 */
 	/* number of arguments among the fields of columns. For calls with numbers the enter's
 	 * arguments are kept, two cells each, until the leave, which may record them again. They
 	 * are data of the open call, after the cells of the keys that are fields. */
