@@ -122,7 +122,7 @@ static size_t stack_number(const struct calls *c, const struct event *e)
 
 /* Number of frames below n to keep: a frame below all entered frames appears and disappears with
  * what is known of the stack's bottom. */
-static size_t pending_keys_frames(const struct stack *s, size_t n)
+static size_t open_call_args_frames(const struct stack *s, size_t n)
 {
 	return n - (n && !s->frames[0].begun);
 }
@@ -165,7 +165,7 @@ int open_call_args_put(struct open_call_args *en, const struct calls *c, const s
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return put_numbered(en, e, segment);
 	stack = calls_stack(c, e);
-	n = enter_at(en, stack_number(c, e), pending_keys_frames(stack, stack->count - 1), true);
+	n = enter_at(en, stack_number(c, e), open_call_args_frames(stack, stack->count - 1), true);
 	return n ? fill(en, n, e, segment) : -1;
 }
 
@@ -204,7 +204,7 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
 		return &en->numbered[index];
 	}
 	stack = calls_stack(c, e);
-	n = enter_at(en, stack_number(c, e), pending_keys_frames(stack, stack->count), false);
+	n = enter_at(en, stack_number(c, e), open_call_args_frames(stack, stack->count), false);
 	if (!n || n->start != call->start)
 		return NULL;
 	n->start = UINT64_MAX;
