@@ -85,6 +85,8 @@ static int take_snapshot(struct encoding *en, struct clocks *clocks, const struc
 {
 	if (check_clocks(en, clocks, &s->rows, e))
 		return -1;
+	if (en->calls && calls_adopt(en->calls, s))
+		return error_no_memory(e);
 	return en->encoder->adopt ? en->encoder->adopt(en, s, e) : 0;
 }
 

@@ -85,6 +85,14 @@ const struct stack *calls_stack(const struct calls *c, const struct event *e)
 	return s;
 }
 
+uint32_t calls_depth(const struct calls *c, const struct event *e)
+{
+	const struct stack *s = calls_stack(c, e);
+
+	return s ? (uint32_t)(s->count - (e->type->kind == KIND_ENTER && s->count)) + s->implicit
+		 : 0;
+}
+
 struct stack *calls_stack_at(struct calls *c, uint32_t thread)
 {
 	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;

@@ -435,4 +435,7 @@ bool calls_finish(struct calls *c, struct call *done);
  * calls there. For callers that print or filter by it. */
 const struct stack *calls_stack(const struct calls *c, const struct event *e);
 
+/* Get the number of calls that are open below the call of an enter or a leave, which was fed. */
+uint32_t calls_depth(const struct calls *c, const struct event *e);
+
 #endif

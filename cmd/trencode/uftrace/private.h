@@ -28,31 +28,20 @@ enum uftrace_plan {
 	PLAN_NONE,
 };
 
-/* One thread of the recording. */
-struct uftrace_task {
-	uint32_t member; /* number of its file + 1; 0: none yet */
-	/* of filtered streams only: the open calls, by ascending depths */
-	struct uftrace_open {
-		uint32_t recorded, written; /* depths */
-	} * open;
-	size_t nopen, capacity;
-	bool begun;	 /* a call was entered or left */
-	uint32_t unseen; /* calls open since before the first enter or leave */
-};
-
 /* The state of the encoder. */
 struct uftrace_output {
 	struct tree_output tree;
 	const struct source *source; /* NULL: none yet */
 	struct uftrace_machine machine;
 	struct buffer info, scratch;
-	bool begun;    /* machine and feat_mask are known */
-	bool filtered; /* rows were left out */
+	bool begun;	    /* machine and feat_mask are known */
+	bool filtered;	    /* rows were left out */
+	struct calls calls; /* of a filtered stream */
 	uint64_t feat_mask;
 
 	uint8_t *plans; /* enum uftrace_plan by type number */
 	size_t nplans;
-	struct uftrace_task *tasks; /* by thread number */
+	uint32_t *tasks; /* by thread number: number of the task's file + 1; 0: none yet */
 	size_t ntasks;
 
 	struct kernel_output kernel;

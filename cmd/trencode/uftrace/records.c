@@ -6,11 +6,9 @@
 
 #include "cmd/trencode/uftrace/private.h"
 
-static struct uftrace_task *task_of(struct uftrace_output *s, const struct lane *lane,
-				    struct error *e)
+static uint32_t *task_of(struct uftrace_output *s, const struct lane *lane, struct error *e)
 {
-	struct uftrace_task *tasks =
-		array_reach(s->tasks, &s->ntasks, lane->thread, sizeof(*tasks));
+	uint32_t *tasks = array_reach(s->tasks, &s->ntasks, lane->thread, sizeof(*tasks));
 
 	if (!tasks) {
 		error_no_memory(e);
@@ -20,7 +18,7 @@ static struct uftrace_task *task_of(struct uftrace_output *s, const struct lane 
 	return &tasks[lane->thread];
 }
 
-static int open_task(struct uftrace_output *s, struct uftrace_task *t, const struct lane *lane,
+static int open_task(struct uftrace_output *s, uint32_t *task, const struct lane *lane,
 		     struct error *e)
 {
 	char name[32];
@@ -29,83 +27,46 @@ static int open_task(struct uftrace_output *s, struct uftrace_task *t, const str
 
 	if (tree_output_member(&s->tree, name, (size_t)n, &number, e))
 		return -1;
-	t->member = number + 1;
+	*task = number + 1;
 	return 0;
-}
-
-static int push_open(struct uftrace_task *t, uint32_t recorded, uint32_t written, struct error *e)
-{
-	struct uftrace_open *open = array_grow(t->open, &t->capacity, t->nopen, sizeof(*open));
-
-	if (!open)
-		return error_no_memory(e);
-	t->open = open;
-	open[t->nopen++] = (struct uftrace_open){recorded, written};
-	return 0;
-}
-
-/* Find how many calls are open below the first call of a task. */
-static void begin_task(struct uftrace_task *t, uint32_t thread, const struct dictionary *d,
-		       uint32_t shown)
-{
-	const struct thread_facts *f = dictionary_facts(d, thread);
-
-	t->begun = true;
-	t->unseen = !dictionary_left_out(d, thread) ? shown : f ? f->unseen : 0;
 }
 
 /*
- * Find the depth of a call among those that passed the filter. Returns also 1: a leave without its
- * enter, which uftrace would show as a call.
+ * Find the depth of a call in a filtered stream: among the calls that are left. Returns also 1: a
+ * leave without its enter, which uftrace would show as a call.
  */
-static int filtered_depth(const struct dictionary *d, struct uftrace_task *t,
-			  const struct event *ev, uint32_t *depth, struct error *e)
+static int filtered_depth(struct uftrace_output *s, const struct event *ev, uint32_t *depth,
+			  struct error *e)
 {
-	bool leave = ev->type->kind == KIND_LEAVE;
-	bool left_out = dictionary_left_out(d, ev->lane->thread);
-	uint32_t recorded = ev->type->flags & TYPE_DEPTH ? ev->depth : (uint32_t)t->nopen - leave;
+	struct call done;
+	enum calls_result got = calls_feed(&s->calls, ev, &done);
 
-	if (!t->begun)
-		begin_task(t, ev->lane->thread, d, recorded + leave);
-	while (t->nopen && t->open[t->nopen - 1].recorded >= recorded + leave)
-		t->nopen--;
-	if (!t->nopen && t->unseen > recorded + leave)
-		t->unseen = recorded + leave;
-	*depth = recorded;
-	if (!leave) {
-		if (left_out)
-			*depth = t->nopen ? t->open[t->nopen - 1].written + 1 : t->unseen;
-		return push_open(t, recorded, *depth, e);
-	}
-	if (t->nopen && t->open[t->nopen - 1].recorded == recorded) {
-		*depth = t->open[--t->nopen].written;
+	if (s->calls.out_of_memory)
+		return error_no_memory(e);
+	if (!dictionary_left_out(s->calls.dictionary, ev->lane->thread))
 		return 0;
-	}
-	if (t->nopen || t->unseen != recorded + 1)
-		return left_out;
-	t->unseen--;
-	return 0;
+	*depth = calls_depth(&s->calls, ev);
+	return got == CALLS_NONE;
 }
 
 /* --- records --- */
 
-static int put_record(struct uftrace_output *s, struct uftrace_task *t, const struct event *ev,
+static int put_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
 		      struct uftrace_record *r, struct error *e)
 {
 	uint8_t bytes[UFTRACE_RECORD_SIZE];
 
-	if (!t->member && open_task(s, t, ev->lane, e))
+	if (!*task && open_task(s, task, ev->lane, e))
 		return -1;
 	uftrace_record_pack(bytes, s->machine.swap, r);
-	if (tree_output_put(&s->tree, t->member - 1, bytes, sizeof(bytes), e))
+	if (tree_output_put(&s->tree, *task - 1, bytes, sizeof(bytes), e))
 		return -1;
 	if (!r->more || !s->scratch.size)
 		return 0;
-	return tree_output_put(&s->tree, t->member - 1, s->scratch.data, s->scratch.size, e);
+	return tree_output_put(&s->tree, *task - 1, s->scratch.data, s->scratch.size, e);
 }
 
-static int call_record(struct encoding *en, struct uftrace_task *t, const struct event *ev,
-		       struct error *e)
+static int call_record(struct encoding *en, uint32_t *task, const struct event *ev, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 	const struct location *location = dictionary_location(en->dictionary, ev->location);
@@ -119,7 +80,7 @@ static int call_record(struct encoding *en, struct uftrace_task *t, const struct
 	int got;
 
 	if (s->filtered) {
-		got = filtered_depth(en->dictionary, t, ev, &depth, e);
+		got = filtered_depth(s, ev, &depth, e);
 		if (got) {
 			s->unmatched += got > 0;
 			return got < 0 ? -1 : 0;
@@ -134,10 +95,10 @@ static int call_record(struct encoding *en, struct uftrace_task *t, const struct
 		r.more = !got;
 		s->unfit += (uint64_t)got;
 	}
-	return put_record(s, t, ev, &r, e);
+	return put_record(s, task, ev, &r, e);
 }
 
-static int event_record(struct uftrace_output *s, struct uftrace_task *t, const struct event *ev,
+static int event_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
 			struct error *e)
 {
 	struct uftrace_record r = {
@@ -158,10 +119,10 @@ static int event_record(struct uftrace_output *s, struct uftrace_task *t, const 
 		s->unfit++;
 		return 0;
 	}
-	return put_record(s, t, ev, &r, e);
+	return put_record(s, task, ev, &r, e);
 }
 
-static int gap_record(struct uftrace_output *s, struct uftrace_task *t, const struct event *ev,
+static int gap_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
 		      struct error *e)
 {
 	struct uftrace_record r = {.type = UFTRACE_LOST};
@@ -172,27 +133,27 @@ static int gap_record(struct uftrace_output *s, struct uftrace_task *t, const st
 	if (gap_get(ev, &g) && g.reason == GAP_LOST) {
 		/* 0: unknown number; uftrace does not show it, but also clears its stack */
 		r.addr = g.count > UFTRACE_ADDR_MASK ? 0 : g.count;
-		got = thread ? put_record(s, t, ev, &r, e)
+		got = thread ? put_record(s, task, ev, &r, e)
 			     : kernel_output_gap(&s->kernel, ev, g.count, e);
 	}
 	s->damage += got > 0;
 	return got < 0 ? -1 : 0;
 }
 
-static int kernel_record(struct uftrace_output *s, struct uftrace_task *t, const struct event *ev,
+static int kernel_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
 			 struct error *e)
 {
 	int got;
 
 	/* uftrace reads the kernel's records only of tasks that have a file, even an empty one */
-	if (!t->member && open_task(s, t, ev->lane, e))
+	if (!*task && open_task(s, task, ev->lane, e))
 		return -1;
 	got = kernel_output_event(&s->kernel, ev, e);
 	s->unfit += got > 0;
 	return got < 0 ? -1 : 0;
 }
 
-static int perf_record(struct uftrace_output *s, struct uftrace_task *t, const struct event *ev,
+static int perf_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
 		       enum uftrace_plan plan, struct error *e)
 {
 	const struct field *f = field_by_role(ev->type, ROLE_CPU);
@@ -218,7 +179,7 @@ static int perf_record(struct uftrace_output *s, struct uftrace_task *t, const s
 		return 0;
 	}
 	/* uftrace reads perf's records only of tasks that have a file, even an empty one */
-	if (!t->member && open_task(s, t, ev->lane, e))
+	if (!*task && open_task(s, task, ev->lane, e))
 		return -1;
 	if (uftrace_perf_member(s, (uint32_t)cpu.u, &number, e))
 		return -1;
@@ -290,7 +251,7 @@ int uftrace_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 	uint32_t type = ev->type->number;
-	struct uftrace_task *t;
+	uint32_t *task;
 	enum uftrace_plan plan;
 
 	if (ev->lane->source != s->source && uftrace_take_source(s, ev->lane->source, e))
@@ -302,19 +263,19 @@ int uftrace_event(struct encoding *en, const struct event *ev, struct error *e)
 	plan = s->plans[type];
 	if (!(ev->lane->flags & LANE_HAS_TID) && plan != PLAN_EXTERN && plan != PLAN_GAP)
 		plan = PLAN_NONE;
-	t = task_of(s, ev->lane, e);
-	if (!t)
+	task = task_of(s, ev->lane, e);
+	if (!task)
 		return -1;
 	switch (plan) {
-	case PLAN_CALL: return call_record(en, t, ev, e);
-	case PLAN_EVENT: return event_record(s, t, ev, e);
-	case PLAN_KERNEL: return kernel_record(s, t, ev, e);
-	case PLAN_GAP: return gap_record(s, t, ev, e);
+	case PLAN_CALL: return call_record(en, task, ev, e);
+	case PLAN_EVENT: return event_record(s, task, ev, e);
+	case PLAN_KERNEL: return kernel_record(s, task, ev, e);
+	case PLAN_GAP: return gap_record(s, task, ev, e);
 	case PLAN_EXTERN: return extern_line(s, ev, e);
 	case PLAN_SWITCH:
 	case PLAN_TASK_NEW:
 	case PLAN_TASK_EXIT:
-	case PLAN_TASK_NAME: return perf_record(s, t, ev, plan, e);
+	case PLAN_TASK_NAME: return perf_record(s, task, ev, plan, e);
 	default: s->unfit++; return 0;
 	}
 }

@@ -26,6 +26,7 @@ static int uftrace_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->kernel.tree = &s->tree;
+	calls_init(&s->calls, en->dictionary);
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
 		return -1;
 	/* the first member is moved to its path last: without info there is no recording */
@@ -39,6 +40,13 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	(void)e;
 	s->filtered |= h->flags & HEAD_FILTERED;
 	return 0;
+}
+
+static int uftrace_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct uftrace_output *s = en->state;
+
+	return calls_adopt(&s->calls, snapshot) ? error_no_memory(e) : 0;
 }
 
 int uftrace_take_source(struct uftrace_output *s, const struct source *source, struct error *e)
@@ -205,8 +213,7 @@ static void uftrace_free(struct encoding *en)
 		return;
 	tree_output_close(&s->tree);
 	kernel_output_free(&s->kernel);
-	for (size_t i = 0; i < s->ntasks; i++)
-		free(s->tasks[i].open);
+	calls_free(&s->calls);
 	free(s->tasks);
 	free(s->plans);
 	buffer_free(&s->info);
@@ -225,6 +232,7 @@ const struct encoder encoder_uftrace = {
 	.begin = uftrace_begin,
 	.head = uftrace_head,
 	.meta = uftrace_meta,
+	.adopt = uftrace_adopt,
 	.event = uftrace_event,
 	.end = uftrace_end,
 	.free = uftrace_free,

@@ -13,7 +13,6 @@
 #include "common/stream/field.h"
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/text/layout.h"
-#include "cmd/trencode/text/tracecmd/depths.h"
 #include "cmd/trencode/text/time_format.h"
 
 enum { QUEUE_MOST = 65536 };
@@ -36,10 +35,9 @@ struct text_tracecmd {
 	struct line line;
 	struct tc_open open;
 	const struct dictionary *dictionary;
-	struct tc_depths depths; /* of the calls of a filtered stream */
-	uint64_t depth;		 /* depth of the current event, in a filtered stream */
-	struct buffer fields;	 /* fields of an event, as text */
-	struct buffer queue;	 /* the line of the open call, then lines of other buffers */
+	const struct calls *calls;
+	struct buffer fields; /* fields of an event, as text */
+	struct buffer queue;  /* the line of the open call, then lines of other buffers */
 	struct time_difference difference;
 	uint64_t not_evaluated;
 	bool quiet;
@@ -52,6 +50,7 @@ static int tracecmd_begin(void *state, const struct encoding *en, struct error *
 	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
+	s->calls = en->calls;
 	s->nanoseconds = en->options->ns;
 	s->differences = en->options->ts_diff;
 	s->quiet = en->options->quiet;
@@ -201,29 +200,16 @@ static void put_head(struct text_tracecmd *s, const struct tc_lane *l, const str
 	line_put(&s->line, t->name, t->name_size);
 }
 
-/* Read a record of the graph. Returns false if it is too short. */
+/* Read a record of the graph; of a filtered stream with the depth among the calls that are left.
+ * Returns false if the record is too short. */
 static bool read_call(const struct text_tracecmd *s, const struct tc_type *t,
 		      const struct event *ev, struct graph_call *c)
 {
 	if (!graph_read(&t->graph, ev, c))
 		return false;
 	if (dictionary_left_out(s->dictionary, ev->lane->thread))
-		c->depth = s->depth;
+		c->depth = calls_depth(s->calls, ev);
 	return true;
-}
-
-/* Update the depths of a filtered stream by an event. */
-static int update_depth(struct text_tracecmd *s, const struct tc_type *t, const struct event *ev,
-			struct error *e)
-{
-	struct graph_call c;
-
-	if (t->graph.kind == GRAPH_NONE || !graph_read(&t->graph, ev, &c))
-		return 0;
-	if (tc_depths_row(&s->depths, ev->lane->thread, c.depth, t->graph.kind == GRAPH_EXIT,
-			  &s->depth))
-		return error_no_memory(e);
-	return 0;
 }
 
 static int put_message(struct text_tracecmd *s, struct tc_source *source, const struct tc_type *t,
@@ -342,8 +328,6 @@ static int tracecmd_event(void *state, const struct event *ev, struct error *e)
 	t = tc_type_at(&s->types, ev->type, &l->source->names);
 	if (!t)
 		return error_no_memory(e);
-	if (__builtin_expect(s->dictionary->less, 0) && update_depth(s, t, ev, e))
-		return -1;
 	if (__builtin_expect(s->open.is, 0)) {
 		if (same_buffer(ev->lane, s->open.lane)) {
 			if (ends_open(s, t, ev, &end)) {
@@ -400,7 +384,6 @@ static void tracecmd_free_state(void *state)
 	tc_sources_free(&s->sources);
 	tc_types_free(&s->types);
 	tc_lanes_free(&s->lanes);
-	tc_depths_free(&s->depths);
 	line_free(&s->line);
 	buffer_free(&s->fields);
 	buffer_free(&s->queue);
