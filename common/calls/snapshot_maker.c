@@ -152,15 +152,6 @@ static __attribute__((noinline)) int take_row(struct snapshot_maker *m, const st
 	return 0;
 }
 
-/* Step over a narrow row. */
-static inline const uint8_t *next_row(const struct block *b, uint32_t type, const uint8_t *row)
-{
-	const struct type *t = b->types[type];
-
-	row += NARROW_ROW + t->fixed_size;
-	return t->flags & TYPE_TAIL ? row + 4 + align_up(get_u32(row), 4) : row;
-}
-
 static inline uint32_t handle_of(const struct block *b, const uint8_t *row)
 {
 	return (uint32_t)((size_t)(row - b->row_data) / 4) + 1;
@@ -204,13 +195,13 @@ static int take_narrow(struct snapshot_maker *m, const struct block *b)
 		enum calls_result got;
 		struct event e;
 
-		row = bare ? row + NARROW_ROW : next_row(b, r.type, row);
+		row = bare ? row + NARROW_ROW : row_after(b->types[r.type], row);
 		if (cr.types[r.type].numbered == KIND_ENTER && n > 1) {
 			struct plain_row l = plain_row(&it, row);
 
 			if (calls_try_numbered(&m->calls, &cr, this, &r, row, &l,
 					       b->lanes[l.lane])) {
-				row = next_row(b, l.type, row);
+				row = row_after(b->types[l.type], row);
 				n--;
 				continue;
 			}

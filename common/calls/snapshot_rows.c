@@ -70,7 +70,7 @@ static int put_tail(struct snapshot_maker *m, const struct event *e)
 	return append(to, e->tail, e->tail_size);
 }
 
-static size_t row_size(const struct kept_row *r)
+static size_t kept_row_size(const struct kept_row *r)
 {
 	return (size_t)r->type->fixed_size + r->tail_size;
 }
@@ -88,7 +88,7 @@ static int compact(struct kept_rows *k)
 
 		if (!r->type)
 			continue;
-		if (append(&to, k->bytes.data + r->offset, row_size(r))) {
+		if (append(&to, k->bytes.data + r->offset, kept_row_size(r))) {
 			buffer_free(&to);
 			return -1;
 		}
@@ -128,7 +128,7 @@ int snapshot_row_keep(struct snapshot_maker *m, const struct event *e, uint32_t 
 		index = (uint32_t)k->count++;
 	}
 	k->rows[index] = r;
-	k->live += row_size(&r);
+	k->live += kept_row_size(&r);
 	k->open++;
 	*handle = index | ROW_KEPT;
 	return 0;
@@ -141,7 +141,7 @@ void snapshot_row_drop(struct snapshot_maker *m, uint32_t handle)
 
 	if (!(handle & ROW_KEPT))
 		return;
-	k->live -= row_size(&k->rows[index]);
+	k->live -= kept_row_size(&k->rows[index]);
 	k->open--;
 	k->rows[index] = (struct kept_row){.next = k->free};
 	k->free = index + 1;

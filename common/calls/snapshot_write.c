@@ -121,9 +121,9 @@ static void put_row(struct building *b, const struct kept_row *r)
 	if (r->location)
 		location = 1 + table_index(b, TABLE_LOCATIONS, r->location,
 					   snapshot_declare_location(m, r->location));
-	put_u64(p, (uint64_t)type << 48);
-	put_u64(p + 8, location | (uint64_t)lane << 32 |
-			       (uint64_t)(r->depth < 65535 ? r->depth : 65535) << 48);
+	row_put_wide(p,
+		     &(struct plain_row){
+			     .lane = lane, .location = location, .type = type, .depth = r->depth});
 	if (buffer_append(&b->rows, p, sizeof p) ||
 	    (r->type->fixed_size && buffer_append(&b->rows, data, r->type->fixed_size)))
 		no_memory(b);

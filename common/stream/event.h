@@ -13,8 +13,8 @@
 #ifndef TR_STREAM_EVENT_H
 #define TR_STREAM_EVENT_H
 
-#include "common/util/bytes.h"
 #include "common/stream/dictionary.h"
+#include "common/stream/row.h"
 
 /* Which events' values a program reads. */
 enum reads_values {
@@ -94,60 +94,63 @@ static inline void events_begin(struct events *it, const struct block *b)
 	it->bare = b->row_flags & EVENTS_BARE;
 }
 
-/* A decoded narrow row, with indexes into the block's tables. */
-struct plain_row {
-	uint64_t time;
-	uint32_t lane, location, type, depth;
-};
-
+/* Decode a narrow row. */
 static inline __attribute__((always_inline)) struct plain_row plain_row(const struct events *it,
 									const uint8_t *row)
 {
-	uint64_t w = get_u64(row);
+	return row_read(row, it->base, false);
+}
 
-	return (struct plain_row){.time = it->base + (w & 0xffffff),
-				  .lane = w >> 24 & 0xff,
-				  .location = w >> 32 & 0xffff,
-				  .type = w >> 48 & 0xff,
-				  .depth = (uint32_t)(w >> 56)};
+/* Decode a row of the block. */
+static inline struct plain_row block_row(const struct block *b, const uint8_t *row)
+{
+	return row_read(row, b->base, b->row_flags & EVENTS_WIDE);
+}
+
+/* Get the bytes of a row of the block. */
+static inline size_t row_size(const struct block *b, const uint8_t *row)
+{
+	bool wide = b->row_flags & EVENTS_WIDE;
+	size_t n = wide ? WIDE_ROW : NARROW_ROW;
+	const struct type *t;
+
+	if (b->row_flags & EVENTS_BARE)
+		return n;
+	t = b->types[wide ? row_read(row, 0, true).type : row_type_at(row)];
+	n += t->fixed_size;
+	if (t->flags & TYPE_TAIL)
+		n += 4 + align_up(get_u32(row + n), 4);
+	return n;
+}
+
+/* Get the first byte after a narrow row of that type. */
+static inline const uint8_t *row_after(const struct type *t, const uint8_t *row)
+{
+	row += NARROW_ROW + t->fixed_size;
+	return t->flags & TYPE_TAIL ? row + 4 + align_up(get_u32(row), 4) : row;
 }
 
 /* Step over a narrow row of that type. */
 static inline void event_skip(struct events *it, uint32_t type)
 {
-	const struct type *t = it->types[type];
-
-	it->row += NARROW_ROW + t->fixed_size;
-	if (t->flags & TYPE_TAIL)
-		it->row += 4 + align_up(get_u32(it->row), 4);
+	it->row = row_after(it->types[type], it->row);
 }
 
 static inline bool event_next(struct events *it, struct event *e)
 {
 	const uint8_t *row = it->row;
+	struct plain_row r;
 
 	if (row == it->end)
 		return false;
+	r = row_read(row, it->base, it->wide);
 	e->row = row;
-	if (__builtin_expect(!it->wide, 1)) {
-		uint64_t w = get_u64(row);
-
-		e->time = it->base + (w & 0xffffff);
-		e->lane_index = w >> 24 & 0xff;
-		e->location_index = w >> 32 & 0xffff;
-		e->type_index = w >> 48 & 0xff;
-		e->depth = (uint32_t)(w >> 56);
-		row += NARROW_ROW;
-	} else {
-		uint64_t w = get_u64(row), v = get_u64(row + 8);
-
-		e->time = it->base + (w & 0xffffffffffff);
-		e->type_index = (uint32_t)(w >> 48);
-		e->location_index = (uint32_t)v;
-		e->lane_index = v >> 32 & 0xffff;
-		e->depth = (uint32_t)(v >> 48);
-		row += WIDE_ROW;
-	}
+	e->time = r.time;
+	e->lane_index = r.lane;
+	e->location_index = r.location;
+	e->type_index = r.type;
+	e->depth = r.depth;
+	row += it->wide ? WIDE_ROW : NARROW_ROW;
 	e->type = it->types[e->type_index];
 	e->lane = it->lanes[e->lane_index];
 	e->location = it->locations[e->location_index];

@@ -110,44 +110,55 @@ bool reader_all_bare(const struct block *b)
 	return true;
 }
 
+/* Test whether a row's time and indexes are within the block's. */
+static inline bool row_sane(const struct block *b, const struct plain_row *r)
+{
+	return r->time <= b->last - b->base && r->type < b->ntypes && r->lane < b->nlanes &&
+	       r->location <= b->nlocations;
+}
+
 static bool wide_rows_sane(const struct block *b)
 {
-	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += WIDE_ROW)
-		if ((get_u64(p) & 0xffffffffffff) > b->last - b->base ||
-		    get_u16(p + 6) >= b->ntypes || get_u32(p + 8) > b->nlocations ||
-		    get_u16(p + 12) >= b->nlanes)
+	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += WIDE_ROW) {
+		struct plain_row r = row_read(p, 0, true);
+
+		if (!row_sane(b, &r))
 			return false;
+	}
 	return true;
 }
 
 /*
- * Limits of the fields of a narrow row. A narrow row as a number is time, lane << 24, location <<
- * 32, type << 48, depth << 56. The number is split into two halves, with free bits between the
- * fields. Each field is subtracted from its limit, with a guard bit above the limit. A field that
- * is larger borrows its guard bit, so the guard bits of all rows show whether one was larger.
+ * Limits of the fields of a narrow row. The number is split into two halves, with free bits between
+ * the fields. Each field is subtracted from its limit, with a guard bit above the limit. A field
+ * that is larger borrows its guard bit, so the guard bits of all rows show whether one was larger.
+ * The depth, which has no limit, is at one end of the number: FREE takes it from the lower end.
  */
 struct row_limits {
 	uint64_t time_location, lane_type;
 };
 
-#define TIME_LOCATION 0x0000ffff00ffffffu
-#define LANE_TYPE     0x00ff0000ff000000u
-#define TIME_GUARDS   (1ull << 24 | 1ull << 48)
-#define LANE_GUARDS   (1ull << 32 | 1ull << 56)
+enum { FREE = NARROW_DEPTH ? 0 : 8 };
+#define FIELD(name) ((uint64_t)name##_MOST << (name - FREE))
+#define GUARD(name) (((uint64_t)name##_MOST + 1) << (name - FREE))
+#define LIMIT(value, name)                                                                         \
+	((uint64_t)((value) < name##_MOST ? (value) : name##_MOST) << (name - FREE))
+#define TIME_LOCATION (FIELD(NARROW_DELTA) | FIELD(NARROW_LOCATION))
+#define LANE_TYPE     (FIELD(NARROW_LANE) | FIELD(NARROW_TYPE))
+#define TIME_GUARDS   (GUARD(NARROW_DELTA) | GUARD(NARROW_LOCATION))
+#define LANE_GUARDS   (GUARD(NARROW_LANE) | GUARD(NARROW_TYPE))
 
 static struct row_limits narrow_limits(const struct block *b)
 {
-	uint64_t span = b->last - b->base < 0xffffff ? b->last - b->base : 0xffffff,
-		 location = b->nlocations < 0xffff ? b->nlocations : 0xffff,
-		 lane = b->nlanes < 0x100 ? b->nlanes - 1 : 0xff,
-		 type = b->ntypes < 0x100 ? b->ntypes - 1 : 0xff;
-
-	return (struct row_limits){span | location << 32 | TIME_GUARDS,
-				   lane << 24 | type << 48 | LANE_GUARDS};
+	return (struct row_limits){LIMIT(b->last - b->base, NARROW_DELTA) |
+					   LIMIT(b->nlocations, NARROW_LOCATION) | TIME_GUARDS,
+				   LIMIT(b->nlanes - 1, NARROW_LANE) |
+					   LIMIT(b->ntypes - 1, NARROW_TYPE) | LANE_GUARDS};
 }
 
 static inline bool narrow_row_sane(const struct row_limits *l, uint64_t row)
 {
+	row >>= FREE;
 	return !((~(l->time_location - (row & TIME_LOCATION)) & TIME_GUARDS) |
 		 (~(l->lane_type - (row & LANE_TYPE)) & LANE_GUARDS));
 }
@@ -159,7 +170,7 @@ static inline pair two_rows(const uint8_t *p)
 	pair v;
 
 	memcpy(&v, p, sizeof v);
-	return v;
+	return v >> FREE;
 }
 
 /* Check consecutive rows of 8 bytes. Every program calls this function for every row: it must
@@ -231,7 +242,7 @@ static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, siz
 	for (; n < most; n++, p += NARROW_ROW) {
 		uint64_t row = get_u64(p);
 
-		if (!narrow_row_sane(&bare->limits, row) || !bare->types[row >> 48 & 0xff])
+		if (!narrow_row_sane(&bare->limits, row) || !bare->types[row_type(row)])
 			break;
 	}
 	return n;
@@ -244,7 +255,6 @@ static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, siz
 size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows)
 {
 	bool wide = b->row_flags & EVENTS_WIDE;
-	uint64_t span = b->last - b->base;
 	const uint8_t *p = b->row_data;
 	size_t left = b->row_size;
 	struct bare bare = {0};
@@ -253,10 +263,10 @@ size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows
 	if (!wide)
 		find_bare(b, &bare);
 	for (n = 0; n < b->rows; n++) {
-		uint32_t type, lane, location;
-		uint64_t size = wide ? WIDE_ROW : NARROW_ROW, delta;
-		uint32_t tail = 0;
+		uint64_t size = wide ? WIDE_ROW : NARROW_ROW;
 		const struct type *t;
+		struct plain_row r;
+		uint32_t tail = 0;
 
 		if (bare.any) {
 			size_t most = left / NARROW_ROW;
@@ -271,14 +281,10 @@ size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows
 		}
 		if (left < size)
 			break;
-		delta = get_u64(p) & (wide ? 0xffffffffffff : 0xffffff);
-		type = wide ? get_u16(p + 6) : p[6];
-		location = wide ? get_u32(p + 8) : get_u16(p + 4);
-		lane = wide ? get_u16(p + 12) : p[3];
-		if (delta > span || type >= b->ntypes || lane >= b->nlanes ||
-		    location > b->nlocations)
+		r = row_read(p, 0, wide);
+		if (!row_sane(b, &r))
 			break;
-		t = b->types[type];
+		t = b->types[r.type];
 		size += t->fixed_size;
 		if (t->flags & TYPE_TAIL) {
 			if (left < size + 4)

@@ -24,8 +24,6 @@ enum {
 	MEMBER_SIZE = 24,     /* u32 name, u32 zero, u64 low, u64 high */
 	LANE_SIZE = 40,
 	THREAD_SIZE = 32,
-	NARROW_ROW = 8,
-	WIDE_ROW = 16,
 	BLOCK_TARGET = 64 * 1024,  /* approximate size of the rows of an EVENTS block */
 	BLOCK_LIMIT = 1024 * 1024, /* payload of any block but EVENTS */
 	META_PIECE = 60 * 1024,

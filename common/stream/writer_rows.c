@@ -53,11 +53,9 @@ static int widen(struct writer *w)
 		memcpy(old, w->rows, size);
 		for (from = old, to = w->rows; from < old + size;
 		     from += NARROW_ROW, to += WIDE_ROW) {
-			uint64_t v = get_u64(from);
+			struct plain_row r = row_read(from, 0, false);
 
-			put_u64(to, (v & 0xffffff) | (v >> 48 & 0xff) << 48);
-			put_u64(to + 8,
-				(v >> 32 & 0xffff) | (v >> 24 & 0xff) << 32 | (v >> 56) << 48);
+			row_put_wide(to, &r);
 		}
 		w->row = to;
 		free(old);
@@ -71,7 +69,7 @@ static void start_block(struct writer *w, uint64_t time)
 	w->base = w->last = time;
 	w->bare = w->started = true;
 	/* in the last 16 ms of the range of times a step back would look like a step forward */
-	w->narrow = !w->sparse && time <= UINT64_MAX - (1 << 24);
+	w->narrow = !w->sparse && time < UINT64_MAX - NARROW_DELTA_MOST;
 	w->quick = w->narrow && !w->refuse_rows;
 	w->sparse = false;
 	w->started_at = writer_now();
@@ -95,7 +93,7 @@ static int room_for(struct writer *w, size_t n)
 	return 0;
 }
 
-struct row {
+struct new_row {
 	uint64_t time;
 	uint32_t lane, type, location, depth;	/* numbers of slots */
 	uint32_t lane_id, type_id, location_id; /* encoded ids */
@@ -105,14 +103,15 @@ struct row {
 };
 
 /* Test whether the row fits the present block. 0 yes; 1 no: a new block is needed; -1. */
-static int fit(struct writer *w, const struct row *r)
+static int fit(struct writer *w, const struct new_row *r)
 {
 	uint64_t delta = r->time - w->base;
-	bool small = delta < 1 << 24 && r->depth < 256 &&
-		     (w->types.count < 256 || has_slot(&w->types, r->type, w->block)) &&
-		     (w->lanes.count < 256 || has_slot(&w->lanes, r->lane, w->block)) &&
-		     (w->locations.count < 65535 || !r->location ||
-		      has_slot(&w->locations, r->location, w->block));
+	bool small =
+		delta <= NARROW_DELTA_MOST && r->depth <= NARROW_DEPTH_MOST &&
+		(w->types.count <= NARROW_TYPE_MOST || has_slot(&w->types, r->type, w->block)) &&
+		(w->lanes.count <= NARROW_LANE_MOST || has_slot(&w->lanes, r->lane, w->block)) &&
+		(w->locations.count < NARROW_LOCATION_MOST || !r->location ||
+		 has_slot(&w->locations, r->location, w->block));
 
 	if (r->time < w->base || delta >> 48)
 		return 1;
@@ -124,14 +123,14 @@ static int fit(struct writer *w, const struct row *r)
 		int full = w->count > FEW_ROWS ? 1 : widen(w);
 
 		/* rows this rare are cheaper in a block that is wide from its start */
-		w->sparse = full > 0 && w->count <= FEW_ROWS && delta >= 1 << 24;
+		w->sparse = full > 0 && w->count <= FEW_ROWS && delta > NARROW_DELTA_MOST;
 		return full;
 	}
 	return 0;
 }
 
 /* Declare entries without a slot in this block: they may be new to the segment, too. */
-static int declare_for(struct writer *w, const struct row *r)
+static int declare_for(struct writer *w, const struct new_row *r)
 {
 	if (!has_slot(&w->types, r->type, w->block) && writer_declare(w, ENTRY_TYPE, r->type_id))
 		return -1;
@@ -143,7 +142,7 @@ static int declare_for(struct writer *w, const struct row *r)
 	return 0;
 }
 
-static int tables_for(struct writer *w, const struct row *r)
+static int tables_for(struct writer *w, const struct new_row *r)
 {
 	if (!r->declared && declare_for(w, r))
 		return -1;
@@ -172,27 +171,27 @@ bool writer_take_location(struct writer *w, uint32_t location)
 	const struct stored_entries *e = &w->entries[ENTRY_LOCATION];
 
 	if (!w->started || !w->narrow || !location || location >= e->count ||
-	    e->entry[location].segment != w->segment || w->locations.count >= 65535 ||
+	    e->entry[location].segment != w->segment ||
+	    w->locations.count >= NARROW_LOCATION_MOST ||
 	    has_slot(&w->locations, location, w->block))
 		return false;
 	return !add_slot(&w->locations, location, location, w->block, 1);
 }
 
-static void put_row(struct writer *w, const struct row *r)
+static void put_row(struct writer *w, const struct new_row *r)
 {
-	uint64_t delta = r->time - w->base, lane = w->lanes.slot[r->lane].index,
-		 type = w->types.slot[r->type].index,
-		 location = w->locations.slot[r->location].index;
+	struct plain_row row = {.time = r->time - w->base,
+				.lane = w->lanes.slot[r->lane].index,
+				.location = w->locations.slot[r->location].index,
+				.type = w->types.slot[r->type].index,
+				.depth = r->depth};
 	uint8_t *p = w->row;
 
 	if (w->narrow) {
-		put_u64(p, delta | lane << 24 | location << 32 | type << 48 |
-				   (uint64_t)r->depth << 56);
+		put_u64(p, row_make(row.time, row.lane, row.location, row.type, row.depth));
 		p += NARROW_ROW;
 	} else {
-		put_u64(p, delta | type << 48);
-		put_u64(p + 8, location | lane << 32 |
-				       (uint64_t)(r->depth < 65535 ? r->depth : 65535) << 48);
+		row_put_wide(p, &row);
 		p += WIDE_ROW;
 	}
 	if (r->fixed_size) {
@@ -219,9 +218,9 @@ static void put_row(struct writer *w, const struct row *r)
 
 /* Write a row whose tail is too large to be copied: as a block of its own, directly from the
  * tail's buffer. */
-static int put_large(struct writer *w, const struct row *r)
+static int put_large(struct writer *w, const struct new_row *r)
 {
-	struct row head = *r;
+	struct new_row head = *r;
 
 	head.tail_size = 0;
 	if (tables_for(w, r))
@@ -241,7 +240,7 @@ static bool is_full(const struct writer *w)
 	       (!s->ctx || w->segment_bytes / SHARE >= s->size(s->ctx));
 }
 
-static int add_row(struct writer *w, const struct row *r)
+static int add_row(struct writer *w, const struct new_row *r)
 {
 	size_t size = WIDE_ROW + (size_t)r->fixed_size +
 		      (r->has_tail ? 4 + align_up(r->tail_size, 4) : 0);
@@ -285,8 +284,8 @@ int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t typ
 		    uint32_t location, uint32_t depth, const void *fixed, uint32_t fixed_size,
 		    const void *tail, uint32_t tail_size, bool has_tail)
 {
-	struct row r = {time,	  lane,	 type, location,   depth,     lane,	type,
-			location, fixed, tail, fixed_size, tail_size, has_tail, false};
+	struct new_row r = {time,     lane,  type, location,   depth,	  lane,	    type,
+			    location, fixed, tail, fixed_size, tail_size, has_tail, false};
 	bool refused = w->refuse && w->refuse(w->refuse_ctx, time, lane, type, fixed);
 	int result = refused ? 0 : add_row(w, &r);
 
@@ -321,22 +320,22 @@ void writer_count_gap(struct writer *w, const struct event *e)
 
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e)
 {
-	struct row r = {.time = e->time,
-			.lane = e->lane->number,
-			.type = e->type->number,
-			.location = e->location,
-			.depth = e->depth,
-			.fixed = e->fixed,
-			.fixed_size = e->type->fixed_size,
-			.tail = e->tail,
-			.tail_size = e->tail_size,
-			.has_tail = e->type->flags & TYPE_TAIL,
-			.declared = true};
+	struct new_row r = {.time = e->time,
+			    .lane = e->lane->number,
+			    .type = e->type->number,
+			    .location = e->location,
+			    .depth = e->depth,
+			    .fixed = e->fixed,
+			    .fixed_size = e->type->fixed_size,
+			    .tail = e->tail,
+			    .tail_size = e->tail_size,
+			    .has_tail = e->type->flags & TYPE_TAIL,
+			    .declared = true};
 	uint64_t delta = e->time - w->base;
 
-	if (w->narrow && !r.fixed_size && !r.has_tail && delta < 1 << 24 && r.depth < 256 &&
-	    w->limit - w->row >= NARROW_ROW + 8 && has_slot(&w->types, r.type, w->block) &&
-	    has_slot(&w->lanes, r.lane, w->block) &&
+	if (w->narrow && !r.fixed_size && !r.has_tail && delta <= NARROW_DELTA_MOST &&
+	    r.depth <= NARROW_DEPTH_MOST && w->limit - w->row >= NARROW_ROW + 8 &&
+	    has_slot(&w->types, r.type, w->block) && has_slot(&w->lanes, r.lane, w->block) &&
 	    has_slot(&w->locations, r.location, w->block)) {
 		put_row(w, &r);
 		return 0;
@@ -355,13 +354,13 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 int writer_bare_row(struct writer *w, const struct block *b, const struct event *e,
 		    uint32_t type_id)
 {
-	return add_row(w, &(struct row){.time = e->time,
-					.lane = e->lane->number,
-					.type = e->type->number,
-					.depth = e->depth,
-					.lane_id = get_u32(b->lane_ids + 4 * e->lane_index),
-					.type_id = type_id,
-					.declared = true});
+	return add_row(w, &(struct new_row){.time = e->time,
+					    .lane = e->lane->number,
+					    .type = e->type->number,
+					    .depth = e->depth,
+					    .lane_id = get_u32(b->lane_ids + 4 * e->lane_index),
+					    .type_id = type_id,
+					    .declared = true});
 }
 
 static uint32_t gap_type(struct writer *w)

@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) bool writer_row_fits(const struct w
 								  uint32_t type, uint32_t location,
 								  uint32_t depth, size_t size)
 {
-	return w->quick && delta < 1 << 24 && depth < 256 &&
+	return w->quick && delta <= NARROW_DELTA_MOST && depth <= NARROW_DEPTH_MOST &&
 	       (size_t)(w->limit - w->row) >= NARROW_ROW + 8 + size &&
 	       location < w->locations.size && lane < w->lanes.size && type < w->types.size &&
 	       w->locations.slot[location].block == w->block &&
@@ -32,9 +32,8 @@ static inline __attribute__((always_inline)) uint64_t
 writer_row_bits(const struct writer *w, uint64_t delta, uint32_t lane, uint32_t type,
 		uint32_t location, uint32_t depth)
 {
-	return delta | (uint64_t)w->lanes.slot[lane].index << 24 |
-	       (uint64_t)w->locations.slot[location].index << 32 |
-	       (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56;
+	return row_make(delta, w->lanes.slot[lane].index, w->locations.slot[location].index,
+			w->types.slot[type].index, depth);
 }
 
 /* Write a row without fixed part or tail. */
@@ -126,15 +125,15 @@ static inline void rows_open(struct rows *r, const struct writer *w)
 static inline bool rows_bits(const struct rows *r, const struct writer *w, uint32_t lane,
 			     uint32_t type0, uint32_t type1, struct row_bits *bits)
 {
-	uint64_t lane_bits;
+	uint32_t index;
 
 	if (!r->block || lane >= w->lanes.size || type0 >= w->types.size ||
 	    type1 >= w->types.size || w->lanes.slot[lane].block != r->block ||
 	    w->types.slot[type0].block != r->block || w->types.slot[type1].block != r->block)
 		return false;
-	lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
-	bits->bits[0] = lane_bits | (uint64_t)w->types.slot[type0].index << 48;
-	bits->bits[1] = lane_bits | (uint64_t)w->types.slot[type1].index << 48;
+	index = w->lanes.slot[lane].index;
+	bits->bits[0] = row_make(0, index, 0, w->types.slot[type0].index, 0);
+	bits->bits[1] = row_make(0, index, 0, w->types.slot[type1].index, 0);
 	bits->block = r->block;
 	return true;
 }
@@ -145,13 +144,13 @@ static inline bool rows_put(struct rows *r, const struct row_bits *b, uint64_t t
 {
 	uint64_t delta = time - r->base;
 
-	if (__builtin_expect(delta >= 1 << 24 || r->row > r->limit || depth > 255 ||
-				     location >= r->nlocations ||
+	if (__builtin_expect(delta > NARROW_DELTA_MOST || r->row > r->limit ||
+				     depth > NARROW_DEPTH_MOST || location >= r->nlocations ||
 				     r->locations[location].block != r->block,
 			     0))
 		return false;
-	put_u64(r->row, delta | (uint64_t)r->locations[location].index << 32 |
-				(uint64_t)depth << 56 | b->bits[which]);
+	put_u64(r->row,
+		row_make(delta, 0, r->locations[location].index, 0, depth) | b->bits[which]);
 	r->row += NARROW_ROW;
 	if (time > r->last)
 		r->last = time;

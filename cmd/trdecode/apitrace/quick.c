@@ -121,10 +121,10 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 	    a->values.limit < (size_t)(w->limit - w->row) ||
 	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))
 		return false;
-	word[0] = (uint64_t)w->types.slot[a->enter].index << 48;
-	word[1] = (uint64_t)w->types.slot[a->leave].index << 48;
+	word[0] = row_make(0, 0, 0, w->types.slot[a->enter].index, 0);
+	word[1] = row_make(0, 0, 0, w->types.slot[a->leave].index, 0);
 	row = w->row;
-	while (time <= until && time - w->base < 1 << 24) {
+	while (time <= until && time - w->base <= NARROW_DELTA_MOST) {
 		struct quick_event e;
 		uint32_t arguments = 0, location, frame = a->frame;
 
@@ -136,7 +136,7 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 			if (!writer_block_has(w, &w->lanes, e.lane))
 				break;
 			lane = e.lane;
-			lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
+			lane_bits = row_make(0, w->lanes.slot[lane].index, 0, 0, 0);
 		}
 		location = e.function->location;
 		if (!quick_details(&q, a, &arguments) || arguments > e.function->names ||
@@ -144,8 +144,8 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 		     !writer_take_location(w, location)) ||
 		    !quick_taken(a, &e))
 			break;
-		put_u64(row, (time - w->base) | lane_bits | word[e.leave] |
-				     (uint64_t)w->locations.slot[location].index << 32);
+		put_u64(row, row_make(time - w->base, 0, w->locations.slot[location].index, 0, 0) |
+				     lane_bits | word[e.leave]);
 		put_u32(row + NARROW_ROW + APITRACE_FIXED_CALL, e.call);
 		put_u32(row + NARROW_ROW + APITRACE_FIXED_FRAME, frame);
 		put_u32(row + QUICK_HEAD - 4, (uint32_t)(q.out - row) - QUICK_HEAD);

@@ -53,7 +53,7 @@ struct copied {
 
 static inline void copy(struct copied *c, const struct block *b, const uint8_t *row, size_t n)
 {
-	uint64_t time = b->base + compact_row_time(b, row);
+	uint64_t time = block_row(b, row).time;
 
 	memmove(c->end, row, n);
 	c->end += n;
@@ -81,7 +81,7 @@ static int remove_dropped(struct block_queue *w, size_t index)
 	if (dropped < b->rows / 4 || !dropped)
 		return 0;
 	for (uint32_t i = 0; i < all.rows; i++) {
-		size_t n = compact_row_size(&all, row);
+		size_t n = row_size(&all, row);
 
 		while (owner < h->nowners && h->owners[owner].row < i)
 			owner++;
@@ -126,8 +126,8 @@ void block_queue_clean(struct queued_block *h)
 	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
-		size_t n = compact_row_size(&all, row);
-		uint64_t time = all.base + compact_row_time(&all, row);
+		size_t n = row_size(&all, row);
+		uint64_t time = block_row(&all, row).time;
 
 		if (states[i] != ROW_DROP && states[i] != ROW_WAIT) {
 			h->memory[h->states_at + rows] = states[i];
@@ -222,7 +222,7 @@ static struct sizes count_rows(const struct block *b, const uint8_t *states,
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		s.rows++;
 		s.undecided += row_waits(states[i]);
-		s.bytes += compact_row_size(b, block_queue_row_at(b, offsets, i));
+		s.bytes += row_size(b, block_queue_row_at(b, offsets, i));
 	}
 	return s;
 }
@@ -304,7 +304,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 			w->moved(w->ctx, owners[i], sequence, c.rows);
 		}
 		h->memory[l.states + c.rows] = states[i];
-		copy(&c, b, row, compact_row_size(b, row));
+		copy(&c, b, row, row_size(b, row));
 	}
 	compact_block(&h->block, b, h->memory, sizes.bytes, c.rows, c.low, c.high);
 	memcpy(h->memory + l.types, b->types, l.lanes - l.types);

@@ -155,11 +155,11 @@ static struct block described(const struct block *b, const uint8_t *states, cons
 
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = block_queue_row_at(b, offsets, i);
-		uint64_t time = b->base + compact_row_time(b, row);
+		uint64_t time = block_row(b, row).time;
 
 		low = time < low ? time : low;
 		high = time > high ? time : high;
-		size += compact_row_size(b, row);
+		size += row_size(b, row);
 		rows++;
 	}
 	compact_describe(&out, b, size, rows, low, high);
@@ -171,11 +171,14 @@ static void put_rows(struct outgoing *o, const struct block *b, const struct blo
 {
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = block_queue_row_at(b, offsets, i);
-		uint8_t first[8];
+		bool wide = b->row_flags & EVENTS_WIDE;
+		uint8_t first[WIDE_ROW];
+		size_t n = wide ? WIDE_ROW : NARROW_ROW;
 
-		put_u64(first, get_u64(row) - (out->base - b->base));
-		outgoing_put(o, first, sizeof first);
-		outgoing_put(o, row + sizeof first, compact_row_size(b, row) - sizeof first);
+		memcpy(first, row, n);
+		row_move(first, wide, out->base - b->base);
+		outgoing_put(o, first, n);
+		outgoing_put(o, row + n, row_size(b, row) - n);
 	}
 }
 

@@ -121,16 +121,16 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 	const struct block *b = x->b;
 	bool by_location = x->by_location;
 
-	for (; i < b->rows; i++, p += bare ? NARROW_ROW : compact_row_size(b, p)) {
-		uint64_t row = get_u64(p), time = b->base + (row & 0xffffff);
-		uint32_t lane = row >> 24 & 0xff, depth = (uint32_t)(row >> 56);
-		uint8_t kind = x->kinds[row >> 48 & 0xff];
+	for (; i < b->rows; i++, p += bare ? NARROW_ROW : row_size(b, p)) {
+		struct plain_row r = row_read(p, b->base, false);
+		uint32_t lane = r.lane, depth = r.depth;
+		uint8_t kind = x->kinds[r.type];
 		struct frame_stack *s = x->stacks[lane];
 		struct open_frame *f;
 
 		if (!bare)
 			w->offsets[i] = (uint32_t)(p - b->row_data);
-		if (kind == KIND_LEAVE && duration_scan_leave(x, s, time, i, depth)) {
+		if (kind == KIND_LEAVE && duration_scan_leave(x, s, r.time, i, depth)) {
 			x->at[lane] = i + 1;
 			continue;
 		}
@@ -144,8 +144,7 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 		x->at[lane] = i + 1;
 		duration_scan_enter(x, f, p, i);
 		s->count++;
-		if (by_location && !duration_scan_wanted(x, lane, row >> 48 & 0xff,
-							 (uint32_t)(row >> 32 & 0xffff))) {
+		if (by_location && !duration_scan_wanted(x, lane, r.type, r.location)) {
 			f->answer = ANSWER_NO;
 			f->waits = false;
 		}
@@ -158,7 +157,7 @@ static void find_last(struct duration_scan *x, const uint8_t *p, uint32_t i, uin
 	uint32_t left = x->b->nlanes;
 
 	for (uint32_t k = n; k && left; k--) {
-		uint32_t *at = &x->at[p[NARROW_ROW * (size_t)(k - 1) + 3]];
+		uint32_t *at = &x->at[row_lane_at(p + NARROW_ROW * (size_t)(k - 1))];
 
 		if (*at > i)
 			continue;
@@ -180,7 +179,7 @@ static void note_last(const struct duration_scan *x)
 		if (x->at[i] <= x->w->ends.threads[thread].row)
 			continue;
 		p += bare ? NARROW_ROW * (size_t)row : x->w->offsets[row];
-		ends_note(&x->w->ends, thread, b->lanes[i], b->base + compact_row_time(b, p), row);
+		ends_note(&x->w->ends, thread, b->lanes[i], block_row(b, p).time, row);
 	}
 }
 
@@ -206,7 +205,7 @@ static uint32_t scan_runs(struct duration_scan *x, const uint8_t **at)
 			break;
 		w->offsets[i] = (uint32_t)(p - b->row_data);
 		scan_general(x, p, i++);
-		p += compact_row_size(b, p);
+		p += row_size(b, p);
 		if (i == b->rows || x->shared)
 			break;
 	}

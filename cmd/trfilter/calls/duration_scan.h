@@ -48,12 +48,12 @@ static inline __attribute__((always_inline)) void duration_scan_enter(const stru
 								      const uint8_t *p,
 								      uint32_t row)
 {
-	f->start = x->b->base + (get_u32(p) & 0xffffff);
+	f->start = x->b->base + row_delta_at(p);
 	f->block = x->block;
 	f->row = row;
-	f->lane = x->b->lanes[p[3]];
-	f->depth = p[7];
-	f->location = x->b->locations[get_u16(p + 4)];
+	f->lane = x->b->lanes[row_lane_at(p)];
+	f->depth = row_depth_at(p);
+	f->location = x->b->locations[row_location_at(p)];
 	f->level = 0;
 	f->marks = UINT64_MAX; /* marks of parts that are true */
 	f->answer = ANSWER_LATER;

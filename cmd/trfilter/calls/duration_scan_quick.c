@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { DEPTHS = 256, DEEPER = 300, TIME = 0xffffff };
+enum { DEPTHS = 256, DEEPER = 300, TIME = NARROW_DELTA_MOST };
 
 struct duration_scan_runs {
 	struct quick_lane {
@@ -60,7 +60,8 @@ static void run_finish(struct duration_scan *x, struct duration_scan_runs *q, co
 			if (!f)
 				return;
 			duration_scan_enter(x, f, p, first + at / NARROW_ROW);
-			if (x->by_location && !duration_scan_wanted(x, i, p[6], get_u16(p + 4))) {
+			if (x->by_location &&
+			    !duration_scan_wanted(x, i, row_type_at(p), row_location_at(p))) {
 				f->answer = ANSWER_NO;
 				f->waits = false;
 			}
@@ -74,7 +75,8 @@ static void run_keep(struct duration_scan *x, const uint8_t *run, uint32_t first
 	const uint8_t *p = run + enter;
 	uint32_t row = first + (uint32_t)((size_t)(leave - run) / NARROW_ROW);
 
-	if (x->by_location && !duration_scan_wanted(x, p[3], p[6], get_u16(p + 4)))
+	if (x->by_location &&
+	    !duration_scan_wanted(x, row_lane_at(p), row_type_at(p), row_location_at(p)))
 		return;
 	x->w->states[first + enter / NARROW_ROW] = x->w->states[row] = ROW_KEEP;
 	x->kept = true;
@@ -92,7 +94,8 @@ scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 	const uint8_t *p = run, *end = x->b->row_data + x->b->row_size;
 
 	for (; p < end; p += NARROW_ROW) {
-		uint32_t depth = p[7], lane = p[3], leaves = types[p[6]];
+		uint32_t depth = row_depth_at(p), lane = row_lane_at(p);
+		uint32_t leaves = types[row_type_at(p)];
 		struct quick_lane *l = &q->lanes[lane];
 		uint32_t at = lane * DEPTHS + depth;
 
@@ -100,7 +103,7 @@ scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 			break;
 		l->next = depth + 1 - leaves;
 		if (timed) {
-			uint32_t time = get_u32(p) & TIME, took = time - q->times[at];
+			uint32_t time = row_delta_at(p), took = time - q->times[at];
 
 			q->times[at] = time;
 			/* a time that runs backwards counts as longer than any */
@@ -110,9 +113,9 @@ scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 		}
 		q->rows[at] = (uint32_t)(p - run);
 		if (__builtin_expect(depth < l->lowest, 0)) {
-			if (!duration_scan_leave(
-				    x, x->stacks[lane], x->b->base + (get_u32(p) & TIME),
-				    first + (uint32_t)((size_t)(p - run) / NARROW_ROW), depth)) {
+			if (!duration_scan_leave(x, x->stacks[lane], x->b->base + row_delta_at(p),
+						 first + (uint32_t)((size_t)(p - run) / NARROW_ROW),
+						 depth)) {
 				l->next = depth + 1;
 				break;
 			}

@@ -104,11 +104,6 @@ static bool wants_start(struct ends *x, const struct block *b)
 	return false;
 }
 
-static uint32_t depth_of(const struct block *b, const uint8_t *row)
-{
-	return b->row_flags & EVENTS_WIDE ? get_u16(row + 14) : row[7];
-}
-
 /* Returns true if rows of the type push a call on those with depths. */
 static bool is_on_top(const struct type *t)
 {
@@ -120,29 +115,29 @@ static int ends_start(struct ends *x, uint32_t thread, const struct block *b, co
 		      uint32_t lane, bool leave)
 {
 	struct thread_end *t = &x->threads[thread];
-	uint32_t depth = depth_of(b, row);
+	uint32_t depth = block_row(b, row).depth;
 
 	t->started = true;
 	/* upstream has recorded it, or does not know it */
 	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread))
 		return 0;
-	return thread_entries_add(
-		&x->entries, &(struct thread_entry){.lane = lane_id(b, lane),
-						    .since = b->base + compact_row_time(b, row),
-						    .unseen = depth + leave});
+	return thread_entries_add(&x->entries,
+				  &(struct thread_entry){.lane = lane_id(b, lane),
+							 .since = block_row(b, row).time,
+							 .unseen = depth + leave});
 }
 
 static void note_depth(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *p)
 {
-	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, lane, type, location;
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0;
+	struct plain_row r;
 	bool enter;
 
 	if (!p || row < x->threads[thread].deep_row)
 		return;
-	cut_row_indexes(b, p, &lane, &type);
-	enter = b->types[type]->kind == KIND_ENTER;
-	location = b->locations[b->row_flags & EVENTS_WIDE ? get_u32(p + 8) : get_u16(p + 4)];
-	ends_depth(x, thread, depth_of(b, p) + enter, enter ? location : 0);
+	r = block_row(b, p);
+	enter = b->types[r.type]->kind == KIND_ENTER;
+	ends_depth(x, thread, r.depth + enter, enter ? b->locations[r.location] : 0);
 	x->threads[thread].deep_row = row + 1;
 }
 
@@ -150,16 +145,15 @@ static int ends_walk(struct ends *x, const struct block *b)
 {
 	const uint8_t *p = b->row_data;
 
-	for (uint32_t i = 0; i < b->rows; i++, p += compact_row_size(b, p)) {
-		const struct type *type;
-		uint32_t lane, index, thread;
+	for (uint32_t i = 0; i < b->rows; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		const struct type *type = b->types[r.type];
+		uint32_t lane = r.lane, thread;
 
-		cut_row_indexes(b, p, &lane, &index);
-		type = b->types[index];
 		if (type->kind == KIND_GAP)
 			continue;
 		thread = thread_of(b->lanes[lane], type);
-		ends_note(x, thread, b->lanes[lane], b->base + compact_row_time(b, p), i);
+		ends_note(x, thread, b->lanes[lane], r.time, i);
 		x->threads[thread].inner = is_on_top(type);
 		if (enters_bare(type))
 			x->threads[thread].started = true;
@@ -181,8 +175,8 @@ static void find_last_back(const struct ends *x, const struct block *b)
 
 	while (left && p > b->row_data) {
 		p -= NARROW_ROW;
-		if (!last[CLASSES * (size_t)p[3] + CLASS_DEPTH]) {
-			last[CLASSES * (size_t)p[3] + CLASS_DEPTH] = p;
+		if (!last[CLASSES * (size_t)row_lane_at(p) + CLASS_DEPTH]) {
+			last[CLASSES * (size_t)row_lane_at(p) + CLASS_DEPTH] = p;
 			left--;
 		}
 	}
@@ -194,25 +188,24 @@ static inline __attribute__((always_inline)) void find_last(const struct ends *x
 {
 	const uint8_t *p = b->row_data, **last = x->last, *classes = x->classes;
 
-	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : compact_row_size(b, p)) {
-		uint32_t lane = p[3], type = p[6];
+	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : row_size(b, p)) {
+		struct plain_row r = plain ? row_read(p, 0, false) : block_row(b, p);
 
-		if (!plain)
-			cut_row_indexes(b, p, &lane, &type);
-		last[CLASSES * (size_t)lane + classes[type]] = p;
+		last[CLASSES * (size_t)r.lane + classes[r.type]] = p;
 	}
 }
 
 static void note_row(struct ends *x, uint32_t thread, const struct block *b, uint32_t lane,
 		     const uint8_t *p)
 {
-	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, type;
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0;
+	struct plain_row r;
 
 	if (!p || row < x->threads[thread].row)
 		return;
-	ends_note(x, thread, b->lanes[lane], b->base + compact_row_time(b, p), row);
-	cut_row_indexes(b, p, &lane, &type);
-	x->threads[thread].inner = is_on_top(b->types[type]);
+	r = block_row(b, p);
+	ends_note(x, thread, b->lanes[lane], r.time, row);
+	x->threads[thread].inner = is_on_top(b->types[r.type]);
 }
 
 /* Do the work of ends_walk() for a block where no thread starts: the last rows of each lane are

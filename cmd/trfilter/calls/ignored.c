@@ -162,8 +162,8 @@ static const uint8_t *skip_bare(struct ignored *x, const uint8_t *p, const uint8
 {
 	const uint8_t **last = x->last, *classes = x->classes;
 
-	for (; p < end && classes[p[6]] == CLASS_BARE; p += NARROW_ROW)
-		last[p[3]] = p;
+	for (; p < end && classes[row_type_at(p)] == CLASS_BARE; p += NARROW_ROW)
+		last[row_lane_at(p)] = p;
 	return p;
 }
 
@@ -172,25 +172,26 @@ static void look_at_last(struct ignored *x, const struct ends *ends, const struc
 {
 	const uint8_t *p = b->row_data, *end = p + b->row_size, *run;
 	bool wide = b->row_flags & EVENTS_WIDE;
-	uint32_t i = 0, lane, type;
+	uint32_t i = 0;
+	struct plain_row r;
 	struct events it;
 	struct event e;
 
 	memset(x->rows, 0, b->rows);
-	for (; p < end; i++, p += compact_row_size(b, p)) {
+	for (; p < end; i++, p += row_size(b, p)) {
 		run = p;
 		p = wide ? p : skip_bare(x, p, end);
 		i += (uint32_t)((size_t)(p - run) / NARROW_ROW);
 		if (p >= end)
 			break;
-		cut_row_indexes(b, p, &lane, &type);
-		if (x->classes[type] == CLASS_INNER) {
+		r = block_row(b, p);
+		if (x->classes[r.type] == CLASS_INNER) {
 			events_begin(&it, b);
 			it.row = p;
 			x->rows[i] = event_next(&it, &e) && ignored_inner_row(x, ends, b, &e);
 			x->any |= x->rows[i];
-		} else if (x->classes[type] != CLASS_NONE) {
-			x->last[lane] = p;
+		} else if (x->classes[r.type] != CLASS_NONE) {
+			x->last[r.lane] = p;
 		}
 	}
 }

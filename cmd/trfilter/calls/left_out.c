@@ -54,7 +54,7 @@ static void count_narrow(const struct block *b, uint32_t *counts)
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
 		by_type[i] = is_on_stack(b->types[i]);
 	for (; p < end; p += NARROW_ROW)
-		by_lane[p[3]] += by_type[p[6]];
+		by_lane[row_lane_at(p)] += by_type[row_type_at(p)];
 	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
 		counts[i] = by_lane[i];
 }
@@ -71,13 +71,12 @@ void left_out_count(const struct block *b, uint32_t *counts)
 		count_narrow(b, counts);
 		return;
 	}
-	for (uint32_t i = 0; i < b->rows; i++, p += compact_row_size(b, p)) {
-		uint32_t lane, type, at;
+	for (uint32_t i = 0; i < b->rows; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		uint32_t at = count_of(b, r.type);
 
-		cut_row_indexes(b, p, &lane, &type);
-		at = count_of(b, type);
 		if (at != UINT32_MAX)
-			counts[at + lane]++;
+			counts[at + r.lane]++;
 	}
 }
 
@@ -141,17 +140,15 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 	const uint8_t *p = b->row_data;
 	uint32_t left = b->nlanes;
 
-	for (uint32_t i = 0; i < b->rows && left; i++, p += compact_row_size(b, p)) {
+	for (uint32_t i = 0; i < b->rows && left; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		const struct type *t = b->types[r.type];
+		const struct lane *lane = b->lanes[r.lane];
 		struct left_out_stack *s;
-		uint32_t lane, type;
 
-		if (row_state(states[i]) != ROW_DROP)
+		if (row_state(states[i]) != ROW_DROP || !is_on_stack(t))
 			continue;
-		cut_row_indexes(b, p, &lane, &type);
-		if (!is_on_stack(b->types[type]))
-			continue;
-		s = stack_at(x, b->types[type]->flags & TYPE_PER_CPU ? b->lanes[lane]->cpu_thread
-								     : b->lanes[lane]->thread);
+		s = stack_at(x, t->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread);
 		if (!s)
 			return -1;
 		left -= !s->incomplete;

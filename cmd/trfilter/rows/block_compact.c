@@ -5,9 +5,8 @@ static void move_base(const struct block *out, uint8_t *p, uint64_t step)
 {
 	const uint8_t *end = p + out->row_size;
 
-	/* the time is in the lowest bits, and not before the base */
-	for (; step && p < end; p += compact_row_size(out, p))
-		put_u64(p, get_u64(p) - step);
+	for (; step && p < end; p += row_size(out, p))
+		row_move(p, out->row_flags & EVENTS_WIDE, step);
 }
 
 void compact_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,

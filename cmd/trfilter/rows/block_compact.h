@@ -6,37 +6,6 @@
 
 #include "common/stream/event.h"
 
-/* Returns the bytes of a row in the block. */
-static inline size_t compact_row_size(const struct block *b, const uint8_t *row)
-{
-	bool wide = b->row_flags & EVENTS_WIDE;
-	size_t n = wide ? WIDE_ROW : NARROW_ROW;
-	const struct type *t;
-
-	if (b->row_flags & EVENTS_BARE)
-		return n;
-	t = b->types[wide ? get_u16(row + 6) : row[6]];
-	n += t->fixed_size;
-	if (t->flags & TYPE_TAIL)
-		n += 4 + align_up(get_u32(row + n), 4);
-	return n;
-}
-
-/* Returns the time of a row in the block, less the block's base. */
-static inline uint64_t compact_row_time(const struct block *b, const uint8_t *row)
-{
-	return get_u64(row) & (b->row_flags & EVENTS_WIDE ? 0xffffffffffff : 0xffffff);
-}
-
-static inline void cut_row_indexes(const struct block *b, const uint8_t *row, uint32_t *lane,
-				   uint32_t *type)
-{
-	bool wide = b->row_flags & EVENTS_WIDE;
-
-	*lane = wide ? get_u16(row + 12) : row[3];
-	*type = wide ? get_u16(row + 6) : row[6];
-}
-
 /* Returns the bytes of payload that precede the rows. */
 static inline size_t compact_front(const struct block *b)
 {

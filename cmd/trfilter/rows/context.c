@@ -109,8 +109,8 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 	/* times are in the rows, which can be read forwards only */
 	row = b->row_data;
 	for (uint32_t i = 0; i < b->rows; i++) {
-		c->times[i] = b->base + compact_row_time(b, row);
-		row += compact_row_size(b, row);
+		c->times[i] = block_row(b, row).time;
+		row += row_size(b, row);
 	}
 	for (uint32_t i = b->rows; i--;) {
 		if (row_state(states[i]) != ROW_WAIT) {

@@ -6,15 +6,16 @@
 #endif
 
 enum { GROUP = 16, GROUP_BYTES = GROUP * NARROW_ROW }; /* rows that are compared together */
+enum { TOP_BYTE = 56 };				       /* lowest bit of the highest byte */
 
 static inline bool scan_row(struct reverse_scan *k, const uint8_t *p)
 {
-	uint32_t lane = p[3], depth = p[7];
+	uint32_t lane = row_lane_at(p), depth = row_depth_at(p);
 	uint8_t kind;
 
 	if (__builtin_expect(depth >= k->low[lane], 1))
 		return false;
-	kind = k->kinds[p[6]];
+	kind = k->kinds[row_type_at(p)];
 	if (kind == PAIRING_NONE)
 		return false;
 	if (k->low[lane] == SCAN_UNSEEN)
@@ -39,8 +40,8 @@ static inline bool scan_rows(struct reverse_scan *k, const uint8_t *from, const 
 
 typedef uint64_t pair __attribute__((vector_size(16)));
 
-/* Returns true if a row of the group before p is less deep. The depth is a row's highest byte:
- * if it is below the limit, the difference has the highest bit set. */
+/* Returns true if a row of the group before p is less deep. The depth is moved to the highest
+ * byte: if it is below the limit, the difference has the highest bit set. */
 static inline bool any_below(const uint8_t *p, uint32_t depth)
 {
 	uint64_t limit = (uint64_t)depth << 55;
@@ -52,7 +53,7 @@ static inline bool any_below(const uint8_t *p, uint32_t depth)
 		pair rows;
 
 		memcpy(&rows, p - 16 * i, sizeof rows);
-		all |= (rows >> 1) - limit;
+		all |= (rows << (TOP_BYTE - NARROW_DEPTH) >> 1) - limit;
 	}
 	return (all[0] | all[1]) >> 63;
 }
@@ -84,9 +85,9 @@ static void scan_portable(struct reverse_scan *k, const uint8_t *from, const uin
 enum { TABLE = 16 };
 
 /*
- * Compare with the lowest depth of each lane. The lane of a row is moved to its highest byte, where
- * the depth is, and a table of 16 bytes replaces it by the lane's lowest depth so far: 255 for a
- * lane without rows, whose rows of depth 255 must be found too.
+ * Compare with the lowest depth of each lane, in the highest byte of each row. A table of 16 bytes
+ * replaces the lane by its lowest depth so far: 255 for a lane without rows, whose rows of depth
+ * 255 must be found too.
  */
 __attribute__((target("avx2"))) static void scan_by_table(struct reverse_scan *k,
 							  const uint8_t *from, const uint8_t *to)
@@ -100,10 +101,12 @@ __attribute__((target("avx2"))) static void scan_by_table(struct reverse_scan *k
 
 		for (int i = 1; i <= GROUP / 4; i++) {
 			__m256i rows = _mm256_loadu_si256((const void *)(to - 32 * i));
-			__m256i of_lane = _mm256_shuffle_epi8(lows, _mm256_slli_epi64(rows, 32));
+			__m256i lanes = _mm256_slli_epi64(rows, TOP_BYTE - NARROW_LANE);
+			__m256i of_lane = _mm256_shuffle_epi8(lows, lanes);
+			__m256i depths = _mm256_slli_epi64(rows, TOP_BYTE - NARROW_DEPTH);
 
-			any = _mm256_or_si256(any, _mm256_subs_epu8(of_lane, rows));
-			any = _mm256_or_si256(any, _mm256_cmpeq_epi8(rows, deepest));
+			any = _mm256_or_si256(any, _mm256_subs_epu8(of_lane, depths));
+			any = _mm256_or_si256(any, _mm256_cmpeq_epi8(depths, deepest));
 		}
 		/* is the highest byte of some row 0? */
 		any = _mm256_cmpeq_epi8(any, _mm256_setzero_si256());

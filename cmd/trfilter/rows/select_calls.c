@@ -27,13 +27,13 @@ static uint32_t take_other_call(struct pairing_block *pb, const uint8_t *row, ui
 static inline __attribute__((always_inline)) bool
 is_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
 {
-	uint8_t kind = pb->kinds[w >> 48 & 0xff];
+	uint8_t kind = pb->kinds[row_type(w)];
 	uint32_t holds = cell & KEEP;
 
 	if (kind && cell & REACHED)
 		holds = __builtin_expect(kind == PAIRING_OTHER, 0)
 				? take_other_call(pb, row, holds)
-				: pairing_row(pb, w >> 24 & 0xff, kind, (uint32_t)(w >> 56), holds);
+				: pairing_row(pb, row_lane(w), kind, row_depth(w), holds);
 	return holds && cell & PASSES;
 }
 
@@ -52,7 +52,8 @@ static const uint8_t *skip_rows(const struct pairing_block *pb, const uint8_t *p
 
 	if (pb->fit)
 		return select_skip(p, end, cells, same);
-	while (end - p >= NARROW_ROW && !((cells[get_u16(p + 4)] ^ same) | pb->unfit[p[6]]))
+	while (end - p >= NARROW_ROW &&
+	       !((cells[row_location_at(p)] ^ same) | pb->unfit[row_type_at(p)]))
 		p += NARROW_ROW;
 	return p;
 }
@@ -64,7 +65,7 @@ static const uint8_t *skip_rows(const struct pairing_block *pb, const uint8_t *p
 static const uint8_t *take_run(struct select *s, struct pairing_block *pb, const struct cells *c,
 			       struct kept *k, const uint8_t *p, const uint8_t **until)
 {
-	uint8_t cell = c->at[get_u16(p + 4)];
+	uint8_t cell = c->at[row_location_at(p)];
 
 	*until = p + NARROW_ROW;
 	if (cell == UNKNOWN)
@@ -104,8 +105,8 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
 				continue;
 			}
 		}
-		n = pb->fit ? NARROW_ROW : compact_row_size(b, p);
-		cell = select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff);
+		n = pb->fit ? NARROW_ROW : row_size(b, p);
+		cell = select_cell(s, b, c, row_location(w), row_lane(w), row_type(w));
 		keep = is_kept(pb, p, w, cell) != s->invert;
 		flags = 0;
 		if (__builtin_expect(pairing->ended, 0)) {
@@ -154,9 +155,9 @@ static bool keep_by_location(struct select *s, struct pairing_block *pb, const s
 		return false;
 	for (; p < end; p += NARROW_ROW) {
 		uint64_t w = get_u64(p);
-		uint32_t lane = w >> 24 & 0xff, type = w >> 48 & 0xff, leave = leaves[type];
-		uint32_t holds = select_cell(s, b, c, w >> 32 & 0xffff, lane, type) & KEEP;
-		uint8_t *note = &notes.at[lane << 8 | w >> 56];
+		uint32_t lane = row_lane(w), type = row_type(w), leave = leaves[type];
+		uint32_t holds = select_cell(s, b, c, row_location(w), lane, type) & KEEP;
+		uint8_t *note = &notes.at[lane << 8 | row_depth(w)];
 
 		/* an enter at the depth of an open call that is kept: its leave is missing */
 		wrong |= (*note ^ (leave ? holds : invert)) & ~(*note >> 1);
@@ -176,9 +177,9 @@ static void find_times(const struct block *b, struct kept *k)
 	uint32_t low = UINT32_MAX, high = 0, n;
 
 	for (const uint8_t *p = k->rows; p < k->end; p += n) {
-		uint32_t delta = get_u32(p) & 0xffffff;
+		uint32_t delta = row_delta_at(p);
 
-		n = (uint32_t)compact_row_size(b, p);
+		n = (uint32_t)row_size(b, p);
 		low = delta < low ? delta : low;
 		high = delta > high ? delta : high;
 	}

@@ -14,9 +14,8 @@ static void keep_narrow(struct select *s, const struct block *b, const struct ce
 	for (; p < end; p += NARROW_ROW) {
 		uint64_t w = get_u64(p);
 		uint32_t keep =
-			select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff) ^
-			invert;
-		uint32_t delta = w & 0xffffff, all = -(uint32_t)keep, d;
+			select_cell(s, b, c, row_location(w), row_lane(w), row_type(w)) ^ invert;
+		uint32_t delta = (uint32_t)row_delta(w), all = -(uint32_t)keep, d;
 
 		/* without a branch, because kept rows have no pattern */
 		put_u64(out, w);
@@ -47,14 +46,15 @@ static void keep_runs(struct select *s, const struct block *b, const struct cell
 		memcpy(out, run, (size_t)(p - run));
 		out += p - run;
 		/* not evaluated yet, or without a location, so that the type may decide */
-		for (; p < end && c->at[get_u16(p + 4)] == UNKNOWN; p += NARROW_ROW)
-			if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
+		for (; p < end && c->at[row_location_at(p)] == UNKNOWN; p += NARROW_ROW)
+			if (select_cell(s, b, c, row_location_at(p), row_lane_at(p),
+					row_type_at(p)) == want) {
 				memcpy(out, p, NARROW_ROW);
 				out += NARROW_ROW;
 			}
 	}
 	for (p = k->rows; p < out; p += NARROW_ROW) {
-		uint32_t delta = get_u32(p) & 0xffffff;
+		uint32_t delta = row_delta_at(p);
 
 		low = delta < low ? delta : low;
 		high = delta > high ? delta : high;
@@ -78,10 +78,11 @@ static void keep_mixed(struct select *s, const struct block *b, const struct cel
 		bare[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
 	while (p < end) {
 		/* the prediction makes the next row's address independent of this row's type */
-		size_t n = __builtin_expect(bare[p[6]], 1) ? NARROW_ROW : compact_row_size(b, p);
+		size_t n = __builtin_expect(bare[row_type_at(p)], 1) ? NARROW_ROW : row_size(b, p);
 
-		if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
-			uint64_t time = b->base + (get_u32(p) & 0xffffff);
+		if (select_cell(s, b, c, row_location_at(p), row_lane_at(p), row_type_at(p)) ==
+		    want) {
+			uint64_t time = b->base + row_delta_at(p);
 
 			/* the row of a block of one row, which may be large, is not copied */
 			if (b->rows > 1)

@@ -72,10 +72,12 @@ static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, c
 					 uint8_t same)
 {
 	for (; end - p >= 4 * NARROW_ROW; p += 4 * NARROW_ROW)
-		if ((cells[get_u16(p + 4)] ^ same) | (cells[get_u16(p + 12)] ^ same) |
-		    (cells[get_u16(p + 20)] ^ same) | (cells[get_u16(p + 28)] ^ same))
+		if ((cells[row_location_at(p)] ^ same) |
+		    (cells[row_location_at(p + NARROW_ROW)] ^ same) |
+		    (cells[row_location_at(p + 2 * NARROW_ROW)] ^ same) |
+		    (cells[row_location_at(p + 3 * NARROW_ROW)] ^ same))
 			break;
-	while (p < end && cells[get_u16(p + 4)] == same)
+	while (p < end && cells[row_location_at(p)] == same)
 		p += NARROW_ROW;
 	return p;
 }

@@ -5,6 +5,9 @@
 
 #include "cmd/trstat/groups/statistics_private.h"
 
+/* A bit that is set in the words of row_groups, and is of no index. */
+#define WORD_KNOWN (1ull << NARROW_DELTA)
+
 uint64_t statistics_row_mask(const struct statistics *s)
 {
 	uint32_t needs = s->keys->needs;
@@ -12,9 +15,9 @@ uint64_t statistics_row_mask(const struct statistics *s)
 	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT | NEEDS_STACK) || s->keys->fields ||
 	    s->columns->wanted.field_count)
 		return 0;
-	return 1 | (needs & NEEDS_LANE ? 0xffull << 24 : 0) |
-	       (needs & NEEDS_LOCATION ? 0xffffull << 32 : 0) |
-	       (needs & NEEDS_TYPE ? 0xffull << 48 : 0);
+	return WORD_KNOWN | row_make(0, needs & NEEDS_LANE ? NARROW_LANE_MOST : 0,
+				     needs & NEEDS_LOCATION ? NARROW_LOCATION_MOST : 0,
+				     needs & NEEDS_TYPE ? NARROW_TYPE_MOST : 0, 0);
 }
 
 /* Cache the groups of the block's locations, where known and not those of exec. */
@@ -130,7 +133,7 @@ static __attribute__((noinline)) struct aggregate *find_row_group(struct statist
 	if (!a)
 		a = statistics_group(s, &subject);
 	if (a)
-		*g = (struct row_group){(get_u64(row) & s->row_mask) | 1, a};
+		*g = (struct row_group){(get_u64(row) & s->row_mask) | WORD_KNOWN, a};
 	return a;
 }
 
@@ -175,7 +178,7 @@ numbered_calls(struct statistics *s, const struct block *b, const struct events 
 	       const struct row_type *types, const struct calls_rows *cr, const uint8_t *row)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
-	uint64_t mask = s->row_mask & ~(uint64_t)1;
+	uint64_t mask = s->row_mask & ~WORD_KNOWN;
 
 	while (row < it->end) {
 		struct plain_row e = plain_row(it, row), l;
@@ -190,7 +193,7 @@ numbered_calls(struct statistics *s, const struct block *b, const struct events 
 		if (!l.location ||
 		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, b->lanes[l.lane]))
 			break;
-		word = (get_u64(next) & mask) | 1;
+		word = (get_u64(next) & mask) | WORD_KNOWN;
 		g = row_group(s, word);
 		a = g->aggregate;
 		if (__builtin_expect(g->word != word, 0)) {
@@ -211,7 +214,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 						 const struct events *it)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
-	uint64_t mask = s->row_mask & ~(uint64_t)1;
+	uint64_t mask = s->row_mask & ~WORD_KNOWN;
 	bool by_type = s->keys->by_type;
 	const uint8_t *row = it->row, *end = it->end;
 	struct row_type types[256];
@@ -225,7 +228,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		const uint8_t *this = row;
 		struct plain_row r = plain_row(it, row);
 		const struct row_type *t = &types[r.type];
-		uint64_t word = (get_u64(row) & mask) | 1;
+		uint64_t word = (get_u64(row) & mask) | WORD_KNOWN;
 		struct row_group *g = row_group(s, word);
 		enum calls_result got = CALLS_NONE;
 		struct aggregate *a;
