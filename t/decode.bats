@@ -275,8 +275,44 @@ good() {
 	run -2 errors trdecode -f uftrace -o none fib.trs
 	assert_output --partial 'not a trace of the format uftrace'
 	run -2 errors trdecode -f tape -o none fib.trs
-	assert_line "trdecode: no such format: 'tape'"
+	assert_line --partial "trdecode: no such format: 'tape'; there are uftrace trace-cmd"
 	[ ! -e none ]
+}
+
+@test "pages list the formats of the table, and no other" {
+	formats=$(trdecode --complete-options | sed -n 's/^-f .*\t//p')
+	# the tags of the section FORMATS, and the words of -f
+	for name in $formats; do
+		grep -q "^\.Cm .*\<$name\>" "$ROOT/man1/trdecode.1" || fail "trdecode(1): no $name"
+		[[ $name == stream ]] || grep -q "\"$name\"" "$ROOT/man5/trstream.5" ||
+			fail "trstream(5): no $name"
+	done
+	[ "$(sed -n '/^Every input is of this/,/^Any other/s/^\.Cm //p' "$ROOT/man1/trdecode.1" |
+		tr -d ',.' | xargs)" = "$formats" ]
+	for name in $formats; do
+		trdecode --help | grep -q "^ *.*\<$name\>" || fail "--help: no $name"
+	done
+}
+
+@test "two bytes of a magic number and anything after them are no trace" {
+	cd "$BATS_TEST_TMPDIR" || return
+	for magic in '\027\010' 'tr' 'Ft' '\037\213' '(\265' '\355\267' '\000\326' \
+		'\301\037' '\035\127' '/*' '{"' '[{'; do
+		for rest in '' ' junk, and more of it' '\377\377\377\377\377\377\377\377' \
+			'\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000'; do
+			# shellcheck disable=SC2059 # it is a format
+			printf "$magic$rest" >two
+			run -2 errors trdecode -o none two
+			assert_output 'trdecode: two: not a trace of a known format'
+			rm -rf tree
+			mkdir tree
+			cp two tree/metadata
+			cp two tree/cpu_0
+			cp two tree/info
+			run -2 errors trdecode -o none tree
+			assert_output --partial 'not a trace of a known format'
+		done
+	done
 }
 
 @test "what is no input is refused with status 2" {
@@ -426,7 +462,7 @@ good() {
 	done
 }
 
-@test "gzip: a first member with nothing in it, and a file cut behind its mark" {
+@test "gzip: a first member with nothing in it, and a file cut after its header" {
 	cd "$BATS_TEST_TMPDIR" || return
 	{
 		gzip -c </dev/null
@@ -435,9 +471,9 @@ good() {
 	} >x.trace
 	run -0 pipe 'trdecode x.trace | trencode'
 	assert_output '0 f()'
-	printf '\037\213' >x.trace
+	printf '\037\213\010\000' >x.trace
 	run -1 --separate-stderr trdecode -o x.trs x.trace
-	[[ $stderr == *'0x2: member 0: the file ends inside of it'* ]]
+	[[ $stderr == *'0x4: member 0: the file ends inside of it'* ]]
 }
 
 @test "the clock of ticks has no wall time" {

@@ -3,7 +3,7 @@
  *
  * A decoder opens one input, declares what it needs with the writer, and then writes rows in the
  * order of their times whenever its run is called. A new format is a new folder and one line in
- * main's table.
+ * formats.h (doc/adding-a-format.md).
  */
 #ifndef TR_TRDECODE_DECODER_H
 #define TR_TRDECODE_DECODER_H
@@ -14,6 +14,7 @@
 #include "common/util/error.h"
 #include "common/util/text.h"
 #include "common/stream/writer_rows.h"
+#include "cmd/trdecode/bid.h"
 #include "cmd/trdecode/input/row_filter.h"
 #include "cmd/trdecode/input/tree.h"
 
@@ -89,10 +90,10 @@ void fact_item(struct trace_info *f, const char *name, const char *value);
 
 struct decoder {
 	const char *name;
-	/* Is this input of the format? By content only. If in->member is set: is that file a
-	 * part of a trace of the format in its directory? A file that is merely in the same
-	 * directory is not. */
-	bool (*probe)(const struct input *in);
+	/* Compare the content of an input with the format. If in->member is set, bid for that
+	 * file as a part of a trace in its directory: a file that is merely in the same
+	 * directory is none. Two bytes of a magic number are not enough for a bid. */
+	enum bid (*probe)(const struct input *in);
 	/* Read the description of the trace, no events. Returns 0, or -1 with *e filled if the
 	 * trace cannot be read at all. */
 	int (*open)(struct input *in, struct error *e);
@@ -111,9 +112,6 @@ struct decoder {
 	int (*run)(struct input *in, uint64_t until, struct error *e);
 	void (*close)(struct input *in);
 };
-
-extern const struct decoder decoder_stream, decoder_uftrace, decoder_tracecmd, decoder_apitrace,
-	decoder_lttng, decoder_ctf, decoder_chrome;
 
 /* Report that the input is damaged: print a line on stderr (only the first ones), and set END
  * and the exit status. */

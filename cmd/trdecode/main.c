@@ -3,12 +3,11 @@
  */
 #include <unistd.h>
 
+#include "cmd/trdecode/formats.h"
 #include "cmd/trdecode/run.h"
 
-/* Every format that can be read. apitrace is last: few bytes of any file may be valid brotli. */
-static const struct decoder *const decoders[] = {
-	&decoder_stream, &decoder_uftrace, &decoder_tracecmd, &decoder_lttng,
-	&decoder_ctf,	 &decoder_chrome,  &decoder_apitrace, NULL};
+#define FORMAT_ROW(name) &decoder_##name,
+static const struct decoder *const decoders[] = {TRDECODE_FORMATS(FORMAT_ROW) NULL};
 
 static int streams(const void *ctx)
 {
@@ -30,8 +29,11 @@ int main(int argc, char **argv)
 {
 	struct settings s = {.decoders = decoders};
 	struct common_options common;
-	int status = program_start(&program, argc, argv, &s, &common);
+	int status;
 
+	for (size_t i = 0; decoders[i]; i++)
+		options_add_word(settings_formats, sizeof settings_formats, decoders[i]->name);
+	status = program_start(&program, argc, argv, &s, &common);
 	if (status < 0 && s.json && !s.info)
 		status = program_usage(&common, "--json goes with --info");
 	if (status < 0 && optind == argc)

@@ -20,10 +20,10 @@ enum {
 	OPT_TYPE
 };
 
+char settings_formats[256];
+
 const struct option_row settings_rows[] = {
-	{'f', "format", "FORMAT",
-	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, ctf, chrome, stream",
-	 "uftrace trace-cmd apitrace lttng ctf chrome stream"},
+	{'f', "format", "FORMAT", "the inputs are of this format:", settings_formats},
 	{OPT_CLOCK, "clock", "CLOCK",
 	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace records it",
 	 "raw wall"},
@@ -94,7 +94,8 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 		for (int i = 0; s->decoders[i]; i++)
 			if (!strcmp(arg, s->decoders[i]->name))
 				return 0;
-		return error_set(e, NULL, NO_OFFSET, "no such format: '%s'", arg);
+		return error_set(e, NULL, NO_OFFSET, "no such format: '%s'; there are %s", arg,
+				 settings_formats);
 	case OPT_CLOCK:
 		if (!strcmp(arg, "raw"))
 			s->clock = CLOCK_RAW;

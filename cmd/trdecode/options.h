@@ -27,6 +27,7 @@ struct settings {
 };
 
 extern const struct option_row settings_rows[];
+extern char settings_formats[256]; /* names of the decoders, which main adds */
 
 /* Handle an option for struct program; ctx is the settings. */
 int settings_option(void *ctx, int key, const char *arg, struct error *e);

@@ -134,6 +134,29 @@ static int option_column(const struct option_row *row, FILE *f)
 	return n + fprintf(f, "%c%s", row->name ? '=' : ' ', arg);
 }
 
+/* Print the words that an option takes in lines that fit the help column. */
+static void help_words(const char *words, int column, FILE *f)
+{
+	enum { WIDTH = 50 };
+
+	while (*words) {
+		int n = (int)strlen(words);
+
+		for (n = n < WIDTH ? n : WIDTH; words[n] && words[n] != ' ';)
+			n--;
+		fprintf(f, "%*s%.*s\n", column, "", n, words);
+		words += n + (words[n] == ' ');
+	}
+}
+
+void options_add_word(char *words, size_t size, const char *word)
+{
+	size_t n = strlen(words);
+
+	if (n + strlen(word) + 2 <= size)
+		snprintf(words + n, size - n, "%s%s", n ? " " : "", word);
+}
+
 void options_help(const struct option_row *const *rows, size_t n, FILE *f)
 {
 	enum { HELP_COLUMN = 28 };
@@ -162,6 +185,8 @@ void options_help(const struct option_row *const *rows, size_t n, FILE *f)
 				break;
 			s += length + 1;
 		}
+		if (s[strlen(s) - 1] == ':')
+			help_words(rows[i]->complete, HELP_COLUMN, f);
 	}
 }
 

@@ -19,7 +19,8 @@ struct option_row {
 	const char *name; /* long name without "--", may be NULL */
 	const char *arg;  /* metavariable, NULL for a flag, "[WHEN]": the argument is optional */
 	const char
-		*help; /* may contain \n; NULL: a hidden option, neither in --help nor completed */
+		*help; /* may contain \n; NULL: a hidden option, neither in --help nor completed;
+			  if it ends with a colon, --help shows the words of complete after it */
 	const char *complete; /* NULL, "file", "dir", or the blank-separated words it takes */
 };
 
@@ -43,6 +44,9 @@ void options_help(const struct option_row *const *rows, size_t n, FILE *f);
  * separated by tabs ("-" for none): "-o --output\tFILE\tfile".
  */
 void options_complete(const struct option_row *const *rows, size_t n, FILE *f);
+
+/* Add a word to the blank-separated words of an option; a word that does not fit is left out. */
+void options_add_word(char *words, size_t size, const char *word);
 
 /* Test whether the row is the {0} that ends a table. */
 static inline bool options_end(const struct option_row *row)

@@ -6,7 +6,7 @@
 #include <snappy-c.h>
 #include <string.h>
 
-#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/formats.h"
 #include "common/stream/reader.h"
 #include "common/stream/value.h"
 #include "t/fuzz/fuzz.h"

@@ -3,7 +3,7 @@
  * tracecmd.c - any bytes as a trace.dat: decoded, and the stream that comes of it read again, which
  * must be without a fault and hold as many rows as its END counts
  */
-#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/formats.h"
 #include "cmd/trdecode/input/merge.h"
 #include "t/fuzz/decoded.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/formats.h"
 #include "cmd/trdecode/input/merge.h"
 #include "t/fuzz/decoded.h"
 #include "t/fuzz/packed_tar.h"

@@ -11,11 +11,12 @@
 
 #include "cmd/trdecode/input/merge.h"
 
-static bool apitrace_probe(const struct input *in)
+static enum bid apitrace_probe(const struct input *in)
 {
 	enum container container;
 
-	return !in->tree && in->head_size && unpack_probe(in->head, in->head_size, &container);
+	return in->tree || !in->head_size ? BID_NONE
+					  : unpack_probe(in->head, in->head_size, &container);
 }
 
 static int apitrace_open(struct input *in, struct error *e)

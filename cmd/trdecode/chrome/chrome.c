@@ -15,31 +15,33 @@ static const char *skip_blanks(const char *p, const char *end)
 
 /* Accept an object with "traceEvents", or an array of objects with "ph". With -f accept any object
  * or array: other content may precede the events. */
-static bool chrome_probe(const struct input *in)
+static enum bid chrome_probe(const struct input *in)
 {
 	const char *p = (const char *)in->head, *end, *first;
 	size_t n;
 
 	if (!p || in->tree)
-		return false;
+		return BID_NONE;
 	end = p + in->head_size;
 	if (in->head_size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
 		p += 3;
 	first = p = skip_blanks(p, end);
 	n = (size_t)(end - p);
 	if (p == end || (*p != '{' && *p != '['))
-		return false;
-	if ((in->format && !strcmp(in->format, "chrome")) || memmem(p, n, "\"traceEvents\"", 13))
-		return true;
+		return BID_NONE;
+	if (memmem(p, n, "\"traceEvents\"", 13))
+		return BID_MAGIC;
+	if (in->format && !strcmp(in->format, "chrome"))
+		return BID_CHANCE;
 	if (*first != '[')
-		return false;
+		return BID_NONE;
 	p = skip_blanks(p + 1, end);
 	if (p < end && memmem(p, (size_t)(end - p), "\"ph\"", 4))
-		return true;
+		return BID_MAGIC;
 	/* an empty array and nothing else: other formats begin with these two bytes too */
 	if (p < end && *p == ']')
 		p = skip_blanks(p + 1, end);
-	return p == end;
+	return p == end ? BID_LIKELY : BID_NONE;
 }
 
 static int chrome_open(struct input *in, struct error *e)

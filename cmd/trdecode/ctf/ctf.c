@@ -19,42 +19,31 @@ enum {
 
 /* --- finding the traces --- */
 
-static bool is_metadata(const struct tree *tree, const char *member)
+static enum bid bid_metadata(const struct tree *tree, const char *member)
 {
 	uint8_t head[HEAD];
-	uint64_t start, size;
-	struct error e;
-	ssize_t got;
-	int fd;
 
 	if (strcmp(member + ctf_prefix_size(member), "metadata"))
-		return false;
-	fd = tree_fd(tree, member, &start, &size, &e);
-	if (fd < 0)
-		return false;
-	got = pread(fd, head, size < sizeof head ? (size_t)size : sizeof head, (off_t)start);
-	close(fd);
-	return got > 0 && ctf_metadata_is(head, (size_t)got);
+		return BID_NONE;
+	return ctf_metadata_bid(head, tree_peek(tree, member, head, sizeof head));
 }
 
-/* Test a file given by the user that has a metadata file beside it: it is the metadata, or its
- * first packet has the magic number. A trace whose packets have none must be given as a directory.
- */
-static bool is_part(const struct input *in)
+/* A file given by the user that has a metadata file beside it is the metadata, or its first packet
+ * has the magic number. A trace whose packets have none must be given as a directory. */
+static enum bid ctf_probe(const struct input *in)
 {
-	if (!is_metadata(in->tree, "metadata"))
-		return false;
-	return !strcmp(in->member, "metadata") || ctf_packet_is(in->head, in->head_size);
-}
+	enum bid best = BID_NONE, bid;
 
-static bool ctf_probe(const struct input *in)
-{
 	if (in->tree && in->member)
-		return is_part(in);
-	for (size_t i = 0; in->tree && i < tree_count(in->tree); i++)
-		if (is_metadata(in->tree, tree_member(in->tree, i)))
-			return true;
-	return false;
+		return !strcmp(in->member, "metadata") ||
+				       ctf_packet_is(in->head, in->head_size)
+			       ? bid_metadata(in->tree, "metadata")
+			       : BID_NONE;
+	for (size_t i = 0; in->tree && i < tree_count(in->tree); i++) {
+		bid = bid_metadata(in->tree, tree_member(in->tree, i));
+		best = bid > best ? bid : best;
+	}
+	return best;
 }
 
 /* --- opening --- */
@@ -132,7 +121,7 @@ static int open_traces(struct ctf *ctf, struct error *e)
 	for (size_t i = 0; i < tree_count(in->tree); i++) {
 		const char *member = tree_member(in->tree, i);
 
-		if ((in->member && ctf_prefix_size(member)) || !is_metadata(in->tree, member) ||
+		if ((in->member && ctf_prefix_size(member)) || !bid_metadata(in->tree, member) ||
 		    !ctf_trace_open(ctf, member, &other))
 			continue;
 		if (bad.what[0])

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/util/error.h"
+#include "cmd/trdecode/bid.h"
 
 /* Limits: the nesting of types; the parts of all packets, contexts and events of a trace; the steps
  * of all searches for names. Types are used again, so the text's size bounds neither. */
@@ -129,8 +130,8 @@ void ctf_metadata_free(struct ctf_metadata *m);
  * the text before the damage, or NULL when there is none or its version is not 1.8. */
 int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char **text, size_t *n,
 		      struct error *e);
-/* Test whether the first bytes of a file look like metadata. */
-bool ctf_metadata_is(const uint8_t *data, size_t n);
+/* Bid for the first bytes of a file as metadata. */
+enum bid ctf_metadata_bid(const uint8_t *data, size_t n);
 
 /* Find a variable of the environment; NULL: not declared. */
 const struct ctf_env *ctf_env_find(const struct ctf_metadata *m, const char *name);

@@ -72,9 +72,11 @@ static bool is_bare(const char *p, size_t n)
 	return false;
 }
 
-bool ctf_metadata_is(const uint8_t *data, size_t n)
+enum bid ctf_metadata_bid(const uint8_t *data, size_t n)
 {
-	return is_packets(data, n) || has_signature(data, n) || is_bare((const char *)data, n);
+	if (is_packets(data, n) || has_signature(data, n))
+		return BID_HEADER;
+	return is_bare((const char *)data, n) ? BID_LIKELY : BID_NONE;
 }
 
 /* Require version 1.8, in the packets or after the signature of plain text. */
@@ -143,7 +145,7 @@ int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char *
 
 	*text = NULL;
 	*n = 0;
-	if (!ctf_metadata_is(data, size))
+	if (!ctf_metadata_bid(data, size))
 		return error_set(e, file, 0, "no CTF metadata");
 	if (check_version(data, size, file, e))
 		return -1;

@@ -128,10 +128,19 @@ static int open_part(struct input *in, struct error *e)
 static const struct decoder *probe_decoders(const struct input *in, const char *format,
 					    const struct decoder *const *decoders)
 {
-	for (; *decoders; decoders++)
-		if ((!format || !strcmp(format, (*decoders)->name)) && (*decoders)->probe(in))
-			return *decoders;
-	return NULL;
+	const struct decoder *best = NULL;
+	enum bid highest = BID_NONE;
+
+	for (; *decoders; decoders++) {
+		const struct decoder *d = *decoders;
+		enum bid bid = format && strcmp(format, d->name) ? BID_NONE : d->probe(in);
+
+		if (bid > highest || (best && bid == highest && strcmp(d->name, best->name) < 0)) {
+			best = d;
+			highest = bid;
+		}
+	}
+	return best;
 }
 
 static int unknown_format(const struct input *in, const char *format,

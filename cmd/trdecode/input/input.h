@@ -10,8 +10,8 @@
 
 /*
  * Open a directory, a file of a directory, a tar, a saved stream, or "-". Find its decoder among
- * the list, which ends with NULL: by content, or by name if format is not NULL. Fails if the
- * operand cannot be opened or no decoder knows it.
+ * the list, which ends with NULL and may have any order: the highest bid, of all or of the decoder
+ * that format names. Fails if the operand cannot be opened or no decoder bids.
  */
 int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e);

@@ -328,6 +328,20 @@ fail:
 	return -1;
 }
 
+size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n)
+{
+	uint64_t offset, size;
+	struct error e;
+	int fd = tree_fd(t, name, &offset, &size, &e);
+	ssize_t got;
+
+	if (fd < 0)
+		return 0;
+	got = pread(fd, data, n < size ? n : (size_t)size, (off_t)offset);
+	close(fd);
+	return got > 0 ? (size_t)got : 0;
+}
+
 const char *tree_path(const struct tree *t, const char *name, char *buf, size_t size)
 {
 	size_t n = strlen(t->name);

@@ -70,6 +70,9 @@ int tree_read(const struct tree *t, const char *name, uint64_t max_bytes, void *
 int tree_fd(const struct tree *t, const char *name, uint64_t *offset, uint64_t *size,
 	    struct error *e);
 
+/* Read the first n bytes of a member. Returns how many there are, 0 if it cannot be read. */
+size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n);
+
 /* "INPUT/member" into buf, cut where it does not fit; returns buf. */
 const char *tree_path(const struct tree *t, const char *name, char *buf, size_t size);
 

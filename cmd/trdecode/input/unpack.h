@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/util/error.h"
+#include "cmd/trdecode/bid.h"
 
 enum container { CONTAINER_SNAPPY, CONTAINER_GZIP, CONTAINER_BROTLI, CONTAINER_ZSTD };
 
@@ -42,8 +43,8 @@ struct unpack {
 	char refused[80];  /* why a valid file is not unpacked, "" if it is */
 };
 
-/* Find the container by the first bytes of a file. Return false if they are of none. */
-bool unpack_probe(const uint8_t *head, size_t n, enum container *container);
+/* Find the container by the first bytes of a file, and bid for them as a .trace. */
+enum bid unpack_probe(const uint8_t *head, size_t n, enum container *container);
 const char *unpack_name(enum container container);
 /* Do these bytes begin a frame, or a frame to skip? */
 bool unpack_is_zstd(const uint8_t *head, size_t n);

@@ -29,10 +29,16 @@ static bool first_bytes_sane(const uint8_t *p, size_t n)
 	return n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : APITRACE_LEAVE);
 }
 
-/* Test for the two bytes of gzip and its only method. The file may end after them. */
+/* Test for the two bytes of gzip and its only method. */
 static bool gzip_mark(const uint8_t *head, size_t n)
 {
-	return n >= 2 && head[0] == 0x1f && head[1] == 0x8b && (n < 3 || head[2] == 8);
+	return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
+}
+
+/* Bid for the first unpacked bytes of a file that has the mark of its container. */
+static enum bid bid_first(const uint8_t *p, size_t n)
+{
+	return first_bytes_sane(p, n) ? BID_HEADER : BID_NONE;
 }
 
 /*
@@ -40,14 +46,16 @@ static bool gzip_mark(const uint8_t *head, size_t n)
  * its first byte can be unpacked may have been a trace: it is accepted, so that the damage and its
  * offset are reported.
  */
-static bool probe_gzip(const uint8_t *head, size_t n)
+static enum bid probe_gzip(const uint8_t *head, size_t n)
 {
 	z_stream z = {.next_in = (Bytef *)head, .avail_in = (uInt)n};
 	uint8_t out[FIRST_BYTES];
 	int result;
 
+	if (head[3] & 0xe0) /* flags that gzip does not define: damage */
+		return BID_CHANCE;
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-		return false;
+		return BID_NONE;
 	z.next_out = out;
 	z.avail_out = sizeof out;
 	/* past members without content */
@@ -56,9 +64,10 @@ static bool probe_gzip(const uint8_t *head, size_t n)
 	while (result == Z_STREAM_END && z.avail_out && z.avail_in && inflateReset(&z) == Z_OK);
 	inflateEnd(&z);
 	if (z.avail_out < sizeof out)
-		return first_bytes_sane(out, sizeof out - z.avail_out);
+		return bid_first(out, sizeof out - z.avail_out);
 	/* damage, or too few bytes because the file is truncated */
-	return result == Z_DATA_ERROR || (result != Z_STREAM_END && n < TREE_PROBE);
+	return result == Z_DATA_ERROR || (result != Z_STREAM_END && n < TREE_PROBE) ? BID_CHANCE
+										    : BID_NONE;
 }
 
 /* Where damage follows soon: do the bytes begin with a whole header, or with its first property? */
@@ -90,7 +99,7 @@ static bool first_is_nameless(const uint8_t *p, size_t n)
 	return i < n && !p[i];
 }
 
-static bool probe_brotli(const uint8_t *head, size_t n)
+static enum bid probe_brotli(const uint8_t *head, size_t n)
 {
 	BrotliDecoderState *b = BrotliDecoderCreateInstance(NULL, NULL, NULL);
 	BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT;
@@ -99,7 +108,7 @@ static bool probe_brotli(const uint8_t *head, size_t n)
 	uint8_t window = *head & 15;
 
 	if (!b)
-		return false;
+		return BID_NONE;
 	/* one byte at a time: brotli drops what it unpacked in the call that finds the damage */
 	while (n && result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT) {
 		size_t one = 1;
@@ -110,12 +119,15 @@ static bool probe_brotli(const uint8_t *head, size_t n)
 	BrotliDecoderDestroyInstance(b);
 	unpacked = sizeof out - room;
 	if (result == BROTLI_DECODER_RESULT_ERROR)
-		return header_sane(out, unpacked);
+		return header_sane(out, unpacked) ? BID_CHANCE : BID_NONE;
 	if (!unpacked) /* the tables alone may fill what was read; random bytes seldom make them so
 			  long */
 		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n &&
-		       (window == 15 || window == 11);
-	return first_bytes_sane(out, unpacked) && !first_is_nameless(out, unpacked);
+				       (window == 15 || window == 11)
+			       ? BID_CHANCE
+			       : BID_NONE;
+	return first_bytes_sane(out, unpacked) && !first_is_nameless(out, unpacked) ? BID_CHANCE
+										    : BID_NONE;
 }
 
 bool unpack_is_zstd(const uint8_t *head, size_t n)
@@ -152,7 +164,7 @@ bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window)
 	return true;
 }
 
-static bool probe_zstd(const uint8_t *head, size_t n)
+static enum bid probe_zstd(const uint8_t *head, size_t n)
 {
 	ZSTD_DStream *z;
 	ZSTD_inBuffer in = {head, n, 0};
@@ -161,7 +173,7 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 	size_t result = 1;
 
 	if (!unpack_is_zstd(head, n) || !(z = ZSTD_createDStream()))
-		return false;
+		return BID_NONE;
 	while (out.pos < out.size && in.pos < in.size && !ZSTD_isError(result)) {
 		size_t before = in.pos + out.pos;
 
@@ -171,15 +183,7 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 	}
 	ZSTD_freeDStream(z);
 	/* the first block may be longer than what was read, or damaged, or its window too large */
-	return !out.pos || first_bytes_sane(bytes, out.pos);
-}
-
-static bool is_text(const uint8_t *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if ((p[i] < ' ' && p[i] != '\t' && p[i] != '\n' && p[i] != '\r') || p[i] > '~')
-			return false;
-	return true;
+	return out.pos ? bid_first(bytes, out.pos) : BID_MAGIC;
 }
 
 /*
@@ -188,45 +192,34 @@ static bool is_text(const uint8_t *p, size_t n)
  * read here: text has neither. If the length is damaged, the chunk must begin with the first bytes
  * of a trace.
  */
-static bool probe_snappy(const uint8_t *head, size_t n)
+static enum bid probe_snappy(const uint8_t *head, size_t n)
 {
 	uint8_t out[FIRST_BYTES];
-	uint32_t packed;
+	uint32_t packed = n < 6 ? 0 : get_u32(head + 2);
 	bool complete;
 
-	if (n == 3) /* the file ends within the length: one byte is not enough to decide */
-		return head[2] != '\n';
-	if (n < 6)
-		return n == 2 || !is_text(head + 2, n - 2);
-	packed = get_u32(head + 2);
 	if (!packed)
-		return false;
-	if (packed <= UNPACK_SNAPPY_PACKED)
-		return true;
-	return first_bytes_sane(out, snappy_part(head + 6, n - 6, out, sizeof out, &complete));
+		return BID_NONE;
+	if (first_bytes_sane(out, snappy_part(head + 6, n - 6, out, sizeof out, &complete)))
+		return packed <= UNPACK_SNAPPY_PACKED ? BID_HEADER : BID_LIKELY;
+	return packed <= UNPACK_SNAPPY_PACKED ? BID_CHANCE : BID_NONE;
 }
 
-bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
+enum bid unpack_probe(const uint8_t *head, size_t n, enum container *container)
 {
 	*container = CONTAINER_BROTLI;
 	if (n >= 2 && !memcmp(head, "at", 2))
 		*container = CONTAINER_SNAPPY;
-	else if (gzip_mark(head, n) && (n < 4 || !(head[3] & 0xe0)))
+	else if (gzip_mark(head, n))
 		*container = CONTAINER_GZIP;
 	else if (unpack_is_zstd(head, n))
 		*container = CONTAINER_ZSTD;
 	switch (*container) {
 	case CONTAINER_SNAPPY: return probe_snappy(head, n);
-	case CONTAINER_GZIP: return probe_gzip(head, n);
+	case CONTAINER_GZIP: return n > 3 ? probe_gzip(head, n) : BID_NONE;
 	case CONTAINER_ZSTD: return probe_zstd(head, n);
 	case CONTAINER_BROTLI: break;
 	}
 	/* a tar may begin with any bytes */
-	if (n >= 262 && !memcmp(head + 257, "ustar", 5))
-		return false;
-	if (probe_brotli(head, n))
-		return true;
-	/* flags that gzip does not define: damage */
-	*container = CONTAINER_GZIP;
-	return gzip_mark(head, n);
+	return n >= 262 && !memcmp(head + 257, "ustar", 5) ? BID_NONE : probe_brotli(head, n);
 }

@@ -3,7 +3,6 @@
  */
 #include <ctype.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cmd/trdecode/lttng/lttng.h"
 
@@ -51,73 +50,48 @@ static bool is_metadata(const char *member, size_t base)
 	       (n == 10 && !memcmp(name, "facilities", n));
 }
 
-/* Read the first bytes of a member. */
-static size_t peek_member(const struct tree *tree, const char *member, uint8_t *data, size_t n)
+/* Bid for the header of a block. */
+static enum bid bid_header(const uint8_t *data, size_t n)
 {
-	uint64_t start, size;
-	struct error e;
-	int fd = tree_fd(tree, member, &start, &size, &e);
-	ssize_t got;
+	struct lttng_header h;
+	uint32_t where;
 
-	if (fd < 0)
-		return 0;
-	got = pread(fd, data, n < size ? n : (size_t)size, (off_t)start);
-	close(fd);
-	return got > 0 ? (size_t)got : 0;
-}
-
-static bool has_magic(const uint8_t *data, size_t n)
-{
+	if (!lttng_header_parse(&h, data, n, &where))
+		return BID_HEADER;
 	for (int big = 0; big < 2; big++)
-		if ((n >= LTTNG_MAGIC_2 + 4 &&
-		     get_uint(data + LTTNG_MAGIC_2, 4, big) == LTTNG_MAGIC) ||
-		    (n >= LTTNG_MAGIC_1 + 4 &&
-		     get_uint(data + LTTNG_MAGIC_1, 4, big) == LTTNG_MAGIC))
-			return true;
-	return false;
+		for (int i = 0; i < 2; i++) {
+			size_t at = i ? LTTNG_MAGIC_1 : LTTNG_MAGIC_2;
+
+			if (n >= at + 4 && get_uint(data + at, 4, big) == LTTNG_MAGIC)
+				return BID_MAGIC;
+		}
+	return BID_NONE;
 }
 
-/* Test whether the file given by the user is a tracefile of its directory: it has the header of
- * one, or it is empty (no events were recorded) beside others that have a header. */
-static bool is_part(const struct input *in)
-{
-	uint8_t head[LTTNG_HEADER_MOST];
-	size_t base;
-	int32_t cpu;
-
-	if (!lttng_file_name(in->member, &base, &cpu))
-		return false;
-	if (in->head_size)
-		return has_magic(in->head, in->head_size);
-	for (size_t i = 0; i < tree_count(in->tree); i++) {
-		const char *member = tree_member(in->tree, i);
-
-		if (!strchr(member, '/') && lttng_file_name(member, &base, &cpu) &&
-		    has_magic(head, peek_member(in->tree, member, head, sizeof head)))
-			return true;
-	}
-	return false;
-}
-
-bool lttng_probe(const struct input *in)
+enum bid lttng_probe(const struct input *in)
 {
 	int32_t cpu;
 	size_t base, probed = 0;
 	uint8_t head[LTTNG_HEADER_MOST];
+	enum bid best = BID_NONE;
 
-	if (in->tree && in->member)
-		return is_part(in);
-	for (size_t i = 0; in->tree && i < tree_count(in->tree); i++) {
+	if (!in->tree || (in->member && !lttng_file_name(in->member, &base, &cpu)))
+		return BID_NONE;
+	/* the file given by the user may be empty (no events were recorded) beside others that
+	 * have a header */
+	if (in->member && in->head_size)
+		return bid_header(in->head, in->head_size);
+	for (size_t i = 0; best < BID_HEADER && probed < PROBED && i < tree_count(in->tree); i++) {
 		const char *member = tree_member(in->tree, i);
+		enum bid bid;
 
-		if (!lttng_file_name(member, &base, &cpu))
+		if (!lttng_file_name(member, &base, &cpu) || (in->member && strchr(member, '/')))
 			continue;
-		if (has_magic(head, peek_member(in->tree, member, head, sizeof head)))
-			return true;
-		if (!is_metadata(member, base) && ++probed == PROBED)
-			break;
+		bid = bid_header(head, tree_peek(in->tree, member, head, sizeof head));
+		best = bid > best ? bid : best;
+		probed += !in->member && !bid && !is_metadata(member, base);
 	}
-	return false;
+	return best;
 }
 
 int lttng_find_header(struct lttng *l, struct error *e)
@@ -141,7 +115,7 @@ int lttng_find_header(struct lttng *l, struct error *e)
 		metadata = is_metadata(member, base);
 		if (metadata ? found_metadata && cpu > lowest : found)
 			continue;
-		n = peek_member(tree, member, head, sizeof head);
+		n = tree_peek(tree, member, head, sizeof head);
 		if (!n || lttng_header_parse(&h, head, n, &where))
 			continue;
 		if (!h.major)

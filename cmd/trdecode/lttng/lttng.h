@@ -122,7 +122,7 @@ struct lttng {
 
 /* --- opening (find.c) --- */
 
-bool lttng_probe(const struct input *in);
+enum bid lttng_probe(const struct input *in);
 /* Read the trace's header from a file of the metadata, else from any file. -1 with *e filled: no
  * header is valid. */
 int lttng_find_header(struct lttng *l, struct error *e);

@@ -34,9 +34,9 @@ struct saved {
 	struct text_ref meta_name;
 };
 
-static bool saved_probe(const struct input *in)
+static enum bid saved_probe(const struct input *in)
 {
-	return !in->tree && reader_is_stream(in->head, in->head_size);
+	return !in->tree && reader_is_stream(in->head, in->head_size) ? BID_HEADER : BID_NONE;
 }
 
 /* Take a piece of a META; write the META when it is complete. */

@@ -12,10 +12,12 @@
 /* Bytes read ahead: shared by all CPUs, and at most for each. */
 enum { READ_AHEAD = 4 << 20, READ_AHEAD_EACH = 128 * 1024 };
 
-static bool tracecmd_probe(const struct input *in)
+static enum bid tracecmd_probe(const struct input *in)
 {
 	return in->head_size >= TRACECMD_MAGIC_SIZE &&
-	       !memcmp(in->head, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE);
+			       !memcmp(in->head, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE)
+		       ? BID_HEADER
+		       : BID_NONE;
 }
 
 /* Return the bytes of a sub-buffer, where the file gives no valid size. */

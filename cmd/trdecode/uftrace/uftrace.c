@@ -48,27 +48,25 @@ static bool is_part(const char *member)
 	return uftrace_is_task_file(member, &tid);
 }
 
-static bool uftrace_probe(const struct input *in)
+static enum bid uftrace_probe(const struct input *in)
 {
-	size_t files = 0, size;
-	bool magic = false;
+	size_t files = 0;
+	uint8_t head[UFTRACE_MAGIC_SIZE];
 	int32_t tid;
-	void *data;
 
 	if (!in->tree || (in->member && !is_part(in->member)))
-		return false;
-	if (tree_has(in->tree, "info") &&
-	    !tree_read(in->tree, "info", INFO_LIMIT, &data, &size, NULL)) {
-		magic = size >= UFTRACE_MAGIC_SIZE &&
-			!memcmp(data, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE);
-		free(data);
-	}
+		return BID_NONE;
+	if (tree_peek(in->tree, "info", head, sizeof head) == sizeof head &&
+	    !memcmp(head, UFTRACE_MAGIC, sizeof head))
+		return BID_HEADER;
 	for (size_t i = 0; i < tree_count(in->tree); i++)
 		files += uftrace_is_task_file(tree_member(in->tree, i), &tid);
 	/* a directory with a damaged info is still a recording; a truncated archive may lack the
 	 * info */
-	return magic || (files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
-				   tree_has(in->tree, "info") || tree_damage(in->tree, NULL)));
+	return files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
+			 tree_has(in->tree, "info") || tree_damage(in->tree, NULL))
+		       ? BID_LIKELY
+		       : BID_NONE;
 }
 
 static void read_info(struct uftrace *u)

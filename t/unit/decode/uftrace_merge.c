@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
-#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/formats.h"
 #include "common/formats/uftrace.h"
 #include "common/stream/reader.h"
 

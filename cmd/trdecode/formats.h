@@ -1,0 +1,25 @@
+/*
+ * formats.h - the table of the formats that trdecode reads
+ *
+ * A new format is one line: F(NAME) for the struct decoder decoder_NAME. The order has no effect on
+ * decoding; it is that of lists.
+ */
+#ifndef TR_TRDECODE_FORMATS_H
+#define TR_TRDECODE_FORMATS_H
+
+#include "cmd/trdecode/decoder.h"
+
+#define TRDECODE_FORMATS(F)                                                                        \
+	F(uftrace)                                                                                 \
+	F(tracecmd)                                                                                \
+	F(apitrace)                                                                                \
+	F(lttng)                                                                                   \
+	F(ctf)                                                                                     \
+	F(chrome)                                                                                  \
+	F(stream)
+
+#define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;
+TRDECODE_FORMATS(FORMAT_DECLARE)
+#undef FORMAT_DECLARE
+
+#endif
