@@ -431,6 +431,10 @@ void calls_take_ends(struct calls *c);
  * until false. */
 bool calls_finish(struct calls *c, struct call *done);
 
+/* Copy the open calls of stacks, except those in the kernel and scheduled out, without the caller's
+ * data, to calls without any. */
+int calls_copy(struct calls *to, const struct calls *from);
+
 /* Get the thread's current stack or NULL; for an event in the kernel, the stack of the thread's
  * calls there. For callers that print or filter by it. */
 const struct stack *calls_stack(const struct calls *c, const struct event *e);

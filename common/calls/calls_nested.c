@@ -94,3 +94,32 @@ void calls_nested_clear(struct calls *c, struct stack *s, const struct event *le
 		c->dropped++;
 	}
 }
+
+static int copy_stack(struct calls *c, struct stack *to, const struct stack *from)
+{
+	to->last = from->last;
+	to->lane = from->lane;
+	to->type = from->type;
+	to->started = from->started;
+	to->implicit = from->implicit;
+	to->implicit_start = from->implicit_start;
+	for (size_t i = 0; i < from->count; i++) {
+		if (!from->frames[i].inner && !calls_push(c, to, &from->frames[i]))
+			return -1;
+		if (from->exec == i + 1)
+			to->exec = to->count;
+	}
+	calls_set_limits(to);
+	return 0;
+}
+
+int calls_copy(struct calls *to, const struct calls *from)
+{
+	for (uint32_t i = 0; i < from->size; i++) {
+		struct stack *s = from->stacks[i] ? calls_stack_at(to, i) : NULL;
+
+		if (from->stacks[i] && (!s || copy_stack(to, s, from->stacks[i])))
+			return -1;
+	}
+	return 0;
+}

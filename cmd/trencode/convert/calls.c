@@ -29,8 +29,9 @@ void *convert_begin(struct encoding *en, const struct convert_target *target, st
 					 .zero = target->zero,
 					 .no_cpus = target->no_cpus},
 				 .dictionary = en->dictionary,
-				 .options = en->options,
-				 .overlap = {.next = convert_take, .ctx = a}};
+				 .options = en->options};
+	overlap_init(&a->overlap, en->dictionary, convert_take, a);
+	a->overlap.before = &a->calls;
 	calls_init(&a->calls, en->dictionary);
 	a->calls.nests = target->nests;
 	a->calls.data_size = sizeof(struct convert_frame);

@@ -12,12 +12,49 @@ enum { ROWS_MOST = 4096, BYTES_MOST = 1 << 20, OPEN_MOST = 1 << 20 };
 /* states of a row in the ring */
 enum { READY, WAITING, LEFT_OUT };
 
-/* states of a call in inside */
-enum { CALL_OPEN = 1, CALL_LEFT_OUT };
+/* The data of an open call. */
+struct overlap_call {
+	uint64_t row; /* number of its enter's row + 1; 0: it does not wait */
+	uint32_t number;
+	bool numbered; /* has a number, and was not left */
+};
+
+static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
+			 enum calls_lost why);
+static int overlap_restore(void *ctx, struct stack *s, const struct event *enter);
+
+void overlap_init(struct overlap *o, struct dictionary *d,
+		  int (*next)(void *ctx, const struct event *ev, struct error *e), void *ctx)
+{
+	*o = (struct overlap){.next = next, .ctx = ctx};
+	calls_init(&o->calls, d);
+	o->calls.nests = true;
+	o->calls.data_size = sizeof(struct overlap_call);
+	o->calls.on_lost = overlap_lose;
+	o->calls.on_restore = overlap_restore;
+	o->calls.on_lost_ctx = o->calls.on_restore_ctx = o;
+}
 
 static struct overlap_row *overlap_row_at(struct overlap *o, uint64_t number)
 {
 	return &o->rows[(o->first + (size_t)(number - o->number)) & (o->capacity - 1)];
+}
+
+/* Set the state of a call's enter, if it waits. Returns whether it does. */
+static bool overlap_decide(struct overlap *o, const struct overlap_call *c, uint8_t state)
+{
+	if (c->row <= o->number)
+		return false;
+	overlap_row_at(o, c->row - 1)->state = state;
+	o->left_out += state == LEFT_OUT;
+	return true;
+}
+
+/* Leave out the leave of a call, too. */
+static int overlap_leave_out(struct overlap *o, uint32_t source, uint32_t call)
+{
+	return open_calls_count(&o->leave) < OPEN_MOST ? open_calls_put(&o->leave, source, call, 0)
+						       : 0;
 }
 
 /* Decide a call that waited too long to know whether it nests. In a thread with calls of a stack it
@@ -26,11 +63,11 @@ static int overlap_too_long(struct overlap *o, struct overlap_row *r)
 {
 	uint32_t call = 0;
 
-	if (!o->threads[r->ev.lane->thread].stacked || !field_call(&r->ev, &call))
+	if (!o->calls.stacks[calls_thread(&r->ev)]->started || !field_call(&r->ev, &call))
 		return 0;
 	r->state = LEFT_OUT;
 	o->left_out++;
-	return open_calls_put(&o->inside, r->ev.lane->source->number, call, CALL_LEFT_OUT);
+	return overlap_leave_out(o, r->ev.lane->source->number, call);
 }
 
 /* Pass the first rows that need not wait to next. force: the first row, even if it waits. */
@@ -103,172 +140,108 @@ static int overlap_put(struct overlap *o, const struct event *ev, uint8_t state,
 	return overlap_flush(o, false, e);
 }
 
-static struct overlap_thread *thread_of(struct overlap *o, const struct event *ev)
+/* Leave out a call with a number that is open while a call below it is left. */
+static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
+			 enum calls_lost why)
 {
-	struct overlap_thread *t =
-		array_reach(o->threads, &o->threads_size, ev->lane->thread, sizeof *t);
+	struct overlap *o = ctx;
+	const struct overlap_call *c = data;
+	uint32_t source = s->lane->source->number;
 
-	if (!t)
-		return NULL;
-	o->threads = t;
-	return &t[ev->lane->thread];
+	(void)f;
+	(void)why;
+	if (!c->numbered)
+		return;
+	overlap_decide(o, c, LEFT_OUT);
+	/* another call may have its number now */
+	if (!open_calls_has(&o->calls.open, source, c->number) &&
+	    overlap_leave_out(o, source, c->number))
+		o->calls.out_of_memory = true;
 }
 
-static int overlap_enter(struct overlap *o, struct overlap_thread *t, const struct event *ev,
-			 uint32_t call, struct error *e)
+/* Leave out a call with a number in which a call of the stack is open, if it still waits. */
+static bool leave_out_below(struct overlap *o, const struct event *ev, uint32_t call)
 {
-	struct overlap_open *open;
-	/* in a trace of numbered calls alone the outermost call nests */
-	bool waits = t->count || !encoder_all_numbered(ev->type);
+	const struct stack *s = calls_stack(&o->calls, ev);
+	size_t at = s ? s->count : 0, least = at > ROWS_MOST ? at - ROWS_MOST : 0;
+	bool stack = false;
 
-	o->numbered = true;
-	if (open_calls_count(&o->inside) >= OPEN_MOST)
-		return overlap_put(o, ev, READY, e);
-	open = array_grow(t->open, &t->capacity, t->count, sizeof *open);
-	if (!open || open_calls_put(&o->inside, ev->lane->source->number, call, CALL_OPEN))
-		return error_no_memory(e);
-	t->open = open;
-	open[t->count++] = (struct overlap_open){.row = o->number + o->count, .call = call};
+	while (at-- > least) {
+		struct overlap_call *c = calls_data(&o->calls, s, at);
+
+		stack |= !s->frames[at].numbered;
+		if (!c->numbered || c->number != call)
+			continue;
+		c->numbered = !stack || !overlap_decide(o, c, LEFT_OUT);
+		return !c->numbered;
+	}
+	return false;
+}
+
+static int overlap_numbered(struct overlap *o, const struct event *ev, uint32_t call,
+			    struct error *e)
+{
+	const struct stack *s = calls_stack(&o->calls, ev);
+	bool enter = ev->type->kind == KIND_ENTER;
+	/* in a trace of numbered calls alone the outermost call nests */
+	bool waits = enter && ((s && s->count) || !encoder_all_numbered(ev->type));
+	struct overlap_call *c;
+	struct call done;
+	uint64_t none;
+
+	if (open_calls_take(&o->leave, ev->lane->source->number, call, &none) && !enter)
+		return 0;
+	if (!enter && leave_out_below(o, ev, call))
+		return overlap_flush(o, false, e);
+	if (calls_feed(&o->calls, ev, &done) == CALLS_NONE)
+		return o->calls.out_of_memory ? error_no_memory(e) : overlap_put(o, ev, READY, e);
+	c = o->calls.data;
+	if (enter)
+		*c = (struct overlap_call){o->number + o->count + 1, call, true};
+	else
+		overlap_decide(o, c, READY);
 	return overlap_put(o, ev, waits ? WAITING : READY, e);
 }
 
-/* Leave out a call that is open while a call below it is left. */
-static int overlap_leave_out(struct overlap *o, const struct overlap_open *c, uint32_t source)
-{
-	uint64_t state;
-
-	if (c->row >= o->number) {
-		overlap_row_at(o, c->row)->state = LEFT_OUT;
-		o->left_out++;
-	}
-	/* the call may have ended after it had waited too long */
-	return open_calls_take(&o->inside, source, c->call, &state)
-		       ? open_calls_put(&o->inside, source, c->call, CALL_LEFT_OUT)
-		       : 0;
-}
-
-static bool is_call(const struct overlap_open *c, uint32_t call)
-{
-	return c->what == OVERLAP_NUMBERED && c->call == call;
-}
-
-/* Leave out a numbered call in which a call of the stack began that is open, if it still waits. */
-static bool leave_out_below(struct overlap *o, struct overlap_thread *t, uint32_t call)
-{
-	size_t at = t->count, least = at > ROWS_MOST ? at - ROWS_MOST : 0;
-	bool stack = false;
-
-	while (at > least && !is_call(&t->open[at - 1], call))
-		stack |= t->open[--at].what == OVERLAP_STACK;
-	if (at == least || !stack || t->open[at - 1].row < o->number)
-		return false;
-	overlap_row_at(o, t->open[at - 1].row)->state = LEFT_OUT;
-	o->left_out++;
-	t->open[at - 1].what = OVERLAP_OVER;
-	return true;
-}
-
-static const struct overlap_open *overlap_pop(struct overlap_thread *t)
-{
-	const struct overlap_open *c = &t->open[--t->count];
-
-	if (c->what == OVERLAP_STACK)
-		t->top = c->below;
-	return c;
-}
-
-static int overlap_leave(struct overlap *o, struct overlap_thread *t, const struct event *ev,
-			 uint32_t call, struct error *e)
-{
-	uint32_t source = ev->lane->source->number;
-	uint64_t state;
-
-	if (!open_calls_take(&o->inside, source, call, &state))
-		return overlap_put(o, ev, READY, e);
-	if (state == CALL_LEFT_OUT)
-		return 0;
-	if (leave_out_below(o, t, call))
-		return overlap_flush(o, false, e);
-	while (t->count) {
-		const struct overlap_open *c = overlap_pop(t);
-
-		if (c->what != OVERLAP_NUMBERED)
-			continue;
-		if (c->call == call) {
-			if (c->row >= o->number)
-				overlap_row_at(o, c->row)->state = READY;
-			break;
-		}
-		if (overlap_leave_out(o, c, source))
-			return error_no_memory(e);
-	}
-	return overlap_put(o, ev, READY, e);
-}
-
-/* --- calls of the stack --- */
-
-/* End the call on top of the stack: open calls that began in it overlap with it. */
-static int pop_stack(struct overlap *o, struct overlap_thread *t, uint32_t source)
-{
-	while (t->count) {
-		const struct overlap_open *c = overlap_pop(t);
-
-		if (c->what == OVERLAP_STACK)
-			break;
-		if (c->what == OVERLAP_NUMBERED && overlap_leave_out(o, c, source))
-			return -1;
-	}
-	return 0;
-}
-
+/* Take a call of the stack. */
 static int overlap_stack_call(struct overlap *o, const struct event *ev, struct error *e)
 {
-	struct overlap_thread *t = thread_of(o, ev);
-	uint32_t depth = ev->type->flags & TYPE_DEPTH ? ev->depth : UINT32_MAX;
-	uint32_t source = ev->lane->source->number;
-	bool enter = ev->type->kind == KIND_ENTER;
-	struct overlap_open *open;
+	struct call done;
 
-	if (!t)
-		return error_no_memory(e);
-	t->stacked = true;
-	/* calls whose leaves were not recorded */
-	while (depth != UINT32_MAX && t->top &&
-	       (enter ? t->open[t->top - 1].depth >= depth : t->open[t->top - 1].depth > depth))
-		if (pop_stack(o, t, source))
-			return error_no_memory(e);
-	if (!enter) {
-		bool here = !t->top || depth == UINT32_MAX || t->open[t->top - 1].depth == depth;
-
-		return here && pop_stack(o, t, source) ? error_no_memory(e)
-						       : overlap_put(o, ev, READY, e);
-	}
-	open = array_grow(t->open, &t->capacity, t->count, sizeof *open);
-	if (!open)
-		return error_no_memory(e);
-	t->open = open;
-	open[t->count] =
-		(struct overlap_open){.what = OVERLAP_STACK, .depth = depth, .below = t->top};
-	t->top = ++t->count;
-	return overlap_put(o, ev, READY, e);
+	if (o->numbered && !(ev->type->flags & (TYPE_INNER | TYPE_KERNEL | TYPE_PER_CPU)))
+		calls_feed(&o->calls, ev, &done);
+	return o->calls.out_of_memory ? error_no_memory(e) : overlap_put(o, ev, READY, e);
 }
 
 int overlap_take(struct overlap *o, const struct event *ev, struct error *e)
 {
-	struct overlap_thread *t;
+	uint8_t kind = ev->type->kind;
 	uint32_t call;
 
-	if (ev->type->kind != KIND_ENTER && ev->type->kind != KIND_LEAVE)
+	if (kind != KIND_ENTER && kind != KIND_LEAVE && kind != KIND_DROP)
 		return overlap_put(o, ev, READY, e);
 	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
-		return o->numbered && !(ev->type->flags & (TYPE_INNER | TYPE_KERNEL | TYPE_PER_CPU))
-			       ? overlap_stack_call(o, ev, e)
-			       : overlap_put(o, ev, READY, e);
-	t = thread_of(o, ev);
-	if (!t)
+		return overlap_stack_call(o, ev, e);
+	if (!o->numbered && o->before && calls_copy(&o->calls, o->before))
 		return error_no_memory(e);
-	return ev->type->kind == KIND_ENTER ? overlap_enter(o, t, ev, call, e)
-					    : overlap_leave(o, t, ev, call, e);
+	o->numbered = true;
+	return overlap_numbered(o, ev, call, e);
+}
+
+static int overlap_restore(void *ctx, struct stack *s, const struct event *enter)
+{
+	struct overlap *o = ctx;
+	struct overlap_call *c = o->calls.data;
+
+	(void)s;
+	if (enter->type->flags & TYPE_CALL_NUMBER && field_call(enter, &c->number))
+		c->numbered = o->numbered = true;
+	return 0;
+}
+
+int overlap_adopt(struct overlap *o, const struct snapshot *s, struct error *e)
+{
+	return calls_adopt(&o->calls, s) ? error_no_memory(e) : 0;
 }
 
 int overlap_end(struct overlap *o, struct error *e)
@@ -287,9 +260,7 @@ void overlap_free(struct overlap *o)
 		o->count--;
 	}
 	free(o->rows);
-	for (size_t i = 0; i < o->threads_size; i++)
-		free(o->threads[i].open);
-	free(o->threads);
-	open_calls_free(&o->inside);
+	calls_free(&o->calls);
+	open_calls_free(&o->leave);
 	*o = (struct overlap){0};
 }

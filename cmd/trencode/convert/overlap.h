@@ -12,11 +12,7 @@
 #ifndef TR_TRENCODE_CONVERT_OVERLAP_H
 #define TR_TRENCODE_CONVERT_OVERLAP_H
 
-#include "common/stream/event.h"
-#include "common/util/idmap.h"
-#include "common/calls/open_calls.h"
-
-struct error;
+#include "common/calls/adopt.h"
 
 /* One waiting row. */
 struct overlap_row {
@@ -26,42 +22,28 @@ struct overlap_row {
 	uint8_t state;
 };
 
-/* The open calls of one thread, in the order of their enters. */
-struct overlap_thread {
-	struct overlap_open {
-		enum {
-			OVERLAP_NUMBERED,
-			OVERLAP_STACK, /* a call of the thread's stack */
-			OVERLAP_OVER,  /* a numbered call that was left */
-		} what;
-		uint32_t call;
-		uint64_t row;	/* number of its enter's row */
-		uint32_t depth; /* STACK: as recorded, else UINT32_MAX */
-		size_t below;	/* STACK: index + 1 of the next one of the stack, 0 none */
-	} * open;
-	size_t count, capacity;
-	size_t top; /* index + 1 of the call on top of the stack, 0 none */
-	bool stacked;
-};
-
 struct overlap {
 	int (*next)(void *ctx, const struct event *ev, struct error *e);
 	void *ctx;
-	struct overlap_row *rows; /* a ring */
+	const struct calls *before; /* the calls of the rows passed on; NULL: none */
+	struct overlap_row *rows;   /* a ring */
 	size_t capacity, first, count, bytes;
-	uint64_t number;		/* number of the first row in the ring */
-	struct overlap_thread *threads; /* by the lane's thread */
-	size_t threads_size;
-	bool numbered;		  /* a call with a number was read */
-	struct open_calls inside; /* open calls that wait or were left out: their state */
-	uint64_t left_out;	  /* calls */
+	uint64_t number;	 /* number of the first row in the ring */
+	struct calls calls;	 /* from the first call with a number on */
+	bool numbered;		 /* a call with a number was read */
+	struct open_calls leave; /* calls that were left out and are open */
+	uint64_t left_out;	 /* calls */
 };
 
+void overlap_init(struct overlap *o, struct dictionary *d,
+		  int (*next)(void *ctx, const struct event *ev, struct error *e), void *ctx);
 /* Take a row, and pass it and the rows that waited for it to next. Returns 0, or -1 with *e
  * filled. */
 int overlap_take(struct overlap *o, const struct event *ev, struct error *e);
 /* Pass all waiting rows to next, at the end: calls that are still open nest. */
 int overlap_end(struct overlap *o, struct error *e);
+/* Take over the open calls of a snapshot; no row waits. */
+int overlap_adopt(struct overlap *o, const struct snapshot *s, struct error *e);
 void overlap_free(struct overlap *o);
 
 #endif

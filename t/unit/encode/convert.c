@@ -118,9 +118,10 @@ static void row(struct overlap *o, char sign, uint32_t call, uint32_t thread)
 /* "+1-1" on thread 0, with a letter in front on thread 1. */
 static const char *run(const char *rows, uint64_t *left_out)
 {
-	struct overlap o = {.next = next};
+	struct overlap o;
 	struct error e;
 
+	overlap_init(&o, NULL, next, NULL);
 	nseen = 0;
 	seen[0] = '\0';
 	for (const char *p = rows; *p; p += 2) {
@@ -155,9 +156,10 @@ static void overlap(void)
 /* One that is never left must not hold up all the others. */
 static void bounded(void)
 {
-	struct overlap o = {.next = next};
+	struct overlap o;
 	struct error e;
 
+	overlap_init(&o, NULL, next, NULL);
 	nseen = 0;
 	row(&o, '+', 1, 0);
 	row(&o, '+', 2, 0);
