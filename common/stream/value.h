@@ -122,6 +122,12 @@ bool value_integer(const struct value *v, const struct definition *names, uint64
 		   bool *is_signed);
 bool value_real(const struct value *v, long double *number);
 
+/* Test for the bytes that uftrace records for a NULL string. */
+static inline bool value_is_null_string(const struct value *v)
+{
+	return v->n == 4 && !v->format && get_u32(v->bytes) == UINT32_MAX;
+}
+
 /* Find the argument of that index (0: the return value) in a tail. */
 bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
 		 struct value *out);

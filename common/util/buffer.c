@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/util/buffer_file.h"
+#include "common/util/digits.h"
 
 int buffer_grow(struct buffer *b, size_t n)
 {
@@ -78,6 +79,43 @@ int buffer_zero(struct buffer *b, size_t n)
 int buffer_align(struct buffer *b, unsigned to)
 {
 	return buffer_zero(b, align_up(b->size, to) - b->size);
+}
+
+int buffer_decimal(struct buffer *b, uint64_t v)
+{
+	if (buffer_reserve(b, 20))
+		return -1;
+	b->size = (size_t)(decimal_at((char *)b->data + b->size, v) - (char *)b->data);
+	return 0;
+}
+
+int buffer_signed(struct buffer *b, int64_t v)
+{
+	if (v >= 0)
+		return buffer_decimal(b, (uint64_t)v);
+	return buffer_u8(b, '-') || buffer_decimal(b, -(uint64_t)v) ? -1 : 0;
+}
+
+int buffer_hex(struct buffer *b, uint64_t v)
+{
+	char text[18], *end = text + sizeof text, *p = digits_base(end, v, 16, false);
+
+	*--p = 'x';
+	*--p = '0';
+	return buffer_append(b, p, (size_t)(end - p));
+}
+
+int buffer_hex_bytes(struct buffer *b, const uint8_t *p, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (buffer_reserve(b, 2 * n))
+		return -1;
+	for (; n--; p++) {
+		b->data[b->size++] = (uint8_t)digits[*p >> 4];
+		b->data[b->size++] = (uint8_t)digits[*p & 15];
+	}
+	return 0;
 }
 
 int buffer_printf(struct buffer *b, const char *fmt, ...)

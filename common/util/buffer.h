@@ -29,6 +29,12 @@ int buffer_append(struct buffer *b, const void *data, size_t n);
 int buffer_zero(struct buffer *b, size_t n);
 /* Append zero bytes up to the next multiple of to (a power of two). */
 int buffer_align(struct buffer *b, unsigned to);
+/* Append a number: decimal digits; 0x and hexadecimal digits; two hexadecimal digits for each byte.
+ */
+int buffer_decimal(struct buffer *b, uint64_t v);
+int buffer_signed(struct buffer *b, int64_t v);
+int buffer_hex(struct buffer *b, uint64_t v);
+int buffer_hex_bytes(struct buffer *b, const uint8_t *p, size_t n);
 int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Free the content. A buffer that spills keeps that property. */
 void buffer_free(struct buffer *b);
@@ -50,6 +56,11 @@ static inline __attribute__((always_inline)) int buffer_put(struct buffer *b, co
 	memcpy(b->data + b->size, data, n);
 	b->size += n;
 	return 0;
+}
+
+static inline int buffer_puts(struct buffer *b, const char *s)
+{
+	return buffer_append(b, s, strlen(s));
 }
 
 static inline int buffer_u32(struct buffer *b, uint32_t v)

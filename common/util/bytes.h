@@ -71,6 +71,22 @@ static inline void put_u64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
+static inline void put_float(void *p, float f)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &f, sizeof bits);
+	put_u32(p, bits);
+}
+
+static inline void put_double(void *p, double d)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &d, sizeof bits);
+	put_u64(p, bits);
+}
+
 /* Get an unsigned number of 1, 2, 4 or 8 bytes in either byte order; other sizes give 0. */
 static inline uint64_t get_uint(const void *p, unsigned size, bool big)
 {

@@ -1,5 +1,5 @@
 /*
- * digits.h - numbers as digits, written from their end towards the front
+ * digits.h - numbers as digits
  */
 #ifndef TR_UTIL_DIGITS_H
 #define TR_UTIL_DIGITS_H
@@ -60,6 +60,17 @@ static inline char *digits_decimal(char *end, uint64_t v)
 		*--end = (char)('0' + v);
 	}
 	return end;
+}
+
+char *decimal_long(char *p, uint64_t v);
+
+/* Write the digits of v at p, where 20 bytes are free; returns their end. */
+static inline char *decimal_at(char *p, uint64_t v)
+{
+	if (v > 9)
+		return decimal_long(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
 }
 
 /* Write digits in base 8, 10 or 16. */

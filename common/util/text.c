@@ -1,7 +1,6 @@
 #include "common/util/text.h"
 
 #include "common/util/buffer_file.h"
-#include "common/util/digits.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -115,14 +114,6 @@ void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n
 	text_put(t, (const char *)b->data + at, n);
 	if (b->file)
 		buffer_rest(b);
-}
-
-char *decimal_long(char *p, uint64_t v)
-{
-	char *end = p + digits_count(v);
-
-	digits_decimal(end, v);
-	return end;
 }
 
 void text_u64(struct text *t, uint64_t v)

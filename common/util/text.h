@@ -12,6 +12,7 @@
 #ifndef TR_UTIL_TEXT_H
 #define TR_UTIL_TEXT_H
 
+#include "common/util/digits.h"
 #include "common/util/error.h"
 #include "common/util/output.h"
 
@@ -87,17 +88,6 @@ static inline void text_wrote(struct text *t, const char *end)
 	t->used = (size_t)(end - t->buffer);
 	if (output_is_terminal(t->out))
 		text_end_line(t);
-}
-
-char *decimal_long(char *p, uint64_t v);
-
-/* Write the decimal digits of v at p, where 20 bytes are free; returns their end. */
-static inline char *decimal_at(char *p, uint64_t v)
-{
-	if (v > 9)
-		return decimal_long(p, v);
-	*p = (char)('0' + v);
-	return p + 1;
 }
 
 /* Decimal. */

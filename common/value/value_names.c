@@ -11,10 +11,14 @@ size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d
 	bool is_unsigned = definition_is_unsigned(d);
 	uint128 number = 0;
 
-	for (unsigned i = v->size; i-- > 0;)
-		number = number << 8 | v->bytes[i];
-	if (!is_unsigned && v->size < 16 && v->bytes[v->size - 1] & 0x80)
-		number |= UINT128_MAX << 8 * v->size;
+	if (v->size <= 8) {
+		number = is_unsigned ? v->number : (uint128)(int128)sign_extend(v->number, v->size);
+	} else {
+		for (unsigned i = v->size; i-- > 0;)
+			number = number << 8 | v->bytes[i];
+		if (!is_unsigned && v->size < 16 && v->bytes[v->size - 1] & 0x80)
+			number |= UINT128_MAX << 8 * v->size;
+	}
 	return is_unsigned ? u128_decimal(out, number) : i128_decimal(out, (int128)number);
 }
 

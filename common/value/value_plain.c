@@ -21,58 +21,48 @@ static int from_scratch(const struct plain_source *s, struct plain_value *out)
 
 static int set_hex(const struct plain_source *s, uint64_t number, struct plain_value *out)
 {
-	char text[18], *p = text + sizeof text;
-
-	do
-		*--p = "0123456789abcdef"[number & 15];
-	while (number >>= 4);
-	*--p = 'x';
-	*--p = '0';
 	buffer_clear(s->scratch);
-	return buffer_append(s->scratch, p, (size_t)(text + sizeof text - p))
+	return buffer_hex(s->scratch, number) ? -1 : from_scratch(s, out);
+}
+
+static int set_bytes(const struct plain_source *s, const struct value *v, struct plain_value *out)
+{
+	buffer_clear(s->scratch);
+	return buffer_hex_bytes(s->scratch, v->bytes, v->n) ? -1 : from_scratch(s, out);
+}
+
+/* Set a number of more than 8 bytes. */
+static int set_long_hex(const struct plain_source *s, const struct value *v,
+			struct plain_value *out)
+{
+	uint8_t turned[16];
+
+	for (size_t i = 0; i < v->n; i++)
+		turned[i] = v->bytes[v->n - 1 - i];
+	buffer_clear(s->scratch);
+	return buffer_puts(s->scratch, "0x") || buffer_hex_bytes(s->scratch, turned, v->n)
 		       ? -1
 		       : from_scratch(s, out);
 }
 
-/* backwards: the first byte is the last one written. */
-static int set_bytes_hex(const struct plain_source *s, const uint8_t *p, size_t n,
-			 const char *prefix, bool backwards, struct plain_value *out)
-{
-	buffer_clear(s->scratch);
-	if (buffer_append(s->scratch, prefix, strlen(prefix)) || buffer_reserve(s->scratch, 2 * n))
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		uint8_t byte = p[backwards ? n - 1 - i : i];
-
-		s->scratch->data[s->scratch->size++] = (uint8_t) "0123456789abcdef"[byte >> 4];
-		s->scratch->data[s->scratch->size++] = (uint8_t) "0123456789abcdef"[byte & 15];
-	}
-	return from_scratch(s, out);
-}
-
 static void set_string(const struct value *v, struct plain_value *out)
 {
-	/* the bytes that uftrace records for a NULL string */
-	if (v->n == 4 && !memcmp(v->bytes, "\xff\xff\xff\xff", 4))
+	if (value_is_null_string(v))
 		out->kind = PLAIN_NULL;
 	else
 		set_text(out, v->bytes, v->n);
 }
 
-static void set_real(long double number, size_t size, struct plain_value *out)
-{
-	out->kind = PLAIN_REAL;
-	out->size = (uint8_t)size;
-	/* the digits of the float: 0.1, not those of the next double */
-	out->real = size == 4 ? shortest_widen((float)number) : (double)number;
-}
-
-static void set_float(const struct value *v, struct plain_value *out)
+static void set_real(const struct value *v, struct plain_value *out)
 {
 	long double number;
 
-	if (value_real(v, &number))
-		set_real(number, v->size, out);
+	if (!value_real(v, &number))
+		return;
+	out->kind = PLAIN_REAL;
+	out->size = v->size;
+	/* the digits of the float: 0.1, not those of the next double */
+	out->real = v->size == 4 ? shortest_widen((float)number) : (double)number;
 }
 
 static int set_number(const struct plain_source *s, const struct value *v, struct plain_value *out)
@@ -80,11 +70,11 @@ static int set_number(const struct plain_source *s, const struct value *v, struc
 	uint64_t bits = v->size < 8 ? v->number & ((1ull << 8 * v->size) - 1) : v->number;
 
 	if (v->format == 'f') {
-		set_float(v, out);
+		set_real(v, out);
 		return 0;
 	}
 	if (v->size > 8)
-		return set_bytes_hex(s, v->bytes, v->size, "0x", true, out);
+		return set_long_hex(s, v, out);
 	switch (v->format) {
 	case 'x':
 	case 'o':
@@ -181,10 +171,10 @@ static int set_opaque(const struct plain_source *s, const struct value *v, struc
 		       : from_scratch(s, out);
 }
 
-int value_plain(const struct plain_source *s, const struct value *v, struct plain_value *out)
+int item_plain(const struct plain_source *s, const struct value_item *item,
+	       struct plain_value *out)
 {
-	const struct definition *d =
-		v->definition ? dictionary_definition_id(s->dictionary, v->definition) : NULL;
+	const struct value *v = &item->value;
 
 	*out = (struct plain_value){.kind = PLAIN_NULL, .number = v->number};
 	switch (v->tag) {
@@ -193,42 +183,52 @@ int value_plain(const struct plain_source *s, const struct value *v, struct plai
 	case VALUE_NEGATIVE: out->kind = PLAIN_INT; break;
 	case VALUE_UINT: out->kind = PLAIN_UINT; break;
 	case VALUE_FLOAT:
-	case VALUE_DOUBLE: set_float(v, out); break;
+	case VALUE_DOUBLE: set_real(v, out); break;
 	case VALUE_STRING: set_string(v, out); break;
 	case VALUE_BLOB: return set_blob(s, v, out);
-	case VALUE_ENUM: return set_enum(s, d, v, out);
-	case VALUE_BITMASK: return set_bits(s, d, v->number, out);
+	case VALUE_ENUM: return set_enum(s, item->definition, v, out);
+	case VALUE_BITMASK: return set_bits(s, item->definition, v->number, out);
 	case VALUE_POINTER: return set_hex(s, v->number, out);
 	case VALUE_NUMBER: return set_number(s, v, out);
 	case VALUE_OPAQUE: return set_opaque(s, v, out);
 	case VALUE_WSTRING: return set_wide(s, v, out);
+	case VALUE_BYTES: return set_bytes(s, v, out);
 	}
 	return 0;
+}
+
+int value_plain(const struct plain_source *s, const struct value *v, struct plain_value *out)
+{
+	struct value_item item = {.value = *v};
+
+	if (v->definition)
+		item.definition = dictionary_definition_id(s->dictionary, v->definition);
+	return item_plain(s, &item, out);
 }
 
 int field_plain(const struct plain_source *s, const struct field *f, const struct field_value *v,
 		struct plain_value *out)
 {
-	*out = (struct plain_value){.kind = PLAIN_NULL};
-	switch (v->form) {
-	case FORM_NONE: break;
-	case FORM_INT:
-	case FORM_UINT:
-		if (f->kind == FIELD_HEX)
-			return set_hex(s, v->u, out);
-		if (f->kind == FIELD_ENUM)
-			return set_label(s, f->definition, v->u, out);
-		if (f->kind == FIELD_BITMASK)
-			return set_bits(s, f->definition, v->u, out);
-		out->kind = v->form == FORM_INT ? PLAIN_INT : PLAIN_UINT;
-		out->number = v->u;
-		break;
-	case FORM_REAL: set_real(v->real, v->size, out); break;
-	case FORM_TEXT:
-		if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP)
-			return set_bytes_hex(s, v->text, v->size, "", false, out);
-		set_text(out, v->text, v->size);
-	}
+	struct value_item item;
+
+	field_item(f, v, &item);
+	return item_plain(s, &item, out);
+}
+
+int plain_append(struct buffer *b, const struct plain_value *p)
+{
+	const char *text;
+	size_t size;
+
+	if (plain_text(p, &text, &size))
+		return buffer_append(b, text, size);
+	if (p->kind == PLAIN_UINT)
+		return buffer_decimal(b, p->number);
+	if (p->kind == PLAIN_INT)
+		return buffer_signed(b, (int64_t)p->number);
+	if (buffer_reserve(b, SHORTEST_SIZE))
+		return -1;
+	b->size += shortest_double((char *)b->data + b->size, p->real);
 	return 0;
 }
 

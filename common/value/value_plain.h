@@ -8,9 +8,7 @@
 #define TR_VALUE_VALUE_PLAIN_H
 
 #include "common/util/buffer.h"
-#include "common/stream/dictionary.h"
-#include "common/stream/field.h"
-#include "common/stream/value.h"
+#include "common/value/value_walk.h"
 
 enum plain_kind {
 	PLAIN_NULL,
@@ -38,9 +36,16 @@ struct plain_source {
 /* Spell a value that is no ARRAY, STRUCT or REPR: those are NULL. -1: out of memory. */
 int value_plain(const struct plain_source *s, const struct value *v, struct plain_value *out);
 
+/* Spell the value of a walk, in the same way; MISSING is NULL. */
+int item_plain(const struct plain_source *s, const struct value_item *item,
+	       struct plain_value *out);
+
 /* Spell one element of a field. -1: out of memory. */
 int field_plain(const struct plain_source *s, const struct field *f, const struct field_value *v,
 		struct plain_value *out);
+
+/* Append the spelling, without quotes. -1: out of memory. */
+int plain_append(struct buffer *b, const struct plain_value *p);
 
 /* Get the text that conditions compare with texts: of TEXT its own, "NULL", "true", "false",
  * "nan", "inf" and "-inf". false: other numbers have none. */

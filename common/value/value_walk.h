@@ -1,0 +1,175 @@
+/*
+ * value_walk.h - one walk over a value and the values in it, in the style of each output
+ *
+ * A style is a constant, and the walk is in line, so that the compiler makes one loop of both. The
+ * functions of a style return 0, -1 to end the walk, or VALUE_SKIP where that is stated.
+ */
+#ifndef TR_VALUE_VALUE_WALK_H
+#define TR_VALUE_VALUE_WALK_H
+
+#include "common/stream/dictionary.h"
+#include "common/stream/field.h"
+#include "common/stream/value.h"
+
+enum { VALUE_SKIP = 1 };
+
+/* Tags of the elements of fields, beside those of values. */
+enum {
+	VALUE_MISSING = VALUE_TAGS, /* the row does not have the field */
+	VALUE_BYTES,		    /* bytes without a meaning, printed in hexadecimal */
+};
+
+/* One value in a walk. */
+struct value_item {
+	struct value value;
+	const struct definition *definition; /* of value; NULL: none */
+	uint8_t bytes[8];		     /* of a number in a field, little-endian */
+};
+
+/* A value with children. The value that it is in is v[-1], of tag VALUE_NULL where v is the
+ * outermost. */
+struct value_parent {
+	const struct definition *definition; /* of a STRUCT; NULL: none */
+	uint64_t index, count;		     /* number of the next child; of all */
+	uint32_t id;			     /* of the definition */
+	uint8_t tag;			     /* ARRAY, STRUCT, REPR */
+};
+
+struct value_style {
+	bool raw; /* a REPR is written with both its forms, else only as its display form */
+	int (*scalar)(void *to, const struct value_item *v); /* write a value without children */
+	/* Write what is before the children. VALUE_SKIP: the children are not wanted, and the value
+	 * is complete. rest: the bytes of the children; NULL: elements of a field. */
+	int (*begin)(void *to, const struct value_parent *v, const struct values *rest);
+	/* Write what is before child v->index. VALUE_SKIP: the child is not wanted. */
+	int (*child)(void *to, const struct value_parent *v);
+	int (*end)(void *to, const struct value_parent *v); /* write what is after the children */
+	/* Write a FLOAT, or a small UINT, of which there are many; NULL: scalar does. */
+	int (*single)(void *to, float number);
+	int (*small)(void *to, uint8_t number);
+};
+
+/* Get the name of child v->index, or NULL. */
+static inline const struct text_ref *value_child_name(const struct value_parent *v)
+{
+	const struct definition *d = v->definition;
+
+	return v->tag == VALUE_STRUCT && d && v->index < d->count ? &d->members[v->index].name
+								  : NULL;
+}
+
+#define VALUE_INLINE static inline __attribute__((always_inline))
+
+/* Write the value after v, without its children. Returns 1 if these are wanted: *parent is set. */
+VALUE_INLINE int value_walk_one(const struct value_style *style, void *to,
+				const struct dictionary *d, struct values *v,
+				struct value_parent *parent)
+{
+	const uint8_t *p = v->at;
+	struct value_item item;
+	int r;
+
+	if (style->single && v->end - p >= 5 && *p == VALUE_FLOAT) {
+		v->at += 5;
+		return style->single(to, get_float(p + 1));
+	}
+	if (style->small && v->end - p >= 2 && *p == VALUE_UINT && p[1] < 0x80) {
+		v->at += 2;
+		return style->small(to, p[1]);
+	}
+	if (!values_value(v, &item.value))
+		return -1;
+	item.definition = item.value.definition
+				  ? dictionary_definition_id(d, item.value.definition)
+				  : NULL;
+	if (item.value.tag != VALUE_ARRAY && item.value.tag != VALUE_STRUCT &&
+	    item.value.tag != VALUE_REPR)
+		return style->scalar(to, &item);
+	*parent = (struct value_parent){item.definition, 0, item.value.count,
+					item.value.definition, item.value.tag};
+	if (item.value.tag == VALUE_REPR && !style->raw)
+		return 1;
+	r = style->begin(to, parent, v);
+	if (r != VALUE_SKIP)
+		return r ? -1 : 1;
+	for (uint64_t i = 0; i < item.value.count; i++)
+		if (!values_skip(v))
+			return -1;
+	return 0;
+}
+
+/* Go to the next child that is wanted, after a child or, with begun, at the first. Returns its
+ * parent; outer: there is none; NULL: on errors. */
+VALUE_INLINE struct value_parent *value_walk_next(const struct value_style *style, void *to,
+						  struct values *v, struct value_parent *outer,
+						  struct value_parent *parent, bool begun)
+{
+	for (parent->index += !begun; parent != outer; parent->index++) {
+		int r = parent->index > 0;
+
+		if (parent->index == parent->count) {
+			if ((parent->tag != VALUE_REPR || style->raw) && style->end(to, parent))
+				return NULL;
+			parent--;
+			continue;
+		}
+		if (parent->tag != VALUE_REPR || style->raw)
+			r = style->child(to, parent);
+		if (!r)
+			break;
+		if (r < 0 || !values_skip(v))
+			return NULL;
+	}
+	return parent;
+}
+
+/* Write the value after v, with all its children, and step over it. Returns -1 also for malformed
+ * bytes, with v->bad set. */
+VALUE_INLINE int value_walk(const struct value_style *style, void *to, const struct dictionary *d,
+			    struct values *v)
+{
+	struct value_parent outer[VALUE_DEPTH + 2], *parent = outer;
+	int r;
+
+	*parent = (struct value_parent){0};
+	do {
+		v->bad |= parent == outer + VALUE_DEPTH + 1;
+		r = v->bad ? -1 : value_walk_one(style, to, d, v, parent + 1);
+		if (r < 0)
+			return -1;
+		parent = value_walk_next(style, to, v, outer, parent + r, r);
+	} while (parent && parent != outer);
+	return parent ? 0 : -1;
+}
+
+/* Get an element of a field as a value. */
+void field_item(const struct field *f, const struct field_value *v, struct value_item *item);
+
+/* Write a field in that style: an array, or its only element. single and small are not used. */
+VALUE_INLINE int field_walk(const struct value_style *style, void *to, const struct event *ev,
+			    const struct field *f)
+{
+	struct value_parent outer[2] = {0}, *parent = outer + 1;
+	struct value_item item;
+	struct field_value v;
+
+	field_get(ev, f, 0, &v);
+	field_item(f, &v, &item);
+	if ((f->count <= 1 && f->where < WHERE_DATA_LOC) || v.form == FORM_TEXT)
+		return style->scalar(to, &item);
+	parent->tag = VALUE_ARRAY;
+	parent->count = field_count(ev, f);
+	if (parent->count <= 1 && !field_is_array(ev, f))
+		return style->scalar(to, &item);
+	if (style->begin(to, parent, NULL))
+		return -1;
+	for (; parent->index < parent->count; parent->index++) {
+		field_get(ev, f, (uint32_t)parent->index, &v);
+		field_item(f, &v, &item);
+		if (style->child(to, parent) || style->scalar(to, &item))
+			return -1;
+	}
+	return style->end(to, parent);
+}
+
+#endif
