@@ -171,8 +171,7 @@ static int set_opaque(const struct plain_source *s, const struct value *v, struc
 		       : from_scratch(s, out);
 }
 
-int item_plain(const struct plain_source *s, const struct value_item *item,
-	       struct plain_value *out)
+int item_plain(const struct plain_source *s, const struct value_item *item, struct plain_value *out)
 {
 	const struct value *v = &item->value;
 

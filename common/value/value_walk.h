@@ -79,14 +79,13 @@ VALUE_INLINE int value_walk_one(const struct value_style *style, void *to,
 	}
 	if (!values_value(v, &item.value))
 		return -1;
-	item.definition = item.value.definition
-				  ? dictionary_definition_id(d, item.value.definition)
-				  : NULL;
+	item.definition =
+		item.value.definition ? dictionary_definition_id(d, item.value.definition) : NULL;
 	if (item.value.tag != VALUE_ARRAY && item.value.tag != VALUE_STRUCT &&
 	    item.value.tag != VALUE_REPR)
 		return style->scalar(to, &item);
-	*parent = (struct value_parent){item.definition, 0, item.value.count,
-					item.value.definition, item.value.tag};
+	*parent = (struct value_parent){item.definition, 0, item.value.count, item.value.definition,
+					item.value.tag};
 	if (item.value.tag == VALUE_REPR && !style->raw)
 		return 1;
 	r = style->begin(to, parent, v);

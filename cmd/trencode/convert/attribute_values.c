@@ -67,9 +67,8 @@ VALUE_INLINE int json_child(void *to, const struct value_parent *v)
 	if (v->tag != VALUE_STRUCT)
 		return 0;
 	if (name && name->size)
-		return json_append_string(json, name->text, name->size) || buffer_u8(json, ':')
-			       ? -1
-			       : 0;
+		return json_append_string(json, name->text, name->size) || buffer_u8(json, ':') ? -1
+												: 0;
 	return attribute_put_integer(json, v->index, false, true) || buffer_u8(json, ':') ? -1 : 0;
 }
 

@@ -192,9 +192,9 @@ int convert_text_arguments(struct buffer *b, const struct dictionary *d, const s
 /* Append everything of a row but its name: the fields; of calls "(a = 1) = 2". */
 int convert_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
 		     uint64_t *blobs);
-/* Append one value. */
-int convert_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
-		       const struct value *v, struct values *children, uint64_t *blobs);
+/* Append the value after v, and step over it. */
+int convert_text_value(struct buffer *b, const struct dictionary *d, struct values *v,
+		       uint64_t *blobs);
 /* Append the value of one field, without its name. */
 int convert_text_field(struct buffer *b, const struct event *ev, const struct field *f);
 /* Cut b to at most n bytes after from, not inside of a character; count this in *cut. */

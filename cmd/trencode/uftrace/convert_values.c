@@ -75,8 +75,8 @@ static int put_outputs(struct uftrace_specs *s)
 	return 0;
 }
 
-static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
-		    const struct event *ev, const struct value *v, struct values *children)
+static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as, const struct value *v,
+		    struct values *at)
 {
 	struct buffer *b = &s->scratch;
 
@@ -89,7 +89,7 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
 		n = n < TEXT_MOST + 8 ? n : TEXT_MOST + 8;
 		if (n && buffer_append(b, v->bytes, n))
 			return -1;
-	} else if (convert_text_value(b, s->conversion->dictionary, ev, v, children, &s->blobs)) {
+	} else if (convert_text_value(b, s->conversion->dictionary, at, &s->blobs)) {
 		return -1;
 	}
 	if (as->index == RETVAL && put_outputs(s))
@@ -98,9 +98,9 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
 	return value_put_bytes(&s->tail, VALUE_STRING, b->data, b->size);
 }
 
-/* Append a value as `as` requires. 1: the value cannot be stored so. */
+/* Append a value, which is at `at`, as `as` requires. 1: the value cannot be stored so. */
 static int put_value(struct uftrace_specs *s, const struct uftrace_stored *as,
-		     const struct event *ev, const struct value *v, struct values *children)
+		     const struct value *v, struct values *at)
 {
 	uint64_t number;
 	uint8_t bytes[8];
@@ -110,7 +110,7 @@ static int put_value(struct uftrace_specs *s, const struct uftrace_stored *as,
 			     as->index == RETVAL ? 0 : as->index))
 		return -1;
 	if (as->letter == 's')
-		return put_text(s, as, ev, v, children);
+		return put_text(s, as, v, at);
 	if (v->tag == VALUE_NUMBER && v->size == as->size)
 		return value_put_number(&s->tail, as->letter, v->bytes, v->size);
 	if (as->letter == 'f') {
@@ -250,7 +250,7 @@ static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, con
 	int got = 1;
 
 	for (values_begin(&v, ev->tail, ev->tail_size); v.at < v.end;) {
-		struct values children;
+		struct values at, after;
 		struct value x;
 
 		if (!values_what(&v, &what, &index))
@@ -261,11 +261,11 @@ static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, con
 				break;
 			continue;
 		}
-		children = v;
-		if (!values_value(&children, &x) || !values_skip(&v))
+		at = after = v;
+		if (!values_value(&after, &x) || !values_skip(&v))
 			break;
 		s->tail.size = from;
-		got = put_value(s, as, ev, &x, &children);
+		got = put_value(s, as, &x, &at);
 		if (got < 0)
 			return -1;
 	}
