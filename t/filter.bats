@@ -112,6 +112,79 @@ count() {
 	assert_equal "${stderr_lines[0]}" 'trfilter: the expression is missing'
 }
 
+# CONDITION@the same in Python, where & | ^ are tighter than a comparison; div and rem are C's
+operators() {
+	cat <<-'EOF'
+		ret & 0xf@ret & 0xf
+		(ret & 0x80000000) != 0@ret & 0x80000000 != 0
+		(ret | 3) == 7@ret | 3 == 7
+		(ret ^ 5) > 2@ret ^ 5 > 2
+		~ret == 2 - 1@~ret == 1
+		0 < -ret@0 < -ret
+		ret << 4 > 100@ret << 4 > 100
+		ret >> 1 == -1@ret >> 1 == -1
+		ret >> 64 == -1@ret < 0
+		ret << 64 == 0@True
+		1 << id > 0x7fffffffffffffff@id == 63
+		ret << -ret == ret@ret == 0
+		id + 1 == 5@id + 1 == 5
+		ret - id < 0@ret - id < 0
+		id * ret > 1000@id * ret > 1000
+		ret * 0x7fffffffffffffff == 2@ret == -2
+		ret * 0xffffffffffffffff == 0xfffffffffffffffe@ret == 2
+		id / ret > 2@ret and div(id, ret) > 2
+		ret / 3 == -4@div(ret, 3) == -4
+		ret % 3 == -2@rem(ret, 3) == -2
+		id % ret >= 0@ret != 0
+		!(id / ret == 1)@ret == 0 or div(id, ret) != 1
+		ret * 1.5 > id@ret * 1.5 > id
+		ret / 4.0 == 0.25@ret == 1
+		ret + 0.1 - 0.1 < ret@ret + 0.1 - 0.1 < ret
+		id - 3 * 2 + 1 == ret@id - 3 * 2 + 1 == ret
+		id - (3 * 2 + 1) == ret@id - (3 * 2 + 1) == ret
+		100 - id - ret < 10@100 - id - ret < 10
+		(1 << 3 + 1 & id) == 16@1 << 4 & id == 16
+		(id & 1) in {1} && id % 5 in {0, 2}@id & 1 == 1 and id % 5 in (0, 2)
+		ret == id * -1 || ret == -id + 1@ret == -id or ret == -id + 1
+	EOF
+}
+
+@test "operators calculate on 64 bits, with C's precedence" {
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >sched.trs
+	trfilter 'type == "sys_exit"' sched.trs >exits.trs
+	trencode -t ndjson exits.trs >exits.ndjson
+	[ "$(wc -l <exits.ndjson)" -gt 400 ]
+	operators | while IFS=@ read -r c python; do
+		c=${c//ret/field(\"ret\")} # of the event, not of a call
+		want=$(python3 -c '
+import json, sys
+def div(a, b):
+    q = abs(a) // abs(b)
+    return q if (a < 0) == (b < 0) else -q
+def rem(a, b):
+    return a - b * div(a, b)
+code = compile(sys.argv[1], "", "eval")
+print(sum(1 for line in open("exits.ndjson")
+          if eval(code, {"div": div, "rem": rem}, json.loads(line)["args"])))' "$python")
+		assert_equal "$c: $(trfilter -q -c "$c" exits.trs)" "$c: $want"
+		assert_equal "$c: $(trstat -q -F csv -a count --fail-if "count($c) == $want" exits.trs >/dev/null; echo $?)" "$c: 3"
+	done
+}
+
+@test "operators on times, and on fields that events lack" {
+	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
+	for c in 'dur > 2 * 1ms|dur > 2ms' 'dur / 1ms >= 2|dur >= 2ms' 'dur - self >= 1us|has(self) && !(dur - self < 1us)' \
+		'dur * 2 <= 1us|dur <= 500ns' 'self * 2 == dur + dur|self == dur' '(-dur) > -1us|dur < 1us' \
+		'time - 1s < 0|time < 1s' 'no_such + 1 > 0 || no_such - 1 < 1|0'; do
+		assert_equal "$c: $(trfilter -q -c "${c%|*}" fib.trs)" "$c: $(trfilter -q -c "${c##*|}" fib.trs)"
+	done
+	assert_equal "$(trfilter -c 'dur / children > 0' fib.trs)" "$(trfilter -c 'children > 0 && dur / children > 0' fib.trs)"
+	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trfilter -q -c 'dur + 1ns > 0'"
+	assert_output 0
+	run -2 --separate-stderr trfilter 'tid & 1 == 0' fib.trs
+	assert_equal "$stderr" "trfilter: expression, column 5: '&' takes numbers, not conditions: use parentheses, as in (a & b) == c, or '&&' and '||'"
+}
+
 @test "names asked of a stream without symbols: trsym is named once" {
 	run -0 --separate-stderr trfilter -c 'name == "main" || module =~ "libc"' args-spec.raw
 	assert_output 0

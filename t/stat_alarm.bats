@@ -75,7 +75,8 @@ does_not() {
 		'has(next_pid)' '!has(next_pid) && has(pid)' 'next_pid' '!(prev_pid == 0)' '10 < prev_pid' \
 		'prev_pid < next_pid' 'next_comm =~ "^wl"' 'next_comm !~ "^wl"' 'kind == instant && cpu in {0, 1}' \
 		'field("prev_prio") >= 120 || group == "nope"' '(time > 1s && has(cpu)) && !(tid == 0)' \
-		'comm in {wl.sh, swapper}' 'kind == leave' 'pid != tid'; do
+		'comm in {wl.sh, swapper}' 'kind == leave' 'pid != tid' 'next_pid - prev_pid < 0' \
+		'(prev_prio & 0x18) == 24 || id % 3 == 1' 'time / 1ms % 2 == 0'; do
 		n=$(trfilter -q -c "$c" sched.trs)
 		run -3 --separate-stderr trstat --fail-if "count($c) == $n" sched.trs
 		[[ $stderr == *"count($c) == $n holds: $n"* ]] || fail "$c: $stderr"
@@ -96,6 +97,17 @@ does_not() {
 	assert_output $'count\n2'
 	run -2 trstat -q --pair 'time > 1ms -> kind == leave' <(trdecode "$DATA/apitrace/v6.trace")
 	assert_output --partial 'counts ticks'
+}
+
+@test "--fail-if: several columns, and what is calculated from them" {
+	max=$(trstat -q -g '' -F tsv -a max fib.trs | tail -n 1)
+	fib=$(trstat -q -g name -F tsv -a count fib.trs | awk '$1 == "fib" { print $2 }')
+	holds "max - min(name == \"fib\") == $max - $(trstat -q -g name -F tsv -a min fib.trs | awk '$1 == "fib" { print $2 }')"
+	holds "count(name == \"fib\") * 2 / 4 == $fib * 2 / 4 && p99 <= max"
+	holds 'total(name == "fib") / count(name == "fib") * 1.0 <= avg(name == "fib") + 1'
+	does_not 'max > 3 * 1s || count(tid == 1) / count(tid == 2) >= 0'
+	run -3 --separate-stderr trstat --fail-if 'count(name == "fib") > 1 && max > 1' fib.trs
+	assert_equal "$stderr" "trstat: count(name == \"fib\") > 1 && max > 1 holds: $fib, 2.988 ms"
 }
 
 @test "--fail-if: nothing there fails nothing, but its count is 0" {

@@ -90,8 +90,8 @@ static int set_between(struct settings *s, const char *from, struct error *e)
 {
 	if (optind >= s->argc)
 		return error_set(e, NULL, NO_OFFSET, "--between takes two conditions");
-	expression_free(s->time_range.from);
-	expression_free(s->time_range.to);
+	condition_free(s->time_range.from);
+	condition_free(s->time_range.to);
 	s->time_range.to = NULL;
 	s->time_range.from = time_range_condition(from, "--between", e);
 	if (s->time_range.from)
@@ -135,7 +135,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_SCRUB: return scrub_parse(&s->rewrite.scrub, arg, e);
 	case KEY_KEY: s->key = arg; break;
 	case KEY_BY:
-		expression_free(s->time_range.by);
+		condition_free(s->time_range.by);
 		s->time_range.by = time_range_field(arg, e);
 		return s->time_range.by ? 0 : -1;
 	}

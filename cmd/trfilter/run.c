@@ -166,7 +166,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 
 	s->in.reads_values = rewrite_any(&o->rewrite) || time_range_read_values(&o->time_range)
 				     ? READS_ALL
-				     : expression_reads_values(f->tree);
+				     : condition_reads_values(f->tree);
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
 					    .quiet = s->options->quiet || o->explain};
 	if (time_range_any(&o->time_range)) {

@@ -4,124 +4,151 @@
 #include <string.h>
 
 #include "cmd/trstat/table/format.h"
+#include "common/expr/evaluate.h"
 
 /* --- parsing --- */
 
-static bool takes_field(const struct token *t)
+static bool takes_field(const char *name)
 {
 	static const char *const functions[] = {"sum", "min", "max", "avg", "uniq"};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (strlen(functions[i]) == t->size && !memcmp(functions[i], t->text, t->size))
+		if (!strcmp(functions[i], name))
 			return true;
 	return false;
 }
 
-/* Look ahead: "max(" may continue with a field and ")", or with a condition. */
-static bool is_field(const struct lexer *l)
+/* Read a field and ")", if they follow the lexer's "(". Returns 1 if they do, else the lexer is
+ * unchanged. */
+static int read_field(struct lexer *l)
 {
 	struct error e;
 	struct lexer ahead = {.text = l->text, .at = l->at, .error = &e};
-	bool is = !lexer_next(&ahead) && ahead.token.kind == TOKEN_OPEN && !lexer_next(&ahead) &&
-		  ahead.token.kind == TOKEN_NAME && !lexer_next(&ahead) &&
+	bool is = !lexer_next(&ahead) && ahead.token.kind == TOKEN_NAME && !lexer_next(&ahead) &&
 		  ahead.token.kind == TOKEN_CLOSE;
 
 	lexer_free(&ahead);
-	return is;
+	return is ? lexer_next(l) || lexer_next(l) || lexer_next(l) ? -1 : 1 : 0;
 }
 
-static int expected(struct lexer *l, const char *what)
-{
-	return lexer_error(l, l->token.column, "%s is expected here", what);
-}
-
-/* Parse the name of a column and the token after it. */
-static int parse_column(struct alarm *a, struct lexer *l)
-{
-	const char *start = l->token.text;
-	bool field;
-
-	if (l->token.kind != TOKEN_NAME)
-		return expected(l, "a column, as in 'p99(name == \"commit\") > 5ms',");
-	field = takes_field(&l->token) && is_field(l);
-	for (int i = 0; field && i < 3; i++)
-		if (lexer_next(l))
-			return -1;
-	a->column_name = strndup(start, (size_t)(l->token.text + l->token.size - start));
-	if (!a->column_name)
-		return lexer_error(l, l->token.column, "out of memory");
-	return lexer_next(l);
-}
-
-static int parse_condition(struct alarm *a, struct lexer *l)
+/* Parse "(condition)", if it follows. */
+static int parse_condition(struct alarm_column *c, struct lexer *l)
 {
 	if (l->token.kind != TOKEN_OPEN)
 		return 0;
 	if (lexer_next(l))
 		return -1;
-	if (l->token.kind != TOKEN_CLOSE && condition_parse(&a->condition, l))
+	if (l->token.kind != TOKEN_CLOSE && condition_parse(&c->condition, l))
 		return -1;
 	if (l->token.kind != TOKEN_CLOSE)
-		return expected(l, "')'");
+		return lexer_error(l, l->token.column, "')' is expected here");
 	return lexer_next(l);
 }
 
-static int parse_limit(struct alarm *a, struct lexer *l)
+/* Parse a column as a field of the alarm's condition. */
+static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 {
-	a->comparison = l->token.kind;
-	if (a->comparison < TOKEN_EQ || a->comparison > TOKEN_GE)
-		return expected(l, "a comparison (== != < <= > >=)");
-	if (lexer_next(l))
-		return -1;
-	if (l->token.kind != TOKEN_NUMBER)
-		return expected(l, "a number");
-	a->limit = l->token.value;
-	a->time_unit = l->token.time_unit;
-	if (lexer_next(l))
-		return -1;
-	return l->token.kind == TOKEN_END ? 0 : expected(l, "the end");
+	struct alarms *all = ctx;
+	struct alarm_column *grown, *c;
+	struct columns column = {0};
+	int field = 0, bad;
+
+	if (!quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name))
+		field = read_field(l);
+	grown = reallocarray(all->column, all->ncolumns + 1, sizeof(*grown));
+	if (field < 0 || !grown)
+		return grown ? -1 : lexer_error(l, o->column, "out of memory");
+	all->column = grown;
+	c = &grown[all->ncolumns];
+	*c = (struct alarm_column){0};
+	o->field = (unsigned)all->ncolumns++;
+	o->form = KNOWN_NUMBER;
+	if (field) {
+		/* as it is written, up to the ')' */
+		const char *start = l->text + o->column - 1;
+		const char *end = memchr(start, ')', strlen(start));
+
+		c->name = strndup(start, (size_t)(end + 1 - start));
+	} else {
+		c->name = strdup(o->name);
+	}
+	if (!c->name)
+		return lexer_error(l, o->column, "out of memory");
+	bad = parse_condition(c, l) || columns_parse(&column, c->name, l->error);
+	if (!bad)
+		c->unit = column_unit(&column.column[0]);
+	columns_free(&column);
+	return bad ? -1 : 0;
+}
+
+/* Refuse a column alone, which is rather an incomplete condition. */
+static int check_leaf(struct lexer *l, struct node *n, size_t column)
+{
+	if (n->kind != NODE_TRUTH || n->left->kind == OPERAND_ARITHMETIC)
+		return 0;
+	return lexer_error(l, column,
+			   "a comparison is expected, as in 'p99(name == \"commit\") > "
+			   "5ms'");
+}
+
+static const struct language language = {
+	.field = parse_column,
+	.leaf = check_leaf,
+	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
+};
+
+/* Refuse a time that no column can be compared with. */
+static int check_units(const struct alarms *all, const struct node *n, struct error *e)
+{
+	bool time = false;
+
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (check_units(all, n->children[i], e))
+			return -1;
+	for (size_t i = 0; i < n->nfields; i++) {
+		enum column_unit unit = all->column[n->fields[i]->field].unit;
+
+		time |= unit == UNIT_DURATION || unit == UNIT_TIME;
+	}
+	if (!n->nfields || !n->time_unit || time)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--fail-if: %s is no time",
+			 all->column[n->fields[0]->field].name);
 }
 
 int alarms_add(struct alarms *all, const char *text, struct error *e)
 {
-	struct lexer l = {.text = text, .error = e};
-	struct alarm *grown = realloc(all->alarm, (all->count + 1) * sizeof(*grown)), *a;
-	struct columns column = {0};
-	enum column_unit unit;
-	int bad;
+	struct alarm *grown = reallocarray(all->alarm, all->count + 1, sizeof(*grown)), *a;
+	struct language of_columns = language;
 
 	if (!grown)
 		return error_no_memory(e);
 	all->alarm = grown;
 	a = &grown[all->count++];
-	*a = (struct alarm){.text = text};
-	bad = lexer_next(&l) || parse_column(a, &l) || parse_condition(a, &l) || parse_limit(a, &l);
-	lexer_free(&l);
-	if (bad)
-		return -1;
-	bad = columns_parse(&column, a->column_name, e);
-	unit = bad ? UNIT_NUMBER : column_unit(&column.column[0]);
-	if (!bad && a->time_unit && unit != UNIT_DURATION && unit != UNIT_TIME)
-		bad = error_set(e, NULL, NO_OFFSET, "--fail-if '%s': %s is no time", text,
-				a->column_name);
-	columns_free(&column);
-	return bad ? -1 : 0;
+	*a = (struct alarm){.text = text, .first = all->ncolumns};
+	of_columns.ctx = all;
+	a->condition = expression_parse(text, &of_columns, e);
+	a->end = all->ncolumns;
+	return a->condition ? check_units(all, a->condition, e) : -1;
 }
 
 void alarms_free(struct alarms *all)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		struct alarm *a = &all->alarm[i];
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct alarm_column *c = &all->column[i];
 
-		if (a->statistics)
-			statistics_free(a->statistics);
-		free(a->statistics);
-		pair_free(&a->pair);
-		columns_free(&a->columns);
-		condition_free(&a->condition);
-		free(a->column_name);
-		free(a->key);
+		if (c->statistics)
+			statistics_free(c->statistics);
+		free(c->statistics);
+		pair_free(&c->pair);
+		columns_free(&c->columns);
+		condition_free(&c->condition);
+		free(c->name);
+		free(c->key);
 	}
+	for (size_t i = 0; i < all->count; i++)
+		expression_free(all->alarm[i].condition, &language);
+	free(all->column);
 	free(all->alarm);
 	*all = (struct alarms){0};
 }
@@ -129,93 +156,96 @@ void alarms_free(struct alarms *all)
 /* --- counting --- */
 
 /* Returns true if the condition's keys are among k. */
-static bool has_condition_keys(struct alarm *a, const struct keys *k)
+static bool has_condition_keys(struct alarm_column *c, const struct keys *k)
 {
-	const struct keys *asked = &a->condition.keys;
+	const struct keys *asked = &c->condition.keys;
 
 	if (asked->by_type != k->by_type || (asked->needs ^ k->needs) & NEEDS_STACK)
 		return false;
 	for (size_t i = 0; i < asked->count; i++) {
-		for (a->key[i] = 0; a->key[i] < k->count; a->key[i]++)
-			if (!strcmp(k->names[a->key[i]], asked->names[i]))
+		for (c->key[i] = 0; c->key[i] < k->count; c->key[i]++)
+			if (!strcmp(k->names[c->key[i]], asked->names[i]))
 				break;
-		if (a->key[i] == k->count)
+		if (c->key[i] == k->count)
 			return false;
 	}
 	return true;
 }
 
-static int begin_own(struct alarm *a, const struct query *q, struct dictionary *d, struct error *e)
+static int begin_own(struct alarm_column *c, const struct query *q, struct dictionary *d,
+		     struct error *e)
 {
-	a->own = true;
-	for (size_t i = 0; i < a->condition.keys.count; i++)
-		a->key[i] = i;
-	if (columns_parse(&a->columns, a->column_name, e))
+	c->own = true;
+	for (size_t i = 0; i < c->condition.keys.count; i++)
+		c->key[i] = i;
+	if (columns_parse(&c->columns, c->name, e))
 		return -1;
-	if (q->settings->pair && pair_parse(&a->pair, q->settings->pair, e))
+	if (q->settings->pair && pair_parse(&c->pair, q->settings->pair, e))
 		return -1;
-	a->statistics = calloc(1, sizeof(*a->statistics));
-	if (!a->statistics || statistics_init(a->statistics, &a->condition.keys, &a->columns, d) ||
-	    (q->settings->pair && statistics_pair(a->statistics, &a->pair)))
+	c->statistics = calloc(1, sizeof(*c->statistics));
+	if (!c->statistics || statistics_init(c->statistics, &c->condition.keys, &c->columns, d) ||
+	    (q->settings->pair && statistics_pair(c->statistics, &c->pair)))
 		return error_no_memory(e);
-	statistics_name_stacks(a->statistics, !q->settings->interval);
+	statistics_name_stacks(c->statistics, !q->settings->interval);
 	return 0;
 }
 
 int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, struct error *e)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		struct alarm *a = &all->alarm[i];
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct alarm_column *c = &all->column[i];
 		int column;
 
-		a->key = calloc(a->condition.keys.count + 1, sizeof(*a->key));
-		if (!a->key)
+		c->key = calloc(c->condition.keys.count + 1, sizeof(*c->key));
+		if (!c->key)
 			return error_no_memory(e);
-		if (!has_condition_keys(a, &q->keys)) {
-			if (begin_own(a, q, d, e))
+		if (!has_condition_keys(c, &q->keys)) {
+			if (begin_own(c, q, d, e))
 				return -1;
 			continue;
 		}
-		column = columns_find(&q->columns, a->column_name, e);
+		column = columns_find(&q->columns, c->name, e);
 		if (column < 0)
 			return -1;
-		a->column = (size_t)column;
+		c->column = (size_t)column;
 	}
 	return 0;
 }
 
 int alarms_check_keys(const struct alarms *all, struct error *e)
 {
-	for (size_t i = 0; i < all->count; i++)
-		if (all->alarm[i].own)
-			return error_set(e, NULL, NO_OFFSET,
-					 "--fail-if '%s': the groups of the summaries lack its key",
-					 all->alarm[i].text);
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own)
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"--fail-if: the groups of the summaries lack a key of '%s'",
+				all->column[i].name);
 	return 0;
 }
 
 int alarms_block(struct alarms *all, const struct block *b)
 {
-	for (size_t i = 0; i < all->count; i++)
-		if (all->alarm[i].own && statistics_block(all->alarm[i].statistics, b))
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own && statistics_block(all->column[i].statistics, b))
 			return -1;
 	return 0;
 }
 
 int alarms_adopt(struct alarms *all, const struct snapshot *snapshot)
 {
-	for (size_t i = 0; i < all->count; i++)
-		if (all->alarm[i].own && statistics_adopt(all->alarm[i].statistics, snapshot))
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own && statistics_adopt(all->column[i].statistics, snapshot))
 			return -1;
 	return 0;
 }
 
 int alarms_until(struct alarms *all, const struct block *b, struct events it, uint64_t end)
 {
-	for (size_t i = 0; i < all->count; i++) {
+	for (size_t i = 0; i < all->ncolumns; i++) {
 		struct events here = it;
 
-		if (all->alarm[i].own && statistics_until(all->alarm[i].statistics, b, &here, end))
+		if (all->column[i].own &&
+		    statistics_until(all->column[i].statistics, b, &here, end))
 			return -1;
 	}
 	return 0;
@@ -223,24 +253,24 @@ int alarms_until(struct alarms *all, const struct block *b, struct events it, ui
 
 int alarms_show(struct alarms *all)
 {
-	for (size_t i = 0; i < all->count; i++)
-		if (all->alarm[i].own && statistics_show(all->alarm[i].statistics))
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own && statistics_show(all->column[i].statistics))
 			return -1;
 	return 0;
 }
 
 int alarms_reset(struct alarms *all)
 {
-	for (size_t i = 0; i < all->count; i++)
-		if (all->alarm[i].own && statistics_reset(all->alarm[i].statistics))
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own && statistics_reset(all->column[i].statistics))
 			return -1;
 	return 0;
 }
 
 int alarms_finish(struct alarms *all)
 {
-	for (size_t i = 0; i < all->count; i++)
-		if (all->alarm[i].own && statistics_finish(all->alarm[i].statistics))
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own && statistics_finish(all->column[i].statistics))
 			return -1;
 	return 0;
 }
@@ -249,23 +279,25 @@ int alarms_finish(struct alarms *all)
 
 int alarms_check_ticks(const struct alarms *all, const struct clocks *clocks, struct error *e)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		const struct alarm *a = &all->alarm[i];
+	bool unit = false;
 
-		if (a->time_unit || a->condition.time_unit)
-			return error_set(e, NULL, NO_OFFSET,
-					 "--fail-if '%s': the clock of this trace counts ticks, no "
-					 "unit of time",
-					 a->text);
-		if (a->own && (columns_check_ticks(&a->columns, e) ||
-			       columns_check_clocks(&a->columns, clocks, e)))
+	for (size_t i = 0; i < all->count; i++)
+		unit |= all->alarm[i].condition->time_unit;
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+
+		unit |= condition_has_unit(&c->condition);
+		if (c->own && (columns_check_ticks(&c->columns, e) ||
+			       columns_check_clocks(&c->columns, clocks, e)))
 			return -1;
 	}
-	return 0;
+	return unit ? error_set(e, NULL, NO_OFFSET,
+				"--fail-if: the clock of this trace counts ticks, no unit of time")
+		    : 0;
 }
 
 struct asked {
-	const struct alarm *alarm;
+	const struct alarm_column *column;
 	const struct key_cell *cells;
 };
 
@@ -273,7 +305,7 @@ static const struct key_cell *group_cell(void *ctx, size_t key)
 {
 	const struct asked *asked = ctx;
 
-	return &asked->cells[asked->alarm->key[key]];
+	return &asked->cells[asked->column->key[key]];
 }
 
 static struct scalar scalar_of(enum column_unit unit, int128 number)
@@ -294,21 +326,9 @@ static struct scalar scalar_of(enum column_unit unit, int128 number)
 	return s;
 }
 
-static bool compares(enum token_kind how, enum scalar_order o)
-{
-	switch (how) {
-	case TOKEN_EQ: return o == ORDER_EQUAL;
-	case TOKEN_NE: return o == ORDER_LESS || o == ORDER_GREATER;
-	case TOKEN_LT: return o == ORDER_LESS;
-	case TOKEN_LE: return o == ORDER_LESS || o == ORDER_EQUAL;
-	case TOKEN_GT: return o == ORDER_GREATER;
-	default: return o == ORDER_GREATER || o == ORDER_EQUAL;
-	}
-}
-
-/* Compute the column over all groups that the condition selects. Returns -1 when out of memory. */
-static int value_of(const struct alarm *a, const struct columns *c, const struct column *column,
-		    const struct statistics *st, struct column_value *v)
+/* Compute a column over all groups that its condition selects. Returns -1 when out of memory. */
+static int compute_column(struct alarm_column *a, const struct columns *c,
+			  const struct statistics *st)
 {
 	const struct groups *g = &st->groups;
 	struct aggregate *sum = aligned_alloc(16, c->wanted.size);
@@ -326,47 +346,64 @@ static int value_of(const struct alarm *a, const struct columns *c, const struct
 		if (condition_holds(&a->condition, g, group_cell, &asked))
 			bad = aggregate_merge(sum, group, &c->wanted);
 	}
-	*v = column_value(c, column, sum, &run);
+	a->value = column_value(c, &c->column[a->column], sum, &run);
 	aggregate_free(sum, &c->wanted);
 	free(sum);
 	return bad;
 }
 
-/* Print the alarm on stderr, with its interval if it has one. */
-static void print_alarm(const struct alarm *a, const struct column *column, struct column_value v,
-			const struct interval *interval, bool ticks)
+static void give_column(void *ctx, struct operand *o, struct scalar *out)
 {
-	char value[VALUE_SIZE], when[VALUE_SIZE];
+	const struct alarms *all = ctx;
+	const struct alarm_column *c = &all->column[o->field];
 
-	format_column(value, column, v, ticks);
-	if (!interval) {
-		warn(NULL, NO_OFFSET, "%s holds: %s", a->text, value);
-		return;
-	}
-	format_interval(when, interval, ticks);
-	warn(NULL, NO_OFFSET, "%s: %s holds: %s", when, a->text, value);
+	if (c->value.present)
+		*out = scalar_of(c->unit, c->value.number);
 }
 
-int alarms_judge(const struct alarms *all, const struct query *q, const struct statistics *st,
+/* Print the alarm on stderr with the values of its columns, and its interval if it has one. */
+static void print_alarm(const struct alarms *all, const struct alarm *a, const struct query *q,
+			const struct interval *interval, bool ticks)
+{
+	char when[VALUE_SIZE];
+	struct buffer values = {0};
+
+	for (size_t i = a->first; i < a->end; i++) {
+		const struct alarm_column *c = &all->column[i];
+		const struct columns *columns = c->own ? &c->columns : &q->columns;
+		char value[VALUE_SIZE];
+
+		format_column(value, &columns->column[c->column], c->value, ticks);
+		if (i > a->first)
+			buffer_append(&values, ", ", 2);
+		buffer_append(&values, value, strlen(value));
+	}
+	if (interval)
+		format_interval(when, interval, ticks);
+	warn(NULL, NO_OFFSET, "%s%s%s holds: %.*s", interval ? when : "", interval ? ": " : "",
+	     a->text, (int)values.size, values.data ? (const char *)values.data : "");
+	buffer_free(&values);
+}
+
+int alarms_judge(struct alarms *all, const struct query *q, const struct statistics *st,
 		 const struct interval *interval, bool quiet)
 {
+	const struct expression_values values = {.field = give_column, .ctx = all};
 	int holds = 0;
 
-	for (size_t i = 0; i < all->count; i++) {
-		const struct alarm *a = &all->alarm[i];
-		const struct columns *c = a->own ? &a->columns : &q->columns;
-		const struct column *column = &c->column[a->column];
-		struct column_value v;
-		struct scalar s;
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct alarm_column *c = &all->column[i];
 
-		if (value_of(a, c, column, a->own ? a->statistics : st, &v))
+		if (compute_column(c, c->own ? &c->columns : &q->columns,
+				   c->own ? c->statistics : st))
 			return -1;
-		s = scalar_of(column_unit(column), v.number);
-		if (!v.present || !compares(a->comparison, scalar_compare(&s, &a->limit)))
+	}
+	for (size_t i = 0; i < all->count; i++) {
+		if (!expression_holds(&values, all->alarm[i].condition))
 			continue;
 		holds = 1;
 		if (!quiet)
-			print_alarm(a, column, v, interval, st->ticks);
+			print_alarm(all, &all->alarm[i], q, interval, st->ticks);
 	}
 	return holds;
 }

@@ -1,9 +1,11 @@
 /*
  * fail_if.h - --fail-if 'p99(name == "commit") > 5ms': conditions that give exit status 3
  *
- *     alarm = column [ "(" condition ")" ] comparison number
+ * The language is that of common/expr/expression.h; its fields are
  *
- * The column (columns.h) covers all groups for which the condition (condition.h) is true; without a
+ *     column [ "(" condition ")" ]
+ *
+ * A column (columns.h) covers all groups for which the condition (condition.h) is true; without a
  * condition, everything. Where the table's keys include those of the condition, the table's groups
  * are used. Otherwise events are grouped by the condition's keys a second time.
  */
@@ -14,26 +16,31 @@
 #include "cmd/trstat/query.h"
 #include "cmd/trstat/groups/statistics.h"
 
-struct alarm {
-	const char *text; /* as the user wrote it */
-	char *column_name;
+struct alarm_column {
+	char *name; /* of the column, as the user wrote it */
 	struct condition condition;
-	enum token_kind comparison;
-	struct scalar limit;
-	bool time_unit; /* the number has one */
+	enum column_unit unit;
 	/* by key of the condition: its index among the groups' keys */
 	size_t *key;
 	size_t column;
-	/* the alarm has its own groups, as the table's lack its keys */
+	/* the column has its own groups, as the table's lack its keys */
 	bool own;
 	struct columns columns;
 	struct pair pair;
 	struct statistics *statistics;
+	struct column_value value;
+};
+
+struct alarm {
+	const char *text; /* as the user wrote it */
+	struct node *condition;
+	size_t first, end; /* its columns in struct alarms */
 };
 
 struct alarms {
 	struct alarm *alarm;
-	size_t count;
+	struct alarm_column *column;
+	size_t count, ncolumns;
 };
 
 /* Parse an alarm. Returns -1 with e filled. The caller calls alarms_free in any case; text must
@@ -41,10 +48,10 @@ struct alarms {
 int alarms_add(struct alarms *a, const char *text, struct error *e);
 void alarms_free(struct alarms *a);
 
-/* Find the alarms' columns and keys in the query, or make their own groups. To be called before
+/* Find the columns and keys in the query, or make their own groups. To be called before
  * the first event. Adds columns to the query that are not printed. */
 int alarms_begin(struct alarms *a, struct query *q, struct dictionary *d, struct error *e);
-/* Returns -1 with e filled if an alarm needs its own groups, but there are no events to count. */
+/* Returns -1 with e filled if a column needs its own groups, but there are no events to count. */
 int alarms_check_keys(const struct alarms *a, struct error *e);
 int alarms_block(struct alarms *a, const struct block *b);
 /* The same as the functions of statistics.h. */
@@ -62,7 +69,7 @@ int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, stru
  * Evaluate the alarms, of an interval or (NULL) of everything. Returns 1 if some are true, 0 if
  * none, -1 when out of memory. Unless quiet, prints those that are true on stderr.
  */
-int alarms_judge(const struct alarms *a, const struct query *q, const struct statistics *st,
+int alarms_judge(struct alarms *a, const struct query *q, const struct statistics *st,
 		 const struct interval *interval, bool quiet);
 
 #endif

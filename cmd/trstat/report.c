@@ -98,7 +98,7 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 }
 
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
-		   const struct alarms *alarms, const struct interval *interval)
+		   struct alarms *alarms, const struct interval *interval)
 {
 	int holds = stage->status == STATUS_FAILED
 			    ? 0

@@ -23,6 +23,6 @@ void report_snapshot(struct stage *stage, const struct block *b);
 
 /* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything. */
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
-		   const struct alarms *alarms, const struct interval *interval);
+		   struct alarms *alarms, const struct interval *interval);
 
 #endif

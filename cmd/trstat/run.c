@@ -12,7 +12,7 @@ struct printing {
 	struct stage *stage;
 	const struct query *query;
 	const struct statistics *statistics;
-	const struct alarms *alarms;
+	struct alarms *alarms;
 };
 
 static bool print_interval(void *ctx, const struct interval *interval)

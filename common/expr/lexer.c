@@ -143,11 +143,11 @@ static const char *skip_exponent(const char *p)
 	return q;
 }
 
-static int number(struct lexer *l)
+static int read_number(struct lexer *l)
 {
 	struct token *t = &l->token;
 	const char *p = l->text + l->at, *start = p, *suffix;
-	bool negative = *p == '-', exact = true;
+	bool negative = *p == '-', exact = true, point = false;
 	uint64_t whole, part = 0, scale = 1;
 	const struct unit *unit = unit_find("", 0);
 	unsigned count;
@@ -163,11 +163,13 @@ static int number(struct lexer *l)
 	} else {
 		bad = read_digits(&p, 10, &whole, &count);
 		if (*p == '.' && is_digit(p[1])) {
+			point = true;
 			p++;
 			exact = read_fraction(&p, &part, &scale);
 		}
 		suffix = skip_exponent(p);
 		if (suffix > p) {
+			point = true;
 			exact = false;
 			bad = 0;
 			p = suffix;
@@ -184,6 +186,7 @@ static int number(struct lexer *l)
 		return lexer_error(l, t->column, "the number is too large for 64 bits");
 	if (!exact || t->value.form == SCALAR_REAL)
 		make_real(&t->value, start, unit->scale);
+	t->value.written |= point;
 	t->kind = TOKEN_NUMBER;
 	t->time_unit = unit->kind == UNIT_TIME_NS;
 	l->at = (size_t)(p - l->text);
@@ -259,26 +262,32 @@ bool lexer_constant(const struct token *t, struct scalar *value)
 	return t->kind == TOKEN_NAME && scalar_constant(t->text, t->size, value);
 }
 
+/* The longest ones first */
 static const struct sign {
 	const char *text;
 	enum token_kind kind;
 } signs[] = {
-	{"&&", TOKEN_AND},   {"||", TOKEN_OR},	      {"==", TOKEN_EQ},
-	{"!=", TOKEN_NE},    {"<=", TOKEN_LE},	      {">=", TOKEN_GE},
-	{"=~", TOKEN_MATCH}, {"!~", TOKEN_NO_MATCH},  {"<", TOKEN_LT},
-	{">", TOKEN_GT},     {"!", TOKEN_NOT},	      {"(", TOKEN_OPEN},
-	{")", TOKEN_CLOSE},  {"{", TOKEN_OPEN_BRACE}, {"}", TOKEN_CLOSE_BRACE},
-	{",", TOKEN_COMMA},
+	{"&&", TOKEN_AND},	 {"||", TOKEN_OR},	   {"==", TOKEN_EQ},
+	{"!=", TOKEN_NE},	 {"<<", TOKEN_LEFT},	   {">>", TOKEN_RIGHT},
+	{"<=", TOKEN_LE},	 {">=", TOKEN_GE},	   {"=~", TOKEN_MATCH},
+	{"!~", TOKEN_NO_MATCH},	 {"<", TOKEN_LT},	   {">", TOKEN_GT},
+	{"!", TOKEN_NOT},	 {"(", TOKEN_OPEN},	   {")", TOKEN_CLOSE},
+	{"{", TOKEN_OPEN_BRACE}, {"}", TOKEN_CLOSE_BRACE}, {",", TOKEN_COMMA},
+	{"&", TOKEN_BIT_AND},	 {"|", TOKEN_BIT_OR},	   {"^", TOKEN_BIT_XOR},
+	{"~", TOKEN_COMPLEMENT}, {"+", TOKEN_PLUS},	   {"-", TOKEN_MINUS},
+	{"*", TOKEN_TIMES},	 {"/", TOKEN_DIVIDE},	   {"%", TOKEN_REMAINDER},
 };
 
-static int sign(struct lexer *l)
+/* Read an operator or a bracket. Where an operand is expected, "!~" is "!" and "~". */
+static int read_sign(struct lexer *l, bool operand)
 {
 	const char *p = l->text + l->at;
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		size_t n = strlen(signs[i].text);
 
-		if (!strncmp(p, signs[i].text, n)) {
+		if (!strncmp(p, signs[i].text, n) &&
+		    !(operand && signs[i].kind == TOKEN_NO_MATCH)) {
 			l->token.kind = signs[i].kind;
 			l->at += n;
 			return 0;
@@ -286,13 +295,19 @@ static int sign(struct lexer *l)
 	}
 	if (*p == '=')
 		return lexer_error(l, l->token.column, "'=' compares nothing: write '=='");
-	if (*p == '&' || *p == '|')
-		return lexer_error(l, l->token.column, "write '%c%c'", *p, *p);
 	return lexer_error(l, l->token.column, "'%c' has no meaning here", *p);
+}
+
+/* Returns true if an operator may follow the token: a '-' after it is no sign of a number. */
+static bool ends_operand(const struct token *t)
+{
+	return t->kind == TOKEN_NUMBER || t->kind == TOKEN_STRING || t->kind == TOKEN_NAME ||
+	       t->kind == TOKEN_CLOSE || t->kind == TOKEN_CLOSE_BRACE;
 }
 
 int lexer_next(struct lexer *l)
 {
+	bool operand = !ends_operand(&l->token);
 	const char *p;
 	int bad = 0;
 
@@ -304,14 +319,14 @@ int lexer_next(struct lexer *l)
 	l->token = (struct token){.kind = TOKEN_END, .column = l->at + 1, .text = p};
 	if (!*p)
 		return 0;
-	if (is_digit(*p) || (*p == '-' && is_digit(p[1])))
-		bad = number(l);
+	if (is_digit(*p) || (operand && *p == '-' && is_digit(p[1])))
+		bad = read_number(l);
 	else if (*p == '"' || *p == '\'')
 		bad = read_string(l);
 	else if (is_letter(*p))
 		read_name(l);
 	else
-		bad = sign(l);
+		bad = read_sign(l, operand);
 	l->token.size = (size_t)(l->text + l->at - p);
 	return bad;
 }

@@ -28,6 +28,17 @@ enum token_kind {
 	TOKEN_GE,
 	TOKEN_MATCH,
 	TOKEN_NO_MATCH,
+	TOKEN_BIT_AND,
+	TOKEN_BIT_OR,
+	TOKEN_BIT_XOR,
+	TOKEN_COMPLEMENT,
+	TOKEN_LEFT,
+	TOKEN_RIGHT,
+	TOKEN_PLUS,
+	TOKEN_MINUS,
+	TOKEN_TIMES,
+	TOKEN_DIVIDE,
+	TOKEN_REMAINDER,
 };
 
 struct token {
@@ -48,7 +59,8 @@ struct lexer {
 	struct error *error;
 };
 
-/* Read the next token into the lexer. Returns -1 if there is no valid token, or when out of
+/* Read the next token into the lexer. A '-' before digits belongs to the number, except after an
+ * operand. Returns -1 if there is no valid token, or when out of
  * memory. */
 int lexer_next(struct lexer *l);
 void lexer_free(struct lexer *l);

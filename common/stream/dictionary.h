@@ -242,6 +242,9 @@ static inline const struct lane *dictionary_lane(const struct dictionary *d, uin
 	return number ? pool_at(&d->lanes, number) : NULL;
 }
 
+/* Returns the name of an enum type_kind. */
+const char *type_kind_name(unsigned kind);
+
 static inline const struct type *dictionary_type(const struct dictionary *d, uint32_t number)
 {
 	return number ? pool_at(&d->types, number) : NULL;

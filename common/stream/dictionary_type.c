@@ -111,3 +111,13 @@ int dictionary_read_type(struct dictionary_entry *en)
 	}
 	return 0;
 }
+
+const char *type_kind_name(unsigned kind)
+{
+	static const char *const kinds[KIND_COUNT] = {
+		[KIND_INSTANT] = "instant", [KIND_ENTER] = "enter", [KIND_LEAVE] = "leave",
+		[KIND_COUNTER] = "counter", [KIND_GAP] = "gap",	    [KIND_DROP] = "drop",
+	};
+
+	return kind < KIND_COUNT ? kinds[kind] : "";
+}

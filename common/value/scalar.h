@@ -24,8 +24,8 @@ struct scalar {
 	bool character;	   /* a number that also compares with a text of one character */
 	bool path;	   /* a text that also compares by the part after its last '/' */
 	bool bits;	   /* names are those of bits; text contains all that are set */
-	bool written;	   /* REAL: a constant of a condition, compared after rounding to the other
-			      side's type */
+	bool written;	   /* a constant of a condition with a point or an exponent; a REAL is
+			      compared after rounding to the other side's type */
 	uint8_t real_size; /* REAL: 4 a float, 8 a double; 0 neither */
 	float as_float;	   /* REAL, written */
 	union {

@@ -7,18 +7,6 @@ bool call_filter_needed(const struct filter *f)
 	return f->tree->depends & (DEPENDS_LATER | DEPENDS_STACK);
 }
 
-/* Returns true if the condition needs this measure. */
-static bool needs_measure(const struct node *n, enum ask ask)
-{
-	if ((!n->left.literal && n->left.name && n->left.ask == ask) ||
-	    (!n->right.literal && n->right.name && n->right.ask == ask))
-		return true;
-	for (size_t i = 0; i < n->nchildren; i++)
-		if (needs_measure(n->children[i], ask))
-			return true;
-	return false;
-}
-
 static bool asks_around(const struct node *n)
 {
 	bool found = n->kind == NODE_UNDER || n->kind == NODE_OVER;
@@ -209,7 +197,7 @@ static void decide_unseen(struct call_filter *w, uint32_t thread, const struct f
 
 	t->unseen = t->rejects = false;
 	if (w->time_range || w->filter->by_kind || !s->count || !s->frames[0].unseen ||
-	    !needs_measure(w->filter->tree, ASK_DURATION))
+	    !condition_asks(w->filter->tree, ASK_DURATION))
 		return;
 	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++)
 		keeps = keeps_unseen_call(w, thread, &s->frames[i]);
@@ -321,8 +309,8 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 				  .rows_alone = !call_filter_needed(filter),
 				  .evaluation = &filter->evaluation,
 				  .around = asks_around(filter->tree),
-				  .self = needs_measure(filter->tree, ASK_SELF),
-				  .stack = needs_measure(filter->tree, ASK_STACK)};
+				  .self = condition_asks(filter->tree, ASK_SELF),
+				  .stack = condition_asks(filter->tree, ASK_STACK)};
 	block_queue_init(&w->queue, limit);
 	w->queue.moved = moved;
 	w->queue.ctx = w;

@@ -13,11 +13,12 @@ static bool by_entry(const struct node *n)
 /* Narrow the range of durations. Returns false if the condition is of another kind. */
 static bool narrow_durations(struct call_filter *w, const struct node *n)
 {
-	uint64_t value = n->right.value.u, low = 0, high = UINT64_MAX;
+	uint64_t value, low = 0, high = UINT64_MAX;
 
-	if (n->kind != NODE_COMPARE || n->left.literal || n->left.ask != ASK_DURATION ||
-	    !n->right.literal || n->right.value.form != SCALAR_UINT)
+	if (n->kind != NODE_COMPARE || !operand_asks(n->left, ASK_DURATION) ||
+	    !operand_literal(n->right) || n->right->value.form != SCALAR_UINT)
 		return false;
+	value = n->right->value.u;
 	switch (n->comparison) {
 	case COMPARE_GT:
 		if (value == UINT64_MAX)
@@ -36,7 +37,7 @@ static bool narrow_durations(struct call_filter *w, const struct node *n)
 	}
 	w->shortest = low > w->shortest ? low : w->shortest;
 	w->longest = high < w->longest ? high : w->longest;
-	w->time_unit |= n->left.time_unit;
+	w->time_unit |= n->left->time_unit;
 	return true;
 }
 

@@ -12,9 +12,9 @@ static bool is_joined(const struct node *n)
 static void number(struct node *n, struct numbers *c)
 {
 	if (n->kind == NODE_UNDER)
-		n->mark = (uint16_t)c->under++;
+		node_notes(n)->mark = (uint16_t)c->under++;
 	else if (n->kind == NODE_OVER)
-		n->mark = (uint16_t)c->over++;
+		node_notes(n)->mark = (uint16_t)c->over++;
 	if (is_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
 			number(n->children[i], c);
@@ -26,16 +26,13 @@ static bool is_noted(const struct node *n)
 	return !(n->depends & DEPENDS_LATER) && !(n->depends & DEPENDS_KIND && is_joined(n));
 }
 
-static bool is_fixed(const struct operand *o)
-{
-	return o->literal || !o->name;
-}
-
 /* Returns true for a condition that depends only on what a call returns. */
 static bool is_return(const struct node *n)
 {
-	return !is_joined(n) && ((n->left.ask == ASK_RETURN && is_fixed(&n->right)) ||
-				 (n->right.ask == ASK_RETURN && is_fixed(&n->left)));
+	for (size_t i = 0; i < n->nfields; i++)
+		if (n->fields[i]->field != ASK_RETURN)
+			return false;
+	return n->nfields > 0;
 }
 
 /* Returns true if the value may be in the enter or in the leave. */
@@ -48,12 +45,12 @@ static bool is_of_either(const struct node *n)
 static void number_marks(struct node *n, struct numbers *c)
 {
 	if (is_of_either(n)) {
-		n->mark = (uint16_t)c->marks++;
-		n->known = (uint16_t)c->marks++;
+		node_notes(n)->mark = (uint16_t)c->marks++;
+		node_notes(n)->known = (uint16_t)c->marks++;
 	} else if (is_noted(n)) {
 		/* under() has its own number for it */
 		if (n->kind != NODE_UNDER)
-			n->mark = (uint16_t)c->marks++;
+			node_notes(n)->mark = (uint16_t)c->marks++;
 	} else if (is_joined(n)) {
 		for (size_t i = 0; i < n->nchildren; i++)
 			number_marks(n->children[i], c);
@@ -88,7 +85,7 @@ void decide_around(struct evaluation *ev, struct node *n, const struct event *e,
 
 		/* only calls have callees */
 		if ((call || n->kind == NODE_OVER) && evaluate(ev, n->children[0], e))
-			*set |= 1ull << n->mark;
+			*set |= 1ull << node_notes(n)->mark;
 	} else if (is_joined(n) && n->depends & DEPENDS_STACK) {
 		for (size_t i = 0; i < n->nchildren; i++)
 			decide_around(ev, n->children[i], e, under, over);
@@ -114,27 +111,27 @@ static enum answer at_least(const struct node *n, uint64_t least)
 	case COMPARE_NE: break;
 	}
 	/* a larger value is as unequal as the largest one */
-	if (now != at_end || n->right.value.form == SCALAR_REAL)
+	if (now != at_end || n->right->value.form == SCALAR_REAL)
 		return ANSWER_LATER;
-	return n->right.value.form == SCALAR_UINT && n->right.value.u > least ? ANSWER_LATER
-									      : answer(at_end);
+	return n->right->value.form == SCALAR_UINT && n->right->value.u > least ? ANSWER_LATER
+										: answer(at_end);
 }
 
 /* Decide a condition on a call that is still open. */
 static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
 			     const struct event *e)
 {
-	const struct operand *o = &n->left;
+	const struct operand *o = n->left;
 
 	if (n->kind == NODE_OVER)
-		return ev->call->over >> n->mark & 1 ? ANSWER_YES : ANSWER_LATER;
-	if (n->kind == NODE_HAS && o->ask == ASK_CHILDREN)
+		return ev->call->over >> node_notes(n)->mark & 1 ? ANSWER_YES : ANSWER_LATER;
+	if (n->kind == NODE_HAS && operand_asks(o, ASK_CHILDREN))
 		return ANSWER_YES;
-	if (n->kind != NODE_COMPARE || o->literal || !n->right.literal)
+	if (n->kind != NODE_COMPARE || !operand_literal(n->right))
 		return ANSWER_LATER;
-	if (o->ask == ASK_CHILDREN)
+	if (operand_asks(o, ASK_CHILDREN))
 		return at_least(n, ev->call->children);
-	if (o->ask != ASK_DURATION)
+	if (!operand_asks(o, ASK_DURATION))
 		return ANSWER_LATER;
 	/* ticks cannot be compared with a time */
 	if (o->time_unit && e->lane->clock->flags & CLOCK_TICKS)
@@ -144,13 +141,16 @@ static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
 
 static bool is_given(struct evaluation *ev, struct node *n, const struct event *e)
 {
-	return operand_given(ev, &n->left, e) && operand_given(ev, &n->right, e);
+	for (size_t i = 0; i < n->nfields; i++)
+		if (!operand_given(ev, n->fields[i], e))
+			return false;
+	return true;
 }
 
 static void note(struct evaluation *ev, struct node *n, const struct event *enter,
 		 struct open_frame *f)
 {
-	frames_note(f, n->mark, evaluate(ev, n, enter));
+	frames_note(f, node_notes(n)->mark, evaluate(ev, n, enter));
 }
 
 /* Note a condition on an argument. Arguments are in the enter or, where calls have numbers,
@@ -163,7 +163,7 @@ static void note_argument(struct evaluation *ev, struct node *n, const struct ev
 
 	if (numbered ? !is_given(ev, n, enter) : is_return(n))
 		return;
-	frames_note(f, n->known, true);
+	frames_note(f, node_notes(n)->known, true);
 	note(ev, n, enter, f);
 }
 
@@ -174,20 +174,24 @@ static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum dec
 
 	if (when == DECIDE_ENTER)
 		note_argument(ev, n, e, f);
-	known = frames_noted(f, n->known);
+	known = frames_noted(f, node_notes(n)->known);
 	if (f->numbered && !left && when != DECIDE_NEVER)
 		return ANSWER_LATER;
 	if (left && (!known || (f->numbered && is_given(ev, n, e))))
 		return answer(evaluate(ev, n, e));
 	if (known)
-		return answer(frames_noted(f, n->mark));
+		return answer(frames_noted(f, node_notes(n)->mark));
 	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
 }
 
-/* Returns true for a measure that exists even without a leave. */
-static bool is_measure(const struct operand *o)
+/* Returns true for a condition on measures alone, which exist even without a leave. */
+static bool is_measure(const struct node *n)
 {
-	return o->literal || o->ask == ASK_DURATION || o->ask == ASK_SELF || o->ask == ASK_CHILDREN;
+	for (size_t i = 0; i < n->nfields; i++)
+		if (n->fields[i]->field != ASK_DURATION && n->fields[i]->field != ASK_SELF &&
+		    n->fields[i]->field != ASK_CHILDREN)
+			return false;
+	return true;
 }
 
 static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when when,
@@ -203,8 +207,7 @@ static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when 
 		if (open != ANSWER_LATER || when != DECIDE_NEVER)
 			return open;
 	}
-	if (when == DECIDE_NEVER && n->kind != NODE_OVER &&
-	    !(is_measure(&n->left) && (n->kind != NODE_COMPARE || is_measure(&n->right))))
+	if (when == DECIDE_NEVER && n->kind != NODE_OVER && !is_measure(n))
 		return ANSWER_NO;
 	return answer(evaluate(ev, n, e));
 }
@@ -229,13 +232,13 @@ enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral, a;
 
 	if (n->kind == NODE_UNDER)
-		return answer(ev->call->under >> n->mark & 1);
+		return answer(ev->call->under >> node_notes(n)->mark & 1);
 	if (is_noted(n)) {
 		if (when == DECIDE_LEAVE_ROW && n->depends & DEPENDS_KIND)
 			return answer(evaluate(ev, n, e));
 		if (when == DECIDE_ENTER)
 			note(ev, n, e, f);
-		return answer(frames_noted(f, n->mark));
+		return answer(frames_noted(f, node_notes(n)->mark));
 	}
 	if (n->kind == NODE_NOT)
 		return answer_not(decide(ev, n->children[0], when, e, f));
@@ -263,8 +266,8 @@ uint64_t decide_soonest(const struct node *n)
 		}
 		return soonest;
 	}
-	if (n->kind != NODE_COMPARE || n->left.literal || n->left.ask != ASK_DURATION ||
-	    !n->right.literal)
+	if (n->kind != NODE_COMPARE || !operand_asks(n->left, ASK_DURATION) ||
+	    !operand_literal(n->right))
 		return soonest;
-	return n->right.value.form == SCALAR_UINT ? n->right.value.u : 0;
+	return n->right->value.form == SCALAR_UINT ? n->right->value.u : 0;
 }

@@ -36,11 +36,19 @@ static void show_scalar(struct text *t, const struct scalar *s)
 
 static void show_operand(struct text *t, const struct operand *o)
 {
-	if (o->literal) {
+	const struct field_lookup *lookup = o->data;
+
+	if (o->kind == OPERAND_LITERAL) {
 		show_scalar(t, &o->value);
-	} else if (o->ask == ASK_FIELD && o->is_argument) {
+	} else if (o->kind == OPERAND_ARITHMETIC) {
+		text_char(t, '(');
+		show_operand(t, o->left);
+		text_printf(t, " %s ", arithmetic_sign(o->arithmetic));
+		show_operand(t, o->right);
+		text_char(t, ')');
+	} else if (lookup->is_argument) {
 		text_printf(t, "arg.%s", o->name);
-	} else if (o->ask == ASK_FIELD) {
+	} else if (o->field == ASK_FIELD) {
 		text_puts(t, "field(");
 		put_quoted(t, o->name, strlen(o->name));
 		text_char(t, ')');
@@ -95,7 +103,7 @@ static void show(struct text *t, const struct node *n)
 		return;
 	case NODE_HAS:
 		text_puts(t, "has(");
-		show_operand(t, &n->left);
+		show_operand(t, n->left);
 		text_char(t, ')');
 		return;
 	case NODE_UNDER:
@@ -106,10 +114,10 @@ static void show(struct text *t, const struct node *n)
 		return;
 	default: break;
 	}
-	show_operand(t, &n->left);
+	show_operand(t, n->left);
 	if (n->kind == NODE_COMPARE) {
 		text_printf(t, " %s ", comparisons[n->comparison]);
-		show_operand(t, &n->right);
+		show_operand(t, n->right);
 	} else if (n->kind == NODE_MATCH) {
 		text_puts(t, n->negated ? " !~ " : " =~ ");
 		put_quoted(t, n->pattern, strlen(n->pattern));
@@ -170,7 +178,7 @@ void explain_types(struct text *t, const struct dictionary *d)
 			continue;
 		text_puts(t, "  ");
 		text_masked(t, type->name.text, type->name.size);
-		text_printf(t, " (%s)", names_kind(type->kind));
+		text_printf(t, " (%s)", type_kind_name(type->kind));
 		for (uint32_t f = 0; f < type->nfields; f++) {
 			text_puts(t, f ? ", " : ": ");
 			text_masked(t, type->fields[f].name.text, type->fields[f].name.size);

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "common/stream/stream.h"
-
 static const struct plain_name plain[] = {
 	{"name", ASK_NAME, KNOWN_TEXT, DEPENDS_NAME, "the function's, else the type's"},
 	{"type", ASK_TYPE, KNOWN_TEXT, DEPENDS_TYPE | DEPENDS_KIND, "name of the event's type"},
@@ -62,22 +60,4 @@ const struct plain_name *names_all(void)
 const char *names_refused(const char *name, size_t n)
 {
 	return same("total", name, n) ? "dur" : NULL;
-}
-
-static const char *const kinds[KIND_COUNT] = {
-	[KIND_INSTANT] = "instant", [KIND_ENTER] = "enter", [KIND_LEAVE] = "leave",
-	[KIND_COUNTER] = "counter", [KIND_GAP] = "gap",	    [KIND_DROP] = "drop",
-};
-
-const char *names_kind(unsigned kind)
-{
-	return kind < KIND_COUNT ? kinds[kind] : "";
-}
-
-bool names_is_kind(const char *name, size_t n)
-{
-	for (size_t i = 0; i < KIND_COUNT; i++)
-		if (same(kinds[i], name, n))
-			return true;
-	return false;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/expr/expression.h"
+
 enum ask {
 	ASK_NAME,
 	ASK_TYPE,
@@ -51,8 +53,6 @@ enum depends {
 	DEPENDS_ARGUMENT = 512, /* with LATER: known at the enter if the enter has the argument */
 };
 
-enum known_form { KNOWN_NOTHING, KNOWN_TEXT, KNOWN_NUMBER };
-
 struct plain_name {
 	const char *name;
 	enum ask ask;
@@ -67,9 +67,5 @@ const struct plain_name *names_find(const char *name, size_t n);
 const struct plain_name *names_all(void);
 /* Returns the name to use instead of one that conditions do not have, or NULL. */
 const char *names_refused(const char *name, size_t n);
-/* Returns the name of an enum type_kind. */
-const char *names_kind(unsigned kind);
-/* Returns true if the text is one of these names. */
-bool names_is_kind(const char *name, size_t n);
 
 #endif

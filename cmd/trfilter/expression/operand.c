@@ -2,11 +2,16 @@
 
 #include <stdlib.h>
 
-#include "common/value/argument.h"
-#include "common/util/error.h"
 #include "common/stream/field.h"
+#include "common/util/error.h"
+#include "common/value/argument.h"
 #include "common/value/value_names.h"
 #include "common/value/value_plain.h"
+
+static struct field_lookup *lookup_of(const struct operand *o)
+{
+	return o->data;
+}
 
 static void set_text(struct scalar *s, struct text_ref t)
 {
@@ -90,18 +95,21 @@ static void name_value(struct evaluation *ev, const struct event *e, struct scal
  * text. */
 static void end_text(struct operand *o, struct scalar *out, bool out_of_memory)
 {
-	if (out_of_memory || buffer_u8(&o->text, 0))
-		o->text.size = 1;
-	o->text.size--;
-	out->text = o->text.data ? (const char *)o->text.data : "";
-	out->size = o->text.size;
+	struct buffer *made = &lookup_of(o)->text;
+
+	if (out_of_memory || buffer_u8(made, 0))
+		made->size = 1;
+	made->size--;
+	out->text = made->data ? (const char *)made->data : "";
+	out->size = made->size;
 }
 
 /* Take a number's spelling as its text; another value as it is. */
 static void take_plain(const struct plain_value *plain, struct operand *o, bool out_of_memory,
 		       struct scalar *out)
 {
-	bool made = plain->kind == PLAIN_TEXT && plain->text == (const char *)o->text.data;
+	bool made =
+		plain->kind == PLAIN_TEXT && plain->text == (const char *)lookup_of(o)->text.data;
 
 	if (out_of_memory || !plain_text(plain, &out->text, &out->size))
 		return;
@@ -122,7 +130,7 @@ static bool is_spelled(uint8_t field_kind)
 static void field_value(struct operand *o, const struct event *e, const struct field *f,
 			struct scalar *out)
 {
-	const struct plain_source source = {.scratch = &o->text};
+	const struct plain_source source = {.scratch = &lookup_of(o)->text};
 	struct plain_value plain = {0};
 	struct field_value v;
 
@@ -147,7 +155,7 @@ static void field_value(struct operand *o, const struct event *e, const struct f
 	out->bits = f->kind == FIELD_BITMASK && scalar_is_number(out);
 	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
 	if (o->spelled && is_spelled(f->kind)) {
-		o->text.size = 0;
+		lookup_of(o)->text.size = 0;
 		take_plain(&plain, o, field_plain(&source, f, &v, &plain), out);
 	}
 }
@@ -155,7 +163,7 @@ static void field_value(struct operand *o, const struct event *e, const struct f
 static void take_value(struct evaluation *ev, struct operand *o, const struct event *e,
 		       const struct value *v, struct scalar *out)
 {
-	const struct plain_source source = {ev->dictionary, &o->text,
+	const struct plain_source source = {ev->dictionary, &lookup_of(o)->text,
 					    v->tag == VALUE_BLOB && argument_blobs(e->type)};
 	struct plain_value plain = {0};
 	bool is_signed;
@@ -176,7 +184,7 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct ev
 	if ((!o->spelled && out->form != SCALAR_OTHER) || v->tag == VALUE_ARRAY ||
 	    v->tag == VALUE_STRUCT)
 		return;
-	o->text.size = 0;
+	lookup_of(o)->text.size = 0;
 	take_plain(&plain, o, value_plain(&source, v, &plain), out);
 }
 
@@ -186,36 +194,29 @@ static bool detail_value(struct evaluation *ev, struct operand *o, const struct 
 {
 	struct value v;
 
-	if (!argument_detail(ev->dictionary, e, what, o->index, path, &v))
+	if (!argument_detail(ev->dictionary, e, what, lookup_of(o)->index, path, &v))
 		return false;
 	take_value(ev, o, e, &v, out);
 	return true;
 }
 
 /* Find the field of that name in the event's type, once for each type. */
-static const struct field *field_of(struct operand *o, const struct type *t)
+static const struct field *field_of(const struct operand *o, const struct type *t)
 {
 	static const struct field none;
+	struct field_lookup *lookup = o->data;
+	const struct field **fields =
+		array_reach(lookup->fields, &lookup->nfields, t->number, sizeof(struct field *));
 
-	if (t->number >= o->nfields) {
-		size_t size = o->nfields ? o->nfields : 64;
-		const struct field **fields;
-
-		while (size <= t->number)
-			size *= 2;
-		fields = realloc(o->fields, size * sizeof *fields);
-		if (!fields)
-			return field_find(t, o->name);
-		memset(fields + o->nfields, 0, (size - o->nfields) * sizeof *fields);
-		o->fields = fields;
-		o->nfields = size;
+	if (!fields)
+		return field_find(t, o->name);
+	lookup->fields = fields;
+	fields += t->number;
+	if (!*fields) {
+		*fields = field_find(t, o->name);
+		*fields = *fields ? *fields : &none;
 	}
-	if (!o->fields[t->number]) {
-		const struct field *f = field_find(t, o->name);
-
-		o->fields[t->number] = f ? f : &none;
-	}
-	return o->fields[t->number] == &none ? NULL : o->fields[t->number];
+	return *fields == &none ? NULL : *fields;
 }
 
 /* Read a detail of a call other than its arguments. */
@@ -232,10 +233,11 @@ static void call_detail(struct evaluation *ev, struct operand *o, const struct e
 		out->size = strlen(out->text);
 	} else if (!strcmp(o->name, "backtrace") && argument_backtrace(e, &frames, &count)) {
 		out->form = SCALAR_TEXT;
-		o->text.size = 0;
+		lookup_of(o)->text.size = 0;
 		end_text(o, out,
-			 buffer_reserve(&o->text, 16) ||
-				 value_backtrace_text(&o->text, ev->dictionary, &frames, count));
+			 buffer_reserve(&lookup_of(o)->text, 16) ||
+				 value_backtrace_text(&lookup_of(o)->text, ev->dictionary, &frames,
+						      count));
 	}
 }
 
@@ -247,15 +249,15 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	const struct field *f;
 	struct value v;
 
-	if (o->is_argument && !call && !values)
+	if (lookup_of(o)->is_argument && !call && !values)
 		return;
 	f = field_of(o, e->type);
 	if (f)
 		field_value(o, e, f, out);
-	else if (values && (o->is_argument || !call) &&
+	else if (values && (lookup_of(o)->is_argument || !call) &&
 		 argument_find(ev->dictionary, e, o->name, &v))
 		take_value(ev, o, e, &v, out);
-	else if (values && !o->is_argument)
+	else if (values && !lookup_of(o)->is_argument)
 		call_detail(ev, o, e, out);
 }
 
@@ -263,12 +265,12 @@ bool operand_given(const struct evaluation *ev, struct operand *o, const struct 
 {
 	struct value v;
 
-	if (o->ask == ASK_RETURN && !o->literal)
+	if (o->field == ASK_RETURN)
 		return argument_detail(ev->dictionary, e, DETAIL_RETURN, 0, "", &v);
-	if (o->literal || !(o->depends & DEPENDS_ARGUMENT))
+	if (!(o->depends & DEPENDS_ARGUMENT))
 		return true;
-	if (o->ask == ASK_ARGUMENT)
-		return argument_given_number(e, o->index);
+	if (o->field == ASK_ARGUMENT)
+		return argument_given_number(e, lookup_of(o)->index);
 	return field_of(o, e->type) || argument_given(ev->dictionary, e, o->name);
 }
 
@@ -293,7 +295,7 @@ static void call_value(struct evaluation *ev, const struct operand *o, const str
 
 	if (!c)
 		return;
-	switch (o->ask) {
+	switch (o->field) {
 	case ASK_DURATION:
 		if (c->ended && !ticks)
 			set_uint(out, c->dur);
@@ -352,12 +354,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	const struct lane *l = e->lane;
 	const char *kind;
 
-	if (o->literal) {
-		*out = o->value;
-		return;
-	}
-	*out = (struct scalar){.form = SCALAR_NONE};
-	switch (o->ask) {
+	switch (o->field) {
 	case ASK_NAME: name_value(ev, e, out); break;
 	case ASK_TYPE: set_text(out, e->type->name); break;
 	case ASK_GROUP:
@@ -365,7 +362,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 			set_text(out, e->type->group);
 		break;
 	case ASK_KIND:
-		kind = names_kind(e->type->kind);
+		kind = type_kind_name(e->type->kind);
 		set_text(out, (struct text_ref){kind, (uint32_t)strlen(kind), 0});
 		break;
 	case ASK_TIME:
@@ -380,15 +377,15 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_COMM:
 	case ASK_BUFFER:
 	case ASK_SOURCE:
-	case ASK_FORMAT: lane_value(o->ask, l, out); break;
+	case ASK_FORMAT: lane_value(o->field, l, out); break;
 	case ASK_CPU: cpu_value(o, e, out); break;
 	case ASK_MODULE:
 	case ASK_FILE:
 	case ASK_LINE:
 	case ASK_ADDRESS:
 		if (e->location)
-			location_value(ev, o->ask, dictionary_location(ev->dictionary, e->location),
-				       out);
+			location_value(ev, o->field,
+				       dictionary_location(ev->dictionary, e->location), out);
 		break;
 	case ASK_RETURN:
 		/* "ret", or "ret." and the path of an element */

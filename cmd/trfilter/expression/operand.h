@@ -1,11 +1,11 @@
 /*
- * operand.h - the value of an operand for an event
+ * operand.h - the value of a condition's field for an event
  */
 #ifndef TR_TRFILTER_EXPRESSION_OPERAND_H
 #define TR_TRFILTER_EXPRESSION_OPERAND_H
 
 #include "common/stream/event.h"
-#include "cmd/trfilter/expression/expression.h"
+#include "cmd/trfilter/expression/condition.h"
 
 /* What is known of an event's call, or of the calls around an event (frames.h). */
 struct call_info {
@@ -30,13 +30,13 @@ struct evaluation {
 	const struct call_info *call; /* NULL: calls are not followed */
 };
 
-/* Read the value of an operand. Texts point into the event, the dictionary or the operand, and
- * are valid as long as these are. */
+/* Read the value of a field; *out is SCALAR_NONE before. Texts point into the event, the dictionary
+ * or the operand, and are valid as long as these are. */
 void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
 		   struct scalar *out);
 
-/* Returns true if the row has the operand's argument, whatever its elements are; also true for
- * operands that are no arguments. */
+/* Returns true if the row has the field's argument, whatever its elements are; also true for
+ * fields that are no arguments. */
 bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e);
 
 #endif

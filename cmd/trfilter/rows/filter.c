@@ -38,7 +38,7 @@ static size_t split(struct node *n, struct part *parts)
 
 int filter_compile(struct filter *f, const char *expression, struct error *e)
 {
-	*f = (struct filter){.tree = expression_parse(expression, e)};
+	*f = (struct filter){.tree = condition_parse(expression, e)};
 	if (!f->tree)
 		return -1;
 	f->parts = calloc(split(f->tree, NULL), sizeof *f->parts);
@@ -59,7 +59,7 @@ void filter_free(struct filter *f)
 	for (size_t i = 0; i < f->nparts; i++)
 		pairing_free(&f->parts[i].pairing);
 	free(f->parts);
-	expression_free(f->tree);
+	condition_free(f->tree);
 }
 
 static bool part_is_true(struct filter *f, struct part *p, const struct event *e)

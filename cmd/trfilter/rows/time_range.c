@@ -11,9 +11,9 @@
 
 void time_range_free(struct time_range *l)
 {
-	expression_free(l->from);
-	expression_free(l->to);
-	expression_free(l->by);
+	condition_free(l->from);
+	condition_free(l->to);
+	condition_free(l->by);
 	pairing_free(&l->pairing);
 	free(l->ends);
 	free(l->windows);
@@ -22,8 +22,8 @@ void time_range_free(struct time_range *l)
 
 bool time_range_read_values(const struct time_range *l)
 {
-	return (l->from && (expression_reads_values(l->from) || expression_reads_values(l->to))) ||
-	       (l->by && expression_reads_values(l->by));
+	return (l->from && (condition_reads_values(l->from) || condition_reads_values(l->to))) ||
+	       (l->by && condition_reads_values(l->by));
 }
 
 int time_range_sample(struct time_range *l, const char *text)
@@ -40,11 +40,11 @@ int time_range_sample(struct time_range *l, const char *text)
 
 struct node *time_range_condition(const char *text, const char *option, struct error *e)
 {
-	struct node *n = expression_parse(text, e);
+	struct node *n = condition_parse(text, e);
 
-	if (!n || !expression_of_calls(n))
+	if (!n || !condition_of_calls(n))
 		return n;
-	expression_free(n);
+	condition_free(n);
 	error_set(e, NULL, NO_OFFSET, "%s tests single events, not whole calls as '%s' does",
 		  option, text);
 	return NULL;
@@ -54,9 +54,9 @@ struct node *time_range_field(const char *text, struct error *e)
 {
 	struct node *n = time_range_condition(text, "--by", e);
 
-	if (!n || (n->kind == NODE_TRUTH && !n->left.literal))
+	if (!n || (n->kind == NODE_TRUTH && operand_field(n->left)))
 		return n;
-	expression_free(n);
+	condition_free(n);
 	error_set(e, NULL, NO_OFFSET, "--by takes the name of a field, not '%s'", text);
 	return NULL;
 }
@@ -218,11 +218,11 @@ static bool is_sampled(struct time_range *l, const struct event *e)
 {
 	static const struct siphash_key key = {0x7472757469, 0x6c73};
 	const void *data;
-	struct scalar s;
+	struct scalar s = {.form = SCALAR_NONE};
 	uint64_t number;
 	size_t n = 8;
 
-	operand_value(&l->evaluation, &l->by->left, e, &s);
+	operand_value(&l->evaluation, l->by->left, e, &s);
 	if (s.form == SCALAR_NONE || s.form == SCALAR_OTHER) {
 		l->unsampled++;
 		return false;
@@ -260,10 +260,11 @@ bool time_range_row(struct time_range *l, const struct event *e)
 
 void time_range_report(const struct time_range *l, bool quiet)
 {
-	const struct operand *o = l->by ? &l->by->left : NULL;
+	const struct operand *o = l->by ? l->by->left : NULL;
+	const struct field_lookup *lookup = o ? o->data : NULL;
 
 	if (!quiet && l->unsampled)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " events have no %s%s to be chosen by: they are not in the sample",
-		     l->unsampled, o->is_argument ? "arg." : "", o->name);
+		     l->unsampled, lookup->is_argument ? "arg." : "", o->name);
 }

@@ -1,28 +1,68 @@
 #include "cmd/trstat/conditions/condition.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "common/expr/evaluate.h"
 #include "common/value/shortest.h"
-#include "cmd/trstat/conditions/condition_nodes.h"
 
-void condition_node_free(struct condition_node *n)
+/* --- the keys of a condition --- */
+
+static enum known_form form_of(const struct key *k)
 {
-	if (!n)
-		return;
-	condition_node_free(n->left);
-	condition_node_free(n->right);
-	free(n->operand.text);
-	for (size_t i = 0; i < n->count; i++)
-		free(n->others[i].text);
-	free(n->others);
-	if (n->has_regex)
-		regfree(&n->regex);
-	free(n);
+	switch (k->what) {
+	case BY_TID:
+	case BY_PID:
+	case BY_PPID:
+	case BY_CPU:
+	case BY_LINE:
+	case BY_ADDRESS:
+	case BY_DEPTH:
+	case BY_TIME: return KNOWN_NUMBER;
+	case BY_TOTAL:
+	case BY_SELF:
+	case BY_FIELD: return KNOWN_NOTHING;
+	default: return KNOWN_TEXT;
+	}
+}
+
+/* Find the key of that name, or add it. */
+static int find_key(void *ctx, struct lexer *l, struct operand *o, bool quoted)
+{
+	struct keys *k = ctx;
+	char *name;
+	int bad;
+
+	if (asprintf(&name, "%s%s", quoted ? "." : "", o->name) < 0)
+		return lexer_error(l, o->column, "out of memory");
+	while (o->field < k->count && strcmp(k->names[o->field], name) != 0)
+		o->field++;
+	bad = o->field == k->count ? keys_parse(k, name, l->error) : 0;
+	free(name);
+	if (bad)
+		return -1;
+	o->form = form_of(&k->key[o->field]);
+	o->of_kind = k->key[o->field].what == BY_KIND;
+	return 0;
+}
+
+static const struct language language = {
+	.field = find_key,
+	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
+};
+
+int condition_parse(struct condition *c, struct lexer *l)
+{
+	struct language of_keys = language;
+
+	of_keys.ctx = &c->keys;
+	c->root = expression_parse_part(l, &of_keys);
+	return c->root ? 0 : -1;
 }
 
 void condition_free(struct condition *c)
 {
-	condition_node_free(c->root);
+	expression_free(c->root, &language);
 	keys_free(&c->keys);
 	*c = (struct condition){0};
 }
@@ -51,116 +91,49 @@ static bool number_of(struct scalar *s, uint64_t size)
 	return true;
 }
 
-static bool scalar_of(const struct groups *g, const struct key_cell *cell, struct scalar *s)
+/* Convert a text that a summary contains too. */
+static void make_number(struct scalar *s)
 {
-	switch (cell->kind) {
-	case KEY_MISSING:
-	case KEY_PENDING: return false;
-	case KEY_SIGNED: *s = (struct scalar){.form = SCALAR_INT, .u = cell->value}; return true;
-	case KEY_ADDRESS:
-	case KEY_UNSIGNED: *s = (struct scalar){.form = SCALAR_UINT, .u = cell->value}; return true;
-	case KEY_TEXT:
-	case KEY_STACK: break;
-	}
-	*s = (struct scalar){.form = SCALAR_TEXT};
-	if (!groups_cell_text(g, cell, &s->text, &s->size))
-		return false;
-	if (cell->kind == KEY_TEXT && cell->value)
-		number_of(s, cell->value);
-	return true;
-}
-
-static bool compares(enum token_kind how, const struct scalar *a, const struct scalar *b)
-{
-	enum scalar_order o = scalar_compare(a, b);
-
-	switch (how) {
-	case TOKEN_EQ: return o == ORDER_EQUAL;
-	case TOKEN_NE: return o != ORDER_EQUAL && o != ORDER_NONE;
-	case TOKEN_LT: return o == ORDER_LESS;
-	case TOKEN_LE: return o == ORDER_LESS || o == ORDER_EQUAL;
-	case TOKEN_GT: return o == ORDER_GREATER;
-	case TOKEN_GE: return o == ORDER_GREATER || o == ORDER_EQUAL;
-	default: return false;
-	}
-}
-
-static bool matches(const struct condition_node *n, const struct scalar *s)
-{
-	const char *text = s->text;
-	size_t size = s->size;
-	regmatch_t all = {.rm_so = 0, .rm_eo = (regoff_t)size};
-
-	/* by length: a text may hold NULs */
-	if (!regexec(&n->regex, text, 1, &all, REG_STARTEND))
-		return true;
-	if (!n->operand.path)
-		return false;
-	scalar_basename(&text, &size);
-	all = (regmatch_t){.rm_so = 0, .rm_eo = (regoff_t)size};
-	return !regexec(&n->regex, text, 1, &all, REG_STARTEND);
+	number_of(s, 0);
 }
 
 struct asking {
+	const struct condition *condition;
 	const struct groups *groups;
 	condition_cell *cell;
 	void *ctx;
 };
 
-/* Read an operand's value. Returns false where it has none. */
-static bool value_of(const struct asking *ask, const struct operand *o, struct scalar *s)
+static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 {
-	const struct key_cell *cell;
+	const struct asking *ask = ctx;
+	const struct key_cell *cell = ask->cell(ask->ctx, o->field);
+	enum key_what what = ask->condition->keys.key[o->field].what;
 
-	if (o->literal) {
-		*s = o->value;
-		return true;
+	if (!cell)
+		return;
+	switch (cell->kind) {
+	case KEY_MISSING:
+	case KEY_PENDING: return;
+	case KEY_SIGNED: *s = (struct scalar){.form = SCALAR_INT, .u = cell->value}; return;
+	case KEY_ADDRESS:
+	case KEY_UNSIGNED: *s = (struct scalar){.form = SCALAR_UINT, .u = cell->value}; return;
+	case KEY_TEXT:
+	case KEY_STACK: break;
 	}
-	cell = ask->cell(ask->ctx, o->key);
-	if (!cell || !scalar_of(ask->groups, cell, s))
-		return false;
-	s->path = o->path;
-	return true;
-}
-
-static bool node_holds(const struct condition_node *n, const struct asking *ask)
-{
-	struct scalar s, other;
-
-	switch (n->kind) {
-	case NODE_OR: return node_holds(n->left, ask) || node_holds(n->right, ask);
-	case NODE_AND: return node_holds(n->left, ask) && node_holds(n->right, ask);
-	case NODE_NOT: return !node_holds(n->left, ask);
-	default: break;
-	}
-	if (!value_of(ask, &n->operand, &s))
-		return false;
-	switch (n->kind) {
-	case NODE_HAS: return true;
-	case NODE_TRUTH:
-		if (s.form == SCALAR_TEXT)
-			scalar_constant(s.text, s.size, &s);
-		return scalar_true(&s);
-	case NODE_MATCH:
-		return s.form == SCALAR_TEXT && s.size <= INT32_MAX && matches(n, &s) != n->negated;
-	default: break;
-	}
-	for (size_t i = 0; i < n->count; i++)
-		if (value_of(ask, &n->others[i], &other)) {
-			struct scalar left = s;
-
-			if (!n->operand.literal && scalar_is_number(&other))
-				number_of(&left, 0);
-			if (!n->others[i].literal && scalar_is_number(&left))
-				number_of(&other, 0);
-			if (compares(n->kind == NODE_IN ? TOKEN_EQ : n->comparison, &left, &other))
-				return true;
-		}
-	return false;
+	if (!groups_cell_text(ask->groups, cell, &s->text, &s->size))
+		return;
+	s->form = SCALAR_TEXT;
+	s->path = what == BY_MODULE || what == BY_FILE;
+	if (cell->kind == KEY_TEXT && cell->value)
+		number_of(s, cell->value);
 }
 
 bool condition_holds(const struct condition *c, const struct groups *g, condition_cell *cell,
 		     void *ctx)
 {
-	return !c->root || node_holds(c->root, &(struct asking){g, cell, ctx});
+	struct asking ask = {c, g, cell, ctx};
+	const struct expression_values values = {give_cell, make_number, &ask};
+
+	return !c->root || expression_holds(&values, c->root);
 }

@@ -1,28 +1,19 @@
 /*
  * condition.h - a condition on keys: of a group (--fail-if) or of an event (--pair)
  *
- *     condition  = and { "||" and }
- *     and        = not { "&&" not }
- *     not        = "!" not | "(" condition ")" | "has" "(" key ")"
- *                | operand [ comparison operand | ("=~" | "!~") string | "in" "{" literals "}" ]
- *     operand    = key | "field" "(" string ")" | number | string
- *
- * The language is trfilter's (tokens: common/expr/lexer.h), without under() and over(). A key is
- * any key of keys.h that is a name. A comparison with a key that a group or an event has no cell of
- * is false.
+ * The language is that of common/expr/expression.h without under() and over(). A field is any key
+ * of keys.h that is a name. A comparison with a key that a group or an event has no cell of is
+ * false.
  */
 #ifndef TR_TRSTAT_CONDITIONS_CONDITION_H
 #define TR_TRSTAT_CONDITIONS_CONDITION_H
 
-#include "common/expr/lexer.h"
+#include "common/expr/expression.h"
 #include "cmd/trstat/groups/keys.h"
 
-struct condition_node;
-
 struct condition {
-	struct keys keys;	     /* the keys of the condition, each once */
-	struct condition_node *root; /* NULL: always true */
-	bool time_unit;		     /* some constant is a time with a unit */
+	struct keys keys;  /* the keys of the condition, each once */
+	struct node *root; /* NULL: always true */
 };
 
 /*
@@ -31,6 +22,12 @@ struct condition {
  */
 int condition_parse(struct condition *c, struct lexer *l);
 void condition_free(struct condition *c);
+
+/* Returns true if some constant is a time with a unit. */
+static inline bool condition_has_unit(const struct condition *c)
+{
+	return c->root && c->root->time_unit;
+}
 
 /* Returns the cell of the key with that index in c->keys; texts of cells are in the groups g. */
 typedef const struct key_cell *condition_cell(void *ctx, size_t key);

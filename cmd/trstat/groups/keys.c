@@ -285,15 +285,13 @@ static int symkind_cell(struct dictionary *d, struct groups *g, const struct eve
 static int plain_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		      const struct event_ref *s, struct key_cell *cell)
 {
-	static const char *const kinds[KIND_COUNT] = {"instant", "enter", "leave", "counter",
-						      "gap"};
+	const char *kind = type_kind_name(s->type->kind);
 
 	switch (k->what) {
 	case BY_NAME: return name_cell(d, g, s, cell);
 	case BY_TYPE: return text_cell(g, s->type->name, cell);
 	case BY_GROUP: return text_cell(g, s->type->group, cell);
-	case BY_KIND:
-		return groups_text(g, kinds[s->type->kind], strlen(kinds[s->type->kind]), cell);
+	case BY_KIND: return groups_text(g, kind, strlen(kind), cell);
 	case BY_SOURCE: return text_cell(g, s->lane->source->name, cell);
 	case BY_BUFFER: return text_cell(g, s->lane->buffer, cell);
 	case BY_TID:

@@ -194,7 +194,7 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 
 int pair_check_ticks(const struct pair *p, struct error *e)
 {
-	if (!p->a.condition.time_unit && !p->b.condition.time_unit)
+	if (!condition_has_unit(&p->a.condition) && !condition_has_unit(&p->b.condition))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
 			 "--pair: the clock of this trace counts ticks, no unit of time");

@@ -104,12 +104,12 @@ static void joined(void)
 	refused("  ", 3, "there is no condition in it");
 	refused("a ==", 5, "a field, a number or a string expected, not the end");
 	refused("a == b == c", 8, "a comparison cannot be compared: join two with '&&'");
-	refused("(a) == 1", 5, "a condition in parentheses cannot be compared");
+	same("(a) == 1", "field(\"a\") == 1");
+	refused("(a == 1) == 1", 10, "a condition in parentheses cannot be compared");
 	refused("!a == 1", 2,
 		"'!' negates the next operand only: put the comparison in parentheses");
 	refused("(a", 3, "')' expected, not the end");
 	refused("a)", 2, "'&&', '||' or the end expected, not ')'");
-	refused("a & b", 3, "write '&&'");
 	refused("a = b", 3, "'=' compares nothing: write '=='");
 	refused("a in {}", 7, "a number or a string expected, not '}'");
 	refused("a in {1 2}", 9, "',' or '}' expected, not '2'");
@@ -160,6 +160,58 @@ static void whole_calls(void)
 	same("field('dur') == 1", "field(\"dur\") == 1");
 }
 
+#define takes_numbers(column, sign)                                                                \
+	"expression, column " #column ": '" sign                                                   \
+	"' takes numbers, not conditions: use parentheses, as in (a " sign                         \
+	" b) == c, or '&&' and '||'"
+
+static void operators(void)
+{
+	same("a | b ^ c & d << e + f * g",
+	     "(field(\"a\") | (field(\"b\") ^ (field(\"c\") & (field(\"d\") << (field(\"e\") + "
+	     "(field(\"f\") * field(\"g\")))))))");
+	same("a * b + c << d & e ^ f | g",
+	     "((((((field(\"a\") * field(\"b\")) + field(\"c\")) << field(\"d\")) & field(\"e\")) "
+	     "^ field(\"f\")) | field(\"g\"))");
+	same("a - b - c == d / e % f", "((field(\"a\") - field(\"b\")) - field(\"c\")) == "
+				       "((field(\"d\") / field(\"e\")) % field(\"f\"))");
+	same("a-1 > -1 || a -1 > - 1", "(field(\"a\") - 1) > -1 || (field(\"a\") - 1) > -1");
+	same("~a == -b", "(-1 ^ field(\"a\")) == (0 - field(\"b\"))");
+	same("!~a", "!((-1 ^ field(\"a\")))");
+	same("(a & 7) in {1, 2} || a & 8", "(field(\"a\") & 7) in {1, 2} || (field(\"a\") & 8)");
+	same("dur > 2 * 1.5ms + 1us", "dur > 3001000");
+	same("x == 1 << 63", "field(\"x\") == 9223372036854775808");
+	same("x == 1 << 64 || x == ~5", "field(\"x\") == 0 || field(\"x\") == -6");
+	same("x == 0xffffffffffffffff + 2", "field(\"x\") == 1");
+	same("x == 0xffffffffffffffff * 0xffffffffffffffff", "field(\"x\") == 1");
+	same("x == -9223372036854775808 - 1", "field(\"x\") == 9223372036854775807");
+	same("x == -9223372036854775808 / -1", "field(\"x\") == 9223372036854775808");
+	same("x == 3 - 5 || x == -7 / 2 || x == -7 % 2 || x == -8 >> 1 || x == -1 >> 70",
+	     "field(\"x\") == -2 || field(\"x\") == -3 || field(\"x\") == -1 || "
+	     "field(\"x\") == -4 || field(\"x\") == -1");
+	same("x == 0.1 + 0.2 || x == 7 / 2.0 || x == 7 / 2 || x == 1ms / 1e6",
+	     "field(\"x\") == 0.300000000000000044 || field(\"x\") == 3.5 || field(\"x\") == 3 || "
+	     "field(\"x\") == 1");
+	same("dur - self > 1ms || arg.1 % 2 == arg.2 % 2",
+	     "(dur - self) > 1000000 || (arg.1 % 2) == (arg.2 % 2)");
+	is_str(understood("ret & 0x80 != 0"), takes_numbers(5, "&"), "a comparison after '&'");
+	is_str(understood("a == 1 | b"), takes_numbers(8, "|"), "a comparison before '|'");
+	is_str(understood("!a + 1"), takes_numbers(4, "+"), "a negation");
+	is_str(understood("1 - (a && b)"), takes_numbers(3, "-"), "a condition in parentheses");
+	refused("a == (b < c)", 6, "a condition is compared here");
+	refused("a / 0", 3, "'/' has no value here");
+	refused("a == 3 % 0", 8, "'%' has no value here");
+	refused("a == 1 << -1", 8, "'<<' has no value here");
+	refused("a & 1.5", 3, "'&' takes integers only");
+	refused("a + 'x'", 3, "'+' takes numbers, not texts");
+	refused("name + 1", 6, "'+' takes numbers, not texts");
+	refused("tid + 1 == 'x'", 1, "a number is compared with a text here");
+	refused("tid + 1 =~ 'x'", 1, "a number is no text to match: compare it");
+	refused("time + dur > 1", 1,
+		"one side is known when the call begins, the other when it ends");
+	refused("a +", 4, "a field, a number or a string expected, not the end");
+}
+
 static void sizes(void)
 {
 	enum { N = 20000 };
@@ -172,6 +224,12 @@ static void sizes(void)
 	is_str(understood(deep), "expression, column 201: nested too deeply", "20000 parentheses");
 	memset(deep, '!', N);
 	is_str(understood(deep), "expression, column 201: nested too deeply", "20000 times not");
+	memset(deep, '~', N);
+	is_str(understood(deep), "expression, column 201: nested too deeply", "20000 times ~");
+	for (size_t i = 0; i < N; i++)
+		memcpy(deep + 2 * i, "a+", 2);
+	strcpy(deep + (size_t)2 * N, "1");
+	is_str(understood(deep), "expression, column 402: nested too deeply", "20000 times +");
 	for (size_t i = 0; i < N; i++)
 		memcpy(wide + 4 * i, "a ||", 4);
 	strcpy(wide + (size_t)4 * N, "1");
@@ -192,6 +250,7 @@ int main(void)
 	joined();
 	forms();
 	whole_calls();
+	operators();
 	sizes();
 	return done();
 }

@@ -1,0 +1,72 @@
+/* condition_fields.c - resolve the fields of a condition */
+#include "cmd/trfilter/expression/condition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/stream/value.h"
+
+/* Parse what follows "arg." or "fparg.", in o->name from that offset on. */
+static int resolve_argument(struct lexer *l, struct operand *o, size_t prefix)
+{
+	struct field_lookup *lookup = o->data;
+	const char *what = o->name + prefix;
+	bool real = prefix == strlen("fparg.");
+	size_t size = strlen(what);
+
+	o->depends = DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT;
+	if (strspn(what, "0123456789") < size) {
+		if (real)
+			return lexer_error(l, o->column, "a number must follow 'fparg.'");
+		lookup->is_argument = true;
+		o->field = ASK_FIELD;
+		o->depends |= DEPENDS_TYPE;
+		memmove(o->name, what, size + 1);
+		return 0;
+	}
+	if (size > 6)
+		return lexer_error(l, o->column, "no call has so many arguments");
+	o->field = ASK_ARGUMENT;
+	lookup->index = strtoul(what, NULL, 10) + (real ? FLOAT_ARGUMENTS : 0);
+	return 0;
+}
+
+/* Returns the length of "arg." or "fparg." if an argument follows it, else 0. */
+static size_t argument_prefix(const char *name)
+{
+	size_t prefix = !strncmp(name, "fparg.", 6) ? 6 : !strncmp(name, "arg.", 4) ? 4 : 0;
+
+	return name[prefix] ? prefix : 0;
+}
+
+int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
+{
+	size_t size = strlen(o->name), prefix = argument_prefix(o->name);
+	/* an element of the return value needs that value */
+	bool inside = !strncmp(o->name, "ret.", 4) && size > 4;
+	const struct plain_name *plain = quoted ? NULL : names_find(o->name, inside ? 3 : size);
+	const char *why = quoted ? NULL : names_refused(o->name, size);
+
+	(void)ctx;
+	if (why)
+		return lexer_error(l, o->column, "'%s' is called '%s' here", o->name, why);
+	o->data = calloc(1, sizeof(struct field_lookup));
+	if (!o->data)
+		return lexer_error(l, o->column, "out of memory");
+	if (prefix && !quoted)
+		return resolve_argument(l, o, prefix);
+	o->field = plain ? plain->ask : ASK_FIELD;
+	o->form = plain ? plain->form : KNOWN_NOTHING;
+	o->depends = plain ? plain->depends : DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_CALL;
+	o->of_kind = o->field == ASK_KIND;
+	return 0;
+}
+
+void condition_free_field(void *data)
+{
+	struct field_lookup *lookup = data;
+
+	free(lookup->fields);
+	buffer_free(&lookup->text);
+	free(lookup);
+}

@@ -1,0 +1,151 @@
+#include "common/expr/evaluate.h"
+
+bool comparison_holds(enum comparison c, enum scalar_order o)
+{
+	if (o == ORDER_NONE)
+		return false;
+	switch (c) {
+	case COMPARE_EQ: return o == ORDER_EQUAL;
+	case COMPARE_NE: return o != ORDER_EQUAL;
+	case COMPARE_LT: return o == ORDER_LESS;
+	case COMPARE_LE: return o == ORDER_LESS || o == ORDER_EQUAL;
+	case COMPARE_GT: return o == ORDER_GREATER;
+	case COMPARE_GE: return o == ORDER_GREATER || o == ORDER_EQUAL;
+	}
+	return false;
+}
+
+static void make_number(const struct expression_values *v, const struct operand *o,
+			struct scalar *s)
+{
+	if (v->number && s->form == SCALAR_TEXT && o->kind == OPERAND_FIELD)
+		v->number(s);
+}
+
+void expression_value(const struct expression_values *v, struct operand *o, struct scalar *out)
+{
+	struct scalar left, right;
+
+	switch (o->kind) {
+	case OPERAND_LITERAL: *out = o->value; return;
+	case OPERAND_FIELD:
+		*out = (struct scalar){.form = SCALAR_NONE};
+		v->field(v->ctx, o, out);
+		return;
+	case OPERAND_ARITHMETIC: break;
+	}
+	expression_value(v, o->left, &left);
+	expression_value(v, o->right, &right);
+	make_number(v, o->left, &left);
+	make_number(v, o->right, &right);
+	*out = arithmetic(o->arithmetic, &left, &right);
+}
+
+static bool matches_text(const struct node *n, const char *text, size_t size)
+{
+	/* by length: a text may contain NULs */
+	regmatch_t all = {.rm_so = 0, .rm_eo = (regoff_t)size};
+
+	return !regexec(&n->regex, text, 1, &all, REG_STARTEND);
+}
+
+static bool matches(const struct node *n, const struct scalar *s)
+{
+	const char *text;
+	size_t size;
+	bool found;
+	char c;
+
+	if (!scalar_text(s, &c, &text, &size) || size > INT32_MAX)
+		return false;
+	found = matches_text(n, text, size);
+	if (!found && s->path) {
+		scalar_basename(&text, &size);
+		found = matches_text(n, text, size);
+	}
+	return found != n->negated;
+}
+
+static bool in_set(const struct scalar *set, size_t n, const struct scalar *s)
+{
+	while (n) {
+		size_t middle = n / 2;
+		enum scalar_order o = scalar_compare(s, &set[middle]);
+
+		if (o == ORDER_EQUAL)
+			return true;
+		if (o != ORDER_LESS && o != ORDER_GREATER)
+			return false;
+		if (o == ORDER_GREATER) {
+			set += middle + 1;
+			n -= middle + 1;
+		} else {
+			n = middle;
+		}
+	}
+	return false;
+}
+
+static bool is_member(const struct expression_values *v, const struct node *n,
+		      const struct scalar *s)
+{
+	struct scalar text = {.form = SCALAR_TEXT}, number = *s;
+	char c;
+
+	if (n->nnumbers)
+		make_number(v, n->left, &number);
+	if (scalar_is_number(&number) && in_set(n->numbers, n->nnumbers, &number))
+		return true;
+	if (!n->ntexts || !scalar_text(s, &c, &text.text, &text.size))
+		return false;
+	if (in_set(n->texts, n->ntexts, &text))
+		return true;
+	for (size_t i = 0; s->bits && i < n->ntexts; i++)
+		if (scalar_compare(s, &n->texts[i]) == ORDER_EQUAL)
+			return true;
+	if (!s->path)
+		return false;
+	scalar_basename(&text.text, &text.size);
+	return in_set(n->texts, n->ntexts, &text);
+}
+
+static bool compares(const struct expression_values *v, const struct node *n, struct scalar *left)
+{
+	struct scalar right;
+
+	expression_value(v, n->right, &right);
+	if (scalar_is_number(&right))
+		make_number(v, n->left, left);
+	if (scalar_is_number(left))
+		make_number(v, n->right, &right);
+	return comparison_holds(n->comparison, scalar_compare(left, &right));
+}
+
+bool expression_leaf(const struct expression_values *v, const struct node *n)
+{
+	struct scalar left;
+
+	expression_value(v, n->left, &left);
+	switch (n->kind) {
+	case NODE_COMPARE: return compares(v, n, &left);
+	case NODE_MATCH: return matches(n, &left);
+	case NODE_IN: return is_member(v, n, &left);
+	case NODE_HAS: return left.form != SCALAR_NONE;
+	default: break;
+	}
+	if (v->number && left.form == SCALAR_TEXT)
+		scalar_constant(left.text, left.size, &left);
+	return scalar_true(&left);
+}
+
+bool expression_holds(const struct expression_values *v, const struct node *n)
+{
+	if (n->kind == NODE_NOT)
+		return !expression_holds(v, n->children[0]);
+	if (n->kind != NODE_AND && n->kind != NODE_OR)
+		return expression_leaf(v, n);
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (expression_holds(v, n->children[i]) == (n->kind == NODE_OR))
+			return n->kind == NODE_OR;
+	return n->kind == NODE_AND;
+}

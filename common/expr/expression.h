@@ -1,0 +1,122 @@
+/*
+ * expression.h - the condition language: from a text to a tree
+ *
+ *     condition = and { "||" and }
+ *     and       = binary { "&&" binary }
+ *     binary    = unary { operator unary }, from the loosest operator to the tightest:
+ *                     |   ^   &   relation   << >>   + -   * / %
+ *     relation  = binary comparison binary | binary ( "=~" | "!~" ) string
+ *               | binary "in" "{" literals "}"
+ *     unary     = ( "!" | "-" | "~" ) unary | "(" condition ")" | "has" "(" field ")"
+ *               | ( "under" | "over" ) "(" ( string | condition ) ")"
+ *               | field | "field" "(" string ")" | number | string
+ *
+ * The precedence is that of C. A condition is no number: a comparison that is an operand of an
+ * operator other than "!", "&&" and "||" is refused, as is one next to & ^ | without parentheses.
+ *
+ * Which fields there are, and what is known of them, is the program's matter (struct language).
+ */
+#ifndef TR_EXPR_EXPRESSION_H
+#define TR_EXPR_EXPRESSION_H
+
+#include <regex.h>
+
+#include "common/expr/arithmetic.h"
+#include "common/expr/lexer.h"
+
+/* Limit of parentheses and operators inside each other */
+enum { EXPRESSION_NESTING = 200 };
+
+enum known_form { KNOWN_NOTHING, KNOWN_TEXT, KNOWN_NUMBER };
+
+enum operand_kind { OPERAND_LITERAL, OPERAND_FIELD, OPERAND_ARITHMETIC };
+
+struct operand {
+	enum operand_kind kind;
+	enum known_form form; /* form of its values, as far as parsing knows */
+	size_t column;
+	char *name;	     /* FIELD: as written; LITERAL: the text of value */
+	struct scalar value; /* LITERAL */
+	bool time_unit;	     /* LITERAL: "1ms"; FIELD: tested together with such a literal */
+
+	/* FIELD: */
+	bool spelled;	  /* the value may be compared with a text */
+	unsigned field;	  /* the program's number of it */
+	unsigned depends; /* the program's flags */
+	bool of_kind;	  /* the field is the kind of an event, whose names need no quotes */
+	void *data;	  /* the program's */
+
+	/* ARITHMETIC: */
+	enum arithmetic arithmetic;
+	struct operand *left, *right;
+	unsigned height;
+};
+
+enum node_kind {
+	NODE_OR,
+	NODE_AND,
+	NODE_NOT,
+	NODE_COMPARE,
+	NODE_MATCH, /* =~, and !~ with negated */
+	NODE_IN,
+	NODE_HAS,
+	NODE_TRUTH, /* an operand without a relation */
+	NODE_UNDER, /* true within a call for which children[0] is true, and for that call */
+	NODE_OVER,  /* true for such a call, and for its callers */
+};
+
+enum comparison { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
+
+/* A condition. Those with children are OR, AND, NOT, UNDER and OVER; the others are leaves. */
+struct node {
+	enum node_kind kind;
+	unsigned depends; /* flags of all fields of the subtree; the program may change them */
+	bool time_unit;	  /* a literal of the subtree is a time with a unit */
+	struct node **children;
+	size_t nchildren, capacity;
+
+	struct operand *left, *right; /* right: of a comparison, else NULL */
+	struct operand **fields;      /* all fields in left and right */
+	size_t nfields;
+	enum comparison comparison;
+	bool negated;
+	char *pattern;
+	bool has_regex;
+	regex_t regex;
+	struct scalar *numbers, *texts; /* IN: sorted */
+	size_t nnumbers, ntexts;
+	void *data; /* the program's */
+};
+
+/* The program's part of the language. Functions return -1 with l->error set. */
+struct language {
+	/* Resolve the field o->name, whose token precedes the lexer's: set field, form, depends,
+	 * of_kind, data. quoted: it is written field("..."). */
+	int (*field)(void *ctx, struct lexer *l, struct operand *o, bool quoted);
+	/* Check a new leaf, or under() and over(); NULL: nothing to check. */
+	int (*leaf)(struct lexer *l, struct node *n, size_t column);
+	/* Free operand.data and node.data, which may be NULL; or NULL */
+	void (*free_field)(void *data);
+	void (*free_node)(void *data);
+	const char *no_calls; /* why under() and over() are refused; NULL: they are not */
+	void *ctx;
+};
+
+/* Parse a whole text. Returns the tree, to be freed with expression_free, or NULL with e filled. */
+struct node *expression_parse(const char *text, const struct language *language, struct error *e);
+/* Parse a condition from the lexer's token on, up to one that does not continue it. */
+struct node *expression_parse_part(struct lexer *l, const struct language *language);
+void expression_free(struct node *n, const struct language *language);
+
+/* Returns the operand's field where it is one, else NULL. */
+static inline const struct operand *operand_field(const struct operand *o)
+{
+	return o && o->kind == OPERAND_FIELD ? o : NULL;
+}
+
+static inline bool operand_literal(const struct operand *o)
+{
+	return o && o->kind == OPERAND_LITERAL;
+}
+
+#endif
