@@ -111,26 +111,35 @@ static bool is_member(const struct expression_values *v, const struct node *n,
 
 static bool compares(const struct expression_values *v, const struct node *n, struct scalar *left)
 {
-	struct scalar right;
+	struct scalar value;
+	const struct scalar *right = &n->right->value;
 
-	expression_value(v, n->right, &right);
-	if (scalar_is_number(&right))
+	if (n->right->kind != OPERAND_LITERAL) {
+		expression_value(v, n->right, &value);
+		if (scalar_is_number(left))
+			make_number(v, n->right, &value);
+		right = &value;
+	}
+	if (scalar_is_number(right))
 		make_number(v, n->left, left);
-	if (scalar_is_number(left))
-		make_number(v, n->right, &right);
-	return comparison_holds(n->comparison, scalar_compare(left, &right));
+	return comparison_holds(n->comparison, scalar_compare(left, right));
 }
 
 bool expression_leaf(const struct expression_values *v, const struct node *n)
 {
-	struct scalar left;
+	struct scalar left = {.form = SCALAR_NONE};
 
-	expression_value(v, n->left, &left);
+	if (n->left->kind == OPERAND_FIELD)
+		v->field(v->ctx, n->left, &left);
+	else
+		expression_value(v, n->left, &left);
+	if (left.form == SCALAR_NONE)
+		return false;
 	switch (n->kind) {
 	case NODE_COMPARE: return compares(v, n, &left);
 	case NODE_MATCH: return matches(n, &left);
 	case NODE_IN: return is_member(v, n, &left);
-	case NODE_HAS: return left.form != SCALAR_NONE;
+	case NODE_HAS: return true;
 	default: break;
 	}
 	if (v->number && left.form == SCALAR_TEXT)

@@ -2,23 +2,18 @@
 
 #include "common/expr/evaluate.h"
 
-struct asked {
-	struct evaluation *evaluation;
-	const struct event *event;
-};
-
 static void give_field(void *ctx, struct operand *field, struct scalar *out)
 {
-	const struct asked *asked = ctx;
+	struct evaluation *ev = ctx;
 
-	operand_value(asked->evaluation, field, asked->event, out);
+	operand_value(ev, field, ev->event, out);
 }
 
 static bool evaluate_leaf(struct evaluation *ev, const struct node *n, const struct event *e)
 {
-	struct asked asked = {ev, e};
-	const struct expression_values values = {.field = give_field, .ctx = &asked};
+	const struct expression_values values = {.field = give_field, .ctx = ev};
 
+	ev->event = e;
 	return expression_leaf(&values, n);
 }
 

@@ -28,6 +28,7 @@ struct evaluation {
 	bool quiet;		      /* no messages about missing values */
 	bool warned_trsym;	      /* the message about trsym was printed */
 	const struct call_info *call; /* NULL: calls are not followed */
+	const struct event *event;    /* that a leaf is evaluated for */
 };
 
 /* Read the value of a field; *out is SCALAR_NONE before. Texts point into the event, the dictionary
