@@ -1,4 +1,5 @@
 #include "cmd/trsym/resolve.h"
+#include "common/util/bisect.h"
 
 #include <stdlib.h>
 
@@ -79,17 +80,10 @@ static const struct space_index *index_of(struct resolver *r, const struct space
 /* Return the mapping of the start that contains the address, or NULL. */
 static const struct map *mapping_of(const struct space_index *x, const struct location *p)
 {
-	size_t low = 0, high = x->nmapped;
+	size_t low;
 	const struct map *map;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->space->maps[x->mapped[middle]].start <= p->address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = BISECT(x->nmapped, i, p->space->maps[x->mapped[i]].start <= p->address);
 	if (!low)
 		return NULL;
 	map = &p->space->maps[x->mapped[low - 1]];

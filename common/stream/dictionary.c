@@ -1,4 +1,5 @@
 #include "common/stream/dictionary_private.h"
+#include "common/util/bisect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -167,15 +168,7 @@ struct text_ref dictionary_location_name(struct dictionary *d, uint32_t location
 bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time)
 {
 	const struct thread_facts *f = dictionary_facts(d, thread);
-	size_t low = 0, high = f ? f->noutside : 0;
+	size_t low = BISECT(f ? f->noutside : 0, i, f->outside[i].since <= time);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->outside[middle].since <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && f->outside[low - 1].last >= time;
 }

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "common/util/output.h"
 #include "common/stream/reader_private.h"
+#include "common/util/io.h"
 
 int reader_fatal(struct reader *r, const char *what)
 {
@@ -221,16 +221,8 @@ int reader_fill(struct reader *r, size_t n, size_t most)
 				r->fatal = r->stop = true;
 				return -1;
 			}
-		got = read(r->fd, r->data + r->filled, room);
+		got = io_read(r->fd, r->data + r->filled, room);
 		if (got < 0) {
-			struct pollfd p = {r->fd, POLLIN, 0};
-
-			if (errno == EAGAIN) {
-				poll(&p, 1, -1);
-				continue;
-			}
-			if (errno == EINTR)
-				continue;
 			r->fatal = true;
 			r->eof = true;
 			return error_errno(&r->error, r->file, r->offset + r->filled - r->begin,

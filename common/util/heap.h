@@ -1,5 +1,5 @@
 /*
- * heap.h - a heap of items by time, with the earliest on top
+ * heap.h - heaps in arrays: of any elements, and of items by time, with the earliest on top
  *
  * An item is embedded in its owner's struct. The owner changes the time of the top item and then
  * calls heap_settle.
@@ -10,6 +10,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Move element `index` of a heap of `count` elements down or up to its place. `earlier` is an
+ * expression of the pointers a and b to two elements: a is above b.
+ */
+#define HEAP_DOWN(array, count, index, a, b, earlier)                                              \
+	do {                                                                                       \
+		__typeof__(*(array)) *heap_at = (array), heap_moved = heap_at[index], *a, *b;      \
+		size_t heap_i = (index), heap_child;                                               \
+                                                                                                   \
+		while ((heap_child = 2 * heap_i + 1) < (count)) {                                  \
+			a = &heap_at[heap_child + 1];                                              \
+			b = &heap_at[heap_child];                                                  \
+			if (heap_child + 1 < (count) && (earlier))                                 \
+				heap_child++;                                                      \
+			a = &heap_at[heap_child];                                                  \
+			b = &heap_moved;                                                           \
+			if (!(earlier))                                                            \
+				break;                                                             \
+			heap_at[heap_i] = heap_at[heap_child];                                     \
+			heap_i = heap_child;                                                       \
+		}                                                                                  \
+		heap_at[heap_i] = heap_moved;                                                      \
+	} while (0)
+
+#define HEAP_UP(array, index, a, b, earlier)                                                       \
+	do {                                                                                       \
+		__typeof__(*(array)) *heap_at = (array), heap_moved = heap_at[index], *a, *b;      \
+		size_t heap_i = (index);                                                           \
+                                                                                                   \
+		for (a = &heap_moved; heap_i; heap_i = (heap_i - 1) / 2) {                         \
+			b = &heap_at[(heap_i - 1) / 2];                                            \
+			if (!(earlier))                                                            \
+				break;                                                             \
+			heap_at[heap_i] = *b;                                                      \
+		}                                                                                  \
+		heap_at[heap_i] = heap_moved;                                                      \
+	} while (0)
 
 struct heap_item {
 	uint64_t time; /* UINT64_MAX: the item has ended */
@@ -28,21 +66,7 @@ static inline bool heap_earlier(const struct heap_item *a, const struct heap_ite
 
 static inline void heap_sift_down(struct heap *h, size_t i)
 {
-	struct heap_item **items = h->items, *item = items[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= h->count)
-			break;
-		if (child + 1 < h->count && heap_earlier(items[child + 1], items[child]))
-			child++;
-		if (!heap_earlier(items[child], item))
-			break;
-		items[i] = items[child];
-		i = child;
-	}
-	items[i] = item;
+	HEAP_DOWN(h->items, h->count, i, a, b, heap_earlier(*a, *b));
 }
 
 /* Build the heap from items in any order. */

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/util/bisect.h"
+
 /* Maximum depth of nested ranges. No compiler nests deeper. */
 enum { NESTING_MAX = 1024 };
 
@@ -41,16 +43,8 @@ static inline __attribute__((always_inline)) uint32_t nesting_outer(const struct
 static inline __attribute__((always_inline)) size_t
 nesting_find(const struct nesting *n, const void *ranges, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
+	size_t low = BISECT(count, i, n->start(ranges, i) <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (n->start(ranges, middle) > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	for (unsigned steps = 0; low && steps < NESTING_MAX; steps++) {
 		if (n->has(ranges, low - 1, address))
 			return low;

@@ -1,4 +1,5 @@
 #include "common/util/temporary.h"
+#include "common/util/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,21 +54,12 @@ int temporary_write(int fd, const void *data, size_t n, uint64_t offset, struct 
 
 int temporary_read(int fd, void *data, size_t n, uint64_t offset, struct error *e)
 {
-	char *p = data;
+	ssize_t got = io_read_at(fd, data, n, offset);
 
-	while (n) {
-		ssize_t got = pread(fd, p, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return failed(e, "read");
-		if (!got)
-			return error_set(e, NULL, NO_OFFSET, "the temporary file was cut");
-		p += got;
-		n -= (size_t)got;
-		offset += (size_t)got;
-	}
+	if (got < 0)
+		return failed(e, "read");
+	if ((size_t)got < n)
+		return error_set(e, NULL, NO_OFFSET, "the temporary file was cut");
 	return 0;
 }
 

@@ -1,11 +1,9 @@
 #include "cmd/trdecode/chrome/json_reader.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/util/utf8.h"
+#include "common/util/io.h"
 
 enum { READ_SIZE = 64 * 1024 };
 
@@ -38,30 +36,18 @@ static enum json_token json_bad(struct json_reader *r, const char *what)
 /* Read more bytes after all bytes were used. false: the end, or an error. */
 static bool json_fill(struct json_reader *r)
 {
+	ssize_t got;
+
 	if (r->at_end || r->error.what[0])
 		return false;
 	r->offset += r->filled;
 	r->at = r->filled = 0;
-	for (;;) {
-		ssize_t got = read(r->fd, r->data, r->capacity);
-
-		if (got > 0) {
-			r->filled = (size_t)got;
-			return true;
-		}
-		if (!got) {
-			r->at_end = true;
-			return false;
-		}
-		if (errno == EAGAIN) {
-			struct pollfd p = {r->fd, POLLIN, 0};
-
-			poll(&p, 1, -1);
-		} else if (errno != EINTR) {
-			error_errno(&r->error, r->name, json_offset(r), "cannot read");
-			return false;
-		}
-	}
+	got = io_read(r->fd, r->data, r->capacity);
+	if (got < 0)
+		error_errno(&r->error, r->name, json_offset(r), "cannot read");
+	r->at_end = !got;
+	r->filled = got > 0 ? (size_t)got : 0;
+	return got > 0;
 }
 
 /* Return the next byte without using it; -1 at the end. */

@@ -7,6 +7,7 @@
 
 #include "cmd/trdecode/chrome/chrome.h"
 #include "cmd/trdecode/input/merge.h"
+#include "common/util/heap.h"
 
 enum { DEPTH_MOST = 65535 }; /* of a row */
 
@@ -20,31 +21,22 @@ static bool sooner(const struct chrome_end *a, const struct chrome_end *b)
 static int push_end(struct chrome *c, const struct chrome_end *end)
 {
 	struct chrome_end *ends = array_grow(c->ends, &c->ends_capacity, c->nends, sizeof *ends);
-	size_t i;
 
 	if (!ends)
 		return -1;
 	c->ends = ends;
-	for (i = c->nends++; i && sooner(end, &ends[(i - 1) / 2]); i = (i - 1) / 2)
-		ends[i] = ends[(i - 1) / 2];
-	ends[i] = *end;
+	ends[c->nends] = *end;
+	HEAP_UP(ends, c->nends, a, b, sooner(a, b));
+	c->nends++;
 	return 0;
 }
 
 static struct chrome_end pop_end(struct chrome *c)
 {
-	struct chrome_end *ends = c->ends, top = ends[0], last = ends[--c->nends];
-	size_t i = 0, child;
+	struct chrome_end top = c->ends[0];
 
-	while ((child = 2 * i + 1) < c->nends) {
-		if (child + 1 < c->nends && sooner(&ends[child + 1], &ends[child]))
-			child++;
-		if (!sooner(&ends[child], &last))
-			break;
-		ends[i] = ends[child];
-		i = child;
-	}
-	ends[i] = last;
+	c->ends[0] = c->ends[--c->nends];
+	HEAP_DOWN(c->ends, c->nends, 0, a, b, sooner(a, b));
 	return top;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/util/heap.h"
 #include "common/util/temporary.h"
 
 /* A record: u64 time, u64 second key, u64 number, u64 size; its data; padding to 8 bytes. */
@@ -158,29 +159,15 @@ static bool run_ended(const struct sorter_run *run)
 	return run->begin == run->filled && run->at == run->end;
 }
 
-static bool run_earlier(const struct sorter_run *a, const struct sorter_run *b)
+static const uint8_t *next_record(const struct sorter_run *run)
 {
-	return compare_records(a->data + a->begin, b->data + b->begin) < 0;
+	return run->data + run->begin;
 }
 
-/* Restore the heap, as in common/util/heap.h, but by both parts of the key. */
 static void sift_down(struct sorter *s, size_t i)
 {
-	struct sorter_run **h = s->heap, *run = h[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= s->nheap)
-			break;
-		if (child + 1 < s->nheap && run_earlier(h[child + 1], h[child]))
-			child++;
-		if (!run_earlier(h[child], run))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = run;
+	HEAP_DOWN(s->heap, s->nheap, i, a, b,
+		  compare_records(next_record(*a), next_record(*b)) < 0);
 }
 
 int sorter_finish(struct sorter *s, struct error *e)

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cmd/trdecode/input/merge.h"
 
@@ -35,8 +34,7 @@ static enum bid ctf_probe(const struct input *in)
 	enum bid best = BID_NONE, bid;
 
 	if (in->tree && in->member)
-		return !strcmp(in->member, "metadata") ||
-				       ctf_packet_is(in->head, in->head_size)
+		return !strcmp(in->member, "metadata") || ctf_packet_is(in->head, in->head_size)
 			       ? bid_metadata(in->tree, "metadata")
 			       : BID_NONE;
 	for (size_t i = 0; in->tree && i < tree_count(in->tree); i++) {
@@ -190,20 +188,16 @@ static uint64_t ctf_fingerprint(const struct input *in)
 static int ctf_info(struct input *in, struct trace_info *info, struct error *e)
 {
 	struct ctf *ctf = in->state;
-	uint64_t bytes = 0, start, size;
+	uint64_t bytes = 0;
+
+	(void)e;
 
 	fact_text(info, "format", "ctf");
 	for (size_t i = 0; i < ctf->ntraces; i++)
 		ctf_trace_info(&ctf->traces[i], info);
 	fact_number(info, "tracefiles", ctf->nfiles);
-	for (size_t i = 0; i < ctf->nfiles; i++) {
-		int fd = tree_fd(in->tree, ctf->files[i].member, &start, &size, e);
-
-		if (fd >= 0) {
-			bytes += size;
-			close(fd);
-		}
-	}
+	for (size_t i = 0; i < ctf->nfiles; i++)
+		bytes += tree_size(in->tree, ctf->files[i].member);
 	fact_number(info, "bytes", bytes);
 	return 0;
 }

@@ -177,7 +177,6 @@ struct ctf_file {
 	const char *member;
 	uint32_t buffer; /* the channel's name, a string of the writer */
 	struct file_window window;
-	struct buffer large; /* an event larger than the window */
 	bool opened;
 
 	/* the packet */

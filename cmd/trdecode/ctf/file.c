@@ -20,14 +20,13 @@ int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e
 {
 	struct ctf_cursor *c = &f->cursor;
 	uint64_t offset = f->packet + from / 8, left;
-	const uint8_t *p;
-	size_t have;
+	ssize_t have;
 
 	window_skip(&f->window, (size_t)(offset - f->window.offset));
-	p = window_large(&f->window, n, &f->large, &have, e);
-	if (!p)
+	have = window_need(&f->window, n, e);
+	if (have < 0)
 		return -1;
-	c->data = p;
+	c->data = window_at(&f->window);
 	c->origin = from / 8 * 8;
 	c->have = c->origin + 8 * (uint64_t)have;
 	left = f->content > c->origin ? f->content : c->origin;
@@ -298,7 +297,6 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 void ctf_file_close(struct ctf_file *f)
 {
 	window_close(&f->window);
-	buffer_free(&f->large);
 	buffer_free(&f->beginning);
 	buffer_free(&f->context);
 	free(f->cursor.slots);

@@ -224,8 +224,7 @@ static int next_packet(struct ctf_file *f, struct error *e)
 			if (!f->survey && ctf_loss_pass(f))
 				return error_no_memory(e);
 			at += f->packet_size;
-			if (f->window.capacity > PASSING)
-				f->window.capacity = PASSING;
+			f->window.piece = PASSING;
 			continue;
 		}
 		if (ctf_file_damage(f, at, wrong, e))
@@ -248,9 +247,9 @@ static int next_packet(struct ctf_file *f, struct error *e)
 
 int ctf_packet_next(struct ctf_file *f, struct error *e)
 {
-	size_t capacity = f->window.capacity;
+	size_t piece = f->window.piece;
 	int bad = next_packet(f, e);
 
-	f->window.capacity = capacity;
+	f->window.piece = piece;
 	return bad;
 }

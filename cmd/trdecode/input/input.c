@@ -1,9 +1,7 @@
 #include "cmd/trdecode/input/input.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +11,7 @@
 #include "common/cli/program.h"
 #include "common/stream/reader.h"
 #include "cmd/trdecode/input/unpack.h"
+#include "common/util/io.h"
 
 enum {
 	HEAD_SIZE = 4096,
@@ -72,19 +71,10 @@ static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 		return error_no_memory(e);
 	in->head = head;
 	while (in->head_size < n) {
-		ssize_t got = read(in->fd, in->head + in->head_size, room - in->head_size);
+		ssize_t got = io_read(in->fd, in->head + in->head_size, room - in->head_size);
 
-		if (got < 0) {
-			struct pollfd p = {in->fd, POLLIN, 0};
-
-			if (errno == EINTR)
-				continue;
-			if (errno == EAGAIN) {
-				poll(&p, 1, -1);
-				continue;
-			}
+		if (got < 0)
 			return error_errno(e, in->name, NO_OFFSET, "cannot read");
-		}
 		if (!got)
 			break;
 		in->head_size += (size_t)got;

@@ -1,11 +1,11 @@
 #include "cmd/trdecode/input/stream_fingerprint.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/util/bytes.h"
+#include "common/util/io.h"
 
 enum {
 	WHOLE = 1 << 20, /* files up to this size are read whole */
@@ -21,10 +21,8 @@ static uint64_t hash_piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
 	uint8_t data[PIECE];
 
 	while (n) {
-		ssize_t got = pread(fd, data, n < PIECE ? (size_t)n : PIECE, (off_t)offset);
+		ssize_t got = io_read_at(fd, data, n < PIECE ? (size_t)n : PIECE, offset);
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got <= 0)
 			break;
 		hash = hash_bytes(data, (size_t)got, hash);

@@ -1,4 +1,6 @@
 #include "cmd/trdecode/input/tree_private.h"
+#include "common/util/bisect.h"
+#include "common/util/io.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -215,17 +217,7 @@ const char *tree_member(const struct tree *t, size_t i)
 
 size_t tree_lower_bound(const struct tree *t, const char *name)
 {
-	size_t low = 0, high = t->nr;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(t->members[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(t->nr, i, strcmp(t->members[i].name, name) < 0);
 }
 
 static const struct member *find_member(const struct tree *t, const char *name)
@@ -275,8 +267,9 @@ int tree_read(const struct tree *t, const char *name, uint64_t max_bytes, void *
 {
 	uint64_t offset, left;
 	size_t room = 0, n = 0;
-	char *buffer = NULL;
+	char *buffer = NULL, *grown;
 	char path[512];
+	ssize_t got = 1;
 	int fd = tree_fd(t, name, &offset, &left, e);
 
 	if (fd < 0)
@@ -287,36 +280,24 @@ int tree_read(const struct tree *t, const char *name, uint64_t max_bytes, void *
 		return error_set(e, path, NO_OFFSET, "file is too large (%llu bytes)",
 				 (unsigned long long)left);
 	}
-	for (;;) {
-		ssize_t got;
-
-		if (n + 1 >= room) {
-			void *p;
-
-			/* the size may be wrong: grow as bytes are read */
-			room = room ? 2 * room : left < READ_SIZE ? left + 1 : READ_SIZE;
-			if (room > left + 1)
-				room = left + 1;
-			p = realloc(buffer, room);
-			if (!p) {
-				error_set(e, path, NO_OFFSET, "out of memory");
-				goto fail;
-			}
-			buffer = p;
+	do {
+		/* the size may be wrong: grow as bytes are read */
+		room = room ? 2 * room : READ_SIZE;
+		if (room > left + 1)
+			room = left + 1;
+		grown = realloc(buffer, room);
+		if (!grown) {
+			error_set(e, path, NO_OFFSET, "out of memory");
+			goto fail;
 		}
-		if (n == left)
-			break;
-		got = pread(fd, buffer + n, room - 1 - n, offset + n);
-		if (got < 0 && errno == EINTR)
-			continue;
+		buffer = grown;
+		got = io_read_at(fd, buffer + n, room - 1 - n, offset + n);
 		if (got < 0) {
 			error_errno(e, path, n, "cannot read");
 			goto fail;
 		}
-		if (!got)
-			break;
-		n += got;
-	}
+		n += (size_t)got;
+	} while (got && n < left);
 	close(fd);
 	buffer[n] = 0;
 	*data = buffer;
@@ -328,6 +309,18 @@ fail:
 	return -1;
 }
 
+uint64_t tree_size(const struct tree *t, const char *name)
+{
+	uint64_t offset, size;
+	struct error e;
+	int fd = tree_fd(t, name, &offset, &size, &e);
+
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return size;
+}
+
 size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n)
 {
 	uint64_t offset, size;
@@ -337,7 +330,7 @@ size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n)
 
 	if (fd < 0)
 		return 0;
-	got = pread(fd, data, n < size ? n : (size_t)size, (off_t)offset);
+	got = io_read_at(fd, data, n < size ? n : (size_t)size, offset);
 	close(fd);
 	return got > 0 ? (size_t)got : 0;
 }

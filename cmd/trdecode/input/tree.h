@@ -70,6 +70,8 @@ int tree_read(const struct tree *t, const char *name, uint64_t max_bytes, void *
 int tree_fd(const struct tree *t, const char *name, uint64_t *offset, uint64_t *size,
 	    struct error *e);
 
+/* Return the bytes of a member, 0 if it cannot be read. */
+uint64_t tree_size(const struct tree *t, const char *name);
 /* Read the first n bytes of a member. Returns how many there are, 0 if it cannot be read. */
 size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n);
 

@@ -12,6 +12,7 @@
 #include "common/util/temporary.h"
 #include "cmd/trdecode/input/tree_private.h"
 #include "cmd/trdecode/input/unpack.h"
+#include "common/util/io.h"
 
 /* No member ends beyond this offset of the temporary file. */
 #define SPOOL_MAX (INT64_MAX / 2)
@@ -132,9 +133,7 @@ static la_ssize_t read_source(struct archive *a, void *data, const void **buffer
 		s->nr_peeked = 0;
 		return n;
 	}
-	do
-		n = read(s->fd, s->buffer, READ_SIZE);
-	while (n < 0 && errno == EINTR);
+	n = io_read(s->fd, s->buffer, READ_SIZE);
 	*buffer = s->buffer;
 	if (n < 0) {
 		s->read_errno = errno;
@@ -142,22 +141,6 @@ static la_ssize_t read_source(struct archive *a, void *data, const void **buffer
 		return ARCHIVE_FATAL;
 	}
 	return n;
-}
-
-static int spool_write(int fd, const char *p, size_t n, uint64_t offset)
-{
-	while (n) {
-		ssize_t done = pwrite(fd, p, n, offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -1;
-		p += done;
-		n -= done;
-		offset += done;
-	}
-	return 0;
 }
 
 /*
@@ -177,9 +160,8 @@ static int spool_entry(struct tree *t, struct archive *a, struct member *m, stru
 
 		if (at < 0 || end > SPOOL_MAX || m->offset + end > SPOOL_MAX)
 			return 1;
-		if (spool_write(t->fd, block, n, m->offset + at) < 0)
-			return error_errno(e, t->name, NO_OFFSET,
-					   "cannot write to the temporary file");
+		if (temporary_write(t->fd, block, n, m->offset + at, e))
+			return -1;
 		if (end > m->size)
 			m->size = end;
 	}
@@ -333,10 +315,8 @@ static int peek_head(struct source *s, uint8_t *head, size_t size, struct error 
 {
 	s->peeked = head;
 	while (s->nr_peeked < size) {
-		ssize_t n = read(s->fd, head + s->nr_peeked, size - s->nr_peeked);
+		ssize_t n = io_read(s->fd, head + s->nr_peeked, size - s->nr_peeked);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return error_errno(e, name, NO_OFFSET, "cannot read");
 		if (!n)

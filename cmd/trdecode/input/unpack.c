@@ -1,18 +1,17 @@
 #include "cmd/trdecode/input/unpack.h"
 
 #include <brotli/decode.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <snappy-c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "common/util/bytes.h"
+#include "common/util/io.h"
 
 enum {
 	IN_SIZE = 128 * 1024,
@@ -62,15 +61,11 @@ static int unpack_fill(struct unpack *u, size_t n, struct error *e)
 		room = u->in_capacity - have;
 		if (u->before_block && poll(&p, 1, 0) == 0 && u->before_block(u->before_block_ctx))
 			return error_set(e, NULL, NO_OFFSET, "cannot write");
-		got = read(u->fd, u->in_end, room);
-		if (got < 0 && errno == EAGAIN)
-			poll(&p, 1, -1);
-		else if (got < 0 && errno != EINTR)
+		got = io_read(u->fd, u->in_end, room);
+		if (got < 0)
 			return error_errno(e, u->name, u->packed, "cannot read");
-		else if (!got)
-			u->eof = true;
-		if (got > 0)
-			u->in_end += got;
+		u->eof = !got;
+		u->in_end += got;
 	}
 	return (size_t)(u->in_end - u->in_at) >= n;
 }

@@ -1,19 +1,21 @@
 #include "cmd/trdecode/input/window.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "common/util/io.h"
 
 int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
 		bool keep, struct error *e)
 {
-	*w = (struct file_window){.tree = tree, .member = member, .fd = -1, .capacity = capacity};
+	*w = (struct file_window){.tree = tree, .member = member, .fd = -1};
 	w->fd = tree_fd(tree, member, &w->start, &w->size, e);
 	if (w->fd < 0)
 		return -1;
 	/* most files are smaller than the capacity */
 	if (w->size < capacity)
-		w->capacity = w->size > 64 ? (size_t)align_up(w->size, 16) : 64;
+		capacity = w->size > 64 ? (size_t)align_up(w->size, 16) : 64;
+	w->capacity = w->piece = capacity;
 	if (!keep) {
 		close(w->fd);
 		w->fd = -1;
@@ -35,9 +37,7 @@ static ssize_t read_at(struct file_window *w, void *data, size_t n, uint64_t off
 		if (fd < 0)
 			return -1;
 	}
-	do
-		got = pread(fd, data, n, (off_t)(w->start + offset));
-	while (got < 0 && errno == EINTR);
+	got = io_read_at(fd, data, n, w->start + offset);
 	if (got < 0)
 		error_errno(e, tree_path(w->tree, w->member, path, sizeof(path)), offset,
 			    "cannot read");
@@ -64,69 +64,46 @@ void window_close(struct file_window *w)
 	w->begin = w->filled = 0;
 }
 
-const uint8_t *window_large(struct file_window *w, size_t n, struct buffer *b, size_t *have,
-			    struct error *e)
+/* Read a piece after the bytes of the window. Returns 0 at the end of the file. */
+static ssize_t window_read(struct file_window *w, struct error *e)
 {
-	size_t done;
-	ssize_t got = window_need(w, n, e);
+	uint64_t at = w->offset + w->filled;
+	size_t n = w->capacity - w->filled;
+	ssize_t got;
 
-	if (got < 0)
-		return NULL;
-	*have = (size_t)got;
-	if (n <= w->capacity)
-		return window_at(w);
-	if (w->offset + n > w->size)
-		n = w->offset < w->size ? (size_t)(w->size - w->offset) : 0;
-	b->size = 0;
-	if (buffer_append(b, window_at(w), *have) || buffer_reserve(b, n > *have ? n - *have : 1)) {
-		error_set(e, w->member, NO_OFFSET, "out of memory");
-		return NULL;
-	}
-	for (done = *have; done < n; done += (size_t)got) {
-		got = read_at(w, b->data + done, n - done, w->offset + done, e);
-		if (got < 0)
-			return NULL;
-		if (!got)
-			break;
-	}
-	*have = done;
-	return b->data;
+	if (at >= w->size)
+		return 0;
+	n = n < w->piece ? n : w->piece;
+	got = read_at(w, w->data + w->filled, n < w->size - at ? n : (size_t)(w->size - at), at, e);
+	if (got > 0)
+		w->filled += (size_t)got;
+	else if (!got)
+		w->size = at; /* the file was truncated since */
+	return got;
 }
 
 ssize_t window_need(struct file_window *w, size_t n, struct error *e)
 {
-	if (!w->data) {
-		w->data = malloc(w->capacity);
-		if (!w->data) {
-			error_set(e, w->member, NO_OFFSET, "out of memory");
-			return -1;
-		}
-	}
-	if (n > w->capacity)
-		n = w->capacity;
-	while (w->filled - w->begin < n) {
-		uint64_t at = w->offset + (w->filled - w->begin);
-		size_t room;
-		ssize_t got;
+	uint8_t *data = w->data;
+	ssize_t got = 1;
 
-		if (at >= w->size)
-			break;
+	while (window_have(w) < n && got > 0) {
 		if (w->begin) {
-			memmove(w->data, w->data + w->begin, w->filled - w->begin);
+			memmove(data, data + w->begin, window_have(w));
 			w->filled -= w->begin;
 			w->begin = 0;
 		}
-		room = w->capacity - w->filled;
-		if (room > w->size - at)
-			room = (size_t)(w->size - at);
-		got = read_at(w, w->data + w->filled, room, at, e);
-		if (got < 0)
-			return -1;
-		if (!got) {
-			w->size = at; /* the file was truncated since */
-			break;
+		if (!data || w->filled == w->capacity) {
+			/* a length in the file proves nothing: grow only as bytes arrive */
+			size_t capacity = data ? 2 * w->capacity : w->capacity;
+
+			data = realloc(data, capacity);
+			if (!data)
+				return error_set(e, w->member, NO_OFFSET, "out of memory");
+			w->data = data;
+			w->capacity = capacity;
 		}
-		w->filled += (size_t)got;
+		got = window_read(w, e);
 	}
-	return (ssize_t)(w->filled - w->begin);
+	return got < 0 ? -1 : (ssize_t)window_have(w);
 }

@@ -1,5 +1,5 @@
 /*
- * window.h - a file of a trace read forward through a buffer
+ * window.h - a file of a trace read forward through a buffer, which grows for what is larger
  *
  * The file may be a member of a directory or of a tar, and needs no descriptor of its own.
  */
@@ -21,20 +21,16 @@ struct file_window {
 	uint64_t offset; /* offset in the member of data[begin] */
 	uint8_t *data;
 	size_t begin, filled, capacity;
+	size_t piece; /* bytes to read at once */
 };
 
 /* Open a member. keep: keep its descriptor open. */
 int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
 		bool keep, struct error *e);
 void window_close(struct file_window *w);
-/* Read n bytes (at most the capacity) at window_at. Returns how many there are, fewer only at
- * the end of the file; -1: cannot read. */
+/* Read n bytes at window_at. Returns how many there are, fewer only at the end of the file; -1:
+ * cannot read. The buffer keeps the size that it grew to. */
 ssize_t window_need(struct file_window *w, size_t n, struct error *e);
-
-/* Return n bytes at window_at, also more than the capacity; these are read into b. *have: how
- * many there are. NULL: cannot read. */
-const uint8_t *window_large(struct file_window *w, size_t n, struct buffer *b, size_t *have,
-			    struct error *e);
 
 /* Read n bytes at an offset of the member without moving the window. Return false if they do not
  * exist. */
@@ -57,6 +53,16 @@ static inline void window_skip(struct file_window *w, size_t n)
 	w->begin += n;
 	if (w->begin > w->filled)
 		w->begin = w->filled = 0;
+}
+
+/* Move to an offset of the member, also before the window. */
+static inline void window_seek(struct file_window *w, uint64_t offset)
+{
+	if (offset < w->offset || offset - w->offset > window_have(w)) {
+		w->begin = w->filled = 0;
+		w->offset = offset;
+	}
+	window_skip(w, (size_t)(offset - w->offset));
 }
 
 #endif

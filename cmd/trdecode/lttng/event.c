@@ -277,7 +277,7 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 		ev->tail_size = (uint32_t)l->tail.size;
 		if (end)
 			break;
-		if (have >= f->used - position || f->at + position + have >= f->file_size)
+		if (have >= f->used - position || f->at + position + have >= f->window.size)
 			return lttng_file_abandon(l, f, f->position,
 						  "an event runs past the end of its block");
 		want = 2 * have > 4096 ? 2 * have : 4096;

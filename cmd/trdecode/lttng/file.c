@@ -6,6 +6,21 @@
 #include "cmd/trdecode/lttng/lttng.h"
 #include "cmd/trdecode/lttng/event.h"
 
+const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t offset, size_t n,
+				 size_t *have)
+{
+	struct file_window *w = &f->window;
+	struct error e;
+
+	window_seek(w, offset);
+	if (window_need(w, n, &e) < 0) {
+		input_damage_error(l->input, &e);
+		w->size = offset + window_have(w);
+	}
+	*have = window_have(w);
+	return window_at(w);
+}
+
 int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t offset, const char *what,
 		      uint64_t count)
 {
@@ -56,7 +71,7 @@ static bool search_block(struct lttng *l, struct lttng_file *f, uint64_t *offset
 	size_t have;
 	const uint8_t *p;
 
-	for (; *offset < f->file_size; *offset += LTTNG_PAGE) {
+	for (; *offset < f->window.size; *offset += LTTNG_PAGE) {
 		p = lttng_window(l, f, *offset, LTTNG_HEADER_MOST, &have);
 		if (p && !lttng_header_parse(&h, p, have, &where) && h.major &&
 		    (!f->any || same_trace(&h, &f->first)))
@@ -100,7 +115,7 @@ static bool shrink_block(struct lttng *l, struct lttng_file *f)
  * blocks, f->done is set; -1. */
 static int find_header(struct lttng *l, struct lttng_file *f, uint64_t *at, struct lttng_header *h)
 {
-	while (!f->cut && *at < f->file_size) {
+	while (!f->cut && *at < f->window.size) {
 		uint32_t where;
 		size_t have;
 		const uint8_t *p = lttng_window(l, f, *at, LTTNG_HEADER_MOST, &have);
@@ -159,16 +174,16 @@ static void begin_block(struct lttng_file *f, uint64_t at, const struct lttng_he
 /* Report a block that is unfinished or extends beyond the file, and limit f->used to its events. */
 static int check_end(struct lttng *l, struct lttng_file *f, const struct lttng_header *h)
 {
-	uint64_t left = f->file_size - f->at;
+	uint64_t left = f->window.size - f->at;
 
 	if (f->used > left && shrink_block(l, f))
 		return lttng_file_damage(l, f, f->at, "a block's size is beyond the next block",
 					 UINT64_MAX);
 	if (f->used > left) {
-		if (lttng_file_damage(l, f, f->file_size, "the file ends inside of a block",
+		if (lttng_file_damage(l, f, f->window.size, "the file ends inside of a block",
 				      UINT64_MAX))
 			return -1;
-		f->used = (uint32_t)(f->file_size - f->at);
+		f->used = (uint32_t)(f->window.size - f->at);
 		f->cut = true;
 		return 0;
 	}
@@ -176,13 +191,13 @@ static int check_end(struct lttng *l, struct lttng_file *f, const struct lttng_h
 		if (lttng_file_damage(l, f, f->at, "a block that its writer did not finish",
 				      UINT64_MAX))
 			return -1;
-		if (f->used > f->file_size - f->at)
-			f->used = (uint32_t)(f->file_size - f->at);
+		if (f->used > f->window.size - f->at)
+			f->used = (uint32_t)(f->window.size - f->at);
 		return 0;
 	}
 	/* the file has all its events */
 	if (h->size > left && !f->quiet)
-		return lttng_file_damage(l, f, f->file_size,
+		return lttng_file_damage(l, f, f->window.size,
 					 "the file ends inside a block, after its events", 0);
 	return 0;
 }
@@ -221,18 +236,15 @@ int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, s
 	struct error e;
 
 	f->member = member;
-	f->keep = keep;
 	f->next = UINT64_MAX;
-	if (lttng_window_open(l, f, window, &e)) {
-		if (!e.what[0])
-			return -1;
+	if (window_open(&f->window, l->input->tree, member, window, keep, &e)) {
 		if (!f->quiet)
 			input_damage_error(l->input, &e);
 		f->done = true;
 		return 0;
 	}
 	/* a CPU without events */
-	if (f->file_size < 60) {
+	if (f->window.size < 60) {
 		f->done = true;
 		return 0;
 	}
@@ -241,5 +253,5 @@ int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, s
 
 void lttng_file_close(struct lttng_file *f)
 {
-	lttng_window_close(f);
+	window_close(&f->window);
 }

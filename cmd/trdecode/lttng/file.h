@@ -7,6 +7,7 @@
 #define TR_TRDECODE_LTTNG_FILE_H
 
 #include "common/util/error.h"
+#include "cmd/trdecode/input/window.h"
 #include "cmd/trdecode/lttng/marker.h"
 
 /* An event, split into what its row contains. */
@@ -35,13 +36,7 @@ struct lttng_file {
 	bool quiet;	/* do not report damage: another pass does */
 	bool stateless; /* later events need nothing of its events */
 
-	/* the window on the file */
-	int fd;
-	bool keep;
-	uint64_t start, file_size;
-	uint64_t offset; /* offset in the file of data[0] */
-	uint8_t *data;
-	size_t filled, capacity;
+	struct file_window window;
 
 	/* the block; positions count from its start */
 	struct lttng_header first, block;
@@ -84,14 +79,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f);
  * damage was reported, and the file is at its next block; -1. */
 int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *ev);
 
-/* --- the window (window.c) --- */
-
-/* Open a window of that size on a member. -1 with *e filled. */
-int lttng_window_open(struct lttng *l, struct lttng_file *f, size_t window, struct error *e);
-void lttng_window_close(struct lttng_file *f);
-/* Read n bytes at offset, without moving the window. false: the file does not have them. */
-bool lttng_window_peek(struct lttng *l, struct lttng_file *f, uint64_t offset, void *to, size_t n);
-/* Slide the window, enlarge it for a large event, and read: the slow part of lttng_window. */
+/* Slide the window, and read: the slow part of lttng_window. */
 const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t offset, size_t n,
 				 size_t *have);
 
@@ -99,12 +87,13 @@ const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t
 static inline const uint8_t *lttng_window(struct lttng *l, struct lttng_file *f, uint64_t offset,
 					  size_t n, size_t *have)
 {
-	uint64_t from = offset - f->offset;
+	uint64_t from = offset - f->window.offset;
+	size_t filled = window_have(&f->window);
 
-	if (__builtin_expect(offset >= f->offset && from <= f->filled && n <= f->filled - from,
+	if (__builtin_expect(offset >= f->window.offset && from <= filled && n <= filled - from,
 			     1)) {
-		*have = f->filled - (size_t)from;
-		return f->data + from;
+		*have = filled - (size_t)from;
+		return window_at(&f->window) + from;
 	}
 	return lttng_window_fill(l, f, offset, n, have);
 }

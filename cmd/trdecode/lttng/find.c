@@ -167,7 +167,7 @@ int lttng_find_files(struct lttng *l, struct error *e)
 			continue;
 		*f = (struct lttng_file){.member = member,
 					 .cpu = cpu,
-					 .fd = -1,
+					 .window.fd = -1,
 					 .done = true,
 					 .rank = (uint32_t)l->nfiles++};
 		f->metadata = is_metadata(member, base);

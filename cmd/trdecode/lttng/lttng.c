@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { WINDOW = 128 * 1024, WINDOWS = 4 << 20 };
 
@@ -93,7 +92,7 @@ static int lttng_info(struct input *in, struct trace_info *info, struct error *e
 					      "the cpu channel"};
 	struct lttng *l = in->state;
 	const struct lttng_header *h = &l->header;
-	uint64_t bytes = 0, start, size, cpus = 0, markers = 0;
+	uint64_t bytes = 0, cpus = 0, markers = 0;
 	char text[32];
 
 	(void)e;
@@ -115,15 +114,8 @@ static int lttng_info(struct input *in, struct trace_info *info, struct error *e
 		cpus += l->cpus[i] != NULL;
 	fact_number(info, "cpus", cpus);
 	fact_number(info, "tracefiles", l->nfiles);
-	for (size_t i = 0; i < l->nfiles; i++) {
-		struct error ignored;
-		int fd = tree_fd(in->tree, l->files[i].member, &start, &size, &ignored);
-
-		if (fd >= 0) {
-			bytes += size;
-			close(fd);
-		}
-	}
+	for (size_t i = 0; i < l->nfiles; i++)
+		bytes += tree_size(in->tree, l->files[i].member);
 	fact_number(info, "bytes", bytes);
 	for (size_t i = 0; i < l->nchannels; i++)
 		for (size_t k = 0; k < l->channels[i].size; k++)

@@ -3,6 +3,7 @@
  * file
  */
 #include "cmd/trdecode/lttng/lttng.h"
+#include "common/util/heap.h"
 
 static inline bool earlier(const struct lttng_file *a, const struct lttng_file *b)
 {
@@ -13,21 +14,7 @@ static inline bool earlier(const struct lttng_file *a, const struct lttng_file *
 
 static void sift_down(struct lttng *l, size_t i)
 {
-	struct lttng_file **h = l->heap, *f = h[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= l->nheap)
-			break;
-		if (child + 1 < l->nheap && earlier(h[child + 1], h[child]))
-			child++;
-		if (!earlier(h[child], f))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = f;
+	HEAP_DOWN(l->heap, l->nheap, i, a, b, earlier(*a, *b));
 }
 
 static void set_next(struct lttng *l)

@@ -11,7 +11,7 @@ static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t lim
 		      int (*take)(struct lttng *l, struct lttng_cpu *c,
 				  const struct lttng_event *ev))
 {
-	struct lttng_file f = {.fd = -1,
+	struct lttng_file f = {.window.fd = -1,
 			       .channel = of->channel,
 			       .cpu = of->cpu,
 			       .compact = of->compact,

@@ -66,12 +66,12 @@ struct side {
 
 static void begin_side(struct lttng *l, struct side *s, struct lttng_file *f)
 {
-	uint64_t end = f->offset + f->filled - f->at;
+	uint64_t end = f->window.offset + window_have(&f->window) - f->at;
 
 	end = end < f->used ? end : f->used;
 	s->f = f;
 	s->c = l->cpus[f->cpu];
-	s->block = f->data + (int64_t)(f->at - f->offset);
+	s->block = window_at(&f->window) + (int64_t)(f->at - f->window.offset);
 	s->safe = end > REACH ? (uint32_t)end - REACH : 0;
 	s->position = f->position;
 	s->payload = f->payload;

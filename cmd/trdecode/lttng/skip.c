@@ -23,16 +23,15 @@ void lttng_skip_prepare(struct lttng *l, struct lttng_file *f)
 }
 
 /* Read the header of a block at offset. false: not a block of the same version as the first one. */
-static bool header_at(struct lttng *l, struct lttng_file *f, uint64_t offset,
-		      struct lttng_header *h)
+static bool header_at(struct lttng_file *f, uint64_t offset, struct lttng_header *h)
 {
 	uint8_t bytes[LTTNG_HEADER_MOST];
 	uint32_t where;
 
-	return lttng_window_peek(l, f, offset, bytes, sizeof bytes) &&
+	return window_peek(&f->window, offset, bytes, sizeof bytes) &&
 	       !lttng_header_parse(h, bytes, sizeof bytes, &where) && h->major == f->first.major &&
 	       h->minor == f->first.minor && h->big == f->first.big &&
-	       h->size <= f->file_size - offset;
+	       h->size <= f->window.size - offset;
 }
 
 /* Return the bytes from a block to the next one. */
@@ -49,11 +48,11 @@ uint64_t lttng_skip_blocks(struct lttng *l, struct lttng_file *f, uint64_t offse
 	if (!first || !f->stateless || !f->any)
 		return offset;
 	/* row_filter_first is unshifted, as rows are before the shift */
-	for (; header_at(l, f, offset, &h) && !h.unfinished && h.end; offset = next) {
+	for (; header_at(f, offset, &h) && !h.unfinished && h.end; offset = next) {
 		int64_t end = lttng_clock_slow(&l->clock, h.end);
 
 		next = offset + block_step(f, &h);
-		if (end >= (int64_t)first || next >= f->file_size)
+		if (end >= (int64_t)first || next >= f->window.size)
 			break;
 		/* losses of skipped blocks must not be counted for the next one */
 		f->block.lost = h.lost;
@@ -76,11 +75,11 @@ bool lttng_skip_late(struct input *in, uint64_t *latest)
 			continue;
 		/* all blocks have one size: the end of the file gives the last one */
 		if (f->first.major == 1 || f->first.minor < 5)
-			last = at + (f->file_size - at - 1) / f->first.size * f->first.size;
+			last = at + (f->window.size - at - 1) / f->first.size * f->first.size;
 		else
-			for (; header_at(l, f, at, &h); at += h.size)
+			for (; header_at(f, at, &h); at += h.size)
 				last = at;
-		if (!header_at(l, f, last, &h))
+		if (!header_at(f, last, &h))
 			continue;
 		time = lttng_clock_slow(&l->clock, h.begin) + l->shift;
 		if (time > 0 && (uint64_t)time > *latest)

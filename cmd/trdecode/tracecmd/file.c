@@ -1,58 +1,29 @@
 #include "cmd/trdecode/tracecmd/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/util/temporary.h"
+#include "common/util/io.h"
 
 enum { COPY = 256 * 1024, TEXT_PIECE = 256 };
-
-static int write_all(int fd, const uint8_t *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -1;
-		p += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
 
 static int spool_to(struct tracecmd_file *f, int from, const uint8_t *head, size_t n,
 		    uint8_t *piece, struct error *e)
 {
-	struct pollfd p = {from, POLLIN, 0};
+	const uint8_t *data = head;
+	ssize_t got = (ssize_t)n;
 
-	if (write_all(f->fd, head, n))
-		goto full;
-	f->size = n;
-	for (;;) {
-		ssize_t got = read(from, piece, COPY);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0 && errno == EAGAIN) {
-			poll(&p, 1, -1);
-			continue;
-		}
-		if (got < 0)
-			return error_errno(e, f->name, f->size, "cannot read");
-		if (!got)
-			return 0;
-		if (write_all(f->fd, piece, (size_t)got))
-			goto full;
+	do {
+		if (temporary_write(f->fd, data, (size_t)got, f->size, e))
+			return -1;
 		f->size += (uint64_t)got;
-	}
-full:
-	return error_errno(e, f->name, NO_OFFSET, "cannot copy the pipe to a temporary file");
+		data = piece;
+		got = io_read(from, piece, COPY);
+	} while (got > 0);
+	return got < 0 ? error_errno(e, f->name, f->size, "cannot read") : 0;
 }
 
 static int spool_pipe(struct tracecmd_file *f, int from, const uint8_t *head, size_t n,
@@ -99,25 +70,14 @@ void tracecmd_file_close(struct tracecmd_file *f)
 ssize_t tracecmd_file_read(const struct tracecmd_file *f, void *data, size_t n, uint64_t offset,
 			   struct error *e)
 {
-	size_t have = 0;
+	ssize_t got;
 
 	if (offset >= f->size)
 		return 0;
 	if (n > f->size - offset)
 		n = (size_t)(f->size - offset);
-	while (have < n) {
-		ssize_t got =
-			pread(f->fd, (uint8_t *)data + have, n - have, (off_t)(offset + have));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return error_errno(e, f->name, offset + have, "cannot read");
-		if (!got)
-			break;
-		have += (size_t)got;
-	}
-	return (ssize_t)have;
+	got = io_read_at(f->fd, data, n, offset);
+	return got < 0 ? error_errno(e, f->name, offset, "cannot read") : got;
 }
 
 static int cursor_ends(const struct cursor *c, struct error *e)

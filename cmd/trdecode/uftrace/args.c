@@ -9,6 +9,7 @@
 #include "cmd/trdecode/uftrace/dbg.h"
 #include "cmd/trdecode/uftrace/lists.h"
 #include "cmd/trdecode/uftrace/module.h"
+#include "common/util/bisect.h"
 
 #define DBG_SIZE_MAX (256u << 20)
 
@@ -211,17 +212,7 @@ static int run_pass(struct uftrace_args *a, struct target *t, const struct uftra
 /* Return the number of the first symbol with start >= address. */
 static size_t first_symbol(const struct symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols_count(symbols);
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (symbols_at(symbols, mid)->start < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(symbols_count(symbols), i, symbols_at(symbols, i)->start < address);
 }
 
 /* Select the list's specs of one phase; NULL: out of memory. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/bisect.h"
 
 struct uftrace_dbg_entry {
 	uint64_t address;
@@ -105,17 +106,10 @@ const struct uftrace_spec_list *uftrace_dbg_find(struct uftrace_dbg *d, uint64_t
 						 enum uftrace_phase phase,
 						 const struct uftrace_info *info)
 {
-	size_t low = 0, high = d->nr;
+	size_t low;
 	struct uftrace_dbg_entry *entry;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (compare_key(&d->entries[mid], address, phase) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = BISECT(d->nr, i, compare_key(&d->entries[i], address, phase) < 0);
 	if (low == d->nr || compare_key(&d->entries[low], address, phase))
 		return NULL;
 	entry = &d->entries[low];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/uftrace/uftrace.h"
+#include "common/util/bisect.h"
 
 enum { META_LIMIT = 1 << 30 };
 
@@ -456,7 +457,8 @@ static int by_tid(const void *a, const void *b, void *readers)
 /* Return the task of that tid, if it has a file. */
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
 {
-	size_t low = 0, high = u->ntasks;
+	struct task_reader *t = u->task_readers;
+	size_t at;
 
 	if (!u->task_by_tid && u->ntasks) {
 		u->task_by_tid = calloc(u->ntasks, sizeof(*u->task_by_tid));
@@ -464,19 +466,11 @@ struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
 			return NULL;
 		for (size_t i = 0; i < u->ntasks; i++)
 			u->task_by_tid[i] = (uint32_t)i;
-		qsort_r(u->task_by_tid, u->ntasks, sizeof(*u->task_by_tid), by_tid,
-			u->task_readers);
+		qsort_r(u->task_by_tid, u->ntasks, sizeof(*u->task_by_tid), by_tid, t);
 	}
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		struct task_reader *t = &u->task_readers[u->task_by_tid[middle]];
-
-		if (t->tid == tid)
-			return t->member ? t : NULL;
-		if (t->tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	at = BISECT(u->ntasks, i, t[u->task_by_tid[i]].tid < tid);
+	if (at == u->ntasks)
+		return NULL;
+	t += u->task_by_tid[at];
+	return t->tid == tid && t->member ? t : NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/bisect.h"
 
 #define BLANK " \t\n\r\f\v"
 
@@ -144,20 +145,13 @@ static void read_values(struct uftrace_enum_entry *entry)
 
 const struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name)
 {
-	size_t low = 0, high = t->nr;
+	size_t low;
 	struct uftrace_enum_entry *entry;
 
 	if (!t->sorted && t->nr)
 		qsort(t->entries, t->nr, sizeof(*t->entries), compare_entries);
 	t->sorted = true;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(t->entries[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = BISECT(t->nr, i, strcmp(t->entries[i].name, name) < 0);
 	if (low == t->nr || strcmp(t->entries[low].name, name))
 		return NULL;
 	entry = &t->entries[low];

@@ -10,6 +10,7 @@
 #include "common/value/escape.h"
 #include "common/util/buffer.h"
 #include "cmd/trdecode/uftrace/uftrace.h"
+#include "common/util/bisect.h"
 
 struct shape {
 	uint64_t id;
@@ -137,17 +138,10 @@ int event_types_read(struct uftrace *u)
 static const char *user_name(const struct uftrace *u, uint64_t id)
 {
 	const struct event_types *t = u->events;
-	size_t low = 0, high = t->nusers;
+	size_t low;
 
 	/* find the first of equal ids */
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (t->users[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = BISECT(t->nusers, i, t->users[i].id < id);
 	return low < t->nusers && t->users[low].id == id ? t->users[low].name : NULL;
 }
 

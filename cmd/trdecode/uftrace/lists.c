@@ -6,6 +6,7 @@
 
 #include "common/util/buffer.h"
 #include "common/symbols/demangle.h"
+#include "common/util/bisect.h"
 
 /* Items of one list; a command line has far fewer. */
 #define ITEMS_MAX 65536
@@ -236,16 +237,8 @@ const struct uftrace_spec_list *uftrace_lists_auto(const struct uftrace_lists *l
 						   enum uftrace_phase phase, const char *name)
 {
 	const struct uftrace_auto_table *t = &l->autos[phase];
-	uint32_t low = 0, high = t->nr;
+	size_t low = BISECT(t->nr, i, strcmp(t->entries[i].name, name) < 0);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (strcmp(t->entries[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < t->nr && !strcmp(t->entries[low].name, name) ? &t->entries[low].specs : NULL;
 }
 
@@ -325,17 +318,7 @@ static int compare_hits(const void *a, const void *b)
 /* Return the number of the first exact item with that name in p->exact. */
 static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
 {
-	uint32_t low = 0, high = p->nr_exact;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (strcmp(p->items[p->exact[mid]].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(p->nr_exact, i, strcmp(p->items[p->exact[i]].name, name) < 0);
 }
 
 static int push_hit(struct uftrace_hits *h, uint32_t item, uint32_t name)

@@ -49,17 +49,11 @@ struct head {
 /* Parse the '#' lines at the start of a .sym or .dbg file. */
 static void read_head(const struct tree *tree, const char *name, struct head *h)
 {
-	uint64_t offset, size;
 	char *line = h->text;
-	ssize_t n = -1;
-	int fd = tree_fd(tree, name, &offset, &size, NULL);
+	size_t n = tree_peek(tree, name, h->text, HEAD_SIZE - 1);
 
 	h->path = h->build_id = "";
-	if (fd >= 0) {
-		n = pread(fd, h->text, size < HEAD_SIZE - 1 ? size : HEAD_SIZE - 1, offset);
-		close(fd);
-	}
-	h->text[n > 0 ? n : 0] = 0;
+	h->text[n] = 0;
 	while (*line == '#') {
 		char *next = strchr(line, '\n');
 

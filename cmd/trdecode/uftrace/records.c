@@ -191,6 +191,7 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 	struct uftrace_where where;
 	const uint8_t *payload;
 	size_t have;
+	ssize_t got;
 	int64_t size;
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
@@ -203,9 +204,11 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 	have = window_have(&t->file);
 	size = uftrace_args_size(specs, payload, have, u->info.swap);
 	if (size < 0) {
-		payload = window_large(&t->file, PAYLOAD_LIMIT, &u->large, &have, e);
-		if (!payload)
+		got = window_need(&t->file, PAYLOAD_LIMIT, e);
+		if (got < 0)
 			return -1;
+		payload = window_at(&t->file);
+		have = (size_t)got;
 		size = uftrace_args_size(specs, payload, have, u->info.swap);
 	}
 	if (size < 0)
@@ -228,19 +231,21 @@ static int event_record(struct uftrace *u, struct task_reader *t, const struct u
 			struct error *e)
 {
 	const uint8_t *p = NULL;
-	size_t n = 0, size = 0, have = 0;
+	size_t n = 0, size = 0;
+	ssize_t have = 0;
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
 	if (r->more) {
-		p = window_large(&t->file, 2, &u->large, &have, e);
-		if (!p)
-			return -1;
-		n = have < 2 ? 0 : (size_t)get_uint(p, 2, u->info.big_endian);
+		have = window_need(&t->file, 2, e);
+		if (have >= 2)
+			n = (size_t)get_uint(window_at(&t->file), 2, u->info.big_endian);
 		size = align_up(2 + n, 8);
-		p = window_large(&t->file, size, &u->large, &have, e);
-		if (!p)
+		if (have >= 0)
+			have = window_need(&t->file, size, e);
+		if (have < 0)
 			return -1;
-		if (have < 2 + n) {
+		p = window_at(&t->file);
+		if ((size_t)have < 2 + n) {
 			task_damage(u, t, "the file ends inside of an event's data");
 			return task_resynchronise(u, t, "damaged event data", e);
 		}
@@ -248,7 +253,7 @@ static int event_record(struct uftrace *u, struct task_reader *t, const struct u
 	if (uftrace_event(u, t, r, n ? p + 2 : NULL, n, r->more))
 		return -1;
 	t->last = r->time;
-	window_skip(&t->file, size < have ? size : have);
+	window_skip(&t->file, size < (size_t)have ? size : (size_t)have);
 	return 1;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/trdecode/uftrace/module.h"
+#include "common/util/bisect.h"
 
 #define MAP_SIZE_MAX (256u << 20)
 
@@ -191,16 +192,8 @@ struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,
 
 uint32_t uftrace_session_epoch_at(const struct uftrace_session *s, uint64_t t, uint64_t *until)
 {
-	size_t low = 0, high = s->sess->nr_dlopens;
+	size_t low = BISECT(s->sess->nr_dlopens, i, s->sess->dlopens[i].time <= t);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->sess->dlopens[mid].time <= t)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (until)
 		*until = low < s->sess->nr_dlopens ? s->sess->dlopens[low].time : UINT64_MAX;
 	return low;
@@ -249,16 +242,8 @@ static uint64_t symbol_base(const struct uftrace_session *s, uint64_t base)
  * undamaged file. */
 static size_t find_mapping(const struct uftrace_session *s, uint64_t address)
 {
-	size_t low = 0, high = s->map.nr;
+	size_t low = BISECT(s->map.nr, i, s->map.maps[s->by_start[i]].start <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->map.maps[s->by_start[mid]].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (int i = 0; i < 16 && low > 0; i++)
 		if (address < s->map.maps[s->by_start[--low]].end)
 			return s->by_start[low];
@@ -337,36 +322,20 @@ static void build_ranges(struct uftrace_session *s)
 /* Return 1 + the number of the last dlopen of the range before epoch; 0 if there is none. */
 static uint32_t last_open(const struct range *r, uint32_t epoch)
 {
-	size_t low = 0, high = r->nr_opens;
+	size_t low = BISECT(r->nr_opens, i, r->opens[i] < epoch);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->opens[mid] < epoch)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low ? r->opens[low - 1] + 1 : 0;
 }
 
 static bool resolve_dlopen(struct uftrace_session *s, uint32_t epoch, uint64_t address,
 			   struct uftrace_where *where)
 {
-	size_t low = 0, high;
+	size_t low;
 	uint32_t best = 0;
 
 	if (!s->has_ranges)
 		build_ranges(s);
-	high = s->nr_ranges;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->ranges[mid].base <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = BISECT(s->nr_ranges, i, s->ranges[i].base <= address);
 	for (int i = 0; i < OVERLAPS_MAX && low > 0; i++) {
 		const struct range *r = &s->ranges[--low];
 		const struct symbol *symbol;

@@ -5,8 +5,6 @@
  * wanted record is found by bisection, and the records before it are never read. If the search
  * meets arguments between the records, everything is read.
  */
-#include <unistd.h>
-
 #include "cmd/trdecode/uftrace/uftrace.h"
 
 enum { WORTHWHILE = 96 * 1024 }; /* least bytes to skip: more than a window */
@@ -60,23 +58,17 @@ void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first
 }
 
 /* Return the time of the last record; 0: there may be arguments after it. */
-static uint64_t last_record(const struct uftrace *u, const struct task_reader *t)
+static uint64_t last_record(const struct uftrace *u, struct task_reader *t)
 {
 	uint8_t record[UFTRACE_RECORD_SIZE];
-	uint64_t start, size, time;
-	struct error e;
-	ssize_t got = 0;
-	int fd;
+	uint64_t time;
 
-	if (!t->open)
-		return 0;
-	fd = tree_fd(u->input->tree, t->member, &start, &size, &e);
-	if (fd < 0)
-		return 0;
-	if (size >= sizeof record)
-		got = pread(fd, record, sizeof record, (off_t)(start + size - sizeof record));
-	close(fd);
-	return got == sizeof record && bare_time(u, record, &time) ? time : 0;
+	return t->open &&
+			       window_peek(&t->file, t->file.size - sizeof record, record,
+					   sizeof record) &&
+			       bare_time(u, record, &time)
+		       ? time
+		       : 0;
 }
 
 bool uftrace_late(struct input *in, uint64_t *time)

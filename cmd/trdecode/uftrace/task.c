@@ -6,6 +6,7 @@
 #include "common/util/buffer.h"
 #include "common/value/escape.h"
 #include "common/formats/uftrace.h"
+#include "common/util/bisect.h"
 
 enum { COMM_MOST = 15 }; /* bytes that the kernel keeps of a name */
 
@@ -162,34 +163,17 @@ static int build_sessions(struct uftrace_tasks *t)
 static const struct uftrace_sess *find_session(const struct uftrace_tasks *t, int32_t pid,
 					       uint64_t time)
 {
-	size_t low = 0, high = t->nr_sess;
-	const struct uftrace_sess *s;
+	const struct uftrace_sess *const *all = t->by_pid;
+	size_t n = BISECT(t->nr_sess, i,
+			  all[i]->pid < pid || (all[i]->pid == pid && all[i]->time <= time));
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		s = t->by_pid[mid];
-		if (s->pid < pid || (s->pid == pid && s->time <= time))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	s = low ? t->by_pid[low - 1] : NULL;
-	return s && s->pid == pid ? s : NULL;
+	return n && all[n - 1]->pid == pid ? all[n - 1] : NULL;
 }
 
 static const struct uftrace_sess *find_sid(const struct uftrace_tasks *t, const char *sid)
 {
-	size_t low = 0, high = t->nr_sess;
+	size_t low = BISECT(t->nr_sess, i, strcmp(t->by_sid[i]->sid, sid) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(t->by_sid[mid]->sid, sid) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < t->nr_sess && !strcmp(t->by_sid[low]->sid, sid) ? t->by_sid[low] : NULL;
 }
 
@@ -449,16 +433,8 @@ const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int
 static const struct uftrace_task_ref *find_ref(const struct uftrace_task *task, uint64_t time,
 					       uint64_t *until)
 {
-	size_t low = 0, high = task->nr_refs;
+	size_t low = BISECT(task->nr_refs, i, task->refs[i].start <= time);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (task->refs[mid].start <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low < task->nr_refs && task->refs[low].start < *until)
 		*until = task->refs[low].start;
 	return low ? &task->refs[low - 1] : NULL;

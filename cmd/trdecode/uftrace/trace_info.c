@@ -41,22 +41,15 @@ static void add_features(struct trace_info *f, const struct uftrace_info *info)
 static void add_data_sizes(struct uftrace *u, struct trace_info *f)
 {
 	const struct tree *tree = u->input->tree;
-	uint64_t bytes = 0, offset, size, files = 0, kernel = 0;
-	struct error e;
+	uint64_t bytes = 0, files = 0, kernel = 0;
 	int32_t tid;
 
 	for (size_t i = 0; i < tree_count(tree); i++) {
-		int fd;
-
 		kernel += !strncmp(tree_member(tree, i), "kernel-cpu", 10);
 		if (!uftrace_is_task_file(tree_member(tree, i), &tid))
 			continue;
 		files++;
-		fd = tree_fd(tree, tree_member(tree, i), &offset, &size, &e);
-		if (fd < 0)
-			continue;
-		bytes += size;
-		close(fd);
+		bytes += tree_size(tree, tree_member(tree, i));
 	}
 	fact_number(f, "task files", files);
 	fact_number(f, "task file bytes", bytes);

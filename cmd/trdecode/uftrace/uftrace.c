@@ -410,7 +410,6 @@ static void uftrace_close(struct input *in)
 	uftrace_tasks_free(u->tasks);
 	uftrace_info_free(&u->info);
 	buffer_free(&u->tail);
-	buffer_free(&u->large);
 	free(u->external.text);
 	free(u->task_readers);
 	free(u->task_by_tid);

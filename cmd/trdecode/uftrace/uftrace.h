@@ -137,7 +137,7 @@ struct uftrace {
 
 	struct uftrace_ids ids;
 	struct event_types *events;
-	struct buffer tail, large; /* values of a row; bytes that no window holds */
+	struct buffer tail; /* values of a row */
 	struct location_cache locations;
 	struct contexts contexts;
 	struct definition_ids definitions;

@@ -4,6 +4,7 @@
 
 #include "cmd/trstat/groups/call_text.h"
 #include "common/calls/adopt.h"
+#include "common/util/heap.h"
 
 /* Keep the enter of an adopted call. */
 static int slowest_restore(void *ctx, struct stack *stack, const struct event *e)
@@ -120,23 +121,6 @@ static void swap(struct slow_call *a, struct slow_call *b)
 	*b = c;
 }
 
-static void sift_up(struct slow_call *heap, size_t i)
-{
-	for (; i && is_before(&heap[(i - 1) / 2], &heap[i]); i = (i - 1) / 2)
-		swap(&heap[i], &heap[(i - 1) / 2]);
-}
-
-static void sift_down(struct slow_call *heap, size_t n)
-{
-	for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n && is_before(&heap[child], &heap[child + 1]))
-			child++;
-		if (!is_before(&heap[i], &heap[child]))
-			break;
-		swap(&heap[i], &heap[child]);
-	}
-}
-
 int slow_list_add(struct slow_list *l, struct slow_call *c)
 {
 	struct slow_call *grown;
@@ -144,7 +128,7 @@ int slow_list_add(struct slow_list *l, struct slow_call *c)
 	if (l->count == l->limit) {
 		if (l->count && is_before(c, &l->call[0])) {
 			swap(c, &l->call[0]);
-			sift_down(l->call, l->count);
+			HEAP_DOWN(l->call, l->count, 0, a, b, is_before(b, a));
 		}
 		slow_call_free(c);
 		return 0;
@@ -156,7 +140,7 @@ int slow_list_add(struct slow_list *l, struct slow_call *c)
 	}
 	l->call = grown;
 	grown[l->count++] = *c;
-	sift_up(grown, l->count - 1);
+	HEAP_UP(grown, l->count - 1, a, b, is_before(b, a));
 	return 0;
 }
 

@@ -31,7 +31,6 @@ static void make_file(const char *dir, size_t size)
 /* Read in pieces of many sizes, beyond the capacity too. */
 static void test_pieces(const struct tree *t, bool keep)
 {
-	struct buffer b = {0};
 	struct file_window w;
 	struct error e;
 	bool same = true;
@@ -40,42 +39,41 @@ static void test_pieces(const struct tree *t, bool keep)
 
 	ok(!window_open(&w, t, "file", 64, keep, &e), "a file is opened");
 	for (size_t at = 0; at < SIZE; at += have, n = n * 5 % 231 + 1) {
-		const uint8_t *p = window_large(&w, n, &b, &have, &e);
+		ssize_t got = window_need(&w, n, &e);
+		const uint8_t *p = window_at(&w);
 
-		if (n <= 64 && have > n)
-			have = n;
-		same &= p && have == (SIZE - at < n ? SIZE - at : n) && are_bytes(p, at, have) &&
-			w.offset == at;
+		have = got > 0 && (size_t)got > n ? n : (size_t)got;
+		same &= got >= 0 && have == (SIZE - at < n ? SIZE - at : n) &&
+			are_bytes(p, at, have) && w.offset == at;
 		if (!same || !have)
 			break;
 		window_skip(&w, have);
 	}
 	ok(same, "pieces of any size");
 	is_u64((uint64_t)window_need(&w, 1, &e), 0, "no byte follows the last");
+	window_seek(&w, 100);
+	ok(window_need(&w, 8, &e) >= 8 && are_bytes(window_at(&w), 100, 8), "back to an offset");
 	ok(window_peek(&w, SIZE - 8, peeked, 8) && are_bytes(peeked, SIZE - 8, 8),
 	   "peek at the end");
 	ok(!window_peek(&w, SIZE - 7, peeked, 8) && !window_peek(&w, SIZE, peeked, 1),
 	   "not beyond the end");
 	window_close(&w);
-	buffer_free(&b);
 }
 
 /* The file becomes shorter, and vanishes, while it is read. */
 static void test_changes(const char *dir, const struct tree *t)
 {
-	struct buffer b = {0};
 	struct file_window w;
 	char path[PATH_MAX];
 	struct error e;
-	size_t have;
 
 	if (window_open(&w, t, "file", 64, false, &e))
 		exit(99);
 	is_u64((uint64_t)window_need(&w, 64, &e), 64, "a window of bytes");
 	make_file(dir, 100);
-	ok(window_large(&w, 500, &b, &have, &e) && have == 100, "a shorter file ends early");
+	is_u64((uint64_t)window_need(&w, 500, &e), 100, "a shorter file ends early");
 	window_skip(&w, 64);
-	is_u64((uint64_t)window_need(&w, 64, &e), 36, "in the window too");
+	is_u64((uint64_t)window_need(&w, 64, &e), 36, "after a skip too");
 	window_close(&w);
 
 	make_file(dir, SIZE);
@@ -91,13 +89,12 @@ static void test_changes(const char *dir, const struct tree *t)
 		exit(99);
 	snprintf(path, sizeof path, "%s/file", dir);
 	unlink(path);
-	ok(!window_large(&w, 500, &b, &have, &e) && strstr(e.what, "cannot open"),
+	ok(window_need(&w, 500, &e) < 0 && strstr(e.what, "cannot open"),
 	   "a file that was removed");
 	window_skip(&w, 64);
-	ok(window_need(&w, 1, &e) < 0, "in the window too");
+	ok(window_need(&w, 1, &e) < 0, "after a skip too");
 	window_close(&w);
 	ok(window_open(&w, t, "file", 64, true, &e) < 0, "it cannot be opened again");
-	buffer_free(&b);
 }
 
 int main(void)
