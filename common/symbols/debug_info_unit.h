@@ -9,7 +9,7 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
-#include "common/util/range_index.h"
+#include "common/symbols/range_index.h"
 
 /* A function at some addresses: one of the file, or inlined into another one. */
 struct debug_function {

@@ -1,7 +1,7 @@
 #include "common/symbols/symbols.h"
 #include "common/util/buffer.h"
 #include "common/value/escape.h"
-#include "common/util/nesting.h"
+#include "common/symbols/nesting.h"
 #include "common/symbols/symbols_table.h"
 
 #include <stdlib.h>

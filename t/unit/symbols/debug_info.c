@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/util/range_index.h"
+#include "common/symbols/range_index.h"
 #include "common/symbols/symbols.h"
 #include "t/unit/tap.h"
 

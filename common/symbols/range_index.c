@@ -1,9 +1,9 @@
-#include "common/util/range_index.h"
+#include "common/symbols/range_index.h"
 
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
-#include "common/util/nesting.h"
+#include "common/symbols/nesting.h"
 
 int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_t what)
 {

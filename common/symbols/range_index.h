@@ -3,8 +3,8 @@
  *
  * A zero-initialised index is empty. Ranges are added, sealed once, and then only looked up.
  */
-#ifndef TR_UTIL_RANGE_INDEX_H
-#define TR_UTIL_RANGE_INDEX_H
+#ifndef TR_SYMBOLS_RANGE_INDEX_H
+#define TR_SYMBOLS_RANGE_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * index of the nearest range before it that reaches beyond its end, 0 if there is none. All
  * functions are in line, so that a constant struct nesting costs nothing.
  */
-#ifndef TR_UTIL_NESTING_H
-#define TR_UTIL_NESTING_H
+#ifndef TR_SYMBOLS_NESTING_H
+#define TR_SYMBOLS_NESTING_H
 
 #include <stdbool.h>
 #include <stddef.h>
