@@ -110,19 +110,19 @@ bool reader_all_bare(const struct block *b)
 	return true;
 }
 
-/* Test whether a row's time and indexes are within the block's. */
-static inline bool row_sane(const struct block *b, const struct plain_row *r)
+/* Test whether a row's indexes are within the block's tables, and its time is at most span. */
+static inline bool row_sane(const struct block *b, uint64_t span, const struct plain_row *r)
 {
-	return r->time <= b->last - b->base && r->type < b->ntypes && r->lane < b->nlanes &&
+	return r->time <= span && r->type < b->ntypes && r->lane < b->nlanes &&
 	       r->location <= b->nlocations;
 }
 
 static bool wide_rows_sane(const struct block *b)
 {
 	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += WIDE_ROW) {
-		struct plain_row r = row_read(p, 0, true);
+		struct plain_row r = row_load(p, 0, true);
 
-		if (!row_sane(b, &r))
+		if (!row_sane(b, b->last - b->base, &r))
 			return false;
 	}
 	return true;
@@ -255,6 +255,7 @@ static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, siz
 size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows)
 {
 	bool wide = b->row_flags & EVENTS_WIDE;
+	uint64_t span = b->last - b->base;
 	const uint8_t *p = b->row_data;
 	size_t left = b->row_size;
 	struct bare bare = {0};
@@ -281,8 +282,8 @@ size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows
 		}
 		if (left < size)
 			break;
-		r = row_read(p, 0, wide);
-		if (!row_sane(b, &r))
+		r = row_load(p, 0, wide);
+		if (!row_sane(b, span, &r))
 			break;
 		t = b->types[r.type];
 		size += t->fixed_size;

@@ -14,7 +14,7 @@ enum {
 	WIDE_ROW = 16,
 };
 
-/* Lowest bits of the fields of a narrow row, and of a wide row's word. Index and depth fields are
+/* Lowest bits of the fields. Index and depth fields are
  * whole bytes. ROW_REVERSED: another layout, with which t/layout.bats finds code that does not use
  * this header. */
 enum {
@@ -24,24 +24,22 @@ enum {
 	NARROW_LOCATION = 32,
 	NARROW_TYPE = 48,
 	NARROW_DEPTH = 56,
-	WIDE_FIRST = 0, /* the word of time and type; the other one has the rest */
 	WIDE_DELTA = 0,
 	WIDE_TYPE = 48,
-	WIDE_LOCATION = 0,
-	WIDE_LANE = 32,
-	WIDE_DEPTH = 48,
+	WIDE_LOCATION = 64,
+	WIDE_LANE = 96,
+	WIDE_DEPTH = 112,
 #else
 	NARROW_DEPTH = 0,
 	NARROW_TYPE = 8,
 	NARROW_LOCATION = 16,
 	NARROW_LANE = 32,
 	NARROW_DELTA = 40,
-	WIDE_FIRST = 1,
-	WIDE_DELTA = 16,
-	WIDE_TYPE = 0,
-	WIDE_LOCATION = 32,
-	WIDE_LANE = 16,
 	WIDE_DEPTH = 0,
+	WIDE_LANE = 16,
+	WIDE_LOCATION = 32,
+	WIDE_TYPE = 64,
+	WIDE_DELTA = 80,
 #endif
 	NARROW_DELTA_MOST = 0xffffff,
 	NARROW_LANE_MOST = 0xff,
@@ -110,25 +108,32 @@ static inline uint32_t row_depth_at(const uint8_t *p)
 	return p[NARROW_DEPTH / 8];
 }
 
-/* Decode a row of a block with that base. */
+/* Decode a narrow row of a block with that base. */
 static inline __attribute__((always_inline)) struct plain_row row_read(const uint8_t *p,
+								       uint64_t base)
+{
+	uint64_t w = get_u64(p);
+
+	return (struct plain_row){.time = base + row_delta(w),
+				  .lane = row_lane(w),
+				  .location = row_location(w),
+				  .type = row_type(w),
+				  .depth = row_depth(w)};
+}
+
+/* Decode a row of either form. */
+static inline __attribute__((always_inline)) struct plain_row row_load(const uint8_t *p,
 								       uint64_t base, bool wide)
 {
-	uint64_t w = get_u64(p), first, second;
+	uint64_t w = wide ? get_u64(p + WIDE_DELTA / 64 * 8) >> WIDE_DELTA % 64 & WIDE_DELTA_MOST
+			  : row_delta_at(p);
 
-	if (__builtin_expect(!wide, 1))
-		return (struct plain_row){.time = base + row_delta(w),
-					  .lane = row_lane(w),
-					  .location = row_location(w),
-					  .type = row_type(w),
-					  .depth = row_depth(w)};
-	first = get_u64(p + 8 * WIDE_FIRST);
-	second = get_u64(p + 8 * !WIDE_FIRST);
-	return (struct plain_row){.time = base + (first >> WIDE_DELTA & WIDE_DELTA_MOST),
-				  .lane = second >> WIDE_LANE & 0xffff,
-				  .location = (uint32_t)(second >> WIDE_LOCATION),
-				  .type = first >> WIDE_TYPE & 0xffff,
-				  .depth = second >> WIDE_DEPTH & WIDE_DEPTH_MOST};
+	return (struct plain_row){.time = base + w,
+				  .lane = wide ? get_u16(p + WIDE_LANE / 8) : row_lane_at(p),
+				  .location = wide ? get_u32(p + WIDE_LOCATION / 8)
+						   : row_location_at(p),
+				  .type = wide ? get_u16(p + WIDE_TYPE / 8) : row_type_at(p),
+				  .depth = wide ? get_u16(p + WIDE_DEPTH / 8) : row_depth_at(p)};
 }
 
 /* Make a narrow row of fields that are not above their limits. */
@@ -142,19 +147,22 @@ static inline uint64_t row_make(uint64_t delta, uint64_t lane, uint64_t location
 /* Write a wide row, with its time less the base. Deeper rows get WIDE_DEPTH_MOST. */
 static inline void row_put_wide(uint8_t *p, const struct plain_row *r)
 {
-	uint64_t depth = r->depth < WIDE_DEPTH_MOST ? r->depth : WIDE_DEPTH_MOST;
+	uint32_t depth = r->depth < WIDE_DEPTH_MOST ? r->depth : WIDE_DEPTH_MOST;
 
-	put_u64(p + 8 * WIDE_FIRST, r->time << WIDE_DELTA | (uint64_t)r->type << WIDE_TYPE);
-	put_u64(p + 8 * !WIDE_FIRST, (uint64_t)r->location << WIDE_LOCATION |
-					     (uint64_t)r->lane << WIDE_LANE | depth << WIDE_DEPTH);
+	/* the time's word has the type, too, which is written after it */
+	put_u64(p + WIDE_DELTA / 64 * 8, r->time << WIDE_DELTA % 64);
+	put_u16(p + WIDE_TYPE / 8, (uint16_t)r->type);
+	put_u32(p + WIDE_LOCATION / 8, r->location);
+	put_u16(p + WIDE_LANE / 8, (uint16_t)r->lane);
+	put_u16(p + WIDE_DEPTH / 8, (uint16_t)depth);
 }
 
 /* Subtract a step, which is not above the time, from the time of a row. */
 static inline void row_move(uint8_t *p, bool wide, uint64_t step)
 {
-	uint8_t *word = wide ? p + 8 * WIDE_FIRST : p;
+	uint8_t *word = wide ? p + WIDE_DELTA / 64 * 8 : p;
 
-	put_u64(word, get_u64(word) - (step << (wide ? (int)WIDE_DELTA : (int)NARROW_DELTA)));
+	put_u64(word, get_u64(word) - (step << (wide ? WIDE_DELTA % 64 : (int)NARROW_DELTA)));
 }
 
 #endif

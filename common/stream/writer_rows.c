@@ -53,7 +53,7 @@ static int widen(struct writer *w)
 		memcpy(old, w->rows, size);
 		for (from = old, to = w->rows; from < old + size;
 		     from += NARROW_ROW, to += WIDE_ROW) {
-			struct plain_row r = row_read(from, 0, false);
+			struct plain_row r = row_read(from, 0);
 
 			row_put_wide(to, &r);
 		}

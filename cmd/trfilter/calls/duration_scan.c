@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 	bool by_location = x->by_location;
 
 	for (; i < b->rows; i++, p += bare ? NARROW_ROW : row_size(b, p)) {
-		struct plain_row r = row_read(p, b->base, false);
+		struct plain_row r = row_read(p, b->base);
 		uint32_t lane = r.lane, depth = r.depth;
 		uint8_t kind = x->kinds[r.type];
 		struct frame_stack *s = x->stacks[lane];

@@ -189,7 +189,7 @@ static inline __attribute__((always_inline)) void find_last(const struct ends *x
 	const uint8_t *p = b->row_data, **last = x->last, *classes = x->classes;
 
 	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : row_size(b, p)) {
-		struct plain_row r = plain ? row_read(p, 0, false) : block_row(b, p);
+		struct plain_row r = plain ? row_read(p, 0) : block_row(b, p);
 
 		last[CLASSES * (size_t)r.lane + classes[r.type]] = p;
 	}
