@@ -115,7 +115,7 @@ static void put_row(struct building *b, const struct kept_row *r)
 		 type = table_index(b, TABLE_TYPES, r->type->number,
 				    snapshot_declare_type(m, r->type)),
 		 location = 0;
-	const uint8_t *data = m->kept.bytes.data + r->offset;
+	const uint8_t *data = m->kept.bytes.size ? m->kept.bytes.data + r->offset : NULL;
 	uint8_t p[WIDE_ROW];
 
 	if (r->location)

@@ -4,14 +4,15 @@
 
 int entry_next(const uint8_t *payload, size_t n, size_t *at, struct raw_entry *e)
 {
-	const uint8_t *p = payload + *at;
 	size_t left = n - *at;
+	const uint8_t *p;
 	uint64_t next;
 
 	if (!left)
 		return 0;
 	if (left < ENTRY_HEADER)
 		return -1;
+	p = payload + *at;
 	*e = (struct raw_entry){.kind = get_u16(p),
 				.id = get_u32(p + 8),
 				.size = get_u32(p + 4),

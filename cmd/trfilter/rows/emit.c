@@ -107,15 +107,17 @@ static struct block without_ends(const struct select *select, const struct block
 /* Note that the rows with flags that are not kept are left out. Returns -1 when out of memory. */
 static int left_out_ends(struct emit_rows *x)
 {
-	const struct row_ends *ends = x->select->ends, *last = ends + x->select->nends;
+	const struct row_ends *ends = x->select->ends;
 	struct events it;
 	struct event e;
 	uint32_t row = 0;
+	size_t i = 0;
 
-	for (events_begin(&it, &x->select->block); ends < last && event_next(&it, &e); row++) {
-		if (ends->row != row)
+	for (events_begin(&it, &x->select->block); i < x->select->nends && event_next(&it, &e);
+	     row++) {
+		if (ends[i].row != row)
 			continue;
-		if (!row_passes((ends++)->state) && left_out_row(&x->left_out, &e))
+		if (!row_passes(ends[i++].state) && left_out_row(&x->left_out, &e))
 			return -1;
 	}
 	return 0;
