@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cmd/trfilter/rows/reverse_scan.h"
+#include "cmd/trfilter/calls/reverse_scan.h"
 
 static bool is_call(const struct type *t)
 {
@@ -99,7 +99,7 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 
 	if (!pb->runs)
 		return false;
-	reverse_scan_look(&k, pb->kinds, from, to, nlanes);
+	reverse_scan(&k, pb->kinds, from, to);
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
 		const struct pairing_stack *s = pb->stacks[i];
 
@@ -153,7 +153,7 @@ bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint
 	const struct block *b = pb->block;
 	struct reverse_scan k;
 
-	reverse_scan_look(&k, pb->kinds, b->row_data, b->row_data + b->row_size, b->nlanes);
+	reverse_scan(&k, pb->kinds, b->row_data, b->row_data + b->row_size);
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		if (lost_any(pb, &k, n, note, i))
 			return false;

@@ -249,22 +249,23 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 	return 0;
 }
 
-/* Returns true if cells decide everything, for rows that suit the fast loops. */
+/* Returns true if cells decide all rows of the block, which has calls, and one part follows calls.
+ */
 static bool is_fast(struct select *s, const struct block *b, struct cells *c)
 {
 	struct filter *f = s->filter;
-	bool calls = f->calls && pairing_has_calls(b);
 	size_t ncalls = 0;
 
-	if (s->says != UNKNOWN || s->limited || f->leading < f->nparts || !all_may(s, b) ||
-	    has_gaps(b) || b->row_flags & EVENTS_WIDE || !make_cells(s, b, c, s->first, f->leading))
+	if (!f->calls || !pairing_has_calls(b) || s->says != UNKNOWN || s->limited ||
+	    f->leading < f->nparts || !all_may(s, b) || has_gaps(b) || b->row_flags & EVENTS_WIDE ||
+	    !make_cells(s, b, c, s->first, f->leading))
 		return false;
-	for (size_t i = s->first; i < f->leading && calls; i++)
+	for (size_t i = s->first; i < f->leading; i++)
 		if (f->parts[i].by_call) {
 			c->call = i;
 			ncalls++;
 		}
-	return ncalls <= 1;
+	return ncalls == 1;
 }
 
 int select_rows(struct select *s, const struct block *b, enum selected *selected)
@@ -278,14 +279,8 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 			b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (!is_fast(s, b, &c)) {
-		if (keep_any(s, b, &k))
-			return -1;
-	} else if (c.call == NO_PART) {
-		select_narrow(s, b, &c, &k);
-	} else if (select_calls(s, b, &c, &k)) {
+	if (is_fast(s, b, &c) ? select_calls(s, b, &c, &k) : keep_any(s, b, &k))
 		return -1;
-	}
 	if (filter_out_of_memory(s->filter) ||
 	    (s->time_range && s->time_range->pairing.out_of_memory))
 		return -1;

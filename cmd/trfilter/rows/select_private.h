@@ -1,7 +1,4 @@
-/*
- * select_private.h - shared by select.c (blocks) and its fast paths select_narrow.c (rows) and
- * select_calls.c (rows of calls)
- */
+/* select_private.h - shared by select.c and its fast path for rows of calls, select_calls.c */
 #ifndef TR_TRFILTER_ROWS_SELECT_PRIVATE_H
 #define TR_TRFILTER_ROWS_SELECT_PRIVATE_H
 
@@ -82,9 +79,8 @@ static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, c
 	return p;
 }
 
-/* Select from narrow rows without gaps, where the cells decide all, and all rows may be kept. */
-void select_narrow(struct select *s, const struct block *b, const struct cells *c, struct kept *k);
-/* The same with cells.call. Returns -1 when out of memory. */
+/* Select from narrow rows without gaps, where the cells decide all, c->call is set, and all rows
+ * may be kept. Returns -1 when out of memory. */
 int select_calls(struct select *s, const struct block *b, const struct cells *c, struct kept *k);
 
 #endif

@@ -6,8 +6,8 @@
  * later row. A row that is less deep than all later rows is open at the end if it is an enter. So
  * most rows only need a comparison with the lowest depth after them.
  */
-#ifndef TR_TRFILTER_ROWS_REVERSE_SCAN_H
-#define TR_TRFILTER_ROWS_REVERSE_SCAN_H
+#ifndef TR_TRFILTER_CALLS_REVERSE_SCAN_H
+#define TR_TRFILTER_CALLS_REVERSE_SCAN_H
 
 #include "cmd/trfilter/calls/pairing_block.h"
 
@@ -22,9 +22,9 @@ struct reverse_scan {
 		     [SCAN_DEPTHS / 64];
 };
 
-/* Read the rows [from, to), of lanes below nlanes, each of 8 bytes. Unchecked rows make the
- * result useless, but do no other harm. */
-void reverse_scan_look(struct reverse_scan *k, const uint8_t *kinds, const uint8_t *from,
-		       const uint8_t *to, uint32_t nlanes);
+/* Read the rows [from, to), each of 8 bytes. Unchecked rows make the result useless, but do no
+ * other harm. */
+void reverse_scan(struct reverse_scan *k, const uint8_t *kinds, const uint8_t *from,
+		  const uint8_t *to);
 
 #endif
