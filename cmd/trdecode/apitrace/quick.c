@@ -4,6 +4,9 @@
  * Their values are simple (quick.h), and the writer's current block has their lane and their
  * location: their rows are written directly into the block. events.c and values.c convert all
  * others, from the beginning of the event or of the detail.
+ *
+ * CPU of t/bench/apitrace.sh without this file: counting 1.66 times as much, text 1.22 times (with
+ * details alone: counting 1.32 times).
  */
 #include "cmd/trdecode/apitrace/quick.h"
 
