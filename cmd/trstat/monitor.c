@@ -114,8 +114,8 @@ static int wait_wall(void *ctx)
 
 /* --- trace time --- */
 
-static int feed(struct monitor *m, const struct block *b, struct events it, uint64_t end,
-		struct events *left)
+static int monitor_feed(struct monitor *m, const struct block *b, struct events it, uint64_t end,
+			struct events *left)
 {
 	*left = it;
 	if (statistics_until(m->statistics, b, left, end) || alarms_until(m->alarms, b, it, end)) {
@@ -144,7 +144,7 @@ static int next_interval(struct monitor *m, uint64_t time)
 }
 
 /* Returns the end of the interval; no time is after UINT64_MAX. */
-static uint64_t end_of(const struct monitor *m)
+static uint64_t interval_end(const struct monitor *m)
 {
 	uint64_t end;
 
@@ -160,16 +160,16 @@ static int trace_block(struct monitor *m, const struct block *b)
 		return 0;
 	if (!m->begun)
 		begin_interval(m, b->base > m->latest ? b->base : m->latest);
-	else if (m->latest >= end_of(m) && next_interval(m, m->latest))
+	else if (m->latest >= interval_end(m) && next_interval(m, m->latest))
 		return -1;
 	m->latest = 0;
-	if (b->last < end_of(m) || end_of(m) == UINT64_MAX) {
+	if (b->last < interval_end(m) || interval_end(m) == UINT64_MAX) {
 		m->out_of_memory = statistics_block(m->statistics, b) || alarms_block(m->alarms, b);
 		return m->out_of_memory ? -1 : 0;
 	}
 	events_begin(&it, b);
 	for (;;) {
-		if (feed(m, b, it, end_of(m), &left))
+		if (monitor_feed(m, b, it, interval_end(m), &left))
 			return -1;
 		it = left;
 		if (!event_next(&left, &e))
@@ -233,7 +233,7 @@ int monitor_end(struct monitor *m, struct error *e)
 		return -1;
 	if (!m->begun)
 		begin_interval(m, m->latest);
-	else if (m->latest >= end_of(m))
+	else if (m->latest >= interval_end(m))
 		m->stop |= next_interval(m, m->latest) != 0;
 	return 0;
 }

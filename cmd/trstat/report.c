@@ -31,7 +31,7 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 	return true;
 }
 
-static void remark(uint64_t n, const char *what)
+static void report_remark(uint64_t n, const char *what)
 {
 	if (n)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", n, what);
@@ -41,10 +41,11 @@ static void print_pair_counts(const struct pair *p)
 {
 	if (!p->pairs)
 		warn(NULL, NO_OFFSET, "no event ends a pair of %s", p->text);
-	remark(p->replaced, "beginnings of pairs that came again before their end");
-	remark(pair_pending(p), "beginnings of pairs without an end");
-	remark(p->ended, "ends of pairs without a beginning");
-	remark(p->forgotten, "beginnings of pairs given up, as too many waited for their end");
+	report_remark(p->replaced, "beginnings of pairs that came again before their end");
+	report_remark(pair_pending(p), "beginnings of pairs without an end");
+	report_remark(p->ended, "ends of pairs without a beginning");
+	report_remark(p->forgotten,
+		      "beginnings of pairs given up, as too many waited for their end");
 }
 
 /* Print on stderr what the table does not show. */
@@ -56,14 +57,14 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
 	if (st->pair)
 		print_pair_counts(st->pair);
-	remark(st->calls.unfinished, "calls had not returned at the end of the trace");
-	remark(st->groups.deep, STACK_DEEP);
-	remark(st->calls.unmatched, "returns of calls whose beginning is not there");
-	remark(st->calls.outside, CALLS_OUTSIDE);
-	remark(stage->lost, "events were lost by the recorder");
+	report_remark(st->calls.unfinished, "calls had not returned at the end of the trace");
+	report_remark(st->groups.deep, STACK_DEEP);
+	report_remark(st->calls.unmatched, "returns of calls whose beginning is not there");
+	report_remark(st->calls.outside, CALLS_OUTSIDE);
+	report_remark(stage->lost, "events were lost by the recorder");
 	if (stage->lost_more)
 		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");
-	remark(stage->gaps, "gaps, where something is missing (trencode shows them)");
+	report_remark(stage->gaps, "gaps, where something is missing (trencode shows them)");
 }
 
 int report_table(struct stage *stage, const struct query *q, const struct statistics *st,

@@ -157,7 +157,6 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 				   struct error *e)
 {
 	struct debug_info *d = calloc(1, sizeof *d);
-	char id[ELF_BUILD_ID_MAX];
 	struct elf_module m;
 	int r;
 
@@ -166,7 +165,7 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 		return NULL;
 	}
 	d->file.fd = d->debug.fd = -1;
-	if (elf_module_open(&m, &d->file, path, sysroot, build_id, id, e)) {
+	if (elf_module_open(&m, &d->file, path, sysroot, build_id, e)) {
 		debug_info_close(d);
 		return NULL;
 	}

@@ -225,11 +225,11 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 	return result;
 }
 
-static int read_module(struct symbols *s, const struct elf_module *m, const char *id,
-		       const char *path, const char *sysroot, struct error *e)
+static int read_module(struct symbols *s, const struct elf_module *m, const char *path,
+		       const char *sysroot, struct error *e)
 {
 	s->path = strdup(path);
-	s->build_id = strdup(id);
+	s->build_id = strdup(m->build_id);
 	if (!s->path || !s->build_id || read_best_table(s, m, path, sysroot) < 0 ||
 	    elf_read_plt(s, m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
 		return error_set(e, path, NO_OFFSET, "out of memory");
@@ -239,17 +239,16 @@ static int read_module(struct symbols *s, const struct elf_module *m, const char
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
 				 struct error *e)
 {
-	char id[ELF_BUILD_ID_MAX];
 	struct elf_module m;
 	struct elf_file file;
 	struct symbols *s;
 
-	if (elf_module_open(&m, &file, path, sysroot, build_id, id, e) < 0)
+	if (elf_module_open(&m, &file, path, sysroot, build_id, e) < 0)
 		return NULL;
 	s = symbols_new();
 	if (!s) {
 		error_set(e, path, NO_OFFSET, "out of memory");
-	} else if (read_module(s, &m, id, path, sysroot, e) < 0) {
+	} else if (read_module(s, &m, path, sysroot, e) < 0) {
 		symbols_free(s);
 		s = NULL;
 	}

@@ -25,6 +25,7 @@ struct elf_module {
 	Elf *elf;
 	uint64_t base; /* of the first PT_LOAD, to subtract from every address */
 	unsigned machine;
+	char build_id[ELF_BUILD_ID_MAX]; /* "": none */
 };
 
 /* Open a regular file that is ELF. Returns 0, or -1 with e filled. sysroot may be NULL. */
@@ -37,11 +38,11 @@ uint64_t elf_file_size(const struct elf_file *f);
 
 /*
  * Open a module's file: a program or library with the recorded build-id (NULL or "": any). If there
- * is none at path, its separate debug file is opened, if one is found by the build-id. id: that of
- * the file. Returns 0, or -1 with e filled and nothing open.
+ * is none at path, its separate debug file is opened, if one is found by the build-id. Returns 0,
+ * or -1 with e filled and nothing open.
  */
 int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, const char *sysroot,
-		    const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e);
+		    const char *build_id, struct error *e);
 
 /* Read the build-id in lower case hex, "" if there is none. Returns whether there is one. */
 bool elf_build_id(Elf *elf, char id[ELF_BUILD_ID_MAX]);

@@ -53,28 +53,28 @@ static int check_build_id(const char *path, const char *found, const char *wante
 }
 
 static int segment_begin(struct elf_module *m, const struct elf_file *f, const char *path,
-			 const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e)
+			 const char *build_id, struct error *e)
 {
 	*m = (struct elf_module){.elf = f->elf};
 	if (check_module(m, path, e) < 0)
 		return -1;
-	elf_build_id(f->elf, id);
-	return check_build_id(path, id, build_id, e);
+	elf_build_id(f->elf, m->build_id);
+	return check_build_id(path, m->build_id, build_id, e);
 }
 
 int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, const char *sysroot,
-		    const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e)
+		    const char *build_id, struct error *e)
 {
 	struct error second;
 
 	if (elf_file_open(f, sysroot, path, e) == 0) {
-		if (segment_begin(m, f, path, build_id, id, e) == 0)
+		if (segment_begin(m, f, path, build_id, e) == 0)
 			return 0;
 		elf_file_close(f);
 	}
 	if (!build_id || elf_debug_open_id(f, build_id, sysroot))
 		return -1;
-	if (segment_begin(m, f, path, build_id, id, &second) == 0)
+	if (segment_begin(m, f, path, build_id, &second) == 0)
 		return 0;
 	elf_file_close(f);
 	return -1;

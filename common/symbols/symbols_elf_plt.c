@@ -109,7 +109,7 @@ static int read_relocations(const struct imports *im, Elf_Scn *section, const GE
 	return 0;
 }
 
-static uint32_t little32(const unsigned char *p)
+static uint32_t plt_little32(const unsigned char *p)
 {
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
@@ -137,7 +137,7 @@ static bool decode_x86(const struct elf_module *m, const struct code *c, size_t 
 		skip++;
 	if (left < skip + 6 || p[skip] != 0xff)
 		return false;
-	operand = little32(p + skip + 2);
+	operand = plt_little32(p + skip + 2);
 	if (m->machine == EM_X86_64) {
 		*slot = c->address + at + skip + 6 + (uint64_t)(int64_t)(int32_t)operand;
 		return p[skip + 1] == 0x25;
@@ -150,14 +150,14 @@ static bool decode_x86(const struct elf_module *m, const struct code *c, size_t 
 static bool decode_aarch64(const struct code *c, size_t at, uint64_t *slot)
 {
 	const unsigned char *p = c->bytes + at;
-	size_t left = c->size - at, skip = left >= 4 && little32(p) == 0xd503245f ? 4 : 0;
+	size_t left = c->size - at, skip = left >= 4 && plt_little32(p) == 0xd503245f ? 4 : 0;
 	uint32_t adrp, ldr;
 	uint64_t page;
 
 	if (left < skip + 8)
 		return false;
-	adrp = little32(p + skip);
-	ldr = little32(p + skip + 4);
+	adrp = plt_little32(p + skip);
+	ldr = plt_little32(p + skip + 4);
 	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
 		return false;
 	page = ((uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3)) << 12;

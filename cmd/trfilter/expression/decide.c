@@ -9,7 +9,7 @@ static bool is_joined(const struct node *n)
 	return n->kind == NODE_AND || n->kind == NODE_OR || n->kind == NODE_NOT;
 }
 
-static void number(struct node *n, struct numbers *c)
+static void number_around(struct node *n, struct numbers *c)
 {
 	if (n->kind == NODE_UNDER)
 		node_notes(n)->mark = (uint16_t)c->under++;
@@ -17,7 +17,7 @@ static void number(struct node *n, struct numbers *c)
 		node_notes(n)->mark = (uint16_t)c->over++;
 	if (is_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
-			number(n->children[i], c);
+			number_around(n->children[i], c);
 }
 
 /* Returns true for a condition that covers a call, from its enter to its leave, and is noted. */
@@ -61,7 +61,7 @@ int decide_prepare(struct filter *f, struct error *e)
 {
 	struct numbers c = {0};
 
-	number(f->tree, &c);
+	number_around(f->tree, &c);
 	for (size_t i = 0; i < f->nparts; i++)
 		number_marks(f->parts[i].node, &c);
 	f->marks = c.marks;
@@ -92,7 +92,7 @@ void decide_around(struct evaluation *ev, struct node *n, const struct event *e,
 	}
 }
 
-static enum answer answer(bool yes)
+static enum answer answer_of(bool yes)
 {
 	return yes ? ANSWER_YES : ANSWER_NO;
 }
@@ -114,7 +114,7 @@ static enum answer at_least(const struct node *n, uint64_t least)
 	if (now != at_end || n->right->value.form == SCALAR_REAL)
 		return ANSWER_LATER;
 	return n->right->value.form == SCALAR_UINT && n->right->value.u > least ? ANSWER_LATER
-										: answer(at_end);
+										: answer_of(at_end);
 }
 
 /* Decide a condition on a call that is still open. */
@@ -147,8 +147,8 @@ static bool is_given(struct evaluation *ev, struct node *n, const struct event *
 	return true;
 }
 
-static void note(struct evaluation *ev, struct node *n, const struct event *enter,
-		 struct open_frame *f)
+static void note_enter(struct evaluation *ev, struct node *n, const struct event *enter,
+		       struct open_frame *f)
 {
 	frames_note(f, node_notes(n)->mark, evaluate(ev, n, enter));
 }
@@ -164,7 +164,7 @@ static void note_argument(struct evaluation *ev, struct node *n, const struct ev
 	if (numbered ? !is_given(ev, n, enter) : is_return(n))
 		return;
 	frames_note(f, node_notes(n)->known, true);
-	note(ev, n, enter, f);
+	note_enter(ev, n, enter, f);
 }
 
 static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
@@ -178,9 +178,9 @@ static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum dec
 	if (f->numbered && !left && when != DECIDE_NEVER)
 		return ANSWER_LATER;
 	if (left && (!known || (f->numbered && is_given(ev, n, e))))
-		return answer(evaluate(ev, n, e));
+		return answer_of(evaluate(ev, n, e));
 	if (known)
-		return answer(frames_noted(f, node_notes(n)->mark));
+		return answer_of(frames_noted(f, node_notes(n)->mark));
 	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
 }
 
@@ -194,8 +194,8 @@ static bool is_measure(const struct node *n)
 	return true;
 }
 
-static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when when,
-			const struct event *e, struct open_frame *f)
+static enum answer decide_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
+			       const struct event *e, struct open_frame *f)
 {
 	if (is_of_either(n))
 		return argument_leaf(ev, n, when, e, f);
@@ -209,7 +209,7 @@ static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when 
 	}
 	if (when == DECIDE_NEVER && n->kind != NODE_OVER && !is_measure(n))
 		return ANSWER_NO;
-	return answer(evaluate(ev, n, e));
+	return answer_of(evaluate(ev, n, e));
 }
 
 void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
@@ -218,7 +218,7 @@ void decide_note(struct evaluation *ev, struct node *n, const struct event *ente
 	if (n->kind == NODE_UNDER)
 		return;
 	if (is_noted(n))
-		note(ev, n, enter, f);
+		note_enter(ev, n, enter, f);
 	else if (is_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
 			decide_note(ev, n->children[i], enter, f);
@@ -232,18 +232,18 @@ enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral, a;
 
 	if (n->kind == NODE_UNDER)
-		return answer(ev->call->under >> node_notes(n)->mark & 1);
+		return answer_of(ev->call->under >> node_notes(n)->mark & 1);
 	if (is_noted(n)) {
 		if (when == DECIDE_LEAVE_ROW && n->depends & DEPENDS_KIND)
-			return answer(evaluate(ev, n, e));
+			return answer_of(evaluate(ev, n, e));
 		if (when == DECIDE_ENTER)
-			note(ev, n, e, f);
-		return answer(frames_noted(f, node_notes(n)->mark));
+			note_enter(ev, n, e, f);
+		return answer_of(frames_noted(f, node_notes(n)->mark));
 	}
 	if (n->kind == NODE_NOT)
 		return answer_not(decide(ev, n->children[0], when, e, f));
 	if (!is_joined(n))
-		return leaf(ev, n, when, e, f);
+		return decide_leaf(ev, n, when, e, f);
 	for (size_t i = 0; i < n->nchildren; i++) {
 		a = decide(ev, n->children[i], when, e, f);
 		if (a == ANSWER_LATER)

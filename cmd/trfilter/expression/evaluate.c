@@ -55,7 +55,7 @@ static struct verdict *cached_verdict(struct evaluation *ev, struct node *n, con
 	return verdict_at(&notes->by_location, e->location);
 }
 
-static bool leaf(struct evaluation *ev, struct node *n, const struct event *e)
+static bool evaluate_cached(struct evaluation *ev, struct node *n, const struct event *e)
 {
 	const struct location_symbol *symbol;
 	struct verdict *v = cached_verdict(ev, n, e, &symbol);
@@ -107,6 +107,6 @@ bool evaluate(struct evaluation *ev, struct node *n, const struct event *e)
 	case NODE_NOT: return !evaluate(ev, n->children[0], e);
 	case NODE_UNDER: return ev->call && ev->call->under >> node_notes(n)->mark & 1;
 	case NODE_OVER: return ev->call && ev->call->over >> node_notes(n)->mark & 1;
-	default: return node_notes(n)->quick ? evaluate_quick(n, e) : leaf(ev, n, e);
+	default: return node_notes(n)->quick ? evaluate_quick(n, e) : evaluate_cached(ev, n, e);
 	}
 }

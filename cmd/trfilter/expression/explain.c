@@ -73,7 +73,7 @@ static void show_set(struct text *t, const struct node *n)
 	text_char(t, '}');
 }
 
-static void show(struct text *t, const struct node *n);
+static void show_node(struct text *t, const struct node *n);
 
 static void show_joined(struct text *t, const struct node *n)
 {
@@ -85,20 +85,20 @@ static void show_joined(struct text *t, const struct node *n)
 			text_puts(t, n->kind == NODE_AND ? " && " : " || ");
 		if (group)
 			text_char(t, '(');
-		show(t, child);
+		show_node(t, child);
 		if (group)
 			text_char(t, ')');
 	}
 }
 
-static void show(struct text *t, const struct node *n)
+static void show_node(struct text *t, const struct node *n)
 {
 	switch (n->kind) {
 	case NODE_AND:
 	case NODE_OR: show_joined(t, n); return;
 	case NODE_NOT:
 		text_puts(t, "!(");
-		show(t, n->children[0]);
+		show_node(t, n->children[0]);
 		text_char(t, ')');
 		return;
 	case NODE_HAS:
@@ -109,7 +109,7 @@ static void show(struct text *t, const struct node *n)
 	case NODE_UNDER:
 	case NODE_OVER:
 		text_puts(t, n->kind == NODE_UNDER ? "under(" : "over(");
-		show(t, n->children[0]);
+		show_node(t, n->children[0]);
 		text_char(t, ')');
 		return;
 	default: break;
@@ -126,7 +126,7 @@ static void show(struct text *t, const struct node *n)
 	}
 }
 
-static const char *how(const struct part *p)
+static const char *how_often(const struct part *p)
 {
 	if (p->node->depends & DEPENDS_LATER)
 		return "of each call, as soon as enough of it is known";
@@ -150,8 +150,8 @@ void explain_filter(struct text *t, const struct filter *f, bool invert)
 {
 	for (size_t i = 0; i < f->nparts; i++) {
 		text_puts(t, i ? "and  " : invert ? "drop " : "keep ");
-		show(t, f->parts[i].node);
-		text_printf(t, "\n     asked %s\n", how(&f->parts[i]));
+		show_node(t, f->parts[i].node);
+		text_printf(t, "\n     asked %s\n", how_often(&f->parts[i]));
 	}
 }
 

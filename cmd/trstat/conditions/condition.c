@@ -10,7 +10,7 @@
 
 static enum known_form form_of(const struct key *k)
 {
-	switch (k->what) {
+	switch (k->kind) {
 	case BY_TID:
 	case BY_PID:
 	case BY_PPID:
@@ -42,7 +42,7 @@ static int find_key(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 	if (bad)
 		return -1;
 	o->form = form_of(&k->key[o->field]);
-	o->of_kind = k->key[o->field].what == BY_KIND;
+	o->of_kind = k->key[o->field].kind == BY_KIND;
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 {
 	const struct asking *ask = ctx;
 	const struct key_cell *cell = ask->cell(ask->ctx, o->field);
-	enum key_what what = ask->condition->keys.key[o->field].what;
+	enum key_kind kind = ask->condition->keys.key[o->field].kind;
 
 	if (!cell)
 		return;
@@ -124,7 +124,7 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 	if (!groups_cell_text(ask->groups, cell, &s->text, &s->size))
 		return;
 	s->form = SCALAR_TEXT;
-	s->path = what == BY_MODULE || what == BY_FILE;
+	s->path = kind == BY_MODULE || kind == BY_FILE;
 	if (cell->kind == KEY_TEXT && cell->value)
 		number_of(s, cell->value);
 }

@@ -62,7 +62,7 @@ static uint64_t *find_slot(uint64_t *hashes, uint32_t capacity, uint64_t hash)
 	}
 }
 
-static void observe(uint8_t *registers, uint64_t hash)
+static void distinct_observe(uint8_t *registers, uint64_t hash)
 {
 	uint32_t index = (uint32_t)(hash >> (64 - DISTINCT_PRECISION));
 	uint64_t rest = hash << DISTINCT_PRECISION | (uint64_t)1 << (DISTINCT_PRECISION - 1);
@@ -79,10 +79,10 @@ static int estimate_from_now_on(struct distinct *d)
 	if (!registers)
 		return -1;
 	if (d->zero)
-		observe(registers, 0);
+		distinct_observe(registers, 0);
 	for (uint32_t i = 0; i < d->capacity; i++) {
 		if (d->hashes[i])
-			observe(registers, d->hashes[i]);
+			distinct_observe(registers, d->hashes[i]);
 	}
 	distinct_free(d);
 	d->registers = registers;
@@ -109,7 +109,7 @@ static int distinct_grow(struct distinct *d)
 int distinct_add(struct distinct *d, uint64_t hash)
 {
 	if (d->registers) {
-		observe(d->registers, hash);
+		distinct_observe(d->registers, hash);
 		return 0;
 	}
 	if (hash ? d->capacity && *find_slot(d->hashes, d->capacity, hash) == hash : d->zero)
@@ -117,7 +117,7 @@ int distinct_add(struct distinct *d, uint64_t hash)
 	if (d->used == DISTINCT_EXACT) {
 		if (estimate_from_now_on(d))
 			return -1;
-		observe(d->registers, hash);
+		distinct_observe(d->registers, hash);
 		return 0;
 	}
 	if (!hash) {

@@ -83,7 +83,7 @@ int groups_copy_cell(struct groups *into, const struct groups *from, const struc
 	return 0;
 }
 
-static uint64_t fold(uint64_t a, uint64_t b)
+static uint64_t hash_fold(uint64_t a, uint64_t b)
 {
 	uint128 product = (uint128)a * b;
 
@@ -97,9 +97,9 @@ uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
 
-		h = fold(h ^ v ^ (uint64_t)cells[i].kind << 62, g->seed | 0x9e3779b97f4a7c15u);
+		h = hash_fold(h ^ v ^ (uint64_t)cells[i].kind << 62, g->seed | 0x9e3779b97f4a7c15u);
 	}
-	return (uint32_t)(fold(h, 0xd6e8feb86659fd93u) >> 16);
+	return (uint32_t)(hash_fold(h, 0xd6e8feb86659fd93u) >> 16);
 }
 
 bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n)
@@ -134,7 +134,7 @@ static int groups_grow(struct groups *g)
 	return 0;
 }
 
-static struct aggregate *append(struct groups *g, const struct key_cell *cells)
+static struct aggregate *groups_append(struct groups *g, const struct key_cell *cells)
 {
 	struct aggregate *a;
 
@@ -181,7 +181,7 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 	}
 	if (g->count >= UINT32_MAX - 1)
 		return NULL;
-	a = append(g, cells);
+	a = groups_append(g, cells);
 	if (a)
 		g->slots[at & (g->capacity - 1)] = (uint64_t)hash << 32 | g->count;
 	return a;
@@ -257,7 +257,7 @@ static void replace_stacks(struct groups *g, const uint32_t *limited, struct agg
 
 /* Build the groups again, with the nodes that replace their stacks. limited: see
  * stack_tree_limit, or NULL. */
-static int regroup(struct groups *g, const uint32_t *limited)
+static int groups_regroup(struct groups *g, const uint32_t *limited)
 {
 	struct groups old = groups_take(g);
 	struct key_cell *cells = calloc(g->keys + 1, sizeof *cells);
@@ -288,7 +288,7 @@ static int join_groups(struct groups *g)
 		r = limited ? call_stacks_limit(g->stacks, limited) : -1;
 	}
 	if (!r && (t->joined || limited))
-		r = regroup(g, limited);
+		r = groups_regroup(g, limited);
 	free(limited);
 	return r;
 }

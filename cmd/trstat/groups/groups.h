@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum key_kind {
+enum cell_kind {
 	KEY_MISSING,
 	KEY_SIGNED,
 	KEY_UNSIGNED,
@@ -31,7 +31,7 @@ enum key_kind {
 
 /* Zero-initialised is missing. Equal signed and unsigned integers are one key. */
 struct key_cell {
-	enum key_kind kind;
+	enum cell_kind kind;
 	uint32_t text; /* KEY_TEXT: from groups_text */
 	/* KEY_SIGNED: two's complement. KEY_TEXT: 4 or 8 for the text of a float or double (set
 	 * for rows, not for summaries); no part of the key. */

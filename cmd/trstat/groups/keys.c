@@ -242,24 +242,24 @@ static void cpu_cell(const struct event_ref *s, struct key_cell *cell)
 		*cell = key_signed(v.i);
 }
 
-static int place_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
-		      enum key_what what, struct key_cell *cell)
+static int location_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
+			 enum key_kind kind, struct key_cell *cell)
 {
 	const struct location *p = dictionary_location(d, s->location);
 
 	if (!p)
 		return 0;
-	if (what == BY_ADDRESS) {
+	if (kind == BY_ADDRESS) {
 		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = p->address};
 		return 0;
 	}
 	if (!p->symbol)
 		return 0;
-	if (what == BY_MODULE && p->symbol->module.size)
+	if (kind == BY_MODULE && p->symbol->module.size)
 		return text_cell(g, p->symbol->module, cell);
-	if (what == BY_FILE && p->symbol->file.size)
+	if (kind == BY_FILE && p->symbol->file.size)
 		return text_cell(g, p->symbol->file, cell);
-	if (what == BY_LINE && p->symbol->line)
+	if (kind == BY_LINE && p->symbol->line)
 		*cell = key_unsigned(p->symbol->line);
 	return 0;
 }
@@ -287,7 +287,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 {
 	const char *kind = type_kind_name(s->type->kind);
 
-	switch (k->what) {
+	switch (k->kind) {
 	case BY_NAME: return name_cell(d, g, s, cell);
 	case BY_TYPE: return text_cell(g, s->type->name, cell);
 	case BY_GROUP: return text_cell(g, s->type->group, cell);
@@ -311,7 +311,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	case BY_MODULE:
 	case BY_FILE:
 	case BY_LINE:
-	case BY_ADDRESS: return place_cell(d, g, s, k->what, cell);
+	case BY_ADDRESS: return location_cell(d, g, s, k->kind, cell);
 	case BY_CALLER:
 		if (s->caller)
 			return text_cell(g, dictionary_location_name(d, s->caller), cell);
@@ -327,7 +327,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	case BY_SELF:
 		if (!s->timed)
 			return field_cell(d, g, s->event, k->field, cell);
-		*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
+		*cell = key_unsigned(k->kind == BY_TOTAL ? s->total : s->self);
 		if (s->pending)
 			*cell = (struct key_cell){.kind = KEY_PENDING, .value = KEY_PENDING_TIME};
 		return 0;
@@ -384,7 +384,7 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 		cells[i] = (struct key_cell){0};
 		if (first_cell(&k->key[i], d, g, s, &cells[i]))
 			return -1;
-		if (k->key[i].what == BY_FIELD) {
+		if (k->key[i].kind == BY_FIELD) {
 			if (cells[i].kind == KEY_MISSING && s->entered &&
 			    !is_given(&k->key[i], d, s->event))
 				cells[i] = s->entered[field];
@@ -400,12 +400,12 @@ int keys_field_cells(const struct keys *k, const struct dictionary *d, struct gr
 		     const struct event *e, struct key_cell *cells)
 {
 	for (size_t i = 0; i < k->count; i++) {
-		if (k->key[i].what != BY_FIELD)
+		if (k->key[i].kind != BY_FIELD)
 			continue;
 		*cells = (struct key_cell){0};
 		for (const struct key *a = &k->key[i]; a && cells->kind == KEY_MISSING;
 		     a = a->other)
-			if (a->what == BY_FIELD && field_cell(d, g, e, a->field, cells))
+			if (a->kind == BY_FIELD && field_cell(d, g, e, a->field, cells))
 				return -1;
 		cells++;
 	}

@@ -21,7 +21,7 @@
 #include "common/stream/value.h"
 #include "cmd/trstat/groups/groups.h"
 
-enum key_what {
+enum key_kind {
 	BY_NAME,
 	BY_TYPE,
 	BY_GROUP,
@@ -69,7 +69,7 @@ enum key_transform {
 };
 
 struct key {
-	enum key_what what;
+	enum key_kind kind;
 	char *name; /* as the user wrote it: the column's header */
 	/* name of the field: BY_FIELD, and BY_TOTAL, BY_SELF of rows that are no calls */
 	char *field;

@@ -13,7 +13,7 @@
 
 static const struct {
 	const char *name;
-	enum key_what what;
+	enum key_kind kind;
 	uint32_t needs;
 } names[] = {
 	/* the name of an event without a location is that of its type */
@@ -52,7 +52,7 @@ static bool is_name(const char *s)
 	return true;
 }
 
-static int refuse(const char *name, struct error *e)
+static int keys_refuse(const char *name, struct error *e)
 {
 	return error_set(
 		e, NULL, NO_OFFSET,
@@ -71,7 +71,7 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 		return columns_refuse_children(e);
 	for (size_t i = 0; !field && i < COUNT_OF(names); i++)
 		if (!strcmp(name, names[i].name)) {
-			k->what = names[i].what;
+			k->kind = names[i].kind;
 			*needs |= names[i].needs;
 			if (!(names[i].needs & NEEDS_CALL))
 				return 0;
@@ -80,9 +80,9 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 		}
 	name += field;
 	if (!is_name(name))
-		return refuse(k->name, e);
+		return keys_refuse(k->name, e);
 	*needs |= NEEDS_EVENT;
-	k->what = BY_FIELD;
+	k->kind = BY_FIELD;
 	k->field = strdup(name);
 	return k->field ? 0 : error_no_memory(e);
 }
@@ -118,7 +118,7 @@ static int parse_function(struct key *k, char *inside, uint32_t *needs, struct e
 	char *comma;
 
 	if (!n || inside[n - 1] != ')')
-		return refuse(k->name, e);
+		return keys_refuse(k->name, e);
 	inside[n - 1] = '\0';
 	comma = strchr(inside, ',');
 	if ((k->transform == KEY_BUCKET) != (comma != NULL))
@@ -148,8 +148,8 @@ static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error 
 			return error_no_memory(e);
 		if (parse_plain(k->other, bar, needs, e))
 			return -1;
-		if (k->other->what == BY_CALLER || k->other->what == BY_DEPTH ||
-		    k->other->what == BY_STACK)
+		if (k->other->kind == BY_CALLER || k->other->kind == BY_DEPTH ||
+		    k->other->kind == BY_STACK)
 			return error_set(e, NULL, NO_OFFSET, "'%s' can only be asked alone", bar);
 	}
 	return 0;
@@ -216,8 +216,8 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 			if (!strcmp(k->names[i], key->name))
 				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",
 						 key->name);
-		k->by_type |= key->what == BY_TYPE;
-		k->fields += key->what == BY_FIELD;
+		k->by_type |= key->kind == BY_TYPE;
+		k->fields += key->kind == BY_FIELD;
 		list += n;
 		if (*list == ',' && !*++list)
 			return error_set(e, NULL, NO_OFFSET,

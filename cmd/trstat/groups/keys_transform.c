@@ -45,7 +45,7 @@ struct key_cell key_transform(const struct key *k, struct key_cell c)
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last)
 {
 	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].what == BY_TIME &&
+		if (k->key[i].kind == BY_TIME &&
 		    key_transform(&k->key[i], key_unsigned(first)).value !=
 			    key_transform(&k->key[i], key_unsigned(last)).value)
 			return false;

@@ -29,8 +29,8 @@ void open_call_args_free(struct open_call_args *en)
 	*en = (struct open_call_args){0};
 }
 
-static int fill(const struct open_call_args *en, struct enter *n, const struct event *e,
-		uint32_t segment)
+static int fill_enter(const struct open_call_args *en, struct enter *n, const struct event *e,
+		      uint32_t segment)
 {
 	n->start = e->time;
 	n->segment = segment;
@@ -127,7 +127,7 @@ static size_t open_call_args_frames(const struct stack *s, size_t n)
 	return n - (n && !s->frames[0].begun);
 }
 
-static void give(struct open_call_args *en, uint64_t index)
+static void give_enter(struct open_call_args *en, uint64_t index)
 {
 	en->numbered[index].start = UINT64_MAX;
 	indexes_give(&en->indexes, (size_t)index);
@@ -143,14 +143,14 @@ static int put_numbered(struct open_call_args *en, const struct event *e, uint32
 	if (!field_call(e, &call))
 		return 0;
 	if (open_calls_take(&en->open, e->lane->source->number, call, &replaced))
-		give(en, replaced);
+		give_enter(en, replaced);
 	if (indexes_take(&en->indexes, &index))
 		return -1;
 	grown = array_reach(en->numbered, &en->capacity, index, sizeof(*grown));
 	if (!grown)
 		return -1;
 	en->numbered = grown;
-	return fill(en, &en->numbered[index], e, segment) ||
+	return fill_enter(en, &en->numbered[index], e, segment) ||
 			       open_calls_put(&en->open, e->lane->source->number, call, index)
 		       ? -1
 		       : 0;
@@ -166,7 +166,7 @@ int open_call_args_put(struct open_call_args *en, const struct calls *c, const s
 		return put_numbered(en, e, segment);
 	stack = calls_stack(c, e);
 	n = enter_at(en, stack_number(c, e), open_call_args_frames(stack, stack->count - 1), true);
-	return n ? fill(en, n, e, segment) : -1;
+	return n ? fill_enter(en, n, e, segment) : -1;
 }
 
 int open_call_args_drop(struct open_call_args *en, const struct calls *c)
@@ -181,7 +181,7 @@ int open_call_args_drop(struct open_call_args *en, const struct calls *c)
 		if (open_calls_has(&c->open, source, call))
 			bad = open_calls_put(&kept, source, call, index);
 		else
-			give(en, index);
+			give_enter(en, index);
 	}
 	open_calls_free(&en->open);
 	en->open = kept;
@@ -200,7 +200,7 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
 		if (!field_call(e, &number) ||
 		    !open_calls_take(&en->open, e->lane->source->number, number, &index))
 			return NULL;
-		give(en, index);
+		give_enter(en, index);
 		return &en->numbered[index];
 	}
 	stack = calls_stack(c, e);

@@ -5,8 +5,8 @@
 #include "cmd/trstat/groups/statistics_private.h"
 #include "common/calls/adopt.h"
 
-static int begin(struct statistics *s, const struct keys *k, struct columns *c,
-		 struct dictionary *d, size_t more)
+static int statistics_begin(struct statistics *s, const struct keys *k, struct columns *c,
+			    struct dictionary *d, size_t more)
 {
 	*s = (struct statistics){.keys = k,
 				 .columns = c,
@@ -18,8 +18,8 @@ static int begin(struct statistics *s, const struct keys *k, struct columns *c,
 	s->groups.whole_stacks = k->whole_stacks;
 	s->arguments = statistics_arguments(k, &c->wanted);
 	statistics_begin_calls(s);
-	s->row_mask = statistics_row_mask(s);
-	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
+	s->caches.row_mask = statistics_row_mask(s);
+	s->name_only = k->count == 1 && k->key[0].kind == BY_NAME;
 	if (k->needs & NEEDS_STACK) {
 		s->stacks = calloc(1, sizeof(*s->stacks));
 		if (!s->stacks || call_stacks_init(s->stacks, &s->calls, call_stacks_clean_name))
@@ -28,22 +28,22 @@ static int begin(struct statistics *s, const struct keys *k, struct columns *c,
 	}
 	s->cells = calloc(k->count + more + 1, sizeof(*s->cells));
 	s->pending = calloc(k->fields + 1, sizeof(*s->pending));
-	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
+	s->caches.by_key = calloc(GROUP_CACHE, sizeof(*s->caches.by_key));
 	for (size_t i = 0; s->pending && i < k->fields; i++)
 		s->pending[i] = (struct key_cell){.kind = KEY_PENDING, .value = i};
-	return s->cells && s->pending && s->cache ? 0 : -1;
+	return s->cells && s->pending && s->caches.by_key ? 0 : -1;
 }
 
 int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
 		    struct dictionary *d)
 {
-	return begin(s, k, c, d, 0);
+	return statistics_begin(s, k, c, d, 0);
 }
 
 int statistics_init_summary(struct statistics *s, const struct keys *k, struct columns *c,
 			    struct dictionary *d)
 {
-	return begin(s, k, c, d, SUMMARY_CELLS);
+	return statistics_begin(s, k, c, d, SUMMARY_CELLS);
 }
 
 void statistics_name_stacks(struct statistics *s, bool named)
@@ -76,8 +76,8 @@ bool statistics_nameless(const struct statistics *s)
 	bool asked = false;
 
 	for (size_t i = 0; i < k->count; i++)
-		asked |= k->key[i].what == BY_NAME || k->key[i].what == BY_CALLER ||
-			 k->key[i].what == BY_MODULE || k->key[i].what == BY_STACK;
+		asked |= k->key[i].kind == BY_NAME || k->key[i].kind == BY_CALLER ||
+			 k->key[i].kind == BY_MODULE || k->key[i].kind == BY_STACK;
 	for (uint32_t i = 1; asked && !s->nameless && i < s->dictionary->locations.count; i++) {
 		const struct location *p = dictionary_location(s->dictionary, i);
 
@@ -96,9 +96,9 @@ void statistics_free(struct statistics *s)
 	free(s->stacks);
 	free(s->cells);
 	free(s->pending);
-	free(s->cache);
-	free(s->by_location);
-	free(s->planned);
+	free(s->caches.by_key);
+	free(s->caches.by_location);
+	free(s->caches.planned);
 }
 
 int statistics_adopt(struct statistics *s, const struct snapshot *snapshot)
@@ -118,9 +118,9 @@ static int adopt_stacks(struct statistics *s)
 	return call_stacks_adopt(s->stacks);
 }
 
-static int look_at(struct statistics *s, const struct block *b)
+static int statistics_begin_block(struct statistics *s, const struct block *b)
 {
-	if (s->symbol_changes != s->dictionary->symbol_changes)
+	if (s->caches.symbol_changes != s->dictionary->symbol_changes)
 		statistics_forget_names(s);
 	clocks_look(&s->clocks, b);
 	s->ticks |= s->clocks.ticks;
@@ -129,7 +129,7 @@ static int look_at(struct statistics *s, const struct block *b)
 
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end)
 {
-	if (look_at(s, b))
+	if (statistics_begin_block(s, b))
 		return -1;
 	for (;;) {
 		struct events here = *it;
@@ -172,7 +172,7 @@ int statistics_block(struct statistics *s, const struct block *b)
 	struct event e;
 	int taken;
 
-	if (look_at(s, b))
+	if (statistics_begin_block(s, b))
 		return -1;
 	if (!b->rows)
 		return 0;

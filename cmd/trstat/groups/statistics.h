@@ -14,6 +14,32 @@
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9 };
 
+/* The groups of rows that were looked up before. */
+struct group_caches {
+	struct aggregate **by_location; /* used where the only key is the name */
+	size_t by_location_size;
+	/* of the present block, by the index of its locations */
+	struct planned {
+		struct aggregate *aggregate; /* NULL: not found yet */
+		uint32_t location;
+	} * planned;
+	size_t planned_size;
+	struct cached_group {
+		struct group_key {
+			uint32_t lane, type, location, caller, level,
+				stack; /* 0 where no key is a stack */
+		} key;
+		struct aggregate *aggregate;
+	} * by_key;
+	uint32_t symbol_changes;
+	/* of the present block, by the bits of a row's word that the keys depend on */
+	uint64_t row_mask; /* 0: the keys depend on more */
+	struct row_group {
+		uint64_t word; /* 0: free */
+		struct aggregate *aggregate;
+	} row_groups[1 << ROW_GROUPS_BITS];
+};
+
 struct statistics {
 	const struct keys *keys;
 	struct columns *columns;
@@ -38,30 +64,8 @@ struct statistics {
 	struct clocks clocks;	      /* of all rows */
 	bool nameless;		      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
-	/* caches of groups */
-	struct aggregate **by_location; /* used where the only key is the name */
-	size_t by_location_size;
-	bool name_only;
-	/* of the present block, by the index of its locations */
-	struct planned {
-		struct aggregate *aggregate; /* NULL: not found yet */
-		uint32_t location;
-	} * planned;
-	size_t planned_size;
-	struct cached_group {
-		struct group_key {
-			uint32_t lane, type, location, caller, level,
-				stack; /* 0 where no key is a stack */
-		} key;
-		struct aggregate *aggregate;
-	} * cache;
-	uint32_t symbol_changes;
-	/* of the present block, by the bits of a row's word that the keys depend on */
-	uint64_t row_mask; /* 0: the keys depend on more */
-	struct row_group {
-		uint64_t word; /* 0: free */
-		struct aggregate *aggregate;
-	} row_groups[1 << ROW_GROUPS_BITS];
+	bool name_only; /* the only key is the name */
+	struct group_caches caches;
 };
 
 /* The cells that groups have in a summary, after those of the keys. */

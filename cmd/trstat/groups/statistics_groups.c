@@ -19,15 +19,15 @@ static struct aggregate *find_group(struct statistics *s, const struct event_ref
 static struct aggregate *find_by_location(struct statistics *s, const struct event_ref *subject)
 {
 	uint32_t location = subject->location;
-	struct aggregate **by_location =
-		array_reach(s->by_location, &s->by_location_size, location, sizeof(*by_location));
+	struct aggregate **by_location = array_reach(
+		s->caches.by_location, &s->caches.by_location_size, location, sizeof(*by_location));
 
 	if (!by_location) {
 		s->out_of_memory = true;
 		return NULL;
 	}
-	s->by_location = by_location;
-	return s->by_location[location] = find_group(s, subject);
+	s->caches.by_location = by_location;
+	return s->caches.by_location[location] = find_group(s, subject);
 }
 
 /* Returns true if a key depends on more of the row than the caches do. */
@@ -56,7 +56,7 @@ struct aggregate *statistics_group(struct statistics *s, const struct event_ref 
 		.level = needs & NEEDS_LEVEL ? subject->level : 0,
 		.stack = subject->stack,
 	};
-	c = &s->cache[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
+	c = &s->caches.by_key[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
 	if (!c->aggregate || memcmp(&c->key, &key, sizeof(key)) != 0) {
 		c->aggregate = find_group(s, subject);
 		c->key = key;
@@ -66,8 +66,9 @@ struct aggregate *statistics_group(struct statistics *s, const struct event_ref 
 
 void statistics_forget_names(struct statistics *s)
 {
-	memset(s->cache, 0, GROUP_CACHE * sizeof(*s->cache));
-	if (s->by_location)
-		memset(s->by_location, 0, s->by_location_size * sizeof(*s->by_location));
-	s->symbol_changes = s->dictionary->symbol_changes;
+	memset(s->caches.by_key, 0, GROUP_CACHE * sizeof(*s->caches.by_key));
+	if (s->caches.by_location)
+		memset(s->caches.by_location, 0,
+		       s->caches.by_location_size * sizeof(*s->caches.by_location));
+	s->caches.symbol_changes = s->dictionary->symbol_changes;
 }

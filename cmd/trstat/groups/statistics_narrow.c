@@ -28,21 +28,21 @@ static int plan_locations(struct statistics *s, const struct block *b)
 {
 	size_t n = (size_t)b->nlocations + 1;
 
-	if (n > s->planned_size) {
-		struct planned *planned = realloc(s->planned, n * sizeof(*planned));
+	if (n > s->caches.planned_size) {
+		struct planned *planned = realloc(s->caches.planned, n * sizeof(*planned));
 
 		if (!planned)
 			return -1;
-		s->planned = planned;
-		s->planned_size = n;
+		s->caches.planned = planned;
+		s->caches.planned_size = n;
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint32_t location = b->locations[i];
 
-		s->planned[i].location = location;
-		s->planned[i].aggregate =
-			calls_ordinary(&s->calls, location) && location < s->by_location_size
-				? s->by_location[location]
+		s->caches.planned[i].location = location;
+		s->caches.planned[i].aggregate =
+			calls_ordinary(&s->calls, location) && location < s->caches.by_location_size
+				? s->caches.by_location[location]
 				: NULL;
 	}
 	return 0;
@@ -65,7 +65,7 @@ narrow_calls(struct statistics *s, const struct block *b, struct events it, bool
 	while (here.row < here.end) {
 		const uint8_t *row = here.row;
 		struct plain_row r = plain_row(&it, row);
-		const struct planned *p = &s->planned[r.location];
+		const struct planned *p = &s->caches.planned[r.location];
 		enum calls_result got = CALLS_SLOW;
 		struct call call;
 
@@ -103,7 +103,7 @@ static bool has_bare_calls(const struct block *b)
 /* Returns true if all groups of the block depend on row_mask alone. */
 static bool is_by_word(const struct statistics *s, const struct block *b)
 {
-	if (!s->row_mask)
+	if (!s->caches.row_mask)
 		return false;
 	for (uint32_t i = 0; s->keys->needs & NEEDS_CPU && i < b->nlanes; i++)
 		if (!(b->lanes[i]->flags & LANE_HAS_CPU))
@@ -130,13 +130,13 @@ static __attribute__((noinline)) struct aggregate *find_row_group(struct statist
 				     .event = &e,
 				     .location = e.location,
 				     .time = e.time};
-	a = s->name_only && e.location && e.location < s->by_location_size
-		    ? s->by_location[e.location]
+	a = s->name_only && e.location && e.location < s->caches.by_location_size
+		    ? s->caches.by_location[e.location]
 		    : NULL;
 	if (!a)
 		a = statistics_group(s, &subject);
 	if (a)
-		*g = (struct row_group){(get_u64(row) & s->row_mask) | WORD_KNOWN, a};
+		*g = (struct row_group){(get_u64(row) & s->caches.row_mask) | WORD_KNOWN, a};
 	return a;
 }
 
@@ -166,10 +166,16 @@ static inline const uint8_t *row_behind(const struct row_type *t, const uint8_t 
 	return t->tail ? row + 4 + align_up(get_u32(row), 4) : row;
 }
 
-/* Returns the cache entry for rows with that word. */
-static inline struct row_group *row_group(struct statistics *s, uint64_t word)
+/* Returns the group of a row with that word; NULL when out of memory. */
+static inline struct aggregate *row_aggregate(struct statistics *s, const struct events *it,
+					      const uint8_t *row, uint64_t word)
 {
-	return &s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+	struct row_group *g =
+		&s->caches.row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+
+	if (__builtin_expect(g->word == word, 1))
+		return g->aggregate;
+	return find_row_group(s, it, row, g);
 }
 
 /*
@@ -181,14 +187,13 @@ numbered_calls(struct statistics *s, const struct block *b, const struct events 
 	       const struct row_type *types, const struct calls_rows *cr, const uint8_t *row)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
-	uint64_t mask = s->row_mask & ~WORD_KNOWN;
+	uint64_t mask = s->caches.row_mask & ~WORD_KNOWN;
 
 	while (row < it->end) {
 		struct plain_row e = plain_row(it, row), l;
 		const uint8_t *next = row_behind(&types[e.type], row);
-		struct row_group *g;
 		struct aggregate *a;
-		uint64_t word, total;
+		uint64_t total;
 
 		if (next == it->end)
 			break;
@@ -196,14 +201,9 @@ numbered_calls(struct statistics *s, const struct block *b, const struct events 
 		if (!l.location ||
 		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, b->lanes[l.lane]))
 			break;
-		word = (get_u64(next) & mask) | WORD_KNOWN;
-		g = row_group(s, word);
-		a = g->aggregate;
-		if (__builtin_expect(g->word != word, 0)) {
-			a = find_row_group(s, it, next, g);
-			if (!a)
-				return NULL;
-		}
+		a = row_aggregate(s, it, next, (get_u64(next) & mask) | WORD_KNOWN);
+		if (!a)
+			return NULL;
 		total = l.time > e.time ? l.time - e.time : 0;
 		if (aggregate_call(a, wanted, total, total, false, l.time))
 			return NULL;
@@ -217,7 +217,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 						 const struct events *it)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
-	uint64_t mask = s->row_mask & ~WORD_KNOWN;
+	uint64_t mask = s->caches.row_mask & ~WORD_KNOWN;
 	bool by_type = s->keys->by_type;
 	const uint8_t *row = it->row, *end = it->end;
 	struct row_type types[256];
@@ -226,13 +226,11 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 	if (calls_rows(&s->calls, b, &cr))
 		return -1;
 	plan_types(b, types);
-	memset(s->row_groups, 0, sizeof(s->row_groups));
+	memset(s->caches.row_groups, 0, sizeof(s->caches.row_groups));
 	while (row < end) {
 		const uint8_t *this = row;
 		struct plain_row r = plain_row(it, row);
 		const struct row_type *t = &types[r.type];
-		uint64_t word = (get_u64(row) & mask) | WORD_KNOWN;
-		struct row_group *g = row_group(s, word);
 		enum calls_result got = CALLS_NONE;
 		struct aggregate *a;
 		struct call call;
@@ -264,12 +262,9 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		} else {
 			continue;
 		}
-		a = g->aggregate;
-		if (__builtin_expect(g->word != word, 0)) {
-			a = find_row_group(s, it, this, g);
-			if (!a)
-				return -1;
-		}
+		a = row_aggregate(s, it, this, (get_u64(this) & mask) | WORD_KNOWN);
+		if (!a)
+			return -1;
 		if (got != CALLS_LEAVE)
 			aggregate_instant(a, wanted, r.time);
 		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time))

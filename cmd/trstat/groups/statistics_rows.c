@@ -14,7 +14,7 @@ static int put_entered(struct statistics *s, const struct event *e)
 }
 
 /* Keep what the leave of an adopted call needs of its enter. */
-static int restore(void *ctx, struct stack *stack, const struct event *e)
+static int statistics_restore(void *ctx, struct stack *stack, const struct event *e)
 {
 	struct statistics *s = ctx;
 
@@ -25,7 +25,7 @@ static int restore(void *ctx, struct stack *stack, const struct event *e)
 void statistics_begin_calls(struct statistics *s)
 {
 	calls_init(&s->calls, s->dictionary);
-	s->calls.on_restore = restore;
+	s->calls.on_restore = statistics_restore;
 	s->calls.on_restore_ctx = s;
 	s->calls.data_size = (s->keys->fields + 2 * s->arguments) * sizeof(struct key_cell);
 }
@@ -77,8 +77,8 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	struct aggregate *a = NULL;
 
 	s->taken = NULL;
-	if (s->name_only && !s->arguments && call->location < s->by_location_size)
-		a = s->by_location[call->location];
+	if (s->name_only && !s->arguments && call->location < s->caches.by_location_size)
+		a = s->caches.by_location[call->location];
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
 

@@ -73,7 +73,7 @@ static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
 	return begin_statistics(m) ? error_no_memory(e) : 0;
 }
 
-static void miss(struct merge *m, uint64_t stream, uint32_t first, const uint32_t *last)
+static void merge_miss(struct merge *m, uint64_t stream, uint32_t first, const uint32_t *last)
 {
 	struct stage *stage = m->stage;
 
@@ -102,9 +102,9 @@ static void look_for_holes(struct merge *m, const struct part *before, const str
 	uint32_t first = same ? before->last + 1 : 0, last = p->first - 1;
 
 	if (before && !same && !before->ends)
-		miss(m, before->stream_id, before->last + 1, NULL);
+		merge_miss(m, before->stream_id, before->last + 1, NULL);
 	if (p->first != first)
-		miss(m, p->stream_id, first, &last);
+		merge_miss(m, p->stream_id, first, &last);
 }
 
 static void look_for_all_holes(struct merge *m)
@@ -117,7 +117,7 @@ static void look_for_all_holes(struct merge *m)
 		before = &ps->part[i];
 	}
 	if (before && !before->ends)
-		miss(m, before->stream_id, before->last + 1, NULL);
+		merge_miss(m, before->stream_id, before->last + 1, NULL);
 	if (m->missing > MESSAGES)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " more such gaps", m->missing - MESSAGES);
 }
@@ -132,7 +132,7 @@ static int to_table(struct merge *m)
 	return s->stacks && (call_stacks_end(s->stacks) || statistics_show(s)) ? -1 : 0;
 }
 
-static int join(struct merge *m, struct summaries *ss)
+static int merge_join(struct merge *m, struct summaries *ss)
 {
 	struct stage *stage = m->stage;
 	struct statistics *s = m->sm->s;
@@ -181,7 +181,7 @@ int merge_run(struct stage *stage, struct query *q, struct summary *sm, const st
 	}
 	if (!bad && !stage->stopped)
 		summaries_damaged(&ss);
-	bad = bad || join(&m, &ss);
+	bad = bad || merge_join(&m, &ss);
 	summaries_free(&ss);
 	return bad ? -1 : 0;
 }

@@ -130,8 +130,8 @@ static int count_pair(struct statistics *s, const struct pair_edges *e, const st
 }
 
 /* Let the edge of a later part follow that of the same "on" in an earlier part. */
-static int follow(struct statistics *s, const struct pair_edges *into, struct aggregate *a,
-		  const struct pair_edges *from, const struct aggregate *b)
+static int join_edge(struct statistics *s, const struct pair_edges *into, struct aggregate *a,
+		     const struct pair_edges *from, const struct aggregate *b)
 {
 	struct pair_edge *e = pair_edge(into, a);
 	const struct pair_edge *later = pair_edge(from, b);
@@ -160,7 +160,7 @@ static int follow_all(struct statistics *s, struct pair_edges *into, const struc
 		const struct aggregate *b = groups_at(&from->map, i);
 		struct aggregate *a = pair_edges_find(into, groups_cells(&from->map, b));
 
-		if (!a || follow(s, into, a, from, b))
+		if (!a || join_edge(s, into, a, from, b))
 			return -1;
 	}
 	return 0;

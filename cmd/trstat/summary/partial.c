@@ -213,7 +213,7 @@ static int begin_lost(struct counting *c, const struct block *b)
 	return 0;
 }
 
-static int adopt(struct counting *c, const struct block *b)
+static int partial_adopt(struct counting *c, const struct block *b)
 {
 	c->blind = false;
 	if (c->monitor)
@@ -270,7 +270,7 @@ static int take_block(struct counting *c, const struct block *b)
 	if (b->kind == BLOCK_EVENTS)
 		return count_rows(c, b);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return adopt(c, b) ? stage_no_memory(c->stage) : 0;
+		return partial_adopt(c, b) ? stage_no_memory(c->stage) : 0;
 	return c->slowest && slowest_block(c->slowest, b) ? stage_no_memory(c->stage) : 0;
 }
 
@@ -288,7 +288,7 @@ static void take_slowest(struct summary *sm, struct slowest *slowest)
 	s->clocks = slowest->clocks;
 }
 
-static int begin(struct counting *c, struct query *q)
+static int partial_begin(struct counting *c, struct query *q)
 {
 	struct dictionary *d = &c->stage->in.dictionary;
 	struct statistics *s = c->sm->s;
@@ -317,7 +317,7 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 
 	monitor.alarms = &none;
 	stage->in.partial_ok = true;
-	if (begin(&c, q))
+	if (partial_begin(&c, q))
 		stage_no_memory(stage);
 	while (stage->status != STATUS_FAILED && stage_next(stage, &block))
 		if (take_block(&c, &block))

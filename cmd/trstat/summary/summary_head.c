@@ -82,7 +82,7 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 }
 
 /* Returns true if there has the parts that here needs, apart from fields. */
-static bool gives(const struct columns_wanted *there, const struct columns_wanted *here)
+static bool columns_given(const struct columns_wanted *there, const struct columns_wanted *here)
 {
 	return (there->histogram || !here->histogram) && (there->times || !here->times) &&
 	       (there->total_stdev || !here->total_stdev) &&
@@ -95,7 +95,7 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 	struct summaries *ss = u->ss;
 	const struct columns_wanted *here = &ss->to->s->columns->wanted;
 	const struct columns_wanted *there = &ss->stored.wanted;
-	bool enough = gives(there, here);
+	bool enough = columns_given(there, here);
 	uint32_t *fields = realloc(ss->fields, (here->field_count + 1) * sizeof(*fields));
 
 	if (!fields)

@@ -64,7 +64,7 @@ void summaries_damaged(struct summaries *ss)
 	warn(ss->file, ss->begins, "a summary that is damaged: it is left out");
 }
 
-static int damaged(struct summaries *ss, uint64_t offset, const char *what)
+static int summary_damaged(struct summaries *ss, uint64_t offset, const char *what)
 {
 	if (ss->state == SUMMARY_OPEN)
 		warn(ss->file, offset, "%s", what);
@@ -86,7 +86,7 @@ static int take_payload(struct summaries *ss, uint64_t offset, struct error *e)
 		return error_no_memory(e);
 	if (e->what[0] && !u.in.bad)
 		return -1;
-	return damaged(ss, offset, "what it holds is impossible");
+	return summary_damaged(ss, offset, "what it holds is impossible");
 }
 
 static int take_meta(struct summaries *ss, const struct block *b, struct error *e)
@@ -97,13 +97,13 @@ static int take_meta(struct summaries *ss, const struct block *b, struct error *
 	if (m.name_size != strlen(SUMMARY_META) || memcmp(m.name, SUMMARY_META, m.name_size) != 0)
 		return 0;
 	if (m.offset != ss->meta.size || m.total > META_LIMIT)
-		return damaged(ss, b->offset, "a piece of it is missing");
+		return summary_damaged(ss, b->offset, "a piece of it is missing");
 	if (buffer_append(&ss->meta, m.data, m.size))
 		return error_no_memory(e);
 	if (ss->meta.size < m.total)
 		return 0;
 	if (hash_bytes(ss->meta.data, ss->meta.size, 0) != m.hash)
-		return damaged(ss, b->offset, "its checksum is wrong");
+		return summary_damaged(ss, b->offset, "its checksum is wrong");
 	if (take_payload(ss, b->offset, e))
 		return -1;
 	ss->taken = true;
@@ -220,7 +220,8 @@ static void begin_summary(struct summaries *ss, const struct block *b)
 
 static int end_summary(struct summaries *ss, const struct block *b, struct error *e)
 {
-	return ss->taken ? add_summary(ss, e) : damaged(ss, b->offset, "a piece of it is missing");
+	return ss->taken ? add_summary(ss, e)
+			 : summary_damaged(ss, b->offset, "a piece of it is missing");
 }
 
 int summaries_block(struct summaries *ss, const struct block *b, struct error *e)

@@ -23,7 +23,7 @@ struct packer {
 	bool bad;
 };
 
-static void put(struct packer *p, uint64_t v)
+static void summary_put(struct packer *p, uint64_t v)
 {
 	p->bad = p->bad || packed_put(p->b, v);
 }
@@ -36,18 +36,18 @@ static void put_text(struct packer *p, const char *s)
 /* Write a text that may be missing. */
 static void put_option(struct packer *p, const char *s)
 {
-	put(p, s != NULL);
+	summary_put(p, s != NULL);
 	if (s)
 		put_text(p, s);
 }
 
 static void put_pair_counts(struct packer *p, const struct pair *pair)
 {
-	put(p, pair->pairs);
-	put(p, pair->replaced);
-	put(p, pair->ended);
-	put(p, pair->forgotten);
-	put(p, pair->left);
+	summary_put(p, pair->pairs);
+	summary_put(p, pair->replaced);
+	summary_put(p, pair->ended);
+	summary_put(p, pair->forgotten);
+	summary_put(p, pair->left);
 }
 
 static void put_head(struct packer *p)
@@ -55,25 +55,26 @@ static void put_head(struct packer *p)
 	const struct settings *asked = p->sm->asked;
 	const struct statistics *s = p->sm->s;
 
-	put(p, (s->ticks ? SUMMARY_TICKS : 0) | (statistics_nameless(s) ? SUMMARY_NAMELESS : 0));
-	put(p, s->keys->count);
+	summary_put(p, (s->ticks ? SUMMARY_TICKS : 0) |
+			       (statistics_nameless(s) ? SUMMARY_NAMELESS : 0));
+	summary_put(p, s->keys->count);
 	for (size_t i = 0; i < s->keys->count; i++)
 		put_text(p, s->keys->names[i]);
-	put(p, s->columns->count);
+	summary_put(p, s->columns->count);
 	for (size_t i = 0; i < s->columns->count; i++)
 		put_text(p, s->columns->column[i].name);
 	put_option(p, asked->keys);
 	put_option(p, asked->columns);
 	put_option(p, asked->sort);
-	put(p, asked->view);
+	summary_put(p, asked->view);
 	put_option(p, asked->view_argument);
 	put_option(p, asked->interval);
 	put_option(p, asked->pair);
-	put(p, s->first);
-	put(p, s->last);
-	put(p, s->calls.unmatched);
-	put(p, s->calls.unfinished);
-	put(p, s->calls.outside);
+	summary_put(p, s->first);
+	summary_put(p, s->last);
+	summary_put(p, s->calls.unmatched);
+	summary_put(p, s->calls.unfinished);
+	summary_put(p, s->calls.outside);
 	if (asked->pair)
 		put_pair_counts(p, s->pair);
 }
@@ -106,7 +107,7 @@ static int put_groups(struct packer *p, struct error *e)
 		return -1;
 	for (size_t i = 0; i < s->groups.count; i++)
 		n += group_cells(p, groups[i], cells);
-	put(p, n);
+	summary_put(p, n);
 	for (size_t i = 0; i < s->groups.count && !p->bad; i++) {
 		if (!group_cells(p, groups[i], cells))
 			continue;
@@ -119,18 +120,18 @@ static int put_groups(struct packer *p, struct error *e)
 
 static void put_slowest(struct packer *p, const struct slow_list *l)
 {
-	put(p, l->count);
+	summary_put(p, l->count);
 	for (size_t i = 0; i < l->count; i++) {
 		const struct slow_call *c = &l->call[i];
 
-		put(p, c->total);
-		put(p, c->self);
-		put(p, c->start);
-		put(p, c->end);
-		put(p, c->has);
-		put(p, (uint32_t)c->tid);
-		put(p, (uint32_t)c->pid);
-		put(p, (uint32_t)c->cpu);
+		summary_put(p, c->total);
+		summary_put(p, c->self);
+		summary_put(p, c->start);
+		summary_put(p, c->end);
+		summary_put(p, c->has);
+		summary_put(p, (uint32_t)c->tid);
+		summary_put(p, (uint32_t)c->pid);
+		summary_put(p, (uint32_t)c->cpu);
 		put_text(p, c->name);
 		put_text(p, c->arguments);
 		put_text(p, c->returned);
@@ -143,22 +144,22 @@ static void put_edges(struct packer *p, const struct pair_edges *e)
 {
 	const struct groups *texts = &p->sm->s->groups;
 
-	put(p, e->map.count);
+	summary_put(p, e->map.count);
 	for (size_t i = 0; i < e->map.count && !p->bad; i++) {
 		const struct aggregate *a = groups_at(&e->map, i);
 		const struct pair_edge *edge = pair_edge(e, a);
 
 		p->bad = pack_cells(p->b, texts, groups_cells(&e->map, a), e->on, NULL);
-		put(p, edge->first);
-		put(p, edge->waiting);
+		summary_put(p, edge->first);
+		summary_put(p, edge->waiting);
 		if (edge->first == PAIR_B) {
-			put(p, edge->b);
+			summary_put(p, edge->b);
 			p->bad = p->bad ||
 				 pack_cells(p->b, texts, pair_edge_b(e, a), e->b_cells, NULL) ||
 				 pack_aggregate(p->b, a, &p->sm->s->columns->wanted);
 		}
 		if (edge->waiting) {
-			put(p, edge->a);
+			summary_put(p, edge->a);
 			p->bad = p->bad ||
 				 pack_cells(p->b, texts, pair_edge_a(e, a), e->a_cells, NULL);
 		}
@@ -169,20 +170,20 @@ static void put_parts(struct packer *p)
 {
 	const struct parts *ps = &p->sm->parts;
 
-	put(p, ps->count);
+	summary_put(p, ps->count);
 	for (size_t i = 0; i < ps->count; i++) {
 		const struct part *part = &ps->part[i];
 		const struct part_tail *tail = &part->tail;
 
-		put(p, part->stream_id);
-		put(p, part->first);
-		put(p, part->last);
-		put(p, (part->ends ? PART_ENDS : 0) | (tail->number ? PART_TAIL : 0) |
-			       (part->edges ? PART_EDGES : 0));
+		summary_put(p, part->stream_id);
+		summary_put(p, part->first);
+		summary_put(p, part->last);
+		summary_put(p, (part->ends ? PART_ENDS : 0) | (tail->number ? PART_TAIL : 0) |
+				       (part->edges ? PART_EDGES : 0));
 		put_text(p, part->stages ? part->stages : "");
 		if (tail->number) {
-			put(p, tail->unfinished);
-			put(p, tail->outside);
+			summary_put(p, tail->unfinished);
+			summary_put(p, tail->outside);
 			put_slowest(p, &tail->slowest);
 		}
 		if (part->edges)
@@ -200,8 +201,8 @@ static int put_content(struct packer *p, struct error *e)
 	for (size_t i = 0; i < sm->parts.count; i++)
 		if (sm->parts.part[i].tail.number)
 			p->tails[sm->parts.part[i].tail.number] = (uint32_t)i + 1;
-	put(p, SUMMARY_VERSION);
-	put(p, HISTOGRAM_PRECISION);
+	summary_put(p, SUMMARY_VERSION);
+	summary_put(p, HISTOGRAM_PRECISION);
 	put_head(p);
 	p->bad = p->bad || (sm->s->stacks && summary_put_stacks(p->b, sm, &p->stacks));
 	if (!p->bad && put_groups(p, e))

@@ -140,7 +140,7 @@ static int test_row(const struct diff *d, struct diff_row *r, double alpha)
 	return bad;
 }
 
-static int adjust(struct diff *d)
+static int diff_adjust(struct diff *d)
 {
 	double *p = calloc(d->count + 1, sizeof(*p));
 	size_t n = 0;
@@ -158,8 +158,8 @@ static int adjust(struct diff *d)
 	return bad ? -1 : 0;
 }
 
-static enum diff_verdict judge(const struct diff *d, const struct diff_row *r, double alpha,
-			       double threshold)
+static enum diff_verdict diff_judge(const struct diff *d, const struct diff_row *r, double alpha,
+				    double threshold)
 {
 	const struct aggregate *a = r->a;
 	double median, shift = fabs((double)r->shift.middle);
@@ -219,10 +219,10 @@ int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const stru
 	for (size_t i = 0; i < d->count; i++)
 		if (test_row(d, &d->row[i], alpha))
 			return -1;
-	if (adjust(d))
+	if (diff_adjust(d))
 		return -1;
 	for (size_t i = 0; i < d->count; i++)
-		d->row[i].verdict = judge(d, &d->row[i], alpha, o->threshold);
+		d->row[i].verdict = diff_judge(d, &d->row[i], alpha, o->threshold);
 	if (d->count)
 		qsort_r(d->row, d->count, sizeof(*d->row), compare_rows, d);
 	return 0;

@@ -181,7 +181,7 @@ static int print_diff(struct stage *stage, const struct side *a, const struct di
 	return bad ? stage_fail(stage, &e) : 0;
 }
 
-static void judge(struct stage *stage, const struct diff *d, const struct diff_options *o)
+static void fail_if_differs(struct stage *stage, const struct diff *d, const struct diff_options *o)
 {
 	size_t n = 0;
 
@@ -206,7 +206,7 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 			   (struct diff_side){&b->statistics, &b->query.columns}, o))
 		stage_no_memory(stage);
 	else if (!print_diff(stage, a, &d))
-		judge(stage, &d, o);
+		fail_if_differs(stage, &d, o);
 	diff_free(&d);
 }
 
@@ -221,7 +221,7 @@ static void follow_side(struct side *b, const struct side *a)
 		b->settings.pair = a->settings.pair;
 }
 
-static void remark(const struct side *s, const char *path)
+static void remark_side(const struct side *s, const char *path)
 {
 	uint64_t lost = s->stage.lost;
 
@@ -251,8 +251,8 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 			if (!read_side(b))
 				make_diff(a, b, paths, o);
 		}
-		remark(a, paths[0]);
-		remark(b, paths[1]);
+		remark_side(a, paths[0]);
+		remark_side(b, paths[1]);
 		if (s->strict &&
 		    (a->stage.lost || b->stage.lost || a->stage.lost_more || b->stage.lost_more))
 			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);

@@ -226,10 +226,11 @@ static int put_buckets(struct cells *c, const struct table *t, const struct hist
 	return 0;
 }
 
-static int for_programs(const struct table *t, const struct hist *h, enum table_format format,
-			const struct distribution *d, size_t n, struct text *out, struct error *e)
+static int for_programs(const struct picture *p, enum table_format format,
+			const struct distribution *d, size_t n, struct error *e)
 {
-	size_t keys = t->groups->keys - h->keyed;
+	const struct table *t = p->table;
+	size_t keys = t->groups->keys - p->hist->keyed;
 	const char **names = calloc(keys + 3, sizeof(*names));
 	struct cells c;
 	int bad = 0;
@@ -241,9 +242,9 @@ static int for_programs(const struct table *t, const struct hist *h, enum table_
 	names[keys] = "low";
 	names[keys + 1] = "high";
 	names[keys + 2] = "count";
-	cells_begin(&c, out, format, names, keys + 3);
-	for (size_t i = 0; i < n && !bad && !text_failed(out); i++)
-		bad = put_buckets(&c, t, h, &d[i], e);
+	cells_begin(&c, p->out, format, names, keys + 3);
+	for (size_t i = 0; i < n && !bad && !text_failed(p->out); i++)
+		bad = put_buckets(&c, t, p->hist, &d[i], e);
 	cells_end(&c);
 	free(names);
 	return bad;
@@ -267,7 +268,7 @@ int view_hist(const struct table *t, const struct hist *h, enum table_format for
 	if (format == TABLE_PROM)
 		bad = prom_hist(t, h, out, e);
 	else if (format != TABLE_ALIGNED)
-		bad = for_programs(t, h, format, d, shown, out, e);
+		bad = for_programs(&p, format, d, shown, e);
 	for (size_t i = 0; format == TABLE_ALIGNED && i < shown && !bad && !text_failed(out); i++) {
 		if (i)
 			text_char(out, '\n');

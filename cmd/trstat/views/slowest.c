@@ -113,7 +113,7 @@ static bool is_before(const struct slow_call *a, const struct slow_call *b)
 	return slow_call_compare(a, b) < 0;
 }
 
-static void swap(struct slow_call *a, struct slow_call *b)
+static void swap_calls(struct slow_call *a, struct slow_call *b)
 {
 	struct slow_call c = *a;
 
@@ -127,7 +127,7 @@ int slow_list_add(struct slow_list *l, struct slow_call *c)
 
 	if (l->count == l->limit) {
 		if (l->count && is_before(c, &l->call[0])) {
-			swap(c, &l->call[0]);
+			swap_calls(c, &l->call[0]);
 			HEAP_DOWN(l->call, l->count, 0, a, b, is_before(b, a));
 		}
 		slow_call_free(c);

@@ -6,7 +6,7 @@
 #include "cmd/trstat/table/format.h"
 #include "cmd/trstat/views/slowest.h"
 
-static void put(struct text *out, const char *s)
+static void slowest_put(struct text *out, const char *s)
 {
 	format_elided(out, s, strlen(s), SIZE_MAX);
 }
@@ -39,23 +39,23 @@ static void put_people(const struct slow_call *c, bool ticks, struct text *out)
 		text_printf(out, ", thread %d", c->tid);
 	if (*c->comm) {
 		text_char(out, ' ');
-		put(out, c->comm);
+		slowest_put(out, c->comm);
 	}
 	if (c->has & SLOW_CPU)
 		text_printf(out, ", cpu %d", c->cpu);
 	text_puts(out, c->has & SLOW_UNFINISHED ? ", not returned\n    " : "\n    ");
-	put(out, c->name);
+	slowest_put(out, c->name);
 	text_char(out, '(');
-	put(out, c->arguments);
+	slowest_put(out, c->arguments);
 	text_char(out, ')');
 	if (*c->returned) {
 		text_puts(out, " = ");
-		put(out, c->returned);
+		slowest_put(out, c->returned);
 	}
 	text_char(out, '\n');
 	if (*c->stack) {
 		text_puts(out, "    in ");
-		put(out, c->stack);
+		slowest_put(out, c->stack);
 		text_char(out, '\n');
 	}
 }
