@@ -7,6 +7,39 @@ load lib
 	refute_output
 }
 
+@test "structs and functions keep their sizes, and no headers include each other" {
+	need ctags
+	run -0 "$ROOT/t/sizes.sh"
+	refute_output
+}
+
+@test "sizes: a struct, a function and headers beyond the limits are found" {
+	need ctags
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p sizes/{cmd/trsym,common/util,t}
+	{
+		echo 'struct wide {'
+		printf '\tint f%d;\n' {1..31}
+		printf '};\n\nvoid many(int a, int b, int c, int (*d)(int, int), int e, int f, int g);\n\n'
+		printf 'int long_one(int (*a)(int, int, int), int b, int c, int d, int e, int f)\n{\n'
+		yes '' | head -n 58
+		printf '}\n\nint many(int a, int b, int c, int (*d)(int, int), int e, int f, int g)\n{\n}\n'
+	} >sizes/cmd/trsym/planted.c
+	echo '#include "common/util/b.h"' >sizes/common/util/a.h
+	echo '#include "common/util/a.h"' >sizes/common/util/b.h
+	echo 'fields gone cmd/trsym/gone.h' >sizes/t/sizes.allowed
+	run -1 "$ROOT/t/sizes.sh" sizes
+	assert_line 'cmd/trsym/planted.c: wide: 31 fields'
+	assert_line 'cmd/trsym/planted.c: long_one: 61 lines'
+	assert_line 'cmd/trsym/planted.c: many: 7 parameters'
+	assert_line --partial 'common/util/a.h'
+	refute_line --partial 'gone'
+	echo 'fields wide cmd/trsym/planted.c' >>sizes/t/sizes.allowed
+	run -1 "$ROOT/t/sizes.sh" --all sizes
+	refute_line --partial 'wide'
+	assert_line 'fields gone cmd/trsym/gone.h'
+}
+
 @test "a violation in any folder of sources is found" {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir tree
