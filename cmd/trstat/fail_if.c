@@ -218,7 +218,7 @@ int alarms_check_keys(const struct alarms *all, struct error *e)
 		if (all->column[i].own)
 			return error_set(
 				e, NULL, NO_OFFSET,
-				"--fail-if: the groups of the summaries lack a key of '%s'",
+				"--fail-if '%s': the groups of the summaries lack its key",
 				all->column[i].name);
 	return 0;
 }
