@@ -1,8 +1,8 @@
 /*
  * encoder.h - the interface of an encoder, which writes one target format
  *
- * A new format is a folder and one line in the table of main.c. Functions return 0, or -1 with *e
- * filled; the run then ends with status 2.
+ * A new format is a folder and one line in formats.h (doc/adding-a-format.md). Functions return 0,
+ * or -1 with *e filled; the run then ends with status 2.
  */
 #ifndef TR_TRENCODE_ENCODER_H
 #define TR_TRENCODE_ENCODER_H
@@ -87,10 +87,6 @@ struct encoder {
 	void (*take_over)(struct encoding *en, void *state);
 };
 
-extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
-	encoder_folded, encoder_tracecmd, encoder_chrome, encoder_csv, encoder_tsv, encoder_ndjson,
-	encoder_ctf, encoder_speedscope, encoder_callgrind, encoder_pprof, encoder_perfetto,
-	encoder_parquet;
 extern const struct encoder encoder_uftrace_convert, encoder_apitrace_convert,
 	encoder_lttng_convert, encoder_tracecmd_convert;
 

@@ -6,25 +6,11 @@
 
 #include "cmd/trencode/encode.h"
 #include "cmd/trencode/encoder_choice.h"
+#include "cmd/trencode/formats.h"
 #include "cmd/trencode/options.h"
 
-static const struct encoder *const encoders[] = {&encoder_text,
-						 &encoder_uftrace,
-						 &encoder_apitrace,
-						 &encoder_tracecmd,
-						 &encoder_lttng,
-						 &encoder_folded,
-						 &encoder_chrome,
-						 &encoder_ndjson,
-						 &encoder_csv,
-						 &encoder_tsv,
-						 &encoder_ctf,
-						 &encoder_speedscope,
-						 &encoder_callgrind,
-						 &encoder_pprof,
-						 &encoder_perfetto,
-						 &encoder_parquet,
-						 NULL};
+#define FORMAT_ROW(name) &encoder_##name,
+static const struct encoder *const encoders[] = {TRENCODE_FORMATS(FORMAT_ROW) NULL};
 
 static const struct program program = {
 	.name = "trencode",
@@ -52,8 +38,11 @@ int main(int argc, char **argv)
 	const struct encoder *by_suffix = NULL;
 	struct common_options common;
 	struct stage s;
-	int status = program_start(&program, argc, argv, &settings, &common);
+	int status;
 
+	for (size_t i = 0; encoders[i]; i++)
+		options_add_word(settings_formats, sizeof settings_formats, encoders[i]->name);
+	status = program_start(&program, argc, argv, &settings, &common);
 	if (status >= 0)
 		return status;
 	if (settings.list)

@@ -27,10 +27,10 @@ enum {
 	KEY_TICK,
 };
 
+char settings_formats[256];
+
 const struct option_row settings_rows[] = {
-	{'t', "type", "FORMAT", "what to write (text); --list names all",
-	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv ctf speedscope "
-	 "callgrind pprof perfetto parquet"},
+	{'t', "type", "FORMAT", "what to write (text); --list names all", settings_formats},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",

@@ -16,6 +16,7 @@ struct settings {
 };
 
 extern const struct option_row settings_rows[];
+extern char settings_formats[256]; /* names of the encoders, which main adds */
 
 /* Parse one option, for struct program. ctx is a struct settings. */
 int settings_option(void *ctx, int key, const char *arg, struct error *e);

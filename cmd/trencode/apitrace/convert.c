@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/apitrace/convert.h"
+#include "cmd/trencode/formats.h"
 #include "common/stream/field.h"
 
 enum { ARGUMENTS_MOST = 4096 };

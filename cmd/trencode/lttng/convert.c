@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/lttng/convert_types.h"
+#include "cmd/trencode/formats.h"
 #include "common/stream/field.h"
 #include "common/formats/lttng.h"
 

@@ -6,6 +6,7 @@
 #include "common/util/buffer_file.h"
 #include "common/value/delimited.h"
 #include "common/util/utf8.h"
+#include "cmd/trencode/formats.h"
 #include "cmd/trencode/table/event_rows.h"
 
 /* One run of the encoder. */

@@ -13,6 +13,7 @@
 #include "common/stream/field.h"
 #include "common/formats/tracecmd.h"
 #include "cmd/trencode/tracecmd/convert.h"
+#include "cmd/trencode/formats.h"
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
 

@@ -12,6 +12,7 @@
 #include "common/formats/uftrace.h"
 #include "cmd/trencode/uftrace/uftrace.h"
 #include "cmd/trencode/uftrace/convert.h"
+#include "cmd/trencode/formats.h"
 
 enum { FIELDS_MOST = 64 };
 /* Frames of a task that uftrace records and shows by default. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/trencode/encoder.h"
+#include "cmd/trencode/formats.h"
 #include "cmd/trencode/text/time_format.h"
 #include "cmd/trencode/text/values.h"
 #include "common/stream/writer_rows.h"

@@ -1,0 +1,182 @@
+/*
+ * toy.c - the decoder of toy traces: "toy 1", then lines "TIME TID +NAME" and "TIME TID -NAME" for
+ * calls, and "TIME TID =NAME NUMBER" for counters, in the order of their times (ns)
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input/merge.h"
+#include "common/util/io.h"
+
+#define TOY_MAGIC "toy 1\n"
+
+enum { TOY_MAGIC_SIZE = 6 };
+
+struct toy {
+	struct input *input;
+	struct writer *w;
+	FILE *file;
+	size_t taken; /* bytes of the input's head */
+	char line[4096], *name;
+	uint64_t time;
+	uint32_t tid, source, clock, enter, leave, counter;
+};
+
+static enum bid toy_probe(const struct input *in)
+{
+	return !in->tree && in->head_size >= TOY_MAGIC_SIZE &&
+			       !memcmp(in->head, TOY_MAGIC, TOY_MAGIC_SIZE)
+		       ? BID_HEADER
+		       : BID_NONE;
+}
+
+/* Read for FILE: what the probes have read comes first. */
+static ssize_t toy_read(void *cookie, char *to, size_t n)
+{
+	struct toy *t = cookie;
+	size_t left = t->input->head_size - t->taken;
+
+	if (!left)
+		return io_read(t->input->fd, to, n);
+	n = n < left ? n : left;
+	memcpy(to, t->input->head + t->taken, n);
+	t->taken += n;
+	return (ssize_t)n;
+}
+
+/* Take the time, the thread and the name from the line. */
+static bool toy_parse(struct toy *t)
+{
+	char *at = t->line, *end = strchr(at, '\n');
+
+	if (!isdigit((unsigned char)*at) || !end)
+		return false;
+	*end = '\0';
+	t->time = strtoull(at, &at, 10);
+	if (t->time >= TIME_LIMIT || *at++ != ' ' || !isdigit((unsigned char)*at))
+		return false;
+	t->tid = (uint32_t)strtoul(at, &at, 10);
+	t->name = at + 1;
+	return t->tid <= INT32_MAX && *at == ' ' && t->name[0] && strchr("+-=", t->name[0]) &&
+	       t->name[1];
+}
+
+/* Set in->next to the time of the next line that is an event; report the others. */
+static int toy_advance(struct toy *t, struct error *e)
+{
+	struct input *in = t->input;
+
+	in->next = UINT64_MAX;
+	while (fgets(t->line, sizeof t->line, t->file)) {
+		if (toy_parse(t)) {
+			in->next = merge_shifted(t->time, in->shift);
+			return 0;
+		}
+		input_damage(in, in->name, NO_OFFSET, "not a toy event");
+	}
+	return ferror(t->file) ? error_errno(e, in->name, NO_OFFSET, "cannot read") : 0;
+}
+
+static int toy_open(struct input *in, struct error *e)
+{
+	struct toy *t = in->state = calloc(1, sizeof *t);
+
+	if (!t)
+		return error_no_memory(e);
+	t->input = in;
+	t->w = in->decoding->writer;
+	t->taken = TOY_MAGIC_SIZE;
+	t->file = fopencookie(t, "r", (cookie_io_functions_t){.read = toy_read});
+	in->clock_name = "toy";
+	return t->file ? 0 : error_no_memory(e);
+}
+
+static int toy_info(struct input *in, struct trace_info *f, struct error *e)
+{
+	(void)in, (void)e;
+	fact_text(f, "format", "toy");
+	return 0;
+}
+
+static int toy_begin(struct input *in, struct error *e)
+{
+	struct toy *t = in->state;
+	struct writer *w = t->w;
+	struct field_entry number = {
+		.name = writer_text(w, "number"), .kind = FIELD_INT, .size = 8};
+	struct type_entry type = {.source = t->source};
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	t->source = type.source = writer_source(
+		w, &(struct source_entry){writer_text(w, "toy"), writer_text(w, in->name), 0, 0});
+	t->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "toy")});
+	type.kind = KIND_ENTER;
+	t->enter = writer_type(w, &type);
+	type.kind = KIND_LEAVE;
+	t->leave = writer_type(w, &type);
+	type = (struct type_entry){.source = t->source,
+				   .kind = KIND_COUNTER,
+				   .fixed_size = 8,
+				   .nfields = 1,
+				   .fields = &number};
+	t->counter = writer_type(w, &type);
+	if (toy_advance(t, e))
+		return -1;
+	return in->next == UINT64_MAX ? 0 : merge_first(in, t->time, e);
+}
+
+static int toy_row(struct toy *t)
+{
+	char *value = strchr(t->name, ' ');
+	size_t n = value ? (size_t)(value - t->name) : strlen(t->name);
+	int64_t number = value ? strtoll(value, NULL, 10) : 0;
+	uint32_t type = *t->name == '+' ? t->enter : *t->name == '-' ? t->leave : t->counter;
+	struct location_entry location = {.name = writer_string(t->w, t->name + 1, n - 1)};
+	struct lane_entry lane = {.source = t->source,
+				  .clock = t->clock,
+				  .flags = LANE_HAS_TID,
+				  .tid = (int32_t)t->tid};
+
+	/* equal entries have the same id, so declaring them again is cheap */
+	return writer_row_data(t->w, t->input->next, writer_lane(t->w, &lane), type,
+			       writer_location(t->w, &location), 0, &number,
+			       type == t->counter ? sizeof number : 0, NULL, 0, false);
+}
+
+static int toy_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct toy *t = in->state;
+
+	while (in->next <= until && in->next != UINT64_MAX) {
+		if (toy_row(t)) {
+			*e = t->w->error;
+			return e->what[0] ? -1 : error_no_memory(e);
+		}
+		if (toy_advance(t, e))
+			return -1;
+	}
+	return 0;
+}
+
+static void toy_close(struct input *in)
+{
+	struct toy *t = in->state;
+
+	if (t->file)
+		fclose(t->file);
+	free(t);
+	in->state = NULL;
+}
+
+const struct decoder decoder_toy = {
+	.name = "toy",
+	.probe = toy_probe,
+	.open = toy_open,
+	.info = toy_info,
+	.begin = toy_begin,
+	.run = toy_run,
+	.close = toy_close,
+};
