@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/value/shortest.h"
+#include "common/util/utf8.h"
 
 size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
 			  const struct value *v)
@@ -75,29 +75,6 @@ int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 	return buffer_printf(b, "%s0x%" PRIx64, any ? "|" : "", rest);
 }
 
-static int put_character(struct buffer *b, uint64_t c)
-{
-	uint8_t u[4];
-
-	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80)
-		return buffer_u8(b, (uint8_t)c);
-	u[3] = (uint8_t)(0x80 | (c & 63));
-	u[2] = (uint8_t)(0x80 | (c >> 6 & 63));
-	u[1] = (uint8_t)(0x80 | (c >> 12 & 63));
-	if (c < 0x800) {
-		u[2] = (uint8_t)(0xc0 | c >> 6);
-		return buffer_append(b, u + 2, 2);
-	}
-	if (c < 0x10000) {
-		u[1] = (uint8_t)(0xe0 | c >> 12);
-		return buffer_append(b, u + 1, 3);
-	}
-	u[0] = (uint8_t)(0xf0 | c >> 18);
-	return buffer_append(b, u, 4);
-}
-
 int value_wide_text(struct buffer *b, const struct value *v)
 {
 	const uint8_t *at = v->bytes, *end = at + v->n;
@@ -107,20 +84,9 @@ int value_wide_text(struct buffer *b, const struct value *v)
 
 		if (!c)
 			break;
-		if (put_character(b, c))
+		if (utf8_put(b, c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : (uint32_t)c))
 			return -1;
 	}
-	return 0;
-}
-
-int value_real_text(struct buffer *b, const struct value *v)
-{
-	long double number = 0;
-
-	value_real(v, &number);
-	if (buffer_reserve(b, SHORTEST_SIZE))
-		return -1;
-	b->size += shortest_real((char *)b->data + b->size, (double)number, v->size);
 	return 0;
 }
 

@@ -36,8 +36,4 @@ int value_wide_text(struct buffer *b, const struct value *v);
 int value_backtrace_text(struct buffer *b, const struct dictionary *d, const struct values *v,
 			 uint64_t count);
 
-/* Append the shortest digits of a value that value_real() takes; those of a long double are its
- * double's. -1: out of memory. */
-int value_real_text(struct buffer *b, const struct value *v);
-
 #endif

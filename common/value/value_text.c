@@ -70,11 +70,12 @@ static int text_begin(void *to, const struct value_parent *v, const struct value
 	return buffer_puts(t->out, array ? "[]" : "{}") ? -1 : VALUE_SKIP;
 }
 
-static int text_child(void *to, const struct value_parent *v)
+static int text_child(void *to, const struct value_parent *v, const struct values *rest)
 {
 	const struct text_ref *name = value_child_name(v);
 	struct value_text *t = to;
 
+	(void)rest;
 	if (v->index >= t->elements)
 		return v->index == t->elements && buffer_puts(t->out, "...") ? -1 : VALUE_SKIP;
 	if (t->out->size > t->end)

@@ -41,9 +41,11 @@ struct value_style {
 	/* Write what is before the children. VALUE_SKIP: the children are not wanted, and the value
 	 * is complete. rest: the bytes of the children; NULL: elements of a field. */
 	int (*begin)(void *to, const struct value_parent *v, const struct values *rest);
-	/* Write what is before child v->index. VALUE_SKIP: the child is not wanted. */
-	int (*child)(void *to, const struct value_parent *v);
-	int (*end)(void *to, const struct value_parent *v); /* write what is after the children */
+	/* Write what is before child v->index. VALUE_SKIP: the child is not wanted. rest: from the
+	 * child on. */
+	int (*child)(void *to, const struct value_parent *v, const struct values *rest);
+	/* Write what is after the children. child and end may be NULL: nothing. */
+	int (*end)(void *to, const struct value_parent *v);
 	/* Write a FLOAT, or a small UINT, of which there are many; NULL: scalar does. */
 	int (*single)(void *to, float number);
 	int (*small)(void *to, uint8_t number);
@@ -107,13 +109,14 @@ VALUE_INLINE struct value_parent *value_walk_next(const struct value_style *styl
 		int r = parent->index > 0;
 
 		if (parent->index == parent->count) {
-			if ((parent->tag != VALUE_REPR || style->raw) && style->end(to, parent))
+			if ((parent->tag != VALUE_REPR || style->raw) && style->end &&
+			    style->end(to, parent))
 				return NULL;
 			parent--;
 			continue;
 		}
 		if (parent->tag != VALUE_REPR || style->raw)
-			r = style->child(to, parent);
+			r = style->child ? style->child(to, parent, v) : 0;
 		if (!r)
 			break;
 		if (r < 0 || !values_skip(v))
@@ -165,7 +168,7 @@ VALUE_INLINE int field_walk(const struct value_style *style, void *to, const str
 	for (; parent->index < parent->count; parent->index++) {
 		field_get(ev, f, (uint32_t)parent->index, &v);
 		field_item(f, &v, &item);
-		if (style->child(to, parent) || style->scalar(to, &item))
+		if (style->child(to, parent, NULL) || style->scalar(to, &item))
 			return -1;
 	}
 	return style->end(to, parent);

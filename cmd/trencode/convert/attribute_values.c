@@ -57,11 +57,12 @@ static int json_begin(void *to, const struct value_parent *v, const struct value
 	return buffer_u8(j->json, v->tag == VALUE_STRUCT ? '{' : '[');
 }
 
-VALUE_INLINE int json_child(void *to, const struct value_parent *v)
+VALUE_INLINE int json_child(void *to, const struct value_parent *v, const struct values *rest)
 {
 	const struct text_ref *name = value_child_name(v);
 	struct buffer *json = ((const struct attribute_json *)to)->json;
 
+	(void)rest;
 	if (v->index && buffer_u8(json, ','))
 		return -1;
 	if (v->tag != VALUE_STRUCT)

@@ -6,18 +6,16 @@
 
 #include <stdlib.h>
 
-#include "common/stream/field.h"
 #include "common/value/json.h"
-#include "common/value/shortest.h"
-#include "common/value/value_names.h"
-#include "cmd/trencode/text/values.h"
+#include "common/value/value_plain.h"
+#include "cmd/trencode/text/details.h"
 
 enum { SECOND = 1000000000 };
 
 struct text_generic {
 	struct text *out;
 	struct dictionary *dictionary;
-	struct buffer values;
+	struct buffer values, scratch;
 };
 
 static int generic_begin(void *state, const struct encoding *en, struct error *e)
@@ -27,6 +25,7 @@ static int generic_begin(void *state, const struct encoding *en, struct error *e
 	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
+	s->values.spills = true;
 	return 0;
 }
 
@@ -41,78 +40,57 @@ static void generic_print_time(struct text *out, const struct event *ev)
 	text_u64_wide(out, ev->time % SECOND, 9, '0');
 }
 
-static void generic_print_number(struct text *out, const struct field *f,
-				 const struct field_value *v)
+static int generic_scalar(void *to, const struct value_item *v)
 {
-	const struct member *m =
-		f->kind == FIELD_ENUM ? definition_member(f->definition, v->u) : NULL;
+	struct text_generic *s = to;
+	const struct plain_source source = {s->dictionary, &s->scratch, true};
+	struct plain_value plain;
+	uint8_t tag = v->value.tag;
 
-	if (m) {
-		text_masked(out, m->name.text, m->name.size);
-	} else if (f->kind == FIELD_HEX) {
-		text_puts(out, "0x");
-		text_hex(out, v->u, 1);
-	} else if (v->form == FORM_INT) {
-		text_i64(out, v->i);
-	} else {
-		text_u64(out, v->u);
-	}
+	if (tag == VALUE_MISSING)
+		return buffer_u8(&s->values, '?');
+	if (item_plain(&source, v, &plain))
+		return -1;
+	if (plain.kind == PLAIN_TEXT && (tag == VALUE_STRING || tag == VALUE_WSTRING))
+		return json_append_string(&s->values, plain.text, plain.number);
+	return plain_append(&s->values, &plain);
 }
 
-static int generic_print_element(struct text_generic *s, const struct field *f,
-				 const struct field_value *v)
+static int generic_begin_children(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct text *out = s->out;
-	char real[SHORTEST_SIZE];
-
-	switch (v->form) {
-	case FORM_NONE: text_char(out, '?'); break;
-	case FORM_INT:
-	case FORM_UINT:
-		if (f->kind != FIELD_BITMASK) {
-			generic_print_number(out, f, v);
-			break;
-		}
-		buffer_clear(&s->values);
-		if (value_bits_text(&s->values, f->definition, v->u))
-			return -1;
-		text_masked_buffer(out, &s->values);
-		break;
-	case FORM_REAL: text_put(out, real, shortest_real(real, v->real, v->size)); break;
-	case FORM_TEXT:
-		if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP) {
-			for (size_t i = 0; i < v->size; i++)
-				text_hex(out, v->text[i], 2);
-		} else {
-			json_string(out, (const char *)v->text, v->size);
-		}
-	}
-	return 0;
+	(void)v;
+	(void)rest;
+	return buffer_u8(&((struct text_generic *)to)->values, '{');
 }
 
-static int generic_print_field(struct text_generic *s, const struct event *ev,
-			       const struct field *f)
+static int generic_child(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct text *out = s->out;
-	struct field_value v;
-	uint32_t n = field_count(ev, f);
+	struct buffer *out = &((struct text_generic *)to)->values;
+	const struct text_ref *name = value_child_name(v);
 
-	text_char(out, ' ');
-	text_masked(out, f->name.text, f->name.size);
-	text_char(out, '=');
-	field_get(ev, f, 0, &v);
-	if (v.form == FORM_TEXT || (n <= 1 && !field_is_array(ev, f)))
-		return generic_print_element(s, f, &v);
-	text_char(out, '{');
-	for (uint32_t i = 0; i < n; i++) {
-		if (i)
-			text_char(out, ',');
-		field_get(ev, f, i, &v);
-		if (generic_print_element(s, f, &v))
-			return -1;
-	}
-	text_char(out, '}');
-	return 0;
+	(void)rest;
+	if (v->index && buffer_u8(out, ','))
+		return -1;
+	return name && name->size &&
+			       (buffer_append(out, name->text, name->size) || buffer_u8(out, '='))
+		       ? -1
+		       : 0;
+}
+
+static int generic_end_children(void *to, const struct value_parent *v)
+{
+	(void)v;
+	return buffer_u8(&((struct text_generic *)to)->values, '}');
+}
+
+static const struct value_style generic_style = {.scalar = generic_scalar,
+						 .begin = generic_begin_children,
+						 .child = generic_child,
+						 .end = generic_end_children};
+
+static int generic_value(void *to, struct values *v)
+{
+	return value_walk(&generic_style, to, ((struct text_generic *)to)->dictionary, v);
 }
 
 static void generic_print_gap(struct text *out, const struct event *ev)
@@ -135,17 +113,24 @@ static void generic_print_gap(struct text *out, const struct event *ev)
 	}
 }
 
-static int generic_print_values(struct text_generic *s, const struct event *ev, struct error *e)
+/* Append the values and the fields of an event. */
+static int generic_append_fields(struct text_generic *s, const struct event *ev)
 {
-	struct value_names names = {.dictionary = s->dictionary, .time = ev->time};
+	struct buffer *out = &s->values;
 
-	buffer_clear(&s->values);
-	s->values.spills = true;
-	if ((ev->type->kind != KIND_LEAVE &&
-	     value_text_arguments(&s->values, &names, ev->tail, ev->tail_size)) ||
-	    value_text_return(&s->values, &names, ev->tail, ev->tail_size))
-		return error_no_memory(e);
-	text_masked_buffer(s->out, &s->values);
+	buffer_clear(out);
+	if (ev->type->flags & TYPE_VALUES &&
+	    ((ev->type->kind != KIND_LEAVE &&
+	      details_append_arguments(out, ev->tail, ev->tail_size, generic_value, s)) ||
+	     details_append_return(out, ev->tail, ev->tail_size, generic_value, s)))
+		return -1;
+	for (uint32_t i = 0; i < ev->type->nfields && ev->type->kind != KIND_GAP; i++) {
+		const struct field *f = &ev->type->fields[i];
+
+		if (buffer_u8(out, ' ') || buffer_append(out, f->name.text, f->name.size) ||
+		    buffer_u8(out, '=') || field_walk(&generic_style, s, ev, f))
+			return -1;
+	}
 	return 0;
 }
 
@@ -170,11 +155,9 @@ static int generic_event(void *state, const struct event *ev, struct error *e)
 		text_char(s->out, '-');
 	text_char(s->out, ' ');
 	text_masked(s->out, name.text, name.size);
-	if (ev->type->flags & TYPE_VALUES && generic_print_values(s, ev, e))
-		return -1;
-	for (uint32_t i = 0; i < ev->type->nfields && ev->type->kind != KIND_GAP; i++)
-		if (generic_print_field(s, ev, &ev->type->fields[i]))
-			return error_no_memory(e);
+	if (generic_append_fields(s, ev))
+		return error_no_memory(e);
+	text_masked_buffer(s->out, &s->values);
 	if (ev->type->kind == KIND_GAP)
 		generic_print_gap(s->out, ev);
 	if (ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE)
@@ -188,6 +171,7 @@ static void generic_free_state(void *state)
 	struct text_generic *s = state;
 
 	buffer_free(&s->values);
+	buffer_free(&s->scratch);
 }
 
 const struct text_layout text_generic = {

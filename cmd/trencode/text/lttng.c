@@ -197,16 +197,11 @@ static void lttng_print_time(struct text_lttng *s, uint64_t time)
 	text_put(s->out, nine, sizeof nine);
 }
 
-static void lttng_print_base(struct text *out, uint64_t v, unsigned shift, const char *digits)
+static void lttng_print_base(struct text *out, uint64_t v, unsigned base, bool upper)
 {
-	char text[24];
-	unsigned i = sizeof text;
+	char text[24], *end = text + sizeof text, *p = digits_base(end, v, base, upper);
 
-	do {
-		text[--i] = digits[v & ((1u << shift) - 1)];
-		v >>= shift;
-	} while (v);
-	text_put(out, text + i, sizeof text - i);
+	text_put(out, p, (size_t)(end - p));
 }
 
 static void lttng_print_column(struct text *out, const struct column *c, const struct event *ev,
@@ -227,9 +222,9 @@ static void lttng_print_column(struct text *out, const struct column *c, const s
 	v = get_uint(ev->fixed + c->offset, c->size, false);
 	switch (c->form) {
 	case SIGNED: text_i64(out, sign_extend(v, c->size)); break;
-	case HEX: lttng_print_base(out, v, 4, "0123456789abcdef"); break;
-	case UPPER: lttng_print_base(out, v, 4, "0123456789ABCDEF"); break;
-	case OCTAL: lttng_print_base(out, v, 3, "01234567"); break;
+	case HEX: lttng_print_base(out, v, 16, false); break;
+	case UPPER: lttng_print_base(out, v, 16, true); break;
+	case OCTAL: lttng_print_base(out, v, 8, false); break;
 	default: text_u64(out, v);
 	}
 }

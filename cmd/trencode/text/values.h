@@ -10,25 +10,16 @@
 #include "common/stream/value.h"
 #include "cmd/trencode/text/symbols.h"
 
-/* The dictionaries that the text of values depends on. */
+/* The output of values, and what their text depends on. */
 struct value_names {
+	struct buffer *out;
 	const struct dictionary *dictionary; /* definitions of enums and bit masks */
 	struct text_symbols *symbols;	     /* names of pointers; NULL: pointers are numbers */
 	const struct space *space;	     /* address space of pointers, NULL: unknown */
 	uint64_t time;			     /* of the event, for modules loaded later */
-	bool sums; /* as uftrace prints values: an enum without a label of its own is a sum of
-		      labels; strings end at a NUL */
 };
 
-/* Append one value; arrays and structs as "{...}". */
-int value_text(struct buffer *out, const struct value_names *names, const struct value *v);
-
-/* Append the arguments in a tail: "(1, 2)". */
-int value_text_arguments(struct buffer *out, const struct value_names *names, const uint8_t *tail,
-			 size_t n);
-
-/* Append the first return value in a tail, " = 3"; nothing where there is none. */
-int value_text_return(struct buffer *out, const struct value_names *names, const uint8_t *tail,
-		      size_t n);
+/* Append the value after v, and step over it; names: a struct value_names. */
+int value_text(void *names, struct values *v);
 
 #endif

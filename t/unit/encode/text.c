@@ -22,16 +22,17 @@ static const char *printed(struct buffer *out)
 }
 
 /* The text of the tail's only argument. */
-static const char *value_of_tail(const struct value_names *names)
+static const char *value_of_tail(struct value_names *names)
 {
 	static struct buffer out;
 	struct values all;
 	struct detail d;
 
 	out.size = 0;
+	names->out = &out;
 	values_begin(&all, tail.data, tail.size);
-	if (values_detail(&all, &d))
-		value_text(&out, names, &d.value);
+	if (values_what(&all, &d.what, &d.index))
+		value_text(names, &all);
 	return printed(&out);
 }
 
@@ -48,7 +49,7 @@ static const char *number(char format, uint64_t v, uint8_t size)
 
 static const char *string(const char *s, size_t n)
 {
-	static struct value_names names = {.sums = true};
+	static struct value_names names;
 
 	tail.size = 0;
 	value_put_detail(&tail, DETAIL_ARGUMENT, 1);

@@ -2,6 +2,7 @@
 
 #include "common/formats/apitrace.h"
 #include "common/value/value_names.h"
+#include "common/value/value_walk.h"
 #include "cmd/trencode/text/apitrace/apitrace.h"
 
 static inline __attribute__((always_inline)) int dump_text(const struct apitrace_writer *w,
@@ -16,36 +17,6 @@ static inline __attribute__((always_inline)) int dump_text(const struct apitrace
 static inline size_t name_length(const struct text_ref *t)
 {
 	return strlen(t->text);
-}
-
-static int dump_unsigned(const struct apitrace_writer *w, uint64_t n, bool negative)
-{
-	struct buffer *b = w->out;
-	char *p;
-
-	if (buffer_reserve(b, 24))
-		return -1;
-	p = (char *)b->data + b->size;
-	*p = '-';
-	b->size = (size_t)(decimal_at(p + negative, n) - (char *)b->data);
-	return 0;
-}
-
-static int dump_signed(const struct apitrace_writer *w, int64_t n)
-{
-	return dump_unsigned(w, n < 0 ? -(uint64_t)n : (uint64_t)n, n < 0);
-}
-
-static int dump_hex(const struct apitrace_writer *w, uint64_t n)
-{
-	char text[20], *p = text + sizeof text;
-
-	do
-		*--p = "0123456789abcdef"[n & 15];
-	while (n >>= 4);
-	*--p = 'x';
-	*--p = '0';
-	return dump_text(w, p, (size_t)(text + sizeof text - p));
 }
 
 /*
@@ -121,19 +92,18 @@ static int dump_wide_string(const struct apitrace_writer *w, const struct value 
 	return PUT(w, "\"");
 }
 
-static int dump_enum(const struct apitrace_writer *w, const struct value *v)
+static int dump_enum(const struct apitrace_writer *w, const struct value_item *v)
 {
 	char room[I128_SIZE];
-	struct text_ref text =
-		value_enum_text(room, dictionary_definition_id(w->dictionary, v->definition), v);
+	struct text_ref text = value_enum_text(room, v->definition, &v->value);
 
 	return dump_text(w, text.text, name_length(&text));
 }
 
-static int dump_bitmask(const struct apitrace_writer *w, const struct value *v)
+static int dump_bitmask(const struct apitrace_writer *w, const struct value_item *v)
 {
-	const struct definition *d = dictionary_definition_id(w->dictionary, v->definition);
-	uint64_t rest = v->number;
+	const struct definition *d = v->definition;
+	uint64_t rest = v->value.number;
 	bool any = false;
 
 	for (uint32_t i = 0; d && i < d->count; i++) {
@@ -151,84 +121,7 @@ static int dump_bitmask(const struct apitrace_writer *w, const struct value *v)
 	}
 	if (!rest && any)
 		return 0;
-	return (any && PUT(w, " | ")) ? -1 : dump_hex(w, rest);
-}
-
-static int dump_value(const struct apitrace_writer *w, struct values *v, const struct value *value,
-		      unsigned nesting);
-
-static int dump_float(const struct apitrace_writer *w, const uint8_t *bytes)
-{
-	struct buffer *b = w->out;
-
-	if (buffer_reserve(b, 40))
-		return -1;
-	b->size += apitrace_float((char *)b->data + b->size, get_float(bytes));
-	return 0;
-}
-
-static int dump_next(const struct apitrace_writer *w, struct values *v, unsigned nesting)
-{
-	const uint8_t *p = v->at;
-	struct value value;
-
-	/* fast paths for most values */
-	if (v->end - p >= 5 && *p == VALUE_FLOAT) {
-		v->at += 5;
-		return dump_float(w, p + 1);
-	}
-	if (v->end - p >= 2 && *p == VALUE_UINT && p[1] < 0x80) {
-		v->at += 2;
-		return dump_unsigned(w, p[1], false);
-	}
-	if (nesting > VALUE_DEPTH || !values_value(v, &value))
-		return -1;
-	return dump_value(w, v, &value, nesting);
-}
-
-static int dump_array(const struct apitrace_writer *w, struct values *v, uint64_t count,
-		      unsigned nesting)
-{
-	if (count == 1)
-		return PUT(w, "&") || dump_next(w, v, nesting + 1) ? -1 : 0;
-	if (PUT(w, "{"))
-		return -1;
-	for (uint64_t i = 0; i < count; i++)
-		if ((i && PUT(w, ", ")) || dump_next(w, v, nesting + 1))
-			return -1;
-	return PUT(w, "}");
-}
-
-/* Append the members of a struct, joined; a member without a name is replaced by its own members.
- */
-static int dump_members(const struct apitrace_writer *w, struct values *v, const struct value *s,
-			const char **separator, unsigned nesting)
-{
-	const struct definition *d = dictionary_definition_id(w->dictionary, s->definition);
-	struct value value;
-
-	if (nesting > VALUE_DEPTH)
-		return -1;
-	for (uint64_t i = 0; i < s->count; i++) {
-		const char *name = d && i < d->count ? d->members[i].name.text : "?";
-
-		if (*name) {
-			if (dump_text(w, *separator, strlen(*separator)) ||
-			    dump_text(w, name, strlen(name)) || PUT(w, " = ") ||
-			    dump_next(w, v, nesting + 1))
-				return -1;
-			*separator = ", ";
-			continue;
-		}
-		if (v->at < v->end && *v->at == VALUE_STRUCT) {
-			if (!values_value(v, &value) ||
-			    dump_members(w, v, &value, separator, nesting + 1))
-				return -1;
-		} else if (!values_skip(v)) {
-			return -1;
-		}
-	}
-	return 0;
+	return (any && PUT(w, " | ")) ? -1 : buffer_hex(w->out, rest);
 }
 
 bool apitrace_number(struct values v, uint64_t *n)
@@ -282,30 +175,21 @@ static bool guid_text(struct values v, char *text)
 	return true;
 }
 
-static int dump_struct(const struct apitrace_writer *w, struct values *v, const struct value *s,
-		       unsigned nesting)
-{
-	const struct definition *d = dictionary_definition_id(w->dictionary, s->definition);
-	const char *separator = "", *name;
-	char text[40];
-
-	if (d && s->count == 4 && !strcmp(d->name.text, "GUID") && guid_text(*v, text)) {
-		for (int i = 0; i < 4; i++)
-			if (!values_skip(v))
-				return -1;
-		name = apitrace_guid(text);
-		if (name)
-			return dump_text(w, name, strlen(name));
-		return PUT(w, "uuid(") || dump_text(w, text, strlen(text)) || PUT(w, ")") ? -1 : 0;
-	}
-	return PUT(w, "{") || dump_members(w, v, s, &separator, nesting) || PUT(w, "}") ? -1 : 0;
-}
-
 static int dump_blob(const struct apitrace_writer *w, const struct value *v)
 {
 	if (w->blobs)
 		return apitrace_blobs_keep(w->blobs, v->bytes, v->n, w->out);
-	return PUT(w, "blob(") || dump_unsigned(w, v->n, false) || PUT(w, ")") ? -1 : 0;
+	return PUT(w, "blob(") || buffer_decimal(w->out, v->n) || PUT(w, ")") ? -1 : 0;
+}
+
+static int dump_float(const struct apitrace_writer *w, float number)
+{
+	struct buffer *b = w->out;
+
+	if (buffer_reserve(b, 40))
+		return -1;
+	b->size += apitrace_float((char *)b->data + b->size, number);
+	return 0;
 }
 
 static int dump_real(const struct apitrace_writer *w, const struct value *v)
@@ -313,39 +197,125 @@ static int dump_real(const struct apitrace_writer *w, const struct value *v)
 	char text[40];
 
 	if (v->size == 4)
-		return dump_float(w, v->bytes);
+		return dump_float(w, get_float(v->bytes));
 	return dump_text(w, text, apitrace_double(text, get_double(v->bytes)));
 }
 
-static int dump_value(const struct apitrace_writer *w, struct values *v, const struct value *value,
-		      unsigned nesting)
+/* --- a value with its children --- */
+
+/* A value that is written. */
+struct dump {
+	const struct apitrace_writer *w;
+	bool first; /* the next member is the first of its struct */
+};
+
+static int dump_scalar(void *to, const struct value_item *item)
 {
-	switch (value->tag) {
+	const struct apitrace_writer *w = ((const struct dump *)to)->w;
+	const struct value *v = &item->value;
+
+	switch (v->tag) {
 	case VALUE_NULL: return PUT(w, "NULL");
 	case VALUE_FALSE: return PUT(w, "false");
 	case VALUE_TRUE: return PUT(w, "true");
-	case VALUE_NEGATIVE: return dump_signed(w, (int64_t)value->number);
-	case VALUE_UINT: return dump_unsigned(w, value->number, false);
+	case VALUE_NEGATIVE: return buffer_signed(w->out, (int64_t)v->number);
+	case VALUE_UINT: return buffer_decimal(w->out, v->number);
 	case VALUE_FLOAT:
-	case VALUE_DOUBLE: return dump_real(w, value);
-	case VALUE_STRING: return apitrace_string(w, value->bytes, value->n);
-	case VALUE_BLOB: return dump_blob(w, value);
-	case VALUE_ENUM: return dump_enum(w, value);
-	case VALUE_BITMASK: return dump_bitmask(w, value);
-	case VALUE_ARRAY: return dump_array(w, v, value->count, nesting);
-	case VALUE_STRUCT: return dump_struct(w, v, value, nesting);
-	case VALUE_POINTER: return dump_hex(w, value->number);
-	case VALUE_WSTRING: return dump_wide_string(w, value);
-	case VALUE_REPR:
-		/* the display form */
-		return dump_next(w, v, nesting + 1) || !values_skip(v) ? -1 : 0;
+	case VALUE_DOUBLE: return dump_real(w, v);
+	case VALUE_STRING: return apitrace_string(w, v->bytes, v->n);
+	case VALUE_BLOB: return dump_blob(w, v);
+	case VALUE_ENUM: return dump_enum(w, item);
+	case VALUE_BITMASK: return dump_bitmask(w, item);
+	case VALUE_POINTER: return buffer_hex(w->out, v->number);
+	case VALUE_WSTRING: return dump_wide_string(w, v);
 	}
 	return PUT(w, "?");
 }
 
+/* Test whether the value is a member without a name, which is replaced by its own members. */
+static bool is_joined(const struct value_parent *v)
+{
+	const struct text_ref *name = value_child_name(v);
+
+	return name && !name->size;
+}
+
+static int dump_guid(const struct apitrace_writer *w, const char *text)
+{
+	const char *name = apitrace_guid(text);
+
+	if (name)
+		return dump_text(w, name, strlen(name));
+	return PUT(w, "uuid(") || dump_text(w, text, strlen(text)) || PUT(w, ")") ? -1 : 0;
+}
+
+static int dump_begin(void *to, const struct value_parent *v, const struct values *rest)
+{
+	struct dump *dump = to;
+	const struct apitrace_writer *w = dump->w;
+	char text[40];
+
+	if (v->tag == VALUE_ARRAY)
+		return v->count == 1 ? PUT(w, "&") : PUT(w, "{");
+	if (is_joined(v - 1))
+		return 0;
+	if (v->definition && v->count == 4 && !strcmp(v->definition->name.text, "GUID") &&
+	    guid_text(*rest, text))
+		return dump_guid(w, text) ? -1 : VALUE_SKIP;
+	dump->first = true;
+	return PUT(w, "{");
+}
+
+static int dump_child(void *to, const struct value_parent *v, const struct values *rest)
+{
+	struct dump *dump = to;
+	const struct apitrace_writer *w = dump->w;
+	const struct text_ref *name;
+
+	if (v->tag == VALUE_ARRAY)
+		return v->index ? PUT(w, ", ") : 0;
+	if (is_joined(v))
+		return rest->at < rest->end && *rest->at == VALUE_STRUCT ? 0 : VALUE_SKIP;
+	name = value_child_name(v);
+	if ((!dump->first && PUT(w, ", ")) ||
+	    (name ? dump_text(w, name->text, name_length(name)) : PUT(w, "?")))
+		return -1;
+	dump->first = false;
+	return PUT(w, " = ");
+}
+
+static int dump_end(void *to, const struct value_parent *v)
+{
+	struct dump *dump = to;
+
+	if (v->tag == VALUE_ARRAY ? v->count == 1 : is_joined(v - 1))
+		return 0;
+	dump->first = false;
+	return PUT(dump->w, "}");
+}
+
+static int dump_single(void *to, float number)
+{
+	return dump_float(((const struct dump *)to)->w, number);
+}
+
+static int dump_small(void *to, uint8_t number)
+{
+	return buffer_decimal(((const struct dump *)to)->w->out, number);
+}
+
+static const struct value_style dump_style = {.scalar = dump_scalar,
+					      .begin = dump_begin,
+					      .child = dump_child,
+					      .end = dump_end,
+					      .single = dump_single,
+					      .small = dump_small};
+
 int apitrace_value(const struct apitrace_writer *w, struct values *v)
 {
-	return dump_next(w, v, 0);
+	struct dump dump = {w, true};
+
+	return value_walk(&dump_style, &dump, w->dictionary, v);
 }
 
 int apitrace_frame(const struct apitrace_writer *w, const struct definition *frame)
@@ -381,14 +351,14 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
 		return -1;
 	/* in apitrace they are signed, and present if not negative */
 	if (has[APITRACE_FRAME_OFFSET] && (int64_t)number[APITRACE_FRAME_OFFSET] >= 0 &&
-	    (PUT(w, "+") || dump_hex(w, number[APITRACE_FRAME_OFFSET])))
+	    (PUT(w, "+") || buffer_hex(w->out, number[APITRACE_FRAME_OFFSET])))
 		return -1;
 	if (has[APITRACE_FRAME_FILE]) {
 		if (PUT(w, ": ") || dump_text(w, text[APITRACE_FRAME_FILE]->text,
 					      strlen(text[APITRACE_FRAME_FILE]->text)))
 			return -1;
 		if (has[APITRACE_FRAME_LINE] && (int32_t)number[APITRACE_FRAME_LINE] >= 0 &&
-		    (PUT(w, ":") || dump_unsigned(w, (uint32_t)number[APITRACE_FRAME_LINE], false)))
+		    (PUT(w, ":") || buffer_decimal(w->out, (uint32_t)number[APITRACE_FRAME_LINE])))
 			return -1;
 	}
 	return PUT(w, "\n");

@@ -27,6 +27,8 @@ struct text_ctf {
 	uint64_t second; /* the second whose text is in date */
 	char date[40];
 	size_t date_size;
+	struct buffer values, scratch;
+	struct text_ctf_values print;
 };
 
 static int ctf_begin(void *state, const struct encoding *en, struct error *e)
@@ -37,6 +39,9 @@ static int ctf_begin(void *state, const struct encoding *en, struct error *e)
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->second = UINT64_MAX;
+	s->values.spills = true;
+	s->print =
+		(struct text_ctf_values){.out = &s->values, .plain = {s->dictionary, &s->scratch}};
 	return 0;
 }
 
@@ -166,14 +171,42 @@ static void ctf_print_gap(struct text_ctf *s, const struct event *ev)
 	text_puts(s->out, g.reason == GAP_LOST ? "lost]\n" : "missing]\n");
 }
 
+/* Append the fields of an event with the texts before them. */
+static int ctf_append_fields(struct text_ctf *s, const struct text_ctf_line *l,
+			     const struct event *ev)
+{
+	struct buffer *out = &s->values;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
+	uint32_t i = 0;
+
+	if (!(ev->type->flags & TYPE_VALUES)) {
+		for (; i < l->nfields; i++)
+			if (buffer_put(out, l->leads[i].text, l->leads[i].size) ||
+			    text_ctf_field(&s->print, ev, &ev->type->fields[i]))
+				return -1;
+		return 0;
+	}
+	values_begin(&v, ev->tail, ev->tail_size);
+	for (; i < l->nfields && values_what(&v, &what, &index); i++) {
+		/* fields that a filter removed */
+		for (; index && i + 1 < index && i + 1 < l->nfields; i++)
+			if (buffer_put(out, l->leads[i].text, l->leads[i].size) ||
+			    buffer_u8(out, '?'))
+				return -1;
+		if (buffer_put(out, l->leads[i].text, l->leads[i].size) ||
+		    text_ctf_value(&s->print, &v))
+			return -1;
+	}
+	return 0;
+}
+
 static int ctf_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_ctf *s = state;
 	struct text *out = s->out;
 	const struct text_ctf_line *l;
-	struct values v;
-	struct detail d;
-	uint32_t i = 0;
 
 	if (ev->type->kind == KIND_GAP) {
 		ctf_print_gap(s, ev);
@@ -192,23 +225,10 @@ static int ctf_event(void *state, const struct event *ev, struct error *e)
 		text_i64(out, ev->lane->cpu);
 		text_puts(out, " }, ");
 	}
-	if (ev->type->flags & TYPE_VALUES) {
-		values_begin(&v, ev->tail, ev->tail_size);
-		for (; i < l->nfields && values_what(&v, &d.what, &d.index) && !v.bad; i++) {
-			/* fields that a filter removed */
-			for (; d.index && i + 1 < d.index && i + 1 < l->nfields; i++) {
-				text_masked(out, l->leads[i].text, l->leads[i].size);
-				text_char(out, '?');
-			}
-			text_masked(out, l->leads[i].text, l->leads[i].size);
-			text_ctf_value(out, s->dictionary, &v);
-		}
-	} else {
-		for (; i < l->nfields; i++) {
-			text_masked(out, l->leads[i].text, l->leads[i].size);
-			text_ctf_field(out, ev, &ev->type->fields[i]);
-		}
-	}
+	buffer_clear(&s->values);
+	if (ctf_append_fields(s, l, ev))
+		return error_no_memory(e);
+	text_masked_buffer(out, &s->values);
 	text_put(out, l->leads[l->nfields].text, l->leads[l->nfields].size);
 	return 0;
 }
@@ -223,6 +243,8 @@ static void ctf_free_state(void *state)
 		free(s->hosts[i].text);
 	free(s->lines);
 	free(s->hosts);
+	buffer_free(&s->values);
+	buffer_free(&s->scratch);
 }
 
 const struct text_layout text_ctf = {

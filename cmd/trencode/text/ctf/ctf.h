@@ -4,9 +4,8 @@
 #ifndef TR_TRENCODE_TEXT_CTF_CTF_H
 #define TR_TRENCODE_TEXT_CTF_CTF_H
 
-#include "common/stream/field.h"
-#include "common/stream/value.h"
 #include "common/util/text.h"
+#include "common/value/value_plain.h"
 
 /* A text that is printed in front of a field, or after the last one. */
 struct text_ctf_lead {
@@ -25,10 +24,17 @@ struct text_ctf_line {
 struct text_ctf_line *text_ctf_line_new(const struct dictionary *d, const struct event *ev);
 void text_ctf_line_free(struct text_ctf_line *l);
 
-/* Print a field of an event whose type declares its fields. */
-void text_ctf_field(struct text *out, const struct event *ev, const struct field *f);
+/* The output of fields and values. */
+struct text_ctf_values {
+	struct buffer *out;
+	struct plain_source plain; /* for values that babeltrace2 does not have */
+	const struct field *field; /* private: that is appended; NULL: a value */
+};
 
-/* Print the next value of v with the values nested in it; "?" and v->bad where it is malformed. */
-void text_ctf_value(struct text *out, const struct dictionary *d, struct values *v);
+/* Append a field of an event whose type declares its fields. -1: out of memory. */
+int text_ctf_field(struct text_ctf_values *c, const struct event *ev, const struct field *f);
+
+/* Append the value after v with the values in it. -1: out of memory, or v->bad. */
+int text_ctf_value(struct text_ctf_values *c, struct values *v);
 
 #endif

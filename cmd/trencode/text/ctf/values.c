@@ -3,199 +3,152 @@
 
 #include <inttypes.h>
 
+#include "common/util/digits.h"
 #include "common/value/value_names.h"
 
-/* Print a string in quotes, with the escapes of C. */
-static void ctf_print_string(struct text *out, const char *p, size_t n)
+/* Return the number of characters up to the first that is escaped. */
+static size_t ctf_plain_run(const char *p, size_t n)
+{
+	static const bool escaped[256] = {[0 ... 0x1f] = true, ['"'] = true, ['\\'] = true,
+					  ['\''] = true,       ['?'] = true, [0x7f] = true};
+	size_t run = 0;
+
+	while (run < n && !escaped[(unsigned char)p[run]])
+		run++;
+	return run;
+}
+
+/* Append a string in quotes, with the escapes of C. */
+static int ctf_string(struct buffer *out, const char *p, size_t n)
 {
 	static const char controls[] = "\a\b\t\n\v\f\r\033", letters[] = "abtnvfre";
-	size_t from = 0;
+	int bad = buffer_put(out, "\"", 1);
 
-	text_char(out, '"');
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)p[i];
+	for (size_t run; !bad; p += run + 1, n -= run + 1) {
 		const char *known;
 
-		if (c >= ' ' && c != 0x7f && c != '"' && c != '\\' && c != '\'' && c != '?')
-			continue;
-		text_masked(out, p + from, i - from);
-		from = i + 1;
-		text_char(out, '\\');
-		known = c ? strchr(controls, c) : NULL;
-		if (known) {
-			text_char(out, letters[known - controls]);
-		} else if (c < ' ' || c == 0x7f) {
-			text_char(out, 'x');
-			text_hex(out, c, 2);
-		} else {
-			text_char(out, (char)c);
-		}
+		run = ctf_plain_run(p, n);
+		bad = buffer_put(out, p, run);
+		if (bad || run == n)
+			break;
+		known = p[run] ? strchr(controls, p[run]) : NULL;
+		if (known)
+			bad = buffer_printf(out, "\\%c", letters[known - controls]);
+		else if ((unsigned char)p[run] < ' ' || p[run] == 0x7f)
+			bad = buffer_printf(out, "\\x%02x", p[run]);
+		else
+			bad = buffer_printf(out, "\\%c", p[run]);
 	}
-	text_masked(out, p + from, n - from);
-	text_char(out, '"');
+	return bad || buffer_put(out, "\"", 1) ? -1 : 0;
 }
 
-static void ctf_print_hex(struct text *out, uint64_t v)
+/* Append ( "label", "another" : container = 3 ). */
+static int ctf_enum(struct buffer *out, const struct value_item *item)
 {
-	text_printf(out, "0x%" PRIX64, v);
-}
-
-/* Print the beginning of ( "label", "another" : container = 3 ), up to the number. */
-static void ctf_print_labels(struct text *out, const struct definition *d, const struct member *m,
-			     uint64_t number)
-{
-	text_puts(out, "( ");
-	if (!m)
-		text_puts(out, "<unknown>");
-	for (const char *lead = ""; m; m = definition_next_member(d, m, number), lead = ", ") {
-		text_puts(out, lead);
-		ctf_print_string(out, m->name.text, m->name.size);
-	}
-	text_puts(out, " : container = ");
-}
-
-static void ctf_print_enum_field(struct text *out, const struct definition *d,
-				 const struct field_value *v)
-{
-	ctf_print_labels(out, d, definition_member(d, v->u), v->u);
-	if (v->form == FORM_INT)
-		text_i64(out, v->i);
-	else
-		text_u64(out, v->u);
-	text_puts(out, " )");
-}
-
-static void ctf_print_enum(struct text *out, const struct definition *d, const struct value *v)
-{
+	const struct definition *d = item->definition;
+	const struct member *m = NULL;
 	char digits[I128_SIZE];
 	bool is_signed;
 	uint64_t n = 0;
-	bool fits = value_integer(v, d, &n, &is_signed);
 
-	ctf_print_labels(out, d, fits ? definition_member(d, n) : NULL, n);
-	text_put(out, digits, value_enum_decimal(digits, d, v));
-	text_puts(out, " )");
+	if (value_integer(&item->value, d, &n, &is_signed))
+		m = definition_member(d, n);
+	if (buffer_puts(out, m ? "( " : "( <unknown>"))
+		return -1;
+	for (const char *lead = ""; m; m = definition_next_member(d, m, n), lead = ", ")
+		if (buffer_puts(out, lead) || ctf_string(out, m->name.text, m->name.size))
+			return -1;
+	return buffer_puts(out, " : container = ") ||
+			       buffer_append(out, digits,
+					     value_enum_decimal(digits, d, &item->value)) ||
+			       buffer_puts(out, " )")
+		       ? -1
+		       : 0;
 }
 
-static void ctf_print_real(struct text *out, double v)
+static int ctf_number(const struct text_ctf_values *c, char format, uint64_t number)
 {
-	text_printf(out, "%g", v);
-}
+	char text[24], *end = text + sizeof text, *p;
 
-static void ctf_print_element(struct text *out, const struct field *f, const struct field_value *v)
-{
-	switch (v->form) {
-	case FORM_NONE: text_char(out, '?'); break;
-	case FORM_REAL: ctf_print_real(out, v->real); break;
-	case FORM_TEXT: ctf_print_string(out, (const char *)v->text, v->size); break;
-	case FORM_INT:
-		if (f->kind == FIELD_ENUM)
-			ctf_print_enum_field(out, f->definition, v);
-		else
-			text_i64(out, v->i);
-		break;
-	case FORM_UINT:
-		if (f->kind == FIELD_ENUM)
-			ctf_print_enum_field(out, f->definition, v);
-		else if (f->kind == FIELD_HEX)
-			ctf_print_hex(out, v->u);
-		else if (!strcmp(f->type_name.text, "octal"))
-			text_printf(out, "0%" PRIo64, v->u);
-		else
-			text_u64(out, v->u);
+	switch (format) {
+	case 'i': return buffer_signed(c->out, (int64_t)number);
+	case 'x':
+		p = digits_base(end, number, 16, true);
+		return buffer_put(c->out, "0x", 2) || buffer_put(c->out, p, (size_t)(end - p));
+	case 'o': return buffer_printf(c->out, "0%" PRIo64, number);
 	}
+	return buffer_decimal(c->out, number);
 }
 
-void text_ctf_field(struct text *out, const struct event *ev, const struct field *f)
+static int ctf_scalar(void *to, const struct value_item *item)
 {
-	struct field_value v;
-	uint32_t n;
-
-	if (f->count <= 1 || f->kind == FIELD_CHAR) {
-		field_get(ev, f, 0, &v);
-		ctf_print_element(out, f, &v);
-		return;
-	}
-	n = field_count(ev, f);
-	text_char(out, '[');
-	for (uint32_t i = 0; i < n; i++) {
-		text_puts(out, i ? ", [" : " [");
-		text_u64(out, i);
-		text_puts(out, "] = ");
-		field_get(ev, f, i, &v);
-		ctf_print_element(out, f, &v);
-	}
-	text_puts(out, " ]");
-}
-
-static void ctf_print_number(struct text *out, const struct value *v)
-{
-	switch (v->format) {
-	case 'i': text_i64(out, (int64_t)v->number); break;
-	case 'x': ctf_print_hex(out, v->number); break;
-	case 'o': text_printf(out, "0%" PRIo64, v->number); break;
-	default: text_u64(out, v->number);
-	}
-}
-
-/* Print the next value with the values nested in it. */
-static void ctf_print_nested(struct text *out, const struct dictionary *dictionary,
-			     struct values *v, int depth)
-{
-	const struct definition *d;
+	const struct text_ctf_values *c = to;
+	const struct value *v = &item->value;
+	struct plain_value plain;
 	long double real;
-	struct value value;
-	bool variant;
 
-	if (depth > VALUE_DEPTH || !values_value(v, &value)) {
-		text_char(out, '?');
-		v->bad = true;
-		return;
-	}
-	d = dictionary_definition_id(dictionary, value.definition);
-	switch (value.tag) {
-	case VALUE_NUMBER: ctf_print_number(out, &value); break;
-	case VALUE_ENUM: ctf_print_enum(out, d, &value); break;
-	case VALUE_STRING: ctf_print_string(out, (const char *)value.bytes, value.n); break;
+	switch (v->tag) {
+	case VALUE_NUMBER: return ctf_number(c, (char)v->format, v->number);
+	case VALUE_UINT:
+		return ctf_number(
+			c, c->field && !strcmp(c->field->type_name.text, "octal") ? 'o' : 'u',
+			v->number);
+	case VALUE_POINTER: return ctf_number(c, 'x', v->number);
+	case VALUE_ENUM: return ctf_enum(c->out, item);
+	case VALUE_STRING:
+	case VALUE_BYTES: return ctf_string(c->out, (const char *)v->bytes, v->n);
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE:
-		if (value_real(&value, &real))
-			ctf_print_real(out, (double)real);
-		break;
-	case VALUE_ARRAY:
-		text_char(out, '[');
-		for (uint64_t i = 0; i < value.count && !v->bad; i++) {
-			text_puts(out, i ? ", [" : " [");
-			text_u64(out, i);
-			text_puts(out, "] = ");
-			ctf_print_nested(out, dictionary, v, depth + 1);
-		}
-		text_puts(out, " ]");
-		break;
-	case VALUE_STRUCT:
-		/* of a variant only the chosen member, without its name */
-		variant = d && !strcmp(d->name.text, "variant");
-		text_char(out, '{');
-		for (uint64_t i = 0; i < value.count && !v->bad; i++) {
-			text_puts(out, i ? ", " : " ");
-			if (!variant && d && i < d->count) {
-				text_masked(out, d->members[i].name.text, d->members[i].name.size);
-				text_puts(out, " = ");
-			}
-			ctf_print_nested(out, dictionary, v, depth + 1);
-		}
-		text_puts(out, " }");
-		break;
-	case VALUE_REPR:
-		/* the display form */
-		ctf_print_nested(out, dictionary, v, depth + 1);
-		values_skip(v);
-		break;
-	default: text_char(out, '?');
+		return value_real(v, &real) ? buffer_printf(c->out, "%g", (double)real) : 0;
+	case VALUE_MISSING: return buffer_u8(c->out, '?');
 	}
+	return item_plain(&c->plain, item, &plain) || plain_append(c->out, &plain) ? -1 : 0;
 }
 
-void text_ctf_value(struct text *out, const struct dictionary *d, struct values *v)
+static int ctf_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
-	ctf_print_nested(out, d, v, 0);
+	(void)rest;
+	return buffer_u8(((const struct text_ctf_values *)to)->out,
+			 v->tag == VALUE_ARRAY ? '[' : '{');
+}
+
+static int ctf_child(void *to, const struct value_parent *v, const struct values *rest)
+{
+	struct buffer *out = ((const struct text_ctf_values *)to)->out;
+	const struct text_ref *name = value_child_name(v);
+
+	(void)rest;
+	if (v->tag == VALUE_ARRAY)
+		return buffer_put(out, ", [", v->index ? 3 : 0) ||
+				       buffer_put(out, " [", v->index ? 0 : 2) ||
+				       buffer_decimal(out, v->index) || buffer_put(out, "] = ", 4)
+			       ? -1
+			       : 0;
+	if (buffer_put(out, ", ", v->index ? 2 : 0) || buffer_put(out, " ", !v->index))
+		return -1;
+	/* of a variant only the chosen member, without its name */
+	if (!name || !strcmp(v->definition->name.text, "variant"))
+		return 0;
+	return buffer_append(out, name->text, name->size) || buffer_puts(out, " = ") ? -1 : 0;
+}
+
+static int ctf_end(void *to, const struct value_parent *v)
+{
+	return buffer_puts(((const struct text_ctf_values *)to)->out,
+			   v->tag == VALUE_ARRAY ? " ]" : " }");
+}
+
+static const struct value_style ctf_style = {
+	.scalar = ctf_scalar, .begin = ctf_begin, .child = ctf_child, .end = ctf_end};
+
+int text_ctf_field(struct text_ctf_values *c, const struct event *ev, const struct field *f)
+{
+	c->field = f;
+	return field_walk(&ctf_style, c, ev, f);
+}
+
+int text_ctf_value(struct text_ctf_values *c, struct values *v)
+{
+	c->field = NULL;
+	return value_walk(&ctf_style, c, c->plain.dictionary, v);
 }

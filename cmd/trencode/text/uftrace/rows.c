@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "common/formats/uftrace.h"
+#include "cmd/trencode/text/details.h"
 #include "cmd/trencode/text/events.h"
 #include "cmd/trencode/text/values.h"
 
@@ -126,9 +127,9 @@ static inline int take_result(struct text_uftrace *s, const struct recording *r,
 	if (!(ev->type->flags & TYPE_VALUES))
 		return 0;
 	location = dictionary_location(s->dictionary, ev->location);
-	names = (struct value_names){s->dictionary, r->symbols, location ? location->space : NULL,
-				     ev->time, true};
-	return value_text_return(&s->result, &names, ev->tail, ev->tail_size);
+	names = (struct value_names){&s->result, s->dictionary, r->symbols,
+				     location ? location->space : NULL, ev->time};
+	return details_append_return(&s->result, ev->tail, ev->tail_size, value_text, &names);
 }
 
 /* Test whether the row, of the pending line's task, always ends the wait. */
@@ -216,7 +217,7 @@ static int print_enter(struct text_uftrace *s, const struct recording *r, struct
 {
 	const struct location_text *p = text_uftrace_location(s, row->location);
 	const struct location *location = dictionary_location(s->dictionary, row->location);
-	struct value_names names = {s->dictionary, r->symbols, NULL, row->time, true};
+	struct value_names names = {&s->arguments, s->dictionary, r->symbols, NULL, row->time};
 
 	if (!p)
 		return -1;
@@ -231,7 +232,7 @@ static int print_enter(struct text_uftrace *s, const struct recording *r, struct
 	buffer_clear(&s->arguments);
 	s->arguments.spills = true;
 	if (ev->type->flags & TYPE_VALUES &&
-	    value_text_arguments(&s->arguments, &names, ev->tail, ev->tail_size))
+	    details_append_arguments(&s->arguments, ev->tail, ev->tail_size, value_text, &names))
 		return -1;
 	wait_for_next(s, PENDING_CALL, t, row, t->indent);
 	return 0;
@@ -288,7 +289,7 @@ static void print_sched_row(struct text_uftrace *s, struct replay_task *t,
 static int print_instant(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
 			 const struct event *ev)
 {
-	struct value_names names = {s->dictionary, r->symbols, t->space, ev->time, true};
+	struct value_names names = {NULL, s->dictionary, r->symbols, t->space, ev->time};
 	const struct field *f;
 	struct field_value v;
 
