@@ -31,7 +31,6 @@ struct value_item {
 struct value_parent {
 	const struct definition *definition; /* of a STRUCT; NULL: none */
 	uint64_t index, count;		     /* number of the next child; of all */
-	uint32_t id;			     /* of the definition */
 	uint8_t tag;			     /* ARRAY, STRUCT, REPR */
 };
 
@@ -86,8 +85,7 @@ VALUE_INLINE int value_walk_one(const struct value_style *style, void *to,
 	if (item.value.tag != VALUE_ARRAY && item.value.tag != VALUE_STRUCT &&
 	    item.value.tag != VALUE_REPR)
 		return style->scalar(to, &item);
-	*parent = (struct value_parent){item.definition, 0, item.value.count, item.value.definition,
-					item.value.tag};
+	*parent = (struct value_parent){item.definition, 0, item.value.count, item.value.tag};
 	if (item.value.tag == VALUE_REPR && !style->raw)
 		return 1;
 	r = style->begin(to, parent, v);
@@ -168,10 +166,10 @@ VALUE_INLINE int field_walk(const struct value_style *style, void *to, const str
 	for (; parent->index < parent->count; parent->index++) {
 		field_get(ev, f, (uint32_t)parent->index, &v);
 		field_item(f, &v, &item);
-		if (style->child(to, parent, NULL) || style->scalar(to, &item))
+		if ((style->child && style->child(to, parent, NULL)) || style->scalar(to, &item))
 			return -1;
 	}
-	return style->end(to, parent);
+	return style->end ? style->end(to, parent) : 0;
 }
 
 #endif

@@ -16,6 +16,7 @@ struct apitrace_convert_values {
 	struct target_dictionary *to;
 	uint32_t *definitions; /* numbers in to, by number in from; 0: not yet converted */
 	size_t size;
+	struct buffer *out;	  /* of the values that are being converted */
 	uint64_t rounded, opaque; /* values */
 };
 

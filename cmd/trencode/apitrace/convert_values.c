@@ -5,6 +5,7 @@
 
 #include "cmd/trencode/apitrace/convert.h"
 #include "common/value/value_names.h"
+#include "common/value/value_walk.h"
 
 uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const struct definition *d)
 {
@@ -27,12 +28,9 @@ uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const st
 }
 
 /* Convert the definition of a value; *id is 0 if the definition is missing or of another kind. */
-static int definition_of(struct apitrace_convert_values *a, const struct value *v, uint32_t kind,
-			 uint32_t *id)
+static int definition_of(struct apitrace_convert_values *a, const struct definition *d,
+			 uint32_t kind, uint32_t *id)
 {
-	const struct definition *d =
-		v->definition ? dictionary_definition_id(a->from, v->definition) : NULL;
-
 	*id = 0;
 	if (!d || d->kind != kind)
 		return 0;
@@ -47,23 +45,45 @@ static int put_signed(struct buffer *b, int64_t v)
 }
 
 /* A .trace has signed 64-bit enum values; larger values are written without their labels. */
-static int put_enum(struct apitrace_convert_values *a, struct buffer *b, uint32_t id,
-		    const struct value *v)
+static int put_enum(struct apitrace_convert_values *a, const struct value_item *item)
 {
-	const struct definition *names = dictionary_definition_id(a->from, v->definition);
+	const struct value *v = &item->value;
+	struct buffer *b = a->out;
 	char digits[I128_SIZE];
 	uint8_t bytes[8];
 	bool is_signed;
+	uint32_t id;
 	uint64_t n;
 
-	if (value_integer(v, names, &n, &is_signed)) {
-		if (!is_signed && n > INT64_MAX)
-			return value_put_uint(b, VALUE_UINT, n);
-		put_u64(bytes, n);
-		return id ? value_put_enum(b, id, bytes, (int32_t)n == (int64_t)n ? 4 : 8)
-			  : put_signed(b, (int64_t)n);
-	}
-	return value_put_bytes(b, VALUE_STRING, digits, value_enum_decimal(digits, names, v));
+	if (definition_of(a, item->definition, DEFINITION_ENUM, &id))
+		return -1;
+	if (!value_integer(v, item->definition, &n, &is_signed))
+		return value_put_bytes(b, VALUE_STRING, digits,
+				       value_enum_decimal(digits, item->definition, v));
+	if (!is_signed && n > INT64_MAX)
+		return value_put_uint(b, VALUE_UINT, n);
+	put_u64(bytes, n);
+	return id ? value_put_enum(b, id, bytes, (int32_t)n == (int64_t)n ? 4 : 8)
+		  : put_signed(b, (int64_t)n);
+}
+
+static int put_bitmask(struct apitrace_convert_values *a, const struct value_item *item)
+{
+	uint32_t id;
+
+	if (definition_of(a, item->definition, DEFINITION_BITMASK, &id))
+		return -1;
+	return id ? value_put_bitmask(a->out, id, item->value.number)
+		  : value_put_uint(a->out, VALUE_UINT, item->value.number);
+}
+
+static int put_frame(struct apitrace_convert_values *a, const struct value_item *item)
+{
+	uint32_t id;
+
+	if (definition_of(a, item->definition, DEFINITION_FRAME, &id))
+		return -1;
+	return id ? value_put_uint(a->out, VALUE_FRAME, id) : value_put_simple(a->out, VALUE_NULL);
 }
 
 static int put_real(struct apitrace_convert_values *a, struct buffer *b, const struct value *v)
@@ -106,83 +126,52 @@ static int put_opaque(struct apitrace_convert_values *a, struct buffer *b, const
 		    : value_put_bytes(b, VALUE_STRING, v->type_name, v->type_name_size);
 }
 
-static int convert_value(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
-			 unsigned nesting);
-
-static int convert_children(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
-			    uint64_t n, unsigned nesting)
+static int convert_scalar(void *to, const struct value_item *item)
 {
-	int got = 0;
+	struct apitrace_convert_values *a = to;
+	const struct value *v = &item->value;
+	struct buffer *b = a->out;
 
-	while (n-- && !got)
-		got = convert_value(a, b, v, nesting + 1);
-	return got;
+	switch (v->tag) {
+	case VALUE_NUMBER: return put_number(a, b, v);
+	case VALUE_STRING:
+		if (value_is_null_string(v))
+			return value_put_simple(b, VALUE_NULL);
+		return value_put_bytes(b, VALUE_STRING, v->bytes, v->n);
+	case VALUE_BLOB: return value_put_bytes(b, VALUE_BLOB, v->bytes, v->n);
+	case VALUE_WSTRING:
+		return value_put_uint(b, VALUE_WSTRING, v->number) ||
+				       buffer_append(b, v->bytes, v->n)
+			       ? -1
+			       : 0;
+	case VALUE_OPAQUE: return put_opaque(a, b, v);
+	case VALUE_FLOAT:
+	case VALUE_DOUBLE: return value_put_float(b, v->bytes, (uint8_t)v->n);
+	case VALUE_NEGATIVE: return put_signed(b, (int64_t)v->number);
+	case VALUE_UINT:
+	case VALUE_POINTER: return value_put_uint(b, v->tag, v->number);
+	case VALUE_ENUM: return put_enum(a, item);
+	case VALUE_BITMASK: return put_bitmask(a, item);
+	case VALUE_FRAME: return put_frame(a, item);
+	}
+	return value_put_simple(b, v->tag);
 }
 
-static int put_wide(struct buffer *b, const struct value *v)
+static int convert_begin_children(void *to, const struct value_parent *v, const struct values *rest)
 {
-	return buffer_u8(b, VALUE_WSTRING) || buffer_reserve(b, 10) ||
-			       (b->size = (size_t)(value_uleb(b->data + b->size, v->number) -
-						   b->data),
-				v->n && buffer_append(b, v->bytes, v->n))
-		       ? -1
-		       : 0;
-}
-
-static int convert_value(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
-			 unsigned nesting)
-{
-	struct value x;
+	struct apitrace_convert_values *a = to;
 	uint32_t id;
 
-	if (nesting > VALUE_DEPTH || !values_value(v, &x))
+	(void)rest;
+	if (v->tag == VALUE_REPR)
+		return value_put_simple(a->out, VALUE_REPR);
+	if (definition_of(a, v->definition, DEFINITION_STRUCT, &id))
 		return -1;
-	switch (x.tag) {
-	case VALUE_NUMBER: return put_number(a, b, &x);
-	case VALUE_STRING:
-		if (x.n == 4 && !memcmp(x.bytes, "\xff\xff\xff\xff", 4))
-			return value_put_simple(b, VALUE_NULL);
-		return value_put_bytes(b, VALUE_STRING, x.bytes, x.n);
-	case VALUE_BLOB: return value_put_bytes(b, VALUE_BLOB, x.bytes, x.n);
-	case VALUE_WSTRING: return put_wide(b, &x);
-	case VALUE_OPAQUE: return put_opaque(a, b, &x);
-	case VALUE_FLOAT:
-	case VALUE_DOUBLE: return value_put_float(b, x.bytes, (uint8_t)x.n);
-	case VALUE_NEGATIVE: return put_signed(b, (int64_t)x.number);
-	case VALUE_UINT:
-	case VALUE_POINTER: return value_put_uint(b, x.tag, x.number);
-	case VALUE_ENUM:
-		if (definition_of(a, &x, DEFINITION_ENUM, &id))
-			return -1;
-		return put_enum(a, b, id, &x);
-	case VALUE_BITMASK:
-		if (definition_of(a, &x, DEFINITION_BITMASK, &id))
-			return -1;
-		return id ? value_put_bitmask(b, id, x.number)
-			  : value_put_uint(b, VALUE_UINT, x.number);
-	case VALUE_STRUCT:
-		if (definition_of(a, &x, DEFINITION_STRUCT, &id))
-			return -1;
-		if (id ? value_put_struct(b, id, x.count) : value_put_array(b, x.count))
-			return -1;
-		return convert_children(a, b, v, x.count, nesting);
-	case VALUE_ARRAY:
-		return value_put_array(b, x.count) ? -1
-						   : convert_children(a, b, v, x.count, nesting);
-	case VALUE_REPR:
-		return buffer_u8(b, VALUE_REPR) ? -1 : convert_children(a, b, v, 2, nesting);
-	case VALUE_FRAME:
-		if (definition_of(a, &x, DEFINITION_FRAME, &id))
-			return -1;
-		if (!id)
-			return value_put_simple(b, VALUE_NULL);
-		return buffer_u8(b, VALUE_FRAME) || buffer_reserve(b, 10)
-			       ? -1
-			       : (b->size = (size_t)(value_uleb(b->data + b->size, id) - b->data),
-				  0);
-	}
-	return value_put_simple(b, x.tag);
+	return id ? value_put_struct(a->out, id, v->count) : value_put_array(a->out, v->count);
 }
+
+static const struct value_style convert_style = {
+	.raw = true, .scalar = convert_scalar, .begin = convert_begin_children};
 
 int apitrace_convert_details(struct apitrace_convert_values *a, struct buffer *b,
 			     const struct event *ev, bool keep, uint32_t n, uint64_t *lost)
@@ -191,6 +180,7 @@ int apitrace_convert_details(struct apitrace_convert_values *a, struct buffer *b
 	struct values v;
 	uint8_t what;
 
+	a->out = b;
 	for (values_begin(&v, ev->tail, ev->tail_size); v.at < v.end;) {
 		if (!values_what(&v, &what, &index))
 			return -1;
@@ -202,7 +192,7 @@ int apitrace_convert_details(struct apitrace_convert_values *a, struct buffer *b
 				return -1;
 			continue;
 		}
-		if (value_put_detail(b, what, index) || convert_value(a, b, &v, 0))
+		if (value_put_detail(b, what, index) || value_walk(&convert_style, a, a->from, &v))
 			return -1;
 	}
 	return 0;

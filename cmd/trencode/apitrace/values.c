@@ -4,20 +4,9 @@
 #include "cmd/trencode/apitrace/apitrace.h"
 #include "common/stream/value.h"
 #include "common/value/value_names.h"
+#include "common/value/value_walk.h"
 
 /* --- any value --- */
-
-static int put_value(struct apitrace_target *t, struct values *v, unsigned nesting);
-
-static int put_values(struct apitrace_target *t, struct values *v, uint64_t n, unsigned nesting)
-{
-	if (nesting > VALUE_DEPTH)
-		return -1;
-	while (n--)
-		if (put_value(t, v, nesting + 1))
-			return -1;
-	return 0;
-}
 
 static void put_run(struct pack *p, uint8_t tag, const void *bytes, size_t n)
 {
@@ -73,28 +62,6 @@ static int put_bitmask(struct apitrace_target *t, const struct value *v)
 	return 0;
 }
 
-/* Write a struct: a .trace has as many values as the definition has members. */
-static int put_struct(struct apitrace_target *t, struct values *v, const struct value *s,
-		      unsigned nesting)
-{
-	const struct definition *d = apitrace_definition(t, s->definition, DEFINITION_STRUCT);
-	uint64_t n = d && d->count < s->count ? d->count : s->count;
-
-	pack_byte(&t->pack, d ? APITRACE_STRUCT : APITRACE_ARRAY);
-	if (d && apitrace_put_definition(t, d))
-		return -1;
-	if (!d)
-		pack_uint(&t->pack, n);
-	if (put_values(t, v, n, nesting))
-		return -1;
-	for (uint64_t i = n; i < s->count; i++)
-		if (!values_skip(v))
-			return -1;
-	for (uint64_t i = n; d && i < d->count; i++)
-		pack_byte(&t->pack, APITRACE_NULL);
-	return 0;
-}
-
 /* Write a value of a kind that apitrace does not record. */
 static void put_foreign(struct pack *p, const struct value *v)
 {
@@ -116,52 +83,98 @@ static void put_foreign(struct pack *p, const struct value *v)
 	}
 }
 
-static int put_value(struct apitrace_target *t, struct values *v, unsigned nesting)
+static int put_scalar(void *to, const struct value_item *item)
 {
+	const struct value *v = &item->value;
+	struct apitrace_target *t = to;
 	struct pack *p = &t->pack;
-	struct value value;
 
-	if (!values_value(v, &value))
-		return -1;
-	switch (value.tag) {
+	switch (v->tag) {
 	case VALUE_NULL:
 	case VALUE_FALSE:
-	case VALUE_TRUE: pack_byte(p, value.tag); return 0;
+	case VALUE_TRUE: pack_byte(p, v->tag); return 0;
 	case VALUE_NEGATIVE:
 		pack_byte(p, APITRACE_SINT);
-		pack_uint(p, -value.number);
+		pack_uint(p, -v->number);
 		return 0;
 	case VALUE_UINT:
 		pack_byte(p, APITRACE_UINT);
-		pack_uint(p, value.number);
+		pack_uint(p, v->number);
 		return 0;
 	case VALUE_POINTER:
 		pack_byte(p, APITRACE_OPAQUE);
-		pack_uint(p, value.number);
+		pack_uint(p, v->number);
 		return 0;
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE:
-		pack_byte(p, value.tag);
-		pack_put(p, value.bytes, value.n);
+		pack_byte(p, v->tag);
+		pack_put(p, v->bytes, v->n);
 		return 0;
 	case VALUE_STRING:
-	case VALUE_BLOB: put_run(p, value.tag, value.bytes, value.n); return 0;
+	case VALUE_BLOB: put_run(p, v->tag, v->bytes, v->n); return 0;
 	case VALUE_WSTRING:
 		pack_byte(p, APITRACE_WSTRING);
-		pack_uint(p, value.number);
-		pack_put(p, value.bytes, value.n);
+		pack_uint(p, v->number);
+		pack_put(p, v->bytes, v->n);
 		return 0;
-	case VALUE_ENUM: return put_enum(t, &value);
-	case VALUE_BITMASK: return put_bitmask(t, &value);
-	case VALUE_ARRAY:
-		pack_byte(p, APITRACE_ARRAY);
-		pack_uint(p, value.count);
-		return put_values(t, v, value.count, nesting);
-	case VALUE_STRUCT: return put_struct(t, v, &value, nesting);
-	case VALUE_REPR: pack_byte(p, APITRACE_REPR); return put_values(t, v, 2, nesting);
+	case VALUE_ENUM: return put_enum(t, v);
+	case VALUE_BITMASK: return put_bitmask(t, v);
 	}
-	put_foreign(p, &value);
+	put_foreign(p, v);
 	return 0;
+}
+
+/* Return the definition of a struct; NULL: it has none, and is written as an array. */
+static const struct definition *struct_of(const struct value_parent *v)
+{
+	return v->definition && v->definition->kind == DEFINITION_STRUCT ? v->definition : NULL;
+}
+
+/* Write what is before the children. The definition of a struct says how many there are. */
+static int put_begin(void *to, const struct value_parent *v, const struct values *rest)
+{
+	struct apitrace_target *t = to;
+	const struct definition *d = struct_of(v);
+
+	(void)rest;
+	if (v->tag == VALUE_REPR) {
+		pack_byte(&t->pack, APITRACE_REPR);
+		return 0;
+	}
+	pack_byte(&t->pack, d ? APITRACE_STRUCT : APITRACE_ARRAY);
+	if (d)
+		return apitrace_put_definition(t, d);
+	pack_uint(&t->pack, v->count);
+	return 0;
+}
+
+/* Leave out children that the definition does not have. */
+static int put_child(void *to, const struct value_parent *v, const struct values *rest)
+{
+	const struct definition *d = struct_of(v);
+
+	(void)to;
+	(void)rest;
+	return d && v->index >= d->count ? VALUE_SKIP : 0;
+}
+
+/* Write a NULL for each child that only the definition has. */
+static int put_end(void *to, const struct value_parent *v)
+{
+	struct apitrace_target *t = to;
+	const struct definition *d = struct_of(v);
+
+	for (uint64_t i = v->count; d && i < d->count; i++)
+		pack_byte(&t->pack, APITRACE_NULL);
+	return 0;
+}
+
+static const struct value_style apitrace_style = {
+	.raw = true, .scalar = put_scalar, .begin = put_begin, .child = put_child, .end = put_end};
+
+static int put_value(struct apitrace_target *t, struct values *v)
+{
+	return value_walk(&apitrace_style, t, t->dictionary, v);
 }
 
 /* Find the next frame that has a definition, among *n frames; NULL: there is none. */
@@ -210,8 +223,8 @@ static int put_detail(struct apitrace_target *t, struct values *v)
 			return -1;
 		pack_byte(p, APITRACE_ARGUMENT);
 		pack_uint(p, index - 1);
-		return put_value(t, v, 0);
-	case DETAIL_RETURN: pack_byte(p, APITRACE_RETURN); return put_value(t, v, 0);
+		return put_value(t, v);
+	case DETAIL_RETURN: pack_byte(p, APITRACE_RETURN); return put_value(t, v);
 	case DETAIL_BACKTRACE: return put_backtrace(t, v);
 	case DETAIL_FLAGS:
 		if (!values_value(v, &flags))

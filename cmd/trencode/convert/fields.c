@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/convert/convert.h"
-#include "common/stream/field.h"
+#include "common/value/value_walk.h"
 
 static void plan_field(struct convert_field *w, const struct field *f)
 {
@@ -74,56 +74,38 @@ int convert_field_text(struct buffer *b, const struct convert_field *w, const st
 
 /* --- as values --- */
 
-static int put_real(struct buffer *b, const struct field *f, double real)
+static int put_scalar(void *to, const struct value_item *item)
 {
-	float single = (float)real;
+	const struct value *v = &item->value;
+	bool is_signed;
+	uint64_t n;
 
-	return f->size == 4 ? value_put_float(b, (const void *)&single, 4)
-			    : value_put_float(b, (const void *)&real, 8);
-}
-
-static int put_element(struct buffer *b, const struct field *f, const struct field_value *v)
-{
-	switch (v->form) {
-	case FORM_INT:
-		return v->i < 0 ? value_put_uint(b, VALUE_NEGATIVE, -(uint64_t)v->i)
-				: value_put_uint(b, VALUE_UINT, v->u);
-	case FORM_UINT:
-		return value_put_uint(b, f->kind == FIELD_HEX ? VALUE_POINTER : VALUE_UINT, v->u);
-	case FORM_REAL: return put_real(b, f, v->real);
-	case FORM_TEXT:
-		return value_put_bytes(b,
-				       f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP
-					       ? VALUE_BLOB
-					       : VALUE_STRING,
-				       v->text, v->size);
-	case FORM_NONE: break;
+	switch (v->tag) {
+	case VALUE_POINTER: return value_put_uint(to, VALUE_POINTER, v->number);
+	case VALUE_FLOAT:
+	case VALUE_DOUBLE: return value_put_float(to, v->bytes, v->size);
+	case VALUE_STRING: return value_put_bytes(to, VALUE_STRING, v->bytes, v->n);
+	case VALUE_BYTES: return value_put_bytes(to, VALUE_BLOB, v->bytes, v->n);
 	}
-	return value_put_simple(b, VALUE_NULL);
+	if (!value_integer(v, item->definition, &n, &is_signed))
+		return value_put_simple(to, VALUE_NULL);
+	return is_signed && (int64_t)n < 0 ? value_put_uint(to, VALUE_NEGATIVE, -n)
+					   : value_put_uint(to, VALUE_UINT, n);
 }
 
-static int put_value(struct buffer *b, const struct event *ev, const struct field *f)
+static int put_array(void *to, const struct value_parent *v, const struct values *rest)
 {
-	uint32_t n = field_count(ev, f);
-	struct field_value v;
-
-	field_get(ev, f, 0, &v);
-	if (n <= 1 || v.form == FORM_TEXT || v.form == FORM_NONE)
-		return put_element(b, f, &v);
-	if (value_put_array(b, n))
-		return -1;
-	for (uint32_t i = 0; i < n; i++) {
-		field_get(ev, f, i, &v);
-		if (put_element(b, f, &v))
-			return -1;
-	}
-	return 0;
+	(void)rest;
+	return value_put_array(to, v->count);
 }
+
+static const struct value_style field_style = {.scalar = put_scalar, .begin = put_array};
 
 int convert_field_value(struct buffer *b, const struct convert_field *field, const struct event *ev,
 			enum detail_kind what, uint64_t index)
 {
-	return value_put_detail(b, what, index) || put_value(b, ev, field->from) ? -1 : 0;
+	return value_put_detail(b, what, index) || field_walk(&field_style, b, ev, field->from) ? -1
+												: 0;
 }
 
 /* --- as arguments --- */
