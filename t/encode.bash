@@ -38,16 +38,22 @@ mixed() {
 	}
 }
 
-# segments [TRACE]: x.trs, a recording of several segments with the names of functions, and each segment by itself in segment.N
-segments() {
-	trdecode -q --segment 2K "${1:-$DATA/uftrace/fib}" | trsym -q >x.trs
+# split_segments: each segment of x.trs by itself in segment.N
+split_segments() {
+	rm -f segment.*
 	python3 - <<-'END'
 		import re
 		data = open("x.trs", "rb").read()
 		at = [found.start() for found in re.finditer(b"trstrm1:", data)] + [len(data)]
 		for i, begin in enumerate(at[:-1]):
-		    open(f"segment.{i}", "wb").write(data[begin:at[i + 1]])
+		    open(f"segment.{i:03}" if len(at) > 11 else f"segment.{i}", "wb").write(data[begin:at[i + 1]])
 	END
+}
+
+# segments [TRACE]: x.trs, a recording of several segments with the names of functions, and each segment by itself in segment.N
+segments() {
+	trdecode -q --segment 2K "${1:-$DATA/uftrace/fib}" | trsym -q >x.trs
+	split_segments
 	[ -f segment.2 ]
 }
 

@@ -455,7 +455,7 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 	diff whole parts
 }
 
-@test "a call that was open where a segment was lost is dropped, and begins once more with the snapshot" {
+@test "a call that was open where a segment was lost goes on if the snapshot has it, else it is dropped" {
 	segments
 	cat segment.0 segment.2 >lossy.trs
 	run -1 --separate-stderr trencode -q -t chrome --rebase=none --unclosed=drop lossy.trs

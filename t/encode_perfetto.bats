@@ -140,3 +140,12 @@ slices() {
 	slices >ours
 	trstat -q -a count,total,self -F tsv x.trs | tail -n +2 | sort | diff - ours
 }
+
+@test "a call that is open before a missing segment and after it is one slice" {
+	segments
+	cat segment.0 segment.2 >x.trs
+	decoded 2>/dev/null
+	run -0 slices
+	assert_line --regexp $'^main\t1\t'
+	refute_line 'end without begin'
+}

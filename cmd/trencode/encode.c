@@ -85,9 +85,9 @@ static int take_snapshot(struct encoding *en, struct clocks *clocks, const struc
 {
 	if (check_clocks(en, clocks, &s->rows, e))
 		return -1;
-	if (en->calls && calls_adopt(en->calls, s))
-		return error_no_memory(e);
-	return en->encoder->adopt ? en->encoder->adopt(en, s, e) : 0;
+	if (en->encoder->adopt)
+		return en->encoder->adopt(en, s, e);
+	return en->calls && calls_adopt(en->calls, s) ? error_no_memory(e) : 0;
 }
 
 /* Test whether all declared sources are one trace of the encoder's own system, or traces of one
@@ -168,21 +168,26 @@ static int encode_begin_late(struct stage *s, struct encoding *en, struct error 
 	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
 }
 
+static bool has_rows(const struct block *b)
+{
+	return b->kind == BLOCK_EVENTS || (b->kind == BLOCK_SNAPSHOT && b->snapshot);
+}
+
 static int take_block(struct stage *s, struct encoding *en, struct known_metas *known,
 		      struct clocks *clocks, const struct block *b, struct error *e)
 {
 	if (!en->begun) {
-		if (b->kind != BLOCK_META && b->kind != BLOCK_EVENTS)
+		if (b->kind != BLOCK_META && !has_rows(b))
 			return 0;
 		if (encode_begin_late(s, en, e))
 			return -1;
 	}
 	if (en->encoder->conversion && !en->events &&
-	    (!is_own(en) || (b->kind == BLOCK_EVENTS && is_bare(en, known)))) {
+	    (!is_own(en) || (has_rows(b) && is_bare(en, known)))) {
 		if (encode_begin_conversion(en, e))
 			return -1;
 	}
-	en->events |= b->kind == BLOCK_EVENTS;
+	en->events |= has_rows(b);
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(s, en, known, b, e);

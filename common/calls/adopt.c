@@ -5,88 +5,136 @@
 #include "common/calls/calls_private.h"
 #include "common/stream/field.h"
 
-static void empty(struct stack *s)
-{
-	s->count = s->nnumbered = 0;
-	s->implicit = 0;
-	s->exec = 0;
-	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
-}
-
-/* Pass the calls of a stack to on_drop, the innermost first. */
-static void pass_dropped(struct calls *c, struct stack *s)
+/* Drop the frames from a number on, the innermost first, and before them the calls in the kernel.
+ */
+static void drop_frames(struct calls *c, struct stack *s, size_t from)
 {
 	bool outside = s->count && s->frames[0].outside;
 
-	while (s->count) {
-		const struct frame *f = &s->frames[--s->count];
+	if (s->kernel && s->count > from)
+		drop_frames(c, s->kernel, 0);
+	while (s->count > from) {
+		struct frame f = *top(s);
 
-		if (f->begun && !outside)
-			c->on_drop(c->on_restore_ctx, s, f, calls_data(c, s, s->count));
+		pop(s);
+		if (s->nnumbered)
+			calls_nested_forget(c, s, &f);
+		if (c->on_drop && f.begun && !outside)
+			c->on_drop(c->on_restore_ctx, s, &f, calls_data(c, s, s->count));
 	}
 }
 
-/* Drop all calls of a stack, whose beginning the lanes show from now on. */
+/* Drop the calls of a stack, whose beginning the lanes show from now on, except those that may go
+ * on. */
 static void reset(struct calls *c, struct stack *s)
 {
-	if (c->on_drop) {
-		if (s->kernel)
-			pass_dropped(c, s->kernel);
-		pass_dropped(c, s);
-	}
+	if (!s->goes_on && s->kernel)
+		drop_frames(c, s->kernel, 0);
+	if (!s->goes_on)
+		drop_frames(c, s, 0);
+	s->goes_on = false;
+	s->adopted = 0;
 	if (s->kernel)
-		empty(s->kernel);
-	empty(s);
+		s->kernel->adopted = 0;
+	s->implicit = 0;
+	s->exec = 0;
 	s->kernel_base = s->ngone = 0;
 	s->started = s->passed = false;
 	s->asks_lane = true;
 	calls_set_limits(s);
 }
 
-/* Drop the numbered calls of the stream. */
-static int drop_numbered(struct calls *c)
+/* Drop a numbered call. */
+static void drop_numbered(struct calls *c, size_t index)
+{
+	struct numbered_call *n = &c->numbered[index];
+	struct frame f = {.start = n->start, .location = n->location, .begun = true};
+
+	if (c->on_drop)
+		c->on_drop(c->on_restore_ctx, c->stacks[n->thread], &f,
+			   calls_numbered_data(c, index));
+	n->next = (uint32_t)c->numbered_free;
+	c->numbered_free = index + 1;
+}
+
+/* Drop the numbered calls that a snapshot has not. */
+static void drop_before(struct calls *c)
+{
+	uint64_t index;
+
+	while (open_calls_take_any(&c->before, &index))
+		drop_numbered(c, index);
+	open_calls_free(&c->before);
+}
+
+/* Move the numbered calls of the stream to c->before. */
+static int leave_numbered(struct calls *c)
 {
 	struct open_calls kept = {0};
 	uint64_t key, index;
 	int bad = 0;
 
-	if (!open_calls_count(&c->open))
+	drop_before(c);
+	if (c->nests || !open_calls_count(&c->open))
 		return 0;
 	while (!bad && open_calls_take_next(&c->open, &key, &index)) {
-		struct numbered_call *n = &c->numbered[index];
+		bool of_stream = calls_of_stream(c, c->numbered[index].lane);
 
-		if (!calls_of_stream(c, n->lane)) {
-			bad = open_calls_put(&kept, (uint32_t)((key - 1) >> 32),
-					     (uint32_t)(key - 1), index);
-			continue;
-		}
-		if (c->on_drop) {
-			struct frame f = {
-				.start = n->start, .location = n->location, .begun = true};
-
-			c->on_drop(c->on_restore_ctx, c->stacks[n->thread], &f,
-				   calls_numbered_data(c, index));
-		}
-		n->next = (uint32_t)c->numbered_free;
-		c->numbered_free = (size_t)index + 1;
+		bad = open_calls_put(of_stream ? &c->before : &kept, (uint32_t)((key - 1) >> 32),
+				     (uint32_t)(key - 1), index);
 	}
 	open_calls_free(&c->open);
 	c->open = kept;
 	return bad;
 }
 
-static int drop_stream(struct calls *c)
+/* Drop the calls of the stream, except those that may go on: numbered calls, and stacks that have
+ * a record in the snapshot. */
+static int drop_stream(struct calls *c, const struct snapshot *snapshot)
 {
+	struct snapshot_walk w;
+
 	c->adopted = true;
+	snapshot_walk(&w, snapshot);
+	while (snapshot_next_thread(&w)) {
+		struct stack *s = calls_stack_at(c, snapshot_stack(w.lane, w.thread.flags));
+
+		if (!s)
+			return -1;
+		s->goes_on = c->on_drop && calls_of_stream(c, s->lane);
+	}
 	for (size_t i = 0; i < c->size; i++) {
 		struct stack *s = c->stacks[i];
 
-		if (s && calls_of_stream(c, s->lane))
+		if (s && !s->goes_on && calls_of_stream(c, s->lane))
 			reset(c, s);
 		else if (s && !s->lane) /* no row yet */
 			s->asks_lane = true;
 	}
-	return drop_numbered(c);
+	return leave_numbered(c);
+}
+
+/* Push a frame, unless the next one of the stack is the same call, which goes on. Returns 1 for a
+ * call that goes on. */
+static int push(struct calls *c, struct stack *s, const struct frame *f)
+{
+	size_t i = s->adopted++;
+	struct frame *old = &s->frames[i];
+
+	if (i < s->count && old->begun == f->begun && old->location == f->location &&
+	    old->depth == f->depth && old->inner == f->inner && !old->numbered &&
+	    (!f->begun || old->start == f->start)) {
+		old->start = f->start;
+		old->child = f->child;
+		old->outside = f->outside;
+		c->data = calls_data(c, s, i);
+		return 1;
+	}
+	drop_frames(c, s, i);
+	if (!calls_push(c, s, f))
+		return -1;
+	c->data = calls_data(c, s, i);
+	return 0;
 }
 
 /* Set what a thread record says of its stack, except its frames. */
@@ -96,7 +144,6 @@ static int take_thread(struct calls *c, struct stack *s, const struct snapshot_w
 	struct frame f = {.start = t->since, .child = t->child, .depth = t->unseen - 1};
 
 	reset(c, s);
-	s->last = t->last;
 	s->lane = w->lane;
 	s->type = w->type;
 	s->implicit = t->unseen;
@@ -108,7 +155,7 @@ static int take_thread(struct calls *c, struct stack *s, const struct snapshot_w
 	s->started = s->asks_lane && (t->unseen || dictionary_started(c->dictionary, s->number));
 	if (t->unseen && (t->flags & SNAPSHOT_CHARGED || t->child)) {
 		s->implicit--;
-		if (!calls_push(c, s, &f))
+		if (push(c, s, &f) < 0)
 			return -1;
 	}
 	if (t->gone) {
@@ -124,63 +171,92 @@ static int take_thread(struct calls *c, struct stack *s, const struct snapshot_w
 	return 0;
 }
 
-static int push(struct calls *c, struct stack *s, const struct snapshot_walk *w)
+static int push_call(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
 	const struct event *e = &w->enter;
-	bool outside = w->frame.flags & SNAPSHOT_OUTSIDE;
 	struct frame f = {.start = e->time,
 			  .child = w->frame.child,
 			  .location = e->location,
 			  .depth = w->frame.depth,
 			  .inner = e->type->flags & TYPE_INNER,
-			  .outside = outside && !s->count,
+			  .outside = w->frame.flags & SNAPSHOT_OUTSIDE && !s->adopted,
 			  .begun = true};
+	int got = push(c, s, &f);
 
-	if (!calls_push(c, s, &f))
-		return -1;
-	c->data = calls_data(c, s, s->count - 1);
-	if (calls_enters_exec(c, e->location) && !s->exec)
-		s->exec = s->count;
-	return 0;
+	if (got >= 0 && calls_enters_exec(c, e->location) && !s->exec)
+		s->exec = s->adopted;
+	return got;
 }
 
 /* Push a call of the kernel's stack. */
 static int push_kernel(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
+	drop_frames(c, s, s->adopted);
 	if (!s->kernel)
 		s->kernel = calls_kernel_stack(c, s);
 	if (!s->kernel)
 		return -1;
 	s->kernel->type = w->kernel_type;
-	return push(c, s->kernel, w);
+	return push_call(c, s->kernel, w);
+}
+
+/* Push a call with a number, unless the next frame of the stack is the same call. */
+static int push_nested(struct calls *c, struct stack *s, const struct event *e, uint32_t call)
+{
+	const struct frame *f = &s->frames[s->adopted++];
+
+	if (s->adopted <= s->count && f->numbered && f->start == e->time) {
+		const struct numbered_call *n = &c->numbered[f->numbered - 1];
+
+		if (!n->replaced && n->number == call && n->lane->source == e->lane->source)
+			return 1;
+	}
+	drop_frames(c, s, s->adopted - 1);
+	return calls_nested_enter(c, s, e, call);
+}
+
+/* Enter a call with a number, unless it goes on. */
+static int push_numbered(struct calls *c, struct stack *s, const struct event *e)
+{
+	uint32_t call, source = e->lane->source->number;
+	uint64_t index;
+
+	if (!field_call(e, &call) || open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT)
+		return 1;
+	if (c->nests)
+		return push_nested(c, s, e, call);
+	if (open_calls_take(&c->before, source, call, &index)) {
+		const struct numbered_call *n = &c->numbered[index];
+
+		if (n->start == e->time && n->location == e->location && n->thread == s->number)
+			return open_calls_put(&c->open, source, call, index) ? -1 : 1;
+		drop_numbered(c, index);
+	}
+	return calls_number_enter(c, e, call);
 }
 
 static int take_frame(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
-	uint32_t call;
-	int bad;
+	bool kernel = w->frame.flags & SNAPSHOT_IN_KERNEL;
+	int got;
 
 	if (w->enter.type->flags & TYPE_CALL_NUMBER) {
-		if (!field_call(&w->enter, &call) ||
-		    open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT)
-			return 0;
-		bad = c->nests ? calls_nested_enter(c, s, &w->enter, call)
-			       : calls_number_enter(c, &w->enter, call);
+		got = push_numbered(c, s, &w->enter);
 	} else {
-		bool kernel = w->frame.flags & SNAPSHOT_IN_KERNEL;
-
-		bad = kernel ? push_kernel(c, s, w) : push(c, s, w);
+		got = kernel ? push_kernel(c, s, w) : push_call(c, s, w);
 		s->started |= s->asks_lane && !kernel && !(w->enter.type->flags & TYPE_INNER);
 		calls_set_limits(s);
 	}
-	return bad || (c->on_restore && c->on_restore(c->on_restore_ctx, s, &w->enter)) ? -1 : 0;
+	if (got)
+		return got < 0 ? -1 : 0;
+	return c->on_restore ? c->on_restore(c->on_restore_ctx, s, &w->enter) : 0;
 }
 
 int calls_adopt(struct calls *c, const struct snapshot *snapshot)
 {
 	struct snapshot_walk w;
 
-	if (!snapshot->continues && drop_stream(c))
+	if (!snapshot->continues && drop_stream(c, snapshot))
 		return -1;
 	snapshot_walk(&w, snapshot);
 	while (snapshot_next_thread(&w)) {
@@ -191,6 +267,14 @@ int calls_adopt(struct calls *c, const struct snapshot *snapshot)
 		while (snapshot_next_frame(&w))
 			if (take_frame(c, s, &w))
 				return -1;
+		drop_frames(c, s, s->adopted);
+		if (s->kernel)
+			drop_frames(c, s->kernel, s->kernel->adopted);
+		/* not before: calls that were dropped have ended at its last event */
+		s->last = w.thread.last;
+		calls_set_limits(s);
 	}
+	if (!(snapshot->head.flags & SNAPSHOT_MORE))
+		drop_before(c);
 	return 0;
 }

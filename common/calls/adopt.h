@@ -7,12 +7,13 @@
  *                     ... out of memory
  *
  * All calls of the stream that are open end without being counted or reported, except to
- * calls.on_drop; those of the snapshot are open instead. calls.on_restore is called for each of
- * them with an enter, after its frame was pushed, as if calls_feed had returned CALLS_ENTER for
- * that row, also for calls in the kernel outside any call (frames[0].outside): outermost first,
- * then the calls in the kernel, then those with numbers. The event's time is that of the enter.
- * Calls without an enter are in stack.implicit; if a callee of the innermost of them has ended,
- * that call is frames[0], with begun false.
+ * calls.on_drop; those of the snapshot are open instead. With calls.on_drop, a call that is open
+ * before and in the snapshot goes on, without a call of either function. calls.on_restore is called
+ * for each of them with an enter, after its frame was pushed, as if calls_feed had returned
+ * CALLS_ENTER for that row, also for calls in the kernel outside any call (frames[0].outside):
+ * outermost first, then the calls in the kernel, then those with numbers. The event's time is that
+ * of the enter. Calls without an enter are in stack.implicit; if a callee of the innermost of them
+ * has ended, that call is frames[0], with begun false.
  *
  * Of a stack with calls in the kernel, kernel_base and gone describe the stack below them at the
  * time of their enter. They are set before on_restore of the lowest of these, and valid until the

@@ -35,6 +35,7 @@ void calls_free(struct calls *c)
 	free(c->numbered_data);
 	free(c->numbered_end);
 	open_calls_free(&c->open);
+	open_calls_free(&c->before);
 	*c = (struct calls){0};
 }
 

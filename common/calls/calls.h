@@ -85,6 +85,9 @@ struct stack {
 	bool started;
 	bool asks_lane; /* the stream's lanes show whether it has started (dictionary_started) */
 	bool left_out;	/* some of its rows are left out; set by calls_left_out() */
+	/* of calls_adopt: open calls may be in the snapshot too; frames that are */
+	bool goes_on;
+	size_t adopted;
 	/*
 	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack. While some are open, every
 	 * event takes the slow path. The lowest of them has been charged to the top frame of this
@@ -132,7 +135,8 @@ struct calls {
 	size_t size;
 	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
 	size_t special_size;
-	struct open_calls open; /* numbered calls: index in numbered */
+	struct open_calls open;	  /* numbered calls: index in numbered */
+	struct open_calls before; /* of calls_adopt: those that may be in the snapshot */
 	struct numbered_call *numbered;
 	uint8_t *numbered_data;				    /* data_size bytes for each */
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
@@ -149,10 +153,11 @@ struct calls {
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
 			enum calls_lost why);
 	void *on_lost_ctx;
-	/* Called by calls_adopt for each call that it drops, as on_lost is; on_lost is not. May be
-	   NULL. */
+	/* Called by calls_adopt for each call that it drops, as on_lost is; on_lost is not. Not for
+	   a call that the snapshot has too, which goes on, with its data. May be NULL. */
 	void (*on_drop)(void *ctx, struct stack *s, const struct frame *f, void *data);
-	/* Called by calls_adopt for each open call with an enter. May be NULL. */
+	/* Called by calls_adopt for each open call with an enter; with on_drop, only for calls that
+	   were not open before. May be NULL. */
 	int (*on_restore)(void *ctx, struct stack *s, const struct event *e);
 	void *on_restore_ctx; /* of both */
 	uint64_t unmatched;   /* leaves without an enter */

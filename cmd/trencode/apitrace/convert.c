@@ -287,6 +287,7 @@ const struct encoder encoder_apitrace_convert = {
 	.output = ENCODER_FILE,
 	.begin = apitrace_convert_begin,
 	.drops = true,
+	.adopt = convert_adopt,
 	.event = convert_event,
 	.end = apitrace_convert_end,
 	.free = convert_free,

@@ -13,6 +13,8 @@
 #include "cmd/trencode/tick_scale.h"
 
 static int convert_take(void *ctx, const struct event *ev, struct error *e);
+static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data);
+static int convert_restore(void *ctx, struct stack *s, const struct event *enter);
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why);
 
@@ -36,7 +38,9 @@ void *convert_begin(struct encoding *en, const struct convert_target *target, st
 	a->calls.nests = target->nests;
 	a->calls.data_size = sizeof(struct convert_frame);
 	a->calls.on_lost = convert_lose;
-	a->calls.on_lost_ctx = a;
+	a->calls.on_drop = convert_drop;
+	a->calls.on_restore = convert_restore;
+	a->calls.on_lost_ctx = a->calls.on_restore_ctx = a;
 	return target_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
 }
 
@@ -49,6 +53,7 @@ void convert_free(struct encoding *en)
 	target_free(&a->d);
 	overlap_free(&a->overlap);
 	calls_free(&a->calls);
+	free(a->restored.list);
 	for (size_t i = 0; i < a->nthreads; i++)
 		free(a->by_number[i]);
 	free(a->by_number);
@@ -203,7 +208,7 @@ static int convert_numbered(struct conversion *a, struct convert_thread *t, enum
 				.start = a->ev->time,
 				.mark = &f->mark};
 
-	f->open = what == CONVERT_ENTER;
+	f->open = f->numbered = what == CONVERT_ENTER;
 	a->calls_seen += f->open;
 	return convert_emit(a, &r, a->ev, a->error);
 }
@@ -292,6 +297,57 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 	return got == CALLS_ENTER ? convert_enter(a, t) : convert_leave(a, t, &done);
 }
 
+/* --- snapshots --- */
+
+/* End a call that is open in the target, but maybe not in the trace: a part of it is missing. */
+static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data)
+{
+	static const struct type type = {
+		.kind = KIND_LEAVE, .name = {"", 0, 0}, .group = {"", 0, 0}, .word_size = 8};
+	struct conversion *a = ctx;
+	const struct stack *base = a->calls.stacks[s->number];
+	struct event ev = {.type = &type, .lane = base->lane, .time = base->last};
+	struct convert_frame *open = data;
+
+	if (!open->open || a->failed)
+		return;
+	if (open->numbered) {
+		a->cut++;
+		return;
+	}
+	a->ev = &ev;
+	a->lost = CLOSED;
+	a->failed = target_cut(a, a->threads[s->number], open, f, false);
+}
+
+static int convert_restore(void *ctx, struct stack *s, const struct event *enter)
+{
+	struct conversion *a = ctx;
+
+	(void)s;
+	if (!a->failed && restored_calls_add(&a->restored, &a->calls, enter))
+		a->failed = error_no_memory(a->error);
+	return a->failed ? -1 : 0;
+}
+
+/* Begin an open call. */
+static int convert_restored(struct conversion *a, const struct restored_call *r, struct error *e)
+{
+	const struct event *ev = &r->enter;
+	struct convert_thread *t = convert_thread(a, ev->lane, ev->type->flags & TYPE_PER_CPU);
+
+	if (!t)
+		return error_no_memory(e);
+	if (a->target->keeps_kernel && ev->type->flags & (TYPE_KERNEL | TYPE_INNER))
+		return convert_unchanged(a, t, ev, e);
+	if (r->stack && r->stack->frames[0].outside)
+		return 0;
+	a->ev = ev;
+	a->calls.data = r->stack ? calls_data(&a->calls, r->stack, r->index)
+				 : a->calls.numbered_data + r->index * a->calls.data_size;
+	return r->stack ? convert_enter(a, t) : convert_numbered(a, t, CONVERT_ENTER, ev->location);
+}
+
 /* --- all rows --- */
 
 static int convert_take(void *ctx, const struct event *ev, struct error *e)
@@ -326,11 +382,20 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 	return 0;
 }
 
+static int convert_start(struct conversion *a, const struct lane *lane, struct error *e)
+{
+	a->begun = true;
+	return a->target->begin ? a->target->begin(a, lane, e) : 0;
+}
+
+/* Begin the trace at its first event, and check the clock of each. */
 static int check_clock(struct conversion *a, const struct event *ev, struct error *e)
 {
 	const struct source *source = ev->lane->source;
 	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
 
+	if (!a->begun && convert_start(a, ev->lane, e))
+		return -1;
 	if (ticks && a->options->tick)
 		return 0;
 	if (ticks && a->target->needs_time)
@@ -353,8 +418,26 @@ int convert_event(struct encoding *en, const struct event *ev, struct error *e)
 	return a->target->nests ? overlap_take(&a->overlap, ev, e) : convert_take(a, ev, e);
 }
 
+int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e)
+{
+	struct conversion *a = en->state;
+
+	a->error = e;
+	if (overlap_end(&a->overlap, e) || (a->target->nests && overlap_adopt(&a->overlap, s, e)))
+		return -1;
+	if (restored_calls_adopt(&a->restored, &a->calls, s) || a->failed)
+		return a->failed ? -1 : error_no_memory(e);
+	for (size_t i = 0; i < a->restored.count; i++)
+		if (check_clock(a, &a->restored.list[i].enter, e) ||
+		    convert_restored(a, &a->restored.list[i], e))
+			return -1;
+	return 0;
+}
+
 int convert_end(struct conversion *a, struct error *e)
 {
+	if (!a->begun && convert_start(a, NULL, e))
+		return -1;
 	return overlap_end(&a->overlap, e);
 }
 
@@ -362,61 +445,8 @@ int convert_head(struct encoding *en, const struct head *h, struct error *e)
 {
 	struct conversion *a = en->state;
 
-	if (convert_end(a, e))
+	if (overlap_end(&a->overlap, e))
 		return -1;
 	clock_epoch_head(&a->clock_epoch, h);
 	return 0;
-}
-
-void convert_use_location(struct conversion *a, uint32_t location)
-{
-	const struct location *p = dictionary_location(a->dictionary, location);
-	uint8_t *used = array_reach(a->used, &a->used_size, location, 1);
-
-	if (!used)
-		return;
-	a->used = used;
-	a->unnamed += !used[location] && p && !p->symbol && !p->name.size;
-	used[location] = 1;
-}
-
-void convert_lost(const struct conversion *a, uint64_t count, const char *what)
-{
-	if (count && !a->options->quiet)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count, what);
-}
-
-void convert_report(struct conversion *a)
-{
-	uint64_t open = 0;
-	struct call done;
-
-	a->calls.on_lost = NULL;
-	while (calls_finish(&a->calls, &done))
-		open++;
-	convert_lost(a, a->unnamed,
-		     "functions have an address for a name; trsym belongs before trencode");
-	convert_lost(a, open, "calls had not returned at the end of the trace");
-	convert_lost(a, a->unmatched + a->calls.unmatched,
-		     "returns of calls whose beginning is not there are left out");
-	convert_lost(
-		a, a->cut,
-		a->target->closes
-			? "calls ended without a return (a longjmp, an exec, lost events): closed "
-			  "at the next event of their thread"
-			: "calls ended without a return (a longjmp, an exec, lost events): written "
-			  "without one");
-	convert_lost(
-		a, a->outlasting,
-		"calls in the kernel outlast the call that they are in: they end with it, and what "
-		"they took after it is time of the call below");
-	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.outside, CALLS_OUTSIDE);
-	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.apart, CALLS_APART);
-	convert_lost(a, a->overlap.left_out,
-		     "calls overlap with others of their thread and are left out");
-	convert_lost(
-		a, a->target->buffers ? 0 : a->with_buffer,
-		"events have lost the name of their buffer, an instance of the kernel's tracer");
-	convert_lost(a, a->backtraces, "back traces of calls are left out");
-	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }

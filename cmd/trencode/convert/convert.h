@@ -16,7 +16,7 @@
 
 #include "cmd/trencode/convert/overlap.h"
 #include "cmd/trencode/convert/clock_epoch.h"
-#include "common/calls/calls.h"
+#include "cmd/trencode/convert/restored_calls.h"
 #include "common/stream/clocks.h"
 #include "common/stream/value.h"
 #include "cmd/trencode/encoder.h"
@@ -67,6 +67,7 @@ struct convert_frame {
 	uint32_t mark; /* private to the target */
 	bool open;     /* in the target it was entered, and has not ended */
 	bool kernel;
+	bool numbered; /* on no stack */
 };
 
 /* The thread, or the CPU's interrupts, of one stack of calls. */
@@ -111,6 +112,8 @@ struct convert_target {
 	bool no_zero;	   /* there is no thread 0 */
 	bool zero;	   /* thread 0 is a thread like others, not only the idle one of a CPU */
 	bool no_cpus;	   /* there is one thread 0, not one for each CPU */
+	/* begin the trace, before the first row; lane: of the first event, NULL: there is none */
+	int (*begin)(void *state, const struct lane *lane, struct error *e);
 	int (*call)(void *state, const struct convert_row *r, struct error *e); /* both ends */
 	int (*instant)(void *state, const struct convert_row *r, struct error *e);
 	int (*gap)(void *state, const struct convert_row *r, struct error *e);
@@ -127,7 +130,9 @@ struct conversion {
 	struct clock_epoch clock_epoch; /* for targets that put the epoch into names of buffers */
 
 	/* private */
+	bool begun; /* target->begin was called */
 	struct calls calls;
+	struct restored_calls restored;
 	struct overlap overlap;
 	struct convert_thread **threads, **by_number; /* by number of the stack; by their number */
 	size_t threads_size, by_number_capacity, nthreads;
@@ -154,6 +159,8 @@ void convert_free(struct encoding *en);
 int convert_event(struct encoding *en, const struct event *ev, struct error *e);
 /* Convert the rows that wait, before a segment, whose ids are new. */
 int convert_head(struct encoding *en, const struct head *h, struct error *e);
+/* Begin the open calls of a snapshot, at the times of their enters. */
+int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e);
 /* Convert the rows that wait. */
 int convert_end(struct conversion *a, struct error *e);
 /* Report on stderr what could not be kept of the calls and threads, a line each. */

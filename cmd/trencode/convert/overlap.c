@@ -146,12 +146,13 @@ static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void
 {
 	struct overlap *o = ctx;
 	const struct overlap_call *c = data;
-	uint32_t source = s->lane->source->number;
+	uint32_t source;
 
 	(void)f;
 	(void)why;
 	if (!c->numbered)
 		return;
+	source = s->lane->source->number;
 	overlap_decide(o, c, LEFT_OUT);
 	/* another call may have its number now */
 	if (!open_calls_has(&o->calls.open, source, c->number) &&
@@ -235,12 +236,13 @@ static int overlap_restore(void *ctx, struct stack *s, const struct event *enter
 
 	(void)s;
 	if (enter->type->flags & TYPE_CALL_NUMBER && field_call(enter, &c->number))
-		c->numbered = o->numbered = true;
+		c->numbered = true;
 	return 0;
 }
 
 int overlap_adopt(struct overlap *o, const struct snapshot *s, struct error *e)
 {
+	o->numbered = true;
 	return calls_adopt(&o->calls, s) ? error_no_memory(e) : 0;
 }
 

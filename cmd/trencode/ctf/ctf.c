@@ -1,7 +1,8 @@
 /*
  * ctf.c - the encoder of the Common Trace Format, which babeltrace and Trace Compass read
  *
- * Each event of the stream becomes one event of the trace: enters and leaves are not paired.
+ * Each event of the stream becomes one event of the trace: enters and leaves are not paired. The
+ * open calls of a snapshot are written as enters.
  */
 #include "cmd/trencode/ctf/ctf.h"
 
@@ -16,6 +17,7 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/kernel_messages.h"
 #include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/convert/restored_calls.h"
 #include "cmd/trencode/convert/thread_ids.h"
 
 /* The ids of a lane in the trace. */
@@ -38,6 +40,8 @@ struct ctf_encoder {
 	struct open_calls calls;
 	const struct source *numbered; /* the first source with numbered calls */
 	uint32_t last_call;	       /* last number given from the highest down */
+	struct restored_calls restored;
+	struct calls *paired;
 	const struct clock *clock;
 	struct text_ref source;
 	uint32_t metadata;
@@ -285,6 +289,38 @@ static int ctf_event(struct encoding *en, const struct event *ev, struct error *
 	return ctf_event_end(&s->files, file, file->packet.size - before, e);
 }
 
+/* --- snapshots --- */
+
+/* With on_drop, calls that are open before a snapshot and in it are not restored. */
+static void ctf_drop(void *ctx, struct stack *stack, const struct frame *f, void *data)
+{
+	(void)ctx;
+	(void)stack;
+	(void)f;
+	(void)data;
+}
+
+static int ctf_restore(void *ctx, struct stack *stack, const struct event *enter)
+{
+	struct ctf_encoder *s = ctx;
+
+	(void)stack;
+	return restored_calls_add(&s->restored, s->paired, enter);
+}
+
+/* Write the enters of the open calls. */
+static int ctf_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct ctf_encoder *s = en->state;
+
+	if (restored_calls_adopt(&s->restored, en->calls, snapshot))
+		return error_no_memory(e);
+	for (size_t i = 0; i < s->restored.count; i++)
+		if (ctf_event(en, &s->restored.list[i].enter, e))
+			return -1;
+	return 0;
+}
+
 /* --- the encoder --- */
 
 static int ctf_begin(struct encoding *en, struct error *e)
@@ -294,6 +330,10 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
+	s->paired = en->calls;
+	en->calls->on_drop = ctf_drop;
+	en->calls->on_restore = ctf_restore;
+	en->calls->on_restore_ctx = s;
 	attributes_init(&s->attributes, en->dictionary);
 	s->bytes.spills = s->compound.spills = true;
 	s->attributes.members = true;
@@ -366,6 +406,7 @@ static void ctf_free(struct encoding *en)
 	buffer_free(&s->compound);
 	thread_ids_free(&s->ids);
 	open_calls_free(&s->calls);
+	free(s->restored.list);
 	free(s->lane_ids);
 	free(s);
 	en->state = NULL;
@@ -379,6 +420,7 @@ const struct encoder encoder_ctf = {
 	.counts_calls = true,
 	.begin = ctf_begin,
 	.head = ctf_head,
+	.adopt = ctf_adopt,
 	.event = ctf_event,
 	.meta = ctf_meta,
 	.end = ctf_end,

@@ -306,6 +306,7 @@ const struct encoder encoder_lttng_convert = {
 	.begin = lttng_convert_begin,
 	.head = convert_head,
 	.drops = true,
+	.adopt = convert_adopt,
 	.event = convert_event,
 	.end = lttng_convert_end,
 	.free = convert_free,

@@ -20,6 +20,9 @@ struct text_layout {
 		    struct error *e);
 	/* print an event, which en->calls has been fed; the data of a call are a pointer */
 	int (*event)(void *state, const struct event *ev, struct error *e);
+	/* take the calls of a snapshot that are open in one thread; NULL: the text of later events
+	   does not depend on them, or is kept in the data of en->calls */
+	int (*adopt)(void *state, struct snapshot_walk *thread, struct error *e);
 	int (*end)(void *state, struct error *e); /* may be NULL */
 	void (*free)(void *state); /* free what state refers to, also where begin failed */
 };

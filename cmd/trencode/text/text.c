@@ -61,6 +61,25 @@ static int layouts_meta(struct encoding *en, const struct meta *m, struct error 
 	return layouts_need(en, i, e) ? -1 : layouts[i]->meta(s->layout[i], source, m, e);
 }
 
+/* Take the open calls of a snapshot. The layouts that need them are begun before. */
+static int layouts_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+{
+	struct layouts *s = en->state;
+	struct snapshot_walk w;
+
+	snapshot_walk(&w, snapshot);
+	while (snapshot_next_thread(&w)) {
+		int i = layout_of(en, w.lane->source);
+
+		if (layouts_need(en, i, e) ||
+		    (layouts[i]->adopt && layouts[i]->adopt(s->layout[i], &w, e)))
+			return -1;
+		while (snapshot_next_frame(&w))
+			;
+	}
+	return calls_adopt(en->calls, snapshot) ? error_no_memory(e) : 0;
+}
+
 static int layouts_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct layouts *s = en->state;
@@ -104,6 +123,7 @@ const struct encoder encoder_text = {
 	.counts_calls = true,
 	.begin = layouts_begin,
 	.meta = layouts_meta,
+	.adopt = layouts_adopt,
 	.event = layouts_event,
 	.end = layouts_end,
 	.free = layouts_free,

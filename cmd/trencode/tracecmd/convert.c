@@ -28,7 +28,6 @@ struct tracecmd_conversion {
 	struct tracecmd_parts parts;
 	struct buffer data, text;
 	uint64_t blobs, cut; /* blobs, texts */
-	bool begun;
 };
 
 /* Keep kallsyms and the formats of messages, by which readers print pointers of kernel events. */
@@ -47,10 +46,9 @@ static void tracecmd_convert_take_over(struct encoding *en, void *state)
 	tracecmd_parts_take_over(&s->parts, state);
 }
 
-static int begin_file(struct tracecmd_conversion *s, const struct lane *lane, struct error *e)
+static int tracecmd_convert_start(void *state, const struct lane *lane, struct error *e)
 {
-	s->begun = true;
-	return tracecmd_parts_begin(&s->conversion, lane, e);
+	return tracecmd_parts_begin(state, lane, e);
 }
 
 /* --- records --- */
@@ -317,6 +315,7 @@ static const struct convert_target tracecmd_convert_target = {
 	.state_size = sizeof(struct tracecmd_conversion),
 	.buffers = true,
 	.nests = true,
+	.begin = tracecmd_convert_start,
 	.call = tracecmd_convert_call,
 	.instant = tracecmd_convert_instant,
 	.gap = tracecmd_convert_gap,
@@ -338,15 +337,6 @@ static int tracecmd_convert_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int tracecmd_convert_event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	struct tracecmd_conversion *s = en->state;
-
-	if (!s->begun && begin_file(s, ev->lane, e))
-		return -1;
-	return convert_event(en, ev, e);
-}
-
 /* --- the end --- */
 
 static int tracecmd_convert_end(struct encoding *en, struct error *e)
@@ -355,7 +345,7 @@ static int tracecmd_convert_end(struct encoding *en, struct error *e)
 	struct tracecmd_state *native = s->conversion.d.encoding.state;
 	struct conversion *a = &s->conversion;
 
-	if ((!s->begun && begin_file(s, NULL, e)) || convert_end(a, e))
+	if (convert_end(a, e))
 		return -1;
 	if (tracecmd_parts_end(&s->parts, native) ||
 	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
@@ -386,7 +376,8 @@ const struct encoder encoder_tracecmd_convert = {
 	.head = convert_head,
 	.meta = tracecmd_convert_meta,
 	.drops = true,
-	.event = tracecmd_convert_event,
+	.adopt = convert_adopt,
+	.event = convert_event,
 	.end = tracecmd_convert_end,
 	.free = convert_free,
 	.take_over = tracecmd_convert_take_over,

@@ -169,6 +169,15 @@ static int uftrace_convert_gap(void *state, const struct convert_row *r, struct 
 	return lane_of(s, r, &ev.lane, e) ? -1 : target_event(&s->conversion.d, &ev, e);
 }
 
+static int uftrace_convert_start(void *state, const struct lane *lane, struct error *e)
+{
+	struct uftrace_conversion *s = state;
+
+	(void)e;
+	s->clock = lane ? lane->clock : NULL;
+	return 0;
+}
+
 static void uftrace_convert_drop(void *state)
 {
 	struct uftrace_conversion *s = state;
@@ -191,6 +200,7 @@ static const struct convert_target uftrace_convert_target = {
 	.replays = true,
 	.needs_time = true,
 	.no_zero = true,
+	.begin = uftrace_convert_start,
 	.call = uftrace_convert_call,
 	.instant = uftrace_convert_instant,
 	.gap = uftrace_convert_gap,
@@ -210,15 +220,6 @@ static int uftrace_convert_begin(struct encoding *en, struct error *e)
 	s->events.external.name = "extern.dat";
 	uftrace_info_later(&s->conversion.d.encoding, FEATURES);
 	return begin_types(s) ? error_no_memory(e) : 0;
-}
-
-static int uftrace_convert_event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	struct uftrace_conversion *s = en->state;
-
-	if (!s->clock)
-		s->clock = ev->lane->clock;
-	return convert_event(en, ev, e);
 }
 
 /* --- the end --- */
@@ -331,7 +332,8 @@ const struct encoder encoder_uftrace_convert = {
 	.begin = uftrace_convert_begin,
 	.head = convert_head,
 	.drops = true,
-	.event = uftrace_convert_event,
+	.adopt = convert_adopt,
+	.event = convert_event,
 	.end = uftrace_convert_end,
 	.free = convert_free,
 };

@@ -49,30 +49,6 @@ struct text_apitrace {
 	struct error error; /* if failed */
 };
 
-static void lose_call(void *ctx, struct stack *stack, const struct frame *f, void *data,
-		      enum calls_lost why);
-
-static int apitrace_begin(void *state, const struct encoding *en, struct error *e)
-{
-	struct text_apitrace *s = state;
-
-	s->encoding = en;
-	en->calls->on_lost = lose_call;
-	en->calls->on_lost_ctx = s;
-	s->out = en->text;
-	s->dictionary = en->dictionary;
-	s->all_calls = en->options->all_calls;
-	s->thread_ids = en->options->thread_ids;
-	s->plain_octal = en->options->plain_octal;
-	s->scratch.spills = true;
-	if (en->options->blobs) {
-		s->blobs = apitrace_blobs_open(en->options->blobs, e);
-		if (!s->blobs)
-			return -1;
-	}
-	return 0;
-}
-
 static void free_texts(struct open_text *t)
 {
 	while (t) {
@@ -348,15 +324,20 @@ static void lose_call(void *ctx, struct stack *stack, const struct frame *f, voi
 	struct text_apitrace *s = ctx;
 	struct open_text *t;
 
-	(void)stack;
-	(void)f;
-	(void)why;
+	(void)stack, (void)f, (void)why;
 	memcpy(&t, data, sizeof t);
 	if (t && !t->printed && !s->failed)
 		s->failed = finish_call(s, t, true, &s->error);
 }
 
-static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint32_t call,
+/* Print a call of which it is not known whether it has returned. */
+static void drop_call(void *ctx, struct stack *stack, const struct frame *f, void *data)
+{
+	lose_call(ctx, stack, f, data, LOST_NUMBER);
+}
+
+/* Take an enter; calls.data is that of the call. open: it is in calls. */
+static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint32_t call, bool open,
 			  struct error *e)
 {
 	struct open_text *t = new_text(s);
@@ -376,10 +357,23 @@ static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint3
 	s->last = t;
 	if (take_details(s, t, ev))
 		return values_error(s, e);
-	if (s->encoding->result != CALLS_ENTER) /* too many calls are open */
+	if (!open) /* too many calls are */
 		return finish_call(s, t, true, e);
 	memcpy(s->encoding->calls->data, &t, sizeof t);
 	return 0;
+}
+
+/* Take the enter of a call that is open in a snapshot. */
+static int restore_call(void *ctx, struct stack *stack, const struct event *enter)
+{
+	struct text_apitrace *s = ctx;
+	uint32_t call;
+
+	(void)stack;
+	if (strcmp(enter->lane->source->format.text, "apitrace") || !field_call(enter, &call))
+		return 0;
+	s->failed = s->failed || apitrace_enter(s, enter, call, true, &s->error);
+	return s->failed ? -1 : 0;
 }
 
 static int apitrace_leave(struct text_apitrace *s, const struct event *ev, struct error *e)
@@ -407,6 +401,29 @@ static int print_incomplete(struct text_apitrace *s, struct error *e)
 		t->printed = true;
 		t->next = s->printed;
 		s->printed = t;
+	}
+	return 0;
+}
+
+static int apitrace_begin(void *state, const struct encoding *en, struct error *e)
+{
+	struct text_apitrace *s = state;
+
+	s->encoding = en;
+	en->calls->on_lost = lose_call;
+	en->calls->on_drop = drop_call;
+	en->calls->on_restore = restore_call;
+	en->calls->on_lost_ctx = en->calls->on_restore_ctx = s;
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	s->all_calls = en->options->all_calls;
+	s->thread_ids = en->options->thread_ids;
+	s->plain_octal = en->options->plain_octal;
+	s->scratch.spills = true;
+	if (en->options->blobs) {
+		s->blobs = apitrace_blobs_open(en->options->blobs, e);
+		if (!s->blobs)
+			return -1;
 	}
 	return 0;
 }
@@ -462,7 +479,7 @@ static int apitrace_event(void *state, const struct event *ev, struct error *e)
 	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
 		return 0;
 	if (ev->type->kind == KIND_ENTER)
-		return apitrace_enter(s, ev, call, e);
+		return apitrace_enter(s, ev, call, s->encoding->result == CALLS_ENTER, e);
 	return ev->type->kind == KIND_LEAVE ? apitrace_leave(s, ev, e) : 0;
 }
 

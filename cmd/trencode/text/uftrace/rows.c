@@ -14,9 +14,9 @@
 #include "cmd/trencode/text/events.h"
 #include "cmd/trencode/text/values.h"
 
-static struct replay_task *task_of(struct text_uftrace *s, const struct event *ev)
+static struct replay_task *task_of(struct text_uftrace *s, const struct lane *lane)
 {
-	uint32_t number = ev->lane->thread;
+	uint32_t number = lane->thread;
 	struct recording *r;
 
 	if (__builtin_expect(number < s->ntasks && s->tasks[number], 1))
@@ -29,8 +29,8 @@ static struct replay_task *task_of(struct text_uftrace *s, const struct event *e
 		s->tasks = p;
 	}
 	if (!s->tasks[number]) {
-		r = text_uftrace_recording(s, ev->lane->source);
-		s->tasks[number] = r ? replay_task_new(&r->replay, ev->lane) : NULL;
+		r = text_uftrace_recording(s, lane->source);
+		s->tasks[number] = r ? replay_task_new(&r->replay, lane) : NULL;
 	}
 	return s->tasks[number];
 }
@@ -328,12 +328,48 @@ static enum row_kind replay_row_kind(const struct type *type, const struct event
 	return ROW_EVENT;
 }
 
+/* Open a call of a snapshot, without a line. */
+static int adopt_call(struct text_uftrace *s, struct replay_task *t, const struct event *ev)
+{
+	struct replay_row row = {replay_row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
+				 ev->type->flags & TYPE_KERNEL};
+	const struct location *location = dictionary_location(s->dictionary, ev->location);
+	const struct location_text *p = text_uftrace_location(s, ev->location);
+
+	if (!p)
+		return -1;
+	if (location && location->space)
+		t->space = location->space;
+	replay_after_exec(t, &row);
+	replay_consume(t, &row);
+	if (row.kind == ROW_ENTER && t->calls && replay_enter(t, (enum fixup)p->fixup))
+		replay_entered(t, replay_frame(t, t->count - 1));
+	return 0;
+}
+
+int text_uftrace_adopt(struct text_uftrace *s, struct snapshot_walk *w)
+{
+	struct replay_task *t = task_of(s, w->lane);
+	int bad = 0;
+
+	if (!t)
+		return -1;
+	text_uftrace_settle(s);
+	if (!(w->thread.flags & SNAPSHOT_CONTINUED))
+		replay_restart(t, (int)w->thread.unseen, w->thread.since, w->thread.last);
+	if (!t->replay->first && w->snapshot->head.first != UINT64_MAX)
+		t->replay->first = w->snapshot->head.first;
+	while (!bad && snapshot_next_frame(w))
+		bad = adopt_call(s, t, &w->enter);
+	return bad || t->replay->out_of_memory ? -1 : 0;
+}
+
 int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,
 		     struct error *e)
 {
 	struct replay_row row = {replay_row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
 				 ev->type->flags & TYPE_KERNEL};
-	struct replay_task *t = task_of(s, ev);
+	struct replay_task *t = task_of(s, ev->lane);
 	int used;
 
 	if (!t)

@@ -117,6 +117,17 @@ static void replay_restart_frames(struct replay_task *t, int first, int n, uint6
 	}
 }
 
+void replay_restart(struct replay_task *t, int unseen, uint64_t since, uint64_t last)
+{
+	t->begun = t->indent_known = t->fork_taken = true;
+	t->after_loss = t->in_kernel = false;
+	t->count = unseen;
+	t->calls = t->indent = t->exec_count = 0;
+	t->allowance = t->replay->depth;
+	t->time = last;
+	replay_restart_frames(t, 0, unseen, since, true);
+}
+
 static bool row_enters(const struct replay_row *row)
 {
 	return row->kind == ROW_ENTER || row->kind == ROW_SCHED_OUT;

@@ -89,6 +89,10 @@ void replay_free(struct replay *r);
 /* Returns NULL when out of memory. */
 struct replay_task *replay_task_new(struct replay *r, const struct lane *lane);
 
+/* Begin the stack of a task again where reading begins inside a stream: only calls without an enter
+ * are open, since a time. last: time of the task's last row. */
+void replay_restart(struct replay_task *t, int unseen, uint64_t since, uint64_t last);
+
 /* Return frame i from the bottom, or NULL outside of the stack. */
 struct replay_frame *replay_frame_slow(struct replay_task *t, int i);
 static inline struct replay_frame *replay_frame(struct replay_task *t, int i)

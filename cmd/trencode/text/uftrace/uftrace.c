@@ -109,20 +109,39 @@ static int uftrace_begin_recording(struct text_uftrace *s, struct recording *r, 
 	return 0;
 }
 
+/* Return the recording of a source, which is begun. */
+static struct recording *begun_recording(struct text_uftrace *s, const struct source *source,
+					 struct error *e)
+{
+	struct recording *r = s->recording;
+
+	if (__builtin_expect(r && r->source == source, 1))
+		return r;
+	r = text_uftrace_recording(s, source);
+	if (!r)
+		error_no_memory(e);
+	else if (!r->ready && uftrace_begin_recording(s, r, e))
+		return NULL;
+	return s->recording = r;
+}
+
+static int uftrace_adopt(void *state, struct snapshot_walk *thread, struct error *e)
+{
+	struct text_uftrace *s = state;
+
+	if (!begun_recording(s, thread->lane->source, e))
+		return -1;
+	return text_uftrace_adopt(s, thread) ? error_no_memory(e) : 0;
+}
+
 static int uftrace_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_uftrace *s = state;
-	struct recording *r = s->recording;
+	struct recording *r = begun_recording(s, ev->lane->source, e);
 	struct threshold_row row;
 
-	if (__builtin_expect(!r || r->source != ev->lane->source, 0)) {
-		r = text_uftrace_recording(s, ev->lane->source);
-		if (!r)
-			return error_no_memory(e);
-		if (!r->ready && uftrace_begin_recording(s, r, e))
-			return -1;
-		s->recording = r;
-	}
+	if (!r)
+		return -1;
 	if (__builtin_expect(!r->threshold, 1))
 		return text_uftrace_row(s, r, ev, e);
 	/* with a time filter uftrace counts times from the first row, shown or not */
@@ -177,6 +196,7 @@ const struct text_layout text_uftrace = {
 	.state_size = sizeof(struct text_uftrace),
 	.begin = uftrace_begin,
 	.meta = uftrace_meta,
+	.adopt = uftrace_adopt,
 	.event = uftrace_event,
 	.end = uftrace_end,
 	.free = uftrace_free_state,

@@ -1,0 +1,45 @@
+#include "cmd/trencode/convert/restored_calls.h"
+
+#include <stdlib.h>
+
+#include "common/util/buffer.h"
+
+int restored_calls_add(struct restored_calls *r, const struct calls *c, const struct event *enter)
+{
+	struct restored_call *list = array_grow(r->list, &r->capacity, r->count, sizeof *list);
+	const struct stack *s = calls_stack(c, enter);
+
+	if (!list)
+		return -1;
+	r->list = list;
+	list += r->count++;
+	*list = (struct restored_call){.enter = *enter, .order = r->count};
+	if (enter->type->flags & TYPE_CALL_NUMBER && !c->nests) {
+		list->index = c->data_size ? (size_t)((uint8_t *)c->data - c->numbered_data) /
+						     c->data_size
+					   : 0;
+	} else {
+		list->stack = s;
+		list->index = s->count - 1;
+	}
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct restored_call *x = a, *y = b;
+
+	if (x->enter.time != y->enter.time)
+		return x->enter.time > y->enter.time ? 1 : -1;
+	return x->order > y->order ? 1 : -1;
+}
+
+int restored_calls_adopt(struct restored_calls *r, struct calls *c, const struct snapshot *s)
+{
+	r->count = 0;
+	if (calls_adopt(c, s))
+		return -1;
+	if (r->count)
+		qsort(r->list, r->count, sizeof *r->list, by_time);
+	return 0;
+}

@@ -1,0 +1,90 @@
+# What trencode writes of one segment of a stream by itself, and where a segment is missing.
+
+load lib
+load encode
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# each OPTION...: the text of each segment by itself
+each() {
+	for f in segment.*; do
+		trencode -q "$@" "$f" 2>/dev/null || (($? == 1))
+	done
+}
+
+# finished STREAM: its calls that have ended: time, duration, thread, name
+finished() {
+	trencode -q -t tsv --no-header --columns ts,dur,tid,name,unfinished "$1" 2>/dev/null |
+		awk -F '\t' '$2 != "" && $5 == "0"' | sort
+}
+
+# made TRACE: those of a trace
+made() {
+	trdecode -q "$1" | trsym -q >made.trs
+	finished made.trs
+}
+
+# Lines of uftrace without what is added at the end of a recording, and leaf calls in two lines.
+lines_of_uftrace() {
+	sed -E -e '/^uftrace stopped/,/^# DURATION/d' -e '/^#/d' -e '/^$/d' |
+		perl -pe 's/^(.{11})( \[ *\d+\] \| +)(.*)\(\);$/"           $2$3() {\n$1$2} \/* $3 *\/"/e'
+}
+
+@test "texts of the segments of a uftrace recording are the text of the whole" {
+	for d in "$DATA/uftrace/fib" "$U/lost" "$U/threads" "$U/exc-pg"; do
+		rm -f segment.*
+		segments "$d" || [ -f segment.1 ]
+		trencode -q x.trs 2>/dev/null | lines_of_uftrace >whole || true
+		[ -s whole ]
+		diff whole <(each | lines_of_uftrace)
+	done
+}
+
+@test "texts of the segments of a function graph have the depths of the whole, also when filtered" {
+	segments "$DATA/trace-cmd/v6-fgraph.dat"
+	for e in 1 'depth != 0'; do
+		trdecode -q --segment 2K "$DATA/trace-cmd/v6-fgraph.dat" | trsym -q | trfilter "$e" >x.trs
+		split_segments
+		trencode -q x.trs | grep -v ^cpus= >whole
+		each | grep -v ^cpus= >parts
+		# a leaf across a border is two lines
+		(($(grep -c 'funcgraph_entry.*();' whole) - $(grep -c 'funcgraph_entry.*();' parts) <= $(ls segment.* | wc -l)))
+		diff <(grep funcgraph_exit whole) <(grep funcgraph_exit parts) >differ || (($(grep -c '^>' differ) <= $(ls segment.* | wc -l)))
+		run ! grep '^<' differ
+	done
+}
+
+@test "texts of the segments of an apitrace trace have the calls that end in them" {
+	segments "$DATA/apitrace/threads.trace"
+	trencode -q x.trs | grep '^[0-9]' >whole
+	each | grep '^[0-9]' | grep -v '// incomplete' >parts
+	diff whole parts
+}
+
+@test "a conversion of each segment by itself has the calls that end in it, with their times" {
+	segments
+	for t in ctf uftrace trace-cmd lttng; do
+		trencode -q --resynthesize -t $t -o whole x.trs
+		for f in segment.*; do
+			trencode -q --resynthesize -t $t -o "part${f#segment}" "$f" 2>/dev/null || (($? == 1))
+		done
+		for p in part.*; do
+			made "$p"
+		done | sort | diff <(finished x.trs) - || fail "$t"
+		rm -r whole part.*
+	done
+}
+
+@test "a call that is open before a missing segment and after it is one call" {
+	segments
+	cat segment.0 segment.2 >lossy.trs
+	for t in ctf uftrace trace-cmd lttng; do
+		run -1 --separate-stderr trencode -q --resynthesize -t $t -o $t lossy.trs
+		assert_equal "$(made $t | cut -f 4 | grep -cx main)" 1
+		# a target may need the ends of calls that ended in the missing segment
+		run -0 comm -23 <(finished lossy.trs) <(made $t)
+		assert_output ''
+	done
+}
