@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trdecode/tracecmd/ring.h"
+#include "common/ftrace/ring.h"
 #include "t/fuzz/fuzz.h"
 
 static void look(const uint8_t *page, size_t n, size_t page_size, const struct ring_layout *layout)

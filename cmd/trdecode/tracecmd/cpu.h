@@ -7,7 +7,7 @@
 #define TR_TRDECODE_TRACECMD_CPU_H
 
 #include "cmd/trdecode/tracecmd/file.h"
-#include "cmd/trdecode/tracecmd/ring.h"
+#include "common/ftrace/ring.h"
 #include "cmd/trdecode/tracecmd/unpack.h"
 
 struct cpu_data {

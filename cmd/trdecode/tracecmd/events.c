@@ -9,156 +9,39 @@
 #include "common/value/escape.h"
 #include "common/formats/tracecmd.h"
 
-enum { EVENTS_MOST = 65534, ID_LIMIT = 65536, FIELDS_LIMIT = 1024 };
-
-/* Offsets of the common fields, if no format gives them. */
-enum { TYPE_AT = 0, PID_AT = 4, COMMON_END = 8 };
-
-static void take_common(struct tracecmd *t, const struct format *f)
-{
-	const struct format_field *type = format_find(f, "common_type"),
-				  *pid = format_find(f, "common_pid");
-
-	if (!type || !pid || type->size != 2 || pid->size != 4 || type->offset > 256 ||
-	    pid->offset > 256)
-		return;
-	t->type_offset = type->offset;
-	t->pid_offset = pid->offset;
-	t->common_end = pid->offset + 4;
-}
-
-static bool is_number(const struct format_field *f)
-{
-	return f && f->where == WHERE_TAIL && f->offset < 4096 &&
-	       (f->size == 4 || f->size == 8 || f->size == 2);
-}
-
-static void set_location(struct tracecmd_event *v, const char *name)
-{
-	const struct format_field *f = format_find(&v->format, name);
-
-	if (!is_number(f))
-		return;
-	v->has_location = true;
-	v->address = f->offset;
-	v->address_size = (uint8_t)f->size;
-	v->least = f->offset + f->size;
-}
-
-static void set_depth(struct tracecmd_event *v)
-{
-	const struct format_field *f = format_find(&v->format, "depth");
-
-	if (!v->has_location || !is_number(f))
-		return;
-	v->has_depth = true;
-	v->depth = f->offset;
-	v->depth_size = (uint8_t)f->size;
-	if (v->least < f->offset + f->size)
-		v->least = f->offset + f->size;
-}
-
-static bool named(const struct tracecmd_event *v, const char *name)
-{
-	return v->format.name_size == strlen(name) &&
-	       !memcmp(v->format.name, name, v->format.name_size);
-}
-
-static bool is_enter(const struct tracecmd_event *v)
-{
-	return named(v, "funcgraph_entry") || named(v, "fgraph_retaddr_entry");
-}
-
-static bool is_leave(const struct tracecmd_event *v)
-{
-	return named(v, "funcgraph_exit") || named(v, "fgraph_retaddr_exit");
-}
-
-/* Find the fields of the kernel's own tracers that record functions. */
-static void find_calls(struct tracecmd_event *v)
-{
-	if (!v->source || strcmp(v->source->system, "ftrace"))
-		return;
-	if (is_enter(v) || is_leave(v)) {
-		set_location(v, "func");
-		set_depth(v);
-	} else if (named(v, "function")) {
-		set_location(v, "ip");
-	}
-}
-
-static struct tracecmd_event *add_event(struct tracecmd *t)
-{
-	struct tracecmd_event *v =
-		array_grow(t->events, &t->events_capacity, t->nevents, sizeof *v);
-
-	if (!v)
-		return NULL;
-	t->events = v;
-	v += t->nevents;
-	*v = (struct tracecmd_event){0};
-	return v;
-}
+/* Where the common fields are, if no format gives them. */
+static const struct number_at usual_type = {0, 2}, usual_pid = {4, 4};
 
 int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 {
+	struct ftrace_events *v = &t->events;
 	uint64_t bad = 0;
 
-	t->type_offset = TYPE_AT;
-	t->pid_offset = PID_AT;
-	t->common_end = COMMON_END;
 	for (size_t i = 0; i < t->h.nformats; i++) {
 		const struct tracecmd_format_text *text = &t->h.formats[i];
-		struct tracecmd_event *v = add_event(t);
-		int got;
 
-		if (!v)
-			return error_no_memory(e);
-		got = format_parse(&v->format, text->text, text->size, t->layout.long_size);
-		if (got < 0)
-			return error_no_memory(e);
-		/* of equal ids the first counts, as in trace-cmd */
-		if (got || v->format.id >= ID_LIMIT || t->by_id[v->format.id] ||
-		    t->nevents >= EVENTS_MOST) {
-			bad += got || v->format.id >= ID_LIMIT;
-			format_free(&v->format);
-			continue;
+		switch (ftrace_events_add(v, text->system, strlen(text->system), text->text,
+					  text->size, t->layout.long_size)) {
+		case FTRACE_NO_MEMORY: return error_no_memory(e);
+		case FTRACE_NO_FORMAT: bad++; break;
+		case FTRACE_KNOWN:
+		case FTRACE_ADDED: break;
 		}
-		v->source = text;
-		if (!t->nevents)
-			take_common(t, &v->format);
-		find_calls(v);
-		t->nevents++;
-		t->by_id[v->format.id] = (uint16_t)t->nevents;
 	}
+	if (!v->type.size) {
+		v->type = usual_type;
+		v->pid = usual_pid;
+	}
+	t->common_end = v->pid.offset + 4;
+	if (t->common_end < v->type.offset + 2)
+		t->common_end = v->type.offset + 2;
 	if (bad)
 		input_damage(t->input, t->h.file.name, NO_OFFSET,
 			     "%llu event formats cannot be understood", (unsigned long long)bad);
 	return 0;
 }
 
-void tracecmd_free_formats(struct tracecmd *t)
-{
-	for (size_t i = 0; i < t->nevents; i++)
-		format_free(&t->events[i].format);
-	free(t->events);
-}
-
 /* --- declaring a type when its first record is there --- */
-
-static enum field_role role_of(const struct tracecmd_event *v, const struct format_field *f)
-{
-	if (v->source && !strcmp(v->source->system, "ftrace")) {
-		if (f->name_size == 3 && !memcmp(f->name, "buf", 3))
-			return ROLE_MESSAGE;
-		if ((f->name_size == 2 && !memcmp(f->name, "ip", 2)) ||
-		    (f->name_size == 4 && !memcmp(f->name, "func", 4)))
-			return ROLE_ADDRESS;
-	}
-	if (f->name_size == 10 && !memcmp(f->name, "common_pid", 10))
-		return ROLE_TID;
-	return ROLE_NONE;
-}
 
 /* Return the length of a name without the mark that distinguishes equal names. */
 static size_t plain_size(const char *name, size_t n)
@@ -192,85 +75,42 @@ static uint32_t name_of(struct tracecmd *t, const char *name, size_t n, char mar
 	return string;
 }
 
-static uint32_t declare_type(struct tracecmd *t, const struct tracecmd_event *v)
+static uint32_t declare_type(struct tracecmd *t, const struct ftrace_event *v)
 {
-	struct field_entry fields[FIELDS_LIMIT + 1];
+	struct field_entry fields[FTRACE_FIELDS + 1];
 	struct writer *w = t->w;
-	const struct format *f = &v->format;
+	const struct event_format *f = &v->format;
 	bool with_time = t->tsc || t->sync;
 	struct type_entry e = {.source = t->source,
-			       .kind = KIND_INSTANT,
+			       .kind = (uint8_t)v->kind,
 			       .word_size = t->layout.long_size,
 			       .flags = TYPE_TAIL | (t->h.big_endian ? TYPE_BIG_ENDIAN : 0),
 			       .fixed_size = with_time ? 8 : 0,
 			       .native = f->id,
 			       .fields = fields};
 
-	if (v->source) {
+	if (v->system) {
 		char mark = f->escaped ? '_' : 0;
 
 		e.name = name_of(t, f->name, plain_size(f->name, f->name_size), mark);
-		e.group = name_of(t, v->source->system, strlen(v->source->system), mark);
-		e.declaration = writer_string(w, v->source->text, v->source->size);
+		e.group = name_of(t, v->system, v->system_size, mark);
+		e.declaration = writer_string(w, v->text, v->text_size);
 	} else {
 		char name[32];
 
 		snprintf(name, sizeof name, "unknown:%u", f->id);
 		e.name = writer_text(w, name);
 	}
-	if (v->has_depth) {
-		e.kind = is_enter(v) ? KIND_ENTER : KIND_LEAVE;
+	if (v->kind != KIND_INSTANT)
 		e.flags |= TYPE_DEPTH;
-	}
 	if (with_time)
 		fields[e.nfields++] = (struct field_entry){.name = writer_text(w, "raw_time"),
 							   .kind = FIELD_UINT,
 							   .role = ROLE_SOURCE_TIME,
 							   .where = WHERE_FIXED,
 							   .size = 8};
-	for (size_t i = 0; i < f->nfields && i < FIELDS_LIMIT; i++) {
-		const struct format_field *from = &f->fields[i];
-
-		if (!v->source && !from->common)
-			continue;
-		fields[e.nfields++] =
-			(struct field_entry){.name = writer_string(w, from->name, from->name_size),
-					     .type_name = writer_text(w, from->type_name),
-					     .kind = (uint8_t)from->kind,
-					     .role = (uint8_t)role_of(v, from),
-					     .where = (uint8_t)from->where,
-					     .offset = from->offset,
-					     .size = from->element,
-					     .count = from->count};
-	}
+	ftrace_fields(v, w, fields, &e);
 	return writer_type(w, &e);
-}
-
-/* Make an event for an id without a format: its common fields are those of any other event. */
-static struct tracecmd_event *unknown_event(struct tracecmd *t, uint16_t id)
-{
-	struct tracecmd_event *v, *any;
-
-	if (t->nevents >= EVENTS_MOST)
-		return &t->events[t->nevents - 1];
-	v = add_event(t);
-	if (!v)
-		return NULL;
-	any = t->events;
-	if (t->nevents && any->source) {
-		/* the fields of the first format must not change, so they are copied */
-		v->format.fields = calloc(any->format.nfields + 1, sizeof *v->format.fields);
-		if (!v->format.fields)
-			return NULL;
-		if (any->format.nfields)
-			memcpy(v->format.fields, any->format.fields,
-			       any->format.nfields * sizeof *v->format.fields);
-		v->format.nfields = any->format.nfields;
-	}
-	v->format.id = id;
-	t->nevents++;
-	t->by_id[id] = (uint16_t)t->nevents;
-	return v;
 }
 
 /* --- lanes --- */
@@ -376,49 +216,51 @@ static int emit_short(struct tracecmd *t, struct tracecmd_reader *r)
 	return lane ? writer_gap(t->w, r->due.time, lane, &g) : -1;
 }
 
-static int begin_type(struct tracecmd *t, uint16_t id)
+/* Return the event of an id, with its type declared. NULL: out of memory. */
+static struct ftrace_event *begin_type(struct tracecmd *t, uint16_t id)
 {
-	struct tracecmd_event *v;
+	struct ftrace_event *v = ftrace_events_find(&t->events, id);
 
-	v = t->by_id[id] ? &t->events[t->by_id[id] - 1] : unknown_event(t, id);
 	if (!v)
-		return -1;
-	v->type = declare_type(t, v);
-	return v->type ? 0 : -1;
+		v = ftrace_events_unknown(&t->events, id);
+	if (v)
+		v->type = declare_type(t, v);
+	return v && v->type ? v : NULL;
 }
 
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	const struct ring_record *record = &r->record;
 	bool big = t->h.big_endian, with_time = t->tsc || t->sync;
-	const struct tracecmd_event *v;
+	const struct ftrace_event *v;
 	uint32_t pid, location = 0, depth = 0;
 	uint8_t fixed[8];
 	uint16_t id;
 
 	if (__builtin_expect(record->size < t->common_end, 0))
 		return emit_short(t, r);
-	id = (uint16_t)get_uint(record->data + t->type_offset, 2, big);
-	pid = (uint32_t)get_uint(record->data + t->pid_offset, 4, big);
+	id = (uint16_t)get_uint(record->data + t->events.type.offset, 2, big);
+	pid = (uint32_t)get_uint(record->data + t->events.pid.offset, 4, big);
 	if (__builtin_expect(pid != r->pid || !r->lane, 0)) {
 		r->lane = tracecmd_lane(t, r, (int32_t)pid);
 		r->pid = pid;
 		if (!r->lane)
 			return -1;
 	}
-	if (__builtin_expect(!t->by_id[id] || !t->events[t->by_id[id] - 1].type, 0) &&
-	    begin_type(t, id))
-		return -1;
-	v = &t->events[t->by_id[id] - 1];
-	if (!v->source)
+	v = ftrace_events_find(&t->events, id);
+	if (__builtin_expect(!v || !v->type, 0)) {
+		v = begin_type(t, id);
+		if (!v)
+			return -1;
+	}
+	if (!v->system)
 		t->unknown++;
-	if (v->has_location && record->size >= v->least) {
-		location =
-			location_of(t, get_uint(record->data + v->address, v->address_size, big));
+	if (v->address.size && record->size >= v->least) {
+		location = location_of(t, ftrace_number(record, v->address, big));
 		if (!location)
 			return -1;
-		if (v->has_depth)
-			depth = (uint32_t)get_uint(record->data + v->depth, v->depth_size, big);
+		if (v->depth.size)
+			depth = (uint32_t)ftrace_number(record, v->depth, big);
 	}
 	r->last = r->due.time;
 	if (__builtin_expect(!with_time, 1))

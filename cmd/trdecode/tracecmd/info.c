@@ -66,7 +66,7 @@ int tracecmd_info(struct input *in, struct trace_info *f, struct error *e)
 	}
 	fact_number(f, "cpus", h->cpus);
 	fact_number(f, "guests", h->link.nguests);
-	fact_number(f, "event formats", t->nevents);
+	fact_number(f, "event formats", t->events.count);
 	for (size_t i = 0; i < h->nbuffers; i++)
 		buffer_facts(f, &h->buffers[i]);
 	return 0;

@@ -323,7 +323,7 @@ static void tracecmd_close(struct input *in)
 	free(t->readers);
 	free(t->heap.items);
 	idmap_free(&t->comms);
-	tracecmd_free_formats(t);
+	ftrace_events_free(&t->events);
 	buffer_free(&t->packed);
 	tracecmd_header_free(&t->h);
 	free(t);

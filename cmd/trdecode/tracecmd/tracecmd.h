@@ -11,18 +11,8 @@
 #include "common/util/heap.h"
 #include "common/util/idmap.h"
 #include "cmd/trdecode/tracecmd/cpu.h"
-#include "cmd/trdecode/tracecmd/format.h"
+#include "common/ftrace/events.h"
 #include "cmd/trdecode/tracecmd/header.h"
-
-struct tracecmd_event {
-	struct format format;
-	const struct tracecmd_format_text *source; /* NULL: the trace has no format of this id */
-	uint32_t type;				   /* id in the stream, 0: not yet declared */
-	/* the event is a call, or has a location */
-	bool has_location, has_depth;
-	uint8_t address_size, depth_size;
-	uint32_t address, depth, least; /* offsets; least: bytes that a record must have for them */
-};
 
 struct tracecmd;
 
@@ -53,10 +43,8 @@ struct tracecmd {
 	struct tracecmd_header h;
 	struct ring_layout layout;
 
-	struct tracecmd_event *events;
-	size_t nevents, events_capacity;
-	uint16_t by_id[65536]; /* by id: 1 + index of the event */
-	uint32_t type_offset, pid_offset, common_end;
+	struct ftrace_events events;
+	uint32_t common_end; /* least bytes of a record */
 
 	struct idmap comms; /* by pid: 1 + offset of its line in cmdlines */
 
@@ -77,7 +65,6 @@ struct tracecmd {
 
 /* events.c: formats, types, lanes, locations; rows. */
 int tracecmd_read_formats(struct tracecmd *t, struct error *e);
-void tracecmd_free_formats(struct tracecmd *t);
 int tracecmd_read_comms(struct tracecmd *t, struct error *e);
 uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pid);
 uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r);

@@ -15,7 +15,6 @@
 enum {
 	READ_AHEAD = 64 * 1024,
 	READ_AHEAD_ALL = 1 << 20,
-	FIELDS_MOST = 256,
 	CPU_FIELD = 4, /* size of the fixed part of every row */
 };
 
@@ -29,7 +28,7 @@ struct kernel_reader {
 	struct cpu_data data;
 	/* the next record */
 	struct ring_record record;
-	const struct kernel_event *event;
+	const struct ftrace_event *event;
 	struct task_reader *task;
 };
 
@@ -59,23 +58,21 @@ static int declare_space(struct uftrace *u, struct kernel *k)
 	return k->space ? writer_map(w, &map) : -1;
 }
 
-static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event *v)
+static int declare_type(struct uftrace *u, struct kernel *k, struct ftrace_event *v)
 {
-	struct field_entry fields[FIELDS_MOST + 1];
+	struct field_entry fields[FTRACE_FIELDS + 1];
 	struct writer *w = u->w;
 	struct type_entry e = {.source = u->ids.source,
 			       .group = writer_string(w, v->system, v->system_size),
 			       .declaration = writer_string(w, v->text, v->text_size),
-			       .kind = v->kind == KERNEL_ENTER	 ? KIND_ENTER
-				       : v->kind == KERNEL_LEAVE ? KIND_LEAVE
-								 : KIND_INSTANT,
+			       .kind = (uint8_t)v->kind,
 			       .word_size = (uint8_t)k->h.word,
 			       .flags = TYPE_TAIL | (k->h.layout.big_endian ? TYPE_BIG_ENDIAN : 0),
 			       .fixed_size = CPU_FIELD,
 			       .native = v->format.id,
 			       .fields = fields};
 
-	if (v->kind != KERNEL_EVENT)
+	if (v->kind != KIND_INSTANT)
 		e.flags |= TYPE_DEPTH | TYPE_KERNEL;
 	e.name = writer_string(w, v->format.name, v->format.name_size);
 	fields[e.nfields++] = (struct field_entry){.name = writer_text(w, "cpu"),
@@ -83,51 +80,26 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event
 						   .role = ROLE_CPU,
 						   .where = WHERE_FIXED,
 						   .size = CPU_FIELD};
-	for (size_t i = 0; i < v->format.nfields && i < FIELDS_MOST; i++) {
-		const struct format_field *f = &v->format.fields[i];
-		bool function =
-			v->kind != KERNEL_EVENT && f->name_size == 4 && !memcmp(f->name, "func", 4);
-		bool thread = f->name_size == 10 && !memcmp(f->name, "common_pid", 10);
-
-		fields[e.nfields++] =
-			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
-					     .type_name = writer_text(w, f->type_name),
-					     .kind = (uint8_t)f->kind,
-					     .role = function ? ROLE_ADDRESS
-						     : thread ? ROLE_TID
-							      : ROLE_NONE,
-					     .where = (uint8_t)f->where,
-					     .offset = f->offset,
-					     .size = f->element,
-					     .count = f->count};
-	}
+	ftrace_fields(v, w, fields, &e);
 	v->type = writer_type(w, &e);
 	return v->type ? 0 : -1;
 }
 
 /* --- records --- */
 
-static uint64_t number_of(const struct kernel *k, const struct ring_record *r, struct number_at at)
-{
-	return get_uint(r->data + at.offset, at.size, k->h.layout.big_endian);
-}
-
-static bool number_fits(const struct ring_record *r, struct number_at at)
-{
-	return at.size && at.offset + at.size <= r->size;
-}
-
 /* Find the task of a record: if the running task is not in the recording, uftrace takes the task
  * that the record names. */
 static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
-				   const struct kernel_event *v, const struct ring_record *r)
+				   const struct ftrace_event *v, const struct ring_record *r)
 {
-	struct task_reader *t = uftrace_task_of(u, (int32_t)number_of(k, r, k->h.pid));
+	struct task_reader *t = uftrace_task_of(
+		u, (int32_t)ftrace_number(r, k->h.events.pid, k->h.layout.big_endian));
 
-	if (!t && v->kind == KERNEL_EVENT && number_fits(r, v->next_pid))
-		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->next_pid));
-	else if (!t && v->kind == KERNEL_EVENT && number_fits(r, v->pid))
-		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->pid));
+	if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(r, v->next_pid))
+		t = uftrace_task_of(u,
+				    (int32_t)ftrace_number(r, v->next_pid, k->h.layout.big_endian));
+	else if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(r, v->pid))
+		t = uftrace_task_of(u, (int32_t)ftrace_number(r, v->pid, k->h.layout.big_endian));
 	return t;
 }
 
@@ -135,10 +107,10 @@ static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
 static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	const struct ring_record *record = &r->record;
-	struct kernel_event *v;
-	uint32_t index;
+	struct ftrace_event *v;
 
-	if (!number_fits(record, k->h.type) || !number_fits(record, k->h.pid)) {
+	if (!ftrace_number_fits(record, k->h.events.type) ||
+	    !ftrace_number_fits(record, k->h.events.pid)) {
 		input_damage(u->input, r->path, NO_OFFSET,
 			     "a record shorter than its common fields");
 		return 0;
@@ -147,17 +119,16 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 		input_damage(u->input, r->path, NO_OFFSET, "a record with a damaged time");
 		return 0;
 	}
-	index = idmap_get(&k->h.by_id, (uint32_t)number_of(k, record, k->h.type));
-	if (!index) {
+	v = ftrace_events_find(&k->h.events, (uint16_t)ftrace_number(record, k->h.events.type,
+								     k->h.layout.big_endian));
+	if (!v) {
 		k->unknown++;
 		return 0;
 	}
-	v = &k->h.events[index - 1];
 	r->task = task_of(u, k, v, record);
 	if (!r->task)
 		return 0;
-	if (v->kind != KERNEL_EVENT &&
-	    (!number_fits(record, v->function) || !number_fits(record, v->depth))) {
+	if (v->kind != KIND_INSTANT && record->size < v->least) {
 		input_damage(u->input, r->path, NO_OFFSET,
 			     "a record shorter than the fields of its event");
 		return 0;
@@ -245,22 +216,23 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 
 static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
-	struct kernel_event *v = &k->h.events[r->event - k->h.events];
+	struct ftrace_event *v = &k->h.events.event[r->event - k->h.events.event];
 	uint32_t location = 0, depth = 0;
 	uint8_t fixed[CPU_FIELD];
 
 	if (!v->type && declare_type(u, k, v))
 		return -1;
-	if (v->kind != KERNEL_EVENT) {
-		location =
-			uftrace_kernel_location(u, k->space, number_of(k, &r->record, v->function));
-		depth = (uint32_t)number_of(k, &r->record, v->depth) & 0xffff;
+	if (v->kind != KIND_INSTANT) {
+		location = uftrace_kernel_location(
+			u, k->space, ftrace_number(&r->record, v->address, k->h.layout.big_endian));
+		depth = (uint32_t)ftrace_number(&r->record, v->depth, k->h.layout.big_endian) &
+			0xffff;
 		if (!location)
 			return -1;
 		/* as in uftrace: calls that were open when the recording began are left out */
-		if (v->kind == KERNEL_LEAVE && !idmap_get(&k->entered, location))
+		if (v->kind == KIND_LEAVE && !idmap_get(&k->entered, location))
 			return 0;
-		if (v->kind == KERNEL_ENTER && idmap_set(&k->entered, location, 1))
+		if (v->kind == KIND_ENTER && idmap_set(&k->entered, location, 1))
 			return -1;
 	}
 	put_u32(fixed, r->cpu);

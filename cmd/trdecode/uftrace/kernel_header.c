@@ -10,51 +10,11 @@ enum {
 	HEADER_LIMIT = 64 << 20,
 	PAGE_LEAST = 256,
 	PAGE_MOST = 1 << 20,
-	EVENTS_MOST = 4096,
-	OFFSET_MOST = 4096,
 };
 
 static const char *header_path(struct uftrace *u, char *path, size_t n)
 {
 	return tree_path(u->input->tree, "kernel_header", path, n);
-}
-
-static struct number_at find_number(const struct format *f, const char *name)
-{
-	const struct format_field *field = format_find(f, name);
-
-	if (!field || field->where != WHERE_TAIL || field->count || field->offset > OFFSET_MOST ||
-	    (field->size != 2 && field->size != 4 && field->size != 8))
-		return (struct number_at){0};
-	return (struct number_at){field->offset, field->size};
-}
-
-static bool is_named(const struct kernel_event *v, const char *name)
-{
-	return v->format.name_size == strlen(name) &&
-	       !memcmp(v->format.name, name, v->format.name_size);
-}
-
-static void find_numbers(struct kernel_header *k, struct kernel_event *v)
-{
-	bool ftrace = v->system_size == 6 && !memcmp(v->system, "ftrace", 6);
-
-	v->next_pid = find_number(&v->format, "next_pid");
-	v->pid = find_number(&v->format, "pid");
-	v->function = find_number(&v->format, "func");
-	v->depth = find_number(&v->format, "depth");
-	if (!k->type.size) {
-		k->type = find_number(&v->format, "common_type");
-		k->pid = find_number(&v->format, "common_pid");
-		if (k->type.size != 2 || k->pid.size != 4)
-			k->type.size = k->pid.size = 0;
-	}
-	if (!ftrace || !v->function.size || !v->depth.size)
-		return;
-	if (is_named(v, "funcgraph_entry") || is_named(v, "fgraph_retaddr_entry"))
-		v->kind = KERNEL_ENTER;
-	else if (is_named(v, "funcgraph_exit") || is_named(v, "fgraph_retaddr_exit"))
-		v->kind = KERNEL_LEAVE;
 }
 
 /* Add the event of a file events/SYSTEM/EVENT/format. Returns 0; 1: the text is no format; -1. */
@@ -63,33 +23,20 @@ static int add_event(struct kernel_header *k, const char *name, size_t n, const 
 {
 	static const char prefix[] = "events/", suffix[] = "/format";
 	size_t before = sizeof(prefix) - 1, after = sizeof(suffix) - 1;
-	struct kernel_event *events, *v;
-	const char *slash;
-	int got;
+	const char *system = name + before, *slash;
 
 	if (n < before + after || memcmp(name, prefix, before) ||
 	    memcmp(name + n - after, suffix, after))
 		return 0;
-	if (k->nevents >= EVENTS_MOST)
-		return 1;
-	events = array_grow(k->events, &k->capacity, k->nevents, sizeof(*events));
-	if (!events)
-		return -1;
-	k->events = events;
-	v = &events[k->nevents];
-	*v = (struct kernel_event){.system = name + before, .text = text, .text_size = size};
-	slash = memchr(v->system, '/', n - before);
-	v->system_size = (size_t)(slash - v->system);
-	got = format_parse(&v->format, text, size, k->word);
-	if (got < 0)
-		return -1;
-	if (got || v->format.id > UINT16_MAX || idmap_get(&k->by_id, v->format.id)) {
-		format_free(&v->format);
-		return 1;
+	slash = memchr(system, '/', n - before);
+	switch (ftrace_events_add(&k->events, system, (size_t)(slash - system), text, size,
+				  k->word)) {
+	case FTRACE_NO_MEMORY: return -1;
+	case FTRACE_ADDED: return 0;
+	case FTRACE_NO_FORMAT:
+	case FTRACE_KNOWN: break;
 	}
-	find_numbers(k, v);
-	k->nevents++;
-	return idmap_set(&k->by_id, v->format.id, (uint32_t)k->nevents);
+	return 1;
 }
 
 /* Get a line of the header, without its newline. Return false if there is none. */
@@ -208,7 +155,7 @@ int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error 
 	if (got)
 		input_damage(u->input, header_path(u, path, sizeof(path)), offset,
 			     "the header of the kernel's data is damaged");
-	if (!k->type.size) {
+	if (!k->events.type.size) {
 		input_damage(u->input, header_path(u, path, sizeof(path)), NO_OFFSET,
 			     "it has no format of an event: the kernel's data is not read");
 		return 1;
@@ -218,9 +165,6 @@ int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error 
 
 void kernel_header_free(struct kernel_header *k)
 {
-	for (size_t i = 0; i < k->nevents; i++)
-		format_free(&k->events[i].format);
-	free(k->events);
+	ftrace_events_free(&k->events);
 	free(k->text);
-	idmap_free(&k->by_id);
 }

@@ -1,4 +1,4 @@
-#include "cmd/trdecode/tracecmd/format.h"
+#include "common/ftrace/event_format.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static bool is_number_size(uint32_t size)
 }
 
 /* Find the kind of a number's type. */
-static enum field_kind number_kind(const struct format_field *f, struct span type)
+static enum field_kind number_kind(const struct event_field *f, struct span type)
 {
 	if (has_text(type, "*") ||
 	    (has_word(type, "long") && !has_text(type, "long long") && !f->is_signed))
@@ -124,7 +124,7 @@ static bool is_character(struct span type)
 	return has_word(type, "char") && !has_text(type, "*");
 }
 
-static void classify_dynamic(struct format_field *f, struct span type, unsigned long_size)
+static void classify_dynamic(struct event_field *f, struct span type, unsigned long_size)
 {
 	f->element = element_size(type, long_size);
 	f->count = 0;
@@ -142,7 +142,7 @@ static void classify_dynamic(struct format_field *f, struct span type, unsigned 
 	}
 }
 
-static void classify_array(struct format_field *f, struct span type, struct span brackets,
+static void classify_array(struct event_field *f, struct span type, struct span brackets,
 			   unsigned long_size)
 {
 	uint32_t n = array_length(brackets);
@@ -161,7 +161,7 @@ static void classify_array(struct format_field *f, struct span type, struct span
 }
 
 /* Find what the stream declares for "TYPE NAME[LENGTH]". */
-static void classify_field(struct format_field *f, struct span type, struct span brackets,
+static void classify_field(struct event_field *f, struct span type, struct span brackets,
 			   unsigned long_size)
 {
 	bool array = brackets.at < brackets.end;
@@ -191,7 +191,7 @@ static void classify_field(struct format_field *f, struct span type, struct span
 	f->kind = is_number_size(f->size) ? number_kind(f, type) : FIELD_BYTES;
 }
 
-static void type_name(struct format_field *f, struct span type, struct span brackets)
+static void type_name(struct event_field *f, struct span type, struct span brackets)
 {
 	size_t n = (size_t)(type.end - type.at), m = (size_t)(brackets.end - brackets.at);
 
@@ -206,7 +206,7 @@ static void type_name(struct format_field *f, struct span type, struct span brac
 }
 
 /* Parse a line. Return false if the line is no field. */
-static bool parse_field(struct format_field *f, struct span line, unsigned long_size)
+static bool parse_field(struct event_field *f, struct span line, unsigned long_size)
 {
 	struct span text, type, brackets;
 	const char *colon, *semicolon, *p;
@@ -242,9 +242,9 @@ static bool parse_field(struct format_field *f, struct span line, unsigned long_
 	return true;
 }
 
-static int add_field(struct format *f, struct span line, unsigned long_size)
+static int add_field(struct event_format *f, struct span line, unsigned long_size)
 {
-	struct format_field *fields =
+	struct event_field *fields =
 		array_grow(f->fields, &f->fields_capacity, f->nfields, sizeof *fields);
 
 	if (!fields)
@@ -260,7 +260,7 @@ static int add_field(struct format *f, struct span line, unsigned long_size)
 }
 
 /* Find the words whose bits print fmt shows: these are bitmaps, whatever their type. */
-static void find_bitmaps(struct format *f, struct span print)
+static void find_bitmaps(struct event_format *f, struct span print)
 {
 	static const char *const functions[] = {"__get_bitmask(", "__get_rel_bitmask(",
 						"__get_cpumask(", "__get_rel_cpumask("};
@@ -279,7 +279,7 @@ static void find_bitmaps(struct format *f, struct span print)
 			while (rest.at < rest.end && *rest.at == ' ')
 				rest.at++;
 			for (size_t k = 0; k < f->nfields; k++) {
-				struct format_field *field = &f->fields[k];
+				struct event_field *field = &f->fields[k];
 
 				if ((field->where == WHERE_DATA_LOC ||
 				     field->where == WHERE_REL_LOC) &&
@@ -292,7 +292,7 @@ static void find_bitmaps(struct format *f, struct span print)
 	}
 }
 
-const struct format_field *format_find(const struct format *f, const char *name)
+const struct event_field *event_format_find(const struct event_format *f, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -304,27 +304,27 @@ const struct format_field *format_find(const struct format *f, const char *name)
 
 /* Make an array of kernel_stack's callers: "size" gives their number, and they reach to the end
  * of the record; the format file always declares 8. */
-static void find_callers(struct format *f)
+static void find_callers(struct event_format *f)
 {
 	static const char event[] = "kernel_stack";
-	struct format_field *caller = NULL;
+	struct event_field *caller = NULL;
 
 	for (size_t i = 0; i < f->nfields; i++)
 		if (f->fields[i].name_size == 6 && !memcmp(f->fields[i].name, "caller", 6))
 			caller = &f->fields[i];
 	if (f->name_size != sizeof event - 1 || memcmp(f->name, event, f->name_size) || !caller ||
-	    caller->where != WHERE_TAIL || !caller->count || !format_find(f, "size"))
+	    caller->where != WHERE_TAIL || !caller->count || !event_format_find(f, "size"))
 		return;
 	caller->where = WHERE_REST;
 	caller->count = 0;
 }
 
-int format_parse(struct format *f, const char *text, size_t size, unsigned long_size)
+int event_format_parse(struct event_format *f, const char *text, size_t size, unsigned long_size)
 {
 	const char *end = text + size;
 	bool has_id = false;
 
-	*f = (struct format){0};
+	*f = (struct event_format){0};
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		struct span line = span_trim((struct span){text, newline ? newline : end});
@@ -339,7 +339,7 @@ int format_parse(struct format *f, const char *text, size_t size, unsigned long_
 			has_id = span_number(line, "ID:", &f->id);
 		} else if (span_begins(line, "field")) {
 			if (add_field(f, line, long_size)) {
-				format_free(f);
+				event_format_free(f);
 				return -1;
 			}
 		} else if (span_begins(line, "print fmt:")) {
@@ -353,7 +353,7 @@ int format_parse(struct format *f, const char *text, size_t size, unsigned long_
 	return has_id && f->name_size && f->name_size < 4096 ? 0 : 1;
 }
 
-void format_free(struct format *f)
+void event_format_free(struct event_format *f)
 {
 	free(f->fields);
 	f->fields = NULL;

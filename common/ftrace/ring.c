@@ -1,4 +1,4 @@
-#include "cmd/trdecode/tracecmd/ring.h"
+#include "common/ftrace/ring.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * Works on memory alone; no byte outside of those given is read, whatever the page contains. Used
  * for trace.dat and for uftrace's kernel-cpu*.dat.
  */
-#ifndef TR_TRDECODE_TRACECMD_RING_H
-#define TR_TRDECODE_TRACECMD_RING_H
+#ifndef TR_FTRACE_RING_H
+#define TR_FTRACE_RING_H
 
 #include <stdbool.h>
 #include <stdint.h>

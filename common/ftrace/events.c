@@ -1,0 +1,160 @@
+#include "common/ftrace/events.h"
+
+#include <stdlib.h>
+
+enum { EVENTS_MOST = 65534, OFFSET_MOST = 4096 };
+
+static bool span_is(const char *p, size_t n, const char *text)
+{
+	return n == strlen(text) && !memcmp(p, text, n);
+}
+
+static struct number_at find_number(const struct event_format *f, const char *name)
+{
+	const struct event_field *field = event_format_find(f, name);
+
+	if (!field || field->where != WHERE_TAIL || field->count || field->offset > OFFSET_MOST ||
+	    (field->size != 2 && field->size != 4 && field->size != 8))
+		return (struct number_at){0};
+	return (struct number_at){field->offset, field->size};
+}
+
+static bool is_named(const struct ftrace_event *v, const char *name)
+{
+	return span_is(v->format.name, v->format.name_size, name);
+}
+
+static bool is_ftrace(const struct ftrace_event *v)
+{
+	return v->system && span_is(v->system, v->system_size, "ftrace");
+}
+
+/* Find the fields of the kernel's own tracers that record functions. */
+static void find_calls(struct ftrace_event *v)
+{
+	bool enter = is_named(v, "funcgraph_entry") || is_named(v, "fgraph_retaddr_entry");
+	bool leave = is_named(v, "funcgraph_exit") || is_named(v, "fgraph_retaddr_exit");
+
+	if (!is_ftrace(v))
+		return;
+	if (is_named(v, "function"))
+		v->address = find_number(&v->format, "ip");
+	if (!enter && !leave)
+		goto out;
+	v->address = find_number(&v->format, "func");
+	v->depth = find_number(&v->format, "depth");
+	if (v->address.size && v->depth.size)
+		v->kind = enter ? KIND_ENTER : KIND_LEAVE;
+out:
+	v->least = v->address.offset + v->address.size;
+	if (v->least < v->depth.offset + v->depth.size)
+		v->least = v->depth.offset + v->depth.size;
+}
+
+static struct ftrace_event *new_event(struct ftrace_events *t)
+{
+	struct ftrace_event *v = array_grow(t->event, &t->capacity, t->count, sizeof *v);
+
+	if (!v)
+		return NULL;
+	t->event = v;
+	v += t->count;
+	*v = (struct ftrace_event){.kind = KIND_INSTANT};
+	return v;
+}
+
+enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system, size_t system_size,
+				    const char *text, size_t text_size, unsigned long_size)
+{
+	struct ftrace_event *v = new_event(t);
+	struct event_format *f;
+	int got;
+
+	if (!v)
+		return FTRACE_NO_MEMORY;
+	f = &v->format;
+	v->system = system;
+	v->system_size = system_size;
+	v->text = text;
+	v->text_size = text_size;
+	got = event_format_parse(f, text, text_size, long_size);
+	if (got < 0)
+		return FTRACE_NO_MEMORY;
+	if (got || f->id > UINT16_MAX || t->by_id[f->id] || t->count >= EVENTS_MOST) {
+		event_format_free(f);
+		return got || f->id > UINT16_MAX ? FTRACE_NO_FORMAT : FTRACE_KNOWN;
+	}
+	find_calls(v);
+	v->next_pid = find_number(f, "next_pid");
+	v->pid = find_number(f, "pid");
+	if (!t->type.size) {
+		t->type = find_number(f, "common_type");
+		t->pid = find_number(f, "common_pid");
+		if (t->type.size != 2 || t->pid.size != 4)
+			t->type.size = t->pid.size = 0;
+	}
+	t->by_id[f->id] = (uint16_t)++t->count;
+	return FTRACE_ADDED;
+}
+
+struct ftrace_event *ftrace_events_unknown(struct ftrace_events *t, uint16_t id)
+{
+	const struct event_format *any;
+	struct ftrace_event *v;
+
+	if (t->count >= EVENTS_MOST)
+		return &t->event[t->count - 1];
+	v = new_event(t);
+	if (!v)
+		return NULL;
+	any = &t->event[0].format;
+	if (t->count && t->event[0].system) {
+		/* the fields of the first format must not change, so they are copied */
+		v->format.fields = calloc(any->nfields + 1, sizeof *any->fields);
+		if (!v->format.fields)
+			return NULL;
+		if (any->nfields)
+			memcpy(v->format.fields, any->fields, any->nfields * sizeof *any->fields);
+		v->format.nfields = any->nfields;
+	}
+	v->format.id = id;
+	t->by_id[id] = (uint16_t)++t->count;
+	return v;
+}
+
+void ftrace_events_free(struct ftrace_events *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		event_format_free(&t->event[i].format);
+	free(t->event);
+}
+
+static enum field_role role_of(const struct ftrace_event *v, const struct event_field *f)
+{
+	if (is_ftrace(v) && span_is(f->name, f->name_size, "buf"))
+		return ROLE_MESSAGE;
+	if (is_ftrace(v) &&
+	    (span_is(f->name, f->name_size, "ip") || span_is(f->name, f->name_size, "func")))
+		return ROLE_ADDRESS;
+	return span_is(f->name, f->name_size, "common_pid") ? ROLE_TID : ROLE_NONE;
+}
+
+void ftrace_fields(const struct ftrace_event *v, struct writer *w, struct field_entry *fields,
+		   struct type_entry *type)
+{
+	for (size_t i = 0; i < v->format.nfields && i < FTRACE_FIELDS; i++) {
+		const struct event_field *f = &v->format.fields[i];
+
+		if (!v->system && !f->common)
+			continue;
+		fields[type->nfields++] =
+			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
+					     .type_name = writer_text(w, f->type_name),
+					     .kind = (uint8_t)f->kind,
+					     .role = (uint8_t)role_of(v, f),
+					     .where = (uint8_t)f->where,
+					     .offset = f->offset,
+					     .size = f->element,
+					     .count = f->count};
+	}
+}

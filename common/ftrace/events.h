@@ -1,0 +1,69 @@
+/*
+ * events.h - the events of a recording of the kernel by their ids, as their format files describe
+ * them
+ */
+#ifndef TR_FTRACE_EVENTS_H
+#define TR_FTRACE_EVENTS_H
+
+#include "common/ftrace/event_format.h"
+#include "common/ftrace/ring.h"
+#include "common/stream/writer.h"
+
+/* Where a number is in a record. */
+struct number_at {
+	uint32_t offset, size; /* bytes; size 0: there is none */
+};
+
+struct ftrace_event {
+	struct event_format format;
+	const char *system, *text; /* NULL: the recording has no format of this id */
+	size_t system_size, text_size;
+	enum type_kind kind; /* ENTER or LEAVE of a function, else INSTANT */
+	/* of the kernel's own tracers: the function, and the depth of its call */
+	struct number_at address, depth;
+	uint32_t least; /* bytes of a record with both */
+	struct number_at next_pid, pid;
+	uint32_t type; /* id in the stream, 0: not yet declared */
+};
+
+struct ftrace_events {
+	struct ftrace_event *event;
+	size_t count, capacity;
+	uint16_t by_id[65536];	    /* 1 + index of the event */
+	struct number_at type, pid; /* of the common fields, equal in all events */
+};
+
+enum ftrace_added { FTRACE_ADDED, FTRACE_NO_FORMAT, FTRACE_KNOWN, FTRACE_NO_MEMORY };
+
+/* Add the event of a format file; system and text stay the caller's. Of equal ids the first
+ * counts. long_size: that of the kernel. */
+enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system, size_t system_size,
+				    const char *text, size_t text_size, unsigned long_size);
+/* Make an event for an id without a format: its common fields are those of any other event. NULL:
+ * out of memory. */
+struct ftrace_event *ftrace_events_unknown(struct ftrace_events *t, uint16_t id);
+void ftrace_events_free(struct ftrace_events *t);
+
+enum { FTRACE_FIELDS = 1024 };
+
+/* Append the fields of an event, at most FTRACE_FIELDS, to those of a type. */
+void ftrace_fields(const struct ftrace_event *v, struct writer *w, struct field_entry *fields,
+		   struct type_entry *type);
+
+/* Get the event of an id; NULL: there is none. */
+static inline struct ftrace_event *ftrace_events_find(struct ftrace_events *t, uint16_t id)
+{
+	return t->by_id[id] ? &t->event[t->by_id[id] - 1] : NULL;
+}
+
+static inline uint64_t ftrace_number(const struct ring_record *r, struct number_at at, bool big)
+{
+	return get_uint(r->data + at.offset, at.size, big);
+}
+
+static inline bool ftrace_number_fits(const struct ring_record *r, struct number_at at)
+{
+	return at.size && at.offset + at.size <= r->size;
+}
+
+#endif
