@@ -142,7 +142,7 @@ int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t si
 {
 	const uint8_t *end;
 
-	c->values.size = 0;
+	c->read.values.size = 0;
 	if (!size)
 		return 0;
 	for (end = p + size; p < end;) {
@@ -153,8 +153,8 @@ int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t si
 			return -1;
 		if (!*number)
 			c->counts.nameless++;
-		else if (value_put_detail(&c->values, DETAIL_ARGUMENT, *number) ||
-			 buffer_append(&c->values, p, n))
+		else if (value_put_detail(&c->read.values, DETAIL_ARGUMENT, *number) ||
+			 buffer_append(&c->read.values, p, n))
 			return -1;
 		p += n;
 	}

@@ -36,7 +36,7 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 	key.name = kind == KIND_ENTER	? writer_text(w, "async begin")
 		   : kind == KIND_LEAVE ? writer_text(w, "async end")
 					: r->name;
-	id = id_cache_number(&c->declared_async, &key, sizeof key);
+	id = id_cache_number(&c->async.declared, &key, sizeof key);
 	if (id && !*id && key.name && fields[0].name && fields[1].name)
 		*id = writer_type(
 			w, &(struct type_entry){
@@ -66,8 +66,8 @@ static int async_row(struct chrome *c, uint32_t thread, uint64_t time, enum type
 	if (!lane || !type || chrome_values(c, name, values, r->values))
 		return -1;
 	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, location, 0,
-			       fixed, sizeof fixed, c->values.data, (uint32_t)c->values.size,
-			       r->values > 0);
+			       fixed, sizeof fixed, c->read.values.data,
+			       (uint32_t)c->read.values.size, r->values > 0);
 }
 
 /* --- open calls --- */
@@ -86,37 +86,37 @@ static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
 
 static bool async_take(struct chrome *c, uint64_t key, uint64_t *index)
 {
-	return open_calls_take(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
+	return open_calls_take(&c->async.keys, (uint32_t)(key >> 32), (uint32_t)key, index);
 }
 
 static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 {
-	return open_calls_put(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
+	return open_calls_put(&c->async.keys, (uint32_t)(key >> 32), (uint32_t)key, index);
 }
 
-/* Return the index + 1 of a free element of c->open, or 0. *call: the number of its call. */
+/* Return the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
 static size_t new_open(struct chrome *c, uint32_t *call)
 {
 	struct chrome_open *open;
-	size_t index = c->open_unfinished;
+	size_t index = c->async.unfinished;
 
 	if (index) {
 		/* the begin of another call with its number ends this call in the stream */
-		c->open_unfinished = c->open[index - 1].below;
-		*call = c->open[index - 1].call;
+		c->async.unfinished = c->async.open[index - 1].below;
+		*call = c->async.open[index - 1].call;
 		return index;
 	}
-	*call = ++c->calls;
-	index = c->open_free;
+	*call = ++c->async.calls;
+	index = c->async.free;
 	if (index) {
-		c->open_free = c->open[index - 1].below;
+		c->async.free = c->async.open[index - 1].below;
 		return index;
 	}
-	open = array_grow(c->open, &c->open_capacity, c->nopen, sizeof *open);
+	open = array_grow(c->async.open, &c->async.capacity, c->async.count, sizeof *open);
 	if (!open)
 		return 0;
-	c->open = open;
-	return ++c->nopen;
+	c->async.open = open;
+	return ++c->async.count;
 }
 
 /* Write the row of a call in the kernel that overlaps calls outside. */
@@ -125,18 +125,19 @@ static int async_kernel(struct chrome *c, const struct chrome_record *r,
 {
 	bool enter = r->phase == 'b';
 
-	return chrome_row(c, &(struct chrome_row){.thread = &c->threads[open->thread],
-						  .time = time,
-						  .kind = enter ? KIND_ENTER : KIND_LEAVE,
-						  .kernel = true,
-						  .level = open->level,
-						  .type_name = enter ? c->begin_text : c->end_text,
-						  .category = r->category,
-						  .phase = enter ? 'B' : 'E',
-						  .location = open->location,
-						  .name = open->name,
-						  .values = values,
-						  .size = r->values});
+	return chrome_row(c,
+			  &(struct chrome_row){.thread = &c->threads[open->thread],
+					       .time = time,
+					       .kind = enter ? KIND_ENTER : KIND_LEAVE,
+					       .kernel = true,
+					       .level = open->level,
+					       .type_name = enter ? c->texts.begin : c->texts.end,
+					       .category = r->category,
+					       .phase = enter ? 'B' : 'E',
+					       .location = open->location,
+					       .name = open->name,
+					       .values = values,
+					       .size = r->values});
 }
 
 static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
@@ -147,7 +148,7 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 	uint32_t location, call;
 	size_t index;
 
-	if (c->nopen == OPEN_MOST && !c->open_free && !c->open_unfinished) {
+	if (c->async.count == OPEN_MOST && !c->async.free && !c->async.unfinished) {
 		c->counts.unkept++;
 		return 0;
 	}
@@ -156,7 +157,7 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 	if (!location || !index)
 		return -1;
 	async_take(c, key, &below);
-	open = &c->open[index - 1];
+	open = &c->async.open[index - 1];
 	*open = (struct chrome_open){.key = key,
 				     .below = (size_t)below,
 				     .call = call,
@@ -180,8 +181,8 @@ static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint6
 {
 	size_t *other = NULL, *at = head;
 
-	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &c->open[*at - 1].below) {
-		const struct chrome_open *o = &c->open[*at - 1];
+	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &c->async.open[*at - 1].below) {
+		const struct chrome_open *o = &c->async.open[*at - 1];
 
 		if (o->key != key || (r->name && o->name != r->name))
 			continue;
@@ -207,10 +208,10 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 		return head ? async_put(c, key, head) : 0;
 	}
 	ended = *at;
-	open = c->open[ended - 1];
+	open = c->async.open[ended - 1];
 	*at = open.below;
-	list = r->unfinished && !open.kernel ? &c->open_unfinished : &c->open_free;
-	c->open[ended - 1].below = *list;
+	list = r->unfinished && !open.kernel ? &c->async.unfinished : &c->async.free;
+	c->async.open[ended - 1].below = *list;
 	*list = ended;
 	if (head && async_put(c, key, head))
 		return -1;
@@ -266,7 +267,7 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 		return 0;
 	}
 	/* ids that are no numbers get numbers that no process uses as addresses */
-	number = intern(&c->ids, text->data, text->size);
+	number = intern(&c->async.ids, text->data, text->size);
 	if (number == INTERN_NONE)
 		return -1;
 	id->number = number | 1ull << 63;

@@ -205,13 +205,13 @@ static int chrome_begin(struct input *in, struct error *e)
 
 	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
 							    writer_text(w, in->name), 0, 0});
-	c->begin_text = writer_text(w, "begin");
-	c->end_text = writer_text(w, "end");
-	c->unfinished_text = writer_text(w, CHROME_UNFINISHED);
-	c->gap_text = writer_text(w, CHROME_GAP);
-	c->gap_category = writer_text(w, CHROME_GAP_CATEGORY);
-	if (!c->source || !c->begin_text || !c->end_text || !c->unfinished_text || !c->gap_text ||
-	    !c->gap_category)
+	c->texts.begin = writer_text(w, "begin");
+	c->texts.end = writer_text(w, "end");
+	c->texts.unfinished = writer_text(w, CHROME_UNFINISHED);
+	c->texts.gap = writer_text(w, CHROME_GAP);
+	c->texts.gap_category = writer_text(w, CHROME_GAP_CATEGORY);
+	if (!c->source || !c->texts.begin || !c->texts.end || !c->texts.unfinished ||
+	    !c->texts.gap || !c->texts.gap_category)
 		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
@@ -289,12 +289,12 @@ static void print_remarks(const struct chrome *c)
 		warn(file, NO_OFFSET,
 		     "%" PRIu64 " begins of asynchronous calls were left out: too many are open",
 		     n->unkept);
-	if (c->ids.count)
+	if (c->async.ids.count)
 		warn(file, NO_OFFSET,
 		     "%" PRIu32
 		     " ids of asynchronous events are no numbers (the first one: %.64s): "
 		     "they were given numbers",
-		     c->ids.count, intern_data(&c->ids, 0));
+		     c->async.ids.count, intern_data(&c->async.ids, 0));
 	if (n->idless)
 		warn(file, NO_OFFSET,
 		     "the ids of %" PRIu64 " events were left out, which are instants now "
@@ -320,9 +320,9 @@ static void more_damage(const struct chrome *c)
 static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
-	struct buffer *const buffers[] = {&c->name,   &c->category, &c->phase,
-					  &c->pid,    &c->tid,	    &c->other,
-					  &c->values, &c->record,   &c->arguments_read};
+	struct buffer *const buffers[] = {&c->read.name,   &c->read.category, &c->read.phase,
+					  &c->read.pid,	   &c->read.tid,      &c->read.other,
+					  &c->read.values, &c->read.record,   &c->read.arguments};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -336,11 +336,11 @@ static void chrome_close(struct input *in)
 		free(c->threads[i].frames);
 	}
 	free(c->threads);
-	free(c->ends);
-	free(c->open);
-	open_calls_free(&c->async);
-	intern_free(&c->ids);
-	id_cache_free(&c->declared_async);
+	free(c->ends.heap);
+	free(c->async.open);
+	open_calls_free(&c->async.keys);
+	intern_free(&c->async.ids);
+	id_cache_free(&c->async.declared);
 	intern_free(&c->thread_keys);
 	intern_free(&c->names);
 	chrome_arguments_free(c);

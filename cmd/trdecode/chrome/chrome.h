@@ -113,6 +113,32 @@ struct chrome_counts {
 	char named_first[64];
 };
 
+/* The asynchronous calls (async.c). */
+struct chrome_async {
+	struct open_calls keys; /* index + 1 in open, by key */
+	struct chrome_open *open;
+	size_t count, capacity;
+	size_t free;	   /* index + 1 of the first free element, 0 none */
+	size_t unfinished; /* the same of calls that ended without a leave */
+	struct intern ids; /* ids that are no numbers */
+	struct id_cache declared;
+	uint32_t calls; /* number of the last call */
+};
+
+/* The ends of complete events that are open. */
+struct chrome_ends {
+	struct chrome_end *heap; /* by time */
+	size_t count, capacity;
+	uint64_t serial;
+};
+
+/* The event that is read. */
+struct chrome_read {
+	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
+	struct chrome_id id;
+	bool unfinished, unseen;
+};
+
 /* The state of decoding one input. */
 struct chrome {
 	struct input *input;
@@ -126,16 +152,8 @@ struct chrome {
 	size_t narguments, arguments_capacity;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
-	struct open_calls async; /* async.c: index + 1 in open, by key */
-	struct chrome_open *open;
-	size_t nopen, open_capacity, open_free;
-	size_t open_unfinished; /* as open_free: calls that ended without a leave */
-	struct intern ids;	/* ids that are no numbers */
-	struct id_cache declared_async;
-	uint32_t calls;
-	struct chrome_end *ends; /* a heap by time */
-	size_t nends, ends_capacity;
-	uint64_t serial;
+	struct chrome_async async;
+	struct chrome_ends ends;
 	struct chrome_counts counts;
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
 	int64_t origin; /* ns or ticks: what trencode subtracted from all times of the file, else 0
@@ -146,13 +164,10 @@ struct chrome {
 	bool depths;	     /* calls on a stack have a recorded depth */
 	uint32_t id_name;    /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
-	/* strings of the writer */
-	uint32_t begin_text, end_text, unfinished_text, gap_text, gap_category;
-
-	/* one event */
-	struct buffer name, other, category, phase, pid, tid, values, arguments_read, record;
-	struct chrome_id id_read;
-	bool unfinished_read, unseen_read;
+	struct chrome_texts { /* strings of the writer */
+		uint32_t begin, end, unfinished, gap, gap_category;
+	} texts;
+	struct chrome_read read;
 };
 
 /* A row to write: an instant, a counter, or the begin or end of a call on a stack. */

@@ -56,7 +56,7 @@ bool chrome_time(const char *text, int64_t *ns)
 /* Append the value that token began; an object or array as its text. */
 static int put_value(struct chrome *c, struct json_reader *r, enum json_token token)
 {
-	struct buffer *b = &c->values, text = {0};
+	struct buffer *b = &c->read.values, text = {0};
 	int failed;
 
 	switch (token) {
@@ -78,7 +78,7 @@ static int put_value(struct chrome *c, struct json_reader *r, enum json_token to
 /* Read "args": { name: value, ... } in the form of a record. */
 static int read_arguments(struct chrome *c, struct json_reader *r)
 {
-	struct buffer *to = &c->arguments_read;
+	struct buffer *to = &c->read.arguments;
 	enum json_token token;
 	size_t n = 0;
 
@@ -92,10 +92,10 @@ static int read_arguments(struct chrome *c, struct json_reader *r)
 			n--;
 			continue;
 		}
-		c->values.size = 0;
+		c->read.values.size = 0;
 		if (put_value(c, r, token) || buffer_u32(to, key) ||
-		    buffer_u32(to, (uint32_t)c->values.size) ||
-		    buffer_append(to, c->values.data, c->values.size))
+		    buffer_u32(to, (uint32_t)c->read.values.size) ||
+		    buffer_append(to, c->read.values.data, c->read.values.size))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
@@ -132,10 +132,10 @@ static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
 	int32_t key[2];
 	struct chrome_thread *t;
 	/* uftrace writes a tid only if it differs from the pid */
-	const struct buffer *tid = c->tid.size ? &c->tid : &c->pid;
+	const struct buffer *tid = c->read.tid.size ? &c->read.tid : &c->read.pid;
 	bool pid_named = false, tid_named = false;
 
-	key[0] = id_of(c, &c->pid, &pid_named);
+	key[0] = id_of(c, &c->read.pid, &pid_named);
 	key[1] = id_of(c, tid, &tid_named);
 	*number = intern(&c->thread_keys, key, sizeof key);
 	if (*number == INTERN_NONE)
@@ -148,7 +148,7 @@ static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
 		t += c->nthreads++;
 		*t = (struct chrome_thread){.pid = key[0], .tid = key[1]};
 		if (pid_named || tid_named) {
-			const struct buffer *id = tid_named ? tid : &c->pid;
+			const struct buffer *id = tid_named ? tid : &c->read.pid;
 
 			t->comm = writer_string(c->w, id->data, id->size);
 		}
@@ -161,16 +161,16 @@ static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
 /* Take the name of a thread or process from an "M" event, whose only argument is the name. */
 static int take_name(struct chrome *c)
 {
-	const char *what = (char *)c->name.data;
+	const char *what = (char *)c->read.name.data;
 	struct chrome_thread *t;
 	struct values v;
 	struct value name;
 	uint32_t number;
 
 	if ((strcmp(what, "thread_name") && strcmp(what, "process_name")) ||
-	    c->arguments_read.size <= 8)
+	    c->read.arguments.size <= 8)
 		return 0;
-	values_begin(&v, c->arguments_read.data + 8, get_u32(c->arguments_read.data + 4));
+	values_begin(&v, c->read.arguments.data + 8, get_u32(c->read.arguments.data + 4));
 	if (!values_value(&v, &name) || name.tag != VALUE_STRING)
 		return 0;
 	t = thread_of(c, &number);
@@ -184,19 +184,19 @@ static int take_name(struct chrome *c)
 
 static bool is_phase(const struct chrome *c, const char *any)
 {
-	return c->phase.size == 1 && strchr(any, c->phase.data[0]);
+	return c->read.phase.size == 1 && strchr(any, c->read.phase.data[0]);
 }
 
 /* Remove the last argument, if it repeats that the call is unfinished. */
 static void forget_unfinished(struct chrome *c)
 {
-	const struct buffer *b = &c->arguments_read;
+	const struct buffer *b = &c->read.arguments;
 	size_t last = 0;
 
 	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4))
 		last = i;
-	if (b->size && get_u32(b->data + last) == c->unfinished_text)
-		c->arguments_read.size = last;
+	if (b->size && get_u32(b->data + last) == c->texts.unfinished)
+		c->read.arguments.size = last;
 }
 
 /* Return the second part of the key of an event: of calls that begin at one time the longer one is
@@ -215,30 +215,30 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 		      struct error *e)
 {
 	struct chrome_record record = {
-		.duration = duration, .kind = (uint16_t)kind, .phase = c->phase.data[0]};
+		.duration = duration, .kind = (uint16_t)kind, .phase = c->read.phase.data[0]};
 	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, 0};
-	const uint8_t *p = c->arguments_read.data;
+	const uint8_t *p = c->read.arguments.data;
 	uint32_t name; /* of the row with the arguments */
 
-	record.id = c->id_read;
-	record.unfinished = c->unfinished_read;
-	record.unseen = c->unseen_read && (kind == CHROME_COMPLETE || kind == CHROME_BEGIN);
+	record.id = c->read.id;
+	record.unfinished = c->read.unfinished;
+	record.unseen = c->read.unseen && (kind == CHROME_COMPLETE || kind == CHROME_BEGIN);
 	c->depths |= record.unfinished || record.unseen;
 	if (record.unfinished)
 		forget_unfinished(c);
 	if (!thread_of(c, &record.thread))
 		return error_no_memory(e);
 	/* an end without a name ends any call */
-	record.name = c->name.size || kind == CHROME_END || is_phase(c, "eF")
-			      ? writer_string(c->w, c->name.data, c->name.size)
+	record.name = c->read.name.size || kind == CHROME_END || is_phase(c, "eF")
+			      ? writer_string(c->w, c->read.name.data, c->read.name.size)
 			      : writer_text(c->w, "(no name)");
 	if (kind == CHROME_COMPLETE || kind == CHROME_END)
-		record.other = writer_string(c->w, c->other.data, c->other.size);
+		record.other = writer_string(c->w, c->read.other.data, c->read.other.size);
 	name = kind == CHROME_COMPLETE && record.other && !record.unseen ? record.other
 									 : record.name;
-	record.category = writer_string(c->w, c->category.data, c->category.size);
-	record.values = (uint32_t)c->arguments_read.size;
-	for (size_t i = 0; i < c->arguments_read.size; i += 8 + get_u32(p + i + 4))
+	record.category = writer_string(c->w, c->read.category.data, c->read.category.size);
+	record.values = (uint32_t)c->read.arguments.size;
+	for (size_t i = 0; i < c->read.arguments.size; i += 8 + get_u32(p + i + 4))
 		if (chrome_learn(c, name, get_u32(p + i)))
 			return error_no_memory(e);
 	c->counts.negative += time < 0;
@@ -247,12 +247,12 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	if (time + (int64_t)duration > c->highest)
 		c->highest = time + (int64_t)duration;
 	key.second = second_key(kind, duration, record.unseen);
-	c->record.size = 0;
-	if (buffer_append(&c->record, &record, sizeof record) ||
-	    (record.values && buffer_append(&c->record, p, record.values)))
+	c->read.record.size = 0;
+	if (buffer_append(&c->read.record, &record, sizeof record) ||
+	    (record.values && buffer_append(&c->read.record, p, record.values)))
 		return error_no_memory(e);
 	c->counts.events++;
-	return sorter_add(&c->sorter, key, c->record.data, c->record.size, e);
+	return sorter_add(&c->sorter, key, c->read.record.data, c->read.record.size, e);
 }
 
 /* Return the buffer for the value of a key whose value is text or a number, or NULL. */
@@ -260,8 +260,9 @@ static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 {
 	static const char *const keys[] = {
 		"name", "cat", "ph", "pid", "tid", CHROME_ENTER_NAME, CHROME_LEAVE_NAME};
-	struct buffer *const texts[] = {&c->name, &c->category, &c->phase, &c->pid,
-					&c->tid,  &c->other,	&c->other};
+	struct buffer *const texts[] = {&c->read.name, &c->read.category, &c->read.phase,
+					&c->read.pid,  &c->read.tid,	  &c->read.other,
+					&c->read.other};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_is(r, keys[i]))
@@ -272,10 +273,10 @@ static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 /* Count an instant of another phase whose id is left out. */
 static void count_id(struct chrome *c)
 {
-	char phase = (char)c->phase.data[0];
+	char phase = (char)c->read.phase.data[0];
 	size_t n = strlen(c->counts.phases);
 
-	if (!(c->id_read.form & CHROME_ID_HERE))
+	if (!(c->read.id.form & CHROME_ID_HERE))
 		return;
 	c->counts.idless++;
 	if (!strchr(c->counts.phases, phase) && n + 1 < sizeof c->counts.phases)
@@ -292,8 +293,8 @@ static int read_id2(struct chrome *c, struct json_reader *r)
 
 		token = json_next(r);
 		if ((local || global) && (token == JSON_STRING || token == JSON_NUMBER)) {
-			c->id_read.form = local ? CHROME_ID_LOCAL : 0;
-			if (chrome_read_id(c, &r->text, &c->id_read))
+			c->read.id.form = local ? CHROME_ID_LOCAL : 0;
+			if (chrome_read_id(c, &r->text, &c->read.id))
 				return -1;
 		} else if (!json_skip(r, token)) {
 			return -1;
@@ -322,7 +323,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	if (id2 && token == JSON_OBJECT)
 		return read_id2(c, r);
 	if (id && (token == JSON_STRING || token == JSON_NUMBER))
-		return chrome_read_id(c, &r->text, &c->id_read);
+		return chrome_read_id(c, &r->text, &c->read.id);
 	/* some writers put numbers beyond 2^53 in quotes */
 	if ((ts || dur) && (token == JSON_NUMBER ||
 			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
@@ -332,8 +333,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		return 0;
 	}
 	t->wrong_dur |= dur && token != JSON_NULL;
-	c->unfinished_read |= unfinished && token == JSON_TRUE;
-	c->unseen_read |= unseen && token == JSON_TRUE;
+	c->read.unfinished |= unfinished && token == JSON_TRUE;
+	c->read.unseen |= unseen && token == JSON_TRUE;
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
 		text->size = 0;
 		if (buffer_append(text, r->text.data, r->text.size + 1))
@@ -355,7 +356,7 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 		return keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
 	if (is_phase(c, "C"))
 		return keep_event(c, CHROME_COUNTER, t->ts, 0, e);
-	if (chrome_is_async((char)c->phase.data[0]))
+	if (chrome_is_async((char)c->read.phase.data[0]))
 		return keep_event(c, CHROME_ASYNC, t->ts, 0, e);
 	/* instants, flows, objects, samples */
 	count_id(c);
@@ -364,14 +365,15 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
-	struct buffer *const all[] = {&c->name, &c->other, &c->category, &c->phase,
-				      &c->pid,	&c->tid,   &c->values,	 &c->arguments_read};
+	struct buffer *const all[] = {&c->read.name,   &c->read.other,	  &c->read.category,
+				      &c->read.phase,  &c->read.pid,	  &c->read.tid,
+				      &c->read.values, &c->read.arguments};
 	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
 	struct times t = {0};
 	enum json_token token;
 
-	c->id_read = (struct chrome_id){0};
-	c->unfinished_read = c->unseen_read = false;
+	c->read.id = (struct chrome_id){0};
+	c->read.unfinished = c->read.unseen = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))
@@ -391,7 +393,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 			input_damage(c->input, c->input->name, offset, "an event's time cannot be");
 		return 0;
 	}
-	if (!t.has_ts || c->phase.size != 1) {
+	if (!t.has_ts || c->read.phase.size != 1) {
 		if (!c->counts.ignored++)
 			c->counts.ignored_first = offset;
 		return 0;

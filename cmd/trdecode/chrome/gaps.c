@@ -80,7 +80,7 @@ static void take_argument(struct gap_arguments *a, struct text_ref key, const st
 
 bool chrome_is_gap(const struct chrome *c, const struct chrome_record *r)
 {
-	return r->phase == 'i' && r->name == c->gap_text && r->category == c->gap_category;
+	return r->phase == 'i' && r->name == c->texts.gap && r->category == c->texts.gap_category;
 }
 
 int chrome_gap(struct chrome *c, const struct chrome_record *r, uint64_t time,

@@ -20,23 +20,24 @@ static bool sooner(const struct chrome_end *a, const struct chrome_end *b)
 
 static int push_end(struct chrome *c, const struct chrome_end *end)
 {
-	struct chrome_end *ends = array_grow(c->ends, &c->ends_capacity, c->nends, sizeof *ends);
+	struct chrome_end *ends =
+		array_grow(c->ends.heap, &c->ends.capacity, c->ends.count, sizeof *ends);
 
 	if (!ends)
 		return -1;
-	c->ends = ends;
-	ends[c->nends] = *end;
-	HEAP_UP(ends, c->nends, a, b, sooner(a, b));
-	c->nends++;
+	c->ends.heap = ends;
+	ends[c->ends.count] = *end;
+	HEAP_UP(ends, c->ends.count, a, b, sooner(a, b));
+	c->ends.count++;
 	return 0;
 }
 
 static struct chrome_end pop_end(struct chrome *c)
 {
-	struct chrome_end top = c->ends[0];
+	struct chrome_end top = c->ends.heap[0];
 
-	c->ends[0] = c->ends[--c->nends];
-	HEAP_DOWN(c->ends, c->nends, 0, a, b, sooner(a, b));
+	c->ends.heap[0] = c->ends.heap[--c->ends.count];
+	HEAP_DOWN(c->ends.heap, c->ends.count, 0, a, b, sooner(a, b));
 	return top;
 }
 
@@ -100,7 +101,7 @@ int chrome_row(struct chrome *c, const struct chrome_row *r)
 		return -1;
 	return writer_row_data(c->w, merge_shifted(r->time, c->input->shift), lane, type,
 			       r->location, r->level < DEPTH_MOST ? r->level : DEPTH_MOST, NULL, 0,
-			       c->values.data, (uint32_t)c->values.size, r->size > 0);
+			       c->read.values.data, (uint32_t)c->read.values.size, r->size > 0);
 }
 
 /* Return the number of open calls of a frame's stack. */
@@ -127,7 +128,7 @@ static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time
 							    .kind = KIND_LEAVE,
 							    .kernel = f->kernel,
 							    .level = f->level,
-							    .type_name = c->end_text,
+							    .type_name = c->texts.end,
 							    .category = f->category,
 							    .phase = 'E',
 							    .location = location,
@@ -176,7 +177,7 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 	t->frames = f;
 	f += t->depth++;
 	*f = (struct chrome_frame){.end = complete ? time + duration : UINT64_MAX,
-				   .serial = complete ? ++c->serial : 0,
+				   .serial = complete ? ++c->ends.serial : 0,
 				   .location = chrome_location(c, name),
 				   .name = name,
 				   .leave_name = name != r->name ? r->name : 0,
@@ -192,7 +193,7 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 							   .kind = KIND_ENTER,
 							   .kernel = f->kernel,
 							   .level = f->level,
-							   .type_name = c->begin_text,
+							   .type_name = c->texts.begin,
 							   .category = r->category,
 							   .phase = 'B',
 							   .location = f->location,
@@ -292,8 +293,8 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 		uint64_t at = more ? chrome_stream_time(c, r.key.time) : UINT64_MAX;
 
 		/* at one time, calls end before others begin */
-		if (c->nends && c->ends[0].time <= at) {
-			*next = c->ends[0].time;
+		if (c->ends.count && c->ends.heap[0].time <= at) {
+			*next = c->ends.heap[0].time;
 			if (*next > until)
 				return 0;
 			if (take_end(c))

@@ -296,7 +296,7 @@ int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buf
 	struct ctf *ctf = f->trace->ctf;
 	struct ctf_arguments *a = &ctf->arguments;
 	size_t size = 0, name_size = 0;
-	const char *at = ctf_calls_string(tail, c->arguments, &size), *end = at + size;
+	const char *at = ctf_calls_string(tail, c->call.arguments, &size), *end = at + size;
 	const char *name = ctf_calls_string(tail, c->string, &name_size);
 	struct ctf_function *function;
 	struct json_member m;

@@ -18,7 +18,7 @@ static const struct {
 	const char *name;
 	bool prefix; /* the rest of the event's name is the call's name */
 	enum type_kind kind;
-	enum ctf_call call;
+	enum ctf_call_kind call;
 	bool per_cpu;
 	enum ctf_action action;
 } events[] = {
@@ -74,11 +74,11 @@ void ctf_calls_classify(struct ctf_class *c)
 				     : strcmp(name, events[i].name))
 			continue;
 		c->kind = events[i].kind;
-		c->call_kind = events[i].call;
+		c->call.kind = events[i].call;
 		c->per_cpu = events[i].per_cpu;
 		c->action = events[i].action;
 	}
-	c->string = c->arguments = CTF_NO_STRING;
+	c->string = c->call.arguments = CTF_NO_STRING;
 	/* fields of an event that trencode wrote */
 	for (size_t i = 0; uri && i < sizeof own / sizeof *own; i++)
 		if (!strncmp(uri, own[i].uri, strlen(own[i].uri))) {
@@ -87,7 +87,7 @@ void ctf_calls_classify(struct ctf_class *c)
 			c->inner = has_flag(uri, ":inner");
 			c->of_kernel = has_flag(uri, ":kernel");
 			c->numbered = own[i].kind != KIND_INSTANT && has_flag(uri, ":numbered");
-			c->call_kind = own[i].kind == KIND_GAP ? CALL_GAP : CALL_TEXT;
+			c->call.kind = own[i].kind == KIND_GAP ? CALL_GAP : CALL_TEXT;
 			c->action = CTF_NO_ACTION;
 		}
 }
@@ -210,26 +210,26 @@ uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const
 	size_t size = 0;
 	uint64_t n;
 
-	if (c->call_kind == CALL_TEXT) {
+	if (c->call.kind == CALL_TEXT) {
 		at = ctf_calls_string(tail, c->string, &size);
 		return ctf_arguments_location(f->trace->ctf,
 					      writer_string(f->trace->ctf->w, at ? at : "", size));
 	}
-	if (c->call_kind == CALL_NAMED) {
+	if (c->call.kind == CALL_NAMED) {
 		if (!c->location) {
 			at = ctf_calls_name(c);
 			c->location = named_location(f->trace->ctf, at, strlen(at));
 		}
 		return c->location;
 	}
-	n = ctf_spot(fixed, c->call);
-	if (c->call_kind == CALL_ADDRESS)
+	n = ctf_spot(fixed, c->call.location);
+	if (c->call.kind == CALL_ADDRESS)
 		return address_location(f->trace, f->thread.pid, n);
-	if (c->call_kind == CALL_SOFTIRQ && n < sizeof softirqs / sizeof *softirqs)
+	if (c->call.kind == CALL_SOFTIRQ && n < sizeof softirqs / sizeof *softirqs)
 		snprintf(name, sizeof name, "softirq %s", softirqs[n]);
 	else
 		snprintf(name, sizeof name, "%s %" PRIu64,
-			 c->call_kind == CALL_IRQ ? "irq" : "softirq", n);
+			 c->call.kind == CALL_IRQ ? "irq" : "softirq", n);
 	return named_location(f->trace->ctf, name, strlen(name));
 }
 
@@ -275,7 +275,7 @@ static void take_switch(const struct ctf_class *c, const struct ctf_file *f, con
 			const struct buffer *tail)
 {
 	const struct ctf_cursor *at = &f->cursor;
-	struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->cpu);
+	struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
 	const uint8_t *comm = at->next_comm;
 	size_t n = comm ? at->next_comm_size : 0;
 

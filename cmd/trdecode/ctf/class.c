@@ -109,21 +109,21 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 		break;
 	default: break;
 	}
-	if (c->call_kind == CALL_TEXT && !strcmp(name, "depth") && p->kind == CTF_INTEGER)
-		spot(&c->depth, at, size);
+	if (c->call.kind == CALL_TEXT && !strcmp(name, "depth") && p->kind == CTF_INTEGER)
+		spot(&c->call.depth, at, size);
 	if (c->numbered && !strcmp(name, "call") && p->kind == CTF_INTEGER && size == 4)
-		spot(&c->number, at, size);
-	if (c->call_kind == CALL_TEXT && !strcmp(name, "name") && p->kind == CTF_STRING &&
+		spot(&c->call.number, at, size);
+	if (c->call.kind == CALL_TEXT && !strcmp(name, "name") && p->kind == CTF_STRING &&
 	    c->string == CTF_NO_STRING)
 		c->string = string;
-	if (c->call_kind == CALL_TEXT && !strcmp(name, "args") && p->kind == CTF_STRING &&
-	    c->arguments == CTF_NO_STRING)
-		c->arguments = string;
-	if (c->call_kind == CALL_GAP && !strcmp(name, "reason") && p->kind == CTF_STRING)
+	if (c->call.kind == CALL_TEXT && !strcmp(name, "args") && p->kind == CTF_STRING &&
+	    c->call.arguments == CTF_NO_STRING)
+		c->call.arguments = string;
+	if (c->call.kind == CALL_GAP && !strcmp(name, "reason") && p->kind == CTF_STRING)
 		c->string = string;
-	if (c->call_kind == CALL_GAP && !strcmp(name, "count") && size == 8)
+	if (c->call.kind == CALL_GAP && !strcmp(name, "count") && size == 8)
 		spot(&c->argument[0], at, size);
-	if (c->call_kind == CALL_GAP && !strcmp(name, "offset") && size == 8)
+	if (c->call.kind == CALL_GAP && !strcmp(name, "offset") && size == 8)
 		spot(&c->argument[1], at, size);
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_tid") && size)
 		spot(&c->argument[0], at, size);
@@ -139,11 +139,11 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 		spot(&c->argument[1], at, size);
 	if (c->action == CTF_BIN_INFO && !strcmp(name, "path") && p->kind == CTF_STRING)
 		c->string = string;
-	if ((c->call_kind == CALL_ADDRESS && !strcmp(name, "addr")) ||
-	    (c->call_kind == CALL_IRQ && !strcmp(name, "irq")) ||
-	    (c->call_kind == CALL_SOFTIRQ && !strcmp(name, "vec")))
+	if ((c->call.kind == CALL_ADDRESS && !strcmp(name, "addr")) ||
+	    (c->call.kind == CALL_IRQ && !strcmp(name, "irq")) ||
+	    (c->call.kind == CALL_SOFTIRQ && !strcmp(name, "vec")))
 		if (p->kind == CTF_INTEGER || p->kind == CTF_ENUM)
-			spot(&c->call, at, size);
+			spot(&c->call.location, at, size);
 }
 
 /* Add the moves of all data, and set c->plain if there are moves for all. */
@@ -314,8 +314,8 @@ static int make_class(struct ctf_class *c, struct error *e)
 	static const struct ctf_spot none = {.at = -1};
 
 	c->layout = c->stream->layout;
-	c->depth = c->number = c->tid = c->pid = c->ppid = c->comm = c->call = c->argument[0] =
-		c->argument[1] = none;
+	c->call.depth = c->call.number = c->tid = c->pid = c->ppid = c->comm = c->call.location =
+		c->argument[0] = c->argument[1] = none;
 	if (ctf_layout_add(m, &c->layout, SCOPE_EVENT_CONTEXT, c->declared->context, e) ||
 	    ctf_layout_add(m, &c->layout, SCOPE_FIELDS, c->declared->fields, e))
 		return -1;
@@ -360,12 +360,12 @@ struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
 /* Test whether the event's data contain the name of its call, or all of a gap. */
 static bool has_name(const struct ctf_class *c)
 {
-	if (c->call_kind == CALL_TEXT)
+	if (c->call.kind == CALL_TEXT)
 		return c->string != CTF_NO_STRING;
-	if (c->call_kind == CALL_GAP)
+	if (c->call.kind == CALL_GAP)
 		return c->string != CTF_NO_STRING && c->argument[0].at >= 0 &&
 		       c->argument[1].at >= 0;
-	return c->kind == KIND_INSTANT || c->call_kind == CALL_NAMED || c->call.at >= 0;
+	return c->kind == KIND_INSTANT || c->call.kind == CALL_NAMED || c->call.location.at >= 0;
 }
 
 /* Set the moves of a class, and what its events mean to the decoder. */
@@ -374,15 +374,16 @@ static int finish_class(struct ctf_class *c)
 	ctf_calls_classify(c);
 	if (make_moves(c))
 		return -1;
-	if (c->plain ? !has_name(c) : c->call_kind != CALL_NAMED) {
+	if (c->plain ? !has_name(c) : c->call.kind != CALL_NAMED) {
 		c->kind = KIND_INSTANT;
-		c->call_kind = CALL_NONE;
+		c->call.kind = CALL_NONE;
 	}
 	/* the name, the arguments, and of own traces the comm */
-	c->has_arguments = c->plain && c->call_kind == CALL_TEXT && c->arguments != CTF_NO_STRING &&
+	c->has_arguments = c->plain && c->call.kind == CALL_TEXT &&
+			   c->call.arguments != CTF_NO_STRING &&
 			   c->nstrings == 2u + (c->stream->trace->own && c->comm_string);
-	c->stream->trace->has_gaps |= c->call_kind == CALL_GAP;
-	c->numbered = c->numbered && c->number.at >= 0 && c->kind != KIND_INSTANT;
+	c->stream->trace->has_gaps |= c->call.kind == CALL_GAP;
+	c->numbered = c->numbered && c->call.number.at >= 0 && c->kind != KIND_INSTANT;
 	if (c->action == CTF_SWITCH ? c->plain && c->argument[0].at < 0
 				    : !c->plain || c->argument[0].at < 0 || c->argument[1].at < 0)
 		c->action = CTF_NO_ACTION;

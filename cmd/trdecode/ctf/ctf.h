@@ -53,6 +53,22 @@ enum ctf_action {
 
 #define CTF_NO_STRING UINT32_MAX
 
+/* Where an enter or a leave has its call. */
+struct ctf_call {
+	enum ctf_call_kind {
+		CALL_NONE,
+		CALL_NAMED,   /* the event's name contains the call's name */
+		CALL_ADDRESS, /* of a function */
+		CALL_IRQ,
+		CALL_SOFTIRQ,
+		CALL_TEXT, /* its string "name" */
+		CALL_GAP,  /* the event is a gap that trencode wrote */
+	} kind;
+	struct ctf_spot location;      /* the value that gives the location */
+	struct ctf_spot depth, number; /* CALL_TEXT */
+	uint32_t arguments;	       /* number of the string: CALL_TEXT */
+};
+
 /* An event class, prepared for reading: how its data become rows. */
 struct ctf_class {
 	const struct ctf_event_class *declared;
@@ -68,26 +84,14 @@ struct ctf_class {
 	uint32_t type, location; /* the writer's ids; type 0: not declared yet */
 	enum type_kind kind;
 	bool per_cpu, inner, of_kernel;	      /* TYPE_PER_CPU, TYPE_INNER, TYPE_KERNEL */
-	bool numbered;			      /* TYPE_CALL_NUMBER, once number is known */
+	bool numbered;			      /* TYPE_CALL_NUMBER, once call.number is known */
 	struct ctf_spot tid, pid, ppid, comm; /* if plain */
-	struct ctf_spot call; /* the value that gives the location of an enter or leave */
-	enum ctf_call {
-		CALL_NONE,
-		CALL_NAMED,   /* the event's name contains the call's name */
-		CALL_ADDRESS, /* of a function */
-		CALL_IRQ,
-		CALL_SOFTIRQ,
-		CALL_TEXT, /* its string "name" */
-		CALL_GAP,  /* the event is a gap that trencode wrote */
-	} call_kind;
+	struct ctf_call call;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
-	uint32_t string;	       /* number of the string: SWITCH, BIN_INFO, CALL_TEXT and
-					  CALL_GAP */
-	uint32_t arguments;	       /* number of the string: CALL_TEXT */
-	uint32_t comm_string;	       /* number of the string that is the comm, + 1; 0 none */
-	struct ctf_spot depth, number; /* CALL_TEXT */
-	uint32_t *definitions;	       /* definitions that its values name */
+	uint32_t string;       /* number of the string: SWITCH, BIN_INFO, CALL_TEXT and CALL_GAP */
+	uint32_t comm_string;  /* number of the string that is the comm, + 1; 0 none */
+	uint32_t *definitions; /* definitions that its values name */
 	uint32_t ndefinitions;
 	size_t definitions_capacity;
 };
@@ -170,6 +174,25 @@ struct ctf_trace {
 	size_t ncpus, cpus_capacity;
 };
 
+/* The packet of a tracefile that is read. */
+struct ctf_packet {
+	uint64_t at;			/* offset in the file */
+	uint64_t size;			/* bytes */
+	uint64_t content;		/* bits: events end here */
+	bool has_uuid;			/* packets of the file have a UUID */
+	uint8_t uuid[16];		/* it */
+	uint32_t counted;		/* bits of the roles that the packet contains */
+	uint64_t counters[CTF_CPU + 1]; /* by role, 0 if not recorded */
+	bool fresh;			/* losses before the packet are not computed yet */
+	uint64_t lost; /* events lost before the packet, UINT64_MAX unknown: a gap to write */
+	uint64_t packets_lost;
+	int32_t cpu;
+	struct ctf_thread thread;
+	struct buffer beginning; /* header and context, if events repeat their fields */
+	struct buffer context;	 /* the repeated fields, as details */
+	bool has_context;	 /* context is that of this packet */
+};
+
 /* A tracefile and the packet and event that are read next. */
 struct ctf_file {
 	struct heap_item next; /* time of the next event, shifted ns */
@@ -179,27 +202,11 @@ struct ctf_file {
 	struct file_window window;
 	bool opened;
 
-	/* the packet */
-	struct ctf_stream *stream;
+	struct ctf_stream *stream; /* of the packet */
 	struct ctf_cursor cursor;
-	uint64_t packet;      /* offset in the file */
-	uint64_t packet_size; /* bytes */
-	uint64_t content;     /* bits: events end here */
+	struct ctf_packet packet;
 	bool in_packet, cut;
-	bool has_uuid;
-	uint8_t uuid[16];		/* UUID of the packets */
-	uint32_t counted;		/* bits of the roles that the packet contains */
-	uint64_t counters[CTF_CPU + 1]; /* by role, 0 if not recorded */
-	bool survey;   /* read only packet headers, without losses (ctf_skip_late) */
-	bool fresh;    /* losses before the packet are not computed yet */
-	uint64_t lost; /* events lost before the packet, UINT64_MAX unknown: a gap to write */
-	uint64_t packets_lost;
-	int32_t cpu;
-	struct ctf_thread of_packet;
-	struct buffer
-		beginning;     /* the packet's header and context, if events repeat their fields */
-	struct buffer context; /* the repeated fields, as details */
-	bool has_context;      /* context is that of this packet */
+	bool survey; /* read only packet headers, without losses (ctf_skip_late) */
 
 	/* the next event */
 	bool done;

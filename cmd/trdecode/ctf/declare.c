@@ -150,10 +150,10 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 	if (f->kind == FIELD_STRING) {
 		f->where = WHERE_STRING;
 		f->offset = (*string)++;
-		if (c->call_kind == CALL_TEXT)
-			f->role = f->offset == c->string      ? ROLE_ROW
-				  : f->offset == c->arguments ? ROLE_ARGUMENTS
-							      : ROLE_NONE;
+		if (c->call.kind == CALL_TEXT)
+			f->role = f->offset == c->string	   ? ROLE_ROW
+				  : f->offset == c->call.arguments ? ROLE_ARGUMENTS
+								   : ROLE_NONE;
 		if (c->stream->trace->own && ctf_is_thread(p))
 			f->role = ROLE_ROW;
 		return 0;
@@ -170,11 +170,11 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 			p->definition = declare_labels(c->stream->trace->ctf, p);
 		f->definition = p->definition;
 	}
-	if ((int32_t)f->offset == c->depth.at || (c->stream->trace->own && ctf_is_thread(p)))
+	if ((int32_t)f->offset == c->call.depth.at || (c->stream->trace->own && ctf_is_thread(p)))
 		f->role = ROLE_ROW;
-	if (c->numbered && (int32_t)f->offset == c->number.at)
+	if (c->numbered && (int32_t)f->offset == c->call.number.at)
 		f->role = ROLE_CALL;
-	if ((int32_t)f->offset == c->call.at && c->call_kind == CALL_ADDRESS)
+	if ((int32_t)f->offset == c->call.location.at && c->call.kind == CALL_ADDRESS)
 		f->role = ROLE_ADDRESS;
 	return 0;
 }
@@ -201,13 +201,44 @@ static void describe_class(const struct ctf_class *c, char *text, size_t size)
 	}
 }
 
+static uint32_t plain_flags(const struct ctf_class *c)
+{
+	return (c->nstrings ? TYPE_TAIL : 0) | (c->has_arguments ? TYPE_VALUES : 0) |
+	       (c->per_cpu ? TYPE_PER_CPU : 0) | (c->inner ? TYPE_INNER : 0) |
+	       (c->of_kernel ? TYPE_KERNEL : 0) |
+	       (c->numbered		? TYPE_CALL_NUMBER
+		: c->call.depth.at >= 0 ? TYPE_DEPTH
+					: 0);
+}
+
+/* Declare the location of a class whose data are values: a function whose arguments are the parts
+ * from first[1] on, and in first[0] the fields of the packet's context, if events repeat these. */
+static int declare_location(struct ctf_class *c, uint32_t name, const struct ctf_part **first)
+{
+	struct ctf *ctf = c->stream->trace->ctf;
+	struct location_entry location = {.name = name};
+	struct ctf_part *carried =
+		c->stream->carried ? c->layout.scope[SCOPE_PACKET_CONTEXT]->children : NULL;
+
+	first[0] = carried;
+	for (struct ctf_part *p = carried; p; p = p->next)
+		if (declare_values(c, p))
+			return -1;
+	if (c->call.kind == CALL_NAMED)
+		location.name = writer_text(ctf->w, ctf_calls_name(c));
+	location.arguments =
+		declare_members(ctf, c->declared->name, first, 1 + CTF_DATA_SCOPES, true);
+	c->fixed_size = 0;
+	c->location = writer_location(ctf->w, &location);
+	return location.arguments && c->location ? 0 : -1;
+}
+
 int ctf_class_declare(struct ctf_class *c)
 {
 	struct ctf_trace *t = c->stream->trace;
 	struct writer *w = t->ctf->w;
 	struct field_entry fields[CTF_FIELDS] = {0};
 	const struct ctf_part *first[1 + CTF_DATA_SCOPES] = {0};
-	struct ctf_part *context = c->layout.scope[SCOPE_PACKET_CONTEXT];
 	const char *group = ctf_calls_group(c);
 	struct type_entry type = {.source = t->source,
 				  .name = writer_text(w, c->declared->name),
@@ -234,30 +265,11 @@ int ctf_class_declare(struct ctf_class *c)
 	}
 	if (c->plain) {
 		c->fixed_size = (uint32_t)align_up(at, 4);
-		type.flags = (c->nstrings ? TYPE_TAIL : 0) | (c->has_arguments ? TYPE_VALUES : 0) |
-			     (c->per_cpu ? TYPE_PER_CPU : 0) | (c->inner ? TYPE_INNER : 0) |
-			     (c->of_kernel ? TYPE_KERNEL : 0) |
-			     (c->numbered	 ? TYPE_CALL_NUMBER
-			      : c->depth.at >= 0 ? TYPE_DEPTH
-						 : 0);
+		type.flags = plain_flags(c);
 		type.fixed_size = c->fixed_size;
 	} else {
-		struct location_entry location = {.name = type.name};
-
 		type.flags = TYPE_TAIL | TYPE_VALUES;
-		for (struct ctf_part *p = c->stream->carried ? context->children : NULL; p;
-		     p = p->next)
-			if (declare_values(c, p))
-				return -1;
-		if (c->stream->carried)
-			first[0] = context->children;
-		if (c->call_kind == CALL_NAMED)
-			location.name = writer_text(w, ctf_calls_name(c));
-		location.arguments = declare_members(t->ctf, c->declared->name, first,
-						     1 + CTF_DATA_SCOPES, true);
-		c->fixed_size = 0;
-		c->location = writer_location(w, &location);
-		if (!location.arguments || !c->location)
+		if (declare_location(c, type.name, first))
 			return -1;
 	}
 	c->type = writer_type(w, &type);

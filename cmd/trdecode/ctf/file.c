@@ -19,7 +19,7 @@ enum {
 int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e)
 {
 	struct ctf_cursor *c = &f->cursor;
-	uint64_t offset = f->packet + from / 8, left;
+	uint64_t offset = f->packet.at + from / 8, left;
 	ssize_t have;
 
 	window_skip(&f->window, (size_t)(offset - f->window.offset));
@@ -29,7 +29,7 @@ int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e
 	c->data = window_at(&f->window);
 	c->origin = from / 8 * 8;
 	c->have = c->origin + 8 * (uint64_t)have;
-	left = f->content > c->origin ? f->content : c->origin;
+	left = f->packet.content > c->origin ? f->packet.content : c->origin;
 	if (c->have > left)
 		c->have = left;
 	return 0;
@@ -127,7 +127,7 @@ int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct e
 {
 	f->in_packet = false;
 	/* the cut of a file was reported at the beginning of its packet */
-	return f->cut ? 0 : ctf_file_damage(f, f->packet + at / 8, what, e);
+	return f->cut ? 0 : ctf_file_damage(f, f->packet.at + at / 8, what, e);
 }
 
 /* --- events --- */
@@ -200,7 +200,7 @@ static enum ctf_got read_header(struct ctf_file *f, uint64_t *id)
  * one. */
 static bool at_end(const struct ctf_file *f)
 {
-	return f->cursor.at >= f->content;
+	return f->cursor.at >= f->packet.content;
 }
 
 /* Skip the packet if another file contained it. */
@@ -208,10 +208,36 @@ int ctf_file_begun(struct ctf_file *f, struct error *e)
 {
 	int again = ctf_loss_take(f);
 
-	f->fresh = false;
+	f->packet.fresh = false;
 	if (again > 0)
 		f->in_packet = false;
 	return again < 0 ? error_no_memory(e) : 0;
+}
+
+/* Go to the next packet with events, or with losses before it, unless the present one has more. -1:
+ * failure. */
+static int find_packet(struct ctf_file *f, struct error *e)
+{
+	/* losses before the first packet are computed when other files have reached it */
+	while ((!f->in_packet || at_end(f)) && !f->packet.fresh) {
+		if (ctf_packet_next(f, e))
+			return -1;
+		if (!f->done && !f->packet.fresh && ctf_file_begun(f, e))
+			return -1;
+		if (f->done || f->packet.lost || f->packet.packets_lost)
+			break;
+	}
+	return 0;
+}
+
+/* Set the time of the next event. Returns false, with the time of the event before, if the cursor's
+ * time is out of range. */
+static bool set_next_time(struct ctf_file *f)
+{
+	if (ctf_file_time(f, f->cursor.time, &f->next.time))
+		return true;
+	f->next.time = f->last_time;
+	return false;
 }
 
 int ctf_file_next(struct ctf_file *f, struct error *e)
@@ -223,24 +249,15 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		enum ctf_got got;
 		int grown;
 
-		/* losses before the first packet are computed when other files have reached it */
-		while ((!f->in_packet || at_end(f)) && !f->fresh) {
-			if (ctf_packet_next(f, e))
-				return -1;
-			if (f->done) {
-				f->next.time = UINT64_MAX;
-				return 0;
-			}
-			if (!f->fresh && ctf_file_begun(f, e))
-				return -1;
-			if (f->lost || f->packets_lost)
-				break;
+		if (find_packet(f, e))
+			return -1;
+		if (f->done) {
+			f->next.time = UINT64_MAX;
+			return 0;
 		}
-		if (f->lost || f->packets_lost || !f->in_packet || at_end(f)) {
-			/* a gap, or a first packet without events: at the beginning of the packet
-			 */
-			if (!ctf_file_time(f, c->time, &f->next.time))
-				f->next.time = f->last_time;
+		if (f->packet.lost || f->packet.packets_lost || !f->in_packet || at_end(f)) {
+			/* a gap, or a first packet without events: at the packet's beginning */
+			set_next_time(f);
 			f->class = NULL;
 			return 0;
 		}
@@ -258,14 +275,12 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 			f->class = ctf_class_of(f->stream, id);
 		if (__builtin_expect(got == CTF_GOT && f->class && f->class->usable, 1)) {
 			f->payload = c->at;
-			if (ctf_file_time(f, c->time, &f->next.time)) {
+			if (set_next_time(f)) {
 				f->last_time = f->next.time;
 				return 0;
 			}
-			/* keep the event, at the time of the event before */
-			c->time = time;
-			f->next.time = f->last_time;
-			report_damage(f, f->packet + from / 8, "an event's time cannot be");
+			c->time = time; /* keep the event */
+			report_damage(f, f->packet.at + from / 8, "an event's time cannot be");
 			return 0;
 		}
 		if (ctf_file_abandon(f, from,
@@ -281,7 +296,7 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 	struct ctf *ctf = f->trace->ctf;
 
 	f->next.time = UINT64_MAX;
-	f->cpu = -1;
+	f->packet.cpu = -1;
 	f->cursor.slots = calloc(f->trace->metadata.slots + 1u, sizeof(uint64_t));
 	if (!f->cursor.slots)
 		return error_no_memory(e);
@@ -297,8 +312,8 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 void ctf_file_close(struct ctf_file *f)
 {
 	window_close(&f->window);
-	buffer_free(&f->beginning);
-	buffer_free(&f->context);
+	buffer_free(&f->packet.beginning);
+	buffer_free(&f->packet.context);
 	free(f->cursor.slots);
 	f->cursor.slots = NULL;
 	f->done = true;

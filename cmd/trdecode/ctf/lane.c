@@ -14,10 +14,10 @@ uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, co
 				  .clock = ctf->clock,
 				  .buffer = f->buffer,
 				  .comm = comm_size ? writer_string(w, comm, comm_size) : 0,
-				  .flags = (f->cpu >= 0 ? LANE_HAS_CPU : 0) |
+				  .flags = (f->packet.cpu >= 0 ? LANE_HAS_CPU : 0) |
 					   (tid >= 0 ? LANE_HAS_TID : 0) |
 					   (pid >= 0 ? LANE_HAS_PID : 0),
-				  .cpu = f->cpu,
+				  .cpu = f->packet.cpu,
 				  .tid = tid,
 				  .pid = pid,
 				  .ppid = ppid};

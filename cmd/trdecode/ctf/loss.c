@@ -103,21 +103,21 @@ static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const voi
 /* Test whether the packet contains this member. */
 static bool has_counter(const struct ctf_file *f, enum ctf_role role)
 {
-	return f->counted >> role & 1;
+	return f->packet.counted >> role & 1;
 }
 
 static struct ctf_flow *flow_of(const struct ctf_file *f)
 {
 	if (has_counter(f, CTF_INSTANCE))
-		return find_flow(f, 'i', NULL, f->counters[CTF_INSTANCE]);
+		return find_flow(f, 'i', NULL, f->packet.counters[CTF_INSTANCE]);
 	return find_flow(f, 'f', f, 0);
 }
 
 static struct ctf_packet_key key_of(const struct ctf_file *f)
 {
-	return (struct ctf_packet_key){f->counters[CTF_SEQUENCE_NUMBER],
-				       f->counters[CTF_TIME_BEGIN], f->counters[CTF_TIME_END],
-				       f->packet_size};
+	return (struct ctf_packet_key){f->packet.counters[CTF_SEQUENCE_NUMBER],
+				       f->packet.counters[CTF_TIME_BEGIN],
+				       f->packet.counters[CTF_TIME_END], f->packet.size};
 }
 
 /* Test whether another file contained this packet. */
@@ -140,7 +140,7 @@ static void follow_flow(struct ctf_flow *flow, const struct ctf_file *f)
 	flow->last = key_of(f);
 	flow->recent[flow->nrecent++ % RECENT] = flow->last;
 	if (has_counter(f, CTF_DISCARDED))
-		flow->discarded = f->counters[CTF_DISCARDED];
+		flow->discarded = f->packet.counters[CTF_DISCARDED];
 }
 
 /* Return the flow of the CPU if the packet can follow its last packet, else NULL. Tracefiles
@@ -149,10 +149,11 @@ static const struct ctf_flow *before_file(const struct ctf_file *f, const struct
 {
 	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
 
-	if (!cpu->begun || cpu->file == f || (numbered && !f->counters[CTF_SEQUENCE_NUMBER]) ||
-	    !has_counter(f, CTF_TIME_BEGIN) || f->counters[CTF_TIME_BEGIN] < cpu->last.end ||
-	    (numbered && f->counters[CTF_SEQUENCE_NUMBER] <= cpu->last.sequence) ||
-	    f->counters[CTF_DISCARDED] < cpu->discarded)
+	if (!cpu->begun || cpu->file == f ||
+	    (numbered && !f->packet.counters[CTF_SEQUENCE_NUMBER]) ||
+	    !has_counter(f, CTF_TIME_BEGIN) || f->packet.counters[CTF_TIME_BEGIN] < cpu->last.end ||
+	    (numbered && f->packet.counters[CTF_SEQUENCE_NUMBER] <= cpu->last.sequence) ||
+	    f->packet.counters[CTF_DISCARDED] < cpu->discarded)
 		return NULL;
 	return cpu;
 }
@@ -162,7 +163,8 @@ static const struct ctf_flow *before_file(const struct ctf_file *f, const struct
 static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *last)
 {
 	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
-	uint64_t counted = f->counters[CTF_DISCARDED], sequence = f->counters[CTF_SEQUENCE_NUMBER];
+	uint64_t counted = f->packet.counters[CTF_DISCARDED],
+		 sequence = f->packet.counters[CTF_SEQUENCE_NUMBER];
 	unsigned bits = f->stream->discarded_bits;
 
 	if (!has_counter(f, CTF_DISCARDED) || !counted)
@@ -182,7 +184,7 @@ static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *las
 
 static uint64_t packets_lost(const struct ctf_file *f, const struct ctf_flow *last)
 {
-	uint64_t sequence = f->counters[CTF_SEQUENCE_NUMBER];
+	uint64_t sequence = f->packet.counters[CTF_SEQUENCE_NUMBER];
 
 	if (!last || !has_counter(f, CTF_SEQUENCE_NUMBER) || sequence <= last->last.sequence)
 		return 0;
@@ -197,7 +199,7 @@ int ctf_loss_take(struct ctf_file *f)
 	if (!flow)
 		return -1;
 	if (!has_counter(f, CTF_INSTANCE) && has_counter(f, CTF_CPU)) {
-		cpu = find_flow(f, 'c', NULL, f->counters[CTF_CPU]);
+		cpu = find_flow(f, 'c', NULL, f->packet.counters[CTF_CPU]);
 		if (!cpu)
 			return -1;
 	}
@@ -205,8 +207,8 @@ int ctf_loss_take(struct ctf_file *f)
 		return 1;
 	if (!flow->begun)
 		last = cpu ? before_file(f, cpu) : NULL;
-	f->lost = f->trace->has_gaps ? 0 : events_lost(f, last);
-	f->packets_lost = f->trace->has_gaps ? 0 : packets_lost(f, last);
+	f->packet.lost = f->trace->has_gaps ? 0 : events_lost(f, last);
+	f->packet.packets_lost = f->trace->has_gaps ? 0 : packets_lost(f, last);
 	follow_flow(flow, f);
 	if (cpu)
 		follow_flow(cpu, f);

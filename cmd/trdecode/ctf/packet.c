@@ -25,7 +25,7 @@ static bool is_packet(const struct ctf_file *f, const uint8_t *p, size_t n)
 {
 	const struct ctf_metadata *m = &f->trace->metadata;
 	/* compare with the packets before: some writers give the metadata another UUID */
-	const uint8_t *uuid = f->has_uuid ? f->uuid : m->has_uuid ? m->uuid : NULL;
+	const uint8_t *uuid = f->packet.has_uuid ? f->packet.uuid : m->has_uuid ? m->uuid : NULL;
 
 	return n >= 4 && get_uint(p, 4, m->big) == PACKET_MAGIC &&
 	       (!uuid || n < 20 || !memcmp(p + 4, uuid, 16));
@@ -89,12 +89,12 @@ static struct ctf_stream *find_stream(struct ctf_trace *t, uint64_t id)
 	return NULL;
 }
 
-/* Read header and context of the packet at f->packet. Return NULL, or what is wrong. */
+/* Read header and context of the packet at f->packet.at. Return NULL, or what is wrong. */
 static const char *read_packet(struct ctf_file *f)
 {
 	struct ctf_trace *t = f->trace;
 	struct ctf_cursor *c = &f->cursor;
-	uint64_t left = f->window.size - f->packet, bits;
+	uint64_t left = f->window.size - f->packet.at, bits;
 	const char *wrong;
 
 	c->at = 0;
@@ -120,22 +120,22 @@ static const char *read_packet(struct ctf_file *f)
 	wrong = packet_scope(f, SCOPE_PACKET_CONTEXT);
 	if (wrong)
 		return wrong;
-	f->packet_size = left;
+	f->packet.size = left;
 	if (ctf_seen(c, CTF_PACKET_SIZE)) {
 		bits = c->role[CTF_PACKET_SIZE];
 		if (bits % 8 || bits < c->at)
 			return "a packet's size cannot be";
-		f->packet_size = bits / 8;
+		f->packet.size = bits / 8;
 	}
-	f->content = left < UINT64_MAX / 8 ? 8 * left : UINT64_MAX;
-	if (f->packet_size < left)
-		f->content = 8 * f->packet_size;
+	f->packet.content = left < UINT64_MAX / 8 ? 8 * left : UINT64_MAX;
+	if (f->packet.size < left)
+		f->packet.content = 8 * f->packet.size;
 	if (ctf_seen(c, CTF_CONTENT_SIZE)) {
 		bits = c->role[CTF_CONTENT_SIZE];
-		if (bits < c->at || bits / 8 > f->packet_size)
+		if (bits < c->at || bits / 8 > f->packet.size)
 			return "a packet's content is larger than the packet";
-		if (bits < f->content)
-			f->content = bits;
+		if (bits < f->packet.content)
+			f->packet.content = bits;
 	}
 	return NULL;
 }
@@ -144,35 +144,37 @@ static const char *read_packet(struct ctf_file *f)
 static void begin_packet(struct ctf_file *f)
 {
 	struct ctf_cursor *c = &f->cursor;
-	f->cpu = ctf_seen(c, CTF_CPU) && c->role[CTF_CPU] <= INT32_MAX ? (int32_t)c->role[CTF_CPU]
-								       : -1;
+	f->packet.cpu = ctf_seen(c, CTF_CPU) && c->role[CTF_CPU] <= INT32_MAX
+				? (int32_t)c->role[CTF_CPU]
+				: -1;
 	f->lane = 0;
-	f->of_packet = (struct ctf_thread){
-		.tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1,
-		.pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1,
-		.ppid = -1,
-		.comm_size = !c->comm				       ? 0
-			     : c->comm_size < sizeof f->of_packet.comm ? c->comm_size
-								       : sizeof f->of_packet.comm};
+	f->packet.thread =
+		(struct ctf_thread){.tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1,
+				    .pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1,
+				    .ppid = -1,
+				    .comm_size = !c->comm ? 0
+						 : c->comm_size < sizeof f->packet.thread.comm
+							 ? c->comm_size
+							 : sizeof f->packet.thread.comm};
 	if (c->comm)
-		memcpy(f->of_packet.comm, c->comm, f->of_packet.comm_size);
+		memcpy(f->packet.thread.comm, c->comm, f->packet.thread.comm_size);
 	if (c->uuid) {
-		memcpy(f->uuid, c->uuid, sizeof f->uuid);
-		f->has_uuid = true;
+		memcpy(f->packet.uuid, c->uuid, sizeof f->packet.uuid);
+		f->packet.has_uuid = true;
 	}
 	if (ctf_seen(c, CTF_TIME_BEGIN))
 		c->time = c->role[CTF_TIME_BEGIN];
-	f->counted = c->seen;
+	f->packet.counted = c->seen;
 	for (int role = 0; role <= CTF_CPU; role++)
-		f->counters[role] = ctf_seen(c, (enum ctf_role)role) ? c->role[role] : 0;
+		f->packet.counters[role] = ctf_seen(c, (enum ctf_role)role) ? c->role[role] : 0;
 	f->in_packet = true;
-	f->lost = f->packets_lost = 0;
+	f->packet.lost = f->packet.packets_lost = 0;
 	/* packets before the first one may be in another file, which is read up to here first */
-	f->fresh = !f->packet && !f->survey &&
-		   (ctf_seen(c, CTF_INSTANCE) ||
-		    (ctf_seen(c, CTF_DISCARDED) && c->role[CTF_DISCARDED]));
-	if (c->have > f->content)
-		c->have = f->content;
+	f->packet.fresh = !f->packet.at && !f->survey &&
+			  (ctf_seen(c, CTF_INSTANCE) ||
+			   (ctf_seen(c, CTF_DISCARDED) && c->role[CTF_DISCARDED]));
+	if (c->have > f->packet.content)
+		c->have = f->packet.content;
 }
 
 /* Keep the header and context, whose fields events repeat. */
@@ -180,16 +182,16 @@ static int keep_beginning(struct ctf_file *f)
 {
 	const struct ctf_cursor *c = &f->cursor;
 
-	f->context.size = f->beginning.size = 0;
-	f->has_context = false;
+	f->packet.context.size = f->packet.beginning.size = 0;
+	f->packet.has_context = false;
 	if (!f->stream->carried || f->survey)
 		return 0;
-	return buffer_append(&f->beginning, c->data, (size_t)(c->at + 7) / 8);
+	return buffer_append(&f->packet.beginning, c->data, (size_t)(c->at + 7) / 8);
 }
 
 static int next_packet(struct ctf_file *f, struct error *e)
 {
-	uint64_t at = f->opened ? f->packet + f->packet_size : 0;
+	uint64_t at = f->opened ? f->packet.at + f->packet.size : 0;
 	bool found;
 
 	f->opened = true;
@@ -201,9 +203,9 @@ static int next_packet(struct ctf_file *f, struct error *e)
 			f->done = true;
 			return 0;
 		}
-		f->packet = at;
-		f->packet_size = 0;
-		f->content = UINT64_MAX;
+		f->packet.at = at;
+		f->packet.size = 0;
+		f->packet.content = UINT64_MAX;
 		if (ctf_file_refill(f, 0, PACKET_NEED, e))
 			return -1;
 		wrong = read_packet(f);
@@ -218,12 +220,12 @@ static int next_packet(struct ctf_file *f, struct error *e)
 			if (keep_beginning(f))
 				return error_no_memory(e);
 			begin_packet(f);
-			if (f->packet_size > f->window.size - f->packet || !ctf_skip_packet(f))
+			if (f->packet.size > f->window.size - f->packet.at || !ctf_skip_packet(f))
 				break;
-			f->in_packet = f->fresh = false;
+			f->in_packet = f->packet.fresh = false;
 			if (!f->survey && ctf_loss_pass(f))
 				return error_no_memory(e);
-			at += f->packet_size;
+			at += f->packet.size;
 			f->window.piece = PASSING;
 			continue;
 		}
@@ -238,7 +240,7 @@ static int next_packet(struct ctf_file *f, struct error *e)
 		if (!found)
 			at = f->window.size;
 	}
-	if (f->packet_size > f->window.size - f->packet) {
+	if (f->packet.size > f->window.size - f->packet.at) {
 		f->cut = true;
 		return ctf_file_damage(f, f->window.size, "a packet is cut short", e);
 	}

@@ -68,8 +68,8 @@ static enum ctf_got make_context(struct ctf_file *f)
 {
 	const struct ctf_part *header = f->stream->layout.scope[SCOPE_PACKET_HEADER],
 			      *context = f->stream->layout.scope[SCOPE_PACKET_CONTEXT];
-	struct ctf_cursor c = {.data = f->beginning.data,
-			       .have = 8 * (uint64_t)f->beginning.size,
+	struct ctf_cursor c = {.data = f->packet.beginning.data,
+			       .have = 8 * (uint64_t)f->packet.beginning.size,
 			       .slots = f->cursor.slots,
 			       .budget = CTF_BUDGET,
 			       .empty = CTF_EMPTY_LEAST};
@@ -80,18 +80,18 @@ static enum ctf_got make_context(struct ctf_file *f)
 	for (const struct ctf_part *p = context->children; p && got == CTF_GOT; p = p->next) {
 		if (ctf_is_own(p))
 			got = ctf_step_over(&c, p);
-		else if (value_put_detail(&f->context, DETAIL_ARGUMENT, ++number))
+		else if (value_put_detail(&f->packet.context, DETAIL_ARGUMENT, ++number))
 			return CTF_BAD;
 		else
-			got = ctf_put_value(&c, p, &f->context);
+			got = ctf_put_value(&c, p, &f->packet.context);
 	}
-	f->has_context = true;
-	if (f->context.size <= CONTEXT_MOST)
+	f->packet.has_context = true;
+	if (f->packet.context.size <= CONTEXT_MOST)
 		return got;
 	/* each of many small events would repeat it */
-	f->context.size = 0;
+	f->packet.context.size = 0;
 	if (!f->trace->ctf->context_left_out)
-		warn(f->member, f->packet,
+		warn(f->member, f->packet.at,
 		     "the context of a packet is too large to be part of its events");
 	f->trace->ctf->context_left_out = true;
 	return got;
@@ -108,11 +108,11 @@ static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
 	c->comm = c->next_comm = NULL;
 	c->budget = CTF_BUDGET;
 	if (f->stream->carried) {
-		if (!f->has_context)
+		if (!f->packet.has_context)
 			got = make_context(f);
 		if (got != CTF_GOT)
 			return CTF_BAD;
-		if (buffer_append(tail, f->context.data, f->context.size))
+		if (buffer_append(tail, f->packet.context.data, f->packet.context.size))
 			return CTF_BAD;
 		number = f->stream->carried;
 	}
@@ -182,19 +182,19 @@ static inline uint32_t lane_of(struct ctf_file *f)
 		comm_size = comm ? c->comm_size : 0;
 	}
 	if (tid < 0)
-		tid = f->of_packet.tid;
+		tid = f->packet.thread.tid;
 	if (pid < 0)
-		pid = f->of_packet.pid;
+		pid = f->packet.thread.pid;
 	if (tid < 0 && f->trace->kernel) {
-		const struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->cpu);
+		const struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
 
 		tid = cpu ? cpu->tid : -1;
 		comm = cpu ? cpu->comm : NULL;
 		comm_size = cpu ? cpu->comm_size : 0;
 	}
-	if (!comm_size && f->of_packet.comm_size) {
-		comm = f->of_packet.comm;
-		comm_size = f->of_packet.comm_size;
+	if (!comm_size && f->packet.thread.comm_size) {
+		comm = f->packet.thread.comm;
+		comm_size = f->packet.thread.comm_size;
 	}
 	if (comm_size > sizeof t->comm)
 		comm_size = sizeof t->comm;
@@ -232,13 +232,13 @@ static int put_row(struct ctf_file *f)
 	const uint8_t *fixed = ctf->fixed.data;
 	const struct buffer *tail = &ctf->tail, *values = tail;
 	uint32_t lane, location = 0,
-		       depth = k->depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->depth);
+		       depth = k->call.depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->call.depth);
 
 	lane = lane_of(f);
 	if (!lane)
 		return -1;
-	if (k->call_kind != CALL_NONE || !k->plain) {
-		if (k->call_kind == CALL_GAP)
+	if (k->call.kind != CALL_NONE || !k->plain) {
+		if (k->call.kind == CALL_GAP)
 			return put_own_gap(f, lane);
 		if (k->has_arguments) {
 			/* before the location, which declares their names */
@@ -266,20 +266,22 @@ static int put_row(struct ctf_file *f)
 static int put_lost(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
-	struct gap events = {
-		.reason = GAP_LOST, .unit = GAP_EVENTS, .count = f->lost, .offset = NO_OFFSET};
+	struct gap events = {.reason = GAP_LOST,
+			     .unit = GAP_EVENTS,
+			     .count = f->packet.lost,
+			     .offset = NO_OFFSET};
 	struct gap packets = {.reason = GAP_LOST,
 			      .unit = GAP_PACKETS,
-			      .count = f->packets_lost,
+			      .count = f->packet.packets_lost,
 			      .offset = NO_OFFSET};
 	uint32_t lane = ctf_lane(f, -1, -1, -1, NULL, 0);
 
-	if (!lane || (f->lost && writer_gap(ctf->w, f->next.time, lane, &events)) ||
-	    (f->packets_lost && writer_gap(ctf->w, f->next.time, lane, &packets)))
+	if (!lane || (f->packet.lost && writer_gap(ctf->w, f->next.time, lane, &events)) ||
+	    (f->packet.packets_lost && writer_gap(ctf->w, f->next.time, lane, &packets)))
 		return -1;
-	if (f->lost != UINT64_MAX)
-		ctf->input->decoding->lost += f->lost;
-	f->lost = f->packets_lost = 0;
+	if (f->packet.lost != UINT64_MAX)
+		ctf->input->decoding->lost += f->packet.lost;
+	f->packet.lost = f->packet.packets_lost = 0;
 	return 0;
 }
 
@@ -293,9 +295,9 @@ int ctf_row(struct ctf_file *f, struct error *e)
 {
 	uint64_t empty = f->cursor.empty;
 
-	if (__builtin_expect(f->fresh, 0) && ctf_file_begun(f, e))
+	if (__builtin_expect(f->packet.fresh, 0) && ctf_file_begun(f, e))
 		return -1;
-	if (__builtin_expect(f->lost || f->packets_lost, 0) && put_lost(f))
+	if (__builtin_expect(f->packet.lost || f->packet.packets_lost, 0) && put_lost(f))
 		return row_failed(f, e);
 	if (__builtin_expect(!f->class || !f->in_packet, 0))
 		return 0;
@@ -303,7 +305,7 @@ int ctf_row(struct ctf_file *f, struct error *e)
 		enum ctf_got got;
 		int grown;
 
-		if (__builtin_expect(!f->class->type, 0) && f->class->call_kind != CALL_GAP &&
+		if (__builtin_expect(!f->class->type, 0) && f->class->call.kind != CALL_GAP &&
 		    ctf_class_declare(f->class))
 			return row_failed(f, e);
 		got = read_data(f);

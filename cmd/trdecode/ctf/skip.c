@@ -38,7 +38,8 @@ bool ctf_skip_packet(const struct ctf_file *f)
 /* Find the highest time at which a packet with events begins. */
 static void late_of(const struct ctf_file *of, uint64_t *latest)
 {
-	struct ctf_file f = {.trace = of->trace, .member = of->member, .cpu = -1, .survey = true};
+	struct ctf_file f = {
+		.trace = of->trace, .member = of->member, .packet.cpu = -1, .survey = true};
 	struct input *in = f.trace->ctf->input;
 	uint64_t time;
 	struct error e;
@@ -49,7 +50,7 @@ static void late_of(const struct ctf_file *of, uint64_t *latest)
 	if (!window_open(&f.window, in->tree, f.member, HEAD_WINDOW, true, &e)) {
 		f.cursor.empty = CTF_EMPTY_LEAST + f.window.size;
 		while (!ctf_packet_next(&f, &e) && !f.done)
-			if (f.content > f.cursor.at && ctf_seen(&f.cursor, CTF_TIME_BEGIN) &&
+			if (f.packet.content > f.cursor.at && ctf_seen(&f.cursor, CTF_TIME_BEGIN) &&
 			    ctf_file_time(&f, f.cursor.role[CTF_TIME_BEGIN], &time) &&
 			    time > *latest)
 				*latest = time;

@@ -30,7 +30,7 @@ static void set_arg(struct lttng_marker *m, const struct lttng_field *fields, in
 	for (int i = 0; i < n; i++)
 		if (fields[i].size && fields[i].name && fields[i].name_size == size &&
 		    !memcmp(fields[i].name, name, size)) {
-			m->arg[index] = (int16_t)m->steps[i].offset;
+			m->arg[index] = (int16_t)m->layout.steps[i].offset;
 			m->arg_size[index] = fields[i].size;
 			return;
 		}

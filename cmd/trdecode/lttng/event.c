@@ -144,7 +144,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			if (lttng_file_block(l, f))
 				return -1;
 			f->order = 0;
-			if (f->done || f->gap_pending) {
+			if (f->done || f->gap.pending) {
 				f->next = f->done ? UINT64_MAX : f->tsc;
 				return 0;
 			}
@@ -174,7 +174,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			continue;
 		}
 		if (f->block.major == 2) {
-			f->payload += lttng_pad(f->payload, f->marker->payload_align);
+			f->payload += lttng_pad(f->payload, f->marker->layout.align);
 		} else if (id == LTTNG_HEARTBEAT_64 && !take_heartbeat(l, f)) {
 			f->tsc = before;
 			if (lttng_file_abandon(l, f, f->position,
@@ -198,9 +198,9 @@ static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const struct l
 {
 	bool big = f->block.big, packed = f->compact;
 	size_t i = 0;
-	const struct lttng_step *s = m->steps, *end = s + m->nsteps;
+	const struct lttng_step *s = m->layout.steps, *end = s + m->layout.nsteps;
 
-	if (f->compact && m->compact) {
+	if (f->compact && m->layout.compact) {
 		uint8_t bits[8];
 
 		put_u64(bits, f->data_bits);
@@ -242,13 +242,13 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 {
 	struct lttng_marker *m = f->marker;
 	uint32_t position = f->payload, end;
-	size_t want = m->most + (m->nstrings ? 512 : 0), have;
+	size_t want = m->layout.most + (m->layout.nstrings ? 512 : 0), have;
 	const uint8_t *p;
 
 	ev->marker = m;
 	ev->tsc = f->next;
 	ev->fixed = l->fixed;
-	put_u32(l->fixed + m->fixed_size - 4, 0); /* padding */
+	put_u32(l->fixed + m->layout.fixed_size - 4, 0); /* padding */
 	put_u64(l->fixed, f->next);
 	if (position > f->used)
 		return lttng_file_abandon(l, f, f->position,
@@ -260,9 +260,9 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 		p = lttng_window_block(l, f, position, want, &have);
 		if (!p)
 			return -1;
-		if (m->plain && !f->compact && !f->block.big && have >= m->plain) {
-			memcpy(l->fixed + 8, p, m->plain);
-			end = position + m->plain;
+		if (m->layout.plain && !f->compact && !f->block.big && have >= m->layout.plain) {
+			memcpy(l->fixed + 8, p, m->layout.plain);
+			end = position + m->layout.plain;
 			ev->tail = l->tail.data;
 			ev->tail_size = 0;
 			break;

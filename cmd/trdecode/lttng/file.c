@@ -91,9 +91,9 @@ static void count_lost(struct lttng_file *f, const struct lttng_header *before,
 		lost = now->lost;
 	if (blocks >> 31)
 		blocks = now->corrupt;
-	f->gap_lost = lost;
-	f->gap_blocks = blocks;
-	f->gap_pending = lost || blocks;
+	f->gap.lost = lost;
+	f->gap.blocks = blocks;
+	f->gap.pending = lost || blocks;
 }
 
 /* Find a smaller size for the first block, which extends beyond the file, by the next block. */
@@ -164,11 +164,11 @@ static void begin_block(struct lttng_file *f, uint64_t at, const struct lttng_he
 	f->used = h->used;
 	f->position = h->length;
 	f->tsc = h->begin;
-	f->header_align = (uint8_t)lttng_align_of(h, h->alignment, 4);
-	f->short_headers = h->major == 2 && !h->unfinished;
-	f->old_headers = h->major == 1 && !h->unfinished && h->heartbeat && !h->big && !f->compact;
+	f->headers.align = (uint8_t)lttng_align_of(h, h->alignment, 4);
+	f->headers.compact = h->major == 2 && !h->unfinished;
+	f->headers.old = h->major == 1 && !h->unfinished && h->heartbeat && !h->big && !f->compact;
 	if (h->major == 1)
-		f->header_align = (uint8_t)lttng_at_most(h->alignment, h->word_size);
+		f->headers.align = (uint8_t)lttng_at_most(h->alignment, h->word_size);
 }
 
 /* Report a block that is unfinished or extends beyond the file, and limit f->used to its events. */

@@ -45,19 +45,24 @@ struct lttng_file {
 	uint32_t used; /* end of its events */
 	uint32_t position;
 	uint64_t tsc;
-	uint8_t header_align;
-	bool old_headers;   /* 1.0: 32 bits of time, id, size; in a block that was completed */
-	bool short_headers; /* 27 bits of time and 5 of id; in a block that was completed */
+	struct lttng_headers { /* of the events */
+		uint8_t align;
+		bool old;     /* 1.0: 32 bits of time, id, size; in a block that was completed */
+		bool compact; /* 27 bits of time and 5 of id; in a block that was completed */
+	} headers;
 
 	/* the next event or gap, at time next */
 	uint64_t next;	/* TSC; UINT64_MAX: none, see done */
 	uint64_t order; /* recorded order among events of one time; 0: not recorded */
-	bool done, gap_pending;
+	bool done;
 	struct lttng_marker *marker;
 	uint32_t payload;   /* position */
 	uint32_t size;	    /* bytes of the payload, or SIZE_UNKNOWN */
 	uint32_t data_bits; /* data in the header of a compact event */
-	uint64_t gap_lost, gap_blocks;
+	struct lttng_gap {
+		bool pending;
+		uint64_t lost, blocks;
+	} gap;
 
 	/* lanes of the threads used last */
 	struct lttng_known_lane {

@@ -7,8 +7,8 @@
 
 static int grow_lanes(struct lttng *l)
 {
-	size_t size = l->lanes_size ? 2 * l->lanes_size : 256, had = l->lanes_size;
-	struct lttng_lane *old = l->lanes, *lanes = calloc(size, sizeof *lanes);
+	size_t size = l->lanes.size ? 2 * l->lanes.size : 256, had = l->lanes.size;
+	struct lttng_lane *old = l->lanes.slots, *lanes = calloc(size, sizeof *lanes);
 
 	if (!lanes)
 		return -1;
@@ -22,8 +22,8 @@ static int grow_lanes(struct lttng *l)
 		lanes[at] = old[i];
 	}
 	free(old);
-	l->lanes = lanes;
-	l->lanes_size = size;
+	l->lanes.slots = lanes;
+	l->lanes.size = size;
 	return 0;
 }
 
@@ -42,12 +42,12 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 
 	if (known->thread == t && known->version == t->version)
 		return known->lane;
-	if (2 * l->nlanes >= l->lanes_size && grow_lanes(l))
+	if (2 * l->lanes.count >= l->lanes.size && grow_lanes(l))
 		return 0;
-	at = hash_bytes(&key, sizeof key, 0) & (l->lanes_size - 1);
-	while (l->lanes[at].lane && memcmp(&l->lanes[at].key, &key, sizeof key))
-		at = (at + 1) & (l->lanes_size - 1);
-	if (!l->lanes[at].lane) {
+	at = hash_bytes(&key, sizeof key, 0) & (l->lanes.size - 1);
+	while (l->lanes.slots[at].lane && memcmp(&l->lanes.slots[at].key, &key, sizeof key))
+		at = (at + 1) & (l->lanes.size - 1);
+	if (!l->lanes.slots[at].lane) {
 		if (t->tid >= 0) {
 			e.flags |= LANE_HAS_TID;
 			e.tid = t->tid;
@@ -57,12 +57,12 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 			e.pid = t->pid;
 			e.ppid = t->ppid >= 0 ? t->ppid : 0;
 		}
-		l->lanes[at].key = key;
-		l->lanes[at].lane = writer_lane(l->w, &e);
-		l->nlanes++;
-		if (lttng_maps_of(l, c, t, l->lanes[at].lane))
+		l->lanes.slots[at].key = key;
+		l->lanes.slots[at].lane = writer_lane(l->w, &e);
+		l->lanes.count++;
+		if (lttng_maps_of(l, c, t, l->lanes.slots[at].lane))
 			return 0;
 	}
-	*known = (struct lttng_known_lane){t, t->version, l->lanes[at].lane};
+	*known = (struct lttng_known_lane){t, t->version, l->lanes.slots[at].lane};
 	return known->lane;
 }

@@ -99,20 +99,26 @@ struct lttng {
 
 	struct lttng_cpu **cpus; /* by number */
 	size_t ncpus;
-	struct lttng_thread **threads;		   /* a hash table */
-	struct lttng_thread *recent[LTTNG_RECENT]; /* by tid, those used last */
-	size_t threads_size, nthreads;
-	struct lttng_lane {
-		struct lttng_lane_key key;
-		uint32_t lane;
-	} * lanes;
-	size_t lanes_size, nlanes;
+	struct lttng_threads {
+		struct lttng_thread **slots;		   /* a hash table */
+		struct lttng_thread *recent[LTTNG_RECENT]; /* by tid, those used last */
+		size_t size, count;
+	} threads;
+	struct lttng_lanes {
+		struct lttng_lane {
+			struct lttng_lane_key key;
+			uint32_t lane;
+		} * slots; /* a hash table */
+		size_t size, count;
+	} lanes;
 	struct lttng_names_table names[NAMES_COUNT];
 	size_t nmaps;
-	struct intern transcoded_names; /* names of functions to indices in transcoded_locations */
-	uint32_t *transcoded_locations;
-	size_t transcoded_capacity;
-	struct buffer transcoded_key;
+	struct lttng_functions {     /* transcoded.c */
+		struct intern names; /* to indices in locations */
+		uint32_t *locations;
+		size_t capacity;
+		struct buffer key;
+	} functions;
 	bool begun; /* rows may be written */
 
 	uint8_t fixed[8 + 8 * LTTNG_FIELDS +
@@ -234,7 +240,7 @@ static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct 
 /* Find a thread as lttng_state_thread does, in line. */
 static inline struct lttng_thread *lttng_thread(struct lttng *l, struct lttng_cpu *c, int32_t tid)
 {
-	struct lttng_thread *t = l->recent[(uint32_t)tid % LTTNG_RECENT];
+	struct lttng_thread *t = l->threads.recent[(uint32_t)tid % LTTNG_RECENT];
 
 	return __builtin_expect(t && t->tid == tid, 1) ? t : lttng_state_thread(l, c, tid);
 }

@@ -154,7 +154,7 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 		format = string_of(ev, first + 1, &format_size);
 		return set_format(l, c, name, name_size, format, format_size);
 	}
-	if (ev->marker->fixed_size < 16)
+	if (ev->marker->layout.fixed_size < 16)
 		return 0;
 	sizes = (struct lttng_sizes){p[2], p[3], p[4], p[5]};
 	if (!power_of_two(sizes.integer) || !power_of_two(sizes.longer) ||
@@ -172,15 +172,15 @@ static void parse_marker(struct lttng *l, struct lttng_marker *m)
 
 	if (n < 0)
 		return;
-	free(m->steps);
-	m->steps = calloc((size_t)n + 1, sizeof *m->steps);
-	if (!m->steps)
+	free(m->layout.steps);
+	m->layout.steps = calloc((size_t)n + 1, sizeof *m->layout.steps);
+	if (!m->layout.steps)
 		return;
-	m->nfields = n;
+	m->layout.nfields = n;
 	lttng_marker_layout(&l->header, m, fields, n);
-	m->compact = n > 0 && fields[0].compact && fields[0].size;
-	if (m->compact)
-		m->plain = m->plain_words = 0;
+	m->layout.compact = n > 0 && fields[0].compact && fields[0].size;
+	if (m->layout.compact)
+		m->layout.plain = m->layout.plain_words = 0;
 	lttng_marker_classify(l, m, fields, n);
 	lttng_transcoded_find(m, fields, n);
 	m->usable = true;
@@ -224,7 +224,7 @@ void lttng_markers_free(struct lttng *l)
 
 		for (size_t k = 0; k < c->size; k++)
 			if (c->markers[k]) {
-				free(c->markers[k]->steps);
+				free(c->markers[k]->layout.steps);
 				free(c->markers[k]->name);
 				free(c->markers[k]);
 			}

@@ -49,6 +49,18 @@ struct lttng_channel {
 	size_t size;
 };
 
+/* The layout of a marker's payload. */
+struct lttng_layout {
+	int nfields, nstrings, nsteps;
+	uint8_t align; /* alignment of its beginning, in 2.x */
+	bool compact;  /* its first field is in the header, in a compact channel */
+	struct lttng_step *steps;
+	uint16_t fixed_size; /* bytes of a row: TSC and the integers */
+	uint16_t plain;	     /* bytes of a payload that is copied unchanged; else 0 */
+	bool plain_words;    /* the payload is copied unchanged, and the trace is little-endian */
+	uint32_t most;	     /* most bytes of the payload with padding, without its strings */
+};
+
 /* A marker: one event type of a channel. */
 struct lttng_marker {
 	struct lttng_channel *channel;
@@ -62,15 +74,7 @@ struct lttng_marker {
 	bool has_eight; /* 1.0: the format has a "#8", which has two meanings */
 	bool eight;	/* the meaning that is used */
 
-	/* the payload */
-	int nfields, nstrings, nsteps;
-	uint8_t payload_align; /* alignment of its beginning, in 2.x */
-	bool compact;	       /* its first field is in the header, in a compact channel */
-	struct lttng_step *steps;
-	uint16_t fixed_size; /* bytes of a row: TSC and the integers */
-	uint16_t plain;	     /* bytes of a payload that is copied unchanged; else 0 */
-	bool plain_words;    /* the payload is copied unchanged, and the trace is little-endian */
-	uint32_t most;	     /* most bytes of the payload with padding, without its strings */
+	struct lttng_layout layout;
 
 	/* the stream */
 	uint32_t type, orphan; /* orphan: a leave without an enter */

@@ -21,12 +21,12 @@ static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t lim
 	int got = lttng_file_open(l, &f, of->member, WINDOW, true);
 
 	while (!got && !f.done && f.at < limit) {
-		if (!f.gap_pending) {
+		if (!f.gap.pending) {
 			got = lttng_file_event(l, &f, &ev);
 			if (got > 0)
 				got = take(l, l->cpus[f.cpu], &ev);
 		}
-		f.gap_pending = false;
+		f.gap.pending = false;
 		if (!got)
 			got = lttng_file_next(l, &f);
 	}

@@ -20,11 +20,11 @@ enum {
 static int put_slow(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
 		    uint64_t tsc, uint32_t lane, uint32_t type, uint32_t location, uint32_t depth)
 {
-	memset(l->fixed + m->fixed_size - 4, 0, 4);
+	memset(l->fixed + m->layout.fixed_size - 4, 0, 4);
 	put_u64(l->fixed, tsc);
-	memcpy(l->fixed + 8, payload, m->plain);
+	memcpy(l->fixed + 8, payload, m->layout.plain);
 	return writer_row_data(l->w, lttng_row_time(l, tsc), lane, type, location, depth, l->fixed,
-			       m->fixed_size, NULL, 0, false);
+			       m->layout.fixed_size, NULL, 0, false);
 }
 
 static inline int put_quick(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
@@ -36,18 +36,19 @@ static inline int put_quick(struct lttng *l, const struct lttng_marker *m, const
 	uint8_t *to = NULL;
 
 	if (__builtin_expect(w->limit - w->row >= ROOM, 1)) {
-		to = writer_row_put(w, time, lane, type, location, depth, m->fixed_size);
+		to = writer_row_put(w, time, lane, type, location, depth, m->layout.fixed_size);
 		if (__builtin_expect(!to, 0) && writer_take_location(w, location))
-			to = writer_row_put(w, time, lane, type, location, depth, m->fixed_size);
+			to = writer_row_put(w, time, lane, type, location, depth,
+					    m->layout.fixed_size);
 	}
 	if (__builtin_expect(!to, 0))
 		return put_slow(l, m, payload, tsc, lane, type, location, depth);
 	put_u64(to, tsc);
 	/* one size for all short payloads: no branch to mispredict */
 	memcpy(to + 8, payload, 32);
-	if (__builtin_expect(m->plain > 32, 0))
+	if (__builtin_expect(m->layout.plain > 32, 0))
 		memcpy(to + 40, payload + 32, LTTNG_QUICK_MOST - 32);
-	put_u32(to + 8 + m->plain, 0); /* padding, if there is some */
+	put_u32(to + 8 + m->layout.plain, 0); /* padding, if there is some */
 	return 0;
 }
 
@@ -82,7 +83,7 @@ static void begin_side(struct lttng *l, struct side *s, struct lttng_file *f)
 	s->m = f->marker;
 	s->markers = f->channel->markers;
 	s->nmarkers = f->channel->size;
-	s->align = f->header_align;
+	s->align = f->headers.align;
 }
 
 static void end_side(struct side *s)
@@ -182,7 +183,7 @@ static inline __attribute__((always_inline)) bool find_event(struct side *s, boo
 		s->size = SIZE_UNKNOWN;
 		s->tsc = lttng_advance(s->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
 		payload += 4;
-		s->payload = payload + lttng_pad(payload, s->m->payload_align);
+		s->payload = payload + lttng_pad(payload, s->m->layout.align);
 	}
 	return true;
 }
@@ -196,11 +197,11 @@ static inline __attribute__((always_inline)) int run_sides(struct lttng *l, stru
 		struct side *s = &sides[sides[1].tsc < sides[0].tsc];
 
 		if (s->tsc >= limit || s->payload >= s->safe || !s->m->quick ||
-		    (old && s->size != SIZE_UNKNOWN && s->size != s->m->plain))
+		    (old && s->size != SIZE_UNKNOWN && s->size != s->m->layout.plain))
 			break;
 		if (put_event(l, s))
 			return -1;
-		s->position = s->payload + s->m->plain;
+		s->position = s->payload + s->m->layout.plain;
 		if (__builtin_expect(s->position >= s->safe || !find_event(s, old), 0)) {
 			struct side *other = &sides[s == sides];
 
@@ -219,7 +220,7 @@ static inline __attribute__((always_inline)) int run_sides(struct lttng *l, stru
 
 static bool is_quick(const struct lttng_file *f)
 {
-	return !f->done && !f->gap_pending && f->in_block && (f->short_headers || f->old_headers);
+	return !f->done && !f->gap.pending && f->in_block && (f->headers.compact || f->headers.old);
 }
 
 int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uint64_t limit)

@@ -11,16 +11,16 @@ static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32
 	char path[512], message[80];
 	struct gap gap = {.reason = GAP_LOST,
 			  .unit = GAP_EVENTS,
-			  .count = f->gap_lost,
+			  .count = f->gap.lost,
 			  .offset = f->at,
 			  .file = tree_path(l->input->tree, f->member, path, sizeof path)};
 
-	l->input->decoding->lost += f->gap_lost;
-	if (f->gap_lost && writer_gap(l->w, time, lane, &gap))
+	l->input->decoding->lost += f->gap.lost;
+	if (f->gap.lost && writer_gap(l->w, time, lane, &gap))
 		return -1;
-	if (!f->gap_blocks)
+	if (!f->gap.blocks)
 		return 0;
-	snprintf(message, sizeof message, "%" PRIu64 " sub-buffers were lost", f->gap_blocks);
+	snprintf(message, sizeof message, "%" PRIu64 " sub-buffers were lost", f->gap.blocks);
 	gap.message = message;
 	gap.count = UINT64_MAX;
 	return writer_gap(l->w, time, lane, &gap);
@@ -31,14 +31,15 @@ static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_
 {
 	const struct lttng_marker *m = ev->marker;
 	uint64_t time = lttng_row_time(l, ev->tsc);
-	size_t size = m->fixed_size;
+	size_t size = m->layout.fixed_size;
 	uint8_t *to = NULL;
 
-	if (!m->nstrings)
+	if (!m->layout.nstrings)
 		to = writer_row_put(l->w, time, lane, type, location, depth, size);
 	if (__builtin_expect(!to, 0))
 		return writer_row_data(l->w, time, lane, type, location, depth, ev->fixed,
-				       m->fixed_size, ev->tail, ev->tail_size, m->nstrings > 0);
+				       m->layout.fixed_size, ev->tail, ev->tail_size,
+				       m->layout.nstrings > 0);
 	/* copy whole words: both buffers have padding */
 	if (__builtin_expect(size <= 32 && (size_t)(l->w->limit - to) >= 32, 1)) {
 		memcpy(to, ev->fixed, 32);
@@ -57,8 +58,8 @@ int lttng_rows_event(struct lttng *l, struct lttng_file *f)
 	struct lttng_marker *m;
 	int got;
 
-	if (__builtin_expect(f->gap_pending, 0)) {
-		f->gap_pending = false;
+	if (__builtin_expect(f->gap.pending, 0)) {
+		f->gap.pending = false;
 		lane = lttng_state_lane(l, f, c);
 		return put_lost(l, f, lttng_row_time(l, f->next), lane);
 	}

@@ -17,28 +17,28 @@ struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu)
 
 static size_t thread_slot(const struct lttng *l, int32_t tid)
 {
-	size_t at = hash_u64((uint32_t)tid) & (l->threads_size - 1);
+	size_t at = hash_u64((uint32_t)tid) & (l->threads.size - 1);
 
-	while (l->threads[at] && l->threads[at]->tid != tid)
-		at = (at + 1) & (l->threads_size - 1);
+	while (l->threads.slots[at] && l->threads.slots[at]->tid != tid)
+		at = (at + 1) & (l->threads.size - 1);
 	return at;
 }
 
 static int grow_threads(struct lttng *l)
 {
-	size_t size = l->threads_size, had = size;
-	struct lttng_thread **old = l->threads;
+	size_t size = l->threads.size, had = size;
+	struct lttng_thread **old = l->threads.slots;
 
 	size = size ? 2 * size : 256;
-	l->threads = calloc(size, sizeof *l->threads);
-	if (!l->threads) {
-		l->threads = old;
+	l->threads.slots = calloc(size, sizeof *l->threads.slots);
+	if (!l->threads.slots) {
+		l->threads.slots = old;
 		return -1;
 	}
-	l->threads_size = size;
+	l->threads.size = size;
 	for (size_t i = 0; i < had; i++)
 		if (old[i])
-			l->threads[thread_slot(l, old[i]->tid)] = old[i];
+			l->threads.slots[thread_slot(l, old[i]->tid)] = old[i];
 	free(old);
 	return 0;
 }
@@ -54,22 +54,22 @@ struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, in
 		return &c->idle;
 	if (tid < 0 || tid > INT32_MAX)
 		return &c->unknown;
-	if (2 * l->nthreads >= l->threads_size && grow_threads(l))
+	if (2 * l->threads.count >= l->threads.size && grow_threads(l))
 		return NULL;
 	at = thread_slot(l, (int32_t)tid);
-	t = l->threads[at];
+	t = l->threads.slots[at];
 	if (t) {
-		l->recent[(uint32_t)tid % LTTNG_RECENT] = t;
+		l->threads.recent[(uint32_t)tid % LTTNG_RECENT] = t;
 		return t;
 	}
-	if (l->nthreads == THREADS_MOST)
+	if (l->threads.count == THREADS_MOST)
 		return &c->unknown; /* no machine has so many threads: the trace is damaged */
 	t = calloc(1, sizeof *t);
 	if (!t)
 		return NULL;
 	*t = (struct lttng_thread){
-		.tid = (int32_t)tid, .pid = -1, .ppid = -1, .number = (uint32_t)l->nthreads++};
-	l->threads[at] = t;
+		.tid = (int32_t)tid, .pid = -1, .ppid = -1, .number = (uint32_t)l->threads.count++};
+	l->threads.slots[at] = t;
 	return t;
 }
 
@@ -235,12 +235,12 @@ void lttng_state_free(struct lttng *l)
 	}
 	free(l->cpus);
 	lttng_transcoded_free(l);
-	for (size_t i = 0; i < l->threads_size; i++)
-		if (l->threads[i]) {
-			free(l->threads[i]->frames);
-			free(l->threads[i]);
+	for (size_t i = 0; i < l->threads.size; i++)
+		if (l->threads.slots[i]) {
+			free(l->threads.slots[i]->frames);
+			free(l->threads.slots[i]);
 		}
-	free(l->threads);
+	free(l->threads.slots);
 	lttng_names_free(l);
-	free(l->lanes);
+	free(l->lanes.slots);
 }

@@ -24,7 +24,7 @@ static int16_t number_at(const struct lttng_marker *m, const struct lttng_field 
 {
 	for (int i = 0; i < n; i++)
 		if (fields[i].size == 4 && is_named(&fields[i], name))
-			return (int16_t)m->steps[i].offset;
+			return (int16_t)m->layout.steps[i].offset;
 	return 0;
 }
 
@@ -152,30 +152,30 @@ int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_
 		where->function ? (uint32_t)get_uint(ev->fixed + where->function, 4, false) : 0;
 	uint32_t number, *locations;
 
-	l->transcoded_key.size = 0;
-	if (buffer_u32(&l->transcoded_key, function) ||
-	    (n && buffer_append(&l->transcoded_key, name, n)))
+	l->functions.key.size = 0;
+	if (buffer_u32(&l->functions.key, function) ||
+	    (n && buffer_append(&l->functions.key, name, n)))
 		return -1;
-	number = intern(&l->transcoded_names, l->transcoded_key.data, l->transcoded_key.size);
+	number = intern(&l->functions.names, l->functions.key.data, l->functions.key.size);
 	if (number == INTERN_NONE)
 		return -1;
-	locations = array_reach(l->transcoded_locations, &l->transcoded_capacity, number,
+	locations = array_reach(l->functions.locations, &l->functions.capacity, number,
 				sizeof *locations);
 	if (!locations)
 		return -1;
-	l->transcoded_locations = locations;
-	if (!l->transcoded_locations[number])
-		l->transcoded_locations[number] = writer_location(
+	l->functions.locations = locations;
+	if (!l->functions.locations[number])
+		l->functions.locations[number] = writer_location(
 			l->w, &(struct location_entry){.address = function,
 						       .name = writer_string(l->w, name, n)});
-	*location = l->transcoded_locations[number];
+	*location = l->functions.locations[number];
 	*depth = where->depth ? (uint32_t)get_uint(ev->fixed + where->depth, 4, false) : 0;
 	return *location ? 0 : -1;
 }
 
 void lttng_transcoded_free(struct lttng *l)
 {
-	intern_free(&l->transcoded_names);
-	buffer_free(&l->transcoded_key);
-	free(l->transcoded_locations);
+	intern_free(&l->functions.names);
+	buffer_free(&l->functions.key);
+	free(l->functions.locations);
 }

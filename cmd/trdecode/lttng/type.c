@@ -137,8 +137,8 @@ static uint32_t declare_type(struct lttng *l, const struct lttng_marker *m, enum
 			       .declaration = writer_string(l->w, m->format, m->format_size),
 			       .kind = (uint8_t)kind,
 			       .word_size = m->sizes.pointer,
-			       .flags = flags | (m->nstrings ? TYPE_TAIL : 0),
-			       .fixed_size = m->fixed_size,
+			       .flags = flags | (m->layout.nstrings ? TYPE_TAIL : 0),
+			       .fixed_size = m->layout.fixed_size,
 			       .native = m->id,
 			       .fields = entries};
 	uint32_t strings = 0;
@@ -155,13 +155,13 @@ static uint32_t declare_type(struct lttng *l, const struct lttng_marker *m, enum
 					: writer_text(l->w, number),
 			.type_name = type_name(l, f),
 			.kind = field_kind(l, f),
-			.role = f->size && m->transcoded.call == m->steps[i].offset
+			.role = f->size && m->transcoded.call == m->layout.steps[i].offset
 					? ROLE_CALL
 					: field_role(m, f),
 			.where = f->size   ? WHERE_FIXED
 				 : strings ? WHERE_STRING
 					   : WHERE_REST,
-			.offset = f->size ? m->steps[i].offset : strings,
+			.offset = f->size ? m->layout.steps[i].offset : strings,
 			.size = f->size ? f->size : 1};
 		strings += !f->size;
 	}
@@ -188,7 +188,7 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 	if (!m->type)
 		return -1;
 	/* the heartbeat of 1.0 also contains the time */
-	if (!m->transcoded.tid && m->plain_words && m->plain <= LTTNG_QUICK_MOST &&
+	if (!m->transcoded.tid && m->layout.plain_words && m->layout.plain <= LTTNG_QUICK_MOST &&
 	    !(l->old && m->id < 8))
 		m->quick =
 			m->kind != KIND_INSTANT && m->action ? QUICK_ACTION
