@@ -18,9 +18,8 @@ static bool takes_field(const char *name)
 	return false;
 }
 
-/* Read a field and ")", if they follow the lexer's "(". Returns 1 if they do, else the lexer is
- * unchanged. */
-static int read_field(struct lexer *l)
+/* Returns true if a field and ")" follow the lexer's "(". */
+static bool is_field(const struct lexer *l)
 {
 	struct error e;
 	struct lexer ahead = {.text = l->text, .at = l->at, .error = &e};
@@ -28,7 +27,7 @@ static int read_field(struct lexer *l)
 		  ahead.token.kind == TOKEN_CLOSE;
 
 	lexer_free(&ahead);
-	return is ? lexer_next(l) || lexer_next(l) || lexer_next(l) ? -1 : 1 : 0;
+	return is;
 }
 
 /* Parse "(condition)", if it follows. */
@@ -51,13 +50,15 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 	struct alarms *all = ctx;
 	struct alarm_column *grown, *c;
 	struct columns column = {0};
-	int field = 0, bad;
+	bool field = !quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name) && is_field(l);
+	int bad;
 
-	if (!quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name))
-		field = read_field(l);
+	for (int i = 0; field && i < 3; i++)
+		if (lexer_next(l))
+			return -1;
 	grown = reallocarray(all->column, all->ncolumns + 1, sizeof(*grown));
-	if (field < 0 || !grown)
-		return grown ? -1 : lexer_error(l, o->column, "out of memory");
+	if (!grown)
+		return lexer_error(l, o->column, "out of memory");
 	all->column = grown;
 	c = &grown[all->ncolumns];
 	*c = (struct alarm_column){0};
@@ -216,10 +217,9 @@ int alarms_check_keys(const struct alarms *all, struct error *e)
 {
 	for (size_t i = 0; i < all->ncolumns; i++)
 		if (all->column[i].own)
-			return error_set(
-				e, NULL, NO_OFFSET,
-				"--fail-if '%s': the groups of the summaries lack its key",
-				all->column[i].name);
+			return error_set(e, NULL, NO_OFFSET,
+					 "--fail-if '%s': the groups of the summaries lack its key",
+					 all->column[i].name);
 	return 0;
 }
 
@@ -251,26 +251,10 @@ int alarms_until(struct alarms *all, const struct block *b, struct events it, ui
 	return 0;
 }
 
-int alarms_show(struct alarms *all)
+int alarms_each(struct alarms *all, int (*f)(struct statistics *s))
 {
 	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && statistics_show(all->column[i].statistics))
-			return -1;
-	return 0;
-}
-
-int alarms_reset(struct alarms *all)
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && statistics_reset(all->column[i].statistics))
-			return -1;
-	return 0;
-}
-
-int alarms_finish(struct alarms *all)
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && statistics_finish(all->column[i].statistics))
+		if (all->column[i].own && f(all->column[i].statistics))
 			return -1;
 	return 0;
 }
@@ -385,23 +369,23 @@ static void print_alarm(const struct alarms *all, const struct alarm *a, const s
 	buffer_free(&values);
 }
 
-int alarms_judge(struct alarms *all, const struct query *q, const struct statistics *st,
-		 const struct interval *interval, bool quiet)
+enum outcome alarms_judge(struct alarms *all, const struct query *q, const struct statistics *st,
+			  const struct interval *interval, bool quiet)
 {
 	const struct expression_values values = {.field = give_column, .ctx = all};
-	int holds = 0;
+	enum outcome holds = OUTCOME_NO;
 
 	for (size_t i = 0; i < all->ncolumns; i++) {
 		struct alarm_column *c = &all->column[i];
 
 		if (compute_column(c, c->own ? &c->columns : &q->columns,
 				   c->own ? c->statistics : st))
-			return -1;
+			return OUTCOME_FAILED;
 	}
 	for (size_t i = 0; i < all->count; i++) {
 		if (!expression_holds(&values, all->alarm[i].condition))
 			continue;
-		holds = 1;
+		holds = OUTCOME_YES;
 		if (!quiet)
 			print_alarm(all, &all->alarm[i], q, interval, st->ticks);
 	}

@@ -56,20 +56,19 @@ int alarms_check_keys(const struct alarms *a, struct error *e);
 int alarms_block(struct alarms *a, const struct block *b);
 /* The same as the functions of statistics.h. */
 int alarms_adopt(struct alarms *a, const struct snapshot *snapshot);
-int alarms_show(struct alarms *a);
+/* Call a function of statistics.h for all groups that are not the table's. */
+int alarms_each(struct alarms *a, int (*f)(struct statistics *s));
 int alarms_until(struct alarms *a, const struct block *b, struct events it, uint64_t end);
-int alarms_reset(struct alarms *a);
-int alarms_finish(struct alarms *a);
 
 /* Returns -1 with e filled if an alarm makes no sense for a clock that counts ticks, or for
  * several clocks. */
 int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, struct error *e);
 
 /*
- * Evaluate the alarms, of an interval or (NULL) of everything. Returns 1 if some are true, 0 if
- * none, -1 when out of memory. Unless quiet, prints those that are true on stderr.
+ * Evaluate the alarms, of an interval or (NULL) of everything. Returns whether some are true.
+ * Unless quiet, prints those that are true on stderr.
  */
-int alarms_judge(struct alarms *a, const struct query *q, const struct statistics *st,
-		 const struct interval *interval, bool quiet);
+enum outcome alarms_judge(struct alarms *a, const struct query *q, const struct statistics *st,
+			  const struct interval *interval, bool quiet);
 
 #endif

@@ -61,13 +61,14 @@ int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *
 /* Print the interval, and start the next one. Returns -1 if the program must stop. */
 static int print_interval(struct monitor *m)
 {
-	if (statistics_show(m->statistics) || alarms_show(m->alarms)) {
+	if (statistics_show(m->statistics) || alarms_each(m->alarms, statistics_show)) {
 		m->out_of_memory = true;
 		return -1;
 	}
 	m->stop |= m->print(m->ctx, &m->now);
 	m->now.first = false;
-	if (!m->stop && (statistics_reset(m->statistics) || alarms_reset(m->alarms)))
+	if (!m->stop &&
+	    (statistics_reset(m->statistics) || alarms_each(m->alarms, statistics_reset)))
 		m->out_of_memory = true;
 	return m->stop || m->out_of_memory ? -1 : 0;
 }

@@ -101,13 +101,13 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
 		   struct alarms *alarms, const struct interval *interval)
 {
-	int holds = stage->status == STATUS_FAILED
-			    ? 0
-			    : alarms_judge(alarms, q, st, interval, stage->options->quiet);
+	enum outcome holds = stage->status == STATUS_FAILED
+				     ? OUTCOME_NO
+				     : alarms_judge(alarms, q, st, interval, stage->options->quiet);
 
-	if (holds < 0)
+	if (holds == OUTCOME_FAILED)
 		stage_no_memory(stage);
-	else if (holds)
+	else if (holds == OUTCOME_YES)
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
 }
 

@@ -105,7 +105,8 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		      (alarms->count && block.kind == BLOCK_EVENTS &&
 		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
 	}
-	bad = bad || slowest_finish(&s) || statistics_finish(&st) || alarms_finish(alarms);
+	bad = bad || slowest_finish(&s) || statistics_finish(&st) ||
+	      alarms_each(alarms, statistics_finish);
 	if (bad && e.what[0])
 		stage_fail(stage, &e);
 	else if (bad)
@@ -152,7 +153,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;
 
-		if (statistics_finish(&st) || alarms_finish(alarms))
+		if (statistics_finish(&st) || alarms_each(alarms, statistics_finish))
 			stage_no_memory(stage);
 		else if (m)
 			monitor_finish(m);

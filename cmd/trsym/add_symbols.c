@@ -61,7 +61,7 @@ int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 		p = location_of(d, id);
 		if (!p)
 			continue;
-		if (resolve(r, p, true, &symbol) < 0)
+		if (resolve(r, p, true, &symbol) == OUTCOME_FAILED)
 			return stage_no_memory(s);
 		if (p->symbol)
 			keep_line(p->symbol, &symbol);
@@ -69,15 +69,15 @@ int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 			return -1;
 	}
 	for (at = 0; entry_next_of(ENTRY_SYMBOL, b->payload, b->length, &at, &id);) {
-		int got;
+		enum outcome got;
 
 		p = location_of(d, id);
 		if (!p || !p->symbol)
 			continue;
 		got = resolve(r, p, false, &symbol);
-		if (got < 0)
+		if (got == OUTCOME_FAILED)
 			return stage_no_memory(s);
-		if (!got)
+		if (got == OUTCOME_NO)
 			symbol = entry_of(p->symbol);
 		else if (is_same(p->symbol, &symbol))
 			continue;

@@ -97,22 +97,23 @@ static int add_line(struct resolver *r, const struct map *map, struct module *m,
 	/* in old recordings the symbols' addresses are absolute */
 	uint64_t base = map->table.size ? map->offset : 0;
 	struct source_frame f;
-	int got;
+	enum outcome got;
 
 	if (symbol->type == 'P')
 		return 0; /* a symbol of the linker */
 	got = tables_line(r->tables, m, symbol->start, base, &f);
-	if (got <= 0 || !f.file)
-		return got < 0 ? -1 : 0;
+	if (got != OUTCOME_YES || !f.file)
+		return got == OUTCOME_FAILED ? -1 : 0;
 	s->file = f.file;
 	s->file_size = (uint32_t)strlen(f.file);
 	s->line = f.line;
 	return 0;
 }
 
-/* Find the symbol in one mapping. Returns 1 if found, 0, or -1. */
-static int resolve_in_mapping(struct resolver *r, const struct location *p, const struct map *map,
-			      struct symbol_entry *s, struct module **module)
+/* Find the symbol in one mapping. */
+static enum outcome resolve_in_mapping(struct resolver *r, const struct location *p,
+				       const struct map *map, struct symbol_entry *s,
+				       struct module **module)
 {
 	uint64_t relative = p->address - map->start + map->offset;
 	const struct symbol *symbol;
@@ -120,15 +121,15 @@ static int resolve_in_mapping(struct resolver *r, const struct location *p, cons
 
 	*module = tables_module(r->tables, p->space, map);
 	if (!*module)
-		return -1;
+		return OUTCOME_FAILED;
 	s->module = map->path.text;
 	s->module_size = map->path.size;
 	symbol = (*module)->symbols ? symbols_find((*module)->symbols, relative) : NULL;
 	if (!symbol)
-		return 0;
+		return OUTCOME_NO;
 	name = tables_name(r->tables, *module, symbol);
 	if (!name)
-		return -1;
+		return OUTCOME_FAILED;
 	*s = (struct symbol_entry){.name = name,
 				   .name_size = (uint32_t)strlen(name),
 				   .module = map->path.text,
@@ -138,24 +139,25 @@ static int resolve_in_mapping(struct resolver *r, const struct location *p, cons
 				   .flags = symbol->type == 'P'		     ? SYMBOL_PLT
 					    : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL
 									     : 0};
-	return r->lines && add_line(r, map, *module, symbol, s) ? -1 : 1;
+	return r->lines && add_line(r, map, *module, symbol, s) ? OUTCOME_FAILED : OUTCOME_YES;
 }
 
-int resolve(struct resolver *r, const struct location *p, bool count, struct symbol_entry *s)
+enum outcome resolve(struct resolver *r, const struct location *p, bool count,
+		     struct symbol_entry *s)
 {
 	const struct space_index *x = index_of(r, p->space);
 	struct symbol_entry elsewhere = {0};
 	struct module *module = NULL, *missed = NULL;
 	const struct map *map;
-	int got;
+	enum outcome got;
 
 	*s = (struct symbol_entry){.flags = SYMBOL_UNKNOWN};
 	if (!x)
-		return -1;
+		return OUTCOME_FAILED;
 	map = mapping_of(x, p);
 	if (map) {
 		got = resolve_in_mapping(r, p, map, s, &module);
-		if (got)
+		if (got != OUTCOME_NO)
 			goto out;
 		missed = module;
 	}
@@ -165,9 +167,9 @@ int resolve(struct resolver *r, const struct location *p, bool count, struct sym
 		    (map->end && p->address >= map->end))
 			continue;
 		got = resolve_in_mapping(r, p, map, &elsewhere, &module);
-		if (got > 0)
+		if (got == OUTCOME_YES)
 			*s = elsewhere;
-		if (got)
+		if (got != OUTCOME_NO)
 			goto out;
 		/* if its end is unknown, the address may be in another mapping */
 		if (map->end && !missed) {
@@ -180,9 +182,9 @@ int resolve(struct resolver *r, const struct location *p, bool count, struct sym
 		missed->missed += count;
 	else
 		r->unmapped += count;
-	return 0;
+	return OUTCOME_NO;
 out:
-	if (got > 0) {
+	if (got == OUTCOME_YES) {
 		module->found += count;
 		module->lines += count && s->line;
 	}

@@ -20,10 +20,11 @@ void resolver_free(struct resolver *r);
 
 /*
  * Find the symbol of a location: in the mapping that contains its address, else in the modules
- * loaded since, the latest first, up to the location's epoch. Returns 1 if found; 0 if not: *s then
- * has the module if it is known, and SYMBOL_UNKNOWN; -1 when out of memory. Texts in *s are valid
- * until the next call. count: count the location for the report.
+ * loaded since, the latest first, up to the location's epoch. OUTCOME_NO: *s has the module if it
+ * is known, and SYMBOL_UNKNOWN. Texts in *s are valid until the next call. count: count the
+ * location for the report.
  */
-int resolve(struct resolver *r, const struct location *p, bool count, struct symbol_entry *s);
+enum outcome resolve(struct resolver *r, const struct location *p, bool count,
+		     struct symbol_entry *s);
 
 #endif

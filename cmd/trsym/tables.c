@@ -289,26 +289,26 @@ static void open_debug(struct tables *t, struct module *m)
 	snprintf(m->why_lines, sizeof(m->why_lines), "%s", e.what);
 }
 
-int tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
-		struct source_frame *f)
+enum outcome tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
+			 struct source_frame *f)
 {
 	const struct recorded_line *line;
 
 	*f = (struct source_frame){0};
 	if (m->without_lines || m->path[0] == '[')
-		return 0;
+		return OUTCOME_NO;
 	if (!m->recorded && !m->debug && recorded_lines(t, m))
-		return -1;
+		return OUTCOME_FAILED;
 	if (m->recorded) {
 		/* as for symbols: lines recorded with the trace are not mixed with others */
 		line = recorded_lines_find(m->recorded, address);
 		if (line)
 			*f = (struct source_frame){.file = line->file, .line = line->line};
-		return line != NULL;
+		return line ? OUTCOME_YES : OUTCOME_NO;
 	}
 	if (!m->debug)
 		open_debug(t, m);
-	return m->debug ? debug_info_function(m->debug, address - base, f) : 0;
+	return m->debug ? debug_info_function(m->debug, address - base, f) : OUTCOME_NO;
 }
 
 size_t tables_count(const struct tables *t)

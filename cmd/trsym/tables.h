@@ -57,10 +57,10 @@ const char *tables_name(struct tables *t, struct module *m, const struct symbol 
 /*
  * Find the declaration of the function that begins at the address. The address is that of
  * its symbol; base: what to subtract for an address relative to the module's base. Texts in *f are
- * valid until the next call. Returns 1 if found, 0 if not, -1 when out of memory.
+ * valid until the next call.
  */
-int tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
-		struct source_frame *f);
+enum outcome tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
+			 struct source_frame *f);
 
 size_t tables_count(const struct tables *t);
 const struct module *tables_at(const struct tables *t, size_t i);

@@ -97,10 +97,10 @@ static int parse_sign(struct parser *p, struct term *t)
 
 static int parse_primary(struct parser *p, struct term *t)
 {
-	int function = parser_function(p, &t->condition);
-
-	if (function)
-		return function < 0 ? -1 : 0;
+	if (parser_function(p, &t->condition))
+		return -1;
+	if (t->condition)
+		return 0;
 	t->value = parser_operand(p);
 	return t->value ? 0 : -1;
 }

@@ -349,5 +349,5 @@ int parser_function(struct parser *p, struct node **n)
 		return -1;
 	bad = (*n)->kind == NODE_HAS ? parse_has(p, *n) : parse_around(p, *n);
 	*n = bad ? parser_failed(p, *n) : finish_leaf(p, *n, column);
-	return *n ? 1 : -1;
+	return *n ? 0 : -1;
 }

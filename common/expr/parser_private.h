@@ -54,7 +54,7 @@ struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, struct 
 bool parser_at_relation(const struct parser *p);
 /* Parse a relation from its operator on. */
 struct node *parser_relation(struct parser *p, struct operand *left);
-/* Parse has(), under(), over() where one follows. Returns 1 if it is one, 0 if not. */
+/* Parse has(), under() or over() into *n where one follows. */
 int parser_function(struct parser *p, struct node **n);
 /* Make a condition of a term. */
 struct node *parser_condition(struct parser *p, struct term *t);

@@ -66,16 +66,6 @@ static void named_line(struct debug_info *d, struct debug_unit *u, Dwarf_Attribu
 		f->file = path_of(d, u, dwarf_filesrc(files, number, NULL, NULL));
 }
 
-/* Set the line where the function was inlined. */
-static void call_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
-		    struct source_frame *f)
-{
-	Dwarf_Attribute file, line;
-
-	named_line(d, u, dwarf_attr(die, DW_AT_call_file, &file),
-		   dwarf_attr(die, DW_AT_call_line, &line), f);
-}
-
 /* Set the line where the function is declared. */
 static void declaration_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
 			   struct source_frame *f)
@@ -100,10 +90,10 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 		f->line = (uint32_t)number;
 }
 
-/* Find the unit of the address and its innermost function, or NULL. Returns 0, or -1: out of
+/* Find the unit of the address and its function, or NULL. Returns 0, or -1: out of
  * memory. */
 static int find_function(struct debug_info *d, uint64_t address, struct debug_unit **unit,
-			 struct debug_function **function)
+			 Dwarf_Die **function)
 {
 	const struct range *r = range_index_find(&d->ranges, address);
 	struct debug_unit *u;
@@ -120,51 +110,22 @@ static int find_function(struct debug_info *d, uint64_t address, struct debug_un
 	return 0;
 }
 
-int debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f)
+enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f)
 {
-	struct debug_function *function;
+	Dwarf_Die *function;
 	struct debug_unit *unit;
 
 	*f = (struct source_frame){0};
 	address += d->base;
 	if (find_function(d, address, &unit, &function))
-		return -1;
+		return OUTCOME_FAILED;
 	if (!unit)
-		return 0;
+		return OUTCOME_NO;
 	if (function) {
-		while (function->parent)
-			function = &unit->functions[function->parent - 1];
-		f->function = name_of(&function->die);
-		declaration_of(d, unit, &function->die, f);
+		f->function = name_of(function);
+		declaration_of(d, unit, function, f);
 	}
 	if (!f->file || !f->line)
 		line_of(d, unit, address, f);
-	return f->file || f->function;
-}
-
-int debug_info_frames(struct debug_info *d, uint64_t address,
-		      struct source_frame frames[SOURCE_FRAMES_MAX])
-{
-	struct source_frame at = {0};
-	struct debug_function *function;
-	struct debug_unit *unit;
-	int n = 0;
-
-	address += d->base;
-	if (find_function(d, address, &unit, &function))
-		return -1;
-	if (!unit)
-		return 0;
-	line_of(d, unit, address, &at);
-	while (function && n < SOURCE_FRAMES_MAX) {
-		frames[n] = at;
-		frames[n++].function = name_of(&function->die);
-		if (!function->parent)
-			return n;
-		call_of(d, unit, &function->die, &at);
-		function = &unit->functions[function->parent - 1];
-	}
-	if (!n && at.file)
-		frames[n++] = at;
-	return n;
+	return f->file || f->function ? OUTCOME_YES : OUTCOME_NO;
 }

@@ -1,5 +1,5 @@
 /*
- * debug_info.h - source lines and inlined functions of an ELF file, from its DWARF
+ * debug_info.h - source lines of the functions of an ELF file, from its DWARF
  *
  * Addresses are relative to the module's base, as in symbols.h. The DWARF is read where an address
  * needs it: the list of units when the file is opened, the functions and the lines of a unit at the
@@ -12,8 +12,6 @@
 #include <stdint.h>
 
 #include "common/util/error.h"
-
-enum { SOURCE_FRAMES_MAX = 64 };
 
 /* One source location. Texts live as long as the debug_info; NULL and 0: unknown. */
 struct source_frame {
@@ -37,17 +35,8 @@ void debug_info_close(struct debug_info *d);
 
 /*
  * Find the declaration of the function whose code is at the address; if it is not recorded, the
- * line of the address. Returns 1 if found, 0 if not, -1 when out of memory.
+ * line of the address. Returns OUTCOME_NO if neither is known, OUTCOME_FAILED when out of memory.
  */
-int debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f);
-
-/*
- * Find the frames of an address as addr2line -i prints them: first the innermost function inlined
- * there, with the line of the address; then the function into which it was inlined, with the line
- * of that call, and so on; last the function that is not inlined. Returns how many, at most
- * SOURCE_FRAMES_MAX; 0: none is known; -1: out of memory.
- */
-int debug_info_frames(struct debug_info *d, uint64_t address,
-		      struct source_frame frames[SOURCE_FRAMES_MAX]);
+enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f);
 
 #endif

@@ -121,34 +121,34 @@ static int read_units(struct debug_info *d)
 	return 0;
 }
 
-/* Read the units. Returns 1 if there are any, 0 if not, -1 when out of memory. */
-static int read_dwarf(struct debug_info *d, struct elf_file *f)
+/* Read the units. Returns OUTCOME_NO if there are none. */
+static enum outcome read_dwarf(struct debug_info *d, struct elf_file *f)
 {
 	uint64_t size = elf_file_size(f);
 
 	if (is_bomb(f->elf, size))
-		return 0;
+		return OUTCOME_NO;
 	d->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
 	if (!d->dwarf)
-		return 0;
+		return OUTCOME_NO;
 	d->budget = size;
 	if (texts_end(f->elf) && read_units(d))
-		return -1;
+		return OUTCOME_FAILED;
 	if (d->ranges.count)
-		return 1;
+		return OUTCOME_YES;
 	dwarf_end(d->dwarf);
 	d->dwarf = NULL;
 	free(d->units);
 	d->units = NULL;
 	d->count = d->capacity = 0;
-	return 0;
+	return OUTCOME_NO;
 }
 
-static int open_dwarf(struct debug_info *d, const char *path, const char *sysroot)
+static enum outcome open_dwarf(struct debug_info *d, const char *path, const char *sysroot)
 {
-	int r = read_dwarf(d, &d->file);
+	enum outcome r = read_dwarf(d, &d->file);
 
-	if (r || elf_debug_open(&d->debug, d->file.elf, path, sysroot))
+	if (r != OUTCOME_NO || elf_debug_open(&d->debug, d->file.elf, path, sysroot))
 		return r;
 	return read_dwarf(d, &d->debug);
 }
@@ -158,7 +158,7 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 {
 	struct debug_info *d = calloc(1, sizeof *d);
 	struct elf_module m;
-	int r;
+	enum outcome r;
 
 	if (!d) {
 		error_set(e, path, NO_OFFSET, "out of memory");
@@ -171,9 +171,10 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 	}
 	d->base = m.base;
 	r = open_dwarf(d, path, sysroot);
-	if (r > 0)
+	if (r == OUTCOME_YES)
 		return d;
-	error_set(e, path, NO_OFFSET, r ? "out of memory" : "has no debug information");
+	error_set(e, path, NO_OFFSET,
+		  r == OUTCOME_FAILED ? "out of memory" : "has no debug information");
 	debug_info_close(d);
 	return NULL;
 }

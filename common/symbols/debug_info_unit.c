@@ -8,12 +8,6 @@
 /* Most levels of nested scopes; compilers write some tens. */
 enum { DEPTH_MAX = 512 };
 
-/* A DIE whose children, or whose next sibling, are visited next. */
-struct level {
-	Dwarf_Die die;
-	uint32_t function; /* 1 + number of the function that contains it */
-};
-
 int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget)
 {
 	Dwarf_Addr base, start, end;
@@ -27,29 +21,25 @@ int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uin
 	return 0;
 }
 
-/* Add a DIE. *function: that of the DIE's parent; becomes that of its children. */
-static int unit_take(struct debug_unit *u, Dwarf_Die *die, uint32_t *function, uint64_t *budget)
+/* Add a DIE, if it is a function that has code of its own. */
+static int unit_take(struct debug_unit *u, Dwarf_Die *die, uint64_t *budget)
 {
 	int tag = dwarf_tag(die);
 	size_t had = u->ranges.count;
-	struct debug_function *functions;
+	Dwarf_Die *functions;
 
-	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine &&
-	    tag != DW_TAG_entry_point)
+	if (tag != DW_TAG_subprogram && tag != DW_TAG_entry_point)
 		return 0;
-	if (u->count >= UINT32_MAX - 1 ||
+	if (u->count >= UINT32_MAX ||
 	    debug_unit_ranges(die, (uint32_t)u->count, &u->ranges, budget))
 		return -1;
-	if (tag != DW_TAG_inlined_subroutine)
-		*function = 0;
 	if (u->ranges.count == had)
 		return 0; /* a declaration, or a function that is always inlined */
 	functions = array_grow(u->functions, &u->capacity, u->count, sizeof *functions);
 	if (!functions)
 		return -1;
 	u->functions = functions;
-	functions[u->count++] = (struct debug_function){*die, *function};
-	*function = (uint32_t)u->count;
+	functions[u->count++] = *die;
 	return 0;
 }
 
@@ -72,31 +62,28 @@ static bool is_scope(Dwarf_Die *die)
  * Visit the tree in the order of the file. Every step must lead forward: a damaged reference to a
  * sibling could form a loop.
  */
-static int unit_walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
+static int unit_walk(struct debug_unit *u, Dwarf_Die *stack, uint64_t *budget)
 {
 	Dwarf_Off furthest = dwarf_dieoffset(&u->tree);
+	Dwarf_Die next;
 	size_t depth = 0;
 
-	stack[0] = (struct level){u->tree, 0};
+	stack[0] = u->tree;
 	for (;;) {
-		struct level *top = &stack[depth], next = {.function = 0};
-
-		if (depth + 1 < DEPTH_MAX && is_scope(&top->die) &&
-		    !dwarf_child(&top->die, &next.die)) {
-			next.function = top->function;
+		if (depth + 1 < DEPTH_MAX && is_scope(&stack[depth]) &&
+		    !dwarf_child(&stack[depth], &next)) {
 			depth++;
 		} else {
 			/* siblings of the unit itself are not in the unit */
-			while (depth && dwarf_siblingof(&stack[depth].die, &next.die))
+			while (depth && dwarf_siblingof(&stack[depth], &next))
 				depth--;
 			if (!depth)
 				return 0;
-			next.function = stack[depth - 1].function;
 		}
-		if (dwarf_dieoffset(&next.die) <= furthest)
+		if (dwarf_dieoffset(&next) <= furthest)
 			return 0;
-		furthest = dwarf_dieoffset(&next.die);
-		if (unit_take(u, &next.die, &next.function, budget))
+		furthest = dwarf_dieoffset(&next);
+		if (unit_take(u, &next, budget))
 			return -1;
 		stack[depth] = next;
 	}
@@ -104,7 +91,7 @@ static int unit_walk(struct debug_unit *u, struct level *stack, uint64_t *budget
 
 int debug_unit_index(struct debug_unit *u, uint64_t *budget)
 {
-	struct level *stack;
+	Dwarf_Die *stack;
 	int r;
 
 	if (u->indexed)

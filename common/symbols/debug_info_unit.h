@@ -1,5 +1,5 @@
 /*
- * debug_info_unit.h - the functions of one unit of DWARF, inlined ones too, by address
+ * debug_info_unit.h - the functions of one unit of DWARF by address
  *
  * Private to common/symbols/debug_info*.c.
  */
@@ -11,19 +11,12 @@
 
 #include "common/symbols/range_index.h"
 
-/* A function at some addresses: one of the file, or inlined into another one. */
-struct debug_function {
-	Dwarf_Die die;
-	uint32_t parent; /* 1 + number of the function into which it is inlined; 0: it is not
-			    inlined */
-};
-
 struct debug_unit {
 	Dwarf_Die lines; /* the unit that has the line table */
 	Dwarf_Die tree;	 /* the unit that has the functions: with split DWARF another unit */
 	bool has_tree;
 	bool indexed;
-	struct debug_function *functions;
+	Dwarf_Die *functions; /* those that have code of their own */
 	size_t count, capacity;
 	struct range_index ranges; /* by number of the function */
 };

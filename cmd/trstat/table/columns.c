@@ -1,4 +1,5 @@
 #include "cmd/trstat/table/columns.h"
+#include "common/util/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,16 +105,16 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 	return i;
 }
 
-/* Parse sum(F), min(F) and so on. Returns 1 if parsed, 0 if the name is no such function, -1
- * with e filled. */
-static int parse_function(struct columns *c, const char *s, size_t n, struct column *column,
-			  struct error *e)
+/* Parse sum(F), min(F) and so on. OUTCOME_NO: the name is no such function;
+ * OUTCOME_FAILED: e is filled. */
+static enum outcome parse_function(struct columns *c, const char *s, size_t n,
+				   struct column *column, struct error *e)
 {
 	const char *open = memchr(s, '(', n);
 	int field;
 
 	if (!open || s[n - 1] != ')' || open + 2 > s + n - 1)
-		return 0;
+		return OUTCOME_NO;
 	for (size_t i = 0; i < column_types_count; i++) {
 		const struct column_type *t = &column_types[i];
 
@@ -123,13 +124,13 @@ static int parse_function(struct columns *c, const char *s, size_t n, struct col
 		field = want_field(c, open + 1, n - (size_t)(open - s) - 2, t->flags & COLUMN_UNIQ,
 				   e);
 		if (field < 0)
-			return -1;
+			return OUTCOME_FAILED;
 		column->field = (uint32_t)field;
 		column->duration =
 			c->wanted.field[field].time != TIME_NONE && !(t->flags & COLUMN_UNIQ);
-		return 1;
+		return OUTCOME_YES;
 	}
-	return 0;
+	return OUTCOME_NO;
 }
 
 /* Find a column that is written by its name alone. */
@@ -167,7 +168,7 @@ static int unknown_column(const char *s, size_t n, struct error *e)
 static int parse_one(struct columns *c, const char *s, size_t n, struct column *column,
 		     struct error *e)
 {
-	int r;
+	enum outcome r;
 
 	*column = (struct column){0};
 	column->type = named_type(s, n);
@@ -176,8 +177,8 @@ static int parse_one(struct columns *c, const char *s, size_t n, struct column *
 	if (parse_quantile(s, n, column))
 		return 0;
 	r = parse_function(c, s, n, column, e);
-	if (r)
-		return r < 0 ? -1 : 0;
+	if (r != OUTCOME_NO)
+		return r == OUTCOME_FAILED ? -1 : 0;
 	return unknown_column(s, n, e);
 }
 

@@ -106,45 +106,45 @@ static bool is_again(struct pair *p, const struct event *e)
 	       (!strncmp(name.text, "sys_enter_", 10) || !strncmp(name.text, "sys_exit_", 9));
 }
 
-/* Returns 1 if the event is this side of the pair, 0 if not, -1 when out of memory. */
-static int is_side(struct pair *p, struct pair_side *side, const struct event *e)
+/* Returns whether the event is this side of the pair. */
+static enum outcome is_side(struct pair *p, struct pair_side *side, const struct event *e)
 {
 	uint8_t *k;
-	int is;
+	bool is;
 
 	if (!side->name) {
 		p->event = e;
 		p->asking = &side->condition.keys;
 		is = condition_holds(&side->condition, p->groups, event_cell, p);
-		return is > 0 && p->syscalls && is_again(p, e) ? 0 : is;
+		return is && !(p->syscalls && is_again(p, e)) ? OUTCOME_YES : OUTCOME_NO;
 	}
 	k = cached_match(&side->types, &side->ntypes, e->type->number);
 	if (!k)
-		return -1;
+		return OUTCOME_FAILED;
 	if (!*k)
 		*k = 1 + is_named(e->type->name, side->name);
 	if (*k == 2 || !e->location || e->type->kind != KIND_ENTER)
-		return *k == 2;
+		return *k == 2 ? OUTCOME_YES : OUTCOME_NO;
 	k = cached_match(&side->locations, &side->nlocations, e->location);
 	if (!k)
-		return -1;
+		return OUTCOME_FAILED;
 	if (!*k)
 		*k = 1 + is_named(dictionary_location_name(p->dictionary, e->location), side->name);
-	return *k == 2;
+	return *k == 2 ? OUTCOME_YES : OUTCOME_NO;
 }
 
-/* Make the cells of "on". Returns 1, 0 if one is missing, -1 when out of memory. */
-static int on_cells(struct pair *p, const struct keys *on, const struct event *e,
-		    struct key_cell *cells)
+/* Make the cells of "on". Returns OUTCOME_NO if one is missing. */
+static enum outcome on_cells(struct pair *p, const struct keys *on, const struct event *e,
+			     struct key_cell *cells)
 {
 	struct event_ref s = event_ref_of(e);
 
 	if (keys_cells(on, p->dictionary, p->groups, &s, cells))
-		return -1;
+		return OUTCOME_FAILED;
 	for (size_t i = 0; i < on->count; i++)
 		if (cells[i].kind == KEY_MISSING)
-			return 0;
-	return 1;
+			return OUTCOME_NO;
+	return OUTCOME_YES;
 }
 
 /* --- pending As --- */
@@ -300,44 +300,44 @@ int pair_end_part(struct pair *p)
 	return 0;
 }
 
-/* Note an event in the edges. Returns 1 if it is the first one with these cells, with its entry;
- * 0 if not, -1 when out of memory. */
-static int note_first(struct pair *p, const struct key_cell *on, enum pair_first which,
-		      struct aggregate **entry)
+/* Note an event in the edges. Returns whether it is the first one with these cells, with its
+ * entry. */
+static enum outcome note_first(struct pair *p, const struct key_cell *on, enum pair_first which,
+			       struct aggregate **entry)
 {
 	struct pair_edge *edge;
 
 	*entry = pair_edges_find(p->edges, on);
 	if (!*entry)
-		return -1;
+		return OUTCOME_FAILED;
 	edge = pair_edge(p->edges, *entry);
 	if (edge->first != PAIR_NONE)
-		return 0;
+		return OUTCOME_NO;
 	edge->first = which;
-	return 1;
+	return OUTCOME_YES;
 }
 
-static int end_pair(struct pair *p, const struct event *e, struct pair_end *end)
+static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_end *end)
 {
 	struct key_cell on[PAIR_ON_MOST];
-	int is = is_side(p, &p->b, e);
+	enum outcome is = is_side(p, &p->b, e);
 	uint32_t *at;
 
 	end->open = NULL;
 
-	if (is > 0)
+	if (is == OUTCOME_YES)
 		is = on_cells(p, &p->b.on, e, on);
-	if (is <= 0)
+	if (is != OUTCOME_YES)
 		return is;
 	at = find_pending(p, on, hash_cells(p, on));
 	if (!*at && p->edges) {
 		is = note_first(p, on, PAIR_B, &end->open);
-		p->ended += is == 0;
+		p->ended += is == OUTCOME_NO;
 		return is;
 	}
 	if (!*at) {
 		p->ended++;
-		return 0;
+		return OUTCOME_NO;
 	}
 	end->time = e->time > p->pending[*at].time ? e->time - p->pending[*at].time : 0;
 	/* an A of the same event may reuse this entry, so copy its cells first */
@@ -345,14 +345,15 @@ static int end_pair(struct pair *p, const struct event *e, struct pair_end *end)
 	end->entered = p->taken;
 	take_out(p, at);
 	p->pairs++;
-	return 1;
+	return OUTCOME_YES;
 }
 
-int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, struct pair_end *end)
+enum outcome pair_feed(struct pair *p, const struct keys *keys, const struct event *e,
+		       struct pair_end *end)
 {
 	struct key_cell on[PAIR_ON_MOST];
 	struct aggregate *entry;
-	int ended, is;
+	enum outcome ended, is;
 
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
 		p->symbol_changes = p->dictionary->symbol_changes;
@@ -366,14 +367,14 @@ int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, st
 		pair_end_stream(p);
 	}
 	ended = end_pair(p, e, end);
-	if (ended < 0)
-		return -1;
+	if (ended == OUTCOME_FAILED)
+		return OUTCOME_FAILED;
 	is = is_side(p, &p->a, e);
-	if (is > 0)
+	if (is == OUTCOME_YES)
 		is = on_cells(p, &p->a.on, e, on);
-	if (is > 0 && p->edges && note_first(p, on, PAIR_A, &entry) < 0)
-		return -1;
-	if (is < 0 || (is && put_pending(p, keys, e, on)))
-		return -1;
+	if (is == OUTCOME_YES && p->edges && note_first(p, on, PAIR_A, &entry) == OUTCOME_FAILED)
+		return OUTCOME_FAILED;
+	if (is == OUTCOME_FAILED || (is == OUTCOME_YES && put_pending(p, keys, e, on)))
+		return OUTCOME_FAILED;
 	return ended;
 }

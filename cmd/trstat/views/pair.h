@@ -13,6 +13,7 @@
 
 #include "cmd/trstat/conditions/condition.h"
 #include "cmd/trstat/views/pair_edges.h"
+#include "common/util/error.h"
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
 
@@ -73,11 +74,9 @@ struct pair_end {
 	struct aggregate *open;
 };
 
-/*
- * Take an event. Returns 1 if it ends a pair, *end, which is valid until the next call. Returns 0
- * if it ends none, -1 when out of memory.
- */
-int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, struct pair_end *end);
+/* Take an event. OUTCOME_YES: it ends a pair, *end, which is valid until the next call. */
+enum outcome pair_feed(struct pair *p, const struct keys *keys, const struct event *e,
+		       struct pair_end *end);
 
 /* End the stream: no B will come for the As that wait. */
 void pair_end_stream(struct pair *p);

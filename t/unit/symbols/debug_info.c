@@ -59,42 +59,16 @@ static void test_ranges(void)
 
 static void test_probe(struct debug_info *d, const struct symbol *symbol)
 {
-	struct source_frame frames[SOURCE_FRAMES_MAX], f;
-	int deepest = 0, n;
+	struct source_frame f;
 
-	ok(debug_info_function(d, symbol->start, &f) == 1, "the function is found");
+	ok(debug_info_function(d, symbol->start, &f) == OUTCOME_YES, "the function is found");
 	is_str(f.function, "probe", "its name");
 	is_u64(f.line, PROBE_LINE, "its line");
 	ok(f.file && strstr(f.file, "t/unit/symbols/debug_info.c") && *f.file == '/', "its file");
-	for (uint64_t at = symbol->start; at < symbol->start + symbol->size; at++) {
-		n = debug_info_frames(d, at, frames);
-		if (n > deepest) {
-			deepest = n;
-			is_str(frames[n - 1].function, "probe", "it comes last");
-		}
-		if (n == 3) {
-			is_str(frames[0].function, "inner", "the innermost");
-			is_str(frames[1].function, "middle", "is inlined in this one");
-			break;
-		}
-	}
-	ok(deepest == 3, "two functions are inlined");
 }
 
-static void put_frames(FILE *to, struct debug_info *d, uint64_t address)
-{
-	struct source_frame frames[SOURCE_FRAMES_MAX];
-	int n = debug_info_frames(d, address, frames);
-
-	for (int i = 0; i < n; i++)
-		fprintf(to, "%s:%u\n", frames[i].function ? frames[i].function : "??",
-			frames[i].line);
-}
-
-/*
- * All addresses of functions that DWARF knows. Without the files: of binutils 2.40 some are wrong,
- * it has lines of a header in the file that includes it.
- */
+/* The function of all addresses of functions that DWARF knows, which for inlined code is the last
+ * one that addr2line prints. */
 static void test_addr2line(struct debug_info *d, const struct symbols *s, const char *path)
 {
 	char command[8192];
@@ -115,14 +89,16 @@ static void test_addr2line(struct debug_info *d, const struct symbols *s, const 
 			continue;
 		for (uint64_t at = symbol->start; at < symbol->start + symbol->size; at += 3) {
 			fprintf(addresses, "%llx\n", (unsigned long long)at);
-			put_frames(ours, d, at);
+			debug_info_function(d, at, &f);
+			fprintf(ours, "%s\n", f.function ? f.function : "??");
 		}
 	}
 	fclose(addresses);
 	fclose(ours);
 	snprintf(command, sizeof command,
-		 "addr2line -f -i -e '%s' <addresses | paste -d ' ' - - |"
-		 " sed 's/ (discriminator [0-9]*)$//; s/:?$/:0/; s/ .*:/:/' | diff - ours >&2",
+		 "addr2line -a -f -i -e '%s' <addresses |"
+		 " awk '/^0x/ { if (n++) print f; k = 0; next } k++ %% 2 == 0 { f = $0 }"
+		 " END { print f }' | diff - ours >&2",
 		 path);
 	ok(!system(command), "every address as addr2line has it");
 }
@@ -143,7 +119,7 @@ static void test_damage(const char *path, const struct symbol *symbol)
 	fclose(f);
 	srand(1);
 	for (int i = 0; i < 200 && size; i++) {
-		struct source_frame frames[SOURCE_FRAMES_MAX];
+		struct source_frame frame;
 		size_t cut = i % 4 ? size : (size_t)rand() % size;
 		uint8_t kept[8];
 		size_t at[8];
@@ -161,7 +137,7 @@ static void test_damage(const char *path, const struct symbol *symbol)
 		d = debug_info_open("damaged", NULL, NULL, &e);
 		failed += !d && !e.what[0];
 		if (d)
-			debug_info_frames(d, symbol->start, frames);
+			debug_info_function(d, symbol->start, &frame);
 		debug_info_close(d);
 		for (int k = 7; k >= 0; k--)
 			data[at[k]] = kept[k];
