@@ -149,13 +149,8 @@ uint32_t snapshot_declare_definition(struct snapshot_maker *m, uint32_t number)
 
 static int declare_thread(struct snapshot_maker *m, const struct thread_entry *t)
 {
-	uint8_t p[THREAD_SIZE];
-
-	entry_put_thread(p, t);
 	/* the id has no meaning */
-	if (m->passes_ids)
-		return entry_append(&m->declare.out, ENTRY_THREAD, 1, p, sizeof p);
-	return writer_append_entry(m->writer, ENTRY_THREAD, 1, p, sizeof p);
+	return entry_append_content(&m->declare.out, ENTRY_THREAD, 1, t);
 }
 
 int snapshot_declare_facts(struct snapshot_maker *m, uint32_t stack, uint32_t lane, bool per_cpu)

@@ -1,7 +1,5 @@
 #include "common/stream/declare.h"
 
-#include "common/stream/entry.h"
-
 enum { SOURCE_IDS = 1 << 20 };
 
 void declare_init(struct declare *d, const struct dictionary *dictionary)
@@ -40,37 +38,6 @@ static void entry(struct declare *d, enum entry_kind kind, uint32_t id, const vo
 		d->out_of_memory = true;
 }
 
-static uint32_t text(struct declare *d, struct text_ref t)
-{
-	uint32_t id;
-	bool fresh;
-
-	if (!t.size)
-		return 0;
-	id = id_of(d, ENTRY_STRING, t.number, &fresh);
-	if (fresh)
-		entry(d, ENTRY_STRING, id, t.text, t.size);
-	return id;
-}
-
-static uint32_t clock_id(struct declare *d, const struct clock *c)
-{
-	uint8_t p[16];
-	uint32_t id;
-	bool fresh;
-
-	if (!c->number)
-		return 0;
-	id = id_of(d, ENTRY_CLOCK, c->number, &fresh);
-	if (!fresh)
-		return id;
-	put_u32(p, text(d, c->name));
-	put_u32(p + 4, c->flags);
-	put_u64(p + 8, (uint64_t)c->wall);
-	entry(d, ENTRY_CLOCK, id, p, sizeof p);
-	return id;
-}
-
 /* Test whether a source's id has that meaning now, and give it. */
 static bool has_source(struct declare *d, const struct source *s)
 {
@@ -86,219 +53,162 @@ static bool has_source(struct declare *d, const struct source *s)
 	return false;
 }
 
-/* Get a source's id; declare the source again if the id got another meaning in between. */
-static uint32_t source_id(struct declare *d, const struct source *s)
+/* Encode the fields of an object, or of a part of one, at an offset of the buffer. */
+static void encode(struct buffer *b, size_t at, const struct entry_layout *l, const void *object,
+		   declare_id id, void *ctx)
 {
-	uint8_t p[16];
+	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++) {
+		const uint8_t *from = (const uint8_t *)object + f->object;
+		struct text_ref text = {0};
+		const void *entry = NULL;
+
+		if (!f->refers) {
+			entry_number(b->data + at + f->at, from, f->width);
+			continue;
+		}
+		if (f->refers == ENTRY_STRING)
+			memcpy(&text, from, sizeof text);
+		else
+			memcpy(&entry, from, sizeof entry);
+		put_u32(b->data + at + f->at, id(ctx, f, text, entry));
+	}
+}
+
+int declare_encode(struct buffer *b, enum entry_kind kind, const void *object, declare_id id,
+		   void *ctx)
+{
+	const struct entry_layout *l = &entry_layouts[kind];
+	const uint8_t *parts = NULL;
+	size_t at = b->size;
+	uint32_t n = 0;
+
+	if (l->part) {
+		memcpy(&n, (const uint8_t *)object + l->object_count, sizeof n);
+		memcpy(&parts, (const uint8_t *)object + l->object_parts, sizeof parts);
+	}
+	if (buffer_zero(b, l->size + (n ? (size_t)l->part->size * n : 0)))
+		return -1;
+	encode(b, at, l, object, id, ctx);
+	for (uint32_t i = 0; i < n; i++, parts += l->object_size)
+		encode(b, at + entry_part(l, i), l->part, parts, id, ctx);
+	return 0;
+}
+
+struct symbol_entry declare_symbol(const struct location_symbol *s)
+{
+	return (struct symbol_entry){.start = s->start,
+				     .size = s->size,
+				     .line = s->line,
+				     .flags = s->flags,
+				     .name = s->name.text,
+				     .module = s->module.text,
+				     .file = s->file.text,
+				     .name_size = s->name.size,
+				     .module_size = s->module.size,
+				     .file_size = s->file.size};
+}
+
+static uint32_t declare_object(struct declare *d, enum entry_kind kind, const void *object);
+
+/* Get the id of a text or an object that an entry names, which is emitted first. */
+static uint32_t id_in(void *ctx, const struct entry_field *f, struct text_ref text,
+		      const void *object)
+{
+	struct declare *d = ctx;
+	uint32_t id;
 	bool fresh;
 
-	if (!s || !s->number || (!d->id && s->id >= SOURCE_IDS))
+	if (f->refers != ENTRY_STRING)
+		return declare_object(d, f->refers, object);
+	if (!text.size || (f->use == USE_DECLARATION && !d->whole))
+		return 0;
+	id = id_of(d, ENTRY_STRING, text.number, &fresh);
+	if (fresh)
+		entry(d, ENTRY_STRING, id, text.text, text.size);
+	return id;
+}
+
+/* Get a source's id; *fresh: the id got another meaning in between. */
+static uint32_t source_id(struct declare *d, const struct source *s, bool *fresh)
+{
+	*fresh = false;
+	if (!d->id && s->id >= SOURCE_IDS)
 		return 0;
 	if (d->id)
-		d->id(d->ctx, ENTRY_SOURCE, s->number, &fresh);
+		d->id(d->ctx, ENTRY_SOURCE, s->number, fresh);
 	else
-		fresh = !has_source(d, s);
-	if (!fresh)
-		return s->id;
-	put_u32(p, text(d, s->format));
-	put_u32(p + 4, text(d, s->name));
-	put_u32(p + 8, s->word_size);
-	put_u32(p + 12, s->big_endian);
-	entry(d, ENTRY_SOURCE, s->id, p, sizeof p);
+		*fresh = !has_source(d, s);
 	return s->id;
 }
 
-uint32_t declare_lane(struct declare *d, const struct lane *l)
+static void emit_symbol(struct declare *d, uint32_t id, const struct location_symbol *symbol)
 {
-	uint8_t p[40] = {0};
-	uint32_t id;
-	bool fresh;
-
-	if (!l || !l->number)
-		return 0;
-	id = id_of(d, ENTRY_LANE, l->number, &fresh);
-	if (!fresh)
-		return id;
-	put_u32(p, source_id(d, l->source));
-	put_u32(p + 4, clock_id(d, l->clock));
-	put_u32(p + 8, text(d, l->buffer));
-	put_u32(p + 12, text(d, l->comm));
-	put_u32(p + 16, l->flags | (d->lane_flags ? d->lane_flags(d->ctx, l) : 0));
-	put_u32(p + 20, (uint32_t)l->cpu);
-	put_u32(p + 24, (uint32_t)l->tid);
-	put_u32(p + 28, (uint32_t)l->pid);
-	put_u32(p + 32, (uint32_t)l->ppid);
-	entry(d, ENTRY_LANE, id, p, sizeof p);
-	return id;
-}
-
-uint32_t declare_definition(struct declare *d, const struct definition *def)
-{
-	uint8_t head[DEFINITION_HEAD], p[MEMBER_SIZE];
-	struct buffer b = {0};
-	uint32_t id;
-	bool fresh;
-	int bad;
-
-	if (!def || !def->number)
-		return 0;
-	id = id_of(d, ENTRY_DEFINITION, def->number, &fresh);
-	if (!fresh)
-		return id;
-	entry_put_definition(head, &(struct definition_entry){.name = text(d, def->name),
-							      .kind = def->kind,
-							      .flags = def->flags,
-							      .native = def->native,
-							      .nmembers = def->count});
-	bad = buffer_append(&b, head, sizeof head);
-	for (uint32_t i = 0; i < def->count && !bad; i++) {
-		const struct member *m = &def->members[i];
-
-		entry_put_member(p, &(struct member_entry){text(d, m->name), m->low, m->high});
-		bad = buffer_append(&b, p, sizeof p);
-	}
-	d->out_of_memory |= bad;
-	if (!bad)
-		entry(d, ENTRY_DEFINITION, id, b.data, b.size);
-	buffer_free(&b);
-	return id;
-}
-
-static int field(struct declare *d, struct buffer *b, const struct field *f)
-{
-	struct field_entry e = {.kind = f->kind,
-				.role = f->role,
-				.where = f->where,
-				.offset = f->offset,
-				.size = f->size,
-				.count = f->count};
-	uint8_t q[FIELD_SIZE] = {0};
-
-	e.name = text(d, f->name);
-	e.type_name = text(d, f->type_name);
-	e.definition = declare_definition(d, f->definition);
-	entry_put_field(q, &e);
-	return buffer_append(b, q, sizeof q);
-}
-
-uint32_t declare_type(struct declare *d, const struct type *t)
-{
-	struct type_entry e;
-	struct buffer b = {0};
-	uint8_t p[TYPE_HEAD] = {0};
-	uint32_t id;
-	bool fresh;
-	int bad;
-
-	if (!t || !t->number)
-		return 0;
-	id = id_of(d, ENTRY_TYPE, t->number, &fresh);
-	if (!fresh)
-		return id;
-	e = (struct type_entry){.kind = t->kind,
-				.word_size = t->word_size,
-				.flags = t->flags,
-				.fixed_size = t->fixed_size,
-				.native = t->native,
-				.nfields = t->nfields};
-	e.source = source_id(d, t->source);
-	e.name = text(d, t->name);
-	e.group = text(d, t->group);
-	e.declaration = d->whole ? text(d, t->declaration) : 0;
-	entry_put_type(p, &e);
-	bad = buffer_append(&b, p, sizeof p);
-	for (uint32_t i = 0; i < t->nfields && !bad; i++)
-		bad = field(d, &b, &t->fields[i]);
-	d->out_of_memory |= bad;
-	if (!bad) {
-		/* declaring its fields may have declared another source with that id */
-		put_u32(b.data, source_id(d, t->source));
-		entry(d, ENTRY_TYPE, id, b.data, b.size);
-	}
-	buffer_free(&b);
-	return id;
-}
-
-static void map(struct declare *d, uint32_t space, const struct map *m)
-{
-	uint8_t p[56] = {0};
-
-	put_u32(p, space);
-	put_u32(p + 4, m->flags);
-	put_u64(p + 8, m->start);
-	put_u64(p + 16, m->end);
-	put_u64(p + 24, m->offset);
-	put_u64(p + 32, m->time);
-	put_u32(p + 40, m->epoch);
-	put_u32(p + 44, text(d, m->path));
-	put_u32(p + 48, text(d, m->build_id));
-	put_u32(p + 52, text(d, m->table));
-	/* the id has no meaning */
-	entry(d, ENTRY_MAP, 1, p, sizeof p);
-}
-
-static uint32_t space_id(struct declare *d, const struct space *s)
-{
-	uint8_t p[16];
-	uint32_t id;
-	bool fresh;
-
-	if (!s || !s->number)
-		return 0;
-	id = id_of(d, ENTRY_SPACE, s->number, &fresh);
-	if (!fresh)
-		return id;
-	put_u32(p + 4, text(d, s->name));
-	put_u32(p, source_id(d, s->source));
-	put_u32(p + 8, (uint32_t)s->pid);
-	put_u32(p + 12, s->flags);
-	entry(d, ENTRY_SPACE, id, p, sizeof p);
-	for (size_t i = 0; d->whole && i < s->nmaps; i++)
-		map(d, id, &s->maps[i]);
-	return id;
-}
-
-static void symbol(struct declare *d, uint32_t id, const struct location *pl)
-{
-	const struct location_symbol *s = pl->symbol;
-	uint8_t p[40] = {0};
+	struct symbol_entry e = declare_symbol(symbol);
 	struct buffer b = {0};
 
-	put_u64(p, s->start);
-	put_u64(p + 8, s->size);
-	put_u32(p + 16, s->line);
-	put_u32(p + 20, s->flags);
-	put_u32(p + 24, s->name.size);
-	put_u32(p + 28, s->module.size);
-	put_u32(p + 32, s->file.size);
-	if (buffer_append(&b, p, sizeof p) || buffer_append(&b, s->name.text, s->name.size) ||
-	    buffer_append(&b, s->module.text, s->module.size) ||
-	    buffer_append(&b, s->file.text, s->file.size))
+	if (entry_symbol(&b, &e))
 		d->out_of_memory = true;
 	else
 		entry(d, ENTRY_SYMBOL, id, b.data, b.size);
 	buffer_free(&b);
 }
 
-uint32_t declare_location(struct declare *d, uint32_t number)
+/* Emit an entry after those that it names. */
+static void emit(struct declare *d, enum entry_kind kind, uint32_t id, const void *object)
 {
-	const struct location *pl = dictionary_location(d->dictionary, number);
-	uint8_t p[24];
-	uint32_t id;
+	struct buffer b = {0};
+
+	if (declare_encode(&b, kind, object, id_in, d))
+		d->out_of_memory = true;
+	else
+		entry(d, kind, id, b.data, b.size);
+	buffer_free(&b);
+}
+
+static uint32_t declare_object(struct declare *d, enum entry_kind kind, const void *object)
+{
+	uint32_t number = object ? *(const uint32_t *)object : 0, id;
+	const struct location *location = object;
+	const struct space *space = object;
+	struct lane lane;
 	bool fresh;
 
-	if (!pl)
-		return number;
-	id = id_of(d, ENTRY_LOCATION, number, &fresh);
+	if (!number)
+		return 0;
+	id = kind == ENTRY_SOURCE ? source_id(d, object, &fresh) : id_of(d, kind, number, &fresh);
 	if (!fresh)
 		return id;
-	put_u32(p, space_id(d, pl->space));
-	put_u32(p + 4, pl->epoch);
-	put_u64(p + 8, pl->address);
-	put_u32(p + 16, text(d, pl->name));
-	put_u32(p + 20, declare_definition(d, pl->arguments));
-	entry(d, ENTRY_LOCATION, id, p, sizeof p);
-	if (pl->symbol)
-		symbol(d, id, pl);
+	if (kind == ENTRY_LANE && d->lane_flags) {
+		lane = *(const struct lane *)object;
+		lane.flags |= d->lane_flags(d->ctx, object);
+		object = &lane;
+	}
+	emit(d, kind, id, object);
+	for (size_t i = 0; kind == ENTRY_SPACE && d->whole && i < space->nmaps; i++)
+		emit(d, ENTRY_MAP, 1, &space->maps[i]); /* the id has no meaning */
+	if (kind == ENTRY_LOCATION && location->symbol)
+		emit_symbol(d, id, location->symbol);
 	return id;
+}
+
+uint32_t declare_lane(struct declare *d, const struct lane *l)
+{
+	return declare_object(d, ENTRY_LANE, l);
+}
+
+uint32_t declare_definition(struct declare *d, const struct definition *def)
+{
+	return declare_object(d, ENTRY_DEFINITION, def);
+}
+
+uint32_t declare_type(struct declare *d, const struct type *t)
+{
+	return declare_object(d, ENTRY_TYPE, t);
+}
+
+uint32_t declare_location(struct declare *d, uint32_t number)
+{
+	const struct location *location = dictionary_location(d->dictionary, number);
+
+	return location ? declare_object(d, ENTRY_LOCATION, location) : number;
 }

@@ -11,6 +11,7 @@
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
+#include "common/stream/entry.h"
 
 struct declare {
 	const struct dictionary *dictionary;
@@ -36,5 +37,16 @@ uint32_t declare_lane(struct declare *d, const struct lane *l);
 uint32_t declare_type(struct declare *d, const struct type *t);
 uint32_t declare_location(struct declare *d, uint32_t number);
 uint32_t declare_definition(struct declare *d, const struct definition *def);
+
+/* Get the id of a text, or of an object of the kind f->refers (may be NULL), that a field names. */
+typedef uint32_t (*declare_id)(void *ctx, const struct entry_field *f, struct text_ref text,
+			       const void *object);
+
+/* Append the payload of an entry for an object of the dictionary, with the ids that id returns. 0,
+ * or -1 when out of memory. */
+int declare_encode(struct buffer *b, enum entry_kind kind, const void *object, declare_id id,
+		   void *ctx);
+/* Get the content of a SYMBOL; the texts are those of s. */
+struct symbol_entry declare_symbol(const struct location_symbol *s);
 
 #endif

@@ -102,6 +102,7 @@ struct type {
 };
 
 struct map {
+	const struct space *space;
 	uint64_t start, end; /* addresses [start, end) */
 	uint64_t offset;     /* of start in the file, or against the symbol table's addresses */
 	uint64_t time;	     /* start of validity, ns; 0 always */

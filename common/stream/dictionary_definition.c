@@ -103,7 +103,7 @@ static void give_ranges(const struct definition *d, struct label_range *ranges, 
 	}
 }
 
-static int reserve_labels(struct dictionary *dictionary, struct definition *d)
+int dictionary_reserve_labels(struct dictionary *dictionary, struct definition *d)
 {
 	if (d->kind != DEFINITION_ENUM || d->count < INDEXED_LEAST)
 		return 0;
@@ -187,81 +187,23 @@ const struct member *definition_next_member(const struct definition *d, const st
 	return find(d, (uint32_t)(m - d->members) + 1, number);
 }
 
-/* Read the member at that index of an entry's bytes. -1: its range is invalid. */
-static int member_at(struct dictionary_entry *en, const struct definition *d, uint32_t i,
-		     struct member *m)
+const char *dictionary_definition_fault(const uint8_t *p, uint32_t parts)
 {
-	struct member_entry e;
+	const struct entry_layout *l = &entry_layouts[ENTRY_DEFINITION];
+	struct definition_entry e;
+	struct definition d;
 
-	entry_get_member(en->data + DEFINITION_HEAD + MEMBER_SIZE * (size_t)i, &e);
-	*m = (struct member){dictionary_string_of(en, e.name), e.low, e.high};
-	if (m->low == m->high ||
-	    (d->kind == DEFINITION_ENUM && sort_key(d, m->low) < sort_key(d, m->high)))
-		return 0;
-	en->wrong = "a member of an impossible range";
-	return -1;
-}
+	entry_get(l, p, &e);
+	d = (struct definition){.kind = e.kind, .flags = e.flags};
+	if (d.kind < DEFINITION_ENUM || d.kind > DEFINITION_FRAME)
+		return "a definition of an unknown kind";
+	for (uint32_t i = 0; i < parts; i++) {
+		struct member_entry m;
 
-/* Write the content of a definition, as bytes, into the scratch buffer. */
-static int definition_key(struct dictionary_entry *en, const struct definition *d)
-{
-	uint32_t head[] = {d->name.number, d->kind, d->flags, d->native};
-	struct buffer *b = en->d->scratch;
-	struct member m;
-
-	b->size = 0;
-	if (buffer_append(b, head, sizeof head))
-		return -1;
-	for (uint32_t i = 0; i < d->count; i++)
-		if (member_at(en, d, i, &m) || buffer_u32(b, m.name.number) ||
-		    buffer_u64(b, m.low) || buffer_u64(b, m.high))
-			return -1;
-	return 0;
-}
-
-int dictionary_read_definition(struct dictionary_entry *en)
-{
-	struct dictionary *d = en->d;
-	struct definition_entry head;
-	struct definition def, *p;
-	struct member *members;
-	bool fresh;
-
-	entry_get_definition(en->data, &head);
-	def = (struct definition){.name = dictionary_string_of(en, head.name),
-				  .kind = head.kind,
-				  .flags = head.flags,
-				  .count = head.nmembers,
-				  .native = head.native};
-	if (def.kind < DEFINITION_ENUM || def.kind > DEFINITION_FRAME) {
-		en->wrong = "a definition of an unknown kind";
-		return -1;
+		entry_get(l->part, p + entry_part(l, i), &m);
+		if (m.low != m.high &&
+		    (d.kind != DEFINITION_ENUM || sort_key(&d, m.low) > sort_key(&d, m.high)))
+			return "a member of an impossible range";
 	}
-	if (def.count > (en->size - DEFINITION_HEAD) / MEMBER_SIZE) {
-		en->wrong = "more members than bytes";
-		return -1;
-	}
-	if (definition_key(en, &def))
-		return -1;
-	p = dictionary_by_content(en, ENTRY_DEFINITION, &d->definitions, d->scratch->data,
-				  d->scratch->size, &fresh);
-	if (!p)
-		return -1;
-	if (fresh) {
-		*p = (struct definition){.name = def.name,
-					 .kind = def.kind,
-					 .flags = def.flags,
-					 .native = def.native};
-		members = dictionary_keep(d, def.count * sizeof *members);
-		if (!members)
-			return -1;
-		for (uint32_t i = 0; i < def.count; i++)
-			member_at(en, &def, i, &members[i]);
-		def.members = members;
-		def.number = d->definitions.count - 1;
-		if (reserve_labels(d, &def))
-			return -1;
-		*p = def;
-	}
-	return 0;
+	return NULL;
 }

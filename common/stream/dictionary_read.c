@@ -1,37 +1,112 @@
 #include "common/stream/dictionary_private.h"
 
-struct text_ref dictionary_string_of(struct dictionary_entry *en, uint32_t id)
-{
-	uint32_t number = idmap_get(&en->d->ids[ENTRY_STRING], id);
-
-	if (id && !number)
-		en->wrong = "a string that is not declared";
-	return dictionary_string(en->d, number ? number - 1 : 0);
-}
-
-uint32_t dictionary_number_of(struct dictionary_entry *en, uint32_t id, enum entry_kind kind)
+/* Get the number of an entry by its id in the segment: 0 for id 0, and for an undeclared id, which
+ * is a fault of the entry. The number of a string is that of its text. */
+static uint32_t number_of(struct dictionary_entry *en, enum entry_kind kind, uint32_t id)
 {
 	uint32_t number = idmap_get(&en->d->ids[kind], id);
 
 	if (id && !number)
-		en->wrong = "an entry that is not declared";
-	return number;
+		en->wrong = kind == ENTRY_STRING ? "a string that is not declared"
+						 : "an entry that is not declared";
+	return kind == ENTRY_STRING && number ? number - 1 : number;
 }
 
-struct text_ref dictionary_string_at(struct dictionary_entry *en, size_t offset)
+/* Copy the fields of an entry, or of a part, with numbers in place of ids. Other bytes of the copy
+ * are zero, so equal copies have equal content. */
+static void resolve(struct dictionary_entry *en, const struct entry_layout *l, const uint8_t *from,
+		    uint8_t *to)
 {
-	return dictionary_string_of(en, get_u32(en->data + offset));
+	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++)
+		if (f->refers)
+			put_u32(to + f->at, number_of(en, f->refers, get_u32(from + f->at)));
+		else
+			memcpy(to + f->at, from + f->at, f->width);
 }
 
-uint32_t dictionary_number_at(struct dictionary_entry *en, size_t offset, enum entry_kind kind)
+static int resolve_entry(struct dictionary_entry *en, const struct entry_layout *l, uint32_t *parts)
 {
-	return dictionary_number_of(en, get_u32(en->data + offset), kind);
+	struct buffer *key = en->d->scratch;
+	uint32_t n = entry_parts(l, en->data, en->size);
+
+	if (n == UINT32_MAX) {
+		en->wrong = "more fields or members than bytes";
+		return -1;
+	}
+	key->size = 0;
+	if (buffer_zero(key, n ? entry_part(l, n) : l->size))
+		return -1;
+	resolve(en, l, en->data, key->data);
+	for (uint32_t i = 0; i < n; i++)
+		resolve(en, l->part, en->data + entry_part(l, i), key->data + entry_part(l, i));
+	*parts = n;
+	return 0;
 }
 
-void *dictionary_by_content(struct dictionary_entry *en, enum entry_kind kind, struct pool *pool,
-			    const void *key, size_t n, bool *fresh)
+static struct pool *pool_of(struct dictionary *d, enum entry_kind kind)
+{
+	switch (kind) {
+	case ENTRY_CLOCK: return &d->clocks;
+	case ENTRY_SOURCE: return &d->sources;
+	case ENTRY_LANE: return &d->lanes;
+	case ENTRY_TYPE: return &d->types;
+	case ENTRY_DEFINITION: return &d->definitions;
+	case ENTRY_SPACE: return &d->spaces;
+	case ENTRY_LOCATION: return &d->locations;
+	default: return NULL;
+	}
+}
+
+/* Fill in an object, or a part of one, from a copy that resolve made. */
+static void fill(struct dictionary *d, const struct entry_layout *l, const uint8_t *from,
+		 void *object)
+{
+	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++) {
+		void *to = (uint8_t *)object + f->object;
+		uint32_t number = f->refers ? get_u32(from + f->at) : 0;
+		struct text_ref text;
+		const void *entry;
+
+		if (!f->refers) {
+			entry_number(to, from + f->at, f->width);
+		} else if (f->refers == ENTRY_STRING) {
+			text = dictionary_string(d, number);
+			memcpy(to, &text, sizeof text);
+		} else {
+			entry = number || !f->or_null ? pool_at(pool_of(d, f->refers), number)
+						      : NULL;
+			memcpy(to, &entry, sizeof entry);
+		}
+	}
+}
+
+/* Fill in an object with its parts, which are new. */
+static int fill_parts(struct dictionary *d, const struct entry_layout *l, const uint8_t *from,
+		      uint32_t n, void *object)
+{
+	static const uint32_t none;
+	uint8_t *to = object, *parts;
+
+	fill(d, l, from, object);
+	if (!l->part)
+		return 0;
+	memcpy(to + l->object_count, &none, sizeof none);
+	parts = dictionary_keep(d, n * (size_t)l->object_size);
+	if (!parts)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		fill(d, l->part, from + entry_part(l, i), parts + (size_t)l->object_size * i);
+	memcpy(to + l->object_parts, &parts, sizeof parts);
+	memcpy(to + l->object_count, &n, sizeof n);
+	return 0;
+}
+
+/* Find or add the object of the content in scratch; the entry's id now names it. *fresh: the object
+ * is new and must be filled in. NULL: the entry has no id, or out of memory. */
+static void *object_of(struct dictionary_entry *en, enum entry_kind kind, bool *fresh)
 {
 	struct dictionary *d = en->d;
+	struct pool *pool = pool_of(d, kind);
 	uint32_t number, before = idmap_get(&d->ids[kind], en->id);
 
 	*fresh = false;
@@ -39,7 +114,7 @@ void *dictionary_by_content(struct dictionary_entry *en, enum entry_kind kind, s
 		en->wrong = "an entry without an id";
 		return NULL;
 	}
-	number = intern(&d->keys[kind], key, n);
+	number = intern(&d->keys[kind], d->scratch->data, d->scratch->size);
 	if (number == INTERN_NONE)
 		return NULL;
 	if (number == pool->count) {
@@ -71,55 +146,18 @@ static int read_string(struct dictionary_entry *en)
 	return idmap_set(&d->ids[ENTRY_STRING], en->id, number + 1);
 }
 
-static int read_clock(struct dictionary_entry *en)
+static void adjust_clock(uint8_t *key)
 {
-	struct clock c = {.name = dictionary_string_at(en, 0),
-			  .flags = get_u32(en->data + 4),
-			  .wall = (int64_t)get_u64(en->data + 8)},
-		     *p;
-	struct {
-		int64_t wall;
-		uint32_t name, flags;
-	} key = {c.wall, c.name.number, c.flags};
-	bool fresh;
+	const struct entry_layout *l = &entry_layouts[ENTRY_CLOCK];
+	struct clock_entry c;
 
+	entry_get(l, key, &c);
 	/* a wall clock needs no offset */
 	if (!(c.flags & CLOCK_HAS_WALL))
-		c.wall = key.wall = 0;
+		c.wall = 0;
 	if (c.flags & CLOCK_IS_WALL)
-		c.flags = key.flags |= CLOCK_HAS_WALL;
-	p = dictionary_by_content(en, ENTRY_CLOCK, &en->d->clocks, &key, sizeof key, &fresh);
-	if (!p)
-		return -1;
-	if (fresh) {
-		c.number = en->d->clocks.count - 1;
-		*p = c;
-	}
-	return 0;
-}
-
-static int read_source(struct dictionary_entry *en)
-{
-	struct source s = {.format = dictionary_string_at(en, 0),
-			   .name = dictionary_string_at(en, 4),
-			   .word_size = get_u32(en->data + 8),
-			   .big_endian = get_u32(en->data + 12),
-			   .stream = en->d->stream,
-			   .id = en->id},
-		      *p;
-	/* Sources of one stream also differ by their id: two inputs may have one name. */
-	uint32_t key[] = {s.stream,	 en->id,      s.format.number,
-			  s.name.number, s.word_size, s.big_endian};
-	bool fresh;
-
-	p = dictionary_by_content(en, ENTRY_SOURCE, &en->d->sources, key, sizeof key, &fresh);
-	if (!p)
-		return -1;
-	if (fresh) {
-		s.number = en->d->sources.count - 1;
-		*p = s;
-	}
-	return 0;
+		c.flags |= CLOCK_HAS_WALL;
+	entry_put(l, key, &c);
 }
 
 /* Make the key of the lanes that share one stack of calls. */
@@ -170,127 +208,110 @@ static int note_started(struct dictionary *d, uint32_t thread)
 	return 0;
 }
 
-#define LANES_STARTED (uint32_t)(LANE_STARTED | LANE_CPU_STARTED)
-
-static int read_lane(struct dictionary_entry *en)
+static int read_lane_flags(struct dictionary_entry *en, const struct lane *l)
 {
-	struct dictionary *d = en->d;
-	uint32_t flags = get_u32(en->data + 16);
-	uint32_t source = dictionary_number_at(en, 0, ENTRY_SOURCE),
-		 clock = dictionary_number_at(en, 4, ENTRY_CLOCK);
-	struct lane l = {.source = pool_at(&d->sources, source),
-			 .clock = pool_at(&d->clocks, clock),
-			 .buffer = dictionary_string_at(en, 8),
-			 .comm = dictionary_string_at(en, 12),
-			 .flags = flags & ~LANES_STARTED,
-			 .cpu = (int32_t)get_u32(en->data + 20),
-			 .tid = (int32_t)get_u32(en->data + 24),
-			 .pid = (int32_t)get_u32(en->data + 28),
-			 .ppid = (int32_t)get_u32(en->data + 32)},
-		    *p;
-	uint32_t key[] = {source,	   clock,	    l.buffer.number,
-			  l.comm.number,   l.flags,	    (uint32_t)l.cpu,
-			  (uint32_t)l.tid, (uint32_t)l.pid, (uint32_t)l.ppid};
-	bool fresh;
+	struct lane_entry e;
 
-	p = dictionary_by_content(en, ENTRY_LANE, &d->lanes, key, sizeof key, &fresh);
-	if (!p)
+	entry_get(&entry_layouts[ENTRY_LANE], en->data, &e);
+	if (e.flags & LANE_STARTED && note_started(en->d, l->thread))
 		return -1;
-	if (fresh) {
-		l.number = d->lanes.count - 1;
-		l.thread = thread_number(d, &l, false);
-		l.cpu_thread = thread_number(d, &l, true);
-		*p = l;
-	}
-	if (flags & LANE_STARTED && note_started(d, p->thread))
-		return -1;
-	return flags & LANE_CPU_STARTED ? note_started(d, p->cpu_thread) : 0;
+	return e.flags & LANE_CPU_STARTED ? note_started(en->d, l->cpu_thread) : 0;
 }
 
-static int read_space(struct dictionary_entry *en)
+/* Test and adjust the content in scratch. -1: the entry cannot be used. */
+static int check(struct dictionary_entry *en, enum entry_kind kind, uint32_t parts)
+{
+	struct buffer *key = en->d->scratch;
+	const char *fault = NULL;
+	struct lane_entry lane;
+
+	switch (kind) {
+	case ENTRY_CLOCK: adjust_clock(key->data); return 0;
+	case ENTRY_SOURCE:
+		/* sources of one stream also differ by their id: two inputs may have one name */
+		return buffer_u32(key, en->d->stream) || buffer_u32(key, en->id);
+	case ENTRY_LANE:
+		entry_get(&entry_layouts[ENTRY_LANE], key->data, &lane);
+		entry_set_started(key->data, &lane, 0);
+		return 0;
+	case ENTRY_TYPE: fault = dictionary_type_fault(key->data, parts); break;
+	case ENTRY_DEFINITION: fault = dictionary_definition_fault(key->data, parts); break;
+	default: break;
+	}
+	if (fault)
+		en->wrong = fault;
+	return fault ? -1 : 0;
+}
+
+/* Fill in what is not in the content. */
+static int finish(struct dictionary_entry *en, enum entry_kind kind, void *object)
 {
 	struct dictionary *d = en->d;
-	uint32_t source = dictionary_number_at(en, 0, ENTRY_SOURCE);
-	struct space s = {.source = pool_at(&d->sources, source),
-			  .name = dictionary_string_at(en, 4),
-			  .pid = (int32_t)get_u32(en->data + 8),
-			  .flags = get_u32(en->data + 12)},
-		     *p;
-	uint32_t key[] = {source, s.name.number, (uint32_t)s.pid, s.flags};
+	struct source *source = object;
+	struct lane *lane = object;
+
+	switch (kind) {
+	case ENTRY_SOURCE:
+		source->stream = d->stream;
+		source->id = en->id;
+		return 0;
+	case ENTRY_LANE:
+		lane->thread = thread_number(d, lane, false);
+		lane->cpu_thread = thread_number(d, lane, true);
+		return 0;
+	case ENTRY_DEFINITION: return dictionary_reserve_labels(d, object);
+	default: return 0;
+	}
+}
+
+/* Read an entry of a kind whose content makes an object. */
+static int read_object(struct dictionary_entry *en, enum entry_kind kind)
+{
+	const struct entry_layout *l = &entry_layouts[kind];
+	struct dictionary *d = en->d;
+	uint32_t parts;
+	void *object;
 	bool fresh;
 
-	p = dictionary_by_content(en, ENTRY_SPACE, &d->spaces, key, sizeof key, &fresh);
-	if (!p)
+	if (resolve_entry(en, l, &parts) || check(en, kind, parts))
+		return -1;
+	object = object_of(en, kind, &fresh);
+	if (!object)
 		return -1;
 	if (fresh) {
-		s.number = d->spaces.count - 1;
-		*p = s;
+		*(uint32_t *)object = pool_of(d, kind)->count - 1;
+		if (fill_parts(d, l, d->scratch->data, parts, object) || finish(en, kind, object))
+			return -1;
 	}
-	return 0;
+	return kind == ENTRY_LANE ? read_lane_flags(en, object) : 0;
 }
 
 static int read_map(struct dictionary_entry *en)
 {
+	const struct entry_layout *l = &entry_layouts[ENTRY_MAP];
 	struct dictionary *d = en->d;
-	uint32_t space = dictionary_number_at(en, 0, ENTRY_SPACE);
-	struct map m = {.flags = get_u32(en->data + 4),
-			.start = get_u64(en->data + 8),
-			.end = get_u64(en->data + 16),
-			.offset = get_u64(en->data + 24),
-			.time = get_u64(en->data + 32),
-			.epoch = get_u32(en->data + 40),
-			.path = dictionary_string_at(en, 44),
-			.build_id = dictionary_string_at(en, 48),
-			.table = dictionary_string_at(en, 52)},
-		   *maps;
-	uint64_t key[] = {
-		space,	 m.flags,	m.start,	   m.end,	  m.offset, m.time,
-		m.epoch, m.path.number, m.build_id.number, m.table.number};
+	struct intern *keys = &d->keys[ENTRY_MAP];
+	uint32_t known = keys->count, parts;
+	struct map m = {0}, *maps;
 	struct space *s;
-	uint32_t known = d->keys[ENTRY_MAP].count;
 
-	if (!space) {
+	if (resolve_entry(en, l, &parts))
+		return -1;
+	fill(d, l, d->scratch->data, &m);
+	if (!m.space) {
 		en->wrong = "a mapping without an address space";
 		return -1;
 	}
-	switch (intern(&d->keys[ENTRY_MAP], key, sizeof key)) {
-	case INTERN_NONE: return -1;
-	default:
-		if (d->keys[ENTRY_MAP].count == known)
-			return 0; /* repeated in a later segment */
-	}
-	s = pool_at(&d->spaces, space);
+	if (intern(keys, d->scratch->data, d->scratch->size) == INTERN_NONE)
+		return -1;
+	if (keys->count == known)
+		return 0; /* repeated in a later segment */
+	s = pool_at(&d->spaces, m.space->number);
 	maps = array_grow(s->maps, &s->maps_capacity, s->nmaps, sizeof *maps);
 	if (!maps)
 		return -1;
 	s->maps = maps;
 	maps[s->nmaps++] = m;
-	return 0;
-}
-
-static int read_location(struct dictionary_entry *en)
-{
-	struct dictionary *d = en->d;
-	uint32_t space = dictionary_number_at(en, 0, ENTRY_SPACE);
-	struct location pl = {.epoch = get_u32(en->data + 4),
-			      .address = get_u64(en->data + 8),
-			      .name = dictionary_string_at(en, 16),
-			      .space = space ? pool_at(&d->spaces, space) : NULL},
-			*p;
-	uint32_t arguments = dictionary_number_at(en, 20, ENTRY_DEFINITION);
-	uint32_t key[] = {
-		space,		pl.epoch, (uint32_t)pl.address, (uint32_t)(pl.address >> 32),
-		pl.name.number, arguments};
-	bool fresh;
-
-	p = dictionary_by_content(en, ENTRY_LOCATION, &d->locations, key, sizeof key, &fresh);
-	if (!p)
-		return -1;
-	if (fresh) {
-		pl.number = d->locations.count - 1;
-		pl.arguments = dictionary_definition(d, arguments);
-		*p = pl;
-	}
 	return 0;
 }
 
@@ -305,29 +326,31 @@ static bool same_symbol(const struct location_symbol *a, const struct location_s
  * the segment. */
 static int read_symbol(struct dictionary_entry *en)
 {
+	size_t head = entry_layouts[ENTRY_SYMBOL].size;
 	struct dictionary *d = en->d;
-	uint32_t location = idmap_get(&d->ids[ENTRY_LOCATION], en->id),
-		 name = get_u32(en->data + 24), module = get_u32(en->data + 28),
-		 file = get_u32(en->data + 32);
-	struct location_symbol s = {.start = get_u64(en->data),
-				    .size = get_u64(en->data + 8),
-				    .line = get_u32(en->data + 16),
-				    .flags = get_u32(en->data + 20)},
-			       *kept;
-	const char *text = (const char *)en->data + 40;
+	uint32_t location = idmap_get(&d->ids[ENTRY_LOCATION], en->id);
+	const char *text = (const char *)en->data + head;
+	struct location_symbol s, *kept;
+	struct symbol_entry e;
 	struct location *p;
 
 	if (!location) {
 		en->wrong = "a symbol of a location that is not declared";
 		return -1;
 	}
-	if ((uint64_t)name + module + file > en->size - 40) {
+	entry_get(&entry_layouts[ENTRY_SYMBOL], en->data, &e);
+	if ((uint64_t)e.name_size + e.module_size + e.file_size > en->size - head) {
 		en->wrong = "longer texts than bytes";
 		return -1;
 	}
-	s.name = dictionary_text(d, text, name);
-	s.module = dictionary_text(d, text + name, module);
-	s.file = dictionary_text(d, text + name + module, file);
+	s = (struct location_symbol){
+		.start = e.start,
+		.size = e.size,
+		.line = e.line,
+		.flags = e.flags,
+		.name = dictionary_text(d, text, e.name_size),
+		.module = dictionary_text(d, text + e.name_size, e.module_size),
+		.file = dictionary_text(d, text + e.name_size + e.module_size, e.file_size)};
 	p = pool_at(&d->locations, location);
 	if (p->symbol && same_symbol(p->symbol, &s))
 		return 0;
@@ -373,8 +396,8 @@ static int read_thread(struct dictionary_entry *en)
 	struct thread_entry t;
 	uint32_t thread;
 
-	entry_get_thread(en->data, &t);
-	lane = dictionary_lane(d, dictionary_number_of(en, t.lane, ENTRY_LANE));
+	entry_get(&entry_layouts[ENTRY_THREAD], en->data, &t);
+	lane = dictionary_lane(d, number_of(en, ENTRY_LANE, t.lane));
 	if (!lane) {
 		en->wrong = "a thread without a lane";
 		return -1;
@@ -412,33 +435,23 @@ static int read_thread(struct dictionary_entry *en)
 	return 0;
 }
 
-static const struct {
-	uint32_t least; /* bytes of payload */
-	int (*read)(struct dictionary_entry *);
-} readers[ENTRY_KINDS] = {
-	[ENTRY_STRING] = {0, read_string},
-	[ENTRY_CLOCK] = {16, read_clock},
-	[ENTRY_SOURCE] = {16, read_source},
-	[ENTRY_LANE] = {40, read_lane},
-	[ENTRY_TYPE] = {TYPE_HEAD, dictionary_read_type},
-	[ENTRY_DEFINITION] = {DEFINITION_HEAD, dictionary_read_definition},
-	[ENTRY_SPACE] = {16, read_space},
-	[ENTRY_MAP] = {56, read_map},
-	[ENTRY_LOCATION] = {24, read_location},
-	[ENTRY_SYMBOL] = {40, read_symbol},
-	[ENTRY_THREAD] = {THREAD_SIZE, read_thread},
-};
-
 /* Read one entry. Returns its fault, NULL if it has none. */
-static const char *read_entry(struct dictionary_entry *en, uint32_t kind)
+static const char *read_entry(struct dictionary_entry *en, const struct raw_entry *raw)
 {
-	if (!kind || kind >= ENTRY_KINDS)
+	int bad;
+
+	if (!raw->kind || raw->kind >= ENTRY_KINDS)
 		return NULL; /* of a later version */
-	if (en->size < readers[kind].least)
+	if (!entry_complete(raw))
 		return "too few bytes";
-	if (readers[kind].read(en) || en->wrong)
-		return en->wrong ? en->wrong : "what cannot be kept";
-	return NULL;
+	switch (raw->kind) {
+	case ENTRY_STRING: bad = read_string(en); break;
+	case ENTRY_MAP: bad = read_map(en); break;
+	case ENTRY_SYMBOL: bad = read_symbol(en); break;
+	case ENTRY_THREAD: bad = read_thread(en); break;
+	default: bad = read_object(en, raw->kind);
+	}
+	return bad && !en->wrong ? "what cannot be kept" : en->wrong;
 }
 
 int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
@@ -457,7 +470,7 @@ int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size
 		if (got > 0) {
 			struct dictionary_entry en = {d, raw.data, raw.size, raw.id, NULL};
 
-			wrong = read_entry(&en, raw.kind);
+			wrong = read_entry(&en, &raw);
 		} else if (got < 0) {
 			wrong = "more bytes than its block";
 		}

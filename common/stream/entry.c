@@ -49,111 +49,99 @@ int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void
 		       : 0;
 }
 
-void entry_put_type(uint8_t *p, const struct type_entry *t)
+void entry_number(void *to, const void *from, unsigned width)
 {
-	put_u32(p, t->source);
-	put_u32(p + 4, t->name);
-	put_u32(p + 8, t->group);
-	put_u32(p + 12, t->declaration);
-	p[16] = t->kind;
-	p[17] = t->word_size;
-	put_u16(p + 18, t->flags);
-	put_u32(p + 20, t->fixed_size);
-	put_u32(p + 24, t->native);
-	put_u32(p + 28, t->nfields);
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
+
+	/* the loads swap bytes, or not, in both directions */
+	switch (width) {
+	case 1: memcpy(to, from, 1); break;
+	case 2:
+		two = get_u16(from);
+		memcpy(to, &two, sizeof two);
+		break;
+	case 4:
+		four = get_u32(from);
+		memcpy(to, &four, sizeof four);
+		break;
+	case 8:
+		eight = get_u64(from);
+		memcpy(to, &eight, sizeof eight);
+		break;
+	}
 }
 
-void entry_put_field(uint8_t *p, const struct field_entry *f)
+void entry_put(const struct entry_layout *l, uint8_t *p, const void *content)
 {
-	put_u32(p, f->name);
-	put_u32(p + 4, f->type_name);
-	p[8] = f->kind;
-	p[9] = f->role;
-	p[10] = f->where;
-	put_u32(p + 12, f->offset);
-	put_u32(p + 16, f->size);
-	put_u32(p + 20, f->count);
-	put_u32(p + 24, f->definition);
+	memset(p, 0, l->size);
+	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++)
+		entry_number(p + f->at, (const uint8_t *)content + f->content, f->width);
 }
 
-void entry_get_field(const uint8_t *p, struct field_entry *f)
+void entry_get(const struct entry_layout *l, const uint8_t *p, void *content)
 {
-	*f = (struct field_entry){.name = get_u32(p),
-				  .type_name = get_u32(p + 4),
-				  .kind = p[8],
-				  .role = p[9],
-				  .where = p[10],
-				  .offset = get_u32(p + 12),
-				  .size = get_u32(p + 16),
-				  .count = get_u32(p + 20),
-				  .definition = get_u32(p + 24)};
+	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++)
+		entry_number((uint8_t *)content + f->content, p + f->at, f->width);
 }
 
-void entry_put_definition(uint8_t *p, const struct definition_entry *d)
+int entry_encode(struct buffer *b, enum entry_kind kind, const void *content)
 {
-	put_u32(p, d->name);
-	put_u16(p + 4, d->kind);
-	put_u16(p + 6, d->flags);
-	put_u32(p + 8, d->nmembers);
-	put_u32(p + 12, d->native);
+	const struct entry_layout *l = &entry_layouts[kind];
+	const uint8_t *from = content, *parts = NULL;
+	size_t at = b->size;
+	uint32_t n = 0;
+
+	if (l->part) {
+		memcpy(&n, from + l->content_count, sizeof n);
+		memcpy(&parts, from + l->content_parts, sizeof parts);
+	}
+	if (buffer_zero(b, l->size + (l->part ? (size_t)l->part->size * n : 0)))
+		return -1;
+	entry_put(l, b->data + at, content);
+	for (uint32_t i = 0; i < n; i++, parts += l->content_size)
+		entry_put(l->part, b->data + at + entry_part(l, i), parts);
+	return 0;
 }
 
-void entry_get_definition(const uint8_t *p, struct definition_entry *d)
+int entry_append_content(struct buffer *b, enum entry_kind kind, uint32_t id, const void *content)
 {
-	*d = (struct definition_entry){.name = get_u32(p),
-				       .kind = get_u16(p + 4),
-				       .flags = get_u16(p + 6),
-				       .nmembers = get_u32(p + 8),
-				       .native = get_u32(p + 12)};
+	size_t at = b->size;
+
+	if (entry_append(b, kind, id, "", 0) || entry_encode(b, kind, content))
+		return -1;
+	put_u32(b->data + at + 4, (uint32_t)(b->size - at - ENTRY_HEADER));
+	return buffer_align(b, 8);
 }
 
-void entry_put_member(uint8_t *p, const struct member_entry *m)
+static uint32_t at_most(uint32_t n, uint32_t limit)
 {
-	put_u32(p, m->name);
-	put_u32(p + 4, 0);
-	put_u64(p + 8, m->low);
-	put_u64(p + 16, m->high);
+	return n < limit ? n : limit;
 }
 
-void entry_get_member(const uint8_t *p, struct member_entry *m)
+int entry_symbol(struct buffer *b, const struct symbol_entry *symbol)
 {
-	*m = (struct member_entry){get_u32(p), get_u64(p + 8), get_u64(p + 16)};
+	enum { MOST = 64 * 1024 };
+	struct symbol_entry e = *symbol;
+
+	e.name_size = at_most(e.name_size, MOST);
+	e.module_size = at_most(e.module_size, MOST);
+	e.file_size = at_most(e.file_size, MOST);
+	b->size = 0;
+	return entry_encode(b, ENTRY_SYMBOL, &e) || buffer_append(b, e.name, e.name_size) ||
+	       buffer_append(b, e.module, e.module_size) || buffer_append(b, e.file, e.file_size);
 }
 
-void entry_get_lane(const uint8_t *p, struct lane_entry *e)
+uint32_t entry_parts(const struct entry_layout *l, const uint8_t *p, size_t size)
 {
-	*e = (struct lane_entry){.source = get_u32(p),
-				 .clock = get_u32(p + 4),
-				 .buffer = get_u32(p + 8),
-				 .comm = get_u32(p + 12),
-				 .flags = get_u32(p + 16),
-				 .cpu = (int32_t)get_u32(p + 20),
-				 .tid = (int32_t)get_u32(p + 24),
-				 .pid = (int32_t)get_u32(p + 28),
-				 .ppid = (int32_t)get_u32(p + 32)};
+	uint32_t n = l->part ? get_u32(p + l->count) : 0;
+
+	return n && n > (size - l->size) / l->part->size ? UINT32_MAX : n;
 }
 
-void entry_set_lane_flags(uint8_t *p, const struct lane_entry *e, uint32_t started)
+void entry_set_started(uint8_t *p, struct lane_entry *e, uint32_t started)
 {
-	put_u32(p + 16, (e->flags & ~(uint32_t)(LANE_STARTED | LANE_CPU_STARTED)) | started);
-}
-
-void entry_put_thread(uint8_t *p, const struct thread_entry *t)
-{
-	put_u32(p, t->lane);
-	put_u32(p + 4, t->flags);
-	put_u64(p + 8, t->last);
-	put_u64(p + 16, t->since);
-	put_u32(p + 24, t->unseen);
-	put_u32(p + 28, t->open);
-}
-
-void entry_get_thread(const uint8_t *p, struct thread_entry *t)
-{
-	*t = (struct thread_entry){.lane = get_u32(p),
-				   .flags = get_u32(p + 4),
-				   .last = get_u64(p + 8),
-				   .since = get_u64(p + 16),
-				   .unseen = get_u32(p + 24),
-				   .open = get_u32(p + 28)};
+	e->flags = (e->flags & ~(uint32_t)(LANE_STARTED | LANE_CPU_STARTED)) | started;
+	entry_put(&entry_layouts[ENTRY_LANE], p, e);
 }

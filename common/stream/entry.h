@@ -2,8 +2,8 @@
  * entry.h - the encoding of the entries of a DICT payload
  *
  * The part that needs no dictionary: the content of each kind of entry, the step from one entry to
- * the next, and the layouts that several modules read or write. Entries name strings, sources,
- * definitions and all else by ids.
+ * the next, and the table of their fields (entry_table.c), which drives reading, declaring,
+ * writing, filtering and copying. Entries name strings, sources, definitions and all else by ids.
  */
 #ifndef TR_STREAM_ENTRY_H
 #define TR_STREAM_ENTRY_H
@@ -75,6 +75,44 @@ struct symbol_entry {
 	uint32_t name_size, module_size, file_size;
 };
 
+/* What a string is the name of, for programs that hide names. */
+enum entry_use {
+	USE_PLAIN,
+	USE_NAME,	 /* a function or a thread */
+	USE_PATH,	 /* a file */
+	USE_TITLE,	 /* a file, or what contains the name of a program */
+	USE_BUILD_ID,	 /* identifies a file */
+	USE_META,	 /* a META, which has names */
+	USE_DECLARATION, /* a type: its text has the names of all fields */
+	USE_DEFINITION,	 /* a definition, or a member, whose kind shows what the name is of */
+};
+
+/* A field of an entry: a number, or the id of another entry. */
+struct entry_field {
+	uint8_t at, width; /* in the payload: offset and bytes */
+	uint8_t refers;	   /* enum entry_kind of the id; 0: a number */
+	uint8_t use;	   /* of a string: enum entry_use */
+	bool or_null;	   /* id 0 gives the dictionary's object a null pointer, not object 0 */
+	uint8_t content;   /* offset in the structs above */
+	uint8_t object;	   /* offset in the structs of dictionary.h, ENTRY_NO_OBJECT: none */
+};
+
+enum { ENTRY_NO_OBJECT = UINT8_MAX };
+
+/* The layout of an entry, or of a part that repeats after it: the fields of a type, the members of
+ * a definition. */
+struct entry_layout {
+	uint8_t size; /* bytes without parts */
+	uint8_t nfields;
+	const struct entry_field *fields;
+	const struct entry_layout *part; /* NULL: none */
+	/* with parts, the number of them and the pointer to them */
+	uint8_t count, content_count, content_parts, object_count, object_parts;
+	uint8_t content_size, object_size; /* bytes of a part's structs */
+};
+
+extern const struct entry_layout entry_layouts[ENTRY_KINDS];
+
 /* An encoded entry in a payload. */
 struct raw_entry {
 	uint32_t kind; /* enum entry_kind, or one of a later version */
@@ -90,27 +128,37 @@ int entry_next(const uint8_t *payload, size_t n, size_t *at, struct raw_entry *e
 bool entry_next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_t *at,
 		   uint32_t *id);
 
-/* Append an entry. 0, or -1 when out of memory. */
+/* Append an entry of n bytes, or of a content. 0, or -1 when out of memory. */
 int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void *data, size_t n);
+int entry_append_content(struct buffer *b, enum entry_kind kind, uint32_t id, const void *content);
 
-/* Encode an entry about a thread into THREAD_SIZE bytes; decode it. */
-void entry_put_thread(uint8_t *p, const struct thread_entry *t);
-void entry_get_thread(const uint8_t *p, struct thread_entry *t);
+/* Copy a number between the host's order and the stream's. */
+void entry_number(void *to, const void *from, unsigned width);
 
-/* Decode a lane; replace its LANE_STARTED and LANE_CPU_STARTED. */
-void entry_get_lane(const uint8_t *p, struct lane_entry *e);
-void entry_set_lane_flags(uint8_t *p, const struct lane_entry *e, uint32_t started);
+/* Encode the content of an entry without its parts, and decode it. p: size bytes of the layout. */
+void entry_put(const struct entry_layout *l, uint8_t *p, const void *content);
+void entry_get(const struct entry_layout *l, const uint8_t *p, void *content);
+/* Append the encoded content of an entry: without a SYMBOL's texts. 0, or -1 when out of memory. */
+int entry_encode(struct buffer *b, enum entry_kind kind, const void *content);
 
-/* Encode a type into TYPE_HEAD bytes and a field into FIELD_SIZE bytes. Reserved bytes are
- * unchanged. */
-void entry_put_type(uint8_t *p, const struct type_entry *t);
-void entry_put_field(uint8_t *p, const struct field_entry *f);
-void entry_get_field(const uint8_t *p, struct field_entry *f);
-/* Encode a DEFINITION without its members into DEFINITION_HEAD bytes, and a member into
- * MEMBER_SIZE bytes. */
-void entry_put_definition(uint8_t *p, const struct definition_entry *d);
-void entry_get_definition(const uint8_t *p, struct definition_entry *d);
-void entry_put_member(uint8_t *p, const struct member_entry *m);
-void entry_get_member(const uint8_t *p, struct member_entry *m);
+/* Encode a SYMBOL with its texts, of at most 64 KiB each, as the buffer's content. 0, or not. */
+int entry_symbol(struct buffer *b, const struct symbol_entry *symbol);
+
+/* Get the number of parts of an entry of at least the layout's size, and the offset of a part.
+ * UINT32_MAX: more parts than bytes. */
+uint32_t entry_parts(const struct entry_layout *l, const uint8_t *p, size_t size);
+static inline size_t entry_part(const struct entry_layout *l, uint32_t i)
+{
+	return l->size + (size_t)l->part->size * i;
+}
+
+/* Test whether an entry has the bytes that its kind needs. Kinds of later versions have not. */
+static inline bool entry_complete(const struct raw_entry *e)
+{
+	return e->kind && e->kind < ENTRY_KINDS && e->size >= entry_layouts[e->kind].size;
+}
+
+/* Replace LANE_STARTED and LANE_CPU_STARTED of an encoded lane. */
+void entry_set_started(uint8_t *p, struct lane_entry *e, uint32_t started);
 
 #endif

@@ -14,16 +14,10 @@ enum {
 	MARKER_SIZE = 16, /* "trstrm1:" and 8 hex digits of the stream id */
 	BLOCK_HEADER =
 		24, /* u32 sync, u16 kind, u16 flags, u32 length, u32 crc, u32 zero, u32 check */
-	BLOCK_CHECKED = 20, /* bytes of the header that check is the CRC-32 of */
-	EVENTS_HEADER = 32, /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
-			       u16 zero, u32 locations */
-	ENTRY_HEADER = 16,  /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
-	TYPE_HEAD = 40,	    /* a type's entry; FIELD_SIZE bytes for each field follow */
-	FIELD_SIZE = 32,
-	DEFINITION_HEAD = 16, /* u32 name, u16 kind, u16 flags, u32 members, u32 native id */
-	MEMBER_SIZE = 24,     /* u32 name, u32 zero, u64 low, u64 high */
-	LANE_SIZE = 40,
-	THREAD_SIZE = 32,
+	BLOCK_CHECKED = 20,	   /* bytes of the header that check is the CRC-32 of */
+	EVENTS_HEADER = 32,	   /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
+				      u16 zero, u32 locations */
+	ENTRY_HEADER = 16,	   /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
 	BLOCK_TARGET = 64 * 1024,  /* approximate size of the rows of an EVENTS block */
 	BLOCK_LIMIT = 1024 * 1024, /* payload of any block but EVENTS */
 	META_PIECE = 60 * 1024,

@@ -161,6 +161,9 @@ int writer_map(struct writer *w, const struct map_entry *e);
 int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space);
 uint32_t writer_location(struct writer *w, const struct location_entry *e);
 int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry *e);
+/* Declare an entry that declare_encode made, and a mapping so made of a space. */
+uint32_t writer_store(struct writer *w, enum entry_kind kind, const void *data, size_t size);
+int writer_store_map(struct writer *w, uint32_t map, uint32_t space);
 /* Send a definition that the values of the next row name. Call it for each such row, just before
  * the row (it is cheap if the segment has the definition). */
 int writer_use_definition(struct writer *w, uint32_t id);
@@ -207,12 +210,9 @@ void writer_status(struct writer *w, uint32_t status, const char *message);
 /* Write the last END. Does not close the output. */
 int writer_finish(struct writer *w);
 
-/* Get the declaration of a lane or type; texts of the type by their ids. */
+/* Get the declaration of a lane, or of a type without its fields. */
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e);
-void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
-		    uint32_t *group);
-enum type_kind writer_type_kind(const struct writer *w, uint32_t type);
-uint16_t writer_type_flags(const struct writer *w, uint32_t type);
+void writer_type_of(const struct writer *w, uint32_t type, struct type_entry *e);
 /* Test whether the segment has a row of this lane. */
 bool writer_lane_used(const struct writer *w, uint32_t lane);
 /* Find the field of a role in the fixed part of a type: its offset and size. false: it has none.

@@ -6,47 +6,7 @@
 #include "common/stream/writer_private.h"
 
 enum {
-	ENTRY_LIMIT = 512 * 1024, /* longer entries are truncated */
-	SYMBOL_TEXT = 64 * 1024,
-};
-
-/* The offsets of the ids of other entries in an entry, and the stride at which they repeat. */
-struct reference {
-	uint16_t offset, kind;
-};
-
-struct layout {
-	uint16_t size, stride; /* bytes of the head and of the part that repeats after it */
-	struct reference head[6], repeated[4];
-};
-
-static const struct layout layouts[ENTRY_KINDS] = {
-	[ENTRY_CLOCK] = {16, 0, {{0, ENTRY_STRING}}, {{0}}},
-	[ENTRY_SOURCE] = {16, 0, {{0, ENTRY_STRING}, {4, ENTRY_STRING}}, {{0}}},
-	[ENTRY_LANE] =
-		{40,
-		 0,
-		 {{0, ENTRY_SOURCE}, {4, ENTRY_CLOCK}, {8, ENTRY_STRING}, {12, ENTRY_STRING}},
-		 {{0}}},
-	[ENTRY_TYPE] =
-		{TYPE_HEAD,
-		 FIELD_SIZE,
-		 {{0, ENTRY_SOURCE}, {4, ENTRY_STRING}, {8, ENTRY_STRING}, {12, ENTRY_STRING}},
-		 {{0, ENTRY_STRING}, {4, ENTRY_STRING}, {24, ENTRY_DEFINITION}}},
-	[ENTRY_DEFINITION] = {DEFINITION_HEAD,
-			      MEMBER_SIZE,
-			      {{0, ENTRY_STRING}},
-			      {{0, ENTRY_STRING}}},
-	[ENTRY_SPACE] = {16, 0, {{0, ENTRY_SOURCE}, {4, ENTRY_STRING}}, {{0}}},
-	[ENTRY_MAP] =
-		{56,
-		 0,
-		 {{0, ENTRY_SPACE}, {44, ENTRY_STRING}, {48, ENTRY_STRING}, {52, ENTRY_STRING}},
-		 {{0}}},
-	[ENTRY_LOCATION] = {24,
-			    0,
-			    {{0, ENTRY_SPACE}, {16, ENTRY_STRING}, {20, ENTRY_DEFINITION}},
-			    {{0}}},
+	ENTRY_LIMIT = 512 * 1024, /* longer entries of decoders are truncated */
 };
 
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
@@ -57,10 +17,10 @@ int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, con
 	return entry_append(&w->dict, kind, id, data, size) ? writer_no_memory(w) : 0;
 }
 
-static int declare_references(struct writer *w, size_t entry, const struct reference *r, int n)
+static int declare_references(struct writer *w, const struct entry_layout *l, size_t at)
 {
-	for (int i = 0; i < n && r[i].kind; i++)
-		if (writer_declare(w, r[i].kind, get_u32(w->arena.data + entry + r[i].offset)))
+	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++)
+		if (f->refers && writer_declare(w, f->refers, get_u32(w->arena.data + at + f->at)))
 			return -1;
 	return 0;
 }
@@ -68,11 +28,11 @@ static int declare_references(struct writer *w, size_t entry, const struct refer
 /* Set the flags of a lane that are for the present segment. */
 static void set_lane_flags(struct writer *w, uint32_t id)
 {
-	uint8_t *p = w->arena.data + w->entries[ENTRY_LANE].entry[id].offset;
 	struct lane_entry e;
 
-	entry_get_lane(p, &e);
-	entry_set_lane_flags(p, &e, w->snapshots.lane_flags(w->snapshots.ctx, &e));
+	writer_lane_of(w, id, &e);
+	entry_set_started(w->arena.data + w->entries[ENTRY_LANE].entry[id].offset, &e,
+			  w->snapshots.lane_flags(w->snapshots.ctx, &e));
 }
 
 int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
@@ -83,9 +43,10 @@ int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
 /* Send an entry after the entries that it names, unless this segment has it. */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 {
-	const struct layout *l = &layouts[kind];
+	const struct entry_layout *l = &entry_layouts[kind];
 	struct stored_entry *e;
-	size_t at, end;
+	uint32_t parts;
+	size_t at;
 
 	if (!id)
 		return 0;
@@ -94,11 +55,11 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 		return 0;
 	e->segment = w->segment;
 	at = e->offset;
-	end = at + e->size;
-	if (declare_references(w, at, l->head, 6))
+	parts = entry_parts(l, w->arena.data + at, e->size);
+	if (declare_references(w, l, at))
 		return -1;
-	for (size_t more = at + l->size; l->stride && more < end; more += l->stride)
-		if (declare_references(w, more, l->repeated, 4))
+	for (uint32_t i = 0; i < parts; i++)
+		if (declare_references(w, l->part, at + entry_part(l, i)))
 			return -1;
 	if (kind == ENTRY_LANE && w->snapshots.ctx)
 		set_lane_flags(w, id);
@@ -123,15 +84,14 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	return 0;
 }
 
-/* Store a declaration; it is sent when it is first used. */
-static uint32_t store(struct writer *w, enum entry_kind kind, const void *data, size_t size)
+uint32_t writer_store(struct writer *w, enum entry_kind kind, const void *data, size_t size)
 {
 	struct stored_entries *s = &w->entries[kind];
 	struct stored_entry *entry = array_grow(s->entry, &s->capacity, s->count, sizeof *entry);
 
 	if (entry)
 		s->entry = entry;
-	if (!entry || s->count >= UINT32_MAX || size > ENTRY_LIMIT ||
+	if (!entry || s->count >= UINT32_MAX || size > BLOCK_LIMIT - ENTRY_HEADER ||
 	    buffer_append(&w->arena, data, size)) {
 		writer_no_memory(w);
 		return 0;
@@ -139,6 +99,18 @@ static uint32_t store(struct writer *w, enum entry_kind kind, const void *data, 
 	entry[s->count] =
 		(struct stored_entry){.offset = w->arena.size - size, .size = (uint32_t)size};
 	return (uint32_t)s->count++;
+}
+
+/* Store the content of an entry. */
+static uint32_t store(struct writer *w, enum entry_kind kind, const void *content)
+{
+	struct buffer *b = &w->scratch;
+
+	b->size = 0;
+	if (!entry_encode(b, kind, content))
+		return writer_store(w, kind, b->data, b->size);
+	writer_no_memory(w);
+	return 0;
 }
 
 uint32_t writer_string(struct writer *w, const void *data, size_t n)
@@ -155,7 +127,7 @@ uint32_t writer_string(struct writer *w, const void *data, size_t n)
 		return 0;
 	}
 	if (id == w->entries[ENTRY_STRING].count)
-		return store(w, ENTRY_STRING, data, n);
+		return writer_store(w, ENTRY_STRING, data, n);
 	return id;
 }
 
@@ -166,99 +138,47 @@ uint32_t writer_text(struct writer *w, const char *s)
 
 uint32_t writer_clock(struct writer *w, const struct clock_entry *e)
 {
-	uint8_t p[16];
-
-	put_u32(p, e->name);
-	put_u32(p + 4, e->flags);
-	put_u64(p + 8, (uint64_t)e->wall);
-	return store(w, ENTRY_CLOCK, p, sizeof p);
+	return store(w, ENTRY_CLOCK, e);
 }
 
 uint32_t writer_source(struct writer *w, const struct source_entry *e)
 {
-	uint8_t p[16];
-
-	put_u32(p, e->format);
-	put_u32(p + 4, e->name);
-	put_u32(p + 8, e->word_size);
-	put_u32(p + 12, e->big_endian);
-	return store(w, ENTRY_SOURCE, p, sizeof p);
+	return store(w, ENTRY_SOURCE, e);
 }
 
 uint32_t writer_lane(struct writer *w, const struct lane_entry *e)
 {
-	uint8_t p[40] = {0};
-
-	put_u32(p, e->source);
-	put_u32(p + 4, e->clock);
-	put_u32(p + 8, e->buffer);
-	put_u32(p + 12, e->comm);
-	put_u32(p + 16, e->flags);
-	put_u32(p + 20, (uint32_t)e->cpu);
-	put_u32(p + 24, (uint32_t)e->tid);
-	put_u32(p + 28, (uint32_t)e->pid);
-	put_u32(p + 32, (uint32_t)e->ppid);
-	return store(w, ENTRY_LANE, p, sizeof p);
-}
-
-uint32_t writer_definition(struct writer *w, const struct definition_entry *e)
-{
-	uint8_t head[DEFINITION_HEAD], p[MEMBER_SIZE];
-	struct definition_entry d = *e;
-	struct buffer b = {0};
-	uint32_t id = 0;
-	int bad;
-
-	_Static_assert(DEFINITION_HEAD + WRITER_MEMBERS * MEMBER_SIZE <= ENTRY_LIMIT, "too large");
-	if (d.nmembers > WRITER_MEMBERS)
-		d.nmembers = WRITER_MEMBERS;
-	entry_put_definition(head, &d);
-	bad = buffer_append(&b, head, sizeof head);
-	for (uint32_t i = 0; i < d.nmembers && !bad; i++) {
-		entry_put_member(p, &e->members[i]);
-		bad = buffer_append(&b, p, sizeof p);
-	}
-	if (bad)
-		writer_no_memory(w);
-	else
-		id = store(w, ENTRY_DEFINITION, b.data, b.size);
-	buffer_free(&b);
-	return id;
-}
-
-uint32_t writer_type(struct writer *w, const struct type_entry *e)
-{
-	struct type_entry head = *e;
-	struct buffer b = {0};
-	uint8_t p[TYPE_HEAD] = {0}, q[FIELD_SIZE] = {0};
-	uint32_t id = 0;
-	int bad;
-
-	if (head.nfields > (ENTRY_LIMIT - TYPE_HEAD) / FIELD_SIZE)
-		head.nfields = (ENTRY_LIMIT - TYPE_HEAD) / FIELD_SIZE;
-	entry_put_type(p, &head);
-	bad = buffer_append(&b, p, sizeof p);
-	for (uint32_t i = 0; i < head.nfields && !bad; i++) {
-		entry_put_field(q, &e->fields[i]);
-		bad = buffer_append(&b, q, sizeof q);
-	}
-	if (bad)
-		writer_no_memory(w);
-	else
-		id = store(w, ENTRY_TYPE, b.data, b.size);
-	buffer_free(&b);
-	return id;
+	return store(w, ENTRY_LANE, e);
 }
 
 uint32_t writer_space(struct writer *w, const struct space_entry *e)
 {
-	uint8_t p[16];
+	return store(w, ENTRY_SPACE, e);
+}
 
-	put_u32(p, e->source);
-	put_u32(p + 4, e->name);
-	put_u32(p + 8, (uint32_t)e->pid);
-	put_u32(p + 12, e->flags);
-	return store(w, ENTRY_SPACE, p, sizeof p);
+uint32_t writer_location(struct writer *w, const struct location_entry *e)
+{
+	return store(w, ENTRY_LOCATION, e);
+}
+
+uint32_t writer_definition(struct writer *w, const struct definition_entry *e)
+{
+	struct definition_entry d = *e;
+
+	if (d.nmembers > WRITER_MEMBERS)
+		d.nmembers = WRITER_MEMBERS;
+	return store(w, ENTRY_DEFINITION, &d);
+}
+
+uint32_t writer_type(struct writer *w, const struct type_entry *e)
+{
+	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
+	uint32_t most = (ENTRY_LIMIT - l->size) / l->part->size;
+	struct type_entry t = *e;
+
+	if (t.nfields > most)
+		t.nfields = most;
+	return store(w, ENTRY_TYPE, &t);
 }
 
 int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space)
@@ -274,24 +194,16 @@ int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space)
 
 int writer_map(struct writer *w, const struct map_entry *e)
 {
-	struct stored_entry *space;
-	uint8_t p[56] = {0};
-	uint32_t id;
+	return writer_store_map(w, store(w, ENTRY_MAP, e), e->space);
+}
 
-	put_u32(p, e->space);
-	put_u32(p + 4, e->flags);
-	put_u64(p + 8, e->start);
-	put_u64(p + 16, e->end);
-	put_u64(p + 24, e->offset);
-	put_u64(p + 32, e->time);
-	put_u32(p + 40, e->epoch);
-	put_u32(p + 44, e->path);
-	put_u32(p + 48, e->build_id);
-	put_u32(p + 52, e->table);
-	id = store(w, ENTRY_MAP, p, sizeof p);
-	if (!id || !e->space)
+int writer_store_map(struct writer *w, uint32_t id, uint32_t of)
+{
+	struct stored_entry *space;
+
+	if (!id || !of)
 		return -1;
-	space = &w->entries[ENTRY_SPACE].entry[e->space];
+	space = &w->entries[ENTRY_SPACE].entry[of];
 	/* in their order, after the space */
 	if (space->child)
 		w->entries[ENTRY_MAP].entry[space->next].next = id;
@@ -301,42 +213,6 @@ int writer_map(struct writer *w, const struct map_entry *e)
 	return space->segment == w->segment ? writer_declare(w, ENTRY_MAP, id) : 0;
 }
 
-uint32_t writer_location(struct writer *w, const struct location_entry *e)
-{
-	uint8_t p[24] = {0};
-
-	put_u32(p, e->space);
-	put_u32(p + 4, e->epoch);
-	put_u64(p + 8, e->address);
-	put_u32(p + 16, e->name);
-	put_u32(p + 20, e->arguments);
-	return store(w, ENTRY_LOCATION, p, sizeof p);
-}
-
-static uint32_t at_most(uint32_t n, uint32_t limit)
-{
-	return n < limit ? n : limit;
-}
-
-int writer_symbol_payload(struct buffer *b, const struct symbol_entry *e)
-{
-	uint32_t name = at_most(e->name_size, SYMBOL_TEXT),
-		 file = at_most(e->file_size, SYMBOL_TEXT),
-		 module = at_most(e->module_size, SYMBOL_TEXT);
-	uint8_t p[40] = {0};
-
-	put_u64(p, e->start);
-	put_u64(p + 8, e->size);
-	put_u32(p + 16, e->line);
-	put_u32(p + 20, e->flags);
-	put_u32(p + 24, name);
-	put_u32(p + 28, module);
-	put_u32(p + 32, file);
-	b->size = 0;
-	return buffer_append(b, p, sizeof p) || buffer_append(b, e->name, name) ||
-	       buffer_append(b, e->module, module) || buffer_append(b, e->file, file);
-}
-
 int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry *e)
 {
 	struct stored_entry *p;
@@ -344,9 +220,9 @@ int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry
 
 	if (!location)
 		return w->out_of_memory ? writer_no_memory(w) : 0;
-	if (writer_symbol_payload(&w->scratch, e))
+	if (entry_symbol(&w->scratch, e))
 		return writer_no_memory(w);
-	id = store(w, ENTRY_SYMBOL, w->scratch.data, w->scratch.size);
+	id = writer_store(w, ENTRY_SYMBOL, w->scratch.data, w->scratch.size);
 	if (!id)
 		return -1;
 	p = &w->entries[ENTRY_LOCATION].entry[location];
@@ -360,15 +236,15 @@ int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry
 
 int writer_thread(struct writer *w, const struct thread_entry *e)
 {
-	uint8_t p[THREAD_SIZE];
-
 	if (!e->lane)
 		return writer_no_memory(w);
 	if (writer_declare(w, ENTRY_LANE, e->lane))
 		return -1;
-	entry_put_thread(p, e);
+	w->scratch.size = 0;
+	if (entry_encode(&w->scratch, ENTRY_THREAD, e))
+		return writer_no_memory(w);
 	/* the id has no meaning */
-	return writer_append_entry(w, ENTRY_THREAD, 1, p, sizeof p);
+	return writer_append_entry(w, ENTRY_THREAD, 1, w->scratch.data, (uint32_t)w->scratch.size);
 }
 
 int writer_use_definition(struct writer *w, uint32_t id)
@@ -393,41 +269,30 @@ bool writer_lane_used(const struct writer *w, uint32_t lane)
 
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e)
 {
-	entry_get_lane(declared(w, ENTRY_LANE, lane), e);
+	entry_get(&entry_layouts[ENTRY_LANE], declared(w, ENTRY_LANE, lane), e);
 }
 
-void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
-		    uint32_t *group)
+void writer_type_of(const struct writer *w, uint32_t type, struct type_entry *e)
 {
-	const uint8_t *p = declared(w, ENTRY_TYPE, type);
-
-	*name = get_u32(p + 4);
-	*group = get_u32(p + 8);
-	*kind = p[16];
-}
-
-enum type_kind writer_type_kind(const struct writer *w, uint32_t type)
-{
-	return (enum type_kind)declared(w, ENTRY_TYPE, type)[16];
-}
-
-uint16_t writer_type_flags(const struct writer *w, uint32_t type)
-{
-	return get_u16(declared(w, ENTRY_TYPE, type) + 18);
+	*e = (struct type_entry){0};
+	entry_get(&entry_layouts[ENTRY_TYPE], declared(w, ENTRY_TYPE, type), e);
 }
 
 bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
 		       uint32_t *offset, uint32_t *size)
 {
+	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
 	const uint8_t *p = declared(w, ENTRY_TYPE, type);
-	uint32_t fixed_size = get_u32(p + 20), nfields = get_u32(p + 28);
+	struct type_entry t;
+	struct field_entry f;
 
-	p += 40;
-	for (uint32_t i = 0; i < nfields; i++, p += FIELD_SIZE) {
-		*offset = get_u32(p + 12);
-		*size = get_u32(p + 16);
-		if (p[9] == role && p[10] == WHERE_FIXED)
-			return *size <= fixed_size && *offset <= fixed_size - *size;
+	writer_type_of(w, type, &t);
+	for (uint32_t i = 0; i < t.nfields; i++) {
+		entry_get(l->part, p + entry_part(l, i), &f);
+		*offset = f.offset;
+		*size = f.size;
+		if (f.role == role && f.where == WHERE_FIXED)
+			return f.size <= t.fixed_size && f.offset <= t.fixed_size - f.size;
 	}
 	return false;
 }

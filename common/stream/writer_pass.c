@@ -29,10 +29,10 @@ static int pass_dict(struct writer *w, const struct block *b)
 		uint8_t *p = to->data + (raw.data - b->payload);
 		struct lane_entry e;
 
-		if (raw.kind != ENTRY_LANE || raw.size < LANE_SIZE)
+		if (raw.kind != ENTRY_LANE || !entry_complete(&raw))
 			continue;
-		entry_get_lane(p, &e);
-		entry_set_lane_flags(p, &e, w->snapshots.lane_flags(w->snapshots.ctx, &e));
+		entry_get(&entry_layouts[ENTRY_LANE], p, &e);
+		entry_set_started(p, &e, w->snapshots.lane_flags(w->snapshots.ctx, &e));
 	}
 	changed.payload = to->data;
 	changed.flags &= (uint16_t)~BLOCK_HAS_CRC;
@@ -92,7 +92,7 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 
 int writer_pass_symbol(struct writer *w, uint32_t wire_location, const struct symbol_entry *e)
 {
-	if (writer_symbol_payload(&w->scratch, e))
+	if (entry_symbol(&w->scratch, e))
 		return writer_no_memory(w);
 	return writer_append_entry(w, ENTRY_SYMBOL, wire_location, w->scratch.data,
 				   (uint32_t)w->scratch.size);

@@ -54,7 +54,6 @@ int writer_refer_metas(struct writer *w);
 /* writer_declare.c: send an entry after the entries that it names, unless this segment has it.
  * */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id);
-int writer_symbol_payload(struct buffer *b, const struct symbol_entry *e);
 
 /* writer_rows.c */
 

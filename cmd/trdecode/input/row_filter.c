@@ -116,13 +116,13 @@ static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t gr
 /* Test a type. Gaps are always wanted. ROWS_TELL: its rows have a field with their CPU. */
 static uint8_t type_wanted(const struct row_filter *l, uint32_t type)
 {
-	uint32_t name, group, offset, size;
-	enum type_kind kind;
+	uint32_t offset, size;
+	struct type_entry t;
 
-	writer_type_of(l->writer, type, &kind, &name, &group);
-	if (kind == KIND_GAP)
+	writer_type_of(l->writer, type, &t);
+	if (t.kind == KIND_GAP)
 		return GAPS;
-	if (l->ntypes && !type_named(l, name, group))
+	if (l->ntypes && !type_named(l, t.name, t.group))
 		return REFUSED;
 	return writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ? ROWS_TELL : WANTED;
 }

@@ -5,6 +5,7 @@
 void row_filter_stacks_free(struct row_filter_stacks *x)
 {
 	intern_free(&x->keys);
+	free(x->calls);
 	free(x->numbers[0]);
 	free(x->numbers[1]);
 	free(x->stacks);
@@ -58,17 +59,34 @@ static struct row_filter_stack *stack_of(struct row_filter_stacks *x, const stru
 	return &stacks[n];
 }
 
+/* Returns what calls of a type are, as x->calls has it; 0: out of memory. */
+static uint8_t calls_of(struct row_filter_stacks *x, const struct writer *w, uint32_t type)
+{
+	uint8_t *calls = array_reach(x->calls, &x->ncalls, type, 1);
+	struct type_entry t;
+
+	if (!calls)
+		return 0;
+	x->calls = calls;
+	if (!calls[type]) {
+		writer_type_of(w, type, &t);
+		calls[type] = t.flags & TYPE_PER_CPU ? 3 : 2;
+		if ((t.kind != KIND_ENTER && t.kind != KIND_LEAVE) || t.flags & TYPE_CALL_NUMBER)
+			calls[type] = 1;
+	}
+	return calls[type];
+}
+
 int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, uint32_t lane,
 			  uint32_t type, bool refused)
 {
-	uint16_t flags = writer_type_flags(w, type);
-	enum type_kind kind = writer_type_kind(w, type);
-	bool per_cpu = flags & TYPE_PER_CPU;
+	uint8_t calls = calls_of(x, w, type);
+	bool per_cpu = calls == 3;
 	struct row_filter_stack *s;
 
-	if ((kind != KIND_ENTER && kind != KIND_LEAVE) || flags & TYPE_CALL_NUMBER)
+	if (calls == 1)
 		return 0;
-	s = stack_of(x, w, lane, per_cpu);
+	s = calls ? stack_of(x, w, lane, per_cpu) : NULL;
 	if (!s)
 		return error_no_memory(&w->error);
 	s->left_out |= refused || x->all;

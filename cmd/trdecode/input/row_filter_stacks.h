@@ -18,6 +18,9 @@ struct row_filter_stack {
 struct row_filter_stacks {
 	bool all; /* rows of each stack may be missing without having been refused */
 	struct intern keys;
+	uint8_t *
+		calls; /* by type: 0 unknown, 1 no calls on stacks, 2 calls of threads, 3 of CPUs */
+	size_t ncalls;
 	uint32_t *numbers[2]; /* 1 + index in stacks, by lane: of its thread, of its CPU */
 	size_t nnumbers[2];
 	struct row_filter_stack *stacks;

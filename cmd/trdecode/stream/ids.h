@@ -22,7 +22,7 @@ struct stream_ids {
 	struct input *input; /* has the writer, and the shift of times */
 	struct dictionary *dictionary;
 	bool inside; /* the input begins inside a stream, and its snapshot was adopted */
-	struct stream_map clocks, sources, lanes, types, definitions, spaces, locations;
+	struct stream_map maps[ENTRY_KINDS];
 	size_t *maps_done; /* by space: number of mappings that were declared */
 	size_t maps_size;
 	const struct location_symbol **symbols; /* by location: the symbol that was declared */
@@ -41,14 +41,14 @@ static inline uint32_t stream_known(const struct stream_map *m, uint32_t number)
 
 static inline uint32_t stream_lane(struct stream_ids *s, const struct lane *l)
 {
-	uint32_t id = stream_known(&s->lanes, l->number);
+	uint32_t id = stream_known(&s->maps[ENTRY_LANE], l->number);
 
 	return id ? id : stream_lane_slow(s, l);
 }
 
 static inline uint32_t stream_type(struct stream_ids *s, const struct type *t)
 {
-	uint32_t id = stream_known(&s->types, t->number);
+	uint32_t id = stream_known(&s->maps[ENTRY_TYPE], t->number);
 
 	return id ? id : stream_type_slow(s, t);
 }
@@ -57,7 +57,7 @@ static inline uint32_t stream_type(struct stream_ids *s, const struct type *t)
  * of memory. */
 static inline uint32_t stream_location(struct stream_ids *s, uint32_t number, int *bad)
 {
-	uint32_t id = stream_known(&s->locations, number);
+	uint32_t id = stream_known(&s->maps[ENTRY_LOCATION], number);
 
 	if (id && number < s->symbols_size &&
 	    s->symbols[number] == dictionary_location(s->dictionary, number)->symbol)

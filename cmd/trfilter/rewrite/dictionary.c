@@ -57,7 +57,7 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 	return send_entry(r, ENTRY_STRING, *id, text, n);
 }
 
-enum disguise { PLAIN, AS_NAME, AS_PATH };
+enum disguise { PLAIN, AS_NAME, AS_PATH, LEFT_OUT };
 
 /* Returns the replacement of a text in *out. */
 static int disguise_text(struct rewrite *r, struct text_ref t, enum disguise how,
@@ -88,23 +88,49 @@ static struct text_ref text_of(struct rewrite *r, uint32_t id)
 	return (struct text_ref){intern_data(&r->texts, n - 1), intern_size(&r->texts, n - 1), n};
 }
 
-static struct text_ref text_at(struct rewrite *r, const struct raw_entry *o, size_t at)
+static enum disguise disguise_of(const struct rewrite *r, enum entry_use use)
 {
-	return text_of(r, get_u32(o->data + at));
+	unsigned what = r->scrub.what;
+
+	switch (use) {
+	case USE_NAME: return AS_NAME;
+	case USE_PATH: return AS_PATH;
+	case USE_TITLE: return what & SCRUB_PATHS ? AS_PATH : AS_NAME;
+	case USE_BUILD_ID: return what & SCRUB_PATHS ? LEFT_OUT : PLAIN;
+	/* symbol tables are left out */
+	case USE_META: return what & (SCRUB_NAMES | SCRUB_PATHS) ? LEFT_OUT : PLAIN;
+	default: return PLAIN;
+	}
 }
 
-/* Rewrite the string id at that offset of the old entry, in the new one. */
-static int rewrite_string(struct rewrite *r, const struct raw_entry *o, size_t at,
-			  enum disguise how)
+/* Replace the id of a text by that of the text in the new stream. */
+static int rewrite_string(struct rewrite *r, uint32_t *id, enum disguise how)
 {
+	struct text_ref t = text_of(r, *id);
 	struct buffer text = {0};
-	uint32_t id = 0;
-	int bad = disguise_text(r, text_at(r, o, at), how, &text) ||
-		  send_text(r, text.data, text.size, &id);
+	int bad;
 
+	*id = 0;
+	if (how == LEFT_OUT)
+		return 0;
+	bad = disguise_text(r, t, how, &text) || send_text(r, text.data, text.size, id);
 	buffer_free(&text);
-	put_u32(r->entry.data + at, id);
 	return bad;
+}
+
+/* Rewrite the texts of r->entry by their use. */
+static int rewrite_texts(struct rewrite *r, const struct entry_layout *l)
+{
+	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++) {
+		uint32_t id = get_u32(r->entry.data + f->at);
+
+		if (f->refers != ENTRY_STRING)
+			continue;
+		if (rewrite_string(r, &id, disguise_of(r, f->use)))
+			return -1;
+		put_u32(r->entry.data + f->at, id);
+	}
+	return 0;
 }
 
 static int learn_string(struct rewrite *r, const struct raw_entry *o)
@@ -118,24 +144,30 @@ static int learn_string(struct rewrite *r, const struct raw_entry *o)
 
 static int definition(struct rewrite *r, const struct raw_entry *o)
 {
+	const struct entry_layout *l = &entry_layouts[ENTRY_DEFINITION];
+	uint32_t n = entry_parts(l, o->data, o->size);
 	enum disguise how = PLAIN;
 	struct definition_entry d;
+	struct member_entry m;
 
-	entry_get_definition(o->data, &d);
 	/* an entry that the dictionary ignores too */
-	if (d.nmembers > (o->size - DEFINITION_HEAD) / MEMBER_SIZE)
+	if (n == UINT32_MAX)
 		return 1;
-	r->entry.size = DEFINITION_HEAD + MEMBER_SIZE * (size_t)d.nmembers;
+	r->entry.size = entry_part(l, n);
+	entry_get(l, o->data, &d);
 	/* the struct of a function's arguments has the function's name */
-	if (rewrite_string(r, o, 0, d.kind == DEFINITION_STRUCT ? AS_NAME : PLAIN))
+	if (rewrite_string(r, &d.name, d.kind == DEFINITION_STRUCT ? AS_NAME : PLAIN))
 		return -1;
-	for (uint32_t i = 0; i < d.nmembers; i++) {
-		size_t at = DEFINITION_HEAD + MEMBER_SIZE * (size_t)i;
-		struct text_ref t = text_at(r, o, at);
+	entry_put(l, r->entry.data, &d);
+	for (uint32_t i = 0; i < n; i++) {
 		bool key = d.kind == DEFINITION_FRAME && how == PLAIN;
+		struct text_ref t;
 
-		if (rewrite_string(r, o, at, how))
+		entry_get(l->part, o->data + entry_part(l, i), &m);
+		t = text_of(r, m.name);
+		if (rewrite_string(r, &m.name, how))
 			return -1;
+		entry_put(l->part, r->entry.data + entry_part(l, i), &m);
 		how = PLAIN;
 		if (key && !strcmp(t.text, "function"))
 			how = AS_NAME;
@@ -145,21 +177,16 @@ static int definition(struct rewrite *r, const struct raw_entry *o)
 	return 0;
 }
 
-/* Read the type of an entry; ids of definitions are put in place of pointers. */
-static void read_type(struct rewrite *r, const struct raw_entry *o, struct type *t,
-		      struct field *fields)
+/* Get the fields of a type; definitions are left out. */
+static void read_fields(struct rewrite *r, const struct raw_entry *o, uint32_t n,
+			struct field *fields)
 {
-	*t = (struct type){.kind = o->data[16],
-			   .word_size = o->data[17],
-			   .flags = get_u16(o->data + 18),
-			   .fixed_size = get_u32(o->data + 20),
-			   .nfields = get_u32(o->data + 28),
-			   .declaration = text_at(r, o, 12),
-			   .fields = fields};
-	for (uint32_t i = 0; i < t->nfields; i++) {
+	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
+
+	for (uint32_t i = 0; i < n; i++) {
 		struct field_entry f;
 
-		entry_get_field(o->data + TYPE_HEAD + FIELD_SIZE * (size_t)i, &f);
+		entry_get(l->part, o->data + entry_part(l, i), &f);
 		fields[i] = (struct field){.name = text_of(r, f.name),
 					   .kind = f.kind,
 					   .role = f.role,
@@ -170,145 +197,115 @@ static void read_type(struct rewrite *r, const struct raw_entry *o, struct type 
 	}
 }
 
-/* Write the fields of a layout, from those of the old entry. */
-static int put_fields(struct rewrite *r, const struct raw_entry *o, const struct layout *l)
+/* Write a type with the fields of a layout, from those of the old entry. */
+static int put_type(struct rewrite *r, const struct raw_entry *o, struct type_entry *e,
+		    const struct layout *made)
 {
-	for (uint32_t i = 0; i < l->type.nfields; i++) {
-		const uint8_t *from = o->data + TYPE_HEAD + FIELD_SIZE * (size_t)l->from[i];
-		uint8_t *to = r->entry.data + TYPE_HEAD + FIELD_SIZE * (size_t)i;
-		struct field_entry f;
-		struct text_ref name, type_name;
+	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
 
-		memcpy(to, from, FIELD_SIZE);
-		entry_get_field(from, &f);
-		name = text_of(r, f.name);
-		type_name = text_of(r, f.type_name);
-		f.where = l->fields[i].where;
-		f.offset = l->fields[i].offset;
-		if (send_text(r, name.text, name.size, &f.name) ||
-		    send_text(r, type_name.text, type_name.size, &f.type_name))
+	r->entry.size = entry_part(l, made->type.nfields);
+	e->fixed_size = made->type.fixed_size;
+	e->nfields = made->type.nfields;
+	if (rewrite_string(r, &e->name, PLAIN) || rewrite_string(r, &e->group, PLAIN))
+		return -1;
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		struct field_entry f;
+
+		entry_get(l->part, o->data + entry_part(l, made->from[i]), &f);
+		f.where = made->fields[i].where;
+		f.offset = made->fields[i].offset;
+		if (rewrite_string(r, &f.name, PLAIN) || rewrite_string(r, &f.type_name, PLAIN))
 			return -1;
-		entry_put_field(to, &f);
+		entry_put(l->part, r->entry.data + entry_part(l, i), &f);
 	}
+	if (rewrite_string(r, &e->declaration, made->type.declaration.size ? PLAIN : LEFT_OUT))
+		return -1;
+	entry_put(l, r->entry.data, e);
 	return 0;
 }
 
 static int type(struct rewrite *r, const struct raw_entry *o)
 {
-	uint32_t n = get_u32(o->data + 28);
+	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
+	uint32_t n = entry_parts(l, o->data, o->size);
+	struct type_entry e;
 	struct field *fields;
-	struct layout l;
+	struct layout made;
 	struct type t;
 	int bad;
 
+	entry_get(l, o->data, &e);
 	/* an entry that the dictionary ignores too */
-	if (n > (o->size - TYPE_HEAD) / FIELD_SIZE || n > FIELDS_MOST || o->data[16] >= KIND_COUNT)
+	if (n > FIELDS_MOST || e.kind >= KIND_COUNT)
 		return 1;
 	fields = calloc(n + 1, sizeof *fields);
 	if (!fields)
 		return stage_no_memory(r->stage);
-	read_type(r, o, &t, fields);
-	if (layout_make(&l, &t, &r->projection, &r->scrub)) {
+	read_fields(r, o, n, fields);
+	t = (struct type){.kind = e.kind,
+			  .word_size = e.word_size,
+			  .flags = e.flags,
+			  .fixed_size = e.fixed_size,
+			  .nfields = n,
+			  .declaration = text_of(r, e.declaration),
+			  .fields = fields};
+	if (layout_make(&made, &t, &r->projection, &r->scrub)) {
 		free(fields);
 		return stage_no_memory(r->stage);
 	}
-	r->entry.size = TYPE_HEAD + FIELD_SIZE * (size_t)l.type.nfields;
-	put_u32(r->entry.data + 20, l.type.fixed_size);
-	put_u32(r->entry.data + 28, l.type.nfields);
-	put_u32(r->entry.data + 12, 0);
-	bad = rewrite_string(r, o, 4, PLAIN) || rewrite_string(r, o, 8, PLAIN) ||
-	      put_fields(r, o, &l) || (l.type.declaration.size && rewrite_string(r, o, 12, PLAIN));
-	layout_free(&l);
+	bad = put_type(r, o, &e, &made);
+	layout_free(&made);
 	free(fields);
-	return bad ? -1 : 0;
-}
-
-static int map(struct rewrite *r, const struct raw_entry *o)
-{
-	r->entry.size = 56;
-	put_u32(r->entry.data + 48, 0);
-	put_u32(r->entry.data + 52, 0);
-	if (rewrite_string(r, o, 44, AS_PATH))
-		return -1;
-	/* a build id identifies the file, and symbol tables are left out */
-	if (!(r->scrub.what & SCRUB_PATHS) && rewrite_string(r, o, 48, PLAIN))
-		return -1;
-	if (!(r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS)) && rewrite_string(r, o, 52, PLAIN))
-		return -1;
-	return 0;
+	return bad;
 }
 
 static int symbol(struct rewrite *r, const struct raw_entry *o)
 {
-	static const enum disguise how[] = {AS_NAME, AS_PATH, AS_PATH};
-	const char *text = (const char *)o->data + 40;
-	uint64_t left = o->size - 40;
+	const struct entry_layout *l = &entry_layouts[ENTRY_SYMBOL];
+	const char *text = (const char *)o->data + l->size;
+	struct symbol_entry e;
+	uint32_t *sizes[] = {&e.name_size, &e.module_size, &e.file_size};
+	uint64_t left = o->size - l->size;
 
-	r->entry.size = 40;
+	r->entry.size = l->size;
+	entry_get(l, o->data, &e);
 	for (unsigned i = 0; i < 3; i++) {
-		uint32_t n = get_u32(o->data + 24 + 4 * i);
+		uint32_t n = *sizes[i];
 		size_t before = r->entry.size;
 
 		if (n > left)
 			return 1;
-		if (disguise_text(r, (struct text_ref){text, n, 0}, how[i], &r->entry))
+		if (disguise_text(r, (struct text_ref){text, n, 0}, i ? AS_PATH : AS_NAME,
+				  &r->entry))
 			return -1;
-		put_u32(r->entry.data + 24 + 4 * i, (uint32_t)(r->entry.size - before));
+		*sizes[i] = (uint32_t)(r->entry.size - before);
 		text += n;
 		left -= n;
 	}
+	entry_put(l, r->entry.data, &e);
 	return 0;
 }
 
 /* Rewrite r->entry, which is a copy of the old one. Returns 1 if nothing is to be sent. */
 static int rewrite_entry(struct rewrite *r, const struct raw_entry *o)
 {
-	unsigned hide = r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS);
+	const struct entry_layout *l = &entry_layouts[o->kind];
 
 	switch ((enum entry_kind)o->kind) {
 	case ENTRY_STRING: return learn_string(r, o) ? -1 : 1;
-	case ENTRY_CLOCK: r->entry.size = 16; return rewrite_string(r, o, 0, PLAIN);
-	case ENTRY_SOURCE:
-		r->entry.size = 16;
-		if (rewrite_string(r, o, 0, PLAIN))
-			return -1;
-		return rewrite_string(r, o, 4,
-				      hide & SCRUB_PATHS ? AS_PATH
-				      : hide		 ? AS_NAME
-							 : PLAIN);
-	case ENTRY_LANE:
-		r->entry.size = 40;
-		return rewrite_string(r, o, 8, PLAIN) || rewrite_string(r, o, 12, AS_NAME) ? -1 : 0;
 	case ENTRY_TYPE: return type(r, o);
 	case ENTRY_DEFINITION: return definition(r, o);
-	case ENTRY_SPACE:
-		r->entry.size = 16;
-		return rewrite_string(r, o, 4, hide & SCRUB_PATHS ? AS_PATH : AS_NAME);
-	case ENTRY_MAP: return map(r, o);
-	case ENTRY_LOCATION: r->entry.size = 24; return rewrite_string(r, o, 16, AS_NAME);
 	case ENTRY_SYMBOL: return symbol(r, o);
-	case ENTRY_THREAD: r->entry.size = THREAD_SIZE; return 0;
-	case ENTRY_KINDS: break;
+	default: r->entry.size = l->size; return rewrite_texts(r, l);
 	}
-	return 1; /* of a later version: its names are unknown */
 }
 
 static int one(struct rewrite *r, const struct raw_entry *o)
 {
-	static const uint8_t least[ENTRY_KINDS] = {[ENTRY_CLOCK] = 16,
-						   [ENTRY_SOURCE] = 16,
-						   [ENTRY_LANE] = 40,
-						   [ENTRY_TYPE] = TYPE_HEAD,
-						   [ENTRY_DEFINITION] = DEFINITION_HEAD,
-						   [ENTRY_SPACE] = 16,
-						   [ENTRY_MAP] = 56,
-						   [ENTRY_LOCATION] = 24,
-						   [ENTRY_SYMBOL] = 40,
-						   [ENTRY_THREAD] = THREAD_SIZE};
 	int made;
 
-	if (!o->kind || o->kind >= ENTRY_KINDS || o->size < least[o->kind])
-		return 0;
+	if (!entry_complete(o))
+		return 0; /* damaged, or of a later version: its names are unknown */
 	r->entry.size = 0;
 	if (buffer_append(&r->entry, o->data, o->size))
 		return stage_no_memory(r->stage);

@@ -17,27 +17,29 @@ static bool is_drop(const struct type *t, uint16_t flags)
 /* Declare a type with flags, with the highest id that the input does not use otherwise. */
 static int drops_declare(struct stage *s, struct drop_type *t, uint16_t flags)
 {
-	uint8_t entry[ENTRY_HEADER + TYPE_HEAD] = {0};
-	struct block b = {.kind = BLOCK_DICT,
-			  .payload = entry,
-			  .length = sizeof entry,
-			  .available = sizeof entry};
+	struct type_entry content = {.kind = KIND_DROP, .flags = flags};
+	struct block b = {.kind = BLOCK_DICT};
+	struct buffer entry = {0};
 	struct error e;
 	size_t where;
+	int bad;
 
 	t->id = UINT32_MAX;
 	while (type_with_id(s, t->id) && !is_drop(type_with_id(s, t->id), flags))
 		t->id--;
-	put_u16(entry, ENTRY_TYPE);
-	put_u32(entry + 4, TYPE_HEAD);
-	put_u32(entry + 8, t->id);
-	entry_put_type(entry + ENTRY_HEADER,
-		       &(struct type_entry){.kind = KIND_DROP, .flags = flags});
-	if (dictionary_read(&s->in.dictionary, entry, sizeof entry, &where, &e))
-		return stage_fail(s, &e);
-	t->type = type_with_id(s, t->id);
-	t->segment = s->out.segment;
-	return stage_forward_plain(s, &b, NULL, NULL);
+	if (entry_append_content(&entry, ENTRY_TYPE, t->id, &content))
+		bad = stage_no_memory(s);
+	else if (dictionary_read(&s->in.dictionary, entry.data, entry.size, &where, &e))
+		bad = stage_fail(s, &e);
+	else {
+		t->type = type_with_id(s, t->id);
+		t->segment = s->out.segment;
+		b.payload = entry.data;
+		b.length = b.available = (uint32_t)entry.size;
+		bad = stage_forward_plain(s, &b, NULL, NULL);
+	}
+	buffer_free(&entry);
+	return bad;
 }
 
 static int put_drop(struct drops *x, struct stage *s, const struct block *b, const struct event *e,

@@ -299,14 +299,14 @@ static const struct definition *random_enum(struct dictionary *d, uint32_t count
 					    uint16_t flags)
 {
 	struct definition_entry head = {.kind = DEFINITION_ENUM, .flags = flags, .nmembers = count};
-	struct buffer b = {0}, entry = {0};
-	uint8_t p[MEMBER_SIZE];
+	struct member_entry *members = calloc(count + (size_t)1, sizeof *members);
+	struct buffer b = {0};
 	struct error e;
 	size_t where;
 	uint64_t next = flags & DEFINITION_UNSIGNED ? 3 : -(uint64_t)20;
 
-	entry_put_definition(p, &head);
-	must(!buffer_append(&entry, p, DEFINITION_HEAD), "head");
+	must(members != NULL, "members");
+	head.members = members;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t low = -(uint64_t)count + (uint64_t)rand() % (2 * (uint64_t)count),
 			 span = longest ? (uint64_t)rand() % longest : 0;
@@ -322,12 +322,11 @@ static const struct definition *random_enum(struct dictionary *d, uint32_t count
 		}
 		if (flags & DEFINITION_UNSIGNED && span > last - low)
 			span = last - low;
-		entry_put_member(p, &(struct member_entry){0, low, low + span});
-		must(!buffer_append(&entry, p, sizeof p), "member");
+		members[i] = (struct member_entry){0, low, low + span};
 	}
-	must(!entry_append(&b, ENTRY_DEFINITION, 1, entry.data, entry.size), "entry");
+	must(!entry_append_content(&b, ENTRY_DEFINITION, 1, &head), "entry");
 	ok(!take(d, &b, &where, &e), "an enum");
-	buffer_free(&entry);
+	free(members);
 	buffer_free(&b);
 	return dictionary_definition_id(d, 1);
 }
