@@ -220,6 +220,16 @@ lost() {
 	[[ $(cat rss) -lt 20000 ]]
 }
 
+@test "read back, a string that looks like a pointer is a string" {
+	echo '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"f","args":{"s":"0x1f","u":"0xyz"}}]' >x.json
+	trdecode -q x.json >x.trs
+	ctf
+	run -0 pipe 'trdecode out | trencode -t text'
+	assert_output --partial '{ s = "0x1f", u = "0xyz" }'
+	run -0 pipe 'trdecode out | trencode -q -t ndjson | jq -c .args'
+	assert_output '{"s":"0x1f","u":"0xyz"}'
+}
+
 @test "read back, calls are calls again: the same tables as of the source" {
 	local source key
 	for source in uftrace/fib trace-cmd/v6-fgraph.dat trace-cmd/v7-zlib-sched-irq-timer.dat \

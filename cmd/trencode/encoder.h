@@ -93,7 +93,7 @@ extern const struct encoder encoder_uftrace_convert, encoder_apitrace_convert,
 /* Test whether all calls of the type's source have numbers. */
 static inline bool encoder_all_numbered(const struct type *t)
 {
-	return t->source && !strcmp(t->source->format.text, "apitrace");
+	return type_is_of(t, "apitrace");
 }
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/util/error.h"
 #include "common/util/idmap.h"
@@ -266,6 +267,12 @@ static inline const struct definition *dictionary_definition_id(const struct dic
 
 /* Test whether the numbers of an ENUM are unsigned. Here and below d may be NULL: a definition
  * without members, whose numbers are signed. */
+/* Test whether the type's source has that format. */
+static inline bool type_is_of(const struct type *t, const char *format)
+{
+	return t->source && !strcmp(t->source->format.text, format);
+}
+
 static inline bool definition_is_unsigned(const struct definition *d)
 {
 	return d && d->flags & DEFINITION_UNSIGNED;

@@ -167,6 +167,19 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	}
 }
 
+bool field_number(const struct event *e, const char *name, uint64_t *number)
+{
+	const struct field *f = field_find(e->type, name);
+	struct field_value v = {.form = FORM_NONE};
+
+	if (f)
+		field_get(e, f, 0, &v);
+	if (v.form != FORM_INT && v.form != FORM_UINT)
+		return false;
+	*number = v.u;
+	return true;
+}
+
 bool gap_get(const struct event *e, struct gap_row *g)
 {
 	uint32_t file;

@@ -27,6 +27,8 @@ const struct field *field_by_role(const struct type *t, enum field_role role);
 /* Read element number index of a field (0 for scalars). */
 void field_get(const struct event *e, const struct field *f, uint32_t index,
 	       struct field_value *out);
+/* Read the whole number of the field of that name. false: *number is unchanged. */
+bool field_number(const struct event *e, const char *name, uint64_t *number);
 /* Get the field's encoded bytes; NULL where they are outside of the row. */
 const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t *n);
 /* Count the elements of the field in this row; 0 for an array that is not in the row. */

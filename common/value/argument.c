@@ -210,14 +210,9 @@ bool argument_given_number(const struct event *e, uint64_t index)
 	return has_values(e) && find_detail(e, DETAIL_ARGUMENT, index, &v);
 }
 
-static bool is_apitrace(const struct type *t)
-{
-	return t->source && !strcmp(t->source->format.text, "apitrace");
-}
-
 bool argument_blobs(const struct type *t)
 {
-	return is_apitrace(t);
+	return type_is_of(t, "apitrace");
 }
 
 bool argument_fake(const struct event *e, bool *fake)
@@ -225,7 +220,7 @@ bool argument_fake(const struct event *e, bool *fake)
 	struct detail d;
 	struct values v;
 
-	if (!has_values(e) || !is_apitrace(e->type))
+	if (!has_values(e) || !type_is_of(e->type, "apitrace"))
 		return false;
 	*fake = false;
 	for (values_begin(&v, e->tail, e->tail_size); values_detail(&v, &d);)

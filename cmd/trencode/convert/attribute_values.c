@@ -30,6 +30,14 @@ struct attribute_json {
 	struct attribute *out; /* an outermost value without children is put here; may be NULL */
 };
 
+/* Test for a string that a reader would take for a pointer. */
+static bool is_marked(const struct attribute_json *j, uint8_t tag, const struct plain_value *p)
+{
+	return j->source->mark_strings && p->kind == PLAIN_TEXT && p->number > 2 &&
+	       p->number <= 18 && !memcmp(p->text, "0x", 2) &&
+	       (tag == VALUE_STRING || tag == VALUE_WSTRING || tag == VALUE_BLOB);
+}
+
 static int json_scalar(void *to, const struct value_item *v)
 {
 	const struct attribute_json *j = to;
@@ -39,6 +47,13 @@ static int json_scalar(void *to, const struct value_item *v)
 
 	if (item_plain(source, v, &plain))
 		return -1;
+	if (is_marked(j, v->value.tag, &plain))
+		return buffer_puts(j->json, "\"\\u0030") ||
+				       json_append_inside(j->json, plain.text + 1,
+							  plain.number - 1) ||
+				       buffer_u8(j->json, '"')
+			       ? -1
+			       : 0;
 	item.kind = plain.kind;
 	item.number = plain.number;
 	item.real = plain.real;

@@ -15,6 +15,7 @@ struct attribute_source {
 	struct plain_source plain;
 	struct buffer *compound; /* JSON of the attribute until the next one */
 	bool quote_numbers;	 /* in JSON */
+	bool mark_strings;	 /* in JSON: strings that look like pointers differ from them */
 };
 
 /* Convert the next value, with all its children. */

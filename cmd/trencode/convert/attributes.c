@@ -65,16 +65,22 @@ static int append_item(struct attributes *a, struct buffer *to, const struct att
 	return buffer_append(to, item->text, item->number);
 }
 
-static bool is_apitrace(const struct type *t)
+/* Append an attribute that the source does not name. */
+static int append_named(struct attributes *a, const char *name, const struct attribute *item,
+			struct buffer *to)
 {
-	return t->source && !strcmp(t->source->format.text, "apitrace");
+	struct attribute named = *item;
+
+	named.name = dictionary_text(a->dictionary, name, strlen(name)).number;
+	return named.name ? append_item(a, to, &named) : -1;
 }
 
 /* Test whether the field is the number that `apitrace dump` prints before the call. The enter has
  * it: a leave need not repeat it. */
 static bool is_number_of_call(const struct type *t, const struct field *f)
 {
-	return f->role == ROLE_CALL && f->name.size && t->kind == KIND_ENTER && is_apitrace(t);
+	return f->role == ROLE_CALL && f->name.size && t->kind == KIND_ENTER &&
+	       type_is_of(t, "apitrace");
 }
 
 /* The TSC of an event that trencode wrote is not an attribute. */
@@ -82,6 +88,14 @@ static bool is_attribute(const struct attributes *a, const struct type *t, const
 {
 	return (attribute_wanted(f) || (a->call_numbers && is_number_of_call(t, f))) &&
 	       (f->role != ROLE_SOURCE_TIME || !field_by_role(t, ROLE_ROW));
+}
+
+static struct attribute_source source_of(struct attributes *a, bool blobs)
+{
+	return (struct attribute_source){{a->dictionary, &a->scratch, blobs},
+					 &a->compound,
+					 a->quote_numbers,
+					 a->mark_strings};
 }
 
 static bool is_plain(const struct type *t, const struct field *f)
@@ -153,9 +167,8 @@ static uint32_t argument_name(struct attributes *a, const struct event *ev,
 	if (slot && a->names[slot])
 		return a->names[slot];
 	/* of uftrace, or read back from a trace that was converted */
-	if (index > FLOAT_ARGUMENTS && ev->type->source &&
-	    (!strcmp(ev->type->source->format.text, "uftrace") ||
-	     !strcmp(ev->type->source->format.text, "ctf")))
+	if (index > FLOAT_ARGUMENTS &&
+	    (type_is_of(ev->type, "uftrace") || type_is_of(ev->type, "ctf")))
 		snprintf(text, sizeof text, "fparg%" PRIu64, index - FLOAT_ARGUMENTS);
 	else
 		snprintf(text, sizeof text, "arg%" PRIu64, index);
@@ -184,12 +197,11 @@ static int append_backtrace(struct attributes *a, struct values v, struct buffer
 	}
 	if (buffer_u8(json, ']'))
 		return -1;
-	return append_item(
-		a, to,
-		&(struct attribute){.name = dictionary_text(a->dictionary, "backtrace", 9).number,
-				    .kind = ATTRIBUTE_JSON,
-				    .text = (const char *)json->data,
-				    .number = json->size});
+	return append_named(a, "backtrace",
+			    &(struct attribute){.kind = ATTRIBUTE_JSON,
+						.text = (const char *)json->data,
+						.number = json->size},
+			    to);
 }
 
 /* Append a detail of a call that is neither argument nor return value. v is before its value. */
@@ -205,11 +217,9 @@ static int append_detail(struct attributes *a, const struct event *ev, uint8_t w
 		return 0;
 	if (argument_fake(ev, &fake))
 		return attributes_append_bool(a, "fake", fake, to);
-	return append_item(
-		a, to,
-		&(struct attribute){.name = dictionary_text(a->dictionary, "flags", 5).number,
-				    .kind = ATTRIBUTE_UINT,
-				    .number = flags.number});
+	return append_named(a, "flags",
+			    &(struct attribute){.kind = ATTRIBUTE_UINT, .number = flags.number},
+			    to);
 }
 
 /* Returns the string "return", 0 when out of memory. */
@@ -223,9 +233,7 @@ static uint32_t return_name(struct attributes *a)
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	const struct attribute_fields *fields = fields_of(a, ev->type);
-	struct attribute_source source = {{a->dictionary, &a->scratch, fields && fields->blobs},
-					  &a->compound,
-					  a->quote_numbers};
+	struct attribute_source source = source_of(a, fields && fields->blobs);
 	const struct location *location = dictionary_location(a->dictionary, ev->location);
 	const struct definition *names = location ? location->arguments : NULL;
 	bool members = wants_members(a, ev);
@@ -298,8 +306,7 @@ static int append_plain(struct attributes *a, struct buffer *to, uint32_t name, 
 
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	struct attribute_source source = {
-		{a->dictionary, &a->scratch, false}, &a->compound, a->quote_numbers};
+	struct attribute_source source = source_of(a, false);
 	const struct attribute_fields *fields = fields_of(a, ev->type);
 	bool members = wants_members(a, ev);
 	struct attribute item;
@@ -337,24 +344,16 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 
 static int append_number(struct attributes *a, const char *name, uint64_t number, struct buffer *to)
 {
-	return append_item(
-		a, to,
-		&(struct attribute){
-			.name = dictionary_text(a->dictionary, name, strlen(name)).number,
-			.kind = ATTRIBUTE_UINT,
-			.number = number});
+	return append_named(a, name, &(struct attribute){.kind = ATTRIBUTE_UINT, .number = number},
+			    to);
 }
 
 static int append_text(struct attributes *a, const char *name, const char *text, size_t n,
 		       struct buffer *to)
 {
-	return append_item(
-		a, to,
-		&(struct attribute){
-			.name = dictionary_text(a->dictionary, name, strlen(name)).number,
-			.kind = ATTRIBUTE_TEXT,
-			.number = n,
-			.text = text});
+	return append_named(a, name,
+			    &(struct attribute){.kind = ATTRIBUTE_TEXT, .number = n, .text = text},
+			    to);
 }
 
 static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -387,14 +386,12 @@ int attributes_meta(struct attributes *a, const struct meta *m)
 
 static int append_message(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	struct attribute item = {.kind = ATTRIBUTE_TEXT};
+	const char *text;
 	size_t size;
 
-	if (kernel_message(a->messages, ev, &item.text, &size))
+	if (kernel_message(a->messages, ev, &text, &size))
 		return -1;
-	item.number = size;
-	item.name = dictionary_text(a->dictionary, "message", 7).number;
-	return size ? append_item(a, to, &item) : 0;
+	return size ? append_text(a, "message", text, size, to) : 0;
 }
 
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -410,10 +407,6 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)
 {
-	return append_item(
-		a, to,
-		&(struct attribute){
-			.name = dictionary_text(a->dictionary, name, strlen(name)).number,
-			.kind = ATTRIBUTE_BOOL,
-			.number = value});
+	return append_named(a, name, &(struct attribute){.kind = ATTRIBUTE_BOOL, .number = value},
+			    to);
 }

@@ -52,6 +52,7 @@ struct attributes {
 	struct dictionary *dictionary;
 	bool members;	    /* append MEMBERs, except of counters: the caller reads only JSON */
 	bool quote_numbers; /* JSON: integers that a double cannot hold become strings */
+	bool mark_strings;  /* JSON: a string "0x1f" is "\u0030x1f", a pointer is "0x1f" */
 	bool call_numbers;  /* the source's numbers of calls are attributes too */
 	struct attribute *items; /* of the last attributes_read, in order, each name once */
 	size_t count, capacity;

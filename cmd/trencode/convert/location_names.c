@@ -54,7 +54,7 @@ int location_names_make(struct location_names *p, uint32_t location)
 	p->names[location].number = name.number;
 	p->names[location].at = p->bytes.size;
 	/* location_names_copy may read so many bytes after it */
-	if (p->render(&p->bytes, name.text, name.size) ||
+	if ((p->render && p->render(&p->bytes, name.text, name.size)) ||
 	    buffer_reserve(&p->bytes, LOCATION_NAME_SHORT))
 		return -1;
 	p->names[location].size = (uint32_t)(p->bytes.size - p->names[location].at);

@@ -20,7 +20,8 @@ struct location_name {
 /* The names of all locations of one stream, or all strings. */
 struct location_names {
 	struct dictionary *dictionary;
-	/* Append the name as the format writes it. Returns 0, or -1 when out of memory. */
+	/* Append the name as the format writes it; NULL: only its number is used. Returns 0, or -1
+	 * when out of memory. */
 	int (*render)(struct buffer *to, const char *name, size_t n);
 	struct location_name *names; /* by location, or by string */
 	size_t count;

@@ -63,15 +63,10 @@ int convert_text_values(struct buffer *b, const struct dictionary *d, const stru
 
 /* --- fields --- */
 
-static bool is_of(const struct type *t, const char *format)
-{
-	return t->source && !strcmp(t->source->format.text, format);
-}
-
 bool convert_is_own_field(const struct type *t, const struct field *f)
 {
 	if (f->role == ROLE_SOURCE_TIME || f->role == ROLE_ROW ||
-	    (t->flags & TYPE_CALL_NUMBER && is_of(t, "apitrace")))
+	    (t->flags & TYPE_CALL_NUMBER && type_is_of(t, "apitrace")))
 		return true;
 	return (t->declaration.size || f->role == ROLE_TID) && !strncmp(f->name.text, "common_", 7);
 }
@@ -88,7 +83,7 @@ int convert_text_field(struct buffer *b, const struct event *ev, const struct fi
 
 bool convert_is_repeated(const struct type *t, const struct field *f)
 {
-	return t->kind == KIND_LEAVE && is_of(t, "chrome") && f->role == ROLE_NONE;
+	return t->kind == KIND_LEAVE && type_is_of(t, "chrome") && f->role == ROLE_NONE;
 }
 
 bool convert_is_return(const struct type *t, const struct field *f)

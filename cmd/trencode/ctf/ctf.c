@@ -103,8 +103,8 @@ static int put_cached(struct buffer *b, struct location_names *names, uint32_t n
 static int put_field(struct ctf_encoder *s, struct buffer *b, const struct event *ev,
 		     const struct ctf_field *cf)
 {
-	struct attribute_source source = {
-		{s->attributes.dictionary, &s->bytes, false}, &s->compound, false};
+	struct attribute_source source = {.plain = {s->attributes.dictionary, &s->bytes, false},
+					  .compound = &s->compound};
 	struct attribute item;
 	struct field_value v;
 	uint64_t bits = 0;
@@ -335,6 +335,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	en->calls->on_restore = ctf_restore;
 	en->calls->on_restore_ctx = s;
 	attributes_init(&s->attributes, en->dictionary);
+	s->attributes.mark_strings = true;
 	s->bytes.spills = s->compound.spills = true;
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;

@@ -294,13 +294,6 @@ static const struct span_sink sink = {
 
 /* --- the run --- */
 
-static int render_nothing(struct buffer *to, const char *name, size_t n)
-{
-	(void)name;
-	(void)n;
-	return buffer_reserve(to, 1);
-}
-
 void *event_rows_begin(struct encoding *en, size_t state_size,
 		       int (*write)(struct event_rows *r, struct error *e), struct error *e)
 {
@@ -313,7 +306,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	r->drop = en->options->drop;
 	r->write = write;
 	spans_init(&r->spans, en->dictionary, &sink, r);
-	location_names_init(&r->locations, en->dictionary, render_nothing);
+	location_names_init(&r->locations, en->dictionary, NULL);
 	attributes_init(&r->attributes, en->dictionary);
 	r->bytes.spills = r->json.spills = true;
 	r->attributes.members = true;

@@ -4,17 +4,6 @@
 
 #include "common/formats/uftrace.h"
 
-static bool event_number(const struct event *ev, const char *name, uint64_t *out)
-{
-	const struct field *f = field_find(ev->type, name);
-	struct field_value v = {.form = FORM_NONE};
-
-	if (f)
-		field_get(ev, f, 0, &v);
-	*out = v.form == FORM_INT ? (uint64_t)v.i : v.u;
-	return v.form == FORM_INT || v.form == FORM_UINT;
-}
-
 /* Two or three counters that one event has: their values at a time, or their differences. */
 struct reading {
 	uint32_t read, diff; /* event ids */
@@ -76,7 +65,7 @@ static void print_reading(struct text *out, const struct reading *r, const struc
 	uint64_t v[3];
 	int n = 0;
 
-	while (n < 3 && r->fields[n] && event_number(ev, r->fields[n], &v[n]))
+	while (n < 3 && r->fields[n] && field_number(ev, r->fields[n], &v[n]))
 		n++;
 	if (!n || (n < 3 && r->fields[n]))
 		return;
@@ -106,7 +95,7 @@ static void print_watch(struct text *out, const struct value_names *names, const
 	uint64_t address, value;
 	const char *name = NULL;
 
-	if (!event_number(ev, "address", &address) || !event_number(ev, "value", &value))
+	if (!field_number(ev, "address", &address) || !field_number(ev, "value", &value))
 		return;
 	if (names->symbols)
 		name = text_symbols_find(names->symbols, names->space, ev->time, address, true,
@@ -188,7 +177,7 @@ void event_text(struct text *out, const struct value_names *names, const struct 
 	print_name(out, ev->type);
 	if (reading)
 		print_reading(out, reading, ev);
-	else if (id == UFTRACE_EV_WATCH_CPU && event_number(ev, "cpu", &cpu))
+	else if (id == UFTRACE_EV_WATCH_CPU && field_number(ev, "cpu", &cpu))
 		text_printf(out, " (cpu=%" PRId32 ")", (int32_t)cpu);
 	else if (id == UFTRACE_EV_WATCH_VAR)
 		print_watch(out, names, ev);

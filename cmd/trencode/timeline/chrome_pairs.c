@@ -25,7 +25,7 @@ enum { HAS_BEGIN = 1 };
 
 bool chrome_async_is(const struct type *t)
 {
-	return t && t->nfields && t->source && !strcmp(t->source->format.text, "chrome") &&
+	return t && t->nfields && type_is_of(t, "chrome") &&
 	       t->fields[t->nfields - 1].where == WHERE_FIXED;
 }
 

@@ -203,13 +203,6 @@ static const struct span_sink sink = {.begin = perfetto_begin_call,
 
 /* --- the encoder --- */
 
-static int render_nothing(struct buffer *to, const char *name, size_t n)
-{
-	(void)name;
-	(void)n;
-	return buffer_reserve(to, 1);
-}
-
 static int perfetto_begin(struct encoding *en, struct error *e)
 {
 	struct perfetto *s = calloc(1, sizeof(*s));
@@ -223,7 +216,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	s->packet.spills = s->out.spills = true;
 	spill_journal_init(&s->held);
 	spans_init(&s->spans, en->dictionary, &sink, s);
-	location_names_init(&s->names, en->dictionary, render_nothing);
+	location_names_init(&s->names, en->dictionary, NULL);
 	attributes_init(&s->attributes, en->dictionary);
 	return 0;
 }

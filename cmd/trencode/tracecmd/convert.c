@@ -104,17 +104,6 @@ struct exit_fields {
 	uint64_t calltime, rettime;
 };
 
-static void take_number(const struct event *ev, const char *name, uint64_t *to)
-{
-	const struct field *f = field_find(ev->type, name);
-	struct field_value v = {.form = FORM_NONE};
-
-	if (f)
-		field_get(ev, f, 0, &v);
-	if (v.form == FORM_UINT || v.form == FORM_INT)
-		*to = v.u;
-}
-
 /* Return what the kernel recorded of a return, or the times of the call. */
 static struct exit_fields exit_fields_of(const struct convert_row *r)
 {
@@ -123,9 +112,9 @@ static struct exit_fields exit_fields_of(const struct convert_row *r)
 
 	if (r->cut || strcmp(r->ev->type->group.text, "ftrace") != 0)
 		return x;
-	take_number(r->ev, "overrun", &overrun);
-	take_number(r->ev, "calltime", &x.calltime);
-	take_number(r->ev, "rettime", &x.rettime);
+	field_number(r->ev, "overrun", &overrun);
+	field_number(r->ev, "calltime", &x.calltime);
+	field_number(r->ev, "rettime", &x.rettime);
 	x.overrun = (uint32_t)overrun;
 	return x;
 }
@@ -248,7 +237,7 @@ static int put_kernel_print(struct tracecmd_conversion *s, const struct convert_
 	struct field_value v = {.form = FORM_NONE};
 	uint64_t ip = 0;
 
-	take_number(r->ev, "ip", &ip);
+	field_number(r->ev, "ip", &ip);
 	field_get(r->ev, field_find(r->ev->type, "buf"), 0, &v);
 	s->text.size = 0;
 	if (v.form == FORM_TEXT && v.size && buffer_append(&s->text, v.text, v.size))

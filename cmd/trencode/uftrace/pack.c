@@ -87,20 +87,14 @@ bool uftrace_event_has_data(const struct type *t)
 /* Append the payload of watch:var: an address, and a value of `size` bytes. */
 static int put_watched(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
 {
-	const struct field *size = field_find(ev->type, "size");
-	const struct field *value = field_find(ev->type, "value");
-	const struct field *address = field_find(ev->type, "address");
-	struct field_value s, v, a;
+	uint64_t size, value, address;
 
-	if (!size || !value || !address)
+	if (!field_number(ev, "size", &size) || !field_number(ev, "value", &value) ||
+	    !field_number(ev, "address", &address) ||
+	    (size != 1 && size != 2 && size != 4 && size != 8))
 		return 1;
-	field_get(ev, size, 0, &s);
-	field_get(ev, value, 0, &v);
-	field_get(ev, address, 0, &a);
-	if (s.form != FORM_UINT || v.form == FORM_NONE || a.form == FORM_NONE ||
-	    (s.u != 1 && s.u != 2 && s.u != 4 && s.u != 8))
-		return 1;
-	return put_number(b, m, a.u, m->word) || put_number(b, m, v.u, (unsigned)s.u) ? -1 : 0;
+	return put_number(b, m, address, m->word) || put_number(b, m, value, (unsigned)size) ? -1
+											     : 0;
 }
 
 static int put_fields(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
@@ -150,12 +144,10 @@ int uftrace_pack_event(struct buffer *b, const struct uftrace_machine *m, const 
 
 static uint32_t number_of(const struct event *ev, const char *name, uint32_t otherwise)
 {
-	const struct field *f = field_find(ev->type, name);
-	struct field_value v = {.form = FORM_NONE};
+	uint64_t number = otherwise;
 
-	if (f)
-		field_get(ev, f, 0, &v);
-	return v.form == FORM_UINT || v.form == FORM_INT ? (uint32_t)v.u : otherwise;
+	field_number(ev, name, &number);
+	return (uint32_t)number;
 }
 
 static int put_header(struct buffer *b, const struct uftrace_machine *m, uint32_t type,

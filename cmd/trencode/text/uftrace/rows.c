@@ -290,15 +290,10 @@ static int print_instant(struct text_uftrace *s, const struct recording *r, stru
 			 const struct event *ev)
 {
 	struct value_names names = {NULL, s->dictionary, r->symbols, t->space, ev->time};
-	const struct field *f;
-	struct field_value v;
 
 	if (ev->type->native == UFTRACE_EV_CALLSITE) {
-		f = field_find(ev->type, "address");
-		if (f) {
-			field_get(ev, f, 0, &v);
-			t->callsite = v.form == FORM_UINT ? v.u : 0;
-		}
+		t->callsite = 0;
+		field_number(ev, "address", &t->callsite);
 		return 0;
 	}
 	if (t->allowance <= 0 || !event_frame(t))
