@@ -110,10 +110,12 @@ static int find_end(char **names, int n, struct settings *s, struct decoding *d)
 	return last_time_find(&l, &s->row_filter.end, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 
-static int run_inputs(struct input *inputs, int n, char **names, struct settings *s,
-		      const struct common_options *common, struct decoding *d, char **argv,
-		      int argc)
+/* Decode the operands of a command line. */
+static int run_inputs(struct input *inputs, struct settings *s, const struct common_options *common,
+		      struct decoding *d, int argc, char **argv)
 {
+	char **names = argv + optind;
+	int n = argc - optind;
 	struct output out;
 	struct writer *w = d->writer;
 	struct progress progress;
@@ -189,7 +191,7 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 		error_print(&d.failure);
 		return program_failed(common, &d.failure);
 	}
-	status = run_inputs(inputs, n, argv + optind, s, common, &d, argv, argc);
+	status = run_inputs(inputs, s, common, &d, argc, argv);
 	if (status == STATUS_FAILED && !writer.segment)
 		program_failed(common, &d.failure);
 	for (int i = 0; i < n; i++)

@@ -78,9 +78,8 @@ static int refuse(int c, const struct option *longs, char **argv, struct error *
 	return error_set(e, NULL, NO_OFFSET, "unknown option '%.*s'", n, word);
 }
 
-static int parse(const struct option_row *const *rows, size_t n, int argc, char **argv,
-		 const struct option *longs, const char *shorts, option_function *option, void *ctx,
-		 struct error *e)
+static int parse(const struct option_table *table, const struct option *longs, const char *shorts,
+		 int argc, char **argv, struct error *e)
 {
 	int c;
 
@@ -91,23 +90,23 @@ static int parse(const struct option_row *const *rows, size_t n, int argc, char 
 
 		if (c == '?' || c == ':')
 			return refuse(c, longs, argv, e);
-		row = c >= LONG_BASE ? rows[c - LONG_BASE] : find_letter(rows, n, c);
-		if (row && option(ctx, row, optarg, e))
+		row = c >= LONG_BASE ? table->rows[c - LONG_BASE]
+				     : find_letter(table->rows, table->n, c);
+		if (row && table->option(table->ctx, row, optarg, e))
 			return -1;
 	}
 	return 0;
 }
 
-int options_parse(const struct option_row *const *rows, size_t n, int argc, char **argv,
-		  option_function *option, void *ctx, struct error *e)
+int options_parse(const struct option_table *table, int argc, char **argv, struct error *e)
 {
-	struct option *longs = calloc(n + 1, sizeof *longs);
-	char *shorts = malloc(3 * n + 2);
+	struct option *longs = calloc(table->n + 1, sizeof *longs);
+	char *shorts = malloc(3 * table->n + 2);
 	int r;
 
 	if (longs && shorts) {
-		fill_tables(rows, n, longs, shorts);
-		r = parse(rows, n, argc, argv, longs, shorts, option, ctx, e);
+		fill_tables(table->rows, table->n, longs, shorts);
+		r = parse(table, longs, shorts, argc, argv, e);
 	} else {
 		r = error_no_memory(e);
 	}

@@ -18,9 +18,8 @@ struct option_row {
 	int key;	  /* short letter; >= 256: long only; OPTION_HEADING: help is a heading */
 	const char *name; /* long name without "--", may be NULL */
 	const char *arg;  /* metavariable, NULL for a flag, "[WHEN]": the argument is optional */
-	const char
-		*help; /* may contain \n; NULL: a hidden option, neither in --help nor completed;
-			  if it ends with a colon, --help shows the words of complete after it */
+	const char *help; /* may contain \n; NULL: a hidden option, neither in --help nor completed;
+			     if it ends with a colon, --help shows the words of complete after it */
 	const char *complete; /* NULL, "file", "dir", or the blank-separated words it takes */
 };
 
@@ -28,13 +27,20 @@ struct option_row {
 typedef int option_function(void *ctx, const struct option_row *row, const char *arg,
 			    struct error *e);
 
+/* The options of a program. */
+struct option_table {
+	const struct option_row *const *rows; /* pointers into tables, which belong to the caller */
+	size_t n;
+	option_function *option;
+	void *ctx; /* of option */
+};
+
 /*
- * Parse argv by the rows (pointers into tables, which stay the caller's) and leave optind at the
- * first operand, the operands moved to the end of argv. 0, or -1 with e->what saying which option
- * is wrong. Uses getopt_long, hence its globals: not for two threads.
+ * Parse argv by the table and leave optind at the first operand, with the operands moved to the end
+ * of argv. Returns 0, or -1 with e->what that names the wrong option. Uses getopt_long, hence its
+ * globals: not for two threads.
  */
-int options_parse(const struct option_row *const *rows, size_t n, int argc, char **argv,
-		  option_function *option, void *ctx, struct error *e);
+int options_parse(const struct option_table *table, int argc, char **argv, struct error *e);
 
 /* The rows as --help shows them: option column, help column. */
 void options_help(const struct option_row *const *rows, size_t n, FILE *f);

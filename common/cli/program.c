@@ -208,7 +208,7 @@ static int start(struct start *s, int argc, char **argv)
 	}
 	if (collect_rows(s))
 		return program_usage(s->common, "out of memory");
-	if (options_parse(s->rows, s->n, argc, argv, take_option, s, &e)) {
+	if (options_parse(&(struct option_table){s->rows, s->n, take_option, s}, argc, argv, &e)) {
 		if (!s->common->output && has_output(argv))
 			s->common->output = "";
 		return usage(s->common, &e);
@@ -257,7 +257,7 @@ int program_stage(const struct program *p, int argc, char **argv, struct buffer 
 	text->size = 0;
 	if (add_text(text, "", p->name) || collect_rows(&s))
 		return -1;
-	bad = options_parse(s.rows, s.n, argc, argv, add_option, text, &e);
+	bad = options_parse(&(struct option_table){s.rows, s.n, add_option, text}, argc, argv, &e);
 	for (int i = 0; !bad && i < p->words && optind + i < argc; i++)
 		bad = add_text(text, " ", argv[optind + i]);
 	optind = operands;

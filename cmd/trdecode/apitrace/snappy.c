@@ -36,11 +36,40 @@ static uint32_t snappy_little(const uint8_t *p, unsigned n)
 	return v;
 }
 
+/* Read the head of an element: a literal of run bytes, which follow (*offset 0), or a copy of run
+ * bytes from offset bytes before. Returns false if the head is cut, or is none. */
+static bool snappy_element(const uint8_t **p, const uint8_t *end, size_t *run, size_t *offset)
+{
+	uint8_t tag = *(*p)++;
+	unsigned n; /* bytes of a number after the tag */
+
+	switch (tag & 3) {
+	case 0: n = tag >> 2 >= 60 ? (unsigned)(tag >> 2) - 59 : 0; break;
+	case 1: n = 1; break;
+	default: n = (tag & 3) == 2 ? 2 : 4;
+	}
+	if ((size_t)(end - *p) < n)
+		return false;
+	*offset = snappy_little(*p, n);
+	*run = (size_t)(tag >> 2) + 1;
+	*p += n;
+	if ((tag & 3) == 0) {
+		*run = n ? *offset + 1 : *run;
+		*offset = 0;
+		return true;
+	}
+	if ((tag & 3) == 1) {
+		*run = (size_t)(tag >> 2 & 7) + 4;
+		*offset |= (size_t)(tag >> 5) << 8;
+	}
+	return *offset > 0;
+}
+
 size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *whole)
 {
 	const uint8_t *end = p + n;
+	size_t done = 0, run, offset;
 	uint32_t length;
-	size_t done = 0;
 	bool all;
 
 	*whole = false;
@@ -50,49 +79,28 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 	if (all)
 		size = length;
 	while (p < end && done < size) {
-		uint8_t tag = *p++;
-		size_t run, offset;
-
-		if ((tag & 3) == 0) {
-			unsigned more = tag >> 2 >= 60 ? (unsigned)(tag >> 2) - 59 : 0;
-
-			if ((size_t)(end - p) < more)
+		if (!snappy_element(&p, end, &run, &offset))
+			return done;
+		if (offset) {
+			if (offset > done || run > size - done)
 				return done;
-			run = more ? (size_t)snappy_little(p, more) + 1 : (size_t)(tag >> 2) + 1;
-			p += more;
-			if (run > size - done) {
-				if (all)
-					return done;
-				run = size - done;
-			}
-			if (run > (size_t)(end - p)) {
-				/* a cut inside a literal: the bytes before it are valid */
-				memcpy(out + done, p, (size_t)(end - p));
-				return done + (size_t)(end - p);
-			}
-			memcpy(out + done, p, run);
-			p += run;
-			done += run;
+			for (size_t i = 0; i < run; i++, done++) /* they may overlap */
+				out[done] = out[done - offset];
 			continue;
 		}
-		if ((tag & 3) == 1) {
-			if (p == end)
+		if (run > size - done) {
+			if (all)
 				return done;
-			run = (size_t)(tag >> 2 & 7) + 4;
-			offset = (size_t)(tag >> 5) << 8 | *p++;
-		} else {
-			unsigned bytes = (tag & 3) == 2 ? 2 : 4;
-
-			if ((size_t)(end - p) < bytes)
-				return done;
-			run = (size_t)(tag >> 2) + 1;
-			offset = snappy_little(p, bytes);
-			p += bytes;
+			run = size - done;
 		}
-		if (!offset || offset > done || run > size - done)
-			return done;
-		for (size_t i = 0; i < run; i++, done++) /* source and target may overlap */
-			out[done] = out[done - offset];
+		if (run > (size_t)(end - p)) {
+			/* a cut inside a literal: the bytes before it are valid */
+			memcpy(out + done, p, (size_t)(end - p));
+			return done + (size_t)(end - p);
+		}
+		memcpy(out + done, p, run);
+		p += run;
+		done += run;
 	}
 	*whole = done == length && p == end;
 	return done;

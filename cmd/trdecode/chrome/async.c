@@ -54,19 +54,20 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 	return id ? *id : 0;
 }
 
-static int async_row(struct chrome *c, uint32_t thread, uint64_t time, enum type_kind kind,
-		     const struct chrome_record *r, uint32_t call, uint32_t location, uint32_t name,
+/* Write a row of a call, or of an instant: then open has thread, name and location alone. */
+static int async_row(struct chrome *c, const struct chrome_record *r,
+		     const struct chrome_open *open, enum type_kind kind, uint64_t time,
 		     const uint8_t *values)
 {
-	uint32_t lane = chrome_lane(c, &c->threads[thread]), type = type_of(c, kind, r);
+	uint32_t lane = chrome_lane(c, &c->threads[open->thread]), type = type_of(c, kind, r);
 	uint8_t fixed[FIXED] = {0};
 
-	put_u32(fixed + FIXED_CALL, call);
+	put_u32(fixed + FIXED_CALL, open->call);
 	put_u64(fixed + FIXED_ID, r->id.number);
-	if (!lane || !type || chrome_values(c, name, values, r->values))
+	if (!lane || !type || chrome_values(c, open->name, values, r->values))
 		return -1;
-	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, location, 0,
-			       fixed, sizeof fixed, c->read.values.data,
+	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type,
+			       open->location, 0, fixed, sizeof fixed, c->read.values.data,
 			       (uint32_t)c->read.values.size, r->values > 0);
 }
 
@@ -171,7 +172,7 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 		open->level = c->threads[r->thread].kernel_level++;
 		return async_kernel(c, r, open, time, values);
 	}
-	return async_row(c, r->thread, time, KIND_ENTER, r, call, location, r->name, values);
+	return async_row(c, r, open, KIND_ENTER, time, values);
 }
 
 /* Find the call to end in the list from *head on; return the pointer to its index + 1. NULL: not
@@ -220,14 +221,13 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 		return 0;
 	if (open.kernel)
 		return async_kernel(c, r, &open, time, values);
-	return async_row(c, open.thread, time, KIND_LEAVE, r, open.call, open.location, open.name,
-			 values);
+	return async_row(c, r, &open, KIND_LEAVE, time, values);
 }
 
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values)
 {
-	uint32_t location;
+	struct chrome_open instant = {.thread = r->thread, .name = r->name};
 
 	switch (r->phase) {
 	case 'b':
@@ -235,10 +235,10 @@ int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	case 'e':
 	case 'F': return async_end(c, r, time, values);
 	}
-	location = r->values ? chrome_location(c, r->name) : 0;
-	if (r->values && !location)
+	instant.location = r->values ? chrome_location(c, r->name) : 0;
+	if (r->values && !instant.location)
 		return -1;
-	return async_row(c, r->thread, time, KIND_INSTANT, r, 0, location, r->name, values);
+	return async_row(c, r, &instant, KIND_INSTANT, time, values);
 }
 
 /* --- ids --- */

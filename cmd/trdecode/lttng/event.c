@@ -193,10 +193,11 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 /* --- payloads --- */
 
 /* Convert the payload at position, and return where it ends; 0: not within n bytes. */
-static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const struct lttng_marker *m,
-			   const uint8_t *p, size_t n, uint32_t position, bool *strings)
+static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const uint8_t *p, size_t n,
+			   uint32_t position, bool *strings)
 {
 	bool big = f->block.big, packed = f->compact;
+	const struct lttng_marker *m = f->marker;
 	size_t i = 0;
 	const struct lttng_step *s = m->layout.steps, *end = s + m->layout.nsteps;
 
@@ -270,7 +271,7 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 		bool strings = false;
 
 		l->tail.size = 0;
-		end = take_steps(l, f, m, p, have, position, &strings);
+		end = take_steps(l, f, p, have, position, &strings);
 		if (end == UINT32_MAX)
 			return -1;
 		ev->tail = l->tail.data;

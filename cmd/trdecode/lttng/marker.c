@@ -71,12 +71,11 @@ static int set_format(struct lttng *l, const struct lttng_channel *c, const char
 	return 0;
 }
 
-static int set_id(struct lttng *l, struct lttng_channel *c, uint32_t id, const char *name, size_t n,
+static int set_id(struct lttng_channel *c, uint32_t id, const char *name, size_t n,
 		  const struct lttng_sizes *sizes, uint8_t alignment)
 {
 	struct lttng_marker *m, **markers = array_reach(c->markers, &c->size, id, sizeof *markers);
 
-	(void)l;
 	if (!markers)
 		return -1;
 	c->markers = markers;
@@ -120,8 +119,7 @@ int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
 	for (uint32_t i = 0; i < (l->old ? 4 : 2); i++) {
 		const char *format = l->one_table ? core[i].format_global : core[i].format;
 
-		if (set_id(l, c, i, core[i].name, strlen(core[i].name), &sizes,
-			   l->header.alignment) ||
+		if (set_id(c, i, core[i].name, strlen(core[i].name), &sizes, l->header.alignment) ||
 		    set_format(l, c, core[i].name, strlen(core[i].name), format, strlen(format)))
 			return -1;
 	}
@@ -161,7 +159,7 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	    !power_of_two(sizes.pointer) || !power_of_two(sizes.size_t_) ||
 	    (p[6] && !power_of_two(p[6])))
 		return 0; /* events of this id will be unknown */
-	return set_id(l, c, get_u16(p), name, name_size, &sizes, p[6]);
+	return set_id(c, get_u16(p), name, name_size, &sizes, p[6]);
 }
 
 static void parse_marker(struct lttng *l, struct lttng_marker *m)

@@ -46,11 +46,13 @@ int lttng_block_end(struct tree_output *out, const struct lttng_constants *c,
 }
 
 int lttng_block_event(struct tree_output *out, const struct lttng_constants *c,
-		      struct lttng_tracefile *t, uint32_t id, uint64_t tsc, const void *payload,
-		      uint32_t size, size_t limit, struct error *e)
+		      struct lttng_tracefile *t, const struct lttng_record *r, size_t limit,
+		      struct error *e)
 {
 	uint8_t h[24];
 	size_t n = 4;
+	uint64_t tsc = r->tsc;
+	uint32_t id = r->id, size = (uint32_t)r->payload->size;
 	uint32_t code = id < LTTNG_ID_FULL_TIME ? id : LTTNG_ID_WIDE;
 
 	/* a clock that steps back needs a block of its own */
@@ -77,7 +79,7 @@ int lttng_block_event(struct tree_output *out, const struct lttng_constants *c,
 		n += 8;
 	}
 	t->last = tsc;
-	if (!buffer_append(&t->block, h, n) && !buffer_append(&t->block, payload, size))
+	if (!buffer_append(&t->block, h, n) && !buffer_append(&t->block, r->payload->data, size))
 		return 0;
 no_memory:
 	return error_no_memory(e);

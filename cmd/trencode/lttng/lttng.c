@@ -250,21 +250,29 @@ static int lttng_announce(struct lttng_encoder *s, uint32_t id, const struct buf
 {
 	struct lttng_tracefile *f = &s->files[s->metadata];
 
-	return lttng_block_event(&s->tree, &s->constants, f, id,
-				 f->last > s->first ? f->last : s->first, payload->data,
-				 (uint32_t)payload->size, BLOCK_MOST, e);
+	struct lttng_record r = {id, f->last > s->first ? f->last : s->first, payload};
+
+	return lttng_block_event(&s->tree, &s->constants, f, &r, BLOCK_MOST, e);
 }
 
-static int announce_marker(struct lttng_encoder *s, const char *channel, const char *name,
-			   uint32_t id, const struct lttng_sizes *z, const void *format, size_t n,
-			   struct error *e)
+struct announcement {
+	const char *channel, *name;
+	uint32_t id;
+	struct lttng_sizes sizes;
+	const void *format;
+	size_t size; /* of format */
+};
+
+static int announce_marker(struct lttng_encoder *s, const struct announcement *a, struct error *e)
 {
+	const char *channel = a->channel, *name = a->name;
+	const struct lttng_sizes *z = &a->sizes;
 	struct buffer *b = &s->text;
 
 	b->size = 0;
 	if (buffer_append(b, channel, strlen(channel) + 1) ||
-	    buffer_append(b, name, strlen(name) + 1) || buffer_u8(b, (uint8_t)id) ||
-	    buffer_u8(b, (uint8_t)(id >> 8)) || buffer_u8(b, z->integer) ||
+	    buffer_append(b, name, strlen(name) + 1) || buffer_u8(b, (uint8_t)a->id) ||
+	    buffer_u8(b, (uint8_t)(a->id >> 8)) || buffer_u8(b, z->integer) ||
 	    buffer_u8(b, z->longer) || buffer_u8(b, z->pointer) || buffer_u8(b, z->size_t_) ||
 	    buffer_u8(b, 0))
 		return error_no_memory(e);
@@ -272,7 +280,7 @@ static int announce_marker(struct lttng_encoder *s, const char *channel, const c
 		return -1;
 	b->size = 0;
 	if (buffer_append(b, channel, strlen(channel) + 1) ||
-	    buffer_append(b, name, strlen(name) + 1) || buffer_append(b, format, n) ||
+	    buffer_append(b, name, strlen(name) + 1) || buffer_append(b, a->format, a->size) ||
 	    buffer_u8(b, 0))
 		return error_no_memory(e);
 	return lttng_announce(s, LTTNG_MARKER_FORMAT, b, e);
@@ -285,13 +293,13 @@ static int announce_core(struct lttng_encoder *s, struct error *e)
 			  format[] = "channel %s name %s format %s";
 	uint8_t word = s->constants.word_size;
 	struct lttng_sizes z = {4, word, word, word};
+	struct announcement markers[] = {
+		{"metadata", "core_marker_id", LTTNG_MARKER_ID, z, id, sizeof id - 1},
+		{"metadata", "core_marker_format", LTTNG_MARKER_FORMAT, z, format,
+		 sizeof format - 1},
+	};
 
-	return announce_marker(
-		       s, "metadata", "core_marker_id", LTTNG_MARKER_ID, &z, id, sizeof id - 1,
-		       e) || announce_marker(s, "metadata", "core_marker_format",
-					     LTTNG_MARKER_FORMAT, &z, format, sizeof format - 1, e)
-		       ? -1
-		       : 0;
+	return announce_marker(s, &markers[0], e) || announce_marker(s, &markers[1], e) ? -1 : 0;
 }
 
 /* --- events --- */
@@ -343,6 +351,7 @@ static int number_use(struct lttng_encoder *s, const struct type *t, struct use 
 	struct channel *c = &s->channels[channel - 1];
 	const struct lttng_written *w = u->written;
 	uint32_t had = c->kinds.count, name;
+	struct announcement a;
 
 	s->text.size = 0;
 	if (buffer_append(&s->text, t->name.text, t->name.size + 1) ||
@@ -358,8 +367,13 @@ static int number_use(struct lttng_encoder *s, const struct type *t, struct use 
 	name = name_marker(s, c, t->name);
 	if (name == INTERN_NONE)
 		return error_no_memory(e);
-	return announce_marker(s, intern_data(&s->names, c->name), intern_data(&c->markers, name),
-			       u->id, &w->sizes, w->format.data, w->format.size, e);
+	a = (struct announcement){intern_data(&s->names, c->name),
+				  intern_data(&c->markers, name),
+				  u->id,
+				  w->sizes,
+				  w->format.data,
+				  w->format.size};
+	return announce_marker(s, &a, e);
 }
 
 static int take_gap(struct lttng_encoder *s, const struct event *ev, struct error *e)
@@ -415,8 +429,8 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 	tsc = get_u64(ev->fixed + u->written->tsc);
 	if (lttng_written_payload(u->written, ev, &s->payload))
 		return error_no_memory(e);
-	return lttng_block_event(&s->tree, &s->constants, &s->files[lane->file - 1], u->id, tsc,
-				 s->payload.data, (uint32_t)s->payload.size, s->limit, e);
+	return lttng_block_event(&s->tree, &s->constants, &s->files[lane->file - 1],
+				 &(struct lttng_record){u->id, tsc, &s->payload}, s->limit, e);
 }
 
 static int lttng_end(struct encoding *en, struct error *e)

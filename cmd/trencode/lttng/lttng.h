@@ -24,6 +24,13 @@ struct lttng_constants {
 	uint8_t word_size;
 };
 
+/* An event to write. */
+struct lttng_record {
+	uint32_t id;
+	uint64_t tsc;
+	const struct buffer *payload;
+};
+
 /* One tracefile being written. */
 struct lttng_tracefile {
 	uint32_t member;
@@ -37,8 +44,8 @@ struct lttng_tracefile {
 int lttng_block_begin(struct lttng_tracefile *t, uint64_t tsc);
 /* Append an event. A block that would exceed limit bytes is written before. */
 int lttng_block_event(struct tree_output *out, const struct lttng_constants *c,
-		      struct lttng_tracefile *t, uint32_t id, uint64_t tsc, const void *payload,
-		      uint32_t size, size_t limit, struct error *e);
+		      struct lttng_tracefile *t, const struct lttng_record *r, size_t limit,
+		      struct error *e);
 /* Write the open block, if there is one. */
 int lttng_block_end(struct tree_output *out, const struct lttng_constants *c,
 		    struct lttng_tracefile *t, struct error *e);

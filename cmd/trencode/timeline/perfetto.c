@@ -52,19 +52,24 @@ static int perfetto_put_annotation(struct perfetto *s, const struct attribute *i
 	return r || protobuf_message(event, EVENT_ANNOTATION, b) ? -1 : 0;
 }
 
-/* Write an event of a type on a track; name 0: none. The attributes in s->kept become annotations.
- */
-static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, uint64_t time,
-			      uint32_t name, uint32_t category, uint64_t *token, struct error *e)
+struct track_event {
+	unsigned type;
+	uint64_t track, time;
+	uint32_t name, category; /* strings of the dictionary, 0 none */
+};
+
+/* Write an event. The attributes in s->kept become annotations. */
+static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, uint64_t *token,
+			      struct error *e)
 {
 	struct buffer *b = &s->part;
 
 	buffer_clear(b);
-	if (protobuf_uint(b, EVENT_TYPE, type) || protobuf_uint(b, EVENT_TRACK, uuid) ||
-	    (name && (perfetto_intern_name(s, INTERNED_NAME, name) ||
-		      protobuf_uint(b, EVENT_NAME_IID, name))) ||
-	    (category && (perfetto_intern_name(s, INTERNED_CATEGORY, category) ||
-			  protobuf_uint(b, EVENT_CATEGORY_IIDS, category))))
+	if (protobuf_uint(b, EVENT_TYPE, ev->type) || protobuf_uint(b, EVENT_TRACK, ev->track) ||
+	    (ev->name && (perfetto_intern_name(s, INTERNED_NAME, ev->name) ||
+			  protobuf_uint(b, EVENT_NAME_IID, ev->name))) ||
+	    (ev->category && (perfetto_intern_name(s, INTERNED_CATEGORY, ev->category) ||
+			      protobuf_uint(b, EVENT_CATEGORY_IIDS, ev->category))))
 		return error_no_memory(e);
 	if (s->kept.size) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -73,9 +78,9 @@ static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, 
 			if (perfetto_put_annotation(s, &s->attributes.items[i], b))
 				return error_no_memory(e);
 	}
-	if (perfetto_put_interned(s, time, e))
+	if (perfetto_put_interned(s, ev->time, e))
 		return -1;
-	if (perfetto_begin_packet(s, time, PERFETTO_STATE_NEEDED) ||
+	if (perfetto_begin_packet(s, ev->time, PERFETTO_STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, b))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, token, e);
@@ -109,7 +114,8 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 	if (perfetto_name_of(s, span->location, &name) ||
 	    attributes_append(&s->attributes, enter, &s->kept))
 		return error_no_memory(e);
-	return perfetto_put_event(s, TYPE_BEGIN, uuid, enter->time, name, 0, token, e);
+	return perfetto_put_event(s, &(struct track_event){TYPE_BEGIN, uuid, enter->time, name, 0},
+				  token, e);
 }
 
 static int perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
@@ -130,14 +136,17 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	if (!span->begun) {
 		if (perfetto_name_of(s, span->location, &name))
 			return error_no_memory(e);
-		if (perfetto_put_event(s, TYPE_BEGIN, uuid, span->start, name, 0, &token, e))
+		if (perfetto_put_event(
+			    s, &(struct track_event){TYPE_BEGIN, uuid, span->start, name, 0},
+			    &token, e))
 			return -1;
 	}
 	if ((leave && attributes_append(&s->attributes, leave, &s->kept)) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, &s->kept)))
 		return error_no_memory(e);
-	return perfetto_put_event(s, TYPE_END, uuid, span->end, 0, 0, &token, e);
+	return perfetto_put_event(s, &(struct track_event){TYPE_END, uuid, span->end, 0, 0}, &token,
+				  e);
 }
 
 static int perfetto_drop_call(void *ctx, const struct span *span, struct error *e)
@@ -154,8 +163,7 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 		    (item->kind == ATTRIBUTE_UINT && item->number > INT64_MAX);
 	uint64_t uuid = 0, token;
 
-	if (perfetto_counter_track(s, calls_thread(ev), name, item->name, s->attributes.count > 1,
-				   ev->time, &uuid, e))
+	if (perfetto_counter_track(s, ev, name, s->attributes.count > 1 ? item->name : 0, &uuid, e))
 		return -1;
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, EVENT_TYPE, TYPE_COUNTER) ||
@@ -176,7 +184,8 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	uint64_t uuid, token;
 	uint32_t name = ev->type->name.number;
 
-	if (perfetto_track(s, OF_THREAD, calls_thread(ev), 0, ev->lane, ev->time, &uuid, e))
+	if (perfetto_track(s, &(struct track_of){OF_THREAD, calls_thread(ev), 0, ev->lane},
+			   ev->time, &uuid, e))
 		return -1;
 	buffer_clear(&s->kept);
 	if (attributes_append(&s->attributes, ev, &s->kept) ||
@@ -192,8 +201,10 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 			return 0;
 		}
 	}
-	return perfetto_put_event(s, TYPE_INSTANT, uuid, ev->time, name, ev->type->group.number,
-				  &token, e);
+	return perfetto_put_event(
+		s,
+		&(struct track_event){TYPE_INSTANT, uuid, ev->time, name, ev->type->group.number},
+		&token, e);
 }
 
 static const struct span_sink sink = {.begin = perfetto_begin_call,

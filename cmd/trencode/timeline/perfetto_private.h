@@ -120,16 +120,24 @@ int perfetto_put_text(struct perfetto *s, struct buffer *to, uint32_t field, con
 
 /* perfetto_tracks.c */
 
+/* What identifies a track. */
+struct track_of {
+	enum track_kind kind;
+	uint32_t thread, which; /* which: of several of a kind */
+	const struct lane *lane;
+};
+
 /* Get the track of a thread, or a track below it; a new track is declared. */
-int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, uint32_t which,
-		   const struct lane *lane, uint64_t time, uint64_t *uuid, struct error *e);
+int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
+		   struct error *e);
 int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot, uint64_t time,
 			uint64_t *uuid, struct error *e);
 /* Take the lowest slot that no open call of the thread has; apart: not 0, the thread's own track.
  */
 int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot);
-/* Get the track of a counter, or (several) of one of its values. */
-int perfetto_counter_track(struct perfetto *s, uint32_t thread, uint32_t name, uint32_t value,
-			   bool several, uint64_t time, uint64_t *uuid, struct error *e);
+/* Get the track of the counter of an event, by strings of the dictionary: its name and, if the
+ * event has several values, the value's name; else 0. */
+int perfetto_counter_track(struct perfetto *s, const struct event *ev, uint32_t name,
+			   uint32_t value, uint64_t *uuid, struct error *e);
 
 #endif

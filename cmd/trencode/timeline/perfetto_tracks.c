@@ -43,21 +43,21 @@ static int describe_thread(struct perfetto *s, struct track *t, const struct lan
 	return perfetto_put_descriptor(s, time, e);
 }
 
-int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, uint32_t which,
-		   const struct lane *lane, uint64_t time, uint64_t *uuid, struct error *e)
+int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
+		   struct error *e)
 {
 	static const char *const names[] = {[OF_KERNEL] = "kernel",
 					    [OF_BEFORE] = "called before the trace",
 					    [OF_OVERLAP] = "overlapping"};
-	struct track *t = tracks_get(&s->tracks, thread, lane);
+	struct track *t = tracks_get(&s->tracks, of->thread, of->lane);
 	uint32_t had;
 
 	if (!t)
 		return error_no_memory(e);
-	if (__builtin_expect(t->renamed, 0) && describe_thread(s, t, lane, time, e))
+	if (__builtin_expect(t->renamed, 0) && describe_thread(s, t, of->lane, time, e))
 		return -1;
-	*uuid = uuid_of(kind, thread, which);
-	if (__builtin_expect(kind == OF_THREAD, 1))
+	*uuid = uuid_of(of->kind, of->thread, of->which);
+	if (__builtin_expect(of->kind == OF_THREAD, 1))
 		return 0;
 	had = s->declared.count;
 	if (intern(&s->declared, uuid, sizeof *uuid) == INTERN_NONE)
@@ -66,8 +66,8 @@ int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, ui
 		return 0;
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
-	    perfetto_put_text(s, &s->part, TRACK_NAME, names[kind], strlen(names[kind])) ||
-	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)))
+	    perfetto_put_text(s, &s->part, TRACK_NAME, names[of->kind], strlen(names[of->kind])) ||
+	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, of->thread, 0)))
 		return error_no_memory(e);
 	return perfetto_put_descriptor(s, time, e);
 }
@@ -89,19 +89,24 @@ int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t 
 int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot, uint64_t time,
 			uint64_t *uuid, struct error *e)
 {
-	if (!span->begun)
-		return perfetto_track(s, OF_BEFORE, span->thread, span->level, span->lane, time,
-				      uuid, e);
-	if (span->kernel)
-		return perfetto_track(s, OF_KERNEL, span->thread, 0, span->lane, time, uuid, e);
-	return perfetto_track(s, slot ? OF_OVERLAP : OF_THREAD, span->thread, slot, span->lane,
-			      time, uuid, e);
+	struct track_of of = {.thread = span->thread, .lane = span->lane};
+
+	if (!span->begun) {
+		of.kind = OF_BEFORE;
+		of.which = span->level;
+	} else if (span->kernel) {
+		of.kind = OF_KERNEL;
+	} else {
+		of.kind = slot ? OF_OVERLAP : OF_THREAD;
+		of.which = slot;
+	}
+	return perfetto_track(s, &of, time, uuid, e);
 }
 
-int perfetto_counter_track(struct perfetto *s, uint32_t thread, uint32_t name, uint32_t value,
-			   bool several, uint64_t time, uint64_t *uuid, struct error *e)
+int perfetto_counter_track(struct perfetto *s, const struct event *ev, uint32_t name,
+			   uint32_t value, uint64_t *uuid, struct error *e)
 {
-	uint32_t key[3] = {thread, name, value}, had = s->counters.count;
+	uint32_t thread = calls_thread(ev), key[3] = {thread, name, value}, had = s->counters.count;
 	uint32_t number = intern(&s->counters, key, sizeof key);
 	struct text_ref text = dictionary_string(s->names.dictionary, name);
 
@@ -114,12 +119,12 @@ int perfetto_counter_track(struct perfetto *s, uint32_t thread, uint32_t name, u
 	if (buffer_append(&s->kept, text.text, text.size))
 		return error_no_memory(e);
 	text = dictionary_string(s->names.dictionary, value);
-	if ((several &&
+	if ((value &&
 	     (buffer_u8(&s->kept, ' ') || buffer_append(&s->kept, text.text, text.size))) ||
 	    protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
 	    perfetto_put_text(s, &s->part, TRACK_NAME, s->kept.data, s->kept.size) ||
 	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)) ||
 	    protobuf_message(&s->part, TRACK_COUNTER, &s->clean))
 		return error_no_memory(e);
-	return perfetto_put_descriptor(s, time, e);
+	return perfetto_put_descriptor(s, ev->time, e);
 }

@@ -68,7 +68,8 @@ static const char *parsed(const char *line)
 	snprintf(copy, sizeof copy, "%s", line);
 	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
-	if (options_parse(rows, fill_rows(), argc, argv, take_row, &s, &e)) {
+	if (options_parse(&(struct option_table){rows, fill_rows(), take_row, &s}, argc, argv,
+			  &e)) {
 		snprintf(result, sizeof result, "error: %s", e.what);
 		return result;
 	}

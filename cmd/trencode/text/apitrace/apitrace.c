@@ -204,20 +204,19 @@ static struct open_text *new_text(struct text_apitrace *s)
 }
 
 static void put_piece(struct text_apitrace *s, const struct open_text *t, const struct piece *p,
-		      unsigned *blobs)
+		      struct apitrace_blob_names *blobs)
 {
 	if (!s->blobs) {
 		text_put_buffer(s->out, &t->text, p->offset, p->size);
 		return;
 	}
 	buffer_clear(&s->scratch);
-	apitrace_blobs_name(s->blobs, t->source, t->call, blobs, &t->text, p->offset, p->size,
-			    &s->scratch);
+	apitrace_blobs_name(s->blobs, blobs, &t->text, p->offset, p->size, &s->scratch);
 	text_put_buffer(s->out, &s->scratch, 0, s->scratch.size);
 }
 
 static void put_arguments(struct text_apitrace *s, const struct open_text *t,
-			  const struct apitrace_location *k, unsigned *blobs)
+			  const struct apitrace_location *k, struct apitrace_blob_names *blobs)
 {
 	size_t n = t->count > k->names ? t->count : k->names;
 
@@ -248,7 +247,7 @@ static int apitrace_print_call(struct text_apitrace *s, struct open_text *t, boo
 	const struct apitrace_location *k =
 		apitrace_location(&s->locations, s->dictionary, t->location);
 	bool fake = t->flags & CALL_FAKE;
-	unsigned blobs = 0;
+	struct apitrace_blob_names blobs = {t->source, t->call, 0};
 
 	if (!k)
 		return error_no_memory(e);

@@ -66,6 +66,12 @@ void apitrace_locations_free(struct apitrace_locations *s);
 
 /* --- blobs: files of a directory --- */
 
+/* A call whose blobs get names. */
+struct apitrace_blob_names {
+	uint32_t source, call; /* numbers of its source and of itself */
+	unsigned number;       /* of the call's next blob */
+};
+
 /* Open or make the directory. Returns NULL with *e filled on errors. */
 struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *e);
 void apitrace_blobs_close(struct apitrace_blobs *b);
@@ -73,9 +79,8 @@ void apitrace_blobs_close(struct apitrace_blobs *b);
  * returns -1; apitrace_blobs_error has the error. */
 int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, struct buffer *out);
 /* Append a part of the text of a call, n bytes of piece from at on, with the marks replaced by
- * names of files. source: number of the source of the call; *number counts the blobs of the call.
- * Errors as above. */
-int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call, unsigned *number,
+ * names of files. Errors as above. */
+int apitrace_blobs_name(struct apitrace_blobs *b, struct apitrace_blob_names *names,
 			const struct buffer *piece, size_t at, size_t n, struct buffer *out);
 /* Remove the files of the blobs of a text that is not printed. */
 void apitrace_blobs_drop(struct apitrace_blobs *b, const uint8_t *text, size_t n);

@@ -120,7 +120,7 @@ int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, st
 	return 0;
 }
 
-int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call, unsigned *number,
+int apitrace_blobs_name(struct apitrace_blobs *b, struct apitrace_blob_names *names,
 			const struct buffer *piece, size_t at, size_t n, struct buffer *out)
 {
 	while (n) {
@@ -143,16 +143,17 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call
 			break;
 		temporary_name(get_u32(text + 1), from);
 		if (!b->first)
-			b->first = source;
+			b->first = names->source;
 		/* the calls of each trace count from 0: only the first has the names of apitrace */
-		if (source != b->first)
-			snprintf(trace, sizeof trace, "trace%u_", source);
+		if (names->source != b->first)
+			snprintf(trace, sizeof trace, "trace%u_", names->source);
 		/* the second blob of a call has the number 1 */
-		if (*number)
-			snprintf(to, sizeof to, "blob_%scall%u_%u.bin", trace, call, *number);
+		if (names->number)
+			snprintf(to, sizeof to, "blob_%scall%u_%u.bin", trace, names->call,
+				 names->number);
 		else
-			snprintf(to, sizeof to, "blob_%scall%u.bin", trace, call);
-		++*number;
+			snprintf(to, sizeof to, "blob_%scall%u.bin", trace, names->call);
+		names->number++;
 		if (renameat(b->fd, from, b->fd, to))
 			return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write %s",
 					   to);

@@ -62,15 +62,23 @@ static void put_buffer(struct text_uftrace *s, const struct buffer *b)
 	text_masked_buffer(s->out, b);
 }
 
-/*
- * Print most kinds of lines at once: columns, indent, before, the name, after. Returns false if the
- * line has to be printed piece by piece. before and after have LINE_PIECE readable bytes.
- */
 enum { LINE_PIECE = 8 };
 
+/* The text before and after a name, of LINE_PIECE readable bytes each. */
+struct line_pieces {
+	const char *before;
+	size_t nbefore;
+	const char *after;
+	size_t nafter;
+};
+
+/*
+ * Print most kinds of lines at once: columns, indent, before, the name, after. Returns false if the
+ * line has to be printed piece by piece.
+ */
 static inline bool quick_line(struct text_uftrace *s, const struct replay_task *t,
-			      uint64_t duration, int indent, const char *before, size_t nbefore,
-			      const struct location_text *p, const char *after, size_t nafter)
+			      uint64_t duration, int indent, const struct location_text *p,
+			      struct line_pieces pieces)
 {
 	struct text *out = s->out;
 	size_t blank = indent > 0 ? 2 * (size_t)indent : 0;
@@ -95,12 +103,12 @@ static inline bool quick_line(struct text_uftrace *s, const struct replay_task *
 	else
 		memset(at, ' ', blank);
 	at += blank;
-	memcpy(at, before, LINE_PIECE);
-	at += nbefore;
+	memcpy(at, pieces.before, LINE_PIECE);
+	at += pieces.nbefore;
 	memcpy(at, p->name, p->size);
 	at += p->size;
-	memcpy(at, after, LINE_PIECE);
-	at += nafter;
+	memcpy(at, pieces.after, LINE_PIECE);
+	at += pieces.nafter;
 	out->used = (size_t)(at - out->buffer);
 	return true;
 }
@@ -124,11 +132,12 @@ static void print_comment(struct text_uftrace *s, const char *end, size_t n)
 
 void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame *f)
 {
+	static const struct line_pieces bare = {"       ", 0, ";\n      ", 2},
+					call = {"       ", 0, "();\n    ", 4};
 	const struct location_text *p = &s->locations[s->location];
 
 	if (!s->arguments.size && !s->result.size && !s->comment.size &&
-	    quick_line(s, s->task, f->time, s->indent, "       ", 0, p,
-		       p->bare ? ";\n      " : "();\n    ", p->bare ? 2 : 4))
+	    quick_line(s, s->task, f->time, s->indent, p, p->bare ? bare : call))
 		return;
 	text_uftrace_columns(s, s->task, f->time, f);
 	print_call(s, p);
@@ -139,12 +148,13 @@ void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame *f)
 
 void text_uftrace_open(struct text_uftrace *s)
 {
+	static const struct line_pieces bare = {"       ", 0, " {\n     ", 3},
+					call = {"       ", 0, "() {\n   ", 5};
 	struct replay_frame *f = replay_frame(s->task, s->frame);
 	const struct location_text *p = &s->locations[s->location];
 
 	if (s->arguments.size || s->comment.size ||
-	    !quick_line(s, s->task, 0, s->indent, "       ", 0, p,
-			p->bare ? " {\n     " : "() {\n   ", p->bare ? 3 : 5)) {
+	    !quick_line(s, s->task, 0, s->indent, p, p->bare ? bare : call)) {
 		text_uftrace_columns(s, s->task, 0, f);
 		print_call(s, p);
 		text_put(s->out, " {", 2);
@@ -170,7 +180,9 @@ void text_uftrace_leave(struct text_uftrace *s, const struct replay_task *t,
 			const struct replay_frame *f, int indent, const struct location_text *p,
 			bool values)
 {
-	if (!values && quick_line(s, t, f->time, indent, "} /*   ", 5, p, " */\n   ", 4))
+	static const struct line_pieces end = {"} /*   ", 5, " */\n   ", 4};
+
+	if (!values && quick_line(s, t, f->time, indent, p, end))
 		return;
 	text_uftrace_columns(s, t, f->time, f);
 	text_uftrace_indent(s, indent);
