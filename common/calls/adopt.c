@@ -19,7 +19,7 @@ static void drop_frames(struct calls *c, struct stack *s, size_t from)
 		pop(s);
 		if (s->nnumbered)
 			calls_nested_forget(c, s, &f);
-		if (c->on_drop && f.begun && !outside)
+		if (c->on_drop && (c->balances || (f.begun && !outside)))
 			c->on_drop(c->on_restore_ctx, s, &f, calls_data(c, s, s->count));
 	}
 }
@@ -32,6 +32,9 @@ static void reset(struct calls *c, struct stack *s)
 		drop_frames(c, s->kernel, 0);
 	if (!s->goes_on)
 		drop_frames(c, s, 0);
+	if (s->ignored)
+		drop_frames(c, s->ignored, 0);
+	s->beyond = 0;
 	s->goes_on = false;
 	s->adopted = 0;
 	if (s->kernel)
@@ -114,6 +117,20 @@ static int drop_stream(struct calls *c, const struct snapshot *snapshot)
 	return leave_numbered(c);
 }
 
+void calls_drop_all(struct calls *c)
+{
+	uint64_t index;
+
+	for (size_t i = 0; i < c->size; i++)
+		if (c->stacks[i]) {
+			c->stacks[i]->goes_on = false;
+			reset(c, c->stacks[i]);
+		}
+	while (open_calls_take_any(&c->open, &index))
+		drop_numbered(c, index);
+	drop_before(c);
+}
+
 /* Push a frame, unless the next one of the stack is the same call, which goes on. Returns 1 for a
  * call that goes on. */
 static int push(struct calls *c, struct stack *s, const struct frame *f)
@@ -121,6 +138,7 @@ static int push(struct calls *c, struct stack *s, const struct frame *f)
 	size_t i = s->adopted++;
 	struct frame *old = &s->frames[i];
 
+	c->stack = s;
 	if (i < s->count && old->begun == f->begun && old->location == f->location &&
 	    old->depth == f->depth && old->inner == f->inner && !old->numbered &&
 	    (!f->begun || old->start == f->start)) {
@@ -134,6 +152,25 @@ static int push(struct calls *c, struct stack *s, const struct frame *f)
 	if (!calls_push(c, s, f))
 		return -1;
 	c->data = calls_data(c, s, i);
+	c->ignored = s->frames[0].outside;
+	return 0;
+}
+
+/* Push the calls that were open before the first row. */
+static int push_unseen(struct calls *c, struct stack *s, const struct snapshot_thread *t)
+{
+	bool charged = t->unseen && (t->flags & SNAPSHOT_CHARGED || t->child);
+
+	s->implicit = c->balances ? 0 : t->unseen - charged;
+	s->implicit_start = t->since;
+	for (uint32_t i = s->implicit; i < t->unseen; i++) {
+		struct frame f = {.start = t->since,
+				  .child = i + 1 == t->unseen ? t->child : 0,
+				  .depth = i};
+
+		if (push(c, s, &f) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -141,23 +178,18 @@ static int push(struct calls *c, struct stack *s, const struct frame *f)
 static int take_thread(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
 	const struct snapshot_thread *t = &w->thread;
-	struct frame f = {.start = t->since, .child = t->child, .depth = t->unseen - 1};
 
 	reset(c, s);
 	s->lane = w->lane;
 	s->type = w->type;
-	s->implicit = t->unseen;
-	s->implicit_start = t->since;
+	s->by_depth = w->type && w->type->flags & TYPE_DEPTH;
 	s->passed = t->flags & SNAPSHOT_PASSED;
 	s->kernel_since = t->kernel_since;
 	s->kernel_base = t->base;
 	s->asks_lane = !(t->flags & SNAPSHOT_UNSTARTED);
 	s->started = s->asks_lane && (t->unseen || dictionary_started(c->dictionary, s->number));
-	if (t->unseen && (t->flags & SNAPSHOT_CHARGED || t->child)) {
-		s->implicit--;
-		if (push(c, s, &f) < 0)
-			return -1;
-	}
+	if (push_unseen(c, s, t))
+		return -1;
 	if (t->gone) {
 		uint32_t *gone = realloc(s->gone, t->gone * sizeof(*gone));
 
@@ -241,6 +273,8 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 	int got;
 
 	if (w->enter.type->flags & TYPE_CALL_NUMBER) {
+		c->stack = NULL;
+		c->ignored = false;
 		got = push_numbered(c, s, &w->enter);
 	} else {
 		got = kernel ? push_kernel(c, s, w) : push_call(c, s, w);

@@ -12,8 +12,9 @@
  * for each of them with an enter, after its frame was pushed, as if calls_feed had returned
  * CALLS_ENTER for that row, also for calls in the kernel outside any call (frames[0].outside):
  * outermost first, then the calls in the kernel, then those with numbers. The event's time is that
- * of the enter. Calls without an enter are in stack.implicit; if a callee of the innermost of them
- * has ended, that call is frames[0], with begun false.
+ * of the enter. calls.stack and calls.ignored are set too, with calls.balances. Calls without an
+ * enter are in stack.implicit; if a callee of the innermost of them has ended, that call is
+ * frames[0], with begun false. With calls.balances all of them are frames.
  *
  * Of a stack with calls in the kernel, kernel_base and gone describe the stack below them at the
  * time of their enter. They are set before on_restore of the lowest of these, and valid until the
@@ -28,5 +29,8 @@
 /* Adopt one block of a snapshot, which may have several. -1: out of memory, or on_restore
  * failed. */
 int calls_adopt(struct calls *c, const struct snapshot *s);
+
+/* Drop all open calls, of any stream. */
+void calls_drop_all(struct calls *c);
 
 #endif

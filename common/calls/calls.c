@@ -15,6 +15,8 @@ static void free_stack(struct stack *s)
 {
 	if (!s)
 		return;
+	free_stack(s->kernel);
+	free_stack(s->ignored);
 	free(s->gone);
 	free(s->frames);
 	free(s->data);
@@ -25,10 +27,7 @@ static void free_stack(struct stack *s)
 void calls_free(struct calls *c)
 {
 	for (size_t i = 0; i < c->size; i++)
-		if (c->stacks[i]) {
-			free_stack(c->stacks[i]->kernel);
-			free_stack(c->stacks[i]);
-		}
+		free_stack(c->stacks[i]);
 	free(c->stacks);
 	free(c->special);
 	free(c->numbered);
@@ -158,7 +157,7 @@ static void link_frame(struct stack *s, size_t i)
 
 void calls_set_limits(struct stack *s)
 {
-	bool slow = s->exec || (s->kernel && s->kernel->count);
+	bool slow = s->exec || (s->kernel && s->kernel->count) || (s->ignored && s->ignored->count);
 
 	s->limit = slow ? 0 : s->capacity;
 	s->floor = slow ? SIZE_MAX : 1;
@@ -214,6 +213,16 @@ bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
 	return true;
 }
 
+int calls_put(struct calls *c, struct stack *s, const struct frame *f)
+{
+	if (!calls_push(c, s, f))
+		return -1;
+	s->started = true;
+	if (calls_enters_exec(c, f->location) && !s->exec)
+		calls_set_exec(s, s->count);
+	return 0;
+}
+
 void calls_set_exec(struct stack *s, size_t exec)
 {
 	s->exec = exec;
@@ -232,6 +241,9 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	s->started = true;
 	s->implicit = !left_out ? n : f ? f->unseen : 0;
 	s->implicit_start = left_out && f ? f->since : e->time;
+	s->by_depth = true;
+	if (c->balances)
+		calls_push_unseen(c, s);
 }
 
 /* Test whether the next row with a depth is the stack's first one. */
@@ -256,7 +268,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 		/* the next event shows whether an exec on top succeeded */
 		if ((s->exec && s->exec == s->count) || calls_outside(c, s, e->time)) {
 			c->apart++;
-			return CALLS_NONE;
+			return c->balances ? calls_ignored_enter(c, s, e) : CALLS_NONE;
 		}
 		f.inner = true;
 		f.depth = next_depth(s);
@@ -277,9 +289,14 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 		}
 		s->started = true;
 	}
+	if (c->balances && s->count >= CALLS_STACK_LIMIT) {
+		s->beyond += !(flags & TYPE_DEPTH);
+		return CALLS_NONE;
+	}
 	if (!calls_push(c, s, &f))
 		return CALLS_NONE;
 	c->data = calls_data(c, s, s->count - 1);
+	c->stack = s;
 	if (__builtin_expect(calls_enters_exec(c, e->location), 0) && !s->exec)
 		calls_set_exec(s, s->count);
 	return CALLS_ENTER;
@@ -298,7 +315,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	if (e->type->flags & TYPE_INNER) {
 		t = top(s);
 		if (!t || !t->inner)
-			return CALLS_NONE;
+			return c->balances ? calls_ignored_leave(c, s, e, done) : CALLS_NONE;
 	} else if (e->type->flags & TYPE_DEPTH) {
 		if (is_first(c, s)) {
 			s->type = e->type;
@@ -320,6 +337,9 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			c->unmatched++;
 			return CALLS_NONE;
 		}
+	} else if (__builtin_expect(s->beyond != 0, 0)) {
+		s->beyond--;
+		return CALLS_NONE;
 	} else {
 		if (__builtin_expect(s->nnumbered != 0, 0))
 			calls_nested_clear(c, s, e);
@@ -336,7 +356,8 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	pop(s);
 	end_exec(s);
 	calls_end(c, s, &f, e->time, e->location ? e->location : f.location, e->lane, done);
-	c->data = f.begun ? calls_data(c, s, s->count) : NULL;
+	c->data = f.begun || c->balances ? calls_data(c, s, s->count) : NULL;
+	c->stack = s;
 	return CALLS_LEAVE;
 }
 
@@ -352,8 +373,11 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		if (!s)
 			return CALLS_NONE;
 	}
-	if (e->type->flags & TYPE_CALL_NUMBER)
+	c->ignored = false;
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		c->stack = NULL;
 		return calls_numbered(c, s, e, done);
+	}
 	s->last = e->time;
 	s->lane = e->lane;
 	if (e->type->flags & TYPE_KERNEL &&
@@ -364,6 +388,10 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		if (e->type->flags & TYPE_INNER) /* scheduled out inside the kernel */
 			return calls_kernel_inner(c, s, e, done);
 		calls_pass_kernel(c, s, e->time);
+	}
+	if (__builtin_expect(s->ignored && s->ignored->count, 0) && calls_is_own(e->type)) {
+		drop_from(c, s->ignored, 0, LOST_INNER);
+		calls_set_limits(s);
 	}
 	if (e->type->kind == KIND_ENTER)
 		return calls_enter(c, s, e);

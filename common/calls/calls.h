@@ -18,6 +18,23 @@
  * below may be among these rows, and all calls in the kernel and all with TYPE_INNER count. See
  * trstat(1).
  *
+ * Two rules
+ *
+ * trstat's rule is that calls count: an ENTER that shows no call of the program has no frame, or
+ * one that is in no result. trfilter's rule is that calls balance (calls.balances): whatever the
+ * filter decides at an ENTER it also decides for the LEAVE. Both find the same calls; these differ:
+ *
+ *                                        calls count            calls balance
+ *     open before the thread's first     s.implicit, a number   a frame each, with begun false
+ *     with INNER, outside any call or    ignored                on s.ignored until a row of the
+ *     directly on an exec                                       thread's other calls
+ *     in the kernel, outside any call    a frame, no result     a frame, and results with
+ *                                                               calls.ignored
+ *     ended without a leave              on_lost for those      on_lost for all
+ *                                        that count
+ *     nested deeper than                 no limit               ignored, as is the leave
+ *     CALLS_STACK_LIMIT
+ *
  * A caller may keep data with each open call: calls.data_size bytes, zero when the call begins,
  * that are valid until the call has ended. They move with the call; calls.data and calls_data()
  * find them.
@@ -61,6 +78,8 @@ struct frame {
 
 /* Limit of memory for enters without leaves: older numbered calls are forgotten. */
 enum { CALLS_NUMBERED_LIMIT = 1 << 20 };
+/* The same for the calls of a stack, with calls.balances. */
+enum { CALLS_STACK_LIMIT = 1 << 20 };
 
 /* Whether a location's function is an exec*. */
 enum { LOCATION_NOT_ASKED, LOCATION_ORDINARY, LOCATION_EXEC };
@@ -84,7 +103,9 @@ struct stack {
 	size_t exec, limit, floor;
 	bool started;
 	bool asks_lane; /* the stream's lanes show whether it has started (dictionary_started) */
+	uint64_t block; /* number of the last block for calls_rows */
 	bool left_out;	/* some of its rows are left out; set by calls_left_out() */
+	bool by_depth;	/* its first row of a call had a depth */
 	/* of calls_adopt: open calls may be in the snapshot too; frames that are */
 	bool goes_on;
 	size_t adopted;
@@ -105,6 +126,10 @@ struct stack {
 	 */
 	uint32_t kernel_base, ngone;
 	uint32_t *gone;
+	/* With calls.balances: calls with TYPE_INNER that do not count; NULL none yet. And how many
+	   open calls exceed CALLS_STACK_LIMIT. */
+	struct stack *ignored;
+	size_t beyond;
 	/*
 	 * The open locations: buckets[location & mask] is the number + 1 of a frame, 0 none, and
 	 * the frame's below is that of the next one. Only the lowest frame of each location is
@@ -128,9 +153,12 @@ struct calls {
 	struct dictionary *dictionary;
 	size_t data_size; /* of the caller's data of an open call; set before the first event */
 	bool nests;	  /* calls with numbers are on the stacks; set before the first event */
+	bool balances;	  /* each ENTER has a frame (see above); set before the first event */
 	/* The data of the call that was entered or left last, by calls_feed or calls_finish, until
 	   the next call of one of them. NULL: the enter was not read. */
 	void *data;
+	struct stack *stack; /* its stack; NULL: it has a number. Set with calls.balances only. */
+	bool ignored;	     /* it does not count. The same. */
 	struct stack **stacks; /* by thread number */
 	size_t size;
 	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
@@ -146,8 +174,9 @@ struct calls {
 	size_t finishing; /* thread at which calls_finish continues */
 	bool ended;	  /* the ends of threads are known (calls_take_ends) */
 	bool adopted;	  /* calls_adopt was called */
-	/* Called when a call ends without a leave, except calls whose enters were not read, and
-	   calls in the kernel outside any call. May be NULL. The call ends at the last event of its
+	uint64_t blocks;  /* number of blocks for calls_rows */
+	/* Called when a call ends without a leave; without calls.balances, except calls whose enters
+	   were not read, and calls in the kernel outside any call. May be NULL. The call ends at the last event of its
 	   thread's stack, and its caller is not charged. s is its stack, which the frame has
 	   left; a numbered call is on none, and s is that of its thread. */
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
@@ -238,196 +267,6 @@ bool calls_enters_exec(struct calls *c, uint32_t location);
 
 /* Process one event. Events are passed in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
-
-/*
- * Lookup tables of a block of narrow rows (event.h), by the block's indexes of lanes and types. A
- * loop over rows needs no other lookup.
- */
-struct calls_block {
-	struct stack *stacks[256]; /* by lane; NULL: none yet */
-	uint8_t kinds[256]; /* by type: KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
-};
-void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb);
-
-/* Test whether this location is known to be no exec*. calls_try may process only enters of such
- * locations. */
-static inline bool calls_ordinary(const struct calls *c, uint32_t location)
-{
-	return location && location < c->special_size && c->special[location] == LOCATION_ORDINARY;
-}
-
-/*
- * Process the common rows in line: an enter one level deeper than the top frame, and the leave of
- * the top frame, of a location that is no exec*. CALLS_SLOW: the row is another one, and the state
- * is unchanged; the caller passes it to calls_feed. lane and level of *done are not set.
- */
-static inline __attribute__((always_inline)) enum calls_result
-calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t location,
-	  struct call *done)
-{
-	struct stack *s = cb->stacks[r->lane];
-	uint8_t kind = cb->kinds[r->type];
-	uint32_t *bucket;
-	struct frame *f;
-	bool recursive;
-
-	if (__builtin_expect(!s || !s->count, 0))
-		return CALLS_SLOW;
-	f = &s->frames[s->count - 1];
-	if (kind == KIND_ENTER) {
-		if (__builtin_expect(f->depth >= r->depth || s->count >= s->limit, 0))
-			return CALLS_SLOW;
-		s->last = r->time;
-		recursive = stack_has(s, location);
-		bucket = &s->buckets[location & s->mask];
-		/* one by one: the compiler would first clear all of it, slowly */
-		f[1].start = r->time;
-		f[1].child = 0;
-		f[1].location = location;
-		f[1].depth = r->depth;
-		f[1].below = *bucket;
-		f[1].inner = false;
-		f[1].begun = true;
-		f[1].recursive = recursive;
-		s->count++;
-		*bucket = recursive ? *bucket : (uint32_t)s->count;
-		return CALLS_ENTER;
-	}
-	if (__builtin_expect(kind != KIND_LEAVE || f->depth != r->depth || f->inner || !f->begun ||
-				     f->location != location || s->count <= s->floor ||
-				     r->time < f->start,
-			     0))
-		return CALLS_SLOW;
-	s->last = r->time;
-	s->count--;
-	s->buckets[location & s->mask] = f->below;
-	done->location = location;
-	done->caller = f[-1].location;
-	done->start = f->start;
-	done->end = r->time;
-	done->total = r->time - f->start;
-	done->self = f->child < done->total ? done->total - f->child : 0;
-	done->recursive = f->recursive;
-	done->inner = done->unfinished = false;
-	f[-1].child += done->total;
-	return CALLS_LEAVE;
-}
-
-/*
- * Lookup tables of a block whose lanes and types are of any kind. All lanes have stacks, so a row
- * can change other data of its thread in place.
- */
-struct calls_rows {
-	struct stack *stacks[512]; /* by lane; from 256 on those of types with TYPE_PER_CPU */
-	struct calls_row_type {
-		uint8_t kind;	  /* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
-		uint8_t numbered; /* the same for types with call numbers, per thread */
-		uint16_t stack;	  /* offset to add to the lane */
-		uint32_t call;	  /* offset of the call number in a narrow row */
-	} types[256];
-};
-/* -1: out of memory. */
-int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
-
-/* Process a row of any type that is neither an enter nor a leave. */
-static inline void calls_pass(const struct calls_rows *cr, const struct plain_row *r,
-			      const struct lane *lane)
-{
-	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
-
-	s->last = r->time;
-	s->lane = lane;
-}
-
-/*
- * Process a common row as calls_try does, and record also what calls_finish needs. It also takes
- * rows at the bottom of a stack, where traces of system calls always are.
- */
-static inline __attribute__((always_inline)) enum calls_result
-calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t location,
-	      const struct lane *lane, const struct type *type, struct call *done)
-{
-	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
-	uint8_t kind = cr->types[r->type].kind;
-	struct frame *f;
-	uint32_t *bucket;
-	bool recursive;
-
-	if (kind == KIND_ENTER) {
-		if (__builtin_expect(s->count >= s->limit || !s->started ||
-					     (s->count ? s->frames[s->count - 1].depth >= r->depth
-						       : s->implicit > r->depth),
-				     0))
-			return CALLS_SLOW;
-		f = &s->frames[s->count];
-		recursive = stack_has(s, location);
-		bucket = &s->buckets[location & s->mask];
-		f->start = r->time;
-		f->child = 0;
-		f->location = location;
-		f->depth = r->depth;
-		f->below = *bucket;
-		f->inner = false;
-		f->begun = true;
-		f->recursive = recursive;
-		s->count++;
-		*bucket = recursive ? *bucket : (uint32_t)s->count;
-		s->last = r->time;
-		s->lane = lane;
-		s->type = type;
-		return CALLS_ENTER;
-	}
-	/* no limit: an exec or calls in the kernel are open on top */
-	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
-				     (s->count == 1 && s->implicit),
-			     0))
-		return CALLS_SLOW;
-	f = &s->frames[s->count - 1];
-	if (__builtin_expect(f->depth != r->depth || f->inner || !f->begun ||
-				     f->location != location || r->time < f->start,
-			     0))
-		return CALLS_SLOW;
-	s->last = r->time;
-	s->lane = lane;
-	s->count--;
-	s->buckets[location & s->mask] = f->below;
-	done->total = r->time - f->start;
-	done->self = f->child < done->total ? done->total - f->child : 0;
-	done->recursive = f->recursive;
-	if (s->count)
-		f[-1].child += done->total;
-	return CALLS_LEAVE;
-}
-
-/*
- * Process the enter and the leave of a numbered call that are adjacent rows, as those of nearly
- * every call are. The call is then never stored: the thread's last event is its leave, and no other
- * state changes. false: the rows are of different calls, and the state is unchanged; the caller
- * passes both to calls_feed.
- */
-static inline __attribute__((always_inline)) bool
-calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uint8_t *enter,
-		   const struct plain_row *e, const uint8_t *leave, const struct plain_row *l,
-		   const struct lane *lane)
-{
-	const struct calls_row_type *et = &cr->types[e->type], *lt = &cr->types[l->type];
-	struct stack *s = cr->stacks[l->lane];
-
-	if (__builtin_expect(et->numbered != KIND_ENTER || lt->numbered != KIND_LEAVE ||
-				     e->lane != l->lane ||
-				     get_u32(enter + et->call) != get_u32(leave + lt->call),
-			     0))
-		return false;
-	/* an enter moves the one before it to the table, which has a limit, and ends the call that
-	   has its number */
-	if (__builtin_expect(c->open.count || c->open.recent.key, 0) &&
-	    ((c->open.count && c->open.recent.key) || c->open.count >= CALLS_NUMBERED_LIMIT ||
-	     open_calls_has(&c->open, lane->source->number, get_u32(enter + et->call))))
-		return false;
-	s->last = l->time;
-	s->lane = lane;
-	return true;
-}
 
 /* Set the last times of threads whose last rows were left out, at the end of the stream.
  * calls_finish calls it too. */

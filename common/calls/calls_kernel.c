@@ -66,6 +66,13 @@ struct stack *calls_kernel_stack(struct calls *c, const struct stack *s)
 	return k;
 }
 
+/* Get the result for a call in the kernel, which does not count outside any call. */
+static enum calls_result kernel_result(struct calls *c, enum calls_result got, bool outside)
+{
+	c->ignored |= outside;
+	return outside && !c->balances ? CALLS_NONE : got;
+}
+
 enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
 			       struct call *done)
 {
@@ -85,8 +92,6 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 			k->frames[0].outside = outside;
 		}
 		outside = k->count && k->frames[0].outside;
-		if (outside)
-			got = CALLS_NONE;
 	} else {
 		uint64_t unmatched = c->unmatched;
 		uint32_t depth = e->type->flags & TYPE_DEPTH ? e->depth
@@ -106,11 +111,10 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		if (outside) {
 			c->unmatched = unmatched;
 			c->outside += got == CALLS_LEAVE;
-			got = CALLS_NONE;
 		}
 	}
 	calls_set_limits(s);
-	return got;
+	return kernel_result(c, got, outside);
 }
 
 enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
@@ -122,16 +126,16 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 	if (e->type->kind == KIND_ENTER) {
 		got = calls_enter(c, k, e);
 		/* later calls of the kernel are inside */
-		if (got == CALLS_ENTER)
+		if (got == CALLS_ENTER && c->stack == k)
 			top(k)->depth--;
-		return k->frames[0].outside ? CALLS_NONE : got;
+		return kernel_result(c, got, k->frames[0].outside);
 	}
 	if (!top(k)->inner)
 		return calls_leave(c, s, e, done);
 	got = calls_leave(c, k, e, done);
 	if (got == CALLS_LEAVE)
 		set_kernel_caller(s, done);
-	return k->frames[0].outside ? CALLS_NONE : got;
+	return kernel_result(c, got, k->frames[0].outside);
 }
 
 bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)

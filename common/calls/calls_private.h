@@ -4,7 +4,7 @@
 #ifndef TR_CALLS_CALLS_PRIVATE_H
 #define TR_CALLS_CALLS_PRIVATE_H
 
-#include "common/calls/calls.h"
+#include "common/calls/calls_inline.h"
 
 /* An open numbered call. */
 struct numbered_call {
@@ -32,10 +32,7 @@ static inline struct frame *top(struct stack *s)
 
 static inline void pop(struct stack *s)
 {
-	struct frame *f = &s->frames[--s->count];
-
-	if (f->begun)
-		s->buckets[f->location & s->mask] = f->below;
+	calls_take(s);
 }
 
 /* Clear the caller's data of a call; in line for data that are one pointer. */
@@ -56,7 +53,8 @@ static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
 	pop(s);
 	if (__builtin_expect(s->nnumbered != 0, 0))
 		calls_nested_forget(c, s, &f);
-	if (c->on_lost && f.begun && (s == c->stacks[s->number] || !s->frames[0].outside))
+	if (c->on_lost &&
+	    (c->balances || (f.begun && (s == c->stacks[s->number] || !s->frames[0].outside))))
 		c->on_lost(c->on_lost_ctx, s, &f, calls_data(c, s, s->count), why);
 }
 
@@ -92,6 +90,14 @@ static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_
 	if (!calls_left_out(c, s))
 		return !s->count && !s->implicit;
 	return !s->count && !s->implicit && dictionary_outside(c->dictionary, s->number, time);
+}
+
+/* Test whether rows of the type are of the calls on their thread's first stack, but for those with
+ * TYPE_INNER. */
+static inline bool calls_is_own(const struct type *t)
+{
+	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) &&
+	       !(t->flags & (TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER));
 }
 
 /* Set limit and floor, which decide which rows are processed in line. */
@@ -161,8 +167,17 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time);
 enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct event *e,
 				 struct call *done);
-/* Make the stack of a thread's calls in the kernel. NULL: out of memory. */
+/* Make the stack of a thread's calls in the kernel, or of those that do not count. NULL: out of
+ * memory. */
 struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
+/* With calls.balances (calls_balanced.c): enter and leave a call with TYPE_INNER that does not
+ * count. */
+enum calls_result calls_ignored_enter(struct calls *c, const struct stack *s,
+				      const struct event *e);
+enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s,
+				      const struct event *e, struct call *done);
+/* With calls.balances: give each call that was open before the first row a frame. */
+void calls_push_unseen(struct calls *c, struct stack *s);
 /* Get the data of an open numbered call. */
 static inline void *calls_numbered_data(const struct calls *c, size_t index)
 {

@@ -1,4 +1,5 @@
 #include "cmd/trencode/profile/stack_profile.h"
+#include "common/calls/calls_inline.h"
 #include "cmd/trencode/tick_scale.h"
 
 #include <inttypes.h>

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/calls/adopt.h"
+
 bool call_filter_needed(const struct filter *f)
 {
 	return f->tree->depends & (DEPENDS_LATER | DEPENDS_STACK);
@@ -19,7 +21,7 @@ static bool asks_around(const struct node *n)
 static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
 {
 	struct call_filter *w = ctx;
-	struct open_frame *f = frames_at(&w->frames, at);
+	struct open_frame *f = frames_at(&w->calls, at);
 
 	if (f) {
 		f->block = block;
@@ -33,7 +35,7 @@ static int check(struct call_filter *w, struct error *e)
 		*e = w->failed ? w->error : w->time_range->error;
 		return -1;
 	}
-	if (w->frames.out_of_memory || filter_out_of_memory(w->filter) || w->calls.out_of_memory ||
+	if (filter_out_of_memory(w->filter) || w->calls.out_of_memory ||
 	    (w->time_range && w->time_range->pairing.out_of_memory))
 		return error_no_memory(e);
 	return 0;
@@ -106,7 +108,7 @@ static int take_events(struct call_filter *w, const struct block *b, struct erro
 	uint32_t *counts = NULL;
 	bool any;
 
-	if (room(w, b->rows) || ends_block(&w->ends, b) || ignored_block(&w->ignored, NULL, b))
+	if (room(w, b->rows) || ends_block(&w->ends, b))
 		return error_no_memory(error);
 	if (put_entries(w, error))
 		return -1;
@@ -125,58 +127,81 @@ static int take_events(struct call_filter *w, const struct block *b, struct erro
 	return any || counts ? queue_block(w, b, counts, error) : 0;
 }
 
+/* Returns true if a kept or undecided call of a stack is open, or one without an enter. */
+static bool stack_is_open(const struct call_filter *w, const struct stack *s)
+{
+	for (size_t n = s ? s->count : 0; n--;) {
+		const struct open_frame *f = calls_data(&w->calls, s, n);
+
+		if (f->waits || !f->begun || call_filter_keep_enter(w, f))
+			return true;
+	}
+	return false;
+}
+
 /* Returns true if a kept or undecided call of a thread is open. Numbered calls may belong to any
  * thread. */
 static bool is_open(void *ctx, uint32_t thread)
 {
 	const struct call_filter *w = ctx;
+	const struct stack *s = calls_thread_stack(&w->calls, thread);
 
-	if (!call_filter_follows(w) || open_calls_count(&w->frames.open) ||
+	if (!call_filter_follows(w) || open_calls_count(&w->calls.open) ||
 	    w->ends.threads[thread].lost)
 		return true;
-	for (size_t i = 2 * (size_t)thread; i < w->frames.size && i < 2 * (size_t)thread + 2; i++)
-		for (uint32_t n = w->frames.stacks[i].count; n--;) {
-			const struct open_frame *f = &w->frames.stacks[i].frames[n];
-
-			if (f->waits || call_filter_keep_enter(w, f) || f->unseen)
-				return true;
-		}
-	return false;
+	return s && (stack_is_open(w, s) || stack_is_open(w, s->kernel) ||
+		     stack_is_open(w, s->ignored));
 }
 
-/* End the stream, and every open call at its thread's last event. */
+/* Decide a call that the end of the stream closes, at its thread's last event. */
+static void drop_call(void *ctx, struct stack *s, const struct frame *frame, void *data)
+{
+	struct call_filter *w = ctx;
+	struct open_frame *f = data;
+
+	(void)frame;
+	w->now = ends_last(&w->ends, s->number);
+	call_filter_never_left(w, f);
+	if (!f->numbered && call_filter_keep_enter(w, f))
+		call_filter_kept(w, call_filter_around(w, s, s->count));
+}
+
+static void begin_calls(struct call_filter *w)
+{
+	calls_init(&w->calls, w->evaluation->dictionary);
+	w->calls.balances = true;
+	w->calls.data_size = frames_size(w->filter->marks);
+	w->calls.on_lost = call_filter_lost;
+	w->calls.on_lost_ctx = w;
+	w->calls.on_drop = drop_call;
+	w->calls.on_restore_ctx = w;
+}
+
+/* End the stream. */
 static int end_stream(struct call_filter *w, struct error *e)
 {
-	struct open_frame *f;
-
-	for (size_t i = 0; i < w->frames.size; i++)
-		for (struct frame_stack *s = &w->frames.stacks[i ^ 1]; s->count; s->count--) {
-			w->now = ends_last(&w->ends, (uint32_t)i / 2);
-			call_filter_never_left(w, frames_top(s));
-			if (call_filter_keep_enter(w, frames_top(s)))
-				call_filter_kept(w, (uint32_t)i ^ 1);
-		}
-	while ((f = frames_any_numbered(&w->frames))) {
-		w->now = ends_last(&w->ends, f->lane->thread);
-		call_filter_never_left(w, f);
-	}
+	if (call_filter_follows(w) && calls_drop_all(&w->calls))
+		return error_no_memory(e);
 	if (check(w, e))
 		return -1;
-	frames_free(&w->frames);
+	calls_free(&w->calls);
+	begin_calls(w);
 	return 0;
 }
 
 /* Decide a call that has neither an enter nor a leave, by its thread, depth and duration. */
-static bool keeps_unseen_call(struct call_filter *w, uint32_t thread, struct open_frame *f)
+static bool keeps_unseen_call(struct call_filter *w, const struct stack *s, uint32_t depth)
 {
+	struct open_frame *f = calls_data(&w->calls, s, depth);
+	uint64_t last = ends_last(&w->ends, s->number), start = s->frames[depth].start;
 	const struct type type = {
 		.kind = KIND_ENTER,
 		.flags = TYPE_DEPTH,
 		.name = dictionary_text(w->filter->evaluation.dictionary, "<0>", 3)};
-	const struct event e = {
-		.lane = f->lane, .type = &type, .time = f->start, .depth = f->depth};
+	const struct event e = {.lane = s->lane, .type = &type, .time = start, .depth = depth};
 
-	call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
+	call_filter_set_open_info(w, f, last);
+	w->info.dur = last > start ? last - start : 0;
 	w->info.has_caller = false;
 	w->info.node = 0;
 	w->info.stack = NULL;
@@ -185,22 +210,21 @@ static bool keeps_unseen_call(struct call_filter *w, uint32_t thread, struct ope
 	if (f->answer == ANSWER_LATER)
 		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	w->info.stack = call_filter_stack_text;
-	return f->level < w->max_depth &&
-	       call_filter_of_row(w, f->answer, true, true) == ANSWER_YES;
+	return depth < w->max_depth && call_filter_of_row(w, f->answer, true, true) == ANSWER_YES;
 }
 
 /* Decide the calls of a stack that have neither an enter nor a leave, all at once. */
-static void decide_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
+static void decide_unseen(struct call_filter *w, const struct stack *s)
 {
-	struct thread_end *t = &w->ends.threads[thread];
+	struct thread_end *t = &w->ends.threads[s->number];
 	bool keeps = true;
 
 	t->unseen = t->rejects = false;
-	if (w->time_range || w->filter->by_kind || !s->count || !s->frames[0].unseen ||
+	if (w->time_range || w->filter->by_kind || !s->count || s->frames[0].begun ||
 	    !condition_asks(w->filter->tree, ASK_DURATION))
 		return;
-	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++)
-		keeps = keeps_unseen_call(w, thread, &s->frames[i]);
+	for (uint32_t i = 0; i < s->count && !s->frames[i].begun && keeps; i++)
+		keeps = keeps_unseen_call(w, s, i);
 	t->unseen = keeps;
 	t->rejects = !keeps;
 }
@@ -208,13 +232,14 @@ static void decide_unseen(struct call_filter *w, uint32_t thread, const struct f
 /* End a segment, or the input. */
 static int end_segment(struct call_filter *w, bool last, struct error *e)
 {
-	for (uint32_t i = 0; i < w->ends.nthreads && 2 * (size_t)i < w->frames.size; i++) {
-		const struct frame_stack *s = &w->frames.stacks[2 * i];
+	for (uint32_t i = 0; i < w->ends.nthreads && i < w->calls.size; i++) {
+		const struct stack *s = w->calls.stacks[i];
 
-		if (last)
-			decide_unseen(w, i, s);
-		if (s->by_depth)
-			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0, 0);
+		if (s && last)
+			decide_unseen(w, s);
+		if (s && s->by_depth)
+			ends_depth(&w->ends, i, s->count ? s->frames[s->count - 1].depth + 1 : 0,
+				   0);
 	}
 	/* rows of KIND_DROP show which calls ended */
 	for (uint32_t i = 0; i < w->ends.nthreads && !call_filter_follows(w); i++)
@@ -253,13 +278,13 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 
 	for (; h->owner < h->nowners; h->owner++) {
 		struct owner *o = &h->owners[h->owner];
-		struct open_frame *f = frames_at(&w->frames, o->frame);
+		struct open_frame *f = frames_at(&w->calls, o->frame);
 
 		if (!f || !f->waits || f->block != block || f->row != o->row)
 			continue;
 		if (f->answer == ANSWER_LATER) {
 			const struct event e = {.lane = f->lane};
-			uint32_t thread = f->numbered ? f->lane->thread : o->frame.stack / 2;
+			uint32_t thread = frames_thread(f, o->frame);
 
 			call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
 			f->answer = call_filter_ask(w, DECIDE_OPEN, &e, f);
@@ -268,7 +293,8 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 		case ANSWER_LATER: return;
 		case ANSWER_YES:
 			call_filter_settle(w, f, true);
-			call_filter_kept_call(w, o->frame);
+			call_filter_kept(w, (struct around){frames_stack(&w->calls, o->frame),
+							     o->frame.frame + 1});
 			break;
 		case ANSWER_NO:
 			if (w->callers)
@@ -308,13 +334,11 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 				  .max_depth = UINT32_MAX,
 				  .rows_alone = !call_filter_needed(filter),
 				  .evaluation = &filter->evaluation,
-				  .around = asks_around(filter->tree),
-				  .self = condition_asks(filter->tree, ASK_SELF),
+				  .surrounds = asks_around(filter->tree),
 				  .stack = condition_asks(filter->tree, ASK_STACK)};
 	block_queue_init(&w->queue, limit);
 	w->queue.moved = moved;
 	w->queue.ctx = w;
-	calls_init(&w->calls, filter->evaluation.dictionary);
 	ends_init(&w->ends, filter->evaluation.dictionary);
 	ignored_init(&w->ignored, filter->evaluation.dictionary);
 	filter->evaluation.call = &w->info;
@@ -322,13 +346,12 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 	w->info.stack_ctx = w;
 	if (decide_prepare(filter, e))
 		return -1;
-	w->frames.more = filter->marks > 64 ? (filter->marks - 1) / 64 : 0;
+	begin_calls(w);
 	return 0;
 }
 
 void call_filter_free(struct call_filter *w)
 {
-	frames_free(&w->frames);
 	quick_free(w->quick);
 	stack_nodes_free(&w->nodes);
 	calls_free(&w->calls);

@@ -32,15 +32,18 @@ struct call_filter {
 	bool callers;		  /* keep the callers of kept calls */
 	bool apart;		  /* distinguish these callers: ROW_CALLER */
 	uint32_t max_depth;	  /* UINT32_MAX: any */
-	bool around, self, stack; /* what the condition needs */
+	bool surrounds, stack;	  /* the condition needs under() or over(), or stacks */
 
 	struct evaluation *evaluation;
-	struct frames frames;
 	struct stack_nodes nodes;
-	struct calls calls; /* computes self */
+	struct calls calls; /* data: struct open_frame (frames.h) */
 	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */
 	struct call_info info;
+	struct around { /* the calls around the present row */
+		const struct stack *s; /* the lowest n of it, and those below the kernel's */
+		size_t n;
+	} around;
 	uint64_t own_under; /* bits of conditions that are true for the event itself */
 	uint64_t now;	    /* time of the present row */
 	uint8_t ends_here;  /* flags of the present row (row_state.h) */
@@ -52,7 +55,6 @@ struct call_filter {
 	uint64_t shortest, longest;
 	bool time_unit;			  /* the range is in time units, which ticks do not have */
 	struct duration_scan_runs *quick; /* NULL: none */
-	uint64_t prepared;		  /* number of blocks prepared */
 
 	/* of the present block, by row */
 	uint8_t *states;

@@ -3,23 +3,16 @@
 #include "common/calls/stack_limit.h"
 #include "cmd/trfilter/calls/call_filter_private.h"
 
-/* Returns the innermost call around an event. The kernel's calls are on top of the thread's
- * others. */
-static struct open_frame *innermost_call(const struct call_filter *w, const struct event *e,
-					 uint32_t number)
+struct around call_filter_around_event(const struct call_filter *w, const struct event *e)
 {
-	const struct frames *f = &w->frames;
 	bool call = e->type->kind == KIND_ENTER && !(e->type->flags & TYPE_INNER);
-	struct open_frame *top;
+	const struct stack *s = calls_thread_stack(&w->calls, calls_thread(e));
 
-	if (e->type->flags & TYPE_CALL_NUMBER)
-		return NULL;
-	if (!call && !(number & 1) && number + 1 < f->size && f->stacks[number + 1].count)
-		number++;
-	top = number < f->size ? frames_top(&f->stacks[number]) : NULL;
-	if (!top && number & 1)
-		top = frames_top(&f->stacks[number - 1]);
-	return top;
+	if (!s || e->type->flags & TYPE_CALL_NUMBER)
+		return (struct around){NULL, 0};
+	if (s->kernel && s->kernel->count && (!call || e->type->flags & TYPE_KERNEL))
+		s = s->kernel;
+	return (struct around){s, s->count};
 }
 
 /* Append the name of the frame with `below` frames below it. Returns false at the limit: this
@@ -35,28 +28,28 @@ static bool name_of(struct call_filter *w, uint32_t below, uint32_t location)
 	return below < STACK_FRAMES;
 }
 
-/*
- * Append the names of the calls that innermost_call() finds around an event, and of an enter's own
- * frame, which exists at that time.
- */
+/* Append the names of the lowest n frames of a stack. Returns false at the limit. */
+static bool names_of(struct call_filter *w, const struct stack *s, size_t n, uint32_t *below)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!name_of(w, (*below)++, s->frames[i].location))
+			return false;
+	return true;
+}
+
+/* Append the names of the calls around the present row, and of an enter's own call. */
 void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out)
 {
 	struct call_filter *w = ctx;
-	uint32_t number = frames_thread(e), first = number & ~1u, end = first + 2;
-	bool pushed = w->info.is_call, more = true;
+	const struct stack *s = w->around.s, *own = s ? w->calls.stacks[s->number] : NULL;
 	uint32_t below = 0;
+	bool more = true;
 
 	w->text.size = 0;
-	if (e->type->flags & TYPE_CALL_NUMBER)
-		end = first;
-	else if (pushed && !(e->type->flags & TYPE_INNER))
-		end = number + 1;
-	for (uint32_t s = first; more && s < end && s < w->frames.size; s++) {
-		const struct frame_stack *stack = &w->frames.stacks[s];
-
-		for (uint32_t i = 0; more && i + (pushed && s == number) < stack->count; i++)
-			more = name_of(w, below++, stack->frames[i].location);
-	}
+	if (own && s != own)
+		more = names_of(w, own, own->count, &below);
+	if (more && s)
+		more = names_of(w, s, w->around.n, &below);
 	if (more && w->info.is_call)
 		name_of(w, below, e->location);
 	if (!w->text.size)
@@ -67,20 +60,19 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 	w->text.data[out->size] = 0;
 }
 
-/* Visit the lowest n frames of a stack, and the thread's frames below the kernel's, from the top
- * down, until one returns false. */
-static void go_down(struct call_filter *w, uint32_t number, uint32_t n,
-		    bool (*visit)(struct call_filter *w, struct open_frame *f, uint64_t mark),
-		    uint64_t mark)
+/* Visit the calls around, from the innermost one outwards, until one returns false. */
+static void go_out(struct call_filter *w, struct around a,
+		   bool (*visit)(struct call_filter *w, struct open_frame *f, uint64_t mark),
+		   uint64_t mark)
 {
-	for (;;) {
-		while (n--)
-			if (!visit(w, &w->frames.stacks[number].frames[n], mark))
+	const struct stack *own = a.s ? w->calls.stacks[a.s->number] : NULL;
+
+	for (; a.s; a = (struct around){own, own->count}) {
+		while (a.n--)
+			if (!visit(w, calls_data(&w->calls, a.s, a.n), mark))
 				return;
-		if (!(number & 1))
+		if (a.s == own)
 			return;
-		number--;
-		n = w->frames.stacks[number].count;
 	}
 }
 
@@ -125,16 +117,10 @@ static bool keep_caller(struct call_filter *w, struct open_frame *f, uint64_t ma
 	return true;
 }
 
-void call_filter_kept(struct call_filter *w, uint32_t number)
+void call_filter_kept(struct call_filter *w, struct around a)
 {
-	if (w->callers && number != FRAMES_NUMBERED && number < w->frames.size)
-		go_down(w, number, w->frames.stacks[number].count, keep_caller, 0);
-}
-
-void call_filter_kept_call(struct call_filter *w, struct frame_at at)
-{
-	if (w->callers && at.stack != FRAMES_NUMBERED)
-		go_down(w, at.stack, at.frame + 1, keep_caller, 0);
+	if (w->callers)
+		go_out(w, a, keep_caller, 0);
 }
 
 /* Decide a row by the answer of the whole condition. */
@@ -188,51 +174,48 @@ bool call_filter_passes_row(struct call_filter *w, const struct event *e)
 
 /* Returns the node of the stack with an enter's call on top. Stacks that differ only above
  * STACK_FRAMES frames are one node, because call_filter_stack_text gives them the same text. */
-static uint32_t entered_stack(struct call_filter *w, const struct event *e,
-			      const struct open_frame *a, uint32_t number)
+static uint32_t entered_stack(struct call_filter *w, const struct event *e, struct around a)
 {
-	const struct frame_stack *stacks = &w->frames.stacks[number & ~1u];
-	bool kernel = number & 1 || e->type->flags & TYPE_INNER;
-	uint32_t below = a ? a->node : STACK_NODES_BOTTOM;
-	uint32_t n = a ? stacks[0].count + (kernel ? stacks[1].count : 0) : 0;
+	const struct open_frame *f = call_filter_innermost(w, a);
+	uint32_t below = f && f->begun ? f->node : STACK_NODES_BOTTOM;
+	size_t n = a.n;
 
+	if (f && a.s != w->calls.stacks[a.s->number])
+		n += w->calls.stacks[a.s->number]->count;
 	if (n < STACK_FRAMES)
 		return stack_nodes_push(&w->nodes, below, e->location);
 	w->nodes.deep++;
-	return n == STACK_FRAMES || a->unseen ? stack_nodes_push(&w->nodes, below, UINT32_MAX)
+	return n == STACK_FRAMES || !f->begun ? stack_nodes_push(&w->nodes, below, UINT32_MAX)
 					      : below;
 }
 
-/* Set what is known of the calls around an event. */
-struct open_frame *call_filter_set_info(struct call_filter *w, const struct event *e,
-					uint32_t number, bool call)
+void call_filter_set_info(struct call_filter *w, const struct event *e, struct around around,
+			  bool call)
 {
-	struct open_frame *a = innermost_call(w, e, number);
+	struct open_frame *a = call_filter_innermost(w, around);
 	uint64_t under = 0, over = 0;
 
+	w->around = around;
 	w->info.is_call = call;
 	w->info.ended = w->info.has_self = false;
 	w->info.children = 0;
-	w->info.has_caller = a && a->location;
-	w->info.caller = a ? a->location : 0;
-	if (w->around) {
+	w->info.caller = a ? around.s->frames[around.n - 1].location : 0;
+	w->info.has_caller = w->info.caller;
+	if (w->surrounds) {
 		for (size_t i = 0; i < w->filter->nparts; i++)
 			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
-		if (over && a) {
-			uint32_t of =
-				a == frames_top(&w->frames.stacks[number]) ? number : number ^ 1;
-
-			go_down(w, of, w->frames.stacks[of].count, mark_over, over);
-		}
+		if (over)
+			go_out(w, around, mark_over, over);
 	}
 	w->own_under = under;
 	w->info.under = under | (a ? a->under : 0);
 	w->info.over = over;
 	if (w->stack)
-		w->info.node = call ? entered_stack(w, e, a, number)
-			       : a  ? a->node
-				    : STACK_NODES_BOTTOM;
-	return a;
+		w->info.node = call		? entered_stack(w, e, around)
+			       : a && a->begun ? a->node
+						: STACK_NODES_BOTTOM;
+	if (call && a)
+		a->children++;
 }
 
 /* Set what is known of an open call at this time. */

@@ -26,10 +26,8 @@ bool duration_scan(struct call_filter *w, const struct block *b, bool *any);
 
 /* Returns the names of the stack of an event; ctx is a struct call_filter. */
 void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out);
-/* Keep the callers of a kept row, from the top of that stack down. */
-void call_filter_kept(struct call_filter *w, uint32_t number);
-/* Keep the callers of a kept open call, but not its callees. */
-void call_filter_kept_call(struct call_filter *w, struct frame_at at);
+/* Keep the calls around a kept row. */
+void call_filter_kept(struct call_filter *w, struct around a);
 /* Decide a row by the answer of the whole condition. */
 enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool wanted,
 			       bool passes);
@@ -45,12 +43,40 @@ enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const 
 			    struct open_frame *f);
 /* Evaluate the parts that need single rows only. */
 bool call_filter_passes_row(struct call_filter *w, const struct event *e);
-/* Set what is known of the calls around an event; call: the event is an enter. Returns the
- * innermost call around it. */
-struct open_frame *call_filter_set_info(struct call_filter *w, const struct event *e,
-					uint32_t number, bool call);
+/* Returns the lowest n calls of a stack as those around an event. */
+static inline struct around call_filter_around(const struct call_filter *w, const struct stack *s,
+					       size_t n)
+{
+	const struct stack *own = w->calls.stacks[s->number];
+
+	return n || s == own ? (struct around){s, n} : (struct around){own, own->count};
+}
+
+/* Returns the calls around an event that neither entered nor left a call. */
+struct around call_filter_around_event(const struct call_filter *w, const struct event *e);
+
+/* Returns the innermost call; NULL: none. */
+static inline struct open_frame *call_filter_innermost(const struct call_filter *w, struct around a)
+{
+	return a.n ? calls_data(&w->calls, a.s, a.n - 1) : NULL;
+}
+
+/* Returns the number of calls around, or since the one that under() selects. */
+static inline uint32_t call_filter_level(const struct call_filter *w, struct around a)
+{
+	const struct open_frame *f = call_filter_innermost(w, a);
+
+	return !f ? 0 : f->begun ? f->level + 1 : (uint32_t)a.n;
+}
+
+/* Set what is known of the calls around an event; call: the event is an enter. */
+void call_filter_set_info(struct call_filter *w, const struct event *e, struct around around,
+			  bool call);
 /* Set what is known of an open call at this time. */
 void call_filter_set_open_info(struct call_filter *w, const struct open_frame *f, uint64_t time);
+/* Callback of calls.on_lost. */
+void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, void *data,
+		      enum calls_lost why);
 /* Decide a call that ended without a leave, or that the end of the stream closed. */
 void call_filter_never_left(struct call_filter *w, struct open_frame *f);
 

@@ -49,7 +49,7 @@ void duration_scan_init(struct call_filter *w)
 	w->shortest = 0;
 	w->longest = UINT64_MAX;
 	if (w->queue.dropped != ROW_DROP || w->time_range || w->invert || w->callers ||
-	    w->max_depth != UINT32_MAX || w->self || w->rows_alone || w->frames.more)
+	    w->max_depth != UINT32_MAX || w->rows_alone || w->filter->marks > 64)
 		return;
 	for (size_t i = 0; i < w->filter->nparts; i++) {
 		const struct node *n = w->filter->parts[i].node;

@@ -14,46 +14,30 @@ static bool fits(const struct call_filter *w, const struct block *b)
 	return true;
 }
 
-/* Returns the kind of a type; KIND_INSTANT for all rows of the general path. */
-static uint8_t kind_of(const struct type *t)
-{
-	enum {
-		ALL = TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL | TYPE_CALL_NUMBER,
-	};
-
-	return (t->flags & ALL) == TYPE_DEPTH ? t->kind : KIND_INSTANT;
-}
-
-static void sort_types(struct duration_scan *x)
-{
-	for (uint32_t i = 0; i < x->b->ntypes && i < DURATION_SCAN_TYPES; i++) {
-		const struct type *t = x->b->types[i];
-		uint8_t kind = kind_of(t);
-		bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
-
-		x->kinds[i] = kind;
-		x->leaves[i] = DURATION_SCAN_NONE;
-		if (call && !t->fixed_size && !(t->flags & TYPE_TAIL))
-			x->leaves[i] = kind == KIND_LEAVE;
-	}
-}
-
 static bool prepare(struct duration_scan *x)
 {
 	const struct block *b = x->b;
 	struct call_filter *w = x->w;
 
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (!frames_stack(&w->frames, 2 * b->lanes[i]->thread + 1))
-			return false;
-	w->prepared++;
+	if (calls_rows(&w->calls, b, &x->rows)) {
+		w->calls.out_of_memory = true;
+		return false;
+	}
+	for (uint32_t i = 0; i < b->ntypes && i < DURATION_SCAN_TYPES; i++) {
+		const struct type *t = b->types[i];
+
+		/* the CPU's calls take the general path */
+		if (t->flags & TYPE_PER_CPU)
+			x->rows.types[i].kind = 0;
+		x->leaves[i] = DURATION_SCAN_NONE;
+		if (x->rows.types[i].kind && !t->fixed_size && !(t->flags & TYPE_TAIL))
+			x->leaves[i] = t->kind == KIND_LEAVE;
+	}
 	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		struct event e = {.lane = b->lanes[i], .type = b->types[0]};
 
-		x->stacks[i] = &w->frames.stacks[2 * b->lanes[i]->thread];
 		x->wanted[i] = call_filter_wanted(w, true, &e);
-		x->shared |= x->stacks[i]->seen == w->prepared;
-		x->stacks[i]->seen = w->prepared;
+		x->rows.stacks[i]->lane = b->lanes[i];
 	}
 	return true;
 }
@@ -76,29 +60,28 @@ static bool find_waiting(const struct duration_scan *x)
 	bool any = false;
 
 	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++) {
-		const struct frame_stack *s = x->stacks[i];
+		const struct stack *s = x->rows.stacks[i];
 
-		for (uint32_t f = s->count; f--;) {
-			const struct open_frame *frame = &s->frames[f];
+		for (size_t n = s->count; n--;) {
+			const struct open_frame *f = calls_data(&w->calls, s, n);
 
 			/* only an undecided enter is located in this block */
-			if (frame->block != x->block)
+			if (f->block != x->block)
 				break;
-			if (!frame->waits)
+			if (!f->waits)
 				continue;
-			w->states[frame->row] = row_flags(w->states[frame->row]) | ROW_WAIT;
-			w->owners[frame->row] = (struct frame_at){2 * b->lanes[i]->thread, f};
+			w->states[f->row] = row_flags(w->states[f->row]) | ROW_WAIT;
+			w->owners[f->row] = frames_of(s, n);
 			any = true;
 		}
 	}
 	return any;
 }
 
-/* Take a row that is neither an enter on top of the stack nor the leave of the top. */
+/* Take a row that the engine does not process in line. */
 static void scan_general(struct duration_scan *x, const uint8_t *p, uint32_t row)
 {
 	struct call_filter *w = x->w;
-	const struct frame_stack *stacks = w->frames.stacks;
 	struct events it;
 	struct event e;
 
@@ -109,8 +92,6 @@ static void scan_general(struct duration_scan *x, const uint8_t *p, uint32_t row
 	w->states[row] = call_filter_row(w, &e);
 	/* this row, or the enter of a call that it ended */
 	x->kept = true;
-	if (w->frames.stacks != stacks)
-		prepare(x);
 }
 
 /* Take single rows, from number i on. */
@@ -119,35 +100,29 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 {
 	struct call_filter *w = x->w;
 	const struct block *b = x->b;
-	bool by_location = x->by_location;
+	struct call done;
 
 	for (; i < b->rows; i++, p += bare ? NARROW_ROW : row_size(b, p)) {
 		struct plain_row r = row_read(p, b->base);
-		uint32_t lane = r.lane, depth = r.depth;
-		uint8_t kind = x->kinds[r.type];
-		struct frame_stack *s = x->stacks[lane];
-		struct open_frame *f;
+		uint32_t location = b->locations[r.location];
+		const struct stack *s = x->rows.stacks[r.lane];
+		enum calls_result got = CALLS_SLOW;
 
 		if (!bare)
 			w->offsets[i] = (uint32_t)(p - b->row_data);
-		if (kind == KIND_LEAVE && duration_scan_leave(x, s, r.time, i, depth)) {
-			x->at[lane] = i + 1;
-			continue;
-		}
-		if (__builtin_expect(kind != KIND_ENTER || s->count >= s->capacity || !s->started ||
-					     (s->count && s->frames[s->count - 1].depth >= depth),
-				     0)) {
+		if (x->rows.types[r.type].kind == KIND_LEAVE ||
+		    calls_ordinary(&w->calls, location))
+			got = calls_try_row(&x->rows, &r, location, b->lanes[r.lane],
+					    b->types[r.type], &done);
+		if (got == CALLS_SLOW) {
 			scan_general(x, p, i);
 			continue;
 		}
-		f = &s->frames[s->count];
-		x->at[lane] = i + 1;
-		duration_scan_enter(x, f, p, i);
-		s->count++;
-		if (by_location && !duration_scan_wanted(x, lane, r.type, r.location)) {
-			f->answer = ANSWER_NO;
-			f->waits = false;
-		}
+		x->at[r.lane] = i + 1;
+		if (got == CALLS_ENTER)
+			duration_scan_enter(x, calls_data(&w->calls, s, s->count - 1), p, i);
+		else
+			duration_scan_leave(x, calls_data(&w->calls, s, s->count), done.total, i);
 	}
 }
 
@@ -206,7 +181,7 @@ static uint32_t scan_runs(struct duration_scan *x, const uint8_t **at)
 		w->offsets[i] = (uint32_t)(p - b->row_data);
 		scan_general(x, p, i++);
 		p += row_size(b, p);
-		if (i == b->rows || x->shared)
+		if (i == b->rows || x->rows.shared)
 			break;
 	}
 	*at = p;
@@ -224,9 +199,8 @@ bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 
 	if (!fits(w, b) || !prepare(&x))
 		return false;
-	sort_types(&x);
 	memset(w->states, ROW_DROP, b->rows);
-	if (w->quick && !x.shared)
+	if (w->quick && !x.rows.shared)
 		i = scan_runs(&x, &p);
 	if (b->row_flags & EVENTS_BARE)
 		scan_rows(&x, p, i, true);

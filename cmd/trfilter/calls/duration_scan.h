@@ -3,13 +3,14 @@
  * lane of calls alone (see call_filter_range.c)
  *
  * States are written only for kept rows; calls that are open at the end of the block are found on
- * the stacks. duration_scan.c works row by row, duration_scan_quick.c on runs of rows whose depths
+ * the stacks of the call engine, which have no times of callees and last events here. duration_scan.c works row by row, duration_scan_quick.c on runs of rows whose depths
  * are consistent.
  */
 #ifndef TR_TRFILTER_CALLS_DURATION_SCAN_H
 #define TR_TRFILTER_CALLS_DURATION_SCAN_H
 
 #include "cmd/trfilter/calls/call_filter_private.h"
+#include "common/calls/calls_inline.h"
 
 enum {
 	DURATION_SCAN_LANES = 256, /* number of lanes that narrow rows can name */
@@ -23,11 +24,9 @@ struct duration_scan {
 	uint64_t block;			    /* the number that it will have */
 	bool by_location;		    /* the condition also depends on locations */
 	bool kept;			    /* a row is kept or undecided */
-	bool shared;			    /* two lanes are of one thread */
-	uint8_t kinds[DURATION_SCAN_TYPES]; /* KIND_INSTANT for all rows of the general path */
 	/* for runs: 1 a leave, 0 an enter, both of bare rows; else DURATION_SCAN_NONE */
 	uint32_t leaves[DURATION_SCAN_TYPES];
-	struct frame_stack *stacks[DURATION_SCAN_LANES];
+	struct calls_rows rows;
 	bool wanted[DURATION_SCAN_LANES];
 	uint32_t at[DURATION_SCAN_LANES]; /* number of the last row of the fast path + 1; 0: none */
 };
@@ -42,7 +41,7 @@ bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e)
  * the last one taken. */
 const uint8_t *duration_scan_run(struct duration_scan *x, const uint8_t *run, uint32_t first);
 
-/* Fill in the frame of a call that begins with the row p, whose number is row. */
+/* Fill in the data of a call that begins with the row p, whose number is row. */
 static inline __attribute__((always_inline)) void duration_scan_enter(const struct duration_scan *x,
 								      struct open_frame *f,
 								      const uint8_t *p,
@@ -52,31 +51,27 @@ static inline __attribute__((always_inline)) void duration_scan_enter(const stru
 	f->block = x->block;
 	f->row = row;
 	f->lane = x->b->lanes[row_lane_at(p)];
-	f->depth = row_depth_at(p);
-	f->location = x->b->locations[row_location_at(p)];
 	f->level = 0;
-	f->marks = UINT64_MAX; /* marks of parts that are true */
+	f->marks[0] = UINT64_MAX; /* marks of parts that are true */
 	f->answer = ANSWER_LATER;
-	f->waits = f->wanted = f->passes = true;
-	f->for_callee = f->inner = f->numbered = f->unseen = f->ignored = false;
+	f->begun = f->waits = f->wanted = f->passes = true;
+	f->for_callee = f->numbered = f->ignored = false;
+	if (x->by_location && !duration_scan_wanted(x, row_lane_at(p), row_type_at(p),
+						    row_location_at(p))) {
+		f->answer = ANSWER_NO;
+		f->waits = false;
+	}
 }
 
-/* Take a leave that closes the top of the stack. Returns false, with nothing done, if it does
- * not. */
-static inline __attribute__((always_inline)) bool duration_scan_leave(struct duration_scan *x,
-								      struct frame_stack *s,
-								      uint64_t time, uint32_t row,
-								      uint32_t depth)
+/* Decide a call that was left, and its leave. */
+static inline __attribute__((always_inline)) void duration_scan_leave(struct duration_scan *x,
+								      struct open_frame *f,
+								      uint64_t took, uint32_t row)
 {
-	struct open_frame *f = frames_top(s);
 	struct call_filter *w = x->w;
 
-	if (__builtin_expect(!f || f->depth != depth || f->inner || f->unseen || time < f->start,
-			     0))
-		return false;
-	s->count--;
 	if (__builtin_expect(f->answer == ANSWER_LATER &&
-				     time - f->start - w->shortest <= w->longest - w->shortest,
+				     took - w->shortest <= w->longest - w->shortest,
 			     0)) {
 		f->answer = ANSWER_YES;
 		call_filter_settle(w, f, true);
@@ -90,7 +85,6 @@ static inline __attribute__((always_inline)) bool duration_scan_leave(struct dur
 		else
 			w->states[f->row] = row_flags(w->states[f->row]);
 	}
-	return true;
 }
 
 #endif

@@ -35,12 +35,11 @@ struct duration_scan_runs *duration_scan_runs_new(void)
 static void run_begin(const struct duration_scan *x, struct duration_scan_runs *q)
 {
 	for (uint32_t i = 0; i < x->b->nlanes && i < DURATION_SCAN_LANES; i++) {
-		const struct open_frame *top = frames_top(x->stacks[i]);
-		uint32_t next = !top ? 0 : top->depth < DEPTHS ? top->depth + 1 : DEEPER;
+		const struct stack *s = x->rows.stacks[i];
+		uint32_t next = s->count ? s->frames[s->count - 1].depth + 1 : 0;
 
-		if (!x->stacks[i]->started)
+		if (next > DEPTHS || !s->started || calls_is_special(s))
 			next = DEEPER;
-
 		q->lanes[i] = (struct quick_lane){next, next};
 	}
 }
@@ -49,22 +48,22 @@ static void run_begin(const struct duration_scan *x, struct duration_scan_runs *
 static void run_finish(struct duration_scan *x, struct duration_scan_runs *q, const uint8_t *run,
 		       uint32_t first)
 {
-	struct call_filter *w = x->w;
+	struct calls *c = &x->w->calls;
 
 	for (uint32_t i = 0; i < x->b->nlanes && i < DURATION_SCAN_LANES; i++)
 		for (uint32_t d = q->lanes[i].lowest; d < q->lanes[i].next; d++) {
 			uint32_t at = q->rows[i * DEPTHS + d];
 			const uint8_t *p = run + at;
-			struct open_frame *f = frames_push(&w->frames, x->stacks[i]);
+			struct stack *s = x->rows.stacks[i];
+			struct frame f = {.start = x->b->base + row_delta_at(p),
+					  .location = x->b->locations[row_location_at(p)],
+					  .depth = d,
+					  .begun = true};
 
-			if (!f)
+			if (calls_put(c, s, &f))
 				return;
-			duration_scan_enter(x, f, p, first + at / NARROW_ROW);
-			if (x->by_location &&
-			    !duration_scan_wanted(x, i, row_type_at(p), row_location_at(p))) {
-				f->answer = ANSWER_NO;
-				f->waits = false;
-			}
+			duration_scan_enter(x, calls_data(c, s, s->count - 1), p,
+					    first + at / NARROW_ROW);
 		}
 }
 
@@ -80,6 +79,22 @@ static void run_keep(struct duration_scan *x, const uint8_t *run, uint32_t first
 		return;
 	x->w->states[first + enter / NARROW_ROW] = x->w->states[row] = ROW_KEEP;
 	x->kept = true;
+}
+
+/* Take the leave of a call that was open before the run. Returns false, with nothing done, if it is
+ * no common one. */
+static bool run_leave(struct duration_scan *x, const uint8_t *run, uint32_t first, const uint8_t *p)
+{
+	struct stack *s = x->rows.stacks[row_lane_at(p)];
+	const struct frame *f = &s->frames[s->count - 1];
+	uint64_t time = x->b->base + row_delta_at(p);
+
+	if (f->depth != row_depth_at(p) || f->inner || !f->begun || time < f->start)
+		return false;
+	calls_take(s);
+	duration_scan_leave(x, calls_data(&x->w->calls, s, s->count), time - f->start,
+			    first + (uint32_t)((size_t)(p - run) / NARROW_ROW));
+	return true;
 }
 
 /* timed: a call may begin and end in the block and be long enough. */
@@ -113,9 +128,7 @@ scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 		}
 		q->rows[at] = (uint32_t)(p - run);
 		if (__builtin_expect(depth < l->lowest, 0)) {
-			if (!duration_scan_leave(x, x->stacks[lane], x->b->base + row_delta_at(p),
-						 first + (uint32_t)((size_t)(p - run) / NARROW_ROW),
-						 depth)) {
+			if (!run_leave(x, run, first, p)) {
 				l->next = depth + 1;
 				break;
 			}

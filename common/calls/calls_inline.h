@@ -1,0 +1,255 @@
+/*
+ * calls_inline.h - calls.h in line, for loops over the rows of blocks
+ */
+#ifndef TR_CALLS_CALLS_INLINE_H
+#define TR_CALLS_CALLS_INLINE_H
+
+#include "common/calls/calls.h"
+
+/*
+ * Lookup tables of a block of narrow rows (event.h), by the block's indexes of lanes and types. A
+ * loop over rows needs no other lookup.
+ */
+struct calls_block {
+	struct stack *stacks[256]; /* by lane; NULL: none yet */
+	uint8_t kinds[256]; /* by type: KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
+};
+void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb);
+
+/* Test whether this location is known to be no exec*. calls_try may process only enters of such
+ * locations. */
+static inline bool calls_ordinary(const struct calls *c, uint32_t location)
+{
+	return location && location < c->special_size && c->special[location] == LOCATION_ORDINARY;
+}
+
+/*
+ * Process the common rows in line: an enter one level deeper than the top frame, and the leave of
+ * the top frame, of a location that is no exec*. CALLS_SLOW: the row is another one, and the state
+ * is unchanged; the caller passes it to calls_feed. lane and level of *done are not set.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t location,
+	  struct call *done)
+{
+	struct stack *s = cb->stacks[r->lane];
+	uint8_t kind = cb->kinds[r->type];
+	uint32_t *bucket;
+	struct frame *f;
+	bool recursive;
+
+	if (__builtin_expect(!s || !s->count, 0))
+		return CALLS_SLOW;
+	f = &s->frames[s->count - 1];
+	if (kind == KIND_ENTER) {
+		if (__builtin_expect(f->depth >= r->depth || s->count >= s->limit, 0))
+			return CALLS_SLOW;
+		s->last = r->time;
+		recursive = stack_has(s, location);
+		bucket = &s->buckets[location & s->mask];
+		/* one by one: the compiler would first clear all of it, slowly */
+		f[1].start = r->time;
+		f[1].child = 0;
+		f[1].location = location;
+		f[1].depth = r->depth;
+		f[1].below = *bucket;
+		f[1].inner = false;
+		f[1].begun = true;
+		f[1].recursive = recursive;
+		s->count++;
+		*bucket = recursive ? *bucket : (uint32_t)s->count;
+		return CALLS_ENTER;
+	}
+	if (__builtin_expect(kind != KIND_LEAVE || f->depth != r->depth || f->inner || !f->begun ||
+				     f->location != location || s->count <= s->floor ||
+				     r->time < f->start,
+			     0))
+		return CALLS_SLOW;
+	s->last = r->time;
+	s->count--;
+	s->buckets[location & s->mask] = f->below;
+	done->location = location;
+	done->caller = f[-1].location;
+	done->start = f->start;
+	done->end = r->time;
+	done->total = r->time - f->start;
+	done->self = f->child < done->total ? done->total - f->child : 0;
+	done->recursive = f->recursive;
+	done->inner = done->unfinished = false;
+	f[-1].child += done->total;
+	return CALLS_LEAVE;
+}
+
+/*
+ * Lookup tables of a block whose lanes and types are of any kind. All lanes have stacks, so a row
+ * can change other data of its thread in place.
+ */
+struct calls_rows {
+	struct stack *stacks[512]; /* by lane; from 256 on those of types with TYPE_PER_CPU */
+	struct calls_row_type {
+		uint8_t kind;	  /* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
+		uint8_t numbered; /* the same for types with call numbers, per thread */
+		uint16_t stack;	  /* offset to add to the lane */
+		uint32_t call;	  /* offset of the call number in a narrow row */
+	} types[256];
+	bool shared; /* two lanes are of one thread */
+};
+/* -1: out of memory. */
+int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
+
+/*
+ * For loops that find the calls that are open after many rows, instead of all calls. Times of
+ * callees and last events are not kept then.
+ */
+
+/* Test whether only calls_feed may process rows of the stack: an exec is open, or calls in the
+ * kernel or such that do not count are. */
+static inline bool calls_is_special(const struct stack *s)
+{
+	return s->floor != 1;
+}
+
+/* Put a call on a stack, whose calls are less deep. -1: out of memory. */
+int calls_put(struct calls *c, struct stack *s, const struct frame *f);
+
+/* Take the top call off a stack. Its data are at the stack's count. */
+static inline void calls_take(struct stack *s)
+{
+	const struct frame *f = &s->frames[--s->count];
+
+	if (f->begun)
+		s->buckets[f->location & s->mask] = f->below;
+}
+
+/* Process a row of any type that is neither an enter nor a leave. */
+static inline void calls_pass(const struct calls_rows *cr, const struct plain_row *r,
+			      const struct lane *lane)
+{
+	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
+
+	s->last = r->time;
+	s->lane = lane;
+}
+
+/* Part of calls_try_row and calls_try_event: kind is KIND_ENTER or KIND_LEAVE of recorded depth,
+ * else 0. */
+static inline __attribute__((always_inline)) enum calls_result
+calls_try_on(struct stack *s, uint8_t kind, uint64_t time, uint32_t depth, uint32_t location,
+	     const struct lane *lane, const struct type *type, struct call *done)
+{
+	struct frame *f;
+	uint32_t *bucket;
+	bool recursive;
+
+	if (kind == KIND_ENTER) {
+		if (__builtin_expect(s->count >= s->limit || !s->started ||
+					     (s->count ? s->frames[s->count - 1].depth >= depth
+						       : s->implicit > depth),
+				     0))
+			return CALLS_SLOW;
+		f = &s->frames[s->count];
+		recursive = stack_has(s, location);
+		bucket = &s->buckets[location & s->mask];
+		f->start = time;
+		f->child = 0;
+		f->location = location;
+		f->depth = depth;
+		f->below = *bucket;
+		f->inner = false;
+		f->begun = true;
+		f->recursive = recursive;
+		s->count++;
+		*bucket = recursive ? *bucket : (uint32_t)s->count;
+		s->last = time;
+		s->lane = lane;
+		s->type = type;
+		return CALLS_ENTER;
+	}
+	/* no limit: an exec or calls in the kernel are open on top */
+	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
+				     (s->count == 1 && s->implicit),
+			     0))
+		return CALLS_SLOW;
+	f = &s->frames[s->count - 1];
+	if (__builtin_expect(f->depth != depth || f->inner || !f->begun ||
+				     f->location != location || time < f->start,
+			     0))
+		return CALLS_SLOW;
+	s->last = time;
+	s->lane = lane;
+	s->count--;
+	s->buckets[location & s->mask] = f->below;
+	done->total = time - f->start;
+	done->self = f->child < done->total ? done->total - f->child : 0;
+	done->recursive = f->recursive;
+	if (s->count)
+		f[-1].child += done->total;
+	return CALLS_LEAVE;
+}
+
+/*
+ * Process a common row as calls_try does, and record also what calls_finish needs. It also takes
+ * rows at the bottom of a stack, where traces of system calls always are.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t location,
+	      const struct lane *lane, const struct type *type, struct call *done)
+{
+	return calls_try_on(cr->stacks[r->lane + cr->types[r->type].stack], cr->types[r->type].kind,
+			    r->time, r->depth, location, lane, type, done);
+}
+
+/* Process a common event as calls_try_row does, of any block and any location. The data of a new
+ * call are those that the slot had before. */
+static inline __attribute__((always_inline)) enum calls_result
+calls_try_event(struct calls *c, const struct event *e, struct call *done)
+{
+	enum { OTHER = TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL };
+	uint32_t thread = calls_thread(e);
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+	enum calls_result got;
+
+	if (!s || (e->type->flags & (TYPE_DEPTH | OTHER)) != TYPE_DEPTH ||
+	    (e->type->kind == KIND_ENTER && !calls_ordinary(c, e->location)))
+		return CALLS_SLOW;
+	got = calls_try_on(s, e->type->kind, e->time, e->depth, e->location, e->lane, e->type,
+			   done);
+	if (got == CALLS_SLOW)
+		return got;
+	c->ignored = false;
+	c->stack = s;
+	c->data = calls_data(c, s, s->count - (got == CALLS_ENTER));
+	return got;
+}
+
+/*
+ * Process the enter and the leave of a numbered call that are adjacent rows, as those of nearly
+ * every call are. The call is then never stored: the thread's last event is its leave, and no other
+ * state changes. false: the rows are of different calls, and the state is unchanged; the caller
+ * passes both to calls_feed.
+ */
+static inline __attribute__((always_inline)) bool
+calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uint8_t *enter,
+		   const struct plain_row *e, const uint8_t *leave, const struct plain_row *l,
+		   const struct lane *lane)
+{
+	const struct calls_row_type *et = &cr->types[e->type], *lt = &cr->types[l->type];
+	struct stack *s = cr->stacks[l->lane];
+
+	if (__builtin_expect(et->numbered != KIND_ENTER || lt->numbered != KIND_LEAVE ||
+				     e->lane != l->lane ||
+				     get_u32(enter + et->call) != get_u32(leave + lt->call),
+			     0))
+		return false;
+	/* an enter moves the one before it to the table, which has a limit, and ends the call that
+	   has its number */
+	if (__builtin_expect(c->open.count || c->open.recent.key, 0) &&
+	    ((c->open.count && c->open.recent.key) || c->open.count >= CALLS_NUMBERED_LIMIT ||
+	     open_calls_has(&c->open, lane->source->number, get_u32(enter + et->call))))
+		return false;
+	s->last = l->time;
+	s->lane = lane;
+	return true;
+}
+
+#endif
