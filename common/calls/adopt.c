@@ -272,6 +272,12 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 	bool kernel = w->frame.flags & SNAPSHOT_IN_KERNEL;
 	int got;
 
+	if (w->frame.flags & SNAPSHOT_REJECTED) {
+		/* the call was below the lowest one in the kernel */
+		s->kernel_base -= !kernel && s->adopted + s->implicit < s->kernel_base;
+		return 0;
+	}
+	c->restored = w->frames - 1;
 	if (w->enter.type->flags & TYPE_CALL_NUMBER) {
 		c->stack = NULL;
 		c->ignored = false;

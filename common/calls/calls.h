@@ -103,7 +103,6 @@ struct stack {
 	size_t exec, limit, floor;
 	bool started;
 	bool asks_lane; /* the stream's lanes show whether it has started (dictionary_started) */
-	uint64_t block; /* number of the last block for calls_rows */
 	bool left_out;	/* some of its rows are left out; set by calls_left_out() */
 	bool by_depth;	/* its first row of a call had a depth */
 	/* of calls_adopt: open calls may be in the snapshot too; frames that are */
@@ -157,8 +156,8 @@ struct calls {
 	/* The data of the call that was entered or left last, by calls_feed or calls_finish, until
 	   the next call of one of them. NULL: the enter was not read. */
 	void *data;
-	struct stack *stack; /* its stack; NULL: it has a number. Set with calls.balances only. */
-	bool ignored;	     /* it does not count. The same. */
+	struct stack *stack;   /* its stack; NULL: it has a number. Set with calls.balances only. */
+	bool ignored;	       /* it does not count. The same. */
 	struct stack **stacks; /* by thread number */
 	size_t size;
 	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
@@ -174,11 +173,11 @@ struct calls {
 	size_t finishing; /* thread at which calls_finish continues */
 	bool ended;	  /* the ends of threads are known (calls_take_ends) */
 	bool adopted;	  /* calls_adopt was called */
-	uint64_t blocks;  /* number of blocks for calls_rows */
-	/* Called when a call ends without a leave; without calls.balances, except calls whose enters
-	   were not read, and calls in the kernel outside any call. May be NULL. The call ends at the last event of its
-	   thread's stack, and its caller is not charged. s is its stack, which the frame has
-	   left; a numbered call is on none, and s is that of its thread. */
+	/* Called when a call ends without a leave; without calls.balances, except calls whose
+	   enters were not read, and calls in the kernel outside any call. May be NULL. The call
+	   ends at the last event of its thread's stack, and its caller is not charged. s is its
+	   stack, which the frame has left; a numbered call is on none, and s is that of its thread.
+	 */
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
 			enum calls_lost why);
 	void *on_lost_ctx;
@@ -186,15 +185,16 @@ struct calls {
 	   a call that the snapshot has too, which goes on, with its data. May be NULL. */
 	void (*on_drop)(void *ctx, struct stack *s, const struct frame *f, void *data);
 	/* Called by calls_adopt for each open call with an enter; with on_drop, only for calls that
-	   were not open before. May be NULL. */
+	   were not open before. The call is frame number restored of the block. May be NULL. */
 	int (*on_restore)(void *ctx, struct stack *s, const struct event *e);
 	void *on_restore_ctx; /* of both */
-	uint64_t unmatched;   /* leaves without an enter */
-	uint64_t unfinished;  /* calls open at the end */
-	uint64_t dropped;     /* frames ended without their leave */
-	uint64_t outside;     /* calls in the kernel outside any call of the thread: not counted as
-				 calls */
-	uint64_t apart;	      /* enters with TYPE_INNER outside any call: not counted as calls */
+	uint32_t restored;
+	uint64_t unmatched;  /* leaves without an enter */
+	uint64_t unfinished; /* calls open at the end */
+	uint64_t dropped;    /* frames ended without their leave */
+	uint64_t outside;    /* calls in the kernel outside any call of the thread: not counted as
+				calls */
+	uint64_t apart;	     /* enters with TYPE_INNER outside any call: not counted as calls */
 	bool out_of_memory;
 };
 

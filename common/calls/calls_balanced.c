@@ -5,8 +5,7 @@
 
 enum calls_result calls_ignored_enter(struct calls *c, const struct stack *s, const struct event *e)
 {
-	struct frame f = {
-		.start = e->time, .location = e->location, .inner = true, .begun = true};
+	struct frame f = {.start = e->time, .location = e->location, .inner = true, .begun = true};
 	struct stack *base = c->stacks[s->number];
 
 	if (!base->ignored)

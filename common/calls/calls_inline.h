@@ -92,7 +92,6 @@ struct calls_rows {
 		uint16_t stack;	  /* offset to add to the lane */
 		uint32_t call;	  /* offset of the call number in a narrow row */
 	} types[256];
-	bool shared; /* two lanes are of one thread */
 };
 /* -1: out of memory. */
 int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
@@ -134,9 +133,10 @@ static inline void calls_pass(const struct calls_rows *cr, const struct plain_ro
 /* Part of calls_try_row and calls_try_event: kind is KIND_ENTER or KIND_LEAVE of recorded depth,
  * else 0. */
 static inline __attribute__((always_inline)) enum calls_result
-calls_try_on(struct stack *s, uint8_t kind, uint64_t time, uint32_t depth, uint32_t location,
-	     const struct lane *lane, const struct type *type, struct call *done)
+calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *done)
 {
+	uint32_t location = e->location, depth = e->depth;
+	uint64_t time = e->time;
 	struct frame *f;
 	uint32_t *bucket;
 	bool recursive;
@@ -161,8 +161,8 @@ calls_try_on(struct stack *s, uint8_t kind, uint64_t time, uint32_t depth, uint3
 		s->count++;
 		*bucket = recursive ? *bucket : (uint32_t)s->count;
 		s->last = time;
-		s->lane = lane;
-		s->type = type;
+		s->lane = e->lane;
+		s->type = e->type;
 		return CALLS_ENTER;
 	}
 	/* no limit: an exec or calls in the kernel are open on top */
@@ -176,7 +176,7 @@ calls_try_on(struct stack *s, uint8_t kind, uint64_t time, uint32_t depth, uint3
 			     0))
 		return CALLS_SLOW;
 	s->last = time;
-	s->lane = lane;
+	s->lane = e->lane;
 	s->count--;
 	s->buckets[location & s->mask] = f->below;
 	done->total = time - f->start;
@@ -195,8 +195,14 @@ static inline __attribute__((always_inline)) enum calls_result
 calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t location,
 	      const struct lane *lane, const struct type *type, struct call *done)
 {
+	const struct event e = {.time = r->time,
+				.depth = r->depth,
+				.location = location,
+				.lane = lane,
+				.type = type};
+
 	return calls_try_on(cr->stacks[r->lane + cr->types[r->type].stack], cr->types[r->type].kind,
-			    r->time, r->depth, location, lane, type, done);
+			    &e, done);
 }
 
 /* Process a common event as calls_try_row does, of any block and any location. The data of a new
@@ -212,8 +218,7 @@ calls_try_event(struct calls *c, const struct event *e, struct call *done)
 	if (!s || (e->type->flags & (TYPE_DEPTH | OTHER)) != TYPE_DEPTH ||
 	    (e->type->kind == KIND_ENTER && !calls_ordinary(c, e->location)))
 		return CALLS_SLOW;
-	got = calls_try_on(s, e->type->kind, e->time, e->depth, e->location, e->lane, e->type,
-			   done);
+	got = calls_try_on(s, e->type->kind, e, done);
 	if (got == CALLS_SLOW)
 		return got;
 	c->ignored = false;

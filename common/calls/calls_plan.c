@@ -37,8 +37,6 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 {
 	bool per_cpu = false;
 
-	cr->shared = false;
-	c->blocks++;
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
 		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
@@ -57,8 +55,6 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 		cr->stacks[256 + i] = per_cpu ? calls_stack_at(c, l->cpu_thread) : NULL;
 		if (!cr->stacks[i] || (per_cpu && !cr->stacks[256 + i]))
 			return -1;
-		cr->shared |= cr->stacks[i]->block == c->blocks;
-		cr->stacks[i]->block = c->blocks;
 	}
 	return 0;
 }

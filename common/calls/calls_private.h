@@ -174,8 +174,8 @@ struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
  * count. */
 enum calls_result calls_ignored_enter(struct calls *c, const struct stack *s,
 				      const struct event *e);
-enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s,
-				      const struct event *e, struct call *done);
+enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s, const struct event *e,
+				      struct call *done);
 /* With calls.balances: give each call that was open before the first row a frame. */
 void calls_push_unseen(struct calls *c, struct stack *s);
 /* Get the data of an open numbered call. */

@@ -7,13 +7,6 @@ static struct snapshot_maker *make(struct writer *w)
 	return snapshot_maker_new(w, true);
 }
 
-static int miss(struct snapshot_maker *m, const struct block *b)
-{
-	(void)b;
-	snapshot_maker_miss(m);
-	return 0;
-}
-
 /* Is a call open whose function has no name? */
 static bool any_unnamed(const struct snapshot *s)
 {
@@ -41,7 +34,7 @@ static int adopt(struct snapshot_maker *m, const struct block *b)
 }
 
 const struct snapshot_hooks snapshot_hooks_selective = {
-	.make = make, .adopt = miss, .free = snapshot_maker_free};
+	.make = make, .adopt = snapshot_maker_adopt, .free = snapshot_maker_free};
 
 const struct snapshot_hooks snapshot_hooks = {
 	.make = make, .adopt = adopt, .free = snapshot_maker_free};

@@ -11,8 +11,8 @@
 /* Of a filter that passes on all rows, but may name functions. Which rows an exec has changed shows
  * in its name only: a snapshot with calls that had no names is marked as approximate. */
 extern const struct snapshot_hooks snapshot_hooks;
-/* Of a filter that leaves out rows of calls: it adopts no calls, as it does not know which of them
- * it would have kept, and marks its snapshots as approximate instead. */
+/* Of a filter that leaves out rows of calls, and rejects those calls of the snapshots that it
+ * passes on (snapshot_reject). */
 extern const struct snapshot_hooks snapshot_hooks_selective;
 
 #endif

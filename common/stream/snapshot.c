@@ -56,6 +56,19 @@ void snapshot_put_frame(uint8_t *p, const struct snapshot_frame *f)
 	put_u32(p + 20, f->flags);
 }
 
+void snapshot_reject(uint8_t *payload, uint32_t i)
+{
+	size_t threads = (size_t)get_u32(payload + 20) * get_u16(payload + 32);
+	uint8_t *flags = payload + SNAPSHOT_HEAD + threads + (size_t)i * get_u16(payload + 34) + 20;
+
+	put_u32(flags, get_u32(flags) | SNAPSHOT_REJECTED);
+}
+
+void snapshot_set_approximate(uint8_t *payload)
+{
+	put_u32(payload + 16, get_u32(payload + 16) | SNAPSHOT_APPROXIMATE);
+}
+
 static void get_frame(const uint8_t *p, struct snapshot_frame *f)
 {
 	*f = (struct snapshot_frame){.start = get_u64(p),

@@ -5,6 +5,7 @@
 
 #include "common/util/temporary.h"
 #include "cmd/trfilter/calls/block_queue_private.h"
+#include "common/stream/snapshot.h"
 
 void block_queue_init(struct block_queue *w, size_t limit)
 {
@@ -123,6 +124,12 @@ void block_queue_clean(struct queued_block *h)
 	uint64_t low = UINT64_MAX, high = 0;
 	uint32_t rows = 0;
 
+	if (b->kind == BLOCK_SNAPSHOT)
+		for (uint32_t i = 0; i < b->rows; i++)
+			if (!row_passes(states[i]))
+				snapshot_reject(h->memory, i);
+	if (b->kind != BLOCK_EVENTS)
+		return;
 	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
@@ -180,31 +187,65 @@ static struct queued_block *add_block(struct block_queue *w)
 	return grown;
 }
 
+/* Queue the content of a block of another kind, with room after it. NULL: out of memory. */
+static struct queued_block *add_copy(struct block_queue *w, const struct block *b, const void *data,
+				     size_t size, size_t room)
+{
+	struct queued_block *h = add_block(w);
+
+	if (!h)
+		return NULL;
+	h->block = *b;
+	h->size = size + room;
+	h->memory = malloc(h->size + 1);
+	if (!h->memory)
+		return NULL;
+	if (size)
+		memcpy(h->memory, data, size);
+	h->block.payload = h->memory;
+	w->bytes += h->size;
+	w->count++;
+	return h;
+}
+
 int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
 		      const struct end *end, struct error *e)
 {
-	struct queued_block *h = add_block(w);
 	const void *data = b->kind == BLOCK_HEAD ? head->properties : b->payload;
 	size_t size = b->kind == BLOCK_HEAD ? head->properties_size : b->length;
+	struct queued_block *h = add_copy(w, b, data, b->kind == BLOCK_END ? 0 : size, 0);
 
 	if (!h)
 		return error_no_memory(e);
-	h->block = *b;
-	h->size = b->kind == BLOCK_END ? 0 : size;
-	h->memory = malloc(h->size + 1);
-	if (!h->memory)
-		return error_no_memory(e);
-	if (h->size)
-		memcpy(h->memory, data, h->size);
-	h->block.payload = h->memory;
 	if (b->kind == BLOCK_HEAD) {
 		h->head = *head;
 		h->head.properties = h->memory;
 	} else if (b->kind == BLOCK_END) {
 		h->end = *end;
 	}
-	w->bytes += h->size;
-	w->count++;
+	return reduce_memory(w, e);
+}
+
+int block_queue_snapshot(struct block_queue *w, const struct block *b, const uint8_t *states,
+			 const struct frame_at *owners, bool exact, struct error *e)
+{
+	uint32_t n = b->snapshot->head.frames;
+	struct queued_block *h = add_copy(w, b, b->payload, b->length, n);
+
+	if (!h)
+		return error_no_memory(e);
+	if (!exact)
+		snapshot_set_approximate(h->memory);
+	h->states_at = b->length;
+	memcpy(h->memory + h->states_at, states, n);
+	h->block.rows = n;
+	h->owners = malloc(n * sizeof *h->owners + 1);
+	if (!h->owners)
+		return error_no_memory(e);
+	for (uint32_t i = 0; i < n; i++)
+		if (row_waits(states[i]))
+			h->owners[h->nowners++] = (struct owner){i, owners[i]};
+	h->undecided = h->nowners;
 	return reduce_memory(w, e);
 }
 

@@ -82,6 +82,11 @@ int block_queue_counts(struct block_queue *w, uint64_t number, const struct bloc
 int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
 		      const struct end *end, struct error *e);
 
+/* Queue a SNAPSHOT block with the states of its frames, and their owners. exact: false marks the
+ * block as approximate. */
+int block_queue_snapshot(struct block_queue *w, const struct block *b, const uint8_t *states,
+			 const struct frame_at *owners, bool exact, struct error *e);
+
 /* Set the state of an undecided row, which keeps its flags. */
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
 		       struct error *e);
@@ -104,7 +109,8 @@ int block_queue_load(struct block_queue *w, struct queued_block *h, struct error
 /* Spill a block again after block_queue_load, with its new states, if the queue exceeds its
  * limit. */
 int block_queue_put_back(struct block_queue *w, struct queued_block *h, struct error *e);
-/* Remove the rows that are not kept from a loaded EVENTS block without undecided rows. */
+/* Remove the rows that are not kept from a loaded EVENTS block without undecided rows, or reject
+ * the frames of a SNAPSHOT block that are not kept. Other blocks are unchanged. */
 void block_queue_clean(struct queued_block *h);
 /* Remove the first block. */
 void block_queue_pop(struct block_queue *w);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "cmd/trfilter/rows/adopt.h"
 #include "common/calls/adopt.h"
 
 bool call_filter_needed(const struct filter *f)
@@ -149,11 +150,12 @@ static bool is_open(void *ctx, uint32_t thread)
 	if (!call_filter_follows(w) || open_calls_count(&w->calls.open) ||
 	    w->ends.threads[thread].lost)
 		return true;
-	return s && (stack_is_open(w, s) || stack_is_open(w, s->kernel) ||
-		     stack_is_open(w, s->ignored));
+	return s &&
+	       (stack_is_open(w, s) || stack_is_open(w, s->kernel) || stack_is_open(w, s->ignored));
 }
 
-/* Decide a call that the end of the stream closes, at its thread's last event. */
+/* Decide a call that the end of the stream closes, at its thread's last event; or that may go on in
+ * the next segment: what is undecided then is kept. */
 static void drop_call(void *ctx, struct stack *s, const struct frame *frame, void *data)
 {
 	struct call_filter *w = ctx;
@@ -161,9 +163,55 @@ static void drop_call(void *ctx, struct stack *s, const struct frame *frame, voi
 
 	(void)frame;
 	w->now = ends_last(&w->ends, s->number);
+	if (w->goes_on && f->answer == ANSWER_LATER)
+		f->answer = w->invert ? ANSWER_NO : ANSWER_YES;
 	call_filter_never_left(w, f);
 	if (!f->numbered && call_filter_keep_enter(w, f))
 		call_filter_kept(w, call_filter_around(w, s, s->count));
+}
+
+/* Decide a call of a snapshot that is adopted. */
+static int adopt_call(void *ctx, struct stack *s, const struct event *e)
+{
+	struct call_filter *w = ctx;
+	const struct stack *of = w->calls.stack;
+	bool wanted = adopt_wants(w->time_range, e);
+	struct open_frame *f = w->calls.data;
+
+	(void)s;
+	/* of the callees that have ended only the time is known */
+	f->children = of && of->frames[of->count - 1].child;
+	w->now = e->time;
+	w->row = w->calls.restored;
+	if (w->rows_alone)
+		w->holds = wanted && filter_holds(w->filter, e);
+	if (call_filter_follows(w))
+		w->states[w->row] = call_filter_enter(w, e, wanted);
+	else if (wanted && w->holds != w->invert)
+		w->states[w->row] = ROW_KEEP;
+	w->adopts_exact &= !(e->type->flags & TYPE_PER_CPU);
+	return w->states[w->row] == ROW_KEEP ? 0 : left_out_row(&w->left_out, e);
+}
+
+/* Adopt a snapshot. Its calls are in the queue as rows are. */
+static int take_snapshot(struct call_filter *w, const struct block *b, struct error *e)
+{
+	uint32_t n = b->snapshot->head.frames;
+
+	if (room(w, n) || ends_adopt(&w->ends, b->snapshot))
+		return error_no_memory(e);
+	memset(w->states, ROW_DROP, n);
+	adopt_begin(w->filter, w->time_range, b->snapshot);
+	w->adopts_exact = !w->time_range && !w->callers && w->max_depth == UINT32_MAX &&
+			  w->queue.dropped == ROW_DROP && adopt_is_exact(w->filter, w->invert);
+	/* a call that goes on after a loss is decided again */
+	if (!b->snapshot->continues)
+		calls_drop_all(&w->calls);
+	if (calls_adopt(&w->calls, b->snapshot))
+		return error_no_memory(e);
+	/* no row ended calls */
+	filter_ends(w->filter, w->time_range, w->invert);
+	return block_queue_snapshot(&w->queue, b, w->states, w->owners, w->adopts_exact, e);
 }
 
 static void begin_calls(struct call_filter *w)
@@ -174,14 +222,15 @@ static void begin_calls(struct call_filter *w)
 	w->calls.on_lost = call_filter_lost;
 	w->calls.on_lost_ctx = w;
 	w->calls.on_drop = drop_call;
+	w->calls.on_restore = adopt_call;
 	w->calls.on_restore_ctx = w;
 }
 
 /* End the stream. */
 static int end_stream(struct call_filter *w, struct error *e)
 {
-	if (call_filter_follows(w) && calls_drop_all(&w->calls))
-		return error_no_memory(e);
+	if (call_filter_follows(w))
+		calls_drop_all(&w->calls);
 	if (check(w, e))
 		return -1;
 	calls_free(&w->calls);
@@ -253,15 +302,21 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 	w->queue.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
 		return take_events(w, b, e);
+	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
+		return take_snapshot(w, b, e) || check(w, e) ? -1 : 0;
 	if (b->kind == BLOCK_END && end_segment(w, end->flags & END_LAST, e))
 		return -1;
+	if (b->kind == BLOCK_END)
+		w->goes_on = !(end->flags & END_LAST);
 	/* another stream, even if the one before has no END */
 	if (b->kind == BLOCK_HEAD && !head->sequence && end_stream(w, e))
 		return -1;
 	if (b->kind == BLOCK_END && end->flags & END_LAST && end_stream(w, e))
 		return -1;
-	if (b->kind == BLOCK_HEAD)
+	if (b->kind == BLOCK_HEAD) {
 		ends_segment(&w->ends);
+		w->goes_on = false;
+	}
 	return block_queue_other(&w->queue, b, head, end, e);
 }
 
@@ -294,7 +349,7 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 		case ANSWER_YES:
 			call_filter_settle(w, f, true);
 			call_filter_kept(w, (struct around){frames_stack(&w->calls, o->frame),
-							     o->frame.frame + 1});
+							    o->frame.frame + 1});
 			break;
 		case ANSWER_NO:
 			if (w->callers)
@@ -318,8 +373,7 @@ struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 	}
 	if (block_queue_later(&w->queue, h) || block_queue_load(&w->queue, h, e))
 		return NULL;
-	if (h->block.kind == BLOCK_EVENTS)
-		block_queue_clean(h);
+	block_queue_clean(h);
 	return h;
 }
 

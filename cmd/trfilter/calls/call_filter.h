@@ -28,11 +28,11 @@ struct call_filter {
 	bool invert;
 	/* the condition does not need whole calls: rows are filtered as in filter.h */
 	bool rows_alone;
-	bool holds;		  /* with rows_alone: result for the present row */
-	bool callers;		  /* keep the callers of kept calls */
-	bool apart;		  /* distinguish these callers: ROW_CALLER */
-	uint32_t max_depth;	  /* UINT32_MAX: any */
-	bool surrounds, stack;	  /* the condition needs under() or over(), or stacks */
+	bool holds;	       /* with rows_alone: result for the present row */
+	bool callers;	       /* keep the callers of kept calls */
+	bool apart;	       /* distinguish these callers: ROW_CALLER */
+	uint32_t max_depth;    /* UINT32_MAX: any */
+	bool surrounds, stack; /* the condition needs under() or over(), or stacks */
 
 	struct evaluation *evaluation;
 	struct stack_nodes nodes;
@@ -40,7 +40,7 @@ struct call_filter {
 	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */
 	struct call_info info;
-	struct around { /* the calls around the present row */
+	struct around {		       /* the calls around the present row */
 		const struct stack *s; /* the lowest n of it, and those below the kernel's */
 		size_t n;
 	} around;
@@ -62,7 +62,9 @@ struct call_filter {
 	uint32_t *offsets; /* of each row, unless all have one size */
 	size_t rows_capacity;
 	uint32_t row;
-	bool failed; /* a callback failed, with error */
+	bool goes_on;	   /* the last segment was not the stream's last one */
+	bool adopts_exact; /* times of callees are right in the snapshot that is adopted */
+	bool failed;	   /* a callback failed, with error */
 	struct error error;
 };
 

@@ -211,9 +211,9 @@ void call_filter_set_info(struct call_filter *w, const struct event *e, struct a
 	w->info.under = under | (a ? a->under : 0);
 	w->info.over = over;
 	if (w->stack)
-		w->info.node = call		? entered_stack(w, e, around)
+		w->info.node = call	       ? entered_stack(w, e, around)
 			       : a && a->begun ? a->node
-						: STACK_NODES_BOTTOM;
+					       : STACK_NODES_BOTTOM;
 	if (call && a)
 		a->children++;
 }

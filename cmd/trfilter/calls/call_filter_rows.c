@@ -52,7 +52,7 @@ void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, voi
 	w->ends.threads[s->number].lost = true;
 }
 
-static uint8_t enter(struct call_filter *w, const struct event *e, bool wanted)
+uint8_t call_filter_enter(struct call_filter *w, const struct event *e, bool wanted)
 {
 	const struct stack *s = w->calls.stack;
 	struct around around = {NULL, 0};
@@ -132,7 +132,7 @@ static uint8_t decide_row(struct call_filter *w, const struct event *e, bool wan
 			  enum calls_result got, const struct call *done)
 {
 	switch (got) {
-	case CALLS_ENTER: return enter(w, e, wanted);
+	case CALLS_ENTER: return call_filter_enter(w, e, wanted);
 	case CALLS_LEAVE: return leave(w, e, wanted, done);
 	default: return decide_alone(w, e, wanted, NULL, NULL);
 	}
@@ -167,8 +167,8 @@ static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 	if (!call_filter_follows(w)) {
 		w->ends_here = drop ? flags : filter_ends(w->filter, w->time_range, w->invert);
 		if (ignored_needed(&w->ignored))
-			w->ignored_row = calls_feed(&w->calls, e, &done) == CALLS_ENTER &&
-					 w->calls.ignored;
+			w->ignored_row =
+				calls_feed(&w->calls, e, &done) == CALLS_ENTER && w->calls.ignored;
 		state = wanted && w->holds != w->invert ? ROW_KEEP : ROW_DROP;
 	} else {
 		got = feed(w, e, &done);

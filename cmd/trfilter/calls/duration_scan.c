@@ -33,10 +33,13 @@ static bool prepare(struct duration_scan *x)
 		if (x->rows.types[i].kind && !t->fixed_size && !(t->flags & TYPE_TAIL))
 			x->leaves[i] = t->kind == KIND_LEAVE;
 	}
+	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++)
+		x->rows.stacks[i]->lane = NULL;
 	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		struct event e = {.lane = b->lanes[i], .type = b->types[0]};
 
 		x->wanted[i] = call_filter_wanted(w, true, &e);
+		x->shared |= x->rows.stacks[i]->lane != NULL;
 		x->rows.stacks[i]->lane = b->lanes[i];
 	}
 	return true;
@@ -110,8 +113,7 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 
 		if (!bare)
 			w->offsets[i] = (uint32_t)(p - b->row_data);
-		if (x->rows.types[r.type].kind == KIND_LEAVE ||
-		    calls_ordinary(&w->calls, location))
+		if (x->rows.types[r.type].kind == KIND_LEAVE || calls_ordinary(&w->calls, location))
 			got = calls_try_row(&x->rows, &r, location, b->lanes[r.lane],
 					    b->types[r.type], &done);
 		if (got == CALLS_SLOW) {
@@ -181,7 +183,7 @@ static uint32_t scan_runs(struct duration_scan *x, const uint8_t **at)
 		w->offsets[i] = (uint32_t)(p - b->row_data);
 		scan_general(x, p, i++);
 		p += row_size(b, p);
-		if (i == b->rows || x->rows.shared)
+		if (i == b->rows || x->shared)
 			break;
 	}
 	*at = p;
@@ -200,7 +202,7 @@ bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 	if (!fits(w, b) || !prepare(&x))
 		return false;
 	memset(w->states, ROW_DROP, b->rows);
-	if (w->quick && !x.rows.shared)
+	if (w->quick && !x.shared)
 		i = scan_runs(&x, &p);
 	if (b->row_flags & EVENTS_BARE)
 		scan_rows(&x, p, i, true);

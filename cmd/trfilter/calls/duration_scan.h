@@ -3,8 +3,9 @@
  * lane of calls alone (see call_filter_range.c)
  *
  * States are written only for kept rows; calls that are open at the end of the block are found on
- * the stacks of the call engine, which have no times of callees and last events here. duration_scan.c works row by row, duration_scan_quick.c on runs of rows whose depths
- * are consistent.
+ * the stacks of the call engine, which have no times of callees and last events here.
+ * duration_scan.c works row by row, duration_scan_quick.c on runs of rows whose depths are
+ * consistent.
  */
 #ifndef TR_TRFILTER_CALLS_DURATION_SCAN_H
 #define TR_TRFILTER_CALLS_DURATION_SCAN_H
@@ -21,9 +22,10 @@ enum {
 struct duration_scan {
 	struct call_filter *w;
 	const struct block *b;
-	uint64_t block;			    /* the number that it will have */
-	bool by_location;		    /* the condition also depends on locations */
-	bool kept;			    /* a row is kept or undecided */
+	uint64_t block;	  /* the number that it will have */
+	bool by_location; /* the condition also depends on locations */
+	bool kept;	  /* a row is kept or undecided */
+	bool shared; /* two lanes are of one thread */
 	/* for runs: 1 a leave, 0 an enter, both of bare rows; else DURATION_SCAN_NONE */
 	uint32_t leaves[DURATION_SCAN_TYPES];
 	struct calls_rows rows;
@@ -56,17 +58,16 @@ static inline __attribute__((always_inline)) void duration_scan_enter(const stru
 	f->answer = ANSWER_LATER;
 	f->begun = f->waits = f->wanted = f->passes = true;
 	f->for_callee = f->numbered = f->ignored = false;
-	if (x->by_location && !duration_scan_wanted(x, row_lane_at(p), row_type_at(p),
-						    row_location_at(p))) {
+	if (x->by_location &&
+	    !duration_scan_wanted(x, row_lane_at(p), row_type_at(p), row_location_at(p))) {
 		f->answer = ANSWER_NO;
 		f->waits = false;
 	}
 }
 
 /* Decide a call that was left, and its leave. */
-static inline __attribute__((always_inline)) void duration_scan_leave(struct duration_scan *x,
-								      struct open_frame *f,
-								      uint64_t took, uint32_t row)
+static inline __attribute__((always_inline)) void
+duration_scan_leave(struct duration_scan *x, struct open_frame *f, uint64_t took, uint32_t row)
 {
 	struct call_filter *w = x->w;
 

@@ -119,7 +119,8 @@ static int ends_start(struct ends *x, uint32_t thread, const struct block *b, co
 
 	t->started = true;
 	/* upstream has recorded it, or does not know it */
-	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread))
+	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread) ||
+	    dictionary_started(x->dictionary, thread))
 		return 0;
 	return thread_entries_add(&x->entries,
 				  &(struct thread_entry){.lane = lane_id(b, lane),
@@ -258,6 +259,22 @@ int ends_lanes(struct ends *x, const struct block *b)
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		if (reach(x, b->lanes[i]->thread) || reach(x, b->lanes[i]->cpu_thread))
 			return -1;
+	return 0;
+}
+
+int ends_adopt(struct ends *x, const struct snapshot *s)
+{
+	struct snapshot_walk w;
+
+	snapshot_walk(&w, s);
+	while (snapshot_next_thread(&w)) {
+		uint32_t thread = snapshot_stack(w.lane, w.thread.flags);
+
+		if (reach(x, thread))
+			return -1;
+		x->threads[thread].last = w.thread.last;
+		x->threads[thread].lane = w.lane;
+	}
 	return 0;
 }
 

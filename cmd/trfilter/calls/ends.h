@@ -8,6 +8,7 @@
 #define TR_TRFILTER_CALLS_ENDS_H
 
 #include "common/stream/dictionary.h"
+#include "common/stream/snapshot.h"
 #include "cmd/trfilter/calls/thread_entries.h"
 
 struct thread_end {
@@ -78,6 +79,9 @@ static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth, u
 
 /* Make room in threads for the block's lanes, before ends_rows. Returns -1 when out of memory. */
 int ends_lanes(struct ends *x, const struct block *b);
+/* Note the last events of the threads of a snapshot that is adopted. Returns -1 when out of memory.
+ */
+int ends_adopt(struct ends *x, const struct snapshot *s);
 /* For filtering row by row: returns true if ends_rows is needed for a block that loses rows. */
 bool ends_needed(struct ends *x, const struct block *b);
 /* Note the last rows of a block whose rows are checked; kept: the rows of it that are kept, or

@@ -342,8 +342,7 @@ struct queued_block *context_ready(struct context *c, struct error *e)
 	if (!h || h->undecided || block_queue_later(&c->queue, h) ||
 	    block_queue_load(&c->queue, h, e))
 		return NULL;
-	if (h->block.kind == BLOCK_EVENTS)
-		block_queue_clean(h);
+	block_queue_clean(h);
 	return h;
 }
 

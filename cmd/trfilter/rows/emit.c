@@ -1,5 +1,9 @@
 #include "cmd/trfilter/rows/emit.h"
 
+#include <stdlib.h>
+
+#include "cmd/trfilter/rows/adopt.h"
+
 enum { SPARSE = 4, DENSE_ROWS = 16 * 1024 };
 
 static int select_from(struct stage *s, struct select *select, struct block *b,
@@ -78,6 +82,36 @@ static int pass_left_out(struct stage *s, struct left_out *x)
 		if (stage_forward(s, &b, NULL, NULL))
 			return -1;
 	return 0;
+}
+
+/* Pass on a snapshot block with a payload in which calls are rejected. */
+static int pass_snapshot(struct stage *s, struct block *b, uint8_t *payload)
+{
+	/* its rows are not rewritten */
+	for (uint32_t i = 0; s->rewrite && i < get_u32(payload + 24); i++)
+		snapshot_reject(payload, i);
+	if (s->rewrite)
+		snapshot_set_approximate(payload);
+	b->payload = payload;
+	return stage_forward(s, b, NULL, NULL);
+}
+
+/* Adopt a snapshot and pass it on. */
+static int emit_snapshot(struct emit_rows *x, const struct block *b)
+{
+	struct block copy = *b;
+	uint8_t *payload = malloc(b->length);
+	int bad;
+
+	if (!payload)
+		return stage_no_memory(x->stage);
+	memcpy(payload, b->payload, b->length);
+	if (adopt_rows(x->select, &x->left_out, b->snapshot, payload))
+		bad = stage_no_memory(x->stage);
+	else
+		bad = pass_snapshot(x->stage, &copy, payload);
+	free(payload);
+	return bad;
 }
 
 void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select)
@@ -167,6 +201,8 @@ int emit_other(struct emit_rows *x, const struct block *b)
 	}
 	if (b->kind == BLOCK_END && emit_ends(x))
 		return -1;
+	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
+		return emit_snapshot(x, b);
 	return stage_forward(s, b, &s->in.head, &s->in.end);
 }
 
@@ -236,7 +272,7 @@ static int pass_rows(struct emit *x, const struct block *b, const uint8_t *state
 	return 0;
 }
 
-static int pass_other(struct emit *x, struct left_out *left_out, const struct queued_block *h)
+static int pass_other(struct emit *x, struct left_out *left_out, struct queued_block *h)
 {
 	struct stage *s = x->stage;
 
@@ -246,8 +282,11 @@ static int pass_other(struct emit *x, struct left_out *left_out, const struct qu
 		return 0;
 	if (h->block.kind == BLOCK_END && left_out_end(left_out))
 		return stage_no_memory(s);
-	return pass_left_out(s, left_out) || stage_forward(s, &h->block, &h->head, &h->end) ? -1
-											    : 0;
+	if (pass_left_out(s, left_out))
+		return -1;
+	if (h->block.kind == BLOCK_SNAPSHOT && h->block.snapshot)
+		return pass_snapshot(s, &h->block, h->memory);
+	return stage_forward(s, &h->block, &h->head, &h->end);
 }
 
 static int pass(struct emit *x, struct left_out *left_out, struct queued_block *h)

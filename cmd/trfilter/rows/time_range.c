@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/stream/reader_tail.h"
+#include "common/stream/snapshot.h"
 #include "common/util/siphash.h"
 
 void time_range_free(struct time_range *l)
@@ -118,9 +119,13 @@ void time_range_block(struct time_range *l, const struct block *b, bool new_stre
 		pairing_free(&l->pairing);
 		if (l->ninside)
 			memset(l->inside, 0, l->ninside);
-	} else if (b->kind == BLOCK_EVENTS && b->rows && !l->started) {
+	} else if (!l->started && b->kind == BLOCK_EVENTS && b->rows) {
 		l->started = true;
 		l->start = b->base;
+	} else if (!l->started && b->kind == BLOCK_SNAPSHOT && b->snapshot &&
+		   b->snapshot->head.first < UINT64_MAX) {
+		l->started = true;
+		l->start = b->snapshot->head.first;
 	}
 	l->any |= b->kind == BLOCK_HEAD;
 }

@@ -1,0 +1,53 @@
+#include "cmd/trfilter/rows/adopt.h"
+
+void adopt_begin(struct filter *f, struct time_range *range, const struct snapshot *s)
+{
+	if (s->continues)
+		return;
+	for (size_t i = 0; i < f->nparts; i++)
+		pairing_free(&f->parts[i].pairing);
+	if (range)
+		pairing_free(&range->pairing);
+}
+
+bool adopt_wants(struct time_range *range, const struct event *enter)
+{
+	return !range || (!range->from && time_range_row(range, enter));
+}
+
+bool adopt_is_exact(const struct filter *f, bool invert)
+{
+	for (size_t i = 0; i < f->nparts; i++) {
+		const struct node *n = f->parts[i].node;
+		bool within = n->kind == NODE_UNDER && !invert;
+
+		if (!within && n->depends && n->depends != DEPENDS_LANE)
+			return false;
+	}
+	return true;
+}
+
+int adopt_rows(struct select *s, struct left_out *x, const struct snapshot *snapshot,
+	       uint8_t *payload)
+{
+	bool exact = !s->time_range && adopt_is_exact(s->filter, s->invert);
+	struct snapshot_walk w;
+
+	adopt_begin(s->filter, s->time_range, snapshot);
+	snapshot_walk(&w, snapshot);
+	while (snapshot_next_thread(&w))
+		while (snapshot_next_frame(&w)) {
+			exact &= !(w.enter.type->flags & TYPE_PER_CPU);
+			if (adopt_wants(s->time_range, &w.enter) &&
+			    filter_holds(s->filter, &w.enter) != s->invert)
+				continue;
+			snapshot_reject(payload, w.frames - 1);
+			if (left_out_row(x, &w.enter))
+				return -1;
+		}
+	/* no row ended calls */
+	filter_ends(s->filter, s->time_range, s->invert);
+	if (!exact)
+		snapshot_set_approximate(payload);
+	return 0;
+}

@@ -1,0 +1,92 @@
+# trfilter that begins to read with a segment adopts the calls of its snapshot.
+
+load lib
+
+setup_file() {
+	local input n=0
+	cd "$BATS_FILE_TMPDIR" || return
+	for input in "$DATA/uftrace/fib" "$DATA/trace-cmd/v6-fgraph.dat" "$DATA/apitrace/threads.trace" \
+		"$RECORDED"/uftrace/{kernel-sched,lost}; do
+		((++n))
+		trdecode -q --segment 4K "$input" 2>/dev/null | trsym -q >"$n.trs" || true
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# segments FILE: each is a file of its own, FILE.000 and so on
+segments() {
+	local at starts
+	mapfile -t at < <(grep -aob "$(head -c 16 "$1")" "$1" | cut -d : -f 1)
+	at+=("$(stat -c %s "$1")")
+	((starts = ${#at[@]} - 1))
+	for ((i = 0; i < starts; i++)); do
+		tail -c "+$((at[i] + 1))" "$1" | head -c $((at[i + 1] - at[i])) >"$1.$(printf %03d "$i")"
+	done
+}
+
+# merged MEASURES STREAM CONDITION: of each segment that is filtered alone
+merged() {
+	local part
+	rm -f in.*
+	cp "$2" in
+	segments in
+	for part in in.[0-9]*; do
+		# status 1: segments are missing, which a last one that is empty reports
+		trfilter -q "$3" "$part" 2>/dev/null >kept || true
+		rm -f kept.*
+		segments kept
+		trstat -q --partial -g tid,name -o "$part.part" kept.000 2>>err || true
+	done
+	trstat -q --merge -F tsv -a "$1" in.*.part 2>/dev/null || true
+}
+
+# same MEASURES CONDITION: segments that are filtered alone have the calls of the filtered whole
+same() {
+	local stream
+	for stream in ?.trs; do
+		trfilter -q "$2" "$stream" | trstat -q -F tsv -a "$1" -g tid,name >want
+		merged "$1" "$stream" "$2" | diff want - || fail "$stream: $2"
+	done
+}
+
+@test "segments that are filtered alone have the calls of the filtered whole" {
+	local condition
+	for condition in 'name =~ "^[a-m]"' 'dur >= 1' 'dur > 1 && name =~ "^[a-m]"' 'children > 0' 'depth < 3'; do
+		same count,total "$condition"
+	done
+}
+
+@test "they have the self times too, if calls are kept with all that they call" {
+	local condition
+	for condition in 1 'tid == 4125 || tid == 101' 'under(name =~ "^[f-m]")'; do
+		rm -f err
+		same count,total,self,max "$condition"
+		# snapshots are not approximate
+		run ! grep 'lacks calls' err
+	done
+}
+
+@test "a call that is undecided at the end of a segment is kept" {
+	cp 1.trs in
+	segments in
+	# main lasts until the last segment
+	trfilter -q 'dur > 1h || name == "nosuch"' in.000 2>/dev/null >kept || true
+	run -1 trencode -q -t tsv --columns name,unfinished kept
+	assert_line $'main\t1'
+	trfilter -q 'dur > 1h' 1.trs >kept
+	run -0 trfilter -c 1 kept
+	assert_output 0
+}
+
+@test "a filter that lost rows adopts the next snapshot, and says so" {
+	cp 5.trs in
+	segments in
+	cat in.000 in.002 >lost
+	trfilter -q 'name =~ "^[a-z]"' lost >kept 2>/dev/null || true
+	trstat -q -F tsv -a count,total -g tid,name lost >all 2>/dev/null || true
+	run pipe 'trstat -q -F tsv -a count,total -g tid,name kept 2>/dev/null | diff all - | grep -c "[<>].*\b\(leaf\|mid\|burst\|main\)"'
+	assert_output 0
+}
