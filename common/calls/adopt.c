@@ -83,6 +83,10 @@ static int leave_numbered(struct calls *c)
 	while (!bad && open_calls_take_next(&c->open, &key, &index)) {
 		bool of_stream = calls_of_stream(c, c->numbered[index].lane);
 
+		if (of_stream && !c->on_drop) {
+			drop_numbered(c, index);
+			continue;
+		}
 		bad = open_calls_put(of_stream ? &c->before : &kept, (uint32_t)((key - 1) >> 32),
 				     (uint32_t)(key - 1), index);
 	}
