@@ -496,3 +496,23 @@ open_ends() {
 	assert_line $'k\t70000'
 	assert_line --partial '70000 calls in the kernel outside any call'
 }
+
+@test "a side that is calculated decides as the field alone, also of calls without a leave" {
+	for trace in uftrace/fib uftrace/jumps apitrace/v6.trace apitrace/sides.trace; do
+		trdecode -q "$DATA/$trace" | trsym -q >plain.trs
+		while IFS='|' read -r plain calculated; do
+			for option in -q -v; do
+				trfilter -q $option "$plain" plain.trs | trencode -q -t ndjson >plain.rows
+				trfilter -q $option "$calculated" plain.trs | trencode -q -t ndjson | cmp - plain.rows ||
+					fail "$trace: $calculated"
+			done
+		done <<-'EOF'
+			dur > 1000|dur + 0 > 1000
+			dur <= 10000 && children < 2|dur * 2 <= 20000 && children + 0 < 2
+			!(dur > 5000) && arg.1 == 1|!(0 < dur - 5000) && arg.1 - 1 == 0
+			ret < 0 && self < 1000|0 > ret * 1 && self * 2 < 2000
+			kind == leave && ret == 0|kind == leave && ret * 1 == 0
+			over(depth > 2)|over(depth - 2 > 0)
+		EOF
+	done
+}
