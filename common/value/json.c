@@ -3,7 +3,10 @@
 #include "common/value/shortest.h"
 #include "common/util/utf8.h"
 
-enum { SHORT = 64 }; /* strings up to this size are scanned first and then written at once */
+enum {
+	SHORT = 64,	    /* strings up to this size are scanned first and then written at once */
+	JSON_CHARACTER = 6, /* maximum bytes of one encoded character */
+};
 
 /* Test whether the byte needs no escape inside a string. */
 static bool plain(unsigned char c)
@@ -18,7 +21,9 @@ static size_t two(char *out, char c)
 	return 2;
 }
 
-size_t json_character(char out[JSON_CHARACTER], const char *p, size_t n, size_t *taken)
+/* Encode the character at p, where n > 0 bytes are available. Returns the bytes written to out;
+ * *taken: the bytes read. */
+static size_t json_character(char out[JSON_CHARACTER], const char *p, size_t n, size_t *taken)
 {
 	static const char hex[] = "0123456789abcdef";
 	unsigned char c = (unsigned char)*p;

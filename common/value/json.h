@@ -7,16 +7,8 @@
 #include "common/util/buffer.h"
 #include "common/util/text.h"
 
-enum { JSON_CHARACTER = 6 }; /* maximum bytes of one encoded character */
-
-/*
- * Encode the character at p, where n > 0 bytes are available, for a JSON string (RFC 8259). Returns
- * the bytes written to out; *taken: the bytes read. The output is always valid UTF-8: a byte that
- * is part of no valid character becomes U+FFFD.
- */
-size_t json_character(char out[JSON_CHARACTER], const char *p, size_t n, size_t *taken);
-
-/* Write the bytes as a JSON string with its quotes. */
+/* Write the bytes as a JSON string (RFC 8259) with its quotes. The output is valid UTF-8: a byte
+ * that is part of no valid character becomes U+FFFD. */
 void json_string(struct text *t, const char *p, size_t n);
 
 /* Append the bytes as a JSON string to a buffer: -1 when out of memory. */

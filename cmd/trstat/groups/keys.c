@@ -145,11 +145,13 @@ static bool is_hex(const struct value *v)
 	       (v->tag == VALUE_NUMBER && v->size <= 8 && v->format && strchr("xop", v->format));
 }
 
-static int value_cell(const struct dictionary *d, struct groups *g, const struct event *e,
-		      const struct value *v, struct key_cell *cell)
+/* Make the cell of a value, or of an element of a field. */
+static int item_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		     const struct value_item *item, struct key_cell *cell)
 {
 	struct buffer scratch = {0};
 	const struct plain_source source = {d, &scratch, argument_blobs(e->type)};
+	const struct value *v = &item->value;
 	struct plain_value plain;
 	uint64_t bits = v->number;
 	int bad;
@@ -162,9 +164,9 @@ static int value_cell(const struct dictionary *d, struct groups *g, const struct
 		return 0;
 	}
 	/* a value with children is no key */
-	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT)
+	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT || v->tag == VALUE_MISSING)
 		return 0;
-	bad = value_plain(&source, v, &plain) || plain_cell_of(g, &plain, cell);
+	bad = item_plain(&source, item, &plain) || plain_cell_of(g, &plain, cell);
 	buffer_free(&scratch);
 	return bad ? -1 : 0;
 }
@@ -188,41 +190,24 @@ static int detail_cell(const struct dictionary *d, struct groups *g, const struc
 	return 0;
 }
 
-/* Make a cell of a field's first element. */
-static int element_cell(const struct dictionary *d, struct groups *g, const struct event *e,
-			const struct field *f, struct key_cell *cell)
-{
-	struct buffer scratch = {0};
-	const struct plain_source source = {d, &scratch, false};
-	struct plain_value plain;
-	struct field_value v;
-	int bad;
-
-	field_get(e, f, 0, &v);
-	if (v.form == FORM_NONE)
-		return 0;
-	if (f->kind == FIELD_HEX && v.form == FORM_UINT) {
-		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = v.u};
-		return 0;
-	}
-	bad = field_plain(&source, f, &v, &plain) || plain_cell_of(g, &plain, cell);
-	buffer_free(&scratch);
-	return bad ? -1 : 0;
-}
-
 static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
 		      const char *name, struct key_cell *cell)
 {
 	const struct field *f = e ? field_find(e->type, name) : NULL;
-	struct value v;
+	struct field_value element;
+	struct value_item item;
 
-	if (f)
-		return element_cell(d, g, e, f, cell);
 	if (!e)
 		return 0;
-	if (find_value(d, e, name, &v))
-		return value_cell(d, g, e, &v, cell);
-	return detail_cell(d, g, e, name, cell);
+	if (f) {
+		field_get(e, f, 0, &element);
+		field_item(f, &element, &item);
+		return item_cell(d, g, e, &item, cell);
+	}
+	if (!find_value(d, e, name, &item.value))
+		return detail_cell(d, g, e, name, cell);
+	item.definition = dictionary_definition_id(d, item.value.definition);
+	return item_cell(d, g, e, &item, cell);
 }
 
 static void cpu_cell(const struct event_ref *s, struct key_cell *cell)
