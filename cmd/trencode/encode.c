@@ -5,6 +5,7 @@
 
 #include "common/calls/calls.h"
 #include "common/stream/clocks.h"
+#include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/tick_scale.h"
 
 /* The META blocks read so far; a segment may refer to those of earlier segments. */
@@ -128,32 +129,23 @@ static int encode_begin(struct encoding *en, struct error *e)
 {
 	bool no_source = en->dictionary->sources.count < 2;
 
-	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en)))
-		en->encoder = en->encoder->conversion;
+	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en))) {
+		en->target = en->encoder->conversion;
+		en->encoder = &encoder_conversion;
+	}
 	en->begun = true;
 	return en->encoder->begin(en, e);
 }
 
-/* Replace the encoder, which was begun for one trace of its own system, by its conversion: before
- * the first event the stream turned out to need it. */
+/* Convert the stream after all: before its first event it turned out to need that. */
 static int encode_begin_conversion(struct encoding *en, struct error *e)
 {
-	const struct encoder *native = en->encoder;
-	struct encoding had = *en;
-	int result;
+	struct encoding native = *en;
 
 	en->state = NULL;
-	en->encoder = native->conversion;
-	/* two encoders cannot write to one directory */
-	if (!en->encoder->take_over)
-		native->free(&had);
-	result = en->encoder->begin(en, e);
-	if (!en->encoder->take_over)
-		return result;
-	if (!result)
-		en->encoder->take_over(en, had.state);
-	native->free(&had);
-	return result;
+	en->target = en->encoder->conversion;
+	en->encoder = &encoder_conversion;
+	return convert_begin_late(en, &native, e);
 }
 
 /* Begin after HEAD was read; its properties, which name commands, are no longer in memory. */

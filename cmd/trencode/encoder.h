@@ -43,7 +43,8 @@ struct encode_options {
 
 /* One run of an encoder over one stream. */
 struct encoding {
-	const struct encoder *encoder;
+	const struct encoder *encoder;	     /* encoder_conversion: that of a conversion */
+	const struct convert_target *target; /* of a conversion */
 	const struct encode_options *options;
 	struct dictionary *dictionary;
 	struct text *text;  /* output of ENCODER_TEXT */
@@ -56,15 +57,17 @@ struct encoding {
 	void *state; /* the encoder's data */
 };
 
+struct convert_target;
+
 /* One target format. */
 struct encoder {
 	const char *name, *purpose;
 	const char *suffixes; /* suffixes of -o, besides .NAME, that choose the format: ".a b*"; or
 				 NULL */
 	enum encoder_output output;
-	/* the encoder that replaces this one where the stream is not one trace of the format's own
-	   system; writes the same kind of output. NULL: this encoder writes every stream */
-	const struct encoder *conversion;
+	/* where the stream is not one trace of the format's own system, the conversion that writes
+	   to this encoder (convert/convert.h). NULL: this encoder writes every stream */
+	const struct convert_target *conversion;
 	bool holds_several; /* several traces, one after another, can be written to one file */
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
 	bool report;	    /* with --tick, times of events are in ns, not in ticks */
@@ -82,13 +85,9 @@ struct encoder {
 	int (*block)(struct encoding *en, const struct block *b, struct error *e);
 	int (*end)(struct encoding *en, struct error *e); /* after the last event */
 	void (*free)(struct encoding *en);
-	/* of a conversion: take over the META blocks that the replaced encoder, whose state is
-	   given, has received; may be NULL */
-	void (*take_over)(struct encoding *en, void *state);
 };
 
-extern const struct encoder encoder_uftrace_convert, encoder_apitrace_convert,
-	encoder_lttng_convert, encoder_tracecmd_convert;
+extern const struct convert_target uftrace_target, apitrace_target, lttng_target, tracecmd_target;
 
 /* Test whether all calls of the type's source have numbers. */
 static inline bool encoder_all_numbered(const struct type *t)

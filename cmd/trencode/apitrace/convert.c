@@ -20,9 +20,7 @@ struct apitrace_conversion {
 	struct conversion conversion;
 	struct apitrace_convert_values values;
 	struct apitrace_convert_functions functions;
-	uint32_t *lanes; /* numbers in the target dictionary by thread; 0: none yet */
-	size_t lanes_size;
-	struct type *calls[2], *gap;
+	struct type *calls[2];
 	struct buffer tail; /* values of the row being written */
 	uint32_t calls_written;
 	uint64_t extra; /* arguments left out */
@@ -31,28 +29,6 @@ struct apitrace_conversion {
 };
 
 /* --- rows --- */
-
-static int target_lane_of(struct apitrace_conversion *s, const struct convert_thread *t,
-			  const struct lane **out)
-{
-	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
-	struct lane *l;
-
-	if (!lanes)
-		return -1;
-	s->lanes = lanes;
-	if (!lanes[t->number]) {
-		l = target_lane(&s->conversion.d);
-		if (!l)
-			return -1;
-		l->flags = LANE_HAS_TID;
-		l->tid = t->tid;
-		lanes[t->number] = l->number;
-		s->named += t->comm.size || t->pid != t->tid;
-	}
-	*out = dictionary_lane(&s->conversion.d.dictionary, lanes[t->number]);
-	return 0;
-}
 
 static int put_call_row(struct apitrace_conversion *s, const struct convert_row *r, bool leave,
 			uint32_t call, uint32_t location, struct error *e)
@@ -65,8 +41,9 @@ static int put_call_row(struct apitrace_conversion *s, const struct convert_row 
 			   .tail_size = (uint32_t)s->tail.size};
 
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
-	return target_lane_of(s, r->thread, &ev.lane) ? error_no_memory(e)
-						      : target_event(&s->conversion.d, &ev, e);
+	s->named += !r->thread->lane && (r->thread->comm.size || r->thread->pid != r->thread->tid);
+	ev.lane = convert_thread_lane(&s->conversion, r->thread);
+	return ev.lane ? target_event(&s->conversion.d, &ev, e) : error_no_memory(e);
 }
 
 /* Returns the number of the function's argument of that name, 0: none. */
@@ -187,7 +164,8 @@ static int apitrace_convert_instant(void *state, const struct convert_row *r, st
 static int apitrace_convert_gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct apitrace_conversion *s = state;
-	struct event ev = {.type = s->gap, .lane = dictionary_lane(&s->conversion.d.dictionary, 0)};
+	struct event ev = {.type = s->conversion.d.gap,
+			   .lane = dictionary_lane(&s->conversion.d.dictionary, 0)};
 
 	(void)r;
 	return target_event(&s->conversion.d, &ev, e);
@@ -198,24 +176,11 @@ static void apitrace_convert_drop(void *state)
 	struct apitrace_conversion *s = state;
 
 	apitrace_convert_functions_free(&s->functions);
-	free(s->lanes);
 	free(s->values.definitions);
 	buffer_free(&s->tail);
 }
 
-static const struct convert_target apitrace_convert_target = {
-	.native = &encoder_apitrace,
-	.format = "apitrace",
-	.state_size = sizeof(struct apitrace_conversion),
-	.zero = true,
-	.no_cpus = true,
-	.call = apitrace_convert_call,
-	.instant = apitrace_convert_instant,
-	.gap = apitrace_convert_gap,
-	.drop = apitrace_convert_drop,
-};
-
-static int apitrace_convert_begin(struct encoding *en, struct error *e)
+static int apitrace_convert_init(void *state, struct error *e)
 {
 	static const char *const names[] = {"enter", "leave"};
 	static const struct field number = {.kind = FIELD_UINT,
@@ -223,14 +188,12 @@ static int apitrace_convert_begin(struct encoding *en, struct error *e)
 					    .where = WHERE_FIXED,
 					    .offset = APITRACE_FIXED_CALL,
 					    .size = 4};
-	struct apitrace_conversion *s = convert_begin(en, &apitrace_convert_target, e);
+	struct apitrace_conversion *s = state;
 
-	if (!s)
-		return -1;
 	s->functions.conversion = &s->conversion;
-	s->functions.arguments.dictionary = en->dictionary;
+	s->functions.arguments.dictionary = s->conversion.dictionary;
 	s->functions.arguments.most = ARGUMENTS_MOST;
-	s->values.from = en->dictionary;
+	s->values.from = s->conversion.dictionary;
 	s->values.to = &s->conversion.d;
 	for (int leave = 0; leave < 2; leave++) {
 		struct type *t = s->calls[leave] =
@@ -244,31 +207,30 @@ static int apitrace_convert_begin(struct encoding *en, struct error *e)
 		t->nfields = 1;
 		t->fields = &number;
 	}
-	s->gap = target_type(&s->conversion.d, "gap", "");
-	if (!s->gap)
-		return error_no_memory(e);
-	s->gap->kind = KIND_GAP;
 	return 0;
 }
 
-static int apitrace_convert_end(struct encoding *en, struct error *e)
+static int apitrace_convert_end(void *state, struct error *e)
 {
 	static const uint8_t header[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
-	struct apitrace_conversion *s = en->state;
+	struct apitrace_conversion *s = state;
+
+	s->conversion.counts.unmatched += s->unseen;
+	/* a trace without events is its header alone */
+	return s->calls_written ? 0
+				: target_meta(&s->conversion.d, APITRACE_META_HEADER, header,
+					      sizeof header, 0, e);
+}
+
+static void apitrace_convert_report(void *state)
+{
+	struct apitrace_conversion *s = state;
 	struct conversion *a = &s->conversion;
 
-	if (convert_end(a, e))
-		return -1;
-	/* a trace without events is its header alone */
-	if (!s->calls_written &&
-	    target_meta(&s->conversion.d, APITRACE_META_HEADER, header, sizeof header, 0, e))
-		return -1;
-	if (s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
-		return -1;
-	a->unmatched += s->unseen;
-	convert_report(a);
-	convert_lost(a, a->with_time, "events have lost their time, which a .trace does not keep");
-	convert_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
+	convert_lost(a, a->counts.with_time,
+		     "events have lost their time, which a .trace does not keep");
+	convert_lost(a, a->counts.with_cpu,
+		     "events have lost their CPU, which a .trace does not keep");
 	convert_lost(a, s->named, "threads have lost their name and process");
 	convert_lost(a, s->instants, "events are calls that return at once");
 	convert_lost(a, s->extra,
@@ -279,16 +241,19 @@ static int apitrace_convert_end(struct encoding *en, struct error *e)
 	convert_lost(a, s->values.opaque, "opaque structs are written as blobs or as their names");
 	convert_lost(a, s->functions.arguments.lost,
 		     "fields of types with more than 4096 are left out");
-	return 0;
 }
 
-const struct encoder encoder_apitrace_convert = {
-	.name = "apitrace",
-	.output = ENCODER_FILE,
-	.begin = apitrace_convert_begin,
-	.drops = true,
-	.adopt = convert_adopt,
-	.event = convert_event,
+const struct convert_target apitrace_target = {
+	.native = &encoder_apitrace,
+	.format = "apitrace",
+	.state_size = sizeof(struct apitrace_conversion),
+	.zero = true,
+	.no_cpus = true,
+	.init = apitrace_convert_init,
+	.call = apitrace_convert_call,
+	.instant = apitrace_convert_instant,
+	.gap = apitrace_convert_gap,
 	.end = apitrace_convert_end,
-	.free = convert_free,
+	.report = apitrace_convert_report,
+	.drop = apitrace_convert_drop,
 };

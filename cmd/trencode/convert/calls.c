@@ -18,51 +18,17 @@ static int convert_restore(void *ctx, struct stack *s, const struct event *enter
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why);
 
-void *convert_begin(struct encoding *en, const struct convert_target *target, struct error *e)
+void convert_calls_init(struct conversion *a)
 {
-	struct conversion *a = en->state = calloc(1, target->state_size);
-
-	if (!a) {
-		error_no_memory(e);
-		return NULL;
-	}
-	*a = (struct conversion){.target = target,
-				 .ids = {.no_zero = target->no_zero,
-					 .zero = target->zero,
-					 .no_cpus = target->no_cpus},
-				 .dictionary = en->dictionary,
-				 .options = en->options};
-	overlap_init(&a->overlap, en->dictionary, convert_take, a);
-	a->overlap.before = &a->calls;
-	calls_init(&a->calls, en->dictionary);
-	a->calls.nests = target->nests;
+	calls_init(&a->calls, a->dictionary);
+	a->calls.nests = a->target->nests;
 	a->calls.data_size = sizeof(struct convert_frame);
 	a->calls.on_lost = convert_lose;
 	a->calls.on_drop = convert_drop;
 	a->calls.on_restore = convert_restore;
 	a->calls.on_lost_ctx = a->calls.on_restore_ctx = a;
-	return target_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
-}
-
-void convert_free(struct encoding *en)
-{
-	struct conversion *a = en->state;
-
-	if (!a)
-		return;
-	target_free(&a->d);
-	overlap_free(&a->overlap);
-	calls_free(&a->calls);
-	free(a->restored.list);
-	for (size_t i = 0; i < a->nthreads; i++)
-		free(a->by_number[i]);
-	free(a->by_number);
-	free(a->threads);
-	thread_ids_free(&a->ids);
-	free(a->used);
-	a->target->drop(a);
-	free(a);
-	en->state = NULL;
+	overlap_init(&a->overlap, a->dictionary, convert_take, a);
+	a->overlap.before = &a->calls;
 }
 
 /* --- rows for the target --- */
@@ -90,10 +56,11 @@ static int convert_emit(struct conversion *a, struct convert_row *r, const struc
 		a->unmarked = UINT32_MAX;
 		r->mark = &a->unmarked;
 	}
-	a->with_time += r->what != CONVERT_GAP && !ticks;
-	a->with_buffer += ev->lane->buffer.size && r->what != CONVERT_GAP && ev->lane->source &&
-			  !strcmp(ev->lane->source->format.text, "trace-cmd");
-	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
+	a->counts.with_time += r->what != CONVERT_GAP && !ticks;
+	a->counts.with_buffer += ev->lane->buffer.size && r->what != CONVERT_GAP &&
+				 ev->lane->source &&
+				 !strcmp(ev->lane->source->format.text, "trace-cmd");
+	a->counts.with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
 	if (a->options->tick && ticks &&
 	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
 		return tick_overflow(ev->lane, ev->time, a->options->tick, e);
@@ -126,7 +93,6 @@ static int target_enter(struct conversion *a, struct convert_thread *t, uint32_t
 				.depth = t->below + t->count,
 				.mark = mark};
 
-	a->calls_seen++;
 	t->count++;
 	return convert_emit(a, &r, a->ev, a->error);
 }
@@ -152,8 +118,8 @@ static int target_cut(struct conversion *a, struct convert_thread *t, struct con
 	if (a->lost == FIRST_LOST)
 		a->lost = forgets(a, t, call->location) ? FORGOTTEN : CLOSED;
 	if (a->lost == CLOSED) {
-		a->outlasting += outlasts;
-		a->cut += !outlasts;
+		a->counts.outlasting += outlasts;
+		a->counts.cut += !outlasts;
 		if (a->target->closes || outlasts)
 			return target_leave(a, t, f,
 					    &(struct convert_row){.start = call->start,
@@ -188,7 +154,7 @@ static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void
 	if (!open->open || a->failed)
 		return;
 	if (why == LOST_NUMBER) {
-		a->cut++;
+		a->counts.cut++;
 		return;
 	}
 	a->failed =
@@ -209,7 +175,6 @@ static int convert_numbered(struct conversion *a, struct convert_thread *t, enum
 				.mark = &f->mark};
 
 	f->open = f->numbered = what == CONVERT_ENTER;
-	a->calls_seen += f->open;
 	return convert_emit(a, &r, a->ev, a->error);
 }
 
@@ -242,7 +207,7 @@ static int convert_leave(struct conversion *a, struct convert_thread *t, const s
 		return f->open ? target_leave(a, t, f, &r) : 0;
 	/* the target's readers know what is open */
 	if (t->count || (t->begun && t->below <= done->level)) {
-		a->unmatched++;
+		a->counts.unmatched++;
 		return 0;
 	}
 	r.what = CONVERT_LEAVE;
@@ -250,7 +215,6 @@ static int convert_leave(struct conversion *a, struct convert_thread *t, const s
 	r.depth = t->below = done->level;
 	r.unseen = true;
 	t->begun = true;
-	a->calls_seen++;
 	return convert_emit(a, &r, a->ev, a->error);
 }
 
@@ -265,7 +229,6 @@ static int convert_unchanged(struct conversion *a, struct convert_thread *t, con
 		.location = ev->location,
 		.depth = ev->type->flags & TYPE_INNER ? t->below + t->count : ev->depth};
 
-	a->calls_seen += r.what == CONVERT_ENTER;
 	return convert_emit(a, &r, ev, e);
 }
 
@@ -312,7 +275,7 @@ static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void
 	if (!open->open || a->failed)
 		return;
 	if (open->numbered) {
-		a->cut++;
+		a->counts.cut++;
 		return;
 	}
 	a->ev = &ev;
@@ -367,7 +330,7 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 		return error_no_memory(e);
 	r.thread = t;
 	a->rows++;
-	a->backtraces += argument_backtrace(ev, &frames, &count);
+	a->counts.backtraces += argument_backtrace(ev, &frames, &count);
 	a->ev = ev;
 	a->error = e;
 	a->lost = FIRST_LOST;
@@ -414,7 +377,7 @@ int convert_event(struct encoding *en, const struct event *ev, struct error *e)
 
 	if (check_clock(a, ev, e))
 		return -1;
-	a->with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
+	a->counts.with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
 	return a->target->nests ? overlap_take(&a->overlap, ev, e) : convert_take(a, ev, e);
 }
 
@@ -434,19 +397,9 @@ int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e
 	return 0;
 }
 
-int convert_end(struct conversion *a, struct error *e)
+int convert_flush(struct conversion *a, struct error *e)
 {
 	if (!a->begun && convert_start(a, NULL, e))
 		return -1;
 	return overlap_end(&a->overlap, e);
-}
-
-int convert_head(struct encoding *en, const struct head *h, struct error *e)
-{
-	struct conversion *a = en->state;
-
-	if (overlap_end(&a->overlap, e))
-		return -1;
-	clock_epoch_head(&a->clock_epoch, h);
-	return 0;
 }

@@ -1,13 +1,14 @@
 /*
  * convert.h - a trace of one system out of the events of any other, or of several
  *
- * A native encoder writes what trdecode decoded of a trace of the encoder's own system. For other
- * sources its folder has a second encoder (TARGET/convert.c), which uses the functions of this
- * folder. calls.c converts the rows of any source to calls that are entered and left, events with
- * fields, and gaps; threads.c and thread_ids.c give the threads numbers that are unique in the
- * written trace; text.c converts values and fields to text; fields.c plans the fields of a type;
- * names.c escapes the bytes that the target forbids in names; and target_dictionary.c makes the
- * dictionary that a decoded trace of the target would have, for the target's native encoder.
+ * A native encoder writes what trdecode decoded of a trace of the encoder's own system. Events of
+ * other sources are converted to such events before. conversion.c is the encoder that does so, to a
+ * target that TARGET/convert.c describes. calls.c converts the rows of any source to calls that are
+ * entered and left, events with fields, and gaps; threads.c and thread_ids.c give the threads
+ * numbers that are unique in the written trace; text.c converts values and fields to text; fields.c
+ * plans the fields of a type; names.c escapes the bytes that the target forbids in names; and
+ * target_dictionary.c makes the dictionary that a decoded trace of the target would have, for the
+ * target's native encoder.
  *
  * A function that returns int returns 0, or -1 with *e filled; without e, -1 when out of memory.
  */
@@ -30,6 +31,8 @@ struct target_dictionary {
 	struct dictionary dictionary;
 	struct source *source; /* the only source */
 	struct clock *clock;
+	struct type *gap;
+	struct intern lane_keys;
 	struct encoding encoding; /* run of the native encoder */
 	void **kept;		  /* memory of the types' fields and the definitions' members */
 	size_t nkept, kept_capacity;
@@ -40,11 +43,8 @@ int target_begin(struct target_dictionary *d, const struct encoder *native, cons
 		 const struct encoding *en, struct error *e);
 void target_free(struct target_dictionary *d);
 /* Declare an entry, its number filled in, else zero. They return NULL when out of memory. */
-struct lane *target_lane(struct target_dictionary *d);
 struct type *target_type(struct target_dictionary *d, const char *name, const char *group);
 struct location *target_location(struct target_dictionary *d);
-/* Declare a type of gaps with the fixed part of a gap, and a message. */
-struct type *target_gap(struct target_dictionary *d, const char *group);
 /* Allocate n fields for a type, n members for a definition; the dictionary owns them. */
 struct field *target_fields(struct target_dictionary *d, uint32_t n);
 struct member *target_members(struct target_dictionary *d, uint32_t n);
@@ -81,6 +81,7 @@ struct convert_thread {
 	bool begun;	      /* a call was entered or left */
 	bool lost;	      /* events were lost since the last call: the open calls are unknown */
 	bool announced;	      /* the target has its names */
+	const struct lane *lane; /* convert_thread_lane */
 };
 
 struct convert_row {
@@ -112,12 +113,22 @@ struct convert_target {
 	bool no_zero;	   /* there is no thread 0 */
 	bool zero;	   /* thread 0 is a thread like others, not only the idle one of a CPU */
 	bool no_cpus;	   /* there is one thread 0, not one for each CPU */
-	/* begin the trace, before the first row; lane: of the first event, NULL: there is none */
+	/* declare what rows need; the state is zero but for its struct conversion; may be NULL */
+	int (*init)(void *state, struct error *e);
+	/* take a piece of a META block of a source; may be NULL */
+	int (*meta)(void *state, const struct meta *m, struct error *e);
+	/* take over the META blocks that the native encoder has received, whose state is given; may
+	   be NULL */
+	void (*take_over)(void *state, void *native);
+	/* begin the trace, before the first row; may be NULL; lane: of the first event, NULL: there
+	 * is none */
 	int (*begin)(void *state, const struct lane *lane, struct error *e);
 	int (*call)(void *state, const struct convert_row *r, struct error *e); /* both ends */
 	int (*instant)(void *state, const struct convert_row *r, struct error *e);
 	int (*gap)(void *state, const struct convert_row *r, struct error *e);
-	void (*drop)(void *state); /* free what the state owns after its struct conversion */
+	int (*end)(void *state, struct error *e); /* before the end of the native encoder */
+	void (*report)(void *state); /* report losses on stderr; convert_report was called */
+	void (*drop)(void *state);   /* free what the state owns after its struct conversion */
 };
 
 /* One run of a conversion. */
@@ -144,25 +155,27 @@ struct conversion {
 	struct error *error;	/* of the same */
 	bool failed;
 	enum { FIRST_LOST, CLOSED, FORGOTTEN } lost; /* calls that this row ends */
-	uint64_t rows, calls_seen;
-	/* for convert_report */
-	uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
-		with_buffer, backtraces;
+	uint64_t rows;
+	struct convert_counts {
+		uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
+			with_buffer, backtraces;
+	} counts; /* for convert_report */
 };
 
-/* Allocate the state of an encoder in en->state, all zero but for its struct conversion. Returns
- * en->state, or NULL with *e filled; the caller calls convert_free in both cases. */
-void *convert_begin(struct encoding *en, const struct convert_target *target, struct error *e);
-/* Free the state; the encoder's free(). */
-void convert_free(struct encoding *en);
-/* Convert a row of the stream. The target is called for its results, at once or later. */
+/* The encoder of all conversions, to en->target. */
+extern const struct encoder encoder_conversion;
+/* Begin the conversion of a stream for which its native encoder, whose state is given, was begun;
+ * the state is freed. */
+int convert_begin_late(struct encoding *en, struct encoding *native, struct error *e);
+
+/* private to conversion.c and calls.c */
+void convert_calls_init(struct conversion *a);
 int convert_event(struct encoding *en, const struct event *ev, struct error *e);
-/* Convert the rows that wait, before a segment, whose ids are new. */
-int convert_head(struct encoding *en, const struct head *h, struct error *e);
 /* Begin the open calls of a snapshot, at the times of their enters. */
 int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e);
-/* Convert the rows that wait. */
-int convert_end(struct conversion *a, struct error *e);
+/* Convert the rows that wait. Begin the trace, if it has no event. */
+int convert_flush(struct conversion *a, struct error *e);
+
 /* Report on stderr what could not be kept of the calls and threads, a line each. */
 void convert_report(struct conversion *a);
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
@@ -173,6 +186,15 @@ void convert_use_location(struct conversion *a, uint32_t location);
 
 /* Returns the thread of a stack of calls, or NULL when out of memory. */
 struct convert_thread *convert_thread(struct conversion *a, const struct lane *lane, bool per_cpu);
+/* Returns the target's lane of a thread, or NULL when out of memory. */
+const struct lane *convert_thread_lane(struct conversion *a, struct convert_thread *t);
+/* Returns the target's lane of a buffer on a CPU, of the epoch of a time, or NULL when out of
+ * memory. */
+const struct lane *convert_buffer_lane(struct conversion *a, struct text_ref buffer, uint32_t cpu,
+				       uint64_t time);
+/* Pass a gap to the native encoder. */
+int convert_put_gap(struct conversion *a, const struct convert_row *r, const struct lane *lane,
+		    struct error *e);
 
 /* --- text --- */
 

@@ -13,7 +13,7 @@ void convert_use_location(struct conversion *a, uint32_t location)
 	if (!used)
 		return;
 	a->used = used;
-	a->unnamed += !used[location] && p && !p->symbol && !p->name.size;
+	a->counts.unnamed += !used[location] && p && !p->symbol && !p->name.size;
 	used[location] = 1;
 }
 
@@ -31,20 +31,20 @@ void convert_report(struct conversion *a)
 	a->calls.on_lost = NULL;
 	while (calls_finish(&a->calls, &done))
 		open++;
-	convert_lost(a, a->unnamed,
+	convert_lost(a, a->counts.unnamed,
 		     "functions have an address for a name; trsym belongs before trencode");
 	convert_lost(a, open, "calls had not returned at the end of the trace");
-	convert_lost(a, a->unmatched + a->calls.unmatched,
+	convert_lost(a, a->counts.unmatched + a->calls.unmatched,
 		     "returns of calls whose beginning is not there are left out");
 	convert_lost(
-		a, a->cut,
+		a, a->counts.cut,
 		a->target->closes
 			? "calls ended without a return (a longjmp, an exec, lost events): closed "
 			  "at the next event of their thread"
 			: "calls ended without a return (a longjmp, an exec, lost events): written "
 			  "without one");
 	convert_lost(
-		a, a->outlasting,
+		a, a->counts.outlasting,
 		"calls in the kernel outlast the call that they are in: they end with it, and what "
 		"they took after it is time of the call below");
 	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.outside, CALLS_OUTSIDE);
@@ -52,8 +52,8 @@ void convert_report(struct conversion *a)
 	convert_lost(a, a->overlap.left_out,
 		     "calls overlap with others of their thread and are left out");
 	convert_lost(
-		a, a->target->buffers ? 0 : a->with_buffer,
+		a, a->target->buffers ? 0 : a->counts.with_buffer,
 		"events have lost the name of their buffer, an instance of the kernel's tracer");
-	convert_lost(a, a->backtraces, "back traces of calls are left out");
+	convert_lost(a, a->counts.backtraces, "back traces of calls are left out");
 	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }

@@ -12,6 +12,124 @@ static struct text_ref text_of(struct target_dictionary *d, const char *text)
 	return dictionary_text(&d->dictionary, text, strlen(text));
 }
 
+void target_free(struct target_dictionary *d)
+{
+	if (!d->encoding.encoder)
+		return;
+	d->encoding.encoder->free(&d->encoding);
+	for (size_t i = 0; i < d->nkept; i++)
+		free(d->kept[i]);
+	free(d->kept);
+	intern_free(&d->lane_keys);
+	dictionary_free(&d->dictionary);
+	d->encoding.encoder = NULL;
+}
+
+static struct lane *target_lane(struct target_dictionary *d)
+{
+	struct lane *l = pool_add(&d->dictionary.lanes);
+
+	if (l)
+		*l = (struct lane){.number = d->dictionary.lanes.count - 1,
+				   .source = d->source,
+				   .clock = d->clock,
+				   .buffer = text_of(d, ""),
+				   .comm = text_of(d, "")};
+	return l;
+}
+
+const struct lane *convert_thread_lane(struct conversion *a, struct convert_thread *t)
+{
+	struct lane *l = t->lane ? NULL : target_lane(&a->d);
+
+	if (!l)
+		return t->lane;
+	l->flags = LANE_HAS_TID | LANE_HAS_PID;
+	l->tid = t->tid;
+	l->pid = t->pid;
+	l->thread = t->number;
+	return t->lane = l;
+}
+
+/* Name the buffer of an epoch: a later epoch has its own buffers. */
+static int name_buffer(struct target_dictionary *d, struct lane *l, struct text_ref name,
+		       uint32_t epoch)
+{
+	struct buffer b = {0};
+	int bad;
+
+	l->buffer = name;
+	if (!epoch)
+		return 0;
+	bad = (name.size && buffer_append(&b, name.text, name.size)) || clock_epoch_name(epoch, &b);
+	if (!bad)
+		l->buffer = target_string(d, b.data, b.size);
+	buffer_free(&b);
+	return bad ? -1 : 0;
+}
+
+const struct lane *convert_buffer_lane(struct conversion *a, struct text_ref buffer, uint32_t cpu,
+				       uint64_t time)
+{
+	struct target_dictionary *d = &a->d;
+	uint32_t key[] = {buffer.number, cpu, clock_epoch_at(&a->clock_epoch, time)}, number;
+	struct lane *l;
+
+	number = intern(&d->lane_keys, key, sizeof key);
+	if (number == INTERN_NONE)
+		return NULL;
+	if (number + 1 < d->dictionary.lanes.count)
+		return dictionary_lane(&d->dictionary, number + 1);
+	l = target_lane(d);
+	if (!l || name_buffer(d, l, buffer, key[2]))
+		return NULL;
+	l->flags = LANE_HAS_CPU;
+	l->cpu = (int32_t)cpu;
+	return l;
+}
+
+struct type *target_type(struct target_dictionary *d, const char *name, const char *group)
+{
+	struct type *t = pool_add(&d->dictionary.types);
+
+	if (t)
+		*t = (struct type){.number = d->dictionary.types.count - 1,
+				   .name = text_of(d, name),
+				   .group = text_of(d, group),
+				   .declaration = text_of(d, ""),
+				   .word_size = 8,
+				   .source = d->source};
+	return t;
+}
+
+/* Declare the type of gaps, with the fixed part of a gap, and a message. */
+static struct type *target_gap(struct target_dictionary *d)
+{
+	struct type *t = target_type(d, "gap", "");
+
+	if (!t)
+		return NULL;
+	t->kind = KIND_GAP;
+	t->flags = TYPE_TAIL;
+	t->fixed_size = 24;
+	return t;
+}
+
+int convert_put_gap(struct conversion *a, const struct convert_row *r, const struct lane *lane,
+		    struct error *e)
+{
+	struct event ev = *r->ev;
+
+	if (!lane)
+		return error_no_memory(e);
+	if (ev.type->fixed_size < 24)
+		return 0;
+	ev.time = r->time;
+	ev.type = a->d.gap;
+	ev.lane = lane;
+	return target_event(&a->d, &ev, e);
+}
+
 int target_begin(struct target_dictionary *d, const struct encoder *native, const char *format,
 		 const struct encoding *en, struct error *e)
 {
@@ -33,58 +151,8 @@ int target_begin(struct target_dictionary *d, const struct encoder *native, cons
 				     .word_size = 8,
 				     .stream = 1};
 	*d->clock = (struct clock){.number = dictionary->clocks.count - 1, .name = text_of(d, "")};
-	return native->begin(&d->encoding, e);
-}
-
-void target_free(struct target_dictionary *d)
-{
-	if (!d->encoding.encoder)
-		return;
-	d->encoding.encoder->free(&d->encoding);
-	for (size_t i = 0; i < d->nkept; i++)
-		free(d->kept[i]);
-	free(d->kept);
-	dictionary_free(&d->dictionary);
-	d->encoding.encoder = NULL;
-}
-
-struct lane *target_lane(struct target_dictionary *d)
-{
-	struct lane *l = pool_add(&d->dictionary.lanes);
-
-	if (l)
-		*l = (struct lane){.number = d->dictionary.lanes.count - 1,
-				   .source = d->source,
-				   .clock = d->clock,
-				   .buffer = text_of(d, ""),
-				   .comm = text_of(d, "")};
-	return l;
-}
-
-struct type *target_type(struct target_dictionary *d, const char *name, const char *group)
-{
-	struct type *t = pool_add(&d->dictionary.types);
-
-	if (t)
-		*t = (struct type){.number = d->dictionary.types.count - 1,
-				   .name = text_of(d, name),
-				   .group = text_of(d, group),
-				   .declaration = text_of(d, ""),
-				   .word_size = 8,
-				   .source = d->source};
-	return t;
-}
-
-struct type *target_gap(struct target_dictionary *d, const char *group)
-{
-	struct type *t = target_type(d, "gap", group);
-
-	if (!t)
-		return NULL;
-	t->kind = KIND_GAP;
-	t->flags = TYPE_TAIL;
-	t->fixed_size = 24;
-	return t;
+	d->gap = target_gap(d);
+	return d->gap ? native->begin(&d->encoding, e) : error_no_memory(e);
 }
 
 /* Allocate memory that lives as long as the dictionary. */

@@ -48,7 +48,7 @@ struct convert_thread *convert_thread(struct conversion *a, const struct lane *l
 		return a->threads[number] = new_thread(a, lane, per_cpu);
 	if (lane->comm.number != t->comm.number && lane->comm.size && !per_cpu) {
 		if (t->comm.size)
-			a->comms++;
+			a->counts.comms++;
 		else
 			t->comm = lane->comm;
 	}

@@ -25,11 +25,6 @@ enum { TEXT_MOST = 32 * 1024 };
 struct lttng_conversion {
 	struct conversion conversion;
 	struct lttng_types types;
-	/* numbers in the target dictionary by channel, CPU and epoch; 0: none yet */
-	uint32_t *lanes;
-	size_t lanes_size;
-	struct intern lane_keys;
-	struct type *gap;
 	struct buffer fixed, tail;
 	const struct clock *clock; /* of the first event */
 	uint32_t calls, order;
@@ -66,47 +61,12 @@ static int lttng_begin_clock(struct lttng_conversion *s, uint64_t first, struct 
 
 /* --- lanes: a channel on a CPU --- */
 
-/* Name the channel of an epoch: a later epoch has its own channels. */
-static int epoch_name(struct lttng_conversion *s, struct text_ref channel, uint32_t epoch,
-		      struct text_ref *out)
-{
-	struct buffer b = {0};
-	int result = buffer_append(&b, channel.text, channel.size) || clock_epoch_name(epoch, &b)
-			     ? -1
-			     : 0;
-
-	if (!result)
-		*out = target_string(&s->conversion.d, b.data, b.size);
-	buffer_free(&b);
-	return result;
-}
-
-static int lane_of(struct lttng_conversion *s, const struct lane *from, struct text_ref channel,
-		   uint64_t time, const struct lane **out)
+static const struct lane *lane_of(struct lttng_conversion *s, const struct lane *from,
+				  struct text_ref channel, uint64_t time)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
-	uint32_t key[] = {channel.number, cpu, clock_epoch_at(&s->conversion.clock_epoch, time)},
-		 number;
-	uint32_t *lanes;
-	struct lane *l;
 
-	number = intern(&s->lane_keys, key, sizeof key);
-	if (number == INTERN_NONE)
-		return -1;
-	lanes = array_reach(s->lanes, &s->lanes_size, number, sizeof *lanes);
-	if (!lanes)
-		return -1;
-	s->lanes = lanes;
-	if (!lanes[number]) {
-		l = target_lane(&s->conversion.d);
-		if (!l || epoch_name(s, channel, key[2], &l->buffer))
-			return -1;
-		l->flags = LANE_HAS_CPU;
-		l->cpu = (int32_t)cpu;
-		lanes[number] = l->number;
-	}
-	*out = dictionary_lane(&s->conversion.d.dictionary, lanes[number]);
-	return 0;
+	return convert_buffer_lane(&s->conversion, channel, cpu, time);
 }
 
 /* --- rows --- */
@@ -203,21 +163,6 @@ static int put_row(struct lttng_conversion *s, const struct convert_row *r,
 	return buffer_align(&s->fixed, 4);
 }
 
-static int lttng_convert_gap(struct lttng_conversion *s, const struct convert_row *r,
-			     struct error *e)
-{
-	struct event ev = *r->ev;
-	struct text_ref channel;
-
-	if (ev.type->fixed_size < 24)
-		return 0;
-	ev.type = s->gap;
-	channel = target_string(&s->conversion.d, "trace", 5);
-	return lane_of(s, r->ev->lane, channel, r->time, &ev.lane)
-		       ? error_no_memory(e)
-		       : target_event(&s->conversion.d, &ev, e);
-}
-
 static int lttng_convert_row(void *state, const struct convert_row *r, struct error *e)
 {
 	struct lttng_conversion *s = state;
@@ -233,11 +178,17 @@ static int lttng_convert_row(void *state, const struct convert_row *r, struct er
 	if (r->cut)
 		return 0;
 	if (r->what == CONVERT_GAP)
-		return lttng_convert_gap(s, r, e);
+		return convert_put_gap(&s->conversion, r,
+				       lane_of(s, r->ev->lane,
+					       target_string(&s->conversion.d, "trace", 5),
+					       r->time),
+				       e);
 	if (r->what == CONVERT_ENTER)
 		*r->mark = s->calls++;
-	if (lttng_types_find(&s->types, &s->conversion.d, r->ev, &w) || put_row(s, r, w) ||
-	    lane_of(s, r->ev->lane, w->type->group, r->time, &ev.lane))
+	if (lttng_types_find(&s->types, &s->conversion.d, r->ev, &w) || put_row(s, r, w))
+		return error_no_memory(e);
+	ev.lane = lane_of(s, r->ev->lane, w->type->group, r->time);
+	if (!ev.lane)
 		return error_no_memory(e);
 	ev.type = w->type;
 	ev.fixed = s->fixed.data;
@@ -251,13 +202,33 @@ static void lttng_convert_drop(void *state)
 	struct lttng_conversion *s = state;
 
 	lttng_types_free(&s->types);
-	free(s->lanes);
-	intern_free(&s->lane_keys);
 	buffer_free(&s->fixed);
 	buffer_free(&s->tail);
 }
 
-static const struct convert_target lttng_convert_target = {
+static int lttng_convert_end(void *state, struct error *e)
+{
+	struct lttng_conversion *s = state;
+
+	return s->begun ? 0 : lttng_begin_clock(s, 0, e);
+}
+
+static void lttng_convert_report(void *state)
+{
+	struct lttng_conversion *s = state;
+	struct conversion *a = &s->conversion;
+
+	convert_lost(
+		a, s->conversion.clock_epoch.count,
+		"streams begin before the end of the ones in front: their channels are others, "
+		"named ~2 and on");
+	convert_lost(a, s->blobs, "blobs are kept as their size alone");
+	convert_lost(a, s->cut, "texts were cut");
+	convert_lost(a, s->types.fields_lost,
+		     "fields of types that have more than 200 are left out");
+}
+
+const struct convert_target lttng_target = {
 	.native = &encoder_lttng,
 	.format = "lttng",
 	.state_size = sizeof(struct lttng_conversion),
@@ -267,47 +238,7 @@ static const struct convert_target lttng_convert_target = {
 	.call = lttng_convert_row,
 	.instant = lttng_convert_row,
 	.gap = lttng_convert_row,
-	.drop = lttng_convert_drop,
-};
-
-static int lttng_convert_begin(struct encoding *en, struct error *e)
-{
-	struct lttng_conversion *s = convert_begin(en, &lttng_convert_target, e);
-
-	if (!s)
-		return -1;
-	s->gap = target_gap(&s->conversion.d, "");
-	return s->gap ? 0 : error_no_memory(e);
-}
-
-static int lttng_convert_end(struct encoding *en, struct error *e)
-{
-	struct lttng_conversion *s = en->state;
-	struct conversion *a = &s->conversion;
-
-	if (convert_end(a, e) || (!s->begun && lttng_begin_clock(s, 0, e)) ||
-	    s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
-		return -1;
-	convert_report(a);
-	convert_lost(
-		a, s->conversion.clock_epoch.count,
-		"streams begin before the end of the ones in front: their channels are others, "
-		"named ~2 and on");
-	convert_lost(a, s->blobs, "blobs are kept as their size alone");
-	convert_lost(a, s->cut, "texts were cut");
-	convert_lost(a, s->types.fields_lost,
-		     "fields of types that have more than 200 are left out");
-	return 0;
-}
-
-const struct encoder encoder_lttng_convert = {
-	.name = "lttng",
-	.output = ENCODER_TREE,
-	.begin = lttng_convert_begin,
-	.head = convert_head,
-	.drops = true,
-	.adopt = convert_adopt,
-	.event = convert_event,
 	.end = lttng_convert_end,
-	.free = convert_free,
+	.report = lttng_convert_report,
+	.drop = lttng_convert_drop,
 };

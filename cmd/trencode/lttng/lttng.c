@@ -489,7 +489,7 @@ static void lttng_free(struct encoding *en)
 const struct encoder encoder_lttng = {
 	.name = "lttng",
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
-	.conversion = &encoder_lttng_convert,
+	.conversion = &lttng_target,
 	.needs_meta = true,
 	.output = ENCODER_TREE,
 	.begin = lttng_begin,

@@ -23,27 +23,27 @@ struct tracecmd_conversion {
 	struct tracecmd_formats formats;
 	struct tracecmd_made *types; /* by the stream's number */
 	size_t types_size;
-	struct tracecmd_lanes lanes;
-	struct type *record, *gap;
+	struct type *record;
 	struct tracecmd_parts parts;
 	struct buffer data, text;
+	uint64_t no_cpu;     /* events without CPU */
 	uint64_t blobs, cut; /* blobs, texts */
 };
 
 /* Keep kallsyms and the formats of messages, by which readers print pointers of kernel events. */
-static int tracecmd_convert_meta(struct encoding *en, const struct meta *m, struct error *e)
+static int tracecmd_convert_meta(void *state, const struct meta *m, struct error *e)
 {
-	struct tracecmd_conversion *s = en->state;
+	struct tracecmd_conversion *s = state;
 
-	return tracecmd_parts_meta(&s->parts, en->dictionary, m, e);
+	return tracecmd_parts_meta(&s->parts, s->conversion.dictionary, m, e);
 }
 
 /* Take the first source's parts from the native encoder, which received them. */
-static void tracecmd_convert_take_over(struct encoding *en, void *state)
+static void tracecmd_convert_take_over(void *state, void *native)
 {
-	struct tracecmd_conversion *s = en->state;
+	struct tracecmd_conversion *s = state;
 
-	tracecmd_parts_take_over(&s->parts, state);
+	tracecmd_parts_take_over(&s->parts, native);
 }
 
 static int tracecmd_convert_start(void *state, const struct lane *lane, struct error *e)
@@ -62,15 +62,29 @@ static int begin_record(struct tracecmd_conversion *s, uint16_t id, int32_t tid)
 		       : (put_u16(s->data.data, id), put_u32(s->data.data + 4, (uint32_t)tid), 0);
 }
 
+/* Find the buffer of a row. */
+static const struct lane *lane_of(struct tracecmd_conversion *s, const struct convert_row *r)
+{
+	const struct lane *from = r->ev->lane;
+	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
+	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
+	struct text_ref name = target_string(&s->conversion.d, from->buffer.text,
+					     instance ? from->buffer.size : 0);
+
+	s->no_cpu += !has_cpu;
+	return convert_buffer_lane(&s->conversion, name, has_cpu ? (uint32_t)from->cpu : 0,
+				   r->time);
+}
+
 static int put_record(struct tracecmd_conversion *s, const struct convert_row *r, struct error *e)
 {
 	struct event ev = {.time = r->time,
 			   .type = s->record,
+			   .lane = lane_of(s, r),
 			   .tail = s->data.data,
 			   .tail_size = (uint32_t)s->data.size};
 
-	if (tracecmd_parts_thread(&s->parts, r->thread) ||
-	    tracecmd_lane_of(&s->lanes, &s->conversion, r->ev->lane, r->time, &ev.lane))
+	if (!ev.lane || tracecmd_parts_thread(&s->parts, r->thread))
 		return error_no_memory(e);
 	return target_event(&s->conversion.d, &ev, e);
 }
@@ -273,15 +287,8 @@ static int tracecmd_convert_instant(void *state, const struct convert_row *r, st
 static int tracecmd_convert_gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct tracecmd_conversion *s = state;
-	struct event ev = *r->ev;
 
-	if (ev.type->fixed_size < 24)
-		return 0;
-	ev.time = r->time;
-	ev.type = s->gap;
-	return tracecmd_lane_of(&s->lanes, &s->conversion, r->ev->lane, r->time, &ev.lane)
-		       ? error_no_memory(e)
-		       : target_event(&s->conversion.d, &ev, e);
+	return convert_put_gap(&s->conversion, r, lane_of(s, r), e);
 }
 
 static void tracecmd_convert_drop(void *state)
@@ -293,33 +300,16 @@ static void tracecmd_convert_drop(void *state)
 		free(s->types[i].fields);
 	free(s->types);
 	tracecmd_parts_free(&s->parts);
-	tracecmd_lanes_free(&s->lanes);
 	buffer_free(&s->data);
 	buffer_free(&s->text);
 }
 
-static const struct convert_target tracecmd_convert_target = {
-	.native = &encoder_tracecmd,
-	.format = "trace-cmd",
-	.state_size = sizeof(struct tracecmd_conversion),
-	.buffers = true,
-	.nests = true,
-	.begin = tracecmd_convert_start,
-	.call = tracecmd_convert_call,
-	.instant = tracecmd_convert_instant,
-	.gap = tracecmd_convert_gap,
-	.drop = tracecmd_convert_drop,
-};
-
-static int tracecmd_convert_begin(struct encoding *en, struct error *e)
+static int tracecmd_convert_init(void *state, struct error *e)
 {
-	struct tracecmd_conversion *s = convert_begin(en, &tracecmd_convert_target, e);
+	struct tracecmd_conversion *s = state;
 
-	if (!s)
-		return -1;
 	s->record = target_type(&s->conversion.d, "record", "trace");
-	s->gap = target_gap(&s->conversion.d, "trace");
-	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->conversion.d))
+	if (!s->record || tracecmd_formats_begin(&s->formats, &s->conversion.d))
 		return error_no_memory(e);
 	s->record->flags = TYPE_TAIL;
 	s->record->native = TRACECMD_ID_OWN;
@@ -328,46 +318,51 @@ static int tracecmd_convert_begin(struct encoding *en, struct error *e)
 
 /* --- the end --- */
 
-static int tracecmd_convert_end(struct encoding *en, struct error *e)
+static int tracecmd_convert_end(void *state, struct error *e)
 {
-	struct tracecmd_conversion *s = en->state;
+	struct tracecmd_conversion *s = state;
 	struct tracecmd_state *native = s->conversion.d.encoding.state;
+
+	return tracecmd_parts_end(&s->parts, native) ||
+			       tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS])
+		       ? error_no_memory(e)
+		       : 0;
+}
+
+static void tracecmd_convert_report(void *state)
+{
+	struct tracecmd_conversion *s = state;
 	struct conversion *a = &s->conversion;
 
-	if (convert_end(a, e))
-		return -1;
-	if (tracecmd_parts_end(&s->parts, native) ||
-	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
-		return error_no_memory(e);
-	if (s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
-		return -1;
-	convert_report(a);
-	convert_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
+	convert_lost(a, s->no_cpu, "events of no CPU are on CPU 0");
 	convert_lost(
 		a, a->clock_epoch.count,
 		"streams begin before the end of the ones in front: their buffers are instances "
 		"of their own, named ~2 and on");
-	convert_lost(a, a->comms, "events have lost their task's name, which had changed");
-	convert_lost(a, a->with_wall,
+	convert_lost(a, a->counts.comms, "events have lost their task's name, which had changed");
+	convert_lost(a, a->counts.with_wall,
 		     "events have lost their wall time: the trace has the source's clock");
 	convert_lost(a, s->blobs, "blobs are kept as their size alone");
 	convert_lost(a, s->cut, "texts were cut to what a page of the ring buffer holds");
 	convert_lost(a, s->formats.fields_lost, "fields of types with more than 150 are left out");
 	convert_lost(a, s->formats.as_text,
 		     "types of events have no number left: their events are print records");
-	return 0;
 }
 
-const struct encoder encoder_tracecmd_convert = {
-	.name = "trace-cmd",
-	.output = ENCODER_FILE,
-	.begin = tracecmd_convert_begin,
-	.head = convert_head,
+const struct convert_target tracecmd_target = {
+	.native = &encoder_tracecmd,
+	.format = "trace-cmd",
+	.state_size = sizeof(struct tracecmd_conversion),
+	.buffers = true,
+	.nests = true,
+	.init = tracecmd_convert_init,
 	.meta = tracecmd_convert_meta,
-	.drops = true,
-	.adopt = convert_adopt,
-	.event = convert_event,
-	.end = tracecmd_convert_end,
-	.free = convert_free,
 	.take_over = tracecmd_convert_take_over,
+	.begin = tracecmd_convert_start,
+	.call = tracecmd_convert_call,
+	.instant = tracecmd_convert_instant,
+	.gap = tracecmd_convert_gap,
+	.end = tracecmd_convert_end,
+	.report = tracecmd_convert_report,
+	.drop = tracecmd_convert_drop,
 };

@@ -64,21 +64,6 @@ void tracecmd_swap_record(uint8_t *record, size_t size, const struct type *t);
 int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to);
 void tracecmd_formats_free(struct tracecmd_formats *f);
 
-/* --- convert_lanes.c --- */
-
-/* The lanes of the target trace: one for each buffer, CPU and epoch. */
-struct tracecmd_lanes {
-	struct intern keys; /* buffer, CPU and epoch */
-	uint32_t *lanes;    /* numbers in the target dictionary by number in keys; 0: none yet */
-	size_t size;
-	uint64_t no_cpu; /* events without CPU */
-};
-
-/* Find or add the lane of the target trace for an event of this lane and time. */
-int tracecmd_lane_of(struct tracecmd_lanes *l, struct conversion *a, const struct lane *from,
-		     uint64_t time, const struct lane **out);
-void tracecmd_lanes_free(struct tracecmd_lanes *l);
-
 /* --- convert_parts.c --- */
 
 /* What the target file has beside its records. */

@@ -125,12 +125,19 @@ static int name_make_unique(struct tracecmd_formats *f, struct buffer *b)
 	return 0;
 }
 
-/* Add the format of an event. own: the name was escaped. body: the format's text after the id.
- * Types of one name and body share a format. *id 0: no id is left, nothing was added. */
+/* The format of an event. */
+struct new_format {
+	struct text_ref system, body; /* body: the text after the id */
+	const struct buffer *name;
+	bool own; /* the name was escaped */
+};
+
+/* Add a format. Types of one name and body share one. *id 0: no id is left, nothing was added. */
 static int add_named(struct tracecmd_formats *f, struct target_dictionary *d,
-		     struct text_ref system, const struct buffer *name, struct text_ref body,
-		     bool own, uint16_t *id)
+		     const struct new_format *new, uint16_t *id)
 {
+	struct text_ref system = new->system, body = new->body;
+	const struct buffer *name = new->name;
 	uint32_t had = f->bodies.count, number;
 	struct buffer b = {0};
 	uint16_t *ids;
@@ -157,7 +164,7 @@ static int add_named(struct tracecmd_formats *f, struct target_dictionary *d,
 	at = system.size + 1;
 	f->text.size = 0;
 	if (name_make_unique(f, &b) ||
-	    buffer_printf(&f->text, own ? TRACECMD_ESCAPED_NAME : "name: ") ||
+	    buffer_printf(&f->text, new->own ? TRACECMD_ESCAPED_NAME : "name: ") ||
 	    buffer_append(&f->text, b.data + at, b.size - at) ||
 	    buffer_printf(&f->text, "\nID: %u", *id) ||
 	    buffer_append(&f->text, body.text, body.size) ||
@@ -195,9 +202,13 @@ static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 	}
 	if (ftrace || !t->group.size)
 		return 1;
-	if (add_named(f, d, target_string(d, t->group.text, t->group.size),
-		      &(struct buffer){.data = (uint8_t *)t->name.text, .size = t->name.size},
-		      target_string(d, body, strlen(body)), false, &made->id))
+	if (add_named(f, d,
+		      &(struct new_format){target_string(d, t->group.text, t->group.size),
+					   target_string(d, body, strlen(body)),
+					   &(struct buffer){.data = (uint8_t *)t->name.text,
+							    .size = t->name.size},
+					   false},
+		      &made->id))
 		return -1;
 	made->raw = made->id;
 	return !made->id;
@@ -300,8 +311,11 @@ static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, cons
 		at += size;
 	}
 	if ((made->values ? buffer_printf(&f->text, VALUES_FIELD) : put_print(f, made)) ||
-	    add_named(f, d, target_string(d, system.data, system.size), &name,
-		      target_string(d, f->text.data, f->text.size), true, &made->id))
+	    add_named(f, d,
+		      &(struct new_format){target_string(d, system.data, system.size),
+					   target_string(d, f->text.data, f->text.size), &name,
+					   true},
+		      &made->id))
 		goto out;
 	if (!made->id) {
 		made->id = TRACECMD_ID_PRINT;

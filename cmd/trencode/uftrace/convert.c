@@ -28,9 +28,9 @@ struct uftrace_conversion {
 	struct uftrace_modules modules;
 	struct uftrace_specs specs;
 	/* numbers in the target dictionary by the stream's; 0: none yet */
-	uint32_t *locations, *lanes;
-	size_t locations_size, lanes_size;
-	struct type *calls[2][2], *gap; /* [leave][with values] */
+	uint32_t *locations;
+	size_t locations_size;
+	struct type *calls[2][2]; /* [leave][with values] */
 	struct convert_arguments arguments;
 	struct uftrace_tasks tasks;
 	struct uftrace_events events;
@@ -54,8 +54,7 @@ static int begin_types(struct uftrace_conversion *s)
 			t->native = (uint32_t)leave;
 			s->calls[leave][values] = t;
 		}
-	s->gap = target_gap(&s->conversion.d, "uftrace");
-	return s->gap ? 0 : -1;
+	return 0;
 }
 
 /* --- threads --- */
@@ -63,27 +62,10 @@ static int begin_types(struct uftrace_conversion *s)
 static int lane_of(struct uftrace_conversion *s, const struct convert_row *r,
 		   const struct lane **out, struct error *e)
 {
-	const struct convert_thread *t = r->thread;
-	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
-	struct lane *l;
+	bool had = r->thread->lane;
 
-	if (!lanes)
-		return error_no_memory(e);
-	s->lanes = lanes;
-	if (!lanes[t->number]) {
-		l = target_lane(&s->conversion.d);
-		if (!l)
-			return error_no_memory(e);
-		l->flags = LANE_HAS_TID | LANE_HAS_PID;
-		l->tid = t->tid;
-		l->pid = t->pid;
-		l->thread = t->number;
-		lanes[t->number] = l->number;
-		if (uftrace_task_add(&s->tasks, t))
-			return error_no_memory(e);
-	}
-	*out = dictionary_lane(&s->conversion.d.dictionary, lanes[t->number]);
-	return 0;
+	*out = convert_thread_lane(&s->conversion, r->thread);
+	return *out && (had || !uftrace_task_add(&s->tasks, r->thread)) ? 0 : error_no_memory(e);
 }
 
 /* --- calls --- */
@@ -158,15 +140,15 @@ static int uftrace_convert_instant(void *state, const struct convert_row *r, str
 static int uftrace_convert_gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct uftrace_conversion *s = state;
-	struct event ev = *r->ev;
+	const struct lane *lane;
 	struct gap_row g;
 
-	if (!r->thread || ev.type->fixed_size < 24 || !gap_get(&ev, &g) || g.reason != GAP_LOST) {
+	if (!r->thread || r->ev->type->fixed_size < 24 || !gap_get(r->ev, &g) ||
+	    g.reason != GAP_LOST) {
 		s->gaps++;
 		return 0;
 	}
-	ev.type = s->gap;
-	return lane_of(s, r, &ev.lane, e) ? -1 : target_event(&s->conversion.d, &ev, e);
+	return lane_of(s, r, &lane, e) || convert_put_gap(&s->conversion, r, lane, e) ? -1 : 0;
 }
 
 static int uftrace_convert_start(void *state, const struct lane *lane, struct error *e)
@@ -185,36 +167,17 @@ static void uftrace_convert_drop(void *state)
 	uftrace_symbols_free(&s->modules);
 	uftrace_specs_free(&s->specs);
 	free(s->locations);
-	free(s->lanes);
 	convert_arguments_free(&s->arguments);
 	uftrace_events_free(&s->events);
 	uftrace_tasks_free(&s->tasks);
 }
 
-static const struct convert_target uftrace_convert_target = {
-	.native = &encoder_uftrace,
-	.format = "uftrace",
-	.state_size = sizeof(struct uftrace_conversion),
-	.closes = true,
-	.nests = true,
-	.replays = true,
-	.needs_time = true,
-	.no_zero = true,
-	.begin = uftrace_convert_start,
-	.call = uftrace_convert_call,
-	.instant = uftrace_convert_instant,
-	.gap = uftrace_convert_gap,
-	.drop = uftrace_convert_drop,
-};
-
-static int uftrace_convert_begin(struct encoding *en, struct error *e)
+static int uftrace_convert_init(void *state, struct error *e)
 {
-	struct uftrace_conversion *s = convert_begin(en, &uftrace_convert_target, e);
+	struct uftrace_conversion *s = state;
 
-	if (!s)
-		return -1;
 	s->specs.conversion = &s->conversion;
-	s->arguments.dictionary = en->dictionary;
+	s->arguments.dictionary = s->conversion.dictionary;
 	s->arguments.most = FIELDS_MOST;
 	s->events.events_txt.name = "events.txt";
 	s->events.external.name = "extern.dat";
@@ -279,13 +242,14 @@ static int put_info(struct uftrace_conversion *s, struct error *e)
 	return result;
 }
 
-static void report_losses(struct uftrace_conversion *s)
+static void uftrace_convert_report(void *state)
 {
+	struct uftrace_conversion *s = state;
 	struct conversion *a = &s->conversion;
 
-	convert_report(a);
-	convert_lost(a, a->with_cpu, "events have lost their CPU, which uftrace does not keep");
-	convert_lost(a, a->comms, "events have lost their task's name, which had changed");
+	convert_lost(a, a->counts.with_cpu,
+		     "events have lost their CPU, which uftrace does not keep");
+	convert_lost(a, a->counts.comms, "events have lost their task's name, which had changed");
 	convert_lost(a, s->tasks.own,
 		     "threads are processes of their own, as they have names of their own");
 	convert_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
@@ -306,34 +270,37 @@ static void report_losses(struct uftrace_conversion *s)
 		     "names and groups of events are cut to 511 bytes, as uftrace reads no more");
 }
 
-static int uftrace_convert_end(struct encoding *en, struct error *e)
+static int uftrace_convert_end(void *state, struct error *e)
 {
-	struct uftrace_conversion *s = en->state;
+	struct uftrace_conversion *s = state;
+	struct target_dictionary *d = &s->conversion.d;
 
-	if (convert_end(&s->conversion, e))
-		return -1;
 	if (!s->calls_written)
 		return error_set(e, NULL, NO_OFFSET,
 				 "no function is called in the stream: uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
 				 s->conversion.rows);
-	if (uftrace_symbols_end(&s->modules, &s->conversion.d, e) ||
-	    uftrace_tasks_end(&s->tasks, &s->conversion.d, e) ||
-	    uftrace_events_end(&s->events, &s->conversion.d, e) || put_info(s, e) ||
-	    s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
-		return -1;
-	report_losses(s);
-	return 0;
+	return uftrace_symbols_end(&s->modules, d, e) || uftrace_tasks_end(&s->tasks, d, e) ||
+			       uftrace_events_end(&s->events, d, e) || put_info(s, e)
+		       ? -1
+		       : 0;
 }
 
-const struct encoder encoder_uftrace_convert = {
-	.name = "uftrace",
-	.output = ENCODER_TREE,
-	.begin = uftrace_convert_begin,
-	.head = convert_head,
-	.drops = true,
-	.adopt = convert_adopt,
-	.event = convert_event,
+const struct convert_target uftrace_target = {
+	.native = &encoder_uftrace,
+	.format = "uftrace",
+	.state_size = sizeof(struct uftrace_conversion),
+	.closes = true,
+	.nests = true,
+	.replays = true,
+	.needs_time = true,
+	.no_zero = true,
+	.init = uftrace_convert_init,
+	.begin = uftrace_convert_start,
+	.call = uftrace_convert_call,
+	.instant = uftrace_convert_instant,
+	.gap = uftrace_convert_gap,
 	.end = uftrace_convert_end,
-	.free = convert_free,
+	.report = uftrace_convert_report,
+	.drop = uftrace_convert_drop,
 };
