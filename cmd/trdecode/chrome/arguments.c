@@ -5,39 +5,10 @@
  * function, so its location declares all its arguments, in the order of their appearance. Each
  * location also declares the arguments of ends without a name, after its own.
  */
-#include <stdlib.h>
-
 #include "cmd/trdecode/chrome/chrome.h"
 #include "common/stream/value.h"
 
 enum { NAMES_MOST = 4096 }; /* arguments of one name */
-
-/* The arguments of one name, and its location. */
-struct chrome_names {
-	uint32_t *keys; /* strings of the writer */
-	size_t count, capacity;
-	uint32_t location;
-};
-
-/* Return the arguments of a name; name 0: of ends without a name. NULL: out of memory. */
-static struct chrome_names *names_of(struct chrome *c, uint32_t name)
-{
-	uint32_t *number = id_cache_number(&c->with_arguments, &name, sizeof name);
-	struct chrome_names *names;
-
-	if (!number)
-		return NULL;
-	if (!*number) {
-		names = array_grow(c->arguments, &c->arguments_capacity, c->narguments,
-				   sizeof *names);
-		if (!names)
-			return NULL;
-		c->arguments = names;
-		names[c->narguments++] = (struct chrome_names){0};
-		*number = (uint32_t)c->narguments;
-	}
-	return &c->arguments[*number - 1];
-}
 
 /* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
 static uint32_t *number_of(struct chrome *c, uint32_t name, uint32_t key)
@@ -49,8 +20,8 @@ static uint32_t *number_of(struct chrome *c, uint32_t name, uint32_t key)
 
 int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
 {
-	struct chrome_names *names = names_of(c, name);
-	uint32_t *number = number_of(c, name, key), *any, *keys;
+	struct argument_names *names = arguments_of(&c->arguments, name);
+	uint32_t *number = number_of(c, name, key), *any;
 
 	if (!names || !number)
 		return -1;
@@ -60,11 +31,8 @@ int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
 	if (!any)
 		return -1;
 	*any = 1;
-	keys = array_grow(names->keys, &names->capacity, names->count, sizeof *keys);
-	if (!keys)
+	if (arguments_add(names, key))
 		return -1;
-	names->keys = keys;
-	keys[names->count++] = key;
 	*number = (uint32_t)names->count;
 	return 0;
 }
@@ -101,41 +69,31 @@ uint32_t chrome_id_name(struct chrome *c)
 
 uint32_t chrome_location(struct chrome *c, uint32_t name)
 {
-	struct member_entry *members;
-	struct chrome_names *names, *ends;
-	uint32_t arguments = 0, n = 0;
+	struct argument_names *names = arguments_of(&c->arguments, name), *ends;
+	struct buffer all = {0};
+	int failed;
 
-	names = names_of(c, name);
 	if (!names || names->location)
 		return names ? names->location : 0;
-	ends = names_of(c, 0);
-	names = names_of(c, name); /* the array may have moved */
+	ends = arguments_of(&c->arguments, 0);
+	names = arguments_of(&c->arguments, name); /* the array may have moved */
 	if (!ends || !names)
 		return 0;
-	members = calloc(names->count + ends->count + 1, sizeof *members);
-	if (!members)
-		return 0;
-	for (size_t i = 0; i < names->count; i++)
-		members[n++].name = names->keys[i];
-	for (size_t i = 0; i < ends->count; i++) {
-		uint32_t *number = number_of(c, name, ends->keys[i]);
+	failed = names->count && buffer_append(&all, names->names, 4 * names->count);
+	for (size_t i = 0; i < ends->count && !failed; i++) {
+		uint32_t *number = number_of(c, name, ends->names[i]);
 
 		if (number && *number)
 			continue;
-		members[n++].name = ends->keys[i];
-		if (number)
-			*number = n;
+		failed = !number || buffer_u32(&all, ends->names[i]);
+		if (!failed)
+			*number = (uint32_t)(all.size / 4);
 	}
-	if (n)
-		arguments = writer_definition(c->w,
-					      &(struct definition_entry){.kind = DEFINITION_STRUCT,
-									 .nmembers = n,
-									 .members = members});
-	free(members);
-	if (!n || arguments)
-		names->location = writer_location(
-			c->w, &(struct location_entry){.name = name, .arguments = arguments});
-	return names->location;
+	if (!failed)
+		names->location =
+			arguments_location(c->w, name, (const uint32_t *)all.data, all.size / 4);
+	buffer_free(&all);
+	return failed ? 0 : names->location;
 }
 
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
@@ -163,10 +121,7 @@ int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t si
 
 void chrome_arguments_free(struct chrome *c)
 {
-	for (size_t i = 0; i < c->narguments; i++)
-		free(c->arguments[i].keys);
-	free(c->arguments);
-	id_cache_free(&c->with_arguments);
+	arguments_free(&c->arguments);
 	id_cache_free(&c->numbers);
 	id_cache_free(&c->keys);
 }

@@ -17,6 +17,7 @@
 #include "common/util/intern.h"
 #include "common/util/id_cache.h"
 #include "common/calls/open_calls.h"
+#include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/chrome/json_reader.h"
 #include "cmd/trdecode/chrome/sorter.h"
@@ -146,10 +147,9 @@ struct chrome {
 	struct sorter sorter;
 	struct intern thread_keys, names; /* names: pids and tids that are no int32_t */
 	struct id_cache declared;	  /* types */
-	/* arguments.c: numbers of names; of arguments by name; of all arguments */
-	struct id_cache with_arguments, numbers, keys;
-	struct chrome_names *arguments;
-	size_t narguments, arguments_capacity;
+	/* arguments.c: arguments by name; their numbers, by name and argument; all of them */
+	struct argument_table arguments;
+	struct id_cache numbers, keys;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct chrome_async async;

@@ -18,46 +18,14 @@ enum {
 	POINTER_DIGITS = 16,
 };
 
-/* A function and the names of its arguments. */
-struct ctf_function {
-	uint32_t *names; /* strings of the writer */
-	size_t count, capacity;
-	uint32_t location; /* 0: not declared, or not with all names */
-};
-
-/* Return the function of that name, a string of the writer. NULL: out of memory. */
-static struct ctf_function *function_of(struct ctf_arguments *a, uint32_t name)
-{
-	uint32_t *number = id_cache_number(&a->numbers, &name, sizeof name);
-	struct ctf_function *functions;
-
-	if (!number)
-		return NULL;
-	if (!*number) {
-		functions = array_grow(a->functions, &a->capacity, a->count, sizeof *functions);
-		if (!functions)
-			return NULL;
-		a->functions = functions;
-		functions[a->count++] = (struct ctf_function){0};
-		*number = (uint32_t)a->count;
-	}
-	return &a->functions[*number - 1];
-}
-
 /* Add a name. 1: added; 0: there are too many; -1: out of memory. */
-static int add_name(struct ctf_arguments *a, struct ctf_function *f, uint32_t name)
+static int add_name(struct ctf_arguments *a, struct argument_names *f, uint32_t name)
 {
-	uint32_t *names;
-
 	/* a location that was declared without the name is declared again */
 	if (f->count == NAMES_MOST || a->declared + f->count + 1 > DECLARED_MOST)
 		return 0;
-	names = array_grow(f->names, &f->capacity, f->count, sizeof *names);
-	if (!names)
+	if (arguments_add(f, name))
 		return -1;
-	f->names = names;
-	names[f->count++] = name;
-	f->location = 0;
 	a->declared += f->count;
 	return 1;
 }
@@ -77,7 +45,7 @@ int ctf_arguments_declare(struct ctf *ctf, const char *json)
 {
 	size_t n = strlen(json);
 	const char *at = json, *end = json + n;
-	struct ctf_function *f = NULL;
+	struct argument_names *f = NULL;
 	struct buffer object = {0};
 	struct json_member m;
 	int failed;
@@ -101,7 +69,7 @@ int ctf_arguments_declare(struct ctf *ctf, const char *json)
 		if (!name && m.value_size > 2)
 			return -1;
 		if (!f) {
-			f = function_of(&ctf->arguments, name);
+			f = arguments_of(&ctf->arguments.table, name);
 			if (!f)
 				return -1;
 			continue;
@@ -116,23 +84,11 @@ int ctf_arguments_declare(struct ctf *ctf, const char *json)
 
 uint32_t ctf_arguments_location(struct ctf *ctf, uint32_t name)
 {
-	struct ctf_function *f = function_of(&ctf->arguments, name);
-	struct member_entry members[NAMES_MOST] = {0};
-	uint32_t arguments = 0;
+	struct argument_names *f = arguments_of(&ctf->arguments.table, name);
 
-	if (!f || f->location)
-		return f ? f->location : 0;
-	for (size_t i = 0; i < f->count; i++)
-		members[i].name = f->names[i];
-	if (f->count)
-		arguments = writer_definition(
-			ctf->w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
-							   .nmembers = (uint32_t)f->count,
-							   .members = members});
-	if (!f->count || arguments)
-		f->location = writer_location(
-			ctf->w, &(struct location_entry){.name = name, .arguments = arguments});
-	return f->location;
+	if (f && !f->location)
+		f->location = arguments_location(ctf->w, name, f->names, f->count);
+	return f ? f->location : 0;
 }
 
 /* --- values --- */
@@ -173,7 +129,6 @@ static int put_string(struct ctf_arguments *a, const char *p, size_t n)
 static uint32_t shape_of(struct ctf *ctf, const struct json_member *object, bool *failed)
 {
 	struct ctf_arguments *a = &ctf->arguments;
-	struct member_entry *members = NULL;
 	const char *at = object->value, *end = at + object->value_size;
 	struct buffer names = {0};
 	struct json_member m;
@@ -187,17 +142,8 @@ static uint32_t shape_of(struct ctf *ctf, const struct json_member *object, bool
 	}
 	if (id && !*id && a->nshapes < SHAPES_MOST) {
 		a->nshapes++;
-		members = calloc(n + 1, sizeof *members);
-		*failed = !members;
-		for (uint32_t i = 0; members && i < n; i++)
-			members[i].name = get_u32(names.data + 4 * (size_t)i);
-		if (members)
-			*id = writer_definition(
-				ctf->w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
-								   .nmembers = n,
-								   .members = members});
-		*failed |= !*id;
-		free(members);
+		*id = arguments_struct(ctf->w, (const uint32_t *)names.data, n);
+		*failed = !*id;
 	}
 	buffer_free(&names);
 	if (!id || !*id)
@@ -266,7 +212,7 @@ static uint64_t unnamed(const char *name, size_t n)
 
 /* Return the number of an argument, or 0 if there are too many: it is left out. -1: out of memory.
  * last: number of the argument before, as they are mostly in order. */
-static int64_t number_of(struct ctf *ctf, struct ctf_function *f, const char *text, size_t n,
+static int64_t number_of(struct ctf *ctf, struct argument_names *f, const char *text, size_t n,
 			 size_t last)
 {
 	struct ctf_arguments *a = &ctf->arguments;
@@ -298,7 +244,7 @@ int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buf
 	size_t size = 0, name_size = 0;
 	const char *at = ctf_calls_string(tail, c->call.arguments, &size), *end = at + size;
 	const char *name = ctf_calls_string(tail, c->string, &name_size);
-	struct ctf_function *function;
+	struct argument_names *function;
 	struct json_member m;
 	int64_t number = 0;
 
@@ -306,7 +252,7 @@ int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buf
 	a->nused = 0;
 	if (!at || !size || !name)
 		return 0;
-	function = function_of(a, writer_string(ctf->w, name, name_size));
+	function = arguments_of(&a->table, writer_string(ctf->w, name, name_size));
 	if (!function)
 		return -1;
 	if (!json_text_is_object(at, size)) {
@@ -340,11 +286,8 @@ void ctf_arguments_free(struct ctf *ctf)
 {
 	struct ctf_arguments *a = &ctf->arguments;
 
-	for (size_t i = 0; i < a->count; i++)
-		free(a->functions[i].names);
-	free(a->functions);
+	arguments_free(&a->table);
 	free(a->used);
-	id_cache_free(&a->numbers);
 	id_cache_free(&a->shapes);
 	buffer_free(&a->values);
 	buffer_free(&a->text);

@@ -17,6 +17,7 @@
 #include "common/util/idmap.h"
 #include "common/util/id_cache.h"
 #include "common/stream/value.h"
+#include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/ctf/layout.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/window.h"
@@ -221,9 +222,7 @@ struct ctf_file {
 
 /* The arguments that trencode wrote as JSON. */
 struct ctf_arguments {
-	struct id_cache numbers; /* of names of functions: index + 1 in functions */
-	struct ctf_function *functions;
-	size_t count, capacity;
+	struct argument_table table;
 	size_t declared;	/* members of the locations declared so far */
 	struct id_cache shapes; /* definitions of structs, by the names of their members */
 	uint32_t nshapes;
