@@ -31,7 +31,6 @@ struct decoding {
 				 (last_time.h) */
 	int status;	      /* exit status for the damage found so far (program.h) */
 	struct error failure; /* what ended the program; "" nothing */
-	uint64_t lost;	      /* events that the recorders lost, in all segments */
 	const struct row_filter *row_filter; /* rows that are wanted; NULL: all */
 	uint64_t max_value;   /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors; /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
@@ -101,7 +100,8 @@ struct decoder {
 	 * (stream_fingerprint.h). NULL: there is none. */
 	uint64_t (*fingerprint)(const struct input *in);
 	int (*info)(struct input *in, struct trace_info *f, struct error *e);
-	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known. */
+	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known.
+	 * Of begin and run, an error without text is the writer's, or out of memory. */
 	int (*begin)(struct input *in, struct error *e);
 	/* Find a time near the end, shifted, at or after which there are events. Returns true if
 	 * it is the time of the last event; 0 and false if nothing is known. Called after begin,

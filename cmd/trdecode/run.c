@@ -77,7 +77,7 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 		return run_fail(d, &e);
 	}
 	for (int i = 0; i < n; i++)
-		if (inputs[i].decoder->begin(&inputs[i], &e))
+		if (input_begin(&inputs[i], &e))
 			return run_fail(d, &e);
 	if (!w->segment_limit && !d->adopted) {
 		snapshot_maker_free(d->snapshots);
@@ -155,11 +155,12 @@ static int run_inputs(struct input *inputs, struct settings *s, const struct com
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause);
 	}
-	if (s->strict && d->lost)
-		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)", d->lost);
+	if (s->strict && w->ever_lost)
+		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)",
+		     w->ever_lost);
 	if (s->strict && w->ever_lost_more)
 		warn(NULL, NO_OFFSET, "the recorder lost " LOST_MORE " (--strict)");
-	if (s->strict && (d->lost || w->ever_lost_more))
+	if (s->strict && (w->ever_lost || w->ever_lost_more))
 		status = status_worse(status, STATUS_DAMAGED);
 	if (!w->error.what[0] && (row_filter_end(&s->row_filter) || writer_finish(w)))
 		status = run_fail(d, &w->error);

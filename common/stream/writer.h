@@ -82,6 +82,7 @@ struct writer {
 	/* content of the next END */
 	uint64_t events, gaps, lost, first, last_time;
 	bool lost_more, ever_lost_more; /* END_LOST_MORE: in the segment, in any */
+	uint64_t ever_lost;		/* lost in all segments */
 	uint32_t status;
 	char message[512];
 	uint32_t sent_status; /* status of the last END */

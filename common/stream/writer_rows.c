@@ -304,10 +304,12 @@ static void count_gap(struct writer *w, uint32_t reason, uint32_t unit, uint64_t
 	w->gaps++;
 	if (reason != GAP_LOST)
 		return;
-	if (unit == GAP_EVENTS && count != UINT64_MAX)
+	if (unit == GAP_EVENTS && count != UINT64_MAX) {
 		w->lost += count;
-	else
+		w->ever_lost += count;
+	} else {
 		w->lost_more = w->ever_lost_more = true;
+	}
 }
 
 void writer_count_gap(struct writer *w, const struct event *e)

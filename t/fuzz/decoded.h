@@ -69,13 +69,13 @@ static void decode(struct input *in, struct writer *w, int fd, bool segments)
 	w->crc = false;
 	need(!writer_begin(w, in->decoder->fingerprint ? in->decoder->fingerprint(in) : 0),
 	     "out of memory");
-	if (in->decoder->begin(in, &e)) {
+	if (input_begin(in, &e)) {
 		need(e.what[0], "an error without words");
 	} else {
 		/* in two turns, as beside another input */
 		if (in->next < UINT64_MAX - 1000000)
-			need(!in->decoder->run(in, in->next + 1000000, &e), e.what);
-		need(!in->decoder->run(in, UINT64_MAX, &e), e.what);
+			need(!input_run(in, in->next + 1000000, &e), e.what);
+		need(!input_run(in, UINT64_MAX, &e), e.what);
 		need(in->next == UINT64_MAX, "events are left");
 	}
 	need(!writer_finish(w), w->error.what);

@@ -234,14 +234,10 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 	struct chrome *c = in->state;
 	uint64_t limit;
 
-	e->what[0] = '\0';
 	if (!merge_unshifted(until, in->shift, &limit))
 		return 0;
-	if (chrome_rows(c, limit, &in->next, e)) {
-		if (!e->what[0])
-			*e = c->w->error;
-		return e->what[0] ? -1 : error_no_memory(e);
-	}
+	if (chrome_rows(c, limit, &in->next, e))
+		return -1;
 	if (in->next != UINT64_MAX)
 		in->next = merge_shifted(in->next, in->shift);
 	return 0;

@@ -104,8 +104,6 @@ int chrome_gap(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	*is_gap = a.has_reason;
 	if (!*is_gap)
 		return 0;
-	if (a.gap.reason == GAP_LOST && a.gap.unit == GAP_EVENTS && a.gap.count != UINT64_MAX)
-		c->input->decoding->lost += a.gap.count;
 	lane = chrome_lane(c, &c->threads[r->thread]);
 	return lane ? writer_gap(c->w, merge_shifted(time, c->input->shift), lane, &a.gap) : -1;
 }

@@ -10,9 +10,6 @@
 #include "cmd/trdecode/input/merge.h"
 
 enum {
-	WINDOW = 64 * 1024,
-	WINDOWS = 4 << 20,
-	WINDOW_LEAST = 4096,
 	HEAD = 8192, /* bytes read to recognise metadata */
 };
 
@@ -204,13 +201,6 @@ static int ctf_info(struct input *in, struct trace_info *info, struct error *e)
 
 /* --- merging --- */
 
-static int ctf_failed(struct ctf *ctf, struct error *e)
-{
-	if (!e->what[0])
-		*e = ctf->w->error;
-	return e->what[0] ? -1 : error_no_memory(e);
-}
-
 /* Return the length of the channel's name in "channel0_3", which ends with the CPU. */
 static size_t channel_size(const char *name)
 {
@@ -223,22 +213,13 @@ static size_t channel_size(const char *name)
 
 static int open_files(struct ctf *ctf, struct error *e)
 {
-	struct decoding *d = ctf->input->decoding;
-	size_t window = ctf->nfiles ? WINDOWS / ctf->nfiles : WINDOW;
-
-	if (window > WINDOW)
-		window = WINDOW;
-	if (window < WINDOW_LEAST)
-		window = WINDOW_LEAST;
 	for (size_t i = 0; i < ctf->nfiles; i++) {
 		struct ctf_file *f = &ctf->files[i];
 		const char *name = f->member + ctf_prefix_size(f->member);
-		bool keep = d->descriptors < DESCRIPTORS_KEPT;
 
-		d->descriptors += keep;
 		f->buffer = writer_string(ctf->w, name, channel_size(name));
 		f->done = false;
-		if (ctf_file_open(f, window, keep, e))
+		if (ctf_file_open(f, e))
 			return -1;
 		if (f->done)
 			ctf_file_close(f);
@@ -256,7 +237,6 @@ static int ctf_begin(struct input *in, struct error *e)
 	const struct ctf_file *first;
 	uint64_t time;
 
-	e->what[0] = '\0';
 	if (merge_choose_clock(in, e))
 		return -1;
 	ctf->clock = writer_clock(
@@ -267,13 +247,13 @@ static int ctf_begin(struct input *in, struct error *e)
 			   merge_wall(in)});
 	/* rows are written without a test for NULL */
 	if (!ctf->clock || buffer_reserve(&ctf->fixed, 8192) || buffer_reserve(&ctf->tail, 4096))
-		return ctf_failed(ctf, e);
+		return -1;
 	memset(ctf->fixed.data, 0, ctf->fixed.capacity);
 	for (size_t i = 0; i < ctf->ntraces; i++)
 		if (ctf_trace_declare(&ctf->traces[i]))
-			return ctf_failed(ctf, e);
+			return -1;
 	if (open_files(ctf, e))
-		return ctf_failed(ctf, e);
+		return -1;
 	ctf->begun = true;
 	first = ctf->heap.count ? (const struct ctf_file *)ctf->heap.items[0] : NULL;
 	return first && ctf_file_own_time(first, first->cursor.time, &time)
@@ -286,14 +266,13 @@ static int ctf_run(struct input *in, uint64_t until, struct error *e)
 	struct ctf *ctf = in->state;
 	struct heap *heap = &ctf->heap;
 
-	e->what[0] = '\0';
 	while (heap->count && heap->items[0]->time <= until) {
 		struct ctf_file *first = (struct ctf_file *)heap->items[0];
 		const struct heap_item *second = heap_second(heap);
 
 		do {
 			if (ctf_row(first, e) || ctf_file_next(first, e))
-				return ctf_failed(ctf, e);
+				return -1;
 		} while (first->next.time <= until && !first->done &&
 			 (!second || heap_earlier(&first->next, second)));
 		if (first->done)

@@ -289,7 +289,7 @@ int ctf_class_declare(struct ctf_class *c);
 /* --- file.c --- */
 
 /* Open a tracefile and find its first event. */
-int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e);
+int ctf_file_open(struct ctf_file *f, struct error *e);
 void ctf_file_close(struct ctf_file *f);
 /* Find the next event. */
 int ctf_file_next(struct ctf_file *f, struct error *e);
@@ -304,9 +304,9 @@ bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
 /* The same, shifted. */
 bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
 /* Report damage, and write a gap. */
-int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e);
+int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what);
 /* Report damage at a position of the packet, and discard the rest of the packet. */
-int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct error *e);
+int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what);
 
 /* Compute what was lost before the packet. */
 int ctf_file_begun(struct ctf_file *f, struct error *e);

@@ -99,7 +99,7 @@ static void report_damage(const struct ctf_file *f, uint64_t offset, const char 
 	input_damage(in, tree_path(in->tree, f->member, path, sizeof path), offset, "%s", what);
 }
 
-int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e)
+int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what)
 {
 	struct gap gap = {.reason = GAP_DAMAGE,
 			  .unit = GAP_EVENTS,
@@ -116,18 +116,14 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
 	if (!f->stream || !ctf_file_time(f, f->cursor.time, &time))
 		time = f->last_time;
-	if (!lane || writer_gap(f->trace->ctf->w, time, lane, &gap)) {
-		*e = f->trace->ctf->w->error;
-		return -1;
-	}
-	return 0;
+	return !lane || writer_gap(f->trace->ctf->w, time, lane, &gap) ? -1 : 0;
 }
 
-int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct error *e)
+int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what)
 {
 	f->in_packet = false;
 	/* the cut of a file was reported at the beginning of its packet */
-	return f->cut ? 0 : ctf_file_damage(f, f->packet.at + at / 8, what, e);
+	return f->cut ? 0 : ctf_file_damage(f, f->packet.at + at / 8, what);
 }
 
 /* --- events --- */
@@ -285,13 +281,12 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		}
 		if (ctf_file_abandon(f, from,
 				     got == CTF_GOT ? "an event that the metadata does not declare"
-						    : "the header of an event is cut short",
-				     e))
+						    : "the header of an event is cut short"))
 			return -1;
 	}
 }
 
-int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
+int ctf_file_open(struct ctf_file *f, struct error *e)
 {
 	struct ctf *ctf = f->trace->ctf;
 
@@ -300,8 +295,9 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 	f->cursor.slots = calloc(f->trace->metadata.slots + 1u, sizeof(uint64_t));
 	if (!f->cursor.slots)
 		return error_no_memory(e);
-	if (window_open(&f->window, ctf->input->tree, f->member, window, keep, e)) {
+	if (window_open_one(&f->window, ctf->input, f->member, ctf->nfiles, e)) {
 		input_damage_error(ctf->input, e);
+		e->what[0] = '\0';
 		f->done = true;
 		return 0;
 	}

@@ -229,7 +229,7 @@ static int next_packet(struct ctf_file *f, struct error *e)
 			f->window.piece = PASSING;
 			continue;
 		}
-		if (ctf_file_damage(f, at, wrong, e))
+		if (ctf_file_damage(f, at, wrong))
 			return -1;
 		if (!declares_magic(f->trace)) {
 			f->done = true;
@@ -242,7 +242,7 @@ static int next_packet(struct ctf_file *f, struct error *e)
 	}
 	if (f->packet.size > f->window.size - f->packet.at) {
 		f->cut = true;
-		return ctf_file_damage(f, f->window.size, "a packet is cut short", e);
+		return ctf_file_damage(f, f->window.size, "a packet is cut short");
 	}
 	return 0;
 }

@@ -220,8 +220,6 @@ static int put_own_gap(struct ctf_file *f, uint32_t lane)
 	struct gap gap;
 
 	ctf_calls_gap(f->class, ctf->fixed.data, &ctf->tail, &gap);
-	if (gap.reason == GAP_LOST && gap.unit == GAP_EVENTS && gap.count != UINT64_MAX)
-		ctf->input->decoding->lost += gap.count;
 	return writer_gap(ctf->w, f->next.time, lane, &gap);
 }
 
@@ -279,16 +277,8 @@ static int put_lost(struct ctf_file *f)
 	if (!lane || (f->packet.lost && writer_gap(ctf->w, f->next.time, lane, &events)) ||
 	    (f->packet.packets_lost && writer_gap(ctf->w, f->next.time, lane, &packets)))
 		return -1;
-	if (f->packet.lost != UINT64_MAX)
-		ctf->input->decoding->lost += f->packet.lost;
 	f->packet.lost = f->packet.packets_lost = 0;
 	return 0;
-}
-
-static int row_failed(struct ctf_file *f, struct error *e)
-{
-	*e = f->trace->ctf->w->error;
-	return e->what[0] ? -1 : error_no_memory(e);
 }
 
 int ctf_row(struct ctf_file *f, struct error *e)
@@ -298,7 +288,7 @@ int ctf_row(struct ctf_file *f, struct error *e)
 	if (__builtin_expect(f->packet.fresh, 0) && ctf_file_begun(f, e))
 		return -1;
 	if (__builtin_expect(f->packet.lost || f->packet.packets_lost, 0) && put_lost(f))
-		return row_failed(f, e);
+		return -1;
 	if (__builtin_expect(!f->class || !f->in_packet, 0))
 		return 0;
 	for (;;) {
@@ -307,12 +297,12 @@ int ctf_row(struct ctf_file *f, struct error *e)
 
 		if (__builtin_expect(!f->class->type, 0) && f->class->call.kind != CALL_GAP &&
 		    ctf_class_declare(f->class))
-			return row_failed(f, e);
+			return -1;
 		got = read_data(f);
 		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)
-			return ctf_file_abandon(f, f->header, "an event that takes no bits", e);
+			return ctf_file_abandon(f, f->header, "an event that takes no bits");
 		if (__builtin_expect(got == CTF_GOT, 1))
-			return put_row(f) ? row_failed(f, e) : 0;
+			return put_row(f) ? -1 : 0;
 		f->cursor.empty = empty;
 		grown = got == CTF_SHORT ? ctf_file_more(f, f->payload, e) : 0;
 		if (grown < 0)
@@ -322,7 +312,6 @@ int ctf_row(struct ctf_file *f, struct error *e)
 				f, f->payload,
 				got == CTF_SHORT
 					? "an event is cut short"
-					: "an event's data are not as the metadata declares them",
-				e);
+					: "an event's data are not as the metadata declares them");
 	}
 }

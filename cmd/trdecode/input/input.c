@@ -274,6 +274,28 @@ int input_is(const struct input *in, const struct output *out, struct error *e)
 	return same ? error_set(e, in->name, NO_OFFSET, "is also where the output goes") : 0;
 }
 
+/* Return -1 with an error that has a text. */
+static int decoder_failed(const struct input *in, struct error *e)
+{
+	const struct writer *w = in->decoding->writer;
+
+	if (!e->what[0] && w)
+		*e = w->error;
+	return e->what[0] ? -1 : error_set(e, in->name, NO_OFFSET, "out of memory");
+}
+
+int input_begin(struct input *in, struct error *e)
+{
+	e->what[0] = '\0';
+	return in->decoder->begin(in, e) ? decoder_failed(in, e) : 0;
+}
+
+int input_run(struct input *in, uint64_t until, struct error *e)
+{
+	e->what[0] = '\0';
+	return in->decoder->run(in, until, e) ? decoder_failed(in, e) : 0;
+}
+
 void input_close(struct input *in)
 {
 	if (in->decoder && in->state)

@@ -22,6 +22,9 @@ int input_twice(char *const *names, int i, struct error *e);
 int input_same(const struct input *inputs, int i, struct error *e);
 /* Fail if the input is the regular file that the output is written to. */
 int input_is(const struct input *in, const struct output *out, struct error *e);
+/* Call the decoder's begin, or run. */
+int input_begin(struct input *in, struct error *e);
+int input_run(struct input *in, uint64_t until, struct error *e);
 void input_close(struct input *in);
 
 #endif

@@ -82,7 +82,7 @@ static int last_time_begin(struct pass *p, const struct last_time *l, struct err
 		return -1;
 	}
 	for (int i = 0; i < l->n; i++)
-		if (p->inputs[i].decoder->begin(&p->inputs[i], e))
+		if (input_begin(&p->inputs[i], e))
 			return -1;
 	return 0;
 }

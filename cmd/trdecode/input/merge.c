@@ -1,3 +1,4 @@
+#include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/merge.h"
 
 /* ns. utc_offset and similar fields are whole seconds, which two recordings may have rounded
@@ -102,7 +103,7 @@ int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 			if (next < until)
 				until = next;
 		}
-		if (first->decoder->run(first, until, e))
+		if (input_run(first, until, e))
 			return -1;
 	}
 }

@@ -23,6 +23,31 @@ int window_open(struct file_window *w, const struct tree *tree, const char *memb
 	return 0;
 }
 
+bool window_keep(struct decoding *d, size_t files)
+{
+	if (files > DESCRIPTORS_KEPT || d->descriptors >= DESCRIPTORS_KEPT)
+		return false;
+	d->descriptors++;
+	return true;
+}
+
+int window_open_one(struct file_window *w, const struct input *in, const char *member, size_t files,
+		    struct error *e)
+{
+	enum { ALL = 4 << 20, MOST = 64 * 1024, LEAST = 1024 };
+	size_t share = ALL / (files ? files : 1) & ~(size_t)15;
+	bool keep = window_keep(in->decoding, files);
+	int failed = window_open(w, in->tree, member,
+				 share > MOST	 ? MOST
+				 : share < LEAST ? LEAST
+						 : share,
+				 keep, e);
+
+	if (keep)
+		w->descriptors = &in->decoding->descriptors;
+	return failed;
+}
+
 /* Read at an offset; if no descriptor is kept, open one for this read. */
 static ssize_t read_at(struct file_window *w, void *data, size_t n, uint64_t offset,
 		       struct error *e)
@@ -58,6 +83,9 @@ void window_close(struct file_window *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
+	if (w->descriptors)
+		--*w->descriptors;
+	w->descriptors = NULL;
 	free(w->data);
 	w->fd = -1;
 	w->data = NULL;

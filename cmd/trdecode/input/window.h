@@ -10,7 +10,7 @@
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"
-#include "cmd/trdecode/input/tree.h"
+#include "cmd/trdecode/decoder.h"
 
 struct file_window {
 	const struct tree *tree;
@@ -21,12 +21,19 @@ struct file_window {
 	uint64_t offset; /* offset in the member of data[begin] */
 	uint8_t *data;
 	size_t begin, filled, capacity;
-	size_t piece; /* bytes to read at once */
+	size_t piece;	       /* bytes to read at once */
+	unsigned *descriptors; /* the count with fd; NULL: fd is not counted */
 };
 
 /* Open a member. keep: keep its descriptor open. */
 int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
 		bool keep, struct error *e);
+/* Open one of the files of an input that are read at once: they share the memory for windows, and
+ * the descriptors. */
+int window_open_one(struct file_window *w, const struct input *in, const char *member, size_t files,
+		    struct error *e);
+/* Count a descriptor that is kept open, of one of so many files. false: it must be closed. */
+bool window_keep(struct decoding *d, size_t files);
 void window_close(struct file_window *w);
 /* Read n bytes at window_at. Returns how many there are, fewer only at the end of the file; -1:
  * cannot read. The buffer keeps the size that it grew to. */

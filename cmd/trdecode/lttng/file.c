@@ -230,14 +230,13 @@ int lttng_file_block(struct lttng *l, struct lttng_file *f)
 	return 0;
 }
 
-int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t window,
-		    bool keep)
+int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t files)
 {
 	struct error e;
 
 	f->member = member;
 	f->next = UINT64_MAX;
-	if (window_open(&f->window, l->input->tree, member, window, keep, &e)) {
+	if (window_open_one(&f->window, l->input, member, files, &e)) {
 		if (!f->quiet)
 			input_damage_error(l->input, &e);
 		f->done = true;

@@ -73,10 +73,9 @@ struct lttng_file {
 
 #define SIZE_UNKNOWN UINT32_MAX
 
-/* Open a tracefile and find its first event. Report a file that cannot be read, and set its done.
- */
-int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t window,
-		    bool keep);
+/* Open one of `files` tracefiles and find its first event. Report a file that cannot be read, and
+ * set its done. */
+int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t files);
 void lttng_file_close(struct lttng_file *f);
 /* Find the next event: set f->next and f->marker, or f->gap_pending, or f->done. */
 int lttng_file_next(struct lttng *l, struct lttng_file *f);

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WINDOW = 128 * 1024, WINDOWS = 4 << 20 };
-
 /* --- opening --- */
 
 static int open_trace(struct lttng *l, struct error *e)
@@ -171,32 +169,17 @@ static bool is_wanted(const struct lttng *l, const char *member)
 	return !only || !strcmp(only, member);
 }
 
-static int out_of_memory(struct lttng *l, struct error *e)
-{
-	*e = l->w->error;
-	if (!e->what[0])
-		error_set(e, l->input->name, NO_OFFSET, "out of memory");
-	return -1;
-}
-
 static int lttng_begin(struct input *in, struct error *e)
 {
 	struct lttng *l = in->state;
 	struct decoding *d = in->decoding;
-	bool keep = true;
 	int64_t first;
-	size_t window = WINDOWS / (l->nfiles + 1);
 
-	window = window > WINDOW ? WINDOW : window < 4096 ? 4096 : window & ~(size_t)4095;
 	if (merge_choose_clock(in, e))
 		return -1;
 	l->shift = in->shift;
-	if (l->nfiles > DESCRIPTORS_KEPT || d->descriptors + l->nfiles > DESCRIPTORS_KEPT)
-		keep = false;
-	else
-		d->descriptors += (unsigned)l->nfiles;
 	if (declare_trace(l) || (!d->times_only && lttng_prescan(l)))
-		return out_of_memory(l, e);
+		return -1;
 	l->begun = true;
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_file *f = &l->files[i];
@@ -205,8 +188,8 @@ static int lttng_begin(struct input *in, struct error *e)
 			continue;
 		f->done = false;
 		lttng_skip_prepare(l, f);
-		if (lttng_file_open(l, f, f->member, window, keep))
-			return out_of_memory(l, e);
+		if (lttng_file_open(l, f, f->member, l->nfiles))
+			return -1;
 		if (!f->done)
 			l->heap[l->nheap++] = f;
 	}
@@ -219,9 +202,8 @@ static int lttng_begin(struct input *in, struct error *e)
 
 static int lttng_run(struct input *in, uint64_t until, struct error *e)
 {
-	struct lttng *l = in->state;
-
-	return lttng_merge_run(l, until) ? out_of_memory(l, e) : 0;
+	(void)e;
+	return lttng_merge_run(in->state, until);
 }
 
 static void lttng_close(struct input *in)

@@ -3,7 +3,7 @@
  */
 #include "cmd/trdecode/lttng/lttng.h"
 
-enum { WINDOW = 128 * 1024, AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
+enum { AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
 
 /* Call take for each event of a file up to an offset, without reports of damage, until take returns
  * 1 or -1. -1: out of memory. */
@@ -18,7 +18,7 @@ static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t lim
 			       .metadata = of->metadata,
 			       .quiet = true};
 	struct lttng_event ev;
-	int got = lttng_file_open(l, &f, of->member, WINDOW, true);
+	int got = lttng_file_open(l, &f, of->member, 1);
 
 	while (!got && !f.done && f.at < limit) {
 		if (!f.gap.pending) {

@@ -15,7 +15,6 @@ static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32
 			  .offset = f->at,
 			  .file = tree_path(l->input->tree, f->member, path, sizeof path)};
 
-	l->input->decoding->lost += f->gap.lost;
 	if (f->gap.lost && writer_gap(l->w, time, lane, &gap))
 		return -1;
 	if (!f->gap.blocks)

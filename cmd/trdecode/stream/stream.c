@@ -265,15 +265,6 @@ static bool saved_late(struct input *in, uint64_t *time)
 	return true;
 }
 
-static void count_gap(struct saved *s)
-{
-	struct writer *w = s->input->decoding->writer;
-	uint64_t had = w->lost;
-
-	writer_count_gap(w, &s->event);
-	s->input->decoding->lost += w->lost - had;
-}
-
 static int copy_row(struct saved *s)
 {
 	struct writer *w = s->input->decoding->writer;
@@ -301,7 +292,7 @@ static int copy_row(struct saved *s)
 		return -1;
 	/* only after the row: it may have begun a segment, which has its own counts */
 	if (ev->type->kind == KIND_GAP)
-		count_gap(s);
+		writer_count_gap(w, ev);
 	return 0;
 }
 
@@ -310,13 +301,7 @@ static int saved_run(struct input *in, uint64_t until, struct error *e)
 	struct saved *s = in->state;
 
 	while (in->next <= until && in->next != UINT64_MAX) {
-		if (copy_row(s)) {
-			*e = in->decoding->writer->error;
-			if (!e->what[0])
-				error_set(e, in->name, NO_OFFSET, "out of memory");
-			return -1;
-		}
-		if (saved_advance(s, e))
+		if (copy_row(s) || saved_advance(s, e))
 			return -1;
 	}
 	return 0;

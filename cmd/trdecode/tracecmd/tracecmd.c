@@ -89,8 +89,6 @@ static int report_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t t
 			.offset = NO_OFFSET};
 	uint32_t lane = tracecmd_bare_lane(t, r);
 
-	if (g.count != UINT64_MAX)
-		t->input->decoding->lost += g.count;
 	r->data.missed = 0;
 	return lane ? writer_gap(t->w, time, lane, &g) : -1;
 }
@@ -167,7 +165,6 @@ static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 	uint64_t limit = until;
 
 	tracecmd_skip(t);
-	e->what[0] = '\0';
 	while (t->heap.count) {
 		struct tracecmd_reader *first = (struct tracecmd_reader *)t->heap.items[0];
 		const struct heap_item *second = heap_second(&t->heap);
@@ -185,17 +182,11 @@ static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 			rank = UINT32_MAX;
 		}
 		if (run_reader(t, first, time, rank, e))
-			goto failed;
+			return -1;
 		heap_settle(&t->heap);
 	}
 	set_next(t);
 	return 0;
-failed:
-	if (!e->what[0])
-		*e = t->w->error;
-	if (!e->what[0])
-		error_set(e, in->name, NO_OFFSET, "out of memory");
-	return -1;
 }
 
 static int by_cpu(const void *a, const void *b)
@@ -291,17 +282,11 @@ static int tracecmd_begin(struct input *in, struct error *e)
 {
 	struct tracecmd *t = in->state;
 
-	e->what[0] = '\0';
 	if (merge_choose_clock(in, e))
 		return -1;
 	t->shift = (int64_t)((uint64_t)t->shift + (uint64_t)in->shift);
-	if (tracecmd_declare(t) || begin_readers(t, e)) {
-		if (!e->what[0])
-			*e = t->w->error;
-		if (!e->what[0])
-			error_set(e, in->name, NO_OFFSET, "out of memory");
+	if (tracecmd_declare(t) || begin_readers(t, e))
 		return -1;
-	}
 	return t->heap.count ? merge_first(in, first_time(t), e) : 0;
 }
 

@@ -180,8 +180,6 @@ static int report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time
 								 .clock = u->ids.clock,
 								 .flags = LANE_HAS_CPU,
 								 .cpu = (int32_t)r->cpu});
-	if (g.count != UINT64_MAX)
-		u->input->decoding->lost += g.count;
 	r->data.missed = 0;
 	return r->lane ? writer_gap(u->w, shifted(u, time), r->lane, &g) : -1;
 }
@@ -273,7 +271,7 @@ static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_read
 		return;
 	}
 	r->file.size = start + size;
-	r->keep = uftrace_keep(u, count);
+	r->keep = window_keep(u->input->decoding, count);
 	r->data.file = &r->file;
 	r->data.layout = k->h.layout;
 	cpu_data_begin(&r->data, start, size, k->h.page_size,

@@ -14,8 +14,6 @@ enum {
 	PERF_HEADER = 8,
 	PERF_SAMPLE_ID = 16,
 	PERF_USEFUL = 256, /* all records that are decoded are shorter */
-	PERF_WINDOW = 64 * 1024,
-	PERF_WINDOWS = 1 << 20, /* bytes of all windows together */
 };
 
 struct perf_record {
@@ -300,7 +298,6 @@ int perf_begin(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
 	size_t count = 0, i = tree_lower_bound(tree, "perf-cpu");
-	size_t window;
 	uint32_t cpu;
 
 	if (u->input->member)
@@ -312,8 +309,6 @@ int perf_begin(struct uftrace *u, struct error *e)
 	u->perf = calloc(count, sizeof(*u->perf));
 	if (!u->perf)
 		return error_no_memory(e);
-	window = PERF_WINDOWS / count;
-	window = window > PERF_WINDOW ? PERF_WINDOW : window < 1024 ? 1024 : window & ~(size_t)15;
 	u->ids.sched_out = perf_declare(u, "linux:sched-out",
 					(struct type_entry){.kind = KIND_ENTER,
 							    .flags = TYPE_INNER,
@@ -342,7 +337,7 @@ int perf_begin(struct uftrace *u, struct error *e)
 		p->base.due.time = UINT64_MAX;
 		p->member = (char *)tree_member(tree, i);
 		u->nperf++;
-		if (window_open(&p->file, tree, p->member, window, uftrace_keep(u, count), e) ||
+		if (window_open_one(&p->file, u->input, p->member, count, e) ||
 		    perf_look_ahead(u, p, &r, e)) {
 			input_damage_error(u->input, e);
 			e->what[0] = '\0';

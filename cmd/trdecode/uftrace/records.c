@@ -263,7 +263,6 @@ static int lost_record(struct uftrace *u, struct task_reader *t, const struct uf
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
 	t->depth_known = false;
-	u->input->decoding->lost += r->addr;
 	return task_gap(u, t, GAP_LOST, r->addr, offset, NULL) ? -1 : 1;
 }
 

@@ -11,9 +11,6 @@
 enum {
 	INFO_LIMIT = 64 << 20,
 	TASKS_LIMIT = 1 << 30,
-	WINDOW = 64 * 1024,
-	WINDOW_LEAST = 1024,
-	WINDOWS = 4 << 20, /* all windows together, as far as WINDOW_LEAST allows */
 };
 
 bool uftrace_is_task_file(const char *name, int32_t *tid)
@@ -270,28 +267,15 @@ static int uftrace_run(struct input *in, uint64_t until, struct error *e)
 	struct uftrace *u = in->state;
 	uint64_t limit;
 
+	(void)e;
 	if (!merge_unshifted(until, in->shift, &limit))
 		return 0;
-	if (merge_until(u, limit)) {
-		*e = u->w->error;
-		if (!e->what[0])
-			error_set(e, in->name, NO_OFFSET, "out of memory");
+	if (merge_until(u, limit))
 		return -1;
-	}
 	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
 	if (!u->heap.count)
 		report_damage(u);
 	return 0;
-}
-
-bool uftrace_keep(struct uftrace *u, size_t files)
-{
-	struct decoding *d = u->input->decoding;
-
-	if (files > DESCRIPTORS_KEPT || d->descriptors >= DESCRIPTORS_KEPT)
-		return false;
-	d->descriptors++;
-	return true;
 }
 
 bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
@@ -311,17 +295,13 @@ bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
 
 static int begin_readers(struct uftrace *u, struct error *e)
 {
-	size_t n = 0, files = 0, window, i;
+	size_t n = 0, files = 0, i;
 	uint32_t rank = 0;
 	size_t most = u->ntasks + kernel_nreaders(u) + u->nperf + 1;
 	char path[512];
 
 	for (i = 0; i < u->ntasks; i++)
 		files += u->task_readers[i].member != NULL;
-	window = files ? WINDOWS / files : WINDOW;
-	window = window > WINDOW	 ? WINDOW
-		 : window < WINDOW_LEAST ? WINDOW_LEAST
-					 : window & ~(size_t)15;
 	u->readers = calloc(most, sizeof(*u->readers));
 	u->heap.items = calloc(most, sizeof(*u->heap.items));
 	if (!u->readers || !u->heap.items)
@@ -330,8 +310,7 @@ static int begin_readers(struct uftrace *u, struct error *e)
 		struct task_reader *t = &u->task_readers[i];
 
 		if (t->member) {
-			if (window_open(&t->file, u->input->tree, t->member, window,
-					uftrace_keep(u, files), e)) {
+			if (window_open_one(&t->file, u->input, t->member, files, e)) {
 				input_damage_error(u->input, e);
 				e->what[0] = '\0';
 			} else {
@@ -378,13 +357,8 @@ static int uftrace_begin(struct input *in, struct error *e)
 	if (!u->args)
 		return -1;
 	if (event_types_read(u) || uftrace_declare(u, e) || kernel_begin(u, e) ||
-	    perf_begin(u, e) || extern_begin(u, e) || begin_readers(u, e)) {
-		if (!e->what[0])
-			*e = u->w->error;
-		if (!e->what[0])
-			error_set(e, in->name, NO_OFFSET, "out of memory");
+	    perf_begin(u, e) || extern_begin(u, e) || begin_readers(u, e))
 		return -1;
-	}
 	return u->heap.count ? merge_first(in, u->heap.items[0]->time, e) : 0;
 }
 

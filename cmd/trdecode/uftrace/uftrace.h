@@ -152,8 +152,6 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 /* uftrace.c */
 /* Test whether a member is named TID.dat, and give its tid. */
 bool uftrace_is_task_file(const char *name, int32_t *tid);
-/* May one of so many files of a kind stay open? */
-bool uftrace_keep(struct uftrace *u, size_t files);
 /* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
 bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 
