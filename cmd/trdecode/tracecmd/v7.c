@@ -98,46 +98,66 @@ static int read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at, st
 	return result;
 }
 
-/* Read a BUFFER or BUFFER_TEXT option. */
-static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c, struct error *e)
+/* Read the names of a buffer and of its clock. NULL: *e is filled. */
+static struct tracecmd_buffer *read_names(struct tracecmd_header *h, struct cursor *c,
+					  struct error *e)
 {
 	struct buffer text = {0};
 	struct tracecmd_buffer *b = NULL;
+
+	if (cursor_text(c, &text, SECTION_NAME_LIMIT, e))
+		goto failed;
+	b = tracecmd_add_buffer(h, (char *)text.data, text.size);
+	if (!b)
+		goto no_memory;
+	text.size = 0;
+	if (cursor_text(c, &text, SECTION_NAME_LIMIT, e))
+		goto failed;
+	b->clock = tracecmd_clock_name((char *)text.data, text.size);
+	if (!b->clock)
+		goto no_memory;
+	buffer_free(&text);
+	return b;
+no_memory:
+	error_no_memory(e);
+failed:
+	buffer_free(&text);
+	return NULL;
+}
+
+/* Find the lines of a buffer that is a text. */
+static int read_lines(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t at,
+		      struct error *e)
+{
 	struct tracecmd_section s = {0};
+
+	b->text = true;
+	if (read_section(h, at, TRACECMD_BUFFER_TEXT, &s, e))
+		return -1;
+	b->section = s.offset;
+	b->chunks = s.compressed;
+	b->text_offset = s.offset;
+	b->text_size = h->file.size - s.offset;
+	if (s.size < b->text_size)
+		b->text_size = s.size;
+	return 0;
+}
+
+/* Read a BUFFER or BUFFER_TEXT option. */
+static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c, struct error *e)
+{
+	struct tracecmd_section s = {0};
+	struct tracecmd_buffer *b;
 	struct error damage;
 	uint64_t at, page_size, rows, cpu, offset, size;
-	int result = cursor_number(c, 8, &at, e);
 
-	if (!result)
-		result = cursor_text(c, &text, SECTION_NAME_LIMIT, e);
-	if (!result) {
-		b = tracecmd_add_buffer(h, (char *)text.data, text.size);
-		if (!b)
-			result = error_no_memory(e);
-	}
-	text.size = 0;
-	if (!result)
-		result = cursor_text(c, &text, SECTION_NAME_LIMIT, e);
-	if (!result) {
-		b->clock = tracecmd_clock_name((char *)text.data, text.size);
-		if (!b->clock)
-			result = error_no_memory(e);
-	}
-	buffer_free(&text);
-	if (result)
+	if (cursor_number(c, 8, &at, e))
 		return -1;
-	if (id == TRACECMD_BUFFER_TEXT) {
-		b->text = true;
-		if (read_section(h, at, id, &s, e))
-			return -1;
-		b->section = s.offset;
-		b->chunks = s.compressed;
-		b->text_offset = s.offset;
-		b->text_size = h->file.size - s.offset;
-		if (s.size < b->text_size)
-			b->text_size = s.size;
-		return 0;
-	}
+	b = read_names(h, c, e);
+	if (!b)
+		return -1;
+	if (id == TRACECMD_BUFFER_TEXT)
+		return read_lines(h, b, at, e);
 	if (cursor_number(c, 4, &page_size, e) || cursor_number(c, 4, &rows, e))
 		return -1;
 	b->page_size = (uint32_t)page_size;
