@@ -99,7 +99,7 @@ static int check_wall(struct monitor *m)
 static int wait_wall(void *ctx)
 {
 	struct monitor *m = ctx;
-	struct pollfd p = {m->in->fd, POLLIN, 0};
+	struct pollfd p = {m->in->input.fd, POLLIN, 0};
 
 	for (;;) {
 		uint64_t now = clock_now(CLOCK_MONOTONIC);

@@ -33,7 +33,8 @@ struct block {
 	const char *file;	/* the input, for messages */
 	const uint8_t *payload; /* NULL until reader_load, in a reader that loads on demand */
 	uint32_t available;	/* bytes of the payload that were read */
-	bool cut; /* the input ended inside the block: length and rows are those of the rest */
+	bool truncated; /* the input ended inside the block: length and rows are those of the rest
+			 */
 
 	bool unchecked;	 /* EVENTS: the caller must call reader_rows before it reads the rows */
 	bool bad_values; /* EVENTS: some values that the caller reads are malformed */

@@ -67,7 +67,7 @@ static const char *meta_fault(const struct reader *r, const struct block *b)
  * blocks follow its header. */
 static int ends_here(struct reader *r)
 {
-	reader_damaged(r, r->offset + (r->filled - r->begin), READER_NO_END);
+	reader_damaged(r, r->input.offset + (r->input.filled - r->input.begin), READER_NO_END);
 	reader_go_on_after_damage(r);
 	return -1;
 }
@@ -80,23 +80,25 @@ static int next_block(struct reader *r, struct block *b)
 
 	if (got <= 0)
 		return got < 0 ? -1 : ends_here(r);
-	if (!reader_parse_header(r->data + r->begin, b)) {
-		if (r->cut)
+	if (!reader_parse_header(r->input.data + r->input.begin, b)) {
+		if (r->truncated)
 			return ends_here(r);
-		reader_damaged(r, r->offset,
-			       reader_is_stream(r->data + r->begin, r->filled - r->begin)
+		reader_damaged(r, r->input.offset,
+			       reader_is_stream(r->input.data + r->input.begin,
+						r->input.filled - r->input.begin)
 				       ? READER_NO_END
 				       : READER_NO_BLOCK);
 		reader_go_on_after_damage(r);
 		return -1;
 	}
-	if (r->cut) {
-		r->cut = false;
-		return reader_damaged(r, r->offset, "the block before this one has a wrong length");
+	if (r->truncated) {
+		r->truncated = false;
+		return reader_damaged(r, r->input.offset,
+				      "the block before this one has a wrong length");
 	}
 	if (reader_check_order(r, b))
 		return -1;
-	b->offset = r->offset;
+	b->offset = r->input.offset;
 	b->file = r->file;
 	/* an EVENTS block may be large and be passed on without being read */
 	need = b->kind == BLOCK_EVENTS ? EVENTS_HEADER : b->length;
@@ -105,7 +107,7 @@ static int next_block(struct reader *r, struct block *b)
 	if (got <= 0)
 		return got < 0 ? -1 : ends_here(r);
 	r->pending = b->length;
-	b->payload = r->data + r->begin;
+	b->payload = r->input.data + r->input.begin;
 	b->available = (uint32_t)need;
 	r->loaded = b->kind != BLOCK_EVENTS;
 	return 1;
@@ -122,7 +124,7 @@ static int read_dict(struct reader *r, struct block *b)
 		return 0;
 	if (reader_may_go_back(r, b->length) && !reader_length_is_true(r, b->length)) {
 		/* its length covers other blocks: they are searched from its beginning on */
-		b->payload = r->data + r->begin;
+		b->payload = r->input.data + r->input.begin;
 		b->length = b->available = (uint32_t)where;
 		b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 		r->pending = 0;
@@ -193,7 +195,7 @@ static int next_of_input(struct reader *r, struct block *b)
 			return got ? -1 : 2;
 		}
 	}
-	if (!r->in_segment)
+	if (!r->segment.inside)
 		got = reader_begin_segment(r);
 	if (got == 1)
 		got = next_block(r, b);
@@ -221,7 +223,7 @@ int reader_next(struct reader *r, struct block *b)
 	while (!r->stop) {
 		bool was_fatal = r->fatal;
 
-		if (r->fd < 0) {
+		if (r->input.fd < 0) {
 			got = reader_open_next(r);
 			if (got <= 0)
 				return got;

@@ -50,9 +50,37 @@ struct meta {
 	size_t size;
 };
 
+/* The inputs, and the bytes that were read of the present one. */
+struct reader_input {
+	char **paths;
+	int npaths, path;
+	int fd;
+	uint8_t *data;
+	size_t capacity, begin, filled;
+	uint64_t offset; /* in the file, of data[begin] */
+	uint64_t reread; /* bytes of this input that were scanned again */
+	bool pipe, regular, eof;
+};
+
+/* The present segment, and its place in the stream. */
+struct reader_segment {
+	uint64_t stream_id, rows;
+	uint32_t sequence;
+	bool inside;	    /* after a marker, before END */
+	bool head_seen;	    /* and after HEAD */
+	bool has_crc;	    /* its blocks have checksums */
+	char marker[9];	    /* digits of its marker, "" where that is damaged */
+	bool open_stream;   /* the stream has not had its last END */
+	bool more_expected; /* the stream has had an END with more segments to follow */
+	bool hurt;	    /* damage in this segment was reported */
+	bool whole;	    /* the segment before was read whole, without damage */
+	bool adopts;	    /* the state of calls at the segment's begin is not known */
+};
+
 struct reader {
 	struct dictionary dictionary;
 	struct error error;
+	const char *file; /* the present input, for messages */
 	struct end end;	  /* of the last END block */
 	struct head head; /* of the last HEAD block; valid until the next block */
 	bool lossy;	  /* some input was damaged, or its END block reports damage */
@@ -76,30 +104,14 @@ struct reader {
 	void *before_block_ctx;
 
 	/* the rest is private to the reader */
-	char **paths;
-	int npaths, path;
-	int fd;
-	const char *file;
-	uint8_t *data;
-	size_t capacity, begin, filled;
-	uint64_t offset; /* in the file, of data[begin] */
-	uint64_t stream_id, rows;
-	uint64_t reread; /* bytes of this input that were scanned again */
-	uint32_t sequence;
-	bool on_demand, pipe, regular, eof, loaded;
-	bool stop;	    /* reading has ended: out of memory, or the output failed */
-	bool in_segment;    /* after a marker, before END */
-	bool head_seen;	    /* and after HEAD */
-	bool has_crc;	    /* the blocks of the segment have checksums */
-	char marker[9];	    /* digits of the segment's marker, "" where that is damaged */
-	bool open_stream;   /* the stream has not had its last END */
-	bool more_expected; /* it has had an END with more segments to follow */
-	bool hurt;	    /* damage in this segment was reported */
-	bool whole;	    /* the segment before was read whole, without damage */
-	bool adopts;	    /* the state of calls at the segment's begin is not known */
-	bool cut;	    /* the last block was cut by the end of the input */
-	bool astray;	    /* the present bytes were found and reported to be damaged */
-	bool holding;	    /* held is returned next; its error was returned first */
+	struct reader_input input;
+	struct reader_segment segment;
+	bool on_demand; /* payloads of EVENTS are read by reader_load */
+	bool loaded;	/* the payload of the last block was read */
+	bool stop;	/* reading has ended: out of memory, or the output failed */
+	bool truncated; /* the input ended inside the last block */
+	bool astray;	/* the present bytes were found and reported to be damaged */
+	bool holding;	/* held is returned next; its error was returned first */
 	struct block held;
 	size_t pending; /* payload bytes of the last block that must be skipped */
 	struct events_tables tables;

@@ -13,7 +13,7 @@ static bool anchor(const struct reader *r, const uint8_t *p)
 		       reader_parse_header(p + MARKER_SIZE, &b) && b.kind == BLOCK_HEAD;
 	if (*p != (BLOCK_SYNC & 0xff) || !reader_parse_header(p, &b))
 		return false;
-	return r->in_segment || b.kind == BLOCK_HEAD;
+	return r->segment.inside || b.kind == BLOCK_HEAD;
 }
 
 int reader_resynchronise(struct reader *r)
@@ -23,27 +23,27 @@ int reader_resynchronise(struct reader *r)
 	r->pending = 0;
 	for (;;) {
 		int got = reader_fill(r, ANCHOR, READ_SIZE);
-		const uint8_t *p = r->data + r->begin, *end;
+		const uint8_t *p = r->input.data + r->input.begin, *end;
 		struct block b;
 
 		if (got <= 0) {
-			reader_consume(r, r->filled - r->begin);
+			reader_consume(r, r->input.filled - r->input.begin);
 			return got;
 		}
-		end = r->data + r->filled - (ANCHOR - 1);
+		end = r->input.data + r->input.filled - (ANCHOR - 1);
 		while (p < end && !anchor(r, p))
 			p++;
-		reader_consume(r, (size_t)(p - (r->data + r->begin)));
+		reader_consume(r, (size_t)(p - (r->input.data + r->input.begin)));
 		if (p == end)
 			continue;
-		r->cut = false;
+		r->truncated = false;
 		if (*p == (uint8_t)MARKER_PREFIX[0]) {
-			r->in_segment = false;
+			r->segment.inside = false;
 		} else if (reader_parse_header(p, &b) && b.kind == BLOCK_HEAD) {
 			/* a segment whose marker is damaged */
-			r->in_segment = true;
-			r->head_seen = false;
-			r->marker[0] = '\0';
+			r->segment.inside = true;
+			r->segment.head_seen = false;
+			r->segment.marker[0] = '\0';
 		}
 		return 1;
 	}
@@ -64,21 +64,21 @@ bool reader_length_is_true(struct reader *r, size_t length)
 {
 	struct error was = r->error;
 	int got = reader_fill(r, length + BLOCK_HEADER, READ_SIZE);
-	const uint8_t *next = r->data + r->begin + length;
+	const uint8_t *next = r->input.data + r->input.begin + length;
 	struct block b;
 
 	if (got < 0)
 		return false;
 	r->error = was;
 	if (!got)
-		return r->filled - r->begin == length;
+		return r->input.filled - r->input.begin == length;
 	return reader_parse_header(next, &b) || reader_is_stream(next, MARKER_SIZE);
 }
 
 bool reader_may_go_back(struct reader *r, size_t length)
 {
-	r->reread += length;
-	return r->reread <= r->offset + REREAD_LIMIT;
+	r->input.reread += length;
+	return r->input.reread <= r->input.offset + REREAD_LIMIT;
 }
 
 void reader_distrust_length(struct reader *r, size_t length)

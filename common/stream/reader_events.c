@@ -6,13 +6,13 @@ static int load_cut(struct reader *r, struct block *b)
 {
 	uint32_t rows;
 
-	b->length = b->available = (uint32_t)(r->filled - r->begin);
+	b->length = b->available = (uint32_t)(r->input.filled - r->input.begin);
 	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
-	b->cut = r->cut = true;
+	b->truncated = r->truncated = true;
 	if (reader_tables(r, b)) {
 		if (r->stop)
 			return -1;
-		reader_damaged(r, r->offset + b->length, READER_NO_END);
+		reader_damaged(r, r->input.offset + b->length, READER_NO_END);
 		if (reader_may_go_back(r, b->length))
 			reader_go_on_after_damage(r);
 		else
@@ -39,7 +39,7 @@ int reader_load(struct reader *r, struct block *b)
 	got = reader_fill(r, b->length, reader_at_once(r, b, b->length));
 	if (got < 0)
 		return -1;
-	b->payload = r->data + r->begin;
+	b->payload = r->input.data + r->input.begin;
 	r->loaded = true;
 	if (!got)
 		return load_cut(r, b);
@@ -84,7 +84,7 @@ int reader_read_events(struct reader *r, struct block *b)
 	r->loaded = false;
 	if (!r->on_demand && reader_load(r, b))
 		return -1;
-	r->rows += b->rows;
+	r->segment.rows += b->rows;
 	r->snapshot.done = true;
 	return 0;
 }

@@ -23,10 +23,10 @@ int reader_no_memory(struct reader *r)
 
 static int init(struct reader *r)
 {
-	*r = (struct reader){.fd = -1, .file = ""};
-	if (dictionary_init(&r->dictionary) || !(r->data = malloc(READ_SIZE)))
+	*r = (struct reader){.input.fd = -1, .file = ""};
+	if (dictionary_init(&r->dictionary) || !(r->input.data = malloc(READ_SIZE)))
 		return reader_no_memory(r);
-	r->capacity = READ_SIZE;
+	r->input.capacity = READ_SIZE;
 	return 0;
 }
 
@@ -53,9 +53,9 @@ int reader_open(struct reader *r, char **paths, int n)
 {
 	if (init(r))
 		return -1;
-	r->paths = n ? paths : NULL; /* NULL: standard input alone */
-	r->npaths = n ? n : 1;
-	r->size = size_of(n ? paths : (char *[]){"-"}, r->npaths);
+	r->input.paths = n ? paths : NULL; /* NULL: standard input alone */
+	r->input.npaths = n ? n : 1;
+	r->size = size_of(n ? paths : (char *[]){"-"}, r->input.npaths);
 	return 0;
 }
 
@@ -65,32 +65,32 @@ int reader_open_fd(struct reader *r, int fd, const char *name, const void *peeke
 
 	if (init(r))
 		return -1;
-	r->fd = fd;
+	r->input.fd = fd;
 	r->file = name;
-	r->pipe = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
-	if (n > r->capacity) {
-		uint8_t *data = realloc(r->data, n);
+	r->input.pipe = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+	if (n > r->input.capacity) {
+		uint8_t *data = realloc(r->input.data, n);
 
 		if (!data)
 			return reader_no_memory(r);
-		r->data = data;
-		r->capacity = n;
+		r->input.data = data;
+		r->input.capacity = n;
 	}
 	if (n)
-		memcpy(r->data, peeked, n);
-	r->filled = n;
+		memcpy(r->input.data, peeked, n);
+	r->input.filled = n;
 	return 0;
 }
 
 void reader_close(struct reader *r)
 {
-	if (r->fd > STDERR_FILENO)
-		close(r->fd);
+	if (r->input.fd > STDERR_FILENO)
+		close(r->input.fd);
 	dictionary_free(&r->dictionary);
-	free(r->data);
+	free(r->input.data);
 	events_tables_free(&r->tables);
 	snapshot_free(&r->snapshot);
-	r->data = NULL;
+	r->input.data = NULL;
 }
 
 void reader_on_demand(struct reader *r)
@@ -100,9 +100,9 @@ void reader_on_demand(struct reader *r)
 
 static void close_fd(struct reader *r)
 {
-	if (r->fd > STDERR_FILENO)
-		close(r->fd);
-	r->fd = -1;
+	if (r->input.fd > STDERR_FILENO)
+		close(r->input.fd);
+	r->input.fd = -1;
 }
 
 /* Open the next input. 1, 0: there is none, -1 (the next call opens the one after it). */
@@ -111,41 +111,41 @@ int reader_open_next(struct reader *r)
 	const char *path;
 	struct stat st;
 
-	if (r->path >= r->npaths)
+	if (r->input.path >= r->input.npaths)
 		return 0;
-	path = r->paths ? r->paths[r->path] : "-";
-	r->path++;
-	r->begin = r->filled = r->pending = 0;
-	r->offset = 0;
-	r->reread = 0;
-	r->eof = r->pipe = r->regular = false;
+	path = r->input.paths ? r->input.paths[r->input.path] : "-";
+	r->input.path++;
+	r->input.begin = r->input.filled = r->pending = 0;
+	r->input.offset = 0;
+	r->input.reread = 0;
+	r->input.eof = r->input.pipe = r->input.regular = false;
 	if (!strcmp(path, "-")) {
-		r->fd = STDIN_FILENO;
+		r->input.fd = STDIN_FILENO;
 		r->file = "<stdin>";
 	} else {
 		r->file = path;
-		r->fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-		if (r->fd < 0) {
+		r->input.fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+		if (r->input.fd < 0) {
 			r->fatal = true;
 			return error_errno(&r->error, path, NO_OFFSET, "cannot open");
 		}
 	}
-	if (isatty(r->fd)) {
+	if (isatty(r->input.fd)) {
 		close_fd(r);
 		return reader_fatal(r, "is a terminal; a stream comes from trdecode or a file");
 	}
-	if (r->output && output_same_file(r->output, r->fd)) {
+	if (r->output && output_same_file(r->output, r->input.fd)) {
 		close_fd(r);
 		return reader_fatal(r, "is also where the output goes");
 	}
-	if (!fstat(r->fd, &st)) {
+	if (!fstat(r->input.fd, &st)) {
 		if (S_ISDIR(st.st_mode)) {
 			close_fd(r);
 			return reader_fatal(
 				r, "is a directory, not a stream; trdecode makes one of it");
 		}
-		r->pipe = S_ISFIFO(st.st_mode);
-		r->regular = S_ISREG(st.st_mode);
+		r->input.pipe = S_ISFIFO(st.st_mode);
+		r->input.regular = S_ISREG(st.st_mode);
 	}
 	return 1;
 }
@@ -153,13 +153,14 @@ int reader_open_next(struct reader *r)
 void reader_close_input(struct reader *r)
 {
 	close_fd(r);
-	r->in_segment = r->open_stream = r->more_expected = r->cut = r->astray = false;
+	r->segment.inside = r->segment.open_stream = r->segment.more_expected = r->truncated =
+		r->astray = false;
 	r->pending = 0;
 }
 
 int reader_wait(struct reader *r)
 {
-	struct pollfd p = {r->fd, POLLIN, 0};
+	struct pollfd p = {r->input.fd, POLLIN, 0};
 
 	if (r->before_block && poll(&p, 1, 0) == 0)
 		return r->before_block(r->before_block_ctx);
@@ -169,68 +170,71 @@ int reader_wait(struct reader *r)
 /* Release the memory of a large block when less than LARGE is needed. */
 static void shrink(struct reader *r, size_t n)
 {
-	size_t have = r->filled - r->begin;
+	size_t have = r->input.filled - r->input.begin;
 	uint8_t *data;
 
 	if (have > LARGE || n > LARGE)
 		return;
-	memmove(r->data, r->data + r->begin, have);
-	r->begin = 0;
-	r->filled = have;
-	data = realloc(r->data, LARGE);
+	memmove(r->input.data, r->input.data + r->input.begin, have);
+	r->input.begin = 0;
+	r->input.filled = have;
+	data = realloc(r->input.data, LARGE);
 	if (!data)
 		return;
-	r->data = data;
-	r->capacity = LARGE;
+	r->input.data = data;
+	r->input.capacity = LARGE;
 }
 
 /* Read until n bytes are at data[begin], at most `most` bytes. 1, or 0 at the end of the input
  * with fewer, or -1. */
 int reader_fill(struct reader *r, size_t n, size_t most)
 {
-	if (r->capacity > LARGE)
+	if (r->input.capacity > LARGE)
 		shrink(r, n);
-	while (r->filled - r->begin < n) {
+	while (r->input.filled - r->input.begin < n) {
 		size_t room;
 		ssize_t got;
 
-		if (r->eof)
+		if (r->input.eof)
 			return 0;
-		if (r->begin && (r->capacity - r->begin < n || r->begin == r->filled)) {
-			memmove(r->data, r->data + r->begin, r->filled - r->begin);
-			r->filled -= r->begin;
-			r->begin = 0;
+		if (r->input.begin &&
+		    (r->input.capacity - r->input.begin < n || r->input.begin == r->input.filled)) {
+			memmove(r->input.data, r->input.data + r->input.begin,
+				r->input.filled - r->input.begin);
+			r->input.filled -= r->input.begin;
+			r->input.begin = 0;
 		}
-		if (r->filled == r->capacity) {
+		if (r->input.filled == r->input.capacity) {
 			/* a count does not prove that data exists: grow only as bytes arrive */
-			uint8_t *data = realloc(r->data, r->capacity * 2);
+			uint8_t *data = realloc(r->input.data, r->input.capacity * 2);
 
 			if (!data)
 				return reader_no_memory(r);
-			r->data = data;
-			r->capacity *= 2;
+			r->input.data = data;
+			r->input.capacity *= 2;
 		}
-		room = r->capacity - r->filled;
+		room = r->input.capacity - r->input.filled;
 		if (room > most)
 			room = most;
 		/* never two large blocks at a time */
-		if (n > LARGE && room > n - (r->filled - r->begin))
-			room = n - (r->filled - r->begin);
-		if (r->pipe || r->fd == STDIN_FILENO)
+		if (n > LARGE && room > n - (r->input.filled - r->input.begin))
+			room = n - (r->input.filled - r->input.begin);
+		if (r->input.pipe || r->input.fd == STDIN_FILENO)
 			if (reader_wait(r)) {
 				r->fatal = r->stop = true;
 				return -1;
 			}
-		got = io_read(r->fd, r->data + r->filled, room);
+		got = io_read(r->input.fd, r->input.data + r->input.filled, room);
 		if (got < 0) {
 			r->fatal = true;
-			r->eof = true;
-			return error_errno(&r->error, r->file, r->offset + r->filled - r->begin,
+			r->input.eof = true;
+			return error_errno(&r->error, r->file,
+					   r->input.offset + r->input.filled - r->input.begin,
 					   "cannot read");
 		}
 		if (!got)
-			r->eof = true;
-		r->filled += (size_t)got;
+			r->input.eof = true;
+		r->input.filled += (size_t)got;
 	}
 	return 1;
 }
@@ -239,7 +243,8 @@ int reader_fill(struct reader *r, size_t n, size_t most)
 int reader_skip_pending(struct reader *r)
 {
 	while (r->pending) {
-		size_t have = r->filled - r->begin, n = have < r->pending ? have : r->pending;
+		size_t have = r->input.filled - r->input.begin,
+		       n = have < r->pending ? have : r->pending;
 		int got;
 
 		reader_consume(r, n);
@@ -251,7 +256,7 @@ int reader_skip_pending(struct reader *r)
 			return -1;
 		if (!got) {
 			r->pending = 0;
-			return reader_damaged(r, r->offset, READER_NO_END);
+			return reader_damaged(r, r->input.offset, READER_NO_END);
 		}
 	}
 	return 0;
@@ -259,6 +264,6 @@ int reader_skip_pending(struct reader *r)
 
 int reader_damaged(struct reader *r, uint64_t offset, const char *what)
 {
-	r->lossy = r->hurt = true;
+	r->lossy = r->segment.hurt = true;
 	return error_set(&r->error, r->file, offset, "%s", what);
 }

@@ -15,9 +15,9 @@ static int splice_rest(struct reader *r, struct writer *w, size_t n, struct erro
 			r->fatal = r->stop = true;
 			return -1;
 		}
-		moved = splice(r->fd, NULL, output_fd(w->output), NULL, n, SPLICE_F_MOVE);
+		moved = splice(r->input.fd, NULL, output_fd(w->output), NULL, n, SPLICE_F_MOVE);
 		if (moved < 0) {
-			struct pollfd in = {r->fd, POLLIN, 0};
+			struct pollfd in = {r->input.fd, POLLIN, 0};
 			struct pollfd out = {output_fd(w->output), POLLOUT, 0};
 
 			if (errno == EINTR)
@@ -33,11 +33,11 @@ static int splice_rest(struct reader *r, struct writer *w, size_t n, struct erro
 		if (!moved) {
 			w->broken =
 				true; /* the block was written in part: no block may follow it */
-			reader_damaged(r, r->offset, READER_NO_END);
+			reader_damaged(r, r->input.offset, READER_NO_END);
 			reader_close_input(r);
 			return -1;
 		}
-		r->offset += (size_t)moved;
+		r->input.offset += (size_t)moved;
 		r->pending -= (size_t)moved;
 		n -= (size_t)moved;
 	}
@@ -49,13 +49,14 @@ int reader_pass(struct reader *r, struct block *b, struct writer *w, struct erro
 	size_t have;
 
 	e->what[0] = '\0';
-	if (r->loaded || !r->pipe || !output_is_pipe(w->output)) {
+	if (r->loaded || !r->input.pipe || !output_is_pipe(w->output)) {
 		if (reader_load(r, b))
 			return -1;
 		return writer_pass(w, b, e);
 	}
-	have = r->filled - r->begin < b->length ? r->filled - r->begin : b->length;
-	if (writer_pass_begin(w, b, r->data + r->begin, have, e))
+	have = r->input.filled - r->input.begin < b->length ? r->input.filled - r->input.begin
+							    : b->length;
+	if (writer_pass_begin(w, b, r->input.data + r->input.begin, have, e))
 		return -1;
 	reader_consume(r, have);
 	r->pending -= have;

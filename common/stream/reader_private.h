@@ -34,8 +34,8 @@ int reader_skip_pending(struct reader *r);
 
 static inline void reader_consume(struct reader *r, size_t n)
 {
-	r->begin += n;
-	r->offset += n;
+	r->input.begin += n;
+	r->input.offset += n;
 }
 
 /* reader.c: decode the header of a block; false if there is none at p. */
@@ -48,9 +48,9 @@ const char *reader_crc_fault(const struct block *b);
  * contains. */
 static inline size_t reader_at_once(const struct reader *r, const struct block *b, size_t otherwise)
 {
-	size_t have = r->filled - r->begin, all = (size_t)b->length + BLOCK_HEADER;
+	size_t have = r->input.filled - r->input.begin, all = (size_t)b->length + BLOCK_HEADER;
 
-	return r->regular && b->kind == BLOCK_EVENTS && all > have ? all - have : otherwise;
+	return r->input.regular && b->kind == BLOCK_EVENTS && all > have ? all - have : otherwise;
 }
 
 /* reader_segment.c: read what follows a segment: another marker (1), or the end of the input (2:

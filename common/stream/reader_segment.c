@@ -34,7 +34,7 @@ bool reader_other_version(const void *data, size_t n, unsigned *version)
 static int no_stream(struct reader *r, size_t n)
 {
 	unsigned version;
-	bool other = reader_other_version(r->data + r->begin, n, &version);
+	bool other = reader_other_version(r->input.data + r->input.begin, n, &version);
 
 	reader_close_input(r);
 	if (!other)
@@ -47,10 +47,10 @@ static int no_stream(struct reader *r, size_t n)
 /* Handle the end of the input between segments. 2: normal. */
 static int end_of_input(struct reader *r)
 {
-	size_t rest = r->filled - r->begin;
-	bool first = r->offset == 0, wanted = r->more_expected && !r->partial_ok,
-	     marker = !memcmp(r->data + r->begin, MARKER_PREFIX, rest < 8 ? rest : 8);
-	uint64_t at = r->offset + rest;
+	size_t rest = r->input.filled - r->input.begin;
+	bool first = r->input.offset == 0, wanted = r->segment.more_expected && !r->partial_ok,
+	     marker = !memcmp(r->input.data + r->input.begin, MARKER_PREFIX, rest < 8 ? rest : 8);
+	uint64_t at = r->input.offset + rest;
 
 	if (rest && first && !marker)
 		return no_stream(r, rest);
@@ -69,17 +69,17 @@ int reader_begin_segment(struct reader *r)
 
 	if (got <= 0)
 		return got < 0 ? -1 : end_of_input(r);
-	if (!reader_is_stream(r->data + r->begin, r->filled - r->begin)) {
-		if (!r->offset)
-			return no_stream(r, r->filled - r->begin);
-		reader_damaged(r, r->offset, "this is no event stream any more");
+	if (!reader_is_stream(r->input.data + r->input.begin, r->input.filled - r->input.begin)) {
+		if (!r->input.offset)
+			return no_stream(r, r->input.filled - r->input.begin);
+		reader_damaged(r, r->input.offset, "this is no event stream any more");
 		reader_go_on_after_damage(r);
 		return -1;
 	}
-	memcpy(r->marker, r->data + r->begin + MARKER_SIZE - 8, 8);
+	memcpy(r->segment.marker, r->input.data + r->input.begin + MARKER_SIZE - 8, 8);
 	reader_consume(r, MARKER_SIZE);
-	r->in_segment = true;
-	r->head_seen = false;
+	r->segment.inside = true;
+	r->segment.head_seen = false;
 	return 1;
 }
 
@@ -87,27 +87,28 @@ int reader_begin_segment(struct reader *r)
 int reader_check_order(struct reader *r, const struct block *b)
 {
 	bool head = b->kind == BLOCK_HEAD, has_crc = b->flags & BLOCK_HAS_CRC,
-	     first = !r->head_seen, same = has_crc == r->has_crc;
+	     first = !r->segment.head_seen, same = has_crc == r->segment.has_crc;
 
-	r->head_seen = true;
-	r->has_crc = has_crc;
+	r->segment.head_seen = true;
+	r->segment.has_crc = has_crc;
 	if (first && head) {
-		r->rows = 0;
-		r->hurt = false;
+		r->segment.rows = 0;
+		r->segment.hurt = false;
 		return 0;
 	}
 	if (first) {
 		dictionary_segment(&r->dictionary, true);
-		return reader_damaged(r, r->offset, "a segment that does not begin with its head");
+		return reader_damaged(r, r->input.offset,
+				      "a segment that does not begin with its head");
 	}
 	if (head) {
-		reader_damaged(r, r->offset, "a head within a segment");
+		reader_damaged(r, r->input.offset, "a head within a segment");
 		reader_consume(r, BLOCK_HEADER);
 		reader_distrust_length(r, b->length);
 		return -1;
 	}
 	return same ? 0
-		    : reader_damaged(r, r->offset,
+		    : reader_damaged(r, r->input.offset,
 				     has_crc ? "a block with a checksum among others without"
 					     : "a block without a checksum among others with one");
 }
@@ -118,8 +119,8 @@ int reader_check_version(struct reader *r, const struct block *b)
 
 	if (major == STREAM_MAJOR)
 		return 0;
-	r->in_segment = r->open_stream = false;
-	r->lossy = r->hurt = true;
+	r->segment.inside = r->segment.open_stream = false;
+	r->lossy = r->segment.hurt = true;
 	if (!r->head.major) {
 		reader_close_input(r);
 		r->fatal = true;
@@ -146,7 +147,7 @@ int reader_check_summary(struct reader *r, const struct block *b)
 	}
 	if (summary == r->summaries)
 		return 0;
-	r->in_segment = r->open_stream = false;
+	r->segment.inside = r->segment.open_stream = false;
 	reader_close_input(r);
 	return reader_fatal(
 		r, summary ? "is a summary, no event stream; trstat --merge reads it"
@@ -160,7 +161,7 @@ static bool matches_marker(const struct reader *r, uint64_t stream_id)
 	char digits[9];
 
 	snprintf(digits, sizeof digits, "%08x", (uint32_t)stream_id);
-	return !r->marker[0] || !strcmp(r->marker, digits);
+	return !r->segment.marker[0] || !strcmp(r->segment.marker, digits);
 }
 
 const char *reader_head_fault(const struct reader *r, const struct block *b)
@@ -201,23 +202,24 @@ int reader_read_head(struct reader *r, const struct block *b)
 			   .properties_size = properties_size(p + 24, b->length - 24)};
 	r->dictionary.less = h->flags & HEAD_FILTERED;
 	r->dictionary.reduced = h->flags & HEAD_REDUCED;
-	same = r->open_stream && h->stream_id == r->stream_id;
-	if (r->partial_ok || (same && h->sequence == r->sequence + 1))
+	same = r->segment.open_stream && h->stream_id == r->segment.stream_id;
+	if (r->partial_ok || (same && h->sequence == r->segment.sequence + 1))
 		missing = false;
 	else
-		missing = h->sequence ? true : r->more_expected;
+		missing = h->sequence ? true : r->segment.more_expected;
 	/* where it is allowed, each segment may come from a file of its own, in any order */
-	dictionary_segment(&r->dictionary, r->partial_ok ? h->stream_id != r->stream_id
-							 : !same || h->sequence <= r->sequence);
-	r->adopts = !(same && h->sequence == r->sequence + 1 && r->whole);
-	r->whole = false;
-	if (r->adopts && h->flags & HEAD_SEGMENTED)
+	dictionary_segment(&r->dictionary, r->partial_ok
+						   ? h->stream_id != r->segment.stream_id
+						   : !same || h->sequence <= r->segment.sequence);
+	r->segment.adopts = !(same && h->sequence == r->segment.sequence + 1 && r->segment.whole);
+	r->segment.whole = false;
+	if (r->segment.adopts && h->flags & HEAD_SEGMENTED)
 		dictionary_forget_threads(&r->dictionary);
 	snapshot_segment(&r->snapshot);
-	r->stream_id = h->stream_id;
-	r->sequence = h->sequence;
-	r->open_stream = true;
-	r->more_expected = false;
+	r->segment.stream_id = h->stream_id;
+	r->segment.sequence = h->sequence;
+	r->segment.open_stream = true;
+	r->segment.more_expected = false;
 	if (!matches_marker(r, h->stream_id))
 		return reader_damaged(r, b->offset - MARKER_SIZE,
 				      "a marker that does not match its head");
@@ -236,7 +238,7 @@ const char *reader_snapshot_fault(struct reader *r, struct block *b)
 
 	if (fault)
 		return fault;
-	if (r->adopts || r->snapshot.head.flags & SNAPSHOT_RESTART)
+	if (r->segment.adopts || r->snapshot.head.flags & SNAPSHOT_RESTART)
 		b->snapshot = &r->snapshot;
 	return NULL;
 }
@@ -264,15 +266,15 @@ int reader_read_end(struct reader *r, const struct block *b)
 			    .status = get_u32(p + 40),
 			    .flags = get_u32(p + 44),
 			    .message = dictionary_text(&r->dictionary, p + 56, length)};
-	r->in_segment = false;
-	r->open_stream = r->more_expected = !(end->flags & END_LAST);
+	r->segment.inside = false;
+	r->segment.open_stream = r->segment.more_expected = !(end->flags & END_LAST);
 	if (end->status)
 		r->lossy = true;
-	r->whole = end->events == r->rows && !r->hurt;
-	if (r->whole || r->hurt)
+	r->segment.whole = end->events == r->segment.rows && !r->segment.hurt;
+	if (r->segment.whole || r->segment.hurt)
 		return 0;
 	r->lossy = true;
 	return error_set(&r->error, r->file, b->offset,
-			 "%" PRIu64 " events came, but the end mark counts %" PRIu64, r->rows,
-			 end->events);
+			 "%" PRIu64 " events came, but the end mark counts %" PRIu64,
+			 r->segment.rows, end->events);
 }

@@ -50,7 +50,7 @@ int writer_pass(struct writer *w, const struct block *b, struct error *e)
 		struct events it;
 		struct event ev;
 
-		if (b->cut) {
+		if (b->truncated) {
 			/* its length differs from its header's: copied row by row */
 			for (events_begin(&it, b); event_next(&it, &ev);)
 				if (writer_copy_row(w, b, &ev))

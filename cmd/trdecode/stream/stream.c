@@ -259,7 +259,7 @@ static bool saved_late(struct input *in, uint64_t *time)
 	const struct saved *s = in->state;
 	uint64_t last;
 
-	if (reader_tail_last(s->in.fd, &last))
+	if (reader_tail_last(s->in.input.fd, &last))
 		return false;
 	*time = stream_moved(&s->ids, last);
 	return true;

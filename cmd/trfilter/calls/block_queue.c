@@ -292,7 +292,7 @@ static int add_large(struct block_queue *w, struct queued_block *h, const struct
 {
 	if (l->size <= w->limit / 2)
 		return 0;
-	if (w->count || sizes->undecided || sizes->rows < b->rows || b->cut)
+	if (w->count || sizes->undecided || sizes->rows < b->rows || b->truncated)
 		return block_queue_write(w, h, b, states, offsets, l, e) ? -1 : 1;
 	h->memory = malloc(b->rows);
 	if (!h->memory)

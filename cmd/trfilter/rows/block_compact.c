@@ -15,7 +15,7 @@ void compact_describe(struct block *out, const struct block *b, size_t size, uin
 	size_t front = compact_front(b);
 
 	*out = *b;
-	out->cut = false;
+	out->truncated = false;
 	out->flags &= (uint16_t)~BLOCK_HAS_CRC; /* it was the CRC of b's payload */
 	out->row_size = size;
 	out->rows = rows;

@@ -167,7 +167,7 @@ static int end_part(struct counting *c)
 
 static void begin_blind(struct counting *c)
 {
-	c->blind = c->stage->in.head.sequence && c->stage->in.adopts;
+	c->blind = c->stage->in.head.sequence && c->stage->in.segment.adopts;
 	c->empty = true;
 }
 
