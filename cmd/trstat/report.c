@@ -113,9 +113,15 @@ void report_alarms(struct stage *stage, const struct query *q, const struct stat
 
 void report_snapshot(struct stage *stage, const struct block *b)
 {
-	if (!b->snapshot || !(b->snapshot->head.flags & SNAPSHOT_APPROXIMATE))
+	uint32_t flags = b->snapshot ? b->snapshot->head.flags : 0;
+	struct error e;
+
+	/* RESTART: after a loss, which the program that lost rows reported */
+	if (!(flags & SNAPSHOT_APPROXIMATE) || flags & SNAPSHOT_RESTART)
 		return;
-	warn(b->file, b->offset,
-	     "a snapshot that lacks calls: times of calls, callers and depths may be wrong");
+	error_set(&e, b->file, b->offset,
+		  "a snapshot that lacks calls: times of calls, callers and depths may be wrong");
+	if (faults_add(&stage->faults, &e, stage->in.file))
+		error_print(&e);
 	stage->status = status_worse(stage->status, STATUS_DAMAGED);
 }
