@@ -40,8 +40,8 @@ static int ctf_begin(void *state, const struct encoding *en, struct error *e)
 	s->dictionary = en->dictionary;
 	s->second = UINT64_MAX;
 	s->values.spills = true;
-	s->print =
-		(struct text_ctf_values){.out = &s->values, .plain = {s->dictionary, &s->scratch}};
+	s->print = (struct text_ctf_values){
+		.out = &s->values, .plain = {.dictionary = s->dictionary, .scratch = &s->scratch}};
 	return 0;
 }
 
