@@ -140,10 +140,10 @@ void calls_drop_all(struct calls *c)
 static int push(struct calls *c, struct stack *s, const struct frame *f)
 {
 	size_t i = s->adopted++;
-	struct frame *old = &s->frames[i];
+	struct frame *old = i < s->count ? &s->frames[i] : NULL;
 
 	c->stack = s;
-	if (i < s->count && old->begun == f->begun && old->location == f->location &&
+	if (old && old->begun == f->begun && old->location == f->location &&
 	    old->depth == f->depth && old->inner == f->inner && !old->numbered &&
 	    (!f->begun || old->start == f->start)) {
 		old->start = f->start;
@@ -168,9 +168,8 @@ static int push_unseen(struct calls *c, struct stack *s, const struct snapshot_t
 	s->implicit = c->balances ? 0 : t->unseen - charged;
 	s->implicit_start = t->since;
 	for (uint32_t i = s->implicit; i < t->unseen; i++) {
-		struct frame f = {.start = t->since,
-				  .child = i + 1 == t->unseen ? t->child : 0,
-				  .depth = i};
+		struct frame f = {
+			.start = t->since, .child = i + 1 == t->unseen ? t->child : 0, .depth = i};
 
 		if (push(c, s, &f) < 0)
 			return -1;

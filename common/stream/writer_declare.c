@@ -19,9 +19,12 @@ int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, con
 
 static int declare_references(struct writer *w, const struct entry_layout *l, size_t at)
 {
-	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++)
+	for (size_t i = 0; i < l->nfields; i++) {
+		const struct entry_field *f = &l->fields[i];
+
 		if (f->refers && writer_declare(w, f->refers, get_u32(w->arena.data + at + f->at)))
 			return -1;
+	}
 	return 0;
 }
 

@@ -184,8 +184,7 @@ static void record_flush(struct unpacking *u)
 /* Keep of a type what its rows need, and let it claim no more fields than it has bytes. */
 static void record_type(struct unpacking *u, uint32_t id, uint8_t *content, size_t n)
 {
-	uint32_t fixed = get_u32(content + 20) & 0xfffc,
-		 most = (uint32_t)(n - 40) / 32;
+	uint32_t fixed = get_u32(content + 20) & 0xfffc, most = (uint32_t)(n - 40) / 32;
 	uint16_t flags = get_u16(content + 18);
 
 	put_u32(content + 20, fixed);
@@ -201,9 +200,9 @@ static void record_type(struct unpacking *u, uint32_t id, uint8_t *content, size
 static void record_entry(struct unpacking *u, uint32_t kind)
 {
 	static const uint8_t least[ENTRY_KINDS] = {
-		[ENTRY_CLOCK] = 16,	  [ENTRY_SOURCE] = 16,	   [ENTRY_LANE] = 40,
-		[ENTRY_TYPE] = 40, [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
-		[ENTRY_MAP] = 56,	  [ENTRY_LOCATION] = 24,   [ENTRY_SYMBOL] = 40};
+		[ENTRY_CLOCK] = 16, [ENTRY_SOURCE] = 16,     [ENTRY_LANE] = 40,
+		[ENTRY_TYPE] = 40,  [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
+		[ENTRY_MAP] = 56,   [ENTRY_LOCATION] = 24,   [ENTRY_SYMBOL] = 40};
 	static uint8_t content[65536];
 	uint32_t id = record_number(u, 2);
 	size_t n = record_number(u, 2);

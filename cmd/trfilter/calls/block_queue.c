@@ -119,17 +119,21 @@ static int remove_dropped(struct block_queue *w, size_t index)
 void block_queue_clean(struct queued_block *h)
 {
 	struct block *b = &h->block, all = *b;
-	const uint8_t *states = h->memory + h->states_at, *row = b->row_data;
-	uint8_t *out = h->memory + compact_front(b);
+	const uint8_t *states, *row = b->row_data;
+	uint8_t *out;
 	uint64_t low = UINT64_MAX, high = 0;
 	uint32_t rows = 0;
 
-	if (b->kind == BLOCK_SNAPSHOT)
+	if ((b->kind != BLOCK_EVENTS && b->kind != BLOCK_SNAPSHOT) || !b->rows)
+		return;
+	states = h->memory + h->states_at;
+	if (b->kind == BLOCK_SNAPSHOT) {
 		for (uint32_t i = 0; i < b->rows; i++)
 			if (!row_passes(states[i]))
 				snapshot_reject(h->memory, i);
-	if (b->kind != BLOCK_EVENTS)
 		return;
+	}
+	out = h->memory + compact_front(b);
 	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {

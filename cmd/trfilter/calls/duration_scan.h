@@ -25,7 +25,7 @@ struct duration_scan {
 	uint64_t block;	  /* the number that it will have */
 	bool by_location; /* the condition also depends on locations */
 	bool kept;	  /* a row is kept or undecided */
-	bool shared; /* two lanes are of one thread */
+	bool shared;	  /* two lanes are of one thread */
 	/* for runs: 1 a leave, 0 an enter, both of bare rows; else DURATION_SCAN_NONE */
 	uint32_t leaves[DURATION_SCAN_TYPES];
 	struct calls_rows rows;

@@ -1,8 +1,8 @@
 /*
  * pairing.h - keep a note for each enter until the leave that closes it
  *
- * common/calls/calls.h pairs for measurements and has no frame where no time is counted (outside of
- * any call, after an exec). Here every leave must find its enter, so that the output is balanced.
+ * A filter that decides events one by one keeps only the decision of each enter, so it does not run
+ * the call engine (common/calls/calls.h), whose rule "calls balance" the pairing follows.
  * One frame is 8 bytes. pairing_block.h does the same for whole blocks.
  */
 #ifndef TR_TRFILTER_CALLS_PAIRING_H

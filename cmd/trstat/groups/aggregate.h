@@ -6,7 +6,7 @@
  * the whole. Parts that no column needs take no memory: an aggregate has the size and the
  * offsets that struct columns_wanted gives, and is allocated by groups.c.
  *
- * The meaning of the numbers is that of uftrace report 0.19 (and design section 4): total is the
+ * The meaning of the numbers is that of uftrace report 0.19: total is the
  * sum over calls with no call of the same function below them; averages, extremes, deviation and
  * percentiles cover every call.
  */
