@@ -1,8 +1,8 @@
 /*
  * entry_table.c - the fields of all kinds of entries
  *
- * A field is added here, in a struct of entry.h and, unless the entry is no object of the dictionary
- * (ONLY), in one of dictionary.h. Its place in the payload is specified by trstream(5).
+ * A field is added here, in a struct of entry.h and, unless the entry is no object of the
+ * dictionary (ONLY), in one of dictionary.h. Its place in the payload is specified by trstream(5).
  */
 #include <stddef.h>
 
