@@ -86,9 +86,12 @@ static void run_keep(struct duration_scan *x, const uint8_t *run, uint32_t first
 static bool run_leave(struct duration_scan *x, const uint8_t *run, uint32_t first, const uint8_t *p)
 {
 	struct stack *s = x->rows.stacks[row_lane_at(p)];
-	const struct frame *f = &s->frames[s->count - 1];
 	uint64_t time = x->b->base + row_delta_at(p);
+	const struct frame *f;
 
+	if (!s->count)
+		return false;
+	f = &s->frames[s->count - 1];
 	if (f->depth != row_depth_at(p) || f->inner || !f->begun || time < f->start)
 		return false;
 	calls_take(s);
