@@ -2,19 +2,10 @@
 # What no compiler looks at: sources, man pages, scripts, the direction of includes.
 # usage: t/lint.sh LIBTR.A
 set -u
-shopt -s lastpipe # complain counts in this shell
 library=$(realpath "$1")
+# shellcheck source=t/complain.bash
+. "${BASH_SOURCE[0]%/*}/complain.bash"
 cd "$(dirname "$0")/.." || exit
-bad=0
-
-# complain WHAT: the lines on standard input, if any, are faults.
-complain() {
-	local text
-	text=$(cat)
-	[[ $text ]] || return 0
-	printf '%s:\n%s\n' "$1" "$text"
-	bad=1
-}
 
 mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
 mapfile -t scripts < <(find t completion .ci -name '*.sh' -o -name '*.bash' -o -path t/fuzz/run \

@@ -4,19 +4,10 @@
 # usage: t/sizes.sh [--all] [ROOT]; --all: also complain about lines of the list that are not needed
 all=
 [[ ${1-} == --all ]] && all=1 && shift
+# shellcheck source=t/complain.bash
+. "${BASH_SOURCE[0]%/*}/complain.bash"
 cd "${1:-$(dirname "$0")/..}" || exit
 FIELDS=30 LINES_MOST=60 PARAMETERS=6
-bad=0
-
-# complain WHAT: the lines on standard input, if any, are faults.
-complain() {
-	local text
-	text=$(cat)
-	[[ $text ]] || return 0
-	printf '%s:\n%s\n' "$1" "$text"
-	bad=1
-}
-shopt -s lastpipe # complain counts in this shell
 
 # Print "WHAT NAME FILE NUMBER" for each.
 offenders() {

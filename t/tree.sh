@@ -1,19 +1,10 @@
 #!/bin/bash
 # The rules of the source tree: direction of includes, sizes, words.
 # usage: t/tree.sh [ROOT]
+# shellcheck source=t/complain.bash
+. "${BASH_SOURCE[0]%/*}/complain.bash"
 cd "${1:-$(dirname "$0")/..}" || exit
 FILE_LINES=500 FOLDER_FILES=45
-bad=0
-
-# complain WHAT: the lines on standard input, if any, are faults.
-complain() {
-	local text
-	text=$(cat)
-	[[ $text ]] || return 0
-	printf '%s:\n%s\n' "$1" "$text"
-	bad=1
-}
-shopt -s lastpipe # complain counts in this shell
 
 mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
 
