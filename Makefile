@@ -1,5 +1,5 @@
 # make [all] | deps | demo | check | check-interop | picture | bench | fuzz | fuzz-coverage | lint |
-#      asan | install | uninstall | clean
+#      asan | install | uninstall | dist | deb | clean
 #
 # O=DIR          where everything is built (build)
 # CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
@@ -16,6 +16,8 @@ FUZZ_TIME ?= 60
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 EXAMPLEDIR = $(DESTDIR)$(PREFIX)/share/doc/trutils/examples
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
@@ -27,7 +29,8 @@ else
 HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 endif
 # -iquote and not -I: <error.h> and the like must stay the system's
-FLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -O2 -g $(WARNINGS) $(HARDEN) \
+FLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -O2 -g -ffile-prefix-map=$(CURDIR)=. $(WARNINGS) \
+	$(HARDEN) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) $(CPPFLAGS) $(CFLAGS)
 LINK = -pie -Wl,-z,relro,-z,now,--as-needed $(LDFLAGS)
 LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz \
@@ -151,18 +154,44 @@ lint-sources: $(OBJ)/libtr.a
 	@t/lint.sh $<
 
 install: all
-	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR) $(EXAMPLEDIR)
+	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR) $(ZSHDIR) \
+		$(FISHDIR) $(EXAMPLEDIR)
 	install $(PROGRAMS:%=$(BIN)/%) $(BINDIR)
 	install -m 644 $(wildcard man1/*.1) $(MANDIR)/man1
 	install -m 644 $(wildcard man5/*.5) $(MANDIR)/man5
 	install -m 644 $(wildcard man7/*.7) $(MANDIR)/man7
-	install -m 644 $(wildcard examples/*) $(EXAMPLEDIR)
-	for p in $(PROGRAMS); do install -m 644 completion/trutils.bash $(COMPDIR)/$$p || exit 1; done
+	install -m 644 $(wildcard doc/examples/*) $(EXAMPLEDIR)
+	install -m 644 packaging/completion/trutils.zsh $(ZSHDIR)/_trutils
+	for p in $(PROGRAMS); do \
+		install -m 644 packaging/completion/trutils.bash $(COMPDIR)/$$p && \
+		install -m 644 packaging/completion/trutils.fish $(FISHDIR)/$$p.fish || exit 1; \
+	done
 
 uninstall:
-	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(PROGRAMS:%=$(COMPDIR)/%)
+	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(PROGRAMS:%=$(COMPDIR)/%) $(PROGRAMS:%=$(FISHDIR)/%.fish) \
+		$(ZSHDIR)/_trutils
 	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man5/*.5 man7/*.7))
-	rm -f $(patsubst examples/%,$(EXAMPLEDIR)/%,$(wildcard examples/*))
+	rm -f $(patsubst doc/examples/%,$(EXAMPLEDIR)/%,$(wildcard doc/examples/*))
+
+# The committed files as a tarball that depends on nothing else: the same bytes each time
+VERSION = $(shell sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' common/util/version.h)
+DIST = $(O)/trutils-$(VERSION).tar.gz
+
+dist:
+	@mkdir -p $(O)
+	git archive --format=tar --prefix=trutils-$(VERSION)/ HEAD | gzip -9n >$(DIST).part
+	mv $(DIST).part $(DIST)
+
+# Debian packages in $(O)/deb, from the tarball and packaging/debian
+deb: dist
+	@t/deps.sh build deb
+	rm -rf $(O)/deb
+	mkdir -p $(O)/deb
+	cp $(DIST) $(O)/deb/trutils_$(VERSION).orig.tar.gz
+	tar -xzf $(DIST) -C $(O)/deb
+	cp -r $(O)/deb/trutils-$(VERSION)/packaging/debian $(O)/deb/trutils-$(VERSION)
+	cd $(O)/deb/trutils-$(VERSION) && dpkg-buildpackage -us -uc
+	lintian --fail-on error,warning $(O)/deb/*.changes
 
 clean:
 	rm -rf $(O)
@@ -170,6 +199,6 @@ clean:
 FORCE:
 .PHONY: all units fuzzers deps demo check check-interop picture tests asan fuzz fuzz-coverage \
 	fuzz-table bench lint \
-	lint-sources install uninstall clean FORCE $(FUZZERS:%=fuzz-%)
+	lint-sources install uninstall dist deb clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Install the Debian packages that are missing for: build, check, picture, lint, fuzz.
+# Install the Debian packages that are missing for: build, check, picture, lint, fuzz, deb.
 # Does nothing, and says nothing, if none is.
 set -u
 
@@ -9,10 +9,12 @@ packages_of() {
 		libdeflate-dev libarchive-dev libelf-dev libdw-dev libiberty-dev ;;
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
 		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils jq protobuf-compiler \
-		valgrind g++ time strace rsync python3 universal-ctags ;;
+		valgrind g++ time strace rsync python3 universal-ctags \
+		zsh fish ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;
 	lint) echo clang clang-format shellcheck ;;
 	fuzz) echo clang libclang-rt-dev llvm ;;
+	deb) echo debhelper dpkg-dev fakeroot lintian ;;
 	esac
 }
 

@@ -11,7 +11,7 @@ setup() {
 
 @test "systemd accepts the service and the timer" {
 	need systemd-analyze
-	cp "$ROOT"/examples/trstat-monitor.* .
+	cp "$ROOT"/doc/examples/trstat-monitor.* .
 	run systemd-analyze verify --man=no ./trstat-monitor.service ./trstat-monitor.timer
 	[[ $output != *'not been booted'* && $output != *'Failed to '*bus* ]] || skip "no systemd: $output"
 	assert_equal "$status" 0
@@ -20,7 +20,7 @@ setup() {
 }
 
 @test "the metrics of the service are where others can read them" {
-	service=$ROOT/examples/trstat-monitor.service
+	service=$ROOT/doc/examples/trstat-monitor.service
 	value() {
 		sed -n "s/^$1=//p" "$service"
 	}
@@ -35,7 +35,7 @@ setup() {
 }
 
 @test "the service's command writes metrics, and fails where a condition holds" {
-	command=$(sed -n "s/^ExecStart=.*-c '\(.*\)'\$/\1/p" "$ROOT/examples/trstat-monitor.service")
+	command=$(sed -n "s/^ExecStart=.*-c '\(.*\)'\$/\1/p" "$ROOT/doc/examples/trstat-monitor.service")
 	[ -n "$command" ]
 	# no wakeup took so long
 	run -0 bash -o pipefail -c "${command/20ms/20s}"
@@ -52,7 +52,7 @@ setup() {
 
 @test "the line for cron speaks only when something is wrong" {
 	need flock
-	line=$(grep -E '^[*0-9]' "$ROOT/examples/trstat.cron")
+	line=$(grep -E '^[*0-9]' "$ROOT/doc/examples/trstat.cron")
 	[[ $line != *%* ]]
 	read -r -a word <<<"$line"
 	for ((i = 0; i < 5; i++)); do

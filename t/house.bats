@@ -6,7 +6,7 @@ PROGRAMS='trdecode trfilter trsym trstat trencode'
 
 # complete_line WORD...: the replies to a TAB after the last word
 complete_line() {
-	source "$ROOT/completion/trutils.bash"
+	source "$ROOT/packaging/completion/trutils.bash"
 	COMP_WORDS=("$@")
 	COMP_CWORD=$(($# - 1))
 	_trutils "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
@@ -165,7 +165,7 @@ complete_line() {
 }
 
 @test "completion is registered by an interactive bash" {
-	run -0 bash --norc -ic "source '$ROOT/completion/trutils.bash'; complete -p trstat" 3>&-
+	run -0 bash --norc -ic "source '$ROOT/packaging/completion/trutils.bash'; complete -p trstat" 3>&-
 	assert_output --partial 'complete -F _trutils trstat'
 }
 

@@ -8,7 +8,7 @@ library=$(realpath "$1")
 cd "$(dirname "$0")/.." || exit
 
 mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
-mapfile -t scripts < <(find t completion .ci -name '*.sh' -o -name '*.bash' -o -path t/fuzz/run \
+mapfile -t scripts < <(find t packaging .ci -name '*.sh' -o -name '*.bash' -o -path t/fuzz/run \
 	-o -path .ci/run | sort)
 mapfile -t texts < <(find Makefile README* man1 man5 man7 t/*.bats -type f | sort)
 

@@ -48,7 +48,7 @@ words='\banew\b|\bnobody\b|\btold\b|of no account|\bis none of\b|memory is out|\
 words+='|\bbehind (it|that|them|this|the|a|an|each|which)\b'
 words+='|\bstands? (in|for|at|there|behind|before|between|on)\b'
 words+='|\bthe (one|former|latter)\b.*\bthe other\b'
-grep -rnEi "$words" README* man[1-9] doc completion "${sources[@]}" t/*.sh t/*.bats 2>/dev/null |
+grep -rnEi "$words" README* man[1-9] doc packaging "${sources[@]}" t/*.sh t/*.bats 2>/dev/null |
 	grep -v '^t/tree' | complain 'words'
 
 ((bad == 0))

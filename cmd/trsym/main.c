@@ -20,7 +20,7 @@ static const struct option_row option_rows[] = {
 	{'l', "lines", NULL, "add the file and line where each function is declared", NULL},
 	{OPT_KALLSYMS, "kallsyms", "FILE",
 	 "names of a kernel that came without: a copy of its\n/proc/kallsyms", "file"},
-	{OPT_SYSROOT, "sysroot", "DIR", "look for programs and libraries below DIR", "dir"},
+	{OPT_SYSROOT, "sysroot", "DIR", "look for programs and libraries below DIR", "directory"},
 	{OPT_REPORT, "report", NULL, "print on stderr where each module's symbols came from", NULL},
 	{0},
 };

@@ -201,7 +201,8 @@ void options_complete(const struct option_row *const *rows, size_t n, FILE *f)
 			fprintf(f, "-%c%s", letter, row->name ? " " : "");
 		if (row->name)
 			fprintf(f, "--%s", row->name);
-		fprintf(f, "\t%s\t%s\n", row->arg ? row->arg : "-",
-			row->complete ? row->complete : "-");
+		fprintf(f, "\t%s\t%s\t%.*s\n", row->arg ? row->arg : "-",
+			row->complete ? row->complete : "-", (int)strcspn(row->help, "\n"),
+			row->help);
 	}
 }

@@ -46,8 +46,9 @@ int options_parse(const struct option_table *table, int argc, char **argv, struc
 void options_help(const struct option_row *const *rows, size_t n, FILE *f);
 
 /*
- * The rows for a completion script, a line each: names, metavariable, what completes it,
- * separated by tabs ("-" for none): "-o --output\tFILE\tfile".
+ * Print the rows for a completion script, a line for each option: names, metavariable, what
+ * completes the argument ("file", "directory" or words), the first line of the help, separated by
+ * tabs ("-" for none): "-o --output\tFILE\tfile\twrite to FILE".
  */
 void options_complete(const struct option_row *const *rows, size_t n, FILE *f);
 

@@ -1,6 +1,7 @@
 # bash completion for trdecode, trfilter, trsym, trstat and trencode
 #
-# The programs know their options: each prints a line "-o --output<TAB>FILE<TAB>file" per option.
+# --complete-options of each program prints a line for each option:
+# "-o --output<TAB>FILE<TAB>file<TAB>what the option does"
 
 # _trutils_words WORD...: replies that begin with $current
 _trutils_words() {
@@ -9,8 +10,8 @@ _trutils_words() {
 
 # _trutils_option PROGRAM WORD: what completes the argument of option WORD, status 1 if none
 _trutils_option() {
-	local names argument words
-	while IFS=$'\t' read -r names argument words; do
+	local names argument words _
+	while IFS=$'\t' read -r names argument words _; do
 		[[ " $names " == *" $2 "* && $argument != - ]] || continue
 		# The next word is the argument only if there must be one.
 		[[ $argument == '['* && ${3-} != attached ]] && continue
@@ -34,7 +35,7 @@ _trutils() {
 	if words=$(_trutils_option "$program" "$before" $attached); then
 		case $words in
 		file | -) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-		dir) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+		directory) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
 		*) _trutils_words "$words" && return ;;
 		esac
 		compopt -o filenames 2>/dev/null

@@ -1,0 +1,90 @@
+# The tarball, the Debian files, and completion in zsh and fish.
+
+load lib
+
+@test "two tarballs have the same bytes, and contain what git knows" {
+	git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip 'no repository'
+	for n in 1 2; do
+		make -s -C "$ROOT" O="$BATS_TEST_TMPDIR/$n" dist >/dev/null 3>&-
+	done
+	cd "$BATS_TEST_TMPDIR"
+	version=$(sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' "$ROOT/common/util/version.h")
+	cmp {1,2}/"trutils-$version.tar.gz"
+	diff <(tar -tzf "1/trutils-$version.tar.gz" | grep -v '/$' | sort) \
+		<(git -C "$ROOT" ls-tree -r --name-only HEAD | sed "s|^|trutils-$version/|" | sort)
+}
+
+@test "the Debian changelog and NEWS have the version of the programs" {
+	version=$(sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' "$ROOT/common/util/version.h")
+	grep -qE "^trutils \($version-[0-9]+\)" "$ROOT/packaging/debian/changelog"
+	[[ $(head -n 1 "$ROOT/NEWS") == "trutils $version"* ]]
+}
+
+@test "the Debian package is built from the libraries that make deps installs" {
+	sed -n '/^Build-Depends:/,/^[A-Z].*:/p' "$ROOT/packaging/debian/control" |
+		grep -oE '[a-z0-9]+-dev' | sort >"$BATS_TEST_TMPDIR/control"
+	sed -n '/^	build)/,/;;/p' "$ROOT/t/deps.sh" | grep -oE '[a-z0-9]+-dev' |
+		grep -v libc6 | sort >"$BATS_TEST_TMPDIR/deps"
+	[ -s "$BATS_TEST_TMPDIR/deps" ]
+	diff "$BATS_TEST_TMPDIR/control" "$BATS_TEST_TMPDIR/deps"
+}
+
+# fish_complete LINE: what a TAB at the end of the line offers, without descriptions
+fish_complete() {
+	env HOME="$BATS_TEST_TMPDIR" fish -N -c "set -p fish_complete_path '$BATS_TEST_TMPDIR'; complete -C '$1'" |
+		cut -f 1
+}
+
+@test "completion in fish" {
+	need fish
+	cd "$BATS_TEST_TMPDIR"
+	for program in trdecode trfilter trsym trstat trencode; do
+		cp "$ROOT/packaging/completion/trutils.fish" $program.fish
+		diff <($program --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -e '--.*' | sort) \
+			<(fish_complete "$program --" | sort)
+	done
+	mkdir sub
+	touch sub/out.json
+	run -0 fish_complete 'trstat --pair sysc'
+	assert_output syscall
+	run -0 fish_complete 'trencode -t spee'
+	assert_output speedscope
+	run -0 fish_complete 'trstat -o sub/o'
+	assert_output sub/out.json
+	run -0 fish_complete 'trsym --sysroot su'
+	assert_output sub/
+}
+
+# zsh_complete LINE: the line after a TAB in an interactive zsh
+zsh_complete() {
+	cat >complete.zsh <<-'END'
+		zmodload zsh/zpty
+		zpty shell zsh -f -i
+		zpty -w shell "PS1=''; fpath=($PWD \$fpath); autoload -Uz compinit; compinit -u -D"
+		zpty -w shell "show() { print -r \"<\$BUFFER>\"; zle accept-line; }; zle -N show; bindkey '^X' show"
+		zpty -w shell "bindkey '^I' complete-word; echo RE''ADY"
+		zpty -r -m shell out '*READY*'
+		zpty -n -w shell "$1"$'\t\x18'
+		zpty -r -m shell out '*<*>*'
+		print -r -- "${${out##*<}%%>*}"
+	END
+	timeout 20 zsh -f complete.zsh "$1"
+}
+
+@test "completion in zsh" {
+	need zsh
+	cd "$BATS_TEST_TMPDIR"
+	cp "$ROOT/packaging/completion/trutils.zsh" _trutils
+	mkdir sub
+	touch sub/out.json
+	run -0 zsh_complete 'trstat --tim'
+	assert_output 'trstat --timeline='
+	run -0 zsh_complete 'trencode -t spee'
+	assert_output 'trencode -t speedscope '
+	run -0 zsh_complete 'trstat --pair=wake'
+	assert_output 'trstat --pair=wakeup '
+	run -0 zsh_complete 'trdecode -o sub/o'
+	assert_output 'trdecode -o sub/out.json '
+	run -0 zsh_complete 'trsym --sysroot su'
+	assert_output 'trsym --sysroot sub/'
+}
