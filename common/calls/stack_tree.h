@@ -17,9 +17,8 @@
 
 struct stack_node {
 	uint32_t parent, name;
-	uint32_t first, next; /* child, sibling; 0 none */
-	uint32_t recent;      /* child found last, which may have moved since */
-	uint32_t spare;
+	uint32_t first, next;  /* child, sibling; 0 none */
+	uint32_t recent;       /* child found last, which may have moved since */
 	uint64_t self;	       /* saturates at its maximum */
 	uint64_t calls, total; /* finished calls; their time with their callees */
 };

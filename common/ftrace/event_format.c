@@ -221,7 +221,7 @@ static bool parse_field(struct event_field *f, struct span line, unsigned long_s
 	if (!span_number(line, "offset:", &f->offset) || !span_number(line, "size:", &f->size) ||
 	    f->offset > OFFSET_LIMIT || f->size > OFFSET_LIMIT)
 		return false;
-	f->has_sign = span_number(line, "signed:", &sign);
+	span_number(line, "signed:", &sign);
 	f->is_signed = sign;
 	brackets = (struct span){text.end, text.end};
 	if (text.end > text.at && text.end[-1] == ']') {

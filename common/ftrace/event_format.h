@@ -16,7 +16,7 @@ struct event_field {
 	size_t name_size;
 	char type_name[96];    /* "unsigned long", "char[16]", "__data_loc char[]" */
 	uint32_t offset, size; /* of the whole field, as in the format file */
-	bool is_signed, has_sign, common;
+	bool is_signed, common;
 	/* as declared in the stream */
 	enum field_kind kind;
 	enum field_where where;

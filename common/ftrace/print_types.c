@@ -5,7 +5,7 @@
 
 struct type_words {
 	int longs, words;
-	bool is_unsigned, known, typedefed;
+	bool is_unsigned, known;
 	struct parsed_type named;
 };
 
@@ -71,7 +71,7 @@ static void type_word(struct parser *p, struct type_words *w)
 	} else if (named_type(t, p->lexer.word, &w->named)) {
 		w->known = true;
 	} else if (t->size > 2 && !memcmp(t->text + t->size - 2, "_t", 2)) {
-		w->known = w->typedefed = true;
+		w->known = true;
 	}
 }
 

@@ -264,6 +264,6 @@ int reader_skip_pending(struct reader *r)
 
 int reader_damaged(struct reader *r, uint64_t offset, const char *what)
 {
-	r->lossy = r->segment.hurt = true;
+	r->segment.hurt = true;
 	return error_set(&r->error, r->file, offset, "%s", what);
 }

@@ -120,7 +120,7 @@ int reader_check_version(struct reader *r, const struct block *b)
 	if (major == STREAM_MAJOR)
 		return 0;
 	r->segment.inside = r->segment.open_stream = false;
-	r->lossy = r->segment.hurt = true;
+	r->segment.hurt = true;
 	if (!r->head.major) {
 		reader_close_input(r);
 		r->fatal = true;
@@ -227,7 +227,6 @@ int reader_read_head(struct reader *r, const struct block *b)
 		return reader_damaged(r, b->offset, "a head with a property beyond its block");
 	if (!missing)
 		return 0;
-	r->lossy = true;
 	return error_set(&r->error, r->file, b->offset,
 			 "a segment of the stream is missing before this one");
 }
@@ -268,12 +267,9 @@ int reader_read_end(struct reader *r, const struct block *b)
 			    .message = dictionary_text(&r->dictionary, p + 56, length)};
 	r->segment.inside = false;
 	r->segment.open_stream = r->segment.more_expected = !(end->flags & END_LAST);
-	if (end->status)
-		r->lossy = true;
 	r->segment.whole = end->events == r->segment.rows && !r->segment.hurt;
 	if (r->segment.whole || r->segment.hurt)
 		return 0;
-	r->lossy = true;
 	return error_set(&r->error, r->file, b->offset,
 			 "%" PRIu64 " events came, but the end mark counts %" PRIu64,
 			 r->segment.rows, end->events);

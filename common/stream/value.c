@@ -264,21 +264,6 @@ bool value_real(const struct value *v, long double *number)
 	return true;
 }
 
-bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
-		 struct value *out)
-{
-	struct values v;
-	struct detail d;
-	bool found = false;
-
-	for (values_begin(&v, tail, n); values_detail(&v, &d);)
-		if (d.what == what && (what == DETAIL_RETURN || d.index == index)) {
-			*out = d.value;
-			found = true; /* a later detail would override this one */
-		}
-	return found;
-}
-
 /* --- writing --- */
 
 static int put_uleb(struct buffer *b, uint64_t n)

@@ -128,10 +128,6 @@ static inline bool value_is_null_string(const struct value *v)
 	return v->n == 4 && !v->format && get_u32(v->bytes) == UINT32_MAX;
 }
 
-/* Find the argument of that index (0: the return value) in a tail. */
-bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
-		 struct value *out);
-
 /* Count the FLOATs that follow, at most n: the elements of matrices and vectors, 5 bytes each.
  * */
 static inline size_t value_floats(const uint8_t *p, const uint8_t *end, uint64_t n)

@@ -32,9 +32,6 @@ void symbols_free(struct symbols *s)
 	}
 	free(s->entry);
 	free(s->outer);
-	free(s->path);
-	free(s->build_id);
-	free(s->debug_file);
 	free(s);
 }
 
@@ -239,16 +236,6 @@ const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
 	return s->outer ? find_innermost(s, address) : symbols_bisect(s, address);
 }
 
-const struct symbol *symbols_find_name(const struct symbols *s, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < s->count; i++)
-		if (!strcmp(s->entry[i].name, name))
-			return &s->entry[i];
-	return NULL;
-}
-
 size_t symbols_count(const struct symbols *s)
 {
 	return s->count;
@@ -257,21 +244,6 @@ size_t symbols_count(const struct symbols *s)
 const struct symbol *symbols_at(const struct symbols *s, size_t i)
 {
 	return &s->entry[i];
-}
-
-const char *symbols_path(const struct symbols *s)
-{
-	return s->path ? s->path : "";
-}
-
-const char *symbols_build_id(const struct symbols *s)
-{
-	return s->build_id ? s->build_id : "";
-}
-
-const char *symbols_debug_file(const struct symbols *s)
-{
-	return s->debug_file ? s->debug_file : "";
 }
 
 size_t symbols_damaged(const struct symbols *s)

@@ -98,24 +98,10 @@ struct symbols *symbols_from_elf(const char *path, const char *sysroot, const ch
  * symbols. */
 const struct symbol *symbols_find(const struct symbols *s, uint64_t address);
 
-/* Find the first symbol of that (mangled) name in address order, or NULL. Linear. */
-const struct symbol *symbols_find_name(const struct symbols *s, const char *name);
-
 size_t symbols_count(const struct symbols *s);
 
 /* Return symbol i < symbols_count(s), in address order. */
 const struct symbol *symbols_at(const struct symbols *s, size_t i);
-
-/* Return the module's path (uftrace: "# path name:"; ELF: the path given, without sysroot); ""
- * if unknown. */
-const char *symbols_path(const struct symbols *s);
-
-/* Return the module's build-id in lower case hex; "" if it has none. */
-const char *symbols_build_id(const struct symbols *s);
-
-/* Return the file from which the symbols were read if it is not the module itself (separate
- * debug file), or "". */
-const char *symbols_debug_file(const struct symbols *s);
 
 /* Return the number of lines that could not be parsed and were skipped. */
 size_t symbols_damaged(const struct symbols *s);

@@ -214,10 +214,6 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 	if (!s->count && elf_debug_open(&debug, m->elf, path, sysroot) == 0) {
 		if (find_type(debug.elf, SHT_SYMTAB, &header))
 			result = read_functions(s, debug.elf, m, SHT_SYMTAB);
-		if (s->count && result == 0) {
-			s->debug_file = debug.path;
-			debug.path = NULL;
-		}
 		elf_file_close(&debug);
 	}
 	if (result == 0 && !s->count)
@@ -228,10 +224,8 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 static int read_module(struct symbols *s, const struct elf_module *m, const char *path,
 		       const char *sysroot, struct error *e)
 {
-	s->path = strdup(path);
-	s->build_id = strdup(m->build_id);
-	if (!s->path || !s->build_id || read_best_table(s, m, path, sysroot) < 0 ||
-	    elf_read_plt(s, m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
+	if (read_best_table(s, m, path, sysroot) < 0 || elf_read_plt(s, m) < 0 ||
+	    symbols_sort(s) < 0 || symbols_nest(s) < 0)
 		return error_set(e, path, NO_OFFSET, "out of memory");
 	return 0;
 }

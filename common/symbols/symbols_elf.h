@@ -18,7 +18,6 @@
 struct elf_file {
 	int fd;
 	Elf *elf;
-	char *path; /* as opened, with sysroot */
 };
 
 struct elf_module {

@@ -21,7 +21,6 @@ void elf_file_close(struct elf_file *f)
 	elf_end(f->elf);
 	if (f->fd >= 0)
 		close(f->fd);
-	free(f->path);
 	*f = (struct elf_file){.fd = -1};
 }
 
@@ -41,9 +40,9 @@ static int open_regular(const char *path)
 	return fd;
 }
 
-static int open_elf(struct elf_file *f, char *path)
+static int open_elf(struct elf_file *f, const char *path)
 {
-	*f = (struct elf_file){.fd = -1, .path = path};
+	*f = (struct elf_file){.fd = -1};
 	if (!path || elf_version(EV_CURRENT) == EV_NONE)
 		return -1;
 	f->fd = open_regular(path);
@@ -61,14 +60,17 @@ int elf_file_open(struct elf_file *f, const char *sysroot, const char *path, str
 	if (asprintf(&full, "%s%s", sysroot ? sysroot : "", path) < 0)
 		full = NULL;
 	errno = 0;
-	if (open_elf(f, full) == 0)
+	if (open_elf(f, full) == 0) {
+		free(full);
 		return 0;
+	}
 	if (!full)
 		error_set(e, path, NO_OFFSET, "out of memory");
 	else if (f->fd < 0)
 		error_errno(e, full, NO_OFFSET, "cannot open");
 	else
 		error_set(e, full, NO_OFFSET, "not an ELF file");
+	free(full);
 	elf_file_close(f);
 	return -1;
 }
@@ -191,12 +193,14 @@ static bool crc_fits(int fd, uint32_t wanted)
 	return n == 0 && crc == wanted;
 }
 
-/* Open a debug file; one of another build is worse than none. path is freed, or owned by *f. */
+/* Open a debug file; one of another build is worse than none. path is freed. */
 static int try_debug(struct elf_file *f, char *path, const char *id, const uint32_t *crc)
 {
 	char found[ELF_BUILD_ID_MAX];
+	int failed = open_elf(f, path);
 
-	if (open_elf(f, path) == 0) {
+	free(path);
+	if (!failed) {
 		if (*id && elf_build_id(f->elf, found)) {
 			if (!strcmp(found, id))
 				return 0;

@@ -15,7 +15,6 @@ struct symbols {
 	size_t count, room;
 	uint32_t *outer; /* symbols_nest(): 1 + index of the next symbol that reaches further */
 	struct symbol_names *names;
-	char *path, *build_id, *debug_file; /* NULL: unknown */
 	size_t damaged;
 	bool hidden;
 };

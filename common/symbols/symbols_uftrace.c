@@ -20,34 +20,6 @@ struct line {
 	size_t length;
 };
 
-/* Return the rest of a header line that begins with prefix, or NULL. */
-static const char *header_value(const char *line, size_t *length, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	if (*length < n || memcmp(line, prefix, n))
-		return NULL;
-	*length -= n;
-	return line + n;
-}
-
-static int keep_header(struct symbols *s, const char *line, size_t length)
-{
-	char **where;
-	const char *value;
-
-	if ((value = header_value(line, &length, "# path name: ")))
-		where = &s->path;
-	else if ((value = header_value(line, &length, "# build-id: ")))
-		where = &s->build_id;
-	else
-		return 0;
-	if (*where)
-		return 0;
-	*where = strndup(value, length);
-	return *where ? 0 : -1;
-}
-
 static bool read_line(const char *p, size_t length, struct line *line)
 {
 	const char *end = p + length, *tab;
@@ -103,11 +75,8 @@ static int read_text(struct symbols *s, const char *text, size_t size)
 	struct line line;
 
 	while (symbols_line(text, size, &at, &p, &length)) {
-		if (length && *p == '#') {
-			if (keep_header(s, p, length) < 0)
-				return -1;
+		if (length && *p == '#')
 			continue;
-		}
 		if (!read_line(p, length, &line)) {
 			s->damaged += length > 0;
 			continue;

@@ -300,6 +300,7 @@ static inline void see_reader(struct reader *r, struct seen *s)
 		}
 		s->blocks++;
 		s->ends += b.kind == BLOCK_END;
+		s->lossy |= b.kind == BLOCK_END && r->end.status;
 		s->heads += b.kind == BLOCK_HEAD;
 		if (b.kind == BLOCK_META) {
 			s->metas++;
@@ -315,7 +316,7 @@ static inline void see_reader(struct reader *r, struct seen *s)
 		}
 	}
 	s->fatal = r->fatal;
-	s->lossy = r->lossy;
+	s->lossy |= s->errors > 0;
 }
 
 static inline struct seen see_fd(int fd, bool partial_ok, bool on_demand)

@@ -8,7 +8,7 @@
 
 struct number {
 	int64_t size, align, exponent, mantissa;
-	bool size_given, align_given;
+	bool align_given;
 };
 
 static bool set_word(struct ctf_parser *p, struct ctf_type *t, const char *name, const char *value)
@@ -54,7 +54,6 @@ static void set_number(struct ctf_type *t, struct number *n, const char *name, i
 {
 	if (!strcmp(name, "size")) {
 		n->size = value;
-		n->size_given = true;
 	} else if (!strcmp(name, "align")) {
 		n->align = value;
 		n->align_given = true;

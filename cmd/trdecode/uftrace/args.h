@@ -91,7 +91,6 @@ struct uftrace_arg {
 	const struct uftrace_spec *spec;
 	const uint8_t *bytes; /* in the trace's byte order, not aligned; strings: the text */
 	uint32_t length;      /* strings: bytes of the text, else spec->size */
-	bool null;	      /* the string is a NULL pointer */
 	bool is_string;
 };
 

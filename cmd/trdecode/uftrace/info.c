@@ -12,37 +12,36 @@
 static const struct line_key {
 	const char *prefix;
 	uint8_t bit;
-	bool in_group;
 	uint16_t field; /* offset of a const char * */
 } line_keys[] = {
 #define FIELD(f) offsetof(struct uftrace_info, f)
-	{"exename:", UFTRACE_INFO_EXE_NAME, false, FIELD(exename)},
-	{"build_id:", UFTRACE_INFO_EXE_BUILD_ID, false, FIELD(lines.build_id)},
-	{"cmdline:", UFTRACE_INFO_CMDLINE, false, FIELD(cmdline)},
-	{"cpuinfo:nr_cpus=", UFTRACE_INFO_CPUINFO, true, FIELD(lines.nr_cpus)},
-	{"cpuinfo:desc=", UFTRACE_INFO_CPUINFO, true, FIELD(lines.cpu_desc)},
-	{"meminfo:", UFTRACE_INFO_MEMINFO, false, FIELD(lines.meminfo)},
-	{"osinfo:kernel=", UFTRACE_INFO_OSINFO, true, FIELD(lines.os_kernel)},
-	{"osinfo:hostname=", UFTRACE_INFO_OSINFO, true, FIELD(lines.os_hostname)},
-	{"osinfo:distro=", UFTRACE_INFO_OSINFO, true, FIELD(lines.os_distro)},
-	{"usageinfo:systime=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.systime)},
-	{"usageinfo:usrtime=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.usrtime)},
-	{"usageinfo:ctxsw=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.ctxsw)},
-	{"usageinfo:maxrss=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.maxrss)},
-	{"usageinfo:pagefault=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.pagefault)},
-	{"usageinfo:iops=", UFTRACE_INFO_USAGEINFO, true, FIELD(lines.iops)},
-	{"loadinfo:", UFTRACE_INFO_LOADINFO, false, FIELD(lines.loadinfo)},
-	{"argspec:", UFTRACE_INFO_ARG_SPEC, true, FIELD(argspec)},
-	{"retspec:", UFTRACE_INFO_ARG_SPEC, true, FIELD(retspec)},
-	{"argauto:", UFTRACE_INFO_ARG_SPEC, true, FIELD(argauto)},
-	{"retauto:", UFTRACE_INFO_ARG_SPEC, true, FIELD(retauto)},
-	{"enumauto:", UFTRACE_INFO_ARG_SPEC, true, FIELD(enumauto)},
-	{"record_date:", UFTRACE_INFO_RECORD_DATE, true, FIELD(lines.record_date)},
-	{"elapsed_time:", UFTRACE_INFO_RECORD_DATE, true, FIELD(lines.elapsed_time)},
-	{"pattern_type:", UFTRACE_INFO_PATTERN_TYPE, false, FIELD(lines.pattern_type)},
-	{"uftrace_version:", UFTRACE_INFO_VERSION, false, FIELD(lines.uftrace_version)},
-	{"utc_offset:", UFTRACE_INFO_UTC_OFFSET, false, FIELD(lines.utc_offset_text)},
-	{"sysctl:", UFTRACE_INFO_SYSCTL, false, FIELD(lines.sysctl)},
+	{"exename:", UFTRACE_INFO_EXE_NAME, FIELD(exename)},
+	{"build_id:", UFTRACE_INFO_EXE_BUILD_ID, FIELD(lines.build_id)},
+	{"cmdline:", UFTRACE_INFO_CMDLINE, FIELD(cmdline)},
+	{"cpuinfo:nr_cpus=", UFTRACE_INFO_CPUINFO, FIELD(lines.nr_cpus)},
+	{"cpuinfo:desc=", UFTRACE_INFO_CPUINFO, FIELD(lines.cpu_desc)},
+	{"meminfo:", UFTRACE_INFO_MEMINFO, FIELD(lines.meminfo)},
+	{"osinfo:kernel=", UFTRACE_INFO_OSINFO, FIELD(lines.os_kernel)},
+	{"osinfo:hostname=", UFTRACE_INFO_OSINFO, FIELD(lines.os_hostname)},
+	{"osinfo:distro=", UFTRACE_INFO_OSINFO, FIELD(lines.os_distro)},
+	{"usageinfo:systime=", UFTRACE_INFO_USAGEINFO, FIELD(lines.systime)},
+	{"usageinfo:usrtime=", UFTRACE_INFO_USAGEINFO, FIELD(lines.usrtime)},
+	{"usageinfo:ctxsw=", UFTRACE_INFO_USAGEINFO, FIELD(lines.ctxsw)},
+	{"usageinfo:maxrss=", UFTRACE_INFO_USAGEINFO, FIELD(lines.maxrss)},
+	{"usageinfo:pagefault=", UFTRACE_INFO_USAGEINFO, FIELD(lines.pagefault)},
+	{"usageinfo:iops=", UFTRACE_INFO_USAGEINFO, FIELD(lines.iops)},
+	{"loadinfo:", UFTRACE_INFO_LOADINFO, FIELD(lines.loadinfo)},
+	{"argspec:", UFTRACE_INFO_ARG_SPEC, FIELD(argspec)},
+	{"retspec:", UFTRACE_INFO_ARG_SPEC, FIELD(retspec)},
+	{"argauto:", UFTRACE_INFO_ARG_SPEC, FIELD(argauto)},
+	{"retauto:", UFTRACE_INFO_ARG_SPEC, FIELD(retauto)},
+	{"enumauto:", UFTRACE_INFO_ARG_SPEC, FIELD(enumauto)},
+	{"record_date:", UFTRACE_INFO_RECORD_DATE, FIELD(lines.record_date)},
+	{"elapsed_time:", UFTRACE_INFO_RECORD_DATE, FIELD(lines.elapsed_time)},
+	{"pattern_type:", UFTRACE_INFO_PATTERN_TYPE, FIELD(lines.pattern_type)},
+	{"uftrace_version:", UFTRACE_INFO_VERSION, FIELD(lines.uftrace_version)},
+	{"utc_offset:", UFTRACE_INFO_UTC_OFFSET, FIELD(lines.utc_offset_text)},
+	{"sysctl:", UFTRACE_INFO_SYSCTL, FIELD(lines.sysctl)},
 #undef FIELD
 };
 
@@ -80,7 +79,6 @@ static int parse_header(struct uftrace_info *info, const uint8_t *p, size_t size
 	info->swap = info->big_endian != host_big;
 	info->is_32bit = p[UFTRACE_HDR_CLASS] == 1;
 	info->version = uftrace_get32(p + UFTRACE_HDR_VERSION, info->swap);
-	info->header_size = uftrace_get16(p + UFTRACE_HDR_SIZE, info->swap);
 	if (info->version < UFTRACE_VERSION_MIN || info->version > UFTRACE_VERSION)
 		return error_set(e, file, UFTRACE_HDR_VERSION, "unsupported file version %" PRIu32,
 				 info->version);

@@ -47,7 +47,6 @@ struct uftrace_info_lines {
  */
 struct uftrace_info {
 	uint32_t version;
-	uint16_t header_size;
 	bool big_endian;
 	bool swap;     /* the trace's byte order is not this machine's */
 	bool is_32bit; /* default size of an argument is 4, not 8 */

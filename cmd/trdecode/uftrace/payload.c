@@ -37,8 +37,6 @@ int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *
 	}
 	if (total > left)
 		return -1;
-	arg->null =
-		arg->is_string && arg->length == 4 && !memcmp(arg->bytes, "\xff\xff\xff\xff", 4);
 	it->next++;
 	it->offset += uftrace_align(total, 4);
 	return 1;

@@ -388,21 +388,6 @@ int uftrace_tasks_build(struct uftrace_tasks *t)
 
 /* ---- what callers see ---- */
 
-size_t uftrace_tasks_damaged(const struct uftrace_tasks *t)
-{
-	return t->damaged;
-}
-
-size_t uftrace_tasks_nr_events(const struct uftrace_tasks *t)
-{
-	return t->nr_events;
-}
-
-const struct uftrace_task_event *uftrace_tasks_event(const struct uftrace_tasks *t, size_t i)
-{
-	return &t->events[i];
-}
-
 size_t uftrace_tasks_nr_sess(const struct uftrace_tasks *t)
 {
 	return t->nr_sess;
@@ -411,16 +396,6 @@ size_t uftrace_tasks_nr_sess(const struct uftrace_tasks *t)
 const struct uftrace_sess *uftrace_tasks_sess(const struct uftrace_tasks *t, size_t id)
 {
 	return &t->sess[id];
-}
-
-size_t uftrace_tasks_count(const struct uftrace_tasks *t)
-{
-	return t->nr_tasks;
-}
-
-const struct uftrace_task *uftrace_tasks_at(const struct uftrace_tasks *t, size_t i)
-{
-	return &t->tasks[i];
 }
 
 const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid)

@@ -82,17 +82,9 @@ int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t s
 int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t size, bool swap,
 			       const char *file, struct error *e);
 
-size_t uftrace_tasks_damaged(const struct uftrace_tasks *t); /* lines skipped */
-
-size_t uftrace_tasks_nr_events(const struct uftrace_tasks *t);
-const struct uftrace_task_event *uftrace_tasks_event(const struct uftrace_tasks *t, size_t i);
-
 size_t uftrace_tasks_nr_sess(const struct uftrace_tasks *t);
 const struct uftrace_sess *uftrace_tasks_sess(const struct uftrace_tasks *t, size_t id);
 
-/* Tasks in the order of their first line. */
-size_t uftrace_tasks_count(const struct uftrace_tasks *t);
-const struct uftrace_task *uftrace_tasks_at(const struct uftrace_tasks *t, size_t i);
 const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid);
 
 /*

@@ -151,11 +151,6 @@ int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32
 	return t->path ? tree_output_settle(t, *number, e) : 0;
 }
 
-uint32_t tree_output_find(const struct tree_output *t, const char *name)
-{
-	return intern_find(&t->names, name, strlen(name));
-}
-
 static int write_all(int fd, const void *data, size_t n)
 {
 	const uint8_t *p = data;

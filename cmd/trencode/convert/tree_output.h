@@ -64,9 +64,6 @@ bool tree_output_name_ok(const char *name, size_t n);
 int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32_t *number,
 		       struct error *e);
 
-/* Returns the number of the member, or INTERN_NONE. */
-uint32_t tree_output_find(const struct tree_output *t, const char *name);
-
 static inline uint64_t tree_output_size(const struct tree_output *t, uint32_t number)
 {
 	return t->members[number].size;

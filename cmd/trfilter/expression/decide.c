@@ -253,21 +253,3 @@ enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 	}
 	return all;
 }
-
-uint64_t decide_soonest(const struct node *n)
-{
-	uint64_t soonest = UINT64_MAX;
-
-	if (is_joined(n)) {
-		for (size_t i = 0; i < n->nchildren; i++) {
-			uint64_t time = decide_soonest(n->children[i]);
-
-			soonest = time < soonest ? time : soonest;
-		}
-		return soonest;
-	}
-	if (n->kind != NODE_COMPARE || !operand_asks(n->left, ASK_DURATION) ||
-	    !operand_literal(n->right))
-		return soonest;
-	return n->right->value.form == SCALAR_UINT ? n->right->value.u : 0;
-}

@@ -37,10 +37,6 @@ void decide_note(struct evaluation *ev, struct node *n, const struct event *ente
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 		   const struct event *e, struct open_frame *f);
 
-/* Returns the shortest time after which a call may be decided while it is open; UINT64_MAX:
- * none. */
-uint64_t decide_soonest(const struct node *tree);
-
 static inline enum answer answer_not(enum answer a)
 {
 	return a == ANSWER_LATER ? a : a == ANSWER_NO ? ANSWER_YES : ANSWER_NO;

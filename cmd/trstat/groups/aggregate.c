@@ -45,15 +45,6 @@ void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, u
 	fields_of(a, w)[field].seen = true;
 }
 
-bool aggregate_is_group(const struct aggregate *a, const struct columns_wanted *w)
-{
-	bool is = aggregate_count(a) > 0;
-
-	for (uint32_t i = 0; i < w->field_count && !is; i++)
-		is = fields_of(a, w)[i].seen;
-	return is;
-}
-
 int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		     int128 value)
 {

@@ -115,9 +115,6 @@ static inline void aggregate_instant(struct aggregate *a, const struct columns_w
 /* Note that a row has the field w->field[field]. */
 void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field);
 
-/* Returns true if a row counted or had one of the fields. */
-bool aggregate_is_group(const struct aggregate *a, const struct columns_wanted *w);
-
 /*
  * Add a row's value of the field w->field[field]: a number (signed or unsigned, 64 bits), or a
  * text, which counts for uniq(F) only. Returns -1 when out of memory.

@@ -1,5 +1,6 @@
 /* links: cmd/trdecode */
 #include "t/unit/uftrace_dir.h"
+#include "cmd/trdecode/uftrace/task_private.h"
 
 #define A "aaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbb"
@@ -35,10 +36,10 @@ static void test_text(void)
 	uint64_t until;
 
 	is_u64(uftrace_tasks_parse_text(t, text, strlen(text), "task.txt", &e), 0, "task.txt");
-	is_u64(uftrace_tasks_nr_events(t), 9, "lines");
-	is_u64(uftrace_tasks_event(t, 8)->base, 0x7f0000000000, "base of the last one");
+	is_u64(t->nr_events, 9, "lines");
+	is_u64(t->events[8].base, 0x7f0000000000, "base of the last one");
 	is_u64(uftrace_tasks_nr_sess(t), 2, "sessions");
-	is_u64(uftrace_tasks_count(t), 4, "tasks");
+	is_u64(t->nr_tasks, 4, "tasks");
 	s = uftrace_tasks_sess(t, 1);
 	is_str(s->exename, "/bin/qu\"ote", "a name ends at the last quote");
 	is_u64(s->time, 20000000000, "time");
@@ -83,9 +84,9 @@ static void test_damage(void)
 	struct error e;
 
 	is_u64(uftrace_tasks_parse_text(t, bad, strlen(bad), "task.txt", &e), 1, "damage");
-	is_u64(uftrace_tasks_damaged(t), 9, "lines that cannot be used");
+	is_u64(t->damaged, 9, "lines that cannot be used");
 	is_u64(e.offset, strchr(bad, 10) + 1 - bad, "the first one's offset");
-	is_u64(uftrace_tasks_count(t), 1, "the rest goes on");
+	is_u64(t->nr_tasks, 1, "the rest goes on");
 	is_str(sid_at(t, 1, 2000000000), A, "and is used");
 	uftrace_tasks_free(t);
 }
@@ -149,7 +150,7 @@ static void test_binary(bool big)
 	}
 	t = uftrace_tasks_new();
 	is_u64(uftrace_tasks_parse_binary(t, b, n - 1, big != host_big, "task", &e), 1, "cut file");
-	is_u64(uftrace_tasks_count(t), 1, "with what is whole");
+	is_u64(t->nr_tasks, 1, "with what is whole");
 	uftrace_tasks_free(t);
 }
 

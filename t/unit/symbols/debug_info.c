@@ -9,6 +9,7 @@
 
 #include "common/symbols/range_index.h"
 #include "common/symbols/symbols.h"
+#include "t/unit/symbols/named.h"
 #include "t/unit/tap.h"
 
 static char directory[] = "/tmp/debug_info.XXXXXX";
@@ -160,7 +161,7 @@ int main(void)
 	ok(probe(1) > 0, "the probe runs");
 	s = symbols_from_elf(path, NULL, NULL, &e);
 	d = debug_info_open(path, NULL, NULL, &e);
-	symbol = s ? symbols_find_name(s, "probe") : NULL;
+	symbol = s ? symbol_named(s, "probe") : NULL;
 	if (!d || !symbol || !mkdtemp(directory) || chdir(directory)) {
 		ok(false, e.what);
 		return done();

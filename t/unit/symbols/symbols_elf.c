@@ -1,5 +1,5 @@
 /* Symbols of ELF files: this program's own, its stripped copy with debug files, damaged copies */
-#include "common/symbols/symbols.h"
+#include "common/symbols/symbols_elf.h"
 
 #include <fcntl.h>
 #include <link.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "t/unit/symbols/named.h"
 #include "t/unit/tap.h"
 
 static char directory[] = "/tmp/symbols_elf.XXXXXX";
@@ -70,19 +71,19 @@ static void test_own(const struct symbols *s)
 
 static void test_aliases(const struct symbols *s)
 {
-	const struct symbol *alias = symbols_find_name(s, "probe_alias");
-	const struct symbol *sizeless = symbols_find_name(s, "probe_sizeless");
+	const struct symbol *alias = symbol_named(s, "probe_alias");
+	const struct symbol *sizeless = symbol_named(s, "probe_sizeless");
 
 	ok(alias && alias->size == 8, "of aliases GLOBAL wins, then fewer underscores");
-	ok(!symbols_find_name(s, "_probe_alias"), "one with an underscore goes");
-	ok(!symbols_find_name(s, "probe_aaa"), "a weak one goes");
+	ok(!symbol_named(s, "_probe_alias"), "one with an underscore goes");
+	ok(!symbol_named(s, "probe_aaa"), "a weak one goes");
 	ok(sizeless && alias && sizeless->size == alias->start - sizeless->start,
 	   "without size: to the next symbol");
 }
 
 static void test_stubs(const struct symbols *s)
 {
-	const struct symbol *stub = symbols_find_name(s, "getpid");
+	const struct symbol *stub = symbol_named(s, "getpid");
 
 	ok(stub && stub->type == 'P' && stub->size, "a PLT stub has the name of its function");
 	ok(stub && symbols_find(s, stub->start) == stub, "and is found");
@@ -122,9 +123,7 @@ static void check_debug(const char *root, const char *path, bool wanted, const c
 	struct error e;
 	struct symbols *s = symbols_from_elf(path, root, NULL, &e);
 
-	ok(s && !!*symbols_debug_file(s) == wanted &&
-		   !!symbols_find_name(s, "probe_local") == wanted,
-	   what);
+	ok(s && !!symbol_named(s, "probe_local") == wanted, what);
 	symbols_free(s);
 }
 
@@ -245,9 +244,20 @@ static void test_not_elf(void)
 	ok(!symbols_from_elf(path, NULL, NULL, NULL), "no caller wants the error");
 }
 
+static void read_id(const char *path, char id[ELF_BUILD_ID_MAX])
+{
+	struct elf_module m;
+	struct elf_file f;
+	struct error e;
+
+	ok(!elf_module_open(&m, &f, path, NULL, NULL, &e), "its module");
+	strcpy(id, m.build_id);
+	elf_file_close(&f);
+}
+
 int main(void)
 {
-	char self[512], id[200];
+	char self[512], id[ELF_BUILD_ID_MAX];
 	struct symbols *s;
 	struct error e;
 
@@ -259,8 +269,7 @@ int main(void)
 	copy_name(self, sizeof self, "prog");
 	s = symbols_from_elf(self, NULL, NULL, &e);
 	ok(s && symbols_count(s) && probe_local(1) != 0, "this program");
-	is_str(symbols_path(s), self, "path");
-	snprintf(id, sizeof id, "%s", symbols_build_id(s));
+	read_id(self, id);
 	test_own(s);
 	test_aliases(s);
 	test_stubs(s);

@@ -5,6 +5,22 @@
 
 #include "t/unit/tap.h"
 
+/* Find the argument of that index, or the return value. */
+static bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
+			struct value *out)
+{
+	struct values v;
+	struct detail d;
+	bool found = false;
+
+	for (values_begin(&v, tail, n); values_detail(&v, &d);)
+		if (d.what == what && (what == DETAIL_RETURN || d.index == index)) {
+			*out = d.value;
+			found = true; /* a later detail is valid */
+		}
+	return found;
+}
+
 static uint32_t as_it_is(void *ctx, uint32_t definition)
 {
 	(void)ctx;
