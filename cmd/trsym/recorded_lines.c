@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/lines.h"
 
 static int compare_lines(const void *a, const void *b)
 {
@@ -34,24 +35,20 @@ int recorded_lines_read(struct recorded_lines *r, const char *text, size_t size)
 {
 	uint64_t address = 0;
 	bool known = false;
-	char *line, *next, *end;
+	char *end;
 
 	*r = (struct recorded_lines){.text = malloc(size + 1)};
 	if (!r->text)
 		return -1;
 	memcpy(r->text, text, size);
 	r->text[size] = '\0';
-	for (line = r->text; line < r->text + size; line = next) {
-		next = memchr(line, '\n', (size_t)(r->text + size - line));
-		if (next)
-			*next++ = '\0';
-		else
-			next = r->text + size;
-		if (!strncmp(line, "F: ", 3)) {
-			address = strtoull(line + 3, &end, 16);
-			known = end > line + 3;
-		} else if (known && !strncmp(line, "L: ", 3) &&
-			   recorded_lines_add(r, address, line + 3)) {
+	for (struct lines l = lines_of(r->text, size); lines_next(&l);) {
+		l.line[l.size] = '\0';
+		if (!strncmp(l.line, "F: ", 3)) {
+			address = strtoull(l.line + 3, &end, 16);
+			known = end > l.line + 3;
+		} else if (known && !strncmp(l.line, "L: ", 3) &&
+			   recorded_lines_add(r, address, l.line + 3)) {
 			recorded_lines_free(r);
 			return -1;
 		}

@@ -6,6 +6,7 @@
 
 #include "common/util/buffer.h"
 #include "common/formats/tracecmd.h"
+#include "common/util/lines.h"
 
 enum { FIELDS_LIMIT = 1024, OFFSET_LIMIT = 1 << 16 };
 
@@ -321,13 +322,11 @@ static void find_callers(struct event_format *f)
 
 int event_format_parse(struct event_format *f, const char *text, size_t size, unsigned long_size)
 {
-	const char *end = text + size;
 	bool has_id = false;
 
 	*f = (struct event_format){0};
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		struct span line = span_trim((struct span){text, newline ? newline : end});
+	for (struct lines l = lines_of(text, size); lines_next(&l);) {
+		struct span line = span_trim((struct span){l.line, l.line + l.size});
 
 		if (span_begins(line, "name:") && !f->name) {
 			f->escaped = span_begins(line, TRACECMD_ESCAPED_NAME);
@@ -343,10 +342,9 @@ int event_format_parse(struct event_format *f, const char *text, size_t size, un
 				return -1;
 			}
 		} else if (span_begins(line, "print fmt:")) {
-			find_bitmaps(f, (struct span){line.at, end});
+			find_bitmaps(f, (struct span){line.at, l.end});
 			break;
 		}
-		text = newline ? newline + 1 : end;
 	}
 	if (f->name_size)
 		find_callers(f);

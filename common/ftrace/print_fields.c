@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/lines.h"
 
 struct word {
 	const char *p;
@@ -162,20 +163,17 @@ static int take_field(struct format_fields *out, size_t *capacity, const char *p
 
 int format_fields_read(struct format_fields *f, const char *text, size_t n, unsigned word)
 {
-	const char *p = text, *end = text + n;
 	size_t capacity = 0;
 
 	*f = (struct format_fields){0};
-	while (p < end) {
-		const char *line_end = memchr(p, '\n', (size_t)(end - p));
+	for (struct lines l = lines_of(text, n); lines_next(&l);) {
+		const char *p = l.line, *line_end = p + l.size;
 
-		if (!line_end)
-			line_end = end;
 		while (p < line_end && blank(*p))
 			p++;
 		if (line_end - p > 10 && !memcmp(p, "print fmt:", 10)) {
 			f->print = p + 10;
-			f->print_size = (size_t)(end - f->print);
+			f->print_size = (size_t)(l.end - f->print);
 			return 0;
 		}
 		if (line_end - p > 6 && !memcmp(p, "field", 5)) {
@@ -185,7 +183,6 @@ int format_fields_read(struct format_fields *f, const char *text, size_t n, unsi
 			if (colon && take_field(f, &capacity, colon + 1, line_end, word))
 				return -1;
 		}
-		p = line_end + (line_end < end);
 	}
 	return 0;
 }

@@ -1,4 +1,5 @@
 #include "common/ftrace/ring.h"
+#include "common/util/lines.h"
 
 #include <stdlib.h>
 
@@ -147,24 +148,21 @@ static bool line_names(const char *line, const char *end, const char *name)
 bool ring_layout_parse(struct ring_layout *layout, const char *text, size_t n, bool big_endian,
 		       uint8_t word_size, uint32_t *data_size)
 {
-	const char *end = text + n;
 	uint32_t commit = 0, at = 0, data = 0, size = 0, commit_at = 0;
 	bool good;
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text)),
-			   *line_end = newline ? newline : end;
+	for (struct lines l = lines_of(text, n); lines_next(&l);) {
+		const char *end = l.line + l.size;
 
-		if (line_names(text, line_end, "commit")) {
-			number_after(text, line_end, "offset:", &commit_at);
-			number_after(text, line_end, "size:", &commit);
-		} else if (line_names(text, line_end, "data")) {
-			number_after(text, line_end, "offset:", &data);
-			number_after(text, line_end, "size:", &size);
-		} else if (line_names(text, line_end, "timestamp")) {
-			number_after(text, line_end, "size:", &at);
+		if (line_names(l.line, end, "commit")) {
+			number_after(l.line, end, "offset:", &commit_at);
+			number_after(l.line, end, "size:", &commit);
+		} else if (line_names(l.line, end, "data")) {
+			number_after(l.line, end, "offset:", &data);
+			number_after(l.line, end, "size:", &size);
+		} else if (line_names(l.line, end, "timestamp")) {
+			number_after(l.line, end, "size:", &at);
 		}
-		text = newline ? newline + 1 : end;
 	}
 	good = at == 8 && commit_at == 8 && (commit == 4 || commit == 8) && data == 8 + commit &&
 	       size <= 1 << 26;

@@ -5,6 +5,8 @@
  */
 #include "common/util/buffer.h"
 #include "common/symbols/symbols_table.h"
+#include "common/util/digits.h"
+#include "common/util/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,7 @@ static int add_line(struct symbols *s, struct bounds *b, const char *p, size_t l
 	const char *end = p + length, *name;
 	uint64_t address;
 
-	if (!symbols_hex(&p, end, &address) || end - p < 4 || p[0] != ' ' || p[2] != ' ') {
+	if (!digits_hex(&p, end, &address) || end - p < 4 || p[0] != ' ' || p[2] != ' ') {
 		s->damaged += length > 0;
 		return 0;
 	}
@@ -119,11 +121,8 @@ static void set_sizes(struct symbols *s, const struct bounds *b)
 
 static int read_text(struct symbols *s, struct bounds *b, const char *text, size_t size)
 {
-	const char *line;
-	size_t at = 0, length;
-
-	while (symbols_line(text, size, &at, &line, &length))
-		if (add_line(s, b, line, length) < 0)
+	for (struct lines l = lines_of(text, size); lines_next(&l);)
+		if (add_line(s, b, l.line, l.size) < 0)
 			return -1;
 	if (symbols_sort(s) < 0)
 		return -1;

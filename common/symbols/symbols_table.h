@@ -22,14 +22,4 @@ struct symbols {
 /* Copy a name, NUL-terminated, valid as long as the table; NULL when out of memory. */
 const char *symbols_keep(struct symbols *s, const char *name, size_t length);
 
-/* Get a line of a text, without its newline. Returns false at the end. *at moves to the next
- * line. */
-bool symbols_line(const char *text, size_t size, size_t *at, const char **line, size_t *length);
-
-/*
- * Parse one to sixteen hex digits at *p, not beyond end. Returns false if there are none or too
- * many. *p moves to after them.
- */
-bool symbols_hex(const char **p, const char *end, uint64_t *value);
-
 #endif

@@ -5,6 +5,8 @@
  * which.
  */
 #include "common/symbols/symbols_table.h"
+#include "common/util/digits.h"
+#include "common/util/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +27,9 @@ static bool read_line(const char *p, size_t length, struct line *line)
 	const char *end = p + length, *tab;
 	uint64_t size = 0;
 
-	if (!symbols_hex(&p, end, &line->address) || end - p < 2 || *p++ != ' ')
+	if (!digits_hex(&p, end, &line->address) || end - p < 2 || *p++ != ' ')
 		return false;
-	if (*p >= '0' && *p <= '9' && (!symbols_hex(&p, end, &size) || p == end || *p++ != ' '))
+	if (*p >= '0' && *p <= '9' && (!digits_hex(&p, end, &size) || p == end || *p++ != ' '))
 		return false;
 	if (end - p < 3 || !p[0] || p[1] != ' ')
 		return false;
@@ -70,15 +72,13 @@ static int read_text(struct symbols *s, const char *text, size_t size)
 {
 	uint64_t last_address = UINT64_MAX;
 	char last_type = '\0';
-	const char *p;
-	size_t at = 0, length;
 	struct line line;
 
-	while (symbols_line(text, size, &at, &p, &length)) {
-		if (length && *p == '#')
+	for (struct lines l = lines_of(text, size); lines_next(&l);) {
+		if (*l.line == '#')
 			continue;
-		if (!read_line(p, length, &line)) {
-			s->damaged += length > 0;
+		if (!read_line(l.line, l.size, &line)) {
+			s->damaged += l.size > 0;
 			continue;
 		}
 		if (!strchr(types, line.type) ||

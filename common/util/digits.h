@@ -98,4 +98,8 @@ static inline char *digits_fill(char *p, const char *end, unsigned width, unsign
 	return p;
 }
 
+/* Read one to sixteen hex digits at *p, not beyond end. Returns false if there are none or too
+ * many. *p moves to after them. */
+bool digits_hex(const char **p, const char *end, uint64_t *value);
+
 #endif

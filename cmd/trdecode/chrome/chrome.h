@@ -15,7 +15,6 @@
 
 #include "common/formats/chrome.h"
 #include "common/util/intern.h"
-#include "common/util/id_cache.h"
 #include "common/calls/open_calls.h"
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/decoder.h"

@@ -15,7 +15,7 @@
 #include "common/formats/ctf.h"
 #include "common/util/heap.h"
 #include "common/util/idmap.h"
-#include "common/util/id_cache.h"
+#include "common/util/intern.h"
 #include "common/stream/value.h"
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/ctf/layout.h"

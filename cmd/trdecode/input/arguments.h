@@ -7,7 +7,7 @@
 #define TR_TRDECODE_INPUT_ARGUMENTS_H
 
 #include "common/stream/writer.h"
-#include "common/util/id_cache.h"
+#include "common/util/intern.h"
 
 /* A function. Names are strings of the writer. */
 struct argument_names {

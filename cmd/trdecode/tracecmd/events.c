@@ -8,6 +8,7 @@
 
 #include "common/value/escape.h"
 #include "common/formats/tracecmd.h"
+#include "common/util/lines.h"
 
 /* Where the common fields are, if no format gives them. */
 static const struct number_at usual_type = {0, 2}, usual_pid = {4, 4};
@@ -117,23 +118,18 @@ static uint32_t declare_type(struct tracecmd *t, const struct ftrace_event *v)
 
 int tracecmd_read_comms(struct tracecmd *t, struct error *e)
 {
-	const char *text = (char *)t->h.cmdlines.data, *p = text, *end;
+	const char *text = (char *)t->h.cmdlines.data;
 
-	if (!text)
-		return 0;
-	end = text + t->h.cmdlines.size;
-	while (p < end) {
-		const char *newline = memchr(p, '\n', (size_t)(end - p));
+	for (struct lines l = lines_of(text, t->h.cmdlines.size); lines_next(&l);) {
 		uint32_t pid = 0;
-		const char *q = p;
+		const char *q = l.line;
 
-		while (q < end && *q >= '0' && *q <= '9' && pid < 1u << 28)
+		while (q < l.end && *q >= '0' && *q <= '9' && pid < 1u << 28)
 			pid = pid * 10 + (uint32_t)(*q++ - '0');
-		if (q > p && pid && !idmap_get(&t->comms, pid) &&
+		if (q > l.line && pid && !idmap_get(&t->comms, pid) &&
 		    (size_t)(q - text) < UINT32_MAX - 1 &&
 		    idmap_set(&t->comms, pid, (uint32_t)(q - text) + 1))
 			return error_no_memory(e);
-		p = newline ? newline + 1 : end;
 	}
 	return 0;
 }

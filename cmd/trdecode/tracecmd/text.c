@@ -3,6 +3,7 @@
  * time, CPU and thread that the line gives.
  */
 #include "cmd/trdecode/tracecmd/tracecmd.h"
+#include "common/util/lines.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -157,18 +158,12 @@ static int text_next_line(struct tracecmd_reader *r, struct error *e)
 /* Return the time of the first event, which all lines before it get. */
 static uint64_t text_first_time(const struct cpu_data *c)
 {
-	const char *p = (char *)c->window.data, *end = p + c->window.size;
+	struct lines l = lines_of((char *)c->window.data, c->window.size);
 	struct parsed found;
 
-	while (p < end) {
-		const char *newline = memchr(p, '\n', (size_t)(end - p));
-
-		if (!newline)
-			break;
-		if (parse_line(p, (size_t)(newline - p), &found))
+	while (lines_next(&l) && l.whole)
+		if (parse_line(l.line, l.size, &found))
 			return found.time;
-		p = newline + 1;
-	}
 	return 0;
 }
 

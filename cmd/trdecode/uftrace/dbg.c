@@ -5,6 +5,7 @@
 
 #include "common/util/buffer.h"
 #include "common/util/bisect.h"
+#include "common/util/lines.h"
 
 struct uftrace_dbg_entry {
 	uint64_t address;
@@ -70,24 +71,22 @@ static int parse_line(struct uftrace_dbg *d, char *line, bool *in_function, uint
 
 int uftrace_dbg_parse(struct uftrace_dbg *d, char *text, size_t size)
 {
-	char *line = text, *end = text + size;
 	bool in_function = false;
 	uint64_t address = 0;
 	size_t kept = 0;
 
 	*d = (struct uftrace_dbg){.text = text};
-	while (line < end) {
-		char *newline = memchr(line, '\n', end - line);
-		int r;
+	for (struct lines l = lines_of(text, size); lines_next(&l);) {
+		int r = 0;
 
-		if (newline)
-			*newline = 0;
 		/* a truncated line may lack specs, and sizes depend on each */
-		r = newline ? parse_line(d, line, &in_function, &address) : 0;
+		if (l.whole) {
+			l.line[l.size] = '\0';
+			r = parse_line(d, l.line, &in_function, &address);
+		}
 		if (r < 0)
 			return -1;
 		d->damaged += !r;
-		line = newline ? newline + 1 : end;
 	}
 	if (d->nr)
 		qsort(d->entries, d->nr, sizeof(*d->entries), compare_entries);

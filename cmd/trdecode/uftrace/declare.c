@@ -6,6 +6,7 @@
 
 #include "cmd/trdecode/uftrace/uftrace.h"
 #include "common/util/bisect.h"
+#include "common/util/lines.h"
 
 enum { META_LIMIT = 1 << 30 };
 
@@ -44,12 +45,8 @@ static bool lacks_symbols(const char *data, size_t size)
 	if (size < sizeof(key) || strncmp(data, key, sizeof(key) - 1))
 		return false;
 	want = strtoull(data + sizeof(key) - 1, NULL, 10);
-	for (const char *p = data, *end = data + size; p < end; have++) {
-		have -= *p == '#';
-		p = memchr(p, '\n', (size_t)(end - p));
-		if (!p++)
-			break;
-	}
+	for (struct lines l = lines_of(data, size); lines_next(&l);)
+		have += l.whole && *l.line != '#';
 	return have < want;
 }
 

@@ -11,6 +11,7 @@
 #include "common/util/buffer.h"
 #include "cmd/trdecode/uftrace/uftrace.h"
 #include "common/util/bisect.h"
+#include "common/util/lines.h"
 
 struct shape {
 	uint64_t id;
@@ -92,7 +93,7 @@ int event_types_read(struct uftrace *u)
 {
 	struct event_types *t = calloc(1, sizeof(*t));
 	struct error e;
-	char *line, *next;
+	struct lines l;
 	size_t size;
 	void *data;
 
@@ -106,14 +107,13 @@ int event_types_read(struct uftrace *u)
 		return 0;
 	}
 	t->text = data;
-	for (line = t->text; line && *line; line = next) {
+	for (l = lines_of(t->text, size); lines_next(&l);) {
 		struct user_event *users;
 		unsigned long long id;
+		char *line = l.line;
 		int at = 0;
 
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
+		line[l.size] = '\0';
 		if (sscanf(line, "EVENT: %llu %n", &id, &at) != 1 || !at || !line[at]) {
 			char path[512];
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/uftrace/uftrace.h"
+#include "common/util/lines.h"
 
 static void extern_damage(struct uftrace *u, struct extern_reader *x, uint64_t offset)
 {
@@ -43,17 +44,14 @@ static int parse_time(char **at, uint64_t *time)
 /* Find the next line with an event: set base.due.time and line. */
 static void extern_look_ahead(struct uftrace *u, struct extern_reader *x)
 {
-	char *end = x->text + x->size;
+	struct lines l = lines_of(x->text, x->size);
 
 	x->base.due.time = UINT64_MAX;
-	while (x->text + x->offset < end) {
-		char *line = x->text + x->offset, *stop = memchr(line, '\n', (size_t)(end - line));
-		char *p = line;
+	for (l.next += x->offset; lines_next(&l); x->offset = (uint64_t)(l.next - x->text)) {
+		char *p = l.line;
 		uint64_t time;
 
-		if (!stop)
-			stop = end;
-		*stop = '\0';
+		l.line[l.size] = '\0';
 		while (isspace((unsigned char)*p))
 			p++;
 		if (*p && *p != '#') {
@@ -66,7 +64,6 @@ static void extern_look_ahead(struct uftrace *u, struct extern_reader *x)
 			}
 			extern_damage(u, x, x->offset);
 		}
-		x->offset = (uint64_t)(stop - x->text) + 1;
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/lines.h"
 
 /* The known lines "key:text"; groups start with "key:lines=N" and have N lines "key:name=text". */
 static const struct line_key {
@@ -253,7 +254,6 @@ int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const
 {
 	struct parse p = {.info = info, .file = file, .e = e, .nr_tids = -1};
 	bool open_ended;
-	char *line, *end;
 
 	*info = (struct uftrace_info){
 		.raw = data, .raw_size = size, .pattern = UFTRACE_PATTERN_REGEX};
@@ -267,22 +267,17 @@ int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const
 	info->text[size] = 0;
 	/* entries of later versions are last, with unknown bits and lines */
 	open_ended = info->info_mask >> UFTRACE_INFO_BITS;
-	end = info->text + size;
-	for (line = info->text; line < end;) {
-		char *newline = memchr(line, '\n', end - line);
-		uint64_t offset = UFTRACE_HEADER_SIZE + (line - info->text);
-		bool cut = !newline;
+	for (struct lines l = lines_of(info->text, size); lines_next(&l);) {
+		uint64_t offset = UFTRACE_HEADER_SIZE + (l.line - info->text);
 		unsigned lines;
 		int bit;
 
-		if (cut)
-			newline = end;
-		*newline = 0;
-		bit = group_head(line, &lines);
+		l.line[l.size] = 0;
+		bit = group_head(l.line, &lines);
 		if (bit >= 0) {
 			p.announced[bit] = lines;
 		} else {
-			bit = parse_line(&p, line, offset, cut);
+			bit = parse_line(&p, l.line, offset, !l.whole);
 			if (bit == -2)
 				return error_set(e, file, offset, "out of memory");
 			if (bit >= 0)
@@ -291,10 +286,9 @@ int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const
 		if (bit >= 0 && info->info_mask >> bit & 1)
 			info->have |= 1ull << bit;
 		else if (!open_ended)
-			info_damage(&p, offset, "unexpected line", line);
-		if (cut)
-			info_damage(&p, offset, "file is cut within", line);
-		line = newline + 1;
+			info_damage(&p, offset, "unexpected line", l.line);
+		if (!l.whole)
+			info_damage(&p, offset, "file is cut within", l.line);
 	}
 	info_interpret(&p);
 	return p.damaged;

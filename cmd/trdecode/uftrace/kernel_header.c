@@ -3,6 +3,7 @@
  * header_page and format of each event
  */
 #include "cmd/trdecode/uftrace/kernel.h"
+#include "common/util/lines.h"
 
 #include <stdlib.h>
 
@@ -39,19 +40,6 @@ static int add_event(struct kernel_header *k, const char *name, size_t n, const 
 	return 1;
 }
 
-/* Get a line of the header, without its newline. Return false if there is none. */
-static bool next_line(const char **at, const char *end, const char **line, size_t *n)
-{
-	const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
-
-	if (!newline)
-		return false;
-	*line = *at;
-	*n = (size_t)(newline - *at);
-	*at = newline + 1;
-	return true;
-}
-
 /* Return the value of "KEY: value". */
 static const char *value_of(const char *line, size_t n, const char *key)
 {
@@ -74,10 +62,9 @@ static bool parse_size(const char *p, const char *end, uint64_t *size)
 }
 
 /* Parse "events/sched/sched_switch/format: 1488", and so many bytes after the line. */
-static int parse_blob(struct kernel_header *k, const char *name, const char *line_end,
-		      const char **at, const char *end)
+static int parse_blob(struct kernel_header *k, const char *name, struct lines *l)
 {
-	const char *colon = line_end;
+	const char *line_end = l->line + l->size, *colon = line_end;
 	uint64_t size;
 	uint32_t data_size;
 	int got;
@@ -85,27 +72,32 @@ static int parse_blob(struct kernel_header *k, const char *name, const char *lin
 	while (colon > name && *colon != ':')
 		colon--;
 	if (colon == name || line_end - colon < 2 || !parse_size(colon + 2, line_end, &size) ||
-	    size > (uint64_t)(end - *at))
+	    size > (uint64_t)(l->end - l->next))
 		return 1;
 	if (colon - name == 18 && !memcmp(name, "events/header_page", 18))
-		got = !ring_layout_parse(&k->layout, *at, size, k->layout.big_endian,
+		got = !ring_layout_parse(&k->layout, l->next, size, k->layout.big_endian,
 					 (uint8_t)k->word, &data_size);
 	else
-		got = add_event(k, name, (size_t)(colon - name), *at, size);
-	*at += size;
+		got = add_event(k, name, (size_t)(colon - name), l->next, size);
+	l->next += size;
 	return got;
 }
 
 /* Returns 0; 1: damage, at *offset; -1: out of memory. */
 static int parse_header(struct kernel_header *k, uint64_t *offset)
 {
-	const char *at = k->text, *end = at + k->size, *line, *value;
+	struct lines l = lines_of(k->text, k->size);
+	const char *line, *value;
 	uint64_t number;
 	size_t n;
 	int got = 0, bad;
 
-	while (next_line(&at, end, &line, &n)) {
+	while (lines_next(&l)) {
+		line = l.line;
+		n = l.size;
 		*offset = (uint64_t)(line - k->text);
+		if (!l.whole)
+			return 1;
 		if ((value = value_of(line, n, "PAGE_SIZE: "))) {
 			if (!parse_size(value, line + n, &number) || number < PAGE_LEAST ||
 			    number > PAGE_MOST || number & (number - 1))
@@ -120,17 +112,17 @@ static int parse_header(struct kernel_header *k, uint64_t *offset)
 		} else if ((value = value_of(line, n, "ENDIAN: "))) {
 			k->layout.big_endian = *value == 'B';
 		} else if ((value = value_of(line, n, "TRACEFS: "))) {
-			bad = parse_blob(k, value, line + n, &at, end);
+			bad = parse_blob(k, value, &l);
 			if (bad < 0)
 				return -1;
-			if (bad && at == line + n + 1)
+			if (bad && l.next == line + n + 1)
 				return 1;
 			got |= bad;
 		} else {
 			return 1;
 		}
 	}
-	return got || at != end;
+	return got;
 }
 
 int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/lines.h"
 
 static const struct {
 	uint64_t below, base;
@@ -91,19 +92,12 @@ damaged:
 int uftrace_map_parse(struct uftrace_map *m, char *text, size_t size)
 {
 	size_t room = 0;
-	char *line = text, *end = text + size;
 
 	*m = (struct uftrace_map){.text = text};
-	while (line < end) {
-		char *newline = memchr(line, '\n', end - line);
-
-		if (newline)
-			*newline = 0;
-		else
-			newline = end;
-		if (parse_line(m, &room, line) < 0)
+	for (struct lines l = lines_of(text, size); lines_next(&l);) {
+		l.line[l.size] = '\0';
+		if (parse_line(m, &room, l.line) < 0)
 			return -1;
-		line = newline + 1;
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
  * task_text.c - parse sessions and tasks from task.txt
  */
 #include "cmd/trdecode/uftrace/task_private.h"
+#include "common/util/lines.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -143,21 +144,17 @@ static int parse_line(struct uftrace_tasks *t, const char *line, const char *end
 int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t size,
 			     const char *file, struct error *e)
 {
-	const char *end = text + size;
-
 	if (uftrace_tasks_begin(t, size, file, e) < 0)
 		return -1;
-	for (const char *line = text; line < end;) {
-		const char *newline = memchr(line, '\n', end - line);
-		int r = newline ? parse_line(t, line, newline) : 0;
+	for (struct lines l = lines_of(text, size); lines_next(&l);) {
+		int r = l.whole ? parse_line(t, l.line, l.line + l.size) : 0;
 
 		if (r < 0)
 			return uftrace_tasks_no_memory(t);
 		if (!r)
-			uftrace_tasks_damage(t, line - text,
-					     newline ? "unreadable line"
+			uftrace_tasks_damage(t, l.line - text,
+					     l.whole ? "unreadable line"
 						     : "file ends within a line");
-		line = newline ? newline + 1 : end;
 	}
 	return uftrace_tasks_build(t);
 }

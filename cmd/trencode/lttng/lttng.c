@@ -7,6 +7,7 @@
  * counted.
  */
 #include "cmd/trencode/lttng/lttng.h"
+#include "common/util/lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -205,14 +206,12 @@ static int find_lane(struct lttng_encoder *s, const struct lane *lane, struct la
 
 static bool number_in(const char *text, const char *name, uint64_t *value)
 {
-	size_t n = strlen(name);
+	size_t n;
+	const char *p = lines_value(text, strlen(text), name, &n);
 
-	for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL)
-		if (!strncmp(p, name, n) && p[n] == ' ') {
-			*value = strtoull(p + n + 1, NULL, 10);
-			return true;
-		}
-	return false;
+	if (p)
+		*value = strtoull(p, NULL, 10);
+	return p;
 }
 
 /* Read what the blocks' headers need, before the first event. */

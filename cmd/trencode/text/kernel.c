@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "common/util/bytes.h"
+#include "common/util/digits.h"
+#include "common/util/lines.h"
 
 enum { CACHED = 4096 }; /* a power of two */
 
@@ -84,29 +86,12 @@ static int table_add(struct kernel_table *t, uint64_t address, size_t at, size_t
 	return 0;
 }
 
-/* Read hexadecimal digits from *p on, with or without 0x. Returns false if there are none. */
+/* Read a hexadecimal number, with or without 0x. Returns false if there is none. */
 static bool read_address(const char **p, const char *end, uint64_t *v)
 {
-	const char *q = *p;
-
-	if (end - q > 1 && q[0] == '0' && q[1] == 'x')
-		q += 2;
-	*p = q;
-	for (*v = 0; q < end; q++) {
-		unsigned d = (unsigned char)*q;
-
-		if (d >= '0' && d <= '9')
-			d -= '0';
-		else if ((d | 32) >= 'a' && (d | 32) <= 'f')
-			d = (d | 32) - 'a' + 10;
-		else
-			break;
-		*v = *v << 4 | d;
-	}
-	if (q == *p)
-		return false;
-	*p = q;
-	return true;
+	if (end - *p > 1 && !memcmp(*p, "0x", 2))
+		*p += 2;
+	return digits_hex(p, end, v);
 }
 
 /* Read "ffffffff81000000 T name[\t[module]]". *good is false if the line is not of this form; the
@@ -180,23 +165,16 @@ static int by_address(const void *a, const void *b)
 
 static int table_read(struct kernel_table *t, bool symbols)
 {
-	char *p = (char *)t->text.data, *end;
+	struct lines l = lines_of((char *)t->text.data, t->text.size);
 	bool good = true;
 
-	if (t->read || !p)
+	if (t->read)
 		return 0;
 	t->read = true;
-	end = p + t->text.size;
-	while (p < end && good) {
-		char *line_end = memchr(p, '\n', (size_t)(end - p));
-
-		if (!line_end)
-			line_end = end;
-		if (line_end > p && (symbols ? read_symbol(t, p, line_end, &good)
-					     : read_string(t, p, line_end, &good)))
+	while (good && lines_next(&l))
+		if (l.size && (symbols ? read_symbol(t, l.line, l.line + l.size, &good)
+				       : read_string(t, l.line, l.line + l.size, &good)))
 			return -1;
-		p = line_end + 1;
-	}
 	if (t->count)
 		qsort(t->rows, t->count, sizeof *t->rows, by_address);
 	return 0;

@@ -5,19 +5,16 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/tracecmd/tracecmd.h"
+#include "common/util/lines.h"
 
 /* Bounds of sub-buffers, bytes; the kernel makes no larger ones. */
 enum { PAGE_LEAST = 1024, PAGE_MOST = 1 << 20 };
 
-/* Return the value after "NAME " at the beginning of a line; NULL: there is none. */
 static const char *value_of(const char *text, const char *name)
 {
-	size_t n = strlen(name);
+	size_t size;
 
-	for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL)
-		if (!strncmp(p, name, n) && p[n] == ' ')
-			return p + n + 1;
-	return NULL;
+	return lines_value(text, strlen(text), name, &size);
 }
 
 static uint64_t number_of(const char *text, const char *name)

@@ -7,6 +7,7 @@
  */
 #include "cmd/trencode/text/ctf/ctf.h"
 #include "cmd/trencode/text/layout.h"
+#include "common/util/lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,22 +48,10 @@ static int ctf_begin(void *state, const struct encoding *en, struct error *e)
 
 /* --- the trace --- */
 
-/* Return the value of an environment entry, the rest of its line, or NULL. */
+/* Return the value of an environment entry, or NULL. */
 static const char *ctf_env_value(const struct meta *m, const char *name, size_t *n)
 {
-	const char *p = (const char *)m->data, *end = p + m->size, *line;
-	size_t size = strlen(name);
-
-	for (; p < end; p = line + 1) {
-		line = memchr(p, '\n', (size_t)(end - p));
-		if (!line)
-			line = end;
-		if ((size_t)(line - p) > size && !memcmp(p, name, size) && p[size] == ' ') {
-			*n = (size_t)(line - p) - size - 1;
-			return p + size + 1;
-		}
-	}
-	return NULL;
+	return lines_value((const char *)m->data, m->size, name, n);
 }
 
 static int ctf_meta(void *state, const struct source *source, const struct meta *m, struct error *e)

@@ -1,4 +1,5 @@
 #include "cmd/trencode/text/tracecmd/sources.h"
+#include "common/util/lines.h"
 
 #include <stdlib.h>
 
@@ -62,16 +63,16 @@ int tc_source_begin(struct tc_source *t)
 static bool next_buffer(const struct tc_source *t, size_t *at, const char **name, size_t *size,
 			uint64_t *cpus)
 {
+	struct lines l = lines_of((const char *)t->buffers.data, t->buffers.size);
 	const char *p, *end, *q;
 
 	if (*at >= t->buffers.size)
 		return false;
-	p = (const char *)t->buffers.data + *at;
-	end = (const char *)t->buffers.data + t->buffers.size;
-	q = memchr(p, '\n', (size_t)(end - p));
-	if (!q)
-		q = end;
-	*at += (size_t)(q - p) + 1;
+	l.next += *at;
+	lines_next(&l);
+	p = l.line;
+	q = p + l.size;
+	*at = t->buffers.size - (size_t)(l.end - l.next);
 	*name = p;
 	end = memchr(p, '\t', (size_t)(q - p));
 	*size = (size_t)((end ? end : q) - p);
