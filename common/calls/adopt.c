@@ -50,14 +50,13 @@ static void reset(struct calls *c, struct stack *s)
 /* Drop a numbered call. */
 static void drop_numbered(struct calls *c, size_t index)
 {
-	struct numbered_call *n = &c->numbered[index];
+	const struct numbered_call *n = &c->numbered.calls[index];
 	struct frame f = {.start = n->start, .location = n->location, .begun = true};
 
 	if (c->on_drop)
 		c->on_drop(c->on_restore_ctx, c->stacks[n->thread], &f,
 			   calls_numbered_data(c, index));
-	n->next = (uint32_t)c->numbered_free;
-	c->numbered_free = index + 1;
+	calls_number_free(c, index);
 }
 
 /* Drop the numbered calls that a snapshot has not. */
@@ -81,7 +80,7 @@ static int leave_numbered(struct calls *c)
 	if (c->nests || !open_calls_count(&c->open))
 		return 0;
 	while (!bad && open_calls_take_next(&c->open, &key, &index)) {
-		bool of_stream = calls_of_stream(c, c->numbered[index].lane);
+		bool of_stream = calls_of_stream(c, c->numbered.calls[index].lane);
 
 		if (of_stream && !c->on_drop) {
 			drop_numbered(c, index);
@@ -241,7 +240,7 @@ static int push_nested(struct calls *c, struct stack *s, const struct event *e, 
 	const struct frame *f = &s->frames[s->adopted++];
 
 	if (s->adopted <= s->count && f->numbered && f->start == e->time) {
-		const struct numbered_call *n = &c->numbered[f->numbered - 1];
+		const struct numbered_call *n = &c->numbered.calls[f->numbered - 1];
 
 		if (!n->replaced && n->number == call && n->lane->source == e->lane->source)
 			return 1;
@@ -261,7 +260,7 @@ static int push_numbered(struct calls *c, struct stack *s, const struct event *e
 	if (c->nests)
 		return push_nested(c, s, e, call);
 	if (open_calls_take(&c->before, source, call, &index)) {
-		const struct numbered_call *n = &c->numbered[index];
+		const struct numbered_call *n = &c->numbered.calls[index];
 
 		if (n->start == e->time && n->location == e->location && n->thread == s->number)
 			return open_calls_put(&c->open, source, call, index) ? -1 : 1;

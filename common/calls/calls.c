@@ -30,9 +30,9 @@ void calls_free(struct calls *c)
 		free_stack(c->stacks[i]);
 	free(c->stacks);
 	free(c->special);
-	free(c->numbered);
-	free(c->numbered_data);
-	free(c->numbered_end);
+	free(c->numbered.calls);
+	free(c->numbered.data);
+	free(c->numbered.ends);
 	open_calls_free(&c->open);
 	open_calls_free(&c->before);
 	*c = (struct calls){0};
@@ -328,8 +328,8 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		t = top(s);
 		if (!t && s->implicit == e->depth + 1) {
 			s->implicit--;
-			f = (struct frame){.start = s->implicit_start, .depth = e->depth};
-			calls_end(c, s, &f, e->time, e->location, e->lane, done);
+			f = (struct frame){.start = s->implicit_start, .location = e->location};
+			calls_end(c, s, &f, e->time, done);
 			c->data = NULL;
 			return CALLS_LEAVE;
 		}
@@ -355,7 +355,9 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	f = *t;
 	pop(s);
 	end_exec(s);
-	calls_end(c, s, &f, e->time, e->location ? e->location : f.location, e->lane, done);
+	if (e->location)
+		f.location = e->location;
+	calls_end(c, s, &f, e->time, done);
 	c->data = f.begun || c->balances ? calls_data(c, s, s->count) : NULL;
 	c->stack = s;
 	return CALLS_LEAVE;
@@ -481,10 +483,10 @@ bool calls_finish(struct calls *c, struct call *done)
 		f = *top(s);
 		pop(s);
 		/* a caller took at least what its callees took */
-		if (s->last < f.start || s->last - f.start < f.child)
-			calls_end(c, s, &f, f.start + f.child, f.location, s->lane, done);
-		else
-			calls_end(c, s, &f, s->last, f.location, s->lane, done);
+		calls_end(c, s, &f,
+			  s->last < f.start || s->last - f.start < f.child ? f.start + f.child
+									   : s->last,
+			  done);
 		c->data = f.begun ? calls_data(c, s, s->count) : NULL;
 		done->unfinished = true;
 		done->type = s->type;

@@ -68,7 +68,7 @@ struct frame {
 	uint32_t location;
 	uint32_t depth; /* recorded, or counted by the stack */
 	uint32_t below; /* previous value of its bucket */
-	/* index + 1 in calls.numbered, 0 none; only set in a stack with nnumbered */
+	/* index + 1 in numbered.calls, 0 none; only set in a stack with nnumbered */
 	uint32_t numbered;
 	bool inner;
 	bool begun;	/* its enter was read */
@@ -148,6 +148,16 @@ enum calls_lost {
 	LOST_NUMBER, /* another call with its number was entered */
 };
 
+/* Calls with numbers. */
+struct numbered_calls {
+	struct numbered_call *calls;
+	uint8_t *data;		      /* data_size bytes for each */
+	size_t count, capacity, free; /* free: index + 1 of the first */
+	uint64_t serial;	      /* number of calls entered so far */
+	struct numbered_end *ends;    /* at the end: those open, in the order of their ends */
+	size_t nends, ended;
+};
+
 struct calls {
 	struct dictionary *dictionary;
 	size_t data_size; /* of the caller's data of an open call; set before the first event */
@@ -162,14 +172,9 @@ struct calls {
 	size_t size;
 	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
 	size_t special_size;
-	struct open_calls open;	  /* numbered calls: index in numbered */
+	struct open_calls open;	  /* numbered calls: index in numbered.calls */
 	struct open_calls before; /* of calls_adopt: those that may be in the snapshot */
-	struct numbered_call *numbered;
-	uint8_t *numbered_data;				    /* data_size bytes for each */
-	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
-	uint64_t numbered_serial;	   /* number of numbered calls entered so far */
-	struct numbered_end *numbered_end; /* at the end: those open, in the order of their ends */
-	size_t nnumbered_end, numbered_ended;
+	struct numbered_calls numbered;
 	size_t finishing; /* thread at which calls_finish continues */
 	bool ended;	  /* the ends of threads are known (calls_take_ends) */
 	bool adopted;	  /* calls_adopt was called */

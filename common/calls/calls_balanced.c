@@ -31,7 +31,7 @@ enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s, co
 	f = *top(i);
 	pop(i);
 	calls_set_limits(c->stacks[s->number]);
-	calls_end(c, i, &f, e->time, f.location, e->lane, done);
+	calls_end(c, i, &f, e->time, done);
 	c->stack = i;
 	c->data = calls_data(c, i, i->count);
 	c->ignored = true;

@@ -85,6 +85,7 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t loca
  * can change other data of its thread in place.
  */
 struct calls_rows {
+	const struct block *block;
 	struct stack *stacks[512]; /* by lane; from 256 on those of types with TYPE_PER_CPU */
 	struct calls_row_type {
 		uint8_t kind;	  /* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
@@ -121,13 +122,12 @@ static inline void calls_take(struct stack *s)
 }
 
 /* Process a row of any type that is neither an enter nor a leave. */
-static inline void calls_pass(const struct calls_rows *cr, const struct plain_row *r,
-			      const struct lane *lane)
+static inline void calls_pass(const struct calls_rows *cr, const struct plain_row *r)
 {
 	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
 
 	s->last = r->time;
-	s->lane = lane;
+	s->lane = cr->block->lanes[r->lane];
 }
 
 /* Part of calls_try_row and calls_try_event: kind is KIND_ENTER or KIND_LEAVE of recorded depth,
@@ -235,10 +235,10 @@ calls_try_event(struct calls *c, const struct event *e, struct call *done)
  */
 static inline __attribute__((always_inline)) bool
 calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uint8_t *enter,
-		   const struct plain_row *e, const uint8_t *leave, const struct plain_row *l,
-		   const struct lane *lane)
+		   const struct plain_row *e, const uint8_t *leave, const struct plain_row *l)
 {
 	const struct calls_row_type *et = &cr->types[e->type], *lt = &cr->types[l->type];
+	const struct lane *lane = cr->block->lanes[l->lane];
 	struct stack *s = cr->stacks[l->lane];
 
 	if (__builtin_expect(et->numbered != KIND_ENTER || lt->numbered != KIND_LEAVE ||

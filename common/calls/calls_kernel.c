@@ -154,7 +154,7 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 		charge_kernel(c, s, s->last);
 	f = *top(k);
 	pop(k);
-	calls_end(c, k, &f, s->last < f.start ? f.start : s->last, f.location, s->lane, done);
+	calls_end(c, k, &f, s->last, done);
 	c->data = calls_data(c, k, k->count);
 	set_kernel_caller(s, done);
 	done->unfinished = true;

@@ -6,13 +6,6 @@
  */
 #include "common/calls/calls_private.h"
 
-/* Free the slot of a call that is on no stack any more. */
-static void nested_free(struct calls *c, size_t index)
-{
-	c->numbered[index].next = (uint32_t)c->numbered_free;
-	c->numbered_free = index + 1;
-}
-
 void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f)
 {
 	const struct numbered_call *n;
@@ -21,10 +14,10 @@ void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f
 	if (!f->numbered)
 		return;
 	s->nnumbered--;
-	n = &c->numbered[f->numbered - 1];
+	n = &c->numbered.calls[f->numbered - 1];
 	if (!n->replaced)
 		open_calls_take(&c->open, n->lane->source->number, n->number, &index);
-	nested_free(c, f->numbered - 1);
+	calls_number_free(c, f->numbered - 1);
 }
 
 int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, uint32_t call)
@@ -36,14 +29,14 @@ int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, 
 
 	f.depth = s->count ? s->frames[s->count - 1].depth : s->implicit - 1;
 	if (open_calls_take(&c->open, source, call, &index))
-		c->numbered[index].replaced = true;
+		c->numbered.calls[index].replaced = true;
 	n = calls_number_new(c, source, call);
 	if (!n)
 		return -1;
 	n->lane = e->lane;
 	n->thread = s->number;
 	n->frame = s->count;
-	f.numbered = (uint32_t)(n - c->numbered) + 1;
+	f.numbered = (uint32_t)(n - c->numbered.calls) + 1;
 	if (!calls_push(c, s, &f))
 		return -1;
 	s->nnumbered++;
@@ -62,21 +55,23 @@ enum calls_result calls_nested_leave(struct calls *c, struct stack *s, const str
 		c->unmatched++;
 		return CALLS_NONE;
 	}
-	if (c->numbered[index].thread != s->number) {
+	if (c->numbered.calls[index].thread != s->number) {
 		c->unmatched++;
 		c->out_of_memory |= open_calls_put(&c->open, source, call, index) != 0;
 		return CALLS_NONE;
 	}
-	while (s->count > c->numbered[index].frame + 1) {
+	while (s->count > c->numbered.calls[index].frame + 1) {
 		lose(c, s, LOST_DEPTH);
 		c->dropped++;
 	}
 	f = *top(s);
 	pop(s);
 	s->nnumbered--;
-	nested_free(c, index);
+	calls_number_free(c, index);
 	end_exec(s);
-	calls_end(c, s, &f, e->time, e->location ? e->location : f.location, e->lane, done);
+	if (e->location)
+		f.location = e->location;
+	calls_end(c, s, &f, e->time, done);
 	c->data = calls_data(c, s, s->count);
 	return CALLS_LEAVE;
 }

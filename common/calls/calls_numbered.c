@@ -10,20 +10,21 @@
 /* Make room for one more call, and for its data. */
 static int numbered_grow(struct calls *c)
 {
-	size_t capacity = c->numbered_capacity;
-	struct numbered_call *n = array_grow(c->numbered, &capacity, c->nnumbered, sizeof(*n));
+	size_t capacity = c->numbered.capacity;
+	struct numbered_call *n =
+		array_grow(c->numbered.calls, &capacity, c->numbered.count, sizeof(*n));
 
 	if (!n)
 		return -1;
-	c->numbered = n;
-	if (c->data_size && capacity > c->numbered_capacity) {
-		uint8_t *data = reallocarray(c->numbered_data, capacity, c->data_size);
+	c->numbered.calls = n;
+	if (c->data_size && capacity > c->numbered.capacity) {
+		uint8_t *data = reallocarray(c->numbered.data, capacity, c->data_size);
 
 		if (!data)
 			return -1;
-		c->numbered_data = data;
+		c->numbered.data = data;
 	}
-	c->numbered_capacity = capacity;
+	c->numbered.capacity = capacity;
 	return 0;
 }
 
@@ -33,17 +34,17 @@ numbered_new(struct calls *c, uint32_t source, uint32_t call)
 	struct numbered_call *n;
 	size_t index;
 
-	if (c->numbered_free) {
-		index = c->numbered_free - 1;
-		c->numbered_free = c->numbered[index].next;
+	if (c->numbered.free) {
+		index = c->numbered.free - 1;
+		c->numbered.free = c->numbered.calls[index].next;
 	} else {
 		if (numbered_grow(c))
 			goto fail;
-		index = c->nnumbered++;
+		index = c->numbered.count++;
 	}
-	n = &c->numbered[index];
+	n = &c->numbered.calls[index];
 	n->number = call;
-	n->serial = ++c->numbered_serial;
+	n->serial = ++c->numbered.serial;
 	n->replaced = false;
 	c->data = NULL;
 	if (c->data_size)
@@ -63,10 +64,9 @@ struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_
 /* Take a call out of the table. Its slot and its data are valid until the next enter. */
 static const struct numbered_call *numbered_close(struct calls *c, size_t index)
 {
-	struct numbered_call *n = &c->numbered[index];
+	struct numbered_call *n = &c->numbered.calls[index];
 
-	n->next = (uint32_t)c->numbered_free;
-	c->numbered_free = index + 1;
+	calls_number_free(c, index);
 	c->data = calls_numbered_data(c, index);
 	return n;
 }
@@ -170,17 +170,18 @@ static void list_ends(struct calls *c)
 	uint64_t index;
 	size_t n = 0;
 
-	c->numbered_end = calloc(open_calls_count(&c->open), sizeof(*c->numbered_end));
-	if (!c->numbered_end) {
+	c->numbered.ends = calloc(open_calls_count(&c->open), sizeof(*c->numbered.ends));
+	if (!c->numbered.ends) {
 		c->out_of_memory = true;
 		return;
 	}
 	while (open_calls_take_any(&c->open, &index))
-		c->numbered_end[n++] = (struct numbered_end){.thread = c->numbered[index].thread,
-							     .index = (uint32_t)index,
-							     .serial = c->numbered[index].serial};
-	qsort(c->numbered_end, n, sizeof(*c->numbered_end), by_thread_and_begin);
-	c->nnumbered_end = n;
+		c->numbered.ends[n++] =
+			(struct numbered_end){.thread = c->numbered.calls[index].thread,
+					      .index = (uint32_t)index,
+					      .serial = c->numbered.calls[index].serial};
+	qsort(c->numbered.ends, n, sizeof(*c->numbered.ends), by_thread_and_begin);
+	c->numbered.nends = n;
 }
 
 bool calls_numbered_finish(struct calls *c, struct call *done)
@@ -190,9 +191,9 @@ bool calls_numbered_finish(struct calls *c, struct call *done)
 
 	if (open_calls_count(&c->open) && !c->nests)
 		list_ends(c);
-	if (c->numbered_ended == c->nnumbered_end)
+	if (c->numbered.ended == c->numbered.nends)
 		return false;
-	n = numbered_close(c, c->numbered_end[c->numbered_ended++].index);
+	n = numbered_close(c, c->numbered.ends[c->numbered.ended++].index);
 	end = c->stacks[n->thread]->last;
 	end = end > n->start ? end : n->start;
 	*done = (struct call){.lane = n->lane,

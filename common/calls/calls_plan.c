@@ -37,6 +37,7 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 {
 	bool per_cpu = false;
 
+	cr->block = b;
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
 		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;

@@ -135,22 +135,24 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 	}
 }
 
-/* Fill *done with a call whose frame was popped. */
+/* Fill *done with a call whose frame was popped, and whose location is known as well as it will be.
+ */
 static inline void calls_end(struct calls *c, struct stack *s, const struct frame *f, uint64_t end,
-			     uint32_t location, const struct lane *lane, struct call *done)
+			     struct call *done)
 {
 	uint64_t total = end > f->start ? end - f->start : 0;
 
 	calls_charge(c, s, total);
-	*done = (struct call){.lane = lane,
-			      .location = location,
+	*done = (struct call){.lane = c->stacks[s->number]->lane,
+			      .location = f->location,
 			      .caller = s->count ? s->frames[s->count - 1].location : 0,
 			      .level = (uint32_t)s->count + s->implicit,
 			      .start = f->start,
 			      .end = f->start + total,
 			      .total = total,
 			      .self = f->child < total ? total - f->child : 0,
-			      .recursive = location ? stack_has(s, location) : calls_has_unknown(s),
+			      .recursive = f->location ? stack_has(s, f->location)
+						       : calls_has_unknown(s),
 			      .inner = f->inner};
 }
 
@@ -181,7 +183,13 @@ void calls_push_unseen(struct calls *c, struct stack *s);
 /* Get the data of an open numbered call. */
 static inline void *calls_numbered_data(const struct calls *c, size_t index)
 {
-	return c->data_size ? c->numbered_data + index * c->data_size : NULL;
+	return c->data_size ? c->numbered.data + index * c->data_size : NULL;
+}
+/* Free the slot of a numbered call. The slot and its data are valid until the next enter. */
+static inline void calls_number_free(struct calls *c, size_t index)
+{
+	c->numbered.calls[index].next = (uint32_t)c->numbered.free;
+	c->numbered.free = index + 1;
 }
 /* Add an open numbered call. */
 int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);

@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) enum calls_result try_row(struct sn
 		return CALLS_NONE;
 	if (type->kind != KIND_INSTANT && type->kind != KIND_COUNTER)
 		return CALLS_SLOW;
-	calls_pass(cr, r, b->lanes[r->lane]);
+	calls_pass(cr, r);
 	return CALLS_NONE;
 }
 
@@ -200,8 +200,7 @@ static int take_narrow(struct snapshot_maker *m, const struct block *b)
 		if (cr.types[r.type].numbered == KIND_ENTER && n > 1) {
 			struct plain_row l = plain_row(&it, row);
 
-			if (calls_try_numbered(&m->calls, &cr, this, &r, row, &l,
-					       b->lanes[l.lane])) {
+			if (calls_try_numbered(&m->calls, &cr, this, &r, row, &l)) {
 				row = row_after(b->types[l.type], row);
 				n--;
 				continue;

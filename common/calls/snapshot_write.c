@@ -284,7 +284,8 @@ static void put_numbered(struct building *b, uint32_t stack)
 		uint32_t index = b->numbered[b->at].index;
 		const uint32_t *row = calls_numbered_data(c, index);
 
-		put_frame(b, &(struct snapshot_frame){.start = c->numbered[index].start}, *row);
+		put_frame(b, &(struct snapshot_frame){.start = c->numbered.calls[index].start},
+			  *row);
 	}
 }
 
@@ -388,8 +389,8 @@ static int list_numbered(struct building *b)
 		if (o->slots[i].key)
 			b->numbered[n++].index = (uint32_t)o->slots[i].value;
 	for (size_t i = 0; i < n; i++) {
-		b->numbered[i].stack = c->numbered[b->numbered[i].index].thread;
-		b->numbered[i].serial = c->numbered[b->numbered[i].index].serial;
+		b->numbered[i].stack = c->numbered.calls[b->numbered[i].index].thread;
+		b->numbered[i].serial = c->numbered.calls[b->numbered[i].index].serial;
 	}
 	qsort(b->numbered, n, sizeof(*b->numbered), by_stack);
 	b->nnumbered = n;

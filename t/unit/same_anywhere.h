@@ -101,7 +101,7 @@ static inline void put_numbered(struct buffer *to, const struct engine *x)
 
 		if (!c->key)
 			continue;
-		call = &x->calls.numbered[c->value];
+		call = &x->calls.numbered.calls[c->value];
 		buffer_printf(&b, "number %u %" PRIu64 " %" PRIx64 " %s %d\n", call->number,
 			      call->start, address(x, call->location), type_name(call->type),
 			      call->lane->tid);

@@ -307,7 +307,7 @@ static int convert_restored(struct conversion *a, const struct restored_call *r,
 		return 0;
 	a->ev = ev;
 	a->calls.data = r->stack ? calls_data(&a->calls, r->stack, r->index)
-				 : a->calls.numbered_data + r->index * a->calls.data_size;
+				 : a->calls.numbered.data + r->index * a->calls.data_size;
 	return r->stack ? convert_enter(a, t) : convert_numbered(a, t, CONVERT_ENTER, ev->location);
 }
 

@@ -173,8 +173,7 @@ static __attribute__((noinline)) const uint8_t *profile_numbered(struct stack_pr
 		if (next == it.end)
 			break;
 		l = plain_row(&it, next);
-		if (!l.location ||
-		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, it.lanes[l.lane]))
+		if (!l.location || !calls_try_numbered(&s->calls, cr, row, &e, next, &l))
 			break;
 		if (call_stacks_alone(&s->stacks, it.locations[l.location], &node))
 			return NULL;

@@ -10,7 +10,7 @@ struct frame_at frames_address(const struct calls *c)
 	struct frame_at at;
 
 	if (!s) {
-		size_t offset = (size_t)((const uint8_t *)c->data - c->numbered_data);
+		size_t offset = (size_t)((const uint8_t *)c->data - c->numbered.data);
 
 		return (struct frame_at){numbered, (uint32_t)(offset / c->data_size)};
 	}
@@ -35,8 +35,8 @@ struct open_frame *frames_at(const struct calls *c, struct frame_at at)
 	const struct stack *s = frames_stack(c, at);
 
 	if (at.stack == numbered)
-		return at.frame < c->nnumbered
-			       ? (void *)(c->numbered_data + at.frame * c->data_size)
+		return at.frame < c->numbered.count
+			       ? (void *)(c->numbered.data + at.frame * c->data_size)
 			       : NULL;
 	return s && at.frame < s->count ? calls_data(c, s, at.frame) : NULL;
 }

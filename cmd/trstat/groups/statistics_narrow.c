@@ -186,8 +186,8 @@ static inline struct aggregate *row_aggregate(struct statistics *s, const struct
  * CPU for a saved stream of apitrace.
  */
 static __attribute__((noinline)) const uint8_t *
-numbered_calls(struct statistics *s, const struct block *b, const struct events *it,
-	       const struct row_type *types, const struct calls_rows *cr, const uint8_t *row)
+numbered_calls(struct statistics *s, const struct events *it, const struct row_type *types,
+	       const struct calls_rows *cr, const uint8_t *row)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	uint64_t mask = s->caches.row_mask & ~WORD_KNOWN;
@@ -201,8 +201,7 @@ numbered_calls(struct statistics *s, const struct block *b, const struct events 
 		if (next == it->end)
 			break;
 		l = plain_row(it, next);
-		if (!l.location ||
-		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, b->lanes[l.lane]))
+		if (!l.location || !calls_try_numbered(&s->calls, cr, row, &e, next, &l))
 			break;
 		a = row_aggregate(s, it, next, (get_u64(next) & mask) | WORD_KNOWN);
 		if (!a)
@@ -239,7 +238,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		struct call call;
 
 		if (cr.types[r.type].numbered == KIND_ENTER && !by_type) {
-			row = numbered_calls(s, b, it, types, &cr, row);
+			row = numbered_calls(s, it, types, &cr, row);
 			if (!row)
 				return -1;
 			if (row != this)
@@ -261,7 +260,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 				continue;
 			}
 		} else if (t->does == ROW_COUNTS) {
-			calls_pass(&cr, &r, b->lanes[r.lane]);
+			calls_pass(&cr, &r);
 		} else {
 			continue;
 		}

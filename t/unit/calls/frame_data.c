@@ -200,7 +200,7 @@ static bool try_numbered(uint32_t number)
 	put_u32(leave_row + NARROW_ROW, number);
 	return !calls_rows(&calls, &b, &cr) &&
 	       calls_try_numbered(&calls, &cr, enter_row, &(struct plain_row){.time = 50},
-				  leave_row, &(struct plain_row){.time = 60, .type = 1}, l);
+				  leave_row, &(struct plain_row){.time = 60, .type = 1});
 }
 
 static void test_numbers_in_line(void)
