@@ -336,7 +336,7 @@ setup() {
 	run -0 trencode --list
 	[[ $output == *"text "*"uftrace "*"folded "* ]]
 	# what completes -t is what there is
-	[ "$(trencode --complete-options | sed -n 's/^-t .*\t//p' | tr ' ' '\n')" = \
+	[ "$(trencode --complete-options | grep '^-t ' | cut -f 3 | tr ' ' '\n')" = \
 		"$(trencode --list | cut -d' ' -f1)" ]
 }
 
