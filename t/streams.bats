@@ -110,6 +110,37 @@ filtered() {
 	diff <(sort fib.json jumps.json) <(sort both.json)
 }
 
+# lossy TRACE: its stream without the second segment
+lossy() {
+	local at
+	trdecode -q --segment 2K "$1" >cut.trs
+	mapfile -t at < <(grep -abo "$(head -c 16 cut.trs)" cut.trs | cut -d: -f1)
+	head -c "${at[1]}" cut.trs
+	tail -c +$((at[2] + 1)) cut.trs
+}
+
+@test "trdecode of two streams that lack a segment has the open calls of both" {
+	cd "$BATS_TEST_TMPDIR"
+	lossy "$DATA/uftrace/fib" >fib.trs
+	lossy "$RECORDED/uftrace/lost" >lost.trs
+	for name in fib lost; do
+		run -1 bash -c "python3 '$ROOT/t/tools/trstream.py' <$name.trs 2>err >>apart.json"
+	done
+	run -1 bash -c "trdecode -q fib.trs lost.trs 2>err | python3 '$ROOT/t/tools/trstream.py' 2>err >both.json"
+	diff <(sort apart.json) <(sort both.json)
+}
+
+@test "trdecode of chosen threads where a segment is missing has no call with another start" {
+	cd "$BATS_TEST_TMPDIR"
+	lossy "$DATA/uftrace/fib" >lossy.trs
+	trdecode -q --tid=4125 lossy.trs >tid.trs 2>err || (($? == 1))
+	python3 "$ROOT/t/tools/trstream.py" tid.trs 2>err | grep '"unfinished": false' | jq -c '[.ts, .dur, .name]' | sort >tid || true
+	python3 "$ROOT/t/tools/trstream.py" lossy.trs 2>err | jq -c '[.ts, .dur, .name]' | sort >all
+	[ -s tid ]
+	run -0 comm -23 tid all
+	assert_output ''
+}
+
 @test "snapshots of filters: a reader that begins with any segment gets the events of the rest" {
 	local expression streams=()
 	for expression in 'depth < 3' 'name != "<563b729d7277>"' 'dur > 10us' 'kind == leave'; do

@@ -79,7 +79,8 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	for (int i = 0; i < n; i++)
 		if (input_begin(&inputs[i], &e))
 			return run_fail(d, &e);
-	if (!w->segment_limit && !d->adopted) {
+	/* an input that goes on after a loss leaves the calls of the others open */
+	if (!w->segment_limit && !d->adopted && n == 1) {
 		snapshot_maker_free(d->snapshots);
 		d->snapshots = NULL;
 	}

@@ -19,6 +19,8 @@ static void drop_frames(struct calls *c, struct stack *s, size_t from)
 		pop(s);
 		if (s->nnumbered)
 			calls_nested_forget(c, s, &f);
+		else
+			f.numbered = 0; /* is not set */
 		if (c->on_drop && (c->balances || (f.begun && !outside)))
 			c->on_drop(c->on_restore_ctx, s, &f, calls_data(c, s, s->count));
 	}
@@ -51,7 +53,10 @@ static void reset(struct calls *c, struct stack *s)
 static void drop_numbered(struct calls *c, size_t index)
 {
 	const struct numbered_call *n = &c->numbered.calls[index];
-	struct frame f = {.start = n->start, .location = n->location, .begun = true};
+	struct frame f = {.start = n->start,
+			  .location = n->location,
+			  .numbered = (uint32_t)index + 1,
+			  .begun = true};
 
 	if (c->on_drop)
 		c->on_drop(c->on_restore_ctx, c->stacks[n->thread], &f,
@@ -69,29 +74,47 @@ static void drop_before(struct calls *c)
 	open_calls_free(&c->before);
 }
 
-/* Move the numbered calls of the stream to c->before. */
-static int leave_numbered(struct calls *c)
+/* Test whether a lane, which may be NULL, is of the sources; NULL: of the present stream. */
+static bool is_of(const struct calls *c, const uint8_t *sources, const struct lane *l)
+{
+	return sources ? l && sources[l->source->number] : calls_of_stream(c, l);
+}
+
+/* Move the numbered calls of the sources to another table; NULL: drop them. */
+static int move_numbered(struct calls *c, const uint8_t *sources, struct open_calls *to)
 {
 	struct open_calls kept = {0};
 	uint64_t key, index;
 	int bad = 0;
 
-	drop_before(c);
-	if (c->nests || !open_calls_count(&c->open))
+	if (!open_calls_count(&c->open))
 		return 0;
 	while (!bad && open_calls_take_next(&c->open, &key, &index)) {
-		bool of_stream = calls_of_stream(c, c->numbered.calls[index].lane);
+		bool moves = is_of(c, sources, c->numbered.calls[index].lane);
 
-		if (of_stream && !c->on_drop) {
+		if (moves && !to)
 			drop_numbered(c, index);
-			continue;
-		}
-		bad = open_calls_put(of_stream ? &c->before : &kept, (uint32_t)((key - 1) >> 32),
-				     (uint32_t)(key - 1), index);
+		else
+			bad = open_calls_put(moves ? to : &kept, (uint32_t)((key - 1) >> 32),
+					     (uint32_t)(key - 1), index);
 	}
 	open_calls_free(&c->open);
 	c->open = kept;
 	return bad;
+}
+
+/* Drop the calls of the stacks of the sources that do not go on. */
+static void drop_stacks(struct calls *c, const uint8_t *sources)
+{
+	c->adopted = true;
+	for (size_t i = 0; i < c->size; i++) {
+		struct stack *s = c->stacks[i];
+
+		if (s && !s->goes_on && is_of(c, sources, s->lane))
+			reset(c, s);
+		else if (s && !s->lane) /* no row yet */
+			s->asks_lane = true;
+	}
 }
 
 /* Drop the calls of the stream, except those that may go on: numbered calls, and stacks that have
@@ -100,7 +123,6 @@ static int drop_stream(struct calls *c, const struct snapshot *snapshot)
 {
 	struct snapshot_walk w;
 
-	c->adopted = true;
 	snapshot_walk(&w, snapshot);
 	while (snapshot_next_thread(&w)) {
 		struct stack *s = calls_stack_at(c, snapshot_stack(w.lane, w.thread.flags));
@@ -109,15 +131,15 @@ static int drop_stream(struct calls *c, const struct snapshot *snapshot)
 			return -1;
 		s->goes_on = c->on_drop && calls_of_stream(c, s->lane);
 	}
-	for (size_t i = 0; i < c->size; i++) {
-		struct stack *s = c->stacks[i];
+	drop_stacks(c, NULL);
+	drop_before(c);
+	return c->nests ? 0 : move_numbered(c, NULL, c->on_drop ? &c->before : NULL);
+}
 
-		if (s && !s->goes_on && calls_of_stream(c, s->lane))
-			reset(c, s);
-		else if (s && !s->lane) /* no row yet */
-			s->asks_lane = true;
-	}
-	return leave_numbered(c);
+int calls_drop_sources(struct calls *c, const uint8_t *sources)
+{
+	drop_stacks(c, sources);
+	return c->nests ? 0 : move_numbered(c, sources, NULL);
 }
 
 void calls_drop_all(struct calls *c)

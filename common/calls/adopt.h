@@ -32,5 +32,8 @@ int calls_adopt(struct calls *c, const struct snapshot *s);
 
 /* Drop all open calls, of any stream. */
 void calls_drop_all(struct calls *c);
+/* Drop the open calls of some sources, as adopting a snapshot of these alone would. sources: by
+ * number, whether the source is one of them. -1: out of memory. */
+int calls_drop_sources(struct calls *c, const uint8_t *sources);
 
 #endif

@@ -56,6 +56,11 @@ static uint32_t known(const struct snapshot_maker *m, enum entry_kind kind, uint
 	return number < k->size ? k->id[number] : 0;
 }
 
+uint32_t snapshot_source_id(const struct snapshot_maker *m, uint32_t number)
+{
+	return known(m, ENTRY_SOURCE, number);
+}
+
 /* Get an id for an entry that the present segment may not have. */
 static uint32_t filter_id(void *maker, enum entry_kind kind, uint32_t number, bool *fresh)
 {
@@ -89,11 +94,6 @@ static uint32_t filter_lane_flags(void *maker, const struct lane *l)
 	return started_flags(maker, l->thread, l->cpu_thread);
 }
 
-void snapshot_maker_inside(struct snapshot_maker *m)
-{
-	m->inside = true;
-}
-
 uint32_t snapshot_lane_flags(void *maker, const struct lane_entry *e)
 {
 	const struct snapshot_maker *m = maker;
@@ -106,7 +106,7 @@ uint32_t snapshot_lane_flags(void *maker, const struct lane_entry *e)
 
 	/* 0 is the unknown source; of others with that id the latest is of this stream */
 	for (uint32_t i = d->sources.count; i-- && !l.source;)
-		if (e->source ? known(m, ENTRY_SOURCE, i) == e->source : !i)
+		if (e->source ? snapshot_source_id(m, i) == e->source : !i)
 			l.source = pool_at(&d->sources, i);
 	if (!l.source)
 		return theirs;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "common/calls/adopt.h"
 #include "common/calls/snapshot_maker_private.h"
 #include "common/stream/field.h"
 
@@ -12,7 +11,7 @@ static int no_memory(struct snapshot_maker *m)
 	return error_no_memory(&m->writer->error);
 }
 
-static struct maker_stack *stack_at(struct snapshot_maker *m, uint32_t stack)
+struct maker_stack *snapshot_maker_stack(struct snapshot_maker *m, uint32_t stack)
 {
 	struct maker_stack *stacks = array_reach(m->stacks, &m->nstacks, stack, sizeof(*stacks));
 
@@ -72,7 +71,7 @@ static uint32_t ended_location(const struct snapshot_maker *m, const struct call
  * of the two stacks, or NULL. */
 static int follow_kernel(struct snapshot_maker *m, struct stack *s, const struct call *done)
 {
-	struct maker_stack *t = stack_at(m, s->number);
+	struct maker_stack *t = snapshot_maker_stack(m, s->number);
 	size_t count = s->count;
 	uint32_t open;
 
@@ -309,7 +308,7 @@ static int note_started(struct snapshot_maker *m)
 
 		if (!s || !(s->started || (s->asks_lane && dictionary_started(&m->dictionary, i))))
 			continue;
-		t = stack_at(m, i);
+		t = snapshot_maker_stack(m, i);
 		if (!t)
 			return -1;
 		t->started = true;
@@ -327,7 +326,7 @@ static int take_head(struct snapshot_maker *m, const struct block *b)
 	m->stream_id = stream_id;
 	dictionary_segment(&m->dictionary, !same);
 	m->next_id = 0;
-	snapshot_segment(&m->snapshot);
+	snapshot_segment(&m->snapshot, false);
 	if (same)
 		return note_started(m);
 	m->inside = sequence > 0;
@@ -372,82 +371,6 @@ static uint64_t size(void *ctx)
 	       frames * (SNAPSHOT_FRAME + WIDE_ROW + 4) + m->kept.live + m->dict_bytes;
 }
 
-/* --- adoption --- */
-
-static int on_restore(void *ctx, struct stack *s, const struct event *e)
-{
-	struct snapshot_maker *m = ctx;
-
-	(void)s;
-	return snapshot_row_keep(m, e, m->calls.data);
-}
-
-/* Take over what the kernel's calls are called from. */
-static int adopt_kernel(struct snapshot_maker *m, const struct stack *s)
-{
-	struct maker_stack *t = stack_at(m, s->number);
-
-	if (!t)
-		return -1;
-	t->base = s->kernel_base;
-	t->gone.size = 0;
-	for (uint32_t i = s->ngone; i--;)
-		if (buffer_u32(&t->gone, s->gone[i]))
-			return -1;
-	return 0;
-}
-
-static int adopt(struct snapshot_maker *m)
-{
-	const struct snapshot *s = &m->snapshot;
-	struct snapshot_walk w;
-
-	if (!s->continues) {
-		m->inside = true;
-		snapshot_rows_free(m);
-		m->threads = 0;
-		if (m->first == UINT64_MAX)
-			m->first = s->head.first;
-		m->flags = s->head.flags & SNAPSHOT_APPROXIMATE;
-		if (m->segments > 1)
-			m->flags |= SNAPSHOT_RESTART;
-		m->writer->snapshot_due = true;
-	}
-	if (s->head.latest > m->latest)
-		m->latest = s->head.latest;
-	m->calls.on_restore = on_restore;
-	m->calls.on_restore_ctx = m;
-	if (calls_adopt(&m->calls, s))
-		return -1;
-	snapshot_walk(&w, s);
-	while (snapshot_next_thread(&w)) {
-		uint32_t number = snapshot_stack(w.lane, w.thread.flags);
-
-		if (snapshot_rows_settle(m, number) || (!(w.thread.flags & SNAPSHOT_CONTINUED) &&
-							adopt_kernel(m, m->calls.stacks[number])))
-			return -1;
-		while (snapshot_next_frame(&w))
-			;
-	}
-	return 0;
-}
-
-int snapshot_maker_adopt(struct snapshot_maker *m, const struct block *b)
-{
-	const char *fault;
-
-	fault = snapshot_read(&m->snapshot, &m->dictionary, b, READS_NO_VALUES);
-	if (fault)
-		return fault == EVENTS_NO_MEMORY ? no_memory(m) : 0;
-	return adopt(m) ? no_memory(m) : 0;
-}
-
-void snapshot_maker_miss(struct snapshot_maker *m)
-{
-	m->flags |= SNAPSHOT_APPROXIMATE;
-	m->writer->snapshot_due = true;
-}
-
 /* --- the maker --- */
 
 struct snapshot_maker *snapshot_maker_new(struct writer *w, bool passes_ids)
@@ -458,6 +381,9 @@ struct snapshot_maker *snapshot_maker_new(struct writer *w, bool passes_ids)
 		return NULL;
 	m->writer = w;
 	m->passes_ids = passes_ids;
+	/* a later segment of a stream may be the first with snapshots */
+	m->segments = w->in_segment || w->more_follows;
+	m->stream_id = w->stream_id;
 	if (dictionary_init(&m->dictionary)) {
 		free(m);
 		return NULL;

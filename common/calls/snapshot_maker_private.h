@@ -1,6 +1,7 @@
 /*
  * snapshot_maker_private.h - shared by snapshot_maker.c (the rows that are written),
- * snapshot_rows.c (the rows of open calls), snapshot_ids.c (declarations) and snapshot_write.c
+ * snapshot_rows.c (the rows of open calls), snapshot_adopt.c, snapshot_ids.c (declarations) and
+ * snapshot_write.c
  */
 #ifndef TR_CALLS_SNAPSHOT_MAKER_PRIVATE_H
 #define TR_CALLS_SNAPSHOT_MAKER_PRIVATE_H
@@ -84,6 +85,9 @@ static inline uint32_t *frame_row(const struct snapshot_maker *m, const struct s
 	return calls_data(&m->calls, s, i);
 }
 
+/* Get what the maker knows of a stack; NULL: out of memory. */
+struct maker_stack *snapshot_maker_stack(struct snapshot_maker *m, uint32_t stack);
+
 /* snapshot_rows.c. Functions that return int return 0, or -1 when out of memory. */
 
 /* Get the row of a handle of the present block. */
@@ -102,6 +106,8 @@ static inline const struct kept_row *snapshot_row(const struct snapshot_maker *m
 
 /* snapshot_ids.c: note the ids of a DICT payload that was read. */
 int snapshot_ids_note(struct snapshot_maker *m, const uint8_t *payload, size_t n);
+/* Get the id that the writer's stream uses for a source; 0: none. */
+uint32_t snapshot_source_id(const struct snapshot_maker *m, uint32_t number);
 /* Declare an entry in this segment, and return its id; 0 for number 0. Errors are in
  * writer->error. */
 uint32_t snapshot_declare_lane(struct snapshot_maker *m, const struct lane *l);

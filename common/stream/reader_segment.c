@@ -215,7 +215,7 @@ int reader_read_head(struct reader *r, const struct block *b)
 	r->segment.whole = false;
 	if (r->segment.adopts && h->flags & HEAD_SEGMENTED)
 		dictionary_forget_threads(&r->dictionary);
-	snapshot_segment(&r->snapshot);
+	snapshot_segment(&r->snapshot, false);
 	r->segment.stream_id = h->stream_id;
 	r->segment.sequence = h->sequence;
 	r->segment.open_stream = true;

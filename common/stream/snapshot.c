@@ -270,9 +270,10 @@ static const char *check_threads(struct snapshot *s)
 	return fault;
 }
 
-void snapshot_segment(struct snapshot *s)
+void snapshot_segment(struct snapshot *s, bool continues)
 {
-	s->more = s->done = false;
+	s->more = continues;
+	s->done = false;
 }
 
 const char *snapshot_read(struct snapshot *s, const struct dictionary *d, const struct block *b,

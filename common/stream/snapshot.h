@@ -58,8 +58,8 @@ struct snapshot {
 	uint64_t own;
 };
 
-/* Begin a segment: its first SNAPSHOT continues none. */
-void snapshot_segment(struct snapshot *s);
+/* Begin a segment. continues: its first SNAPSHOT continues what is known, else none. */
+void snapshot_segment(struct snapshot *s, bool continues);
 /* Decode and check a block. Returns its fault, NULL: none. EVENTS_NO_MEMORY: out of memory. The
  * content is valid as long as the block's payload. */
 const char *snapshot_read(struct snapshot *s, const struct dictionary *d, const struct block *b,

@@ -414,12 +414,17 @@ static int declare_used(struct writer *w)
 	return 0;
 }
 
+int writer_begin_segment(struct writer *w)
+{
+	return writer_end_segment(w, 0) || writer_send_head(w, w->stream_id, w->sequence + 1,
+							    w->head_flags, NULL, 0)
+		       ? -1
+		       : writer_refer_metas(w);
+}
+
 int writer_next_segment(struct writer *w)
 {
-	if (writer_end_segment(w, 0) ||
-	    writer_send_head(w, w->stream_id, w->sequence + 1, w->head_flags, NULL, 0))
-		return -1;
-	if (writer_refer_metas(w) || writer_snapshot(w))
+	if (writer_begin_segment(w) || writer_snapshot(w))
 		return -1;
 	w->segment_bytes = 0;
 	return declare_used(w);

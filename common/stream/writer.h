@@ -179,6 +179,8 @@ int writer_send_dict(struct writer *w);
 /* Send one block of up to four parts, whose sizes add up to a multiple of 8. */
 int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
 		      int n);
+/* End the segment and begin the next one, whose snapshot is due. */
+int writer_begin_segment(struct writer *w);
 /* Send the snapshot of the segment, if it is due. */
 int writer_snapshot(struct writer *w);
 

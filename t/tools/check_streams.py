@@ -7,7 +7,7 @@ reader   trstream.py gives the events and the status that the manifest has for e
 program  trencode does; it is known to differ for each STREAM, and must
 same     trstream.py and trencode give the same events and status for each stream FILE
 segments trstream.py gives the same events if it begins to read with any segment of the stream FILE
-copied   PROGRAM copies the stream FILE from any segment on, and trstream.py gives the events of the rest
+copied   PROGRAM copies the stream FILE from any segment on, or without one, and trstream.py gives the events of that part
 A line for each stream that differs; the exit status is 1 if there is one.
 """
 import json
@@ -75,16 +75,19 @@ def check_segments(path):
 
 
 def check_copies(path, command):
-    """The messages about copies of a stream that begin with its segments, as a command makes them from files."""
+    """The messages about copies of parts of a stream, as a command makes them from files."""
     with open(path, "rb") as file:
         data = file.read()
-    for at, _ in SegmentReader(data).segments[1:]:
-        with open("rest.trs", "wb") as rest:
-            rest.write(data[at:])
-        copy = subprocess.run([*command, "rest.trs"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-        differs = difference((SegmentReader(copy.stdout).lines, 0), (SegmentReader(data[at:]).lines, 0))
+    starts = [at for at, _ in SegmentReader(data).segments]
+    parts = [(f"from {at} on", data[at:]) for at in starts[1:]]
+    parts += [(f"without {at} to {end}", data[:at] + data[end:]) for at, end in zip(starts[1:], starts[2:])]
+    for name, part in parts:
+        with open("part.trs", "wb") as file:
+            file.write(part)
+        copy = subprocess.run([*command, "part.trs"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        differs = difference((SegmentReader(copy.stdout).lines, 0), (SegmentReader(part).lines, 0))
         if differs:
-            yield f"{path}: segment at {at}: {differs}"
+            yield f"{path}: {name}: {differs}"
 
 
 def by_program(path):

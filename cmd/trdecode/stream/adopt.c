@@ -1,5 +1,7 @@
 #include "cmd/trdecode/stream/adopt.h"
 
+#include <stdlib.h>
+
 #include "common/calls/snapshot_maker.h"
 #include "common/stream/value.h"
 
@@ -151,7 +153,7 @@ static void put_rows(struct moved *m)
 static void put_snapshot(struct moved *m)
 {
 	struct snapshot_head head = m->from->head;
-	uint8_t p[SNAPSHOT_HEAD];
+	uint8_t p[SNAPSHOT_HEAD] = {0};
 	size_t rows;
 
 	if (head.first != UINT64_MAX)
@@ -171,6 +173,62 @@ static void put_snapshot(struct moved *m)
 		snapshot_put_head(m->payload.data, &head);
 }
 
+/* Begin a segment after the rows that were written. */
+static int begin_segment(struct decoding *d)
+{
+	struct writer *w = d->writer;
+
+	if (!d->snapshots)
+		d->snapshots = snapshot_maker_new(w, false);
+	if (!d->snapshots)
+		return error_no_memory(&w->error);
+	w->head_flags |= HEAD_SEGMENTED;
+	return writer_begin_segment(w);
+}
+
+/* Have the maker drop the calls of the input's present stream. */
+static int drop_calls(struct stream_ids *s)
+{
+	const struct dictionary *in = s->dictionary;
+	struct decoding *d = s->input->decoding;
+	size_t n = d->writer->entries[ENTRY_SOURCE].count;
+	uint8_t *sources = calloc(n, 1);
+	int bad;
+
+	if (!sources)
+		return error_no_memory(&d->writer->error);
+	sources[0] = 1; /* lanes without a source are of any stream */
+	for (uint32_t i = 0; i < in->sources.count; i++) {
+		const struct source *source = pool_at(&in->sources, i);
+
+		if (source->stream == in->stream)
+			sources[stream_known(&s->maps[ENTRY_SOURCE], i)] = 1;
+	}
+	bad = snapshot_maker_inside(d->snapshots, sources, n);
+	free(sources);
+	return bad;
+}
+
+int stream_inside(struct stream_ids *s, bool begun)
+{
+	struct decoding *d = s->input->decoding;
+	struct stream_map *lanes = &s->maps[ENTRY_LANE];
+	bool fresh = !d->snapshots;
+
+	if ((begun || fresh) && begin_segment(d))
+		return -1;
+	s->inside = d->adopted = true;
+	/* lanes may have started in what was not read */
+	if (lanes->size)
+		memset(lanes->id, 0, lanes->size * sizeof(*lanes->id));
+	if (drop_calls(s))
+		return -1;
+	/* calls of streams that precede this one in the input were not followed */
+	if (fresh && s->dictionary->stream > 1)
+		snapshot_maker_miss(d->snapshots);
+	return 0;
+}
+
 int stream_adopt(struct stream_ids *s, const struct block *b)
 {
 	struct decoding *d = s->input->decoding;
@@ -179,8 +237,6 @@ int stream_adopt(struct stream_ids *s, const struct block *b)
 	struct block to = *b;
 	int bad;
 
-	s->inside = d->adopted = true;
-	snapshot_maker_inside(d->snapshots);
 	put_snapshot(&m);
 	bad = m.bad || writer_send_dict(d->writer);
 	if (!bad) {

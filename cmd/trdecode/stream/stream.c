@@ -114,29 +114,44 @@ static int choose_clock(struct saved *s, const struct clock *c, struct error *e)
 	return merge_choose_clock(in, e);
 }
 
-/* Take over the open calls of a snapshot before the first row. */
-static int take_snapshot(struct saved *s, struct error *e)
+/* Take over the open calls of a block. Returns -1 with an error of e or the writer. */
+static int take_calls(struct saved *s, struct error *e)
 {
-	struct decoding *d = s->input->decoding;
 	struct snapshot_walk w;
 
-	if (!s->block.snapshot || s->begun || !d->snapshots)
-		return 0;
-	/* which calls the left-out rows end is not known */
-	if (row_filter_any(d->row_filter)) {
-		d->adopted = true;
-		snapshot_maker_miss(d->snapshots);
-		return 0;
-	}
 	if (drop_bad_values(s, &s->block.snapshot->rows, e))
 		return -1;
 	snapshot_walk(&w, s->block.snapshot);
 	if (snapshot_next_thread(&w) && choose_clock(s, w.lane->clock, e))
 		return -1;
-	if (!stream_adopt(&s->ids, &s->block))
+	return stream_adopt(&s->ids, &s->block);
+}
+
+/* Take in a snapshot, before the first row or after lost ones. */
+static int take_snapshot(struct saved *s, struct error *e)
+{
+	struct decoding *d = s->input->decoding;
+	const struct snapshot *from = s->block.snapshot;
+	bool limits = row_filter_any(d->row_filter), again = s->begun || !d->snapshots;
+	int bad = 0;
+
+	if (!from || d->times_only)
 		return 0;
-	*e = d->writer->error;
-	return -1;
+	e->what[0] = '\0';
+	if (!from->continues && (again || !limits))
+		bad = stream_inside(&s->ids, s->begun);
+	if (!bad && limits) {
+		/* which calls the left-out rows end is not known */
+		d->adopted = true;
+		snapshot_maker_miss(d->snapshots);
+	} else if (!bad) {
+		bad = take_calls(s, e);
+	}
+	if (!bad && s->begun && !(from->head.flags & SNAPSHOT_MORE))
+		bad = writer_snapshot(d->writer);
+	if (bad && !e->what[0])
+		*e = d->writer->error;
+	return bad;
 }
 
 /* Go to the next event, and take in the blocks before it. */
