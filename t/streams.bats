@@ -64,6 +64,31 @@ filtered() {
 	python3 "$ROOT/t/tools/check_streams.py" same "${streams[@]}"
 }
 
+@test "a filter that drops a block whole finds an impossible last row of a thread" {
+	local row condition
+	cd "$BATS_TEST_TMPDIR"
+	for row in 'dt=1 << 20' lane=1 lane=200 location=4 kind=3; do
+		PYTHONPATH=$ROOT/t/tools python3 - "$row" >bad.trs <<-'END'
+			import sys
+			from streams_case import *
+
+			case = Case()
+			case.type("sched", w.ENTER, w.INNER)
+			case.E(1000).L(1001).flush()
+			row = {"dt": 1, "kind": 1, **eval(f"dict({sys.argv[1]})")}
+			rows = [w.narrow(0, 0, location=F), w.narrow(**row)]
+			case.add(w.events(1002, rows, case.types[:3], case.lanes, case.locations, last=1005, flags=w.BARE))
+			sys.stdout.buffer.write(case.data(events=4))
+		END
+		for condition in 'name == "f"' 'tid == 7'; do
+			run -1 trfilter -o kept.trs "$condition" bad.trs
+			[[ $output == *'bad.trs: 0x'*': an event block with impossible rows' ]]
+		done
+		run -1 trencode -t ndjson kept.trs
+		[[ $output != *'"name"'* ]]
+	done
+}
+
 @test "filtered streams: the independent reader gives the events of ndjson" {
 	local condition
 	cd "$RECORDED/uftrace"

@@ -135,7 +135,7 @@ int reader_next(struct reader *r, struct block *b);
 int reader_load(struct reader *r, struct block *b);
 
 /* Check the rows of a block before they are read, with rows_on_demand. -1: the rows are damaged,
- * and the block cannot be used. */
+ * and the block has none any more. */
 int reader_rows(struct reader *r, struct block *b);
 
 /* Pass the block on unchanged; by splice(2) where both ends are pipes and it was not loaded. -1:

@@ -67,6 +67,8 @@ int reader_rows(struct reader *r, struct block *b)
 	fault = events_block_rows(b, r->reads_values);
 	if (!fault)
 		return 0;
+	b->rows = 0;
+	b->row_size = 0;
 	reader_damaged(r, b->offset, fault);
 	reader_distrust_length(r, b->length);
 	return -1;

@@ -2,12 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trfilter/rows/block_compact.h"
 #include "common/stream/entry.h"
-
-/* Meaning of a row: none; an event of its thread, or of its CPU's; a depth of its thread's
- * stack. */
-enum { CLASS_NONE, CLASS_THREAD, CLASS_CPU, CLASS_DEPTH, CLASSES };
 
 void ends_init(struct ends *x, const struct dictionary *d)
 {
@@ -17,8 +12,7 @@ void ends_init(struct ends *x, const struct dictionary *d)
 void ends_free(struct ends *x)
 {
 	free(x->threads);
-	free(x->last);
-	free(x->classes);
+	last_rows_free(&x->last);
 	buffer_free(&x->entries.entries);
 }
 
@@ -54,23 +48,11 @@ void ends_block_done(struct ends *x, const struct block *b)
 	}
 }
 
-static bool is_call(const struct type *t)
-{
-	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
-}
-
-enum { NOT_OWN = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
-
-/* Returns true if the depth of the type's rows is that of the thread's stack. */
-static bool has_depth(const struct type *t)
-{
-	return is_call(t) && (t->flags & (TYPE_DEPTH | NOT_OWN)) == TYPE_DEPTH;
-}
-
 /* Returns true for enters of the thread's stack without a depth. */
 static bool enters_bare(const struct type *t)
 {
-	return t->kind == KIND_ENTER && !(t->flags & (TYPE_DEPTH | NOT_OWN));
+	return t->kind == KIND_ENTER &&
+	       !(t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER));
 }
 
 /* Returns true if the stream has declared calls with depths. */
@@ -81,7 +63,7 @@ static bool has_depths(struct ends *x)
 	for (; x->ntypes < types->count; x->ntypes++) {
 		const struct type *t = pool_at(types, x->ntypes);
 
-		x->depths |= t && has_depth(t);
+		x->depths |= t && type_has_depth(t);
 	}
 	return x->depths;
 }
@@ -97,7 +79,7 @@ static bool wants_start(struct ends *x, const struct block *b)
 	bool starts = false;
 
 	for (uint32_t i = 0; has_depths(x) && i < b->ntypes && !starts; i++)
-		starts = has_depth(b->types[i]) || enters_bare(b->types[i]);
+		starts = type_has_depth(b->types[i]) || enters_bare(b->types[i]);
 	for (uint32_t i = 0; i < b->nlanes && starts; i++)
 		if (b->lanes[i]->thread >= x->nthreads || !x->threads[b->lanes[i]->thread].started)
 			return true;
@@ -158,42 +140,13 @@ static int ends_walk(struct ends *x, const struct block *b)
 		x->threads[thread].inner = is_on_top(type);
 		if (enters_bare(type))
 			x->threads[thread].started = true;
-		if (has_depth(type))
+		if (type_has_depth(type))
 			note_depth(x, thread, b, p);
-		if (has_depth(type) && !x->threads[thread].started &&
+		if (type_has_depth(type) && !x->threads[thread].started &&
 		    ends_start(x, thread, b, p, lane, type->kind == KIND_LEAVE))
 			return -1;
 	}
 	return 0;
-}
-
-/* Find the lanes' last rows where all rows are narrow and of calls with depths; usually they are
- * found soon. */
-static void find_last_back(const struct ends *x, const struct block *b)
-{
-	const uint8_t *p = b->row_data + b->row_size, **last = x->last;
-	uint32_t left = b->nlanes;
-
-	while (left && p > b->row_data) {
-		p -= NARROW_ROW;
-		if (!last[CLASSES * (size_t)row_lane_at(p) + CLASS_DEPTH]) {
-			last[CLASSES * (size_t)row_lane_at(p) + CLASS_DEPTH] = p;
-			left--;
-		}
-	}
-}
-
-/* Find the lanes' last rows of each class. */
-static inline __attribute__((always_inline)) void find_last(const struct ends *x,
-							    const struct block *b, bool plain)
-{
-	const uint8_t *p = b->row_data, **last = x->last, *classes = x->classes;
-
-	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : row_size(b, p)) {
-		struct plain_row r = plain ? row_read(p, 0) : block_row(b, p);
-
-		last[CLASSES * (size_t)r.lane + classes[r.type]] = p;
-	}
 }
 
 static void note_row(struct ends *x, uint32_t thread, const struct block *b, uint32_t lane,
@@ -213,43 +166,19 @@ static void note_row(struct ends *x, uint32_t thread, const struct block *b, uin
  * enough. */
 static int note_last(struct ends *x, const struct block *b)
 {
-	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE, depths = true;
-	size_t n = CLASSES * (size_t)b->nlanes;
-	uint8_t *classes = array_reach(x->classes, &x->nclasses, b->ntypes, 1);
-	const uint8_t **last = array_reach(x->last, &x->nlast, n, sizeof *last);
-
-	x->classes = classes ? classes : x->classes;
-	x->last = last ? last : x->last;
-	if (!classes || !last)
-		return -1;
-	for (uint32_t i = 0; i < b->ntypes; i++) {
-		bool per_cpu = b->types[i]->flags & TYPE_PER_CPU;
-
-		classes[i] = per_cpu ? CLASS_CPU : CLASS_THREAD;
-		if (has_depth(b->types[i]))
-			classes[i] = CLASS_DEPTH;
-		if (b->types[i]->kind == KIND_GAP)
-			classes[i] = CLASS_NONE;
-		depths &= classes[i] == CLASS_DEPTH;
+	for (uint32_t i = 0; i < b->ntypes; i++)
 		/* wants_start() does not cover these */
-		if (per_cpu && classes[i] == CLASS_DEPTH)
+		if (type_has_depth(b->types[i]) && b->types[i]->flags & TYPE_PER_CPU)
 			return ends_walk(x, b);
-	}
-	memset(last, 0, n * sizeof *last);
-	if (narrow && depths)
-		find_last_back(x, b);
-	else if (narrow)
-		find_last(x, b, true);
-	else
-		find_last(x, b, false);
+	if (last_rows_find(&x->last, b))
+		return -1;
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		const struct lane *lane = b->lanes[i];
 
-		last = x->last + CLASSES * (size_t)i;
-		note_row(x, lane->thread, b, i, last[CLASS_THREAD]);
-		note_row(x, lane->thread, b, i, last[CLASS_DEPTH]);
-		note_row(x, lane->cpu_thread, b, i, last[CLASS_CPU]);
-		note_depth(x, lane->thread, b, last[CLASS_DEPTH]);
+		note_row(x, lane->thread, b, i, last_row(&x->last, i, LAST_THREAD));
+		note_row(x, lane->thread, b, i, last_row(&x->last, i, LAST_DEPTH));
+		note_row(x, lane->cpu_thread, b, i, last_row(&x->last, i, LAST_CPU));
+		note_depth(x, lane->thread, b, last_row(&x->last, i, LAST_DEPTH));
 	}
 	return 0;
 }
@@ -298,6 +227,11 @@ static bool wants_last(const struct ends *x, const struct block *b)
 	return false;
 }
 
+bool ends_wants_all(struct ends *x, const struct block *b)
+{
+	return wants_start(x, b);
+}
+
 bool ends_needed(struct ends *x, const struct block *b)
 {
 	return wants_start(x, b) || wants_last(x, b);
@@ -333,6 +267,7 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept, b
 		bad = note_last(x, b);
 	if (bad)
 		return -1;
+	x->last.found = false;
 	ends_block_done(x, b);
 	return 0;
 }

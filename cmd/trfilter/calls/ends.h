@@ -9,6 +9,7 @@
 
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
+#include "cmd/trfilter/calls/last_rows.h"
 #include "cmd/trfilter/calls/thread_entries.h"
 
 struct thread_end {
@@ -35,12 +36,10 @@ struct ends {
 	struct thread_end *threads; /* by number of the thread */
 	size_t nthreads;
 	uint32_t segment;
-	uint64_t blocks;      /* number of blocks given to ends_rows */
-	const uint8_t **last; /* scratch, by lane of a block: its last rows of each class */
-	uint8_t *classes;     /* scratch, by type of a block: class of its rows */
-	size_t nlast, nclasses;
-	uint32_t ntypes; /* number of types examined: */
-	bool depths;	 /* one of them has calls with depths */
+	uint64_t blocks;       /* number of blocks given to ends_rows */
+	struct last_rows last; /* of the present block */
+	uint32_t ntypes;       /* number of types examined: */
+	bool depths;	       /* one of them has calls with depths */
 	struct thread_entries entries;
 };
 
@@ -84,8 +83,11 @@ int ends_lanes(struct ends *x, const struct block *b);
 int ends_adopt(struct ends *x, const struct snapshot *s);
 /* For filtering row by row: returns true if ends_rows is needed for a block that loses rows. */
 bool ends_needed(struct ends *x, const struct block *b);
-/* Note the last rows of a block whose rows are checked; kept: the rows of it that are kept, or
- * NULL. always: find the last rows even if nothing else needs them. Returns -1 when out of memory.
+/* Returns true if ends_rows must read all rows of the block. */
+bool ends_wants_all(struct ends *x, const struct block *b);
+/* Note the last rows of a block, whose rows are checked unless x->last has them; kept: the rows of
+ * it that are kept, or NULL. always: find the last rows even if nothing else needs them. Returns -1
+ * when out of memory.
  * */
 int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always);
 

@@ -2,11 +2,6 @@
 
 #include <stdlib.h>
 
-#include "cmd/trfilter/rows/block_compact.h"
-
-/* Class of a type's rows. BARE: a row with a depth and without a payload. */
-enum { CLASS_NONE, CLASS_DEPTH, CLASS_BARE, CLASS_INNER };
-
 void ignored_init(struct ignored *x, struct dictionary *d)
 {
 	*x = (struct ignored){.dictionary = d};
@@ -17,23 +12,12 @@ void ignored_free(struct ignored *x)
 {
 	calls_free(&x->calls);
 	free(x->stacks);
-	free(x->last);
-	free(x->classes);
 	free(x->rows);
 }
 
 static bool is_call(const struct type *t)
 {
-	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
-}
-
-static uint8_t class_of(const struct type *t)
-{
-	if (!is_call(t))
-		return CLASS_NONE;
-	if (t->flags & TYPE_INNER)
-		return CLASS_INNER;
-	return t->fixed_size || t->flags & TYPE_TAIL ? CLASS_DEPTH : CLASS_BARE;
+	return type_is_call(t) && !(t->flags & TYPE_CALL_NUMBER);
 }
 
 static bool is_special(const struct type *t)
@@ -72,16 +56,8 @@ static int room(struct ignored *x, const struct block *b)
 	return 0;
 }
 
-/* Allocate scratch for the lanes and types of a block. */
-static int ignored_tables(struct ignored *x, const struct block *b)
+static int reach_stacks(struct ignored *x, const struct block *b)
 {
-	const uint8_t **last = array_reach(x->last, &x->nlast, b->nlanes, sizeof *last);
-	uint8_t *classes = array_reach(x->classes, &x->nclasses, b->ntypes, 1);
-
-	x->last = last ? last : x->last;
-	x->classes = classes ? classes : x->classes;
-	if (!last || !classes)
-		return -1;
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		struct ignored_stack *s =
 			array_reach(x->stacks, &x->nstacks, b->lanes[i]->thread, sizeof *s);
@@ -89,10 +65,7 @@ static int ignored_tables(struct ignored *x, const struct block *b)
 		if (!s)
 			return -1;
 		x->stacks = s;
-		last[i] = NULL;
 	}
-	for (uint32_t i = 0; i < b->ntypes; i++)
-		classes[i] = class_of(b->types[i]);
 	return 0;
 }
 
@@ -115,13 +88,15 @@ static int look_at_all(struct ignored *x, const struct block *b)
 }
 
 /* Returns the last row with a depth of a thread, among the block's rows read so far. */
-static const uint8_t *last_of(const struct ignored *x, const struct block *b, uint32_t thread)
+static const uint8_t *last_of(const struct last_rows *rows, const struct block *b, uint32_t thread)
 {
-	const uint8_t *found = NULL;
+	const uint8_t *found = NULL, *last;
 
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (b->lanes[i]->thread == thread && x->last[i] && (!found || x->last[i] > found))
-			found = x->last[i];
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		last = b->lanes[i]->thread == thread ? last_row(rows, i, LAST_DEPTH) : NULL;
+		if (last && (!found || last > found))
+			found = last;
+	}
 	return found;
 }
 
@@ -131,7 +106,7 @@ static bool ignored_inner_row(struct ignored *x, const struct ends *ends, const 
 {
 	const struct thread_end *t = &ends->threads[e->lane->thread];
 	struct ignored_stack *s = &x->stacks[e->lane->thread];
-	const uint8_t *last = last_of(x, b, e->lane->thread);
+	const uint8_t *last = last_of(&ends->last, b, e->lane->thread);
 	uint32_t open = t->deep, location = t->location;
 	struct events it;
 	struct event before;
@@ -157,43 +132,26 @@ static bool ignored_inner_row(struct ignored *x, const struct ends *ends, const 
 	return !counts;
 }
 
-/* Returns the first row from a narrow one on that is not BARE. */
-static const uint8_t *skip_bare(struct ignored *x, const uint8_t *p, const uint8_t *end)
-{
-	const uint8_t **last = x->last, *classes = x->classes;
-
-	for (; p < end && classes[row_type_at(p)] == CLASS_BARE; p += NARROW_ROW)
-		last[row_lane_at(p)] = p;
-	return p;
-}
-
 /* Use the last row before each row that may be ignored. */
-static void look_at_last(struct ignored *x, const struct ends *ends, const struct block *b)
+static int look_at_last(struct ignored *x, struct ends *ends, const struct block *b)
 {
-	const uint8_t *p = b->row_data, *end = p + b->row_size, *run;
-	bool wide = b->row_flags & EVENTS_WIDE;
-	uint32_t i = 0;
-	struct plain_row r;
+	const uint8_t *p = b->row_data, *end = p + b->row_size;
+	struct last_rows *last = &ends->last;
 	struct events it;
 	struct event e;
 
+	if (last_rows_begin(last, b))
+		return -1;
 	memset(x->rows, 0, b->rows);
-	for (; p < end; i++, p += row_size(b, p)) {
-		run = p;
-		p = wide ? p : skip_bare(x, p, end);
-		i += (uint32_t)((size_t)(p - run) / NARROW_ROW);
-		if (p >= end)
-			break;
-		r = block_row(b, p);
-		if (x->classes[r.type] == CLASS_INNER) {
-			events_begin(&it, b);
-			it.row = p;
-			x->rows[i] = event_next(&it, &e) && ignored_inner_row(x, ends, b, &e);
-			x->any |= x->rows[i];
-		} else if (x->classes[r.type] != CLASS_NONE) {
-			x->last[r.lane] = p;
-		}
+	events_begin(&it, b);
+	while ((p = last_rows_inner(last, b, p)) < end) {
+		it.row = p;
+		x->rows[last->row] = event_next(&it, &e) && ignored_inner_row(x, ends, b, &e);
+		x->any |= x->rows[last->row];
+		p = last_rows_next(last, b, p);
 	}
+	last->found = true;
+	return 0;
 }
 
 /* End calls with INNER that a later row of the block ended. */
@@ -202,27 +160,32 @@ static void drop_inner(struct ignored *x, const struct ends *ends, const struct 
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		struct ignored_stack *s = &x->stacks[b->lanes[i]->thread];
 
-		if (s->block == ends->blocks + 1 && s->last != last_of(x, b, b->lanes[i]->thread))
+		if (s->block == ends->blocks + 1 &&
+		    s->last != last_of(&ends->last, b, b->lanes[i]->thread))
 			s->inner = 0;
 	}
 }
 
-int ignored_block(struct ignored *x, const struct ends *ends, const struct block *b)
+bool ignored_reads(struct ignored *x, const struct block *b)
 {
-	bool any = false;
+	bool any = ignored_needed(x) && x->full;
 
+	for (uint32_t i = 0; i < b->ntypes && x->special && !any; i++)
+		any = is_call(b->types[i]) && b->types[i]->flags & TYPE_INNER;
+	return any;
+}
+
+int ignored_block(struct ignored *x, struct ends *ends, const struct block *b)
+{
 	x->any = false;
-	if (!ignored_needed(x))
+	if (!ignored_reads(x, b))
 		return 0;
-	if (x->full)
-		return room(x, b) ? -1 : look_at_all(x, b);
-	for (uint32_t i = 0; i < b->ntypes && ends && !any; i++)
-		any = class_of(b->types[i]) == CLASS_INNER;
-	if (!any)
-		return 0;
-	if (room(x, b) || ignored_tables(x, b))
+	if (room(x, b))
 		return -1;
-	look_at_last(x, ends, b);
+	if (x->full)
+		return look_at_all(x, b);
+	if (reach_stacks(x, b) || look_at_last(x, ends, b))
+		return -1;
 	drop_inner(x, ends, b);
 	return 0;
 }

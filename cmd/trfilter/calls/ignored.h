@@ -27,10 +27,6 @@ struct ignored {
 	bool full;		      /* the engine must read every row */
 	struct ignored_stack *stacks; /* by number of the thread */
 	size_t nstacks;
-	const uint8_t **last; /* scratch, by lane of a block: its last row with a recorded depth */
-	size_t nlast;
-	uint8_t *classes; /* scratch, by type of a block */
-	size_t nclasses;
 	uint8_t *rows; /* of the present block: is the row ignored? */
 	size_t capacity;
 	bool any; /* some row is; else rows is not filled in */
@@ -41,9 +37,11 @@ void ignored_free(struct ignored *x);
 
 /* Returns true if rows may be ignored. Then each block must be given to ignored_block. */
 bool ignored_needed(struct ignored *x);
-/* Find the ignored rows of a block whose rows are checked. *ends: state before the block; NULL:
- * only if full. Returns -1 when out of memory. */
-int ignored_block(struct ignored *x, const struct ends *ends, const struct block *b);
+/* Returns true if ignored_block reads the rows of the block, which must be checked then. */
+bool ignored_reads(struct ignored *x, const struct block *b);
+/* Find the ignored rows of a block. *ends: state before the block; gets the last rows that were
+ * read. Returns -1 when out of memory. */
+int ignored_block(struct ignored *x, struct ends *ends, const struct block *b);
 
 /* Returns true if an enter with INNER is ignored, given the number of open calls and the
  * location of the innermost one. */

@@ -162,10 +162,12 @@ static int read_rows(struct emit_rows *x, struct block *b, const struct block *k
 {
 	struct stage *s = x->stage;
 	struct block some;
-	bool needed = kept || ends_needed(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
-		      ignored_needed(&x->ignored);
+	bool all = ends_wants_all(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
+		   ignored_reads(&x->ignored, b);
+	bool needed = kept || all || x->ignored.special || ends_needed(&x->ends, b);
 
-	if (!needed || (!kept && stage_rows(s, b)))
+	if (!needed ||
+	    (!kept && (all || last_rows_unchecked(&x->ends.last, b)) && stage_rows(s, b)))
 		return 0;
 	if (kept && x->select->nends) {
 		some = without_ends(x->select, kept);
