@@ -1,20 +1,5 @@
 #include "common/expr/evaluate.h"
 
-bool comparison_holds(enum comparison c, enum scalar_order o)
-{
-	if (o == ORDER_NONE)
-		return false;
-	switch (c) {
-	case COMPARE_EQ: return o == ORDER_EQUAL;
-	case COMPARE_NE: return o != ORDER_EQUAL;
-	case COMPARE_LT: return o == ORDER_LESS;
-	case COMPARE_LE: return o == ORDER_LESS || o == ORDER_EQUAL;
-	case COMPARE_GT: return o == ORDER_GREATER;
-	case COMPARE_GE: return o == ORDER_GREATER || o == ORDER_EQUAL;
-	}
-	return false;
-}
-
 static void make_number(const struct expression_values *v, const struct operand *o,
 			struct scalar *s)
 {

@@ -25,6 +25,18 @@ bool expression_leaf(const struct expression_values *v, const struct node *n);
 bool expression_holds(const struct expression_values *v, const struct node *n);
 
 /* Returns the result of a comparison of two values in that order. */
-bool comparison_holds(enum comparison c, enum scalar_order o);
+static inline bool comparison_holds(enum comparison c, enum scalar_order o)
+{
+	static const uint8_t orders[] = {
+		[COMPARE_EQ] = 1 << ORDER_EQUAL,
+		[COMPARE_NE] = 1 << ORDER_UNORDERED | 1 << ORDER_LESS | 1 << ORDER_GREATER,
+		[COMPARE_LT] = 1 << ORDER_LESS,
+		[COMPARE_LE] = 1 << ORDER_LESS | 1 << ORDER_EQUAL,
+		[COMPARE_GT] = 1 << ORDER_GREATER,
+		[COMPARE_GE] = 1 << ORDER_GREATER | 1 << ORDER_EQUAL,
+	};
+
+	return orders[c] >> o & 1;
+}
 
 #endif
