@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/calls/calls_inline.h"
+
 static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
 		       enum calls_lost why);
 static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data);
@@ -51,6 +53,8 @@ int spans_begin(struct spans *s, const struct event *enter, struct span *span, s
 	f->type = span->type = enter->type;
 	f->location = span->location = enter->location;
 	f->kept = keep->size;
+	f->kept_size = 0;
+	f->token = 0;
 	span->begun = true;
 	if (!s->sink->begin)
 		return 0;
@@ -73,7 +77,10 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 
 	if (stack->count == 1 && kept->size)
 		buffer_clear(kept);
+	/* a call that was entered in line has the data of an earlier one */
 	f->kernel = kernel;
+	f->crossing = false;
+	f->number = 0;
 	f->serial = ++s->serial;
 	f->beside = spans_numbered_open(s, stack->number);
 	return spans_begin(s, enter, &span, f, kept);
@@ -219,31 +226,58 @@ static void spans_cross_kernel(struct spans *s, const struct event *ev)
 		spans_frame(s, kernel, i)->crossing = true;
 }
 
-int spans_event(struct spans *s, const struct event *ev, struct error *e)
+/* Take an event that calls_try_event leaves to calls_feed. */
+static int spans_slow(struct spans *s, const struct event *ev, uint32_t thread)
 {
 	uint8_t kind = ev->type->kind;
-	uint32_t thread = calls_thread(ev);
 	enum calls_result result;
 	struct call done;
 
-	if (spans_reach_thread(s, thread, e))
-		return -1;
-	s->error = e;
 	result = calls_feed(&s->calls, ev, &done);
 	if (s->failed)
 		return -1;
 	if (s->calls.out_of_memory)
-		return error_no_memory(e);
+		return error_no_memory(s->error);
 	if (kind == KIND_DROP)
 		return 0;
 	if (kind != KIND_ENTER && kind != KIND_LEAVE)
-		return s->sink->other ? s->sink->other(s->ctx, ev, e) : 0;
+		return s->sink->other ? s->sink->other(s->ctx, ev, s->error) : 0;
 	spans_cross_kernel(s, ev);
 	if (result == CALLS_LEAVE)
 		return spans_done(s, &done, thread, ev);
 	if (ev->type->flags & TYPE_CALL_NUMBER)
 		return result == CALLS_ENTER ? spans_numbered_begin(s, ev, s->calls.data) : 0;
 	return result == CALLS_ENTER ? spans_push(s, calls_stack(&s->calls, ev), ev) : 0;
+}
+
+int spans_event(struct spans *s, const struct event *ev, struct error *e)
+{
+	uint32_t thread = calls_thread(ev);
+	enum calls_result result;
+	const struct stack *stack;
+	struct call done;
+
+	if (spans_reach_thread(s, thread, e))
+		return -1;
+	s->error = e;
+	result = calls_try_event(&s->calls, ev, &done);
+	if (__builtin_expect(result == CALLS_SLOW, 0))
+		return spans_slow(s, ev, thread);
+	stack = s->calls.stack;
+	if (result == CALLS_ENTER)
+		return spans_push(s, stack, ev);
+	return spans_pop(s, s->calls.data,
+			 &(struct span){.thread = thread,
+					.location = ev->location,
+					.caller = stack->count
+							  ? stack->frames[stack->count - 1].location
+							  : 0,
+					.level = (uint32_t)stack->count + stack->implicit,
+					.end = ev->time,
+					.self = done.self,
+					.has_self = true,
+					.recursive = done.recursive},
+			 ev);
 }
 
 /* --- the end --- */
