@@ -47,7 +47,7 @@ setup() {
 	assert_line --regexp '^format +toy$'
 	trdecode --help | grep -q ' toy '
 	trdecode -f toy <"$TOY" - >toy.trs
-	run -0 trstat -F tsv -g name,kind -a count toy.trs
+	run -0 trstat -t tsv -g name,kind -c count toy.trs
 	assert_line $'main\tleave\t1'
 	assert_line $'queue\tcounter\t2'
 	run -0 trfilter -c 'number > 0' toy.trs
@@ -69,10 +69,10 @@ setup() {
 @test "the toy output is the toy input" {
 	trdecode "$TOY" | trencode -t toy -o back.toy
 	cmp "$TOY" back.toy
-	trencode --list | grep -q '^toy '
+	trencode --formats | grep -q '^toy '
 }
 
 @test "the column" {
-	run -0 pipe "trdecode '$DATA/uftrace/fib' | trsym | trstat -F tsv -g name -a total_max,total_min,spread"
+	run -0 pipe "trdecode '$DATA/uftrace/fib' | trsym | trstat -t tsv -g name -c total_max,total_min,spread"
 	awk -F'\t' 'NR > 1 && $2 != "" && $2 - $3 != $4 { bad = 1 } END { exit bad || NR < 3 }' <<<"$output"
 }

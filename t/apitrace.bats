@@ -87,7 +87,7 @@ dump() {
 	assert_output 1
 	run -0 trfilter -c 'kind == enter && arg.blob.size == 3' s
 	assert_output 1
-	run -0 trstat -F tsv -g name -a 'sum(arg.blob.size)' -s name s
+	run -0 trstat -t tsv -g name -c 'sum(arg.blob.size)' -s name s
 	assert_line "kinds	3"
 }
 
@@ -105,7 +105,7 @@ example() {
 	cmp got want
 	run -0 trfilter "$(example 'frame == 3')" s
 	trfilter "$(example 'frame == 3')" s | dump -q | grep -c '^[0-9]' >got
-	trstat -q -F tsv -g frame -a count s | awk '$1 == 3 { print $2 }' | cmp - got
+	trstat -q -t tsv -g frame -c count s | awk '$1 == 3 { print $2 }' | cmp - got
 	trdecode "$T/v6.trace" | trfilter "$(example arg.vis.depth)" | dump | grep -v '^//' >got
 	grep 'depth = 24' "$T/v6.txt" | cmp - got
 	trdecode "$RECORDED/apitrace/eglinfo.trace" | trfilter "$(example arg.major)" | dump -q | grep -v '^//' >got
@@ -115,17 +115,17 @@ example() {
 
 @test "counts per function, thread and frame" {
 	trdecode "$T/threads.trace" >s
-	run -0 trstat -F tsv -g name -a count -s count -n 1 s
+	run -0 trstat -t tsv -g name -c count -s count -n 1 s
 	assert_line 'glVertex2f	480'
-	run -0 trstat -F tsv -g tid -a count -s tid s
+	run -0 trstat -t tsv -g tid -c count -s tid s
 	assert_line '0	5'
-	run -0 trstat -F tsv -g frame -a count -s count -n 1 s
+	run -0 trstat -t tsv -g frame -c count -s count -n 1 s
 	assert_line '0	136'
-	run -0 trstat -F tsv -g arg.mode -a count -s count s
+	run -0 trstat -t tsv -g arg.mode -c count -s count s
 	assert_line 'GL_TRIANGLES	160'
 	# calls that never returned have what their enters had
 	trdecode "$T/pending.trace" >s
-	run -0 trstat --quiet -F tsv -g frame,name -a count -s name s
+	run -0 trstat --quiet -t tsv -g frame,name -c count -s name s
 	assert_line '0	glFinish	1'
 }
 
@@ -136,7 +136,7 @@ example() {
 		printf '\000\000\001\007glFlush\000\000\000\000\000\000\001\002\000'
 		printf '\000\000\000\000\001\003\000'
 	} | gzip -n >open.trace
-	run -0 --separate-stderr pipe 'trdecode open.trace | trstat -F tsv -g frame,name -a count -s frame,name'
+	run -0 --separate-stderr pipe 'trdecode open.trace | trstat -t tsv -g frame,name -c count -s frame,name'
 	assert_line --index 1 '0	glXSwapBuffers	1'
 	assert_line --index 2 '1	glFlush	1'
 	assert_line --index 3 '1	glXSwapBuffers	1'
@@ -148,7 +148,7 @@ frames() {
 	apitrace info --dump-frames "$RECORDED/apitrace/$1.trace" 2>/dev/null >info
 	sed -n 's/.*"TotalCalls": \([0-9]*\).*/\1/p' info | cat -n | awk '{ print $1 - 1 "\t" $2 }' >want
 	trdecode -q "$RECORDED/apitrace/$1.trace" >s 2>/dev/null || true
-	trstat -q -F tsv -g frame -a count -s frame s 2>/dev/null | tail -n +2 | sort -n |
+	trstat -q -t tsv -g frame -c count -s frame s 2>/dev/null | tail -n +2 | sort -n |
 		head -n "$(wc -l <want)" >got
 }
 
@@ -184,12 +184,12 @@ same_frames() {
 
 @test "ticks are no time: rates are refused" {
 	trdecode "$T/v6.trace" >s
-	run -2 trstat -a rate s
+	run -2 trstat -c rate s
 	assert_output --partial 'ticks'
 }
 
 @test "a call that never returned is said to be incomplete" {
-	run -0 pipe "trdecode $T/pending.trace | trstat -a count"
+	run -0 pipe "trdecode $T/pending.trace | trstat -c count"
 	assert_output --partial 'had not returned'
 }
 
@@ -232,7 +232,7 @@ same_frames() {
 		timeout 20 trdecode -o s x.trace 2>said && status=0 || status=$?
 		((status <= 2)) || fail "$1, flip $k: status $status: $(cat said)"
 		((status < 2)) || continue
-		for program in 'trstat -g name,frame -a count,sum(arg.data.size)' \
+		for program in 'trstat -g name,frame -c count,sum(arg.data.size)' \
 			'trencode --all-calls' 'trencode -t apitrace'; do
 			timeout 20 $program s >out 2>said && then=0 || then=$?
 			[ "$then" -eq "$status" ] || fail "$1, flip $k: $program: $(cat said)"
@@ -545,9 +545,9 @@ damage_byte() {
 	run -1 --separate-stderr trencode --all-calls s
 	assert_line --index 0 '// gap: values of call 0 beyond 256 MiB are left out'
 	assert_line --index 1 '0 f(a = ?)'
-	run -1 --separate-stderr trstat -a count s
+	run -1 --separate-stderr trstat -c count s
 	[[ $stderr == *'trstat: 1 gaps, where something is missing (trencode shows them)'* ]]
-	run -1 --separate-stderr pipe "trfilter 'name == \"none\"' s | trstat -a count"
+	run -1 --separate-stderr pipe "trfilter 'name == \"none\"' s | trstat -c count"
 	[[ $stderr == *'trstat: 1 gaps, where something is missing'* ]]
 }
 
@@ -601,7 +601,7 @@ damage_byte() {
 		run -0 trfilter -c "kind == enter && $fails" s
 		assert_output 0
 	done
-	run -0 trstat -F tsv -g arg.m,arg.w -a count s
+	run -0 trstat -t tsv -g arg.m,arg.w -c count s
 	assert_line 'A|C	hé	1'
 }
 
@@ -611,7 +611,7 @@ damage_byte() {
 	# shellcheck disable=SC2154
 	ptr=${lines[-2]} mask=${lines[-1]}
 	[[ $ptr == 0x* && $mask != *' '* ]]
-	run -0 pipe "trstat -q -F tsv -g arg.ptr,arg.mask -a count s | grep -c '^$ptr	$mask	1\$'"
+	run -0 pipe "trstat -q -t tsv -g arg.ptr,arg.mask -c count s | grep -c '^$ptr	$mask	1\$'"
 	assert_output 1
 	run -0 trfilter -c "kind == enter && arg.ptr == $ptr && arg.mask == \"$mask\"" s
 	assert_output 1
@@ -653,7 +653,7 @@ damage_byte() {
 		run -0 --separate-stderr trencode --tick 1us -t $c -o "to-$c" s
 		assert_regex "$stderr" '[0-9]+ back traces of calls are left out'
 	done
-	run -0 trstat -q -F tsv -g fake,backtrace -a count s
+	run -0 trstat -q -t tsv -g fake,backtrace -c count s
 	assert_line $'true\tm2+0x20;g\t1'
 	assert_line $'false\t\t1'
 }

@@ -47,13 +47,13 @@ setup() {
 	sed -n 's/^[0-9]* @[0-9a-f]* \(gl[A-Za-z0-9]*\)(.*/\1/p' text | LC_ALL=C sort | uniq -c |
 		awk -v OFS='\t' '{ print $2, $1 }' >want
 	[[ $(wc -l <want) -gt 30 ]]
-	trstat -q -F tsv -g name -a count s | tail -n +2 | LC_ALL=C sort | diff want -
+	trstat -q -t tsv -g name -c count s | tail -n +2 | LC_ALL=C sort | diff want -
 	sed -n 's/^[0-9]* @\([0-9a-f]*\) .*/\1/p' text | sort | uniq -c | awk -v OFS='\t' '{ print $2, $1 }' >want
 	[[ $(wc -l <want) -eq 2 ]]
-	trstat -q -F tsv -g tid -a count s | tail -n +2 | sort | diff want -
+	trstat -q -t tsv -g tid -c count s | tail -n +2 | sort | diff want -
 	apitrace info --dump-frames snappy.trace 2>/dev/null | sed -n 's/.*"TotalCalls": \([0-9]*\).*/\1/p' >want
 	[[ $(wc -l <want) -ge 3 ]]
-	trstat -q -F tsv -g frame -a count -s frame s | tail -n +2 | sort -n | cut -f 2 |
+	trstat -q -t tsv -g frame -c count -s frame s | tail -n +2 | sort -n | cut -f 2 |
 		head -n "$(wc -l <want)" | diff want -
 	run -0 pipe "apitrace info snappy.trace 2>/dev/null | jq .FramesCount"
 	frames=$output
@@ -74,7 +74,7 @@ arguments() {
 	while read -r function argument; do
 		arguments "$function" "$argument" >want
 		[[ -s want ]] || fail "$function $argument"
-		trstat -q -F tsv -g "name,arg.$argument" -a count s | sed -n "s/^$function	//p" |
+		trstat -q -t tsv -g "name,arg.$argument" -c count s | sed -n "s/^$function	//p" |
 			LC_ALL=C sort | diff want -
 		jq -r "select(.name == \"$function\") | .args.$argument | if . == null then \"NULL\" else . end" rows |
 			LC_ALL=C sort | uniq -c | awk -v OFS='\t' '{ print $2, $1 }' | diff want -

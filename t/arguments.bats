@@ -39,7 +39,7 @@ rows() {
 	calls sides "0 1 2" 'arg.1 == "BAD" || ret == "BAD" && !has(arg.1)'
 	calls sides 3 'ret == "human" && ret.size == 5 && arg.r.size == 5'
 	calls sides 6 'ret.x == 5'
-	run -0 trstat -F tsv -g 'ret,ret.x' -a count sides.trs
+	run -0 trstat -t tsv -g 'ret,ret.x' -c count sides.trs
 	assert_line $'BAD\t\t2'
 	assert_line $'5\t5\t1' || assert_line $'\t5\t1'
 }
@@ -49,7 +49,7 @@ rows() {
 	calls values 0 'arg.a.q == "hello" && arg.a.in.p == 7'
 	calls values 6 'arg.v.p == 2'
 	rows values 0 'has(arg.a.z)'
-	run -0 trstat -F tsv -g arg.a.p -a count values.trs
+	run -0 trstat -t tsv -g arg.a.p -c count values.trs
 	assert_line $'1\t1'
 }
 
@@ -59,18 +59,18 @@ rows() {
 	rows sides 0 'arg.n == 1'
 	rows sides 16 '!(arg.n == 1)'
 	calls values 8 'name == "dup" && arg.1 == 3'
-	run -0 trstat -F tsv -g arg.n -a 'count,sum(arg.n),min(arg.n),uniq(arg.n)' sides.trs
+	run -0 trstat -t tsv -g arg.n -c 'count,sum(arg.n),min(arg.n),uniq(arg.n)' sides.trs
 	assert_line $'3\t1\t3\t3\t1'
 	refute_line --regexp $'^1\t'
-	run -0 trstat -F tsv -g name -a 'sum(arg.n)' sides.trs
+	run -0 trstat -t tsv -g name -c 'sum(arg.n)' sides.trs
 	assert_line $'fG\t3'
 	# and of a part that ends in between
 	trdecode --segment 64 "$DATA/apitrace/sides.trace" >cut.trs
-	run -0 pipe "trstat --partial -g name -a 'sum(arg.n),uniq(arg.r)' cut.trs | trstat --merge -F tsv"
-	assert_equal "$output" "$(trstat -F tsv -g name -a 'sum(arg.n),uniq(arg.r)' sides.trs)"
+	run -0 pipe "trstat --partial -g name -c 'sum(arg.n),uniq(arg.r)' cut.trs | trstat --merge -t tsv"
+	assert_equal "$output" "$(trstat -t tsv -g name -c 'sum(arg.n),uniq(arg.r)' sides.trs)"
 	# f(n) gets 5 and gives nothing back, the second call never returns
 	printf '\004\000\000\000\001f\001\001n\001\000\004\005\000\001\000\000\000\000\000\001\000\004\007\000' | gzip >x.trace
-	run -0 pipe "trdecode x.trace | trstat -q -F tsv -g name -a 'sum(arg.n),max(arg.n)'"
+	run -0 pipe "trdecode x.trace | trstat -q -t tsv -g name -c 'sum(arg.n),max(arg.n)'"
 	assert_line $'f\t12\t7'
 }
 
@@ -79,11 +79,11 @@ rows() {
 	for name in threads v6; do
 		trdecode --segment 2K "$DATA/apitrace/$name.trace" >cut.trs
 		for how in '-g name' '-g arg.mode,ret' '-g tid'; do
-			options=("${how% *}" "${how#* }" -a 'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)')
-			trstat -q -F tsv "${options[@]}" "$name.trs" >whole
+			options=("${how% *}" "${how#* }" -c 'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)')
+			trstat -q -t tsv "${options[@]}" "$name.trs" >whole
 			parallel --pipepart -a cut.trs --block 3K --recstart "$(head -c 16 cut.trs)" \
-				trstat -q --partial -g "${how#* }" -a "'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)'" \
-				2>/dev/null | trstat -q --merge -F tsv >merged
+				trstat -q --partial -g "${how#* }" -c "'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)'" \
+				2>/dev/null | trstat -q --merge -t tsv >merged
 			cmp whole merged
 		done
 	done
@@ -101,7 +101,7 @@ rows() {
 
 # every EXPRESSION STREAM: its rows, each by its time and type
 every() {
-	trfilter "$1" "$2" | trstat -q -F tsv -g time,type -a count | tail -n +2 | sort
+	trfilter "$1" "$2" | trstat -q -t tsv -g time,type -c count | tail -n +2 | sort
 }
 
 @test "rows and their complements: X and !(X) are all, and so are X and -v" {
@@ -162,9 +162,9 @@ two() {
 		rows sides 0 "$e"
 	done
 	calls sides 5 'arg.v.1 == 0.1 && arg.v.2 == 2.5e-1'
-	run -3 trstat -q --fail-if 'count(arg.d == 0.1) == 1' -g name,arg.d -a count sides.trs
-	run -3 trstat -q --fail-if 'count(arg.d <= 1e-1 && arg.d in {0.1}) == 1' -g name,arg.d -a count sides.trs
-	run -0 trstat -q --fail-if 'count(arg.d > 0.1) > 0' -g name,arg.d -a count sides.trs
+	run -3 trstat -q --fail-if 'count(arg.d == 0.1) == 1' -g name,arg.d -c count sides.trs
+	run -3 trstat -q --fail-if 'count(arg.d <= 1e-1 && arg.d in {0.1}) == 1' -g name,arg.d -c count sides.trs
+	run -0 trstat -q --fail-if 'count(arg.d > 0.1) > 0' -g name,arg.d -c count sides.trs
 }
 
 @test "a float of 4 bytes, too" {
@@ -174,15 +174,15 @@ two() {
 	for e in 'arg.x == 0.1' 'arg.x == 0.10000000149011612' '!(arg.x > 0.1) && arg.x >= 0.1'; do
 		rows x 2 "$e"
 	done
-	run -3 trstat -q --fail-if 'count(arg.x == 0.1) == 1' -g arg.x -a count x.trs
+	run -3 trstat -q --fail-if 'count(arg.x == 0.1) == 1' -g arg.x -c count x.trs
 }
 
 @test "NULL, true and false are values as texts show them" {
 	calls values 2 'arg.n == NULL && arg.t == true && ret == false'
 	rows values 0 'arg.t == false'
-	run -3 trstat -q --fail-if 'count(arg.t == true && arg.n == NULL) == 1' -g arg.t,arg.n -a count values.trs
-	run -3 trstat -q --fail-if 'count(arg.t && !arg.n) == 1' -g arg.t,arg.n -a count values.trs
-	run -3 trstat -q --fail-if 'count(arg.t == "true") == 1' -g arg.t,arg.n -a count values.trs
+	run -3 trstat -q --fail-if 'count(arg.t == true && arg.n == NULL) == 1' -g arg.t,arg.n -c count values.trs
+	run -3 trstat -q --fail-if 'count(arg.t && !arg.n) == 1' -g arg.t,arg.n -c count values.trs
+	run -3 trstat -q --fail-if 'count(arg.t == "true") == 1' -g arg.t,arg.n -c count values.trs
 	run -0 trfilter --explain 'arg.t == true'
 	assert_line --index 0 'keep arg.t == 1'
 }

@@ -56,7 +56,7 @@ SAYS='bad.trs: 0x[0-9a-f]+: the values of an event make no sense: they are left 
 }
 
 @test "keys, columns, conditions and saved streams" {
-	for c in 'trstat -q -g arg.str' 'trstat -q -a "count,sum(arg.pos)"' 'trstat -q --slowest=3' "trstat -q --fail-if 'count(name == \"x\") > 5'" \
+	for c in 'trstat -q -g arg.str' 'trstat -q -c "count,sum(arg.pos)"' 'trstat -q --slowest=3' "trstat -q --fail-if 'count(name == \"x\") > 5'" \
 		"trfilter -c 'arg.str == \"hi\"'" "trfilter -q --drop=arg.neg -o o.trs 1" "trdecode -o o.trs"; do
 		run -1 --separate-stderr pipe "$c bad.trs"
 		[[ $(grep -cE "$SAYS" <<<"$stderr") == 1 ]] || fail "$c: $stderr"
@@ -69,7 +69,7 @@ SAYS='bad.trs: 0x[0-9a-f]+: the values of an event make no sense: they are left 
 }
 
 @test "programs that read no values pass them on" {
-	run -0 trstat -q -g name -a count bad.trs
+	run -0 trstat -q -g name -c count bad.trs
 	run -0 trfilter -o o.trs 1 bad.trs
 	run -1 --separate-stderr trencode -t ndjson o.trs
 	[[ $stderr == *'make no sense'* ]]

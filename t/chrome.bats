@@ -8,7 +8,7 @@ setup() {
 
 # What both columns have for the functions that uftrace's export has.
 profile() {
-	trstat -q -a total,count -F tsv | LC_ALL=C sort | grep -v -e 'pre-empted' -e linux:task
+	trstat -q -c total,count -t tsv | LC_ALL=C sort | grep -v -e 'pre-empted' -e linux:task
 }
 
 @test "what uftrace exports has the times of its own recording" {
@@ -32,13 +32,13 @@ profile() {
 		{"ph": "C", "ts": 11.5, "pid": 1, "name": "free", "args": {"bytes": 5}}
 		], "other": [1, {"a": null}]}
 	END
-	run -0 pipefail "trdecode x.json | trstat -a total,self,count -s name -F tsv"
+	run -0 pipefail "trdecode x.json | trstat -c total,self,count -s name -t tsv"
 	assert_line $'in\t3000\t3000\t1'
 	assert_line $'out\t10500\t7500\t1'
 	assert_line $'mark\t\t\t1'
-	run -0 pipefail "trdecode x.json | trstat -g comm,tid -a count -F tsv"
+	run -0 pipefail "trdecode x.json | trstat -g comm,tid -c count -t tsv"
 	assert_line $'worker\t2\t3'
-	run -0 pipefail "trdecode x.json | trfilter 'arg.n == 7' | trstat -a count -F tsv"
+	run -0 pipefail "trdecode x.json | trfilter 'arg.n == 7' | trstat -c count -t tsv"
 	assert_line $'out\t1'
 }
 
@@ -48,7 +48,7 @@ profile() {
 		{"ph": "B", "ts": 1, "pid": 1, "name": "a"}, {"ph": "B", "ts": 2, "pid": 1, "name": "b"},
 		{"ph": "E", "ts": 3, "pid": 1, "name": "never"}, {"ph": "E", "ts": 4, "pid": 1}]
 	END
-	run -0 bash -c "trdecode x.json | trstat -a total,self -s name -F tsv"
+	run -0 bash -c "trdecode x.json | trstat -c total,self -s name -t tsv"
 	assert_line $'a\t8000\t6000'
 	assert_line $'b\t2000\t2000'
 	assert_line "trdecode: x.json: 1 ends of calls whose beginning is not there were left out"
@@ -61,18 +61,18 @@ profile() {
 			printf "{\"ph\":\"X\",\"ts\":%d,\"dur\":0.5,\"pid\":1,\"tid\":1,\"name\":\"f%d\",\"args\":{\"text\":\"%d-----------------------------------------------------\"}},\n", i, i % 7, i
 	}' >x.json
 	trdecode x.json | trencode | awk '{ if ($1 + 0 < last) exit 1; last = $1 + 0 } END { exit NR != 80000 }'
-	run -0 pipefail "trdecode - <x.json | trstat -g type -a count -F tsv"
+	run -0 pipefail "trdecode - <x.json | trstat -g type -c count -t tsv"
 	assert_line $'begin\t40000'
 }
 
 @test "an array of events may lack its end; anything else cut is damage" {
 	printf '[{"ph":"i","ts":1,"pid":1,"name":"x"},' >x.json
-	run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+	run -0 pipefail "trdecode x.json | trstat -c count -t tsv"
 	assert_line $'x\t1'
 	printf '[{"ph":"i","ts":1,"pid":1,"name":"x"},{"ph":"i","t' >x.json
 	run -1 trdecode -o s x.json
 	assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: the input ends here, but its JSON does not$'
-	run -1 bash -c "trstat -a count -F tsv s 2>/dev/null"
+	run -1 bash -c "trstat -c count -t tsv s 2>/dev/null"
 	assert_line $'x\t1'
 	printf '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"name":"x"}]' >x.json
 	run -1 trdecode -o s x.json
@@ -85,7 +85,7 @@ profile() {
 
 @test "times in quotes are times; an event without a time is reported with its offset" {
 	printf '[{"ph":"X","ts":"12.5","dur":"3","name":"a"},{"ph":"X","ts":"late","name":"b"},{"name":"c","ts":1}]' >x.json
-	run -0 pipefail "trdecode x.json | trstat -a total -F tsv"
+	run -0 pipefail "trdecode x.json | trstat -c total -t tsv"
 	assert_line $'a\t3000'
 	assert_line "trdecode: x.json: 0x2d: the first of 2 events without a time or a phase, which were left out"
 }
@@ -98,13 +98,13 @@ profile() {
 		{"ph":"M","pid":1,"tid":"io","name":"thread_name","args":{"name":"disk"}},
 		{"ph":"i","ts":4,"pid":1,"tid":"2","name":"d"}]
 	END
-	run -0 pipefail "trdecode x.json | trstat -g name,comm -a count -s name -F tsv"
+	run -0 pipefail "trdecode x.json | trstat -g name,comm -c count -s name -t tsv"
 	assert_line $'a\trender\t1'
 	assert_line $'b\t140234567890123\t1'
 	assert_line $'c\tdisk\t1'
 	assert_line $'d\t\t1'
 	assert_line --partial "x.json: 3 ids of processes and threads are no numbers from 0 to 2147483647 (the first one: render)"
-	trdecode x.json 2>/dev/null | trstat -g tid -a count -F tsv | grep $'^2\t1$'
+	trdecode x.json 2>/dev/null | trstat -g tid -c count -t tsv | grep $'^2\t1$'
 }
 
 @test "data after the end is damage" {
@@ -113,14 +113,14 @@ profile() {
 		printf '%s' "$text" >x.json
 		run -1 trdecode -o s x.json
 		assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: text follows the JSON document$'
-		run -1 bash -c "trstat -a count -F tsv s 2>/dev/null"
+		run -1 bash -c "trstat -c count -t tsv s 2>/dev/null"
 		assert_line $'x\t1'
 	done
 }
 
 @test "an event without a name has one that says so" {
 	printf '[{"ph":"X","ts":1,"dur":1},{"ph":"i","ts":1},{"ph":"C","ts":2,"args":{"n":1}}]' >x.json
-	run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+	run -0 pipefail "trdecode x.json | trstat -c count -t tsv"
 	assert_line $'(no name)\t3'
 	refute_line --partial '<0>'
 }
@@ -129,14 +129,14 @@ profile() {
 	local text
 	for text in '[]' '[ ]' ' [ ] ' '{"traceEvents":[]}'; do
 		printf '%s' "$text" >x.json
-		run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+		run -0 pipefail "trdecode x.json | trstat -c count -t tsv"
 		assert_output $'name\tcount'
 	done
 	printf '\xef\xbb\xbf[{"ph":"i","ts":1,"name":"x"}]' >x.json
-	run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+	run -0 pipefail "trdecode x.json | trstat -c count -t tsv"
 	assert_line $'x\t1'
 	printf '{"metadata":"%05000d","traceEvents":[{"ph":"i","ts":1,"name":"x"}]}' 0 >x.json
-	run -0 pipefail "trdecode -f chrome x.json | trstat -a count -F tsv"
+	run -0 pipefail "trdecode -f chrome x.json | trstat -c count -t tsv"
 	assert_line $'x\t1'
 	echo '{"a": 1}' >x.json
 	run -2 errors trdecode -f chrome -o s x.json
@@ -158,13 +158,13 @@ profile() {
 		{"ph":"E","ts":2,"args":{"r":4}},{"ph":"E","ts":3},
 		{"ph":"X","name":"f","ts":4,"dur":1,"args":{"b":true,"a":2}}]' >x.json
 	trdecode -f chrome x.json >x.trs
-	run -0 trstat -a total,count -F tsv x.trs
+	run -0 trstat -c total,count -t tsv x.trs
 	assert_line $'f\t4000\t3'
 	run -0 trencode -t tsv --no-header --columns dur,args x.trs
 	assert_line --index 0 $'1000\t{"r":4}'
 	assert_line --index 1 $'3000\t{"a":1}'
 	assert_line --index 2 $'1000\t{"b":true,"a":2}'
-	run -0 pipe "trfilter 'arg.a == 2' x.trs | trstat -a count -F tsv"
+	run -0 pipe "trfilter 'arg.a == 2' x.trs | trstat -c count -t tsv"
 	assert_line $'f\t1'
 }
 
@@ -217,7 +217,7 @@ trdecode: x.json: times of 20 more events cannot be: these events were left out"
 	assert_line --index 1 '["f",1000,2000,{"id":"mine","name":"n","ts":1.5,"cat":"k","dur":"d","async_id":6}]'
 	assert_line --index 2 '["g",2000,2000,{"id":7,"async_id":5}]'
 	for condition in 'arg.id == "mine"' 'async_id == 6' 'arg.name == "n"' 'arg.ts == 1.5' 'arg.cat == "k"' 'arg.dur == "d"'; do
-		run -0 pipefail "trfilter '$condition' x.trs | trstat -a count -F tsv"
+		run -0 pipefail "trfilter '$condition' x.trs | trstat -c count -t tsv"
 		assert_output $'name\tcount\nf\t1'
 	done
 	trencode -t chrome --rebase=none -o again.json x.trs
@@ -225,13 +225,13 @@ trdecode: x.json: times of 20 more events cannot be: these events were left out"
 	assert_output '[["f",6,"mine"],["g",5,7]]'
 	# a name that only arguments have
 	sed 's/"id":"mine"/"id":"mine","async_id":1/' x.json >y.json
-	run -0 pipefail "trdecode y.json | trfilter 'async_id_ == 6' | trstat -a count -F tsv"
+	run -0 pipefail "trdecode y.json | trfilter 'async_id_ == 6' | trstat -c count -t tsv"
 	assert_line $'f\t1'
 }
 
 # What all calls of a stream are, without the rows of a trace's own
 calls() {
-	trstat -q -g name -a count,total,self -F tsv | grep -v core_marker | LC_ALL=C sort
+	trstat -q -g name -c count,total,self -t tsv | grep -v core_marker | LC_ALL=C sort
 }
 
 @test "asynchronous calls that overlap come back from CTF and LTTng; events at one time in their order" {
@@ -257,8 +257,8 @@ calls() {
 		[[ $output != *'left out'* ]] || fail "$output"
 		trdecode out.$t | calls >got
 		diff want got || fail "$t"
-		trdecode out.$t | trstat -q -g caller,name -a count -F tsv | grep -v core_marker | sort >got
-		trstat -q -g caller,name -a count -F tsv x.trs | sort | diff - got || fail "callers of $t"
+		trdecode out.$t | trstat -q -g caller,name -c count -t tsv | grep -v core_marker | sort >got
+		trstat -q -g caller,name -c count -t tsv x.trs | sort | diff - got || fail "callers of $t"
 		trdecode out.$t | trencode -q -t chrome -o again.json
 		trdecode -q again.json | calls | diff want - || fail "$t, then chrome"
 	done
@@ -287,14 +287,14 @@ calls() {
 		{"ph":"C","pid":2,"tid":1,"ts":7,"name":"free","args":{"bytes":2}}]
 	END
 	trdecode two.json >two.trs
-	trstat -q -a total,self,count -s name -F tsv two.trs >want
+	trstat -q -c total,self,count -s name -t tsv two.trs >want
 	run -0 grep -v -e ^name -e ^free want
 	[ "$output" = $'p1work\t10000\t10000\t1\np2in\t1000\t1000\t1\np2work\t10000\t9000\t1' ] || fail "$output"
-	trfilter 'tid == 1' two.trs | trstat -g pid,tid -a count -F tsv >got
+	trfilter 'tid == 1' two.trs | trstat -g pid,tid -c count -t tsv >got
 	[ "$(grep -c -P '^[12]\t1\t' got)" = 2 ] || fail "$(cat got)"
 	for t in chrome lttng; do
 		trencode -q --tick 1ns -t $t -o again.$t two.trs
-		trdecode -q again.$t | trstat -q -a total,self,count -s name -F tsv |
+		trdecode -q again.$t | trstat -q -c total,self,count -s name -t tsv |
 			grep -v core_marker >got
 		diff want got || fail "$t"
 	done
@@ -326,7 +326,7 @@ asynchronous() {
 		{"ph":"T","cat":"old","name":"s","id":7,"pid":1,"tid":2,"ts":13,"args":{"step":"x"}},
 		{"ph":"F","cat":"old","name":"s","id":7,"pid":1,"tid":2,"ts":15}]
 	END
-	run -0 pipefail "trdecode x.json | tee x.trs | trstat -a count,total -s name -F tsv"
+	run -0 pipefail "trdecode x.json | tee x.trs | trstat -c count,total -s name -t tsv"
 	assert_line $'get\t2\t7000'
 	assert_line $'p\t2\t5000'
 	assert_line $'part\t1\t2500'
@@ -339,18 +339,18 @@ asynchronous() {
 	diff <(asynchronous x.json) <(asynchronous again.json)
 	run -0 pipefail "jq -c '.traceEvents[] | select(.id == \"0x1f\" and .ph == \"b\") | .args' again.json"
 	assert_output '{"url":"a","status":200}'
-	trdecode again.json | trstat -q -a count,total -s name -F tsv >got
-	trstat -q -a count,total -s name -F tsv x.trs | diff - got
+	trdecode again.json | trstat -q -c count,total -s name -t tsv >got
+	trstat -q -c count,total -s name -t tsv x.trs | diff - got
 }
 
 @test "pairs that were written for calls that overlap come back as calls" {
 	printf '[{"ph":"b","cat":"c","name":"f","id":1,"pid":1,"ts":0},{"ph":"b","cat":"c","name":"g","id":2,"pid":1,"ts":1},
 		{"ph":"e","cat":"c","name":"f","id":1,"pid":1,"ts":3},{"ph":"e","cat":"c","name":"g","id":2,"pid":1,"ts":5}]' >x.json
 	trdecode x.json | trencode -t apitrace -q --tick 1ns -o x.trace
-	trdecode -q x.trace | trstat -q -g name -a count -F tsv >want
+	trdecode -q x.trace | trstat -q -g name -c count -t tsv >want
 	trdecode -q x.trace | trencode -q -t chrome -o overlap.json
 	grep -q '"ph":"b"' overlap.json
-	run -0 pipefail "trdecode overlap.json | trstat -q -g name -a count -F tsv"
+	run -0 pipefail "trdecode overlap.json | trstat -q -g name -c count -t tsv"
 	diff want - <<<"$output"
 }
 

@@ -26,7 +26,7 @@ unpack() {
 
 @test "threads, processes, names and CPUs follow from the contexts" {
 	unpack kinds
-	run -0 pipefail "trdecode kinds | trstat -g pid,tid,comm,type -a count -F tsv"
+	run -0 pipefail "trdecode kinds | trstat -g pid,tid,comm,type -c count -t tsv"
 	assert_line --index 0 $'pid\ttid\tcomm\ttype\tcount'
 	assert_line --regexp $'^([0-9]+)\t\\1\tapp\tkinds:plain\t24$'
 	run -0 pipefail "trdecode kinds | trfilter 'type == \"kinds:plain\" && a < 2' | trencode"
@@ -44,7 +44,7 @@ unpack() {
 @test "events that the recorder dropped are counted and listed" {
 	run -0 pipefail "trdecode '$DATA/ctf/lost.tar.gz' 2>/dev/null | trencode -q | grep lost"
 	assert_output --regexp '\[CPU [01]: 1314 events lost\]$'
-	run -0 bash -c "trdecode '$DATA/ctf/lost.tar.gz' | trstat -g type -a count -F tsv"
+	run -0 bash -c "trdecode '$DATA/ctf/lost.tar.gz' | trstat -g type -c count -t tsv"
 	assert_output --partial "1314 events were lost by the recorder"
 	assert_line $'kinds:plain\t186'
 	run -1 trdecode --strict -o s "$DATA/ctf/lost.tar.gz"
@@ -96,7 +96,7 @@ unpack() {
 	printf 'XXXX' | dd of=ch_0 conv=notrunc status=none
 	run -1 trdecode -o s .
 	assert_output --regexp '^trdecode: \./ch_0: 0x0: no packet begins here'
-	run -1 pipe "trstat -g type -a count -F tsv s 2>/dev/null"
+	run -1 pipe "trstat -g type -c count -t tsv s 2>/dev/null"
 	assert_line --regexp $'^kinds:plain\t[1-9][0-9]*$'
 }
 
@@ -196,13 +196,13 @@ made() {
 
 @test "fields of an event with a sequence have the names that others have" {
 	local d=$DATA/ctf/kinds.tar.gz
-	run -0 pipefail "trdecode '$d' | trfilter 'i == 1 && col == \"GREEN\"' | trstat -a count -F tsv"
+	run -0 pipefail "trdecode '$d' | trfilter 'i == 1 && col == \"GREEN\"' | trstat -c count -t tsv"
 	assert_output $'name\tcount\nkinds:all\t1'
-	run -0 pipefail "trdecode '$d' | trfilter 'arg.i == 1' | trstat -a count -F tsv"
+	run -0 pipefail "trdecode '$d' | trfilter 'arg.i == 1' | trstat -c count -t tsv"
 	assert_output $'name\tcount\nkinds:all\t1'
-	run -0 pipefail "trdecode '$d' | trstat -g type,col -a count -F tsv"
+	run -0 pipefail "trdecode '$d' | trstat -g type,col -c count -t tsv"
 	assert_line $'kinds:all\tMANY\t11'
-	run -0 pipefail "trdecode '$d' | trstat -g type,arg.col -a count -F tsv"
+	run -0 pipefail "trdecode '$d' | trstat -g type,arg.col -c count -t tsv"
 	assert_line $'kinds:all\tMANY\t11'
 }
 
@@ -302,7 +302,7 @@ same() {
 	run -0 pipefail "trdecode x | trencode"
 	assert_output $'e: { a = 1 }\ne: { a = 2 }'
 	sed -i '1i // of some writer\n' x/metadata
-	run -0 pipefail "trdecode x | trstat -a count -q -F tsv"
+	run -0 pipefail "trdecode x | trstat -c count -q -t tsv"
 	assert_line $'e\t2'
 	sed -i '1i /* CTF 1.9 */' x/metadata
 	run -2 errors trdecode x
@@ -373,7 +373,7 @@ same() {
 	assert_output --partial '"x":144'
 	run -0 pipefail "trdecode unsigned | trfilter 'x == \"C\"' | trencode"
 	assert_output 'e: { x = ( "C" : container = 200 ) }'
-	run -0 pipefail "trdecode unsigned | trstat -q -g x -a count -F tsv"
+	run -0 pipefail "trdecode unsigned | trstat -q -g x -c count -t tsv"
 	assert_line $'144\t1'
 	assert_line $'D\t1'
 	# in values, of 64 bits too
@@ -385,11 +385,11 @@ same() {
 		event { name = e; fields := struct { enum : integer { size = 32; align = 8; signed = true; } { "NEG" = -12345 ... -1, "POS" = 1 ... 5000 } en; }; };
 	END
 	same ranges 5
-	run -0 pipefail "trdecode ranges | trfilter 'en == \"NEG\"' | trstat -q -a count -F tsv"
+	run -0 pipefail "trdecode ranges | trfilter 'en == \"NEG\"' | trstat -q -c count -t tsv"
 	assert_line $'e\t2'
 	trace overlap 0001020304 <<<'event { name = e; fields := struct { enum : u8 { A = 0, B = 0, C = 0 ... 2, D = 2 ... 3 } x; }; };'
 	same overlap 5
-	run -0 pipefail "trdecode overlap | trfilter 'x == \"C\"' | trstat -q -a count -F tsv"
+	run -0 pipefail "trdecode overlap | trfilter 'x == \"C\"' | trstat -q -c count -t tsv"
 	assert_line $'e\t3'
 	{
 		printf 'event { name = e; fields := struct { enum : integer { size = 16; align = 8; } { '
@@ -418,10 +418,10 @@ same() {
 		event { name = f; id = 2; };
 	END
 	same x 4
-	run -0 pipefail "trdecode x | trstat -q -g tid,comm,cpu,type -a count -F tsv"
+	run -0 pipefail "trdecode x | trstat -q -g tid,comm,cpu,type -c count -t tsv"
 	assert_line $'42\tmain\t11\te\t1'
 	assert_line $'7\twork\t0\tf\t1'
-	run -0 pipefail "trdecode x | trfilter 'thread_name == \"work\" && e == \"<none>\" || e == \"B\"' | trstat -q -a count -F tsv"
+	run -0 pipefail "trdecode x | trfilter 'thread_name == \"work\" && e == \"<none>\" || e == \"B\"' | trstat -q -c count -t tsv"
 	assert_line $'e\t1'
 }
 
@@ -442,7 +442,7 @@ same() {
 			event { name = "syscall_entry_read"; id = 1; };
 			event { name = "syscall_exit_read"; id = 2; };
 		END
-		run -0 pipefail "trdecode x | trstat -q -g name,tid,comm -a count,total -F tsv"
+		run -0 pipefail "trdecode x | trstat -q -g name,tid,comm -c count,total -t tsv"
 		assert_line $'read\t2\tb\t1\t50'
 		assert_line $'read\t3\tx\t1\t10'
 	done
@@ -528,7 +528,7 @@ same() {
 		event { name = "syscall_entry_poll"; id = 1; fields := struct { u8 _n; struct { u8 _x; } _fds[_n]; }; };
 		event { name = "syscall_exit_poll"; id = 2; fields := struct { u8 _n; struct { u8 _x; } _fds[_n]; }; };
 	END
-	run -0 pipefail "trdecode x | trstat -q -g name -a count,total -F tsv"
+	run -0 pipefail "trdecode x | trstat -q -g name -c count,total -t tsv"
 	assert_line $'poll\t1\t40'
 	run -0 pipefail "trdecode x | trencode"
 	assert_line --index 1 '[0.000000050] syscall_exit_poll: { cpu_id = 0 }, { n = 2, fds = [ [0] = { x = 7 }, [1] = { x = 8 } ] }'

@@ -101,7 +101,7 @@ compare() {
 	assert_equal $((kept + lost)) 100000
 	run -1 trdecode --strict -o s rec
 	assert_output --partial "the recorder lost $lost events (--strict)"
-	run -0 bash -c "trdecode rec | trstat -g type -a count"
+	run -0 bash -c "trdecode rec | trstat -g type -c count"
 	assert_output --partial "$lost events were lost by the recorder"
 }
 

@@ -13,7 +13,7 @@ setup() {
 counts() {
 	trdecode "$1" 2>said >out.trs
 	status=$?
-	trstat -F tsv -g type -a count out.trs 2>/dev/null | awk '{ n[$1] = $2 } END {
+	trstat -t tsv -g type -c count out.trs 2>/dev/null | awk '{ n[$1] = $2 } END {
 		printf "%d %d\n", n["entry"], n["exit"] }'
 	return $status
 }
@@ -90,8 +90,8 @@ bad() {
 	assert_line 'trdecode: x/info: task 4123 is listed twice'
 	assert_line 'trdecode: x/4125.dat: info does not list this task'
 	assert_line 'trdecode: x/4126.dat: info does not list this task'
-	diff <(trstat -F tsv -g type -a count out 2>/dev/null) \
-		<(trdecode "$FIB" | trstat -F tsv -g type -a count)
+	diff <(trstat -t tsv -g type -c count out 2>/dev/null) \
+		<(trdecode "$FIB" | trstat -t tsv -g type -c count)
 	rm -r x
 	cp -r "$FIB" x
 	sed -i '/tid=4125/d; /pid=4125/d' x/task.txt
@@ -135,7 +135,7 @@ recording() {
 		run -1 counts x
 		assert_output '2 1'
 		assert_equal "$(gaps out.trs)" 1
-		assert_equal "$(trstat -F tsv -g type -a last -s type out.trs 2>/dev/null | sed -n 's/^exit\t//p')" 4000000
+		assert_equal "$(trstat -t tsv -g type -c last -s type out.trs 2>/dev/null | sed -n 's/^exit\t//p')" 4000000
 	done
 	# back, and forth again
 	recording "1000000 $enter" "2000000 $leave" "5 $enter" "4000000 $leave"
@@ -188,7 +188,7 @@ recording() {
 	)
 	run -0 trdecode -o out x
 	assert_output ''
-	assert_equal "$(trstat -F tsv -g type -a count out | sort | tr '\n\t' ' =')" 'entry=1000 type=count watch:var=1000 '
+	assert_equal "$(trstat -t tsv -g type -c count out | sort | tr '\n\t' ' =')" 'entry=1000 type=count watch:var=1000 '
 }
 
 # sweep FILE STEP: X cut at every STEP-th byte of FILE never crashes or hangs, and says what it lost
@@ -267,14 +267,14 @@ sweep() {
 		head -c $(($(stat -c %s fib.tar.gz) * part / 100)) fib.tar.gz >cut.bin
 		run -1 pipe 'trdecode cut.bin 2>said >cut.trs'
 		grep -q 'the archive ends early or is damaged (member 0: the file ends' said
-		run -1 pipe 'trencode -f none cut.trs 2>/dev/null | wc -l; exit ${PIPESTATUS[0]}'
+		run -1 pipe 'trencode -c none cut.trs 2>/dev/null | wc -l; exit ${PIPESTATUS[0]}'
 		[ "$output" -gt "$before" ]
 		before=$output
 	done
 	# all is there but the checksum
 	head -c -1 fib.tar.gz >cut.bin
-	trdecode "$FIB" | trencode -f none >want
-	run -0 pipe 'trdecode cut.bin 2>/dev/null | trencode -f none 2>/dev/null | cmp - want'
+	trdecode "$FIB" | trencode -c none >want
+	run -0 pipe 'trdecode cut.bin 2>/dev/null | trencode -c none 2>/dev/null | cmp - want'
 	head -c 100 fib.tar.gz >cut.bin
 	# so little of it has no mark of a format
 	run -1 trdecode -o s cut.bin

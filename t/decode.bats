@@ -11,12 +11,12 @@ setup() {
 
 # rows X...: every event of the inputs as a line, with times
 rows() {
-	pipefail "trdecode $* | trsym | trencode -f time,tid,task"
+	pipefail "trdecode $* | trsym | trencode -c time,tid,task"
 }
 
 # calls X...: the exact table of the inputs' functions
 calls() {
-	pipefail "trdecode $* | trsym | trstat -F tsv -a count,total,self,first,last -s name"
+	pipefail "trdecode $* | trsym | trstat -t tsv -c count,total,self,first,last -s name"
 }
 
 # good NAME: is the recording whole?
@@ -43,7 +43,7 @@ good() {
 @test "one task's file alone" {
 	calls "$FIB/4125.dat" >alone
 	trdecode "$FIB" | trsym | trfilter 'tid == 4125 && group == "uftrace"' |
-		trstat -F tsv -a count,total,self,first,last -s name | diff alone -
+		trstat -t tsv -c count,total,self,first,last -s name | diff alone -
 	cd "$FIB"
 	calls 4125.dat | diff "$BATS_TEST_TMPDIR/alone" -
 	for name in info task.txt perf-cpu0.dat; do
@@ -62,19 +62,19 @@ good() {
 	trdecode fib.trs | trsym | trencode -t uftrace -o back
 	diff -r "$FIB" back
 	# symbols and all
-	trdecode "$FIB" | trsym | trdecode - | trstat -F tsv -a count,total,self,first,last -s name |
+	trdecode "$FIB" | trsym | trdecode - | trstat -t tsv -c count,total,self,first,last -s name |
 		diff want -
 }
 
 @test "an event of a growing stream is passed on while the input waits" {
 	trdecode -o fib.trs "$FIB"
-	n=$(trdecode fib.trs | trstat -F tsv -g type -a count | awk '{ n += $2 } END { print n }')
+	n=$(trdecode fib.trs | trstat -t tsv -g type -c count | awk '{ n += $2 } END { print n }')
 	mkfifo in
 	trdecode - <in | trsym >out &
 	{
 		cat fib.trs
 		for ((i = 0; i < 100; i++)); do
-			seen=$(trstat -F tsv -g type -a count <out 2>/dev/null | awk '{ n += $2 } END { print n }')
+			seen=$(trstat -t tsv -g type -c count <out 2>/dev/null | awk '{ n += $2 } END { print n }')
 			[ "$seen" != "$n" ] || break
 			sleep 0.05
 		done
@@ -88,8 +88,8 @@ good() {
 	cp -r "$FIB" a
 	cp -r "$FIB" b
 	# each event twice, the first operand's first: two lanes of different sources
-	trdecode a b | trstat -F tsv -g type -a count | sort >twice
-	trdecode a | trstat -F tsv -g type -a count | awk -F'\t' -v OFS='\t' 'NR > 1 { $2 *= 2 } 1' | sort |
+	trdecode a b | trstat -t tsv -g type -c count | sort >twice
+	trdecode a | trstat -t tsv -g type -c count | awk -F'\t' -v OFS='\t' 'NR > 1 { $2 *= 2 } 1' | sort |
 		diff - twice
 	calls a b >ab
 	calls b a | diff ab -
@@ -101,8 +101,8 @@ good() {
 	calls a.trs b.trs | diff ab -
 	calls a b.trs | diff ab -
 	calls - b <a.trs | diff ab -
-	trdecode a b.trs | trsym | trencode -f time >mixed
-	trdecode a b | trsym | trencode -f time | diff mixed -
+	trdecode a b.trs | trsym | trencode -c time >mixed
+	trdecode a b | trsym | trencode -c time | diff mixed -
 }
 
 @test "times never step back in a merge, and ties keep the operands' order" {
@@ -113,19 +113,19 @@ good() {
 	mv b/4126.dat b/5126.dat
 	sed -i 's/412\([356]\)/512\1/g' b/info b/task.txt
 	# no filter: one line an event
-	trdecode a b | trencode -f time,tid 2>/dev/null >lines ||:
+	trdecode a b | trencode -c time,tid 2>/dev/null >lines ||:
 	sed 's/[][|]/ /g' lines | awk '$2 + 0 { if ($2 + 0 < last) bad = 1; last = $2 + 0; n++ }
 		END { exit bad || n < 10 }'
 	# at the first time of all it is the first operand's turn
 	grep -o '\[ *[0-9]*\]' lines | tr -dc '0-9\n' | head -n 1 | grep -q '^4'
-	trdecode b a | trencode -f time,tid 2>/dev/null | grep -o '\[ *[0-9]*\]' | tr -dc '0-9\n' |
+	trdecode b a | trencode -c time,tid 2>/dev/null | grep -o '\[ *[0-9]*\]' | tr -dc '0-9\n' |
 		head -n 1 | grep -q '^5'
 }
 
 @test "--offset shifts one input, and all of them is as none" {
 	cp -r "$FIB" a
 	cp -r "$FIB" b
-	span() { trdecode "$@" | trstat -F tsv -g type -a count,first,last -s type; }
+	span() { trdecode "$@" | trstat -t tsv -g type -c count,first,last -s type; }
 	span a >zero
 	span --offset a=1.5s a >later
 	awk -F'\t' -v OFS='\t' 'NR > 1 { $3 += 1500000000; $4 += 1500000000 } 1' OFMT=%.0f CONVFMT=%.0f zero |
@@ -143,7 +143,7 @@ good() {
 	calls a b | cut -f 1,2,3,4 | diff apart -
 	# a negative one is merged, too, not just put in front
 	calls --offset b=-1us a b | cut -f 1,2,3,4 | diff apart -
-	trdecode --offset b=-1us a b | trencode -f time 2>/dev/null |
+	trdecode --offset b=-1us a b | trencode -c time 2>/dev/null |
 		awk '$1 + 0 { if ($1 + 0 < last) bad = 1; last = $1 + 0; n++ } END { exit bad || n < 10 }'
 }
 
@@ -179,7 +179,7 @@ good() {
 	printf '[{"ph":"X","ts":1,"dur":2,"name":"f"}]' | tee x.json | trdecode -q -f chrome - >a.trs
 	trdecode -q "$DATA/uftrace/fib" >b.trs
 	for program in 'trencode -t chrome' 'trencode -t csv' 'trencode -t ctf -o x.ctf' 'trstat --timeline 1ms' \
-		'trstat -g time' 'trstat -a first' 'trstat -a rate' 'trstat --pair f->f' 'trfilter --since 0s 1'; do
+		'trstat -g time' 'trstat -c first' 'trstat -c rate' 'trstat --pair f->f' 'trfilter --since 0s 1'; do
 		run -2 --separate-stderr $program a.trs b.trs
 		[[ $stderr == *": its clock (mono"*") has nothing in common with that of "*" (trace); decode both with one trdecode"* ]] ||
 			fail "$program: $stderr"
@@ -189,24 +189,24 @@ good() {
 	for program in trstat trencode 'trencode -t folded' 'trfilter 1'; do
 		run -0 $program -q -o x.out a.trs b.trs
 	done
-	run -0 trstat -a first b.trs b.trs
+	run -0 trstat -c first b.trs b.trs
 	trdecode -q --offset x.json=0 -o both.trs "$DATA/uftrace/fib" x.json
-	run -0 trstat -a first both.trs
+	run -0 trstat -c first both.trs
 }
 
 @test "--clock wall" {
 	offset=$(sed -n 's/^utc_offset://p' "$U/new-basic/info")
-	trdecode "$U/new-basic" | trstat -F tsv -g type -a first,last -s type >raw
-	trdecode --clock wall "$U/new-basic" | trstat -F tsv -g type -a first,last -s type >wall
-	trdecode --offset "$U/new-basic=${offset}s" "$U/new-basic" | trstat -F tsv -g type -a first,last -s type |
+	trdecode "$U/new-basic" | trstat -t tsv -g type -c first,last -s type >raw
+	trdecode --clock wall "$U/new-basic" | trstat -t tsv -g type -c first,last -s type >wall
+	trdecode --offset "$U/new-basic=${offset}s" "$U/new-basic" | trstat -t tsv -g type -c first,last -s type |
 		diff wall -
-	trdecode --clock raw "$U/new-basic" | trstat -F tsv -g type -a first,last -s type | diff raw -
+	trdecode --clock raw "$U/new-basic" | trstat -t tsv -g type -c first,last -s type | diff raw -
 	# a saved stream knows it, too
 	trdecode -o n.trs "$U/new-basic"
-	trdecode --clock=wall n.trs | trstat -F tsv -g type -a first,last -s type | diff wall -
+	trdecode --clock=wall n.trs | trstat -t tsv -g type -c first,last -s type | diff wall -
 	# and what is wall time already stays
 	trdecode --clock=wall -o w.trs "$U/new-basic"
-	trdecode --clock=wall w.trs | trstat -F tsv -g type -a first,last -s type | diff wall -
+	trdecode --clock=wall w.trs | trstat -t tsv -g type -c first,last -s type | diff wall -
 	run -2 pipe "trdecode --clock wall '$U/basic-pg' >/dev/null"
 	assert_output "trdecode: $U/basic-pg: the trace does not record its wall time (--clock wall)"
 	run -2 errors trdecode --clock sundial "$FIB"
@@ -220,7 +220,7 @@ good() {
 	segments=$(trdecode --info --json parts.trs | jq '.[0].segments')
 	[ "$segments" -gt 1 ]
 	assert_equal "$(trdecode --info --json one.trs | jq '.[0].segments')" 1
-	table() { trsym | trstat -F tsv -a count,total,self,first,last -s name; }
+	table() { trsym | trstat -t tsv -c count,total,self,first,last -s name; }
 	table <one.trs >want
 	table <parts.trs | diff want -
 	calls recording | diff want -
@@ -245,7 +245,7 @@ good() {
 	assert_line --partial 'made by           trdecode '
 	run -0 pipe "trdecode --info --json fib.trs '$FIB' |
 		jq -e 'length == 2 and (.[0].made_by | length == 2) and (.[0].source == [\"uftrace $FIB\"])'"
-	events=$(trstat -F tsv -g type -a count <fib.trs | awk 'NR > 1 { n += $2 } END { print n }')
+	events=$(trstat -t tsv -g type -c count <fib.trs | awk 'NR > 1 { n += $2 } END { print n }')
 	assert_equal "$(trdecode --info --json - <fib.trs | jq '.[0].events')" "$events"
 	head -c 3000 fib.trs >cut.trs
 	run -1 --separate-stderr trdecode --info cut.trs
@@ -266,10 +266,10 @@ good() {
 	done
 }
 
-@test "--format" {
+@test "--from" {
 	trdecode -o fib.trs "$FIB"
 	run -0 trdecode -f uftrace -o out "$FIB"
-	run -0 trdecode --format=stream -o out fib.trs
+	run -0 trdecode --from=stream -o out fib.trs
 	run -2 errors trdecode -f stream -o none "$FIB"
 	assert_output "trdecode: $FIB: not a trace of the format stream (but of uftrace)"
 	run -2 errors trdecode -f uftrace -o none fib.trs
@@ -379,7 +379,7 @@ good() {
 @test "thousands of tasks: few descriptors, little memory" {
 	for n in 2 256; do
 		many "r$n" 3000 <(records $n)
-		calls=$(bash -c "ulimit -n 64; trdecode r$n | trsym | trstat -F tsv -a count" | sed -n 's/^work\t//p')
+		calls=$(bash -c "ulimit -n 64; trdecode r$n | trsym | trstat -t tsv -c count" | sed -n 's/^work\t//p')
 		assert_equal "$calls" $((3000 * n / 2))
 		need /usr/bin/time
 		rss=$(/usr/bin/time -f %M trdecode "r$n" 2>&1 >/dev/null | tail -n 1)
@@ -408,7 +408,7 @@ good() {
 }
 
 @test "calls deeper than 1023 have their own depth and address" {
-	trdecode "$U/deep-1024" | trsym | trstat -F tsv -g name,depth -a count >deep
+	trdecode "$U/deep-1024" | trsym | trstat -t tsv -g name,depth -c count >deep
 	grep -q '^deep	1100	1$' deep || grep -q '^deep	1101	1$' deep
 	assert_equal "$(grep -c '^deep' deep)" 1101
 	run -1 grep '<' deep

@@ -14,7 +14,7 @@ copy() {
 }
 
 table() {
-	pipefail "trdecode -q '$1' | trsym | trstat -q -g name -a $COLUMNS_ALL -F csv" |
+	pipefail "trdecode -q '$1' | trsym | trstat -q -g name -c $COLUMNS_ALL -t csv" |
 		tail -n +2 | LC_ALL=C sort
 }
 
@@ -42,11 +42,11 @@ table() {
 
 # What the last system call of a root function goes on for is in no call of the task's.
 @test "calls in the kernel are callees of the task's: no time is counted twice" {
-	pipefail "trdecode '$K' | trsym | trstat -q -a self -F csv" |
+	pipefail "trdecode '$K' | trsym | trstat -q -c self -t csv" |
 		awk -F, '{ s += $2 } END { print s }' >with
 	copy
 	rm rec/kernel-cpu*
-	pipefail "trdecode rec | trsym | trstat -q -a self -F csv" |
+	pipefail "trdecode rec | trsym | trstat -q -c self -t csv" |
 		awk -F, '{ s += $2 } END { print s }' >without
 	[ "$(cat with)" -ge "$(cat without)" ]
 	[ "$(($(cat with) - $(cat without)))" -le 10000 ]
@@ -57,17 +57,17 @@ table() {
 
 @test "events have the fields of their format, and belong to the task they name" {
 	pipefail "trdecode -q '$K' | trfilter -q 'type == \"sched_switch\"' |
-		trstat -q -g prev_pid,next_pid -a count -F csv" >got
+		trstat -q -g prev_pid,next_pid -c count -t csv" >got
 	run -0 awk -F, 'NR > 1 { n += $3 } END { print n }' got
 	assert_output 87
 	pipefail "trdecode -q '$K' | trfilter -q 'type == \"sched_switch\" && tid == 103' |
-		trstat -q -g 'tid' -a count -F csv" >got
+		trstat -q -g 'tid' -c count -t csv" >got
 	[ "$(wc -l <got)" -eq 2 ]
 }
 
 replayed() {
 	pipefail "trdecode -q '$1' | trsym | trencode -q \
-		-f time,delta,elapsed,duration,tid,task,module,addr" | fold
+		-c time,delta,elapsed,duration,tid,task,module,addr" | fold
 }
 
 fold() {
@@ -122,8 +122,8 @@ fold() {
 
 @test "a filter leaves out records of the kernel, and of a task its file has the rest" {
 	pipefail "trdecode -q '$K' | trfilter -q 'tid == 103' | trencode -q -t uftrace -o out"
-	pipefail "trdecode -q out | trstat -q -g tid,kind -a count -F csv" | tail -n +2 | sort >got
-	pipefail "trdecode -q '$K' | trstat -q -g tid,kind -a count -F csv" | grep ^103, | sort |
+	pipefail "trdecode -q out | trstat -q -g tid,kind -c count -t csv" | tail -n +2 | sort >got
+	pipefail "trdecode -q '$K' | trstat -q -g tid,kind -c count -t csv" | grep ^103, | sort |
 		diff - got
 }
 
@@ -132,7 +132,7 @@ fold() {
 	truncate -s 100000 rec/kernel-cpu0.dat
 	run -1 --separate-stderr trdecode -o out.trs rec
 	[[ $stderr == *kernel-cpu0.dat* ]]
-	run -1 bash -c "trsym out.trs 2>&1 >out2.trs; trstat -q -F csv -a count -g name out2.trs"
+	run -1 bash -c "trsym out.trs 2>&1 >out2.trs; trstat -q -t csv -c count -g name out2.trs"
 	[[ $output == *main,1* ]] || [[ $output == *"1,main"* ]]
 	rm -r rec
 	copy
@@ -146,7 +146,7 @@ fold() {
 }
 
 @test "calls in the kernel outside any call of their task are not counted, and said" {
-	run -0 --separate-stderr bash -c "trdecode '$K' | trsym | trstat -F csv -a count"
+	run -0 --separate-stderr bash -c "trdecode '$K' | trsym | trstat -t csv -c count"
 	[[ $stderr == 'trstat: 2217 calls in the kernel outside any call of their task: left out, '* ]]
 	assert_line handle_mm_fault,5
 	for format in folded chrome text; do
@@ -162,12 +162,12 @@ fold() {
 # The calls below them may be left out.
 @test "of a filtered stream the same calls in the kernel are counted and shown" {
 	pipefail "trdecode -q '$K' | trsym | trfilter 'name == \"handle_mm_fault\"'" >some.trs
-	run -0 --separate-stderr trstat -F csv -a count some.trs
+	run -0 --separate-stderr trstat -t csv -c count some.trs
 	assert_line handle_mm_fault,5
 	[[ $stderr == *'588 calls in the kernel outside any call of their task: left out'* ]]
 	pipefail "trencode some.trs | grep -c 'handle_mm_fault();'" | diff - <(echo 5)
 	run -0 --separate-stderr bash -c "trdecode -q '$K' | trsym |
-		trfilter 'name == \"x64_sys_call\"' | trstat -F csv -a count"
+		trfilter 'name == \"x64_sys_call\"' | trstat -t csv -c count"
 	assert_line x64_sys_call,393
 	[[ $stderr == *'381 calls in the kernel outside any call of their task: left out'* ]]
 }

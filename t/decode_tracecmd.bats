@@ -34,7 +34,7 @@ without_faults() {
 
 # Events, gaps not among them.
 events() {
-	pipefail "trdecode -q '$1' | trstat -q -g type -a count -F tsv" |
+	pipefail "trdecode -q '$1' | trstat -q -g type -c count -t tsv" |
 		awk -F'\t' 'NR > 1 && $1 != "gap" { n += $2 } END { print n + 0 }'
 }
 
@@ -77,7 +77,7 @@ report_counts() {
 }
 
 our_counts() {
-	pipefail "trdecode -q '$1' | trstat -q -g type,cpu -a count -F tsv" |
+	pipefail "trdecode -q '$1' | trstat -q -g type,cpu -c count -t tsv" |
 		awk -F'\t' 'NR > 1 && $1 != "gap"' | LC_ALL=C sort
 }
 
@@ -110,7 +110,7 @@ our_counts() {
 }
 
 @test "functions are calls with names from kallsyms" {
-	pipefail "trdecode -q '$T/v6-fgraph.dat' | trsym -q | trstat -q -g name -a count -s count -F tsv" >out
+	pipefail "trdecode -q '$T/v6-fgraph.dat' | trsym -q | trstat -q -g name -c count -s count -t tsv" >out
 	run -0 sed -n 1,3p out
 	assert_output --partial __x64_sys_close
 }
@@ -201,7 +201,7 @@ of_cpu() {
 	start=$(trace-cmd dump --flyrecord -i "$file" | awk '/of cpu 0/ { print $1 }')
 	head -c $((start + ($(stat -c %s "$file") - start) * 6 / 10)) "$file" >cut.dat
 	trdecode -q -o x cut.dat 2>/dev/null || [ $? = 1 ]
-	some=$(trstat -q -g type -a count -F tsv x 2>/dev/null |
+	some=$(trstat -q -g type -c count -t tsv x 2>/dev/null |
 		awk -F'\t' 'NR > 1 && $1 != "gap" { n += $2 } END { print n }')
 	[ $((some * 100 / all)) -ge 58 ] && [ $((some * 100 / all)) -le 62 ]
 }
@@ -212,7 +212,7 @@ of_cpu() {
 		bad-truncated-header:0 bad-v7-options-loop:153; do
 		run -1 --separate-stderr trdecode -o x "$S/${f%:*}.dat"
 		assert_regex "$stderr" '^trdecode: .*bad-.*: '
-		[ "$(trstat -q -g type -a count -F tsv x 2>/dev/null |
+		[ "$(trstat -q -g type -c count -t tsv x 2>/dev/null |
 			awk -F'\t' 'NR > 1 && $1 != "gap" { n += $2 } END { print n + 0 }')" = "${f#*:}" ]
 	done
 }

@@ -33,8 +33,8 @@ sums() {
 @test "scheduling outside of calls is left out, and counted" {
 	trdecode -q "$DATA/uftrace/fib" | trfilter 'type =~ "^linux:sched-"' >sched.trs
 	# the stream knows that some are within calls, though the filter left those out
-	within=$(trdecode -q "$DATA/uftrace/fib" | trstat -q -a count -F tsv | awk '$1 == "linux:schedule" { print $2 }')
-	n=$(trstat -q -g type -a count -F tsv sched.trs | awk '$1 == "linux:sched-out" { print $2 }')
+	within=$(trdecode -q "$DATA/uftrace/fib" | trstat -q -c count -t tsv | awk '$1 == "linux:schedule" { print $2 }')
+	n=$(trstat -q -g type -c count -t tsv sched.trs | awk '$1 == "linux:sched-out" { print $2 }')
 	n=$((n - within))
 	[ "$within" -gt 0 ] && [ "$n" -gt 10 ]
 	for t in chrome perfetto speedscope csv trace-cmd apitrace; do
@@ -52,15 +52,15 @@ sums() {
 @test "counts and times are trstat's" {
 	stream "$DATA/uftrace/fib"
 	chrome
-	trstat -q -g name,kind -a 'count,sum(dur)' -F tsv x.trs |
+	trstat -q -g name,kind -c 'count,sum(dur)' -t tsv x.trs |
 		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4 }' | sort >theirs
 	diff theirs <(sums)
 	# linux:schedule is a call too
-	trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >counts
+	trstat -q -g name -c count -t tsv x.trs | tail -n +2 | sort >counts
 	jq -r '.traceEvents[] | select(.ph == "X" or .ph == "i") | .name' out.json | sort | uniq -c |
 		awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | sort >all
 	diff counts all
-	trstat -q -g name -a self -F tsv x.trs | awk -F '\t' 'NR > 1 { s += $2 } END { printf "%.0f\n", s }' >self
+	trstat -q -g name -c self -t tsv x.trs | awk -F '\t' 'NR > 1 { s += $2 } END { printf "%.0f\n", s }' >self
 	# the outermost calls of each thread hold all self times
 	jq -s '[.[0].traceEvents[] | select(.ph == "X")] | group_by(.tid) | map(
 		sort_by(.ts, -.dur) | reduce .[] as $e ({end: -1, sum: 0};
@@ -73,7 +73,7 @@ sums() {
 	for d in args-spec args-cpp-auto basic-pg dlopen exc-cyg kernel-sched read-events threads; do
 		stream "$U/$d"
 		chrome
-		trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >counts
+		trstat -q -g name -c count -t tsv x.trs | tail -n +2 | sort >counts
 		jq -r '.traceEvents[] | select(.ph | test("[XBib]")) | .name' out.json |
 			sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | sort >all
 		diff counts all
@@ -118,7 +118,7 @@ sums() {
 @test "numbers of apitrace: calls of one thread may overlap" {
 	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
 	chrome
-	trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >counts
+	trstat -q -g name -c count -t tsv x.trs | tail -n +2 | sort >counts
 	jq -r '.traceEvents[] | select(.ph == "X" or .ph == "b") | .name' out.json | sort | uniq -c |
 		awk '{ print $2 "\t" $1 }' | sort >all
 	diff counts all
@@ -202,7 +202,7 @@ tables() {
 	local keys
 	[ $# -gt 1 ] || set -- "$1" name caller,name comm,pid,tid,name group,name
 	for keys in "${@:2}"; do
-		trstat -q -g "$keys" -a ${sums:-count,total,self} -F tsv "$1" 2>/dev/null | LC_ALL=C sort
+		trstat -q -g "$keys" -c ${sums:-count,total,self} -t tsv "$1" 2>/dev/null | LC_ALL=C sort
 	done
 }
 
@@ -250,7 +250,7 @@ tables() {
 		diff <(trencode -t ndjson x.trs | jq -c '[.name,.ts,.dur,.args]' | sort) \
 			<(trencode -t ndjson again.trs | jq -c '[.name,.ts,.dur,.args]' | sort)
 	done
-	run -0 pipefail "trdecode nested.json | trstat -g caller,name -a total,self -F tsv"
+	run -0 pipefail "trdecode nested.json | trstat -g caller,name -c total,self -t tsv"
 	assert_line $'out\tin\t4000\t4000'
 	assert_line $'\tout\t4000\t0'
 }
@@ -271,8 +271,8 @@ tables() {
 	echo '[{"ph":"B","name":"main","ts":1,"pid":1},{"ph":"B","name":"execv","ts":2,"pid":1},
 		{"ph":"B","name":"main","ts":3,"pid":1},{"ph":"E","ts":4,"pid":1}]' >x.json
 	trdecode -q x.json | tee x.trs | trencode -q -t chrome -o again.json
-	run -0 pipefail "trdecode -q again.json | trstat -q -a count,total -F tsv"
-	assert_output "$(trstat -q -a count,total -F tsv x.trs)"
+	run -0 pipefail "trdecode -q again.json | trstat -q -c count,total -t tsv"
+	assert_output "$(trstat -q -c count,total -t tsv x.trs)"
 	assert_line $'main\t1\t1000'
 }
 
@@ -374,7 +374,7 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 	# other instants of this name are instants
 	echo '[{"ph":"i","name":"gap","cat":"trutils","ts":1,"args":{"reason":"none"}},{"ph":"i","name":"gap","ts":2,"args":{"reason":"lost"}},
 		{"ph":"i","name":"gap","cat":"trutils","ts":3},{"ph":"X","name":"gap","cat":"trutils","ts":4,"args":{"reason":"lost"}}]' >y.json
-	run -0 pipefail "trdecode -q y.json | trstat -q -g kind,name -a count -F tsv"
+	run -0 pipefail "trdecode -q y.json | trstat -q -g kind,name -c count -t tsv"
 	assert_output --partial $'instant\tgap\t3'
 }
 
@@ -389,7 +389,7 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 		{"ph":"e","cat":"c","id":6,"name":"req","pid":1,"ts":3}]
 	END
 	trdecode x.json >x.trs
-	run -0 trstat -g caller,name -a count,total,self -F tsv x.trs
+	run -0 trstat -g caller,name -c count,total,self -t tsv x.trs
 	assert_line $'\tmain\t1\t8000\t7000'
 	assert_line $'main\tnext\t1\t1000\t1000'
 	assert_line $'\treq\t1\t1000\t1000'
@@ -408,7 +408,7 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 		{"ph":"B","name":"f","pid":1,"ts":4},{"ph":"E","leave_name":"g","pid":1,"ts":5}]
 	END
 	trdecode x.json >x.trs
-	run -0 --separate-stderr trstat -g caller,name -a count,total,self -F tsv x.trs
+	run -0 --separate-stderr trstat -g caller,name -c count,total,self -t tsv x.trs
 	assert_line $'deep\tleaf\t1\t500\t500'
 	assert_line $'\tsetjmp\t1\t2000\t1500'
 	assert_line $'\tg\t1\t1000\t1000'
@@ -438,7 +438,7 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 	echo '[{"ph":"X","name":"f","cat":"kernel","pid":1,"ts":1,"dur":2},{"ph":"X","name":"g","cat":"kernel","pid":1,"ts":1.5,"dur":1}]' >y.json
 	trdecode y.json | tee y.trs | trencode -t chrome -o y.json
 	run ! grep kernel_category y.json
-	run -0 pipefail "trdecode y.json | trstat -g caller,name -a count,total,self -F tsv"
+	run -0 pipefail "trdecode y.json | trstat -g caller,name -c count,total,self -t tsv"
 	assert_line $'f\tg\t1\t1000\t1000'
 	# of both only one can be: these calls are all on one stack, which does not lose any
 	trdecode -q x.json y.json -o both.trs

@@ -10,7 +10,7 @@ setup() {
 
 # The rows of trstat as name, TAB and the columns.
 table() {
-	trstat -q -F tsv "$@" | tail -n +2 | LC_ALL=C sort
+	trstat -q -t tsv "$@" | tail -n +2 | LC_ALL=C sort
 }
 
 @test "trace-cmd report prints ticks as ticks, and the times of another clock as that clock's" {
@@ -35,10 +35,10 @@ table() {
 @test "calls in the kernel are kept by LTTng, and what others lose of them is counted" {
 	local t
 	trdecode "$RECORDED/uftrace/kernel-sched" | trsym >k.trs
-	table -a total,self,count k.trs >want
+	table -c total,self,count k.trs >want
 	run -0 --separate-stderr trencode -t lttng -o lttng k.trs
 	[[ $stderr != *kernel* ]] || fail "$stderr"
-	trdecode -q lttng | table -a total,self,count - | grep -v core_marker_ >got
+	trdecode -q lttng | table -c total,self,count - | grep -v core_marker_ >got
 	diff want got
 	for t in uftrace trace-cmd; do
 		run -0 --separate-stderr trencode --resynthesize -t $t -o $t k.trs
@@ -52,15 +52,15 @@ table() {
 	trdecode "$RECORDED/uftrace/basic-pg" | trsym >late.trs
 	trdecode "$DATA/trace-cmd/v6-fgraph.dat" | trsym >early.trs
 	cat late.trs early.trs early.trs >both.trs
-	table -a self,count both.trs | grep -v -e '^linux' -e ^print >want
+	table -c self,count both.trs | grep -v -e '^linux' -e ^print >want
 	run -0 --separate-stderr trencode --resynthesize -t trace-cmd -o x.dat both.trs
 	[[ $stderr == *'2 streams begin before the end of the ones in front: their buffers are instances of their own, named ~2 and on'* ]] || fail "$stderr"
-	trdecode x.dat | trsym | table -a self,count - | grep -v -e '^linux' -e ^print >got
+	trdecode x.dat | trsym | table -c self,count - | grep -v -e '^linux' -e ^print >got
 	diff want got
 	need trace-cmd
 	[ "$(trace-cmd report x.dat 2>/dev/null | grep -c '^ *~[23]: ')" -gt 800 ]
 	[ "$(trace-cmd report -R x.dat 2>/dev/null | grep -c 'funcgraph_entry:')" = \
-		"$(trdecode x.dat | table -g type -a count - | sed -n 's/^funcgraph_entry\t//p')" ]
+		"$(trdecode x.dat | table -g type -c count - | sed -n 's/^funcgraph_entry\t//p')" ]
 	# the segments of one stream, and streams in their order, need none
 	trdecode --segment 4KiB "$DATA/trace-cmd/v6-fgraph.dat" >segments.trs
 	run -0 --separate-stderr trencode --resynthesize -t trace-cmd -o y.dat segments.trs late.trs
@@ -75,11 +75,11 @@ table() {
 	sed 's/"ts":100/"ts":/; s/late/early/' late.json >early.json
 	trdecode late.json >late.trs
 	trdecode early.json | cat late.trs - >both.trs
-	table -a total,self,count both.trs >want
+	table -c total,self,count both.trs >want
 	run -0 --separate-stderr trencode -t lttng -o x both.trs
 	[[ $stderr == *'1 streams begin before the end of the ones in front: their channels are others, named ~2 and on'* ]] || fail "$stderr"
 	[ -f x/chrome~2_0 ] || fail "$(ls x)"
-	trdecode x | table -a total,self,count - | grep -v core_marker_ >got
+	trdecode x | table -c total,self,count - | grep -v core_marker_ >got
 	diff want got
 	run -0 --separate-stderr trencode -t lttng -o y late.trs
 	[[ $stderr != *streams* ]] || fail "$stderr"
@@ -89,28 +89,28 @@ table() {
 	cp -r "$DATA/uftrace/fib" a
 	trdecode "$DATA/uftrace/fib" a | trsym >two.trs
 	local t
-	table -g type -a count two.trs >want
+	table -g type -c count two.trs >want
 	grep -q '^linux:task-name' want
 	for t in trace-cmd lttng; do
 		trencode -q -t $t -o two.$t two.trs
 		trdecode two.$t | trsym >back.trs
-		[ "$(table -g type -a count back.trs | grep -i 'linux.*task.*name' | tee got | wc -l)" = 1 ] || fail "$t: $(cat got)"
+		[ "$(table -g type -c count back.trs | grep -i 'linux.*task.*name' | tee got | wc -l)" = 1 ] || fail "$t: $(cat got)"
 		cut -f 2 got | cmp - <(sed -n 's/^linux:task-name\t//p' want)
-		[ "$(table -g type -a count back.trs | grep -c -e '~' -e _x5f)" = 0 ]
+		[ "$(table -g type -c count back.trs | grep -c -e '~' -e _x5f)" = 0 ]
 	done
 	# the two layouts of one name in the kernels of two machines
 	trdecode "$RECORDED/trace-cmd/v6-sched-irq-timer.dat" >one.trs
 	trdecode "$RECORDED/trace-cmd/trixie-v6-sched-irq-timer.dat" >other.trs
 	cat one.trs other.trs >both.trs
-	table -g type -a count both.trs >want
+	table -g type -c count both.trs >want
 	for t in trace-cmd lttng; do
 		trencode -q --resynthesize -t $t -o both.$t both.trs
 		trdecode both.$t >back.trs
-		table -g type -a count back.trs | grep -v core_marker_ >got
+		table -g type -c count back.trs | grep -v core_marker_ >got
 		diff want got || fail "$t"
 		# and once more
 		trencode -q -t $t -o again.$t back.trs
-		trdecode again.$t | table -g type -a count - | grep -v core_marker_ >got
+		trdecode again.$t | table -g type -c count - | grep -v core_marker_ >got
 		diff want got || fail "$t again"
 	done
 	need trace-cmd
@@ -229,10 +229,10 @@ events() {
 	for t in uftrace trace-cmd apitrace lttng ctf; do
 		trencode -q -t $t -o x.$t x.trs
 		trdecode x.$t | trsym -q >back.trs
-		table -g name -a count back.trs >got
+		table -g name -c count back.trs >got
 		grep -qF 'a\\x00b' got || fail "$t: $(cat got)"
 		grep -qF -e 'l\\x5cx00\\x' -e 'l\\x00\\x41' got || fail "$t: $(cat got)"
-		table -g type,name -a count back.trs >got
+		table -g type,name -c count back.trs >got
 		grep -qF -e 'c\\x00d' -e c_x00d got || fail "$t: $(cat got)"
 	done
 	# values of events that are no calls
@@ -266,8 +266,8 @@ events() {
 	# LTTng has those fields too
 	trdecode "$RECORDED/trace-cmd/trixie-v6-fgraph.dat" | trsym -q >x.trs
 	trencode -q -t lttng -o x x.trs
-	[ "$(trstat -q -F tsv -g rettime -a count x.trs | grep '^[0-9]' | LC_ALL=C sort | cksum)" = \
-		"$(trdecode x | trstat -q -F tsv -g rettime -a count | grep '^[0-9]' | LC_ALL=C sort | cksum)" ]
+	[ "$(trstat -q -t tsv -g rettime -c count x.trs | grep '^[0-9]' | LC_ALL=C sort | cksum)" = \
+		"$(trdecode x | trstat -q -t tsv -g rettime -c count | grep '^[0-9]' | LC_ALL=C sort | cksum)" ]
 }
 
 @test "what has no place for the names of buffers says so" {
@@ -339,16 +339,16 @@ events() {
 		trdecode -q -f chrome - >x.trs
 	trencode -q -t trace-cmd -o x.dat x.trs
 	trdecode -q x.dat | trsym -q >back.trs
-	run -0 trstat -q -g comm,name -a count -s name -F tsv back.trs
+	run -0 trstat -q -g comm,name -c count -s name -t tsv back.trs
 	assert_line $'w\\tk\t_x2a\t1'
 	assert_line $'w\\tk\ta b $c\t1'
 	assert_line $'w\\tk\tx:y z-1\t1'
 	trencode -q -t uftrace -o x.uftrace x.trs
-	run -0 pipe "trdecode -q x.uftrace | trsym -q | trstat -q -g name -a count -s name -F tsv"
+	run -0 pipe "trdecode -q x.uftrace | trsym -q | trstat -q -g name -c count -s name -t tsv"
 	assert_line --regexp 'x:y z-1'
 	# names of a kernel that look like an escape stay
 	sed 's/^name: sched_switch$/name: sche_x2aitch/' "$DATA/trace-cmd/v6-fgraph.dat" >kernel.dat
-	run -0 pipe "trdecode -q kernel.dat | trstat -q -g type -a count -F tsv"
+	run -0 pipe "trdecode -q kernel.dat | trstat -q -g type -c count -t tsv"
 	refute_line --partial '*'
 	need trace-cmd
 	run -0 pipe "trace-cmd report x.dat 2>/dev/null | grep -c x_x3ay_x20z_x2d1:"
@@ -371,7 +371,7 @@ events() {
 		run -0 errors trencode -t $t -o out.$t x.trs
 		assert_line 'trencode: 3 calls overlap with others of their thread and are left out'
 		refute_line --partial 'return'
-		run -0 pipefail "trdecode -q out.$t | trsym -q | trfilter 'name != \"print\"' | trstat -q -a count,total,self -s name -F tsv"
+		run -0 pipefail "trdecode -q out.$t | trsym -q | trfilter 'name != \"print\"' | trstat -q -c count,total,self -s name -t tsv"
 		assert_output $'name\tcount\ttotal\tself
 in\t1\t2000\t2000
 k\t1\t2000\t1500
@@ -386,7 +386,7 @@ outer\t1\t5000\t3000'
 	} | trdecode -f chrome - >x.trs
 	run -0 errors trencode -t uftrace -o long x.trs
 	assert_line 'trencode: 1 calls overlap with others of their thread and are left out'
-	run -0 pipefail "trdecode -q long | trsym -q | trstat -q -a count,total,self -s name -F tsv"
+	run -0 pipefail "trdecode -q long | trsym -q | trstat -q -c count,total,self -s name -t tsv"
 	assert_output $'name\tcount\ttotal\tself
 first\t1\t1000\t1000
 x\t5998\t5998000\t5998000'
@@ -452,15 +452,15 @@ x\t5998\t5998000\t5998000'
 	for t in apitrace uftrace trace-cmd lttng ctf chrome; do
 		trencode -q -t $t -o z.$t x.trs
 		trdecode -q z.$t | trsym -q >z.trs
-		[ $t = apitrace ] || diff <(table -g name -a count,min,max z.trs | grep -E '^(load|wait)') \
-			<(table -g name -a count,min,max x.trs | grep -E '^(load|wait)') || fail $t
-		[ $t != apitrace ] || diff <(table -g name -a count z.trs) <(table -g name -a count x.trs)
+		[ $t = apitrace ] || diff <(table -g name -c count,min,max z.trs | grep -E '^(load|wait)') \
+			<(table -g name -c count,min,max x.trs | grep -E '^(load|wait)') || fail $t
+		[ $t != apitrace ] || diff <(table -g name -c count z.trs) <(table -g name -c count x.trs)
 	done
 }
 
 @test "the field ret of a leave is the return value in every target" {
 	trdecode -q "$DATA/lttng/v2.6-le64-packed.tar.gz" >x.trs
-	[ "$(trstat -q -g ret -a count -F tsv x.trs | awk '$1 ~ /^-?[0-9]/ { n += $2 } END { print n }')" = 8 ]
+	[ "$(trstat -q -g ret -c count -t tsv x.trs | awk '$1 ~ /^-?[0-9]/ { n += $2 } END { print n }')" = 8 ]
 	trencode -q -t apitrace -o x.trace x.trs
 	[ "$(trdecode x.trace | trencode --all-calls | grep -c '^[0-9]* syscall [0-9]*(syscall_id = [0-9]*, ip = 0x[0-9a-f]*) = -\?[0-9]*$')" = 8 ]
 	trencode -q -t trace-cmd -o x.dat x.trs

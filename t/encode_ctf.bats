@@ -46,7 +46,7 @@ counts() {
 		stream "$x"
 		ctf
 		counts >ours
-		trstat -q -g type -a count -F tsv x.trs | tail -n +2 | sort >theirs
+		trstat -q -g type -c count -t tsv x.trs | tail -n +2 | sort >theirs
 		diff theirs <(sort ours)
 	done
 }
@@ -62,7 +62,7 @@ counts() {
 		sort >theirs
 	diff theirs ours
 	run -0 pipe 'babeltrace2 --fields all out | grep -c "cpu_id = 1"'
-	assert_output "$(trstat -q -g cpu -a count -F tsv x.trs | awk '$1 == 1 { print $2 }')"
+	assert_output "$(trstat -q -g cpu -c count -t tsv x.trs | awk '$1 == 1 { print $2 }')"
 }
 
 @test "wall clock where the trace has one" {
@@ -106,10 +106,10 @@ lost() {
 		trdecode -q out >back.trs
 		trencode -q -t ctf -o again back.trs
 		for key in type type,cpu,tid; do
-			trstat -g $key -a count -F tsv x.trs >want 2>&1
-			trstat -g $key -a count -F tsv back.trs >got 2>&1
+			trstat -g $key -c count -t tsv x.trs >want 2>&1
+			trstat -g $key -c count -t tsv back.trs >got 2>&1
 			diff want got
-			trdecode -q again | trstat -g $key -a count -F tsv >got 2>&1
+			trdecode -q again | trstat -g $key -c count -t tsv >got 2>&1
 			diff want got
 		done
 		trencode -q -t ndjson x.trs | grep '"type":"gap"' >want
@@ -162,14 +162,14 @@ lost() {
 	for t in ctf lttng; do
 		stream x.json
 		trencode -q -t $t -o $t x.trs
-		trstat -q -g group,type,kind,name -a count -F tsv x.trs >want
+		trstat -q -g group,type,kind,name -c count -t tsv x.trs >want
 		trdecode -q $t | trfilter -q 'group != "metadata"' |
-			trstat -q -g group,type,kind,name -a count -F tsv | diff want -
+			trstat -q -g group,type,kind,name -c count -t tsv | diff want -
 	done
 	stream "$DATA/trace-cmd/v6-fgraph.dat"
 	ctf
-	trstat -q -g group,type -a count -F tsv x.trs >want
-	trdecode -q out | trstat -q -g group,type -a count -F tsv | diff want -
+	trstat -q -g group,type -c count -t tsv x.trs >want
+	trdecode -q out | trstat -q -g group,type -c count -t tsv | diff want -
 }
 
 @test "many packets; babeltrace2 copies them, and the copy lists the same" {
@@ -238,33 +238,33 @@ lost() {
 		trdecode -q "$DATA/$source" | trsym -q >x.trs
 		trencode -q -t ctf -o out x.trs
 		for key in name comm,tid,name type,kind; do
-			trstat -q -F tsv -g $key x.trs | sort >want
-			trdecode -q out | trstat -q -F tsv -g $key | sort | diff want -
+			trstat -q -t tsv -g $key x.trs | sort >want
+			trdecode -q out | trstat -q -t tsv -g $key | sort | diff want -
 		done
 	done
 	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
 	trencode -q -t chrome -o back.json x.trs
-	trstat -q -F tsv x.trs | sort >want
-	trdecode -q back.json | trstat -q -F tsv | sort | diff want -
+	trstat -q -t tsv x.trs | sort >want
+	trdecode -q back.json | trstat -q -t tsv | sort | diff want -
 }
 
 @test "threads of several inputs, or of several processes with the same tids, stay apart" {
 	cp -r "$DATA/uftrace/fib" other
 	trdecode "$DATA/uftrace/fib" other | trsym >two.trs
-	trstat -q -a total,self,count -s name -F tsv two.trs >want
-	trstat -q -g tid -a count -F tsv two.trs | tail -n +2 >tids
+	trstat -q -c total,self,count -s name -t tsv two.trs >want
+	trstat -q -g tid -c count -t tsv two.trs | tail -n +2 >tids
 	run -0 --separate-stderr trencode -t ctf -o two two.trs
 	[[ $stderr == *' threads without a number, or with that of another, have one from 4194305 on'* ]] || fail "$stderr"
-	trdecode -q two | trstat -q -a total,self,count -s name -F tsv >got
+	trdecode -q two | trstat -q -c total,self,count -s name -t tsv >got
 	diff want got
-	trdecode -q two | trstat -q -g tid -a count -F tsv | tail -n +2 >got
+	trdecode -q two | trstat -q -g tid -c count -t tsv | tail -n +2 >got
 	[ "$(wc -l <got)" = $((2 * $(wc -l <tids))) ] || fail "$(cat got)"
 	cat >x.json <<-END
 		[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"p1"},
 		{"ph":"X","pid":2,"tid":1,"ts":5,"dur":10,"name":"p2"}]
 	END
 	trdecode x.json | trencode -q -t ctf -o processes
-	run -0 pipefail "trdecode processes | trstat -q -g name,pid -a total -F tsv"
+	run -0 pipefail "trdecode processes | trstat -q -g name,pid -c total -t tsv"
 	assert_line $'p1\t1\t10000'
 	assert_line $'p2\t2\t10000'
 	# one input keeps its numbers
@@ -307,8 +307,8 @@ rows() {
 
 # same COMMAND: for the stream x.trs and for its read-back back.trs it prints the same table, with rows
 same() {
-	trstat -q "${@:2}" -F tsv <(trfilter -q "$1" x.trs) >want
-	trstat -q "${@:2}" -F tsv <(trfilter -q "$1" back.trs) | diff want -
+	trstat -q "${@:2}" -t tsv <(trfilter -q "$1" x.trs) >want
+	trstat -q "${@:2}" -t tsv <(trfilter -q "$1" back.trs) | diff want -
 	[[ $(wc -l <want) -gt 1 ]]
 }
 
@@ -443,7 +443,7 @@ same() {
 			rm -rf one
 			mkdir one
 			cp out/metadata "$file" one
-			run -0 pipe "trdecode -q one | trstat -q -g cpu -a count -F tsv | tail -n +2 | cut -f 1"
+			run -0 pipe "trdecode -q one | trstat -q -g cpu -c count -t tsv | tail -n +2 | cut -f 1"
 			assert_output "$(sed 's/.*cpu_\([0-9]*\).*/\1/' <<<"$file")"
 		done
 	done

@@ -43,9 +43,9 @@ setup() {
 	run -1 grep -nE '^\.(Dl|D1) .*"' "$ROOT"/man*/*.[157]
 }
 
-@test "every format of --list is in the page" {
+@test "every format of --formats is in the page" {
 	page=$(mandoc -Tascii "$ROOT/man1/trencode.1" | sed 's/.\x08//g')
-	for format in $(trencode --list | awk '{ print $1 }'); do
+	for format in $(trencode --formats | awk '{ print $1 }'); do
 		grep -qE "^ +.*\b$format\b" <<<"$page" || fail "$format"
 	done
 }
@@ -78,9 +78,9 @@ setup() {
 	assert_output '[[]]'
 }
 
-@test "a name's end chooses the format, as --list and the page have it" {
+@test "a name's end chooses the format, as --formats and the page have it" {
 	trdecode uftrace.data | trsym >x.trs
-	trencode --list | sed 's/^\([^ ]*\).*(\(.*\))$/\1 \2/' >listed
+	trencode --formats | sed 's/^\([^ ]*\).*(\(.*\))$/\1 \2/' >listed
 	[[ $(wc -l <listed) == 16 ]]
 	page=$(mandoc -Tascii "$ROOT/man1/trencode.1" | sed 's/.\x08//g')
 	mkdir there

@@ -38,7 +38,7 @@ folded() {
 		awk <out '{
 			n = $NF; sub(/ [0-9]*$/, ""); sub(/.*;/, ""); self[$0] += n
 		} END { for (f in self) printf "%s\t%.0f\n", f, self[f] }' | sort >folded
-		trstat -q -g name -a self -F tsv x.trs | tail -n +2 |
+		trstat -q -g name -c self -t tsv x.trs | tail -n +2 |
 			awk -F '\t' '$2 > 0' | sort >trstat
 		diff trstat folded
 	done
@@ -119,7 +119,7 @@ folded() {
 	run -0 trencode -q -t folded x.trs
 	assert_output 'nl\x0ax 1000
 nlx 2000'
-	run -0 trstat -q -g stack -a total -F csv x.trs
+	run -0 trstat -q -g stack -c total -t csv x.trs
 	assert_line 'nl\x0ax,1000'
 }
 
@@ -129,7 +129,7 @@ nlx 2000'
 	for trace in v6 threads sides pending; do
 		trdecode -q "$DATA/apitrace/$trace.trace" >x.trs
 		trencode -q -t folded x.trs >folded.txt
-		trstat -q -g name -a total -F csv x.trs | sed -n '2,${/,0$/!p}' | tr , ' ' | sort >total.txt
+		trstat -q -g name -c total -t csv x.trs | sed -n '2,${/,0$/!p}' | tr , ' ' | sort >total.txt
 		run -0 diff folded.txt total.txt
 	done
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs

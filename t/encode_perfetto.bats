@@ -95,14 +95,14 @@ slices() {
 	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
 	decoded
 	run -0 grep -c 'type: INSTANT' decoded
-	assert_output "$(trstat -q -g kind -a count -F tsv x.trs | awk '$1 == "instant" { print $2 }')"
+	assert_output "$(trstat -q -g kind -c count -t tsv x.trs | awk '$1 == "instant" { print $2 }')"
 }
 
 @test "calls of apitrace that overlap have tracks of their own" {
 	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
 	decoded
 	slices | cut -f 1,2 >ours
-	trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >theirs
+	trstat -q -g name -c count -t tsv x.trs | tail -n +2 | sort >theirs
 	diff theirs ours
 }
 
@@ -138,7 +138,7 @@ slices() {
 	mixed | trdecode -f chrome - >x.trs
 	decoded
 	slices >ours
-	trstat -q -a count,total,self -F tsv x.trs | tail -n +2 | sort | diff - ours
+	trstat -q -c count,total,self -t tsv x.trs | tail -n +2 | sort | diff - ours
 }
 
 @test "a call that is open before a missing segment and after it is one slice" {

@@ -18,7 +18,7 @@ annotated() {
 
 # column NAME: trstat's, of calls, where it is not 0
 column() {
-	trstat -q -g name,kind -a "$1" -F tsv x.trs |
+	trstat -q -g name,kind -c "$1" -t tsv x.trs |
 		awk -F '\t' -v OFS='\t' 'NR > 1 && $2 == "leave" && $3 > 0 { print $1, $3 }' | sort
 }
 

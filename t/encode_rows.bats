@@ -70,7 +70,7 @@ table() {
 @test "events of the kernel: all of them, with their CPU" {
 	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
 	tsv --columns cpu,type | sort | uniq -c | awk '{ print $2 "\t" $3 "\t" $1 }' >ours
-	trstat -q -g cpu,type -a count -F tsv x.trs | tail -n +2 | sort >theirs
+	trstat -q -g cpu,type -c count -t tsv x.trs | tail -n +2 | sort >theirs
 	diff theirs ours
 }
 
@@ -120,7 +120,7 @@ for row in csv.DictReader(sys.stdin):
 @test "times of apitrace are ticks, and all calls are there" {
 	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
 	tsv --columns name,kind | sort | uniq -c | awk '{ print $2 "\t" $3 "\t" $1 }' >ours
-	trstat -q -g name,kind -a count -F tsv x.trs | sed 's/leave/call/' | tail -n +2 | sort >theirs
+	trstat -q -g name,kind -c count -t tsv x.trs | sed 's/leave/call/' | tail -n +2 | sort >theirs
 	diff theirs ours
 }
 
@@ -134,8 +134,8 @@ for row in csv.DictReader(sys.stdin):
 	trencode -q --tick 1us -t folded x.trs >ours
 	diff theirs ours
 	trencode -q --tick 1us -t chrome x.trs >x.json
-	trdecode -f chrome x.json | trstat -q -g name -a total -F tsv | sort >ours
-	trstat -q -g name -a total -F tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 { $2 *= 1000 } 1' |
+	trdecode -f chrome x.json | trstat -q -g name -c total -t tsv | sort >ours
+	trstat -q -g name -c total -t tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 { $2 *= 1000 } 1' |
 		sort >theirs
 	diff theirs ours
 	for t in ndjson csv speedscope callgrind perfetto pprof parquet; do
@@ -146,7 +146,7 @@ for row in csv.DictReader(sys.stdin):
 	run -0 trencode -q --tick 1us -t callgrind x.trs
 	assert_line 'events: ns Calls'
 	run -2 trencode --tick 1us x.trs
-	assert_line --index 0 'trencode: --tick has no meaning for text: it shows ticks'
+	assert_line --index 0 'trencode: --tick has no effect on text; it is for all formats but text'
 }
 
 @test "the CPU is that of the event where its thread has none" {
@@ -154,7 +154,7 @@ for row in csv.DictReader(sys.stdin):
 	tsv --columns cpu,name,kind | awk -F '\t' '$1 != "" { n[$1]++ } END { for (c in n) print c "\t" n[c] }' |
 		sort >ours
 	[[ -s ours ]]
-	trstat -q -g cpu -a count -F tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 && $1 != ""' | sort >theirs
+	trstat -q -g cpu -c count -t tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 && $1 != ""' | sort >theirs
 	diff theirs ours
 }
 
@@ -204,7 +204,7 @@ for row in csv.DictReader(sys.stdin):
 		path=${f% *} digits=${f#* }
 		run -0 pipe "trencode -q -t ndjson v6.trs | grep -m 1 '\"name\":\"floats\"' | jq -c '.args.${path%.*}' | tr -d '[]' | cut -d , -f $((${path#*.} + 1))"
 		assert_output "$digits"
-		run -0 pipe "trstat -q -g 'arg.$path' -a count v6.trs | awk '\$2 == \"$digits\" { print \$1 }'"
+		run -0 pipe "trstat -q -g 'arg.$path' -c count v6.trs | awk '\$2 == \"$digits\" { print \$1 }'"
 		assert_output 1
 		run -0 pipe "trfilter 'name == \"floats\" && arg.$path == $digits' v6.trs | trencode -q -t ndjson | wc -l"
 		assert_output 1

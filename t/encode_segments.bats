@@ -65,10 +65,12 @@ lines_of_uftrace() {
 
 @test "a conversion of each segment by itself has the calls that end in it, with their times" {
 	segments
-	for t in ctf uftrace trace-cmd lttng; do
-		trencode -q --resynthesize -t $t -o whole x.trs
+	for t in ctf 'uftrace --resynthesize' 'trace-cmd --resynthesize' 'lttng --resynthesize'; do
+		# shellcheck disable=SC2086
+		trencode -q -t $t -o whole x.trs
 		for f in segment.*; do
-			trencode -q --resynthesize -t $t -o "part${f#segment}" "$f" 2>/dev/null || (($? == 1))
+			# shellcheck disable=SC2086
+			trencode -q -t $t -o "part${f#segment}" "$f" 2>/dev/null || (($? == 1))
 		done
 		for p in part.*; do
 			made "$p"
@@ -80,11 +82,12 @@ lines_of_uftrace() {
 @test "a call that is open before a missing segment and after it is one call" {
 	segments
 	cat segment.0 segment.2 >lossy.trs
-	for t in ctf uftrace trace-cmd lttng; do
-		run -1 --separate-stderr trencode -q --resynthesize -t $t -o $t lossy.trs
-		assert_equal "$(made $t | cut -f 4 | grep -cx main)" 1
+	for t in ctf 'uftrace --resynthesize' 'trace-cmd --resynthesize' 'lttng --resynthesize'; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr trencode -q -t $t -o "${t%% *}" lossy.trs
+		assert_equal "$(made "${t%% *}" | cut -f 4 | grep -cx main)" 1
 		# a target may need the ends of calls that ended in the missing segment
-		run -0 comm -23 <(finished lossy.trs) <(made $t)
+		run -0 comm -23 <(finished lossy.trs) <(made "${t%% *}")
 		assert_output ''
 	done
 }

@@ -140,7 +140,7 @@ setup() {
 		esac
 		# newer ones have a wider TID
 		sed -E '/^#/s/TID  +/TID /; s/\[ ([ 0-9]{6})\]/[\1]/' "$e/replay.txt" |
-			cmp -s - <(text "$d" -f $fields | sed -E '/^#/s/TID  +/TID /') ||
+			cmp -s - <(text "$d" -c $fields | sed -E '/^#/s/TID  +/TID /') ||
 			bad+=" $name"
 	done
 	[[ -z $bad ]] || fail "differ:$bad"
@@ -151,11 +151,11 @@ setup() {
 		enter 1000 0 "$MAIN"
 		leave 3000 0 "$MAIN"
 	)
-	[ "$(text t -f none)" = "main();" ]
-	text t -f +time | grep -q '^   2.000 us \[   100\]        0.000001000 | main();$'
-	text t -f time,duration | grep -q '^   2.000 us        0.000001000 | main();$'
-	[ "$(text t -f all | wc -l)" = 2 ]
-	run -2 --separate-stderr pipe 'trdecode t | trencode -f color'
+	[ "$(text t -c none)" = "main();" ]
+	text t -c +time | grep -q '^   2.000 us \[   100\]        0.000001000 | main();$'
+	text t -c time,duration | grep -q '^   2.000 us        0.000001000 | main();$'
+	[ "$(text t -c all | wc -l)" = 2 ]
+	run -2 --separate-stderr pipe 'trdecode t | trencode -c color'
 	[[ $stderr == *"no field 'color'"* ]]
 }
 
@@ -207,7 +207,7 @@ setup() {
 		enter 5000 1 "$G"
 		leave 6000 1 "$G"
 	)
-	text t -f elapsed | grep -q '^   4.000 us | .*g();$'
+	text t -c elapsed | grep -q '^   4.000 us | .*g();$'
 	need uftrace
 	replay t -f elapsed | grep -q '^           *| .*g();$'
 }
@@ -333,11 +333,11 @@ setup() {
 	run -2 pipe 'trdecode t | trencode >/dev/full'
 	run -2 --separate-stderr pipe 'trdecode t | trencode -t nothing'
 	[[ $stderr == *"no format 'nothing'"* ]]
-	run -0 trencode --list
+	run -0 trencode --formats
 	[[ $output == *"text "*"uftrace "*"folded "* ]]
 	# what completes -t is what there is
 	[ "$(trencode --complete-options | grep '^-t ' | cut -f 3 | tr ' ' '\n')" = \
-		"$(trencode --list | cut -d' ' -f1)" ]
+		"$(trencode --formats | cut -d' ' -f1)" ]
 }
 
 @test "-o writes a file when all is done" {

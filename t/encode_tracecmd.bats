@@ -167,17 +167,17 @@ report() {
 @test "one source of two, and two halves of a file, become one trace.dat" {
 	trdecode -q "$K/agent-host.dat" "$K/agent-guest.dat" |
 		trfilter -q 'source =~ "guest"' | trencode -q -t trace-cmd -o guest.dat
-	trdecode -q "$K/agent-guest.dat" | trstat -q -g type,cpu -a count -F tsv >want
-	trdecode -q guest.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
+	trdecode -q "$K/agent-guest.dat" | trstat -q -g type,cpu -c count -t tsv >want
+	trdecode -q guest.dat | trstat -q -g type,cpu -c count -t tsv | diff want -
 	trdecode "$K/v6-onecpu.dat" >all.trs
 	trfilter -o a.trs 'type == "sched_switch"' all.trs
 	trfilter -o b.trs 'type != "sched_switch"' all.trs
 	trdecode -q a.trs b.trs | trencode -q -t trace-cmd -o both.dat
-	trstat -q -g type,cpu -a count -F tsv all.trs >want
-	trdecode -q both.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
+	trstat -q -g type,cpu -c count -t tsv all.trs >want
+	trdecode -q both.dat | trstat -q -g type,cpu -c count -t tsv | diff want -
 	# concatenated streams are refused, and the message names the option
 	run -2 bash -c 'cat a.trs b.trs | trencode -t trace-cmd -o x.dat'
 	assert_output --partial '--resynthesize makes one of them'
 	run -0 bash -c 'cat a.trs b.trs | trencode -q --resynthesize -t trace-cmd -o x.dat'
-	trdecode -q x.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
+	trdecode -q x.dat | trstat -q -g type,cpu -c count -t tsv | diff want -
 }

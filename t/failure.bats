@@ -39,7 +39,7 @@ after() {
 @test "an option that is none" {
 	after 'trfilter --bogus 1 s.trs' "trfilter: unknown option '--bogus'"
 	after 'trsym --bogus s.trs' "trsym: unknown option '--bogus'"
-	after 'trdecode' 'trdecode: no input'
+	after 'trdecode --bogus' "trdecode: unknown option '--bogus'"
 }
 
 @test "inputs that cannot be opened, or are no traces" {

@@ -91,16 +91,16 @@ count() {
 	done
 }
 
-@test "-m ends after so many events, with a whole stream" {
+@test "-n ends after so many events, with a whole stream" {
 	for n in 0 1 7; do
-		run -0 pipe "trfilter -m $n 1 args-spec.trs | trfilter -c 1"
+		run -0 pipe "trfilter -n $n 1 args-spec.trs | trfilter -c 1"
 		assert_output "$n"
 	done
-	run -0 pipe "trfilter -c -m 5 1 args-spec.trs"
+	run -0 pipe "trfilter -c -n 5 1 args-spec.trs"
 	assert_output 5
-	run -0 pipefail "cat args-spec.trs | trfilter -m 1 1 >out"
-	run -2 errors trfilter -m x 1 args-spec.trs
-	assert_line --partial "-m needs a number, not 'x'"
+	run -0 pipefail "cat args-spec.trs | trfilter -n 1 1 >out"
+	run -2 errors trfilter -n x 1 args-spec.trs
+	assert_line --partial "-n needs a number, not 'x'"
 }
 
 @test "a bad expression is status 2, with the column" {
@@ -167,7 +167,7 @@ code = compile(sys.argv[1], "", "eval")
 print(sum(1 for line in open("exits.ndjson")
           if eval(code, {"div": div, "rem": rem}, json.loads(line)["args"])))' "$python")
 		assert_equal "$c: $(trfilter -q -c "$c" exits.trs)" "$c: $want"
-		assert_equal "$c: $(trstat -q -F csv -a count --fail-if "count($c) == $want" exits.trs >/dev/null; echo $?)" "$c: 3"
+		assert_equal "$c: $(trstat -q -t csv -c count --fail-if "count($c) == $want" exits.trs >/dev/null; echo $?)" "$c: 3"
 	done
 }
 
@@ -305,7 +305,7 @@ said() {
 	[ "$(wc -l <examples)" -ge 6 ]
 	while IFS= read -r line; do
 		check=pipefail
-		[[ $line != *' -m '* ]] || check=pipe # it may leave before its input ends
+		[[ $line != *' -n '* ]] || check=pipe # it may leave before its input ends
 		$check "$line" >/dev/null 2>errors </dev/null || fail "$line: $(cat errors)"
 	done <examples
 }

@@ -106,7 +106,7 @@ same() {
 @test "under() is uftrace -F and -N, over() is -C" {
 	need uftrace
 	for name in basic-pg threads-nosched exc-pg nest-libcall; do
-		for f in $(trstat -q -a count -F tsv "$name.trs" | cut -f1 | grep -x '[a-z_]*' | grep -v '^name$' | head -n 6); do
+		for f in $(trstat -q -c count -t tsv "$name.trs" | cut -f1 | grep -x '[a-z_]*' | grep -v '^name$' | head -n 6); do
 			same "$name" "-F $f" '' "under('$f')"
 			same "$name" "-F $f -D 2" '-D 2' "under('$f')"
 			same "$name" "-N $f" '' "!under('$f')"
@@ -120,7 +120,7 @@ same() {
 	for t in 10us 1ms; do
 		uftrace report --no-pager -d "$RECORDED/uftrace/threads-nosched" -f total,call -t $t 2>/dev/null |
 			tail -n +3 | awk '{ print $4, $3 }' | sort >theirs
-		trfilter "dur >= $t" threads-nosched.trs | trstat -q -a count -F tsv |
+		trfilter "dur >= $t" threads-nosched.trs | trstat -q -c count -t tsv |
 			awk 'NR > 1 { print $1, $2 }' | sort >ours
 		diff theirs ours
 	done
@@ -153,7 +153,7 @@ dur > 1ms || over('step')"
 				# shellcheck disable=SC2086
 				trfilter $v "$e" "$name.trs" >half
 				assert_equal "$(trfilter -c 1 half)" "$([[ $v ]] && echo "$without" || echo "$with")"
-				run -0 trstat -a count half
+				run -0 trstat -c count half
 				refute_output --partial 'returns of calls'
 			done
 		done <<<"$CALLS"
@@ -197,10 +197,10 @@ dur > 1ms || over('step')"
 
 @test "stack is that of trstat -g stack" {
 	for name in basic-pg threads nest-libcall; do
-		trstat -q -g stack -a count -F tsv $name.trs | sed 1d | grep -v '^[[:blank:]]\|linux:' >stacks
+		trstat -q -g stack -c count -t tsv $name.trs | sed 1d | grep -v '^[[:blank:]]\|linux:' >stacks
 		[ -s stacks ]
 		while IFS=$'\t' read -r stack count; do
-			trfilter -q "stack == \"$stack\"" $name.trs | trstat -q -g '' -a count -F tsv |
+			trfilter -q "stack == \"$stack\"" $name.trs | trstat -q -g '' -c count -t tsv |
 				tail -n 1 >found
 			assert_equal "$(cat found)" "$count"
 		done <stacks
@@ -212,7 +212,7 @@ dur > 1ms || over('step')"
 
 @test "as many enters as leaves, but for calls that do not end" {
 	while IFS= read -r e; do
-		for options in '' --callers '-D 3'; do
+		for options in '' --with-callers '-D 3'; do
 			# shellcheck disable=SC2086
 			trfilter $options "$e" threads-nosched.trs >kept
 			open=$(trencode kept 2>/dev/null | sed -n '/remaining/,$p' | grep -c '^\[' || true)
@@ -230,10 +230,10 @@ dur > 1ms || over('step')"
 	count 'ret == -42 && dur > 0' args-spec.trs "$(trfilter -c 'ret == -42' args-spec.trs)"
 }
 
-@test "--callers keeps what encloses a call, -D counts it" {
-	run -0 pipe "trfilter --callers 'name == \"c3\"' longjmp.trs | trencode -q 2>/dev/null | grep -c 'main() {'"
+@test "--with-callers keeps what encloses a call, -D counts it" {
+	run -0 pipe "trfilter --with-callers 'name == \"c3\"' longjmp.trs | trencode -q 2>/dev/null | grep -c 'main() {'"
 	assert_output 1
-	trfilter --callers 'name == "usleep"' threads-nosched.trs | trencode -q >callers
+	trfilter --with-callers 'name == "usleep"' threads-nosched.trs | trencode -q >callers
 	trfilter 'over("usleep")' threads-nosched.trs | trencode -q >over
 	cmp callers over
 }
@@ -266,7 +266,7 @@ blobs() {
 	blobs
 	trencode --all-calls x.trs >all
 	assert_equal "$(wc -l <all)" 3
-	for e in 'arg.1.size > 5' 'dur >= 0' 'children == 0' '--callers arg.2 == 1' '-A 1 dur > 0' '-B 3 name == "f" && arg.2 == 1'; do
+	for e in 'arg.1.size > 5' 'dur >= 0' 'children == 0' '--with-callers arg.2 == 1' '-A 1 dur > 0' '-B 3 name == "f" && arg.2 == 1'; do
 		options=()
 		case $e in -*) read -r -a options <<<"${e%% [a-z]*}" && e=${e#"${options[*]} "} ;; esac
 		/usr/bin/time -f %M -o rss trfilter "${options[@]}" "$e" x.trs >y.trs
@@ -289,18 +289,18 @@ blobs() {
 	done
 	count "$e" threads.trs 3
 	# 8 rows; the leave of one enter among them is farther away
-	run -0 trfilter -c -m 1 -B 3 -A 4 "$e" threads.trs
+	run -0 trfilter -c -n 1 -B 3 -A 4 "$e" threads.trs
 	assert_output 9
 	# what is outside of the limits is around nothing
 	run -0 trfilter -c --since +2ms --within 1h 1 threads.trs
 	assert_output "$(trfilter -c --since +2ms 1 threads.trs)"
-	run -0 trfilter -c -m 1 --within 0 "$e" threads.trs
+	run -0 trfilter -c -n 1 --within 0 "$e" threads.trs
 	assert_output 1
 }
 
 # open_ends STREAM: calls that are not left, and leaves that were not entered
 open_ends() {
-	trstat -a count "$1" 2>&1 >/dev/null | awk '
+	trstat -c count "$1" 2>&1 >/dev/null | awk '
 		/calls had not returned at the end/ { open = $2 }
 		/returns of calls whose beginning is not there/ { back = $2 }
 		END { print open + 0, back + 0 }'
@@ -336,7 +336,7 @@ open_ends() {
 
 	count 'kind == leave && time >= 998201321169' exc-pg.trs 118
 	trfilter -q 'kind == leave && time >= 998201321169' exc-pg.trs | trencode -q -t csv >one
-	for all in "-B 1" "-A 1" "--within 1" --callers "-D 100"; do
+	for all in "-B 1" "-A 1" "--within 1" --with-callers "-D 100"; do
 		# shellcheck disable=SC2086 # an option and its value
 		trfilter -q $all 'kind == leave && time >= 998201321169' exc-pg.trs |
 			trencode -q -t csv >other
@@ -431,8 +431,8 @@ open_ends() {
 }
 
 @test "--sample takes the same threads everywhere" {
-	trfilter --sample 1/2 1 threads.trs | trstat -g tid -a count -F tsv | sort >a
-	trfilter --sample 1/2 --by tid 1 threads-nosched.trs | trstat -g tid -a count -F tsv | sort >b
+	trfilter --sample 1/2 1 threads.trs | trstat -g tid -c count -t tsv | sort >a
+	trfilter --sample 1/2 --by tid 1 threads-nosched.trs | trstat -g tid -c count -t tsv | sort >b
 	[ "$(wc -l <a)" -gt 1 ]
 	run -0 trfilter -c --sample 2/2 1 threads.trs
 	assert_output "$(trfilter -c 1 threads.trs)"
@@ -489,10 +489,10 @@ open_ends() {
 			put(0, "g"); put(2, "k"); put(3, "k"); put(1, "g")
 			put(0, "f"); put(1, "f"); put(2, "k"); put(3, "k") } }' >k/s
 	trdecode k >k.trs
-	run -0 pipefail "trstat -q -a count -F tsv k.trs"
+	run -0 pipefail "trstat -q -c count -t tsv k.trs"
 	assert_line $'k\t70000'
 	# two filters: the second one repeats the ranges that the first one wrote
-	run -0 pipefail "trfilter 'name != \"f\" && name != \"g\"' k.trs | trfilter 'dur >= 0' | trstat -a count -F tsv 2>&1"
+	run -0 pipefail "trfilter 'name != \"f\" && name != \"g\"' k.trs | trfilter 'dur >= 0' | trstat -c count -t tsv 2>&1"
 	assert_line $'k\t70000'
 	assert_line --partial '70000 calls in the kernel outside any call'
 }

@@ -41,7 +41,7 @@ ticks() {
 
 @test "-B reaches over any number of blocks" {
 	ticks 400 t.trs
-	for options in '-B 4' '-B 9' '-B 40' '-B 4 -A 3' '--within 3us' '-B 1 --within 1us' '-B 30 -m 3'; do
+	for options in '-B 4' '-B 9' '-B 40' '-B 4 -A 3' '--within 3us' '-B 1 --within 1us' '-B 30 -n 3'; do
 		# shellcheck disable=SC2086
 		run -0 trfilter $options -c 'name == "alpha"' segments-t.trs
 		# shellcheck disable=SC2086
@@ -51,7 +51,7 @@ ticks() {
 	assert_output $((36 * 5))
 }
 
-@test "--callers keeps what encloses, and nothing that is open above it" {
+@test "--with-callers keeps what encloses, and nothing that is open above it" {
 	cat >c.json <<-'END'
 		[{"ph":"B","name":"main","pid":1,"tid":1,"ts":0},
 		{"ph":"B","name":"outer","pid":1,"tid":1,"ts":1},
@@ -65,29 +65,29 @@ ticks() {
 	# segments, and so blocks, are as short as can be: calls are decided while others are open
 	for segment in 64 1K 1M; do
 		trdecode --segment $segment c.json >c.trs
-		keeps --callers 'dur == 109us' 'outer main' c.trs
-		keeps --callers 'dur > 99us' 'outer main' c.trs
-		keeps --callers 'dur > 98us' 'mid outer main' c.trs
-		keeps --callers 'dur < 20us' 'in mid outer main' c.trs
-		run -0 trfilter --callers -c 'dur > 99us' c.trs
+		keeps --with-callers 'dur == 109us' 'outer main' c.trs
+		keeps --with-callers 'dur > 99us' 'outer main' c.trs
+		keeps --with-callers 'dur > 98us' 'mid outer main' c.trs
+		keeps --with-callers 'dur < 20us' 'in mid outer main' c.trs
+		run -0 trfilter --with-callers -c 'dur > 99us' c.trs
 		assert_output 4
 	done
 }
 
 @test "what encloses a match is no match" {
-	keeps '--callers' 'name == "x"' 'x outer'
-	keeps '--callers -A 1' 'name == "x"' 'x i3 outer'
-	keeps '--callers -B 1' 'name == "x"' 'i2 x outer'
-	keeps '--callers --within 1us' 'name == "x"' 'i2 x i3 outer'
-	keeps '--callers -m 1' 'name == "x"' 'x outer'
-	keeps '--callers -m 1 -A 1' 'name == "x"' 'x i3 outer'
-	keeps '-A 1 -m 1' 'name == "x"' 'x i3'
+	keeps '--with-callers' 'name == "x"' 'x outer'
+	keeps '--with-callers -A 1' 'name == "x"' 'x i3 outer'
+	keeps '--with-callers -B 1' 'name == "x"' 'i2 x outer'
+	keeps '--with-callers --within 1us' 'name == "x"' 'i2 x i3 outer'
+	keeps '--with-callers -n 1' 'name == "x"' 'x outer'
+	keeps '--with-callers -n 1 -A 1' 'name == "x"' 'x i3 outer'
+	keeps '-A 1 -n 1' 'name == "x"' 'x i3'
 	# unless it matches too, be it at its end
-	keeps '--callers -A 1' 'name == "x" || dur > 1us' 'i1 x i3 outer i5'
-	keeps '--callers -B 1' 'name == "x" || self > 5us' 'i2 x i4 outer'
+	keeps '--with-callers -A 1' 'name == "x" || dur > 1us' 'i1 x i3 outer i5'
+	keeps '--with-callers -B 1' 'name == "x" || self > 5us' 'i2 x i4 outer'
 	# calls are kept whole, whatever is cut off
-	keeps '--callers --since 4us' 'name == "x"' 'x outer'
-	keeps '--callers --until 5us' 'name == "x"' 'x outer'
+	keeps '--with-callers --since 4us' 'name == "x"' 'x outer'
+	keeps '--with-callers --until 5us' 'name == "x"' 'x outer'
 }
 
 @test "--within 0 is what happened at the same time" {

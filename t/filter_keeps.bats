@@ -32,7 +32,7 @@ setup() {
 
 # numbers KEYS [FILE]
 numbers() {
-	trstat -q -F tsv -a total,self,max -g "$@"
+	trstat -q -t tsv -c total,self,max -g "$@"
 }
 
 # each FUNCTION: call it for every recording, and say where it fails
@@ -70,7 +70,7 @@ everything() {
 		under("main") || !under("main")
 		type != "nosuch"
 		--since 0 1
-		--callers 1
+		--with-callers 1
 		-D 1024 1
 		-A 1 1
 		--between 1 0 1
@@ -125,11 +125,11 @@ limits_unchanged() {
 @test "calls in the kernel have the times that they had" {
 	local condition
 	decode "$RECORDED/uftrace/kernel-sched" kernel.trs
-	trstat -q -F tsv kernel.trs | grep ^x64_sys_call >want
+	trstat -q -t tsv kernel.trs | grep ^x64_sys_call >want
 	[[ -s want ]]
 	for condition in 'name == "x64_sys_call"' 'name != "main"' 'dur >= 1' 'depth < 3' 'group != "linux"'; do
-		trfilter "$condition" kernel.trs | trstat -q -F tsv | grep ^x64_sys_call | diff want -
-		trfilter "$condition" kernel.trs | trfilter 'name != "mmap"' | trstat -q -F tsv |
+		trfilter "$condition" kernel.trs | trstat -q -t tsv | grep ^x64_sys_call | diff want -
+		trfilter "$condition" kernel.trs | trfilter 'name != "mmap"' | trstat -q -t tsv |
 			grep ^x64_sys_call | diff want -
 	done
 }
@@ -149,29 +149,29 @@ limits_unchanged() {
 			# segments but the last end before their stream does
 			trstat -q --partial -o "part.$((100 + i))" segment.trs || true
 		done
-		trstat -q --merge -F tsv -a total,self,max -g name part.* | diff want -
+		trstat -q --merge -t tsv -c total,self,max -g name part.* | diff want -
 	done
 }
 
 @test "being scheduled out has the time that it had without the calls around it" {
 	need uftrace
 	decode forks.data all.trs
-	trstat -q -F tsv -a total,count,max all.trs | grep ^linux:schedule >want
+	trstat -q -t tsv -c total,count,max all.trs | grep ^linux:schedule >want
 	[[ -s want ]]
-	trfilter 'group == "linux"' all.trs | trstat -q -F tsv -a total,count,max | grep ^linux:schedule | diff want -
-	trfilter 'group == "linux" && dur >= 0' all.trs | trstat -q -F tsv -a total,count,max |
+	trfilter 'group == "linux"' all.trs | trstat -q -t tsv -c total,count,max | grep ^linux:schedule | diff want -
+	trfilter 'group == "linux" && dur >= 0' all.trs | trstat -q -t tsv -c total,count,max |
 		grep ^linux:schedule | diff want -
-	trfilter 'name != "forking"' all.trs | trstat -q -F tsv -a total,count,max | grep ^linux:schedule |
+	trfilter 'name != "forking"' all.trs | trstat -q -t tsv -c total,count,max | grep ^linux:schedule |
 		diff want -
 }
 
 @test "calls that were open before the trace have the times that they had" {
 	local limit
 	decode "$DATA/uftrace/jumps" jumps.trs
-	trstat -q -F tsv -a total,max jumps.trs | grep '^<0>' >want
+	trstat -q -t tsv -c total,max jumps.trs | grep '^<0>' >want
 	[[ -s want ]]
 	for limit in 1 1us; do
-		trfilter "dur >= $limit" jumps.trs | trstat -q -F tsv -a total,max | grep '^<0>' | diff want -
+		trfilter "dur >= $limit" jumps.trs | trstat -q -t tsv -c total,max | grep '^<0>' | diff want -
 	done
 }
 
@@ -194,16 +194,16 @@ unseen_conditions() {
 @test "calls without any event are kept by a condition or by its inverse" {
 	local line inverse condition got
 	decode "$DATA/uftrace/jumps" jumps.trs
-	trstat -q -F tsv -a total,count,max jumps.trs | grep '^<0>' >want
+	trstat -q -t tsv -c total,count,max jumps.trs | grep '^<0>' >want
 	[[ -s want ]]
 	while read -r line; do
 		condition=${line#!} inverse=()
 		[[ $line != !* ]] || inverse=(-v)
-		trfilter -q "${inverse[@]}" "$condition" jumps.trs | trstat -q -F tsv -a total,count,max | grep '^<0>' |
+		trfilter -q "${inverse[@]}" "$condition" jumps.trs | trstat -q -t tsv -c total,count,max | grep '^<0>' |
 			diff want - || fail "$line"
 		[[ $line == !* ]] || inverse=(-v)
 		[[ $line != !* ]] || inverse=()
-		got=$(trfilter -q "${inverse[@]}" "$condition" jumps.trs | trfilter -q 1 | trstat -q -F tsv -a total,count,max)
+		got=$(trfilter -q "${inverse[@]}" "$condition" jumps.trs | trfilter -q 1 | trstat -q -t tsv -c total,count,max)
 		[[ $got != *'<0>'* ]] || fail "not $line"
 	done < <(unseen_conditions)
 }
@@ -230,7 +230,7 @@ same_thread() {
 	local tid
 	# calls that nest per CPU are no thread's alone
 	[[ $(<"${1%.trs}.name") != */lttng/* ]] || return 0
-	for tid in $(trstat -q -F tsv -a count -g tid "$1" | awk -F '\t' 'NR > 1 && $1 > 0 { print $1 }' |
+	for tid in $(trstat -q -t tsv -c count -g tid "$1" | awk -F '\t' 'NR > 1 && $1 > 0 { print $1 }' |
 		head -3); do
 		trfilter -q "tid == $tid" "$1" | numbers tid,caller,name >kept.tsv
 		numbers tid,caller,name "$1" | grep -e "^tid" -e "^$tid	" | cmp -s - kept.tsv || return 1
@@ -245,14 +245,14 @@ same_thread() {
 # setjmp has the name of another call than its enter.
 same_times() {
 	local name
-	trstat -q -F tsv -a max,count "$1" >all.tsv
+	trstat -q -t tsv -c max,count "$1" >all.tsv
 	for name in $(awk -F '\t' 'NR > 1 && NR < 8 && $2 != "" { print $1 }' all.tsv | grep -E '^[a-z_]+$' | grep -v setjmp); do
 		cmp -s <(grep "^$name	" all.tsv) \
-			<(trfilter -q "name == \"$name\"" "$1" | trstat -q -F tsv -a max,count | grep "^$name	") ||
+			<(trfilter -q "name == \"$name\"" "$1" | trstat -q -t tsv -c max,count | grep "^$name	") ||
 			return 1
 		cmp -s <(grep "^$name	" all.tsv | cut -f 2) \
 			<(trfilter -q "name == \"$name\" && dur >= 0" "$1" |
-				trstat -q -F tsv -a max | grep "^$name	" | cut -f 2) || return 1
+				trstat -q -t tsv -c max | grep "^$name	" | cut -f 2) || return 1
 	done
 }
 
@@ -271,14 +271,14 @@ same_ends() {
 	mapfile -t names < <(trencode -q -t tsv --columns name,unfinished,dur "$1" |
 		awk -F '\t' '$2 == 1 && $3 != "" && $1 !~ /setjmp|"|<0>|\\/ { print $1 }' | sort -u | head -5)
 	((${#names[@]})) || return 0
-	other=$(trstat -q -F tsv -a count -g name "$1" | awk -F '\t' 'NR == 2 { print $1 }')
+	other=$(trstat -q -t tsv -c count -g name "$1" | awk -F '\t' 'NR == 2 { print $1 }')
 	for name in "${names[@]}"; do
 		calls_of "$name" <"$1" >want.tsv
 		[[ -s want.tsv ]] || return 1
 		trfilter -q "name == \"$name\"" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
 		trfilter -q -v "name != \"$name\"" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
 		trfilter -q "name == \"$name\" && dur >= 0" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
-		trfilter -q --callers "name == \"$name\"" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
+		trfilter -q --with-callers "name == \"$name\"" "$1" | calls_of "$name" | cmp -s - want.tsv || return 1
 		[[ $other == "$name" || -z $other ]] ||
 			trfilter -q "name != \"$other\" && depth < 999" "$1" | trfilter -q "name == \"$name\"" |
 			calls_of "$name" | cmp -s - want.tsv || return 1
@@ -295,9 +295,9 @@ same_ends() {
 
 above() {
 	local limit
-	limit=$(trstat -q -F tsv -a p50 -g '' "$1" | awk -F '\t' 'NR == 2 { print $1 + 0 }')
+	limit=$(trstat -q -t tsv -c p50 -g '' "$1" | awk -F '\t' 'NR == 2 { print $1 + 0 }')
 	((limit)) || return 0
-	trfilter -q "dur >= $limit" "$1" | trstat -q -F tsv -a min -g '' | awk -F '\t' -v limit="$limit" \
+	trfilter -q "dur >= $limit" "$1" | trstat -q -t tsv -c min -g '' | awk -F '\t' -v limit="$limit" \
 		'NR == 2 && $1 != "" && $1 + 0 < limit { exit 1 }'
 }
 
@@ -309,18 +309,18 @@ above() {
 	need uftrace
 	local tid first
 	trdecode -q forks.data | trsym -q >all.trs
-	for tid in $(trstat -q -F tsv -a count -g tid all.trs | awk -F '\t' 'NR > 1 { print $1 }'); do
+	for tid in $(trstat -q -t tsv -c count -g tid all.trs | awk -F '\t' 'NR > 1 { print $1 }'); do
 		diff <(numbers tid,caller,name all.trs | grep -e ^tid -e "^$tid	") \
 			<(trdecode -q --tid "$tid" forks.data | trsym -q | numbers tid,caller,name)
 	done
 	# calls of which all but the scheduler's events are kept
-	diff <(trstat -q -F tsv -a max,count all.trs | grep -E '^(dying|exit|forking|fork|leaf|usleep)	') \
-		<(trdecode -q --type entry --type exit forks.data | trsym -q | trstat -q -F tsv -a max,count |
+	diff <(trstat -q -t tsv -c max,count all.trs | grep -E '^(dying|exit|forking|fork|leaf|usleep)	') \
+		<(trdecode -q --type entry --type exit forks.data | trsym -q | trstat -q -t tsv -c max,count |
 			grep -E '^(dying|exit|forking|fork|leaf|usleep)	')
 	# since before the first event
-	first=$(trstat -q -F tsv -a first -g '' all.trs | sed -n 2p)
-	diff <(trstat -q -F tsv -a max,count all.trs | grep -E '^(dying|exit|forking|fork|leaf)	') \
-		<(trdecode -q --since "$first" forks.data | trsym -q | trstat -q -F tsv -a max,count |
+	first=$(trstat -q -t tsv -c first -g '' all.trs | sed -n 2p)
+	diff <(trstat -q -t tsv -c max,count all.trs | grep -E '^(dying|exit|forking|fork|leaf)	') \
+		<(trdecode -q --since "$first" forks.data | trsym -q | trstat -q -t tsv -c max,count |
 			grep -E '^(dying|exit|forking|fork|leaf)	')
 	diff <(numbers caller,name all.trs) <(trdecode -q --until +1h forks.data | trsym -q | numbers caller,name)
 }

@@ -37,7 +37,7 @@ kinds() {
 @test "functions give the same calls in the quick way and as whole calls" {
 	local stream f plain
 	for stream in *.trs; do
-		for f in $(trfilter 'kind == enter || kind == leave' "$stream" | trstat -q -a count -F tsv | cut -f1 |
+		for f in $(trfilter 'kind == enter || kind == leave' "$stream" | trstat -q -c count -t tsv | cut -f1 |
 			grep -x '[a-z_]*' | grep -v '^name$' | head -n 9); do
 			for plain in "name == '$f'" "name != '$f'"; do
 				trfilter "$plain" "$stream" | rows >quick
@@ -53,7 +53,7 @@ kinds() {
 
 # orphans OPTIONS EXPRESSION STREAM: leaves without an enter in what is kept
 orphans() {
-	trfilter -q "$@" | trstat -a count 2>&1 >/dev/null | grep -o '^trstat: [0-9]* returns of calls' | grep -o '[0-9]*' || echo 0
+	trfilter -q "$@" | trstat -c count 2>&1 >/dev/null | grep -o '^trstat: [0-9]* returns of calls' | grep -o '[0-9]*' || echo 0
 }
 
 @test "no leave loses its enter" {
@@ -76,8 +76,8 @@ orphans() {
 			trfilter $with "$e" jumps.trs | rows >other
 			cmp plain other || fail "$with $e"
 		done
-		trfilter --callers "$e" jumps.trs | trfilter "$e" | rows >other
-		cmp plain other || fail "--callers $e"
+		trfilter --with-callers "$e" jumps.trs | trfilter "$e" | rows >other
+		cmp plain other || fail "--with-callers $e"
 	done
 }
 
@@ -86,8 +86,8 @@ orphans() {
 	local stream=$DATA/stream/bare-enters.trs
 	trfilter -q 'dur > 100' "$stream" 2>/dev/null | rows >quick || true
 	trfilter -q 'dur > 100 && depth >= 0' "$stream" 2>/dev/null | rows | cmp - quick
-	assert_equal "$(trstat -q -F tsv -a count,total "$stream" 2>/dev/null | grep -a ^_setjmp)" $'_setjmp\t4\t27932'
-	trfilter -q 'dur > 100' "$stream" 2>/dev/null | trstat -q -F tsv -a count,total 2>/dev/null |
+	assert_equal "$(trstat -q -t tsv -c count,total "$stream" 2>/dev/null | grep -a ^_setjmp)" $'_setjmp\t4\t27932'
+	trfilter -q 'dur > 100' "$stream" 2>/dev/null | trstat -q -t tsv -c count,total 2>/dev/null |
 		grep -ax $'_setjmp\t4\t27932'
 	# no call was open before the first enter: all leaves lack theirs
 	assert_equal "$(orphans 'kind == leave' "$stream" 2>/dev/null)" "$(trfilter -qc 'kind == leave' "$stream" 2>/dev/null)"

@@ -40,14 +40,14 @@ merged() {
 		segments kept
 		trstat -q --partial -g tid,name -o "$part.part" kept.000 2>>err || true
 	done
-	trstat -q --merge -F tsv -a "$1" in.*.part 2>/dev/null || true
+	trstat -q --merge -t tsv -c "$1" in.*.part 2>/dev/null || true
 }
 
 # same MEASURES CONDITION: segments that are filtered alone have the calls of the filtered whole
 same() {
 	local stream
 	for stream in ?.trs; do
-		trfilter -q "$2" "$stream" | trstat -q -F tsv -a "$1" -g tid,name >want
+		trfilter -q "$2" "$stream" | trstat -q -t tsv -c "$1" -g tid,name >want
 		merged "$1" "$stream" "$2" | diff want - || fail "$stream: $2"
 	done
 }
@@ -86,7 +86,7 @@ same() {
 	segments in
 	cat in.000 in.002 >lost
 	trfilter -q 'name =~ "^[a-z]"' lost >kept 2>/dev/null || true
-	trstat -q -F tsv -a count,total -g tid,name lost >all 2>/dev/null || true
-	run pipe 'trstat -q -F tsv -a count,total -g tid,name kept 2>/dev/null | diff all - | grep -c "[<>].*\b\(leaf\|mid\|burst\|main\)"'
+	trstat -q -t tsv -c count,total -g tid,name lost >all 2>/dev/null || true
+	run pipe 'trstat -q -t tsv -c count,total -g tid,name kept 2>/dev/null | diff all - | grep -c "[<>].*\b\(leaf\|mid\|burst\|main\)"'
 	assert_output 0
 }

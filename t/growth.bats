@@ -48,7 +48,7 @@ deep() {
 }
 
 @test "trstat -g stack: rows of such stacks are one" {
-	deep 4000000 trstat -F csv -a count,total -g stack
+	deep 4000000 trstat -t csv -c count,total -g stack
 	assert_equal "$stderr" "trstat: $((NESTED - FRAMES)) stacks of more than 1024 frames: the\
  frames above these are one, \"...\""
 	assert_equal "$(wc -l <out)" $((FRAMES + 2))
@@ -57,11 +57,11 @@ deep() {
 	deep 12000000 trstat --partial -g stack
 	assert_equal "$stderr" ""
 	mv out summary
-	trstat -q -F csv -a count,total -g stack "$DEEP" >want
-	trstat -q --merge -F csv summary >out
+	trstat -q -t csv -c count,total -g stack "$DEEP" >want
+	trstat -q --merge -t csv summary >out
 	cut -d, -f 1,2 want >first
 	assert_equal "$(wc -l <out)" "$(wc -l <first)"
-	trstat -q --merge -F csv -a count,total summary >out
+	trstat -q --merge -t csv -c count,total summary >out
 	cmp out want
 }
 
@@ -73,7 +73,7 @@ deep() {
 		for (i = 0; i < n; i++)
 			printf "{\"ph\":\"E\",\"pid\":1,\"ts\":%d}%s\n", n + i, i + 1 < n ? "," : "]"
 	}' | trdecode - >names.tr
-	DEEP=names.tr deep 80000000 trstat -q -F csv -a count -g stack,name
+	DEEP=names.tr deep 80000000 trstat -q -t csv -c count -g stack,name
 	assert_equal "$(wc -l <out)" $((NESTED + 1))
 	# whole frames up to the 1024th
 	assert_equal "$(grep -c '^\.\.\.;f979;.*;f1022;f1023;\.\.\.,f[0-9]*,1$' out)" $((NESTED - FRAMES))
@@ -82,9 +82,9 @@ deep() {
 }
 
 @test "trstat: trees are as deep as the calls" {
-	deep 30000000 trstat -F csv -a count --tree
+	deep 30000000 trstat -t csv -c count --tree
 	assert_equal "$(wc -l <out)" $((NESTED + 1))
-	deep 1000000 trstat -F csv -a count --callers f7
+	deep 1000000 trstat -t csv -c count --callers f7
 	assert_equal "$(sed -n 2p out)" "0,f7,$((NESTED / 1000))"
 }
 
@@ -107,7 +107,7 @@ $((2 * (NESTED - 2)))"
 		deep 40000000 trencode -q -t "$t"
 	done
 	deep 8000000 trsym
-	deep 100000 trstat -F csv --slowest 10
+	deep 100000 trstat -t csv --slowest 10
 }
 
 @test "many sessions of one sid read its map once" {
@@ -118,6 +118,6 @@ $((2 * (NESTED - 2)))"
 		awk '{ sub(/l.so/, "l" NR ".so"); print }' >>long/sid-0123456789abcdef.map
 	seq -f 'SESS timestamp=0.000500001 pid=%.0f sid=0123456789abcdef exename="/bin/many"' \
 		2000 202000 >>long/task.txt
-	run -0 bash -c 'ulimit -t 5; trdecode long | trstat -F csv -a count'
+	run -0 bash -c 'ulimit -t 5; trdecode long | trstat -t csv -c count'
 	assert_line --index 1 '<401000>,50'
 }

@@ -46,7 +46,7 @@ takes() {
 		takes 32 trfilter "$e" string.trs
 	done
 	takes 32 trfilter -B 3 -A 1 'name == "g"' string.trs
-	takes 32 trfilter --callers 'name == "g"' string.trs
+	takes 32 trfilter --with-callers 'name == "g"' string.trs
 	takes 32 trfilter --drop arg.x 1 string.trs
 }
 

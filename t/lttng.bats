@@ -123,11 +123,11 @@ unpack() {
 
 @test "calls have the names that the trace dumps, threads their tid and comm" {
 	need_shared lttng-legacy/v2.6-219558ev-2cpu
-	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | trstat -q -F tsv -a count" >names
+	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | trstat -q -t tsv -c count" >names
 	grep -q $'\tsys_poll$\|^sys_poll\t' names
 	grep -q 'page_fault' names
 	grep -q 'softirq run_timer_softirq' names
-	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | trstat -q -F tsv -g comm -a count" >comms
+	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | trstat -q -t tsv -g comm -c count" >comms
 	grep -q pulseaudio comms
 }
 
@@ -136,10 +136,10 @@ unpack() {
 	pipefail "trdecode '$L/v2.6-219558ev-2cpu' >stream"
 	pipefail "trencode -q stream >listing"
 	awk -f "$ROOT/t/tools/lttng_summary.awk" listing listing >said
-	trstat -q -F tsv -g cpu,tid,type -a count stream | sed 1d | LC_ALL=C sort >got
+	trstat -q -t tsv -g cpu,tid,type -c count stream | sed 1d | LC_ALL=C sort >got
 	awk '$1 == "type" { print $2 "\t" $3 "\t" $4 "\t" $5 }' said | LC_ALL=C sort | diff - got
 	# times of system calls to the ns; the median within the bound of the histogram
-	trstat -q -F tsv -a count,total,max,p50 stream | LC_ALL=C sort >got
+	trstat -q -t tsv -c count,total,max,p50 stream | LC_ALL=C sort >got
 	grep '^call ' said | LC_ALL=C sort -k 2,2 -k 3,3n | awk '
 		function flush() { if (n) print name "\t" n "\t" total "\t" v[n] "\t" v[int((n + 1) / 2)] }
 		$2 != name { flush(); name = $2; n = total = 0 }
@@ -155,7 +155,7 @@ unpack() {
 @test "threads have the names that the state dump gives them" {
 	need_shared lttng-legacy/v2.6-219558ev-2cpu
 	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | tee stream | trencode -q >listing"
-	trstat -q -F tsv -g tid,comm -a count stream | sed 1d >got
+	trstat -q -t tsv -g tid,comm -c count stream | sed 1d >got
 	# but for those that change theirs, or are there several times
 	sed -n 's/.*task_state.process_state { pid = \([0-9]*\), .* name = "\(.*\)", type .*/\1\t\2/p' \
 		listing | LC_ALL=C sort -u >dumped

@@ -23,16 +23,16 @@ setup() {
 
 # Tables as name, TAB and the columns: of calls, and of other events.
 table() {
-	trstat -q -F tsv "$@" | tail -n +2
+	trstat -q -t tsv "$@" | tail -n +2
 }
 
 calls() {
-	table -g name -a "total,$1" "$2" | awk -F '\t' -v OFS='\t' '$2 != "" { print $1, $2, $3 }' |
+	table -g name -c "total,$1" "$2" | awk -F '\t' -v OFS='\t' '$2 != "" { print $1, $2, $3 }' |
 		LC_ALL=C sort
 }
 
 events() {
-	table -g name -a total,count "$1" | awk -F '\t' -v OFS='\t' '$2 == "" { print $1, $3 }' |
+	table -g name -c total,count "$1" | awk -F '\t' -v OFS='\t' '$2 == "" { print $1, $3 }' |
 		LC_ALL=C sort
 }
 
@@ -61,7 +61,7 @@ uftrace_calls() {
 
 # The same of trstat, as uftrace prints times.
 our_calls() {
-	table -g name -a total,count "$1" | awk -F '\t' '
+	table -g name -c total,count "$1" | awk -F '\t' '
 		$2 != "" {
 			t = $2; u = "us"
 			if (t >= 1e6) { t = int(t / 1e3); u = "ms" }
@@ -103,7 +103,7 @@ our_calls() {
 		# an exit for each call that returned; leaves of one line are counted by their entries
 		trdecode $s-trace-cmd >back
 		for type in funcgraph_entry funcgraph_exit; do
-			[ "$(table -g type -a count back | awk -F '\t' -v t=$type '$1 == t { print $2 }')" = \
+			[ "$(table -g type -c count back | awk -F '\t' -v t=$type '$1 == t { print $2 }')" = \
 				"$(trace-cmd report -R -i $s-trace-cmd 2>/dev/null | grep -c " $type: ")" ]
 		done
 		calls count $s.trs | cut -f 1,2 >want
@@ -148,7 +148,7 @@ our_calls() {
 	for s in uftrace trace-cmd lttng; do
 		apitrace dump --color=never $s-apitrace >got 2>err
 		[ ! -s err ] || grep -q '^warning: bitmask' err || fail "$s: $(head -n 3 err)"
-		table -g name -a count $s.trs | names x >want
+		table -g name -c count $s.trs | names x >want
 		sed -n 's/^[0-9]* \(.*\)$/\1/p' got | sed 's/\((.*\)$//' | LC_ALL=C sort | uniq -c |
 			awk '{ c = $1; $1 = ""; print substr($0, 2) "\t" c }' | LC_ALL=C sort >have
 		# calls that the source had lost the returns of are there, incomplete
@@ -209,18 +209,18 @@ our_calls() {
 				;;
 			CPU)
 				mark=$cpu
-				table -g cpu -a count $from.plain | sort >want
-				table -g cpu -a count back | sort >got
+				table -g cpu -c count $from.plain | sort >want
+				table -g cpu -c count back | sort >got
 				;;
 			thread)
 				mark=$thread
-				table -g tid -a count $from.plain | sort >want
-				table -g tid -a count back | sort >got
+				table -g tid -c count $from.plain | sort >want
+				table -g tid -c count back | sort >got
 				;;
 			comm)
 				mark=$comm
-				table -g comm -a count $from.plain | sort >want
-				table -g comm -a count back | sort >got
+				table -g comm -c count $from.plain | sort >want
+				table -g comm -c count back | sort >got
 				;;
 			events)
 				mark=$events
@@ -319,17 +319,17 @@ our_calls() {
 		printf '\x00\x00\x02\x01c\x00\x00\x00\x00\x03\x01d\x00\x00\x01\x03\x00\x01\x02\x00'
 	} | gzip -n >"$T/o.trace"
 	trdecode "$T/o.trace" >"$T/o.trs"
-	[ "$(table -g name -a count "$T/o.trs" | sort | tr '\n\t' '  ')" = "a 1 b 1 c 1 d 1 " ]
+	[ "$(table -g name -c count "$T/o.trs" | sort | tr '\n\t' '  ')" = "a 1 b 1 c 1 d 1 " ]
 	for t in uftrace trace-cmd; do
 		run -0 --separate-stderr trencode --tick 1ns -t $t -o "$T/$t" "$T/o.trs"
 		[[ $stderr == *'1 calls overlap with others of their thread and are left out'* ]] || fail "$stderr"
-		trdecode "$T/$t" | trsym | table -g name -a count - | sort >"$T/got"
+		trdecode "$T/$t" | trsym | table -g name -c count - | sort >"$T/got"
 		[ "$(tr '\n\t' '  ' <"$T/got")" = "a 1 c 1 d 1 " ]
 	done
 	for t in apitrace lttng; do
 		run -0 --separate-stderr trencode --resynthesize --tick 1ns -t $t -o "$T/$t" "$T/o.trs"
 		[[ $stderr != *overlap* ]]
-		trdecode "$T/$t" | plain | table -g name -a count - | sort >"$T/got"
+		trdecode "$T/$t" | plain | table -g name -c count - | sort >"$T/got"
 		[ "$(tr '\n\t' '  ' <"$T/got")" = "a 1 b 1 c 1 d 1 " ]
 	done
 }
@@ -394,14 +394,14 @@ our_calls() {
 	trdecode "$T/x.trace" >"$T/x.trs"
 	for t in uftrace trace-cmd apitrace lttng; do
 		trencode -q --resynthesize --tick 1ns -t $t -o "$T/$t" "$T/x.trs"
-		run -0 pipe "trdecode '$T/$t' | trsym | trstat -q -F json -a count"
+		run -0 pipe "trdecode '$T/$t' | trsym | trstat -q -t json -c count"
 		assert_output --partial 'a b\tc\n\"d\" $e\\x41 '
 	done
 	need trace-cmd
 	trace-cmd report -i "$T/trace-cmd" 2>&1 | grep -q 'a\\x20b\\x09c\\x0a"d"'
 }
 
-@test "the suffix of -o chooses the format, --list names all" {
+@test "the suffix of -o chooses the format, --formats names all" {
 	for name in x.uftrace y/uftrace.data x.dat x.trace x.lttng x.folded x.txt; do
 		mkdir -p "$T/y"
 		run -0 trencode -q -o "$T/$name" uftrace.trs
@@ -416,7 +416,7 @@ our_calls() {
 	cmp "$T/t.dat" "$T/x.txt"
 	trencode -q -o "$T/z.xyz" uftrace.trs
 	cmp "$T/z.xyz" "$T/x.txt"
-	run -0 trencode --list
+	run -0 trencode --formats
 	for format in text uftrace trace-cmd apitrace lttng folded; do
 		assert_line --regexp "^$format +[a-z]"
 	done

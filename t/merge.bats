@@ -41,66 +41,66 @@ quiet() {
 }
 
 table() {
-	trstat -q -F tsv "$@" rec.trs
+	trstat -q -t tsv "$@" rec.trs
 }
 
 @test "the table of a single run, in any order, in one step or in several" {
 	table >want
-	run -0 quiet trstat -F tsv --merge parts.*
+	run -0 quiet trstat -t tsv --merge parts.*
 	assert_output "$(<want)"
 	some tac
-	run -0 quiet trstat -F tsv --merge "${some[@]}"
+	run -0 quiet trstat -t tsv --merge "${some[@]}"
 	assert_output "$(<want)"
 	some sed -n 'n;p'
 	trstat --merge --partial -o a "${some[@]}"
 	some sed -n 'p;n'
 	trstat --merge --partial -o b "${some[@]}"
-	run -0 quiet pipe 'cat b a | trstat -F tsv --merge'
+	run -0 quiet pipe 'cat b a | trstat -t tsv --merge'
 	assert_output "$(<want)"
 }
 
 @test "the summary records its columns; --merge can print them in another order and format" {
-	for f in seg/*; do trstat --partial -g tid,name -a count,total,p90 -s count -o "t${f#seg/}" "$f"; done
-	run -0 quiet trstat -F tsv --merge t1*
-	assert_output "$(table -g tid,name -a count,total,p90 -s count)"
-	run -0 quiet trstat -F json --merge -a p90 -s total -n 3 t1*
-	assert_output "$(trstat -q -F json -g tid,name -a p90 -s total -n 3 rec.trs)"
-	run -2 trstat --merge -a 'p99,uniq(size)' t1*
+	for f in seg/*; do trstat --partial -g tid,name -c count,total,p90 -s count -o "t${f#seg/}" "$f"; done
+	run -0 quiet trstat -t tsv --merge t1*
+	assert_output "$(table -g tid,name -c count,total,p90 -s count)"
+	run -0 quiet trstat -t json --merge -c p90 -s total -n 3 t1*
+	assert_output "$(trstat -q -t json -g tid,name -c p90 -s total -n 3 rec.trs)"
+	run -2 trstat --merge -c 'p99,uniq(size)' t1*
 	assert_output --partial "do not give those that are asked for"
 }
 
 @test "columns that need nothing that was not kept can be asked of a summary" {
 	local pair
-	for f in seg/*; do trstat --partial -a 'self,p7,count,p50,last,sum(tid),uniq(cpu)' -o "c${f#seg/}" "$f"; done
+	for f in seg/*; do trstat --partial -c 'self,p7,count,p50,last,sum(tid),uniq(cpu)' -o "c${f#seg/}" "$f"; done
 	for pair in 'parts.* count' 'parts.* total' 'parts.* self' 'parts.* max' 'parts.* min' \
 		'parts.* total,self,count,avg' 'parts.* p50' 'c1* p50,p7' 'c1* sum(tid)' 'c1* first,count' \
 		'c1* avg(tid),uniq(cpu)' 'c1* total'; do
 		# shellcheck disable=SC2086
-		run -0 quiet trstat -F tsv --merge -a "${pair#* }" ${pair% *}
-		assert_output "$(table -a "${pair#* }")"
+		run -0 quiet trstat -t tsv --merge -c "${pair#* }" ${pair% *}
+		assert_output "$(table -c "${pair#* }")"
 	done
-	run -2 trstat --merge -a 'uniq(tid)' c1*
+	run -2 trstat --merge -c 'uniq(tid)' c1*
 	assert_output --partial "a summary of the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', which do not give"
 	# summaries of different columns, if both have the requested ones
 	some sed 1d
-	run -0 quiet trstat -F tsv --merge -a total,count c100 "${some[@]}"
-	assert_output "$(table -a total,count)"
+	run -0 quiet trstat -t tsv --merge -c total,count c100 "${some[@]}"
+	assert_output "$(table -c total,count)"
 	trstat --partial -q -o whole.part rec.trs
-	trstat --partial -q -a total,count,p7 -o other.part rec.trs
-	run -0 quiet trstat -F tsv --diff -a total,count whole.part other.part
-	assert_output "$(quiet trstat -F tsv --diff -a total,count rec.trs rec.trs)"
-	run -0 quiet trstat -F tsv --diff -a total,count other.part whole.part
-	run -2 trstat --diff -a last whole.part other.part
+	trstat --partial -q -c total,count,p7 -o other.part rec.trs
+	run -0 quiet trstat -t tsv --diff -c total,count whole.part other.part
+	assert_output "$(quiet trstat -t tsv --diff -c total,count rec.trs rec.trs)"
+	run -0 quiet trstat -t tsv --diff -c total,count other.part whole.part
+	run -2 trstat --diff -c last whole.part other.part
 }
 
 @test "keys of which the first that there is counts" {
 	for key in 'caller|name' 'stack|tid' 'caller|arg.1|name,stack|type,depth'; do
-		for f in seg/*; do trstat --partial -g "$key" -a count,total,self -o "k${f#seg/}" "$f"; done
-		run -0 quiet trstat -F tsv --merge k1*
-		assert_output "$(table -g "$key" -a count,total,self)"
+		for f in seg/*; do trstat --partial -g "$key" -c count,total,self -o "k${f#seg/}" "$f"; done
+		run -0 quiet trstat -t tsv --merge k1*
+		assert_output "$(table -g "$key" -c count,total,self)"
 		quiet trstat --merge --partial -o some k1*[13579]
-		run -0 quiet trstat -F tsv --merge some k1*[02468]
-		assert_output "$(table -g "$key" -a count,total,self)"
+		run -0 quiet trstat -t tsv --merge some k1*[02468]
+		assert_output "$(table -g "$key" -c count,total,self)"
 	done
 }
 
@@ -117,16 +117,16 @@ table() {
 @test "trees of summaries: calls that straddle the cuts, in any order" {
 	local asked
 	for asked in --tree '--callers usleep' '--callees pause_a_while' '-g tid --tree' '-g stack' \
-		'-g name,stack,depth -a count,total,self'; do
+		'-g name,stack,depth -c count,total,self'; do
 		# shellcheck disable=SC2086
 		for f in seg/*; do trstat --partial $asked -o "s${f#seg/}" "$f"; done
 		# shellcheck disable=SC2086
-		trstat -q -F tsv $asked rec.trs >want
+		trstat -q -t tsv $asked rec.trs >want
 		assert [ "$(wc -l <want)" -gt 3 ]
-		run -0 quiet trstat -F tsv --merge s1*
+		run -0 quiet trstat -t tsv --merge s1*
 		assert_output "$(<want)"
 		trstat --merge --partial -o some s1*[02468]
-		run -0 quiet trstat -F tsv --merge s1*[13579] some
+		run -0 quiet trstat -t tsv --merge s1*[13579] some
 		assert_output "$(<want)"
 	done
 }
@@ -135,35 +135,35 @@ table() {
 	for f in seg/*; do trstat --partial --tree -o "s${f#seg/}" "$f"; done
 	run -0 quiet trstat --merge --callers usleep s1*
 	assert_output "$(trstat -q --callers usleep rec.trs)"
-	run -0 quiet trstat --merge -g stack -a total,self,count s1*
-	assert_output "$(trstat -q -g stack -a total,self,count rec.trs)"
+	run -0 quiet trstat --merge -g stack -c total,self,count s1*
+	assert_output "$(trstat -q -g stack -c total,self,count rec.trs)"
 	run -2 trstat --merge --tree parts.*
 	assert_output --partial "a summary by the keys 'name', and not by 'stack'"
 }
 
 @test "differences of summaries by stack" {
-	local ask=(-g stack -a 'total,count,p50')
+	local ask=(-g stack -c 'total,count,p50')
 	for f in seg/*; do trstat --partial "${ask[@]}" -o "d${f#seg/}" "$f"; done
 	trstat --merge --partial -o whole d1*
 	trdecode --until +4ms rec.trs >half.trs
-	run -0 quiet trstat -F tsv --diff whole half.trs
-	assert_output "$(quiet trstat -F tsv --diff "${ask[@]}" rec.trs half.trs)"
+	run -0 quiet trstat -t tsv --diff whole half.trs
+	assert_output "$(quiet trstat -t tsv --diff "${ask[@]}" rec.trs half.trs)"
 	assert_output --partial 'worker;pause_a_while'
 }
 
 @test "pairs, slowest calls and intervals of summaries, in any order" {
 	local ask
 	for ask in "--pair 'kind == \"enter\" -> kind == \"leave\" on name == name' -g name,tid" \
-		'--slowest 5' '-i 1ms' '-i 1ms -g name,depth -a count,total'; do
+		'--slowest 5' '-i 1ms' '-i 1ms -g name,depth -c count,total'; do
 		for f in seg/*; do eval "trstat --partial $ask -o o${f#seg/} $f"; done
-		eval "trstat -F tsv $ask rec.trs" >want 2>remarks
+		eval "trstat -t tsv $ask rec.trs" >want 2>remarks
 		assert [ "$(wc -l <want)" -gt 3 ]
-		run -0 --separate-stderr trstat -F tsv --merge o1*
+		run -0 --separate-stderr trstat -t tsv --merge o1*
 		assert_output "$(<want)"
 		assert_equal "$stderr" "$(<remarks)"
 		quiet trstat --merge --partial -o some o100 o102
 		rm o100 o102
-		run -0 --separate-stderr trstat -F tsv --merge some o1*
+		run -0 --separate-stderr trstat -t tsv --merge some o1*
 		assert_output "$(<want)"
 		rm o1*
 	done
@@ -200,8 +200,8 @@ table() {
 }
 
 @test "conditions and metrics of summaries" {
-	run -3 --separate-stderr trstat -F prom --merge --fail-if 'max(name == "main") > 1us' parts.*
-	assert_output "$(trstat -q -F prom rec.trs)"
+	run -3 --separate-stderr trstat -t prom --merge --fail-if 'max(name == "main") > 1us' parts.*
+	assert_output "$(trstat -q -t prom rec.trs)"
 	assert_equal "$stderr" "$(trstat --fail-if 'max(name == "main") > 1us' rec.trs 2>&1 >/dev/null)"
 	run -0 quiet trstat --merge --fail-if 'max(name == "main") > 1h' parts.*
 	run -2 trstat --merge --fail-if 'count(tid == 1) > 1' parts.*
@@ -266,32 +266,32 @@ flip() {
 @test "a part that is damaged is as one that is missing" {
 	local at size
 	some sed 2d
-	want=$(quiet trstat -F tsv --merge "${some[@]}") || true
+	want=$(quiet trstat -t tsv --merge "${some[@]}") || true
 	size=$(stat -c %s parts.101)
 	for at in 20 60 $((size / 3)) $((size / 2)) $((size - 40)); do
 		cp parts.101 bad
 		flip bad "$at"
-		run -1 --separate-stderr trstat -F tsv --merge bad "${some[@]}"
+		run -1 --separate-stderr trstat -t tsv --merge bad "${some[@]}"
 		assert_equal "$output" "$want"
 		[[ $stderr == *'bad: 0x'* ]]
 		[[ $stderr == *'segment 1 of the stream'*'is missing'* ]]
-		run -1 --separate-stderr quiet pipe "cat parts.100 bad parts.10[2-9] | trstat -F tsv --merge"
+		run -1 --separate-stderr quiet pipe "cat parts.100 bad parts.10[2-9] | trstat -t tsv --merge"
 		assert_equal "$output" "$want"
 	done
 	for at in 8 40 600 $((size - 8)); do
 		head -c "$at" parts.101 >bad
-		run -1 --separate-stderr trstat -F tsv --merge "${some[@]}" bad
+		run -1 --separate-stderr trstat -t tsv --merge "${some[@]}" bad
 		assert_equal "$output" "$want"
 	done
 	# of a summary of several parts nothing counts: their groups are together
 	trstat -q --merge --partial -o bad parts.100 parts.102
 	size=$(stat -c %s bad)
 	some sed '3d;5d;8d'
-	want=$(quiet trstat -F tsv --merge "${some[@]}") || true
+	want=$(quiet trstat -t tsv --merge "${some[@]}") || true
 	flip bad $((size - 60))
-	run -1 --separate-stderr trstat -F tsv --merge "${some[@]}" bad
+	run -1 --separate-stderr trstat -t tsv --merge "${some[@]}" bad
 	assert_equal "$output" "$want"
-	run -1 --separate-stderr trstat -F tsv --merge bad "${some[@]}"
+	run -1 --separate-stderr trstat -t tsv --merge bad "${some[@]}"
 	assert_equal "$output" "$want"
 	run -2 trstat --merge bad
 	assert_output --partial 'no summary is whole'
@@ -320,7 +320,7 @@ flip() {
 		} >chrome$f.json
 		quiet trdecode chrome$f.json | quiet trstat --partial -o chrome$f.part
 	done
-	run -0 quiet trstat --merge -F tsv -a count chrome1.part chrome2.part
+	run -0 quiet trstat --merge -t tsv -c count chrome1.part chrome2.part
 	assert_line $'f0\t398'
 	# one stream is never joined of two
 	trdecode -q --segment 3K "$DATA/uftrace/fib" | trsym >other.trs
@@ -418,13 +418,13 @@ flip() {
 	need parallel
 	run -0 quiet pipe 'parallel --pipepart -a rec.trs --block 20K \
 	    --recstart "$(head -c 16 rec.trs)" "trstat --partial" |
-	    trstat -F tsv --merge'
+	    trstat -t tsv --merge'
 	assert_output "$(table)"
 	trdecode --segment 2K rec2 >other.trs 2>/dev/null
 	run -0 quiet pipe 'cat rec.trs other.trs |
 	    parallel --pipe --block 20K --recstart trstrm1: "trstat --partial" |
-	    trstat -F tsv --merge'
-	assert_output "$(quiet trstat -F tsv rec.trs other.trs)"
+	    trstat -t tsv --merge'
+	assert_output "$(quiet trstat -t tsv rec.trs other.trs)"
 }
 
 @test "trutils-scale: the call tree of a saved stream" {
@@ -440,8 +440,8 @@ flip() {
 	need parallel
 	for f in rec1 rec2; do quiet trdecode $f | trsym >"$f.trs"; done
 	run -0 quiet pipe "parallel 'trdecode {} | trsym | trstat --partial' ::: rec1 rec2 |
-	    trstat -F tsv --merge"
-	assert_output "$(quiet trstat -F tsv rec1.trs rec2.trs)"
+	    trstat -t tsv --merge"
+	assert_output "$(quiet trstat -t tsv rec1.trs rec2.trs)"
 }
 
 @test "trutils-scale: a worker that is killed is replaced" {
@@ -458,7 +458,7 @@ flip() {
 	run -0 quiet pipe 'parallel --retries 4 --pipe --block 20K \
 	    --recstart "$(head -c 16 rec.trs)" ./worker <rec.trs >all.part'
 	assert [ -d died.3 ]
-	run -0 quiet trstat -F tsv --merge all.part
+	run -0 quiet trstat -t tsv --merge all.part
 	assert_output "$(table)"
 }
 
@@ -473,16 +473,16 @@ flip() {
 		parallel -S host1,host2 --retries 3 --pipe --block 50K \
 		    --recstart "$(head -c 16 rec.trs)" \
 		    "trstat --partial" <rec.trs >all.part
-		trstat -q -F tsv --merge all.part
+		trstat -q -t tsv --merge all.part
 		lose_host 2
 		export HOME="$PWD/home"
 		mkdir "$HOME"
 		parallel -S host1,host2 --workdir ... --transferfile {} --cleanup \
 		    --retries 3 "trdecode {} | trsym | trstat --partial" ::: rec2 rec1 |
-		    trstat -q -F tsv --merge
+		    trstat -q -t tsv --merge
 		find ~root/.parallel/tmp ~root/rec[12] -newer rec2.trs -name "rec[12]" >left 2>/dev/null || true'
 	assert [ ! -s left ]
-	assert_output "$(table; quiet trstat -q -F tsv rec1.trs rec2.trs)"
+	assert_output "$(table; quiet trstat -q -t tsv rec1.trs rec2.trs)"
 }
 
 @test "trutils-scale: a Slurm array" {
@@ -496,8 +496,8 @@ flip() {
 		cp -r rec1 rec2 array
 		run -0 bash -c "cd array && SLURM_ARRAY_TASK_ID=$i sh ../trstat.sbatch 2>/dev/null"
 	done
-	run -0 quiet pipe 'cd array && trstat -F tsv --merge part.*'
-	assert_output "$(quiet trdecode rec1 | trsym >r1; quiet trdecode rec2 | trsym >r2; quiet trstat -F tsv r1 r2)"
+	run -0 quiet pipe 'cd array && trstat -t tsv --merge part.*'
+	assert_output "$(quiet trdecode rec1 | trsym >r1; quiet trdecode rec2 | trsym >r2; quiet trstat -t tsv r1 r2)"
 	need sbatch
 	run sbatch --test-only trstat.sbatch
 }
@@ -514,9 +514,9 @@ flip() {
 		[ -e seg/105 ]
 		python3 "$ROOT/t/tools/check_streams.py" segments rec.trs
 		for f in seg/*; do
-			trstat -q --partial -g name,stack,arg.dpy,arg.mode,ret -a count,total,self -o "parts.${f#seg/}" "$f"
+			trstat -q --partial -g name,stack,arg.dpy,arg.mode,ret -c count,total,self -o "parts.${f#seg/}" "$f"
 		done
-		diff <(table -g name,stack,arg.dpy,arg.mode,ret -a count,total,self) <(trstat -q -F tsv --merge parts.*)
+		diff <(table -g name,stack,arg.dpy,arg.mode,ret -c count,total,self) <(trstat -q -t tsv --merge parts.*)
 	done
 }
 

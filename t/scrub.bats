@@ -104,7 +104,7 @@ hidden() {
 	run -0 --separate-stderr bash -c 'trfilter --scrub names,args,paths --key k 1 a.trs >s.trs'
 	assert_regex "$stderr" '^trfilter: left out, as it may contain names: args.dbg, args.sym, .* of the source$'
 	hidden main hello __monstartup libc args .so uftrace/ world considerably -- s.trs
-	diff <(trstat -g name -F tsv a.trs | cut -f 2- | sort) <(trstat -g name -F tsv s.trs | cut -f 2- | sort)
+	diff <(trstat -g name -t tsv a.trs | cut -f 2- | sort) <(trstat -g name -t tsv s.trs | cut -f 2- | sort)
 	diff <(trencode a.trs | sed 's/|\( *\).*/|\1/') <(trencode s.trs | sed 's/|\( *\).*/|\1/')
 	# the condition is asked of what came
 	run -0 trfilter -c --scrub names 'name == "main"' a.trs
@@ -122,13 +122,13 @@ hidden() {
 @test "the same key gives the same pseudonyms, another key and no key others" {
 	trdecode "$IRQ" >all.trs
 	for key in one one two; do
-		trfilter -q --scrub names --key $key 1 all.trs | trstat -g comm -F tsv | sort | cksum
+		trfilter -q --scrub names --key $key 1 all.trs | trstat -g comm -t tsv | sort | cksum
 	done >sums
-	for _ in 1 2; do trfilter -q --scrub names 1 all.trs | trstat -g comm -F tsv | sort | cksum; done >>sums
+	for _ in 1 2; do trfilter -q --scrub names 1 all.trs | trstat -g comm -t tsv | sort | cksum; done >>sums
 	assert_equal "$(sort -u sums | wc -l)" 4
 	assert_equal "$(sed -n 1p sums)" "$(sed -n 2p sums)"
 	# of a thread and of what names it
-	comm=$(trfilter -q --scrub names --key one 'comm == "rcu_preempt"' all.trs | trstat -g comm -F tsv | sed -n '2s/\t.*//p')
+	comm=$(trfilter -q --scrub names --key one 'comm == "rcu_preempt"' all.trs | trstat -g comm -t tsv | sed -n '2s/\t.*//p')
 	trfilter -q --scrub names --key one 1 all.trs | trfilter -c "next_comm == '$comm'" >n
 	assert_equal "$(cat n)" "$(trfilter -c 'next_comm == "rcu_preempt"' all.trs)"
 }
@@ -193,7 +193,7 @@ hidden() {
 	done
 	run -0 pipe "trfilter --keep arg.mode 'name == \"glBegin\"' all.trs | trencode -q | grep -c 'glBegin(mode = GL_TRIANGLES)'"
 	assert_output "$(grep -c 'glBegin(mode = GL_TRIANGLES)' "$DATA/apitrace/threads.txt")"
-	run -0 pipe "trfilter --drop frame 1 all.trs | trstat -q -F tsv -g frame -a count"
+	run -0 pipe "trfilter --drop frame 1 all.trs | trstat -q -t tsv -g frame -c count"
 	assert_line --index 1 $'\t'"$((n / 2))"
 }
 

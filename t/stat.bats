@@ -17,14 +17,14 @@ setup() {
 tsv() {
 	local keys=$1 columns=$2
 	shift 2
-	trstat -F tsv -g "$keys" -a "$columns" -s "$keys" "$@" fib.trs
+	trstat -t tsv -g "$keys" -c "$columns" -s "$keys" "$@" fib.trs
 }
 
 # shared RECORDING [OPTION...]: the table of a recording beside the project
 shared() {
 	local name=$1
 	shift
-	trdecode "$RECORDED/uftrace/$name" | trsym | trstat -F tsv "$@"
+	trdecode "$RECORDED/uftrace/$name" | trsym | trstat -t tsv "$@"
 }
 
 # lines TEXT...: they are the output, blanks for tabs
@@ -38,13 +38,13 @@ lines() {
 	assert_line --index 1 --regexp '^ *6\.956 ms +6\.956 ms +3 +2\.318 ms .* linux:schedule$'
 	run -0 pipe 'trstat <fib.trs'
 	assert_line --index 2 --regexp '^ *4\.441 ms +4\.585 us +2 .* worker$'
-	run -0 pipe 'cat fib.trs | trstat -F tsv -n 1 -'
+	run -0 pipe 'cat fib.trs | trstat -t tsv -n 1 -'
 	assert_line --index 0 "$(echo name total self count avg p50 p99 max | tr ' ' '\t')"
 	assert_equal "${#lines[@]}" 2
 }
 
 @test "total, self, average, extremes and count are to the nanosecond" {
-	run -0 pipe "trstat -F tsv -a $ALL fib.trs | grep -E '^(fib|compare|main|pthread_join)	'"
+	run -0 pipe "trstat -t tsv -c $ALL fib.trs | grep -E '^(fib|compare|main|pthread_join)	'"
 	assert_line "$(echo fib 100719 1196 40 81573 100719 168 40 9698 599 | tr ' ' '\t')"
 	assert_line "$(echo compare 51331 46 40 70 51331 46 40 70 1106 | tr ' ' '\t')"
 	assert_line "$(echo main 2988111 2988111 2988111 2988111 2592 2592 2592 2592 1 | tr ' ' '\t')"
@@ -58,7 +58,7 @@ lines() {
 	uftrace dump --no-pager -d "$DATA/uftrace/fib" 2>/dev/null | grep '\[' | sort -s -n -k 1,1 >dump
 	for key in name tid caller depth; do
 		awk -v key=$key -f "$ROOT/t/tools/uftrace_profile.awk" dump | sort >want
-		trstat -F tsv -g $key -a count,total,self fib.trs | tail -n +2 | sort | diff want -
+		trstat -t tsv -g $key -c count,total,self fib.trs | tail -n +2 | sort | diff want -
 	done
 }
 
@@ -80,7 +80,7 @@ lines() {
 	lines 'caller count total' 'fib 596 0' 'main 7 2985519' 'pause_a_while 2 4207488' \
 		'pthread_join 1 2780533' 'qsort 1106 51331' 'usleep 1 2062112' 'worker 14 4436550' \
 		' 11 7431299'
-	run -0 pipe "trstat -F tsv -g depth -a count,total -s depth fib.trs | head -n 5"
+	run -0 pipe "trstat -t tsv -g depth -c count,total -s depth fib.trs | head -n 5"
 	lines 'depth count total' '0 11 7431299' '1 21 7422069' '2 1115 7039352' '3 13 2062112'
 	run -0 tsv caller,depth count
 	assert_line "$(echo fib 12 2 | tr ' ' '\t')"
@@ -92,7 +92,7 @@ lines() {
 		sed -nE 's/^ *([0-9a-f]{8,}) \| *([A-Za-z_0-9]+)\(.*/0x\1\t\2/p' | sort | uniq -c |
 		awk -v OFS='\t' '{ print $2, $3, $1 }' >want
 	[ "$(wc -l <want)" -gt 10 ]
-	trstat -F tsv -g address,name -a count fib.trs | grep ^0x56 | sort | diff <(sort want) -
+	trstat -t tsv -g address,name -c count fib.trs | grep ^0x56 | sort | diff <(sort want) -
 }
 
 @test "keys of types: with type every row counts, otherwise calls and instants" {
@@ -106,9 +106,9 @@ lines() {
 }
 
 @test "instants have a count and no times" {
-	run -0 pipe "trstat -F tsv -a count,total,avg,p50,first,last,rate fib.trs | grep task-new"
+	run -0 pipe "trstat -t tsv -c count,total,avg,p50,first,last,rate fib.trs | grep task-new"
 	lines 'linux:task-new 2    3587866649414 3587866692605 222.911'
-	run -0 pipe "trstat -F json -a count,total,max fib.trs | jq -c '.[] | select(.name == \"linux:task-exit\")'"
+	run -0 pipe "trstat -t json -c count,total,max fib.trs | jq -c '.[] | select(.name == \"linux:task-exit\")'"
 	assert_output '{"name":"linux:task-exit","count":3,"total":null,"max":null}'
 }
 
@@ -123,26 +123,26 @@ lines() {
 	run -0 tsv 'bucket(time,1s),cpu,kind' count
 	lines 'bucket(time,1s) cpu kind count' '3587000000000 0 instant 6' \
 		'3587000000000 0 leave 3' '3587000000000  leave 1729'
-	run -0 trstat -g '' -a count,total -F tsv fib.trs
+	run -0 trstat -g '' -c count,total -t tsv fib.trs
 	lines 'count total' '1738 23954832'
 }
 
 @test "fields are keys and columns" {
-	run -0 shared read-events -a 'count,sum(vmsize),min(vmrss),max(vmrss),avg(vmrss)' -g name -s name
+	run -0 shared read-events -c 'count,sum(vmsize),min(vmrss),max(vmrss),avg(vmrss)' -g name -s name
 	assert_line "$(echo read:proc/statm 2 31008 7900 7904 7902.000 | tr ' ' '\t')"
 	assert_line "$(printf 'fib\t25\t\t\t\t')"
-	run -0 shared read-events -a count -g vmsize -s vmsize
+	run -0 shared read-events -c count -g vmsize -s vmsize
 	assert_line "$(printf '15504\t2')"
-	run -0 shared args-spec2 -g 'name,arg.1' -a count,total -s 'name,arg.1'
+	run -0 shared args-spec2 -g 'name,arg.1' -c count,total -s 'name,arg.1'
 	assert_line --regexp "$(printf '^ints\t-1\t1\t')"
-	run -0 shared args-spec2 -g name -a 'count,sum(arg.1),uniq(ret)' -s name
+	run -0 shared args-spec2 -g name -c 'count,sum(arg.1),uniq(ret)' -s name
 	assert_line --regexp "$(printf '^str\t[0-9]+\t\t')"
 	# as many names as the table by name has rows
-	run -0 pipe "trstat -F tsv -g name -a count fib.trs | tail -n +2 | wc -l"
+	run -0 pipe "trstat -t tsv -g name -c count fib.trs | tail -n +2 | wc -l"
 	names=$output
-	run -0 pipe "trstat -F tsv -g '' -a 'uniq(name)' fib.trs"
+	run -0 pipe "trstat -t tsv -g '' -c 'uniq(name)' fib.trs"
 	lines 'uniq(name)' "$names"
-	run -0 pipe "trstat -F tsv -a 'count,uniq(tid),uniq(comm)' -n 2 fib.trs"
+	run -0 pipe "trstat -t tsv -c 'count,uniq(tid),uniq(comm)' -n 2 fib.trs"
 	lines 'name count uniq(tid) uniq(comm)' 'compare 1106 2 1' 'fib 599 3 1'
 }
 
@@ -154,28 +154,28 @@ lines() {
 		{"name":"main","ph":"B","ts":1,"pid":7,"tid":8},
 		{"name":"f","ph":"X","ts":2,"dur":1,"pid":7,"tid":8}]
 	END
-	run -0 pipe "trdecode -q open.json | trstat -q -F tsv -a 'count,uniq(tid),max(tid),min(pid),uniq(comm),sum(cpu)' -s name"
+	run -0 pipe "trdecode -q open.json | trstat -q -t tsv -c 'count,uniq(tid),max(tid),min(pid),uniq(comm),sum(cpu)' -s name"
 	assert_line $'main\t1\t1\t8\t7\t1\t'
 	assert_line $'f\t1\t1\t8\t7\t1\t'
 }
 
 @test "what is not known is no empty text, and comes last" {
 	trdecode "$DATA/apitrace/v6.trace" >ticks.trs
-	run -0 pipe "trstat -q -F ndjson -g comm -a count,'uniq(comm)' ticks.trs"
+	run -0 pipe "trstat -q -t ndjson -g comm -c count,'uniq(comm)' ticks.trs"
 	assert_output --regexp '^\{"comm": null, "count": [0-9]+, "uniq\(comm\)": 0\}$'
-	run -0 pipe "trstat -q -F ndjson --slowest 1 ticks.trs"
+	run -0 pipe "trstat -q -t ndjson --slowest 1 ticks.trs"
 	assert_output --partial '"comm": null,'
-	run -0 pipe "trstat -q -F csv --slowest 1 ticks.trs"
+	run -0 pipe "trstat -q -t csv --slowest 1 ticks.trs"
 	refute_output --partial ',"",'
 	# rows that tie
-	run -0 pipe "trstat -q -F tsv -g caller,name -a count fib.trs | awk -F '\t' 'NR > 1 { if (n == \$3 && empty && \$1) bad = 1; n = \$3; empty = !\$1 } END { print bad + 0 }'"
+	run -0 pipe "trstat -q -t tsv -g caller,name -c count fib.trs | awk -F '\t' 'NR > 1 { if (n == \$3 && empty && \$1) bad = 1; n = \$3; empty = !\$1 } END { print bad + 0 }'"
 	assert_output 0
-	run -0 pipe "trstat -q -F tsv -g caller,name -a count -s caller fib.trs | tail -n 1 | cut -f 1"
+	run -0 pipe "trstat -q -t tsv -g caller,name -c count -s caller fib.trs | tail -n 1 | cut -f 1"
 	assert_output ''
 }
 
 @test "the mean of times is in whole nanoseconds, as avg" {
-	run -0 pipe "trstat -q -F tsv -a 'avg,avg(dur),self_avg,avg(self)' fib.trs | awk -F '\t' 'NR > 1 && (\$2 != \$3 || \$4 != \$5)'"
+	run -0 pipe "trstat -q -t tsv -c 'avg,avg(dur),self_avg,avg(self)' fib.trs | awk -F '\t' 'NR > 1 && (\$2 != \$3 || \$4 != \$5)'"
 	assert_output ''
 }
 
@@ -187,32 +187,32 @@ lines() {
 @test "percentiles are those of the sorted times" {
 	for f in fib compare; do
 		trfilter 'kind == leave || kind == enter' fib.trs |
-			trstat -F tsv -g "name,bucket(time,1)" -a total_max,count |
+			trstat -t tsv -g "name,bucket(time,1)" -c total_max,count |
 			awk -v f=$f '$1 == f && $4 == 1 { print $3 }' | sort -n >times.txt
 		[ "$(wc -l <times.txt)" -gt 500 ]
 		for p in 1 50 90 99 99.9; do
 			exact=$(awk -v p=$p '{ t[NR] = $1 } END { r = int(NR * p / 100); if (r < NR * p / 100) r++; print t[r] }' times.txt)
-			got=$(trfilter "name == '$f'" fib.trs | trstat -F tsv -a "p$p" | tail -n 1 | cut -f 2)
+			got=$(trfilter "name == '$f'" fib.trs | trstat -t tsv -c "p$p" | tail -n 1 | cut -f 2)
 			awk -v a="$exact" -v b="$got" 'BEGIN { d = a > b ? a - b : b - a; exit d > a / 256 }' ||
 				fail "$f p$p: exact $exact, got $got"
 		done
 	done
-	run -0 --separate-stderr trstat --bounds -F tsv -n 1 fib.trs
+	run -0 --separate-stderr trstat --bounds -t tsv -n 1 fib.trs
 	[[ $stderr == *0.39*%* ]]
 	run -0 pipe 'trstat --bounds -n 1 fib.trs | tail -n 1'
 	assert_output --partial '0.39'
-	run -0 --separate-stderr trstat --bounds -a count -F tsv fib.trs
+	run -0 --separate-stderr trstat --bounds -c count -t tsv fib.trs
 	[ -z "$stderr" ]
 }
 
 @test "-s sorts by columns and keys, -n cuts" {
-	run -0 pipe 'trstat -F tsv -a count -s count,name -n 3 fib.trs'
+	run -0 pipe 'trstat -t tsv -c count -s count,name -n 3 fib.trs'
 	lines 'name count' 'compare 1106' 'fib 599' 'linux:schedule 3'
-	run -0 pipe 'trstat -F tsv -a count -s +count,-name -n 2 fib.trs'
+	run -0 pipe 'trstat -t tsv -c count -s +count,-name -n 2 fib.trs'
 	lines 'name count' 'usleep 1' 'snprintf 1'
-	run -0 pipe 'trstat -F tsv -a count -s self -n 2 fib.trs'
+	run -0 pipe 'trstat -t tsv -c count -s self -n 2 fib.trs'
 	lines 'name count' 'linux:schedule 3' 'qsort 2'
-	run -0 pipe 'trstat -F tsv -a self,count -n 1 fib.trs'
+	run -0 pipe 'trstat -t tsv -c self,count -n 1 fib.trs'
 	lines 'name self count' 'linux:schedule 6956032 3'
 	run -2 trstat -s no_such fib.trs
 	assert_output --partial no_such
@@ -223,14 +223,14 @@ lines() {
 }
 
 @test "every format holds the same rows" {
-	trstat -F tsv -a count,total,p99 fib.trs | tail -n +2 >rows
-	trstat -F csv -a count,total,p99 fib.trs | tail -n +2 | tr ',' '\t' | diff rows -
-	trstat -F json -a count,total,p99 fib.trs | jq -r '.[] | [.name, .count, .total, .p99] | @tsv' | diff rows -
-	trstat -F ndjson -a count,total,p99 fib.trs | jq -r '[.name, .count, .total, .p99] | @tsv' | diff rows -
-	[ "$(trstat -F table -a count,total,p99 fib.trs | tail -n +2 | wc -l)" -eq "$(wc -l <rows)" ]
-	run -0 trstat -F csv -a count -n 1 fib.trs
+	trstat -t tsv -c count,total,p99 fib.trs | tail -n +2 >rows
+	trstat -t csv -c count,total,p99 fib.trs | tail -n +2 | tr ',' '\t' | diff rows -
+	trstat -t json -c count,total,p99 fib.trs | jq -r '.[] | [.name, .count, .total, .p99] | @tsv' | diff rows -
+	trstat -t ndjson -c count,total,p99 fib.trs | jq -r '[.name, .count, .total, .p99] | @tsv' | diff rows -
+	[ "$(trstat -t table -c count,total,p99 fib.trs | tail -n +2 | wc -l)" -eq "$(wc -l <rows)" ]
+	run -0 trstat -t csv -c count -n 1 fib.trs
 	assert_line --index 0 'name,count'
-	run -2 trstat -F xml fib.trs
+	run -2 trstat -t xml fib.trs
 	assert_output --partial 'ndjson'
 }
 
@@ -242,10 +242,10 @@ lines() {
 	assert_output --partial 'bucket(time,1s)'
 	run -2 trstat -g tid,tid fib.trs
 	assert_output --partial twice
-	run -2 trstat -a no_such fib.trs
+	run -2 trstat -c no_such fib.trs
 	assert_output --partial no_such
-	run -2 trstat -a count,count fib.trs
-	run -0 trstat -g no_such_field -a count -F tsv fib.trs
+	run -2 trstat -c count,count fib.trs
+	run -0 trstat -g no_such_field -c count -t tsv fib.trs
 	lines 'no_such_field count' ' 1738'
 }
 
@@ -269,7 +269,7 @@ lines() {
 }
 
 @test "gaps are no rows" {
-	run -0 pipe "cd '$RECORDED/uftrace' && trdecode lost | trsym | trstat -q -F tsv -g type -a count -s type"
+	run -0 pipe "cd '$RECORDED/uftrace' && trdecode lost | trsym | trstat -q -t tsv -g type -c count -s type"
 	lines 'type count' 'entry 3162' 'exit 3161' 'linux:task-exit 1' 'linux:task-name 1'
 	run -0 pipe "trdecode '$RECORDED/uftrace/lost' | trstat -g type"
 	assert_line 'trstat: 19982 events were lost by the recorder'
@@ -278,7 +278,7 @@ lines() {
 @test "a damaged input is shown as far as it goes, with status 1" {
 	size=$(stat -c %s fib.trs)
 	head -c $((size - 3000)) fib.trs >cut.trs
-	run -1 --separate-stderr trstat -F tsv cut.trs
+	run -1 --separate-stderr trstat -t tsv cut.trs
 	[ "${#lines[@]}" -gt 5 ]
 	[ -n "$stderr" ]
 	run -2 trstat no-such.trs
@@ -290,50 +290,50 @@ lines() {
 	trfilter 'tid == 1' fib.trs >empty.trs
 	run -0 trstat empty.trs
 	assert_equal "${#lines[@]}" 1
-	run -0 trstat -F tsv -a count empty.trs
+	run -0 trstat -t tsv -c count empty.trs
 	lines 'name count'
-	run -0 pipe "trstat -F json empty.trs | jq -c ."
+	run -0 pipe "trstat -t json empty.trs | jq -c ."
 	assert_output '[]'
-	run -0 trstat -F ndjson empty.trs
+	run -0 trstat -t ndjson empty.trs
 	assert_output ''
 }
 
 @test "concatenated streams are one trace with separate threads" {
 	cat fib.trs fib.trs >two.trs
-	run -0 trstat -F tsv -a count,total,self,min,max two.trs
+	run -0 trstat -t tsv -c count,total,self,min,max two.trs
 	assert_line "$(echo fib 1198 201438 201438 40 81573 | tr ' ' '\t')"
-	run -0 trstat -F tsv -a count,total,self,min,max fib.trs fib.trs
+	run -0 trstat -t tsv -c count,total,self,min,max fib.trs fib.trs
 	assert_line "$(echo fib 1198 201438 201438 40 81573 | tr ' ' '\t')"
 	trdecode "$RECORDED/uftrace/exit-mid" | trsym >open.trs
-	trstat -q -F tsv -a count,total,self,max open.trs >once
-	cat open.trs open.trs | trstat -q -F tsv -a count,total,self,max |
+	trstat -q -t tsv -c count,total,self,max open.trs >once
+	cat open.trs open.trs | trstat -q -t tsv -c count,total,self,max |
 		awk -F '\t' -v OFS='\t' 'NR > 1 { for (i = 2; i < 5; i++) if ($i != "") $i /= 2 } 1' | diff once -
 }
 
 @test "calls go over the borders of segments" {
 	for i in 1 2 3 4 5; do cp -r "$DATA/uftrace/fib" fib$i; done
 	trdecode --segment 64K fib? | trsym | tee segments.trs |
-		trstat -F tsv -a $ALL >cut.tsv
+		trstat -t tsv -c $ALL >cut.tsv
 	[ "$(grep -ao 'trstrm1:' segments.trs | wc -l)" -gt 1 ]
-	trdecode fib? | trsym | trstat -F tsv -a $ALL | diff - cut.tsv
+	trdecode fib? | trsym | trstat -t tsv -c $ALL | diff - cut.tsv
 }
 
 @test "long names are shortened on a terminal only" {
 	need script
 	trdecode "$DATA/uftrace/fib" | trsym >n.trs
-	run -0 pipe "COLUMNS=24 script -qec 'trstat -g source -a count n.trs' /dev/null </dev/null"
+	run -0 pipe "COLUMNS=24 script -qec 'trstat -g source -c count n.trs' /dev/null </dev/null"
 	refute_output --partial "$DATA/uftrace/fib"
-	run -0 pipe "COLUMNS=24 script -qec 'trstat --wide -g source -a count n.trs' /dev/null </dev/null"
+	run -0 pipe "COLUMNS=24 script -qec 'trstat --wide -g source -c count n.trs' /dev/null </dev/null"
 	assert_output --partial "$DATA/uftrace/fib"
-	run -0 pipe "COLUMNS=24 trstat -g source -a count n.trs"
+	run -0 pipe "COLUMNS=24 trstat -g source -c count n.trs"
 	assert_output --partial "$DATA/uftrace/fib"
 }
 
 @test "-o writes the table when it is complete" {
 	echo old >table.tsv
-	trstat -F tsv -o table.tsv fib.trs
-	trstat -F tsv fib.trs | diff - table.tsv
-	run -2 trstat -F tsv -o table.tsv no-such.trs
+	trstat -t tsv -o table.tsv fib.trs
+	trstat -t tsv fib.trs | diff - table.tsv
+	run -2 trstat -t tsv -o table.tsv no-such.trs
 	[ "$(wc -l <table.tsv)" -gt 5 ]
 }
 
@@ -346,7 +346,7 @@ lines() {
 		esac
 		[ -f "$expect/report-ns.csv" ] || continue
 		trdecode "$recording" 2>/dev/null | trsym 2>/dev/null |
-			trstat -q -F tsv -a $ALL | awk -F '\t' 'NR > 1 && $2 != "" { print }' | sort >ours
+			trstat -q -t tsv -c $ALL | awk -F '\t' 'NR > 1 && $2 != "" { print }' | sort >ours
 		awk -F , -v OFS='\t' '!/^#/ && NF { name = $11
 			for (i = 12; i <= NF; i++) name = name "," $i
 			for (i = 1; i < 10; i++) if ($i == "") $i = 0
@@ -361,7 +361,7 @@ lines() {
 
 @test "calls deeper than 1024 are counted" {
 	# a recursion of 1101 calls; uftrace report ends at 1023 and gives the rest to the last of them
-	run -0 pipe "trdecode '$RECORDED/uftrace/deep-1024' | trsym | trstat -F tsv -a $ALL | grep -E '^(deep|main)	'"
+	run -0 pipe "trdecode '$RECORDED/uftrace/deep-1024' | trsym | trstat -t tsv -c $ALL | grep -E '^(deep|main)	'"
 	lines 'main 163965 163965 163965 163965 561 561 561 561 1' \
 		'deep 158677 91327 110 158677 158677 144 60 19309 1101'
 	# records of entries in the file, by the two low bits of their second word: deep and 4 others
@@ -370,7 +370,7 @@ lines() {
 }
 
 @test "an open call ends with an event of its own thread, a forked child begins with its first record" {
-	run -0 pipe "trdecode '$RECORDED/uftrace/forkexec' | trsym | trstat -q -F tsv -a $ALL |
+	run -0 pipe "trdecode '$RECORDED/uftrace/forkexec' | trsym | trstat -q -t tsv -c $ALL |
 		grep -E '^(exit|fork|spawn_plain|<0>)	' | sort"
 	# exit: 998.277903810 to the task-exit of its thread at 998.278034365
 	# fork: in the children from their first record, its leave, to itself: 0, and not to the
@@ -389,13 +389,13 @@ lines() {
 	trdecode -q "$DATA/uftrace/fib" >u.trs
 	trdecode -q "$DATA/apitrace/v6.trace" >m.trs
 	cat u.trs m.trs >both.trs
-	for options in '' '--slowest 3' --partial '-g input -a count,last' '-a count --fail-if total>1'; do
+	for options in '' '--slowest 3' --partial '-g input -c count,last' '-c count --fail-if total>1'; do
 		read -ra words <<<"$options"
 		run -2 trstat "${words[@]}" both.trs
-		assert_output --partial 'ticks and times are in one stream; only counts (-a count) are of both: '
+		assert_output --partial 'ticks and times are in one stream; only counts (-c count) are of both: '
 		assert_output --partial 'v6.trace (clock ticks) and '
 	done
-	run -0 trstat -q -g src -a count both.trs
+	run -0 trstat -q -g src -c count both.trs
 	trstat -q --partial u.trs >u.sum
 	trstat -q --partial m.trs >m.sum
 	run -2 trstat --merge u.sum m.sum
@@ -411,10 +411,10 @@ lines() {
 	run -0 pipefail "uftrace report --no-pager -d two -f total,call | awk '\$4 == \"worker\" { print \$1, \$3 }'"
 	want=$output
 	trdecode -q two | trsym >two.trs
-	run -0 pipefail "trstat -q -g name -a total,count -F tsv two.trs | awk '\$1 == \"worker\" { printf \"%.3f %d\", int(\$2 / 1000) / 1000, \$3 }'"
+	run -0 pipefail "trstat -q -g name -c total,count -t tsv two.trs | awk '\$1 == \"worker\" { printf \"%.3f %d\", int(\$2 / 1000) / 1000, \$3 }'"
 	assert_output "$want"
 	# the two outer calls
 	trencode -q -t chrome -o two.json two.trs
-	run -0 pipefail "trdecode two.json | trstat -q -g name -a total,count -F tsv | awk '\$1 == \"worker\"'"
-	assert_output "worker	$(trstat -q -g caller,name -a total -F tsv two.trs | awk -F '\t' '$1 == "" && $2 == "worker" { print $3 }')	4"
+	run -0 pipefail "trdecode two.json | trstat -q -g name -c total,count -t tsv | awk '\$1 == \"worker\"'"
+	assert_output "worker	$(trstat -q -g caller,name -c total -t tsv two.trs | awk -F '\t' '$1 == "" && $2 == "worker" { print $3 }')	4"
 }

@@ -15,15 +15,15 @@ setup() {
 # holds CONDITION, fails CONDITION: with the default keys and with others
 holds() {
 	for keys in name tid type ''; do
-		run -3 --separate-stderr trstat -g "$keys" -F tsv --fail-if "$@" fib.trs
+		run -3 --separate-stderr trstat -g "$keys" -t tsv --fail-if "$@" fib.trs
 		[[ $stderr == *"trstat: $1 holds: "* ]] || fail "$stderr"
-		trstat -g "$keys" -F tsv fib.trs | diff - <(printf '%s\n' "$output")
+		trstat -g "$keys" -t tsv fib.trs | diff - <(printf '%s\n' "$output")
 	done
 }
 
 does_not() {
 	for keys in name tid type ''; do
-		run -0 --separate-stderr trstat -g "$keys" -F tsv --fail-if "$@" fib.trs
+		run -0 --separate-stderr trstat -g "$keys" -t tsv --fail-if "$@" fib.trs
 		[ -z "$stderr" ] || fail "$stderr"
 	done
 }
@@ -45,7 +45,7 @@ does_not() {
 
 @test "--fail-if: percentiles are those of all calls that are named together" {
 	for p in p50 p90 p99.9; do
-		value=$(trfilter 'name == "fib" || name == "compare"' fib.trs | trstat -q -g '' -F tsv -a $p | tail -n 1)
+		value=$(trfilter 'name == "fib" || name == "compare"' fib.trs | trstat -q -g '' -t tsv -c $p | tail -n 1)
 		holds "$p(name in {\"fib\", \"compare\"}) == $value"
 	done
 }
@@ -93,16 +93,16 @@ does_not() {
 		run -2 trstat --fail-if "count($c) > 1" fib.trs
 		run -2 trstat --pair "$c -> main && 1" fib.trs
 	done
-	run -0 trstat -q -F tsv -a count --pair 'kind == enter && name == "fill" -> kind == leave && name in {fill}' fib.trs
+	run -0 trstat -q -t tsv -c count --pair 'kind == enter && name == "fill" -> kind == leave && name in {fill}' fib.trs
 	assert_output $'count\n2'
 	run -2 trstat -q --pair 'time > 1ms -> kind == leave' <(trdecode "$DATA/apitrace/v6.trace")
 	assert_output --partial 'counts ticks'
 }
 
 @test "--fail-if: several columns, and what is calculated from them" {
-	max=$(trstat -q -g '' -F tsv -a max fib.trs | tail -n 1)
-	fib=$(trstat -q -g name -F tsv -a count fib.trs | awk '$1 == "fib" { print $2 }')
-	holds "max - min(name == \"fib\") == $max - $(trstat -q -g name -F tsv -a min fib.trs | awk '$1 == "fib" { print $2 }')"
+	max=$(trstat -q -g '' -t tsv -c max fib.trs | tail -n 1)
+	fib=$(trstat -q -g name -t tsv -c count fib.trs | awk '$1 == "fib" { print $2 }')
+	holds "max - min(name == \"fib\") == $max - $(trstat -q -g name -t tsv -c min fib.trs | awk '$1 == "fib" { print $2 }')"
 	holds "count(name == \"fib\") * 2 / 4 == $fib * 2 / 4 && p99 <= max"
 	holds 'total(name == "fib") / count(name == "fib") * 1.0 <= avg(name == "fib") + 1'
 	does_not 'max > 3 * 1s || count(tid == 1) / count(tid == 2) >= 0'
@@ -129,8 +129,8 @@ does_not() {
 	assert_output --partial 'count > 1 holds: '
 	run -2 trstat --fail-if 'count > 1' no-such.trs
 	# what is written is there
-	run -3 trstat -q --fail-if 'count > 1' -F tsv -o out.tsv fib.trs
-	trstat -F tsv fib.trs | diff - out.tsv
+	run -3 trstat -q --fail-if 'count > 1' -t tsv -o out.tsv fib.trs
+	trstat -t tsv fib.trs | diff - out.tsv
 }
 
 @test "--fail-if with pairs and views" {
@@ -152,31 +152,31 @@ does_not() {
 	run -3 trstat -q --fail-if 'max > 0' <(trdecode "$DATA/apitrace/v6.trace")
 }
 
-@test "-F prom: what promtool accepts" {
+@test "-t prom: what promtool accepts" {
 	need promtool
 	ALL=count,total,total_avg,total_min,total_max,total_stdev,self,self_avg,self_min,self_max,self_stdev,p50,p99.9,first,last,rate
 	for keys in name '' name,tid 'le,quantile,field,job,__x,bucket(time,1ms),9x' 'stack'; do
 		[[ $keys == le* ]] && keys='le,quantile,field,job,bucket(time,1ms),log2(total)'
-		trstat -q -F prom -g "$keys" -a "$ALL,sum(cpu),min(cpu),max(cpu),avg(cpu),uniq(tid),avg,min,max,p50.0" fib.trs >m.prom
+		trstat -q -t prom -g "$keys" -c "$ALL,sum(cpu),min(cpu),max(cpu),avg(cpu),uniq(tid),avg,min,max,p50.0" fib.trs >m.prom
 		run -0 promtool check metrics <m.prom
 		assert_output ''
-		trstat -q -F prom -g "$keys" --hist fib.trs >m.prom
+		trstat -q -t prom -g "$keys" --hist fib.trs >m.prom
 		run -0 promtool check metrics <m.prom
 		assert_output ''
 	done
-	trstat -q -F prom --hist=ret sched.trs >m.prom
+	trstat -q -t prom --hist=ret sched.trs >m.prom
 	run -0 promtool check metrics <m.prom
-	trdecode "$DATA/apitrace/v6.trace" | trstat -q -F prom -a count,total,p50 >m.prom
+	trdecode "$DATA/apitrace/v6.trace" | trstat -q -t prom -c count,total,p50 >m.prom
 	run -0 promtool check metrics <m.prom
 	run -0 cat m.prom
 	assert_line --partial 'trstat_total_ticks{'
 	refute_output --partial seconds
-	trfilter 'tid == 1' fib.trs | trstat -q -F prom >m.prom
+	trfilter 'tid == 1' fib.trs | trstat -q -t prom >m.prom
 	run -0 promtool check metrics <m.prom
 }
 
-@test "-F prom: numbers and labels" {
-	run -0 pipe "trstat -q -F prom -g name,tid -a total,count,p50,p99,'max(cpu)' fib.trs | grep -v '^#'"
+@test "-t prom: numbers and labels" {
+	run -0 pipe "trstat -q -t prom -g name,tid -c total,count,p50,p99,'max(cpu)' fib.trs | grep -v '^#'"
 	assert_line 'trstat_total_seconds{name="fib",tid="4123"} 0.000081573'
 	assert_line 'trstat_events{name="compare",tid="4125"} 553'
 	assert_line 'trstat_call_seconds{name="compare",tid="4125",quantile="0.5"} 0.000000050'
@@ -184,24 +184,24 @@ does_not() {
 	assert_line 'trstat_call_seconds_count{name="compare",tid="4125"} 553'
 	assert_line 'trstat_field_max{name="linux:schedule",tid="4125",field="cpu"} 0'
 	refute_line --partial 'trstat_total_seconds{name="linux:task-new"'
-	run -0 pipe "trstat -q -F prom --hist fib.trs | grep -v '^#'"
+	run -0 pipe "trstat -q -t prom --hist fib.trs | grep -v '^#'"
 	assert_line --index 0 'trstat_call_seconds_bucket{le="0.000000031"} 0'
 	assert_line 'trstat_call_seconds_bucket{le="0.000000255"} 1412'
 	assert_line 'trstat_call_seconds_bucket{le="+Inf"} 1732'
 	assert_line 'trstat_call_seconds_sum 0.024570547'
-	awk 1 <(trstat -q -F tsv --hist fib.trs) | awk 'NR > 1 && $2 <= 255 { n += $3 } END { if (n != 1412) exit 1 }'
+	awk 1 <(trstat -q -t tsv --hist fib.trs) | awk 'NR > 1 && $2 <= 255 { n += $3 } END { if (n != 1412) exit 1 }'
 	# texts are quoted and valid UTF-8, and labels are unique
 	name=$'q"b\\n\nl\xff'
 	cp -r "$DATA/uftrace/fib" "$name"
-	run -0 pipe "trdecode '$name' | trstat -q -F prom -g source -a count"
+	run -0 pipe "trdecode '$name' | trstat -q -t prom -g source -c count"
 	assert_line 'trstat_events{source="q\"b\\n\nl'$'\xef\xbf\xbd''"} 1738'
 	cp -r "$name" $'q"b\\n\nl\xfe'
-	run -0 pipe "trdecode q* | trstat -q -F prom -g source -a count"
+	run -0 pipe "trdecode q* | trstat -q -t prom -g source -c count"
 	assert_line 'trstat_events{source="q\"b\\n\nl'$'\xef\xbf\xbd''",duplicate="2"} 1738'
 	# and so are the names of labels
 	run -0 pipe "trfilter 'type == \"sched_switch\"' sched.trs |
-		trstat -q -F prom -g prev_pid,.prev_pid,prev.pid,prev_pid_2,tid,le,.le -a count -n 1 | grep -v '^#'"
+		trstat -q -t prom -g prev_pid,.prev_pid,prev.pid,prev_pid_2,tid,le,.le -c count -n 1 | grep -v '^#'"
 	assert_output --regexp '^trstat_events\{prev_pid="[0-9]+",_prev_pid="[0-9]+",prev_pid_2="",prev_pid_2_2="",tid="[0-9]+",key_le="",_le=""\} [0-9]+$'
-	run -2 trstat -F prom --tree fib.trs
-	assert_output --partial '-F prom does not go with --tree'
+	run -2 trstat -t prom --tree fib.trs
+	assert_output --partial '-t prom does not go with --tree'
 }

@@ -34,7 +34,7 @@ setup() {
 
 # jq on the difference: field COLUMN of the group NAME
 field() {
-	trstat --diff -F json "${@:3}" | jq -r --arg n "$1" ".[] | select(.name == \$n) | .$2"
+	trstat --diff -t json "${@:3}" | jq -r --arg n "$1" ".[] | select(.name == \$n) | .$2"
 }
 
 @test "changes of columns are exact, and the shift has its sign" {
@@ -52,7 +52,7 @@ field() {
 }
 
 @test "what is in one only, and what changed, is said; that comes first" {
-	run -0 pipe "trstat --diff -F tsv -a count a.trs b.trs | cut -f 1-5"
+	run -0 pipe "trstat --diff -t tsv -c count a.trs b.trs | cut -f 1-5"
 	assert_output "$(printf '%s\t%s\t%s\t%s\t%s\n' name count_a count_b count_change verdict \
 		commit 40 40 0 slower new '' 1 '' new old 1 '' '' gone same 40 40 0 '')"
 	run -0 trstat --diff b.trs a.trs -n 1
@@ -66,16 +66,16 @@ field() {
 
 @test "summaries give what streams give, and so does one of each" {
 	for format in table tsv csv json ndjson; do
-		trstat --diff -F $format a.trs b.trs >want
-		run -0 trstat --diff -F $format a.part b.part
+		trstat --diff -t $format a.trs b.trs >want
+		run -0 trstat --diff -t $format a.part b.part
 		assert_output "$(<want)"
-		run -0 pipe "trstat --diff -F $format a.part - <b.trs"
+		run -0 pipe "trstat --diff -t $format a.part - <b.trs"
 		assert_output "$(<want)"
 	done
 	run -2 trstat --diff -g tid a.part b.trs
 	assert_output --partial "a summary by the keys 'name', and not by 'tid'"
-	trstat --partial -g tid -a count -o tid.part a.trs
-	run -0 trstat --diff -F tsv tid.part b.trs
+	trstat --partial -g tid -c count -o tid.part a.trs
+	run -0 trstat --diff -t tsv tid.part b.trs
 	assert_line --index 1 --regexp '^1	81	81	0	'
 	trstat --partial --hist -o hist.part a.trs
 	run -2 trstat --diff hist.part hist.part
@@ -94,24 +94,24 @@ field() {
 @test "a real recording: values are those of the tables, and of itself there is no change" {
 	for f in basic-pg basic-fentry; do
 		trdecode "$RECORDED/uftrace/$f" | trsym >$f.trs
-		trstat -q -F tsv -g name -a total,count,p99 -s name $f.trs | tail -n +2 | sort >$f.tsv
+		trstat -q -t tsv -g name -c total,count,p99 -s name $f.trs | tail -n +2 | sort >$f.tsv
 	done
-	trstat -q --diff -F tsv -a total,count,p99 basic-pg.trs basic-fentry.trs | tail -n +2 >both.tsv
+	trstat -q --diff -t tsv -c total,count,p99 basic-pg.trs basic-fentry.trs | tail -n +2 >both.tsv
 	for side in basic-pg:2,5,8:3 basic-fentry:3,6,9:2; do
 		IFS=: read -r file columns other <<<"$side"
 		diff "$file.tsv" <(cut -f 1,"$columns" both.tsv | grep -vP '^[^\t]*\t\t\t$' | sort)
 	done
 	awk -F '\t' '$2 != "" && $3 != "" && $4 != $3 - $2 { exit 1 }' both.tsv
-	run -0 pipe "trstat -q --diff -F tsv basic-pg.trs basic-pg.trs | cut -f 14,16,19 | tail -n +2 | sort -u"
+	run -0 pipe "trstat -q --diff -t tsv basic-pg.trs basic-pg.trs | cut -f 14,16,19 | tail -n +2 | sort -u"
 	refute_output --regexp 'slower|faster|new|gone'
 }
 
 @test "a file with other keys or columns is named, and so are they" {
 	trdecode "$DATA/uftrace/fib" | trsym >keys.trs
-	trstat -q --partial -g tid,name -a count keys.trs >keys.part
+	trstat -q --partial -g tid,name -c count keys.trs >keys.part
 	run -2 trstat --diff keys.trs keys.part
 	assert_output "trstat: keys.part: has the keys 'tid,name', and not 'name' as keys.trs: use -g"
-	trstat -q --partial -a count keys.trs >keys.part
+	trstat -q --partial -c count keys.trs >keys.part
 	run -2 trstat --diff keys.trs keys.part
 	assert_output --partial "keys.part: has the columns 'count', and not '"
 }
@@ -121,7 +121,7 @@ field() {
 	assert_output --partial 'two streams or summaries, not 1'
 	run -2 trstat --diff a.trs no-such-file
 	assert_output --partial 'no-such-file'
-	for other in --tree --merge --partial '-i 1' '-s total' '-F prom' --bounds; do
+	for other in --tree --merge --partial '-i 1' '-s total' '-t prom' --bounds; do
 		# shellcheck disable=SC2086
 		run -2 trstat --diff $other a.trs b.trs
 		assert_output --partial 'does not go with --diff'

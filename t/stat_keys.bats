@@ -4,32 +4,32 @@ load lib
 load tables
 
 @test "symkind: functions, library calls through the PLT, the kernel" {
-	run -0 trstat -q -F tsv -g symkind -a count,total -s symkind fib.trs
+	run -0 trstat -q -t tsv -g symkind -c count,total -s symkind fib.trs
 	lines 'symkind count total' 'function 1717 18753494' 'plt 15 5201338' ' 6 '
 	# what uftrace's --no-libcall leaves out is what the recording's symbols call P
-	run -0 pipe "trstat -q -F tsv -g symkind,name -a count fib.trs | awk '\$1 == \"plt\" { print \$2 }' | sort"
+	run -0 pipe "trstat -q -t tsv -g symkind,name -c count fib.trs | awk '\$1 == \"plt\" { print \$2 }' | sort"
 	plt=$output
 	run -0 pipe "awk '\$2 == \"P\" { print \$3 }' '$DATA'/uftrace/fib/*.sym | sort -u"
 	for name in $plt; do assert_line "$name"; done
-	run -0 pipe "trdecode '$RECORDED/trace-cmd/v6-fgraph.dat' | trsym | trstat -q -F tsv -g symkind -a count | cut -f 1"
+	run -0 pipe "trdecode '$RECORDED/trace-cmd/v6-fgraph.dat' | trsym | trstat -q -t tsv -g symkind -c count | cut -f 1"
 	assert_line kernel
 }
 
 @test "log2, bucket and hist of a call's times and of fields" {
-	run -0 pipe "trstat -q -F tsv -g 'log2(total)' -a count,min,max -s 'log2(total)' fib.trs |
+	run -0 pipe "trstat -q -t tsv -g 'log2(total)' -c count,min,max -s 'log2(total)' fib.trs |
 		awk -F '\t' 'NR > 1 && \$1 { if (\$3 < \$1 || \$4 >= 2 * \$1) exit 1; n += \$2 } END { print n }'"
 	assert_output 1732
-	run -0 pipe "trstat -q -F tsv -g 'bucket(total,1us)' -a count,min,max fib.trs |
+	run -0 pipe "trstat -q -t tsv -g 'bucket(total,1us)' -c count,min,max fib.trs |
 		awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 < \$1 || \$4 >= \$1 + 1000) exit 1; n += \$2 } END { print n }'"
 	assert_output 1732
-	run -0 pipe "trstat -q -F tsv -g 'hist(self)' -a count,self_min,self_max fib.trs |
+	run -0 pipe "trstat -q -t tsv -g 'hist(self)' -c count,self_min,self_max fib.trs |
 		awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 < \$1 || \$4 > \$1 * 129 / 128) exit 1; n += \$2 } END { print n }'"
 	assert_output 1732
 	run -0 pipe "trfilter 'type == \"sched_switch\"' sched.trs |
-		trstat -q -F tsv -g 'bucket(next_pid,64)' -a 'count,min(next_pid),max(next_pid)' |
+		trstat -q -t tsv -g 'bucket(next_pid,64)' -c 'count,min(next_pid),max(next_pid)' |
 		awk -F '\t' 'NR > 1 { if (\$3 < \$1 || \$4 >= \$1 + 64) exit 1; n += \$2 } END { print n }'"
 	assert_output "$(trfilter -c 'type == "sched_switch"' sched.trs)"
-	run -0 pipe "trdecode '$DATA/uftrace/fib' | trstat -q -F tsv -g 'log2(depth)' -a count -s 'log2(depth)'"
+	run -0 pipe "trdecode '$DATA/uftrace/fib' | trstat -q -t tsv -g 'log2(depth)' -c count -s 'log2(depth)'"
 	assert_line --index 1 "$(printf '0\t11')"
 	run -2 trstat -g 'log2(total,1)' fib.trs
 	assert_output --partial 'a bucket is bucket(time,1s) or bucket(F,64)'
@@ -39,19 +39,19 @@ load tables
 @test "dur, total and self: keys and columns" {
 	for key in dur total self; do
 		time=${key/dur/total}
-		run -0 pipe "trstat -q -F tsv -g $key -a count,${time}_min,${time}_max fib.trs |
+		run -0 pipe "trstat -q -t tsv -g $key -c count,${time}_min,${time}_max fib.trs |
 			awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 != \$1 || \$4 != \$1) exit 1; n += \$2 } END { print n }'"
 		assert_output 1732
-		run -0 pipe "trstat -q -F tsv -a 'sum($key),min($key),max($key),avg($key),$time,${time}_min,${time}_max,${time}_avg,count' fib.trs |
+		run -0 pipe "trstat -q -t tsv -c 'sum($key),min($key),max($key),avg($key),$time,${time}_min,${time}_max,${time}_avg,count' fib.trs |
 			awk -F '\t' 'NR > 1 && \$6 != \"\" { n++
 				if (\$3 != \$7 || \$4 != \$8 || \$5 != \$9 || \$2 < \$6) { print; exit 1 } } END { exit !n }'"
 	done
 	# calls below a call of the same function are in it, and in total they are not
-	run -0 pipe "trstat -q -F tsv -g '' -a 'sum(self),self' fib.trs | tail -n 1"
+	run -0 pipe "trstat -q -t tsv -g '' -c 'sum(self),self' fib.trs | tail -n 1"
 	assert_output "${output%%$'\t'*}	${output%%$'\t'*}"
-	run -0 trstat -q -g '' -a 'max(dur),avg(self)' fib.trs
+	run -0 trstat -q -g '' -c 'max(dur),avg(self)' fib.trs
 	assert_output --regexp 'ms .* us'
-	for what in '-g children' '-g log2(children)' '-a sum(children)' '--hist=children'; do
+	for what in '-g children' '-g log2(children)' '-c sum(children)' '--hist=children'; do
 		run -2 trstat $what fib.trs
 		assert_output --partial 'trfilter asks for it'
 	done
@@ -59,16 +59,16 @@ load tables
 	assert_output --partial 'pairs know no calls'
 	# unfinished calls too, and a summary of parts
 	trdecode --segment 2K "$DATA/uftrace/fib" | trsym >rec.trs
-	trstat -q -F tsv -g tid -a 'sum(dur),max(self),count' rec.trs >want
+	trstat -q -t tsv -g tid -c 'sum(dur),max(self),count' rec.trs >want
 	parallel --pipepart -a rec.trs --block 4K --recstart "$(head -c 16 rec.trs)" \
-		"trstat -q --partial -g tid -a 'sum(dur),max(self),count'" | trstat -q -F tsv --merge | diff want -
+		"trstat -q --partial -g tid -c 'sum(dur),max(self),count'" | trstat -q -t tsv --merge | diff want -
 }
 
 @test "a bucket of the time gives what every row gives by itself" {
 	for width in 1us 100us 1ms 3ms 1s; do
 		ns=${width/us/000} ns=${ns/ms/000000} ns=${ns/s/000000000}
-		trstat -q -F tsv -g "bucket(time,$width),kind,tid" -a count -s "bucket(time,$width),kind,tid" sched.trs >got
-		trstat -q -F tsv -g "time,kind,tid" -a count sched.trs |
+		trstat -q -t tsv -g "bucket(time,$width),kind,tid" -c count -s "bucket(time,$width),kind,tid" sched.trs >got
+		trstat -q -t tsv -g "time,kind,tid" -c count sched.trs |
 			awk -F '\t' -v OFS='\t' -v w="$ns" '
 				NR > 1 { n[sprintf("%.0f", $1 - $1 % w) OFS $2 OFS $3] += $4 }
 				END { for (k in n) print k, n[k] }' | sort >expected
@@ -78,10 +78,10 @@ load tables
 }
 
 @test "stack: the calls from the outermost down" {
-	run -0 pipe "trstat -q -F tsv -g stack -a count,total,self fib.trs | grep -E '^(main|main;pthread_join|main;fib;fib;fib)	'"
+	run -0 pipe "trstat -q -t tsv -g stack -c count,total,self fib.trs | grep -E '^(main|main;pthread_join|main;fib;fib;fib)	'"
 	lines 'main;fib;fib;fib 4 80923 1164' 'main;pthread_join 2 2788930 8397' 'main 1 2988111 2592'
 	trencode -q -t folded fib.trs | sort >folded
-	trstat -q -F tsv -g stack -a self fib.trs | awk -F '\t' 'NR > 1 && $2 > 0 { print $1, $2 }' | sort | diff folded -
+	trstat -q -t tsv -g stack -c self fib.trs | awk -F '\t' 'NR > 1 && $2 > 0 { print $1, $2 }' | sort | diff folded -
 	for recording in forkexec signal longjmp exit-mid threads deep-default; do
 		trdecode "$RECORDED/uftrace/$recording" | trsym >r.trs
 		# tables leave out calls that are ended without a return; forkexec has open ones as well
@@ -89,15 +89,15 @@ load tables
 		[[ $recording != longjmp ]] || unclosed=drop
 		trencode -q -t folded --unclosed=$unclosed r.trs | sort >folded
 		[[ $recording == forkexec ]] ||
-			trstat -q -F tsv -g stack -a self r.trs |
+			trstat -q -t tsv -g stack -c self r.trs |
 			awk -F '\t' 'NR > 1 && $2 > 0 { print $1, $2 }' | sort | diff folded - || fail "$recording"
 		# sums over stacks are those over functions
-		trstat -q -F tsv -g stack -a self,count r.trs | awk -F '\t' 'NR > 1 { s += $2; c += $3 } END { print s, c }' >sum
-		trstat -q -F tsv -g tid -a self,count r.trs | awk -F '\t' 'NR > 1 { s += $2; c += $3 } END { print s, c }' | diff sum -
+		trstat -q -t tsv -g stack -c self,count r.trs | awk -F '\t' 'NR > 1 { s += $2; c += $3 } END { print s, c }' >sum
+		trstat -q -t tsv -g tid -c self,count r.trs | awk -F '\t' 'NR > 1 { s += $2; c += $3 } END { print s, c }' | diff sum -
 	done
 	# an instant has the stack that it happened on
 	trdecode "$RECORDED/uftrace/read-events" | trsym | trfilter 'kind == "instant" || kind == "enter" || kind == "leave"' >r.trs
-	trstat -q -F tsv -g name,stack,caller -a count r.trs | awk -F '\t' '$1 ~ /^read:/ {
+	trstat -q -t tsv -g name,stack,caller -c count r.trs | awk -F '\t' '$1 ~ /^read:/ {
 		n = split($2, stack, ";")
 		if (stack[n] != $3) exit 1
 		if (n) deep++ } END { if (deep < 2) exit 1 }'
@@ -125,14 +125,14 @@ load tables
 @test "the key address is in hexadecimal, as trencode prints it; its numbers can be grouped" {
 	trdecode -q "$DATA/uftrace/fib" >"$BATS_TEST_TMPDIR/x.trs"
 	cd "$BATS_TEST_TMPDIR"
-	run -0 trstat -q -g address -a count -F tsv x.trs
+	run -0 trstat -q -g address -c count -t tsv x.trs
 	assert_line --regexp $'^0x[0-9a-f]+\t[0-9]+$'
 	refute_line --regexp $'^[0-9]+\t'
-	run -0 pipe "trstat -q -g address -a count -F json x.trs | jq -r '.[0].address'"
+	run -0 pipe "trstat -q -g address -c count -t json x.trs | jq -r '.[0].address'"
 	assert_output --regexp '^0x[0-9a-f]+$'
-	run -0 trstat -q -g 'bucket(address,4096)' -a count -F tsv x.trs
+	run -0 trstat -q -g 'bucket(address,4096)' -c count -t tsv x.trs
 	assert_line --regexp $'^[0-9]+\t[0-9]+$'
-	trstat -q --partial -g address -a count -o x.sum x.trs
-	trstat -q -g address -a count -F tsv x.trs >want
-	trstat -q --merge -g address -a count -F tsv x.sum | diff want -
+	trstat -q --partial -g address -c count -o x.sum x.trs
+	trstat -q -g address -c count -t tsv x.trs >want
+	trstat -q --merge -g address -c count -t tsv x.sum | diff want -
 }

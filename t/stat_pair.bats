@@ -13,7 +13,7 @@ lines() {
 # same PRESET TRACE RAW: trstat and the script agree
 same() {
 	awk -v preset="$1" -f "$ROOT/t/tools/pairs.awk" "$3" >theirs
-	trdecode "$2" 2>/dev/null | trstat --pair "$1" -F tsv -a count,total,min,max,p50,p90,p99 2>remarks >ours
+	trdecode "$2" 2>/dev/null | trstat --pair "$1" -t tsv -c count,total,min,max,p50,p90,p99 2>remarks >ours
 	grep -v '^unmatched' theirs | cut -f 1-5 | sort >exact
 	tail -n +2 ours | cut -f 1-5 | sort | diff exact - || return
 	# percentiles by rank, within the bound
@@ -64,21 +64,21 @@ same() {
 
 @test "a pair in words: names, conditions, keys and fields" {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
-	trstat -q --pair syscall -F tsv -a count,total,max s.trs >preset
-	trstat -q --pair 'sys_enter->sys_exit on tid == tid && .id == .id' -g id -F tsv -a count,total,max s.trs | diff preset -
+	trstat -q --pair syscall -t tsv -c count,total,max s.trs >preset
+	trstat -q --pair 'sys_enter->sys_exit on tid == tid && .id == .id' -g id -t tsv -c count,total,max s.trs | diff preset -
 	trstat -q --pair 'type == "sys_enter" -> type =~ "^sys_exit$" on source == source && tid == tid && .id == .id' \
-		-g .id -F csv -a count,total,max s.trs | tail -n +2 | tr , '\t' | diff <(tail -n +2 preset) -
+		-g .id -t csv -c count,total,max s.trs | tail -n +2 | tr , '\t' | diff <(tail -n +2 preset) -
 	# without "on" both are of one thread
-	run -0 pipe "trstat -q --pair 'sys_enter -> sys_exit' -F tsv -a count s.trs"
+	run -0 pipe "trstat -q --pair 'sys_enter -> sys_exit' -t tsv -c count s.trs"
 	lines count 450
 	# a condition on one side; what only the beginning has is a key too
-	run -0 pipe "trfilter 'type == \"sys_enter\" && id == 3' s.trs | trstat -q -F tsv -g '' -a count | tail -n 1"
+	run -0 pipe "trfilter 'type == \"sys_enter\" && id == 3' s.trs | trstat -q -t tsv -g '' -c count | tail -n 1"
 	reads=$output
-	run -0 trstat -q --pair 'type == "sys_enter" && id in {3, 99999} -> sys_exit' -F tsv -a count s.trs
+	run -0 trstat -q --pair 'type == "sys_enter" && id in {3, 99999} -> sys_exit' -t tsv -c count s.trs
 	lines count "$reads"
 	# functions by their enters
 	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
-	run -0 trstat -q --pair 'malloc -> free' -F tsv -g tid -a count,total fib.trs
+	run -0 trstat -q --pair 'malloc -> free' -t tsv -g tid -c count,total fib.trs
 	assert_line --index 1 --regexp '^4125	1	[0-9]+$'
 	assert_line --index 2 --regexp '^4126	1	[0-9]+$'
 }
@@ -90,11 +90,11 @@ same() {
 		/ kernel_0 kernel.syscall_exit / && start { split($1, t, "."); d = t[1] * 1000000000 + t[2] - start
 			n++; sum += d; max = d > max ? d : max; start = 0 }
 		END { printf "%d\t%.0f\t%.0f\n", n, sum, max }' "$L.expect.txt" >theirs
-	trdecode --clock raw "$L" | trstat -q --pair 'syscall_entry -> syscall_exit on cpu == cpu' -F tsv -a count,total,max |
+	trdecode --clock raw "$L" | trstat -q --pair 'syscall_entry -> syscall_exit on cpu == cpu' -t tsv -c count,total,max |
 		tail -n 1 >ours
 	# the reference rounds times
 	paste theirs ours | awk '$1 != $4 || $2 - $5 > 2 || $5 - $2 > 2 || $3 - $6 > 1 || $6 - $3 > 1 { exit 1 }'
-	run -0 pipe "trdecode '$L' | trstat -q --pair 'syscall_entry -> syscall_exit' -g syscall_id -F tsv -n 1"
+	run -0 pipe "trdecode '$L' | trstat -q --pair 'syscall_entry -> syscall_exit' -g syscall_id -t tsv -n 1"
 	assert_line --index 1 --regexp '^3	117	'
 }
 
@@ -102,11 +102,11 @@ same() {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
 	run -0 trstat -q --pair syscall --hist -g '' s.trs
 	assert_line --index 0 --regexp '^total, count 435, p50 [0-9.]+ us'
-	run -0 trstat -q --pair syscall --timeline 10ms -a count s.trs
+	run -0 trstat -q --pair syscall --timeline 10ms -c count s.trs
 	assert_line --index 0 --partial '10.000 ms a bar'
-	run -0 trstat -q --pair syscall -g 'log2(total)' -a count -F tsv s.trs
-	run -0 trstat -q --pair wakeup -F json s.trs
-	run -0 pipe "trstat -q --pair wakeup -F json s.trs | jq -e '.[0].p99 >= .[0].p50'"
+	run -0 trstat -q --pair syscall -g 'log2(total)' -c count -t tsv s.trs
+	run -0 trstat -q --pair wakeup -t json s.trs
+	run -0 pipe "trstat -q --pair wakeup -t json s.trs | jq -e '.[0].p99 >= .[0].p50'"
 }
 
 @test "preset syscall: events of single system calls, and those of all beside them" {
@@ -143,13 +143,13 @@ same() {
 		for preset in syscall irq softirq; do
 			# those that were left
 			trfilter -q "type =~ '^${preset}_entry|^${preset}_exit'" all.trs |
-				trfilter -q 'has(self)' | trstat -q -g name -a count,total,max -F tsv | sort >calls
-			trstat -q --pair $preset -g name -a count,total,max -F tsv all.trs | sort >pairs
+				trfilter -q 'has(self)' | trstat -q -g name -c count,total,max -t tsv | sort >calls
+			trstat -q --pair $preset -g name -c count,total,max -t tsv all.trs | sort >pairs
 			diff calls pairs || fail "$trace $preset"
 			[ "$(wc -l <pairs)" -gt 1 ]
 		done
 		for preset in wakeup offcpu block; do
-			trstat -q --pair $preset -a count -F tsv all.trs | tail -n +2 >rows
+			trstat -q --pair $preset -c count -t tsv all.trs | tail -n +2 >rows
 			[ -s rows ] || [[ $trace == v2.5* ]] || fail "$trace $preset"
 		done
 		# how long a thread waited, by an independent script
@@ -158,16 +158,16 @@ same() {
 			awk -F '\t' '{ if ($3 && ($3 in out)) { n[$3]++; if ($1 - out[$3] > max[$3]) max[$3] = $1 - out[$3]; delete out[$3] }
 				if ($2) out[$2] = $1 }
 				END { for (t in n) printf "%d\t%d\n", t, n[t] }' | sort >theirs
-		trstat -q --pair offcpu -a count -F tsv all.trs | tail -n +2 | sort | diff theirs -
+		trstat -q --pair offcpu -c count -t tsv all.trs | tail -n +2 | sort | diff theirs -
 	done
 }
 
 @test "presets on the kernel's CTF: names of LTTng 2, contexts of the same name as fields" {
 	for preset in wakeup offcpu; do
 		trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >direct.trs
-		trstat -q --pair $preset -F tsv direct.trs | sort >direct
+		trstat -q --pair $preset -t tsv direct.trs | sort >direct
 		trencode -q -t ctf -o "$preset.ctf" direct.trs
-		trdecode -q "$preset.ctf" | trstat -q --pair $preset -F tsv | sort | diff direct -
+		trdecode -q "$preset.ctf" | trstat -q --pair $preset -t tsv | sort | diff direct -
 	done
 	# as LTTng 2 has it: pids are called tid, a call for each system call
 	cat >x.json <<<'[
@@ -177,19 +177,19 @@ same() {
 	{"name": "block_rq_complete", "ph": "i", "ts": 8, "pid": 1, "tid": 1, "args": {"dev": 8, "sector": 99}},
 	{"name": "sched_switch", "ph": "i", "ts": 9, "pid": 1, "tid": 7, "args": {"prev_tid": 7, "next_tid": 1, "next_comm": "y"}}]'
 	trdecode -q x.json >x.trs
-	run -0 trstat -q --pair wakeup -a count,total -F tsv x.trs
+	run -0 trstat -q --pair wakeup -c count,total -t tsv x.trs
 	lines 'next_comm count total' 'x 1 4000'
-	run -0 trstat -q --pair offcpu -a count,total -F tsv x.trs
+	run -0 trstat -q --pair offcpu -c count,total -t tsv x.trs
 	lines 'next_comm count total' 'y 1 4000'
-	run -0 trstat -q --pair block -a count,total -F tsv x.trs
+	run -0 trstat -q --pair block -c count,total -t tsv x.trs
 	lines 'dev count total' '8 1 2000'
 }
 
 @test "A|B: of several keys the first that there is" {
 	trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
-	run -0 trstat -q -g 'nothing|type' -a count -F tsv s.trs
+	run -0 trstat -q -g 'nothing|type' -c count -t tsv s.trs
 	assert_line --index 0 "$(printf 'nothing\tcount')"
-	assert_equal "$(tail -n +2 <<<"$output")" "$(trstat -q -g type -a count -F tsv s.trs | tail -n +2)"
+	assert_equal "$(tail -n +2 <<<"$output")" "$(trstat -q -g type -c count -t tsv s.trs | tail -n +2)"
 	run -2 trstat -q -g 'x|stack' s.trs
 	assert_line --index 0 --partial "'stack' can only be asked alone"
 	run -2 trstat -q -g 'x|' s.trs

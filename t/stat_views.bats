@@ -16,7 +16,7 @@ uftrace_graph() {
 }
 
 our_tree() {
-	trdecode "$1" 2>/dev/null | trsym 2>/dev/null | trstat -q --tree -a total,self,count | awk 'NR > 1 {
+	trdecode "$1" 2>/dev/null | trsym 2>/dev/null | trstat -q --tree -c total,self,count | awk 'NR > 1 {
 		t = $1 $2; s = $3 $4; c = $5
 		$1 = $2 = $3 = $4 = $5 = $6 = ""
 		sub(/^ +/, "")
@@ -48,21 +48,21 @@ same_tree() {
 }
 
 @test "a row of --tree stands below its caller's, siblings in the order of -s" {
-	run -0 trstat -q --tree -F tsv -n 8 fib.trs
+	run -0 trstat -q --tree -t tsv -n 8 fib.trs
 	lines 'depth name total self count' '0 worker 4441135 4585 2' '1 pause_a_while 4215263 7775 2' \
 		'2 linux:schedule 2113387 2113387 1' '2 usleep 2094101 31989 1' '3 linux:schedule 2062112 2062112 1' \
 		'1 qsort 198211 146880 2' '2 compare 51331 51331 1106' '1 fib 19146 421 2'
-	run -0 trstat -q --tree -F tsv -a count -s +count -n 3 fib.trs
+	run -0 trstat -q --tree -t tsv -c count -s +count -n 3 fib.trs
 	lines 'depth name count' '0 __cxa_atexit 1' '0 __monstartup 1' '0 main 1'
-	run -0 pipe "trstat -q --tree -F json fib.trs | jq -c '.[1]'"
+	run -0 pipe "trstat -q --tree -t json fib.trs | jq -c '.[1]'"
 	assert_output '{"depth":1,"name":"pause_a_while","total":4215263,"self":7775,"count":2}'
 	run -0 pipe 'trstat -q --tree fib.trs | head -n 4'
 	assert_line --index 3 --regexp '^  2\.113 ms +2\.113 ms +1 +2 +    linux:schedule$'
 	# with other keys a tree for each of their groups, in their order
-	run -0 pipe "trstat -q --tree -g tid -F tsv fib.trs | awk -F '\t' '\$2 == 0 { print \$1, \$3, \$6 }'"
+	run -0 pipe "trstat -q --tree -g tid -t tsv fib.trs | awk -F '\t' '\$2 == 0 { print \$1, \$3, \$6 }'"
 	assert_output "$(printf '%s\n' '4123 main 1' '4123 __monstartup 1' '4123 __cxa_atexit 1' '4125 worker 1' '4126 worker 1')"
 	# any column
-	run -0 pipe "trstat -q --tree -a count,p50,max,first -F tsv fib.trs | grep compare"
+	run -0 pipe "trstat -q --tree -c count,p50,max,first -t tsv fib.trs | grep compare"
 	assert_line --regexp "^2	compare	1106	50	70	[0-9]+$"
 	run -2 trstat --tree -s tid -g tid fib.trs
 	run -2 trstat --tree --hist fib.trs
@@ -70,16 +70,16 @@ same_tree() {
 }
 
 @test "--callers splits the calls of a function by who called it" {
-	run -0 trstat -q --callers linux:schedule -F tsv fib.trs
+	run -0 trstat -q --callers linux:schedule -t tsv fib.trs
 	lines 'depth name total self count' '0 linux:schedule 6956032 6956032 3' '1 pthread_join 2780533 2780533 1' \
 		'2 main 2780533 2780533 1' '1 pause_a_while 2113387 2113387 1' '2 worker 2113387 2113387 1' \
 		'1 usleep 2062112 2062112 1' '2 pause_a_while 2062112 2062112 1' '3 worker 2062112 2062112 1'
 	# recursion: the total is that of the outer calls, as in the table
-	trstat -q -F tsv -a total,self,count fib.trs | grep '^fib	' | cut -f 2- >table
-	trstat -q --callers fib -F tsv fib.trs | awk -F '\t' -v OFS='\t' 'NR == 2 { print $3, $4, $5 }' | diff table -
+	trstat -q -t tsv -c total,self,count fib.trs | grep '^fib	' | cut -f 2- >table
+	trstat -q --callers fib -t tsv fib.trs | awk -F '\t' -v OFS='\t' 'NR == 2 { print $3, $4, $5 }' | diff table -
 	# each level sums up to the one before it
-	trstat -q --callers fib -F tsv fib.trs | awk -F '\t' '$2 == "main" || $2 == "worker" { c += $5; s += $4; t += $3 } END { print t "\t" s "\t" c }' | diff table -
-	run -0 trstat -q --callers no_such -F tsv fib.trs
+	trstat -q --callers fib -t tsv fib.trs | awk -F '\t' '$2 == "main" || $2 == "worker" { c += $5; s += $4; t += $3 } END { print t "\t" s "\t" c }' | diff table -
+	run -0 trstat -q --callers no_such -t tsv fib.trs
 	lines 'depth name total self count'
 	run -0 pipe 'trstat --callers no_such fib.trs 2>&1 >/dev/null'
 	assert_output "trstat: no call of 'no_such'"
@@ -89,22 +89,22 @@ same_tree() {
 	trdecode -q "$RECORDED/uftrace/kernel-sched" | trsym -q >kernel.trs
 	for view in --tree '--callers pthread_join' '--callees pthread_join'; do
 		# shellcheck disable=SC2086
-		run -0 pipe "trstat -q $view -F tsv kernel.trs | grep -w pthread_join | cut -f 5"
+		run -0 pipe "trstat -q $view -t tsv kernel.trs | grep -w pthread_join | cut -f 5"
 		assert_output 3
 	done
-	assert_equal "$(trstat -q -g name -a count -F tsv kernel.trs | grep -w pthread_join | cut -f 2)" 3
+	assert_equal "$(trstat -q -g name -c count -t tsv kernel.trs | grep -w pthread_join | cut -f 2)" 3
 	# events of a thread that are in no call at all make no rows
 	trfilter 'kind == instant' kernel.trs >instants.trs
-	assert_equal "$(trstat -q --tree -F tsv instants.trs | wc -l)" 1
+	assert_equal "$(trstat -q --tree -t tsv instants.trs | wc -l)" 1
 }
 
 @test "--callees has what a function called, wherever it was called" {
-	run -0 trstat -q --callees worker -F tsv -n 4 fib.trs
+	run -0 trstat -q --callees worker -t tsv -n 4 fib.trs
 	lines 'depth name total self count' '0 worker 4441135 4585 2' '1 pause_a_while 4215263 7775 2' \
 		'2 linux:schedule 2113387 2113387 1' '2 usleep 2094101 31989 1'
-	run -0 pipe "trstat -q --callees fib -F tsv fib.trs | awk -F '\t' 'NR > 1 { c += \$5; s += \$4 } NR == 2 { print \$3 } END { print s, c }'"
+	run -0 pipe "trstat -q --callees fib -t tsv fib.trs | awk -F '\t' 'NR > 1 { c += \$5; s += \$4 } NR == 2 { print \$3 } END { print s, c }'"
 	assert_output "$(printf '%s\n' 100719 '100719 599')"
-	run -0 pipe "trstat -q --callees pause_a_while -g tid -F csv fib.trs"
+	run -0 pipe "trstat -q --callees pause_a_while -g tid -t csv fib.trs"
 	assert_output "$(printf '%s\n' tid,depth,name,total,self,count 4125,0,pause_a_while,2120240,6853,1 \
 		4125,1,linux:schedule,2113387,2113387,1 4126,0,pause_a_while,2095023,922,1 \
 		4126,1,usleep,2094101,31989,1 4126,2,linux:schedule,2062112,2062112,1)"
@@ -112,9 +112,9 @@ same_tree() {
 
 @test "a deep recursion is a tree too, of the callers that are distinguished" {
 	trdecode "$RECORDED/uftrace/deep-1024" | trsym >deep.trs
-	run -0 pipe "trstat -q --tree -F tsv deep.trs | sort -n | tail -n 1 | cut -f 1,2"
+	run -0 pipe "trstat -q --tree -t tsv deep.trs | sort -n | tail -n 1 | cut -f 1,2"
 	assert_output "$(printf '1101\tdeep')"
-	run -0 pipe "trstat -q --callers deep -F tsv deep.trs | sort -n | tail -n 1 | cut -f 1"
+	run -0 pipe "trstat -q --callers deep -t tsv deep.trs | sort -n | tail -n 1 | cut -f 1"
 	assert_output 255
 }
 
@@ -124,13 +124,13 @@ same_tree() {
 	assert_line --index 1 '    max 2.988 ms'
 	assert_line --index 2 --regexp '^ +0\.032 us +1404  #+ p50$'
 	assert_line --regexp '^ +0\.512 us +73  #+ +p90$'
-	run -0 trstat -q -g '' -a count,p50,p90,p99,min,max -F tsv fib.trs
+	run -0 trstat -q -g '' -c count,p50,p90,p99,min,max -t tsv fib.trs
 	assert_line --index 1 "$(echo 1738 50 614 28096 40 2988111 | tr ' ' '\t')"
 	# for programs the buckets, which add up
-	trstat -q --hist -g name -F tsv fib.trs | awk -F '\t' 'NR > 1 { n[$1] += $4; if ($2 > $3) exit 1 }
+	trstat -q --hist -g name -t tsv fib.trs | awk -F '\t' 'NR > 1 { n[$1] += $4; if ($2 > $3) exit 1 }
 		END { for (k in n) print k "\t" n[k] }' | sort >buckets
-	trstat -q -g name -a count,max -F tsv fib.trs | awk -F '\t' 'NR > 1 && $3 != "" { print $1 "\t" $2 }' | sort | diff buckets -
-	run -0 pipe "trstat -q --hist -g name -n 1 -F ndjson fib.trs | head -n 1"
+	trstat -q -g name -c count,max -t tsv fib.trs | awk -F '\t' 'NR > 1 && $3 != "" { print $1 "\t" $2 }' | sort | diff buckets -
+	run -0 pipe "trstat -q --hist -g name -n 1 -t ndjson fib.trs | head -n 1"
 	assert_output --regexp '^\{"name": "compare", "low": 40, "high": 40, "count": [0-9]+\}$'
 	run -2 trstat --hist -s count fib.trs
 	assert_output --partial '-s does not go with --hist'
@@ -148,10 +148,10 @@ same_tree() {
 	assert_output --regexp '^self, count 1732, p50 0\.050 us, .* min 0\.040 us, +max 2\.780 ms $'
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" | trfilter 'type == "sys_exit"' >exit.trs
 	trencode -q -t text --raw exit.trs | sed -n 's/.* ret=\(0x\)\{0,1\}\([-0-9a-f]*\).*/\2/p' >raw.txt
-	run -0 trstat -q --hist=ret -F tsv exit.trs
+	run -0 trstat -q --hist=ret -t tsv exit.trs
 	assert_line --index 0 "$(printf 'low\thigh\tcount')"
-	trstat -q --hist=ret -F tsv exit.trs | awk -F '\t' 'NR > 1 { if ($1 < 0) below += $3; n += $3; if (NR > 2 && $1 + 0 <= last) exit 1; last = $2 } END { print below + 0, n }' >got
-	trfilter 'ret < 0' exit.trs | trstat -q -g '' -a count -F tsv | tail -n 1 >below
+	trstat -q --hist=ret -t tsv exit.trs | awk -F '\t' 'NR > 1 { if ($1 < 0) below += $3; n += $3; if (NR > 2 && $1 + 0 <= last) exit 1; last = $2 } END { print below + 0, n }' >got
+	trfilter 'ret < 0' exit.trs | trstat -q -g '' -c count -t tsv | tail -n 1 >below
 	run -0 cat got
 	assert_output "$(cat below) $(trfilter -c 'has(ret)' exit.trs)"
 	run -0 trstat -q --hist=ret exit.trs
@@ -166,15 +166,15 @@ same_tree() {
 	assert_equal "${lines[0]}" 'from 3587.860000000 to 3587.870000000, 1.000 ms a bar'
 	assert_line --index 2 --regexp '^ +1106  ......@@..  compare$'
 	assert_line --index 3 --regexp '^ +599 +@  fib$'
-	trstat -q --timeline 1ms -F tsv fib.trs >got
-	trstat -q -g 'name,bucket(time,1ms)' -a count -s 'name,bucket(time,1ms)' -F tsv fib.trs | diff - got
+	trstat -q --timeline 1ms -t tsv fib.trs >got
+	trstat -q -g 'name,bucket(time,1ms)' -c count -s 'name,bucket(time,1ms)' -t tsv fib.trs | diff - got
 	# many buckets are taken together, to the width of the line
-	run -0 trstat -q --timeline 1us -a total -g '' -n 1 fib.trs
+	run -0 trstat -q --timeline 1us -c total -g '' -n 1 fib.trs
 	assert_line --index 0 --regexp ', [0-9.]+ us a bar$'
 	[ "${#lines[2]}" -le 80 ]
 	# the first groups of the table, each with all of its buckets
-	trstat -q -a count -s -count -n 2 -F tsv fib.trs | awk -F '\t' 'NR > 1 { print $1 "\t" $2 }' | sort >want
-	trstat -q -a count -s -count --timeline 1ms -n 2 -F tsv fib.trs |
+	trstat -q -c count -s -count -n 2 -t tsv fib.trs | awk -F '\t' 'NR > 1 { print $1 "\t" $2 }' | sort >want
+	trstat -q -c count -s -count --timeline 1ms -n 2 -t tsv fib.trs |
 		awk -F '\t' 'NR > 1 { n[$1] += $3 } END { for (k in n) print k "\t" n[k] }' | sort | diff want -
 	run -2 trstat --timeline 0 fib.trs
 	run -2 trstat --timeline 1s -s 'bucket(time,1s)' fib.trs
@@ -193,19 +193,19 @@ same_tree() {
 }
 
 @test "--slowest: the calls with the largest times, with arguments and stack" {
-	trstat -q --slowest 40 -F tsv fib.trs >got
+	trstat -q --slowest 40 -t tsv fib.trs >got
 	awk -F '\t' 'NR > 1 { print $1 }' got >totals
-	trstat -q -g time,tid,name,depth -a max -s max -F tsv fib.trs | awk -F '\t' 'NR > 1 && NR <= 41 { print $5 }' | diff totals -
+	trstat -q -g time,tid,name,depth -c max -s max -t tsv fib.trs | awk -F '\t' 'NR > 1 && NR <= 41 { print $5 }' | diff totals -
 	run -0 sed -n 2,4p got
 	assert_line --index 1 --regexp '^2788709	8176	3587866698075	3587869486784	4123	4123	fib		pthread_join			main$'
 	# the one that takes longest of each function is the max of the table
-	trstat -q --slowest 100000 -F tsv fib.trs | awk -F '\t' 'NR > 1 && !($9 in m) { m[$9] = $1 } END { for (k in m) print k, m[k] }' | sort >longest
-	trstat -q -a max -F tsv fib.trs | awk -F '\t' 'NR > 1 && $2 != "" { print $1, $2 }' | sort | diff longest -
+	trstat -q --slowest 100000 -t tsv fib.trs | awk -F '\t' 'NR > 1 && !($9 in m) { m[$9] = $1 } END { for (k in m) print k, m[k] }' | sort >longest
+	trstat -q -c max -t tsv fib.trs | awk -F '\t' 'NR > 1 && $2 != "" { print $1, $2 }' | sort | diff longest -
 	run -0 trstat -q --slowest 2 fib.trs
 	assert_line --index 0 '2.988 ms, self 2.592 us, at 3587.866594572, thread 4123 fib'
 	assert_line --index 1 '    main()'
 	assert_line --index 4 '    in main'
-	run -0 pipe "trstat -q --slowest 1 -F json fib.trs | jq -c '.[0] | [.name, .total, .cpu]'"
+	run -0 pipe "trstat -q --slowest 1 -t json fib.trs | jq -c '.[0] | [.name, .total, .cpu]'"
 	assert_output '["main",2988111,null]'
 	for n in 0 -1 x 1x 99999999; do
 		run -2 trstat --slowest "$n" fib.trs
@@ -216,7 +216,7 @@ same_tree() {
 }
 
 @test "--slowest: arguments as uftrace replay shows them, apitrace's with their names" {
-	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trstat -q --slowest 3 -F tsv | cut -f 9-11"
+	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trstat -q --slowest 3 -t tsv | cut -f 9-11"
 	assert_line --index 0 "$(printf 'name\targuments\treturned')"
 	grep -q 'many(1, 2, 3, 4, 5, 6, 7, 8) = 36;' "$RECORDED/uftrace/args-auto.expect/replay.txt"
 	run -0 pipe "trdecode '$RECORDED/uftrace/args-auto' | trsym | trstat -q --slowest 4"
@@ -242,9 +242,9 @@ same_tree() {
 	for i in {0..39}; do printf "\\001\\$(printf %o "$i")\\000"; done >>x
 	gzip -1 x
 	trdecode x.gz >x.trs
-	run -0 trstat -q --slowest 2 -F tsv x.trs
+	run -0 trstat -q --slowest 2 -t tsv x.trs
 	assert_line --partial 'a=blob(1048576)'
 	! ldd "$(command -v trstat)" | grep -q asan || skip 'sanitizers need more'
-	run -0 bash -c 'ulimit -v 65536; trstat -q --slowest 2 -F tsv x.trs | wc -l'
+	run -0 bash -c 'ulimit -v 65536; trstat -q --slowest 2 -t tsv x.trs | wc -l'
 	assert_output 3
 }

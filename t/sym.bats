@@ -36,7 +36,7 @@ need_recording() {
 }
 
 names() {
-	trstat -q -F tsv -g name,module -a count -s name,module "$@"
+	trstat -q -t tsv -g name,module -c count -s name,module "$@"
 }
 
 # The EVENTS blocks of a stream as numbers, a word to a line: kind 3 of the blocks after a marker.
@@ -55,14 +55,14 @@ events_blocks() {
 }
 
 @test "functions get the names of the tables in the stream" {
-	run -0 pipe 'trsym raw.trs | trstat -F tsv -g name -a count -s name'
+	run -0 pipe 'trsym raw.trs | trstat -t tsv -g name -c count -s name'
 	assert_line "$(printf 'fib\t599')"
 	assert_line "$(printf 'main\t1')"
 	refute_output --partial '<'
 	run -0 --separate-stderr trsym -o out.trs raw.trs
 	assert_output ''
 	[ -z "$stderr" ]
-	run -0 pipe 'trsym raw.trs | trstat -F tsv -g module -a count -s module'
+	run -0 pipe 'trsym raw.trs | trstat -t tsv -g module -c count -s module'
 	assert_line "$(printf '/opt/example/fib\t1729')"
 }
 
@@ -103,11 +103,11 @@ events_blocks() {
 
 @test "names in the styles of --demangle" {
 	need_recording
-	run -0 pipe 'trsym main.trs | trstat -F tsv -a count -s name'
+	run -0 pipe 'trsym main.trs | trstat -t tsv -c count -s name'
 	assert_line "$(printf 'space::box::get\t1')"
-	run -0 pipe 'trsym --demangle=full main.trs | trstat -F tsv -a count -s name'
+	run -0 pipe 'trsym --demangle=full main.trs | trstat -t tsv -c count -s name'
 	assert_line "$(printf 'space::box<int>::get(int)\t1')"
-	run -0 pipe 'trsym --demangle=no main.trs | trstat -F tsv -a count -s name'
+	run -0 pipe 'trsym --demangle=no main.trs | trstat -t tsv -c count -s name'
 	assert_line "$(printf '_ZN5space3boxIiE3getEi\t1')"
 	run -2 errors trsym --demangle=some main.trs
 	assert_output --partial 'simple, full or no'
@@ -115,9 +115,9 @@ events_blocks() {
 
 @test "a second trsym has the last word" {
 	need_recording
-	trsym --demangle=full main.trs | trstat -F tsv -a count | sort >full
-	trsym main.trs | trsym --demangle=full | trstat -F tsv -a count | sort | diff full -
-	trsym main.trs | trsym --demangle=no | trsym --demangle=full | trstat -F tsv -a count | sort | diff full -
+	trsym --demangle=full main.trs | trstat -t tsv -c count | sort >full
+	trsym main.trs | trsym --demangle=full | trstat -t tsv -c count | sort | diff full -
+	trsym main.trs | trsym --demangle=no | trsym --demangle=full | trstat -t tsv -c count | sort | diff full -
 }
 
 @test "what an earlier trsym found stays where a later one finds nothing" {
@@ -155,7 +155,7 @@ strip_tables() {
 @test "two modules of one basename have tables of their own" {
 	need_recording
 	compgen -G 'main.data/libx.so-????.sym' >/dev/null
-	run -0 pipe 'trsym main.trs | trstat -q -F tsv -g name,module -a count'
+	run -0 pipe 'trsym main.trs | trstat -q -t tsv -g name,module -c count'
 	assert_line "$(printf 'in_a\t%s/a/libx.so\t1' "$PWD")"
 	assert_line "$(printf 'in_b\t%s/b/libx.so\t1' "$PWD")"
 	refute_output --partial '<'
@@ -167,7 +167,7 @@ strip_tables() {
 	trsym main.trs | names >stream
 	mkdir -p "root$PWD"
 	mv main a b "root$PWD"
-	run -0 pipe 'trdecode bare.data | trsym -q | trstat -q -a count'
+	run -0 pipe 'trdecode bare.data | trsym -q | trstat -q -c count'
 	assert_output --partial '<'
 	trdecode bare.data | trsym --sysroot=root | names >elsewhere
 	mv "root$PWD"/* .
@@ -181,7 +181,7 @@ strip_tables() {
 	cp main kept
 	echo 'int other(void) { return 1; }' >>main.cc
 	g++ -O0 -g -pg -Wl,--build-id -o main main.cc a/libx.so b/libx.so -Wl,-rpath,"$PWD"
-	run -0 --separate-stderr pipefail 'trdecode bare.data | trsym | trstat -q -F tsv -g name,module -a count'
+	run -0 --separate-stderr pipefail 'trdecode bare.data | trsym | trstat -q -t tsv -g name,module -c count'
 	mv kept main
 	[[ $stderr == *"trsym: $PWD/main: no symbols: "*build-id* ]]
 	assert_line --regexp "$(printf '^<[0-9a-f]+>\t%s/main\t1' "$PWD")"
@@ -194,12 +194,12 @@ strip_tables() {
 
 @test "libraries loaded at run time, several at one address" {
 	for name in dlopen new-dlopen; do
-		trdecode "$RECORDED/uftrace/$name" | trsym | trstat -q -F tsv -a count |
+		trdecode "$RECORDED/uftrace/$name" | trsym | trstat -q -t tsv -c count |
 			awk 'NR > 1 && !/^linux:task/' | sort >ours
 		awk -F , -v OFS='\t' '!/^#/ && NF { print $11, $9 }' \
 			"$RECORDED/uftrace/$name.expect/report-ns.csv" | sort | diff - ours
 	done
-	run -0 pipe "trdecode '$RECORDED/uftrace/dlopen' | trsym | trstat -F tsv -g module -a count"
+	run -0 pipe "trdecode '$RECORDED/uftrace/dlopen' | trsym | trstat -t tsv -g module -c count"
 	assert_output --partial libplug_a.so
 	assert_output --partial libplug_b.so
 }
@@ -209,7 +209,7 @@ strip_tables() {
 	head -c $((size - 3000)) raw.trs >cut.trs
 	run -1 --separate-stderr pipe 'trsym cut.trs >out.trs'
 	[ -n "$stderr" ]
-	run -1 --separate-stderr trstat -F tsv -a count out.trs
+	run -1 --separate-stderr trstat -t tsv -c count out.trs
 	assert_output --partial fib
 	run -1 pipe 'trsym <cut.trs | trstat -q | grep -q fib; exit ${PIPESTATUS[1]}'
 }
@@ -225,7 +225,7 @@ strip_tables() {
 	mapfile -t at < <(grep -abo 'trstrm1:' named.trs | cut -d : -f 1)
 	# the last one alone: all functions have names
 	tail -c +$((at[-1] + 1)) named.trs >last.trs
-	run -1 --separate-stderr trstat -q -F tsv -g name -a count last.trs
+	run -1 --separate-stderr trstat -q -t tsv -g name -c count last.trs
 	assert_line --regexp '^fib	'
 	refute_output --partial '<'
 }
@@ -237,7 +237,7 @@ strip_tables() {
 	tail -c +$((at[-1] + 1)) segments.trs >last.trs
 	run -1 --separate-stderr pipe 'trsym last.trs >out.trs'
 	[[ $stderr == *'/opt/example/fib: no symbols: fib.sym is not in this part of the stream'* ]]
-	run -1 --separate-stderr pipe 'trsym -q last.trs | trstat -q -F tsv -a count'
+	run -1 --separate-stderr pipe 'trsym -q last.trs | trstat -q -t tsv -c count'
 	assert_line --regexp '^<[0-9a-f]+>	'
 }
 

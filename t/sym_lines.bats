@@ -68,7 +68,7 @@ need_recording() {
 
 # name, basename of the file, line
 lines() {
-	trstat -q -F tsv -g name,file,line -a count -s name |
+	trstat -q -t tsv -g name,file,line -c count -s name |
 		awk -F '\t' -v OFS='\t' 'NR > 1 && $2 != "" { sub(".*/", "", $2); print $1, $2, $3 }'
 }
 
@@ -80,7 +80,7 @@ lines() {
 	trsym -l lines.trs | lines | diff theirs -
 	trsym -l plain.trs | lines | diff theirs -
 	trsym --lines plain.trs | lines | diff theirs -
-	run -0 --separate-stderr pipe "trsym -l plain.trs | trfilter 'name == \"other\"' | trstat -q -F tsv -g file,line -a count"
+	run -0 --separate-stderr pipe "trsym -l plain.trs | trfilter 'name == \"other\"' | trstat -q -t tsv -g file,line -c count"
 	assert_line "$(printf '%s/sub/other.c\t3\t1' "$PWD")"
 	[ -z "$stderr" ]
 }
@@ -99,10 +99,10 @@ lines() {
 @test "as conditions, and in profiles" {
 	need_recording
 	trsym -l plain.trs >l.trs
-	run -0 pipe "trfilter 'file == \"prog.c\" && line < 5' l.trs | trstat -q -F tsv -g name -a count"
+	run -0 pipe "trfilter 'file == \"prog.c\" && line < 5' l.trs | trstat -q -t tsv -g name -c count"
 	assert_line "$(printf 'outer\t1')"
 	refute_output --partial main
-	run -0 pipe "trfilter 'file =~ \"sub/\"' l.trs | trstat -q -F tsv -g name -a count"
+	run -0 pipe "trfilter 'file =~ \"sub/\"' l.trs | trstat -q -t tsv -g name -c count"
 	assert_line "$(printf 'other\t1')"
 	run -0 pipe 'trencode -q -t callgrind l.trs | grep -A 1 -E "^(fl|cfi)=.*other.c"'
 	assert_output --partial other
@@ -110,7 +110,7 @@ lines() {
 	assert_output --partial "\"file\":\"$PWD/sub/other.c\",\"line\":3"
 	run -0 pipe 'trencode -q -t pprof l.trs | gzip -d | strings'
 	assert_output --partial "$PWD/sub/other.c"
-	run -0 pipe 'trdecode l.trs | trstat -q -F tsv -g file -a count'
+	run -0 pipe 'trdecode l.trs | trstat -q -t tsv -g file -c count'
 	assert_output --partial "$PWD/sub/other.c"
 }
 
@@ -137,14 +137,14 @@ lines() {
 		trdecode any.data | trsym -l | lines | diff want -
 	done
 	rm -f ./*.dwo
-	run -0 --separate-stderr pipe 'trdecode any.data | trsym -l | trstat -q -g name,line -a count'
+	run -0 --separate-stderr pipe 'trdecode any.data | trsym -l | trstat -q -g name,line -c count'
 	[ -z "$stderr" ]
 	# beside the program, by .gnu_debuglink
 	cp prog.kept prog
 	mkdir -p .debug
 	objcopy --only-keep-debug prog .debug/prog.debug
 	strip prog
-	run -0 --separate-stderr pipe 'trsym -l plain.trs | trstat -q -F tsv -g line -a count'
+	run -0 --separate-stderr pipe 'trsym -l plain.trs | trstat -q -t tsv -g line -c count'
 	[[ $stderr == *"trsym: $PWD/prog: no source lines: has no debug information"* ]]
 	(cd .debug && objcopy --add-gnu-debuglink=prog.debug ../prog)
 	trsym -l plain.trs | lines | diff want -
@@ -163,7 +163,7 @@ lines() {
 	cp -r plain.data bare.data
 	rm -f bare.data/*.sym
 	trdecode bare.data | trsym -l -q --sysroot=root | lines | diff want -
-	run -0 --separate-stderr pipe 'trsym -l --sysroot=nowhere plain.trs | trstat -q -a count'
+	run -0 --separate-stderr pipe 'trsym -l --sysroot=nowhere plain.trs | trstat -q -c count'
 	[[ $stderr == *"no source lines: cannot open: No such file or directory"* ]]
 	assert_output --partial outer
 }
@@ -209,15 +209,15 @@ lines() {
 	need_recording
 	sed -i 's/x + 1/x + 2/' sub/other.c
 	build -g
-	run -0 --separate-stderr pipe 'trsym -l plain.trs | trstat -q -F tsv -g name,file -a count'
+	run -0 --separate-stderr pipe 'trsym -l plain.trs | trstat -q -t tsv -g name,file -c count'
 	[[ $stderr == *"trsym: $PWD/prog: no source lines: "*"build-id "*" differs from the recorded "* ]]
 	assert_line "$(printf 'outer\t\t1')"
 	echo 'no program' >prog
-	run -0 --separate-stderr pipe 'trsym -l --report plain.trs | trstat -q -F tsv -g name,file -a count'
+	run -0 --separate-stderr pipe 'trsym -l --report plain.trs | trstat -q -t tsv -g name,file -c count'
 	[[ ${stderr_lines[0]} =~ found\ +missed\ +lines\ +from ]]
 	[[ $stderr == *"  0  stream  $PWD/prog: no lines: not an ELF file"* ]]
 	: >prog
-	run -0 --separate-stderr pipe 'trsym -l plain.trs | trstat -q -a count'
+	run -0 --separate-stderr pipe 'trsym -l plain.trs | trstat -q -c count'
 	[[ $stderr == *'not an ELF file'* ]]
 	rm prog
 	mkfifo prog
@@ -226,7 +226,7 @@ lines() {
 	rm prog
 	head -c 3000 prog.kept >prog
 	run -0 timeout 10 trsym -q -l -o out.trs plain.trs
-	run -0 pipe 'trsym -l -q plain.trs | trstat -q -F tsv -a count'
+	run -0 pipe 'trsym -l -q plain.trs | trstat -q -t tsv -c count'
 	assert_output --partial outer
 }
 

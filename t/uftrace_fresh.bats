@@ -44,7 +44,7 @@ times() {
 	uftrace report --no-pager -f total,self,call -d calls.data 2>/dev/null |
 		awk -v OFS='\t' 'NR > 2 && NF { print $6, $1 " " $2, $3 " " $4, $5 }' | LC_ALL=C sort >want
 	[[ $(wc -l <want) -gt 5 ]]
-	trstat -q -F tsv -a total,self,count calls.trs | times | diff want -
+	trstat -q -t tsv -c total,self,count calls.trs | times | diff want -
 }
 
 @test "enums and negative numbers are the same in rows, filters and keys as in text" {
@@ -53,7 +53,7 @@ times() {
 	[[ $(trfilter -c 'arg.2 == -5' calls.trs) -eq 4 ]]
 	[[ $(trfilter -c 'ret == "PLUS"' calls.trs) -eq 4 ]]
 	[[ $(trfilter -c 'arg.1 == "BIG" && arg.2 == "HIGH"' calls.trs) -eq 2 ]]
-	trstat -q -F tsv -a count -g arg.1,arg.2 calls.trs >table
+	trstat -q -t tsv -c count -g arg.1,arg.2 calls.trs >table
 	grep -q -- "^-1	MINUS	1$" table
 	grep -q -- "^-32768	NONE	1$" table
 	grep -q "^BIG	HIGH	1$" table
@@ -117,7 +117,7 @@ times() {
 	# indentation, and times as in the table
 	grep -q '|   trying() {' text
 	grep -q '|   } /\* trying \*/' text
-	trstat -q -F tsv -a max failing.trs | awk -F '\t' '$1 ~ /^(main|trying)$/ {
+	trstat -q -t tsv -c max failing.trs | awk -F '\t' '$1 ~ /^(main|trying)$/ {
 		printf "%d.%03d us \\[ *[0-9]*\\] | *} /\\* %s\n", $2 / 1000, $2 % 1000, $1 }' >patterns
 	while read -r pattern; do
 		grep -q -e "$pattern" text || fail "$pattern"
@@ -193,7 +193,7 @@ rows() {
 		0000000000000004 ? __sym_end
 	END
 	rows python.data/*.dat
-	run -0 pipe "trdecode -q python.data | trsym -q | trstat -q -F tsv -a total,count"
+	run -0 pipe "trdecode -q python.data | trsym -q | trstat -q -t tsv -c total,count"
 	assert_line '__main__.<module>	500	1'
 	assert_line 'module.function	300	1'
 	assert_line 'builtins.print	100	1'

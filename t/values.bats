@@ -10,7 +10,7 @@ setup() {
 
 # key STREAM KEY NAME: what trstat has as KEY of the calls of that name
 key() {
-	trstat -q -F tsv -g "name,$2" -a count "$1" | sed -n "s/^$3	\(.*\)	[0-9]*$/\1/p"
+	trstat -q -t tsv -g "name,$2" -c count "$1" | sed -n "s/^$3	\(.*\)	[0-9]*$/\1/p"
 }
 
 # row STREAM MEMBER NAME: what the rows have
@@ -69,7 +69,7 @@ spelled() {
 	gzip -n <raw >x.trace
 	trdecode -q x.trace >s
 	trencode -q -t ndjson s | jq -r .args.a | LC_ALL=C sort >rows
-	trstat -q -F tsv -g arg.a -a count s | awk 'NR > 1 { for (i = 0; i < $2; i++) print $1 }' |
+	trstat -q -t tsv -g arg.a -c count s | awk 'NR > 1 { for (i = 0; i < $2; i++) print $1 }' |
 		LC_ALL=C sort | diff - rows
 	printf '%s\n' -inf 0.1 0.1 inf nan | diff - rows
 	for text in inf nan -inf; do
@@ -135,7 +135,7 @@ numbers() {
 	trencode -q -t ndjson s | jq -r 'select(.name == "flags") | .args.return' | diff want -
 	trencode -q -t ndjson s | jq -r 'select(.name == "flags") | .args.arg2' | diff want -
 	for key in ret arg.2; do
-		trstat -q -F tsv -g "name,$key" -a count s | sed -n 's/^flags	\(.*\)	1$/\1/p' |
+		trstat -q -t tsv -g "name,$key" -c count s | sed -n 's/^flags	\(.*\)	1$/\1/p' |
 			LC_ALL=C sort | diff <(LC_ALL=C sort want) -
 	done
 	grep '[A-Z]' want >named
@@ -160,7 +160,7 @@ numbers() {
 		trencode -q -t ndjson s | jq -r "select(.name == \"$name\") | .args.return | tostring" | diff want -
 		run -0 trfilter -c "kind == leave && name == \"$name\" && ret < 0" s
 		assert_output "$(grep -c '^-' want)"
-		trstat -q -F tsv -g "name,ret" -a count s | sed -n "s/^$name	\(.*\)	[0-9]*$/\1/p" |
+		trstat -q -t tsv -g "name,ret" -c count s | sed -n "s/^$name	\(.*\)	[0-9]*$/\1/p" |
 			sort | diff <(sort -u want) -
 	done
 }
@@ -217,7 +217,7 @@ assert [args[k] for k in "wrsen"] == ["h\u20ac\U0001f600", "shown", "a\0b", "", 
 		run -0 trfilter -c "kind == enter && $condition" s
 		assert_output 0
 	done
-	run -0 trstat -q -F json -g arg.w,arg.r,arg.s,arg.n -a count s
+	run -0 trstat -q -t json -g arg.w,arg.r,arg.s,arg.n -c count s
 	run -0 jq -c '.. | objects | select(has("arg.w")) | [."arg.w", ."arg.r", ."arg.s", ."arg.n"]' <<<"$output"
 	assert_output '["h€😀","shown","a\u0000b",7]'
 }

@@ -13,17 +13,31 @@ static int streams(const void *ctx)
 {
 	const struct settings *s = ctx;
 
-	return s->info ? -1 : 0;
+	return s->info || s->list ? -1 : 0;
 }
 
 static const struct program program = {
 	.name = "trdecode",
-	.operands = "INPUT...",
+	.operands = "[INPUT]...",
 	.purpose = "Decode traces into an event stream.",
 	.options = settings_rows,
 	.option = settings_option,
 	.streams = streams,
 };
+
+/* Print the formats, one a line. */
+static int list_formats(void)
+{
+	struct error e;
+
+	for (size_t i = 0; decoders[i]; i++)
+		puts(decoders[i]->name);
+	if (!fflush(stdout) && !ferror(stdout))
+		return STATUS_OK;
+	error_errno(&e, "standard output", NO_OFFSET, "%s", "");
+	error_print(&e);
+	return STATUS_FAILED;
+}
 
 int main(int argc, char **argv)
 {
@@ -34,10 +48,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; decoders[i]; i++)
 		options_add_word(settings_formats, sizeof settings_formats, decoders[i]->name);
 	status = program_start(&program, argc, argv, &s, &common);
+	if (status < 0 && s.list)
+		status = list_formats();
 	if (status < 0 && s.json && !s.info)
 		status = program_usage(&common, "--json goes with --info");
-	if (status < 0 && optind == argc)
-		status = program_usage(&common, "no input");
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
 	settings_free(&s);

@@ -6,7 +6,8 @@
 #include "cmd/trdecode/input/input.h"
 
 enum {
-	OPT_CLOCK = 256,
+	OPT_FORMATS = 256,
+	OPT_CLOCK,
 	OPT_INFO,
 	OPT_JSON,
 	OPT_SEGMENT,
@@ -23,7 +24,8 @@ enum {
 char settings_formats[256];
 
 const struct option_row settings_rows[] = {
-	{'f', "format", "FORMAT", "the inputs are of this format:", settings_formats},
+	{'f', "from", "FORMAT", "the inputs are of this format:", settings_formats},
+	{OPT_FORMATS, "formats", NULL, "list the formats", NULL},
 	{OPT_CLOCK, "clock", "CLOCK",
 	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace records it",
 	 "raw wall"},
@@ -122,6 +124,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--max-value takes a size from 64 to 256M, not '%s'", arg);
 		return 0;
+	case OPT_FORMATS: s->list = true; return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_JSON: s->json = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;

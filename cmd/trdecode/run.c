@@ -111,12 +111,22 @@ static int find_end(char **names, int n, struct settings *s, struct decoding *d)
 	return last_time_find(&l, &s->row_filter.end, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 
+/* Get the inputs of the command line: standard input if it names none. Returns their number. */
+static int input_names(int argc, char **argv, char ***names)
+{
+	static char name[] = "-";
+	static char *standard_input[] = {name};
+
+	*names = optind < argc ? argv + optind : standard_input;
+	return optind < argc ? argc - optind : 1;
+}
+
 /* Decode the operands of a command line. */
 static int run_inputs(struct input *inputs, struct settings *s, const struct common_options *common,
 		      struct decoding *d, int argc, char **argv)
 {
-	char **names = argv + optind;
-	int n = argc - optind;
+	char **names;
+	int n = input_names(argc, argv, &names);
 	struct output out;
 	struct writer *w = d->writer;
 	struct progress progress;
@@ -182,7 +192,8 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 			     .clock = s->clock,
 			     .row_filter = &s->row_filter,
 			     .max_value = s->max_value};
-	int status, n = argc - optind;
+	char **names;
+	int status, n = input_names(argc, argv, &names);
 	struct input *inputs = calloc((size_t)n, sizeof(*inputs));
 
 	for (int i = 0; inputs && i < n; i++)

@@ -20,7 +20,6 @@ enum encoder_output {
 
 /* The options of the command line that encoders use. */
 struct encode_options {
-	const char *fields; /* -f, NULL: the default columns */
 	const char *output; /* -o, NULL: standard output */
 	bool quiet;
 	bool raw;     /* --raw: fields as recorded */
@@ -35,7 +34,7 @@ struct encode_options {
 	bool keep_times;     /* --rebase=none: times as recorded */
 	bool quote_numbers;  /* --json-int64=string */
 	bool no_header;	     /* --no-header of csv and tsv */
-	const char *columns; /* --columns of tables, NULL: the default columns */
+	const char *columns; /* -c; NULL: the default columns */
 	bool resynthesize;   /* --resynthesize: of the source only its events are used */
 	uint64_t tick; /* --tick: length of a tick of a trace without time, ns; 0: not given */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */

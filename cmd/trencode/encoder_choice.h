@@ -14,7 +14,7 @@ const struct encoder *encoder_find(const struct encoder *const *table, const cha
 /* Return the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
 const struct encoder *encoder_by_suffix(const struct encoder *const *table, const char *path);
 
-/* Print the encoders (--list). Returns an exit status. */
+/* Print the encoders (--formats). Returns an exit status. */
 int encoder_list(const struct encoder *const *table);
 
 #endif

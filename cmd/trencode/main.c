@@ -51,8 +51,9 @@ int main(int argc, char **argv)
 		by_suffix = encoder_by_suffix(encoders, common.output);
 	if (by_suffix)
 		settings.encoder = by_suffix;
-	if (settings.encode.tick && settings.encoder == &encoder_text)
-		return program_usage(&common, "--tick has no meaning for text: it shows ticks");
+	status = program_check_format(&common, settings.encoder->name);
+	if (status >= 0)
+		return status;
 	settings.encode.output = common.output;
 	settings.encode.quiet = common.quiet;
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {

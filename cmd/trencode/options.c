@@ -7,7 +7,7 @@
 #include "cmd/trencode/encoder_choice.h"
 
 enum {
-	KEY_LIST = 256,
+	KEY_FORMATS = 256,
 	KEY_STRICT,
 	KEY_RAW,
 	KEY_NS,
@@ -21,7 +21,6 @@ enum {
 	KEY_UNCLOSED,
 	KEY_REBASE,
 	KEY_INT64,
-	KEY_COLUMNS,
 	KEY_NO_HEADER,
 	KEY_RESYNTHESIZE,
 	KEY_TICK,
@@ -30,52 +29,53 @@ enum {
 char settings_formats[256];
 
 const struct option_row settings_rows[] = {
-	{'t', "type", "FORMAT", "what to write (text); --list names all", settings_formats},
-	{KEY_LIST, "list", NULL, "list the formats", NULL},
-	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
-	{'f', "fields", "FIELDS",
-	 "columns: duration,tid,addr,time,delta,elapsed,task,module\n"
-	 "(+FIELDS: beside the usual ones; none; all)",
-	 "none all duration tid addr time delta elapsed task module"},
+	{'t', "to", "FORMAT", "what to write (text); --formats names all", settings_formats},
+	{KEY_FORMATS, "formats", NULL, "list the formats", NULL},
+	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
+	{'c', "columns", "LIST",
+	 "columns: of text duration,tid,addr,time,delta,elapsed,task,\n"
+	 "module; of the others ts,dur,type,pid,tid,cpu,comm,name,\n"
+	 "depth,src,args (+LIST: beside these; of text none, all)",
+	 "ts dur type pid tid cpu comm name depth src args kind self caller recursive unfinished "
+	 "group module input none all duration addr time delta elapsed task"},
+	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
 	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},
 	{KEY_TS_DIFF, "ts-diff", NULL,
 	 "the time since the line before (trace-cmd report --ts-diff)", NULL},
-	{'D', "depth", "N", "show N levels of nested calls (1024)", NULL},
+	{'D', "depth", "DEPTH", "show DEPTH levels of nested calls (1024)", NULL},
 	{KEY_ALL_CALLS, "all-calls", NULL, "apitrace: those too that apitrace dump hides", NULL},
 	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: the thread of each call", NULL},
 	{KEY_OCTAL, "octal", NULL, "apitrace: right octal escapes, not as apitrace prints them",
 	 NULL},
 	{KEY_BLOBS, "blobs", "DIR", "apitrace: put the blobs into files of DIR", "directory"},
-	{OPTION_HEADING, NULL, NULL, "apitrace, trace-cmd:", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "apitrace trace-cmd"},
 	{KEY_COMPRESS, "compress", "METHOD",
 	 "apitrace: snappy (default), gzip, brotli or zstd;\n"
 	 "trace-cmd: none, zlib or zstd; with a level as in gzip:9,\n"
 	 "brotli:11, zstd:19, zlib:9",
 	 "snappy gzip brotli zstd none zlib"},
-	{KEY_FILE_VERSION, "file-version", "N", "trace-cmd: 6 or 7 (the source's)", "6 7"},
-	{OPTION_HEADING, NULL, NULL, "uftrace, trace-cmd, apitrace, lttng:", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "trace-cmd"},
+	{KEY_FILE_VERSION, "file-version", "N", "6 or 7 (the source's)", "6 7"},
+	{OPTION_HEADING, NULL, NULL, "", "uftrace trace-cmd apitrace lttng"},
 	{KEY_RESYNTHESIZE, "resynthesize", NULL,
 	 "take nothing from the source but its events, as if it\nwere a trace of another system",
 	 NULL},
+	{OPTION_HEADING, NULL, NULL, "", "!text"},
 	{KEY_TICK, "tick", "TIME", "how long a tick of a trace without time (apitrace) is to be",
 	 NULL},
-	{OPTION_HEADING, NULL, NULL, "Reports:", NULL},
+	{OPTION_HEADING, NULL, NULL, "",
+	 "folded chrome ndjson csv tsv speedscope callgrind pprof perfetto parquet"},
 	{KEY_UNCLOSED, "unclosed", "HOW", "calls without a return: close (default) or drop",
 	 "close drop"},
-	{KEY_REBASE, "rebase", "ORIGIN",
-	 "chrome, speedscope: times count from start (default), or none", "start none"},
-	{KEY_INT64, "json-int64", "FORM",
-	 "chrome, ndjson: integers beyond 2^53 as number (default) or\nstring", "number string"},
-	{KEY_COLUMNS, "columns", "LIST",
-	 "ndjson, csv, tsv, parquet: columns\n"
-	 "(ts,dur,type,pid,tid,cpu,comm,name,depth,src,args;\n"
-	 "+LIST: beside these)",
-	 "ts dur type pid tid cpu comm name depth src args kind self caller recursive unfinished "
-	 "group module input"},
-	{KEY_NO_HEADER, "no-header", NULL, "csv, tsv: no line with the names of the columns", NULL},
-	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
-	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope"},
+	{KEY_REBASE, "rebase", "ORIGIN", "times count from start (default), or none", "start none"},
+	{OPTION_HEADING, NULL, NULL, "", "chrome ndjson csv tsv parquet ctf"},
+	{KEY_INT64, "json-int64", "FORM", "integers beyond 2^53 as number (default) or string",
+	 "number string"},
+	{OPTION_HEADING, NULL, NULL, "", "csv tsv"},
+	{KEY_NO_HEADER, "no-header", NULL, "no line with the names of the columns", NULL},
 	{0},
 };
 
@@ -120,15 +120,14 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case 't':
 		s->encoder = encoder_find(s->encoders, arg);
 		if (!s->encoder)
-			return error_set(e, NULL, NO_OFFSET, "no format '%s'; see --list", arg);
+			return error_set(e, NULL, NO_OFFSET, "no format '%s'; see --formats", arg);
 		s->chosen = true;
 		break;
-	case 'f': s->encode.fields = arg; break;
 	case 'D': return take_depth(&s->encode, arg, e);
 	case KEY_RAW: s->encode.raw = true; break;
 	case KEY_NS: s->encode.ns = true; break;
 	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
-	case KEY_LIST: s->list = true; break;
+	case KEY_FORMATS: s->list = true; break;
 	case KEY_STRICT: s->strict = true; break;
 	case KEY_ALL_CALLS: s->encode.all_calls = true; break;
 	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
@@ -146,7 +145,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
 	case KEY_REBASE:
 		return take_choice(&s->encode.keep_times, "rebase", "start", "none", arg, e);
-	case KEY_COLUMNS: s->encode.columns = arg; break;
+	case 'c': s->encode.columns = arg; break;
 	case KEY_NO_HEADER: s->encode.no_header = true; break;
 	case KEY_INT64:
 		return take_choice(&s->encode.quote_numbers, "json-int64", "number", "string", arg,

@@ -25,10 +25,10 @@ enum {
 
 const struct option_row settings_rows[] = {
 	{'v', "invert", NULL, "keep the events for which EXPR does not hold", NULL},
-	{'m', "max-count", "N", "end after N events", NULL},
+	{'n', "limit", "N", "end after N events", NULL},
 	{'c', "count", NULL, "print how many events there are, and no stream", NULL},
-	{'D', "max-depth", "DEPTH", "keep no calls that are DEPTH or more calls deep", NULL},
-	{KEY_CALLERS, "callers", NULL, "keep the calls around those that are kept", NULL},
+	{'D', "depth", "DEPTH", "keep no calls that are DEPTH or more calls deep", NULL},
+	{KEY_CALLERS, "with-callers", NULL, "keep the calls around those that are kept", NULL},
 	{KEY_SINCE, "since", "TIME",
 	 "nothing before TIME: 12.5s, +1.5s from the start, -10s\nbefore the end, or a date", NULL},
 	{KEY_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
@@ -111,7 +111,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_EXPLAIN: s->explain = true; break;
 	case KEY_CALLERS: s->callers = true; break;
 	case 'D': return number("-D", arg, &s->depth, e);
-	case 'm': return number("-m", arg, &s->limit, e);
+	case 'n': return number("-n", arg, &s->limit, e);
 	case 'A': return number("-A", arg, &s->context.after, e);
 	case 'B': return number("-B", arg, &s->context.before, e);
 	case KEY_SINCE: return moment("--since", arg, &s->time_range.since, e);

@@ -24,13 +24,14 @@ enum {
 
 const struct option_row command_line_rows[] = {
 	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)", NULL},
-	{'a', "columns", "COLUMNS",
-	 "show COLUMNS, separated by commas\n(default: total,self,count,avg,p50,p99,max)", NULL},
+	{'c', "columns", "LIST",
+	 "show the columns of LIST, separated by commas; +LIST: beside\nthe default, "
+	 "total,self,count,avg,p50,p99,max",
+	 NULL},
 	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", NULL},
 	{'n', "limit", "N", "show the first N rows only", NULL},
-	{'F', "format", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
+	{'t', "to", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
 	 "table tsv csv json ndjson prom"},
-	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
 	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
 	{OPT_PAIR, "pair", "PAIR",
@@ -44,6 +45,8 @@ const struct option_row command_line_rows[] = {
 	 NULL},
 	{'i', "interval", "TIME", "a table for each TIME of the trace: 2 (seconds), 500ms", NULL},
 	{OPT_WALL, "wall", NULL, "with -i: for each TIME of the wall clock", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "table"},
+	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
 	{OPTION_HEADING, NULL, NULL, "Views in place of the table:", NULL},
 	{OPT_TREE, "tree", NULL, "the calls as a tree, from the outermost down", NULL},
 	{OPT_CALLERS, "callers", "FUNCTION", "by whom FUNCTION was called, and those, as a tree",
@@ -85,7 +88,7 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 
 	switch (key) {
 	case 'g': s->keys = arg; return 0;
-	case 'a': s->columns = arg; return 0;
+	case 'c': s->columns = arg; return 0;
 	case 's': s->sort = arg; return 0;
 	case 'n':
 		s->limit = strtoul(arg, &end, 10);
@@ -93,7 +96,7 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "-n takes a number of rows from 1, not '%s'", arg);
 		return 0;
-	case 'F': return table_format_parse(arg, &s->format, e);
+	case 't': return table_format_parse(arg, &s->format, e);
 	case OPT_WIDE: s->wide = true; return 0;
 	case OPT_BOUNDS: s->bounds = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;

@@ -33,6 +33,8 @@ int main(int argc, char **argv)
 	struct error e;
 	int status = program_start(&program, argc, argv, &line, &common);
 
+	if (status < 0)
+		status = program_check_format(&common, table_format_name(line.settings.format));
 	if (status >= 0) {
 		alarms_free(&line.alarms);
 		return status;

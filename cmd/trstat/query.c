@@ -33,12 +33,28 @@ static int parse_keys(struct query *q, const char *otherwise, const char *added,
 	return r;
 }
 
-/* Parse -a and -s; -s by columns and the first keys. */
+/* Parse -c: a list of columns, or with "+" columns beside those of otherwise. */
+static int parse_column_list(struct query *q, const char *otherwise, struct error *e)
+{
+	const char *list = q->settings->columns;
+	char *both;
+	int r;
+
+	if (!list || *list != '+')
+		return columns_parse(&q->columns, list ? list : otherwise, e);
+	if (asprintf(&both, "%s,%s", otherwise, list + 1) < 0)
+		return error_no_memory(e);
+	r = columns_parse(&q->columns, both, e);
+	free(both);
+	return r;
+}
+
+/* Parse -c and -s; -s by columns and the first keys. */
 static int parse_columns(struct query *q, const char *otherwise, size_t keys, struct error *e)
 {
 	const struct settings *s = q->settings;
 
-	if (columns_parse(&q->columns, s->columns ? s->columns : otherwise, e))
+	if (parse_column_list(q, otherwise, e))
 		return -1;
 	return sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names,
 			  keys, &q->columns, e);
@@ -60,7 +76,7 @@ static int parse_hist(struct query *q, struct error *e)
 
 	if (s->columns || s->sort)
 		return error_set(e, NULL, NO_OFFSET, "-%c does not go with --hist",
-				 s->columns ? 'a' : 's');
+				 s->columns ? 'c' : 's');
 	q->hist = (struct hist){.of = of};
 	if (!strcmp(of, "total") || !strcmp(of, "dur")) {
 		q->hist.duration = true;
@@ -106,7 +122,7 @@ static int parse_slowest(struct query *q, struct error *e)
 {
 	const struct settings *s = q->settings;
 	const char *other = s->keys	 ? "-g"
-			    : s->columns ? "-a"
+			    : s->columns ? "-c"
 			    : s->sort	 ? "-s"
 			    : s->limit	 ? "-n"
 			    : s->pair	 ? "--pair"
@@ -129,7 +145,7 @@ static int check_interval(const struct settings *s, struct error *e)
 	if (s->view_option)
 		return error_set(e, NULL, NO_OFFSET, "-i does not go with --%s", s->view_option);
 	if (s->format == TABLE_JSON || s->format == TABLE_PROM)
-		return error_set(e, NULL, NO_OFFSET, "-i does not go with -F %s",
+		return error_set(e, NULL, NO_OFFSET, "-i does not go with -t %s",
 				 s->format == TABLE_JSON ? "json; use ndjson" : "prom");
 	return 0;
 }
@@ -146,7 +162,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 
 	*q = (struct query){.settings = s};
 	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
-		return error_set(e, NULL, NO_OFFSET, "-F prom does not go with --%s",
+		return error_set(e, NULL, NO_OFFSET, "-t prom does not go with --%s",
 				 s->view_option);
 	if (s->interval && (monitor_check(s->interval, e) || check_interval(s, e)))
 		return -1;

@@ -156,6 +156,51 @@ void options_add_word(char *words, size_t size, const char *word)
 		snprintf(words + n, size - n, "%s%s", n ? " " : "", word);
 }
 
+const char *options_formats(const struct option_row *rows, size_t i)
+{
+	while (i && is_option(&rows[i]))
+		i--;
+	return is_option(&rows[i]) || *rows[i].help ? NULL : rows[i].complete;
+}
+
+bool options_apply(const char *formats, const char *format)
+{
+	bool others = *formats == '!';
+	size_t n = strlen(format);
+
+	for (formats += others; *formats; formats += strspn(formats, " ")) {
+		size_t word = strcspn(formats, " ");
+
+		if (word == n && !memcmp(formats, format, n))
+			return !others;
+		formats += word;
+	}
+	return others;
+}
+
+void options_print_formats(const char *formats, FILE *f)
+{
+	if (*formats == '!')
+		fputs("all formats but ", f);
+	for (formats += *formats == '!'; *formats; formats++) {
+		if (*formats == ' ')
+			putc(',', f);
+		putc(*formats, f);
+	}
+}
+
+static void help_heading(const struct option_row *row, FILE *f)
+{
+	putc('\n', f);
+	if (*row->help) {
+		fputs(row->help, f);
+	} else {
+		options_print_formats(row->complete, f);
+		putc(':', f);
+	}
+	putc('\n', f);
+}
+
 void options_help(const struct option_row *const *rows, size_t n, FILE *f)
 {
 	enum { HELP_COLUMN = 28 };
@@ -167,7 +212,7 @@ void options_help(const struct option_row *const *rows, size_t n, FILE *f)
 		if (!s)
 			continue;
 		if (!is_option(rows[i])) {
-			fprintf(f, "\n%s\n", s);
+			help_heading(rows[i], f);
 			continue;
 		}
 		column = option_column(rows[i], f);
@@ -191,18 +236,26 @@ void options_help(const struct option_row *const *rows, size_t n, FILE *f)
 
 void options_complete(const struct option_row *const *rows, size_t n, FILE *f)
 {
+	const char *formats = NULL;
+
 	for (size_t i = 0; i < n; i++) {
 		const struct option_row *row = rows[i];
 		int letter = options_letter(row);
 
+		if (!is_option(row))
+			formats = *row->help ? NULL : row->complete;
 		if (!is_option(row) || !row->help)
 			continue;
 		if (letter)
 			fprintf(f, "-%c%s", letter, row->name ? " " : "");
 		if (row->name)
 			fprintf(f, "--%s", row->name);
-		fprintf(f, "\t%s\t%s\t%.*s\n", row->arg ? row->arg : "-",
-			row->complete ? row->complete : "-", (int)strcspn(row->help, "\n"),
-			row->help);
+		fprintf(f, "\t%s\t%s\t", row->arg ? row->arg : "-",
+			row->complete ? row->complete : "-");
+		if (formats) {
+			options_print_formats(formats, f);
+			fputs(": ", f);
+		}
+		fprintf(f, "%.*s\n", (int)strcspn(row->help, "\n"), row->help);
 	}
 }

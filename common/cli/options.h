@@ -20,7 +20,10 @@ struct option_row {
 	const char *arg;  /* metavariable, NULL for a flag, "[WHEN]": the argument is optional */
 	const char *help; /* may contain \n; NULL: a hidden option, neither in --help nor completed;
 			     if it ends with a colon, --help shows the words of complete after it */
-	const char *complete; /* NULL, "file", "dir", or the blank-separated words it takes */
+	/* NULL, "file", "dir", or the blank-separated words it takes; of a heading whose help is ""
+	   the blank-separated output formats that the options below it apply to, or "!" and the
+	   formats that they do not apply to */
+	const char *complete;
 };
 
 /* Called for each option in order; arg is NULL where none was given. 0, or -1 with e filled. */
@@ -47,10 +50,17 @@ void options_help(const struct option_row *const *rows, size_t n, FILE *f);
 
 /*
  * Print the rows for a completion script, a line for each option: names, metavariable, what
- * completes the argument ("file", "directory" or words), the first line of the help, separated by
- * tabs ("-" for none): "-o --output\tFILE\tfile\twrite to FILE".
+ * completes the argument ("file", "directory" or words), the formats and the first line of the
+ * help, separated by tabs ("-" for none): "-o --output\tFILE\tfile\twrite to FILE".
  */
 void options_complete(const struct option_row *const *rows, size_t n, FILE *f);
+
+/* Get the formats of the heading above row i, NULL: the option applies to all. */
+const char *options_formats(const struct option_row *rows, size_t i);
+/* Test whether options of these formats apply to the output format. */
+bool options_apply(const char *formats, const char *format);
+/* "csv, tsv" or "all formats but text". */
+void options_print_formats(const char *formats, FILE *f);
 
 /* Add a word to the blank-separated words of an option; a word that does not fit is left out. */
 void options_add_word(char *words, size_t size, const char *word);

@@ -104,8 +104,10 @@ static int take_option(void *ctx, const struct option_row *row, const char *arg,
 {
 	struct start *s = ctx;
 
-	if (row < common_rows || row >= common_rows + sizeof common_rows / sizeof *common_rows)
+	if (row < common_rows || row >= common_rows + sizeof common_rows / sizeof *common_rows) {
+		s->common->given |= (uint64_t)1 << (row - s->program->options);
 		return s->program->option(s->ctx, row->key, arg, e);
+	}
 	switch (row->key) {
 	case 'o':
 		if (!*arg)
@@ -187,6 +189,22 @@ int program_usage(const struct common_options *c, const char *fmt, ...)
 	vsnprintf(e.what, sizeof e.what, fmt, ap);
 	va_end(ap);
 	return usage(c, &e);
+}
+
+int program_check_format(const struct common_options *c, const char *format)
+{
+	const struct option_row *row = c->program->options;
+
+	for (size_t i = 0; !options_end(&row[i]); i++) {
+		const char *formats = options_formats(row, i);
+
+		if (c->given >> i & 1 && formats && !options_apply(formats, format))
+			return program_usage(c, "--%s has no effect on %s; it is for %s%s",
+					     row[i].name, format,
+					     *formats == '!' ? "all formats but " : "",
+					     formats + (*formats == '!'));
+	}
+	return -1;
 }
 
 /* Test whether -o follows the invalid option. */

@@ -42,7 +42,8 @@ struct common_options {
 	const void *ctx;    /* the program's own options */
 	const char *output; /* NULL: standard output */
 	bool quiet, verbose;
-	int progress; /* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
+	int progress;	/* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
+	uint64_t given; /* the program's own options that were given: bits by row of the table */
 };
 
 /*
@@ -68,6 +69,10 @@ int program_stage(const struct program *p, int argc, char **argv, struct buffer 
  * 'name --help'", then act as program_failed. Returns 2. */
 int program_usage(const struct common_options *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Refuse options that do not apply to the output format, as program_usage: print the first and
+ * return 2. -1: all apply. */
+int program_check_format(const struct common_options *c, const char *format);
 
 /* Get the HEAD flags of the stream that the program writes with its options; -1: it writes no
  * stream. */

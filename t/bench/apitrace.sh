@@ -47,13 +47,13 @@ calls=$(trdecode --info "$trace" | awk '/^calls  / { print $2 }')
 echo "$(du -shL --apparent-size "$trace" | cut -f 1)B, $calls calls"
 cat "$trace" >/dev/null
 
-count="trdecode '$trace' | trstat -g name -a count -s count"
+count="trdecode '$trace' | trstat -g name -c count -s count"
 compare 'apitrace info' "apitrace info '$trace'" \
-	'trdecode | trstat -a count' "$count" \
+	'trdecode | trstat -c count' "$count" \
 	'trdecode | trstat' "trdecode '$trace' | trstat"
-ratio 'info is times slower (4)' 'trdecode | trstat -a count' 'apitrace info'
+ratio 'info is times slower (4)' 'trdecode | trstat -c count' 'apitrace info'
 ratio 'with times, too' 'trdecode | trstat' 'apitrace info'
-sizes "trdecode $trace | trstat -g name -a count -s count"
+sizes "trdecode $trace | trstat -g name -c count -s count"
 
 compare 'apitrace dump' "apitrace dump --color=never -v --thread-ids=yes '$trace'" \
 	'trdecode | trencode -t text' "trdecode '$trace' | trencode -t text --all-calls --thread-ids"

@@ -12,10 +12,10 @@ need trdecode trstat trencode
 
 record_ust
 compare 'babeltrace2, counter' "babeltrace2 '$ctf' -c sink.utils.counter" \
-	'trdecode | trstat -a count' "trdecode '$ctf' | trstat -q -g name -a count" \
+	'trdecode | trstat -c count' "trdecode '$ctf' | trstat -q -g name -c count" \
 	'babeltrace2, text' "babeltrace2 '$ctf'" \
 	'trdecode | trencode' "trdecode '$ctf' | trencode -q"
-ratio 'counting, times faster (5)' 'trdecode | trstat -a count' 'babeltrace2, counter'
+ratio 'counting, times faster (5)' 'trdecode | trstat -c count' 'babeltrace2, counter'
 ratio 'text, times faster' 'trdecode | trencode' 'babeltrace2, text'
-sizes "trdecode $ctf | trstat -q -g name -a count"
+sizes "trdecode $ctf | trstat -q -g name -c count"
 sizes "trdecode $ctf | trencode -q"

@@ -50,13 +50,13 @@ for version in 2.6 1.0; do
 	echo "$version: $events events, $(du -sh "$data" | cut -f 1)B"
 	trdecode "$data" | trencode -q | sed -n '1000,1002p'
 	compare 'babeltrace2, counter' "babeltrace2 '$ctf' -c sink.utils.counter" \
-		'trdecode | trstat -a count' "trdecode '$data' | trstat -q -g name -a count" \
-		'trdecode | trstat -g type -a count' "trdecode '$data' | trstat -q -g type -a count" \
+		'trdecode | trstat -c count' "trdecode '$data' | trstat -q -g name -c count" \
+		'trdecode | trstat -g type -c count' "trdecode '$data' | trstat -q -g type -c count" \
 		'trdecode | trstat' "trdecode '$data' | trstat -q"
-	for name in 'trdecode | trstat -a count' 'trdecode | trstat -g type -a count' 'trdecode | trstat'; do
+	for name in 'trdecode | trstat -c count' 'trdecode | trstat -g type -c count' 'trdecode | trstat'; do
 		rates "$events" "$name" "$theirs" 'babeltrace2, counter' 'times the events a second (6)'
 	done
-	sizes "trdecode $data | trstat -q -g name -a count"
+	sizes "trdecode $data | trstat -q -g name -c count"
 	sizes "trdecode $data | trstat -q"
 	compare 'babeltrace2, text' "babeltrace2 '$ctf'" \
 		'trdecode | trencode' "trdecode '$data' | trencode -q"

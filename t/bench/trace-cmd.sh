@@ -19,7 +19,7 @@ if [[ ! -f $data || $trace -nt $data ]]; then
 		mv "$data.part" "$data" || exit
 fi
 echo "$(du -hL --apparent-size "$data" | cut -f 1)B," \
-	"$(trdecode "$data" | trstat -q -g kind -a count -F tsv | awk 'NR > 1 { n += $2 } END { print n }') events"
+	"$(trdecode "$data" | trstat -q -g kind -c count -t tsv | awk 'NR > 1 { n += $2 } END { print n }') events"
 cat "$data" >/dev/null
 
 only='type == "sched_switch" && prev_pid == 0'

@@ -62,7 +62,7 @@ describe
 all=count,total,total_avg,total_min,total_max,total_stdev,self,self_avg,self_min,self_max,self_stdev
 compare 'uftrace report' "uftrace report --no-pager -d '$data'" \
 	'trdecode | trsym | trstat, all columns' \
-	"trdecode '$data' | trsym | trstat -a $all,p50,p90,p99,p99.9,first,last,rate" \
+	"trdecode '$data' | trsym | trstat -c $all,p50,p90,p99,p99.9,first,last,rate" \
 	'trdecode | trsym | trstat --tree' "trdecode '$data' | trsym | trstat --tree"
 ratio 'report is times slower (8)' 'trdecode | trsym | trstat, all columns' 'uftrace report'
 ratio 'report is times slower than a tree' 'trdecode | trsym | trstat --tree' 'uftrace report'

@@ -154,7 +154,7 @@ done
 input=$traces/lttng-legacy/v2.6-219558ev-2cpu
 [[ -d $input ]] && {
 	"$bin/trdecode" -q "$input" 2>/dev/null |
-		"$bin/trfilter" -q -m 300 'type =~ "vm_map|process_state"' |
+		"$bin/trfilter" -q -n 300 'type =~ "vm_map|process_state"' |
 		"$bin/trencode" -q -t lttng -o "$work/maps" 2>/dev/null
 	tar -C "$work" -c maps | small | add maps $SINCE 0 +0
 	"$bin/trdecode" -q "$input" 2>/dev/null |

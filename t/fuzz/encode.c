@@ -13,7 +13,7 @@ int trencode_main(int argc, char **argv);
 static command encoders_run[] = {
 	{"-q", "-t", "text"},
 	{"-q", "-t", "text", "--raw", "--ns", "--ts-diff"},
-	{"-q", "-t", "text", "-f", "all", "--all-calls", "--thread-ids"},
+	{"-q", "-t", "text", "-c", "all", "--all-calls", "--thread-ids"},
 	{"-q", "-t", "ndjson", "--columns", "+kind,self,caller,recursive,unfinished,group,module"},
 	{"-q", "-t", "csv"},
 	{"-q", "-t", "tsv", "--columns", "ts,name,args,src,comm,input"},

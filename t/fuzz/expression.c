@@ -18,7 +18,7 @@ static command commands[] = {
 	{"-q", "-v", "%"},
 	{"-q", "-c", "%"},
 	{"-q", "--explain", "%", "-"},
-	{"-q", "--callers", "%"},
+	{"-q", "--with-callers", "%"},
 	{"-q", "-A", "2", "-B", "3", "%"},
 	{"-q", "--within", "1us", "%"},
 	{"-q", "--between", "%", "1"},
@@ -29,7 +29,7 @@ static command commands[] = {
 	{"-q", "--until", "%", "1"},
 	{"-q", "--sample", "1/2", "--by", "%", "1"},
 	{"-q", "-D", "2", "%"},
-	{"-q", "-m", "3", "%"},
+	{"-q", "-n", "3", "%"},
 };
 
 static void read_back(int fd)

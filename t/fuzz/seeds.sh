@@ -102,7 +102,7 @@ bash "$here/pack.sh" "$work/kernel" 9000 >"$out/ctf/kernel"
 for input in "$data"/uftrace/fib "$data"/trace-cmd/v6-date.dat "$data"/apitrace/values.trace; do
 	for format in ctf lttng; do
 		mkdir -p "$work/written"
-		"$bin/trdecode" -q "$input" | "$bin/trfilter" -q -m 150 1 |
+		"$bin/trdecode" -q "$input" | "$bin/trfilter" -q -n 150 1 |
 			"$bin/trencode" -q -t $format -o "$work/written/$format" 2>/dev/null &&
 			bash "$here/pack.sh" "$work/written/$format" 9000 \
 				>"$out/$format/written-$(basename "$input")"
@@ -111,7 +111,7 @@ for input in "$data"/uftrace/fib "$data"/trace-cmd/v6-date.dat "$data"/apitrace/
 done
 [[ -d $traces/lttng-legacy/v2.6-219558ev-2cpu ]] &&
 	"$bin/trdecode" -q "$traces/lttng-legacy/v2.6-219558ev-2cpu" |
-	"$bin/trfilter" -q -m 60 'name =~ "vm_map|process_state|syscall|irq|softirq|trap"' |
+	"$bin/trfilter" -q -n 60 'name =~ "vm_map|process_state|syscall|irq|softirq|trap"' |
 	"$bin/trencode" -q -t lttng -o "$work/maps" 2>/dev/null &&
 	bash "$here/pack.sh" "$work/maps" 9000 >"$out/lttng/maps"
 cp -r "$data/uftrace/fib" "$work/old"

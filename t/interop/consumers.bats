@@ -24,7 +24,7 @@ recordings() {
 
 # Of calls: name, count, total, self.
 theirs() {
-	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
+	trstat -q -g name,kind -c count,total,self -t tsv x.trs |
 		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort
 }
 

@@ -24,7 +24,7 @@ enum row_column {
 	ROW_DEPTH,
 	ROW_SRC,
 	ROW_ARGS,
-	/* only with --columns */
+	/* only with -c */
 	ROW_KIND,
 	ROW_SELF,
 	ROW_CALLER,

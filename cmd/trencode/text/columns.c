@@ -30,7 +30,7 @@ static int column_unknown(const char *name, size_t n, struct error *e)
 		strcat(known, " ");
 		strcat(known, table[i].name);
 	}
-	return error_set(e, NULL, NO_OFFSET, "no field '%.*s' for -f; there are:%s all none",
+	return error_set(e, NULL, NO_OFFSET, "no column '%.*s' of text; there are:%s all none",
 			 (int)(n < 100 ? n : 100), name, known);
 }
 

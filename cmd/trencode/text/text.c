@@ -19,8 +19,8 @@ static int layouts_begin(struct encoding *en, struct error *e)
 {
 	struct columns columns;
 
-	/* report an error in -f before the input is read */
-	if (columns_parse(&columns, en->options->fields, e))
+	/* report an error in -c before the input is read */
+	if (columns_parse(&columns, en->options->columns, e))
 		return -1;
 	en->calls->data_size = sizeof(void *);
 	en->state = calloc(1, sizeof(struct layouts));

@@ -61,10 +61,10 @@ struct column_type {
 	enum column_unit unit;
 	enum column_part part;
 	struct column_value (*value)(const struct column_cell *cell);
-	const char *metric, *help; /* of -F prom; "@" is replaced by the unit of time */
+	const char *metric, *help; /* of -t prom; "@" is replaced by the unit of time */
 };
 
-/* All types, in the order of messages and of -F prom. */
+/* All types, in the order of messages and of -t prom. */
 extern const struct column_type column_types[];
 extern const size_t column_types_count;
 

@@ -59,7 +59,7 @@ int columns_find(struct columns *c, const char *name, struct error *e);
 int columns_check_ticks(const struct columns *c, struct error *e);
 
 /* Hint for mixed clocks */
-#define CLOCKS_HINT "only counts (-a count) are of both"
+#define CLOCKS_HINT "only counts (-c count) are of both"
 
 /* Returns -1 with e filled if a column has times, and the events had both times and ticks. */
 int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e);

@@ -28,6 +28,11 @@ int table_format_parse(const char *name, enum table_format *format, struct error
 			 "unknown format '%.64s'; there are: table tsv csv json ndjson prom", name);
 }
 
+const char *table_format_name(enum table_format format)
+{
+	return formats[format].name;
+}
+
 int table_write_rows(const struct rows *rows, struct text *out, struct error *e)
 {
 	return formats[rows->format].write(rows, out, e);

@@ -53,6 +53,7 @@ struct table {
 
 /* Parse the name of a format: "table", "tsv", ...; -1 with e naming all of them. */
 int table_format_parse(const char *name, enum table_format *format, struct error *e);
+const char *table_format_name(enum table_format format);
 
 /*
  * Write the table. Returns -1 with e filled when out of memory or, as far as already seen, writing

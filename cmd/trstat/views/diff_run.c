@@ -24,7 +24,7 @@ int diff_check(const struct settings *s, const struct diff_options *o, size_t co
 			    : s->interval	      ? "interval"
 			    : s->sort		      ? "sort"
 			    : s->bounds		      ? "bounds"
-			    : s->format == TABLE_PROM ? "format=prom"
+			    : s->format == TABLE_PROM ? "to=prom"
 						      : NULL;
 	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
 

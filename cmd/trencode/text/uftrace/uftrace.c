@@ -19,7 +19,7 @@ static int uftrace_begin(void *state, const struct encoding *en, struct error *e
 	s->depth = en->options->depth;
 	s->quiet = en->options->quiet;
 	s->terminal = output_is_terminal(s->out->out);
-	if (columns_parse(&s->columns, en->options->fields, e))
+	if (columns_parse(&s->columns, en->options->columns, e))
 		return -1;
 	return 0;
 }
