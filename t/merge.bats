@@ -336,9 +336,9 @@ flip() {
 	local n=0 f
 	mv seg seg.saved
 	for f in 'cat' 'trfilter dur>1us' 'trfilter dur>2us' 'trfilter -v dur>2us' 'trfilter dur>1us --quiet -' \
-		'trsym --demangle=no'; do
+		'trfilter --strict dur>1us' 'trsym' 'trsym --report' 'trsym --demangle=no'; do
 		n=$((n + 1))
-		$f <rec.trs >f.trs
+		$f <rec.trs >f.trs 2>err
 		rm -rf seg && mkdir seg
 		segments f.trs
 		trstat -q --partial -o f$n.part seg/101
@@ -348,11 +348,13 @@ flip() {
 	done
 	run -2 trstat --merge f1.part g2.part
 	assert_output --regexp "g2.part: is of the stream [0-9a-f]{16} after 'trsym \| trfilter dur>1us', f1.part after 'trsym'"
-	for f in 'f2 g3' 'f3 g4' 'f1 g6'; do
+	for f in 'f2 g3' 'f3 g4' 'f1 g9'; do
 		run -2 trstat --merge "${f% *}.part" "${f#* }.part"
 		assert_output --partial 'is of the stream'
 	done
-	run -1 quiet trstat --merge f2.part g5.part
+	for f in 'f2 g5' 'f2 g6' 'f7 g8'; do
+		run -1 quiet trstat --merge "${f% *}.part" "${f#* }.part"
+	done
 	trfilter 'tid == 1' rec.trs | quiet trstat --partial -o t1.part
 	trfilter 'tid == 2' rec.trs | quiet trstat --partial -o t2.part
 	run -2 trstat --merge t1.part t2.part

@@ -20,7 +20,7 @@ enum {
 	KEY_DROP,
 	KEY_SCRUB,
 	KEY_KEY,
-	KEY_STRICT,
+	KEY_STRICT = OPTION_ASIDE,
 };
 
 const struct option_row settings_rows[] = {

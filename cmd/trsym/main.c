@@ -10,7 +10,7 @@
 #include "cmd/trsym/report.h"
 #include "common/calls/snapshot_hooks.h"
 
-enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_REPORT, OPT_KALLSYMS };
+enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_KALLSYMS, OPT_REPORT = OPTION_ASIDE };
 
 static const struct option_row option_rows[] = {
 	{OPT_DEMANGLE, "demangle", "STYLE",

@@ -12,7 +12,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { OPTION_HEADING = -1 };
+enum {
+	OPTION_HEADING = -1,
+	OPTION_ASIDE = 1 << 16, /* keys from here on: the option does not change the output */
+};
 
 struct option_row {
 	int key;	  /* short letter; >= 256: long only; OPTION_HEADING: help is a heading */

@@ -258,7 +258,7 @@ static int add_option(void *ctx, const struct option_row *row, const char *arg, 
 	bool common =
 		row >= common_rows && row < common_rows + sizeof common_rows / sizeof *common_rows;
 
-	if (common)
+	if (common || row->key >= OPTION_ASIDE)
 		return 0;
 	if ((row->name ? add_text(ctx, " --", row->name) : add_text(ctx, " -", letter)) ||
 	    (arg && add_text(ctx, "=", arg)))

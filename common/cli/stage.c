@@ -347,18 +347,15 @@ int stage_pass(struct stage *s, struct block *b)
 	return s->stopped ? -1 : 0;
 }
 
-/* Write the last END. Empty input gives a complete stream with a status too. If upstream's
- * stream continued after its last END, a further stream reports that. */
+/* Write the last END. Empty input gives a complete stream with a status too. */
 static int end_stream(struct stage *s)
 {
-	bool needed = !s->head_sent || s->out.status > s->out.sent_status;
-
-	if (s->out.broken || !(s->out.in_segment || needed))
+	if (s->out.broken)
 		return 0;
 	/* the file may be the input itself */
 	if (!s->head_sent && s->status == STATUS_FAILED && output_has_content(&s->output))
 		return 0;
-	if (!s->out.in_segment && writer_begin(&s->out, s->out.stream_id))
+	if (!s->head_sent && !s->out.in_segment && writer_begin(&s->out, s->out.stream_id))
 		return -1;
 	return writer_finish(&s->out);
 }

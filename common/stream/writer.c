@@ -212,6 +212,32 @@ int writer_send_same(struct writer *w, const struct block *b)
 	return send_block(w, b->kind, b->flags, &part, 1, b->crc);
 }
 
+static int send_end(struct writer *w, uint32_t flags, uint32_t status)
+{
+	uint8_t head[56] = {0};
+	struct buffer *b = &w->scratch;
+	struct iovec part;
+	size_t n = status ? strlen(w->message) : 0;
+
+	put_u64(head, w->events);
+	put_u64(head + 8, w->gaps);
+	put_u64(head + 16, w->lost);
+	put_u64(head + 24, w->events ? w->first : 0);
+	put_u64(head + 32, w->last_time);
+	put_u32(head + 40, status);
+	put_u32(head + 44, flags | (w->lost_more ? END_LOST_MORE : 0));
+	put_u32(head + 48, (uint32_t)n);
+	b->size = 0;
+	if (buffer_append(b, head, sizeof head) || buffer_append(b, w->message, n) ||
+	    buffer_align(b, 8))
+		return writer_no_memory(w);
+	part = (struct iovec){b->data, b->size};
+	w->end_due = 0;
+	w->in_segment = false;
+	w->more_follows = !(flags & END_LAST);
+	return writer_send_block(w, BLOCK_END, 0, &part, 1);
+}
+
 int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, uint32_t flags,
 		     const void *before, size_t before_size)
 {
@@ -228,6 +254,8 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	put_u32(head + 4, sequence);
 	put_u64(head + 8, stream_id);
 	put_u32(head + 16, flags);
+	if (w->end_due && send_end(w, w->end_due - 1, w->end_status))
+		return -1;
 	if (sizeof head + before_size + w->properties.size > BLOCK_LIMIT)
 		parts[2].iov_len = 0; /* of very many stages the last are left out */
 	w->stream_id = stream_id;
@@ -373,37 +401,24 @@ int writer_flush_old(struct writer *w)
 	return w->count && writer_now() - w->started_at > OLD_NS ? writer_flush(w) : 0;
 }
 
-static int send_end(struct writer *w, uint32_t flags)
-{
-	uint8_t head[56] = {0};
-	struct buffer *b = &w->scratch;
-	struct iovec part;
-	size_t n = strlen(w->message);
-
-	put_u64(head, w->events);
-	put_u64(head + 8, w->gaps);
-	put_u64(head + 16, w->lost);
-	put_u64(head + 24, w->events ? w->first : 0);
-	put_u64(head + 32, w->last_time);
-	put_u32(head + 40, w->status);
-	put_u32(head + 44, flags | (w->lost_more ? END_LOST_MORE : 0));
-	put_u32(head + 48, (uint32_t)n);
-	b->size = 0;
-	if (buffer_append(b, head, sizeof head) || buffer_append(b, w->message, n) ||
-	    buffer_align(b, 8))
-		return writer_no_memory(w);
-	part = (struct iovec){b->data, b->size};
-	w->sent_status = w->status;
-	w->in_segment = false;
-	w->more_follows = !(flags & END_LAST);
-	return writer_send_block(w, BLOCK_END, 0, &part, 1);
-}
-
 int writer_end_segment(struct writer *w, uint32_t flags)
 {
 	if (writer_flush(w) || writer_snapshot(w))
 		return -1;
-	return send_end(w, flags);
+	return send_end(w, flags, w->status);
+}
+
+int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost)
+{
+	if (writer_need_segment(w) || writer_flush(w) || writer_snapshot(w))
+		return -1;
+	w->gaps = gaps;
+	w->lost = lost;
+	w->end_due = 1 + flags;
+	w->end_status = w->status;
+	w->in_segment = false;
+	w->more_follows = !(flags & END_LAST);
+	return 0;
 }
 
 static int declare_used(struct writer *w)
@@ -440,7 +455,8 @@ void writer_status(struct writer *w, uint32_t status, const char *message)
 
 int writer_finish(struct writer *w)
 {
-	if (w->broken || !w->in_segment)
+	if (w->broken || !(w->in_segment || w->end_due))
 		return 0;
-	return writer_end_segment(w, END_LAST);
+	return w->end_due ? send_end(w, w->end_due - 1, w->status)
+			  : writer_end_segment(w, END_LAST);
 }

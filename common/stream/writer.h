@@ -85,7 +85,9 @@ struct writer {
 	uint64_t ever_lost;		/* lost in all segments */
 	uint32_t status;
 	char message[512];
-	uint32_t sent_status; /* status of the last END */
+	/* of writer_pass_end: 1 + flags of an END that is still to be sent, 0 none; and the status
+	   that it has if another segment follows */
+	uint32_t end_due, end_status;
 
 	/* the block being built */
 	uint8_t *rows, *row, *limit;
@@ -249,7 +251,9 @@ int writer_pass_symbol(struct writer *w, uint32_t wire_location, const struct sy
 /* Send a part of a source that upstream did not send; reference: an earlier segment has it. */
 int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
 		     size_t n, bool reference);
-/* Write END instead of upstream's, with its flags and its counts of gaps and of lost events. */
+/* Write END instead of upstream's, with its flags and its counts of gaps and of lost events. It is
+ * sent before the next HEAD or by writer_finish: then it also has what was found later, such as
+ * that segments are missing after it. */
 int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost);
 
 #endif

@@ -97,12 +97,3 @@ int writer_pass_symbol(struct writer *w, uint32_t wire_location, const struct sy
 	return writer_append_entry(w, ENTRY_SYMBOL, wire_location, w->scratch.data,
 				   (uint32_t)w->scratch.size);
 }
-
-int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost)
-{
-	if (writer_need_segment(w) || writer_flush(w))
-		return -1;
-	w->gaps = gaps;
-	w->lost = lost;
-	return writer_end_segment(w, flags);
-}

@@ -277,7 +277,8 @@ static void record_head(struct unpacking *u)
 static void record_end(struct unpacking *u, uint32_t flags)
 {
 	record_flush(u);
-	need(!writer_pass_end(&u->writer, flags, u->gaps, 0), u->writer.error.what);
+	need(!writer_pass_end(&u->writer, flags, u->gaps, 0) && !writer_finish(&u->writer),
+	     u->writer.error.what);
 }
 
 static void record_block(struct unpacking *u)

@@ -23,7 +23,7 @@ static void make(int fd, const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
 	if (output_open(&o, path, OUTPUT_BINARY, &e) || writer_init(&w, &o, 0) ||
 	    writer_pass_head(&w, &h) || writer_meta(&w, 0, SUMMARY_META, data, size) ||
-	    writer_pass_end(&w, END_LAST, 0, 0))
+	    writer_pass_end(&w, END_LAST, 0, 0) || writer_finish(&w))
 		abort();
 	writer_free(&w);
 	output_close(&o, 0, &e);

@@ -224,7 +224,8 @@ int summary_write(struct writer *w, const struct summary *sm, const struct summa
 	h.stream_id = hash_bytes(b.data, b.size, sm->parts.count);
 	if (!bad && (writer_pass_head(w, &h) || writer_meta(w, 0, SUMMARY_META, b.data, b.size) ||
 		     writer_pass_end(w, END_LAST | (end->lost_more ? END_LOST_MORE : 0), end->gaps,
-				     end->lost))) {
+				     end->lost) ||
+		     writer_finish(w))) {
 		*e = w->error;
 		bad = -1;
 	}
