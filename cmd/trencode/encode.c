@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/calls/calls.h"
+#include "common/calls/calls_inline.h"
 #include "common/stream/clocks.h"
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/tick_scale.h"
@@ -56,19 +56,31 @@ static int check_clocks(struct encoding *en, struct clocks *clocks, const struct
 	return clocks_check(clocks, TICK_HINT, e);
 }
 
+/* Pass an event to the call engine; common ones in line. */
+static enum calls_result feed(struct calls *c, const struct event *ev)
+{
+	struct call done;
+	enum calls_result got = calls_try_event(c, ev, &done);
+
+	if (got == CALLS_SLOW)
+		return calls_feed(c, ev, &done);
+	if (got == CALLS_ENTER && c->data_size)
+		memset(c->data, 0, c->data_size);
+	return got;
+}
+
 static int take_events(struct encoding *en, const struct block *b, struct error *e)
 {
 	int (*take)(struct encoding *, const struct event *, struct error *) = en->encoder->event;
 	struct events it;
 	struct event ev;
-	struct call done;
 
 	if (en->encoder->block)
 		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		if (en->calls)
-			en->result = calls_feed(en->calls, &ev, &done);
+			en->result = feed(en->calls, &ev);
 		if (__builtin_expect(ev.type->kind == KIND_DROP, 0) && !en->encoder->drops)
 			continue;
 		if (en->options->tick)
