@@ -152,6 +152,7 @@ VALUE_INLINE int field_walk(const struct value_style *style, void *to, const str
 	struct value_parent outer[2] = {0}, *parent = outer + 1;
 	struct value_item item;
 	struct field_value v;
+	int r;
 
 	field_get(ev, f, 0, &v);
 	field_item(f, &v, &item);
@@ -161,12 +162,16 @@ VALUE_INLINE int field_walk(const struct value_style *style, void *to, const str
 	parent->count = field_count(ev, f);
 	if (parent->count <= 1 && !field_is_array(ev, f))
 		return style->scalar(to, &item);
-	if (style->begin(to, parent, NULL))
-		return -1;
+	r = style->begin(to, parent, NULL);
+	if (r)
+		return r == VALUE_SKIP ? 0 : -1;
 	for (; parent->index < parent->count; parent->index++) {
 		field_get(ev, f, (uint32_t)parent->index, &v);
 		field_item(f, &v, &item);
-		if ((style->child && style->child(to, parent, NULL)) || style->scalar(to, &item))
+		r = style->child ? style->child(to, parent, NULL) : 0;
+		if (r == VALUE_SKIP)
+			continue;
+		if (r || style->scalar(to, &item))
 			return -1;
 	}
 	return style->end ? style->end(to, parent) : 0;
