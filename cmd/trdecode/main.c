@@ -13,7 +13,7 @@ static int streams(const void *ctx)
 {
 	const struct settings *s = ctx;
 
-	return s->info || s->list ? -1 : 0;
+	return s->info || s->list || s->formats ? -1 : 0;
 }
 
 static const struct program program = {
@@ -48,10 +48,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; decoders[i]; i++)
 		options_add_word(settings_formats, sizeof settings_formats, decoders[i]->name);
 	status = program_start(&program, argc, argv, &s, &common);
-	if (status < 0 && s.list)
+	if (status < 0 && s.formats)
 		status = list_formats();
-	if (status < 0 && s.json && !s.info)
-		status = program_usage(&common, "--json goes with --info");
+	if (status < 0 && s.info && s.list)
+		status = program_usage(&common, "--info and --list exclude each other");
+	if (status < 0 && s.json && !s.info && !s.list)
+		status = program_usage(&common, "--json goes with --info or --list");
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
 	settings_free(&s);

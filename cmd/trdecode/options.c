@@ -9,6 +9,7 @@ enum {
 	OPT_FORMATS = 256,
 	OPT_CLOCK,
 	OPT_INFO,
+	OPT_LIST,
 	OPT_JSON,
 	OPT_SEGMENT,
 	OPT_MAX_VALUE,
@@ -42,7 +43,9 @@ const struct option_row settings_rows[] = {
 	{OPT_MAX_VALUE, "max-value", "SIZE", "leave out the values of a call beyond SIZE (256M)",
 	 NULL},
 	{OPT_INFO, "info", NULL, "print what the inputs are instead of decoding them", NULL},
-	{OPT_JSON, "json", NULL, "with --info: as JSON", NULL},
+	{OPT_LIST, "list", NULL,
+	 "print the types of events with their numbers, their fields\nand examples", NULL},
+	{OPT_JSON, "json", NULL, "with --info and --list: as JSON", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
 	{0},
 };
@@ -124,8 +127,9 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--max-value takes a size from 64 to 256M, not '%s'", arg);
 		return 0;
-	case OPT_FORMATS: s->list = true; return 0;
+	case OPT_FORMATS: s->formats = true; return 0;
 	case OPT_INFO: s->info = true; return 0;
+	case OPT_LIST: s->list = true; return 0;
 	case OPT_JSON: s->json = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;
 	}

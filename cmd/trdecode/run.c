@@ -12,6 +12,7 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/last_time.h"
 #include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/list/list.h"
 #include "common/calls/snapshot_maker.h"
 
 static int run_fail(struct decoding *d, const struct error *e)
@@ -22,22 +23,47 @@ static int run_fail(struct decoding *d, const struct error *e)
 	return STATUS_FAILED;
 }
 
+/* Open the output of a text that is printed in place of the stream. NULL: the error was printed. */
+static struct text *text_begin(struct output *out, const struct common_options *common,
+			       struct decoding *d)
+{
+	struct text *text = malloc(sizeof(*text));
+	struct error e;
+
+	if (!text)
+		error_no_memory(&e);
+	if (!text || output_open(out, common->output, OUTPUT_TEXT, &e)) {
+		run_fail(d, &e);
+		free(text);
+		return NULL;
+	}
+	text_init(text, out);
+	return text;
+}
+
+static int text_end(struct text *text, struct output *out, struct decoding *d, int status)
+{
+	struct error e;
+
+	if (text_flush(text, &e))
+		status = run_fail(d, &e);
+	if (output_close(out, status, &e) && status != STATUS_FAILED)
+		status = run_fail(d, &e);
+	free(text);
+	return status;
+}
+
 static int print_info(struct input *inputs, int n, const struct settings *s,
 		      const struct common_options *common, struct decoding *d)
 {
 	struct output out;
 	struct error e;
 	struct trace_info f;
-	struct text *text = malloc(sizeof(*text));
+	struct text *text = text_begin(&out, common, d);
 	int status = STATUS_OK;
 
-	if (!text || output_open(&out, common->output, OUTPUT_TEXT, &e)) {
-		if (!text)
-			error_set(&e, NULL, NO_OFFSET, "out of memory");
-		free(text);
-		return run_fail(d, &e);
-	}
-	text_init(text, &out);
+	if (!text)
+		return STATUS_FAILED;
 	trace_info_open(text, s->json);
 	for (int i = 0; i < n && status != STATUS_FAILED; i++) {
 		trace_info_begin(&f, text, s->json, inputs[i].name, i == 0);
@@ -46,17 +72,30 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 		trace_info_end(&f);
 	}
 	trace_info_close(text, s->json);
-	status = status_worse(status, d->status);
-	if (text_flush(text, &e))
-		status = run_fail(d, &e);
-	if (output_close(&out, status, &e) && status != STATUS_FAILED)
-		status = run_fail(d, &e);
-	free(text);
-	return status;
+	return text_end(text, &out, d, status_worse(status, d->status));
 }
 
-static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
-			 char **argv, int argc)
+/* Print the list of what was decoded. */
+static int print_list(struct list *l, const struct settings *s, const struct common_options *common,
+		      struct decoding *d, int status)
+{
+	struct output out;
+	struct text *text;
+	struct error e;
+
+	if (list_wait(l, &e))
+		return run_fail(d, &e);
+	text = status == STATUS_FAILED ? NULL : text_begin(&out, common, d);
+	if (!text)
+		return STATUS_FAILED;
+	if (list_print(l, text, s->json)) {
+		error_no_memory(&e);
+		status = run_fail(d, &e);
+	}
+	return text_end(text, &out, d, status);
+}
+
+static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter)
 {
 	struct writer *w = d->writer;
 	struct error e = {.what = ""};
@@ -72,7 +111,7 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 			return run_fail(d, &e);
 		}
 	}
-	if (writer_command(w, argc, argv) || writer_begin(w, stream_fingerprint(inputs, n, d))) {
+	if (w->error.what[0] || writer_begin(w, stream_fingerprint(inputs, n, d))) {
 		e = w->error;
 		return run_fail(d, &e);
 	}
@@ -121,18 +160,10 @@ static int input_names(int argc, char **argv, char ***names)
 	return optind < argc ? argc - optind : 1;
 }
 
-/* Decode the operands of a command line. */
-static int run_inputs(struct input *inputs, struct settings *s, const struct common_options *common,
-		      struct decoding *d, int argc, char **argv)
+static int open_inputs(struct input *inputs, char **names, int n, struct settings *s,
+		       struct decoding *d)
 {
-	char **names;
-	int n = input_names(argc, argv, &names);
-	struct output out;
-	struct writer *w = d->writer;
-	struct progress progress;
-	char cause[FAILURE_CAUSE];
 	struct error e;
-	int status;
 
 	if (find_end(names, n, s, d))
 		return STATUS_FAILED;
@@ -143,12 +174,24 @@ static int run_inputs(struct input *inputs, struct settings *s, const struct com
 			return run_fail(d, &e);
 	}
 	if (s->info)
-		return print_info(inputs, n, s, common, d);
+		return STATUS_OK;
 	for (int i = 0; i < n; i++)
 		settings_shift(s, &inputs[i], names[i]);
-	if (settings_check_offsets(s, &e))
-		return run_fail(d, &e);
-	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
+	return settings_check_offsets(s, &e) ? run_fail(d, &e) : STATUS_OK;
+}
+
+/* Write the stream to a path; NULL: to standard output. */
+static int write_stream(struct input *inputs, int n, struct settings *s, const char *path,
+			const struct common_options *common, struct decoding *d)
+{
+	struct output out;
+	struct writer *w = d->writer;
+	struct progress progress;
+	char cause[FAILURE_CAUSE];
+	struct error e;
+	int status;
+
+	if (output_open(&out, path, OUTPUT_BINARY, &e))
 		return run_fail(d, &e);
 	for (int i = 0; i < n; i++)
 		if (input_is(&inputs[i], &out, &e)) {
@@ -161,7 +204,7 @@ static int run_inputs(struct input *inputs, struct settings *s, const struct com
 	w->crc = output_is_file(&out);
 	w->progress = &progress;
 	progress_begin(&progress, common->progress, output_is_file(&out));
-	status = decode_inputs(inputs, n, d, &s->row_filter, argv, argc);
+	status = decode_inputs(inputs, n, d, &s->row_filter);
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause);
@@ -179,6 +222,38 @@ static int run_inputs(struct input *inputs, struct settings *s, const struct com
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
 		status = run_fail(d, &e);
 	return status;
+}
+
+/* Print the list of what is decoded. */
+static int list_inputs(struct input *inputs, int n, struct settings *s,
+		       const struct common_options *common, struct decoding *d)
+{
+	char path[32];
+	struct error e;
+	struct list *l = list_open(&e);
+	int status;
+
+	if (!l)
+		return run_fail(d, &e);
+	snprintf(path, sizeof path, "/dev/fd/%d", list_fd(l));
+	status = write_stream(inputs, n, s, path, common, d);
+	close(list_fd(l));
+	status = print_list(l, s, common, d, status_worse(status, d->status));
+	list_free(l);
+	return status;
+}
+
+/* Decode the operands of a command line. */
+static int run_inputs(struct input *inputs, char **names, int n, struct settings *s,
+		      const struct common_options *common, struct decoding *d)
+{
+	if (open_inputs(inputs, names, n, s, d))
+		return STATUS_FAILED;
+	if (s->info)
+		return print_info(inputs, n, s, common, d);
+	if (s->list)
+		return list_inputs(inputs, n, s, common, d);
+	return write_stream(inputs, n, s, common->output, common, d);
 }
 
 int run_operands(struct settings *s, const struct common_options *common, int argc, char **argv)
@@ -204,7 +279,8 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 		error_print(&d.failure);
 		return program_failed(common, &d.failure);
 	}
-	status = run_inputs(inputs, s, common, &d, argc, argv);
+	writer_command(&writer, argc, argv);
+	status = run_inputs(inputs, names, n, s, common, &d);
 	if (status == STATUS_FAILED && !writer.segment)
 		program_failed(common, &d.failure);
 	for (int i = 0; i < n; i++)

@@ -1,0 +1,83 @@
+# trdecode --list: types with counts, rates, fields and examples.
+
+load lib
+
+@test "the types of a trace.dat have the counts of trace-cmd report" {
+	cd "$BATS_TEST_TMPDIR"
+	for name in v7-none-sched-irq-timer i386-v6-busy v6-syscalls; do
+		trace=$RECORDED/trace-cmd/$name
+		trdecode -q --list --json "$trace.dat" >list
+		jq -r '.[] | select(.events > 0 and .kind != "gap") | "\(.type) \(.events)"' list | sort >ours
+		# "  task-123 [000]  12.3456: event: ..."
+		sed -nE 's/^ +.*\[[0-9]+\] [^:]* *[0-9]+\.[0-9]+: +([a-zA-Z0-9_]+):.*/\1/p' "$trace.report.txt" |
+			sort | uniq -c | awk '{ print $2, $1 }' | sort >theirs
+		[ -s theirs ]
+		diff ours theirs
+	done
+}
+
+@test "the fields of a type are those of its format file, in order" {
+	trdecode -q --list --json "$DATA/trace-cmd/v7-zstd-instances.dat" >"$BATS_TEST_TMPDIR/list"
+	run -0 jq -r '.[] | select(.type == "sched_switch") | [.fields[].name] | join(" ")' "$BATS_TEST_TMPDIR/list"
+	assert_output 'common_type common_flags common_preempt_count common_pid prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio'
+	# each example is the value of some event of its type
+	trdecode -q --type sched_switch "$DATA/trace-cmd/v7-zstd-instances.dat" | trencode -q -t ndjson >"$BATS_TEST_TMPDIR/rows"
+	for field in prev_comm next_pid; do
+		example=$(jq -r ".[] | select(.type == \"sched_switch\") | .fields[] | select(.name == \"$field\") | .example" "$BATS_TEST_TMPDIR/list")
+		jq -r ".args.$field" "$BATS_TEST_TMPDIR/rows" | grep -qxF "${example//\"/}"
+	done
+}
+
+@test "a list as text" {
+	run -0 trdecode -q --list "$DATA/trace-cmd/v7-zstd-instances.dat"
+	assert_line --index 0 --regexp '^events +rate  kind     group +type, with its fields'
+	assert_line --index 1 --regexp '^ +133 +306/s  instant  timer +hrtimer_start$'
+	assert_line --regexp '^ +prev_comm +text +"[^"]+"$'
+}
+
+@test "a list of calls has arguments as an example" {
+	trace=$RECORDED/apitrace/backtrace.trace
+	trdecode -q --list --json "$trace" >"$BATS_TEST_TMPDIR/list"
+	run -0 jq -r '.[] | select(.kind == "enter") | .values_of, .values[0].name' "$BATS_TEST_TMPDIR/list"
+	# ticks: no rate
+	run -0 jq 'map(has("rate")) | any' "$BATS_TEST_TMPDIR/list"
+	assert_output false
+	function=$(jq -r '.[] | select(.kind == "enter") | .values_of' "$BATS_TEST_TMPDIR/list")
+	trdecode -q "$trace" | trfilter "name == \"$function\"" | trencode -q --all-calls | grep -v "^//" >"$BATS_TEST_TMPDIR/call"
+	grep -q "$function(" "$BATS_TEST_TMPDIR/call"
+	for name in $(jq -r '.[] | select(.kind == "enter") | .values[].name' "$BATS_TEST_TMPDIR/list"); do
+		grep -q "\<${name#arg.} = " "$BATS_TEST_TMPDIR/call"
+	done
+}
+
+@test "a list of a stream, of chosen events, and into a file" {
+	cd "$BATS_TEST_TMPDIR"
+	trdecode -q --list "$DATA/uftrace/fib" >direct
+	trdecode -q "$DATA/uftrace/fib" >s
+	diff direct <(trdecode -q --list s)
+	diff direct <(trdecode -q --list - <s)
+	trdecode -q --list -o file s
+	diff direct file
+	run -0 trdecode -q --list --type linux:task-new s
+	assert_line --index 1 --regexp '^ +2 .* linux:task-new$'
+	refute_line --partial 'uftrace  entry'
+	# the same types of two streams are one line
+	run -0 trdecode -q --list <(cat s s)
+	assert_line --index 1 --regexp '^ +3458 .* entry$'
+}
+
+@test "a list of damage has what can be read, and the status; of no trace nothing" {
+	cd "$BATS_TEST_TMPDIR"
+	trdecode -q -o s "$DATA/uftrace/fib"
+	head -c $(($(stat -c %s s) - 5000)) s >cut
+	run -1 --separate-stderr trdecode -q --list cut
+	assert_line --index 0 --partial 'events'
+	[[ ${#lines[@]} -gt 1 && $stderr == *cut* ]]
+	echo nothing >nothing
+	run -2 --separate-stderr trdecode --list nothing
+	[[ -z $output && $stderr == *nothing* ]]
+	run -2 trdecode --list -o out nothing
+	[ ! -e out ]
+	run -2 trdecode --list --info s
+	run -2 pipe 'trdecode --list s >/dev/full'
+}
