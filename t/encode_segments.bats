@@ -42,6 +42,15 @@ lines_of_uftrace() {
 	done
 }
 
+@test "the time filter of a uftrace recording decides what is before a missing segment by itself" {
+	cp -r "$DATA/uftrace/fib" fib
+	echo '-t 500us' >fib/default.opts
+	segments fib
+	trencode -q segment.0 2>/dev/null | lines_of_uftrace >before || true
+	cat segment.0 segment.2 | trencode -q 2>/dev/null | lines_of_uftrace >both || true
+	diff before <(head -n "$(wc -l <before)" both)
+}
+
 @test "texts of the segments of a function graph have the depths of the whole, also when filtered" {
 	segments "$DATA/trace-cmd/v6-fgraph.dat"
 	for e in 1 'depth != 0'; do
@@ -89,5 +98,16 @@ lines_of_uftrace() {
 		# a target may need the ends of calls that ended in the missing segment
 		run -0 comm -23 <(finished lossy.trs) <(made "${t%% *}")
 		assert_output ''
+	done
+}
+
+@test "a native trace of a later segment alone is refused with what to do" {
+	local trace
+	for trace in uftrace/fib trace-cmd/v6-fgraph.dat lttng/v2.6-le64-packed.tar.gz; do
+		trdecode -q --segment 4K "$DATA/$trace" >x.trs
+		split_segments
+		run -2 --separate-stderr trencode -t "${trace%%/*}" -o x segment.1
+		[[ $stderr == *'it is in the stream'"'"'s first segment; use --resynthesize '* ]]
+		[[ ! -e x ]]
 	done
 }

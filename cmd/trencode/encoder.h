@@ -18,6 +18,10 @@ enum encoder_output {
 	ENCODER_TREE, /* a directory -o DIR, or a tar of it to standard output */
 };
 
+/* What to do where a part of the source is missing that the format needs. */
+#define WITHOUT_FIRST_SEGMENT                                                                      \
+	"it is in the stream's first segment; use --resynthesize to write a trace without it"
+
 /* The options of the command line that encoders use. */
 struct encode_options {
 	const char *output; /* -o, NULL: standard output */

@@ -230,8 +230,8 @@ static int lttng_begin_trace(struct lttng_encoder *s, uint64_t first, struct err
 	    !number_in(text, "start_time_sec", &c->seconds) ||
 	    !number_in(text, "start_time_usec", &c->microseconds))
 		return error_set(e, s->source ? s->source->name.text : NULL, NO_OFFSET,
-				 "the trace's description of its clock (lttng.trace) is missing: "
-				 "it is in the stream's first segment");
+				 "the trace's description of its clock (lttng.trace) is "
+				 "missing: " WITHOUT_FIRST_SEGMENT);
 	c->word_size = s->source->word_size == 8 ? 8 : 4;
 	if (file_of(s, "metadata", 8, 0, &s->metadata, e))
 		return -1;

@@ -133,8 +133,7 @@ int tracecmd_take_source(struct tracecmd_state *s, const struct encode_options *
 	if (!value_of(file, "version"))
 		return error_set(
 			e, s->source->name.text, NO_OFFSET,
-			"the trace's description of itself is missing: it is in the stream's "
-			"first segment");
+			"the trace's description of itself is missing: " WITHOUT_FIRST_SEGMENT);
 	s->big_endian = s->source->big_endian;
 	s->program_long = number_of(file, "long_size") == 4 ? 4 : 8;
 	s->page_size = good_page_size(number_of(file, "page_size"));

@@ -130,7 +130,7 @@ int uftrace_read_info(struct uftrace_output *s, struct error *e)
 	if (!s->info.size)
 		return error_set(e, s->source->name.text, NO_OFFSET,
 				 "the stream does not have the recording's 'info', without which "
-				 "there is no uftrace directory (is its first segment missing?)");
+				 "there is no uftrace directory: " WITHOUT_FIRST_SEGMENT);
 	if (s->info.size < UFTRACE_HEADER_SIZE || memcmp(p, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0)
 		return error_set(e, s->source->name.text, NO_OFFSET,
 				 "the recording's 'info' in the stream is damaged");

@@ -29,7 +29,6 @@ struct duration_threshold {
 	struct node **lists;
 	size_t nlists;
 	size_t size; /* of the queue, bytes */
-	bool ended;
 };
 
 struct duration_threshold *duration_threshold_new(uint64_t limit)
@@ -171,7 +170,7 @@ int duration_threshold_put(struct duration_threshold *t, const struct threshold_
 static bool is_decided(struct duration_threshold *t, struct node *n)
 {
 	if (n->state == UNDECIDED) {
-		if (n->kind == THRESHOLD_ENTER && !t->ended && t->now - n->event.time < t->limit) {
+		if (n->kind == THRESHOLD_ENTER && t->now - n->event.time < t->limit) {
 			if (t->size <= MOST_QUEUED)
 				return false;
 			t->undecided++;
@@ -204,9 +203,11 @@ bool duration_threshold_get(struct duration_threshold *t, struct event *ev)
 	return false;
 }
 
-void duration_threshold_end(struct duration_threshold *t)
+void duration_threshold_flush(struct duration_threshold *t)
 {
-	t->ended = true;
+	for (size_t i = 0; t->first && i < t->nlists; i++)
+		while (t->lists[i])
+			node_unlist(t, &t->lists[i], SHOWN);
 }
 
 uint64_t duration_threshold_undecided(const struct duration_threshold *t)

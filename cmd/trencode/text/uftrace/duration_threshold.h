@@ -42,8 +42,9 @@ int duration_threshold_put(struct duration_threshold *t, const struct threshold_
  * duration_threshold_get. */
 bool duration_threshold_get(struct duration_threshold *t, struct event *ev);
 
-/* End the trace: all queued events are shown. */
-void duration_threshold_end(struct duration_threshold *t);
+/* Decide the queue, where the trace ends or does not follow what was queued: all events are shown.
+ */
+void duration_threshold_flush(struct duration_threshold *t);
 
 /* Return the number of calls that were shown undecided because the queue was full. */
 uint64_t duration_threshold_undecided(const struct duration_threshold *t);

@@ -125,11 +125,21 @@ static struct recording *begun_recording(struct text_uftrace *s, const struct so
 	return s->recording = r;
 }
 
+static int flush(struct text_uftrace *s, struct recording *r, struct error *e)
+{
+	if (!r || !r->threshold)
+		return 0;
+	duration_threshold_flush(r->threshold);
+	return print_decided(s, r, e);
+}
+
 static int uftrace_adopt(void *state, struct snapshot_walk *thread, struct error *e)
 {
 	struct text_uftrace *s = state;
+	struct recording *r = begun_recording(s, thread->lane->source, e);
 
-	if (!begun_recording(s, thread->lane->source, e))
+	/* the stacks of what is queued are those before the snapshot */
+	if (!r || flush(s, r, e))
 		return -1;
 	return text_uftrace_adopt(s, thread) ? error_no_memory(e) : 0;
 }
@@ -174,15 +184,9 @@ static int uftrace_end(void *state, struct error *e)
 {
 	struct text_uftrace *s = state;
 
-	for (size_t i = 0; i < s->nrecordings; i++) {
-		struct recording *r = s->recordings[i];
-
-		if (!r || !r->threshold)
-			continue;
-		duration_threshold_end(r->threshold);
-		if (print_decided(s, r, e))
+	for (size_t i = 0; i < s->nrecordings; i++)
+		if (flush(s, s->recordings[i], e))
 			return -1;
-	}
 	text_uftrace_settle(s);
 	for (size_t i = 0; i < s->nrecordings; i++)
 		if (s->recordings[i])
