@@ -88,6 +88,18 @@ lines_of_uftrace() {
 	done
 }
 
+@test "a conversion of each segment by itself has the calls in the kernel of the whole" {
+	trdecode -q --segment 64K "$U/kernel-sched" | trsym -q >x.trs
+	split_segments
+	trencode -q --resynthesize -t trace-cmd -o whole x.trs
+	for f in segment.*; do
+		trencode -q --resynthesize -t trace-cmd -o "part${f#segment}" "$f" 2>/dev/null || (($? == 1))
+	done
+	for p in part.*; do
+		made "$p"
+	done | sort | diff <(made whole) -
+}
+
 @test "a call that is open before a missing segment and after it is one call" {
 	segments
 	cat segment.0 segment.2 >lossy.trs

@@ -293,6 +293,15 @@ static int convert_restore(void *ctx, struct stack *s, const struct event *enter
 	return a->failed ? -1 : 0;
 }
 
+/* Test whether a call in the kernel has ended in the target, by a later row of the thread's other
+ * calls (cut_kernel). */
+static bool was_cut(const struct conversion *a, const struct restored_call *r)
+{
+	const struct stack *base = a->calls.stacks[r->stack->number];
+
+	return r->stack != base && (base->passed || r->enter.time < base->kernel_since);
+}
+
 /* Begin an open call. */
 static int convert_restored(struct conversion *a, const struct restored_call *r, struct error *e)
 {
@@ -303,7 +312,7 @@ static int convert_restored(struct conversion *a, const struct restored_call *r,
 		return error_no_memory(e);
 	if (a->target->keeps_kernel && ev->type->flags & (TYPE_KERNEL | TYPE_INNER))
 		return convert_unchanged(a, t, ev, e);
-	if (r->stack && r->stack->frames[0].outside)
+	if (r->stack && (r->stack->frames[0].outside || was_cut(a, r)))
 		return 0;
 	a->ev = ev;
 	a->calls.data = r->stack ? calls_data(&a->calls, r->stack, r->index)
