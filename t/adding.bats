@@ -52,7 +52,7 @@ setup() {
 	assert_line $'queue\tcounter\t2'
 	run -0 trfilter -c 'number > 0' toy.trs
 	assert_output 1
-	run -0 pipe 'trfilter "name == \"f\"" toy.trs | trencode -t tsv --no-header --columns ts,dur,name'
+	run -0 pipe 'trfilter "name == \"f\"" toy.trs | trencode -t tsv --no-header --columns time,dur,name'
 	assert_output $'1500\t1000\tf'
 	run -0 pipe "cp '$TOY' other; trdecode --offset other=1ms '$TOY' other | trfilter -c true"
 	assert_output 16

@@ -37,7 +37,7 @@ SAYS='bad.trs: 0x[0-9a-f]+: the values of an event make no sense: they are left 
 	[[ $(wc -l <bad.json) -gt 20 ]]
 	# the string that was the result leaves its call alone
 	run -0 pipe 'trencode -q -t ndjson bad.trs 2>/dev/null | jq -c "select(.name == \"kinds\") | .args"'
-	assert_output '{"call":1,"return":7,"frame":0}'
+	assert_output '{"call":1,"ret":7,"frame":0}'
 	run -0 diff <(grep -v glGetString good.json) <(grep -v glGetString bad.json)
 	run -0 pipe 'trencode -q bad.trs 2>/dev/null | grep -c "^[0-9]"'
 	assert_output "$(trencode -q good.trs | grep -c '^[0-9]')"

@@ -185,7 +185,7 @@ profile() {
 
 @test "times may be below 0: then they count from the earliest" {
 	echo '[{"ph":"X","name":"g","ts":1,"dur":1},{"ph":"X","name":"f","ts":-5.5,"dur":2}]' >x.json
-	run -0 --separate-stderr pipe "trdecode -f chrome x.json | trencode -t tsv --no-header --columns ts,dur,name"
+	run -0 --separate-stderr pipe "trdecode -f chrome x.json | trencode -t tsv --no-header --columns time,dur,name"
 	[ "$stderr" = "trdecode: x.json: 1 time is below 0: all times count from the earliest, -5500 ns" ] || fail "$stderr"
 	assert_line --index 0 $'0\t2000\tf'
 	assert_line --index 1 $'6500\t1000\tg'
@@ -212,7 +212,7 @@ trdecode: x.json: times of 20 more events cannot be: these events were left out"
 		{"ph":"b","cat":"c","name":"g","id":5,"pid":1,"ts":2,"args":{"id":7}},{"ph":"n","cat":"c","name":"h","id":5,"pid":1,"ts":2},
 		{"ph":"e","cat":"c","name":"f","id":6,"pid":1,"ts":3},{"ph":"e","cat":"c","name":"g","id":5,"pid":1,"ts":4}]' >x.json
 	trdecode x.json >x.trs
-	run -0 pipefail "trencode -t ndjson x.trs | jq -c '[.name,.ts,.dur,.args]'"
+	run -0 pipefail "trencode -t ndjson x.trs | jq -c '[.name,.time,.dur,.args]'"
 	assert_line --index 0 '["h",2000,null,{"async_id":5}]'
 	assert_line --index 1 '["f",1000,2000,{"id":"mine","name":"n","ts":1.5,"cat":"k","dur":"d","async_id":6}]'
 	assert_line --index 2 '["g",2000,2000,{"id":7,"async_id":5}]'
@@ -332,7 +332,7 @@ asynchronous() {
 	assert_line $'part\t1\t2500'
 	assert_line $'s\t2\t3000'
 	run -0 trencode -t ndjson x.trs
-	assert_line --partial '"name":"get","depth":0,"src":null,"args":{"url":"a","status":200,"id":"0x1f"}}'
+	assert_line --partial '"name":"get","depth":0,"file":null,"line":null,"args":{"url":"a","status":200,"id":"0x1f"}}'
 	trencode -t chrome --rebase=none -o again.json x.trs
 	jq -c . x.json >/dev/null
 	sed -i 's/"id":"32"/"id":32/' x.json

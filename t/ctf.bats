@@ -331,14 +331,14 @@ same() {
 		clock { name = c; freq = 3; offset_s = 10; offset = 2; };
 		stream { event.header := struct { integer { size = 32; align = 8; map = clock.c.value; } timestamp; }; }; $event
 	END
-	run -0 pipefail "trdecode thirds | trencode -t tsv --no-header --columns ts"
+	run -0 pipefail "trdecode thirds | trencode -t tsv --no-header --columns time"
 	assert_output $'11000000000\n11333333333\n11666666666\n12000000000'
 	# ticks of 1 ms from 2^60 on
 	trace far 0000000000000010 0100000000000010 <<-END
 		clock { name = c; freq = 1000000000000; };
 		stream { event.header := struct { u64 timestamp; }; }; $event
 	END
-	run -0 pipefail "trdecode far | trencode -t tsv --no-header --columns ts"
+	run -0 pipefail "trdecode far | trencode -t tsv --no-header --columns time"
 	assert_output $'1152921504606846\n1152921504606846'
 	# an offset that no time can have: the events are there
 	trace overflow 0100000002000000 <<-END
@@ -538,7 +538,7 @@ same() {
 	echo '[{"ph":"X","name":"f","ts":1,"dur":2,"pid":1},{"ph":"X","name":"g","ts":5,"dur":3,"pid":1}]' >x.json
 	trdecode x.json | trencode -t ctf -o early
 	sed -i 's/offset_s = 0;/offset_s = -5;/; s/absolute = false/absolute = true/' early/metadata
-	run -0 pipefail "trdecode early | trencode -t tsv --no-header --columns ts,dur,name"
+	run -0 pipefail "trdecode early | trencode -t tsv --no-header --columns time,dur,name"
 	assert_output $'1000\t2000\tf\n5000\t3000\tg'
 	run -2 errors trdecode --clock wall early
 }

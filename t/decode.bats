@@ -11,7 +11,7 @@ setup() {
 
 # rows X...: every event of the inputs as a line, with times
 rows() {
-	pipefail "trdecode $* | trsym | trencode -c time,tid,task"
+	pipefail "trdecode $* | trsym | trencode -c time,tid,comm"
 }
 
 # calls X...: the exact table of the inputs' functions
@@ -244,7 +244,7 @@ good() {
 	assert_line 'made by           trsym'
 	assert_line --partial 'made by           trdecode '
 	run -0 pipe "trdecode --info --json fib.trs '$FIB' |
-		jq -e 'length == 2 and (.[0].made_by | length == 2) and (.[0].source == [\"uftrace $FIB\"])'"
+		jq -e 'length == 2 and (.[0].made_by | length == 2) and (.[0].input == [\"uftrace $FIB\"])'"
 	events=$(trstat -t tsv -g type -c count <fib.trs | awk 'NR > 1 { n += $2 } END { print n }')
 	assert_equal "$(trdecode --info --json - <fib.trs | jq '.[0].events')" "$events"
 	head -c 3000 fib.trs >cut.trs
@@ -329,8 +329,8 @@ good() {
 	assert_output 'trdecode: <stdin>: is empty, no trace'
 	run -2 errors trdecode -o none text
 	assert_output 'trdecode: text: not a trace of a known format'
-	run -2 errors trdecode -o none
-	assert_line 'trdecode: no input'
+	run -2 pipe 'trdecode -o none </dev/null'
+	assert_output 'trdecode: <stdin>: is empty, no trace'
 	run -2 errors trdecode -o none "$FIB" "$FIB/."
 	assert_output --partial "$FIB/.: given twice, also as $FIB"
 	[ ! -e none ]

@@ -67,7 +67,7 @@ table() {
 
 replayed() {
 	pipefail "trdecode -q '$1' | trsym | trencode -q \
-		-c time,delta,elapsed,duration,tid,task,module,addr" | fold
+		-c time,delta,elapsed,dur,tid,comm,module,address" | fold
 }
 
 fold() {

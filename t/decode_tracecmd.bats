@@ -220,7 +220,7 @@ of_cpu() {
 @test "a kernel stack has all of its callers, and no more" {
 	trdecode -q "$T/v6-stacktrace.dat" >x.trs
 	run -0 pipe "trfilter 'type == \"kernel_stack\"' x.trs | trencode -q -t ndjson |
-		jq -r 'select(.args.size != (.args.caller | length)) | .ts'"
+		jq -r 'select(.args.size != (.args.caller | length)) | .time'"
 	refute_output
 	trfilter 'type == "kernel_stack"' x.trs | trencode -q -t ndjson | jq .args.size | sort -n >sizes
 	[ "$(head -n 1 sizes)" -lt 8 ]

@@ -99,9 +99,9 @@ sums() {
 	stream "$U/args-spec"
 	chrome
 	run -0 jq -c '[.traceEvents[] | select(.name == "ints")][0].args' out.json
-	assert_output '{"arg1":-1,"arg2":-300,"arg3":70000,"arg4":-5000000000,"return":-704963005}'
+	assert_output '{"arg1":-1,"arg2":-300,"arg3":70000,"arg4":-5000000000,"ret":-704963005}'
 	run -0 jq -c '[.traceEvents[] | select(.name == "dbl")][0].args' out.json
-	assert_output '{"fparg1":3.14159,"fparg2":2.5,"return":7.853975}'
+	assert_output '{"fparg1":3.14159,"fparg2":2.5,"ret":7.853975}'
 }
 
 @test "fields of kernel events; threads by their names" {
@@ -216,8 +216,8 @@ tables() {
 		run -0 errors trdecode -f chrome -o again.trs again.json
 		assert_output ''
 		diff <(tables x.trs) <(tables again.trs) || fail "$file"
-		diff <(trencode -q -t tsv --no-header --columns ts x.trs 2>/dev/null | sort -n | sed -n '1p;$p') \
-			<(trencode -q -t tsv --no-header --columns ts again.trs | sort -n | sed -n '1p;$p') ||
+		diff <(trencode -q -t tsv --no-header --columns time x.trs 2>/dev/null | sort -n | sed -n '1p;$p') \
+			<(trencode -q -t tsv --no-header --columns time again.trs | sort -n | sed -n '1p;$p') ||
 			fail "times of $file"
 		((++n))
 	done < <(echo one.json
@@ -247,8 +247,8 @@ tables() {
 		run -0 errors trdecode -o again.trs again.json
 		assert_output ''
 		diff <(tables x.trs) <(tables again.trs) || fail "$file"
-		diff <(trencode -t ndjson x.trs | jq -c '[.name,.ts,.dur,.args]' | sort) \
-			<(trencode -t ndjson again.trs | jq -c '[.name,.ts,.dur,.args]' | sort)
+		diff <(trencode -t ndjson x.trs | jq -c '[.name,.time,.dur,.args]' | sort) \
+			<(trencode -t ndjson again.trs | jq -c '[.name,.time,.dur,.args]' | sort)
 	done
 	run -0 pipefail "trdecode nested.json | trstat -g caller,name -c total,self -t tsv"
 	assert_line $'out\tin\t4000\t4000'
@@ -261,8 +261,8 @@ tables() {
 	trdecode -q x.json | tee x.trs | trencode -t chrome -o again.json
 	run -0 jq -c '[.traceEvents[] | select(.ph == "M") | [.name, .args.name]]' again.json
 	assert_output '[["process_name","io"],["thread_name","io"]]'
-	diff <(trencode -q -t tsv --no-header --columns ts,pid,tid,comm,name x.trs | grep -v c$) \
-		<(trdecode again.json | trencode -q -t tsv --no-header --columns ts,pid,tid,comm,name | grep -v c$)
+	diff <(trencode -q -t tsv --no-header --columns time,pid,tid,comm,name x.trs | grep -v c$) \
+		<(trdecode again.json | trencode -q -t tsv --no-header --columns time,pid,tid,comm,name | grep -v c$)
 	run -0 jq -c .otherData again.json
 	assert_output '{"clock":"trace","origin":"1000000","unit":"ns"}'
 }
@@ -311,8 +311,8 @@ tables() {
 		assert_output '{"clock":"ticks","origin":"0","unit":"ticks"}'
 		trdecode -q x.json >again.trs
 		diff <(tables x.trs name caller,name) <(tables again.trs name caller,name) || fail "$file"
-		diff <(trencode -q -t tsv --no-header --columns ts,dur,name x.trs) \
-			<(trdecode -q x.json | trencode -q -t tsv --no-header --columns ts,dur,name) || fail "$file"
+		diff <(trencode -q -t tsv --no-header --columns time,dur,name x.trs) \
+			<(trdecode -q x.json | trencode -q -t tsv --no-header --columns time,dur,name) || fail "$file"
 	done
 	trencode -q -t trace-cmd -o x.dat x.trs
 	trdecode -q x.dat | trsym -q >x.trs
@@ -324,7 +324,7 @@ tables() {
 	assert_output --partial 'the clock of the events counts ticks'
 	# files of other programs, whatever they have there, are in microseconds
 	echo '{"traceEvents":[{"ph":"X","name":"f","pid":1,"ts":7,"dur":2}],"otherData":{"clock":"ticks","unit":"ticks"}}' >x.json
-	run -0 pipefail 'trdecode -q x.json | trencode -q -t tsv --no-header --columns ts,dur'
+	run -0 pipefail 'trdecode -q x.json | trencode -q -t tsv --no-header --columns time,dur'
 	assert_output $'7000\t2000'
 }
 
@@ -361,7 +361,7 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 	trencode -q -t chrome -o x.json x.trs
 	run -1 --separate-stderr trdecode --strict -o again.trs x.json
 	gaps() {
-		trencode -q -t ndjson "$1" | jq -c 'select(.type == "gap") | [.ts, .args]'
+		trencode -q -t ndjson "$1" | jq -c 'select(.type == "gap") | [.time, .args]'
 	}
 	gaps x.trs >want
 	gaps again.trs | diff want -

@@ -415,11 +415,11 @@ x\t5998\t5998000\t5998000'
 	# uftrace has no names of arguments
 	trencode -q -t uftrace -o x.uftrace x.trs
 	trdecode x.uftrace | trsym | trencode -t ndjson >got
-	ids=$(jq -c 'select(.name == "load" or .name == "wait") | [.ts, .args]' got)
+	ids=$(jq -c 'select(.name == "load" or .name == "wait") | [.time, .args]' got)
 	[ "$ids" = '[2000,{"arg1":"u2","arg3":"0x11"}]
 [4500,{"arg1":"0x13"}]
 [4800,null]
-[1000,{"arg1":"u1","arg3":"0x10","return":"(size = 9)"}]' ] || fail "$ids"
+[1000,{"arg1":"u1","arg3":"0x10","ret":"(size = 9)"}]' ] || fail "$ids"
 	grep -q '"message":"step\[2\]: step x = 7, id = 0x11"' got
 	grep -q '"message":"bare\[2\]: id=0x12"' got
 	trencode -q -t trace-cmd -o x.trace-cmd x.trs

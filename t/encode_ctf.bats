@@ -33,7 +33,7 @@ counts() {
 	run -0 pipe 'babeltrace2 out | grep -m 1 "entry.*name = \"main\""'
 	assert_output --regexp 'pid = 4123, tid = 4123, procname = "fib" \}, \{ name = "main", depth = 0 \}$'
 	listed | awk '$2 == "entry" || $2 == "exit" { print $1, $2 }' | sort >ours
-	trencode -q -t tsv --no-header --columns ts,dur,kind,type x.trs |
+	trencode -q -t tsv --no-header --columns time,dur,kind,type x.trs |
 		awk -F '\t' '$3 == "call" && $4 == "exit" { printf "%.0f entry\n%.0f exit\n", $1, $1 + $2 }' |
 		sort >theirs
 	diff theirs ours
@@ -55,7 +55,7 @@ counts() {
 	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
 	ctf
 	listed | sort >ours
-	trencode -q -t tsv --no-header --columns ts,type x.trs | tr '\t' ' ' | sort >theirs
+	trencode -q -t tsv --no-header --columns time,type x.trs | tr '\t' ' ' | sort >theirs
 	diff theirs ours
 	babeltrace2 out | grep sched_switch: | sed 's/.*prev_comm = "\([^"]*\)", prev_pid = \([0-9]*\).*/\1 \2/' | sort >ours
 	trencode -q -t ndjson x.trs | jq -r 'select(.type == "sched_switch").args | "\(.prev_comm) \(.prev_pid)"' |
@@ -68,7 +68,7 @@ counts() {
 @test "wall clock where the trace has one" {
 	trdecode -q "$DATA/trace-cmd/v6-date.dat" >x.trs
 	ctf
-	first=$(trencode -q -t tsv --no-header --columns ts x.trs | head -n 1)
+	first=$(trencode -q -t tsv --no-header --columns time x.trs | head -n 1)
 	run -0 pipe 'babeltrace2 --clock-seconds out | head -n 1'
 	assert_output --partial "[$((first / 1000000000)).$(printf %09d $((first % 1000000000)))]"
 }
@@ -90,7 +90,7 @@ lost() {
 		stream "$RECORDED/trace-cmd/$x.dat"
 		ctf
 		trencode -q -t ndjson x.trs |
-			jq -r 'select(.type == "gap") | "\(.args.events) \(.ts)"' |
+			jq -r 'select(.type == "gap") | "\(.args.events) \(.time)"' |
 			sed -E 's/(.*) (.*)(.{9})/discarded \1 events between [00:00:0\2.\3]/; s/:0(..)\./:\1./' >want
 		lost out | sed 's/WARNING: Tracer //; s/ \[/ between [/' | diff want -
 	done
@@ -276,7 +276,7 @@ lost() {
 # Names, times and arguments of all calls and events of a stream on standard input, without the
 # numbers of calls that rows of apitrace have
 rows() {
-	trencode -q -t ndjson | jq -c 'select(.type | startswith("core_marker") | not) | [.name, .ts, .dur, (.args | del(.call?))]' | sort
+	trencode -q -t ndjson | jq -c 'select(.type | startswith("core_marker") | not) | [.name, .time, .dur, (.args | del(.call?))]' | sort
 }
 
 @test "read back, calls have their arguments and return values, and nothing else" {
@@ -296,7 +296,7 @@ rows() {
 	trdecode -q "$RECORDED/uftrace/args-spec" | trsym -q >x.trs
 	ctf
 	rows <x.trs >want
-	grep -q '"arg1":-1,"arg2":-300,"arg3":70000,"arg4":-5000000000,"return":-704963005}' want
+	grep -q '"arg1":-1,"arg2":-300,"arg3":70000,"arg4":-5000000000,"ret":-704963005}' want
 	trdecode -q out | rows | diff want -
 	trencode -q -t lttng -o legacy x.trs
 	run -0 pipefail "trdecode -q legacy | trencode -q -t ndjson | jq -c 'select(.name == \"ints\").args'"
@@ -430,7 +430,7 @@ same() {
 	trencode -q -t lttng -o legacy x.trs
 	first=$(trdecode --info x.trs | awk '/^first time/ { print $NF }')
 	[ "$first" -gt 1000000000 ]
-	run -0 pipefail "trdecode -q legacy | trencode -q -t ndjson | jq -s 'map(.ts) | min'"
+	run -0 pipefail "trdecode -q legacy | trencode -q -t ndjson | jq -s 'map(.time) | min'"
 	assert_output "$first"
 }
 

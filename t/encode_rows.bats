@@ -39,17 +39,17 @@ table() {
 
 @test "the columns are as documented" {
 	run -0 pipe 'trencode -q -t csv x.trs | head -n 1'
-	assert_output 'ts,dur,type,pid,tid,cpu,comm,name,depth,src,args'
-	run -0 pipe 'trencode -q -t tsv --columns=name,ts x.trs | head -n 1'
-	assert_output $'name\tts'
+	assert_output 'time,dur,type,pid,tid,cpu,comm,name,depth,file,line,args'
+	run -0 pipe 'trencode -q -t tsv --columns=name,time x.trs | head -n 1'
+	assert_output $'name\ttime'
 	run -0 pipe 'trencode -q -t tsv --columns=+self,kind x.trs | head -n 1'
 	assert_output --regexp $'\targs\tself\tkind$'
 	run -0 pipe 'trencode -q -t ndjson x.trs | head -n 1 | jq -r "keys_unsorted | join(\",\")"'
-	assert_output 'ts,dur,type,pid,tid,cpu,comm,name,depth,src,args'
-	run -2 trencode -t csv --columns=ts,nothing x.trs
+	assert_output 'time,dur,type,pid,tid,cpu,comm,name,depth,file,line,args'
+	run -2 trencode -t csv --columns=time,nothing x.trs
 	assert_line --index 0 --partial "no such column: 'nothing'"
-	run -2 trencode -t csv --columns=ts,ts x.trs
-	assert_line --index 0 --partial "the column 'ts' is given twice"
+	run -2 trencode -t csv --columns=time,time x.trs
+	assert_line --index 0 --partial "the column 'time' is given twice"
 }
 
 @test "count, total and self by name are trstat's" {
@@ -76,7 +76,7 @@ table() {
 
 @test "csv and tsv have the values of ndjson, as jq and RFC 4180 read them" {
 	stream "$U/args-spec"
-	for columns in name,dur type,pid,tid ts,comm,depth args,kind; do
+	for columns in name,dur type,pid,tid time,comm,depth args,kind; do
 		trencode -q -t ndjson --columns $columns x.trs | jq -r '[.[] |
 			if . == null then "" elif type == "object" then tojson else tostring end] | @tsv' >json
 		tsv --columns $columns >tsv
@@ -126,9 +126,9 @@ for row in csv.DictReader(sys.stdin):
 
 @test "--tick gives ticks a length, in every format that has times" {
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
-	trencode -q -t tsv --no-header --columns ts,dur,name x.trs |
+	trencode -q -t tsv --no-header --columns time,dur,name x.trs |
 		awk -F '\t' -v OFS='\t' '{ print $1 * 1000, $2 * 1000, $3 }' >theirs
-	trencode -q --tick 1us -t tsv --no-header --columns ts,dur,name x.trs >ours
+	trencode -q --tick 1us -t tsv --no-header --columns time,dur,name x.trs >ours
 	diff theirs ours
 	trencode -q -t folded x.trs | sed 's/$/000/' >theirs
 	trencode -q --tick 1us -t folded x.trs >ours

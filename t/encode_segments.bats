@@ -16,7 +16,7 @@ each() {
 
 # finished STREAM: its calls that have ended: time, duration, thread, name
 finished() {
-	trencode -q -t tsv --no-header --columns ts,dur,tid,name,unfinished "$1" 2>/dev/null |
+	trencode -q -t tsv --no-header --columns time,dur,tid,name,unfinished "$1" 2>/dev/null |
 		awk -F '\t' '$2 != "" && $5 == "0"' | sort
 }
 

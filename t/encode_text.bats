@@ -130,7 +130,7 @@ setup() {
 }
 
 @test "the columns are those of uftrace replay -f" {
-	local e d name bad='' fields=time,delta,elapsed,duration,tid,task,module,addr
+	local e d name bad='' columns=time,delta,elapsed,dur,tid,comm,module,address
 	for e in "$RECORDED"/uftrace/*.expect; do
 		d=${e%.expect} name=${d##*/}
 		[[ -s $e/replay.txt ]] || continue
@@ -140,7 +140,7 @@ setup() {
 		esac
 		# newer ones have a wider TID
 		sed -E '/^#/s/TID  +/TID /; s/\[ ([ 0-9]{6})\]/[\1]/' "$e/replay.txt" |
-			cmp -s - <(text "$d" -c $fields | sed -E '/^#/s/TID  +/TID /') ||
+			cmp -s - <(text "$d" -c $columns | sed -E '/^#/s/TID  +/TID /') ||
 			bad+=" $name"
 	done
 	[[ -z $bad ]] || fail "differ:$bad"
@@ -153,10 +153,10 @@ setup() {
 	)
 	[ "$(text t -c none)" = "main();" ]
 	text t -c +time | grep -q '^   2.000 us \[   100\]        0.000001000 | main();$'
-	text t -c time,duration | grep -q '^   2.000 us        0.000001000 | main();$'
+	text t -c time,dur | grep -q '^   2.000 us        0.000001000 | main();$'
 	[ "$(text t -c all | wc -l)" = 2 ]
 	run -2 --separate-stderr pipe 'trdecode t | trencode -c color'
-	[[ $stderr == *"no field 'color'"* ]]
+	[[ $stderr == *"no column 'color'"* ]]
 }
 
 @test "exception: minutes and hours have sixty of the smaller unit" {
@@ -213,10 +213,10 @@ setup() {
 }
 
 @test "exception: the module of what dlopen brought, the task's name at the time" {
-	text "$RECORDED/uftrace/dlopen" -f module | grep -q '^     libplug_a.so | .*plug_a() {$'
+	text "$RECORDED/uftrace/dlopen" -c module | grep -q '^     libplug_a.so | .*plug_a() {$'
 	grep -q '\[unknown\] | .*plug_a() {$' "$RECORDED/uftrace/dlopen.expect/replay.txt"
 	# the child of fork is not yet what it will exec
-	text "$RECORDED/uftrace/forkexec" -f task | grep -q '^        forkexec | .*do_exec() {$'
+	text "$RECORDED/uftrace/forkexec" -c comm | grep -q '^        forkexec | .*do_exec() {$'
 	grep -q ' basic .* do_exec() {$' "$RECORDED/uftrace/forkexec.expect/replay.txt"
 }
 

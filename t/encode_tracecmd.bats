@@ -166,7 +166,7 @@ report() {
 
 @test "one source of two, and two halves of a file, become one trace.dat" {
 	trdecode -q "$K/agent-host.dat" "$K/agent-guest.dat" |
-		trfilter -q 'source =~ "guest"' | trencode -q -t trace-cmd -o guest.dat
+		trfilter -q 'input =~ "guest"' | trencode -q -t trace-cmd -o guest.dat
 	trdecode -q "$K/agent-guest.dat" | trstat -q -g type,cpu -c count -t tsv >want
 	trdecode -q guest.dat | trstat -q -g type,cpu -c count -t tsv | diff want -
 	trdecode "$K/v6-onecpu.dat" >all.trs

@@ -67,7 +67,7 @@ same() {
 		for name in basic-cyg threads kill-segv; do
 			perl "$ROOT/t/tools/uftrace_calls.pl" "${line#* # }" <$name.dump | grep -v linux: >want || true
 			trfilter -q "${line%% # *}" $name.trs |
-				trencode -q -t tsv --no-header --columns ts,name,kind |
+				trencode -q -t tsv --no-header --columns time,name,kind |
 				sed -n '/\tlinux:/d; s/\tcall$//p' >got
 			diff <(sort want) <(sort got) || fail "$name: $line"
 			cat want >>some

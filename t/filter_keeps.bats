@@ -262,7 +262,7 @@ same_times() {
 
 # calls_of NAME: calls as trencode has them
 calls_of() {
-	trencode -q -t tsv --columns ts,dur,tid,name | awk -F '\t' -v name="$1" '$4 == name && $2 != ""' | sort
+	trencode -q -t tsv --columns time,dur,tid,name | awk -F '\t' -v name="$1" '$4 == name && $2 != ""' | sort
 }
 
 # Calls without a leave, such as those of longjmp, last until the row that shows their end.

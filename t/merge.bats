@@ -170,7 +170,7 @@ table() {
 }
 
 @test "what is not in a summary is refused" {
-	run -2 trstat --partial -i 1 --wall rec.trs
+	run -2 trstat --partial -i 1s --wall rec.trs
 	assert_output --partial '--wall does not go with --partial'
 	run -2 trstat --merge --slowest 3 parts.*
 	assert_output --partial 'a summary without the slowest calls'

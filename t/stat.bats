@@ -62,15 +62,15 @@ lines() {
 	done
 }
 
-@test "keys of threads: tid pid ppid comm cpu source" {
+@test "keys of threads: tid pid ppid comm cpu input" {
 	run -0 tsv tid count,total
 	lines 'tid count total' '4123 477 8756216' '4125 630 6600833' '4126 631 8597783'
 	run -0 tsv pid,ppid,comm count
 	lines 'pid ppid comm count' '4123 0 fib 1738'
 	run -0 tsv cpu count
 	lines 'cpu count' '0 9' ' 1729'
-	run -0 tsv source count
-	lines 'source count' "$DATA/uftrace/fib 1738"
+	run -0 tsv input count
+	lines 'input count' "$DATA/uftrace/fib 1738"
 }
 
 @test "keys of functions: module caller depth" {
@@ -321,11 +321,11 @@ lines() {
 @test "long names are shortened on a terminal only" {
 	need script
 	trdecode "$DATA/uftrace/fib" | trsym >n.trs
-	run -0 pipe "COLUMNS=24 script -qec 'trstat -g source -c count n.trs' /dev/null </dev/null"
+	run -0 pipe "COLUMNS=24 script -qec 'trstat -g input -c count n.trs' /dev/null </dev/null"
 	refute_output --partial "$DATA/uftrace/fib"
-	run -0 pipe "COLUMNS=24 script -qec 'trstat --wide -g source -c count n.trs' /dev/null </dev/null"
+	run -0 pipe "COLUMNS=24 script -qec 'trstat --wide -g input -c count n.trs' /dev/null </dev/null"
 	assert_output --partial "$DATA/uftrace/fib"
-	run -0 pipe "COLUMNS=24 trstat -g source -c count n.trs"
+	run -0 pipe "COLUMNS=24 trstat -g input -c count n.trs"
 	assert_output --partial "$DATA/uftrace/fib"
 }
 

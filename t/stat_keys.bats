@@ -16,10 +16,10 @@ load tables
 }
 
 @test "log2, bucket and hist of a call's times and of fields" {
-	run -0 pipe "trstat -q -t tsv -g 'log2(total)' -c count,min,max -s 'log2(total)' fib.trs |
+	run -0 pipe "trstat -q -t tsv -g 'log2(dur)' -c count,min,max -s 'log2(dur)' fib.trs |
 		awk -F '\t' 'NR > 1 && \$1 { if (\$3 < \$1 || \$4 >= 2 * \$1) exit 1; n += \$2 } END { print n }'"
 	assert_output 1732
-	run -0 pipe "trstat -q -t tsv -g 'bucket(total,1us)' -c count,min,max fib.trs |
+	run -0 pipe "trstat -q -t tsv -g 'bucket(dur,1us)' -c count,min,max fib.trs |
 		awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 < \$1 || \$4 >= \$1 + 1000) exit 1; n += \$2 } END { print n }'"
 	assert_output 1732
 	run -0 pipe "trstat -q -t tsv -g 'hist(self)' -c count,self_min,self_max fib.trs |
@@ -31,13 +31,13 @@ load tables
 	assert_output "$(trfilter -c 'type == "sched_switch"' sched.trs)"
 	run -0 pipe "trdecode '$DATA/uftrace/fib' | trstat -q -t tsv -g 'log2(depth)' -c count -s 'log2(depth)'"
 	assert_line --index 1 "$(printf '0\t11')"
-	run -2 trstat -g 'log2(total,1)' fib.trs
+	run -2 trstat -g 'log2(dur,1)' fib.trs
 	assert_output --partial 'a bucket is bucket(time,1s) or bucket(F,64)'
 	run -2 trstat -g 'bucket(self,0)' fib.trs
 }
 
-@test "dur, total and self: keys and columns" {
-	for key in dur total self; do
+@test "dur and self: keys and columns" {
+	for key in dur self; do
 		time=${key/dur/total}
 		run -0 pipe "trstat -q -t tsv -g $key -c count,${time}_min,${time}_max fib.trs |
 			awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 != \$1 || \$4 != \$1) exit 1; n += \$2 } END { print n }'"

@@ -66,7 +66,7 @@ same() {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
 	trstat -q --pair syscall -t tsv -c count,total,max s.trs >preset
 	trstat -q --pair 'sys_enter->sys_exit on tid == tid && .id == .id' -g id -t tsv -c count,total,max s.trs | diff preset -
-	trstat -q --pair 'type == "sys_enter" -> type =~ "^sys_exit$" on source == source && tid == tid && .id == .id' \
+	trstat -q --pair 'type == "sys_enter" -> type =~ "^sys_exit$" on input == input && tid == tid && .id == .id' \
 		-g .id -t csv -c count,total,max s.trs | tail -n +2 | tr , '\t' | diff <(tail -n +2 preset) -
 	# without "on" both are of one thread
 	run -0 pipe "trstat -q --pair 'sys_enter -> sys_exit' -t tsv -c count s.trs"
@@ -101,10 +101,10 @@ same() {
 @test "views and columns of pairs" {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
 	run -0 trstat -q --pair syscall --hist -g '' s.trs
-	assert_line --index 0 --regexp '^total, count 435, p50 [0-9.]+ us'
+	assert_line --index 0 --regexp '^dur, count 435, p50 [0-9.]+ us'
 	run -0 trstat -q --pair syscall --timeline 10ms -c count s.trs
 	assert_line --index 0 --partial '10.000 ms a bar'
-	run -0 trstat -q --pair syscall -g 'log2(total)' -c count -t tsv s.trs
+	run -0 trstat -q --pair syscall -g 'log2(dur)' -c count -t tsv s.trs
 	run -0 trstat -q --pair wakeup -t json s.trs
 	run -0 pipe "trstat -q --pair wakeup -t json s.trs | jq -e '.[0].p99 >= .[0].p50'"
 }
@@ -154,7 +154,7 @@ same() {
 		done
 		# how long a thread waited, by an independent script
 		trfilter -q 'type in {sched_schedule}' all.trs | trencode -q -t ndjson |
-			jq -r 'select(.type == "sched_schedule") | [.ts, .args.prev_pid, .args.next_pid] | @tsv' |
+			jq -r 'select(.type == "sched_schedule") | [.time, .args.prev_pid, .args.next_pid] | @tsv' |
 			awk -F '\t' '{ if ($3 && ($3 in out)) { n[$3]++; if ($1 - out[$3] > max[$3]) max[$3] = $1 - out[$3]; delete out[$3] }
 				if ($2) out[$2] = $1 }
 				END { for (t in n) printf "%d\t%d\n", t, n[t] }' | sort >theirs

@@ -120,7 +120,7 @@ same_tree() {
 
 @test "--hist: every value is in its bucket, marks are those of the table" {
 	run -0 trstat -q --hist fib.trs
-	assert_line --index 0 'total, count 1732, p50 0.050 us, p90 0.614 us, p99 28.096 us, min 0.040 us,'
+	assert_line --index 0 'dur, count 1732, p50 0.050 us, p90 0.614 us, p99 28.096 us, min 0.040 us,'
 	assert_line --index 1 '    max 2.988 ms'
 	assert_line --index 2 --regexp '^ +0\.032 us +1404  #+ p50$'
 	assert_line --regexp '^ +0\.512 us +73  #+ +p90$'
@@ -205,7 +205,7 @@ same_tree() {
 	assert_line --index 0 '2.988 ms, self 2.592 us, at 3587.866594572, thread 4123 fib'
 	assert_line --index 1 '    main()'
 	assert_line --index 4 '    in main'
-	run -0 pipe "trstat -q --slowest 1 -t json fib.trs | jq -c '.[0] | [.name, .total, .cpu]'"
+	run -0 pipe "trstat -q --slowest 1 -t json fib.trs | jq -c '.[0] | [.name, .dur, .cpu]'"
 	assert_output '["main",2988111,null]'
 	for n in 0 -1 x 1x 99999999; do
 		run -2 trstat --slowest "$n" fib.trs
@@ -217,7 +217,7 @@ same_tree() {
 
 @test "--slowest: arguments as uftrace replay shows them, apitrace's with their names" {
 	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trstat -q --slowest 3 -t tsv | cut -f 9-11"
-	assert_line --index 0 "$(printf 'name\targuments\treturned')"
+	assert_line --index 0 "$(printf 'name\targs\tret')"
 	grep -q 'many(1, 2, 3, 4, 5, 6, 7, 8) = 36;' "$RECORDED/uftrace/args-auto.expect/replay.txt"
 	run -0 pipe "trdecode '$RECORDED/uftrace/args-auto' | trsym | trstat -q --slowest 4"
 	assert_line '    many(arg1=1, arg2=2, arg3=3, arg4=4, arg5=5, arg6=6, arg7=7, arg8=8) = 36'

@@ -159,8 +159,8 @@ lossy() {
 	cd "$BATS_TEST_TMPDIR"
 	lossy "$DATA/uftrace/fib" >lossy.trs
 	trdecode -q --tid=4125 lossy.trs >tid.trs 2>err || (($? == 1))
-	python3 "$ROOT/t/tools/trstream.py" tid.trs 2>err | grep '"unfinished": false' | jq -c '[.ts, .dur, .name]' | sort >tid || true
-	python3 "$ROOT/t/tools/trstream.py" lossy.trs 2>err | jq -c '[.ts, .dur, .name]' | sort >all
+	python3 "$ROOT/t/tools/trstream.py" tid.trs 2>err | grep '"unfinished": false' | jq -c '[.time, .dur, .name]' | sort >tid || true
+	python3 "$ROOT/t/tools/trstream.py" lossy.trs 2>err | jq -c '[.time, .dur, .name]' | sort >all
 	[ -s tid ]
 	run -0 comm -23 tid all
 	assert_output ''

@@ -57,7 +57,7 @@ times() {
 	grep -q -- "^-1	MINUS	1$" table
 	grep -q -- "^-32768	NONE	1$" table
 	grep -q "^BIG	HIGH	1$" table
-	trencode -q -t ndjson calls.trs | jq -c 'select(.name == "turned" or .name == "named") | .args | del(.return)' >rows
+	trencode -q -t ndjson calls.trs | jq -c 'select(.name == "turned" or .name == "named") | .args | del(.ret)' >rows
 	diff - rows <<-'END'
 		{"arg1":-1,"arg2":"MINUS"}
 		{"arg1":-32768,"arg2":"NONE"}

@@ -132,7 +132,7 @@ numbers() {
 	returned flags >want
 	grep -qx 'F_C|F_A' want
 	grep -q '+0x' want
-	trencode -q -t ndjson s | jq -r 'select(.name == "flags") | .args.return' | diff want -
+	trencode -q -t ndjson s | jq -r 'select(.name == "flags") | .args.ret' | diff want -
 	trencode -q -t ndjson s | jq -r 'select(.name == "flags") | .args.arg2' | diff want -
 	for key in ret arg.2; do
 		trstat -q -t tsv -g "name,$key" -c count s | sed -n 's/^flags	\(.*\)	1$/\1/p' |
@@ -157,7 +157,7 @@ numbers() {
 	for name in ints longs; do
 		numbers $name >want
 		grep -q '^-' want
-		trencode -q -t ndjson s | jq -r "select(.name == \"$name\") | .args.return | tostring" | diff want -
+		trencode -q -t ndjson s | jq -r "select(.name == \"$name\") | .args.ret | tostring" | diff want -
 		run -0 trfilter -c "kind == leave && name == \"$name\" && ret < 0" s
 		assert_output "$(grep -c '^-' want)"
 		trstat -q -t tsv -g "name,ret" -c count s | sed -n "s/^$name	\(.*\)	[0-9]*$/\1/p" |
@@ -174,7 +174,7 @@ numbers() {
 		trdecode -q spec.data | trsym -q >s
 		numbers ints >want
 		[[ $(wc -l <want) -eq 5 ]]
-		for name in return arg1; do
+		for name in ret arg1; do
 			trencode -q -t ndjson s | jq -r "select(.name == \"ints\") | .args.$name" | diff want -
 		done
 		run -0 trfilter -c 'kind == leave && ret < 0' s
@@ -185,7 +185,7 @@ numbers() {
 @test "floating-point arguments have names of their own, and their digits" {
 	record
 	trencode -q -t ndjson s | jq -c 'select(.name == "real") | .args' >rows
-	assert_equal "$(cat rows)" '{"fparg1":0.1,"fparg2":-2.5,"return":-2.5}'
+	assert_equal "$(cat rows)" '{"fparg1":0.1,"fparg2":-2.5,"ret":-2.5}'
 	grep -q 'real(0.100000, -2.500000) = -2.500000' replay
 	assert_equal "$(key s fparg.1 real)" 0.1
 	run -0 trfilter -c 'fparg.1 == 0.1 && fparg.2 == -2.5' s

@@ -49,3 +49,120 @@ setup() {
 	run -0 pipe "trstat --partial -c +p90 s.trs | trstat -q --merge -t csv -n 1"
 	assert_line --index 0 'name,total,self,count,avg,p50,p99,max,p90'
 }
+
+# table SECTION: the rows of a table of trutils(7), cells separated by tabs
+table() {
+	sed -n "/^\.Sh $1/,/^\.Sh /p" "$ROOT/man7/trutils.7" | sed -n 's/^\.It \(.*\)/\1/p' | grep -v '^Sy ' | sed 's/ Ta /\t/g'
+}
+
+# options PROGRAM: names and metavariable of each, as the table spells them: -o, --output FILE
+options() {
+	"$1" --complete-options | awk -F '\t' '{ sub(" ", ", ", $1); print $1 ($2 == "-" ? "" : " " $2) }'
+}
+
+PROGRAMS='trdecode trfilter trsym trstat trencode'
+
+@test "an option means the same in all programs, and trutils(7) says so" {
+	table 'OPTIONS IN COMMON' | awk -F '\t' -v all="$PROGRAMS" '{ sub(/^all$/, all, $2); print $1 ": " $2 }' >page
+	[ "$(wc -l <page)" -gt 20 ]
+	# those of several programs, and those with a letter
+	for program in $PROGRAMS; do
+		options "$program" | sed "s/\$/\t$program/"
+	done | awk -F '\t' '
+		{ programs[$1] = programs[$1] (programs[$1] == "" ? "" : " ") $2 }
+		END { for (o in programs) if (o !~ /^--/ || programs[o] ~ / /) print o ": " programs[o] }' | sort >code
+	sort page | diff - code
+	# one metavariable and letter for each long name, one name for each letter but -c
+	for program in $PROGRAMS; do options "$program"; done | sort -u >all
+	sed -n 's/.*--\([a-z0-9-]*\).*/\1/p' all | sort | uniq -d >twice
+	assert_equal "$(cat twice)" ''
+	assert_equal "$(sed -n 's/^-\([A-Za-z]\),.*/\1/p' all | sort | uniq -d)" c
+}
+
+@test "each option is in --help and in its page" {
+	for program in $PROGRAMS; do
+		"$program" --help >help
+		options "$program" | sed -n 's/.*--\([a-z0-9-]*\).*/\1/p' | while read -r name; do
+			grep -q -e "--$name\b" help || echo "$program --help: $name"
+			case $name in verbose | progress | quiet | help | version) continue ;; esac
+			grep -q -e "Fl -$name\b" "$ROOT/man1/$program.1" || echo "$program(1): $name"
+		done
+	done >missing
+	assert_equal "$(cat missing)" ''
+}
+
+# fields PROGRAM: the fields that trutils(7) lists for it
+fields() {
+	table FIELDS | awk -F '\t' -v p="$1" '$2 ~ p { n = split($1, names, ", "); for (i = 1; i <= n; i++) print names[i] }' | sort
+}
+
+@test "a field has one name in expressions, keys and columns, and trutils(7) lists it" {
+	trfilter --explain 1 | sed -n 's/^  \([a-z][a-z.A-Z]*\) .*/\1/p' >names
+	{ cat names && echo arg.NAME; } | sort | diff <(fields trfilter) -
+	run -2 trstat -g 'a(b'
+	{ grep -o 'keys are [a-z ]*' <<<"$output" | tr ' ' '\n' | sed '1,2d; /^bucket$/d; /^$/d' && printf '%s\n' arg.N arg.NAME fparg.N ret; } |
+		sort | diff <(fields trstat) -
+	trencode --complete-options | grep '^-c ' | cut -f 3 | tr ' ' '\n' | grep -v -x -e none -e all | sort | diff <(fields trencode) -
+	# the words that complete -c are those that are taken
+	trdecode "$DATA/uftrace/fib" | trsym >s.trs
+	columns=time,dur,type,pid,tid,cpu,comm,name,depth,file,line,args,kind,self,caller,recursive,unfinished,group,module,input
+	run -0 pipe "trencode -q -t csv -c $columns s.trs | head -n 1"
+	assert_output "$columns"
+	run -0 pipe "trencode -q -t ndjson -c $columns s.trs | head -n 1 | jq -r 'keys_unsorted | join(\",\")'"
+	assert_output "$columns"
+	run -0 pipe "trstat -q -t csv --slowest 1 s.trs | head -n 1"
+	assert_output 'dur,self,time,end,tid,pid,comm,cpu,name,args,ret,stack'
+	for key in time dur self name type group kind tid pid comm cpu module file line depth caller input; do
+		run -0 trstat -q -g "$key" -c count s.trs
+		run -0 trfilter -c "has($key)" s.trs
+	done
+}
+
+@test "no old name of a field remains" {
+	trdecode "$DATA/uftrace/fib" | trsym >s.trs
+	for column in ts src duration task addr arguments source; do
+		run -2 trencode -t csv -c "$column" s.trs
+		run -2 trencode -c "$column" s.trs
+	done
+	run -0 trstat -q -t csv -g source -c count s.trs
+	assert_line 'source,count'
+	assert_line ',1738'
+	run -0 trfilter -c 'has(source)' s.trs
+	assert_output 0
+}
+
+@test "a time has one syntax in expressions and options" {
+	trdecode "$DATA/uftrace/fib" | trsym >s.trs
+	at=$(trencode -q -t tsv --no-header -c time,kind s.trs | sort -n | awk '{ t[NR] = $1 } END { print t[int(NR / 2)] }')
+	seconds=$((at / 1000000000)).$(printf %09d $((at % 1000000000)))
+	[[ $seconds == *.*[1-9]* ]]
+	want=$(trfilter -c "time >= $at" s.trs)
+	[ "$want" -gt 100 ]
+	[ "$(trfilter -c 1 s.trs)" -gt "$want" ]
+	for condition in "time >= $seconds" "time >= ${seconds}s" "$seconds <= time" "!(time < $seconds)"; do
+		run -0 trfilter -c "$condition" s.trs
+		assert_output "$want"
+	done
+	assert_equal "$(trfilter -c "time in {$seconds}" s.trs)" "$(trfilter -c "time in {$at}" s.trs)"
+	# the rows of the clock, whose calls --since keeps whole
+	trdecode --since "$at" "$DATA/uftrace/fib" | trfilter -c 1 >ns
+	trdecode --since "$seconds" "$DATA/uftrace/fib" | trfilter -c 1 | diff ns -
+	trdecode --since "${seconds}s" "$DATA/uftrace/fib" | trfilter -c 1 | diff ns -
+	for duration in 0.00001 10us 10000; do
+		trfilter -c "dur > $duration" s.trs
+		trfilter "self >= $duration" s.trs | trstat -q -c count -t tsv -g '' | tail -n 1
+		trfilter -c --within "$duration" 'name == "main"' s.trs
+		trstat -q -t tsv -g "bucket(time,$duration)" -c count s.trs | tail -n +2 | wc -l
+		trstat -q -t tsv -i "$duration" -c count s.trs | tail -n +2 | wc -l
+		trstat -q --fail-if "p50 > $duration" s.trs >/dev/null || echo "status $?"
+		trstat -q --fail-if "count(dur > $duration) > 30" s.trs >/dev/null || echo "status $?"
+	done >said
+	[ "$(wc -l <said)" -ge 15 ]
+	n=$(($(wc -l <said) / 3))
+	head -n $n said >first
+	tail -n +$((n + 1)) said | head -n $n | diff first -
+	tail -n $n said | diff first -
+	# a number that is compared with a quotient, or with another field, has no unit
+	assert_equal "$(trfilter -c 'dur / 2 > 0.5' s.trs)" "$(trfilter -c 'dur / 2 > 0' s.trs)"
+	assert_equal "$(trfilter -c 'tid > 0.5' s.trs)" "$(trfilter -c 'tid > 0' s.trs)"
+}

@@ -46,7 +46,7 @@ const struct option_row settings_rows[] = {
 	{OPT_LIST, "list", NULL,
 	 "print the types of events with their numbers, their fields\nand examples", NULL},
 	{OPT_JSON, "json", NULL, "with --info and --list: as JSON", NULL},
-	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
+	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
 };
 
@@ -65,7 +65,7 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'",
 				 arg);
-	o[s->noffsets].unit = strspn(equals + 1, "+-0123456789.") < strlen(equals + 1);
+	o[s->noffsets].unit = time_has_unit(equals + 1);
 	o[s->noffsets++].length = (size_t)(equals - arg);
 	return 0;
 }

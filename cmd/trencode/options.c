@@ -34,11 +34,11 @@ const struct option_row settings_rows[] = {
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
 	{'c', "columns", "LIST",
-	 "columns: of text duration,tid,addr,time,delta,elapsed,task,\n"
-	 "module; of the others ts,dur,type,pid,tid,cpu,comm,name,\n"
-	 "depth,src,args (+LIST: beside these; of text none, all)",
-	 "ts dur type pid tid cpu comm name depth src args kind self caller recursive unfinished "
-	 "group module input none all duration addr time delta elapsed task"},
+	 "columns: of text dur,tid,address,time,delta,elapsed,comm,\n"
+	 "module; of the others time,dur,type,pid,tid,cpu,comm,name,\n"
+	 "depth,file,line,args (+LIST: beside these; of text none, all)",
+	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
+	 "unfinished group module input none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
 	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},

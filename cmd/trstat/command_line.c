@@ -33,7 +33,7 @@ const struct option_row command_line_rows[] = {
 	{'t', "to", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
 	 "table tsv csv json ndjson prom"},
 	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
-	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
+	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{OPT_PAIR, "pair", "PAIR",
 	 "count pairs of events and the time between them:\n'A -> B on .x == .y', or wakeup, "
 	 "offcpu, "
@@ -43,7 +43,7 @@ const struct option_row command_line_rows[] = {
 	 "exit 3 if CONDITION holds at the end, such as\n'p99(name == \"commit\") > 5ms'; may be "
 	 "repeated",
 	 NULL},
-	{'i', "interval", "TIME", "a table for each TIME of the trace: 2 (seconds), 500ms", NULL},
+	{'i', "interval", "TIME", "a table for each TIME of the trace, as 2s or 500ms", NULL},
 	{OPT_WALL, "wall", NULL, "with -i: for each TIME of the wall clock", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "table"},
 	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},

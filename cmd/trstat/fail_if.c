@@ -78,6 +78,7 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 	bad = parse_condition(c, l) || columns_parse(&column, c->name, l->error);
 	if (!bad)
 		c->unit = column_unit(&column.column[0]);
+	o->of_time = !bad && (c->unit == UNIT_DURATION || c->unit == UNIT_TIME);
 	columns_free(&column);
 	return bad ? -1 : 0;
 }

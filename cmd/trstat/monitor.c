@@ -1,6 +1,5 @@
 #include "cmd/trstat/monitor.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -19,18 +18,11 @@ static uint64_t clock_now(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* Parse the width. Without a unit, the number is in seconds or ticks. */
 static int parse_width(const char *words, bool ticks, uint64_t *width)
 {
-	size_t n = strlen(words);
-	bool unit = n && isalpha((unsigned char)words[n - 1]);
-	char seconds[64];
 	int64_t t;
 
-	if (!n || n > 40 || (ticks && unit))
-		return -1;
-	snprintf(seconds, sizeof(seconds), "%s%s", words, unit || ticks ? "" : "s");
-	if (parse_time(seconds, &t) || t <= 0)
+	if ((ticks && time_has_unit(words)) || parse_time(words, &t) || t <= 0)
 		return -1;
 	*width = (uint64_t)t;
 	return 0;
@@ -42,8 +34,8 @@ int monitor_check(const char *words, struct error *e)
 
 	if (!parse_width(words, false, &width))
 		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "-i takes a time such as 2 (seconds) or 500ms, not '%s'", words);
+	return error_set(e, NULL, NO_OFFSET, "-i takes a time such as 2s or 500ms, not '%s'",
+			 words);
 }
 
 int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *e)

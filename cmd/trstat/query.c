@@ -69,7 +69,7 @@ static int parse_tree(struct query *q, struct error *e)
 static int parse_hist(struct query *q, struct error *e)
 {
 	const struct settings *s = q->settings;
-	const char *of = s->view_argument ? s->view_argument : "total";
+	const char *of = s->view_argument ? s->view_argument : "dur";
 	bool self = !strcmp(of, "self");
 	char *added = NULL, *columns = NULL;
 	int bad = 0;
@@ -78,7 +78,7 @@ static int parse_hist(struct query *q, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "-%c does not go with --hist",
 				 s->columns ? 'c' : 's');
 	q->hist = (struct hist){.of = of};
-	if (!strcmp(of, "total") || !strcmp(of, "dur")) {
+	if (!strcmp(of, "dur")) {
 		q->hist.duration = true;
 		return parse_keys(q, "", "", e) || columns_parse(&q->columns, "p50", e);
 	}

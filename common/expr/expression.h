@@ -35,15 +35,18 @@ struct operand {
 	enum operand_kind kind;
 	enum known_form form; /* form of its values, as far as parsing knows */
 	size_t column;
-	char *name;	     /* FIELD: as written; LITERAL: the text of value */
-	struct scalar value; /* LITERAL */
-	bool time_unit;	     /* LITERAL: "1ms"; FIELD: tested together with such a literal */
+	char *name;	       /* FIELD: as written; LITERAL: the text of value */
+	struct scalar value;   /* LITERAL */
+	struct scalar seconds; /* LITERAL: token.seconds */
+	bool has_seconds;
+	bool time_unit; /* LITERAL: "1ms"; FIELD: tested together with such a literal */
 
 	/* FIELD: */
 	bool spelled;	  /* the value may be compared with a text */
 	unsigned field;	  /* the program's number of it */
 	unsigned depends; /* the program's flags */
 	bool of_kind;	  /* the field is the kind of an event, whose names need no quotes */
+	bool of_time;	  /* the field is a time: a number with a point is of seconds */
 	void *data;	  /* the program's */
 
 	/* ARITHMETIC: */
@@ -91,7 +94,7 @@ struct node {
 /* The program's part of the language. Functions return -1 with l->error set. */
 struct language {
 	/* Resolve the field o->name, whose token precedes the lexer's: set field, form, depends,
-	 * of_kind, data. quoted: it is written field("..."). */
+	 * of_kind, of_time, data. quoted: it is written field("..."). */
 	int (*field)(void *ctx, struct lexer *l, struct operand *o, bool quoted);
 	/* Check a new leaf, or under() and over(); NULL: nothing to check. */
 	int (*leaf)(struct lexer *l, struct node *n, size_t column);

@@ -143,6 +143,19 @@ static const char *skip_exponent(const char *p)
 	return q;
 }
 
+/* Set t->seconds: the number that is read, which has a point and no unit, as seconds. */
+static void read_seconds(struct token *t, const char *start, bool exact, uint64_t whole,
+			 const uint64_t fraction[2])
+{
+	const uint64_t second = 1000000000;
+
+	t->has_seconds = true;
+	if (!exact ||
+	    make_number(&t->seconds, *start == '-', whole, fraction[0], fraction[1], second) ||
+	    t->seconds.form == SCALAR_REAL)
+		make_real(&t->seconds, start, second);
+}
+
 static int read_number(struct lexer *l)
 {
 	struct token *t = &l->token;
@@ -151,6 +164,7 @@ static int read_number(struct lexer *l)
 	uint64_t whole, part = 0, scale = 1;
 	const struct unit *unit = unit_find("", 0);
 	unsigned count;
+	const char *fraction_end = NULL;
 	int bad;
 
 	p += negative;
@@ -166,6 +180,7 @@ static int read_number(struct lexer *l)
 			point = true;
 			p++;
 			exact = read_fraction(&p, &part, &scale);
+			fraction_end = p;
 		}
 		suffix = skip_exponent(p);
 		if (suffix > p) {
@@ -187,6 +202,9 @@ static int read_number(struct lexer *l)
 	if (!exact || t->value.form == SCALAR_REAL)
 		make_real(&t->value, start, unit->scale);
 	t->value.written |= point;
+	t->has_seconds = false;
+	if (p == fraction_end)
+		read_seconds(t, start, exact, whole, (uint64_t[]){part, scale});
 	t->kind = TOKEN_NUMBER;
 	t->time_unit = unit->kind == UNIT_TIME_NS;
 	l->at = (size_t)(p - l->text);

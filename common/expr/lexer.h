@@ -48,6 +48,9 @@ struct token {
 	size_t size;
 	struct scalar value; /* NUMBER */
 	bool time_unit;	     /* NUMBER */
+	struct scalar
+		seconds; /* NUMBER with a point and without a unit: in ns, if it is of seconds */
+	bool has_seconds;
 	char *string; /* STRING: its bytes, then NUL; a caller that takes it sets it to NULL */
 	size_t string_size;
 };

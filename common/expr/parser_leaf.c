@@ -98,6 +98,16 @@ static void settle_literal(struct operand *o)
 		o->value.form = SCALAR_UINT;
 }
 
+/* A number with a point that is compared with a time is of seconds. */
+static void take_seconds(const struct operand *field, struct operand *literal)
+{
+	if (!operand_field(field) || !field->of_time || !operand_literal(literal) ||
+	    !literal->has_seconds)
+		return;
+	literal->value = literal->seconds;
+	literal->time_unit = true;
+}
+
 static int parse_comparison(struct parser *p, struct node *n)
 {
 	n->kind = NODE_COMPARE;
@@ -106,6 +116,8 @@ static int parse_comparison(struct parser *p, struct node *n)
 	n->right = parse_right(p, n->left);
 	if (!n->right || check_forms(p, n->left, n->right->form))
 		return -1;
+	take_seconds(n->left, n->right);
+	take_seconds(n->right, n->left);
 	settle_literal(n->left);
 	settle_literal(n->right);
 	n->left->spelled = !operand_literal(n->right) || n->right->form == KNOWN_TEXT;
@@ -165,8 +177,10 @@ static int add_member(struct parser *p, struct node *n, size_t capacity[2])
 		return lexer_error(p->lexer, t->column, "out of memory");
 	*set = grown;
 	if (t->kind == TOKEN_NUMBER) {
-		v = t->value;
-		n->time_unit |= t->time_unit;
+		bool seconds = operand_field(n->left) && n->left->of_time && t->has_seconds;
+
+		v = seconds ? t->seconds : t->value;
+		n->time_unit |= t->time_unit || seconds;
 	} else if (t->kind == TOKEN_STRING) {
 		v.text = t->string;
 		v.size = t->string_size;

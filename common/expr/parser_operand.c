@@ -82,6 +82,8 @@ struct operand *parser_operand(struct parser *p)
 	o->form = KNOWN_NUMBER;
 	o->value = value;
 	o->time_unit = t->time_unit;
+	o->seconds = t->seconds;
+	o->has_seconds = t->has_seconds;
 	if (t->kind == TOKEN_STRING) {
 		o->form = KNOWN_TEXT;
 		o->name = t->string;

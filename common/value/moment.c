@@ -59,27 +59,6 @@ static int parse_wall(const char *text, struct moment *m)
 	return 0;
 }
 
-/* 1234.567890 */
-static int parse_seconds(const char *text, struct moment *m)
-{
-	size_t whole = strspn(text, "0123456789");
-	int64_t ns;
-	const char *end;
-	char part[24];
-
-	if (!whole || whole > 18 || text[whole] != '.')
-		return -1;
-	end = fraction(text + whole + 1, &ns);
-	if (!end || *end)
-		return -1;
-	memcpy(part, text, whole);
-	strcpy(part + whole, "s");
-	if (parse_time(part, &m->ns) || __builtin_add_overflow(m->ns, ns, &m->ns))
-		return -1;
-	m->from = MOMENT_CLOCK;
-	return 0;
-}
-
 int moment_parse(const char *text, struct moment *m)
 {
 	bool sign = *text == '+' || *text == '-';
@@ -87,13 +66,9 @@ int moment_parse(const char *text, struct moment *m)
 	m->unit = false;
 	if (strspn(text, "0123456789") == 4 && text[4] == '-')
 		return parse_wall(text, m);
-	if (!parse_seconds(text, m)) {
-		m->unit = true;
-		return 0;
-	}
 	if (!is_digit(text[sign]) || parse_time(text + sign, &m->ns))
 		return -1;
-	m->unit = !is_digit(text[strlen(text) - 1]) && text[strlen(text) - 1] != '.';
+	m->unit = time_has_unit(text);
 	m->from = *text == '+' ? MOMENT_START : *text == '-' ? MOMENT_END : MOMENT_CLOCK;
 	return 0;
 }

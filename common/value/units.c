@@ -75,6 +75,9 @@ static int with_unit(const char *s, enum unit_kind kind, uint64_t *out, bool *re
 	size_t n = strspn(s, "0123456789.");
 	const struct unit *unit = unit_find(s + n, strlen(s + n));
 
+	/* a time with a point is in seconds */
+	if (kind == UNIT_TIME_NS && !s[n] && memchr(s, '.', n))
+		unit = unit_find("s", 1);
 	if (!unit || (unit->kind != UNIT_ANY && unit->kind != kind))
 		return -1;
 	return scaled(s, n, unit->scale, out, rest);
@@ -91,6 +94,11 @@ static int time_of(const char *s, int64_t *ns, bool *rest)
 		return -1;
 	*ns = negative ? -(int64_t)n : (int64_t)n;
 	return 0;
+}
+
+bool time_has_unit(const char *s)
+{
+	return *s && s[strspn(s, "+-0123456789")];
 }
 
 int parse_time(const char *s, int64_t *ns)

@@ -4,6 +4,7 @@
 #ifndef TR_VALUE_UNITS_H
 #define TR_VALUE_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,12 @@ struct unit {
 /* Find the unit of that name ("" is a plain number), or NULL. */
 const struct unit *unit_find(const char *name, size_t n);
 
-/* Parse "1.5s", "-20ms", "3us", "7" (ns), "2m", "1h" to ns. -1: no time, or beyond 64 bits. */
+/* Parse "1.5s", "-20ms", "3us", "7" (ns), "1.5" (seconds), "2m", "1h" to ns. -1: no time, or
+ * beyond 64 bits. */
 int parse_time(const char *s, int64_t *ns);
+
+/* Returns true if the time is in a unit of time: it has a unit or a point. */
+bool time_has_unit(const char *s);
 
 /* Parse a time; -1 also for a time with a fraction of a ns: "1.5ns". */
 int parse_time_whole(const char *s, int64_t *ns);

@@ -16,7 +16,7 @@ static command encoders_run[] = {
 	{"-q", "-t", "text", "-c", "all", "--all-calls", "--thread-ids"},
 	{"-q", "-t", "ndjson", "--columns", "+kind,self,caller,recursive,unfinished,group,module"},
 	{"-q", "-t", "csv"},
-	{"-q", "-t", "tsv", "--columns", "ts,name,args,src,comm,input"},
+	{"-q", "-t", "tsv", "--columns", "time,name,args,file,line,comm,input"},
 	{"-q", "-t", "parquet"},
 	{"-q", "-t", "chrome"},
 	{"-q", "-t", "chrome", "--unclosed=drop", "--json-int64=string", "--tick=1ns"},

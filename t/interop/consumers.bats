@@ -58,8 +58,8 @@ rows() {
 	many long 400 each
 	trdecode long | trsym -q >x.trs
 	trencode -q -t parquet --columns +kind -o out.parquet x.trs
-	run -0 query "select count(*), count(distinct tid), sum(dur), count(cpu), min(ts), max(ts) from 'out.parquet'"
-	assert_output "$(trencode -q -t tsv --no-header --columns tid,dur,ts x.trs | awk -F '\t' '
+	run -0 query "select count(*), count(distinct tid), sum(dur), count(cpu), min(time), max(time) from 'out.parquet'"
+	assert_output "$(trencode -q -t tsv --no-header --columns tid,dur,time x.trs | awk -F '\t' '
 		{ n++; tid[$1] = 1; dur += $2; if (!min || $3 < min) min = $3; if ($3 > max) max = $3 }
 		END { for (t in tid) k++; printf "%d\t%d\t%.0f\t0\t%.0f\t%.0f", n, k, dur, min, max }')"
 	run -0 query "select count(*) > 1 from (select distinct row_group_id from parquet_metadata('out.parquet'))"

@@ -536,7 +536,7 @@ def lost_segment():
     first = Case().E(1000).E(1100, F, 1).data(flags=0)
     third = Case(head=w.head(2)).E(1300, F, 1).L(1350, F, 1).L(1500).data()
     return first + third, [
-        {"ts": 1100, "dur": 200, "name": "f", "type": "in", "tid": 42, "depth": 1, "kind": "call", "unfinished": True},
+        {"time": 1100, "dur": 200, "name": "f", "type": "in", "tid": 42, "depth": 1, "kind": "call", "unfinished": True},
         call(1300, 50, "f", depth=1, caller="main"), call(1000, 500, self=450)]
 
 

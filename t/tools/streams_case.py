@@ -95,7 +95,7 @@ def event(**columns):
 
 def call(ts, dur, name="main", **more):
     """A call that returned."""
-    return event(**{"ts": ts, "dur": dur, "name": name, "type": "out", "tid": 42, "depth": 0, "kind": "call",
+    return event(**{"time": ts, "dur": dur, "name": name, "type": "out", "tid": 42, "depth": 0, "kind": "call",
                     "self": dur, "recursive": False, "unfinished": False, **more})
 
 
@@ -111,4 +111,4 @@ def dropped(ts, dur, name="main", **more):
 
 def tick(ts, name="tick", **more):
     """An event that is no call."""
-    return event(**{"ts": ts, "name": name, "type": name, "tid": 42, "kind": "instant", **more})
+    return event(**{"time": ts, "name": name, "type": name, "tid": 42, "kind": "instant", **more})

@@ -458,7 +458,7 @@ def symbols():
     words.symbol(case.locations[1], "new")
     words.symbol(case.locations[2], "", "m", flags=4)
     case.E(1000).L(1001).E(1002, F).L(1003, F).E(1004, 3).L(1005, 3)
-    return case.data(), [call(1000, 1, "renamed", module="mod.so", src="a.c:12"), call(1002, 1, "new"),
+    return case.data(), [call(1000, 1, "renamed", module="mod.so", file="a.c", line=12), call(1002, 1, "new"),
                          call(1004, 1, "g", module="m")]
 
 

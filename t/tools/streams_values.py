@@ -378,7 +378,7 @@ def values_return():
     case.type("out", w.LEAVE, w.DEPTH | w.TAIL | w.VALUES)
     case.E(1000, kind=3, parts=w.tail(argument(1, tagged(4, 1)) + argument(2, tagged(4, 2))))
     case.L(1001, kind=4, parts=w.tail(detail(2, 0, tagged(3, 1)) + argument(2, tagged(4, 9))))
-    return case.data(), [call(1000, 1, args={"arg1": 1, "arg2": 9, "return": -1})]
+    return case.data(), [call(1000, 1, args={"arg1": 1, "arg2": 9, "ret": -1})]
 
 
 @good

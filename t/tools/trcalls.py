@@ -432,7 +432,7 @@ class Events:
         """The event of a row that is not part of a call."""
         event = self.common(row, row.location, row.lane, True)
         kind = {INSTANT: "instant", COUNTER: "counter", GAP: "gap"}[row.type.kind]
-        event.update(ts=row.time, kind=kind, args=self.gap(row) if kind == "gap" else self.arguments(row))
+        event.update(time=row.time, kind=kind, args=self.gap(row) if kind == "gap" else self.arguments(row))
         return event
 
     def call(self, frame, leave, below, end, depth=None):
@@ -444,7 +444,7 @@ class Events:
         total = max(0, end - frame.time)
         caller = below[-1].location if below else None
         event.update(
-            ts=frame.time, dur=total, self=max(0, total - frame.callees), kind="call",
+            time=frame.time, dur=total, self=max(0, total - frame.callees), kind="call",
             depth=len(below) if depth is None else depth,
             caller=location_name(caller) if caller else None,
             recursive=any(content(frame.location) == content(location) for frame in below),
@@ -457,13 +457,14 @@ class Events:
         symbol = location.symbol if location else None
         cpu = lane.cpu if lane.flags & HAS_CPU else row.role(CPU) if cpu_of_row else None
         return {
-            "ts": None, "dur": None, "type": text(row.type.name) or None,
+            "time": None, "dur": None, "type": text(row.type.name) or None,
             "pid": lane.pid if lane.flags & HAS_PID else None,
             "tid": lane.tid if lane.flags & HAS_TID else None,
             "cpu": cpu, "comm": text(lane.comm) or None,
             "name": location_name(location) if location else text(row.type.name) or None,
             "depth": None,
-            "src": f"{text(symbol.file)}:{symbol.line}" if symbol and symbol.file else None,
+            "file": text(symbol.file) or None if symbol else None,
+            "line": symbol.line or None if symbol and symbol.file else None,
             "args": None, "kind": None, "self": None, "caller": None, "recursive": None, "unfinished": None,
             "group": text(row.type.group) or None,
             "module": text(symbol.module) or None if symbol else None,
@@ -500,7 +501,7 @@ class Events:
                 floating = source == b"uftrace" and index > 1000
                 args[text(name) or (f"fparg{index - 1000}" if floating else f"arg{index}")] = value
             elif what == trvalues.RETURN:
-                args["return"] = value
+                args["ret"] = value
             elif what == trvalues.BACKTRACE:
                 args["backtrace"] = [frame_line(frame) for frame in value]
             elif source == b"apitrace":

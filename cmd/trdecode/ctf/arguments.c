@@ -265,8 +265,7 @@ int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buf
 		return number < 0 ? -1 : 0;
 	}
 	while (json_text_member(&at, end, &m)) {
-		bool leave =
-			c->kind == KIND_LEAVE && m.name_size == 6 && !memcmp(m.name, "return", 6);
+		bool leave = c->kind == KIND_LEAVE && m.name_size == 3 && !memcmp(m.name, "ret", 3);
 
 		if (!leave)
 			number = number_of(ctf, function, m.name, m.name_size, (size_t)number);

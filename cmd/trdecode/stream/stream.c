@@ -380,7 +380,7 @@ static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 
 		snprintf(line, sizeof(line), "%.40s %.100s", source->format.text,
 			 source->name.text);
-		fact_item(f, "source", line);
+		fact_item(f, "input", line);
 	}
 	fact_number(f, "events", events);
 	fact_number(f, "gaps", gaps);

@@ -222,11 +222,11 @@ static int append_detail(struct attributes *a, const struct event *ev, uint8_t w
 			    to);
 }
 
-/* Returns the string "return", 0 when out of memory. */
+/* Returns the string "ret", 0 when out of memory. */
 static uint32_t return_name(struct attributes *a)
 {
 	if (!a->return_name)
-		a->return_name = dictionary_text(a->dictionary, "return", 6).number;
+		a->return_name = dictionary_text(a->dictionary, "ret", 3).number;
 	return a->return_name;
 }
 

@@ -14,7 +14,7 @@ static const struct {
 	const char *name;
 	enum row_form form;
 } columns[ROW_COLUMNS] = {
-	[ROW_TS] = {"ts", COLUMN_TIME},
+	[ROW_TIME] = {"time", COLUMN_TIME},
 	[ROW_DUR] = {"dur", COLUMN_TIME},
 	[ROW_TYPE] = {"type", COLUMN_NAME},
 	[ROW_PID] = {"pid", COLUMN_SMALL},
@@ -23,7 +23,8 @@ static const struct {
 	[ROW_COMM] = {"comm", COLUMN_NAME},
 	[ROW_NAME] = {"name", COLUMN_NAME},
 	[ROW_DEPTH] = {"depth", COLUMN_SMALL},
-	[ROW_SRC] = {"src", COLUMN_NAME},
+	[ROW_FILE] = {"file", COLUMN_NAME},
+	[ROW_LINE] = {"line", COLUMN_SMALL},
 	[ROW_ARGS] = {"args", COLUMN_OBJECT},
 	[ROW_KIND] = {"kind", COLUMN_NAME},
 	[ROW_SELF] = {"self", COLUMN_TIME},
@@ -71,8 +72,8 @@ static int rows_add_column(struct event_rows *r, const char *name, size_t n, str
 	}
 	return error_set(
 		e, NULL, NO_OFFSET,
-		"no such column: '%.*s' (columns are ts dur type pid tid cpu comm name "
-		"depth src args, kind self caller recursive unfinished group module input)",
+		"no such column: '%.*s' (columns are time dur type pid tid cpu comm name "
+		"depth file line args, kind self caller recursive unfinished group module input)",
 		(int)(n < 64 ? n : 64), name);
 }
 
@@ -128,37 +129,6 @@ static int rows_put_location(struct event_rows *r, enum row_column c, uint32_t l
 	return 0;
 }
 
-/* Put "file:line", which is made once for each location. */
-static int rows_put_source(struct event_rows *r, uint32_t location)
-{
-	const struct location *p = dictionary_location(r->attributes.dictionary, location);
-	struct text_ref text;
-	uint32_t *sources;
-
-	if (!p || !p->symbol || !p->symbol->file.size)
-		return 0;
-	sources = array_reach(r->sources, &r->nsources, location, sizeof(*sources));
-	if (!sources)
-		return -1;
-	r->sources = sources;
-	if (r->source_changes != r->attributes.dictionary->symbol_changes) {
-		memset(r->sources, 0, r->nsources * sizeof(*r->sources));
-		r->source_changes = r->attributes.dictionary->symbol_changes;
-	}
-	if (!r->sources[location]) {
-		r->bytes.size = 0;
-		if (buffer_append(&r->bytes, p->symbol->file.text, p->symbol->file.size) ||
-		    (p->symbol->line && buffer_printf(&r->bytes, ":%u", p->symbol->line)))
-			return -1;
-		text = dictionary_text(r->attributes.dictionary, r->bytes.data, r->bytes.size);
-		if (!text.number)
-			return -1;
-		r->sources[location] = text.number;
-	}
-	rows_put_number(r, ROW_SRC, r->sources[location]);
-	return 0;
-}
-
 static int rows_put_lane(struct event_rows *r, const struct lane *lane)
 {
 	if (lane->flags & LANE_HAS_PID)
@@ -187,12 +157,17 @@ static void rows_put_cpu(struct event_rows *r, const struct event *ev)
 
 static int rows_put_symbol(struct event_rows *r, uint32_t location)
 {
-	const struct location *p;
+	const struct location *p = dictionary_location(r->attributes.dictionary, location);
+	const struct location_symbol *symbol = p ? p->symbol : NULL;
 
-	if (rows_wanted(r, ROW_SRC) && rows_put_source(r, location))
-		return -1;
-	p = dictionary_location(r->attributes.dictionary, location);
-	return p && p->symbol ? rows_put_text(r, ROW_MODULE, p->symbol->module) : 0;
+	if (!symbol)
+		return 0;
+	if (symbol->file.size && symbol->line)
+		rows_put_number(r, ROW_LINE, symbol->line);
+	return rows_put_text(r, ROW_FILE, symbol->file) ||
+			       rows_put_text(r, ROW_MODULE, symbol->module)
+		       ? -1
+		       : 0;
 }
 
 static int rows_put_type(struct event_rows *r, const struct type *type)
@@ -240,7 +215,7 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 
 	if (s->unfinished && r->drop)
 		return 0;
-	rows_put_number(r, ROW_TS, s->start);
+	rows_put_number(r, ROW_TIME, s->start);
 	rows_put_number(r, ROW_DUR, s->end - s->start);
 	rows_put_number(r, ROW_DEPTH, s->level);
 	rows_put_number(r, ROW_UNFINISHED, s->unfinished);
@@ -275,7 +250,7 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 	const char *kind = kinds[ev->type->kind];
 	struct event_rows *r = ctx;
 
-	rows_put_number(r, ROW_TS, ev->time);
+	rows_put_number(r, ROW_TIME, ev->time);
 	if (rows_put_lane(r, ev->lane) || rows_put_type(r, ev->type) ||
 	    (ev->location ? rows_put_location(r, ROW_NAME, ev->location) ||
 				    rows_put_symbol(r, ev->location)
@@ -359,5 +334,4 @@ void event_rows_free(struct event_rows *r)
 	attributes_free(&r->attributes);
 	buffer_free(&r->bytes);
 	buffer_free(&r->json);
-	free(r->sources);
 }

@@ -13,7 +13,7 @@
 #include "cmd/trencode/timeline/spans.h"
 
 enum row_column {
-	ROW_TS,
+	ROW_TIME,
 	ROW_DUR,
 	ROW_TYPE,
 	ROW_PID,
@@ -22,7 +22,8 @@ enum row_column {
 	ROW_COMM,
 	ROW_NAME,
 	ROW_DEPTH,
-	ROW_SRC,
+	ROW_FILE,
+	ROW_LINE,
 	ROW_ARGS,
 	/* only with -c */
 	ROW_KIND,
@@ -63,9 +64,6 @@ struct event_rows {
 	uint32_t wanted;		    /* columns as bits */
 	struct row_cell cells[ROW_COLUMNS]; /* of one row, by enum row_column */
 	uint32_t present;		    /* bits: the cells that the row has */
-	uint32_t *sources;		    /* by location: string of "file:line", 0 none yet */
-	size_t nsources;
-	uint32_t source_changes;
 	/* write the row in cells; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
 };

@@ -12,13 +12,13 @@ static const struct {
 	const char *name, *header;
 	uint8_t width;
 } table[COLUMN_COUNT] = {
-	[COLUMN_DURATION] = {"duration", " DURATION ", DURATION_WIDTH},
+	[COLUMN_DURATION] = {"dur", " DURATION ", DURATION_WIDTH},
 	[COLUMN_TID] = {"tid", "   TID  ", 8},
-	[COLUMN_ADDRESS] = {"addr", "   ADDRESS  ", ADDRESS_WIDTH},
+	[COLUMN_ADDRESS] = {"address", "   ADDRESS  ", ADDRESS_WIDTH},
 	[COLUMN_TIME] = {"time", "     TIMESTAMP    ", 18},
 	[COLUMN_DELTA] = {"delta", " TIMEDELTA", DURATION_WIDTH},
 	[COLUMN_ELAPSED] = {"elapsed", "  ELAPSED ", DURATION_WIDTH},
-	[COLUMN_TASK] = {"task", "      TASK NAME", COMM_WIDTH},
+	[COLUMN_TASK] = {"comm", "      TASK NAME", COMM_WIDTH},
 	[COLUMN_MODULE] = {"module", "     MODULE NAME", MODULE_WIDTH},
 };
 

@@ -59,6 +59,7 @@ int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 	o->form = plain ? plain->form : KNOWN_NOTHING;
 	o->depends = plain ? plain->depends : DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_CALL;
 	o->of_kind = o->field == ASK_KIND;
+	o->of_time = o->field == ASK_TIME || o->field == ASK_DURATION || o->field == ASK_SELF;
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static const struct plain_name plain[] = {
 	{"line", ASK_LINE, KNOWN_NUMBER, DEPENDS_LOCATION, "line in the source file"},
 	{"address", ASK_ADDRESS, KNOWN_NUMBER, DEPENDS_LOCATION, "address of the function"},
 	{"buffer", ASK_BUFFER, KNOWN_TEXT, DEPENDS_LANE, "ftrace instance, LTTng channel"},
-	{"source", ASK_SOURCE, KNOWN_TEXT, DEPENDS_LANE, "input of trdecode, as it was named"},
+	{"input", ASK_INPUT, KNOWN_TEXT, DEPENDS_LANE, "input of trdecode, as it was named"},
 	{"format", ASK_FORMAT, KNOWN_TEXT, DEPENDS_LANE, "format of that input"},
 	{"ret", ASK_RETURN, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
 	 "what a call returns, or a field ret"},

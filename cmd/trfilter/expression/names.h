@@ -26,7 +26,7 @@ enum ask {
 	ASK_LINE,
 	ASK_ADDRESS,
 	ASK_BUFFER,
-	ASK_SOURCE,
+	ASK_INPUT,
 	ASK_FORMAT,
 	ASK_RETURN,   /* the return value of a leave, else a field "ret" */
 	ASK_ARGUMENT, /* the argument with a number */

@@ -342,7 +342,7 @@ static void lane_value(enum ask ask, const struct lane *l, struct scalar *out)
 			set_text(out, l->comm);
 		break;
 	case ASK_BUFFER: set_text(out, l->buffer); break;
-	case ASK_SOURCE: set_text(out, l->source->name); break;
+	case ASK_INPUT: set_text(out, l->source->name); break;
 	case ASK_FORMAT: set_text(out, l->source->format); break;
 	default: break;
 	}
@@ -376,7 +376,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_PPID:
 	case ASK_COMM:
 	case ASK_BUFFER:
-	case ASK_SOURCE:
+	case ASK_INPUT:
 	case ASK_FORMAT: lane_value(o->field, l, out); break;
 	case ASK_CPU: cpu_value(o, e, out); break;
 	case ASK_MODULE:

@@ -19,11 +19,17 @@ static enum known_form form_of(const struct key *k)
 	case BY_ADDRESS:
 	case BY_DEPTH:
 	case BY_TIME: return KNOWN_NUMBER;
-	case BY_TOTAL:
+	case BY_DURATION:
 	case BY_SELF:
 	case BY_FIELD: return KNOWN_NOTHING;
 	default: return KNOWN_TEXT;
 	}
+}
+
+static bool is_time(const struct key *k)
+{
+	return k->transform == KEY_AS_IT_IS &&
+	       (k->kind == BY_TIME || k->kind == BY_DURATION || k->kind == BY_SELF);
 }
 
 /* Find the key of that name, or add it. */
@@ -43,6 +49,7 @@ static int find_key(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 		return -1;
 	o->form = form_of(&k->key[o->field]);
 	o->of_kind = k->key[o->field].kind == BY_KIND;
+	o->of_time = is_time(&k->key[o->field]);
 	return 0;
 }
 

@@ -277,7 +277,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	case BY_TYPE: return text_cell(g, s->type->name, cell);
 	case BY_GROUP: return text_cell(g, s->type->group, cell);
 	case BY_KIND: return groups_text(g, kind, strlen(kind), cell);
-	case BY_SOURCE: return text_cell(g, s->lane->source->name, cell);
+	case BY_INPUT: return text_cell(g, s->lane->source->name, cell);
 	case BY_BUFFER: return text_cell(g, s->lane->buffer, cell);
 	case BY_TID:
 		if (s->lane->flags & LANE_HAS_TID)
@@ -308,11 +308,11 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 			*cell = (struct key_cell){.kind = KEY_STACK, .value = s->stack};
 		return 0;
 	case BY_TIME: *cell = key_unsigned(s->time); return 0;
-	case BY_TOTAL:
+	case BY_DURATION:
 	case BY_SELF:
 		if (!s->timed)
 			return field_cell(d, g, s->event, k->field, cell);
-		*cell = key_unsigned(k->kind == BY_TOTAL ? s->total : s->self);
+		*cell = key_unsigned(k->kind == BY_DURATION ? s->total : s->self);
 		if (s->pending)
 			*cell = (struct key_cell){.kind = KEY_PENDING, .value = KEY_PENDING_TIME};
 		return 0;

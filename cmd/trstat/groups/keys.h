@@ -26,7 +26,7 @@ enum key_kind {
 	BY_TYPE,
 	BY_GROUP,
 	BY_KIND,
-	BY_SOURCE,
+	BY_INPUT,
 	BY_BUFFER,
 	BY_TID,
 	BY_PID,
@@ -42,7 +42,7 @@ enum key_kind {
 	BY_DEPTH,
 	BY_STACK,
 	BY_TIME,
-	BY_TOTAL,
+	BY_DURATION,
 	BY_SELF,
 	BY_FIELD,
 };
@@ -71,7 +71,7 @@ enum key_transform {
 struct key {
 	enum key_kind kind;
 	char *name; /* as the user wrote it: the column's header */
-	/* name of the field: BY_FIELD, and BY_TOTAL, BY_SELF of rows that are no calls */
+	/* name of the field: BY_FIELD, and BY_DURATION, BY_SELF of rows that are no calls */
 	char *field;
 	enum key_transform transform;
 	uint64_t width;	   /* KEY_BUCKET */

@@ -21,7 +21,7 @@ static const struct {
 	{"type", BY_TYPE, NEEDS_TYPE},
 	{"group", BY_GROUP, NEEDS_TYPE},
 	{"kind", BY_KIND, NEEDS_TYPE},
-	{"source", BY_SOURCE, NEEDS_LANE},
+	{"input", BY_INPUT, NEEDS_LANE},
 	{"buffer", BY_BUFFER, NEEDS_LANE},
 	{"tid", BY_TID, NEEDS_LANE},
 	{"pid", BY_PID, NEEDS_LANE},
@@ -37,8 +37,7 @@ static const struct {
 	{"depth", BY_DEPTH, NEEDS_LEVEL},
 	{"stack", BY_STACK, NEEDS_STACK},
 	{"time", BY_TIME, NEEDS_TIME},
-	{"dur", BY_TOTAL, NEEDS_EVENT | NEEDS_CALL},
-	{"total", BY_TOTAL, NEEDS_EVENT | NEEDS_CALL},
+	{"dur", BY_DURATION, NEEDS_EVENT | NEEDS_CALL},
 	{"self", BY_SELF, NEEDS_EVENT | NEEDS_CALL},
 };
 
@@ -56,7 +55,7 @@ static int keys_refuse(const char *name, struct error *e)
 {
 	return error_set(
 		e, NULL, NO_OFFSET,
-		"no such key: '%s' (keys are name type group kind source buffer tid pid "
+		"no such key: '%s' (keys are name type group kind input buffer tid pid "
 		"ppid comm cpu module symkind file line address caller stack depth time "
 		"dur self bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
 		name);
@@ -99,7 +98,6 @@ static const struct {
 /* Parse the width of bucket(F,WIDTH): a time if F is a time, else a number. */
 static int parse_width(struct key *k, const char *width, struct error *e)
 {
-	size_t n = strlen(width);
 	int64_t ns;
 
 	if (parse_time(width, &ns) || ns <= 0)
@@ -107,7 +105,7 @@ static int parse_width(struct key *k, const char *width, struct error *e)
 				 "no such key: '%s' (a bucket is bucket(time,1s) or bucket(F,64))",
 				 k->name);
 	k->width = (uint64_t)ns;
-	k->unit = isalpha((unsigned char)width[n - 1]);
+	k->unit = time_has_unit(width);
 	return 0;
 }
 

@@ -75,7 +75,7 @@ int columns_refuse_children(struct error *e)
 
 static enum wanted_time time_of(const char *name)
 {
-	if (!strcmp(name, "dur") || !strcmp(name, "total"))
+	if (!strcmp(name, "dur"))
 		return TIME_TOTAL;
 	return !strcmp(name, "self") ? TIME_SELF : TIME_NONE;
 }

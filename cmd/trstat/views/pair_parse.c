@@ -167,7 +167,7 @@ static int parse_words(struct pair *p, const char *text, struct error *e)
 	    parse_side(&p->b, arrow + 2, on ? on : arrow + strlen(arrow), text, e))
 		return -1;
 	return on ? parse_on(p, on + 2, text, e)
-		  : parse_on(p, "source == source && tid == tid", text, e);
+		  : parse_on(p, "input == input && tid == tid", text, e);
 }
 
 int pair_parse(struct pair *p, const char *text, struct error *e)

@@ -97,9 +97,8 @@ static void put_cells(struct cells *cells, const struct slow_call *c)
 int slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out,
 		  struct error *e)
 {
-	static const char *const names[] = {"total", "self",	  "start",    "end",
-					    "tid",   "pid",	  "comm",     "cpu",
-					    "name",  "arguments", "returned", "stack"};
+	static const char *const names[] = {"dur",  "self", "time", "end",  "tid", "pid",
+					    "comm", "cpu",  "name", "args", "ret", "stack"};
 	struct cells cells;
 
 	(void)e;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { KEY_COLOR = 256, KEY_COLUMN, KEY_HIDDEN };
+enum { KEY_COLOR = 256, KEY_COLUMN, KEY_HIDDEN, KEY_HEADER };
 
 static const struct option_row table[] = {
 	{OPTION_HEADING, NULL, NULL, "Selection:", NULL},
@@ -16,6 +16,8 @@ static const struct option_row table[] = {
 	{KEY_COLUMN, "column", "N", "refused if 0", NULL},
 	{0, "zero", NULL, "a row whose key is 0", NULL},
 	{'r', "a-very-long-name-that-needs-its-own-line", "ARGUMENT", "far", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "csv tsv"},
+	{KEY_HEADER, "header", NULL, "a line of names", NULL},
 	{KEY_HIDDEN, "hidden", NULL, NULL, NULL},
 	{0},
 };
@@ -121,21 +123,27 @@ static void printing(void)
 	       "      --column=N            refused if 0\n"
 	       "      --zero                a row whose key is 0\n"
 	       "  -r, --a-very-long-name-that-needs-its-own-line=ARGUMENT\n"
-	       "                            far\n",
+	       "                            far\n"
+	       "\ncsv, tsv:\n"
+	       "      --header              a line of names\n",
 	       "help");
 	free(text);
 	f = open_memstream(&text, &n);
 	options_complete(rows, fill_rows(), f);
 	fclose(f);
 	is_str(text,
-	       "-f --format\tNAME\tuftrace lttng\n"
-	       "-v\t-\t-\n"
-	       "--color\t[WHEN]\tauto always never\n"
-	       "--column\tN\t-\n"
-	       "--zero\t-\t-\n"
-	       "-r --a-very-long-name-that-needs-its-own-line\tARGUMENT\t-\n",
+	       "-f --format\tNAME\tuftrace lttng\tthe format\n"
+	       "-v\t-\t-\tinvert\n"
+	       "--color\t[WHEN]\tauto always never\tcolours\n"
+	       "--column\tN\t-\trefused if 0\n"
+	       "--zero\t-\t-\ta row whose key is 0\n"
+	       "-r --a-very-long-name-that-needs-its-own-line\tARGUMENT\t-\tfar\n"
+	       "--header\t-\t-\tcsv, tsv: a line of names\n",
 	       "completion");
 	free(text);
+	ok(options_apply("csv tsv", "tsv") && !options_apply("csv tsv", "ts") &&
+		   options_apply("!csv tsv", "ts") && !options_apply("!csv tsv", "tsv"),
+	   "formats of an option");
 }
 
 static void starting(void)
