@@ -102,9 +102,9 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 
 	row_filter_begin(filter, w);
 	if (w->segment_limit)
-		w->head_flags |= HEAD_SEGMENTED;
+		w->head.flags |= HEAD_SEGMENTED;
 	/* of an input with segments the first may be missing */
-	if (w->head_flags & HEAD_SEGMENTED) {
+	if (w->head.flags & HEAD_SEGMENTED) {
 		d->snapshots = snapshot_maker_new(w, false);
 		if (!d->snapshots) {
 			error_no_memory(&e);
@@ -202,7 +202,7 @@ static int write_stream(struct input *inputs, int n, struct settings *s, const c
 	w->output = &out;
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&out);
-	w->progress = &progress;
+	w->sent.progress = &progress;
 	progress_begin(&progress, common->progress, output_is_file(&out));
 	status = decode_inputs(inputs, n, d, &s->row_filter);
 	if (status == STATUS_FAILED) {
@@ -218,7 +218,7 @@ static int write_stream(struct input *inputs, int n, struct settings *s, const c
 		status = status_worse(status, STATUS_DAMAGED);
 	if (!w->error.what[0] && (row_filter_end(&s->row_filter) || writer_finish(w)))
 		status = run_fail(d, &w->error);
-	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
+	progress_end(&progress, w->sent.bytes, 0, w->sent.events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
 		status = run_fail(d, &e);
 	return status;

@@ -176,7 +176,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	s->one_axis = o->time_range.since.from || o->time_range.until.from;
 	if (stream ? create_output(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
-	s->out.head_flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
+	s->out.head.flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
 	if (o->explain)
 		while (w.stream_read && stage_next(s, &b))
 			;

@@ -383,7 +383,7 @@ struct snapshot_maker *snapshot_maker_new(struct writer *w, bool passes_ids)
 	m->passes_ids = passes_ids;
 	/* a later segment of a stream may be the first with snapshots */
 	m->segments = w->in_segment || w->more_follows;
-	m->stream_id = w->stream_id;
+	m->stream_id = w->head.stream_id;
 	if (dictionary_init(&m->dictionary)) {
 		free(m);
 		return NULL;

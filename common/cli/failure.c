@@ -25,7 +25,7 @@ void failure_write(struct output *o, uint32_t head_flags, const char *cause)
 	if (output_has_content(o))
 		return;
 	if (!writer_init(&w, o, 0)) {
-		w.head_flags = head_flags;
+		w.head.flags = head_flags;
 		writer_status(&w, STATUS_FAILED, cause);
 		if (!writer_begin(&w, 0))
 			writer_finish(&w);

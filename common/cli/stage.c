@@ -355,7 +355,7 @@ static int end_stream(struct stage *s)
 	/* the file may be the input itself */
 	if (!s->head_sent && s->status == STATUS_FAILED && output_has_content(&s->output))
 		return 0;
-	if (!s->head_sent && !s->out.in_segment && writer_begin(&s->out, s->out.stream_id))
+	if (!s->head_sent && !s->out.in_segment && writer_begin(&s->out, s->out.head.stream_id))
 		return -1;
 	return writer_finish(&s->out);
 }

@@ -18,13 +18,13 @@ int writer_no_memory(struct writer *w)
 
 int writer_init(struct writer *w, struct output *output, uint64_t segment_limit)
 {
-	*w = (struct writer){.output = output, .segment_limit = segment_limit, .block = 1};
+	*w = (struct writer){.output = output, .segment_limit = segment_limit, .block.number = 1};
 	w->crc = output_is_file(output);
-	w->rows = malloc(ROWS_CAPACITY);
-	if (!w->rows)
+	w->block.rows = malloc(ROWS_CAPACITY);
+	if (!w->block.rows)
 		return writer_no_memory(w);
-	w->row = w->rows;
-	w->limit = w->rows + ROWS_CAPACITY;
+	w->block.row = w->block.rows;
+	w->block.limit = w->block.rows + ROWS_CAPACITY;
 	/* id 0 is none, for every kind */
 	for (int k = 1; k < ENTRY_KINDS; k++) {
 		struct stored_entries *s = &w->entries[k];
@@ -48,22 +48,22 @@ static void free_slots(struct slots *s)
 
 void writer_free(struct writer *w)
 {
-	free(w->rows);
-	free_slots(&w->types);
-	free_slots(&w->lanes);
-	free_slots(&w->locations);
+	free(w->block.rows);
+	free_slots(&w->block.types);
+	free_slots(&w->block.lanes);
+	free_slots(&w->block.locations);
 	for (int k = 0; k < ENTRY_KINDS; k++)
 		free(w->entries[k].entry);
-	for (size_t i = 0; i < w->nmetas; i++)
-		free(w->metas[i].name);
-	free(w->metas);
+	for (size_t i = 0; i < w->metas.count; i++)
+		free(w->metas.meta[i].name);
+	free(w->metas.meta);
 	intern_free(&w->strings);
 	buffer_free(&w->arena);
 	buffer_free(&w->dict);
 	buffer_free(&w->scratch);
-	buffer_free(&w->properties);
+	buffer_free(&w->head.properties);
 	buffer_free(&w->used);
-	w->rows = NULL;
+	w->block.rows = NULL;
 }
 
 int writer_property(struct writer *w, uint16_t key, const void *data, size_t n)
@@ -72,8 +72,8 @@ int writer_property(struct writer *w, uint16_t key, const void *data, size_t n)
 
 	put_u16(head, key);
 	put_u32(head + 4, (uint32_t)n);
-	if (buffer_append(&w->properties, head, sizeof head) ||
-	    buffer_append(&w->properties, data, n) || buffer_align(&w->properties, 8))
+	if (buffer_append(&w->head.properties, head, sizeof head) ||
+	    buffer_append(&w->head.properties, data, n) || buffer_align(&w->head.properties, 8))
 		return writer_no_memory(w);
 	return 0;
 }
@@ -217,22 +217,22 @@ static int send_end(struct writer *w, uint32_t flags, uint32_t status)
 	uint8_t head[56] = {0};
 	struct buffer *b = &w->scratch;
 	struct iovec part;
-	size_t n = status ? strlen(w->message) : 0;
+	size_t n = status ? strlen(w->end.message) : 0;
 
-	put_u64(head, w->events);
-	put_u64(head + 8, w->gaps);
-	put_u64(head + 16, w->lost);
-	put_u64(head + 24, w->events ? w->first : 0);
-	put_u64(head + 32, w->last_time);
+	put_u64(head, w->end.events);
+	put_u64(head + 8, w->end.gaps);
+	put_u64(head + 16, w->end.lost);
+	put_u64(head + 24, w->end.events ? w->end.first : 0);
+	put_u64(head + 32, w->end.last);
 	put_u32(head + 40, status);
-	put_u32(head + 44, flags | (w->lost_more ? END_LOST_MORE : 0));
+	put_u32(head + 44, flags | (w->end.lost_more ? END_LOST_MORE : 0));
 	put_u32(head + 48, (uint32_t)n);
 	b->size = 0;
-	if (buffer_append(b, head, sizeof head) || buffer_append(b, w->message, n) ||
+	if (buffer_append(b, head, sizeof head) || buffer_append(b, w->end.message, n) ||
 	    buffer_align(b, 8))
 		return writer_no_memory(w);
 	part = (struct iovec){b->data, b->size};
-	w->end_due = 0;
+	w->end.due = 0;
 	w->in_segment = false;
 	w->more_follows = !(flags & END_LAST);
 	return writer_send_block(w, BLOCK_END, 0, &part, 1);
@@ -246,7 +246,7 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	struct iovec mark = {marker, MARKER_SIZE};
 	struct iovec parts[] = {{head, sizeof head},
 				{(void *)before, before_size},
-				{w->properties.data, w->properties.size}};
+				{w->head.properties.data, w->head.properties.size}};
 
 	snprintf(marker, sizeof marker, MARKER_PREFIX "%08x", (uint32_t)stream_id);
 	put_u16(head, STREAM_MAJOR);
@@ -254,19 +254,19 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	put_u32(head + 4, sequence);
 	put_u64(head + 8, stream_id);
 	put_u32(head + 16, flags);
-	if (w->end_due && send_end(w, w->end_due - 1, w->end_status))
+	if (w->end.due && send_end(w, w->end.due - 1, w->end.due_status))
 		return -1;
-	if (sizeof head + before_size + w->properties.size > BLOCK_LIMIT)
+	if (sizeof head + before_size + w->head.properties.size > BLOCK_LIMIT)
 		parts[2].iov_len = 0; /* of very many stages the last are left out */
-	w->stream_id = stream_id;
-	w->sequence = sequence;
+	w->head.stream_id = stream_id;
+	w->head.sequence = sequence;
 	w->segment++;
 	w->segment_bytes = MARKER_SIZE;
 	w->in_segment = true;
-	w->events = w->gaps = w->lost = 0;
-	w->lost_more = false;
-	w->first = UINT64_MAX;
-	w->last_time = 0;
+	w->end.events = w->end.gaps = w->end.lost = 0;
+	w->end.lost_more = false;
+	w->end.first = UINT64_MAX;
+	w->end.last = 0;
 	w->snapshot_due = w->snapshots.ctx && sequence && flags & HEAD_SEGMENTED;
 	if (writer_send(w, &mark, 1, &w->error))
 		return -1;
@@ -278,13 +278,13 @@ int writer_need_segment(struct writer *w)
 {
 	if (w->in_segment)
 		return 0;
-	return writer_send_head(w, w->stream_id, w->more_follows ? w->sequence + 1 : 0,
-				w->head_flags, NULL, 0);
+	return writer_send_head(w, w->head.stream_id, w->more_follows ? w->head.sequence + 1 : 0,
+				w->head.flags, NULL, 0);
 }
 
 int writer_begin(struct writer *w, uint64_t stream_id)
 {
-	return writer_send_head(w, stream_id, 0, w->head_flags, NULL, 0);
+	return writer_send_head(w, stream_id, 0, w->head.flags, NULL, 0);
 }
 
 int writer_send_dict(struct writer *w)
@@ -302,17 +302,18 @@ int writer_send_dict(struct writer *w)
 /* Write the tables of the present block, which follow the EVENTS header, to scratch. */
 static int build_tables(struct writer *w)
 {
-	const struct slots *all[] = {&w->types, &w->lanes, &w->locations};
+	const struct slots *all[] = {&w->block.types, &w->block.lanes, &w->block.locations};
 	uint8_t head[EVENTS_HEADER] = {0};
 	struct buffer *b = &w->scratch;
 
-	put_u64(head, w->base);
-	put_u64(head + 8, w->last);
-	put_u32(head + 16, w->count);
-	put_u16(head + 20, (uint16_t)((w->narrow ? 0 : EVENTS_WIDE) | (w->bare ? EVENTS_BARE : 0)));
-	put_u16(head + 22, (uint16_t)w->types.count);
-	put_u16(head + 24, (uint16_t)w->lanes.count);
-	put_u32(head + 28, w->locations.count);
+	put_u64(head, w->block.base);
+	put_u64(head + 8, w->block.last);
+	put_u32(head + 16, w->block.count);
+	put_u16(head + 20, (uint16_t)((w->block.narrow ? 0 : EVENTS_WIDE) |
+				      (w->block.bare ? EVENTS_BARE : 0)));
+	put_u16(head + 22, (uint16_t)w->block.types.count);
+	put_u16(head + 24, (uint16_t)w->block.lanes.count);
+	put_u32(head + 28, w->block.locations.count);
 	b->size = 0;
 	if (buffer_append(b, head, sizeof head))
 		return -1;
@@ -325,25 +326,25 @@ static int build_tables(struct writer *w)
 
 void writer_count_events(struct writer *w, uint64_t rows, uint64_t base, uint64_t last)
 {
-	w->events += rows;
-	if (base < w->first)
-		w->first = base;
-	if (last > w->last_time)
-		w->last_time = last;
+	w->end.events += rows;
+	if (base < w->end.first)
+		w->end.first = base;
+	if (last > w->end.last)
+		w->end.last = last;
 }
 
 /* Empty the block being built. */
 void writer_clear_block(struct writer *w)
 {
-	w->count = 0;
-	w->row = w->rows;
-	w->limit = w->rows + ROWS_CAPACITY;
+	w->block.count = 0;
+	w->block.row = w->block.rows;
+	w->block.limit = w->block.rows + ROWS_CAPACITY;
 	/* a segment smaller than a block has one block */
 	if (w->segment_limit && w->segment_limit < ROWS_CAPACITY)
-		w->limit = w->rows + w->segment_limit;
-	w->narrow = w->quick = w->started = false;
-	w->block++;
-	w->types.count = w->lanes.count = w->locations.count = 0;
+		w->block.limit = w->block.rows + w->segment_limit;
+	w->block.narrow = w->block.quick = w->block.started = false;
+	w->block.number++;
+	w->block.types.count = w->block.lanes.count = w->block.locations.count = 0;
 }
 
 static int send_events(struct writer *w, const void *tail, size_t tail_size)
@@ -352,25 +353,25 @@ static int send_events(struct writer *w, const void *tail, size_t tail_size)
 	struct iovec parts[4];
 	size_t n, whole;
 
-	if (!w->count)
+	if (!w->block.count)
 		return 0;
 	if (writer_snapshot(w))
 		return -1;
 	if (build_tables(w))
 		return writer_no_memory(w);
-	n = (size_t)(w->row - w->rows);
+	n = (size_t)(w->block.row - w->block.rows);
 	whole = n + tail_size;
 	parts[0] = (struct iovec){w->scratch.data, w->scratch.size};
-	parts[1] = (struct iovec){w->rows, n};
+	parts[1] = (struct iovec){w->block.rows, n};
 	parts[2] = (struct iovec){(void *)tail, tail_size};
 	/* rows are 4-aligned, blocks 8-aligned */
 	parts[3] = (struct iovec){(void *)zeros, align_up(whole, 8) - whole};
-	writer_count_events(w, w->count, w->base, w->last);
-	w->sent_events += w->count;
-	w->sent_bytes += w->scratch.size + whole;
+	writer_count_events(w, w->block.count, w->block.base, w->block.last);
+	w->sent.events += w->block.count;
+	w->sent.bytes += w->scratch.size + whole;
 	writer_clear_block(w);
-	if (w->progress)
-		progress_tick(w->progress, w->sent_bytes, 0, w->sent_events);
+	if (w->sent.progress)
+		progress_tick(w->sent.progress, w->sent.bytes, 0, w->sent.events);
 	return writer_send_block(w, BLOCK_EVENTS, 0, parts, 4);
 }
 
@@ -398,24 +399,24 @@ uint64_t writer_now(void)
 
 int writer_flush_old(struct writer *w)
 {
-	return w->count && writer_now() - w->started_at > OLD_NS ? writer_flush(w) : 0;
+	return w->block.count && writer_now() - w->block.started_at > OLD_NS ? writer_flush(w) : 0;
 }
 
 int writer_end_segment(struct writer *w, uint32_t flags)
 {
 	if (writer_flush(w) || writer_snapshot(w))
 		return -1;
-	return send_end(w, flags, w->status);
+	return send_end(w, flags, w->end.status);
 }
 
 int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost)
 {
 	if (writer_need_segment(w) || writer_flush(w) || writer_snapshot(w))
 		return -1;
-	w->gaps = gaps;
-	w->lost = lost;
-	w->end_due = 1 + flags;
-	w->end_status = w->status;
+	w->end.gaps = gaps;
+	w->end.lost = lost;
+	w->end.due = 1 + flags;
+	w->end.due_status = w->end.status;
 	w->in_segment = false;
 	w->more_follows = !(flags & END_LAST);
 	return 0;
@@ -431,8 +432,9 @@ static int declare_used(struct writer *w)
 
 int writer_begin_segment(struct writer *w)
 {
-	return writer_end_segment(w, 0) || writer_send_head(w, w->stream_id, w->sequence + 1,
-							    w->head_flags, NULL, 0)
+	return writer_end_segment(w, 0) ||
+			       writer_send_head(w, w->head.stream_id, w->head.sequence + 1,
+						w->head.flags, NULL, 0)
 		       ? -1
 		       : writer_refer_metas(w);
 }
@@ -447,16 +449,16 @@ int writer_next_segment(struct writer *w)
 
 void writer_status(struct writer *w, uint32_t status, const char *message)
 {
-	if ((!w->message[0] || status > w->status) && message)
-		snprintf(w->message, sizeof w->message, "%s", message);
-	if (status > w->status)
-		w->status = status;
+	if ((!w->end.message[0] || status > w->end.status) && message)
+		snprintf(w->end.message, sizeof w->end.message, "%s", message);
+	if (status > w->end.status)
+		w->end.status = status;
 }
 
 int writer_finish(struct writer *w)
 {
-	if (w->broken || !(w->in_segment || w->end_due))
+	if (w->broken || !(w->in_segment || w->end.due))
 		return 0;
-	return w->end_due ? send_end(w, w->end_due - 1, w->status)
+	return w->end.due ? send_end(w, w->end.due - 1, w->end.status)
 			  : writer_end_segment(w, END_LAST);
 }

@@ -75,60 +75,85 @@ struct stored_entries {
 	size_t count, capacity;
 };
 
-struct writer {
-	struct output *output;
-	struct error error;
+/* HEAD of the present segment. */
+struct writer_head {
+	uint64_t stream_id;
+	uint32_t sequence;
+	uint32_t flags;		  /* enum head_flags, to be set before HEAD is sent */
+	struct buffer properties; /* those of this stage */
+};
 
-	/* content of the next END */
-	uint64_t events, gaps, lost, first, last_time;
-	bool lost_more, ever_lost_more; /* END_LOST_MORE: in the segment, in any */
-	uint64_t ever_lost;		/* lost in all segments */
+/* Content of the next END. */
+struct writer_end {
+	uint64_t events, gaps, lost, first, last;
+	bool lost_more; /* END_LOST_MORE */
 	uint32_t status;
 	char message[512];
 	/* of writer_pass_end: 1 + flags of an END that is still to be sent, 0 none; and the status
 	   that it has if another segment follows */
-	uint32_t end_due, end_status;
+	uint32_t due, due_status;
+};
 
-	/* the block being built */
+/* The EVENTS block being built. */
+struct open_block {
 	uint8_t *rows, *row, *limit;
 	uint64_t base, last;
-	uint32_t count, block;
+	uint32_t count, number;
 	bool narrow, bare, started;
-	bool quick; /* rows may be written in line: they are narrow, and refuse needs no call for
-		       each */
+	bool quick;  /* rows may be written in line: they are narrow, and refusal.row needs no call
+			for each */
+	bool sparse; /* the next block is wide from its start */
 	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
 	struct slots types, lanes, locations;
+};
+
+/*
+ * A test for unwanted rows. A lane or type once refused must always be refused, and times only
+ * before the first wanted one: so rows that fit the present block need no test.
+ */
+struct row_refusal {
+	/* fixed: the row's fixed part, or NULL. NULL: all rows are wanted */
+	bool (*row)(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed);
+	void *ctx;
+	bool each; /* the rule above is not kept: each row needs the test (writer_refuse_rows) */
+};
+
+struct sent_metas {
+	struct sent_meta *meta;
+	size_t count, capacity;
+};
+
+struct sent_blocks {
+	struct progress *progress; /* called for every block that is sent; may be NULL */
+	uint64_t bytes, events;
+};
+
+struct writer {
+	struct output *output;
+	struct error error;
+	struct writer_head head;
+	struct writer_end end;
+	struct open_block block;
+	struct row_refusal refusal;
+	struct sent_blocks sent;
 
 	/* declarations */
 	struct stored_entries entries[ENTRY_KINDS];
 	struct intern strings;
 	struct buffer arena, dict, scratch;
-	uint32_t segment; /* counts from 1 */
-	struct sent_meta *metas;
-	size_t nmetas, metas_capacity;
+	struct sent_metas metas;
 	uint32_t gap_type;
 
 	/* segments */
-	uint64_t stream_id;
-	uint32_t sequence;
+	uint32_t segment; /* counts from 1 */
 	uint64_t segment_limit, segment_bytes;
-	uint32_t head_flags;	  /* enum head_flags, to be set before HEAD is sent */
-	struct buffer properties; /* properties of HEAD */
 	struct writer_snapshots snapshots;
-	bool snapshot_due;	   /* the present segment has none yet, but needs one */
-	struct progress *progress; /* called for every block that is sent; may be NULL */
-	uint64_t sent_bytes, sent_events;
-	bool crc, in_segment, more_follows, sparse, out_of_memory;
-	bool broken; /* a block was written in part: no more output */
-	/*
-	 * Test for unwanted rows, NULL: none. A lane or type once refused must always be refused,
-	 * and times only before the first wanted one: so rows that fit the present block need no
-	 * test. writer_refuse_rows declares that this is not so. fixed: the row's fixed part, or
-	 * NULL.
-	 */
-	bool (*refuse)(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed);
-	void *refuse_ctx;
-	bool refuse_rows;
+	bool snapshot_due; /* the present segment has none yet, but needs one */
+	bool crc, in_segment, more_follows, out_of_memory;
+	bool broken;	     /* a block was written in part: no more output */
+	uint64_t ever_lost;  /* events lost in all segments */
+	bool ever_lost_more; /* END_LOST_MORE in any */
+
 	struct buffer used; /* definitions named by the next row */
 	/* buffer of the tail of the next row if it may spill (buffer_file.h); or NULL */
 	const struct buffer *tail_buffer;
@@ -186,7 +211,7 @@ int writer_begin_segment(struct writer *w);
 /* Send the snapshot of the segment, if it is due. */
 int writer_snapshot(struct writer *w);
 
-/* Declare facts about a thread from rows that w->refuse left out. */
+/* Declare facts about a thread from rows that refusal.row left out. */
 int writer_thread(struct writer *w, const struct thread_entry *e);
 
 /* Send a named part of the source for symbolising and re-encoding, once. */
@@ -224,7 +249,7 @@ bool writer_lane_used(const struct writer *w, uint32_t lane);
  * */
 bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
 		       uint32_t *offset, uint32_t *size);
-/* Call w->refuse for every row from here on. */
+/* Call refusal.row for every row from here on. */
 void writer_refuse_rows(struct writer *w);
 /* Get the bytes of a string; they do not end with a NUL. */
 const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n);

@@ -56,14 +56,14 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 {
 	struct sent_meta m = {source, NULL, hash_bytes(data, n, 0), n}, *metas;
 
-	metas = array_grow(w->metas, &w->metas_capacity, w->nmetas, sizeof *metas);
+	metas = array_grow(w->metas.meta, &w->metas.capacity, w->metas.count, sizeof *metas);
 	if (!metas)
 		return writer_no_memory(w);
-	w->metas = metas;
+	w->metas.meta = metas;
 	m.name = strndup(name, 4096);
 	if (!m.name)
 		return writer_no_memory(w);
-	metas[w->nmetas++] = m;
+	metas[w->metas.count++] = m;
 	if (writer_declare(w, ENTRY_SOURCE, source) || writer_flush(w))
 		return -1;
 	if (send_pieces(w, &m, data))
@@ -75,13 +75,13 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 
 int writer_refer_metas(struct writer *w)
 {
-	for (size_t i = 0; i < w->nmetas; i++)
-		if (writer_declare(w, ENTRY_SOURCE, w->metas[i].source))
+	for (size_t i = 0; i < w->metas.count; i++)
+		if (writer_declare(w, ENTRY_SOURCE, w->metas.meta[i].source))
 			return -1;
 	if (writer_send_dict(w))
 		return -1;
-	for (size_t i = 0; i < w->nmetas; i++)
-		if (send_meta(w, &w->metas[i], META_REFERENCE, 0, NULL, 0))
+	for (size_t i = 0; i < w->metas.count; i++)
+		if (send_meta(w, &w->metas.meta[i], META_REFERENCE, 0, NULL, 0))
 			return -1;
 	return 0;
 }

@@ -6,11 +6,11 @@
 
 int writer_pass_head(struct writer *w, const struct head *h)
 {
-	bool same = h->sequence && h->stream_id == w->stream_id;
+	bool same = h->sequence && h->stream_id == w->head.stream_id;
 
 	if (w->in_segment && writer_end_segment(w, same ? 0 : END_LAST))
 		return -1;
-	return writer_send_head(w, h->stream_id, h->sequence, h->flags | w->head_flags,
+	return writer_send_head(w, h->stream_id, h->sequence, h->flags | w->head.flags,
 				h->properties, h->properties_size);
 }
 

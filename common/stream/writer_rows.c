@@ -39,127 +39,137 @@ static inline bool has_slot(const struct slots *s, uint32_t number, uint32_t blo
 /* Convert the rows so far to the wide form. They are few. */
 static int widen(struct writer *w)
 {
-	size_t size = (size_t)(w->row - w->rows), room = (size_t)(w->limit - w->rows);
+	size_t size = (size_t)(w->block.row - w->block.rows),
+	       room = (size_t)(w->block.limit - w->block.rows);
 	uint8_t *old, *from, *to;
 
-	if (w->count) {
+	if (w->block.count) {
 		/* the rows of a bare block have one size; other rows are walked by their types
 		 */
-		if (!w->bare || size * 2 + 4096 > room)
+		if (!w->block.bare || size * 2 + 4096 > room)
 			return 1;
 		old = malloc(size);
 		if (!old)
 			return writer_no_memory(w);
-		memcpy(old, w->rows, size);
-		for (from = old, to = w->rows; from < old + size;
+		memcpy(old, w->block.rows, size);
+		for (from = old, to = w->block.rows; from < old + size;
 		     from += NARROW_ROW, to += WIDE_ROW) {
 			struct plain_row r = row_read(from, 0);
 
 			row_put_wide(to, &r);
 		}
-		w->row = to;
+		w->block.row = to;
 		free(old);
 	}
-	w->narrow = w->quick = false;
+	w->block.narrow = w->block.quick = false;
 	return 0;
 }
 
 static void start_block(struct writer *w, uint64_t time)
 {
-	w->base = w->last = time;
-	w->bare = w->started = true;
+	w->block.base = w->block.last = time;
+	w->block.bare = w->block.started = true;
 	/* in the last 16 ms of the range of times a step back would look like a step forward */
-	w->narrow = !w->sparse && time < UINT64_MAX - NARROW_DELTA_MOST;
-	w->quick = w->narrow && !w->refuse_rows;
-	w->sparse = false;
-	w->started_at = writer_now();
+	w->block.narrow = !w->block.sparse && time < UINT64_MAX - NARROW_DELTA_MOST;
+	w->block.quick = w->block.narrow && !w->refusal.each;
+	w->block.sparse = false;
+	w->block.started_at = writer_now();
 }
 
 /* Make room for a row of n bytes and 8 of padding after it. */
 static int room_for(struct writer *w, size_t n)
 {
-	size_t used = (size_t)(w->row - w->rows), have = (size_t)(w->limit - w->rows);
+	size_t used = (size_t)(w->block.row - w->block.rows),
+	       have = (size_t)(w->block.limit - w->block.rows);
 	uint8_t *rows;
 
 	if (have - used >= n + 8)
 		return 0;
-	if (w->count)
+	if (w->block.count)
 		return 1; /* this block is full */
-	rows = realloc(w->rows, n + 8 > ROWS_CAPACITY ? n + 8 : ROWS_CAPACITY);
+	rows = realloc(w->block.rows, n + 8 > ROWS_CAPACITY ? n + 8 : ROWS_CAPACITY);
 	if (!rows)
 		return writer_no_memory(w);
-	w->rows = w->row = rows;
-	w->limit = rows + (n + 8 > ROWS_CAPACITY ? n + 8 : ROWS_CAPACITY);
+	w->block.rows = w->block.row = rows;
+	w->block.limit = rows + (n + 8 > ROWS_CAPACITY ? n + 8 : ROWS_CAPACITY);
 	return 0;
 }
 
-struct new_row {
-	uint64_t time;
-	uint32_t lane, type, location, depth;	/* numbers of slots */
-	uint32_t lane_id, type_id, location_id; /* encoded ids */
-	const void *fixed, *tail;
-	uint32_t fixed_size, tail_size;
-	bool has_tail, declared;
+/* A row with the ids of its declarations. Lane, type and location of the row are numbers of slots.
+ */
+struct row_ids {
+	struct new_row row;
+	uint32_t lane, type, location; /* encoded ids */
+	bool declared;
 };
 
 /* Test whether the row fits the present block. 0 yes; 1 no: a new block is needed; -1. */
 static int fit(struct writer *w, const struct new_row *r)
 {
-	uint64_t delta = r->time - w->base;
-	bool small =
-		delta <= NARROW_DELTA_MOST && r->depth <= NARROW_DEPTH_MOST &&
-		(w->types.count <= NARROW_TYPE_MOST || has_slot(&w->types, r->type, w->block)) &&
-		(w->lanes.count <= NARROW_LANE_MOST || has_slot(&w->lanes, r->lane, w->block)) &&
-		(w->locations.count < NARROW_LOCATION_MOST || !r->location ||
-		 has_slot(&w->locations, r->location, w->block));
+	uint64_t delta = r->time - w->block.base;
+	bool small = delta <= NARROW_DELTA_MOST && r->depth <= NARROW_DEPTH_MOST &&
+		     (w->block.types.count <= NARROW_TYPE_MOST ||
+		      has_slot(&w->block.types, r->type, w->block.number)) &&
+		     (w->block.lanes.count <= NARROW_LANE_MOST ||
+		      has_slot(&w->block.lanes, r->lane, w->block.number)) &&
+		     (w->block.locations.count < NARROW_LOCATION_MOST || !r->location ||
+		      has_slot(&w->block.locations, r->location, w->block.number));
 
-	if (r->time < w->base || delta >> 48)
+	if (r->time < w->block.base || delta >> 48)
 		return 1;
-	if (!has_slot(&w->types, r->type, w->block) && w->types.count == 65535)
+	if (!has_slot(&w->block.types, r->type, w->block.number) && w->block.types.count == 65535)
 		return 1;
-	if (!has_slot(&w->lanes, r->lane, w->block) && w->lanes.count == 65535)
+	if (!has_slot(&w->block.lanes, r->lane, w->block.number) && w->block.lanes.count == 65535)
 		return 1;
-	if (w->narrow && !small) {
-		int full = w->count > FEW_ROWS ? 1 : widen(w);
+	if (w->block.narrow && !small) {
+		int full = w->block.count > FEW_ROWS ? 1 : widen(w);
 
 		/* rows this rare are cheaper in a block that is wide from its start */
-		w->sparse = full > 0 && w->count <= FEW_ROWS && delta > NARROW_DELTA_MOST;
+		w->block.sparse =
+			full > 0 && w->block.count <= FEW_ROWS && delta > NARROW_DELTA_MOST;
 		return full;
 	}
 	return 0;
 }
 
 /* Declare entries without a slot in this block: they may be new to the segment, too. */
-static int declare_for(struct writer *w, const struct new_row *r)
+static int declare_for(struct writer *w, const struct row_ids *ids)
 {
-	if (!has_slot(&w->types, r->type, w->block) && writer_declare(w, ENTRY_TYPE, r->type_id))
+	const struct new_row *r = &ids->row;
+
+	if (!has_slot(&w->block.types, r->type, w->block.number) &&
+	    writer_declare(w, ENTRY_TYPE, ids->type))
 		return -1;
-	if (!has_slot(&w->lanes, r->lane, w->block) && writer_declare(w, ENTRY_LANE, r->lane_id))
+	if (!has_slot(&w->block.lanes, r->lane, w->block.number) &&
+	    writer_declare(w, ENTRY_LANE, ids->lane))
 		return -1;
-	if (!has_slot(&w->locations, r->location, w->block) &&
-	    writer_declare(w, ENTRY_LOCATION, r->location_id))
+	if (!has_slot(&w->block.locations, r->location, w->block.number) &&
+	    writer_declare(w, ENTRY_LOCATION, ids->location))
 		return -1;
 	return 0;
 }
 
-static int tables_for(struct writer *w, const struct new_row *r)
+static int tables_for(struct writer *w, const struct row_ids *ids)
 {
-	if (!r->declared && declare_for(w, r))
+	const struct new_row *r = &ids->row;
+
+	if (!ids->declared && declare_for(w, ids))
 		return -1;
-	if (!has_slot(&w->types, r->type, w->block) &&
-	    add_slot(&w->types, r->type, r->type_id, w->block, 0))
+	if (!has_slot(&w->block.types, r->type, w->block.number) &&
+	    add_slot(&w->block.types, r->type, ids->type, w->block.number, 0))
 		return writer_no_memory(w);
-	if (!has_slot(&w->lanes, r->lane, w->block) &&
-	    add_slot(&w->lanes, r->lane, r->lane_id, w->block, 0))
+	if (!has_slot(&w->block.lanes, r->lane, w->block.number) &&
+	    add_slot(&w->block.lanes, r->lane, ids->lane, w->block.number, 0))
 		return writer_no_memory(w);
-	if (!has_slot(&w->locations, r->location, w->block)) {
+	if (!has_slot(&w->block.locations, r->location, w->block.number)) {
 		if (!r->location) {
 			/* index 0 means no location and is in no table */
-			if (add_slot(&w->locations, 0, 0, w->block, 0))
+			if (add_slot(&w->block.locations, 0, 0, w->block.number, 0))
 				return writer_no_memory(w);
-			w->locations.count--;
-			w->locations.slot[0].index = 0;
-		} else if (add_slot(&w->locations, r->location, r->location_id, w->block, 1)) {
+			w->block.locations.count--;
+			w->block.locations.slot[0].index = 0;
+		} else if (add_slot(&w->block.locations, r->location, ids->location,
+				    w->block.number, 1)) {
 			return writer_no_memory(w);
 		}
 	}
@@ -170,24 +180,24 @@ bool writer_take_location(struct writer *w, uint32_t location)
 {
 	const struct stored_entries *e = &w->entries[ENTRY_LOCATION];
 
-	if (!w->started || !w->narrow || !location || location >= e->count ||
+	if (!w->block.started || !w->block.narrow || !location || location >= e->count ||
 	    e->entry[location].segment != w->segment ||
-	    w->locations.count >= NARROW_LOCATION_MOST ||
-	    has_slot(&w->locations, location, w->block))
+	    w->block.locations.count >= NARROW_LOCATION_MOST ||
+	    has_slot(&w->block.locations, location, w->block.number))
 		return false;
-	return !add_slot(&w->locations, location, location, w->block, 1);
+	return !add_slot(&w->block.locations, location, location, w->block.number, 1);
 }
 
 static void put_row(struct writer *w, const struct new_row *r)
 {
-	struct plain_row row = {.time = r->time - w->base,
-				.lane = w->lanes.slot[r->lane].index,
-				.location = w->locations.slot[r->location].index,
-				.type = w->types.slot[r->type].index,
+	struct plain_row row = {.time = r->time - w->block.base,
+				.lane = w->block.lanes.slot[r->lane].index,
+				.location = w->block.locations.slot[r->location].index,
+				.type = w->block.types.slot[r->type].index,
 				.depth = r->depth};
-	uint8_t *p = w->row;
+	uint8_t *p = w->block.row;
 
-	if (w->narrow) {
+	if (w->block.narrow) {
 		put_u64(p, row_make(row.time, row.lane, row.location, row.type, row.depth));
 		p += NARROW_ROW;
 	} else {
@@ -208,26 +218,26 @@ static void put_row(struct writer *w, const struct new_row *r)
 			memcpy(p, r->tail, r->tail_size);
 		p += padded;
 	}
-	w->row = p;
-	w->count++;
+	w->block.row = p;
+	w->block.count++;
 	if (r->fixed_size || r->has_tail)
-		w->bare = false;
-	if (r->time > w->last)
-		w->last = r->time;
+		w->block.bare = false;
+	if (r->time > w->block.last)
+		w->block.last = r->time;
 }
 
 /* Write a row whose tail is too large to be copied: as a block of its own, directly from the
  * tail's buffer. */
-static int put_large(struct writer *w, const struct new_row *r)
+static int put_large(struct writer *w, const struct row_ids *ids)
 {
-	struct new_row head = *r;
+	struct new_row head = ids->row;
 
 	head.tail_size = 0;
-	if (tables_for(w, r))
+	if (tables_for(w, ids))
 		return -1;
 	put_row(w, &head);
-	put_u32(w->row - 4, r->tail_size);
-	return writer_flush_large(w, r->tail, r->tail_size);
+	put_u32(w->block.row - 4, ids->row.tail_size);
+	return writer_flush_large(w, ids->row.tail, ids->row.tail_size);
 }
 
 /* Test whether the next block begins a segment. Snapshots take at most a quarter of the stream. */
@@ -240,8 +250,9 @@ static bool is_full(const struct writer *w)
 	       (!s->ctx || w->segment_bytes / SHARE >= s->size(s->ctx));
 }
 
-static int add_row(struct writer *w, const struct new_row *r)
+static int add_row(struct writer *w, const struct row_ids *ids)
 {
+	const struct new_row *r = &ids->row;
 	size_t size = WIDE_ROW + (size_t)r->fixed_size +
 		      (r->has_tail ? 4 + align_up(r->tail_size, 4) : 0);
 	bool large = r->has_tail && r->tail_size > LARGE_TAIL && r->fixed_size < LARGE_TAIL;
@@ -254,7 +265,7 @@ static int add_row(struct writer *w, const struct new_row *r)
 				 size);
 	if (writer_need_segment(w))
 		return -1;
-	if (w->started && !large) {
+	if (w->block.started && !large) {
 		/* in this order: the block may grow when it is made to fit */
 		full = fit(w, r);
 		if (!full)
@@ -263,31 +274,29 @@ static int add_row(struct writer *w, const struct new_row *r)
 			return -1;
 	}
 	if (full) {
-		if (w->started && writer_flush(w))
+		if (w->block.started && writer_flush(w))
 			return -1;
-		if (!r->declared && is_full(w) && writer_next_segment(w))
+		if (!ids->declared && is_full(w) && writer_next_segment(w))
 			return -1;
 		writer_clear_block(w);
 		start_block(w, r->time);
 		if (fit(w, r) || (!large && room_for(w, size)))
 			return writer_no_memory(w);
 		if (large)
-			return put_large(w, r);
+			return put_large(w, ids);
 	}
-	if (tables_for(w, r))
+	if (tables_for(w, ids))
 		return -1;
 	put_row(w, r);
 	return 0;
 }
 
-int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-		    uint32_t location, uint32_t depth, const void *fixed, uint32_t fixed_size,
-		    const void *tail, uint32_t tail_size, bool has_tail)
+int writer_row_slow(struct writer *w, struct new_row r)
 {
-	struct new_row r = {time,     lane,  type, location,   depth,	  lane,	    type,
-			    location, fixed, tail, fixed_size, tail_size, has_tail, false};
-	bool refused = w->refuse && w->refuse(w->refuse_ctx, time, lane, type, fixed);
-	int result = refused ? 0 : add_row(w, &r);
+	struct row_ids ids = {r, r.lane, r.type, r.location, false};
+	const struct row_refusal *no = &w->refusal;
+	bool refused = no->row && no->row(no->ctx, r.time, r.lane, r.type, r.fixed);
+	int result = refused ? 0 : add_row(w, &ids);
 
 	w->used.size = 0;
 	return result;
@@ -295,20 +304,20 @@ int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t typ
 
 void writer_refuse_rows(struct writer *w)
 {
-	w->refuse_rows = true;
-	w->quick = false;
+	w->refusal.each = true;
+	w->block.quick = false;
 }
 
 static void count_gap(struct writer *w, uint32_t reason, uint32_t unit, uint64_t count)
 {
-	w->gaps++;
+	w->end.gaps++;
 	if (reason != GAP_LOST)
 		return;
 	if (unit == GAP_EVENTS && count != UINT64_MAX) {
-		w->lost += count;
+		w->end.lost += count;
 		w->ever_lost += count;
 	} else {
-		w->lost_more = w->ever_lost_more = true;
+		w->end.lost_more = w->ever_lost_more = true;
 	}
 }
 
@@ -322,31 +331,33 @@ void writer_count_gap(struct writer *w, const struct event *e)
 
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e)
 {
-	struct new_row r = {.time = e->time,
-			    .lane = e->lane->number,
-			    .type = e->type->number,
-			    .location = e->location,
-			    .depth = e->depth,
-			    .fixed = e->fixed,
-			    .fixed_size = e->type->fixed_size,
-			    .tail = e->tail,
-			    .tail_size = e->tail_size,
-			    .has_tail = e->type->flags & TYPE_TAIL,
-			    .declared = true};
-	uint64_t delta = e->time - w->base;
+	struct row_ids ids = {.row = {.time = e->time,
+				      .lane = e->lane->number,
+				      .type = e->type->number,
+				      .location = e->location,
+				      .depth = e->depth,
+				      .fixed = e->fixed,
+				      .fixed_size = e->type->fixed_size,
+				      .tail = e->tail,
+				      .tail_size = e->tail_size,
+				      .has_tail = e->type->flags & TYPE_TAIL},
+			      .declared = true};
+	const struct new_row *r = &ids.row;
+	const struct open_block *to = &w->block;
 
-	if (w->narrow && !r.fixed_size && !r.has_tail && delta <= NARROW_DELTA_MOST &&
-	    r.depth <= NARROW_DEPTH_MOST && w->limit - w->row >= NARROW_ROW + 8 &&
-	    has_slot(&w->types, r.type, w->block) && has_slot(&w->lanes, r.lane, w->block) &&
-	    has_slot(&w->locations, r.location, w->block)) {
-		put_row(w, &r);
+	if (to->narrow && !r->fixed_size && !r->has_tail &&
+	    r->time - to->base <= NARROW_DELTA_MOST && r->depth <= NARROW_DEPTH_MOST &&
+	    to->limit - to->row >= NARROW_ROW + 8 && has_slot(&to->types, r->type, to->number) &&
+	    has_slot(&to->lanes, r->lane, to->number) &&
+	    has_slot(&to->locations, r->location, to->number)) {
+		put_row(w, r);
 		return 0;
 	}
-	r.lane_id = get_u32(b->lane_ids + 4 * e->lane_index);
-	r.type_id = get_u32(b->type_ids + 4 * e->type_index);
-	r.location_id =
+	ids.lane = get_u32(b->lane_ids + 4 * e->lane_index);
+	ids.type = get_u32(b->type_ids + 4 * e->type_index);
+	ids.location =
 		e->location_index ? get_u32(b->location_ids + 4 * (e->location_index - 1)) : 0;
-	if (add_row(w, &r))
+	if (add_row(w, &ids))
 		return -1;
 	if (e->type->kind == KIND_GAP)
 		writer_count_gap(w, e);
@@ -356,12 +367,12 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 int writer_bare_row(struct writer *w, const struct block *b, const struct event *e,
 		    uint32_t type_id)
 {
-	return add_row(w, &(struct new_row){.time = e->time,
-					    .lane = e->lane->number,
-					    .type = e->type->number,
-					    .depth = e->depth,
-					    .lane_id = get_u32(b->lane_ids + 4 * e->lane_index),
-					    .type_id = type_id,
+	return add_row(w, &(struct row_ids){.row = {.time = e->time,
+						    .lane = e->lane->number,
+						    .type = e->type->number,
+						    .depth = e->depth},
+					    .lane = get_u32(b->lane_ids + 4 * e->lane_index),
+					    .type = type_id,
 					    .declared = true});
 }
 
@@ -404,7 +415,7 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 
 	if (!w->gap_type)
 		w->gap_type = gap_type(w);
-	if (w->refuse && w->refuse(w->refuse_ctx, time, lane, w->gap_type, NULL))
+	if (w->refusal.row && w->refusal.row(w->refusal.ctx, time, lane, w->gap_type, NULL))
 		return 0;
 	if (file > 1024)
 		file = 1024;
@@ -422,8 +433,14 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 	put_u32(tail, size - 4);
 	if (message)
 		memcpy(tail + size, g->message, message);
-	if (writer_row_data(w, time, lane, w->gap_type, 0, 0, fixed, sizeof fixed, tail,
-			    (uint32_t)(size + message), true))
+	if (writer_row_data(w, (struct new_row){.time = time,
+						.lane = lane,
+						.type = w->gap_type,
+						.fixed = fixed,
+						.fixed_size = sizeof fixed,
+						.tail = tail,
+						.tail_size = (uint32_t)(size + message),
+						.has_tail = true}))
 		return -1;
 	count_gap(w, g->reason, g->unit, g->count);
 	return 0;

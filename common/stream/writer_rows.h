@@ -9,70 +9,79 @@
 
 #include "common/stream/writer.h"
 
-int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-		    uint32_t location, uint32_t depth, const void *fixed, uint32_t fixed_size,
-		    const void *tail, uint32_t tail_size, bool has_tail);
+/* A row to be written, as its type declares it. */
+struct new_row {
+	uint64_t time;
+	const void *fixed, *tail;
+	/* in this order the compiler gathers the first ones less often in a vector register, for
+	   the slow path: -1 % instructions for a trace of LTTng UST */
+	uint32_t lane, fixed_size, type, tail_size, location, depth;
+	bool has_tail; /* the type has TYPE_TAIL */
+};
+
+/* Write a row that does not fit the present block, or that the writer's test may refuse. The row is
+ * passed by value: the copies in line then stay in registers. */
+int writer_row_slow(struct writer *w, struct new_row r);
 
 /* Test whether a row fits the present block, with size bytes after the row's first 8. A slot of
  * another block, or of no block, does not match. */
-static inline __attribute__((always_inline)) bool writer_row_fits(const struct writer *w,
-								  uint64_t delta, uint32_t lane,
-								  uint32_t type, uint32_t location,
-								  uint32_t depth, size_t size)
+static inline __attribute__((always_inline)) bool
+writer_row_fits(const struct writer *w, const struct new_row *r, size_t size)
 {
-	return w->quick && delta <= NARROW_DELTA_MOST && depth <= NARROW_DEPTH_MOST &&
-	       (size_t)(w->limit - w->row) >= NARROW_ROW + 8 + size &&
-	       location < w->locations.size && lane < w->lanes.size && type < w->types.size &&
-	       w->locations.slot[location].block == w->block &&
-	       w->lanes.slot[lane].block == w->block && w->types.slot[type].block == w->block;
+	const struct open_block *b = &w->block;
+
+	return b->quick && r->time - b->base <= NARROW_DELTA_MOST &&
+	       r->depth <= NARROW_DEPTH_MOST &&
+	       (size_t)(b->limit - b->row) >= NARROW_ROW + 8 + size &&
+	       r->location < b->locations.size && r->lane < b->lanes.size &&
+	       r->type < b->types.size && b->locations.slot[r->location].block == b->number &&
+	       b->lanes.slot[r->lane].block == b->number &&
+	       b->types.slot[r->type].block == b->number;
 }
 
-/* Encode the first 8 bytes of a narrow row. */
-static inline __attribute__((always_inline)) uint64_t
-writer_row_bits(const struct writer *w, uint64_t delta, uint32_t lane, uint32_t type,
-		uint32_t location, uint32_t depth)
+/* Write the first 8 bytes of a narrow row, and count the row with size bytes after them. Returns
+ * the place of these bytes. */
+static inline __attribute__((always_inline)) uint8_t *
+writer_row_begin(struct writer *w, const struct new_row *r, size_t size)
 {
-	return row_make(delta, w->lanes.slot[lane].index, w->locations.slot[location].index,
-			w->types.slot[type].index, depth);
+	struct open_block *b = &w->block;
+	uint8_t *row = b->row;
+
+	put_u64(row, row_make(r->time - b->base, b->lanes.slot[r->lane].index,
+			      b->locations.slot[r->location].index, b->types.slot[r->type].index,
+			      r->depth));
+	b->row = row + NARROW_ROW + size;
+	b->count++;
+	if (r->time > b->last)
+		b->last = r->time;
+	return row + NARROW_ROW;
 }
 
 /* Write a row without fixed part or tail. */
 static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
 			     uint32_t location, uint32_t depth)
 {
-	uint64_t delta = time - w->base;
+	struct new_row r = {
+		.time = time, .lane = lane, .type = type, .location = location, .depth = depth};
 
-	if (__builtin_expect(writer_row_fits(w, delta, lane, type, location, depth, 0), 1)) {
-		put_u64(w->row, writer_row_bits(w, delta, lane, type, location, depth));
-		w->row += NARROW_ROW;
-		w->count++;
-		if (time > w->last)
-			w->last = time;
-		return 0;
-	}
-	return writer_row_slow(w, time, lane, type, location, depth, NULL, 0, NULL, 0, false);
+	if (__builtin_expect(!writer_row_fits(w, &r, 0), 0))
+		return writer_row_slow(w, r);
+	writer_row_begin(w, &r, 0);
+	return 0;
 }
 
 /*
  * Reserve a row of a type with a fixed part (and a tail), if the row fits the present block: size
  * bytes (a multiple of 4), which the caller fills as the type declares, and 8 more that may be
- * overwritten. NULL: the caller uses writer_row_data.
+ * overwritten. NULL: the caller uses writer_row_data. r->fixed and r->tail are not used.
  */
-static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-				      uint32_t location, uint32_t depth, size_t size)
+static inline __attribute__((always_inline)) uint8_t *
+writer_row_put(struct writer *w, const struct new_row *r, size_t size)
 {
-	uint64_t delta = time - w->base;
-	uint8_t *row = w->row;
-
-	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, location, depth, size), 0))
+	if (__builtin_expect(!writer_row_fits(w, r, size), 0))
 		return NULL;
-	put_u64(row, writer_row_bits(w, delta, lane, type, location, depth));
-	w->row = row + NARROW_ROW + size;
-	w->count++;
-	w->bare = false;
-	if (time > w->last)
-		w->last = time;
-	return row + NARROW_ROW;
+	w->block.bare = false;
+	return writer_row_begin(w, r, size);
 }
 
 /* Add a location to the present block after writer_row_put returned NULL, if the segment has the
@@ -82,7 +91,7 @@ bool writer_take_location(struct writer *w, uint32_t location);
 /* Test whether the present block has that number of a lane, type or location in its table. */
 static inline bool writer_block_has(const struct writer *w, const struct slots *s, uint32_t number)
 {
-	return number < s->size && s->slot[number].block == w->block;
+	return number < s->size && s->slot[number].block == w->block.number;
 }
 
 /*
@@ -112,13 +121,13 @@ struct row_bits {
 
 static inline void rows_open(struct rows *r, const struct writer *w)
 {
-	r->row = r->first = w->row;
-	r->limit = w->limit - NARROW_ROW - 8;
-	r->base = w->base;
-	r->last = w->last;
-	r->locations = w->locations.slot;
-	r->nlocations = w->locations.size;
-	r->block = w->quick ? w->block : 0;
+	r->row = r->first = w->block.row;
+	r->limit = w->block.limit - NARROW_ROW - 8;
+	r->base = w->block.base;
+	r->last = w->block.last;
+	r->locations = w->block.locations.slot;
+	r->nlocations = w->block.locations.size;
+	r->block = w->block.quick ? w->block.number : 0;
 }
 
 /* Get the bits of a lane and two types; false unless the present block has all three. */
@@ -127,13 +136,14 @@ static inline bool rows_bits(const struct rows *r, const struct writer *w, uint3
 {
 	uint32_t index;
 
-	if (!r->block || lane >= w->lanes.size || type0 >= w->types.size ||
-	    type1 >= w->types.size || w->lanes.slot[lane].block != r->block ||
-	    w->types.slot[type0].block != r->block || w->types.slot[type1].block != r->block)
+	if (!r->block || lane >= w->block.lanes.size || type0 >= w->block.types.size ||
+	    type1 >= w->block.types.size || w->block.lanes.slot[lane].block != r->block ||
+	    w->block.types.slot[type0].block != r->block ||
+	    w->block.types.slot[type1].block != r->block)
 		return false;
-	index = w->lanes.slot[lane].index;
-	bits->bits[0] = row_make(0, index, 0, w->types.slot[type0].index, 0);
-	bits->bits[1] = row_make(0, index, 0, w->types.slot[type1].index, 0);
+	index = w->block.lanes.slot[lane].index;
+	bits->bits[0] = row_make(0, index, 0, w->block.types.slot[type0].index, 0);
+	bits->bits[1] = row_make(0, index, 0, w->block.types.slot[type1].index, 0);
 	bits->block = r->block;
 	return true;
 }
@@ -161,43 +171,33 @@ static inline void rows_close(struct rows *r, struct writer *w)
 {
 	if (!r->block)
 		return;
-	w->count += (uint32_t)((r->row - r->first) / NARROW_ROW);
-	w->row = r->row;
-	w->last = r->last;
+	w->block.count += (uint32_t)((r->row - r->first) / NARROW_ROW);
+	w->block.row = r->row;
+	w->block.last = r->last;
 }
 
-/* Write a row as its type declares it: fixed_size bytes; has_tail for types with TYPE_TAIL. */
-static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-				  uint32_t location, uint32_t depth, const void *fixed,
-				  uint32_t fixed_size, const void *tail, uint32_t tail_size,
-				  bool has_tail)
+/* Write a row as its type declares it. */
+static inline int writer_row_data(struct writer *w, struct new_row r)
 {
-	uint64_t delta = time - w->base;
-	size_t size = (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
-	uint8_t *p = w->row;
+	size_t size = (size_t)r.fixed_size + (r.has_tail ? 4 + align_up(r.tail_size, 4) : 0);
+	uint8_t *p;
 
-	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, location, depth, size), 0))
-		return writer_row_slow(w, time, lane, type, location, depth, fixed, fixed_size,
-				       tail, tail_size, has_tail);
-	put_u64(p, writer_row_bits(w, delta, lane, type, location, depth));
-	p += NARROW_ROW;
-	if (fixed_size) {
-		memcpy(p, fixed, fixed_size);
-		p += fixed_size;
+	if (__builtin_expect(!writer_row_fits(w, &r, size), 0))
+		return writer_row_slow(w, r);
+	p = writer_row_begin(w, &r, size);
+	if (r.fixed_size) {
+		memcpy(p, r.fixed, r.fixed_size);
+		p += r.fixed_size;
 	}
-	if (has_tail) {
-		put_u32(p, tail_size);
+	if (r.has_tail) {
+		put_u32(p, r.tail_size);
 		p += 4;
-		if (tail_size) {
-			put_u32(p + align_up(tail_size, 4) - 4, 0); /* the padding */
-			memcpy(p, tail, tail_size);
+		if (r.tail_size) {
+			put_u32(p + align_up(r.tail_size, 4) - 4, 0); /* the padding */
+			memcpy(p, r.tail, r.tail_size);
 		}
 	}
-	w->bare = w->bare && !fixed_size && !has_tail;
-	w->row += NARROW_ROW + size;
-	w->count++;
-	if (time > w->last)
-		w->last = time;
+	w->block.bare = w->block.bare && !r.fixed_size && !r.has_tail;
 	w->used.size = 0;
 	return 0;
 }
@@ -218,30 +218,6 @@ static inline void writer_copy_words(uint8_t *to, const uint8_t *from, size_t n)
 	for (size_t i = 0; i + 16 < n; i += 16)
 		memcpy(to + i, from + i, 16);
 	memcpy(to + n - 16, from + n - 16, 16);
-}
-
-/* Write a row with only a tail, of a multiple of 4 bytes: the records of a ring buffer. */
-static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-				   uint32_t location, uint32_t depth, const void *tail,
-				   uint32_t tail_size)
-{
-	uint64_t delta = time - w->base;
-
-	if (__builtin_expect(
-		    writer_row_fits(w, delta, lane, type, location, depth, 4 + (size_t)tail_size),
-		    1)) {
-		put_u64(w->row, writer_row_bits(w, delta, lane, type, location, depth));
-		put_u32(w->row + NARROW_ROW, tail_size);
-		writer_copy_words(w->row + NARROW_ROW + 4, tail, tail_size);
-		w->row += NARROW_ROW + 4 + tail_size;
-		w->count++;
-		w->bare = false;
-		if (time > w->last)
-			w->last = time;
-		return 0;
-	}
-	return writer_row_slow(w, time, lane, type, location, depth, NULL, 0, tail, tail_size,
-			       true);
 }
 
 #endif

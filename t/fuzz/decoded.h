@@ -81,7 +81,7 @@ static void decode(struct input *in, struct writer *w, int fd, bool segments)
 	}
 	need(!writer_finish(w), w->error.what);
 	need(!output_close(&out, 0, &e), e.what);
-	read_again(fd, segments ? UINT64_MAX : w->events, w->gaps);
+	read_again(fd, segments ? UINT64_MAX : w->end.events, w->end.gaps);
 }
 
 #endif

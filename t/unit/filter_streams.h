@@ -114,8 +114,12 @@ static inline void make_blocks(const char *path, bool bare, uint32_t seed, uint3
 
 			writer_gap(&w, time, ids.lane[l], &g);
 		} else if (!bare && (x >> 24) % 9 == 0) {
-			writer_row_data(&w, time, ids.lane[l], ids.instant, 0, depth[l], &cpu, 4,
-					NULL, 0, false);
+			writer_row_data(&w, (struct new_row){.time = time,
+							     .lane = ids.lane[l],
+							     .type = ids.instant,
+							     .depth = depth[l],
+							     .fixed = &cpu,
+							     .fixed_size = 4});
 		} else if (depth[l] && (depth[l] == STACK || x & 4)) {
 			depth[l]--;
 			if (!bare && (x >> 26) == 5)
@@ -131,9 +135,15 @@ static inline void make_blocks(const char *path, bool bare, uint32_t seed, uint3
 				writer_row(&w, time, ids.lane[l], ids.enter, ids.location[location],
 					   depth[l]++);
 			else
-				writer_row_data(&w, time, ids.lane[l], ids.enter_values,
-						ids.location[location], depth[l]++, NULL, 0,
-						tail.data, (uint32_t)tail.size, true);
+				writer_row_data(&w,
+						(struct new_row){.time = time,
+								 .lane = ids.lane[l],
+								 .type = ids.enter_values,
+								 .location = ids.location[location],
+								 .depth = depth[l]++,
+								 .tail = tail.data,
+								 .tail_size = (uint32_t)tail.size,
+								 .has_tail = true});
 		}
 	}
 	writer_finish(&w);

@@ -107,9 +107,9 @@ static inline void rt_begin(struct random_trace *t, struct output *o)
 
 	must(!writer_init(w, o, 0), "writer");
 	if (pick(8) == 0)
-		w->head_flags = HEAD_FILTERED;
+		w->head.flags = HEAD_FILTERED;
 	if (random_snapshots) {
-		w->head_flags |= HEAD_SEGMENTED;
+		w->head.flags |= HEAD_SEGMENTED;
 		t->maker = snapshot_maker_new(w, false);
 		must(t->maker, "maker");
 	}
@@ -178,8 +178,16 @@ static inline void rt_values(struct random_trace *t, unsigned lane, uint32_t typ
 	for (unsigned i = 1; fixed && i <= 3; i++)
 		if ((i > 1 || what == DETAIL_RETURN) && !pick(3))
 			rt_value(&b, DETAIL_ARGUMENT, i);
-	must(!writer_row_data(&t->w, t->time, t->lanes[lane], type, location, depth, fixed, n,
-			      b.data, (uint32_t)b.size, true),
+	must(!writer_row_data(&t->w, (struct new_row){.time = t->time,
+						      .lane = t->lanes[lane],
+						      .type = type,
+						      .location = location,
+						      .depth = depth,
+						      .fixed = fixed,
+						      .fixed_size = n,
+						      .tail = b.data,
+						      .tail_size = (uint32_t)b.size,
+						      .has_tail = true}),
 	     "row with values");
 	buffer_free(&b);
 }
@@ -190,8 +198,14 @@ static inline void rt_note(struct random_trace *t, unsigned lane, uint32_t type)
 	uint8_t fixed[4] = {(uint8_t)pick(9)};
 	const char *text = texts[pick(3)];
 
-	must(!writer_row_data(&t->w, t->time, t->lanes[lane], type, 0, 0, fixed, 4, text,
-			      (uint32_t)strlen(text), true),
+	must(!writer_row_data(&t->w, (struct new_row){.time = t->time,
+						      .lane = t->lanes[lane],
+						      .type = type,
+						      .fixed = fixed,
+						      .fixed_size = 4,
+						      .tail = text,
+						      .tail_size = (uint32_t)strlen(text),
+						      .has_tail = true}),
 	     "note");
 }
 

@@ -153,8 +153,14 @@ static inline void make_rows(struct maker *m, uint64_t t, unsigned n)
 		switch (i % 5) {
 		case 0: bad = writer_row(&m->w, t, m->lane, m->enter, m->location[1], i % 7); break;
 		case 1:
-			bad = writer_row_data(&m->w, t, m->lane, m->instant, 0, 0, fixed, 8,
-					      "seven bytes or so", i % 18, true);
+			bad = writer_row_data(&m->w, (struct new_row){.time = t,
+								      .lane = m->lane,
+								      .type = m->instant,
+								      .fixed = fixed,
+								      .fixed_size = 8,
+								      .tail = "seven bytes or so",
+								      .tail_size = i % 18,
+								      .has_tail = true});
 			break;
 		case 2:
 			bad = value_put_detail(&b, DETAIL_ARGUMENT, 1) ||
@@ -162,8 +168,14 @@ static inline void make_rows(struct maker *m, uint64_t t, unsigned n)
 			      value_put_detail(&b, DETAIL_ARGUMENT, 2) ||
 			      value_put_bytes(&b, VALUE_STRING, "abc", i % 4) ||
 			      writer_use_definition(&m->w, m->definition) ||
-			      writer_row_data(&m->w, t, m->other_lane, m->call, m->location[2], 1,
-					      NULL, 0, b.data, (uint32_t)b.size, true);
+			      writer_row_data(&m->w, (struct new_row){.time = t,
+								      .lane = m->other_lane,
+								      .type = m->call,
+								      .location = m->location[2],
+								      .depth = 1,
+								      .tail = b.data,
+								      .tail_size = (uint32_t)b.size,
+								      .has_tail = true});
 			break;
 		case 3: bad = writer_row(&m->w, t, m->lane, m->leave, m->location[1], i % 7); break;
 		case 4:

@@ -99,8 +99,7 @@ static int write_failed(struct apitrace *a)
 }
 
 /* Write a row with few values directly into the writer's block. false: not possible. */
-static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t type,
-			     uint32_t location, uint32_t call)
+static inline bool put_small(struct apitrace *a, const struct new_row *r, uint32_t call)
 {
 	struct buffer *tail = &a->values.tail;
 	size_t n = align_up(tail->size, 4);
@@ -109,7 +108,7 @@ static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, u
 	if (tail->size > 128 || tail->capacity - tail->size < 4 || a->values.used.size ||
 	    a->values.too_large)
 		return false;
-	p = writer_row_put(a->w, tick, lane, type, location, 0, APITRACE_FIXED_SIZE + 4 + n);
+	p = writer_row_put(a->w, r, APITRACE_FIXED_SIZE + 4 + n);
 	if (!p)
 		return false;
 	put_u32(p + APITRACE_FIXED_CALL, call);
@@ -146,20 +145,27 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 		   uint32_t call)
 {
 	struct writer *w = a->w;
-	uint64_t tick = a->tick++ + (uint64_t)a->input->shift;
 	uint8_t fixed[APITRACE_FIXED_SIZE];
+	struct new_row r = {.time = a->tick++ + (uint64_t)a->input->shift,
+			    .lane = lane,
+			    .type = type,
+			    .location = location};
 
-	if (!w || put_small(a, tick, lane, type, location, call))
+	if (!w || put_small(a, &r, call))
 		return 0;
 	for (size_t i = 0; i < a->values.used.size; i += 4)
 		if (writer_use_definition(w, get_u32(a->values.used.data + i)))
 			return write_failed(a);
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);
-	if (writer_row_data(w, tick, lane, type, location, 0, fixed, sizeof fixed,
-			    a->values.tail.data, (uint32_t)a->values.tail.size, true))
+	r.fixed = fixed;
+	r.fixed_size = sizeof fixed;
+	r.tail = a->values.tail.data;
+	r.tail_size = (uint32_t)a->values.tail.size;
+	r.has_tail = true;
+	if (writer_row_data(w, r))
 		return write_failed(a);
-	if (a->values.too_large && put_gap(a, tick, lane, call))
+	if (a->values.too_large && put_gap(a, r.time, lane, call))
 		return write_failed(a);
 	/* free the memory of a large texture */
 	if (a->values.tail.capacity > 4 << 20)

@@ -113,21 +113,22 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 {
 	struct writer *w = a->w;
 	uint64_t time = a->tick + (uint64_t)a->input->shift, first = time, word[2];
-	struct quick q = {a->unpack.at, a->unpack.end, NULL, w ? w->limit : NULL, NULL};
+	struct quick q = {a->unpack.at, a->unpack.end, NULL, w ? w->block.limit : NULL, NULL};
 	uint32_t lane = 0;
 	uint64_t lane_bits = 0;
 	const uint8_t *taken = q.p;
 	uint8_t *row;
 
-	if (!w || !w->quick || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
+	if (!w || !w->block.quick || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
 	    a->values.too_large || /* no event that fits the block exceeds the limit */
-	    a->values.limit < (size_t)(w->limit - w->row) ||
-	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))
+	    a->values.limit < (size_t)(w->block.limit - w->block.row) ||
+	    !writer_block_has(w, &w->block.types, a->enter) ||
+	    !writer_block_has(w, &w->block.types, a->leave))
 		return false;
-	word[0] = row_make(0, 0, 0, w->types.slot[a->enter].index, 0);
-	word[1] = row_make(0, 0, 0, w->types.slot[a->leave].index, 0);
-	row = w->row;
-	while (time <= until && time - w->base <= NARROW_DELTA_MOST) {
+	word[0] = row_make(0, 0, 0, w->block.types.slot[a->enter].index, 0);
+	word[1] = row_make(0, 0, 0, w->block.types.slot[a->leave].index, 0);
+	row = w->block.row;
+	while (time <= until && time - w->block.base <= NARROW_DELTA_MOST) {
 		struct quick_event e;
 		uint32_t arguments = 0, location, frame = a->frame;
 
@@ -136,18 +137,19 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 		if (!quick_room(&q) || !quick_event(&q, a, &e))
 			break;
 		if (e.lane != lane) {
-			if (!writer_block_has(w, &w->lanes, e.lane))
+			if (!writer_block_has(w, &w->block.lanes, e.lane))
 				break;
 			lane = e.lane;
-			lane_bits = row_make(0, w->lanes.slot[lane].index, 0, 0, 0);
+			lane_bits = row_make(0, w->block.lanes.slot[lane].index, 0, 0, 0);
 		}
 		location = e.function->location;
 		if (!quick_details(&q, a, &arguments) || arguments > e.function->names ||
-		    (!writer_block_has(w, &w->locations, location) &&
+		    (!writer_block_has(w, &w->block.locations, location) &&
 		     !writer_take_location(w, location)) ||
 		    !quick_taken(a, &e))
 			break;
-		put_u64(row, row_make(time - w->base, 0, w->locations.slot[location].index, 0, 0) |
+		put_u64(row, row_make(time - w->block.base, 0,
+				      w->block.locations.slot[location].index, 0, 0) |
 				     lane_bits | word[e.leave]);
 		put_u32(row + NARROW_ROW + APITRACE_FIXED_CALL, e.call);
 		put_u32(row + NARROW_ROW + APITRACE_FIXED_FRAME, frame);
@@ -161,9 +163,9 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 		return false;
 	a->unpack.at = taken;
 	a->tick += time - first;
-	w->row = row;
-	w->count += (uint32_t)(time - first);
-	w->bare = false;
-	w->last = time - 1 > w->last ? time - 1 : w->last;
+	w->block.row = row;
+	w->block.count += (uint32_t)(time - first);
+	w->block.bare = false;
+	w->block.last = time - 1 > w->block.last ? time - 1 : w->block.last;
 	return time > until;
 }

@@ -66,9 +66,15 @@ static int async_row(struct chrome *c, const struct chrome_record *r,
 	put_u64(fixed + FIXED_ID, r->id.number);
 	if (!lane || !type || chrome_values(c, open->name, values, r->values))
 		return -1;
-	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type,
-			       open->location, 0, fixed, sizeof fixed, c->read.values.data,
-			       (uint32_t)c->read.values.size, r->values > 0);
+	return writer_row_data(c->w, (struct new_row){.time = merge_shifted(time, c->input->shift),
+						      .lane = lane,
+						      .type = type,
+						      .location = open->location,
+						      .fixed = fixed,
+						      .fixed_size = sizeof fixed,
+						      .tail = c->read.values.data,
+						      .tail_size = (uint32_t)c->read.values.size,
+						      .has_tail = r->values > 0});
 }
 
 /* --- open calls --- */

@@ -99,9 +99,15 @@ int chrome_row(struct chrome *c, const struct chrome_row *r)
 
 	if (!lane || !type || chrome_values(c, r->name, r->values, r->size))
 		return -1;
-	return writer_row_data(c->w, merge_shifted(r->time, c->input->shift), lane, type,
-			       r->location, r->level < DEPTH_MOST ? r->level : DEPTH_MOST, NULL, 0,
-			       c->read.values.data, (uint32_t)c->read.values.size, r->size > 0);
+	return writer_row_data(
+		c->w, (struct new_row){.time = merge_shifted(r->time, c->input->shift),
+				       .lane = lane,
+				       .type = type,
+				       .location = r->location,
+				       .depth = r->level < DEPTH_MOST ? r->level : DEPTH_MOST,
+				       .tail = c->read.values.data,
+				       .tail_size = (uint32_t)c->read.values.size,
+				       .has_tail = r->size > 0});
 }
 
 /* Return the number of open calls of a frame's stack. */

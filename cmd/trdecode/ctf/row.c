@@ -254,9 +254,16 @@ static int put_row(struct ctf_file *f)
 	for (size_t i = 0; k->has_arguments && i < ctf->arguments.nused; i++)
 		if (writer_use_definition(ctf->w, ctf->arguments.used[i]))
 			return -1;
-	if (writer_row_data(ctf->w, f->next.time, lane, k->type, location, depth, fixed,
-			    k->fixed_size, values->data, (uint32_t)values->size,
-			    k->nstrings || !k->plain))
+	if (writer_row_data(ctf->w, (struct new_row){.time = f->next.time,
+						     .lane = lane,
+						     .type = k->type,
+						     .location = location,
+						     .depth = depth,
+						     .fixed = fixed,
+						     .fixed_size = k->fixed_size,
+						     .tail = values->data,
+						     .tail_size = (uint32_t)values->size,
+						     .has_tail = k->nstrings || !k->plain}))
 		return -1;
 	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;
 }

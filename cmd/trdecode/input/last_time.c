@@ -62,8 +62,8 @@ static int last_time_begin(struct pass *p, const struct last_time *l, struct err
 					.times_only = true,
 					.row_filter = &p->row_filter};
 	p->row_filter.last_time = UINT64_MAX;
-	p->writer.refuse = last_time_note;
-	p->writer.refuse_ctx = p;
+	p->writer.refusal.row = last_time_note;
+	p->writer.refusal.ctx = p;
 	for (; p->opened < l->n; p->opened++) {
 		struct input *in = &p->inputs[p->opened];
 		const char *name = l->names[p->opened];

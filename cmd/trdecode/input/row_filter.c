@@ -167,7 +167,7 @@ static bool row_filter_refused(struct row_filter *l, uint32_t lane, uint32_t typ
 	if (by_lane == GAPS && by_type != GAPS)
 		return true;
 	/* otherwise the lanes and the types of a block do not show whether a row has both */
-	if (!l->writer->refuse_rows)
+	if (!l->writer->refusal.each)
 		writer_refuse_rows(l->writer);
 	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
 }
@@ -218,10 +218,10 @@ void row_filter_begin(struct row_filter *l, struct writer *w)
 	if (!row_filter_any(l))
 		return;
 	l->writer = w;
-	w->refuse = row_filter_refuse;
-	w->refuse_ctx = l;
+	w->refusal.row = row_filter_refuse;
+	w->refusal.ctx = l;
 	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
-	w->head_flags |= HEAD_FILTERED;
+	w->head.flags |= HEAD_FILTERED;
 	/* decoders may skip the rows of other CPUs */
 	l->stacks.all = l->cpus.count;
 }

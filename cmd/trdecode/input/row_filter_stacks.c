@@ -91,10 +91,10 @@ int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, uint32_
 		return error_no_memory(&w->error);
 	s->left_out |= refused || x->all;
 	s->used |= !refused;
-	if (!s->left_out || !s->used || (s->written && s->segment == w->sequence))
+	if (!s->left_out || !s->used || (s->written && s->segment == w->head.sequence))
 		return 0;
 	s->written = true;
-	s->segment = w->sequence;
+	s->segment = w->head.sequence;
 	/* rows before the entry must not move to after it */
 	return writer_flush(w) || writer_thread(w,
 						&(struct thread_entry){

@@ -17,41 +17,6 @@ enum {
 	ROOM = 2 * LTTNG_QUICK_MOST, /* bytes of a row, and what is written beyond */
 };
 
-static int put_slow(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
-		    uint64_t tsc, uint32_t lane, uint32_t type, uint32_t location, uint32_t depth)
-{
-	memset(l->fixed + m->layout.fixed_size - 4, 0, 4);
-	put_u64(l->fixed, tsc);
-	memcpy(l->fixed + 8, payload, m->layout.plain);
-	return writer_row_data(l->w, lttng_row_time(l, tsc), lane, type, location, depth, l->fixed,
-			       m->layout.fixed_size, NULL, 0, false);
-}
-
-static inline int put_quick(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
-			    uint64_t tsc, uint32_t lane, uint32_t type, uint32_t location,
-			    uint32_t depth)
-{
-	struct writer *w = l->w;
-	uint64_t time = lttng_row_time(l, tsc);
-	uint8_t *to = NULL;
-
-	if (__builtin_expect(w->limit - w->row >= ROOM, 1)) {
-		to = writer_row_put(w, time, lane, type, location, depth, m->layout.fixed_size);
-		if (__builtin_expect(!to, 0) && writer_take_location(w, location))
-			to = writer_row_put(w, time, lane, type, location, depth,
-					    m->layout.fixed_size);
-	}
-	if (__builtin_expect(!to, 0))
-		return put_slow(l, m, payload, tsc, lane, type, location, depth);
-	put_u64(to, tsc);
-	/* one size for all short payloads: no branch to mispredict */
-	memcpy(to + 8, payload, 32);
-	if (__builtin_expect(m->layout.plain > 32, 0))
-		memcpy(to + 40, payload + 32, LTTNG_QUICK_MOST - 32);
-	put_u32(to + 8 + m->layout.plain, 0); /* padding, if there is some */
-	return 0;
-}
-
 /* A file in the loop of quick_run; positions count from the start of its block. */
 struct side {
 	struct lttng_file *f;
@@ -66,6 +31,52 @@ struct side {
 	size_t nmarkers;
 	unsigned align;
 };
+
+static __attribute__((noinline)) int put_slow(struct lttng *l, const struct side *s, uint32_t type,
+					      uint32_t location, uint32_t depth)
+{
+	const struct lttng_marker *m = s->m;
+
+	memset(l->fixed + m->layout.fixed_size - 4, 0, 4);
+	put_u64(l->fixed, s->tsc);
+	memcpy(l->fixed + 8, s->block + s->payload, m->layout.plain);
+	return writer_row_data(l->w, (struct new_row){.time = lttng_row_time(l, s->tsc),
+						      .lane = lttng_lane(l, s->f, s->c),
+						      .type = type,
+						      .location = location,
+						      .depth = depth,
+						      .fixed = l->fixed,
+						      .fixed_size = m->layout.fixed_size});
+}
+
+static inline int put_quick(struct lttng *l, const struct side *s, uint32_t type, uint32_t location,
+			    uint32_t depth)
+{
+	struct writer *w = l->w;
+	const struct lttng_marker *m = s->m;
+	const uint8_t *payload = s->block + s->payload;
+	struct new_row r = {.time = lttng_row_time(l, s->tsc),
+			    .lane = lttng_lane(l, s->f, s->c),
+			    .type = type,
+			    .location = location,
+			    .depth = depth};
+	uint8_t *to = NULL;
+
+	if (__builtin_expect(w->block.limit - w->block.row >= ROOM, 1)) {
+		to = writer_row_put(w, &r, m->layout.fixed_size);
+		if (__builtin_expect(!to, 0) && writer_take_location(w, location))
+			to = writer_row_put(w, &r, m->layout.fixed_size);
+	}
+	if (__builtin_expect(!to, 0))
+		return put_slow(l, s, type, location, depth);
+	put_u64(to, s->tsc);
+	/* one size for all short payloads: no branch to mispredict */
+	memcpy(to + 8, payload, 32);
+	if (__builtin_expect(m->layout.plain > 32, 0))
+		memcpy(to + 40, payload + 32, LTTNG_QUICK_MOST - 32);
+	put_u32(to + 8 + m->layout.plain, 0); /* padding, if there is some */
+	return 0;
+}
 
 static void begin_side(struct lttng *l, struct side *s, struct lttng_file *f)
 {
@@ -111,7 +122,7 @@ static __attribute__((noinline)) int put_action(struct lttng *l, const struct si
 	if (m->kind != KIND_INSTANT &&
 	    !lttng_state_call(l, s->c, m, payload - 8, &location, &depth))
 		type = lttng_marker_orphan(l, m);
-	if (put_quick(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth))
+	if (put_quick(l, s, type, location, depth))
 		return -1;
 	return lttng_state_after(l, s->c, &ev);
 }
@@ -131,7 +142,7 @@ static inline int put_schedule(struct lttng *l, const struct side *s)
 			return -1;
 		lttng_cpu_run(c, t);
 	}
-	if (put_quick(l, m, payload, s->tsc, lttng_lane(l, s->f, c), m->type, 0, 0))
+	if (put_quick(l, s, m->type, 0, 0))
 		return -1;
 	t = lttng_thread(l, c, after);
 	if (t)
@@ -153,7 +164,7 @@ static inline int put_event(struct lttng *l, const struct side *s)
 	} else if (m->quick == QUICK_ACTION) {
 		return put_action(l, s);
 	}
-	return put_quick(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth);
+	return put_quick(l, s, type, location, depth);
 }
 
 /* Read the header at s->position. false: not a quick event. */

@@ -29,18 +29,25 @@ static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_
 			  uint32_t type, uint32_t location, uint32_t depth)
 {
 	const struct lttng_marker *m = ev->marker;
-	uint64_t time = lttng_row_time(l, ev->tsc);
 	size_t size = m->layout.fixed_size;
+	struct new_row r = {.time = lttng_row_time(l, ev->tsc),
+			    .lane = lane,
+			    .type = type,
+			    .location = location,
+			    .depth = depth,
+			    .fixed = ev->fixed,
+			    .fixed_size = m->layout.fixed_size,
+			    .tail = ev->tail,
+			    .tail_size = ev->tail_size,
+			    .has_tail = m->layout.nstrings > 0};
 	uint8_t *to = NULL;
 
-	if (!m->layout.nstrings)
-		to = writer_row_put(l->w, time, lane, type, location, depth, size);
+	if (!r.has_tail)
+		to = writer_row_put(l->w, &r, size);
 	if (__builtin_expect(!to, 0))
-		return writer_row_data(l->w, time, lane, type, location, depth, ev->fixed,
-				       m->layout.fixed_size, ev->tail, ev->tail_size,
-				       m->layout.nstrings > 0);
+		return writer_row_data(l->w, r);
 	/* copy whole words: both buffers have padding */
-	if (__builtin_expect(size <= 32 && (size_t)(l->w->limit - to) >= 32, 1)) {
+	if (__builtin_expect(size <= 32 && (size_t)(l->w->block.limit - to) >= 32, 1)) {
 		memcpy(to, ev->fixed, 32);
 		return 0;
 	}

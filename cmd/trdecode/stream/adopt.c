@@ -182,7 +182,7 @@ static int begin_segment(struct decoding *d)
 		d->snapshots = snapshot_maker_new(w, false);
 	if (!d->snapshots)
 		return error_no_memory(&w->error);
-	w->head_flags |= HEAD_SEGMENTED;
+	w->head.flags |= HEAD_SEGMENTED;
 	return writer_begin_segment(w);
 }
 

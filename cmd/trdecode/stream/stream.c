@@ -225,7 +225,7 @@ static int saved_open(struct input *in, struct error *e)
 	}
 	s->in.reads_values = READS_ALL;
 	if (in->decoding->writer)
-		in->decoding->writer->head_flags |= reader_head_flags(in->head, in->head_size);
+		in->decoding->writer->head.flags |= reader_head_flags(in->head, in->head_size);
 	in->fd = -1; /* the reader owns it now */
 	return 0;
 }
@@ -301,9 +301,16 @@ static int copy_row(struct saved *s)
 		tail = s->tail.data;
 		size = (uint32_t)s->tail.size;
 	}
-	if (writer_row_data(w, s->input->next, stream_lane(&s->ids, ev->lane),
-			    stream_type(&s->ids, ev->type), location, ev->depth, ev->fixed,
-			    ev->type->fixed_size, tail, size, ev->type->flags & TYPE_TAIL))
+	if (writer_row_data(w, (struct new_row){.time = s->input->next,
+						.lane = stream_lane(&s->ids, ev->lane),
+						.type = stream_type(&s->ids, ev->type),
+						.location = location,
+						.depth = ev->depth,
+						.fixed = ev->fixed,
+						.fixed_size = ev->type->fixed_size,
+						.tail = tail,
+						.tail_size = size,
+						.has_tail = ev->type->flags & TYPE_TAIL}))
 		return -1;
 	/* only after the row: it may have begun a segment, which has its own counts */
 	if (ev->type->kind == KIND_GAP)

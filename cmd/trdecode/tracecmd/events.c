@@ -224,13 +224,32 @@ static struct ftrace_event *begin_type(struct tracecmd *t, uint16_t id)
 	return v && v->type ? v : NULL;
 }
 
+/* Write a record with its time if the file has ticks, or where it does not fit the block. */
+static __attribute__((noinline)) int emit_row(struct tracecmd *t, const struct tracecmd_reader *r,
+					      uint32_t type, uint32_t location, uint32_t depth)
+{
+	uint8_t fixed[8];
+
+	put_u64(fixed, r->record.time);
+	return writer_row_data(t->w,
+			       (struct new_row){.time = r->due.time,
+						.lane = r->lane,
+						.type = type,
+						.location = location,
+						.depth = depth,
+						.fixed = fixed,
+						.fixed_size = t->tsc || t->sync ? sizeof fixed : 0,
+						.tail = r->record.data,
+						.tail_size = r->record.size,
+						.has_tail = true});
+}
+
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	const struct ring_record *record = &r->record;
 	bool big = t->h.big_endian, with_time = t->tsc || t->sync;
 	const struct ftrace_event *v;
 	uint32_t pid, location = 0, depth = 0;
-	uint8_t fixed[8];
 	uint16_t id;
 
 	if (__builtin_expect(record->size < t->common_end, 0))
@@ -259,10 +278,19 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 			depth = (uint32_t)ftrace_number(record, v->depth, big);
 	}
 	r->last = r->due.time;
-	if (__builtin_expect(!with_time, 1))
-		return writer_row_words(t->w, r->due.time, r->lane, v->type, location, depth,
-					record->data, record->size);
-	put_u64(fixed, record->time);
-	return writer_row_data(t->w, r->due.time, r->lane, v->type, location, depth, fixed,
-			       sizeof fixed, record->data, record->size, true);
+	if (__builtin_expect(!with_time, 1)) {
+		struct new_row row = {.time = r->due.time,
+				      .lane = r->lane,
+				      .type = v->type,
+				      .location = location,
+				      .depth = depth};
+		uint8_t *p = writer_row_put(t->w, &row, 4 + (size_t)record->size);
+
+		if (__builtin_expect(p != NULL, 1)) {
+			put_u32(p, record->size);
+			writer_copy_words(p + 4, record->data, record->size);
+			return 0;
+		}
+	}
+	return emit_row(t, r, v->type, location, depth);
 }

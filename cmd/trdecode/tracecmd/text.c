@@ -255,8 +255,12 @@ int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct err
 	int got;
 
 	r->last = r->due.time;
-	if (writer_row_data(t->w, r->due.time, x->lane, x->type, 0, 0, NULL, 0, x->line.data,
-			    (uint32_t)x->line.size, true))
+	if (writer_row_data(t->w, (struct new_row){.time = r->due.time,
+						   .lane = x->lane,
+						   .type = x->type,
+						   .tail = x->line.data,
+						   .tail_size = (uint32_t)x->line.size,
+						   .has_tail = true}))
 		return -1;
 	got = text_next_line(r, e);
 	if (got > 0)

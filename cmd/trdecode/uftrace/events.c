@@ -270,8 +270,13 @@ int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace
 		enum variant variant = has_data ? VARIANT_RAW : VARIANT_NONE;
 
 		type = type_of(u, r->addr, variant);
-		return writer_row_data(u->w, shifted(u, r->time), t->lane, type, 0, r->depth, NULL,
-				       0, data, (uint32_t)n, variant == VARIANT_RAW);
+		return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
+							      .lane = t->lane,
+							      .type = type,
+							      .depth = r->depth,
+							      .tail = data,
+							      .tail_size = (uint32_t)n,
+							      .has_tail = variant == VARIANT_RAW});
 	}
 	if (s->id == UFTRACE_EV_WATCH_VAR) {
 		put_u64(fixed, get_uint(data, (unsigned)word, big));
@@ -289,6 +294,10 @@ int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace
 		}
 	}
 	type = type_of(u, r->addr, VARIANT_FIELDS);
-	return writer_row_data(u->w, shifted(u, r->time), t->lane, type, 0, r->depth, fixed,
-			       fixed_size, NULL, 0, false);
+	return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
+						      .lane = t->lane,
+						      .type = type,
+						      .depth = r->depth,
+						      .fixed = fixed,
+						      .fixed_size = fixed_size});
 }

@@ -75,9 +75,12 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 	/* before all other events it belongs to the first task, as in uftrace */
 	if (!u->last_lane && u->ntasks)
 		u->last_lane = u->task_readers[0].lane;
-	if (u->last_lane &&
-	    writer_row_data(u->w, shifted(u, r->due.time), u->last_lane, uftrace_extern_type(u), 0,
-			    0, NULL, 0, x->line, (uint32_t)n, true))
+	if (u->last_lane && writer_row_data(u->w, (struct new_row){.time = shifted(u, r->due.time),
+								   .lane = u->last_lane,
+								   .type = uftrace_extern_type(u),
+								   .tail = x->line,
+								   .tail_size = (uint32_t)n,
+								   .has_tail = true}))
 		return -1;
 	x->offset = (uint64_t)(x->line - x->text) + n + 1;
 	extern_look_ahead(u, x);

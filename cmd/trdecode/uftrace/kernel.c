@@ -234,8 +234,16 @@ static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *
 			return -1;
 	}
 	put_u32(fixed, r->cpu);
-	return writer_row_data(u->w, shifted(u, r->record.time), r->task->lane, v->type, location,
-			       depth, fixed, sizeof(fixed), r->record.data, r->record.size, true);
+	return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->record.time),
+						      .lane = r->task->lane,
+						      .type = v->type,
+						      .location = location,
+						      .depth = depth,
+						      .fixed = fixed,
+						      .fixed_size = sizeof(fixed),
+						      .tail = r->record.data,
+						      .tail_size = r->record.size,
+						      .has_tail = true});
 }
 
 static int kernel_run(struct uftrace *u, struct lane_reader *reader)

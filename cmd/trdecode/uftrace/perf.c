@@ -203,9 +203,13 @@ static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_read
 		location = t->sched_location;
 		t->sched_location = 0;
 	}
-	return writer_row_data(u->w, shifted(u, r->time), t->lane,
-			       out ? u->ids.sched_out : u->ids.sched_in, location, 0, fixed,
-			       sizeof(fixed), NULL, 0, false);
+	return writer_row_data(u->w,
+			       (struct new_row){.time = shifted(u, r->time),
+						.lane = t->lane,
+						.type = out ? u->ids.sched_out : u->ids.sched_in,
+						.location = location,
+						.fixed = fixed,
+						.fixed_size = sizeof(fixed)});
 }
 
 static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
@@ -231,8 +235,11 @@ static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 	put_u64(fixed + 24, r->sample_time);
 	put_u32(fixed + 32, r->pid);
 	put_u32(fixed + 36, r->tid);
-	return writer_row_data(u->w, shifted(u, r->time), t->lane, *type, 0, 0, fixed,
-			       sizeof(fixed), NULL, 0, false);
+	return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
+						      .lane = t->lane,
+						      .type = *type,
+						      .fixed = fixed,
+						      .fixed_size = sizeof(fixed)});
 }
 
 static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
@@ -256,8 +263,14 @@ static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 	put_u32(fixed + 12, (uint32_t)get_uint(d + 4, 4, u->info.big_endian));
 	if (uftrace_rename(u, t, comm, n))
 		return -1;
-	return writer_row_data(u->w, shifted(u, r->time), t->lane, u->ids.task_name, 0, 0, fixed,
-			       sizeof(fixed), comm, (uint32_t)n, true);
+	return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
+						      .lane = t->lane,
+						      .type = u->ids.task_name,
+						      .fixed = fixed,
+						      .fixed_size = sizeof(fixed),
+						      .tail = comm,
+						      .tail_size = (uint32_t)n,
+						      .has_tail = true});
 }
 
 static int perf_run(struct uftrace *u, struct lane_reader *reader)

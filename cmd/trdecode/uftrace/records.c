@@ -218,9 +218,15 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 						 : "a record's arguments do not end",
 					 e);
 	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
-	    writer_row_data(u->w, shifted(u, c->r.time), t->lane,
-			    leave ? u->ids.leave_values : u->ids.entry_values, c->location,
-			    c->depth, NULL, 0, u->tail.data, (uint32_t)u->tail.size, true))
+	    writer_row_data(u->w, (struct new_row){.time = shifted(u, c->r.time),
+						   .lane = t->lane,
+						   .type = leave ? u->ids.leave_values
+								 : u->ids.entry_values,
+						   .location = c->location,
+						   .depth = c->depth,
+						   .tail = u->tail.data,
+						   .tail_size = (uint32_t)u->tail.size,
+						   .has_tail = true}))
 		return -1;
 	t->last = c->r.time;
 	window_skip(&t->file, (size_t)size);

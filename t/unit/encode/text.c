@@ -163,11 +163,20 @@ static void write_stream(const char *path)
 	tail.size = 0;
 	value_put_detail(&tail, DETAIL_ARGUMENT, 1);
 	value_put_number(&tail, 'i', &three, 8);
-	writer_row_data(&w, 1000000005, lane, enter, location, 0, NULL, 0, tail.data,
-			(uint32_t)tail.size, true);
+	writer_row_data(&w, (struct new_row){.time = 1000000005,
+					     .lane = lane,
+					     .type = enter,
+					     .location = location,
+					     .tail = tail.data,
+					     .tail_size = (uint32_t)tail.size,
+					     .has_tail = true});
 	for (count = 0; count < 3; count++)
 		put_u32(fixed + 4 * count, count ? count * 16 : (uint32_t)-2);
-	writer_row_data(&w, 1000000006, lane, instant, 0, 0, fixed, 12, NULL, 0, false);
+	writer_row_data(&w, (struct new_row){.time = 1000000006,
+					     .lane = lane,
+					     .type = instant,
+					     .fixed = fixed,
+					     .fixed_size = 12});
 	writer_row(&w, 1000000007, lane, leave, location, 0);
 	writer_gap(&w, 1000000008, lane,
 		   &(struct gap){.reason = GAP_LOST, .count = 9, .offset = NO_OFFSET});
@@ -215,8 +224,13 @@ static void write_ctf(const char *path)
 	value_put_uint(&tail, VALUE_UINT, 2);
 	value_put_detail(&tail, DETAIL_ARGUMENT, 2);
 	value_put_number(&tail, 'i', &(uint64_t){htole64(3)}, 8);
-	writer_row_data(&w, 5, lane, type, location, 0, NULL, 0, tail.data, (uint32_t)tail.size,
-			true);
+	writer_row_data(&w, (struct new_row){.time = 5,
+					     .lane = lane,
+					     .type = type,
+					     .location = location,
+					     .tail = tail.data,
+					     .tail_size = (uint32_t)tail.size,
+					     .has_tail = true});
 	writer_finish(&w);
 	writer_free(&w);
 	output_close(&o, 0, &e);

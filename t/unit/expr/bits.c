@@ -28,7 +28,11 @@ static void make_bits(const char *path)
 	for (uint32_t bits = 0; bits < 8; bits++) {
 		uint8_t fixed[4] = {(uint8_t)bits};
 
-		writer_row_data(&w, bits, ids.lane[0], type, 0, 0, fixed, 4, NULL, 0, false);
+		writer_row_data(&w, (struct new_row){.time = bits,
+						     .lane = ids.lane[0],
+						     .type = type,
+						     .fixed = fixed,
+						     .fixed_size = 4});
 	}
 	writer_finish(&w);
 	writer_free(&w);

@@ -59,7 +59,11 @@ static void make_rough(const char *path, uint32_t seed)
 		case 5: writer_row(&w, time, lane, ids.leave, location, x & 15); break;
 		case 6: writer_row(&w, time, lane, ids.enter, location, x & 15); break;
 		case 7:
-			writer_row_data(&w, time, lane, ids.instant, 0, 0, &x, 4, NULL, 0, false);
+			writer_row_data(&w, (struct new_row){.time = time,
+							     .lane = lane,
+							     .type = ids.instant,
+							     .fixed = &x,
+							     .fixed_size = 4});
 			break;
 		default: calm = x >> 12 & 255;
 		}

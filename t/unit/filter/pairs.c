@@ -129,8 +129,11 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 				writer_row(&w, time, lane, pause[which], 0, 0);
 				note(time, t, which ? KIND_LEAVE : KIND_ENTER, 9, 0);
 			} else {
-				writer_row_data(&w, time, lane, ids.instant, 0, 0, &x, 4, NULL, 0,
-						false);
+				writer_row_data(&w, (struct new_row){.time = time,
+								     .lane = lane,
+								     .type = ids.instant,
+								     .fixed = &x,
+								     .fixed_size = 4});
 				note(time, t, KIND_INSTANT, 9, 0);
 			}
 			continue;

@@ -56,8 +56,14 @@ static void put_call(struct maker *m, uint64_t t, uint32_t depth, int32_t arg)
 	struct buffer b = {0};
 
 	must(!value_put_detail(&b, DETAIL_ARGUMENT, 1) && !value_put_number(&b, 'i', &arg, 4) &&
-		     !writer_row_data(&m->w, t, m->lane, m->call, m->location[1], depth, NULL, 0,
-				      b.data, (uint32_t)b.size, true),
+		     !writer_row_data(&m->w, (struct new_row){.time = t,
+							      .lane = m->lane,
+							      .type = m->call,
+							      .location = m->location[1],
+							      .depth = depth,
+							      .tail = b.data,
+							      .tail_size = (uint32_t)b.size,
+							      .has_tail = true}),
 	     "call");
 	buffer_free(&b);
 }
@@ -66,8 +72,14 @@ static void put_note(struct maker *m, uint64_t t, uint32_t lane, uint8_t cpu, co
 {
 	uint8_t fixed[8] = {cpu};
 
-	must(!writer_row_data(&m->w, t, lane, m->instant, 0, 0, fixed, 8, message,
-			      (uint32_t)strlen(message), true),
+	must(!writer_row_data(&m->w, (struct new_row){.time = t,
+						      .lane = lane,
+						      .type = m->instant,
+						      .fixed = fixed,
+						      .fixed_size = 8,
+						      .tail = message,
+						      .tail_size = (uint32_t)strlen(message),
+						      .has_tail = true}),
 	     "note");
 }
 

@@ -29,7 +29,12 @@ static void put_request(struct maker *m, uint32_t type, uint64_t t, uint32_t dev
 
 	put_u32(fixed, dev);
 	put_u32(fixed + 4, sector);
-	must(!writer_row_data(&m->w, t, m->lane, type, 0, 0, fixed, 8, NULL, 0, false), "row");
+	must(!writer_row_data(&m->w, (struct new_row){.time = t,
+						      .lane = m->lane,
+						      .type = type,
+						      .fixed = fixed,
+						      .fixed_size = 8}),
+	     "row");
 }
 
 /* All are issued, one a microsecond; then all are completed, the last one first. */

@@ -547,8 +547,13 @@ static void add_values(struct maker *m)
 	       value_put_bytes(&b, VALUE_STRING, "s", 1) | value_put_simple(&b, VALUE_FALSE);
 	bad |= value_put_detail(&b, DETAIL_RETURN, 0) | value_put_opaque(&b, "struct s", bits, 3);
 	bad |= writer_use_definition(&m->w, m->definition);
-	bad |= writer_row_data(&m->w, 7, m->lane, m->call, m->location[2], 0, NULL, 0, b.data,
-			       (uint32_t)b.size, true);
+	bad |= writer_row_data(&m->w, (struct new_row){.time = 7,
+						       .lane = m->lane,
+						       .type = m->call,
+						       .location = m->location[2],
+						       .tail = b.data,
+						       .tail_size = (uint32_t)b.size,
+						       .has_tail = true});
 	must(!bad, "values");
 	buffer_free(&b);
 }

@@ -121,8 +121,15 @@ static void test_widen_without_room(void)
 		make_begin(&m, 0, false);
 		for (unsigned i = 0; i < 64; i++)
 			must(!writer_row(&m.w, i, m.lane, m.enter, m.location[1], 0), "row");
-		must(!writer_row_data(&m.w, 64, m.lane, m.instant, 0, 300, "12345678", 8, text,
-				      size, true),
+		must(!writer_row_data(&m.w, (struct new_row){.time = 64,
+							     .lane = m.lane,
+							     .type = m.instant,
+							     .depth = 300,
+							     .fixed = "12345678",
+							     .fixed_size = 8,
+							     .tail = text,
+							     .tail_size = size,
+							     .has_tail = true}),
 		     "row");
 		b = make_end(&m);
 		s = see(b.data, b.size);
@@ -142,8 +149,14 @@ static void test_sparse(void)
 
 	make_begin(&m, 0, false);
 	for (unsigned i = 0; i < 1000; i++)
-		must(!writer_row_data(&m.w, i * 100000000ull, m.lane, m.instant, 0, 0, "12345678",
-				      8, "x", 1, true),
+		must(!writer_row_data(&m.w, (struct new_row){.time = i * 100000000ull,
+							     .lane = m.lane,
+							     .type = m.instant,
+							     .fixed = "12345678",
+							     .fixed_size = 8,
+							     .tail = "x",
+							     .tail_size = 1,
+							     .has_tail = true}),
 		     "row");
 	b = make_end(&m);
 	s = see(b.data, b.size);
@@ -200,8 +213,14 @@ static void test_tails(void)
 
 	make_begin(&m, 0, true);
 	for (uint32_t n = 0; n < 37; n++)
-		must(!writer_row_data(&m.w, n, m.lane, m.instant, 0, 0, "abcdefgh", 8, text, n,
-				      true),
+		must(!writer_row_data(&m.w, (struct new_row){.time = n,
+							     .lane = m.lane,
+							     .type = m.instant,
+							     .fixed = "abcdefgh",
+							     .fixed_size = 8,
+							     .tail = text,
+							     .tail_size = n,
+							     .has_tail = true}),
 		     "row");
 	b = make_end(&m);
 	must(!reader_open_fd(&r, fd_of(b.data, b.size), "made", NULL, 0), "reader");
@@ -235,7 +254,14 @@ static void test_huge(uint32_t size)
 	memset(text, 'x', size);
 	make_begin(&m, 0, false);
 	make_rows(&m, 0, 10);
-	must(!writer_row_data(&m.w, 1000, m.lane, m.instant, 0, 0, "abcdefgh", 8, text, size, true),
+	must(!writer_row_data(&m.w, (struct new_row){.time = 1000,
+						     .lane = m.lane,
+						     .type = m.instant,
+						     .fixed = "abcdefgh",
+						     .fixed_size = 8,
+						     .tail = text,
+						     .tail_size = size,
+						     .has_tail = true}),
 	     "row");
 	make_rows(&m, 2000, 10);
 	b = make_end(&m);
@@ -254,8 +280,14 @@ static void test_too_large(void)
 
 	make_begin(&m, 0, false);
 	make_rows(&m, 0, 10);
-	ok(writer_row_data(&m.w, 1000, m.lane, m.instant, 0, 0, "abcdefgh", 8, "", EVENTS_LIMIT,
-			   true),
+	ok(writer_row_data(&m.w, (struct new_row){.time = 1000,
+						  .lane = m.lane,
+						  .type = m.instant,
+						  .fixed = "abcdefgh",
+						  .fixed_size = 8,
+						  .tail = "",
+						  .tail_size = EVENTS_LIMIT,
+						  .has_tail = true}),
 	   "a tail beyond the limit is refused");
 	make_rows(&m, 2000, 10);
 	b = make_end(&m);
