@@ -60,7 +60,7 @@ static int check_clocks(struct encoding *en, struct clocks *clocks, const struct
 static enum calls_result feed(struct calls *c, const struct event *ev)
 {
 	struct call done;
-	enum calls_result got = calls_try_event(c, ev, &done);
+	enum calls_result got = calls_try_event(c, ev, &done, false);
 
 	if (got == CALLS_SLOW)
 		return calls_feed(c, ev, &done);

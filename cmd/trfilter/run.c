@@ -91,7 +91,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 
 	if (context) {
 		context->limit = o->limit;
-		context_init(context, QUEUE_LIMIT);
+		context_init(context, QUEUE_LIMIT, &s->in.dictionary);
 	}
 	if (call_filter_init(&calls, f, QUEUE_LIMIT, &e))
 		bad = stage_fail(s, &e);

@@ -174,6 +174,9 @@ static bool grow(const struct calls *c, struct stack *s)
 	if (!frames)
 		return false;
 	s->frames = frames;
+	/* pairs in line write the depth only */
+	if (c->pairs_only)
+		memset(frames + s->count, 0, (capacity - s->count) * sizeof(*frames));
 	if (c->data_size) {
 		uint8_t *data = reallocarray(s->data, capacity + 1, c->data_size);
 
@@ -183,7 +186,7 @@ static bool grow(const struct calls *c, struct stack *s)
 	}
 	s->capacity = capacity;
 	calls_set_limits(s);
-	if (s->capacity <= n * FRAMES_OF_A_BUCKET)
+	if (s->capacity <= n * FRAMES_OF_A_BUCKET || c->pairs_only)
 		return true;
 	while (n * FRAMES_OF_A_BUCKET < s->capacity)
 		n *= 2;
@@ -208,7 +211,7 @@ bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
 	if (c->data_size)
 		calls_clear_data(c, calls_data(c, s, s->count));
 	s->frames[s->count++] = *f;
-	if (f->begun)
+	if (f->begun && !c->pairs_only)
 		link_frame(s, s->count - 1);
 	return true;
 }

@@ -37,7 +37,7 @@
  *
  * A caller may keep data with each open call: calls.data_size bytes, zero when the call begins,
  * that are valid until the call has ended. They move with the call; calls.data and calls_data()
- * find them.
+ * find them. A caller that needs nothing else sets calls.pairs_only.
  *
  * Functions that return int return 0, or -1 when out of memory.
  */
@@ -163,6 +163,9 @@ struct calls {
 	size_t data_size; /* of the caller's data of an open call; set before the first event */
 	bool nests;	  /* calls with numbers are on the stacks; set before the first event */
 	bool balances;	  /* each ENTER has a frame (see above); set before the first event */
+	/* For callers that need the data only: frames have neither times nor locations, and no call
+	   is described. With balances; set before the first event. */
+	bool pairs_only;
 	/* The data of the call that was entered or left last, by calls_feed or calls_finish, until
 	   the next call of one of them. NULL: the enter was not read. */
 	void *data;

@@ -96,6 +96,9 @@ struct calls_rows {
 };
 /* -1: out of memory. */
 int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
+/* Test whether two lanes of the block are of one thread. The last lane of each thread's stack is
+ * then one of the block. */
+bool calls_rows_shared(struct calls_rows *cr, const struct block *b);
 
 /*
  * For loops that find the calls that are open after many rows, instead of all calls. Times of
@@ -130,10 +133,14 @@ static inline void calls_pass(const struct calls_rows *cr, const struct plain_ro
 	s->lane = cr->block->lanes[r->lane];
 }
 
-/* Part of calls_try_row and calls_try_event: kind is KIND_ENTER or KIND_LEAVE of recorded depth,
- * else 0. */
+/*
+ * Process the common rows in line, in a stack that is known: kind is KIND_ENTER or KIND_LEAVE of
+ * recorded depth, else 0. pairs_only: as calls.pairs_only; of *e only the depth is used, and *done
+ * is not set.
+ */
 static inline __attribute__((always_inline)) enum calls_result
-calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *done)
+calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *done,
+	     bool pairs_only)
 {
 	uint32_t location = e->location, depth = e->depth;
 	uint64_t time = e->time;
@@ -147,18 +154,19 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 						       : s->implicit > depth),
 				     0))
 			return CALLS_SLOW;
-		f = &s->frames[s->count];
+		f = &s->frames[s->count++];
+		f->depth = depth;
+		f->inner = false;
+		f->begun = true;
+		if (pairs_only)
+			return CALLS_ENTER;
 		recursive = stack_has(s, location);
 		bucket = &s->buckets[location & s->mask];
 		f->start = time;
 		f->child = 0;
 		f->location = location;
-		f->depth = depth;
 		f->below = *bucket;
-		f->inner = false;
-		f->begun = true;
 		f->recursive = recursive;
-		s->count++;
 		*bucket = recursive ? *bucket : (uint32_t)s->count;
 		s->last = time;
 		s->lane = e->lane;
@@ -172,12 +180,14 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 		return CALLS_SLOW;
 	f = &s->frames[s->count - 1];
 	if (__builtin_expect(f->depth != depth || f->inner || !f->begun ||
-				     f->location != location || time < f->start,
+				     (!pairs_only && (f->location != location || time < f->start)),
 			     0))
 		return CALLS_SLOW;
+	s->count--;
+	if (pairs_only)
+		return CALLS_LEAVE;
 	s->last = time;
 	s->lane = e->lane;
-	s->count--;
 	s->buckets[location & s->mask] = f->below;
 	done->total = time - f->start;
 	done->self = f->child < done->total ? done->total - f->child : 0;
@@ -202,13 +212,13 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t l
 				.type = type};
 
 	return calls_try_on(cr->stacks[r->lane + cr->types[r->type].stack], cr->types[r->type].kind,
-			    &e, done);
+			    &e, done, false);
 }
 
 /* Process a common event as calls_try_row does, of any block and any location. The data of a new
- * call are those that the slot had before. */
+ * call are those that the slot had before. pairs_only: that of *c. */
 static inline __attribute__((always_inline)) enum calls_result
-calls_try_event(struct calls *c, const struct event *e, struct call *done)
+calls_try_event(struct calls *c, const struct event *e, struct call *done, bool pairs_only)
 {
 	enum { OTHER = TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL };
 	uint32_t thread = calls_thread(e);
@@ -218,7 +228,7 @@ calls_try_event(struct calls *c, const struct event *e, struct call *done)
 	if (!s || (e->type->flags & (TYPE_DEPTH | OTHER)) != TYPE_DEPTH ||
 	    (e->type->kind == KIND_ENTER && !calls_ordinary(c, e->location)))
 		return CALLS_SLOW;
-	got = calls_try_on(s, e->type->kind, e, done);
+	got = calls_try_on(s, e->type->kind, e, done, pairs_only);
 	if (got == CALLS_SLOW)
 		return got;
 	c->ignored = false;

@@ -25,9 +25,8 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 /* Test whether each row of the type has a call number. */
 static void plan_numbered(const struct type *t, struct calls_row_type *row)
 {
-	const struct field *f = field_by_role(t, ROLE_CALL);
-	bool numbered = t->flags & TYPE_CALL_NUMBER && !(t->flags & TYPE_PER_CPU) && f &&
-			f->where == WHERE_FIXED && f->size == 4;
+	const struct field *f = t->flags & TYPE_CALL_NUMBER ? field_by_role(t, ROLE_CALL) : NULL;
+	bool numbered = !(t->flags & TYPE_PER_CPU) && f && f->where == WHERE_FIXED && f->size == 4;
 
 	row->numbered = numbered && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
 	row->call = numbered ? NARROW_ROW + f->offset : 0;
@@ -58,4 +57,17 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 			return -1;
 	}
 	return 0;
+}
+
+bool calls_rows_shared(struct calls_rows *cr, const struct block *b)
+{
+	bool shared = false;
+
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
+		cr->stacks[i]->lane = NULL;
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		shared |= cr->stacks[i]->lane != NULL;
+		cr->stacks[i]->lane = b->lanes[i];
+	}
+	return shared;
 }

@@ -78,7 +78,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain, uint64_t *rows)
 
 	snprintf(to, sizeof to, "/dev/fd/%d", result);
 	x.stage = &s;
-	context_init(&context, how & 32 ? 0 : 10000);
+	context_init(&context, how & 32 ? 0 : 10000, &s.in.dictionary);
 	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
 		f.evaluation.dictionary = &s.in.dictionary;
 		f.evaluation.quiet = true;

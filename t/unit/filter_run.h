@@ -39,7 +39,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		x.limit = UINT64_MAX;
 	if (bad)
 		printf("# %s: %s\n", expression, e.what);
-	context_init(&context, how.memory);
+	context_init(&context, how.memory, &s.in.dictionary);
 	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
 		s.snapshots = &snapshot_hooks_selective;
 		f.evaluation.dictionary = &s.in.dictionary;

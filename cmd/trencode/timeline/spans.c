@@ -260,7 +260,7 @@ int spans_event(struct spans *s, const struct event *ev, struct error *e)
 	if (spans_reach_thread(s, thread, e))
 		return -1;
 	s->error = e;
-	result = calls_try_event(&s->calls, ev, &done);
+	result = calls_try_event(&s->calls, ev, &done, false);
 	if (__builtin_expect(result == CALLS_SLOW, 0))
 		return spans_slow(s, ev, thread);
 	stack = s->calls.stack;

@@ -37,7 +37,7 @@ static int check(struct call_filter *w, struct error *e)
 		return -1;
 	}
 	if (filter_out_of_memory(w->filter) || w->calls.out_of_memory ||
-	    (w->time_range && w->time_range->pairing.out_of_memory))
+	    (w->time_range && w->time_range->pairing.calls.out_of_memory))
 		return error_no_memory(e);
 	return 0;
 }
@@ -393,6 +393,7 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 	block_queue_init(&w->queue, limit);
 	w->queue.moved = moved;
 	w->queue.ctx = w;
+	filter_begin(filter);
 	ends_init(&w->ends, filter->evaluation.dictionary);
 	ignored_init(&w->ignored, filter->evaluation.dictionary);
 	filter->evaluation.call = &w->info;

@@ -141,7 +141,7 @@ static uint8_t decide_row(struct call_filter *w, const struct event *e, bool wan
 /* Give the row to the engine: in line, a third faster, if it is a common one. */
 static enum calls_result feed(struct call_filter *w, const struct event *e, struct call *done)
 {
-	enum calls_result got = calls_try_event(&w->calls, e, done);
+	enum calls_result got = calls_try_event(&w->calls, e, done, false);
 
 	if (got == CALLS_ENTER)
 		frames_clear(w->calls.data, w->calls.data_size);

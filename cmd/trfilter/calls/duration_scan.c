@@ -33,14 +33,11 @@ static bool prepare(struct duration_scan *x)
 		if (x->rows.types[i].kind && !t->fixed_size && !(t->flags & TYPE_TAIL))
 			x->leaves[i] = t->kind == KIND_LEAVE;
 	}
-	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++)
-		x->rows.stacks[i]->lane = NULL;
+	x->shared = calls_rows_shared(&x->rows, b);
 	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		struct event e = {.lane = b->lanes[i], .type = b->types[0]};
 
 		x->wanted[i] = call_filter_wanted(w, true, &e);
-		x->shared |= x->rows.stacks[i]->lane != NULL;
-		x->rows.stacks[i]->lane = b->lanes[i];
 	}
 	return true;
 }

@@ -1,155 +1,80 @@
-#include "cmd/trfilter/calls/pairing_private.h"
+#include "cmd/trfilter/calls/pairing.h"
 
-#include <stdlib.h>
+static void pairing_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
+			 enum calls_lost why)
+{
+	struct pairing *p = ctx;
+	uint64_t note = *(uint64_t *)data;
+	uint8_t flag = f->inner ? ROW_ENDS_INNER : ROW_ENDS;
 
-#include "common/util/buffer.h"
-#include "common/stream/field.h"
+	(void)s;
+	/* a call without an enter has the decision of its leave, which is missing */
+	if (!note)
+		p->ended |= pairing_ended(0, f->inner) | pairing_ended(1, f->inner);
+	else if (p->lost)
+		p->lost(p->ctx, (uint32_t)note - 1, why == LOST_NUMBER ? 0 : flag);
+	else if (why != LOST_NUMBER)
+		p->ended |= pairing_ended((uint32_t)note - 1, f->inner);
+}
+
+void pairing_init(struct pairing *p, struct dictionary *d)
+{
+	calls_init(&p->calls, d);
+	p->calls.balances = p->calls.pairs_only = true;
+	p->calls.data_size = sizeof(uint64_t);
+	p->calls.on_lost = pairing_lost;
+	p->calls.on_lost_ctx = p;
+}
 
 void pairing_free(struct pairing *p)
 {
-	for (size_t i = 0; i < p->size; i++)
-		free(p->stacks[i].frames);
-	free(p->stacks);
-	open_calls_free(&p->numbered);
-	*p = (struct pairing){.lost = p->lost, .ctx = p->ctx};
+	calls_free(&p->calls);
 }
 
-static void pairing_lose(struct pairing *p, uint32_t note)
+void pairing_forget(struct pairing *p)
 {
-	if (p->lost)
-		p->lost(p->ctx, note);
+	struct dictionary *d = p->calls.dictionary;
+
+	calls_free(&p->calls);
+	pairing_init(p, d);
+	p->ended = 0;
 }
 
-/* Pop the top of a stack, which ended without a leave. */
-static void pairing_pop(struct pairing *p, struct pairing_stack *s)
+/* Returns the data of the call of a row; NULL: it is of none. */
+static uint64_t *take_row(struct pairing *p, const struct event *e)
 {
-	const struct pairing_frame *f = &s->frames[--s->count];
+	struct call done;
+	enum calls_result got = calls_try_event(&p->calls, e, &done, true);
 
-	p->ended |= pairing_ended(f->note, f->inner);
-	pairing_lose(p, f->note);
-}
-
-struct pairing_stack *pairing_new_stack(struct pairing *p, uint32_t number)
-{
-	struct pairing_stack *stacks;
-	size_t size = p->size ? p->size : 64;
-
-	while (size <= number)
-		size *= 2;
-	stacks = realloc(p->stacks, size * sizeof *stacks);
-	if (!stacks) {
-		p->out_of_memory = true;
-		return NULL;
-	}
-	memset(stacks + p->size, 0, (size - p->size) * sizeof *stacks);
-	p->stacks = stacks;
-	p->size = size;
-	return &stacks[number];
-}
-
-static inline struct pairing_stack *stack_of(struct pairing *p, const struct event *e)
-{
-	uint32_t thread = e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
-
-	/* calls in the kernel have their own depths */
-	thread = 2 * thread + !!(e->type->flags & TYPE_KERNEL);
-	return pairing_stack(p, thread);
-}
-
-static struct pairing_frame *top(struct pairing_stack *s)
-{
-	return s->count ? &s->frames[s->count - 1] : NULL;
-}
-
-/* Returns the depth of the next enter, where depths are not recorded. */
-static uint32_t next_depth(struct pairing_stack *s)
-{
-	return s->count ? top(s)->depth + 1 : 0;
-}
-
-void pairing_push(struct pairing *p, struct pairing_stack *s, const struct pairing_frame *f)
-{
-	struct pairing_frame *frames;
-
-	if (s->count < s->capacity && s->count < PAIRING_LIMIT) {
-		s->frames[s->count++] = *f;
-		return;
-	}
-	if (s->count == PAIRING_LIMIT) {
-		s->count /= 2;
-		for (size_t i = 0; i < s->count; i++)
-			pairing_lose(p, s->frames[i].note);
-		memmove(s->frames, s->frames + s->count, s->count * sizeof *s->frames);
-	}
-	frames = array_grow(s->frames, &s->capacity, s->count, sizeof *frames);
-	if (!frames) {
-		p->out_of_memory = true;
-		return;
-	}
-	s->frames = frames;
-	frames[s->count++] = *f;
+	if (got == CALLS_SLOW)
+		got = calls_feed(&p->calls, e, &done);
+	return got == CALLS_NONE ? NULL : p->calls.data;
 }
 
 void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 {
-	struct pairing_frame f = {.inner = !!(e->type->flags & TYPE_INNER), .note = note};
-	struct pairing_stack *s;
-	uint32_t call;
+	uint64_t *data = take_row(p, e);
 
-	if (e->type->flags & TYPE_CALL_NUMBER) {
-		if (!field_call(e, &call) || open_calls_count(&p->numbered) >= PAIRING_LIMIT)
-			pairing_lose(p, note);
-		else if (open_calls_put(&p->numbered, e->lane->source->number, call, note))
-			p->out_of_memory = true;
-		return;
-	}
-	s = stack_of(p, e);
-	if (!s)
-		return;
-	f.depth = next_depth(s);
-	if (!f.inner && e->type->flags & TYPE_DEPTH) {
-		/* calls as deep as the enter ended without a leave */
-		f.depth = e->depth;
-		while (s->count && top(s)->depth >= f.depth)
-			pairing_pop(p, s);
-	}
-	pairing_push(p, s, &f);
+	if (data)
+		*data = note + 1ull;
+	else if (p->lost)
+		p->lost(p->ctx, note, 0);
 }
 
 bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 {
-	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
-	struct pairing_stack *s;
-	uint64_t value;
-	uint32_t call;
+	const uint64_t *data = take_row(p, e);
 
-	if (e->type->flags & TYPE_CALL_NUMBER) {
-		if (!field_call(e, &call) ||
-		    !open_calls_take(&p->numbered, e->lane->source->number, call, &value))
-			return false;
-		*note = (uint32_t)value;
-		return true;
-	}
-	s = stack_of(p, e);
-	if (!s)
+	if (!data)
 		return false;
-	/* a leave also ends all calls above its own */
-	while (s->count && !inner &&
-	       (top(s)->inner ? !depth || top(s)->depth >= e->depth
-			      : depth && top(s)->depth > e->depth))
-		pairing_pop(p, s);
-	if (!s->count || top(s)->inner != inner || (depth && top(s)->depth != e->depth))
-		return false;
-	*note = top(s)->note;
-	s->count--;
-	return true;
+	if (!*data)
+		p->ended |= PAIRING_ENDED_OWN;
+	else
+		*note = (uint32_t)*data - 1;
+	return *data;
 }
 
 void pairing_drop(struct pairing *p, const struct event *e)
 {
-	struct pairing_stack *s = stack_of(p, e);
-	bool inner = e->type->flags & TYPE_INNER;
-
-	while (s && s->count && (inner ? top(s)->inner : top(s)->depth >= e->depth))
-		pairing_pop(p, s);
+	take_row(p, e);
 }

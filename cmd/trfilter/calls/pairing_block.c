@@ -1,6 +1,6 @@
-#include <string.h>
+#include "cmd/trfilter/calls/pairing_block.h"
 
-#include "cmd/trfilter/calls/reverse_scan.h"
+#include <string.h>
 
 static bool is_call(const struct type *t)
 {
@@ -15,99 +15,73 @@ bool pairing_has_calls(const struct block *b)
 	return false;
 }
 
-static enum pairing_kind kind_of(const struct type *t)
+bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b)
 {
-	enum {
-		ALL = TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL | TYPE_CALL_NUMBER,
-	};
+	struct calls *c = &p->calls;
 
-	if (!is_call(t))
-		return PAIRING_NONE;
-	if ((t->flags & ALL) != TYPE_DEPTH)
-		return PAIRING_OTHER;
-	return t->kind == KIND_ENTER ? PAIRING_ENTER : PAIRING_LEAVE;
-}
-
-int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b)
-{
 	pb->pairing = p;
 	pb->block = b;
-	pb->runs = !p->lost;
 	pb->fit = true;
-	memset(pb->kinds, PAIRING_NONE, sizeof pb->kinds);
+	memset(pb->enters, 0, sizeof pb->enters);
+	memset(pb->kinds, 0, sizeof pb->kinds);
 	memset(pb->unfit, 1, sizeof pb->unfit);
+	for (uint32_t i = 0; i < b->nlocations; i++)
+		if (calls_enters_exec(c, b->locations[i + 1]))
+			return false;
+	if (calls_rows(c, b, &pb->rows))
+		return false;
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
 
-		pb->kinds[i] = kind_of(t);
+		pb->enters[i] = is_call(t) ? t->kind : 0;
+		pb->kinds[i] = t->flags & TYPE_PER_CPU ? 0 : pb->rows.types[i].kind;
 		pb->unfit[i] =
-			pb->kinds[i] == PAIRING_OTHER || t->fixed_size || t->flags & TYPE_TAIL;
+			t->fixed_size || t->flags & TYPE_TAIL || pb->enters[i] != pb->kinds[i];
 		pb->fit &= !pb->unfit[i];
 	}
-	/* allocate all that the block may need, because the table of stacks must not move later */
-	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
-		if (!pairing_stack(p, 2 * b->lanes[i]->thread + 1) ||
-		    !pairing_stack(p, 2 * b->lanes[i]->cpu_thread + 1))
-			return -1;
-	p->blocks++;
-	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
-		struct pairing_stack *s = &p->stacks[2 * b->lanes[i]->thread];
-
-		pb->stacks[i] = s;
-		pb->runs &= s->seen != p->blocks;
-		s->seen = p->blocks;
-	}
-	return 0;
+	pb->runs = !p->lost && !calls_rows_shared(&pb->rows, b);
+	return true;
 }
 
-/* Returns the number of frames of a stack that are less deep; frames are ordered by depth. */
-static size_t count_below(const struct pairing_stack *s, uint32_t depth)
+static struct stack *stack_of(const struct pairing_block *pb, uint32_t lane)
 {
-	size_t n = s->count;
-
-	while (n && s->frames[n - 1].depth >= depth)
-		n--;
-	return n;
+	return pb->rows.stacks[lane];
 }
 
-/* Replace the open calls by those at the end of a run. */
-static void settle_open_calls(struct pairing_block *pb, const struct reverse_scan *k, uint32_t note,
-			      const struct pairing_notes *notes)
+/* Replace the open calls of a lane by those at the end of a run. Returns the number of the first
+ * call that the run entered. */
+static size_t settle_lane(struct pairing_block *pb, const struct calls_run *r, uint32_t lane)
 {
-	for (uint32_t i = 0; i < pb->block->nlanes && i < 256; i++) {
-		struct pairing_stack *s = pb->stacks[i];
+	size_t first;
 
-		if (k->low[i] == SCAN_UNSEEN)
-			continue;
-		s->count = count_below(s, k->low[i]);
-		for (uint32_t j = 0; j < SCAN_DEPTHS / 64; j++)
-			for (uint64_t bits = k->open[i][j]; bits; bits &= bits - 1) {
-				uint32_t depth = 64 * j + (uint32_t)__builtin_ctzll(bits);
-				struct pairing_frame f = {.depth = depth, .note = note & 1};
-
-				if (notes)
-					f.note = notes->at[i * SCAN_DEPTHS + depth] & 1;
-				pairing_push(pb->pairing, s, &f);
-			}
-	}
+	/* out of memory: noted in the engine */
+	calls_run_end(&pb->pairing->calls, stack_of(pb, lane), r, lane, &first);
+	return first;
 }
 
 bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note)
 {
 	uint32_t nlanes = pb->block->nlanes;
-	struct reverse_scan k;
+	struct calls_run r;
 
 	if (!pb->runs)
 		return false;
-	reverse_scan(&k, pb->kinds, from, to);
+	calls_run_read(&r, pb->kinds, from, to);
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
-		const struct pairing_stack *s = pb->stacks[i];
+		const struct stack *s = stack_of(pb, i);
 
-		for (size_t n = s->count; n && s->frames[n - 1].depth >= k.low[i]; n--)
-			if (s->frames[n - 1].note != note)
+		if (!calls_run_fits(&r, s, i))
+			return false;
+		for (size_t n = s->count; n && s->frames[n - 1].depth >= r.low[i]; n--)
+			if (*pairing_data(pb->pairing, s, n - 1) != note + 1ull)
 				return false;
 	}
-	settle_open_calls(pb, &k, note, NULL);
+	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
+		const struct stack *s = stack_of(pb, i);
+
+		for (size_t n = settle_lane(pb, &r, i); n < s->count; n++)
+			*pairing_data(pb->pairing, s, n) = note + 1ull;
+	}
 	return true;
 }
 
@@ -117,46 +91,75 @@ bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
 
 	if (nlanes > PAIRING_LANES)
 		return false;
-	memset(n->at, PAIRING_FREE, nlanes * SCAN_DEPTHS);
-	for (uint32_t i = 0; i < nlanes; i++)
-		for (size_t k = 0; k < pb->stacks[i]->count; k++) {
-			struct pairing_frame f = pb->stacks[i]->frames[k];
+	memset(n->at, PAIRING_FREE, nlanes * RUN_DEPTHS);
+	for (uint32_t i = 0; i < nlanes; i++) {
+		const struct stack *s = stack_of(pb, i);
 
-			if (f.depth < SCAN_DEPTHS && !f.inner)
-				n->at[i * SCAN_DEPTHS + f.depth] = f.note & 1;
+		for (size_t k = 0; k < s->count; k++) {
+			uint64_t data = *pairing_data(pb->pairing, s, k);
+			const struct frame *f = &s->frames[k];
+
+			if (f->depth < RUN_DEPTHS && !f->inner && data)
+				n->at[i * RUN_DEPTHS + f->depth] = (data - 1) & 1;
 		}
+	}
 	return true;
 }
 
-/* Returns true if a call of the lane with that note is in *n, or is of a type with TYPE_INNER, and
- * is not open after the rows of *k. */
-static bool lost_any(const struct pairing_block *pb, const struct reverse_scan *k,
+/* Returns true if a call of the lane is not open after the rows of *r, although it has no enter, or
+ * has that note and is in *n, or is of a type with TYPE_INNER. */
+static bool lost_any(const struct pairing_block *pb, const struct calls_run *r,
 		     const struct pairing_notes *n, uint8_t note, uint32_t lane)
 {
-	const uint8_t *at = n->at + lane * SCAN_DEPTHS, *end = at + SCAN_DEPTHS, *p = at;
-	const struct pairing_stack *s = pb->stacks[lane];
+	const uint8_t *at = n->at + lane * RUN_DEPTHS, *end = at + RUN_DEPTHS, *p = at;
+	const struct stack *s = stack_of(pb, lane);
 
 	while (p < end && (p = memchr(p, note, (size_t)(end - p)))) {
 		uint32_t depth = (uint32_t)(p++ - at);
 
-		if (depth >= k->low[lane] && !(k->open[lane][depth / 64] >> depth % 64 & 1))
+		if (depth >= r->low[lane] && !(r->open[lane][depth / 64] >> depth % 64 & 1))
 			return true;
 	}
-	for (size_t i = s->count; i && s->frames[i - 1].depth >= k->low[lane]; i--)
-		if (s->frames[i - 1].inner && s->frames[i - 1].note == note)
+	for (size_t i = s->count; i && s->frames[i - 1].depth >= r->low[lane]; i--) {
+		uint64_t data = *pairing_data(pb->pairing, s, i - 1);
+
+		if (!data || (s->frames[i - 1].inner && data == note + 1ull))
 			return true;
+	}
 	return false;
 }
 
 bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint8_t note)
 {
 	const struct block *b = pb->block;
-	struct reverse_scan k;
+	struct calls_run r;
 
-	reverse_scan(&k, pb->kinds, b->row_data, b->row_data + b->row_size);
+	calls_run_read(&r, pb->kinds, b->row_data, b->row_data + b->row_size);
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (lost_any(pb, &k, n, note, i))
+		if (!calls_run_fits(&r, stack_of(pb, i), i) || lost_any(pb, &r, n, note, i))
 			return false;
-	settle_open_calls(pb, &k, 0, n);
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const struct stack *s = stack_of(pb, i);
+
+		for (size_t k = settle_lane(pb, &r, i); k < s->count; k++)
+			*pairing_data(pb->pairing, s, k) =
+				1 + (n->at[i * RUN_DEPTHS + s->frames[k].depth] & 1);
+	}
 	return true;
+}
+
+uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t note)
+{
+	struct events it;
+	struct event e;
+
+	events_begin(&it, pb->block);
+	it.row = row;
+	if (!event_next(&it, &e))
+		return note;
+	if (e.type->kind == KIND_ENTER)
+		pairing_enter(pb->pairing, &e, note);
+	else
+		pairing_leave(pb->pairing, &e, &note);
+	return note;
 }

@@ -1,37 +1,30 @@
 /*
- * pairing_block.h - pairing.h for blocks of narrow rows: a fast path for single rows, and one for
- * runs of rows with equal notes that skips most rows
+ * pairing_block.h - pairing.h for blocks of narrow rows: what the rows are for the engine, and runs
+ * of rows with equal notes, of which most rows are skipped
  */
 #ifndef TR_TRFILTER_CALLS_PAIRING_BLOCK_H
 #define TR_TRFILTER_CALLS_PAIRING_BLOCK_H
 
-#include "cmd/trfilter/calls/pairing_private.h"
-
-/* Meaning of a type's rows for the pairing. */
-enum pairing_kind {
-	PAIRING_NONE,  /* no call */
-	PAIRING_ENTER, /* of recorded depth, on the stack of its thread */
-	PAIRING_LEAVE, /* of recorded depth, on the stack of its thread */
-	PAIRING_OTHER, /* another call: for pairing_enter and pairing_leave */
-};
+#include "cmd/trfilter/calls/pairing.h"
+#include "common/calls/calls_run.h"
 
 struct pairing_block {
 	struct pairing *pairing;
 	const struct block *block;
-	bool runs;	    /* pairing_run is allowed: no thread has two lanes */
-	bool fit;	    /* all types are fit for runs */
-	uint8_t kinds[256]; /* by type; enum pairing_kind */
-	/* by type: 1 for rows that cannot be in a run: longer than 8 bytes, or PAIRING_OTHER */
-	uint8_t unfit[256];
-	struct pairing_stack *stacks[256]; /* by lane */
+	bool runs; /* runs are allowed: no thread has two lanes */
+	bool fit;  /* all types are fit for runs */
+	struct calls_rows rows;
+	/* by type: */
+	uint8_t enters[256]; /* is it of calls: KIND_ENTER or KIND_LEAVE, else 0 */
+	uint8_t kinds[256];  /* the same for those that calls_run.h understands */
+	uint8_t unfit[256]; /* 1 for rows that cannot be in a run: with a payload, or other calls */
 };
 
 /* Returns true if calls begin or end in the block. */
 bool pairing_has_calls(const struct block *b);
-
-/* Prepare for a block of narrow rows, which belongs to the caller. Returns -1 when out of
- * memory. */
-int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b);
+/* Prepare for a block of narrow rows, which belongs to the caller. Returns false if the block does
+ * not suit, because it has locations of an exec, or out of memory. */
+bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b);
 
 /*
  * Take the rows [from, to) of a block for runs, all of fit types. Every enter gets the note, and
@@ -44,57 +37,39 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 /*
  * Notes by lane and depth, instead of stacks, for callers that go through all rows of a block of
  * fit types and check that each leave has the note found here. A note is 0 or 1; with PAIRING_FREE
- * set, no call is open.
+ * set, no call with an enter is open.
  */
 enum { PAIRING_FREE = 2, PAIRING_LANES = 64 };
 struct pairing_notes {
-	uint8_t at[PAIRING_LANES * 256];
+	uint8_t at[PAIRING_LANES * RUN_DEPTHS];
 };
 /* Fill in n from the stacks. Returns false if there are too many lanes. */
 bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n);
 /* Set the stacks to what was found in all rows of the block. Returns false, with nothing done, if
- * a call with that note ended without a leave. */
+ * a call with that note ended without a leave, or a call without an enter ended. */
 bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint8_t note);
 
-/* Note that the call on top of n ended without a leave. */
-static inline void pairing_note_end(struct pairing *p, const struct pairing_stack *s, size_t n)
-{
-	const struct pairing_frame *f = &s->frames[n - 1];
+/* Take a row of a call that the engine does not process in line. Returns as pairing_row. */
+uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t note);
 
-	p->ended |= pairing_ended(f->note, f->inner);
-}
-
-/* Take a row with PAIRING_ENTER or PAIRING_LEAVE. Returns the note of its call: own, unless the
- * row is a leave whose enter was seen. */
+/* Take a row of a call, of that word. Returns the note of its call: own, unless the row is a leave
+ * whose enter was seen. */
 static inline __attribute__((always_inline)) uint32_t
-pairing_row(struct pairing_block *pb, uint32_t lane, uint8_t kind, uint32_t depth, uint32_t note)
+pairing_row(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint32_t note)
 {
-	struct pairing_stack *s = pb->stacks[lane];
-	size_t n = s->count;
+	const struct calls_row_type *t = &pb->rows.types[row_type(w)];
+	struct stack *s = pb->rows.stacks[row_lane(w) + t->stack];
+	const struct event e = {.depth = row_depth(w)};
+	uint64_t *data;
 
-	/* deeper calls ended without a leave; before an enter also those as deep */
-	if (kind == PAIRING_ENTER) {
-		for (; __builtin_expect(n && s->frames[n - 1].depth >= depth, 0); n--)
-			pairing_note_end(pb->pairing, s, n);
-		if (__builtin_expect(n < s->capacity, 1)) {
-			s->frames[n] = (struct pairing_frame){.depth = depth, .note = note};
-			s->count = n + 1;
-		} else {
-			s->count = n;
-			pairing_push(pb->pairing, s,
-				     &(struct pairing_frame){.depth = depth, .note = note});
-		}
+	switch (calls_try_on(s, t->kind, &e, NULL, true)) {
+	case CALLS_ENTER:
+		data = pairing_data(pb->pairing, s, s->count - 1);
+		*data = note + 1ull;
 		return note;
+	case CALLS_LEAVE: return (uint32_t)*pairing_data(pb->pairing, s, s->count) - 1;
+	default: return pairing_other_row(pb, row, note);
 	}
-	for (; __builtin_expect(n && (s->frames[n - 1].depth > depth ||
-				      (s->frames[n - 1].inner && s->frames[n - 1].depth >= depth)),
-				0);
-	     n--)
-		pairing_note_end(pb->pairing, s, n);
-	if (__builtin_expect(n && s->frames[n - 1].depth == depth && !s->frames[n - 1].inner, 1))
-		note = s->frames[--n].note;
-	s->count = n;
-	return note;
 }
 
 #endif

@@ -38,21 +38,20 @@ static void forget_leave(struct partners *p, uint32_t note)
 	free_decided(p, &p->calls[note - NOTE_CALLS]);
 }
 
-static void lost(void *ctx, uint32_t note)
+static void lost(void *ctx, uint32_t note, uint8_t flag)
 {
 	struct partners *p = ctx;
-	uint8_t flags = pairing_flags(p->pairing.ended);
 
-	p->pairing.ended = 0;
 	if (note < NOTE_CALLS || p->calls[note - NOTE_CALLS].kept ||
 	    p->calls[note - NOTE_CALLS].enter_near)
-		p->ends_here |= flags;
+		p->ends_here |= flag;
 	forget_leave(p, note);
 }
 
-void partners_init(struct partners *p, struct block_queue *w)
+void partners_init(struct partners *p, struct block_queue *w, struct dictionary *d)
 {
 	*p = (struct partners){.queue = w, .pairing = {.lost = lost, .ctx = p}};
+	pairing_init(&p->pairing, d);
 }
 
 void partners_free(struct partners *p)
@@ -77,7 +76,7 @@ static uint32_t new_call(struct partners *p)
 	if (unused)
 		p->unused = unused;
 	if (!calls || !unused || p->count >= INT32_MAX - NOTE_CALLS) {
-		p->pairing.out_of_memory = true;
+		p->pairing.calls.out_of_memory = true;
 		return UINT32_MAX;
 	}
 	return (uint32_t)p->count++;
@@ -173,21 +172,29 @@ uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached)
 	return state;
 }
 
+uint8_t partners_ended(struct partners *p)
+{
+	uint8_t flags = p->ends_here | pairing_flags(p->pairing.ended);
+
+	p->ends_here = p->pairing.ended = 0;
+	return flags;
+}
+
 int partners_check(const struct partners *p, struct error *e)
 {
 	if (p->failed)
 		*e = p->error;
-	else if (p->pairing.out_of_memory)
+	else if (p->pairing.calls.out_of_memory)
 		error_no_memory(e);
-	return p->failed || p->pairing.out_of_memory ? -1 : 0;
+	return p->failed || p->pairing.calls.out_of_memory ? -1 : 0;
 }
 
 int partners_end(struct partners *p, struct error *e)
 {
-	pairing_free(&p->pairing);
+	pairing_forget(&p->pairing);
 	for (size_t i = 0; i < p->count; i++)
 		if (p->calls[i].used && !p->calls[i].left)
-			lost(p, (uint32_t)(NOTE_CALLS + i));
+			forget_leave(p, (uint32_t)(NOTE_CALLS + i));
 	return partners_check(p, e);
 }
 

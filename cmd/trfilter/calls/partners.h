@@ -31,12 +31,13 @@ struct partners {
 	size_t nunused, unused_capacity;
 	struct block_queue *queue;
 	uint8_t *states;   /* of the present block, which is queued next */
-	uint8_t ends_here; /* flags (row_state.h) of calls that ended; the caller clears it */
+	uint8_t ends_here; /* flags (row_state.h) of calls that ended */
 	bool failed;
 	struct error error;
 };
 
-void partners_init(struct partners *p, struct block_queue *w);
+/* Prepare p, which must not move afterwards, for streams with that dictionary. */
+void partners_init(struct partners *p, struct block_queue *w, struct dictionary *d);
 void partners_free(struct partners *p);
 
 /* Take a row of the present block with its state so far; *at names it for the block queue.
@@ -50,6 +51,9 @@ uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
 void partners_drop(struct partners *p, const struct event *e);
 /* Take an enter or leave that matches by itself: conditions on single rows select single rows. */
 void partners_match(struct partners *p, const struct event *e);
+
+/* Returns the flags of the calls that ended since the last call. */
+uint8_t partners_ended(struct partners *p);
 
 /* Decide a row with ROW_WAIT: a match reached it, or no later match can. Returns the state,
  * which the caller sets: ROW_KEEP, ROW_DROP or ROW_PARTNER. */

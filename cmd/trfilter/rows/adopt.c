@@ -5,9 +5,9 @@ void adopt_begin(struct filter *f, struct time_range *range, const struct snapsh
 	if (s->continues)
 		return;
 	for (size_t i = 0; i < f->nparts; i++)
-		pairing_free(&f->parts[i].pairing);
+		pairing_forget(&f->parts[i].pairing);
 	if (range)
-		pairing_free(&range->pairing);
+		pairing_forget(&range->pairing);
 }
 
 bool adopt_wants(struct time_range *range, const struct event *enter)

@@ -11,7 +11,7 @@ static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
 	partners_moved(&c->partners, at, block, row);
 }
 
-void context_init(struct context *c, size_t limit)
+void context_init(struct context *c, size_t limit, struct dictionary *d)
 {
 	*c = (struct context){.before = c->before,
 			      .after = c->after,
@@ -21,7 +21,7 @@ void context_init(struct context *c, size_t limit)
 	block_queue_init(&c->queue, limit);
 	c->queue.moved = moved;
 	c->queue.ctx = c;
-	partners_init(&c->partners, &c->queue);
+	partners_init(&c->partners, &c->queue, d);
 }
 
 void context_free(struct context *c)
@@ -262,7 +262,6 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
 		c->times[i] = ev.time;
 		c->owners[i] = (struct frame_at){PARTNER_NONE, 0};
-		c->partners.ends_here = 0;
 		if (ev.type->kind == KIND_DROP)
 			partners_drop(&c->partners, &ev);
 		if (c->done || row_state(states[i]) == ROW_DROP || ev.type->kind == KIND_DROP) {
@@ -277,7 +276,7 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 		} else {
 			c->states[i] = take_other(c, &ev, i, row_state(states[i]) == ROW_CALLER);
 		}
-		c->states[i] |= row_flags(states[i]) | c->partners.ends_here;
+		c->states[i] |= row_flags(states[i]) | partners_ended(&c->partners);
 		c->queue.flagged |= row_flags(c->states[i]) != 0;
 	}
 	trim_rows(c, b, first);

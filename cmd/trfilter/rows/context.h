@@ -38,8 +38,8 @@ static inline bool context_any(const struct context *c)
 	return c->before || c->after || c->by_time;
 }
 
-/* Prepare c, which must not move afterwards. */
-void context_init(struct context *c, size_t limit);
+/* Prepare c, which must not move afterwards, for streams with that dictionary. */
+void context_init(struct context *c, size_t limit, struct dictionary *d);
 void context_free(struct context *c);
 
 /* Take a block from call_filter_ready; NULL: end of the input. *x: as for block_queue_counts. */

@@ -117,6 +117,7 @@ static int emit_snapshot(struct emit_rows *x, const struct block *b)
 void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select)
 {
 	*x = (struct emit_rows){.stage = s, .select = select};
+	filter_begin(select->filter);
 	ends_init(&x->ends, &s->in.dictionary);
 	ignored_init(&x->ignored, &s->in.dictionary);
 }

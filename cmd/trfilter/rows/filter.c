@@ -54,6 +54,14 @@ int filter_compile(struct filter *f, const char *expression, struct error *e)
 	return 0;
 }
 
+void filter_begin(struct filter *f)
+{
+	for (size_t i = 0; i < f->nparts; i++) {
+		pairing_free(&f->parts[i].pairing);
+		pairing_init(&f->parts[i].pairing, f->evaluation.dictionary);
+	}
+}
+
 void filter_free(struct filter *f)
 {
 	for (size_t i = 0; i < f->nparts; i++)
@@ -75,22 +83,30 @@ static bool part_is_true(struct filter *f, struct part *p, const struct event *e
 	return result;
 }
 
-/* End the calls in the parts from first on that a row ended which does not reach these. */
-static __attribute__((noinline)) void end_in_parts(struct filter *f, size_t first,
+/* End the calls in the parts from first on that a row ended which does not reach these, as a row of
+ * KIND_DROP in its place does (rows/drops.h). ended: those of the part before. */
+static __attribute__((noinline)) void end_in_parts(struct filter *f, size_t first, uint8_t ended,
 						   const struct event *e)
 {
 	struct type t = *e->type;
 	struct event drop = *e;
+	uint16_t flags = t.flags;
 
-	if (t.flags & TYPE_CALL_NUMBER)
+	if (flags & TYPE_CALL_NUMBER)
 		return;
+	t.kind = KIND_DROP;
 	drop.type = &t;
-	drop.depth += t.kind == KIND_LEAVE;
-	if (!(t.flags & TYPE_DEPTH))
-		t.flags |= TYPE_INNER;
-	for (size_t i = first; i < f->nparts; i++)
-		if (f->parts[i].by_call)
+	drop.depth += e->type->kind == KIND_LEAVE && !(ended & PAIRING_ENDED_OWN);
+	for (size_t i = first; i < f->nparts; i++) {
+		if (!f->parts[i].by_call)
+			continue;
+		t.flags = flags & ~TYPE_INNER;
+		if (flags & TYPE_DEPTH && !(flags & TYPE_INNER))
 			pairing_drop(&f->parts[i].pairing, &drop);
+		t.flags = flags | TYPE_INNER;
+		if (pairing_flags(ended) & ROW_ENDS_INNER)
+			pairing_drop(&f->parts[i].pairing, &drop);
+	}
 }
 
 bool filter_from(struct filter *f, size_t first, const struct event *e)
@@ -98,7 +114,7 @@ bool filter_from(struct filter *f, size_t first, const struct event *e)
 	for (size_t i = first; i < f->nparts; i++)
 		if (!part_is_true(f, &f->parts[i], e)) {
 			if (__builtin_expect(f->parts[i].pairing.ended, 0))
-				end_in_parts(f, i + 1, e);
+				end_in_parts(f, i + 1, f->parts[i].pairing.ended, e);
 			return false;
 		}
 	return true;
@@ -107,7 +123,7 @@ bool filter_from(struct filter *f, size_t first, const struct event *e)
 /* Returns the calls of a pairing that ended, with that note or any. */
 static unsigned take_ended(struct pairing *p, unsigned notes)
 {
-	unsigned ended = p->ended & (notes | notes << 2);
+	unsigned ended = p->ended & (notes | notes << 2 | PAIRING_ENDED_OWN);
 
 	p->ended = 0;
 	return ended;
@@ -150,7 +166,7 @@ uint8_t filter_drop(struct filter *f, struct time_range *range, bool invert, con
 bool filter_out_of_memory(const struct filter *f)
 {
 	for (size_t i = 0; i < f->nparts; i++)
-		if (f->parts[i].pairing.out_of_memory)
+		if (f->parts[i].pairing.calls.out_of_memory)
 			return true;
 	return false;
 }

@@ -39,6 +39,8 @@ struct filter {
  * any case. */
 int filter_compile(struct filter *f, const char *expression, struct error *e);
 void filter_free(struct filter *f);
+/* Prepare for a stream, with the evaluation's dictionary: no call is open. */
+void filter_begin(struct filter *f);
 
 /* Returns true if an event passes the parts from first on. To be called once for each event, in
  * the order of the stream. Gaps are no events. */

@@ -129,27 +129,22 @@ static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, 
 	return make_cells(s, b, &c, first, end) && c.count <= b->rows ? ask_all(s, b, &c) : UNKNOWN;
 }
 
-/* All rows seem to have one result: find out whether calls that end in the block have it too.
- * Returns -1 when out of memory. */
-static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *same)
+/* All rows seem to have one result: returns true if calls that end in the block have it too. */
+static bool same_mind(struct part *p, const struct block *b, uint8_t says)
 {
 	struct pairing_block pb;
 
-	*same = false;
-	if ((b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) != EVENTS_BARE)
-		return 0;
-	if (pairing_block_begin(&pb, &p->pairing, b))
-		return -1;
-	*same = pb.fit && pairing_run(&pb, b->row_data, b->row_data + b->row_size, says);
-	return 0;
+	return (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE &&
+	       pairing_block_begin(&pb, &p->pairing, b) && pb.fit &&
+	       pairing_run(&pb, b->row_data, b->row_data + b->row_size, says);
 }
 
 /* Evaluate the leading parts by the tables, in sequence: parts from s->first on must be
- * evaluated for each row. Returns -1 when out of memory. */
-static int ask_tables(struct select *s, const struct block *b)
+ * evaluated for each row. */
+static void ask_tables(struct select *s, const struct block *b)
 {
 	struct filter *f = s->filter;
-	bool calls = f->calls && pairing_has_calls(b), same = true;
+	bool calls = f->calls && pairing_has_calls(b);
 
 	s->says = KEEP;
 	while (s->first < f->leading && s->says == KEEP) {
@@ -157,16 +152,15 @@ static int ask_tables(struct select *s, const struct block *b)
 		size_t end = calls ? s->first + 1 : f->leading;
 		uint8_t says = ask_parts(s, b, s->first, end);
 
-		if (calls && p->by_call && says != UNKNOWN && same_mind(p, b, says, &same))
-			return -1;
-		s->says = same ? says : UNKNOWN;
+		if (calls && p->by_call && says != UNKNOWN && !same_mind(p, b, says))
+			says = UNKNOWN;
+		s->says = says;
 		if (s->says == KEEP)
 			s->first = end;
 	}
 	/* rows that the leading parts drop do not reach the others */
 	if (s->says == KEEP && f->leading < f->nparts)
 		s->says = UNKNOWN;
-	return 0;
 }
 
 int select_end(struct select *s, const struct kept *k, uint8_t state)
@@ -236,7 +230,8 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 	s->nends = 0;
 	if (inside != TIME_RANGE_YES || has_gaps(b))
 		return 0;
-	if (ask_tables(s, b))
+	ask_tables(s, b);
+	if (filter_out_of_memory(s->filter))
 		return -1;
 	if (s->says == UNKNOWN)
 		return 0;
@@ -272,17 +267,23 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 {
 	struct kept k = {.low = UINT64_MAX};
 	size_t front = compact_front(b);
+	struct pairing_block pb;
 	struct cells c;
+	int bad;
 
 	*selected = SELECTED_NONE;
 	if (select_grow(&s->payload, &s->capacity,
 			b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (is_fast(s, b, &c) ? select_calls(s, b, &c, &k) : keep_any(s, b, &k))
+	if (is_fast(s, b, &c) && pairing_block_begin(&pb, &s->filter->parts[c.call].pairing, b))
+		bad = select_calls(s, &pb, &c, &k);
+	else
+		bad = keep_any(s, b, &k);
+	if (bad)
 		return -1;
 	if (filter_out_of_memory(s->filter) ||
-	    (s->time_range && s->time_range->pairing.out_of_memory))
+	    (s->time_range && s->time_range->pairing.calls.out_of_memory))
 		return -1;
 	if (!k.count)
 		return 0;

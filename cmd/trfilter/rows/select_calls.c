@@ -10,34 +10,14 @@
 
 enum { RUN = 64 }; /* rows of a run; fewer are taken one by one */
 
-/* Returns the note of a call that is not paired by depth. */
-static uint32_t take_other_call(struct pairing_block *pb, const uint8_t *row, uint32_t holds)
-{
-	struct events it;
-	struct event e;
-
-	events_begin(&it, pb->block);
-	it.row = row;
-	if (!event_next(&it, &e))
-		return holds;
-	if (e.type->kind == KIND_ENTER)
-		pairing_enter(pb->pairing, &e, holds);
-	else
-		pairing_leave(pb->pairing, &e, &holds);
-	return holds;
-}
-
 /* Returns true if a row is kept. */
 static inline __attribute__((always_inline)) bool
 is_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
 {
-	uint8_t kind = pb->kinds[row_type(w)];
 	uint32_t holds = cell & KEEP;
 
-	if (kind && cell & REACHED)
-		holds = __builtin_expect(kind == PAIRING_OTHER, 0)
-				? take_other_call(pb, row, holds)
-				: pairing_row(pb, row_lane(w), kind, row_depth(w), holds);
+	if (pb->enters[row_type(w)] && cell & REACHED)
+		holds = pairing_row(pb, row, w, holds);
 	return holds && cell & PASSES;
 }
 
@@ -151,9 +131,9 @@ static bool keep_by_location(struct select *s, struct pairing_block *pb, const s
 	if (!pb->runs || !pb->fit || c->first != c->call || c->end != c->call + 1)
 		return false;
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
-		if (pb->kinds[i] == PAIRING_NONE)
+		if (!pb->kinds[i])
 			return false;
-		leaves[i] = pb->kinds[i] == PAIRING_LEAVE;
+		leaves[i] = pb->kinds[i] == KIND_LEAVE;
 	}
 	if (!pairing_notes(pb, &notes))
 		return false;
@@ -191,16 +171,14 @@ static void find_times(const struct block *b, struct kept *k)
 	k->high = b->base + high;
 }
 
-int select_calls(struct select *s, const struct block *b, const struct cells *c, struct kept *k)
+int select_calls(struct select *s, struct pairing_block *pb, const struct cells *c, struct kept *k)
 {
-	struct pairing_block pb;
+	const struct block *b = pb->block;
 
-	if (pairing_block_begin(&pb, &s->filter->parts[c->call].pairing, b))
-		return -1;
-	pb.pairing->ended = 0;
-	if (!s->lopsided && keep_by_location(s, &pb, c, k))
+	pb->pairing->ended = 0;
+	if (!s->lopsided && keep_by_location(s, pb, c, k))
 		s->matched += k->count;
-	else if (keep_exactly(s, &pb, c, k))
+	else if (keep_exactly(s, pb, c, k))
 		return -1;
 	if (k->count < b->rows || s->nends)
 		find_times(b, k);

@@ -81,6 +81,6 @@ static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, c
 
 /* Select from narrow rows without gaps, where the cells decide all, c->call is set, and all rows
  * may be kept. Returns -1 when out of memory. */
-int select_calls(struct select *s, const struct block *b, const struct cells *c, struct kept *k);
+int select_calls(struct select *s, struct pairing_block *pb, const struct cells *c, struct kept *k);
 
 #endif

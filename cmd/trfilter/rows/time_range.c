@@ -111,12 +111,14 @@ int time_range_find_ends(struct time_range *l, char **paths, int n, struct error
 
 void time_range_block(struct time_range *l, const struct block *b, bool new_stream)
 {
+	if (!l->pairing.calls.dictionary)
+		pairing_init(&l->pairing, l->evaluation.dictionary);
 	if (b->kind == BLOCK_HEAD && new_stream) {
 		/* ranges never continue in the next stream */
 		l->stream += l->any;
 		l->started = false;
 		l->nwindows = 0;
-		pairing_free(&l->pairing);
+		pairing_forget(&l->pairing);
 		if (l->ninside)
 			memset(l->inside, 0, l->ninside);
 	} else if (!l->started && b->kind == BLOCK_EVENTS && b->rows) {
@@ -158,7 +160,7 @@ static const struct window *window_of(struct time_range *l, const struct clock *
 	struct window *w = array_reach(l->windows, &l->nwindows, c->number, sizeof *w);
 
 	if (!w) {
-		l->pairing.out_of_memory = true;
+		l->pairing.calls.out_of_memory = true;
 		return &none;
 	}
 	l->windows = w;
@@ -204,7 +206,7 @@ static enum range in_between(struct time_range *l, const struct event *e, bool c
 	struct node *n;
 
 	if (!inside) {
-		l->pairing.out_of_memory = true;
+		l->pairing.calls.out_of_memory = true;
 		return RANGE_OUTSIDE;
 	}
 	l->inside = inside;

@@ -145,6 +145,48 @@ static void test_lost(void)
 	end();
 }
 
+/* Take a row in line if possible. */
+static enum calls_result pair(const struct type *t, int where, uint32_t depth)
+{
+	struct event e = {.time = 1,
+			  .type = t,
+			  .lane = &lanes[0],
+			  .location = location[where],
+			  .depth = depth};
+	enum calls_result got = calls_try_event(&calls, &e, &done_call, true);
+
+	return got == CALLS_SLOW ? calls_feed(&calls, &e, &done_call) : got;
+}
+
+/* With calls.pairs_only, in line or not, and with leaves of any location. */
+static void test_pairs_only(void)
+{
+	bool good = true;
+
+	begin();
+	calls.pairs_only = calls.balances = true;
+	for (uint32_t i = 0; i < 600; i++) {
+		good = good && pair(&entry, i % 5 ? F : MAIN, i) == CALLS_ENTER;
+		memcpy(calls.data, &i, sizeof i);
+	}
+	for (uint32_t i = 600; i-- > 10;)
+		good = good && pair(&leaving, G, i) == CALLS_LEAVE && mark() == i;
+	ok(good, "pairs only: a leave finds the data of its enter");
+	ok(pair(&entry, EXECVE, 3) == CALLS_ENTER && strlen(lost) > 20,
+	   "an enter ends deeper calls");
+	lost[0] = 0;
+	memcpy(calls.data, &(uint32_t){70}, 4);
+	pair(&entry, F, 2);
+	ok(!strncmp(lost, "70 exec", 7) && !calls.stacks[1]->exec && calls.stacks[1]->count == 1,
+	   "and after an exec all calls");
+	lost[0] = 0;
+	pair(&kernel_entry, G, 0);
+	pair(&leaving, F, 2);
+	ok(calls.stacks[1]->kernel->count == 1 && pair(&kernel_leave, F, 0) == CALLS_LEAVE,
+	   "calls in the kernel are apart");
+	calls_free(&calls);
+}
+
 static void test_kernel(void)
 {
 	begin();
@@ -234,6 +276,7 @@ int main(void)
 	test_stack();
 	test_unseen();
 	test_lost();
+	test_pairs_only();
 	test_kernel();
 	test_numbers();
 	test_numbers_in_line();

@@ -26,39 +26,65 @@ static void note(uint64_t time, uint32_t thread, uint8_t kind, uint32_t location
 	rows[nrows++] = (struct row){time, thread, depth, location, kind, location == 9, false, -1};
 }
 
-/* As design 4 says: stacks follow the recorded depth. */
+/* The open calls of a thread: their rows, -1 for calls that were open before its first row. */
+struct model {
+	int row[MOST];
+	uint32_t depth[MOST];
+	int n, outside[MOST], noutside; /* outside: scheduled out outside of any call */
+	bool started;
+};
+
+static void model_push(struct model *m, int row, uint32_t depth)
+{
+	m->row[m->n] = row;
+	m->depth[m->n++] = depth;
+}
+
+/* As trstream(5) says: stacks follow the recorded depth. Returns the row of the enter, -1 none. */
+static int model_row(struct model *m, const struct row *r, int i)
+{
+	bool recorded = !r->inner && !r->plain, enter = r->kind == KIND_ENTER;
+	uint32_t depth = recorded ? r->depth : m->n ? m->depth[m->n - 1] + 1 : 0;
+
+	if (r->inner && enter && !m->n) {
+		m->outside[m->noutside++] = i;
+		return -1;
+	}
+	if (r->inner && !enter && (!m->n || m->row[m->n - 1] < 0 || !rows[m->row[m->n - 1]].inner))
+		return m->noutside ? m->outside[--m->noutside] : -1;
+	if (!r->inner)
+		m->noutside = 0;
+	for (uint32_t d = 0; recorded && !m->started && d < depth + !enter; d++)
+		model_push(m, -1, d);
+	m->started |= !r->inner && (enter || recorded);
+	if (enter) {
+		while (recorded && m->n && m->depth[m->n - 1] >= depth)
+			m->n--;
+		model_push(m, i, depth);
+		return -1;
+	}
+	while (m->n && (recorded    ? m->depth[m->n - 1] > depth
+			: !r->inner ? m->row[m->n - 1] >= 0 && rows[m->row[m->n - 1]].inner
+				    : false))
+		m->n--;
+	if (!m->n || (recorded && m->depth[m->n - 1] != depth))
+		return -1;
+	return m->row[--m->n];
+}
+
 static void pair_up(void)
 {
-	static int open[2][MOST];
-	static uint32_t deep[2][MOST];
-	int n[2] = {0};
+	static struct model models[2];
 
+	models[0] = models[1] = (struct model){.n = 0};
 	for (int i = 0; i < nrows; i++) {
 		struct row *r = &rows[i];
-		int *s = open[r->thread], *top = &n[r->thread];
-		uint32_t *d = deep[r->thread];
 
-		if (r->kind == KIND_ENTER) {
-			bool recorded = !r->inner && !r->plain;
-			uint32_t depth = recorded ? r->depth : *top ? d[*top - 1] + 1 : 0;
-
-			while (recorded && *top && d[*top - 1] >= depth)
-				--*top;
-			d[*top] = depth;
-			s[(*top)++] = i;
-		} else if (r->kind == KIND_LEAVE) {
-			bool recorded = !r->inner && !r->plain;
-
-			while (*top && !r->inner &&
-			       (rows[s[*top - 1]].inner ? !recorded || d[*top - 1] >= r->depth
-							: recorded && d[*top - 1] > r->depth))
-				--*top;
-			if (!*top || rows[s[*top - 1]].inner != r->inner ||
-			    (recorded && d[*top - 1] != r->depth))
-				continue;
-			r->partner = s[--*top];
+		if (r->kind != KIND_ENTER && r->kind != KIND_LEAVE)
+			continue;
+		r->partner = model_row(&models[r->thread], r, i);
+		if (r->partner >= 0)
 			rows[r->partner].partner = i;
-		}
 	}
 }
 
