@@ -105,6 +105,18 @@ same() {
 	assert_output 0
 }
 
+@test "of a call that is open where a segment begins, ended callees are one child and no call of over()" {
+	cp 1.trs in
+	segments in
+	# status 1: a segment is missing; worker called fill in an earlier one
+	run -1 bash -c "trfilter -q 'name == \"worker\" && children == 1' in.002 2>err | trencode -q -t tsv --no-header -c name,unfinished 2>err"
+	assert_output ''
+	run -1 bash -c "trfilter -q 'name == \"worker\" && children > 1' in.002 2>err | trencode -q -t tsv --no-header -c name,unfinished 2>err"
+	[[ $output == *$'worker\t0'* ]]
+	run -1 bash -c "trfilter -q 'name == \"worker\" && over(name == \"fill\")' in.002 2>err | trencode -q -t tsv --no-header -c name,unfinished 2>err"
+	assert_output ''
+}
+
 @test "a filter that lost rows adopts the next snapshot, and says so" {
 	cp 5.trs in
 	segments in

@@ -84,3 +84,30 @@ for row in csv.DictReader(sys.stdin):
 	trencode -q -t chrome --tick 1us string.trs | jq -j '.traceEvents[] | select(.name == "f").args.a' | cmp - string
 	trencode -q string.trs | sed -e 's/\\\([\\"]\)/\1/g' -e '1s/^0 f(a = "//' -e 's/")$//' | head -c 32M | cmp - string
 }
+
+# small FIRST LAST: calls g() with these numbers
+small() {
+	perl -e 'for ($n = $ARGV[0]; $n <= $ARGV[1]; $n++) {
+		print "\0\0\1\0\1", $n < 128 ? chr $n : chr($n & 127 | 128) . chr($n >> 7), "\0" }' "$1" "$2"
+}
+
+@test "an argument of 256 MiB in segments: in the stream once, in memory once" {
+	# f(a) contains the first calls of g(); its argument is as large as a call's values may be
+	{
+		printf '\005\000\000\000\001f\001\001a\001\000\007\200\340\377\177'
+		head -c $((256 * 1024 * 1024 - 4096)) /dev/zero
+		printf '\000\000\000\001\001g\000\000\001\001\000'
+		small 2 8000
+		printf '\001\000\000'
+		small 8001 16000
+	} | gzip -1 >"$BATS_TEST_TMPDIR/x.trace"
+	cd "$BATS_TEST_TMPDIR"
+	takes 256 trdecode --segment 16K -o x.trs x.trace
+	# no border while f is open: the snapshot would contain the argument
+	(($(stat -c %s x.trs) < 258 * 1024 * 1024))
+	(($(grep -abo trstrm1: x.trs | wc -l) >= 3))
+	takes 256 trsym x.trs
+	takes 256 trfilter 'name =~ "^[fg]"' x.trs
+	takes 256 trstat -q -c count -t tsv x.trs
+	assert_equal "$(cat out)" $'name\tcount\ng\t16000\nf\t1'
+}
