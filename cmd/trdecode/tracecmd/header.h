@@ -6,8 +6,8 @@
 #define TR_TRDECODE_TRACECMD_HEADER_H
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/tracecmd/file.h"
-#include "cmd/trdecode/tracecmd/unpack.h"
+#include "common/ftrace/file.h"
+#include "common/ftrace/unpack.h"
 
 struct tracecmd_format_text {
 	char *system, *text; /* ended by NULs */

@@ -10,7 +10,7 @@
 
 #include "common/util/heap.h"
 #include "common/util/idmap.h"
-#include "cmd/trdecode/tracecmd/cpu.h"
+#include "common/ftrace/cpu_data.h"
 #include "common/ftrace/events.h"
 #include "cmd/trdecode/tracecmd/header.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/trdecode/tracecmd/cpu.h"
+#include "common/ftrace/cpu_data.h"
 
 enum {
 	READ_AHEAD = 64 * 1024,

@@ -3,8 +3,8 @@
  *
  * Functions return -1 with *e filled where they fail.
  */
-#ifndef TR_TRDECODE_TRACECMD_FILE_H
-#define TR_TRDECODE_TRACECMD_FILE_H
+#ifndef TR_FTRACE_FILE_H
+#define TR_FTRACE_FILE_H
 
 #include <sys/types.h>
 

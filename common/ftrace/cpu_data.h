@@ -1,14 +1,14 @@
 /*
- * cpu.h - the records of one CPU, page after page, from a file read at offsets
+ * cpu_data.h - the records of one CPU, page after page, from a file read at offsets
  *
  * Damage is noted for the caller, and reading continues after the damage at the next page.
  */
-#ifndef TR_TRDECODE_TRACECMD_CPU_H
-#define TR_TRDECODE_TRACECMD_CPU_H
+#ifndef TR_FTRACE_CPU_DATA_H
+#define TR_FTRACE_CPU_DATA_H
 
-#include "cmd/trdecode/tracecmd/file.h"
+#include "common/ftrace/file.h"
 #include "common/ftrace/ring.h"
-#include "cmd/trdecode/tracecmd/unpack.h"
+#include "common/ftrace/unpack.h"
 
 struct cpu_data {
 	const struct tracecmd_file *file;

@@ -1,8 +1,8 @@
 /*
  * unpack.h - unpack the compressed parts of version 7
  */
-#ifndef TR_TRDECODE_TRACECMD_UNPACK_H
-#define TR_TRDECODE_TRACECMD_UNPACK_H
+#ifndef TR_FTRACE_UNPACK_H
+#define TR_FTRACE_UNPACK_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"

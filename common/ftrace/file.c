@@ -1,4 +1,4 @@
-#include "cmd/trdecode/tracecmd/file.h"
+#include "common/ftrace/file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "cmd/trdecode/tracecmd/unpack.h"
+#include "common/ftrace/unpack.h"
 
 #include <zlib.h>
 #include <zstd.h>

@@ -1,4 +1,4 @@
-#include "cmd/trdecode/tracecmd/cpu.h"
+#include "common/ftrace/cpu_data.h"
 
 #include <stdlib.h>
 
