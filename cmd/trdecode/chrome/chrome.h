@@ -18,7 +18,7 @@
 #include "common/calls/open_calls.h"
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/chrome/json_reader.h"
+#include "common/value/json_reader.h"
 #include "cmd/trdecode/chrome/sorter.h"
 
 /* What an event becomes in the stream. */

@@ -7,7 +7,6 @@
 
 #include "cmd/trdecode/chrome/chrome.h"
 #include "common/stream/value.h"
-#include "common/value/json_text.h"
 
 enum { ARGUMENTS_MOST = 1024 };
 
@@ -59,20 +58,12 @@ static int put_value(struct chrome *c, struct json_reader *r, enum json_token to
 	struct buffer *b = &c->read.values, text = {0};
 	int failed;
 
-	switch (token) {
-	case JSON_STRING: return value_put_bytes(b, VALUE_STRING, r->text.data, r->text.size);
-	case JSON_NUMBER: return json_text_number(b, (const char *)r->text.data, r->text.size);
-	case JSON_TRUE: return value_put_simple(b, VALUE_TRUE);
-	case JSON_FALSE: return value_put_simple(b, VALUE_FALSE);
-	case JSON_NULL: return value_put_simple(b, VALUE_NULL);
-	case JSON_OBJECT:
-	case JSON_ARRAY:
-		failed = json_copy(r, token, &text) ||
-			 value_put_bytes(b, VALUE_STRING, text.data, text.size);
-		buffer_free(&text);
-		return failed ? -1 : 0;
-	default: return -1;
-	}
+	if (token != JSON_OBJECT && token != JSON_ARRAY)
+		return json_put_scalar(r, token, b);
+	failed = json_copy(r, token, &text) ||
+		 value_put_bytes(b, VALUE_STRING, text.data, text.size);
+	buffer_free(&text);
+	return failed ? -1 : 0;
 }
 
 /* Read "args": { name: value, ... } in the form of a record. */

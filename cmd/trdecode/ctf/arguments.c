@@ -7,13 +7,14 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/ctf/ctf.h"
-#include "common/value/json_text.h"
+#include "common/value/json_reader.h"
 
 enum {
 	NAMES_MOST = 256,	 /* arguments of one function */
 	DECLARED_MOST = 1 << 20, /* members of all locations */
 	SHAPES_MOST = 4096,	 /* structs with other members */
 	MEMBERS_MOST = 1024,	 /* members of one struct */
+	NESTING_MOST = 64,	 /* objects and arrays in each other; others are texts */
 	NUMBER_MOST = 4096,	 /* N of "argN", the name of an argument without a name */
 	POINTER_DIGITS = 16,
 };
@@ -30,43 +31,31 @@ static int add_name(struct ctf_arguments *a, struct argument_names *f, uint32_t 
 	return 1;
 }
 
-/* Make a string of the writer of a name in JSON. 0: out of memory. */
-static uint32_t name_string(struct ctf *ctf, const char *name, size_t n)
+/* Make a string of the writer of the token's text. 0: out of memory, or the text is empty. */
+static uint32_t text_string(struct ctf *ctf)
 {
-	struct buffer *b = &ctf->arguments.key;
+	const struct buffer *text = &ctf->arguments.json.text;
 
-	if (!memchr(name, '\\', n))
-		return writer_string(ctf->w, name, n);
-	b->size = 0;
-	return json_text_string(b, name, n) ? 0 : writer_string(ctf->w, b->data, b->size);
+	return writer_string(ctf->w, text->data, text->size);
 }
 
-int ctf_arguments_declare(struct ctf *ctf, const char *json)
+int ctf_arguments_declare(struct ctf *ctf, const char *text)
 {
-	size_t n = strlen(json);
-	const char *at = json, *end = json + n;
+	struct json_reader *json = &ctf->arguments.json;
 	struct argument_names *f = NULL;
-	struct buffer object = {0};
-	struct json_member m;
-	int failed;
+	size_t n = strlen(text);
 
-	/* as the member of an object the array is checked */
-	failed = buffer_append(&object, "{\"\":", 4) || (n && buffer_append(&object, json, n)) ||
-		 buffer_u8(&object, '}');
-	if (failed || *json != '[' ||
-	    !json_text_is_object((const char *)object.data, object.size)) {
-		buffer_free(&object);
-		return failed ? -1 : 0;
-	}
-	buffer_free(&object);
-	while (json_text_member(&at, end, &m)) {
-		uint32_t name;
+	json_open_text(json, text, n);
+	if (json_next(json) != JSON_ARRAY || !json_skip(json, JSON_ARRAY) ||
+	    json_next(json) != JSON_END)
+		return 0;
+	json_open_text(json, text, n);
+	json_next(json);
+	while (json_next(json) == JSON_STRING) {
+		uint32_t name = text_string(ctf);
 		bool known = false;
 
-		if (*m.value != '"')
-			break;
-		name = name_string(ctf, m.value + 1, m.value_size - 2);
-		if (!name && m.value_size > 2)
+		if (!name && json->text.size)
 			return -1;
 		if (!f) {
 			f = arguments_of(&ctf->arguments.table, name);
@@ -109,43 +98,22 @@ static bool is_pointer(const char *p, size_t n, uint64_t *number)
 	return true;
 }
 
-static int put_string(struct ctf_arguments *a, const char *p, size_t n)
-{
-	uint64_t number;
-
-	if (is_pointer(p, n, &number))
-		return value_put_uint(&a->values, VALUE_POINTER, number);
-	if (!memchr(p, '\\', n))
-		return value_put_bytes(&a->values, VALUE_STRING, p, n);
-	a->text.size = 0;
-	return json_text_string(&a->text, p, n) ||
-			       value_put_bytes(&a->values, VALUE_STRING, a->text.data, a->text.size)
-		       ? -1
-		       : 0;
-}
-
-/* Return the definition of a struct by the names of its members. 0: there are too many, or *failed
- * is set: out of memory. */
-static uint32_t shape_of(struct ctf *ctf, const struct json_member *object, bool *failed)
+/* Return the definition of a struct with n members by their names. 0: there are too many, or
+ * *failed is set: out of memory. */
+static uint32_t shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n, bool *failed)
 {
 	struct ctf_arguments *a = &ctf->arguments;
-	const char *at = object->value, *end = at + object->value_size;
-	struct buffer names = {0};
-	struct json_member m;
-	uint32_t *id = NULL, *used, n = 0;
+	uint32_t *id, *used;
 
-	for (; json_text_member(&at, end, &m) && n <= MEMBERS_MOST; n++)
-		*failed |= buffer_u32(&names, name_string(ctf, m.name, m.name_size));
-	if (!*failed && n <= MEMBERS_MOST) {
-		id = id_cache_number(&a->shapes, names.data ? (void *)names.data : "", names.size);
-		*failed = !id;
-	}
+	if (n > MEMBERS_MOST)
+		return 0;
+	id = id_cache_number(&a->shapes, n ? (const char *)names->data : "", names->size);
+	*failed = !id;
 	if (id && !*id && a->nshapes < SHAPES_MOST) {
 		a->nshapes++;
-		*id = arguments_struct(ctf->w, (const uint32_t *)names.data, n);
+		*id = arguments_struct(ctf->w, (const uint32_t *)names->data, (uint32_t)n);
 		*failed = !*id;
 	}
-	buffer_free(&names);
 	if (!id || !*id)
 		return 0;
 	used = array_grow(a->used, &a->used_capacity, a->nused, sizeof *used);
@@ -158,38 +126,82 @@ static uint32_t shape_of(struct ctf *ctf, const struct json_member *object, bool
 	return *id;
 }
 
-/* Append the value of a member. The text was checked, so it nests no deeper than json_text.c
- * allows. */
-static int put_value(struct ctf *ctf, const struct json_member *m)
+/* Put the head of n children before them: the values from `at` on. */
+static int put_head(struct ctf_arguments *a, size_t at, uint32_t shape, uint64_t n)
 {
-	struct buffer *b = &ctf->arguments.values;
-	const char *p = m->value, *at = p, *end = p + m->value_size;
-	struct json_member child;
-	bool failed = false;
-	uint32_t shape = 0;
-	uint64_t n = 0;
+	struct buffer *b = &a->values;
+	size_t size = b->size - at, head;
 
-	switch (*p) {
-	case '"': return put_string(&ctf->arguments, p + 1, m->value_size - 2);
-	case 't': return value_put_simple(b, VALUE_TRUE);
-	case 'f': return value_put_simple(b, VALUE_FALSE);
-	case 'n': return value_put_simple(b, VALUE_NULL);
-	case '{': shape = shape_of(ctf, m, &failed); break;
-	case '[': break;
-	default: return json_text_number(b, p, m->value_size);
-	}
-	if (failed)
-		return -1;
-	if (*p == '{' && !shape)
-		return value_put_bytes(b, VALUE_STRING, p, m->value_size);
-	while (json_text_member(&at, end, &child))
-		n++;
 	if (shape ? value_put_struct(b, shape, n) : value_put_array(b, n))
 		return -1;
-	for (at = p; json_text_member(&at, end, &child);)
-		if (put_value(ctf, &child))
-			return -1;
+	head = b->size - at - size;
+	a->text.size = 0;
+	if (buffer_append(&a->text, b->data + at + size, head))
+		return -1;
+	memmove(b->data + at + head, b->data + at, size);
+	memcpy(b->data + at, a->text.data, head);
 	return 0;
+}
+
+static int put_value(struct ctf *ctf, enum json_token token);
+
+/* Append the children of an array, or those of an object and their names. Returns their number,
+ * or -1. */
+static int64_t put_children(struct ctf *ctf, struct buffer *names, bool object)
+{
+	struct json_reader *json = &ctf->arguments.json;
+	enum json_token token;
+	int64_t n = 0;
+
+	for (; (token = json_next(json)) != (object ? JSON_OBJECT_END : JSON_ARRAY_END); n++) {
+		if (object) {
+			if (buffer_u32(names, text_string(ctf)))
+				return -1;
+			token = json_next(json);
+		}
+		if (put_value(ctf, token))
+			return -1;
+	}
+	return n;
+}
+
+/* Append the object or array that begins; an object with too many members as its text. */
+static int put_parent(struct ctf *ctf, bool object)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	const uint8_t *text = a->json.data + a->json.at - 1;
+	size_t at = a->values.size;
+	struct buffer names = {0};
+	int64_t n = a->json.depth > NESTING_MOST ? -1 : put_children(ctf, &names, object);
+	uint32_t shape = 0;
+	bool failed = n < 0;
+
+	if (object && !failed)
+		shape = shape_of(ctf, &names, (uint64_t)n, &failed);
+	buffer_free(&names);
+	if (failed)
+		return -1;
+	if (!object || shape)
+		return put_head(a, at, shape, (uint64_t)n);
+	a->values.size = at;
+	return value_put_bytes(&a->values, VALUE_STRING, text,
+			       (size_t)(a->json.data + a->json.at - text));
+}
+
+/* Append the value that the token begins. */
+static int put_value(struct ctf *ctf, enum json_token token)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	const struct json_reader *json = &a->json;
+	uint64_t number;
+
+	if (token == JSON_OBJECT || token == JSON_ARRAY)
+		return put_parent(ctf, token == JSON_OBJECT);
+	/* a string that looks like a pointer is written with an escape */
+	if (token == JSON_STRING && json->data[json->at - 2 - json->text.size] == '"' &&
+	    is_pointer((const char *)json->text.data, json->text.size, &number))
+		return value_put_uint(&a->values, VALUE_POINTER, number);
+	return json_put_scalar(json, token, &a->values);
 }
 
 /* Return the number of "argN" or "fpargN", the names that trencode gives to arguments without a
@@ -216,7 +228,7 @@ static int64_t number_of(struct ctf *ctf, struct argument_names *f, const char *
 			 size_t last)
 {
 	struct ctf_arguments *a = &ctf->arguments;
-	uint32_t name = name_string(ctf, text, n);
+	uint32_t name = writer_string(ctf->w, text, n);
 	uint64_t number = unnamed(text, n);
 	int added;
 
@@ -237,48 +249,68 @@ static int64_t number_of(struct ctf *ctf, struct argument_names *f, const char *
 	return 0;
 }
 
+/* Append the arguments of an object whose end is the end of the text. Returns 0, or -1: out of
+ * memory, or the text is no such object. */
+static int read_object(struct ctf *ctf, struct argument_names *function, bool leave)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	struct json_reader *json = &a->json;
+	enum json_token token;
+	int64_t number = 0;
+
+	if (json_next(json) != JSON_OBJECT)
+		return -1;
+	while ((token = json_next(json)) == JSON_KEY) {
+		bool result = leave && json_is(json, "ret");
+
+		if (!result)
+			number = number_of(ctf, function, (const char *)json->text.data,
+					   json->text.size, (size_t)number);
+		if (number < 0)
+			return -1;
+		token = json_next(json);
+		if (!result && !number) {
+			json_skip(json, token);
+			continue;
+		}
+		if (value_put_detail(&a->values, result ? DETAIL_RETURN : DETAIL_ARGUMENT,
+				     result ? 0 : (uint64_t)number) ||
+		    put_value(ctf, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END && json_next(json) == JSON_END ? 0 : -1;
+}
+
 int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buffer *tail)
 {
 	struct ctf *ctf = f->trace->ctf;
 	struct ctf_arguments *a = &ctf->arguments;
+	struct json_reader *json = &a->json;
 	size_t size = 0, name_size = 0;
-	const char *at = ctf_calls_string(tail, c->call.arguments, &size), *end = at + size;
+	const char *text = ctf_calls_string(tail, c->call.arguments, &size);
 	const char *name = ctf_calls_string(tail, c->string, &name_size);
 	struct argument_names *function;
-	struct json_member m;
-	int64_t number = 0;
+	int64_t number;
 
 	a->values.size = 0;
 	a->nused = 0;
-	if (!at || !size || !name)
+	if (!text || !size || !name)
 		return 0;
 	function = arguments_of(&a->table, writer_string(ctf->w, name, name_size));
 	if (!function)
 		return -1;
-	if (!json_text_is_object(at, size)) {
-		/* a text of another program */
-		number = number_of(ctf, function, "args", 4, 0);
-		if (number > 0 &&
-		    (value_put_detail(&a->values, DETAIL_ARGUMENT, (uint64_t)number) ||
-		     value_put_bytes(&a->values, VALUE_STRING, at, size)))
-			return -1;
-		return number < 0 ? -1 : 0;
-	}
-	while (json_text_member(&at, end, &m)) {
-		bool leave = c->kind == KIND_LEAVE && m.name_size == 3 && !memcmp(m.name, "ret", 3);
-
-		if (!leave)
-			number = number_of(ctf, function, m.name, m.name_size, (size_t)number);
-		if (number < 0)
-			return -1;
-		if (!leave && !number)
-			continue;
-		if (value_put_detail(&a->values, leave ? DETAIL_RETURN : DETAIL_ARGUMENT,
-				     leave ? 0 : (uint64_t)number) ||
-		    put_value(ctf, &m))
-			return -1;
-	}
-	return 0;
+	json_open_text(json, text, size);
+	if (!read_object(ctf, function, c->kind == KIND_LEAVE))
+		return 0;
+	if (!json->error.what[0] && json->depth <= NESTING_MOST && *text == '{')
+		return -1;
+	/* a text of another program */
+	a->values.size = a->nused = 0;
+	number = number_of(ctf, function, "args", 4, 0);
+	if (number > 0 && (value_put_detail(&a->values, DETAIL_ARGUMENT, (uint64_t)number) ||
+			   value_put_bytes(&a->values, VALUE_STRING, text, size)))
+		return -1;
+	return number < 0 ? -1 : 0;
 }
 
 void ctf_arguments_free(struct ctf *ctf)
@@ -290,5 +322,5 @@ void ctf_arguments_free(struct ctf *ctf)
 	id_cache_free(&a->shapes);
 	buffer_free(&a->values);
 	buffer_free(&a->text);
-	buffer_free(&a->key);
+	json_close(&a->json);
 }

@@ -17,6 +17,7 @@
 #include "common/util/idmap.h"
 #include "common/util/intern.h"
 #include "common/stream/value.h"
+#include "common/value/json_reader.h"
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/ctf/layout.h"
 #include "cmd/trdecode/decoder.h"
@@ -229,7 +230,8 @@ struct ctf_arguments {
 	bool left_out; /* reported: an argument was left out */
 
 	/* one event */
-	struct buffer values, text, key;
+	struct buffer values, text;
+	struct json_reader json;
 	uint32_t *used; /* definitions that the values name */
 	size_t nused, used_capacity;
 };
@@ -370,7 +372,7 @@ struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu);
 /* --- arguments.c --- */
 
 /* Take the names of a function's arguments from a variable of env. */
-int ctf_arguments_declare(struct ctf *ctf, const char *json);
+int ctf_arguments_declare(struct ctf *ctf, const char *text);
 /* Convert an event's arguments, a string of the tail, to details in ctf->arguments.values. */
 int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buffer *tail);
 /* Return the location of a function, which declares all arguments known so far. name: a string of

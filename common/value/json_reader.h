@@ -4,8 +4,8 @@
  * The reader checks the nesting: the tokens are a valid document, or end with BAD. NaN and
  * Infinity, which are not JSON, are strings.
  */
-#ifndef TR_TRDECODE_CHROME_JSON_READER_H
-#define TR_TRDECODE_CHROME_JSON_READER_H
+#ifndef TR_VALUE_JSON_READER_H
+#define TR_VALUE_JSON_READER_H
 
 #include <stdbool.h>
 
@@ -53,6 +53,8 @@ struct json_reader {
 
 /* Begin a document. head: n bytes that were read from fd already. -1: out of memory. */
 int json_open(struct json_reader *r, int fd, const char *name, const uint8_t *head, size_t n);
+/* Begin a document that is a text in memory. r: all zero, or such a document was read with it. */
+void json_open_text(struct json_reader *r, const char *text, size_t n);
 void json_close(struct json_reader *r);
 
 /* Read the next token. */
@@ -61,6 +63,10 @@ enum json_token json_next(struct json_reader *r);
 bool json_skip(struct json_reader *r, enum json_token token);
 /* Append the value that token began to b as compact JSON. -1: BAD, or out of memory. */
 int json_copy(struct json_reader *r, enum json_token token, struct buffer *b);
+
+/* Append a string, number, true, false or null as a value of the stream (value.h); a number as an
+ * integer if it is whole and fits, else as a double. -1: out of memory, or another token. */
+int json_put_scalar(const struct json_reader *r, enum json_token token, struct buffer *b);
 
 /* Test whether the text is one number of JSON. */
 bool json_is_number(const char *text);

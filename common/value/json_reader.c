@@ -1,11 +1,17 @@
-#include "cmd/trdecode/chrome/json_reader.h"
+#include "common/value/json_reader.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
-#include "common/util/utf8.h"
+#include "common/stream/value.h"
 #include "common/util/io.h"
+#include "common/util/utf8.h"
+#include "common/value/json.h"
 
 enum { READ_SIZE = 64 * 1024 };
+
+/* The letters of escapes, and their characters. */
+static const char escapes[] = "\"\\/bfnrt", characters[] = "\"\\/\b\f\n\r\t";
 
 int json_open(struct json_reader *r, int fd, const char *name, const uint8_t *head, size_t n)
 {
@@ -20,9 +26,16 @@ int json_open(struct json_reader *r, int fd, const char *name, const uint8_t *he
 	return 0;
 }
 
+void json_open_text(struct json_reader *r, const char *text, size_t n)
+{
+	*r = (struct json_reader){
+		.data = (uint8_t *)text, .filled = n, .at_end = true, .text = r->text};
+}
+
 void json_close(struct json_reader *r)
 {
-	free(r->data);
+	if (r->capacity)
+		free(r->data);
 	buffer_free(&r->text);
 }
 
@@ -108,15 +121,14 @@ static int put_escape(struct json_reader *r)
 		r->at++;
 		if (json_peek(r) != 'u') {
 			/* another escape follows, which is not a second half */
-			static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 			const char *known;
 			int e = json_peek(r);
 
-			known = e > 0 ? strchr(from, e) : NULL;
+			known = e > 0 ? strchr(escapes, e) : NULL;
 			if (!known || utf8_put(&r->text, 0xfffd))
 				return -1;
 			r->at++;
-			return buffer_u8(&r->text, (uint8_t)to[known - from]);
+			return buffer_u8(&r->text, (uint8_t)characters[known - escapes]);
 		}
 		r->at++;
 		low = json_unit(r);
@@ -143,7 +155,6 @@ static bool end_text(struct json_reader *r)
 
 static bool read_string(struct json_reader *r)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *known;
 	size_t run;
 	int c;
@@ -183,14 +194,14 @@ static bool read_string(struct json_reader *r)
 			return false;
 		}
 		r->at++;
-		known = c ? strchr(from, c) : NULL;
+		known = c ? strchr(escapes, c) : NULL;
 		if (c == 'u' ? put_escape(r) : !known) {
 			if (json_peek(r) < 0)
 				json_ended(r);
 			json_bad(r, "no escape of JSON");
 			return false;
 		}
-		if (c != 'u' && buffer_u8(&r->text, (uint8_t)to[known - from]))
+		if (c != 'u' && buffer_u8(&r->text, (uint8_t)characters[known - escapes]))
 			goto no_memory;
 	}
 	r->at++;
@@ -370,16 +381,7 @@ bool json_skip(struct json_reader *r, enum json_token token)
 
 static int put_string(struct buffer *b, const struct buffer *text)
 {
-	if (buffer_u8(b, '"'))
-		return -1;
-	for (size_t i = 0; i < text->size; i++) {
-		uint8_t c = text->data[i];
-
-		if (c < ' ' ? buffer_printf(b, "\\u%04x", c)
-			    : ((c == '"' || c == '\\') && buffer_u8(b, '\\')) || buffer_u8(b, c))
-			return -1;
-	}
-	return buffer_u8(b, '"');
+	return json_append_string(b, (const char *)text->data, text->size);
 }
 
 int json_copy(struct json_reader *r, enum json_token token, struct buffer *b)
@@ -419,5 +421,38 @@ int json_copy(struct json_reader *r, enum json_token token, struct buffer *b)
 		if (r->depth <= outside)
 			return 0;
 		token = json_next(r);
+	}
+}
+
+static int put_number(struct buffer *to, const char *p, size_t n)
+{
+	bool minus = *p == '-', whole = true;
+	uint64_t number = 0;
+	uint8_t bytes[8];
+	double real;
+
+	for (size_t i = minus; whole && i < n; i++)
+		whole = p[i] >= '0' && p[i] <= '9' &&
+			!__builtin_mul_overflow(number, 10u, &number) &&
+			!__builtin_add_overflow(number, (unsigned)(p[i] - '0'), &number);
+	if (whole && minus && number && number <= (uint64_t)INT64_MAX + 1)
+		return value_put_uint(to, VALUE_NEGATIVE, number);
+	if (whole && !minus)
+		return value_put_uint(to, VALUE_UINT, number);
+	real = strtod(p, NULL);
+	memcpy(bytes, &real, 8);
+	put_u64(bytes, get_uint(bytes, 8, __BYTE_ORDER == __BIG_ENDIAN));
+	return value_put_float(to, bytes, 8);
+}
+
+int json_put_scalar(const struct json_reader *r, enum json_token token, struct buffer *b)
+{
+	switch (token) {
+	case JSON_STRING: return value_put_bytes(b, VALUE_STRING, r->text.data, r->text.size);
+	case JSON_NUMBER: return put_number(b, (const char *)r->text.data, r->text.size);
+	case JSON_TRUE: return value_put_simple(b, VALUE_TRUE);
+	case JSON_FALSE: return value_put_simple(b, VALUE_FALSE);
+	case JSON_NULL: return value_put_simple(b, VALUE_NULL);
+	default: return -1;
 	}
 }
