@@ -51,7 +51,7 @@ profile() {
 	run -0 bash -c "trdecode x.json | trstat -c total,self -s name -t tsv"
 	assert_line $'a\t8000\t6000'
 	assert_line $'b\t2000\t2000'
-	assert_line "trdecode: x.json: 1 ends of calls whose beginning is not there were left out"
+	assert_line "trdecode: x.json: 1 end of calls whose beginning is not there was left out"
 }
 
 @test "more than fits in memory is sorted on disk" {
@@ -176,7 +176,7 @@ profile() {
 	} >x.json
 	run -1 trdecode -o s x.json
 	assert_line --index 0 "trdecode: x.json: 0x1: an event's duration cannot be: the event has none"
-	assert_line --index 1 "trdecode: x.json: durations of 3 more events cannot be: these events have none"
+	assert_line --index 1 "trdecode: x.json: 3 more events have durations that cannot be: left out"
 	assert_equal "${#lines[@]}" 2
 	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -c '[.name, .dur, .args]'"
 	assert_output "$(printf '["x",0,null]\n%.0s' 1 2 3 4 5)
@@ -202,7 +202,7 @@ profile() {
 	} >x.json
 	run -1 trdecode -o s x.json
 	assert_output "trdecode: x.json: 0x1: an event's time cannot be
-trdecode: x.json: times of 20 more events cannot be: these events were left out"
+trdecode: x.json: 20 more events whose times cannot be were left out"
 	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -r .name"
 	assert_output "$(printf 'b\nd')"
 }
@@ -359,8 +359,8 @@ asynchronous() {
 		{"ph":"e","cat":"c","name":"g","id":2,"ts":4},{"ph":"b","cat":"c","name":"g","id":"two","ts":5},{"ph":"i","name":"m","ts":9}]' >x.json
 	run -0 trdecode -o x.trs x.json
 	assert_line "trdecode: x.json: the ids of 3 events were left out, which are instants now (phases: sfO)"
-	assert_line "trdecode: x.json: 1 ids of asynchronous events are no numbers (the first one: two): they were given numbers"
-	assert_line "trdecode: x.json: 1 ends of calls whose beginning is not there were left out"
+	assert_line "trdecode: x.json: 1 id of asynchronous events is no number (the first one: two): it was given a number"
+	assert_line "trdecode: x.json: 1 end of calls whose beginning is not there was left out"
 	run -0 trencode -t chrome x.trs
 	assert_line --regexp '^\{"ph":"b",.*"name":"g"\}$'
 }

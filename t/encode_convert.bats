@@ -77,7 +77,7 @@ table() {
 	trdecode early.json | cat late.trs - >both.trs
 	table -c total,self,count both.trs >want
 	run -0 --separate-stderr trencode -t lttng -o x both.trs
-	[[ $stderr == *'1 streams begin before the end of the ones in front: their channels are others, named ~2 and on'* ]] || fail "$stderr"
+	[[ $stderr == *'1 stream begins before the end of the ones in front: its channels are others, named ~2 and on'* ]] || fail "$stderr"
 	[ -f x/chrome~2_0 ] || fail "$(ls x)"
 	trdecode x | table -c total,self,count - | grep -v core_marker_ >got
 	diff want got
@@ -143,7 +143,7 @@ events() {
 			rm -rf x
 			run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
 			if ((n > 511)); then
-				[[ $stderr == *'1 names and groups of events are cut to 511 bytes'* ]]
+				[[ $stderr == *'1 name or group of events is cut to 511 bytes'* ]]
 			else
 				[[ $stderr != *cut* ]]
 			fi
@@ -184,7 +184,7 @@ events() {
 	events "${rows[@]}" '"ph":"M","name":"thread_name","pid":5,"tid":7,"args":{"name":"seven"}' \
 		'"ph":"M","name":"thread_name","pid":5,"tid":8,"args":{"name":"eight"}' >y.json
 	run -0 --separate-stderr pipe 'trdecode -f chrome y.json | trencode -t uftrace -o y'
-	[[ $stderr == *'1 threads are processes of their own, as they have names of their own'* ]] || fail "$stderr"
+	[[ $stderr == *'1 thread is a process of its own, as it has a name of its own'* ]] || fail "$stderr"
 	grep -q '^TASK .*tid=6 pid=5$' y/task.txt
 	grep -q '^SESS .*pid=5 .*exename="seven"' y/task.txt && grep -q '^SESS .*pid=8 .*exename="eight"' y/task.txt || fail "$(cat y/task.txt)"
 	# memory for each of many threads stays small
@@ -197,14 +197,21 @@ events() {
 	(ulimit -v 300000 && uftrace report -d z) | grep -q ' 400  f$'
 }
 
+@test "to lttng: a character that is NUL ends no text" {
+	run -0 --separate-stderr pipe "trdecode '$RECORDED/uftrace/args-auto' | trencode -t lttng -o x"
+	[[ $stderr != *' cut '* ]] || fail "$stderr"
+	trdecode x | trencode -q >text
+	grep -qF "_arguments = \"'\x00'\"" text
+}
+
 @test "to uftrace: values that do not fit, and calls that are too deep, are counted" {
 	local rows=() i
 	events '"ph":"B","name":"f","pid":5,"tid":5,"ts":1,"args":{"c":1,"d":"x"}' '"ph":"E","pid":5,"tid":5,"ts":2' \
 		'"ph":"B","name":"f","pid":5,"tid":5,"ts":3,"args":{"c":7,"d":8,"e":9}' '"ph":"E","pid":5,"tid":5,"ts":4' \
 		'"ph":"B","name":"f","pid":5,"tid":5,"ts":5,"args":{"c":"no"}' '"ph":"E","pid":5,"tid":5,"ts":6' >x.json
 	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
-	[[ $stderr == *"1 calls have lost some of their values, which the function's first call does not have"* ]] || fail "$stderr"
-	[[ $stderr == *'1 calls have lost their values, which are of other types'* ]]
+	[[ $stderr == *"1 call has lost some of its values, which the function's first call does not have"* ]] || fail "$stderr"
+	[[ $stderr == *'1 call has lost its values, which are of other types'* ]]
 	for i in {1..1030}; do rows+=('"ph":"B","name":"f'"$i"'","pid":5,"tid":5,"ts":'"$i"); done
 	for i in {1031..2060}; do rows+=('"ph":"E","pid":5,"tid":5,"ts":'"$i"); done
 	events "${rows[@]}" >y.json
@@ -238,7 +245,7 @@ events() {
 	# values of events that are no calls
 	trdecode x.trace-cmd | trencode -q | grep -qF 'c_x00d:               s = "text"'
 	run -0 --separate-stderr trencode -t apitrace -o y x.trs
-	[[ $stderr == *'1 events are calls that return at once'* && $stderr != *values* ]] || fail "$stderr"
+	[[ $stderr == *'1 event is a call that returns at once'* && $stderr != *values* ]] || fail "$stderr"
 	trdecode y | trencode -q --all-calls | grep -qF '(s = "text")'
 	need babeltrace2
 	babeltrace2 x.ctf >got
@@ -385,7 +392,7 @@ outer\t1\t5000\t3000'
 		echo '{"ph":"e","name":"long","id":6,"pid":1,"ts":9999}]'
 	} | trdecode -f chrome - >x.trs
 	run -0 errors trencode -t uftrace -o long x.trs
-	assert_line 'trencode: 1 calls overlap with others of their thread and are left out'
+	assert_line 'trencode: 1 call overlaps with others of its thread and is left out'
 	run -0 pipefail "trdecode -q long | trsym -q | trstat -q -c count,total,self -s name -t tsv"
 	assert_output $'name\tcount\ttotal\tself
 first\t1\t1000\t1000

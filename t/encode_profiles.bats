@@ -139,9 +139,9 @@ string_table: "nanoseconds"'
 	stream "$U/kill-segv"
 	for t in callgrind pprof folded; do
 		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"
-		assert_line --partial "calls open at the end, closed"
+		assert_line --partial "had not returned at the end of the trace: closed"
 		run -0 pipe "trencode -t $t --unclosed=drop x.trs 2>&1 >dropped"
-		assert_line --partial "calls open at the end, dropped"
+		assert_line --partial "had not returned at the end of the trace: dropped"
 		run -1 cmp -s closed dropped
 	done
 }
@@ -150,9 +150,9 @@ string_table: "nanoseconds"'
 	stream "$U/longjmp"
 	for t in callgrind pprof folded; do
 		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"
-		assert_line --regexp 'calls that ended without a return .*, closed at the next event of their thread: 6$'
+		assert_line --regexp ': 6 calls ended without a return .*: closed at the next event of their thread$'
 		run -0 pipe "trencode -t $t --unclosed=drop x.trs 2>&1 >dropped"
-		assert_line --regexp 'calls that ended without a return .*, dropped: 6$'
+		assert_line --regexp ': 6 calls ended without a return .*: dropped$'
 		run -1 cmp -s closed dropped
 	done
 	# dropped: as trstat has it; closed: what they took is no longer their callers'

@@ -194,7 +194,7 @@ for row in csv.DictReader(sys.stdin):
 	trdecode -f chrome x.json >x.trs
 	for t in chrome perfetto; do
 		run -0 trencode -t $t -o x.$t x.trs
-		assert_output 'trencode: 1 values of counters are no numbers and are left out'
+		assert_output 'trencode: 1 value of counters is no number and is left out'
 	done
 }
 

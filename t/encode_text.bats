@@ -257,7 +257,7 @@ setup() {
 	)
 	run -0 --separate-stderr pipe 'trdecode t | trsym | trencode -D 2'
 	[[ $output == *"  f();"* && $output != *"g()"* ]]
-	[[ $stderr == "trencode: 1 calls are nested too deep to be shown"* ]]
+	[[ $stderr == "trencode: 1 call is nested too deep to be shown"* ]]
 	need uftrace
 	replay t -D 2 | diff - <(text t -D 2)
 	run -2 pipe 'trdecode t | trencode -D none'

@@ -322,7 +322,7 @@ our_calls() {
 	[ "$(table -g name -c count "$T/o.trs" | sort | tr '\n\t' '  ')" = "a 1 b 1 c 1 d 1 " ]
 	for t in uftrace trace-cmd; do
 		run -0 --separate-stderr trencode --tick 1ns -t $t -o "$T/$t" "$T/o.trs"
-		[[ $stderr == *'1 calls overlap with others of their thread and are left out'* ]] || fail "$stderr"
+		[[ $stderr == *'1 call overlaps with others of its thread and is left out'* ]] || fail "$stderr"
 		trdecode "$T/$t" | trsym | table -g name -c count - | sort >"$T/got"
 		[ "$(tr '\n\t' '  ' <"$T/got")" = "a 1 c 1 d 1 " ]
 	done

@@ -403,7 +403,7 @@ flip() {
 		trstat -q --partial -o $f.part $f.trs
 	done
 	want=$(trstat f.trs 2>&1 >/dev/null)
-	assert_equal "$want" 'trstat: 1 gaps, where something is missing (trencode shows them)'
+	assert_equal "$want" 'trstat: 1 gap, where something is missing (trencode shows them)'
 	run -0 --separate-stderr trstat --merge f.part
 	assert_equal "$stderr" "$want"
 	want=$(trstat f.trs g.trs 2>&1 >/dev/null)

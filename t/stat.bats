@@ -256,7 +256,7 @@ lines() {
 	[ -z "$stderr" ]
 	trfilter '!(kind == enter && name == "usleep")' fib.trs >cut.trs
 	run -0 --separate-stderr trstat -n 1 cut.trs
-	assert_equal "$stderr" 'trstat: 1 returns of calls whose beginning is not there'
+	assert_equal "$stderr" 'trstat: 1 return of calls whose beginning is not there'
 	run -0 --separate-stderr shared lost -n 1
 	[[ $stderr == *'events were lost by the recorder'* ]]
 	run -1 shared lost -n 1 --strict

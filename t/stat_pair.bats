@@ -25,9 +25,9 @@ same() {
 				if ((d < 0 ? -d : d) > t[$1, r] / 256) { print $1, p[k], t[$1, r], $(5 + k); bad = 1 }
 			} }
 		END { exit bad }' theirs ours || return
-	awk -F '\t' '/^unmatched/ { if ($2) print "trstat: " $2 " beginnings of pairs that came again before their end"
-		if ($3) print "trstat: " $3 " beginnings of pairs without an end"
-		if ($4) print "trstat: " $4 " ends of pairs without a beginning" }' theirs >expected
+	awk -F '\t' '/^unmatched/ { if ($2) print "trstat: " $2 ($2 == 1 ? " beginning of pairs that came again before its end" : " beginnings of pairs that came again before their end")
+		if ($3) print "trstat: " $3 " beginning" ($3 == 1 ? "" : "s") " of pairs without an end"
+		if ($4) print "trstat: " $4 " end" ($4 == 1 ? "" : "s") " of pairs without a beginning" }' theirs >expected
 	grep pairs remarks | diff expected -
 }
 

@@ -210,8 +210,8 @@ static int write_stream(struct input *inputs, int n, struct settings *s, const c
 		writer_status(w, STATUS_FAILED, cause);
 	}
 	if (s->strict && w->ever_lost)
-		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)",
-		     w->ever_lost);
+		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " event%s (--strict)",
+		     w->ever_lost, w->ever_lost == 1 ? "" : "s");
 	if (s->strict && w->ever_lost_more)
 		warn(NULL, NO_OFFSET, "the recorder lost " LOST_MORE " (--strict)");
 	if (s->strict && (w->ever_lost || w->ever_lost_more))

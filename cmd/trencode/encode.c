@@ -210,14 +210,11 @@ static void report_calls(struct calls *calls, bool quiet)
 		return;
 	while (calls_finish(calls, &done))
 		;
-	if (calls->unfinished)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " calls had not returned at the end of the trace",
-		     calls->unfinished);
-	if (calls->unmatched)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " returns of calls whose beginning is not there",
-		     calls->unmatched);
-	if (calls->outside)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_OUTSIDE, calls->outside);
+	warn_count(NULL, calls->unfinished,
+		   "{call|calls} had not returned at the end of the trace");
+	warn_count(NULL, calls->unmatched,
+		   "{return|returns} of calls whose beginning is not there");
+	warn_count(NULL, calls->outside, CALLS_OUTSIDE);
 }
 
 static void encode_run(struct stage *s, struct encoding *en)

@@ -23,8 +23,8 @@ static const struct program program = {
 /* Report the events that the recorder lost; with --strict the exit status is that of damage. */
 static void report_lost(struct stage *s, bool strict)
 {
-	if (s->lost && !s->options->quiet)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", s->lost);
+	if (!s->options->quiet)
+		warn_count(NULL, s->lost, "{event was|events were} lost by the recorder");
 	if (s->lost_more && !s->options->quiet)
 		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");
 	if (strict && (s->lost || s->lost_more))

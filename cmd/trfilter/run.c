@@ -112,11 +112,11 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	if (!bad)
 		emit_finish(&x, &calls);
 	w->matched = x.events;
-	if (calls.nodes.deep && !s->options->quiet)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " calls are on %d others or more: \"" STACK_DEEPER
-		     "\" ends their stacks",
-		     calls.nodes.deep, STACK_FRAMES);
+	if (!s->options->quiet)
+		warn_count(NULL, calls.nodes.deep,
+			   "{call is|calls are} on %d others or more: \"" STACK_DEEPER
+			   "\" ends {its stack|their stacks}",
+			   STACK_FRAMES);
 	call_filter_free(&calls);
 	if (context)
 		context_free(context);
@@ -130,8 +130,9 @@ static void report_lost(struct stage *s)
 	if (!s->lost && !s->lost_more)
 		return;
 	if (!s->lost_more)
-		snprintf(message, sizeof message, "the recorder lost %" PRIu64 " events (--strict)",
-			 s->lost);
+		snprintf(message, sizeof message,
+			 "the recorder lost %" PRIu64 " event%s (--strict)", s->lost,
+			 s->lost == 1 ? "" : "s");
 	if (!s->options->quiet)
 		warn(NULL, NO_OFFSET, "%s", message);
 	s->status = status_worse(s->status, STATUS_DAMAGED);

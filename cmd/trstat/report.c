@@ -31,21 +31,16 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 	return true;
 }
 
-static void report_remark(uint64_t n, const char *what)
-{
-	if (n)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", n, what);
-}
-
 static void print_pair_counts(const struct pair *p)
 {
 	if (!p->pairs)
 		warn(NULL, NO_OFFSET, "no event ends a pair of %s", p->text);
-	report_remark(p->replaced, "beginnings of pairs that came again before their end");
-	report_remark(pair_pending(p), "beginnings of pairs without an end");
-	report_remark(p->ended, "ends of pairs without a beginning");
-	report_remark(p->forgotten,
-		      "beginnings of pairs given up, as too many waited for their end");
+	warn_count(NULL, p->replaced,
+		   "{beginning|beginnings} of pairs that came again before {its|their} end");
+	warn_count(NULL, pair_pending(p), "{beginning|beginnings} of pairs without an end");
+	warn_count(NULL, p->ended, "{end|ends} of pairs without a beginning");
+	warn_count(NULL, p->forgotten,
+		   "{beginning|beginnings} of pairs given up, as too many waited for their end");
 }
 
 /* Print on stderr what the table does not show. */
@@ -57,14 +52,17 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
 	if (st->pair)
 		print_pair_counts(st->pair);
-	report_remark(st->calls.unfinished, "calls had not returned at the end of the trace");
-	report_remark(st->groups.deep, STACK_DEEP);
-	report_remark(st->calls.unmatched, "returns of calls whose beginning is not there");
-	report_remark(st->calls.outside, CALLS_OUTSIDE);
-	report_remark(stage->lost, "events were lost by the recorder");
+	warn_count(NULL, st->calls.unfinished,
+		   "{call|calls} had not returned at the end of the trace");
+	warn_count(NULL, st->groups.deep, STACK_DEEP);
+	warn_count(NULL, st->calls.unmatched,
+		   "{return|returns} of calls whose beginning is not there");
+	warn_count(NULL, st->calls.outside, CALLS_OUTSIDE);
+	warn_count(NULL, stage->lost, "{event was|events were} lost by the recorder");
 	if (stage->lost_more)
 		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");
-	report_remark(stage->gaps, "gaps, where something is missing (trencode shows them)");
+	warn_count(NULL, stage->gaps,
+		   "{gap|gaps}, where something is missing (trencode shows them)");
 }
 
 int report_table(struct stage *stage, const struct query *q, const struct statistics *st,

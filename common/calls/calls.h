@@ -215,10 +215,11 @@ enum calls_result {
 
 /* Text of a remark on calls.outside. */
 #define CALLS_OUTSIDE                                                                              \
-	"calls in the kernel outside any call of their task: left out, as by uftrace report"
+	"{call|calls} in the kernel outside any call of {its|their} task: left out, as by "        \
+	"uftrace report"
 
 /* Text of a remark on calls.apart. */
-#define CALLS_APART "times that a task was scheduled out outside any call: left out"
+#define CALLS_APART "{time|times} that a task was scheduled out outside any call: left out"
 
 void calls_init(struct calls *c, struct dictionary *d);
 void calls_free(struct calls *c);

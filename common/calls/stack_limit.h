@@ -13,6 +13,7 @@ enum { STACK_FRAMES = 1024 };
 #define STACK_DEEPER "..."
 /* Text after their number in a report on stderr. */
 #define STACK_DEEP                                                                                 \
-	"stacks of more than 1024 frames: the frames above these are one, \"" STACK_DEEPER "\""
+	"{stack|stacks} of more than 1024 frames: the frames above these are one, \"" STACK_DEEPER \
+	"\""
 
 #endif

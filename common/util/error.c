@@ -102,6 +102,41 @@ void warn(const char *file, uint64_t offset, const char *fmt, ...)
 	print(file, offset, what);
 }
 
+/* Copy fmt with one form of each "{call|calls}". */
+static void choose_forms(char *to, size_t size, const char *fmt, bool one)
+{
+	size_t n = 0;
+	bool inside = false, wanted = true;
+
+	for (; *fmt && n < size - 1; fmt++) {
+		if (*fmt == '{' || *fmt == '}')
+			inside = *fmt == '{';
+		else if (inside && *fmt == '|')
+			wanted = !one;
+		else if (wanted)
+			to[n++] = *fmt;
+		if (*fmt == '{')
+			wanted = one;
+		else if (*fmt == '}')
+			wanted = true;
+	}
+	to[n] = '\0';
+}
+
+void warn_count(const char *file, uint64_t count, const char *fmt, ...)
+{
+	char forms[512], what[512];
+	va_list ap;
+
+	if (!count)
+		return;
+	choose_forms(forms, sizeof forms, fmt, count == 1);
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, forms, ap);
+	va_end(ap);
+	warn(file, NO_OFFSET, "%" PRIu64 " %s", count, what);
+}
+
 /* Hash a description without its numbers. */
 static uint64_t kind_of(const char *what, uint64_t seed)
 {
@@ -142,9 +177,6 @@ bool faults_add(struct faults *f, const struct error *e, const char *file)
 void faults_report(const struct faults *f, const char *file, const char *hint)
 {
 	for (unsigned i = 0; i < f->nkinds; i++)
-		if (f->kinds[i].count > 1)
-			warn(file, NO_OFFSET, "%" PRIu64 " more: %s%s", f->kinds[i].count - 1,
-			     f->kinds[i].what, hint);
-	if (f->others)
-		warn(file, NO_OFFSET, "%" PRIu64 " more faults of other kinds%s", f->others, hint);
+		warn_count(file, f->kinds[i].count - 1, "more: %s%s", f->kinds[i].what, hint);
+	warn_count(file, f->others, "more {fault|faults} of other kinds%s", hint);
 }

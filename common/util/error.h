@@ -73,4 +73,8 @@ void faults_report(const struct faults *f, const char *file, const char *hint);
 void warn(const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Print the remark "COUNT fmt" if count is not 0. Of "{call|calls}" in fmt one form is printed. */
+void warn_count(const char *file, uint64_t count, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif

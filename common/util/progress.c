@@ -36,8 +36,8 @@ static void print(struct progress *p, uint64_t time, uint64_t bytes, uint64_t to
 	if (total && bytes <= total)
 		fprintf(stderr, " of %" PRIu64 ".%" PRIu64 " MB, %" PRIu64 " %%", total / 1000000,
 			total / 100000 % 10, (uint64_t)((unsigned __int128)bytes * 100 / total));
-	fprintf(stderr, ", %" PRIu64 " events in %" PRIu64 ".%" PRIu64 " s", events, ms / 1000,
-		ms / 100 % 10);
+	fprintf(stderr, ", %" PRIu64 " event%s in %" PRIu64 ".%" PRIu64 " s", events,
+		events == 1 ? "" : "s", ms / 1000, ms / 100 % 10);
 	fputs(p->terminal ? "\033[K" : "\n", stderr);
 	p->shown = true;
 }

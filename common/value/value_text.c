@@ -43,9 +43,10 @@ static int text_scalar(void *to, const struct value_item *v)
 
 	if (tag == VALUE_MISSING)
 		return buffer_u8(t->out, '?');
-	if (tag == VALUE_NUMBER && v->value.format == 'c' && v->value.number < 128 &&
-	    isprint((int)v->value.number))
-		return buffer_printf(t->out, "'%c'", (int)v->value.number);
+	if (tag == VALUE_NUMBER && v->value.format == 'c' && v->value.size <= 8)
+		return buffer_printf(t->out,
+				     isprint((uint8_t)v->value.number) ? "'%c'" : "'\\x%02x'",
+				     (uint8_t)v->value.number);
 	if (tag == VALUE_BLOB && t->blobs)
 		++*t->blobs;
 	if (item_plain(&t->plain, v, &plain))

@@ -250,52 +250,44 @@ static void print_remarks(const struct chrome *c)
 	const char *file = c->input->name;
 	int64_t lowest = chrome_unit(c, c->lowest);
 
-	if (n->negative && lowest + c->origin < 0)
-		warn(file, NO_OFFSET,
-		     "%" PRIu64 " time%s below 0: all times count from the earliest, %" PRId64
-		     " %s",
-		     n->negative, n->negative == 1 ? " is" : "s are", lowest,
-		     c->ticks ? "ticks" : "ns");
-	if (n->clipped)
-		warn(file, NO_OFFSET,
-		     "%" PRIu64 " calls that end after the call around them "
-		     "were ended with it",
-		     n->clipped);
+	if (lowest + c->origin < 0)
+		warn_count(
+			file, n->negative,
+			"{time is|times are} below 0: all times count from the earliest, %" PRId64
+			" %s",
+			lowest, c->ticks ? "ticks" : "ns");
+	warn_count(file, n->clipped,
+		   "{call that ends after the call around it was|calls that end after the call "
+		   "around them were} ended with it");
 	if (n->ignored)
 		warn(file, n->ignored_first,
 		     "the first of %" PRIu64
-		     " events without a time or a phase, which were left out",
-		     n->ignored);
-	if (n->named)
-		warn(file, NO_OFFSET,
-		     "%" PRIu64 " ids of processes and threads are no numbers from 0 to 2147483647 "
-		     "(the first one: %s): they were given numbers, and are the comm of threads "
-		     "without a name",
-		     n->named, n->named_first);
-	if (n->nameless)
-		warn(file, NO_OFFSET,
-		     "%" PRIu64 " arguments of names that have more than 4096 different ones were "
-		     "left out",
-		     n->nameless);
-	if (n->unopened)
-		warn(file, NO_OFFSET,
-		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
-		     n->unopened);
-	if (n->unkept)
-		warn(file, NO_OFFSET,
-		     "%" PRIu64 " begins of asynchronous calls were left out: too many are open",
-		     n->unkept);
+		     " event%s without a time or a phase, which were left out",
+		     n->ignored, n->ignored == 1 ? "" : "s");
+	warn_count(file, n->named,
+		   "{id|ids} of processes and threads {is no number|are no numbers} from 0 to "
+		   "2147483647 (the first one: %s): {it was given a number, and is|they were given "
+		   "numbers, and are} the comm of threads without a name",
+		   n->named_first);
+	warn_count(
+		file, n->nameless,
+		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
+		"left out");
+	warn_count(file, n->unopened,
+		   "{end|ends} of calls whose beginning is not there {was|were} left out");
+	warn_count(file, n->unkept,
+		   "{begin|begins} of asynchronous calls {was|were} left out: too many are open");
 	if (c->async.ids.count)
-		warn(file, NO_OFFSET,
-		     "%" PRIu32
-		     " ids of asynchronous events are no numbers (the first one: %.64s): "
-		     "they were given numbers",
-		     c->async.ids.count, intern_data(&c->async.ids, 0));
+		warn_count(
+			file, c->async.ids.count,
+			"{id|ids} of asynchronous events {is no number|are no numbers} (the first "
+			"one: %.64s): {it was given a number|they were given numbers}",
+			intern_data(&c->async.ids, 0));
 	if (n->idless)
 		warn(file, NO_OFFSET,
-		     "the ids of %" PRIu64 " events were left out, which are instants now "
+		     "the ids of %" PRIu64 " event%s were left out, which are instants now "
 		     "(phases: %s)",
-		     n->idless, n->phases);
+		     n->idless, n->idless == 1 ? "" : "s", n->phases);
 }
 
 /* Report the number of further faults of each kind; the first was reported with its offset. */
@@ -303,14 +295,10 @@ static void more_damage(const struct chrome *c)
 {
 	uint64_t times = c->counts.wrong_times, durations = c->counts.wrong_durations;
 
-	if (times > 1)
-		warn(c->input->name, NO_OFFSET,
-		     "times of %" PRIu64 " more events cannot be: these events were left out",
-		     times - 1);
-	if (durations > 1)
-		warn(c->input->name, NO_OFFSET,
-		     "durations of %" PRIu64 " more events cannot be: these events have none",
-		     durations - 1);
+	warn_count(c->input->name, times - (times > 0),
+		   "more {event|events} whose {time|times} cannot be {was|were} left out");
+	warn_count(c->input->name, durations - (durations > 0),
+		   "more {event has a duration|events have durations} that cannot be: left out");
 }
 
 static void chrome_close(struct input *in)

@@ -287,11 +287,11 @@ static void ctf_close(struct input *in)
 {
 	struct ctf *ctf = in->state;
 
-	if (ctf->early && !in->decoding->quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " time%s below 0, of events or packets: %s 0 in the stream",
-		     ctf->early, ctf->early == 1 ? " is" : "s are",
-		     ctf->early == 1 ? "it is" : "they are");
+	if (!in->decoding->quiet)
+		warn_count(
+			in->name, ctf->early,
+			"{time is|times are} below 0, of events or packets: {it is|they are} 0 in "
+			"the stream");
 	for (size_t i = 0; i < ctf->nfiles; i++)
 		ctf_file_close(&ctf->files[i]);
 	for (size_t i = 0; i < ctf->ntraces; i++)

@@ -296,10 +296,10 @@ static void tracecmd_close(struct input *in)
 
 	if (!t)
 		return;
-	if (t->unknown && !in->decoding->quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " events are of types whose format the trace does not have",
-		     t->unknown);
+	if (!in->decoding->quiet)
+		warn_count(in->name, t->unknown,
+			   "{event is of a type|events are of types} whose format the trace does "
+			   "not have");
 	for (size_t i = 0; i < t->nreaders; i++) {
 		idmap_free(&t->readers[i].lanes);
 		cpu_data_free(&t->readers[i].data);

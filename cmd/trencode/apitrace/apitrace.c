@@ -251,16 +251,16 @@ static int apitrace_end(struct encoding *en, struct error *e)
 	/* a trace without events is its header alone */
 	if (s->last)
 		apitrace_put_header(s, s->last->source);
-	if (s->foreign && !s->quiet)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " events are no calls of an apitrace trace and are left out",
-		     s->foreign);
-	if (s->gaps && !s->quiet)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " gaps cannot be written into a .trace", s->gaps);
-	if (s->unmatched && !s->quiet)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " returns of calls whose beginning is not there are left out",
-		     s->unmatched);
+	if (!s->quiet) {
+		warn_count(
+			NULL, s->foreign,
+			"{event is no call of an apitrace trace and is|events are no calls of an "
+			"apitrace trace and are} left out");
+		warn_count(NULL, s->gaps, "{gap|gaps} cannot be written into a .trace");
+		warn_count(
+			NULL, s->unmatched,
+			"{return|returns} of calls whose beginning is not there {is|are} left out");
+	}
 	return pack_finish(&s->target.pack, e);
 }
 

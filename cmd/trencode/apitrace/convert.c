@@ -228,19 +228,23 @@ static void apitrace_convert_report(void *state)
 	struct conversion *a = &s->conversion;
 
 	convert_lost(a, a->counts.with_time,
-		     "events have lost their time, which a .trace does not keep");
+		     "{event has|events have} lost {its|their} time, which a .trace does not keep");
 	convert_lost(a, a->counts.with_cpu,
-		     "events have lost their CPU, which a .trace does not keep");
-	convert_lost(a, s->named, "threads have lost their name and process");
-	convert_lost(a, s->instants, "events are calls that return at once");
+		     "{event has|events have} lost {its|their} CPU, which a .trace does not keep");
+	convert_lost(a, s->named, "{thread has lost its|threads have lost their} name and process");
+	convert_lost(a, s->instants,
+		     "{event is a call that returns|events are calls that return} at once");
 	convert_lost(a, s->extra,
-		     "arguments beyond those that the function is declared with are left out");
+		     "{argument|arguments} beyond those that the function is declared with "
+		     "{is|are} left out");
 
-	convert_lost(a, s->functions.cut, "names were cut to 32768 bytes");
-	convert_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
-	convert_lost(a, s->values.opaque, "opaque structs are written as blobs or as their names");
+	convert_lost(a, s->functions.cut, "{name was|names were} cut to 32768 bytes");
+	convert_lost(a, s->values.rounded, "{number was|numbers were} rounded to 64 bits");
+	convert_lost(a, s->values.opaque,
+		     "opaque {struct is written as a blob or as its name|structs are written as "
+		     "blobs or as their names}");
 	convert_lost(a, s->functions.arguments.lost,
-		     "fields of types with more than 4096 are left out");
+		     "{field|fields} of types with more than 4096 {is|are} left out");
 }
 
 const struct convert_target apitrace_target = {

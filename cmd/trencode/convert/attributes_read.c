@@ -198,7 +198,7 @@ bool attributes_keep_numbers(struct attributes *a)
 
 void attributes_report(const struct attributes *a)
 {
-	if (a->dropped)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " values of counters are no numbers and are left out", a->dropped);
+	warn_count(
+		NULL, a->dropped,
+		"{value|values} of counters {is no number and is|are no numbers and are} left out");
 }

@@ -179,7 +179,15 @@ int convert_flush(struct conversion *a, struct error *e);
 /* Report on stderr what could not be kept of the calls and threads, a line each. */
 void convert_report(struct conversion *a);
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
-void convert_lost(const struct conversion *a, uint64_t count, const char *what);
+void convert_lost(const struct conversion *a, uint64_t count, const char *what)
+	__attribute__((format(printf, 3, 0)));
+
+#define CALLS_CUT "{call|calls} ended without a return (a longjmp, an exec, lost events): "
+
+/* Report calls without an end or a beginning, of an encoder that pairs them. cut: calls that ended
+ * without a return. */
+struct calls;
+void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open);
 
 /* Note that the location was converted: convert_report counts those without a name. */
 void convert_use_location(struct conversion *a, uint32_t location);

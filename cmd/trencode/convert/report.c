@@ -1,8 +1,6 @@
 /*
  * report.c - report what a conversion could not keep
  */
-#include <inttypes.h>
-
 #include "cmd/trencode/convert/convert.h"
 
 void convert_use_location(struct conversion *a, uint32_t location)
@@ -19,8 +17,7 @@ void convert_use_location(struct conversion *a, uint32_t location)
 
 void convert_lost(const struct conversion *a, uint64_t count, const char *what)
 {
-	if (count && !a->options->quiet)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count, what);
+	warn_count(NULL, a->options->quiet ? 0 : count, what);
 }
 
 void convert_report(struct conversion *a)
@@ -32,28 +29,42 @@ void convert_report(struct conversion *a)
 	while (calls_finish(&a->calls, &done))
 		open++;
 	convert_lost(a, a->counts.unnamed,
-		     "functions have an address for a name; trsym belongs before trencode");
-	convert_lost(a, open, "calls had not returned at the end of the trace");
+		     "{function has|functions have} an address for a name; trsym belongs before "
+		     "trencode");
+	convert_lost(a, open, "{call|calls} had not returned at the end of the trace");
 	convert_lost(a, a->counts.unmatched + a->calls.unmatched,
-		     "returns of calls whose beginning is not there are left out");
-	convert_lost(
-		a, a->counts.cut,
-		a->target->closes
-			? "calls ended without a return (a longjmp, an exec, lost events): closed "
-			  "at the next event of their thread"
-			: "calls ended without a return (a longjmp, an exec, lost events): written "
-			  "without one");
+		     "{return|returns} of calls whose beginning is not there {is|are} left out");
+	convert_lost(a, a->counts.cut,
+		     a->target->closes ? CALLS_CUT "closed at the next event of {its|their} thread"
+				       : CALLS_CUT "written without one");
 	convert_lost(
 		a, a->counts.outlasting,
-		"calls in the kernel outlast the call that they are in: they end with it, and what "
-		"they took after it is time of the call below");
+		"{call in the kernel outlasts the call that it is in: it ends|calls in the kernel "
+		"outlast the call that they are in: they end} with it, and what {it|they} "
+		"took after it is time of the call below");
 	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.outside, CALLS_OUTSIDE);
 	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.apart, CALLS_APART);
 	convert_lost(a, a->overlap.left_out,
-		     "calls overlap with others of their thread and are left out");
-	convert_lost(
-		a, a->target->buffers ? 0 : a->counts.with_buffer,
-		"events have lost the name of their buffer, an instance of the kernel's tracer");
-	convert_lost(a, a->counts.backtraces, "back traces of calls are left out");
+		     "{call overlaps|calls overlap} with others of {its|their} thread and {is|are} "
+		     "left out");
+	convert_lost(a, a->target->buffers ? 0 : a->counts.with_buffer,
+		     "{event has|events have} lost the name of {its|their} buffer, an instance of "
+		     "the kernel's tracer");
+	convert_lost(a, a->counts.backtraces,
+		     "back {trace of a call is|traces of calls are} left out");
 	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
+}
+
+void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open)
+{
+	warn_count(NULL, c->unfinished, "{call|calls} had not returned at the end of the trace: %s",
+		   drop		? "dropped"
+		   : keeps_open ? "written without an end"
+				: "closed at their thread's last event");
+	warn_count(NULL, cut, CALLS_CUT "%s",
+		   drop ? "dropped" : "closed at the next event of their thread");
+	warn_count(NULL, c->unmatched,
+		   "{return|returns} of calls whose beginning is not there: left out");
+	warn_count(NULL, c->outside, CALLS_OUTSIDE);
+	warn_count(NULL, c->apart, CALLS_APART);
 }

@@ -11,7 +11,8 @@
 
 /* The remark about the number of threads that were renamed. */
 #define THREAD_IDS_RENAMED                                                                         \
-	"threads without a number, or with that of another, have one from 4194305 on"
+	"{thread|threads} without a number, or with that of another, {has|have} one from 4194305 " \
+	"on"
 
 /* The numbers of all threads of one written trace. */
 struct thread_ids {

@@ -385,8 +385,7 @@ static int ctf_end(struct encoding *en, struct error *e)
 		return -1;
 	if (!en->options->quiet) {
 		location_names_report(&s->locations);
-		if (s->ids.renamed)
-			warn(NULL, NO_OFFSET, "%" PRIu64 " " THREAD_IDS_RENAMED, s->ids.renamed);
+		warn_count(NULL, s->ids.renamed, THREAD_IDS_RENAMED);
 	}
 	return tree_output_finish(&s->files.tree, e);
 }

@@ -220,12 +220,12 @@ static void lttng_convert_report(void *state)
 
 	convert_lost(
 		a, s->conversion.clock_epoch.count,
-		"streams begin before the end of the ones in front: their channels are others, "
-		"named ~2 and on");
-	convert_lost(a, s->blobs, "blobs are kept as their size alone");
-	convert_lost(a, s->cut, "texts were cut");
+		"{stream begins before the end of the ones in front: its|streams begin before the "
+		"end of the ones in front: their} channels are others, named ~2 and on");
+	convert_lost(a, s->blobs, "{blob is kept as its|blobs are kept as their} size alone");
+	convert_lost(a, s->cut, "{text was|texts were} cut at a NUL, or to 32768 bytes");
 	convert_lost(a, s->types.fields_lost,
-		     "fields of types that have more than 200 are left out");
+		     "{field|fields} of types that have more than 200 {is|are} left out");
 }
 
 const struct convert_target lttng_target = {

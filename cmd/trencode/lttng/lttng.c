@@ -450,10 +450,10 @@ static int lttng_end(struct encoding *en, struct error *e)
 		if (lttng_block_end(&s->tree, &s->constants, f, e))
 			return -1;
 	}
-	if (s->gaps && !en->options->quiet)
-		warn(NULL, NO_OFFSET, "lttng has no place for %" PRIu64 " gaps", s->gaps);
-	if (s->unfit && !en->options->quiet)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " events cannot be written as lttng", s->unfit);
+	if (!en->options->quiet) {
+		warn_count(NULL, s->gaps, "{gap|gaps} cannot be written as lttng");
+		warn_count(NULL, s->unfit, "{event|events} cannot be written as lttng");
+	}
 	return tree_output_finish(&s->tree, e);
 }
 

@@ -1,6 +1,7 @@
 #include "cmd/trencode/profile/stack_profile.h"
 #include "common/calls/calls_inline.h"
 #include "cmd/trencode/tick_scale.h"
+#include "cmd/trencode/convert/convert.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -307,31 +308,15 @@ int stack_profile_finish(struct stack_profile *s)
 	return call_stacks_end(&s->stacks) || s->calls.out_of_memory ? -1 : 0;
 }
 
-static void profile_remark(uint64_t n, const char *format, const char *what)
-{
-	if (n)
-		warn(NULL, NO_OFFSET, "%s%s: %" PRIu64, format, what, n);
-}
-
 void stack_profile_report(const struct stack_profile *s, const char *format)
 {
 	if (s->stacks.unnamed)
 		warn(NULL, NO_OFFSET,
 		     "functions have no names yet: trsym belongs before this program");
-	profile_remark(s->calls.unfinished, "",
-		       s->drop ? "calls open at the end, dropped"
-			       : "calls open at the end, closed at their thread's last event");
-	profile_remark(
-		s->cut, "",
-		s->drop ? "calls that ended without a return (a longjmp, an exec, lost events), "
-			  "dropped"
-			: "calls that ended without a return (a longjmp, an exec, lost events), "
-			  "closed at the next event of their thread");
-	profile_remark(s->stacks.deep, "", STACK_DEEP);
-	profile_remark(s->calls.unmatched, "", "leaves without an enter, left out");
-	profile_remark(s->calls.outside, "", CALLS_OUTSIDE);
-	profile_remark(s->calls.apart, "", CALLS_APART);
-	profile_remark(s->instants, format, " calls only; other events left out");
-	profile_remark(s->values, format, " no arguments; calls' ends that had some");
-	profile_remark(s->gaps, "", "gaps, around which stacks may be wrong");
+	convert_report_calls(&s->calls, s->cut, s->drop, false);
+	warn_count(NULL, s->stacks.deep, STACK_DEEP);
+	warn_count(NULL, s->instants, "other {event|events} left out: %s calls only", format);
+	warn_count(NULL, s->values, "{call|calls} without {its|their} arguments: %s no arguments",
+		   format);
+	warn_count(NULL, s->gaps, "{gap|gaps}, around which stacks may be wrong");
 }

@@ -68,11 +68,10 @@ static int parquet_end(struct encoding *en, struct error *e)
 		return -1;
 	for (size_t i = 0; i < s->file.ncolumns; i++)
 		clamped += s->file.columns[i].clamped;
-	if (clamped && !en->options->quiet)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " times are 2^63 or more, which parquet's numbers cannot hold: "
-		     "written as 9223372036854775807",
-		     clamped);
+	if (!en->options->quiet)
+		warn_count(NULL, clamped,
+			   "{time is|times are} 2^63 or more, which parquet's numbers cannot hold: "
+			   "written as 9223372036854775807");
 	return parquet_finish(&s->file, "trencode " TRUTILS_VERSION, e);
 }
 

@@ -282,7 +282,7 @@ static int lttng_end(void *state, struct error *e)
 
 	(void)e;
 	if (s->gaps > GAPS_SHOWN)
-		warn(NULL, NO_OFFSET, "and %" PRIu64 " more gaps", s->gaps - GAPS_SHOWN);
+		warn_count(NULL, s->gaps - GAPS_SHOWN, "more {gap|gaps}");
 	return 0;
 }
 

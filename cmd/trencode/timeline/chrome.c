@@ -395,11 +395,10 @@ static int chrome_end(struct encoding *en, struct error *e)
 	location_names_report(&s->names);
 	spans_report(&s->spans, en->options->drop);
 	attributes_report(&s->attributes);
-	if (s->early)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " times are before that of the first event: they are negative "
-		     "(--rebase=none writes them as they are)",
-		     s->early);
+	warn_count(
+		NULL, s->early,
+		"{time is before that of the first event: it is|times are before that of the first "
+		"event: they are} negative (--rebase=none writes {it as it is|them as they are})");
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "cmd/trencode/timeline/spans.h"
+#include "cmd/trencode/convert/convert.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -296,24 +297,5 @@ int spans_finish(struct spans *s, struct error *e)
 
 void spans_report(const struct spans *s, bool drop)
 {
-	if (s->calls.unfinished)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " calls had not returned at the end of the trace: %s",
-		     s->calls.unfinished,
-		     drop	     ? "dropped"
-		     : s->keeps_open ? "written without an end"
-				     : "closed at their thread's last event");
-	if (s->lost)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " calls ended without a return (a longjmp, an exec, lost events): "
-		     "%s",
-		     s->lost, drop ? "dropped" : "closed at the next event of their thread");
-	if (s->calls.unmatched)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " returns of calls whose beginning is not there: left out",
-		     s->calls.unmatched);
-	if (s->calls.outside)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_OUTSIDE, s->calls.outside);
-	if (s->calls.apart)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_APART, s->calls.apart);
+	convert_report_calls(&s->calls, s->lost, drop, s->keeps_open);
 }

@@ -328,14 +328,10 @@ static int speedscope_end(struct encoding *en, struct error *e)
 		return 0;
 	location_names_report(&s->names);
 	spans_report(&s->spans, s->drop);
-	if (s->overlapping)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " calls overlap others of their thread: left out",
-		     s->overlapping);
-	if (s->others)
-		warn(NULL, NO_OFFSET,
-		     "speedscope holds calls only, without arguments; other events left out: "
-		     "%" PRIu64,
-		     s->others);
+	warn_count(NULL, s->overlapping,
+		   "{call overlaps others of its|calls overlap others of their} thread: left out");
+	warn_count(NULL, s->others,
+		   "other {event|events} left out: speedscope holds calls only, without arguments");
 	return 0;
 }
 

@@ -334,19 +334,25 @@ static void tracecmd_convert_report(void *state)
 	struct tracecmd_conversion *s = state;
 	struct conversion *a = &s->conversion;
 
-	convert_lost(a, s->no_cpu, "events of no CPU are on CPU 0");
+	convert_lost(a, s->no_cpu, "{event of no CPU is|events of no CPU are} on CPU 0");
 	convert_lost(
 		a, a->clock_epoch.count,
-		"streams begin before the end of the ones in front: their buffers are instances "
-		"of their own, named ~2 and on");
-	convert_lost(a, a->counts.comms, "events have lost their task's name, which had changed");
+		"{stream begins before the end of the ones in front: its|streams begin before the "
+		"end of the ones in front: their} buffers are instances of their own, named ~2 and "
+		"on");
+	convert_lost(a, a->counts.comms,
+		     "{event has|events have} lost {its|their} task's name, which had changed");
 	convert_lost(a, a->counts.with_wall,
-		     "events have lost their wall time: the trace has the source's clock");
-	convert_lost(a, s->blobs, "blobs are kept as their size alone");
-	convert_lost(a, s->cut, "texts were cut to what a page of the ring buffer holds");
-	convert_lost(a, s->formats.fields_lost, "fields of types with more than 150 are left out");
+		     "{event has|events have} lost {its|their} wall time: the trace has the "
+		     "source's clock");
+	convert_lost(a, s->blobs, "{blob is kept as its|blobs are kept as their} size alone");
+	convert_lost(a, s->cut,
+		     "{text was|texts were} cut to what a page of the ring buffer holds");
+	convert_lost(a, s->formats.fields_lost,
+		     "{field|fields} of types with more than 150 {is|are} left out");
 	convert_lost(a, s->formats.as_text,
-		     "types of events have no number left: their events are print records");
+		     "{type of events has no number left: its|types of events have no number left: "
+		     "their} events are print records");
 }
 
 const struct convert_target tracecmd_target = {

@@ -321,9 +321,10 @@ static int tracecmd_end(struct encoding *en, struct error *e)
 			     s->offset_added);
 			break;
 		}
-	if (s->unfit && !en->options->quiet)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " events have no place in a trace.dat and are left out", s->unfit);
+	if (!en->options->quiet)
+		warn_count(NULL, s->unfit,
+			   "{event has no place in a trace.dat and is|events have no place in a "
+			   "trace.dat and are} left out");
 	return 0;
 }
 

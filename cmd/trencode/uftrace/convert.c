@@ -248,26 +248,34 @@ static void uftrace_convert_report(void *state)
 	struct conversion *a = &s->conversion;
 
 	convert_lost(a, a->counts.with_cpu,
-		     "events have lost their CPU, which uftrace does not keep");
-	convert_lost(a, a->counts.comms, "events have lost their task's name, which had changed");
+		     "{event has|events have} lost {its|their} CPU, which uftrace does not keep");
+	convert_lost(a, a->counts.comms,
+		     "{event has|events have} lost {its|their} task's name, which had changed");
 	convert_lost(a, s->tasks.own,
-		     "threads are processes of their own, as they have names of their own");
-	convert_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
+		     "{thread is a process|threads are processes} of {its|their} own, as {it has a "
+		     "name|they have names} of {its|their} own");
+	convert_lost(a, s->gaps, "{gap|gaps} of a CPU, or of damaged input, {is|are} left out");
 	convert_lost(a, s->specs.changed,
-		     "calls have lost their values, which are of other types than those of the "
+		     "{call has|calls have} lost {its|their} values, which are of other types than "
+		     "those of the "
 		     "function's first call");
-	convert_lost(
-		a, s->specs.some,
-		"calls have lost some of their values, which the function's first call does not "
-		"have");
+	convert_lost(a, s->specs.some,
+		     "{call has|calls have} lost some of {its|their} values, which the function's "
+		     "first call does not "
+		     "have");
 	convert_lost(a, s->too_deep,
-		     "calls are deeper than 1024 levels: uftrace shows them only if its -D is "
+		     "{call is|calls are} deeper than 1024 levels: uftrace shows {it|them} only if "
+		     "its -D is "
 		     "larger");
-	convert_lost(a, s->specs.blobs + s->events.blobs, "blobs are kept as their size alone");
-	convert_lost(a, s->arguments.lost, "fields of calls that have more than 64 are left out");
-	convert_lost(a, s->specs.cut + s->events.cut, "texts were cut");
+	convert_lost(a, s->specs.blobs + s->events.blobs,
+		     "{blob is kept as its|blobs are kept as their} size alone");
+	convert_lost(a, s->arguments.lost,
+		     "{field|fields} of calls that have more than 64 {is|are} left out");
+	convert_lost(a, s->specs.cut + s->events.cut,
+		     "{text was|texts were} cut to 1000 bytes (of events: 2000)");
 	convert_lost(a, s->events.names_cut,
-		     "names and groups of events are cut to 511 bytes, as uftrace reads no more");
+		     "{name or group|names and groups} of events {is|are} cut to 511 bytes, as "
+		     "uftrace reads no more");
 }
 
 static int uftrace_convert_end(void *state, struct error *e)

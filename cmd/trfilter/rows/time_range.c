@@ -271,7 +271,9 @@ void time_range_report(const struct time_range *l, bool quiet)
 	const struct field_lookup *lookup = o ? o->data : NULL;
 
 	if (!quiet && l->unsampled)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " events have no %s%s to be chosen by: they are not in the sample",
-		     l->unsampled, lookup->is_argument ? "arg." : "", o->name);
+		warn_count(
+			NULL, l->unsampled,
+			"{event has|events have} no %s%s to be chosen by: {it is|they are} not in "
+			"the sample",
+			lookup->is_argument ? "arg." : "", o->name);
 }

@@ -119,7 +119,7 @@ static void look_for_all_holes(struct merge *m)
 	if (before && !before->ends)
 		merge_miss(m, before->stream_id, before->last + 1, NULL);
 	if (m->missing > MESSAGES)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " more such gaps", m->missing - MESSAGES);
+		warn_count(NULL, m->missing - MESSAGES, "more such {gap|gaps}");
 }
 
 static int to_table(struct merge *m)

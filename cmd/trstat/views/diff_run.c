@@ -190,7 +190,8 @@ static void fail_if_differs(struct stage *stage, const struct diff *d, const str
 	if (!n || stage->status == STATUS_FAILED)
 		return;
 	if (!stage->options->quiet)
-		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu groups changed so", n, d->count);
+		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu group%s changed so", n, d->count,
+		     d->count == 1 ? "" : "s");
 	stage->status = status_worse(stage->status, STATUS_CONDITION);
 }
 
@@ -223,11 +224,10 @@ static void follow_side(struct side *b, const struct side *a)
 
 static void remark_side(const struct side *s, const char *path)
 {
-	uint64_t lost = s->stage.lost;
-
-	if (lost && !s->stage.options->quiet)
-		warn(path, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", lost);
-	if (s->stage.lost_more && !s->stage.options->quiet)
+	if (s->stage.options->quiet)
+		return;
+	warn_count(path, s->stage.lost, "{event was|events were} lost by the recorder");
+	if (s->stage.lost_more)
 		warn(path, NO_OFFSET, LOST_MORE " were lost by the recorder");
 }
 

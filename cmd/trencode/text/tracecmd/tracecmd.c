@@ -369,11 +369,11 @@ static int tracecmd_end(void *state, struct error *e)
 		return -1;
 	if (s->latency)
 		text_char(s->out, '\n');
-	if (s->not_evaluated && !s->quiet)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " events are shown by their fields: their print fmt cannot be "
-		     "evaluated (%s: %s)",
-		     s->not_evaluated, s->types.why_type, s->types.why);
+	if (!s->quiet)
+		warn_count(NULL, s->not_evaluated,
+			   "{event is shown by its fields: its|events are shown by their fields: "
+			   "their} print fmt cannot be evaluated (%s: %s)",
+			   s->types.why_type, s->types.why);
 	return 0;
 }
 

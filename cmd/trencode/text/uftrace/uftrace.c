@@ -171,13 +171,11 @@ static void uftrace_print_counts(struct text_uftrace *s)
 	for (size_t i = 0; i < s->nrecordings && !s->quiet; i++)
 		if (s->recordings[i] && s->recordings[i]->threshold)
 			undecided += duration_threshold_undecided(s->recordings[i]->threshold);
-	if (s->hidden && !s->quiet)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " calls are nested too deep to be shown (see -D)",
-		     s->hidden);
-	if (undecided)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " calls are shown that may be shorter than the time filter",
-		     undecided);
+	if (!s->quiet)
+		warn_count(NULL, s->hidden,
+			   "{call is|calls are} nested too deep to be shown (see -D)");
+	warn_count(NULL, undecided,
+		   "{call is|calls are} shown that may be shorter than the time filter");
 }
 
 static int uftrace_end(void *state, struct error *e)
