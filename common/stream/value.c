@@ -266,21 +266,9 @@ bool value_real(const struct value *v, long double *number)
 
 /* --- writing --- */
 
-static int put_uleb(struct buffer *b, uint64_t n)
-{
-	uint8_t p[10];
-	size_t size = 0;
-
-	do {
-		p[size++] = (uint8_t)((n & 0x7f) | (n > 0x7f ? 0x80 : 0));
-		n >>= 7;
-	} while (n);
-	return buffer_append(b, p, size);
-}
-
 int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index)
 {
-	return buffer_u8(b, (uint8_t)what) || put_uleb(b, index) ? -1 : 0;
+	return buffer_u8(b, (uint8_t)what) || buffer_uleb(b, index) ? -1 : 0;
 }
 
 int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size)
@@ -292,7 +280,7 @@ int value_put_number(struct buffer *b, char format, const void *little_endian, u
 
 int value_put_enum(struct buffer *b, uint32_t def, const void *little_endian, uint8_t size)
 {
-	return buffer_u8(b, VALUE_ENUM) || put_uleb(b, def) || buffer_u8(b, size) ||
+	return buffer_u8(b, VALUE_ENUM) || buffer_uleb(b, def) || buffer_u8(b, size) ||
 			       buffer_append(b, little_endian, size)
 		       ? -1
 		       : 0;
@@ -300,20 +288,22 @@ int value_put_enum(struct buffer *b, uint32_t def, const void *little_endian, ui
 
 int value_put_bitmask(struct buffer *b, uint32_t def, uint64_t number)
 {
-	return buffer_u8(b, VALUE_BITMASK) || put_uleb(b, def) || put_uleb(b, number) ? -1 : 0;
+	return buffer_u8(b, VALUE_BITMASK) || buffer_uleb(b, def) || buffer_uleb(b, number) ? -1
+											    : 0;
 }
 
 int value_put_bytes(struct buffer *b, enum value_tag tag, const void *data, size_t n)
 {
-	return buffer_u8(b, (uint8_t)tag) || put_uleb(b, n) || buffer_append(b, data, n) ? -1 : 0;
+	return buffer_u8(b, (uint8_t)tag) || buffer_uleb(b, n) || buffer_append(b, data, n) ? -1
+											    : 0;
 }
 
 int value_put_opaque(struct buffer *b, const char *type_name, const void *data, size_t n)
 {
 	size_t length = type_name ? strlen(type_name) : 0;
 
-	return buffer_u8(b, VALUE_OPAQUE) || put_uleb(b, length) ||
-			       buffer_append(b, type_name, length) || put_uleb(b, n) ||
+	return buffer_u8(b, VALUE_OPAQUE) || buffer_uleb(b, length) ||
+			       buffer_append(b, type_name, length) || buffer_uleb(b, n) ||
 			       buffer_append(b, data, n)
 		       ? -1
 		       : 0;
@@ -326,7 +316,7 @@ int value_put_simple(struct buffer *b, enum value_tag tag)
 
 int value_put_uint(struct buffer *b, enum value_tag tag, uint64_t number)
 {
-	return buffer_u8(b, (uint8_t)tag) || put_uleb(b, number) ? -1 : 0;
+	return buffer_u8(b, (uint8_t)tag) || buffer_uleb(b, number) ? -1 : 0;
 }
 
 int value_put_float(struct buffer *b, const void *little_endian, uint8_t size)
@@ -339,72 +329,71 @@ int value_put_float(struct buffer *b, const void *little_endian, uint8_t size)
 
 int value_put_array(struct buffer *b, uint64_t count)
 {
-	return buffer_u8(b, VALUE_ARRAY) || put_uleb(b, count) ? -1 : 0;
+	return buffer_u8(b, VALUE_ARRAY) || buffer_uleb(b, count) ? -1 : 0;
 }
 
 int value_put_struct(struct buffer *b, uint32_t def, uint64_t count)
 {
-	return buffer_u8(b, VALUE_STRUCT) || put_uleb(b, def) || put_uleb(b, count) ? -1 : 0;
+	return buffer_u8(b, VALUE_STRUCT) || buffer_uleb(b, def) || buffer_uleb(b, count) ? -1 : 0;
 }
 
 /* Copy one value without its children, with its definition mapped. */
 static int copy_one(struct buffer *b, const struct value *v, const uint8_t *from, size_t n,
-		    uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+		    uint32_t definition)
 {
 	switch (v->tag) {
-	case VALUE_ENUM: return value_put_enum(b, map(ctx, v->definition), v->bytes, v->size);
-	case VALUE_BITMASK: return value_put_bitmask(b, map(ctx, v->definition), v->number);
-	case VALUE_STRUCT: return value_put_struct(b, map(ctx, v->definition), v->count);
-	case VALUE_FRAME: return value_put_uint(b, VALUE_FRAME, map(ctx, v->definition));
+	case VALUE_ENUM: return value_put_enum(b, definition, v->bytes, v->size);
+	case VALUE_BITMASK: return value_put_bitmask(b, definition, v->number);
+	case VALUE_STRUCT: return value_put_struct(b, definition, v->count);
+	case VALUE_FRAME: return value_put_uint(b, VALUE_FRAME, definition);
 	}
 	return buffer_append(b, from, n);
+}
+
+static bool has_definition(const struct value *v)
+{
+	return v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK || v->tag == VALUE_STRUCT ||
+	       v->tag == VALUE_FRAME;
+}
+
+/* Walk over all values, and copy them unless b is NULL. Returns 0; 1: definitions differ; -1. */
+static int copy_values(struct buffer *b, const uint8_t *tail, size_t n,
+		       uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+{
+	const uint8_t *from = tail;
+	int differs = 0;
+	struct value one;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
+
+	for (values_begin(&v, tail, n); values_what(&v, &what, &index);)
+		for (uint64_t left = 1; left; left += one.count - 1) {
+			uint32_t definition;
+
+			/* the head of the detail, after those of unknown kinds */
+			if (b && buffer_append(b, from, (size_t)(v.at - from)))
+				return -1;
+			from = v.at;
+			if (!values_value(&v, &one) || one.count > (uint64_t)(v.end - v.at))
+				return -1;
+			definition = has_definition(&one) ? map(ctx, one.definition) : 0;
+			differs |= definition != one.definition;
+			if (b && copy_one(b, &one, from, (size_t)(v.at - from), definition))
+				return -1;
+			from = v.at;
+		}
+	return v.bad || (b && buffer_append(b, from, (size_t)(v.at - from))) ? -1 : differs;
 }
 
 int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
 		uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
 {
-	struct values whole, part;
-	struct detail d;
-	const uint8_t *done = tail;
-
-	for (values_begin(&whole, tail, n); values_detail(&whole, &d); done = whole.at) {
-		struct value v;
-
-		/* details of unknown kinds are copied unchanged */
-		if (buffer_append(b, done, (size_t)(whole.detail - done)) ||
-		    value_put_detail(b, d.what, d.index))
-			return -1;
-		/* the detail is known to be valid: walk it again, value by value */
-		values_begin(&part, whole.detail, (size_t)(whole.at - whole.detail));
-		values_what(&part, &d.what, &d.index);
-		while (part.at < whole.at) {
-			const uint8_t *from = part.at;
-
-			if (!values_value(&part, &v) ||
-			    copy_one(b, &v, from, (size_t)(part.at - from), map, ctx))
-				return -1;
-		}
-	}
-	return whole.bad || buffer_append(b, done, (size_t)(whole.at - done)) ? -1 : 0;
+	return !values_sound(tail, n) || copy_values(b, tail, n, map, ctx) < 0 ? -1 : 0;
 }
 
 bool values_copy_is_same(const uint8_t *tail, size_t n,
 			 uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
 {
-	struct values v;
-	struct value one;
-	uint64_t index, left;
-	uint8_t what;
-	bool same = true;
-
-	for (values_begin(&v, tail, n); values_what(&v, &what, &index);)
-		for (left = 1; left; left += one.count - 1) {
-			if (!values_value(&v, &one))
-				return true;
-			if ((one.tag == VALUE_ENUM || one.tag == VALUE_BITMASK ||
-			     one.tag == VALUE_STRUCT || one.tag == VALUE_FRAME) &&
-			    map(ctx, one.definition) != one.definition)
-				same = false;
-		}
-	return same || v.bad;
+	return copy_values(NULL, tail, n, map, ctx) <= 0;
 }

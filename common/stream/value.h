@@ -157,17 +157,6 @@ static inline uint64_t value_unit(const uint8_t **at)
 	}
 }
 
-/* Write a uleb of at most 10 bytes to p, which must have room for it. */
-static inline uint8_t *value_uleb(uint8_t *p, uint64_t n)
-{
-	while (n > 0x7f) {
-		*p++ = (uint8_t)(n | 0x80);
-		n >>= 7;
-	}
-	*p++ = (uint8_t)n;
-	return p;
-}
-
 /* Append to a buffer. -1 when out of memory. */
 int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index);
 int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size);

@@ -80,6 +80,14 @@ static inline int buffer_u8(struct buffer *b, uint8_t v)
 	return buffer_put(b, &v, 1);
 }
 
+static inline int buffer_uleb(struct buffer *b, uint64_t n)
+{
+	if (buffer_reserve(b, ULEB_MOST))
+		return -1;
+	b->size = (size_t)(uleb_at(b->data + b->size, n) - b->data);
+	return 0;
+}
+
 /* Make room in an array of elements of the given size for count + 1 of them. Returns the array, or
  * NULL when out of memory (the old one stays valid). */
 void *array_grow(void *array, size_t *capacity, size_t count, size_t element);

@@ -162,4 +162,18 @@ static inline uint64_t hash_bytes(const void *data, size_t n, uint64_t seed)
 	return hash_u64(h ^ last);
 }
 
+enum { ULEB_MOST = 10 };
+
+/* Write a number in groups of 7 bits, the lowest first, at p, where ULEB_MOST bytes are free.
+ * Returns its end. */
+static inline uint8_t *uleb_at(uint8_t *p, uint64_t n)
+{
+	while (n > 0x7f) {
+		*p++ = (uint8_t)(n | 0x80);
+		n >>= 7;
+	}
+	*p++ = (uint8_t)n;
+	return p;
+}
+
 #endif

@@ -12,11 +12,6 @@ int packed_put_u128(struct buffer *b, uint128 v)
 	return buffer_append(b, bytes, n);
 }
 
-int packed_put(struct buffer *b, uint64_t v)
-{
-	return packed_put_u128(b, v);
-}
-
 /* Encode the sign in the lowest bit; the lowest number of all is encoded as -0. */
 int packed_put_i128(struct buffer *b, int128 v)
 {
@@ -25,7 +20,7 @@ int packed_put_i128(struct buffer *b, int128 v)
 
 int packed_put_bytes(struct buffer *b, const void *data, size_t n)
 {
-	return packed_put(b, n) || buffer_append(b, data, n) ? -1 : 0;
+	return buffer_uleb(b, n) || buffer_append(b, data, n) ? -1 : 0;
 }
 
 uint128 packed_u128(struct packed *in)

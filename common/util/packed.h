@@ -16,8 +16,7 @@ struct packed {
 	bool bad;
 };
 
-/* Append; -1 when out of memory. */
-int packed_put(struct buffer *b, uint64_t v);
+/* Append, as buffer_uleb does a number of 64 bits; -1 when out of memory. */
 int packed_put_u128(struct buffer *b, uint128 v);
 int packed_put_i128(struct buffer *b, int128 v);
 /* Append the length, then the bytes. */

@@ -11,20 +11,6 @@
 
 enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_LENGTH = 2 };
 
-enum { VARINT_MOST = 10 };
-
-/* Write a number in groups of 7 bits, the lowest first, at p, which has room for VARINT_MOST
- * bytes. Returns its end. */
-static inline uint8_t *varint_at(uint8_t *p, uint64_t n)
-{
-	while (n > 0x7f) {
-		*p++ = (uint8_t)(n | 0x80);
-		n >>= 7;
-	}
-	*p++ = (uint8_t)n;
-	return p;
-}
-
 static inline size_t varint_size(uint64_t n)
 {
 	size_t size = 1;
@@ -40,23 +26,15 @@ static inline uint64_t zigzag(int64_t n)
 	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
 }
 
-static inline int buffer_varint(struct buffer *b, uint64_t n)
-{
-	if (buffer_reserve(b, VARINT_MOST))
-		return -1;
-	b->size = (size_t)(varint_at(b->data + b->size, n) - b->data);
-	return 0;
-}
-
 static inline int protobuf_key(struct buffer *b, uint32_t field, enum protobuf_wire wire)
 {
-	return buffer_varint(b, (uint64_t)field << 3 | wire);
+	return buffer_uleb(b, (uint64_t)field << 3 | wire);
 }
 
 /* Append a uint32, uint64, int64 (two's complement), bool or enum. */
 static inline int protobuf_uint(struct buffer *b, uint32_t field, uint64_t n)
 {
-	return protobuf_key(b, field, PROTOBUF_VARINT) || buffer_varint(b, n) ? -1 : 0;
+	return protobuf_key(b, field, PROTOBUF_VARINT) || buffer_uleb(b, n) ? -1 : 0;
 }
 
 static inline int protobuf_fixed64(struct buffer *b, uint32_t field, uint64_t n)
@@ -75,7 +53,7 @@ static inline int protobuf_double(struct buffer *b, uint32_t field, double n)
 /* Append bytes, a string, a packed list or a message. */
 static inline int protobuf_bytes(struct buffer *b, uint32_t field, const void *data, size_t n)
 {
-	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_varint(b, n) ||
+	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_uleb(b, n) ||
 			       buffer_append(b, data, n)
 		       ? -1
 		       : 0;
@@ -83,7 +61,7 @@ static inline int protobuf_bytes(struct buffer *b, uint32_t field, const void *d
 
 static inline int protobuf_message(struct buffer *b, uint32_t field, const struct buffer *message)
 {
-	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_varint(b, message->size) ||
+	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_uleb(b, message->size) ||
 			       buffer_append_from(b, message, 0, message->size)
 		       ? -1
 		       : 0;

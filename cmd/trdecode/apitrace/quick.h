@@ -84,7 +84,7 @@ QUICK bool quick_enum(struct quick *q, const struct apitrace *a)
 	if (!index || *q->p++ != APITRACE_UINT || !quick_uint(q, &n))
 		return false;
 	*q->out++ = VALUE_ENUM;
-	q->out = value_uleb(q->out, ((const uint32_t *)a->ids.enums.at)[index - 1]);
+	q->out = uleb_at(q->out, ((const uint32_t *)a->ids.enums.at)[index - 1]);
 	if (n < 0x80) {
 		*q->out++ = 1;
 		*q->out++ = (uint8_t)n;
@@ -158,7 +158,7 @@ QUICK bool quick_scalar(struct quick *q, const struct apitrace *a)
 		if (!index)
 			return false;
 		*q->out++ = VALUE_BITMASK;
-		q->out = value_uleb(q->out, ((const uint32_t *)a->ids.bitmasks.at)[index - 1]);
+		q->out = uleb_at(q->out, ((const uint32_t *)a->ids.bitmasks.at)[index - 1]);
 		return quick_number(q);
 	}
 	return false;

@@ -95,7 +95,7 @@ static int copy_string(struct apitrace *a, uint8_t tag)
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = tag;
-	p = value_uleb(p, n);
+	p = uleb_at(p, n);
 	tail_written(a, p);
 	if (__builtin_expect(n <= ROOM / 2 && (uint64_t)(a->unpack.end - a->unpack.at) >= n, 1)) {
 		memcpy(p, a->unpack.at, (size_t)n);
@@ -114,11 +114,11 @@ static int wide_string(struct apitrace *a)
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = VALUE_WSTRING;
-	tail_written(a, value_uleb(p, n));
+	tail_written(a, uleb_at(p, n));
 	while (n--) {
 		if (apitrace_uint(a, &unit) || tail_room(a))
 			return -1;
-		tail_written(a, value_uleb(tail_out(a), unit));
+		tail_written(a, uleb_at(tail_out(a), unit));
 	}
 	return 0;
 }
@@ -131,7 +131,7 @@ static int copy_number(struct apitrace *a, uint8_t tag)
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = tag;
-	tail_written(a, value_uleb(p, n));
+	tail_written(a, uleb_at(p, n));
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static int signed_number(struct apitrace *a)
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = n > NEGATIVE_MOST ? VALUE_UINT : VALUE_NEGATIVE;
-	tail_written(a, value_uleb(p, n > NEGATIVE_MOST ? -n : n));
+	tail_written(a, uleb_at(p, n > NEGATIVE_MOST ? -n : n));
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int put_enumeration(struct apitrace *a)
 	else if (n == (int32_t)n)
 		size = 4;
 	*p++ = VALUE_ENUM;
-	p = value_uleb(p, definition);
+	p = uleb_at(p, definition);
 	*p++ = size;
 	put_u64(p, (uint64_t)n);
 	tail_written(a, p + size);
@@ -201,8 +201,8 @@ static int put_bitmask(struct apitrace *a)
 	    use_definition(a, definition))
 		return -1;
 	*p++ = VALUE_BITMASK;
-	p = value_uleb(p, definition);
-	tail_written(a, value_uleb(p, n));
+	p = uleb_at(p, definition);
+	tail_written(a, uleb_at(p, n));
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static int put_array(struct apitrace *a, unsigned nesting)
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = VALUE_ARRAY;
-	tail_written(a, value_uleb(p, n));
+	tail_written(a, uleb_at(p, n));
 	return put_elements(a, n, nesting);
 }
 
@@ -240,8 +240,8 @@ static int put_structure(struct apitrace *a, unsigned nesting)
 		return -1;
 	members = s->members;
 	*p++ = VALUE_STRUCT;
-	p = value_uleb(p, s->definition);
-	tail_written(a, value_uleb(p, members));
+	p = uleb_at(p, s->definition);
+	tail_written(a, uleb_at(p, members));
 	return put_elements(a, members, nesting);
 }
 
@@ -291,7 +291,7 @@ static void begin_detail(struct apitrace *a, uint8_t what, uint64_t index)
 
 	a->values.detail = a->values.tail.size;
 	*p++ = what;
-	tail_written(a, value_uleb(p, index));
+	tail_written(a, uleb_at(p, index));
 }
 
 static int put_backtrace(struct apitrace *a)
@@ -305,13 +305,13 @@ static int put_backtrace(struct apitrace *a)
 	begin_detail(a, DETAIL_BACKTRACE, 0);
 	p = tail_out(a);
 	*p++ = VALUE_ARRAY;
-	tail_written(a, value_uleb(p, n));
+	tail_written(a, uleb_at(p, n));
 	while (n--) {
 		if (apitrace_frame(a, &frame) || use_definition(a, frame) || tail_room(a))
 			return -1;
 		p = tail_out(a);
 		*p++ = VALUE_FRAME;
-		tail_written(a, value_uleb(p, frame));
+		tail_written(a, uleb_at(p, frame));
 	}
 	return 0;
 }

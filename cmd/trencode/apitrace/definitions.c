@@ -49,7 +49,7 @@ static int put_id(struct pack *p, struct apitrace_written_set *set, uint32_t num
 		pack_put(p, written->id, written->size);
 		return 0;
 	}
-	n = (size_t)(value_uleb(bytes, id) - bytes);
+	n = (size_t)(uleb_at(bytes, id) - bytes);
 	pack_put(p, bytes, n);
 	if (written->kind)
 		return 0;

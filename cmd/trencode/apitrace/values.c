@@ -341,7 +341,7 @@ static inline __attribute__((always_inline)) bool quick_enum(struct quick *q,
 	}
 	q->p += size;
 	*q->out++ = n < 0 ? APITRACE_SINT : APITRACE_UINT;
-	q->out = value_uleb(q->out, (uint64_t)(n < 0 ? -n : n));
+	q->out = uleb_at(q->out, (uint64_t)(n < 0 ? -n : n));
 	return true;
 }
 

@@ -83,12 +83,12 @@ static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 
 	s->part.size = 0;
 	for (uint32_t i = node; i != STACK_ROOT; i = nodes[i].parent)
-		if (buffer_varint(&s->part, nodes[i].name + 1ull))
+		if (buffer_uleb(&s->part, nodes[i].name + 1ull))
 			return error_no_memory(e);
 	if (protobuf_message(&s->message, 1, &s->part))
 		return error_no_memory(e);
 	s->part.size = 0;
-	if (buffer_varint(&s->part, n->calls) || buffer_varint(&s->part, n->self) ||
+	if (buffer_uleb(&s->part, n->calls) || buffer_uleb(&s->part, n->self) ||
 	    protobuf_message(&s->message, 2, &s->part))
 		return error_no_memory(e);
 	return put_message(en, SAMPLE, e);

@@ -119,7 +119,7 @@ static int parquet_put_packed(struct buffer *b, const uint8_t *(*next)(const uin
 	size_t groups = (n + 7) / 8, held = 0;
 	uint64_t word = 0;
 
-	if (buffer_varint(b, groups << 1 | 1) || buffer_reserve(b, groups * bits + 8))
+	if (buffer_uleb(b, groups << 1 | 1) || buffer_reserve(b, groups * bits + 8))
 		return -1;
 	for (size_t i = 0; i < groups * 8; i++) {
 		uint32_t v = 0;
@@ -153,7 +153,7 @@ static int parquet_put_levels(struct buffer *b, const struct parquet_column *c, 
 	if (buffer_u32(b, 0))
 		return -1;
 	if (c->values == rows || !c->values) {
-		if (buffer_varint(b, (uint64_t)rows << 1) || buffer_u8(b, c->values != 0))
+		if (buffer_uleb(b, (uint64_t)rows << 1) || buffer_u8(b, c->values != 0))
 			return -1;
 	} else if (parquet_put_packed(b, next_byte, c->present, rows, 1)) {
 		return -1;
@@ -204,7 +204,7 @@ static int parquet_pack_page(struct parquet_file *f, struct error *e)
 	struct buffer *b = &f->packed;
 
 	buffer_clear(b);
-	if (buffer_varint(b, f->page.size))
+	if (buffer_uleb(b, f->page.size))
 		return error_no_memory(e);
 	for (size_t at = 0; at < f->page.size; at += piece) {
 		const char *from = (const char *)f->page.data + at;
@@ -313,8 +313,8 @@ static int describe_column(struct buffer *b, const struct parquet_column *c, siz
 
 	meta = thrift_inside(&chunk);
 	r = r || thrift_i32(&meta, 1, type_of(c)) || thrift_list(&meta, 2, THRIFT_I32, 2) ||
-	    buffer_varint(b, zigzag(ENCODING_RLE)) ||
-	    buffer_varint(b, zigzag(names ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN)) ||
+	    buffer_uleb(b, zigzag(ENCODING_RLE)) ||
+	    buffer_uleb(b, zigzag(names ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN)) ||
 	    thrift_list(&meta, 3, THRIFT_BINARY, 1) ||
 	    thrift_binary_item(b, c->name, strlen(c->name)) || thrift_i32(&meta, 4, CODEC_SNAPPY) ||
 	    thrift_i64(&meta, 5, (int64_t)rows) || thrift_i64(&meta, 6, (int64_t)c->unpacked) ||

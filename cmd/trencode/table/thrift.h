@@ -36,17 +36,17 @@ static inline int thrift_field(struct thrift *t, int field, enum thrift_type typ
 
 static inline int thrift_i32(struct thrift *t, int field, int32_t v)
 {
-	return thrift_field(t, field, THRIFT_I32) || buffer_varint(t->to, zigzag(v)) ? -1 : 0;
+	return thrift_field(t, field, THRIFT_I32) || buffer_uleb(t->to, zigzag(v)) ? -1 : 0;
 }
 
 static inline int thrift_i64(struct thrift *t, int field, int64_t v)
 {
-	return thrift_field(t, field, THRIFT_I64) || buffer_varint(t->to, zigzag(v)) ? -1 : 0;
+	return thrift_field(t, field, THRIFT_I64) || buffer_uleb(t->to, zigzag(v)) ? -1 : 0;
 }
 
 static inline int thrift_binary_item(struct buffer *b, const void *p, size_t n)
 {
-	return buffer_varint(b, n) || buffer_append(b, p, n) ? -1 : 0;
+	return buffer_uleb(b, n) || buffer_append(b, p, n) ? -1 : 0;
 }
 
 static inline int thrift_binary(struct thrift *t, int field, const void *p, size_t n)
@@ -61,7 +61,7 @@ static inline int thrift_list(struct thrift *t, int field, enum thrift_type type
 		return -1;
 	if (n < 15)
 		return buffer_u8(t->to, (uint8_t)(n << 4 | type));
-	return buffer_u8(t->to, (uint8_t)(0xf0 | type)) || buffer_varint(t->to, n) ? -1 : 0;
+	return buffer_u8(t->to, (uint8_t)(0xf0 | type)) || buffer_uleb(t->to, n) ? -1 : 0;
 }
 
 /* Returns a structure inside of t; thrift_end ends it. */

@@ -1,12 +1,5 @@
 #include "cmd/trfilter/rewrite/change_values.h"
 
-static int put_uleb(struct buffer *out, uint64_t n)
-{
-	uint8_t bytes[10];
-
-	return buffer_append(out, bytes, (size_t)(value_uleb(bytes, n) - bytes));
-}
-
 /* Returns a number in [0, 1) that depends on the bytes. */
 static double part_of_one(const struct scrub *s, const uint8_t *bytes, size_t n)
 {
@@ -59,14 +52,15 @@ static int put_text(const struct scrub *s, const uint8_t *text, size_t n, struct
 	char pseudonym[PSEUDONYM];
 
 	scrub_pseudonym(s, text, n, pseudonym);
-	return put_uleb(out, n ? PSEUDONYM : 0) || buffer_append(out, pseudonym, n ? PSEUDONYM : 0);
+	return buffer_uleb(out, n ? PSEUDONYM : 0) ||
+	       buffer_append(out, pseudonym, n ? PSEUDONYM : 0);
 }
 
 static int put_blob(const struct scrub *s, const uint8_t *bytes, size_t n, struct buffer *out)
 {
 	uint8_t pattern[8];
 
-	if (put_uleb(out, n))
+	if (buffer_uleb(out, n))
 		return -1;
 	scrub_pattern(s, bytes, n, pattern);
 	for (; n > sizeof pattern; n -= sizeof pattern)
@@ -81,9 +75,9 @@ static int put_scrubbed(const struct scrub *s, const struct value *v, struct buf
 	uint8_t bytes[16];
 
 	switch (v->tag) {
-	case VALUE_NEGATIVE: return put_uleb(out, scrub_number(s, -v->number) & INT64_MAX);
+	case VALUE_NEGATIVE: return buffer_uleb(out, scrub_number(s, -v->number) & INT64_MAX);
 	case VALUE_UINT:
-	case VALUE_POINTER: return put_uleb(out, scrub_number(s, v->number));
+	case VALUE_POINTER: return buffer_uleb(out, scrub_number(s, v->number));
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE:
 		machine_number(s, 'f', v->bytes, v->n, bytes);
@@ -93,10 +87,11 @@ static int put_scrubbed(const struct scrub *s, const struct value *v, struct buf
 	case VALUE_BLOB: return put_blob(s, v->bytes, v->n, out);
 	case VALUE_ENUM:
 		machine_number(s, 'i', v->bytes, v->n, bytes);
-		return put_uleb(out, v->definition) || buffer_u8(out, v->size) ||
+		return buffer_uleb(out, v->definition) || buffer_u8(out, v->size) ||
 		       buffer_append(out, bytes, v->n);
 	case VALUE_BITMASK:
-		return put_uleb(out, v->definition) || put_uleb(out, scrub_number(s, v->number));
+		return buffer_uleb(out, v->definition) ||
+		       buffer_uleb(out, scrub_number(s, v->number));
 	case VALUE_NUMBER:
 		machine_number(s, (char)v->format, v->bytes, v->n, bytes);
 		return buffer_u8(out, v->format) || buffer_u8(out, v->size) ||

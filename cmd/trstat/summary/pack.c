@@ -21,9 +21,9 @@ int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *
 			bad |= packed_put_bytes(b, intern_data(&g->texts, cells[i].text),
 						intern_size(&g->texts, cells[i].text));
 		else if (cells[i].kind == KEY_STACK)
-			bad |= packed_put(b, stacks->number[cells[i].value]);
+			bad |= buffer_uleb(b, stacks->number[cells[i].value]);
 		else if (cells[i].kind != KEY_MISSING)
-			bad |= packed_put(b, cells[i].value);
+			bad |= buffer_uleb(b, cells[i].value);
 	}
 	return bad;
 }
@@ -84,9 +84,9 @@ static int pack_histogram(struct buffer *b, const struct histogram *h)
 
 	for (histogram_begin(&it, h); histogram_next(&it, &bucket);)
 		n++;
-	bad = packed_put(b, n);
+	bad = buffer_uleb(b, n);
 	for (histogram_begin(&it, h); !bad && histogram_next(&it, &bucket);) {
-		bad = packed_put(b, bucket.index - last) || packed_put(b, bucket.count);
+		bad = buffer_uleb(b, bucket.index - last) || buffer_uleb(b, bucket.count);
 		last = bucket.index;
 	}
 	return bad;
@@ -114,7 +114,7 @@ static int unpack_histogram(struct packed *in, struct histogram *h)
 
 static int pack_squares(struct buffer *b, const struct squares *s)
 {
-	return packed_put_u128(b, s->low) || packed_put(b, s->high);
+	return packed_put_u128(b, s->low) || buffer_uleb(b, s->high);
 }
 
 static void unpack_squares(struct packed *in, struct squares *s)
@@ -143,9 +143,9 @@ static int pack_hashes(struct buffer *b, const struct distinct *d)
 	if (d->zero)
 		sorted[n++] = 0;
 	qsort(sorted, n, sizeof(*sorted), by_value);
-	bad = packed_put(b, n);
+	bad = buffer_uleb(b, n);
 	for (size_t i = 0; i < n && !bad; i++) {
-		bad = packed_put(b, sorted[i] - last);
+		bad = buffer_uleb(b, sorted[i] - last);
 		last = sorted[i];
 	}
 	return bad;
@@ -161,11 +161,11 @@ static int pack_distinct(struct buffer *b, const struct distinct *d)
 		return bad || pack_hashes(b, d);
 	for (uint32_t i = 0; i < DISTINCT_REGISTERS; i++)
 		used += d->registers[i] != 0;
-	bad = bad || packed_put(b, used);
+	bad = bad || buffer_uleb(b, used);
 	for (uint32_t i = 0; i < DISTINCT_REGISTERS && !bad; i++) {
 		if (!d->registers[i])
 			continue;
-		bad = packed_put(b, i - last) || buffer_u8(b, d->registers[i]);
+		bad = buffer_uleb(b, i - last) || buffer_u8(b, d->registers[i]);
 		last = i;
 	}
 	return bad;
@@ -199,7 +199,7 @@ static int unpack_distinct(struct packed *in, struct distinct *d)
 
 static int pack_field(struct buffer *b, const struct aggregate_field *f, bool uniq)
 {
-	if (packed_put(b, f->seen) || packed_put(b, f->count) || packed_put_i128(b, f->sum) ||
+	if (buffer_uleb(b, f->seen) || buffer_uleb(b, f->count) || packed_put_i128(b, f->sum) ||
 	    packed_put_i128(b, f->min) || packed_put_i128(b, f->max))
 		return -1;
 	return uniq ? pack_distinct(b, &f->distinct) : 0;
@@ -218,17 +218,17 @@ static int unpack_field(struct packed *in, struct aggregate_field *f, bool uniq)
 int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct columns_wanted *w)
 {
 	const struct aggregate_field *fields = aggregate_part(a, w->fields);
-	int bad = packed_put(b, a->calls) || packed_put(b, a->instants);
+	int bad = buffer_uleb(b, a->calls) || buffer_uleb(b, a->instants);
 
 	if (a->calls)
 		bad = bad || packed_put_u128(b, a->total) || packed_put_u128(b, a->recursive) ||
-		      packed_put_u128(b, a->self) || packed_put(b, a->total_min) ||
-		      packed_put(b, a->total_max) || packed_put(b, a->self_min) ||
-		      packed_put(b, a->self_max);
+		      packed_put_u128(b, a->self) || buffer_uleb(b, a->total_min) ||
+		      buffer_uleb(b, a->total_max) || buffer_uleb(b, a->self_min) ||
+		      buffer_uleb(b, a->self_max);
 	if (w->times) {
 		const struct aggregate_times *t = aggregate_part(a, w->times);
 
-		bad = bad || packed_put(b, t->first) || packed_put(b, t->last);
+		bad = bad || buffer_uleb(b, t->first) || buffer_uleb(b, t->last);
 	}
 	if (w->histogram)
 		bad = bad || pack_histogram(b, aggregate_part(a, w->histogram));

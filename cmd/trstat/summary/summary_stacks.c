@@ -92,7 +92,7 @@ static int put_name(struct stack_writer *w, struct buffer *b, uint32_t name)
 
 	if (is_new)
 		w->named[name] = ++w->names;
-	return packed_put(b, w->named[name] - 1) ||
+	return buffer_uleb(b, w->named[name] - 1) ||
 	       (is_new && packed_put_bytes(b, intern_data(names, name), intern_size(names, name)));
 }
 
@@ -111,21 +111,21 @@ static int put_bases(const struct stack_writer *w, struct buffer *b, const struc
 		t = thread_of(sm, w->cs->bases[i].thread);
 		bad = intern(&threads, &t, sizeof(t)) == INTERN_NONE;
 	}
-	bad = bad || packed_put(b, threads.count);
+	bad = bad || buffer_uleb(b, threads.count);
 	for (uint32_t i = 0; i < threads.count && !bad; i++) {
 		struct summary_thread t;
 
 		memcpy(&t, intern_data(&threads, i), sizeof(t));
-		bad = packed_put(b, t.stream_id);
+		bad = buffer_uleb(b, t.stream_id);
 		for (size_t k = 0; k < THREAD_WORDS && !bad; k++)
-			bad = packed_put(b, t.word[k]);
+			bad = buffer_uleb(b, t.word[k]);
 	}
-	bad = bad || packed_put(b, w->nbases);
+	bad = bad || buffer_uleb(b, w->nbases);
 	for (uint32_t i = 0; i < w->nbases && !bad; i++) {
 		const struct summary_thread t = thread_of(sm, order[i]->thread);
 
-		bad = packed_put(b, intern_find(&threads, &t, sizeof(t))) ||
-		      packed_put(b, order[i]->unseen);
+		bad = buffer_uleb(b, intern_find(&threads, &t, sizeof(t))) ||
+		      buffer_uleb(b, order[i]->unseen);
 	}
 	intern_free(&threads);
 	free(order);
@@ -143,11 +143,11 @@ static int put_frames(struct stack_writer *w, struct buffer *b)
 		w->number[w->cs->bases[i].node] = w->used[i];
 	for (size_t i = 0; i < n; i++)
 		w->number[get_u32(w->order.data + 4 * i)] += w->nbases;
-	bad = packed_put(b, n);
+	bad = buffer_uleb(b, n);
 	for (size_t i = 0; i < n && !bad; i++) {
 		const struct stack_node *node = &nodes[get_u32(w->order.data + 4 * i)];
 
-		bad = packed_put(b, w->number[node->parent]) || put_name(w, b, node->name);
+		bad = buffer_uleb(b, w->number[node->parent]) || put_name(w, b, node->name);
 	}
 	return bad;
 }
@@ -160,12 +160,12 @@ static int put_unseen(struct stack_writer *w, struct buffer *b)
 
 	for (size_t i = 0; i < cs->nbases; i++)
 		n += cs->bases[i].name != 0;
-	bad = packed_put(b, n);
+	bad = buffer_uleb(b, n);
 	for (size_t i = 0; i < cs->nbases && !bad; i++) {
 		const struct stack_base *base = &cs->bases[i];
 
 		if (base->name)
-			bad = packed_put(b, w->used[i]) || packed_put(b, base->to) ||
+			bad = buffer_uleb(b, w->used[i]) || buffer_uleb(b, base->to) ||
 			      put_name(w, b, base->name - 1);
 	}
 	return bad;

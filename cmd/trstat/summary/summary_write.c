@@ -25,7 +25,7 @@ struct packer {
 
 static void summary_put(struct packer *p, uint64_t v)
 {
-	p->bad = p->bad || packed_put(p->b, v);
+	p->bad = p->bad || buffer_uleb(p->b, v);
 }
 
 static void put_text(struct packer *p, const char *s)
