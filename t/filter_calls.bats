@@ -301,8 +301,8 @@ blobs() {
 # open_ends STREAM: calls that are not left, and leaves that were not entered
 open_ends() {
 	trstat -c count "$1" 2>&1 >/dev/null | awk '
-		/calls had not returned at the end/ { open = $2 }
-		/returns of calls whose beginning is not there/ { back = $2 }
+		/calls? had not returned at the end/ { open = $2 }
+		/returns? of calls whose beginning is not there/ { back = $2 }
 		END { print open + 0, back + 0 }'
 }
 
