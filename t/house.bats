@@ -180,6 +180,7 @@ complete_line() {
 	[ -f "$root/usr/share/man/man5/trstream.5" ]
 	[ -f "$root/usr/share/man/man5/trstream-sources.5" ]
 	[ -f "$root/usr/share/man/man7/trutils-scale.7" ]
+	[ -f "$root/usr/share/man/man7/trutils.7" ]
 	[ -f "$root/usr/share/doc/trutils/examples/trstat-monitor.timer" ]
 	make -s -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr uninstall >/dev/null 3>&-
 	[ -z "$(find "$root" ! -type d)" ]

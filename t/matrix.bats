@@ -172,7 +172,7 @@ our_calls() {
 	for s in uftrace trace-cmd apitrace; do
 		"$BATS_FILE_TMPDIR/lttng_list" $s-lttng >got || fail "$s"
 		# but for what uftrace was scheduled out in outside of all calls
-		[ "$(grep '^[0-9]*\.[0-9]\{9\} ' got | grep -vc linux.sched-)" = "$(table -g type -a count $s.trs |
+		[ "$(grep '^[0-9]*\.[0-9]\{9\} ' got | grep -vc linux.sched-)" = "$(table -g type -c count $s.trs |
 			awk -F '\t' '!/^linux:sched-/ { n += $2 } END { print n }')" ] || fail "$s"
 	done
 	"$BATS_FILE_TMPDIR/lttng_list" uftrace-lttng >got
