@@ -104,13 +104,24 @@ static void as_text(const uint8_t *p, size_t n, struct field_value *out)
 	out->size = end ? (size_t)(end - p) : n;
 }
 
+static void as_real(uint64_t bits, size_t size, struct field_value *out)
+{
+	uint32_t bits32 = (uint32_t)bits;
+	float single;
+
+	out->form = size == 4 || size == 8 ? FORM_REAL : FORM_NONE;
+	out->size = size;
+	memcpy(&single, &bits32, 4);
+	memcpy(&out->real, &bits, 8);
+	if (size == 4)
+		out->real = single;
+}
+
 void field_get(const struct event *e, const struct field *f, uint32_t index,
 	       struct field_value *out)
 {
 	size_t n;
 	const uint8_t *p;
-	bool big;
-	float single;
 	uint64_t bits;
 
 	/* the most frequent fields */
@@ -121,7 +132,6 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 		return;
 	}
 	p = field_bytes(e, f, &n);
-	big = big_endian(e, f);
 	out->form = FORM_NONE;
 	if (!p || f->kind > FIELD_STRING) /* of a later version */
 		return;
@@ -141,30 +151,19 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	p += (size_t)f->size * index;
 	if (f->size > 8 || f->size & (f->size - 1))
 		return;
-	bits = get_uint(p, f->size, big);
+	bits = get_uint(p, f->size, big_endian(e, f));
 	if (f->kind == FIELD_INT ||
 	    (f->kind == FIELD_ENUM && !definition_is_unsigned(f->definition))) {
 		out->form = FORM_INT;
 		out->i = sign_extend(bits, f->size);
 		return;
 	}
-	switch (f->kind) {
-	case FIELD_FLOAT:
-		out->form = FORM_REAL;
-		out->size = f->size;
-		if (f->size == 4) {
-			uint32_t bits32 = (uint32_t)bits;
-
-			memcpy(&single, &bits32, 4);
-			out->real = single;
-		} else if (f->size == 8) {
-			memcpy(&out->real, &bits, 8);
-		} else {
-			out->form = FORM_NONE;
-		}
-		break;
-	default: out->form = FORM_UINT; out->u = bits;
+	if (f->kind == FIELD_FLOAT) {
+		as_real(bits, f->size, out);
+		return;
 	}
+	out->form = FORM_UINT;
+	out->u = bits;
 }
 
 bool field_number(const struct event *e, const char *name, uint64_t *number)
