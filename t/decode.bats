@@ -257,7 +257,7 @@ good() {
 
 @test "--info of every recording is JSON" {
 	run -2 errors trdecode --json "$FIB"
-	assert_line "trdecode: --json goes with --info"
+	assert_line "trdecode: --json goes with --info or --list"
 	for d in "$U"/*/; do
 		d=${d%/}
 		good "${d##*/}" || continue

@@ -21,7 +21,7 @@ shellcheck -x "${scripts[@]}" 2>&1 | complain 'shellcheck'
 shellcheck -x -s bats -S warning -e SC2030,SC2031,SC2154 t/*.bats 2>&1 | complain 'shellcheck of bats'
 
 t/tree.sh | complain 'source tree'
-t/sizes.sh --all | complain 'sizes'
+t/sizes.sh | complain 'sizes'
 
 # The library keeps no state and never ends the process.
 objdump -t "$library" | awk '/^.*:  *file format/ { file = $1 }

@@ -39,7 +39,7 @@ struct clock {
 /* One input of trdecode. Each of several concatenated streams has its own sources. */
 struct source {
 	uint32_t number;
-	struct text_ref format; /* "uftrace", "trace-cmd", "apitrace", "lttng" */
+	struct text_ref format; /* name of the decoder, such as "uftrace" */
 	struct text_ref name;	/* the input as the user named it */
 	uint32_t word_size;	/* 4 or 8, 0 unknown */
 	uint32_t big_endian;
@@ -265,14 +265,14 @@ static inline const struct definition *dictionary_definition_id(const struct dic
 	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
 }
 
-/* Test whether the numbers of an ENUM are unsigned. Here and below d may be NULL: a definition
- * without members, whose numbers are signed. */
 /* Test whether the type's source has that format. */
 static inline bool type_is_of(const struct type *t, const char *format)
 {
 	return t->source && !strcmp(t->source->format.text, format);
 }
 
+/* Test whether the numbers of an ENUM are unsigned. Here and below d may be NULL: a definition
+ * without members, whose numbers are signed. */
 static inline bool definition_is_unsigned(const struct definition *d)
 {
 	return d && d->flags & DEFINITION_UNSIGNED;

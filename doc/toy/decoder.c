@@ -141,9 +141,13 @@ static int toy_row(struct toy *t)
 				  .tid = (int32_t)t->tid};
 
 	/* equal entries have the same id, so declaring them again is cheap */
-	return writer_row_data(t->w, t->input->next, writer_lane(t->w, &lane), type,
-			       writer_location(t->w, &location), 0, &number,
-			       type == t->counter ? sizeof number : 0, NULL, 0, false);
+	return writer_row_data(
+		t->w, (struct new_row){.time = t->input->next,
+				       .lane = writer_lane(t->w, &lane),
+				       .type = type,
+				       .location = writer_location(t->w, &location),
+				       .fixed = &number,
+				       .fixed_size = type == t->counter ? sizeof number : 0});
 }
 
 static int toy_run(struct input *in, uint64_t until, struct error *e)

@@ -90,7 +90,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain, uint64_t *rows)
 		w.queue.dropped = x.context ? ROW_ASIDE : ROW_DROP;
 		if (*plain)
 			duration_scan_init(&w);
-		*plain = w.by_duration;
+		*plain = w.duration.only;
 		s.holds = true;
 		while (!bad && !emit_done(&x) && stage_next(&s, &b)) {
 			time_range_block(&limits, &b, b.kind == BLOCK_HEAD && !s.in.head.sequence);

@@ -99,8 +99,9 @@ static int remove_dropped(struct block_queue *w, size_t index)
 	}
 	h->nowners = kept;
 	if (c.rows)
-		compact_block(b, &all, h->memory, (size_t)(c.end - h->memory) - front, c.rows,
-			      c.low, c.high);
+		compact_block(b, &all, h->memory,
+			      &(struct compact_rows){(size_t)(c.end - h->memory) - front, c.rows,
+						     c.low, c.high});
 	b->rows = c.rows;
 	l = block_queue_layout(b, (size_t)(c.end - h->memory), c.rows);
 	memmove(h->memory + l.states, states, c.rows);
@@ -120,9 +121,8 @@ void block_queue_clean(struct queued_block *h)
 {
 	struct block *b = &h->block, all = *b;
 	const uint8_t *states, *row = b->row_data;
-	uint8_t *out;
-	uint64_t low = UINT64_MAX, high = 0;
-	uint32_t rows = 0;
+	struct copied c = {.low = UINT64_MAX};
+	uint8_t *begin;
 
 	if ((b->kind != BLOCK_EVENTS && b->kind != BLOCK_SNAPSHOT) || !b->rows)
 		return;
@@ -133,27 +133,23 @@ void block_queue_clean(struct queued_block *h)
 				snapshot_reject(h->memory, i);
 		return;
 	}
-	out = h->memory + compact_front(b);
+	begin = c.end = h->memory + compact_front(b);
 	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
 		size_t n = row_size(&all, row);
-		uint64_t time = block_row(&all, row).time;
 
 		if (states[i] != ROW_DROP && states[i] != ROW_WAIT) {
-			h->memory[h->states_at + rows] = states[i];
-			memmove(out, row, n);
-			out += n;
-			rows++;
-			low = time < low ? time : low;
-			high = time > high ? time : high;
+			h->memory[h->states_at + c.rows] = states[i];
+			copy(&c, &all, row, n);
 		}
 		row += n;
 	}
-	if (rows)
-		compact_block(b, &all, h->memory, (size_t)(out - h->memory) - compact_front(&all),
-			      rows, low, high);
-	b->rows = rows;
+	if (c.rows)
+		compact_block(
+			b, &all, h->memory,
+			&(struct compact_rows){(size_t)(c.end - begin), c.rows, c.low, c.high});
+	b->rows = c.rows;
 }
 
 /* Bring the queue below its limit: first remove dropped rows, then spill. */
@@ -290,18 +286,19 @@ static void record_owners(struct block_queue *w, struct queued_block *h, const s
  * memory is borrowed until the next block is read; otherwise it spills. Returns 1 if done, 0 if the
  * block is not large, -1 after a failure.
  */
-static int add_large(struct block_queue *w, struct queued_block *h, const struct block *b,
-		     const uint8_t *states, const uint32_t *offsets, const struct sizes *sizes,
-		     const struct block_queue_layout *l, struct error *e)
+static int add_large(struct block_queue *w, struct queued_block *h, const struct decided_rows *rows,
+		     const struct sizes *sizes, const struct block_queue_layout *l, struct error *e)
 {
+	const struct block *b = rows->block;
+
 	if (l->size <= w->limit / 2)
 		return 0;
 	if (w->count || sizes->undecided || sizes->rows < b->rows || b->truncated)
-		return block_queue_write(w, h, b, states, offsets, l, e) ? -1 : 1;
+		return block_queue_write(w, h, rows, l, e) ? -1 : 1;
 	h->memory = malloc(b->rows);
 	if (!h->memory)
 		return error_no_memory(e);
-	memcpy(h->memory, states, b->rows);
+	memcpy(h->memory, rows->states, b->rows);
 	h->size = b->rows;
 	h->block = *b;
 	w->bytes += h->size;
@@ -329,7 +326,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 	h->owners = sizes.undecided ? malloc(sizes.undecided * sizeof *h->owners) : NULL;
 	if (sizes.undecided && !h->owners)
 		return error_no_memory(e);
-	large = add_large(w, h, b, states, offsets, &sizes, &l, e);
+	large = add_large(w, h, &(struct decided_rows){b, states, offsets}, &sizes, &l, e);
 	if (large) {
 		record_owners(w, h, b, states, owners, sequence);
 		w->count++;
@@ -351,7 +348,8 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 		h->memory[l.states + c.rows] = states[i];
 		copy(&c, b, row, row_size(b, row));
 	}
-	compact_block(&h->block, b, h->memory, sizes.bytes, c.rows, c.low, c.high);
+	compact_block(&h->block, b, h->memory,
+		      &(struct compact_rows){sizes.bytes, c.rows, c.low, c.high});
 	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
 	memcpy(h->memory + l.lanes, b->lanes, l.locations - l.lanes);
 	memcpy(h->memory + l.locations, b->locations, l.size - l.locations);

@@ -162,7 +162,7 @@ static struct block described(const struct block *b, const uint8_t *states, cons
 		size += row_size(b, row);
 		rows++;
 	}
-	compact_describe(&out, b, size, rows, low, high);
+	compact_describe(&out, b, &(struct compact_rows){size, rows, low, high});
 	return out;
 }
 
@@ -182,10 +182,12 @@ static void put_rows(struct outgoing *o, const struct block *b, const struct blo
 	}
 }
 
-int block_queue_write(struct block_queue *w, struct queued_block *h, const struct block *b,
-		      const uint8_t *states, const uint32_t *offsets,
-		      const struct block_queue_layout *l, struct error *e)
+int block_queue_write(struct block_queue *w, struct queued_block *h,
+		      const struct decided_rows *rows, const struct block_queue_layout *l,
+		      struct error *e)
 {
+	const struct block *b = rows->block;
+	const uint8_t *states = rows->states;
 	struct outgoing o = {.fd = -1};
 	uint8_t header[EVENTS_HEADER];
 
@@ -194,12 +196,12 @@ int block_queue_write(struct block_queue *w, struct queued_block *h, const struc
 	o.fd = w->fd;
 	o.at = w->file_size;
 	o.e = e;
-	h->block = described(b, states, offsets);
+	h->block = described(b, states, rows->offsets);
 	memcpy(header, b->payload, sizeof header);
 	compact_put_header(header, &h->block);
 	outgoing_put(&o, header, sizeof header);
 	outgoing_put(&o, b->payload + sizeof header, compact_front(b) - sizeof header);
-	put_rows(&o, b, &h->block, states, offsets);
+	put_rows(&o, b, &h->block, states, rows->offsets);
 	pad(&o, w->file_size, l->states);
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++)
 		outgoing_put(&o, &states[i], 1);

@@ -12,6 +12,14 @@ struct block_queue_layout {
 	size_t states, types, lanes, locations, size;
 };
 
+/* A block with a state for each row (row_state.h), and the rows' offsets as block_queue_events
+ * takes them. */
+struct decided_rows {
+	const struct block *block;
+	const uint8_t *states;
+	const uint32_t *offsets;
+};
+
 /* Compute the layout; after the payload there is room for compact_block. */
 struct block_queue_layout block_queue_layout(const struct block *b, size_t payload, uint32_t rows);
 /* Returns the bytes of the payload before its rows. */
@@ -25,9 +33,9 @@ void block_queue_forget(struct block_queue *w, struct queued_block *h);
 int block_queue_spill(struct block_queue *w, struct queued_block *h, struct error *e);
 /* Write an EVENTS block, or the rows of it that may be kept, to the file without a copy in
  * memory. */
-int block_queue_write(struct block_queue *w, struct queued_block *h, const struct block *b,
-		      const uint8_t *states, const uint32_t *offsets,
-		      const struct block_queue_layout *l, struct error *e);
+int block_queue_write(struct block_queue *w, struct queued_block *h,
+		      const struct decided_rows *rows, const struct block_queue_layout *l,
+		      struct error *e);
 
 /* Returns the next row from i on that is not dropped; where speed matters, most are dropped. */
 static inline uint32_t block_queue_next_row(const uint8_t *states, uint32_t rows, uint32_t i)

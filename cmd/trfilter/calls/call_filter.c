@@ -46,21 +46,21 @@ static int room(struct call_filter *w, uint32_t rows)
 {
 	void *grown;
 
-	if (rows <= w->rows_capacity)
+	if (rows <= w->rows.capacity)
 		return 0;
-	grown = realloc(w->states, rows);
+	grown = realloc(w->rows.states, rows);
 	if (!grown)
 		return -1;
-	w->states = grown;
-	grown = realloc(w->owners, rows * sizeof *w->owners);
+	w->rows.states = grown;
+	grown = realloc(w->rows.owners, rows * sizeof *w->rows.owners);
 	if (!grown)
 		return -1;
-	w->owners = grown;
-	grown = realloc(w->offsets, rows * sizeof *w->offsets);
+	w->rows.owners = grown;
+	grown = realloc(w->rows.offsets, rows * sizeof *w->rows.offsets);
 	if (!grown)
 		return -1;
-	w->offsets = grown;
-	w->rows_capacity = rows;
+	w->rows.offsets = grown;
+	w->rows.capacity = rows;
 	return 0;
 }
 
@@ -81,13 +81,13 @@ static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 	struct events it;
 	struct event e;
 
-	if (w->by_duration && duration_scan(w, b, any))
+	if (w->duration.only && duration_scan(w, b, any))
 		return;
 	*any = true;
-	w->row = 0;
-	for (events_begin(&it, b); event_next(&it, &e); w->row++) {
-		w->offsets[w->row] = (uint32_t)(e.row - b->row_data);
-		w->states[w->row] = call_filter_row(w, &e);
+	w->rows.row = 0;
+	for (events_begin(&it, b); event_next(&it, &e); w->rows.row++) {
+		w->rows.offsets[w->rows.row] = (uint32_t)(e.row - b->row_data);
+		w->rows.states[w->rows.row] = call_filter_row(w, &e);
 	}
 }
 
@@ -97,7 +97,7 @@ static int queue_block(struct call_filter *w, const struct block *b, uint32_t *c
 {
 	uint64_t number = block_queue_next(&w->queue);
 
-	if (block_queue_events(&w->queue, b, w->states, w->offsets, w->owners, e)) {
+	if (block_queue_events(&w->queue, b, w->rows.states, w->rows.offsets, w->rows.owners, e)) {
 		free(counts);
 		return -1;
 	}
@@ -117,7 +117,7 @@ static int take_events(struct call_filter *w, const struct block *b, struct erro
 	ends_block_done(&w->ends, b);
 	if (check(w, error))
 		return -1;
-	if (left_out_wanted(&w->left_out, b) && left_out_dropped(&w->left_out, b, w->states))
+	if (left_out_wanted(&w->left_out, b) && left_out_dropped(&w->left_out, b, w->rows.states))
 		return error_no_memory(error);
 	if (left_out_wanted(&w->left_out, b)) {
 		counts = malloc(2 * (size_t)b->nlanes * sizeof *counts);
@@ -182,15 +182,15 @@ static int adopt_call(void *ctx, struct stack *s, const struct event *e)
 	/* of the callees that have ended only the time is known */
 	f->children = of && of->frames[of->count - 1].child;
 	w->now = e->time;
-	w->row = w->calls.restored;
+	w->rows.row = w->calls.restored;
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);
 	if (call_filter_follows(w))
-		w->states[w->row] = call_filter_enter(w, e, wanted);
+		w->rows.states[w->rows.row] = call_filter_enter(w, e, wanted);
 	else if (wanted && w->holds != w->invert)
-		w->states[w->row] = ROW_KEEP;
+		w->rows.states[w->rows.row] = ROW_KEEP;
 	w->adopts_exact &= !(e->type->flags & TYPE_PER_CPU);
-	return w->states[w->row] == ROW_KEEP ? 0 : left_out_row(&w->left_out, e);
+	return w->rows.states[w->rows.row] == ROW_KEEP ? 0 : left_out_row(&w->left_out, e);
 }
 
 /* Adopt a snapshot. Its calls are in the queue as rows are. */
@@ -200,7 +200,7 @@ static int take_snapshot(struct call_filter *w, const struct block *b, struct er
 
 	if (room(w, n) || ends_adopt(&w->ends, b->snapshot))
 		return error_no_memory(e);
-	memset(w->states, ROW_DROP, n);
+	memset(w->rows.states, ROW_DROP, n);
 	adopt_begin(w->filter, w->time_range, b->snapshot);
 	w->adopts_exact = !w->time_range && !w->callers && w->max_depth == UINT32_MAX &&
 			  w->queue.dropped == ROW_DROP && adopt_is_exact(w->filter, w->invert);
@@ -211,7 +211,8 @@ static int take_snapshot(struct call_filter *w, const struct block *b, struct er
 		return error_no_memory(e);
 	/* no row ended calls */
 	filter_ends(w->filter, w->time_range, w->invert);
-	return block_queue_snapshot(&w->queue, b, w->states, w->owners, w->adopts_exact, e);
+	return block_queue_snapshot(&w->queue, b, w->rows.states, w->rows.owners, w->adopts_exact,
+				    e);
 }
 
 static void begin_calls(struct call_filter *w)
@@ -407,7 +408,7 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 
 void call_filter_free(struct call_filter *w)
 {
-	quick_free(w->quick);
+	quick_free(w->duration.quick);
 	stack_nodes_free(&w->nodes);
 	calls_free(&w->calls);
 	ends_free(&w->ends);
@@ -415,7 +416,7 @@ void call_filter_free(struct call_filter *w)
 	ignored_free(&w->ignored);
 	block_queue_free(&w->queue);
 	buffer_free(&w->text);
-	free(w->states);
-	free(w->owners);
-	free(w->offsets);
+	free(w->rows.states);
+	free(w->rows.owners);
+	free(w->rows.offsets);
 }

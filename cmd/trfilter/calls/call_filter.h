@@ -19,6 +19,23 @@
 #include "cmd/trfilter/calls/stack_nodes.h"
 #include "cmd/trfilter/calls/block_queue.h"
 
+/* A condition that suits duration_scan.h: a range of durations, and wanted locations and lanes. */
+struct duration_range {
+	bool only; /* the condition is such a range */
+	uint64_t shortest, longest;
+	bool time_unit;			  /* the range is in time units, which ticks do not have */
+	struct duration_scan_runs *quick; /* NULL: none */
+};
+
+/* The rows of the present block, by number. */
+struct row_states {
+	uint8_t *states;
+	struct frame_at *owners;
+	uint32_t *offsets; /* of each row, unless all have one size */
+	size_t capacity;
+	uint32_t row; /* the present row */
+};
+
 struct call_filter {
 	struct filter *filter;
 	struct time_range *time_range; /* NULL: none */
@@ -49,19 +66,8 @@ struct call_filter {
 	uint8_t ends_here;  /* flags of the present row (row_state.h) */
 	bool ignored_row;   /* the call engine ignores the present row */
 
-	/* the condition suits duration_scan.h: a range of durations, and wanted locations and
-	 * lanes */
-	bool by_duration;
-	uint64_t shortest, longest;
-	bool time_unit;			  /* the range is in time units, which ticks do not have */
-	struct duration_scan_runs *quick; /* NULL: none */
-
-	/* of the present block, by row */
-	uint8_t *states;
-	struct frame_at *owners;
-	uint32_t *offsets; /* of each row, unless all have one size */
-	size_t rows_capacity;
-	uint32_t row;
+	struct duration_range duration;
+	struct row_states rows;
 	bool goes_on;	   /* the last segment was not the stream's last one */
 	bool adopts_exact; /* times of callees are right in the snapshot that is adopted */
 	bool failed;	   /* a callback failed, with error */

@@ -100,7 +100,7 @@ void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep)
 	if (f->ignored && state == ROW_KEEP)
 		state = ROW_IGNORED;
 	if (f->block == block_queue_next(&w->queue))
-		w->states[f->row] = row_flags(w->states[f->row]) | state;
+		w->rows.states[f->row] = row_flags(w->rows.states[f->row]) | state;
 	else if (!w->failed && block_queue_decide(&w->queue, f->block, f->row, state, &w->error))
 		w->failed = true;
 }

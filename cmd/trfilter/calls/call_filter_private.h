@@ -8,7 +8,7 @@
 
 #include "cmd/trfilter/calls/call_filter.h"
 
-/* Returns the state of one row (enum row_state); w->row is its number. */
+/* Returns the state of one row (enum row_state); w->rows.row is its number. */
 uint8_t call_filter_row(struct call_filter *w, const struct event *e);
 /* Returns true if the open calls are followed in frames. */
 static inline bool call_filter_follows(const struct call_filter *w)

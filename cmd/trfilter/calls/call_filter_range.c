@@ -35,9 +35,9 @@ static bool narrow_durations(struct call_filter *w, const struct node *n)
 	case COMPARE_EQ: low = high = value; break;
 	case COMPARE_NE: return false;
 	}
-	w->shortest = low > w->shortest ? low : w->shortest;
-	w->longest = high < w->longest ? high : w->longest;
-	w->time_unit |= n->left->time_unit;
+	w->duration.shortest = low > w->duration.shortest ? low : w->duration.shortest;
+	w->duration.longest = high < w->duration.longest ? high : w->duration.longest;
+	w->duration.time_unit |= n->left->time_unit;
 	return true;
 }
 
@@ -45,9 +45,9 @@ void duration_scan_init(struct call_filter *w)
 {
 	bool lasts = false;
 
-	w->by_duration = false;
-	w->shortest = 0;
-	w->longest = UINT64_MAX;
+	w->duration.only = false;
+	w->duration.shortest = 0;
+	w->duration.longest = UINT64_MAX;
 	if (w->queue.dropped != ROW_DROP || w->time_range || w->invert || w->callers ||
 	    w->max_depth != UINT32_MAX || w->rows_alone || w->filter->marks > 64)
 		return;
@@ -59,10 +59,10 @@ void duration_scan_init(struct call_filter *w)
 			return;
 		lasts |= range;
 	}
-	w->by_duration = lasts && w->shortest <= w->longest;
+	w->duration.only = lasts && w->duration.shortest <= w->duration.longest;
 	/* without memory the slow path is used */
-	if (w->by_duration && w->shortest)
-		w->quick = duration_scan_runs_new();
+	if (w->duration.only && w->duration.shortest)
+		w->duration.quick = duration_scan_runs_new();
 }
 
 bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e)

@@ -85,8 +85,8 @@ uint8_t call_filter_enter(struct call_filter *w, const struct event *e, bool wan
 	if (row == ANSWER_NO && !w->callers)
 		return ROW_DROP;
 	f->waits = true;
-	f->row = w->row;
-	w->owners[w->row] = frames_address(&w->calls);
+	f->row = w->rows.row;
+	w->rows.owners[w->rows.row] = frames_address(&w->calls);
 	return ROW_WAIT;
 }
 
@@ -160,7 +160,7 @@ static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 	if (drop)
 		flags = filter_drop(w->filter, w->time_range, w->invert, e);
 	wanted = !drop && (!w->time_range || time_range_row(w->time_range, e));
-	ends_note(&w->ends, calls_thread(e), e->lane, e->time, w->row);
+	ends_note(&w->ends, calls_thread(e), e->lane, e->time, w->rows.row);
 	w->now = e->time;
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);

@@ -8,7 +8,7 @@ static bool fits(const struct call_filter *w, const struct block *b)
 {
 	if (b->row_flags & EVENTS_WIDE)
 		return false;
-	for (uint32_t i = 0; w->time_unit && i < b->nlanes; i++)
+	for (uint32_t i = 0; w->duration.time_unit && i < b->nlanes; i++)
 		if (b->lanes[i]->clock->flags & CLOCK_TICKS)
 			return false;
 	return true;
@@ -70,8 +70,8 @@ static bool find_waiting(const struct duration_scan *x)
 				break;
 			if (!f->waits)
 				continue;
-			w->states[f->row] = row_flags(w->states[f->row]) | ROW_WAIT;
-			w->owners[f->row] = frames_of(s, n);
+			w->rows.states[f->row] = row_flags(w->rows.states[f->row]) | ROW_WAIT;
+			w->rows.owners[f->row] = frames_of(s, n);
 			any = true;
 		}
 	}
@@ -88,8 +88,8 @@ static void scan_general(struct duration_scan *x, const uint8_t *p, uint32_t row
 	events_begin(&it, x->b);
 	it.row = p;
 	event_next(&it, &e);
-	w->row = row;
-	w->states[row] = call_filter_row(w, &e);
+	w->rows.row = row;
+	w->rows.states[row] = call_filter_row(w, &e);
 	/* this row, or the enter of a call that it ended */
 	x->kept = true;
 }
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 		enum calls_result got = CALLS_SLOW;
 
 		if (!bare)
-			w->offsets[i] = (uint32_t)(p - b->row_data);
+			w->rows.offsets[i] = (uint32_t)(p - b->row_data);
 		if (x->rows.types[r.type].kind == KIND_LEAVE || calls_ordinary(&w->calls, location))
 			got = calls_try_row(&x->rows, &r, location, b->lanes[r.lane],
 					    b->types[r.type], &done);
@@ -152,7 +152,7 @@ static void note_last(const struct duration_scan *x)
 
 		if (x->at[i] <= x->w->ends.threads[thread].row)
 			continue;
-		p += bare ? NARROW_ROW * (size_t)row : x->w->offsets[row];
+		p += bare ? NARROW_ROW * (size_t)row : x->w->rows.offsets[row];
 		ends_note(&x->w->ends, thread, b->lanes[i], block_row(b, p).time, row);
 	}
 }
@@ -172,12 +172,12 @@ static uint32_t scan_runs(struct duration_scan *x, const uint8_t **at)
 		n = (uint32_t)((size_t)(end - p) / NARROW_ROW);
 		find_last(x, p, i, n);
 		for (uint32_t k = 0; !bare && k < n; k++)
-			w->offsets[i + k] = (uint32_t)(p - b->row_data) + k * NARROW_ROW;
+			w->rows.offsets[i + k] = (uint32_t)(p - b->row_data) + k * NARROW_ROW;
 		i += n;
 		p = end;
 		if (i == b->rows || ++breaks > BREAKS + i / RUN)
 			break;
-		w->offsets[i] = (uint32_t)(p - b->row_data);
+		w->rows.offsets[i] = (uint32_t)(p - b->row_data);
 		scan_general(x, p, i++);
 		p += row_size(b, p);
 		if (i == b->rows || x->shared)
@@ -198,8 +198,8 @@ bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 
 	if (!fits(w, b) || !prepare(&x))
 		return false;
-	memset(w->states, ROW_DROP, b->rows);
-	if (w->quick && !x.shared)
+	memset(w->rows.states, ROW_DROP, b->rows);
+	if (w->duration.quick && !x.shared)
 		i = scan_runs(&x, &p);
 	if (b->row_flags & EVENTS_BARE)
 		scan_rows(&x, p, i, true);

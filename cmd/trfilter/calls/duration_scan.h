@@ -72,19 +72,20 @@ duration_scan_leave(struct duration_scan *x, struct open_frame *f, uint64_t took
 	struct call_filter *w = x->w;
 
 	if (__builtin_expect(f->answer == ANSWER_LATER &&
-				     took - w->shortest <= w->longest - w->shortest,
+				     took - w->duration.shortest <=
+					     w->duration.longest - w->duration.shortest,
 			     0)) {
 		f->answer = ANSWER_YES;
 		call_filter_settle(w, f, true);
 	}
 	if (__builtin_expect(f->answer == ANSWER_YES, 0)) {
-		w->states[row] = ROW_KEEP;
+		w->rows.states[row] = ROW_KEEP;
 		x->kept = true;
 	} else if (f->waits) {
 		if (__builtin_expect(f->block != x->block, 0))
 			call_filter_settle(w, f, false);
 		else
-			w->states[f->row] = row_flags(w->states[f->row]);
+			w->rows.states[f->row] = row_flags(w->rows.states[f->row]);
 	}
 }
 

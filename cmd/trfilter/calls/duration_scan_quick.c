@@ -77,7 +77,7 @@ static void run_keep(struct duration_scan *x, const uint8_t *run, uint32_t first
 	if (x->by_location &&
 	    !duration_scan_wanted(x, row_lane_at(p), row_type_at(p), row_location_at(p)))
 		return;
-	x->w->states[first + enter / NARROW_ROW] = x->w->states[row] = ROW_KEEP;
+	x->w->rows.states[first + enter / NARROW_ROW] = x->w->rows.states[row] = ROW_KEEP;
 	x->kept = true;
 }
 
@@ -104,8 +104,8 @@ static bool run_leave(struct duration_scan *x, const uint8_t *run, uint32_t firs
 static inline __attribute__((always_inline)) const uint8_t *
 scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 {
-	struct duration_scan_runs *q = x->w->quick;
-	uint64_t least = x->w->shortest, range = x->w->longest - least;
+	struct duration_scan_runs *q = x->w->duration.quick;
+	uint64_t least = x->w->duration.shortest, range = x->w->duration.longest - least;
 	uint32_t shortest = least <= TIME ? (uint32_t)least : TIME + 1,
 		 longer = range <= TIME ? (uint32_t)range : TIME;
 	const uint32_t *types = x->leaves;
@@ -143,12 +143,12 @@ scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 
 const uint8_t *duration_scan_run(struct duration_scan *x, const uint8_t *run, uint32_t first)
 {
-	struct duration_scan_runs *q = x->w->quick;
+	struct duration_scan_runs *q = x->w->duration.quick;
 	const uint8_t *end;
 
 	run_begin(x, q);
-	end = x->b->last - x->b->base < x->w->shortest ? scan(x, run, first, false)
-						       : scan(x, run, first, true);
+	end = x->b->last - x->b->base < x->w->duration.shortest ? scan(x, run, first, false)
+								: scan(x, run, first, true);
 	run_finish(x, q, run, first);
 	return end;
 }

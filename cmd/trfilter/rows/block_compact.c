@@ -9,20 +9,19 @@ static void move_base(const struct block *out, uint8_t *p, uint64_t step)
 		row_move(p, out->row_flags & EVENTS_WIDE, step);
 }
 
-void compact_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
-		      uint64_t low, uint64_t high)
+void compact_describe(struct block *out, const struct block *b, const struct compact_rows *rows)
 {
 	size_t front = compact_front(b);
 
 	*out = *b;
 	out->truncated = false;
 	out->flags &= (uint16_t)~BLOCK_HAS_CRC; /* it was the CRC of b's payload */
-	out->row_size = size;
-	out->rows = rows;
+	out->row_size = rows->size;
+	out->rows = rows->count;
 	/* below the base: times exceed 64 bits, a damaged block */
-	out->base = low < b->base ? b->base : low;
-	out->last = high;
-	out->length = out->available = (uint32_t)align_up(front + size, 8);
+	out->base = rows->low < b->base ? b->base : rows->low;
+	out->last = rows->high;
+	out->length = out->available = (uint32_t)align_up(front + rows->size, 8);
 }
 
 void compact_put_header(uint8_t *p, const struct block *b)
@@ -33,20 +32,20 @@ void compact_put_header(uint8_t *p, const struct block *b)
 	put_u16(p + 20, b->row_flags);
 }
 
-void compact_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
-		   uint32_t rows, uint64_t low, uint64_t high)
+void compact_block(struct block *out, const struct block *b, uint8_t *payload,
+		   const struct compact_rows *rows)
 {
 	size_t front = compact_front(b);
 
 	if (payload != b->payload)
 		memcpy(payload, b->payload, front);
-	compact_describe(out, b, size, rows, low, high);
+	compact_describe(out, b, rows);
 	out->type_ids = payload + (b->type_ids - b->payload);
 	out->lane_ids = payload + (b->lane_ids - b->payload);
 	out->location_ids = payload + (b->location_ids - b->payload);
 	out->payload = payload;
 	out->row_data = payload + front;
 	move_base(out, payload + front, out->base - b->base);
-	memset(payload + front + size, 0, 8);
+	memset(payload + front + rows->size, 0, 8);
 	compact_put_header(payload, out);
 }

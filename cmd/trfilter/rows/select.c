@@ -291,7 +291,8 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		*selected = SELECTED_ALL;
 		return 0;
 	}
-	compact_block(&s->block, b, s->payload, (size_t)(k.end - k.rows), k.count, k.low, k.high);
+	compact_block(&s->block, b, s->payload,
+		      &(struct compact_rows){(size_t)(k.end - k.rows), k.count, k.low, k.high});
 	*selected = SELECTED_SOME;
 	return 0;
 }

@@ -131,8 +131,8 @@ static void test_keys(void)
 	is_str(table_of(b, "kind", "count"), "kind\tcount\ninstant\t4\nleave\t5\n", "kind");
 	is_str(table_of(b, "group", "count"), "group\tcount\nuftrace\t9\n",
 	       "group: calls that never returned too");
-	is_str(table_of(b, "source,buffer", "count"),
-	       "source\tbuffer\tcount\ndir\t\t8\ndir\ttop\t1\n", "source and buffer");
+	is_str(table_of(b, "input,buffer", "count"),
+	       "input\tbuffer\tcount\ndir\t\t8\ndir\ttop\t1\n", "input and buffer");
 	is_str(table_of(b, "tid,pid,ppid,comm", "count"),
 	       "tid\tpid\tppid\tcomm\tcount\n0\t\t\tdog\t1\n77\t76\t1\tcat\t8\n",
 	       "tid, pid, ppid, comm; missing ones are empty");

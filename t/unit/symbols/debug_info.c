@@ -65,7 +65,8 @@ static void test_probe(struct debug_info *d, const struct symbol *symbol)
 	ok(debug_info_function(d, symbol->start, &f) == OUTCOME_YES, "the function is found");
 	is_str(f.function, "probe", "its name");
 	is_u64(f.line, PROBE_LINE, "its line");
-	ok(f.file && strstr(f.file, "t/unit/symbols/debug_info.c") && *f.file == '/', "its file");
+	/* in the directory of the compilation, which the Makefile maps to "." */
+	ok(f.file && strstr(f.file, "/t/unit/symbols/debug_info.c"), "its file");
 }
 
 /* The function of all addresses of functions that DWARF knows, which for inlined code is the last
