@@ -133,21 +133,17 @@ static int toy_row(struct toy *t)
 	char *value = strchr(t->name, ' ');
 	size_t n = value ? (size_t)(value - t->name) : strlen(t->name);
 	int64_t number = value ? strtoll(value, NULL, 10) : 0;
-	uint32_t type = *t->name == '+' ? t->enter : *t->name == '-' ? t->leave : t->counter;
 	struct location_entry location = {.name = writer_string(t->w, t->name + 1, n - 1)};
-	struct lane_entry lane = {.source = t->source,
-				  .clock = t->clock,
-				  .flags = LANE_HAS_TID,
-				  .tid = (int32_t)t->tid};
+	struct lane_entry lane = {t->source, t->clock, .flags = LANE_HAS_TID};
+	struct new_row row = {.time = t->input->next, .fixed = &number};
 
+	lane.tid = (int32_t)t->tid;
+	row.type = *t->name == '+' ? t->enter : *t->name == '-' ? t->leave : t->counter;
+	row.fixed_size = row.type == t->counter ? sizeof number : 0;
 	/* equal entries have the same id, so declaring them again is cheap */
-	return writer_row_data(
-		t->w, (struct new_row){.time = t->input->next,
-				       .lane = writer_lane(t->w, &lane),
-				       .type = type,
-				       .location = writer_location(t->w, &location),
-				       .fixed = &number,
-				       .fixed_size = type == t->counter ? sizeof number : 0});
+	row.lane = writer_lane(t->w, &lane);
+	row.location = writer_location(t->w, &location);
+	return writer_row_data(t->w, row);
 }
 
 static int toy_run(struct input *in, uint64_t until, struct error *e)
