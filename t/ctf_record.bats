@@ -186,7 +186,8 @@ compare() {
 	send_unread 30000
 	stop
 	compare rec
-	((packets > 0 && lost == 0))
+	# a program that is interrupted for a whole round of its buffer loses events too
+	((packets > 0))
 	run -1 trdecode --strict -o s rec
 	assert_output --partial "the recorder lost packets or an unknown number of events (--strict)"
 	run -1 bash -c "trdecode rec | trencode -q --strict"

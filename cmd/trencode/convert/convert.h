@@ -179,8 +179,7 @@ int convert_flush(struct conversion *a, struct error *e);
 /* Report on stderr what could not be kept of the calls and threads, a line each. */
 void convert_report(struct conversion *a);
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
-void convert_lost(const struct conversion *a, uint64_t count, const char *what)
-	__attribute__((format(printf, 3, 0)));
+#define convert_lost(a, count, what) warn_count(NULL, (a)->options->quiet ? 0 : (count), what)
 
 #define CALLS_CUT "{call|calls} ended without a return (a longjmp, an exec, lost events): "
 

@@ -15,11 +15,6 @@ void convert_use_location(struct conversion *a, uint32_t location)
 	used[location] = 1;
 }
 
-void convert_lost(const struct conversion *a, uint64_t count, const char *what)
-{
-	warn_count(NULL, a->options->quiet ? 0 : count, what);
-}
-
 void convert_report(struct conversion *a)
 {
 	uint64_t open = 0;
