@@ -69,10 +69,10 @@ load lib
 @test "a list of damage has what can be read, and the status; of no trace nothing" {
 	cd "$BATS_TEST_TMPDIR"
 	trdecode -q -o s "$DATA/uftrace/fib"
-	head -c $(($(stat -c %s s) - 5000)) s >cut
-	run -1 --separate-stderr trdecode -q --list cut
+	head -c $(($(stat -c %s s) - 5000)) s >short
+	run -1 --separate-stderr trdecode -q --list short
 	assert_line --index 0 --partial 'events'
-	[[ ${#lines[@]} -gt 1 && $stderr == *cut* ]]
+	[[ ${#lines[@]} -gt 1 && $stderr == *short* ]]
 	echo nothing >nothing
 	run -2 --separate-stderr trdecode --list nothing
 	[[ -z $output && $stderr == *nothing* ]]
