@@ -7,20 +7,29 @@
 #include "common/util/buffer.h"
 #include "common/symbols/debug_info_private.h"
 
-static const char *text_of(Dwarf_Die *die, unsigned what)
+/* Returns a text that libdw found, or NULL if it is at the end of its section. */
+static const char *sound_text(const struct debug_info *d, const char *text)
+{
+	for (size_t i = 0; i < d->ntexts_end; i++)
+		if (text == d->texts_end[i])
+			return NULL;
+	return text;
+}
+
+static const char *text_of(const struct debug_info *d, Dwarf_Die *die, unsigned what)
 {
 	Dwarf_Attribute attribute;
 
-	return dwarf_formstring(dwarf_attr_integrate(die, what, &attribute));
+	return sound_text(d, dwarf_formstring(dwarf_attr_integrate(die, what, &attribute)));
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *name_of(const struct debug_info *d, Dwarf_Die *die)
 {
-	const char *name = text_of(die, DW_AT_linkage_name);
+	const char *name = text_of(d, die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(die, DW_AT_MIPS_linkage_name);
-	return name ? name : text_of(die, DW_AT_name);
+		name = text_of(d, die, DW_AT_MIPS_linkage_name);
+	return name ? name : text_of(d, die, DW_AT_name);
 }
 
 static uint32_t number_of(Dwarf_Attribute *attribute)
@@ -37,9 +46,10 @@ static const char *path_of(struct debug_info *d, struct debug_unit *u, const cha
 	struct buffer b = {0};
 	uint32_t number;
 
+	path = sound_text(d, path);
 	if (!path || !*path || !strcmp(path, "???"))
 		return NULL;
-	directory = *path == '/' ? NULL : text_of(&u->lines, DW_AT_comp_dir);
+	directory = *path == '/' ? NULL : text_of(d, &u->lines, DW_AT_comp_dir);
 	number = directory && buffer_printf(&b, "%s/", directory) ? INTERN_NONE
 		 : buffer_printf(&b, "%s", path)		  ? INTERN_NONE
 						 : intern(&d->paths, b.data, b.size);
@@ -122,7 +132,7 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
 	if (!unit)
 		return OUTCOME_NO;
 	if (function) {
-		f->function = name_of(function);
+		f->function = name_of(d, function);
 		declaration_of(d, unit, function, f);
 	}
 	if (!f->file || !f->line)

@@ -29,8 +29,9 @@ static bool is_bomb(Elf *elf, uint64_t size)
 	return total / RATIO_MAX > size;
 }
 
-/* Test that the last text in a section of texts is ended: libdw assumes so. */
-static bool texts_end(Elf *elf)
+/* Test that the last text in a section of texts is ended: libdw assumes so. Record the ends: libdw
+ * takes an offset at the end of a section for a text. */
+static bool texts_end(struct debug_info *d, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -51,6 +52,11 @@ static bool texts_end(Elf *elf)
 		data = elf_getdata(section, NULL);
 		if (data && data->d_size && ((char *)data->d_buf)[data->d_size - 1])
 			return false;
+		if (!data || !data->d_size)
+			continue;
+		if (d->ntexts_end == sizeof d->texts_end / sizeof *d->texts_end)
+			return false;
+		d->texts_end[d->ntexts_end++] = (const char *)data->d_buf + data->d_size;
 	}
 	return true;
 }
@@ -132,7 +138,7 @@ static enum outcome read_dwarf(struct debug_info *d, struct elf_file *f)
 	if (!d->dwarf)
 		return OUTCOME_NO;
 	d->budget = size;
-	if (texts_end(f->elf) && read_units(d))
+	if (texts_end(d, f->elf) && read_units(d))
 		return OUTCOME_FAILED;
 	if (d->ranges.count)
 		return OUTCOME_YES;

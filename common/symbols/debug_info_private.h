@@ -20,6 +20,8 @@ struct debug_info {
 	struct range_index ranges; /* by number of the unit */
 	uint64_t budget;	   /* ranges that may still be added */
 	struct intern paths;
+	const char *texts_end[8]; /* ends of the sections of texts */
+	size_t ntexts_end;
 };
 
 #endif

@@ -70,6 +70,10 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	if (take_option(u, &h->view_argument) || take_option(u, &h->interval) ||
 	    take_option(u, &h->pair))
 		return -1;
+	/* the argument of these views is never left out */
+	if (!h->view_argument && h->view != VIEW_TABLE && h->view != VIEW_TREE &&
+	    h->view != VIEW_HIST)
+		in->bad = true;
 	h->first = packed_u64(in);
 	h->last = packed_u64(in);
 	h->unmatched = packed_u64(in);
