@@ -66,20 +66,17 @@ static struct listed_field *add_field(struct list *l, struct listed_type *t)
 	return f;
 }
 
-static bool same_type(const struct type *a, const struct type *b)
-{
-	return a->name.number == b->name.number && a->group.number == b->group.number &&
-	       a->kind == b->kind;
-}
-
 /* Add a declared type. Returns its index, or -1 when out of memory. */
 static int64_t add_type(struct list *l, const struct type *type)
 {
+	const uint32_t key[] = {type->name.number, type->group.number, type->kind};
+	uint32_t number = intern(&l->keys, key, sizeof key);
 	struct listed_type *t;
 
-	for (size_t i = 0; i < l->ntypes; i++)
-		if (same_type(l->types[i].type, type))
-			return (int64_t)i;
+	if (number == INTERN_NONE)
+		return -1;
+	if (number < l->ntypes)
+		return number;
 	t = array_grow(l->types, &l->types_capacity, l->ntypes, sizeof(*t));
 	if (!t)
 		return -1;
@@ -291,6 +288,7 @@ void list_free(struct list *l)
 		free(l->types[i].fields);
 	free(l->types);
 	free(l->listed);
+	intern_free(&l->keys);
 	buffer_free(&l->texts);
 	buffer_free(&l->scratch);
 	reader_close(&l->reader);

@@ -33,6 +33,7 @@ struct list {
 	bool failed;			    /* out of memory */
 	bool ticks;			    /* some event has a clock without a unit */
 	uint64_t events, gaps, first, last; /* times of the events */
+	struct intern keys; /* of types: name, group, kind; their numbers are indexes in types */
 	struct listed_type *types;
 	size_t ntypes, types_capacity;
 	uint32_t *listed; /* by number of a type: index in types */
