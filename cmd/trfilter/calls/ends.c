@@ -55,17 +55,17 @@ static bool enters_bare(const struct type *t)
 	       !(t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER));
 }
 
-/* Returns true if the stream has declared calls with depths. */
-static bool has_depths(struct ends *x)
+/* Examine the types that the stream has declared since the last time. */
+static void examine_types(struct ends *x)
 {
 	const struct pool *types = &x->dictionary->types;
 
 	for (; x->ntypes < types->count; x->ntypes++) {
 		const struct type *t = pool_at(types, x->ntypes);
 
+		x->calls |= t && type_is_call(t);
 		x->depths |= t && type_has_depth(t);
 	}
-	return x->depths;
 }
 
 static uint32_t thread_of(const struct lane *lane, const struct type *type)
@@ -78,7 +78,8 @@ static bool wants_start(struct ends *x, const struct block *b)
 {
 	bool starts = false;
 
-	for (uint32_t i = 0; has_depths(x) && i < b->ntypes && !starts; i++)
+	examine_types(x);
+	for (uint32_t i = 0; x->depths && i < b->ntypes && !starts; i++)
 		starts = type_has_depth(b->types[i]) || enters_bare(b->types[i]);
 	for (uint32_t i = 0; i < b->nlanes && starts; i++)
 		if (b->lanes[i]->thread >= x->nthreads || !x->threads[b->lanes[i]->thread].started)
@@ -219,9 +220,10 @@ static bool is_kept(const struct ends *x, uint32_t thread)
 	return thread < x->nthreads && x->threads[thread].kept;
 }
 
+/* Returns true if a thread of the block, with rows that are kept, may have an open call. */
 static bool wants_last(const struct ends *x, const struct block *b)
 {
-	for (uint32_t i = 0; i < b->nlanes; i++)
+	for (uint32_t i = 0; x->calls && i < b->nlanes; i++)
 		if (is_kept(x, b->lanes[i]->thread) || is_kept(x, b->lanes[i]->cpu_thread))
 			return true;
 	return false;

@@ -39,7 +39,7 @@ struct ends {
 	uint64_t blocks;       /* number of blocks given to ends_rows */
 	struct last_rows last; /* of the present block */
 	uint32_t ntypes;       /* number of types examined: */
-	bool depths;	       /* one of them has calls with depths */
+	bool calls, depths;    /* one of them is of calls, of calls with depths */
 	struct thread_entries entries;
 };
 
