@@ -148,6 +148,19 @@ enum calls_lost {
 	LOST_NUMBER, /* another call with its number was entered */
 };
 
+/* An open numbered call. */
+struct numbered_call {
+	uint64_t start;
+	const struct lane *lane;
+	const struct type *type;
+	uint32_t location, number;
+	uint64_t serial; /* by begin */
+	uint32_t thread; /* number of its stack */
+	uint32_t next;	 /* free: index + 1 of the next free one */
+	size_t frame;	 /* with calls.nests: index of its frame */
+	bool replaced;	 /* with calls.nests: a later call has its number */
+};
+
 /* Calls with numbers. */
 struct numbered_calls {
 	struct numbered_call *calls;
@@ -184,8 +197,8 @@ struct calls {
 	/* Called when a call ends without a leave; without calls.balances, except calls whose
 	   enters were not read, and calls in the kernel outside any call. May be NULL. The call
 	   ends at the last event of its thread's stack, and its caller is not charged. s is its
-	   stack, which the frame has left; a numbered call is on none, and s is that of its thread.
-	 */
+	   stack, which the frame has left; a numbered call is on none, and s is that of its thread;
+	   with pairs_only NULL. */
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
 			enum calls_lost why);
 	void *on_lost_ctx;

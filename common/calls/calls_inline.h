@@ -215,6 +215,18 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t l
 			    &e, done, false);
 }
 
+/* Get the data of an open numbered call. */
+static inline void *calls_numbered_data(const struct calls *c, size_t index)
+{
+	return c->data_size ? c->numbered.data + index * c->data_size : NULL;
+}
+/* Free the slot of a numbered call. The slot and its data are valid until the next enter. */
+static inline void calls_number_free(struct calls *c, size_t index)
+{
+	c->numbered.calls[index].next = (uint32_t)c->numbered.free;
+	c->numbered.free = index + 1;
+}
+
 /* Process a common event as calls_try_row does, of any block and any location. The data of a new
  * call are those that the slot had before. pairs_only: that of *c. */
 static inline __attribute__((always_inline)) enum calls_result
@@ -235,6 +247,40 @@ calls_try_event(struct calls *c, const struct event *e, struct call *done, bool 
 	c->stack = s;
 	c->data = calls_data(c, s, s->count - (got == CALLS_ENTER));
 	return got;
+}
+
+/*
+ * Process an enter with this number if no other such call was entered since the last leave, and the
+ * leave of the call that was entered last, as nearly all rows are. kind: KIND_ENTER or KIND_LEAVE.
+ * c->data gets the data, for a new call those that the slot had before. CALLS_SLOW: as calls_try.
+ * For calls.pairs_only.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_try_by_number(struct calls *c, uint8_t kind, uint32_t source, uint32_t call)
+{
+	struct open_calls *open = &c->open;
+	uint64_t key = open_calls_key(source, call), index;
+
+	if (kind == KIND_LEAVE) {
+		if (__builtin_expect(open->recent.key != key, 0))
+			return CALLS_SLOW;
+		open->recent.key = 0;
+		index = open->recent.value;
+		calls_number_free(c, index);
+	} else {
+		if (__builtin_expect(open->recent.key || !c->numbered.free ||
+					     (open->count && (open->count >= CALLS_NUMBERED_LIMIT ||
+							      open_calls_has(open, source, call))),
+				     0))
+			return CALLS_SLOW;
+		index = c->numbered.free - 1;
+		c->numbered.free = c->numbered.calls[index].next;
+		open->recent = (struct open_call){key, index};
+	}
+	c->ignored = false;
+	c->stack = NULL;
+	c->data = calls_numbered_data(c, index);
+	return kind == KIND_LEAVE ? CALLS_LEAVE : CALLS_ENTER;
 }
 
 /*

@@ -79,7 +79,8 @@ static void numbered_lose(struct calls *c, size_t index)
 
 	c->dropped++;
 	if (c->on_lost)
-		c->on_lost(c->on_lost_ctx, c->stacks[n->thread], &f, c->data, LOST_NUMBER);
+		c->on_lost(c->on_lost_ctx, c->pairs_only ? NULL : c->stacks[n->thread], &f, c->data,
+			   LOST_NUMBER);
 }
 
 static inline __attribute__((always_inline)) int number_enter(struct calls *c,

@@ -6,19 +6,6 @@
 
 #include "common/calls/calls_inline.h"
 
-/* An open numbered call. */
-struct numbered_call {
-	uint64_t start;
-	const struct lane *lane;
-	const struct type *type;
-	uint32_t location, number;
-	uint64_t serial; /* by begin */
-	uint32_t thread; /* number of its stack */
-	uint32_t next;	 /* free: index + 1 of the next free one */
-	size_t frame;	 /* with calls.nests: index of its frame */
-	bool replaced;	 /* with calls.nests: a later call has its number */
-};
-
 /* A numbered call that the end of the trace closes. */
 struct numbered_end {
 	uint32_t thread, index;
@@ -180,17 +167,6 @@ enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s, co
 				      struct call *done);
 /* With calls.balances: give each call that was open before the first row a frame. */
 void calls_push_unseen(struct calls *c, struct stack *s);
-/* Get the data of an open numbered call. */
-static inline void *calls_numbered_data(const struct calls *c, size_t index)
-{
-	return c->data_size ? c->numbered.data + index * c->data_size : NULL;
-}
-/* Free the slot of a numbered call. The slot and its data are valid until the next enter. */
-static inline void calls_number_free(struct calls *c, size_t index)
-{
-	c->numbered.calls[index].next = (uint32_t)c->numbered.free;
-	c->numbered.free = index + 1;
-}
 /* Add an open numbered call. */
 int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);
 /* Process a row of KIND_DROP, for a stack that is fully known. */

@@ -148,35 +148,67 @@ static enum calls_result feed(struct call_filter *w, const struct event *e, stru
 	return got == CALLS_SLOW ? calls_feed(&w->calls, e, done) : got;
 }
 
-static uint8_t state_of_row(struct call_filter *w, const struct event *e)
+/* Find out if the engine ignores an enter. */
+static __attribute__((noinline)) void feed_ignored(struct call_filter *w, const struct event *e)
 {
-	bool drop = e->type->kind == KIND_DROP, wanted;
-	uint8_t state, flags = 0;
+	struct call done;
+
+	w->ignored_row = calls_feed(&w->calls, e, &done) == CALLS_ENTER && w->calls.ignored;
+}
+
+/* Returns the state of a row, of conditions on single rows. */
+static uint8_t state_by_row(struct call_filter *w, const struct event *e, bool wanted)
+{
+	const struct pairing *range = w->time_range ? &w->time_range->pairing : NULL;
+	bool holds = wanted && filter_holds(w->filter, e);
+
+	if (__builtin_expect(filter_any_ended(w->filter, range), 0))
+		w->ends_here = filter_ends(w->filter, w->time_range, w->invert);
+	if (__builtin_expect(ignored_needed(&w->ignored), 0))
+		feed_ignored(w, e);
+	return wanted && holds != w->invert ? ROW_KEEP : ROW_DROP;
+}
+
+/* Returns the state of a row, of conditions on calls. */
+static uint8_t state_by_call(struct call_filter *w, const struct event *e, bool wanted)
+{
 	enum calls_result got;
 	struct call done;
 
-	if (e->type->kind == KIND_GAP)
-		return ROW_GAP;
-	if (drop)
-		flags = filter_drop(w->filter, w->time_range, w->invert, e);
-	wanted = !drop && (!w->time_range || time_range_row(w->time_range, e));
-	ends_note(&w->ends, calls_thread(e), e->lane, e->time, w->rows.row);
-	w->now = e->time;
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);
-	if (!call_filter_follows(w)) {
-		w->ends_here = drop ? flags : filter_ends(w->filter, w->time_range, w->invert);
-		if (ignored_needed(&w->ignored))
-			w->ignored_row =
-				calls_feed(&w->calls, e, &done) == CALLS_ENTER && w->calls.ignored;
-		state = wanted && w->holds != w->invert ? ROW_KEEP : ROW_DROP;
-	} else {
-		got = feed(w, e, &done);
-		w->ignored_row = got == CALLS_ENTER && w->calls.ignored;
-		state = drop ? ROW_DROP : decide_row(w, e, wanted, got, &done);
-	}
-	if (drop)
-		return w->queue.dropped;
+	got = feed(w, e, &done);
+	w->ignored_row = got == CALLS_ENTER && w->calls.ignored;
+	return decide_row(w, e, wanted, got, &done);
+}
+
+/* Take a row of KIND_DROP. Returns its state. */
+static uint8_t take_drop(struct call_filter *w, const struct event *e)
+{
+	uint8_t flags = filter_drop(w->filter, w->time_range, w->invert, e);
+	struct call done;
+
+	w->holds = false;
+	if (!call_filter_follows(w))
+		w->ends_here = flags;
+	if (call_filter_follows(w) || ignored_needed(&w->ignored))
+		calls_feed(&w->calls, e, &done);
+	return w->queue.dropped;
+}
+
+static uint8_t state_of_row(struct call_filter *w, const struct event *e)
+{
+	uint8_t state;
+	bool wanted;
+
+	if (e->type->kind == KIND_GAP)
+		return ROW_GAP;
+	ends_note(&w->ends, calls_thread(e), e->lane, e->time, w->rows.row);
+	w->now = e->time;
+	if (e->type->kind == KIND_DROP)
+		return take_drop(w, e);
+	wanted = !w->time_range || time_range_row(w->time_range, e);
+	state = call_filter_follows(w) ? state_by_call(w, e, wanted) : state_by_row(w, e, wanted);
 	/* events outside of the range do not enclose anything */
 	return state == ROW_DROP && wanted ? w->queue.dropped : state;
 }

@@ -25,7 +25,7 @@ static bool is_special(const struct type *t)
 	return t->flags & (TYPE_INNER | TYPE_KERNEL);
 }
 
-bool ignored_needed(struct ignored *x)
+void ignored_look(struct ignored *x)
 {
 	const struct pool *types = &x->dictionary->types;
 
@@ -39,7 +39,6 @@ bool ignored_needed(struct ignored *x)
 		x->full |= t->flags & (TYPE_KERNEL | TYPE_PER_CPU) ||
 			   !(t->flags & (TYPE_INNER | TYPE_DEPTH));
 	}
-	return x->special;
 }
 
 static int room(struct ignored *x, const struct block *b)

@@ -35,8 +35,15 @@ struct ignored {
 void ignored_init(struct ignored *x, struct dictionary *d);
 void ignored_free(struct ignored *x);
 
+/* Examine the types that are new. */
+void ignored_look(struct ignored *x);
 /* Returns true if rows may be ignored. Then each block must be given to ignored_block. */
-bool ignored_needed(struct ignored *x);
+static inline bool ignored_needed(struct ignored *x)
+{
+	if (__builtin_expect(x->ntypes < x->dictionary->types.count, 0))
+		ignored_look(x);
+	return x->special;
+}
 /* Returns true if ignored_block reads the rows of the block, which must be checked then. */
 bool ignored_reads(struct ignored *x, const struct block *b);
 /* Find the ignored rows of a block. *ends: state before the block; gets the last rows that were

@@ -56,14 +56,24 @@ const uint8_t *last_rows_next(struct last_rows *x, const struct block *b, const 
 	return p + row_size(b, p);
 }
 
-/* Read the narrow rows from p on that have a depth and no payload: most rows are such. */
-static const uint8_t *skip_bare(struct last_rows *x, const uint8_t *p, const uint8_t *end)
+/* Read narrow rows from p up to one whose class has a flag. */
+static const uint8_t *read_narrow(struct last_rows *x, const struct block *b, const uint8_t *p,
+				  uint8_t flag)
 {
-	const uint8_t **at = x->at + LAST_DEPTH, *classes = x->classes, *from = p;
+	const uint8_t **at = x->at, *classes = x->classes, *end = b->row_data + b->row_size;
+	const struct type **types = b->types;
+	uint32_t row = x->row;
 
-	for (; p < end && classes[row_type_at(p)] == LAST_DEPTH; p += NARROW_ROW)
-		at[LAST_CLASSES * (size_t)row_lane_at(p)] = p;
-	x->row += (uint32_t)((size_t)(p - from) / NARROW_ROW);
+	for (; p < end; row++) {
+		uint32_t type = row_type_at(p);
+		uint8_t class = classes[type];
+
+		if (class & flag)
+			break;
+		at[LAST_CLASSES * (size_t)row_lane_at(p) + (class & CLASS)] = p;
+		p = class & LONG ? row_after(types[type], p) : p + NARROW_ROW;
+	}
+	x->row = row;
 	return p;
 }
 
@@ -72,14 +82,11 @@ static const uint8_t *read_until(struct last_rows *x, const struct block *b, con
 				 uint8_t flag)
 {
 	const uint8_t *end = b->row_data + b->row_size;
-	bool wide = b->row_flags & EVENTS_WIDE;
 
-	while (p < end) {
-		p = wide ? p : skip_bare(x, p, end);
-		if (p >= end || x->classes[block_row(b, p).type] & flag)
-			break;
+	if (!(b->row_flags & EVENTS_WIDE))
+		return read_narrow(x, b, p, flag);
+	while (p < end && !(x->classes[block_row(b, p).type] & flag))
 		p = last_rows_next(x, b, p);
-	}
 	return p;
 }
 

@@ -1,5 +1,7 @@
 #include "cmd/trfilter/calls/pairing.h"
 
+#include "common/stream/field.h"
+
 static void pairing_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why)
 {
@@ -40,20 +42,30 @@ void pairing_forget(struct pairing *p)
 	p->ended = 0;
 }
 
-/* Returns the data of the call of a row; NULL: it is of none. */
-static uint64_t *take_row(struct pairing *p, const struct event *e)
+static __attribute__((noinline)) uint64_t *take_rare(struct pairing *p, const struct event *e)
 {
 	struct call done;
-	enum calls_result got = calls_try_event(&p->calls, e, &done, true);
 
-	if (got == CALLS_SLOW)
-		got = calls_feed(&p->calls, e, &done);
-	return got == CALLS_NONE ? NULL : p->calls.data;
+	return calls_feed(&p->calls, e, &done) == CALLS_NONE ? NULL : p->calls.data;
+}
+
+/* Returns the data of the call of a row; NULL: it is of none. Common rows are taken in line. */
+static inline __attribute__((always_inline)) uint64_t *take_row(struct pairing *p,
+								const struct event *e, uint8_t kind)
+{
+	enum calls_result got = CALLS_SLOW;
+	uint32_t call;
+
+	if (!(e->type->flags & TYPE_CALL_NUMBER))
+		got = calls_try_event(&p->calls, e, NULL, true);
+	else if (field_call(e, &call))
+		got = calls_try_by_number(&p->calls, kind, e->lane->source->number, call);
+	return got == CALLS_SLOW ? take_rare(p, e) : p->calls.data;
 }
 
 void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 {
-	uint64_t *data = take_row(p, e);
+	uint64_t *data = take_row(p, e, KIND_ENTER);
 
 	if (data)
 		*data = note + 1ull;
@@ -63,7 +75,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 
 bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 {
-	const uint64_t *data = take_row(p, e);
+	const uint64_t *data = take_row(p, e, KIND_LEAVE);
 
 	if (!data)
 		return false;
@@ -76,5 +88,5 @@ bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 
 void pairing_drop(struct pairing *p, const struct event *e)
 {
-	take_row(p, e);
+	take_rare(p, e);
 }

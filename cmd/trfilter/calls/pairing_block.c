@@ -22,7 +22,6 @@ bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, const stru
 	pb->pairing = p;
 	pb->block = b;
 	pb->fit = true;
-	pb->leave = NULL;
 	memset(pb->enters, 0, sizeof pb->enters);
 	memset(pb->kinds, 0, sizeof pb->kinds);
 	memset(pb->unfit, 1, sizeof pb->unfit);
@@ -149,34 +148,20 @@ bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint
 	return true;
 }
 
-/* Take the enter of a numbered call and its leave, if that is the next row, as of nearly every such
- * call. The engine stores neither. */
-static bool take_numbered(struct pairing_block *pb, const uint8_t *row, uint32_t note)
-{
-	const struct block *b = pb->block;
-	const uint8_t *next = row + row_size(b, row), *end = b->row_data + b->row_size;
-	struct plain_row enter, leave;
-
-	if (next == end)
-		return false;
-	enter = row_read(row, b->base);
-	leave = row_read(next, b->base);
-	if (!calls_try_numbered(&pb->pairing->calls, &pb->rows, row, &enter, next, &leave))
-		return false;
-	pb->leave = next;
-	pb->leave_note = note;
-	return true;
-}
-
 uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t note)
 {
+	const struct calls_row_type *t = &pb->rows.types[row_type_at(row)];
+	const struct lane *lane = pb->block->lanes[row_lane_at(row)];
+	struct calls *c = &pb->pairing->calls;
 	struct events it;
 	struct event e;
 
-	if (row == pb->leave)
-		return pb->leave_note;
-	if (pb->rows.types[row_type_at(row)].numbered == KIND_ENTER && take_numbered(pb, row, note))
-		return note;
+	if (t->numbered && calls_try_by_number(c, t->numbered, lane->source->number,
+					       get_u32(row + t->call)) != CALLS_SLOW) {
+		if (t->numbered == KIND_ENTER)
+			*(uint64_t *)c->data = note + 1ull;
+		return (uint32_t) * (uint64_t *)c->data - 1;
+	}
 	events_begin(&it, pb->block);
 	it.row = row;
 	if (!event_next(&it, &e))

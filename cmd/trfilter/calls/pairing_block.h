@@ -14,9 +14,6 @@ struct pairing_block {
 	bool runs; /* runs are allowed: no thread has two lanes */
 	bool fit;  /* all types are fit for runs */
 	struct calls_rows rows;
-	/* The leave of a numbered call whose enter was the row before, with its note. */
-	const uint8_t *leave;
-	uint32_t leave_note;
 	/* by type: */
 	uint8_t enters[256]; /* is it of calls: KIND_ENTER or KIND_LEAVE, else 0 */
 	uint8_t kinds[256];  /* the same for those that calls_run.h understands */

@@ -172,14 +172,6 @@ uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached)
 	return state;
 }
 
-uint8_t partners_ended(struct partners *p)
-{
-	uint8_t flags = p->ends_here | pairing_flags(p->pairing.ended);
-
-	p->ends_here = p->pairing.ended = 0;
-	return flags;
-}
-
 int partners_check(const struct partners *p, struct error *e)
 {
 	if (p->failed)

@@ -53,7 +53,15 @@ void partners_drop(struct partners *p, const struct event *e);
 void partners_match(struct partners *p, const struct event *e);
 
 /* Returns the flags of the calls that ended since the last call. */
-uint8_t partners_ended(struct partners *p);
+static inline uint8_t partners_ended(struct partners *p)
+{
+	uint8_t flags = p->ends_here;
+
+	if (__builtin_expect(p->pairing.ended, 0))
+		flags |= pairing_flags(p->pairing.ended);
+	p->ends_here = p->pairing.ended = 0;
+	return flags;
+}
 
 /* Decide a row with ROW_WAIT: a match reached it, or no later match can. Returns the state,
  * which the caller sets: ROW_KEEP, ROW_DROP or ROW_PARTNER. */

@@ -106,17 +106,23 @@ static __attribute__((noinline)) void end_in_parts(struct filter *f, size_t firs
 		t.flags = flags | TYPE_INNER;
 		if (pairing_flags(ended) & ROW_ENDS_INNER)
 			pairing_drop(&f->parts[i].pairing, &drop);
+		f->any_ended |= f->parts[i].pairing.ended != 0;
 	}
 }
 
 bool filter_from(struct filter *f, size_t first, const struct event *e)
 {
-	for (size_t i = first; i < f->nparts; i++)
-		if (!part_is_true(f, &f->parts[i], e)) {
-			if (__builtin_expect(f->parts[i].pairing.ended, 0))
-				end_in_parts(f, i + 1, f->parts[i].pairing.ended, e);
-			return false;
-		}
+	for (size_t i = first; i < f->nparts; i++) {
+		struct part *p = &f->parts[i];
+		bool result = part_is_true(f, p, e);
+
+		f->any_ended |= p->pairing.ended != 0;
+		if (result)
+			continue;
+		if (__builtin_expect(p->pairing.ended, 0))
+			end_in_parts(f, i + 1, p->pairing.ended, e);
+		return false;
+	}
 	return true;
 }
 
@@ -134,6 +140,7 @@ uint8_t filter_ends(struct filter *f, struct time_range *range, bool invert)
 	/* if the expression is false as a whole, any part may be */
 	unsigned notes = !invert ? 2 : f->nparts > 1 ? 3 : 1, ended = 0;
 
+	f->any_ended = false;
 	for (size_t i = 0; i < f->nparts; i++)
 		ended |= take_ended(&f->parts[i].pairing, notes);
 	if (range)

@@ -31,6 +31,7 @@ struct filter {
 	bool calls;	/* one of these is by_call */
 	bool by_kind;	/* some part tests the kind: each row is decided by itself */
 	bool by_both;	/* some part is by_both */
+	bool any_ended; /* calls of some pairing have ended */
 	size_t marks;	/* number of bits for notes on an open call (decide.h) */
 	struct evaluation evaluation;
 };
@@ -54,10 +55,7 @@ bool filter_out_of_memory(const struct filter *f);
 /* Returns true if filter_ends may return flags. */
 static inline bool filter_any_ended(const struct filter *f, const struct pairing *range)
 {
-	for (size_t i = 0; i < f->nparts; i++)
-		if (f->parts[i].pairing.ended)
-			return true;
-	return range && range->ended;
+	return f->any_ended || (range && range->ended);
 }
 
 struct time_range;

@@ -257,6 +257,37 @@ static void test_numbers_in_line(void)
 	end();
 }
 
+/* Rows of few numbers in any order, in line where possible, against a table of the open calls. */
+static void test_numbers_alone(void)
+{
+	uint32_t open[6] = {0}, seed = 1, in_line = 0;
+	bool good = true;
+
+	begin();
+	calls.pairs_only = calls.balances = true;
+	calls.on_lost = NULL;
+	for (uint32_t i = 1; i < 5000 && good; i++) {
+		uint32_t n = (seed = seed * 1103515245 + 12345) >> 20, number = n % 6;
+		bool leave = i % 500 > 400 ? i & 1 : n / 6 % 2;
+		uint8_t kind = leave ? KIND_LEAVE : KIND_ENTER;
+		enum calls_result got;
+
+		/* the end of each part are calls whose rows are adjacent */
+		number = i % 500 > 400 ? i / 2 % 6 : number;
+		got = calls_try_by_number(&calls, kind, source.number, number);
+		in_line += got != CALLS_SLOW;
+		if (got == CALLS_SLOW)
+			got = feed(leave ? &number_leave : &number_entry, i, F, number);
+		good = leave ? (got == CALLS_LEAVE) == (open[number] != 0) : got == CALLS_ENTER;
+		good = good && (got != CALLS_LEAVE || mark() == open[number]);
+		open[number] = leave ? 0 : i;
+		if (!leave && good)
+			memcpy(calls.data, &i, sizeof i);
+	}
+	ok(good && in_line > 1000, "each leave of a number finds the data of its enter");
+	calls_free(&calls);
+}
+
 int main(void)
 {
 	static const char *const names[] = {"main", "f", "g", "execve"};
@@ -280,6 +311,7 @@ int main(void)
 	test_kernel();
 	test_numbers();
 	test_numbers_in_line();
+	test_numbers_alone();
 	dictionary_free(&dictionary);
 	return done();
 }
