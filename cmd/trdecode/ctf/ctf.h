@@ -149,6 +149,9 @@ struct ctf_stream {
 	uint8_t discarded_bits;	       /* size of events_discarded */
 	uint64_t frequency;
 	int64_t offset_s, offset; /* seconds and ticks to add: tick 0 since 1970 */
+	/* if ticks are ns and has_add: both together, in [0, TIME_LIMIT / 2) */
+	uint64_t add;
+	bool has_add;
 };
 
 /* A CPU and the thread that runs on it. */
@@ -219,6 +222,7 @@ struct ctf_file {
 	/* the lane used last, and its thread */
 	uint32_t lane;
 	struct ctf_thread thread;
+	uint32_t packet_lane; /* of events that do not record their thread; 0: not known */
 };
 
 /* The arguments that trencode wrote as JSON. */

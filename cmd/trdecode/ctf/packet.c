@@ -147,7 +147,7 @@ static void begin_packet(struct ctf_file *f)
 	f->packet.cpu = ctf_seen(c, CTF_CPU) && c->role[CTF_CPU] <= INT32_MAX
 				? (int32_t)c->role[CTF_CPU]
 				: -1;
-	f->lane = 0;
+	f->lane = f->packet_lane = 0;
 	f->packet.thread =
 		(struct ctf_thread){.tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1,
 				    .pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1,

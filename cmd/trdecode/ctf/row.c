@@ -152,8 +152,8 @@ static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
 	return s.at < 0 ? -1 : (int32_t)ctf_spot(fixed, s);
 }
 
-/* Return the lane of the event that was read. 0: out of memory. */
-static inline uint32_t lane_of(struct ctf_file *f)
+/* Find the lane by the fields of the event that was read, or its packet. 0: out of memory. */
+static inline uint32_t find_lane(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
 	const struct ctf_class *k = f->class;
@@ -211,6 +211,24 @@ static inline uint32_t lane_of(struct ctf_file *f)
 		memcpy(t->comm, comm, comm_size);
 	f->lane = ctf_lane(f, tid, pid, ppid, t->comm, comm_size);
 	return f->lane;
+}
+
+/* Test whether the fields of events may record the thread, or events of the kernel do. */
+static inline bool has_thread(const struct ctf_file *f)
+{
+	const struct ctf_class *k = f->class;
+
+	return !k->plain || f->trace->kernel || k->comm_string ||
+	       (k->tid.at & k->pid.at & k->ppid.at & k->comm.at) >= 0;
+}
+
+static inline uint32_t lane_of(struct ctf_file *f)
+{
+	if (has_thread(f))
+		return find_lane(f);
+	if (!f->packet_lane)
+		f->packet_lane = find_lane(f);
+	return f->packet_lane;
 }
 
 /* Write the gap that the event is. */
