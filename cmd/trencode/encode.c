@@ -214,7 +214,7 @@ static void report_calls(struct calls *calls, bool quiet)
 		   "{call|calls} had not returned at the end of the trace");
 	warn_count(NULL, calls->unmatched,
 		   "{return|returns} of calls whose beginning is not there");
-	warn_count(NULL, calls->outside, CALLS_OUTSIDE);
+	warn_count(NULL, calls->ignored_kernel, CALLS_IGNORED_KERNEL);
 }
 
 static void encode_run(struct stage *s, struct encoding *en)

@@ -98,7 +98,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	calls.time_range = w->select.time_range;
 	calls.invert = o->invert;
 	calls.callers = o->callers;
-	calls.apart = context || o->limit != UINT64_MAX;
+	calls.distinguishes_callers = context || o->limit != UINT64_MAX;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
 	calls.queue.dropped = context ? ROW_ASIDE : ROW_DROP;
 	duration_scan_init(&calls);

@@ -57,7 +57,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	warn_count(NULL, st->groups.deep, STACK_DEEP);
 	warn_count(NULL, st->calls.unmatched,
 		   "{return|returns} of calls whose beginning is not there");
-	warn_count(NULL, st->calls.outside, CALLS_OUTSIDE);
+	warn_count(NULL, st->calls.ignored_kernel, CALLS_IGNORED_KERNEL);
 	warn_count(NULL, stage->lost, "{event was|events were} lost by the recorder");
 	if (stage->lost_more)
 		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");

@@ -115,7 +115,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.unfinished = s.calls.unfinished;
 		st.calls.unmatched = s.calls.unmatched;
-		st.calls.outside = s.calls.outside;
+		st.calls.ignored_kernel = s.calls.ignored_kernel;
 		if (!stage->options->quiet)
 			report_counts(stage, &st, q->settings);
 	}

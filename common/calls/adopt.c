@@ -34,14 +34,14 @@ static void reset(struct calls *c, struct stack *s)
 		drop_frames(c, s->kernel, 0);
 	if (!s->goes_on)
 		drop_frames(c, s, 0);
-	if (s->ignored)
-		drop_frames(c, s->ignored, 0);
+	if (s->ignored_inner)
+		drop_frames(c, s->ignored_inner, 0);
 	s->beyond = 0;
 	s->goes_on = false;
 	s->adopted = 0;
 	if (s->kernel)
 		s->kernel->adopted = 0;
-	s->implicit = 0;
+	s->unseen = 0;
 	s->exec = 0;
 	s->kernel_base = s->ngone = 0;
 	s->started = s->passed = false;
@@ -186,9 +186,9 @@ static int push_unseen(struct calls *c, struct stack *s, const struct snapshot_t
 {
 	bool charged = t->unseen && (t->flags & SNAPSHOT_CHARGED || t->child);
 
-	s->implicit = c->balances ? 0 : t->unseen - charged;
-	s->implicit_start = t->since;
-	for (uint32_t i = s->implicit; i < t->unseen; i++) {
+	s->unseen = c->balances ? 0 : t->unseen - charged;
+	s->unseen_since = t->since;
+	for (uint32_t i = s->unseen; i < t->unseen; i++) {
 		struct frame f = {
 			.start = t->since, .child = i + 1 == t->unseen ? t->child : 0, .depth = i};
 
@@ -298,7 +298,7 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 
 	if (w->frame.flags & SNAPSHOT_REJECTED) {
 		/* the call was below the lowest one in the kernel */
-		s->kernel_base -= !kernel && s->adopted + s->implicit < s->kernel_base;
+		s->kernel_base -= !kernel && s->adopted + s->unseen < s->kernel_base;
 		return 0;
 	}
 	c->restored = w->frames - 1;

@@ -13,7 +13,7 @@
  * CALLS_ENTER for that row, also for calls in the kernel outside any call (frames[0].outside):
  * outermost first, then the calls in the kernel, then those with numbers. The event's time is that
  * of the enter. calls.stack and calls.ignored are set too, with calls.balances. Calls without an
- * enter are in stack.implicit; if a callee of the innermost of them has ended, that call is
+ * enter are in stack.unseen; if a callee of the innermost of them has ended, that call is
  * frames[0], with begun false. With calls.balances all of them are frames.
  *
  * Of a stack with calls in the kernel, kernel_base and gone describe the stack below them at the

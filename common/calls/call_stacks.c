@@ -307,7 +307,7 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 
 uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s)
 {
-	size_t level = s->count + s->implicit;
+	size_t level = s->count + s->unseen;
 	const struct call_stacks_thread *th;
 
 	if (s->number >= cs->nthreads)

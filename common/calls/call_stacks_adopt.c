@@ -50,7 +50,7 @@ static int adopt_thread(struct call_stacks *cs, const struct stack *s)
 	th->started = call_stacks_open(s);
 	for (size_t i = first; i < s->count; i++)
 		if (call_stacks_name(cs, s->frames[i].location, &name) ||
-		    call_stacks_push(cs, th, (uint32_t)i + s->implicit, name))
+		    call_stacks_push(cs, th, (uint32_t)i + s->unseen, name))
 			return -1;
 	return adopt_kernel(cs, th, s);
 }

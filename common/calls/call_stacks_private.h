@@ -9,12 +9,12 @@
 /* Get the number of calls open in a stack, with unseen ones. */
 static inline uint32_t call_stacks_open(const struct stack *s)
 {
-	return (uint32_t)s->count + s->implicit;
+	return (uint32_t)s->count + s->unseen;
 }
 
 static inline uint32_t call_stacks_unseen(const struct stack *s)
 {
-	return s->implicit + (s->count && !s->frames[0].begun);
+	return s->unseen + (s->count && !s->frames[0].begun);
 }
 
 /* Set the thread's number of unseen calls. */

@@ -16,7 +16,7 @@ static void free_stack(struct stack *s)
 	if (!s)
 		return;
 	free_stack(s->kernel);
-	free_stack(s->ignored);
+	free_stack(s->ignored_inner);
 	free(s->gone);
 	free(s->frames);
 	free(s->data);
@@ -89,8 +89,7 @@ uint32_t calls_depth(const struct calls *c, const struct event *e)
 {
 	const struct stack *s = calls_stack(c, e);
 
-	return s ? (uint32_t)(s->count - (e->type->kind == KIND_ENTER && s->count)) + s->implicit
-		 : 0;
+	return s ? (uint32_t)(s->count - (e->type->kind == KIND_ENTER && s->count)) + s->unseen : 0;
 }
 
 struct stack *calls_stack_at(struct calls *c, uint32_t thread)
@@ -157,7 +156,8 @@ static void link_frame(struct stack *s, size_t i)
 
 void calls_set_limits(struct stack *s)
 {
-	bool slow = s->exec || (s->kernel && s->kernel->count) || (s->ignored && s->ignored->count);
+	const struct stack *i = s->ignored_inner;
+	bool slow = s->exec || (s->kernel && s->kernel->count) || (i && i->count);
 
 	s->limit = slow ? 0 : s->capacity;
 	s->floor = slow ? SIZE_MAX : 1;
@@ -242,24 +242,16 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	drop_from(c, s, 0, LOST_DEPTH);
 	end_exec(s);
 	s->started = true;
-	s->implicit = !left_out ? n : f ? f->unseen : 0;
-	s->implicit_start = left_out && f ? f->since : e->time;
+	s->unseen = !left_out ? n : f ? f->unseen : 0;
+	s->unseen_since = left_out && f ? f->since : e->time;
 	s->by_depth = true;
 	if (c->balances)
 		calls_push_unseen(c, s);
 }
 
-/* Test whether the next row with a depth is the stack's first one. */
-static bool is_first(const struct calls *c, struct stack *s)
-{
-	if (!s->started && s->asks_lane)
-		s->started = dictionary_started(c->dictionary, s->number);
-	return !s->started;
-}
-
 static uint32_t next_depth(struct stack *s)
 {
-	return s->count ? s->frames[s->count - 1].depth + 1 : s->implicit;
+	return s->count ? s->frames[s->count - 1].depth + 1 : s->unseen;
 }
 
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e)
@@ -270,13 +262,13 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 	if (flags & TYPE_INNER) {
 		/* the next event shows whether an exec on top succeeded */
 		if ((s->exec && s->exec == s->count) || calls_outside(c, s, e->time)) {
-			c->apart++;
+			c->ignored_inner++;
 			return c->balances ? calls_ignored_enter(c, s, e) : CALLS_NONE;
 		}
 		f.inner = true;
 		f.depth = next_depth(s);
 		/* the types of calls that have ended are no part of a snapshot */
-		if (!s->count && !s->implicit)
+		if (!s->count && !s->unseen)
 			s->type = e->type;
 	} else {
 		s->type = e->type;
@@ -284,7 +276,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 			calls_forget_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
-			if (is_first(c, s))
+			if (calls_is_first(c, s))
 				show_unseen(c, s, e, f.depth);
 			drop_from(c, s, f.depth, LOST_DEPTH);
 		} else {
@@ -307,7 +299,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 
 bool calls_has_unknown(const struct stack *s)
 {
-	return s->implicit || (s->count && !s->frames[0].begun) || stack_has(s, 0);
+	return s->unseen || (s->count && !s->frames[0].begun) || stack_has(s, 0);
 }
 
 enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
@@ -320,7 +312,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		if (!t || !t->inner)
 			return c->balances ? calls_ignored_leave(c, s, e, done) : CALLS_NONE;
 	} else if (e->type->flags & TYPE_DEPTH) {
-		if (is_first(c, s)) {
+		if (calls_is_first(c, s)) {
 			s->type = e->type;
 			show_unseen(c, s, e, e->depth + 1);
 		}
@@ -329,9 +321,9 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			calls_nested_clear(c, s, e);
 		end_exec(s);
 		t = top(s);
-		if (!t && s->implicit == e->depth + 1) {
-			s->implicit--;
-			f = (struct frame){.start = s->implicit_start, .location = e->location};
+		if (!t && s->unseen == e->depth + 1) {
+			s->unseen--;
+			f = (struct frame){.start = s->unseen_since, .location = e->location};
 			calls_end(c, s, &f, e->time, done);
 			c->data = NULL;
 			return CALLS_LEAVE;
@@ -394,8 +386,9 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 			return calls_kernel_inner(c, s, e, done);
 		calls_pass_kernel(c, s, e->time);
 	}
-	if (__builtin_expect(s->ignored && s->ignored->count, 0) && calls_is_own(e->type)) {
-		drop_from(c, s->ignored, 0, LOST_INNER);
+	if (__builtin_expect(s->ignored_inner && s->ignored_inner->count, 0) &&
+	    calls_is_own(e->type)) {
+		drop_from(c, s->ignored_inner, 0, LOST_INNER);
 		calls_set_limits(s);
 	}
 	if (e->type->kind == KIND_ENTER)
@@ -405,96 +398,4 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 	if (__builtin_expect(e->type->kind == KIND_DROP, 0))
 		calls_drop(c, s, e);
 	return CALLS_NONE;
-}
-
-/* Begin a stack without a row that has a depth, but with calls that no row entered or left. */
-static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct thread_facts *f)
-{
-	struct stack *s = calls_stack_at(c, thread);
-
-	if (!s)
-		return NULL;
-	s->started = true;
-	s->implicit = f->unseen;
-	s->implicit_start = f->since;
-	return s;
-}
-
-void calls_take_ends(struct calls *c)
-{
-	c->ended = true;
-	for (uint32_t i = 0; i < c->dictionary->nfacts; i++) {
-		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
-		struct stack *s = i < c->size ? c->stacks[i] : NULL;
-		bool stale;
-
-		if (f && f->keeps_unseen &&
-		    (s ? is_first(c, s) : !c->adopted || !dictionary_started(c->dictionary, i)))
-			s = begin_unseen(c, i, f);
-		if (!f || !s)
-			continue;
-		/* open is of an earlier segment if the stack had rows since */
-		stale = f->last < s->last;
-		if (f->last > s->last) {
-			s->last = f->last;
-			s->lane = f->lane;
-		}
-		if (f->has_open && !stale)
-			drop_from(c, s, f->open, LOST_DEPTH);
-	}
-}
-
-/* Forget the calls without an enter if rows of the stack are left out: their leaves may be left
- * out too. */
-static void forget_unseen(struct calls *c, struct stack *s)
-{
-	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
-
-	if (!calls_left_out(c, s) || (f && f->keeps_unseen))
-		return;
-	s->implicit = 0;
-	while (s->count && !top(s)->begun)
-		pop(s);
-}
-
-bool calls_finish(struct calls *c, struct call *done)
-{
-	if (!c->ended)
-		calls_take_ends(c);
-	for (; c->finishing < c->size; c->finishing++) {
-		struct stack *s = c->stacks[c->finishing];
-		struct frame f;
-
-		if (!s)
-			continue;
-		if (calls_kernel_finish(c, s, done))
-			return true;
-		if (s->exec) {
-			if (c->on_lost)
-				calls_forget_image(c, s);
-			continue;
-		}
-		forget_unseen(c, s);
-		if (!s->count && s->implicit) {
-			struct frame below = {.start = s->implicit_start, .depth = --s->implicit};
-
-			if (!calls_push(c, s, &below))
-				continue;
-		}
-		if (!s->count)
-			continue;
-		f = *top(s);
-		pop(s);
-		/* a caller took at least what its callees took */
-		calls_end(c, s, &f,
-			  s->last < f.start || s->last - f.start < f.child ? f.start + f.child
-									   : s->last,
-			  done);
-		c->data = f.begun ? calls_data(c, s, s->count) : NULL;
-		done->unfinished = true;
-		done->type = s->type;
-		c->unfinished++;
-		return true;
-	}
-	return calls_numbered_finish(c, done);
 }

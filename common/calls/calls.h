@@ -5,8 +5,11 @@
  * 0: per thread and CPU), or per CPU for types with TYPE_PER_CPU. Where the source recorded the
  * depth, the stack follows it: an enter at depth d ends every open frame at d or deeper, so one
  * lost leave never shifts later calls. A frame that ends so is no call. A successful exec* empties
- * the stack and is no call. A thread whose first event has a depth has had the frames below open
- * since then.
+ * the stack and is no call.
+ *
+ * A frame is the engine's record of an open call on a stack. Unseen calls were open before their
+ * thread's first event: no enter of them was read. A thread whose first event has a depth has had
+ * as many unseen calls open since then. Ignored calls are those that the rules below do not count.
  *
  * Calls with numbers (TYPE_CALL_NUMBER) pair by number. They may overlap within a thread, so none
  * is the callee of another one: self is total. A call has the name of its leave's location. With
@@ -25,14 +28,13 @@
  * filter decides at an ENTER it also decides for the LEAVE. Both find the same calls; these differ:
  *
  *                                        calls count            calls balance
- *     open before the thread's first     s.implicit, a number   a frame each, with begun false
- *     with INNER, outside any call or    ignored                on s.ignored until a row of the
- *     directly on an exec                                       thread's other calls
- *     in the kernel, outside any call    a frame, no result     a frame, and results with
- *                                                               calls.ignored
+ *     unseen                             s.unseen, a number     a frame each, with begun false
+ *     with INNER, outside any call or    ignored, no frame      ignored, on s.ignored_inner until
+ *     directly on an exec                                       a row of the thread's other calls
+ *     in the kernel, outside any call    ignored, no result     ignored, results with calls.ignored
  *     ended without a leave              on_lost for those      on_lost for all
  *                                        that count
- *     nested deeper than                 no limit               ignored, as is the leave
+ *     nested deeper than                 no limit               no frame, leave without result
  *     CALLS_STACK_LIMIT
  *
  * A caller may keep data with each open call: calls.data_size bytes, zero when the call begins,
@@ -73,7 +75,7 @@ struct frame {
 	bool inner;
 	bool begun;	/* its enter was read */
 	bool recursive; /* a frame of the same location is open below */
-	bool outside;	/* in the kernel, entered outside any call */
+	bool outside;	/* in the kernel, entered outside any call: the call is ignored */
 };
 
 /* Limit of memory for enters without leaves: older numbered calls are forgotten. */
@@ -89,9 +91,9 @@ struct stack {
 	struct frame *frames;
 	uint8_t *data; /* the caller's, data_size bytes for each of capacity + 1 frames */
 	size_t count, capacity;
-	size_t nnumbered;  /* frames of calls with numbers */
-	uint32_t implicit; /* frames below frames[0] without an enter, open since implicit_start */
-	uint64_t implicit_start;
+	size_t nnumbered; /* frames of calls with numbers */
+	uint32_t unseen;  /* number of unseen calls that have no frame, below frames[0] */
+	uint64_t unseen_since;
 	uint64_t last;		 /* time of the thread's last event */
 	const struct lane *lane; /* of that event */
 	const struct type *type; /* of one of its calls */
@@ -125,9 +127,9 @@ struct stack {
 	 */
 	uint32_t kernel_base, ngone;
 	uint32_t *gone;
-	/* With calls.balances: calls with TYPE_INNER that do not count; NULL none yet. And how many
-	   open calls exceed CALLS_STACK_LIMIT. */
-	struct stack *ignored;
+	/* With calls.balances: the ignored calls with TYPE_INNER; NULL none yet. And how many open
+	   calls exceed CALLS_STACK_LIMIT. */
+	struct stack *ignored_inner;
 	size_t beyond;
 	/*
 	 * The open locations: buckets[location & mask] is the number + 1 of a frame, 0 none, and
@@ -180,10 +182,10 @@ struct calls {
 	   is described. With balances; set before the first event. */
 	bool pairs_only;
 	/* The data of the call that was entered or left last, by calls_feed or calls_finish, until
-	   the next call of one of them. NULL: the enter was not read. */
+	   the next use of one of them. NULL: an unseen call. */
 	void *data;
 	struct stack *stack;   /* its stack; NULL: it has a number. Set with calls.balances only. */
-	bool ignored;	       /* it does not count. The same. */
+	bool ignored;	       /* it is an ignored call. The same. */
 	struct stack **stacks; /* by thread number */
 	size_t size;
 	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
@@ -213,9 +215,8 @@ struct calls {
 	uint64_t unmatched;  /* leaves without an enter */
 	uint64_t unfinished; /* calls open at the end */
 	uint64_t dropped;    /* frames ended without their leave */
-	uint64_t outside;    /* calls in the kernel outside any call of the thread: not counted as
-				calls */
-	uint64_t apart;	     /* enters with TYPE_INNER outside any call: not counted as calls */
+	/* ignored calls in the kernel that have ended; ignored enters with TYPE_INNER */
+	uint64_t ignored_kernel, ignored_inner;
 	bool out_of_memory;
 };
 
@@ -226,13 +227,13 @@ enum calls_result {
 	CALLS_SLOW,  /* of calls_try only */
 };
 
-/* Text of a remark on calls.outside. */
-#define CALLS_OUTSIDE                                                                              \
+/* Text of a remark on calls.ignored_kernel. */
+#define CALLS_IGNORED_KERNEL                                                                       \
 	"{call|calls} in the kernel outside any call of {its|their} task: left out, as by "        \
 	"uftrace report"
 
-/* Text of a remark on calls.apart. */
-#define CALLS_APART "{time|times} that a task was scheduled out outside any call: left out"
+/* Text of a remark on calls.ignored_inner. */
+#define CALLS_IGNORED_INNER "{time|times} that a task was scheduled out outside any call: left out"
 
 void calls_init(struct calls *c, struct dictionary *d);
 void calls_free(struct calls *c);

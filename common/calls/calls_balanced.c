@@ -8,13 +8,13 @@ enum calls_result calls_ignored_enter(struct calls *c, const struct stack *s, co
 	struct frame f = {.start = e->time, .location = e->location, .inner = true, .begun = true};
 	struct stack *base = c->stacks[s->number];
 
-	if (!base->ignored)
-		base->ignored = calls_kernel_stack(c, base);
-	if (!base->ignored || base->ignored->count >= CALLS_STACK_LIMIT ||
-	    !calls_push(c, base->ignored, &f))
+	if (!base->ignored_inner)
+		base->ignored_inner = calls_kernel_stack(c, base);
+	if (!base->ignored_inner || base->ignored_inner->count >= CALLS_STACK_LIMIT ||
+	    !calls_push(c, base->ignored_inner, &f))
 		return CALLS_NONE;
 	calls_set_limits(base);
-	c->stack = base->ignored;
+	c->stack = base->ignored_inner;
 	c->data = calls_data(c, c->stack, c->stack->count - 1);
 	c->ignored = true;
 	return CALLS_ENTER;
@@ -23,7 +23,7 @@ enum calls_result calls_ignored_enter(struct calls *c, const struct stack *s, co
 enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s, const struct event *e,
 				      struct call *done)
 {
-	struct stack *i = c->stacks[s->number]->ignored;
+	struct stack *i = c->stacks[s->number]->ignored_inner;
 	struct frame f;
 
 	if (!i || !i->count)
@@ -40,9 +40,9 @@ enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s, co
 
 void calls_push_unseen(struct calls *c, struct stack *s)
 {
-	struct frame f = {.start = s->implicit_start};
+	struct frame f = {.start = s->unseen_since};
 
-	for (; f.depth < s->implicit && calls_push(c, s, &f); f.depth++)
+	for (; f.depth < s->unseen && calls_push(c, s, &f); f.depth++)
 		;
-	s->implicit = 0;
+	s->unseen = 0;
 }

@@ -151,7 +151,7 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 	if (kind == KIND_ENTER) {
 		if (__builtin_expect(s->count >= s->limit || !s->started ||
 					     (s->count ? s->frames[s->count - 1].depth >= depth
-						       : s->implicit > depth),
+						       : s->unseen > depth),
 				     0))
 			return CALLS_SLOW;
 		f = &s->frames[s->count++];
@@ -175,7 +175,7 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 	}
 	/* no limit: an exec or calls in the kernel are open on top */
 	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
-				     (s->count == 1 && s->implicit),
+				     (s->count == 1 && s->unseen),
 			     0))
 		return CALLS_SLOW;
 	f = &s->frames[s->count - 1];

@@ -26,7 +26,7 @@ void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
 
 static uint32_t open_calls(const struct stack *s)
 {
-	return (uint32_t)s->count + s->implicit;
+	return (uint32_t)s->count + s->unseen;
 }
 
 /* Set caller and level of a finished call in the kernel. */
@@ -110,7 +110,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 			set_kernel_caller(s, done);
 		if (outside) {
 			c->unmatched = unmatched;
-			c->outside += got == CALLS_LEAVE;
+			c->ignored_kernel += got == CALLS_LEAVE;
 		}
 	}
 	calls_set_limits(s);
@@ -146,7 +146,7 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	if (!k || !k->count)
 		return false;
 	if (k->frames[0].outside) {
-		c->outside += k->count;
+		c->ignored_kernel += k->count;
 		k->count = 0;
 		return false;
 	}

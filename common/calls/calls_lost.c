@@ -9,8 +9,8 @@ void calls_drop_from(struct calls *c, struct stack *s, uint32_t depth, enum call
 		lose(c, s, why);
 		c->dropped++;
 	}
-	if (!s->count && s->implicit > depth)
-		s->implicit = depth;
+	if (!s->count && s->unseen > depth)
+		s->unseen = depth;
 }
 
 void calls_forget_image(struct calls *c, struct stack *s)
@@ -19,7 +19,7 @@ void calls_forget_image(struct calls *c, struct stack *s)
 		lose(c, s, LOST_EXEC);
 	calls_set_exec(s, 0);
 	s->count = 0;
-	s->implicit = 0;
+	s->unseen = 0;
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
 }
 

@@ -27,7 +27,7 @@ int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, 
 	struct numbered_call *n;
 	uint64_t index;
 
-	f.depth = s->count ? s->frames[s->count - 1].depth : s->implicit - 1;
+	f.depth = s->count ? s->frames[s->count - 1].depth : s->unseen - 1;
 	if (open_calls_take(&c->open, source, call, &index))
 		c->numbered.calls[index].replaced = true;
 	n = calls_number_new(c, source, call);
@@ -96,8 +96,8 @@ static int copy_stack(struct calls *c, struct stack *to, const struct stack *fro
 	to->lane = from->lane;
 	to->type = from->type;
 	to->started = from->started;
-	to->implicit = from->implicit;
-	to->implicit_start = from->implicit_start;
+	to->unseen = from->unseen;
+	to->unseen_since = from->unseen_since;
 	for (size_t i = 0; i < from->count; i++) {
 		if (!from->frames[i].inner && !calls_push(c, to, &from->frames[i]))
 			return -1;

@@ -50,7 +50,7 @@ static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
 void calls_drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why);
 static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
 {
-	uint32_t open = s->count ? s->frames[s->count - 1].depth + 1 : s->implicit;
+	uint32_t open = s->count ? s->frames[s->count - 1].depth + 1 : s->unseen;
 
 	if (__builtin_expect(open > depth, 0))
 		calls_drop_from(c, s, depth, why);
@@ -75,8 +75,16 @@ static inline bool calls_left_out(const struct calls *c, struct stack *s)
 static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_t time)
 {
 	if (!calls_left_out(c, s))
-		return !s->count && !s->implicit;
-	return !s->count && !s->implicit && dictionary_outside(c->dictionary, s->number, time);
+		return !s->count && !s->unseen;
+	return !s->count && !s->unseen && dictionary_outside(c->dictionary, s->number, time);
+}
+
+/* Test whether the next row with a depth is the stack's first one. */
+static inline bool calls_is_first(const struct calls *c, struct stack *s)
+{
+	if (!s->started && s->asks_lane)
+		s->started = dictionary_started(c->dictionary, s->number);
+	return !s->started;
 }
 
 /* Test whether rows of the type are of the calls on their thread's first stack, but for those with
@@ -110,10 +118,9 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 
 	if (caller) {
 		caller->child += total;
-	} else if (s->implicit) {
+	} else if (s->unseen) {
 		/* the frame below has no enter: from now on it needs a record */
-		struct frame f = {
-			.start = s->implicit_start, .child = total, .depth = --s->implicit};
+		struct frame f = {.start = s->unseen_since, .child = total, .depth = --s->unseen};
 
 		/* the data of the call that has just ended stay at the stack's count */
 		if (c->data_size && s->capacity)
@@ -133,7 +140,7 @@ static inline void calls_end(struct calls *c, struct stack *s, const struct fram
 	*done = (struct call){.lane = c->stacks[s->number]->lane,
 			      .location = f->location,
 			      .caller = s->count ? s->frames[s->count - 1].location : 0,
-			      .level = (uint32_t)s->count + s->implicit,
+			      .level = (uint32_t)s->count + s->unseen,
 			      .start = f->start,
 			      .end = f->start + total,
 			      .total = total,

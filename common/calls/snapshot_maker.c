@@ -42,7 +42,7 @@ static void on_lost(void *ctx, struct stack *s, const struct frame *f, void *dat
 		snapshot_row_drop(m, *row);
 		*row = 0;
 	} else if (t && s == m->calls.stacks[s->number] && s->kernel && s->kernel->count &&
-		   s->count + s->implicit < t->base) {
+		   s->count + s->unseen < t->base) {
 		note_gone(m, t, f->location);
 	}
 }
@@ -80,7 +80,7 @@ static int follow_kernel(struct snapshot_maker *m, struct stack *s, const struct
 	/* without the frame that the row pushed */
 	if (count && s->frames[count - 1].begun && !*frame_row(m, s, count - 1))
 		count--;
-	open = (uint32_t)count + s->implicit;
+	open = (uint32_t)count + s->unseen;
 	if (!*frame_row(m, s->kernel, 0)) {
 		t->base = open;
 		t->gone.size = 0;

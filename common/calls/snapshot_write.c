@@ -334,8 +334,8 @@ static void put_stack(struct building *b, uint32_t number, const struct lane *la
 	t->flags |= charged ? SNAPSHOT_CHARGED : 0;
 	t->last = s->last;
 	t->type = snapshot_declare_type(m, s->type);
-	t->unseen = s->implicit + charged;
-	t->since = t->unseen ? s->implicit_start : 0;
+	t->unseen = s->unseen + charged;
+	t->since = t->unseen ? s->unseen_since : 0;
 	t->child = charged ? s->frames[0].child : 0;
 	if (s->kernel && s->kernel->count)
 		set_kernel(b, s);
@@ -347,7 +347,7 @@ static void put_stack(struct building *b, uint32_t number, const struct lane *la
 
 static bool has_calls(const struct stack *s)
 {
-	return s && (s->count || s->implicit || (s->kernel && s->kernel->count));
+	return s && (s->count || s->unseen || (s->kernel && s->kernel->count));
 }
 
 /* Get the lane of a stack that needs a record; NULL: it needs none. */

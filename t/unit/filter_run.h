@@ -46,7 +46,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		bad = call_filter_init(&w, &f, how.memory, &e);
 		w.invert = how.invert;
 		w.callers = how.callers;
-		w.apart = x.context || how.limit;
+		w.distinguishes_callers = x.context || how.limit;
 		w.max_depth = how.depth ? how.depth : UINT32_MAX;
 		w.queue.dropped = x.context ? ROW_ASIDE : ROW_DROP;
 		if (!how.slow)

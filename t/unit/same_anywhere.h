@@ -63,8 +63,8 @@ static inline void put_stack(struct buffer *b, const struct engine *x, const str
 	for (uint32_t i = 0; i < intern_size(&d->threads, s->number); i++)
 		buffer_printf(b, "%02x", (uint8_t)intern_data(&d->threads, s->number)[i]);
 	buffer_printf(b, " last %" PRIu64 " on %d/%d type %s unseen %u %" PRIu64 " exec %zu %d\n",
-		      s->last, s->lane->tid, s->lane->cpu, type_name(s->type), s->implicit,
-		      s->implicit ? s->implicit_start : 0, s->exec, started);
+		      s->last, s->lane->tid, s->lane->cpu, type_name(s->type), s->unseen,
+		      s->unseen ? s->unseen_since : 0, s->exec, started);
 	put_frames(b, x, s);
 	if (!k || !k->count)
 		return;
@@ -121,7 +121,7 @@ static inline char *state_of(const struct engine *x)
 		const struct stack *s = x->calls.stacks[i];
 		struct buffer b = {0};
 
-		if (!s || !(s->count || s->implicit || (s->kernel && s->kernel->count)))
+		if (!s || !(s->count || s->unseen || (s->kernel && s->kernel->count)))
 			continue;
 		put_stack(&b, x, s);
 		buffer_u8(&b, 0);

@@ -9,7 +9,7 @@
 
 /* ns. Two tasks are run together if no other reader has an event for so long: some dozens of
  * records. */
-enum { PAIR_SPAN = 8192 };
+enum { MERGE_TWO_SPAN = 8192 };
 
 /* Return the first time at which the top reader is no longer the next one. */
 static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
@@ -71,7 +71,7 @@ static bool has_bits(const struct uftrace *u, const struct rows *rows, struct ta
 
 /* Find the reader to run together with the top, if that is worth while, and until when. Returns
  * its number, or 0. */
-static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
+static size_t find_two(const struct uftrace *u, uint64_t limit, uint64_t *end)
 {
 	struct heap_item **items = u->heap.items;
 	size_t second = u->heap.count > 2 && heap_earlier(items[2], items[1]) ? 2 : 1;
@@ -87,8 +87,8 @@ static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
 	for (int i = 0; i < 3; i++)
 		if (children[i] < u->heap.count && items[children[i]]->time < *end)
 			*end = items[children[i]]->time;
-	if (*end < PAIR_SPAN || *end - PAIR_SPAN < items[second]->time ||
-	    !uftrace_pair_ready(u, a, b))
+	if (*end < MERGE_TWO_SPAN || *end - MERGE_TWO_SPAN < items[second]->time ||
+	    !uftrace_merge_two_ready(u, a, b))
 		return 0;
 	*end = a->context_until < *end ? a->context_until : *end;
 	*end = b->context_until < *end ? b->context_until : *end;
@@ -114,10 +114,10 @@ static size_t bare_records(struct uftrace *u, uint64_t limit)
 			break;
 		if (!has_bits(u, &rows, t))
 			break;
-		second = find_pair(u, limit, &until);
+		second = find_two(u, limit, &until);
 		if (second && has_bits(u, &rows, (struct task_reader *)u->heap.items[second])) {
 			struct task_reader *b = (struct task_reader *)u->heap.items[second];
-			enum pair_end how = uftrace_pair(u, t, b, &rows, until);
+			enum merge_two_end how = uftrace_merge_two(u, t, b, &rows, until);
 
 			if (b->stale)
 				break;
@@ -126,7 +126,7 @@ static size_t bare_records(struct uftrace *u, uint64_t limit)
 			if (t->stale)
 				break;
 			heap_sift_down(&u->heap, 0);
-			if (how == PAIR_STUCK)
+			if (how == MERGE_TWO_STUCK)
 				break;
 			continue;
 		}

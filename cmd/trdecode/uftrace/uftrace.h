@@ -191,18 +191,18 @@ int merge_until(struct uftrace *u, uint64_t limit);
 void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first);
 /* Find the time of the last record of a task (struct decoder, late). */
 bool uftrace_late(struct input *in, uint64_t *time);
-/* pair.c */
-enum pair_end {
-	PAIR_OVER,  /* `end` was reached, or a task is stale */
-	PAIR_STUCK, /* the next record needs more than a row of the present block */
+/* merge_two.c */
+enum merge_two_end {
+	MERGE_TWO_OVER,	 /* `end` was reached, or a task is stale */
+	MERGE_TWO_STUCK, /* the next record needs more than a row of the present block */
 };
 /* Do both tasks have a bare record in memory? a is the earlier one. */
-bool uftrace_pair_ready(const struct uftrace *u, const struct task_reader *a,
-			const struct task_reader *b);
+bool uftrace_merge_two_ready(const struct uftrace *u, const struct task_reader *a,
+			     const struct task_reader *b);
 /* Write bare records of both before the time `end`, in order; both have their row_bits. The
  * base.due.time of a task that is not stale is that of its next record. */
-enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task_reader *b,
-			   struct rows *rows, uint64_t end);
+enum merge_two_end uftrace_merge_two(struct uftrace *u, struct task_reader *a,
+				     struct task_reader *b, struct rows *rows, uint64_t end);
 /* records.c */
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
 /* Find the time of the task's next record, skipping damage. Returns 0, or -1 if the writer

@@ -188,7 +188,7 @@ static int convert_enter(struct conversion *a, struct convert_thread *t)
 	f->kernel = calls_stack(&a->calls, a->ev) != base;
 	if (!f->kernel && cut_kernel(a, t, base->kernel))
 		return -1;
-	below = base->implicit + (base->count && !base->frames[0].begun);
+	below = base->unseen + (base->count && !base->frames[0].begun);
 	if (!t->count && (!t->begun || t->below > below))
 		t->below = below;
 	t->begun = true;

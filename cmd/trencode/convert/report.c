@@ -37,8 +37,9 @@ void convert_report(struct conversion *a)
 		"{call in the kernel outlasts the call that it is in: it ends|calls in the kernel "
 		"outlast the call that they are in: they end} with it, and what {it|they} "
 		"took after it is time of the call below");
-	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.outside, CALLS_OUTSIDE);
-	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.apart, CALLS_APART);
+	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.ignored_kernel,
+		     CALLS_IGNORED_KERNEL);
+	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.ignored_inner, CALLS_IGNORED_INNER);
 	convert_lost(a, a->overlap.left_out,
 		     "{call overlaps|calls overlap} with others of {its|their} thread and {is|are} "
 		     "left out");
@@ -60,6 +61,6 @@ void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool k
 		   drop ? "dropped" : "closed at the next event of their thread");
 	warn_count(NULL, c->unmatched,
 		   "{return|returns} of calls whose beginning is not there: left out");
-	warn_count(NULL, c->outside, CALLS_OUTSIDE);
-	warn_count(NULL, c->apart, CALLS_APART);
+	warn_count(NULL, c->ignored_kernel, CALLS_IGNORED_KERNEL);
+	warn_count(NULL, c->ignored_inner, CALLS_IGNORED_INNER);
 }

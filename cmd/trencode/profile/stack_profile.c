@@ -228,12 +228,12 @@ static inline __attribute__((always_inline)) int profile_narrow(struct stack_pro
 			const struct stack *stack = l.calls.stacks[r.lane];
 
 			if (call_stacks_push(&s->stacks, l.threads[r.lane],
-					     (uint32_t)(stack->count - 1 + stack->implicit),
+					     (uint32_t)(stack->count - 1 + stack->unseen),
 					     name - 1))
 				return -1;
 		} else if (got == CALLS_LEAVE) {
 			const struct stack *stack = l.calls.stacks[r.lane];
-			size_t level = stack->count + stack->implicit;
+			size_t level = stack->count + stack->unseen;
 
 			stack_tree_call(&s->stacks.tree, l.threads[r.lane]->node[level], call.self,
 					call.total);

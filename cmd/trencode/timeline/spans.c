@@ -72,7 +72,7 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 	struct span_frame *f = s->calls.data;
 	bool kernel = stack != s->calls.stacks[stack->number];
 	struct span span = {.thread = stack->number,
-			    .level = (uint32_t)stack->count - 1 + stack->implicit,
+			    .level = (uint32_t)stack->count - 1 + stack->unseen,
 			    .kernel = kernel};
 	struct buffer *kept = spans_kept(s, stack->number, kernel);
 
@@ -153,12 +153,12 @@ static struct span spans_unfinished(const struct spans *s, const struct stack *s
 	const struct stack *base = s->calls.stacks[stack->number];
 	struct span span = {.thread = stack->number,
 			    .location = frame->location,
-			    .level = (uint32_t)stack->count + stack->implicit,
+			    .level = (uint32_t)stack->count + stack->unseen,
 			    .end = base->last < frame->start ? frame->start : base->last,
 			    .unfinished = true};
 
 	if (stack != base)
-		span.level += (uint32_t)base->count + base->implicit;
+		span.level += (uint32_t)base->count + base->unseen;
 	return span;
 }
 
@@ -273,7 +273,7 @@ int spans_event(struct spans *s, const struct event *ev, struct error *e)
 					.caller = stack->count
 							  ? stack->frames[stack->count - 1].location
 							  : 0,
-					.level = (uint32_t)stack->count + stack->implicit,
+					.level = (uint32_t)stack->count + stack->unseen,
 					.end = ev->time,
 					.self = done.self,
 					.has_self = true,

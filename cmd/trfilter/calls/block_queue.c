@@ -89,7 +89,7 @@ static int remove_dropped(struct block_queue *w, size_t index)
 		if (row_waits(states[i]) && owner < h->nowners && h->owners[owner].row == i) {
 			h->owners[kept] = h->owners[owner];
 			h->owners[kept].row = c.rows;
-			w->moved(w->ctx, h->owners[kept++].frame, sequence, c.rows);
+			w->moved(w->ctx, h->owners[kept++].call, sequence, c.rows);
 		}
 		if (states[i] != ROW_DROP) {
 			states[c.rows] = states[i];
@@ -227,7 +227,7 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 }
 
 int block_queue_snapshot(struct block_queue *w, const struct block *b, const uint8_t *states,
-			 const struct frame_at *owners, bool exact, struct error *e)
+			 const struct call_address *owners, bool exact, struct error *e)
 {
 	uint32_t n = b->snapshot->head.frames;
 	struct queued_block *h = add_copy(w, b, b->payload, b->length, n);
@@ -270,7 +270,8 @@ static struct sizes count_rows(const struct block *b, const uint8_t *states,
 
 /* Record the owners of a block's undecided rows. */
 static void record_owners(struct block_queue *w, struct queued_block *h, const struct block *b,
-			  const uint8_t *states, const struct frame_at *owners, uint64_t sequence)
+			  const uint8_t *states, const struct call_address *owners,
+			  uint64_t sequence)
 {
 	uint32_t row = 0;
 
@@ -306,7 +307,7 @@ static int add_large(struct block_queue *w, struct queued_block *h, const struct
 }
 
 int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
-		       const uint32_t *offsets, const struct frame_at *owners, struct error *e)
+		       const uint32_t *offsets, const struct call_address *owners, struct error *e)
 {
 	struct sizes sizes = count_rows(b, states, offsets);
 	uint64_t sequence = block_queue_next(w);

@@ -10,7 +10,7 @@
 #ifndef TR_TRFILTER_CALLS_BLOCK_QUEUE_H
 #define TR_TRFILTER_CALLS_BLOCK_QUEUE_H
 
-#include "cmd/trfilter/calls/frames.h"
+#include "cmd/trfilter/calls/call_data.h"
 #include "cmd/trfilter/calls/left_out.h"
 #include "cmd/trfilter/calls/row_state.h"
 #include "common/stream/reader.h"
@@ -18,7 +18,7 @@
 /* An undecided row, and the call whose enter it is. */
 struct owner {
 	uint32_t row;
-	struct frame_at frame;
+	struct call_address call;
 };
 
 struct queued_block {
@@ -50,8 +50,8 @@ struct block_queue {
 	bool flagged;	 /* some state had flags (row_state.h) */
 	int fd;		 /* of the temporary file; -1: none */
 	uint64_t file_size;
-	/* Called when the row of a frame's enter has moved. */
-	void (*moved)(void *ctx, struct frame_at at, uint64_t block, uint32_t row);
+	/* Called when the row of a call's enter has moved. */
+	void (*moved)(void *ctx, struct call_address at, uint64_t block, uint32_t row);
 	void *ctx;
 };
 
@@ -72,7 +72,7 @@ static inline uint64_t block_queue_next(const struct block_queue *w)
  * that return int return 0, or -1 with e filled.
  */
 int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
-		       const uint32_t *offsets, const struct frame_at *owners, struct error *e);
+		       const uint32_t *offsets, const struct call_address *owners, struct error *e);
 /* Give the queue the counts of the block as read (or NULL), after block_queue_events, if the
  * block got that number. If no row of it is undecided or kept, *x notes that its rows are left out.
  * */
@@ -85,7 +85,7 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 /* Queue a SNAPSHOT block with the states of its frames, and their owners. exact: false marks the
  * block as approximate. */
 int block_queue_snapshot(struct block_queue *w, const struct block *b, const uint8_t *states,
-			 const struct frame_at *owners, bool exact, struct error *e);
+			 const struct call_address *owners, bool exact, struct error *e);
 
 /* Set the state of an undecided row, which keeps its flags. */
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,

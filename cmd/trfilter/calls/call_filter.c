@@ -19,10 +19,10 @@ static bool asks_around(const struct node *n)
 	return found;
 }
 
-static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
+static void moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
 {
 	struct call_filter *w = ctx;
-	struct open_frame *f = frames_at(&w->calls, at);
+	struct call_data *f = call_data_at(&w->calls, at);
 
 	if (f) {
 		f->block = block;
@@ -132,7 +132,7 @@ static int take_events(struct call_filter *w, const struct block *b, struct erro
 static bool stack_is_open(const struct call_filter *w, const struct stack *s)
 {
 	for (size_t n = s ? s->count : 0; n--;) {
-		const struct open_frame *f = calls_data(&w->calls, s, n);
+		const struct call_data *f = calls_data(&w->calls, s, n);
 
 		if (f->waits || !f->begun || call_filter_keep_enter(w, f))
 			return true;
@@ -150,8 +150,8 @@ static bool is_open(void *ctx, uint32_t thread)
 	if (!call_filter_follows(w) || open_calls_count(&w->calls.open) ||
 	    w->ends.threads[thread].lost)
 		return true;
-	return s &&
-	       (stack_is_open(w, s) || stack_is_open(w, s->kernel) || stack_is_open(w, s->ignored));
+	return s && (stack_is_open(w, s) || stack_is_open(w, s->kernel) ||
+		     stack_is_open(w, s->ignored_inner));
 }
 
 /* Decide a call that the end of the stream closes, at its thread's last event; or that may go on in
@@ -159,7 +159,7 @@ static bool is_open(void *ctx, uint32_t thread)
 static void drop_call(void *ctx, struct stack *s, const struct frame *frame, void *data)
 {
 	struct call_filter *w = ctx;
-	struct open_frame *f = data;
+	struct call_data *f = data;
 
 	(void)frame;
 	w->now = ends_last(&w->ends, s->number);
@@ -176,7 +176,7 @@ static int adopt_call(void *ctx, struct stack *s, const struct event *e)
 	struct call_filter *w = ctx;
 	const struct stack *of = w->calls.stack;
 	bool wanted = adopt_wants(w->time_range, e);
-	struct open_frame *f = w->calls.data;
+	struct call_data *f = w->calls.data;
 
 	(void)s;
 	/* of the callees that have ended only the time is known */
@@ -219,7 +219,7 @@ static void begin_calls(struct call_filter *w)
 {
 	calls_init(&w->calls, w->evaluation->dictionary);
 	w->calls.balances = true;
-	w->calls.data_size = frames_size(w->filter->marks);
+	w->calls.data_size = call_data_size(w->filter->marks);
 	w->calls.on_lost = call_filter_lost;
 	w->calls.on_lost_ctx = w;
 	w->calls.on_drop = drop_call;
@@ -242,7 +242,7 @@ static int end_stream(struct call_filter *w, struct error *e)
 /* Decide a call that has neither an enter nor a leave, by its thread, depth and duration. */
 static bool keeps_unseen_call(struct call_filter *w, const struct stack *s, uint32_t depth)
 {
-	struct open_frame *f = calls_data(&w->calls, s, depth);
+	struct call_data *f = calls_data(&w->calls, s, depth);
 	uint64_t last = ends_last(&w->ends, s->number), start = s->frames[depth].start;
 	const struct type type = {
 		.kind = KIND_ENTER,
@@ -334,13 +334,13 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 
 	for (; h->owner < h->nowners; h->owner++) {
 		struct owner *o = &h->owners[h->owner];
-		struct open_frame *f = frames_at(&w->calls, o->frame);
+		struct call_data *f = call_data_at(&w->calls, o->call);
 
 		if (!f || !f->waits || f->block != block || f->row != o->row)
 			continue;
 		if (f->answer == ANSWER_LATER) {
 			const struct event e = {.lane = f->lane};
-			uint32_t thread = frames_thread(f, o->frame);
+			uint32_t thread = call_address_thread(f, o->call);
 
 			call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
 			f->answer = call_filter_ask(w, DECIDE_OPEN, &e, f);
@@ -349,8 +349,8 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 		case ANSWER_LATER: return;
 		case ANSWER_YES:
 			call_filter_settle(w, f, true);
-			call_filter_kept(w, (struct around){frames_stack(&w->calls, o->frame),
-							    o->frame.frame + 1});
+			call_filter_kept(w, (struct around){call_address_stack(&w->calls, o->call),
+							    o->call.number + 1});
 			break;
 		case ANSWER_NO:
 			if (w->callers)

@@ -30,7 +30,7 @@ struct duration_range {
 /* The rows of the present block, by number. */
 struct row_states {
 	uint8_t *states;
-	struct frame_at *owners;
+	struct call_address *owners;
 	uint32_t *offsets; /* of each row, unless all have one size */
 	size_t capacity;
 	uint32_t row; /* the present row */
@@ -45,15 +45,15 @@ struct call_filter {
 	bool invert;
 	/* the condition does not need whole calls: rows are filtered as in filter.h */
 	bool rows_alone;
-	bool holds;	       /* with rows_alone: result for the present row */
-	bool callers;	       /* keep the callers of kept calls */
-	bool apart;	       /* distinguish these callers: ROW_CALLER */
-	uint32_t max_depth;    /* UINT32_MAX: any */
-	bool surrounds, stack; /* the condition needs under() or over(), or stacks */
+	bool holds;		    /* with rows_alone: result for the present row */
+	bool callers;		    /* keep the callers of kept calls */
+	bool distinguishes_callers; /* these callers have ROW_CALLER */
+	uint32_t max_depth;	    /* UINT32_MAX: any */
+	bool surrounds, stack;	    /* the condition needs under() or over(), or stacks */
 
 	struct evaluation *evaluation;
 	struct stack_nodes nodes;
-	struct calls calls; /* data: struct open_frame (frames.h) */
+	struct calls calls; /* data: struct call_data (call_data.h) */
 	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */
 	struct call_info info;

@@ -1,7 +1,7 @@
 /*
  * call_filter_private.h - shared by the files of call_filter.h: call_filter.c (blocks),
- * call_filter_decide.c (decisions on calls), call_filter_rows.c (rows), duration_scan.h (the fast
- * path)
+ * call_filter_decide.c (decisions on rows), call_filter_open.c (open calls), duration_scan.h (the
+ * fast path)
  */
 #ifndef TR_TRFILTER_CALLS_CALL_FILTER_PRIVATE_H
 #define TR_TRFILTER_CALLS_CALL_FILTER_PRIVATE_H
@@ -10,13 +10,13 @@
 
 /* Returns the state of one row (enum row_state); w->rows.row is its number. */
 uint8_t call_filter_row(struct call_filter *w, const struct event *e);
-/* Returns true if the open calls are followed in frames. */
+/* Returns true if the open calls are followed, with data. */
 static inline bool call_filter_follows(const struct call_filter *w)
 {
 	return !w->rows_alone || w->callers || w->max_depth != UINT32_MAX;
 }
 /* Set the decision on the enter of a call. */
-void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep);
+void call_filter_settle(struct call_filter *w, struct call_data *f, bool keep);
 /* Allocate the state of duration_scan_quick.c; NULL: out of memory. */
 struct duration_scan_runs *duration_scan_runs_new(void);
 void quick_free(struct duration_scan_runs *q);
@@ -34,13 +34,13 @@ enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool 
 /* Returns the state of a kept row, which may be kept only as a caller. */
 static inline uint8_t call_filter_kept_state(const struct call_filter *w, enum answer own)
 {
-	return w->apart && own != ANSWER_YES ? ROW_CALLER : ROW_KEEP;
+	return w->distinguishes_callers && own != ANSWER_YES ? ROW_CALLER : ROW_KEEP;
 }
 /* Decide the enter of a call by what is known. */
-bool call_filter_keep_enter(const struct call_filter *w, const struct open_frame *f);
+bool call_filter_keep_enter(const struct call_filter *w, const struct call_data *f);
 /* Evaluate the parts of the condition that need calls. */
 enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const struct event *e,
-			    struct open_frame *f);
+			    struct call_data *f);
 /* Evaluate the parts that need single rows only. */
 bool call_filter_passes_row(struct call_filter *w, const struct event *e);
 /* Returns the lowest n calls of a stack as those around an event. */
@@ -56,7 +56,7 @@ static inline struct around call_filter_around(const struct call_filter *w, cons
 struct around call_filter_around_event(const struct call_filter *w, const struct event *e);
 
 /* Returns the innermost call; NULL: none. */
-static inline struct open_frame *call_filter_innermost(const struct call_filter *w, struct around a)
+static inline struct call_data *call_filter_innermost(const struct call_filter *w, struct around a)
 {
 	return a.n ? calls_data(&w->calls, a.s, a.n - 1) : NULL;
 }
@@ -64,7 +64,7 @@ static inline struct open_frame *call_filter_innermost(const struct call_filter 
 /* Returns the number of calls around, or since the one that under() selects. */
 static inline uint32_t call_filter_level(const struct call_filter *w, struct around a)
 {
-	const struct open_frame *f = call_filter_innermost(w, a);
+	const struct call_data *f = call_filter_innermost(w, a);
 
 	return !f ? 0 : f->begun ? f->level + 1 : (uint32_t)a.n;
 }
@@ -73,13 +73,13 @@ static inline uint32_t call_filter_level(const struct call_filter *w, struct aro
 void call_filter_set_info(struct call_filter *w, const struct event *e, struct around around,
 			  bool call);
 /* Set what is known of an open call at this time. */
-void call_filter_set_open_info(struct call_filter *w, const struct open_frame *f, uint64_t time);
+void call_filter_set_open_info(struct call_filter *w, const struct call_data *f, uint64_t time);
 /* Take the call that the engine has entered. Returns the state of its row. */
 uint8_t call_filter_enter(struct call_filter *w, const struct event *e, bool wanted);
 /* Callback of calls.on_lost. */
 void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, void *data,
 		      enum calls_lost why);
 /* Decide a call that ended without a leave, or that the end of the stream closed. */
-void call_filter_never_left(struct call_filter *w, struct open_frame *f);
+void call_filter_never_left(struct call_filter *w, struct call_data *f);
 
 #endif

@@ -63,7 +63,7 @@ static bool find_waiting(const struct duration_scan *x)
 		const struct stack *s = x->rows.stacks[i];
 
 		for (size_t n = s->count; n--;) {
-			const struct open_frame *f = calls_data(&w->calls, s, n);
+			const struct call_data *f = calls_data(&w->calls, s, n);
 
 			/* only an undecided enter is located in this block */
 			if (f->block != x->block)
@@ -71,7 +71,7 @@ static bool find_waiting(const struct duration_scan *x)
 			if (!f->waits)
 				continue;
 			w->rows.states[f->row] = row_flags(w->rows.states[f->row]) | ROW_WAIT;
-			w->rows.owners[f->row] = frames_of(s, n);
+			w->rows.owners[f->row] = call_address_of(s, n);
 			any = true;
 		}
 	}

@@ -45,7 +45,7 @@ const uint8_t *duration_scan_run(struct duration_scan *x, const uint8_t *run, ui
 
 /* Fill in the data of a call that begins with the row p, whose number is row. */
 static inline __attribute__((always_inline)) void duration_scan_enter(const struct duration_scan *x,
-								      struct open_frame *f,
+								      struct call_data *f,
 								      const uint8_t *p,
 								      uint32_t row)
 {
@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void duration_scan_enter(const stru
 
 /* Decide a call that was left, and its leave. */
 static inline __attribute__((always_inline)) void
-duration_scan_leave(struct duration_scan *x, struct open_frame *f, uint64_t took, uint32_t row)
+duration_scan_leave(struct duration_scan *x, struct call_data *f, uint64_t took, uint32_t row)
 {
 	struct call_filter *w = x->w;
 

@@ -83,7 +83,7 @@ static uint32_t new_call(struct partners *p)
 }
 
 uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, uint8_t state,
-		       struct frame_at *at)
+		       struct call_address *at)
 {
 	uint32_t number;
 
@@ -99,7 +99,7 @@ uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, 
 					    .used = true,
 					    .enter_waits = true,
 					    .enter_near = state == ROW_WAIT};
-	*at = (struct frame_at){PARTNER_ENTER, number};
+	*at = (struct call_address){PARTNER_ENTER, number};
 	p->states[row] = state == ROW_WAIT ? state : ROW_PARTNER;
 	/* this may lose the call at once, if too many are open */
 	pairing_enter(&p->pairing, e, NOTE_CALLS + number);
@@ -107,7 +107,7 @@ uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, 
 }
 
 uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
-		       struct frame_at *at)
+		       struct call_address *at)
 {
 	struct partner *c;
 	uint32_t note;
@@ -126,7 +126,7 @@ uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
 		c->leave_dropped = true;
 	if (state == ROW_WAIT) {
 		c->leave_waits = true;
-		*at = (struct frame_at){PARTNER_LEAVE, note - NOTE_CALLS};
+		*at = (struct call_address){PARTNER_LEAVE, note - NOTE_CALLS};
 	}
 	free_decided(p, c);
 	return state;
@@ -147,14 +147,14 @@ void partners_match(struct partners *p, const struct event *e)
 		forget_leave(p, note);
 }
 
-uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached)
+uint8_t partners_decide(struct partners *p, struct call_address at, bool reached)
 {
 	struct partner *c;
 	uint8_t state = reached ? ROW_KEEP : ROW_DROP;
 
 	if (at.stack == PARTNER_NONE)
 		return state;
-	c = &p->calls[at.frame];
+	c = &p->calls[at.number];
 	if (at.stack == PARTNER_LEAVE) {
 		c->leave_waits = false;
 		c->kept |= reached;
@@ -190,10 +190,10 @@ int partners_end(struct partners *p, struct error *e)
 	return partners_check(p, e);
 }
 
-void partners_moved(struct partners *p, struct frame_at at, uint64_t block, uint32_t row)
+void partners_moved(struct partners *p, struct call_address at, uint64_t block, uint32_t row)
 {
 	if (at.stack != PARTNER_ENTER)
 		return;
-	p->calls[at.frame].block = block;
-	p->calls[at.frame].row = row;
+	p->calls[at.number].block = block;
+	p->calls[at.number].row = row;
 }

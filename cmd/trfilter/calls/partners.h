@@ -10,7 +10,7 @@
 #include "cmd/trfilter/calls/pairing.h"
 #include "cmd/trfilter/calls/block_queue.h"
 
-/* Which row of the call frame_at.frame a row of the block queue is, in frame_at.stack. */
+/* Which row of the call call_address.number a row of the block queue is, in call_address.stack. */
 enum partner_row { PARTNER_NONE, PARTNER_ENTER, PARTNER_LEAVE };
 
 struct partner {
@@ -44,9 +44,9 @@ void partners_free(struct partners *p);
  * Returns the state: kept, undecided or dropped; an enter is never dropped at once: it is undecided
  * until its leave (ROW_PARTNER). */
 uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, uint8_t state,
-		       struct frame_at *at);
+		       struct call_address *at);
 uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
-		       struct frame_at *at);
+		       struct call_address *at);
 /* Take a row of KIND_DROP. */
 void partners_drop(struct partners *p, const struct event *e);
 /* Take an enter or leave that matches by itself: conditions on single rows select single rows. */
@@ -65,13 +65,13 @@ static inline uint8_t partners_ended(struct partners *p)
 
 /* Decide a row with ROW_WAIT: a match reached it, or no later match can. Returns the state,
  * which the caller sets: ROW_KEEP, ROW_DROP or ROW_PARTNER. */
-uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached);
+uint8_t partners_decide(struct partners *p, struct call_address at, bool reached);
 
 /* End all open calls without a leave. Returns 0, or -1 with e filled. */
 int partners_end(struct partners *p, struct error *e);
 /* Returns -1 with e filled if anything failed so far. */
 int partners_check(const struct partners *p, struct error *e);
 /* Callback of the block queue: a row has moved. */
-void partners_moved(struct partners *p, struct frame_at at, uint64_t block, uint32_t row);
+void partners_moved(struct partners *p, struct call_address at, uint64_t block, uint32_t row);
 
 #endif

@@ -148,39 +148,39 @@ static bool is_given(struct evaluation *ev, struct node *n, const struct event *
 }
 
 static void note_enter(struct evaluation *ev, struct node *n, const struct event *enter,
-		       struct open_frame *f)
+		       struct call_data *f)
 {
-	frames_note(f, node_notes(n)->mark, evaluate(ev, n, enter));
+	call_data_note(f, node_notes(n)->mark, evaluate(ev, n, enter));
 }
 
 /* Note a condition on an argument. Arguments are in the enter or, where calls have numbers,
  * perhaps in the leave, which takes precedence. Where calls have numbers the return value may be in
  * the enter. */
 static void note_argument(struct evaluation *ev, struct node *n, const struct event *enter,
-			  struct open_frame *f)
+			  struct call_data *f)
 {
 	bool numbered = enter->type->flags & TYPE_CALL_NUMBER;
 
 	if (numbered ? !is_given(ev, n, enter) : is_return(n))
 		return;
-	frames_note(f, node_notes(n)->known, true);
+	call_data_note(f, node_notes(n)->known, true);
 	note_enter(ev, n, enter, f);
 }
 
 static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
-				 const struct event *e, struct open_frame *f)
+				 const struct event *e, struct call_data *f)
 {
 	bool left = when == DECIDE_LEAVE || when == DECIDE_LEAVE_ROW, known;
 
 	if (when == DECIDE_ENTER)
 		note_argument(ev, n, e, f);
-	known = frames_noted(f, node_notes(n)->known);
+	known = call_data_noted(f, node_notes(n)->known);
 	if (f->numbered && !left && when != DECIDE_NEVER)
 		return ANSWER_LATER;
 	if (left && (!known || (f->numbered && is_given(ev, n, e))))
 		return answer_of(evaluate(ev, n, e));
 	if (known)
-		return answer_of(frames_noted(f, node_notes(n)->mark));
+		return answer_of(call_data_noted(f, node_notes(n)->mark));
 	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
 }
 
@@ -195,7 +195,7 @@ static bool is_measure(const struct node *n)
 }
 
 static enum answer decide_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
-			       const struct event *e, struct open_frame *f)
+			       const struct event *e, struct call_data *f)
 {
 	if (is_of_either(n))
 		return argument_leaf(ev, n, when, e, f);
@@ -213,7 +213,7 @@ static enum answer decide_leaf(struct evaluation *ev, struct node *n, enum decid
 }
 
 void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
-		 struct open_frame *f)
+		 struct call_data *f)
 {
 	if (n->kind == NODE_UNDER)
 		return;
@@ -227,7 +227,7 @@ void decide_note(struct evaluation *ev, struct node *n, const struct event *ente
 }
 
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
-		   const struct event *e, struct open_frame *f)
+		   const struct event *e, struct call_data *f)
 {
 	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral, a;
 
@@ -238,7 +238,7 @@ enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 			return answer_of(evaluate(ev, n, e));
 		if (when == DECIDE_ENTER)
 			note_enter(ev, n, e, f);
-		return answer_of(frames_noted(f, node_notes(n)->mark));
+		return answer_of(call_data_noted(f, node_notes(n)->mark));
 	}
 	if (n->kind == NODE_NOT)
 		return answer_not(decide(ev, n->children[0], when, e, f));

@@ -1,14 +1,14 @@
 /*
  * decide.h - conditions on whole calls, some of which are decided only when the call has ended
  *
- * Conditions that the enter decides are evaluated there once and noted in the frame. Later
- * evaluations use the notes, because the enter's row may be freed by then.
+ * Conditions that the enter decides are evaluated there once and noted in the data of the call.
+ * Later evaluations use the notes, because the enter's row may be freed by then.
  */
 #ifndef TR_TRFILTER_EXPRESSION_DECIDE_H
 #define TR_TRFILTER_EXPRESSION_DECIDE_H
 
 #include "cmd/trfilter/rows/filter.h"
-#include "cmd/trfilter/calls/frames.h"
+#include "cmd/trfilter/calls/call_data.h"
 
 enum decide_when {
 	DECIDE_ENTER, /* the event is the enter */
@@ -31,11 +31,11 @@ void decide_around(struct evaluation *ev, struct node *tree, const struct event 
 
 /* Note all that an enter decides, because its leave is decided later by other parts. */
 void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
-		 struct open_frame *f);
+		 struct call_data *f);
 
 /* Evaluate a condition on a call. Only DECIDE_ENTER changes f. ev->call must be set. */
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
-		   const struct event *e, struct open_frame *f);
+		   const struct event *e, struct call_data *f);
 
 static inline enum answer answer_not(enum answer a)
 {

@@ -7,7 +7,7 @@
 #include "common/stream/event.h"
 #include "cmd/trfilter/expression/condition.h"
 
-/* What is known of an event's call, or of the calls around an event (frames.h). */
+/* What is known of an event's call, or of the calls around an event (call_data.h). */
 struct call_info {
 	bool is_call;
 	bool ended; /* dur and, with has_self, self are known */

@@ -4,7 +4,7 @@
 
 #include "cmd/trfilter/rows/block_compact.h"
 
-static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
+static void moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
 {
 	struct context *c = ctx;
 
@@ -37,7 +37,7 @@ void context_free(struct context *c)
 static int room(struct context *c, uint32_t rows, struct error *e)
 {
 	uint8_t *states;
-	struct frame_at *owners;
+	struct call_address *owners;
 	uint64_t *times;
 	uint32_t *offsets;
 
@@ -120,7 +120,7 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 		while (h->owners[owner - 1].row != i)
 			owner--;
 		states[i] = row_flags(states[i]) |
-			    partners_decide(&c->partners, h->owners[owner - 1].frame,
+			    partners_decide(&c->partners, h->owners[owner - 1].call,
 					    is_reached(r, c->times[i]));
 		h->undecided -= row_state(states[i]) != ROW_PARTNER;
 		h->kept += row_kept(states[i]);
@@ -261,7 +261,7 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 	for (uint32_t i = 0; event_next(&it, &ev); i++) {
 		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
 		c->times[i] = ev.time;
-		c->owners[i] = (struct frame_at){PARTNER_NONE, 0};
+		c->owners[i] = (struct call_address){PARTNER_NONE, 0};
 		if (ev.type->kind == KIND_DROP)
 			partners_drop(&c->partners, &ev);
 		if (c->done || row_state(states[i]) == ROW_DROP || ev.type->kind == KIND_DROP) {

@@ -27,7 +27,7 @@ struct context {
 	bool done;	     /* the limit and the context of the last match are reached */
 	/* of the present block, by row */
 	uint8_t *states;
-	struct frame_at *owners;
+	struct call_address *owners;
 	uint64_t *times;
 	uint32_t *offsets;
 	size_t capacity;

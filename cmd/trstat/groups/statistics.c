@@ -219,13 +219,13 @@ int statistics_finish(struct statistics *s)
 void statistics_forget_calls(struct statistics *s)
 {
 	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished,
-		 outside = s->calls.outside;
+		 ignored = s->calls.ignored_kernel;
 
 	calls_free(&s->calls);
 	statistics_begin_calls(s);
 	s->calls.unmatched = unmatched;
 	s->calls.unfinished = unfinished;
-	s->calls.outside = outside;
+	s->calls.ignored_kernel = ignored;
 	if (s->stacks)
 		call_stacks_forget(s->stacks);
 }

@@ -124,7 +124,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	/* an enter has pushed its own frame, unless scheduled-out types are ignored here */
 	if (e->type->kind == KIND_ENTER && open && !(e->type->flags & TYPE_CALL_NUMBER))
 		open -= !(e->type->flags & TYPE_INNER) || stack->frames[open - 1].inner;
-	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
+	subject.level = (uint32_t)open + (stack ? stack->unseen : 0);
 	subject.caller = open ? stack->frames[open - 1].location : 0;
 	if (s->stacks && call_stacks_here(s->stacks, e, &subject.stack))
 		return -1;

@@ -16,7 +16,7 @@
  */
 struct part_tail {
 	uint32_t number; /* 0: none */
-	uint64_t unfinished, outside;
+	uint64_t unfinished, ignored_kernel;
 	struct slow_list slowest;
 };
 

@@ -111,7 +111,7 @@ static int close_calls(struct counting *c, struct part_tail *tail)
 {
 	struct statistics *s = c->sm->s;
 	struct calls *calls = c->slowest ? &c->slowest->calls : &s->calls;
-	uint64_t unfinished = calls->unfinished, outside = calls->outside;
+	uint64_t unfinished = calls->unfinished, ignored = calls->ignored_kernel;
 	struct slow_list kept = {0};
 
 	if (tail) {
@@ -128,9 +128,9 @@ static int close_calls(struct counting *c, struct part_tail *tail)
 		return 0;
 	statistics_set_cell(s, CELL_TAIL, (struct key_cell){0});
 	tail->unfinished = calls->unfinished - unfinished;
-	tail->outside = calls->outside - outside;
+	tail->ignored_kernel = calls->ignored_kernel - ignored;
 	calls->unfinished = unfinished;
-	calls->outside = outside;
+	calls->ignored_kernel = ignored;
 	if (c->slowest) {
 		tail->slowest = c->slowest->list;
 		c->slowest->list = kept;
@@ -283,7 +283,7 @@ static void take_slowest(struct summary *sm, struct slowest *slowest)
 	slowest->list = (struct slow_list){0};
 	s->calls.unmatched = slowest->calls.unmatched;
 	s->calls.unfinished = slowest->calls.unfinished;
-	s->calls.outside = slowest->calls.outside;
+	s->calls.ignored_kernel = slowest->calls.ignored_kernel;
 	s->ticks = slowest->ticks;
 	s->clocks = slowest->clocks;
 }

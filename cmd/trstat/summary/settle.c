@@ -54,7 +54,7 @@ int summary_settle(struct summary *sm)
 		struct part_tail *t = &sm->parts.part[i].tail;
 
 		c->unfinished += t->unfinished;
-		c->outside += t->outside;
+		c->ignored_kernel += t->ignored_kernel;
 		if (slow_list_move(&sm->slowest, &t->slowest))
 			return -1;
 	}

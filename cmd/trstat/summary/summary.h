@@ -87,7 +87,7 @@ struct summary_head {
 	uint32_t view; /* enum view */
 	bool ticks, nameless;
 	bool histograms; /* its columns include percentiles */
-	uint64_t first, last, unmatched, unfinished, outside;
+	uint64_t first, last, unmatched, unfinished, ignored_kernel;
 	struct summary_pairs {
 		uint64_t pairs, replaced, ended, forgotten, left;
 	} pairs;

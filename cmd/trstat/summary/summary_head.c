@@ -78,7 +78,7 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	h->last = packed_u64(in);
 	h->unmatched = packed_u64(in);
 	h->unfinished = packed_u64(in);
-	h->outside = packed_u64(in);
+	h->ignored_kernel = packed_u64(in);
 	if (h->pair)
 		h->pairs = (struct summary_pairs){packed_u64(in), packed_u64(in), packed_u64(in),
 						  packed_u64(in), packed_u64(in)};

@@ -116,7 +116,7 @@ static int take_tail(struct unpacker *u, struct part *p, uint64_t number)
 {
 	p->tail.number = (uint32_t)number;
 	p->tail.unfinished = packed_u64(&u->in);
-	p->tail.outside = packed_u64(&u->in);
+	p->tail.ignored_kernel = packed_u64(&u->in);
 	return unpack_slowest(u, &p->tail.slowest);
 }
 

@@ -194,7 +194,7 @@ static int add_summary(struct summaries *ss, struct error *e)
 	s->first = h->first < s->first ? h->first : s->first;
 	s->last = h->last > s->last ? h->last : s->last;
 	s->calls.unmatched += h->unmatched;
-	s->calls.outside += h->outside;
+	s->calls.ignored_kernel += h->ignored_kernel;
 	s->calls.unfinished += h->unfinished;
 	if (s->pair)
 		add_pairs(s->pair, &h->pairs);

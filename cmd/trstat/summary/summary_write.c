@@ -74,7 +74,7 @@ static void put_head(struct packer *p)
 	summary_put(p, s->last);
 	summary_put(p, s->calls.unmatched);
 	summary_put(p, s->calls.unfinished);
-	summary_put(p, s->calls.outside);
+	summary_put(p, s->calls.ignored_kernel);
 	if (asked->pair)
 		put_pair_counts(p, s->pair);
 }
@@ -183,7 +183,7 @@ static void put_parts(struct packer *p)
 		put_text(p, part->stages ? part->stages : "");
 		if (tail->number) {
 			summary_put(p, tail->unfinished);
-			summary_put(p, tail->outside);
+			summary_put(p, tail->ignored_kernel);
 			put_slowest(p, &tail->slowest);
 		}
 		if (part->edges)

@@ -58,13 +58,13 @@ void slowest_free(struct slowest *s)
 void slowest_forget_calls(struct slowest *s)
 {
 	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished,
-		 outside = s->calls.outside;
+		 ignored = s->calls.ignored_kernel;
 
 	calls_free(&s->calls);
 	begin_calls(s);
 	s->calls.unmatched = unmatched;
 	s->calls.unfinished = unfinished;
-	s->calls.outside = outside;
+	s->calls.ignored_kernel = ignored;
 	open_call_args_free(&s->enters);
 	s->enters = (struct open_call_args){.dictionary = s->dictionary};
 }

@@ -56,7 +56,7 @@ static enum calls_result feed(const struct type *t, uint64_t time, uint32_t wher
 	tried++;
 	/* what calls_try leaves out */
 	done_call.lane = l;
-	done_call.level = (uint32_t)(cb.stacks[0]->count + cb.stacks[0]->implicit);
+	done_call.level = (uint32_t)(cb.stacks[0]->count + cb.stacks[0]->unseen);
 	return got;
 }
 

@@ -1,5 +1,5 @@
 /*
- * calls_plan.c - properties common to the rows of a block, for loops that pair them in line
+ * calls_tables.c - lookup tables of a block (calls_inline.h)
  */
 #include "common/calls/calls_private.h"
 #include "common/stream/field.h"
@@ -23,7 +23,7 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 }
 
 /* Test whether each row of the type has a call number. */
-static void plan_numbered(const struct type *t, struct calls_row_type *row)
+static void set_number(const struct type *t, struct calls_row_type *row)
 {
 	const struct field *f = t->flags & TYPE_CALL_NUMBER ? field_by_role(t, ROLE_CALL) : NULL;
 	bool numbered = !(t->flags & TYPE_PER_CPU) && f && f->where == WHERE_FIXED && f->size == 4;
@@ -44,7 +44,7 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 		call = call && t->flags & TYPE_DEPTH &&
 		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
 		cr->types[i].kind = call ? t->kind : 0;
-		plan_numbered(t, &cr->types[i]);
+		set_number(t, &cr->types[i]);
 		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
 		per_cpu |= t->flags & TYPE_PER_CPU;
 	}

@@ -1,15 +1,15 @@
 /*
- * frames.h - trfilter's data of each open call, which the call engine keeps (calls.balances)
+ * call_data.h - trfilter's data of each open call, which the call engine keeps (calls.balances)
  */
-#ifndef TR_TRFILTER_CALLS_FRAMES_H
-#define TR_TRFILTER_CALLS_FRAMES_H
+#ifndef TR_TRFILTER_CALLS_CALL_DATA_H
+#define TR_TRFILTER_CALLS_CALL_DATA_H
 
 #include "common/calls/calls.h"
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_LATER };
 
 /* An open call. All is zero where the call was open before its thread's first event. */
-struct open_frame {
+struct call_data {
 	uint64_t start;
 	const struct lane *lane;
 	/* block of the row of its enter in the queue (block_queue.h), if undecided */
@@ -30,51 +30,51 @@ struct open_frame {
 	uint64_t marks[];     /* results of conditions at the enter (decide.c) */
 };
 
-/* A frame's address: number of its stack, and of the frame in the stack. */
-struct frame_at {
-	uint32_t stack, frame;
+/* The address of an open call: number of its stack, and of its frame in the stack. */
+struct call_address {
+	uint32_t stack, number;
 };
 
 /* Returns the bytes of the data for so many marks. */
-static inline size_t frames_size(size_t marks)
+static inline size_t call_data_size(size_t marks)
 {
-	return sizeof(struct open_frame) + (marks / 64 + 1) * sizeof(uint64_t);
+	return sizeof(struct call_data) + (marks / 64 + 1) * sizeof(uint64_t);
 }
 
 /* Clear the data of a call, in line. */
-static inline void frames_clear(struct open_frame *f, size_t size)
+static inline void call_data_clear(struct call_data *f, size_t size)
 {
-	*f = (struct open_frame){0};
+	*f = (struct call_data){0};
 	for (size_t i = 0; i < (size - sizeof *f) / sizeof *f->marks; i++)
 		f->marks[i] = 0;
 }
 
-static inline void frames_note(struct open_frame *f, unsigned mark, bool yes)
+static inline void call_data_note(struct call_data *f, unsigned mark, bool yes)
 {
 	uint64_t *word = &f->marks[mark / 64];
 
 	*word = (*word & ~(1ull << mark % 64)) | (uint64_t)yes << mark % 64;
 }
 
-static inline bool frames_noted(const struct open_frame *f, unsigned mark)
+static inline bool call_data_noted(const struct call_data *f, unsigned mark)
 {
 	return f->marks[mark / 64] >> mark % 64 & 1;
 }
 
-enum { FRAMES_STACKS = 3 }; /* stacks of a thread: its own, the kernel's, calls that are ignored */
+enum { CALL_STACKS = 3 }; /* stacks of a thread: its own, the kernel's, ignored calls with INNER */
 
-/* Returns the address of frame n of a thread's own stack. */
-static inline struct frame_at frames_of(const struct stack *own, size_t n)
+/* Returns the address of call n of a thread's own stack. */
+static inline struct call_address call_address_of(const struct stack *own, size_t n)
 {
-	return (struct frame_at){FRAMES_STACKS * own->number, (uint32_t)n};
+	return (struct call_address){CALL_STACKS * own->number, (uint32_t)n};
 }
 /* Returns the address of the call that was entered last. */
-struct frame_at frames_address(const struct calls *c);
+struct call_address call_address_last(const struct calls *c);
 /* Returns the stack of a call; NULL: it has a number, or there is none. */
-const struct stack *frames_stack(const struct calls *c, struct frame_at at);
+const struct stack *call_address_stack(const struct calls *c, struct call_address at);
 /* Returns the data of a call; NULL: the call is not open any more. */
-struct open_frame *frames_at(const struct calls *c, struct frame_at at);
+struct call_data *call_data_at(const struct calls *c, struct call_address at);
 /* Returns the number of the thread that a call with a lane is of. */
-uint32_t frames_thread(const struct open_frame *f, struct frame_at at);
+uint32_t call_address_thread(const struct call_data *f, struct call_address at);
 
 #endif

@@ -1,0 +1,97 @@
+/*
+ * calls_finish.c - calls that are open at the end of the trace
+ */
+#include "common/calls/calls_private.h"
+
+/* Begin a stack without a row that has a depth, but with calls that no row entered or left. */
+static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct thread_facts *f)
+{
+	struct stack *s = calls_stack_at(c, thread);
+
+	if (!s)
+		return NULL;
+	s->started = true;
+	s->unseen = f->unseen;
+	s->unseen_since = f->since;
+	return s;
+}
+
+void calls_take_ends(struct calls *c)
+{
+	c->ended = true;
+	for (uint32_t i = 0; i < c->dictionary->nfacts; i++) {
+		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
+		struct stack *s = i < c->size ? c->stacks[i] : NULL;
+		bool stale;
+
+		if (f && f->keeps_unseen &&
+		    (s ? calls_is_first(c, s)
+		       : !c->adopted || !dictionary_started(c->dictionary, i)))
+			s = begin_unseen(c, i, f);
+		if (!f || !s)
+			continue;
+		/* open is of an earlier segment if the stack had rows since */
+		stale = f->last < s->last;
+		if (f->last > s->last) {
+			s->last = f->last;
+			s->lane = f->lane;
+		}
+		if (f->has_open && !stale)
+			drop_from(c, s, f->open, LOST_DEPTH);
+	}
+}
+
+/* Forget the calls without an enter if rows of the stack are left out: their leaves may be left
+ * out too. */
+static void forget_unseen(struct calls *c, struct stack *s)
+{
+	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
+
+	if (!calls_left_out(c, s) || (f && f->keeps_unseen))
+		return;
+	s->unseen = 0;
+	while (s->count && !top(s)->begun)
+		pop(s);
+}
+
+bool calls_finish(struct calls *c, struct call *done)
+{
+	if (!c->ended)
+		calls_take_ends(c);
+	for (; c->finishing < c->size; c->finishing++) {
+		struct stack *s = c->stacks[c->finishing];
+		struct frame f;
+
+		if (!s)
+			continue;
+		if (calls_kernel_finish(c, s, done))
+			return true;
+		if (s->exec) {
+			if (c->on_lost)
+				calls_forget_image(c, s);
+			continue;
+		}
+		forget_unseen(c, s);
+		if (!s->count && s->unseen) {
+			struct frame below = {.start = s->unseen_since, .depth = --s->unseen};
+
+			if (!calls_push(c, s, &below))
+				continue;
+		}
+		if (!s->count)
+			continue;
+		f = *top(s);
+		pop(s);
+		/* a caller took at least what its callees took */
+		calls_end(c, s, &f,
+			  s->last < f.start || s->last - f.start < f.child ? f.start + f.child
+									   : s->last,
+			  done);
+		c->data = f.begun ? calls_data(c, s, s->count) : NULL;
+		done->unfinished = true;
+		done->type = s->type;
+		c->unfinished++;
+		return true;
+	}
+	return calls_numbered_finish(c, done);
+}
