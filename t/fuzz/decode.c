@@ -4,7 +4,8 @@
  * opened, and streams are joined
  *
  * Of the first byte bits 0 to 3 choose options, and other bits what the input is: with 128 a stream
- * (packed_stream.h), with 32 a tar (packed_tar.h), with 64 a pipe. With 16 bits 0 to 3 choose
+ * (packed_stream.h; with 64 too, one with any bytes in its blocks, seal.h), with 32 a tar
+ * (packed_tar.h), with 64 a pipe. With 16 bits 0 to 3 choose
  * options with a value. Then the second byte has ways to give the input (enum ways), and the value
  * follows, up to a NUL.
  */
@@ -13,6 +14,7 @@
 #include "t/fuzz/packed_stream.h"
 #include "t/fuzz/packed_tar.h"
 #include "t/fuzz/program_run.h"
+#include "t/fuzz/seal.h"
 
 int trdecode_main(int argc, char **argv);
 #define main trdecode_main
@@ -29,6 +31,8 @@ static command commands[] = {
 	{"-q", "--type=sched*", "--clock=raw", "-"},
 	{"-q", "--max-value=1000", "-"},
 	{"-q", "--clock=wall", "-"},
+	{"-q", "--list", "-"},
+	{"-q", "--list", "--json", "-"},
 };
 
 /* With a value of the input's. */
@@ -72,10 +76,24 @@ static const char *const *change_operands(command words, const char *first, cons
 	return changed;
 }
 
+static int sealed_file(const uint8_t *data, size_t size)
+{
+	uint8_t *sealed = malloc(size + 1);
+	int fd;
+
+	need(sealed, "no memory");
+	if (size)
+		memcpy(sealed, data, size);
+	seal(sealed, size);
+	fd = memory_file(sealed, size);
+	free(sealed);
+	return fd;
+}
+
 static int open_input(unsigned kind, unsigned ways, const uint8_t *data, size_t size)
 {
 	if (kind & 128)
-		return unpack_stream(data, size);
+		return kind & 64 ? sealed_file(data, size) : unpack_stream(data, size);
 	if (kind & 32)
 		return ways & WAYS_DIRECTORY ? unpack_directory(data, size)
 					     : unpack_tar(data, size);

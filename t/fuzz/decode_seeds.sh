@@ -214,6 +214,40 @@ add stream-symbols $SINCE 0 +0 <"$work/symbols"
 add stream-info $INFO 0 +1us <"$work/symbols"
 head -c -70 "$work/symbols" | add stream-cut $SINCE 0 +1us
 
+# streams in segments, of which one is missing: those after it begin with what their snapshot has
+# segments INPUT: each segment of the input's stream, without checksums of its blocks, in $work/segment.N
+segments() {
+	"$bin/trdecode" -q --segment=1K "$1" | "$bin/trsym" -q | cat >"$work/whole"
+	mapfile -t at < <(grep -aboF "$(head -c 8 "$work/whole")" "$work/whole" | cut -d: -f1)
+	for ((n = 0; n < ${#at[@]}; n++)); do
+		tail -c "+$((at[n] + 1))" "$work/whole" |
+			head -c $((${at[n + 1]:-$(stat -c %s "$work/whole")} - at[n])) >"$work/segment.$n"
+	done
+}
+for input in "$data/uftrace/fib" "$data/apitrace/v6.trace"; do
+	rm -f "$work"/segment.*
+	segments "$input"
+	name=$(basename "$input")
+	[[ -f $work/segment.2 ]] || continue
+	{
+		byte $((STREAM + PIPE))
+		cat "$work"/segment.[02]
+	} >"$out/missing-$name"
+	[[ $name == fib ]] || cat "$work"/segment.[12] | add "later-$name" $((STREAM + PIPE + SINCE)) 0 +0
+	two "$work/segment.1" "$work/one" | add "missing-two-$name" $SINCE $TWO 0
+	[[ $name == fib ]] || two "$work/segment.1" "$work/segment.1" | add "twice-$name" $SINCE $TWO 0
+done
+
+# what --list prints
+for input in "$work/one" "$data/apitrace/values.trace" "$data/apitrace/v6.trace"; do
+	for kind in 9 10; do
+		{
+			byte $kind
+			"$bin/trdecode" -q "$input"
+		} >"$out/list-$kind-$(basename "$input")"
+	done
+done
+
 # a recording of uftrace with tables, libraries and messages that are odd
 cp -r "$data/uftrace/fib" "$work/odd"
 (
