@@ -200,7 +200,7 @@ complete_line() {
 @test "a program does not read what it writes" {
 	cd "$BATS_TEST_TMPDIR"
 	trdecode "$DATA/uftrace/fib" >s
-	for program in trdecode trsym trstat trencode 'trfilter 1'; do
+	for program in trdecode 'trdecode --list' 'trdecode --info' trsym trstat trencode 'trfilter 1'; do
 		cp s both
 		run -2 bash -c "$program both >>both"
 		assert_output "${program%% *}: both: is also where the output goes"

@@ -15,6 +15,16 @@
 #include "cmd/trdecode/list/list.h"
 #include "common/calls/snapshot_maker.h"
 
+/* What is decoded, and to where. */
+struct run {
+	struct input *inputs;
+	int n;
+	struct settings *settings;
+	const struct common_options *common;
+	struct decoding *d;
+	struct output out;
+};
+
 static int run_fail(struct decoding *d, const struct error *e)
 {
 	error_print(e);
@@ -23,76 +33,90 @@ static int run_fail(struct decoding *d, const struct error *e)
 	return STATUS_FAILED;
 }
 
+/* Open the output, which must be none of the inputs. Returns -1, the error printed. */
+static int open_output(struct run *r, const char *path, enum output_kind kind)
+{
+	struct error e, ignored;
+
+	if (output_open(&r->out, path, kind, &e)) {
+		run_fail(r->d, &e);
+		return -1;
+	}
+	for (int i = 0; i < r->n; i++)
+		if (input_is(&r->inputs[i], &r->out, &e)) {
+			output_close(&r->out, run_fail(r->d, &e), &ignored);
+			return -1;
+		}
+	return 0;
+}
+
 /* Open the output of a text that is printed in place of the stream. NULL: the error was printed. */
-static struct text *text_begin(struct output *out, const struct common_options *common,
-			       struct decoding *d)
+static struct text *text_begin(struct run *r)
 {
 	struct text *text = malloc(sizeof(*text));
 	struct error e;
 
-	if (!text)
+	if (!text) {
 		error_no_memory(&e);
-	if (!text || output_open(out, common->output, OUTPUT_TEXT, &e)) {
-		run_fail(d, &e);
+		run_fail(r->d, &e);
+	} else if (open_output(r, r->common->output, OUTPUT_TEXT)) {
 		free(text);
-		return NULL;
+		text = NULL;
+	} else {
+		text_init(text, &r->out);
 	}
-	text_init(text, out);
 	return text;
 }
 
-static int text_end(struct text *text, struct output *out, struct decoding *d, int status)
+static int text_end(struct text *text, struct run *r, int status)
 {
 	struct error e;
 
 	if (text_flush(text, &e))
-		status = run_fail(d, &e);
-	if (output_close(out, status, &e) && status != STATUS_FAILED)
-		status = run_fail(d, &e);
+		status = run_fail(r->d, &e);
+	if (output_close(&r->out, status, &e) && status != STATUS_FAILED)
+		status = run_fail(r->d, &e);
 	free(text);
 	return status;
 }
 
-static int print_info(struct input *inputs, int n, const struct settings *s,
-		      const struct common_options *common, struct decoding *d)
+static int print_info(struct run *r)
 {
-	struct output out;
+	bool json = r->settings->json;
 	struct error e;
 	struct trace_info f;
-	struct text *text = text_begin(&out, common, d);
+	struct text *text = text_begin(r);
 	int status = STATUS_OK;
 
 	if (!text)
 		return STATUS_FAILED;
-	trace_info_open(text, s->json);
-	for (int i = 0; i < n && status != STATUS_FAILED; i++) {
-		trace_info_begin(&f, text, s->json, inputs[i].name, i == 0);
-		if (inputs[i].decoder->info(&inputs[i], &f, &e))
-			status = run_fail(d, &e);
+	trace_info_open(text, json);
+	for (int i = 0; i < r->n && status != STATUS_FAILED; i++) {
+		trace_info_begin(&f, text, json, r->inputs[i].name, i == 0);
+		if (r->inputs[i].decoder->info(&r->inputs[i], &f, &e))
+			status = run_fail(r->d, &e);
 		trace_info_end(&f);
 	}
-	trace_info_close(text, s->json);
-	return text_end(text, &out, d, status_worse(status, d->status));
+	trace_info_close(text, json);
+	return text_end(text, r, status_worse(status, r->d->status));
 }
 
 /* Print the list of what was decoded. */
-static int print_list(struct list *l, const struct settings *s, const struct common_options *common,
-		      struct decoding *d, int status)
+static int print_list(struct list *l, struct run *r, int status)
 {
-	struct output out;
 	struct text *text;
 	struct error e;
 
 	if (list_wait(l, &e))
-		return run_fail(d, &e);
-	text = status == STATUS_FAILED ? NULL : text_begin(&out, common, d);
+		return run_fail(r->d, &e);
+	text = status == STATUS_FAILED ? NULL : text_begin(r);
 	if (!text)
 		return STATUS_FAILED;
-	if (list_print(l, text, s->json)) {
+	if (list_print(l, text, r->settings->json)) {
 		error_no_memory(&e);
-		status = run_fail(d, &e);
+		status = run_fail(r->d, &e);
 	}
-	return text_end(text, &out, d, status);
+	return text_end(text, r, status);
 }
 
 static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter)
@@ -181,30 +205,24 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 }
 
 /* Write the stream to a path; NULL: to standard output. */
-static int write_stream(struct input *inputs, int n, struct settings *s, const char *path,
-			const struct common_options *common, struct decoding *d)
+static int write_stream(struct run *r, const char *path)
 {
-	struct output out;
+	struct settings *s = r->settings;
+	struct decoding *d = r->d;
 	struct writer *w = d->writer;
 	struct progress progress;
 	char cause[FAILURE_CAUSE];
 	struct error e;
 	int status;
 
-	if (output_open(&out, path, OUTPUT_BINARY, &e))
-		return run_fail(d, &e);
-	for (int i = 0; i < n; i++)
-		if (input_is(&inputs[i], &out, &e)) {
-			status = run_fail(d, &e);
-			output_close(&out, status, &e);
-			return status;
-		}
-	w->output = &out;
+	if (open_output(r, path, OUTPUT_BINARY))
+		return STATUS_FAILED;
+	w->output = &r->out;
 	w->segment_limit = s->segment;
-	w->crc = output_is_file(&out);
+	w->crc = output_is_file(&r->out);
 	w->sent.progress = &progress;
-	progress_begin(&progress, common->progress, output_is_file(&out));
-	status = decode_inputs(inputs, n, d, &s->row_filter);
+	progress_begin(&progress, r->common->progress, output_is_file(&r->out));
+	status = decode_inputs(r->inputs, r->n, d, &s->row_filter);
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause);
@@ -219,14 +237,13 @@ static int write_stream(struct input *inputs, int n, struct settings *s, const c
 	if (!w->error.what[0] && (row_filter_end(&s->row_filter) || writer_finish(w)))
 		status = run_fail(d, &w->error);
 	progress_end(&progress, w->sent.bytes, 0, w->sent.events);
-	if (output_close(&out, status, &e) && status != STATUS_FAILED)
+	if (output_close(&r->out, status, &e) && status != STATUS_FAILED)
 		status = run_fail(d, &e);
 	return status;
 }
 
 /* Print the list of what is decoded. */
-static int list_inputs(struct input *inputs, int n, struct settings *s,
-		       const struct common_options *common, struct decoding *d)
+static int list_inputs(struct run *r)
 {
 	char path[32];
 	struct error e;
@@ -234,26 +251,23 @@ static int list_inputs(struct input *inputs, int n, struct settings *s,
 	int status;
 
 	if (!l)
-		return run_fail(d, &e);
+		return run_fail(r->d, &e);
 	snprintf(path, sizeof path, "/dev/fd/%d", list_fd(l));
-	status = write_stream(inputs, n, s, path, common, d);
+	status = write_stream(r, path);
 	close(list_fd(l));
-	status = print_list(l, s, common, d, status_worse(status, d->status));
+	status = print_list(l, r, status_worse(status, r->d->status));
 	list_free(l);
 	return status;
 }
 
 /* Decode the operands of a command line. */
-static int run_inputs(struct input *inputs, char **names, int n, struct settings *s,
-		      const struct common_options *common, struct decoding *d)
+static int run_inputs(struct run *r, char **names)
 {
-	if (open_inputs(inputs, names, n, s, d))
+	if (open_inputs(r->inputs, names, r->n, r->settings, r->d))
 		return STATUS_FAILED;
-	if (s->info)
-		return print_info(inputs, n, s, common, d);
-	if (s->list)
-		return list_inputs(inputs, n, s, common, d);
-	return write_stream(inputs, n, s, common->output, common, d);
+	if (r->settings->info)
+		return print_info(r);
+	return r->settings->list ? list_inputs(r) : write_stream(r, r->common->output);
 }
 
 int run_operands(struct settings *s, const struct common_options *common, int argc, char **argv)
@@ -280,7 +294,12 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 		return program_failed(common, &d.failure);
 	}
 	writer_command(&writer, argc, argv);
-	status = run_inputs(inputs, names, n, s, common, &d);
+	status = run_inputs(&(struct run){.inputs = inputs,
+					  .n = n,
+					  .settings = s,
+					  .common = common,
+					  .d = &d},
+			    names);
 	if (status == STATUS_FAILED && !writer.segment)
 		program_failed(common, &d.failure);
 	for (int i = 0; i < n; i++)
