@@ -274,3 +274,16 @@ alike() {
 	run -0 pipe "trdecode -q real.data | trencode -q -t ndjson | jq -r .comm"
 	assert_line --index 0 'a\x09b\x22c\x0a'
 }
+
+@test "to uftrace: values that a function's first call does not have are left out and counted" {
+	need uftrace
+	cd "$BATS_TEST_TMPDIR"
+	call() { echo "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":$1,\"dur\":2,\"name\":\"f\",\"args\":{$2}}"; }
+	echo "[$(call 1 '"a":1'),$(call 5 '"a":2,"b":3'),$(call 9 '"b":4,"a":5')]" >x.json
+	run -0 --separate-stderr bash -c "trdecode x.json | trencode -t uftrace -o x"
+	[ "$stderr" = "trencode: 2 calls have lost some of their values, which the function's first call does not have" ]
+	run -0 uftrace replay --no-pager -d x
+	assert_line --regexp '\| f\(1\);$'
+	assert_line --regexp '\| f\(2\);$'
+	assert_line --regexp '\| f\(5\);$'
+}
