@@ -17,6 +17,8 @@ setup_file() {
 	cp -a "$ROOT"/{Makefile,cmd,common} .
 	cp -a "$objects"/{common,libtr.a} "build/${objects##*/}"
 	cp -a "$objects"/cmd/{trdecode,trencode,trstat} "build/${objects##*/}/cmd"
+	# they may have been built elsewhere, as by make asan
+	find build -name '*.d' -exec sed -i "s,[^ ]*/${objects##*/}/,build/${objects##*/}/,g" {} +
 
 	mkdir cmd/trdecode/toy cmd/trencode/toy
 	cp "$ROOT/doc/toy/decoder.c" cmd/trdecode/toy/toy.c

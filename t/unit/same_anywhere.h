@@ -173,6 +173,8 @@ static inline void put_finish(struct engine *x, struct buffer *found)
 		buffer_u8(&b, 0);
 		if (n < 1024)
 			lines[n++] = (char *)b.data;
+		else
+			buffer_free(&b);
 	}
 	put_sorted(found, lines, n);
 }
