@@ -78,11 +78,13 @@ rows() {
 	need parallel
 	for name in threads v6; do
 		trdecode --segment 2K "$DATA/apitrace/$name.trace" >cut.trs
-		for how in '-g name' '-g arg.mode,ret' '-g tid'; do
-			options=("${how% *}" "${how#* }" -c 'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)')
+		size='sum(arg.x)'
+		[[ $name != v6 ]] || size='sum(arg.blob.size)'
+		for how in '-g name' '-g arg.mode|module,ret' '-g tid'; do
+			options=("${how% *}" "${how#* }" -c "count,$size,max(arg.1),uniq(arg.1)")
 			trstat -q -t tsv "${options[@]}" "$name.trs" >whole
 			parallel --pipepart -a cut.trs --block 3K --recstart "$(head -c 16 cut.trs)" \
-				trstat -q --partial -g "${how#* }" -c "'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)'" \
+				trstat -q --partial -g "'${how#* }'" -c "'count,$size,max(arg.1),uniq(arg.1)'" \
 				2>/dev/null | trstat -q --merge -t tsv >merged
 			cmp whole merged
 		done
@@ -99,13 +101,15 @@ rows() {
 	rows threads "$(trfilter -c 'kind == enter' threads.trs)" 'kind == enter && (has(arg.1) || !has(arg.1))'
 }
 
-# every EXPRESSION STREAM: its rows, each by its time and type
+# every EXPRESSION STREAM: its rows, each by its input, time and type
 every() {
-	trfilter "$1" "$2" | trstat -q -t tsv -g time,type -c count | tail -n +2 | sort
+	trfilter "$1" "$2" | trstat -q -t tsv -g input,time,type -c count | tail -n +2 | sort
 }
 
 @test "rows and their complements: X and !(X) are all, and so are X and -v" {
-	for stream in sides v6; do
+	# together they have all arguments
+	cat sides.trs v6.trs threads.trs >three.trs
+	for stream in three; do
 		all=$(trfilter -c 1 $stream.trs)
 		while IFS= read -r e; do
 			n=$(trfilter -c "$e" $stream.trs)
@@ -145,7 +149,8 @@ two() {
 }
 
 @test "E | E2 is E && E2, of rows with arguments and of calls with them" {
-	for stream in sides v6; do
+	cat sides.trs v6.trs threads.trs >three.trs
+	for stream in three; do
 		two $stream.trs 'kind == leave' 'kind == leave && arg.n == 3' 'kind == enter && arg.1 > 0' \
 			'kind == leave && ret != 0' '!(kind == enter && has(arg.1))' 'name =~ "^[fgk]"'
 		two $stream.trs 'arg.1 > 0' 'has(arg.1) || dur > 1' 'ret != 0' 'arg.n == 3' 'name =~ "^[fgk]"' \

@@ -193,8 +193,8 @@ hidden() {
 	done
 	run -0 pipe "trfilter --keep arg.mode 'name == \"glBegin\"' all.trs | trencode -q | grep -c 'glBegin(mode = GL_TRIANGLES)'"
 	assert_output "$(grep -c 'glBegin(mode = GL_TRIANGLES)' "$DATA/apitrace/threads.txt")"
-	run -0 pipe "trfilter --drop frame 1 all.trs | trstat -q -t tsv -g frame -c count"
-	assert_line --index 1 $'\t'"$((n / 2))"
+	run -2 pipe "trfilter --drop frame 1 all.trs | trstat -q -t tsv -g frame -c count"
+	assert_output --partial "no event has a field 'frame'"
 }
 
 @test "scrubbed messages are not in the file of uftrace that contains them either" {

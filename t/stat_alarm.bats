@@ -200,7 +200,7 @@ does_not() {
 	assert_line 'trstat_events{input="q\"b\\n\nl'$'\xef\xbf\xbd''",duplicate="2"} 1738'
 	# and so are the names of labels
 	run -0 pipe "trfilter 'type == \"sched_switch\"' sched.trs |
-		trstat -q -t prom -g prev_pid,.prev_pid,prev.pid,prev_pid_2,tid,le,.le -c count -n 1 | grep -v '^#'"
+		trstat -q -t prom -g 'prev_pid,.prev_pid,prev.pid|module,prev_pid_2|module,tid,le|module,.le|module' -c count -n 1 | grep -v '^#'"
 	assert_output --regexp '^trstat_events\{prev_pid="[0-9]+",_prev_pid="[0-9]+",prev_pid_2="",prev_pid_2_2="",tid="[0-9]+",key_le="",_le=""\} [0-9]+$'
 	run -2 trstat -t prom --tree fib.trs
 	assert_output --partial '-t prom does not go with --tree'

@@ -46,7 +46,7 @@ const struct option_row settings_rows[] = {
 	{KEY_DROP, "drop", "FIELDS", "take these fields and arguments out", NULL},
 	{KEY_SCRUB, "scrub", "WHAT",
 	 "put pseudonyms in the place of names, args or paths,\nor of several, as in names,paths",
-	 NULL},
+	 "names args paths"},
 	{KEY_KEY, "key", "TEXT", "the same TEXT gives the same pseudonyms", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is understood and what may be asked", NULL},

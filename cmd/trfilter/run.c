@@ -138,6 +138,22 @@ static void report_lost(struct stage *s)
 	s->status = status_worse(s->status, STATUS_DAMAGED);
 }
 
+/* Refuse fields of all conditions that no event has, unless -n ended the reading. */
+static void check_fields(struct stage *s, const struct settings *o, const struct filter *f)
+{
+	const struct node *conditions[] = {f->tree, o->time_range.from, o->time_range.to,
+					   o->time_range.by};
+	struct error e;
+
+	for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+		if (conditions[i] &&
+		    condition_check_fields(conditions[i], &s->in.dictionary, s->status != STATUS_OK,
+					   s->options->quiet, &e)) {
+			stage_fail(s, &e);
+			return;
+		}
+}
+
 /* Open the output. The stream's head gets the command line, unless the line may contain what is
  * scrubbed. */
 static int create_output(struct stage *s, struct settings *o, int argc, char **argv)
@@ -186,6 +202,8 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
+	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s) && w.matched < o->limit)
+		check_fields(s, o, f);
 	if (o->strict)
 		report_lost(s);
 	time_range_report(&o->time_range, s->options->quiet);

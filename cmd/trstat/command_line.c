@@ -23,7 +23,9 @@ enum {
 };
 
 const struct option_row command_line_rows[] = {
-	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)", NULL},
+	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)",
+	 "name type group kind input buffer tid pid ppid comm cpu module symkind file line address "
+	 "caller stack depth time dur self"},
 	{'c', "columns", "LIST",
 	 "show the columns of LIST, separated by commas; +LIST: beside\nthe default, "
 	 "total,self,count,avg,p50,p99,max",

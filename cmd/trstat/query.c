@@ -6,6 +6,7 @@
 
 #include "cmd/trstat/monitor.h"
 #include "cmd/trstat/views/timeline.h"
+#include "common/value/units.h"
 
 /* Returns the list of keys: those of -g, or otherwise if not given, and those that the view
  * adds. NULL: out of memory. */
@@ -104,9 +105,13 @@ static int parse_hist(struct query *q, struct error *e)
 
 static int parse_timeline(struct query *q, struct error *e)
 {
+	int64_t ns;
 	char *added;
 	int bad;
 
+	if (parse_time(q->settings->view_argument, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET, "--timeline takes a time as 10ms, not '%.64s'",
+				 q->settings->view_argument);
 	if (asprintf(&added, "bucket(time,%s)", q->settings->view_argument) < 0)
 		return error_no_memory(e);
 	bad = parse_keys(q, "name", added, e);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/value/nearest.h"
+
 /* Value of getopt_long for the long option of row i: it differs from every letter, '?' and ':'.
  * */
 enum { LONG_BASE = 0x10000 };
@@ -64,6 +66,7 @@ static int refuse(int c, const struct option *longs, char **argv, struct error *
 {
 	const char *word = argv[optind - 1];
 	int n = (int)strcspn(word, "=");
+	struct nearest nearest;
 
 	if (c == ':' && optopt && optopt < LONG_BASE)
 		return error_set(e, NULL, NO_OFFSET, "option '-%c' needs an argument", optopt);
@@ -75,7 +78,25 @@ static int refuse(int c, const struct option *longs, char **argv, struct error *
 		return error_set(e, NULL, NO_OFFSET, "unknown option '-%c'", optopt);
 	if (count_matches(longs, word + 2, (size_t)n - 2) > 1)
 		return error_set(e, NULL, NO_OFFSET, "option '%.*s' is ambiguous", n, word);
-	return error_set(e, NULL, NO_OFFSET, "unknown option '%.*s'", n, word);
+	nearest_begin(&nearest, word, (size_t)n);
+	for (char name[NEAREST_SIZE]; longs->name; longs++) {
+		snprintf(name, sizeof name, "--%s", longs->name);
+		nearest_offer(&nearest, name, strlen(name));
+	}
+	return error_set(e, NULL, NO_OFFSET, "unknown option '%.*s'%s", n, word,
+			 nearest_hint(&nearest));
+}
+
+/* Add to the error of an option the word that the argument is like. Returns -1. */
+static int suggest_word(const struct option_row *row, const char *arg, struct error *e)
+{
+	struct nearest nearest;
+	size_t n = strlen(e->what);
+
+	nearest_begin(&nearest, arg ? arg : "", arg ? strlen(arg) : 0);
+	nearest_offer_words(&nearest, options_words(row));
+	snprintf(e->what + n, sizeof e->what - n, "%s", nearest_hint(&nearest));
+	return -1;
 }
 
 static int parse(const struct option_table *table, const struct option *longs, const char *shorts,
@@ -93,7 +114,7 @@ static int parse(const struct option_table *table, const struct option *longs, c
 		row = c >= LONG_BASE ? table->rows[c - LONG_BASE]
 				     : find_letter(table->rows, table->n, c);
 		if (row && table->option(table->ctx, row, optarg, e))
-			return -1;
+			return suggest_word(row, optarg, e);
 	}
 	return 0;
 }
@@ -154,6 +175,14 @@ void options_add_word(char *words, size_t size, const char *word)
 
 	if (n + strlen(word) + 2 <= size)
 		snprintf(words + n, size - n, "%s%s", n ? " " : "", word);
+}
+
+const char *options_words(const struct option_row *row)
+{
+	bool words = is_option(row) && row->complete && strcmp(row->complete, "file") != 0 &&
+		     strcmp(row->complete, "directory") != 0;
+
+	return words ? row->complete : "";
 }
 
 const char *options_formats(const struct option_row *rows, size_t i)

@@ -58,6 +58,8 @@ void options_help(const struct option_row *const *rows, size_t n, FILE *f);
  */
 void options_complete(const struct option_row *const *rows, size_t n, FILE *f);
 
+/* Get the blank-separated words that an option takes; "": none are known. */
+const char *options_words(const struct option_row *row);
 /* Get the formats of the heading above row i, NULL: the option applies to all. */
 const char *options_formats(const struct option_row *rows, size_t i);
 /* Test whether options of these formats apply to the output format. */

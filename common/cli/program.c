@@ -216,6 +216,38 @@ static bool has_output(char **argv)
 	return false;
 }
 
+static bool is_file(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+/* Refuse operands in the wrong order: an expression after its file, or the argument of an option
+ * without the option. */
+static int check_operands(const struct start *s, int argc, char **argv, struct error *e)
+{
+	int first = optind + s->program->words;
+
+	for (int i = optind; i < first && i < argc; i++)
+		if (is_file(argv[i]) &&
+		    (first < argc ? !is_file(argv[first]) : strpbrk(argv[i], "./") != NULL))
+			return error_set(e, NULL, NO_OFFSET,
+					 first < argc ? "'%s' is a file: the expression comes "
+							"before the files"
+						      : "'%s' is a file: the expression is missing",
+					 argv[i]);
+	for (size_t i = 0; first < argc && i < s->n; i++) {
+		const struct option_row *row = s->rows[i];
+
+		char letter[2] = {(char)options_letter(row)};
+
+		if (is_file(argv[first]) || !options_apply(options_words(row), argv[first]))
+			continue;
+		return error_set(e, argv[first], NO_OFFSET, "no such file; did you mean '%s%s %s'?",
+				 *letter ? "-" : "--", *letter ? letter : row->name, argv[first]);
+	}
+	return 0;
+}
+
 static int start(struct start *s, int argc, char **argv)
 {
 	struct error e;
@@ -231,7 +263,9 @@ static int start(struct start *s, int argc, char **argv)
 			s->common->output = "";
 		return usage(s->common, &e);
 	}
-	return s->print ? print_asked(s) : -1;
+	if (s->print)
+		return print_asked(s);
+	return check_operands(s, argc, argv, &e) ? usage(s->common, &e) : -1;
 }
 
 int program_start(const struct program *p, int argc, char **argv, void *ctx,

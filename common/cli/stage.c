@@ -107,6 +107,11 @@ static bool add_input_error(struct stage *s, const char *file, uint64_t offset, 
 	return is_new;
 }
 
+bool stage_part(const struct stage *s)
+{
+	return s->apart || (s->in.head.flags & HEAD_SEGMENTED && !(s->in.end.flags & END_LAST));
+}
+
 const char *stage_input_errors(const struct stage *s)
 {
 	return s->input_errors.size ? (const char *)s->input_errors.data : NULL;
@@ -303,6 +308,8 @@ bool stage_next(struct stage *s, struct block *b)
 		if (s->one_axis && b->kind == BLOCK_EVENTS && s->compared != s->in.head.stream_id &&
 		    compare_clocks(s, b))
 			continue;
+		if (b->kind == BLOCK_HEAD)
+			s->apart |= s->in.head.sequence && s->in.segment.adopts;
 		if (b->kind == BLOCK_END)
 			take_end(s);
 		if (s->stopped || drop_bad_values(s, b))

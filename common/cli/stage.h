@@ -54,6 +54,7 @@ struct stage {
 	const struct snapshot_hooks *snapshots; /* NULL: the program makes none */
 	struct snapshot_maker *maker;		/* from the first stream of several segments on */
 	bool head_sent;
+	bool apart;	      /* a segment was read without those before it */
 	bool holds;	      /* a filter that queues blocks and passes all on by stage_forward */
 	bool stopped;	      /* this program failed: it reads and passes on no more */
 	struct faults faults; /* damage of the inputs */
@@ -100,6 +101,8 @@ static inline int stage_row(struct stage *s, const struct block *b, const struct
 		return s->rewrite->row(s->rewrite->ctx, s, b, e);
 	return writer_copy_row(&s->out, b, e) ? stage_fail(s, &s->out.error) : 0;
 }
+/* Test after the end of the inputs whether only some segments of a stream were read. */
+bool stage_part(const struct stage *s);
 /* Get the errors of the inputs, with file and offset, separated by "; "; NULL: none. */
 const char *stage_input_errors(const struct stage *s);
 /* Close everything. Returns the exit status. */

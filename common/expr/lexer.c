@@ -194,7 +194,10 @@ static int read_number(struct lexer *l)
 		unit = unit_find(suffix, (size_t)(p - suffix));
 	}
 	if (!unit)
-		return lexer_error(l, t->column, "'%.*s' is no unit", (int)(p - suffix), suffix);
+		return lexer_error(l, t->column,
+				   "'%.*s' is no unit; units are ns us ms s m h and K M G T kB MB "
+				   "GB TB",
+				   (int)(p - suffix < 60 ? p - suffix : 60), suffix);
 	if (is_letter(*p) || *p == '.' || (p == suffix && is_digit(*p) && !bad))
 		return lexer_error(l, t->column, "this is no number");
 	if (bad || (exact && make_number(&t->value, negative, whole, part, scale, unit->scale)))

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/value/units.h"
+
 /* Returns the token as it was written, for messages. */
 static const char *shown_token(const struct token *t, char *text, size_t size)
 {
@@ -280,7 +282,12 @@ struct node *expression_parse(const char *text, const struct language *language,
 			n = expression_parse_part(&l, language);
 	}
 	if (n && l.token.kind != TOKEN_END) {
-		parser_unexpected(&p, "'&&', '||' or the end");
+		if (l.token.kind == TOKEN_NAME && unit_find(l.token.text, l.token.size))
+			lexer_error(&l, l.token.column,
+				    "a unit follows its number without a blank: 5%.*s",
+				    (int)l.token.size, l.token.text);
+		else
+			parser_unexpected(&p, "'&&', '||' or the end");
 		n = parser_failed(&p, n);
 	}
 	lexer_free(&l);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/value/nearest.h"
 
 static bool is_kind(const struct token *t)
 {
@@ -43,10 +44,15 @@ bool parser_at_relation(const struct parser *p)
 static struct operand *parse_kind(struct parser *p)
 {
 	struct token *t = TOKEN(p);
+	struct nearest nearest;
 	struct operand *o;
 
 	if (!is_kind(t)) {
-		parser_unexpected(p, "enter, leave, instant, counter or gap");
+		nearest_begin(&nearest, t->text, t->size);
+		nearest_offer_words(&nearest, "enter leave instant counter gap");
+		lexer_error(p->lexer, t->column,
+			    "enter, leave, instant, counter or gap expected, not '%.*s'%s",
+			    t->size < 60 ? (int)t->size : 60, t->text, nearest_hint(&nearest));
 		return NULL;
 	}
 	o = parser_operand_new(p, OPERAND_LITERAL);

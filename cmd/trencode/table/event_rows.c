@@ -7,6 +7,7 @@
 #include "common/util/buffer_file.h"
 #include "common/stream/field.h"
 #include "common/util/utf8.h"
+#include "common/value/nearest.h"
 
 enum { USUAL_COLUMNS = ROW_ARGS + 1 };
 
@@ -61,6 +62,8 @@ static void rows_want(struct event_rows *r, enum row_column c)
 
 static int rows_add_column(struct event_rows *r, const char *name, size_t n, struct error *e)
 {
+	struct nearest nearest;
+
 	for (size_t i = 0; i < ROW_COLUMNS; i++) {
 		if (strlen(columns[i].name) != n || memcmp(columns[i].name, name, n) != 0)
 			continue;
@@ -70,11 +73,14 @@ static int rows_add_column(struct event_rows *r, const char *name, size_t n, str
 		rows_want(r, (enum row_column)i);
 		return 0;
 	}
+	nearest_begin(&nearest, name, n);
+	for (size_t i = 0; i < ROW_COLUMNS; i++)
+		nearest_offer(&nearest, columns[i].name, strlen(columns[i].name));
 	return error_set(
 		e, NULL, NO_OFFSET,
-		"no such column: '%.*s' (columns are time dur type pid tid cpu comm name "
+		"no such column: '%.*s'%s (columns are time dur type pid tid cpu comm name "
 		"depth file line args, kind self caller recursive unfinished group module input)",
-		(int)(n < 64 ? n : 64), name);
+		(int)(n < 64 ? n : 64), name, nearest_hint(&nearest));
 }
 
 static int rows_choose_columns(struct event_rows *r, const char *list, struct error *e)

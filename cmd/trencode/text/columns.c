@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/formats/uftrace.h"
+#include "common/value/nearest.h"
 #include "cmd/trencode/text/time_format.h"
 
 enum { SECOND = 1000000000, COMM_WIDTH = 15, MODULE_WIDTH = 16, ADDRESS_WIDTH = 12 };
@@ -25,13 +26,16 @@ static const struct {
 static int column_unknown(const char *name, size_t n, struct error *e)
 {
 	char known[128] = "";
+	struct nearest nearest;
 
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		strcat(known, " ");
 		strcat(known, table[i].name);
 	}
-	return error_set(e, NULL, NO_OFFSET, "no column '%.*s' of text; there are:%s all none",
-			 (int)(n < 100 ? n : 100), name, known);
+	nearest_begin(&nearest, name, n);
+	nearest_offer_words(&nearest, known);
+	return error_set(e, NULL, NO_OFFSET, "no column '%.*s' of text%s (columns are%s all none)",
+			 (int)(n < 100 ? n : 100), name, nearest_hint(&nearest), known);
 }
 
 static int column_parse(struct columns *c, const char *name, size_t n, struct error *e)

@@ -6,10 +6,16 @@
  * kept until the leave. */
 static int check_times(struct lexer *l, const struct node *n, size_t column)
 {
+	const struct operand *right = operand_field(n->right);
 	unsigned first = 0, times;
 
 	for (size_t i = 0; i < n->nfields; i++) {
 		times = n->fields[i]->depends & (DEPENDS_LATER | DEPENDS_ARGUMENT);
+		if (i && times != first && right && right->field == ASK_FIELD)
+			return lexer_error(l, right->column,
+					   "arguments are not compared with fields; quote a text: "
+					   "\"%s\"",
+					   right->name);
 		if (i && times != first)
 			return lexer_error(l, column,
 					   "one side is known when the call begins, the other when "

@@ -8,7 +8,7 @@
 #ifndef TR_TRFILTER_EXPRESSION_CONDITION_H
 #define TR_TRFILTER_EXPRESSION_CONDITION_H
 
-#include "common/expr/expression.h"
+#include "common/expr/declared.h"
 #include "common/stream/bad_values.h"
 #include "common/util/buffer.h"
 #include "cmd/trfilter/expression/names.h"
@@ -62,6 +62,10 @@ static inline bool operand_asks(const struct operand *o, enum ask ask)
  * column and fault. */
 struct node *condition_parse(const char *text, struct error *e);
 void condition_free(struct node *n);
+/* Refuse fields that no event of the streams read has. partial, quiet: see struct declared. Returns
+ * 0, or -1 with e filled. */
+int condition_check_fields(const struct node *n, const struct dictionary *d, bool partial,
+			   bool quiet, struct error *e);
 /* Returns true if some field of the condition is this one. */
 bool condition_asks(const struct node *n, enum ask ask);
 /* Returns true if the condition needs more than a single row: the calls around it, or what
@@ -69,6 +73,9 @@ bool condition_asks(const struct node *n, enum ask ask);
 bool condition_of_calls(const struct node *n);
 /* Returns which arguments, return values or fields of events the condition reads. */
 enum reads_values condition_reads_values(const struct node *n);
+
+/* Offer the names of all fields that need no declaration. */
+void condition_offer_names(struct nearest *nearest);
 
 /* The language, for condition.c (condition_fields.c). */
 int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted);

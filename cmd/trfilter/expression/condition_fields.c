@@ -1,6 +1,7 @@
 /* condition_fields.c - resolve the fields of a condition */
 #include "cmd/trfilter/expression/condition.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,4 +71,33 @@ void condition_free_field(void *data)
 	free(lookup->fields);
 	buffer_free(&lookup->text);
 	free(lookup);
+}
+
+void condition_offer_names(struct nearest *nearest)
+{
+	for (const struct plain_name *p = names_all(); p->name; p++)
+		nearest_offer(nearest, p->name, strlen(p->name));
+	nearest_offer_words(nearest, "arg.1 fparg.1");
+}
+
+/* Returns the name of a field of events as the user wrote it, in a text of NEAREST_SIZE bytes. */
+static const char *field_name(void *ctx, const struct operand *o)
+{
+	const struct field_lookup *lookup = o->data;
+
+	if (o->field != ASK_FIELD)
+		return NULL;
+	if (!lookup->is_argument)
+		return o->name;
+	snprintf(ctx, NEAREST_SIZE, "arg.%s", o->name);
+	return ctx;
+}
+
+int condition_check_fields(const struct node *n, const struct dictionary *d, bool partial,
+			   bool quiet, struct error *e)
+{
+	char name[NEAREST_SIZE];
+	const struct declared check = {d, condition_offer_names, partial, quiet, field_name, name};
+
+	return declared_condition(&check, n, e);
 }

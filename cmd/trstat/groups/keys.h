@@ -19,6 +19,7 @@
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
+#include "common/value/nearest.h"
 #include "cmd/trstat/groups/groups.h"
 
 enum key_kind {
@@ -110,6 +111,10 @@ struct event_ref {
  * -1 with e naming the fault. */
 int keys_parse(struct keys *k, const char *list, struct error *e);
 void keys_free(struct keys *k);
+/* Returns true if a key that is no field has that name. */
+bool keys_has_name(const char *name);
+/* Offer the names of all keys but fields. */
+void keys_offer_names(struct nearest *nearest);
 
 /* Make the cells of a row's group. Returns -1 when out of memory. */
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,

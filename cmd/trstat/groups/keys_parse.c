@@ -41,6 +41,21 @@ static const struct {
 	{"self", BY_SELF, NEEDS_EVENT | NEEDS_CALL},
 };
 
+bool keys_has_name(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (!strcmp(name, names[i].name))
+			return true;
+	return false;
+}
+
+void keys_offer_names(struct nearest *nearest)
+{
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		nearest_offer(nearest, names[i].name, strlen(names[i].name));
+	nearest_offer_words(nearest, "arg.1 ret");
+}
+
 static bool is_name(const char *s)
 {
 	if (!isalpha((unsigned char)*s) && *s != '_')
@@ -53,12 +68,16 @@ static bool is_name(const char *s)
 
 static int keys_refuse(const char *name, struct error *e)
 {
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name, strcspn(name, "("));
+	nearest_offer_words(&nearest, "bucket log2 hist");
 	return error_set(
 		e, NULL, NO_OFFSET,
-		"no such key: '%s' (keys are name type group kind input buffer tid pid "
+		"no such key: '%.64s'%s (keys are name type group kind input buffer tid pid "
 		"ppid comm cpu module symkind file line address caller stack depth time "
 		"dur self bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
-		name);
+		name, nearest_hint(&nearest));
 }
 
 /* Parse a plain key: one of the names above, or a field. */

@@ -1,5 +1,6 @@
 #include "cmd/trstat/table/columns.h"
 #include "common/util/error.h"
+#include "common/value/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,11 +149,18 @@ static const struct column_type *named_type(const char *s, size_t n)
 
 static int unknown_column(const char *s, size_t n, struct error *e)
 {
+	const char *open = memchr(s, '(', n);
 	char known[400] = "";
+	struct nearest nearest;
 	size_t at = 0;
 
+	nearest_begin(&nearest, s, open ? (size_t)(open - s) : n);
 	for (size_t i = 0; i < column_types_count; i++) {
 		const struct column_type *t = &column_types[i];
+
+		nearest_offer(&nearest, t->name, strlen(t->name));
+		if (t->alias)
+			nearest_offer(&nearest, t->alias, strlen(t->alias));
 
 		at += (size_t)snprintf(known + at, sizeof known - at, "%s%s%s%s%s", i ? " " : "",
 				       t->flags & COLUMN_PERCENTILE
@@ -161,8 +169,8 @@ static int unknown_column(const char *s, size_t n, struct error *e)
 				       t->flags & COLUMN_OF_FIELD ? "(F)" : "", t->alias ? " " : "",
 				       t->alias ? t->alias : "");
 	}
-	return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s'; there are: %s",
-			 (int)(n < 64 ? n : 64), s, known);
+	return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s'%s (columns are %s)",
+			 (int)(n < 64 ? n : 64), s, nearest_hint(&nearest), known);
 }
 
 static int parse_one(struct columns *c, const char *s, size_t n, struct column *column,

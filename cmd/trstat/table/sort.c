@@ -28,8 +28,8 @@ static int sort_resolve(struct sort_key *key, const char *name, const char *cons
 		if (!e)
 			return -1;
 		memcpy(reason, e->what, sizeof reason);
-		return error_set(e, NULL, NO_OFFSET,
-				 "cannot sort by this, it is no group key: %.400s", reason);
+		return error_set(e, NULL, NO_OFFSET, "-s takes columns and keys of -g: %.470s",
+				 reason);
 	}
 	key->index = (size_t)column;
 	return 0;

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "common/value/nearest.h"
+
 /*
  * Tracepoints of the kernel, as ftrace and LTTng 2 record them. LTTng 2 names pids tids and has one
  * event type for each system call. The last ones of each list, after each bar, are older LTTng's.
@@ -159,7 +161,13 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 static int parse_words(struct pair *p, const char *text, struct error *e)
 {
 	const char *arrow = find_word(text, "->", false), *on;
+	struct nearest nearest;
 
+	nearest_begin(&nearest, text, strlen(text));
+	nearest_offer_words(&nearest, pair_presets());
+	if (!arrow && *nearest_hint(&nearest))
+		return error_set(e, NULL, NO_OFFSET, "no such pair: '%.64s'%s", text,
+				 nearest_hint(&nearest));
 	if (!arrow)
 		return bad_pair(text, "'->' is missing", e);
 	on = find_word(arrow + 2, "on", true);

@@ -1,0 +1,82 @@
+#include "cmd/trstat/check_fields.h"
+
+#include "common/expr/declared.h"
+
+/* Returns the name of the field that a key of the condition is, or NULL. */
+static const char *field_name(void *ctx, const struct operand *o)
+{
+	const struct key *k = &((const struct keys *)ctx)->key[o->field];
+
+	return k->kind == BY_FIELD ? k->field : NULL;
+}
+
+static int check_condition(struct declared *check, const struct condition *c, struct error *e)
+{
+	check->name = field_name;
+	check->ctx = (void *)(uintptr_t)&c->keys;
+	return c->root ? declared_condition(check, c->root, e) : 0;
+}
+
+/* Check the first of A|B, unless events have another of them. */
+static int check_key(const struct declared *check, const struct key *k, struct error *e)
+{
+	for (const struct key *other = k; other; other = other->other)
+		if (other->kind != BY_FIELD || declared_has(check->dictionary, other->field))
+			return 0;
+	return declared_field(check, k->field, false, e);
+}
+
+static int check_keys(const struct declared *check, const struct keys *k, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (check_key(check, &k->key[i], e))
+			return -1;
+	return 0;
+}
+
+static int check_columns(const struct declared *check, const struct columns *c, struct error *e)
+{
+	for (uint32_t i = 0; i < c->wanted.field_count; i++)
+		if (!keys_has_name(c->wanted.field[i].name) &&
+		    declared_field(check, c->wanted.field[i].name, false, e))
+			return -1;
+	return 0;
+}
+
+/* The keys of a preset have alternatives for the events of several recorders. */
+static int check_query(struct declared *check, const struct query *q, struct error *e)
+{
+	bool own_pair = q->settings->pair && !q->pair.keys;
+
+	if ((!q->settings->pair || q->settings->keys) && check_keys(check, &q->keys, e))
+		return -1;
+	if (own_pair &&
+	    (check_condition(check, &q->pair.a.condition, e) ||
+	     check_condition(check, &q->pair.b.condition, e) ||
+	     check_keys(check, &q->pair.a.on, e) || check_keys(check, &q->pair.b.on, e)))
+		return -1;
+	return check_columns(check, &q->columns, e);
+}
+
+int check_fields(struct stage *stage, const struct query *q, const struct alarms *alarms)
+{
+	struct declared check = {.dictionary = &stage->in.dictionary,
+				 .offer = keys_offer_names,
+				 .partial = stage->status != STATUS_OK,
+				 .quiet = stage->options->quiet};
+	struct error e;
+	int bad;
+
+	if (stage->status == STATUS_FAILED)
+		return -1;
+	if (stage_part(stage))
+		return 0;
+	bad = check_query(&check, q, &e);
+	for (size_t i = 0; i < alarms->ncolumns && !bad; i++) {
+		const struct alarm_column *c = &alarms->column[i];
+
+		bad = check_condition(&check, &c->condition, &e) ||
+		      (c->own && check_columns(&check, &c->columns, &e));
+	}
+	return bad ? stage_fail(stage, &e) : 0;
+}

@@ -1,0 +1,174 @@
+#include "common/expr/declared.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool same(const struct text_ref *t, const char *name, size_t n)
+{
+	return t->size == n && !memcmp(t->text, name, n);
+}
+
+static bool is_event(const struct type *t)
+{
+	return t->kind < KIND_GAP;
+}
+
+/* Call f for the members of all structs, which are the names of arguments too, until it returns
+ * true. Returns whether it did. */
+static bool any_member(const struct dictionary *d,
+		       bool (*f)(void *ctx, const struct text_ref *name), void *ctx)
+{
+	for (uint32_t i = 1; i < d->definitions.count; i++) {
+		const struct definition *s = dictionary_definition(d, i);
+
+		for (uint32_t m = 0; s->kind == DEFINITION_STRUCT && m < s->count; m++)
+			if (f(ctx, &s->members[m].name))
+				return true;
+	}
+	return false;
+}
+
+static bool begins_path(void *path, const struct text_ref *name)
+{
+	return same(name, path, strcspn(path, "."));
+}
+
+/* Test whether calls and events with values have it without a declaration: details of calls, and
+ * arguments and fields by number. */
+static bool needs_none(const char *name)
+{
+	return !strcmp(name, "fake") || !strcmp(name, "backtrace") || !strcmp(name, "ret") ||
+	       !strncmp(name, "ret.", 4) || !strncmp(name, "fparg.", 6) ||
+	       (*name >= '0' && *name <= '9');
+}
+
+bool declared_has(const struct dictionary *d, const char *name)
+{
+	bool any = false, values = false;
+	size_t n;
+
+	name += strncmp(name, "arg.", 4) ? 0 : 4;
+	n = strlen(name);
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		any |= is_event(t);
+		values |= is_event(t) && t->flags & TYPE_VALUES;
+		for (uint32_t f = 0; f < t->nfields; f++)
+			if (same(&t->fields[f].name, name, n))
+				return true;
+	}
+	return !any || needs_none(name) ||
+	       (values && any_member(d, begins_path, (void *)(uintptr_t)name));
+}
+
+static bool offer_argument(void *nearest, const struct text_ref *t)
+{
+	char name[NEAREST_SIZE];
+	int n = snprintf(name, sizeof name, "arg.%.*s", (int)(t->size < 60 ? t->size : 60),
+			 t->text);
+
+	nearest_offer(nearest, name, (size_t)n);
+	return false;
+}
+
+/* Offer the names of fields and, with "arg.", of arguments. */
+static void offer_declared(struct nearest *nearest, const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		for (uint32_t f = 0; is_event(t) && f < t->nfields; f++)
+			nearest_offer(nearest, t->fields[f].name.text, t->fields[f].name.size);
+	}
+	any_member(d, offer_argument, nearest);
+}
+
+/* Names of other programs for fields of this one */
+static const struct {
+	const char *word, *name;
+} synonyms[] = {
+	{"func", "name"},  {"function", "name"},  {"symbol", "name"},  {"event", "type"},
+	{"ts", "time"},	   {"timestamp", "time"}, {"start", "time"},   {"duration", "dur"},
+	{"total", "dur"},  {"elapsed", "dur"},	  {"thread", "tid"},   {"process", "pid"},
+	{"tgid", "pid"},   {"task", "comm"},	  {"source", "input"}, {"src", "file"},
+	{"dso", "module"}, {"lib", "module"},	  {"retval", "ret"},   {"level", "depth"},
+	{"arg1", "arg.1"}, {"arg2", "arg.2"},
+};
+
+/* Test whether the sources of all types are without declarations of fields. */
+static bool schemaless(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (is_event(t) && !type_is_of(t, "chrome"))
+			return false;
+	}
+	return true;
+}
+
+int declared_field(const struct declared *k, const char *name, bool word, struct error *e)
+{
+	char quote[NEAREST_SIZE + 40] = "";
+	struct nearest nearest;
+
+	if (declared_has(k->dictionary, name))
+		return 0;
+	nearest_begin(&nearest, name, strlen(name));
+	offer_declared(&nearest, k->dictionary);
+	k->offer(&nearest);
+	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+		if (!strcmp(name, synonyms[i].word))
+			snprintf(nearest.name, sizeof nearest.name, "%s", synonyms[i].name);
+	if (word && strlen(name) < NEAREST_SIZE)
+		snprintf(quote, sizeof quote, "; quote a text: \"%s\"", name);
+	error_set(e, NULL, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
+		  nearest_hint(&nearest),
+		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
+	if (!k->partial && !schemaless(k->dictionary))
+		return -1;
+	if (!k->quiet)
+		warn(NULL, NO_OFFSET, "%s", e->what);
+	return 0;
+}
+
+/* Check the fields of one side of a leaf. */
+static int check_operand(const struct declared *k, const struct operand *o, bool word,
+			 struct error *e)
+{
+	const char *name;
+
+	if (!o || o->kind == OPERAND_LITERAL)
+		return 0;
+	if (o->kind == OPERAND_ARITHMETIC)
+		return check_operand(k, o->left, false, e) || check_operand(k, o->right, false, e)
+			       ? -1
+			       : 0;
+	name = k->name(k->ctx, o);
+	return name ? declared_field(k, name, word, e) : 0;
+}
+
+int declared_condition(const struct declared *k, const struct node *n, struct error *e)
+{
+	struct declared asking = *k;
+
+	/* has() asks just that */
+	asking.partial = true;
+	for (size_t i = 0; i < n->nchildren; i++) {
+		const struct node *child = n->children[i];
+		bool around = n->kind == NODE_UNDER || n->kind == NODE_OVER;
+
+		/* under(f) */
+		if (around && child->kind == NODE_TRUTH && operand_field(child->left)
+			    ? check_operand(k, child->left, true, e)
+			    : declared_condition(k, child, e))
+			return -1;
+	}
+	if (n->kind == NODE_HAS)
+		k = &asking;
+	return check_operand(k, n->left, false, e) ||
+			       check_operand(k, n->right, n->kind == NODE_COMPARE, e)
+		       ? -1
+		       : 0;
+}

@@ -1,0 +1,80 @@
+#include "common/value/nearest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+void nearest_begin(struct nearest *n, const char *word, size_t size)
+{
+	*n = (struct nearest){.word = word, .size = size};
+	/* a third of the characters may differ, and one of a short word */
+	n->distance = (unsigned)(size < NEAREST_SIZE ? (size + 1) / 3 + 1 : 0);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+static bool same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Count the characters to insert, remove, replace or exchange with the next. */
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+{
+	unsigned rows[3][NEAREST_SIZE], *before = rows[0], *last = rows[1], *now = rows[2], *spare;
+
+	for (size_t j = 0; j <= nb; j++)
+		last[j] = (unsigned)j;
+	for (size_t i = 1; i <= na; i++) {
+		now[0] = (unsigned)i;
+		for (size_t j = 1; j <= nb; j++) {
+			now[j] = least(last[j - 1] + !same(a[i - 1], b[j - 1]),
+				       least(last[j], now[j - 1]) + 1);
+			if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+		spare = before;
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[nb];
+}
+
+void nearest_offer(struct nearest *n, const char *name, size_t size)
+{
+	size_t shorter = size < n->size ? size : n->size;
+	unsigned d;
+
+	if (!size || size >= NEAREST_SIZE || n->size >= NEAREST_SIZE)
+		return;
+	d = distance(n->word, n->size, name, size);
+	/* "duration" for "dur" */
+	if (shorter >= 3 && !memcmp(n->word, name, shorter))
+		d = least(d, 2);
+	if (d >= n->distance || d >= n->size)
+		return;
+	n->distance = d;
+	memcpy(n->name, name, size);
+	n->name[size] = '\0';
+}
+
+void nearest_offer_words(struct nearest *n, const char *words)
+{
+	for (size_t size; *(words += strspn(words, " ")); words += size) {
+		size = strcspn(words, " ");
+		nearest_offer(n, words, size);
+	}
+}
+
+const char *nearest_hint(struct nearest *n)
+{
+	if (!n->name[0])
+		return "";
+	snprintf(n->hint, sizeof n->hint, "; did you mean '%s'?", n->name);
+	return n->hint;
+}

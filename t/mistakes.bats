@@ -1,0 +1,130 @@
+# Mistakes of users: no program answers a misspelt question with nothing and status 0.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o sched.trs
+	trdecode "$DATA/uftrace/fib" | trsym -o fib.trs
+	cp "$DATA/apitrace/v6.trace" app.trace
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# Each line: a command, a bar, and what its message must contain. The classes: misspelt
+# field, text without quotes, misspelt option or format, wrong unit, wrong order of arguments,
+# option without effect. A "!" is the bar of a pipe.
+mistakes() {
+	local command message
+	while IFS='|' read -r command message; do
+		command=${command/ ! / | }
+		[ -n "$command" ] || continue
+		run -2 errors bash -o pipefail -c "{ $command; } >printed"
+		# streams carry their cause; tables of intervals are printed before the end
+		[[ $command =~ ^(trfilter|trsym|trdecode)|\ -i\  ]] || [ ! -s printed ] || fail "$command: $(cat printed)"
+		[[ $output == *"$message"* ]] || fail "$command: $output"
+	done
+}
+
+@test "trfilter: mistakes are status 2, with the right spelling" {
+	mistakes <<-'X'
+		trfilter 'nxt_comm == "x"' sched.trs|no event has a field 'nxt_comm'; did you mean 'next_comm'?
+		trfilter -c 'nme == "main"' fib.trs|did you mean 'name'?
+		trfilter 'duration > 1ms' fib.trs|did you mean 'dur'?
+		trfilter 'func == "main"' fib.trs|did you mean 'name'?
+		trfilter 'arg1 > 3' fib.trs|did you mean 'arg.1'?
+		trfilter 'under(nam == "main")' fib.trs|did you mean 'name'?
+		trfilter --between 'nme == "a"' 'name == "b"' 1 fib.trs|did you mean 'name'?
+		trfilter 'kind == entr' fib.trs|did you mean 'enter'?
+		trfilter 'name == main' fib.trs|quote a text: "main"
+		trfilter 'type == sched_switch' sched.trs|quote a text: "sched_switch"
+		trfilter 'under(fib)' fib.trs|quote a text: "fib"
+		trdecode app.trace ! trfilter 'arg.mode == GL_TRIANGLES'|quote a text: "GL_TRIANGLES"
+		trfilter --untl 3s 1 fib.trs|did you mean '--until'?
+		trfilter --scrub nams 1 fib.trs|did you mean 'names'?
+		trfilter 'dur > 5 ms' fib.trs|a unit follows its number without a blank: 5ms
+		trfilter 'dur > 5mss' fib.trs|'mss' is no unit; units are ns us ms s
+		trfilter --since 5mss 1 fib.trs|12.5s
+		trfilter fib.trs 'name == "main"'|the expression comes before the files
+		trfilter fib.trs|the expression is missing
+		trfilter --key x 1 fib.trs|--key goes with --scrub
+		trfilter --by tid 1 fib.trs|--by goes with --sample
+	X
+}
+
+@test "trstat: mistakes are status 2, with the right spelling" {
+	mistakes <<-'X'
+		trstat -g nxt_comm sched.trs|did you mean 'next_comm'?
+		trstat -c 'sum(priro)' sched.trs|did you mean 'prio'?
+		trstat -c totl fib.trs|did you mean 'total'?
+		trstat -s totl fib.trs|did you mean 'total'?
+		trstat --hist=priro sched.trs|did you mean 'prio'?
+		trstat --fail-if 'p99(nam == "fib") > 5ms' fib.trs|did you mean 'name'?
+		trstat --slowest 3 --fail-if 'p99(nam == "fib") > 5ms' fib.trs|did you mean 'name'?
+		trstat -i 1s -g nxt_comm sched.trs|did you mean 'next_comm'?
+		trstat --pair 'sched_waking -> sched_switch on .pid == .next_pd' sched.trs|did you mean 'next_pid'?
+		trstat --pair wakup sched.trs|did you mean 'wakeup'?
+		trstat --fail-if 'p99(name == fib) > 5ms' fib.trs|quote a text: "fib"
+		trstat --group-by=name fib.trs|did you mean '--group'?
+		trstat -t jsn fib.trs|did you mean 'json'?
+		trstat -g 'bucke(time,1s)' fib.trs|did you mean 'bucket'?
+		trstat --fail-if 'p99 > 5mss' fib.trs|'mss' is no unit; units are ns us ms s
+		trstat -i 5x fib.trs|such as 2s or 500ms
+		trstat --timeline f fib.trs|--timeline takes a time as 10ms
+		trstat name fib.trs|did you mean '-g name'?
+		trstat --wide -t csv fib.trs|--wide has no effect on csv
+		trstat --alpha 0.1 fib.trs|--alpha goes with --diff
+	X
+}
+
+@test "trencode: mistakes are status 2, with the right spelling" {
+	mistakes <<-'X'
+		trencode -t csv -c nme fib.trs|did you mean 'name'?
+		trencode -c comn fib.trs|did you mean 'comm'?
+		trencode -t chrom fib.trs|did you mean 'chrome'?
+		trencode --unclosed drp -t chrome fib.trs|did you mean 'drop'?
+		trencode --no-heder -t csv fib.trs|did you mean '--no-header'?
+		trencode --tick 5x -t chrome fib.trs|--tick takes a time like 1ns
+		trencode chrome fib.trs|did you mean '-t chrome'?
+		trencode --no-header fib.trs|--no-header has no effect on text
+	X
+}
+
+@test "trdecode: mistakes are status 2, with the right spelling" {
+	mistakes <<-'X'
+		trdecode -f apitrac app.trace|did you mean 'apitrace'?
+		trdecode --untill 3s app.trace|did you mean '--until'?
+		trdecode --clock rw app.trace|raw or wall
+		trdecode --since 5mss app.trace|12.5s
+		trdecode --segment 5x app.trace|--segment takes a size
+		trdecode apitrace app.trace|did you mean '-f apitrace'?
+	X
+}
+
+@test "trsym: mistakes are status 2, with the right spelling" {
+	mistakes <<-'X'
+		trsym --demangle ful fib.trs|did you mean 'full'?
+		trsym --linse fib.trs|did you mean '--lines'?
+		trsym --lines=3 fib.trs|takes no argument
+		trsym full fib.trs|did you mean '--demangle full'?
+	X
+}
+
+@test "a stream without events, and a damaged one, have no misspelt fields" {
+	trdecode --until 0 "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o empty.trs
+	run -0 --separate-stderr trfilter -c 'nxt_comm == "x"' empty.trs
+	assert_output 0
+	run -0 trstat -t csv -g nxt_comm empty.trs
+	head -c "$(($(wc -c <sched.trs) / 2))" sched.trs >half.trs
+	run -1 --separate-stderr trfilter -c 'nxt_comm == "x"' half.trs
+	assert_output 0
+	[[ $stderr == *"did you mean 'next_comm'?"* ]]
+	# a field of one of several streams, and of alternatives
+	run -0 --separate-stderr trfilter -c 'next_pid >= 0' fib.trs sched.trs
+	run -0 --separate-stderr trstat -t csv -g 'no_such|next_comm' sched.trs
+	run -0 --separate-stderr trfilter -c 'has(no_such)' sched.trs
+	assert_output 0
+	assert_equal "$stderr" "trfilter: no event has a field 'no_such'; trdecode --list names the fields"
+}
