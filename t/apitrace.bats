@@ -232,7 +232,7 @@ same_frames() {
 		timeout 20 trdecode -o s x.trace 2>said && status=0 || status=$?
 		((status <= 2)) || fail "$1, flip $k: status $status: $(cat said)"
 		((status < 2)) || continue
-		for program in 'trstat -g name,frame -c count,sum(arg.data.size)' \
+		for program in 'trstat -g name,frame -c count,sum(arg.3.size)' \
 			'trencode --all-calls' 'trencode -t apitrace'; do
 			timeout 20 $program s >out 2>said && then=0 || then=$?
 			[ "$then" -eq "$status" ] || fail "$1, flip $k: $program: $(cat said)"

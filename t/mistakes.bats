@@ -128,3 +128,31 @@ mistakes() {
 	assert_output 0
 	assert_equal "$stderr" "trfilter: no event has a field 'no_such'; trdecode --list names the fields"
 }
+
+# warned COMMAND MESSAGE: status 0, and the message alone on stderr
+warned() {
+	run -0 errors bash -o pipefail -c "{ $1; } >printed"
+	assert_equal "$1: $output" "$1: $2"
+}
+
+@test "a name or type that occurs nowhere is a warning" {
+	warned 'trfilter -c '\''name == "fbi"'\'' fib.trs' "trfilter: no event has the name 'fbi'; did you mean 'fib'?"
+	assert_equal "$(<printed)" 0
+	warned 'trfilter -c '\''type in {"sched_swich", "sched_switch"}'\'' sched.trs' "trfilter: no event has the type 'sched_swich'; did you mean 'sched_switch'?"
+	warned 'trstat --fail-if '\''count(name == "fbi") > 5'\'' fib.trs' "trstat: no event has the name 'fbi'; did you mean 'fib'?"
+	warned 'trstat --pair '\''sched_wakin -> sched_switch'\'' sched.trs | cat' "trstat: no event has the name 'sched_wakin'; did you mean 'sched_waking'?
+trstat: no event ends a pair of sched_wakin -> sched_switch
+trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without a beginning"
+	for quiet in 'trfilter -q -c '\''name == "fbi"'\'' fib.trs' 'trfilter -c '\''dur > 1h'\'' fib.trs' \
+		'trfilter 0 fib.trs | trfilter -c '\''name == "fib"'\'; do
+		warned "$quiet" ''
+	done
+}
+
+@test "a view of calls of a trace without calls says what there is; usual ends of pairs are no remarks" {
+	for view in --tree '--slowest 3' --hist; do
+		warned "trstat $view sched.trs" "trstat: no calls in this trace; $(trfilter -c 1 sched.trs) events of $(trstat -t tsv -g type -c count sched.trs | tail -n +2 | wc -l) types: try -g type"
+	done
+	warned 'trstat --pair wakeup sched.trs' ''
+	warned 'trstat --pair offcpu sched.trs' ''
+}

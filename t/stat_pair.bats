@@ -13,7 +13,7 @@ lines() {
 # same PRESET TRACE RAW: trstat and the script agree
 same() {
 	awk -v preset="$1" -f "$ROOT/t/tools/pairs.awk" "$3" >theirs
-	trdecode "$2" 2>/dev/null | trstat --pair "$1" -t tsv -c count,total,min,max,p50,p90,p99 2>remarks >ours
+	trdecode "$2" 2>/dev/null | trstat --verbose --pair "$1" -t tsv -c count,total,min,max,p50,p90,p99 2>remarks >ours
 	grep -v '^unmatched' theirs | cut -f 1-5 | sort >exact
 	tail -n +2 ours | cut -f 1-5 | sort | diff exact - || return
 	# percentiles by rank, within the bound
@@ -25,7 +25,7 @@ same() {
 				if ((d < 0 ? -d : d) > t[$1, r] / 256) { print $1, p[k], t[$1, r], $(5 + k); bad = 1 }
 			} }
 		END { exit bad }' theirs ours || return
-	awk -F '\t' '/^unmatched/ { if ($2) print "trstat: " $2 ($2 == 1 ? " beginning of pairs that came again before its end" : " beginnings of pairs that came again before their end")
+	awk -F '\t' '/^unmatched/ { if ($2) print "trstat: " $2 ($2 == 1 ? " beginning of pairs was repeated before its end" : " beginnings of pairs were repeated before their end")
 		if ($3) print "trstat: " $3 " beginning" ($3 == 1 ? "" : "s") " of pairs without an end"
 		if ($4) print "trstat: " $4 " end" ($4 == 1 ? "" : "s") " of pairs without a beginning" }' theirs >expected
 	grep pairs remarks | diff expected -

@@ -138,8 +138,8 @@ static void report_lost(struct stage *s)
 	s->status = status_worse(s->status, STATUS_DAMAGED);
 }
 
-/* Refuse fields of all conditions that no event has, unless -n ended the reading. */
-static void check_fields(struct stage *s, const struct settings *o, const struct filter *f)
+/* Refuse fields, and warn of names, that no event has. */
+static void check_names(struct stage *s, const struct settings *o, const struct filter *f)
 {
 	const struct node *conditions[] = {f->tree, o->time_range.from, o->time_range.to,
 					   o->time_range.by};
@@ -147,8 +147,8 @@ static void check_fields(struct stage *s, const struct settings *o, const struct
 
 	for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
 		if (conditions[i] &&
-		    condition_check_fields(conditions[i], &s->in.dictionary, s->status != STATUS_OK,
-					   s->options->quiet, &e)) {
+		    condition_check_names(conditions[i], &s->in.dictionary, s->status != STATUS_OK,
+					  s->options->quiet, &e)) {
 			stage_fail(s, &e);
 			return;
 		}
@@ -203,7 +203,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	else
 		run_rows(&w, s);
 	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s) && w.matched < o->limit)
-		check_fields(s, o, f);
+		check_names(s, o, f);
 	if (o->strict)
 		report_lost(s);
 	time_range_report(&o->time_range, s->options->quiet);

@@ -31,14 +31,50 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 	return true;
 }
 
-static void print_pair_counts(const struct pair *p)
+/* Test whether the trace has types of calls. types: number of its types of events. */
+static bool has_calls(const struct dictionary *d, uint32_t *types)
 {
+	bool calls = false;
+
+	*types = 0;
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		unsigned kind = dictionary_type(d, i)->kind;
+
+		*types += kind < KIND_GAP;
+		calls |= kind == KIND_ENTER || kind == KIND_LEAVE;
+	}
+	return calls;
+}
+
+/* Report what a trace without calls has instead, for a view of calls. */
+static void print_instead(const struct stage *stage, const struct settings *s)
+{
+	bool field = s->view == VIEW_HIST && s->view_argument && strcmp(s->view_argument, "dur") &&
+		     strcmp(s->view_argument, "self");
+	uint32_t types;
+	bool calls = has_calls(&stage->in.dictionary, &types);
+
+	if (calls || !types || field || s->view == VIEW_TABLE || s->view == VIEW_TIMELINE)
+		return;
+	warn(NULL, NO_OFFSET,
+	     "no calls in this trace; %" PRIu64 " event%s of %" PRIu32 " type%s: try -g type",
+	     stage->events, stage->events == 1 ? "" : "s", types, types == 1 ? "" : "s");
+}
+
+/* Beginnings and ends without the other are usual at the ends of a trace, and a thread that is
+ * woken twice runs once. */
+static void print_pair_counts(const struct pair *p, bool verbose)
+{
+	verbose |= !p->keys;
 	if (!p->pairs)
 		warn(NULL, NO_OFFSET, "no event ends a pair of %s", p->text);
-	warn_count(NULL, p->replaced,
-		   "{beginning|beginnings} of pairs that came again before {its|their} end");
-	warn_count(NULL, pair_pending(p), "{beginning|beginnings} of pairs without an end");
-	warn_count(NULL, p->ended, "{end|ends} of pairs without a beginning");
+	if (verbose) {
+		warn_count(NULL, p->replaced,
+			   "{beginning|beginnings} of pairs {was|were} repeated before {its|their} "
+			   "end");
+		warn_count(NULL, pair_pending(p), "{beginning|beginnings} of pairs without an end");
+		warn_count(NULL, p->ended, "{end|ends} of pairs without a beginning");
+	}
 	warn_count(NULL, p->forgotten,
 		   "{beginning|beginnings} of pairs given up, as too many waited for their end");
 }
@@ -51,7 +87,8 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	if (statistics_nameless(st))
 		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
 	if (st->pair)
-		print_pair_counts(st->pair);
+		print_pair_counts(st->pair, stage->options->verbose);
+	print_instead(stage, s);
 	warn_count(NULL, st->calls.unfinished,
 		   "{call|calls} had not returned at the end of the trace");
 	warn_count(NULL, st->groups.deep, STACK_DEEP);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trstat/check_fields.h"
+#include "cmd/trstat/check_names.h"
 #include "cmd/trstat/monitor.h"
 #include "cmd/trstat/summary/partial.h"
 #include "cmd/trstat/report.h"
@@ -112,7 +112,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_fail(stage, &e);
 	else if (bad)
 		stage_no_memory(stage);
-	if (!check_fields(stage, q, alarms) && !print_slowest(stage, q, &s.list, s.ticks)) {
+	if (!check_names(stage, q, alarms) && !print_slowest(stage, q, &s.list, s.ticks)) {
 		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.unfinished = s.calls.unfinished;
 		st.calls.unmatched = s.calls.unmatched;
@@ -149,7 +149,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		statistics_name_stacks(&st, !m);
 		count_rows(stage, q, &st, alarms, m);
 	}
-	if (!check_fields(stage, q, alarms) && m && monitor_end(m, &e))
+	if (!check_names(stage, q, alarms) && m && monitor_end(m, &e))
 		stage_fail(stage, &e);
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;

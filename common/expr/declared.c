@@ -133,11 +133,46 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	return 0;
 }
 
+void declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n)
+{
+	enum { OFFERS = 100000 }; /* bounds the time that a suggestion takes */
+	struct dictionary *d = k->dictionary;
+	struct nearest nearest;
+	bool any = false;
+
+	if (k->quiet)
+		return;
+	nearest_begin(&nearest, name, n);
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		any |= is_event(t);
+		if (same(&t->name, name, n))
+			return;
+		nearest_offer(&nearest, t->name.text, t->name.size);
+	}
+	for (uint32_t i = 1; kind == DECLARED_NAME && i < d->locations.count; i++) {
+		const struct text_ref t = dictionary_location_name(d, i);
+
+		if (same(&t, name, n))
+			return;
+		/* without symbols, of which there is another warning */
+		if (d->symbols.count <= 1 && !dictionary_location(d, i)->name.size)
+			return;
+		if (i < OFFERS)
+			nearest_offer(&nearest, t.text, t.size);
+	}
+	if (any)
+		warn(NULL, NO_OFFSET, "no event has the %s '%.*s'%s",
+		     kind == DECLARED_TYPE ? "type" : "name", n < 200 ? (int)n : 200, name,
+		     nearest_hint(&nearest));
+}
+
 /* Check the fields of one side of a leaf. */
 static int check_operand(const struct declared *k, const struct operand *o, bool word,
 			 struct error *e)
 {
-	const char *name;
+	const char *name = NULL;
 
 	if (!o || o->kind == OPERAND_LITERAL)
 		return 0;
@@ -145,8 +180,24 @@ static int check_operand(const struct declared *k, const struct operand *o, bool
 		return check_operand(k, o->left, false, e) || check_operand(k, o->right, false, e)
 			       ? -1
 			       : 0;
-	name = k->name(k->ctx, o);
-	return name ? declared_field(k, name, word, e) : 0;
+	return k->kind(k->ctx, o, &name) == DECLARED_FIELD ? declared_field(k, name, word, e) : 0;
+}
+
+/* Check the texts that the name or type of events is compared with. */
+static void check_names(const struct declared *k, const struct node *n)
+{
+	bool swapped = operand_literal(n->left);
+	const struct operand *field = operand_field(swapped ? n->right : n->left),
+			     *text = swapped ? n->left : n->right;
+	const char *name;
+	enum declared_kind kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
+
+	if (kind != DECLARED_NAME && kind != DECLARED_TYPE)
+		return;
+	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
+		declared_name(k, kind, text->value.text, text->value.size);
+	for (size_t i = 0; i < n->ntexts; i++)
+		declared_name(k, kind, n->texts[i].text, n->texts[i].size);
 }
 
 int declared_condition(const struct declared *k, const struct node *n, struct error *e)
@@ -167,6 +218,7 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 	}
 	if (n->kind == NODE_HAS)
 		k = &asking;
+	check_names(k, n);
 	return check_operand(k, n->left, false, e) ||
 			       check_operand(k, n->right, n->kind == NODE_COMPARE, e)
 		       ? -1

@@ -1,6 +1,6 @@
 /*
- * declared.h - checks at the end of a stream that some declaration has each field that the user
- * named
+ * declared.h - checks at the end of a stream that the stream declared the fields, names and types
+ * of events that the user named
  */
 #ifndef TR_EXPR_DECLARED_H
 #define TR_EXPR_DECLARED_H
@@ -9,16 +9,24 @@
 #include "common/stream/dictionary.h"
 #include "common/value/nearest.h"
 
-/* A name of a field, and what the declarations and the program know. */
+/* What an operand of a condition is. */
+enum declared_kind {
+	DECLARED_OTHER,
+	DECLARED_FIELD, /* a field of events */
+	DECLARED_NAME,	/* the name of events: a function's, else the type's */
+	DECLARED_TYPE,	/* the name of their type */
+};
+
+/* What the checks need to know. */
 struct declared {
-	const struct dictionary *dictionary;
+	struct dictionary *dictionary;
 	/* Offer the names that need no declaration, for suggestions. */
 	void (*offer)(struct nearest *nearest);
-	bool partial; /* declarations may be missing, as the input is not whole: only warn */
+	bool partial; /* declarations may be missing, as the input is damaged: only warn */
 	bool quiet;   /* no warnings */
-	/* Returns the name of an operand that is a field of events, which is valid until the next
-	 * call; NULL: the operand is none. For declared_condition. */
-	const char *(*name)(void *ctx, const struct operand *o);
+	/* Returns what an operand is. *name of a FIELD is valid until the next call. For
+	 * declared_condition. */
+	enum declared_kind (*kind)(void *ctx, const struct operand *o, const char **name);
 	void *ctx;
 };
 
@@ -34,7 +42,11 @@ bool declared_has(const struct dictionary *d, const char *name);
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 
-/* Call declared_field for all fields of a condition; that of has() is only warned of. */
+/* Warn of a name that no function and no type has or, of DECLARED_TYPE, no type. */
+void declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n);
+
+/* Call declared_field for all fields of a condition; that of has() is only warned of. Call
+ * declared_name for all texts that names and types are compared with. */
 int declared_condition(const struct declared *k, const struct node *n, struct error *e);
 
 #endif

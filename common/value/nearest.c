@@ -48,14 +48,17 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 void nearest_offer(struct nearest *n, const char *name, size_t size)
 {
 	size_t shorter = size < n->size ? size : n->size;
+	bool prefix;
 	unsigned d;
 
 	if (!size || size >= NEAREST_SIZE || n->size >= NEAREST_SIZE)
 		return;
-	d = distance(n->word, n->size, name, size);
 	/* "duration" for "dur" */
-	if (shorter >= 3 && !memcmp(n->word, name, shorter))
-		d = least(d, 2);
+	prefix = shorter >= 3 && !memcmp(n->word, name, shorter);
+	if (!prefix && size + n->size - 2 * shorter >= n->distance)
+		return;
+	d = prefix ? 2 : NEAREST_SIZE;
+	d = least(d, distance(n->word, n->size, name, size));
 	if (d >= n->distance || d >= n->size)
 		return;
 	n->distance = d;

@@ -80,24 +80,27 @@ void condition_offer_names(struct nearest *nearest)
 	nearest_offer_words(nearest, "arg.1 fparg.1");
 }
 
-/* Returns the name of a field of events as the user wrote it, in a text of NEAREST_SIZE bytes. */
-static const char *field_name(void *ctx, const struct operand *o)
+/* ctx: a text of NEAREST_SIZE bytes for the name as the user wrote it. */
+static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
 {
 	const struct field_lookup *lookup = o->data;
 
-	if (o->field != ASK_FIELD)
-		return NULL;
-	if (!lookup->is_argument)
-		return o->name;
-	snprintf(ctx, NEAREST_SIZE, "arg.%s", o->name);
-	return ctx;
+	*name = o->name;
+	if (o->field == ASK_FIELD && lookup->is_argument) {
+		snprintf(ctx, NEAREST_SIZE, "arg.%s", o->name);
+		*name = ctx;
+	}
+	return o->field == ASK_FIELD  ? DECLARED_FIELD
+	       : o->field == ASK_NAME ? DECLARED_NAME
+	       : o->field == ASK_TYPE ? DECLARED_TYPE
+				      : DECLARED_OTHER;
 }
 
-int condition_check_fields(const struct node *n, const struct dictionary *d, bool partial,
-			   bool quiet, struct error *e)
+int condition_check_names(const struct node *n, struct dictionary *d, bool partial, bool quiet,
+			  struct error *e)
 {
 	char name[NEAREST_SIZE];
-	const struct declared check = {d, condition_offer_names, partial, quiet, field_name, name};
+	const struct declared check = {d, condition_offer_names, partial, quiet, kind_of, name};
 
 	return declared_condition(&check, n, e);
 }

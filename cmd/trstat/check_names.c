@@ -1,18 +1,21 @@
-#include "cmd/trstat/check_fields.h"
+#include "cmd/trstat/check_names.h"
 
 #include "common/expr/declared.h"
 
-/* Returns the name of the field that a key of the condition is, or NULL. */
-static const char *field_name(void *ctx, const struct operand *o)
+static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
 {
 	const struct key *k = &((const struct keys *)ctx)->key[o->field];
 
-	return k->kind == BY_FIELD ? k->field : NULL;
+	*name = k->field;
+	return k->kind == BY_FIELD  ? DECLARED_FIELD
+	       : k->kind == BY_NAME ? DECLARED_NAME
+	       : k->kind == BY_TYPE ? DECLARED_TYPE
+				    : DECLARED_OTHER;
 }
 
 static int check_condition(struct declared *check, const struct condition *c, struct error *e)
 {
-	check->name = field_name;
+	check->kind = kind_of;
 	check->ctx = (void *)(uintptr_t)&c->keys;
 	return c->root ? declared_condition(check, c->root, e) : 0;
 }
@@ -43,6 +46,14 @@ static int check_columns(const struct declared *check, const struct columns *c, 
 	return 0;
 }
 
+static int check_side(struct declared *check, const struct pair_side *side, struct error *e)
+{
+	if (side->name)
+		declared_name(check, DECLARED_NAME, side->name, strlen(side->name));
+	return check_condition(check, &side->condition, e) || check_keys(check, &side->on, e) ? -1
+											      : 0;
+}
+
 /* The keys of a preset have alternatives for the events of several recorders. */
 static int check_query(struct declared *check, const struct query *q, struct error *e)
 {
@@ -50,15 +61,12 @@ static int check_query(struct declared *check, const struct query *q, struct err
 
 	if ((!q->settings->pair || q->settings->keys) && check_keys(check, &q->keys, e))
 		return -1;
-	if (own_pair &&
-	    (check_condition(check, &q->pair.a.condition, e) ||
-	     check_condition(check, &q->pair.b.condition, e) ||
-	     check_keys(check, &q->pair.a.on, e) || check_keys(check, &q->pair.b.on, e)))
+	if (own_pair && (check_side(check, &q->pair.a, e) || check_side(check, &q->pair.b, e)))
 		return -1;
 	return check_columns(check, &q->columns, e);
 }
 
-int check_fields(struct stage *stage, const struct query *q, const struct alarms *alarms)
+int check_names(struct stage *stage, const struct query *q, const struct alarms *alarms)
 {
 	struct declared check = {.dictionary = &stage->in.dictionary,
 				 .offer = keys_offer_names,

@@ -1,0 +1,15 @@
+/*
+ * check_names.h - refuses fields, and warns of names, that no event of the streams read has
+ */
+#ifndef TR_TRSTAT_CHECK_NAMES_H
+#define TR_TRSTAT_CHECK_NAMES_H
+
+#include "cmd/trstat/fail_if.h"
+#include "common/cli/stage.h"
+
+/* Check keys, columns, pairs and conditions at the end of the input. The fault is an error of the
+ * stage; with a damaged input, which may lack declarations, a warning; with a part of a stream
+ * nothing. Returns 0, or -1 after stage_fail. */
+int check_names(struct stage *stage, const struct query *q, const struct alarms *alarms);
+
+#endif
