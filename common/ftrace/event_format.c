@@ -70,25 +70,62 @@ static bool span_number(struct span s, const char *key, uint32_t *out)
 	return p > digits;
 }
 
+unsigned kernel_type_size(const char *name, size_t n, unsigned long_size, bool *is_signed)
+{
+	static const struct {
+		const char *name;
+		uint8_t size; /* 0: a long */
+		bool is_signed;
+	} types[] = {
+		{"char", 1, true},	   {"short", 2, true},	   {"int", 4, true},
+		{"u8", 1, false},	   {"u16", 2, false},	   {"u32", 4, false},
+		{"u64", 8, false},	   {"s8", 1, true},	   {"s16", 2, true},
+		{"s32", 4, true},	   {"s64", 8, true},	   {"__u8", 1, false},
+		{"__u16", 2, false},	   {"__u32", 4, false},	   {"__u64", 8, false},
+		{"__s8", 1, true},	   {"__s16", 2, true},	   {"__s32", 4, true},
+		{"__s64", 8, true},	   {"__be16", 2, false},   {"__be32", 4, false},
+		{"__be64", 8, false},	   {"__le16", 2, false},   {"__le32", 4, false},
+		{"__le64", 8, false},	   {"uint8_t", 1, false},  {"uint16_t", 2, false},
+		{"uint32_t", 4, false},	   {"uint64_t", 8, false}, {"int8_t", 1, true},
+		{"int16_t", 2, true},	   {"int32_t", 4, true},   {"int64_t", 8, true},
+		{"size_t", 0, false},	   {"ssize_t", 0, true},   {"uintptr_t", 0, false},
+		{"pid_t", 4, true},	   {"dev_t", 4, false},	   {"gfp_t", 4, false},
+		{"loff_t", 8, true},	   {"sector_t", 8, false}, {"ktime_t", 8, true},
+		{"umode_t", 2, false},	   {"pgoff_t", 0, false},  {"dma_addr_t", 8, false},
+		{"phys_addr_t", 8, false}, {"bool", 1, false},	   {"_Bool", 1, false},
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strlen(types[i].name) == n && !memcmp(types[i].name, name, n)) {
+			*is_signed = types[i].is_signed;
+			return types[i].size ? types[i].size : long_size;
+		}
+	return 0;
+}
+
 /* Return the bytes of one element of a type as the kernel names it; 0: unknown. */
 static uint32_t element_size(struct span type, unsigned long_size)
 {
-	static const struct {
-		const char *word;
-		uint32_t size;
-	} words[] = {{"char", 1},    {"u8", 1},	     {"s8", 1},	      {"__u8", 1},    {"bool", 1},
-		     {"uint8_t", 1}, {"short", 2},   {"u16", 2},      {"s16", 2},     {"__u16", 2},
-		     {"u32", 4},     {"s32", 4},     {"__u32", 4},    {"u64", 8},     {"s64", 8},
-		     {"__u64", 8},   {"int64_t", 8}, {"uint64_t", 8}, {"uint32_t", 4}};
+	uint32_t size = 0;
 
 	if (has_text(type, "long long"))
 		return 8;
 	if (has_word(type, "long") || has_text(type, "*"))
 		return long_size;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (has_word(type, words[i].word))
-			return words[i].size;
-	return has_word(type, "int") || has_word(type, "unsigned") ? 4 : 0;
+	/* "unsigned char", "short int" */
+	for (const char *p = type.at; p < type.end;) {
+		const char *word = p;
+		uint32_t one;
+		bool is_signed;
+
+		while (p < type.end && is_word(*p))
+			p++;
+		one = kernel_type_size(word, (size_t)(p - word), long_size, &is_signed);
+		if (one && (!size || size == 4))
+			size = one;
+		p += p == word;
+	}
+	return size || !has_word(type, "unsigned") ? size : 4;
 }
 
 static bool is_number_size(uint32_t size)
@@ -105,18 +142,16 @@ static enum field_kind number_kind(const struct event_field *f, struct span type
 	return f->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
-/* Return the last number in the brackets, 0 if there is none. */
+/* Return the last number in the brackets, 0 if there is none: other words there are constants that
+ * were not expanded. */
 static uint32_t array_length(struct span brackets)
 {
-	const char *p = brackets.end;
 	uint32_t n = 0;
 
-	while (p > brackets.at && !isdigit((unsigned char)p[-1]))
-		p--;
-	while (p > brackets.at && isdigit((unsigned char)p[-1]))
-		p--;
-	for (; p < brackets.end && isdigit((unsigned char)*p) && n < 1000000; p++)
-		n = n * 10 + (uint32_t)(*p - '0');
+	for (const char *p = brackets.at; p < brackets.end; p++)
+		if (isdigit((unsigned char)*p) && !is_word(p[-1]))
+			for (n = 0; isdigit((unsigned char)*p) && n < 1000000; p++)
+				n = n * 10 + (uint32_t)(*p - '0');
 	return n;
 }
 
@@ -165,25 +200,22 @@ static void classify_array(struct event_field *f, struct span type, struct span 
 static void classify_field(struct event_field *f, struct span type, struct span brackets,
 			   unsigned long_size)
 {
-	bool array = brackets.at < brackets.end;
+	bool located = f->data_loc || f->rel_loc;
 
 	f->where = WHERE_TAIL;
-	if (span_begins(type, "__data_loc") || span_begins(type, "__rel_loc")) {
-		/* synthetic events of Linux 6.x give 8, and use the first 4 */
-		if (f->size >= 4) {
-			f->where = span_begins(type, "__data_loc") ? WHERE_DATA_LOC : WHERE_REL_LOC;
-			classify_dynamic(f, type, long_size);
-			return;
-		}
-		/* very old kernels: an offset alone */
-		array = false;
+	/* synthetic events of Linux 6.x give 8, and use the first 4 */
+	if (located && f->size >= 4) {
+		f->where = f->data_loc ? WHERE_DATA_LOC : WHERE_REL_LOC;
+		classify_dynamic(f, type, long_size);
+		return;
 	}
 	if (!f->size) {
 		f->where = WHERE_REST;
 		classify_dynamic(f, type, long_size);
 		return;
 	}
-	if (array) {
+	/* very old kernels locate by an offset alone */
+	if (f->array && !located) {
 		classify_array(f, type, brackets, long_size);
 		return;
 	}
@@ -206,41 +238,66 @@ static void type_name(struct event_field *f, struct span type, struct span brack
 	f->type_name[n + m] = '\0';
 }
 
-/* Parse a line. Return false if the line is no field. */
+/* Return the last word of a text; it is empty if there is none. */
+static struct span last_word(const char *p, const char *end)
+{
+	const char *q;
+
+	while (end > p && !is_word(end[-1]))
+		end--;
+	for (q = end; q > p && is_word(q[-1]); q--)
+		;
+	return (struct span){q, end};
+}
+
+/* Parse a declaration: "__data_loc char[] name" or "char comm[16]". Return false if it has no
+ * name. */
+static bool parse_declaration(struct event_field *f, struct span text, unsigned long_size)
+{
+	const char *open = memchr(text.at, '[', (size_t)(text.end - text.at));
+	const char *close = open ? memrchr(open, ']', (size_t)(text.end - open)) : NULL;
+	struct span name, type, brackets = {text.at, text.at};
+
+	if (open && !close)
+		return false;
+	name = last_word(close ? close : text.at, text.end);
+	if (open) {
+		brackets = (struct span){open, close + 1};
+		if (name.at == name.end)
+			name = last_word(text.at, open);
+	}
+	if (name.at == name.end)
+		return false;
+	f->name = name.at;
+	f->name_size = (size_t)(name.end - name.at);
+	type = span_trim((struct span){text.at, open && open < name.at ? open : name.at});
+	type_name(f, type, brackets);
+	f->data_loc = span_begins(type, "__data_loc");
+	f->rel_loc = span_begins(type, "__rel_loc");
+	f->array = open || f->data_loc || f->rel_loc;
+	f->pointer = has_text(type, "*");
+	f->has_long = has_text(type, "long");
+	classify_field(f, type, brackets, long_size);
+	return true;
+}
+
+/* Parse a line, which may be ftrace's own "field special:". Return false if the line is no
+ * field. */
 static bool parse_field(struct event_field *f, struct span line, unsigned long_size)
 {
-	struct span text, type, brackets;
-	const char *colon, *semicolon, *p;
+	const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
+	const char *semicolon = colon ? memchr(colon, ';', (size_t)(line.end - colon)) : NULL;
 	uint32_t sign = 0;
 
-	colon = memchr(line.at, ':', (size_t)(line.end - line.at));
-	semicolon = colon ? memchr(colon, ';', (size_t)(line.end - colon)) : NULL;
 	if (!semicolon)
 		return false;
-	text = span_trim((struct span){colon + 1, semicolon});
 	line.at = semicolon;
 	if (!span_number(line, "offset:", &f->offset) || !span_number(line, "size:", &f->size) ||
 	    f->offset > OFFSET_LIMIT || f->size > OFFSET_LIMIT)
 		return false;
 	span_number(line, "signed:", &sign);
 	f->is_signed = sign;
-	brackets = (struct span){text.end, text.end};
-	if (text.end > text.at && text.end[-1] == ']') {
-		for (p = text.end - 1; p > text.at && *p != '['; p--)
-			;
-		brackets.at = p;
-	}
-	for (p = brackets.at; p > text.at && is_word(p[-1]); p--)
-		;
-	if (p == brackets.at)
-		return false;
-	f->name = p;
-	f->name_size = (size_t)(brackets.at - p);
-	type = span_trim((struct span){text.at, p});
-	type_name(f, type, brackets);
-	/* "__data_loc char[] name" has its brackets in the type */
-	classify_field(f, type, brackets, long_size);
-	return true;
+	return parse_declaration(f, (struct span){colon + 1, semicolon}, long_size);
 }
 
 static int add_field(struct event_format *f, struct span line, unsigned long_size)
@@ -293,10 +350,9 @@ static void find_bitmaps(struct event_format *f, struct span print)
 	}
 }
 
-const struct event_field *event_format_find(const struct event_format *f, const char *name)
+const struct event_field *event_format_find(const struct event_format *f, const char *name,
+					    size_t n)
 {
-	size_t n = strlen(name);
-
 	for (size_t i = 0; i < f->nfields; i++)
 		if (f->fields[i].name_size == n && !memcmp(f->fields[i].name, name, n))
 			return &f->fields[i];
@@ -314,7 +370,7 @@ static void find_callers(struct event_format *f)
 		if (f->fields[i].name_size == 6 && !memcmp(f->fields[i].name, "caller", 6))
 			caller = &f->fields[i];
 	if (f->name_size != sizeof event - 1 || memcmp(f->name, event, f->name_size) || !caller ||
-	    caller->where != WHERE_TAIL || !caller->count || !event_format_find(f, "size"))
+	    caller->where != WHERE_TAIL || !caller->count || !event_format_find(f, "size", 4))
 		return;
 	caller->where = WHERE_REST;
 	caller->count = 0;
@@ -342,7 +398,9 @@ int event_format_parse(struct event_format *f, const char *text, size_t size, un
 				return -1;
 			}
 		} else if (span_begins(line, "print fmt:")) {
-			find_bitmaps(f, (struct span){line.at, l.end});
+			f->print = line.at + strlen("print fmt:");
+			f->print_size = (size_t)(l.end - f->print);
+			find_bitmaps(f, (struct span){f->print, l.end});
 			break;
 		}
 	}
@@ -356,4 +414,36 @@ void event_format_free(struct event_format *f)
 	free(f->fields);
 	f->fields = NULL;
 	f->nfields = 0;
+}
+
+bool event_field_range(const struct event_field *f, const uint8_t *record, size_t size, bool big,
+		       size_t *offset, size_t *length)
+{
+	size_t at = f->offset, n = f->size;
+
+	if (at > size)
+		return false;
+	if (f->data_loc || f->rel_loc) {
+		uint32_t v;
+
+		if (n > size - at)
+			return false;
+		v = (uint32_t)get_uint(record + at, (unsigned)n, big);
+
+		at = (v & 0xffff) + (f->rel_loc ? at + n : 0);
+		if (at > size)
+			return false;
+		/* of 2 bytes, in very old kernels: without a length */
+		n = f->size == 2 ? size - at : v >> 16;
+		if (n > size - at)
+			return false;
+	} else if (!n || (f->array && n > size - at)) {
+		/* a stack is declared with 8 elements, and has as many as it needs */
+		n = size - at;
+	} else if (n > size - at) {
+		return false;
+	}
+	*offset = at;
+	*length = n;
+	return true;
 }

@@ -11,7 +11,7 @@ static bool span_is(const char *p, size_t n, const char *text)
 
 static struct number_at find_number(const struct event_format *f, const char *name)
 {
-	const struct event_field *field = event_format_find(f, name);
+	const struct event_field *field = event_format_find(f, name, strlen(name));
 
 	if (!field || field->where != WHERE_TAIL || field->count || field->offset > OFFSET_MOST ||
 	    (field->size != 2 && field->size != 4 && field->size != 8))

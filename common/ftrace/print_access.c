@@ -3,34 +3,34 @@
  */
 #include "common/ftrace/print_parser.h"
 
-const struct format_field *parse_field_named(struct parser *p)
+const struct event_field *parse_field_named(struct parser *p)
 {
 	const struct print_token *t = &p->lexer.token;
-	const struct format_field *f;
+	const struct event_field *f;
 
 	if (t->kind != TOKEN_NAME) {
 		parse_fail(p, "no field's name");
 		return NULL;
 	}
-	f = format_fields_find(&p->format->fields, t->text, t->size);
+	f = event_format_find(&p->format->fields, t->text, t->size);
 	if (!f)
 		parse_fail(p, "no such field");
 	parse_next(p);
 	return f;
 }
 
-uint32_t parse_array_of(struct parser *p, const struct format_field *f)
+uint32_t parse_array_of(struct parser *p, const struct event_field *f)
 {
 	return parse_add(p,
 			 (struct print_node){.op = OP_ARRAY,
 					     .kind = KIND_OF_ARRAY,
-					     .size = f->element,
+					     .size = event_field_element(f),
 					     .load_signed = f->is_signed,
 					     .field = f},
 			 PARSE_NONE, PARSE_NONE, PARSE_NONE);
 }
 
-uint32_t parse_load(struct parser *p, const struct format_field *f)
+uint32_t parse_load(struct parser *p, const struct event_field *f)
 {
 	if (f->array || (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8))
 		return parse_array_of(p, f);

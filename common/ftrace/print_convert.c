@@ -269,9 +269,9 @@ static bool is_text(const uint8_t *p, size_t n)
 	return true;
 }
 
-static void field_array(const struct format_field *f, const uint8_t *p, size_t n, struct line *out)
+static void field_array(const struct event_field *f, const uint8_t *p, size_t n, struct line *out)
 {
-	if (f->string && is_text(p, n)) {
+	if (event_field_element(f) == 1 && is_text(p, n)) {
 		line_put(out, (const char *)p, strnlen((const char *)p, n));
 		return;
 	}
@@ -284,11 +284,11 @@ static void field_array(const struct format_field *f, const uint8_t *p, size_t n
 	line_char(out, ']');
 }
 
-void print_fields_text(const struct format_fields *fields, const uint8_t *record, size_t size,
+void print_fields_text(const struct event_format *fields, const uint8_t *record, size_t size,
 		       bool big, struct line *out)
 {
-	for (size_t i = 0; i < fields->count; i++) {
-		const struct format_field *f = &fields->fields[i];
+	for (size_t i = 0; i < fields->nfields; i++) {
+		const struct event_field *f = &fields->fields[i];
 		size_t at, n;
 		uint64_t v;
 
@@ -297,7 +297,7 @@ void print_fields_text(const struct format_fields *fields, const uint8_t *record
 		line_char(out, ' ');
 		line_put(out, f->name, f->name_size);
 		line_char(out, '=');
-		if (!format_field_range(f, record, size, big, &at, &n))
+		if (!event_field_range(f, record, size, big, &at, &n))
 			continue;
 		if (f->array || (n != 1 && n != 2 && n != 4 && n != 8)) {
 			field_array(f, record + at, n, out);

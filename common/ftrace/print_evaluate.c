@@ -107,8 +107,8 @@ uint64_t print_number(const struct print_input *in, uint32_t node)
 	case OP_LOAD: return load(in, n->value, n->size, n->load_signed);
 	case OP_ELEMENT: return element(in, n);
 	case OP_LENGTH:
-		return format_field_range(n->field, in->record, in->size, in->format->big, &offset,
-					  &length)
+		return event_field_range(n->field, in->record, in->size, in->format->big, &offset,
+					 &length)
 			       ? length
 			       : 0;
 	case OP_CAST:
@@ -149,8 +149,8 @@ struct byte_range print_range(const struct print_input *in, uint32_t node)
 	case OP_CHOICE: return print_range(in, print_number(in, n->a) ? n->b : n->c);
 	case OP_ARRAY:
 	case OP_LOAD:
-		if (format_field_range(n->field, in->record, in->size, in->format->big, &offset,
-				       &length))
+		if (event_field_range(n->field, in->record, in->size, in->format->big, &offset,
+				      &length))
 			return (struct byte_range){in->record + offset, length};
 	}
 	return (struct byte_range){in->record, 0};

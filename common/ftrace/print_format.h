@@ -11,7 +11,7 @@
 #ifndef TR_FTRACE_PRINT_FORMAT_H
 #define TR_FTRACE_PRINT_FORMAT_H
 
-#include "common/ftrace/print_fields.h"
+#include "common/ftrace/event_format.h"
 #include "common/ftrace/print_line.h"
 
 /* Look-ups in the recorded kernel. */
@@ -46,7 +46,7 @@ void print_format_text(const struct print_format *f, const struct print_kernel *
 		       const uint8_t *record, size_t size, struct line *out);
 
 /* Append " name=value" for each field except the common ones, with its raw value. */
-void print_fields_text(const struct format_fields *f, const uint8_t *record, size_t size, bool big,
+void print_fields_text(const struct event_format *f, const uint8_t *record, size_t size, bool big,
 		       struct line *out);
 
 /* Decode the escapes of a text in C's notation (\n, \", \x1b ...). Returns its size. */

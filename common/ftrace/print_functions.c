@@ -92,7 +92,7 @@ static uint32_t hex_dump(struct parser *p)
 /* Parse __get_str(name) and similar functions of a field's name. */
 static uint32_t of_field(struct parser *p, enum print_op op)
 {
-	const struct format_field *f = parse_field_named(p);
+	const struct event_field *f = parse_field_named(p);
 	struct print_node n = {.op = (uint8_t)op, .kind = KIND_OF_TEXT};
 	uint32_t a;
 

@@ -32,7 +32,7 @@ static int operator_at(const struct parser *p)
 
 static uint32_t field_of_record(struct parser *p)
 {
-	const struct format_field *f;
+	const struct event_field *f;
 
 	if (!parse_expect(p, "->"))
 		return PARSE_NONE;
@@ -232,7 +232,7 @@ struct print_format *print_format_compile(const char *text, size_t n, unsigned w
 	if (!f->source)
 		goto failed;
 	memcpy(f->source, text, n);
-	if (format_fields_read(&f->fields, f->source, n, f->word) || compile(&p))
+	if (event_format_parse(&f->fields, f->source, n, f->word) < 0 || compile(&p))
 		goto failed;
 	return f;
 failed:
@@ -270,7 +270,7 @@ void print_format_free(struct print_format *f)
 {
 	if (!f)
 		return;
-	format_fields_free(&f->fields);
+	event_format_free(&f->fields);
 	free(f->nodes);
 	free(f->entries);
 	free(f->items);

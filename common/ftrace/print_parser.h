@@ -84,9 +84,9 @@ bool parse_cast_type(struct parser *p, struct parsed_type *out);
 
 /* print_access.c */
 /* Parse the name of a field; NULL: failed. */
-const struct format_field *parse_field_named(struct parser *p);
-uint32_t parse_array_of(struct parser *p, const struct format_field *f);
-uint32_t parse_load(struct parser *p, const struct format_field *f);
+const struct event_field *parse_field_named(struct parser *p);
+uint32_t parse_array_of(struct parser *p, const struct event_field *f);
+uint32_t parse_load(struct parser *p, const struct event_field *f);
 uint32_t parse_element(struct parser *p, uint32_t array, uint32_t index);
 /* &REC->x, &REC->array[3] */
 uint32_t parse_address_of(struct parser *p, uint32_t a);

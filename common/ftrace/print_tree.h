@@ -76,7 +76,7 @@ struct print_node {
 	uint16_t height;
 	uint32_t a, b, c;
 	uint64_t value;
-	const struct format_field *field;
+	const struct event_field *field;
 };
 
 struct print_entry {
@@ -109,7 +109,7 @@ struct print_item {
 
 struct print_format {
 	char *source;
-	struct format_fields fields;
+	struct event_format fields;
 	struct print_node *nodes;
 	struct print_entry *entries;
 	struct print_item *items;

@@ -11,41 +11,13 @@ struct type_words {
 
 static bool named_type(const struct print_token *t, unsigned word, struct parsed_type *out)
 {
-	static const struct {
-		const char *name;
-		uint8_t size; /* 0: a long */
-		bool is_signed;
-	} types[] = {
-		{"char", 1, true},	   {"short", 2, true},	   {"int", 4, true},
-		{"u8", 1, false},	   {"u16", 2, false},	   {"u32", 4, false},
-		{"u64", 8, false},	   {"s8", 1, true},	   {"s16", 2, true},
-		{"s32", 4, true},	   {"s64", 8, true},	   {"__u8", 1, false},
-		{"__u16", 2, false},	   {"__u32", 4, false},	   {"__u64", 8, false},
-		{"__s8", 1, true},	   {"__s16", 2, true},	   {"__s32", 4, true},
-		{"__s64", 8, true},	   {"__be16", 2, false},   {"__be32", 4, false},
-		{"__be64", 8, false},	   {"__le16", 2, false},   {"__le32", 4, false},
-		{"__le64", 8, false},	   {"uint8_t", 1, false},  {"uint16_t", 2, false},
-		{"uint32_t", 4, false},	   {"uint64_t", 8, false}, {"int8_t", 1, true},
-		{"int16_t", 2, true},	   {"int32_t", 4, true},   {"int64_t", 8, true},
-		{"size_t", 0, false},	   {"ssize_t", 0, true},   {"uintptr_t", 0, false},
-		{"pid_t", 4, true},	   {"dev_t", 4, false},	   {"gfp_t", 4, false},
-		{"loff_t", 8, true},	   {"sector_t", 8, false}, {"ktime_t", 8, true},
-		{"umode_t", 2, false},	   {"pgoff_t", 0, false},  {"dma_addr_t", 8, false},
-		{"phys_addr_t", 8, false},
-	};
+	unsigned size = kernel_type_size(t->text, t->size, word, &out->is_signed);
 
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (parse_name_is(t, types[i].name)) {
-			out->size = types[i].size ? types[i].size : (uint8_t)word;
-			out->is_signed = types[i].is_signed;
-			return true;
-		}
-	if (parse_name_is(t, "bool") || parse_name_is(t, "_Bool")) {
-		out->size = 1;
-		out->boolean = true;
-		return true;
-	}
-	return false;
+	if (!size)
+		return false;
+	out->size = (uint8_t)size;
+	out->boolean = parse_name_is(t, "bool") || parse_name_is(t, "_Bool");
+	return true;
 }
 
 /* Read one word of a type: "unsigned long", "struct sk_buff". */

@@ -33,7 +33,7 @@ static void run(struct print_format *f, const uint8_t *record, size_t size, bool
 {
 	static const struct print_kernel kernel = {NULL, symbol, address, string};
 	struct line line = {0};
-	struct format_fields none = {0};
+	struct event_format none = {0};
 
 	if (f) {
 		print_format_text(f, &kernel, record, size, &line);
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct print_kernel kernel = {NULL, symbol, address, string};
 	const uint8_t *end = size ? memchr(data + 1, 0, size - 1) : NULL;
-	struct format_fields fields;
+	struct event_format fields;
 	struct line line = {0};
 	unsigned word;
 	char why[PRINT_WHY];
@@ -66,9 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run(print_format_compile(text, n, word, big, &kernel, why), data, size, big);
 	run(print_format_compile_binary(text, n, word, big, why), data + 1,
 	    (size_t)(end - data - 1), big);
-	if (!format_fields_read(&fields, text, n, word))
+	if (event_format_parse(&fields, text, n, word) >= 0)
 		print_fields_text(&fields, data, size, big, &line);
-	format_fields_free(&fields);
+	event_format_free(&fields);
 	line_free(&line);
 	return 0;
 }

@@ -8,7 +8,7 @@
 struct kernel_message_type {
 	bool ready, bputs;
 	struct bprint_fields bprint;
-	struct format_field text; /* of bputs */
+	struct event_field text; /* of bputs */
 };
 
 int kernel_messages_meta(struct kernel_messages *k, const struct source *source,
@@ -30,8 +30,8 @@ static struct kernel_message_type *type_of(struct kernel_messages *k, const stru
 	struct kernel_message_type *types =
 		array_reach(k->types, &k->ntypes, type->number, sizeof *types);
 	struct kernel_message_type *t;
-	const struct format_field *text;
-	struct format_fields fields;
+	const struct event_field *text;
+	struct event_format fields;
 
 	if (!types)
 		return NULL;
@@ -39,21 +39,21 @@ static struct kernel_message_type *type_of(struct kernel_messages *k, const stru
 	t = &types[type->number];
 	if (t->ready)
 		return t;
-	if (format_fields_read(&fields, type->declaration.text, type->declaration.size,
-			       type->word_size))
+	if (event_format_parse(&fields, type->declaration.text, type->declaration.size,
+			       type->word_size) < 0)
 		return NULL;
 	t->ready = true;
 	bprint_fields_find(&t->bprint, type, &fields);
-	text = format_fields_find(&fields, "str", 3);
+	text = event_format_find(&fields, "str", 3);
 	t->bputs = text && !strcmp(type->name.text, "bputs");
 	if (t->bputs)
 		t->text = *text;
-	format_fields_free(&fields);
+	event_format_free(&fields);
 	return t;
 }
 
 /* Append the text that a bputs event names by its address. */
-static void put_constant(struct kernel_messages *k, const struct format_field *f,
+static void put_constant(struct kernel_messages *k, const struct event_field *f,
 			 const struct event *ev, const struct print_kernel *names)
 {
 	const char *s = NULL;

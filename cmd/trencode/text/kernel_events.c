@@ -8,7 +8,7 @@
 struct message {
 	bool ready;
 	struct print_format *format; /* NULL: print fmt cannot be evaluated */
-	struct format_fields fields; /* read where format is NULL */
+	struct event_format fields;  /* read where format is NULL */
 };
 
 struct kernel_events {
@@ -40,7 +40,7 @@ void kernel_events_free(struct kernel_events *k)
 		return;
 	for (size_t i = 0; i < k->count; i++) {
 		print_format_free(k->messages[i].format);
-		format_fields_free(&k->messages[i].fields);
+		event_format_free(&k->messages[i].fields);
 	}
 	free(k->messages);
 	text_kernel_free(k->kernel);
@@ -76,7 +76,9 @@ static int message_make(struct kernel_events *k, struct message *m, const struct
 					 type->flags & TYPE_BIG_ENDIAN, &k->names, why);
 	if (m->format)
 		return 0;
-	return *why ? format_fields_read(&m->fields, text->text, text->size, type->word_size) : -1;
+	if (!*why || event_format_parse(&m->fields, text->text, text->size, type->word_size) < 0)
+		return -1;
+	return 0;
 }
 
 int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev)

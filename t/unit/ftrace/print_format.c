@@ -481,10 +481,10 @@ static void test_real(void)
 
 static void test_fields(void)
 {
-	struct format_fields f;
+	struct event_format f;
 	struct line line = {0};
 
-	format_fields_read(&f, FIELDS "\"\"", strlen(FIELDS "\"\""), 8);
+	event_format_parse(&f, FIELDS "\"\"", strlen(FIELDS "\"\""), 8);
 	print_fields_text(&f, record.data, record.size, false, &line);
 	line_char(&line, '\0');
 	is_str(line.data,
@@ -495,12 +495,48 @@ static void test_fields(void)
 	       "p=0xffffffff81000010",
 	       "fields as they stand");
 	line_free(&line);
-	format_fields_free(&f);
+	event_format_free(&f);
+}
+
+/* Fields of a format file as the stream declares them: kind and bytes of an element. */
+static void test_elements(void)
+{
+	static const char text[] =
+		"name: x\nID: 7\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:__data_loc pid_t[] pids;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:__data_loc unsigned char[] bytes;\toffset:12;\tsize:4;\tsigned:0;\n"
+		"\tfield:u8 mac[SIZE][6];\toffset:16;\tsize:6;\tsigned:0;\n"
+		"\tfield:__data_loc struct x[] unknown;\toffset:24;\tsize:4;\tsigned:0;\n"
+		"\tfield:short unsigned int s[2];\toffset:28;\tsize:4;\tsigned:0;\n";
+	static const char *const names[] = {"pids", "bytes", "mac", "unknown", "s"};
+	struct event_format f;
+	char all[200] = "";
+	size_t n = 0;
+
+	is_u64((uint64_t)event_format_parse(&f, text, sizeof text - 1, 8), 0, "a format");
+	for (size_t i = 0; i < 5; i++) {
+		const struct event_field *x = event_format_find(&f, names[i], strlen(names[i]));
+
+		if (x)
+			n += (size_t)snprintf(all + n, sizeof all - n, "%s %d %s %u*%u\n", names[i],
+					      x->kind, x->type_name, event_field_element(x),
+					      x->count);
+	}
+	is_str(all,
+	       "pids 1 __data_loc pid_t[] 4*0\n"
+	       "bytes 9 __data_loc unsigned char[] 1*0\n"
+	       "mac 0 u8[SIZE][6] 1*6\n"
+	       "unknown 5 __data_loc struct x[] 0*0\n"
+	       "s 0 short unsigned int[2] 2*2\n",
+	       "elements");
+	event_format_free(&f);
 }
 
 int main(void)
 {
 	make_record();
+	test_elements();
 	test_conversions();
 	test_expressions();
 	test_arrays();

@@ -4,16 +4,16 @@
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
 
 void bprint_fields_find(struct bprint_fields *b, const struct type *type,
-			const struct format_fields *fields)
+			const struct event_format *fields)
 {
-	const struct format_field *ip, *fmt, *buf;
+	const struct event_field *ip, *fmt, *buf;
 
 	*b = (struct bprint_fields){0};
 	if (strcmp(type->group.text, "ftrace") || strcmp(type->name.text, "bprint"))
 		return;
-	ip = format_fields_find(fields, "ip", 2);
-	fmt = format_fields_find(fields, "fmt", 3);
-	buf = format_fields_find(fields, "buf", 3);
+	ip = event_format_find(fields, "ip", 2);
+	fmt = event_format_find(fields, "fmt", 3);
+	buf = event_format_find(fields, "buf", 3);
 	if (!ip || !fmt || !buf)
 		return;
 	*b = (struct bprint_fields){true, *ip, *fmt, *buf};

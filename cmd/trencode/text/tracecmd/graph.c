@@ -3,7 +3,7 @@
 
 enum { INDENT = 2, DEPTH_MOST = 512 };
 
-bool record_number(const struct format_field *f, const struct event *ev, uint64_t *v)
+bool record_number(const struct event_field *f, const struct event *ev, uint64_t *v)
 {
 	if (f->offset > ev->tail_size || f->size > ev->tail_size - f->offset)
 		return false;
@@ -26,10 +26,9 @@ void function_text(struct line *out, uint64_t address, const char *prefix,
 	line_hex(out, address, 1);
 }
 
-static bool find_field(const struct format_fields *fields, const char *name,
-		       struct format_field *out)
+static bool find_field(const struct event_format *fields, const char *name, struct event_field *out)
 {
-	const struct format_field *f = format_fields_find(fields, name, strlen(name));
+	const struct event_field *f = event_format_find(fields, name, strlen(name));
 
 	if (f)
 		*out = *f;
@@ -42,7 +41,7 @@ static bool is_ftrace(const struct type *t, const char *name)
 }
 
 void graph_fields_find(struct graph_fields *g, const struct type *type,
-		       const struct format_fields *fields)
+		       const struct event_format *fields)
 {
 	*g = (struct graph_fields){0};
 	if (is_ftrace(type, "funcgraph_entry"))

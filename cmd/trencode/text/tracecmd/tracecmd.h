@@ -13,7 +13,7 @@ enum graph_kind { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };
 /* The places of the fields in a record of one type. */
 struct graph_fields {
 	enum graph_kind kind;
-	struct format_field func, depth, calltime, rettime;
+	struct event_field func, depth, calltime, rettime;
 };
 
 /* The data of a record of the graph. */
@@ -23,7 +23,7 @@ struct graph_call {
 
 /* Find the kind and the fields of a type; GRAPH_NONE also if a required field is missing. */
 void graph_fields_find(struct graph_fields *g, const struct type *type,
-		       const struct format_fields *fields);
+		       const struct event_format *fields);
 /* Read a record. Returns false if it is too short. */
 bool graph_read(const struct graph_fields *g, const struct event *ev, struct graph_call *c);
 /* Draw a call before other events, its end, and a call without events inside. */
@@ -41,11 +41,11 @@ struct binary_formats {
 /* The places of the fields in a bprint record. */
 struct bprint_fields {
 	bool is; /* the type is bprint */
-	struct format_field ip, fmt, buf;
+	struct event_field ip, fmt, buf;
 };
 
 void bprint_fields_find(struct bprint_fields *b, const struct type *type,
-			const struct format_fields *fields);
+			const struct event_format *fields);
 /* Append the text that the call of trace_bprintk() printed. Returns 1, 0 if its format is unknown,
  * -1 when out of memory. */
 int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
@@ -56,7 +56,7 @@ int bprint_text(struct binary_formats *all, const struct bprint_fields *b, const
 void binary_formats_free(struct binary_formats *all);
 
 /* Read a number. Returns false if the field is outside of the record. */
-bool record_number(const struct format_field *f, const struct event *ev, uint64_t *v);
+bool record_number(const struct event_field *f, const struct event *ev, uint64_t *v);
 
 /* Append the name of the function at that address, or prefix and the address in hexadecimal. */
 void function_text(struct line *out, uint64_t address, const char *prefix,

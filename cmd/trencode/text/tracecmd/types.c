@@ -30,8 +30,8 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 	t->format = print_format_compile(type->declaration.text, type->declaration.size,
 					 type->word_size, big, names, why);
 	if (name.failed || (!t->format && !*why) ||
-	    format_fields_read(&t->fields, type->declaration.text, type->declaration.size,
-			       type->word_size))
+	    event_format_parse(&t->fields, type->declaration.text, type->declaration.size,
+			       type->word_size) < 0)
 		return -1;
 	if (!t->format && !*all->why) {
 		memcpy(all->why, why, sizeof why);
@@ -61,7 +61,7 @@ void tc_types_free(struct tc_types *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		print_format_free(all->at[i].format);
-		format_fields_free(&all->at[i].fields);
+		event_format_free(&all->at[i].fields);
 		free(all->at[i].name);
 	}
 	free(all->at);

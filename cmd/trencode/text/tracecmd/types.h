@@ -11,7 +11,7 @@ struct tc_type {
 	bool ready;
 	bool line; /* its events are lines of a latency tracer's text, printed unchanged */
 	struct print_format *format; /* NULL: print fmt cannot be evaluated */
-	struct format_fields fields; /* printed where format is NULL */
+	struct event_format fields;  /* printed where format is NULL */
 	struct graph_fields graph;
 	struct bprint_fields bprint;
 	char *name; /* " sched_switch:         " */
