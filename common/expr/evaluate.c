@@ -132,14 +132,14 @@ bool expression_leaf(const struct expression_values *v, const struct node *n)
 	return scalar_true(&left);
 }
 
-bool expression_holds(const struct expression_values *v, const struct node *n)
+static enum answer answer_node(void *values, struct node *n)
 {
-	if (n->kind == NODE_NOT)
-		return !expression_holds(v, n->children[0]);
-	if (n->kind != NODE_AND && n->kind != NODE_OR)
-		return expression_leaf(v, n);
-	for (size_t i = 0; i < n->nchildren; i++)
-		if (expression_holds(v, n->children[i]) == (n->kind == NODE_OR))
-			return n->kind == NODE_OR;
-	return n->kind == NODE_AND;
+	if (expression_joined(n))
+		return expression_join(n, answer_node, values);
+	return expression_leaf(values, n) ? ANSWER_YES : ANSWER_NO;
+}
+
+bool expression_holds(const struct expression_values *v, struct node *n)
+{
+	return answer_node((void *)v, n);
 }

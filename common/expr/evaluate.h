@@ -22,7 +22,40 @@ void expression_value(const struct expression_values *v, struct operand *o, stru
 bool expression_leaf(const struct expression_values *v, const struct node *n);
 
 /* Evaluate a condition without under() and over(). */
-bool expression_holds(const struct expression_values *v, const struct node *n);
+bool expression_holds(const struct expression_values *v, struct node *n);
+
+enum answer { ANSWER_NO, ANSWER_YES, ANSWER_LATER };
+
+static inline enum answer answer_not(enum answer a)
+{
+	return a == ANSWER_LATER ? a : a == ANSWER_NO ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Returns true for a condition made of others by !, && or ||. */
+static inline bool expression_joined(const struct node *n)
+{
+	return n->kind == NODE_AND || n->kind == NODE_OR || n->kind == NODE_NOT;
+}
+
+/* Answer a joined condition from the answers of its children, up to one that decides it. In line,
+ * since conditions are evaluated for each event. */
+static inline enum answer
+expression_join(const struct node *n, enum answer (*child)(void *ctx, struct node *n), void *ctx)
+{
+	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral;
+
+	if (n->kind == NODE_NOT)
+		return answer_not(child(ctx, n->children[0]));
+	for (size_t i = 0; i < n->nchildren; i++) {
+		enum answer a = child(ctx, n->children[i]);
+
+		if (a == ANSWER_LATER)
+			all = ANSWER_LATER;
+		else if (a != neutral)
+			return a;
+	}
+	return all;
+}
 
 /* Returns the result of a comparison of two values in that order. */
 static inline bool comparison_holds(enum comparison c, enum scalar_order o)

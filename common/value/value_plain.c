@@ -171,7 +171,8 @@ static int set_opaque(const struct plain_source *s, const struct value *v, struc
 		       : from_scratch(s, out);
 }
 
-int item_plain(const struct plain_source *s, const struct value_item *item, struct plain_value *out)
+int value_plain(const struct plain_source *s, const struct value_item *item,
+		struct plain_value *out)
 {
 	const struct value *v = &item->value;
 
@@ -194,24 +195,6 @@ int item_plain(const struct plain_source *s, const struct value_item *item, stru
 	case VALUE_BYTES: return set_bytes(s, v, out);
 	}
 	return 0;
-}
-
-int value_plain(const struct plain_source *s, const struct value *v, struct plain_value *out)
-{
-	struct value_item item = {.value = *v};
-
-	if (v->definition)
-		item.definition = dictionary_definition_id(s->dictionary, v->definition);
-	return item_plain(s, &item, out);
-}
-
-int field_plain(const struct plain_source *s, const struct field *f, const struct field_value *v,
-		struct plain_value *out)
-{
-	struct value_item item;
-
-	field_item(f, v, &item);
-	return item_plain(s, &item, out);
 }
 
 int plain_append(struct buffer *b, const struct plain_value *p)

@@ -33,15 +33,9 @@ struct plain_source {
 	bool blobs;		/* BLOB is data, spelled by its size (argument_blobs); else text */
 };
 
-/* Spell a value that is no ARRAY, STRUCT or REPR: those are NULL. -1: out of memory. */
-int value_plain(const struct plain_source *s, const struct value *v, struct plain_value *out);
-
-/* Spell the value of a walk, in the same way; MISSING is NULL. */
-int item_plain(const struct plain_source *s, const struct value_item *item,
-	       struct plain_value *out);
-
-/* Spell one element of a field. -1: out of memory. */
-int field_plain(const struct plain_source *s, const struct field *f, const struct field_value *v,
+/* Spell the value of a walk, or an element of a field; ARRAY, STRUCT, REPR and MISSING are NULL.
+ * -1: out of memory. */
+int value_plain(const struct plain_source *s, const struct value_item *item,
 		struct plain_value *out);
 
 /* Append the spelling, without quotes. -1: out of memory. */

@@ -49,7 +49,7 @@ static int text_scalar(void *to, const struct value_item *v)
 				     (uint8_t)v->value.number);
 	if (tag == VALUE_BLOB && t->blobs)
 		++*t->blobs;
-	if (item_plain(&t->plain, v, &plain))
+	if (value_plain(&t->plain, v, &plain))
 		return -1;
 	return plain.kind == PLAIN_TEXT && is_string(&t->plain, tag)
 		       ? text_quoted(t->out, plain.text, plain.number, t->bytes)

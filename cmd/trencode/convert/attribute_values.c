@@ -45,7 +45,7 @@ static int json_scalar(void *to, const struct value_item *v)
 	struct attribute item = {0};
 	struct plain_value plain;
 
-	if (item_plain(source, v, &plain))
+	if (value_plain(source, v, &plain))
 		return -1;
 	if (is_marked(j, v->value.tag, &plain))
 		return buffer_puts(j->json, "\"\\u0030") ||

@@ -49,7 +49,7 @@ static int generic_scalar(void *to, const struct value_item *v)
 
 	if (tag == VALUE_MISSING)
 		return buffer_u8(&s->values, '?');
-	if (item_plain(&source, v, &plain))
+	if (value_plain(&source, v, &plain))
 		return -1;
 	if (plain.kind == PLAIN_TEXT && (tag == VALUE_STRING || tag == VALUE_WSTRING))
 		return json_append_string(&s->values, plain.text, plain.number);

@@ -5,8 +5,7 @@
 #define TR_TRFILTER_CALLS_CALL_DATA_H
 
 #include "common/calls/calls.h"
-
-enum answer { ANSWER_NO, ANSWER_YES, ANSWER_LATER };
+#include "common/expr/evaluate.h"
 
 /* An open call. All is zero where the call was open before its thread's first event. */
 struct call_data {

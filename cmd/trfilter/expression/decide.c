@@ -4,18 +4,13 @@ struct numbers {
 	unsigned marks, under, over;
 };
 
-static bool is_joined(const struct node *n)
-{
-	return n->kind == NODE_AND || n->kind == NODE_OR || n->kind == NODE_NOT;
-}
-
 static void number_around(struct node *n, struct numbers *c)
 {
 	if (n->kind == NODE_UNDER)
 		node_notes(n)->mark = (uint16_t)c->under++;
 	else if (n->kind == NODE_OVER)
 		node_notes(n)->mark = (uint16_t)c->over++;
-	if (is_joined(n))
+	if (expression_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
 			number_around(n->children[i], c);
 }
@@ -23,7 +18,8 @@ static void number_around(struct node *n, struct numbers *c)
 /* Returns true for a condition that covers a call, from its enter to its leave, and is noted. */
 static bool is_noted(const struct node *n)
 {
-	return !(n->depends & DEPENDS_LATER) && !(n->depends & DEPENDS_KIND && is_joined(n));
+	return !(n->depends & DEPENDS_LATER) &&
+	       !(n->depends & DEPENDS_KIND && expression_joined(n));
 }
 
 /* Returns true for a condition that depends only on what a call returns. */
@@ -38,7 +34,7 @@ static bool is_return(const struct node *n)
 /* Returns true if the value may be in the enter or in the leave. */
 static bool is_of_either(const struct node *n)
 {
-	return (n->depends & DEPENDS_ARGUMENT && !is_joined(n)) || is_return(n);
+	return (n->depends & DEPENDS_ARGUMENT && !expression_joined(n)) || is_return(n);
 }
 
 /* Assign a mark to a condition that is decided at the enter, two to one that may be. */
@@ -51,7 +47,7 @@ static void number_marks(struct node *n, struct numbers *c)
 		/* under() has its own number for it */
 		if (n->kind != NODE_UNDER)
 			node_notes(n)->mark = (uint16_t)c->marks++;
-	} else if (is_joined(n)) {
+	} else if (expression_joined(n)) {
 		for (size_t i = 0; i < n->nchildren; i++)
 			number_marks(n->children[i], c);
 	}
@@ -86,7 +82,7 @@ void decide_around(struct evaluation *ev, struct node *n, const struct event *e,
 		/* only calls have callees */
 		if ((call || n->kind == NODE_OVER) && evaluate(ev, n->children[0], e))
 			*set |= 1ull << node_notes(n)->mark;
-	} else if (is_joined(n) && n->depends & DEPENDS_STACK) {
+	} else if (expression_joined(n) && n->depends & DEPENDS_STACK) {
 		for (size_t i = 0; i < n->nchildren; i++)
 			decide_around(ev, n->children[i], e, under, over);
 	}
@@ -167,21 +163,33 @@ static void note_argument(struct evaluation *ev, struct node *n, const struct ev
 	note_enter(ev, n, enter, f);
 }
 
-static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
-				 const struct event *e, struct call_data *f)
-{
-	bool left = when == DECIDE_LEAVE || when == DECIDE_LEAVE_ROW, known;
+/* What a condition on a call is decided by. */
+struct decision {
+	struct evaluation *ev;
+	enum decide_when when;
+	const struct event *event;
+	struct call_data *call;
+};
 
-	if (when == DECIDE_ENTER)
-		note_argument(ev, n, e, f);
-	known = call_data_noted(f, node_notes(n)->known);
-	if (f->numbered && !left && when != DECIDE_NEVER)
+static bool is_at_leave(const struct decision *d)
+{
+	return d->when == DECIDE_LEAVE || d->when == DECIDE_LEAVE_ROW;
+}
+
+static enum answer argument_leaf(const struct decision *d, struct node *n)
+{
+	bool numbered = d->call->numbered, known;
+
+	if (d->when == DECIDE_ENTER)
+		note_argument(d->ev, n, d->event, d->call);
+	known = call_data_noted(d->call, node_notes(n)->known);
+	if (numbered && !is_at_leave(d) && d->when != DECIDE_NEVER)
 		return ANSWER_LATER;
-	if (left && (!known || (f->numbered && is_given(ev, n, e))))
-		return answer_of(evaluate(ev, n, e));
+	if (is_at_leave(d) && (!known || (numbered && is_given(d->ev, n, d->event))))
+		return answer_of(evaluate(d->ev, n, d->event));
 	if (known)
-		return answer_of(call_data_noted(f, node_notes(n)->mark));
-	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
+		return answer_of(call_data_noted(d->call, node_notes(n)->mark));
+	return d->when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
 }
 
 /* Returns true for a condition on measures alone, which exist even without a leave. */
@@ -194,22 +202,21 @@ static bool is_measure(const struct node *n)
 	return true;
 }
 
-static enum answer decide_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
-			       const struct event *e, struct call_data *f)
+static enum answer decide_leaf(const struct decision *d, struct node *n)
 {
 	if (is_of_either(n))
-		return argument_leaf(ev, n, when, e, f);
-	if (when != DECIDE_LEAVE && when != DECIDE_LEAVE_ROW) {
+		return argument_leaf(d, n);
+	if (!is_at_leave(d)) {
 		/* A call without a leave counts with what is known while it was open: it may
 		 * have been decided by that already. */
-		enum answer open = open_leaf(ev, n, e);
+		enum answer open = open_leaf(d->ev, n, d->event);
 
-		if (open != ANSWER_LATER || when != DECIDE_NEVER)
+		if (open != ANSWER_LATER || d->when != DECIDE_NEVER)
 			return open;
 	}
-	if (when == DECIDE_NEVER && n->kind != NODE_OVER && !is_measure(n))
+	if (d->when == DECIDE_NEVER && n->kind != NODE_OVER && !is_measure(n))
 		return ANSWER_NO;
-	return answer_of(evaluate(ev, n, e));
+	return answer_of(evaluate(d->ev, n, d->event));
 }
 
 void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
@@ -219,37 +226,31 @@ void decide_note(struct evaluation *ev, struct node *n, const struct event *ente
 		return;
 	if (is_noted(n))
 		note_enter(ev, n, enter, f);
-	else if (is_joined(n))
+	else if (expression_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
 			decide_note(ev, n->children[i], enter, f);
 	else if (is_of_either(n))
 		note_argument(ev, n, enter, f);
 }
 
+static enum answer decide_node(void *decision, struct node *n)
+{
+	const struct decision *d = decision;
+
+	if (n->kind == NODE_UNDER)
+		return answer_of(d->ev->call->under >> node_notes(n)->mark & 1);
+	if (is_noted(n)) {
+		if (d->when == DECIDE_LEAVE_ROW && n->depends & DEPENDS_KIND)
+			return answer_of(evaluate(d->ev, n, d->event));
+		if (d->when == DECIDE_ENTER)
+			note_enter(d->ev, n, d->event, d->call);
+		return answer_of(call_data_noted(d->call, node_notes(n)->mark));
+	}
+	return expression_joined(n) ? expression_join(n, decide_node, decision) : decide_leaf(d, n);
+}
+
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 		   const struct event *e, struct call_data *f)
 {
-	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral, a;
-
-	if (n->kind == NODE_UNDER)
-		return answer_of(ev->call->under >> node_notes(n)->mark & 1);
-	if (is_noted(n)) {
-		if (when == DECIDE_LEAVE_ROW && n->depends & DEPENDS_KIND)
-			return answer_of(evaluate(ev, n, e));
-		if (when == DECIDE_ENTER)
-			note_enter(ev, n, e, f);
-		return answer_of(call_data_noted(f, node_notes(n)->mark));
-	}
-	if (n->kind == NODE_NOT)
-		return answer_not(decide(ev, n->children[0], when, e, f));
-	if (!is_joined(n))
-		return decide_leaf(ev, n, when, e, f);
-	for (size_t i = 0; i < n->nchildren; i++) {
-		a = decide(ev, n->children[i], when, e, f);
-		if (a == ANSWER_LATER)
-			all = ANSWER_LATER;
-		else if (a != neutral)
-			return a;
-	}
-	return all;
+	return decide_node(&(struct decision){ev, when, e, f}, n);
 }

@@ -37,9 +37,4 @@ void decide_note(struct evaluation *ev, struct node *n, const struct event *ente
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 		   const struct event *e, struct call_data *f);
 
-static inline enum answer answer_not(enum answer a)
-{
-	return a == ANSWER_LATER ? a : a == ANSWER_NO ? ANSWER_YES : ANSWER_NO;
-}
-
 #endif

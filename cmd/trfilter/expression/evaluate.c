@@ -9,11 +9,10 @@ static void give_field(void *ctx, struct operand *field, struct scalar *out)
 	operand_value(ev, field, ev->event, out);
 }
 
-static bool evaluate_leaf(struct evaluation *ev, const struct node *n, const struct event *e)
+static bool evaluate_values(struct evaluation *ev, const struct node *n)
 {
 	const struct expression_values values = {.field = give_field, .ctx = ev};
 
-	ev->event = e;
 	return expression_leaf(&values, n);
 }
 
@@ -63,7 +62,7 @@ static bool evaluate_cached(struct evaluation *ev, struct node *n, const struct 
 
 	if (v && v->state && v->symbol == symbol)
 		return v->state == 2;
-	holds = evaluate_leaf(ev, n, e);
+	holds = evaluate_values(ev, n);
 	if (v)
 		*v = (struct verdict){symbol, holds ? 2 : 1};
 	return holds;
@@ -92,22 +91,25 @@ bool evaluate_number(const struct node *n, uint64_t left)
 	return comparison_holds(n->comparison, scalar_compare(&s, &n->right->value));
 }
 
-bool evaluate(struct evaluation *ev, struct node *n, const struct event *e)
+static bool evaluate_leaf(struct evaluation *ev, struct node *n, const struct event *e)
 {
 	switch (n->kind) {
-	case NODE_AND:
-		for (size_t i = 0; i < n->nchildren; i++)
-			if (!evaluate(ev, n->children[i], e))
-				return false;
-		return true;
-	case NODE_OR:
-		for (size_t i = 0; i < n->nchildren; i++)
-			if (evaluate(ev, n->children[i], e))
-				return true;
-		return false;
-	case NODE_NOT: return !evaluate(ev, n->children[0], e);
 	case NODE_UNDER: return ev->call && ev->call->under >> node_notes(n)->mark & 1;
 	case NODE_OVER: return ev->call && ev->call->over >> node_notes(n)->mark & 1;
 	default: return node_notes(n)->quick ? evaluate_quick(n, e) : evaluate_cached(ev, n, e);
 	}
+}
+
+static enum answer evaluate_node(void *evaluation, struct node *n)
+{
+	struct evaluation *ev = evaluation;
+
+	return expression_joined(n) ? expression_join(n, evaluate_node, ev)
+				    : (enum answer)evaluate_leaf(ev, n, ev->event);
+}
+
+bool evaluate(struct evaluation *ev, struct node *n, const struct event *e)
+{
+	ev->event = e;
+	return evaluate_node(ev, n);
 }

@@ -120,49 +120,10 @@ static void take_plain(const struct plain_value *plain, struct operand *o, bool 
 		end_text(o, out, false);
 }
 
-/* Returns true if the spelling is a text that differs from that of the value. */
-static bool is_spelled(uint8_t field_kind)
+static void take_value(const struct evaluation *ev, struct operand *o, const struct event *e,
+		       const struct value_item *item, struct scalar *out)
 {
-	return field_kind == FIELD_ENUM || field_kind == FIELD_BITMASK || field_kind == FIELD_HEX ||
-	       field_kind == FIELD_BYTES || field_kind == FIELD_BITMAP;
-}
-
-static void field_value(struct operand *o, const struct event *e, const struct field *f,
-			struct scalar *out)
-{
-	const struct plain_source source = {.scratch = &lookup_of(o)->text};
-	struct plain_value plain = {0};
-	struct field_value v;
-
-	field_get(e, f, 0, &v);
-	switch (v.form) {
-	case FORM_NONE: return;
-	case FORM_INT: set_int(out, v.i); break;
-	case FORM_UINT: set_uint(out, v.u); break;
-	case FORM_REAL:
-		out->form = SCALAR_REAL;
-		out->real = v.real;
-		out->real_size = (uint8_t)f->size;
-		break;
-	case FORM_TEXT:
-		out->form = SCALAR_TEXT;
-		out->text = (const char *)v.text;
-		out->size = v.size;
-		break;
-	}
-	if (f->kind == FIELD_ENUM || f->kind == FIELD_BITMASK)
-		out->names = f->definition;
-	out->bits = f->kind == FIELD_BITMASK && scalar_is_number(out);
-	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
-	if (o->spelled && is_spelled(f->kind)) {
-		lookup_of(o)->text.size = 0;
-		take_plain(&plain, o, field_plain(&source, f, &v, &plain), out);
-	}
-}
-
-static void take_value(struct evaluation *ev, struct operand *o, const struct event *e,
-		       const struct value *v, struct scalar *out)
-{
+	const struct value *v = &item->value;
 	const struct plain_source source = {ev->dictionary, &lookup_of(o)->text,
 					    v->tag == VALUE_BLOB && argument_blobs(e->type)};
 	struct plain_value plain = {0};
@@ -170,7 +131,7 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct ev
 
 	out->form = SCALAR_OTHER;
 	if (v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK)
-		out->names = dictionary_definition_id(ev->dictionary, v->definition);
+		out->names = item->definition;
 	if (value_integer(v, out->names, &out->u, &is_signed)) {
 		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
 		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
@@ -185,18 +146,49 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct ev
 	    v->tag == VALUE_STRUCT)
 		return;
 	lookup_of(o)->text.size = 0;
-	take_plain(&plain, o, value_plain(&source, v, &plain), out);
+	take_plain(&plain, o, value_plain(&source, item, &plain), out);
+}
+
+static void field_value(const struct evaluation *ev, struct operand *o, const struct event *e,
+			const struct field *f, struct scalar *out)
+{
+	struct value_item item;
+	struct field_value v;
+
+	field_get(e, f, 0, &v);
+	if (v.form == FORM_NONE)
+		return;
+	/* the most common fields: conditions on two of them take 1.09 times the instructions
+	 * without this */
+	if (!o->spelled && f->kind <= FIELD_HEX && v.form <= FORM_UINT) {
+		out->form = v.form == FORM_INT ? SCALAR_INT : SCALAR_UINT;
+		out->u = v.u;
+		return;
+	}
+	field_item(f, &v, &item);
+	take_value(ev, o, e, &item, out);
+	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
+}
+
+/* Take a value of an event's tail. */
+static void tail_value(const struct evaluation *ev, struct operand *o, const struct event *e,
+		       struct value_item *item, struct scalar *out)
+{
+	item->definition = NULL;
+	if (item->value.definition)
+		item->definition = dictionary_definition_id(ev->dictionary, item->value.definition);
+	take_value(ev, o, e, item, out);
 }
 
 /* Read a detail of a call; path: the element inside the value. */
 static bool detail_value(struct evaluation *ev, struct operand *o, const struct event *e,
 			 enum detail_kind what, const char *path, struct scalar *out)
 {
-	struct value v;
+	struct value_item item;
 
-	if (!argument_detail(ev->dictionary, e, what, lookup_of(o)->index, path, &v))
+	if (!argument_detail(ev->dictionary, e, what, lookup_of(o)->index, path, &item.value))
 		return false;
-	take_value(ev, o, e, &v, out);
+	tail_value(ev, o, e, &item, out);
 	return true;
 }
 
@@ -247,16 +239,16 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
 	bool values = e->type->flags & TYPE_VALUES;
 	const struct field *f;
-	struct value v;
+	struct value_item item;
 
 	if (lookup_of(o)->is_argument && !call && !values)
 		return;
 	f = field_of(o, e->type);
 	if (f)
-		field_value(o, e, f, out);
+		field_value(ev, o, e, f, out);
 	else if (values && (lookup_of(o)->is_argument || !call) &&
-		 argument_find(ev->dictionary, e, o->name, &v))
-		take_value(ev, o, e, &v, out);
+		 argument_find(ev->dictionary, e, o->name, &item.value))
+		tail_value(ev, o, e, &item, out);
 	else if (values && !lookup_of(o)->is_argument)
 		call_detail(ev, o, e, out);
 }
@@ -274,7 +266,8 @@ bool operand_given(const struct evaluation *ev, struct operand *o, const struct 
 	return field_of(o, e->type) || argument_given(ev->dictionary, e, o->name);
 }
 
-static void cpu_value(struct operand *o, const struct event *e, struct scalar *out)
+static void cpu_value(const struct evaluation *ev, struct operand *o, const struct event *e,
+		      struct scalar *out)
 {
 	const struct field *f;
 
@@ -284,7 +277,7 @@ static void cpu_value(struct operand *o, const struct event *e, struct scalar *o
 	}
 	f = field_by_role(e->type, ROLE_CPU);
 	if (f)
-		field_value(o, e, f, out);
+		field_value(ev, o, e, f, out);
 }
 
 static void call_value(struct evaluation *ev, const struct operand *o, const struct event *e,
@@ -378,7 +371,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_BUFFER:
 	case ASK_INPUT:
 	case ASK_FORMAT: lane_value(o->field, l, out); break;
-	case ASK_CPU: cpu_value(o, e, out); break;
+	case ASK_CPU: cpu_value(ev, o, e, out); break;
 	case ASK_MODULE:
 	case ASK_FILE:
 	case ASK_LINE:

@@ -166,7 +166,7 @@ static int item_cell(const struct dictionary *d, struct groups *g, const struct 
 	/* a value with children is no key */
 	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT || v->tag == VALUE_MISSING)
 		return 0;
-	bad = item_plain(&source, item, &plain) || plain_cell_of(g, &plain, cell);
+	bad = value_plain(&source, item, &plain) || plain_cell_of(g, &plain, cell);
 	buffer_free(&scratch);
 	return bad ? -1 : 0;
 }

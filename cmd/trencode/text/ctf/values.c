@@ -102,7 +102,7 @@ static int ctf_scalar(void *to, const struct value_item *item)
 		return value_real(v, &real) ? buffer_printf(c->out, "%g", (double)real) : 0;
 	case VALUE_MISSING: return buffer_u8(c->out, '?');
 	}
-	return item_plain(&c->plain, item, &plain) || plain_append(c->out, &plain) ? -1 : 0;
+	return value_plain(&c->plain, item, &plain) || plain_append(c->out, &plain) ? -1 : 0;
 }
 
 static int ctf_begin(void *to, const struct value_parent *v, const struct values *rest)
