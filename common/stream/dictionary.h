@@ -265,6 +265,17 @@ static inline const struct definition *dictionary_definition_id(const struct dic
 	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
 }
 
+/* Get the name of an argument by its number from 1; NULL: the location, which may be NULL, has no
+ * name for it. */
+static inline const struct text_ref *location_argument(const struct location *p, uint64_t index)
+{
+	const struct definition *names = p ? p->arguments : NULL;
+	const struct text_ref *name =
+		names && index && index <= names->count ? &names->members[index - 1].name : NULL;
+
+	return name && name->size ? name : NULL;
+}
+
 /* Test whether the type's source has that format. */
 static inline bool type_is_of(const struct type *t, const char *format)
 {

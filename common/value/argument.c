@@ -1,5 +1,7 @@
 #include "common/value/argument.h"
 
+#include <inttypes.h>
+
 #include <stdlib.h>
 
 /* One part of a path, up to a dot. */
@@ -236,4 +238,19 @@ bool argument_backtrace(const struct event *e, struct values *v, uint64_t *count
 		return false;
 	*count = array.count;
 	return true;
+}
+
+int argument_put_name(struct buffer *b, const struct location *p, uint64_t index, bool as_key)
+{
+	const struct text_ref *name = location_argument(p, index);
+	const char *dot = as_key ? "." : "";
+
+	if (name)
+		return (as_key && buffer_puts(b, "arg.")) ||
+				       buffer_append(b, name->text, name->size)
+			       ? -1
+			       : 0;
+	if (index > FLOAT_ARGUMENTS)
+		return buffer_printf(b, "fparg%s%" PRIu64, dot, index - FLOAT_ARGUMENTS);
+	return buffer_printf(b, "arg%s%" PRIu64, dot, index);
 }

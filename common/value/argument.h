@@ -24,6 +24,10 @@ bool argument_find(const struct dictionary *d, const struct event *e, const char
 bool argument_detail(const struct dictionary *d, const struct event *e, enum detail_kind what,
 		     uint64_t index, const char *path, struct value *out);
 
+/* Append the name of an argument of a call of that location, which may be NULL, or "arg2",
+ * "fparg1"; as_key: as keys have it, "arg.name", "arg.2", "fparg.1". -1: out of memory. */
+int argument_put_name(struct buffer *b, const struct location *p, uint64_t index, bool as_key);
+
 /* Test whether the row has the argument that a path begins with, whatever its content is. */
 bool argument_given(const struct dictionary *d, const struct event *e, const char *path);
 /* Get whether the tracer itself made the call ("fake"). false: the row does not record that. */

@@ -1,6 +1,5 @@
 #include "cmd/trdecode/list/list_private.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -139,25 +138,10 @@ static int add_examples(struct list *l, struct listed_type *t, const struct even
 	return 0;
 }
 
-static int put_argument_name(struct list *l, const struct event *ev, uint8_t what, uint64_t index)
-{
-	const struct location *p = dictionary_location(&l->reader.dictionary, ev->location);
-	const struct definition *names = p ? p->arguments : NULL;
-
-	if (what == DETAIL_RETURN)
-		return buffer_puts(&l->texts, "ret");
-	if (names && index && index <= names->count && names->members[index - 1].name.size)
-		return buffer_puts(&l->texts, "arg.") ||
-		       buffer_append(&l->texts, names->members[index - 1].name.text,
-				     names->members[index - 1].name.size);
-	if (index > FLOAT_ARGUMENTS)
-		return buffer_printf(&l->texts, "fparg.%" PRIu64, index - FLOAT_ARGUMENTS);
-	return buffer_printf(&l->texts, "arg.%" PRIu64, index);
-}
-
 /* Add the arguments or the return value of the first event that has any. */
 static int add_arguments(struct list *l, struct listed_type *t, const struct event *ev)
 {
+	const struct location *location = dictionary_location(&l->reader.dictionary, ev->location);
 	struct value_text text = example_text(l, ev->type);
 	struct values v;
 	uint64_t index;
@@ -177,7 +161,9 @@ static int add_arguments(struct list *l, struct listed_type *t, const struct eve
 		if (!values_value(&at, &value))
 			break;
 		f = add_field(l, t);
-		if (!f || put_argument_name(l, ev, what, index))
+		if (!f ||
+		    (what == DETAIL_RETURN ? buffer_puts(&l->texts, "ret")
+					   : argument_put_name(&l->texts, location, index, true)))
 			return -1;
 		f->name_size = l->texts.size - f->name;
 		f->kind = value_word(&value);

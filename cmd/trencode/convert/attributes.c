@@ -154,16 +154,17 @@ static void end_member(struct buffer *to, size_t at)
 
 /* --- arguments and return values --- */
 
-/* Returns the name of an argument as a string, 0 when out of memory. d: the names, or NULL. */
+/* Returns the name of an argument as a string, 0 when out of memory. */
 static uint32_t argument_name(struct attributes *a, const struct event *ev,
-			      const struct definition *d, uint64_t index)
+			      const struct location *p, uint64_t index)
 {
+	const struct text_ref *given = location_argument(p, index);
 	size_t slot = index < sizeof a->names / sizeof *a->names ? (size_t)index : 0;
 	char text[32];
 	uint32_t name;
 
-	if (d && index && index <= d->count && d->members[index - 1].name.size)
-		return d->members[index - 1].name.number;
+	if (given)
+		return given->number;
 	if (slot && a->names[slot])
 		return a->names[slot];
 	/* of uftrace, or read back from a trace that was converted */
@@ -235,7 +236,6 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 	const struct attribute_fields *fields = fields_of(a, ev->type);
 	struct attribute_source source = source_of(a, fields && fields->blobs);
 	const struct location *location = dictionary_location(a->dictionary, ev->location);
-	const struct definition *names = location ? location->arguments : NULL;
 	bool members = wants_members(a, ev);
 	struct attribute item;
 	struct values v;
@@ -253,7 +253,7 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 				return -1;
 			continue;
 		}
-		name = what == DETAIL_ARGUMENT ? argument_name(a, ev, names, index)
+		name = what == DETAIL_ARGUMENT ? argument_name(a, ev, location, index)
 					       : return_name(a);
 		if (!name)
 			return -1;

@@ -31,8 +31,8 @@ int convert_text_values(struct buffer *b, const struct dictionary *d, const stru
 			enum detail_kind what, uint64_t *blobs)
 {
 	const struct location *location = dictionary_location(d, ev->location);
-	const struct definition *names = location ? location->arguments : NULL;
 	size_t from = b->size;
+	const struct text_ref *name;
 	struct values v;
 	uint64_t index;
 	uint8_t kind;
@@ -46,11 +46,8 @@ int convert_text_values(struct buffer *b, const struct dictionary *d, const stru
 		}
 		if (b->size > from && buffer_puts(b, ", "))
 			return -1;
-		if (what == DETAIL_ARGUMENT && names && index && index <= names->count &&
-		    names->members[index - 1].name.size &&
-		    (buffer_append(b, names->members[index - 1].name.text,
-				   names->members[index - 1].name.size) ||
-		     buffer_puts(b, " = ")))
+		name = what == DETAIL_ARGUMENT ? location_argument(location, index) : NULL;
+		if (name && (buffer_append(b, name->text, name->size) || buffer_puts(b, " = ")))
 			return -1;
 		if (convert_text_value(b, d, &v, blobs))
 			return -1;

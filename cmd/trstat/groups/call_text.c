@@ -1,29 +1,13 @@
 #include "cmd/trstat/groups/call_text.h"
 
-#include <inttypes.h>
-
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
 
 enum { TEXT_MOST = 40, ELEMENTS_MOST = 4 };
 
-static int put_argument_name(struct buffer *b, const struct dictionary *d, const struct event *e,
-			     uint64_t index)
-{
-	const struct location *p = dictionary_location(d, e->location);
-	const struct definition *names = p ? p->arguments : NULL;
-
-	if (names && index && index <= names->count && names->members[index - 1].name.size)
-		return buffer_append(b, names->members[index - 1].name.text,
-				     names->members[index - 1].name.size) ||
-		       buffer_u8(b, '=');
-	if (index > FLOAT_ARGUMENTS)
-		return buffer_printf(b, "fparg%" PRIu64 "=", index - FLOAT_ARGUMENTS);
-	return buffer_printf(b, "arg%" PRIu64 "=", index);
-}
-
 static int put_values(struct value_text *t, const struct event *e, enum detail_kind wanted)
 {
+	const struct location *p = dictionary_location(t->plain.dictionary, e->location);
 	size_t before = t->out->size;
 	struct values v;
 	uint64_t index;
@@ -38,7 +22,7 @@ static int put_values(struct value_text *t, const struct event *e, enum detail_k
 		}
 		if ((t->out->size > before && buffer_puts(t->out, ", ")) ||
 		    (wanted == DETAIL_ARGUMENT &&
-		     put_argument_name(t->out, t->plain.dictionary, e, index)) ||
+		     (argument_put_name(t->out, p, index, false) || buffer_u8(t->out, '='))) ||
 		    (value_text_value(t, &v) && !v.bad))
 			return -1;
 	}
