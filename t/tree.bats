@@ -13,25 +13,35 @@ load lib
 	refute_output
 }
 
-@test "sizes: a struct, a function and headers beyond the limits are found" {
+# Print a source with a struct of 31 fields, a function of 61 lines and one of 7 parameters.
+oversized() {
+	echo 'struct wide {'
+	printf '\tint f%d;\n' {1..31}
+	printf '};\n\nvoid many(int a, int b, int c, int (*d)(int, int), int e, int f, int g);\n\n'
+	printf 'int long_one(int (*a)(int, int, int), int b, int c, int d, int e, int f)\n{\n'
+	yes '' | head -n 58
+	printf '}\n\nint many(int a, int b, int c, int (*d)(int, int), int e, int f, int g)\n{\n}\n'
+}
+
+@test "sizes: a struct, a function and headers beyond the limits are found in any folder" {
 	need ctags
+	mapfile -t folders < <(cd "$ROOT" && find cmd common -name '*.c' -printf '%h\n' | sort -u)
+	((${#folders[@]} > 20))
 	cd "$BATS_TEST_TMPDIR"
-	mkdir -p sizes/{cmd/trsym,common/util,t}
-	{
-		echo 'struct wide {'
-		printf '\tint f%d;\n' {1..31}
-		printf '};\n\nvoid many(int a, int b, int c, int (*d)(int, int), int e, int f, int g);\n\n'
-		printf 'int long_one(int (*a)(int, int, int), int b, int c, int d, int e, int f)\n{\n'
-		yes '' | head -n 58
-		printf '}\n\nint many(int a, int b, int c, int (*d)(int, int), int e, int f, int g)\n{\n}\n'
-	} >sizes/cmd/trsym/planted.c
-	echo '#include "common/util/b.h"' >sizes/common/util/a.h
-	echo '#include "common/util/a.h"' >sizes/common/util/b.h
+	mkdir -p sizes/t
+	for folder in "${folders[@]}"; do
+		mkdir -p "sizes/$folder"
+		oversized >"sizes/$folder/planted.c"
+		echo "#include \"$folder/b.h\"" >"sizes/$folder/a.h"
+		echo "#include \"$folder/a.h\"" >"sizes/$folder/b.h"
+	done
 	run -1 "$ROOT/t/sizes.sh" sizes
-	assert_line 'cmd/trsym/planted.c: wide: 31 fields'
-	assert_line 'cmd/trsym/planted.c: long_one: 61 lines'
-	assert_line 'cmd/trsym/planted.c: many: 7 parameters'
-	assert_line --partial 'common/util/a.h'
+	for folder in "${folders[@]}"; do
+		assert_line "$folder/planted.c: wide: 31 fields"
+		assert_line "$folder/planted.c: long_one: 61 lines"
+		assert_line "$folder/planted.c: many: 7 parameters"
+		assert_line --partial "$folder/a.h"
+	done
 }
 
 @test "a violation in any folder of sources is found" {
