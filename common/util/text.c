@@ -138,6 +138,13 @@ void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad)
 	text_put(t, p, (size_t)(end - p));
 }
 
+void text_seconds(struct text *t, uint64_t ns, unsigned width)
+{
+	text_u64_wide(t, ns / 1000000000, width, ' ');
+	text_char(t, '.');
+	text_u64_wide(t, ns % 1000000000, 9, '0');
+}
+
 void text_hex(struct text *t, uint64_t v, unsigned width)
 {
 	char digits[WIDTH_MAX], *end = digits + sizeof digits;

@@ -97,6 +97,9 @@ void text_i64(struct text *t, int64_t v);
 /* Decimal with at least width characters, filled with pad (' ' or '0') on the left; width <= 64. */
 void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad);
 
+/* Seconds with nine digits after the point, and at least width characters before it. */
+void text_seconds(struct text *t, uint64_t ns, unsigned width);
+
 /* Hexadecimal, lower case, no "0x", at least width digits (filled with '0'); width <= 64. */
 void text_hex(struct text *t, uint64_t v, unsigned width);
 

@@ -7,7 +7,7 @@
 #include "common/value/nearest.h"
 #include "cmd/trencode/text/time_format.h"
 
-enum { SECOND = 1000000000, COMM_WIDTH = 15, MODULE_WIDTH = 16, ADDRESS_WIDTH = 12 };
+enum { COMM_WIDTH = 15, MODULE_WIDTH = 16, ADDRESS_WIDTH = 12 };
 
 static const struct {
 	const char *name, *header;
@@ -162,11 +162,7 @@ static void print_column(struct text *out, enum column column, const struct dict
 	switch (column) {
 	case COLUMN_DURATION: print_duration(out, duration); break;
 	case COLUMN_TID: text_put(out, t->tid, t->tid_size); break;
-	case COLUMN_TIME:
-		text_u64_wide(out, t->time / SECOND, 8, ' ');
-		text_char(out, '.');
-		text_u64_wide(out, t->time % SECOND, 9, '0');
-		break;
+	case COLUMN_TIME: text_seconds(out, t->time, 8); break;
 	case COLUMN_DELTA: print_duration(out, t->last_time ? t->time - t->last_time : 0); break;
 	case COLUMN_ELAPSED: print_duration(out, t->time - t->replay->first); break;
 	case COLUMN_TASK:

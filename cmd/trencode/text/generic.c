@@ -10,8 +10,6 @@
 #include "common/value/value_plain.h"
 #include "cmd/trencode/text/details.h"
 
-enum { SECOND = 1000000000 };
-
 struct text_generic {
 	struct text *out;
 	struct dictionary *dictionary;
@@ -35,9 +33,7 @@ static void generic_print_time(struct text *out, const struct event *ev)
 		text_u64_wide(out, ev->time, 18, ' ');
 		return;
 	}
-	text_u64_wide(out, ev->time / SECOND, 8, ' ');
-	text_char(out, '.');
-	text_u64_wide(out, ev->time % SECOND, 9, '0');
+	text_seconds(out, ev->time, 8);
 }
 
 static int generic_scalar(void *to, const struct value_item *v)

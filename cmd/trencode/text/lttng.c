@@ -184,17 +184,13 @@ static const struct lane_name *lane_name_at(struct text_lttng *s, const struct l
 static void lttng_print_time(struct text_lttng *s, uint64_t time)
 {
 	uint64_t second = time / SECOND;
-	uint32_t rest = (uint32_t)(time % SECOND);
-	char nine[10] = ".";
 
 	if (second != s->second) {
 		s->second = second;
-		s->ndigits = (size_t)snprintf(s->digits, sizeof s->digits, "%" PRIu64, second);
+		s->ndigits = (size_t)snprintf(s->digits, sizeof s->digits, "%" PRIu64 ".", second);
 	}
 	text_put(s->out, s->digits, s->ndigits);
-	for (int i = 9; i > 0; i--, rest /= 10)
-		nine[i] = (char)('0' + rest % 10);
-	text_put(s->out, nine, sizeof nine);
+	text_u64_wide(s->out, time % SECOND, 9, '0');
 }
 
 static void lttng_print_base(struct text *out, uint64_t v, unsigned base, bool upper)

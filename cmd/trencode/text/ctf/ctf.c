@@ -108,8 +108,6 @@ static void ctf_print_time(struct text_ctf *s, const struct event *ev)
 {
 	const struct clock *clock = ev->lane->clock;
 	uint64_t second = ev->time / SECOND;
-	uint32_t rest = (uint32_t)(ev->time % SECOND);
-	char nine[12] = "         ] ";
 
 	if (clock && clock->flags & CLOCK_TICKS)
 		return;
@@ -126,9 +124,8 @@ static void ctf_print_time(struct text_ctf *s, const struct event *ev)
 				(size_t)snprintf(s->date, sizeof s->date, "[%" PRIu64 ".", second);
 	}
 	text_put(s->out, s->date, s->date_size);
-	for (int i = 8; i >= 0; i--, rest /= 10)
-		nine[i] = (char)('0' + rest % 10);
-	text_put(s->out, nine, 11);
+	text_u64_wide(s->out, ev->time % SECOND, 9, '0');
+	text_put(s->out, "] ", 2);
 }
 
 static void ctf_print_head(struct text_ctf *s, const struct event *ev)
