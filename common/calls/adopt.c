@@ -39,8 +39,10 @@ static void reset(struct calls *c, struct stack *s)
 	s->beyond = 0;
 	s->goes_on = false;
 	s->adopted = 0;
-	if (s->kernel)
+	if (s->kernel) {
 		s->kernel->adopted = 0;
+		calls_set_exec(s->kernel, 0);
+	}
 	s->unseen = 0;
 	s->exec = 0;
 	s->kernel_base = s->ngone = 0;

@@ -1,6 +1,7 @@
 /* Data of open calls, and calls that end without a leave (common/calls/calls.h). */
 #include <string.h>
 
+#include "common/calls/adopt.h"
 #include "common/calls/calls_inline.h"
 #include "t/unit/tap.h"
 
@@ -207,6 +208,23 @@ static void test_kernel(void)
 	end();
 }
 
+/* Calls that are dropped leave nothing behind, such as an open exec in the kernel. */
+static void test_drop_all(void)
+{
+	begin();
+	feed(&entry, 0, MAIN, 0);
+	feed(&kernel_entry, 10, EXECVE, 0);
+	ok(calls.stacks[1]->kernel->count == 1, "an exec is open in the kernel");
+	calls_drop_all(&calls);
+	feed(&entry, 20, MAIN, 0);
+	/* as a snapshot restores a call */
+	calls_put(&calls, calls.stacks[1]->kernel,
+		  &(struct frame){.start = 30, .location = location[G], .begun = true});
+	ok(feed(&sched_out, 40, F, 0) == CALLS_ENTER,
+	   "a task is scheduled out in a later call of the kernel");
+	end();
+}
+
 static void test_numbers(void)
 {
 	begin();
@@ -309,6 +327,7 @@ int main(void)
 	test_lost();
 	test_pairs_only();
 	test_kernel();
+	test_drop_all();
 	test_numbers();
 	test_numbers_in_line();
 	test_numbers_alone();
