@@ -89,6 +89,8 @@ mistakes() {
 		trencode --tick 5x -t chrome fib.trs|--tick takes a time like 1ns
 		trencode chrome fib.trs|did you mean '-t chrome'?
 		trencode --no-header fib.trs|--no-header has no effect on text
+		trencode -o x.html fib.trs|no format has the suffix of 'x.html'; choose one with -t
+		trencode -o x.csv.gz fib.trs|no format has the suffix of 'x.csv.gz'
 	X
 }
 
@@ -143,10 +145,21 @@ warned() {
 	warned 'trstat --pair '\''sched_wakin -> sched_switch'\'' sched.trs | cat' "trstat: no event has the name 'sched_wakin'; did you mean 'sched_waking'?
 trstat: no event ends a pair of sched_wakin -> sched_switch
 trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without a beginning"
+	# a quiet night: events that did not occur have fields that nothing declares
+	warned 'trfilter -c '\''type == "block_rq_issue" && sector > 3'\'' sched.trs' "trfilter: no event has the type 'block_rq_issue'"
+	run -2 errors trfilter -c 'type == "block_rq_issue" && sector > 3 || nxt_pid == 1' sched.trs
+	assert_line "trfilter: no event has a field 'nxt_pid'; did you mean 'next_pid'?"
 	for quiet in 'trfilter -q -c '\''name == "fbi"'\'' fib.trs' 'trfilter -c '\''dur > 1h'\'' fib.trs' \
 		'trfilter 0 fib.trs | trfilter -c '\''name == "fib"'\'; do
 		warned "$quiet" ''
 	done
+}
+
+@test "trdecode --type: a type that occurs nowhere is a warning" {
+	trace=$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat
+	warned "trdecode --type sched_swich --type sched_wak* $trace" "trdecode: no event has the type 'sched_swich'; did you mean 'sched_switch'?"
+	warned "trdecode -q --type sched_swich $trace" ''
+	warned "trdecode --type sched_swich --until 0 $trace" ''
 }
 
 @test "a view of calls of a trace without calls says what there is; usual ends of pairs are no remarks" {

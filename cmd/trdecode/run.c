@@ -236,6 +236,8 @@ static int write_stream(struct run *r, const char *path)
 		status = status_worse(status, STATUS_DAMAGED);
 	if (!w->error.what[0] && (row_filter_end(&s->row_filter) || writer_finish(w)))
 		status = run_fail(d, &w->error);
+	if (!d->quiet && status != STATUS_FAILED)
+		row_filter_report(&s->row_filter);
 	progress_end(&progress, w->sent.bytes, 0, w->sent.events);
 	if (output_close(&r->out, status, &e) && status != STATUS_FAILED)
 		status = run_fail(d, &e);
@@ -294,12 +296,9 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 		return program_failed(common, &d.failure);
 	}
 	writer_command(&writer, argc, argv);
-	status = run_inputs(&(struct run){.inputs = inputs,
-					  .n = n,
-					  .settings = s,
-					  .common = common,
-					  .d = &d},
-			    names);
+	status = run_inputs(
+		&(struct run){.inputs = inputs, .n = n, .settings = s, .common = common, .d = &d},
+		names);
 	if (status == STATUS_FAILED && !writer.segment)
 		program_failed(common, &d.failure);
 	for (int i = 0; i < n; i++)

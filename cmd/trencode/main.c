@@ -31,6 +31,16 @@ static void report_lost(struct stage *s, bool strict)
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 }
 
+/* Test whether the name is that of a format which is not text, nor any that is written. */
+static bool has_other_suffix(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && options_apply("gz bz2 xz zst lz4 zip html htm xml yaml yml xlsx pdf png db "
+				    "sqlite duckdb arrow",
+				    dot + 1);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = {
@@ -49,6 +59,11 @@ int main(int argc, char **argv)
 		return encoder_list(encoders);
 	if (!settings.chosen && common.output)
 		by_suffix = encoder_by_suffix(encoders, common.output);
+	if (!by_suffix && !settings.chosen && common.output && has_other_suffix(common.output))
+		return program_usage(&common,
+				     "no format has the suffix of '%s'; choose one with -t, see "
+				     "--formats",
+				     common.output);
 	if (by_suffix)
 		settings.encoder = by_suffix;
 	status = program_check_format(&common, settings.encoder->name);

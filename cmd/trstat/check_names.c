@@ -48,8 +48,8 @@ static int check_columns(const struct declared *check, const struct columns *c, 
 
 static int check_side(struct declared *check, const struct pair_side *side, struct error *e)
 {
-	if (side->name)
-		declared_name(check, DECLARED_NAME, side->name, strlen(side->name));
+	if (side->name && !declared_name(check, DECLARED_NAME, side->name, strlen(side->name)))
+		return 0;
 	return check_condition(check, &side->condition, e) || check_keys(check, &side->on, e) ? -1
 											      : 0;
 }

@@ -133,39 +133,38 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	return 0;
 }
 
-void declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n)
+bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n)
 {
 	enum { OFFERS = 100000 }; /* bounds the time that a suggestion takes */
 	struct dictionary *d = k->dictionary;
 	struct nearest nearest;
 	bool any = false;
 
-	if (k->quiet)
-		return;
 	nearest_begin(&nearest, name, n);
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
 		any |= is_event(t);
 		if (same(&t->name, name, n))
-			return;
+			return true;
 		nearest_offer(&nearest, t->name.text, t->name.size);
 	}
 	for (uint32_t i = 1; kind == DECLARED_NAME && i < d->locations.count; i++) {
 		const struct text_ref t = dictionary_location_name(d, i);
 
 		if (same(&t, name, n))
-			return;
+			return true;
 		/* without symbols, of which there is another warning */
 		if (d->symbols.count <= 1 && !dictionary_location(d, i)->name.size)
-			return;
+			return true;
 		if (i < OFFERS)
 			nearest_offer(&nearest, t.text, t.size);
 	}
-	if (any)
+	if (any && !k->quiet)
 		warn(NULL, NO_OFFSET, "no event has the %s '%.*s'%s",
 		     kind == DECLARED_TYPE ? "type" : "name", n < 200 ? (int)n : 200, name,
 		     nearest_hint(&nearest));
+	return !any;
 }
 
 /* Check the fields of one side of a leaf. */
@@ -183,39 +182,57 @@ static int check_operand(const struct declared *k, const struct operand *o, bool
 	return k->kind(k->ctx, o, &name) == DECLARED_FIELD ? declared_field(k, name, word, e) : 0;
 }
 
-/* Check the texts that the name or type of events is compared with. */
-static void check_names(const struct declared *k, const struct node *n)
+/* Check the texts that the name or type of events is compared with. Returns false if the condition
+ * is false for all events as none of the texts occurs. */
+static bool check_names(const struct declared *k, const struct node *n)
 {
-	bool swapped = operand_literal(n->left);
+	bool swapped = operand_literal(n->left), occurs = false;
 	const struct operand *field = operand_field(swapped ? n->right : n->left),
 			     *text = swapped ? n->left : n->right;
 	const char *name;
 	enum declared_kind kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
 
 	if (kind != DECLARED_NAME && kind != DECLARED_TYPE)
-		return;
+		return true;
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
-		declared_name(k, kind, text->value.text, text->value.size);
+		occurs |= declared_name(k, kind, text->value.text, text->value.size);
 	for (size_t i = 0; i < n->ntexts; i++)
-		declared_name(k, kind, n->texts[i].text, n->texts[i].size);
+		occurs |= declared_name(k, kind, n->texts[i].text, n->texts[i].size);
+	return occurs ||
+	       !(n->kind == NODE_IN ||
+		 (n->kind == NODE_COMPARE && n->comparison == COMPARE_EQ && operand_literal(text)));
+}
+
+static int check_children(const struct declared *k, const struct node *n, struct error *e)
+{
+	bool around = n->kind == NODE_UNDER || n->kind == NODE_OVER, absent = false;
+	struct declared silent = *k;
+
+	silent.partial = silent.quiet = true;
+	/* type == "sched_switch" && next_pid == 3: without such events their fields are unknown */
+	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++)
+		absent |= !check_names(&silent, n->children[i]);
+	for (size_t i = 0; i < n->nchildren; i++) {
+		const struct node *child = n->children[i];
+		const struct declared *check = absent && check_names(&silent, child) ? &silent : k;
+
+		/* under(f) */
+		if (around && child->kind == NODE_TRUTH && operand_field(child->left)
+			    ? check_operand(check, child->left, true, e)
+			    : declared_condition(check, child, e))
+			return -1;
+	}
+	return 0;
 }
 
 int declared_condition(const struct declared *k, const struct node *n, struct error *e)
 {
 	struct declared asking = *k;
 
+	if (n->nchildren)
+		return check_children(k, n, e);
 	/* has() asks just that */
 	asking.partial = true;
-	for (size_t i = 0; i < n->nchildren; i++) {
-		const struct node *child = n->children[i];
-		bool around = n->kind == NODE_UNDER || n->kind == NODE_OVER;
-
-		/* under(f) */
-		if (around && child->kind == NODE_TRUTH && operand_field(child->left)
-			    ? check_operand(k, child->left, true, e)
-			    : declared_condition(k, child, e))
-			return -1;
-	}
 	if (n->kind == NODE_HAS)
 		k = &asking;
 	check_names(k, n);

@@ -42,11 +42,13 @@ bool declared_has(const struct dictionary *d, const char *name);
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 
-/* Warn of a name that no function and no type has or, of DECLARED_TYPE, no type. */
-void declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n);
+/* Warn of a name that no function and no type has or, of DECLARED_TYPE, no type. Returns whether
+ * the name occurs, or may. */
+bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n);
 
 /* Call declared_field for all fields of a condition; that of has() is only warned of. Call
- * declared_name for all texts that names and types are compared with. */
+ * declared_name for all texts that names and types are compared with. Where these occur nowhere,
+ * the fields that are joined with them by && are not checked. */
 int declared_condition(const struct declared *k, const struct node *n, struct error *e);
 
 #endif

@@ -54,12 +54,14 @@ int row_filter_add_numbers(struct number_list *l, const char *text)
 
 int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e)
 {
-	const char **grown = array_grow(l->types, &l->types_capacity, l->ntypes, sizeof *grown);
+	struct type_glob *grown =
+		array_grow(l->types, &l->types_capacity, l->ntypes, sizeof *grown);
 
 	if (!grown)
 		return error_no_memory(e);
 	l->types = grown;
-	grown[l->ntypes++] = glob;
+	grown[l->ntypes] = (struct type_glob){.glob = glob};
+	nearest_begin(&grown[l->ntypes++].nearest, glob, strlen(glob));
 	return 0;
 }
 
@@ -103,14 +105,20 @@ static void copy_name(const struct writer *w, uint32_t string, char *out)
 static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t group_id)
 {
 	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
+	bool matched = false;
 
 	copy_name(l->writer, name_id, name);
 	copy_name(l->writer, group_id, group);
 	snprintf(both, sizeof both, "%s:%s", group, name);
-	for (size_t i = 0; i < l->ntypes; i++)
-		if (!fnmatch(l->types[i], name, 0) || !fnmatch(l->types[i], both, 0))
-			return true;
-	return false;
+	for (size_t i = 0; i < l->ntypes; i++) {
+		struct type_glob *t = &l->types[i];
+
+		if (!fnmatch(t->glob, name, 0) || !fnmatch(t->glob, both, 0))
+			matched = t->matched = true;
+		nearest_offer(&t->nearest, name, strlen(name));
+		nearest_offer(&t->nearest, both, strlen(both));
+	}
+	return matched;
 }
 
 /* Test a type. Gaps are always wanted. ROWS_TELL: its rows have a field with their CPU. */
@@ -211,6 +219,18 @@ int row_filter_end(struct row_filter *l)
 	return l->failed ? -1 : 0;
 }
 
+void row_filter_report(const struct row_filter *l)
+{
+	/* without a tested type there was no event */
+	for (size_t i = 0; l->nkinds && i < l->ntypes; i++) {
+		struct nearest nearest = l->types[i].nearest;
+
+		if (!l->types[i].matched)
+			warn(NULL, NO_OFFSET, "no event has the type '%.200s'%s", l->types[i].glob,
+			     nearest_hint(&nearest));
+	}
+}
+
 void row_filter_begin(struct row_filter *l, struct writer *w)
 {
 	l->first_time = 0;
@@ -287,6 +307,6 @@ uint64_t row_filter_fingerprint(const struct row_filter *l)
 		hash = hash_u64(hash);
 	}
 	for (size_t i = 0; i < l->ntypes; i++)
-		hash = hash_bytes(l->types[i], strlen(l->types[i]), hash);
+		hash = hash_bytes(l->types[i].glob, strlen(l->types[i].glob), hash);
 	return hash;
 }

@@ -9,6 +9,7 @@
 #define TR_TRDECODE_INPUT_ROW_FILTER_H
 
 #include "common/value/moment.h"
+#include "common/value/nearest.h"
 #include "common/stream/writer.h"
 #include "cmd/trdecode/input/row_filter_stacks.h"
 
@@ -23,11 +24,18 @@ struct number_list {
 
 struct input;
 
+/* A glob for names of types. */
+struct type_glob {
+	const char *glob; /* not owned */
+	bool matched;
+	struct nearest nearest; /* of the types that no glob matched */
+};
+
 struct row_filter {
 	struct moment since, until;
 	uint64_t end; /* end of all inputs, shifted, for times that count from the end */
 	struct number_list cpus, tids;
-	const char **types; /* globs, not owned */
+	struct type_glob *types;
 	size_t ntypes, types_capacity;
 
 	uint64_t first_time,
@@ -77,6 +85,8 @@ void row_filter_begin(struct row_filter *l, struct writer *w);
 /* Write the last times of threads with refused rows. Called when all rows are written. Returns
  * 0, or -1 with writer.error filled. */
 int row_filter_end(struct row_filter *l);
+/* Warn of globs that no type of the events has matched. */
+void row_filter_report(const struct row_filter *l);
 /* Return a number for the stream's id: another part of the same input is another stream. 0: no
  * limits. */
 uint64_t row_filter_fingerprint(const struct row_filter *l);
