@@ -66,7 +66,7 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 
 	if (!pb->runs)
 		return false;
-	calls_run_read(&r, pb->kinds, from, to);
+	calls_run_read(&r, pb->kinds, nlanes, from, to);
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
 		const struct stack *s = stack_of(pb, i);
 
@@ -134,7 +134,7 @@ bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint
 	const struct block *b = pb->block;
 	struct calls_run r;
 
-	calls_run_read(&r, pb->kinds, b->row_data, b->row_data + b->row_size);
+	calls_run_read(&r, pb->kinds, b->nlanes, b->row_data, b->row_data + b->row_size);
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		if (!calls_run_fits(&r, stack_of(pb, i), i) || lost_any(pb, &r, n, note, i))
 			return false;
