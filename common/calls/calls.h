@@ -291,9 +291,6 @@ bool calls_enters_exec(struct calls *c, uint32_t location);
 /* Process one event. Events are passed in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
 
-/* Set the last times of threads whose last rows were left out, at the end of the stream.
- * calls_finish calls it too. */
-void calls_take_ends(struct calls *c);
 /* Close the calls that are open at the end of the trace, thread by thread, top frame first. Call
  * until false. */
 bool calls_finish(struct calls *c, struct call *done);

@@ -16,7 +16,8 @@ static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct
 	return s;
 }
 
-void calls_take_ends(struct calls *c)
+/* Set the last times of threads whose last rows were left out, at the end of the stream. */
+static void calls_take_ends(struct calls *c)
 {
 	c->ended = true;
 	for (uint32_t i = 0; i < c->dictionary->nfacts; i++) {

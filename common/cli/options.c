@@ -207,7 +207,8 @@ bool options_apply(const char *formats, const char *format)
 	return others;
 }
 
-void options_print_formats(const char *formats, FILE *f)
+/* "csv, tsv" or "all formats but text". */
+static void options_print_formats(const char *formats, FILE *f)
 {
 	if (*formats == '!')
 		fputs("all formats but ", f);

@@ -64,8 +64,6 @@ const char *options_words(const struct option_row *row);
 const char *options_formats(const struct option_row *rows, size_t i);
 /* Test whether options of these formats apply to the output format. */
 bool options_apply(const char *formats, const char *format);
-/* "csv, tsv" or "all formats but text". */
-void options_print_formats(const char *formats, FILE *f);
 
 /* Add a word to the blank-separated words of an option; a word that does not fit is left out. */
 void options_add_word(char *words, size_t size, const char *word);

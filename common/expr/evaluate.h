@@ -16,8 +16,6 @@ struct expression_values {
 	void *ctx;
 };
 
-void expression_value(const struct expression_values *v, struct operand *o, struct scalar *out);
-
 /* Evaluate a leaf. */
 bool expression_leaf(const struct expression_values *v, const struct node *n);
 

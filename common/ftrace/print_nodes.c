@@ -113,8 +113,9 @@ uint32_t parse_cast(struct parser *p, const struct parsed_type *t, uint32_t a)
 	return parse_add(p, n, a, PARSE_NONE, PARSE_NONE);
 }
 
-void print_common_type(const struct print_node *a, const struct print_node *b, uint8_t *width,
-		       bool *is_signed)
+/* Get the type that C gives to the sum of two numbers. */
+static void print_common_type(const struct print_node *a, const struct print_node *b,
+			      uint8_t *width, bool *is_signed)
 {
 	if (a->width == b->width) {
 		*width = a->width;

@@ -139,10 +139,6 @@ struct byte_range {
 int print_items(struct print_format *f, size_t at, size_t n,
 		int (*next)(void *context, uint32_t *node), void *context, char *why);
 
-/* Get the type that C gives to the sum of two numbers. */
-void print_common_type(const struct print_node *a, const struct print_node *b, uint8_t *width,
-		       bool *is_signed);
-
 /* Convert a value to a number of that type. */
 static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 {

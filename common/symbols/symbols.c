@@ -56,7 +56,8 @@ static struct symbol_names *new_chunk(struct symbols *s, size_t need)
 	return names;
 }
 
-const char *symbols_keep(struct symbols *s, const char *name, size_t length)
+/* Copy a name, NUL-terminated, valid as long as the table; NULL when out of memory. */
+static const char *symbols_keep(struct symbols *s, const char *name, size_t length)
 {
 	struct symbol_names *names = s->names;
 	char *copy;

@@ -19,7 +19,4 @@ struct symbols {
 	bool hidden;
 };
 
-/* Copy a name, NUL-terminated, valid as long as the table; NULL when out of memory. */
-const char *symbols_keep(struct symbols *s, const char *name, size_t length);
-
 #endif

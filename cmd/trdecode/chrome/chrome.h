@@ -191,9 +191,6 @@ static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
 
 /* Read one event object, after its '{', into the sorter. -1 with *e or r->error filled. */
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
-/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated. false: out of
- * range. */
-bool chrome_time(const char *text, int64_t *ns);
 
 /* Convert what chrome_time returned to ns, or to ticks. */
 static inline int64_t chrome_unit(const struct chrome *c, int64_t ns)

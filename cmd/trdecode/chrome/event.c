@@ -10,7 +10,9 @@
 
 enum { ARGUMENTS_MOST = 1024 };
 
-bool chrome_time(const char *text, int64_t *ns)
+/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated. false: out of
+ * range. */
+static bool chrome_time(const char *text, int64_t *ns)
 {
 	bool minus = *text == '-';
 	unsigned __int128 n = 0;

@@ -141,7 +141,4 @@ const char *ctf_label(const struct ctf_type *t, uint64_t value, bool is_signed);
  * keyword. */
 const char *ctf_bare_name(const char *name);
 
-/* Return the member of a variant that its tag chooses; NULL: none. */
-const struct ctf_part *ctf_chosen(const struct ctf_cursor *c, const struct ctf_part *variant);
-
 #endif

@@ -111,7 +111,8 @@ const char *ctf_label(const struct ctf_type *t, uint64_t value, bool is_signed)
 	return NULL;
 }
 
-const struct ctf_part *ctf_chosen(const struct ctf_cursor *c, const struct ctf_part *variant)
+/* Return the member of a variant that its tag chooses; NULL: none. */
+static const struct ctf_part *ctf_chosen(const struct ctf_cursor *c, const struct ctf_part *variant)
 {
 	const struct ctf_part *tag = variant->refers;
 	const char *label = ctf_label(tag->type, c->slots[tag->slot], tag->is_signed);

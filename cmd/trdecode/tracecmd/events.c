@@ -158,7 +158,7 @@ static struct lane_entry lane_entry(const struct tracecmd *t, const struct trace
 				   .cpu = (int32_t)r->cpu};
 }
 
-uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pid)
+static uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pid)
 {
 	uint32_t lane = idmap_get(&r->lanes, (uint32_t)pid);
 	struct lane_entry entry;

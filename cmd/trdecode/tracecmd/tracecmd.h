@@ -66,7 +66,6 @@ struct tracecmd {
 /* events.c: formats, types, lanes, locations; rows. */
 int tracecmd_read_formats(struct tracecmd *t, struct error *e);
 int tracecmd_read_comms(struct tracecmd *t, struct error *e);
-uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pid);
 uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r);
 /* Write the next record. */
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);

@@ -107,7 +107,8 @@ const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 	return uftrace_modules_symbols(&s->modules, s->modules.modules[m->id]);
 }
 
-const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s)
+/* Return the kernel's symbols (member `kallsyms`), or NULL. */
+static const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s)
 {
 	return uftrace_modules_kernel(&s->modules);
 }

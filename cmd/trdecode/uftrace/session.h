@@ -90,7 +90,4 @@ bool uftrace_session_resolve(struct uftrace_session *s, uint32_t epoch, uint64_t
 const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 					     const struct uftrace_module *m);
 
-/* Return the kernel's symbols (member `kallsyms`), or NULL. */
-const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s);
-
 #endif

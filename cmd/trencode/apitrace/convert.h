@@ -20,8 +20,6 @@ struct apitrace_convert_values {
 	uint64_t rounded, opaque; /* values */
 };
 
-/* Return the number of the definition in the target dictionary; 0: out of memory. */
-uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const struct definition *d);
 /*
  * Append the details of an event's values to b. Arguments are numbered from 1 in their order, or
  * with keep as recorded. Arguments beyond n are left out and counted in *lost.

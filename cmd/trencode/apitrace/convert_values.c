@@ -7,7 +7,9 @@
 #include "common/value/value_names.h"
 #include "common/value/value_walk.h"
 
-uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const struct definition *d)
+/* Return the number of the definition in the target dictionary; 0: out of memory. */
+static uint32_t apitrace_convert_definition(struct apitrace_convert_values *a,
+					    const struct definition *d)
 {
 	uint32_t *table = array_reach(a->definitions, &a->size, d->number, sizeof *table);
 	struct definition *made;

@@ -274,8 +274,6 @@ struct convert_arguments {
 /* Returns the fields of a type, NULL when out of memory. */
 const struct convert_fields *convert_arguments_fields(struct convert_arguments *a,
 						      const struct type *t);
-/* Returns the number of names that the location of a row has for its arguments: fields follow. */
-uint32_t convert_arguments_named(const struct convert_arguments *a, const struct event *ev);
 /* Set *out to the row with its VALUES and fields as details: fields are arguments with the numbers
  * after those with names, or the return value. They are valid until the next call. */
 int convert_arguments_join(struct convert_arguments *a, const struct event *ev, struct event *out);

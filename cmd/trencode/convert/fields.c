@@ -124,7 +124,8 @@ const struct convert_fields *convert_arguments_fields(struct convert_arguments *
 	return types->list ? types : NULL;
 }
 
-uint32_t convert_arguments_named(const struct convert_arguments *a, const struct event *ev)
+/* Returns the number of names that the location of a row has for its arguments: fields follow. */
+static uint32_t convert_arguments_named(const struct convert_arguments *a, const struct event *ev)
 {
 	const struct location *location = dictionary_location(a->dictionary, ev->location);
 

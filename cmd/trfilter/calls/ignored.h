@@ -70,9 +70,4 @@ static inline bool ignored_inner(struct ignored *x, const struct event *e, uint3
 	       dictionary_outside(x->dictionary, thread, e->time);
 }
 
-static inline bool ignored_is(const struct ignored *x, uint32_t row)
-{
-	return x->any && x->rows[row];
-}
-
 #endif

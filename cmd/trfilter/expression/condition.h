@@ -74,9 +74,6 @@ bool condition_of_calls(const struct node *n);
 /* Returns which arguments, return values or fields of events the condition reads. */
 enum reads_values condition_reads_values(const struct node *n);
 
-/* Offer the names of all fields that need no declaration. */
-void condition_offer_names(struct nearest *nearest);
-
 /* The language, for condition.c (condition_fields.c). */
 int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted);
 void condition_free_field(void *data);

@@ -73,7 +73,8 @@ void condition_free_field(void *data)
 	free(lookup);
 }
 
-void condition_offer_names(struct nearest *nearest)
+/* Offer the names of all fields that need no declaration. */
+static void condition_offer_names(struct nearest *nearest)
 {
 	for (const struct plain_name *p = names_all(); p->name; p++)
 		nearest_offer(nearest, p->name, strlen(p->name));

@@ -89,7 +89,8 @@ int parts_sort(struct parts *ps, struct error *e)
 	return 0;
 }
 
-bool parts_is_last(const struct parts *ps, const struct part *p)
+/* Returns true if p is the last part of its stream; the parts are sorted. */
+static bool parts_is_last(const struct parts *ps, const struct part *p)
 {
 	return p + 1 == ps->part + ps->count || p[1].stream_id != p->stream_id;
 }

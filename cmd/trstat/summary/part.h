@@ -49,9 +49,6 @@ void parts_truncate(struct parts *ps, size_t count);
  */
 int parts_sort(struct parts *ps, struct error *e);
 
-/* Returns true if p is the last part of its stream; the parts are sorted. */
-bool parts_is_last(const struct parts *ps, const struct part *p);
-
 /* Make each consecutive run of segments one part, and count the pairs that this decides in s. The
  * parts are sorted. Returns -1 when out of memory, or (EOVERFLOW) if their numbers are impossible.
  */

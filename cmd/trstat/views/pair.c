@@ -276,7 +276,8 @@ static void forget_pending(struct pair *p)
 	p->used = p->free = p->oldest = p->newest = 0;
 }
 
-void pair_end_stream(struct pair *p)
+/* End the stream: no B will come for the As that wait. */
+static void pair_end_stream(struct pair *p)
 {
 	p->left += p->used;
 	forget_pending(p);

@@ -78,8 +78,6 @@ struct pair_end {
 enum outcome pair_feed(struct pair *p, const struct keys *keys, const struct event *e,
 		       struct pair_end *end);
 
-/* End the stream: no B will come for the As that wait. */
-void pair_end_stream(struct pair *p);
 /* Move the As that wait to edges, at the end of a part. Returns -1 when out of memory. */
 int pair_end_part(struct pair *p);
 
