@@ -133,6 +133,16 @@ void cells_u64(struct cells *c, uint64_t number)
 	after(c);
 }
 
+void cells_integer(struct cells *c, bool known, int128 number)
+{
+	char digits[I128_SIZE];
+
+	if (known)
+		cells_number(c, digits, i128_decimal(digits, number));
+	else
+		cells_none(c);
+}
+
 void cells_none(struct cells *c)
 {
 	put_separator(c);

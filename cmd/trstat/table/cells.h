@@ -33,6 +33,8 @@ void cells_text(struct cells *c, const char *p, size_t n);
 /* Write digits unchanged. */
 void cells_number(struct cells *c, const char *digits, size_t n);
 void cells_u64(struct cells *c, uint64_t number);
+/* Write a number, or none if it is not known. */
+void cells_integer(struct cells *c, bool known, int128 number);
 void cells_none(struct cells *c);
 /* Write a group's key. */
 void cells_key(struct cells *c, const struct groups *g, const struct key_cell *cell);

@@ -28,16 +28,6 @@ struct diff_value diff_value(const struct diff *d, const struct diff_row *r, siz
 	return v;
 }
 
-static void put_integer(struct cells *c, bool known, int128 v)
-{
-	char digits[I128_SIZE];
-
-	if (known)
-		cells_number(c, digits, i128_decimal(digits, v));
-	else
-		cells_none(c);
-}
-
 static void put_real(struct cells *c, bool known, const char *format, double v)
 {
 	char digits[32];
@@ -69,9 +59,9 @@ static void put_row(struct cells *c, const struct diff *d, const struct diff_row
 	else
 		cells_none(c);
 	put_real(c, r->tested, "%.4f", r->test.effect);
-	put_integer(c, r->tested, r->shift.middle);
-	put_integer(c, r->tested, r->shift.low);
-	put_integer(c, r->tested, r->shift.high);
+	cells_integer(c, r->tested, r->shift.middle);
+	cells_integer(c, r->tested, r->shift.low);
+	cells_integer(c, r->tested, r->shift.high);
 	put_real(c, r->tested, "%.3g", r->p);
 }
 

@@ -211,15 +211,14 @@ static int put_buckets(struct cells *c, const struct table *t, const struct hist
 	const struct key_cell *key = groups_cells(t->groups, d->group);
 	size_t n;
 	struct distribution_bucket *b = distribution_buckets(d, &n);
-	char value[VALUE_SIZE];
 
 	if (!b)
 		return error_no_memory(e);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < t->groups->keys - h->keyed; k++)
 			cells_key(c, t->groups, &key[k]);
-		cells_number(c, value, i128_decimal(value, b[i].low));
-		cells_number(c, value, i128_decimal(value, b[i].high));
+		cells_integer(c, true, b[i].low);
+		cells_integer(c, true, b[i].high);
 		cells_u64(c, b[i].count);
 	}
 	free(b);

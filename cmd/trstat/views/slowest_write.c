@@ -68,26 +68,16 @@ static void put_text(struct cells *cells, const char *s)
 		cells_none(cells);
 }
 
-static void put_id(struct cells *cells, bool has, int32_t id)
-{
-	char value[VALUE_SIZE];
-
-	if (has)
-		cells_number(cells, value, i128_decimal(value, id));
-	else
-		cells_none(cells);
-}
-
 static void put_cells(struct cells *cells, const struct slow_call *c)
 {
 	cells_u64(cells, c->total);
 	cells_u64(cells, c->self);
 	cells_u64(cells, c->start);
 	cells_u64(cells, c->end);
-	put_id(cells, c->has & SLOW_TID, c->tid);
-	put_id(cells, c->has & SLOW_PID, c->pid);
+	cells_integer(cells, c->has & SLOW_TID, c->tid);
+	cells_integer(cells, c->has & SLOW_PID, c->pid);
 	put_text(cells, c->comm);
-	put_id(cells, c->has & SLOW_CPU, c->cpu);
+	cells_integer(cells, c->has & SLOW_CPU, c->cpu);
 	put_text(cells, c->name);
 	put_text(cells, c->arguments);
 	put_text(cells, c->returned);
