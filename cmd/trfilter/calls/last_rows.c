@@ -68,6 +68,12 @@ static const uint8_t *read_narrow(struct last_rows *x, const struct block *b, co
 		uint32_t type = row_type_at(p);
 		uint8_t class = classes[type];
 
+		/* most rows have a depth and no payload */
+		if (__builtin_expect(class == LAST_DEPTH, 1)) {
+			at[LAST_CLASSES * (size_t)row_lane_at(p) + LAST_DEPTH] = p;
+			p += NARROW_ROW;
+			continue;
+		}
 		if (class & flag)
 			break;
 		at[LAST_CLASSES * (size_t)row_lane_at(p) + (class & CLASS)] = p;
