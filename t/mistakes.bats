@@ -37,6 +37,7 @@ mistakes() {
 		trfilter 'arg1 > 3' fib.trs|did you mean 'arg.1'?
 		trfilter 'under(nam == "main")' fib.trs|did you mean 'name'?
 		trfilter --between 'nme == "a"' 'name == "b"' 1 fib.trs|did you mean 'name'?
+		trfilter 'undr("main")' fib.trs|there is no function 'undr'; did you mean 'under'?
 		trfilter 'kind == entr' fib.trs|did you mean 'enter'?
 		trfilter 'name == main' fib.trs|quote a text: "main"
 		trfilter 'type == sched_switch' sched.trs|quote a text: "sched_switch"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/value/nearest.h"
+
 static struct operand *drop_operand(struct parser *p, struct operand *o)
 {
 	operand_free(o, p->language);
@@ -44,6 +46,7 @@ struct operand *parser_field(struct parser *p)
 	struct token *t = TOKEN(p);
 	const struct token name = *t;
 	bool quoted = parser_at_word(p, "field");
+	struct nearest nearest;
 	struct operand *o;
 
 	if (t->kind != TOKEN_NAME) {
@@ -57,8 +60,11 @@ struct operand *parser_field(struct parser *p)
 		return parse_quoted(p, o);
 	o = resolve(p, o, name.text, name.size, false);
 	if (o && t->kind == TOKEN_OPEN) {
-		lexer_error(p->lexer, name.column, "there is no function '%.*s'",
-			    name.size < 60 ? (int)name.size : 60, name.text);
+		nearest_begin(&nearest, name.text, name.size);
+		nearest_offer_words(&nearest, "under over has field");
+		lexer_error(p->lexer, name.column, "there is no function '%.*s'%s",
+			    name.size < 60 ? (int)name.size : 60, name.text,
+			    nearest_hint(&nearest));
 		return drop_operand(p, o);
 	}
 	return o;
