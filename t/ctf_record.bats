@@ -105,8 +105,9 @@ compare() {
 
 @test "discard mode: kept and lost events are those that were sent" {
 	channel --discard --num-subbuf=2
-	send 60000 0
-	send 40000 100
+	send 20000 100
+	send_unread 60000
+	send 20000 100
 	stop
 	compare rec
 	((lost > 0 && unknown == 0))

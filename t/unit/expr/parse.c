@@ -39,6 +39,7 @@ static const char *understood(const char *text)
 	return strncmp(line, "keep ", 5) ? line : line + 5;
 }
 
+#define UNITS "units are ns us ms s m h and K M G T kB MB GB TB"
 #define same(text, want) is_str(understood(text), want, text)
 #define refused(text, column, why)                                                                 \
 	is_str(understood(text), "expression, column " #column ": " why, "refused: " text)
@@ -61,12 +62,12 @@ static void values(void)
 	refused("x == 18446744073709551616", 6, "the number is too large for 64 bits");
 	refused("x == -9223372036854775809", 6, "the number is too large for 64 bits");
 	refused("x == 99999999999999999h", 6, "the number is too large for 64 bits");
-	refused("x == 3q", 6, "'q' is no unit");
+	refused("x == 3q", 6, "'q' is no unit; " UNITS);
 	refused("x == 0x", 6, "hexadecimal digits are missing");
 	refused("x == 0x1g", 6, "this is no number");
 	refused("x == 1.2.3", 6, "this is no number");
-	refused("x == 1e", 6, "'e' is no unit");
-	refused("x == 1e5q", 6, "'q' is no unit");
+	refused("x == 1e", 6, "'e' is no unit; " UNITS);
+	refused("x == 1e5q", 6, "'q' is no unit; " UNITS);
 	same("x == 1.50000000000000000000000", "field(\"x\") == 1.5");
 	same("x == 2.000000000000000000000us", "field(\"x\") == 2000");
 	same("x == 1e3 || x == 25E-1 || x == 1.5e+3us",
