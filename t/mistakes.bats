@@ -150,7 +150,7 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	warned 'trfilter -c '\''type == "block_rq_issue" && sector > 3'\'' sched.trs' "trfilter: no event has the type 'block_rq_issue'"
 	run -2 errors trfilter -c 'type == "block_rq_issue" && sector > 3 || nxt_pid == 1' sched.trs
 	assert_line "trfilter: no event has a field 'nxt_pid'; did you mean 'next_pid'?"
-	for quiet in 'trfilter -q -c '\''name == "fbi"'\'' fib.trs' 'trfilter -c '\''dur > 1h'\'' fib.trs' \
+	for quiet in 'trfilter -q -c '\''name == "fbi"'\'' fib.trs' 'trfilter -c '\''name != "fbi"'\'' fib.trs' 'trfilter -c '\''dur > 1h'\'' fib.trs' \
 		'trfilter 0 fib.trs | trfilter -c '\''name == "fib"'\'; do
 		warned "$quiet" ''
 	done

@@ -194,13 +194,15 @@ static bool check_names(const struct declared *k, const struct node *n)
 
 	if (kind != DECLARED_NAME && kind != DECLARED_TYPE)
 		return true;
+	/* what is not there is left out, too */
+	if (n->kind == NODE_COMPARE && n->comparison != COMPARE_EQ)
+		return true;
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
 		occurs |= declared_name(k, kind, text->value.text, text->value.size);
 	for (size_t i = 0; i < n->ntexts; i++)
 		occurs |= declared_name(k, kind, n->texts[i].text, n->texts[i].size);
 	return occurs ||
-	       !(n->kind == NODE_IN ||
-		 (n->kind == NODE_COMPARE && n->comparison == COMPARE_EQ && operand_literal(text)));
+	       !(n->kind == NODE_IN || (n->kind == NODE_COMPARE && operand_literal(text)));
 }
 
 static int check_children(const struct declared *k, const struct node *n, struct error *e)
