@@ -93,8 +93,10 @@ bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value)
 		o->recent.key = 0;
 		return true;
 	}
-	if (!o->count)
+	if (!o->count) {
+		o->at = 0;
 		return false;
+	}
 	while (!o->slots[o->at].key)
 		o->at++;
 	*key = o->slots[o->at].key;

@@ -43,6 +43,11 @@ static void test_table(void)
 	while (open_calls_take_any(&o, &value))
 		sum += value;
 	is_u64(sum, 99 * 100 / 2, "what is left comes out at the end");
+	for (uint32_t i = 1; i <= 10; i++)
+		open_calls_put(&o, 1, i, i);
+	for (sum = 0; open_calls_take_any(&o, &value);)
+		sum += value;
+	is_u64(sum, 10 * 11 / 2, "and so does what is added after that");
 	open_calls_free(&o);
 }
 
