@@ -109,28 +109,27 @@ every() {
 @test "rows and their complements: X and !(X) are all, and so are X and -v" {
 	# together they have all arguments
 	cat sides.trs v6.trs threads.trs >three.trs
-	for stream in three; do
-		all=$(trfilter -c 1 $stream.trs)
-		while IFS= read -r e; do
-			n=$(trfilter -c "$e" $stream.trs)
-			assert_equal "$stream $e $((n + $(trfilter -c "!($e)" $stream.trs)))" "$stream $e $all"
-			assert_equal "$stream $e $((n + $(trfilter -v -c "$e" $stream.trs)))" "$stream $e $all"
-			every "$e" $stream.trs >a
-			every "!($e)" $stream.trs | sort - a | uniq -d >twice
-			[ ! -s twice ] || fail "$e: $(cat twice)"
-		done <<-'END'
-			kind == leave && arg.1 > 0
-			kind == leave && ret != 0
-			kind == enter || arg.n == 3
-			kind == leave && dur > 1
-			kind == enter || dur > 1 && arg.1 > 0
-			kind == leave && (children == 0 || ret == 0)
-			type == "leave" || over(name =~ "^gl") || arg.mode == "GL_TRIANGLES"
-			arg.1 > 0 || ret != 0
-			arg.mode == "GL_TRIANGLES" && dur >= 1
-			kind == enter && arg.1 > 0 || kind == leave && has(ret)
-		END
-	done
+	local stream=three
+	all=$(trfilter -c 1 $stream.trs)
+	while IFS= read -r e; do
+		n=$(trfilter -c "$e" $stream.trs)
+		assert_equal "$stream $e $((n + $(trfilter -c "!($e)" $stream.trs)))" "$stream $e $all"
+		assert_equal "$stream $e $((n + $(trfilter -v -c "$e" $stream.trs)))" "$stream $e $all"
+		every "$e" $stream.trs >a
+		every "!($e)" $stream.trs | sort - a | uniq -d >twice
+		[ ! -s twice ] || fail "$e: $(cat twice)"
+	done <<-'END'
+		kind == leave && arg.1 > 0
+		kind == leave && ret != 0
+		kind == enter || arg.n == 3
+		kind == leave && dur > 1
+		kind == enter || dur > 1 && arg.1 > 0
+		kind == leave && (children == 0 || ret == 0)
+		type == "leave" || over(name =~ "^gl") || arg.mode == "GL_TRIANGLES"
+		arg.1 > 0 || ret != 0
+		arg.mode == "GL_TRIANGLES" && dur >= 1
+		kind == enter && arg.1 > 0 || kind == leave && has(ret)
+	END
 }
 
 # two STREAM CONDITION...: two filters in a pipe keep what one filter with both conditions keeps
@@ -150,12 +149,11 @@ two() {
 
 @test "E | E2 is E && E2, of rows with arguments and of calls with them" {
 	cat sides.trs v6.trs threads.trs >three.trs
-	for stream in three; do
-		two $stream.trs 'kind == leave' 'kind == leave && arg.n == 3' 'kind == enter && arg.1 > 0' \
-			'kind == leave && ret != 0' '!(kind == enter && has(arg.1))' 'name =~ "^[fgk]"'
-		two $stream.trs 'arg.1 > 0' 'has(arg.1) || dur > 1' 'ret != 0' 'arg.n == 3' 'name =~ "^[fgk]"' \
-			'!(arg.1 > 0)'
-	done
+	local stream=three
+	two $stream.trs 'kind == leave' 'kind == leave && arg.n == 3' 'kind == enter && arg.1 > 0' \
+		'kind == leave && ret != 0' '!(kind == enter && has(arg.1))' 'name =~ "^[fgk]"'
+	two $stream.trs 'arg.1 > 0' 'has(arg.1) || dur > 1' 'ret != 0' 'arg.n == 3' 'name =~ "^[fgk]"' \
+		'!(arg.1 > 0)'
 }
 
 @test "a number with a fraction is that of the float or double that it meets" {

@@ -156,6 +156,17 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	done
 }
 
+@test "a field of events that a condition chooses in other ways is a warning" {
+	for choice in 'kind == "gap"' 'has(next_pid)' 'group == "sched"' 'format == "trace-cmd"' 'type =~ "^sched"' \
+		'(type == "sched_switch" || type == "x")'; do
+		run -0 --separate-stderr trfilter -c "$choice && next_pid == 3" fib.trs
+		assert_output 0
+		[[ $stderr == *"no event has a field 'next_pid'"* ]]
+		run -2 trfilter -c "depth > 1 && $choice || next_pid == 3" fib.trs
+	done
+	run -2 trfilter -c 'type == "entry" && next_pid == 3' fib.trs
+}
+
 @test "trdecode --type: a type that occurs nowhere is a warning" {
 	trace=$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat
 	warned "trdecode --type sched_swich --type sched_wak* $trace" "trdecode: no event has the type 'sched_swich'; did you mean 'sched_switch'?"

@@ -10,7 +10,8 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	return k->kind == BY_FIELD  ? DECLARED_FIELD
 	       : k->kind == BY_NAME ? DECLARED_NAME
 	       : k->kind == BY_TYPE ? DECLARED_TYPE
-				    : DECLARED_OTHER;
+	       : k->kind == BY_KIND || k->kind == BY_GROUP ? DECLARED_SORT
+							   : DECLARED_OTHER;
 }
 
 static int check_condition(struct declared *check, const struct condition *c, struct error *e)

@@ -205,18 +205,45 @@ static bool check_names(const struct declared *k, const struct node *n)
 	       !(n->kind == NODE_IN || (n->kind == NODE_COMPARE && operand_literal(text)));
 }
 
+/* Returns true if the condition may choose events by what they are; alone: if it does so other than
+ * by a text that check_names() knows. */
+static bool is_choice(const struct declared *k, const struct node *n, bool alone)
+{
+	const struct operand *field;
+	enum declared_kind kind;
+	const char *name;
+
+	if (n->kind == NODE_UNDER || n->kind == NODE_OVER)
+		return false;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (is_choice(k, n->children[i], false))
+			return true;
+	if (n->nchildren || n->kind == NODE_HAS)
+		return n->kind == NODE_HAS;
+	field = operand_field(operand_literal(n->left) ? n->right : n->left);
+	kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
+	return kind == DECLARED_SORT ||
+	       ((kind == DECLARED_NAME || kind == DECLARED_TYPE) &&
+		(!alone || n->kind == NODE_MATCH));
+}
+
 static int check_children(const struct declared *k, const struct node *n, struct error *e)
 {
-	bool around = n->kind == NODE_UNDER || n->kind == NODE_OVER, absent = false;
-	struct declared silent = *k;
+	bool around = n->kind == NODE_UNDER || n->kind == NODE_OVER, absent = false, chosen = false;
+	struct declared silent = *k, warning = *k;
 
 	silent.partial = silent.quiet = true;
+	warning.partial = true;
 	/* type == "sched_switch" && next_pid == 3: without such events their fields are unknown */
-	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++)
+	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++) {
 		absent |= !check_names(&silent, n->children[i]);
+		chosen |= is_choice(k, n->children[i], true);
+	}
 	for (size_t i = 0; i < n->nchildren; i++) {
 		const struct node *child = n->children[i];
-		const struct declared *check = absent && check_names(&silent, child) ? &silent : k;
+		const struct declared *check = absent && check_names(&silent, child) ? &silent
+					       : chosen				     ? &warning
+										     : k;
 
 		/* under(f) */
 		if (around && child->kind == NODE_TRUTH && operand_field(child->left)

@@ -15,6 +15,7 @@ enum declared_kind {
 	DECLARED_FIELD, /* a field of events */
 	DECLARED_NAME,	/* the name of events: a function's, else the type's */
 	DECLARED_TYPE,	/* the name of their type */
+	DECLARED_SORT,	/* another word for what they are: kind, group, format */
 };
 
 /* What the checks need to know. */

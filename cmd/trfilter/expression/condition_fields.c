@@ -94,7 +94,9 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	return o->field == ASK_FIELD  ? DECLARED_FIELD
 	       : o->field == ASK_NAME ? DECLARED_NAME
 	       : o->field == ASK_TYPE ? DECLARED_TYPE
-				      : DECLARED_OTHER;
+	       : o->field == ASK_KIND || o->field == ASK_GROUP || o->field == ASK_FORMAT
+		       ? DECLARED_SORT
+		       : DECLARED_OTHER;
 }
 
 int condition_check_names(const struct node *n, struct dictionary *d, bool partial, bool quiet,
