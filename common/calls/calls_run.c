@@ -14,8 +14,8 @@ __attribute__((target("avx2"))) static inline __m256i low_rows(const uint8_t *ro
 	__m256i row = _mm256_loadu_si256((const __m256i *)rows);
 	__m256i low = _mm256_shuffle_epi8(table, _mm256_slli_epi64(row, 56 - NARROW_LANE));
 
-	return _mm256_cmpeq_epi8(
-		_mm256_max_epu8(_mm256_slli_epi64(row, 56 - NARROW_DEPTH), low), low);
+	return _mm256_cmpeq_epi8(_mm256_max_epu8(_mm256_slli_epi64(row, 56 - NARROW_DEPTH), low),
+				 low);
 }
 
 /*
@@ -35,9 +35,8 @@ skip_deep(const struct calls_run *r, const uint8_t *from, const uint8_t *to)
 		below[i] = r->low[i] ? (uint8_t)(r->low[i] - 1) : 0;
 	table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)below));
 	for (; (size_t)(to - from) >= 2 * four; to -= 2 * four)
-		if (_mm256_movemask_pd(_mm256_castsi256_pd(
-			    _mm256_or_si256(low_rows(to - four, table),
-					    low_rows(to - 2 * four, table)))))
+		if (_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(
+			    low_rows(to - four, table), low_rows(to - 2 * four, table)))))
 			break;
 	return to;
 }
@@ -60,8 +59,8 @@ static void calls_run_row(struct calls_run *r, const uint8_t *p)
 	r->low[lane] = (uint16_t)depth;
 }
 
-void calls_run_read(struct calls_run *r, const uint8_t *kinds, uint32_t nlanes,
-		    const uint8_t *from, const uint8_t *to)
+void calls_run_read(struct calls_run *r, const uint8_t *kinds, uint32_t nlanes, const uint8_t *from,
+		    const uint8_t *to)
 {
 #ifdef __x86_64__
 	bool skips = nlanes <= LANES && __builtin_cpu_supports("avx2");

@@ -23,8 +23,8 @@ struct calls_run {
 
 /* Read the rows [from, to), each of 8 bytes, of a block with nlanes lanes. Unchecked rows make the
  * result useless, but do no other harm. */
-void calls_run_read(struct calls_run *r, const uint8_t *kinds, uint32_t nlanes,
-		    const uint8_t *from, const uint8_t *to);
+void calls_run_read(struct calls_run *r, const uint8_t *kinds, uint32_t nlanes, const uint8_t *from,
+		    const uint8_t *to);
 /* Test whether calls_run_end may process the rows of a lane with that stack: no call is open of
  * which calls.h has special rules. None of the run's locations may be an exec. */
 static inline bool calls_run_fits(const struct calls_run *r, const struct stack *s, uint32_t lane)

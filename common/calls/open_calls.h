@@ -27,8 +27,8 @@ struct open_calls {
 int open_calls_spill(struct open_calls *o);
 bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value);
 void open_calls_free(struct open_calls *o);
-/* Remove any one of the open calls, with its open_calls_key; false: none is left. Until then no call
- * may be added, or removed by its number. */
+/* Remove any one of the open calls, with its open_calls_key; false: none is left. Until then no
+ * call may be added, or removed by its number. */
 bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value);
 
 static inline bool open_calls_take_any(struct open_calls *o, uint64_t *value)

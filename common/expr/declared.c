@@ -222,9 +222,8 @@ static bool is_choice(const struct declared *k, const struct node *n, bool alone
 		return n->kind == NODE_HAS;
 	field = operand_field(operand_literal(n->left) ? n->right : n->left);
 	kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
-	return kind == DECLARED_SORT ||
-	       ((kind == DECLARED_NAME || kind == DECLARED_TYPE) &&
-		(!alone || n->kind == NODE_MATCH));
+	return kind == DECLARED_SORT || ((kind == DECLARED_NAME || kind == DECLARED_TYPE) &&
+					 (!alone || n->kind == NODE_MATCH));
 }
 
 static int check_children(const struct declared *k, const struct node *n, struct error *e)

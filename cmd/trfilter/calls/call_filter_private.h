@@ -1,7 +1,7 @@
 /*
  * call_filter_private.h - shared by the files of call_filter.h: call_filter.c (blocks),
- * call_filter_decide.c (decisions on rows), call_filter_open.c (open calls), duration_scan.h (the
- * fast path)
+ * call_filter_decide.c (decisions on rows), call_filter_ask.c (whether a call is kept),
+ * duration_scan.h (the fast path)
  */
 #ifndef TR_TRFILTER_CALLS_CALL_FILTER_PRIVATE_H
 #define TR_TRFILTER_CALLS_CALL_FILTER_PRIVATE_H

@@ -39,7 +39,7 @@ static const char *understood(const char *text)
 	return strncmp(line, "keep ", 5) ? line : line + 5;
 }
 
-#define UNITS "units are ns us ms s m h and K M G T kB MB GB TB"
+#define UNITS		 "units are ns us ms s m h and K M G T kB MB GB TB"
 #define same(text, want) is_str(understood(text), want, text)
 #define refused(text, column, why)                                                                 \
 	is_str(understood(text), "expression, column " #column ": " why, "refused: " text)

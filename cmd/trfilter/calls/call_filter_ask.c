@@ -1,4 +1,7 @@
-/* call_filter_open.c - the open calls: what is known of them, and what is noted with them */
+/*
+ * call_filter_ask.c - whether a call is kept, by all parts of its condition, and what is noted with
+ * it while it is open
+ */
 #include "common/calls/stack_limit.h"
 #include "cmd/trfilter/calls/call_filter_private.h"
 
