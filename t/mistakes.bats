@@ -165,6 +165,7 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 		run -2 trfilter -c "depth > 1 && $choice || next_pid == 3" fib.trs
 	done
 	run -2 trfilter -c 'type == "entry" && next_pid == 3' fib.trs
+	run -2 trfilter -c 'kind == "enter" && name == fib' fib.trs
 }
 
 @test "trdecode --type: a type that occurs nowhere is a warning" {

@@ -126,7 +126,7 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	error_set(e, NULL, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
 		  nearest_hint(&nearest),
 		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
-	if (!k->partial && !schemaless(k->dictionary))
+	if (!k->partial && (word || !k->chosen) && !schemaless(k->dictionary))
 		return -1;
 	if (!k->quiet)
 		warn(NULL, NO_OFFSET, "%s", e->what);
@@ -232,7 +232,7 @@ static int check_children(const struct declared *k, const struct node *n, struct
 	struct declared silent = *k, warning = *k;
 
 	silent.partial = silent.quiet = true;
-	warning.partial = true;
+	warning.chosen = true;
 	/* type == "sched_switch" && next_pid == 3: without such events their fields are unknown */
 	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++) {
 		absent |= !check_names(&silent, n->children[i]);

@@ -29,6 +29,7 @@ struct declared {
 	 * declared_condition. */
 	enum declared_kind (*kind)(void *ctx, const struct operand *o, const char **name);
 	void *ctx;
+	bool chosen; /* the condition chooses events otherwise: only warn, but not of a word */
 };
 
 /* Returns true if a type has a field of that name, or arguments or structs have a member of the
@@ -39,7 +40,7 @@ bool declared_has(const struct dictionary *d, const char *name);
 /*
  * Refuse a name that no declaration has. word: the name was compared with, so it may be a text
  * without quotes. Returns 0, or -1 with e filled. Where the source declares no fields (Trace Event
- * JSON), or with partial, the fault is a warning and 0 is returned.
+ * JSON), with partial, or with chosen but for a word, the fault is a warning and 0 is returned.
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 

@@ -103,7 +103,12 @@ int condition_check_names(const struct node *n, struct dictionary *d, bool parti
 			  struct error *e)
 {
 	char name[NEAREST_SIZE];
-	const struct declared check = {d, condition_offer_names, partial, quiet, kind_of, name};
+	const struct declared check = {.dictionary = d,
+				       .offer = condition_offer_names,
+				       .partial = partial,
+				       .quiet = quiet,
+				       .kind = kind_of,
+				       .ctx = name};
 
 	return declared_condition(&check, n, e);
 }
