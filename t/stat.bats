@@ -216,9 +216,48 @@ lines() {
 	lines 'name self count' 'linux:schedule 6956032 3'
 	run -2 trstat -s no_such fib.trs
 	assert_output --partial no_such
-	for n in 0 -1 x 1x ''; do
+	for n in -1 x 1x ''; do
 		run -2 trstat -n "$n" fib.trs
 		assert_output --partial '-n takes a number'
+	done
+}
+
+@test "a table leaves out empty columns; rows without times are in the order of their counts" {
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
+	run -0 trstat -q -g type s.trs
+	assert_line --index 0 'count  type'
+	assert_equal "$(tail -n +2 <<<"$output")" "$(trstat -q -g type -c count -s -count,type s.trs | tail -n +2)"
+	run -0 pipe 'trstat -q -g type -t csv s.trs | head -n 1'
+	assert_output 'type,total,self,count,avg,p50,p99,max'
+	run -0 pipe 'trstat -q -g type -c count,total s.trs | head -n 1'
+	assert_output 'count  total  type'
+	run -0 pipe 'trstat -q -g type -c +first,p90 s.trs | head -n 1'
+	assert_output --regexp '^count +first  p90  type$'
+	# a clock of ticks
+	trdecode "$DATA/apitrace/v6.trace" >t.trs
+	run -0 trstat -q -n 1 t.trs
+	assert_output "$(trstat -q -c count -s count -n 1 t.trs)"
+	run -0 pipe 'trstat -q -c total -n 1 t.trs | head -n 1'
+	assert_output --partial '[ticks]'
+}
+
+@test "times as keys are formatted in a table only" {
+	run -0 pipe "trstat -g 'bucket(time,1ms)' -c count -s 'bucket(time,1ms)' fib.trs | head -n 2 | tail -n 1"
+	assert_output '    1    3587.860000000'
+	run -0 pipe "trstat -g time -c count -s time -n 1 fib.trs | tail -n 1"
+	assert_output --regexp '^    1 +3587\.86[0-9]{7}$'
+}
+
+@test "on a terminal a table has 50 rows unless -n is given" {
+	need script
+	run -0 pipe "script -qec 'trstat -g time -c count fib.trs' /dev/null </dev/null | tr -d '\r'"
+	assert_equal "${#lines[@]}" 52
+	n=$(trstat -g time -c count -t tsv fib.trs | tail -n +2 | wc -l)
+	assert_equal "${lines[51]}" "... $((n - 50)) more (-n 0)"
+	for arguments in '-n 60' '-n 0' '-t tsv'; do
+		run -0 pipe "script -qec 'trstat -g time -c count fib.trs $arguments' /dev/null </dev/null"
+		refute_output --partial ' more '
+		assert [ "${#lines[@]}" -gt 60 ]
 	done
 }
 

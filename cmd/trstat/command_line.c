@@ -31,7 +31,7 @@ const struct option_row command_line_rows[] = {
 	 "total,self,count,avg,p50,p99,max",
 	 NULL},
 	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", NULL},
-	{'n', "limit", "N", "show the first N rows only", NULL},
+	{'n', "limit", "N", "show the first N rows only; 0: all (default: 50 on a terminal)", NULL},
 	{'t', "to", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
 	 "table tsv csv json ndjson prom"},
 	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
@@ -94,9 +94,10 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 	case 's': s->sort = arg; return 0;
 	case 'n':
 		s->limit = strtoul(arg, &end, 10);
-		if (*arg < '0' || *arg > '9' || *end || !s->limit)
+		s->limited = true;
+		if (*arg < '0' || *arg > '9' || *end)
 			return error_set(e, NULL, NO_OFFSET,
-					 "-n takes a number of rows from 1, not '%s'", arg);
+					 "-n takes a number of rows, or 0 for all, not '%s'", arg);
 		return 0;
 	case 't': return table_format_parse(arg, &s->format, e);
 	case OPT_WIDE: s->wide = true; return 0;

@@ -50,15 +50,23 @@ static int parse_column_list(struct query *q, const char *otherwise, struct erro
 	return r;
 }
 
-/* Parse -c and -s; -s by columns and the first keys. */
+/* Parse -c and -s; -s by columns and the first keys. The default columns include count. */
 static int parse_columns(struct query *q, const char *otherwise, size_t keys, struct error *e)
 {
 	const struct settings *s = q->settings;
+	bool own = s->columns && *s->columns != '+';
 
 	if (parse_column_list(q, otherwise, e))
 		return -1;
-	return sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names,
-			  keys, &q->columns, e);
+	for (const char *p = own || s->pair ? "" : otherwise; *p; p += *p == ',') {
+		p += columns_item_length(p);
+		q->optional++;
+	}
+	if (sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names, keys,
+		       &q->columns, e))
+		return -1;
+	return s->sort || own ? 0
+			      : sort_parse(&q->sort, "count", q->keys.names, keys, &q->columns, e);
 }
 
 static int parse_tree(struct query *q, struct error *e)
@@ -129,7 +137,7 @@ static int parse_slowest(struct query *q, struct error *e)
 	const char *other = s->keys	 ? "-g"
 			    : s->columns ? "-c"
 			    : s->sort	 ? "-s"
-			    : s->limit	 ? "-n"
+			    : s->limited ? "-n"
 			    : s->pair	 ? "--pair"
 					 : NULL;
 	char *end;
@@ -230,6 +238,8 @@ struct table query_table(const struct query *q)
 {
 	return (struct table){.columns = &q->columns,
 			      .keys = q->keys.names,
+			      .by = &q->keys,
+			      .optional = q->optional,
 			      .sort = &q->sort,
 			      .limit = q->settings->limit,
 			      .bounds = q->settings->bounds};

@@ -30,7 +30,8 @@ struct settings {
 	const char *keys, *columns, *sort;
 	const char *otherwise; /* default columns of a table; NULL: the usual ones */
 	enum table_format format;
-	size_t limit;
+	size_t limit; /* 0: all */
+	bool limited; /* limit is given */
 	bool wide, bounds, strict, partial, merge;
 	enum view view;
 	const char *view_option; /* name of the view's option */
@@ -52,7 +53,10 @@ struct query {
 	struct hist hist; /* VIEW_HIST */
 	size_t slowest;	  /* VIEW_SLOWEST: number of calls */
 	uint64_t width;	  /* VIEW_TIMELINE: width of a bucket */
-	size_t shown;	  /* number of keys printed as such: all but those that a view has added */
+	/* number of first columns that are the default's, which a table leaves out where they are
+	   empty in all rows; 0 for pairs, which have times */
+	size_t optional;
+	size_t shown; /* number of keys printed as such: all but those that a view has added */
 };
 
 /* Make the query. Returns -1 with e filled; query_free in any case. settings must stay valid. */

@@ -108,6 +108,7 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 	const struct settings *s = q->settings;
 	struct text *text = malloc(sizeof(*text));
 	struct table t = query_table(q);
+	struct sort by_count;
 	struct error e;
 	int bad;
 
@@ -119,9 +120,19 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 	if (interval && !interval->wall)
 		t.run = (struct columns_run){interval->time, interval->time + interval->width};
 	t.ticks = st->ticks;
+	if (t.ticks && t.optional && !s->sort) {
+		/* ticks are no times: the second key of the default order counts */
+		by_count = (struct sort){.key = q->sort.key + 1, .count = 1};
+		t.sort = &by_count;
+	}
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !s->wide)
 		t.width = table_terminal_width(output_fd(&stage->output));
+	if (output_is_terminal(&stage->output) && !s->limited && s->format == TABLE_ALIGNED &&
+	    s->view <= VIEW_CALLEES) {
+		t.limit = TABLE_ROWS;
+		t.more = true;
+	}
 	bad = query_write(q, &t, text, &e);
 	if (!bad)
 		bad = text_flush(text, &e);

@@ -12,7 +12,11 @@ struct rows {
 	const struct table *table;
 	const struct aggregate *const *row;
 	size_t count;
+	size_t left_out; /* number of rows that the last line of the table counts */
 };
+
+/* Keep the first rows, as many as the table's limit allows. */
+void rows_limit(struct rows *rows);
 
 struct format {
 	const char *name;
@@ -33,6 +37,11 @@ size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 n
 
 /* Format an integer key cell for machine formats. */
 size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell);
+
+/* Format an integer cell of the key with that number for a human-readable table: a key of times as
+ * a time, unless they are ticks. by may be NULL. */
+size_t format_key_aligned(char out[static VALUE_SIZE], const struct keys *by, size_t key,
+			  const struct key_cell *cell, bool ticks);
 
 /*
  * Format a duration in us, ms or s with three decimals, by integer division, so that the digits

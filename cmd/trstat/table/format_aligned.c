@@ -17,7 +17,9 @@
 
 struct layout {
 	const struct table *table;
-	size_t *column; /* widths of the columns */
+	size_t *shown;	/* the columns in printing order */
+	size_t columns; /* number of those */
+	size_t *column; /* widths of all columns */
 	size_t *key;	/* widths of the group keys */
 	size_t *order;	/* the group keys in printing order: integers, then texts */
 	bool *text;	/* the group key is a text in some row */
@@ -36,7 +38,7 @@ static void widen(size_t *width, size_t n)
 		*width = n;
 }
 
-static size_t key_width(const struct groups *g, const struct key_cell *cell)
+static size_t key_width(const struct table *t, size_t key, const struct key_cell *cell)
 {
 	char value[VALUE_SIZE];
 	const char *p;
@@ -44,8 +46,26 @@ static size_t key_width(const struct groups *g, const struct key_cell *cell)
 
 	if (cell->kind == KEY_MISSING)
 		return 0;
-	return groups_cell_text(g, cell, &p, &n) ? format_characters(p, n)
-						 : format_key(value, cell);
+	return groups_cell_text(t->groups, cell, &p, &n)
+		       ? format_characters(p, n)
+		       : format_key_aligned(value, t->by, key, cell, t->ticks);
+}
+
+/* Test whether a column is shown: it was asked for, or some row has a value that is not in
+ * ticks. */
+static bool is_shown(const struct rows *rows, const struct column_value *values, size_t column)
+{
+	const struct table *t = rows->table;
+	enum column_unit unit = column_unit(&t->columns->column[column]);
+
+	if (column >= t->optional || !rows->count)
+		return true;
+	if (t->ticks && (unit == UNIT_DURATION || unit == UNIT_TIME))
+		return false;
+	for (size_t r = 0; r < rows->count; r++)
+		if (values[r * t->columns->printed + column].present)
+			return true;
+	return false;
 }
 
 static void measure_widths(struct layout *l, const struct rows *rows,
@@ -55,6 +75,9 @@ static void measure_widths(struct layout *l, const struct rows *rows,
 	const struct columns *c = t->columns;
 	size_t keys = t->groups->keys, n = 0;
 
+	for (size_t i = 0; i < c->printed; i++)
+		if (is_shown(rows, values, i))
+			l->shown[l->columns++] = i;
 	for (size_t i = 0; i < c->printed; i++)
 		l->column[i] = format_characters(c->column[i].name, strlen(c->column[i].name)) +
 			       strlen(unit_of(t, &c->column[i]));
@@ -68,7 +91,7 @@ static void measure_widths(struct layout *l, const struct rows *rows,
 			widen(&l->column[i], format_column(value, &c->column[i],
 							   values[r * c->printed + i], t->ticks));
 		for (size_t i = 0; i < keys; i++) {
-			widen(&l->key[i], key_width(t->groups, &cells[i]));
+			widen(&l->key[i], key_width(t, i, &cells[i]));
 			l->text[i] |= cells[i].kind == KEY_TEXT || cells[i].kind == KEY_STACK;
 		}
 	}
@@ -86,8 +109,8 @@ static void fit_texts(struct layout *l, size_t width)
 	const struct table *t = l->table;
 	size_t used = 0, keys = t->groups->keys;
 
-	for (size_t i = 0; i < t->columns->printed; i++)
-		used += l->column[i] + GAP_WIDTH;
+	for (size_t i = 0; i < l->columns; i++)
+		used += l->column[l->shown[i]] + GAP_WIDTH;
 	for (size_t i = 0; i < keys; i++)
 		used += l->key[i] + GAP_WIDTH;
 	used -= used ? GAP_WIDTH : 0;
@@ -144,14 +167,14 @@ static void put_header(const struct layout *l, struct text *out)
 	const struct table *t = l->table;
 	size_t keys = t->groups->keys;
 
-	for (size_t i = 0; i < t->columns->printed; i++) {
-		const struct column *column = &t->columns->column[i];
+	for (size_t i = 0; i < l->columns; i++) {
+		const struct column *column = &t->columns->column[l->shown[i]];
 		const char *unit = unit_of(t, column);
 		size_t n = strlen(column->name);
 
 		text_pad(out, ' ',
-			 (i ? GAP_WIDTH : 0) + l->column[i] - format_characters(column->name, n) -
-				 strlen(unit));
+			 (i ? GAP_WIDTH : 0) + l->column[l->shown[i]] -
+				 format_characters(column->name, n) - strlen(unit));
 		format_elided(out, column->name, n, SIZE_MAX);
 		text_puts(out, unit);
 	}
@@ -161,7 +184,7 @@ static void put_header(const struct layout *l, struct text *out)
 
 		shown = shown < l->key[i] ? shown : l->key[i];
 		pad = l->key[i] - shown;
-		if (t->columns->printed + k)
+		if (l->columns + k)
 			text_puts(out, GAP);
 		if (!l->text[i])
 			text_pad(out, ' ', pad);
@@ -179,11 +202,12 @@ static void put_row(const struct layout *l, const struct aggregate *a,
 	const struct groups *g = t->groups;
 	const struct key_cell *cells = groups_cells(g, a);
 
-	for (size_t i = 0; i < t->columns->printed; i++) {
+	for (size_t k = 0; k < l->columns; k++) {
+		size_t i = l->shown[k], n;
 		char value[VALUE_SIZE];
-		size_t n = format_column(value, &t->columns->column[i], values[i], t->ticks);
 
-		text_pad(out, ' ', (i ? GAP_WIDTH : 0) + l->column[i] - n);
+		n = format_column(value, &t->columns->column[i], values[i], t->ticks);
+		text_pad(out, ' ', (k ? GAP_WIDTH : 0) + l->column[i] - n);
 		text_put(out, value, n);
 	}
 	for (size_t k = 0; k < g->keys; k++) {
@@ -191,12 +215,12 @@ static void put_row(const struct layout *l, const struct aggregate *a,
 		char value[VALUE_SIZE];
 		const char *p;
 
-		if (t->columns->printed + k)
+		if (l->columns + k)
 			text_puts(out, GAP);
 		if (groups_cell_text(g, &cells[i], &p, &n)) {
 			shown = format_elided(out, p, n, l->key[i]);
 		} else if (cells[i].kind != KEY_MISSING) {
-			shown = format_key(value, &cells[i]);
+			shown = format_key_aligned(value, t->by, i, &cells[i], t->ticks);
 			if (!l->text[i])
 				text_pad(out, ' ', l->key[i] > shown ? l->key[i] - shown : 0);
 			text_put(out, value, shown);
@@ -215,6 +239,7 @@ int format_aligned(const struct rows *rows, struct text *out, struct error *e)
 	size_t keys = t->groups->keys;
 	struct layout l = {
 		.table = t,
+		.shown = calloc(c->printed + 1, sizeof *l.shown),
 		.column = calloc(c->printed + 1, sizeof *l.column),
 		.key = calloc(keys + 1, sizeof *l.key),
 		.order = calloc(keys + 1, sizeof *l.order),
@@ -224,7 +249,7 @@ int format_aligned(const struct rows *rows, struct text *out, struct error *e)
 	const char *bounds = t->bounds ? table_bounds(c) : NULL;
 	int r = 0;
 
-	if (!l.column || !l.key || !l.order || !l.text || !values) {
+	if (!l.shown || !l.column || !l.key || !l.order || !l.text || !values) {
 		r = error_no_memory(e);
 		goto out;
 	}
@@ -241,10 +266,12 @@ int format_aligned(const struct rows *rows, struct text *out, struct error *e)
 	put_header(&l, out);
 	for (size_t i = 0; i < rows->count && !text_failed(out); i++)
 		put_row(&l, rows->row[i], &values[i * c->printed], out);
+	table_put_more(out, rows->left_out);
 	if (bounds)
 		text_printf(out, "\n%s\n", bounds);
 out:
 	free(values);
+	free(l.shown);
 	free(l.column);
 	free(l.key);
 	free(l.order);

@@ -43,6 +43,17 @@ size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell)
 	return u128_decimal(out, cell->value);
 }
 
+size_t format_key_aligned(char out[static VALUE_SIZE], const struct keys *by, size_t key,
+			  const struct key_cell *cell, bool ticks)
+{
+	const struct key *k = by && key < by->count ? &by->key[key] : NULL;
+	bool time = k && k->kind == BY_TIME && !k->other &&
+		    (k->transform == KEY_AS_IT_IS || k->transform == KEY_BUCKET);
+
+	return time && !ticks && cell->kind == KEY_UNSIGNED ? format_time(out, cell->value)
+							    : format_key(out, cell);
+}
+
 size_t format_duration(char out[static VALUE_SIZE], uint128 ns)
 {
 	static const struct {
@@ -51,15 +62,15 @@ size_t format_duration(char out[static VALUE_SIZE], uint128 ns)
 	} scales[] = {
 		{1000000, 1000, " us"},
 		{1000000000, 1000000, " ms"},
-		{0, 1000000000, "  s"},
+		{0, 1000000000, " s"},
 	};
 	size_t i = 0, n;
 
 	while (scales[i].below && ns >= scales[i].below)
 		i++;
 	n = format_value(out, UNIT_THOUSANDTHS, (int128)(ns * 1000 / scales[i].divisor));
-	memcpy(out + n, scales[i].unit, 4);
-	return n + 3;
+	strcpy(out + n, scales[i].unit);
+	return n + strlen(scales[i].unit);
 }
 
 size_t format_time(char out[static VALUE_SIZE], uint64_t ns)

@@ -38,6 +38,22 @@ int table_write_rows(const struct rows *rows, struct text *out, struct error *e)
 	return formats[rows->format].write(rows, out, e);
 }
 
+void rows_limit(struct rows *rows)
+{
+	const struct table *t = rows->table;
+
+	if (!t->limit || rows->count <= t->limit)
+		return;
+	rows->left_out = t->more ? rows->count - t->limit : 0;
+	rows->count = t->limit;
+}
+
+void table_put_more(struct text *out, size_t rows)
+{
+	if (rows)
+		text_printf(out, "... %zu more (-n 0)\n", rows);
+}
+
 int table_write(const struct table *t, enum table_format format, struct text *out, struct error *e)
 {
 	const struct aggregate **row = sort_groups(t->sort, t->groups, t->columns, &t->run, e);
@@ -46,8 +62,7 @@ int table_write(const struct table *t, enum table_format format, struct text *ou
 
 	if (!row)
 		return -1;
-	if (t->limit && rows.count > t->limit)
-		rows.count = t->limit;
+	rows_limit(&rows);
 	r = table_write_rows(&rows, out, e);
 	free(row);
 	return r;

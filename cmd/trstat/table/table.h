@@ -15,7 +15,7 @@
 #include "common/util/error.h"
 #include "common/util/text.h"
 #include "cmd/trstat/table/columns.h"
-#include "cmd/trstat/groups/groups.h"
+#include "cmd/trstat/groups/keys.h"
 #include "cmd/trstat/table/sort.h"
 
 #include <stdbool.h>
@@ -44,9 +44,12 @@ struct table {
 	const char *const *keys; /* names of the group keys, groups->keys of them */
 	const struct sort *sort;
 	struct columns_run run;
-	size_t limit;	/* most rows; 0: all */
-	unsigned width; /* of the terminal, to which long texts are elided; 0: nothing is elided */
-	bool ticks;	/* the clock counts ticks: no units */
+	const struct keys *by; /* the keys that the first names are of; NULL: unknown */
+	size_t optional; /* number of first columns left out of an aligned table where empty */
+	size_t limit;	 /* most rows; 0: all */
+	bool more;	 /* aligned table: a last line says how many rows the limit leaves out */
+	unsigned width;	 /* of the terminal, to which long texts are elided; 0: nothing is elided */
+	bool ticks;	 /* the clock counts ticks: no units */
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */
 };
@@ -66,6 +69,11 @@ int table_write(const struct table *t, enum table_format format, struct text *ou
  * exact. With machine formats the program prints it to stderr.
  */
 const char *table_bounds(const struct columns *c);
+
+/* Most rows of a human-readable table on a terminal, where -n is not given. */
+enum { TABLE_ROWS = 50 };
+/* Write the last line of a table that lacks this number of rows, unless that is 0. */
+void table_put_more(struct text *out, size_t rows);
 
 /* Returns the width of the terminal at fd: COLUMNS if it is a number, else the terminal's own;
  * else 0. */

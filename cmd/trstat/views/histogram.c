@@ -82,7 +82,10 @@ static size_t put_keys(const struct picture *p, const struct distribution *d)
 		if (groups_cell_text(g, &cells[i], &s, &n)) {
 			n = format_elided(p->out, s, n, p->table->width ? KEY_MOST : SIZE_MAX);
 		} else {
-			n = cells[i].kind == KEY_MISSING ? 1 : format_key(value, &cells[i]);
+			n = cells[i].kind == KEY_MISSING
+				    ? 1
+				    : format_key_aligned(value, p->table->by, i, &cells[i],
+							 p->table->ticks);
 			text_put(p->out, value, n);
 		}
 		text_puts(p->out, i + 1 < keys ? ", " : ": ");

@@ -136,7 +136,9 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 	return 0;
 }
 
-static size_t put_cell(const struct timeline *tl, struct text *out, const struct key_cell *cell)
+/* Write the cell of a key, unless out is NULL. Returns its width. */
+static size_t put_cell(const struct timeline *tl, struct text *out, size_t key,
+		       const struct key_cell *cell)
 {
 	char value[VALUE_SIZE];
 	const char *p;
@@ -145,8 +147,9 @@ static size_t put_cell(const struct timeline *tl, struct text *out, const struct
 	if (groups_cell_text(&tl->sums, cell, &p, &n))
 		return out ? format_elided(out, p, n, tl->table->width ? NAME : SIZE_MAX)
 			   : format_characters(p, n);
-	n = cell->kind == KEY_MISSING ? (size_t)snprintf(value, sizeof(value), "-")
-				      : format_key(value, cell);
+	n = cell->kind == KEY_MISSING
+		    ? (size_t)snprintf(value, sizeof(value), "-")
+		    : format_key_aligned(value, tl->table->by, key, cell, tl->table->ticks);
 	if (out)
 		text_put(out, value, n);
 	return n;
@@ -162,7 +165,7 @@ static size_t names_width(const struct timeline *tl)
 		size_t n = 0;
 
 		for (size_t k = 0; k < tl->keys; k++)
-			n += put_cell(tl, NULL, &cells[k]) + 2;
+			n += put_cell(tl, NULL, k, &cells[k]) + 2;
 		widest = n > widest ? n : widest;
 	}
 	return widest < NAME ? widest : NAME;
@@ -211,7 +214,7 @@ static int put_line(struct timeline *tl, const struct aggregate *sum)
 		plot_level(tl->out, tl->height[i], highest, tl->utf8);
 	for (size_t k = 0; k < tl->keys; k++) {
 		text_puts(tl->out, "  ");
-		put_cell(tl, tl->out, &groups_cells(&tl->sums, sum)[k]);
+		put_cell(tl, tl->out, k, &groups_cells(&tl->sums, sum)[k]);
 	}
 	text_char(tl->out, '\n');
 	return 0;

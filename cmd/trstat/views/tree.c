@@ -267,8 +267,7 @@ static int write_rows(struct making *m, enum table_format format, struct text *o
 	if (rows.count && put_in_order(m, row, rows.count))
 		bad = error_no_memory(e);
 	rows.row = row;
-	if (t.limit && rows.count > t.limit)
-		rows.count = t.limit;
+	rows_limit(&rows);
 	if (!bad)
 		bad = table_write_rows(&rows, out, e);
 	free(row);

@@ -201,11 +201,11 @@ static void people(void)
 	aggregate_instant(group(&f, NULL, 7), &f.columns.wanted, 12345678901);
 	f.table.bounds = true;
 	is_str(show(&f, TABLE_ALIGNED),
-	       "    total          last  sum(x)    tid  name\n"
-	       "61.000  s  61.000000000              7  s\n"
-	       " 1.500 ms   0.001500000      -5     10  main\n"
-	       " 0.999 us   0.000000999          10000  x?y?[2J??\n"
-	       "           12.345678901              7  \n",
+	       "   total          last  sum(x)    tid  name\n"
+	       "61.000 s  61.000000000              7  s\n"
+	       "1.500 ms   0.001500000      -5     10  main\n"
+	       "0.999 us   0.000000999          10000  x?y?[2J??\n"
+	       "          12.345678901              7  \n",
 	       "table");
 	f.table.ticks = true;
 	is_str(show(&f, TABLE_ALIGNED),
