@@ -56,12 +56,42 @@ field() {
 	assert_output "$(printf '%s\t%s\t%s\t%s\t%s\n' name count_a count_b count_change verdict \
 		commit 40 40 0 slower new '' 1 '' new old 1 '' '' gone same 40 40 0 '')"
 	run -0 trstat --diff b.trs a.trs -n 1
-	assert_line --index 0 --regexp '^ *total +change +count +change +p50 .* verdict  name$'
-	assert_line --index 1 --regexp '^4\.780 ms  -14\.3 % +40 += .* -19\.[0-9]* us +-0\.75 .* faster +commit$'
+	assert_line --index 0 --regexp '^ *total +total_change +count +count_change +p50 .* verdict  name$'
+	assert_line --index 1 --regexp '^4\.780 ms +-14\.3 % +40 += .* -19\.[0-9]* us +-0\.75 .* faster +commit$'
 	assert_equal "${#lines[@]}" 2
 	assert_equal "$(field commit verdict a.trs b.trs --threshold 10%)" slower
 	assert_equal "$(field commit verdict a.trs b.trs --threshold 20%)" null
 	assert_equal "$(field commit verdict a.trs b.trs --alpha 1e-9)" null
+}
+
+@test "a threshold is a share or a factor" {
+	# the median is 119.5 us, the shift 20 us: 16.7 %
+	for none in 20% 1.2x; do
+		assert_equal "$(field commit verdict a.trs b.trs --threshold $none)" null
+	done
+	for slower in 0% 1x 16% 1.16x; do
+		assert_equal "$(field commit verdict a.trs b.trs --threshold $slower)" slower
+	done
+}
+
+@test "-s sorts by values, changes, the test and keys" {
+	order() {
+		trstat --diff -s "$1" -t tsv a.trs b.trs | tail -n +2 | cut -f 1 | paste -sd ' '
+	}
+	assert_equal "$(order name)" 'commit new old same'
+	assert_equal "$(order -name)" 'same old new commit'
+	assert_equal "$(order total_change)" 'commit same new old'
+	assert_equal "$(order +total_change)" 'same commit new old'
+	assert_equal "$(order total_b,name)" 'commit same new old'
+	assert_equal "$(order total,name)" "$(order total_b,name)"
+	assert_equal "$(order count_a,-name)" 'same commit old new'
+	assert_equal "$(order p)" 'same commit new old'
+	assert_equal "$(order +p)" 'commit same new old'
+	assert_equal "$(order effect)" 'commit same new old'
+	assert_equal "$(order verdict)" 'commit new old same'
+	run -2 trstat --diff -s totl_change a.trs b.trs
+	assert_output --partial "'totl_change'; did you mean 'total_change'?"
+	run -2 trstat --diff -s 'name,' a.trs b.trs
 }
 
 @test "summaries give what streams give, and so does one of each" {
@@ -121,7 +151,7 @@ field() {
 	assert_output --partial 'two streams or summaries, not 1'
 	run -2 trstat --diff a.trs no-such-file
 	assert_output --partial 'no-such-file'
-	for other in --tree --merge --partial '-i 1' '-s total' '-t prom' --bounds; do
+	for other in --tree --merge --partial '-i 1' '-t prom' --bounds; do
 		# shellcheck disable=SC2086
 		run -2 trstat --diff $other a.trs b.trs
 		assert_output --partial 'does not go with --diff'
@@ -132,7 +162,10 @@ field() {
 	assert_output --partial '--threshold goes with --diff'
 	run -2 trstat --fail-if slower a.trs
 	assert_output --partial 'goes with --diff'
-	run -2 trstat --diff --threshold -5% a.trs b.trs
+	for share in -5% 5 0.05 0.9x x % 5%% ''; do
+		run -2 trstat --diff --threshold "$share" a.trs b.trs
+		assert_output --partial "--threshold takes a share such as 5% or a factor such as 1.05x, not '$share'"
+	done
 	run -2 trstat --diff --alpha 2 a.trs b.trs
 	head -c 300 b.trs >cut.trs
 	run -1 trstat -q --diff a.trs cut.trs

@@ -62,7 +62,7 @@ const struct option_row command_line_rows[] = {
 	{OPTION_HEADING, NULL, NULL, "Two traces, each a stream or a summary:", NULL},
 	{OPT_DIFF, "diff", NULL, "what changed from the first FILE to the second", NULL},
 	{OPT_THRESHOLD, "threshold", "SHARE",
-	 "what changed by less, such as 5%, did not (default: 0)", NULL},
+	 "what changed by less, such as 5% or 1.05x, did not (default: 0%)", NULL},
 	{OPT_ALPHA, "alpha", "P", "the level of significance (default: 0.01)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
 	{OPT_PARTIAL, "partial", NULL, "write a summary, for --merge, in place of a table", NULL},

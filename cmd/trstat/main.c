@@ -39,6 +39,11 @@ int main(int argc, char **argv)
 		alarms_free(&line.alarms);
 		return status;
 	}
+	if (line.diff.asked) {
+		/* -s names columns of both traces, which query_parse does not know */
+		line.diff.sort = line.settings.sort;
+		line.settings.sort = NULL;
+	}
 	if (diff_check(&line.settings, &line.diff, line.alarms.count, argc - optind, &e) ||
 	    partial_check(&line.settings, line.alarms.count, &e) ||
 	    (!line.settings.merge && query_parse(&query, &line.settings, &e))) {

@@ -11,32 +11,44 @@ const char *diff_verdict_name(enum diff_verdict v)
 	return verdicts[v];
 }
 
-/* Parse a share: a number, or a percentage with '%'. */
-static int parse_share(const char *text, double *share)
+/* Parse a number without a sign. Returns what follows the number; NULL: there is none. */
+static const char *parse_number(const char *text, double *number)
 {
+	size_t n = strspn(text, "0123456789.eE-");
 	char *end;
-	double v = strtod(text, &end);
-	bool digits = strspn(text, "0123456789.eE-") == (size_t)(end - text) && *text != '-';
 
-	if (*end == '%') {
-		v /= 100;
-		end++;
-	}
-	*share = v;
-	return end == text || *end || !digits || !isfinite(v) ? -1 : 0;
+	*number = strtod(text, &end);
+	return n && end == text + n && *text != '-' && isfinite(*number) ? end : NULL;
 }
 
 int diff_threshold(struct diff_options *o, const char *text, struct error *e)
 {
-	if (!parse_share(text, &o->threshold))
+	double number;
+	const char *unit = parse_number(text, &number);
+
+	if (unit && !strcmp(unit, "%")) {
+		o->threshold = number / 100;
 		return 0;
-	return error_set(e, NULL, NO_OFFSET, "--threshold takes a share such as 5%%, not '%s'",
+	}
+	if (unit && !strcmp(unit, "x") && number >= 1) {
+		o->threshold = number - 1;
+		return 0;
+	}
+	return error_set(e, NULL, NO_OFFSET,
+			 "--threshold takes a share such as 5%% or a factor such as 1.05x, not "
+			 "'%.64s'",
 			 text);
 }
 
 int diff_alpha(struct diff_options *o, const char *text, struct error *e)
 {
-	if (!parse_share(text, &o->alpha) && o->alpha > 0 && o->alpha < 1)
+	const char *unit = parse_number(text, &o->alpha);
+
+	if (unit && *unit == '%') {
+		o->alpha /= 100;
+		unit++;
+	}
+	if (unit && !*unit && o->alpha > 0 && o->alpha < 1)
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
 			 "--alpha takes a probability between 0 and 1, not '%s'", text);

@@ -12,7 +12,7 @@
 #include "cmd/trstat/views/rank_test.h"
 #include "cmd/trstat/groups/statistics.h"
 
-#define DIFF_COLUMNS "total,count,p50,p99" /* the default of -a */
+#define DIFF_COLUMNS "total,count,p50,p99" /* the default of -c */
 #define DIFF_ALPHA   0.01		   /* the default of --alpha */
 
 enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DIFF_VERDICTS };
@@ -20,11 +20,12 @@ enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DI
 /* The options of --diff. */
 struct diff_options {
 	bool asked;
+	const char *sort;	 /* -s, or NULL */
 	double threshold, alpha; /* shares: 0.05 for 5%; alpha 0: not given */
 	uint32_t fail_if;	 /* one bit for each enum diff_verdict */
 };
 
-/* Parse "5%", "0.05"; -1 with e filled, naming the option. */
+/* Parse "5%" or "1.05x", and for alpha also "0.05"; -1 with e filled, naming the option. */
 int diff_threshold(struct diff_options *o, const char *text, struct error *e);
 int diff_alpha(struct diff_options *o, const char *text, struct error *e);
 /* Take a word of --fail-if, "changed" or a verdict; false if it is neither. */
@@ -54,6 +55,8 @@ struct diff {
 	struct columns_wanted wanted; /* columns of groups */
 	struct diff_row *row;
 	size_t count;
+	size_t limit; /* most rows; 0: all */
+	bool more;    /* aligned table: a last line says how many rows the limit leaves out */
 };
 
 /* Compare A and B, which have the same keys and columns. Order of the rows: changed groups by
@@ -62,7 +65,10 @@ struct diff {
 int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const struct diff_options *o);
 void diff_free(struct diff *d);
 
-/* Write the rows, at most limit (0: all). Returns -1 with e filled. */
+/* Sort the rows by a list as of -s. Returns -1 with e filled. */
+int diff_sort(struct diff *d, const struct query *q, const char *list, struct error *e);
+
+/* Write the rows, at most d->limit. Returns -1 with e filled. */
 int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
 	       struct error *e);
 

@@ -11,6 +11,11 @@
 
 enum { GAP = 2, NARROW = 12, OF_TEST = 4 };
 
+static bool diff_ticks(const struct diff *d)
+{
+	return d->a.statistics->ticks || d->b.statistics->ticks;
+}
+
 /* All cells but those of the keys, row by row; the first row is the header. */
 struct grid {
 	size_t columns, *width;
@@ -98,7 +103,8 @@ static void put_header(struct grid *g, const struct columns *c, bool ticks)
 
 		snprintf(text, sizeof(text), "%.38s%s", column->name, unit ? " [ticks]" : "");
 		put_grid(g, 0, at++, text);
-		put_grid(g, 0, at++, "change");
+		snprintf(text, sizeof(text), "%.38s_change", column->name);
+		put_grid(g, 0, at++, text);
 	}
 	for (size_t i = 0; i < OF_TEST; i++)
 		put_grid(g, 0, at++, of_test[i]);
@@ -106,15 +112,18 @@ static void put_header(struct grid *g, const struct columns *c, bool ticks)
 
 /* --- the keys --- */
 
-/* Returns a key's text, or its number in digits, a buffer of the caller. */
-static const char *key_text(const struct groups *g, const struct key_cell *cell,
+/* Returns the text of a row's key, or its number in digits, a buffer of the caller. */
+static const char *key_text(const struct diff *d, const struct query *q, size_t row, size_t key,
 			    char digits[static VALUE_SIZE], size_t *n)
 {
+	const struct key_cell *cell = &groups_cells(&d->groups, d->row[row].group)[key];
 	const char *p;
 
-	if (groups_cell_text(g, cell, &p, n))
+	if (groups_cell_text(&d->groups, cell, &p, n))
 		return p;
-	*n = cell->kind == KEY_MISSING ? 0 : format_key(digits, cell);
+	*n = cell->kind == KEY_MISSING
+		     ? 0
+		     : format_key_aligned(digits, &q->keys, key, cell, diff_ticks(d));
 	return digits;
 }
 
@@ -125,9 +134,7 @@ static void measure_keys(const struct diff *d, const struct query *q, size_t row
 		for (size_t i = 0; i < rows; i++) {
 			char digits[VALUE_SIZE];
 			size_t n;
-			const char *p =
-				key_text(&d->groups, &groups_cells(&d->groups, d->row[i].group)[k],
-					 digits, &n);
+			const char *p = key_text(d, q, i, k, digits, &n);
 
 			n = format_characters(p, n);
 			width[k] = n > width[k] ? n : width[k];
@@ -178,9 +185,7 @@ static void print_grid(const struct diff *d, const struct query *q, const struct
 			size_t n = strlen(p), shown;
 
 			if (row)
-				p = key_text(&d->groups,
-					     &groups_cells(&d->groups, d->row[row - 1].group)[k],
-					     digits, &n);
+				p = key_text(d, q, row - 1, k, digits, &n);
 			text_pad(out, ' ', GAP);
 			shown = format_elided(out, p, n, width[k]);
 			if (k + 1 < keys)
@@ -193,7 +198,7 @@ static void print_grid(const struct diff *d, const struct query *q, const struct
 int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,
 		 struct text *out, struct error *e)
 {
-	bool ticks = d->a.statistics->ticks || d->b.statistics->ticks;
+	bool ticks = diff_ticks(d);
 	size_t columns = 2 * d->a.columns->printed + OF_TEST;
 	struct grid g = {.columns = columns,
 			 .width = calloc(columns, sizeof(*g.width)),
@@ -210,6 +215,7 @@ int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsig
 		measure_keys(d, q, rows, keys);
 		fit_keys(&g, keys, d->groups.keys, width);
 		print_grid(d, q, &g, rows, keys, out);
+		table_put_more(out, d->more ? d->count - rows : 0);
 	}
 	free(g.width);
 	free(g.cell);

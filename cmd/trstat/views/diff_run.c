@@ -22,7 +22,6 @@ int diff_check(const struct settings *s, const struct diff_options *o, size_t co
 			    : s->partial	      ? "partial"
 			    : s->merge		      ? "merge"
 			    : s->interval	      ? "interval"
-			    : s->sort		      ? "sort"
 			    : s->bounds		      ? "bounds"
 			    : s->format == TABLE_PROM ? "to=prom"
 						      : NULL;
@@ -156,7 +155,7 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 		list_names(&b->query, keys, other, sizeof(other));
 		return error_set(e, paths[1], NO_OFFSET,
 				 "has the %s '%s', and not '%s' as %s: use -%c",
-				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'a');
+				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'c');
 	}
 	if (s->ticks != t->ticks && s->groups.count && t->groups.count)
 		return error_set(e, NULL, NO_OFFSET,
@@ -164,7 +163,7 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 	return 0;
 }
 
-static int print_diff(struct stage *stage, const struct side *a, const struct diff *d)
+static int print_diff(struct stage *stage, const struct side *a, struct diff *d)
 {
 	struct text *text = malloc(sizeof(*text));
 	unsigned width = 0;
@@ -176,6 +175,8 @@ static int print_diff(struct stage *stage, const struct side *a, const struct di
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !a->settings.wide)
 		width = table_terminal_width(output_fd(&stage->output));
+	d->more = output_is_terminal(&stage->output) && !a->settings.limited;
+	d->limit = d->more && a->settings.format == TABLE_ALIGNED ? TABLE_ROWS : a->settings.limit;
 	bad = diff_write(d, &a->query, width, text, &e) || text_flush(text, &e);
 	free(text);
 	return bad ? stage_fail(stage, &e) : 0;
@@ -206,6 +207,8 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
 			   (struct diff_side){&b->statistics, &b->query.columns}, o))
 		stage_no_memory(stage);
+	else if (o->sort && diff_sort(&d, &a->query, o->sort, &e))
+		stage_fail(stage, &e);
 	else if (!print_diff(stage, a, &d))
 		fail_if_differs(stage, &d, o);
 	diff_free(&d);

@@ -8,9 +8,9 @@
 #include "cmd/trstat/views/diff_write.h"
 #include "cmd/trstat/table/cells.h"
 
-static const char *const of_test[] = {"verdict", "effect", "shift", "shift_low", "shift_high", "p"};
-
-enum { TESTS = sizeof(of_test) / sizeof(*of_test) };
+static const char *const of_test[DIFF_TESTS] = {
+	[DIFF_VERDICT] = "verdict",	[DIFF_EFFECT] = "effect",	  [DIFF_SHIFT] = "shift",
+	[DIFF_SHIFT_LOW] = "shift_low", [DIFF_SHIFT_HIGH] = "shift_high", [DIFF_P] = "p"};
 
 struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column)
 {
@@ -65,17 +65,17 @@ static void put_row(struct cells *c, const struct diff *d, const struct diff_row
 	put_real(c, r->tested, "%.3g", r->p);
 }
 
-static void free_names(char **names, size_t count)
+void diff_free_names(char **names, size_t count)
 {
 	for (size_t i = 0; names && i < count; i++)
 		free(names[i]);
 	free(names);
 }
 
-static char **make_names(const struct diff *d, const struct query *q, size_t *count)
+char **diff_names(const struct diff *d, const struct query *q, size_t *count)
 {
 	const struct columns *columns = d->a.columns;
-	size_t n = 0, most = d->groups.keys + 3 * columns->printed + TESTS;
+	size_t n = 0, most = d->groups.keys + 3 * columns->printed + DIFF_TESTS;
 	char **names = calloc(most, sizeof(*names));
 	bool bad = !names;
 
@@ -87,12 +87,12 @@ static char **make_names(const struct diff *d, const struct query *q, size_t *co
 		bad = asprintf(&names[n], "%s_%s", columns->column[i / 3].name, what[i % 3]) < 0;
 		n += !bad;
 	}
-	for (size_t i = 0; !bad && i < TESTS; i++)
+	for (size_t i = 0; !bad && i < DIFF_TESTS; i++)
 		bad = !(names[n++] = strdup(of_test[i]));
 	*count = n;
 	if (!bad)
 		return names;
-	free_names(names, n);
+	diff_free_names(names, n);
 	return NULL;
 }
 
@@ -100,19 +100,19 @@ int diff_write(const struct diff *d, const struct query *q, unsigned width, stru
 	       struct error *e)
 {
 	const struct settings *s = q->settings;
-	size_t rows = s->limit && s->limit < d->count ? s->limit : d->count, count;
+	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count, count;
 	struct cells cells;
 	char **names;
 
 	if (s->format == TABLE_ALIGNED)
 		return diff_aligned(d, q, rows, width, out, e);
-	names = make_names(d, q, &count);
+	names = diff_names(d, q, &count);
 	if (!names)
 		return error_no_memory(e);
 	cells_begin(&cells, out, s->format, (const char *const *)names, count);
 	for (size_t i = 0; i < rows && !text_failed(out); i++)
 		put_row(&cells, d, &d->row[i]);
 	cells_end(&cells);
-	free_names(names, count);
+	diff_free_names(names, count);
 	return 0;
 }

@@ -12,6 +12,22 @@ struct diff_value {
 };
 struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column);
 
+/* The columns of the test, after those of -c. */
+enum diff_test {
+	DIFF_VERDICT,
+	DIFF_EFFECT,
+	DIFF_SHIFT,
+	DIFF_SHIFT_LOW,
+	DIFF_SHIFT_HIGH,
+	DIFF_P,
+	DIFF_TESTS
+};
+
+/* Returns the names of a row's cells, count of them: the keys, NAME_a NAME_b NAME_change of each
+ * column, and the test. NULL when out of memory; the caller calls diff_free_names. */
+char **diff_names(const struct diff *d, const struct query *q, size_t *count);
+void diff_free_names(char **names, size_t count);
+
 /* Write the first rows as an aligned table, texts elided to width (0: not elided). Returns -1
  * with e filled. */
 int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,
