@@ -16,6 +16,18 @@ load lib
 	done
 }
 
+@test "types without events are listed, as many as the file declares" {
+	for name in v6-stacktrace v6-fgraph; do
+		trace=$DATA/trace-cmd/$name.dat
+		run -0 jq '[.[] | select(.kind != "gap")] | length' <(trdecode -q --list --json "$trace")
+		assert_output "$(grep -ac '^ID: [0-9]' "$trace")"
+	done
+	run -0 trdecode -q --list "$trace"
+	assert_line --regexp '^     0              instant  ftrace  bputs: common_type, .* ip, str$'
+	run -0 trdecode -q --list --type 'func*' "$trace"
+	refute_output --partial bputs
+}
+
 @test "the fields of a type are those of its format file, in order" {
 	trdecode -q --list --json "$DATA/trace-cmd/v7-zstd-instances.dat" >"$BATS_TEST_TMPDIR/list"
 	run -0 jq -r '.[] | select(.type == "sched_switch") | [.fields[].name] | join(" ")' "$BATS_TEST_TMPDIR/list"

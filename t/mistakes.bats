@@ -1,6 +1,7 @@
 # Mistakes of users: no program answers a misspelt question with nothing and status 0.
 
 load lib
+load encode
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
@@ -115,12 +116,12 @@ mistakes() {
 	X
 }
 
-@test "a stream without events, and a damaged one, have no misspelt fields" {
-	trdecode --until 0 "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o empty.trs
+@test "a stream without declared events, and a damaged one, have no misspelt fields" {
+	trdecode -q --type no_such "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o empty.trs
 	run -0 --separate-stderr trfilter -c 'nxt_comm == "x"' empty.trs
 	assert_output 0
 	run -0 trstat -t csv -g nxt_comm empty.trs
-	head -c "$(($(wc -c <sched.trs) / 2))" sched.trs >half.trs
+	head -c "$(($(wc -c <sched.trs) * 3 / 4))" sched.trs >half.trs
 	run -1 --separate-stderr trfilter -c 'nxt_comm == "x"' half.trs
 	assert_output 0
 	[[ $stderr == *"did you mean 'next_comm'?"* ]]
@@ -130,6 +131,31 @@ mistakes() {
 	run -0 --separate-stderr trfilter -c 'has(no_such)' sched.trs
 	assert_output 0
 	assert_equal "$stderr" "trfilter: no event has a field 'no_such'; trdecode --list names the fields"
+}
+
+@test "events that did not occur have the fields that the trace declares" {
+	for trace in "$DATA"/{trace-cmd/v7-zlib-sched-irq-timer.dat,ctf/kinds.tar.gz,ctf/lost.tar.gz,lttng/v2.6-le64-packed.tar.gz} \
+		"$RECORDED/uftrace/kernel-sched"; do
+		fields=$(trdecode -q --list --json "$trace" | jq -r '[.[] | select(.kind == "instant" or .events == 0) | .fields[], .values[]? | .name |
+			select(test("^[a-z][a-z_0-9.]*$") and (IN("comm", "name", "caller", "file", "format", "module", "type", "kind", "input") | not))] | unique | map(. + " == 3") | join(" || ")')
+		trdecode -q --until 0 "$trace" -o empty.trs
+		trdecode -q empty.trs -o again.trs
+		for stream in empty.trs again.trs; do
+			run -0 errors trfilter -q -c "$fields" "$stream"
+			assert_output ''
+			run -2 errors trfilter -c "x${fields%% *} == 3" "$stream"
+			assert_output --partial "did you mean '${fields%% *}'?"
+		done
+		trdecode -q --segment 2K "$trace" -o x.trs
+		split_segments
+		run errors trfilter -q -c "$fields" segment*1
+		refute_output --partial 'no event has'
+	done
+	# a name that other programs have for a field of this one
+	run -0 errors trfilter -c 'duration > 1ms' sched.trs
+	assert_output "trfilter: no event has a field 'duration'; did you mean 'dur'?"
+	run -0 errors trstat -t csv -g duration sched.trs
+	assert_output "trstat: no event has a field 'duration'; did you mean 'dur'?"
 }
 
 # warned COMMAND MESSAGE: status 0, and the message alone on stderr
@@ -172,7 +198,7 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	trace=$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat
 	warned "trdecode --type sched_swich --type sched_wak* $trace" "trdecode: no event has the type 'sched_swich'; did you mean 'sched_switch'?"
 	warned "trdecode -q --type sched_swich $trace" ''
-	warned "trdecode --type sched_swich --until 0 $trace" ''
+	warned "trdecode --type sched_swich --until 0 $trace" "trdecode: no event has the type 'sched_swich'; did you mean 'sched_switch'?"
 }
 
 @test "a view of calls of a trace without calls says what there is; usual ends of pairs are no remarks" {

@@ -31,8 +31,8 @@ struct decoding {
 				 (last_time.h) */
 	int status;	      /* exit status for the damage found so far (program.h) */
 	struct error failure; /* what ended the program; "" nothing */
-	const struct row_filter *row_filter; /* rows that are wanted; NULL: all */
-	uint64_t max_value;   /* bytes of one call's values (--max-value); 0: MAX_VALUE */
+	struct row_filter *row_filter; /* rows that are wanted; NULL: all */
+	uint64_t max_value;	       /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors; /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
 	struct ctf_flows *ctf_flows; /* state shared by all CTF inputs; NULL: there are none */
 };

@@ -24,7 +24,9 @@ static int check_condition(struct declared *check, const struct condition *c, st
 /* Check the first of A|B, unless events have another of them. */
 static int check_key(const struct declared *check, const struct key *k, struct error *e)
 {
-	for (const struct key *other = k; other; other = other->other)
+	if (k->kind != BY_FIELD)
+		return 0;
+	for (const struct key *other = k->other; other; other = other->other)
 		if (other->kind != BY_FIELD || declared_has(check->dictionary, other->field))
 			return 0;
 	return declared_field(check, k->field, false, e);

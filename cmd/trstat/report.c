@@ -31,17 +31,17 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 	return true;
 }
 
-/* Test whether the trace has types of calls. types: number of its types of events. */
+/* Test whether the trace has calls. types: number of the types of its events. */
 static bool has_calls(const struct dictionary *d, uint32_t *types)
 {
 	bool calls = false;
 
 	*types = 0;
 	for (uint32_t i = 1; i < d->types.count; i++) {
-		unsigned kind = dictionary_type(d, i)->kind;
+		const struct type *t = dictionary_type(d, i);
 
-		*types += kind < KIND_GAP;
-		calls |= kind == KIND_ENTER || kind == KIND_LEAVE;
+		*types += t->used && t->kind < KIND_GAP;
+		calls |= t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE);
 	}
 	return calls;
 }

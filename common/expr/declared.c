@@ -42,7 +42,8 @@ static bool needs_none(const char *name)
 	       (*name >= '0' && *name <= '9');
 }
 
-bool declared_has(const struct dictionary *d, const char *name)
+/* As declared_has. used: only fields of types that have events. */
+static bool has_field(const struct dictionary *d, const char *name, bool used)
 {
 	bool any = false, values = false;
 	size_t n;
@@ -54,12 +55,17 @@ bool declared_has(const struct dictionary *d, const char *name)
 
 		any |= is_event(t);
 		values |= is_event(t) && t->flags & TYPE_VALUES;
-		for (uint32_t f = 0; f < t->nfields; f++)
+		for (uint32_t f = 0; f < t->nfields && (t->used || !used); f++)
 			if (same(&t->fields[f].name, name, n))
 				return true;
 	}
 	return !any || needs_none(name) ||
 	       (values && any_member(d, begins_path, (void *)(uintptr_t)name));
+}
+
+bool declared_has(const struct dictionary *d, const char *name)
+{
+	return has_field(d, name, false);
 }
 
 static bool offer_argument(void *nearest, const struct text_ref *t)
@@ -96,6 +102,14 @@ static const struct {
 	{"arg1", "arg.1"}, {"arg2", "arg.2"},
 };
 
+static const char *synonym_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+		if (!strcmp(name, synonyms[i].word))
+			return synonyms[i].name;
+	return NULL;
+}
+
 /* Test whether the sources of all types are without declarations of fields. */
 static bool schemaless(const struct dictionary *d)
 {
@@ -112,21 +126,23 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 {
 	char quote[NEAREST_SIZE + 40] = "";
 	struct nearest nearest;
+	const char *synonym = synonym_of(name);
+	bool unused = declared_has(k->dictionary, name);
 
-	if (declared_has(k->dictionary, name))
+	/* hwlat, which each trace.dat declares, has a field 'duration' */
+	if (unused && (!synonym || has_field(k->dictionary, name, true)))
 		return 0;
 	nearest_begin(&nearest, name, strlen(name));
 	offer_declared(&nearest, k->dictionary);
 	k->offer(&nearest);
-	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-		if (!strcmp(name, synonyms[i].word))
-			snprintf(nearest.name, sizeof nearest.name, "%s", synonyms[i].name);
+	if (synonym)
+		snprintf(nearest.name, sizeof nearest.name, "%s", synonym);
 	if (word && strlen(name) < NEAREST_SIZE)
 		snprintf(quote, sizeof quote, "; quote a text: \"%s\"", name);
 	error_set(e, NULL, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
 		  nearest_hint(&nearest),
 		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
-	if (!k->partial && (word || !k->chosen) && !schemaless(k->dictionary))
+	if (!k->partial && !unused && (word || !k->chosen) && !schemaless(k->dictionary))
 		return -1;
 	if (!k->quiet)
 		warn(NULL, NO_OFFSET, "%s", e->what);

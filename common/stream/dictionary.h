@@ -100,6 +100,7 @@ struct type {
 	const struct source *source; /* may be NULL */
 	uint32_t nfields;
 	const struct field *fields;
+	bool used; /* a block of events has named it */
 };
 
 struct map {
@@ -250,6 +251,15 @@ const char *type_kind_name(unsigned kind);
 static inline const struct type *dictionary_type(const struct dictionary *d, uint32_t number)
 {
 	return number ? pool_at(&d->types, number) : NULL;
+}
+
+/* Get a type for a block of events, and note that it is used. */
+static inline const struct type *dictionary_use_type(const struct dictionary *d, uint32_t number)
+{
+	struct type *t = pool_at(&d->types, number);
+
+	t->used = true;
+	return t;
 }
 
 static inline const struct definition *dictionary_definition(const struct dictionary *d,

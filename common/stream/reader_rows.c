@@ -68,7 +68,7 @@ const char *events_block_tables(struct events_tables *t, const struct dictionary
 		number = idmap_get(&d->ids[ENTRY_TYPE], get_u32(p));
 		if (!number)
 			return "an event block of an undeclared type";
-		t->types[i] = dictionary_type(d, number);
+		t->types[i] = dictionary_use_type(d, number);
 	}
 	b->lane_ids = p;
 	for (uint32_t i = 0; i < b->nlanes; i++, p += 4) {

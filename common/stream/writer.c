@@ -63,6 +63,7 @@ void writer_free(struct writer *w)
 	buffer_free(&w->scratch);
 	buffer_free(&w->head.properties);
 	buffer_free(&w->used);
+	buffer_free(&w->announced);
 	w->block.rows = NULL;
 }
 
@@ -434,7 +435,8 @@ int writer_begin_segment(struct writer *w)
 {
 	return writer_end_segment(w, 0) ||
 			       writer_send_head(w, w->head.stream_id, w->head.sequence + 1,
-						w->head.flags, NULL, 0)
+						w->head.flags, NULL, 0) ||
+			       writer_announce_again(w)
 		       ? -1
 		       : writer_refer_metas(w);
 }

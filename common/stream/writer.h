@@ -154,7 +154,8 @@ struct writer {
 	uint64_t ever_lost;  /* events lost in all segments */
 	bool ever_lost_more; /* END_LOST_MORE in any */
 
-	struct buffer used; /* definitions named by the next row */
+	struct buffer used;	 /* definitions named by the next row */
+	struct buffer announced; /* kind and id, u32 each: writer_announce */
 	/* buffer of the tail of the next row if it may spill (buffer_file.h); or NULL */
 	const struct buffer *tail_buffer;
 };
@@ -198,6 +199,8 @@ int writer_use_definition(struct writer *w, uint32_t id);
 
 /* Send an entry of that id again, if the segment does not have it. */
 int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id);
+/* Send an entry in this and each later segment, even if no row names it; id 0: nothing. */
+int writer_announce(struct writer *w, enum entry_kind kind, uint32_t id);
 /* Append an entry of any id, after those that it names. */
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
 			uint32_t size);

@@ -87,6 +87,24 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	return 0;
 }
 
+int writer_announce(struct writer *w, enum entry_kind kind, uint32_t id)
+{
+	if (!id)
+		return 0;
+	if (buffer_u32(&w->announced, kind) || buffer_u32(&w->announced, id))
+		return writer_no_memory(w);
+	return writer_declare(w, kind, id);
+}
+
+int writer_announce_again(struct writer *w)
+{
+	for (size_t i = 0; i < w->announced.size; i += 8)
+		if (writer_declare(w, get_u32(w->announced.data + i),
+				   get_u32(w->announced.data + i + 4)))
+			return -1;
+	return 0;
+}
+
 uint32_t writer_store(struct writer *w, enum entry_kind kind, const void *data, size_t size)
 {
 	struct stored_entries *s = &w->entries[kind];

@@ -54,6 +54,8 @@ int writer_refer_metas(struct writer *w);
 /* writer_declare.c: send an entry after the entries that it names, unless this segment has it.
  * */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id);
+/* Send the entries of writer_announce in a new segment. */
+int writer_announce_again(struct writer *w);
 
 /* writer_rows.c */
 

@@ -230,6 +230,22 @@ static int open_files(struct ctf *ctf, struct error *e)
 	return 0;
 }
 
+/* Declare the types of all event classes, and their locations, which have the names of fields. */
+static int announce_types(struct ctf *ctf, const struct ctf_trace *t)
+{
+	struct row_filter *filter = ctf->input->decoding->row_filter;
+
+	for (size_t i = 0; i < t->nclasses; i++) {
+		struct ctf_class *c = &t->classes[i];
+
+		if (!c->usable || c->call.kind == CALL_GAP)
+			continue;
+		if (ctf_class_declare(c) || row_filter_announce(filter, c->type, c->location))
+			return -1;
+	}
+	return 0;
+}
+
 static int ctf_begin(struct input *in, struct error *e)
 {
 	struct ctf *ctf = in->state;
@@ -250,7 +266,7 @@ static int ctf_begin(struct input *in, struct error *e)
 		return -1;
 	memset(ctf->fixed.data, 0, ctf->fixed.capacity);
 	for (size_t i = 0; i < ctf->ntraces; i++)
-		if (ctf_trace_declare(&ctf->traces[i]))
+		if (ctf_trace_declare(&ctf->traces[i]) || announce_types(ctf, &ctf->traces[i]))
 			return -1;
 	if (open_files(ctf, e))
 		return -1;

@@ -83,7 +83,7 @@ struct ctf_class {
 	uint32_t nmoves;
 	uint32_t fixed_size;
 	uint32_t nstrings;
-	uint32_t type, location; /* the writer's ids; type 0: not declared yet */
+	uint32_t type, location; /* the writer's ids; type 0: CALL_GAP, location 0: none */
 	enum type_kind kind;
 	bool per_cpu, inner, of_kernel;	      /* TYPE_PER_CPU, TYPE_INNER, TYPE_KERNEL */
 	bool numbered;			      /* TYPE_CALL_NUMBER, once call.number is known */

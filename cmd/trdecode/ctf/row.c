@@ -320,9 +320,6 @@ int ctf_row(struct ctf_file *f, struct error *e)
 		enum ctf_got got;
 		int grown;
 
-		if (__builtin_expect(!f->class->type, 0) && f->class->call.kind != CALL_GAP &&
-		    ctf_class_declare(f->class))
-			return -1;
 		got = read_data(f);
 		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)
 			return ctf_file_abandon(f, f->header, "an event that takes no bits");

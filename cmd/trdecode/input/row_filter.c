@@ -208,6 +208,18 @@ static bool row_filter_refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t 
 	return no;
 }
 
+int row_filter_announce(struct row_filter *l, uint32_t type, uint32_t location)
+{
+	/* without a writer only times are wanted */
+	if (!l || !l->writer ||
+	    (type && row_filter_wanted(l, &l->kinds, &l->nkinds, type, type_wanted) == REFUSED))
+		return 0;
+	return writer_announce(l->writer, ENTRY_TYPE, type) ||
+			       writer_announce(l->writer, ENTRY_LOCATION, location)
+		       ? -1
+		       : 0;
+}
+
 int row_filter_end(struct row_filter *l)
 {
 	for (uint32_t i = 1; i < l->nlasts; i++)
@@ -235,9 +247,9 @@ void row_filter_begin(struct row_filter *l, struct writer *w)
 {
 	l->first_time = 0;
 	l->last_time = UINT64_MAX;
+	l->writer = w;
 	if (!row_filter_any(l))
 		return;
-	l->writer = w;
 	w->refusal.row = row_filter_refuse;
 	w->refusal.ctx = l;
 	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;

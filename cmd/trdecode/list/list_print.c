@@ -74,6 +74,16 @@ static void put_padded(struct text *t, struct text_ref text, size_t width)
 	text_pad(t, ' ', text.size < width ? width - text.size : 0);
 }
 
+/* Print the names of the fields of a type without events. */
+static void put_names(const struct list *l, struct text *t, const struct listed_type *type)
+{
+	for (size_t i = 0; i < type->nfields; i++) {
+		text_puts(t, i ? ", " : ": ");
+		text_masked(t, (const char *)l->texts.data + type->fields[i].name,
+			    type->fields[i].name_size);
+	}
+}
+
 static void put_type(const struct list *l, struct text *t, const struct listed_type *type,
 		     const struct list_widths *w)
 {
@@ -81,7 +91,7 @@ static void put_type(const struct list *l, struct text *t, const struct listed_t
 	double r = rate(l, type->events);
 
 	text_printf(t, "%*" PRIu64, w->events, type->events);
-	if (r < 0)
+	if (r < 0 || !type->events)
 		text_printf(t, "%12s", "");
 	else
 		text_printf(t, r < 10 ? "%10.2f/s" : "%10.0f/s", r);
@@ -89,8 +99,10 @@ static void put_type(const struct list *l, struct text *t, const struct listed_t
 	put_padded(t, type->type->group, (size_t)w->group);
 	text_puts(t, "  ");
 	text_masked(t, type->type->name.text, type->type->name.size);
+	if (!type->events)
+		put_names(l, t, type);
 	text_char(t, '\n');
-	for (size_t i = 0; i < type->nfields; i++) {
+	for (size_t i = 0; type->events && i < type->nfields; i++) {
 		if (i == type->type->nfields) {
 			text_pad(t, ' ', (size_t)indent);
 			text_puts(t, "values, such as those of ");

@@ -169,6 +169,22 @@ static bool is_wanted(const struct lttng *l, const char *member)
 	return !only || !strcmp(only, member);
 }
 
+/* Declare the markers that the metadata announce, except those whose layout depends on an event. */
+static int announce_types(struct lttng *l)
+{
+	for (size_t i = 0; i < l->nchannels; i++)
+		for (size_t k = 0; k < l->channels[i].size; k++) {
+			struct lttng_marker *m = lttng_marker(l, &l->channels[i], (uint32_t)k);
+
+			if (!m || (l->old && m->has_eight) || m->action >= ACTION_MARKER_ID)
+				continue;
+			if (lttng_marker_declare(l, m) ||
+			    row_filter_announce(l->input->decoding->row_filter, m->type, 0))
+				return -1;
+		}
+	return 0;
+}
+
 static int lttng_begin(struct input *in, struct error *e)
 {
 	struct lttng *l = in->state;
@@ -181,6 +197,8 @@ static int lttng_begin(struct input *in, struct error *e)
 	if (declare_trace(l) || (!d->times_only && lttng_prescan(l)))
 		return -1;
 	l->begun = true;
+	if (announce_types(l))
+		return -1;
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_file *f = &l->files[i];
 

@@ -162,6 +162,25 @@ uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int *bad)
 	return id;
 }
 
+int stream_announce(struct stream_ids *s)
+{
+	const struct dictionary *d = s->dictionary;
+	struct row_filter *filter = s->input->decoding->row_filter;
+	int bad = 0;
+
+	while (s->types + 1 < d->types.count) {
+		const struct type *t = dictionary_type(d, ++s->types);
+
+		if (t->kind < KIND_GAP && row_filter_announce(filter, stream_type(s, t), 0))
+			return -1;
+	}
+	while (s->locations + 1 < d->locations.count && !bad)
+		if (dictionary_location(d, ++s->locations)->arguments &&
+		    row_filter_announce(filter, 0, stream_location(s, s->locations, &bad)))
+			return -1;
+	return bad;
+}
+
 void stream_ids_free(struct stream_ids *s)
 {
 	for (int i = 0; i < ENTRY_KINDS; i++)

@@ -27,6 +27,7 @@ struct stream_ids {
 	size_t maps_size;
 	const struct location_symbol **symbols; /* by location: the symbol that was declared */
 	size_t symbols_size;
+	uint32_t types, locations; /* numbers of the last that stream_announce has seen */
 };
 
 uint32_t stream_source(struct stream_ids *s, const struct source *source);
@@ -64,6 +65,10 @@ static inline uint32_t stream_location(struct stream_ids *s, uint32_t number, in
 		return id;
 	return number ? stream_location_slow(s, number, bad) : 0;
 }
+
+/* Declare the new types of the dictionary, and the new locations with arguments, though no row of
+ * them may follow. Returns 0, or -1 when out of memory or with the writer's error. */
+int stream_announce(struct stream_ids *s);
 
 /* Declare a definition that a value of the next row uses; definition: its id in the segment. ctx:
  * the struct stream_ids. */

@@ -188,6 +188,8 @@ static int saved_advance(struct saved *s, struct error *e)
 		/* no event of the block is wanted */
 		if (s->block.kind == BLOCK_EVENTS && s->block.last < row_filter_first(in))
 			continue;
+		if (s->block.kind == BLOCK_DICT && stream_announce(&s->ids))
+			return -1;
 		if (s->block.kind == BLOCK_EVENTS) {
 			if (drop_bad_values(s, &s->block, e))
 				return -1;

@@ -42,7 +42,7 @@ int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 	return 0;
 }
 
-/* --- declaring a type when its first record is there --- */
+/* --- declaring types --- */
 
 /* Return the length of a name without the mark that distinguishes equal names. */
 static size_t plain_size(const char *name, size_t n)
@@ -212,16 +212,26 @@ static int emit_short(struct tracecmd *t, struct tracecmd_reader *r)
 	return lane ? writer_gap(t->w, r->due.time, lane, &g) : -1;
 }
 
-/* Return the event of an id, with its type declared. NULL: out of memory. */
-static struct ftrace_event *begin_type(struct tracecmd *t, uint16_t id)
+/* Return the event of an id without a format, with its type declared. NULL: out of memory. */
+static struct ftrace_event *unknown_type(struct tracecmd *t, uint16_t id)
 {
-	struct ftrace_event *v = ftrace_events_find(&t->events, id);
+	struct ftrace_event *v = ftrace_events_unknown(&t->events, id);
 
-	if (!v)
-		v = ftrace_events_unknown(&t->events, id);
 	if (v)
 		v->type = declare_type(t, v);
 	return v && v->type ? v : NULL;
+}
+
+int tracecmd_announce_types(struct tracecmd *t)
+{
+	for (size_t i = 0; i < t->events.count; i++) {
+		struct ftrace_event *v = &t->events.event[i];
+
+		v->type = declare_type(t, v);
+		if (!v->type || row_filter_announce(t->input->decoding->row_filter, v->type, 0))
+			return -1;
+	}
+	return 0;
 }
 
 /* Write a record with its time if the file has ticks, or where it does not fit the block. */
@@ -263,8 +273,8 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 			return -1;
 	}
 	v = ftrace_events_find(&t->events, id);
-	if (__builtin_expect(!v || !v->type, 0)) {
-		v = begin_type(t, id);
+	if (__builtin_expect(!v, 0)) {
+		v = unknown_type(t, id);
 		if (!v)
 			return -1;
 	}

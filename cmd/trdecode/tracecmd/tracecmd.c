@@ -285,7 +285,7 @@ static int tracecmd_begin(struct input *in, struct error *e)
 	if (merge_choose_clock(in, e))
 		return -1;
 	t->shift = (int64_t)((uint64_t)t->shift + (uint64_t)in->shift);
-	if (tracecmd_declare(t) || begin_readers(t, e))
+	if (tracecmd_declare(t) || tracecmd_announce_types(t) || begin_readers(t, e))
 		return -1;
 	return t->heap.count ? merge_first(in, first_time(t), e) : 0;
 }

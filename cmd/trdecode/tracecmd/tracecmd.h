@@ -66,6 +66,8 @@ struct tracecmd {
 /* events.c: formats, types, lanes, locations; rows. */
 int tracecmd_read_formats(struct tracecmd *t, struct error *e);
 int tracecmd_read_comms(struct tracecmd *t, struct error *e);
+/* Declare all types. */
+int tracecmd_announce_types(struct tracecmd *t);
 uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r);
 /* Write the next record. */
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);

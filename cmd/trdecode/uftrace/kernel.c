@@ -82,7 +82,7 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct ftrace_event
 						   .size = CPU_FIELD};
 	ftrace_fields(v, w, fields, &e);
 	v->type = writer_type(w, &e);
-	return v->type ? 0 : -1;
+	return !v->type || row_filter_announce(u->input->decoding->row_filter, v->type, 0) ? -1 : 0;
 }
 
 /* --- records --- */
@@ -218,8 +218,6 @@ static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *
 	uint32_t location = 0, depth = 0;
 	uint8_t fixed[CPU_FIELD];
 
-	if (!v->type && declare_type(u, k, v))
-		return -1;
 	if (v->kind != KIND_INSTANT) {
 		location = uftrace_kernel_location(
 			u, k->space, ftrace_number(&r->record, v->address, k->h.layout.big_endian));
@@ -312,6 +310,9 @@ int kernel_begin(struct uftrace *u, struct error *e)
 		return error_no_memory(e);
 	if (declare_space(u, k))
 		return -1;
+	for (size_t i = 0; i < k->h.events.count; i++)
+		if (declare_type(u, k, &k->h.events.event[i]))
+			return -1;
 	for (size_t i = first; i < tree_count(tree) && k->nreaders < count; i++) {
 		if (!uftrace_file_of_cpu(tree_member(tree, i), "kernel", &cpu))
 			continue;

@@ -1,5 +1,7 @@
 #include "cmd/trfilter/expression/explain.h"
 
+#include <inttypes.h>
+
 static const char *const comparisons[] = {
 	[COMPARE_EQ] = "==", [COMPARE_NE] = "!=", [COMPARE_LT] = "<",
 	[COMPARE_LE] = "<=", [COMPARE_GT] = ">",  [COMPARE_GE] = ">=",
@@ -170,11 +172,14 @@ void explain_names(struct text *t)
 
 void explain_types(struct text *t, const struct dictionary *d)
 {
+	uint32_t unused = 0;
+
 	text_puts(t, "\ntypes of this stream and their own fields:\n");
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *type = dictionary_type(d, i);
 
-		if (type->kind == KIND_DROP)
+		unused += !type->used && type->kind < KIND_GAP;
+		if (type->kind == KIND_DROP || !type->used)
 			continue;
 		text_puts(t, "  ");
 		text_masked(t, type->name.text, type->name.size);
@@ -185,4 +190,7 @@ void explain_types(struct text *t, const struct dictionary *d)
 		}
 		text_puts(t, type->flags & TYPE_VALUES ? "; arguments or a return value\n" : "\n");
 	}
+	if (unused)
+		text_printf(t, "%" PRIu32 " type%s without events: trdecode --list names %s\n",
+			    unused, unused == 1 ? "" : "s", unused == 1 ? "it" : "them");
 }
