@@ -74,6 +74,18 @@ oversized() {
 	done
 }
 
+@test "a word that the glossary replaces is found in documents, across lines too" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/t
+	printf 'A map that stands\nfor a type.\n' >tree/CONTRIBUTING
+	printf '# Nobody reads this\n' >tree/t/a.bats
+	printf '/* the first event\n * behind\n * the gap */\n' >tree/t/a.c
+	run -1 "$ROOT/t/tree.sh" tree
+	assert_line 'CONTRIBUTING:2: A map that stands for a type.'
+	assert_line 't/a.bats:1: Nobody reads this'
+	assert_line 't/a.c:3: behind the gap */'
+}
+
 @test "an include upwards in common, and one that does not start at the top, are found" {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p tree/{cmd/trsym,common/{util,stream,value,calls,expr},t}

@@ -43,12 +43,19 @@ printf '%s\n' "${sources[@]%/*}" | uniq -c |
 	awk -v most=$FOLDER_FILES '$1 > most { print $2 ": " $1 " files, at most " most }' |
 	complain 'large folders'
 
-# Words that the glossary replaces
+# Words that the glossary replaces, also across the end of a line
 words='\banew\b|\bnobody\b|\btold\b|of no account|\bis none of\b|memory is out|\bwhat is asked\b'
 words+='|\bbehind (it|that|them|this|the|a|an|each|which)\b'
 words+='|\bstands? (in|for|at|there|behind|before|between|on)\b'
 words+='|\bthe (one|former|latter)\b.*\bthe other\b'
-grep -rnEi "$words" README* man[1-9] doc packaging "${sources[@]}" t/*.sh t/*.bats 2>/dev/null |
-	grep -v '^t/tree' | complain 'words'
+mapfile -t texts < <(find [A-Z]* man[1-9] doc packaging .ci cmd common t -type f 2>/dev/null |
+	grep -Ev '^t/(data|fuzz/corpus)/|^t/tree\.' | sort)
+awk '
+{
+	text = $0
+	sub(/^[ \t]*([*]|#|\/[\/*]|\.\\")*[ \t]*/, "", text)
+	print FILENAME ":" FNR ": " (FNR == 1 ? "" : last " ") text
+	last = text
+}' "${texts[@]}" | grep -Ei "^[^:]*:[0-9]+: .*($words)" | complain 'words'
 
 ((bad == 0))
