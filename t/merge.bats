@@ -169,6 +169,25 @@ table() {
 	done
 }
 
+@test "pairs of a scheduling trace by fields of both events, merged" {
+	local ask
+	mkdir sched && cd sched && mkdir seg
+	trdecode --segment 1K "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
+	segments s.trs
+	assert [ "$(find seg -type f | wc -l)" -gt 10 ]
+	# the last has a field that only some of the first events have
+	for ask in '--pair offcpu -g a.prev_comm,b.cpu,a.cpu,prev_state' '--pair oncpu' \
+		"--pair 'kind == \"instant\" -> kind == \"instant\" on tid == tid' -g prev_state,id,pid,b.prev_state"; do
+		rm -f part.*
+		for f in seg/*; do eval "trstat --partial $ask -o part.${f#seg/} $f"; done
+		eval "trstat -t tsv $ask s.trs" >want 2>remarks
+		assert [ "$(wc -l <want)" -gt 3 ]
+		run -0 --separate-stderr trstat -t tsv --merge part.*
+		assert_output "$(<want)"
+		assert_equal "$stderr" "$(<remarks)"
+	done
+}
+
 @test "what is not in a summary is refused" {
 	run -2 trstat --partial -i 1s --wall rec.trs
 	assert_output --partial '--wall does not go with --partial'

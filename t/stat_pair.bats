@@ -33,7 +33,7 @@ same() {
 
 @test "presets: on the bundled trace the numbers of an independent script" {
 	local file=$RECORDED/trace-cmd/s390x-v7-zstd-sched-syscalls
-	for preset in wakeup offcpu syscall; do
+	for preset in wakeup offcpu oncpu syscall; do
 		same $preset "$file.dat" "$file.raw.txt" || fail $preset
 		[ "$(wc -l <ours)" -gt 3 ]
 	done
@@ -42,7 +42,7 @@ same() {
 @test "presets: on recordings of four architectures" {
 	T=$RECORDED/trace-cmd
 	for name in v6-sched-irq-timer i386-v6-sched-irq-timer s390x-v6-sched-irq-timer trixie-v6-sched-irq-timer; do
-		for preset in wakeup offcpu softirq irq; do
+		for preset in wakeup offcpu oncpu softirq irq; do
 			same $preset "$T/$name.dat" "$T/$name.raw.txt" || fail "$name $preset"
 		done
 		[ $name != s390x-v6-sched-irq-timer ] || [ "$(wc -l <ours)" -gt 1 ]
@@ -56,7 +56,7 @@ same() {
 	need trace-cmd
 	for trace in "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat"; do
 		trace-cmd report -R -t -i "$trace" >raw.txt 2>/dev/null || continue
-		for preset in wakeup offcpu softirq irq syscall; do
+		for preset in wakeup offcpu oncpu softirq irq syscall; do
 			same $preset "$trace" raw.txt || fail "$trace $preset"
 		done
 	done
@@ -98,6 +98,41 @@ same() {
 	assert_line --index 1 --regexp '^3	117	'
 }
 
+@test "a. and b.: keys of the first and of the second event" {
+	T=$RECORDED/trace-cmd
+	for name in s390x-v7-zstd-sched-syscalls v6-sched-irq-timer; do
+		awk -v preset=sleep -f "$ROOT/t/tools/pairs.awk" "$T/$name.raw.txt" |
+			grep -v ^unmatched | cut -f 1-3 | tr ',' '\t' | sort >theirs
+		trdecode "$T/$name.dat" >s.trs
+		[ "$(wc -l <theirs)" -gt 10 ]
+		# a preset's own fields are those of the sleeper
+		for keys in a.prev_comm,a.prev_state prev_comm,prev_state 'a.prev_comm|b.type,a.prev_state'; do
+			trstat -q --pair offcpu -g "$keys" -t tsv -c count,total s.trs | tail -n +2 | sort | diff theirs - || fail "$keys"
+		done
+		assert_equal "$(trstat -q --pair offcpu -g next_comm,prev_state -t tsv s.trs | tail -n +2)" \
+			"$(trstat -q --pair offcpu -g b.next_comm,a.prev_state -t tsv s.trs | tail -n +2)"
+	done
+	# in words: without a prefix a field of the first event, if it has the field
+	pair='sched_switch -> sched_switch on a.prev_pid == b.next_pid'
+	for both in 'prev_state a.prev_state' 'b.cpu cpu' 'b.time time' 'bucket(a.prev_prio,10) bucket(prev_prio,10)'; do
+		assert_equal "$(trstat -q --pair "$pair" -g "${both% *}" -t tsv s.trs | tail -n +2)" \
+			"$(trstat -q --pair "$pair" -g "${both#* }" -t tsv s.trs | tail -n +2)"
+	done
+	run -0 pipe "trstat -q --pair '$pair' -g a.time,time -c total -t tsv s.trs | awk 'NR > 1 && \$2 - \$1 != \$3'"
+	assert_output ''
+	run -0 pipe "trstat -q --pair '$pair' -g b.prev_state -t tsv s.trs | tail -n +2"
+	refute_output "$(trstat -q --pair "$pair" -g prev_state -t tsv s.trs | tail -n +2)"
+	# conditions and mistakes
+	run -3 trstat -q --pair offcpu --fail-if 'count(a.prev_state == 1 && prev_comm == "work") == 25' s.trs
+	run -0 trstat -q --pair offcpu --fail-if 'count(b.prev_state == 1 && prev_comm == "work") == 25' s.trs
+	run -2 trstat --pair offcpu -g a.prev_stat s.trs
+	assert_output --partial "no event has a field 'prev_stat'; did you mean 'prev_state'?"
+	run -2 trstat --pair offcpu -g a.stack s.trs
+	assert_output --partial 'pairs are no calls'
+	run -2 trstat --pair offcpu -g 'prev_comm|dur' s.trs
+	assert_output --partial "no alternative of 'prev_comm'"
+}
+
 @test "views and columns of pairs" {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
 	run -0 trstat -q --pair syscall --hist -g '' s.trs
@@ -129,7 +164,7 @@ same() {
 		assert_line --index 0 --partial 'trstat: '
 	done
 	run -2 trstat --pair nothing /dev/null
-	assert_output --partial "one of wakeup offcpu syscall irq softirq block"
+	assert_output --partial "one of wakeup offcpu oncpu syscall irq softirq block"
 	run -2 trstat --pair 'a -> b on .x == depth' /dev/null
 	run -2 trstat --pair wakeup -g stack /dev/null
 	assert_output --partial 'pairs are no calls'

@@ -60,7 +60,7 @@ static int check_side(struct declared *check, const struct pair_side *side, stru
 /* The keys of a preset have alternatives for the events of several recorders. */
 static int check_query(struct declared *check, const struct query *q, struct error *e)
 {
-	bool own_pair = q->settings->pair && !q->pair.keys;
+	bool own_pair = q->settings->pair && !q->pair.preset;
 
 	if ((!q->settings->pair || q->settings->keys) && check_keys(check, &q->keys, e))
 		return -1;

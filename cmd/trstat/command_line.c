@@ -39,8 +39,8 @@ const struct option_row command_line_rows[] = {
 	{OPT_PAIR, "pair", "PAIR",
 	 "count pairs of events and the time between them:\n'A -> B on .x == .y', or wakeup, "
 	 "offcpu, "
-	 "syscall,\nirq, softirq, block",
-	 "wakeup offcpu syscall irq softirq block"},
+	 "oncpu,\nsyscall, irq, softirq, block",
+	 "wakeup offcpu oncpu syscall irq softirq block"},
 	{OPT_FAIL_IF, "fail-if", "CONDITION",
 	 "exit 3 if CONDITION holds at the end, such as\n'p99(name == \"commit\") > 5ms'; may be "
 	 "repeated",

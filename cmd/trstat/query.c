@@ -26,7 +26,7 @@ static int parse_keys(struct query *q, const char *otherwise, const char *added,
 	int r;
 
 	if (q->settings->pair)
-		otherwise = q->pair.keys ? q->pair.keys : "";
+		otherwise = q->pair.preset ? q->pair.preset->keys : "";
 	list = key_list(q->settings, otherwise, added);
 	r = list ? keys_parse(&q->keys, list, e) : error_no_memory(e);
 	free(list);
@@ -199,6 +199,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	}
+	bad = bad || (s->pair && keys_of_pair(&q->keys, pair_end_fields(&q->pair), e));
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
 	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		bad = error_set(e, NULL, NO_OFFSET,

@@ -65,7 +65,7 @@ static void print_instead(const struct stage *stage, const struct settings *s)
  * woken twice runs once. */
 static void print_pair_counts(const struct pair *p, bool verbose)
 {
-	verbose |= !p->keys;
+	verbose |= !p->preset;
 	if (!p->pairs)
 		warn(NULL, NO_OFFSET, "no event ends a pair of %s", p->text);
 	if (verbose) {

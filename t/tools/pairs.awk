@@ -51,6 +51,13 @@ preset == "wakeup" && event ~ /^sched_(waking|wakeup|wakeup_new)$/ { put(field("
 preset == "offcpu" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), field("next_comm")) }
 preset == "offcpu" && event == "sched_switch" && field("prev_pid") != 0 { put(field("prev_pid")) }
 
+# by the sleeper's own command and state
+preset == "sleep" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), own[field("next_pid")]) }
+preset == "sleep" && event == "sched_switch" && field("prev_pid") != 0 { put(field("prev_pid")); own[field("prev_pid")] = field("prev_comm") "," field("prev_state") }
+
+preset == "oncpu" && event == "sched_switch" && field("prev_pid") != 0 { end(field("prev_pid"), own[field("prev_pid")]) }
+preset == "oncpu" && event == "sched_switch" && field("next_pid") != 0 { put(field("next_pid")); own[field("next_pid")] = field("next_comm") }
+
 preset == "syscall" && event == "sys_exit" { end(tid "," field("id"), field("id")) }
 preset == "syscall" && event == "sys_enter" { put(tid "," field("id")) }
 

@@ -360,39 +360,79 @@ static bool is_given(const struct key *k, const struct dictionary *d, const stru
 	       argument_given(d, e, k->field + 4);
 }
 
+/* Make the cell of a pair that its B gives. */
+static int end_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		    const struct event_ref *s, struct key_cell *cell)
+{
+	int bad = 0;
+
+	*cell = (struct key_cell){0};
+	for (; k && !bad && cell->kind == KEY_MISSING; k = k->other)
+		if (k->side != KEY_OF_A)
+			bad = plain_cell(k, d, g, s, cell);
+	return bad;
+}
+
+static int pair_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		     const struct event_ref *s, const struct key_cell *begun, struct key_cell *cell)
+{
+	if (begun && begun->kind != KEY_MISSING) {
+		*cell = *begun;
+		return 0;
+	}
+	return end_cell(k, d, g, s, cell);
+}
+
+static int call_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		     const struct event_ref *s, const struct key_cell *begun, struct key_cell *cell)
+{
+	if (first_cell(k, d, g, s, cell))
+		return -1;
+	if (begun && cell->kind == KEY_MISSING && !is_given(k, d, s->event))
+		*cell = *begun;
+	return 0;
+}
+
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct event_ref *s, struct key_cell *cells)
 {
-	size_t field = 0;
+	const struct key_cell *entered = s->entered;
 
 	for (size_t i = 0; i < k->count; i++) {
+		const struct key *key = &k->key[i];
+		const struct key_cell *begun = key->begins && entered ? entered++ : NULL;
+
 		cells[i] = (struct key_cell){0};
-		if (first_cell(&k->key[i], d, g, s, &cells[i]))
+		if (k->pairs ? pair_cell(key, d, g, s, begun, &cells[i])
+			     : call_cell(key, d, g, s, begun, &cells[i]))
 			return -1;
-		if (k->key[i].kind == BY_FIELD) {
-			if (cells[i].kind == KEY_MISSING && s->entered &&
-			    !is_given(&k->key[i], d, s->event))
-				cells[i] = s->entered[field];
-			field++;
-		}
-		if (k->key[i].transform)
-			cells[i] = key_transform(&k->key[i], cells[i]);
+		if (key->transform)
+			cells[i] = key_transform(key, cells[i]);
 	}
 	return 0;
 }
 
-int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,
-		     const struct event *e, struct key_cell *cells)
+int keys_begin_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+		     const struct event_ref *s, struct key_cell *cells)
 {
 	for (size_t i = 0; i < k->count; i++) {
-		if (k->key[i].kind != BY_FIELD)
+		if (!k->key[i].begins)
 			continue;
 		*cells = (struct key_cell){0};
 		for (const struct key *a = &k->key[i]; a && cells->kind == KEY_MISSING;
 		     a = a->other)
-			if (a->kind == BY_FIELD && field_cell(d, g, e, a->field, cells))
+			if (key_begins(a) && plain_cell(a, d, g, s, cells))
 				return -1;
 		cells++;
 	}
+	return 0;
+}
+
+int keys_end_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+		   const struct event_ref *s, struct key_cell *cells)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].begins && end_cell(&k->key[i], d, g, s, cells++))
+			return -1;
 	return 0;
 }

@@ -69,9 +69,16 @@ enum key_transform {
 	KEY_HIST,
 };
 
+/* Of which event of a pair a key is: with EITHER a field is of A, or of B where A lacks it, and
+ * another key is of B. */
+enum key_side { KEY_OF_EITHER, KEY_OF_A, KEY_OF_B };
+
 struct key {
 	enum key_kind kind;
-	char *name; /* as the user wrote it: the column's header */
+	enum key_side side;
+	bool begins; /* the enter of a call, or the A of a pair, may give the cell */
+	bool quoted; /* written with a dot: a field, and a. and b. are part of its name */
+	char *name;  /* as the user wrote it: the column's header */
 	/* name of the field: BY_FIELD, and BY_DURATION, BY_SELF of rows that are no calls */
 	char *field;
 	enum key_transform transform;
@@ -84,7 +91,8 @@ struct keys {
 	struct key *key;
 	const char **names;
 	size_t count;
-	size_t fields;	   /* number of BY_FIELD keys */
+	size_t begins;	   /* number of keys with key.begins */
+	bool pairs;	   /* of pairs: keys_of_pair was called */
 	uint32_t needs;	   /* enum key_needs, of all keys */
 	bool by_type;	   /* one key is the type: then every row counts */
 	bool whole_stacks; /* stacks are not texts: no limit on their frames */
@@ -92,7 +100,8 @@ struct keys {
 
 /*
  * A row to be grouped. event is NULL for a call that the end of the trace closed. entered has a
- * cell for each BY_FIELD key, from the call's enter; NULL where there is none.
+ * cell for each key with key.begins, from the call's enter or the pair's A; NULL where there is
+ * none.
  */
 struct event_ref {
 	const struct lane *lane;
@@ -107,10 +116,21 @@ struct event_ref {
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };
 
+/* Returns true if the enter of a call, or the A of a pair, may give this alternative of a key. */
+static inline bool key_begins(const struct key *k)
+{
+	return k->side == KEY_OF_A || (k->side == KEY_OF_EITHER && k->kind == BY_FIELD);
+}
+
 /* Parse a comma-separated list of keys; an empty list is one group of everything. Returns 0, or
  * -1 with e naming the fault. */
 int keys_parse(struct keys *k, const char *list, struct error *e);
 void keys_free(struct keys *k);
+/*
+ * Resolve a.KEY and b.KEY, keys of one event of a pair. Fields whose names begin with end_fields
+ * are of B unless a. precedes them; NULL: there are none. Returns -1 with e naming the fault.
+ */
+int keys_of_pair(struct keys *k, const char *end_fields, struct error *e);
 /* Returns true if a key that is no field has that name. */
 bool keys_has_name(const char *name);
 /* Offer the names of all keys but fields. */
@@ -130,9 +150,13 @@ struct key_cell key_transform(const struct key *k, struct key_cell cell);
 int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
 	      const struct event_ref *s, struct key_cell *cell);
 
-/* Make only the cells of fields, in the order of the keys. */
-int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,
-		     const struct event *e, struct key_cell *cells);
+/* Make the cells that an enter, or the A of a pair, gives: for each key with key.begins one,
+ * untransformed. */
+int keys_begin_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+		     const struct event_ref *s, struct key_cell *cells);
+/* Make the same cells of the B of a pair, for As that lack them. */
+int keys_end_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+		   const struct event_ref *s, struct key_cell *cells);
 
 /* Returns -1 with e filled if a key makes no sense for a clock in ticks: a bucket in seconds. */
 int keys_check_ticks(const struct keys *k, struct error *e);

@@ -96,6 +96,7 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 			k->field = strdup(name);
 			return k->field ? 0 : error_no_memory(e);
 		}
+	k->quoted = field;
 	name += field;
 	if (!is_name(name))
 		return keys_refuse(k->name, e);
@@ -234,11 +235,64 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",
 						 key->name);
 		k->by_type |= key->kind == BY_TYPE;
-		k->fields += key->kind == BY_FIELD;
+		key->begins = key->kind == BY_FIELD;
+		k->begins += key->begins;
 		list += n;
 		if (*list == ',' && !*++list)
 			return error_set(e, NULL, NO_OFFSET,
 					 "a key is missing after the last comma");
+	}
+	return 0;
+}
+
+/* Resolve the prefix of one key, which is still the name of a field. */
+static int resolve_side(struct key *k, const char *end_fields, struct error *e)
+{
+	bool begin = !k->quoted && k->kind == BY_FIELD && !strncmp(k->field, "a.", 2);
+	bool end = !k->quoted && k->kind == BY_FIELD && !strncmp(k->field, "b.", 2);
+
+	if (!begin && !end) {
+		if (end_fields && k->kind == BY_FIELD &&
+		    !strncmp(k->field, end_fields, strlen(end_fields)))
+			k->side = KEY_OF_B;
+		return 0;
+	}
+	k->side = begin ? KEY_OF_A : KEY_OF_B;
+	memmove(k->field, k->field + 2, strlen(k->field) - 1);
+	if (*k->field == '.' && is_name(k->field + 1)) {
+		memmove(k->field, k->field + 1, strlen(k->field));
+		return 0;
+	}
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		if (strcmp(k->field, names[i].name) != 0 || names[i].needs & NEEDS_CALL)
+			continue;
+		k->kind = names[i].kind;
+		if (names[i].needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
+			return error_set(e, NULL, NO_OFFSET,
+					 "pairs are no calls: they have no caller, depth or stack");
+	}
+	return is_name(k->field) ? 0 : keys_refuse(k->name, e);
+}
+
+int keys_of_pair(struct keys *k, const char *end_fields, struct error *e)
+{
+	k->pairs = true;
+	k->begins = 0;
+	for (size_t i = 0; i < k->count; i++) {
+		struct key *key = &k->key[i];
+		bool duration = false;
+
+		key->begins = false;
+		for (struct key *a = key; a; a = a->other) {
+			if (resolve_side(a, end_fields, e))
+				return -1;
+			key->begins |= key_begins(a);
+			duration |= a->kind == BY_DURATION || a->kind == BY_SELF;
+		}
+		if (key->begins && duration)
+			return error_set(e, NULL, NO_OFFSET,
+					 "the time of a pair is no alternative of '%s'", key->name);
+		k->begins += key->begins;
 	}
 	return 0;
 }

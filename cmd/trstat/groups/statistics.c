@@ -27,9 +27,9 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 		s->stacks->tree.keep = true;
 	}
 	s->cells = calloc(k->count + more + 1, sizeof(*s->cells));
-	s->pending = calloc(k->fields + 1, sizeof(*s->pending));
+	s->pending = calloc(k->begins + 1, sizeof(*s->pending));
 	s->caches.by_key = calloc(GROUP_CACHE, sizeof(*s->caches.by_key));
-	for (size_t i = 0; s->pending && i < k->fields; i++)
+	for (size_t i = 0; s->pending && i < k->begins; i++)
 		s->pending[i] = (struct key_cell){.kind = KEY_PENDING, .value = i};
 	return s->cells && s->pending && s->caches.by_key ? 0 : -1;
 }
@@ -67,7 +67,7 @@ int statistics_pair(struct statistics *s, struct pair *p)
 struct pair_edges *statistics_pair_edges(const struct statistics *s)
 {
 	return pair_edges_new(&s->columns->wanted, s->pair->a.on.count, s->keys->count + s->more,
-			      s->keys->fields);
+			      s->keys->begins);
 }
 
 bool statistics_nameless(const struct statistics *s)

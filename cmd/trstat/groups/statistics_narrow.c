@@ -16,7 +16,7 @@ uint64_t statistics_row_mask(const struct statistics *s)
 {
 	uint32_t needs = s->keys->needs;
 
-	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT | NEEDS_STACK) || s->keys->fields ||
+	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT | NEEDS_STACK) || s->keys->begins ||
 	    s->columns->wanted.field_count)
 		return 0;
 	return WORD_KNOWN | row_make(0, needs & NEEDS_LANE ? NARROW_LANE_MOST : 0,

@@ -9,8 +9,14 @@ static int put_entered(struct statistics *s, const struct event *e)
 	struct key_cell *cells = s->calls.data;
 
 	if (e->type->flags & TYPE_CALL_NUMBER && s->arguments)
-		statistics_argument_cells(s, e, cells + s->keys->fields);
-	return keys_field_cells(s->keys, s->dictionary, &s->groups, e, cells);
+		statistics_argument_cells(s, e, cells + s->keys->begins);
+	return keys_begin_cells(s->keys, s->dictionary, &s->groups,
+				&(struct event_ref){.lane = e->lane,
+						    .type = e->type,
+						    .event = e,
+						    .location = e->location,
+						    .time = e->time},
+				cells);
 }
 
 /* Keep what the leave of an adopted call needs of its enter. */
@@ -27,7 +33,7 @@ void statistics_begin_calls(struct statistics *s)
 	calls_init(&s->calls, s->dictionary);
 	s->calls.on_restore = statistics_restore;
 	s->calls.on_restore_ctx = s;
-	s->calls.data_size = (s->keys->fields + 2 * s->arguments) * sizeof(struct key_cell);
+	s->calls.data_size = (s->keys->begins + 2 * s->arguments) * sizeof(struct key_cell);
 }
 
 /* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
@@ -95,7 +101,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		struct event copy = e ? *e : (struct event){0};
 
 		if (s->taken && s->arguments &&
-		    statistics_add_arguments(s, a, e ? &copy : NULL, s->taken + s->keys->fields)) {
+		    statistics_add_arguments(s, a, e ? &copy : NULL, s->taken + s->keys->begins)) {
 			s->out_of_memory = true;
 			return -1;
 		}
@@ -213,6 +219,8 @@ static int open_pair(struct statistics *s, const struct event *e, const struct e
 	if (keys_cells(s->keys, s->dictionary, &s->groups, &subject, cells))
 		return -1;
 	memcpy(cells + s->keys->count, s->cells + s->keys->count, s->more * sizeof(*cells));
+	if (keys_end_cells(s->keys, s->dictionary, &s->groups, b, pair_edge_other(edges, entry)))
+		return -1;
 	return s->columns->wanted.field_count
 		       ? statistics_add_fields(s, entry, e, e->lane, false, &times)
 		       : 0;

@@ -111,7 +111,12 @@ static int count_pair(struct statistics *s, const struct pair_edges *e, const st
 
 		if (s->cells[i].kind != KEY_PENDING)
 			continue;
-		s->cells[i] = field == KEY_PENDING_TIME ? key_unsigned(time) : fields[field];
+		if (field == KEY_PENDING_TIME)
+			s->cells[i] = key_unsigned(time);
+		else if (fields[field].kind != KEY_MISSING)
+			s->cells[i] = fields[field];
+		else
+			s->cells[i] = pair_edge_other(e, b)[field];
 		if (s->keys->key[i].transform)
 			s->cells[i] = key_transform(&s->keys->key[i], s->cells[i]);
 	}
@@ -139,7 +144,7 @@ static int join_edge(struct statistics *s, const struct pair_edges *into, struct
 
 	if (e->first == PAIR_NONE) {
 		memcpy(e, later,
-		       sizeof(*e) + (into->b_cells + into->a_cells) * sizeof(struct key_cell));
+		       sizeof(*e) + (into->b_cells + 2 * into->a_cells) * sizeof(struct key_cell));
 		return aggregate_merge(a, b, &s->columns->wanted);
 	}
 	if (later->first == PAIR_B && !e->waiting)

@@ -156,6 +156,7 @@ static void put_edges(struct packer *p, const struct pair_edges *e)
 			summary_put(p, edge->b);
 			p->bad = p->bad ||
 				 pack_cells(p->b, texts, pair_edge_b(e, a), e->b_cells, NULL) ||
+				 pack_cells(p->b, texts, pair_edge_other(e, a), e->a_cells, NULL) ||
 				 pack_aggregate(p->b, a, &p->sm->s->columns->wanted);
 		}
 		if (edge->waiting) {

@@ -48,7 +48,7 @@ int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, st
 	p->dictionary = d;
 	p->stream = d->stream;
 	p->groups = g;
-	p->fields = keys->fields;
+	p->fields = keys->begins;
 	p->mask = FIRST_SLOTS - 1;
 	p->slots = calloc(FIRST_SLOTS, sizeof(*p->slots));
 	p->taken = calloc(p->fields + 1, sizeof(*p->taken));
@@ -116,7 +116,8 @@ static enum outcome is_side(struct pair *p, struct pair_side *side, const struct
 		p->event = e;
 		p->asking = &side->condition.keys;
 		is = condition_holds(&side->condition, p->groups, event_cell, p);
-		return is && !(p->syscalls && is_again(p, e)) ? OUTCOME_YES : OUTCOME_NO;
+		return is && !(p->preset && p->preset->syscalls && is_again(p, e)) ? OUTCOME_YES
+										   : OUTCOME_NO;
 	}
 	k = cached_match(&side->types, &side->ntypes, e->type->number);
 	if (!k)
@@ -245,6 +246,7 @@ static int put_pending(struct pair *p, const struct keys *keys, const struct eve
 		       const struct key_cell *on)
 {
 	uint32_t hash = hash_cells(p, on), *at = find_pending(p, on, hash), number = *at;
+	struct event_ref s = event_ref_of(e);
 	struct pending_start *w;
 
 	if (number) {
@@ -255,7 +257,7 @@ static int put_pending(struct pair *p, const struct keys *keys, const struct eve
 	if (!number)
 		return -1;
 	memcpy(cells_of(p, number), on, on_count(p) * sizeof(*on));
-	if (keys_field_cells(keys, p->dictionary, p->groups, e, cells_of(p, number) + on_count(p)))
+	if (keys_begin_cells(keys, p->dictionary, p->groups, &s, cells_of(p, number) + on_count(p)))
 		return -1;
 	w = &p->pending[number];
 	*w = (struct pending_start){.time = e->time, .hash = hash, .older = p->newest};

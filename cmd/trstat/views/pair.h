@@ -26,14 +26,21 @@ struct pair_side {
 	struct keys on;
 };
 
+/* A pair with a name. */
+struct pair_preset {
+	const char *name, *pair;
+	const char *keys;	/* keys of -g */
+	const char *end_fields; /* how the names of fields begin that are of B; or NULL */
+	bool syscalls;		/* generic events may repeat those of single system calls */
+};
+
 struct pending_start;
 
 struct pair {
 	struct pair_side a, b;
-	const char *text; /* text of the pair; a preset's, or the caller's */
-	const char *keys; /* keys of -g for a preset; or NULL */
-	bool syscalls;	  /* the preset of that name; all: sys_enter or sys_exit was seen */
-	bool all;
+	const char *text;		  /* text of the pair; a preset's, or the caller's */
+	const struct pair_preset *preset; /* NULL: the caller's own pair */
+	bool all;			  /* of system calls: sys_enter or sys_exit was seen */
 	/* As without a B yet */
 	struct pending_start *pending; /* indexes start at 1 */
 	/* of each pending A: the cells of "on", then of the fields among the keys */
@@ -80,6 +87,13 @@ enum outcome pair_feed(struct pair *p, const struct keys *keys, const struct eve
 
 /* Move the As that wait to edges, at the end of a part. Returns -1 when out of memory. */
 int pair_end_part(struct pair *p);
+
+/* Returns how the names of fields begin that are of B even if A has them (keys_of_pair), or NULL.
+ */
+static inline const char *pair_end_fields(const struct pair *p)
+{
+	return p->preset ? p->preset->end_fields : NULL;
+}
 
 /* Number of As without a B. */
 uint64_t pair_pending(const struct pair *p);

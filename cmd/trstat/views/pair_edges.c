@@ -8,7 +8,7 @@ struct pair_edges *pair_edges_new(const struct columns_wanted *w, size_t on, siz
 				  size_t a_cells)
 {
 	struct pair_edges *e = calloc(1, sizeof(*e));
-	size_t size = sizeof(struct pair_edge) + (b_cells + a_cells) * sizeof(struct key_cell);
+	size_t size = sizeof(struct pair_edge) + (b_cells + 2 * a_cells) * sizeof(struct key_cell);
 
 	if (!e)
 		return NULL;

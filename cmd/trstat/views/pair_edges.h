@@ -14,8 +14,9 @@ enum pair_first { PAIR_NONE, PAIR_A, PAIR_B };
 
 /*
  * One value of "on". It has an aggregate, of the fields of the first B for the columns; the cells
- * of the groups' keys that the first B has, with KEY_PENDING for what depends on the A; and the
- * cells of the waiting A for the keys that are fields.
+ * of the groups' keys that the first B has, with KEY_PENDING for what depends on the A; the
+ * cells of the waiting A for the keys with key.begins; and the first B's cells for these, where
+ * its A lacks them.
  */
 struct pair_edge {
 	uint32_t first; /* enum pair_first */
@@ -54,6 +55,13 @@ static inline struct key_cell *pair_edge_b(const struct pair_edges *e, const str
 static inline struct key_cell *pair_edge_a(const struct pair_edges *e, const struct aggregate *a)
 {
 	return pair_edge_b(e, a) + e->b_cells;
+}
+
+/* e->a_cells of the first B */
+static inline struct key_cell *pair_edge_other(const struct pair_edges *e,
+					       const struct aggregate *a)
+{
+	return pair_edge_a(e, a) + e->a_cells;
 }
 
 #endif

@@ -11,21 +11,25 @@
  * Tracepoints of the kernel, as ftrace and LTTng 2 record them. LTTng 2 names pids tids and has one
  * event type for each system call. The last ones of each list, after each bar, are older LTTng's.
  */
-static const struct preset {
-	const char *name, *pair, *keys;
-} presets[] = {
+static const struct pair_preset presets[] = {
 	/* from the wakeup of a thread until it runs */
 	{"wakeup",
 	 "type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\", \"sched_try_wakeup\", "
 	 "\"sched_wakeup_new_task\"} -> type in {\"sched_switch\", \"sched_schedule\"} "
 	 "on .pid|.tid == .next_pid|.next_tid",
-	 "next_comm|next_pid"},
+	 "next_comm|next_pid", NULL, false},
 	/* from when a thread leaves its CPU until it is back on one */
 	{"offcpu",
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
 	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
-	 "next_comm|next_pid"},
+	 "next_comm|next_pid", "next_", false},
+	/* from when a thread gets a CPU until it leaves the CPU */
+	{"oncpu",
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) -> "
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) "
+	 "on .next_pid|.next_tid == .prev_pid|.prev_tid",
+	 "next_comm|next_pid", "prev_", false},
 	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
 	 * LTTng's events are calls, named like the system call */
 	{"syscall",
@@ -33,29 +37,29 @@ static const struct preset {
 	 "-> "
 	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
 	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
-	 "id|name"},
+	 "id|name", NULL, true},
 	{"irq",
 	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
 	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
-	 "irq|irq_id"},
+	 "irq|irq_id", NULL, false},
 	{"softirq",
 	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
 	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
 	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
-	 "vec|softirq_id"},
+	 "vec|softirq_id", NULL, false},
 	/* from the issue of a request to the device until its completion */
 	{"block",
 	 "type in {\"block_rq_issue\", \"rq_issue_fs\"} -> "
 	 "type in {\"block_rq_complete\", \"rq_complete_fs\"} "
 	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
-	 "dev|group"},
+	 "dev|group", NULL, false},
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 const char *pair_presets(void)
 {
-	return "wakeup offcpu syscall irq softirq block";
+	return "wakeup offcpu oncpu syscall irq softirq block";
 }
 
 static int bad_pair(const char *text, const char *why, struct error *e)
@@ -124,6 +128,12 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 	return bad ? -1 : 0;
 }
 
+/* Returns the key without the prefix of its side, which may be given. */
+static char *on_key(char *key, const char *side)
+{
+	return key && !strncmp(key, side, 2) ? key + 2 : key;
+}
+
 /* Parse ".x == .y && .z == .w" from text on. */
 static int parse_on(struct pair *p, const char *text, const char *whole, struct error *e)
 {
@@ -143,8 +153,8 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 			break;
 		}
 		*equal = '\0';
-		left = strtok_r(at, " ", &save);
-		right = strtok_r(equal + 2, " ", &save);
+		left = on_key(strtok_r(at, " ", &save), "a.");
+		right = on_key(strtok_r(equal + 2, " ", &save), "b.");
 		if (!left || !right || strtok_r(NULL, " ", &save)) {
 			bad = bad_pair(whole, "a key is missing", e);
 			break;
@@ -183,8 +193,7 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 	*p = (struct pair){.text = text};
 	for (size_t i = 0; i < COUNT_OF(presets); i++)
 		if (!strcmp(text, presets[i].name)) {
-			p->keys = presets[i].keys;
-			p->syscalls = !strcmp(presets[i].name, "syscall");
+			p->preset = &presets[i];
 			p->text = text = presets[i].pair;
 			break;
 		}

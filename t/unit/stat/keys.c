@@ -281,7 +281,7 @@ static void test_parse(void)
 	ok(keys_check_ticks(&k, &e) == -1 && strstr(e.what, "bucket(time,1ms)"),
 	   "which ticks have none of");
 	ok(k.key[4].width == 5 && !k.key[4].unit, "a width that is a number");
-	is_u64(k.fields, 2, "fields");
+	is_u64(k.begins, 2, "fields");
 	ok(!k.by_type, "no type among them");
 	keys_free(&k);
 	ok(refused("no such", "no such key: 'no such'"), "a blank in a name");

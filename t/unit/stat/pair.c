@@ -72,7 +72,7 @@ static void test_block(void)
 	const struct aggregate *a;
 	uint128 sum = 0;
 
-	must(!pair_parse(&pair, "block", &e) && !keys_parse(&keys, pair.keys, &e) &&
+	must(!pair_parse(&pair, "block", &e) && !keys_parse(&keys, pair.preset->keys, &e) &&
 		     !columns_parse(&columns, "count,p50", &e),
 	     "parse");
 	must(!reader_open_fd(&r, fd_of(b.data, b.size), "made", NULL, 0), "reader");
