@@ -176,7 +176,7 @@ static int announce_types(struct lttng *l)
 		for (size_t k = 0; k < l->channels[i].size; k++) {
 			struct lttng_marker *m = lttng_marker(l, &l->channels[i], (uint32_t)k);
 
-			if (!m || (l->old && m->has_eight) || m->action >= ACTION_MARKER_ID)
+			if (!m || (l->old && m->has_eight))
 				continue;
 			if (lttng_marker_declare(l, m) ||
 			    row_filter_announce(l->input->decoding->row_filter, m->type, 0))
