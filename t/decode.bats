@@ -434,12 +434,54 @@ good() {
 	run -0 pipefail 'cat trace.dat | trdecode - | trencode'
 }
 
-@test "a compressed file of no tar says so, and standard input is taken once" {
+@test "compressed inputs of every kind, from files and pipes" {
+	local trace tool
 	cd "$BATS_TEST_TMPDIR"
-	for tool in gzip xz zstd; do
-		run -2 pipe "$tool -c '$DATA/trace-cmd/v6-fgraph.dat' | trdecode - >out"
-		assert_output 'trdecode: <stdin>: a compressed file that holds no tar, and no trace that is read compressed: unpack it first'
+	trdecode -o saved.trs "$DATA/trace-cmd/v6-date.dat"
+	printf '[{"ph":"i","ts":10,"pid":1,"tid":1,"name":"a"}]' >chrome.json
+	tar -C "$DATA/uftrace" -cf fib.tar fib
+	for trace in "$DATA"/trace-cmd/v6-fgraph.dat "$DATA/apitrace/v4.trace" saved.trs chrome.json fib.tar; do
+		trdecode -q "$trace" | trencode -q -t ndjson >want
+		[ -s want ]
+		for tool in gzip bzip2 xz zstd lz4; do
+			"$tool" -c "$trace" >packed
+			trdecode -q packed | trencode -q -t ndjson | diff want -
+			trdecode -q <packed | trencode -q -t ndjson | diff want -
+			cat packed | trdecode -q --until 0 >none
+		done
 	done
+	for tool in gzip bzip2 xz zstd lz4; do
+		"$tool" -c "$DATA/trace-cmd/v6-date.dat" >packed
+		run -0 pipe 'trdecode -q --since -10ms packed | trfilter -c 1'
+		assert_output "$(trdecode -q --since -10ms "$DATA/trace-cmd/v6-date.dat" | trfilter -c 1)"
+		# the end of a trace.dat in pieces that cost most: what is left is read, or nothing
+		head -c -200 packed >cut
+		run trdecode -o out cut
+		((status == 1 || status == 2))
+		[[ $output == *"cut: "* ]]
+		# no trace
+		echo no trace | "$tool" -c >packed
+		run -2 errors trdecode packed
+		assert_output 'trdecode: packed: the compressed data are not a trace of a known format'
+	done
+	# other programs say how
+	gzip -c saved.trs >packed
+	run -2 errors trfilter -c 1 packed
+	assert_output 'trfilter: packed: is compressed; give it unpacked on standard input: zcat packed |'
+	zstd -qc saved.trs >packed
+	run -2 errors trstat packed
+	assert_output 'trstat: packed: is compressed; give it unpacked on standard input: zstdcat packed |'
+}
+
+@test "what is unpacked is not stored: gigabytes in a small file are refused at once" {
+	cd "$BATS_TEST_TMPDIR"
+	{ echo no trace; head -c 1G /dev/zero; } | zstd -q -o bomb
+	for i in {1..100}; do cat bomb; done >bombs
+	run -2 timeout 10 bash -c 'ulimit -v 600000; trdecode bombs >out'
+	assert_output 'trdecode: bombs: the compressed data are not a trace of a known format'
+}
+
+@test "standard input is taken once" {
 	run -2 pipe "trdecode - - <'$DATA/trace-cmd/v6-fgraph.dat' >out"
 	assert_output 'trdecode: <stdin>: given twice, its events would count double'
 }

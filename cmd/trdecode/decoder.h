@@ -59,7 +59,8 @@ struct input {
 	const char *member; /* the only file of the tree to read, directly in it; NULL: all */
 	const char *format; /* the format that -f gives; NULL: none */
 	int fd;		    /* of any other file; -1: none */
-	uint8_t *head;	    /* bytes already read from fd */
+	struct decompress *packed; /* a compressed file: fd is the pipe of its content */
+	uint8_t *head;		   /* bytes already read from fd */
 	size_t head_size;
 	int64_t shift;	      /* ns to add to every time (--offset, --clock) */
 	bool placed;	      /* --offset relates its clock to the others */

@@ -30,16 +30,40 @@ bool reader_other_version(const void *data, size_t n, unsigned *version)
 	return true;
 }
 
+/* Return the tool that prints the content of a compressed file; NULL: it is none. */
+static const char *unpacker(const uint8_t *head, size_t n)
+{
+	static const struct {
+		const char *tool, *magic;
+	} known[] = {{"zcat", "\x1f\x8b\x08"},
+		     {"zstdcat", "\x28\xb5\x2f\xfd"},
+		     {"xzcat", "\xfd\x37\x7a\x58\x5a"},
+		     {"bzcat", "BZh"},
+		     {"lz4cat", "\x04\x22\x4d\x18"}};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (n > strlen(known[i].magic) &&
+		    !memcmp(head, known[i].magic, strlen(known[i].magic)))
+			return known[i].tool;
+	return NULL;
+}
+
 /* Report an input that does not begin with a marker. */
 static int no_stream(struct reader *r, size_t n)
 {
+	const uint8_t *head = r->input.data + r->input.begin;
 	unsigned version;
-	bool other = reader_other_version(r->input.data + r->input.begin, n, &version);
+	bool other = reader_other_version(head, n, &version);
+	const char *tool = unpacker(head, n);
 
 	reader_close_input(r);
+	r->fatal = true;
+	if (tool)
+		return error_set(&r->error, r->file, NO_OFFSET,
+				 "is compressed; give it unpacked on standard input: %s %s |", tool,
+				 r->file);
 	if (!other)
 		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
-	r->fatal = true;
 	return error_set(&r->error, r->file, NO_OFFSET,
 			 "is an event stream of version %u, which is not known here", version);
 }

@@ -10,7 +10,7 @@
 
 #include "common/cli/program.h"
 #include "common/stream/reader.h"
-#include "cmd/trdecode/input/unpack.h"
+#include "cmd/trdecode/input/decompress.h"
 #include "common/util/io.h"
 
 enum {
@@ -133,6 +133,17 @@ static const struct decoder *probe_decoders(const struct input *in, const char *
 	return best;
 }
 
+/* Find the damage of a compressed file whose content is read. Returns true, once, if it has any. */
+static bool packed_damage(const struct input *in, struct error *e)
+{
+	char rest[4096];
+
+	/* what a decoder leaves */
+	while (in->packed && in->fd >= 0 && io_read(in->fd, rest, sizeof rest) > 0)
+		;
+	return in->packed && decompress_damage(in->packed, e);
+}
+
 static int unknown_format(const struct input *in, const char *format,
 			  const struct decoder *const *decoders, struct error *e)
 {
@@ -143,7 +154,9 @@ static int unknown_format(const struct input *in, const char *format,
 		return error_set(e, in->name, NO_OFFSET,
 				 "is an event stream of version %u, which is not known here",
 				 version);
-	if (in->tree && tree_damage(in->tree, e))
+	/* content that is so short was read to its end */
+	if (in->tree ? tree_damage(in->tree, e)
+		     : in->head_size < TREE_PROBE && packed_damage(in, e))
 		return -1;
 	if (!other && !in->head_size && (!in->tree || in->member))
 		return error_set(e, in->name, NO_OFFSET, "is empty, no trace");
@@ -152,7 +165,8 @@ static int unknown_format(const struct input *in, const char *format,
 				 format, other->name);
 	if (format)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s", format);
-	return error_set(e, in->name, NO_OFFSET, "not a trace of a known format%s",
+	return error_set(e, in->name, NO_OFFSET, "%snot a trace of a known format%s",
+			 in->packed ? "the compressed data are " : "",
 			 in->tree && !in->path && !in->head_size
 				 ? " (a directory without the files of one)"
 				 : "");
@@ -189,11 +203,50 @@ static void close_file(struct input *in)
 
 static int open_tree(struct input *in, struct error *e)
 {
+	struct error packed;
+
 	in->tree = tree_open_fd(in->fd, in->name, in->head, in->head_size, e);
+	if (packed_damage(in, &packed)) {
+		if (!in->tree)
+			*e = packed;
+		else
+			tree_set_damage(in->tree, &packed);
+	}
 	if (!in->tree)
 		return -1;
 	close_file(in);
 	return 0;
+}
+
+/* Read the content of a compressed file in place of the file. */
+static int open_packed(struct input *in, struct error *e)
+{
+	const struct unpack_file file = {in->fd, in->name, in->head, in->head_size};
+	int fd;
+
+	in->packed = decompress_open(&file, &fd, e);
+	if (!in->packed)
+		return -1;
+	in->fd = fd;
+	in->head_size = 0;
+	return read_head(in, e);
+}
+
+/* Find the decoder of a file or pipe. A compressed one may be a trace itself, as a .trace is;
+ * else its content is. */
+static int open_content(struct input *in, const struct decoder *const *decoders, struct error *e)
+{
+	if (read_head(in, e))
+		return -1;
+	in->decoder = probe_decoders(in, in->format, decoders);
+	if (!in->decoder && decompress_known(in->head, in->head_size)) {
+		if (open_packed(in, e))
+			return -1;
+		in->decoder = probe_decoders(in, in->format, decoders);
+	}
+	if (in->decoder || !tree_is_archive(in->head, in->head_size))
+		return 0;
+	return open_tree(in, e);
 }
 
 int input_open(struct input *in, const char *name, const char *format,
@@ -213,17 +266,12 @@ int input_open(struct input *in, const char *name, const char *format,
 	if (S_ISDIR(st.st_mode)) {
 		if (open_tree(in, e))
 			return -1;
-	} else {
-		if (read_head(in, e))
-			return -1;
-		/* a compressed file is a tar, unless a decoder recognises its content */
-		in->decoder = probe_decoders(in, format, decoders);
-		if (!in->decoder && tree_is_archive(in->head, in->head_size) && open_tree(in, e))
-			return -1;
+	} else if (open_content(in, decoders, e)) {
+		return -1;
 	}
 	if (!in->decoder)
 		in->decoder = probe_decoders(in, format, decoders);
-	if (!in->decoder && !in->tree && S_ISREG(st.st_mode) && strcmp(name, "-")) {
+	if (!in->decoder && !in->tree && !in->packed && S_ISREG(st.st_mode) && strcmp(name, "-")) {
 		struct error none;
 
 		/* a directory that cannot be read is treated as one that is no trace */
@@ -284,16 +332,31 @@ static int decoder_failed(const struct input *in, struct error *e)
 	return e->what[0] ? -1 : error_set(e, in->name, NO_OFFSET, "out of memory");
 }
 
+/* Report the damage of a compressed file that is read to its end. */
+static void report_packed(struct input *in)
+{
+	struct error damage;
+
+	if (in->next == UINT64_MAX && packed_damage(in, &damage))
+		input_damage_error(in, &damage);
+}
+
 int input_begin(struct input *in, struct error *e)
 {
 	e->what[0] = '\0';
-	return in->decoder->begin(in, e) ? decoder_failed(in, e) : 0;
+	if (in->decoder->begin(in, e))
+		return decoder_failed(in, e);
+	report_packed(in);
+	return 0;
 }
 
 int input_run(struct input *in, uint64_t until, struct error *e)
 {
 	e->what[0] = '\0';
-	return in->decoder->run(in, until, e) ? decoder_failed(in, e) : 0;
+	if (in->decoder->run(in, until, e))
+		return decoder_failed(in, e);
+	report_packed(in);
+	return 0;
 }
 
 void input_close(struct input *in)
@@ -305,6 +368,7 @@ void input_close(struct input *in)
 	tree_close(in->tree);
 	if (in->fd > STDERR_FILENO)
 		close(in->fd);
+	decompress_close(in->packed);
 	free(in->head);
 	free(in->path);
 }

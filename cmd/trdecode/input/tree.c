@@ -345,6 +345,12 @@ const char *tree_path(const struct tree *t, const char *name, char *buf, size_t 
 	return buf;
 }
 
+void tree_set_damage(struct tree *t, const struct error *e)
+{
+	t->damaged = true;
+	t->damage = *e;
+}
+
 bool tree_damage(const struct tree *t, struct error *e)
 {
 	if (t->damaged && e)

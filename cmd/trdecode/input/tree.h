@@ -1,10 +1,10 @@
 /*
  * tree.h - the files of a trace that is a directory, wherever they are stored
  *
- * A tree is a directory, or a tar of one (plain, or packed with gzip, xz or zstd), from a file or a
- * pipe. Its members are the regular files below it, named by their path relative to the trace's own
- * directory: directories that all members have in common ("./", "uftrace.data/") are not part of
- * the names. Nothing is ever written to a path taken from an archive.
+ * A tree is a directory, or a tar of one, from a file or a pipe. Its members are the regular files
+ * below it, named by their path relative to the trace's own directory: directories that all members
+ * have in common ("./", "uftrace.data/") are not part of the names. Nothing is ever written to a
+ * path taken from an archive.
  *
  * A directory is read in place, eight levels deep; a file is opened only when the caller reads it.
  * A tar is read once, forward, by tree_open_fd, and its contents are copied to one unlinked file in
@@ -40,7 +40,7 @@ struct tree *tree_open_near(const char *path, struct error *e);
 /* t may be NULL. */
 void tree_close(struct tree *t);
 
-/* Are these first bytes of a file (TREE_PROBE are enough) those of a tar, gzip, xz or zstd file? */
+/* Are these first bytes of a file (TREE_PROBE are enough) those of a tar? */
 bool tree_is_archive(const void *head, size_t n);
 
 /* What the user called the input. */
@@ -78,6 +78,8 @@ size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n);
 /* "INPUT/member" into buf, cut where it does not fit; returns buf. */
 const char *tree_path(const struct tree *t, const char *name, char *buf, size_t size);
 
+/* Set the damage of the file that the archive is in. */
+void tree_set_damage(struct tree *t, const struct error *e);
 /* True, and *e (may be NULL) filled, if the archive was damaged or had too many members. */
 bool tree_damage(const struct tree *t, struct error *e);
 

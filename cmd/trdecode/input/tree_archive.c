@@ -1,5 +1,5 @@
 /*
- * tree_archive.c - a tar of a directory, plain or packed: its members go to one temporary file
+ * tree_archive.c - a tar of a directory: its members go to one temporary file
  */
 #include <archive.h>
 #include <archive_entry.h>
@@ -11,7 +11,6 @@
 
 #include "common/util/temporary.h"
 #include "cmd/trdecode/input/tree_private.h"
-#include "cmd/trdecode/input/unpack.h"
 #include "common/util/io.h"
 
 /* No member ends beyond this offset of the temporary file. */
@@ -19,15 +18,13 @@
 
 #define READ_SIZE (256u << 10)
 
-/* What an archive is read from: the file itself, or what is packed in it. */
+/* What an archive is read from. */
 struct source {
 	int fd;
 	const void *peeked;
 	size_t nr_peeked;
 	char *buffer;
 	int read_errno;
-	bool unpacks, xz;
-	struct unpack unpack;
 };
 
 static void drop_member(struct tree *t)
@@ -74,50 +71,9 @@ static void finish_members(struct tree *t)
 	t->nr = kept;
 }
 
-static bool gzip_head(const uint8_t *p, size_t n)
-{
-	return n >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8;
-}
-
-static bool xz_head(const uint8_t *p, size_t n)
-{
-	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
-
-	return n >= sizeof(xz) && !memcmp(p, xz, sizeof(xz));
-}
-
-static bool tar_head(const uint8_t *p, size_t n)
-{
-	return n >= 262 && !memcmp(p + 257, "ustar", 5);
-}
-
 bool tree_is_archive(const void *head, size_t n)
 {
-	return tar_head(head, n) || gzip_head(head, n) || xz_head(head, n) ||
-	       unpack_is_zstd(head, n);
-}
-
-/* Return the next bytes unpacked by this program: of a truncated file libarchive drops what it
- * unpacked. */
-static la_ssize_t read_unpacked(struct source *s, struct archive *a, const void **buffer)
-{
-	struct error e;
-	la_ssize_t n;
-	int r = 1;
-
-	s->unpack.at = s->unpack.end;
-	while (r > 0 && s->unpack.at == s->unpack.end)
-		r = unpack_more(&s->unpack, &e);
-	if (r < 0) {
-		s->unpack.ended = true;
-		s->unpack.damage = e;
-		archive_set_error(a, EIO, "%s", e.what);
-		return ARCHIVE_FATAL;
-	}
-	*buffer = s->unpack.at;
-	n = s->unpack.end - s->unpack.at;
-	s->unpack.at = s->unpack.end;
-	return n;
+	return n >= 262 && !memcmp((const char *)head + 257, "ustar", 5);
 }
 
 static la_ssize_t read_source(struct archive *a, void *data, const void **buffer)
@@ -125,8 +81,6 @@ static la_ssize_t read_source(struct archive *a, void *data, const void **buffer
 	struct source *s = data;
 	ssize_t n;
 
-	if (s->unpacks)
-		return read_unpacked(s, a, buffer);
 	if (s->nr_peeked) {
 		n = s->nr_peeked;
 		*buffer = s->peeked;
@@ -198,36 +152,15 @@ static struct member *find_unsorted(struct tree *t, const char *name)
 	return NULL;
 }
 
-/* Record why the archive cannot be read further, and the offset in the file as packed. */
+/* Record why the archive cannot be read further. */
 static void archive_failure(const struct tree *t, struct archive *a, const struct source *s,
 			    const char *member, struct error *e)
 {
-	/* libarchive's message for a truncated xz file is meaningless */
-	const char *why = s->xz ? NULL : archive_error_string(a);
-	uint64_t offset = (uint64_t)archive_filter_bytes(a, -1);
+	const char *why = s->read_errno ? strerror(s->read_errno) : archive_error_string(a);
 	char path[512];
 
-	/* libarchive does not know the format */
-	if (!t->nr && archive_errno(a) == EILSEQ && !s->read_errno && !s->unpack.damage.what[0]) {
-		error_set(e, t->name, NO_OFFSET,
-			  "a compressed file that holds no tar, and no trace that is read "
-			  "compressed: unpack it first");
-		return;
-	}
-	if (s->read_errno) {
-		why = strerror(s->read_errno);
-	} else if (s->unpacks) {
-		offset = s->unpack.packed;
-		if (s->unpack.ended && s->unpack.damage.what[0]) {
-			why = s->unpack.damage.what;
-			offset = s->unpack.damage.offset;
-		}
-	}
-	if (s->unpacks && s->unpack.refused[0]) {
-		*e = s->unpack.damage;
-		return;
-	}
-	error_set(e, member ? tree_path(t, member, path, sizeof(path)) : t->name, offset,
+	error_set(e, member ? tree_path(t, member, path, sizeof(path)) : t->name,
+		  (uint64_t)archive_filter_bytes(a, -1),
 		  "the archive ends early or is damaged%s%s%s", why ? " (" : "", why ? why : "",
 		  why ? ")" : "");
 }
@@ -296,88 +229,31 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s, str
 	return 0;
 }
 
-/* Read what follows the end of the tar: the packed data continue there, with their checksum. */
-static void read_rest(struct tree *t, struct source *s, struct archive *a)
-{
-	const void *rest;
-
-	if (!s->unpacks)
-		return;
-	while (read_unpacked(s, a, &rest) > 0)
-		;
-	if (s->unpack.damage.what[0])
-		archive_damage(t, a, s, NULL);
-}
-
-/* Read the first bytes, where the caller has not. */
-static int peek_head(struct source *s, uint8_t *head, size_t size, struct error *e,
-		     const char *name)
-{
-	s->peeked = head;
-	while (s->nr_peeked < size) {
-		ssize_t n = io_read(s->fd, head + s->nr_peeked, size - s->nr_peeked);
-
-		if (n < 0)
-			return error_errno(e, name, NO_OFFSET, "cannot read");
-		if (!n)
-			break;
-		s->nr_peeked += (size_t)n;
-	}
-	return 0;
-}
-
-static int open_source(struct tree *t, struct source *s, struct error *e)
-{
-	const struct unpack_file file = {s->fd, t->name, s->peeked, s->nr_peeked};
-	bool gzip = gzip_head(s->peeked, s->nr_peeked);
-
-	s->xz = xz_head(s->peeked, s->nr_peeked);
-	s->unpacks = gzip || unpack_is_zstd(s->peeked, s->nr_peeked);
-	if (s->unpacks)
-		return unpack_open(&s->unpack, gzip ? CONTAINER_GZIP : CONTAINER_ZSTD, &file, e);
-	s->buffer = malloc(READ_SIZE);
-	return s->buffer ? 0 : error_set(e, t->name, NO_OFFSET, "out of memory");
-}
-
-static void close_source(struct source *s)
-{
-	if (s->unpacks)
-		unpack_close(&s->unpack);
-	free(s->buffer);
-}
-
 int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, struct error *e)
 {
 	struct source source = {.fd = fd, .peeked = peeked, .nr_peeked = n};
 	struct archive *a = archive_read_new();
-	uint8_t head[6];
 	int result = -1;
 
 	t->is_archive = true;
-	if (!n && peek_head(&source, head, sizeof(head), e, t->name))
-		goto out;
-	if (!a) {
+	source.buffer = malloc(READ_SIZE);
+	if (!a || !source.buffer) {
 		error_set(e, t->name, NO_OFFSET, "out of memory");
 		goto out;
 	}
-	if (open_source(t, &source, e))
-		goto out;
 	t->fd = temporary_open(e);
 	if (t->fd < 0)
 		goto out;
-	archive_read_support_filter_xz(a);
 	archive_read_support_format_tar(a);
 	if (archive_read_open(a, &source, NULL, read_source, NULL) != ARCHIVE_OK) {
 		archive_failure(t, a, &source, NULL, e);
 		goto out;
 	}
 	result = read_archive(t, a, &source, e);
-	if (!result)
-		read_rest(t, &source, a);
 	finish_members(t);
 out:
 	if (a)
 		archive_read_free(a);
-	close_source(&source);
+	free(source.buffer);
 	return result;
 }
