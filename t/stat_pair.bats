@@ -151,6 +151,40 @@ same() {
 	grep -q '^sys_exit_write	' ours
 }
 
+@test "--slowest lists the longest pairs with both events, --unpaired the beginnings without an end" {
+	T=$RECORDED/trace-cmd/v6-sched-irq-timer
+	trdecode "$T.dat" >s.trs
+	for preset in wakeup oncpu offcpu; do
+		for n in 1 7 100000; do
+			awk -v preset=$preset -v list=pairs -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" |
+				sort -k 1,1nr -k 3,3n | awk -v n=$n 'NR <= n' >theirs
+			trstat -q --pair $preset --slowest $n -t tsv s.trs | tail -n +2 | cut -f 1,2,9 | diff theirs - || fail "$preset $n"
+		done
+		awk -v preset=$preset -v list=unpaired -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" | sort -n >theirs
+		[ -s theirs ] || [ $preset = wakeup ]
+		trstat -q --pair $preset --unpaired -t tsv s.trs | tail -n +2 | cut -f 1 | diff theirs - || fail "$preset"
+	done
+	run -0 trstat -q --pair offcpu --slowest 1 s.trs
+	assert_line --index 0 --regexp '^[0-9.]+ ms$'
+	assert_line --index 1 --regexp '^    [0-9]+\.[0-9]{9}  sched_switch\(prev_comm="[^"]*", .*\), thread [0-9]+ .*, cpu [0-9]$'
+	assert_line --index 2 --regexp '^    [0-9]+\.[0-9]{9}  sched_switch\(prev_comm='
+	run -0 pipe "trstat -q --pair offcpu --slowest 1 -t json s.trs | jq -c '.[0] | [.[\"b.time\"] - .[\"a.time\"] - .dur, .[\"a.name\"]]'"
+	assert_output '[0,"sched_switch"]'
+	run -0 trstat -q --pair offcpu --unpaired -n 1 s.trs
+	assert_output --regexp '^39\.564887029  sched_switch\(prev_comm="khugepaged", prev_pid=36, .*, thread 36 khugepaged, cpu 1$'
+	run -3 trstat -q --pair wakeup --slowest 1 --fail-if 'count > 10' s.trs
+	# two streams: pairs end with theirs
+	run -0 pipe "trstat -q --pair offcpu --unpaired -t tsv s.trs s.trs | wc -l"
+	assert_output "$((2 * $(trstat -q --pair offcpu --unpaired -t tsv s.trs | tail -n +2 | wc -l) + 1))"
+	for wrong in '--unpaired' '--pair wakeup --slowest 1 --partial' '--pair wakeup --unpaired --partial' \
+		'--pair wakeup --unpaired -g cpu' '--pair wakeup --slowest 1 -n 3' '--pair wakeup --unpaired -t prom' \
+		'--pair wakeup --unpaired -i 1'; do
+		# shellcheck disable=SC2086
+		run -2 trstat $wrong s.trs
+		assert_line --index 0 --partial ' go'
+	done
+}
+
 @test "a pair that no event ends says what it looked for" {
 	run pipefail "trdecode '$DATA/uftrace/fib' | trstat --pair syscall 2>&1 >/dev/null"
 	assert_line --partial 'trstat: no event ends a pair of type =~ "^sys_enter(_|$)"'

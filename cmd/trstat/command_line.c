@@ -17,6 +17,7 @@ enum {
 	OPT_FAIL_IF,
 	OPT_WALL,
 	OPT_SLOWEST,
+	OPT_UNPAIRED,
 	OPT_DIFF,
 	OPT_THRESHOLD,
 	OPT_ALPHA,
@@ -58,7 +59,12 @@ const struct option_row command_line_rows[] = {
 	 "how the times of calls are distributed, or the\nvalues of the field F", NULL},
 	{OPT_TIMELINE, "timeline", "WIDTH",
 	 "how the first column goes up and down in time, a\nbar for each WIDTH (1s, 10ms)", NULL},
-	{OPT_SLOWEST, "slowest", "N", "the N slowest calls, with arguments and stack", NULL},
+	{OPT_SLOWEST, "slowest", "N",
+	 "the N slowest calls, with arguments and stack; the N\nslowest pairs with --pair, with "
+	 "both events",
+	 NULL},
+	{OPT_UNPAIRED, "unpaired", NULL, "with --pair: the first events that no second event ended",
+	 NULL},
 	{OPTION_HEADING, NULL, NULL, "Two traces, each a stream or a summary:", NULL},
 	{OPT_DIFF, "diff", NULL, "what changed from the first FILE to the second", NULL},
 	{OPT_THRESHOLD, "threshold", "SHARE",
@@ -106,6 +112,7 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 	case 'i': s->interval = arg; return 0;
 	case OPT_WALL: s->wall = true; return 0;
 	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
+	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
 	case OPT_PAIR: s->pair = arg; return 0;
 	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : alarms_add(&o->alarms, arg, e);
 	case OPT_DIFF: o->diff.asked = true; return 0;

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		stage.one_axis = !line.settings.merge && query_has_times(&query);
 		if (line.settings.partial || line.settings.merge)
 			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);
-		else if (line.settings.view == VIEW_SLOWEST)
+		else if (line.settings.view == VIEW_SLOWEST && !line.settings.pair)
 			run_slowest(&stage, &query, &line.alarms);
 		else
 			run_events(&stage, &query, &line.alarms);

@@ -25,7 +25,7 @@ static int parse_keys(struct query *q, const char *otherwise, const char *added,
 	char *list;
 	int r;
 
-	if (q->settings->pair)
+	if (q->settings->pair && !q->pair.list)
 		otherwise = q->pair.preset ? q->pair.preset->keys : "";
 	list = key_list(q->settings, otherwise, added);
 	r = list ? keys_parse(&q->keys, list, e) : error_no_memory(e);
@@ -130,26 +130,40 @@ static int parse_timeline(struct query *q, struct error *e)
 	return parse_columns(q, "count", q->shown, e);
 }
 
-/* Refuse what is about groups: --slowest has none. */
+/* Refuse what is about groups: a list has none. */
+static int parse_list(struct query *q, struct error *e)
+{
+	const struct settings *s = q->settings;
+	const char *other = s->keys				    ? "-g"
+			    : s->columns			    ? "-c"
+			    : s->sort				    ? "-s"
+			    : s->limited && s->view == VIEW_SLOWEST ? "-n"
+								    : NULL;
+
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "%s does not go with --%s", other,
+				 s->view_option);
+	if (s->pair && (s->partial || s->merge))
+		return error_set(e, NULL, NO_OFFSET, "--%s of pairs does not go with --%s",
+				 s->view == VIEW_SLOWEST ? "slowest" : "unpaired",
+				 s->partial ? "partial" : "merge");
+	if (s->pair)
+		q->pair.list = &q->pair_list;
+	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
+}
+
 static int parse_slowest(struct query *q, struct error *e)
 {
 	const struct settings *s = q->settings;
-	const char *other = s->keys	 ? "-g"
-			    : s->columns ? "-c"
-			    : s->sort	 ? "-s"
-			    : s->limited ? "-n"
-			    : s->pair	 ? "--pair"
-					 : NULL;
 	char *end;
 
-	if (other)
-		return error_set(e, NULL, NO_OFFSET, "%s does not go with --slowest", other);
 	q->slowest = strtoul(s->view_argument, &end, 10);
 	if (*s->view_argument < '1' || *s->view_argument > '9' || *end || q->slowest > 1000000)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--slowest takes a number of calls from 1 to 1000000, not '%s'",
 				 s->view_argument);
-	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
+	q->pair_list.limit = q->slowest;
+	return parse_list(q, e);
 }
 
 /* Intervals need rows that are complete at once and sequential. */
@@ -181,6 +195,8 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 		return -1;
 	if (s->wall && !s->interval)
 		return error_set(e, NULL, NO_OFFSET, "--wall goes with -i");
+	if (s->view == VIEW_UNPAIRED && !s->pair)
+		return error_set(e, NULL, NO_OFFSET, "--unpaired goes with --pair");
 	if (s->pair && pair_parse(&q->pair, s->pair, e))
 		return -1;
 	switch (s->view) {
@@ -198,6 +214,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_HIST: bad = parse_hist(q, e); break;
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
+	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
 	}
 	bad = bad || (s->pair && keys_of_pair(&q->keys, pair_end_fields(&q->pair), e));
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
@@ -210,6 +227,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 void query_free(struct query *q)
 {
 	pair_free(&q->pair);
+	pair_list_free(&q->pair_list);
 	sort_free(&q->sort);
 	columns_free(&q->columns);
 	keys_free(&q->keys);
@@ -246,7 +264,7 @@ struct table query_table(const struct query *q)
 			      .bounds = q->settings->bounds};
 }
 
-int query_write(const struct query *q, const struct table *t, struct text *out, struct error *e)
+int query_write(struct query *q, const struct table *t, struct text *out, struct error *e)
 {
 	const struct settings *s = q->settings;
 
@@ -257,7 +275,8 @@ int query_write(const struct query *q, const struct table *t, struct text *out, 
 	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, s->format, out, e);
 	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
 	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
-	case VIEW_SLOWEST: break; /* slowest.h: no groups */
+	case VIEW_SLOWEST: /* of pairs; slowest.h writes calls */
+	case VIEW_UNPAIRED: pair_list_write(&q->pair_list, t, s->format, out);
 	}
 	return 0;
 }

@@ -21,6 +21,7 @@ enum view {
 	VIEW_HIST,
 	VIEW_TIMELINE,
 	VIEW_SLOWEST,
+	VIEW_UNPAIRED,
 };
 
 enum { OWNED_TEXTS = 6 };
@@ -49,10 +50,11 @@ struct query {
 	struct keys keys;
 	struct columns columns;
 	struct sort sort;
-	struct pair pair; /* where settings->pair is given */
-	struct hist hist; /* VIEW_HIST */
-	size_t slowest;	  /* VIEW_SLOWEST: number of calls */
-	uint64_t width;	  /* VIEW_TIMELINE: width of a bucket */
+	struct pair pair;	    /* where settings->pair is given */
+	struct hist hist;	    /* VIEW_HIST */
+	size_t slowest;		    /* VIEW_SLOWEST: number of calls or pairs */
+	struct pair_list pair_list; /* VIEW_SLOWEST of pairs, VIEW_UNPAIRED */
+	uint64_t width;		    /* VIEW_TIMELINE: width of a bucket */
 	/* number of first columns that are the default's, which a table leaves out where they are
 	   empty in all rows; 0 for pairs, which have times */
 	size_t optional;
@@ -72,6 +74,6 @@ bool query_has_times(const struct query *q);
 struct table query_table(const struct query *q);
 
 /* Write the view or the table. Returns -1 with e filled. */
-int query_write(const struct query *q, const struct table *t, struct text *out, struct error *e);
+int query_write(struct query *q, const struct table *t, struct text *out, struct error *e);
 
 #endif

@@ -54,7 +54,8 @@ static void print_instead(const struct stage *stage, const struct settings *s)
 	uint32_t types;
 	bool calls = has_calls(&stage->in.dictionary, &types);
 
-	if (calls || !types || field || s->view == VIEW_TABLE || s->view == VIEW_TIMELINE)
+	if (calls || !types || field || s->pair || s->view == VIEW_TABLE ||
+	    s->view == VIEW_TIMELINE)
 		return;
 	warn(NULL, NO_OFFSET,
 	     "no calls in this trace; %" PRIu64 " event%s of %" PRIu32 " type%s: try -g type",
@@ -102,7 +103,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 		   "{gap|gaps}, where something is missing (trencode shows them)");
 }
 
-int report_table(struct stage *stage, const struct query *q, const struct statistics *st,
+int report_table(struct stage *stage, struct query *q, const struct statistics *st,
 		 const struct interval *interval)
 {
 	const struct settings *s = q->settings;
@@ -129,7 +130,7 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 	if (output_is_terminal(&stage->output) && !s->wide)
 		t.width = table_terminal_width(output_fd(&stage->output));
 	if (output_is_terminal(&stage->output) && !s->limited && s->format == TABLE_ALIGNED &&
-	    s->view <= VIEW_CALLEES) {
+	    (s->view <= VIEW_CALLEES || s->view == VIEW_UNPAIRED)) {
 		t.limit = TABLE_ROWS;
 		t.more = true;
 	}

@@ -11,7 +11,7 @@
 
 /* Write the view or the table, of an interval or (NULL) of everything. Returns -1; the error is
  * in stage. */
-int report_table(struct stage *stage, const struct query *q, const struct statistics *st,
+int report_table(struct stage *stage, struct query *q, const struct statistics *st,
 		 const struct interval *interval);
 
 /* Print on stderr what the table does not show. */

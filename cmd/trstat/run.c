@@ -11,7 +11,7 @@
 /* Context for printing an interval. */
 struct printing {
 	struct stage *stage;
-	const struct query *query;
+	struct query *query;
 	const struct statistics *statistics;
 	struct alarms *alarms;
 };
@@ -154,7 +154,8 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;
 
-		if (statistics_finish(&st) || alarms_each(alarms, statistics_finish))
+		if (statistics_finish(&st) || alarms_each(alarms, statistics_finish) ||
+		    (q->pair.list && pair_end_stream(&q->pair)))
 			stage_no_memory(stage);
 		else if (m)
 			monitor_finish(m);

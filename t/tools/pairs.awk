@@ -2,7 +2,8 @@
 #
 #     awk -v preset=wakeup -f pairs.awk raw.txt
 #
-# A line for each group: key, count, total, min, max, then all times in ascending order. At the end
+# With -v list=pairs: a line for each pair, with its time and the times of both events; with -v
+# list=unpaired: a line for each A without a B, with its time. Otherwise a line for each group: key, count, total, min, max, then all times in ascending order. At the end
 # "unmatched": As that came again, As without a B, Bs without an A. Written apart from trstat, to
 # compare it with.
 
@@ -26,6 +27,8 @@ function end(key, group,    took) {
 		return
 	}
 	took = time - start[key]
+	if (list == "pairs")
+		printf "%.0f\t%.0f\t%.0f\n", took, start[key], time
 	delete start[key]
 	count[group]++
 	total[group] += took
@@ -73,6 +76,11 @@ preset == "softirq" && event == "softirq_exit" { end(cpu "," field("vec"), field
 preset == "softirq" && event == "softirq_entry" { put(cpu "," field("vec")) }
 
 END {
+	if (list == "unpaired")
+		for (k in start)
+			printf "%.0f\n", start[k]
+	if (list)
+		exit
 	for (g in count) {
 		n = count[g]
 		for (i = 2; i <= n; i++) {

@@ -29,6 +29,12 @@ static int put_values(struct value_text *t, const struct event *e, enum detail_k
 	return 0;
 }
 
+/* ftrace gives all events these fields; the thread and the type are known without them. */
+static bool is_common(const struct field *f)
+{
+	return f->name.size > 7 && !memcmp(f->name.text, "common_", 7);
+}
+
 static int put_fields(struct value_text *t, const struct event *e)
 {
 	size_t before = t->out->size;
@@ -39,7 +45,7 @@ static int put_fields(struct value_text *t, const struct event *e)
 
 		field_get(e, f, 0, &v);
 		if (v.form == FORM_NONE || f->role == ROLE_CALL || f->role == ROLE_ROW ||
-		    f->role == ROLE_SOURCE_TIME)
+		    f->role == ROLE_SOURCE_TIME || is_common(f))
 			continue;
 		if ((t->out->size > before && buffer_puts(t->out, ", ")) ||
 		    buffer_append(t->out, f->name.text, f->name.size) || buffer_u8(t->out, '=') ||

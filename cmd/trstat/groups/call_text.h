@@ -1,8 +1,8 @@
 /*
  * call_text.h - arguments, returned values and fields as short human-readable text
  *
- * Texts are truncated at 40 bytes, arrays at four elements, and nested elements are left out. Bytes
- * that are not printable ASCII are shown as \xNN.
+ * Texts are truncated at 40 bytes, arrays at four elements, and nested elements are left out, as
+ * are fields named common_... Bytes that are not printable ASCII are shown as \xNN.
  */
 #ifndef TR_TRSTAT_GROUPS_CALL_TEXT_H
 #define TR_TRSTAT_GROUPS_CALL_TEXT_H

@@ -116,6 +116,16 @@ struct event_ref {
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };
 
+/* Returns what the event itself tells of its row. */
+static inline struct event_ref event_ref_of(const struct event *e)
+{
+	return (struct event_ref){.lane = e->lane,
+				  .type = e->type,
+				  .event = e,
+				  .location = e->location,
+				  .time = e->time};
+}
+
 /* Returns true if the enter of a call, or the A of a pair, may give this alternative of a key. */
 static inline bool key_begins(const struct key *k)
 {

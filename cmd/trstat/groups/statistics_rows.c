@@ -7,16 +7,11 @@
 static int put_entered(struct statistics *s, const struct event *e)
 {
 	struct key_cell *cells = s->calls.data;
+	struct event_ref entered = event_ref_of(e);
 
 	if (e->type->flags & TYPE_CALL_NUMBER && s->arguments)
 		statistics_argument_cells(s, e, cells + s->keys->begins);
-	return keys_begin_cells(s->keys, s->dictionary, &s->groups,
-				&(struct event_ref){.lane = e->lane,
-						    .type = e->type,
-						    .event = e,
-						    .location = e->location,
-						    .time = e->time},
-				cells);
+	return keys_begin_cells(s->keys, s->dictionary, &s->groups, &entered, cells);
 }
 
 /* Keep what the leave of an adopted call needs of its enter. */
@@ -118,11 +113,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	const struct event *e = &ev;
 	const struct stack *stack = calls_stack(&s->calls, e);
 	size_t open = stack ? stack->count : 0;
-	struct event_ref subject = {.lane = e->lane,
-				    .type = e->type,
-				    .event = e,
-				    .location = e->location,
-				    .time = e->time};
+	struct event_ref subject = event_ref_of(e);
 	struct aggregate *a;
 
 	if (!counts && !statistics_has_fields(s, e, waits))
@@ -228,12 +219,7 @@ static int open_pair(struct statistics *s, const struct event *e, const struct e
 
 int statistics_take_pair(struct statistics *s, const struct event *e)
 {
-	struct event_ref subject = {.lane = e->lane,
-				    .type = e->type,
-				    .event = e,
-				    .location = e->location,
-				    .time = e->time,
-				    .timed = true};
+	struct event_ref subject = event_ref_of(e);
 	struct statistics_times times = {.known = true, .location = e->location};
 	struct aggregate *a;
 	struct pair_end end;
@@ -244,6 +230,7 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	got = pair_feed(s->pair, s->keys, e, &end);
 	if (got != OUTCOME_YES)
 		return got == OUTCOME_FAILED ? -1 : 0;
+	subject.timed = true;
 	if (end.open)
 		return open_pair(s, e, &subject, end.open);
 	subject.total = subject.self = times.total = times.self = end.time;

@@ -52,6 +52,8 @@ int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, st
 	p->mask = FIRST_SLOTS - 1;
 	p->slots = calloc(FIRST_SLOTS, sizeof(*p->slots));
 	p->taken = calloc(p->fields + 1, sizeof(*p->taken));
+	if (p->list && pair_list_begin(p->list, d, g))
+		return -1;
 	return p->slots && p->taken ? 0 : -1;
 }
 
@@ -61,15 +63,6 @@ uint64_t pair_pending(const struct pair *p)
 }
 
 /* --- is the event an A or a B? --- */
-
-static struct event_ref event_ref_of(const struct event *e)
-{
-	return (struct event_ref){.lane = e->lane,
-				  .type = e->type,
-				  .event = e,
-				  .location = e->location,
-				  .time = e->time};
-}
 
 static const struct key_cell *event_cell(void *ctx, size_t key)
 {
@@ -269,7 +262,7 @@ static int put_pending(struct pair *p, const struct keys *keys, const struct eve
 		p->oldest = number;
 	p->newest = number;
 	p->used++;
-	return 0;
+	return p->list ? pair_list_put(p->list, number, e) : 0;
 }
 
 static void forget_pending(struct pair *p)
@@ -278,11 +271,14 @@ static void forget_pending(struct pair *p)
 	p->used = p->free = p->oldest = p->newest = 0;
 }
 
-/* End the stream: no B will come for the As that wait. */
-static void pair_end_stream(struct pair *p)
+int pair_end_stream(struct pair *p)
 {
+	for (uint32_t i = p->oldest; p->list && i; i = p->pending[i].newer)
+		if (pair_list_left(p->list, i))
+			return -1;
 	p->left += p->used;
 	forget_pending(p);
+	return 0;
 }
 
 int pair_end_part(struct pair *p)
@@ -346,6 +342,8 @@ static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_
 	/* an A of the same event may reuse this entry, so copy its cells first */
 	memcpy(p->taken, cells_of(p, *at) + on_count(p), p->fields * sizeof(*p->taken));
 	end->entered = p->taken;
+	if (p->list && pair_list_end(p->list, *at, e, end->time))
+		return OUTCOME_FAILED;
 	take_out(p, at);
 	p->pairs++;
 	return OUTCOME_YES;
@@ -367,7 +365,8 @@ enum outcome pair_feed(struct pair *p, const struct keys *keys, const struct eve
 	}
 	if (p->stream != p->dictionary->stream) {
 		p->stream = p->dictionary->stream;
-		pair_end_stream(p);
+		if (pair_end_stream(p))
+			return OUTCOME_FAILED;
 	}
 	ended = end_pair(p, e, end);
 	if (ended == OUTCOME_FAILED)

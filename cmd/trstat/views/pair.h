@@ -13,6 +13,7 @@
 
 #include "cmd/trstat/conditions/condition.h"
 #include "cmd/trstat/views/pair_edges.h"
+#include "cmd/trstat/views/pair_list.h"
 #include "common/util/error.h"
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
@@ -54,6 +55,7 @@ struct pair {
 	uint32_t stream;		 /* the present stream (struct dictionary) */
 	/* of a part of a trace, owned by the caller; NULL: the whole trace */
 	struct pair_edges *edges;
+	struct pair_list *list; /* --slowest and --unpaired, owned by the caller; or NULL */
 	uint32_t symbol_changes;
 	const struct event *event; /* the present event, for condition_cell */
 	struct dictionary *dictionary;
@@ -84,6 +86,9 @@ struct pair_end {
 /* Take an event. OUTCOME_YES: it ends a pair, *end, which is valid until the next call. */
 enum outcome pair_feed(struct pair *p, const struct keys *keys, const struct event *e,
 		       struct pair_end *end);
+
+/* End the stream: no B will come for the As that wait. Returns -1 when out of memory. */
+int pair_end_stream(struct pair *p);
 
 /* Move the As that wait to edges, at the end of a part. Returns -1 when out of memory. */
 int pair_end_part(struct pair *p);

@@ -1,0 +1,232 @@
+#include "cmd/trstat/views/pair_list.h"
+
+#include <stdlib.h>
+
+#include "cmd/trstat/groups/call_text.h"
+#include "cmd/trstat/table/cells.h"
+#include "cmd/trstat/table/format.h"
+#include "common/util/heap.h"
+
+#define CELLS "time,tid,pid,comm,cpu,name"
+
+enum { CELL_TIME, CELL_TID, CELL_PID, CELL_COMM, CELL_CPU, CELL_NAME };
+
+int pair_list_begin(struct pair_list *l, struct dictionary *d, struct groups *g)
+{
+	struct error e;
+
+	l->dictionary = d;
+	l->groups = g;
+	return keys_parse(&l->keys, CELLS, &e);
+}
+
+static void instance_free(struct pair_instance *i)
+{
+	free(i->a.fields);
+	free(i->b.fields);
+}
+
+void pair_list_free(struct pair_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		instance_free(&l->instance[i]);
+	for (size_t i = 0; i < l->nwaiting; i++)
+		free(l->waiting[i].fields);
+	free(l->instance);
+	free(l->waiting);
+	keys_free(&l->keys);
+	buffer_free(&l->scratch);
+	*l = (struct pair_list){0};
+}
+
+static int describe(struct pair_list *l, const struct event *e, struct pair_event *to)
+{
+	struct event_ref s = event_ref_of(e);
+
+	l->scratch.size = 0;
+	if (keys_cells(&l->keys, l->dictionary, l->groups, &s, to->cell) ||
+	    call_arguments(&l->scratch, l->dictionary, e) || buffer_u8(&l->scratch, 0))
+		return -1;
+	to->fields = strdup((const char *)l->scratch.data);
+	return to->fields ? 0 : -1;
+}
+
+int pair_list_put(struct pair_list *l, size_t number, const struct event *a)
+{
+	struct pair_event *grown =
+		array_reach(l->waiting, &l->nwaiting, number, sizeof(*l->waiting));
+
+	if (!grown)
+		return -1;
+	l->waiting = grown;
+	free(grown[number].fields);
+	grown[number].fields = NULL;
+	return describe(l, a, &grown[number]);
+}
+
+/* Returns true if x precedes y in the list. */
+static bool is_slower(const struct pair_instance *x, const struct pair_instance *y)
+{
+	return x->time != y->time ? x->time > y->time : x->number < y->number;
+}
+
+/* Add an instance, which belongs to the list or is freed. */
+static int add_instance(struct pair_list *l, struct pair_instance *i)
+{
+	struct pair_instance *grown;
+
+	if (l->limit && l->count == l->limit) {
+		instance_free(&l->instance[0]);
+		l->instance[0] = *i;
+		HEAP_DOWN(l->instance, l->count, 0, a, b, is_slower(b, a));
+		return 0;
+	}
+	grown = array_grow(l->instance, &l->capacity, l->count, sizeof(*grown));
+	if (!grown) {
+		instance_free(i);
+		return -1;
+	}
+	l->instance = grown;
+	grown[l->count++] = *i;
+	if (l->limit)
+		HEAP_UP(grown, l->count - 1, a, b, is_slower(b, a));
+	return 0;
+}
+
+int pair_list_end(struct pair_list *l, size_t number, const struct event *b, uint64_t time)
+{
+	struct pair_instance i = {.time = time, .number = l->pairs++};
+
+	if (!l->limit || (l->count == l->limit && !is_slower(&i, &l->instance[0])))
+		return 0;
+	i.a = l->waiting[number];
+	l->waiting[number].fields = NULL;
+	if (!describe(l, b, &i.b))
+		return add_instance(l, &i);
+	instance_free(&i);
+	return -1;
+}
+
+int pair_list_left(struct pair_list *l, size_t number)
+{
+	struct pair_instance i = {.a = l->waiting[number]};
+
+	if (l->limit)
+		return 0;
+	l->waiting[number].fields = NULL;
+	return add_instance(l, &i);
+}
+
+/* --- output --- */
+
+static int by_time(const void *x, const void *y)
+{
+	return is_slower(x, y) ? -1 : 1;
+}
+
+static void put_printable(struct text *out, const char *p, size_t n)
+{
+	format_elided(out, p, n, SIZE_MAX);
+}
+
+static void put_cell(struct text *out, const char *before, const struct groups *g,
+		     const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
+
+	if (cell->kind == KEY_MISSING)
+		return;
+	text_puts(out, before);
+	if (groups_cell_text(g, cell, &p, &n))
+		put_printable(out, p, n);
+	else
+		text_put(out, value, format_key(value, cell));
+}
+
+/* Write a line: the time of the event, its name and fields, its thread. */
+static void put_line(const struct pair_list *l, const struct pair_event *e, bool ticks,
+		     struct text *out)
+{
+	char value[VALUE_SIZE];
+
+	text_put(out, value,
+		 format_key_aligned(value, &l->keys, CELL_TIME, &e->cell[CELL_TIME], ticks));
+	put_cell(out, "  ", l->groups, &e->cell[CELL_NAME]);
+	text_char(out, '(');
+	put_printable(out, e->fields, strlen(e->fields));
+	text_char(out, ')');
+	put_cell(out, ", thread ", l->groups, &e->cell[CELL_TID]);
+	put_cell(out, " ", l->groups, &e->cell[CELL_COMM]);
+	put_cell(out, ", cpu ", l->groups, &e->cell[CELL_CPU]);
+	text_char(out, '\n');
+}
+
+static void put_people(const struct pair_list *l, const struct pair_instance *i, bool ticks,
+		       struct text *out)
+{
+	char value[VALUE_SIZE];
+
+	if (l->limit) {
+		if (ticks)
+			u128_decimal(value, i->time);
+		else
+			format_duration(value, i->time);
+		text_printf(out, "%s\n    ", value);
+	}
+	put_line(l, &i->a, ticks, out);
+	if (!l->limit)
+		return;
+	text_puts(out, "    ");
+	put_line(l, &i->b, ticks, out);
+}
+
+static void put_cells(struct cells *cells, const struct groups *g, const struct pair_event *e)
+{
+	for (size_t i = 0; i < PAIR_LIST_CELLS; i++)
+		cells_key(cells, g, &e->cell[i]);
+	if (*e->fields)
+		cells_text(cells, e->fields, strlen(e->fields));
+	else
+		cells_none(cells);
+}
+
+static void write_cells(const struct pair_list *l, size_t count, enum table_format format,
+			struct text *out)
+{
+	static const char *const of_pair[] = {"dur",   "a.time", "a.tid",  "a.pid",  "a.comm",
+					      "a.cpu", "a.name", "a.args", "b.time", "b.tid",
+					      "b.pid", "b.comm", "b.cpu",  "b.name", "b.args"};
+	static const char *const of_a[] = {"time", "tid", "pid", "comm", "cpu", "name", "args"};
+	struct cells cells;
+
+	cells_begin(&cells, out, format, l->limit ? of_pair : of_a,
+		    PAIR_LIST_CELLS + 1 + (l->limit ? PAIR_LIST_CELLS + 2 : 0));
+	for (size_t i = 0; i < count && !text_failed(out); i++) {
+		const struct pair_instance *pair = &l->instance[i];
+
+		if (l->limit)
+			cells_u64(&cells, pair->time);
+		put_cells(&cells, l->groups, &pair->a);
+		if (l->limit)
+			put_cells(&cells, l->groups, &pair->b);
+	}
+	cells_end(&cells);
+}
+
+void pair_list_write(struct pair_list *l, const struct table *t, enum table_format format,
+		     struct text *out)
+{
+	size_t count = t->limit && t->limit < l->count ? t->limit : l->count;
+
+	if (l->limit && l->count)
+		qsort(l->instance, l->count, sizeof(*l->instance), by_time);
+	if (format != TABLE_ALIGNED) {
+		write_cells(l, count, format, out);
+		return;
+	}
+	for (size_t i = 0; i < count && !text_failed(out); i++)
+		put_people(l, &l->instance[i], t->ticks, out);
+	table_put_more(out, t->more ? l->count - count : 0);
+}
