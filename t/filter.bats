@@ -33,7 +33,8 @@ count() {
 
 @test "conditions find what is in the recording" {
 	count 'kind == enter && name == "ints"' args-spec.trs 2
-	count 'name == "ints"' args-spec.trs 4
+	count 'name == "ints"' args-spec.trs 2
+	assert_equal "$(rows_of 'name == "ints"' args-spec.trs)" 4
 	count 'name in {ints, str} && kind != leave' args-spec.trs \
 		"$(trfilter -c 'kind == enter && (name == "ints" || name == "str")' args-spec.trs)"
 	count 'type =~ "^read:"' read-events.trs "$(grep -c 'event\] read:' "$RECORDED/uftrace/read-events.expect/dump.txt")"
@@ -43,21 +44,22 @@ count() {
 }
 
 @test "arguments and returned values are compared as they were recorded" {
-	count 'arg.1 == -1 && name == "ints"' args-spec.trs 2
-	count 'arg.2 == -300 && arg.3 == 70000 && arg.4 == -5000000000' args-spec.trs 2
-	count 'arg.1 == "NULL" && name == "str"' args-spec.trs 2
-	count 'fparg.1 > 3.14 && fparg.1 < 3.15' args-spec.trs 2
-	count 'ret < 0 && name == "ints"' args-spec.trs 2 # the whole call
+	count 'arg.1 == -1 && name == "ints"' args-spec.trs 1
+	count 'arg.2 == -300 && arg.3 == 70000 && arg.4 == -5000000000' args-spec.trs 1
+	count 'arg.1 == "NULL" && name == "str"' args-spec.trs 1
+	count 'fparg.1 > 3.14 && fparg.1 < 3.15' args-spec.trs 1
+	count 'ret < 0 && name == "ints"' args-spec.trs 1
+	assert_equal "$(rows_of 'ret < 0 && name == "ints"' args-spec.trs)" 2
 	count 'ret < 0 && name == "ints" && kind == leave' args-spec.trs 1
 }
 
 @test "every event passes either with or without -v" {
 	for stream in *.trs; do
-		all=$(trfilter -c 'kind != gap' "$stream")
+		all=$(rows_of 1 "$stream")
 		while IFS= read -r a; do
-			with=$(trfilter -c "$a" "$stream") without=$(trfilter -v -c "$a" "$stream")
+			with=$(rows_of "$a" "$stream") without=$(rows_of -v "$a" "$stream")
 			assert_equal "$stream $a $((with + without))" "$stream $a $all"
-			assert_equal "$(trfilter "$a" "$stream" | trfilter -c 1)" "$with"
+			assert_equal "$(trfilter "$a" "$stream" | trfilter -c 1)" "$(trfilter -c "$a" "$stream")"
 		done <<<"$CONDITIONS"
 	done
 }
@@ -87,6 +89,32 @@ count() {
 		leaves=$(trfilter "$expression" args-spec.trs | trfilter -c 'name !~ "linux" && kind == leave')
 		assert_equal "$expression $enters" "$expression $leaves"
 		[ "$enters" -gt 0 ]
+	done
+}
+
+@test "-c and -n take a call once, and whole" {
+	run -0 pipe "trfilter -n 1 'name == \"main\"' args-spec.trs | trencode -q"
+	assert_line --partial 'main();'
+	assert_equal "${#lines[@]}" 2
+	assert_equal "$(trfilter -n 1 'name == "main"' args-spec.trs | rows_of 1)" 2
+	# as many as trstat and uftrace count
+	calls=$(trfilter 'name !~ "^linux"' args-spec.trs | trstat -q -t tsv -g '' -c count | tail -n 1)
+	assert_equal "$(trfilter -c 'name !~ "^linux"' args-spec.trs)" "$calls"
+	for e in 1 'dur >= 0' 'name =~ "s"' 'kind == leave' '!under("main")'; do
+		for options in '' -v --with-callers '-A 1' '-D 2'; do
+			# shellcheck disable=SC2086
+			all=$(trfilter -c $options "$e" args-spec.trs)
+			for n in 1 2 5 1000; do
+				[[ $options != *-A* && $options != --with* ]] || continue
+				want=$((n < all ? n : all))
+				# shellcheck disable=SC2086
+				assert_equal "$e $options $(trfilter -c -n $n $options "$e" args-spec.trs)" "$e $options $want"
+				# shellcheck disable=SC2086
+				assert_equal "$e $options $(trfilter -n $n $options "$e" args-spec.trs | trfilter -c 1)" "$e $options $want"
+				run -0 --separate-stderr pipe "trfilter -n $n $options '$e' args-spec.trs | trstat -c count"
+				refute_output --partial 'returns of calls'
+			done
+		done
 	done
 }
 

@@ -70,7 +70,7 @@ ticks() {
 		keeps --with-callers 'dur > 98us' 'mid outer main' c.trs
 		keeps --with-callers 'dur < 20us' 'in mid outer main' c.trs
 		run -0 trfilter --with-callers -c 'dur > 99us' c.trs
-		assert_output 4
+		assert_output 2
 	done
 }
 
@@ -151,14 +151,14 @@ ticks() {
 	run -0 trfilter -c 'under(name == "x")' m.trs
 	assert_output 0
 	run -0 trfilter -c 'under("outer")' m.trs
-	assert_output 7
+	assert_output 6
 	run -0 trfilter -c -D 1 'under("outer") || name == "i5"' m.trs
-	assert_output 3
+	assert_output 2
 	trdecode "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >irq.trs
 	run -0 trfilter -c 'under("sched_switch")' irq.trs
 	assert_output 0
 	run -0 trfilter -c 'over(name == "x")' m.trs
-	assert_output 3
+	assert_output 2
 }
 
 @test "conditions on single events test the arguments of the enter and the fields of events" {
@@ -201,7 +201,7 @@ ticks() {
 	run -0 trfilter -c --between 'name == "outer"' 'name == "i5"' 1 left.trs
 	assert_output 2
 	run -0 trfilter -c --between 'name == "outer"' 'name == "i2"' 1 m.trs
-	assert_output 4
+	assert_output 3
 }
 
 @test "days that no month has are no date" {

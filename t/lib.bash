@@ -25,6 +25,15 @@ errors() {
 	{ "$@" >/dev/null; } 2>&1
 }
 
+# rows_of OPTION... EXPRESSION STREAM: the number of rows that trfilter keeps, two of a whole call
+rows_of() {
+	local kept
+	kept=$(mktemp -p "$BATS_TEST_TMPDIR")
+	trfilter -q "$@" >"$kept"
+	echo $(($(trfilter -q -c 'kind == enter' "$kept") + $(trfilter -q -c 'kind != enter' "$kept")))
+	rm "$kept"
+}
+
 # pipe 'a | b': the status of the last alone, as at a prompt; pipefail 'a | b': of any.
 pipe() {
 	bash -c "$1"

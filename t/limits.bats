@@ -46,9 +46,9 @@ cut_both() {
 		trfilter "${pair#*|}" all.trs | rows | cmp - ours
 	done
 	for input in all.trs "$RECORDED/uftrace/threads"; do
-		before=$(trdecode -q --until +3ms "$input" | trfilter -c 1)
-		after=$(trdecode -q --since "$middle" "$input" | trfilter -c 1)
-		assert_equal $((before + after)) "$(trfilter -c 1 all.trs)"
+		before=$(trdecode -q --until +3ms "$input" | rows_of 1)
+		after=$(trdecode -q --since "$middle" "$input" | rows_of 1)
+		assert_equal $((before + after)) "$(rows_of 1 all.trs)"
 	done
 	run -0 pipe "trdecode -q --type nothing all.trs | trfilter -c 1"
 	assert_output 0
@@ -73,9 +73,9 @@ cut_both() {
 
 @test "ticks of apitrace, and LTTng" {
 	trdecode -q "$RECORDED/apitrace/mt4.trace" >all.trs 2>/dev/null
-	n=$(trfilter -c 1 all.trs)
-	a=$(trdecode -q --until 100 "$RECORDED/apitrace/mt4.trace" | trfilter -c 1)
-	b=$(trdecode -q --since 100 "$RECORDED/apitrace/mt4.trace" | trfilter -c 1)
+	n=$(rows_of 1 all.trs)
+	a=$(trdecode -q --until 100 "$RECORDED/apitrace/mt4.trace" | rows_of 1)
+	b=$(trdecode -q --since 100 "$RECORDED/apitrace/mt4.trace" | rows_of 1)
 	assert_equal $((a + b)) "$n"
 	[ "$a" -gt 0 ]
 	for trace in "$DATA"/lttng/*/; do

@@ -25,8 +25,8 @@ enum {
 
 const struct option_row settings_rows[] = {
 	{'v', "invert", NULL, "keep the events for which EXPR does not hold", NULL},
-	{'n', "limit", "N", "end after N events", NULL},
-	{'c', "count", NULL, "print how many events there are, and no stream", NULL},
+	{'n', "limit", "N", "keep the first N calls and events that match, a call whole", NULL},
+	{'c', "count", NULL, "print the number of calls and events, and no stream", NULL},
 	{'D', "depth", "DEPTH", "keep no calls that are DEPTH or more calls deep", NULL},
 	{KEY_CALLERS, "with-callers", NULL, "keep the calls around those that are kept", NULL},
 	{KEY_SINCE, "since", "TIME",

@@ -14,8 +14,9 @@ struct work {
 	struct stage *stage;
 	struct settings *settings;
 	struct select select;
-	uint64_t matched;
-	bool stream_read; /* --explain reads a stream only if one is named */
+	struct results results; /* of the condition: at most -n */
+	struct results total;	/* of the output, for -c */
+	bool stream_read;	/* --explain reads a stream only if one is named */
 };
 
 /* Print the text that replaces the stream. */
@@ -24,7 +25,7 @@ static void print_text(struct text *t, void *ctx)
 	const struct work *w = ctx;
 
 	if (!w->settings->explain) {
-		text_u64(t, w->matched);
+		text_u64(t, w->total.count);
 		text_char(t, '\n');
 		return;
 	}
@@ -44,23 +45,23 @@ static void run_rows(struct work *w, struct stage *s)
 	int bad = 0;
 
 	emit_rows_init(&x, s, &w->select);
+	if (count || w->settings->limit != UINT64_MAX)
+		x.results = &w->results;
 	s->in.rows_on_demand = true;
 	s->holds = !count;
-	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
+	while (!bad && !emit_rows_done(&x) && stage_next(s, &b)) {
 		if (time_range)
 			time_range_block(time_range, &b,
 					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		if (b.kind != BLOCK_EVENTS)
-			bad = count ? 0 : emit_other(&x, &b);
-		else if (count)
-			bad = emit_nothing(s, &w->select, &b);
+		if (count)
+			bad = emit_nothing(&x, &b);
 		else
-			bad = emit_block(&x, &b);
+			bad = b.kind == BLOCK_EVENTS ? emit_block(&x, &b) : emit_other(&x, &b);
 	}
 	if (!bad && !count)
 		emit_ends(&x);
 	emit_rows_free(&x);
-	w->matched = w->select.matched;
+	w->total.count = w->results.count;
 	select_free(&w->select);
 }
 
@@ -83,7 +84,8 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	struct emit x = {.stage = s,
 			 .context = context,
 			 .pass = !o->count,
-			 .limit = context ? UINT64_MAX : o->limit};
+			 .limit = context || o->limit == UINT64_MAX ? NULL : &w->results,
+			 .total = o->count ? &w->total : NULL};
 	struct call_filter calls;
 	struct error e;
 	struct block b;
@@ -111,7 +113,6 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	}
 	if (!bad)
 		emit_finish(&x, &calls);
-	w->matched = x.events;
 	if (!s->options->quiet)
 		warn_count(NULL, calls.nodes.deep,
 			   "{call is|calls are} on %d others or more: \"" STACK_DEEPER
@@ -170,12 +171,20 @@ static int create_output(struct stage *s, struct settings *o, int argc, char **a
 	return 0;
 }
 
+/* Returns true if the limit ended the reading. */
+static bool limit_reached(const struct work *w)
+{
+	const struct context *context = &w->settings->context;
+
+	return results_full(context_any(context) ? &context->results : &w->results);
+}
+
 void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv)
 {
 	struct work w = {
 		.stage = s,
 		.settings = o,
-		.select = {.filter = f, .invert = o->invert, .limit = o->limit},
+		.select = {.filter = f, .invert = o->invert},
 		.stream_read = !o->explain || argc > optind + 1,
 	};
 	bool stream = !o->count && !o->explain;
@@ -193,6 +202,8 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	s->one_axis = o->time_range.since.from || o->time_range.until.from;
 	if (stream ? create_output(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
+	results_init(&w.results, o->limit, &s->in.dictionary);
+	results_init(&w.total, UINT64_MAX, &s->in.dictionary);
 	s->out.head.flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
 	if (o->explain)
 		while (w.stream_read && stage_next(s, &b))
@@ -202,7 +213,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
-	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s) && w.matched < o->limit)
+	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s) && !limit_reached(&w))
 		check_names(s, o, f);
 	if (o->strict)
 		report_lost(s);
@@ -211,4 +222,6 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)
 		report(s, print_text, &w);
+	results_free(&w.results);
+	results_free(&w.total);
 }

@@ -14,7 +14,7 @@ struct how {
 	uint32_t depth;			       /* 0: any */
 };
 
-/* Returns how many events there are. */
+/* Returns the number of rows that are kept. */
 static uint64_t run(const char *from, const char *expression, struct how how, const char *to)
 {
 	struct common_options common = {.output = to, .quiet = true};
@@ -24,9 +24,8 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 				  .within = how.within,
 				  .by_time = how.within > 0,
 				  .limit = how.limit ? how.limit : UINT64_MAX};
-	struct emit x = {.context = context_any(&context) ? &context : NULL,
-			 .pass = true,
-			 .limit = context.limit};
+	struct emit x = {.context = context_any(&context) ? &context : NULL, .pass = true};
+	struct results results;
 	struct call_filter w = {.queue.fd = -1};
 	struct filter f;
 	struct stage s;
@@ -35,8 +34,9 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 	int bad = filter_compile(&f, expression, &e);
 
 	x.stage = &s;
-	if (x.context)
-		x.limit = UINT64_MAX;
+	results_init(&results, context.limit, &s.in.dictionary);
+	if (!x.context && how.limit)
+		x.limit = &results;
 	if (bad)
 		printf("# %s: %s\n", expression, e.what);
 	context_init(&context, how.memory, &s.in.dictionary);
@@ -60,8 +60,9 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		call_filter_free(&w);
 	}
 	context_free(&context);
+	results_free(&results);
 	filter_free(&f);
-	return x.events;
+	return rows_in(to);
 }
 
 static inline bool same(const struct list *a, const struct list *b)

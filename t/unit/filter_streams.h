@@ -161,7 +161,7 @@ static inline void make(const char *path, bool bare, uint32_t seed)
 struct list {
 	uint64_t row[ROWS];
 	size_t partner[ROWS]; /* of a call its other row, where none is lost; else the row itself */
-	uint8_t lane[ROWS];
+	uint8_t lane[ROWS], kind[ROWS];
 	bool open_enter[ROWS]; /* of a call that has no leave */
 	size_t n, gaps, open, unmatched;
 	bool good; /* sound to its end, with the right times in END */
@@ -208,6 +208,7 @@ static inline void read_rows(const char *path, struct list *list)
 				break;
 			list->partner[list->n] = list->n;
 			list->lane[list->n] = (uint8_t)lane;
+			list->kind[list->n] = e.type->kind;
 			list->open_enter[list->n] = e.type->kind == KIND_ENTER;
 			list->gaps += e.type->kind == KIND_GAP;
 			if (e.type->kind == KIND_ENTER && depth[lane]++ < STACK)
@@ -229,4 +230,24 @@ static inline void read_rows(const char *path, struct list *list)
 	list->good &= !(list->n + drops) || (r.end.first == low && r.end.last == high);
 	list->good &= r.end.events == list->n + drops && r.end.gaps == list->gaps;
 	reader_close(&r);
+}
+
+/* Returns the number of rows of a stream, without gaps and rows of KIND_DROP. */
+static inline uint64_t rows_in(const char *path)
+{
+	char *paths[] = {(char *)path};
+	uint64_t rows = 0;
+	struct reader r;
+	struct block b;
+	struct events it;
+	struct event e;
+	int got;
+
+	reader_open(&r, paths, 1);
+	while ((got = reader_next(&r, &b)))
+		if (got > 0 && b.kind == BLOCK_EVENTS)
+			for (events_begin(&it, &b); event_next(&it, &e);)
+				rows += e.type->kind != KIND_GAP && e.type->kind != KIND_DROP;
+	reader_close(&r);
+	return rows;
 }

@@ -22,12 +22,14 @@ void context_init(struct context *c, size_t limit, struct dictionary *d)
 	c->queue.moved = moved;
 	c->queue.ctx = c;
 	partners_init(&c->partners, &c->queue, d);
+	results_init(&c->results, c->limit, d);
 }
 
 void context_free(struct context *c)
 {
 	block_queue_free(&c->queue);
 	partners_free(&c->partners);
+	results_free(&c->results);
 	free(c->states);
 	free(c->owners);
 	free(c->times);
@@ -206,7 +208,6 @@ static int take_match(struct context *c, const struct event *ev, uint32_t first,
 	struct reach r = reach_of(c, ev->time);
 
 	decide_rows(c, first, i, &r);
-	c->matched++;
 	c->matched_before = true;
 	c->left = c->after;
 	if (__builtin_add_overflow(ev->time, c->within, &c->until))
@@ -225,8 +226,8 @@ static uint8_t take_other(struct context *c, const struct event *ev, uint32_t i,
 	if (c->matched_before && (c->left || (c->by_time && ev->time <= c->until))) {
 		c->left -= c->left > 0;
 		state = ROW_KEEP;
-	} else if (c->matched >= c->limit) {
-		c->done = true;
+	} else if (results_full(&c->results)) {
+		c->done = !c->results.open;
 		return ROW_DROP;
 	}
 	if (ev->type->kind == KIND_ENTER)
@@ -245,6 +246,12 @@ static int pass_counts(struct context *c, struct queued_block *h, uint64_t numbe
 	return block_queue_counts(&c->queue, number, &h->block, counts, x, e);
 }
 
+/* Returns the state of a row for the results: only matches count. */
+static uint8_t match_state(uint8_t state)
+{
+	return row_kept(state) ? state : row_flags(state) | ROW_DROP;
+}
+
 static int take_events(struct context *c, struct queued_block *h, struct left_out *x,
 		       struct error *e)
 {
@@ -259,6 +266,8 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 		return -1;
 	events_begin(&it, b);
 	for (uint32_t i = 0; event_next(&it, &ev); i++) {
+		uint8_t left = results_row(&c->results, &ev, match_state(states[i]));
+
 		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
 		c->times[i] = ev.time;
 		c->owners[i] = (struct call_address){PARTNER_NONE, 0};
@@ -268,7 +277,7 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 			c->states[i] = ROW_DROP;
 		} else if (row_state(states[i]) == ROW_GAP) {
 			c->states[i] = ROW_GAP;
-		} else if (row_kept(states[i]) && c->matched < c->limit) {
+		} else if (row_kept(left)) {
 			c->states[i] = row_state(states[i]);
 			if (take_match(c, &ev, first, i, e))
 				return -1;
@@ -311,6 +320,7 @@ static int context_finish(struct context *c, struct error *e)
 static int end_stream(struct context *c, struct error *e)
 {
 	c->matched_before = false;
+	results_begin(&c->results);
 	return context_finish(c, e);
 }
 

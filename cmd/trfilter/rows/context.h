@@ -9,6 +9,7 @@
 #define TR_TRFILTER_ROWS_CONTEXT_H
 
 #include "cmd/trfilter/calls/partners.h"
+#include "cmd/trfilter/rows/results.h"
 
 struct context {
 	uint64_t before, after; /* number of events */
@@ -16,9 +17,9 @@ struct context {
 	bool by_time;		/* within is given */
 	uint64_t limit;		/* most matches */
 
+	struct results results;
 	struct block_queue queue;
 	struct partners partners;
-	uint64_t matched;
 	uint64_t pending;    /* number of rows that a later match may reach */
 	uint64_t oldest;     /* number of the block with the first of them */
 	bool matched_before; /* there was a match in this stream, with these two: */

@@ -43,8 +43,9 @@ static int drops_declare(struct stage *s, struct drop_type *t, uint16_t flags)
 }
 
 static int put_drop(struct drops *x, struct stage *s, const struct block *b, const struct event *e,
-		    uint16_t flags, uint32_t depth)
+		    const struct drop_row *row)
 {
+	uint16_t flags = row->flags;
 	unsigned number = (flags & TYPE_INNER ? 1 : 0) | (flags & TYPE_KERNEL ? 2 : 0) |
 			  (flags & TYPE_PER_CPU ? 4 : 0);
 	struct drop_type *t = &x->types[number];
@@ -54,20 +55,33 @@ static int put_drop(struct drops *x, struct stage *s, const struct block *b, con
 	    drops_declare(s, t, flags))
 		return -1;
 	drop.type = t->type;
-	drop.depth = depth;
+	drop.depth = row->depth;
 	return writer_bare_row(&s->out, b, &drop, t->id) ? stage_fail(s, &s->out.error) : 0;
+}
+
+unsigned drops_of(const struct event *e, uint8_t state, struct drop_row rows[2])
+{
+	uint16_t flags = e->type->flags & (TYPE_KERNEL | TYPE_PER_CPU);
+	bool by_depth = e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER);
+	uint32_t deeper = e->type->kind == KIND_LEAVE && !(state & ROW_ENDS_OWN);
+	unsigned n = 0;
+
+	/* a row that is kept ends these calls itself */
+	if (state & (ROW_ENDS | ROW_ENDS_OWN) && by_depth && !row_passes(state))
+		rows[n++] = (struct drop_row){flags | TYPE_DEPTH, e->depth + deeper};
+	if (state & ROW_ENDS_INNER)
+		rows[n++] = (struct drop_row){flags | TYPE_INNER, 0};
+	return n;
 }
 
 int drops_put(struct drops *x, struct stage *s, const struct block *b, const struct event *e,
 	      uint8_t state)
 {
-	uint16_t flags = e->type->flags & (TYPE_KERNEL | TYPE_PER_CPU);
-	bool by_depth = e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER);
-	uint32_t deeper = e->type->kind == KIND_LEAVE && !(state & ROW_ENDS_OWN);
+	struct drop_row rows[2];
+	unsigned n = drops_of(e, state, rows);
 
-	/* a row that is kept ends these calls itself */
-	if (state & (ROW_ENDS | ROW_ENDS_OWN) && by_depth && !row_passes(state) &&
-	    put_drop(x, s, b, e, flags | TYPE_DEPTH, e->depth + deeper))
-		return -1;
-	return state & ROW_ENDS_INNER ? put_drop(x, s, b, e, flags | TYPE_INNER, 0) : 0;
+	for (unsigned i = 0; i < n; i++)
+		if (put_drop(x, s, b, e, &rows[i]))
+			return -1;
+	return 0;
 }

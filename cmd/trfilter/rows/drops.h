@@ -20,6 +20,14 @@ struct drops {
 	} types[DROP_TYPES];
 };
 
+/* A row of KIND_DROP: the flags of its type, and its depth. */
+struct drop_row {
+	uint16_t flags;
+	uint32_t depth;
+};
+
+/* Get the rows that a row needs whose state has flags (row_state.h). Returns their number. */
+unsigned drops_of(const struct event *e, uint8_t state, struct drop_row rows[2]);
 /* Write the rows that a row needs whose state has flags (row_state.h). Returns 0, or -1 after
  * stage_fail. */
 int drops_put(struct drops *x, struct stage *s, const struct block *b, const struct event *e,

@@ -6,18 +6,19 @@
 
 enum { SPARSE = 4, DENSE_ROWS = 16 * 1024 };
 
-static int select_from(struct stage *s, struct select *select, struct block *b,
-		       enum selected *selected)
+static int select_from(struct emit_rows *x, struct block *b, enum selected *selected)
 {
+	struct select *select = x->select;
+	struct stage *s = x->stage;
 	struct error e;
 	int bad = select_block(select, b, selected);
 
-	if (!bad && *selected != SELECTED_NONE && stage_rows(s, b)) {
-		select->matched -= *selected == SELECTED_ALL ? b->rows : 0;
+	if (!bad && *selected != SELECTED_NONE && stage_rows(s, b))
 		*selected = SELECTED_NONE;
-	}
 	if (!bad && *selected == SELECTED_ROWS)
 		bad = select_rows(select, b, selected);
+	if (!bad && x->results)
+		bad = select_limit(select, b, x->results, selected);
 	if (select->time_range && select->time_range->failed)
 		return stage_fail(s, &select->time_range->error);
 	if (!bad)
@@ -199,6 +200,8 @@ int emit_other(struct emit_rows *x, const struct block *b)
 	struct stage *s = x->stage;
 
 	if (b->kind == BLOCK_HEAD) {
+		if (x->results && !s->in.head.sequence)
+			results_begin(x->results);
 		ends_segment(&x->ends);
 		left_out_segment(&x->left_out);
 	}
@@ -219,7 +222,7 @@ int emit_block(struct emit_rows *x, struct block *b)
 	/* matches must not be delayed until their block is full */
 	if (writer_flush_old(&s->out))
 		return stage_fail(s, &s->out.error);
-	if (select_from(s, select, b, &selected))
+	if (select_from(x, b, &selected))
 		return -1;
 	if (selected != SELECTED_NONE)
 		kept = selected == SELECTED_ALL ? b : &select->block;
@@ -230,49 +233,64 @@ int emit_block(struct emit_rows *x, struct block *b)
 	return kept == b ? stage_pass(s, b) : pass_some(x, &select->block, b);
 }
 
-int emit_nothing(struct stage *s, struct select *select, struct block *b)
+int emit_nothing(struct emit_rows *x, struct block *b)
 {
 	enum selected selected;
 
-	return select_from(s, select, b, &selected);
+	if (b->kind == BLOCK_EVENTS)
+		return select_from(x, b, &selected);
+	if (b->kind == BLOCK_HEAD && !x->stage->in.head.sequence)
+		results_begin(x->results);
+	return 0;
 }
 
-static bool any_ends(const uint8_t *states, uint32_t n)
+static bool all_pass(const uint8_t *states, uint32_t n)
 {
-	uint8_t any = 0;
+	uint8_t all = true;
 
 	for (uint32_t i = 0; i < n; i++)
-		any |= states[i];
-	return row_flags(any);
+		all &= row_passes(states[i]) & !row_flags(states[i]);
+	return all;
+}
+
+/* Leave the rows out that are beyond the limit. */
+static int limit_rows(struct emit *x, struct left_out *left_out, const struct block *b,
+		      uint8_t *states)
+{
+	struct events it;
+	struct event e;
+
+	for (events_begin(&it, b); event_next(&it, &e); states++) {
+		uint8_t before = *states;
+
+		*states = results_row(x->limit, &e, before);
+		if (*states != before && left_out_row(left_out, &e))
+			return stage_no_memory(x->stage);
+	}
+	return x->limit->pairing.calls.out_of_memory ? stage_no_memory(x->stage) : 0;
 }
 
 /* Pass on rows, or count them. states: enum row_state. */
 static int pass_rows(struct emit *x, const struct block *b, const uint8_t *states)
 {
-	uint64_t left = x->limit - x->matched;
-	bool all = b->row_size >= DENSE_ROWS && b->rows <= left && !any_ends(states, b->rows);
+	bool all = b->row_size >= DENSE_ROWS && all_pass(states, b->rows);
 	struct stage *s = x->stage;
 	struct events it;
 	struct event e;
 
 	if (all && x->pass && stage_forward(s, b, NULL, NULL))
 		return -1;
-	for (events_begin(&it, b); left && event_next(&it, &e); states++) {
-		bool event = e.type->kind != KIND_GAP, match;
-
+	if (all && !x->total)
+		return 0;
+	for (events_begin(&it, b); event_next(&it, &e); states++) {
+		if (x->total)
+			results_row(x->total, &e, *states);
 		if (row_flags(*states) && x->pass && drops_put(&x->drops, s, b, &e, *states))
 			return -1;
-		if (row_flags(*states) && !row_passes(*states))
-			continue;
-		match = event && row_state(*states) != ROW_CALLER;
-
-		x->events += event;
-		x->matched += match;
-		left -= match;
-		if (!all && x->pass && stage_row(s, b, &e))
+		if (!all && x->pass && row_passes(*states) && stage_row(s, b, &e))
 			return -1;
 	}
-	return 0;
+	return x->total && x->total->pairing.calls.out_of_memory ? stage_no_memory(s) : 0;
 }
 
 static int pass_other(struct emit *x, struct left_out *left_out, struct queued_block *h)
@@ -281,6 +299,10 @@ static int pass_other(struct emit *x, struct left_out *left_out, struct queued_b
 
 	if (h->block.kind == BLOCK_HEAD)
 		left_out_segment(left_out);
+	if (h->block.kind == BLOCK_HEAD && !h->head.sequence && x->limit)
+		results_begin(x->limit);
+	if (h->block.kind == BLOCK_HEAD && !h->head.sequence && x->total)
+		results_begin(x->total);
 	if (!x->pass)
 		return 0;
 	if (h->block.kind == BLOCK_END && left_out_end(left_out))
@@ -303,6 +325,8 @@ static int pass(struct emit *x, struct left_out *left_out, struct queued_block *
 		return stage_no_memory(s);
 	if (!b->rows)
 		return 0;
+	if (x->limit && limit_rows(x, left_out, b, h->memory + h->states_at))
+		return -1;
 	if (x->pass && (left_out_block(left_out, b) ||
 			left_out_ignored(left_out, b, h->memory + h->states_at, ROW_IGNORED)))
 		return stage_no_memory(s);

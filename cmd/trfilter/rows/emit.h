@@ -15,6 +15,7 @@
 struct emit_rows {
 	struct stage *stage;
 	struct select *select;
+	struct results *results; /* NULL: no limit and no count */
 	struct ends ends;
 	struct left_out left_out;
 	struct ignored ignored;
@@ -29,18 +30,23 @@ int emit_block(struct emit_rows *x, struct block *b);
 int emit_other(struct emit_rows *x, const struct block *b);
 /* Finish the input, which may lack END. */
 int emit_ends(struct emit_rows *x);
-/* Select without output, for --count. */
-int emit_nothing(struct stage *s, struct select *select, struct block *b);
+/* Select and count rows without output, for --count. */
+int emit_nothing(struct emit_rows *x, struct block *b);
+
+/* Returns true if the limit is reached. */
+static inline bool emit_rows_done(const struct emit_rows *x)
+{
+	return x->results && results_done(x->results);
+}
 
 /* State of filtering with a queue: whole calls, or events around a match. */
 struct emit {
 	struct stage *stage;
 	struct context *context; /* NULL: none */
 	bool pass;		 /* write blocks, else only count */
-	uint64_t limit;		 /* most matching events */
-	uint64_t matched;	 /* matching events passed on */
+	struct results *limit;	 /* NULL: no limit, or context has it */
+	struct results *total; /* of all that is passed on, with the context of matches; or NULL */
 	struct drops drops;
-	uint64_t events; /* all events passed on, with the context of matches */
 };
 
 /* Take a block of any kind, and pass on what is decided by now. At the limit emit_done is true,
@@ -51,7 +57,7 @@ int emit_finish(struct emit *x, struct call_filter *w);
 
 static inline bool emit_done(const struct emit *x)
 {
-	return x->matched >= x->limit || (x->context && x->context->done);
+	return (x->limit && results_done(x->limit)) || (x->context && x->context->done);
 }
 
 #endif

@@ -11,6 +11,7 @@ void select_free(struct select *s)
 	free(s->payload);
 	free(s->cells);
 	free(s->ends);
+	free(s->next_ends);
 }
 
 static int select_grow(uint8_t **data, size_t *capacity, size_t n)
@@ -181,7 +182,7 @@ static int keep_any(struct select *s, const struct block *b, struct kept *k)
 	const struct pairing *range = s->time_range ? &s->time_range->pairing : NULL;
 	uint8_t flags;
 
-	for (events_begin(&it, b); !select_done(s) && event_next(&it, &e);) {
+	for (events_begin(&it, b); event_next(&it, &e);) {
 		size_t n = (size_t)(it.row - e.row);
 		bool gap = e.type->kind == KIND_GAP, keep = gap, drop = e.type->kind == KIND_DROP;
 
@@ -207,15 +208,8 @@ static int keep_any(struct select *s, const struct block *b, struct kept *k)
 		k->count++;
 		k->low = e.time < k->low ? e.time : k->low;
 		k->high = e.time > k->high ? e.time : k->high;
-		s->matched += keep && !gap;
 	}
 	return 0;
-}
-
-/* Returns true if all rows may be kept without exceeding the limit. */
-static bool all_may(const struct select *s, const struct block *b)
-{
-	return b->rows <= s->limit - s->matched;
 }
 
 int select_block(struct select *s, const struct block *b, enum selected *selected)
@@ -233,14 +227,8 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 	ask_tables(s, b);
 	if (filter_out_of_memory(s->filter))
 		return -1;
-	if (s->says == UNKNOWN)
-		return 0;
-	if ((s->says == KEEP) == s->invert) {
-		*selected = SELECTED_NONE;
-	} else if (all_may(s, b)) {
-		s->matched += b->rows;
-		*selected = SELECTED_ALL;
-	}
+	if (s->says != UNKNOWN)
+		*selected = (s->says == KEEP) == s->invert ? SELECTED_NONE : SELECTED_ALL;
 	return 0;
 }
 
@@ -252,7 +240,7 @@ static bool is_fast(struct select *s, const struct block *b, struct cells *c)
 	size_t ncalls = 0;
 
 	if (!f->calls || !pairing_has_calls(b) || s->says != UNKNOWN || s->limited ||
-	    f->leading < f->nparts || !all_may(s, b) || has_gaps(b) || b->row_flags & EVENTS_WIDE ||
+	    f->leading < f->nparts || has_gaps(b) || b->row_flags & EVENTS_WIDE ||
 	    !make_cells(s, b, c, s->first, f->leading))
 		return false;
 	for (size_t i = s->first; i < f->leading; i++)
@@ -294,5 +282,56 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 	compact_block(&s->block, b, s->payload,
 		      &(struct compact_rows){(size_t)(k.end - k.rows), k.count, k.low, k.high});
 	*selected = SELECTED_SOME;
+	return 0;
+}
+
+/* Note the state of a row in the list of select_limit. */
+static int limit_row(struct select *s, size_t *n, uint32_t row, uint8_t state)
+{
+	struct row_ends *grown = array_grow(s->next_ends, &s->next_capacity, *n, sizeof *grown);
+
+	if (!grown)
+		return -1;
+	s->next_ends = grown;
+	grown[(*n)++] = (struct row_ends){row, state};
+	return 0;
+}
+
+int select_limit(struct select *s, const struct block *b, struct results *r,
+		 enum selected *selected)
+{
+	const struct block *kept = *selected == SELECTED_ALL ? b : &s->block;
+	const struct row_ends *ends = s->ends, *last = ends + s->nends;
+	struct row_ends *list;
+	struct events it;
+	struct event e;
+	bool changed = false, any = false;
+	size_t n = 0, capacity;
+	uint32_t row = 0;
+
+	if (*selected == SELECTED_NONE)
+		return 0;
+	for (events_begin(&it, kept); event_next(&it, &e); row++) {
+		uint8_t before = ends < last && ends->row == row ? (ends++)->state : ROW_KEEP;
+		uint8_t state = results_row(r, &e, before);
+
+		changed |= state != before;
+		any |= state != ROW_DROP;
+		if (state != ROW_KEEP && limit_row(s, &n, row, state))
+			return -1;
+	}
+	if (r->pairing.calls.out_of_memory)
+		return -1;
+	if (!changed)
+		return 0;
+	*selected = any ? SELECTED_SOME : SELECTED_NONE;
+	s->block = *kept;
+	list = s->ends;
+	capacity = s->ends_capacity;
+	s->ends = s->next_ends;
+	s->ends_capacity = s->next_capacity;
+	s->nends = n;
+	s->next_ends = list;
+	s->next_capacity = capacity;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #define TR_TRFILTER_ROWS_SELECT_H
 
 #include "cmd/trfilter/rows/filter.h"
+#include "cmd/trfilter/rows/results.h"
 #include "cmd/trfilter/rows/time_range.h"
 
 enum selected {
@@ -18,8 +19,6 @@ struct select {
 	struct filter *filter;
 	struct time_range *time_range; /* NULL: none */
 	bool invert;
-	uint64_t limit;	  /* stop after that many matching events */
-	uint64_t matched; /* number of matching events, without gaps */
 
 	struct block block; /* the kept rows after the tables of their source block */
 	/* rows of block with flags (row_state.h), in its order; those with ROW_DROP are not kept */
@@ -28,6 +27,8 @@ struct select {
 		uint8_t state;
 	} * ends;
 	size_t nends, ends_capacity;
+	struct row_ends *next_ends; /* scratch of select_limit */
+	size_t next_capacity;
 	uint8_t *payload;
 	size_t capacity;
 	uint8_t *cells; /* results of the leading parts: see select_private.h */
@@ -47,11 +48,9 @@ struct select {
  */
 int select_block(struct select *s, const struct block *b, enum selected *selected);
 int select_rows(struct select *s, const struct block *b, enum selected *selected);
+/* Count the selected rows; those beyond the limit are left out. Returns -1 when out of memory. */
+int select_limit(struct select *s, const struct block *b, struct results *r,
+		 enum selected *selected);
 void select_free(struct select *s);
-
-static inline bool select_done(const struct select *s)
-{
-	return s->matched >= s->limit;
-}
 
 #endif

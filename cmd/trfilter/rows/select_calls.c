@@ -60,7 +60,6 @@ static const uint8_t *take_run(struct select *s, struct pairing_block *pb, const
 		return p;
 	if (((cell & (KEEP | PASSES)) == (KEEP | PASSES)) != s->invert) {
 		k->count += (uint32_t)((*until - p) / NARROW_ROW);
-		s->matched += (uint32_t)((*until - p) / NARROW_ROW);
 		put_row(k, p, (size_t)(*until - p));
 	}
 	return *until;
@@ -106,7 +105,6 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
 			else
 				k->end += n;
 			k->count++;
-			s->matched += keep;
 		}
 		p += n;
 	}
@@ -176,9 +174,7 @@ int select_calls(struct select *s, struct pairing_block *pb, const struct cells 
 	const struct block *b = pb->block;
 
 	pb->pairing->ended = 0;
-	if (!s->lopsided && keep_by_location(s, pb, c, k))
-		s->matched += k->count;
-	else if (keep_exactly(s, pb, c, k))
+	if ((s->lopsided || !keep_by_location(s, pb, c, k)) && keep_exactly(s, pb, c, k))
 		return -1;
 	if (k->count < b->rows || s->nends)
 		find_times(b, k);

@@ -79,8 +79,8 @@ static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, c
 	return p;
 }
 
-/* Select from narrow rows without gaps, where the cells decide all, c->call is set, and all rows
- * may be kept. Returns -1 when out of memory. */
+/* Select from narrow rows without gaps, where the cells decide all and c->call is set. Returns -1
+ * when out of memory. */
 int select_calls(struct select *s, struct pairing_block *pb, const struct cells *c, struct kept *k);
 
 #endif

@@ -189,7 +189,7 @@ static uint64_t run(const char *from, const char *expression, bool invert, const
 {
 	struct common_options common = {.output = to, .quiet = true};
 	char *paths[] = {(char *)from}, *argv[] = {(char *)"trfilter", NULL};
-	struct select select = {.invert = invert, .limit = UINT64_MAX};
+	struct select select = {.invert = invert};
 	struct filter f;
 	struct emit_rows x = {0};
 	struct stage s;
@@ -212,7 +212,7 @@ static uint64_t run(const char *from, const char *expression, bool invert, const
 	emit_rows_free(&x);
 	select_free(&select);
 	filter_free(&f);
-	return select.matched;
+	return rows_in(to);
 }
 
 /* Which rows of the stream are in a file. false: it has others. */

@@ -5,13 +5,14 @@
 
 #include "t/unit/filter_streams.h"
 
-/* Returns how many events matched. */
+/* Returns the number of calls and events that matched. */
 static uint64_t run(const char *from, const char *expression, bool invert, uint64_t limit,
 		    const char *to)
 {
 	struct common_options common = {.output = to, .quiet = true};
 	char *paths[] = {(char *)from}, *argv[] = {(char *)"trfilter", NULL};
-	struct select select = {.invert = invert, .limit = limit};
+	struct select select = {.invert = invert};
+	struct results results;
 	struct filter f;
 	struct emit_rows x = {0};
 	struct stage s;
@@ -27,7 +28,9 @@ static uint64_t run(const char *from, const char *expression, bool invert, uint6
 	if (!stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
 		f.evaluation.dictionary = &s.in.dictionary;
 		emit_rows_init(&x, &s, &select);
-		while (!select_done(&select) && stage_next(&s, &b))
+		results_init(&results, limit, &s.in.dictionary);
+		x.results = &results;
+		while (!emit_rows_done(&x) && stage_next(&s, &b))
 			if (b.kind == BLOCK_EVENTS && emit_block(&x, &b))
 				break;
 	}
@@ -36,7 +39,8 @@ static uint64_t run(const char *from, const char *expression, bool invert, uint6
 	emit_rows_free(&x);
 	select_free(&select);
 	filter_free(&f);
-	return select.matched;
+	results_free(&results);
+	return results.count;
 }
 
 static const char *const expressions[] = {
@@ -94,16 +98,16 @@ static void properties(const char *from, const char *what)
 	char joined[200], title[300];
 
 	for (size_t i = 0; i < EXPRESSIONS; i++) {
-		uint64_t n = run(from, expressions[i], false, UINT64_MAX, in_dir("one"));
 		int wrong = 0;
 
-		n += run(from, expressions[i], true, UINT64_MAX, in_dir("other"));
+		run(from, expressions[i], false, UINT64_MAX, in_dir("one"));
+		run(from, expressions[i], true, UINT64_MAX, in_dir("other"));
 		read_rows(from, &all);
 		read_rows(in_dir("one"), &one);
 		read_rows(in_dir("other"), &other);
 		snprintf(title, sizeof title, "%s: %s and its inverse are all", what,
 			 expressions[i]);
-		ok(n == all.n - all.gaps && one.good && other.good && merged(), title);
+		ok(one.good && other.good && merged(), title);
 		for (size_t j = 0; j < EXPRESSIONS; j++) {
 			snprintf(joined, sizeof joined, "(%s) && (%s)", expressions[i],
 				 expressions[j]);
@@ -139,19 +143,49 @@ static void balance(const char *from)
 	}
 }
 
-static void limits(const char *from)
+/* Is one the first n calls and events of all, where no leave is lost? */
+static bool is_first(uint64_t n)
 {
-	run(from, "tid == 10", false, UINT64_MAX, in_dir("all"));
+	static bool kept[ROWS];
+	uint64_t count = 0, open = 0;
+	size_t j = 0;
+
+	for (size_t i = 0; i < all.n && (count < n || open); i++) {
+		bool gap = all.kind[i] == KIND_GAP, leave = all.partner[i] < i;
+
+		kept[i] = leave ? kept[all.partner[i]] : gap || count < n;
+		count += kept[i] && !leave && !gap;
+		open += kept[i] && all.partner[i] > i;
+		open -= kept[i] && leave;
+		if (kept[i] && (j == one.n || one.row[j++] != all.row[i]))
+			return false;
+	}
+	return j == one.n;
+}
+
+/* Are the rows of one some of all? */
+static bool is_part(void)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < all.n; i++)
+		j += j < one.n && one.row[j] == all.row[i];
+	return j == one.n;
+}
+
+static void limits(const char *from, bool leaves_lost)
+{
+	uint64_t whole = run(from, "tid == 10", false, UINT64_MAX, in_dir("all"));
+
 	read_rows(in_dir("all"), &all);
 	for (uint64_t n = 0; n < 9000; n = 3 * n + 1) {
+		uint64_t want = n < whole ? n : whole;
 		char title[60];
 
-		is_u64(run(from, "tid == 10", false, n, in_dir("one")), n, "so many matched");
+		is_u64(run(from, "tid == 10", false, n, in_dir("one")), want, "so many matched");
 		read_rows(in_dir("one"), &one);
 		snprintf(title, sizeof title, "the first %" PRIu64 " of them", n);
-		ok(one.good && one.n - one.gaps == n &&
-			   !memcmp(one.row, all.row, one.n * sizeof *one.row),
-		   title);
+		ok(one.good && (leaves_lost ? is_part() : is_first(n)), title);
 	}
 }
 
@@ -168,8 +202,8 @@ int main(void)
 	properties(bare, "bare");
 	properties(mixed, "mixed");
 	balance(bare);
-	limits(bare);
-	limits(mixed);
+	limits(bare, false);
+	limits(mixed, true);
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	return system(command) ? 1 : done();
 }
