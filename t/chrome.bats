@@ -293,7 +293,7 @@ calls() {
 	trfilter 'tid == 1' two.trs | trstat -g pid,tid -c count -t tsv >got
 	[ "$(grep -c -P '^[12]\t1\t' got)" = 2 ] || fail "$(cat got)"
 	for t in chrome lttng; do
-		trencode -q --tick 1ns -t $t -o again.$t two.trs
+		trencode -q -t $t -o again.$t two.trs
 		trdecode -q again.$t | trstat -q -c total,self,count -s name -t tsv |
 			grep -v core_marker >got
 		diff want got || fail "$t"
@@ -346,7 +346,7 @@ asynchronous() {
 @test "pairs that were written for calls that overlap come back as calls" {
 	printf '[{"ph":"b","cat":"c","name":"f","id":1,"pid":1,"ts":0},{"ph":"b","cat":"c","name":"g","id":2,"pid":1,"ts":1},
 		{"ph":"e","cat":"c","name":"f","id":1,"pid":1,"ts":3},{"ph":"e","cat":"c","name":"g","id":2,"pid":1,"ts":5}]' >x.json
-	trdecode x.json | trencode -t apitrace -q --tick 1ns -o x.trace
+	trdecode x.json | trencode -t apitrace -q -o x.trace
 	trdecode -q x.trace | trstat -q -g name -c count -t tsv >want
 	trdecode -q x.trace | trencode -q -t chrome -o overlap.json
 	grep -q '"ph":"b"' overlap.json

@@ -38,7 +38,7 @@ sums() {
 	n=$((n - within))
 	[ "$within" -gt 0 ] && [ "$n" -gt 10 ]
 	for t in chrome perfetto speedscope csv trace-cmd apitrace folded callgrind pprof; do
-		run -0 trencode -t $t --tick 1ns -o out.$t sched.trs
+		run -0 trencode -t $t -o out.$t sched.trs
 		assert_line "trencode: $n times that a task was scheduled out outside any call: left out"
 	done
 	run -0 trencode -t lttng -o out.lttng sched.trs

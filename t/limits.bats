@@ -8,7 +8,9 @@ setup() {
 
 # all events of a stream as text, with what a table does not show
 rows() {
-	trencode -q --raw 2>/dev/null
+	cat >rows.trs
+	trencode -q --raw -o rows.txt rows.trs 2>/dev/null || trencode -q -o rows.txt rows.trs 2>/dev/null
+	cat rows.txt
 }
 
 # cut INPUT OPTION...: the same out of the input and out of a stream of all of it
@@ -126,7 +128,7 @@ near_end() {
 	# shellcheck disable=SC2154
 	assert_equal "$stderr" "trdecode: <stdin>: a time before the end wants a file or directory: where a pipe ends is known when it is too late (trdecode -o FILE first)"
 	head -c 9000 all.trs >cut.trs # without its END
-	run -1 pipe "trdecode --since -10us cut.trs | trencode -q --raw"
+	run -1 pipe "trdecode --since -10us cut.trs | trencode -q"
 	assert_output
 }
 

@@ -224,7 +224,7 @@ table() {
 	assert_equal "$stderr" "$(trstat --fail-if 'max(name == "main") > 1us' rec.trs 2>&1 >/dev/null)"
 	run -0 quiet trstat --merge --fail-if 'max(name == "main") > 1h' parts.*
 	run -2 trstat --merge --fail-if 'count(tid == 1) > 1' parts.*
-	assert_output --partial 'the groups of the summaries lack its key'
+	assert_output --partial "the summaries are not by its key 'tid'; write them with -g"
 	run -2 trstat --merge --fail-if 'max(arg.1) > 1' parts.*
 	assert_output --partial 'do not give those that are asked for'
 	run -2 trstat --partial --fail-if 'count > 1' rec.trs
@@ -527,7 +527,7 @@ flip() {
 	local how f
 	mkdir changed
 	cd changed
-	for how in --scrub=names,args --scrub=args --drop=dpy,ret --keep=return,mode; do
+	for how in --scrub=names,args --scrub=args --drop=dpy,ret --keep=ret,arg.mode; do
 		rm -rf seg parts.*
 		mkdir seg
 		trdecode --segment 1K "$DATA/apitrace/threads.trace" | trfilter "$how" 1 >rec.trs

@@ -8,6 +8,9 @@ setup_file() {
 	trdecode "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o sched.trs
 	trdecode "$DATA/uftrace/fib" | trsym -o fib.trs
 	cp "$DATA/apitrace/v6.trace" app.trace
+	cp -r "$DATA/uftrace/fib" .
+	trstat --partial -o fib.sum fib.trs
+	echo 'ffffffff81000000 T _stext' >kallsyms
 }
 
 setup() {
@@ -51,6 +54,11 @@ mistakes() {
 		trfilter --since 5mss 1 fib.trs|12.5s
 		trfilter fib.trs 'name == "main"'|the expression comes before the files
 		trfilter fib.trs|the expression is missing
+		trfilter --drop nxt_comm 1 sched.trs|no event has a field 'nxt_comm'; did you mean 'next_comm'?
+		trfilter --keep next_com,prev_pid 1 sched.trs|did you mean 'next_comm'?
+		trdecode app.trace ! trfilter --keep arg.enmu 1|did you mean 'arg.enum'?
+		trfilter -c --drop prev_pid 1 sched.trs|--drop has no effect with -c
+		trfilter -c --scrub names 1 fib.trs|--scrub has no effect with -c
 		trfilter --key x 1 fib.trs|--key goes with --scrub
 		trfilter --by tid 1 fib.trs|--by goes with --sample
 	X
@@ -78,6 +86,12 @@ mistakes() {
 		trstat name fib.trs|did you mean '-g name'?
 		trstat --wide -t csv fib.trs|--wide has no effect on csv
 		trstat --alpha 0.1 fib.trs|--alpha goes with --diff
+		trstat --bounds -c count fib.trs|--bounds has no effect: the columns are exact
+		trstat --diff -g nxt_comm sched.trs sched.trs|sched.trs: no event has a field 'nxt_comm'; did you mean 'next_comm'?
+		trstat --diff -c 'sum(priro)' sched.trs fib.trs|did you mean 'prio'?
+		trstat --merge -c totl fib.sum|did you mean 'total'?
+		trstat --merge -g nme fib.sum|fib.sum: a summary by the keys 'name', and not by 'nme'
+		trstat --merge --fail-if 'p99(nam == "fib") > 5ms' fib.sum|the summaries are not by its key 'nam'
 	X
 }
 
@@ -93,7 +107,20 @@ mistakes() {
 		trencode --no-header fib.trs|--no-header has no effect on text
 		trencode -o x.html fib.trs|no format has the suffix of 'x.html'; choose one with -t
 		trencode -o x.csv.gz fib.trs|no format has the suffix of 'x.csv.gz'
+		trencode --tick 1us -o x.csv fib.trs|--tick has no effect: no clock of this trace counts ticks
 	X
+	# the text was printed before the end, at which the sources are known
+	for option in --raw --ns --ts-diff; do
+		run -2 errors bash -c "trencode $option fib.trs >printed"
+		assert_line "trencode: $option has no effect on this trace; it is for text of trace-cmd"
+	done
+	for option in --all-calls --thread-ids --octal --blobs=blobs; do
+		run -2 trencode $option -o x.txt sched.trs
+		assert_line "trencode: ${option%=*} has no effect on this trace; it is for text of apitrace"
+		assert [ ! -e x.txt ]
+	done
+	run -2 errors bash -c 'trdecode app.trace | trencode -D 3 >printed'
+	assert_line "trencode: --depth has no effect on this trace; it is for text of uftrace"
 }
 
 @test "trdecode: mistakes are status 2, with the right spelling" {
@@ -104,6 +131,10 @@ mistakes() {
 		trdecode --since 5mss app.trace|12.5s
 		trdecode --segment 5x app.trace|--segment takes a size
 		trdecode apitrace app.trace|did you mean '-f apitrace'?
+		trdecode --offset ap.trace=1 app.trace|--offset ap.trace=1: no input of that name
+		trdecode --max-value 1K fib|--max-value has no effect on uftrace; it is for apitrace
+		trdecode --json app.trace|--json goes with --info or --list
+		trdecode --segment 1M --list app.trace|--segment has no effect with --list
 	X
 }
 
@@ -113,6 +144,7 @@ mistakes() {
 		trsym --linse fib.trs|did you mean '--lines'?
 		trsym --lines=3 fib.trs|takes no argument
 		trsym full fib.trs|did you mean '--demangle full'?
+		trsym --kallsyms kallsyms fib.trs|--kallsyms has no effect: this trace has no kernel
 	X
 }
 
@@ -164,7 +196,16 @@ warned() {
 	assert_equal "$1: $output" "$1: $2"
 }
 
+@test "a field that is unknown in one input of a comparison is a warning; a summary has no unknown field" {
+	run -0 errors bash -c 'trstat --diff -g next_comm sched.trs fib.trs >printed'
+	assert_output "trstat: fib.trs: no event has a field 'next_comm'; trdecode --list names the fields"
+	run -2 errors bash -c 'trstat --partial -g nxt_comm sched.trs >printed'
+	assert_output "trstat: no event has a field 'nxt_comm'; did you mean 'next_comm'?"
+}
+
 @test "a name or type that occurs nowhere is a warning" {
+	warned 'trstat --merge --fail-if '\''p99(name == "fbi") > 5h'\'' fib.sum' "trstat: --fail-if 'p99': no group of the summaries matches its condition"
+	warned 'trstat --merge --fail-if '\''p99(name == "fib") > 5h'\'' fib.sum' ''
 	warned 'trfilter -c '\''name == "fbi"'\'' fib.trs' "trfilter: no event has the name 'fbi'; did you mean 'fib'?"
 	assert_equal "$(<printed)" 0
 	warned 'trfilter -c '\''type in {"sched_swich", "sched_switch"}'\'' sched.trs' "trfilter: no event has the type 'sched_swich'; did you mean 'sched_switch'?"
@@ -190,6 +231,14 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 		[[ $stderr == *"no event has a field 'next_pid'"* ]]
 		run -2 trfilter -c "depth > 1 && $choice || next_pid == 3" fib.trs
 	done
+	for choice in 'type != "sched_switch"' '!(type == "sched_switch")' 'kind != "gap"' '!(type =~ "^sched")' 'type !~ "^s"'; do
+		run -0 errors trfilter -c "$choice || next_pid == 3" fib.trs
+		assert_line "trfilter: no event has a field 'next_pid'; trdecode --list names the fields"
+		run -2 trfilter -c "$choice && dur > 1 || next_pid == 3" fib.trs
+	done
+	run -2 trfilter -c 'type != "entry" || next_pid == 3' fib.trs
+	run -0 --separate-stderr trfilter -c 'has(next_pid) && next_pid == 3' fib.trs
+	assert_equal "$stderr" "trfilter: no event has a field 'next_pid'; trdecode --list names the fields"
 	run -2 trfilter -c 'type == "entry" && next_pid == 3' fib.trs
 	run -2 trfilter -c 'kind == "enter" && name == fib' fib.trs
 }

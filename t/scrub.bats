@@ -34,7 +34,7 @@ hidden() {
 	refute_output --partial FAILED
 	assert_output --partial 'next_comm="rcu_preempt"'
 	# and the expression sees all fields
-	run -0 trfilter -c --drop prev_pid 'prev_pid == 0' all.trs
+	run -0 pipe "trfilter --drop prev_pid 'prev_pid == 0' all.trs | trfilter -c 1"
 	assert_output "$(trfilter -c 'prev_pid == 0' all.trs)"
 	# a big-endian trace
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >be.trs
@@ -73,8 +73,10 @@ hidden() {
 
 @test "a name that no event has is said, and wrong options are refused" {
 	trdecode "$IRQ" >all.trs
-	run -0 --separate-stderr bash -c 'trfilter --drop no_such,prev_pid 1 all.trs >x.trs'
-	assert_equal "$stderr" "trfilter: no event has a field 'no_such'"
+	run -2 errors bash -c 'trfilter --drop no_such,prev_pid 1 all.trs >x.trs'
+	assert_output "trfilter: no event has a field 'no_such'; trdecode --list names the fields"
+	run -0 errors bash -c 'trfilter --keep arg.9,next_pid 1 all.trs >x.trs'
+	assert_output "trfilter: no event that is kept has a field 'arg.9'"
 	run -2 errors trfilter --keep a --drop b 1 all.trs
 	assert_output --partial 'exclude each other'
 	run -2 errors trfilter --scrub nmaes 1 all.trs
@@ -107,7 +109,7 @@ hidden() {
 	diff <(trstat -g name -t tsv a.trs | cut -f 2- | sort) <(trstat -g name -t tsv s.trs | cut -f 2- | sort)
 	diff <(trencode a.trs | sed 's/|\( *\).*/|\1/') <(trencode s.trs | sed 's/|\( *\).*/|\1/')
 	# the condition is asked of what came
-	run -0 trfilter -c --scrub names 'name == "main"' a.trs
+	run -0 pipe "trfilter -q --scrub names 'name == \"main\"' a.trs | trfilter -c 1"
 	assert_output 1
 	run -0 --separate-stderr pipefail 'trfilter --scrub names "dur > 1us" a.trs | trencode'
 	refute_output --partial main

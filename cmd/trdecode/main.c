@@ -54,6 +54,9 @@ int main(int argc, char **argv)
 		status = program_usage(&common, "--info and --list exclude each other");
 	if (status < 0 && s.json && !s.info && !s.list)
 		status = program_usage(&common, "--json goes with --info or --list");
+	if (status < 0 && s.segment && (s.info || s.list))
+		status = program_usage(&common, "--segment has no effect with --%s",
+				       s.info ? "info" : "list");
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
 	settings_free(&s);

@@ -184,6 +184,17 @@ static int input_names(int argc, char **argv, char ***names)
 	return optind < argc ? argc - optind : 1;
 }
 
+/* Refuse --max-value if no input has calls of apitrace. */
+static int check_max_value(const struct input *inputs, int n, const struct settings *s,
+			   struct error *e)
+{
+	for (int i = 0; i < n; i++)
+		if (!s->max_value || !strcmp(inputs[i].decoder->name, "apitrace"))
+			return 0;
+	return error_set(e, NULL, NO_OFFSET, "--max-value has no effect on %s; it is for apitrace",
+			 inputs[0].decoder->name);
+}
+
 static int open_inputs(struct input *inputs, char **names, int n, struct settings *s,
 		       struct decoding *d)
 {
@@ -197,6 +208,8 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
 			return run_fail(d, &e);
 	}
+	if (check_max_value(inputs, n, s, &e))
+		return run_fail(d, &e);
 	if (s->info)
 		return STATUS_OK;
 	for (int i = 0; i < n; i++)

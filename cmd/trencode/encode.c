@@ -201,6 +201,23 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 	return 0;
 }
 
+/* Refuse --tick if no clock counts ticks. */
+static int check_tick(const struct encoding *en, struct error *e)
+{
+	const struct pool *clocks = &en->dictionary->clocks;
+
+	for (uint32_t i = 1; i < clocks->count; i++) {
+		const struct clock *clock = pool_at(clocks, i);
+
+		if (clock->tick || clock->flags & CLOCK_TICKS)
+			return 0;
+	}
+	if (!en->options->tick || !en->events)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--tick has no effect: no clock of this trace counts ticks");
+}
+
 /* Report unfinished and unmatched calls, which are easily missed in a long text. */
 static void report_calls(struct calls *calls, bool quiet)
 {
@@ -237,8 +254,8 @@ static void encode_run(struct stage *s, struct encoding *en)
 			stage_fail(s, &e);
 			break;
 		}
-	if (s->status != STATUS_FAILED &&
-	    ((!en->begun && encode_begin(en, &e)) || en->encoder->end(en, &e)))
+	if (s->status != STATUS_FAILED && ((!en->begun && encode_begin(en, &e)) ||
+					   check_tick(en, &e) || en->encoder->end(en, &e)))
 		stage_fail(s, &e);
 	report_calls(&calls, en->options->quiet);
 	calls_free(&calls);

@@ -146,6 +146,11 @@ int settings_check(struct settings *s, struct error *e)
 {
 	if (s->key && !s->rewrite.scrub.what)
 		return error_set(e, NULL, NO_OFFSET, "--key goes with --scrub");
+	if (s->count && rewrite_any(&s->rewrite))
+		return error_set(e, NULL, NO_OFFSET, "--%s has no effect with -c",
+				 s->rewrite.scrub.what	      ? "scrub"
+				 : s->rewrite.projection.keep ? "keep"
+							      : "drop");
 	if (s->rewrite.scrub.what && scrub_key(&s->rewrite.scrub, s->key, e))
 		return -1;
 	if (s->time_range.by && !s->time_range.of)

@@ -144,15 +144,19 @@ static void check_names(struct stage *s, const struct settings *o, const struct 
 {
 	const struct node *conditions[] = {f->tree, o->time_range.from, o->time_range.to,
 					   o->time_range.by};
+	struct intern warned = {0};
+	const struct declared all = {.dictionary = &s->in.dictionary,
+				     .warned = &warned,
+				     .partial = s->status != STATUS_OK,
+				     .quiet = s->options->quiet};
 	struct error e;
+	int bad = 0;
 
-	for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
-		if (conditions[i] &&
-		    condition_check_names(conditions[i], &s->in.dictionary, s->status != STATUS_OK,
-					  s->options->quiet, &e)) {
-			stage_fail(s, &e);
-			return;
-		}
+	for (size_t i = 0; i < sizeof conditions / sizeof *conditions && !bad; i++)
+		bad = conditions[i] && condition_check_names(conditions[i], &all, &e);
+	if (bad || (s->rewrite && projection_check(&o->rewrite.projection, &all, &e)))
+		stage_fail(s, &e);
+	intern_free(&warned);
 }
 
 /* Open the output. The stream's head gets the command line, unless the line may contain what is

@@ -69,25 +69,36 @@ static int check_query(struct declared *check, const struct query *q, struct err
 	return check_columns(check, &q->columns, e);
 }
 
-int check_names(struct stage *stage, const struct query *q, const struct alarms *alarms)
+int check_names_of(struct stage *stage, const char *file, const struct query *q,
+		   const struct alarms *alarms, struct error *e)
 {
+	struct intern warned = {0};
 	struct declared check = {.dictionary = &stage->in.dictionary,
 				 .offer = keys_offer_names,
+				 .warned = &warned,
+				 .file = file,
 				 .partial = stage->status != STATUS_OK,
 				 .quiet = stage->options->quiet};
-	struct error e;
 	int bad;
+
+	if (stage_part(stage))
+		return 0;
+	bad = check_query(&check, q, e);
+	for (size_t i = 0; alarms && i < alarms->ncolumns && !bad; i++) {
+		const struct alarm_column *c = &alarms->column[i];
+
+		bad = check_condition(&check, &c->condition, e) ||
+		      (c->own && check_columns(&check, &c->columns, e));
+	}
+	intern_free(&warned);
+	return bad ? -1 : 0;
+}
+
+int check_names(struct stage *stage, const struct query *q, const struct alarms *alarms)
+{
+	struct error e;
 
 	if (stage->status == STATUS_FAILED)
 		return -1;
-	if (stage_part(stage))
-		return 0;
-	bad = check_query(&check, q, &e);
-	for (size_t i = 0; i < alarms->ncolumns && !bad; i++) {
-		const struct alarm_column *c = &alarms->column[i];
-
-		bad = check_condition(&check, &c->condition, &e) ||
-		      (c->own && check_columns(&check, &c->columns, &e));
-	}
-	return bad ? stage_fail(stage, &e) : 0;
+	return check_names_of(stage, NULL, q, alarms, &e) ? stage_fail(stage, &e) : 0;
 }

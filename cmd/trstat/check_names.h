@@ -11,5 +11,9 @@
  * stage; with a damaged input, which may lack declarations, a warning; with a part of a stream
  * nothing. Returns 0, or -1 after stage_fail. */
 int check_names(struct stage *stage, const struct query *q, const struct alarms *alarms);
+/* The same for one input of several. file: its name for messages, or NULL; alarms may be NULL.
+ * Returns 0, or -1 with e filled. */
+int check_names_of(struct stage *stage, const char *file, const struct query *q,
+		   const struct alarms *alarms, struct error *e);
 
 #endif

@@ -221,10 +221,28 @@ int alarms_check_keys(const struct alarms *all, struct error *e)
 {
 	for (size_t i = 0; i < all->ncolumns; i++)
 		if (all->column[i].own)
-			return error_set(e, NULL, NO_OFFSET,
-					 "--fail-if '%s': the groups of the summaries lack its key",
-					 all->column[i].name);
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"--fail-if '%s': the summaries are not by its key '%s'; write "
+				"them with -g",
+				all->column[i].name, all->column[i].condition.keys.names[0]);
 	return 0;
+}
+
+void alarms_warn_unmatched(const struct alarms *all)
+{
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+		bool named = false;
+
+		for (size_t k = 0; k < c->condition.keys.count; k++)
+			named |= c->condition.keys.key[k].kind == BY_NAME ||
+				 c->condition.keys.key[k].kind == BY_TYPE;
+		if (named && !c->matched)
+			warn(NULL, NO_OFFSET,
+			     "--fail-if '%s': no group of the summaries matches its condition",
+			     c->name);
+	}
 }
 
 int alarms_block(struct alarms *all, const struct block *b)
@@ -331,8 +349,10 @@ static int compute_column(struct alarm_column *a, const struct columns *c,
 		struct aggregate *group = groups_at(g, i);
 		struct asked asked = {a, groups_cells(g, group)};
 
-		if (condition_holds(&a->condition, g, group_cell, &asked))
-			bad = aggregate_merge(sum, group, &c->wanted);
+		if (!condition_holds(&a->condition, g, group_cell, &asked))
+			continue;
+		a->matched = true;
+		bad = aggregate_merge(sum, group, &c->wanted);
 	}
 	a->value = column_value(c, &c->column[a->column], sum, &run);
 	aggregate_free(sum, &c->wanted);

@@ -29,6 +29,7 @@ struct alarm_column {
 	struct pair pair;
 	struct statistics *statistics;
 	struct column_value value;
+	bool matched; /* the condition selected a group */
 };
 
 struct alarm {
@@ -53,6 +54,8 @@ void alarms_free(struct alarms *a);
 int alarms_begin(struct alarms *a, struct query *q, struct dictionary *d, struct error *e);
 /* Returns -1 with e filled if a column needs its own groups, but there are no events to count. */
 int alarms_check_keys(const struct alarms *a, struct error *e);
+/* Warn of columns whose condition is on names or types and selected no group of summaries. */
+void alarms_warn_unmatched(const struct alarms *a);
 int alarms_block(struct alarms *a, const struct block *b);
 /* The same as the functions of statistics.h. */
 int alarms_adopt(struct alarms *a, const struct snapshot *snapshot);

@@ -221,6 +221,9 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		bad = error_set(e, NULL, NO_OFFSET,
 				"pairs are no calls: they have no caller, depth or stack");
+	if (!bad && s->bounds && !table_bounds(&q->columns))
+		bad = error_set(e, NULL, NO_OFFSET,
+				"--bounds has no effect: the columns are exact");
 	return bad ? -1 : 0;
 }
 

@@ -190,6 +190,8 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 			stage_no_memory(stage);
 	} else if (!report_table(stage, q, st, NULL)) {
 		report_alarms(stage, q, st, alarms, NULL);
+		if (!stage->options->quiet && st->groups.count)
+			alarms_warn_unmatched(alarms);
 	}
 	if (stage->status != STATUS_FAILED && !stage->options->quiet)
 		report_counts(stage, st, settings);

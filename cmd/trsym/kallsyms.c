@@ -125,3 +125,17 @@ int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dictionary 
 	k->npending = 0;
 	return 0;
 }
+
+int kallsyms_check(const struct kallsyms *k, const struct dictionary *d, struct error *e)
+{
+	for (uint32_t i = 1; i < d->spaces.count; i++)
+		if (((const struct space *)pool_at(&d->spaces, i))->flags & SPACE_KERNEL)
+			return 0;
+	for (uint32_t i = 1; i < d->sources.count; i++)
+		if (!strcmp(((const struct source *)pool_at(&d->sources, i))->format.text,
+			    "trace-cmd"))
+			return 0;
+	if (!k->symbols || d->sources.count < 2)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--kallsyms has no effect: this trace has no kernel");
+}

@@ -38,4 +38,7 @@ int kallsyms_declared(struct kallsyms *k, const struct block *b);
  */
 int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dictionary *d);
 
+/* Refuse the file if no source has a kernel. Returns 0, or -1 with e filled. */
+int kallsyms_check(const struct kallsyms *k, const struct dictionary *d, struct error *e);
+
 #endif

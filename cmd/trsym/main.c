@@ -117,6 +117,8 @@ int main(int argc, char **argv)
 	reader_on_demand(&stage.in);
 	while (stage_next(&stage, &block) && !take_block(&stage, &resolver, &kernel, &block))
 		;
+	if (stage.status == STATUS_OK && kallsyms_check(&kernel, &stage.in.dictionary, &e))
+		stage_fail(&stage, &e);
 	if (settings.report)
 		report_modules(&resolver);
 	else if (!common.quiet)

@@ -74,7 +74,8 @@ static bool offer_argument(void *nearest, const struct text_ref *t)
 	int n = snprintf(name, sizeof name, "arg.%.*s", (int)(t->size < 60 ? t->size : 60),
 			 t->text);
 
-	nearest_offer(nearest, name, (size_t)n);
+	if (t->size)
+		nearest_offer(nearest, name, (size_t)n);
 	return false;
 }
 
@@ -122,6 +123,14 @@ static bool schemaless(const struct dictionary *d)
 	return true;
 }
 
+static void warn_once(const struct declared *k, const char *what)
+{
+	uint32_t count = k->warned->count;
+
+	if (!k->quiet && intern_string(k->warned, what) >= count)
+		warn(k->file, NO_OFFSET, "%s", what);
+}
+
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e)
 {
 	char quote[NEAREST_SIZE + 40] = "";
@@ -139,13 +148,12 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 		snprintf(nearest.name, sizeof nearest.name, "%s", synonym);
 	if (word && strlen(name) < NEAREST_SIZE)
 		snprintf(quote, sizeof quote, "; quote a text: \"%s\"", name);
-	error_set(e, NULL, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
+	error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
 		  nearest_hint(&nearest),
 		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
 	if (!k->partial && !unused && (word || !k->chosen) && !schemaless(k->dictionary))
 		return -1;
-	if (!k->quiet)
-		warn(NULL, NO_OFFSET, "%s", e->what);
+	warn_once(k, e->what);
 	return 0;
 }
 
@@ -176,10 +184,14 @@ bool declared_name(const struct declared *k, enum declared_kind kind, const char
 		if (i < OFFERS)
 			nearest_offer(&nearest, t.text, t.size);
 	}
-	if (any && !k->quiet)
-		warn(NULL, NO_OFFSET, "no event has the %s '%.*s'%s",
-		     kind == DECLARED_TYPE ? "type" : "name", n < 200 ? (int)n : 200, name,
-		     nearest_hint(&nearest));
+	if (any && !k->quiet) {
+		struct error e;
+
+		error_set(&e, NULL, NO_OFFSET, "no event has the %s '%.*s'%s",
+			  kind == DECLARED_TYPE ? "type" : "name", n < 200 ? (int)n : 200, name,
+			  nearest_hint(&nearest));
+		warn_once(k, e.what);
+	}
 	return !any;
 }
 
@@ -199,8 +211,8 @@ static int check_operand(const struct declared *k, const struct operand *o, bool
 }
 
 /* Check the texts that the name or type of events is compared with. Returns false if the condition
- * is false for all events as none of the texts occurs. */
-static bool check_names(const struct declared *k, const struct node *n)
+ * is false for all events as none of the texts occurs; with negated, if it is true for all. */
+static bool check_names(const struct declared *k, const struct node *n, bool negated)
 {
 	bool swapped = operand_literal(n->left), occurs = false;
 	const struct operand *field = operand_field(swapped ? n->right : n->left),
@@ -210,8 +222,9 @@ static bool check_names(const struct declared *k, const struct node *n)
 
 	if (kind != DECLARED_NAME && kind != DECLARED_TYPE)
 		return true;
-	/* what is not there is left out, too */
-	if (n->kind == NODE_COMPARE && n->comparison != COMPARE_EQ)
+	/* a name that a condition excludes may be absent */
+	if (n->kind == NODE_COMPARE ? n->comparison != (negated ? COMPARE_NE : COMPARE_EQ)
+				    : negated)
 		return true;
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
 		occurs |= declared_name(k, kind, text->value.text, text->value.size);
@@ -242,6 +255,18 @@ static bool is_choice(const struct declared *k, const struct node *n, bool alone
 					 (!alone || n->kind == NODE_MATCH));
 }
 
+/* Returns true if the rest of an alternative concerns only events that n excludes, of which there
+ * may be none: type != "sched_switch" || next_pid == 3 */
+static bool excludes(const struct declared *k, const struct declared *silent, const struct node *n)
+{
+	if (n->kind == NODE_NOT)
+		return !check_names(silent, n->children[0], false) ||
+		       is_choice(k, n->children[0], true);
+	if (n->kind == NODE_COMPARE && n->comparison == COMPARE_NE)
+		return !check_names(silent, n, true) || is_choice(k, n, true);
+	return n->kind == NODE_MATCH && n->negated && is_choice(k, n, true);
+}
+
 static int check_children(const struct declared *k, const struct node *n, struct error *e)
 {
 	bool around = n->kind == NODE_UNDER || n->kind == NODE_OVER, absent = false, chosen = false;
@@ -251,14 +276,17 @@ static int check_children(const struct declared *k, const struct node *n, struct
 	warning.chosen = true;
 	/* type == "sched_switch" && next_pid == 3: without such events their fields are unknown */
 	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++) {
-		absent |= !check_names(&silent, n->children[i]);
+		absent |= !check_names(&silent, n->children[i], false);
 		chosen |= is_choice(k, n->children[i], true);
 	}
+	for (size_t i = 0; n->kind == NODE_OR && i < n->nchildren; i++)
+		chosen |= excludes(k, &silent, n->children[i]);
 	for (size_t i = 0; i < n->nchildren; i++) {
 		const struct node *child = n->children[i];
-		const struct declared *check = absent && check_names(&silent, child) ? &silent
-					       : chosen				     ? &warning
-										     : k;
+		const struct declared *check = absent && check_names(&silent, child, false)
+						       ? &silent
+					       : chosen ? &warning
+							: k;
 
 		/* under(f) */
 		if (around && child->kind == NODE_TRUTH && operand_field(child->left)
@@ -279,7 +307,7 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 	asking.partial = true;
 	if (n->kind == NODE_HAS)
 		k = &asking;
-	check_names(k, n);
+	check_names(k, n, false);
 	return check_operand(k, n->left, false, e) ||
 			       check_operand(k, n->right, n->kind == NODE_COMPARE, e)
 		       ? -1

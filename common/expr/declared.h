@@ -7,6 +7,7 @@
 
 #include "common/expr/expression.h"
 #include "common/stream/dictionary.h"
+#include "common/util/intern.h"
 #include "common/value/nearest.h"
 
 /* What an operand of a condition is. */
@@ -23,8 +24,10 @@ struct declared {
 	struct dictionary *dictionary;
 	/* Offer the names that need no declaration, for suggestions. */
 	void (*offer)(struct nearest *nearest);
-	bool partial; /* declarations may be missing, as the input is damaged: only warn */
-	bool quiet;   /* no warnings */
+	struct intern *warned; /* warnings that were printed; each is printed once */
+	const char *file;      /* the input, for messages; may be NULL */
+	bool partial;	       /* declarations may be missing, as the input is damaged: only warn */
+	bool quiet;	       /* no warnings */
 	/* Returns what an operand is. *name of a FIELD is valid until the next call. For
 	 * declared_condition. */
 	enum declared_kind (*kind)(void *ctx, const struct operand *o, const char **name);

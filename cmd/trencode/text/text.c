@@ -93,10 +93,52 @@ static int layouts_event(struct encoding *en, const struct event *ev, struct err
 	return layouts[s->of_source]->event(s->layout[s->of_source], ev, e);
 }
 
+/* Test whether a source of that format was declared. */
+static bool has_source(const struct encoding *en, const char *format)
+{
+	const struct pool *sources = &en->dictionary->sources;
+
+	for (uint32_t i = 1; i < sources->count; i++) {
+		const struct source *source = pool_at(sources, i);
+
+		if (!strcmp(source->format.text, format))
+			return true;
+	}
+	return sources->count < 2;
+}
+
+/* Refuse options that apply only to the text of another format. */
+static int check_options(const struct encoding *en, struct error *e)
+{
+	const struct encode_options *o = en->options;
+	const struct {
+		bool given;
+		const char *name, *format;
+	} rows[] = {
+		{o->raw, "raw", "trace-cmd"},
+		{o->ns, "ns", "trace-cmd"},
+		{o->ts_diff, "ts-diff", "trace-cmd"},
+		{o->depth, "depth", "uftrace"},
+		{o->all_calls, "all-calls", "apitrace"},
+		{o->thread_ids, "thread-ids", "apitrace"},
+		{o->plain_octal, "octal", "apitrace"},
+		{o->blobs, "blobs", "apitrace"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].given && !has_source(en, rows[i].format))
+			return error_set(e, NULL, NO_OFFSET,
+					 "--%s has no effect on this trace; it is for text of %s",
+					 rows[i].name, rows[i].format);
+	return 0;
+}
+
 static int layouts_end(struct encoding *en, struct error *e)
 {
 	struct layouts *s = en->state;
 
+	if (check_options(en, e))
+		return -1;
 	for (int i = 0; i < LAYOUTS; i++)
 		if (s->layout[i] && layouts[i]->end && layouts[i]->end(s->layout[i], e))
 			return -1;

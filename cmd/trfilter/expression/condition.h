@@ -63,9 +63,8 @@ static inline bool operand_asks(const struct operand *o, enum ask ask)
 struct node *condition_parse(const char *text, struct error *e);
 void condition_free(struct node *n);
 /* Refuse fields that no event of the streams read has, and warn of names that no event has.
- * partial, quiet: see struct declared. Returns 0, or -1 with e filled. */
-int condition_check_names(const struct node *n, struct dictionary *d, bool partial, bool quiet,
-			  struct error *e);
+ * all has no functions. Returns 0, or -1 with e filled. */
+int condition_check_names(const struct node *n, const struct declared *all, struct error *e);
 /* Returns true if some field of the condition is this one. */
 bool condition_asks(const struct node *n, enum ask ask);
 /* Returns true if the condition needs more than a single row: the calls around it, or what

@@ -99,16 +99,13 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 		       : DECLARED_OTHER;
 }
 
-int condition_check_names(const struct node *n, struct dictionary *d, bool partial, bool quiet,
-			  struct error *e)
+int condition_check_names(const struct node *n, const struct declared *all, struct error *e)
 {
+	struct declared check = *all;
 	char name[NEAREST_SIZE];
-	const struct declared check = {.dictionary = d,
-				       .offer = condition_offer_names,
-				       .partial = partial,
-				       .quiet = quiet,
-				       .kind = kind_of,
-				       .ctx = name};
 
+	check.offer = condition_offer_names;
+	check.kind = kind_of;
+	check.ctx = name;
 	return declared_condition(&check, n, e);
 }

@@ -118,13 +118,26 @@ bool projection_detail(struct projection *p, uint8_t what, uint64_t index,
 	return named == p->keep;
 }
 
-const char *projection_unseen(const struct projection *p, size_t *at)
+static void offer_names(struct nearest *nearest)
 {
-	while (*at < p->count) {
-		const struct projected *named = &p->named[(*at)++];
+	nearest_offer_words(nearest, "arg arg.1 fparg.1 ret backtrace");
+}
 
-		if (!named->seen)
-			return named->name;
+int projection_check(const struct projection *p, const struct declared *all, struct error *e)
+{
+	struct declared check = *all;
+
+	check.offer = offer_names;
+	for (size_t i = 0; i < p->count; i++) {
+		const struct projected *named = &p->named[i];
+
+		if (named->seen)
+			continue;
+		if (named->kind != ALL_ARGUMENTS && declared_field(&check, named->name, false, e))
+			return -1;
+		if (!all->quiet && declared_has(all->dictionary, named->name))
+			warn(NULL, NO_OFFSET, "no event that is kept has a field '%s'",
+			     named->name);
 	}
-	return NULL;
+	return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef TR_TRFILTER_EXPRESSION_PROJECTION_H
 #define TR_TRFILTER_EXPRESSION_PROJECTION_H
 
+#include "common/expr/declared.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/value.h"
 
@@ -27,7 +28,8 @@ bool projection_field(struct projection *p, const struct field *f);
  * or NULL. */
 bool projection_detail(struct projection *p, uint8_t what, uint64_t index,
 		       const struct definition *names);
-/* Returns the next given name that no event had, or NULL; *at starts at 0. */
-const char *projection_unseen(const struct projection *p, size_t *at);
+/* Refuse names that no event of the streams read has (declared_field), and warn of those that no
+ * kept event had. all has no functions. Returns 0, or -1 with e filled. */
+int projection_check(const struct projection *p, const struct declared *all, struct error *e);
 
 #endif

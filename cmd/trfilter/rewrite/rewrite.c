@@ -161,18 +161,11 @@ void rewrite_begin(struct rewrite *r, const struct dictionary *d)
 
 void rewrite_report(const struct rewrite *r, bool quiet)
 {
-	const char *name;
-	size_t at = 0;
-
-	if (quiet)
-		return;
-	if (r->nleft_out)
+	if (r->nleft_out && !quiet)
 		warn(NULL, NO_OFFSET, "left out, as it may contain %s: %.*s%s of the source",
 		     r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS) ? "names" : "messages",
 		     (int)r->left_out.size, (const char *)r->left_out.data,
 		     r->left_out.size < LEFT_OUT_SAID ? "" : " and more");
-	while ((name = projection_unseen(&r->projection, &at)))
-		warn(NULL, NO_OFFSET, "no event has a field '%s'", name);
 }
 
 void rewrite_free(struct rewrite *r)

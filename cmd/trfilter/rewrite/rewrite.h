@@ -39,7 +39,7 @@ static inline bool rewrite_any(const struct rewrite *r)
 
 /* Prepare r, which is zero but for projection and scrub. */
 void rewrite_begin(struct rewrite *r, const struct dictionary *d);
-/* Print what was left out, and names that no event had. */
+/* Print what was left out. */
 void rewrite_report(const struct rewrite *r, bool quiet);
 void rewrite_free(struct rewrite *r);
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/trstat/check_names.h"
 #include "cmd/trstat/monitor.h"
 #include "cmd/trstat/report.h"
 
@@ -322,7 +323,7 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 	while (stage->status != STATUS_FAILED && stage_next(stage, &block))
 		if (take_block(&c, &block))
 			break;
-	if (stage->status != STATUS_FAILED)
+	if (!check_names(stage, q, NULL))
 		end_part(&c);
 	if (stage->status != STATUS_FAILED && parts_sort(&sm->parts, &e))
 		stage_fail(stage, &e);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trstat/check_names.h"
 #include "cmd/trstat/report.h"
 #include "cmd/trstat/summary/partial.h"
 
@@ -196,13 +197,30 @@ static void fail_if_differs(struct stage *stage, const struct diff *d, const str
 	stage->status = status_worse(stage->status, STATUS_CONDITION);
 }
 
+/* Refuse fields that no event of either has. A summary's were checked when it was written. */
+static int check_fields(struct side *a, struct side *b, char **paths, struct error *e)
+{
+	struct error ea, eb;
+	bool bad = !a->stage.in.summaries &&
+		   check_names_of(&a->stage, paths[0], &a->query, NULL, &ea),
+	     bad_too = !b->stage.in.summaries &&
+		       check_names_of(&b->stage, paths[1], &b->query, NULL, &eb);
+
+	*e = bad ? ea : eb;
+	if (bad && bad_too)
+		return -1;
+	if ((bad || bad_too) && !a->stage.options->quiet)
+		warn(e->file, NO_OFFSET, "%s", e->what);
+	return 0;
+}
+
 static void make_diff(struct side *a, struct side *b, char **paths, const struct diff_options *o)
 {
 	struct stage *stage = &a->stage;
 	struct diff d = {0};
 	struct error e;
 
-	if (compare_sides(a, b, paths, &e))
+	if (compare_sides(a, b, paths, &e) || check_fields(a, b, paths, &e))
 		stage_fail(stage, &e);
 	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
 			   (struct diff_side){&b->statistics, &b->query.columns}, o))
