@@ -177,6 +177,7 @@ table() {
 	assert [ "$(find seg -type f | wc -l)" -gt 10 ]
 	# the last has a field that only some of the first events have
 	for ask in '--pair offcpu -g a.prev_comm,b.cpu,a.cpu,prev_state' '--pair oncpu' \
+		"--pair offcpu -g 'cpu,bucket(time,1ms)' -c count,busy,util" \
 		"--pair 'kind == \"instant\" -> kind == \"instant\" on tid == tid' -g prev_state,id,pid,b.prev_state"; do
 		rm -f part.*
 		for f in seg/*; do eval "trstat --partial $ask -o part.${f#seg/} $f"; done

@@ -157,7 +157,7 @@ same() {
 	for preset in wakeup oncpu offcpu; do
 		for n in 1 7 100000; do
 			awk -v preset=$preset -v list=pairs -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" |
-				sort -k 1,1nr -k 3,3n | awk -v n=$n 'NR <= n' >theirs
+				sort -k 1,1nr -k 3,3n | cut -f 1-3 | awk -v n=$n 'NR <= n' >theirs
 			trstat -q --pair $preset --slowest $n -t tsv s.trs | tail -n +2 | cut -f 1,2,9 | diff theirs - || fail "$preset $n"
 		done
 		awk -v preset=$preset -v list=unpaired -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" | sort -n >theirs
@@ -183,6 +183,42 @@ same() {
 		run -2 trstat $wrong s.trs
 		assert_line --index 0 --partial ' go'
 	done
+}
+
+@test "busy and util: each bucket of time has its part of a pair" {
+	T=$RECORDED/trace-cmd/v6-sched-irq-timer
+	trdecode "$T.dat" >s.trs
+	for width in 1 10 1000; do
+		awk -v preset=oncpu -v list=pairs -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" |
+			awk -F '\t' -v w=${width}000000 'function at(t) { return sprintf("%d\t%.0f", cpu, t - t % w) }
+				{ cpu = $4; count[at($3)]++
+				for (a = $2; a < $3; a = b) {
+					b = a - a % w + w
+					b = b > $3 ? $3 : b
+					busy[at(a)] += b - a
+				} }
+				END { for (k in count) busy[k] += 0
+				for (k in busy) printf "%s\t%d\t%.0f\n", k, count[k], busy[k] }' | sort >theirs
+		trstat -q --pair oncpu -g "cpu,bucket(time,${width}ms)" -c count,busy,util -t tsv s.trs | tail -n +2 >ours
+		cut -f 1-4 ours | sort | diff theirs - >differences || fail "$width ms: $(head differences)"
+		run -0 awk -F '\t' -v w=${width}000000 '{ d = $4 * 100 / w - $5 } d > 0.00051 || d < -0.00051' ours
+		assert_output ''
+		[ "$(wc -l <theirs)" -gt 3 ]
+	done
+	# without buckets: of the whole run
+	run -0 pipe "trstat -q --pair oncpu -g cpu -c busy,total,util -t tsv s.trs | awk 'NR > 1 && (\$2 != \$3 || \$4 > 100 || \$4 < 20)'"
+	assert_output ''
+	run -0 pipe "trstat -q --pair oncpu -g cpu -c util s.trs | tail -n 1"
+	assert_output --regexp '^59\.072 %    0$'
+	run -0 pipe "trstat -q --pair oncpu -g cpu --timeline 10ms -c util s.trs | tail -n 1"
+	assert_output --regexp '^ +59\.072 %  .*  0$'
+	run -3 trstat --pair oncpu --fail-if 'util(cpu == 0) > 59' s.trs
+	assert_output --partial 'holds: 59.072 %'
+	for wrong in '-c busy' '-s util' '-i 1ms --pair oncpu -c util' '--fail-if util>1' '--pair oncpu -g bucket(time,1us) -c util'; do
+		# shellcheck disable=SC2086
+		run -2 trstat $wrong s.trs
+	done
+	assert_output 'trstat: a pair covers more than 65536 buckets of time: use wider ones'
 }
 
 @test "a pair that no event ends says what it looked for" {

@@ -205,12 +205,12 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 		if (!c->key)
 			return error_no_memory(e);
 		if (!has_condition_keys(c, &q->keys)) {
-			if (begin_own(c, q, d, e))
+			if (begin_own(c, q, d, e) || query_check_pairs(q, &c->columns, e))
 				return -1;
 			continue;
 		}
 		column = columns_find(&q->columns, c->name, e);
-		if (column < 0)
+		if (column < 0 || query_check_pairs(q, &q->columns, e))
 			return -1;
 		c->column = (size_t)column;
 	}
@@ -318,7 +318,7 @@ static struct scalar scalar_of(enum column_unit unit, int128 number)
 {
 	struct scalar s = {.form = SCALAR_REAL};
 
-	if (unit == UNIT_THOUSANDTHS) {
+	if (unit == UNIT_THOUSANDTHS || unit == UNIT_PERCENT) {
 		s.real = (long double)number / 1000;
 	} else if (number >= 0 && number <= (int128)UINT64_MAX) {
 		s.form = SCALAR_UINT;
@@ -338,7 +338,7 @@ static int compute_column(struct alarm_column *a, const struct columns *c,
 {
 	const struct groups *g = &st->groups;
 	struct aggregate *sum = aligned_alloc(16, c->wanted.size);
-	struct columns_run run = {st->first, st->last};
+	struct columns_run run = {.first = st->first, .last = st->last};
 	int bad = 0;
 
 	if (!sum)

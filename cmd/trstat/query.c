@@ -183,6 +183,19 @@ void settings_free(struct settings *s)
 		free(s->owned[i]);
 }
 
+int query_check_pairs(const struct query *q, const struct columns *c, struct error *e)
+{
+	struct error why;
+
+	if (!columns_refuse_pairs(c, &why) || (q->settings->pair && !q->settings->interval))
+		return 0;
+	if (!q->settings->pair)
+		return error_set(e, NULL, NO_OFFSET, "%s", why.what);
+	return error_set(e, NULL, NO_OFFSET,
+			 "busy and util do not go with -i; use the key bucket(time,%.64s)",
+			 q->settings->interval);
+}
+
 int query_parse(struct query *q, const struct settings *s, struct error *e)
 {
 	int bad = 0;
@@ -217,6 +230,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
 	}
 	bad = bad || (s->pair && keys_of_pair(&q->keys, pair_end_fields(&q->pair), e));
+	bad = bad || query_check_pairs(q, &q->columns, e);
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
 	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		bad = error_set(e, NULL, NO_OFFSET,

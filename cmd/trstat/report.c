@@ -116,10 +116,10 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 	if (!text)
 		return stage_no_memory(stage);
 	t.groups = &st->groups;
-	t.run = (struct columns_run){st->first, st->last};
+	t.run = (struct columns_run){st->first, st->last, keys_time_width(&q->keys)};
 	t.interval = interval;
 	if (interval && !interval->wall)
-		t.run = (struct columns_run){interval->time, interval->time + interval->width};
+		t.run = (struct columns_run){interval->time, interval->time + interval->width, 0};
 	t.ticks = st->ticks;
 	if (t.ticks && t.optional && !s->sort) {
 		/* ticks are no times: the second key of the default order counts */

@@ -58,6 +58,10 @@ static void count_rows(struct stage *stage, const struct query *q, struct statis
 			stage_no_memory(stage);
 		if (bad)
 			return;
+		if (statistics_check_busy(st, &e)) {
+			stage_fail(stage, &e);
+			return;
+		}
 		if (st->ticks &&
 		    (columns_check_clocks(&q->columns, &st->clocks, &e) ||
 		     columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||

@@ -32,6 +32,9 @@ static command commands[] = {
 	{"-q", "-i", "%", "-t", "tsv"},
 	{"-q", "-t", "prom", "-g", "%"},
 	{"-q", "--tree"},
+	{"-q", "--pair", "%", "--slowest", "3"},
+	{"-q", "--pair", "%", "--unpaired", "-t", "csv"},
+	{"-q", "--pair", "%", "-g", "bucket(time,1ms),a.cpu|b.tid,a.name", "-c", "count,busy,util"},
 };
 static command partial = {"-q", "--partial"}, partial_keys = {"-q", "--partial", "-g", "%"},
 	       merge = {"-q", "--merge"};

@@ -2,7 +2,7 @@
 #
 #     awk -v preset=wakeup -f pairs.awk raw.txt
 #
-# With -v list=pairs: a line for each pair, with its time and the times of both events; with -v
+# With -v list=pairs: a line for each pair, with its time, the times of both events and the CPU of B; with -v
 # list=unpaired: a line for each A without a B, with its time. Otherwise a line for each group: key, count, total, min, max, then all times in ascending order. At the end
 # "unmatched": As that came again, As without a B, Bs without an A. Written apart from trstat, to
 # compare it with.
@@ -28,7 +28,7 @@ function end(key, group,    took) {
 	}
 	took = time - start[key]
 	if (list == "pairs")
-		printf "%.0f\t%.0f\t%.0f\n", took, start[key], time
+		printf "%.0f\t%.0f\t%.0f\t%d\n", took, start[key], time, cpu
 	delete start[key]
 	count[group]++
 	total[group] += took

@@ -134,6 +134,15 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 	if (w->self_stdev &&
 	    squares_merge(aggregate_part(into, w->self_stdev), aggregate_part(from, v->self_stdev)))
 		return -1;
+	if (w->busy) {
+		uint128 *busy = aggregate_part(into, w->busy);
+		const uint128 *more = aggregate_part(from, v->busy);
+
+		if (__builtin_add_overflow(*busy, *more, busy)) {
+			errno = EOVERFLOW;
+			return -1;
+		}
+	}
 	for (uint32_t i = 0; i < w->field_count; i++) {
 		if (merge_field(&fields_of(into, w)[i], &fields_of(from, v)[fields ? fields[i] : i],
 				w->field[i].uniq))

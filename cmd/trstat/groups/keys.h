@@ -153,6 +153,14 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 /* Returns true if the keys have equal cells for these two times, and so for all between them. */
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);
 
+/* Returns true for bucket(time,T), but not of the A of a pair. */
+static inline bool key_is_time_bucket(const struct key *k)
+{
+	return k->kind == BY_TIME && k->transform == KEY_BUCKET && k->side != KEY_OF_A;
+}
+/* Returns the least width of the keys that are buckets of time; 0: there are none. */
+uint64_t keys_time_width(const struct keys *k);
+
 /* Apply bucket(), log2() or hist() to a cell. KEY_PENDING stays. */
 struct key_cell key_transform(const struct key *k, struct key_cell cell);
 

@@ -217,6 +217,18 @@ static int open_pair(struct statistics *s, const struct event *e, const struct e
 		       : 0;
 }
 
+/* Add a pair's time to its group, or where that is of a bucket of time to those of all buckets
+ * that the pair covers. */
+static int add_busy(struct statistics *s, struct aggregate *a, uint64_t begin, uint64_t end)
+{
+	uint128 *busy = aggregate_part(a, s->columns->wanted.busy);
+
+	if (s->keys->needs & NEEDS_TIME)
+		return statistics_add_busy(s, begin, end); /* cells are those of the group */
+	*busy += end - begin;
+	return 0;
+}
+
 int statistics_take_pair(struct statistics *s, const struct event *e)
 {
 	struct event_ref subject = event_ref_of(e);
@@ -237,6 +249,8 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	subject.entered = end.entered;
 	a = statistics_group(s, &subject);
 	if (!a || aggregate_call(a, &s->columns->wanted, end.time, end.time, false, e->time))
+		return -1;
+	if (s->columns->wanted.busy && add_busy(s, a, e->time - end.time, e->time))
 		return -1;
 	return s->columns->wanted.field_count
 		       ? statistics_add_fields(s, a, e, e->lane, false, &times)

@@ -236,6 +236,8 @@ int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct col
 		bad = bad || pack_squares(b, aggregate_part(a, w->total_stdev));
 	if (w->self_stdev)
 		bad = bad || pack_squares(b, aggregate_part(a, w->self_stdev));
+	if (w->busy)
+		bad = bad || packed_put_u128(b, *(const uint128 *)aggregate_part(a, w->busy));
 	for (uint32_t i = 0; i < w->field_count && !bad; i++)
 		bad = pack_field(b, &fields[i], w->field[i].uniq);
 	return bad ? -1 : 0;
@@ -268,6 +270,8 @@ int unpack_aggregate(struct packed *in, struct aggregate *a, const struct column
 		unpack_squares(in, aggregate_part(a, w->total_stdev));
 	if (w->self_stdev)
 		unpack_squares(in, aggregate_part(a, w->self_stdev));
+	if (w->busy)
+		*(uint128 *)aggregate_part(a, w->busy) = packed_u128(in);
 	for (uint32_t i = 0; i < w->field_count && !in->bad; i++)
 		if (unpack_field(in, &fields[i], w->field[i].uniq))
 			return -1;

@@ -122,7 +122,8 @@ static int count_pair(struct statistics *s, const struct pair_edges *e, const st
 	}
 	into = groups_find(&s->groups, s->cells);
 	if (!into || aggregate_merge(into, b, w) ||
-	    aggregate_call(into, w, time, time, false, when))
+	    aggregate_call(into, w, time, time, false, when) ||
+	    (w->busy && statistics_add_busy(s, when - time, when)))
 		return -1;
 	for (uint32_t i = 0; i < w->field_count; i++) {
 		if (!w->field[i].time)

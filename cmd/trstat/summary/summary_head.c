@@ -90,7 +90,7 @@ static bool columns_given(const struct columns_wanted *there, const struct colum
 {
 	return (there->histogram || !here->histogram) && (there->times || !here->times) &&
 	       (there->total_stdev || !here->total_stdev) &&
-	       (there->self_stdev || !here->self_stdev);
+	       (there->self_stdev || !here->self_stdev) && (there->busy || !here->busy);
 }
 
 /* Check that the summary has all needed columns, and find the numbers of their fields in it. */

@@ -97,7 +97,7 @@ static bool group_cells(const struct packer *p, const struct aggregate *a, struc
 static int put_groups(struct packer *p, struct error *e)
 {
 	const struct statistics *s = p->sm->s;
-	const struct columns_run run = {s->first, s->last};
+	const struct columns_run run = {.first = s->first, .last = s->last};
 	const struct sort by_cells = {0};
 	const struct aggregate **groups = sort_groups(&by_cells, &s->groups, s->columns, &run, e);
 	struct key_cell *cells = s->cells;

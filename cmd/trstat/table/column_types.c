@@ -86,6 +86,26 @@ static struct column_value rate_value(const struct column_cell *v)
 		thousandths((uint128)aggregate_count(v->a) * 1000000000, run->last - run->first));
 }
 
+static uint128 busy_of(const struct column_cell *v)
+{
+	return *(const uint128 *)aggregate_part(v->a, v->columns->wanted.busy);
+}
+
+VALUE(busy, some(busy_of(v)))
+
+static struct column_value util_value(const struct column_cell *v)
+{
+	const struct columns_run *run = v->run;
+	uint64_t width = run->bucket		  ? run->bucket
+			 : run->first < run->last ? run->last - run->first
+						  : 0;
+	uint128 busy = busy_of(v);
+
+	if (!width)
+		return none();
+	return some(thousandths(busy > UINT128_MAX / 100 ? UINT128_MAX : 100 * busy, width));
+}
+
 VALUE(field_sum, (struct column_value){field_of(v)->count > 0, field_of(v)->sum})
 VALUE(field_min, (struct column_value){field_of(v)->count > 0, field_of(v)->min})
 VALUE(field_max, (struct column_value){field_of(v)->count > 0, field_of(v)->max})
@@ -137,6 +157,10 @@ const struct column_type column_types[] = {
 	 "Time of the last event or finished call."},
 	{"rate", NULL, COLUMN_RATE, UNIT_THOUSANDTHS, PART_NONE, rate_value,
 	 "trstat_events_per_second", "Calls and events per second of the run."},
+	{"busy", NULL, COLUMN_OF_PAIRS, UNIT_DURATION, PART_BUSY, busy_value, "trstat_busy_@",
+	 "Time in pairs, of which each bucket of time has its part."},
+	{"util", NULL, COLUMN_OF_PAIRS, UNIT_PERCENT, PART_BUSY, util_value, "trstat_util_percent",
+	 "Time in pairs as a share of the bucket of time, or of the run."},
 	{"sum", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_sum_value,
 	 "trstat_field_sum_of_values", "Sum of a field of the events."},
 	{"min", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_min_value,

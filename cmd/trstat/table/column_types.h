@@ -20,6 +20,7 @@ enum column_unit {
 	UNIT_NUMBER,	  /* an integer */
 	UNIT_DURATION,	  /* ns, or ticks */
 	UNIT_TIME,	  /* ns, or ticks, from the clock's start */
+	UNIT_PERCENT,	  /* a decimal, kept as the next one is */
 	UNIT_THOUSANDTHS, /* a decimal with three places, kept as an integer 1000 times as large */
 };
 
@@ -28,6 +29,7 @@ enum column_flags {
 	COLUMN_OF_FIELD = 2,   /* written NAME(F) */
 	COLUMN_PERCENTILE = 4, /* written pN */
 	COLUMN_UNIQ = 8,       /* counts different values */
+	COLUMN_OF_PAIRS = 32,  /* of --pair alone */
 	COLUMN_RATE = 16,      /* needs times of the whole run, and a clock that counts ns */
 };
 
@@ -39,6 +41,7 @@ enum column_part {
 	PART_TOTAL_STDEV,
 	PART_SELF_STDEV,
 	PART_FIELDS,
+	PART_BUSY,
 	PARTS,
 };
 

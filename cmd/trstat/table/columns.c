@@ -199,7 +199,7 @@ static void lay_out(struct columns *c)
 
 	for (size_t i = 0; i < c->count; i++)
 		has[c->column[i].type->part] = true;
-	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = 0;
+	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = w->busy = 0;
 	if (has[PART_HISTOGRAM]) {
 		w->histogram = at;
 		at += sizeof(struct histogram);
@@ -216,6 +216,10 @@ static void lay_out(struct columns *c)
 	if (has[PART_SELF_STDEV]) {
 		w->self_stdev = at;
 		at += sizeof(struct squares);
+	}
+	if (has[PART_BUSY]) {
+		w->busy = at;
+		at += sizeof(uint128);
 	}
 	if (w->field_count) {
 		w->fields = at;
@@ -302,6 +306,15 @@ int columns_check_ticks(const struct columns *c, struct error *e)
 				"no rate: the clock of this trace counts ticks, which have no "
 				"length in time");
 	}
+	return 0;
+}
+
+int columns_refuse_pairs(const struct columns *c, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->column[i].type->flags & COLUMN_OF_PAIRS)
+			return error_set(e, NULL, NO_OFFSET, "the column %s goes with --pair",
+					 c->column[i].name);
 	return 0;
 }
 

@@ -8,6 +8,8 @@
  *     p50 p90 p99 p99.9 (any pN or pN.N, 0 to 100)   percentiles of the calls' times
  *     first last                                     time of the first and the last row
  *     rate                                           rows per second of the whole run
+ *     busy util                                      of pairs: time within the bucket(time,T) of
+ *                                                    the group, and that in percent of T
  *     sum(F) min(F) max(F) avg(F) uniq(F)            of a field of the events, or of dur (or total)
  *                                                    or self, the times of a call
  */
@@ -38,9 +40,11 @@ struct columns {
 	struct columns_wanted wanted;
 };
 
-/* Times of the first and the last row of the whole run, for rate; none while first > last. */
+/* Times of the first and the last row of the whole run, for rate and util; none while first >
+ * last. */
 struct columns_run {
 	uint64_t first, last;
+	uint64_t bucket; /* width of the groups' buckets of time; 0: groups are of the whole run */
 };
 
 /*
@@ -60,6 +64,9 @@ int columns_check_ticks(const struct columns *c, struct error *e);
 
 /* Hint for mixed clocks */
 #define CLOCKS_HINT "only counts (-c count) are of both"
+
+/* Returns -1 with e filled if a column is of pairs. */
+int columns_refuse_pairs(const struct columns *c, struct error *e);
 
 /* Returns -1 with e filled if a column has times, and the events had both times and ticks. */
 int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e);

@@ -16,7 +16,7 @@ size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 n
 	char digits[I128_SIZE];
 	size_t n, sign = number < 0, whole;
 
-	if (unit != UNIT_THOUSANDTHS)
+	if (unit != UNIT_THOUSANDTHS && unit != UNIT_PERCENT)
 		return i128_decimal(out, number);
 
 	/* "-5" is -0.005: at least four digits, the point before the last three. */
@@ -89,6 +89,7 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		     struct column_value v, bool ticks)
 {
 	enum column_unit unit = column_unit(column);
+	size_t n;
 
 	out[0] = '\0';
 	if (!v.present)
@@ -97,7 +98,11 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		return format_duration(out, (uint128)v.number);
 	if (!ticks && unit == UNIT_TIME)
 		return format_time(out, (uint64_t)v.number);
-	return format_value(out, unit, v.number);
+	n = format_value(out, unit, v.number);
+	if (unit != UNIT_PERCENT)
+		return n;
+	strcpy(out + n, " %");
+	return n + 2;
 }
 
 /* Read the character at p: its length in bytes, and whether it is printable. */

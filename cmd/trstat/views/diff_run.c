@@ -77,7 +77,7 @@ static int read_stream(struct side *s, struct block *b)
 		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
 					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
 			return stage_no_memory(stage);
-		if (check_ticks(s, &e))
+		if (check_ticks(s, &e) || statistics_check_busy(st, &e))
 			return stage_fail(stage, &e);
 	} while (stage_next(stage, b));
 	if (stage->status == STATUS_FAILED)

@@ -103,6 +103,8 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 	const struct table *t = tl->table;
 	const struct columns_wanted *w = t->groups->wanted;
 
+	const struct columns_run run = {t->run.first, t->run.last, tl->step};
+
 	memset(tl->height, 0, tl->bars * sizeof(*tl->height));
 	*highest = 0;
 	while (i < end) {
@@ -124,7 +126,7 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 				break;
 			bad = aggregate_merge(sum, tl->group[i], w);
 		}
-		v = column_value(t->columns, &t->columns->column[0], sum, &t->run);
+		v = column_value(t->columns, &t->columns->column[0], sum, &run);
 		aggregate_free(sum, w);
 		free(sum);
 		if (bad)
@@ -200,7 +202,8 @@ static int put_line(struct timeline *tl, const struct aggregate *sum)
 {
 	const struct table *t = tl->table;
 	const struct column *c = &t->columns->column[0];
-	struct column_value v = column_value(t->columns, c, sum, &t->run);
+	const struct columns_run whole = {.first = t->run.first, .last = t->run.last};
+	struct column_value v = column_value(t->columns, c, sum, &whole);
 	char value[VALUE_SIZE];
 	size_t n = format_column(value, c, v, t->ticks);
 	uint64_t highest, begin = groups_cells(&tl->sums, sum)[tl->keys].value;

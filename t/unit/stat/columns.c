@@ -20,7 +20,7 @@ static void drop(struct aggregate *a, const struct columns *c)
 	free(a);
 }
 
-static const struct columns_run run = {1000, 2000001000};
+static const struct columns_run run = {.first = 1000, .last = 2000001000};
 
 /* The values of all columns as one line, "-" where there is none. */
 static const char *line(const struct columns *c, const struct aggregate *a)
