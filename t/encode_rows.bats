@@ -47,7 +47,7 @@ table() {
 	run -0 pipe 'trencode -q -t ndjson x.trs | head -n 1 | jq -r "keys_unsorted | join(\",\")"'
 	assert_output 'time,dur,type,pid,tid,cpu,comm,name,depth,file,line,args'
 	run -2 trencode -t csv --columns=time,nothing x.trs
-	assert_line --index 0 --partial "no such column: 'nothing'"
+	assert_line "trencode: no event has a field 'nothing'; trdecode --list names the fields"
 	run -2 trencode -t csv --columns=time,time x.trs
 	assert_line --index 0 --partial "the column 'time' is given twice"
 }
@@ -213,9 +213,47 @@ for row in csv.DictReader(sys.stdin):
 	assert_output
 }
 
+@test "fields of events are columns, of calls their arguments and return values" {
+	local trace=$RECORDED/trace-cmd/i386-v6-sched-irq-timer list=time,cpu,next_comm,next_pid,prev_state
+	trdecode -q --type sched_switch "$trace.dat" -o x.trs
+	# TASK-PID [CPU] SECONDS: sched_switch: prev_comm=... prev_state=0x0 next_comm=swapper/0 next_pid=0
+	sed -nE 's/^.*\[0*([0-9]+)\] +([0-9.]+): +sched_switch: .* prev_state=0x([0-9a-f]+) .*next_comm=(.*) next_pid=([0-9]+) .*/\1\t\4\t\5\t\3/p' "$trace.raw.txt" |
+		perl -pe 's/(\w+)$/hex $1/e' >theirs
+	[ -s theirs ]
+	tsv -c "$list" | cut -f 2- | diff theirs -
+	trencode -q -t csv --no-header -c "$list" x.trs | csv_as_tsv | cut -f 2- | diff theirs -
+	trencode -q -t ndjson -c "$list" x.trs | jq -r '[.cpu, .next_comm, .next_pid, .prev_state] | @tsv' | diff theirs -
+	trencode -q -t parquet -c "$list" -o x.parquet x.trs
+	{ echo time:int64$'\t'cpu:int32$'\t'next_comm:text$'\t'next_pid:int64$'\t'prev_state:int64 && tsv -c "$list"; } |
+		diff - <(python3 "$ROOT/t/tools/parquet.py" x.parquet)
+	# the arguments of a call are those that args has
+	trdecode -q "$RECORDED/uftrace/args-spec" | trsym -q >x.trs
+	tsv -c arg.1,arg.3,ret,name >ours
+	grep -q $'^-1\t70000\t-704963005\tints$' ours
+	trencode -q -t ndjson -c args,arg.1,arg.3,ret x.trs >rows
+	[ "$(jq -c 'select(."arg.1" != null and .ret != null)' rows | wc -l)" -gt 10 ]
+	run -0 jq -c 'select([."arg.1", ."arg.3", .ret] != ([.args.arg1, .args.arg3, .args.ret] |
+		map(if type == "object" or type == "array" then null else . end)))' rows
+	assert_output ''
+	# a name that nothing has, and types that differ
+	run -2 errors trencode -t csv -c time,next_com x.trs
+	run -2 errors trencode -q -t parquet -c time,nam -o none.parquet x.trs
+	assert_output "trencode: no event has a field 'nam'; did you mean 'name'?"
+	[ ! -e none.parquet ]
+}
+
+@test "a parquet file has the rows of tsv" {
+	list=time,dur,type,pid,tid,cpu,comm,name,depth,kind,self,caller
+	for trace in "$DATA"/{trace-cmd/v7-zlib-sched-irq-timer.dat,apitrace/values.trace,uftrace/fib}; do
+		trdecode -q "$trace" | trsym -q >x.trs
+		trencode -q -t parquet -c "$list" -o x.parquet x.trs
+		tsv -c "$list" | diff - <(python3 "$ROOT/t/tools/parquet.py" x.parquet | tail -n +2)
+	done
+}
+
 @test "parquet: times that its numbers cannot hold are counted" {
 	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trencode -t parquet --tick 300000000000000000ns -o x.parquet"
-	assert_line --regexp '^trencode: [1-9][0-9]* times are 2\^63 or more, which parquet.s numbers cannot hold: written as 9223372036854775807$'
+	assert_line --regexp '^trencode: [1-9][0-9]* numbers are 2\^63 or more, which parquet.s numbers cannot hold: written as 9223372036854775807$'
 	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trencode -t parquet -o x.parquet"
 	refute_line --partial 2^63
 }

@@ -26,8 +26,8 @@ mistakes() {
 		command=${command/ ! / | }
 		[ -n "$command" ] || continue
 		run -2 errors bash -o pipefail -c "{ $command; } >printed"
-		# streams carry their cause; tables of intervals are printed before the end
-		[[ $command =~ ^(trfilter|trsym|trdecode)|\ -i\  ]] || [ ! -s printed ] || fail "$command: $(cat printed)"
+		# streams carry their cause; tables of intervals and rows are printed before the end
+		[[ $command =~ ^(trfilter|trsym|trdecode)|\ -i\ |-c\ nme ]] || [ ! -s printed ] || fail "$command: $(cat printed)"
 		[[ $output == *"$message"* ]] || fail "$command: $output"
 	done
 }

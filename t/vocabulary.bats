@@ -102,7 +102,8 @@ fields() {
 	run -2 trstat -g 'a(b'
 	{ grep -o 'keys are [a-z ]*' <<<"$output" | tr ' ' '\n' | sed '1,2d; /^bucket$/d; /^$/d' && printf '%s\n' arg.N arg.NAME fparg.N ret; } |
 		sort | diff <(fields trstat) -
-	trencode --complete-options | grep '^-c ' | cut -f 3 | tr ' ' '\n' | grep -v -x -e none -e all | sort | diff <(fields trencode) -
+	{ trencode --complete-options | grep '^-c ' | cut -f 3 | tr ' ' '\n' | grep -v -x -e none -e all && printf '%s\n' arg.N arg.NAME fparg.N ret; } |
+		sort | diff <(fields trencode) -
 	# the words that complete -c are those that are taken
 	trdecode "$DATA/uftrace/fib" | trsym >s.trs
 	columns=time,dur,type,pid,tid,cpu,comm,name,depth,file,line,args,kind,self,caller,recursive,unfinished,group,module,input

@@ -254,8 +254,11 @@ static void encode_run(struct stage *s, struct encoding *en)
 			stage_fail(s, &e);
 			break;
 		}
-	if (s->status != STATUS_FAILED && ((!en->begun && encode_begin(en, &e)) ||
-					   check_tick(en, &e) || en->encoder->end(en, &e)))
+	if (s->status != STATUS_FAILED &&
+	    ((!en->begun && encode_begin(en, &e)) || check_tick(en, &e) ||
+	     en->encoder->end(en, &e) ||
+	     (en->encoder->check &&
+	      en->encoder->check(en, s->status != STATUS_OK || stage_part(s), &e))))
 		stage_fail(s, &e);
 	report_calls(&calls, en->options->quiet);
 	calls_free(&calls);

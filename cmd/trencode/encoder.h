@@ -87,6 +87,9 @@ struct encoder {
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
 	int (*block)(struct encoding *en, const struct block *b, struct error *e);
 	int (*end)(struct encoding *en, struct error *e); /* after the last event */
+	/* check the options by the declarations of the whole stream, after end; partial: some may
+	   be missing; may be NULL */
+	int (*check)(struct encoding *en, bool partial, struct error *e);
 	void (*free)(struct encoding *en);
 };
 

@@ -36,7 +36,8 @@ const struct option_row settings_rows[] = {
 	{'c', "columns", "LIST",
 	 "columns: of text dur,tid,address,time,delta,elapsed,comm,\n"
 	 "module; of the others time,dur,type,pid,tid,cpu,comm,name,\n"
-	 "depth,file,line,args (+LIST: beside these; of text none, all)",
+	 "depth,file,line,args and fields of events, such as next_comm,\n"
+	 "arg.1,ret (+LIST: beside the usual ones; of text none, all)",
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
 	 "unfinished group module input none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},

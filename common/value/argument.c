@@ -195,6 +195,35 @@ bool argument_find(const struct dictionary *d, const struct event *e, const char
 	       argument_detail(d, e, DETAIL_ARGUMENT, number, path, out);
 }
 
+/* Find an argument in a floating-point register, by its number. */
+static bool find_float(const struct dictionary *d, const struct event *e, const char *number,
+		       struct value *out)
+{
+	char *end;
+	uint64_t n = strtoull(number, &end, 10);
+
+	return *number >= '0' && *number <= '9' && !*end && n < VALUE_INDEX_LIMIT &&
+	       argument_detail(d, e, DETAIL_ARGUMENT, FLOAT_ARGUMENTS + n, "", out);
+}
+
+bool argument_by_key(const struct dictionary *d, const struct event *e, const char *key,
+		     struct value *out)
+{
+	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+
+	if (!(e->type->flags & TYPE_VALUES))
+		return false;
+	if (!strncmp(key, "arg.", 4) && argument_find(d, e, key + 4, out))
+		return true;
+	if (!strncmp(key, "fparg.", 6) && find_float(d, e, key + 6, out))
+		return true;
+	/* a row that is no call has no arguments: these are its fields */
+	if (!call && argument_find(d, e, key, out))
+		return true;
+	return !strncmp(key, "ret", 3) && (!key[3] || key[3] == '.') &&
+	       argument_detail(d, e, DETAIL_RETURN, 0, key + 3 + (key[3] == '.'), out);
+}
+
 bool argument_given(const struct dictionary *d, const struct event *e, const char *path)
 {
 	struct part part = next_part(&path);

@@ -24,6 +24,11 @@ bool argument_find(const struct dictionary *d, const struct event *e, const char
 bool argument_detail(const struct dictionary *d, const struct event *e, enum detail_kind what,
 		     uint64_t index, const char *path, struct value *out);
 
+/* Find the value of a key: arg.PATH, fparg.N, ret, ret.PATH and, in rows that are no calls, PATH.
+ * false: the row has no such value. */
+bool argument_by_key(const struct dictionary *d, const struct event *e, const char *key,
+		     struct value *out);
+
 /* Append the name of an argument of a call of that location, which may be NULL, or "arg2",
  * "fparg1"; as_key: as keys have it, "arg.name", "arg.2", "fparg.1". -1: out of memory. */
 int argument_put_name(struct buffer *b, const struct location *p, uint64_t index, bool as_key);

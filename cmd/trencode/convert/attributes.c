@@ -405,6 +405,42 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 	return a->messages && kernel_messages_has(ev->type) ? append_message(a, ev, to) : 0;
 }
 
+/* Spell the value of a key that is no field. */
+static int key_value(struct attributes *a, const struct event *ev, const char *key,
+		     struct attribute *out)
+{
+	struct attribute_source source = source_of(a, argument_blobs(ev->type));
+	struct plain_value plain = {.kind = PLAIN_NULL};
+	struct value_item item;
+	bool fake;
+
+	if (argument_by_key(a->dictionary, ev, key, &item.value)) {
+		item.definition = dictionary_definition_id(a->dictionary, item.value.definition);
+		if (item.value.tag != VALUE_ARRAY && item.value.tag != VALUE_STRUCT &&
+		    value_plain(&source.plain, &item, &plain))
+			return -1;
+	} else if (!strcmp(key, "fake") && argument_fake(ev, &fake)) {
+		plain = (struct plain_value){.kind = PLAIN_BOOL, .number = fake};
+	}
+	*out = (struct attribute){
+		.kind = plain.kind, .number = plain.number, .real = plain.real, .text = plain.text};
+	return 0;
+}
+
+int attributes_append_key(struct attributes *a, const struct event *ev, const struct field *f,
+			  struct text_ref key, struct buffer *to)
+{
+	struct attribute_source source = source_of(a, false);
+	struct attribute item;
+
+	if (f ? attribute_field(&source, ev, f, &item) : key_value(a, ev, key.text, &item))
+		return -1;
+	if (item.kind == ATTRIBUTE_NULL)
+		return 0;
+	item.name = key.number;
+	return append_item(a, to, &item);
+}
+
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)
 {
 	return append_named(a, name, &(struct attribute){.kind = ATTRIBUTE_BOOL, .number = value},

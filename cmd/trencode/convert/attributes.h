@@ -88,6 +88,14 @@ bool attribute_wanted(const struct field *f);
 /* Append an attribute of the encoder's own. */
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);
 
+/*
+ * Append the value of a key of trutils(7) as an attribute of that name, a string of the dictionary:
+ * the field, if it is not NULL, else an argument, ret or fake. Nothing is appended for a missing
+ * value, nor for an argument with children.
+ */
+int attributes_append_key(struct attributes *a, const struct event *ev, const struct field *f,
+			  struct text_ref key, struct buffer *to);
+
 /* Parse appended bytes into items; of two records with the same name the later one is used. The
  * texts of items are in the buffer, and valid until it changes. */
 int attributes_read(struct attributes *a, const struct buffer *bytes);

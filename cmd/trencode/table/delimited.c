@@ -60,12 +60,27 @@ static int delimited_put_object(struct delimited *s, const struct buffer *json)
 	return 0;
 }
 
+static int delimited_put_field(struct delimited *s, const struct attribute *cell)
+{
+	const struct plain_value plain = {
+		.kind = cell->kind, .size = 8, .number = cell->number, .real = cell->real};
+
+	s->cell.size = 0;
+	if (cell->kind < ATTRIBUTE_TEXT ? plain_append(&s->cell, &plain)
+					: s->texts.render(&s->cell, cell->text, cell->number))
+		return -1;
+	text_put(s->out, (const char *)s->cell.data, s->cell.size);
+	return 0;
+}
+
 static int delimited_put_cell(struct delimited *s, enum row_column c)
 {
 	const struct row_cell *cell = &s->rows.cells[c];
 	const char *text;
 	uint32_t size;
 
+	if (c >= ROW_COLUMNS)
+		return row_field(&s->rows, c) ? delimited_put_field(s, row_field(&s->rows, c)) : 0;
 	if (!row_has(&s->rows, c))
 		return 0;
 	switch (row_column_form(c)) {
@@ -79,6 +94,7 @@ static int delimited_put_cell(struct delimited *s, enum row_column c)
 		text_put(s->out, text, size);
 		return 0;
 	case COLUMN_OBJECT: return delimited_put_object(s, cell->object);
+	case COLUMN_FIELD: break;
 	}
 	return 0;
 }
@@ -115,7 +131,7 @@ static int delimited_begin(struct encoding *en, struct error *e)
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		if (i)
 			text_char(s->out, s->separator);
-		text_puts(s->out, row_column_name(s->rows.columns[i]));
+		text_puts(s->out, row_column_name(&s->rows, s->rows.columns[i]));
 	}
 	text_char(s->out, '\n');
 	return 0;
@@ -145,6 +161,7 @@ const struct encoder encoder_csv = {
 	.adopt = event_rows_adopt,
 	.event = event_rows_event,
 	.end = event_rows_end,
+	.check = event_rows_check,
 	.free = delimited_free,
 };
 
@@ -159,5 +176,6 @@ const struct encoder encoder_tsv = {
 	.adopt = event_rows_adopt,
 	.event = event_rows_event,
 	.end = event_rows_end,
+	.check = event_rows_check,
 	.free = delimited_free,
 };

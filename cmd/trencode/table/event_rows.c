@@ -7,7 +7,7 @@
 #include "common/util/buffer_file.h"
 #include "common/stream/field.h"
 #include "common/util/utf8.h"
-#include "common/value/nearest.h"
+#include "common/expr/declared.h"
 
 enum { USUAL_COLUMNS = ROW_ARGS + 1 };
 
@@ -37,14 +37,14 @@ static const struct {
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 };
 
-const char *row_column_name(enum row_column c)
+const char *row_column_name(const struct event_rows *r, enum row_column c)
 {
-	return columns[c].name;
+	return c < ROW_COLUMNS ? columns[c].name : r->fields.names[c - ROW_COLUMNS].text;
 }
 
 enum row_form row_column_form(enum row_column c)
 {
-	return columns[c].form;
+	return c < ROW_COLUMNS ? columns[c].form : COLUMN_FIELD;
 }
 
 /* --- which columns --- */
@@ -60,27 +60,43 @@ static void rows_want(struct event_rows *r, enum row_column c)
 	r->wanted |= 1u << c;
 }
 
+/* Return the column of that name, or ROW_COLUMNS: a field. */
+static enum row_column rows_named(const char *name, size_t n)
+{
+	size_t i = 0;
+
+	while (i < ROW_COLUMNS &&
+	       (strlen(columns[i].name) != n || memcmp(columns[i].name, name, n) != 0))
+		i++;
+	return (enum row_column)i;
+}
+
+static int rows_add_field(struct event_rows *r, const char *name, size_t n, struct error *e)
+{
+	if (!n)
+		return error_set(e, NULL, NO_OFFSET, "the name of a column is missing");
+	if (r->fields.count == FIELD_COLUMNS)
+		return error_set(e, NULL, NO_OFFSET, "more than %d columns of fields",
+				 FIELD_COLUMNS);
+	r->columns[r->ncolumns++] = (uint8_t)(ROW_COLUMNS + r->fields.count);
+	return field_columns_add(&r->fields, name, n) ? error_no_memory(e) : 0;
+}
+
 static int rows_add_column(struct event_rows *r, const char *name, size_t n, struct error *e)
 {
-	struct nearest nearest;
+	enum row_column c = rows_named(name, n);
 
-	for (size_t i = 0; i < ROW_COLUMNS; i++) {
-		if (strlen(columns[i].name) != n || memcmp(columns[i].name, name, n) != 0)
-			continue;
-		if (rows_wanted(r, (enum row_column)i))
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		const char *other = row_column_name(r, r->columns[i]);
+
+		if (strlen(other) == n && !memcmp(other, name, n))
 			return error_set(e, NULL, NO_OFFSET, "the column '%.*s' is given twice",
-					 (int)n, name);
-		rows_want(r, (enum row_column)i);
-		return 0;
+					 (int)(n < 64 ? n : 64), name);
 	}
-	nearest_begin(&nearest, name, n);
-	for (size_t i = 0; i < ROW_COLUMNS; i++)
-		nearest_offer(&nearest, columns[i].name, strlen(columns[i].name));
-	return error_set(
-		e, NULL, NO_OFFSET,
-		"no such column: '%.*s'%s (columns are time dur type pid tid cpu comm name "
-		"depth file line args, kind self caller recursive unfinished group module input)",
-		(int)(n < 64 ? n : 64), name, nearest_hint(&nearest));
+	if (c == ROW_COLUMNS)
+		return rows_add_field(r, name, n, e);
+	rows_want(r, c);
+	return 0;
 }
 
 static int rows_choose_columns(struct event_rows *r, const char *list, struct error *e)
@@ -196,10 +212,47 @@ static int rows_put_args(struct event_rows *r)
 
 static int rows_write_row(struct event_rows *r, struct error *e)
 {
-	int status = r->write(r, e);
+	int status;
+
+	if (r->fields.count && field_columns_read(&r->fields))
+		return error_no_memory(e);
+	status = r->write(r, e);
 
 	r->present = 0;
 	return status;
+}
+
+/* Keep the fields of a call's enter: their size, and their attributes. */
+static int rows_keep_fields(struct event_rows *r, const struct event *enter, struct buffer *keep)
+{
+	struct buffer *b = &r->fields.bytes;
+
+	buffer_clear(b);
+	return field_columns_take(&r->fields, enter) || buffer_u64(keep, b->size) ||
+			       buffer_append_from(keep, b, 0, b->size)
+		       ? -1
+		       : 0;
+}
+
+/* Take the fields of a call from what was kept, and those of its leave. *kept: bytes taken. */
+static int rows_call_fields(struct event_rows *r, const struct span *s, const struct event *leave,
+			    size_t *kept)
+{
+	struct buffer *b = &r->fields.bytes;
+
+	*kept = 0;
+	if (!r->fields.count)
+		return 0;
+	buffer_clear(b);
+	if (s->kept_size) {
+		if (buffer_append_from(b, s->kept, s->kept_at, 8))
+			return -1;
+		*kept = 8 + get_u64(b->data);
+		buffer_clear(b);
+		if (buffer_append_from(b, s->kept, s->kept_at + 8, *kept - 8))
+			return -1;
+	}
+	return leave ? field_columns_take(&r->fields, leave) : 0;
 }
 
 static int rows_begin_call(void *ctx, const struct event *enter, const struct span *span,
@@ -209,6 +262,8 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 
 	(void)span;
 	(void)token;
+	if (r->fields.count && rows_keep_fields(r, enter, keep))
+		return error_no_memory(e);
 	if (!r->wants_args || (!enter->type->nfields && !enter->tail_size))
 		return 0;
 	return attributes_append(&r->attributes, enter, keep) ? error_no_memory(e) : 0;
@@ -218,6 +273,7 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 			 struct error *e)
 {
 	struct event_rows *r = ctx;
+	size_t kept;
 
 	if (s->unfinished && r->drop)
 		return 0;
@@ -240,10 +296,13 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 		return error_no_memory(e);
 	if (leave)
 		rows_put_cpu(r, leave);
+	if (rows_call_fields(r, s, leave, &kept))
+		return error_no_memory(e);
 	buffer_clear(&r->bytes);
 	if (r->wants_args &&
-	    (s->kept_size || (leave && (leave->type->nfields || leave->tail_size))) &&
-	    ((s->kept_size && buffer_append_from(&r->bytes, s->kept, s->kept_at, s->kept_size)) ||
+	    (s->kept_size > kept || (leave && (leave->type->nfields || leave->tail_size))) &&
+	    ((s->kept_size > kept &&
+	      buffer_append_from(&r->bytes, s->kept, s->kept_at + kept, s->kept_size - kept)) ||
 	     (leave && attributes_append(&r->attributes, leave, &r->bytes)) || rows_put_args(r)))
 		return error_no_memory(e);
 	return rows_write_row(r, e);
@@ -264,6 +323,9 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 	    (kind && rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
 	rows_put_cpu(r, ev);
+	buffer_clear(&r->fields.bytes);
+	if (r->fields.count && field_columns_take(&r->fields, ev))
+		return error_no_memory(e);
 	buffer_clear(&r->bytes);
 	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || rows_put_args(r)))
 		return error_no_memory(e);
@@ -289,6 +351,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	spans_init(&r->spans, en->dictionary, &sink, r);
 	location_names_init(&r->locations, en->dictionary, NULL);
 	attributes_init(&r->attributes, en->dictionary);
+	field_columns_init(&r->fields, en->dictionary);
 	r->bytes.spills = r->json.spills = true;
 	r->attributes.members = true;
 	r->attributes.quote_numbers = en->options->quote_numbers;
@@ -333,8 +396,29 @@ int event_rows_end(struct encoding *en, struct error *e)
 	return 0;
 }
 
+static void rows_offer(struct nearest *nearest)
+{
+	for (size_t i = 0; i < ROW_COLUMNS; i++)
+		nearest_offer(nearest, columns[i].name, strlen(columns[i].name));
+}
+
+int event_rows_check(struct encoding *en, bool partial, struct error *e)
+{
+	const struct event_rows *r = en->state;
+	const struct declared declared = {.dictionary = en->dictionary,
+					  .offer = rows_offer,
+					  .partial = partial,
+					  .quiet = en->options->quiet};
+
+	for (size_t i = 0; i < r->fields.count; i++)
+		if (declared_field(&declared, r->fields.names[i].text, false, e))
+			return -1;
+	return 0;
+}
+
 void event_rows_free(struct event_rows *r)
 {
+	field_columns_free(&r->fields);
 	spans_free(&r->spans);
 	location_names_free(&r->locations);
 	attributes_free(&r->attributes);

@@ -10,6 +10,7 @@
 
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/table/field_columns.h"
 #include "cmd/trencode/timeline/spans.h"
 
 enum row_column {
@@ -34,7 +35,8 @@ enum row_column {
 	ROW_GROUP,
 	ROW_MODULE,
 	ROW_INPUT,
-	ROW_COLUMNS
+	ROW_COLUMNS, /* from here on those of event_rows.fields */
+	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS
 };
 
 /* The values of a column. */
@@ -44,6 +46,7 @@ enum row_form {
 	COLUMN_FLAG,   /* 0 or 1 */
 	COLUMN_NAME,   /* a string of the dictionary, often repeated */
 	COLUMN_OBJECT, /* JSON */
+	COLUMN_FIELD,  /* see row_field */
 };
 
 /* One cell of a row. */
@@ -59,11 +62,12 @@ struct event_rows {
 	struct attributes attributes;
 	struct buffer bytes, json;
 	bool drop, wants_args;
-	uint8_t columns[ROW_COLUMNS]; /* enum row_column, in the order of the output */
+	uint8_t columns[ROW_ALL]; /* enum row_column, in the order of the output */
 	size_t ncolumns;
 	uint32_t wanted;		    /* columns as bits */
 	struct row_cell cells[ROW_COLUMNS]; /* of one row, by enum row_column */
 	uint32_t present;		    /* bits: the cells that the row has */
+	struct field_columns fields;
 	/* write the row in cells; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
 };
@@ -73,7 +77,13 @@ static inline bool row_has(const struct event_rows *r, enum row_column c)
 	return r->present >> c & 1;
 }
 
-const char *row_column_name(enum row_column c);
+/* Get the cell of a COLUMN_FIELD; NULL: the row has none. */
+static inline const struct attribute *row_field(const struct event_rows *r, enum row_column c)
+{
+	return r->fields.cells[c - ROW_COLUMNS];
+}
+
+const char *row_column_name(const struct event_rows *r, enum row_column c);
 enum row_form row_column_form(enum row_column c);
 
 /*
@@ -87,6 +97,9 @@ int event_rows_meta(struct encoding *en, const struct meta *m, struct error *e);
 int event_rows_adopt(struct encoding *en, const struct snapshot *s, struct error *e);
 int event_rows_event(struct encoding *en, const struct event *ev, struct error *e);
 int event_rows_end(struct encoding *en, struct error *e);
+/* Check, at the end, that events have the fields that are columns. partial: declarations may be
+ * missing. */
+int event_rows_check(struct encoding *en, bool partial, struct error *e);
 void event_rows_free(struct event_rows *r);
 
 #endif

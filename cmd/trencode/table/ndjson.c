@@ -25,7 +25,8 @@ struct ndjson {
 	struct event_rows rows;
 	struct location_names texts; /* as JSON strings */
 	struct text *out;
-	struct key keys[ROW_COLUMNS]; /* in the order of the output */
+	struct key keys[ROW_ALL]; /* in the order of the output */
+	struct buffer field;	  /* a field, with its name */
 	bool quote_numbers;
 };
 
@@ -37,7 +38,7 @@ static void ndjson_make_keys(struct ndjson *s)
 		key->column = s->rows.columns[i];
 		key->form = (uint8_t)row_column_form(key->column);
 		key->size = (uint8_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":null", i ? ',' : '{',
-					      row_column_name(key->column)) -
+					      row_column_name(&s->rows, key->column)) -
 			    4;
 	}
 }
@@ -90,11 +91,28 @@ static char *ndjson_put_name(struct ndjson *s, char *p, uint32_t number)
 	return location_names_copy(p, text, size);
 }
 
+/* Write the key and the value of a field. Returns their end, or NULL when out of memory. */
+static char *ndjson_put_field(struct ndjson *s, char *p, const struct key *key)
+{
+	const struct attribute *cell = row_field(&s->rows, key->column);
+	const char *name = row_column_name(&s->rows, key->column);
+
+	s->field.size = 0;
+	if (buffer_u8(&s->field, (uint8_t)key->text[0]) ||
+	    json_append_string(&s->field, name, strlen(name)) || buffer_u8(&s->field, ':') ||
+	    (cell ? attribute_json(cell, s->quote_numbers, NULL, &s->field)
+		  : buffer_puts(&s->field, "null")))
+		return NULL;
+	return ndjson_put_long(s, p, &s->field, 0, s->field.size);
+}
+
 /* Write a key and its value at p. Returns their end, or NULL when out of memory. */
 static char *ndjson_put_cell(struct ndjson *s, char *p, const struct key *key)
 {
 	const struct row_cell *cell = &s->rows.cells[key->column];
 
+	if (key->form == COLUMN_FIELD)
+		return ndjson_put_field(s, p, key);
 	memcpy(p, key->text, KEY_ROOM); /* a constant size: inlined */
 	p += key->size;
 	if (!row_has(&s->rows, key->column))
@@ -143,6 +161,7 @@ static void ndjson_free(struct encoding *en)
 	if (!s)
 		return;
 	event_rows_free(&s->rows);
+	buffer_free(&s->field);
 	location_names_free(&s->texts);
 	free(s);
 	en->state = NULL;
@@ -160,5 +179,6 @@ const struct encoder encoder_ndjson = {
 	.adopt = event_rows_adopt,
 	.event = event_rows_event,
 	.end = event_rows_end,
+	.check = event_rows_check,
 	.free = ndjson_free,
 };

@@ -8,7 +8,7 @@
 #include "cmd/trencode/table/thrift.h"
 
 /* Numbers of the format (parquet.thrift). */
-enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_BYTE_ARRAY = 6 };
+enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_RLE_DICTIONARY = 8 };
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2, CODEC_SNAPPY = 1, OPTIONAL = 1, CONVERTED_UTF8 = 0 };
 
@@ -62,6 +62,8 @@ int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
 		return buffer_u8(&c->data, n != 0);
 	if (c->kind == PARQUET_SMALL)
 		return buffer_u32(&c->data, (uint32_t)n);
+	if (c->kind == PARQUET_INT)
+		return buffer_u64(&c->data, n);
 	/* the type is signed */
 	if (n > INT64_MAX) {
 		c->clamped++;
@@ -70,6 +72,16 @@ int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
 	c->lowest = n < c->lowest ? n : c->lowest;
 	c->highest = n > c->highest ? n : c->highest;
 	return buffer_u64(&c->data, n);
+}
+
+int parquet_real(struct parquet_column *c, size_t row, double real)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &real, sizeof bits);
+	c->present[row] = 1;
+	c->values++;
+	return buffer_u64(&c->data, bits);
 }
 
 static int parquet_new_word(struct parquet_file *f, struct parquet_column *c, uint32_t string)
@@ -280,11 +292,11 @@ static int parquet_put_column(struct parquet_file *f, struct parquet_column *c, 
 
 static int type_of(const struct parquet_column *c)
 {
-	static const uint8_t types[] = {[PARQUET_TIME] = TYPE_INT64,
-					[PARQUET_SMALL] = TYPE_INT32,
-					[PARQUET_FLAG] = TYPE_BOOLEAN,
-					[PARQUET_NAME] = TYPE_BYTE_ARRAY,
-					[PARQUET_OBJECT] = TYPE_BYTE_ARRAY};
+	static const uint8_t types[] = {
+		[PARQUET_TIME] = TYPE_INT64,	   [PARQUET_SMALL] = TYPE_INT32,
+		[PARQUET_FLAG] = TYPE_BOOLEAN,	   [PARQUET_INT] = TYPE_INT64,
+		[PARQUET_REAL] = TYPE_DOUBLE,	   [PARQUET_NAME] = TYPE_BYTE_ARRAY,
+		[PARQUET_OBJECT] = TYPE_BYTE_ARRAY};
 
 	return types[c->kind];
 }

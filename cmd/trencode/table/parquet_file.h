@@ -12,7 +12,16 @@
 #include "common/stream/dictionary.h"
 #include "common/util/output.h"
 
-enum parquet_kind { PARQUET_TIME, PARQUET_SMALL, PARQUET_FLAG, PARQUET_NAME, PARQUET_OBJECT };
+enum parquet_kind {
+	PARQUET_TIME,
+	PARQUET_SMALL,
+	PARQUET_FLAG,
+	PARQUET_INT, /* 64 bits, signed */
+	PARQUET_REAL,
+	/* texts */
+	PARQUET_NAME,
+	PARQUET_OBJECT
+};
 
 enum {
 	PARQUET_ROWS = 64 * 1024,	 /* of a row group, at most */
@@ -27,7 +36,9 @@ struct parquet_column {
 	size_t values;	  /* number of present values */
 	struct buffer data;
 	/* TIME: over the row group */
-	uint64_t lowest, highest, clamped; /* clamped: number of values above INT64_MAX */
+	uint64_t lowest, highest;
+	uint64_t clamped;  /* number of values above INT64_MAX */
+	uint64_t left_out; /* number of values of another kind */
 	/* NAME */
 	struct buffer dictionary;
 	uint32_t words, *word; /* by string of the stream's dictionary: its index + 1 */
@@ -50,12 +61,13 @@ struct parquet_file {
 
 int parquet_open(struct parquet_file *f, struct output *out, const struct dictionary *strings,
 		 size_t ncolumns, struct error *e);
-/* The caller sets the names and kinds in columns[] before the first row. */
+/* The caller sets the names and kinds in columns[] before the first row, or the end. */
 
 /* Add one cell of the present row. These return 0, or -1 when out of memory. */
 int parquet_number(struct parquet_column *c, size_t row, uint64_t n);
 int parquet_name(struct parquet_file *f, struct parquet_column *c, size_t row, uint32_t string);
 int parquet_object(struct parquet_column *c, size_t row, const struct buffer *text);
+int parquet_real(struct parquet_column *c, size_t row, double real);
 /* Complete the row. */
 int parquet_row(struct parquet_file *f, struct error *e);
 

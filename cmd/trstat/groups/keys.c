@@ -45,35 +45,6 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	}
 }
 
-/* Find an argument in a floating-point register, by its number. */
-static bool find_float(const struct dictionary *d, const struct event *e, const char *number,
-		       struct value *v)
-{
-	char *end;
-	uint64_t n = strtoull(number, &end, 10);
-
-	return *number >= '0' && *number <= '9' && !*end && n < VALUE_INDEX_LIMIT &&
-	       argument_detail(d, e, DETAIL_ARGUMENT, FLOAT_ARGUMENTS + n, "", v);
-}
-
-static bool find_value(const struct dictionary *d, const struct event *e, const char *name,
-		       struct value *v)
-{
-	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
-
-	if (!(e->type->flags & TYPE_VALUES))
-		return false;
-	if (!strncmp(name, "arg.", 4) && argument_find(d, e, name + 4, v))
-		return true;
-	if (!strncmp(name, "fparg.", 6) && find_float(d, e, name + 6, v))
-		return true;
-	/* a row that is no call has no arguments: these are its fields */
-	if (!call && argument_find(d, e, name, v))
-		return true;
-	return !strncmp(name, "ret", 3) && (!name[3] || name[3] == '.') &&
-	       argument_detail(d, e, DETAIL_RETURN, 0, name + 3 + (name[3] == '.'), v);
-}
-
 bool event_ref_field(const struct dictionary *d, const struct event *e, const char *name,
 		     struct field_value *out)
 {
@@ -85,7 +56,7 @@ bool event_ref_field(const struct dictionary *d, const struct event *e, const ch
 		field_get(e, f, 0, out);
 		if (f->kind == FIELD_ENUM && out->form != FORM_NONE)
 			take_label(f->definition, out);
-	} else if (find_value(d, e, name, &v)) {
+	} else if (argument_by_key(d, e, name, &v)) {
 		from_value(d, &v, out);
 	}
 	return out->form != FORM_NONE;
@@ -204,7 +175,7 @@ static int field_cell(const struct dictionary *d, struct groups *g, const struct
 		field_item(f, &element, &item);
 		return item_cell(d, g, e, &item, cell);
 	}
-	if (!find_value(d, e, name, &item.value))
+	if (!argument_by_key(d, e, name, &item.value))
 		return detail_cell(d, g, e, name, cell);
 	item.definition = dictionary_definition_id(d, item.value.definition);
 	return item_cell(d, g, e, &item, cell);
