@@ -66,7 +66,7 @@ int statistics_pair(struct statistics *s, struct pair *p)
 
 int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end)
 {
-	for (size_t n = 0; begin < end; n++) {
+	for (bool first = true; begin < end; first = false) {
 		uint64_t next = end, after;
 		struct aggregate *a;
 		uint128 *busy;
@@ -81,10 +81,8 @@ int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end)
 			    after < next)
 				next = after;
 		}
-		if (n == BUSY_BUCKETS) {
-			s->narrow = true;
+		if (!first && s->busy++ >= BUSY_MOST)
 			return 0;
-		}
 		a = groups_find(&s->groups, s->cells);
 		if (!a)
 			return -1;
@@ -97,10 +95,10 @@ int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end)
 
 int statistics_check_busy(const struct statistics *s, struct error *e)
 {
-	return s->narrow ? error_set(e, NULL, NO_OFFSET,
-				     "a pair covers more than %d buckets of time: use wider ones",
-				     BUSY_BUCKETS)
-			 : 0;
+	if (s->busy <= BUSY_MOST)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "pairs cover more than %d buckets of time: use wider ones", BUSY_MOST);
 }
 
 struct pair_edges *statistics_pair_edges(const struct statistics *s)

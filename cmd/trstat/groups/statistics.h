@@ -12,7 +12,7 @@
 #include "cmd/trstat/groups/keys.h"
 #include "cmd/trstat/views/pair.h"
 
-enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_BUCKETS = 65536 };
+enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21 };
 
 /* The groups of rows that were looked up before. */
 struct group_caches {
@@ -65,7 +65,7 @@ struct statistics {
 	bool nameless;		      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
 	bool name_only; /* the only key is the name */
-	bool narrow;	/* a pair covers more than BUSY_BUCKETS buckets of time */
+	uint64_t busy;	/* number of buckets of time that pairs cover, each without its first */
 	struct group_caches caches;
 };
 
@@ -90,7 +90,8 @@ void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell valu
 /* Count pairs of events, with the time between them, instead of calls and instants. */
 int statistics_pair(struct statistics *s, struct pair *p);
 /* Add a pair's time to the groups of all buckets of time that it covers; s->cells has its other
- * keys. Returns -1 when out of memory. */
+ * keys. Pairs of few events can cover any number of buckets: beyond BUSY_MOST nothing is added.
+ * Returns -1 when out of memory. */
 int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end);
 /* Returns -1 with e filled if the buckets of time are too narrow for a pair. */
 int statistics_check_busy(const struct statistics *s, struct error *e);
