@@ -827,3 +827,28 @@ damage_byte() {
 	run bash -c "ulimit -s 256; trdecode -f apitrace -o x.trs x.trace"
 	((status < 128)) || fail "$output"
 }
+
+@test "classes of calls and frames are those of apitrace, in conditions, keys and columns" {
+	need apitrace
+	local trace set n
+	for trace in "$RECORDED"/apitrace/{glxgears,es2gears,mt4,feat}.trace "$DATA/apitrace/threads.trace"; do
+		trdecode -q "$trace" -o x.trs
+		for set in frame render; do
+			apitrace dump -v --color=never --multiline=no --calls="*/$set" "$trace" | sed -nE 's/^([0-9]+) .*/\1/p' | sort -n >theirs
+			[ $set = frame ] || set='draw", "render'
+			trfilter -q "class in {\"$set\"}" x.trs | trencode -q -t tsv --no-header -c call | sort -n | diff theirs -
+			run -0 trfilter -c "class in {\"$set\"}" x.trs
+			assert_output "$(wc -l <theirs)"
+		done
+		trencode -q -t tsv --no-header -c call,frame,class x.trs >rows
+		awk -F '\t' '{ n[$3]++ } END { for (c in n) print c "\t" n[c] }' rows | sort >theirs
+		trstat -q -t tsv -g class -c count x.trs | tail -n +2 | sort | diff theirs -
+	done
+	for n in 1 2; do
+		apitrace trim --frames=$n -o frame.trace "$RECORDED/apitrace/mt4.trace"
+		run -0 pipe "trdecode -q '$RECORDED/apitrace/mt4.trace' | trfilter -c 'frame == $n'"
+		assert_output "$(apitrace dump -v --color=never --multiline=no frame.trace | grep -c '^[0-9]')"
+	done
+	run -0 pipe 'trdecode -q "$DATA/apitrace/threads.trace" | trfilter "class == \"draw\"" | trstat -q -t tsv -g name -c count'
+	assert_output $'name\tcount\nglEnd\t160'
+}

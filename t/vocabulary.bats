@@ -106,7 +106,7 @@ fields() {
 		sort | diff <(fields trencode) -
 	# the words that complete -c are those that are taken
 	trdecode "$DATA/uftrace/fib" | trsym >s.trs
-	columns=time,dur,type,pid,tid,cpu,comm,name,depth,file,line,args,kind,self,caller,recursive,unfinished,group,module,input
+	columns=time,dur,type,pid,tid,cpu,comm,name,depth,file,line,args,kind,self,caller,recursive,unfinished,group,module,class,input
 	run -0 pipe "trencode -q -t csv -c $columns s.trs | head -n 1"
 	assert_output "$columns"
 	run -0 pipe "trencode -q -t ndjson -c $columns s.trs | head -n 1 | jq -r 'keys_unsorted | join(\",\")'"

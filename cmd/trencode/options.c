@@ -39,7 +39,7 @@ const struct option_row settings_rows[] = {
 	 "depth,file,line,args and fields of events, such as next_comm,\n"
 	 "arg.1,ret (+LIST: beside the usual ones; of text none, all)",
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
-	 "unfinished group module input none all address delta elapsed"},
+	 "unfinished group module class input none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
 	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},

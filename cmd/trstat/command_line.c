@@ -26,6 +26,7 @@ enum {
 const struct option_row command_line_rows[] = {
 	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)",
 	 "name type group kind input buffer tid pid ppid comm cpu module symkind file line address "
+	 "class "
 	 "caller stack depth time dur self"},
 	{'c', "columns", "LIST",
 	 "show the columns of LIST, separated by commas; +LIST: beside\nthe default, "

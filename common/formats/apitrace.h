@@ -77,8 +77,15 @@ enum apitrace_known {
 	APITRACE_SWAP_TARGET = 16,
 	APITRACE_END_FRAME = 32,
 	APITRACE_VERBOSE = 128,
+	APITRACE_MARKER = 256,
 };
 unsigned apitrace_known(const char *function, size_t n);
+/*
+ * Return the class of a function: "frame" ends a frame; "draw" draws, "render" renders otherwise
+ * (clears, blits, lists of commands), both render for apitrace; "target" sets a render target;
+ * "marker" marks; "query" has no side effects. NULL: none of these.
+ */
+const char *apitrace_class(const char *function, size_t n);
 
 /* Return the name of a COM identifier "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", or NULL. */
 const char *apitrace_guid(const char *uuid);

@@ -369,3 +369,26 @@ unsigned apitrace_known(const char *function, size_t n)
 		return APITRACE_NO_SIDE_EFFECTS | APITRACE_VERBOSE;
 	return is_present(function, n) ? APITRACE_END_FRAME : 0;
 }
+
+static bool contains(const char *s, size_t n, const char *word)
+{
+	return memmem(s, n, word, strlen(word)) != NULL;
+}
+
+const char *apitrace_class(const char *function, size_t n)
+{
+	unsigned known = apitrace_known(function, n);
+
+	if (known & APITRACE_END_FRAME)
+		return "frame";
+	if (known & APITRACE_RENDER)
+		return contains(function, n, "Clear") || contains(function, n, "Blit") ||
+				       contains(function, n, "ExecuteCommandList")
+			       ? "render"
+			       : "draw";
+	if (known & APITRACE_MARKER)
+		return "marker";
+	if (known & APITRACE_SWAP_TARGET)
+		return "target";
+	return known & APITRACE_NO_SIDE_EFFECTS ? "query" : NULL;
+}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/formats/apitrace.h"
 #include "common/util/buffer_file.h"
 #include "common/stream/field.h"
 #include "common/util/utf8.h"
@@ -34,6 +35,7 @@ static const struct {
 	[ROW_UNFINISHED] = {"unfinished", COLUMN_FLAG},
 	[ROW_GROUP] = {"group", COLUMN_NAME},
 	[ROW_MODULE] = {"module", COLUMN_NAME},
+	[ROW_CLASS] = {"class", COLUMN_NAME},
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 };
 
@@ -139,6 +141,14 @@ static int rows_put_constant(struct event_rows *r, enum row_column c, const char
 	struct text_ref ref = dictionary_text(r->attributes.dictionary, text, strlen(text));
 
 	return ref.number ? rows_put_text(r, c, ref) : -1;
+}
+
+static int rows_put_class(struct event_rows *r, uint32_t location)
+{
+	struct text_ref name = dictionary_location_name(r->attributes.dictionary, location);
+	const char *class = apitrace_class(name.text, name.size);
+
+	return class ? rows_put_constant(r, ROW_CLASS, class) : 0;
 }
 
 static int rows_put_location(struct event_rows *r, enum row_column c, uint32_t location)
@@ -287,6 +297,7 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 	}
 	if (rows_put_lane(r, s->lane) || rows_put_location(r, ROW_NAME, s->location) ||
 	    rows_put_symbol(r, s->location) ||
+	    (rows_wanted(r, ROW_CLASS) && rows_put_class(r, s->location)) ||
 	    (s->caller && rows_wanted(r, ROW_CALLER) &&
 	     rows_put_location(r, ROW_CALLER, s->caller)) ||
 	    (leave     ? rows_put_type(r, leave->type)

@@ -34,6 +34,7 @@ enum row_column {
 	ROW_UNFINISHED,
 	ROW_GROUP,
 	ROW_MODULE,
+	ROW_CLASS,
 	ROW_INPUT,
 	ROW_COLUMNS, /* from here on those of event_rows.fields */
 	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS

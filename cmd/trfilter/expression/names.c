@@ -21,6 +21,8 @@ static const struct plain_name plain[] = {
 	{"file", ASK_FILE, KNOWN_TEXT, DEPENDS_LOCATION, "source file of the function"},
 	{"line", ASK_LINE, KNOWN_NUMBER, DEPENDS_LOCATION, "line in the source file"},
 	{"address", ASK_ADDRESS, KNOWN_NUMBER, DEPENDS_LOCATION, "address of the function"},
+	{"class", ASK_CLASS, KNOWN_TEXT, DEPENDS_LOCATION,
+	 "of a graphics call: draw, render, frame, target, marker or query"},
 	{"buffer", ASK_BUFFER, KNOWN_TEXT, DEPENDS_LANE, "ftrace instance, LTTng channel"},
 	{"input", ASK_INPUT, KNOWN_TEXT, DEPENDS_LANE, "input of trdecode, as it was named"},
 	{"format", ASK_FORMAT, KNOWN_TEXT, DEPENDS_LANE, "format of that input"},

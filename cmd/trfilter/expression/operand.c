@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/formats/apitrace.h"
 #include "common/stream/field.h"
 #include "common/util/error.h"
 #include "common/value/argument.h"
@@ -89,6 +90,15 @@ static void name_value(struct evaluation *ev, const struct event *e, struct scal
 	if (!p->symbol)
 		miss_symbol(ev, p);
 	set_text(out, dictionary_location_name(ev->dictionary, e->location));
+}
+
+static void class_value(const struct evaluation *ev, const struct event *e, struct scalar *out)
+{
+	struct text_ref name = dictionary_location_name(ev->dictionary, e->location);
+	const char *class = apitrace_class(name.text, name.size);
+
+	if (class)
+		set_text(out, (struct text_ref){class, (uint32_t)strlen(class), 0});
 }
 
 /* Finish a text with a NUL, for consumers that search for one. Out of memory, the value has no
@@ -380,6 +390,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 			location_value(ev, o->field,
 				       dictionary_location(ev->dictionary, e->location), out);
 		break;
+	case ASK_CLASS: class_value(ev, e, out); break;
 	case ASK_RETURN:
 		/* "ret", or "ret." and the path of an element */
 		if (!detail_value(ev, o, e, DETAIL_RETURN, o->name + 3 + (o->name[3] == '.'), out))

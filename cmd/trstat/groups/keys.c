@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/formats/apitrace.h"
 #include "common/value/argument.h"
 #include "common/value/shortest.h"
 #include "common/value/value_names.h"
@@ -237,6 +238,15 @@ static int symkind_cell(struct dictionary *d, struct groups *g, const struct eve
 	return groups_text(g, kind, strlen(kind), cell);
 }
 
+static int class_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
+		      struct key_cell *cell)
+{
+	struct text_ref name = dictionary_location_name(d, s->location);
+	const char *class = apitrace_class(name.text, name.size);
+
+	return class ? groups_text(g, class, strlen(class), cell) : 0;
+}
+
 /* Make the cell before key_transform. */
 static int plain_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		      const struct event_ref *s, struct key_cell *cell)
@@ -273,6 +283,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 			return text_cell(g, dictionary_location_name(d, s->caller), cell);
 		return 0;
 	case BY_DEPTH: *cell = key_unsigned(s->level); return 0;
+	case BY_CLASS: return class_cell(d, g, s, cell);
 	case BY_SYMKIND: return symkind_cell(d, g, s, cell);
 	case BY_STACK:
 		if (s->stack)

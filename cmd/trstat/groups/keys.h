@@ -2,7 +2,7 @@
  * keys.h - the keys of -g: from names to cells
  *
  *     name type group kind source buffer tid pid ppid comm cpu module symkind file line address
- *     caller stack depth time, and any field of the events, arg.N and ret
+ *     class caller stack depth time, and any field of the events, arg.N and ret
  *     dur self      the times of a call (dur is total too), else a field of that name
  *     .NAME         the field of that name, also where there is a key of it
  *     A|B           the first of these that a row has; its header is A
@@ -40,6 +40,7 @@ enum key_kind {
 	BY_ADDRESS,
 	BY_CALLER,
 	BY_SYMKIND,
+	BY_CLASS,
 	BY_DEPTH,
 	BY_STACK,
 	BY_TIME,

@@ -33,6 +33,7 @@ static const struct {
 	{"file", BY_FILE, NEEDS_LOCATION},
 	{"line", BY_LINE, NEEDS_LOCATION},
 	{"address", BY_ADDRESS, NEEDS_LOCATION},
+	{"class", BY_CLASS, NEEDS_LOCATION},
 	{"caller", BY_CALLER, NEEDS_CALLER},
 	{"depth", BY_DEPTH, NEEDS_LEVEL},
 	{"stack", BY_STACK, NEEDS_STACK},
@@ -75,7 +76,7 @@ static int keys_refuse(const char *name, struct error *e)
 	return error_set(
 		e, NULL, NO_OFFSET,
 		"no such key: '%.64s'%s (keys are name type group kind input buffer tid pid "
-		"ppid comm cpu module symkind file line address caller stack depth time "
+		"ppid comm cpu module symkind file line address class caller stack depth time "
 		"dur self bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
 		name, nearest_hint(&nearest));
 }
