@@ -307,8 +307,8 @@ rows() {
 
 # same COMMAND: for the stream x.trs and for its read-back back.trs it prints the same table, with rows
 same() {
-	trstat -q "${@:2}" -t tsv <(trfilter -q "$1" x.trs) >want
-	trstat -q "${@:2}" -t tsv <(trfilter -q "$1" back.trs) | diff want -
+	trstat -q "${@:2}" -t tsv <(trfilter -q "$1" x.trs) | sort >want
+	trstat -q "${@:2}" -t tsv <(trfilter -q "$1" back.trs) | sort | diff want -
 	[[ $(wc -l <want) -gt 1 ]]
 }
 

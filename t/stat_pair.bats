@@ -129,8 +129,12 @@ same() {
 	assert_output --partial "no event has a field 'prev_stat'; did you mean 'prev_state'?"
 	run -2 trstat --pair offcpu -g a.stack s.trs
 	assert_output --partial 'pairs are no calls'
-	run -2 trstat --pair offcpu -g 'prev_comm|dur' s.trs
-	assert_output --partial "no alternative of 'prev_comm'"
+	assert_equal "$(trstat -q --pair "$pair" -g 'id|dur' -c count -t tsv s.trs | tail -n +2)" \
+		"$(trstat -q --pair "$pair" -g dur -c count -t tsv s.trs | tail -n +2)"
+	for wrong in 'b.prev_pid == next_pid' 'prev_pid == a.next_pid'; do
+		run -2 trstat --pair "sched_switch -> sched_switch on $wrong" s.trs
+		assert_output --partial "a key of the first event belongs before '==' in the pair"
+	done
 }
 
 @test "views and columns of pairs" {

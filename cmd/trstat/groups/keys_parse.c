@@ -281,18 +281,13 @@ int keys_of_pair(struct keys *k, const char *end_fields, struct error *e)
 	k->begins = 0;
 	for (size_t i = 0; i < k->count; i++) {
 		struct key *key = &k->key[i];
-		bool duration = false;
 
 		key->begins = false;
 		for (struct key *a = key; a; a = a->other) {
 			if (resolve_side(a, end_fields, e))
 				return -1;
 			key->begins |= key_begins(a);
-			duration |= a->kind == BY_DURATION || a->kind == BY_SELF;
 		}
-		if (key->begins && duration)
-			return error_set(e, NULL, NO_OFFSET,
-					 "the time of a pair is no alternative of '%s'", key->name);
 		k->begins += key->begins;
 	}
 	return 0;

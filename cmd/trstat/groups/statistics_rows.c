@@ -210,7 +210,8 @@ static int open_pair(struct statistics *s, const struct event *e, const struct e
 	if (keys_cells(s->keys, s->dictionary, &s->groups, &subject, cells))
 		return -1;
 	memcpy(cells + s->keys->count, s->cells + s->keys->count, s->more * sizeof(*cells));
-	if (keys_end_cells(s->keys, s->dictionary, &s->groups, b, pair_edge_other(edges, entry)))
+	if (keys_end_cells(s->keys, s->dictionary, &s->groups, &subject,
+			   pair_edge_other(edges, entry)))
 		return -1;
 	return s->columns->wanted.field_count
 		       ? statistics_add_fields(s, entry, e, e->lane, false, &times)

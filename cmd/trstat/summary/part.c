@@ -107,16 +107,16 @@ static int count_pair(struct statistics *s, const struct pair_edges *e, const st
 
 	memcpy(s->cells, pair_edge_b(e, b), e->b_cells * sizeof(*s->cells));
 	for (size_t i = 0; i < s->keys->count; i++) {
-		uint64_t field = s->cells[i].value;
+		struct key_cell *cell = &s->cells[i];
+		uint64_t field = cell->value;
 
-		if (s->cells[i].kind != KEY_PENDING)
+		if (cell->kind != KEY_PENDING)
 			continue;
-		if (field == KEY_PENDING_TIME)
-			s->cells[i] = key_unsigned(time);
-		else if (fields[field].kind != KEY_MISSING)
-			s->cells[i] = fields[field];
-		else
-			s->cells[i] = pair_edge_other(e, b)[field];
+		if (field != KEY_PENDING_TIME)
+			*cell = fields[field].kind != KEY_MISSING ? fields[field]
+								  : pair_edge_other(e, b)[field];
+		if (cell->kind == KEY_PENDING)
+			*cell = key_unsigned(time);
 		if (s->keys->key[i].transform)
 			s->cells[i] = key_transform(&s->keys->key[i], s->cells[i]);
 	}

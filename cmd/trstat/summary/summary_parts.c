@@ -89,7 +89,7 @@ static int take_edge(struct unpacker *u, struct pair_edges *edges)
 		edge->b = packed_u64(&u->in);
 		if (unpack_cells(&u->in, texts, pair_edge_b(edges, a), edges->b_cells, NULL,
 				 edges->a_cells + 1) ||
-		    unpack_cells(&u->in, texts, pair_edge_other(edges, a), edges->a_cells, NULL, 0))
+		    unpack_cells(&u->in, texts, pair_edge_other(edges, a), edges->a_cells, NULL, 1))
 			return unpack_no_memory(u);
 		u->in.bad |= !is_finished(pair_edge_b(edges, a) + s->keys->count);
 		if (u->in.bad || unpack_aggregate_into(u, a))

@@ -155,6 +155,10 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 		*equal = '\0';
 		left = on_key(strtok_r(at, " ", &save), "a.");
 		right = on_key(strtok_r(equal + 2, " ", &save), "b.");
+		if (left && right && (!strncmp(left, "b.", 2) || !strncmp(right, "a.", 2))) {
+			bad = bad_pair(whole, "a key of the first event belongs before '=='", e);
+			break;
+		}
 		if (!left || !right || strtok_r(NULL, " ", &save)) {
 			bad = bad_pair(whole, "a key is missing", e);
 			break;

@@ -117,7 +117,10 @@ static const struct settings questions[] = {
 	PAIR("kind == \"enter\" -> kind == \"leave\" on tid == tid && cpu|name == cpu|name",
 	     "arg.1,ret|dur,log2(size)", "count,avg,uniq(ret),min(self),first,last"),
 	PAIR("type =~ \"n\" -> type =~ \"[ne]\"", "type,call,arg.2", "count,total,max(call)"),
+	PAIR("note -> exit on tid == tid", "a.name,b.tid,size,a.tid|b.size",
+	     "count,total,busy,util"),
 	/* ticks have no rates and no units */
+	PAIR("entry -> exit on name == name", "bucket(time,2us),b.ret,a.cpu", "count,busy,util"),
 	PAIR("sched-out -> sched-in on comm == comm", "bucket(time,2000),comm", "count,total"),
 	KEYS("bucket(time,2000),comm", "count,total,rate"),
 	KEYS("", "count,total,self,p50,uniq(tid),rate"),
@@ -128,7 +131,7 @@ static const struct settings questions[] = {
 	{.interval = "150ns", .pair = "entry -> exit on name == name", .keys = "name,arg.1"},
 };
 
-enum { QUESTIONS = sizeof(questions) / sizeof(*questions), WITH_TIMES = 8 };
+enum { QUESTIONS = sizeof(questions) / sizeof(*questions), WITH_TIMES = 9 };
 /* Of these tables columns are arguments. */
 enum { ARGUMENTS = 10, OF_ARGUMENTS = 3 };
 
