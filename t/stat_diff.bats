@@ -64,6 +64,17 @@ field() {
 	assert_equal "$(field commit verdict a.trs b.trs --alpha 1e-9)" null
 }
 
+@test "columns that are empty in all rows are left out unless -c names them" {
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >events.trs
+	run -0 pipe "trstat --diff -g type events.trs events.trs | head -n 2"
+	assert_line --index 0 --regexp '^count  count_change  type$'
+	assert_line --index 1 --regexp '^ *[0-9]+ +=  [a-z_]+$'
+	run -0 pipe "trstat --diff -g type -c count,total events.trs events.trs | head -n 1"
+	assert_output --partial 'total  total_change'
+	run -0 pipe "trstat --diff -g type -t csv events.trs events.trs | head -n 1"
+	assert_output --partial 'total_a,total_b'
+}
+
 @test "a threshold is a share or a factor" {
 	# the median is 119.5 us, the shift 20 us: 16.7 %
 	for none in 20% 1.2x; do

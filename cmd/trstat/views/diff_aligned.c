@@ -18,7 +18,7 @@ static bool diff_ticks(const struct diff *d)
 
 /* All cells but those of the keys, row by row; the first row is the header. */
 struct grid {
-	size_t columns, *width;
+	size_t columns, *width; /* a width of 0: the column is left out */
 	char (*cell)[VALUE_SIZE];
 };
 
@@ -29,6 +29,21 @@ static void put_grid(struct grid *g, size_t row, size_t column, const char *text
 	snprintf(g->cell[row * g->columns + column], VALUE_SIZE, "%s", text);
 	if (n > g->width[column])
 		g->width[column] = n;
+}
+
+/* Leave out the columns that -c does not name and that are empty in all rows. */
+static void hide_empty(struct grid *g, size_t rows, const struct query *q)
+{
+	size_t named = g->columns - OF_TEST;
+
+	for (size_t i = 0; rows && q->optional && i < g->columns; i++) {
+		bool empty = i < 2 * q->optional || i >= named;
+
+		for (size_t row = 1; empty && row <= rows; row++)
+			empty = !*g->cell[row * g->columns + i];
+		if (empty)
+			g->width[i] = 0;
+	}
 }
 
 static void put_change(struct grid *g, size_t row, size_t at, const struct diff_row *r,
@@ -148,7 +163,7 @@ static void fit_keys(const struct grid *g, size_t *keys, size_t nkeys, unsigned 
 	size_t used = 0;
 
 	for (size_t i = 0; i < g->columns; i++)
-		used += g->width[i] + GAP;
+		used += g->width[i] ? g->width[i] + GAP : 0;
 	for (size_t k = 0; k + 1 < nkeys; k++)
 		used += keys[k] + GAP;
 	if (nkeys && width && used + keys[nkeys - 1] > width) {
@@ -160,15 +175,20 @@ static void fit_keys(const struct grid *g, size_t *keys, size_t nkeys, unsigned 
 
 static void print_row(const struct grid *g, size_t row, bool keys, struct text *out)
 {
+	bool first = true;
+
 	for (size_t i = 0; i < g->columns; i++) {
 		const char *cell = g->cell[row * g->columns + i];
 		size_t n = format_characters(cell, strlen(cell));
 		bool last = i + 1 == g->columns; /* a verdict: aligned left */
 
-		text_pad(out, ' ', (i ? GAP : 0) + (last ? 0 : g->width[i] - n));
+		if (!g->width[i])
+			continue;
+		text_pad(out, ' ', (first ? 0 : GAP) + (last ? 0 : g->width[i] - n));
 		format_elided(out, cell, strlen(cell), SIZE_MAX);
 		if (last && keys)
 			text_pad(out, ' ', g->width[i] - n);
+		first = false;
 	}
 }
 
@@ -212,6 +232,7 @@ int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsig
 		put_header(&g, d->a.columns, ticks);
 		for (size_t i = 0; i < rows; i++)
 			put_row(&g, i + 1, d, &d->row[i], ticks);
+		hide_empty(&g, rows, q);
 		measure_keys(d, q, rows, keys);
 		fit_keys(&g, keys, d->groups.keys, width);
 		print_grid(d, q, &g, rows, keys, out);
