@@ -280,3 +280,26 @@ of_cpu() {
 		assert_equal "$stderr" ''
 	done
 }
+
+@test "numbers have the names that the print fmt has, system calls those of the kernel" {
+	local names=/usr/include/x86_64-linux-gnu/asm/unistd_32.h
+	# "vec=1 [action=TIMER]"
+	trdecode -q "$S/v7-none-sched-irq-timer.dat" -o x.trs
+	sed -nE 's/.*: softirq_raise: .*action=([A-Z_]+).*/\1/p' "$S/v7-none-sched-irq-timer.report.txt" | sort | uniq -c | awk '{ print $2 "\t" $1 }' >theirs
+	[ -s theirs ]
+	trfilter -q 'type == "softirq_raise"' x.trs | trstat -q -t tsv -g vec -c count | tail -n +2 | sort | diff theirs -
+	run -0 trfilter -c 'type == "softirq_raise" && vec == "TIMER"' x.trs
+	assert_output "$(trfilter -c 'type == "softirq_raise" && vec == 1' x.trs)"
+	assert_output "$(sed -n 's/^TIMER\t//p' theirs)"
+	# the numbers of both are unchanged
+	run -0 pipe 'trencode -q --raw x.trs | grep -c "softirq_raise: *vec=1$"'
+	assert_output "$(sed -n 's/^TIMER\t//p' theirs)"
+	[ -e "$names" ] || skip 'no linux-libc-dev'
+	perl -ne '
+		BEGIN { open(my $h, "<", shift); while (<$h>) { $name{$2} = $1 if /^#define __NR_(\w+)\s+(\d+)/ } }
+		$n{$name{$1}}++ if /: sys_enter: +id=(\d+) /;
+		END { print "$_\t$n{$_}\n" for sort keys %n }' "$names" <(trdecode -q "$S/i386-v6-busy.dat" | trencode -q --raw) >theirs
+	[ "$(wc -l <theirs)" -gt 10 ]
+	trdecode -q --type sys_enter "$S/i386-v6-busy.dat" | trstat -q -t tsv -g id -c count | tail -n +2 | LC_ALL=C sort >ours
+	LC_ALL=C sort theirs | diff - ours
+}

@@ -10,9 +10,21 @@ lines() {
 	assert_output "$(printf '%s\n' "$@" | tr ' ' '\t')"
 }
 
+# names TRACE: a line "number name" for each system call and softirq that occurs
+names() {
+	trdecode -q --type sys_enter --type softirq_entry "$1" -o names.trs 2>/dev/null
+	paste <(trencode -q --raw names.trs | sed -nE 's/.*: (sys_enter|softirq_entry): .*\<(id|vec)=([0-9]+).*/\3/p') \
+		<(trencode -q -t ndjson -c type,args names.trs | jq -r 'select(.type != "gap").args | .id // .vec') | sort -u
+}
+
 # same PRESET TRACE RAW: trstat and the script agree
 same() {
-	awk -v preset="$1" -f "$ROOT/t/tools/pairs.awk" "$3" >theirs
+	awk -v preset="$1" -f "$ROOT/t/tools/pairs.awk" "$3" >numbers
+	if [[ $1 == syscall || $1 == softirq ]]; then
+		awk -F '\t' -v OFS='\t' 'map { name[$1] = $2; next } $1 in name { $1 = name[$1] } 1' map=1 <(names "$2") map=0 numbers >theirs
+	else
+		cp numbers theirs
+	fi
 	trdecode "$2" 2>/dev/null | trstat --verbose --pair "$1" -t tsv -c count,total,min,max,p50,p90,p99 2>remarks >ours
 	grep -v '^unmatched' theirs | cut -f 1-5 | sort >exact
 	tail -n +2 ours | cut -f 1-5 | sort | diff exact - || return

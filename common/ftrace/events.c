@@ -1,5 +1,7 @@
 #include "common/ftrace/events.h"
 
+#include "common/ftrace/field_names.h"
+
 #include <stdlib.h>
 
 enum { EVENTS_MOST = 65534, OFFSET_MOST = 4096 };
@@ -139,22 +141,38 @@ static enum field_role role_of(const struct ftrace_event *v, const struct event_
 	return span_is(f->name, f->name_size, "common_pid") ? ROLE_TID : ROLE_NONE;
 }
 
-void ftrace_fields(const struct ftrace_event *v, struct writer *w, struct field_entry *fields,
-		   struct type_entry *type)
+/* Declare names for the numbers in a field. 0: there are none. */
+static uint32_t names_of(const struct ftrace_events *t, const struct ftrace_event *v,
+			 const struct event_field *f, struct writer *w)
+{
+	if (f->where != WHERE_TAIL || f->count || f->common ||
+	    (f->kind != FIELD_UINT && f->kind != FIELD_INT))
+		return 0;
+	if (t->machine && v->system && span_is(v->system, v->system_size, "raw_syscalls") &&
+	    span_is(f->name, f->name_size, "id"))
+		return field_names_syscalls(t->machine, w);
+	return field_names_symbolic(&v->format, f, w);
+}
+
+void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
+		   struct field_entry *fields, struct type_entry *type)
 {
 	for (size_t i = 0; i < v->format.nfields && i < FTRACE_FIELDS; i++) {
 		const struct event_field *f = &v->format.fields[i];
+		uint32_t names;
 
 		if (!v->system && !f->common)
 			continue;
+		names = names_of(t, v, f, w);
 		fields[type->nfields++] =
 			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
 					     .type_name = writer_text(w, f->type_name),
-					     .kind = (uint8_t)f->kind,
+					     .kind = (uint8_t)(names ? FIELD_ENUM : f->kind),
 					     .role = (uint8_t)role_of(v, f),
 					     .where = (uint8_t)f->where,
 					     .offset = f->offset,
 					     .size = f->element,
-					     .count = f->count};
+					     .count = f->count,
+					     .definition = names};
 	}
 }

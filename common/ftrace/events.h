@@ -31,6 +31,7 @@ struct ftrace_events {
 	size_t count, capacity;
 	uint16_t by_id[65536];	    /* 1 + index of the event */
 	struct number_at type, pid; /* of the common fields, equal in all events */
+	const char *machine;	    /* as of uname -m, NULL: not known */
 };
 
 enum ftrace_added { FTRACE_ADDED, FTRACE_NO_FORMAT, FTRACE_KNOWN, FTRACE_NO_MEMORY };
@@ -47,8 +48,8 @@ void ftrace_events_free(struct ftrace_events *t);
 enum { FTRACE_FIELDS = 1024 };
 
 /* Append the fields of an event, at most FTRACE_FIELDS, to those of a type. */
-void ftrace_fields(const struct ftrace_event *v, struct writer *w, struct field_entry *fields,
-		   struct type_entry *type);
+void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
+		   struct field_entry *fields, struct type_entry *type);
 
 /* Get the event of an id; NULL: there is none. */
 static inline struct ftrace_event *ftrace_events_find(struct ftrace_events *t, uint16_t id)

@@ -29,6 +29,8 @@ int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 		case FTRACE_ADDED: break;
 		}
 	}
+	if (t->h.uname && strrchr(t->h.uname, ' '))
+		v->machine = strrchr(t->h.uname, ' ') + 1;
 	if (!v->type.size) {
 		v->type = usual_type;
 		v->pid = usual_pid;
@@ -110,7 +112,7 @@ static uint32_t declare_type(struct tracecmd *t, const struct ftrace_event *v)
 							   .role = ROLE_SOURCE_TIME,
 							   .where = WHERE_FIXED,
 							   .size = 8};
-	ftrace_fields(v, w, fields, &e);
+	ftrace_fields(&t->events, v, w, fields, &e);
 	return writer_type(w, &e);
 }
 

@@ -80,7 +80,7 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct ftrace_event
 						   .role = ROLE_CPU,
 						   .where = WHERE_FIXED,
 						   .size = CPU_FIELD};
-	ftrace_fields(v, w, fields, &e);
+	ftrace_fields(&k->h.events, v, w, fields, &e);
 	v->type = writer_type(w, &e);
 	return !v->type || row_filter_announce(u->input->decoding->row_filter, v->type, 0) ? -1 : 0;
 }

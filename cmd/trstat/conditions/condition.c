@@ -130,6 +130,11 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 	}
 	if (!groups_cell_text(ask->groups, cell, &s->text, &s->size))
 		return;
+	if (cell->label) {
+		s->form = cell->is_signed ? SCALAR_INT : SCALAR_UINT;
+		s->u = cell->value;
+		return;
+	}
 	s->form = SCALAR_TEXT;
 	s->path = kind == BY_MODULE || kind == BY_FILE;
 	if (cell->kind == KEY_TEXT && cell->value)

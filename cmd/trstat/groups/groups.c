@@ -80,6 +80,8 @@ int groups_copy_cell(struct groups *into, const struct groups *from, const struc
 			intern_size(&from->texts, cell->text), copy))
 		return -1;
 	copy->value = cell->value;
+	copy->label = cell->label;
+	copy->is_signed = cell->is_signed;
 	return 0;
 }
 

@@ -31,7 +31,10 @@ enum cell_kind {
 
 /* Zero-initialised is missing. Equal signed and unsigned integers are one key. */
 struct key_cell {
-	enum cell_kind kind;
+	enum cell_kind kind : 8;
+	/* KEY_TEXT: the label of the number in value; signed, if that is two's complement. No part
+	 * of the key, and not in summaries. */
+	bool label, is_signed;
 	uint32_t text; /* KEY_TEXT: from groups_text */
 	/* KEY_SIGNED: two's complement. KEY_TEXT: 4 or 8 for the text of a float or double (set
 	 * for rows, not for summaries); no part of the key. */

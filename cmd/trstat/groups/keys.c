@@ -125,7 +125,8 @@ static int item_cell(const struct dictionary *d, struct groups *g, const struct 
 	const struct plain_source source = {d, &scratch, argument_blobs(e->type)};
 	const struct value *v = &item->value;
 	struct plain_value plain;
-	uint64_t bits = v->number;
+	uint64_t bits = v->number, number;
+	bool is_signed;
 	int bad;
 
 	/* the cell sorts by its number */
@@ -140,6 +141,12 @@ static int item_cell(const struct dictionary *d, struct groups *g, const struct 
 		return 0;
 	bad = value_plain(&source, item, &plain) || plain_cell_of(g, &plain, cell);
 	buffer_free(&scratch);
+	if (cell->kind == KEY_TEXT && item->definition &&
+	    value_integer(v, item->definition, &number, &is_signed)) {
+		cell->label = true;
+		cell->is_signed = is_signed;
+		cell->value = number;
+	}
 	return bad ? -1 : 0;
 }
 

@@ -1,0 +1,22 @@
+/*
+ * field_names.h - names for the numbers in a field of an event
+ *
+ * Functions return the id of a definition that they declare, or 0: the numbers have no names, or
+ * out of memory.
+ */
+#ifndef TR_FTRACE_FIELD_NAMES_H
+#define TR_FTRACE_FIELD_NAMES_H
+
+#include "common/ftrace/event_format.h"
+#include "common/stream/writer.h"
+
+/* Declare the names that the event's print fmt has for a field:
+ * __print_symbolic(REC->vec, { 0, "HI" }, { 1, "TIMER" }). */
+uint32_t field_names_symbolic(const struct event_format *e, const struct event_field *f,
+			      struct writer *w);
+
+/* Declare the names of system calls. machine: the last word of uname -a of the recorded kernel,
+ * such as x86_64. */
+uint32_t field_names_syscalls(const char *machine, struct writer *w);
+
+#endif
