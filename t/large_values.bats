@@ -47,7 +47,7 @@ takes() {
 	done
 	takes 32 trfilter -B 3 -A 1 'name == "g"' string.trs
 	takes 32 trfilter --with-callers 'name == "g"' string.trs
-	takes 32 trfilter --drop arg.x 1 string.trs
+	takes 32 trfilter --drop arg.2 1 string.trs
 }
 
 @test "a string of 32 MiB in each format" {

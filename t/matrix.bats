@@ -11,7 +11,9 @@ setup_file() {
 	trdecode "$DATA/lttng/v2.6-le64-packed.tar.gz" >lttng.trs
 	for s in uftrace trace-cmd apitrace lttng; do
 		for t in uftrace trace-cmd apitrace lttng; do
-			trencode -q --tick 1ns -t $t -o $s-$t $s.trs
+			tick=(--tick 1ns)
+			[ $s = apitrace ] || tick=()
+			trencode -q "${tick[@]}" -t $t -o $s-$t $s.trs
 		done
 	done
 }
