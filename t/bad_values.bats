@@ -63,7 +63,7 @@ SAYS='bad.trs: 0x[0-9a-f]+: the values of an event make no sense: they are left 
 	done
 	# what a filter leaves of the values are sound ones, and its END has the status
 	run -1 --separate-stderr trencode -t ndjson o.trs
-	[[ $stderr == *'the trace was damaged: the values of an event make no sense'* && $stderr != *'0x'* ]]
+	[[ $stderr == *'the trace is damaged: the values of an event make no sense'* && $stderr != *'0x'* ]]
 	run -0 pipe 'trfilter -c "arg.str == \"hi\"" good.trs'
 	assert_output 2
 }

@@ -51,7 +51,7 @@ profile() {
 	run -0 bash -c "trdecode x.json | trstat -c total,self -s name -t tsv"
 	assert_line $'a\t8000\t6000'
 	assert_line $'b\t2000\t2000'
-	assert_line "trdecode: x.json: 1 end of calls whose beginning is not there was left out"
+	assert_line "trdecode: x.json: 1 end of calls without a begin was left out"
 }
 
 @test "more than fits in memory is sorted on disk" {
@@ -71,14 +71,14 @@ profile() {
 	assert_line $'x\t1'
 	printf '[{"ph":"i","ts":1,"pid":1,"name":"x"},{"ph":"i","t' >x.json
 	run -1 trdecode -o s x.json
-	assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: the input ends here, but its JSON does not$'
+	assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: the input ends within a JSON value$'
 	run -1 bash -c "trstat -c count -t tsv s 2>/dev/null"
 	assert_line $'x\t1'
 	printf '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"name":"x"}]' >x.json
 	run -1 trdecode -o s x.json
 	printf '{"traceEvents":[{"ph":"i","ts":1e300,"pid":1,"name":"x"}]}' >x.json
 	run -1 trdecode -o s x.json
-	assert_output "trdecode: x.json: 0x10: an event's time cannot be"
+	assert_output "trdecode: x.json: 0x10: an event with an impossible time"
 	echo '{"a": 1}' >x.json
 	run -2 errors trdecode x.json
 }
@@ -140,7 +140,7 @@ profile() {
 	assert_line $'x\t1'
 	echo '{"a": 1}' >x.json
 	run -2 errors trdecode -f chrome -o s x.json
-	assert_output "trdecode: x.json: no traceEvents are in this JSON"
+	assert_output "trdecode: x.json: no traceEvents in this JSON"
 	run -2 errors trdecode -f lttng x.json
 	assert_output "trdecode: x.json: not a trace of the format lttng"
 }
@@ -175,8 +175,8 @@ profile() {
 		printf '{"ph": "i", "name": "i", "ts": 3, "pid": 1, "tid": 1, "args": {"a": Infinity, "b": [-Infinity, 1]}}]'
 	} >x.json
 	run -1 trdecode -o s x.json
-	assert_line --index 0 "trdecode: x.json: 0x1: an event's duration cannot be: the event has none"
-	assert_line --index 1 "trdecode: x.json: 3 more events have durations that cannot be: left out"
+	assert_line --index 0 "trdecode: x.json: 0x1: an event with an impossible duration, which is left out"
+	assert_line --index 1 "trdecode: x.json: 3 more events with impossible durations, left out"
 	assert_equal "${#lines[@]}" 2
 	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -c '[.name, .dur, .args]'"
 	assert_output "$(printf '["x",0,null]\n%.0s' 1 2 3 4 5)
@@ -191,7 +191,7 @@ profile() {
 	assert_line --index 1 $'6500\t1000\tg'
 	printf '[{"ph":"X","name":"g","ts":-2e15,"dur":1},{"ph":"i","ts":1}]' >x.json
 	run -1 trdecode -f chrome -o s x.json
-	assert_output "trdecode: x.json: 0x1: an event's time cannot be"
+	assert_output "trdecode: x.json: 0x1: an event with an impossible time"
 }
 
 @test "of events whose time cannot be the first is reported with its offset, the others as a number" {
@@ -201,8 +201,8 @@ profile() {
 		printf '{"ph":"i","ts":2,"name":"d"}]'
 	} >x.json
 	run -1 trdecode -o s x.json
-	assert_output "trdecode: x.json: 0x1: an event's time cannot be
-trdecode: x.json: 20 more events whose times cannot be were left out"
+	assert_output "trdecode: x.json: 0x1: an event with an impossible time
+trdecode: x.json: 20 more events with impossible times were left out"
 	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -r .name"
 	assert_output "$(printf 'b\nd')"
 }
@@ -360,7 +360,7 @@ asynchronous() {
 	run -0 trdecode -o x.trs x.json
 	assert_line "trdecode: x.json: the ids of 3 events were left out, which are instants now (phases: sfO)"
 	assert_line "trdecode: x.json: 1 id of asynchronous events is no number (the first one: two): it was given a number"
-	assert_line "trdecode: x.json: 1 end of calls whose beginning is not there was left out"
+	assert_line "trdecode: x.json: 1 end of calls without a begin was left out"
 	run -0 trencode -t chrome x.trs
 	assert_line --regexp '^\{"ph":"b",.*"name":"g"\}$'
 }
@@ -374,5 +374,5 @@ asynchronous() {
 			printf "{\"ph\":\"e\",\"cat\":\"c\",\"id\":0,\"ts\":%d,\"name\":\"x\"},\n", i + 100000
 	}' >x.json
 	run -0 timeout 60 trdecode -o x.trs x.json
-	assert_output "trdecode: x.json: 100000 ends of calls whose beginning is not there were left out"
+	assert_output "trdecode: x.json: 100000 ends of calls without begins were left out"
 }

@@ -159,7 +159,7 @@ made() {
 	run -2 errors trdecode kinds/no.json
 	assert_output "trdecode: kinds/no.json: not a trace of a known format"
 	run -2 errors trdecode $d/metadata
-	assert_output "trdecode: $d/metadata: metadata alone hold no events: give the directory around them"
+	assert_output "trdecode: $d/metadata: metadata has no events: give the directory that contains it"
 	run -0 trdecode --info $d/ch_0
 	assert_line --regexp '^format +ctf$'
 	run -0 trdecode --info --json $d/ch_0
@@ -348,14 +348,14 @@ same() {
 	run -1 pipefail "trdecode -q overflow 2>err | trencode -q"
 	assert_line '[0.000000001] e: '
 	assert_line '[0.000000002] e: '
-	grep -qx "trdecode: overflow/metadata: the offset of the clock 'c' cannot be: times are the clock's own" err
+	grep -qx "trdecode: overflow/metadata: the offset of the clock 'c' is impossible: times are without it" err
 	# a time that cannot be is that of the event before
 	trace time 0100000000000000 ffffffffffffffff 0300000000000000 <<-END
 		stream { event.header := struct { u64 timestamp; }; }; $event
 	END
 	run -1 pipefail "trdecode -q time 2>err | trencode -q"
 	assert_equal "$(grep -F '] e' <<<"$output")" $'[0.000000001] e: \n[0.000000001] e: \n[0.000000003] e: '
-	grep -qx "trdecode: time/s: 0x8: an event's time cannot be" err
+	grep -qx "trdecode: time/s: 0x8: an event with an impossible time" err
 }
 
 @test "a packet with another UUID than the metadata's is read" {

@@ -79,7 +79,7 @@ bad() {
 	run -1 trdecode -o x.trs x
 	[ -s x.trs ]
 	run -1 trdecode -o y.trs x.trs
-	assert_output --regexp 'x.trs: the trace was damaged: x/4125.dat: 0x[0-9a-f]+: the file ends inside of a record'
+	assert_output --regexp 'x.trs: the trace is damaged: x/4125.dat: 0x[0-9a-f]+: the file ends inside of a record'
 	run -1 pipe 'trdecode y.trs 2>/dev/null | trstat >/dev/null'
 }
 
@@ -296,9 +296,9 @@ sweep() {
 		{ head -c 40 s.trs; printf %b "\\0$version"; tail -c +42 s.trs; } >head.trs
 		for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
 			run -2 errors $p marker
-			assert_output "${p%% *}: marker: is an event stream of version $version, which is not known here"
+			assert_output "${p%% *}: marker: event stream version $version is not supported"
 			run -2 pipe "$p head.trs 2>&1 >/dev/null"
-			assert_output "${p%% *}: head.trs: is an event stream of version $version.0, which is not known here"
+			assert_output "${p%% *}: head.trs: event stream version $version.0 is not supported"
 		done
 	done
 	for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
@@ -306,14 +306,14 @@ sweep() {
 		assert_output "${p%% *}: '': cannot open: No such file or directory"
 	done
 	run -1 pipe 'cat s.trs head.trs | trstat 2>&1 >/dev/null'
-	assert_output --partial 'stream version 2.0 is not known here'
+	assert_output --partial 'stream version 2.0 is not supported'
 }
 
 @test "the first fault of a kind is printed with its place, the others are counted at the end" {
 	local at
 	# 46 records of one file have arguments without a type
 	run -1 --separate-stderr trdecode -o s "$RECORDED/uftrace/bad-no-argspec"
-	what='arguments of a function whose argument types are not known'
+	what='arguments of a function whose argument types are unknown'
 	assert_regex "$stderr" "bad-no-argspec/[0-9]*.dat: 0x[0-9a-f]*: $what"
 	assert_regex "$stderr" "bad-no-argspec: [0-9]* more: $what \(--verbose prints them\)\$"
 	assert_equal "$(wc -l <<<"$stderr")" 2
@@ -334,8 +334,8 @@ sweep() {
 	# the program after it prints the first one
 	run -1 --separate-stderr pipefail "trdecode -q bad 2>/dev/null | trstat -q"
 	assert_equal "$(wc -l <<<"$stderr")" 1
-	assert_regex "$stderr" "the trace was damaged: bad: 0x[0-9a-f]*: "
+	assert_regex "$stderr" "the trace is damaged: bad: 0x[0-9a-f]*: "
 	run -1 --separate-stderr pipefail "trfilter 'depth >= 0' bad 2>/dev/null | trstat -q"
 	assert_equal "$(wc -l <<<"$stderr")" 1
-	assert_regex "$stderr" "the trace was damaged: bad: 0x[0-9a-f]*: "
+	assert_regex "$stderr" "the trace is damaged: bad: 0x[0-9a-f]*: "
 }

@@ -155,10 +155,10 @@ good() {
 	run -2 pipe "trdecode --offset absent=1s '$FIB' >/dev/null"
 	assert_output 'trdecode: --offset absent=1s: no input of that name'
 	run -2 pipe "trdecode --offset '$FIB'=-9999h '$FIB' >/dev/null"
-	assert_output "trdecode: $FIB: --offset brings its events to before the time 0"
+	assert_output "trdecode: $FIB: --offset moves its events before time 0"
 	trdecode -o fib.trs "$FIB"
 	run -2 pipe "trdecode --offset fib.trs=-9999h fib.trs >/dev/null"
-	assert_output 'trdecode: fib.trs: --offset brings its events to before the time 0'
+	assert_output 'trdecode: fib.trs: --offset moves its events before time 0'
 }
 
 @test "clocks that have nothing in common are refused, unless an offset says how they meet" {
@@ -166,7 +166,7 @@ good() {
 	cp -r "$FIB" b
 	sed -i 's/^cmdline:.*/cmdline:uftrace record --clock=boot .\/fib /' b/info
 	run -2 pipe 'trdecode a b >/dev/null'
-	assert_output --partial 'trdecode: b: its clock (boot) has nothing in common with that of a (monotonic)'
+	assert_output --partial 'trdecode: b: its clock (boot) and the clock of a (monotonic)'
 	run -0 pipe 'trdecode --offset b=0 a b >/dev/null'
 	cp -r "$FIB" c
 	run -2 pipe 'trdecode --offset a=0 a b c >/dev/null'
@@ -181,7 +181,7 @@ good() {
 	for program in 'trencode -t chrome' 'trencode -t csv' 'trencode -t ctf -o x.ctf' 'trstat --timeline 1ms' \
 		'trstat -g time' 'trstat -c first' 'trstat -c rate' 'trstat --pair f->f' 'trfilter --since 0s 1'; do
 		run -2 --separate-stderr $program a.trs b.trs
-		[[ $stderr == *": its clock (mono"*") has nothing in common with that of "*" (trace); decode both with one trdecode"* ]] ||
+		[[ $stderr == *": its clock (mono"*") and the clock of "*" (trace); decode both with one trdecode"* ]] ||
 			fail "$program: $stderr"
 		run -2 pipe "cat a.trs b.trs | $program >/dev/null"
 	done
@@ -324,13 +324,13 @@ good() {
 	run -2 errors trdecode -o none directory
 	assert_output 'trdecode: directory: not a trace of a known format (a directory without the files of one)'
 	run -2 errors trdecode -o none empty
-	assert_output 'trdecode: empty: is empty, no trace'
+	assert_output 'trdecode: empty: empty, not a trace'
 	run -2 pipe 'trdecode -o none - </dev/null'
-	assert_output 'trdecode: <stdin>: is empty, no trace'
+	assert_output 'trdecode: <stdin>: empty, not a trace'
 	run -2 errors trdecode -o none text
 	assert_output 'trdecode: text: not a trace of a known format'
 	run -2 pipe 'trdecode -o none </dev/null'
-	assert_output 'trdecode: <stdin>: is empty, no trace'
+	assert_output 'trdecode: <stdin>: empty, not a trace'
 	run -2 errors trdecode -o none "$FIB" "$FIB/."
 	assert_output --partial "$FIB/.: given twice, also as $FIB"
 	[ ! -e none ]
@@ -483,7 +483,7 @@ good() {
 
 @test "standard input is taken once" {
 	run -2 pipe "trdecode - - <'$DATA/trace-cmd/v6-fgraph.dat' >out"
-	assert_output 'trdecode: <stdin>: given twice, its events would count double'
+	assert_output 'trdecode: <stdin>: given twice: its events would be counted twice'
 }
 
 @test "--offset to before the time 0 is refused, whatever the format; to 0 it is not" {
@@ -497,7 +497,7 @@ good() {
 			run -0 trdecode -q --offset="$input=-$first" -o moved.trs "$input"
 			run -0 pipe "trdecode --info moved.trs | grep -c '^first time *0$'"
 			run -2 errors trdecode -q --offset="$input=-$((first + 1))" -o no.trs "$input"
-			assert_output "trdecode: $input: --offset brings its events to before the time 0"
+			assert_output "trdecode: $input: --offset moves its events before time 0"
 			[ ! -e no.trs ]
 		done
 		rm whole.trs

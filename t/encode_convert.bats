@@ -43,7 +43,7 @@ table() {
 	for t in uftrace trace-cmd; do
 		run -0 --separate-stderr trencode --resynthesize -t $t -o $t k.trs
 		[[ $stderr == *'2217 calls in the kernel outside any call of their task'* ]] || fail "$stderr"
-		[[ $stderr == *'342 calls in the kernel outlast the call that they are in: they end with it, and what they took after it is time of the call below'* ]] ||
+		[[ $stderr == *'342 kernel calls outlast their callers and are closed with it; the time after that belongs to the caller's caller'* ]] ||
 			fail "$stderr"
 	done
 }
@@ -54,7 +54,7 @@ table() {
 	cat late.trs early.trs early.trs >both.trs
 	table -c self,count both.trs | grep -v -e '^linux' -e ^print >want
 	run -0 --separate-stderr trencode --resynthesize -t trace-cmd -o x.dat both.trs
-	[[ $stderr == *'2 streams begin before the end of the ones in front: their buffers are instances of their own, named ~2 and on'* ]] || fail "$stderr"
+	[[ $stderr == *'2 streams overlap earlier ones: their buffers are instances named ~2 and so on'* ]] || fail "$stderr"
 	trdecode x.dat | trsym | table -c self,count - | grep -v -e '^linux' -e ^print >got
 	diff want got
 	need trace-cmd
@@ -77,7 +77,7 @@ table() {
 	trdecode early.json | cat late.trs - >both.trs
 	table -c total,self,count both.trs >want
 	run -0 --separate-stderr trencode -t lttng -o x both.trs
-	[[ $stderr == *'1 stream begins before the end of the ones in front: its channels are others, named ~2 and on'* ]] || fail "$stderr"
+	[[ $stderr == *'1 stream overlaps an earlier one: its channels are named ~2 and so on'* ]] || fail "$stderr"
 	[ -f x/chrome~2_0 ] || fail "$(ls x)"
 	trdecode x | table -c total,self,count - | grep -v core_marker_ >got
 	diff want got
@@ -210,7 +210,7 @@ events() {
 		'"ph":"B","name":"f","pid":5,"tid":5,"ts":3,"args":{"c":7,"d":8,"e":9}' '"ph":"E","pid":5,"tid":5,"ts":4' \
 		'"ph":"B","name":"f","pid":5,"tid":5,"ts":5,"args":{"c":"no"}' '"ph":"E","pid":5,"tid":5,"ts":6' >x.json
 	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
-	[[ $stderr == *"1 call has lost some of its values, which the function's first call does not have"* ]] || fail "$stderr"
+	[[ $stderr == *"1 call is written without the values that the function's first call lacks"* ]] || fail "$stderr"
 	[[ $stderr == *'1 call has lost its values, which are of other types'* ]]
 	for i in {1..1030}; do rows+=('"ph":"B","name":"f'"$i"'","pid":5,"tid":5,"ts":'"$i"); done
 	for i in {1031..2060}; do rows+=('"ph":"E","pid":5,"tid":5,"ts":'"$i"); done
@@ -245,7 +245,7 @@ events() {
 	# values of events that are no calls
 	trdecode x.trace-cmd | trencode -q | grep -qF 'c_x00d:               s = "text"'
 	run -0 --separate-stderr trencode -t apitrace -o y x.trs
-	[[ $stderr == *'1 event is a call that returns at once'* && $stderr != *values* ]] || fail "$stderr"
+	[[ $stderr == *'1 event is written as a call that returns at once'* && $stderr != *values* ]] || fail "$stderr"
 	trdecode y | trencode -q --all-calls | grep -qF '(s = "text")'
 	need babeltrace2
 	babeltrace2 x.ctf >got
@@ -368,7 +368,7 @@ events() {
 	assert_output --partial 'no time but ticks, one for each call and return; give the length of a tick, as in --tick 1ns'
 	trencode -q -t trace-cmd -o x.dat x.trs
 	run -2 pipe 'trdecode -q x.dat | trencode -t uftrace -o x.data'
-	assert_output --partial 'x.dat: the trace has no time but ticks; give the length of a tick, as in --tick 1ns'
+	assert_output --partial 'x.dat: the clock of the trace counts ticks; give the length of a tick, as in --tick 1ns'
 }
 
 @test "calls with numbers beside a stack of calls: those that overlap are left out, and counted" {
@@ -376,7 +376,7 @@ events() {
 	mixed | trdecode -f chrome - >x.trs
 	for t in uftrace trace-cmd; do
 		run -0 errors trencode -t $t -o out.$t x.trs
-		assert_line 'trencode: 3 calls overlap with others of their thread and are left out'
+		assert_line 'trencode: 3 calls that overlap others of their threads are left out'
 		refute_line --partial 'return'
 		run -0 pipefail "trdecode -q out.$t | trsym -q | trfilter 'name != \"print\"' | trstat -q -c count,total,self -s name -t tsv"
 		assert_output $'name\tcount\ttotal\tself
@@ -392,7 +392,7 @@ outer\t1\t5000\t3000'
 		echo '{"ph":"e","name":"long","id":6,"pid":1,"ts":9999}]'
 	} | trdecode -f chrome - >x.trs
 	run -0 errors trencode -t uftrace -o long x.trs
-	assert_line 'trencode: 1 call overlaps with others of its thread and is left out'
+	assert_line 'trencode: 1 call that overlaps another of its thread is left out'
 	run -0 pipefail "trdecode -q long | trsym -q | trstat -q -c count,total,self -s name -t tsv"
 	assert_output $'name\tcount\ttotal\tself
 first\t1\t1000\t1000

@@ -254,7 +254,7 @@ lost() {
 	trstat -q -c total,self,count -s name -t tsv two.trs >want
 	trstat -q -g tid -c count -t tsv two.trs | tail -n +2 >tids
 	run -0 --separate-stderr trencode -t ctf -o two two.trs
-	[[ $stderr == *' threads without a number, or with that of another, have one from 4194305 on'* ]] || fail "$stderr"
+	[[ $stderr == *' threads without a unique number are numbered from 4194305'* ]] || fail "$stderr"
 	trdecode -q two | trstat -q -c total,self,count -s name -t tsv >got
 	diff want got
 	trdecode -q two | trstat -q -g tid -c count -t tsv | tail -n +2 >got

@@ -167,7 +167,7 @@ for row in csv.DictReader(sys.stdin):
 		[ ! -e x.$t ]
 	done
 	run -2 trencode --tick 1.5ns -t csv x.trs
-	assert_line --index 0 "trencode: --tick takes a time like 1ns, of whole ns, not '1.5ns'"
+	assert_line --index 0 "trencode: --tick takes a time in whole ns, such as 1ns, not '1.5ns'"
 	run -0 trencode -q --tick 1.5us -t csv x.trs
 }
 
@@ -176,7 +176,7 @@ for row in csv.DictReader(sys.stdin):
 	trdecode -q "$DATA/apitrace/v6.trace" >>both.trs
 	for t in csv tsv ndjson chrome folded callgrind pprof speedscope perfetto parquet ctf; do
 		run -2 trencode -q -t $t -o x.$t both.trs
-		assert_output --partial 'ticks and times are in one stream; give the length of a tick, as in --tick 1ns'
+		assert_output --partial 'the stream has clocks of ticks and of ns;  give the length of a tick, as in --tick 1ns'
 		assert_output --partial 'v6.trace (clock ticks) and '
 		[ ! -e x.$t ]
 		run -0 trencode -q --tick 1ns -t $t -o x.$t both.trs
@@ -194,7 +194,7 @@ for row in csv.DictReader(sys.stdin):
 	trdecode -f chrome x.json >x.trs
 	for t in chrome perfetto; do
 		run -0 trencode -t $t -o x.$t x.trs
-		assert_output 'trencode: 1 value of counters is no number and is left out'
+		assert_output 'trencode: 1 value of a counter is left out: not a number'
 	done
 }
 

@@ -281,7 +281,7 @@ alike() {
 	call() { echo "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":$1,\"dur\":2,\"name\":\"f\",\"args\":{$2}}"; }
 	echo "[$(call 1 '"a":1'),$(call 5 '"a":2,"b":3'),$(call 9 '"b":4,"a":5')]" >x.json
 	run -0 --separate-stderr bash -c "trdecode x.json | trencode -t uftrace -o x"
-	[ "$stderr" = "trencode: 2 calls have lost some of their values, which the function's first call does not have" ]
+	[ "$stderr" = "trencode: 2 calls are written without the values that the function's first call lacks" ]
 	run -0 uftrace replay --no-pager -d x
 	assert_line --regexp '\| f\(1\);$'
 	assert_line --regexp '\| f\(2\);$'

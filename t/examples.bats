@@ -43,7 +43,7 @@ setup() {
 	# one did
 	rm trstat.prom
 	run -3 bash -o pipefail -c "${command/20ms/1us}"
-	assert_output --partial 'p99 > 1us holds: '
+	assert_output --partial 'p99 > 1us is true: '
 	[ -s trstat.prom ]
 	if command -v promtool; then promtool check metrics <trstat.prom; fi
 	head -c 15000 "$TRACE" >cut.dat
@@ -63,7 +63,7 @@ setup() {
 	run -0 bash -c "${command/20ms/20s}"
 	assert_output ''
 	run -0 bash -c "${command/20ms/1us}"
-	assert_output --partial 'p99 > 1us holds: '
+	assert_output --partial 'p99 > 1us is true: '
 	assert_output --partial 'next_comm'
 	# while one runs another does not
 	run -1 flock lock bash -c "${command/20ms/1us}"

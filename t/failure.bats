@@ -92,9 +92,9 @@ after() {
 	trfilter -o damaged.trs 1 cut.trs 2>own || [ $? = 1 ]
 	for p in 'trfilter 1' trsym; do
 		run -1 pipe "$p -o x.trs damaged.trs 2>&1"
-		assert_output --regexp 'damaged.trs: the trace was damaged: cut.trs: 0x[0-9a-f]*: the stream ends without its end mark'
+		assert_output --regexp 'damaged.trs: the trace is damaged: cut.trs: 0x[0-9a-f]*: the stream ends without its end mark'
 		run -1 pipe "$p damaged.trs 2>own | trstat 2>&1 >/dev/null"
-		assert_output --partial 'trstat: <stdin>: the trace was damaged: '
+		assert_output --partial 'trstat: <stdin>: the trace is damaged: '
 		assert [ ! -s own ]
 	done
 }
@@ -105,7 +105,7 @@ after() {
 	for p in 'trfilter 1' trsym 'trfilter 1 | trsym'; do
 		run -1 pipe "{ cat junk.trs | $p | trstat -q; } 2>err"
 		assert_output "$(<want)"
-		grep -q 'trstat: <stdin>: the trace was damaged: .*: this is no event stream any more' err
+		grep -q 'trstat: <stdin>: the trace is damaged: .*: not part of an event stream' err
 	done
 }
 

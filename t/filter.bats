@@ -134,7 +134,7 @@ count() {
 	run -2 --separate-stderr trfilter 'tid == 1 &&' args-spec.trs
 	assert_equal "$stderr" 'trfilter: expression, column 12: a field, a number or a string expected, not the end'
 	run -2 --separate-stderr trfilter 'tid == "one"'
-	assert_equal "$stderr" 'trfilter: expression, column 1: a number is compared with a text here'
+	assert_equal "$stderr" 'trfilter: expression, column 1: a number cannot be compared with a text'
 	run -2 --separate-stderr trfilter
 	assert_equal "${stderr_lines[0]}" 'trfilter: the expression is missing'
 }
@@ -216,7 +216,7 @@ print(sum(1 for line in open("exits.ndjson")
 @test "names asked of a stream without symbols: trsym is named once" {
 	run -0 --separate-stderr trfilter -c 'name == "main" || module =~ "libc"' args-spec.raw
 	assert_output 0
-	assert_equal "$stderr" 'trfilter: the functions of this stream have addresses but no names: trsym belongs before this program'
+	assert_equal "$stderr" 'trfilter: some functions have an address but no name: run trsym before this program'
 	run -0 trfilter -q -c 'name == "main"' args-spec.raw
 	assert_output 0
 	run -0 --separate-stderr trfilter -c 'name == "main"' args-spec.trs
@@ -227,7 +227,7 @@ print(sum(1 for line in open("exits.ndjson")
 	for e in 'caller == "main"' 'stack =~ "main"' 'under("main")' 'over(module == "x")' 'file == "x"' 'line > 3' \
 		'dur > 1us && name =~ "x"'; do
 		run -0 --separate-stderr trfilter -c "$e" args-spec.raw
-		assert_equal "$e: $stderr" "$e: trfilter: the functions of this stream have addresses but no names: trsym belongs before this program"
+		assert_equal "$e: $stderr" "$e: trfilter: some functions have an address but no name: run trsym before this program"
 		run -0 --separate-stderr trfilter -c "$e" args-spec.trs
 		[ -z "$stderr" ]
 	done

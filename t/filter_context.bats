@@ -139,7 +139,7 @@ ticks() {
 @test "what has nothing to be chosen by is in no sample, and it is said" {
 	run -0 --separate-stderr trfilter -c --sample 1/1 --by arg.v 1 m.trs
 	assert_output 2
-	assert_equal "$stderr" 'trfilter: 6 events have no arg.v to be chosen by: they are not in the sample'
+	assert_equal "$stderr" 'trfilter: 6 events without the field arg.v are not in the sample'
 	run -0 --separate-stderr trfilter -q -c --sample 1/1 --by no_such 1 m.trs
 	assert_output 0
 	assert_equal "$stderr" ''
@@ -185,7 +185,7 @@ ticks() {
 		[ "$output" -gt 0 ]
 	done
 	run -2 errors trfilter 'under(arg.n > 1 && dur > 1)' a.trs
-	assert_output --partial 'under() is asked at the beginning of a call: of its name, thread, time, fields or arguments'
+	assert_output --partial 'under() tests the enter of a call: its name, thread, time, fields or arguments'
 	run -2 errors trfilter --between 'ret > 1' 1 1 a.trs
 	assert_output --partial 'not whole calls'
 }

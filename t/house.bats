@@ -203,7 +203,7 @@ complete_line() {
 	for program in trdecode 'trdecode --list' 'trdecode --info' trsym trstat trencode 'trfilter 1'; do
 		cp s both
 		run -2 bash -c "$program both >>both"
-		assert_output "${program%% *}: both: is also where the output goes"
+		assert_output "${program%% *}: both: is also the output"
 		cmp s both
 		run -2 bash -c "$program - <both >>both"
 	done

@@ -126,7 +126,7 @@ near_end() {
 	trdecode -q --since -500us - <all.trs | rows | cmp - direct
 	run -2 --separate-stderr pipe "cat all.trs | trdecode --since -500us - >x"
 	# shellcheck disable=SC2154
-	assert_equal "$stderr" "trdecode: <stdin>: a time before the end wants a file or directory: where a pipe ends is known when it is too late (trdecode -o FILE first)"
+	assert_equal "$stderr" "trdecode: <stdin>: a time before the end needs a file or directory, not a pipe: save the trace first"
 	head -c 9000 all.trs >cut.trs # without its END
 	run -1 pipe "trdecode --since -10us cut.trs | trencode -q"
 	assert_output

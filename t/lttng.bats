@@ -275,5 +275,5 @@ unpack() {
 	assert_line --partial '"format": "lttng"'
 	: >empty_0
 	run -2 errors trdecode empty_0
-	assert_output "trdecode: empty_0: is empty, no trace"
+	assert_output "trdecode: empty_0: empty, not a trace"
 }

@@ -259,13 +259,13 @@ our_calls() {
 		cmp "$T/want" "$T/got" || fail $t
 	done
 	run -2 --separate-stderr trencode -t trace-cmd -o "$T/no.dat" "$T/m.trs"
-	[[ $stderr == *'ticks and times are in one stream; give the length of a tick, as in --tick 1ns'* ]]
+	[[ $stderr == *'the stream has clocks of ticks and of ns;  give the length of a tick, as in --tick 1ns'* ]]
 	[ ! -e "$T/no.dat" ]
 	# two of one system, whose threads have the same numbers
 	cp -r "$DATA/uftrace/fib" "$T/a"
 	trdecode "$DATA/uftrace/fib" "$T/a" | trsym >"$T/two.trs"
 	run -0 --separate-stderr trencode -t uftrace -o "$T/two" "$T/two.trs"
-	[[ $stderr == *'3 threads without a number, or with that of another'* ]]
+	[[ $stderr == *'3 threads without a unique number'* ]]
 	calls self "$T/two.trs" >"$T/want"
 	trdecode "$T/two" | trsym | calls self - >"$T/got"
 	cmp "$T/want" "$T/got"
@@ -301,13 +301,13 @@ our_calls() {
 		run -2 trencode --tick "$tick" uftrace.trs
 	done
 	run -0 --separate-stderr trencode -t apitrace -o "$T/x.trace" trace-cmd.trs
-	[[ $stderr == *'events have lost their time, which a .trace does not keep'* ]]
-	[[ $stderr == *'events have lost their CPU'* && $stderr == *'64 events are calls that return at once'* ]]
+	[[ $stderr == *'events are written without their times: a .trace has none'* ]]
+	[[ $stderr == *'events have lost their CPU'* && $stderr == *'64 events are written as calls that return at once'* ]]
 	run -0 --separate-stderr trencode -t uftrace -o "$T/u" trace-cmd.trs
-	[[ $stderr == *'524 events have lost their CPU, which uftrace does not keep'* ]]
+	[[ $stderr == *'524 events are written without their CPU: uftrace has none'* ]]
 	# and names are missed
 	run -0 --separate-stderr pipe "trdecode '$DATA/trace-cmd/v6-fgraph.dat' | trencode -t uftrace -o $T/v"
-	[[ $stderr == *'functions have an address for a name; trsym belongs before trencode'* ]]
+	[[ $stderr == *'functions are named by their addresses: run trsym before trencode'* ]]
 }
 
 @test "calls that overlap are left out where calls nest" {
@@ -324,7 +324,7 @@ our_calls() {
 	[ "$(table -g name -c count "$T/o.trs" | sort | tr '\n\t' '  ')" = "a 1 b 1 c 1 d 1 " ]
 	for t in uftrace trace-cmd; do
 		run -0 --separate-stderr trencode --tick 1ns -t $t -o "$T/$t" "$T/o.trs"
-		[[ $stderr == *'1 call overlaps with others of its thread and is left out'* ]] || fail "$stderr"
+		[[ $stderr == *'1 call that overlaps another of its thread is left out'* ]] || fail "$stderr"
 		trdecode "$T/$t" | trsym | table -g name -c count - | sort >"$T/got"
 		[ "$(tr '\n\t' '  ' <"$T/got")" = "a 1 c 1 d 1 " ]
 	done

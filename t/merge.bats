@@ -80,7 +80,7 @@ table() {
 		assert_output "$(table -c "${pair#* }")"
 	done
 	run -2 trstat --merge -c 'uniq(tid)' c1*
-	assert_output --partial "a summary of the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', which do not give"
+	assert_output --partial "the summary has the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', which do not give"
 	# summaries of different columns, if both have the requested ones
 	some sed 1d
 	run -0 quiet trstat -t tsv --merge -c total,count c100 "${some[@]}"
@@ -138,7 +138,7 @@ table() {
 	run -0 quiet trstat --merge -g stack -c total,self,count s1*
 	assert_output "$(trstat -q -g stack -c total,self,count rec.trs)"
 	run -2 trstat --merge --tree parts.*
-	assert_output --partial "a summary by the keys 'name', and not by 'stack'"
+	assert_output --partial "the summary has the keys 'name', not 'stack'"
 }
 
 @test "differences of summaries by stack" {
@@ -200,7 +200,7 @@ table() {
 	assert_output --partial "and not"
 	trstat -q --partial --slowest 3 -o slow rec.trs
 	run -2 trstat --merge --slowest 4 slow
-	assert_output --partial 'a summary of the 3 slowest calls, and not of 4'
+	assert_output --partial 'a summary of the 3 slowest calls, not 4'
 	run -0 trstat -q --merge --slowest 2 slow
 	assert_output "$(trstat -q --slowest 2 rec.trs)"
 }
@@ -216,7 +216,7 @@ table() {
 		} print' <seg/101 >without
 	[[ $(stat -c %s without) -lt $(stat -c %s seg/101) ]] || fail 'no snapshot was removed'
 	run -1 --separate-stderr trstat --partial without
-	[[ $stderr == *'segment 1 has no snapshot: calls that were open before it are not known'* ]]
+	[[ $stderr == *'segment 1 has no snapshot: calls opened before it are unknown'* ]]
 }
 
 @test "conditions and metrics of summaries" {
@@ -268,7 +268,7 @@ table() {
 @test "what does not go together is named" {
 	trstat --partial -g tid -o by.tid seg/101
 	run -2 trstat --merge parts.100 by.tid
-	assert_output --partial "by.tid: a summary by the keys 'tid', and not by 'name'"
+	assert_output --partial "by.tid: the summary has the keys 'tid', not 'name'"
 	run -2 trstat --merge rec.trs
 	assert_output --partial 'is an event stream, no summary; trstat --partial makes one of it'
 	run -2 trstat parts.100
@@ -314,7 +314,7 @@ flip() {
 	run -1 --separate-stderr trstat -t tsv --merge bad "${some[@]}"
 	assert_equal "$output" "$want"
 	run -2 trstat --merge bad
-	assert_output --partial 'no summary is whole'
+	assert_output --partial 'no complete summary'
 }
 
 @test "parts of one trace that was decoded in different ways" {
@@ -392,7 +392,7 @@ flip() {
 	quiet trdecode hurt >hurt.trs || true
 	run -1 quiet trstat --partial -o hurt.part hurt.trs
 	run -1 trstat --merge hurt.part
-	assert_output --regexp "hurt.part: the trace was damaged: $f: 0x[0-9a-f]+: the file ends inside of a record"
+	assert_output --regexp "hurt.part: the trace is damaged: $f: 0x[0-9a-f]+: the file ends inside of a record"
 	head -c 3000 rec.trs >cut.trs
 	run -1 quiet trstat --partial -o cut.part cut.trs
 	run -1 quiet trstat --merge --partial -o both.part cut.part hurt.part

@@ -50,7 +50,7 @@ mistakes() {
 		trfilter --untl 3s 1 fib.trs|did you mean '--until'?
 		trfilter --scrub nams 1 fib.trs|did you mean 'names'?
 		trfilter 'dur > 5 ms' fib.trs|a unit follows its number without a blank: 5ms
-		trfilter 'dur > 5mss' fib.trs|'mss' is no unit; units are ns us ms s
+		trfilter unknown unit 'dur > 5mss' fib.trs|'mss'; units are ns us ms s
 		trfilter --since 5mss 1 fib.trs|12.5s
 		trfilter fib.trs 'name == "main"'|the expression comes before the files
 		trfilter fib.trs|the expression is missing
@@ -80,9 +80,9 @@ mistakes() {
 		trstat --group-by=name fib.trs|did you mean '--group'?
 		trstat -t jsn fib.trs|did you mean 'json'?
 		trstat -g 'bucke(time,1s)' fib.trs|did you mean 'bucket'?
-		trstat --fail-if 'p99 > 5mss' fib.trs|'mss' is no unit; units are ns us ms s
+		trstat --fail-if unknown unit 'p99 > 5mss' fib.trs|'mss'; units are ns us ms s
 		trstat -i 5x fib.trs|such as 2s or 500ms
-		trstat --timeline f fib.trs|--timeline takes a time as 10ms
+		trstat --timeline f fib.trs|--timeline takes a time such as 10ms
 		trstat name fib.trs|did you mean '-g name'?
 		trstat --wide -t csv fib.trs|--wide has no effect on csv
 		trstat --alpha 0.1 fib.trs|--alpha goes with --diff
@@ -90,7 +90,7 @@ mistakes() {
 		trstat --diff -g nxt_comm sched.trs sched.trs|sched.trs: no event has a field 'nxt_comm'; did you mean 'next_comm'?
 		trstat --diff -c 'sum(priro)' sched.trs fib.trs|did you mean 'prio'?
 		trstat --merge -c totl fib.sum|did you mean 'total'?
-		trstat --merge -g nme fib.sum|fib.sum: a summary by the keys 'name', and not by 'nme'
+		trstat --merge -g nme fib.sum|fib.sum: the summary has the keys 'name', not 'nme'
 		trstat --merge --fail-if 'p99(nam == "fib") > 5ms' fib.sum|the summaries are not by its key 'nam'
 	X
 }

@@ -294,14 +294,14 @@ lines() {
 	[ -z "$stderr" ]
 	trfilter '!(kind == enter && name == "usleep")' fib.trs >cut.trs
 	run -0 --separate-stderr trstat -n 1 cut.trs
-	assert_equal "$stderr" 'trstat: 1 return of calls whose beginning is not there'
+	assert_equal "$stderr" 'trstat: 1 return without a call'
 	run -0 --separate-stderr shared lost -n 1
 	[[ $stderr == *'events were lost by the recorder'* ]]
 	run -1 shared lost -n 1 --strict
 	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -n 1"
-	assert_equal "$stderr" 'trstat: functions have no names yet: put trsym before trstat'
+	assert_equal "$stderr" 'trstat: some functions have an address but no name: run trsym before this program'
 	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -n 1 --partial | trstat --merge"
-	assert_equal "$stderr" 'trstat: functions have no names yet: put trsym before trstat'
+	assert_equal "$stderr" 'trstat: some functions have an address but no name: run trsym before this program'
 	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -g tid"
 	[ -z "$stderr" ]
 }
@@ -430,7 +430,7 @@ lines() {
 	for options in '' '--slowest 3' --partial '-g input -c count,last' '-c count --fail-if total>1'; do
 		read -ra words <<<"$options"
 		run -2 trstat "${words[@]}" both.trs
-		assert_output --partial 'ticks and times are in one stream; only counts (-c count) are of both: '
+		assert_output --partial 'the stream has clocks of ticks and of ns;  only counts (-c count) apply to both: '
 		assert_output --partial 'v6.trace (clock ticks) and '
 	done
 	run -0 trstat -q -g file -c count both.trs

@@ -16,7 +16,7 @@ setup() {
 holds() {
 	for keys in name tid type ''; do
 		run -3 --separate-stderr trstat -g "$keys" -t tsv --fail-if "$@" fib.trs
-		[[ $stderr == *"trstat: $1 holds: "* ]] || fail "$stderr"
+		[[ $stderr == *"trstat: $1 is true: "* ]] || fail "$stderr"
 		trstat -g "$keys" -t tsv fib.trs | diff - <(printf '%s\n' "$output")
 	done
 }
@@ -79,7 +79,7 @@ does_not() {
 		'(prev_prio & 0x18) == 24 || id % 3 == 1' 'time / 1ms % 2 == 0'; do
 		n=$(trfilter -q -c "$c" sched.trs)
 		run -3 --separate-stderr trstat --fail-if "count($c) == $n" sched.trs
-		[[ $stderr == *"count($c) == $n holds: $n"* ]] || fail "$c: $stderr"
+		[[ $stderr == *"count($c) == $n is true: $n"* ]] || fail "$c: $stderr"
 	done
 	for c in 'module == fib' 'module == "fib"' 'module =~ "^fib$"' 'name in {fib, compare}' 'name == module'; do
 		if n=$(trfilter -q -c "($c) && kind == enter" fib.trs 2>/dev/null); then
@@ -107,7 +107,7 @@ does_not() {
 	holds 'total(name == "fib") / count(name == "fib") * 1.0 <= avg(name == "fib") + 1'
 	does_not 'max > 3 * 1s || count(tid == 1) / count(tid == 2) >= 0'
 	run -3 --separate-stderr trstat --fail-if 'count(name == "fib") > 1 && max > 1' fib.trs
-	assert_equal "$stderr" "trstat: count(name == \"fib\") > 1 && max > 1 holds: $fib, 2.988 ms"
+	assert_equal "$stderr" "trstat: count(name == \"fib\") > 1 && max > 1 is true: $fib, 2.988 ms"
 }
 
 @test "--fail-if: nothing there fails nothing, but its count is 0" {
@@ -126,7 +126,7 @@ does_not() {
 	[ -z "$stderr" ]
 	head -c 20000 fib.trs >cut.trs
 	run -1 pipe "trstat --fail-if 'count > 1' cut.trs >/dev/null"
-	assert_output --partial 'count > 1 holds: '
+	assert_output --partial 'count > 1 is true: '
 	run -2 trstat --fail-if 'count > 1' no-such.trs
 	# what is written is there
 	run -3 trstat -q --fail-if 'count > 1' -t tsv -o out.tsv fib.trs

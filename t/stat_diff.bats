@@ -114,7 +114,7 @@ field() {
 		assert_output "$(<want)"
 	done
 	run -2 trstat --diff -g tid a.part b.trs
-	assert_output --partial "a summary by the keys 'name', and not by 'tid'"
+	assert_output --partial "the summary has the keys 'name', not 'tid'"
 	trstat --partial -g tid -c count -o tid.part a.trs
 	run -0 trstat --diff -t tsv tid.part b.trs
 	assert_line --index 1 --regexp '^1	81	81	0	'

@@ -55,12 +55,12 @@ setup() {
 	trdecode "$DATA/uftrace/fib" | trsym >when.trs
 	run -3 --separate-stderr trstat -i 1ms -t tsv -c count,max --fail-if 'max > 2100us' when.trs
 	while IFS= read -r line; do
-		[[ $line =~ ^'trstat: '([0-9]+\.[0-9]{9})': max > 2100us holds: ' ]] || fail "$line"
+		[[ $line =~ ^'trstat: '([0-9]+\.[0-9]{9})': max > 2100us is true: ' ]] || fail "$line"
 		trstat -q -i 1ms when.trs | grep -x "${BASH_REMATCH[1]}:" || fail "$line"
 	done <<<"$stderr"
 	# without an interval there is none
 	run -3 --separate-stderr trstat --fail-if 'max > 2100us' when.trs
-	[[ $stderr == *'trstat: max > 2100us holds: '* ]]
+	[[ $stderr == *'trstat: max > 2100us is true: '* ]]
 }
 
 @test "-i shows an interval as soon as a later event is there" {

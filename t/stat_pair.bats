@@ -312,7 +312,7 @@ same() {
 	assert_line --index 0 "$(printf 'nothing\tcount')"
 	assert_equal "$(tail -n +2 <<<"$output")" "$(trstat -q -g type -c count -t tsv s.trs | tail -n +2)"
 	run -2 trstat -q -g 'x|stack' s.trs
-	assert_line --index 0 --partial "'stack' can only be asked alone"
+	assert_line --index 0 --partial "'stack' cannot be an alternative of another key"
 	run -2 trstat -q -g 'x|' s.trs
 	assert_line --index 0 --partial 'no such key'
 }

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	if (status < 0 && s.formats)
 		status = list_formats();
 	if (status < 0 && s.info && s.list)
-		status = program_usage(&common, "--info and --list exclude each other");
+		status = program_usage(&common, "use --info or --list, not both");
 	if (status < 0 && s.json && !s.info && !s.list)
 		status = program_usage(&common, "--json goes with --info or --list");
 	if (status < 0 && s.segment && (s.info || s.list))

@@ -25,27 +25,30 @@ enum {
 char settings_formats[256];
 
 const struct option_row settings_rows[] = {
-	{'f', "from", "FORMAT", "the inputs are of this format:", settings_formats},
+	{'f', "from", "FORMAT",
+	 "read the inputs as FORMAT (default: the format found):", settings_formats},
 	{OPT_FORMATS, "formats", NULL, "list the formats", NULL},
 	{OPT_CLOCK, "clock", "CLOCK",
-	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace records it",
-	 "raw wall"},
-	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
+	 "raw: times as recorded; wall: times since 1970, if the\ntrace records them", "raw wall"},
+	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME, such as 1.5s or -20ms, to all times of FILE",
 	 "file"},
 	{OPT_SINCE, "since", "TIME",
-	 "nothing before TIME: 12.5s, +1.5s from the first event,\n-10s before the last, or a date",
+	 "drop events before TIME: 12.5s, +1.5s from the first\nevent, -10s before the last, or a "
+	 "date",
 	 NULL},
-	{OPT_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
-	{OPT_CPU, "cpu", "LIST", "these CPUs, as 0-3,7", NULL},
-	{OPT_TID, "tid", "LIST", "these threads", NULL},
-	{OPT_TYPE, "type", "GLOB", "events of these types, as sched:* (may be repeated)", NULL},
-	{OPT_SEGMENT, "segment", "SIZE", "begin a new segment after SIZE bytes (as 64M)", NULL},
-	{OPT_MAX_VALUE, "max-value", "SIZE", "leave out the values of a call beyond SIZE (256M)",
-	 NULL},
-	{OPT_INFO, "info", NULL, "print what the inputs are instead of decoding them", NULL},
+	{OPT_UNTIL, "until", "TIME", "drop events at TIME and later", NULL},
+	{OPT_CPU, "cpu", "LIST", "keep the events of these CPUs, such as 0-3,7", NULL},
+	{OPT_TID, "tid", "LIST", "keep the events of these threads", NULL},
+	{OPT_TYPE, "type", "GLOB",
+	 "keep the events of these types, such as 'sched:*'; may be\nrepeated", NULL},
+	{OPT_SEGMENT, "segment", "SIZE",
+	 "begin a new segment after SIZE bytes, such as 64M\n(default: one segment)", NULL},
+	{OPT_MAX_VALUE, "max-value", "SIZE",
+	 "apitrace: leave out values of a call beyond SIZE bytes\n(default: 256M)", NULL},
+	{OPT_INFO, "info", NULL, "print what the inputs are, and write no stream", NULL},
 	{OPT_LIST, "list", NULL,
-	 "print the types of events with their numbers, their fields\nand examples", NULL},
-	{OPT_JSON, "json", NULL, "with --info and --list: as JSON", NULL},
+	 "print the types of events with counts, fields and\nexamples, and write no stream", NULL},
+	{OPT_JSON, "json", NULL, "print --info or --list as JSON", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
 };
@@ -62,9 +65,10 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 	o[s->noffsets] = (struct offset){.file = arg};
 	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns) ||
 	    o[s->noffsets].ns >= (int64_t)TIME_LIMIT || o[s->noffsets].ns <= -(int64_t)TIME_LIMIT)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'",
-				 arg);
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"--offset takes FILE=TIME, where TIME is such as 1.5s or -20ms, not '%s'",
+			arg);
 	o[s->noffsets].unit = time_has_unit(equals + 1);
 	o[s->noffsets++].length = (size_t)(equals - arg);
 	return 0;
@@ -75,7 +79,7 @@ static int parse_moment(const char *option, const char *arg, struct moment *m, s
 	if (moment_parse(arg, m))
 		return error_set(
 			e, NULL, NO_OFFSET,
-			"%s takes a time as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
+			"%s takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
 			option, arg);
 	return 0;
 }
@@ -84,8 +88,8 @@ static int parse_numbers(const char *option, const char *arg, struct number_list
 			 struct error *e)
 {
 	if (row_filter_add_numbers(l, arg))
-		return error_set(e, NULL, NO_OFFSET, "%s takes a list as 0-3,7, not '%s'", option,
-				 arg);
+		return error_set(e, NULL, NO_OFFSET, "%s takes a list such as 0-3,7, not '%s'",
+				 option, arg);
 	return 0;
 }
 

@@ -229,8 +229,7 @@ static void report_calls(struct calls *calls, bool quiet)
 		;
 	warn_count(NULL, calls->unfinished,
 		   "{call|calls} had not returned at the end of the trace");
-	warn_count(NULL, calls->unmatched,
-		   "{return|returns} of calls whose beginning is not there");
+	warn_count(NULL, calls->unmatched, "{return|returns} without a call");
 	warn_count(NULL, calls->ignored_kernel, CALLS_IGNORED_KERNEL);
 }
 

@@ -15,7 +15,7 @@ static const struct encoder *const encoders[] = {TRENCODE_FORMATS(FORMAT_ROW) NU
 static const struct program program = {
 	.name = "trencode",
 	.operands = "[FILE]...",
-	.purpose = "Write the events of a trace stream as a trace of some system, or as text.",
+	.purpose = "Write the events of a stream as text, as a native trace, or in another format.",
 	.options = settings_rows,
 	.option = settings_option,
 };

@@ -29,7 +29,9 @@ enum {
 char settings_formats[256];
 
 const struct option_row settings_rows[] = {
-	{'t', "to", "FORMAT", "what to write (text); --formats names all", settings_formats},
+	{'t', "to", "FORMAT",
+	 "write FORMAT (default: text, or what the suffix of -o says);\n--formats lists all",
+	 settings_formats},
 	{KEY_FORMATS, "formats", NULL, "list the formats", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
@@ -41,42 +43,43 @@ const struct option_row settings_rows[] = {
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
 	 "unfinished group module class input none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
-	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
-	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},
+	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
+	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report -t)", NULL},
 	{KEY_TS_DIFF, "ts-diff", NULL,
-	 "the time since the line before (trace-cmd report --ts-diff)", NULL},
-	{'D', "depth", "DEPTH", "show DEPTH levels of nested calls (1024)", NULL},
-	{KEY_ALL_CALLS, "all-calls", NULL, "apitrace: those too that apitrace dump hides", NULL},
-	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: the thread of each call", NULL},
-	{KEY_OCTAL, "octal", NULL, "apitrace: right octal escapes, not as apitrace prints them",
-	 NULL},
-	{KEY_BLOBS, "blobs", "DIR", "apitrace: put the blobs into files of DIR", "directory"},
+	 "trace-cmd: add the time since the line before (trace-cmd\nreport --ts-diff)", NULL},
+	{'D', "depth", "DEPTH", "uftrace: show DEPTH levels of nested calls (default: 1024)", NULL},
+	{KEY_ALL_CALLS, "all-calls", NULL,
+	 "apitrace: also write the calls that apitrace dump hides", NULL},
+	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: write the thread of each call", NULL},
+	{KEY_OCTAL, "octal", NULL, "apitrace: write correct octal escapes, unlike apitrace", NULL},
+	{KEY_BLOBS, "blobs", "DIR", "apitrace: write the blobs to files in DIR", "directory"},
 	{OPTION_HEADING, NULL, NULL, "", "apitrace trace-cmd"},
 	{KEY_COMPRESS, "compress", "METHOD",
 	 "apitrace: snappy (default), gzip, brotli or zstd;\n"
-	 "trace-cmd: none, zlib or zstd; with a level as in gzip:9,\n"
+	 "trace-cmd: none, zlib or zstd; with a level such as gzip:9,\n"
 	 "brotli:11, zstd:19, zlib:9",
 	 "snappy gzip brotli zstd none zlib"},
 	{OPTION_HEADING, NULL, NULL, "", "trace-cmd"},
-	{KEY_FILE_VERSION, "file-version", "N", "6 or 7 (the source's)", "6 7"},
+	{KEY_FILE_VERSION, "file-version", "N", "write version 6 or 7 (default: the source's)",
+	 "6 7"},
 	{OPTION_HEADING, NULL, NULL, "", "uftrace trace-cmd apitrace lttng"},
 	{KEY_RESYNTHESIZE, "resynthesize", NULL,
-	 "take nothing from the source but its events, as if it\nwere a trace of another system",
-	 NULL},
+	 "write a new trace from the events alone, as for a trace\nof another system", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "!text"},
-	{KEY_TICK, "tick", "TIME", "how long a tick of a trace without time (apitrace) is to be",
+	{KEY_TICK, "tick", "TIME", "length of a tick, for clocks that count ticks (apitrace)",
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "",
 	 "folded chrome ndjson csv tsv speedscope callgrind pprof perfetto parquet"},
-	{KEY_UNCLOSED, "unclosed", "HOW", "calls without a return: close (default) or drop",
+	{KEY_UNCLOSED, "unclosed", "HOW", "close (default) or drop calls without a return",
 	 "close drop"},
 	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope"},
-	{KEY_REBASE, "rebase", "ORIGIN", "times count from start (default), or none", "start none"},
+	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
+	 "start none"},
 	{OPTION_HEADING, NULL, NULL, "", "chrome ndjson csv tsv parquet ctf"},
-	{KEY_INT64, "json-int64", "FORM", "integers beyond 2^53 as number (default) or string",
-	 "number string"},
+	{KEY_INT64, "json-int64", "FORM",
+	 "write integers beyond 2^53 as number (default) or string", "number string"},
 	{OPTION_HEADING, NULL, NULL, "", "csv tsv"},
-	{KEY_NO_HEADER, "no-header", NULL, "no line with the names of the columns", NULL},
+	{KEY_NO_HEADER, "no-header", NULL, "write no line with the names of the columns", NULL},
 	{0},
 };
 
@@ -108,7 +111,7 @@ static int take_tick(struct encode_options *o, const char *arg, struct error *e)
 
 	if (parse_time_whole(arg, &ns) || ns <= 0)
 		return error_set(e, NULL, NO_OFFSET,
-				 "--tick takes a time like 1ns, of whole ns, not '%s'", arg);
+				 "--tick takes a time in whole ns, such as 1ns, not '%s'", arg);
 	o->tick = (uint64_t)ns;
 	return 0;
 }

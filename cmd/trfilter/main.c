@@ -15,7 +15,8 @@ static const struct program program = {
 	.name = "trfilter",
 	.operands = "EXPR [FILE]...",
 	.words = 1,
-	.purpose = "Keep the events of a stream for which EXPR holds, as in 'name == \"main\"'.",
+	.purpose =
+		"Keep the events of a stream for which EXPR is true, such as 'name == \"main\"'.",
 	.options = settings_rows,
 	.option = settings_option,
 	.streams = streams,

@@ -24,32 +24,36 @@ enum {
 };
 
 const struct option_row settings_rows[] = {
-	{'v', "invert", NULL, "keep the events for which EXPR does not hold", NULL},
-	{'n', "limit", "N", "keep the first N calls and events that match, a call whole", NULL},
-	{'c', "count", NULL, "print the number of calls and events, and no stream", NULL},
-	{'D', "depth", "DEPTH", "keep no calls that are DEPTH or more calls deep", NULL},
-	{KEY_CALLERS, "with-callers", NULL, "keep the calls around those that are kept", NULL},
-	{KEY_SINCE, "since", "TIME",
-	 "nothing before TIME: 12.5s, +1.5s from the start, -10s\nbefore the end, or a date", NULL},
-	{KEY_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
-	{KEY_BETWEEN, "between", "FROM TO",
-	 "of each thread only what is between an event for which\nFROM holds and the next for "
-	 "which TO does",
+	{'v', "invert", NULL, "keep the events for which EXPR is false", NULL},
+	{'n', "limit", "N", "keep the first N matching calls and events", NULL},
+	{'c', "count", NULL, "print the number of matching calls and events, and write\nno stream",
 	 NULL},
-	{KEY_SAMPLE, "sample", "N/M", "keep N of M threads, or of the values of --by", NULL},
-	{KEY_BY, "by", "FIELD", "the values of FIELD are sampled", NULL},
-	{'A', "after", "N", "also keep N events after each kept one", NULL},
-	{'B', "before", "N", "also keep N events before each kept one", NULL},
+	{'D', "depth", "DEPTH", "keep only calls nested less than DEPTH deep", NULL},
+	{KEY_CALLERS, "with-callers", NULL, "also keep the callers of the kept calls", NULL},
+	{KEY_SINCE, "since", "TIME",
+	 "drop events before TIME: 12.5s, +1.5s from the first\nevent, -10s before the last, or a "
+	 "date",
+	 NULL},
+	{KEY_UNTIL, "until", "TIME", "drop events at TIME and later", NULL},
+	{KEY_BETWEEN, "between", "FROM TO",
+	 "in each thread, keep only the events from one that\nmatches FROM to the next that "
+	 "matches TO",
+	 NULL},
+	{KEY_SAMPLE, "sample", "N/M", "keep N of M threads, or N of M values of --by", NULL},
+	{KEY_BY, "by", "FIELD", "sample by the values of FIELD (default: tid)", NULL},
+	{'A', "after", "N", "also keep N events after each kept event", NULL},
+	{'B', "before", "N", "also keep N events before each kept event", NULL},
 	{KEY_WITHIN, "within", "TIME",
-	 "also keep the events of any thread up to TIME before\nand after each kept one", NULL},
-	{KEY_KEEP, "keep", "FIELDS", "of the events' fields and arguments, keep only these", NULL},
-	{KEY_DROP, "drop", "FIELDS", "take these fields and arguments out", NULL},
+	 "also keep the events of all threads up to TIME before\nand after each kept event", NULL},
+	{KEY_KEEP, "keep", "FIELDS", "keep only these fields and arguments of the events", NULL},
+	{KEY_DROP, "drop", "FIELDS", "remove these fields and arguments of the events", NULL},
 	{KEY_SCRUB, "scrub", "WHAT",
-	 "put pseudonyms in the place of names, args or paths,\nor of several, as in names,paths",
+	 "replace names, args or paths by pseudonyms; several with\ncommas, such as names,paths",
 	 "names args paths"},
-	{KEY_KEY, "key", "TEXT", "the same TEXT gives the same pseudonyms", NULL},
+	{KEY_KEY, "key", "TEXT", "derive the pseudonyms from TEXT (default: a random key)", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
-	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is understood and what may be asked", NULL},
+	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is read, and the fields that it can test",
+	 NULL},
 	{0},
 };
 
@@ -81,7 +85,7 @@ static int moment(const char *option, const char *arg, struct moment *m, struct 
 	if (!moment_parse(arg, m))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
-			 "%s takes a time as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
+			 "%s takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
 			 option, arg);
 }
 
@@ -119,7 +123,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_WITHIN:
 		if (parse_time(arg, &ns) || ns < 0)
 			return error_set(e, NULL, NO_OFFSET,
-					 "--within takes a time as 2ms, not '%s'", arg);
+					 "--within takes a time such as 2ms, not '%s'", arg);
 		s->context.within = (uint64_t)ns;
 		s->context.by_time = true;
 		s->within_unit = time_has_unit(arg);
@@ -128,7 +132,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_SAMPLE:
 		if (time_range_sample(&s->time_range, arg))
 			return error_set(e, NULL, NO_OFFSET,
-					 "--sample takes a part as 1/100, not '%s'", arg);
+					 "--sample takes a share such as 1/100, not '%s'", arg);
 		break;
 	case KEY_KEEP:
 	case KEY_DROP: return projection_parse(&s->rewrite.projection, arg, key == KEY_KEEP, e);

@@ -70,9 +70,9 @@ static int check_within(const struct settings *o, const struct block *b, struct 
 {
 	for (uint32_t i = 0; o->within_unit && b->kind == BLOCK_EVENTS && i < b->nlanes; i++)
 		if (b->lanes[i]->clock->flags & CLOCK_TICKS)
-			return error_set(e, NULL, NO_OFFSET,
-					 "the clock of the events counts ticks, no unit of time: "
-					 "give a number of them (--within)");
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"the clock counts ticks: --within takes a number without a unit");
 	return 0;
 }
 

@@ -114,7 +114,7 @@ static int check_units(const struct alarms *all, const struct node *n, struct er
 	}
 	if (!n->nfields || !n->time_unit || time)
 		return 0;
-	return error_set(e, NULL, NO_OFFSET, "--fail-if: %s is no time",
+	return error_set(e, NULL, NO_OFFSET, "--fail-if: %s is not a time",
 			 all->column[n->fields[0]->field].name);
 }
 
@@ -298,7 +298,7 @@ int alarms_check_ticks(const struct alarms *all, const struct clocks *clocks, st
 			return -1;
 	}
 	return unit ? error_set(e, NULL, NO_OFFSET,
-				"--fail-if: the clock of this trace counts ticks, no unit of time")
+				"--fail-if: the clock counts ticks: use numbers without a unit")
 		    : 0;
 }
 
@@ -388,7 +388,7 @@ static void print_alarm(const struct alarms *all, const struct alarm *a, const s
 	}
 	if (interval)
 		format_interval(when, interval, ticks);
-	warn(NULL, NO_OFFSET, "%s%s%s holds: %.*s", interval ? when : "", interval ? ": " : "",
+	warn(NULL, NO_OFFSET, "%s%s%s is true: %.*s", interval ? when : "", interval ? ": " : "",
 	     a->text, (int)values.size, values.data ? (const char *)values.data : "");
 	buffer_free(&values);
 }

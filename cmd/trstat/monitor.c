@@ -45,9 +45,7 @@ int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *
 	if (!ticks)
 		return monitor_check(words, e);
 	return error_set(e, NULL, NO_OFFSET,
-			 "the clock of this trace counts ticks, no unit of time: give a "
-			 "number of ticks instead of -i '%s'",
-			 words);
+			 "the clock counts ticks: use a number without a unit, not -i '%s'", words);
 }
 
 /* Print the interval, and start the next one. Returns -1 if the program must stop. */

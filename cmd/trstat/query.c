@@ -118,7 +118,8 @@ static int parse_timeline(struct query *q, struct error *e)
 	int bad;
 
 	if (parse_time(q->settings->view_argument, &ns) || ns <= 0)
-		return error_set(e, NULL, NO_OFFSET, "--timeline takes a time as 10ms, not '%.64s'",
+		return error_set(e, NULL, NO_OFFSET,
+				 "--timeline takes a time such as 10ms, not '%.64s'",
 				 q->settings->view_argument);
 	if (asprintf(&added, "bucket(time,%s)", q->settings->view_argument) < 0)
 		return error_no_memory(e);
@@ -234,7 +235,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
 	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		bad = error_set(e, NULL, NO_OFFSET,
-				"pairs are no calls: they have no caller, depth or stack");
+				"pairs are not calls: they have no caller, depth or stack");
 	if (!bad && s->bounds && !table_bounds(&q->columns))
 		bad = error_set(e, NULL, NO_OFFSET,
 				"--bounds has no effect: the columns are exact");

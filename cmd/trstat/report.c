@@ -86,15 +86,15 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	if (lacks_function(st, s))
 		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
 	if (statistics_nameless(st))
-		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
+		warn(NULL, NO_OFFSET,
+		     "some functions have an address but no name: run trsym before this program");
 	if (st->pair)
 		print_pair_counts(st->pair, stage->options->verbose);
 	print_instead(stage, s);
 	warn_count(NULL, st->calls.unfinished,
 		   "{call|calls} had not returned at the end of the trace");
 	warn_count(NULL, st->groups.deep, STACK_DEEP);
-	warn_count(NULL, st->calls.unmatched,
-		   "{return|returns} of calls whose beginning is not there");
+	warn_count(NULL, st->calls.unmatched, "{return|returns} without a call");
 	warn_count(NULL, st->calls.ignored_kernel, CALLS_IGNORED_KERNEL);
 	warn_count(NULL, stage->lost, "{event was|events were} lost by the recorder");
 	if (stage->lost_more)
@@ -167,7 +167,7 @@ void report_snapshot(struct stage *stage, const struct block *b)
 	if (!(flags & SNAPSHOT_APPROXIMATE) || flags & SNAPSHOT_RESTART)
 		return;
 	error_set(&e, b->file, b->offset,
-		  "a snapshot that lacks calls: times of calls, callers and depths may be wrong");
+		  "an incomplete snapshot: times of calls, callers and depths may be wrong");
 	if (faults_add(&stage->faults, &e, stage->in.file))
 		error_print(&e);
 	stage->status = status_worse(stage->status, STATUS_DAMAGED);

@@ -45,9 +45,9 @@ int kallsyms_read(struct kallsyms *k, const char *path, struct error *e)
 	if (!k->symbols)
 		return error_set(e, path, NO_OFFSET, "out of memory");
 	if (symbols_hidden(k->symbols))
-		return error_set(e, path, NO_OFFSET,
-				 "every address is 0: it was copied without the privilege to see "
-				 "them (kernel.kptr_restrict)");
+		return error_set(
+			e, path, NO_OFFSET,
+			"every address is 0: copy the file as root (see kernel.kptr_restrict)");
 	if (!symbols_count(k->symbols))
 		return error_set(e, path, NO_OFFSET, "not a copy of /proc/kallsyms");
 	return 0;

@@ -14,14 +14,15 @@ enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_KALLSYMS, OPT_REPORT = OPTION_ASIDE 
 
 static const struct option_row option_rows[] = {
 	{OPT_DEMANGLE, "demangle", "STYLE",
-	 "names of C++ and Rust: simple (the default: scopes and\nname), full (with parameters), "
+	 "names of C++ and Rust: simple (default: scopes and name),\nfull (with parameters), "
 	 "no",
 	 "simple full no"},
-	{'l', "lines", NULL, "add the file and line where each function is declared", NULL},
+	{'l', "lines", NULL, "add the source file and line of each function", NULL},
 	{OPT_KALLSYMS, "kallsyms", "FILE",
-	 "names of a kernel that came without: a copy of its\n/proc/kallsyms", "file"},
-	{OPT_SYSROOT, "sysroot", "DIR", "look for programs and libraries below DIR", "directory"},
-	{OPT_REPORT, "report", NULL, "print on stderr where each module's symbols came from", NULL},
+	 "symbols of the kernel, if the trace has none: a copy of\nits /proc/kallsyms", "file"},
+	{OPT_SYSROOT, "sysroot", "DIR", "search programs and libraries below DIR (default: /)",
+	 "directory"},
+	{OPT_REPORT, "report", NULL, "print the source of each module's symbols on stderr", NULL},
 	{0},
 };
 

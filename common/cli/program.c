@@ -16,10 +16,10 @@ enum { KEY_VERBOSE = 0x8000, KEY_PROGRESS, KEY_COMPLETE };
 
 static const struct option_row common_rows[] = {
 	{OPTION_HEADING, NULL, NULL, "Common options:", NULL},
-	{'o', "output", "FILE", "write to FILE, complete or not at all", "file"},
-	{'q', "quiet", NULL, "no remarks, only errors", NULL},
-	{KEY_VERBOSE, "verbose", NULL, "more remarks", NULL},
-	{KEY_PROGRESS, "progress", NULL, "show progress even if stderr is no terminal", NULL},
+	{'o', "output", "FILE", "write to FILE, which appears only when complete", "file"},
+	{'q', "quiet", NULL, "print only errors on stderr, no warnings", NULL},
+	{KEY_VERBOSE, "verbose", NULL, "print more on stderr", NULL},
+	{KEY_PROGRESS, "progress", NULL, "show progress even if stderr is not a terminal", NULL},
 	{'h', "help", NULL, "print this help", NULL},
 	{'V', "version", NULL, "print the version", NULL},
 	{KEY_COMPLETE, "complete-options", NULL, NULL, NULL},
@@ -134,8 +134,8 @@ static void print_help(const struct start *s)
 	if (!s->program->options || s->program->options->key != OPTION_HEADING)
 		putchar('\n');
 	options_help(s->rows, s->n, stdout);
-	printf("\nExit status: 0 all well, 1 damaged input, 2 failure, 3 a condition asked for "
-	       "holds\n");
+	printf("\nExit status: 0 success, 1 damaged input, 2 failure, 3 a --fail-if condition is "
+	       "true\n");
 }
 
 static int print_asked(const struct start *s)

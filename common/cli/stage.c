@@ -171,7 +171,7 @@ static void take_end(struct stage *s)
 		/* the last program of a pipe prints it */
 		if (add_input_error(s, "", NO_OFFSET, what) &&
 		    !(s->filter && output_is_pipe(&s->output)))
-			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s", what);
+			warn(s->in.file, NO_OFFSET, "the trace is damaged: %s", what);
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 	}
 }
@@ -286,8 +286,8 @@ static int compare_clocks(struct stage *s, const struct block *b)
 	if (first->clock->name.number == lane->clock->name.number)
 		return 0;
 	error_set(&e, lane->source ? lane->source->name.text : s->in.file, NO_OFFSET,
-		  "its clock (%.100s) has nothing in common with that of %.200s (%.100s); decode "
-		  "both with one trdecode, where --offset FILE=TIME aligns them",
+		  "its clock (%.100s) and the clock of %.200s (%.100s) cannot be compared: decode "
+		  "both with one trdecode, and align them with --offset FILE=TIME",
 		  lane->clock->name.text, first->source ? first->source->name.text : "the first",
 		  first->clock->name.text);
 	return stage_fail(s, &e);

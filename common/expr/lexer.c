@@ -194,12 +194,13 @@ static int read_number(struct lexer *l)
 		unit = unit_find(suffix, (size_t)(p - suffix));
 	}
 	if (!unit)
-		return lexer_error(l, t->column,
-				   "'%.*s' is no unit; units are ns us ms s m h and K M G T kB MB "
-				   "GB TB",
-				   (int)(p - suffix < 60 ? p - suffix : 60), suffix);
+		return lexer_error(
+			l, t->column,
+			"unknown unit '%.*s'; units are ns us ms s m h and K M G T kB MB "
+			"GB TB",
+			(int)(p - suffix < 60 ? p - suffix : 60), suffix);
 	if (is_letter(*p) || *p == '.' || (p == suffix && is_digit(*p) && !bad))
-		return lexer_error(l, t->column, "this is no number");
+		return lexer_error(l, t->column, "not a number");
 	if (bad || (exact && make_number(&t->value, negative, whole, part, scale, unit->scale)))
 		return lexer_error(l, t->column, "the number is too large for 64 bits");
 	if (!exact || t->value.form == SCALAR_REAL)
@@ -249,7 +250,7 @@ static int read_string(struct lexer *l)
 		return lexer_error(l, l->token.column, "out of memory");
 	while (*p != quote) {
 		if (!*p)
-			return lexer_error(l, l->token.column, "the string has no end");
+			return lexer_error(l, l->token.column, "the string is not closed");
 		if (*p != '\\') {
 			*out++ = *p++;
 			continue;
@@ -315,8 +316,8 @@ static int read_sign(struct lexer *l, bool operand)
 		}
 	}
 	if (*p == '=')
-		return lexer_error(l, l->token.column, "'=' compares nothing: write '=='");
-	return lexer_error(l, l->token.column, "'%c' has no meaning here", *p);
+		return lexer_error(l, l->token.column, "'=' is not a comparison: use '=='");
+	return lexer_error(l, l->token.column, "unexpected '%c'", *p);
 }
 
 /* Returns true if an operator may follow the token: a '-' after it is no sign of a number. */

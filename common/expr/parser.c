@@ -277,7 +277,7 @@ struct node *expression_parse(const char *text, const struct language *language,
 
 	if (!lexer_next(&l)) {
 		if (l.token.kind == TOKEN_END)
-			lexer_error(&l, l.token.column, "there is no condition in it");
+			lexer_error(&l, l.token.column, "the condition is empty");
 		else
 			n = expression_parse_part(&l, language);
 	}

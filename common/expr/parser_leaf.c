@@ -79,7 +79,7 @@ static struct operand *parse_right(struct parser *p, const struct operand *left)
 		return NULL;
 	if (!t.condition)
 		return t.value;
-	lexer_error(p->lexer, t.column, "a condition is compared here");
+	lexer_error(p->lexer, t.column, "a condition cannot be compared");
 	parser_drop(p, &t);
 	return NULL;
 }
@@ -93,7 +93,7 @@ static int check_forms(struct parser *p, const struct operand *o, enum known_for
 {
 	if (o->form == KNOWN_NOTHING || other == KNOWN_NOTHING || o->form == other)
 		return 0;
-	return lexer_error(p->lexer, o->column, "%s is compared with %s here", form_name(o->form),
+	return lexer_error(p->lexer, o->column, "%s cannot be compared with %s", form_name(o->form),
 			   form_name(other));
 }
 
@@ -141,13 +141,14 @@ static int parse_match(struct parser *p, struct node *n)
 	n->negated = t->kind == TOKEN_NO_MATCH;
 	if (n->left->form == KNOWN_NUMBER)
 		return lexer_error(p->lexer, n->left->column,
-				   "a number is no text to match: compare it");
+				   "a number cannot be matched with a pattern: compare it");
 	if (lexer_next(p->lexer))
 		return -1;
 	if (t->kind != TOKEN_STRING)
 		return parser_unexpected(p, "a regular expression in quotes");
 	if (memchr(t->string, 0, t->string_size))
-		return lexer_error(p->lexer, t->column, "a regular expression cannot hold a NUL");
+		return lexer_error(p->lexer, t->column,
+				   "a regular expression cannot contain a NUL");
 	bad = regcomp(&n->regex, t->string, REG_EXTENDED | REG_NOSUB);
 	if (bad) {
 		regerror(bad, &n->regex, why, sizeof why);
@@ -289,7 +290,7 @@ struct node *parser_condition(struct parser *p, struct term *t)
 	if (n)
 		return n;
 	if (operand_literal(t->value) && t->value->form == KNOWN_TEXT)
-		lexer_error(p->lexer, t->value->column, "a string alone is no condition");
+		lexer_error(p->lexer, t->value->column, "a string alone is not a condition");
 	else
 		n = parser_node(p, NODE_TRUTH);
 	if (!n) {

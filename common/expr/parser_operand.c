@@ -142,7 +142,8 @@ static int check_right(struct parser *p, enum arithmetic how, const struct opera
 
 	if (o->kind != OPERAND_LITERAL || arithmetic(how, &one, &o->value).form != SCALAR_NONE)
 		return 0;
-	return lexer_error(p->lexer, column, "'%s' has no value here", arithmetic_sign(how));
+	return lexer_error(p->lexer, column, "'%s' is undefined for this number",
+			   arithmetic_sign(how));
 }
 
 struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, struct operand *a,

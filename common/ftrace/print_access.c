@@ -9,7 +9,7 @@ const struct event_field *parse_field_named(struct parser *p)
 	const struct event_field *f;
 
 	if (t->kind != TOKEN_NAME) {
-		parse_fail(p, "no field's name");
+		parse_fail(p, "a field name is missing");
 		return NULL;
 	}
 	f = event_format_find(&p->format->fields, t->text, t->size);
@@ -53,7 +53,7 @@ uint32_t parse_element(struct parser *p, uint32_t array, uint32_t index)
 	if (p->failed)
 		return PARSE_NONE;
 	if (parse_node(p, array)->kind != KIND_OF_ARRAY || !parse_node(p, array)->size)
-		return parse_fail(p, "no array");
+		return parse_fail(p, "not an array");
 	if (!parse_is_number(p, index))
 		return PARSE_NONE;
 	n.size = parse_node(p, array)->size;
@@ -79,5 +79,5 @@ uint32_t parse_address_of(struct parser *p, uint32_t a)
 		n.kind = KIND_OF_ARRAY;
 		return parse_add(p, n, n.a, n.b, PARSE_NONE);
 	}
-	return parse_fail(p, "no address");
+	return parse_fail(p, "not an address");
 }

@@ -14,7 +14,7 @@ static uint32_t array_argument(struct parser *p)
 	if (parse_node(p, a)->kind == KIND_OF_ARRAY)
 		return a;
 	return parse_node(p, a)->op == OP_LOAD ? parse_array_of(p, parse_node(p, a)->field)
-					       : parse_fail(p, "no array");
+					       : parse_fail(p, "not an array");
 }
 
 static uint32_t number_argument(struct parser *p)
@@ -63,7 +63,7 @@ static uint32_t hex_dump(struct parser *p)
 	uint32_t prefix, type, row, group, a, length, ascii;
 
 	if (p->lexer.token.kind != TOKEN_STRING)
-		return parse_fail(p, "no text");
+		return parse_fail(p, "not a text");
 	prefix = parse_text(p);
 	if (!parse_expect(p, ","))
 		return PARSE_NONE;

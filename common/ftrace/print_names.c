@@ -76,7 +76,7 @@ static bool entry(struct parser *p)
 		if (p->failed)
 			return false;
 		if (!parse_is_constant(p, node)) {
-			parse_fail(p, "no constant");
+			parse_fail(p, "not a constant");
 			return false;
 		}
 		e.value = parse_node(p, node)->value;

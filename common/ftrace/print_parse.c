@@ -195,7 +195,7 @@ static int compile(struct parser *p)
 					.word = f->word};
 	parse_next(p);
 	if (p->lexer.token.kind != TOKEN_STRING) {
-		parse_fail(p, "no text");
+		parse_fail(p, "not a text");
 		return -1;
 	}
 	if (!parse_literal(p, &where, &size))

@@ -26,6 +26,7 @@ int clocks_check(const struct clocks *c, const char *hint, struct error *e)
 {
 	if (!c->ticks || !c->times)
 		return 0;
-	return error_set(e, NULL, NO_OFFSET, "ticks and times are in one stream; %s: %s and %s",
-			 hint, c->named[1], c->named[0]);
+	return error_set(e, NULL, NO_OFFSET,
+			 "the stream has clocks of ticks and of ns; %s: %s and %s", hint,
+			 c->named[1], c->named[0]);
 }

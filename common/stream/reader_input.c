@@ -136,7 +136,7 @@ int reader_open_next(struct reader *r)
 	}
 	if (r->output && output_same_file(r->output, r->input.fd)) {
 		close_fd(r);
-		return reader_fatal(r, "is also where the output goes");
+		return reader_fatal(r, "is also the output");
 	}
 	if (!fstat(r->input.fd, &st)) {
 		if (S_ISDIR(st.st_mode)) {

@@ -64,8 +64,8 @@ static int no_stream(struct reader *r, size_t n)
 				 r->file);
 	if (!other)
 		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
-	return error_set(&r->error, r->file, NO_OFFSET,
-			 "is an event stream of version %u, which is not known here", version);
+	return error_set(&r->error, r->file, NO_OFFSET, "event stream version %u is not supported",
+			 version);
 }
 
 /* Handle the end of the input between segments. 2: normal. */
@@ -96,7 +96,7 @@ int reader_begin_segment(struct reader *r)
 	if (!reader_is_stream(r->input.data + r->input.begin, r->input.filled - r->input.begin)) {
 		if (!r->input.offset)
 			return no_stream(r, r->input.filled - r->input.begin);
-		reader_damaged(r, r->input.offset, "this is no event stream any more");
+		reader_damaged(r, r->input.offset, "not part of an event stream");
 		reader_go_on_after_damage(r);
 		return -1;
 	}
@@ -149,10 +149,9 @@ int reader_check_version(struct reader *r, const struct block *b)
 		reader_close_input(r);
 		r->fatal = true;
 		return error_set(&r->error, r->file, NO_OFFSET,
-				 "is an event stream of version %u.%u, which is not known here",
-				 major, minor);
+				 "event stream version %u.%u is not supported", major, minor);
 	}
-	error_set(&r->error, r->file, b->offset, "stream version %u.%u is not known here", major,
+	error_set(&r->error, r->file, b->offset, "stream version %u.%u is not supported", major,
 		  minor);
 	reader_go_on_after_damage(r);
 	return -1;
@@ -295,6 +294,6 @@ int reader_read_end(struct reader *r, const struct block *b)
 	if (r->segment.whole || r->segment.hurt)
 		return 0;
 	return error_set(&r->error, r->file, b->offset,
-			 "%" PRIu64 " event%s came, but the end mark counts %" PRIu64,
+			 "%" PRIu64 " event%s read, but the END block counts %" PRIu64,
 			 r->segment.rows, r->segment.rows == 1 ? "" : "s", end->events);
 }

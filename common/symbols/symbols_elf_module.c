@@ -35,7 +35,7 @@ static int check_module(struct elf_module *m, const char *path, struct error *e)
 	if (!gelf_getehdr(m->elf, &header))
 		return error_set(e, path, NO_OFFSET, "damaged ELF header: %s", elf_errmsg(-1));
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-		return error_set(e, path, NO_OFFSET, "neither a program nor a shared library");
+		return error_set(e, path, NO_OFFSET, "not a program or shared library");
 	if (!find_base(m->elf, &m->base))
 		return error_set(e, path, NO_OFFSET, "no loadable segment");
 	m->machine = header.e_machine;
@@ -47,8 +47,9 @@ static int check_build_id(const char *path, const char *found, const char *wante
 	if (!wanted || !*wanted || !strcasecmp(found, wanted))
 		return 0;
 	if (!*found)
-		return error_set(e, path, NO_OFFSET, "has no build-id, recorded was %s", wanted);
-	return error_set(e, path, NO_OFFSET, "build-id %s differs from the recorded %s", found,
+		return error_set(e, path, NO_OFFSET, "has no build-id; the trace records %s",
+				 wanted);
+	return error_set(e, path, NO_OFFSET, "build-id %s differs from %s in the trace", found,
 			 wanted);
 }
 

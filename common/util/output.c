@@ -291,13 +291,13 @@ int output_close(struct output *o, int status, struct error *e)
 	int r = 0;
 
 	if (o->failed)
-		r = error_set(e, o->name, NO_OFFSET, "not written completely");
+		r = error_set(e, o->name, NO_OFFSET, "the output is incomplete");
 	if (keep && give_name(o))
-		r = error_errno(e, o->name, NO_OFFSET, "cannot name the file");
+		r = error_errno(e, o->name, NO_OFFSET, "cannot give the output file its name");
 	if (close_descriptor(o) && !r)
 		r = error_errno(e, o->name, NO_OFFSET, "cannot close");
 	if (keep && !r && put_in_place(o))
-		r = error_errno(e, o->name, NO_OFFSET, "cannot put the file in its place");
+		r = error_errno(e, o->name, NO_OFFSET, "cannot replace the output file");
 	drop(o);
 	return r;
 }

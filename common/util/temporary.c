@@ -59,7 +59,7 @@ int temporary_read(int fd, void *data, size_t n, uint64_t offset, struct error *
 	if (got < 0)
 		return failed(e, "read");
 	if ((size_t)got < n)
-		return error_set(e, NULL, NO_OFFSET, "the temporary file was cut");
+		return error_set(e, NULL, NO_OFFSET, "the temporary file was truncated");
 	return 0;
 }
 

@@ -83,7 +83,7 @@ static int skip_blanks(struct json_reader *r)
 static enum json_token json_ended(struct json_reader *r)
 {
 	r->cut = true;
-	return json_bad(r, "the input ends here, but its JSON does not");
+	return json_bad(r, "the input ends within a JSON value");
 }
 
 /* --- tokens --- */
@@ -198,7 +198,7 @@ static bool read_string(struct json_reader *r)
 		if (c == 'u' ? put_escape(r) : !known) {
 			if (json_peek(r) < 0)
 				json_ended(r);
-			json_bad(r, "no escape of JSON");
+			json_bad(r, "invalid JSON escape");
 			return false;
 		}
 		if (c != 'u' && buffer_u8(&r->text, (uint8_t)characters[known - escapes]))
@@ -244,7 +244,7 @@ static enum json_token read_word(struct json_reader *r, const char *word, enum j
 		if (c < 0)
 			return json_ended(r);
 		if (c != *word)
-			return json_bad(r, "no value of JSON");
+			return json_bad(r, "invalid JSON value");
 		r->at++;
 	}
 	return token;
@@ -279,7 +279,7 @@ static enum json_token read_number(struct json_reader *r)
 	if (!end_text(r))
 		return json_bad(r, "out of memory");
 	return json_is_number((char *)r->text.data) ? JSON_NUMBER
-						    : json_bad(r, "no number of JSON");
+						    : json_bad(r, "invalid JSON number");
 }
 
 /* --- nesting --- */
@@ -320,7 +320,7 @@ static enum json_token json_value(struct json_reader *r, int c)
 	default:
 		if (c == '-' || (c >= '0' && c <= '9'))
 			return read_number(r);
-		return json_bad(r, "no value of JSON");
+		return json_bad(r, "invalid JSON value");
 	}
 }
 

@@ -24,9 +24,7 @@ struct moment {
 };
 
 /* Message for such a moment and clock. */
-#define MOMENT_TICKS                                                                               \
-	"the clock of the events counts ticks, no unit of time: give a number of them "            \
-	"(--since, --until)"
+#define MOMENT_TICKS "the clock counts ticks: --since and --until take numbers without a unit"
 
 /* Parse a moment. -1: invalid. */
 int moment_parse(const char *text, struct moment *m);

@@ -151,7 +151,7 @@ static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 	}
 	if (token != JSON_OBJECT_END || json_next(r) != JSON_END)
 		return -1;
-	return found ? 0 : error_set(e, r->name, NO_OFFSET, "no traceEvents are in this JSON");
+	return found ? 0 : error_set(e, r->name, NO_OFFSET, "no traceEvents in this JSON");
 }
 
 static int read_all(struct chrome *c, struct error *e)
@@ -274,9 +274,10 @@ static void print_remarks(const struct chrome *c)
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
 	warn_count(file, n->unopened,
-		   "{end|ends} of calls whose beginning is not there {was|were} left out");
+		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
 	warn_count(file, n->unkept,
-		   "{begin|begins} of asynchronous calls {was|were} left out: too many are open");
+		   "{begin|begins} of asynchronous calls {was|were} left out: too many calls are "
+		   "open");
 	if (c->async.ids.count)
 		warn_count(
 			file, c->async.ids.count,
@@ -295,10 +296,12 @@ static void more_damage(const struct chrome *c)
 {
 	uint64_t times = c->counts.wrong_times, durations = c->counts.wrong_durations;
 
-	warn_count(c->input->name, times - (times > 0),
-		   "more {event|events} whose {time|times} cannot be {was|were} left out");
-	warn_count(c->input->name, durations - (durations > 0),
-		   "more {event has a duration|events have durations} that cannot be: left out");
+	warn_count(
+		c->input->name, times - (times > 0),
+		"more {event|events} with {an impossible time was|impossible times were} left out");
+	warn_count(
+		c->input->name, durations - (durations > 0),
+		"more {event|events} with {an impossible duration|impossible durations}, left out");
 }
 
 static void chrome_close(struct input *in)

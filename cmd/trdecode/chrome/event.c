@@ -383,7 +383,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
 				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
 		if (!c->counts.wrong_times++)
-			input_damage(c->input, c->input->name, offset, "an event's time cannot be");
+			input_damage(c->input, c->input->name, offset,
+				     "an event with an impossible time");
 		return 0;
 	}
 	if (!t.has_ts || c->read.phase.size != 1) {
@@ -395,7 +396,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		t.dur = 0;
 		if (!c->counts.wrong_durations++)
 			input_damage(c->input, c->input->name, offset,
-				     "an event's duration cannot be: the event has none");
+				     "an event with an impossible duration, which is left out");
 	}
 	return keep_phase(c, &t, e);
 }

@@ -151,7 +151,7 @@ static int ctf_open(struct input *in, struct error *e)
 	e->what[0] = '\0';
 	if (in->member && !strcmp(in->member, "metadata"))
 		return error_set(e, in->name, NO_OFFSET,
-				 "metadata alone hold no events: give the directory around them");
+				 "metadata has no events: give the directory that contains it");
 	if (open_traces(ctf, e))
 		return -1;
 	/* from here on pointers to traces stay valid */

@@ -279,7 +279,8 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 				return 0;
 			}
 			c->time = time; /* keep the event */
-			report_damage(f, f->packet.at + from / 8, "an event's time cannot be");
+			report_damage(f, f->packet.at + from / 8,
+				      "an event with an impossible time");
 			return 0;
 		}
 		if (ctf_file_abandon(f, from,

@@ -157,7 +157,7 @@ static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 	if (!to || (p->kind == CTF_VARIANT ? to->kind != CTF_ENUM
 					   : to->kind != CTF_INTEGER && to->kind != CTF_ENUM))
 		return error_set(m->error, NULL, NO_OFFSET,
-				 "'%.100s', the %s of '%.100s', is not there, or of another kind",
+				 "'%.100s', the %s of '%.100s', is missing or of another kind",
 				 p->type->reference, p->kind == CTF_VARIANT ? "tag" : "length",
 				 p->name);
 	if (!to->slot) {
@@ -249,7 +249,7 @@ int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope 
 	if (!type)
 		return 0;
 	if (type->kind != CTF_STRUCT)
-		return error_set(e, NULL, NO_OFFSET, "what should be a struct is none");
+		return error_set(e, NULL, NO_OFFSET, "not a struct");
 	l->scope[scope] = make(&maker, type, "", NULL);
 	return l->scope[scope] ? 0 : -1;
 }

@@ -77,7 +77,7 @@ void ctf_trace_set_offset(struct ctf_stream *s)
 	}
 	snprintf(member, sizeof member, "%.280smetadata", s->trace->prefix);
 	input_damage(in, tree_path(in->tree, member, path, sizeof path), NO_OFFSET,
-		     "the offset of the clock '%.100s' cannot be: times are the clock's own",
+		     "the offset of the clock '%.100s' is impossible: times are without it",
 		     c->name);
 }
 

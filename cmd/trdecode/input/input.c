@@ -151,15 +151,14 @@ static int unknown_format(const struct input *in, const char *format,
 	unsigned version;
 
 	if (reader_other_version(in->head, in->head_size, &version))
-		return error_set(e, in->name, NO_OFFSET,
-				 "is an event stream of version %u, which is not known here",
+		return error_set(e, in->name, NO_OFFSET, "event stream version %u is not supported",
 				 version);
 	/* content that is so short was read to its end */
 	if (in->tree ? tree_damage(in->tree, e)
 		     : in->head_size < TREE_PROBE && packed_damage(in, e))
 		return -1;
 	if (!other && !in->head_size && (!in->tree || in->member))
-		return error_set(e, in->name, NO_OFFSET, "is empty, no trace");
+		return error_set(e, in->name, NO_OFFSET, "empty, not a trace");
 	if (other)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s (but of %s)",
 				 format, other->name);
@@ -178,13 +177,13 @@ static int open_file(struct input *in, const char *name, struct stat *st, struct
 		in->name = "<stdin>";
 		in->fd = STDIN_FILENO;
 		if (isatty(in->fd))
-			return error_set(e, in->name, NO_OFFSET, "is a terminal, no trace");
+			return error_set(e, in->name, NO_OFFSET, "a terminal, not a trace");
 	} else {
 		in->fd = open(name, O_RDONLY | O_CLOEXEC);
 		if (in->fd < 0)
 			return error_errno(e, name, NO_OFFSET, "cannot open");
 		if (isatty(in->fd))
-			return error_set(e, name, NO_OFFSET, "is a terminal, no trace");
+			return error_set(e, name, NO_OFFSET, "a terminal, not a trace");
 	}
 	if (fstat(in->fd, st))
 		return error_errno(e, in->name, NO_OFFSET, "cannot open");
@@ -288,7 +287,7 @@ int input_twice(char *const *names, int i, struct error *e)
 	for (int k = 0; k < i && !strcmp(names[i], "-"); k++)
 		if (!strcmp(names[k], "-"))
 			return error_set(e, "<stdin>", NO_OFFSET,
-					 "given twice, its events would count double");
+					 "given twice: its events would be counted twice");
 	return 0;
 }
 
@@ -297,7 +296,7 @@ int input_same(const struct input *inputs, int i, struct error *e)
 	for (int k = 0; k < i; k++)
 		if (inputs[k].device == inputs[i].device && inputs[k].inode == inputs[i].inode)
 			return error_set(e, inputs[i].name, NO_OFFSET,
-					 "given twice%s%s, its events would count double",
+					 "given twice%s%s: its events would be counted twice",
 					 strcmp(inputs[k].name, inputs[i].name) ? ", also as " : "",
 					 strcmp(inputs[k].name, inputs[i].name) ? inputs[k].name
 										: "");
@@ -319,7 +318,7 @@ int input_is(const struct input *in, const struct output *out, struct error *e)
 	same = fd >= 0 && output_same_file(out, fd);
 	if (!standard && fd >= 0)
 		close(fd);
-	return same ? error_set(e, in->name, NO_OFFSET, "is also where the output goes") : 0;
+	return same ? error_set(e, in->name, NO_OFFSET, "is also the output") : 0;
 }
 
 /* Return -1 with an error that has a text. */

@@ -44,8 +44,8 @@ static int can_seek(const char *name, struct error *e)
 	    (S_ISREG(st.st_mode) && (!standard || !lseek(STDIN_FILENO, 0, SEEK_CUR))))
 		return 0;
 	return error_set(e, standard ? "<stdin>" : name, NO_OFFSET,
-			 "a time before the end wants a file or directory: where a pipe ends is "
-			 "known when it is too late (trdecode -o FILE first)");
+			 "a time before the end needs a file or directory, not a pipe: save the "
+			 "trace first");
 }
 
 static int last_time_begin(struct pass *p, const struct last_time *l, struct error *e)

@@ -20,11 +20,11 @@ int merge_choose_clock(struct input *in, struct error *e)
 int merge_first(struct input *in, uint64_t first, struct error *e)
 {
 	if (in->ticks && in->shift_unit)
-		return error_set(e, in->name, NO_OFFSET,
-				 "its clock counts ticks, so --offset takes a number with no unit");
+		return error_set(
+			e, in->name, NO_OFFSET,
+			"its clock counts ticks, so --offset takes a number without a unit");
 	if (in->shift < 0 && first < -(uint64_t)in->shift)
-		return error_set(e, in->name, NO_OFFSET,
-				 "--offset brings its events to before the time 0");
+		return error_set(e, in->name, NO_OFFSET, "--offset moves its events before time 0");
 	in->next = first + (uint64_t)in->shift;
 	return 0;
 }
@@ -68,11 +68,10 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 		if (b->next == UINT64_MAX || b->placed)
 			continue;
 		if (a && !clocks_meet(a, b))
-			return error_set(
-				e, b->name, NO_OFFSET,
-				"its clock (%s) has nothing in common with that of %s (%s); "
-				"--offset FILE=TIME aligns them",
-				b->clock_name, a->name, a->clock_name);
+			return error_set(e, b->name, NO_OFFSET,
+					 "its clock (%s) and the clock of %s (%s) cannot be "
+					 "compared: align them with --offset FILE=TIME",
+					 b->clock_name, a->name, a->clock_name);
 		if (!a)
 			a = b;
 	}

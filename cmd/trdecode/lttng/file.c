@@ -146,7 +146,7 @@ static int correct_size(struct lttng *l, struct lttng_file *f, uint64_t at, stru
 {
 	if ((h->major != 1 && h->minor >= 5) || h->size == f->first.size)
 		return 0;
-	if (lttng_file_damage(l, f, at, "a block of another size than the first", UINT64_MAX))
+	if (lttng_file_damage(l, f, at, "a block whose size differs from the first", UINT64_MAX))
 		return -1;
 	h->used = h->size - h->used < f->first.size - h->length && !h->unfinished
 			  ? f->first.size - (h->size - h->used)

@@ -136,12 +136,11 @@ int lttng_find_header(struct lttng *l, struct error *e)
 	}
 	if (!found)
 		return error_set(e, l->input->name, NO_OFFSET,
-				 "no tracefile of it has a readable LTTng header");
+				 "no tracefile with a readable LTTng header");
 	if (!found_metadata)
-		input_damage(
-			l->input, l->input->name, NO_OFFSET,
-			"no readable metadata or facilities file: when the trace began, and what "
-			"its events hold, is not known");
+		input_damage(l->input, l->input->name, NO_OFFSET,
+			     "no readable metadata or facilities file: the start of the trace and "
+			     "the fields of its events are unknown");
 	return 0;
 }
 

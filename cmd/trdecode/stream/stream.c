@@ -80,7 +80,7 @@ static int take_end(struct input *in, const struct end *end, struct error *e)
 		return error_set(e, in->name, NO_OFFSET, "the program that wrote this failed: %s",
 				 what);
 	if (end->status)
-		input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s", what);
+		input_damage(in, in->name, NO_OFFSET, "the trace is damaged: %s", what);
 	return 0;
 }
 

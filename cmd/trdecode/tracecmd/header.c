@@ -26,8 +26,7 @@ static int read_tag(struct cursor *c, const char *want, size_t n, struct error *
 	if (cursor_bytes(c, have, n, e))
 		return -1;
 	if (memcmp(have, want, n))
-		return error_set(e, c->file->name, cursor_offset(c),
-				 "'%s' is not where it should be", want);
+		return error_set(e, c->file->name, cursor_offset(c), "'%s' is missing here", want);
 	return 0;
 }
 
@@ -176,7 +175,8 @@ static int read_prefix(struct tracecmd_header *h, struct cursor *c, uint64_t *op
 	h->version = (unsigned)atoi(version);
 	if (h->version < 1 || h->version > 7)
 		return error_set(e, h->file.name, TRACECMD_MAGIC_SIZE,
-				 "version '%.8s' of trace.dat is not known (6 and 7 are)", version);
+				 "version '%.8s' of trace.dat is not supported (6 and 7 are)",
+				 version);
 	if (cursor_number(c, 1, &n, e))
 		return -1;
 	if (n > 1)

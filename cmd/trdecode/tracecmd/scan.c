@@ -187,7 +187,8 @@ int tracecmd_recover_buffer(struct tracecmd_header *h, const struct tracecmd_sec
 	if (b->text)
 		return 0;
 	input_damage(h->input, h->file.name, s->offset,
-		     "the table of these data%s%.64s is lost: their CPUs are numbered as they come",
+		     "the table of this data%s%.64s is lost: its CPUs are numbered in the order of "
+		     "the file",
 		     *b->name ? " of instance " : "", b->name);
 	return add_rows(h, b, end, e);
 }

@@ -39,7 +39,7 @@ static void set_layout(struct tracecmd *t)
 	if (!ring_layout_parse(&t->layout, h->header_page.size ? (char *)h->header_page.data : "",
 			       h->header_page.size, h->big_endian, h->program_long, &data_size) &&
 	    h->header_page.size)
-		input_damage(t->input, h->file.name, NO_OFFSET, "header_page is not understood");
+		input_damage(t->input, h->file.name, NO_OFFSET, "unknown layout of header_page");
 	usual = usual_page_size(t, data_size);
 	for (size_t i = 0; i < h->nbuffers; i++) {
 		struct tracecmd_buffer *b = &h->buffers[i];
@@ -48,7 +48,7 @@ static void set_layout(struct tracecmd *t)
 			continue;
 		if (b->nrows)
 			input_damage(t->input, h->file.name, NO_OFFSET,
-				     "sub-buffers of %u bytes cannot be", b->page_size);
+				     "sub-buffers of %u bytes are impossible", b->page_size);
 		b->page_size = usual;
 	}
 }

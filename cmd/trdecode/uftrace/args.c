@@ -326,7 +326,7 @@ static const struct function *find_function(struct uftrace_args *a, struct uftra
 	a->nr_functions++;
 	if (resolve_specs(a, s, f) < 0) {
 		error_set(&e, tree_name(uftrace_sessions_modules(a->sessions)->tree), NO_OFFSET,
-			  "out of memory, arguments of %.100s are not known", symbol->name);
+			  "out of memory, arguments of %.100s are unknown", symbol->name);
 		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
 	}
 	return f;

@@ -149,7 +149,7 @@ int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error 
 			     "the header of the kernel's data is damaged");
 	if (!k->events.type.size) {
 		input_damage(u->input, header_path(u, path, sizeof(path)), NO_OFFSET,
-			     "it has no format of an event: the kernel's data is not read");
+			     "no event format: the kernel's data is not read");
 		return 1;
 	}
 	return 0;

@@ -344,9 +344,9 @@ static int record_look_ahead(struct uftrace *u, struct task_reader *t, struct er
 		else if (r.type == UFTRACE_LOST)
 			task_damage(u, t, "a LOST record with a time or depth");
 		else if (r.time >= TIME_LIMIT)
-			task_damage(u, t, "a record with a time that no clock has");
+			task_damage(u, t, "a record with an impossible time");
 		else
-			task_damage(u, t, "an event with an id that is none");
+			task_damage(u, t, "an event with an impossible id");
 		got = task_resynchronise(u, t, "damaged records", e);
 		if (got < 0)
 			return -1;

@@ -285,7 +285,7 @@ static void build_ranges(struct uftrace_session *s)
 		struct error e;
 
 		error_set(&e, tree_name(s->all->modules.tree), NO_OFFSET,
-			  "out of memory, opened libraries are not known");
+			  "out of memory, opened libraries are unknown");
 		uftrace_modules_add_damage(&s->all->modules, &e);
 		free(keys);
 		return;

@@ -125,8 +125,8 @@ static void apitrace_write_header(struct apitrace_encoder *s, const uint8_t *tex
 {
 	if (s->begun && !s->several && !s->quiet)
 		warn(NULL, NO_OFFSET,
-		     "the output holds several traces, of which apitrace reads only the first; "
-		     "--resynthesize makes one of them");
+		     "the output contains several traces, and apitrace reads only the first: "
+		     "--resynthesize writes one trace");
 	s->several = s->begun;
 	s->begun = true;
 	apitrace_target_begin(&s->target, text[0]);
@@ -164,8 +164,8 @@ static int apitrace_begin_trace(struct apitrace_encoder *s, const struct source 
 		return error_no_memory(e);
 	if (s->done.count == before)
 		return error_set(e, NULL, NO_OFFSET,
-				 "traces whose calls are mixed with each other cannot be written "
-				 "into one .trace as they are: --resynthesize makes one of them");
+				 "several traces with interleaved calls cannot be written into one "
+				 ".trace: use --resynthesize");
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);
@@ -252,14 +252,11 @@ static int apitrace_end(struct encoding *en, struct error *e)
 	if (s->last)
 		apitrace_put_header(s, s->last->source);
 	if (!s->quiet) {
-		warn_count(
-			NULL, s->foreign,
-			"{event is no call of an apitrace trace and is|events are no calls of an "
-			"apitrace trace and are} left out");
+		warn_count(NULL, s->foreign,
+			   "{event that is not a call of apitrace is|events that are not calls of "
+			   "apitrace are} left out");
 		warn_count(NULL, s->gaps, "{gap|gaps} cannot be written into a .trace");
-		warn_count(
-			NULL, s->unmatched,
-			"{return|returns} of calls whose beginning is not there {is|are} left out");
+		warn_count(NULL, s->unmatched, "{return|returns} without a call {is|are} left out");
 	}
 	return pack_finish(&s->target.pack, e);
 }

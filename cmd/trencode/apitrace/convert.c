@@ -227,24 +227,27 @@ static void apitrace_convert_report(void *state)
 	struct apitrace_conversion *s = state;
 	struct conversion *a = &s->conversion;
 
-	convert_lost(a, a->counts.with_time,
-		     "{event has|events have} lost {its|their} time, which a .trace does not keep");
+	convert_lost(
+		a, a->counts.with_time,
+		"{event is|events are} written without {its time|their times}: a .trace has none");
 	convert_lost(a, a->counts.with_cpu,
-		     "{event has|events have} lost {its|their} CPU, which a .trace does not keep");
-	convert_lost(a, s->named, "{thread has lost its|threads have lost their} name and process");
-	convert_lost(a, s->instants,
-		     "{event is a call that returns|events are calls that return} at once");
+		     "{event is|events are} written without {its|their} CPU: a .trace has none");
+	convert_lost(a, s->named,
+		     "{thread is|threads are} written without {its name and process|their names "
+		     "and processes}");
+	convert_lost(
+		a, s->instants,
+		"{event is|events are} written as {a call that returns|calls that return} at once");
 	convert_lost(a, s->extra,
-		     "{argument|arguments} beyond those that the function is declared with "
-		     "{is|are} left out");
+		     "{argument is|arguments are} left out: the function is declared with fewer");
 
 	convert_lost(a, s->functions.cut, "{name was|names were} cut to 32768 bytes");
 	convert_lost(a, s->values.rounded, "{number was|numbers were} rounded to 64 bits");
 	convert_lost(a, s->values.opaque,
-		     "opaque {struct is written as a blob or as its name|structs are written as "
-		     "blobs or as their names}");
+		     "{struct of unknown members is written as a blob or as its name|structs of "
+		     "unknown members are written as blobs or as their names}");
 	convert_lost(a, s->functions.arguments.lost,
-		     "{field|fields} of types with more than 4096 {is|are} left out");
+		     "{field is|fields are} left out, of types with more than 4096 fields");
 }
 
 const struct convert_target apitrace_target = {

@@ -200,5 +200,5 @@ void attributes_report(const struct attributes *a)
 {
 	warn_count(
 		NULL, a->dropped,
-		"{value|values} of counters {is no number and is|are no numbers and are} left out");
+		"{value of a counter is|values of counters are} left out: not {a number|numbers}");
 }

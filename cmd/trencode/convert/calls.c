@@ -372,7 +372,7 @@ static int check_clock(struct conversion *a, const struct event *ev, struct erro
 		return 0;
 	if (ticks && a->target->needs_time)
 		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
-				 "the trace has no time but ticks%s; " TICK_HINT,
+				 "the clock of the trace counts ticks%s; " TICK_HINT,
 				 source && !strcmp(source->format.text, "apitrace")
 					 ? ", one for each call and return"
 					 : "");

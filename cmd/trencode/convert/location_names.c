@@ -67,5 +67,5 @@ void location_names_report(const struct location_names *p)
 {
 	if (p->unnamed)
 		warn(NULL, NO_OFFSET,
-		     "functions have no names yet: trsym belongs before this program");
+		     "some functions have an address but no name: run trsym before this program");
 }

@@ -24,28 +24,26 @@ void convert_report(struct conversion *a)
 	while (calls_finish(&a->calls, &done))
 		open++;
 	convert_lost(a, a->counts.unnamed,
-		     "{function has|functions have} an address for a name; trsym belongs before "
-		     "trencode");
+		     "{function is|functions are} named by {its address|their addresses}: run "
+		     "trsym before trencode");
 	convert_lost(a, open, "{call|calls} had not returned at the end of the trace");
 	convert_lost(a, a->counts.unmatched + a->calls.unmatched,
-		     "{return|returns} of calls whose beginning is not there {is|are} left out");
+		     "{return|returns} without a call {is|are} left out");
 	convert_lost(a, a->counts.cut,
 		     a->target->closes ? CALLS_CUT "closed at the next event of {its|their} thread"
 				       : CALLS_CUT "written without one");
-	convert_lost(
-		a, a->counts.outlasting,
-		"{call in the kernel outlasts the call that it is in: it ends|calls in the kernel "
-		"outlast the call that they are in: they end} with it, and what {it|they} "
-		"took after it is time of the call below");
+	convert_lost(a, a->counts.outlasting,
+		     "{kernel call outlasts its caller and is|kernel calls outlast their callers "
+		     "and are} closed with it; the time after that belongs to the caller's caller");
 	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.ignored_kernel,
 		     CALLS_IGNORED_KERNEL);
 	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.ignored_inner, CALLS_IGNORED_INNER);
 	convert_lost(a, a->overlap.left_out,
-		     "{call overlaps|calls overlap} with others of {its|their} thread and {is|are} "
-		     "left out");
+		     "{call that overlaps another of its thread is|calls that overlap others of "
+		     "their threads are} left out");
 	convert_lost(a, a->target->buffers ? 0 : a->counts.with_buffer,
-		     "{event has|events have} lost the name of {its|their} buffer, an instance of "
-		     "the kernel's tracer");
+		     "{event is|events are} written without the name of {its buffer|their buffers} "
+		     "(instances of ftrace)");
 	convert_lost(a, a->counts.backtraces,
 		     "back {trace of a call is|traces of calls are} left out");
 	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
@@ -59,8 +57,7 @@ void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool k
 				: "closed at their thread's last event");
 	warn_count(NULL, cut, CALLS_CUT "%s",
 		   drop ? "dropped" : "closed at the next event of their thread");
-	warn_count(NULL, c->unmatched,
-		   "{return|returns} of calls whose beginning is not there: left out");
+	warn_count(NULL, c->unmatched, "{return|returns} without a call: left out");
 	warn_count(NULL, c->ignored_kernel, CALLS_IGNORED_KERNEL);
 	warn_count(NULL, c->ignored_inner, CALLS_IGNORED_INNER);
 }

@@ -10,9 +10,7 @@
 #include "common/stream/dictionary.h"
 
 /* The remark about the number of threads that were renamed. */
-#define THREAD_IDS_RENAMED                                                                         \
-	"{thread|threads} without a number, or with that of another, {has|have} one from 4194305 " \
-	"on"
+#define THREAD_IDS_RENAMED "{thread|threads} without a unique number {is|are} numbered from 4194305"
 
 /* The numbers of all threads of one written trace. */
 struct thread_ids {

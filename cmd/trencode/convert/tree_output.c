@@ -317,7 +317,7 @@ static int move_members(struct tree_output *t, struct error *e)
 
 		if (!renameat(t->directory, name, to, name))
 			continue;
-		r = error_errno(e, t->path, NO_OFFSET, "cannot put '%s' in its place", name);
+		r = error_errno(e, t->path, NO_OFFSET, "cannot replace '%s'", name);
 		while (++i < t->names.count)
 			unlinkat(to, intern_data(&t->names, i), 0);
 		break;
@@ -334,7 +334,7 @@ static int move_into_place(struct tree_output *t, struct error *e)
 		if (move_members(t, e))
 			return -1;
 	} else if (rename(t->temporary, t->path)) {
-		return error_errno(e, t->path, NO_OFFSET, "cannot put the directory in its place");
+		return error_errno(e, t->path, NO_OFFSET, "cannot replace the output directory");
 	}
 	free(t->temporary);
 	t->temporary = NULL;

@@ -218,14 +218,13 @@ static void lttng_convert_report(void *state)
 	struct lttng_conversion *s = state;
 	struct conversion *a = &s->conversion;
 
-	convert_lost(
-		a, s->conversion.clock_epoch.count,
-		"{stream begins before the end of the ones in front: its|streams begin before the "
-		"end of the ones in front: their} channels are others, named ~2 and on");
-	convert_lost(a, s->blobs, "{blob is kept as its|blobs are kept as their} size alone");
-	convert_lost(a, s->cut, "{text was|texts were} cut at a NUL, or to 32768 bytes");
+	convert_lost(a, s->conversion.clock_epoch.count,
+		     "{stream overlaps an earlier one: its|streams overlap earlier ones: their} "
+		     "channels are named ~2 and so on");
+	convert_lost(a, s->blobs, "{blob is written as its size|blobs are written as their sizes}");
+	convert_lost(a, s->cut, "{text was|texts were} cut at a NUL or to 32768 bytes");
 	convert_lost(a, s->types.fields_lost,
-		     "{field|fields} of types that have more than 200 {is|are} left out");
+		     "{field is|fields are} left out, of types with more than 200 fields");
 }
 
 const struct convert_target lttng_target = {

@@ -84,14 +84,13 @@ static int check_source(struct lttng_encoder *s, const struct source *source, st
 		return 0;
 	if (!source || strcmp(source->format.text, "lttng") != 0)
 		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
-				 "events of %s come after those of an LTTng trace: --resynthesize "
-				 "makes one trace "
-				 "of both",
+				 "events of %s follow events of an LTTng trace: --resynthesize "
+				 "writes one trace of both",
 				 source ? source->format.text : "an unknown source");
 	if (s->source)
 		return error_set(e, source->name.text, NO_OFFSET,
-				 "several traces cannot be written as one, as their TSCs have "
-				 "nothing in common: --resynthesize makes one of them");
+				 "several traces with different clocks cannot be written as one: "
+				 "use --resynthesize");
 	s->source = source;
 	return 0;
 }
@@ -438,7 +437,7 @@ static int lttng_end(struct encoding *en, struct error *e)
 
 	if (!s->source)
 		return error_set(e, NULL, NO_OFFSET,
-				 "nothing of an LTTng trace came: none can be written");
+				 "the stream has no events of an LTTng trace: nothing to write");
 	if (!s->begun && (lttng_begin_trace(s, 0, e) || announce_core(s, e)))
 		return -1;
 	for (size_t i = 0; i < s->nfiles; i++) {

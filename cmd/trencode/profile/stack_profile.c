@@ -312,7 +312,7 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 {
 	if (s->stacks.unnamed)
 		warn(NULL, NO_OFFSET,
-		     "functions have no names yet: trsym belongs before this program");
+		     "some functions have an address but no name: run trsym before this program");
 	convert_report_calls(&s->calls, s->cut, s->drop, false);
 	warn_count(NULL, s->stacks.deep, STACK_DEEP);
 	warn_count(NULL, s->instants, "other {event|events} left out: %s calls only", format);

@@ -395,10 +395,9 @@ static int chrome_end(struct encoding *en, struct error *e)
 	location_names_report(&s->names);
 	spans_report(&s->spans, en->options->drop);
 	attributes_report(&s->attributes);
-	warn_count(
-		NULL, s->early,
-		"{time is before that of the first event: it is|times are before that of the first "
-		"event: they are} negative (--rebase=none writes {it as it is|them as they are})");
+	warn_count(NULL, s->early,
+		   "{time is|times are} negative, as {it is|they are} before the first event "
+		   "(--rebase=none writes {it|them} unchanged)");
 	return 0;
 }
 

@@ -331,7 +331,7 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	warn_count(NULL, s->overlapping,
 		   "{call overlaps others of its|calls overlap others of their} thread: left out");
 	warn_count(NULL, s->others,
-		   "other {event|events} left out: speedscope holds calls only, without arguments");
+		   "other {event|events} left out: speedscope has calls only, without arguments");
 	return 0;
 }
 

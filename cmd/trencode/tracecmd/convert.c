@@ -334,25 +334,25 @@ static void tracecmd_convert_report(void *state)
 	struct tracecmd_conversion *s = state;
 	struct conversion *a = &s->conversion;
 
-	convert_lost(a, s->no_cpu, "{event of no CPU is|events of no CPU are} on CPU 0");
-	convert_lost(
-		a, a->clock_epoch.count,
-		"{stream begins before the end of the ones in front: its|streams begin before the "
-		"end of the ones in front: their} buffers are instances of their own, named ~2 and "
-		"on");
+	convert_lost(a, s->no_cpu,
+		     "{event without a CPU is|events without a CPU are} written to CPU 0");
+	convert_lost(a, a->clock_epoch.count,
+		     "{stream overlaps an earlier one: its|streams overlap earlier ones: their} "
+		     "buffers are instances named ~2 and so on");
 	convert_lost(a, a->counts.comms,
-		     "{event has|events have} lost {its|their} task's name, which had changed");
+		     "{event is|events are} written with a name that {its thread|their threads} "
+		     "had at another time");
 	convert_lost(a, a->counts.with_wall,
-		     "{event has|events have} lost {its|their} wall time: the trace has the "
-		     "source's clock");
-	convert_lost(a, s->blobs, "{blob is kept as its|blobs are kept as their} size alone");
+		     "{event is|events are} written without wall time: the trace has the source's "
+		     "clock");
+	convert_lost(a, s->blobs, "{blob is written as its size|blobs are written as their sizes}");
 	convert_lost(a, s->cut,
 		     "{text was|texts were} cut to what a page of the ring buffer holds");
 	convert_lost(a, s->formats.fields_lost,
-		     "{field|fields} of types with more than 150 {is|are} left out");
+		     "{field is|fields are} left out, of types with more than 150 fields");
 	convert_lost(a, s->formats.as_text,
-		     "{type of events has no number left: its|types of events have no number left: "
-		     "their} events are print records");
+		     "{type of events exceeds|types of events exceed} the ids of a trace.dat: "
+		     "written as print records");
 }
 
 const struct convert_target tracecmd_target = {

@@ -131,9 +131,8 @@ int tracecmd_take_source(struct tracecmd_state *s, const struct encode_options *
 	s->begun = true;
 	file = (const char *)s->parts[PART_FILE].data;
 	if (!value_of(file, "version"))
-		return error_set(
-			e, s->source->name.text, NO_OFFSET,
-			"the trace's description of itself is missing: " WITHOUT_FIRST_SEGMENT);
+		return error_set(e, s->source->name.text, NO_OFFSET,
+				 "the header of the trace.dat is missing: " WITHOUT_FIRST_SEGMENT);
 	s->big_endian = s->source->big_endian;
 	s->program_long = number_of(file, "long_size") == 4 ? 4 : 8;
 	s->page_size = good_page_size(number_of(file, "page_size"));

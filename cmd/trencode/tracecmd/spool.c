@@ -55,9 +55,7 @@ int tracecmd_pack(struct tracecmd_packer *p, const void *data, size_t n, struct 
 
 	if (n > UINT32_MAX / 2)
 		return error_set(e, NULL, NO_OFFSET,
-				 "a part of %zu bytes has no place in a "
-				 "trace.dat",
-				 n);
+				 "a part of %zu bytes is too large for a trace.dat", n);
 	if (buffer_reserve(out, 8 + room))
 		return error_no_memory(e);
 	size = pack_to(p, data, n, out->data + out->size + 8, room);

@@ -52,16 +52,14 @@ static int check_source(struct tracecmd_state *s, const struct source *source, s
 	if (source == s->source && source)
 		return 0;
 	if (!source || strcmp(source->format.text, "trace-cmd") != 0)
-		return error_set(
-			e, source ? source->name.text : NULL, NO_OFFSET,
-			"events of %s come after those of a trace.dat: --resynthesize makes one "
-			"trace.dat of both",
-			source ? source->format.text : "an unknown source");
+		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
+				 "events of %s follow events of a trace.dat: --resynthesize writes "
+				 "one trace.dat of both",
+				 source ? source->format.text : "an unknown source");
 	if (s->source)
-		return error_set(
-			e, source->name.text, NO_OFFSET,
-			"several traces cannot be written as one trace.dat, as the numbers "
-			"of their events have nothing in common: --resynthesize makes one of them");
+		return error_set(e, source->name.text, NO_OFFSET,
+				 "several traces with different event ids cannot be written as one "
+				 "trace.dat: use --resynthesize");
 	s->source = source;
 	return 0;
 }
@@ -308,7 +306,7 @@ static int tracecmd_end(struct encoding *en, struct error *e)
 
 	if (!s->source)
 		return error_set(e, NULL, NO_OFFSET,
-				 "nothing of a trace.dat came: none can be written");
+				 "the stream has no events of a trace.dat: nothing to write");
 	if (!s->begun && tracecmd_take_source(s, en->options, e))
 		return -1;
 	if (finish_streams(s, e) || tracecmd_write(s, en->out, e))
@@ -316,15 +314,15 @@ static int tracecmd_end(struct encoding *en, struct error *e)
 	for (size_t i = 0; i < s->nbuffers && s->offset_added && !en->options->quiet; i++)
 		if (s->buffers[i].text) {
 			warn(NULL, NO_OFFSET,
-			     "the offset of %" PRId64 " ns does not show in a latency trace, which "
-			     "is text",
+			     "the offset of %" PRId64
+			     " ns is not applied to a latency trace, which is text",
 			     s->offset_added);
 			break;
 		}
 	if (!en->options->quiet)
 		warn_count(NULL, s->unfit,
-			   "{event has no place in a trace.dat and is|events have no place in a "
-			   "trace.dat and are} left out");
+			   "{event that a trace.dat cannot contain is|events that a trace.dat "
+			   "cannot contain are} left out");
 	return 0;
 }
 

@@ -175,8 +175,8 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	for (size_t i = 0; i < s->nbuffers; i++)
 		if (s->buffers[i].text && (i || s->nbuffers > 1))
 			return error_set(e, NULL, NO_OFFSET,
-					 "version 6 of trace.dat has no place for a latency trace "
-					 "beside other buffers; --file-version 7 has");
+					 "version 6 of trace.dat cannot contain a latency trace "
+					 "and other buffers: use --file-version 7");
 	if (head_v6(s, b))
 		return error_no_memory(e);
 	fixed = b->size;

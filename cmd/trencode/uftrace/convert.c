@@ -248,29 +248,28 @@ static void uftrace_convert_report(void *state)
 	struct conversion *a = &s->conversion;
 
 	convert_lost(a, a->counts.with_cpu,
-		     "{event has|events have} lost {its|their} CPU, which uftrace does not keep");
+		     "{event is|events are} written without {its|their} CPU: uftrace has none");
 	convert_lost(a, a->counts.comms,
-		     "{event has|events have} lost {its|their} task's name, which had changed");
+		     "{event is|events are} written with a name that {its thread|their threads} "
+		     "had at another time");
 	convert_lost(a, s->tasks.own,
 		     "{thread is a process|threads are processes} of {its|their} own, as {it has a "
 		     "name|they have names} of {its|their} own");
 	convert_lost(a, s->gaps, "{gap|gaps} of a CPU, or of damaged input, {is|are} left out");
 	convert_lost(a, s->specs.changed,
-		     "{call has|calls have} lost {its|their} values, which are of other types than "
-		     "those of the "
-		     "function's first call");
+		     "{call is|calls are} written without {its|their} values: their types differ "
+		     "from the function's first call");
 	convert_lost(a, s->specs.some,
-		     "{call has|calls have} lost some of {its|their} values, which the function's "
-		     "first call does not "
-		     "have");
+		     "{call is|calls are} written without the values that the function's first "
+		     "call lacks");
 	convert_lost(a, s->too_deep,
 		     "{call is|calls are} deeper than 1024 levels: uftrace shows {it|them} only if "
 		     "its -D is "
 		     "larger");
 	convert_lost(a, s->specs.blobs + s->events.blobs,
-		     "{blob is kept as its|blobs are kept as their} size alone");
+		     "{blob is written as its size|blobs are written as their sizes}");
 	convert_lost(a, s->arguments.lost,
-		     "{field|fields} of calls that have more than 64 {is|are} left out");
+		     "{field is|fields are} left out, of calls with more than 64 fields");
 	convert_lost(a, s->specs.cut + s->events.cut,
 		     "{text was|texts were} cut to 1000 bytes (of events: 2000)");
 	convert_lost(a, s->events.names_cut,
@@ -285,7 +284,7 @@ static int uftrace_convert_end(void *state, struct error *e)
 
 	if (!s->calls_written)
 		return error_set(e, NULL, NO_OFFSET,
-				 "no function is called in the stream: uftrace shows nothing else "
+				 "the stream has no calls, and uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
 				 s->conversion.rows);
 	return uftrace_symbols_end(&s->modules, d, e) || uftrace_tasks_end(&s->tasks, d, e) ||

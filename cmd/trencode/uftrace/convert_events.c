@@ -60,8 +60,7 @@ static int new_event(struct uftrace_events *s, struct target_dictionary *d, cons
 	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->count;
 	if (t->native >= UFTRACE_EV_EXTERN)
 		return error_set(e, NULL, NO_OFFSET,
-				 "uftrace has no room for more than %d types "
-				 "of events",
+				 "uftrace cannot have more than %d types of events",
 				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
 	s->count++;
 	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))

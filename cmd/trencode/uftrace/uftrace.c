@@ -52,22 +52,20 @@ static int uftrace_adopt(struct encoding *en, const struct snapshot *snapshot, s
 int uftrace_take_source(struct uftrace_output *s, const struct source *source, struct error *e)
 {
 	if (strcmp(source->format.text, "uftrace") != 0)
-		return error_set(
-			e, source->name.text, NO_OFFSET,
-			"events of %s come after those of a uftrace recording: --resynthesize "
-			"makes one recording of both",
-			source->format.text);
+		return error_set(e, source->name.text, NO_OFFSET,
+				 "events of %s follow events of a uftrace recording: "
+				 "--resynthesize writes one recording of both",
+				 source->format.text);
 	/* parts of one recording decoded separately, or concatenated streams */
 	if (s->source && !strcmp(s->source->name.text, source->name.text))
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"a uftrace directory holds one recording, and the stream has two, "
-			"or one twice: both are named '%s'; --resynthesize makes one of them",
-			source->name.text);
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory contains one recording, and the stream has "
+				 "two named '%s': use --resynthesize",
+				 source->name.text);
 	if (s->source)
 		return error_set(e, NULL, NO_OFFSET,
-				 "a uftrace directory holds one recording, and the stream has more "
-				 "than one: '%s' and '%s'; --resynthesize makes one of them",
+				 "a uftrace directory contains one recording, and the stream has "
+				 "'%s' and '%s': use --resynthesize",
 				 s->source->name.text, source->name.text);
 	s->source = source;
 	return 0;
@@ -101,7 +99,7 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 		return 0;
 	if (!tree_output_name_ok(m->name, m->name_size)) {
 		warn(source->name.text, NO_OFFSET,
-		     "a part of the recording with a name that no file can have is left out");
+		     "a part of the recording is left out: its name is not a file name");
 		return 0;
 	}
 	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
@@ -125,12 +123,12 @@ int uftrace_read_info(struct uftrace_output *s, struct error *e)
 	uint64_t feat;
 
 	if (!s->source)
-		return error_set(e, NULL, NO_OFFSET,
-				 "nothing of a uftrace recording came: none can be written");
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"the stream has no events of a uftrace recording: nothing to write");
 	if (!s->info.size)
 		return error_set(e, s->source->name.text, NO_OFFSET,
-				 "the stream does not have the recording's 'info', without which "
-				 "there is no uftrace directory: " WITHOUT_FIRST_SEGMENT);
+				 "the recording's 'info' is missing: " WITHOUT_FIRST_SEGMENT);
 	if (s->info.size < UFTRACE_HEADER_SIZE || memcmp(p, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0)
 		return error_set(e, s->source->name.text, NO_OFFSET,
 				 "the recording's 'info' in the stream is damaged");
@@ -197,7 +195,7 @@ static int uftrace_end(struct encoding *en, struct error *e)
 		     "uftrace has no record for damaged or unread input: gaps left out: %" PRIu64,
 		     s->damage);
 	if (s->unfit && !en->options->quiet)
-		warn(NULL, NO_OFFSET, "events or values that uftrace cannot hold: %" PRIu64,
+		warn(NULL, NO_OFFSET, "events or values that uftrace cannot contain: %" PRIu64,
 		     s->unfit);
 	if (s->unmatched && !en->options->quiet)
 		warn(NULL, NO_OFFSET, "leaves without their enter, left out: %" PRIu64,

@@ -12,14 +12,14 @@ static int check_times(struct lexer *l, const struct node *n, size_t column)
 	for (size_t i = 0; i < n->nfields; i++) {
 		times = n->fields[i]->depends & (DEPENDS_LATER | DEPENDS_ARGUMENT);
 		if (i && times != first && right && right->field == ASK_FIELD)
-			return lexer_error(l, right->column,
-					   "arguments are not compared with fields; quote a text: "
-					   "\"%s\"",
-					   right->name);
+			return lexer_error(
+				l, right->column,
+				"an argument cannot be compared with a field; quote a text: \"%s\"",
+				right->name);
 		if (i && times != first)
 			return lexer_error(l, column,
-					   "one side is known when the call begins, the other when "
-					   "it ends");
+					   "a value of the enter cannot be compared with a value "
+					   "of the whole call");
 		first = times;
 	}
 	return 0;
@@ -30,10 +30,10 @@ static int check_leaf(struct lexer *l, struct node *n, size_t column)
 	if (n->kind != NODE_UNDER && n->kind != NODE_OVER)
 		return check_times(l, n, column);
 	if (condition_of_calls(n->children[0]))
-		return lexer_error(l, column,
-				   "%s is asked at the beginning of a call: of its name, thread, "
-				   "time, fields or arguments",
-				   n->kind == NODE_UNDER ? "under()" : "over()");
+		return lexer_error(
+			l, column,
+			"%s tests the enter of a call: its name, thread, time, fields or arguments",
+			n->kind == NODE_UNDER ? "under()" : "over()");
 	/* not those of the child: they may include the kind */
 	n->depends = DEPENDS_ROW | DEPENDS_STACK | (n->kind == NODE_OVER ? DEPENDS_LATER : 0);
 	return 0;

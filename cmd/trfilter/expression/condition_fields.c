@@ -26,7 +26,7 @@ static int resolve_argument(struct lexer *l, struct operand *o, size_t prefix)
 		return 0;
 	}
 	if (size > 6)
-		return lexer_error(l, o->column, "no call has so many arguments");
+		return lexer_error(l, o->column, "the number of the argument is too large");
 	o->field = ASK_ARGUMENT;
 	lookup->index = strtoul(what, NULL, 10) + (real ? FLOAT_ARGUMENTS : 0);
 	return 0;
@@ -50,7 +50,8 @@ int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 
 	(void)ctx;
 	if (why)
-		return lexer_error(l, o->column, "'%s' is called '%s' here", o->name, why);
+		return lexer_error(l, o->column, "unknown field '%s'; did you mean '%s'?", o->name,
+				   why);
 	o->data = calloc(1, sizeof(struct field_lookup));
 	if (!o->data)
 		return lexer_error(l, o->column, "out of memory");

@@ -40,8 +40,7 @@ static void miss_symbol(struct evaluation *ev, const struct location *p)
 		return;
 	ev->warned_trsym = true;
 	warn(NULL, NO_OFFSET,
-	     "the functions of this stream have addresses but no names: trsym belongs before "
-	     "this program");
+	     "some functions have an address but no name: run trsym before this program");
 }
 
 /* Warn if the location's name is needed but trsym has not looked for it. */

@@ -40,7 +40,7 @@ int projection_parse(struct projection *p, const char *list, bool keep, struct e
 	size_t n;
 
 	if (p->count && p->keep != keep)
-		return error_set(e, NULL, NO_OFFSET, "--keep and --drop exclude each other");
+		return error_set(e, NULL, NO_OFFSET, "use --keep or --drop, not both");
 	p->keep = keep;
 	for (;; list += n + 1) {
 		struct projected *named;

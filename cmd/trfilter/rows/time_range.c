@@ -101,8 +101,8 @@ int time_range_find_ends(struct time_range *l, char **paths, int n, struct error
 			close(fd);
 		if (bad)
 			return error_set(e, is_standard ? "standard input" : path, NO_OFFSET,
-					 "a time before the end wants a saved stream that is "
-					 "whole, for its end is read first");
+					 "a time before the end needs a complete saved stream, "
+					 "since its end is read first");
 	}
 	return 0;
 }
@@ -148,7 +148,7 @@ static int find_ends(struct time_range *l, const struct moment *m, const struct 
 		error_set(&l->error, NULL, NO_OFFSET, MOMENT_TICKS);
 	else if (!l->failed)
 		error_set(&l->error, NULL, NO_OFFSET,
-			  "the clock of the events, %s, has no wall time: give a time of its own",
+			  "the clock '%s' has no wall time: use a time of this clock",
 			  c->name.text);
 	l->failed = true;
 	return -1;
@@ -271,9 +271,7 @@ void time_range_report(const struct time_range *l, bool quiet)
 	const struct field_lookup *lookup = o ? o->data : NULL;
 
 	if (!quiet && l->unsampled)
-		warn_count(
-			NULL, l->unsampled,
-			"{event has|events have} no %s%s to be chosen by: {it is|they are} not in "
-			"the sample",
-			lookup->is_argument ? "arg." : "", o->name);
+		warn_count(NULL, l->unsampled,
+			   "{event|events} without the field %s%s {is|are} not in the sample",
+			   lookup->is_argument ? "arg." : "", o->name);
 }

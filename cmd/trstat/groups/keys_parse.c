@@ -169,7 +169,8 @@ static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error 
 			return -1;
 		if (k->other->kind == BY_CALLER || k->other->kind == BY_DEPTH ||
 		    k->other->kind == BY_STACK)
-			return error_set(e, NULL, NO_OFFSET, "'%s' can only be asked alone", bar);
+			return error_set(e, NULL, NO_OFFSET,
+					 "'%s' cannot be an alternative of another key", bar);
 	}
 	return 0;
 }
@@ -269,8 +270,9 @@ static int resolve_side(struct key *k, const char *end_fields, struct error *e)
 			continue;
 		k->kind = names[i].kind;
 		if (names[i].needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
-			return error_set(e, NULL, NO_OFFSET,
-					 "pairs are no calls: they have no caller, depth or stack");
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"pairs are not calls: they have no caller, depth or stack");
 	}
 	return is_name(k->field) ? 0 : keys_refuse(k->name, e);
 }
@@ -297,10 +299,10 @@ int keys_check_ticks(const struct keys *k, struct error *e)
 {
 	for (size_t i = 0; i < k->count; i++)
 		if (k->key[i].unit)
-			return error_set(e, NULL, NO_OFFSET,
-					 "the clock of this trace counts ticks, no unit of time: "
-					 "give a number of ticks instead of '%s'",
-					 k->key[i].name);
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"the clock counts ticks: use a number without a unit, not '%s'",
+				k->key[i].name);
 	return 0;
 }
 

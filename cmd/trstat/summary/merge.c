@@ -82,8 +82,8 @@ static void merge_miss(struct merge *m, uint64_t stream, uint32_t first, const u
 		return;
 	if (!last)
 		warn(NULL, NO_OFFSET,
-		     "the stream %016" PRIx64 " does not end: segment %" PRIu32
-		     " and what may follow are missing",
+		     "the stream %016" PRIx64 " has no end: segment %" PRIu32
+		     " and all later ones are missing",
 		     stream, first);
 	else if (first == *last)
 		warn(NULL, NO_OFFSET, "segment %" PRIu32 " of the stream %016" PRIx64 " is missing",
@@ -143,7 +143,7 @@ static int merge_join(struct merge *m, struct summaries *ss)
 	if (ss->left_out)
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	if (!ss->whole) {
-		error_set(&e, NULL, NO_OFFSET, "no summary is whole");
+		error_set(&e, NULL, NO_OFFSET, "no complete summary");
 		return stage_fail(stage, &e);
 	}
 	if (parts_sort(&m->sm->parts, &e) ||

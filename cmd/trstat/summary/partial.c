@@ -234,7 +234,7 @@ static void check_blind(struct counting *c, const struct block *b)
 		return;
 	c->blind = false;
 	warn(b->file, b->offset,
-	     "segment %" PRIu32 " has no snapshot: calls that were open before it are not known",
+	     "segment %" PRIu32 " has no snapshot: calls opened before it are unknown",
 	     c->part->first);
 	c->stage->status = status_worse(c->stage->status, STATUS_DAMAGED);
 }

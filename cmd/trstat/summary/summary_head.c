@@ -115,7 +115,7 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 		return 0;
 	return error_set(
 		u->e, ss->file, NO_OFFSET,
-		"a summary of the columns '%s', which do not give those that are asked for",
+		"the summary has the columns '%s', from which these columns cannot be calculated",
 		h->columns);
 }
 
@@ -157,7 +157,7 @@ static int match_slowest(struct unpacker *u, const struct summary_head *h)
 	    (h->view_argument && strtoul(h->view_argument, NULL, 10) >= to->slowest.limit))
 		return 0;
 	return error_set(u->e, u->ss->file, NO_OFFSET,
-			 "a summary of the %s slowest calls, and not of %zu",
+			 "the summary has the %s slowest calls, not %zu",
 			 h->view_argument ? h->view_argument : "0", to->slowest.limit);
 }
 
@@ -183,7 +183,7 @@ static int match_head(struct unpacker *u, struct summary_head *h)
 		return -1;
 	if (strcmp(ss->keys, h->keys) != 0)
 		return error_set(u->e, ss->file, NO_OFFSET,
-				 "a summary by the keys '%s', and not by '%s'", h->keys, ss->keys);
+				 "the summary has the keys '%s', not '%s'", h->keys, ss->keys);
 	return match_columns(u, h);
 }
 

@@ -39,8 +39,9 @@ static int take_all(struct unpacker *u)
 
 	if (!u->in.bad && (version != SUMMARY_VERSION || precision != HISTOGRAM_PRECISION))
 		return error_set(u->e, ss->file, NO_OFFSET,
-				 "a summary of version %" PRIu64 " with histograms of precision "
-				 "%" PRIu64 ", here are known %d and %d",
+				 "the summary has version %" PRIu64
+				 " and histograms of precision %" PRIu64
+				 "; supported are %d and %d",
 				 version, precision, SUMMARY_VERSION, HISTOGRAM_PRECISION);
 	if (u->in.bad || unpack_head(u) || (ss->to->s->stacks && unpack_stacks(u)) ||
 	    unpack_groups(u) || unpack_parts(u) || unpack_slowest(u, &ss->slowest))
@@ -61,7 +62,7 @@ void summaries_damaged(struct summaries *ss)
 	slow_list_free(&ss->slowest);
 	ss->nnames = 0;
 	parts_truncate(&ss->to->parts, ss->first_part);
-	warn(ss->file, ss->begins, "a summary that is damaged: it is left out");
+	warn(ss->file, ss->begins, "a damaged summary is left out");
 }
 
 static int summary_damaged(struct summaries *ss, uint64_t offset, const char *what)
@@ -86,7 +87,7 @@ static int take_payload(struct summaries *ss, uint64_t offset, struct error *e)
 		return error_no_memory(e);
 	if (e->what[0] && !u.in.bad)
 		return -1;
-	return summary_damaged(ss, offset, "what it holds is impossible");
+	return summary_damaged(ss, offset, "its numbers are impossible");
 }
 
 static int take_meta(struct summaries *ss, const struct block *b, struct error *e)
@@ -97,7 +98,7 @@ static int take_meta(struct summaries *ss, const struct block *b, struct error *
 	if (m.name_size != strlen(SUMMARY_META) || memcmp(m.name, SUMMARY_META, m.name_size) != 0)
 		return 0;
 	if (m.offset != ss->meta.size || m.total > META_LIMIT)
-		return summary_damaged(ss, b->offset, "a piece of it is missing");
+		return summary_damaged(ss, b->offset, "a part is missing");
 	if (buffer_append(&ss->meta, m.data, m.size))
 		return error_no_memory(e);
 	if (ss->meta.size < m.total)
@@ -221,8 +222,7 @@ static void begin_summary(struct summaries *ss, const struct block *b)
 
 static int end_summary(struct summaries *ss, const struct block *b, struct error *e)
 {
-	return ss->taken ? add_summary(ss, e)
-			 : summary_damaged(ss, b->offset, "a piece of it is missing");
+	return ss->taken ? add_summary(ss, e) : summary_damaged(ss, b->offset, "a part is missing");
 }
 
 int summaries_block(struct summaries *ss, const struct block *b, struct error *e)

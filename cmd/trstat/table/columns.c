@@ -70,8 +70,8 @@ size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
 int columns_refuse_children(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET,
-			 "how many children a call has is not counted here: trfilter asks for it, "
-			 "as in 'children > 2' (a field of that name is .children)");
+			 "trstat does not count children: use trfilter 'children > 2' (a field of "
+			 "that name is .children)");
 }
 
 static enum wanted_time time_of(const char *name)
@@ -273,7 +273,7 @@ int columns_parse(struct columns *c, const char *list, struct error *e)
 		size_t n = columns_item_length(list);
 
 		if (find_column(c, list, n) >= 0)
-			return error_set(e, NULL, NO_OFFSET, "column '%.*s' is asked for twice",
+			return error_set(e, NULL, NO_OFFSET, "column '%.*s' is given twice",
 					 (int)(n < 64 ? n : 64), list);
 		if (c->count == MANY)
 			return error_set(e, NULL, NO_OFFSET, "more than %d columns", MANY);
@@ -301,10 +301,7 @@ int columns_check_ticks(const struct columns *c, struct error *e)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		if (c->column[i].type->flags & COLUMN_RATE)
-			return error_set(
-				e, NULL, NO_OFFSET,
-				"no rate: the clock of this trace counts ticks, which have no "
-				"length in time");
+			return error_set(e, NULL, NO_OFFSET, "no rate: the clock counts ticks");
 	}
 	return 0;
 }

@@ -63,7 +63,7 @@ int columns_find(struct columns *c, const char *name, struct error *e);
 int columns_check_ticks(const struct columns *c, struct error *e);
 
 /* Hint for mixed clocks */
-#define CLOCKS_HINT "only counts (-c count) are of both"
+#define CLOCKS_HINT "only counts (-c count) apply to both"
 
 /* Returns -1 with e filled if a column is of pairs. */
 int columns_refuse_pairs(const struct columns *c, struct error *e);

@@ -97,7 +97,7 @@ static int read_summary(struct side *s, struct block *b)
 		return -1;
 	if (s->settings.view == VIEW_TABLE && !s->settings.interval)
 		return 0;
-	error_set(&e, NULL, NO_OFFSET, "a summary of a view has nothing that --diff compares");
+	error_set(&e, NULL, NO_OFFSET, "--diff cannot compare the summary of a view");
 	return stage_fail(&s->stage, &e);
 }
 
@@ -159,8 +159,7 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'c');
 	}
 	if (s->ticks != t->ticks && s->groups.count && t->groups.count)
-		return error_set(e, NULL, NO_OFFSET,
-				 "the clock of one counts ticks, that of the other ns");
+		return error_set(e, NULL, NO_OFFSET, "the clocks differ: ticks and ns");
 	return 0;
 }
 
@@ -192,7 +191,7 @@ static void fail_if_differs(struct stage *stage, const struct diff *d, const str
 	if (!n || stage->status == STATUS_FAILED)
 		return;
 	if (!stage->options->quiet)
-		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu group%s changed so", n, d->count,
+		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu group%s changed", n, d->count,
 		     d->count == 1 ? "" : "s");
 	stage->status = status_worse(stage->status, STATUS_CONDITION);
 }

@@ -122,7 +122,7 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 	l.text = copy;
 	bad = lexer_next(&l) || condition_parse(&side->condition, &l);
 	if (!bad && l.token.kind != TOKEN_END)
-		bad = lexer_error(&l, l.token.column, "there is more after the condition");
+		bad = lexer_error(&l, l.token.column, "unexpected text after the condition");
 	lexer_free(&l);
 	free(copy);
 	return bad ? -1 : 0;
@@ -206,10 +206,9 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
 	     p->b.condition.keys.needs) &
 	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"pairs know no calls: caller, depth, stack, dur, total and self are "
-			"no keys of their events");
+		return error_set(e, NULL, NO_OFFSET,
+				 "the events of pairs have no keys caller, depth, stack, dur, "
+				 "total and self");
 	return 0;
 }
 
@@ -218,5 +217,5 @@ int pair_check_ticks(const struct pair *p, struct error *e)
 	if (!condition_has_unit(&p->a.condition) && !condition_has_unit(&p->b.condition))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
-			 "--pair: the clock of this trace counts ticks, no unit of time");
+			 "--pair: the clock counts ticks: use numbers without a unit");
 }

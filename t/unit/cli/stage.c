@@ -147,7 +147,8 @@ static void test_behind_the_end(void)
 	run_bytes(&first, junk, true, false);
 	run_bytes(&second, first.out, false, false);
 	ok(first.status == 1 && first.rows == 50, "junk after the stream");
-	ok(second.status == 1 && second.rows == 50 && strstr(second.errors, "no event stream any"),
+	ok(second.status == 1 && second.rows == 50 &&
+		   strstr(second.errors, "not part of an event stream"),
 	   "reaches the next program");
 	free(first.out.data);
 	free(junk.data);

@@ -62,12 +62,12 @@ static void values(void)
 	refused("x == 18446744073709551616", 6, "the number is too large for 64 bits");
 	refused("x == -9223372036854775809", 6, "the number is too large for 64 bits");
 	refused("x == 99999999999999999h", 6, "the number is too large for 64 bits");
-	refused("x == 3q", 6, "'q' is no unit; " UNITS);
+	refused("x == 3q", 6, "unknown unit 'q'; " UNITS);
 	refused("x == 0x", 6, "hexadecimal digits are missing");
-	refused("x == 0x1g", 6, "this is no number");
-	refused("x == 1.2.3", 6, "this is no number");
-	refused("x == 1e", 6, "'e' is no unit; " UNITS);
-	refused("x == 1e5q", 6, "'q' is no unit; " UNITS);
+	refused("x == 0x1g", 6, "not a number");
+	refused("x == 1.2.3", 6, "not a number");
+	refused("x == 1e", 6, "unknown unit 'e'; " UNITS);
+	refused("x == 1e5q", 6, "unknown unit 'q'; " UNITS);
 	same("x == 1.50000000000000000000000", "field(\"x\") == 1.5");
 	same("x == 2.000000000000000000000us", "field(\"x\") == 2000");
 	same("x == 1e3 || x == 25E-1 || x == 1.5e+3us",
@@ -76,7 +76,7 @@ static void values(void)
 	same("comm == 'it''s'", "expression, column 13: '&&', '||' or the end expected, not ''s''");
 	same("comm == 'a\\'b'", "comm == \"a'b\"");
 	same("comm == \"a\\x00\\n\\\\\"", "comm == \"a\\x00\\x0a\\\\\"");
-	refused("comm == 'a", 9, "the string has no end");
+	refused("comm == 'a", 9, "the string is not closed");
 	same("name =~ '\\.'", "name =~ \"\\\\.\"");
 }
 
@@ -101,8 +101,8 @@ static void joined(void)
 	same("field('the name') == 1", "field(\"the name\") == 1");
 	same("field == 1", "field(\"field\") == 1");
 	same("a.b == c_d", "field(\"a.b\") == field(\"c_d\")");
-	refused("", 1, "there is no condition in it");
-	refused("  ", 3, "there is no condition in it");
+	refused("", 1, "the condition is empty");
+	refused("  ", 3, "the condition is empty");
 	refused("a ==", 5, "a field, a number or a string expected, not the end");
 	refused("a == b == c", 8, "a comparison cannot be compared: join two with '&&'");
 	same("(a) == 1", "field(\"a\") == 1");
@@ -111,26 +111,26 @@ static void joined(void)
 		"'!' negates the next operand only: put the comparison in parentheses");
 	refused("(a", 3, "')' expected, not the end");
 	refused("a)", 2, "'&&', '||' or the end expected, not ')'");
-	refused("a = b", 3, "'=' compares nothing: write '=='");
+	refused("a = b", 3, "'=' is not a comparison: use '=='");
 	refused("a in {}", 7, "a number or a string expected, not '}'");
 	refused("a in {1 2}", 9, "',' or '}' expected, not '2'");
-	refused("'text'", 1, "a string alone is no condition");
-	refused("name == #", 9, "'#' has no meaning here");
+	refused("'text'", 1, "a string alone is not a condition");
+	refused("name == #", 9, "unexpected '#'");
 	refused("nil(3)", 1, "there is no function 'nil'");
 	refused("kind == exit", 9, "enter, leave, instant, counter or gap expected, not 'exit'");
-	refused("arg.1234567 == 0", 1, "no call has so many arguments");
+	refused("arg.1234567 == 0", 1, "the number of the argument is too large");
 	refused("fparg.x == 0", 1, "a number must follow 'fparg.'");
 }
 
 static void forms(void)
 {
-	refused("tid == 'x'", 1, "a number is compared with a text here");
-	refused("name == 3", 1, "a text is compared with a number here");
-	refused("name in {a, 3}", 1, "a text is compared with a number here");
-	refused("time =~ 'x'", 1, "a number is no text to match: compare it");
+	refused("tid == 'x'", 1, "a number cannot be compared with a text");
+	refused("name == 3", 1, "a text cannot be compared with a number");
+	refused("name in {a, 3}", 1, "a text cannot be compared with a number");
+	refused("time =~ 'x'", 1, "a number cannot be matched with a pattern: compare it");
 	refused("name =~ x", 9, "a regular expression in quotes expected, not 'x'");
 	refused("name =~ '('", 9, "regular expression: Unmatched ( or \\(");
-	refused("name =~ 'a\\0'", 9, "a regular expression cannot hold a NUL");
+	refused("name =~ 'a\\0'", 9, "a regular expression cannot contain a NUL");
 	same("prev_pid == 'x'", "field(\"prev_pid\") == \"x\"");
 }
 
@@ -143,21 +143,20 @@ static void whole_calls(void)
 	     "caller == \"a\" || stack =~ \"a;b\" || has(ret) || children in {1, 2}");
 	same("under == 1 || over", "field(\"under\") == 1 || field(\"over\")");
 	same("arg.a == arg.b || dur == self", "arg.a == arg.b || dur == self");
-	refused("total > 1", 1, "'total' is called 'dur' here");
+	refused("total > 1", 1, "unknown field 'total'; did you mean 'dur'?");
 	refused("tid == 1 && dur(1)", 13, "there is no function 'dur'");
-	refused("caller == 3", 1, "a text is compared with a number here");
+	refused("caller == 3", 1, "a text cannot be compared with a number");
 	refused("under(3", 8, "')' expected, not the end");
 	refused("under()", 7, "a field, a number or a string expected, not ')'");
-	refused("under('f' 'g')", 7, "a string alone is no condition");
+	refused("under('f' 'g')", 7, "a string alone is not a condition");
 	refused("over(dur > 1)", 1,
-		"over() is asked at the beginning of a call: of its name, thread, time, fields or "
-		"arguments");
+		"over() tests the enter of a call: its name, thread, time, fields or arguments");
 	refused("under(under('f'))", 1,
-		"under() is asked at the beginning of a call: of its name, thread, time, fields or "
-		"arguments");
-	refused("x == ret", 1, "one side is known when the call begins, the other when it ends");
+		"under() tests the enter of a call: its name, thread, time, fields or arguments");
+	refused("x == ret", 1,
+		"a value of the enter cannot be compared with a value of the whole call");
 	refused("arg.1 == dur", 1,
-		"one side is known when the call begins, the other when it ends");
+		"a value of the enter cannot be compared with a value of the whole call");
 	same("field('dur') == 1", "field(\"dur\") == 1");
 }
 
@@ -199,17 +198,17 @@ static void operators(void)
 	is_str(understood("a == 1 | b"), takes_numbers(8, "|"), "a comparison before '|'");
 	is_str(understood("!a + 1"), takes_numbers(4, "+"), "a negation");
 	is_str(understood("1 - (a && b)"), takes_numbers(3, "-"), "a condition in parentheses");
-	refused("a == (b < c)", 6, "a condition is compared here");
-	refused("a / 0", 3, "'/' has no value here");
-	refused("a == 3 % 0", 8, "'%' has no value here");
-	refused("a == 1 << -1", 8, "'<<' has no value here");
+	refused("a == (b < c)", 6, "a condition cannot be compared");
+	refused("a / 0", 3, "'/' is undefined for this number");
+	refused("a == 3 % 0", 8, "'%' is undefined for this number");
+	refused("a == 1 << -1", 8, "'<<' is undefined for this number");
 	refused("a & 1.5", 3, "'&' takes integers only");
 	refused("a + 'x'", 3, "'+' takes numbers, not texts");
 	refused("name + 1", 6, "'+' takes numbers, not texts");
-	refused("tid + 1 == 'x'", 1, "a number is compared with a text here");
-	refused("tid + 1 =~ 'x'", 1, "a number is no text to match: compare it");
+	refused("tid + 1 == 'x'", 1, "a number cannot be compared with a text");
+	refused("tid + 1 =~ 'x'", 1, "a number cannot be matched with a pattern: compare it");
 	refused("time + dur > 1", 1,
-		"one side is known when the call begins, the other when it ends");
+		"a value of the enter cannot be compared with a value of the whole call");
 	refused("a +", 4, "a field, a number or a string expected, not the end");
 }
 

@@ -286,11 +286,11 @@ static void test_refused(void)
 	IS("\"%pM\", 3", "! %pM of something else");
 	IS("\"%f\", 3", "! %f is no conversion");
 	IS("\"%n\", 3", "! %n is no conversion");
-	IS("\"%", "! no text near ''");
+	IS("\"%", "! not a text near ''");
 	IS("\"%d\", (((", "! it ends too early near ''");
 	IS("\"%d\", 1 +", "! it ends too early near ''");
-	IS("\"%s\", __print_symbolic(REC->a, {REC->b, \"x\"})", "! no constant near ','");
-	IS("\"%d\", REC->a[1]", "! no array near ''");
+	IS("\"%s\", __print_symbolic(REC->a, {REC->b, \"x\"})", "! not a constant near ','");
+	IS("\"%d\", REC->a[1]", "! not an array near ''");
 }
 
 static void test_deep(void)

@@ -44,7 +44,7 @@ const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, u
 	    !s->warned_names && !s->quiet) {
 		s->warned_names = true;
 		warn(NULL, NO_OFFSET,
-		     "functions have no names yet: trsym belongs before this program");
+		     "some functions have an address but no name: run trsym before this program");
 	}
 	return p;
 }
