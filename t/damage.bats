@@ -313,7 +313,7 @@ sweep() {
 	local at
 	# 46 records of one file have arguments without a type
 	run -1 --separate-stderr trdecode -o s "$RECORDED/uftrace/bad-no-argspec"
-	what='arguments of a function whose argument types are unknown'
+	what='arguments of a function whose argument types are not known'
 	assert_regex "$stderr" "bad-no-argspec/[0-9]*.dat: 0x[0-9a-f]*: $what"
 	assert_regex "$stderr" "bad-no-argspec: [0-9]* more: $what \(--verbose prints them\)\$"
 	assert_equal "$(wc -l <<<"$stderr")" 2

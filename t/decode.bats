@@ -161,7 +161,7 @@ good() {
 	assert_output 'trdecode: fib.trs: --offset moves its events before time 0'
 }
 
-@test "clocks that have nothing in common are refused, unless an offset says how they meet" {
+@test "clocks that cannot be compared are refused, unless an offset says how they meet" {
 	cp -r "$FIB" a
 	cp -r "$FIB" b
 	sed -i 's/^cmdline:.*/cmdline:uftrace record --clock=boot .\/fib /' b/info
@@ -175,13 +175,13 @@ good() {
 	run -0 pipe 'trdecode b b.trs >/dev/null'
 }
 
-@test "saved streams whose clocks have nothing in common are refused where their times meet" {
+@test "saved streams whose clocks cannot be compared are refused where their times meet" {
 	printf '[{"ph":"X","ts":1,"dur":2,"name":"f"}]' | tee x.json | trdecode -q -f chrome - >a.trs
 	trdecode -q "$DATA/uftrace/fib" >b.trs
 	for program in 'trencode -t chrome' 'trencode -t csv' 'trencode -t ctf -o x.ctf' 'trstat --timeline 1ms' \
 		'trstat -g time' 'trstat -c first' 'trstat -c rate' 'trstat --pair f->f' 'trfilter --since 0s 1'; do
 		run -2 --separate-stderr $program a.trs b.trs
-		[[ $stderr == *": its clock (mono"*") and the clock of "*" (trace); decode both with one trdecode"* ]] ||
+		[[ $stderr == *": its clock (mono"*") and the clock of "*" (trace) cannot be compared: decode both with one trdecode"* ]] ||
 			fail "$program: $stderr"
 		run -2 pipe "cat a.trs b.trs | $program >/dev/null"
 	done

@@ -187,7 +187,7 @@ sums() {
 	mv both.trs x.trs
 	calls >theirs
 	run -0 pipe 'trencode -t chrome x.trs 2>&1 >x.json'
-	assert_line --partial 'times are before that of the first event: they are negative'
+	assert_line --partial 'times are negative, as they are before the first event'
 	trdecode -f chrome x.json >x.trs
 	calls >ours
 	diff theirs ours
@@ -317,7 +317,7 @@ tables() {
 	diff <(tables x.trs name tid,name) <(tables again.trs name tid,name)
 	trdecode -q x.json | trencode -t chrome -q | tail -n 1 | grep -q '"clock":"counter",.*"unit":"ticks"'
 	run -2 trdecode --since 1ms x.json
-	assert_output --partial 'the clock of the events counts ticks'
+	assert_output --partial 'the clock counts ticks'
 	# files of other programs, whatever they have there, are in microseconds
 	echo '{"traceEvents":[{"ph":"X","name":"f","pid":1,"ts":7,"dur":2}],"otherData":{"clock":"ticks","unit":"ticks"}}' >x.json
 	run -0 pipefail 'trdecode -q x.json | trencode -q -t tsv --no-header --columns time,dur'

@@ -302,7 +302,7 @@ blobs() {
 open_ends() {
 	trstat -c count "$1" 2>&1 >/dev/null | awk '
 		/calls? had not returned at the end/ { open = $2 }
-		/returns? of calls whose beginning is not there/ { back = $2 }
+		/returns? without a call/ { back = $2 }
 		END { print open + 0, back + 0 }'
 }
 
@@ -375,7 +375,7 @@ open_ends() {
 	[ "$(trfilter -c --since +1ms --until +3ms 1 threads.trs)" -gt 0 ]
 	assert_equal "$(trfilter -c --since -1ms 1 <threads.trs)" "$(trfilter -c --since -1ms 1 threads.trs)"
 	run -2 pipe 'cat threads.trs | trfilter --since -1ms 1 >/dev/null'
-	assert_output --partial 'a saved stream'
+	assert_output --partial 'a complete saved stream'
 	run -2 errors trfilter --since 2026-01-01 -c 1 threads.trs
 	assert_output --partial 'has no wall time'
 	run -2 errors trfilter --since tomorrow 1 threads.trs
@@ -396,7 +396,7 @@ open_ends() {
 	count_since -1ms both.trs "$(trfilter -q -c --since -1ms 1 threads.trs)"
 	head -c 5000 threads.trs >cut.trs
 	run -2 errors trfilter --since -1s 1 cut.trs
-	assert_output --partial 'wants a saved stream that is whole'
+	assert_output --partial 'needs a complete saved stream'
 }
 
 @test "a unit of time is refused where the clock counts ticks" {
@@ -410,7 +410,7 @@ open_ends() {
 		for input in "$DATA/apitrace/threads.trace" ticks.trs; do
 			# shellcheck disable=SC2086
 			run -2 errors trdecode -o x $limit "$input"
-			assert_output --partial "$input: the clock of the events counts ticks"
+			assert_output --partial "$input: the clock counts ticks"
 		done
 	done
 	run -0 trfilter -c --since +3 --until 10 --within 1 1 ticks.trs

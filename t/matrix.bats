@@ -259,7 +259,7 @@ our_calls() {
 		cmp "$T/want" "$T/got" || fail $t
 	done
 	run -2 --separate-stderr trencode -t trace-cmd -o "$T/no.dat" "$T/m.trs"
-	[[ $stderr == *'the stream has clocks of ticks and of ns;  give the length of a tick, as in --tick 1ns'* ]]
+	[[ $stderr == *'the stream has clocks of ticks and of ns; give the length of a tick, as in --tick 1ns'* ]]
 	[ ! -e "$T/no.dat" ]
 	# two of one system, whose threads have the same numbers
 	cp -r "$DATA/uftrace/fib" "$T/a"

@@ -430,7 +430,7 @@ lines() {
 	for options in '' '--slowest 3' --partial '-g input -c count,last' '-c count --fail-if total>1'; do
 		read -ra words <<<"$options"
 		run -2 trstat "${words[@]}" both.trs
-		assert_output --partial 'the stream has clocks of ticks and of ns;  only counts (-c count) apply to both: '
+		assert_output --partial 'the stream has clocks of ticks and of ns; only counts (-c count) apply to both: '
 		assert_output --partial 'v6.trace (clock ticks) and '
 	done
 	run -0 trstat -q -g file -c count both.trs

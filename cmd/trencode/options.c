@@ -30,43 +30,42 @@ char settings_formats[256];
 
 const struct option_row settings_rows[] = {
 	{'t', "to", "FORMAT",
-	 "write FORMAT (default: text, or what the suffix of -o says);\n--formats lists all",
+	 "write FORMAT (default: text, or what the suffix of\n-o says); --formats lists all",
 	 settings_formats},
 	{KEY_FORMATS, "formats", NULL, "list the formats", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
 	{'c', "columns", "LIST",
-	 "columns: of text dur,tid,address,time,delta,elapsed,comm,\n"
-	 "module; of the others time,dur,type,pid,tid,cpu,comm,name,\n"
-	 "depth,file,line,args and fields of events, such as next_comm,\n"
-	 "arg.1,ret (+LIST: beside the usual ones; of text none, all)",
+	 "columns: of text\ndur,tid,address,time,delta,elapsed,comm, module; of\nthe others "
+	 "time,dur,type,pid,tid,cpu,comm,name,\ndepth,file,line,args and fields of events, such "
+	 "as\nnext_comm, arg.1,ret (+LIST: beside the usual ones;\nof text none, all)",
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
 	 "unfinished group module class input none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
-	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report -t)", NULL},
+	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report\n-t)", NULL},
 	{KEY_TS_DIFF, "ts-diff", NULL,
-	 "trace-cmd: add the time since the line before (trace-cmd\nreport --ts-diff)", NULL},
-	{'D', "depth", "DEPTH", "uftrace: show DEPTH levels of nested calls (default: 1024)", NULL},
+	 "trace-cmd: add the time since the line before\n(trace-cmd report --ts-diff)", NULL},
+	{'D', "depth", "DEPTH", "uftrace: show DEPTH levels of nested calls (default:\n1024)",
+	 NULL},
 	{KEY_ALL_CALLS, "all-calls", NULL,
-	 "apitrace: also write the calls that apitrace dump hides", NULL},
+	 "apitrace: also write the calls that apitrace dump\nhides", NULL},
 	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: write the thread of each call", NULL},
-	{KEY_OCTAL, "octal", NULL, "apitrace: write correct octal escapes, unlike apitrace", NULL},
+	{KEY_OCTAL, "octal", NULL, "apitrace: write correct octal escapes, unlike\napitrace", NULL},
 	{KEY_BLOBS, "blobs", "DIR", "apitrace: write the blobs to files in DIR", "directory"},
 	{OPTION_HEADING, NULL, NULL, "", "apitrace trace-cmd"},
 	{KEY_COMPRESS, "compress", "METHOD",
-	 "apitrace: snappy (default), gzip, brotli or zstd;\n"
-	 "trace-cmd: none, zlib or zstd; with a level such as gzip:9,\n"
-	 "brotli:11, zstd:19, zlib:9",
+	 "apitrace: snappy (default), gzip, brotli or zstd;\ntrace-cmd: none, zlib or zstd; with a "
+	 "level such as\ngzip:9, brotli:11, zstd:19, zlib:9",
 	 "snappy gzip brotli zstd none zlib"},
 	{OPTION_HEADING, NULL, NULL, "", "trace-cmd"},
 	{KEY_FILE_VERSION, "file-version", "N", "write version 6 or 7 (default: the source's)",
 	 "6 7"},
 	{OPTION_HEADING, NULL, NULL, "", "uftrace trace-cmd apitrace lttng"},
 	{KEY_RESYNTHESIZE, "resynthesize", NULL,
-	 "write a new trace from the events alone, as for a trace\nof another system", NULL},
+	 "write a new trace from the events alone, as for a\ntrace of another system", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "!text"},
-	{KEY_TICK, "tick", "TIME", "length of a tick, for clocks that count ticks (apitrace)",
+	{KEY_TICK, "tick", "TIME", "length of a tick, for clocks that count ticks\n(apitrace)",
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "",
 	 "folded chrome ndjson csv tsv speedscope callgrind pprof perfetto parquet"},
@@ -77,7 +76,7 @@ const struct option_row settings_rows[] = {
 	 "start none"},
 	{OPTION_HEADING, NULL, NULL, "", "chrome ndjson csv tsv parquet ctf"},
 	{KEY_INT64, "json-int64", "FORM",
-	 "write integers beyond 2^53 as number (default) or string", "number string"},
+	 "write integers beyond 2^53 as number (default) or\nstring", "number string"},
 	{OPTION_HEADING, NULL, NULL, "", "csv tsv"},
 	{KEY_NO_HEADER, "no-header", NULL, "write no line with the names of the columns", NULL},
 	{0},

@@ -14,12 +14,11 @@ enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_KALLSYMS, OPT_REPORT = OPTION_ASIDE 
 
 static const struct option_row option_rows[] = {
 	{OPT_DEMANGLE, "demangle", "STYLE",
-	 "names of C++ and Rust: simple (default: scopes and name),\nfull (with parameters), "
-	 "no",
+	 "names of C++ and Rust: simple (default: scopes and\nname), full (with parameters), no",
 	 "simple full no"},
 	{'l', "lines", NULL, "add the source file and line of each function", NULL},
 	{OPT_KALLSYMS, "kallsyms", "FILE",
-	 "symbols of the kernel, if the trace has none: a copy of\nits /proc/kallsyms", "file"},
+	 "symbols of the kernel, if the trace has none: a copy\nof its /proc/kallsyms", "file"},
 	{OPT_SYSROOT, "sysroot", "DIR", "search programs and libraries below DIR (default: /)",
 	 "directory"},
 	{OPT_REPORT, "report", NULL, "print the source of each module's symbols on stderr", NULL},

@@ -134,7 +134,7 @@ static void print_help(const struct start *s)
 	if (!s->program->options || s->program->options->key != OPTION_HEADING)
 		putchar('\n');
 	options_help(s->rows, s->n, stdout);
-	printf("\nExit status: 0 success, 1 damaged input, 2 failure, 3 a --fail-if condition is "
+	printf("\nExit status: 0 success, 1 damaged input, 2 failure, 3 --fail-if is "
 	       "true\n");
 }
 

@@ -193,7 +193,7 @@ static void statuses(void)
 	for (int i = 0; i < 4; i++)
 		for (int k = 0; k < 4; k++)
 			good &= status_worse(order[i], order[k]) == order[i > k ? i : k];
-	ok(good, "failed, damaged, condition, all well");
+	ok(good, "failed, damaged, condition, success");
 }
 
 int main(void)
