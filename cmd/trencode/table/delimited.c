@@ -75,7 +75,7 @@ static int delimited_put_field(struct delimited *s, const struct attribute *cell
 
 static int delimited_put_cell(struct delimited *s, enum row_column c)
 {
-	const struct row_cell *cell = &s->rows.cells[c];
+	const struct row_cell *cell;
 	const char *text;
 	uint32_t size;
 
@@ -83,6 +83,7 @@ static int delimited_put_cell(struct delimited *s, enum row_column c)
 		return row_field(&s->rows, c) ? delimited_put_field(s, row_field(&s->rows, c)) : 0;
 	if (!row_has(&s->rows, c))
 		return 0;
+	cell = &s->rows.cells[c];
 	switch (row_column_form(c)) {
 	case COLUMN_TIME:
 	case COLUMN_FLAG: text_u64(s->out, cell->number); return 0;

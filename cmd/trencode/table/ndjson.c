@@ -109,7 +109,7 @@ static char *ndjson_put_field(struct ndjson *s, char *p, const struct key *key)
 /* Write a key and its value at p. Returns their end, or NULL when out of memory. */
 static char *ndjson_put_cell(struct ndjson *s, char *p, const struct key *key)
 {
-	const struct row_cell *cell = &s->rows.cells[key->column];
+	const struct row_cell *cell;
 
 	if (key->form == COLUMN_FIELD)
 		return ndjson_put_field(s, p, key);
@@ -117,6 +117,7 @@ static char *ndjson_put_cell(struct ndjson *s, char *p, const struct key *key)
 	p += key->size;
 	if (!row_has(&s->rows, key->column))
 		return p + 4;
+	cell = &s->rows.cells[key->column];
 	switch (key->form) {
 	case COLUMN_TIME: return ndjson_put_time(s, p, cell->number);
 	case COLUMN_SMALL: return ndjson_put_small(p, (int64_t)cell->number);

@@ -51,7 +51,7 @@ static int parquet_put_field(struct parquet *s, struct parquet_column *c,
 
 static int parquet_put_cell(struct parquet *s, struct parquet_column *c, enum row_column column)
 {
-	const struct row_cell *cell = &s->rows.cells[column];
+	const struct row_cell *cell;
 
 	if (column >= ROW_COLUMNS)
 		return row_field(&s->rows, column)
@@ -59,6 +59,7 @@ static int parquet_put_cell(struct parquet *s, struct parquet_column *c, enum ro
 			       : 0;
 	if (!row_has(&s->rows, column))
 		return 0;
+	cell = &s->rows.cells[column];
 	switch (c->kind) {
 	case PARQUET_NAME: return parquet_name(&s->file, c, s->file.rows, (uint32_t)cell->number);
 	case PARQUET_OBJECT: return parquet_object(c, s->file.rows, cell->object);
