@@ -141,9 +141,10 @@ static enum field_role role_of(const struct ftrace_event *v, const struct event_
 	return span_is(f->name, f->name_size, "common_pid") ? ROLE_TID : ROLE_NONE;
 }
 
-/* Declare names for the numbers in a field. 0: there are none. */
+/* Declare names for the numbers in a field. symbolic: that of field_names_find. 0: there are none.
+ */
 static uint32_t names_of(const struct ftrace_events *t, const struct ftrace_event *v,
-			 const struct event_field *f, struct writer *w)
+			 const char *symbolic, const struct event_field *f, struct writer *w)
 {
 	if (f->where != WHERE_TAIL || f->count || f->common ||
 	    (f->kind != FIELD_UINT && f->kind != FIELD_INT))
@@ -151,19 +152,21 @@ static uint32_t names_of(const struct ftrace_events *t, const struct ftrace_even
 	if (t->machine && v->system && span_is(v->system, v->system_size, "raw_syscalls") &&
 	    span_is(f->name, f->name_size, "id"))
 		return field_names_syscalls(t->machine, w);
-	return field_names_symbolic(&v->format, f, w);
+	return symbolic ? field_names_symbolic(&v->format, symbolic, f, w) : 0;
 }
 
 void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
 		   struct field_entry *fields, struct type_entry *type)
 {
+	const char *symbolic = field_names_find(&v->format);
+
 	for (size_t i = 0; i < v->format.nfields && i < FTRACE_FIELDS; i++) {
 		const struct event_field *f = &v->format.fields[i];
 		uint32_t names;
 
 		if (!v->system && !f->common)
 			continue;
-		names = names_of(t, v, f, w);
+		names = names_of(t, v, symbolic, f, w);
 		fields[type->nfields++] =
 			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
 					     .type_name = writer_text(w, f->type_name),

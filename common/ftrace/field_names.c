@@ -80,15 +80,24 @@ static bool parse_entries(struct print_lexer *l, struct names *n, struct writer 
 	return token_is(&l->token, ")");
 }
 
-uint32_t field_names_symbolic(const struct event_format *e, const struct event_field *f,
-			      struct writer *w)
+static const char symbolic[] = "__print_symbolic(REC->";
+
+const char *field_names_find(const struct event_format *e)
 {
-	static const char call[] = "__print_symbolic(REC->";
-	const char *p = e->print, *end = p ? p + e->print_size : p;
+	/* most formats have no names, which are in braces */
+	return e->print && memchr(e->print, '{', e->print_size)
+		       ? memmem(e->print, e->print_size, symbolic, sizeof symbolic - 1)
+		       : NULL;
+}
+
+uint32_t field_names_symbolic(const struct event_format *e, const char *first,
+			      const struct event_field *f, struct writer *w)
+{
+	const char *p = first, *end = e->print + e->print_size;
 	struct names names = {0};
 
-	while (p && (p = memmem(p, (size_t)(end - p), call, sizeof call - 1))) {
-		p += sizeof call - 1;
+	for (; p; p = memmem(p, (size_t)(end - p), symbolic, sizeof symbolic - 1)) {
+		p += sizeof symbolic - 1;
 		if ((size_t)(end - p) > f->name_size && !memcmp(p, f->name, f->name_size) &&
 		    p[f->name_size] == ',') {
 			struct print_lexer l = {.p = p + f->name_size + 1, .end = end, .word = 8};

@@ -10,10 +10,12 @@
 #include "common/ftrace/event_format.h"
 #include "common/stream/writer.h"
 
-/* Declare the names that the event's print fmt has for a field:
+/* Find the first __print_symbolic(REC->...) in the event's print fmt; NULL: there is none. */
+const char *field_names_find(const struct event_format *e);
+/* Declare the names that the print fmt has for a field from there on:
  * __print_symbolic(REC->vec, { 0, "HI" }, { 1, "TIMER" }). */
-uint32_t field_names_symbolic(const struct event_format *e, const struct event_field *f,
-			      struct writer *w);
+uint32_t field_names_symbolic(const struct event_format *e, const char *first,
+			      const struct event_field *f, struct writer *w);
 
 /* Declare the names of system calls. machine: the last word of uname -a of the recorded kernel,
  * such as x86_64. */
