@@ -66,7 +66,7 @@ table() {
 	run -0 quiet trstat -t json --merge -c p90 -s total -n 3 t1*
 	assert_output "$(trstat -q -t json -g tid,name -c p90 -s total -n 3 rec.trs)"
 	run -2 trstat --merge -c 'p99,uniq(size)' t1*
-	assert_output --partial "do not give those that are asked for"
+	assert_output --partial "from which these columns cannot be calculated"
 }
 
 @test "columns that need nothing that was not kept can be asked of a summary" {
@@ -80,7 +80,7 @@ table() {
 		assert_output "$(table -c "${pair#* }")"
 	done
 	run -2 trstat --merge -c 'uniq(tid)' c1*
-	assert_output --partial "the summary has the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', which do not give"
+	assert_output --partial "the summary has the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', from which these columns cannot be calculated"
 	# summaries of different columns, if both have the requested ones
 	some sed 1d
 	run -0 quiet trstat -t tsv --merge -c total,count c100 "${some[@]}"
@@ -200,7 +200,7 @@ table() {
 	assert_output --partial "and not"
 	trstat -q --partial --slowest 3 -o slow rec.trs
 	run -2 trstat --merge --slowest 4 slow
-	assert_output --partial 'a summary of the 3 slowest calls, not 4'
+	assert_output --partial 'the summary has the 3 slowest calls, not 4'
 	run -0 trstat -q --merge --slowest 2 slow
 	assert_output "$(trstat -q --slowest 2 rec.trs)"
 }
@@ -227,7 +227,7 @@ table() {
 	run -2 trstat --merge --fail-if 'count(tid == 1) > 1' parts.*
 	assert_output --partial "the summaries are not by its key 'tid'; write them with -g"
 	run -2 trstat --merge --fail-if 'max(arg.1) > 1' parts.*
-	assert_output --partial 'do not give those that are asked for'
+	assert_output --partial 'from which these columns cannot be calculated'
 	run -2 trstat --partial --fail-if 'count > 1' rec.trs
 	assert_output --partial '--fail-if does not go with --partial'
 	run -2 trstat --merge --partial --fail-if 'count > 1' parts.*
@@ -240,7 +240,7 @@ table() {
 	assert_output --regexp 'segment 1 of the stream [0-9a-f]{16} is missing'
 	some sed '$d'
 	run -1 trstat --merge "${some[@]}"
-	assert_output --partial 'does not end'
+	assert_output --partial 'has no end'
 	run -2 trstat --merge parts.* parts.102
 	assert_output --regexp 'segment 2 of the stream [0-9a-f]{16} is counted twice'
 	run -2 trstat --merge a a
@@ -404,7 +404,7 @@ flip() {
 	head -c 30000 rec.trs >cut.trs
 	run -1 trstat --partial -o cut.part cut.trs
 	run -1 trstat --merge cut.part
-	assert_output --partial 'was damaged: cut.trs: 0x'
+	assert_output --partial 'is damaged: cut.trs: 0x'
 	trdecode "$DATA/trace-cmd/v7-zstd-split-lost.dat" 2>/dev/null | trstat -q --partial -g type >lost.part
 	run -0 trstat --merge lost.part
 	assert_output --partial 'events were lost by the recorder'
@@ -551,11 +551,11 @@ flip() {
 	segments rec.trs
 	# status 1 in any case: a segment is missing
 	run -1 --separate-stderr pipe 'trsym -q seg/101 | trstat --partial -o parts'
-	[[ $stderr == *'a snapshot that lacks calls'* ]]
+	[[ $stderr == *'an incomplete snapshot'* ]]
 	# names that come before segments are those of all rows
 	trsym -q rec.trs >named.trs
 	rm seg/*
 	segments named.trs
 	run -1 --separate-stderr pipe 'trsym -q seg/101 | trstat --partial -o parts'
-	[[ $stderr != *'a snapshot that lacks calls'* ]]
+	[[ $stderr != *'an incomplete snapshot'* ]]
 }

@@ -63,7 +63,7 @@ does_not() {
 	holds 'max(dur) > 1ms'
 	does_not 'max(self) > 1h'
 	run -2 trstat --fail-if 'count(children > 1) > 0' fib.trs
-	assert_output --partial 'trfilter asks for it'
+	assert_output --partial "use trfilter 'children > 2'"
 	run -2 trstat -q --fail-if 'count(dur > 1ms) > 0' <(trdecode "$DATA/apitrace/v6.trace")
 	assert_output --partial 'counts ticks'
 	run -3 trstat -q --fail-if 'count(dur > 0) > 0' <(trdecode "$DATA/apitrace/v6.trace")

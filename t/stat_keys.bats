@@ -53,10 +53,10 @@ load tables
 	assert_output --regexp 'ms .* us'
 	for what in '-g children' '-g log2(children)' '-c sum(children)' '--hist=children'; do
 		run -2 trstat $what fib.trs
-		assert_output --partial 'trfilter asks for it'
+		assert_output --partial "use trfilter 'children > 2'"
 	done
 	run -2 trstat --pair 'dur > 1ms -> main' fib.trs
-	assert_output --partial 'pairs know no calls'
+	assert_output --partial 'the events of pairs have no keys caller, depth'
 	# unfinished calls too, and a summary of parts
 	trdecode --segment 2K "$DATA/uftrace/fib" | trsym >rec.trs
 	trstat -q -t tsv -g tid -c 'sum(dur),max(self),count' rec.trs >want

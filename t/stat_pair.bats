@@ -140,7 +140,7 @@ same() {
 	run -2 trstat --pair offcpu -g a.prev_stat s.trs
 	assert_output --partial "no event has a field 'prev_stat'; did you mean 'prev_state'?"
 	run -2 trstat --pair offcpu -g a.stack s.trs
-	assert_output --partial 'pairs are no calls'
+	assert_output --partial 'pairs are not calls'
 	assert_equal "$(trstat -q --pair "$pair" -g 'id|dur' -c count -t tsv s.trs | tail -n +2)" \
 		"$(trstat -q --pair "$pair" -g dur -c count -t tsv s.trs | tail -n +2)"
 	for wrong in 'b.prev_pid == next_pid' 'prev_pid == a.next_pid'; do
@@ -229,7 +229,7 @@ same() {
 	run -0 pipe "trstat -q --pair oncpu -g cpu --timeline 10ms -c util s.trs | tail -n 1"
 	assert_output --regexp '^ +59\.072 %  .*  0$'
 	run -3 trstat --pair oncpu --fail-if 'util(cpu == 0) > 59' s.trs
-	assert_output --partial 'holds: 59.072 %'
+	assert_output --partial 'is true: 59.072 %'
 	for wrong in '-c busy' '-s util' '-i 1ms --pair oncpu -c util' '--fail-if util>1' '--pair oncpu -g bucket(time,100ns) -c util'; do
 		# shellcheck disable=SC2086
 		run -2 trstat $wrong s.trs
@@ -253,7 +253,7 @@ same() {
 	assert_output --partial "one of wakeup offcpu oncpu syscall irq softirq block"
 	run -2 trstat --pair 'a -> b on .x == depth' /dev/null
 	run -2 trstat --pair wakeup -g stack /dev/null
-	assert_output --partial 'pairs are no calls'
+	assert_output --partial 'pairs are not calls'
 	run -2 trstat --pair wakeup --tree /dev/null
 }
 
