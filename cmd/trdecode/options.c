@@ -74,16 +74,6 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 	return 0;
 }
 
-static int parse_moment(const char *option, const char *arg, struct moment *m, struct error *e)
-{
-	if (moment_parse(arg, m))
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"%s takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
-			option, arg);
-	return 0;
-}
-
 static int parse_numbers(const char *option, const char *arg, struct number_list *l,
 			 struct error *e)
 {
@@ -115,8 +105,8 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 					 arg);
 		return 0;
 	case OPT_OFFSET: return add_offset(s, arg, e);
-	case OPT_SINCE: return parse_moment("--since", arg, &s->row_filter.since, e);
-	case OPT_UNTIL: return parse_moment("--until", arg, &s->row_filter.until, e);
+	case OPT_SINCE: return moment_option(&s->row_filter.since, "--since", arg, e);
+	case OPT_UNTIL: return moment_option(&s->row_filter.until, "--until", arg, e);
 	case OPT_CPU: return parse_numbers("--cpu", arg, &s->row_filter.cpus, e);
 	case OPT_TID: return parse_numbers("--tid", arg, &s->row_filter.tids, e);
 	case OPT_TYPE: return row_filter_add_type(&s->row_filter, arg, e);

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	}
 	files = argv + optind + 1;
 	n = argc - optind - 1;
-	if (settings_check(&o, &e) || time_range_find_ends(&o.time_range, files, n, &e) ||
+	if (settings_check(&o, &e) || time_window_find_ends(&o.time_range.window, files, n, &e) ||
 	    filter_compile(&f, argv[optind], &e)) {
 		error_print(&e);
 		status = program_failed(&common, &e);

@@ -80,15 +80,6 @@ static int number(const char *option, const char *arg, uint64_t *n, struct error
 	return 0;
 }
 
-static int moment(const char *option, const char *arg, struct moment *m, struct error *e)
-{
-	if (!moment_parse(arg, m))
-		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "%s takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
-			 option, arg);
-}
-
 /* Take the second condition of --between: the argument after getopt's. */
 static int set_between(struct settings *s, const char *from, struct error *e)
 {
@@ -118,8 +109,8 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case 'n': return number("-n", arg, &s->limit, e);
 	case 'A': return number("-A", arg, &s->context.after, e);
 	case 'B': return number("-B", arg, &s->context.before, e);
-	case KEY_SINCE: return moment("--since", arg, &s->time_range.since, e);
-	case KEY_UNTIL: return moment("--until", arg, &s->time_range.until, e);
+	case KEY_SINCE: return moment_option(&s->time_range.window.since, "--since", arg, e);
+	case KEY_UNTIL: return moment_option(&s->time_range.window.until, "--until", arg, e);
 	case KEY_WITHIN:
 		if (parse_time(arg, &ns) || ns < 0)
 			return error_set(e, NULL, NO_OFFSET,

@@ -203,7 +203,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		o->time_range.evaluation = f->evaluation;
 		w.select.time_range = &o->time_range;
 	}
-	s->one_axis = o->time_range.since.from || o->time_range.until.from;
+	s->one_axis = time_window_any(&o->time_range.window);
 	if (stream ? create_output(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
 	results_init(&w.results, o->limit, &s->in.dictionary);

@@ -91,3 +91,12 @@ int moment_time(const struct moment *m, const struct moment_base *base, uint64_t
 	*time = t < 0 ? 0 : t > UINT64_MAX ? UINT64_MAX : (uint64_t)t;
 	return 0;
 }
+
+int moment_option(struct moment *m, const char *option, const char *text, struct error *e)
+{
+	if (!moment_parse(text, m))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "%s takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
+			 option, text);
+}

@@ -28,6 +28,8 @@ struct moment {
 
 /* Parse a moment. -1: invalid. */
 int moment_parse(const char *text, struct moment *m);
+/* The same for the argument of an option, with *e filled. */
+int moment_option(struct moment *m, const char *option, const char *text, struct error *e);
 
 /* Times that a moment is relative to. wall: ns to add to the clock for wall time. */
 struct moment_base {

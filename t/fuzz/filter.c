@@ -67,7 +67,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 				  .limit = how & 4 ? 3 : UINT64_MAX};
 	struct results results;
 	struct time_range limits = {
-		.since = {.from = how & 16 ? MOMENT_START : MOMENT_NONE, .ns = 100}};
+		.window.since = {.from = how & 16 ? MOMENT_START : MOMENT_NONE, .ns = 100}};
 	struct emit x = {.context = how & 8 ? &context : NULL, .pass = true};
 	struct call_filter w = {.queue.fd = -1};
 	struct filter f;

@@ -32,8 +32,8 @@ static void moved(void *ctx, struct call_address at, uint64_t block, uint32_t ro
 
 static int check(struct call_filter *w, struct error *e)
 {
-	if (w->failed || (w->time_range && w->time_range->failed)) {
-		*e = w->failed ? w->error : w->time_range->error;
+	if (w->failed || (w->time_range && w->time_range->window.failed)) {
+		*e = w->failed ? w->error : w->time_range->window.error;
 		return -1;
 	}
 	if (filter_out_of_memory(w->filter) || w->calls.out_of_memory ||

@@ -19,8 +19,8 @@ static int select_from(struct emit_rows *x, struct block *b, enum selected *sele
 		bad = select_rows(select, b, selected);
 	if (!bad && x->results)
 		bad = select_limit(select, b, x->results, selected);
-	if (select->time_range && select->time_range->failed)
-		return stage_fail(s, &select->time_range->error);
+	if (select->time_range && select->time_range->window.failed)
+		return stage_fail(s, &select->time_range->window.error);
 	if (!bad)
 		return 0;
 	error_set(&e, NULL, NO_OFFSET, "out of memory");

@@ -1,13 +1,9 @@
 #include "cmd/trfilter/rows/time_range.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "common/stream/reader_tail.h"
-#include "common/stream/snapshot.h"
 #include "common/util/siphash.h"
 
 void time_range_free(struct time_range *l)
@@ -16,8 +12,7 @@ void time_range_free(struct time_range *l)
 	condition_free(l->to);
 	condition_free(l->by);
 	pairing_free(&l->pairing);
-	free(l->ends);
-	free(l->windows);
+	time_window_free(&l->window);
 	free(l->inside);
 }
 
@@ -62,115 +57,19 @@ struct node *time_range_field(const char *text, struct error *e)
 	return NULL;
 }
 
-/* --- the end of the input --- */
-
-/* Note the end of a stream or segment. */
-static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
-{
-	struct time_range *l = ctx;
-	uint64_t *ends = l->ends;
-
-	if (first || !l->nends) {
-		ends = array_grow(ends, &l->ends_capacity, l->nends, sizeof *ends);
-		if (!ends)
-			return -1;
-		l->ends = ends;
-		ends[l->nends++] = 0;
-	}
-	ends += l->nends - 1;
-	if (events && last > *ends)
-		*ends = last;
-	return 0;
-}
-
-int time_range_find_ends(struct time_range *l, char **paths, int n, struct error *e)
-{
-	static char *const standard[] = {(char *)"-"};
-
-	if (l->since.from != MOMENT_END && l->until.from != MOMENT_END)
-		return 0;
-	for (int i = 0; i < (n ? n : 1); i++) {
-		const char *path = (n ? paths : standard)[i];
-		bool is_standard = !strcmp(path, "-");
-		int fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), bad;
-
-		if (fd < 0)
-			return error_errno(e, path, NO_OFFSET, "cannot open");
-		bad = reader_tail_segments(fd, note_end, l);
-		if (!is_standard)
-			close(fd);
-		if (bad)
-			return error_set(e, is_standard ? "standard input" : path, NO_OFFSET,
-					 "a time before the end needs a complete saved stream, "
-					 "since its end is read first");
-	}
-	return 0;
-}
-
 /* --- times --- */
 
 void time_range_block(struct time_range *l, const struct block *b, bool new_stream)
 {
 	if (!l->pairing.calls.dictionary)
 		pairing_init(&l->pairing, l->evaluation.dictionary);
-	if (b->kind == BLOCK_HEAD && new_stream) {
-		/* ranges never continue in the next stream */
-		l->stream += l->any;
-		l->started = false;
-		l->nwindows = 0;
-		pairing_forget(&l->pairing);
-		if (l->ninside)
-			memset(l->inside, 0, l->ninside);
-	} else if (!l->started && b->kind == BLOCK_EVENTS && b->rows) {
-		l->started = true;
-		l->start = b->base;
-	} else if (!l->started && b->kind == BLOCK_SNAPSHOT && b->snapshot &&
-		   b->snapshot->head.first < UINT64_MAX) {
-		l->started = true;
-		l->start = b->snapshot->head.first;
-	}
-	l->any |= b->kind == BLOCK_HEAD;
-}
-
-static int find_ends(struct time_range *l, const struct moment *m, const struct clock *c,
-		     uint64_t *time)
-{
-	const struct moment_base base = {.start = l->start,
-					 .end = l->stream < l->nends ? l->ends[l->stream] : 0,
-					 .wall = c->wall,
-					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
-
-	bool ticks = m->unit && c->flags & CLOCK_TICKS;
-
-	if (!m->from || (!ticks && !moment_time(m, &base, time)))
-		return 0;
-	if (!l->failed && ticks)
-		error_set(&l->error, NULL, NO_OFFSET, MOMENT_TICKS);
-	else if (!l->failed)
-		error_set(&l->error, NULL, NO_OFFSET,
-			  "the clock '%s' has no wall time: use a time of this clock",
-			  c->name.text);
-	l->failed = true;
-	return -1;
-}
-
-static const struct window *window_of(struct time_range *l, const struct clock *c)
-{
-	static const struct window none = {true, UINT64_MAX, 0};
-	struct window *w = array_reach(l->windows, &l->nwindows, c->number, sizeof *w);
-
-	if (!w) {
-		l->pairing.calls.out_of_memory = true;
-		return &none;
-	}
-	l->windows = w;
-	w = &l->windows[c->number];
-	if (!w->known) {
-		*w = (struct window){true, 0, UINT64_MAX};
-		if (find_ends(l, &l->since, c, &w->since) || find_ends(l, &l->until, c, &w->until))
-			return &none;
-	}
-	return w;
+	time_window_block(&l->window, b, new_stream);
+	if (b->kind != BLOCK_HEAD || !new_stream)
+		return;
+	/* ranges never continue in the next stream */
+	pairing_forget(&l->pairing);
+	if (l->ninside)
+		memset(l->inside, 0, l->ninside);
 }
 
 enum time_range_answer time_range_of_block(struct time_range *l, const struct block *b)
@@ -183,7 +82,7 @@ enum time_range_answer time_range_of_block(struct time_range *l, const struct bl
 		    b->types[i]->kind >= KIND_GAP)
 			return TIME_RANGE_ASK;
 	for (uint32_t i = 0; i < b->nlanes; i++) {
-		const struct window *w = window_of(l, b->lanes[i]->clock);
+		const struct clock_window *w = time_window_of(&l->window, b->lanes[i]->clock);
 
 		before = before && (b->last < w->since || b->base >= w->until);
 		inside = inside && b->base >= w->since && b->last < w->until;
@@ -245,7 +144,7 @@ static bool is_sampled(struct time_range *l, const struct event *e)
 
 bool time_range_row(struct time_range *l, const struct event *e)
 {
-	const struct window *w = window_of(l, e->lane->clock);
+	const struct clock_window *w = time_window_of(&l->window, e->lane->clock);
 	bool holds = e->time >= w->since && e->time < w->until;
 	uint32_t at_enter = false;
 	bool closes = e->type->kind == KIND_LEAVE && pairing_leave(&l->pairing, e, &at_enter);

@@ -7,40 +7,26 @@
 #define TR_TRFILTER_ROWS_TIME_RANGE_H
 
 #include "cmd/trfilter/expression/evaluate.h"
-#include "common/value/moment.h"
+#include "common/value/time_window.h"
 #include "cmd/trfilter/calls/pairing.h"
 
 struct time_range {
-	struct moment since, until;
-	/* for moments before the end: last time of each stream of the input, 0 without events */
-	uint64_t *ends;
-	size_t nends, ends_capacity;
+	struct time_window window;
 	struct node *from, *to; /* --between; NULL: none */
 	struct node *by;	/* --sample: the hashed field; NULL: none */
 	uint64_t sample, of;
 
 	struct evaluation evaluation;
 	struct pairing pairing;
-	bool any; /* a stream was read; its number is the next: */
-	size_t stream;
-	bool started; /* the stream's first time is known */
-	uint64_t start;
-	struct window { /* by number of the clock */
-		bool known;
-		uint64_t since, until;
-	} * windows;
-	size_t nwindows;
 	uint8_t *inside; /* --between: by thread */
 	size_t ninside;
 	uint64_t unsampled; /* number of events without the field of --sample */
-	bool failed;
-	struct error error;
 };
 
 /* Returns true if any option limits the rows. */
 static inline bool time_range_any(const struct time_range *l)
 {
-	return l->since.from || l->until.from || l->from || l->by;
+	return time_window_any(&l->window) || l->from || l->by;
 }
 
 /* Returns true if --between or --sample reads arguments, return values or fields. */
@@ -51,10 +37,6 @@ int time_range_sample(struct time_range *l, const char *text);
 /* Parse a condition for --between or a field for --sample; NULL with e filled. */
 struct node *time_range_condition(const char *text, const char *option, struct error *e);
 struct node *time_range_field(const char *text, struct error *e);
-
-/* Find the ends of the streams of the input, if moments are relative to them. paths as for
- * reader_open. */
-int time_range_find_ends(struct time_range *l, char **paths, int n, struct error *e);
 
 /* Take a block; new_stream: it is the HEAD of a new stream. */
 void time_range_block(struct time_range *l, const struct block *b, bool new_stream);

@@ -1,0 +1,123 @@
+#include "common/value/time_window.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/stream/reader_tail.h"
+#include "common/stream/snapshot.h"
+#include "common/util/buffer.h"
+
+void time_window_free(struct time_window *w)
+{
+	free(w->ends);
+	free(w->clocks);
+}
+
+/* --- the end of the input --- */
+
+/* Note the end of a stream or segment. */
+static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
+{
+	struct time_window *w = ctx;
+	uint64_t *ends = w->ends;
+
+	if (first || !w->nends) {
+		ends = array_grow(ends, &w->ends_capacity, w->nends, sizeof *ends);
+		if (!ends)
+			return -1;
+		w->ends = ends;
+		ends[w->nends++] = 0;
+	}
+	ends += w->nends - 1;
+	if (events && last > *ends)
+		*ends = last;
+	return 0;
+}
+
+int time_window_find_ends(struct time_window *w, char **paths, int n, struct error *e)
+{
+	static char *const standard[] = {(char *)"-"};
+
+	if (w->since.from != MOMENT_END && w->until.from != MOMENT_END)
+		return 0;
+	for (int i = 0; i < (n ? n : 1); i++) {
+		const char *path = (n ? paths : standard)[i];
+		bool is_standard = !strcmp(path, "-");
+		int fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), bad;
+
+		if (fd < 0)
+			return error_errno(e, path, NO_OFFSET, "cannot open");
+		bad = reader_tail_segments(fd, note_end, w);
+		if (!is_standard)
+			close(fd);
+		if (bad)
+			return error_set(e, is_standard ? "standard input" : path, NO_OFFSET,
+					 "a time before the end needs a complete saved stream, "
+					 "since its end is read first");
+	}
+	return 0;
+}
+
+/* --- times --- */
+
+void time_window_block(struct time_window *w, const struct block *b, bool new_stream)
+{
+	if (b->kind == BLOCK_HEAD && new_stream) {
+		w->stream += w->any;
+		w->started = false;
+		w->nclocks = 0;
+	} else if (!w->started && b->kind == BLOCK_EVENTS && b->rows) {
+		w->started = true;
+		w->start = b->base;
+	} else if (!w->started && b->kind == BLOCK_SNAPSHOT && b->snapshot &&
+		   b->snapshot->head.first < UINT64_MAX) {
+		w->started = true;
+		w->start = b->snapshot->head.first;
+	}
+	w->any |= b->kind == BLOCK_HEAD;
+}
+
+/* Convert a moment to a time of a clock; without a moment *time is left alone. */
+static int find_time(struct time_window *w, const struct moment *m, const struct clock *c,
+		     uint64_t *time)
+{
+	const struct moment_base base = {.start = w->start,
+					 .end = w->stream < w->nends ? w->ends[w->stream] : 0,
+					 .wall = c->wall,
+					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
+	bool ticks = m->unit && c->flags & CLOCK_TICKS;
+
+	if (!m->from || (!ticks && !moment_time(m, &base, time)))
+		return 0;
+	if (!w->failed && ticks)
+		error_set(&w->error, NULL, NO_OFFSET, MOMENT_TICKS);
+	else if (!w->failed)
+		error_set(&w->error, NULL, NO_OFFSET,
+			  "the clock '%s' has no wall time: use a time of this clock",
+			  c->name.text);
+	w->failed = true;
+	return -1;
+}
+
+const struct clock_window *time_window_of(struct time_window *w, const struct clock *c)
+{
+	static const struct clock_window none = {true, UINT64_MAX, 0};
+	struct clock_window *of = array_reach(w->clocks, &w->nclocks, c->number, sizeof *of);
+
+	if (!of) {
+		error_no_memory(&w->error);
+		w->failed = true;
+		return &none;
+	}
+	w->clocks = of;
+	of = &w->clocks[c->number];
+	if (!of->known) {
+		*of = (struct clock_window){true, 0, UINT64_MAX};
+		if (find_time(w, &w->since, c, &of->since) ||
+		    find_time(w, &w->until, c, &of->until))
+			return &none;
+	}
+	return of;
+}
