@@ -66,7 +66,8 @@ static int check_query(struct declared *check, const struct query *q, struct err
 		return -1;
 	if (own_pair && (check_side(check, &q->pair.a, e) || check_side(check, &q->pair.b, e)))
 		return -1;
-	return check_columns(check, &q->columns, e);
+	return check_condition(check, &q->where, e) || check_columns(check, &q->columns, e) ? -1
+											    : 0;
 }
 
 int check_names_of(struct stage *stage, const char *file, const struct query *q,

@@ -21,6 +21,9 @@ enum {
 	OPT_DIFF,
 	OPT_THRESHOLD,
 	OPT_ALPHA,
+	OPT_WHERE,
+	OPT_SINCE,
+	OPT_UNTIL,
 };
 
 const struct option_row command_line_rows[] = {
@@ -37,6 +40,17 @@ const struct option_row command_line_rows[] = {
 	 "show the first N rows, or all with 0 (default: 50 on\na terminal, else all)", NULL},
 	{'t', "to", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
 	 "table tsv csv json ndjson prom"},
+	{OPT_WHERE, "where", "EXPR",
+	 "count only the calls and events for which EXPR is true;\ntheir times are those of the "
+	 "whole "
+	 "stream",
+	 NULL},
+	{OPT_SINCE, "since", "TIME",
+	 "begin of the range that is counted: 12.5s, +1.5s from\nthe start, -10s before the end, "
+	 "or a "
+	 "date; open calls\nare clipped to the range",
+	 NULL},
+	{OPT_UNTIL, "until", "TIME", "end of the range", NULL},
 	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{OPT_PAIR, "pair", "PAIR",
@@ -110,6 +124,9 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 		return 0;
 	case 't': return table_format_parse(arg, &s->format, e);
 	case OPT_WIDE: s->wide = true; return 0;
+	case OPT_WHERE: s->where = arg; return 0;
+	case OPT_SINCE: return moment_option(&s->since, "--since", arg, e);
+	case OPT_UNTIL: return moment_option(&s->until, "--until", arg, e);
 	case OPT_BOUNDS: s->bounds = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;
 	case 'i': s->interval = arg; return 0;

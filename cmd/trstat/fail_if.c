@@ -186,6 +186,7 @@ static int begin_own(struct alarm_column *c, const struct query *q, struct dicti
 		return -1;
 	c->statistics = calloc(1, sizeof(*c->statistics));
 	if (!c->statistics || statistics_init(c->statistics, &c->condition.keys, &c->columns, d) ||
+	    (q->where.root && statistics_where(c->statistics, &q->where)) ||
 	    (q->settings->pair && statistics_pair(c->statistics, &c->pair)))
 		return error_no_memory(e);
 	statistics_name_stacks(c->statistics, !q->settings->interval);
@@ -253,10 +254,11 @@ int alarms_block(struct alarms *all, const struct block *b)
 	return 0;
 }
 
-int alarms_adopt(struct alarms *all, const struct snapshot *snapshot)
+int alarms_adopt(struct alarms *all, const struct snapshot *snapshot, uint64_t since)
 {
 	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && statistics_adopt(all->column[i].statistics, snapshot))
+		if (all->column[i].own &&
+		    statistics_adopt(all->column[i].statistics, snapshot, since))
 			return -1;
 	return 0;
 }
@@ -270,6 +272,15 @@ int alarms_until(struct alarms *all, const struct block *b, struct events it, ui
 		    statistics_until(all->column[i].statistics, b, &here, end))
 			return -1;
 	}
+	return 0;
+}
+
+int alarms_window(struct alarms *all, const struct block *b, uint64_t since, uint64_t until)
+{
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own &&
+		    statistics_window(all->column[i].statistics, b, since, until))
+			return -1;
 	return 0;
 }
 

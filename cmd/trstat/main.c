@@ -46,7 +46,9 @@ int main(int argc, char **argv)
 	}
 	if (diff_check(&line.settings, &line.diff, line.alarms.count, argc - optind, &e) ||
 	    partial_check(&line.settings, line.alarms.count, &e) ||
-	    (!line.settings.merge && query_parse(&query, &line.settings, &e))) {
+	    (!line.settings.merge &&
+	     (query_parse(&query, &line.settings, &e) ||
+	      time_window_find_ends(&query.window, argv + optind, argc - optind, &e)))) {
 		query_free(&query);
 		alarms_free(&line.alarms);
 		return program_usage(&common, "%s", e.what);

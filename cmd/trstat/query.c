@@ -197,11 +197,46 @@ int query_check_pairs(const struct query *q, const struct columns *c, struct err
 			 q->settings->interval);
 }
 
+const char *settings_selection(const struct settings *s)
+{
+	return s->where ? "where" : s->since.from ? "since" : s->until.from ? "until" : NULL;
+}
+
+/* Refuse --where, --since and --until with what has no groups to choose rows for. */
+static int check_selection(const struct settings *s, struct error *e)
+{
+	const char *option = settings_selection(s);
+	const char *other = s->view == VIEW_SLOWEST || s->view == VIEW_UNPAIRED ? s->view_option
+			    : s->partial					? "partial"
+			    : s->where && s->pair				? "pair"
+			    : !s->where && s->interval				? "interval"
+										: NULL;
+
+	if (!option || !other)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--%s does not go with --%s; trfilter chooses events before this program",
+			 option, other);
+}
+
+static int parse_where(struct query *q, struct error *e)
+{
+	if (!q->settings->where)
+		return 0;
+	if (condition_parse_text(&q->where, q->settings->where, e))
+		return -1;
+	if (q->where.keys.needs & NEEDS_STACK)
+		return error_set(e, NULL, NO_OFFSET, "--where cannot test the stack; trfilter can");
+	return 0;
+}
+
 int query_parse(struct query *q, const struct settings *s, struct error *e)
 {
 	int bad = 0;
 
-	*q = (struct query){.settings = s};
+	*q = (struct query){.settings = s, .window = {.since = s->since, .until = s->until}};
+	if (check_selection(s, e) || parse_where(q, e))
+		return -1;
 	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
 		return error_set(e, NULL, NO_OFFSET, "-t prom does not go with --%s",
 				 s->view_option);
@@ -244,6 +279,8 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 
 void query_free(struct query *q)
 {
+	condition_free(&q->where);
+	time_window_free(&q->window);
 	pair_free(&q->pair);
 	pair_list_free(&q->pair_list);
 	sort_free(&q->sort);
@@ -254,7 +291,8 @@ void query_free(struct query *q)
 enum reads_values query_reads_values(const struct query *q)
 {
 	return q->settings->view == VIEW_SLOWEST || q->settings->pair ||
-			       q->keys.needs & NEEDS_EVENT || q->columns.wanted.field_count
+			       (q->keys.needs | q->where.keys.needs) & NEEDS_EVENT ||
+			       q->columns.wanted.field_count
 		       ? READS_ALL
 		       : READS_NO_VALUES;
 }
@@ -262,8 +300,9 @@ enum reads_values query_reads_values(const struct query *q)
 bool query_has_times(const struct query *q)
 {
 	const struct settings *s = q->settings;
-	bool times =
-		s->view == VIEW_TIMELINE || s->interval || s->pair || q->keys.needs & NEEDS_TIME;
+	bool times = s->view == VIEW_TIMELINE || s->interval || s->pair ||
+		     time_window_any(&q->window) ||
+		     (q->keys.needs | q->where.keys.needs) & NEEDS_TIME;
 
 	for (size_t i = 0; i < q->columns.count; i++)
 		times |= column_unit(&q->columns.column[i]) == UNIT_TIME ||

@@ -12,6 +12,7 @@
 #include "cmd/trstat/table/table.h"
 #include "cmd/trstat/views/histogram.h"
 #include "cmd/trstat/views/tree.h"
+#include "common/value/time_window.h"
 
 enum view {
 	VIEW_TABLE,
@@ -39,6 +40,8 @@ struct settings {
 	const char *pair;
 	const char *interval; /* -i */
 	bool wall;
+	const char *where;
+	struct moment since, until;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
 	char *owned[OWNED_TEXTS];  /* texts from a summary; to be freed with settings_free */
 };
@@ -50,9 +53,11 @@ struct query {
 	struct keys keys;
 	struct columns columns;
 	struct sort sort;
-	struct pair pair;	    /* where settings->pair is given */
-	struct hist hist;	    /* VIEW_HIST */
-	size_t slowest;		    /* VIEW_SLOWEST: number of calls or pairs */
+	struct pair pair;	/* where settings->pair is given */
+	struct hist hist;	/* VIEW_HIST */
+	size_t slowest;		/* VIEW_SLOWEST: number of calls or pairs */
+	struct condition where; /* without a root: every row counts */
+	struct time_window window;
 	struct pair_list pair_list; /* VIEW_SLOWEST of pairs, VIEW_UNPAIRED */
 	uint64_t width;		    /* VIEW_TIMELINE: width of a bucket */
 	/* number of first columns that are the default's, which a table leaves out where they are
@@ -60,6 +65,9 @@ struct query {
 	size_t optional;
 	size_t shown; /* number of keys printed as such: all but those that a view has added */
 };
+
+/* Returns the option that limits the calls and events that count; NULL: none. */
+const char *settings_selection(const struct settings *s);
 
 /* Make the query. Returns -1 with e filled; query_free in any case. settings must stay valid. */
 int query_parse(struct query *q, const struct settings *s, struct error *e);

@@ -91,7 +91,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	if (st->pair)
 		print_pair_counts(st->pair, stage->options->verbose);
 	print_instead(stage, s);
-	warn_count(NULL, st->calls.unfinished,
+	warn_count(NULL, s->until.from ? 0 : st->calls.unfinished,
 		   "{call|calls} had not returned at the end of the trace");
 	warn_count(NULL, st->groups.deep, STACK_DEEP);
 	warn_count(NULL, st->calls.unmatched, "{return|returns} without a call");

@@ -8,65 +8,116 @@
 #include "cmd/trstat/report.h"
 #include "cmd/trstat/views/slowest.h"
 
-/* Context for printing an interval. */
-struct printing {
+/* A table in the making. */
+struct counting {
 	struct stage *stage;
 	struct query *query;
-	const struct statistics *statistics;
+	struct statistics *statistics;
 	struct alarms *alarms;
+	struct monitor *monitor; /* NULL: no intervals */
 };
 
 static bool print_interval(void *ctx, const struct interval *interval)
 {
-	const struct printing *p = ctx;
+	const struct counting *p = ctx;
 
 	if (!report_table(p->stage, p->query, p->statistics, interval))
 		report_alarms(p->stage, p->query, p->statistics, p->alarms, interval);
 	return p->stage->status == STATUS_FAILED;
 }
 
-static int take_snapshot(const struct block *b, struct statistics *st, struct alarms *alarms,
-			 struct monitor *m)
+/* Count the rows of a block in the window of its clock. */
+static int window_block(const struct counting *c, const struct block *b, struct error *e)
 {
-	if (m)
-		monitor_adopt(m, b->snapshot);
-	return statistics_adopt(st, b->snapshot) || alarms_adopt(alarms, b->snapshot);
+	struct time_window *w = &c->query->window;
+	const struct clock_window *range;
+
+	if (!b->nlanes)
+		return 0;
+	range = time_window_of(w, b->lanes[0]->clock);
+	if (w->failed) {
+		*e = w->error;
+		return -1;
+	}
+	return statistics_window(c->statistics, b, range->since, range->until) ||
+			       alarms_window(c->alarms, b, range->since, range->until)
+		       ? -1
+		       : 0;
+}
+
+/* Refuse times where the clock counts ticks, and several clocks where times are compared. */
+static int check_clocks(const struct counting *c, struct error *e)
+{
+	const struct query *q = c->query;
+	const struct clocks *clocks = &c->statistics->clocks;
+
+	if (columns_check_clocks(&q->columns, clocks, e) || columns_check_ticks(&q->columns, e) ||
+	    keys_check_ticks(&q->keys, e) || alarms_check_ticks(c->alarms, clocks, e) ||
+	    pair_check_ticks(&q->pair, e))
+		return -1;
+	if (!condition_has_unit(&q->where))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "the clock of the events counts ticks, no unit of time: give a number of "
+			 "them (--where)");
+}
+
+/* Adopt a snapshot, whose calls are clipped to the window of its clock. */
+static int take_snapshot(const struct counting *c, const struct block *b)
+{
+	struct time_window *window = &c->query->window;
+	struct snapshot_walk w;
+	uint64_t since = 0;
+
+	report_snapshot(c->stage, b);
+	if (c->monitor)
+		monitor_adopt(c->monitor, b->snapshot);
+	if (b->snapshot && time_window_any(window)) {
+		snapshot_walk(&w, b->snapshot);
+		if (snapshot_next_thread(&w))
+			since = time_window_of(window, w.lane->clock)->since;
+	}
+	return statistics_adopt(c->statistics, b->snapshot, since) ||
+			       alarms_adopt(c->alarms, b->snapshot, since)
+		       ? -1
+		       : 0;
+}
+
+static int count_block(const struct counting *c, const struct block *b, struct error *e)
+{
+	struct time_window *window = &c->query->window;
+
+	time_window_block(window, b, b->kind == BLOCK_HEAD && !c->stage->in.head.sequence);
+	if (b->kind == BLOCK_SNAPSHOT)
+		return take_snapshot(c, b);
+	if (b->kind != BLOCK_EVENTS)
+		return 0;
+	if (c->monitor)
+		return monitor_block(c->monitor, b, e);
+	if (time_window_any(window))
+		return window_block(c, b, e);
+	return statistics_block(c->statistics, b) || alarms_block(c->alarms, b) ? -1 : 0;
 }
 
 /* Count the rows of all blocks. */
-static void count_rows(struct stage *stage, const struct query *q, struct statistics *st,
-		       struct alarms *alarms, struct monitor *m)
+static void count_rows(const struct counting *c)
 {
-	struct block block;
+	const struct monitor *m = c->monitor;
+	struct stage *stage = c->stage;
 	struct error e = {0};
+	struct block block;
 
 	while (stage_next(stage, &block)) {
-		int bad;
+		int bad = count_block(c, &block, &e);
 
-		if (block.kind == BLOCK_SNAPSHOT) {
-			report_snapshot(stage, &block);
-			bad = take_snapshot(&block, st, alarms, m);
-		} else if (block.kind != BLOCK_EVENTS) {
-			continue;
-		} else if (m)
-			bad = monitor_block(m, &block, &e);
-		else
-			bad = statistics_block(st, &block) || alarms_block(alarms, &block);
 		if (bad && e.what[0])
 			stage_fail(stage, &e);
 		else if (bad && !(m && m->stop))
 			stage_no_memory(stage);
 		if (bad)
 			return;
-		if (statistics_check_busy(st, &e)) {
-			stage_fail(stage, &e);
-			return;
-		}
-		if (st->ticks &&
-		    (columns_check_clocks(&q->columns, &st->clocks, &e) ||
-		     columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
-		     alarms_check_ticks(alarms, &st->clocks, &e) ||
-		     pair_check_ticks(&q->pair, &e))) {
+		if (statistics_check_busy(c->statistics, &e) ||
+		    (c->statistics->ticks && check_clocks(c, &e))) {
 			stage_fail(stage, &e);
 			return;
 		}
@@ -106,7 +157,8 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		report_snapshot(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||
 		      (alarms->count && block.kind == BLOCK_SNAPSHOT &&
-		       take_snapshot(&block, &st, alarms, NULL)) ||
+		       (statistics_adopt(&st, block.snapshot, 0) ||
+			alarms_adopt(alarms, block.snapshot, 0))) ||
 		      (alarms->count && block.kind == BLOCK_EVENTS &&
 		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
 	}
@@ -131,14 +183,14 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
-	struct printing printing = {stage, q, &st, alarms};
+	struct counting counting = {stage, q, &st, alarms, NULL};
 	struct monitor monitor = {.words = q->settings->interval,
 				  .wall = q->settings->wall,
 				  .statistics = &st,
 				  .alarms = alarms,
 				  .in = &stage->in,
 				  .print = print_interval,
-				  .ctx = &printing};
+				  .ctx = &counting};
 	struct monitor *m = monitor.words ? &monitor : NULL;
 	struct error e;
 
@@ -147,11 +199,13 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		return;
 	}
 	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
+	    (q->where.root && statistics_where(&st, &q->where)) ||
 	    (q->settings->pair && statistics_pair(&st, &q->pair))) {
 		stage_no_memory(stage);
 	} else {
 		statistics_name_stacks(&st, !m);
-		count_rows(stage, q, &st, alarms, m);
+		counting.monitor = m;
+		count_rows(&counting);
 	}
 	if (!check_names(stage, q, alarms) && m && monitor_end(m, &e))
 		stage_fail(stage, &e);
@@ -181,7 +235,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 {
 	const struct settings *settings = q->settings;
 	struct statistics *st = sm->s;
-	struct printing printing = {stage, q, st, alarms};
+	struct counting counting = {stage, q, st, alarms, NULL};
 	struct error e;
 	uint64_t width;
 
@@ -190,7 +244,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 	} else if (settings->interval) {
 		if (monitor_width(settings->interval, st->ticks, &width, &e))
 			stage_fail(stage, &e);
-		else if (summary_intervals(sm, width, print_interval, &printing))
+		else if (summary_intervals(sm, width, print_interval, &counting))
 			stage_no_memory(stage);
 	} else if (!report_table(stage, q, st, NULL)) {
 		report_alarms(stage, q, st, alarms, NULL);

@@ -365,7 +365,7 @@ int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *no
 
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node)
 {
-	size_t number = cs->calls->finishing;
+	size_t number = cs->calls->end.thread;
 	struct call_stacks_thread *th;
 
 	if (call->type && call->type->flags & TYPE_CALL_NUMBER)

@@ -8,7 +8,7 @@
 
 void calls_init(struct calls *c, struct dictionary *d)
 {
-	*c = (struct calls){.dictionary = d};
+	*c = (struct calls){.dictionary = d, .end.until = UINT64_MAX};
 }
 
 static void free_stack(struct stack *s)

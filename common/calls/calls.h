@@ -193,9 +193,12 @@ struct calls {
 	struct open_calls open;	  /* numbered calls: index in numbered.calls */
 	struct open_calls before; /* of calls_adopt: those that may be in the snapshot */
 	struct numbered_calls numbered;
-	size_t finishing; /* thread at which calls_finish continues */
-	bool ended;	  /* the ends of threads are known (calls_take_ends) */
-	bool adopted;	  /* calls_adopt was called */
+	struct calls_end {
+		uint64_t until; /* no call ends later; calls_init: UINT64_MAX */
+		size_t thread;	/* at which calls_finish continues */
+		bool known;	/* the ends of threads are known (calls_take_ends) */
+	} end;
+	bool adopted; /* calls_adopt was called */
 	/* Called when a call ends without a leave; without calls.balances, except calls whose
 	   enters were not read, and calls in the kernel outside any call. May be NULL. The call
 	   ends at the last event of its thread's stack, and its caller is not charged. s is its
@@ -290,6 +293,12 @@ bool calls_enters_exec(struct calls *c, uint32_t location);
 
 /* Process one event. Events are passed in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
+
+/* Note that a thread has events after c->end.until: a call that is open then ends then. */
+void calls_pass_until(struct calls *c, uint32_t thread);
+/* After calls_adopt of a snapshot made at a time: set the beginning of each open call that began
+ * before since to since. Nothing is known of the callees' times between since and made. */
+void calls_clip(struct calls *c, uint64_t since, uint64_t made);
 
 /* Close the calls that are open at the end of the trace, thread by thread, top frame first. Call
  * until false. */

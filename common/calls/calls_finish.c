@@ -19,7 +19,7 @@ static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct
 /* Set the last times of threads whose last rows were left out, at the end of the stream. */
 static void calls_take_ends(struct calls *c)
 {
-	c->ended = true;
+	c->end.known = true;
 	for (uint32_t i = 0; i < c->dictionary->nfacts; i++) {
 		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
 		struct stack *s = i < c->size ? c->stacks[i] : NULL;
@@ -32,9 +32,9 @@ static void calls_take_ends(struct calls *c)
 		if (!f || !s)
 			continue;
 		/* open is of an earlier segment if the stack had rows since */
-		stale = f->last < s->last;
+		stale = f->last < s->last || f->last > c->end.until;
 		if (f->last > s->last) {
-			s->last = f->last;
+			s->last = f->last < c->end.until ? f->last : c->end.until;
 			s->lane = f->lane;
 		}
 		if (f->has_open && !stale)
@@ -55,12 +55,53 @@ static void forget_unseen(struct calls *c, struct stack *s)
 		pop(s);
 }
 
+void calls_pass_until(struct calls *c, uint32_t thread)
+{
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	if (s && s->last < c->end.until)
+		s->last = c->end.until;
+}
+
+static void clip_frames(struct stack *s, uint64_t since, uint64_t made)
+{
+	uint64_t known = made > since ? made - since : 0;
+
+	for (size_t i = 0; s && i < s->count; i++) {
+		struct frame *f = &s->frames[i];
+
+		if (f->start >= since)
+			continue;
+		f->start = since;
+		f->child = f->child < known ? f->child : known;
+	}
+}
+
+void calls_clip(struct calls *c, uint64_t since, uint64_t made)
+{
+	for (size_t i = 0; i < c->size; i++) {
+		struct stack *s = c->stacks[i];
+
+		if (!s)
+			continue;
+		clip_frames(s, since, made);
+		clip_frames(s->kernel, since, made);
+		if (s->unseen_since < since)
+			s->unseen_since = since;
+		if (s->kernel_since < since)
+			s->kernel_since = since;
+	}
+	for (size_t i = 0; i < c->numbered.count; i++)
+		if (c->numbered.calls[i].start < since)
+			c->numbered.calls[i].start = since;
+}
+
 bool calls_finish(struct calls *c, struct call *done)
 {
-	if (!c->ended)
+	if (!c->end.known)
 		calls_take_ends(c);
-	for (; c->finishing < c->size; c->finishing++) {
-		struct stack *s = c->stacks[c->finishing];
+	for (; c->end.thread < c->size; c->end.thread++) {
+		struct stack *s = c->stacks[c->end.thread];
 		struct frame f;
 
 		if (!s)

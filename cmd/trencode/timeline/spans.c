@@ -289,8 +289,8 @@ int spans_finish(struct spans *s, struct error *e)
 
 	s->error = e;
 	while (calls_finish(&s->calls, &done))
-		if (s->failed || spans_reach_thread(s, (uint32_t)s->calls.finishing, e) ||
-		    spans_done(s, &done, (uint32_t)s->calls.finishing, NULL))
+		if (s->failed || spans_reach_thread(s, (uint32_t)s->calls.end.thread, e) ||
+		    spans_done(s, &done, (uint32_t)s->calls.end.thread, NULL))
 			return -1;
 	return s->failed ? -1 : 0;
 }

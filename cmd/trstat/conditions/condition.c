@@ -67,6 +67,17 @@ int condition_parse(struct condition *c, struct lexer *l)
 	return c->root ? 0 : -1;
 }
 
+int condition_parse_text(struct condition *c, const char *text, struct error *e)
+{
+	struct lexer l = {.text = text, .error = e};
+	int bad = lexer_next(&l) || condition_parse(c, &l);
+
+	if (!bad && l.token.kind != TOKEN_END)
+		bad = lexer_error(&l, l.token.column, "unexpected text after the condition");
+	lexer_free(&l);
+	return bad ? -1 : 0;
+}
+
 void condition_free(struct condition *c)
 {
 	expression_free(c->root, &language);

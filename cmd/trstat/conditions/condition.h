@@ -21,6 +21,8 @@ struct condition {
  * caller calls condition_free in either case.
  */
 int condition_parse(struct condition *c, struct lexer *l);
+/* Parse a text that is a condition. */
+int condition_parse_text(struct condition *c, const char *text, struct error *e);
 void condition_free(struct condition *c);
 
 /* Returns true if some constant is a time with a unit. */

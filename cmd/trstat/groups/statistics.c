@@ -133,17 +133,22 @@ void statistics_free(struct statistics *s)
 	free(s->stacks);
 	free(s->cells);
 	free(s->pending);
+	free(s->where_cells);
 	free(s->caches.by_key);
 	free(s->caches.by_location);
 	free(s->caches.planned);
 }
 
-int statistics_adopt(struct statistics *s, const struct snapshot *snapshot)
+int statistics_adopt(struct statistics *s, const struct snapshot *snapshot, uint64_t since)
 {
 	if (!snapshot || s->pair)
 		return 0;
 	s->adopted = s->stacks;
-	return calls_adopt(&s->calls, snapshot);
+	if (calls_adopt(&s->calls, snapshot))
+		return -1;
+	if (since)
+		calls_clip(&s->calls, since, snapshot->head.latest);
+	return 0;
 }
 
 /* Rebuild the stacks of adopted calls. */
@@ -155,7 +160,7 @@ static int adopt_stacks(struct statistics *s)
 	return call_stacks_adopt(s->stacks);
 }
 
-static int statistics_begin_block(struct statistics *s, const struct block *b)
+int statistics_begin_block(struct statistics *s, const struct block *b)
 {
 	if (s->caches.symbol_changes != s->dictionary->symbol_changes)
 		statistics_forget_names(s);
@@ -178,8 +183,7 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 			*it = here;
 			return 0;
 		}
-		s->first = e.time < s->first ? e.time : s->first;
-		s->last = e.time > s->last ? e.time : s->last;
+		statistics_note_time(s, e.time);
 		if (s->pair ? statistics_take_pair(s, &e) : statistics_take(s, &e))
 			return -1;
 	}

@@ -4,6 +4,7 @@
 #ifndef TR_TRSTAT_GROUPS_STATISTICS_H
 #define TR_TRSTAT_GROUPS_STATISTICS_H
 
+#include "cmd/trstat/conditions/condition.h"
 #include "cmd/trstat/table/columns.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
@@ -64,8 +65,11 @@ struct statistics {
 	struct clocks clocks;	      /* of all rows */
 	bool nameless;		      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
-	bool name_only; /* the only key is the name */
-	uint64_t busy;	/* number of buckets of time that pairs cover, each without its first */
+	bool name_only;		       /* the only key is the name */
+	const struct condition *where; /* of what is counted; NULL: all */
+	struct key_cell *where_cells;  /* those of its keys */
+	bool outside;		       /* the present row is before the window */
+	uint64_t busy; /* number of buckets of time that pairs cover, each without its first */
 	struct group_caches caches;
 };
 
@@ -87,6 +91,9 @@ int statistics_init_summary(struct statistics *s, const struct keys *k, struct c
 void statistics_name_stacks(struct statistics *s, bool named);
 /* Set one of the SUMMARY_CELLS for all following rows. */
 void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell value);
+/* Count only the calls and events for which a condition is true. To be called before the first
+ * event. Returns -1 when out of memory. */
+int statistics_where(struct statistics *s, const struct condition *where);
 /* Count pairs of events, with the time between them, instead of calls and instants. */
 int statistics_pair(struct statistics *s, struct pair *p);
 /* Add a pair's time to the groups of all buckets of time that it covers; s->cells has its other
@@ -105,9 +112,9 @@ bool statistics_nameless(const struct statistics *s);
 /* Count the rows of a block. Returns -1 when out of memory. */
 int statistics_block(struct statistics *s, const struct block *b);
 
-/* Adopt the open calls of a snapshot, which may be NULL: then it does nothing. Returns -1 when out
- * of memory. */
-int statistics_adopt(struct statistics *s, const struct snapshot *snapshot);
+/* Adopt the open calls of a snapshot, which begin at since or later; NULL: nothing is done. Returns
+ * -1 when out of memory. */
+int statistics_adopt(struct statistics *s, const struct snapshot *snapshot, uint64_t since);
 
 /* Returns the number of arguments among the columns' fields that are kept until the leave, two
  * cells each after those of the keys: all of them, or 0 where each row counts by itself. */
@@ -118,6 +125,9 @@ void statistics_forget_calls(struct statistics *s);
 /* Count the rows before the first one whose time is end or later; the cursor then points at that
  * row. end UINT64_MAX: all rows. Returns -1 when out of memory. */
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);
+/* Count the rows of a block in [since, until): calls that are open at the edges are clipped to it.
+ * Pairs that end in the window count whole. The same window for all blocks of a clock. */
+int statistics_window(struct statistics *s, const struct block *b, uint64_t since, uint64_t until);
 /* Prepare the groups for printing, while the trace continues. */
 int statistics_show(struct statistics *s);
 /* Forget the counts, not the open calls. */

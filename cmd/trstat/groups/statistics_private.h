@@ -41,6 +41,28 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 			  const struct lane *lane, bool waits,
 			  const struct statistics_times *times);
 
+/* Prepare for the rows of a block. */
+int statistics_begin_block(struct statistics *s, const struct block *b);
+
+static inline void statistics_note_time(struct statistics *s, uint64_t time)
+{
+	s->first = time < s->first ? time : s->first;
+	s->last = time > s->last ? time : s->last;
+}
+
+/* --- selection --- */
+
+/* Returns true if not all rows count. */
+static inline bool statistics_selects(const struct statistics *s)
+{
+	return s->outside || s->where;
+}
+/* Returns true if a row counts; false with out_of_memory set, too. */
+bool statistics_is_selected(struct statistics *s, const struct event_ref *subject);
+/* Keep what the condition needs of an enter. */
+int statistics_where_cells(struct statistics *s, const struct event_ref *entered,
+			   struct key_cell *cells);
+
 /* --- rows --- */
 
 /* Make the calls, without any. */

@@ -11,6 +11,8 @@ static int put_entered(struct statistics *s, const struct event *e)
 
 	if (e->type->flags & TYPE_CALL_NUMBER && s->arguments)
 		statistics_argument_cells(s, e, cells + s->keys->begins);
+	if (s->where && statistics_where_cells(s, &entered, cells))
+		return -1;
 	return keys_begin_cells(s->keys, s->dictionary, &s->groups, &entered, cells);
 }
 
@@ -28,7 +30,9 @@ void statistics_begin_calls(struct statistics *s)
 	calls_init(&s->calls, s->dictionary);
 	s->calls.on_restore = statistics_restore;
 	s->calls.on_restore_ctx = s;
-	s->calls.data_size = (s->keys->begins + 2 * s->arguments) * sizeof(struct key_cell);
+	s->calls.data_size =
+		(s->keys->begins + 2 * s->arguments + (s->where ? s->where->keys.begins : 0)) *
+		sizeof(struct key_cell);
 }
 
 /* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
@@ -43,7 +47,8 @@ static __attribute__((noinline)) int take_enter(struct statistics *s, struct eve
 	return 0;
 }
 
-/* Returns the group of a finished call; e is its leave or NULL. */
+/* Returns the group of a finished call; e is its leave or NULL. NULL without out_of_memory: the
+ * call does not count. */
 static __attribute__((noinline)) struct aggregate *group_of_call(struct statistics *s,
 								 const struct call *call,
 								 const struct type *type,
@@ -67,6 +72,8 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 		s->out_of_memory = true;
 		return NULL;
 	}
+	if (statistics_selects(s) && !statistics_is_selected(s, &subject))
+		return NULL;
 	return statistics_group(s, &subject);
 }
 
@@ -78,12 +85,15 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	struct aggregate *a = NULL;
 
 	s->taken = NULL;
-	if (s->name_only && !s->arguments && call->location < s->caches.by_location_size)
+	if (s->name_only && !s->arguments && !statistics_selects(s) &&
+	    call->location < s->caches.by_location_size)
 		a = s->caches.by_location[call->location];
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
 
 		a = group_of_call(s, call, type, e ? &copy : NULL);
+		if (!a && !s->out_of_memory)
+			return 0;
 	}
 	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self,
 				 call->recursive && !s->stacks, call->end)) {
@@ -125,6 +135,8 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	subject.caller = open ? stack->frames[open - 1].location : 0;
 	if (s->stacks && call_stacks_here(s->stacks, e, &subject.stack))
 		return -1;
+	if (statistics_selects(s) && !statistics_is_selected(s, &subject))
+		return s->out_of_memory ? -1 : 0;
 	a = statistics_group(s, &subject);
 	if (!a)
 		return -1;
@@ -243,6 +255,8 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	got = pair_feed(s->pair, s->keys, e, &end);
 	if (got != OUTCOME_YES)
 		return got == OUTCOME_FAILED ? -1 : 0;
+	if (s->outside)
+		return 0;
 	subject.timed = true;
 	if (end.open)
 		return open_pair(s, e, &subject, end.open);

@@ -9,7 +9,9 @@
 
 int partial_check(const struct settings *s, size_t conditions, struct error *e)
 {
-	const char *option = s->wall ? "wall" : conditions && s->partial ? "fail-if" : NULL;
+	const char *option = s->wall			? "wall"
+			     : conditions && s->partial ? "fail-if"
+							: settings_selection(s);
 
 	if (!option || !(s->partial || s->merge))
 		return 0;
@@ -220,7 +222,8 @@ static int partial_adopt(struct counting *c, const struct block *b)
 	if (c->monitor)
 		monitor_adopt(c->monitor, b->snapshot);
 	report_snapshot(c->stage, b);
-	return c->slowest ? slowest_block(c->slowest, b) : statistics_adopt(c->sm->s, b->snapshot);
+	return c->slowest ? slowest_block(c->slowest, b)
+			  : statistics_adopt(c->sm->s, b->snapshot, 0);
 }
 
 /* Report a segment whose open calls are not known, if it has calls. */

@@ -24,6 +24,7 @@ int diff_check(const struct settings *s, const struct diff_options *o, size_t co
 			    : s->merge		      ? "merge"
 			    : s->interval	      ? "interval"
 			    : s->bounds		      ? "bounds"
+			    : settings_selection(s)   ? settings_selection(s)
 			    : s->format == TABLE_PROM ? "to=prom"
 						      : NULL;
 	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
@@ -74,7 +75,7 @@ static int read_stream(struct side *s, struct block *b)
 		return stage_no_memory(stage);
 	do {
 		report_snapshot(stage, b);
-		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
+		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot, 0)
 					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
 			return stage_no_memory(stage);
 		if (check_ticks(s, &e) || statistics_check_busy(st, &e))

@@ -102,7 +102,6 @@ static bool is_bare(const char *p, size_t n)
 static int parse_side(struct pair_side *side, const char *text, const char *end, const char *whole,
 		      struct error *e)
 {
-	struct lexer l = {.error = e};
 	char *copy;
 	int bad;
 
@@ -119,13 +118,9 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 		side->name = copy;
 		return 0;
 	}
-	l.text = copy;
-	bad = lexer_next(&l) || condition_parse(&side->condition, &l);
-	if (!bad && l.token.kind != TOKEN_END)
-		bad = lexer_error(&l, l.token.column, "unexpected text after the condition");
-	lexer_free(&l);
+	bad = condition_parse_text(&side->condition, copy, e);
 	free(copy);
-	return bad ? -1 : 0;
+	return bad;
 }
 
 /* Returns the key without the prefix of its side, which may be given. */

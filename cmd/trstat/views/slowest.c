@@ -317,7 +317,7 @@ int slowest_finish(struct slowest *s)
 	while (calls_finish(&s->calls, &call)) {
 		uint32_t flags = call.type ? call.type->flags : 0;
 		const struct stack *stack =
-			flags & TYPE_CALL_NUMBER ? NULL : s->calls.stacks[s->calls.finishing];
+			flags & TYPE_CALL_NUMBER ? NULL : s->calls.stacks[s->calls.end.thread];
 
 		if (add_call(s, &call, NULL, NULL, stack, flags & TYPE_KERNEL))
 			return -1;

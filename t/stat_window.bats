@@ -1,0 +1,104 @@
+# trstat: --since and --until, to which calls are clipped; --where, which prints a part.
+
+load lib
+load tables
+
+# functions OPTION...: name, count and total of fib.trs without the kernel's
+functions() {
+	trstat -q -t tsv -c count,total "$@" fib.trs | awk -F '\t' 'NR > 1 && $1 !~ /^linux:/ { print $1, $2, $3 }' | LC_ALL=C sort
+}
+
+@test "calls that are open at the edges of the window are clipped to it" {
+	need uftrace
+	uftrace dump --no-pager -d "$DATA/uftrace/fib" >dump 2>/dev/null
+	read -r first last < <(awk -F '[. ]+' '/: \[/ { sub(/^ */, ""); t = $1 $2; if (!n++) print t; z = t } END { print z }' dump | paste -s -d ' ')
+	for part in '0 1' '1 2' '2 4' '4 8' '7 8' '0 8'; do
+		read -r from to <<<"$part"
+		since=$((first + (last - first) * from / 8)) until=$((first + (last - first) * to / 8 + 1))
+		LC_ALL=C python3 "$ROOT/t/tools/clip_calls.py" $since $until <dump | LC_ALL=C sort >want
+		[ -s want ]
+		functions --since $since --until $until | diff want - || fail "$part"
+	done
+}
+
+@test "the parts of a trace add up to the whole" {
+	whole=$(trstat -q -t tsv -g '' -c self fib.trs | tail -n 1)
+	first=$(trdecode --info fib.trs | awk '/^first time/ { print $NF }')
+	sum=0
+	for ms in 0 1 2 3 4 5 6 7 8; do
+		range=(--since $((first + ms * 1000000)))
+		[[ $ms -eq 8 ]] || range+=(--until $((first + ms * 1000000 + 1000000)))
+		part=$(trstat -q -t tsv -g '' -c self "${range[@]}" fib.trs | tail -n 1)
+		sum=$((sum + part))
+	done
+	assert_equal "$sum" "$whole"
+	# the same by stacks, and of events without calls
+	[ "$(trstat -q -t tsv -g stack -c self --until +7ms fib.trs | awk -F '\t' 'NR > 1 { n += $NF } END { printf "%d", n }')" -eq \
+		"$(trstat -q -t tsv -g '' -c self --until +7ms fib.trs | tail -n 1)" ]
+	events=0
+	for range in '--until +500ms' '--since +500ms --until +1s' '--since +1s'; do
+		# shellcheck disable=SC2086
+		events=$((events + $(trstat -q -t tsv -g '' -c count $range sched.trs | tail -n 1)))
+	done
+	assert_equal "$events" "$(trfilter -c 1 sched.trs)"
+}
+
+@test "a window of a segment that is read alone begins at --since" {
+	trdecode --segment 4K "$DATA/uftrace/fib" | trsym >cut.trs
+	marker=$(head -c 16 cut.trs)
+	# the bytes from the second segment on
+	at=$(grep -abo -F "$marker" cut.trs | cut -d : -f 1 | sed -n 2p)
+	tail -c +$((at + 1)) cut.trs >later.trs
+	since=$(($(trdecode --info cut.trs | awk '/^last time/ { print $NF }') - 1000000))
+	run -1 pipe "trstat -q -t tsv -c count,total --since $since later.trs 2>/dev/null >ours"
+	trstat -q -t tsv -c count,total --since $since fib.trs | cmp - ours
+}
+
+@test "--where prints a part, with the times of the whole" {
+	trstat -q -t tsv fib.trs >all
+	for name in main worker fib; do
+		trstat -q -t tsv --where "name == \"$name\"" fib.trs | tail -n +2 | cmp - <(grep -P "^$name\t" all)
+	done
+	for condition in 'dur > 1ms' 'depth < 2' 'tid == 4125' 'self > 10us && caller != "fib"'; do
+		condition="$condition && name !~ \"^linux\""
+		trstat -q -t tsv -g '' -c count --where "$condition" fib.trs | tail -n 1 >ours
+		trfilter -c "$condition" fib.trs | diff - ours || fail "$condition"
+		[ "$(cat ours)" -gt 0 ]
+	done
+	# self is less than total, though the callees are not printed
+	trstat -q -t tsv -c total,self --where 'depth < 1' fib.trs >outer
+	grep -P "$(printf '^main\t%s' "$(awk -F '\t' '$1 == "main" { print $2 "\t" $3 }' all)")" outer
+	# fields of the enter, and of events
+	trdecode -q "$DATA/apitrace/sides.trace" >sides.trs
+	run -0 trstat -q -t tsv -g name -c count --where 'arg.n == 3' sides.trs
+	assert_line $'fG\t1'
+	run -0 trstat -q -t tsv -g type -c count --where 'next_pid > 0 && cpu == 0' sched.trs
+	assert_line "$(printf 'sched_switch\t%s' "$(trfilter -c 'next_pid > 0 && cpu == 0' sched.trs)")"
+	# conditions of --fail-if see the same part
+	run -3 trstat -q --where 'name == "main"' --fail-if 'count == 1' -c count fib.trs
+	run -3 trstat -q --where 'name == "main"' --fail-if 'count(tid > 0) == 1' fib.trs
+}
+
+@test "--where, --since and --until: mistakes, and what they do not go with" {
+	run -2 errors trstat --where 'nme == "main"' fib.trs
+	assert_output --partial "no event has a field 'nme'; did you mean 'name'?"
+	run -2 errors trstat --where 'name == main' fib.trs
+	assert_output --partial 'quote a text: "main"'
+	run -2 errors trstat --where 'dur >' fib.trs
+	run -2 errors trstat --where 'stack == "main"' fib.trs
+	assert_output --partial '--where cannot test the stack; trfilter can'
+	run -2 errors trstat --since soon fib.trs
+	assert_output --partial "--since takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not 'soon'"
+	run -2 pipe "cat fib.trs | trstat --since -1s"
+	for options in '--where depth>1 --partial' '--since +1s --partial' '--where depth>1 --slowest 3' '--since +1s --slowest 3' \
+		'--where depth>1 --pair wakeup' '--since +1s -i 1s' '--until +1s --merge' '--where depth>1 --diff'; do
+		# shellcheck disable=SC2086
+		run -2 errors trstat $options fib.trs
+		assert_output --partial 'does not go with --'
+	done
+	trdecode -q "$DATA/apitrace/v6.trace" >ticks.trs
+	run -2 errors trstat --since +1ms ticks.trs
+	assert_output --partial 'counts ticks'
+	run -2 errors trstat --where 'dur > 1ms' ticks.trs
+	assert_output --partial 'counts ticks'
+}
