@@ -7,17 +7,21 @@
 # SAN=address,undefined
 # V=1            show the commands
 # FUZZ_TIME=60   seconds for each fuzz target
-# DESTDIR, PREFIX=/usr/local
+# DESTDIR, PREFIX=/usr/local, LIBDIR=$(PREFIX)/lib
 
 -include config.mk
 O ?= build
+OBJCOPY ?= objcopy
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 FUZZ_TIME ?= 60
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+LIBRARYDIR = $(DESTDIR)$(LIBDIR)
+INCLUDEDIR = $(DESTDIR)$(PREFIX)/include
 EXAMPLEDIR = $(DESTDIR)$(PREFIX)/share/doc/trutils/examples
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
@@ -40,6 +44,7 @@ LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlico
 HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK)' | cksum))
 OBJ := $(O)/obj-$(HASH)
 BIN := $(O)/bin
+LIBRARY := $(O)/lib/libtrstream.a
 
 PROGRAMS := $(patsubst cmd/%/main.c,%,$(wildcard cmd/*/main.c))
 UNITS := $(patsubst t/unit/%.c,%,$(shell find t/unit -name '*.c'))
@@ -52,7 +57,8 @@ linked = $(shell sed -n 's|^/\* links: *\(.*\) \*/$$|\1|p' $(1))
 # A line for each file; V=1: the whole command
 SAY = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo '  $@';))
 
-all: $(PROGRAMS:%=$(BIN)/%)
+all: $(PROGRAMS:%=$(BIN)/%) library
+library: $(LIBRARY)
 units: $(UNITS:%=$(OBJ)/t/unit/%)
 fuzzers: $(FUZZERS:%=$(OBJ)/t/fuzz/%)
 
@@ -64,10 +70,22 @@ $(OBJ)/libtr.a: $(call objects,common)
 	@rm -f $@
 	$(SAY) $(AR) qcs $@ $^
 
-# $(BIN) leads to the programs of the flags used last.
+# The library: what common/library needs of the rest, with no other name than trstream_* visible.
+# libdeflate is its only dependency.
+$(OBJ)/libtrstream.a: $(call objects,common/library) $(OBJ)/libtr.a
+	@rm -f $@
+	$(SAY) $(CC) -r -nostdlib -o $(@:.a=.o) $^
+	@$(OBJCOPY) -w --keep-global-symbol='trstream_*' $(@:.a=.o)
+	@$(AR) qcs $@ $(@:.a=.o)
+
+# $(BIN) leads to the programs of the flags used last, and $(LIBRARY) to their library.
 $(BIN)/%: $(OBJ)/% FORCE
 	@mkdir -p $(@D)
 	@[ "$$(readlink $@)" = ../obj-$(HASH)/$* ] || ln -sf ../obj-$(HASH)/$* $@
+
+$(LIBRARY): $(OBJ)/$(notdir $(LIBRARY)) FORCE
+	@mkdir -p $(@D)
+	@ln -sf ../obj-$(HASH)/$(@F) $@
 
 link = $(SAY) $(CC) $(FLAGS) $(LINK) $(2) -o $@ $(1) $(LIBS)
 
@@ -154,13 +172,18 @@ lint-sources: $(OBJ)/libtr.a
 	@t/lint.sh $<
 
 install: all
-	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR) $(ZSHDIR) \
-		$(FISHDIR) $(EXAMPLEDIR)
+	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR) \
+		$(ZSHDIR) $(FISHDIR) $(EXAMPLEDIR) $(LIBRARYDIR)/pkgconfig $(INCLUDEDIR)
 	install $(PROGRAMS:%=$(BIN)/%) $(BINDIR)
 	install -m 644 $(wildcard man1/*.1) $(MANDIR)/man1
+	install -m 644 $(wildcard man3/*.3) $(MANDIR)/man3
 	install -m 644 $(wildcard man5/*.5) $(MANDIR)/man5
 	install -m 644 $(wildcard man7/*.7) $(MANDIR)/man7
 	install -m 644 $(wildcard doc/examples/*) $(EXAMPLEDIR)
+	install -m 644 $(LIBRARY) $(LIBRARYDIR)
+	install -m 644 common/library/trstream.h $(INCLUDEDIR)
+	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@version@|$(VERSION)|' \
+		packaging/libtrstream.pc.in >$(LIBRARYDIR)/pkgconfig/libtrstream.pc
 	install -m 644 packaging/completion/trutils.zsh $(ZSHDIR)/_trutils
 	for p in $(PROGRAMS); do \
 		install -m 644 packaging/completion/trutils.bash $(COMPDIR)/$$p && \
@@ -169,8 +192,9 @@ install: all
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(PROGRAMS:%=$(COMPDIR)/%) $(PROGRAMS:%=$(FISHDIR)/%.fish) \
-		$(ZSHDIR)/_trutils
-	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man5/*.5 man7/*.7))
+		$(ZSHDIR)/_trutils $(INCLUDEDIR)/trstream.h $(LIBRARYDIR)/libtrstream.a \
+		$(LIBRARYDIR)/pkgconfig/libtrstream.pc
+	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man3/*.3 man5/*.5 man7/*.7))
 	rm -f $(patsubst doc/examples/%,$(EXAMPLEDIR)/%,$(wildcard doc/examples/*))
 
 # The committed files as a tarball that depends on nothing else: the same bytes each time
@@ -197,7 +221,7 @@ clean:
 	rm -rf $(O)
 
 FORCE:
-.PHONY: all units fuzzers deps demo check check-interop picture tests asan fuzz fuzz-coverage \
+.PHONY: all library units fuzzers deps demo check check-interop picture tests asan fuzz fuzz-coverage \
 	fuzz-table bench lint \
 	lint-sources install uninstall dist deb clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:

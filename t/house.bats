@@ -171,12 +171,14 @@ complete_line() {
 
 @test "install puts everything in its place, uninstall takes it away" {
 	root=$BATS_TEST_TMPDIR/root
-	make -s -o all -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr install >/dev/null 2>&1 3>&-
+	make -s -o all -C "$ROOT" O="$(dirname "$BIN")" ${LIBRARY:+LIBRARY="$LIBRARY"} DESTDIR="$root" PREFIX=/usr \
+		install >/dev/null 2>&1 3>&-
 	for program in $PROGRAMS; do
 		run -0 "$root/usr/bin/$program" --version
 		[ -f "$root/usr/share/man/man1/$program.1" ]
 		[ -f "$root/usr/share/bash-completion/completions/$program" ]
 	done
+	[ -f "$root/usr/share/man/man3/trstream.3" ]
 	[ -f "$root/usr/share/man/man5/trstream.5" ]
 	[ -f "$root/usr/share/man/man5/trstream-sources.5" ]
 	[ -f "$root/usr/share/man/man7/trutils-scale.7" ]

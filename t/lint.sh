@@ -7,15 +7,15 @@ library=$(realpath "$1")
 . "${BASH_SOURCE[0]%/*}/complain.bash"
 cd "$(dirname "$0")/.." || exit
 
-mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
+mapfile -t sources < <(find cmd common t doc -name '*.[ch]' | sort)
 mapfile -t scripts < <(find t packaging .ci -name '*.sh' -o -name '*.bash' -o -path t/fuzz/run \
 	-o -path .ci/run | sort)
-mapfile -t texts < <(find Makefile README* man1 man5 man7 t/*.bats -type f | sort)
+mapfile -t texts < <(find Makefile README* man1 man3 man5 man7 t/*.bats -type f | sort)
 
 clang-format --dry-run -Werror "${sources[@]}" 2>&1 | sed -n 's/^\([^ :]*\):[0-9].*error: .*/\1/p' |
 	uniq -c | complain 'clang-format -i wanted (places, file)'
 grep -nE '[[:blank:]]+$' "${sources[@]}" "${scripts[@]}" "${texts[@]}" | complain 'trailing blanks'
-mandoc -Tlint -Wwarning man[157]/*.[157] 2>&1 | complain 'man pages'
+mandoc -Tlint -Wwarning man[1357]/*.[1357] 2>&1 | complain 'man pages'
 shellcheck -x "${scripts[@]}" 2>&1 | complain 'shellcheck'
 # variables that bats sets or a test's subshell changes
 shellcheck -x -s bats -S warning -e SC2030,SC2031,SC2154 t/*.bats 2>&1 | complain 'shellcheck of bats'

@@ -47,7 +47,7 @@ oversized() {
 @test "a violation in any folder of sources is found" {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir tree
-	cp -r "$ROOT"/{README,cmd,common,man1,man5,man7,doc} tree
+	cp -r "$ROOT"/{README,cmd,common,man1,man3,man5,man7,doc} tree
 	mkdir tree/t
 	cp "$ROOT"/t/*.sh tree/t
 	mapfile -t folders < <(cd tree && find cmd common -name '*.c' -printf '%h\n' | sort -u)

@@ -1,6 +1,7 @@
 /*
- * stream.c - any bytes as a stream: read with everything looked at and calls paired, passed through
- * a filter by blocks and by rows, which makes snapshots, and what the filter made read again
+ * stream.c - any bytes as a stream: read with everything looked at and calls paired, read with
+ * libtrstream, passed through a filter by blocks and by rows, which makes snapshots, and what the
+ * filter made read again
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 
 #include "common/calls/adopt.h"
 #include "common/calls/snapshot_hooks.h"
+#include "common/library/trstream.h"
 #include "common/stream/field.h"
 #include "common/stream/reader.h"
 #include "common/stream/value.h"
@@ -162,6 +164,32 @@ static void read_all(int fd)
 	reader_close(&r);
 }
 
+/* As a program with libtrstream does it. */
+static void read_library(int fd)
+{
+	struct trstream_reader *r = trstream_reader_open_fd(fd, "input");
+	struct trstream_value v;
+	struct trstream_event e;
+	struct trstream_call c;
+	int got, errors = 0;
+
+	while ((got = trstream_reader_next(r, &e))) {
+		if (got < 0 && (!*trstream_reader_error(r) || ++errors > 1000000))
+			abort();
+		for (uint32_t i = 0; got > 0 && i < e.nfields && i < 5; i++)
+			if (trstream_reader_field_at(r, i, &v))
+				touch(v.text, v.size);
+		if (got > 0 &&
+		    trstream_reader_field(r, e.kind == TRSTREAM_LEAVE ? "ret" : "arg.1", &v))
+			touch(v.text, v.size);
+		if (got > 0)
+			touch(e.name, strlen(e.name));
+	}
+	while (trstream_reader_next_call(r, &c))
+		touch(c.name, strlen(c.name));
+	trstream_reader_close(r);
+}
+
 /* As a filter does it: passed in whole, loaded and passed, or row by row. */
 static void filter_events(struct reader *r, struct writer *w, struct block *b, unsigned how)
 {
@@ -247,6 +275,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	lseek(in, 0, SEEK_SET);
 	output_limit(size);
 	read_all(dup(in));
+	lseek(in, 0, SEEK_SET);
+	read_library(dup(in));
 	for (unsigned how = 0; how < 3; how += 2) {
 		lseek(in, 0, SEEK_SET);
 		if (ftruncate(out, 0))
