@@ -181,6 +181,7 @@ complete_line() {
 	[ -f "$root/usr/share/man/man3/trstream.3" ]
 	[ -f "$root/usr/share/man/man5/trstream.5" ]
 	[ -f "$root/usr/share/man/man5/trstream-sources.5" ]
+	[ -f "$root/usr/share/man/man7/trutils-recipes.7" ]
 	[ -f "$root/usr/share/man/man7/trutils-scale.7" ]
 	[ -f "$root/usr/share/man/man7/trutils.7" ]
 	[ -f "$root/usr/share/doc/trutils/examples/trstat-monitor.timer" ]

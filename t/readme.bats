@@ -1,28 +1,63 @@
 #!/usr/bin/env bats
-# The README's examples print what it says they print.
+# The examples of the README and of the pages of section 7 print what these documents show.
 
 load lib
 
-@test "the README's examples" {
-	local line command='' got=$BATS_TEST_TMPDIR/got want=$BATS_TEST_TMPDIR/want n=0
-	mkdir -p "$BATS_TEST_TMPDIR/t"
-	ln -s "$ROOT/t/data" "$BATS_TEST_TMPDIR/t/data"
-	cd "$BATS_TEST_TMPDIR"
+# examples COUNT: runs each command of the text on standard input ("$ command", lines "> " continue it)
+# and compares its output with the lines up to the next command or the next line that ends the output, "."
+examples() {
+	local line command='' want=$BATS_TEST_TMPDIR/want got=$BATS_TEST_TMPDIR/got n=0
 	while IFS= read -r line || [[ -n $command ]]; do
-		if [[ -n $command && $line != '    '* ]]; then
-			bash -c "$command" >"$got" 2>&1
-			diff "$want" "$got"
-			command=''
-			((n += 1))
-		elif [[ -n $command ]]; then
-			echo "${line#    }" >>"$want"
-		fi
-		if [[ $line == '    $ '* ]]; then
-			command=${line#    \$ }
+		case $line in
+		'$ '* | . | '')
+			if [[ -n $command ]]; then
+				bash -c "$command" >"$got" 2>&1 </dev/null || true
+				diff "$want" "$got" || fail "$command"
+				((n += 1))
+			fi
+			command=
 			: >"$want"
-		fi
-	done <"$ROOT/README.md"
-	[[ $n -ge 5 ]]
+			[[ $line != '$ '* ]] || command=${line#\$ }
+			;;
+		'> '*) command+=$'\n'${line#> } ;;
+		*) [[ -z $command ]] || printf '%s\n' "$line" >>"$want" ;;
+		esac
+	done
+	assert_equal "$n" "$1"
+}
+
+# literal PAGE: the lines of its literal displays as a reader sees them, with a line "." after each
+literal() {
+	sed -n '/^\.Bd -literal/,/^\.Ed/p' "$ROOT/man7/$1.7" |
+		sed -e '/^\.Bd/d' -e 's/^\.Ed/./' -e 's/^\\&//' -e "s/\\\\(aq/'/g" -e 's/\\(ga/`/g' -e 's/\\(ha/^/g' \
+			-e 's/\\(ti/~/g' -e 's/\\(dq/"/g' -e 's/\\e/\\/g'
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir t
+	ln -s "$DATA" t/data
+	ln -s "$DATA/uftrace/fib" uftrace.data
+	ln -s "$DATA/uftrace/jumps" old.data
+	ln -s "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
+	ln -s "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" irq.dat
+	ln -s "$DATA/apitrace/threads.trace" app.trace
+}
+
+@test "the README's examples" {
+	sed -n 's/^    //p; /^$/p' "$ROOT/README.md" >text
+	[[ $(grep -c '^\$ ' text) -ge 1 ]]
+	examples "$(grep -c '^\$ ' text)" <text
+}
+
+@test "the commands of trutils-recipes(7)" {
+	[[ $(grep -c '^\.Ss ' "$ROOT/man7/trutils-recipes.7") -ge 30 ]]
+	literal trutils-recipes >text
+	examples "$(grep -c '^\$ ' "$ROOT/man7/trutils-recipes.7")" <text
+	# each recipe has a command
+	run awk '/^\.S[sh] / { if (recipe) print recipe; recipe = /^\.Ss / ? $0 : "" } /^\$ / { recipe = "" }' \
+		"$ROOT/man7/trutils-recipes.7"
+	assert_output ''
 }
 
 @test "the README names every program and both commands" {
