@@ -97,7 +97,7 @@ deep() {
 	done
 	assert_equal "$(cat counts)" "0
 0
-$((2 * (NESTED - 2)))"
+$((NESTED - 2))"
 	deep 8000000 trfilter -c 'stack =~ ";f22;f23;[.]{3}$"'
 	assert_equal "$(cat out)" $((2 * (NESTED - FRAMES)))
 }

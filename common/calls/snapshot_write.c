@@ -129,7 +129,7 @@ static void put_row(struct building *b, const struct kept_row *r)
 		no_memory(b);
 	b->bare = b->bare && !r->type->fixed_size && !(r->type->flags & TYPE_TAIL);
 	if (r->type->flags & TYPE_TAIL)
-		put_tail(b, r, data + r->type->fixed_size);
+		put_tail(b, r, data ? data + r->type->fixed_size : NULL);
 }
 
 /* --- blocks --- */
