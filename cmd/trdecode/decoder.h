@@ -109,7 +109,7 @@ struct decoder {
 	 * before the first run. The time may be wrong where the trace is damaged. May be NULL. */
 	bool (*late)(struct input *in, uint64_t *time);
 	/* Write the events up to and including time until; set in->next. Returns 0, or -1 if the
-	 * output failed or out of memory. Damage is no failure: input_damage reports it. */
+	 * output failed or out of memory. Damage is not a failure: input_damage reports it. */
 	int (*run)(struct input *in, uint64_t until, struct error *e);
 	void (*close)(struct input *in);
 };

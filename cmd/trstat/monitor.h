@@ -32,7 +32,7 @@ struct monitor {
 	bool out_of_memory, stop;
 };
 
-/* Returns -1 with e filled if words are no width. */
+/* Returns -1 with e filled if words is not a width. */
 int monitor_check(const char *words, struct error *e);
 /* Parse the width, by the kind of clock. Returns -1 with e filled. */
 int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *e);
@@ -46,7 +46,7 @@ void monitor_adopt(struct monitor *m, const struct snapshot *snapshot);
 /* Count the rows of a block. Returns -1 with m->out_of_memory or m->stop set, or with e filled. */
 int monitor_block(struct monitor *m, const struct block *b, struct error *e);
 
-/* Begin the interval of a snapshot after which no row came, before its calls are closed. Returns -1
+/* Begin the interval of a snapshot without a row after it, before its calls are closed. Returns -1
  * with e filled. */
 int monitor_end(struct monitor *m, struct error *e);
 /* Forget the interval, because other parts of the trace follow. */

@@ -122,7 +122,7 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 		t.run = (struct columns_run){interval->time, interval->time + interval->width, 0};
 	t.ticks = st->ticks;
 	if (t.ticks && t.optional && !s->sort) {
-		/* ticks are no times: the second key of the default order counts */
+		/* ticks are not times: the second key of the default order counts */
 		by_count = (struct sort){.key = q->sort.key + 1, .count = 1};
 		t.sort = &by_count;
 	}

@@ -21,7 +21,7 @@ struct kallsyms {
 };
 
 /* Read the file. Returns 0, or -1 with *e filled: the file cannot be read, has no function, or
- * was copied by a user who may not see addresses. */
+ * was copied by a user without the right to see addresses. */
 int kallsyms_read(struct kallsyms *k, const char *path, struct error *e);
 
 void kallsyms_free(struct kallsyms *k);

@@ -200,7 +200,7 @@ static int push_unseen(struct calls *c, struct stack *s, const struct snapshot_t
 	return 0;
 }
 
-/* Set what a thread record says of its stack, except its frames. */
+/* Set the data of a stack from its thread record, except its frames. */
 static int take_thread(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
 	const struct snapshot_thread *t = &w->thread;

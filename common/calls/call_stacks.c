@@ -298,7 +298,7 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 	th = call_stacks_thread(cs, calls_thread(e));
 	if (!th)
 		return -1;
-	/* a call that was scheduled out below those in the kernel comes back while they are open */
+	/* a call that was scheduled out below those in the kernel returns while they are open */
 	if (stack == all || (call->inner && call->level <= call_stacks_open(all)))
 		return leave(cs, th, call, node);
 	*node = kernel_node(th, stack->count);

@@ -267,7 +267,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 		}
 		f.inner = true;
 		f.depth = next_depth(s);
-		/* the types of calls that have ended are no part of a snapshot */
+		/* the types of calls that have ended are not part of a snapshot */
 		if (!s->count && !s->unseen)
 			s->type = e->type;
 	} else {

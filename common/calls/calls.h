@@ -4,8 +4,8 @@
  * A call is an enter and the leave that ends it. Enters and leaves pair by a stack per thread (tid
  * 0: per thread and CPU), or per CPU for types with TYPE_PER_CPU. Where the source recorded the
  * depth, the stack follows it: an enter at depth d ends every open frame at d or deeper, so one
- * lost leave never shifts later calls. A frame that ends so is no call. A successful exec* empties
- * the stack and is no call.
+ * lost leave never shifts later calls. A frame that ends so is not a call. A successful exec*
+ * empties the stack and is not a call.
  *
  * A frame is the engine's record of an open call on a stack. Unseen calls were open before their
  * thread's first event: no enter of them was read. A thread whose first event has a depth has had

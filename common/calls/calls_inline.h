@@ -25,8 +25,8 @@ static inline bool calls_ordinary(const struct calls *c, uint32_t location)
 
 /*
  * Process the common rows in line: an enter one level deeper than the top frame, and the leave of
- * the top frame, of a location that is no exec*. CALLS_SLOW: the row is another one, and the state
- * is unchanged; the caller passes it to calls_feed. lane and level of *done are not set.
+ * the top frame, of a location that is not an exec*. CALLS_SLOW: the row is another one, and the
+ * state is unchanged; the caller passes it to calls_feed. lane and level of *done are not set.
  */
 static inline __attribute__((always_inline)) enum calls_result
 calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t location,

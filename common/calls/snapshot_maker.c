@@ -157,7 +157,7 @@ static inline uint32_t handle_of(const struct block *b, const uint8_t *row)
 	return (uint32_t)((size_t)(row - b->row_data) / 4) + 1;
 }
 
-/* Process a narrow row in line. CALLS_SLOW: it is no common one. */
+/* Process a narrow row in line. CALLS_SLOW: it is not a common row. */
 static inline __attribute__((always_inline)) enum calls_result try_row(struct snapshot_maker *m,
 								       const struct block *b,
 								       const struct calls_rows *cr,

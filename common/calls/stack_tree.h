@@ -29,7 +29,7 @@ enum {
 };
 
 struct stack_tree {
-	struct stack_node *nodes; /* nodes[STACK_ROOT] is no frame */
+	struct stack_node *nodes; /* nodes[STACK_ROOT] is not a frame */
 	size_t count, capacity;
 	size_t live;
 	uint32_t free;	 /* list of free nodes, linked by next */

@@ -1,7 +1,7 @@
 /*
  * arithmetic.h - the operators of conditions that make a number of two
  *
- * A value that is no number, a division by zero and a negative shift give no value. The results
+ * A value that is not a number, a division by zero and a negative shift give no value. The results
  * of + - * and << on integers are exact where they fit into 64 bits, signed or unsigned; otherwise
  * they wrap. The results of & | and ^ are unsigned if one side is. A shift by 64 and more shifts
  * all bits out. Real numbers are calculated as doubles, and only by + - * and /. A division is one

@@ -11,7 +11,7 @@ struct expression_values {
 	/* Set the value of a field, which is SCALAR_NONE before. */
 	void (*field)(void *ctx, struct operand *field, struct scalar *out);
 	/* Make a number of a text that spells one, to compare it with a number or to calculate;
-	 * NULL: a text is no number */
+	 * NULL: a text is not a number */
 	void (*number)(struct scalar *s);
 	void *ctx;
 };

@@ -11,7 +11,7 @@
  *               | ( "under" | "over" ) "(" ( string | condition ) ")"
  *               | field | "field" "(" string ")" | number | string
  *
- * The precedence is that of C. A condition is no number: a comparison that is an operand of an
+ * The precedence is that of C. A condition is not a number: a comparison that is an operand of an
  * operator other than "!", "&&" and "||" is refused, as is one next to & ^ | without parentheses.
  *
  * Which fields there are, and what is known of them, is the program's matter (struct language).

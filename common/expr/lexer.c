@@ -320,7 +320,7 @@ static int read_sign(struct lexer *l, bool operand)
 	return lexer_error(l, l->token.column, "unexpected '%c'", *p);
 }
 
-/* Returns true if an operator may follow the token: a '-' after it is no sign of a number. */
+/* Returns true if an operator may follow the token: a '-' after it is not a sign of a number. */
 static bool ends_operand(const struct token *t)
 {
 	return t->kind == TOKEN_NUMBER || t->kind == TOKEN_STRING || t->kind == TOKEN_NAME ||

@@ -100,7 +100,7 @@ struct operand *parser_operand(struct parser *p)
 	return lexer_next(p->lexer) ? drop_operand(p, o) : o;
 }
 
-/* Refuse what is no number; real: or no integer. */
+/* Refuse a value that is not a number or, with real, not an integer. */
 static int check_side(struct parser *p, enum arithmetic how, struct operand *o, size_t column)
 {
 	if (o->form == KNOWN_TEXT)

@@ -56,7 +56,7 @@ enum { TRACECMD_COMPRESSED = 1 }; /* flag of a section */
 #define TRACECMD_OWN "trencode"
 
 /* In a format of trencode, instead of "name: ": name and system have _xHH for each character
- * that is no letter, digit or _. */
+ * that is not a letter, digit or _. */
 #define TRACECMD_ESCAPED_NAME "name:  "
 
 /* After a name of an event, with a number: another event of that name, which has another layout.

@@ -41,7 +41,7 @@ void cpu_data_free(struct cpu_data *c);
  * memory, or reading failed. c->damaged may be set with 1 and 0. */
 int cpu_data_page(struct cpu_data *c, struct ring_record *r, struct error *e);
 
-/* Read the next bytes of data that are no pages into c->window. Returns 1; 0 at the end; -1 as
+/* Read the next bytes of data that are not pages into c->window. Returns 1; 0 at the end; -1 as
  * above. */
 int cpu_data_bytes(struct cpu_data *c, struct error *e);
 

@@ -41,7 +41,7 @@ struct event_format {
 };
 
 /* Parse the text, which must stay unchanged. long_size: that of the kernel. Returns 0; 1: the text
- * has no name or no ID, but may have fields; -1: out of memory. Lines that are no fields are
+ * has no name or no ID, but may have fields; -1: out of memory. Lines that are not fields are
  * skipped. */
 int event_format_parse(struct event_format *f, const char *text, size_t size, unsigned long_size);
 void event_format_free(struct event_format *f);

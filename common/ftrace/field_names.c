@@ -50,7 +50,7 @@ static bool next_is(struct print_lexer *l, const char *op)
 	return token_is(&l->token, op);
 }
 
-/* Parse an entry such as { 0, "HI" } after its first brace. false: its value is no constant. */
+/* Parse an entry such as { 0, "HI" } after its first brace. false: its value is not a constant. */
 static bool parse_entry(struct print_lexer *l, struct names *n, struct writer *w)
 {
 	char name[NAME_SIZE];

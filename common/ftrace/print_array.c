@@ -72,7 +72,7 @@ void print_elements(struct line *out, struct byte_range r, unsigned size, bool b
 
 static void dump_row(struct line *out, const uint8_t *p, size_t n, const struct hex_dump *d)
 {
-	/* a size that is no multiple of the group is shown by bytes */
+	/* a size that is not a multiple of the group is shown by bytes */
 	unsigned group = n % d->group ? 1 : d->group;
 	size_t start = out->size;
 

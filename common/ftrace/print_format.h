@@ -6,7 +6,7 @@
  * What the kernel itself would print: expressions are those of C, computed with C's types in the
  * word size of the recorded kernel, from fields read in its byte order. %p and its extensions give
  * the text of libtraceevent where the kernel's needs the running kernel. A format that cannot be
- * evaluated as a whole (it calls a function of the kernel, say) is not compiled.
+ * evaluated as a whole (because it calls a function of the kernel, for example) is not compiled.
  */
 #ifndef TR_FTRACE_PRINT_FORMAT_H
 #define TR_FTRACE_PRINT_FORMAT_H

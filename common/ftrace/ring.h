@@ -40,7 +40,7 @@ struct ring_record {
 int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const uint8_t *page,
 		    size_t n, size_t page_size);
 
-/* Read an entry that is no plain record. Returns 1 with the next record in *r, 0 at the page's
+/* Read an entry that is not a plain record. Returns 1 with the next record in *r, 0 at the page's
  * end, -1: damage. */
 int ring_next_special(struct ring_page *p, struct ring_record *r);
 

@@ -1,7 +1,7 @@
 /*
  * entry_table.c - the fields of all kinds of entries
  *
- * A field is added here, in a struct of entry.h and, unless the entry is no object of the
+ * A field is added here, in a struct of entry.h and, unless the entry is not an object of the
  * dictionary (ONLY), in one of dictionary.h. Its place in the payload is specified by trstream(5).
  */
 #include <stddef.h>

@@ -83,7 +83,7 @@ void snapshot_walk(struct snapshot_walk *w, const struct snapshot *s);
 bool snapshot_next_thread(struct snapshot_walk *w);
 /* Get the next frame of the thread. */
 bool snapshot_next_frame(struct snapshot_walk *w);
-/* Get the location of a call that is gone, 0 to thread.gone - 1; 0: not known. */
+/* Get the location of a call that was removed, 0 to thread.gone - 1; 0: not known. */
 uint32_t snapshot_gone(const struct snapshot_walk *w, uint32_t i);
 
 /* Get the number of the record's stack. */

@@ -111,7 +111,7 @@ enum snapshot_flags {
 enum snapshot_thread_flags {
 	SNAPSHOT_PER_CPU = 1,
 	SNAPSHOT_CHARGED = 2,	 /* a callee of the innermost unseen call ended */
-	SNAPSHOT_PASSED = 4,	 /* a row of the first stack came since the kernel's last */
+	SNAPSHOT_PASSED = 4,	 /* a row of the first stack was read since the kernel's last */
 	SNAPSHOT_CONTINUED = 8,	 /* more frames of the last record */
 	SNAPSHOT_UNSTARTED = 16, /* LANE_STARTED of the lane is wrong */
 };
@@ -140,7 +140,7 @@ enum type_kind {
 	KIND_ENTER = 1,
 	KIND_LEAVE = 2,
 	KIND_COUNTER = 3,
-	/* kinds from here on are no events */
+	/* kinds from here on are not events */
 	KIND_GAP = 4,
 	KIND_DROP = 5, /* of a filter: ends open calls without a leave (CALLS in trstream(5)) */
 	KIND_COUNT

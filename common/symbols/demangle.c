@@ -43,7 +43,7 @@ bool demangle_puts(struct demangle_text *t, const char *s)
 	return demangle_append(t, s, strlen(s));
 }
 
-/* Return the length of what precedes a mangled name and is no part of it: initialisers of a
+/* Return the length of what precedes a mangled name and is not part of it: initialisers of a
  * file, CUDA stubs. */
 static size_t prefix_length(const char *name)
 {

@@ -26,7 +26,7 @@ struct cxx {
 	bool show_types;    /* a special name shows its type */
 	bool started;	    /* a scope was written: "::" precedes the next */
 	bool strict;	    /* fail where uftrace fails */
-	bool ref_temp;	    /* a reference temporary: '_' after the name is no discriminator */
+	bool ref_temp;	    /* a reference temporary: '_' after the name is not a discriminator */
 	unsigned depth;
 	bool too_deep;
 	bool conversion; /* inside the type of a conversion operator */

@@ -154,7 +154,7 @@ bool faults_add(struct faults *f, const struct error *e, const char *file)
 	struct fault_kind *k;
 	uint64_t key;
 
-	/* a fault without an offset is one of the file: its name is what the message says */
+	/* a fault without an offset is one of the file: its name is in the message */
 	if (!file && e->offset == NO_OFFSET)
 		file = e->file;
 	key = kind_of(e->what, file ? hash_bytes(file, strlen(file), 0) : 0);

@@ -217,7 +217,7 @@ bool argument_by_key(const struct dictionary *d, const struct event *e, const ch
 		return true;
 	if (!strncmp(key, "fparg.", 6) && find_float(d, e, key + 6, out))
 		return true;
-	/* a row that is no call has no arguments: these are its fields */
+	/* a row that is not a call has no arguments: these are its fields */
 	if (!call && argument_find(d, e, key, out))
 		return true;
 	return !strncmp(key, "ret", 3) && (!key[3] || key[3] == '.') &&

@@ -24,7 +24,7 @@ bool argument_find(const struct dictionary *d, const struct event *e, const char
 bool argument_detail(const struct dictionary *d, const struct event *e, enum detail_kind what,
 		     uint64_t index, const char *path, struct value *out);
 
-/* Find the value of a key: arg.PATH, fparg.N, ret, ret.PATH and, in rows that are no calls, PATH.
+/* Find the value of a key: arg.PATH, fparg.N, ret, ret.PATH and, in rows that are not calls, PATH.
  * false: the row has no such value. */
 bool argument_by_key(const struct dictionary *d, const struct event *e, const char *key,
 		     struct value *out);

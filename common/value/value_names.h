@@ -28,7 +28,8 @@ int value_sum_text(struct buffer *b, const struct definition *d, uint64_t number
  */
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits);
 
-/* Append a WSTRING as UTF-8, up to a unit 0; what is no character is U+FFFD. -1: out of memory. */
+/* Append a WSTRING as UTF-8, up to a unit 0; an invalid character becomes U+FFFD. -1: out of
+ * memory. */
 int value_wide_text(struct buffer *b, const struct value *v);
 
 /* Append the functions of a back trace of count FRAMEs, the outermost first, with ';' between them;

@@ -272,7 +272,7 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 		id->form |= hex ? CHROME_ID_HEX : 0;
 		return 0;
 	}
-	/* ids that are no numbers get numbers that no process uses as addresses */
+	/* ids that are not numbers get numbers that no process uses as addresses */
 	number = intern(&c->async.ids, text->data, text->size);
 	if (number == INTERN_NONE)
 		return -1;

@@ -120,7 +120,7 @@ struct chrome_async {
 	size_t count, capacity;
 	size_t free;	   /* index + 1 of the first free element, 0 none */
 	size_t unfinished; /* the same of calls that ended without a leave */
-	struct intern ids; /* ids that are no numbers */
+	struct intern ids; /* ids that are not numbers */
 	struct id_cache declared;
 	uint32_t calls; /* number of the last call */
 };
@@ -144,7 +144,7 @@ struct chrome {
 	struct input *input;
 	struct writer *w;
 	struct sorter sorter;
-	struct intern thread_keys, names; /* names: pids and tids that are no int32_t */
+	struct intern thread_keys, names; /* names: pids and tids that are not int32_t */
 	struct id_cache declared;	  /* types */
 	/* arguments.c: arguments by name; their numbers, by name and argument; all of them */
 	struct argument_table arguments;

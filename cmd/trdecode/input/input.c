@@ -273,7 +273,7 @@ int input_open(struct input *in, const char *name, const char *format,
 	if (!in->decoder && !in->tree && !in->packed && S_ISREG(st.st_mode) && strcmp(name, "-")) {
 		struct error none;
 
-		/* a directory that cannot be read is treated as one that is no trace */
+		/* a directory that cannot be read is treated as one that is not a trace */
 		if (!open_part(in, &none))
 			in->decoder = probe_decoders(in, format, decoders);
 		if (in->decoder)

@@ -52,7 +52,7 @@ struct row_filter {
 	struct writer *writer;
 };
 
-/* Add the numbers of a list such as "0-3,7". Returns 0, or -1 if the text is no list. */
+/* Add the numbers of a list such as "0-3,7". Returns 0, or -1 if the text is not a list. */
 int row_filter_add_numbers(struct number_list *l, const char *text);
 int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e);
 void row_filter_free(struct row_filter *l);

@@ -104,7 +104,7 @@ static int hex_digit(char c)
 
 /* Return the group of a marker as a string of the writer: its channel. Of markers that trencode
  * wrote, "_x2c" in the name of the channel is a byte of the group, and the number of the clock's
- * epoch after LTTNG_ANOTHER is no part of it. */
+ * epoch after LTTNG_ANOTHER is not part of it. */
 static uint32_t group_of(struct lttng *l, const struct lttng_marker *m)
 {
 	const char *at = m->channel->name;

@@ -54,8 +54,8 @@ static inline uint32_t stream_type(struct stream_ids *s, const struct type *t)
 	return id ? id : stream_type_slow(s, t);
 }
 
-/* Declare a location, again if its symbol has changed; number 0 is no location. *bad: -1 when out
- * of memory. */
+/* Declare a location, again if its symbol has changed; number 0 is not a location. *bad: -1 when
+ * out of memory. */
 static inline uint32_t stream_location(struct stream_ids *s, uint32_t number, int *bad)
 {
 	uint32_t id = stream_known(&s->maps[ENTRY_LOCATION], number);

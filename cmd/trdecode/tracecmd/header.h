@@ -112,7 +112,7 @@ int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint6
 		     uint64_t offset, uint64_t size, struct error *e);
 bool tracecmd_good_page_size(uint64_t size);
 
-/* options.c: read an option that is no section. Returns 0, or -1: out of memory. */
+/* options.c: read an option that is not a section. Returns 0, or -1: out of memory. */
 int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		    struct error *e);
 /* Find the active clock in a text "local global [mono]", or a plain name. NULL: out of memory. */

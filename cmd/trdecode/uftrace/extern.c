@@ -20,7 +20,7 @@ static void extern_damage(struct uftrace *u, struct extern_reader *x, uint64_t o
 		     "a line without a time");
 }
 
-/* Parse "sec.nsec" with one to nine decimals; -1 if the text is no time. */
+/* Parse "sec.nsec" with one to nine decimals; -1 if the text is not a time. */
 static int parse_time(char **at, uint64_t *time)
 {
 	uint64_t sec = 0, nsec = 0, unit = 1000000000;

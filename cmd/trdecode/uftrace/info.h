@@ -82,7 +82,7 @@ static inline bool uftrace_info_has(const struct uftrace_info *info, enum uftrac
  * uftrace_info_free, also after an error). file is its name in messages.
  *
  * Returns 0; 1 when lines are missing or damaged: e describes the first, and info has what could be
- * parsed; -1 when this is no usable info file (magic, version, shorter than its header).
+ * parsed; -1 when this is not a usable info file (magic, version, shorter than its header).
  */
 int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const char *file,
 		       struct error *e);

@@ -18,7 +18,8 @@ static const char *header_path(struct uftrace *u, char *path, size_t n)
 	return tree_path(u->input->tree, "kernel_header", path, n);
 }
 
-/* Add the event of a file events/SYSTEM/EVENT/format. Returns 0; 1: the text is no format; -1. */
+/* Add the event of a file events/SYSTEM/EVENT/format. Returns 0; 1: the text is not a format; -1.
+ */
 static int add_event(struct kernel_header *k, const char *name, size_t n, const char *text,
 		     size_t size)
 {

@@ -16,7 +16,7 @@ static bool merge_two_ready(const struct task_reader *t)
 {
 	const uint8_t *p;
 
-	/* readers that are no task have another size */
+	/* readers other than tasks have another size */
 	if (!t->base.task || !t->context || t->stale || window_have(&t->file) < UFTRACE_RECORD_SIZE)
 		return false;
 	p = window_at(&t->file);

@@ -22,13 +22,13 @@ struct uftrace_spec_list {
 enum uftrace_phase { UFTRACE_PHASE_ARGS, UFTRACE_PHASE_RETVAL };
 
 /* Parse one spec. The text is modified, and type_name points into it. Returns 0, or -1 if the
- * text is no spec. */
+ * text is not a spec. */
 int uftrace_spec_parse(char *text, const struct uftrace_info *info, struct uftrace_spec *spec);
 
 /*
  * Parse the list after a function's '@', modifying the text: specs of the phase are appended to
- * list; *module (may be NULL) becomes the first word that is no action, or NULL. Returns 0, or -1
- * at the first spec that cannot be parsed; the specs before it stay in the list.
+ * list; *module (may be NULL) becomes the first word that is not an action, or NULL. Returns 0, or
+ * -1 at the first spec that cannot be parsed; the specs before it stay in the list.
  */
 int uftrace_spec_parse_list(char *text, const struct uftrace_info *info, enum uftrace_phase phase,
 			    struct uftrace_spec_list *list, const char **module);

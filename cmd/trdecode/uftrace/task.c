@@ -10,7 +10,7 @@
 
 enum { COMM_MOST = 15 }; /* bytes that the kernel keeps of a name */
 
-/* A longer chain of parents without a session is no process tree. */
+/* A longer chain of parents without a session is not a process tree. */
 #define PARENTS_MAX 1000
 
 struct dlop {

@@ -130,7 +130,7 @@ static const struct definition *struct_of(const struct value_parent *v)
 	return v->definition && v->definition->kind == DEFINITION_STRUCT ? v->definition : NULL;
 }
 
-/* Write what is before the children. The definition of a struct says how many there are. */
+/* Write what is before the children. The definition of a struct has their number. */
 static int put_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
 	struct apitrace_target *t = to;

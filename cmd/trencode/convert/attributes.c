@@ -405,7 +405,7 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 	return a->messages && kernel_messages_has(ev->type) ? append_message(a, ev, to) : 0;
 }
 
-/* Spell the value of a key that is no field. */
+/* Spell the value of a key that is not a field. */
 static int key_value(struct attributes *a, const struct event *ev, const char *key,
 		     struct attribute *out)
 {

@@ -69,7 +69,7 @@ static int tar_header(struct tar *tar, const char *name, uint64_t size)
 	r = archive_write_header(tar->archive, entry);
 	archive_entry_free(entry);
 	free(path);
-	/* a warning: the name is no text of this locale, and is written unchanged */
+	/* a warning: the name is not a text of this locale, and is written unchanged */
 	return r < ARCHIVE_WARN ? tar_failed(tar) : 0;
 }
 

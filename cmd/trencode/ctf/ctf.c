@@ -159,7 +159,7 @@ static int put_gap(struct buffer *b, const struct event *ev)
 		       : 0;
 }
 
-/* Count the events or packets that a gap says were lost, if their number is known. */
+/* Count the lost events or packets that a gap records, if their number is known. */
 static int count_gap(struct ctf_encoder *s, struct ctf_file *file, const struct event *ev,
 		     struct error *e)
 {

@@ -26,8 +26,9 @@ struct lttng_types {
 	struct buffer text;
 };
 
-/* Find how an event is written; its type is converted when it is new. An event that is no call has
- * one form at a location and another one without, whatever events precede it. -1: out of memory. */
+/* Find how an event is written; its type is converted when it is new. An event that is not a call
+ * has one form at a location and another one without, whatever events precede it. -1: out of
+ * memory. */
 int lttng_types_find(struct lttng_types *l, struct target_dictionary *d, const struct event *ev,
 		     const struct lttng_converted_type **out);
 void lttng_types_free(struct lttng_types *l);

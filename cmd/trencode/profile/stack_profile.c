@@ -72,7 +72,7 @@ static int profile_plan(struct stack_profile *s, const struct block *b)
 	uint32_t *planned;
 
 	if (b->nlocations >= s->nplanned) {
-		/* index 0 is no location, and not counted */
+		/* index 0 is not a location, and not counted */
 		planned = realloc(s->planned, (b->nlocations + (size_t)1) * sizeof(*planned));
 		if (!planned)
 			return -1;

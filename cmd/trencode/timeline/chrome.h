@@ -22,7 +22,7 @@ enum {
 
 /* The beginning of the lines of one thread. */
 struct lane_prefix {
-	uint64_t instant; /* time of the thread's last event that is no call, + 1; 0: none */
+	uint64_t instant; /* time of the thread's last event that is not a call, + 1; 0: none */
 	size_t size;
 	char text[PREFIX_MOST];
 };
@@ -183,7 +183,7 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 /* Write the E of a call that is dropped, if it has a B. */
 int chrome_pairs_drop(struct chrome_output *s, const struct span *span,
 		      const struct lane_prefix *prefix, struct error *e);
-/* Write the B of the calls that begin at the time of an event that is no call. */
+/* Write the B of the calls that begin at the time of an event that is not a call. */
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
 		       struct error *e);
 

@@ -143,7 +143,7 @@ static int speedscope_add_event(struct speedscope *s, uint64_t time, uint32_t lo
 	return chain_add(&s->events, &s->reversed, &r, e);
 }
 
-/* Test whether the call, which ended before top, is no callee of top. Levels alone do not show
+/* Test whether the call, which ended before top, is not a callee of top. Levels alone do not show
  * this, as calls between them may be missing. */
 static bool speedscope_is_beside(const struct call_record *call, const struct call_record *top)
 {

@@ -20,7 +20,7 @@ struct call_data {
 	bool wanted;	 /* its enter passed the time range */
 	bool passes;	 /* its enter passed the conditions on single rows */
 	bool for_callee; /* kept as the caller of a kept call */
-	bool numbered;	 /* is no callee and has none */
+	bool numbered;	 /* is not a callee and has none */
 	bool ignored;	 /* does not count (calls.ignored) */
 	uint32_t level;	 /* number of calls around it, or since the one that under() selects */
 	uint32_t children;

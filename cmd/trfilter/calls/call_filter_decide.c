@@ -3,8 +3,8 @@
 #include "common/calls/calls_inline.h"
 
 /*
- * Decide a row without a frame: an event that is no call, a row of a call that cannot be paired, or
- * the leave of a call that was open before its thread's first event (unseen, done).
+ * Decide a row without a frame: an event that is not a call, a row of a call that cannot be paired,
+ * or the leave of a call that was open before its thread's first event (unseen, done).
  */
 static uint8_t decide_alone(struct call_filter *w, const struct event *e, bool wanted,
 			    const struct call_data *unseen, const struct call *done)

@@ -82,7 +82,7 @@ static void run_keep(struct duration_scan *x, const uint8_t *run, uint32_t first
 }
 
 /* Take the leave of a call that was open before the run. Returns false, with nothing done, if it is
- * no common one. */
+ * not a common row. */
 static bool run_leave(struct duration_scan *x, const uint8_t *run, uint32_t first, const uint8_t *p)
 {
 	struct stack *s = x->rows.stacks[row_lane_at(p)];

@@ -4,7 +4,7 @@
  * Calls in the kernel and calls with TYPE_INNER count only inside another call of their thread. In
  * a stack with rows left out all of them count, so those that did not count before must be dropped.
  *
- * The call engine says which rows these are. Its frames for the conditions (pairing.h) do not, as
+ * The call engine finds these rows. Its frames for the conditions (pairing.h) do not, as
  * they are of the rows only that reach a part of the condition; so there is one more struct calls,
  * for streams with calls in the kernel, which takes a third of trfilter's instructions there.
  * Without such calls the last row with a depth before a row of a type with INNER shows which calls

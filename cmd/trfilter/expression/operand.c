@@ -368,7 +368,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 		set_text(out, (struct text_ref){kind, (uint32_t)strlen(kind), 0});
 		break;
 	case ASK_TIME:
-		/* ticks are no time */
+		/* ticks are not times */
 		if (!(o->time_unit && l->clock->flags & CLOCK_TICKS))
 			set_uint(out, e->time);
 		break;

@@ -37,7 +37,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 		   struct scalar *out);
 
 /* Returns true if the row has the field's argument, whatever its elements are; also true for
- * fields that are no arguments. */
+ * fields that are not arguments. */
 bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e);
 
 #endif

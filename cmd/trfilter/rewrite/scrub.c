@@ -46,7 +46,7 @@ void scrub_pseudonym(const struct scrub *s, const void *text, size_t n, char out
 		out[i] = "0123456789abcdef"[hash & 15];
 }
 
-/* Returns true for a part that reveals nothing, or is no file: "[vdso]". */
+/* Returns true for a part that reveals nothing, or is not a file: "[vdso]". */
 static bool path_stays(const char *part, size_t n)
 {
 	return !n || (n == 1 && *part == '.') || (n == 2 && !memcmp(part, "..", 2)) ||

@@ -1,7 +1,7 @@
 /*
  * adopt.h - the calls of a snapshot that the filter adopts, where reading begins inside a stream
  *
- * They are decided as if their enters were rows. A snapshot goes to the output with those that are
+ * They are decided as if their enters were rows. A snapshot is written with those that are
  * kept: a copy of its payload, in which the others are rejected (common/stream/snapshot.h).
  */
 #ifndef TR_TRFILTER_ROWS_ADOPT_H

@@ -218,7 +218,7 @@ static int take_match(struct context *c, const struct event *ev, uint32_t first,
 	return 0;
 }
 
-/* Take a row that is no match; caller: it encloses one. */
+/* Take a row that is not a match; caller: it encloses one. */
 static uint8_t take_other(struct context *c, const struct event *ev, uint32_t i, bool caller)
 {
 	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_WAIT : ROW_DROP;

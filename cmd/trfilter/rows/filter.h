@@ -44,7 +44,7 @@ void filter_free(struct filter *f);
 void filter_begin(struct filter *f);
 
 /* Returns true if an event passes the parts from first on. To be called once for each event, in
- * the order of the stream. Gaps are no events. */
+ * the order of the stream. Gaps are not events. */
 bool filter_from(struct filter *f, size_t first, const struct event *e);
 static inline bool filter_holds(struct filter *f, const struct event *e)
 {

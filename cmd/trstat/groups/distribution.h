@@ -1,5 +1,5 @@
 /*
- * distribution.h - the values of one group of --hist: a histogram that goes below zero
+ * distribution.h - the values of one group of --hist: a histogram of positive and negative values
  */
 #ifndef TR_TRSTAT_GROUPS_DISTRIBUTION_H
 #define TR_TRSTAT_GROUPS_DISTRIBUTION_H

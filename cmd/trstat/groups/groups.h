@@ -112,7 +112,7 @@ static inline const struct key_cell *groups_cells(const struct groups *g, const 
  */
 int groups_stacks(struct groups *g, struct call_stacks *stacks);
 
-/* Returns the text of a cell, valid until the next call; false where the cell is no text. */
+/* Returns the text of a cell, valid until the next call; false where the cell is not a text. */
 bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
 		      size_t *size);
 

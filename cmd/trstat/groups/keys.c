@@ -136,7 +136,7 @@ static int item_cell(const struct dictionary *d, struct groups *g, const struct 
 		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = bits};
 		return 0;
 	}
-	/* a value with children is no key */
+	/* a value with children is not a key */
 	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT || v->tag == VALUE_MISSING)
 		return 0;
 	bad = value_plain(&source, item, &plain) || plain_cell_of(g, &plain, cell);

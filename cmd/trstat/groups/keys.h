@@ -80,7 +80,7 @@ struct key {
 	bool begins; /* the enter of a call, or the A of a pair, may give the cell */
 	bool quoted; /* written with a dot: a field, and a. and b. are part of its name */
 	char *name;  /* as the user wrote it: the column's header */
-	/* name of the field: BY_FIELD, and BY_DURATION, BY_SELF of rows that are no calls */
+	/* name of the field: BY_FIELD, and BY_DURATION, BY_SELF of rows that are not calls */
 	char *field;
 	enum key_transform transform;
 	uint64_t width;	   /* KEY_BUCKET */
@@ -117,7 +117,7 @@ struct event_ref {
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };
 
-/* Returns what the event itself tells of its row. */
+/* Returns what the event itself records of its row. */
 static inline struct event_ref event_ref_of(const struct event *e)
 {
 	return (struct event_ref){.lane = e->lane,
@@ -142,7 +142,7 @@ void keys_free(struct keys *k);
  * are of B unless a. precedes them; NULL: there are none. Returns -1 with e naming the fault.
  */
 int keys_of_pair(struct keys *k, const char *end_fields, struct error *e);
-/* Returns true if a key that is no field has that name. */
+/* Returns true if a key that is not a field has that name. */
 bool keys_has_name(const char *name);
 /* Offer the names of all keys but fields. */
 void keys_offer_names(struct nearest *nearest);

@@ -115,7 +115,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	return 0;
 }
 
-/* Count a row that is no finished call: an instant, and with the key `type` every row. waits:
+/* Count a row that is not a finished call: an instant, and with the key `type` every row. waits:
  * its arguments are ignored. */
 static __attribute__((noinline)) int add_row(struct statistics *s, struct event ev, bool counts,
 					     bool waits)

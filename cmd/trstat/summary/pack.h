@@ -7,7 +7,7 @@
 #include "common/util/packed.h"
 #include "cmd/trstat/groups/groups.h"
 
-/* The stacks of a summary. Number 0 is the root, which is no stack. */
+/* The stacks of a summary. Number 0 is the root, which is not a stack. */
 struct packed_stacks {
 	uint32_t *number; /* for writing: by node of the tree; 0: not written */
 	uint32_t *node;	  /* for reading: by number */

@@ -127,7 +127,7 @@ struct summaries {
 
 void summaries_free(struct summaries *ss);
 
-/* Take a block. Returns -1 with e filled if it is no summary, or does not match the others. A
+/* Take a block. Returns -1 with e filled if it is not a summary, or does not match the others. A
  * damaged summary is left out with a message. */
 int summaries_block(struct summaries *ss, const struct block *b, struct error *e);
 /* To be called when the reader meets damage or the end: leaves out an incomplete summary. */

@@ -33,7 +33,7 @@ struct column {
 	bool duration;			 /* COLUMN_OF_FIELD: the field is the time of a call */
 };
 
-/* Zero-initialised is no columns. */
+/* Zero-initialised: no columns. */
 struct columns {
 	struct column *column; /* the printed columns first, then those that are only sorted by */
 	size_t printed, count;

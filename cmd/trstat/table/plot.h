@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-enum { PLOT_WIDTH = 80 }; /* width of a line where the output is no terminal */
+enum { PLOT_WIDTH = 80 }; /* width of a line where the output is not a terminal */
 
 /* Returns true if this output can show UTF-8. */
 bool plot_utf8(const struct output *o);

@@ -47,7 +47,7 @@ struct table {
 	const struct keys *by; /* the keys that the first names are of; NULL: unknown */
 	size_t optional; /* number of first columns left out of an aligned table where empty */
 	size_t limit;	 /* most rows; 0: all */
-	bool more;	 /* aligned table: a last line says how many rows the limit leaves out */
+	bool more;	 /* aligned table: a last line counts the rows that the limit leaves out */
 	unsigned width;	 /* of the terminal, to which long texts are elided; 0: nothing is elided */
 	bool ticks;	 /* the clock counts ticks: no units */
 	const struct interval *interval; /* interval of the table; NULL: everything */

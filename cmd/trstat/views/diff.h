@@ -56,7 +56,7 @@ struct diff {
 	struct diff_row *row;
 	size_t count;
 	size_t limit; /* most rows; 0: all */
-	bool more;    /* aligned table: a last line says how many rows the limit leaves out */
+	bool more;    /* aligned table: a last line counts the rows that the limit leaves out */
 };
 
 /* Compare A and B, which have the same keys and columns. Order of the rows: changed groups by

@@ -1,9 +1,9 @@
 /*
  * pair_edges.h - what a part of a trace does not decide of --pair
  *
- * For each value of "on": whether an A or a B came first, the first B if no A came before it, and
- * the A that waits for its B at the end of the part. Parts are composed in the order of the stream
- * (part.h).
+ * For each value of "on": whether the first event is an A or a B, the first B without an A before
+ * it, and the A that waits for its B at the end of the part. Parts are composed in the order of the
+ * stream (part.h).
  */
 #ifndef TR_TRSTAT_VIEWS_PAIR_EDGES_H
 #define TR_TRSTAT_VIEWS_PAIR_EDGES_H

@@ -61,7 +61,7 @@ static int add_to_row(struct making *m, uint32_t node, uint32_t depth, const str
 
 	if (!row || (a && aggregate_merge(row, a, m->groups.wanted)))
 		return -1;
-	/* instants within a function are no calls of it */
+	/* instants within a function are not calls of it */
 	row->instants = 0;
 	if (a && recursive) {
 		row->total -= a->total;

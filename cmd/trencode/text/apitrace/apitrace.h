@@ -26,7 +26,7 @@ struct apitrace_writer {
  * for an error of the blobs. */
 int apitrace_value(const struct apitrace_writer *w, struct values *v);
 /* Read the next value as a number, as apitrace does where it needs one; v is a copy. Returns false
- * if the value is no number. */
+ * if the value is not a number. */
 bool apitrace_number(struct values v, uint64_t *n);
 /* Append a text in quotes, with the escapes of apitrace. */
 int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, size_t n);

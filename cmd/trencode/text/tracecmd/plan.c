@@ -157,7 +157,7 @@ static void take_cast(struct plan_field *f, struct span type, uint8_t word)
 		       : has_word(type, "int") || has_word(type, "32") || no_sign ? 4
 										  : 0;
 
-	/* of several casts the innermost counts, which comes last */
+	/* of several casts the innermost counts, which is the last */
 	if (size && (!f->cast || size < f->cast)) {
 		f->cast = size;
 		f->cast_signed = !no_sign;

@@ -49,7 +49,7 @@ void duration_threshold_flush(struct duration_threshold *t);
 /* Return the number of calls that were shown undecided because the queue was full. */
 uint64_t duration_threshold_undecided(const struct duration_threshold *t);
 
-/* Parse a time of -t as uftrace does: "100us", "1.5ms". Returns false if it is no time. */
+/* Parse a time of -t as uftrace does: "100us", "1.5ms". Returns false if it is not a time. */
 bool duration_threshold_parse(const char *s, uint64_t *ns);
 
 #endif

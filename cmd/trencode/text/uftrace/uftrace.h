@@ -86,7 +86,7 @@ void text_uftrace_leave(struct text_uftrace *s, const struct replay_task *t,
 void text_uftrace_sched(struct text_uftrace *s, const struct replay_task *t, int indent,
 			const char *name, bool preempted, const struct replay_frame *timed);
 void text_uftrace_gap(struct text_uftrace *s, struct replay_task *t, const struct event *ev);
-/* Print that the time goes back. */
+/* Print that the time steps back. */
 void text_uftrace_inverted(struct text_uftrace *s, const struct replay_task *t);
 
 /* rows.c: print an event, or keep it pending until the next row. */
