@@ -455,7 +455,7 @@ good() {
 		run -0 pipe 'trdecode -q --since -10ms packed | trfilter -c 1'
 		assert_output "$(trdecode -q --since -10ms "$DATA/trace-cmd/v6-date.dat" | trfilter -c 1)"
 		# the end of a trace.dat in pieces that cost most: what is left is read, or nothing
-		head -c -200 packed >cut
+		head -c -200 packed >"cut"
 		run trdecode -o out cut
 		((status == 1 || status == 2))
 		[[ $output == *"cut: "* ]]

@@ -177,7 +177,7 @@ report() {
 	trdecode -q both.dat | trstat -q -g type,cpu -c count -t tsv | diff want -
 	# concatenated streams are refused, and the message names the option
 	run -2 bash -c 'cat a.trs b.trs | trencode -t trace-cmd -o x.dat'
-	assert_output --partial '--resynthesize makes one of them'
+	assert_output --partial 'use --resynthesize'
 	run -0 bash -c 'cat a.trs b.trs | trencode -q --resynthesize -t trace-cmd -o x.dat'
 	trdecode -q x.dat | trstat -q -g type,cpu -c count -t tsv | diff want -
 }

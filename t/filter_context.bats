@@ -131,7 +131,7 @@ ticks() {
 	keeps '--since -1us' 1 'i5 i6 i5 i6' - <both.trs
 	head -c $(($(stat -c %s both.trs) - 8)) both.trs >cut.trs
 	run -2 errors trfilter --since -1us 1 cut.trs
-	assert_output --partial 'cut.trs: a time before the end wants a saved stream that is whole'
+	assert_output --partial 'cut.trs: a time before the end needs a complete saved stream'
 	run -2 pipe 'cat both.trs | trfilter --since -1us 1 m.trs -'
 	assert_output --partial 'standard input: a time before the end wants'
 }

@@ -78,7 +78,7 @@ hidden() {
 	run -0 errors bash -c 'trfilter --keep arg.9,next_pid 1 all.trs >x.trs'
 	assert_output "trfilter: no event that is kept has a field 'arg.9'"
 	run -2 errors trfilter --keep a --drop b 1 all.trs
-	assert_output --partial 'exclude each other'
+	assert_output --partial 'use --keep or --drop, not both'
 	run -2 errors trfilter --scrub nmaes 1 all.trs
 	assert_output --partial "not 'nmaes'"
 	run -2 errors trfilter --key x 1 all.trs

@@ -14,7 +14,7 @@ enum {
 	LARGE = 4 << 20, /* size of the buffer above which it is released after the block */
 };
 
-#define READER_NO_END	"the stream ends without its end mark (did the program before fail?)"
+#define READER_NO_END	"the stream ends without its end mark: did the previous command fail?"
 #define READER_NO_BLOCK "no block of the stream begins here"
 
 /* reader_input.c: fill the error and return -1. */

@@ -294,6 +294,6 @@ int reader_read_end(struct reader *r, const struct block *b)
 	if (r->segment.whole || r->segment.hurt)
 		return 0;
 	return error_set(&r->error, r->file, b->offset,
-			 "%" PRIu64 " event%s read, but the END block counts %" PRIu64,
+			 "%" PRIu64 " event%s read, but the end mark counts %" PRIu64,
 			 r->segment.rows, r->segment.rows == 1 ? "" : "s", end->events);
 }

@@ -34,7 +34,7 @@ void convert_report(struct conversion *a)
 				       : CALLS_CUT "written without one");
 	convert_lost(a, a->counts.outlasting,
 		     "{kernel call outlasts its caller and is|kernel calls outlast their callers "
-		     "and are} closed with it; the time after that belongs to the caller's caller");
+		     "and are} closed with {it|them}; the time after that is the caller's");
 	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.ignored_kernel,
 		     CALLS_IGNORED_KERNEL);
 	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.ignored_inner, CALLS_IGNORED_INNER);
