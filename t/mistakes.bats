@@ -50,7 +50,7 @@ mistakes() {
 		trfilter --untl 3s 1 fib.trs|did you mean '--until'?
 		trfilter --scrub nams 1 fib.trs|did you mean 'names'?
 		trfilter 'dur > 5 ms' fib.trs|a unit follows its number without a blank: 5ms
-		trfilter unknown unit 'dur > 5mss' fib.trs|'mss'; units are ns us ms s
+		trfilter 'dur > 5mss' fib.trs|unknown unit 'mss'; units are ns us ms s
 		trfilter --since 5mss 1 fib.trs|12.5s
 		trfilter fib.trs 'name == "main"'|the expression comes before the files
 		trfilter fib.trs|the expression is missing
@@ -80,7 +80,7 @@ mistakes() {
 		trstat --group-by=name fib.trs|did you mean '--group'?
 		trstat -t jsn fib.trs|did you mean 'json'?
 		trstat -g 'bucke(time,1s)' fib.trs|did you mean 'bucket'?
-		trstat --fail-if unknown unit 'p99 > 5mss' fib.trs|'mss'; units are ns us ms s
+		trstat --fail-if 'p99 > 5mss' fib.trs|unknown unit 'mss'; units are ns us ms s
 		trstat -i 5x fib.trs|such as 2s or 500ms
 		trstat --timeline f fib.trs|--timeline takes a time such as 10ms
 		trstat name fib.trs|did you mean '-g name'?
@@ -102,7 +102,7 @@ mistakes() {
 		trencode -t chrom fib.trs|did you mean 'chrome'?
 		trencode --unclosed drp -t chrome fib.trs|did you mean 'drop'?
 		trencode --no-heder -t csv fib.trs|did you mean '--no-header'?
-		trencode --tick 5x -t chrome fib.trs|--tick takes a time like 1ns
+		trencode --tick 5x -t chrome fib.trs|--tick takes a time in whole ns, such as 1ns, not '5x'
 		trencode chrome fib.trs|did you mean '-t chrome'?
 		trencode --no-header fib.trs|--no-header has no effect on text
 		trencode -o x.html fib.trs|no format has the suffix of 'x.html'; choose one with -t
