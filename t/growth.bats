@@ -99,7 +99,7 @@ deep() {
 0
 $((NESTED - 2))"
 	deep 8000000 trfilter -c 'stack =~ ";f22;f23;[.]{3}$"'
-	assert_equal "$(cat out)" $((2 * (NESTED - FRAMES)))
+	assert_equal "$(cat out)" $((NESTED - FRAMES))
 }
 
 @test "other outputs are as deep as the calls, and no larger than those" {
