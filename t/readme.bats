@@ -60,6 +60,12 @@ setup() {
 	assert_output ''
 }
 
+@test "the first session of trutils(7)" {
+	literal trutils >text
+	[[ $(grep -c '^\$ ' text) -ge 10 ]]
+	examples "$(grep -c '^\$ ' text)" <text
+}
+
 @test "the README names every program and both commands" {
 	for program in trdecode trfilter trsym trstat trencode 'make demo' 'make check'; do
 		grep -q "$program" "$ROOT/README.md"
