@@ -164,6 +164,37 @@ complete_line() {
 	assert_line sub
 }
 
+@test "completion knows keys, columns, and the fields of the inputs, in lists too" {
+	trdecode "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >"$BATS_TEST_TMPDIR/s.trs" 2>/dev/null
+	cd "$BATS_TEST_TMPDIR"
+	run -0 complete_line trstat -g calle
+	assert_output caller
+	run -0 complete_line trstat -c self_av
+	assert_output self_avg
+	run -0 complete_line trstat s.trs -g tid,next_com
+	assert_output tid,next_comm
+	run -0 complete_line trencode s.trs -t csv -c +next_com
+	assert_output +next_comm
+	run -0 complete_line trfilter s.trs --keep next_pid,prev_sta
+	assert_output next_pid,prev_state
+	# of an option that takes no fields, and without an input
+	run -0 complete_line trstat s.trs -n next_com
+	assert_output ''
+	run -0 complete_line trstat -g next_com
+	assert_output ''
+}
+
+@test "trstat --help names all keys and columns, and each is a key or a column" {
+	for option in -g -c; do
+		run -2 trstat "$option" 'a(b'
+		words=$(trstat --complete-options | grep "^$option " | cut -f 3)
+		for word in $words; do
+			grep -qwF -e "$word" <<<"$output" || fail "trstat $option $word"
+			trstat --help | grep -qE "^ {27}.* $word( |\$)" || fail "--help: $word"
+		done
+	done
+}
+
 @test "completion is registered by an interactive bash" {
 	run -0 bash --norc -ic "source '$ROOT/packaging/completion/trutils.bash'; complete -p trstat" 3>&-
 	assert_output --partial 'complete -F _trutils trstat'

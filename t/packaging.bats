@@ -51,6 +51,13 @@ fish_complete() {
 	assert_output speedscope
 	run -0 fish_complete 'trstat -o sub/o'
 	assert_output sub/out.json
+	trdecode "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >s.trs 2>/dev/null
+	run -0 fish_complete 'trstat s.trs -g tid,next_com'
+	assert_output tid,next_comm
+	run -0 fish_complete 'trstat --columns=self_av'
+	assert_output -- --columns=self_avg
+	run -0 fish_complete 'trfilter s.trs --keep next_com'
+	assert_output next_comm
 	run -0 fish_complete 'trsym --sysroot su'
 	assert_output sub/
 }
@@ -85,6 +92,13 @@ zsh_complete() {
 	assert_output 'trstat --pair=wakeup '
 	run -0 zsh_complete 'trdecode -o sub/o'
 	assert_output 'trdecode -o sub/out.json '
+	trdecode "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >s.trs 2>/dev/null
+	run -0 zsh_complete 'trstat s.trs -g tid,next_com'
+	assert_output --regexp '^trstat s.trs -g tid,next_comm[, ]?$'
+	run -0 zsh_complete 'trstat --columns=self_av'
+	assert_output --regexp '^trstat --columns=self_avg[, ]?$'
+	run -0 zsh_complete 'trfilter s.trs --keep next_com'
+	assert_output --regexp '^trfilter s.trs --keep next_comm[, ]?$'
 	run -0 zsh_complete 'trsym --sysroot su'
 	assert_output 'trsym --sysroot sub/'
 }

@@ -26,16 +26,23 @@ enum {
 	OPT_UNTIL,
 };
 
+#define COLUMN_WORDS                                                                               \
+	"count total avg min max total_stdev self self_avg self_min self_max self_stdev p50 p90 "  \
+	"p99 "                                                                                     \
+	"p99.9 first last rate busy util"
+
 const struct option_row command_line_rows[] = {
-	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)",
+	{'g', "group", "KEYS",
+	 "group by KEYS, separated by commas (default: name);\nfields of events are keys too:",
 	 "name type group kind input buffer tid pid ppid comm cpu module symkind file line address "
 	 "class "
 	 "caller stack depth time dur self"},
 	{'c', "columns", "LIST",
 	 "show the columns of LIST, separated by commas; +LIST\nadds to the "
-	 "default:\ntotal,self,count,avg,p50,p99,max",
-	 NULL},
-	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", NULL},
+	 "default: total,self,count,avg,p50,p99,max;\n"
+	 "sum(F) min(F) max(F) avg(F) uniq(F) of a field F, and:",
+	 COLUMN_WORDS},
+	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", COLUMN_WORDS},
 	{'n', "limit", "N",
 	 "show the first N rows, or all with 0 (default: 50 on\na terminal, else all)", NULL},
 	{'t', "to", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",

@@ -3,18 +3,46 @@
 # --complete-options of each program prints a line for each option:
 # "-o --output<TAB>FILE<TAB>file<TAB>what the option does"
 
+# _trutils_fields: the fields of the types of events in the inputs on the line; a trace that is not
+# read in two seconds has none
+_trutils_fields() {
+	local word inputs=()
+	for word in "${COMP_WORDS[@]:1}"; do
+		[[ $word != -* && -e $word ]] && inputs+=("$word")
+	done
+	((${#inputs[@]})) || return 0
+	timeout 2 trdecode -q --list --json -- "${inputs[@]}" 2>/dev/null |
+		sed -n 's/^ *{"name": "\([^"\\ ]*\)".*/\1/p' | sort -u
+}
+
 # _trutils_words WORD...: replies that begin with $current
 _trutils_words() {
 	mapfile -t COMPREPLY < <(compgen -W "$*" -- "$current")
 }
 
-# _trutils_option PROGRAM WORD: what completes the argument of option WORD, status 1 if none
+# _trutils_list WORD...: replies to the last word of a list with commas
+_trutils_list() {
+	local whole=$current before=''
+	[[ $current != *,* ]] || before=${current%,*},
+	current=${current##*,}
+	[[ $before || $whole != +* ]] || before=+ current=${whole#+}
+	_trutils_words "$@"
+	COMPREPLY=("${COMPREPLY[@]/#/$before}")
+	compopt -o nospace 2>/dev/null
+	return 0
+}
+
+# _trutils_option PROGRAM WORD: what completes the argument of option WORD, status 1 if none; lists
+# have a comma before their words
 _trutils_option() {
 	local names argument words _
 	while IFS=$'\t' read -r names argument words _; do
 		[[ " $names " == *" $2 "* && $argument != - ]] || continue
 		# The next word is the argument only if there must be one.
 		[[ $argument == '['* && ${3-} != attached ]] && continue
+		case $argument:$words in
+		KEYS:* | FIELDS:* | FIELD:* | LIST:*[!-]*) words=", ${words#-} $(_trutils_fields)" ;;
+		esac
 		printf '%s\n' "$words"
 		return 0
 	done < <("$1" --complete-options 2>/dev/null)
@@ -36,6 +64,7 @@ _trutils() {
 		case $words in
 		file | -) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		directory) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+		,*) _trutils_list "${words#,}" && return ;;
 		*) _trutils_words "$words" && return ;;
 		esac
 		compopt -o filenames 2>/dev/null

@@ -3,6 +3,26 @@
 # --complete-options of each program prints a line for each option:
 # "-o --output<TAB>FILE<TAB>file<TAB>what the option does"
 
+# The words and the fields of the inputs on the line, after what a list with commas has already. A
+# trace that is not read in two seconds has no fields.
+function __trutils_list
+    set -l before (commandline -ct | string replace -r '^--?[a-z]+=' '' | string match -r '^.*,|^\\+' )
+    set -l inputs
+    for word in (commandline -opc)[2..]
+        string match -qv -- '-*' $word
+        and test -e $word
+        and set -a inputs $word
+    end
+    set -l fields
+    if set -q inputs[1]
+        set fields (timeout 2 trdecode -q --list --json -- $inputs 2>/dev/null |
+            string match -rg '^ *{"name": "([^"\\\\ ]*)"' | sort -u)
+    end
+    for word in $argv $fields
+        echo "$before$word"
+    end
+end
+
 set -l trutils_program (path basename (status filename) 2>/dev/null | string replace -r '\.fish$' '')
 contains -- "$trutils_program" trdecode trfilter trsym trstat trencode
 or set trutils_program trdecode trfilter trsym trstat trencode
@@ -31,7 +51,12 @@ for program in $trutils_program
             case directory
                 set -a rule -f -a '(__fish_complete_directories)'
             case -
+                string match -q 'FIELD*' -- $argument; or test $argument = KEYS
+                and set -a rule -f -a '(__trutils_list)'
             case '*'
+                if contains -- $argument KEYS LIST
+                    set words "(__trutils_list $words)"
+                end
                 set -a rule -f -a $words
         end
         complete $rule

@@ -6,7 +6,13 @@
 
 _trutils() {
 	local names argument choices help name action
-	local -a specs
+	local -a specs inputs fields
+
+	# The fields of the inputs on the line; a trace that is not read in two seconds has none
+	inputs=(${(Q)words[2,-1]})
+	inputs=(${^inputs:#-*}(N))
+	(( $#inputs )) && fields=(${(f)"$(timeout 2 trdecode -q --list --json -- $inputs 2>/dev/null |
+		sed -n 's/^ *{"name": "\([^"\\ ]*\)".*/\1/p' | sort -u)"})
 
 	while IFS=$'\t' read -r names argument choices help; do
 		help=${${${help%:}//\[/\\[}//\]/\\]}
@@ -16,6 +22,10 @@ _trutils() {
 		directory) action='_files -/' ;;
 		-) action=' ' ;;
 		*) action="($choices)" ;;
+		esac
+		case $argument:$choices in
+		KEYS:*|FIELDS:*|FIELD:*|LIST:*[^-]*)
+			action=" _sequence compadd - ${choices#-} $fields" ;;
 		esac
 		for name in ${=names}; do
 			case $argument in
