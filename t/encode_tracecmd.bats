@@ -161,7 +161,7 @@ report() {
 	# the times of a latency trace are text
 	run -0 --separate-stderr bash -c "trdecode -q --offset=l.dat=1s l.dat |
 		trencode -t trace-cmd -o out.dat" <<<"$(cp "$RECORDED/trace-cmd/v6-latency.dat" l.dat)"
-	[[ $stderr == *'the offset of 1000000000 ns does not show in a latency trace'* ]]
+	[[ $stderr == *'the offset of 1000000000 ns is not applied to a latency trace'* ]]
 }
 
 @test "one source of two, and two halves of a file, become one trace.dat" {

@@ -133,7 +133,7 @@ ticks() {
 	run -2 errors trfilter --since -1us 1 cut.trs
 	assert_output --partial 'cut.trs: a time before the end needs a complete saved stream'
 	run -2 pipe 'cat both.trs | trfilter --since -1us 1 m.trs -'
-	assert_output --partial 'standard input: a time before the end wants'
+	assert_output --partial 'standard input: a time before the end needs'
 }
 
 @test "what has nothing to be chosen by is in no sample, and it is said" {
