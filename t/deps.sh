@@ -8,7 +8,7 @@ packages_of() {
 	build) echo gcc libc6-dev make zlib1g-dev libsnappy-dev libbrotli-dev libzstd-dev \
 		libdeflate-dev libarchive-dev libelf-dev libdw-dev libiberty-dev ;;
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
-		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils jq protobuf-compiler \
+		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils bzip2 lz4 jq protobuf-compiler \
 		valgrind g++ time strace rsync python3 universal-ctags \
 		zsh fish pkgconf ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;

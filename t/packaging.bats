@@ -29,6 +29,17 @@ load lib
 	diff "$BATS_TEST_TMPDIR/control" "$BATS_TEST_TMPDIR/deps"
 }
 
+@test "autopkgtest installs what make deps installs for the tests" {
+	cd "$BATS_TEST_TMPDIR"
+	sed -n '/^Depends:/,/^[A-Z][a-z]*s:/p' "$ROOT/packaging/debian/tests/control" |
+		grep -v '^Restrictions' | sed 's/^Depends: @, @builddeps@,//' | tr -d ' ' | tr ',' '\n' | grep . |
+		LC_ALL=C sort >control
+	sed -n '/^	check)/,/;;/p' "$ROOT/t/deps.sh" | sed 's/check) echo//; s/;;//; s/\\//' | tr -s ' \t' '\n' |
+		grep . | LC_ALL=C sort >deps
+	[ "$(wc -l <deps)" -gt 20 ]
+	diff control deps
+}
+
 # fish_complete LINE: what a TAB at the end of the line offers, without descriptions
 fish_complete() {
 	env HOME="$BATS_TEST_TMPDIR" fish -N -c "set -p fish_complete_path '$BATS_TEST_TMPDIR'; complete -C '$1'" |

@@ -99,3 +99,12 @@ oversized() {
 	assert_line --partial 'common/util/short.c:1: "buffer.h" is not named from the top of the tree'
 	refute_line --partial 'down.c'
 }
+
+@test "the top level has only the files that all projects have, and a folder for each purpose" {
+	git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip 'no repository'
+	git -C "$ROOT" ls-files | cut -d / -f 1 | sort -u >"$BATS_TEST_TMPDIR/top"
+	# README.md is a link to README, for web pages that show it
+	LC_ALL=C tr ' ' '\n' <<<'.ci .clang-format .gitignore CONTRIBUTING LICENSE Makefile NEWS README README.md SECURITY cmd common doc man1 man3 man5 man7 packaging t' |
+		sort | diff - "$BATS_TEST_TMPDIR/top"
+	[ "$(readlink "$ROOT/README.md")" = README ]
+}
