@@ -54,7 +54,7 @@ after() {
 @test "clocks that do not meet" {
 	trdecode -o u.trs "$DATA/uftrace/fib"
 	run -2 errors trdecode -q s.trs u.trs
-	after 'trdecode s.trs u.trs' '--offset FILE=TIME aligns them' some
+	after 'trdecode s.trs u.trs' 'align them with --offset FILE=TIME' some
 }
 
 @test "summaries" {
