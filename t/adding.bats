@@ -40,7 +40,7 @@ setup() {
 }
 
 @test "the sources of the page are short" {
-	[ "$(grep -cv '^[[:space:]]*\(/\?\*.*\)\?$' "$ROOT/doc/toy/decoder.c")" -lt 150 ]
+	[ "$(grep -cv '^[[:space:]]*\(/\?\*.*\)\?$' "$ROOT/doc/toy/decoder.c")" -lt 160 ]
 	[ "$(wc -l <"$ROOT/doc/toy/encoder.c")" -lt 60 ]
 }
 

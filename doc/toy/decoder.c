@@ -8,6 +8,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/merge.h"
+#include "common/util/intern.h"
 #include "common/util/io.h"
 
 #define TOY_MAGIC "toy 1\n"
@@ -22,6 +23,7 @@ struct toy {
 	char line[4096], *name;
 	uint64_t time;
 	uint32_t tid, source, clock, enter, leave, counter;
+	struct id_cache lanes, locations; /* ids by tid; by the id of the name */
 };
 
 static enum bid toy_probe(const struct input *in)
@@ -136,13 +138,19 @@ static int toy_row(struct toy *t)
 	struct location_entry location = {.name = writer_string(t->w, t->name + 1, n - 1)};
 	struct lane_entry lane = {t->source, t->clock, .flags = LANE_HAS_TID};
 	struct new_row row = {.time = t->input->next, .fixed = &number};
+	uint32_t *lane_id = id_cache_number(&t->lanes, &t->tid, sizeof t->tid);
+	uint32_t *location_id =
+		id_cache_number(&t->locations, &location.name, sizeof location.name);
 
+	if (!lane_id || !location_id)
+		return -1;
 	lane.tid = (int32_t)t->tid;
 	row.type = *t->name == '+' ? t->enter : *t->name == '-' ? t->leave : t->counter;
 	row.fixed_size = row.type == t->counter ? sizeof number : 0;
-	/* equal entries have the same id, so declaring them again is cheap */
-	row.lane = writer_lane(t->w, &lane);
-	row.location = writer_location(t->w, &location);
+	/* each declaration is a new one, so the ids are kept */
+	row.lane = *lane_id = *lane_id ? *lane_id : writer_lane(t->w, &lane);
+	row.location = *location_id =
+		*location_id ? *location_id : writer_location(t->w, &location);
 	return writer_row_data(t->w, row);
 }
 
@@ -167,6 +175,8 @@ static void toy_close(struct input *in)
 
 	if (t->file)
 		fclose(t->file);
+	id_cache_free(&t->lanes);
+	id_cache_free(&t->locations);
 	free(t);
 	in->state = NULL;
 }
