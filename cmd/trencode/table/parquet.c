@@ -130,9 +130,10 @@ static int parquet_end(struct encoding *en, struct error *e)
 		warn_count(NULL, clamped,
 			   "{number is|numbers are} 2^63 or more: written as 9223372036854775807, "
 			   "the largest number of parquet");
-		warn_count(NULL, left_out,
-			   "{value is|values are} left out: the field has numbers in the first type "
-			   "with it");
+		warn_count(
+			NULL, left_out,
+			"{value is|values are} left out: the field has numbers in the first type "
+			"with it");
 	}
 	return parquet_finish(&s->file, "trencode " TRUTILS_VERSION, e);
 }
