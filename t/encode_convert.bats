@@ -211,7 +211,7 @@ events() {
 		'"ph":"B","name":"f","pid":5,"tid":5,"ts":5,"args":{"c":"no"}' '"ph":"E","pid":5,"tid":5,"ts":6' >x.json
 	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
 	[[ $stderr == *"1 call is written without the values that the function's first call lacks"* ]] || fail "$stderr"
-	[[ $stderr == *'1 call has lost its values, which are of other types'* ]]
+	[[ $stderr == *"1 call is written without its values: their types differ from the function's first call"* ]]
 	for i in {1..1030}; do rows+=('"ph":"B","name":"f'"$i"'","pid":5,"tid":5,"ts":'"$i"); done
 	for i in {1031..2060}; do rows+=('"ph":"E","pid":5,"tid":5,"ts":'"$i"); done
 	events "${rows[@]}" >y.json
@@ -365,7 +365,7 @@ events() {
 @test "a clock that counts something else than calls and returns is not said to" {
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
 	run -2 trencode -t uftrace -o x.data x.trs
-	assert_output --partial 'no time but ticks, one for each call and return; give the length of a tick, as in --tick 1ns'
+	assert_output --partial 'the clock of the trace counts ticks, one for each call and return; give the length of a tick, as in --tick 1ns'
 	trencode -q -t trace-cmd -o x.dat x.trs
 	run -2 pipe 'trdecode -q x.dat | trencode -t uftrace -o x.data'
 	assert_output --partial 'x.dat: the clock of the trace counts ticks; give the length of a tick, as in --tick 1ns'
