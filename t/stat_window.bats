@@ -96,6 +96,15 @@ functions() {
 		run -2 errors trstat $options fib.trs
 		assert_output --partial 'does not go with --'
 	done
+	for range in '--since 5 --until 3' '--since -1s --until -2s' '--since +2s --until +2s'; do
+		for command in "trstat $range fib.trs" "trfilter $range 1 fib.trs" "trdecode $range fib.trs"; do
+			run -2 errors eval "$command"
+			assert_line --index 0 "${command%% *}: the time of --since is not before that of --until"
+		done
+	done
+	run -0 --separate-stderr trstat --since +1h fib.trs
+	assert_equal "$stderr" "trstat: no event is in the range of --since and --until: the times are from $(
+		trdecode --info fib.trs | awk '/^first time/ { print $NF }') to $(trdecode --info fib.trs | awk '/^last time/ { print $NF }')"
 	trdecode -q "$DATA/apitrace/v6.trace" >ticks.trs
 	run -2 errors trstat --since +1ms ticks.trs
 	assert_output --partial 'counts ticks'

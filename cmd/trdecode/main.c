@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 {
 	struct settings s = {.decoders = decoders};
 	struct common_options common;
+	struct error e;
 	int status;
 
 	for (size_t i = 0; decoders[i]; i++)
@@ -57,6 +58,8 @@ int main(int argc, char **argv)
 	if (status < 0 && s.segment && (s.info || s.list))
 		status = program_usage(&common, "--segment has no effect with --%s",
 				       s.info ? "info" : "list");
+	if (status < 0 && moment_check_range(&s.row_filter.since, &s.row_filter.until, &e))
+		status = program_usage(&common, "%s", e.what);
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
 	settings_free(&s);

@@ -148,6 +148,8 @@ int settings_check(struct settings *s, struct error *e)
 							      : "drop");
 	if (s->rewrite.scrub.what && scrub_key(&s->rewrite.scrub, s->key, e))
 		return -1;
+	if (moment_check_range(&s->time_range.window.since, &s->time_range.window.until, e))
+		return -1;
 	if (s->time_range.by && !s->time_range.of)
 		return error_set(e, NULL, NO_OFFSET, "--by goes with --sample");
 	if (s->time_range.of && !s->time_range.by) {

@@ -235,7 +235,8 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	int bad = 0;
 
 	*q = (struct query){.settings = s, .window = {.since = s->since, .until = s->until}};
-	if (check_selection(s, e) || parse_where(q, e))
+	if (check_selection(s, e) || moment_check_range(&s->since, &s->until, e) ||
+	    parse_where(q, e))
 		return -1;
 	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
 		return error_set(e, NULL, NO_OFFSET, "-t prom does not go with --%s",

@@ -1,5 +1,6 @@
 #include "cmd/trstat/run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/trstat/check_names.h"
@@ -180,6 +181,17 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	slowest_free(&s);
 }
 
+/* Print which times there are where the window has none. */
+static void print_window(const struct stage *stage, const struct statistics *st,
+			 const struct time_window *w)
+{
+	if (time_window_any(w) && st->first > st->last && stage->events)
+		warn(NULL, NO_OFFSET,
+		     "no event is in the range of --since and --until: the times are from %" PRIu64
+		     " to %" PRIu64,
+		     w->start, w->last);
+}
+
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
@@ -221,8 +233,10 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 			bad = report_table(stage, q, &st, NULL);
 		if (!m && !bad)
 			report_alarms(stage, q, &st, alarms, NULL);
-		if (stage->status != STATUS_FAILED && !stage->options->quiet)
+		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
 			report_counts(stage, &st, q->settings);
+			print_window(stage, &st, &q->window);
+		}
 	}
 	if (q->settings->strict && (stage->lost || stage->lost_more))
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);

@@ -100,3 +100,13 @@ int moment_option(struct moment *m, const char *option, const char *text, struct
 			 "%s takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
 			 option, text);
 }
+
+int moment_check_range(const struct moment *since, const struct moment *until, struct error *e)
+{
+	bool back = since->from == MOMENT_END;
+
+	if (!since->from || since->from != until->from ||
+	    (back ? since->ns > until->ns : since->ns < until->ns))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "the time of --since is not before that of --until");
+}

@@ -31,6 +31,9 @@ int moment_parse(const char *text, struct moment *m);
 /* The same for the argument of an option, with *e filled. */
 int moment_option(struct moment *m, const char *option, const char *text, struct error *e);
 
+/* Refuse a range that contains no time; moments with different bases are not compared. */
+int moment_check_range(const struct moment *since, const struct moment *until, struct error *e);
+
 /* Times that a moment is relative to. wall: ns to add to the clock for wall time. */
 struct moment_base {
 	uint64_t start, end;

@@ -77,6 +77,8 @@ void time_window_block(struct time_window *w, const struct block *b, bool new_st
 		w->start = b->snapshot->head.first;
 	}
 	w->any |= b->kind == BLOCK_HEAD;
+	if (b->kind == BLOCK_EVENTS && b->rows && b->last > w->last)
+		w->last = b->last;
 }
 
 /* Convert a moment to a time of a clock; without a moment *time is left alone. */
