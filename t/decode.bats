@@ -287,7 +287,7 @@ good() {
 		[[ $name == stream ]] || grep -q "\"$name\"" "$ROOT/man5/trstream.5" ||
 			fail "trstream(5): no $name"
 	done
-	[ "$(sed -n '/^Every input is of this/,/^Any other/s/^\.Cm //p' "$ROOT/man1/trdecode.1" |
+	[ "$(sed -n '/^Every input is of this/,/^An input of another/s/^\.Cm //p' "$ROOT/man1/trdecode.1" |
 		tr -d ',.' | xargs)" = "$formats" ]
 	for name in $formats; do
 		trdecode --help | grep -q "^ *.*\<$name\>" || fail "--help: no $name"
