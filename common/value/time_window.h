@@ -25,8 +25,8 @@ struct time_window {
 	size_t nends, ends_capacity;
 	bool any; /* a stream was read; its number is the next: */
 	size_t stream;
-	bool started; /* the stream's first time is known */
-	uint64_t start, last; /* first time of the stream; last time so far */
+	bool started;		     /* the stream's first time is known */
+	uint64_t start, last;	     /* first time of the stream; last time so far */
 	struct clock_window *clocks; /* by number */
 	size_t nclocks;
 	bool failed; /* a moment has no meaning for a clock, or out of memory: error */

@@ -246,11 +246,11 @@ int emit_nothing(struct emit_rows *x, struct block *b)
 
 static bool all_pass(const uint8_t *states, uint32_t n)
 {
-	uint8_t all = true;
+	int other = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		all &= row_passes(states[i]) & !row_flags(states[i]);
-	return all;
+		other |= row_flags(states[i]) | !row_passes(states[i]);
+	return !other;
 }
 
 /* Leave the rows out that are beyond the limit. */

@@ -35,7 +35,7 @@ static const char *table_of(struct blob b, const char *key_list, const char *col
 					  .columns = &columns,
 					  .keys = keys.names,
 					  .sort = &sort,
-					  .run = {st.first, st.last}},
+					  .run = {.first = st.first, .last = st.last}},
 			  TABLE_TSV, &text, &e) &&
 		     !text_flush(&text, &e),
 	     "table");

@@ -30,7 +30,7 @@ static void begin(struct fixture *f, const char *columns, const char *sort, size
 				  .columns = &f->columns,
 				  .keys = names,
 				  .sort = &f->sort,
-				  .run = {0, 2000000000}};
+				  .run = {.last = 2000000000}};
 }
 
 static void end(struct fixture *f)
