@@ -301,18 +301,18 @@ int select_limit(struct select *s, const struct block *b, struct results *r,
 		 enum selected *selected)
 {
 	const struct block *kept = *selected == SELECTED_ALL ? b : &s->block;
-	const struct row_ends *ends = s->ends, *last = ends + s->nends;
 	struct row_ends *list;
 	struct events it;
 	struct event e;
 	bool changed = false, any = false;
-	size_t n = 0, capacity;
+	size_t n = 0, i = 0, capacity;
 	uint32_t row = 0;
 
 	if (*selected == SELECTED_NONE)
 		return 0;
 	for (events_begin(&it, kept); event_next(&it, &e); row++) {
-		uint8_t before = ends < last && ends->row == row ? (ends++)->state : ROW_KEEP;
+		bool listed = i < s->nends && s->ends[i].row == row;
+		uint8_t before = listed ? s->ends[i++].state : ROW_KEEP;
 		uint8_t state = results_row(r, &e, before);
 
 		changed |= state != before;
