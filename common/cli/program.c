@@ -127,6 +127,15 @@ static int take_option(void *ctx, const struct option_row *row, const char *arg,
 	return 0;
 }
 
+/* Returns true if the program has an option of that name. */
+static bool has_option(const struct program *p, const char *name)
+{
+	for (const struct option_row *row = p->options; row && (row->key || row->name); row++)
+		if (row->name && !strcmp(row->name, name))
+			return true;
+	return false;
+}
+
 static void print_help(const struct start *s)
 {
 	printf("Usage: %s [OPTION]... %s\n%s\n", s->program->name, s->program->operands,
@@ -134,8 +143,8 @@ static void print_help(const struct start *s)
 	if (!s->program->options || s->program->options->key != OPTION_HEADING)
 		putchar('\n');
 	options_help(s->rows, s->n, stdout);
-	printf("\nExit status: 0 success, 1 damaged input, 2 failure, 3 --fail-if is "
-	       "true\n");
+	printf("\nExit status: 0 success, 1 damaged input, 2 failure%s\n",
+	       has_option(s->program, "fail-if") ? ", 3 --fail-if is true" : "");
 }
 
 static int print_asked(const struct start *s)
