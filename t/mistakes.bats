@@ -76,6 +76,11 @@ mistakes() {
 		trstat -i 1s -g nxt_comm sched.trs|did you mean 'next_comm'?
 		trstat --pair 'sched_waking -> sched_switch on .pid == .next_pd' sched.trs|did you mean 'next_pid'?
 		trstat --pair wakup sched.trs|did you mean 'wakeup'?
+		trstat --pair offcpu -c 'sum(a.prev_prio)' sched.trs|columns of pairs take fields of the second event, such as b.prev_prio; use a.prev_prio as a key of -g
+		trstat --pair offcpu -c 'uniq(tid)' sched.trs|such as b.tid; use tid as a key of -g
+		trstat --pair offcpu -c 'sum(b.priro)' sched.trs|no event has a field 'priro'
+		trstat --pair offcpu --fail-if 'sum(priro)(comm == "x") > 3' sched.trs|no event has a field 'priro'
+		trstat --pair wakeup -g pid sched.trs|no event of these pairs records the pid of their task; use a.pid or b.pid
 		trstat --fail-if 'p99(name == fib) > 5ms' fib.trs|quote a text: "fib"
 		trstat --group-by=name fib.trs|did you mean '--group'?
 		trstat -t jsn fib.trs|did you mean 'json'?

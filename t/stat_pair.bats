@@ -74,6 +74,32 @@ same() {
 	done
 }
 
+@test "tid and comm of the presets are those of the task that waited or ran" {
+	for name in v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
+		trdecode -q "$RECORDED/trace-cmd/$name.dat" -o s.trs
+		for preset in wakeup offcpu oncpu; do
+			awk -v preset=$preset -v tasks=1 -f "$ROOT/t/tools/pairs.awk" "$RECORDED/trace-cmd/$name.raw.txt" |
+				grep -v ^unmatched | cut -f 1-4 | sort >theirs
+			trstat -q --pair $preset -g comm,tid -c count,total -t tsv s.trs | tail -n +2 | sort >ours
+			diff theirs ours || fail "$name $preset"
+			[ "$(wc -l <theirs)" -gt 5 ]
+			run -3 trstat -q --pair $preset --fail-if \
+				"$(awk -F '\t' 'NR == 1 { tid = $2 } $2 == tid { n += $3 } END { printf "count(tid == %d) == %d", tid, n }' ours)" s.trs
+			# a summary has them too
+			trstat -q --pair $preset -g comm,tid -c count,total --partial -o x.part s.trs
+			trstat -q --merge -t tsv x.part | tail -n +2 | sort | diff ours -
+		done
+	done
+	# the lane's thread is that of the event, which the prefixes name
+	run -0 pipe "trstat -q --pair offcpu -g a.tid,tid -c count -t tsv s.trs | awk 'NR > 1 && \$1 != \$2'"
+	assert_output ''
+	run -0 pipe "trstat -q --pair wakeup -g b.tid,b.prev_pid -c count -t tsv s.trs | awk 'NR > 1 && \$1 != \$2'"
+	assert_output ''
+	# columns of fields are of the second event
+	assert_equal "$(trstat -q --pair offcpu -c 'sum(b.prev_prio),uniq(b.next_pid)' -t tsv s.trs | tail -n +2)" \
+		"$(trstat -q --pair offcpu -c 'sum(prev_prio),uniq(next_pid)' -t tsv s.trs | tail -n +2)"
+}
+
 @test "a pair in words: names, conditions, keys and fields" {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
 	trstat -q --pair syscall -t tsv -c count,total,max s.trs >preset

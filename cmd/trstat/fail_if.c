@@ -199,8 +199,7 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 		struct alarm_column *c = &all->column[i];
 		int column;
 
-		if (q->settings->pair &&
-		    keys_of_pair(&c->condition.keys, pair_end_fields(&q->pair), e))
+		if (q->settings->pair && pair_keys(&q->pair, &c->condition.keys, e))
 			return -1;
 		c->key = calloc(c->condition.keys.count + 1, sizeof(*c->key));
 		if (!c->key)

@@ -184,10 +184,12 @@ void settings_free(struct settings *s)
 		free(s->owned[i]);
 }
 
-int query_check_pairs(const struct query *q, const struct columns *c, struct error *e)
+int query_check_pairs(const struct query *q, struct columns *c, struct error *e)
 {
 	struct error why;
 
+	if (q->settings->pair && pair_columns(&q->pair, c, e))
+		return -1;
 	if (!columns_refuse_pairs(c, &why) || (q->settings->pair && !q->settings->interval))
 		return 0;
 	if (!q->settings->pair)
@@ -266,7 +268,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
 	}
-	bad = bad || (s->pair && keys_of_pair(&q->keys, pair_end_fields(&q->pair), e));
+	bad = bad || (s->pair && pair_keys(&q->pair, &q->keys, e));
 	bad = bad || query_check_pairs(q, &q->columns, e);
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
 	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))

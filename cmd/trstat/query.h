@@ -73,9 +73,9 @@ const char *settings_selection(const struct settings *s);
 int query_parse(struct query *q, const struct settings *s, struct error *e);
 void query_free(struct query *q);
 
-/* Returns -1 with e filled if columns of the query are of pairs, which it does not count, or which
- * its intervals would cut. */
-int query_check_pairs(const struct query *q, const struct columns *c, struct error *e);
+/* Resolve fields of columns for pairs (pair_columns). Returns -1 with e filled if columns of the
+ * query are of pairs, which it does not count, or which its intervals would cut. */
+int query_check_pairs(const struct query *q, struct columns *c, struct error *e);
 
 /* Returns which arguments, return values or fields of events the query reads. */
 enum reads_values query_reads_values(const struct query *q);

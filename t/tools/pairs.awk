@@ -3,7 +3,8 @@
 #     awk -v preset=wakeup -f pairs.awk raw.txt
 #
 # With -v list=pairs: a line for each pair, with its time, the times of both events and the CPU of B; with -v
-# list=unpaired: a line for each A without a B, with its time. Otherwise a line for each group: key, count, total, min, max, then all times in ascending order. At the end
+# list=unpaired: a line for each A without a B, with its time. With -v tasks=1 the key of wakeup, offcpu and
+# oncpu is the command and the thread. Otherwise a line for each group: key, count, total, min, max, then all times in ascending order. At the end
 # "unmatched": As that came again, As without a B, Bs without an A. Written apart from trstat, to
 # compare it with.
 
@@ -13,6 +14,10 @@ function field(name,    i, n, w) {
 		if (index(w[i], name "=") == 1)
 			return substr(w[i], length(name) + 2)
 	return ""
+}
+
+function task(comm, tid) {
+	return tasks ? comm "\t" tid : comm
 }
 
 function put(key) {
@@ -48,17 +53,17 @@ function end(key, group,    took) {
 	time = t[1] * 1000000000 + t[2]
 }
 
-preset == "wakeup" && event == "sched_switch" { end(field("next_pid"), field("next_comm")) }
+preset == "wakeup" && event == "sched_switch" { end(field("next_pid"), task(field("next_comm"), field("next_pid"))) }
 preset == "wakeup" && event ~ /^sched_(waking|wakeup|wakeup_new)$/ { put(field("pid")) }
 
-preset == "offcpu" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), field("next_comm")) }
+preset == "offcpu" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), task(field("next_comm"), field("next_pid"))) }
 preset == "offcpu" && event == "sched_switch" && field("prev_pid") != 0 { put(field("prev_pid")) }
 
 # by the sleeper's own command and state
 preset == "sleep" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), own[field("next_pid")]) }
 preset == "sleep" && event == "sched_switch" && field("prev_pid") != 0 { put(field("prev_pid")); own[field("prev_pid")] = field("prev_comm") "," field("prev_state") }
 
-preset == "oncpu" && event == "sched_switch" && field("prev_pid") != 0 { end(field("prev_pid"), own[field("prev_pid")]) }
+preset == "oncpu" && event == "sched_switch" && field("prev_pid") != 0 { end(field("prev_pid"), task(own[field("prev_pid")], field("prev_pid"))) }
 preset == "oncpu" && event == "sched_switch" && field("next_pid") != 0 { put(field("next_pid")); own[field("next_pid")] = field("next_comm") }
 
 preset == "syscall" && event == "sys_exit" { end(tid "," field("id"), field("id")) }

@@ -24,7 +24,8 @@
 /* A field of the events that sum(F) min(F) max(F) avg(F) or uniq(F) need */
 struct wanted_field {
 	char *name;
-	bool uniq;						    /* some column is uniq(F) */
+	bool uniq;    /* some column is uniq(F) */
+	bool checked; /* the name is one of a pair's second event (pair_columns) */
 	enum wanted_time { TIME_NONE, TIME_TOTAL, TIME_SELF } time; /* of a call: F is its name */
 };
 

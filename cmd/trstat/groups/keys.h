@@ -137,11 +137,19 @@ static inline bool key_begins(const struct key *k)
  * -1 with e naming the fault. */
 int keys_parse(struct keys *k, const char *list, struct error *e);
 void keys_free(struct keys *k);
+/* What tid, pid and comm are of a pair that is about one task: keys with a. or b. before them,
+ * alternatives separated by bars; NULL: neither event records it. */
+struct pair_task {
+	const char *tid, *pid, *comm;
+};
+
 /*
  * Resolve a.KEY and b.KEY, keys of one event of a pair. Fields whose names begin with end_fields
- * are of B unless a. precedes them; NULL: there are none. Returns -1 with e naming the fault.
+ * are of B unless a. precedes them; NULL: there are none. task: what tid, pid and comm are without
+ * a prefix; NULL: those of B. Returns -1 with e naming the fault.
  */
-int keys_of_pair(struct keys *k, const char *end_fields, struct error *e);
+int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task *task,
+		 struct error *e);
 /* Returns true if a key that is not a field has that name. */
 bool keys_has_name(const char *name);
 /* Offer the names of all keys but fields. */

@@ -277,7 +277,41 @@ static int resolve_side(struct key *k, const char *end_fields, struct error *e)
 	return is_name(k->field) ? 0 : keys_refuse(k->name, e);
 }
 
-int keys_of_pair(struct keys *k, const char *end_fields, struct error *e)
+/* Make of the keys tid, pid and comm those of the pair's task. */
+static int name_task(struct key *k, const struct pair_task *task, uint32_t *needs, struct error *e)
+{
+	const char *of_task = k->kind == BY_TID	   ? task->tid
+			      : k->kind == BY_PID  ? task->pid
+			      : k->kind == BY_COMM ? task->comm
+						   : k->name;
+	struct key *rest = k->other;
+	char *copy, *others;
+	int bad;
+
+	if (of_task == k->name)
+		return 0;
+	if (!of_task)
+		return error_set(e, NULL, NO_OFFSET,
+				 "no event of these pairs records the %.64s of their task; use "
+				 "a.%.64s or b.%.64s, of one event",
+				 k->name, k->name, k->name);
+	copy = strdup(of_task);
+	if (!copy)
+		return error_no_memory(e);
+	others = strchr(copy, '|');
+	if (others)
+		*others++ = '\0';
+	k->other = NULL;
+	bad = parse_plain(k, copy, needs, e) || parse_others(k, others, needs, e);
+	while (k->other)
+		k = k->other;
+	k->other = rest;
+	free(copy);
+	return bad ? -1 : 0;
+}
+
+int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task *task,
+		 struct error *e)
 {
 	k->pairs = true;
 	k->begins = 0;
@@ -286,7 +320,8 @@ int keys_of_pair(struct keys *k, const char *end_fields, struct error *e)
 
 		key->begins = false;
 		for (struct key *a = key; a; a = a->other) {
-			if (resolve_side(a, end_fields, e))
+			if ((task && name_task(a, task, &k->needs, e)) ||
+			    resolve_side(a, end_fields, e))
 				return -1;
 			key->begins |= key_begins(a);
 		}

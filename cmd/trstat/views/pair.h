@@ -30,9 +30,10 @@ struct pair_side {
 /* A pair with a name. */
 struct pair_preset {
 	const char *name, *pair;
-	const char *keys;	/* keys of -g */
-	const char *end_fields; /* how the names of fields begin that are of B; or NULL */
-	bool syscalls;		/* generic events may repeat those of single system calls */
+	const char *keys;	      /* keys of -g */
+	const char *end_fields;	      /* how the names of fields begin that are of B; or NULL */
+	bool syscalls;		      /* generic events may repeat those of single system calls */
+	const struct pair_task *task; /* the task that waits or runs; NULL: tid and comm are of B */
 };
 
 struct pending_start;
@@ -93,12 +94,11 @@ int pair_end_stream(struct pair *p);
 /* Move the As that wait to edges, at the end of a part. Returns -1 when out of memory. */
 int pair_end_part(struct pair *p);
 
-/* Returns how the names of fields begin that are of B even if A has them (keys_of_pair), or NULL.
- */
-static inline const char *pair_end_fields(const struct pair *p)
-{
-	return p->preset ? p->preset->end_fields : NULL;
-}
+/* Resolve keys of -g or of a condition for the pair (keys_of_pair). */
+int pair_keys(const struct pair *p, struct keys *k, struct error *e);
+/* Resolve b.F in columns such as sum(b.F), which are of the pair's B. Returns -1 with e filled for
+ * a.F, and for tid, pid and comm where these keys are not of B. */
+int pair_columns(const struct pair *p, struct columns *c, struct error *e);
 
 /* Number of As without a B. */
 uint64_t pair_pending(const struct pair *p);
