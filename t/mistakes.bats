@@ -93,6 +93,15 @@ mistakes() {
 		trstat --alpha 0.1 fib.trs|--alpha goes with --diff
 		trstat --bounds -c count fib.trs|--bounds has no effect: the columns are exact
 		trstat --diff -g nxt_comm sched.trs sched.trs|sched.trs: no event has a field 'nxt_comm'; did you mean 'next_comm'?
+		trstat --diff --fail-if slowr fib.trs fib.trs|did you mean 'slower'?
+		trstat --diff --fail-if 'p99_chnge > 10%' fib.trs fib.trs|did you mean 'p99_change'?
+		trstat --diff --fail-if 'p99_change' fib.trs fib.trs|a comparison is expected
+		trstat --diff --fail-if 'p99_change(name == "fib") > 10%' fib.trs fib.trs|'name == "commit" && p99_change > 10%'
+		trstat --diff --fail-if 'count_change > 3ms' fib.trs fib.trs|count_change is not a time
+		trstat --diff --fail-if 'p99 > 10%' fib.trs fib.trs|a percentage can be compared with columns of trstat such as util and, with --diff, p99_change
+		trstat --fail-if 'p99 > 10%' fib.trs|a percentage can be compared
+		trstat --fail-if 'p99 > 10% * 3' fib.trs|expected, not '*'
+		trfilter 'dur > 10%' fib.trs|a percentage can be compared with columns of trstat
 		trstat --diff -c 'sum(priro)' sched.trs fib.trs|did you mean 'prio'?
 		trstat --merge -c totl fib.sum|did you mean 'total'?
 		trstat --merge -g nme fib.sum|fib.sum: the summary has the keys 'name', not 'nme'
@@ -204,6 +213,8 @@ warned() {
 @test "a field that is unknown in one input of a comparison is a warning; a summary has no unknown field" {
 	run -0 errors bash -c 'trstat --diff -g next_comm sched.trs fib.trs >printed'
 	assert_output "trstat: fib.trs: no event has a field 'next_comm'; trdecode --list names the fields"
+	run -0 errors bash -c "trstat --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)' fib.trs >printed"
+	assert_output "trstat: --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)': not all columns have a value, so a comparison is false"
 	run -2 errors bash -c 'trstat --partial -g nxt_comm sched.trs >printed'
 	assert_output "trstat: no event has a field 'nxt_comm'; did you mean 'next_comm'?"
 }

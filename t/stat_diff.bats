@@ -132,6 +132,60 @@ field() {
 	run -0 trstat -q --diff --fail-if changed a.trs a.trs
 }
 
+@test "--fail-if tests the columns of the rows" {
+	# commit: p99 from 139 to 159 us (14.4 %), total from 4780 to 5580 us (16.7 %)
+	while IFS='|' read -r status condition; do
+		run -"$status" --separate-stderr trstat --diff -c total,count,p99 --fail-if "$condition" a.trs b.trs
+		[[ $status == 0 ]] || assert_equal "$stderr" "trstat: $condition is true for 1 of 4 groups: commit"
+		run -"$status" --separate-stderr trstat --diff --fail-if "$condition" -c total,count,p99 a.part b.part
+	done <<-'X'
+		3|p99_change > 14%
+		0|p99_change > 15%
+		3|p99_change > 19us
+		0|p99_change > 21us
+		3|total_change == 800us
+		3|16.7% < total_change && total_change < 16.8%
+		3|total_b > 1.1 * total_a
+		3|name == "commit" && total > 5.5ms
+		3|verdict == "slower"
+		3|p < 0.01 && shift >= 19us && effect == 0.75
+		0|total_change < -10%
+		0|count_change != 0
+	X
+	run -3 trstat -q --diff --fail-if 'total_change < -14%' b.trs a.trs
+	run -3 trstat --diff -g tid,name -c total --fail-if 'total_a > 1' a.trs b.trs
+	assert_output --partial 'total_a > 1 is true for 3 of 4 groups: 1,commit 1,'
+	# of words and conditions, each may be given
+	run -3 trstat --diff --fail-if faster --fail-if 'p99_change > 14%' a.trs b.trs
+	run -0 trstat -q --diff --fail-if faster --fail-if 'p99_change > 15%' a.trs b.trs
+	run -0 --separate-stderr trstat --diff --fail-if 'name == "comit" && p99_change > 14%' a.trs b.trs
+	assert_equal "$stderr" "trstat: --fail-if 'name == \"comit\" && p99_change > 14%': no group matches its condition on name"
+}
+
+@test "too few calls for a verdict are reported" {
+	for n in 2 3 4 8; do
+		awk -v n=$n 'BEGIN { print "["; for (i = 0; i < n; i++) printf "{\"ph\":\"X\",\"name\":\"f\",\"ts\":%d,\"dur\":%d,\"pid\":1,\"tid\":1}%s\n", i * 1000, 10 + i, i < n - 1 ? "," : "]" }' |
+			trdecode -o few.trs
+		awk -v n=$n 'BEGIN { print "["; for (i = 0; i < n; i++) printf "{\"ph\":\"X\",\"name\":\"f\",\"ts\":%d,\"dur\":%d,\"pid\":1,\"tid\":1}%s\n", i * 1000, 100 + i, i < n - 1 ? "," : "]" }' |
+			trdecode -o slow.trs
+		run --separate-stderr trstat --diff --fail-if slower few.trs slow.trs
+		# (n^2 / 2 - 0.5) / sqrt(n^2 (2n + 1) / 12) is 1.16, 1.75, 2.17 and 3.31; 2.58 is needed
+		if [ $n -lt 8 ]; then
+			assert_equal "$status" 0
+			assert_equal "$stderr" "trstat: 1 of 1 group with times has too few calls for a verdict with --alpha 0.01; --fail-if tests changes too, such as 'p99_change > 10%'"
+		else
+			assert_equal "$status" 3
+			assert_equal "$stderr" 'trstat: --fail-if: 1 of 1 group changed'
+		fi
+	done
+	run -3 --separate-stderr trstat -q --diff --alpha 0.1 --fail-if slower few.trs slow.trs
+	run -0 --separate-stderr trstat --diff --fail-if faster a.trs slow.trs
+	assert_equal "$stderr" 'trstat: no group has times in both traces: none is slower or faster'
+	# with many groups the correction needs more calls
+	run -0 --separate-stderr trstat --diff a.trs b.trs
+	assert_equal "$stderr" ''
+}
+
 @test "a real recording: values are those of the tables, and of itself there is no change" {
 	for f in basic-pg basic-fentry; do
 		trdecode "$RECORDED/uftrace/$f" | trsym >$f.trs
@@ -167,8 +221,6 @@ field() {
 		run -2 trstat --diff $other a.trs b.trs
 		assert_output --partial 'does not go with --diff'
 	done
-	run -2 trstat --diff --fail-if 'count > 1' a.trs b.trs
-	assert_output --partial 'takes changed, slower'
 	run -2 trstat --threshold 5% a.trs
 	assert_output --partial '--threshold goes with --diff'
 	run -2 trstat --fail-if slower a.trs

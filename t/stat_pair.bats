@@ -255,6 +255,9 @@ same() {
 	run -0 pipe "trstat -q --pair oncpu -g cpu --timeline 10ms -c util s.trs | tail -n 1"
 	assert_output --regexp '^ +59\.072 %  .*  0$'
 	run -3 trstat --pair oncpu --fail-if 'util(cpu == 0) > 59' s.trs
+	run -3 trstat --pair oncpu --fail-if 'util(cpu == 0) > 59%' s.trs
+	run -0 trstat --pair oncpu --fail-if 'util(cpu == 0) > 59.1%' s.trs
+	run -3 trstat --pair oncpu --fail-if 'util(cpu == 0) > 59.0%' s.trs
 	assert_output --partial 'is true: 59.072 %'
 	for wrong in '-c busy' '-s util' '-i 1ms --pair oncpu -c util' '--fail-if util>1' '--pair oncpu -g bucket(time,100ns) -c util'; do
 		# shellcheck disable=SC2086

@@ -66,8 +66,9 @@ const struct option_row command_line_rows[] = {
 	 "oncpu,\nsyscall, irq, softirq, block",
 	 "wakeup offcpu oncpu syscall irq softirq block"},
 	{OPT_FAIL_IF, "fail-if", "CONDITION",
-	 "exit 3 if CONDITION is true at the end, such as\n'p99(name == \"commit\") > 5ms'; may be "
-	 "repeated",
+	 "exit 3 if CONDITION is true at the end, such as\n'p99(name == \"commit\") > 5ms', or "
+	 "with "
+	 "--diff\n'p99_change > 10%' or slower; may be repeated",
 	 NULL},
 	{'i', "interval", "TIME", "print a table for each TIME of the trace, such as 2s\nor 500ms",
 	 NULL},
@@ -112,6 +113,28 @@ static int set_view(struct settings *s, enum view view, const char *name, const 
 	return 0;
 }
 
+/* Keep a condition of --fail-if. */
+static int add_condition(struct command_line *o, const char *text, struct error *e)
+{
+	const char **grown = reallocarray(o->fail_if, o->fail_ifs + 1, sizeof(*grown));
+
+	if (!grown)
+		return error_no_memory(e);
+	o->fail_if = grown;
+	grown[o->fail_ifs++] = text;
+	return 0;
+}
+
+int command_line_conditions(struct command_line *line, struct error *e)
+{
+	line->diff.condition = line->fail_if;
+	line->diff.conditions = line->fail_ifs;
+	for (size_t i = 0; !line->diff.asked && i < line->fail_ifs; i++)
+		if (alarms_add(&line->alarms, line->fail_if[i], e))
+			return -1;
+	return 0;
+}
+
 int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct command_line *o = ctx;
@@ -141,7 +164,7 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
 	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
 	case OPT_PAIR: s->pair = arg; return 0;
-	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : alarms_add(&o->alarms, arg, e);
+	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : add_condition(o, arg, e);
 	case OPT_DIFF: o->diff.asked = true; return 0;
 	case OPT_THRESHOLD: return diff_threshold(&o->diff, arg, e);
 	case OPT_ALPHA: return diff_alpha(&o->diff, arg, e);

@@ -11,11 +11,17 @@
 
 struct command_line {
 	struct settings settings;
-	struct alarms alarms;
+	const char **fail_if; /* conditions of --fail-if; to be freed */
+	size_t fail_ifs;
+	struct alarms alarms; /* the same, without --diff */
 	struct diff_options diff;
 };
 
 extern const struct option_row command_line_rows[];
+
+/* Parse the conditions of --fail-if once all options are known: with --diff they are of its rows.
+ * Returns -1 with e filled. */
+int command_line_conditions(struct command_line *line, struct error *e);
 
 /* Take one option, for struct program; ctx is the command line. */
 int command_line_option(void *ctx, int key, const char *arg, struct error *e);

@@ -79,12 +79,13 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 	if (!bad)
 		c->unit = column_unit(&column.column[0]);
 	o->of_time = !bad && (c->unit == UNIT_DURATION || c->unit == UNIT_TIME);
+	o->of_percent = !bad && c->unit == UNIT_PERCENT;
 	columns_free(&column);
 	return bad ? -1 : 0;
 }
 
 /* Refuse a column alone, which is rather an incomplete condition. */
-static int check_leaf(struct lexer *l, struct node *n, size_t column)
+int fail_if_check_leaf(struct lexer *l, struct node *n, size_t column)
 {
 	if (n->kind != NODE_TRUTH || n->left->kind == OPERAND_ARITHMETIC)
 		return 0;
@@ -95,7 +96,7 @@ static int check_leaf(struct lexer *l, struct node *n, size_t column)
 
 static const struct language language = {
 	.field = parse_column,
-	.leaf = check_leaf,
+	.leaf = fail_if_check_leaf,
 	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
 };
 
@@ -324,7 +325,7 @@ static const struct key_cell *group_cell(void *ctx, size_t key)
 	return &asked->cells[asked->column->key[key]];
 }
 
-static struct scalar scalar_of(enum column_unit unit, int128 number)
+struct scalar column_scalar(enum column_unit unit, int128 number)
 {
 	struct scalar s = {.form = SCALAR_REAL};
 
@@ -376,7 +377,7 @@ static void give_column(void *ctx, struct operand *o, struct scalar *out)
 	const struct alarm_column *c = &all->column[o->field];
 
 	if (c->value.present)
-		*out = scalar_of(c->unit, c->value.number);
+		*out = column_scalar(c->unit, c->value.number);
 }
 
 /* Print the alarm on stderr with the values of its columns, and its interval if it has one. */
@@ -403,6 +404,19 @@ static void print_alarm(const struct alarms *all, const struct alarm *a, const s
 	buffer_free(&values);
 }
 
+/* Returns true if a comparison of columns lacks the value of some of them. */
+static bool lacks_value(const struct alarms *all, const struct node *n)
+{
+	size_t present = 0;
+
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (lacks_value(all, n->children[i]))
+			return true;
+	for (size_t i = 0; i < n->nfields; i++)
+		present += all->column[n->fields[i]->field].value.present;
+	return n->kind == NODE_COMPARE && present && present < n->nfields;
+}
+
 enum outcome alarms_judge(struct alarms *all, const struct query *q, const struct statistics *st,
 			  const struct interval *interval, bool quiet)
 {
@@ -417,8 +431,14 @@ enum outcome alarms_judge(struct alarms *all, const struct query *q, const struc
 			return OUTCOME_FAILED;
 	}
 	for (size_t i = 0; i < all->count; i++) {
-		if (!expression_holds(&values, all->alarm[i].condition))
+		if (!expression_holds(&values, all->alarm[i].condition)) {
+			if (!quiet && !interval && lacks_value(all, all->alarm[i].condition))
+				warn(NULL, NO_OFFSET,
+				     "--fail-if '%s': not all columns have a value, so a "
+				     "comparison is false",
+				     all->alarm[i].text);
 			continue;
+		}
 		holds = OUTCOME_YES;
 		if (!quiet)
 			print_alarm(all, &all->alarm[i], q, interval, st->ticks);

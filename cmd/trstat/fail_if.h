@@ -44,6 +44,11 @@ struct alarms {
 	size_t count, ncolumns;
 };
 
+/* Returns the value of a column as conditions have it: thousandths are numbers with a fraction. */
+struct scalar column_scalar(enum column_unit unit, int128 number);
+/* Refuse a column without a comparison; for struct language. */
+int fail_if_check_leaf(struct lexer *l, struct node *n, size_t column);
+
 /* Parse an alarm. Returns -1 with e filled. The caller calls alarms_free in any case; text must
  * stay valid. */
 int alarms_add(struct alarms *a, const char *text, struct error *e);

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	if (status < 0)
 		status = program_check_format(&common, table_format_name(line.settings.format));
 	if (status >= 0) {
-		alarms_free(&line.alarms);
+		free(line.fail_if);
 		return status;
 	}
 	if (line.diff.asked) {
@@ -44,19 +44,22 @@ int main(int argc, char **argv)
 		line.diff.sort = line.settings.sort;
 		line.settings.sort = NULL;
 	}
-	if (diff_check(&line.settings, &line.diff, line.alarms.count, argc - optind, &e) ||
+	if (diff_check(&line.settings, &line.diff, argc - optind, &e) ||
+	    command_line_conditions(&line, &e) ||
 	    partial_check(&line.settings, line.alarms.count, &e) ||
 	    (!line.settings.merge &&
 	     (query_parse(&query, &line.settings, &e) ||
 	      time_window_find_ends(&query.window, argv + optind, argc - optind, &e)))) {
 		query_free(&query);
 		alarms_free(&line.alarms);
+		free(line.fail_if);
 		return program_usage(&common, "%s", e.what);
 	}
 	if (line.diff.asked) {
 		query_free(&query);
-		alarms_free(&line.alarms);
-		return diff_run(&line.settings, &line.diff, argv + optind, &common);
+		status = diff_run(&line.settings, &line.diff, argv + optind, &common);
+		free(line.fail_if);
+		return status;
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
 	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_SUMMARY : OUTPUT_TEXT)) {
@@ -72,6 +75,7 @@ int main(int argc, char **argv)
 			run_events(&stage, &query, &line.alarms);
 	}
 	alarms_free(&line.alarms);
+	free(line.fail_if);
 	status = stage_finish(&stage);
 	query_free(&query);
 	settings_free(&line.settings);

@@ -40,6 +40,7 @@ struct operand {
 	struct scalar seconds; /* LITERAL: token.seconds */
 	bool has_seconds;
 	bool time_unit; /* LITERAL: "1ms"; FIELD: tested together with such a literal */
+	bool percent;	/* LITERAL: "10%", whose value is 10; FIELD: compared with such a literal */
 
 	/* FIELD: */
 	bool spelled;	  /* the value may be compared with a text */
@@ -47,7 +48,8 @@ struct operand {
 	unsigned depends; /* the program's flags */
 	bool of_kind;	  /* the field is the kind of an event, whose names need no quotes */
 	bool of_time;	  /* the field is a time: a number with a point is of seconds */
-	void *data;	  /* the program's */
+	bool of_percent; /* the field has a percentage, which a literal with "%" is compared with */
+	void *data;	 /* the program's */
 
 	/* ARITHMETIC: */
 	enum arithmetic arithmetic;
@@ -94,7 +96,7 @@ struct node {
 /* The program's part of the language. Functions return -1 with l->error set. */
 struct language {
 	/* Resolve the field o->name, whose token precedes the lexer's: set field, form, depends,
-	 * of_kind, of_time, data. quoted: it is written field("..."). */
+	 * of_kind, of_time, of_percent, data. quoted: it is written field("..."). */
 	int (*field)(void *ctx, struct lexer *l, struct operand *o, bool quoted);
 	/* Check a new leaf, or under() and over(); NULL: nothing to check. */
 	int (*leaf)(struct lexer *l, struct node *n, size_t column);

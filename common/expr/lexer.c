@@ -156,6 +156,15 @@ static void read_seconds(struct token *t, const char *start, bool exact, uint64_
 		make_real(&t->seconds, start, second);
 }
 
+/* Returns true at a "%" after a number that ends the operand: what follows is no operand of "%". */
+static bool is_percent(const char *p)
+{
+	const char *next = p + 1 + strspn(p + (*p != '\0'), " \t\r\n");
+
+	return *p == '%' && (!*next || strchr(")<>=!", *next) || !strncmp(next, "&&", 2) ||
+			     !strncmp(next, "||", 2));
+}
+
 static int read_number(struct lexer *l)
 {
 	struct token *t = &l->token;
@@ -207,10 +216,12 @@ static int read_number(struct lexer *l)
 		make_real(&t->value, start, unit->scale);
 	t->value.written |= point;
 	t->has_seconds = false;
-	if (p == fraction_end)
+	t->percent = p == suffix && is_percent(p);
+	if (p == fraction_end && !t->percent)
 		read_seconds(t, start, exact, whole, (uint64_t[]){part, scale});
 	t->kind = TOKEN_NUMBER;
 	t->time_unit = unit->kind == UNIT_TIME_NS;
+	p += t->percent;
 	l->at = (size_t)(p - l->text);
 	return 0;
 }

@@ -48,6 +48,7 @@ struct token {
 	size_t size;
 	struct scalar value; /* NUMBER */
 	bool time_unit;	     /* NUMBER */
+	bool percent;	     /* NUMBER: written with a "%" that is no operator */
 	struct scalar
 		seconds; /* NUMBER with a point and without a unit: in ns, if it is of seconds */
 	bool has_seconds;

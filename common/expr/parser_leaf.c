@@ -114,6 +114,19 @@ static void take_seconds(const struct operand *field, struct operand *literal)
 	literal->time_unit = true;
 }
 
+/* Note in a field that it is compared with a percentage. */
+static int take_percent(struct parser *p, struct operand *field, const struct operand *literal)
+{
+	if (!literal->percent || literal->kind != OPERAND_LITERAL)
+		return 0;
+	if (!operand_field(field) || !field->of_percent)
+		return lexer_error(p->lexer, literal->column,
+				   "a percentage can be compared with columns of trstat such as "
+				   "util and, with --diff, p99_change");
+	field->percent = true;
+	return 0;
+}
+
 static int parse_comparison(struct parser *p, struct node *n)
 {
 	n->kind = NODE_COMPARE;
@@ -121,6 +134,8 @@ static int parse_comparison(struct parser *p, struct node *n)
 		return -1;
 	n->right = parse_right(p, n->left);
 	if (!n->right || check_forms(p, n->left, n->right->form))
+		return -1;
+	if (take_percent(p, n->left, n->right) || take_percent(p, n->right, n->left))
 		return -1;
 	take_seconds(n->left, n->right);
 	take_seconds(n->right, n->left);

@@ -88,6 +88,7 @@ struct operand *parser_operand(struct parser *p)
 	o->form = KNOWN_NUMBER;
 	o->value = value;
 	o->time_unit = t->time_unit;
+	o->percent = t->percent;
 	o->seconds = t->seconds;
 	o->has_seconds = t->has_seconds;
 	if (t->kind == TOKEN_STRING) {
@@ -108,6 +109,9 @@ static int check_side(struct parser *p, enum arithmetic how, struct operand *o, 
 				   arithmetic_sign(how));
 	if (o->kind != OPERAND_LITERAL)
 		return 0;
+	if (o->percent)
+		return lexer_error(p->lexer, column, "'%s' takes numbers, not percentages",
+				   arithmetic_sign(how));
 	if (o->value.form == SCALAR_REAL && arithmetic_of_integers(how))
 		return lexer_error(p->lexer, column, "'%s' takes integers only",
 				   arithmetic_sign(how));

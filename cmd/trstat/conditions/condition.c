@@ -122,34 +122,41 @@ struct asking {
 	void *ctx;
 };
 
+struct scalar condition_scalar(const struct groups *g, const struct key_cell *cell, bool path)
+{
+	struct scalar s = {.form = SCALAR_NONE};
+
+	switch (cell->kind) {
+	case KEY_MISSING:
+	case KEY_PENDING: return s;
+	case KEY_SIGNED: return (struct scalar){.form = SCALAR_INT, .u = cell->value};
+	case KEY_ADDRESS:
+	case KEY_UNSIGNED: return (struct scalar){.form = SCALAR_UINT, .u = cell->value};
+	case KEY_TEXT:
+	case KEY_STACK: break;
+	}
+	if (!groups_cell_text(g, cell, &s.text, &s.size))
+		return s;
+	if (cell->label) {
+		s.form = cell->is_signed ? SCALAR_INT : SCALAR_UINT;
+		s.u = cell->value;
+		return s;
+	}
+	s.form = SCALAR_TEXT;
+	s.path = path;
+	if (cell->kind == KEY_TEXT && cell->value)
+		number_of(&s, cell->value);
+	return s;
+}
+
 static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 {
 	const struct asking *ask = ctx;
 	const struct key_cell *cell = ask->cell(ask->ctx, o->field);
 	enum key_kind kind = ask->condition->keys.key[o->field].kind;
 
-	if (!cell)
-		return;
-	switch (cell->kind) {
-	case KEY_MISSING:
-	case KEY_PENDING: return;
-	case KEY_SIGNED: *s = (struct scalar){.form = SCALAR_INT, .u = cell->value}; return;
-	case KEY_ADDRESS:
-	case KEY_UNSIGNED: *s = (struct scalar){.form = SCALAR_UINT, .u = cell->value}; return;
-	case KEY_TEXT:
-	case KEY_STACK: break;
-	}
-	if (!groups_cell_text(ask->groups, cell, &s->text, &s->size))
-		return;
-	if (cell->label) {
-		s->form = cell->is_signed ? SCALAR_INT : SCALAR_UINT;
-		s->u = cell->value;
-		return;
-	}
-	s->form = SCALAR_TEXT;
-	s->path = kind == BY_MODULE || kind == BY_FILE;
-	if (cell->kind == KEY_TEXT && cell->value)
-		number_of(s, cell->value);
+	if (cell)
+		*s = condition_scalar(ask->groups, cell, kind == BY_MODULE || kind == BY_FILE);
 }
 
 bool condition_holds(const struct condition *c, const struct groups *g, condition_cell *cell,

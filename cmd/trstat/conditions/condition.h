@@ -31,6 +31,10 @@ static inline bool condition_has_unit(const struct condition *c)
 	return c->root && c->root->time_unit;
 }
 
+/* Returns the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
+ * path of a file. */
+struct scalar condition_scalar(const struct groups *g, const struct key_cell *cell, bool path);
+
 /* Returns the cell of the key with that index in c->keys; texts of cells are in the groups g. */
 typedef const struct key_cell *condition_cell(void *ctx, size_t key);
 

@@ -146,13 +146,15 @@ static int test_row(const struct diff *d, struct diff_row *r, double alpha)
 		r->tested = true;
 		r->shift = rank_shift(&a, &b, &r->test, alpha);
 		r->p = r->test.p;
+		r->p_least = r->test.p_least;
 	}
 	sample_free(&a);
 	sample_free(&b);
 	return bad;
 }
 
-static int diff_adjust(struct diff *d)
+/* Correct the p or, with least, the p_least of all rows. */
+static int diff_adjust(struct diff *d, bool least)
 {
 	double *p = calloc(d->count + 1, sizeof(*p));
 	size_t n = 0;
@@ -160,12 +162,12 @@ static int diff_adjust(struct diff *d)
 
 	for (size_t i = 0; !bad && i < d->count; i++)
 		if (d->row[i].tested)
-			p[n++] = d->row[i].p;
+			p[n++] = least ? d->row[i].p_least : d->row[i].p;
 	bad = bad || holm_adjust(p, n);
 	n = 0;
 	for (size_t i = 0; !bad && i < d->count; i++)
 		if (d->row[i].tested)
-			d->row[i].p = p[n++];
+			*(least ? &d->row[i].p_least : &d->row[i].p) = p[n++];
 	free(p);
 	return bad ? -1 : 0;
 }
@@ -221,7 +223,7 @@ static int compare_rows(const void *x, const void *y, void *ctx)
 
 int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const struct diff_options *o)
 {
-	double alpha = o->alpha > 0 ? o->alpha : DIFF_ALPHA;
+	double alpha = diff_alpha_of(o);
 
 	*d = (struct diff){.a = a, .b = b};
 	d->wanted.size = (sizeof(struct aggregate) + 15) / 16 * 16;
@@ -231,8 +233,12 @@ int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const stru
 	for (size_t i = 0; i < d->count; i++)
 		if (test_row(d, &d->row[i], alpha))
 			return -1;
-	if (diff_adjust(d))
+	if (diff_adjust(d, false) || diff_adjust(d, true))
 		return -1;
+	for (size_t i = 0; i < d->count; i++) {
+		d->tested += d->row[i].tested;
+		d->few += d->row[i].tested && d->row[i].p_least >= alpha;
+	}
 	for (size_t i = 0; i < d->count; i++)
 		d->row[i].verdict = diff_judge(d, &d->row[i], alpha, o->threshold);
 	if (d->count)

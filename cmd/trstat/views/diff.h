@@ -20,10 +20,18 @@ enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DI
 /* The options of --diff. */
 struct diff_options {
 	bool asked;
-	const char *sort;	 /* -s, or NULL */
-	double threshold, alpha; /* shares: 0.05 for 5%; alpha 0: not given */
-	uint32_t fail_if;	 /* one bit for each enum diff_verdict */
+	const char *sort;	      /* -s, or NULL */
+	double threshold, alpha;      /* shares: 0.05 for 5%; alpha 0: not given */
+	uint32_t fail_if;	      /* one bit for each enum diff_verdict */
+	const char *const *condition; /* of --fail-if, the caller's */
+	size_t conditions;
 };
+
+/* Returns alpha, or the default. */
+static inline double diff_alpha_of(const struct diff_options *o)
+{
+	return o->alpha > 0 ? o->alpha : DIFF_ALPHA;
+}
 
 /* Parse "5%" or "1.05x", and for alpha also "0.05"; -1 with e filled, naming the option. */
 int diff_threshold(struct diff_options *o, const char *text, struct error *e);
@@ -39,7 +47,7 @@ struct diff_row {
 	bool tested;		       /* the next three are computed */
 	struct rank_test test;
 	struct shift shift;
-	double p; /* corrected */
+	double p, p_least; /* corrected */
 	enum diff_verdict verdict;
 };
 
@@ -55,6 +63,8 @@ struct diff {
 	struct columns_wanted wanted; /* columns of groups */
 	struct diff_row *row;
 	size_t count;
+	size_t tested,
+		few;  /* number of rows with a test, and of those that cannot have a verdict */
 	size_t limit; /* most rows; 0: all */
 	bool more;    /* aligned table: a last line counts the rows that the limit leaves out */
 };

@@ -7,6 +7,7 @@
 #include "cmd/trstat/check_names.h"
 #include "cmd/trstat/report.h"
 #include "cmd/trstat/summary/partial.h"
+#include "cmd/trstat/views/diff_fail_if.h"
 
 /* One of the two inputs. */
 struct side {
@@ -16,8 +17,8 @@ struct side {
 	struct statistics statistics;
 };
 
-int diff_check(const struct settings *s, const struct diff_options *o, size_t conditions,
-	       int operands, struct error *e)
+int diff_check(const struct settings *s, const struct diff_options *o, int operands,
+	       struct error *e)
 {
 	const char *other = s->view_option	      ? s->view_option
 			    : s->partial	      ? "partial"
@@ -38,10 +39,6 @@ int diff_check(const struct settings *s, const struct diff_options *o, size_t co
 		return 0;
 	if (other)
 		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
-	if (conditions)
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"with --diff --fail-if takes changed, slower, faster, new or gone");
 	if (operands != 2)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--diff takes two streams or summaries, not %d", operands);
@@ -183,18 +180,23 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d)
 	return bad ? stage_fail(stage, &e) : 0;
 }
 
-static void fail_if_differs(struct stage *stage, const struct diff *d, const struct diff_options *o)
+static void fail_if_differs(struct stage *stage, const struct diff *d, const struct diff_options *o,
+			    struct diff_alarms *alarms)
 {
+	bool quiet = stage->options->quiet;
 	size_t n = 0;
 
+	if (stage->status == STATUS_FAILED)
+		return;
 	for (size_t i = 0; i < d->count; i++)
 		n += o->fail_if >> d->row[i].verdict & 1;
-	if (!n || stage->status == STATUS_FAILED)
-		return;
-	if (!stage->options->quiet)
+	if (n && !quiet)
 		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu group%s changed", n, d->count,
 		     d->count == 1 ? "" : "s");
-	stage->status = status_worse(stage->status, STATUS_CONDITION);
+	if (diff_alarms_judge(alarms, quiet) || n)
+		stage->status = status_worse(stage->status, STATUS_CONDITION);
+	if (!quiet)
+		diff_warn_few(d, o, o->fail_if & (1u << DIFF_SLOWER | 1u << DIFF_FASTER));
 }
 
 /* Refuse fields that no event of either has. A summary's were checked when it was written. */
@@ -217,6 +219,7 @@ static int check_fields(struct side *a, struct side *b, char **paths, struct err
 static void make_diff(struct side *a, struct side *b, char **paths, const struct diff_options *o)
 {
 	struct stage *stage = &a->stage;
+	struct diff_alarms alarms = {0};
 	struct diff d = {0};
 	struct error e;
 
@@ -227,8 +230,11 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 		stage_no_memory(stage);
 	else if (o->sort && diff_sort(&d, &a->query, o->sort, &e))
 		stage_fail(stage, &e);
+	else if (diff_alarms_parse(&alarms, &d, &a->query, o->condition, o->conditions, &e))
+		stage_fail(stage, &e);
 	else if (!print_diff(stage, a, &d))
-		fail_if_differs(stage, &d, o);
+		fail_if_differs(stage, &d, o, &alarms);
+	diff_alarms_free(&alarms);
 	diff_free(&d);
 }
 

@@ -8,8 +8,8 @@
 #include "cmd/trstat/views/diff.h"
 
 /* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
-int diff_check(const struct settings *s, const struct diff_options *o, size_t conditions,
-	       int operands, struct error *e);
+int diff_check(const struct settings *s, const struct diff_options *o, int operands,
+	       struct error *e);
 
 /* Run --diff; paths: A and B; stage is empty. Returns the exit status. */
 int diff_run(const struct settings *s, const struct diff_options *o, char **paths,

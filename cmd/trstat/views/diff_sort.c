@@ -19,13 +19,6 @@ struct diff_order {
 	size_t count;
 };
 
-/* A number to compare; real is 0 where the number is an integer. */
-struct diff_number {
-	bool present;
-	int128 number;
-	double real;
-};
-
 static struct diff_number test_number(const struct diff_row *r, size_t test)
 {
 	struct diff_number n = {.present = r->tested};
@@ -44,7 +37,7 @@ static struct diff_number test_number(const struct diff_row *r, size_t test)
 	return n;
 }
 
-static struct diff_number number_of(const struct diff *d, const struct diff_row *r, size_t cell)
+struct diff_number diff_number(const struct diff *d, const struct diff_row *r, size_t cell)
 {
 	size_t printed = 3 * d->a.columns->printed;
 	struct diff_value v;
@@ -89,8 +82,8 @@ static int compare_in_order(const void *x, const void *y, void *ctx)
 			c = compare_keys(g, &groups_cells(g, r->group)[k->cell],
 					 &groups_cells(g, s->group)[k->cell], k->descending);
 		else
-			c = compare_numbers(number_of(o->diff, r, k->cell - g->keys),
-					    number_of(o->diff, s, k->cell - g->keys),
+			c = compare_numbers(diff_number(o->diff, r, k->cell - g->keys),
+					    diff_number(o->diff, s, k->cell - g->keys),
 					    k->descending);
 		if (c)
 			return c;
@@ -98,36 +91,36 @@ static int compare_in_order(const void *x, const void *y, void *ctx)
 	return groups_compare_first(g, r->group, s->group, g->keys);
 }
 
-/* Find the cell of that name; a column alone is its value in B. */
-static int find_cell(const struct diff *d, char *const *names, size_t count, const char *name,
-		     size_t n, struct error *e)
+int diff_find_cell(const struct diff *d, const struct diff_cells *cells, const char *name, size_t n,
+		   struct error *e)
 {
 	const struct columns *c = d->a.columns;
 	struct nearest nearest;
 
 	nearest_begin(&nearest, name, n);
-	for (size_t i = 0; i < count; i++) {
-		if (strlen(names[i]) == n && !memcmp(names[i], name, n))
+	nearest_offer_words(&nearest, cells->words);
+	for (size_t i = 0; i < cells->count; i++) {
+		if (strlen(cells->names[i]) == n && !memcmp(cells->names[i], name, n))
 			return (int)i;
-		nearest_offer(&nearest, names[i], strlen(names[i]));
+		nearest_offer(&nearest, cells->names[i], strlen(cells->names[i]));
 	}
 	for (size_t i = 0; i < c->printed; i++)
 		if (strlen(c->column[i].name) == n && !memcmp(c->column[i].name, name, n))
 			return (int)(d->groups.keys + 3 * i + 1);
 	return error_set(e, NULL, NO_OFFSET,
-			 "-s takes keys of -g, columns such as %s, %s_a and %s_change, shift, "
+			 "%s takes keys of -g, columns such as %s, %s_a and %s_change, shift, "
 			 "effect, p and verdict with --diff, not '%.*s'%s",
-			 c->column[0].name, c->column[0].name, c->column[0].name,
+			 cells->option, c->column[0].name, c->column[0].name, c->column[0].name,
 			 (int)(n < 64 ? n : 64), name, nearest_hint(&nearest));
 }
 
-static int parse_order(struct diff_order *o, char *const *names, size_t count, const char *list,
+static int parse_order(struct diff_order *o, const struct diff_cells *cells, const char *list,
 		       struct error *e)
 {
 	for (;; list++) {
 		size_t n = columns_item_length(list);
 		bool sign = *list == '+' || *list == '-';
-		int cell = find_cell(o->diff, names, count, list + sign, n - sign, e);
+		int cell = diff_find_cell(o->diff, cells, list + sign, n - sign, e);
 		struct diff_sort_key *grown;
 
 		if (cell < 0)
@@ -148,13 +141,15 @@ static int parse_order(struct diff_order *o, char *const *names, size_t count, c
 int diff_sort(struct diff *d, const struct query *q, const char *list, struct error *e)
 {
 	struct diff_order o = {.diff = d};
-	size_t count;
-	char **names = diff_names(d, q, &count);
-	int bad = names ? parse_order(&o, names, count, list, e) : error_no_memory(e);
+	struct diff_cells cells = {.option = "-s", .words = ""};
+	int bad;
+
+	cells.names = diff_names(d, q, &cells.count);
+	bad = cells.names ? parse_order(&o, &cells, list, e) : error_no_memory(e);
 
 	if (!bad && d->count)
 		qsort_r(d->row, d->count, sizeof(*d->row), compare_in_order, &o);
-	diff_free_names(names, count);
+	diff_free_names(cells.names, cells.count);
 	free(o.key);
 	return bad;
 }

@@ -28,6 +28,26 @@ enum diff_test {
 char **diff_names(const struct diff *d, const struct query *q, size_t *count);
 void diff_free_names(char **names, size_t count);
 
+/* The names for an option that takes them, with words that it takes besides. */
+struct diff_cells {
+	char **names;
+	size_t count;
+	const char *option, *words;
+};
+
+/* Find the cell of that name; a column alone is its value in B. -1 with e filled. */
+int diff_find_cell(const struct diff *d, const struct diff_cells *cells, const char *name, size_t n,
+		   struct error *e);
+
+/* The number in a cell after the keys; real is 0 where the number is an integer. */
+struct diff_number {
+	bool present;
+	int128 number;
+	double real;
+};
+/* cell: counted from the first one after the keys */
+struct diff_number diff_number(const struct diff *d, const struct diff_row *r, size_t cell);
+
 /* Write the first rows as an aligned table, texts elided to width (0: not elided). Returns -1
  * with e filled. */
 int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,

@@ -53,9 +53,11 @@ bool rank_test(const struct sample *a, const struct sample *b, struct rank_test 
 	}
 	*out = (struct rank_test){.u2 = u2, .p = 1};
 	out->effect = (double)u2 / (na * nb) - 1;
+	out->p_least = erfc((na * nb - 1) / 2 / sqrt(na * nb / 12 * (n + 1)) / sqrt(2));
 	if (n < 2 || ties >= n * (n - 1) * (n + 1))
 		return true; /* all values are the same */
 	out->error = sqrt(na * nb / 12 * (n + 1 - ties / (n * (n - 1))));
+	out->p_least = erfc((na * nb - 1) / 2 / out->error / sqrt(2));
 	distance = (double)((int128)u2 - (int128)a->count * (int128)b->count) / 2;
 	/* half a step towards the mean (continuity correction) */
 	if (fabs(distance) > 0.5)

@@ -37,10 +37,11 @@ int sample_of_histogram(struct sample *s, const struct histogram *h);
 void sample_free(struct sample *s);
 
 struct rank_test {
-	uint128 u2;    /* 2 U */
-	double effect; /* P(b > a) - P(b < a): from -1, all b less, to 1, all b larger */
-	double z, p;   /* two-sided */
-	double error;  /* standard deviation of U if there is no difference */
+	uint128 u2;	/* 2 U */
+	double effect;	/* P(b > a) - P(b < a): from -1, all b less, to 1, all b larger */
+	double z, p;	/* two-sided */
+	double error;	/* standard deviation of U if there is no difference */
+	double p_least; /* p if all values of one sample were above all of the other sample */
 };
 
 /* Test two samples. Returns false if one is empty, or if counts exceed 2^62. */
