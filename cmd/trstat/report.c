@@ -40,7 +40,7 @@ static bool has_calls(const struct dictionary *d, uint32_t *types)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
-		*types += t->used && t->kind < KIND_GAP;
+		*types += t->used && kind_is_event(t->kind);
 		calls |= t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE);
 	}
 	return calls;

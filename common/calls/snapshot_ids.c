@@ -147,6 +147,11 @@ uint32_t snapshot_declare_definition(struct snapshot_maker *m, uint32_t number)
 	return declare_definition(&m->declare, dictionary_definition(&m->dictionary, number));
 }
 
+uint32_t snapshot_declare_stack(struct snapshot_maker *m, uint32_t number)
+{
+	return m->passes_ids ? declare_stack(&m->declare, number) : own_id(m, ENTRY_STACK, number);
+}
+
 static int declare_thread(struct snapshot_maker *m, const struct thread_entry *t)
 {
 	/* the id has no meaning */

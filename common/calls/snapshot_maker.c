@@ -172,7 +172,7 @@ static inline __attribute__((always_inline)) enum calls_result try_row(struct sn
 		return calls_try_row(cr, r, location, b->lanes[r->lane], type, &done);
 	if (type->kind == KIND_GAP)
 		return CALLS_NONE;
-	if (type->kind != KIND_INSTANT && type->kind != KIND_COUNTER)
+	if (!kind_is_instant(type->kind))
 		return CALLS_SLOW;
 	calls_pass(cr, r);
 	return CALLS_NONE;

@@ -16,7 +16,7 @@
  */
 #define ROW_KEPT 0x80000000u
 
-/* A row kept after its block. Its values name definitions by number. */
+/* A row kept after its block. Its values name definitions by number, and its fields stacks. */
 struct kept_row {
 	size_t offset; /* of the fixed part in bytes, and of the tail after it */
 	const struct type *type;
@@ -114,6 +114,7 @@ uint32_t snapshot_declare_lane(struct snapshot_maker *m, const struct lane *l);
 uint32_t snapshot_declare_type(struct snapshot_maker *m, const struct type *t);
 uint32_t snapshot_declare_location(struct snapshot_maker *m, uint32_t number);
 uint32_t snapshot_declare_definition(struct snapshot_maker *m, uint32_t number);
+uint32_t snapshot_declare_stack(struct snapshot_maker *m, uint32_t number);
 /* Declare the facts about a stack whose lane has that id. */
 int snapshot_declare_facts(struct snapshot_maker *m, uint32_t stack, uint32_t lane, bool per_cpu);
 /* Move the pending declarations to the writer. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/calls/snapshot_maker_private.h"
+#include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/buffer_file.h"
 
@@ -42,6 +43,11 @@ static uint32_t definition_number(void *ctx, uint32_t id)
 	const struct definition *d = dictionary_definition_id(ctx, id);
 
 	return d ? d->number : 0;
+}
+
+static uint32_t stack_number(void *ctx, uint32_t id)
+{
+	return dictionary_stack_id(ctx, id);
 }
 
 /* Append bytes that may be many, without keeping them in memory. */
@@ -111,6 +117,7 @@ int snapshot_row_keep(struct snapshot_maker *m, const struct event *e, uint32_t 
 
 	if (e->type->fixed_size && buffer_append(&k->bytes, e->fixed, e->type->fixed_size))
 		return -1;
+	field_map_stacks(e->type, k->bytes.data + r.offset, stack_number, &m->dictionary);
 	if (e->tail_size && put_tail(m, e))
 		return -1;
 	r.tail_size = (uint32_t)(k->bytes.size - r.offset - e->type->fixed_size);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/calls/snapshot_maker_private.h"
+#include "common/stream/field.h"
 #include "common/stream/value.h"
 
 enum {
@@ -107,6 +108,11 @@ static void put_tail(struct building *b, const struct kept_row *r, const uint8_t
 		put_u32(b->rows.data + at, (uint32_t)size);
 }
 
+static uint32_t stack_id(void *ctx, uint32_t number)
+{
+	return snapshot_declare_stack(ctx, number);
+}
+
 static void put_row(struct building *b, const struct kept_row *r)
 {
 	struct snapshot_maker *m = b->m;
@@ -127,6 +133,9 @@ static void put_row(struct building *b, const struct kept_row *r)
 	if (buffer_append(&b->rows, p, sizeof p) ||
 	    (r->type->fixed_size && buffer_append(&b->rows, data, r->type->fixed_size)))
 		no_memory(b);
+	else
+		field_map_stacks(r->type, b->rows.data + b->rows.size - r->type->fixed_size,
+				 stack_id, m);
 	b->bare = b->bare && !r->type->fixed_size && !(r->type->flags & TYPE_TAIL);
 	if (r->type->flags & TYPE_TAIL)
 		put_tail(b, r, data ? data + r->type->fixed_size : NULL);

@@ -10,7 +10,7 @@ static bool same(const struct text_ref *t, const char *name, size_t n)
 
 static bool is_event(const struct type *t)
 {
-	return t->kind < KIND_GAP;
+	return kind_is_event(t->kind);
 }
 
 /* Call f for the members of all structs, which are the names of arguments too, until it returns

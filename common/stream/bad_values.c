@@ -21,7 +21,7 @@ static int copy_row(struct buffer *to, const struct event *e, const uint8_t *end
 
 static int copy_block(struct buffer *to, struct block *b, enum reads_values reads)
 {
-	size_t front = (size_t)(b->row_data - b->payload);
+	size_t front = b->front;
 	struct events it;
 	struct event e;
 
@@ -40,6 +40,7 @@ static int copy_block(struct buffer *to, struct block *b, enum reads_values read
 	b->type_ids = to->data + EVENTS_HEADER;
 	b->lane_ids = b->type_ids + 4 * b->ntypes;
 	b->location_ids = b->lane_ids + 4 * b->nlanes;
+	b->stacks.ids = b->location_ids + 4 * (size_t)b->stacks.locations;
 	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 	b->bad_values = false;
 	return 0;

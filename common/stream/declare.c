@@ -212,3 +212,25 @@ uint32_t declare_location(struct declare *d, uint32_t number)
 
 	return location ? declare_object(d, ENTRY_LOCATION, location) : number;
 }
+
+uint32_t declare_stack(struct declare *d, uint32_t number)
+{
+	struct buffer callers = {0};
+	uint32_t id = 0;
+	bool fresh;
+
+	for (; number; number = dictionary_stack_parent(d->dictionary, number))
+		if (buffer_u32(&callers, number))
+			d->out_of_memory = true;
+	for (size_t i = callers.size; i && !d->out_of_memory; i -= 4) {
+		struct stack_entry e = {.parent = id};
+
+		number = get_u32(callers.data + i - 4);
+		e.location = declare_location(d, dictionary_stack_location(d->dictionary, number));
+		id = id_of(d, ENTRY_STACK, number, &fresh);
+		if (fresh && entry_append_content(&d->out, ENTRY_STACK, id, &e))
+			d->out_of_memory = true;
+	}
+	buffer_free(&callers);
+	return d->out_of_memory ? 0 : id;
+}

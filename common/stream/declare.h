@@ -37,6 +37,7 @@ uint32_t declare_lane(struct declare *d, const struct lane *l);
 uint32_t declare_type(struct declare *d, const struct type *t);
 uint32_t declare_location(struct declare *d, uint32_t number);
 uint32_t declare_definition(struct declare *d, const struct definition *def);
+uint32_t declare_stack(struct declare *d, uint32_t number);
 
 /* Get the id of a text, or of an object of the kind f->refers (may be NULL), that a field names. */
 typedef uint32_t (*declare_id)(void *ctx, const struct entry_field *f, struct text_ref text,

@@ -48,7 +48,7 @@ int dictionary_init(struct dictionary *d)
 	for (int k = 1; k < ENTRY_KINDS; k++)
 		if (intern(&d->keys[k], "", 0) == INTERN_NONE)
 			goto fail;
-	if (intern(&d->threads, "", 0) == INTERN_NONE)
+	if (intern(&d->threads, "", 0) == INTERN_NONE || stack_table_init(&d->stacks))
 		goto fail;
 	d->scratch = calloc(1, sizeof *d->scratch);
 	if (!d->scratch)
@@ -62,6 +62,7 @@ int dictionary_init(struct dictionary *d)
 	*lane = (struct lane){.source = source, .clock = clock, .buffer = empty, .comm = empty};
 	type = pool_at(&d->types, 0);
 	type->name = type->group = type->declaration = empty;
+	type->weight = 1;
 	location = pool_at(&d->locations, 0);
 	location->name = empty;
 	return 0;
@@ -90,6 +91,7 @@ void dictionary_free(struct dictionary *d)
 	}
 	intern_free(&d->strings);
 	intern_free(&d->threads);
+	stack_table_free(&d->stacks);
 	for (size_t i = 0; i < d->nfacts; i++)
 		free(d->facts[i].outside);
 	free(d->facts);

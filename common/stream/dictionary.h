@@ -1,6 +1,6 @@
 /*
  * dictionary.h - the declarations of a stream: strings, clocks, sources, lanes, types, definitions,
- * address spaces with their mappings, locations and their symbols
+ * address spaces with their mappings, locations and their symbols, stacks
  *
  * Ids of the encoded stream are valid for one segment. The dictionary gives every distinct entry a
  * number that is valid for the whole run, dense from 1 (0: none). So the same lane, type or
@@ -18,6 +18,7 @@
 #include "common/util/idmap.h"
 #include "common/util/intern.h"
 #include "common/util/pool.h"
+#include "common/stream/stack_table.h"
 #include "common/stream/stream.h"
 
 /* A text in the dictionary: followed by a NUL, may contain NULs. Equal numbers mean equal texts.
@@ -100,7 +101,10 @@ struct type {
 	const struct source *source; /* may be NULL */
 	uint32_t nfields;
 	const struct field *fields;
-	bool used; /* a block of events has named it */
+	uint64_t weight; /* of a sample; with period, of one without that field in its row */
+	const struct field *period; /* the field with ROLE_PERIOD, or NULL */
+	bool has_stacks;	    /* some field has ROLE_STACK */
+	bool used;		    /* a block of events has named it */
 };
 
 struct map {
@@ -164,6 +168,7 @@ struct dictionary {
 	struct intern strings, keys[ENTRY_KINDS], threads;
 	struct idmap ids[ENTRY_KINDS];
 	struct pool clocks, sources, lanes, types, definitions, spaces, locations, symbols;
+	struct stack_table stacks;
 	struct thread_facts *facts; /* by thread number */
 	size_t nfacts;
 	uint8_t *started; /* by thread number: whether a LANE has LANE_STARTED for that stack */
@@ -273,6 +278,39 @@ static inline const struct definition *dictionary_definition_id(const struct dic
 								uint32_t id)
 {
 	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
+}
+
+/*
+ * Recorded stacks. A stack is its innermost frame and the stack of the caller:
+ *
+ *     for (; stack; stack = dictionary_stack_parent(d, stack))
+ *             ... dictionary_stack_location(d, stack) ...
+ *
+ * walks from the innermost frame to the outermost one. The number of a caller's stack is below that
+ * of the stack, so a walk ends, and programs can keep data of stacks in arrays by number.
+ */
+static inline uint32_t dictionary_stack_parent(const struct dictionary *d, uint32_t stack)
+{
+	return stack_table_at(&d->stacks, stack).parent;
+}
+
+/* Get the number of the location of the innermost frame; 0: not known, and of stack 0. */
+static inline uint32_t dictionary_stack_location(const struct dictionary *d, uint32_t stack)
+{
+	return stack ? stack_table_at(&d->stacks, stack).location : 0;
+}
+
+/* Count the frames of a stack, at most STACK_FRAMES_MOST. */
+static inline uint32_t dictionary_stack_frames(const struct dictionary *d, uint32_t stack)
+{
+	return stack ? stack_table_at(&d->stacks, stack).frames : 0;
+}
+
+/* Get the number of a stack by the id that fields with ROLE_STACK of the present segment have; 0:
+ * none. */
+static inline uint32_t dictionary_stack_id(const struct dictionary *d, uint32_t id)
+{
+	return idmap_get(&d->ids[ENTRY_STACK], id);
 }
 
 /* Get the name of an argument by its number from 1; NULL: the location, which may be NULL, has no

@@ -27,6 +27,8 @@ void *dictionary_keep(struct dictionary *d, size_t n);
  * replaced by numbers. NULL: none. */
 const char *dictionary_type_fault(const uint8_t *p, uint32_t parts);
 const char *dictionary_definition_fault(const uint8_t *p, uint32_t parts);
+/* Note which fields of a new type have roles that programs need for each row. */
+void dictionary_type_finish(struct type *t);
 
 /* Reserve the index by number of a new definition. -1: out of memory. */
 int dictionary_reserve_labels(struct dictionary *dictionary, struct definition *d);

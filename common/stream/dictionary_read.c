@@ -260,6 +260,7 @@ static int finish(struct dictionary_entry *en, enum entry_kind kind, void *objec
 		lane->cpu_thread = thread_number(d, lane, true);
 		return 0;
 	case ENTRY_DEFINITION: return dictionary_reserve_labels(d, object);
+	case ENTRY_TYPE: dictionary_type_finish(object); return 0;
 	default: return 0;
 	}
 }
@@ -435,6 +436,29 @@ static int read_thread(struct dictionary_entry *en)
 	return 0;
 }
 
+static int read_stack(struct dictionary_entry *en)
+{
+	struct dictionary *d = en->d;
+	uint32_t before = idmap_get(&d->ids[ENTRY_STACK], en->id), number;
+	struct stack_entry s;
+
+	entry_get(&entry_layouts[ENTRY_STACK], en->data, &s);
+	s.parent = number_of(en, ENTRY_STACK, s.parent);
+	s.location = number_of(en, ENTRY_LOCATION, s.location);
+	if (!en->id)
+		en->wrong = "a stack without an id";
+	else if (!stack_table_fits(&d->stacks, s.parent))
+		en->wrong = "a stack of too many frames";
+	if (!en->id || !stack_table_fits(&d->stacks, s.parent))
+		return -1;
+	number = stack_table_add(&d->stacks, s.parent, s.location);
+	if (!number)
+		return -1;
+	if (before && before != number)
+		d->redeclared = true;
+	return idmap_set(&d->ids[ENTRY_STACK], en->id, number);
+}
+
 /* Read one entry. Returns its fault, NULL if it has none. */
 static const char *read_entry(struct dictionary_entry *en, const struct raw_entry *raw)
 {
@@ -449,6 +473,7 @@ static const char *read_entry(struct dictionary_entry *en, const struct raw_entr
 	case ENTRY_MAP: bad = read_map(en); break;
 	case ENTRY_SYMBOL: bad = read_symbol(en); break;
 	case ENTRY_THREAD: bad = read_thread(en); break;
+	case ENTRY_STACK: bad = read_stack(en); break;
 	default: bad = read_object(en, raw->kind);
 	}
 	return bad && !en->wrong ? "what cannot be kept" : en->wrong;

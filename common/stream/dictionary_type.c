@@ -31,11 +31,26 @@ const char *dictionary_type_fault(const uint8_t *p, uint32_t parts)
 	return NULL;
 }
 
+void dictionary_type_finish(struct type *t)
+{
+	t->weight = t->weight ? t->weight : 1;
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct field *f = &t->fields[i];
+
+		if (f->where != WHERE_FIXED)
+			continue;
+		t->has_stacks |= f->role == ROLE_STACK && f->size == 4;
+		if (f->role == ROLE_PERIOD && f->size == 8 && t->kind == KIND_SAMPLE)
+			t->period = f;
+	}
+}
+
 const char *type_kind_name(unsigned kind)
 {
 	static const char *const kinds[KIND_COUNT] = {
 		[KIND_INSTANT] = "instant", [KIND_ENTER] = "enter", [KIND_LEAVE] = "leave",
 		[KIND_COUNTER] = "counter", [KIND_GAP] = "gap",	    [KIND_DROP] = "drop",
+		[KIND_SAMPLE] = "sample",
 	};
 
 	return kind < KIND_COUNT ? kinds[kind] : "";

@@ -34,6 +34,7 @@ struct type_entry {
 	uint16_t flags;
 	uint32_t fixed_size, native, nfields;
 	const struct field_entry *fields;
+	uint64_t weight; /* of a sample without ROLE_PERIOD; 0 is 1 */
 };
 struct member_entry {
 	uint32_t name;
@@ -67,6 +68,10 @@ struct thread_entry {
 	uint64_t since;	      /* time of its first enter or leave */
 	uint32_t unseen;      /* calls that were open before that */
 	uint32_t open;	      /* no call of this depth or deeper is open after its last event */
+};
+struct stack_entry {
+	uint32_t parent; /* the stack of the caller, 0 none */
+	uint32_t location;
 };
 struct symbol_entry {
 	uint64_t start, size;

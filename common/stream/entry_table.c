@@ -68,6 +68,7 @@ static const struct entry_field type_fields[] = {
 	NUMBER(20, type, fixed_size),
 	NUMBER(24, type, native),
 	NUMBER(28, type, nfields),
+	NUMBER(32, type, weight),
 };
 
 static const struct entry_field field_fields[] = {
@@ -137,6 +138,11 @@ static const struct entry_field thread_fields[] = {
 	ONLY(16, thread, since, 0),	   ONLY(24, thread, unseen, 0), ONLY(28, thread, open, 0),
 };
 
+static const struct entry_field stack_fields[] = {
+	ONLY(0, stack, parent, ENTRY_STACK),
+	ONLY(4, stack, location, ENTRY_LOCATION),
+};
+
 #define FIELDS(name) .nfields = sizeof name / sizeof *name, .fields = name
 
 static const struct entry_layout field_layout = {32, FIELDS(field_fields)};
@@ -162,4 +168,5 @@ const struct entry_layout entry_layouts[ENTRY_KINDS] = {
 	[ENTRY_LOCATION] = {24, FIELDS(location_fields)},
 	[ENTRY_SYMBOL] = {40, FIELDS(symbol_fields)},
 	[ENTRY_THREAD] = {32, FIELDS(thread_fields)},
+	[ENTRY_STACK] = {8, FIELDS(stack_fields)},
 };

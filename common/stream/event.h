@@ -25,6 +25,16 @@ enum reads_values {
 
 struct snapshot;
 
+/* The table of stacks of an EVENTS block, which rows of KIND_SAMPLE index. */
+struct block_stacks {
+	uint32_t count;
+	uint32_t locations;	   /* entries of the table of locations */
+	bool sampled;		   /* some type of the block is of KIND_SAMPLE */
+	const uint32_t *numbers;   /* by index, from 0, which is none */
+	const uint32_t *innermost; /* numbers of the locations of their innermost frames */
+	const uint8_t *ids;	   /* the segment's, u32 each */
+};
+
 struct block {
 	uint16_t kind, flags; /* enum block_kind, block_flags */
 	uint32_t length;      /* of the payload */
@@ -48,11 +58,14 @@ struct block {
 	uint64_t base, last; /* lowest and highest time, ns or ticks */
 	uint32_t rows;
 	uint16_t row_flags; /* enum events_flags */
-	uint32_t ntypes, nlanes, nlocations;
+	uint32_t front;	    /* bytes of the head and the tables, with their padding */
+	uint32_t ntypes, nlanes;
+	uint32_t nlocations; /* highest index of a row; the table of locations has zeros after it */
 	const struct type **types; /* by index in the block */
 	const struct lane **lanes;
 	const uint32_t *locations;			   /* numbers; locations[0] is 0 */
 	const uint8_t *type_ids, *lane_ids, *location_ids; /* the segment's ids, u32 each */
+	struct block_stacks stacks;
 	const uint8_t *row_data;
 	size_t row_size;
 };
@@ -61,12 +74,15 @@ struct event {
 	uint64_t time;
 	const struct type *type;
 	const struct lane *lane;
-	uint32_t location; /* number in the dictionary, 0 none */
+	uint32_t location; /* number in the dictionary, 0 none; of a sample: of the innermost frame
+			    */
 	uint32_t depth;
 	uint32_t tail_size;
+	uint32_t stack;	      /* of a sample: number in the dictionary; else 0 */
 	const uint8_t *fixed; /* type->fixed_size bytes */
 	const uint8_t *tail;  /* tail_size bytes, 4-aligned in the block; NULL without one */
-	/* indexes into the block's tables, for callers that copy the row */
+	/* indexes into the block's tables, for callers that copy the row; location_index of a
+	   sample is that of its stack */
 	uint32_t type_index, lane_index, location_index;
 	const uint8_t *row;
 };
@@ -80,6 +96,7 @@ struct events {
 	const uint32_t *locations;
 	uint64_t base;
 	bool wide, bare;
+	bool plain; /* rows are narrow, and none is a sample */
 };
 
 static inline void events_begin(struct events *it, const struct block *b)
@@ -93,6 +110,7 @@ static inline void events_begin(struct events *it, const struct block *b)
 	it->base = b->base;
 	it->wide = b->row_flags & EVENTS_WIDE;
 	it->bare = b->row_flags & EVENTS_BARE;
+	it->plain = !it->wide && !b->stacks.sampled;
 }
 
 /* Decode a narrow row. */
@@ -140,11 +158,13 @@ static inline void event_skip(struct events *it, uint32_t type)
 static inline bool event_next(struct events *it, struct event *e)
 {
 	const uint8_t *row = it->row;
+	const uint32_t *locations = it->locations;
+	uint32_t stack = 0;
 
 	if (row == it->end)
 		return false;
 	e->row = row;
-	if (__builtin_expect(!it->wide, 1)) {
+	if (__builtin_expect(it->plain, 1)) {
 		uint64_t w = get_u64(row);
 
 		e->time = it->base + row_delta(w);
@@ -154,7 +174,8 @@ static inline bool event_next(struct events *it, struct event *e)
 		e->depth = row_depth(w);
 		row += NARROW_ROW;
 	} else {
-		struct plain_row r = row_load(row, it->base, true);
+		struct plain_row r = row_load(row, it->base, it->wide);
+		const struct block_stacks *s = &it->block->stacks;
 
 		/* in another order: the compiler would move stores common to both after the
 		   branch, which costs loops over narrow rows up to 5 % */
@@ -163,11 +184,16 @@ static inline bool event_next(struct events *it, struct event *e)
 		e->location_index = r.location;
 		e->lane_index = r.lane;
 		e->depth = r.depth;
-		row += WIDE_ROW;
+		row += it->wide ? WIDE_ROW : NARROW_ROW;
+		if (s->sampled && it->types[r.type]->kind == KIND_SAMPLE) {
+			locations = s->innermost;
+			stack = s->numbers[r.location];
+		}
 	}
 	e->type = it->types[e->type_index];
 	e->lane = it->lanes[e->lane_index];
-	e->location = it->locations[e->location_index];
+	e->location = locations[e->location_index];
+	e->stack = stack;
 	e->fixed = row;
 	e->tail = NULL;
 	e->tail_size = 0;
@@ -181,6 +207,14 @@ static inline bool event_next(struct events *it, struct event *e)
 	}
 	it->row = row;
 	return true;
+}
+
+/* Get the weight of an event of KIND_SAMPLE. */
+static inline uint64_t sample_weight(const struct event *e)
+{
+	const struct type *t = e->type;
+
+	return t->period ? get_u64(e->fixed + t->period->offset) : t->weight;
 }
 
 #endif

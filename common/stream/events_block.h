@@ -16,8 +16,9 @@
 struct events_tables {
 	const struct type **types;
 	const struct lane **lanes;
-	uint32_t *locations;
-	size_t types_capacity, lanes_capacity, locations_capacity;
+	uint32_t *locations, *stacks, *innermost;
+	size_t types_capacity, lanes_capacity, locations_capacity, stacks_capacity,
+		innermost_capacity;
 };
 
 extern const char *const EVENTS_NO_MEMORY;

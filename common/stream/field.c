@@ -214,3 +214,11 @@ const char *gap_unit_name(uint32_t unit)
 {
 	return unit == GAP_BYTES ? "bytes" : unit == GAP_PACKETS ? "packets" : "events";
 }
+
+void field_map_stacks(const struct type *t, uint8_t *fixed, uint32_t (*map)(void *ctx, uint32_t id),
+		      void *ctx)
+{
+	for (const struct field *f = t->fields; t->has_stacks && f < t->fields + t->nfields; f++)
+		if (f->role == ROLE_STACK && f->where == WHERE_FIXED && f->size == 4)
+			put_u32(fixed + f->offset, map(ctx, get_u32(fixed + f->offset)));
+}

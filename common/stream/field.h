@@ -52,6 +52,10 @@ static inline bool field_call(const struct event *e, uint32_t *call)
 	return true;
 }
 
+/* Map the ids in the fields with ROLE_STACK of a row's fixed part. */
+void field_map_stacks(const struct type *t, uint8_t *fixed, uint32_t (*map)(void *ctx, uint32_t id),
+		      void *ctx);
+
 /* The content of a gap row. file and message do not end with a NUL. gap_get returns false
  * for other rows. */
 struct gap_row {

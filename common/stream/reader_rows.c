@@ -17,6 +17,8 @@ void events_tables_free(struct events_tables *t)
 	free(t->types);
 	free(t->lanes);
 	free(t->locations);
+	free(t->stacks);
+	free(t->innermost);
 	*t = (struct events_tables){0};
 }
 
@@ -36,6 +38,19 @@ static bool make_room(struct events_tables *t, const struct block *b)
 	return types && lanes && locations;
 }
 
+static bool make_room_for_stacks(struct events_tables *t, const struct block *b)
+{
+	size_t n = (size_t)b->stacks.count + 1;
+	uint32_t *stacks = roomy(t->stacks, &t->stacks_capacity, n, sizeof *stacks);
+	uint32_t *innermost = roomy(t->innermost, &t->innermost_capacity, n, sizeof *innermost);
+
+	if (stacks)
+		t->stacks = stacks;
+	if (innermost)
+		t->innermost = innermost;
+	return stacks && innermost;
+}
+
 const char *events_block_head(struct block *b)
 {
 	const uint8_t *p = b->payload;
@@ -47,16 +62,50 @@ const char *events_block_head(struct block *b)
 	b->ntypes = get_u16(p + 22);
 	b->nlanes = get_u16(p + 24);
 	b->nlocations = get_u32(p + 28);
+	b->stacks = (struct block_stacks){.count = get_u16(p + 26), .locations = b->nlocations};
 	return b->last < b->base || (uint64_t)b->rows * NARROW_ROW > b->length
 		       ? "an event block with an impossible head"
 		       : NULL;
 }
 
+/* Resolve the ids of the stacks. A row of a sample may have a larger index than there are
+ * locations, so loops that look at rows of all kinds find 0 there. */
+static const char *stacks_table(struct events_tables *t, const struct dictionary *d,
+				struct block *b)
+{
+	struct block_stacks *s = &b->stacks;
+	uint32_t number;
+
+	s->ids = b->location_ids + 4 * (size_t)s->locations;
+	for (uint32_t i = 0; i < b->ntypes && !s->sampled; i++)
+		s->sampled = b->types[i]->kind == KIND_SAMPLE;
+	if (!s->sampled && !s->count)
+		return NULL;
+	if (s->sampled && b->nlocations < s->count)
+		b->nlocations = s->count;
+	if (!make_room(t, b) || !make_room_for_stacks(t, b))
+		return EVENTS_NO_MEMORY;
+	memset(t->locations + s->locations + 1, 0, (b->nlocations - s->locations) * sizeof(number));
+	t->stacks[0] = t->innermost[0] = 0;
+	for (uint32_t i = 0; i < s->count; i++) {
+		number = idmap_get(&d->ids[ENTRY_STACK], get_u32(s->ids + 4 * (size_t)i));
+		if (!number)
+			return "an event block of an undeclared stack";
+		t->stacks[i + 1] = number;
+		t->innermost[i + 1] = dictionary_stack_location(d, number);
+	}
+	s->numbers = t->stacks;
+	s->innermost = t->innermost;
+	return NULL;
+}
+
 const char *events_block_tables(struct events_tables *t, const struct dictionary *d,
 				struct block *b)
 {
-	size_t n = (size_t)b->ntypes + b->nlanes + b->nlocations, table = align_up(4 * n, 8);
+	size_t n = (size_t)b->ntypes + b->nlanes + b->nlocations + b->stacks.count,
+	       table = align_up(4 * n, 8);
 	const uint8_t *p = b->payload + EVENTS_HEADER;
+	const char *fault;
 	uint32_t number;
 
 	if (table > b->length - EVENTS_HEADER || !b->ntypes || !b->nlanes)
@@ -87,10 +136,12 @@ const char *events_block_tables(struct events_tables *t, const struct dictionary
 	}
 	b->types = t->types;
 	b->lanes = t->lanes;
+	fault = stacks_table(t, d, b);
 	b->locations = t->locations;
-	b->row_data = b->payload + EVENTS_HEADER + table;
-	b->row_size = b->length - EVENTS_HEADER - table;
-	return NULL;
+	b->front = (uint32_t)(EVENTS_HEADER + table);
+	b->row_data = b->payload + b->front;
+	b->row_size = b->length - b->front;
+	return fault;
 }
 
 int reader_tables(struct reader *r, struct block *b)
@@ -113,14 +164,19 @@ bool reader_all_bare(const struct block *b)
 /* Test whether a row's indexes are within the block's tables, and its time is at most span. */
 static inline bool row_sane(const struct block *b, uint64_t span, const struct plain_row *r)
 {
-	return r->time <= span && r->type < b->ntypes && r->lane < b->nlanes &&
-	       r->location <= b->nlocations;
+	if (r->time > span || r->type >= b->ntypes || r->lane >= b->nlanes)
+		return false;
+	return r->location <=
+	       (b->types[r->type]->kind == KIND_SAMPLE ? b->stacks.count : b->stacks.locations);
 }
 
-static bool wide_rows_sane(const struct block *b)
+/* Check consecutive rows of either form. */
+static bool rows_sane(const struct block *b, bool wide)
 {
-	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += WIDE_ROW) {
-		struct plain_row r = row_load(p, 0, true);
+	size_t size = wide ? WIDE_ROW : NARROW_ROW;
+
+	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += size) {
+		struct plain_row r = row_load(p, 0, wide);
 
 		if (!row_sane(b, b->last - b->base, &r))
 			return false;
@@ -151,7 +207,8 @@ enum { FREE = NARROW_DEPTH ? 0 : 8 };
 static struct row_limits narrow_limits(const struct block *b)
 {
 	return (struct row_limits){LIMIT(b->last - b->base, NARROW_DELTA) |
-					   LIMIT(b->nlocations, NARROW_LOCATION) | TIME_GUARDS,
+					   LIMIT(b->stacks.locations, NARROW_LOCATION) |
+					   TIME_GUARDS,
 				   LIMIT(b->nlanes - 1, NARROW_LANE) |
 					   LIMIT(b->ntypes - 1, NARROW_TYPE) | LANE_GUARDS};
 }
@@ -213,9 +270,9 @@ static bool bare_rows_sane(struct block *b)
 {
 	if (!reader_bare_rows_fit(b))
 		return false;
-	return b->row_flags & EVENTS_WIDE
-		       ? wide_rows_sane(b)
-		       : narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
+	if (b->row_flags & EVENTS_WIDE || b->stacks.sampled)
+		return rows_sane(b, b->row_flags & EVENTS_WIDE);
+	return narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
 }
 
 /* A test for narrow rows without a fixed part and tail. Most rows are such, even in blocks with
@@ -229,7 +286,8 @@ static void find_bare(const struct block *b, struct bare *bare)
 {
 	bare->limits = narrow_limits(b);
 	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++) {
-		bare->types[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
+		bare->types[i] = b->types[i]->kind != KIND_SAMPLE && !b->types[i]->fixed_size &&
+				 !(b->types[i]->flags & TYPE_TAIL);
 		bare->any |= bare->types[i];
 	}
 }

@@ -6,6 +6,7 @@
 #ifndef TR_STREAM_STREAM_H
 #define TR_STREAM_STREAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -16,7 +17,7 @@ enum {
 		24, /* u32 sync, u16 kind, u16 flags, u32 length, u32 crc, u32 zero, u32 check */
 	BLOCK_CHECKED = 20,	   /* bytes of the header that check is the CRC-32 of */
 	EVENTS_HEADER = 32,	   /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
-				      u16 zero, u32 locations */
+				      u16 stacks, u32 locations */
 	ENTRY_HEADER = 16,	   /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
 	BLOCK_TARGET = 64 * 1024,  /* approximate size of the rows of an EVENTS block */
 	BLOCK_LIMIT = 1024 * 1024, /* payload of any block but EVENTS */
@@ -81,6 +82,7 @@ enum entry_kind {
 	ENTRY_LOCATION = 9,
 	ENTRY_SYMBOL = 10,
 	ENTRY_THREAD = 11,
+	ENTRY_STACK = 12,
 	ENTRY_KINDS
 };
 
@@ -140,11 +142,23 @@ enum type_kind {
 	KIND_ENTER = 1,
 	KIND_LEAVE = 2,
 	KIND_COUNTER = 3,
-	/* kinds from here on are not events */
 	KIND_GAP = 4,
-	KIND_DROP = 5, /* of a filter: ends open calls without a leave (CALLS in trstream(5)) */
+	KIND_DROP = 5,	 /* of a filter: ends open calls without a leave (CALLS in trstream(5)) */
+	KIND_SAMPLE = 6, /* an instant with a stack and a weight; the row's location is the stack */
 	KIND_COUNT
 };
+
+/* Test whether rows of a kind are events of the trace. */
+static inline bool kind_is_event(unsigned kind)
+{
+	return kind != KIND_GAP && kind != KIND_DROP;
+}
+
+/* Test whether rows of a kind are events that neither begin nor end a call. */
+static inline bool kind_is_instant(unsigned kind)
+{
+	return kind == KIND_INSTANT || kind == KIND_COUNTER || kind == KIND_SAMPLE;
+}
 
 enum type_flags {
 	TYPE_TAIL = 1,	 /* a row has u32 length and a tail after its fixed part */
@@ -157,6 +171,7 @@ enum type_flags {
 				  calls of one thread may overlap */
 	TYPE_KERNEL = 128, /* its calls have a separate stack, on top of the thread's other calls:
 			      depths count from there; ignored outside any call */
+	TYPE_WEIGHT_TIME = 256, /* the weight of its samples is a time in ns */
 };
 
 enum field_kind {
@@ -188,7 +203,8 @@ enum field_role {
 	ROLE_DURATION = 2,
 	ROLE_SIZE = 3,
 	ROLE_MESSAGE = 4,
-	ROLE_COUNT = 5, /* gap: missing units, UINT64_MAX unknown */
+	ROLE_COUNT = 5, /* gap: missing units, UINT64_MAX unknown; sample: number of samples that
+			   the row stands for */
 	ROLE_SOURCE_TIME =
 		6, /* the source's own time, if it differs from the row's time by no constant */
 	ROLE_CPU = 7,
@@ -196,6 +212,9 @@ enum field_role {
 	ROLE_CALL = 9, /* u32 in the fixed part: number of the call among its source's */
 	ROLE_ROW = 10, /* a copy of data of the row: its thread, the depth and name of its call */
 	ROLE_ARGUMENTS = 11, /* text: arguments or return values of a call */
+	ROLE_STACK = 12,     /* u32 in the fixed part: id of a stack in the segment */
+	ROLE_PERIOD = 13,    /* u64 in the fixed part: the weight of a sample */
+	ROLE_WEIGHT = 14,    /* another weight of a sample: of another counter of its group */
 };
 
 enum definition_kind {

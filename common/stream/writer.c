@@ -35,7 +35,7 @@ int writer_init(struct writer *w, struct output *output, uint64_t segment_limit)
 		s->entry[0] = (struct stored_entry){0};
 		s->count = 1;
 	}
-	if (intern(&w->strings, "", 0) == INTERN_NONE)
+	if (intern(&w->strings, "", 0) == INTERN_NONE || stack_table_init(&w->stacks))
 		return writer_no_memory(w);
 	return 0;
 }
@@ -52,12 +52,14 @@ void writer_free(struct writer *w)
 	free_slots(&w->block.types);
 	free_slots(&w->block.lanes);
 	free_slots(&w->block.locations);
+	free_slots(&w->block.stacks);
 	for (int k = 0; k < ENTRY_KINDS; k++)
 		free(w->entries[k].entry);
 	for (size_t i = 0; i < w->metas.count; i++)
 		free(w->metas.meta[i].name);
 	free(w->metas.meta);
 	intern_free(&w->strings);
+	stack_table_free(&w->stacks);
 	buffer_free(&w->arena);
 	buffer_free(&w->dict);
 	buffer_free(&w->scratch);
@@ -303,7 +305,8 @@ int writer_send_dict(struct writer *w)
 /* Write the tables of the present block, which follow the EVENTS header, to scratch. */
 static int build_tables(struct writer *w)
 {
-	const struct slots *all[] = {&w->block.types, &w->block.lanes, &w->block.locations};
+	const struct slots *all[] = {&w->block.types, &w->block.lanes, &w->block.locations,
+				     &w->block.stacks};
 	uint8_t head[EVENTS_HEADER] = {0};
 	struct buffer *b = &w->scratch;
 
@@ -314,11 +317,12 @@ static int build_tables(struct writer *w)
 				      (w->block.bare ? EVENTS_BARE : 0)));
 	put_u16(head + 22, (uint16_t)w->block.types.count);
 	put_u16(head + 24, (uint16_t)w->block.lanes.count);
+	put_u16(head + 26, (uint16_t)w->block.stacks.count);
 	put_u32(head + 28, w->block.locations.count);
 	b->size = 0;
 	if (buffer_append(b, head, sizeof head))
 		return -1;
-	for (int k = 0; k < 3; k++)
+	for (int k = 0; k < 4; k++)
 		for (uint32_t i = 0; i < all[k]->count; i++)
 			if (buffer_u32(b, all[k]->ids[i]))
 				return -1;
@@ -346,6 +350,7 @@ void writer_clear_block(struct writer *w)
 	w->block.narrow = w->block.quick = w->block.started = false;
 	w->block.number++;
 	w->block.types.count = w->block.lanes.count = w->block.locations.count = 0;
+	w->block.stacks.count = 0;
 }
 
 static int send_events(struct writer *w, const void *tail, size_t tail_size)
@@ -423,20 +428,12 @@ int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lo
 	return 0;
 }
 
-static int declare_used(struct writer *w)
-{
-	for (size_t i = 0; i < w->used.size; i += 4)
-		if (writer_declare(w, ENTRY_DEFINITION, get_u32(w->used.data + i)))
-			return -1;
-	return 0;
-}
-
 int writer_begin_segment(struct writer *w)
 {
 	return writer_end_segment(w, 0) ||
 			       writer_send_head(w, w->head.stream_id, w->head.sequence + 1,
 						w->head.flags, NULL, 0) ||
-			       writer_announce_again(w)
+			       writer_declare_all(w, &w->announced)
 		       ? -1
 		       : writer_refer_metas(w);
 }
@@ -446,7 +443,7 @@ int writer_next_segment(struct writer *w)
 	if (writer_begin_segment(w) || writer_snapshot(w))
 		return -1;
 	w->segment_bytes = 0;
-	return declare_used(w);
+	return writer_declare_all(w, &w->used);
 }
 
 void writer_status(struct writer *w, uint32_t status, const char *message)

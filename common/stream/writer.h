@@ -104,7 +104,7 @@ struct open_block {
 			for each */
 	bool sparse; /* the next block is wide from its start */
 	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
-	struct slots types, lanes, locations;
+	struct slots types, lanes, locations, stacks;
 };
 
 /*
@@ -140,6 +140,7 @@ struct writer {
 	/* declarations */
 	struct stored_entries entries[ENTRY_KINDS];
 	struct intern strings;
+	struct stack_table stacks;
 	struct buffer arena, dict, scratch;
 	struct sent_metas metas;
 	uint32_t gap_type;
@@ -154,7 +155,7 @@ struct writer {
 	uint64_t ever_lost;  /* events lost in all segments */
 	bool ever_lost_more; /* END_LOST_MORE in any */
 
-	struct buffer used;	 /* definitions named by the next row */
+	struct buffer used;	 /* what the next row names: kind and id, u32 each */
 	struct buffer announced; /* kind and id, u32 each: writer_announce */
 	/* buffer of the tail of the next row if it may spill (buffer_file.h); or NULL */
 	const struct buffer *tail_buffer;
@@ -196,6 +197,17 @@ int writer_store_map(struct writer *w, uint32_t map, uint32_t space);
 /* Send a definition that the values of the next row name. Call it for each such row, just before
  * the row (it is cheap if the segment has the definition). */
 int writer_use_definition(struct writer *w, uint32_t id);
+
+/* Declare a recorded stack: a frame at a location, called by the frame of the stack parent (0: an
+ * outermost frame). Equal arguments give the same id. A frame more than STACK_FRAMES_MOST is left
+ * out: the id is that of parent. */
+uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location);
+/* Declare the stack of n frames, innermost first, of which the outermost are left out if they are
+ * too many. 0: n is 0, or out of memory. */
+uint32_t writer_stack_of(struct writer *w, const uint32_t *locations, size_t n);
+/* Send a stack that a field with ROLE_STACK of the next row names. Call it for each such row, just
+ * before the row. */
+int writer_use_stack(struct writer *w, uint32_t id);
 
 /* Send an entry of that id again, if the segment does not have it. */
 int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id);

@@ -43,6 +43,25 @@ int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
 	return id < w->entries[kind].count ? writer_declare(w, kind, id) : 0;
 }
 
+/* Send the stacks of a stack's callers that the segment lacks, outermost first: writer_declare
+ * would call itself once for each frame. */
+static int declare_callers(struct writer *w, uint32_t id)
+{
+	struct stored_entry *e = w->entries[ENTRY_STACK].entry;
+	uint32_t above = 0, stack = stack_table_at(&w->stacks, id).parent;
+
+	/* link the way down */
+	for (; stack && e[stack].segment != w->segment;
+	     stack = stack_table_at(&w->stacks, stack).parent) {
+		e[stack].next = above;
+		above = stack;
+	}
+	for (; above; above = e[above].next)
+		if (writer_declare(w, ENTRY_STACK, above))
+			return -1;
+	return 0;
+}
+
 /* Send an entry after the entries that it names, unless this segment has it. */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 {
@@ -59,7 +78,7 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	e->segment = w->segment;
 	at = e->offset;
 	parts = entry_parts(l, w->arena.data + at, e->size);
-	if (declare_references(w, l, at))
+	if ((kind == ENTRY_STACK && declare_callers(w, id)) || declare_references(w, l, at))
 		return -1;
 	for (uint32_t i = 0; i < parts; i++)
 		if (declare_references(w, l->part, at + entry_part(l, i)))
@@ -96,11 +115,10 @@ int writer_announce(struct writer *w, enum entry_kind kind, uint32_t id)
 	return writer_declare(w, kind, id);
 }
 
-int writer_announce_again(struct writer *w)
+int writer_declare_all(struct writer *w, const struct buffer *entries)
 {
-	for (size_t i = 0; i < w->announced.size; i += 8)
-		if (writer_declare(w, get_u32(w->announced.data + i),
-				   get_u32(w->announced.data + i + 4)))
+	for (size_t i = 0; i < entries->size; i += 8)
+		if (writer_declare(w, get_u32(entries->data + i), get_u32(entries->data + i + 4)))
 			return -1;
 	return 0;
 }
@@ -202,6 +220,38 @@ uint32_t writer_type(struct writer *w, const struct type_entry *e)
 	return store(w, ENTRY_TYPE, &t);
 }
 
+uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location)
+{
+	uint8_t content[8];
+	uint32_t id;
+
+	if (!stack_table_fits(&w->stacks, parent))
+		return parent;
+	id = stack_table_add(&w->stacks, parent, location);
+	if (!id) {
+		writer_no_memory(w);
+		return 0;
+	}
+	if (id < w->entries[ENTRY_STACK].count)
+		return id;
+	entry_put(&entry_layouts[ENTRY_STACK], content, &(struct stack_entry){parent, location});
+	return writer_store(w, ENTRY_STACK, content, sizeof content);
+}
+
+uint32_t writer_stack_of(struct writer *w, const uint32_t *locations, size_t n)
+{
+	uint32_t stack = 0;
+
+	if (n > STACK_FRAMES_MOST)
+		n = STACK_FRAMES_MOST;
+	while (n--) {
+		stack = writer_stack(w, stack, locations[n]);
+		if (!stack)
+			break;
+	}
+	return stack;
+}
+
 int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space)
 {
 	struct stored_entry *e;
@@ -268,12 +318,22 @@ int writer_thread(struct writer *w, const struct thread_entry *e)
 	return writer_append_entry(w, ENTRY_THREAD, 1, w->scratch.data, (uint32_t)w->scratch.size);
 }
 
+static int use(struct writer *w, enum entry_kind kind, uint32_t id)
+{
+	/* the row may begin another segment, which must also have the entry */
+	if (buffer_u32(&w->used, kind) || buffer_u32(&w->used, id))
+		return writer_no_memory(w);
+	return writer_declare(w, kind, id);
+}
+
 int writer_use_definition(struct writer *w, uint32_t id)
 {
-	/* the row may begin another segment, which must also have the definition */
-	if (buffer_u32(&w->used, id))
-		return writer_no_memory(w);
-	return writer_declare(w, ENTRY_DEFINITION, id);
+	return use(w, ENTRY_DEFINITION, id);
+}
+
+int writer_use_stack(struct writer *w, uint32_t id)
+{
+	return use(w, ENTRY_STACK, id);
 }
 
 /* --- look-up of declarations --- */

@@ -54,8 +54,8 @@ int writer_refer_metas(struct writer *w);
 /* writer_declare.c: send an entry after the entries that it names, unless this segment has it.
  * */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id);
-/* Send the entries of writer_announce in a new segment. */
-int writer_announce_again(struct writer *w);
+/* Send entries, kind and id, u32 each, that this segment does not have. */
+int writer_declare_all(struct writer *w, const struct buffer *entries);
 
 /* writer_rows.c */
 

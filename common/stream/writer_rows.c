@@ -101,25 +101,37 @@ struct row_ids {
 	struct new_row row;
 	uint32_t lane, type, location; /* encoded ids */
 	bool declared;
+	bool sample; /* the location is a stack */
 };
 
-/* Test whether the row fits the present block. 0 yes; 1 no: a new block is needed; -1. */
-static int fit(struct writer *w, const struct new_row *r)
+/* Get the table that a row's location is in. */
+static inline struct slots *places_of(struct writer *w, const struct row_ids *ids)
 {
+	return ids->sample ? &w->block.stacks : &w->block.locations;
+}
+
+/* Test whether the row fits the present block. 0 yes; 1 no: a new block is needed; -1. */
+static int fit(struct writer *w, const struct row_ids *ids)
+{
+	const struct new_row *r = &ids->row;
+	const struct slots *places = places_of(w, ids);
 	uint64_t delta = r->time - w->block.base;
 	bool small = delta <= NARROW_DELTA_MOST && r->depth <= NARROW_DEPTH_MOST &&
 		     (w->block.types.count <= NARROW_TYPE_MOST ||
 		      has_slot(&w->block.types, r->type, w->block.number)) &&
 		     (w->block.lanes.count <= NARROW_LANE_MOST ||
 		      has_slot(&w->block.lanes, r->lane, w->block.number)) &&
-		     (w->block.locations.count < NARROW_LOCATION_MOST || !r->location ||
-		      has_slot(&w->block.locations, r->location, w->block.number));
+		     (places->count < NARROW_LOCATION_MOST || !r->location ||
+		      has_slot(places, r->location, w->block.number));
 
 	if (r->time < w->block.base || delta >> 48)
 		return 1;
 	if (!has_slot(&w->block.types, r->type, w->block.number) && w->block.types.count == 65535)
 		return 1;
 	if (!has_slot(&w->block.lanes, r->lane, w->block.number) && w->block.lanes.count == 65535)
+		return 1;
+	if (ids->sample && !has_slot(places, r->location, w->block.number) &&
+	    places->count == 65535)
 		return 1;
 	if (w->block.narrow && !small) {
 		int full = w->block.count > FEW_ROWS ? 1 : widen(w);
@@ -143,8 +155,8 @@ static int declare_for(struct writer *w, const struct row_ids *ids)
 	if (!has_slot(&w->block.lanes, r->lane, w->block.number) &&
 	    writer_declare(w, ENTRY_LANE, ids->lane))
 		return -1;
-	if (!has_slot(&w->block.locations, r->location, w->block.number) &&
-	    writer_declare(w, ENTRY_LOCATION, ids->location))
+	if (!has_slot(places_of(w, ids), r->location, w->block.number) &&
+	    writer_declare(w, ids->sample ? ENTRY_STACK : ENTRY_LOCATION, ids->location))
 		return -1;
 	return 0;
 }
@@ -152,6 +164,7 @@ static int declare_for(struct writer *w, const struct row_ids *ids)
 static int tables_for(struct writer *w, const struct row_ids *ids)
 {
 	const struct new_row *r = &ids->row;
+	struct slots *places = places_of(w, ids);
 
 	if (!ids->declared && declare_for(w, ids))
 		return -1;
@@ -161,15 +174,14 @@ static int tables_for(struct writer *w, const struct row_ids *ids)
 	if (!has_slot(&w->block.lanes, r->lane, w->block.number) &&
 	    add_slot(&w->block.lanes, r->lane, ids->lane, w->block.number, 0))
 		return writer_no_memory(w);
-	if (!has_slot(&w->block.locations, r->location, w->block.number)) {
+	if (!has_slot(places, r->location, w->block.number)) {
 		if (!r->location) {
 			/* index 0 means no location and is in no table */
-			if (add_slot(&w->block.locations, 0, 0, w->block.number, 0))
+			if (add_slot(places, 0, 0, w->block.number, 0))
 				return writer_no_memory(w);
-			w->block.locations.count--;
-			w->block.locations.slot[0].index = 0;
-		} else if (add_slot(&w->block.locations, r->location, ids->location,
-				    w->block.number, 1)) {
+			places->count--;
+			places->slot[0].index = 0;
+		} else if (add_slot(places, r->location, ids->location, w->block.number, 1)) {
 			return writer_no_memory(w);
 		}
 	}
@@ -188,11 +200,12 @@ bool writer_take_location(struct writer *w, uint32_t location)
 	return !add_slot(&w->block.locations, location, location, w->block.number, 1);
 }
 
-static void put_row(struct writer *w, const struct new_row *r)
+static void put_row(struct writer *w, const struct row_ids *ids)
 {
+	const struct new_row *r = &ids->row;
 	struct plain_row row = {.time = r->time - w->block.base,
 				.lane = w->block.lanes.slot[r->lane].index,
-				.location = w->block.locations.slot[r->location].index,
+				.location = places_of(w, ids)->slot[r->location].index,
 				.type = w->block.types.slot[r->type].index,
 				.depth = r->depth};
 	uint8_t *p = w->block.row;
@@ -230,9 +243,9 @@ static void put_row(struct writer *w, const struct new_row *r)
  * tail's buffer. */
 static int put_large(struct writer *w, const struct row_ids *ids)
 {
-	struct new_row head = ids->row;
+	struct row_ids head = *ids;
 
-	head.tail_size = 0;
+	head.row.tail_size = 0;
 	if (tables_for(w, ids))
 		return -1;
 	put_row(w, &head);
@@ -267,7 +280,7 @@ static int add_row(struct writer *w, const struct row_ids *ids)
 		return -1;
 	if (w->block.started && !large) {
 		/* in this order: the block may grow when it is made to fit */
-		full = fit(w, r);
+		full = fit(w, ids);
 		if (!full)
 			full = room_for(w, size);
 		if (full < 0)
@@ -280,26 +293,36 @@ static int add_row(struct writer *w, const struct row_ids *ids)
 			return -1;
 		writer_clear_block(w);
 		start_block(w, r->time);
-		if (fit(w, r) || (!large && room_for(w, size)))
+		if (fit(w, ids) || (!large && room_for(w, size)))
 			return writer_no_memory(w);
 		if (large)
 			return put_large(w, ids);
 	}
 	if (tables_for(w, ids))
 		return -1;
-	put_row(w, r);
+	put_row(w, ids);
 	return 0;
 }
 
-int writer_row_slow(struct writer *w, struct new_row r)
+static int new_row(struct writer *w, const struct new_row *r, bool sample)
 {
-	struct row_ids ids = {r, r.lane, r.type, r.location, false};
+	struct row_ids ids = {*r, r->lane, r->type, r->location, false, sample};
 	const struct row_refusal *no = &w->refusal;
-	bool refused = no->row && no->row(no->ctx, r.time, r.lane, r.type, r.fixed);
+	bool refused = no->row && no->row(no->ctx, r->time, r->lane, r->type, r->fixed);
 	int result = refused ? 0 : add_row(w, &ids);
 
 	w->used.size = 0;
 	return result;
+}
+
+int writer_row_slow(struct writer *w, struct new_row r)
+{
+	return new_row(w, &r, false);
+}
+
+int writer_sample(struct writer *w, struct new_row r)
+{
+	return new_row(w, &r, true);
 }
 
 void writer_refuse_rows(struct writer *w)
@@ -331,17 +354,19 @@ void writer_count_gap(struct writer *w, const struct event *e)
 
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e)
 {
+	bool sample = e->type->kind == KIND_SAMPLE;
 	struct row_ids ids = {.row = {.time = e->time,
 				      .lane = e->lane->number,
 				      .type = e->type->number,
-				      .location = e->location,
+				      .location = sample ? e->stack : e->location,
 				      .depth = e->depth,
 				      .fixed = e->fixed,
 				      .fixed_size = e->type->fixed_size,
 				      .tail = e->tail,
 				      .tail_size = e->tail_size,
 				      .has_tail = e->type->flags & TYPE_TAIL},
-			      .declared = true};
+			      .declared = true,
+			      .sample = sample};
 	const struct new_row *r = &ids.row;
 	const struct open_block *to = &w->block;
 
@@ -349,14 +374,15 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 	    r->time - to->base <= NARROW_DELTA_MOST && r->depth <= NARROW_DEPTH_MOST &&
 	    to->limit - to->row >= NARROW_ROW + 8 && has_slot(&to->types, r->type, to->number) &&
 	    has_slot(&to->lanes, r->lane, to->number) &&
-	    has_slot(&to->locations, r->location, to->number)) {
-		put_row(w, r);
+	    has_slot(places_of(w, &ids), r->location, to->number)) {
+		put_row(w, &ids);
 		return 0;
 	}
 	ids.lane = get_u32(b->lane_ids + 4 * e->lane_index);
 	ids.type = get_u32(b->type_ids + 4 * e->type_index);
-	ids.location =
-		e->location_index ? get_u32(b->location_ids + 4 * (e->location_index - 1)) : 0;
+	if (e->location_index)
+		ids.location = get_u32((sample ? b->stacks.ids : b->location_ids) +
+				       4 * (size_t)(e->location_index - 1));
 	if (add_row(w, &ids))
 		return -1;
 	if (e->type->kind == KIND_GAP)

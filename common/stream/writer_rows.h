@@ -22,6 +22,8 @@ struct new_row {
 /* Write a row that does not fit the present block, or that the writer's test may refuse. The row is
  * passed by value: the copies in line then stay in registers. */
 int writer_row_slow(struct writer *w, struct new_row r);
+/* Write a row of a type of KIND_SAMPLE; its location is the id of its stack, 0 none. */
+int writer_sample(struct writer *w, struct new_row r);
 
 /* Test whether a row fits the present block, with size bytes after the row's first 8. A slot of
  * another block, or of no block, does not match. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/calls/snapshot_maker.h"
+#include "common/stream/field.h"
 #include "common/stream/value.h"
 
 /* A block with the writer's ids and times. */
@@ -115,6 +116,9 @@ static void put_row(struct moved *m, const struct event *e)
 	size_t at;
 
 	append(m, e->row, (size_t)(e->fixed - e->row) + e->type->fixed_size);
+	if (!m->bad)
+		field_map_stacks(e->type, m->payload.data + m->payload.size - e->type->fixed_size,
+				 stream_field_stack, m->ids);
 	if (!(e->type->flags & TYPE_TAIL) || m->bad)
 		return;
 	at = m->payload.size;

@@ -162,6 +162,41 @@ uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int *bad)
 	return id;
 }
 
+uint32_t stream_stack(struct stream_ids *s, uint32_t number, int *bad)
+{
+	struct stream_map *m = &s->maps[ENTRY_STACK];
+	const struct dictionary *d = s->dictionary;
+	uint32_t wanted = number, id = 0, *ids;
+	struct buffer callers = {0};
+
+	for (; number && !stream_known(m, number); number = dictionary_stack_parent(d, number))
+		*bad |= buffer_u32(&callers, number);
+	id = number ? stream_known(m, number) : 0;
+	ids = array_reach(m->id, &m->size, wanted, sizeof(*ids));
+	*bad |= ids ? 0 : -1;
+	m->id = ids ? ids : m->id;
+	for (size_t i = callers.size; i && !*bad; i -= 4) {
+		number = get_u32(callers.data + i - 4);
+		id = writer_stack(s->input->decoding->writer, id,
+				  stream_location(s, dictionary_stack_location(d, number), bad));
+		m->id[number] = id;
+		*bad |= id ? 0 : -1;
+	}
+	buffer_free(&callers);
+	return *bad ? 0 : id;
+}
+
+uint32_t stream_field_stack(void *ctx, uint32_t stack)
+{
+	struct stream_ids *s = ctx;
+	int bad = 0;
+	uint32_t id = stream_stack(s, dictionary_stack_id(s->dictionary, stack), &bad);
+
+	if (id)
+		writer_use_stack(s->input->decoding->writer, id);
+	return id;
+}
+
 int stream_announce(struct stream_ids *s)
 {
 	const struct dictionary *d = s->dictionary;
@@ -171,7 +206,7 @@ int stream_announce(struct stream_ids *s)
 	while (s->types + 1 < d->types.count) {
 		const struct type *t = dictionary_type(d, ++s->types);
 
-		if (t->kind < KIND_GAP && row_filter_announce(filter, stream_type(s, t), 0))
+		if (kind_is_event(t->kind) && row_filter_announce(filter, stream_type(s, t), 0))
 			return -1;
 	}
 	while (s->locations + 1 < d->locations.count && !bad)

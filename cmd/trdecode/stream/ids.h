@@ -73,6 +73,11 @@ int stream_announce(struct stream_ids *s);
 /* Declare a definition that a value of the next row uses; definition: its id in the segment. ctx:
  * the struct stream_ids. */
 uint32_t stream_value_definition(void *ctx, uint32_t definition);
+/* Declare a stack by its number in the dictionary. *bad: as stream_location. */
+uint32_t stream_stack(struct stream_ids *s, uint32_t number, int *bad);
+/* Declare a stack that a field of the next row uses; stack: its id in the segment. ctx: the struct
+ * stream_ids. */
+uint32_t stream_field_stack(void *ctx, uint32_t stack);
 void stream_ids_free(struct stream_ids *s);
 
 /* Convert a time of the input to one of the output. */

@@ -29,7 +29,7 @@ struct saved {
 	bool begun, has_clock; /* its first row was found, its clock was chosen */
 	struct stream_ids ids;
 	struct bad_values bad_values;
-	struct buffer tail, meta;
+	struct buffer fixed, tail, meta;
 	uint64_t meta_next; /* bytes of the current META read so far */
 	struct text_ref meta_name;
 };
@@ -282,16 +282,31 @@ static bool saved_late(struct input *in, uint64_t *time)
 	return true;
 }
 
+/* Copy the fixed part of a row whose stacks have other ids in the output. */
+static int copy_fixed(struct saved *s, const struct event *ev)
+{
+	s->fixed.size = 0;
+	if (buffer_append(&s->fixed, ev->fixed, ev->type->fixed_size))
+		return -1;
+	field_map_stacks(ev->type, s->fixed.data, stream_field_stack, &s->ids);
+	return 0;
+}
+
 static int copy_row(struct saved *s)
 {
 	struct writer *w = s->input->decoding->writer;
 	const struct event *ev = &s->event;
 	const uint8_t *tail = ev->tail;
+	bool sample = ev->type->kind == KIND_SAMPLE;
 	uint32_t size = ev->tail_size, location;
+	struct new_row row;
 	int bad = 0;
 
-	location = stream_location(&s->ids, ev->location, &bad);
+	location = sample ? stream_stack(&s->ids, ev->stack, &bad)
+			  : stream_location(&s->ids, ev->location, &bad);
 	if (bad)
+		return -1;
+	if (ev->type->has_stacks && copy_fixed(s, ev))
 		return -1;
 	if (ev->type->flags & TYPE_VALUES &&
 	    !(size > LARGE && values_copy_is_same(tail, size, stream_value_definition, &s->ids))) {
@@ -303,16 +318,17 @@ static int copy_row(struct saved *s)
 		tail = s->tail.data;
 		size = (uint32_t)s->tail.size;
 	}
-	if (writer_row_data(w, (struct new_row){.time = s->input->next,
-						.lane = stream_lane(&s->ids, ev->lane),
-						.type = stream_type(&s->ids, ev->type),
-						.location = location,
-						.depth = ev->depth,
-						.fixed = ev->fixed,
-						.fixed_size = ev->type->fixed_size,
-						.tail = tail,
-						.tail_size = size,
-						.has_tail = ev->type->flags & TYPE_TAIL}))
+	row = (struct new_row){.time = s->input->next,
+			       .lane = stream_lane(&s->ids, ev->lane),
+			       .type = stream_type(&s->ids, ev->type),
+			       .location = location,
+			       .depth = ev->depth,
+			       .fixed = ev->type->has_stacks ? s->fixed.data : ev->fixed,
+			       .fixed_size = ev->type->fixed_size,
+			       .tail = tail,
+			       .tail_size = size,
+			       .has_tail = ev->type->flags & TYPE_TAIL};
+	if (sample ? writer_sample(w, row) : writer_row_data(w, row))
 		return -1;
 	/* only after the row: it may have begun a segment, which has its own counts */
 	if (ev->type->kind == KIND_GAP)
@@ -401,6 +417,7 @@ static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 	fact_number(f, "lanes", s->in.dictionary.lanes.count - 1);
 	fact_number(f, "types", s->in.dictionary.types.count - 1);
 	fact_number(f, "locations", s->in.dictionary.locations.count - 1);
+	fact_number(f, "stacks", stack_table_count(&s->in.dictionary.stacks));
 	return 0;
 }
 
@@ -413,6 +430,7 @@ static void saved_close(struct input *in)
 	bad_values_free(&s->bad_values);
 	reader_close(&s->in);
 	stream_ids_free(&s->ids);
+	buffer_free(&s->fixed);
 	buffer_free(&s->tail);
 	buffer_free(&s->meta);
 	free(s);

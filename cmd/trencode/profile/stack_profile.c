@@ -59,7 +59,7 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	}
 	if (ev->type->kind == KIND_GAP)
 		s->gaps++;
-	else if (ev->type->kind == KIND_INSTANT || ev->type->kind == KIND_COUNTER)
+	else if (kind_is_instant(ev->type->kind))
 		s->instants++;
 	else if (ev->tail_size)
 		s->values++;

@@ -69,7 +69,7 @@ static int remove_dropped(struct block_queue *w, size_t index)
 	struct queued_block *h = &w->blocks[index];
 	uint64_t sequence = w->sequence + (index - w->first);
 	struct block *b = &h->block, all = *b;
-	size_t front = block_queue_front_size(b);
+	size_t front = b->front;
 	uint8_t *states = h->memory + h->states_at;
 	struct copied c = {.end = h->memory + front, .low = UINT64_MAX};
 	const uint8_t *row = b->row_data;
@@ -113,7 +113,7 @@ static int remove_dropped(struct block_queue *w, size_t index)
 	h->states_at = l.states;
 	memory = realloc(h->memory, l.size);
 	h->memory = memory ? memory : h->memory;
-	block_queue_point(b, h->memory, &l, front);
+	block_queue_point(b, h->memory, &l);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ void block_queue_clean(struct queued_block *h)
 				snapshot_reject(h->memory, i);
 		return;
 	}
-	begin = c.end = h->memory + compact_front(b);
+	begin = c.end = h->memory + b->front;
 	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
@@ -312,7 +312,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 	struct sizes sizes = count_rows(b, states, offsets);
 	uint64_t sequence = block_queue_next(w);
 	struct copied c = {.low = UINT64_MAX};
-	size_t front = block_queue_front_size(b);
+	size_t front = b->front;
 	struct block_queue_layout l;
 	struct queued_block *h;
 	int large;
@@ -353,8 +353,12 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 		      &(struct compact_rows){sizes.bytes, c.rows, c.low, c.high});
 	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
 	memcpy(h->memory + l.lanes, b->lanes, l.locations - l.lanes);
-	memcpy(h->memory + l.locations, b->locations, l.size - l.locations);
-	block_queue_point(&h->block, h->memory, &l, front);
+	memcpy(h->memory + l.locations, b->locations, l.stacks - l.locations);
+	if (l.stacks < l.size) {
+		memcpy(h->memory + l.stacks, b->stacks.numbers, l.innermost - l.stacks);
+		memcpy(h->memory + l.innermost, b->stacks.innermost, l.size - l.innermost);
+	}
+	block_queue_point(&h->block, h->memory, &l);
 	h->size = l.size;
 	h->states_at = l.states;
 	w->bytes += h->size;

@@ -11,30 +11,34 @@
 struct block_queue_layout block_queue_layout(const struct block *b, size_t payload, uint32_t rows)
 {
 	struct block_queue_layout l = {.states = align_up(payload + 8, 8)};
+	size_t stacks = 0;
 
 	l.types = l.states + align_up(rows, 8);
 	l.lanes = l.types + b->ntypes * sizeof *b->types;
 	l.locations = l.lanes + b->nlanes * sizeof *b->lanes;
-	l.size = l.locations + ((size_t)b->nlocations + 1) * sizeof *b->locations;
+	l.stacks = l.locations + ((size_t)b->nlocations + 1) * sizeof *b->locations;
+	if (b->stacks.numbers)
+		stacks = ((size_t)b->stacks.count + 1) * sizeof *b->stacks.numbers;
+	l.innermost = l.stacks + stacks;
+	l.size = l.innermost + stacks;
 	return l;
 }
 
-void block_queue_point(struct block *b, uint8_t *memory, const struct block_queue_layout *l,
-		       size_t front)
+void block_queue_point(struct block *b, uint8_t *memory, const struct block_queue_layout *l)
 {
 	b->payload = memory;
 	b->type_ids = memory + EVENTS_HEADER;
 	b->lane_ids = b->type_ids + 4 * b->ntypes;
 	b->location_ids = b->lane_ids + 4 * b->nlanes;
-	b->row_data = memory + front;
+	b->stacks.ids = b->location_ids + 4 * (size_t)b->stacks.locations;
+	b->row_data = memory + b->front;
 	b->types = (const struct type **)(void *)(memory + l->types);
 	b->lanes = (const struct lane **)(void *)(memory + l->lanes);
 	b->locations = (const uint32_t *)(void *)(memory + l->locations);
-}
-
-size_t block_queue_front_size(const struct block *b)
-{
-	return EVENTS_HEADER + align_up(4 * ((size_t)b->ntypes + b->nlanes + b->nlocations), 8);
+	if (l->stacks < l->size) {
+		b->stacks.numbers = (const uint32_t *)(void *)(memory + l->stacks);
+		b->stacks.innermost = (const uint32_t *)(void *)(memory + l->innermost);
+	}
 }
 
 /* --- memory and file --- */
@@ -87,7 +91,7 @@ int block_queue_load(struct block_queue *w, struct queued_block *h, struct error
 	h->block.payload = h->memory;
 	if (h->block.kind == BLOCK_EVENTS) {
 		l = block_queue_layout(&h->block, h->states_at - 8, h->block.rows);
-		block_queue_point(&h->block, h->memory, &l, block_queue_front_size(&h->block));
+		block_queue_point(&h->block, h->memory, &l);
 	}
 	if (h->block.kind == BLOCK_HEAD)
 		h->head.properties = h->memory;
@@ -200,7 +204,7 @@ int block_queue_write(struct block_queue *w, struct queued_block *h,
 	memcpy(header, b->payload, sizeof header);
 	compact_put_header(header, &h->block);
 	outgoing_put(&o, header, sizeof header);
-	outgoing_put(&o, b->payload + sizeof header, compact_front(b) - sizeof header);
+	outgoing_put(&o, b->payload + sizeof header, b->front - sizeof header);
 	put_rows(&o, b, &h->block, states, rows->offsets);
 	pad(&o, w->file_size, l->states);
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++)
@@ -208,7 +212,11 @@ int block_queue_write(struct block_queue *w, struct queued_block *h,
 	pad(&o, w->file_size, l->types);
 	outgoing_put(&o, b->types, l->lanes - l->types);
 	outgoing_put(&o, b->lanes, l->locations - l->lanes);
-	outgoing_put(&o, b->locations, l->size - l->locations);
+	outgoing_put(&o, b->locations, l->stacks - l->locations);
+	if (l->stacks < l->size) {
+		outgoing_put(&o, b->stacks.numbers, l->innermost - l->stacks);
+		outgoing_put(&o, b->stacks.innermost, l->size - l->innermost);
+	}
 	flush(&o);
 	h->block.payload = NULL;
 	h->size = l->size;

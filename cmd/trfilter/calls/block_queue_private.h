@@ -9,7 +9,7 @@
 
 /* Offsets of the parts of a queued EVENTS block, which are after its payload. */
 struct block_queue_layout {
-	size_t states, types, lanes, locations, size;
+	size_t states, types, lanes, locations, stacks, innermost, size;
 };
 
 /* A block with a state for each row (row_state.h), and the rows' offsets as block_queue_events
@@ -22,11 +22,8 @@ struct decided_rows {
 
 /* Compute the layout; after the payload there is room for compact_block. */
 struct block_queue_layout block_queue_layout(const struct block *b, size_t payload, uint32_t rows);
-/* Returns the bytes of the payload before its rows. */
-size_t block_queue_front_size(const struct block *b);
 /* Set the block's pointers into memory. */
-void block_queue_point(struct block *b, uint8_t *memory, const struct block_queue_layout *l,
-		       size_t front);
+void block_queue_point(struct block *b, uint8_t *memory, const struct block_queue_layout *l);
 
 void block_queue_forget(struct block_queue *w, struct queued_block *h);
 /* Move a block from memory to the file. */

@@ -178,7 +178,7 @@ void explain_types(struct text *t, const struct dictionary *d)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *type = dictionary_type(d, i);
 
-		unused += !type->used && type->kind < KIND_GAP;
+		unused += !type->used && kind_is_event(type->kind);
 		if (type->kind == KIND_DROP || !type->used)
 			continue;
 		text_puts(t, "  ");

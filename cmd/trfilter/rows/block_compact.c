@@ -11,7 +11,7 @@ static void move_base(const struct block *out, uint8_t *p, uint64_t step)
 
 void compact_describe(struct block *out, const struct block *b, const struct compact_rows *rows)
 {
-	size_t front = compact_front(b);
+	size_t front = b->front;
 
 	*out = *b;
 	out->truncated = false;
@@ -35,7 +35,7 @@ void compact_put_header(uint8_t *p, const struct block *b)
 void compact_block(struct block *out, const struct block *b, uint8_t *payload,
 		   const struct compact_rows *rows)
 {
-	size_t front = compact_front(b);
+	size_t front = b->front;
 
 	if (payload != b->payload)
 		memcpy(payload, b->payload, front);
@@ -43,6 +43,7 @@ void compact_block(struct block *out, const struct block *b, uint8_t *payload,
 	out->type_ids = payload + (b->type_ids - b->payload);
 	out->lane_ids = payload + (b->lane_ids - b->payload);
 	out->location_ids = payload + (b->location_ids - b->payload);
+	out->stacks.ids = payload + (b->stacks.ids - b->payload);
 	out->payload = payload;
 	out->row_data = payload + front;
 	move_base(out, payload + front, out->base - b->base);

@@ -6,12 +6,6 @@
 
 #include "common/stream/event.h"
 
-/* Returns the bytes of payload that precede the rows. */
-static inline size_t compact_front(const struct block *b)
-{
-	return (size_t)(b->row_data - b->payload);
-}
-
 /* Rows that were copied from a block. */
 struct compact_rows {
 	size_t size; /* bytes */
@@ -20,7 +14,7 @@ struct compact_rows {
 };
 
 /*
- * Make a block of rows that were copied from b to payload + compact_front(b), with 8 bytes of room
+ * Make a block of rows that were copied from b to payload + b->front, with 8 bytes of room
  * after them. payload may be b's own.
  */
 void compact_block(struct block *out, const struct block *b, uint8_t *payload,

@@ -31,7 +31,7 @@ static int select_grow(uint8_t **data, size_t *capacity, size_t n)
 static bool has_gaps(const struct block *b)
 {
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		if (b->types[i]->kind >= KIND_GAP)
+		if (!kind_is_event(b->types[i]->kind))
 			return true;
 	return false;
 }
@@ -254,7 +254,7 @@ static bool is_fast(struct select *s, const struct block *b, struct cells *c)
 int select_rows(struct select *s, const struct block *b, enum selected *selected)
 {
 	struct kept k = {.low = UINT64_MAX};
-	size_t front = compact_front(b);
+	size_t front = b->front;
 	struct pairing_block pb;
 	struct cells c;
 	int bad;

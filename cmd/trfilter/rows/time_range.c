@@ -79,7 +79,7 @@ enum time_range_answer time_range_of_block(struct time_range *l, const struct bl
 	for (uint32_t i = 0; i < b->ntypes; i++)
 		/* leaves whose enters were in the range, and rows that are always kept */
 		if (b->types[i]->kind == KIND_ENTER || b->types[i]->kind == KIND_LEAVE ||
-		    b->types[i]->kind >= KIND_GAP)
+		    !kind_is_event(b->types[i]->kind))
 			return TIME_RANGE_ASK;
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		const struct clock_window *w = time_window_of(&l->window, b->lanes[i]->clock);

@@ -156,9 +156,9 @@ static void plan_types(const struct block *b, struct row_type *types)
 
 		types[i].size = NARROW_ROW + t->fixed_size;
 		types[i].tail = (t->flags & TYPE_TAIL) != 0;
-		types[i].does = t->kind == KIND_GAP ? ROW_IS_NOTHING
-				: t->kind == KIND_INSTANT || t->kind == KIND_COUNTER ? ROW_COUNTS
-										     : ROW_CALLS;
+		types[i].does = t->kind == KIND_GAP	   ? ROW_IS_NOTHING
+				: kind_is_instant(t->kind) ? ROW_COUNTS
+							   : ROW_CALLS;
 	}
 }
 

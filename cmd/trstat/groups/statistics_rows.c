@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 		return -1;
 	if (got == CALLS_LEAVE)
 		bad = add_call(s, &call, e->type, e);
-	else if (e->type->kind == KIND_INSTANT || e->type->kind == KIND_COUNTER)
+	else if (kind_is_instant(e->type->kind))
 		bad = add_row(s, *e, true, false);
 	else if ((by_type || fields) && e->type->kind != KIND_DROP)
 		bad = add_row(s, *e, by_type,
@@ -250,7 +250,7 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	struct pair_end end;
 	enum outcome got;
 
-	if (e->type->kind >= KIND_GAP)
+	if (!kind_is_event(e->type->kind))
 		return 0;
 	got = pair_feed(s->pair, s->keys, e, &end);
 	if (got != OUTCOME_YES)
