@@ -120,6 +120,21 @@ filtered() {
 	python3 "$ROOT/t/tools/check_streams.py" copied cut.trs bash -c 'trdecode -q "$0" | trdecode -q -'
 }
 
+@test "samples: trdecode, trsym and trfilter give the events of the stream, in segments too" {
+	local stream copy streams=()
+	cd "$BATS_TEST_TMPDIR"
+	for stream in "$DATA"/streams/good/samples-*.trs; do
+		for copy in 'trdecode -q' 'trsym -q' 'trfilter -q "time >= 0"' 'trfilter -q "time > 1000"' \
+			'trdecode -q --segment 64 | trfilter -q "time >= 0" | trdecode -q --segment 64'; do
+			streams+=("${#streams[@]}.trs")
+			bash -c "$copy" <"$stream" >"${streams[-1]}"
+		done
+		diff <(trencode -q -t ndjson -c +stack,weight "$stream") \
+			<(trencode -q -t ndjson -c +stack,weight "${streams[-1]}")
+	done
+	python3 "$ROOT/t/tools/check_streams.py" same "${streams[@]}"
+}
+
 @test "trdecode of two streams that begin with later segments has the open calls of both" {
 	local name at
 	cd "$BATS_TEST_TMPDIR"

@@ -21,8 +21,9 @@ struct trstream_reader {
 	struct calls calls;
 	struct bad_values bad_values;
 	struct block block;
-	struct events events; /* of the block, with in_block */
-	struct event event;   /* the last one, with has_event */
+	struct events events;	      /* of the block, with in_block */
+	struct event event;	      /* the last one, with has_event */
+	uint32_t frame, frame_number; /* of trstream_reader_frame: a stack, from the innermost */
 	struct trstream_call call;
 	struct trstream_totals totals;
 	struct error error;
@@ -222,6 +223,10 @@ static void describe_event(struct trstream_reader *r, struct trstream_event *e)
 		e->depth = calls_depth(&r->calls, ev);
 	if (t->kind == KIND_GAP)
 		describe_gap(ev, e);
+	if (t->kind == KIND_SAMPLE) {
+		e->weight = sample_weight(ev);
+		e->frames = dictionary_stack_frames(&r->in.dictionary, ev->stack);
+	}
 }
 
 /* Read the next event, and pair it: 1, 0, -1. *ended: r->call is a call that it ended. */
@@ -263,6 +268,7 @@ int trstream_reader_next(struct trstream_reader *r, struct trstream_event *e)
 	int got;
 
 	r->has_event = false;
+	r->frame_number = UINT32_MAX;
 	got = next_event(r, &ended);
 	if (got <= 0)
 		return got;
@@ -324,11 +330,40 @@ static bool take_plain(struct trstream_reader *r, const struct value_item *item,
 	return true;
 }
 
+/* Append the functions of a stack, outermost first. */
+static bool append_stack(struct trstream_reader *r, uint32_t stack)
+{
+	const struct dictionary *d = &r->in.dictionary;
+	struct buffer frames = {0};
+	bool good = true;
+
+	for (; stack && good; stack = dictionary_stack_parent(d, stack))
+		good = !buffer_u32(&frames, dictionary_stack_location(d, stack));
+	for (size_t i = frames.size; i && good; i -= 4)
+		good = (i == frames.size || !buffer_u8(&r->scratch, ';')) &&
+		       !buffer_puts(&r->scratch, location_name(r, get_u32(frames.data + i - 4)));
+	buffer_free(&frames);
+	return good;
+}
+
+static bool take_stack(struct trstream_reader *r, uint32_t stack, struct trstream_value *v)
+{
+	*v = (struct trstream_value){.form = TRSTREAM_TEXT};
+	buffer_clear(&r->scratch);
+	if (!stack || !append_stack(r, stack))
+		return false;
+	v->text = (const char *)r->scratch.data;
+	v->size = r->scratch.size;
+	return true;
+}
+
 static bool take_field(struct trstream_reader *r, const struct field *f, struct trstream_value *v)
 {
 	struct value_item item;
 	struct field_value value;
 
+	if (field_is_stack(f))
+		return take_stack(r, field_stack(&r->in.dictionary, &r->event, f), v);
 	field_get(&r->event, f, 0, &value);
 	field_item(f, &value, &item);
 	if (!take_plain(r, &item, v))
@@ -365,6 +400,21 @@ const char *trstream_reader_field_at(struct trstream_reader *r, uint32_t number,
 		return NULL;
 	take_field(r, &r->event.type->fields[number], v);
 	return r->event.type->fields[number].name.text;
+}
+
+const char *trstream_reader_frame(struct trstream_reader *r, uint32_t number)
+{
+	const struct dictionary *d = &r->in.dictionary;
+
+	if (!r->has_event)
+		return NULL;
+	if (number < r->frame_number) {
+		r->frame = r->event.stack;
+		r->frame_number = 0;
+	}
+	for (; r->frame && r->frame_number < number; r->frame_number++)
+		r->frame = dictionary_stack_parent(d, r->frame);
+	return r->frame ? location_name(r, dictionary_stack_location(d, r->frame)) : NULL;
 }
 
 /* --- the state --- */

@@ -23,7 +23,8 @@ enum trstream_kind {
 	TRSTREAM_ENTER,
 	TRSTREAM_LEAVE,
 	TRSTREAM_COUNTER,
-	TRSTREAM_GAP, /* says that events are missing */
+	TRSTREAM_GAP,	     /* says that events are missing */
+	TRSTREAM_SAMPLE = 6, /* a stack with a weight */
 };
 
 enum trstream_form {
@@ -67,13 +68,16 @@ struct trstream_event {
 	uint64_t time;			  /* ns of the thread's clock, or ticks */
 	bool ticks;			  /* the time is in ticks */
 	const char *type, *group;	  /* such as "sched_switch" and "sched"; "" none */
-	const char *name;		  /* function of an enter or a leave; "" none */
+	const char *name;		  /* function of an enter or a leave, innermost one of a
+					     sample; "" none */
 	const char *comm;		  /* name of the thread, "" unknown */
 	const char *clock, *input;	  /* name of the clock; of the trace as the user named it */
 	int cpu, tid, pid;		  /* -1 unknown */
 	uint32_t depth;			  /* calls that are open below an enter or a leave */
 	uint32_t nfields;		  /* fields of its type */
 	const struct trstream_call *call; /* the call that a leave ends; NULL: none */
+	uint64_t weight;		  /* of a sample, in the unit of its type */
+	uint32_t frames;		  /* of a sample: number of frames of its stack */
 	uint64_t lost;			  /* of a gap: units missing, UINT64_MAX unknown */
 	const char *reason, *unit;	  /* of a gap, such as "lost" and "events"; else "" */
 };
@@ -107,14 +111,19 @@ int trstream_reader_next_call(struct trstream_reader *r, struct trstream_call *c
 
 /*
  * Get a value of the last event by the name of a field, or as "arg.1", "arg.NAME", "ret": an
- * argument by its number or name, the return value. false: the event has no such value. Texts are
- * valid until the next call of a function for r.
+ * argument by its number or name, the return value. false: the event has no such value. A stack is
+ * the text "a;b;c", outermost function first. Texts are valid until the next call of a function for
+ * r.
  */
 bool trstream_reader_field(struct trstream_reader *r, const char *name, struct trstream_value *v);
 /* Get the name and value of a field of the last event by its number from 0; NULL: no more. An array
  * has the value of its first element. */
 const char *trstream_reader_field_at(struct trstream_reader *r, uint32_t number,
 				     struct trstream_value *v);
+
+/* Get the function of a frame of the last event, a sample, by its number from 0, the innermost one.
+ * NULL: no more. */
+const char *trstream_reader_frame(struct trstream_reader *r, uint32_t number);
 
 /* Describe the last -1: "FILE: 0xOFFSET: what". Valid until the next call of a function for r. */
 const char *trstream_reader_error(struct trstream_reader *r);
@@ -142,15 +151,16 @@ struct trstream_writer *trstream_writer_open(const char *path, const char *name,
 uint32_t trstream_writer_thread(struct trstream_writer *w, int cpu, int tid, int pid,
 				const char *comm);
 /* Declare a type of events, of any kind but GAP, with at most 1000 fields. Each call declares
- * another type. Returns its id; 0: an error. */
+ * another type. A UINT field "weight" of a SAMPLE is its weight, which is 1 without it. Returns its
+ * id; 0: an error. */
 uint32_t trstream_writer_type(struct trstream_writer *w, enum trstream_kind kind, const char *name,
 			      const struct trstream_field *fields, uint32_t nfields);
 
 /*
- * Write an event. Times are ns, below 2^62, and no event is earlier than the one before it. name:
- * the function of an enter or a leave, else NULL. values: one for each field of the type; TEXT ends
- * at its size, or at its first NUL. Functions below return 0, or -1 (trstream_writer_error); after
- * an error of the output they all return -1.
+ * Write an event that is no sample. Times are ns, below 2^62, and no event is earlier than the one
+ * before it. name: the function of an enter or a leave, else NULL. values: one for each field of
+ * the type; TEXT ends at its size, or at its first NUL. Functions below return 0, or -1
+ * (trstream_writer_error); after an error of the output they all return -1.
  */
 int trstream_writer_event(struct trstream_writer *w, uint64_t time, uint32_t thread, uint32_t type,
 			  const char *name, const struct trstream_value *values);
@@ -159,6 +169,12 @@ int trstream_writer_enter(struct trstream_writer *w, uint64_t time, uint32_t thr
 			  const char *name);
 int trstream_writer_leave(struct trstream_writer *w, uint64_t time, uint32_t thread,
 			  const char *name);
+/* Get the stack of a function that the frame of another stack calls; caller 0: an outermost frame.
+ * Equal arguments give the same stack. Returns its id; 0: an error. */
+uint32_t trstream_writer_stack(struct trstream_writer *w, uint32_t caller, const char *name);
+/* Write an event of a type of kind SAMPLE. stack: 0 not known. */
+int trstream_writer_sample(struct trstream_writer *w, uint64_t time, uint32_t thread, uint32_t type,
+			   uint32_t stack, const struct trstream_value *values);
 /* Write that events were lost at a time; UINT64_MAX: an unknown number. */
 int trstream_writer_lost(struct trstream_writer *w, uint64_t time, uint32_t thread, uint64_t count);
 

@@ -21,6 +21,7 @@ enum {
 struct library_type {
 	uint8_t *forms; /* NULL: no such type */
 	uint32_t nfields, numbers, texts;
+	bool sample;
 };
 
 struct trstream_writer {
@@ -154,6 +155,8 @@ static struct field_entry make_field(struct trstream_writer *w, const struct trs
 	e.kind = f->form == TRSTREAM_REAL  ? FIELD_FLOAT
 		 : f->form == TRSTREAM_INT ? FIELD_INT
 					   : FIELD_UINT;
+	if (t->sample && f->form == TRSTREAM_UINT && !strcmp(f->name, "weight"))
+		e.role = ROLE_PERIOD;
 	e.offset = 8 * t->numbers++;
 	return e;
 }
@@ -185,10 +188,10 @@ uint32_t trstream_writer_type(struct trstream_writer *w, enum trstream_kind kind
 			      const struct trstream_field *fields, uint32_t nfields)
 {
 	struct field_entry entries[FIELDS_MOST];
-	struct library_type t = {0};
+	struct library_type t = {.sample = kind == TRSTREAM_SAMPLE};
 	uint32_t id;
 
-	if ((unsigned)kind >= TRSTREAM_GAP || nfields > FIELDS_MOST) {
+	if (((unsigned)kind >= TRSTREAM_GAP && !t.sample) || nfields > FIELDS_MOST) {
 		library_refuse(w, "a type of an impossible kind, or of too many fields");
 		return 0;
 	}
@@ -270,27 +273,67 @@ static int put_values(struct trstream_writer *w, const struct library_type *t,
 	return 0;
 }
 
-int trstream_writer_event(struct trstream_writer *w, uint64_t time, uint32_t thread, uint32_t type,
-			  const char *name, const struct trstream_value *values)
+/* Fill in the values of a row whose time, lane and type are set. */
+static int fill_row(struct trstream_writer *w, struct new_row *row, bool sample,
+		    const struct trstream_value *values)
 {
-	const struct library_type *t = type < w->ntypes ? &w->types[type] : NULL;
-	struct new_row row = {.time = time, .lane = thread, .type = type};
+	const struct library_type *t = row->type < w->ntypes ? &w->types[row->type] : NULL;
 
 	if (!t || !t->forms)
 		return library_refuse(w, "an event of an undeclared type");
-	if (check_event(w, time, thread) || put_values(w, t, values))
+	if (t->sample != sample)
+		return library_refuse(w, sample ? "a sample of a type of another kind"
+						: "an event of a type of samples");
+	if (check_event(w, row->time, row->lane) || put_values(w, t, values))
+		return -1;
+	row->fixed = w->fixed.data;
+	row->fixed_size = (uint32_t)w->fixed.size;
+	row->tail = w->tail.data;
+	row->tail_size = (uint32_t)w->tail.size;
+	row->has_tail = t->texts > 0;
+	return 0;
+}
+
+int trstream_writer_event(struct trstream_writer *w, uint64_t time, uint32_t thread, uint32_t type,
+			  const char *name, const struct trstream_value *values)
+{
+	struct new_row row = {.time = time, .lane = thread, .type = type};
+
+	if (fill_row(w, &row, false, values))
 		return -1;
 	if (name) {
 		row.location = function_location(w, name);
 		if (!row.location)
 			return library_failed(w);
 	}
-	row.fixed = w->fixed.data;
-	row.fixed_size = (uint32_t)w->fixed.size;
-	row.tail = w->tail.data;
-	row.tail_size = (uint32_t)w->tail.size;
-	row.has_tail = t->texts > 0;
 	return writer_row_data(&w->out, row) ? library_failed(w) : 0;
+}
+
+uint32_t trstream_writer_stack(struct trstream_writer *w, uint32_t caller, const char *name)
+{
+	uint32_t location, stack;
+
+	if (caller >= w->out.entries[ENTRY_STACK].count) {
+		library_refuse(w, "a stack of an undeclared caller");
+		return 0;
+	}
+	location = function_location(w, name);
+	stack = location ? writer_stack(&w->out, caller, location) : 0;
+	if (!stack)
+		library_failed(w);
+	return stack;
+}
+
+int trstream_writer_sample(struct trstream_writer *w, uint64_t time, uint32_t thread, uint32_t type,
+			   uint32_t stack, const struct trstream_value *values)
+{
+	struct new_row row = {.time = time, .lane = thread, .type = type, .location = stack};
+
+	if (stack >= w->out.entries[ENTRY_STACK].count)
+		return library_refuse(w, "a sample of an undeclared stack");
+	if (fill_row(w, &row, true, values))
+		return -1;
+	return writer_sample(&w->out, row) ? library_failed(w) : 0;
 }
 
 int trstream_writer_enter(struct trstream_writer *w, uint64_t time, uint32_t thread,

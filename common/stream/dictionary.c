@@ -174,3 +174,52 @@ bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t ti
 
 	return low && f->outside[low - 1].last >= time;
 }
+
+static bool same_symbol(const struct location_symbol *a, const struct location_symbol *b)
+{
+	return a->name.number == b->name.number && a->module.number == b->module.number &&
+	       a->file.number == b->file.number && a->start == b->start && a->size == b->size &&
+	       a->line == b->line && a->flags == b->flags;
+}
+
+int dictionary_read_symbol(struct dictionary_entry *en)
+{
+	size_t head = entry_layouts[ENTRY_SYMBOL].size;
+	struct dictionary *d = en->d;
+	uint32_t location = idmap_get(&d->ids[ENTRY_LOCATION], en->id);
+	const char *text = (const char *)en->data + head;
+	struct location_symbol s, *kept;
+	struct symbol_entry e;
+	struct location *p;
+
+	if (!location) {
+		en->wrong = "a symbol of a location that is not declared";
+		return -1;
+	}
+	entry_get(&entry_layouts[ENTRY_SYMBOL], en->data, &e);
+	if ((uint64_t)e.name_size + e.module_size + e.file_size > en->size - head) {
+		en->wrong = "longer texts than bytes";
+		return -1;
+	}
+	s = (struct location_symbol){
+		.start = e.start,
+		.size = e.size,
+		.line = e.line,
+		.flags = e.flags,
+		.name = dictionary_text(d, text, e.name_size),
+		.module = dictionary_text(d, text + e.name_size, e.module_size),
+		.file = dictionary_text(d, text + e.name_size + e.module_size, e.file_size)};
+	p = pool_at(&d->locations, location);
+	if (p->symbol && same_symbol(p->symbol, &s))
+		return 0;
+	if (p->symbol) {
+		d->symbol_changes++;
+		d->redeclared = true;
+	}
+	kept = pool_add(&d->symbols);
+	if (!kept)
+		return -1;
+	*kept = s;
+	p->symbol = kept;
+	return 0;
+}

@@ -18,7 +18,7 @@
 #include "common/util/idmap.h"
 #include "common/util/intern.h"
 #include "common/util/pool.h"
-#include "common/stream/stack_table.h"
+#include "common/util/stack_table.h"
 #include "common/stream/stream.h"
 
 /* A text in the dictionary: followed by a NUL, may contain NULs. Equal numbers mean equal texts.

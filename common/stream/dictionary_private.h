@@ -30,6 +30,10 @@ const char *dictionary_definition_fault(const uint8_t *p, uint32_t parts);
 /* Note which fields of a new type have roles that programs need for each row. */
 void dictionary_type_finish(struct type *t);
 
+/* Read a symbol. Symbols contain their texts: the program that adds them cannot allocate ids of the
+ * segment. -1: a fault, or out of memory. */
+int dictionary_read_symbol(struct dictionary_entry *en);
+
 /* Reserve the index by number of a new definition. -1: out of memory. */
 int dictionary_reserve_labels(struct dictionary *dictionary, struct definition *d);
 

@@ -316,57 +316,6 @@ static int read_map(struct dictionary_entry *en)
 	return 0;
 }
 
-static bool same_symbol(const struct location_symbol *a, const struct location_symbol *b)
-{
-	return a->name.number == b->name.number && a->module.number == b->module.number &&
-	       a->file.number == b->file.number && a->start == b->start && a->size == b->size &&
-	       a->line == b->line && a->flags == b->flags;
-}
-
-/* Read a symbol. Symbols contain their texts: the program that adds them cannot allocate ids of
- * the segment. */
-static int read_symbol(struct dictionary_entry *en)
-{
-	size_t head = entry_layouts[ENTRY_SYMBOL].size;
-	struct dictionary *d = en->d;
-	uint32_t location = idmap_get(&d->ids[ENTRY_LOCATION], en->id);
-	const char *text = (const char *)en->data + head;
-	struct location_symbol s, *kept;
-	struct symbol_entry e;
-	struct location *p;
-
-	if (!location) {
-		en->wrong = "a symbol of a location that is not declared";
-		return -1;
-	}
-	entry_get(&entry_layouts[ENTRY_SYMBOL], en->data, &e);
-	if ((uint64_t)e.name_size + e.module_size + e.file_size > en->size - head) {
-		en->wrong = "longer texts than bytes";
-		return -1;
-	}
-	s = (struct location_symbol){
-		.start = e.start,
-		.size = e.size,
-		.line = e.line,
-		.flags = e.flags,
-		.name = dictionary_text(d, text, e.name_size),
-		.module = dictionary_text(d, text + e.name_size, e.module_size),
-		.file = dictionary_text(d, text + e.name_size + e.module_size, e.file_size)};
-	p = pool_at(&d->locations, location);
-	if (p->symbol && same_symbol(p->symbol, &s))
-		return 0;
-	if (p->symbol) {
-		d->symbol_changes++;
-		d->redeclared = true;
-	}
-	kept = pool_add(&d->symbols);
-	if (!kept)
-		return -1;
-	*kept = s;
-	p->symbol = kept;
-	return 0;
-}
-
 enum { DEPTHS = 65536 }; /* the maximum of a row */
 
 /* Add a range of times outside all calls. The oldest ranges are dropped: the rows of MOST / 2 newer
@@ -471,7 +420,7 @@ static const char *read_entry(struct dictionary_entry *en, const struct raw_entr
 	switch (raw->kind) {
 	case ENTRY_STRING: bad = read_string(en); break;
 	case ENTRY_MAP: bad = read_map(en); break;
-	case ENTRY_SYMBOL: bad = read_symbol(en); break;
+	case ENTRY_SYMBOL: bad = dictionary_read_symbol(en); break;
 	case ENTRY_THREAD: bad = read_thread(en); break;
 	case ENTRY_STACK: bad = read_stack(en); break;
 	default: bad = read_object(en, raw->kind);

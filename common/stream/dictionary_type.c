@@ -1,4 +1,5 @@
 #include "common/stream/dictionary_private.h"
+#include "common/stream/field.h"
 
 static bool field_sane(const struct field_entry *f, const struct type_entry *t)
 {
@@ -37,10 +38,9 @@ void dictionary_type_finish(struct type *t)
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		const struct field *f = &t->fields[i];
 
-		if (f->where != WHERE_FIXED)
-			continue;
-		t->has_stacks |= f->role == ROLE_STACK && f->size == 4;
-		if (f->role == ROLE_PERIOD && f->size == 8 && t->kind == KIND_SAMPLE)
+		t->has_stacks |= field_is_stack(f);
+		if (f->role == ROLE_PERIOD && f->where == WHERE_FIXED && f->size == 8 &&
+		    t->kind == KIND_SAMPLE)
 			t->period = f;
 	}
 }

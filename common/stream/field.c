@@ -219,6 +219,6 @@ void field_map_stacks(const struct type *t, uint8_t *fixed, uint32_t (*map)(void
 		      void *ctx)
 {
 	for (const struct field *f = t->fields; t->has_stacks && f < t->fields + t->nfields; f++)
-		if (f->role == ROLE_STACK && f->where == WHERE_FIXED && f->size == 4)
+		if (field_is_stack(f))
 			put_u32(fixed + f->offset, map(ctx, get_u32(fixed + f->offset)));
 }

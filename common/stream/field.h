@@ -52,6 +52,18 @@ static inline bool field_call(const struct event *e, uint32_t *call)
 	return true;
 }
 
+/* Test whether the field is a stack, and get the number of the stack in a row; 0: none. */
+static inline bool field_is_stack(const struct field *f)
+{
+	return f->role == ROLE_STACK && f->where == WHERE_FIXED && f->size == 4;
+}
+
+static inline uint32_t field_stack(const struct dictionary *d, const struct event *e,
+				   const struct field *f)
+{
+	return dictionary_stack_id(d, get_u32(e->fixed + f->offset));
+}
+
 /* Map the ids in the fields with ROLE_STACK of a row's fixed part. */
 void field_map_stacks(const struct type *t, uint8_t *fixed, uint32_t (*map)(void *ctx, uint32_t id),
 		      void *ctx);

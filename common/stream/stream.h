@@ -203,8 +203,8 @@ enum field_role {
 	ROLE_DURATION = 2,
 	ROLE_SIZE = 3,
 	ROLE_MESSAGE = 4,
-	ROLE_COUNT = 5, /* gap: missing units, UINT64_MAX unknown; sample: number of samples that
-			   the row stands for */
+	ROLE_COUNT = 5, /* gap: missing units, UINT64_MAX unknown; sample: number of samples in
+			   the row */
 	ROLE_SOURCE_TIME =
 		6, /* the source's own time, if it differs from the row's time by no constant */
 	ROLE_CPU = 7,

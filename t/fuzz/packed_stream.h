@@ -5,7 +5,7 @@
  * fuzzer reaches what uses the contents. Numbers are little-endian; a record that the end of the
  * input cuts is as long as what is left.
  *
- *     1 to 10  u16 id, u16 length, content                             an entry of that kind
+ *     1 to 12  u16 id, u16 length, content                             an entry of that kind
  *     ROW      u16 type, u16 lane, u16 place, u8 depth (255: 65535), i32 time less that of the row
  * before, u16 length, fixed part and tail META     u16 source, u8 length of the name, u16 length,
  * name, data END      u8 status, u16 length, message                          another segment
@@ -54,11 +54,12 @@ struct unpacking {
 	const uint8_t *at, *end;
 	struct writer writer;
 	struct buffer dict, block;
-	struct packed_table types, lanes, locations;
-	bool has_type[PACKED_IDS], has_lane[PACKED_IDS], has_location[PACKED_IDS];
+	struct packed_table types, lanes, locations, stacks;
+	bool has_type[PACKED_IDS], has_lane[PACKED_IDS], has_location[PACKED_IDS],
+		has_stack[PACKED_IDS];
 	struct {
 		uint32_t fixed;
-		bool tail, gap;
+		bool tail, gap, sample;
 	} type[PACKED_IDS];
 	struct packed_row rows[PACKED_ROWS];
 	uint32_t nrows, sequence, flags;
@@ -167,12 +168,14 @@ static void record_flush(struct unpacking *u)
 	put_u16(head + 20, (uint16_t)((wide ? EVENTS_WIDE : 0) | (bare ? EVENTS_BARE : 0)));
 	put_u16(head + 22, (uint16_t)u->types.count);
 	put_u16(head + 24, (uint16_t)u->lanes.count);
+	put_u16(head + 26, (uint16_t)u->stacks.count);
 	put_u32(head + 28, u->locations.count);
 	u->block.size = 0;
 	need(!buffer_append(&u->block, head, sizeof(head)), "out of memory");
 	record_put_ids(&u->block, &u->types);
 	record_put_ids(&u->block, &u->lanes);
 	record_put_ids(&u->block, &u->locations);
+	record_put_ids(&u->block, &u->stacks);
 	need(!buffer_align(&u->block, 8), "out of memory");
 	for (uint32_t i = 0; i < u->nrows; i++)
 		record_put_row(u, &u->rows[i], base, wide);
@@ -194,6 +197,7 @@ static void record_type(struct unpacking *u, uint32_t id, uint8_t *content, size
 	u->type[id].fixed = fixed;
 	u->type[id].tail = flags & TYPE_TAIL;
 	u->type[id].gap = content[16] == KIND_GAP;
+	u->type[id].sample = content[16] == KIND_SAMPLE;
 	u->has_type[id] = true;
 }
 
@@ -202,7 +206,8 @@ static void record_entry(struct unpacking *u, uint32_t kind)
 	static const uint8_t least[ENTRY_KINDS] = {
 		[ENTRY_CLOCK] = 16, [ENTRY_SOURCE] = 16,     [ENTRY_LANE] = 40,
 		[ENTRY_TYPE] = 40,  [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
-		[ENTRY_MAP] = 56,   [ENTRY_LOCATION] = 24,   [ENTRY_SYMBOL] = 40};
+		[ENTRY_MAP] = 56,   [ENTRY_LOCATION] = 24,   [ENTRY_SYMBOL] = 40,
+		[ENTRY_STACK] = 8};
 	static uint8_t content[65536];
 	uint32_t id = record_number(u, 2);
 	size_t n = record_number(u, 2);
@@ -213,7 +218,7 @@ static void record_entry(struct unpacking *u, uint32_t kind)
 	n = n < least[kind] ? least[kind] : n;
 	/* rows mean what is declared before them; a symbol has the id of its place */
 	if (kind == ENTRY_TYPE || kind == ENTRY_LANE || kind == ENTRY_LOCATION ||
-	    kind == ENTRY_SYMBOL) {
+	    kind == ENTRY_SYMBOL || kind == ENTRY_STACK) {
 		id %= PACKED_IDS;
 		id += !id;
 		record_flush(u);
@@ -222,6 +227,7 @@ static void record_entry(struct unpacking *u, uint32_t kind)
 		record_type(u, id, content, n);
 	u->has_lane[id % PACKED_IDS] |= kind == ENTRY_LANE;
 	u->has_location[id % PACKED_IDS] |= kind == ENTRY_LOCATION;
+	u->has_stack[id % PACKED_IDS] |= kind == ENTRY_STACK;
 	need(!entry_append(&u->dict, kind, id, content, n), "out of memory");
 }
 
@@ -243,7 +249,10 @@ static void record_row(struct unpacking *u)
 		return;
 	r.type = (uint16_t)(record_index(&u->types, type) - 1);
 	r.lane = (uint16_t)(record_index(&u->lanes, lane) - 1);
-	r.location = u->has_location[location] ? record_index(&u->locations, location) : 0;
+	if (u->type[type].sample)
+		r.location = u->has_stack[location] ? record_index(&u->stacks, location) : 0;
+	else
+		r.location = u->has_location[location] ? record_index(&u->locations, location) : 0;
 	u->rows[u->nrows++] = r;
 	if (u->nrows == PACKED_ROWS)
 		record_flush(u);
@@ -271,6 +280,7 @@ static void record_head(struct unpacking *u)
 	memset(u->has_type, 0, sizeof(u->has_type));
 	memset(u->has_lane, 0, sizeof(u->has_lane));
 	memset(u->has_location, 0, sizeof(u->has_location));
+	memset(u->has_stack, 0, sizeof(u->has_stack));
 	u->gaps = 0;
 }
 

@@ -82,6 +82,23 @@ static void look_at_values(const struct reader *r, const struct event *ev)
 	buffer_free(&copy);
 }
 
+/* Every frame of a stack. */
+static void look_at_stack(struct reader *r, uint32_t stack)
+{
+	const struct dictionary *d = &r->dictionary;
+	uint32_t frames = dictionary_stack_frames(d, stack);
+
+	if (!stack != !frames || frames > STACK_FRAMES_MOST)
+		abort();
+	for (; stack; stack = dictionary_stack_parent(d, stack), frames--) {
+		if (dictionary_stack_parent(d, stack) >= stack)
+			abort();
+		dictionary_location_name(&r->dictionary, dictionary_stack_location(d, stack));
+	}
+	if (frames)
+		abort();
+}
+
 static void look_at_event(struct reader *r, const struct event *ev)
 {
 	struct gap_row g;
@@ -90,6 +107,7 @@ static void look_at_event(struct reader *r, const struct event *ev)
 	touch(ev->tail, ev->tail_size);
 	touch(ev->lane->comm.text, ev->lane->comm.size);
 	dictionary_location_name(&r->dictionary, ev->location);
+	look_at_stack(r, ev->stack);
 	look_at_fields(ev);
 	if (ev->type->flags & TYPE_VALUES)
 		look_at_values(r, ev);
@@ -184,6 +202,8 @@ static void read_library(int fd)
 			touch(v.text, v.size);
 		if (got > 0)
 			touch(e.name, strlen(e.name));
+		for (uint32_t i = 0; got > 0 && i < e.frames && i < 5; i++)
+			touch(trstream_reader_frame(r, i), strlen(trstream_reader_frame(r, i)));
 	}
 	while (trstream_reader_next_call(r, &c))
 		touch(c.name, strlen(c.name));

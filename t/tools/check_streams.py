@@ -18,7 +18,7 @@ import sys
 import trcalls
 import trstream
 
-COLUMNS = "+kind,self,caller,recursive,unfinished,group,module,input"
+COLUMNS = "+kind,self,caller,recursive,unfinished,group,module,input,stack,weight"
 
 
 def number(text):

@@ -12,11 +12,13 @@ import sys
 import streams_bad
 import streams_calls
 import streams_good
+import streams_samples
 import streams_snapshot
 import streams_values
 from streams_case import STREAMS
 
-DESCRIPTIONS = (streams_good, streams_values, streams_calls, streams_snapshot, streams_bad)
+DESCRIPTIONS = (streams_good, streams_values, streams_calls, streams_snapshot,
+                streams_samples, streams_bad)
 
 
 def main():

@@ -35,6 +35,14 @@ static void pack_dict(const struct block *b)
 	}
 }
 
+/* The id of the location of a row, or of the stack of a sample. */
+static uint32_t place_id(const struct block *b, const struct event *e)
+{
+	const uint8_t *ids = e->type->kind == KIND_SAMPLE ? b->stacks.ids : b->location_ids;
+
+	return e->location_index ? get_u32(ids + 4 * (size_t)(e->location_index - 1)) : 0;
+}
+
 static void pack_rows(const struct block *b, uint64_t *time, long *rows)
 {
 	struct events it;
@@ -51,9 +59,7 @@ static void pack_rows(const struct block *b, uint64_t *time, long *rows)
 		put(RECORD_ROW, 1);
 		put(get_u32(b->type_ids + 4 * (size_t)e.type_index), 2);
 		put(get_u32(b->lane_ids + 4 * (size_t)e.lane_index), 2);
-		put(e.location_index ? get_u32(b->location_ids + 4 * (size_t)(e.location_index - 1))
-				     : 0,
-		    2);
+		put(place_id(b, &e), 2);
 		put(e.depth < 255 ? e.depth : 255, 1);
 		put(e.time - *time, 4);
 		put(e.type->fixed_size + n, 2);

@@ -23,7 +23,7 @@ class Case:
     def __init__(self, flags=w.DEPTH, *, crc=True, lane=None, definition=0, head=None, words=None):
         self.words = words or w.Dictionary()
         self.crc = crc
-        self.types, self.lanes, self.locations, self.rows, self.blocks = [], [], [], [], []
+        self.types, self.lanes, self.locations, self.stacks, self.rows, self.blocks = [], [], [], [], [], []
         self.events = self.gaps = self.lost = 0
         self.head = head or w.head(crc=crc)
         self.wide = False
@@ -45,6 +45,14 @@ class Case:
     def location(self, *args, **named):
         self.locations.append(self.words.location(*args, **named))
         return len(self.locations)
+
+    def stack(self, *locations):
+        """The index of the stack of these locations, outermost first."""
+        ident = 0
+        for location in locations:
+            ident = self.words.stack(ident, self.locations[location - 1])
+        self.stacks.append(ident)
+        return len(self.stacks)
 
     def row(self, time, kind, **named):
         self.rows.append((w.wide if self.wide else w.narrow)(time - BASE, kind, **named))
@@ -77,7 +85,8 @@ class Case:
             self.dictionary()
         if self.rows:
             how = {"crc": self.crc, "flags": w.WIDE if self.wide else 0, **how}
-            self.blocks.append(w.events(BASE, self.rows, self.types, self.lanes, self.locations, **how))
+            self.blocks.append(w.events(BASE, self.rows, self.types, self.lanes, self.locations,
+                                        stacks=self.stacks, **how))
             self.rows = []
         return self
 
@@ -102,6 +111,12 @@ def call(ts, dur, name="main", **more):
 def unfinished(ts, dur, name="main", **more):
     """A call that is open at the end of the stream."""
     return call(ts, dur, name, **{"type": "in", "unfinished": True, **more})
+
+
+def sample(ts, stack, weight=1, **more):
+    """A sample of a type "cycles"."""
+    return event(**{"time": ts, "name": stack[-1] if stack else "cycles", "type": "cycles", "tid": 42,
+                    "kind": "sample", "stack": stack or None, "weight": weight, **more})
 
 
 def dropped(ts, dur, name="main", **more):

@@ -198,10 +198,10 @@ def zeros_are_ignored():
     """What is called zero has another value."""
     case = Case(head=w.head(zero=0x1234))
     case.words.add(1, b"text", ident=50, zero=0x1234)
-    case.type("odd", w.INSTANT, fixed=8, zero=0xFFFFFFFFFFFFFFFF, fields=[
+    case.type("odd", w.INSTANT, fixed=8, weight=0xFFFFFFFFFFFFFFFF, fields=[
         field("x", w.UINT, w.FIXED, 0, 4, zero=9)])
     lane = case.lane(tid=42, zero=0xFFFFFFFF)
-    case.I(1000, 3, lane=lane, parts=struct.pack("<II", 5, 0)).flush(zero=0xFFFF)
+    case.I(1000, 3, lane=lane, parts=struct.pack("<II", 5, 0))
     return case.data(), [tick(1000, "odd", args={"x": 5})]
 
 

@@ -5,7 +5,7 @@ import zlib
 HEAD, DICT, EVENTS, META, END, SNAPSHOT = 1, 2, 3, 4, 5, 6
 MAY_SKIP, MAY_COPY, HAS_CRC = 1, 2, 4
 WIDE, BARE = 1, 2
-INSTANT, ENTER, LEAVE, COUNTER, GAP, DROP = range(6)
+INSTANT, ENTER, LEAVE, COUNTER, GAP, DROP, SAMPLE = range(7)
 TAIL, VALUES, DEPTH, INNER, PER_CPU, BIG_ENDIAN, CALL_NUMBER, KERNEL = (1 << i for i in range(8))
 LAST = 1
 STREAM_ID = 0x0123456789ABCDEF
@@ -64,13 +64,13 @@ def tail(data):
 
 
 def events(base, rows, types, lanes, locations=(), *, last=None, count=None, flags=0, table_types=None,
-           more=b"", zero=0, **how):
+           more=b"", stacks=(), **how):
     """An EVENTS block of encoded rows."""
     if last is None:
         last = base + (1 << 24) - 1
     payload = struct.pack("<QQIHHHHI", base, last, len(rows) if count is None else count, flags,
-                          len(types) if table_types is None else table_types, len(lanes), zero, len(locations))
-    for ident in [*types, *lanes, *locations]:
+                          len(types) if table_types is None else table_types, len(lanes), len(stacks), len(locations))
+    for ident in [*types, *lanes, *locations, *stacks]:
         payload += struct.pack("<I", ident)
     return block(EVENTS, pad(pad(payload) + b"".join(rows) + more), **how)
 
@@ -140,12 +140,12 @@ class Dictionary:
                                        *numbers, -1 if pid is None else 1, zero), **how)
 
     def type(self, name, kind, flags=0, *, fixed=0, fields=(), source=0, group="", declaration="", word=8, native=0,
-             count=None, zero=0, more=b"", **how):
+             count=None, weight=0, more=b"", **how):
         """Fields are what field() returns, called with this dictionary."""
         fields = [make(self) for make in fields]
         content = struct.pack("<IIIIBBHIIIQ", source, self.string(name), self.string(group),
                               self.string(declaration), kind, word, flags, fixed, native,
-                              len(fields) if count is None else count, zero)
+                              len(fields) if count is None else count, weight)
         return self.add(5, content + b"".join(fields) + more, **how)
 
     def definition(self, name, kind, members, flags=0, native=0, count=None, zero=0, more=b"", **how):
@@ -175,6 +175,9 @@ class Dictionary:
 
     def thread(self, lane, flags, *, last=0, since=0, unseen=0, open_=0, **how):
         return self.add(11, struct.pack("<IIQQII", lane, flags, last, since, unseen, open_), **how)
+
+    def stack(self, parent, location, **how):
+        return self.add(12, struct.pack("<II", parent, location), **how)
 
     def block(self, **how):
         """The DICT block of what was added since the last one."""

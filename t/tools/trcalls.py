@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import trvalues
 from trvalues import text
 
-INSTANT, ENTER, LEAVE, COUNTER, GAP, DROP = range(6)
+INSTANT, ENTER, LEAVE, COUNTER, GAP, DROP, SAMPLE = range(7)
 TAIL, VALUES, DEPTH, INNER, PER_CPU, _, CALL_NUMBER, KERNEL = (1 << i for i in range(8))
 HAS_CPU, HAS_TID, HAS_PID, PROCESS_TID, STARTED, CPU_STARTED = (1 << i for i in range(6))  # flags of a LANE
 THREAD_PER_CPU, HAS_LAST, HAS_OPEN, LEFT_OUT, UNSEEN, OUTSIDE = (1 << i for i in range(6))
-CPU, CALL, ROW = 7, 9, 10  # roles of fields
+CPU, CALL, ROW, STACK, PERIOD = 7, 9, 10, 12, 13  # roles of fields
 IN_KERNEL, IGNORED = 1, 2  # flags of a frame of a SNAPSHOT
 UNKNOWN = (1 << 64) - 1
 MOST_NUMBERED = 1 << 20
@@ -23,11 +23,13 @@ class Row:
         self.time = time
         self.type = kind
         self.lane = lane
-        self.location = location
+        self.stack = location if kind.kind == SAMPLE else None
+        self.location = self.stack.location if self.stack else None if kind.kind == SAMPLE else location
         self.depth = depth
         self.fixed = fixed
         self.tail = tail
         self.definitions = dictionary.tables["definition"] if dictionary else {}
+        self.stacks = dictionary.tables["stack"] if dictionary else {}
 
     def has(self, flag):
         return bool(self.type.flags & flag)
@@ -431,9 +433,20 @@ class Events:
     def single(self, row):
         """The event of a row that is not part of a call."""
         event = self.common(row, row.location, row.lane, True)
-        kind = {INSTANT: "instant", COUNTER: "counter", GAP: "gap"}[row.type.kind]
+        kind = {INSTANT: "instant", COUNTER: "counter", GAP: "gap", SAMPLE: "sample"}[row.type.kind]
         event.update(time=row.time, kind=kind, args=self.gap(row) if kind == "gap" else self.arguments(row))
+        if kind == "sample":
+            event.update(stack=frame_names(row.stack), weight=self.weight(row))
         return event
+
+    @staticmethod
+    def weight(row):
+        """The field with the role PERIOD of the fixed part, else that of the type."""
+        periods = [f.offset for f in row.type.fields
+                   if (f.role, f.where, f.size) == (PERIOD, trvalues.FIXED, 8)]
+        if periods:
+            return int.from_bytes(row.fixed[periods[-1]:periods[-1] + 8], "little")
+        return row.type.weight or 1
 
     def call(self, frame, leave, below, end, depth=None):
         """The event of a call that ends at a time; leave is None if it is unfinished."""
@@ -466,7 +479,7 @@ class Events:
             "file": text(symbol.file) or None if symbol else None,
             "line": symbol.line or None if symbol and symbol.file else None,
             "args": None, "kind": None, "self": None, "caller": None, "recursive": None, "unfinished": None,
-            "group": text(row.type.group) or None,
+            "stack": None, "weight": None, "group": text(row.type.group) or None,
             "module": text(symbol.module) or None if symbol else None,
             "input": text(lane.source.name) or None if lane.source else None}
 
@@ -480,6 +493,10 @@ class Events:
             for field, value in row.fields():
                 if field.role == CALL and source != b"apitrace":
                     continue
+                if field.role == STACK and field.where == trvalues.FIXED and field.size == 4:
+                    value = frame_names(row.stacks.get(int.from_bytes(row.fixed[field.offset:field.offset + 4], "little")))
+                    if not value:
+                        continue
                 if field.role != ROW and not field.name.startswith(b"common_"):
                     args[text(field.name)] = value
         return args or None
@@ -528,6 +545,15 @@ class Events:
         if message:
             args["message"] = text(message)
         return args
+
+
+def frame_names(stack):
+    """The names of a stack's frames, outermost first."""
+    names = []
+    while stack:
+        names.append(location_name(stack.location) if stack.location else "<0>")
+        stack = stack.parent
+    return names[::-1] or None
 
 
 def frame_line(frame):

@@ -48,7 +48,7 @@ class Dictionary:
     def __init__(self, damage):
         self.damage = damage
         self.tables = {kind: {} for kind in ("string", "clock", "source", "lane", "type", "definition",
-                                             "space", "location")}
+                                             "space", "location", "stack")}
         self.tables["string"][0] = b""
 
     def find(self, kind, ident, default=None):
@@ -105,13 +105,13 @@ class Dictionary:
         return self.tables["lane"][ident]
 
     def type(self, ident, content):
-        fields = unpack("IIIIBBHIIIQ", "source name group declaration kind word flags fixed native count zero",
+        fields = unpack("IIIIBBHIIIQ", "source name group declaration kind word flags fixed native count weight",
                         content)
         for text in ("name", "group", "declaration"):
             fields[text] = self.find("string", fields[text])
         fields["source"] = self.find("source", fields["source"])
         kind, fixed, flags = fields["kind"], fields["fixed"], fields["flags"]
-        if kind > trcalls.DROP:
+        if kind > trcalls.SAMPLE:
             raise Impossible(f"kind {kind}")
         if fixed % 4 or fixed > 65536:
             raise Impossible(f"fixed part of {fixed} bytes")
@@ -199,8 +199,17 @@ class Dictionary:
             raise Impossible("too many unseen calls")
         return Entry(**fields)
 
+    def stack(self, ident, content):
+        fields = unpack("II", "parent location", content)
+        fields["parent"] = self.find("stack", fields["parent"])
+        fields["location"] = self.find("location", fields["location"])
+        frames = 1 + (fields["parent"].frames if fields["parent"] else 0)
+        if frames > 65535:
+            raise Impossible("too many frames")
+        self.tables["stack"][ident] = Entry(frames=frames, **fields)
+
     KINDS = {1: string, 2: clock, 3: source, 4: lane, 5: type, 6: definition, 7: space, 8: mapping,
-             9: location, 10: symbol, 11: thread}
+             9: location, 10: symbol, 11: thread, 12: stack}
 
 
 class Segment:
@@ -420,11 +429,11 @@ class Reader:
 
     def events(self, payload, cut):
         """Rows of an EVENTS block: none if one is impossible."""
-        block = unpack("QQIHHHHI", "base last rows flags types lanes zero locations", payload)
+        block = unpack("QQIHHHHI", "base last rows flags types lanes stacks locations", payload)
         if block["last"] < block["base"] or not block["types"] or not block["lanes"]:
             raise Impossible("impossible numbers")
         at, tables = 32, []
-        for kind in ("type", "lane", "location"):
+        for kind in ("type", "lane", "location", "stack"):
             count = block[kind + "s"]
             if at + 4 * count > len(payload):
                 raise Impossible("its tables exceed it")
@@ -496,7 +505,7 @@ class Reader:
 
     def row(self, payload, at, block, tables):
         """The row at an offset, and the offset after it: beyond the payload if it is cut."""
-        types, lanes, locations = tables
+        types, lanes, locations, stacks = tables
         beyond = (None, len(payload) + 1)
         wide = block["flags"] & 1
         size = 16 if wide else 8
@@ -511,7 +520,10 @@ class Reader:
             time, lane, location = number & 0xFFFFFF, number >> 24 & 0xFF, number >> 32 & 0xFFFF
             kind, depth = number >> 48 & 0xFF, number >> 56
         time += block["base"]
-        if kind >= len(types) or lane >= len(lanes) or location > len(locations) or time > block["last"]:
+        if kind >= len(types) or lane >= len(lanes) or time > block["last"]:
+            raise Impossible("impossible row")
+        places = stacks if types[kind].kind == trcalls.SAMPLE else locations
+        if location > len(places):
             raise Impossible("impossible row")
         fixed = payload[at:at + types[kind].fixed]
         at += types[kind].fixed
@@ -522,7 +534,7 @@ class Reader:
             length = int.from_bytes(payload[at:at + 4], "little")
             tail = payload[at + 4:at + 4 + length]
             at += 4 + (length + 3) // 4 * 4
-        place = locations[location - 1] if location else None
+        place = places[location - 1] if location else None
         return trcalls.Row(time, types[kind], lanes[lane], place, depth, fixed, tail, self.segment.dictionary), at
 
 

@@ -101,7 +101,7 @@ static struct attribute_source source_of(struct attributes *a, bool blobs)
 static bool is_plain(const struct type *t, const struct field *f)
 {
 	return f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && f->count <= 1 &&
-	       (uint64_t)f->offset + 4 <= t->fixed_size;
+	       (uint64_t)f->offset + 4 <= t->fixed_size && f->role != ROLE_STACK;
 }
 
 /* Returns the attributes among a type's fields, or NULL when out of memory. */
@@ -304,6 +304,44 @@ static int append_plain(struct attributes *a, struct buffer *to, uint32_t name, 
 	return 0;
 }
 
+int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *to)
+{
+	struct dictionary *d = a->dictionary;
+	struct buffer frames = {0};
+	int bad = buffer_u8(to, '[');
+
+	for (; stack && !bad; stack = dictionary_stack_parent(d, stack))
+		bad = buffer_u32(&frames, dictionary_stack_location(d, stack));
+	for (size_t i = frames.size; i && !bad; i -= 4) {
+		struct text_ref name =
+			dictionary_location_name(d, get_u32(frames.data + i - 4));
+
+		bad = (i < frames.size && buffer_u8(to, ',')) ||
+				      json_append_string(to, name.text, name.size)
+			      ? -1
+			      : 0;
+	}
+	buffer_free(&frames);
+	return bad || buffer_u8(to, ']') ? -1 : 0;
+}
+
+/* Append a field that is a stack; nothing if it is none. */
+static int append_stack(struct attributes *a, const struct event *ev, const struct field *f,
+			struct buffer *to)
+{
+	uint32_t stack = field_stack(a->dictionary, ev, f);
+	struct attribute item = {.name = f->name.number, .kind = ATTRIBUTE_JSON};
+
+	if (!stack)
+		return 0;
+	buffer_clear(&a->compound);
+	if (attributes_stack_json(a, stack, &a->compound))
+		return -1;
+	item.text = (const char *)a->compound.data;
+	item.number = a->compound.size;
+	return append_item(a, to, &item);
+}
+
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	struct attribute_source source = source_of(a, false);
@@ -319,6 +357,11 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 
 		if (i < 64 ? !(fields->wanted >> i & 1) : !is_attribute(a, ev->type, f))
 			continue;
+		if (ev->type->has_stacks && field_is_stack(f)) {
+			if (append_stack(a, ev, f, to))
+				return -1;
+			continue;
+		}
 		if (members && i < 64 && fields->plain >> i & 1) {
 			if (append_plain(a, to, f->name.number, get_u32(ev->fixed + f->offset)))
 				return -1;

@@ -82,6 +82,9 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 /* Append only the arguments and return values. */
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to);
 
+/* Append the names of a recorded stack, outermost first, as a JSON array. */
+int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *to);
+
 /* Test whether the field is an attribute. */
 bool attribute_wanted(const struct field *f);
 

@@ -37,6 +37,8 @@ static const struct {
 	[ROW_MODULE] = {"module", COLUMN_NAME},
 	[ROW_CLASS] = {"class", COLUMN_NAME},
 	[ROW_INPUT] = {"input", COLUMN_NAME},
+	[ROW_STACK] = {"stack", COLUMN_OBJECT},
+	[ROW_WEIGHT] = {"weight", COLUMN_TIME},
 };
 
 const char *row_column_name(const struct event_rows *r, enum row_column c)
@@ -319,10 +321,24 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 	return rows_write_row(r, e);
 }
 
+static int rows_put_sample(struct event_rows *r, const struct event *ev)
+{
+	rows_put_number(r, ROW_WEIGHT, sample_weight(ev));
+	if (!ev->stack || !rows_wanted(r, ROW_STACK))
+		return 0;
+	buffer_clear(&r->stack);
+	r->present |= 1u << ROW_STACK;
+	r->cells[ROW_STACK].object = &r->stack;
+	return attributes_stack_json(&r->attributes, ev->stack, &r->stack);
+}
+
 static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	static const char *const kinds[KIND_COUNT] = {
-		[KIND_INSTANT] = "instant", [KIND_COUNTER] = "counter", [KIND_GAP] = "gap"};
+		[KIND_INSTANT] = "instant",
+		[KIND_COUNTER] = "counter",
+		[KIND_SAMPLE] = "sample",
+		[KIND_GAP] = "gap"};
 	const char *kind = kinds[ev->type->kind];
 	struct event_rows *r = ctx;
 
@@ -332,6 +348,8 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 				    rows_put_symbol(r, ev->location)
 			  : rows_put_text(r, ROW_NAME, ev->type->name)) ||
 	    (kind && rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, kind)))
+		return error_no_memory(e);
+	if (ev->type->kind == KIND_SAMPLE && rows_put_sample(r, ev))
 		return error_no_memory(e);
 	rows_put_cpu(r, ev);
 	buffer_clear(&r->fields.bytes);
@@ -363,7 +381,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	location_names_init(&r->locations, en->dictionary, NULL);
 	attributes_init(&r->attributes, en->dictionary);
 	field_columns_init(&r->fields, en->dictionary);
-	r->bytes.spills = r->json.spills = true;
+	r->bytes.spills = r->json.spills = r->stack.spills = true;
 	r->attributes.members = true;
 	r->attributes.quote_numbers = en->options->quote_numbers;
 	r->attributes.call_numbers = true;
@@ -435,4 +453,5 @@ void event_rows_free(struct event_rows *r)
 	attributes_free(&r->attributes);
 	buffer_free(&r->bytes);
 	buffer_free(&r->json);
+	buffer_free(&r->stack);
 }

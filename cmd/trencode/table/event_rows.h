@@ -36,6 +36,8 @@ enum row_column {
 	ROW_MODULE,
 	ROW_CLASS,
 	ROW_INPUT,
+	ROW_STACK,
+	ROW_WEIGHT,
 	ROW_COLUMNS, /* from here on those of event_rows.fields */
 	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS
 };
@@ -61,7 +63,7 @@ struct event_rows {
 	struct spans spans;
 	struct location_names locations; /* only their numbers are used */
 	struct attributes attributes;
-	struct buffer bytes, json;
+	struct buffer bytes, json, stack;
 	bool drop, wants_args;
 	uint8_t columns[ROW_ALL]; /* enum row_column, in the order of the output */
 	size_t ncolumns;

@@ -5,8 +5,8 @@
  * use; 0 is no stack. The number of a caller's stack is below that of the stack. A table takes
  * about 40 bytes for each stack.
  */
-#ifndef TR_STREAM_STACK_TABLE_H
-#define TR_STREAM_STACK_TABLE_H
+#ifndef TR_UTIL_STACK_TABLE_H
+#define TR_UTIL_STACK_TABLE_H
 
 #include <stdbool.h>
 #include <string.h>
@@ -26,8 +26,16 @@ struct stack_key {
 };
 
 /* 0, or -1 when out of memory. */
-int stack_table_init(struct stack_table *t);
-void stack_table_free(struct stack_table *t);
+static inline int stack_table_init(struct stack_table *t)
+{
+	*t = (struct stack_table){0};
+	return intern(&t->keys, "", 0) == INTERN_NONE ? -1 : 0;
+}
+
+static inline void stack_table_free(struct stack_table *t)
+{
+	intern_free(&t->keys);
+}
 
 /* Get a stack by its number, which is not 0. */
 static inline struct stack_key stack_table_at(const struct stack_table *t, uint32_t number)
@@ -46,7 +54,16 @@ static inline bool stack_table_fits(const struct stack_table *t, uint32_t parent
 
 /* Get the number of the stack of a frame that parent calls, stored now or earlier. The frame fits.
  * 0 when out of memory. */
-uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t location);
+static inline uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t location)
+{
+	struct stack_key k = {parent, location, 1};
+	uint32_t number;
+
+	if (parent)
+		k.frames += stack_table_at(t, parent).frames;
+	number = intern(&t->keys, &k, sizeof k);
+	return number == INTERN_NONE ? 0 : number;
+}
 
 /* Count the stacks; their numbers are 1 to this count. */
 static inline uint32_t stack_table_count(const struct stack_table *t)
