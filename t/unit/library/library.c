@@ -139,6 +139,42 @@ static void test_failed(void)
 	trstream_reader_close(NULL);
 }
 
+/* Samples of main;f and main, with a weight and without. */
+static void test_samples(void)
+{
+	static const struct trstream_field weight = {"weight", TRSTREAM_UINT};
+	const struct trstream_value v = {.form = TRSTREAM_UINT, .u = 5000};
+	struct trstream_writer *w = trstream_writer_open(path, "unit", "mono");
+	uint32_t thread = trstream_writer_thread(w, -1, 7, -1, NULL),
+		 weighed = trstream_writer_type(w, TRSTREAM_SAMPLE, "cycles", &weight, 1),
+		 plain = trstream_writer_type(w, TRSTREAM_SAMPLE, "faults", NULL, 0),
+		 caller = trstream_writer_stack(w, 0, "main"),
+		 stack = trstream_writer_stack(w, caller, "f");
+	struct trstream_reader *r;
+	struct trstream_event e;
+
+	is_u64(trstream_writer_stack(w, caller, "f"), stack, "equal stacks, equal ids");
+	ok(!trstream_writer_stack(w, stack + 1, "g"), "an undeclared caller");
+	ok(trstream_writer_sample(w, 1, thread, plain, stack + 1, NULL) == -1,
+	   "an undeclared stack");
+	ok(trstream_writer_event(w, 1, thread, plain, NULL, NULL) == -1, "a sample as an event");
+	ok(!trstream_writer_sample(w, 10, thread, weighed, stack, &v) &&
+		   !trstream_writer_sample(w, 20, thread, plain, caller, NULL) &&
+		   !trstream_writer_close(w, NULL),
+	   "samples");
+	r = trstream_reader_open(path);
+	ok(trstream_reader_next(r, &e) == 1 && e.kind == TRSTREAM_SAMPLE, "a sample is read");
+	is_u64(e.weight, 5000, "with its weight");
+	is_u64(e.frames, 2, "and its frames");
+	is_str(e.name, "f", "the innermost of which is its name");
+	is_str(trstream_reader_frame(r, 1), "main", "the outermost one");
+	is_str(trstream_reader_frame(r, 0), "f", "and back");
+	ok(!trstream_reader_frame(r, 2), "no more");
+	ok(trstream_reader_next(r, &e) == 1 && e.weight == 1 && e.frames == 1, "one of weight 1");
+	is_str(trstream_reader_frame(r, 0), "main", "with its frame");
+	trstream_reader_close(r);
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -149,5 +185,6 @@ int main(void)
 	test_read();
 	unlink(path);
 	test_failed();
+	test_samples();
 	return done();
 }
