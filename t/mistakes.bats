@@ -116,6 +116,9 @@ mistakes() {
 		trencode -t chrom fib.trs|did you mean 'chrome'?
 		trencode --unclosed drp -t chrome fib.trs|did you mean 'drop'?
 		trencode --no-heder -t csv fib.trs|did you mean '--no-header'?
+		trencode --since 5mss fib.trs|12.5s
+		trencode --since 5 --until 3 fib.trs|the time of --since is not before that of --until
+		trencode -n many fib.trs|-n needs a number, not 'many'
 		trencode --tick 5x -t chrome fib.trs|--tick takes a time in whole ns, such as 1ns, not '5x'
 		trencode chrome fib.trs|did you mean '-t chrome'?
 		trencode --no-header fib.trs|--no-header has no effect on text

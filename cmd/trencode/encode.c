@@ -103,6 +103,27 @@ static int take_snapshot(struct encoding *en, struct clocks *clocks, const struc
 	return en->calls && calls_adopt(en->calls, s) ? error_no_memory(e) : 0;
 }
 
+/* Where the rows of a clip go. */
+struct clip_target {
+	struct encoding *en;
+	struct clocks *clocks;
+};
+
+static int take_rows(struct encoding *en, struct clocks *clocks, const struct block *b,
+		     struct error *e)
+{
+	if (b->kind == BLOCK_SNAPSHOT)
+		return b->snapshot ? take_snapshot(en, clocks, b->snapshot, e) : 0;
+	return check_clocks(en, clocks, b, e) || take_events(en, b, e) ? -1 : 0;
+}
+
+static int take_clipped(void *ctx, const struct block *b, struct error *e)
+{
+	const struct clip_target *t = ctx;
+
+	return take_rows(t->en, t->clocks, b, e);
+}
+
 /* Test whether all declared sources are one trace of the encoder's own system, or traces of one
  * file that the encoder writes to one file. */
 static bool is_own(const struct encoding *en)
@@ -195,8 +216,8 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(s, en, known, b, e);
-	case BLOCK_SNAPSHOT: return b->snapshot ? take_snapshot(en, clocks, b->snapshot, e) : 0;
-	case BLOCK_EVENTS: return check_clocks(en, clocks, b, e) || take_events(en, b, e) ? -1 : 0;
+	case BLOCK_SNAPSHOT:
+	case BLOCK_EVENTS: return en->clip ? 0 : take_rows(en, clocks, b, e);
 	}
 	return 0;
 }
@@ -233,14 +254,25 @@ static void report_calls(struct calls *calls, bool quiet)
 	warn_count(NULL, calls->ignored_kernel, CALLS_IGNORED_KERNEL);
 }
 
+/* Test whether declarations may be missing. */
+static bool is_part(const struct stage *s, const struct encoding *en)
+{
+	return s->status != STATUS_OK || stage_part(s) || (en->clip && clip_done(en->clip));
+}
+
 static void encode_run(struct stage *s, struct encoding *en)
 {
 	struct known_metas known = {0};
 	struct clocks clocks = {0};
+	struct clip_target target = {en, &clocks};
 	struct calls calls;
 	struct error e;
 	struct block b;
 
+	if (en->clip) {
+		en->clip->show = take_clipped;
+		en->clip->ctx = &target;
+	}
 	calls_init(&calls, en->dictionary);
 	en->calls = en->encoder->counts_calls ? &calls : NULL;
 	if (!en->encoder->conversion && encode_begin(en, &e)) {
@@ -248,18 +280,20 @@ static void encode_run(struct stage *s, struct encoding *en)
 		return;
 	}
 	s->in.reads_values = READS_ALL;
-	while (stage_next(s, &b))
-		if (take_block(s, en, &known, &clocks, &b, &e)) {
+	while (!(en->clip && clip_done(en->clip)) && stage_next(s, &b))
+		if (take_block(s, en, &known, &clocks, &b, &e) ||
+		    (en->clip && clip_block(en->clip, &s->in, &b, &e))) {
 			stage_fail(s, &e);
 			break;
 		}
 	if (s->status != STATUS_FAILED &&
 	    ((!en->begun && encode_begin(en, &e)) || check_tick(en, &e) ||
 	     en->encoder->end(en, &e) ||
-	     (en->encoder->check &&
-	      en->encoder->check(en, s->status != STATUS_OK || stage_part(s), &e))))
+	     (en->encoder->check && en->encoder->check(en, is_part(s, en), &e))))
 		stage_fail(s, &e);
 	report_calls(&calls, en->options->quiet);
+	if (en->clip && !en->clip->shown && s->events && !en->options->quiet)
+		time_window_report(&en->clip->window);
 	calls_free(&calls);
 	if (en->text && text_flush(en->text, &e))
 		stage_fail(s, &e);
@@ -296,12 +330,14 @@ static int open_output(struct stage *s, struct encoding *en, struct text *text)
 }
 
 void encode_stream(struct stage *s, const struct encoder *encoder,
-		   const struct encode_options *options)
+		   const struct encode_options *options, struct clip *clip)
 {
-	struct encoding en = {.encoder = encoder, .options = options};
+	struct encoding en = {
+		.encoder = encoder, .options = options, .clip = clip_any(clip) ? clip : NULL};
 	struct text *text = malloc(sizeof *text);
 
 	en.dictionary = &s->in.dictionary;
+	clip_init(clip, en.dictionary);
 	if (!text) {
 		stage_no_memory(s);
 	} else if (!open_output(s, &en, text)) {

@@ -44,6 +44,8 @@ struct encode_options {
 	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */
 };
 
+struct clip;
+
 /* One run of an encoder over one stream. */
 struct encoding {
 	const struct encoder *encoder;	     /* encoder_conversion: that of a conversion */
@@ -53,6 +55,7 @@ struct encoding {
 	struct text *text;  /* output of ENCODER_TEXT */
 	struct output *out; /* output of ENCODER_FILE */
 	bool begun, events; /* begin was called; events were read */
+	struct clip *clip;  /* the part that is written; NULL: all */
 	/* of an encoder with counts_calls: the open calls, and what the event did to them; begin
 	   may set data_size and on_lost */
 	struct calls *calls;

@@ -43,11 +43,14 @@ static bool has_other_suffix(const char *name)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {
-		.encoders = encoders, .encoder = &encoder_text, .encode.compress.level = -1};
+	struct settings settings = {.encoders = encoders,
+				    .encoder = &encoder_text,
+				    .encode.compress.level = -1,
+				    .clip.limit = UINT64_MAX};
 	const struct encoder *by_suffix = NULL;
 	struct common_options common;
 	struct stage s;
+	struct error e;
 	int status;
 
 	for (size_t i = 0; encoders[i]; i++)
@@ -69,13 +72,20 @@ int main(int argc, char **argv)
 	status = program_check_format(&common, settings.encoder->name);
 	if (status >= 0)
 		return status;
+	if (moment_check_range(&settings.clip.window.since, &settings.clip.window.until, &e) ||
+	    time_window_find_ends(&settings.clip.window, argv + optind, argc - optind, &e)) {
+		clip_free(&settings.clip);
+		return program_usage(&common, "%s", e.what);
+	}
 	settings.encode.output = common.output;
 	settings.encode.quiet = common.quiet;
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {
 		/* sums over stacks have no times */
-		s.one_axis = settings.encoder->report && !settings.encoder->block;
-		encode_stream(&s, settings.encoder, &settings.encode);
+		s.one_axis = (settings.encoder->report && !settings.encoder->block) ||
+			     time_window_any(&settings.clip.window);
+		encode_stream(&s, settings.encoder, &settings.encode, &settings.clip);
 		report_lost(&s, settings.strict);
 	}
+	clip_free(&settings.clip);
 	return stage_finish(&s);
 }

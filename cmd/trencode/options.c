@@ -24,6 +24,8 @@ enum {
 	KEY_NO_HEADER,
 	KEY_RESYNTHESIZE,
 	KEY_TICK,
+	KEY_SINCE,
+	KEY_UNTIL,
 };
 
 char settings_formats[256];
@@ -34,6 +36,12 @@ const struct option_row settings_rows[] = {
 	 settings_formats},
 	{KEY_FORMATS, "formats", NULL, "list the formats", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
+	{KEY_SINCE, "since", "TIME",
+	 "begin of the range that is written: 12.5s, +1.5s from\nthe start, -10s before the end, "
+	 "or a date; open calls\nare clipped to the range",
+	 NULL},
+	{KEY_UNTIL, "until", "TIME", "end of the range", NULL},
+	{'n', "limit", "N", "write the first N calls and events", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
 	{'c', "columns", "LIST",
 	 "columns: of text\ndur,tid,address,time,delta,elapsed,comm, module; of\nthe others "
@@ -148,6 +156,9 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
 	case KEY_REBASE:
 		return take_choice(&s->encode.keep_times, "rebase", "start", "none", arg, e);
+	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
+	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
+	case 'n': return option_number("-n", arg, &s->clip.limit, e);
 	case 'c': s->encode.columns = arg; break;
 	case KEY_NO_HEADER: s->encode.no_header = true; break;
 	case KEY_INT64:

@@ -4,6 +4,7 @@
 #ifndef TR_TRENCODE_OPTIONS_H
 #define TR_TRENCODE_OPTIONS_H
 
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/encoder.h"
 
 /* The parsed command line. */
@@ -11,6 +12,7 @@ struct settings {
 	const struct encoder *const *encoders; /* all encoders, ended by NULL */
 	const struct encoder *encoder;
 	struct encode_options encode;
+	struct clip clip; /* its window and limit */
 	bool list, strict;
 	bool chosen; /* -t was given */
 };

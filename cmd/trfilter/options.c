@@ -69,17 +69,6 @@ void settings_free(struct settings *s)
 	rewrite_free(&s->rewrite);
 }
 
-static int number(const char *option, const char *arg, uint64_t *n, struct error *e)
-{
-	char *end;
-
-	errno = 0;
-	*n = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || errno)
-		return error_set(e, NULL, NO_OFFSET, "%s needs a number, not '%s'", option, arg);
-	return 0;
-}
-
 /* Take the second condition of --between: the argument after getopt's. */
 static int set_between(struct settings *s, const char *from, struct error *e)
 {
@@ -105,10 +94,10 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_STRICT: s->strict = true; break;
 	case KEY_EXPLAIN: s->explain = true; break;
 	case KEY_CALLERS: s->callers = true; break;
-	case 'D': return number("-D", arg, &s->depth, e);
-	case 'n': return number("-n", arg, &s->limit, e);
-	case 'A': return number("-A", arg, &s->context.after, e);
-	case 'B': return number("-B", arg, &s->context.before, e);
+	case 'D': return option_number("-D", arg, &s->depth, e);
+	case 'n': return option_number("-n", arg, &s->limit, e);
+	case 'A': return option_number("-A", arg, &s->context.after, e);
+	case 'B': return option_number("-B", arg, &s->context.before, e);
 	case KEY_SINCE: return moment_option(&s->time_range.window.since, "--since", arg, e);
 	case KEY_UNTIL: return moment_option(&s->time_range.window.until, "--until", arg, e);
 	case KEY_WITHIN:

@@ -139,19 +139,12 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct command_line *o = ctx;
 	struct settings *s = &o->settings;
-	char *end;
 
 	switch (key) {
 	case 'g': s->keys = arg; return 0;
 	case 'c': s->columns = arg; return 0;
 	case 's': s->sort = arg; return 0;
-	case 'n':
-		s->limit = strtoul(arg, &end, 10);
-		s->limited = true;
-		if (*arg < '0' || *arg > '9' || *end)
-			return error_set(e, NULL, NO_OFFSET,
-					 "-n takes a number of rows, or 0 for all, not '%s'", arg);
-		return 0;
+	case 'n': s->limited = true; return option_number("-n", arg, &s->limit, e);
 	case 't': return table_format_parse(arg, &s->format, e);
 	case OPT_WIDE: s->wide = true; return 0;
 	case OPT_WHERE: s->where = arg; return 0;

@@ -254,11 +254,10 @@ int alarms_block(struct alarms *all, const struct block *b)
 	return 0;
 }
 
-int alarms_adopt(struct alarms *all, const struct snapshot *snapshot, uint64_t since)
+int alarms_adopt(struct alarms *all, const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own &&
-		    statistics_adopt(all->column[i].statistics, snapshot, since))
+		if (all->column[i].own && statistics_adopt(all->column[i].statistics, snapshot))
 			return -1;
 	return 0;
 }

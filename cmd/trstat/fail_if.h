@@ -63,7 +63,7 @@ int alarms_check_keys(const struct alarms *a, struct error *e);
 void alarms_warn_unmatched(const struct alarms *a);
 int alarms_block(struct alarms *a, const struct block *b);
 /* The same as the functions of statistics.h. */
-int alarms_adopt(struct alarms *a, const struct snapshot *snapshot, uint64_t since);
+int alarms_adopt(struct alarms *a, const struct snapshot *snapshot);
 /* Call a function of statistics.h for all groups that are not the table's. */
 int alarms_each(struct alarms *a, int (*f)(struct statistics *s));
 int alarms_window(struct alarms *a, const struct block *b, uint64_t since, uint64_t until);

@@ -32,8 +32,8 @@ struct settings {
 	const char *keys, *columns, *sort;
 	const char *otherwise; /* default columns of a table; NULL: the usual ones */
 	enum table_format format;
-	size_t limit; /* 0: all */
-	bool limited; /* limit is given */
+	uint64_t limit; /* 0: all */
+	bool limited;	/* limit is given */
 	bool wide, bounds, strict, partial, merge;
 	enum view view;
 	const char *view_option; /* name of the view's option */

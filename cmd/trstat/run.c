@@ -68,7 +68,6 @@ static int take_snapshot(const struct counting *c, const struct block *b)
 {
 	struct time_window *window = &c->query->window;
 	struct snapshot_walk w;
-	uint64_t since = 0;
 
 	report_snapshot(c->stage, b);
 	if (c->monitor)
@@ -76,10 +75,9 @@ static int take_snapshot(const struct counting *c, const struct block *b)
 	if (b->snapshot && time_window_any(window)) {
 		snapshot_walk(&w, b->snapshot);
 		if (snapshot_next_thread(&w))
-			since = time_window_of(window, w.lane->clock)->since;
+			b->snapshot->since = time_window_of(window, w.lane->clock)->since;
 	}
-	return statistics_adopt(c->statistics, b->snapshot, since) ||
-			       alarms_adopt(c->alarms, b->snapshot, since)
+	return statistics_adopt(c->statistics, b->snapshot) || alarms_adopt(c->alarms, b->snapshot)
 		       ? -1
 		       : 0;
 }
@@ -158,8 +156,8 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		report_snapshot(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||
 		      (alarms->count && block.kind == BLOCK_SNAPSHOT &&
-		       (statistics_adopt(&st, block.snapshot, 0) ||
-			alarms_adopt(alarms, block.snapshot, 0))) ||
+		       (statistics_adopt(&st, block.snapshot) ||
+			alarms_adopt(alarms, block.snapshot))) ||
 		      (alarms->count && block.kind == BLOCK_EVENTS &&
 		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
 	}
@@ -179,17 +177,6 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	}
 	statistics_free(&st);
 	slowest_free(&s);
-}
-
-/* Print which times there are where the window has none. */
-static void print_window(const struct stage *stage, const struct statistics *st,
-			 const struct time_window *w)
-{
-	if (time_window_any(w) && st->first > st->last && stage->events)
-		warn(NULL, NO_OFFSET,
-		     "no event is in the range of --since and --until: the times are from %" PRIu64
-		     " to %" PRIu64,
-		     w->start, w->last);
 }
 
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
@@ -235,7 +222,8 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 			report_alarms(stage, q, &st, alarms, NULL);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
 			report_counts(stage, &st, q->settings);
-			print_window(stage, &st, &q->window);
+			if (st.first > st.last && stage->events)
+				time_window_report(&q->window);
 		}
 	}
 	if (q->settings->strict && (stage->lost || stage->lost_more))

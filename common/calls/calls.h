@@ -296,10 +296,6 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 
 /* Note that a thread has events after c->end.until: a call that is open then ends then. */
 void calls_pass_until(struct calls *c, uint32_t thread);
-/* After calls_adopt of a snapshot made at a time: set the beginning of each open call that began
- * before since to since. Nothing is known of the callees' times between since and made. */
-void calls_clip(struct calls *c, uint64_t since, uint64_t made);
-
 /* Close the calls that are open at the end of the trace, thread by thread, top frame first. Call
  * until false. */
 bool calls_finish(struct calls *c, struct call *done);

@@ -63,39 +63,6 @@ void calls_pass_until(struct calls *c, uint32_t thread)
 		s->last = c->end.until;
 }
 
-static void clip_frames(struct stack *s, uint64_t since, uint64_t made)
-{
-	uint64_t known = made > since ? made - since : 0;
-
-	for (size_t i = 0; s && i < s->count; i++) {
-		struct frame *f = &s->frames[i];
-
-		if (f->start >= since)
-			continue;
-		f->start = since;
-		f->child = f->child < known ? f->child : known;
-	}
-}
-
-void calls_clip(struct calls *c, uint64_t since, uint64_t made)
-{
-	for (size_t i = 0; i < c->size; i++) {
-		struct stack *s = c->stacks[i];
-
-		if (!s)
-			continue;
-		clip_frames(s, since, made);
-		clip_frames(s->kernel, since, made);
-		if (s->unseen_since < since)
-			s->unseen_since = since;
-		if (s->kernel_since < since)
-			s->kernel_since = since;
-	}
-	for (size_t i = 0; i < c->numbered.count; i++)
-		if (c->numbered.calls[i].start < since)
-			c->numbered.calls[i].start = since;
-}
-
 bool calls_finish(struct calls *c, struct call *done)
 {
 	if (!c->end.known)

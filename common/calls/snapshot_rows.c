@@ -117,7 +117,8 @@ int snapshot_row_keep(struct snapshot_maker *m, const struct event *e, uint32_t 
 
 	if (e->type->fixed_size && buffer_append(&k->bytes, e->fixed, e->type->fixed_size))
 		return -1;
-	field_map_stacks(e->type, k->bytes.data + r.offset, stack_number, &m->dictionary);
+	if (e->type->fixed_size)
+		field_map_stacks(e->type, k->bytes.data + r.offset, stack_number, &m->dictionary);
 	if (e->tail_size && put_tail(m, e))
 		return -1;
 	r.tail_size = (uint32_t)(k->bytes.size - r.offset - e->type->fixed_size);

@@ -289,3 +289,14 @@ void options_complete(const struct option_row *const *rows, size_t n, FILE *f)
 		fprintf(f, "%.*s\n", (int)strcspn(row->help, "\n"), row->help);
 	}
 }
+
+int option_number(const char *option, const char *arg, uint64_t *n, struct error *e)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || errno)
+		return error_set(e, NULL, NO_OFFSET, "%s needs a number, not '%s'", option, arg);
+	return 0;
+}

@@ -10,6 +10,7 @@
 #include "common/util/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum {
@@ -64,6 +65,9 @@ const char *options_words(const struct option_row *row);
 const char *options_formats(const struct option_row *rows, size_t i);
 /* Test whether options of these formats apply to the output format. */
 bool options_apply(const char *formats, const char *format);
+
+/* Parse a whole number that an option takes. Returns 0, or -1 with *e filled. */
+int option_number(const char *option, const char *arg, uint64_t *n, struct error *e);
 
 /* Add a word to the blank-separated words of an option; a word that does not fit is left out. */
 void options_add_word(char *words, size_t size, const char *word);

@@ -116,7 +116,20 @@ bool snapshot_next_thread(struct snapshot_walk *w)
 	scale(&w->thread.since, w->lane);
 	scale(&w->thread.child, w->lane);
 	scale(&w->thread.kernel_since, w->lane);
+	if (w->thread.since < s->since)
+		w->thread.since = s->since;
+	if (w->thread.kernel_since < s->since)
+		w->thread.kernel_since = s->since;
 	return true;
+}
+
+/* Nothing is known of the callees' times before the snapshot was made. */
+static void clip_frame(struct snapshot_frame *f, const struct snapshot *s)
+{
+	uint64_t known = s->head.latest > s->since ? s->head.latest - s->since : 0;
+
+	f->start = s->since;
+	f->child = f->child < known ? f->child : known;
 }
 
 bool snapshot_next_frame(struct snapshot_walk *w)
@@ -129,6 +142,8 @@ bool snapshot_next_frame(struct snapshot_walk *w)
 	get_frame(s->frames + w->frames++ * s->frame_size, &w->frame);
 	scale(&w->frame.start, w->lane);
 	scale(&w->frame.child, w->lane);
+	if (w->frame.start < s->since)
+		clip_frame(&w->frame, s);
 	w->enter.time = w->frame.start;
 	return true;
 }
@@ -282,6 +297,7 @@ const char *snapshot_read(struct snapshot *s, const struct dictionary *d, const 
 	const char *fault = NULL;
 
 	s->dictionary = d;
+	s->since = 0;
 	s->continues = s->more;
 	if (s->done)
 		return "a snapshot after another one of its segment";

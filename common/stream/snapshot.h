@@ -47,6 +47,8 @@ struct snapshot {
 	bool continues; /* it continues the block before */
 	struct block rows;
 	const struct dictionary *dictionary;
+	/* Set by the program to clip the calls: an earlier enter has this time. 0: none. */
+	uint64_t since;
 	/* the rest is private */
 	const uint8_t *threads, *frames, *gone;
 	size_t thread_size, frame_size;

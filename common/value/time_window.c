@@ -1,6 +1,7 @@
 #include "common/value/time_window.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,4 +123,13 @@ const struct clock_window *time_window_of(struct time_window *w, const struct cl
 			return &none;
 	}
 	return of;
+}
+
+void time_window_report(const struct time_window *w)
+{
+	if (time_window_any(w))
+		warn(NULL, NO_OFFSET,
+		     "no event is in the range of --since and --until: the times are from %" PRIu64
+		     " to %" PRIu64,
+		     w->start, w->last);
 }

@@ -139,16 +139,12 @@ void statistics_free(struct statistics *s)
 	free(s->caches.planned);
 }
 
-int statistics_adopt(struct statistics *s, const struct snapshot *snapshot, uint64_t since)
+int statistics_adopt(struct statistics *s, const struct snapshot *snapshot)
 {
 	if (!snapshot || s->pair)
 		return 0;
 	s->adopted = s->stacks;
-	if (calls_adopt(&s->calls, snapshot))
-		return -1;
-	if (since)
-		calls_clip(&s->calls, since, snapshot->head.latest);
-	return 0;
+	return calls_adopt(&s->calls, snapshot);
 }
 
 /* Rebuild the stacks of adopted calls. */

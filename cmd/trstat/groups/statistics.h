@@ -114,7 +114,7 @@ int statistics_block(struct statistics *s, const struct block *b);
 
 /* Adopt the open calls of a snapshot, which begin at since or later; NULL: nothing is done. Returns
  * -1 when out of memory. */
-int statistics_adopt(struct statistics *s, const struct snapshot *snapshot, uint64_t since);
+int statistics_adopt(struct statistics *s, const struct snapshot *snapshot);
 
 /* Returns the number of arguments among the columns' fields that are kept until the leave, two
  * cells each after those of the keys: all of them, or 0 where each row counts by itself. */

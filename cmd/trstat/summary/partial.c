@@ -223,7 +223,7 @@ static int partial_adopt(struct counting *c, const struct block *b)
 		monitor_adopt(c->monitor, b->snapshot);
 	report_snapshot(c->stage, b);
 	return c->slowest ? slowest_block(c->slowest, b)
-			  : statistics_adopt(c->sm->s, b->snapshot, 0);
+			  : statistics_adopt(c->sm->s, b->snapshot);
 }
 
 /* Report a segment whose open calls are not known, if it has calls. */

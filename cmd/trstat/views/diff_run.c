@@ -72,7 +72,7 @@ static int read_stream(struct side *s, struct block *b)
 		return stage_no_memory(stage);
 	do {
 		report_snapshot(stage, b);
-		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot, 0)
+		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
 					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
 			return stage_no_memory(stage);
 		if (check_ticks(s, &e) || statistics_check_busy(st, &e))

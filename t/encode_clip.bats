@@ -1,0 +1,123 @@
+# trencode: --since, --until and --limit; calls that are open at an edge are clipped to it.
+
+load lib
+load tables
+
+# edges PART PART: --since and --until of eighths of fib.trs
+edges() {
+	echo "--since $((first + (last - first) * $1 / 8)) --until $((first + (last - first) * $2 / 8 + 1))"
+}
+
+# self_times: the self time of each function, of folded stacks
+self_times() {
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/.*;/, ""); self[$0] += n }
+		END { for (f in self) printf "%s\t%.0f\n", f, self[f] }' | LC_ALL=C sort
+}
+
+setup_clip() {
+	first=$(trdecode --info fib.trs | awk '/^first time/ { print $NF }')
+	last=$(trdecode --info fib.trs | awk '/^last time/ { print $NF }')
+}
+
+@test "total times of a range are those of the recording, clipped" {
+	need uftrace
+	setup_clip
+	uftrace dump --no-pager -d "$DATA/uftrace/fib" >dump 2>/dev/null
+	for part in '5 6' '6 7' '5 8' '7 8' '0 8'; do
+		read -r from to <<<"$part"
+		range=$(edges "$from" "$to")
+		read -r _ since _ until <<<"$range"
+		LC_ALL=C python3 "$ROOT/t/tools/clip_calls.py" "$since" "$until" <dump |
+			awk '$3 { print $1 "\t" $3 }' | LC_ALL=C sort >total
+		# shellcheck disable=SC2086
+		trencode -q -t csv --no-header -c name,dur,kind,recursive $range fib.trs |
+			awk -F , '$3 == "call" && $4 == 0 && $2 && $1 !~ /^linux:/ { t[$1] += $2 }
+				END { for (f in t) printf "%s\t%.0f\n", f, t[f] }' | LC_ALL=C sort |
+			diff total - || fail "$part"
+	done
+}
+
+@test "a range has the self times of trstat in it" {
+	setup_clip
+	for part in '0 1' '5 6' '6 7' '5 8' '7 8'; do
+		# shellcheck disable=SC2086
+		range=$(edges $part)
+		# shellcheck disable=SC2086
+		trstat -q -t tsv -c self $range fib.trs | awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort >want
+		# shellcheck disable=SC2086
+		trencode -q -t folded $range fib.trs | self_times | diff want - || fail "$part"
+		# shellcheck disable=SC2086
+		trencode -q -t chrome --rebase none $range fib.trs | trdecode | trstat -q -t tsv -c self |
+			awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort | diff want - || fail "chrome $part"
+	done
+	[ -s want ]
+}
+
+@test "the parts of a trace add up to the whole" {
+	setup_clip
+	trencode -q -t folded fib.trs | self_times >want
+	for part in '0 5' '5 6' '6 7'; do
+		read -r from to <<<"$part"
+		trencode -q -t folded --since $((first + (last - first) * from / 8)) \
+			--until $((first + (last - first) * to / 8)) fib.trs
+	done >parts
+	trencode -q -t folded --since $((first + (last - first) * 7 / 8)) fib.trs >>parts
+	self_times <parts | diff want -
+}
+
+@test "a call that never returns ends at --until, if its thread goes on" {
+	cat >open.json <<-'EOF'
+		[{"ph": "B", "pid": 1, "tid": 1, "ts": 1, "name": "outer"},
+		 {"ph": "B", "pid": 1, "tid": 1, "ts": 1.2, "name": "inner"},
+		 {"ph": "E", "pid": 1, "tid": 1, "ts": 2},
+		 {"ph": "i", "pid": 1, "tid": 1, "ts": 3, "s": "t", "name": "last"}]
+	EOF
+	trdecode open.json >open.trs
+	trencode -q -t csv --no-header -c name,time,dur --since 1500 --until 2500 open.trs >rows
+	assert_equal "$(cat rows)" "$(printf 'inner,1500,500\nouter,1500,1000')"
+	trencode -q -t folded --since 1500 --until 2500 open.trs >rows
+	assert_equal "$(cat rows)" "$(printf 'outer 500\nouter;inner 500')"
+	# no event of the thread is later
+	trencode -q -t folded --since 1500 --until 4000 open.trs >rows
+	assert_equal "$(cat rows)" "$(printf 'outer 1000\nouter;inner 500')"
+}
+
+@test "segments, and a segment alone, have the clipped calls of the whole" {
+	setup_clip
+	trdecode --segment 4K "$DATA/uftrace/fib" | trsym >cut.trs
+	marker=$(head -c 16 cut.trs)
+	at=$(grep -abo -F "$marker" cut.trs | cut -d : -f 1 | sed -n 2p)
+	tail -c +$((at + 1)) cut.trs >later.trs
+	for format in folded csv chrome text; do
+		for part in '5 6' '6 8'; do
+			# shellcheck disable=SC2086
+			range=$(edges $part)
+			# shellcheck disable=SC2086
+			trencode -q -t $format $range fib.trs >want
+			# shellcheck disable=SC2086
+			trencode -q -t $format $range cut.trs | cmp want -
+		done
+		trencode -q -t $format --since $((last - 1000000)) fib.trs >want
+		run -1 bash -c "trencode -q -t $format --since $((last - 1000000)) later.trs 2>/dev/null | cmp want - && exit 1"
+	done
+}
+
+@test "-n writes the first calls and events, calls whole" {
+	for n in 0 1 5 200; do
+		trfilter -n $n 1 fib.trs | trencode -q -t csv >want
+		trencode -q -t csv -n $n fib.trs | diff want -
+		trfilter -n $n 1 sched.trs | trencode -q >want
+		trencode -q -n $n sched.trs | diff want -
+	done
+	[ "$(wc -l <want)" -gt 200 ]
+}
+
+@test "a range without events says which times there are" {
+	run --separate-stderr trencode -t csv --since +5s fib.trs
+	assert_success
+	assert_equal "$(wc -l <<<"$output")" 1
+	[[ $stderr == *"no event is in the range of --since and --until: the times are from "* ]]
+	trdecode "$(ls "$DATA"/apitrace/*.trace | head -n 1)" >calls.trs
+	run -2 trencode --since 5ms calls.trs
+	assert_line "trencode: the clock counts ticks: --since and --until take numbers without a unit"
+}
