@@ -47,6 +47,15 @@ mistakes() {
 		trfilter 'type == sched_switch' sched.trs|quote a text: "sched_switch"
 		trfilter 'under(fib)' fib.trs|quote a text: "fib"
 		trdecode app.trace ! trfilter 'arg.mode == GL_TRIANGLES'|quote a text: "GL_TRIANGLES"
+		trfilter 'next_pid == "159"' sched.trs|'next_pid' is a number: write 159 without quotes
+		trfilter -c '"159" != next_pid' sched.trs|'next_pid' is a number: write 159 without quotes
+		trfilter 'next_pid == "work"' sched.trs|'next_pid' is a number, which no text is equal to: 'work'
+		trfilter 'next_pid in {218,"219"}' sched.trs|'next_pid' is a number: write 219 without quotes
+		trfilter 'type == "softirq_entry" && vec == "SCHD"' sched.trs|'vec' is a number that has no name 'SCHD'; did you mean 'SCHED'?
+		trfilter 'vec == "7"' sched.trs|'vec' is a number: write 7 without quotes
+		trfilter 'next_comm == 3' sched.trs|'next_comm' is a text: quote what it is compared with
+		trfilter 'next_comm in {"work",3}' sched.trs|'next_comm' is a text: quote what it is compared with
+		trfilter 'tid == "159"' sched.trs|a number cannot be compared with a text
 		trfilter --untl 3s 1 fib.trs|did you mean '--until'?
 		trfilter --scrub nams 1 fib.trs|did you mean 'names'?
 		trfilter 'dur > 5 ms' fib.trs|a unit follows its number without a blank: 5ms
@@ -76,6 +85,10 @@ mistakes() {
 		trstat -i 1s -g nxt_comm sched.trs|did you mean 'next_comm'?
 		trstat --pair 'sched_waking -> sched_switch on .pid == .next_pd' sched.trs|did you mean 'next_pid'?
 		trstat --pair wakup sched.trs|did you mean 'wakeup'?
+		trstat --fail-if 'count(next_pid == "159") > 0' sched.trs|'next_pid' is a number: write 159 without quotes
+		trstat --where 'vec == "SCHD"' sched.trs|did you mean 'SCHED'?
+		trstat --pair 'type == "softirq_entry" && vec == "SCHD" -> softirq_exit' sched.trs|did you mean 'SCHED'?
+		trstat --fail-if 'count(tid == "159") > 0' sched.trs|a number cannot be compared with a text
 		trstat --pair offcpu -c 'sum(a.prev_prio)' sched.trs|columns of pairs take fields of the second event, such as b.prev_prio; use a.prev_prio as a key of -g
 		trstat --pair offcpu -c 'uniq(tid)' sched.trs|such as b.tid; use tid as a key of -g
 		trstat --pair offcpu -c 'sum(b.priro)' sched.trs|no event has a field 'priro'
@@ -186,7 +199,7 @@ mistakes() {
 	for trace in "$DATA"/{trace-cmd/v7-zlib-sched-irq-timer.dat,ctf/kinds.tar.gz,ctf/lost.tar.gz,lttng/v2.6-le64-packed.tar.gz} \
 		"$RECORDED/uftrace/kernel-sched"; do
 		fields=$(trdecode -q --list --json "$trace" | jq -r '[.[] | select(.kind == "instant" or .events == 0) | .fields[], .values[]? | .name |
-			select(test("^[a-z][a-z_0-9.]*$") and (IN("comm", "name", "caller", "file", "format", "module", "type", "kind", "input") | not))] | unique | map(. + " == 3") | join(" || ")')
+			select(test("^[a-z][a-z_0-9.]*$") and (IN("comm", "name", "caller", "file", "format", "module", "type", "kind", "input") | not))] | unique | map(. + " == " + .) | join(" || ")')
 		trdecode -q --until 0 "$trace" -o empty.trs
 		trdecode -q empty.trs -o again.trs
 		for stream in empty.trs again.trs; do
@@ -242,8 +255,33 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	done
 }
 
+@test "texts that a number may be spelled as, and groups" {
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" -o calls.trs
+	for c in 'vec == "SCHED"' 'vec in {"SCHED", 99}' 'next_comm == "3"' 'next_comm != NULL' 'has(next_pid) && next_pid == 3'; do
+		warned "trfilter -c '$c' sched.trs" ''
+	done
+	# names that occur in no event, and a field that is a number or a text
+	warned "trfilter -c 'id == \"setns\" || buf == \"0x2d7ee50\" || buf == \"no such\"' calls.trs" ''
+	run -2 errors trfilter -c 'ret == "0"' calls.trs
+	assert_line "trfilter: 'ret' is a number: write 0 without quotes"
+	# arguments and returned values have any type
+	warned "trfilter -c 'arg.1 == \"3\" || ret == \"x\"' fib.trs" ''
+	warned "trfilter -c 'group == \"shced\"' sched.trs" "trfilter: no event has the group 'shced'; did you mean 'sched'?"
+	warned "trfilter -c 'group == \"no\" && no_such == 3' sched.trs" "trfilter: no event has the group 'no'"
+	warned "trstat --where 'group in {\"sched\", \"irqs\"}' sched.trs" "trstat: no event has the group 'irqs'; did you mean 'irq'?"
+	warned "trfilter -c 'group != \"shced\"' sched.trs" ''
+	# the part of a name after a colon
+	echo '[{"name":"bench:sysc_begin","ph":"i","ts":1,"pid":1,"tid":1}]' | trdecode -o colon.trs
+	for misspelt in sysc_begin sysc_begn; do
+		warned "trfilter -c 'type == \"$misspelt\"' colon.trs" "trfilter: no event has the type '$misspelt'; did you mean 'bench:sysc_begin'?"
+		warned "trdecode --type $misspelt colon.trs" "trdecode: no event has the type '$misspelt'; did you mean 'bench:sysc_begin'?"
+	done
+	warned "trdecode --type 'nothing*' colon.trs" "trdecode: no event has the type 'nothing*'"
+	warned "trdecode --type nothing --list colon.trs" "trdecode: no event has the type 'nothing'"
+}
+
 @test "a field of events that a condition chooses in other ways is a warning" {
-	for choice in 'kind == "gap"' 'has(next_pid)' 'group == "sched"' 'format == "trace-cmd"' 'type =~ "^sched"' \
+	for choice in 'kind == "gap"' 'has(next_pid)' '(group == "sched" || name == "fib")' 'format == "trace-cmd"' 'type =~ "^sched"' \
 		'(type == "sched_switch" || type == "x")'; do
 		run -0 --separate-stderr trfilter -c "$choice && next_pid == 3" fib.trs
 		assert_output 0

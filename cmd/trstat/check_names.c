@@ -7,11 +7,12 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	const struct key *k = &((const struct keys *)ctx)->key[o->field];
 
 	*name = k->field;
-	return k->kind == BY_FIELD			   ? DECLARED_FIELD
-	       : k->kind == BY_NAME			   ? DECLARED_NAME
-	       : k->kind == BY_TYPE			   ? DECLARED_TYPE
-	       : k->kind == BY_KIND || k->kind == BY_GROUP ? DECLARED_SORT
-							   : DECLARED_OTHER;
+	return k->kind == BY_FIELD   ? DECLARED_FIELD
+	       : k->kind == BY_NAME  ? DECLARED_NAME
+	       : k->kind == BY_TYPE  ? DECLARED_TYPE
+	       : k->kind == BY_GROUP ? DECLARED_GROUP
+	       : k->kind == BY_KIND  ? DECLARED_SORT
+				     : DECLARED_OTHER;
 }
 
 static int check_condition(struct declared *check, const struct condition *c, struct error *e)

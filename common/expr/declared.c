@@ -1,6 +1,7 @@
 #include "common/expr/declared.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool same(const struct text_ref *t, const char *name, size_t n)
@@ -159,6 +160,8 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 
 bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n)
 {
+	static const char *const of_kind[] = {
+		[DECLARED_NAME] = "name", [DECLARED_TYPE] = "type", [DECLARED_GROUP] = "group"};
 	enum { OFFERS = 100000 }; /* bounds the time that a suggestion takes */
 	struct dictionary *d = k->dictionary;
 	struct nearest nearest;
@@ -167,11 +170,12 @@ bool declared_name(const struct declared *k, enum declared_kind kind, const char
 	nearest_begin(&nearest, name, n);
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
+		const struct text_ref *of = kind == DECLARED_GROUP ? &t->group : &t->name;
 
 		any |= is_event(t);
-		if (same(&t->name, name, n))
+		if (same(of, name, n))
 			return true;
-		nearest_offer(&nearest, t->name.text, t->name.size);
+		nearest_offer(&nearest, of->text, of->size);
 	}
 	for (uint32_t i = 1; kind == DECLARED_NAME && i < d->locations.count; i++) {
 		const struct text_ref t = dictionary_location_name(d, i);
@@ -187,9 +191,8 @@ bool declared_name(const struct declared *k, enum declared_kind kind, const char
 	if (any && !k->quiet) {
 		struct error e;
 
-		error_set(&e, NULL, NO_OFFSET, "no event has the %s '%.*s'%s",
-			  kind == DECLARED_TYPE ? "type" : "name", n < 200 ? (int)n : 200, name,
-			  nearest_hint(&nearest));
+		error_set(&e, NULL, NO_OFFSET, "no event has the %s '%.*s'%s", of_kind[kind],
+			  n < 200 ? (int)n : 200, name, nearest_hint(&nearest));
 		warn_once(k, e.what);
 	}
 	return !any;
@@ -220,7 +223,7 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 	const char *name;
 	enum declared_kind kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
 
-	if (kind != DECLARED_NAME && kind != DECLARED_TYPE)
+	if (kind != DECLARED_NAME && kind != DECLARED_TYPE && kind != DECLARED_GROUP)
 		return true;
 	/* a name that a condition excludes may be absent */
 	if (n->kind == NODE_COMPARE ? n->comparison != (negated ? COMPARE_NE : COMPARE_EQ)
@@ -232,6 +235,133 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 		occurs |= declared_name(k, kind, n->texts[i].text, n->texts[i].size);
 	return occurs ||
 	       !(n->kind == NODE_IN || (n->kind == NODE_COMPARE && operand_literal(text)));
+}
+
+static bool is_text(const struct field *f)
+{
+	return f->kind == FIELD_STRING || (f->kind == FIELD_CHAR && f->count > 1);
+}
+
+/* Test whether the text is one that a field's numbers are spelled as, or may be. */
+static bool spells(const struct field *f, const struct scalar *text, struct nearest *nearest)
+{
+	const struct definition *d = f->definition;
+
+	if (f->kind == FIELD_HEX && f->count <= 1)
+		return text->size > 1 && !memcmp(text->text, "0x", 2);
+	if (f->count > 1 || (f->kind > FIELD_INT && f->kind != FIELD_FLOAT &&
+			     f->kind != FIELD_ENUM && f->kind != FIELD_BITMASK))
+		return true;
+	/* several names, and bits without a name */
+	if (d && (memchr(text->text, '|', text->size) ||
+		  (f->kind == FIELD_BITMASK && *text->text >= '0' && *text->text <= '9')))
+		return true;
+	for (uint32_t i = 0; d && i < d->count; i++) {
+		if (same(&d->members[i].name, text->text, text->size))
+			return true;
+		nearest_offer(nearest, d->members[i].name.text, d->members[i].name.size);
+	}
+	return false;
+}
+
+static bool is_number(const struct scalar *text)
+{
+	char *end;
+
+	if (!text->size || strchr(" \t\n+", *text->text))
+		return false;
+	(void)strtod(text->text, &end);
+	return end == text->text + text->size;
+}
+
+/* Returns true if the values of all fields of that name can be compared with the literal. *names:
+ * one of them has names for its numbers. */
+static bool comparable(const struct declared *k, const char *name, const struct scalar *literal,
+		       struct nearest *nearest, bool *names)
+{
+	bool any = false, values = false;
+	size_t n;
+
+	name += strncmp(name, "arg.", 4) ? 0 : 4;
+	n = strlen(name);
+	*names = false;
+	for (uint32_t i = 1; i < k->dictionary->types.count; i++) {
+		const struct type *t = dictionary_type(k->dictionary, i);
+		bool found = false;
+
+		for (uint32_t m = 0; m < t->nfields && !found; m++) {
+			const struct field *f = &t->fields[m];
+
+			found = same(&f->name, name, n);
+			*names |= found && f->definition;
+			if (found && (literal->form == SCALAR_TEXT ? spells(f, literal, nearest)
+								   : !is_text(f)))
+				return true;
+		}
+		any |= found;
+		values |= !found && t->used && t->flags & TYPE_VALUES &&
+			  (t->kind == KIND_ENTER || t->kind == KIND_LEAVE);
+	}
+	/* values in the event's tail have any type */
+	return !any || (values && needs_none(name)) ||
+	       any_member(k->dictionary, begins_path, (void *)(uintptr_t)name);
+}
+
+/* Refuse a text that is compared with numbers without that name, and a number that is compared with
+ * texts. */
+static int check_literal(const struct declared *k, const char *name, const struct scalar *literal,
+			 struct error *e)
+{
+	int size = literal->size < 60 ? (int)literal->size : 60;
+	struct nearest nearest;
+	bool names;
+
+	/* NULL is 0 */
+	if (literal->form != SCALAR_TEXT && (!scalar_is_number(literal) || !scalar_true(literal)))
+		return 0;
+	nearest_begin(&nearest, literal->text, literal->size);
+	if (comparable(k, name, literal, &nearest, &names))
+		return 0;
+	if (literal->form != SCALAR_TEXT)
+		error_set(e, k->file, NO_OFFSET,
+			  "'%.64s' is a text: quote what it is compared with", name);
+	else if (is_number(literal))
+		error_set(e, k->file, NO_OFFSET, "'%.64s' is a number: write %.*s without quotes",
+			  name, size, literal->text);
+	else if (names)
+		error_set(e, k->file, NO_OFFSET, "'%.64s' is a number that has no name '%.*s'%s",
+			  name, size, literal->text, nearest_hint(&nearest));
+	else
+		error_set(e, k->file, NO_OFFSET,
+			  "'%.64s' is a number, which no text is equal to: "
+			  "'%.*s'",
+			  name, size, literal->text);
+	if (!k->partial)
+		return -1;
+	warn_once(k, e->what);
+	return 0;
+}
+
+/* Check the literals that a field is compared with. */
+static int check_literals(const struct declared *k, const struct node *n, struct error *e)
+{
+	bool swapped = operand_literal(n->left);
+	const struct operand *field = operand_field(swapped ? n->right : n->left),
+			     *literal = swapped ? n->left : n->right;
+	const char *name;
+
+	if (!field || k->kind(k->ctx, field, &name) != DECLARED_FIELD)
+		return 0;
+	if (n->kind == NODE_COMPARE && operand_literal(literal) &&
+	    check_literal(k, name, &literal->value, e))
+		return -1;
+	for (size_t i = 0; n->kind == NODE_IN && i < n->ntexts; i++)
+		if (check_literal(k, name, &n->texts[i], e))
+			return -1;
+	for (size_t i = 0; n->kind == NODE_IN && i < n->nnumbers; i++)
+		if (check_literal(k, name, &n->numbers[i], e))
+			return -1;
+	return 0;
 }
 
 /* Returns true if the condition may choose events by what they are; alone: if it does so other than
@@ -251,8 +381,9 @@ static bool is_choice(const struct declared *k, const struct node *n, bool alone
 		return n->kind == NODE_HAS;
 	field = operand_field(operand_literal(n->left) ? n->right : n->left);
 	kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
-	return kind == DECLARED_SORT || ((kind == DECLARED_NAME || kind == DECLARED_TYPE) &&
-					 (!alone || n->kind == NODE_MATCH));
+	return kind == DECLARED_SORT ||
+	       ((kind == DECLARED_NAME || kind == DECLARED_TYPE || kind == DECLARED_GROUP) &&
+		(!alone || n->kind == NODE_MATCH));
 }
 
 /* Returns true if the rest of an alternative concerns only events that n excludes, of which there
@@ -309,7 +440,8 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 		k = &asking;
 	check_names(k, n, false);
 	return check_operand(k, n->left, false, e) ||
-			       check_operand(k, n->right, n->kind == NODE_COMPARE, e)
+			       check_operand(k, n->right, n->kind == NODE_COMPARE, e) ||
+			       check_literals(k, n, e)
 		       ? -1
 		       : 0;
 }

@@ -16,7 +16,8 @@ enum declared_kind {
 	DECLARED_FIELD, /* a field of events */
 	DECLARED_NAME,	/* the name of events: a function's, else the type's */
 	DECLARED_TYPE,	/* the name of their type */
-	DECLARED_SORT,	/* another word for what they are: kind, group, format */
+	DECLARED_GROUP, /* the group of their type */
+	DECLARED_SORT,	/* another word for what they are: kind, format */
 };
 
 /* What the checks need to know. */
@@ -49,13 +50,15 @@ bool declared_has(const struct dictionary *d, const char *name);
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 
-/* Warn of a name that no function and no type has or, of DECLARED_TYPE, no type. Returns whether
- * the name occurs, or may. */
+/* Warn of a name that no function and no type has or, of DECLARED_TYPE and DECLARED_GROUP, no type.
+ * Returns whether the name occurs, or may. */
 bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n);
 
-/* Call declared_field for all fields of a condition; that of has() is only warned of. Call
- * declared_name for all texts that names and types are compared with. Where these occur nowhere,
- * the fields that are joined with them by && are not checked. */
+/* Call declared_field for all fields of a condition; that of has() is only warned of. Refuse texts
+ * that a field of numbers is compared with, unless they are names of its enum, and numbers that a
+ * field of texts is compared with. Call declared_name for all
+ * texts that names, types and groups are compared with. Where these occur nowhere, the fields that
+ * are joined with them by && are not checked. */
 int declared_condition(const struct declared *k, const struct node *n, struct error *e);
 
 #endif

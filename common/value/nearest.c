@@ -45,20 +45,31 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 	return last[nb];
 }
 
-void nearest_offer(struct nearest *n, const char *name, size_t size)
+/* Returns how far the word is from a name, or from a part of one; at least n->distance where it is
+ * too far. */
+static unsigned distance_to(const struct nearest *n, const char *name, size_t size)
 {
 	size_t shorter = size < n->size ? size : n->size;
-	bool prefix;
+	/* "duration" for "dur" */
+	bool prefix = shorter >= 3 && !memcmp(n->word, name, shorter);
+	unsigned d = prefix ? 2 : NEAREST_SIZE;
+
+	if (!prefix && size + n->size - 2 * shorter >= n->distance)
+		return NEAREST_SIZE;
+	return least(d, distance(n->word, n->size, name, size));
+}
+
+void nearest_offer(struct nearest *n, const char *name, size_t size)
+{
+	const char *colon = memrchr(name, ':', size);
 	unsigned d;
 
 	if (!size || size >= NEAREST_SIZE || n->size >= NEAREST_SIZE)
 		return;
-	/* "duration" for "dur" */
-	prefix = shorter >= 3 && !memcmp(n->word, name, shorter);
-	if (!prefix && size + n->size - 2 * shorter >= n->distance)
-		return;
-	d = prefix ? 2 : NEAREST_SIZE;
-	d = least(d, distance(n->word, n->size, name, size));
+	d = distance_to(n, name, size);
+	/* "sched_switch" for "sched:sched_switch" */
+	if (colon && !memchr(n->word, ':', n->size))
+		d = least(d, 1 + distance_to(n, colon + 1, size - (size_t)(colon + 1 - name)));
 	if (d >= n->distance || d >= n->size)
 		return;
 	n->distance = d;

@@ -92,12 +92,12 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 		snprintf(ctx, NEAREST_SIZE, "arg.%s", o->name);
 		*name = ctx;
 	}
-	return o->field == ASK_FIELD  ? DECLARED_FIELD
-	       : o->field == ASK_NAME ? DECLARED_NAME
-	       : o->field == ASK_TYPE ? DECLARED_TYPE
-	       : o->field == ASK_KIND || o->field == ASK_GROUP || o->field == ASK_FORMAT
-		       ? DECLARED_SORT
-		       : DECLARED_OTHER;
+	return o->field == ASK_FIELD || o->field == ASK_RETURN	? DECLARED_FIELD
+	       : o->field == ASK_NAME				? DECLARED_NAME
+	       : o->field == ASK_TYPE				? DECLARED_TYPE
+	       : o->field == ASK_GROUP				? DECLARED_GROUP
+	       : o->field == ASK_KIND || o->field == ASK_FORMAT ? DECLARED_SORT
+								: DECLARED_OTHER;
 }
 
 int condition_check_names(const struct node *n, const struct declared *all, struct error *e)
