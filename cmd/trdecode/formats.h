@@ -16,6 +16,7 @@
 	F(lttng)                                                                                   \
 	F(ctf)                                                                                     \
 	F(chrome)                                                                                  \
+	F(folded)                                                                                  \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;
