@@ -113,6 +113,7 @@ struct event_ref {
 	const struct key_cell *entered;
 	uint32_t stack; /* node of common/calls/call_stacks.h; 0: none */
 	bool timed;	/* the row is a call: it has total and self */
+	bool frame;	/* the row is a frame of a sample, which has a function */
 	uint64_t total, self;
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };

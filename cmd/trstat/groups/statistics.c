@@ -127,6 +127,7 @@ bool statistics_nameless(const struct statistics *s)
 void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
+	statistics_free_samples(s);
 	calls_free(&s->calls);
 	if (s->stacks)
 		call_stacks_free(s->stacks);

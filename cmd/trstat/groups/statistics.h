@@ -41,6 +41,18 @@ struct group_caches {
 	} row_groups[1 << ROW_GROUPS_BITS];
 };
 
+/* What counting samples needs. */
+struct sample_counts {
+	uint32_t *functions; /* by location: number of its function, 0 not known */
+	size_t nfunctions;
+	struct intern keys; /* name and module of each function */
+	uint64_t *seen;	    /* by function: the last sample that had it */
+	size_t nseen;
+	uint64_t serial; /* of the present sample */
+	struct buffer frames;
+	uint32_t symbol_changes;
+};
+
 struct statistics {
 	const struct keys *keys;
 	struct columns *columns;
@@ -71,6 +83,7 @@ struct statistics {
 	bool outside;		       /* the present row is before the window */
 	uint64_t busy; /* number of buckets of time that pairs cover, each without its first */
 	struct group_caches caches;
+	struct sample_counts samples;
 };
 
 /* The cells that groups have in a summary, after those of the keys. */

@@ -163,6 +163,8 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 		return -1;
 	if (got == CALLS_LEAVE)
 		bad = add_call(s, &call, e->type, e);
+	else if (e->type->kind == KIND_SAMPLE)
+		bad = statistics_take_sample(s, e);
 	else if (kind_is_instant(e->type->kind))
 		bad = add_row(s, *e, true, false);
 	else if ((by_type || fields) && e->type->kind != KIND_DROP)
