@@ -54,11 +54,12 @@ static bool is_text(const char *text, size_t n)
 	return true;
 }
 
-/* All of the lines that are there are stacks, and one has several frames. */
+/* Accept lines that are stacks, of which one has several frames. With -f other lines may be among
+ * them. */
 static enum bid folded_probe(const struct input *in)
 {
 	const char *at = (const char *)in->head, *end = at + in->head_size, *line;
-	bool several = false;
+	bool forced = in->format && !strcmp(in->format, "folded"), several = false;
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
@@ -73,9 +74,10 @@ static enum bid folded_probe(const struct input *in)
 		n -= n && at[n - 1] == '\r';
 		if (!n)
 			continue;
-		if (!folded_parse(at, &n, &weight) || !is_text(at, n))
+		if (folded_parse(at, &n, &weight) && is_text(at, n))
+			several |= forced || memchr(at, ';', n);
+		else if (!forced)
 			return BID_NONE;
-		several |= memchr(at, ';', n) != NULL;
 	}
 	return several ? BID_CHANCE : BID_NONE;
 }
@@ -169,10 +171,13 @@ static uint32_t folded_stack(struct folded *f, struct writer *w)
 		location = id_cache_number(&f->locations, at, (size_t)(next - at));
 		if (!location)
 			return 0;
-		if (!*location)
-			*location = writer_location(
-				w, &(struct location_entry){
-					   .name = writer_string(w, at, (size_t)(next - at))});
+		if (!*location) {
+			struct location_entry entry = {
+				.name = next == at ? writer_text(w, "?")
+						   : writer_string(w, at, (size_t)(next - at))};
+
+			*location = writer_location(w, &entry);
+		}
 		stack = *location ? writer_stack(w, stack, *location) : 0;
 		if (!stack)
 			return 0;
