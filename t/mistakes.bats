@@ -164,6 +164,8 @@ mistakes() {
 		trdecode --offset ap.trace=1 app.trace|--offset ap.trace=1: no input of that name
 		trdecode --max-value 1K fib|--max-value has no effect on uftrace; it is for apitrace
 		trdecode --json app.trace|--json goes with --info or --list
+		trdecode --all app.trace|--all goes with --list
+		trdecode --list --all --json app.trace|--all has no effect with --json
 		trdecode --segment 1M --list app.trace|--segment has no effect with --list
 	X
 }
