@@ -117,10 +117,11 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 	if (!text)
 		return stage_no_memory(stage);
 	t.groups = &st->groups;
-	t.run = (struct columns_run){st->first, st->last, keys_time_width(&q->keys)};
+	t.run = statistics_run(st);
 	t.interval = interval;
 	if (interval && !interval->wall)
-		t.run = (struct columns_run){interval->time, interval->time + interval->width, 0};
+		t.run = (struct columns_run){.first = interval->time,
+					     .last = interval->time + interval->width};
 	t.ticks = st->ticks;
 	if (t.ticks && !t.columns->weights && t.optional && !s->sort) {
 		/* ticks are not times: the second key of the default order counts */

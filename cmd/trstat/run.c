@@ -151,6 +151,20 @@ static void count_rows(struct counting *c)
 	}
 }
 
+/* Print the table of the whole run. */
+static int print_table(struct stage *stage, struct query *q, struct statistics *st)
+{
+	bool left_out;
+
+	if (statistics_fill_buckets(st, &left_out))
+		return stage_no_memory(stage);
+	if (left_out && !stage->options->quiet)
+		warn(NULL, NO_OFFSET,
+		     "more than %d rows: buckets without pairs are left out; use wider buckets",
+		     BUCKETS_FILLED);
+	return report_table(stage, q, st, NULL);
+}
+
 static int print_slowest(struct stage *stage, const struct query *q, struct slow_list *l,
 			 bool ticks)
 {
@@ -241,7 +255,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		else if (m)
 			monitor_finish(m);
 		else
-			bad = report_table(stage, q, &st, NULL);
+			bad = print_table(stage, q, &st);
 		if (!m && !bad)
 			report_alarms(stage, q, &st, alarms, NULL);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
@@ -272,7 +286,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 			stage_fail(stage, &e);
 		else if (summary_intervals(sm, width, print_interval, &counting))
 			stage_no_memory(stage);
-	} else if (!report_table(stage, q, st, NULL)) {
+	} else if (!print_table(stage, q, st)) {
 		report_alarms(stage, q, st, alarms, NULL);
 		if (!stage->options->quiet && st->groups.count)
 			alarms_warn_unmatched(alarms);

@@ -47,6 +47,8 @@ struct columns {
 struct columns_run {
 	uint64_t first, last;
 	uint64_t bucket; /* width of the groups' buckets of time; 0: groups are of the whole run */
+	size_t bucket_key; /* 1 + the index of the key that is the bucket; 0: bucket_begin has it */
+	uint64_t bucket_begin; /* of all values that are computed with this run */
 };
 
 /*

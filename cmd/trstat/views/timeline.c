@@ -103,7 +103,7 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 	const struct table *t = tl->table;
 	const struct columns_wanted *w = t->groups->wanted;
 
-	const struct columns_run run = {t->run.first, t->run.last, tl->step};
+	struct columns_run run = {t->run.first, t->run.last, .bucket = tl->step};
 
 	memset(tl->height, 0, tl->bars * sizeof(*tl->height));
 	*highest = 0;
@@ -126,6 +126,7 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 				break;
 			bad = aggregate_merge(sum, tl->group[i], w);
 		}
+		run.bucket_begin = tl->first + bar * tl->step;
 		v = column_value(t->columns, &t->columns->column[0], sum, &run);
 		aggregate_free(sum, w);
 		free(sum);
