@@ -17,6 +17,7 @@
 	F(ctf)                                                                                     \
 	F(chrome)                                                                                  \
 	F(folded)                                                                                  \
+	F(perf)                                                                                    \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;
