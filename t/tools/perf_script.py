@@ -17,8 +17,9 @@ import re
 import sys
 
 HEAD = re.compile(r"\s*(?P<comm>.*?)\s+(?P<pid>-?\d+)/(?P<tid>-?\d+)\s+(?:\[(?P<cpu>\d+)\]\s+)?"
-                  r"(?P<time>\d+\.\d{6}):\s+(?:(?P<period>\d+)\s+)?(?P<event>\S.*?):\s*(?P<rest>.*)$")
+                  r"(?P<time>\d+\.\d{6}):\s+(?:(?P<period>\d+)\s+)?(?P<event>\S.*?):(?:\s+(?P<rest>.*))?$")
 FRAME = re.compile(r"\s*(?P<ip>[0-9a-f]+)\s+(?P<symbol>.*?)\s+\((?P<module>.*)\)$")
+LAST = re.compile(r"(?P<rest>.*(?:^|\s))(?P<ip>[0-9a-f]{5,16}) \S.* \((?P<module>\S+)\)$")
 FIELD = re.compile(r"(\w+)=(\S+)")
 
 
@@ -26,7 +27,7 @@ class Sample:
     """A sample as perf printed it."""
 
     def __init__(self, match):
-        self.comm, self.event, self.rest = match["comm"], match["event"], match["rest"]
+        self.comm, self.event, self.rest = match["comm"], match["event"], match["rest"] or ""
         self.pid, self.tid = int(match["pid"]), int(match["tid"])
         self.cpu = int(match["cpu"]) if match["cpu"] else None
         self.time = int(match["time"].replace(".", ""))
@@ -49,10 +50,10 @@ def read_text(lines):
                 raise SystemExit(f"a line of another form: {line!r}")
             continue
         sample = Sample(match)
-        inline = re.search(r"(?:^|\s)([0-9a-f]+) (?:\S.*) \((\S+)\)$", sample.rest)
+        inline = LAST.match(sample.rest)
         if inline:
-            sample.frames.append((int(inline[1], 16), inline[2]))
-            sample.rest = sample.rest[:inline.start()]
+            sample.frames.append((int(inline["ip"], 16), inline["module"]))
+            sample.rest = inline["rest"]
         samples.append(sample)
     return samples
 

@@ -81,7 +81,7 @@ static void name_modifiers(const struct perf_attr *a, char *name, size_t n)
 	if (some)
 		snprintf(text, sizeof text, "%s%s%s", kernel ? "" : "k", user ? "" : "u",
 			 hv ? "" : "h");
-	strncat(text, "ppp" + 3 - precise, 4);
+	strncat(text, &"ppp"[3 - precise], 4);
 	if (host || guest == usual) {
 		strncat(text, host ? "" : "H", 2);
 		strncat(text, guest ? "" : "G", 2);

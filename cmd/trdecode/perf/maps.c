@@ -91,8 +91,11 @@ static int insert(struct perf_map_list *l, size_t at, const struct perf_map *map
 /* Remove the part [start, end) of all mappings. */
 static int clear_range(struct perf_map_list *l, uint64_t start, uint64_t end)
 {
-	size_t i = maps_up_to(l, start), last;
+	size_t i, last;
 
+	if (!l->count)
+		return 0;
+	i = maps_up_to(l, start);
 	if (i && l->map[i - 1].end > start) {
 		struct perf_map rest = l->map[i - 1];
 
