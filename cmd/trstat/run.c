@@ -16,7 +16,6 @@ struct counting {
 	struct statistics *statistics;
 	struct alarms *alarms;
 	struct monitor *monitor; /* NULL: no intervals */
-	bool begun;		 /* a block of events was read */
 };
 
 static bool print_interval(void *ctx, const struct interval *interval)
@@ -83,37 +82,10 @@ static int take_snapshot(const struct counting *c, const struct block *b)
 		       : 0;
 }
 
-/* Prepare the statistics, before the first row. */
-static int begin_statistics(struct counting *c)
-{
-	struct query *q = c->query;
-	struct statistics *s = c->statistics;
-
-	if (statistics_init(s, &q->keys, &q->columns, &c->stage->in.dictionary) ||
-	    (q->where.root && statistics_where(s, &q->where)) ||
-	    (q->settings->pair && statistics_pair(s, &q->pair)))
-		return -1;
-	statistics_name_stacks(s, !c->monitor);
-	return 0;
-}
-
-/* Begin again with the key type if the types that the stream declares require it. */
-static int begin_rows(struct counting *c, struct error *e)
-{
-	c->begun = true;
-	if (!query_mixes_samples(c->query, &c->stage->in.dictionary))
-		return 0;
-	statistics_free(c->statistics);
-	*c->statistics = (struct statistics){0};
-	return query_add_type(c->query, e) || begin_statistics(c) ? -1 : 0;
-}
-
-static int count_block(struct counting *c, const struct block *b, struct error *e)
+static int count_block(const struct counting *c, const struct block *b, struct error *e)
 {
 	struct time_window *window = &c->query->window;
 
-	if (b->kind == BLOCK_EVENTS && !c->begun && begin_rows(c, e))
-		return -1;
 	time_window_block(window, b, b->kind == BLOCK_HEAD && !c->stage->in.head.sequence);
 	if (b->kind == BLOCK_SNAPSHOT)
 		return take_snapshot(c, b);
@@ -127,7 +99,7 @@ static int count_block(struct counting *c, const struct block *b, struct error *
 }
 
 /* Count the rows of all blocks. */
-static void count_rows(struct counting *c)
+static void count_rows(const struct counting *c)
 {
 	const struct monitor *m = c->monitor;
 	struct stage *stage = c->stage;
@@ -149,20 +121,6 @@ static void count_rows(struct counting *c)
 			return;
 		}
 	}
-}
-
-/* Print the table of the whole run. */
-static int print_table(struct stage *stage, struct query *q, struct statistics *st)
-{
-	bool left_out;
-
-	if (statistics_fill_buckets(st, &left_out))
-		return stage_no_memory(stage);
-	if (left_out && !stage->options->quiet)
-		warn(NULL, NO_OFFSET,
-		     "more than %d rows: buckets without pairs are left out; use wider buckets",
-		     BUCKETS_FILLED);
-	return report_table(stage, q, st, NULL);
 }
 
 static int print_slowest(struct stage *stage, const struct query *q, struct slow_list *l,
@@ -224,7 +182,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
-	struct counting counting = {stage, q, &st, alarms, NULL, false};
+	struct counting counting = {stage, q, &st, alarms, NULL};
 	struct monitor monitor = {.words = q->settings->interval,
 				  .wall = q->settings->wall,
 				  .statistics = &st,
@@ -239,11 +197,15 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_fail(stage, &e);
 		return;
 	}
-	counting.monitor = m;
-	if (begin_statistics(&counting))
+	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
+	    (q->where.root && statistics_where(&st, &q->where)) ||
+	    (q->settings->pair && statistics_pair(&st, &q->pair))) {
 		stage_no_memory(stage);
-	else
+	} else {
+		statistics_name_stacks(&st, !m);
+		counting.monitor = m;
 		count_rows(&counting);
+	}
 	if (!check_names(stage, q, alarms) && m && monitor_end(m, &e))
 		stage_fail(stage, &e);
 	if (stage->status != STATUS_FAILED) {
@@ -255,7 +217,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		else if (m)
 			monitor_finish(m);
 		else
-			bad = print_table(stage, q, &st);
+			bad = report_table(stage, q, &st, NULL);
 		if (!m && !bad)
 			report_alarms(stage, q, &st, alarms, NULL);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
@@ -275,7 +237,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 {
 	const struct settings *settings = q->settings;
 	struct statistics *st = sm->s;
-	struct counting counting = {stage, q, st, alarms, NULL, true};
+	struct counting counting = {stage, q, st, alarms, NULL};
 	struct error e;
 	uint64_t width;
 
@@ -286,7 +248,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 			stage_fail(stage, &e);
 		else if (summary_intervals(sm, width, print_interval, &counting))
 			stage_no_memory(stage);
-	} else if (!print_table(stage, q, st)) {
+	} else if (!report_table(stage, q, st, NULL)) {
 		report_alarms(stage, q, st, alarms, NULL);
 		if (!stage->options->quiet && st->groups.count)
 			alarms_warn_unmatched(alarms);

@@ -13,7 +13,7 @@ enum { FIXED_MOST = 2048 };
 /* Test whether the stream can contain the trace's bytes unchanged. */
 static bool as_it_is(const struct ctf_part *p)
 {
-	return !p->slot && !(p->big && p->size > 8) && !(p->align % 8) &&
+	return !p->slot && !p->unusual && !(p->big && p->size > 8) && !(p->align % 8) &&
 	       p->size == 8 * ctf_bytes(p->size);
 }
 
@@ -41,15 +41,22 @@ static int add_move(struct ctf_class *c, const struct ctf_move *m)
  * part cannot be moved; -1: out of memory. */
 static int move_part(struct ctf_class *c, const struct ctf_part *p, uint32_t align)
 {
-	struct ctf_move m = {.to = c->fixed_size, .align = p->align > align ? p->align : align};
+	struct ctf_move m = {
+		.to = c->fixed_size, .align = p->align > align ? p->align : align, .part = p};
 	const struct ctf_part *element = p->children;
 	uint64_t n;
+
+	if (p->type->unit) {
+		m.kind = MOVE_UNUSUAL;
+		c->nstrings++;
+		return add_move(c, &m) ? -1 : 1;
+	}
 
 	switch (p->kind) {
 	case CTF_INTEGER:
 	case CTF_ENUM:
 	case CTF_FLOAT:
-		m.kind = as_it_is(p) ? MOVE_BYTES : MOVE_NUMBER;
+		m.kind = p->unusual ? MOVE_UNUSUAL : as_it_is(p) ? MOVE_BYTES : MOVE_NUMBER;
 		m.size = p->size;
 		m.n = ctf_bytes(p->size);
 		m.big = p->big;
@@ -178,7 +185,7 @@ static int make_moves(struct ctf_class *c)
 static bool is_int(const struct ctf_part *p, unsigned size, uint32_t align)
 {
 	return p && (p->kind == CTF_INTEGER || p->kind == CTF_ENUM) && p->size == size &&
-	       p->align == align && !p->big && !p->is_signed;
+	       p->align == align && !p->big && !p->is_signed && !p->unusual && !p->roles;
 }
 
 /* enum id; variant <id> { struct { time } ; struct { u32 id; u64 time } } */
@@ -187,7 +194,7 @@ static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint3
 	const struct ctf_part *first = h->children, *v = first ? first->next : NULL, *a, *b;
 
 	if (h->align != 8 || !v || v->next || v->kind != CTF_VARIANT || v->refers != first ||
-	    first->kind != CTF_ENUM || !is_int(first, id, align))
+	    first->role != CTF_ID || !is_int(first, id, align))
 		return false;
 	a = v->children;
 	b = a ? a->next : NULL;
@@ -199,12 +206,9 @@ static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint3
 	    b->children->next->next)
 		return false;
 	/* all ids but the highest choose the first option */
-	for (uint64_t i = 0; i < 1ull << id; i++) {
-		const char *label = ctf_label(first->type, i, false);
-
-		if (!label || strcmp(label, i + 1 < 1ull << id ? a->name : b->name))
+	for (uint64_t i = 0; i < 1ull << id; i++)
+		if (ctf_option(v, i) != (i + 1 < 1ull << id ? a : b))
 			return false;
-	}
 	return true;
 }
 
@@ -300,8 +304,12 @@ static int make_stream(struct ctf_stream *s, struct error *e)
 	s->clock = clock_of(s->layout.scope[SCOPE_EVENT_HEADER], &s->has_time);
 	if (!s->clock)
 		s->clock = clock_of(s->layout.scope[SCOPE_PACKET_CONTEXT], &s->has_time);
-	if (!s->clock && s->has_time)
+	if (m->major == 2)
+		s->clock = d->clock;
+	else if (!s->clock && s->has_time)
 		s->clock = only_clock(m);
+	if (m->major == 2 && s->has_time && !s->clock)
+		return error_set(e, NULL, NO_OFFSET, "it has times and no default clock");
 	s->has_id = has_role(s->layout.scope[SCOPE_EVENT_HEADER], CTF_ID);
 	find_carried(s);
 	s->usable = true;

@@ -1,5 +1,5 @@
 /*
- * ctf.c - the decoder of CTF 1.8: finds the traces of an input and merges their files by time
+ * ctf.c - the decoder of CTF: finds the traces of an input and merges their files by time
  */
 #include "cmd/trdecode/ctf/ctf.h"
 
@@ -93,7 +93,7 @@ static void set_clock(struct ctf *ctf)
 			ctf_trace_set_offset(&t->streams[k]);
 		if (!first && c) {
 			first = c;
-			if (!ctf_trace_wall(c, &in->wall))
+			if (c->no_wall || !ctf_trace_wall(c, &in->wall))
 				in->wall = 0;
 		}
 		time |= ctf_trace_has_time(t);
@@ -103,6 +103,11 @@ static void set_clock(struct ctf *ctf)
 	/* a stream has no wall times before 1970, so the times stay the clock's own */
 	ctf->raw = in->decoding->clock == CLOCK_RAW || !in->has_wall || in->wall < 0;
 	in->clock_name = !time ? "none" : !ctf->raw ? "wall" : first ? first->name : "ticks";
+	/* clocks of the same origin meet, with their offsets */
+	if (time && first && first->origin && in->decoding->clock != CLOCK_RAW) {
+		ctf->raw = false;
+		in->clock_name = first->origin;
+	}
 	if (!ctf->raw)
 		in->wall = 0;
 }

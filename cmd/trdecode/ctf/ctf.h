@@ -1,8 +1,8 @@
 /*
- * ctf.h - inside the decoder of CTF 1.8, the format of LTTng 2
+ * ctf.h - inside the decoder of CTF 1.8 and 2, the formats of LTTng 2
  *
- * A trace is a directory with a file "metadata", which declares in its own language (TSDL,
- * metadata.h) the layout of the packets in the other files (layout.h). An input may contain several
+ * A trace is a directory with a file "metadata", which declares in TSDL or JSON (metadata.h) the
+ * layout of the packets in the other files (layout.h). An input may contain several
  * traces, as a session of LTTng does: one of the kernel, one of each user. Tracefiles are read
  * forward, packet by packet (file.c). Each event class is prepared once (class.c). All files are
  * merged by time (ctf.c).
@@ -26,10 +26,11 @@
 /* One movement of data from an event into its row. */
 struct ctf_move {
 	enum ctf_move_kind {
-		MOVE_BYTES,  /* n bytes, unchanged */
-		MOVE_NUMBER, /* of size bits, to n bytes */
-		MOVE_STRING, /* up to its NUL */
-		MOVE_TEXT,   /* as many bytes as slot contains, or n if slot is 0 */
+		MOVE_BYTES,   /* n bytes, unchanged */
+		MOVE_NUMBER,  /* of size bits, to n bytes */
+		MOVE_STRING,  /* up to its NUL */
+		MOVE_TEXT,    /* as many bytes as slot contains, or n if slot is 0 */
+		MOVE_UNUSUAL, /* the number or text of part, in another encoding */
 	} kind;
 	uint8_t size;
 	bool big, is_signed;
@@ -38,6 +39,7 @@ struct ctf_move {
 	uint32_t to;   /* offset in the fixed part */
 	uint32_t slot; /* MOVE_TEXT: the slot of its length; MOVE_NUMBER: the slot that keeps it; 0
 			  none */
+	const struct ctf_part *part; /* MOVE_UNUSUAL */
 };
 
 /* The offset in a row of a value that the decoder needs. */

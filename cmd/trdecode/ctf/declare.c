@@ -20,8 +20,9 @@ static void report_members(const struct ctf *ctf, uint32_t n, const char *what, 
 static uint32_t declare_labels(const struct ctf *ctf, const struct ctf_part *p)
 {
 	struct writer *w = ctf->w;
-	struct definition_entry d = {.kind = DEFINITION_ENUM,
-				     .flags = p->is_signed ? 0 : DEFINITION_UNSIGNED};
+	struct definition_entry d = {.kind = p->type->flags ? DEFINITION_BITMASK : DEFINITION_ENUM,
+				     .flags = p->is_signed || p->type->flags ? 0
+									     : DEFINITION_UNSIGNED};
 	struct member_entry *members;
 	uint32_t id;
 
@@ -127,8 +128,8 @@ static enum field_kind kind_of(const struct ctf_part *p)
 	if (p->kind == CTF_FLOAT)
 		return FIELD_FLOAT;
 	if (p->kind == CTF_ENUM)
-		return FIELD_ENUM;
-	if (p->kind == CTF_STRING || p->kind == CTF_SEQUENCE)
+		return p->type->flags ? FIELD_BITMASK : FIELD_ENUM;
+	if (p->kind == CTF_STRING || p->kind == CTF_SEQUENCE || p->type->unit)
 		return FIELD_STRING;
 	if (p->kind == CTF_ARRAY && p->children->type->text)
 		return FIELD_CHAR;

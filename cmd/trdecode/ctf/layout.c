@@ -58,13 +58,36 @@ const char *ctf_bare_name(const char *name)
 	return name[0] == '_' && name[1] ? name + 1 : name;
 }
 
+/* Set the role of a part of version 2, and its further roles. */
+static void set_roles(const struct maker *m, struct ctf_part *p)
+{
+	uint32_t mask = p->type->roles;
+
+	if (m->scope == SCOPE_PACKET_CONTEXT && mask & 1u << CTF_TIME)
+		mask = (mask & ~(1u << CTF_TIME)) | 1u << CTF_TIME_BEGIN;
+	if (!mask)
+		return;
+	/* of a time and another role, the time is the part's own */
+	p->role = mask & 1u << CTF_TIME ? CTF_TIME : (enum ctf_role)__builtin_ctz(mask);
+	p->roles = mask & ~(1u << p->role);
+}
+
+/* Test whether a field of version 2 has a role by its `roles` alone. */
+static bool needs_roles(enum ctf_role role)
+{
+	return role < CTF_CPU || role == CTF_ID || role == CTF_TIME;
+}
+
 static enum ctf_role role_of(const struct maker *m, const struct ctf_type *t, const char *name)
 {
-	if (m->scope == SCOPE_EVENT_HEADER && t->kind == CTF_INTEGER &&
+	bool named = m->metadata->major == 2;
+
+	if (!named && m->scope == SCOPE_EVENT_HEADER && t->kind == CTF_INTEGER &&
 	    (t->clock || !strcmp(name, "timestamp")))
 		return CTF_TIME;
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-		if (roles[i].scope == m->scope && !strcmp(roles[i].name, ctf_bare_name(name)))
+		if (roles[i].scope == m->scope && !strcmp(roles[i].name, ctf_bare_name(name)) &&
+		    !(named && needs_roles(roles[i].role)))
 			return roles[i].role;
 	return CTF_NO_ROLE;
 }
@@ -144,10 +167,161 @@ static bool refer_env(const struct maker *m, struct ctf_part *p)
 	return true;
 }
 
+/* Count a step of a search. false: too many. */
+static bool step(const struct maker *m)
+{
+	return m->metadata->steps < CTF_STEPS && ++m->metadata->steps;
+}
+
+static bool contains(const struct inside *in, const struct ctf_part *p)
+{
+	while (in && in->part != p)
+		in = in->outer;
+	return in;
+}
+
+/* The fields that a location of version 2 may locate: several where its path leads through a
+ * variant. */
+struct located {
+	struct ctf_part **parts; /* for several, of CTF_LOCATED */
+	size_t n;
+};
+
+enum { CTF_LOCATED = 256 };
+
+/* Follow the names from number i on. false: too many fields. */
+static bool locate(const struct maker *m, struct ctf_part *p, size_t i, const struct inside *in,
+		   const struct ctf_location *location, struct located *to)
+{
+	bool ok = true;
+
+	if (!step(m))
+		return false;
+	switch (p->kind) {
+	case CTF_STRUCT:
+		for (struct ctf_part *c = i < location->n ? p->children : NULL; c && ok;
+		     c = c->next)
+			ok = step(m) && (strcmp(c->name, location->names[i]) != 0 ||
+					 locate(m, c, i + 1, in, location, to));
+		return ok;
+	case CTF_ARRAY:
+	case CTF_SEQUENCE:
+		/* the element that is read now */
+		return !contains(in, p) || !p->children ||
+		       locate(m, p->children, i, in, location, to);
+	case CTF_VARIANT:
+	case CTF_OPTIONAL:
+		for (struct ctf_part *c = p->children; c && ok; c = c->next)
+			ok = locate(m, c, i, in, location, to);
+		return ok;
+	case CTF_INTEGER:
+	case CTF_ENUM:
+		if (i < location->n)
+			return true;
+		if (to->n == CTF_LOCATED)
+			return false;
+		to->parts[to->n++] = p;
+		return true;
+	default: return true;
+	}
+}
+
+static int new_slot(const struct maker *m, uint32_t *slot)
+{
+	if (m->metadata->slots == CTF_SLOTS)
+		return error_set(m->error, NULL, NO_OFFSET, "too many lengths and tags");
+	*slot = ++m->metadata->slots;
+	return 0;
+}
+
+/* Replace a slot in a tree of parts. false: too many steps. */
+static bool replace_slot(const struct maker *m, struct ctf_part *p, uint32_t from, uint32_t to)
+{
+	for (; p; p = p->next) {
+		if (p->slot == from)
+			p->slot = to;
+		if (!step(m) || !replace_slot(m, p->children, from, to))
+			return false;
+	}
+	return true;
+}
+
+/* Give all parts the same slot. Parts that are located with one of them get it too. */
+static int share_slot(const struct maker *m, struct ctf_part *root, const struct located *all)
+{
+	uint32_t slot = 0;
+	bool ok = true;
+
+	for (size_t i = 0; i < all->n && !slot; i++)
+		slot = all->parts[i]->slot;
+	if (!slot && new_slot(m, &slot))
+		return -1;
+	for (size_t i = 0; i < all->n && ok; i++) {
+		uint32_t had = all->parts[i]->slot;
+
+		all->parts[i]->slot = slot;
+		if (!had || had == slot)
+			continue;
+		ok = replace_slot(m, root, had, slot);
+		for (int s = 0; s < SCOPES && ok; s++)
+			ok = replace_slot(m, m->layout->scope[s], had, slot);
+	}
+	return ok ? 0 : error_set(m->error, NULL, NO_OFFSET, "too many lengths and tags");
+}
+
+/* Test whether a part can be a length, or a tag as the options need one. */
+static bool is_tag(const struct ctf_part *p, const struct ctf_part *tag)
+{
+	bool flags = tag->kind == CTF_ENUM && tag->type->flags;
+
+	if (p->kind == CTF_SEQUENCE)
+		return !tag->is_signed && !tag->type->boolean && !flags;
+	if (p->kind == CTF_OPTIONAL)
+		return !flags && tag->type->boolean == !p->type->members->ranges[0];
+	return !tag->type->boolean && !flags;
+}
+
+/* Set p->refers by a location of version 2. All located fields get the same slot, which keeps the
+ * value of the one that was read last. */
+static int refer_location(struct maker *m, struct ctf_part *p, const struct inside *in)
+{
+	const struct ctf_location *location = p->type->location;
+	struct ctf_part *parts[CTF_LOCATED], *from = NULL, *root = NULL;
+	struct located to = {parts, 0};
+	size_t up = location->up;
+
+	for (const struct inside *i = in; i; i = i->outer) {
+		if (i->part->kind == CTF_STRUCT && !from && !up--)
+			from = i->part;
+		root = i->part;
+	}
+	if (location->scope >= 0)
+		from = location->up			  ? NULL
+		       : location->scope == (int)m->scope ? root
+							  : m->layout->scope[location->scope];
+	if (from && !locate(m, from, 0, in, location, &to))
+		return error_set(m->error, NULL, NO_OFFSET, "'%.100s' needs too many fields",
+				 p->name);
+	for (size_t i = 0; i < to.n; i++)
+		if (!is_tag(p, parts[i]) || parts[i]->is_signed != parts[0]->is_signed)
+			to.n = 0;
+	if (!to.n)
+		return error_set(m->error, NULL, NO_OFFSET,
+				 "'%.100s', the %s of '%.100s', is missing or of another kind",
+				 location->names[location->n - 1],
+				 p->kind == CTF_SEQUENCE ? "length" : "tag", p->name);
+	if (share_slot(m, root, &to))
+		return -1;
+	p->refers = parts[0];
+	return 0;
+}
+
 static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 {
 	struct ctf_part *to;
 
+	if (p->type->location)
+		return refer_location(m, p, in);
 	if (!p->type->reference)
 		return error_set(m->error, NULL, NO_OFFSET, "the variant '%.100s' has no tag",
 				 p->name);
@@ -160,19 +334,16 @@ static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 				 "'%.100s', the %s of '%.100s', is missing or of another kind",
 				 p->type->reference, p->kind == CTF_VARIANT ? "tag" : "length",
 				 p->name);
-	if (!to->slot) {
-		if (m->metadata->slots == CTF_SLOTS)
-			return error_set(m->error, NULL, NO_OFFSET, "too many lengths and tags");
-		to->slot = ++m->metadata->slots;
-	}
+	if (!to->slot && new_slot(m, &to->slot))
+		return -1;
 	p->refers = to;
 	return 0;
 }
 
 /* --- parts --- */
 
-static struct ctf_part *make(struct maker *m, const struct ctf_type *t, const char *name,
-			     const struct inside *outer);
+static int make(struct maker *m, const struct ctf_type *t, const char *name,
+		const struct inside *outer, struct ctf_part **at);
 
 static int make_members(struct maker *m, const struct ctf_type *t, const struct inside *in)
 {
@@ -180,35 +351,20 @@ static int make_members(struct maker *m, const struct ctf_type *t, const struct 
 
 	for (const struct ctf_member *member_of = t->members; member_of;
 	     member_of = member_of->next) {
-		struct ctf_part *c = make(m, member_of->type, member_of->name, in);
-
-		if (!c)
+		if (make(m, member_of->type, member_of->name, in, last))
 			return -1;
-		*last = c;
-		last = &c->next;
-		if (p->kind == CTF_STRUCT && c->align > p->align)
-			p->align = c->align;
+		if (p->refers)
+			(*last)->ranges = member_of->ranges[p->refers->is_signed];
+		if (p->kind == CTF_STRUCT && (*last)->align > p->align)
+			p->align = (*last)->align;
+		last = &(*last)->next;
 	}
 	return 0;
 }
 
-static struct ctf_part *make(struct maker *m, const struct ctf_type *t, const char *name,
-			     const struct inside *outer)
+static void set_type(const struct maker *m, struct ctf_part *p, const struct ctf_type *t,
+		     const char *name)
 {
-	struct ctf_part *p;
-	struct inside in = {.outer = outer, .depth = outer ? outer->depth + 1 : 0};
-
-	if (in.depth >= CTF_DEPTH || ++m->metadata->parts > CTF_PARTS) {
-		error_set(m->error, NULL, NO_OFFSET,
-			  "it has too many parts, or they are nested "
-			  "too deep");
-		return NULL;
-	}
-	p = in.part = ctf_alloc(m->metadata, sizeof *p);
-	if (!p) {
-		error_set(m->error, NULL, NO_OFFSET, "out of memory");
-		return NULL;
-	}
 	p->kind = t->kind;
 	p->type = t;
 	p->name = name;
@@ -216,40 +372,67 @@ static struct ctf_part *make(struct maker *m, const struct ctf_type *t, const ch
 	p->size = t->size;
 	p->count = t->count;
 	p->is_signed = t->is_signed;
+	p->unusual = t->varying || t->reversed || t->boolean;
 	p->big = t->order == CTF_NATIVE ? m->metadata->big : t->order == CTF_BIG;
 	p->role = role_of(m, t, name);
+	set_roles(m, p);
+}
+
+/* Make the part and those in it. The part is at *at before the parts in it are made, which may
+ * refer to members that are before them. */
+static int make(struct maker *m, const struct ctf_type *t, const char *name,
+		const struct inside *outer, struct ctf_part **at)
+{
+	struct ctf_part *p;
+	struct inside in = {.outer = outer, .depth = outer ? outer->depth + 1 : 0};
+
+	if (in.depth >= CTF_DEPTH || ++m->metadata->parts > CTF_PARTS)
+		return error_set(m->error, NULL, NO_OFFSET,
+				 "it has too many parts, or they are nested too deep");
+	p = in.part = ctf_alloc(m->metadata, sizeof *p);
+	if (!p)
+		return error_no_memory(m->error);
+	set_type(m, p, t, name);
+	if ((t->kind == CTF_VARIANT || t->kind == CTF_OPTIONAL || t->kind == CTF_SEQUENCE) &&
+	    refer(m, p, outer))
+		return -1;
+	*at = p;
 	switch (t->kind) {
 	case CTF_STRUCT:
 	case CTF_VARIANT:
-		if ((t->kind == CTF_VARIANT && refer(m, p, outer)) || make_members(m, t, &in))
-			return NULL;
-		if (t->kind == CTF_VARIANT)
+	case CTF_OPTIONAL:
+		if (make_members(m, t, &in))
+			return -1;
+		if (t->kind != CTF_STRUCT)
 			p->align = 1;
 		break;
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
-		if (t->kind == CTF_SEQUENCE && refer(m, p, outer))
-			return NULL;
-		p->children = make(m, t->element, name, &in);
-		if (!p->children)
-			return NULL;
+		if (make(m, t->element, name, &in, &p->children))
+			return -1;
 		p->children->role = CTF_NO_ROLE;
-		p->align = p->children->align;
+		p->children->roles = 0;
+		if (p->children->align > p->align)
+			p->align = p->children->align;
 		break;
 	default: break;
 	}
-	return p;
+	return 0;
 }
 
 int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope scope,
 		   const struct ctf_type *type, struct error *e)
 {
 	struct maker maker = {m, l, scope, e};
+	struct ctf_part *part;
 
 	if (!type)
 		return 0;
 	if (type->kind != CTF_STRUCT)
 		return error_set(e, NULL, NO_OFFSET, "not a struct");
-	l->scope[scope] = make(&maker, type, "", NULL);
-	return l->scope[scope] ? 0 : -1;
+	/* a scope that cannot be made is not declared */
+	if (make(&maker, type, "", NULL, &part))
+		return -1;
+	l->scope[scope] = part;
+	return 0;
 }

@@ -10,42 +10,6 @@
 #include "common/util/buffer.h"
 #include "cmd/trdecode/ctf/metadata.h"
 
-/* The members of packets and events that the decoder itself needs. */
-enum ctf_role {
-	CTF_NO_ROLE,
-	CTF_MAGIC,
-	CTF_UUID,
-	CTF_STREAM_ID,
-	CTF_TIME_BEGIN,
-	CTF_TIME_END,
-	CTF_CONTENT_SIZE,
-	CTF_PACKET_SIZE,
-	CTF_DISCARDED,
-	CTF_SEQUENCE_NUMBER,
-	CTF_INSTANCE,
-	CTF_CPU,
-	CTF_ID,
-	CTF_TIME,
-	CTF_TID,
-	CTF_PID,
-	CTF_PPID,
-	CTF_COMM,
-	CTF_NEXT_TID,
-	CTF_NEXT_COMM,
-	CTF_ROLES
-};
-
-/* The scope that contains a part. */
-enum ctf_scope {
-	SCOPE_PACKET_HEADER,
-	SCOPE_PACKET_CONTEXT,
-	SCOPE_EVENT_HEADER,
-	SCOPE_STREAM_CONTEXT,
-	SCOPE_EVENT_CONTEXT,
-	SCOPE_FIELDS,
-	SCOPES
-};
-
 /* One use of a declared type: a member, an element or a whole scope. */
 struct ctf_part {
 	enum ctf_kind kind;
@@ -55,11 +19,15 @@ struct ctf_part {
 	uint32_t align; /* bits */
 	uint8_t size;	/* bits, of numbers */
 	bool big, is_signed;
+	bool unusual;		       /* a number that is varying, reversed or boolean */
+	uint32_t roles;		       /* bits of its further roles */
 	uint32_t slot;		       /* slot that keeps its value, below metadata.slots; 0 none */
-	const struct ctf_part *refers; /* SEQUENCE: its length; VARIANT: its tag */
-	uint64_t count;		       /* ARRAY: elements */
-	struct ctf_part *children;     /* members, or the element */
-	struct ctf_part *next;	       /* member of the same struct */
+	const struct ctf_part *refers; /* SEQUENCE: its length; VARIANT, OPTIONAL: its tag. One of
+					  several parts that share its slot */
+	const struct ctf_label *ranges; /* of an option: as in struct ctf_member */
+	uint64_t count;			/* ARRAY: elements */
+	struct ctf_part *children;	/* members, or the element */
+	struct ctf_part *next;		/* member of the same struct */
 	uint32_t definition; /* id in the stream, of ENUM and STRUCT; 0 not declared yet */
 	uint32_t option; /* of a member of a VARIANT: definition of the struct that contains only
 			    this member */
@@ -81,8 +49,9 @@ int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope 
 struct ctf_cursor {
 	const uint8_t *data; /* at bit origin, a multiple of 8 */
 	uint64_t origin, at;
-	uint64_t have; /* position after the last loaded bit */
-	uint64_t time; /* the clock's value at the last TIME read */
+	uint64_t have;	/* position after the last loaded bit */
+	uint64_t time;	/* the clock's value at the last TIME read */
+	unsigned width; /* bits of the last varying number read */
 	uint64_t role[CTF_ROLES];
 	uint32_t seen;				/* bit of each role whose value is in role[] */
 	const uint8_t *uuid, *comm, *next_comm; /* 16 bytes; texts */
@@ -103,6 +72,12 @@ static inline bool ctf_seen(const struct ctf_cursor *c, enum ctf_role role)
 
 enum ctf_got { CTF_GOT, CTF_SHORT /* more bytes must be loaded */, CTF_BAD };
 
+/* Read a number that is varying, reversed or boolean. */
+enum ctf_got ctf_read_unusual(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n);
+/* Read the number at the cursor, sign-extended. */
+enum ctf_got ctf_read_number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n);
+/* Append the text at the cursor to b, in UTF-8 with a NUL. */
+enum ctf_got ctf_put_text(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b);
 /* Skip a part; keep the values of its roles and slots in the cursor. */
 enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p);
 /* Skip a part as ctf_step_over does, and append it to b as a value (value.h). */
@@ -110,6 +85,20 @@ enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struc
 
 /* Read size bits, 1 to 64, at a position whose bytes are loaded. */
 uint64_t ctf_bits(const uint8_t *data, uint64_t at, unsigned size, bool big);
+
+/* Test whether so many bits after the cursor are loaded. */
+static inline bool ctf_has(const struct ctf_cursor *c, uint64_t bits)
+{
+	return c->at <= c->have && bits <= c->have - c->at;
+}
+
+/* Extend the sign of a number of so many bits. */
+static inline uint64_t ctf_sign_bits(uint64_t n, unsigned size)
+{
+	unsigned shift = 64 - size;
+
+	return (uint64_t)((int64_t)(n << shift) >> shift);
+}
 
 /* Return the first time that is not before `last` and has these low bits. */
 static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
@@ -134,8 +123,10 @@ static inline uint64_t ctf_align(uint64_t at, uint32_t align)
 	return (at + align - 1) & ~(uint64_t)(align - 1);
 }
 
-/* Return the label of a value, or NULL. */
-const char *ctf_label(const struct ctf_type *t, uint64_t value, bool is_signed);
+/* Return the option of a variant or optional that a value of the tag chooses, or NULL. */
+const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_t value);
+/* Test whether a part is a text: a string, or an array of characters. */
+bool ctf_is_text(const struct ctf_part *p);
 
 /* Return the name without the underscore that LTTng writes before each name, so that none is a
  * keyword. */

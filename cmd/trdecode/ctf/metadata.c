@@ -45,6 +45,7 @@ const struct ctf_env *ctf_env_find(const struct ctf_metadata *m, const char *nam
 struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
 {
 	struct ctf_clock *c;
+	char *copy;
 
 	for (c = m->clocks; c; c = c->next) {
 		if (!strcmp(c->name, name))
@@ -53,12 +54,10 @@ struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
 			return NULL;
 	}
 	c = ctf_alloc(m, sizeof *c);
-	if (!c)
+	copy = ctf_alloc(m, strlen(name) + 1);
+	if (!c || !copy)
 		return NULL;
-	c->name = ctf_alloc(m, strlen(name) + 1);
-	if (!c->name)
-		return NULL;
-	strcpy(c->name, name);
+	c->name = strcpy(copy, name);
 	c->frequency = 1000000000;
 	c->next = m->clocks;
 	m->clocks = c;

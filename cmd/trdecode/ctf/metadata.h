@@ -1,8 +1,12 @@
 /*
- * metadata.h - the declarations in the metadata of a CTF 1.8 trace, in the language TSDL
+ * metadata.h - the declarations in the metadata of a CTF trace: version 1.8 in the language TSDL
+ * (metadata.c, types.c), version 2 in JSON (fragments.c, field_classes.c)
  *
- * Sources: the CTF 1.8.3 specification, sections 4 to 7 and its appendices, and the metadata that
- * lttng-tools 2.0 to 2.13 write.
+ * Both versions become the same tables. A name of version 2 that begins with '_' gets another one,
+ * since ctf_bare_name drops it.
+ *
+ * Sources: the CTF 1.8.3 specification, sections 4 to 7 and its appendices; the metadata that
+ * lttng-tools 2.0 to 2.14 write; CTF2-SPEC-2.0, section 5, and CTF2-PMETA-1.0.
  */
 #ifndef TR_TRDECODE_CTF_METADATA_H
 #define TR_TRDECODE_CTF_METADATA_H
@@ -27,59 +31,122 @@ enum ctf_kind {
 	CTF_VARIANT,
 	CTF_ARRAY,
 	CTF_SEQUENCE,
+	CTF_OPTIONAL, /* its only member, or nothing */
+};
+
+/* The members of packets and events that the decoder itself needs. */
+enum ctf_role {
+	CTF_NO_ROLE,
+	CTF_MAGIC,
+	CTF_UUID,
+	CTF_STREAM_ID,
+	CTF_TIME_BEGIN,
+	CTF_TIME_END,
+	CTF_CONTENT_SIZE,
+	CTF_PACKET_SIZE,
+	CTF_DISCARDED,
+	CTF_SEQUENCE_NUMBER,
+	CTF_INSTANCE,
+	CTF_CPU,
+	CTF_ID,
+	CTF_TIME,
+	CTF_TID,
+	CTF_PID,
+	CTF_PPID,
+	CTF_COMM,
+	CTF_NEXT_TID,
+	CTF_NEXT_COMM,
+	CTF_ROLES
+};
+
+/* The scope that contains a field. */
+enum ctf_scope {
+	SCOPE_PACKET_HEADER,
+	SCOPE_PACKET_CONTEXT,
+	SCOPE_EVENT_HEADER,
+	SCOPE_STREAM_CONTEXT,
+	SCOPE_EVENT_CONTEXT,
+	SCOPE_FIELDS,
+	SCOPES
 };
 
 enum ctf_order { CTF_NATIVE, CTF_LITTLE, CTF_BIG };
 
 /* A clock that is declared, or that a type names. */
 struct ctf_clock {
-	char *name;
+	const char *name;
 	uint64_t frequency; /* ticks per second */
 	int64_t offset_s;   /* seconds from 1970 to tick 0 */
 	int64_t offset;	    /* ticks to add to offset_s */
 	bool declared;	    /* false: only a type names it */
+	/* version 2 */
+	const char *id;	    /* data stream classes name it so */
+	const char *origin; /* a named origin other than 1970; NULL: none */
+	bool no_wall;	    /* the origin is not 1970 */
+	bool has_precision, has_accuracy;
+	uint64_t precision, accuracy; /* ticks */
 	struct ctf_clock *next;
 };
 
-/* A label of an enumeration, for the numbers first to last of the container. */
+/* A label of an enumeration, for the numbers first to last of the container; or a range of the
+ * numbers that choose an option, without a name. */
 struct ctf_label {
-	char *name;
+	const char *name;
 	int64_t first, last;
 	struct ctf_label *next;
 };
 
 struct ctf_type;
 
-/* A member of a struct or variant. */
+/* A member of a struct, variant or optional. */
 struct ctf_member {
-	char *name;
+	const char *name;
 	struct ctf_type *type;
+	struct ctf_label *ranges[2]; /* version 2: values of an unsigned, and of a signed tag that
+					choose this option; NULL of an optional: all but 0 */
 	struct ctf_member *next;
 };
 
-/* A type of TSDL. */
+/* A field location of version 2. */
+struct ctf_location {
+	int scope; /* origin; -1: the struct that contains the field */
+	size_t up; /* number of structs to leave first */
+	size_t n;  /* names of the path */
+	const char **names;
+};
+
+/* A type of TSDL, or a field class of version 2. */
 struct ctf_type {
 	enum ctf_kind kind;
 	uint32_t align; /* bits, a power of two; of a struct: as declared, else 1 */
 	/* INTEGER, FLOAT, and the container of an ENUM */
 	uint8_t size; /* bits, 1 to 64 */
 	bool is_signed, text;
-	uint8_t base; /* 2, 8, 10, 16 */
+	uint8_t base;	/* 2, 8, 10, 16 */
+	bool varying;	/* LEB128; size is 64 */
+	bool reversed;	/* the bits are in the reverse of the order usual for the byte order */
+	bool boolean;	/* ENUM: any number but 0 is 1 */
+	bool flags;	/* ENUM: the labels are masks */
+	bool blob;	/* element of an array of bytes that is one value */
+	uint8_t unit;	/* of a text: bytes of a unit, 2 UTF-16, 4 UTF-32; else 0 */
+	uint32_t roles; /* version 2: bits of enum ctf_role; CTF_TIME in a packet's context: its
+			   begin */
 	enum ctf_order order;
 	const struct ctf_clock *clock; /* the clock whose time it is; may be NULL */
 	struct ctf_label *labels;      /* ENUM, in the order of the text */
 	struct ctf_member *members;    /* STRUCT, VARIANT */
 	const struct ctf_type *element;
-	uint64_t count;	       /* ARRAY */
-	const char *reference; /* SEQUENCE: its length; VARIANT: its tag */
+	uint64_t count;			     /* ARRAY */
+	const char *reference;		     /* SEQUENCE: its length; VARIANT: its tag */
+	const struct ctf_location *location; /* the same in version 2, also of OPTIONAL */
 };
 
 /* A block "event". */
 struct ctf_event_class {
 	uint64_t id, stream;
 	bool has_stream;
-	char *name;
-	char *uri;				 /* model.emf.uri; may be NULL */
+	const char *name;
+	const char *uri;			 /* model.emf.uri; may be NULL */
 	const struct ctf_type *context, *fields; /* may be NULL */
 	uint32_t line;				 /* line of the declaration */
 	struct ctf_event_class *next;
@@ -89,13 +156,14 @@ struct ctf_event_class {
 struct ctf_stream_class {
 	uint64_t id;
 	const struct ctf_type *packet_context, *header, *context; /* may be NULL */
+	const struct ctf_clock *clock; /* version 2: the default clock; may be NULL */
 	struct ctf_stream_class *next;
 };
 
 /* A variable of the block "env". */
 struct ctf_env {
-	char *name;
-	char *text; /* NULL: a number */
+	const char *name;
+	const char *text; /* NULL: a number */
 	int64_t number;
 	struct ctf_env *next;
 };
@@ -123,6 +191,13 @@ enum { CTF_SLOTS = 1 << 16 };
  * wrong there, or out of memory. Declarations before that line are kept. */
 int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const char *file,
 		       struct error *e);
+/* Read n bytes of the JSON of version 2 likewise (fragments.c). Fragments after a bad one are read;
+ * *e describes the first. After an extension is declared m->major is 0: the trace must not be read.
+ */
+int ctf_metadata_fragments(struct ctf_metadata *m, const char *text, size_t n, const char *file,
+			   struct error *e);
+/* Test whether a text of metadata is that of version 2. */
+bool ctf_metadata_is_json(const char *text, size_t n);
 void ctf_metadata_free(struct ctf_metadata *m);
 
 /* Extract the text of a metadata file: plain text, or the packets that LTTng writes, without their

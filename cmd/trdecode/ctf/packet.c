@@ -136,8 +136,10 @@ static const char *read_packet(struct ctf_file *f)
 			return "a packet's content is larger than the packet";
 		if (bits < f->packet.content)
 			f->packet.content = bits;
+		if (!ctf_seen(c, CTF_PACKET_SIZE))
+			f->packet.size = bits / 8 + (bits % 8 != 0);
 	}
-	return NULL;
+	return f->packet.size ? NULL : "a packet of no bytes";
 }
 
 /* Take the clock and the CPU from the packet's context. */
@@ -164,6 +166,8 @@ static void begin_packet(struct ctf_file *f)
 	}
 	if (ctf_seen(c, CTF_TIME_BEGIN))
 		c->time = c->role[CTF_TIME_BEGIN];
+	else if (f->trace->metadata.major == 2)
+		c->time = 0;
 	f->packet.counted = c->seen;
 	for (int role = 0; role <= CTF_CPU; role++)
 		f->packet.counters[role] = ctf_seen(c, (enum ctf_role)role) ? c->role[role] : 0;

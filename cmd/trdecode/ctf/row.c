@@ -19,6 +19,7 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 			 struct buffer *tail)
 {
 	const uint8_t *from, *end;
+	enum ctf_got got;
 	uint64_t n;
 
 	c->at = ctf_align(c->at, m->align);
@@ -59,6 +60,16 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 				       buffer_u8(tail, 0)
 			       ? CTF_BAD
 			       : CTF_GOT;
+	case MOVE_UNUSUAL:
+		if (ctf_is_text(m->part))
+			return ctf_put_text(c, m->part, tail);
+		got = ctf_read_number(c, m->part, &n);
+		if (got != CTF_GOT)
+			return got;
+		if (m->slot)
+			c->slots[m->slot] = n;
+		put_size(fixed + m->to, n, m->n);
+		return CTF_GOT;
 	}
 	return CTF_BAD;
 }

@@ -4,7 +4,8 @@
  * A packet: u32 magic, 16 bytes UUID, u32 checksum, u32 content size and u32 packet size in bits,
  * u8 compression, encryption and checksum scheme, u8 major, u8 minor; then text.
  *
- * Plain text begins with a comment that names the version; some writers leave that comment out.
+ * Plain text of TSDL begins with a comment that names the version; some writers leave that comment
+ * out. Plain text of version 2 begins with an RS character.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -74,12 +75,13 @@ static bool is_bare(const char *p, size_t n)
 
 enum bid ctf_metadata_bid(const uint8_t *data, size_t n)
 {
-	if (is_packets(data, n) || has_signature(data, n))
+	if (is_packets(data, n) || has_signature(data, n) ||
+	    ctf_metadata_is_json((const char *)data, n))
 		return BID_HEADER;
 	return is_bare((const char *)data, n) ? BID_LIKELY : BID_NONE;
 }
 
-/* Require version 1.8, in the packets or after the signature of plain text. */
+/* Require version 1.8 or 2, in the packets or after the signature of plain text. */
 static int check_version(const uint8_t *data, size_t size, const char *file, struct error *e)
 {
 	unsigned major = 1, minor = 8;
@@ -95,10 +97,11 @@ static int check_version(const uint8_t *data, size_t size, const char *file, str
 		if (sscanf(text, PLAIN_BEGIN " %5u.%5u", &major, &minor) != 2)
 			return 0;
 	}
-	return major == 1 && minor == 8
+	return (major == 1 && minor == 8) || (major == 2 && is_packets(data, size))
 		       ? 0
-		       : error_set(e, file, 0, "the version is CTF %u.%u: only 1.8 can be read",
-				   major, minor);
+		       : error_set(e, file, 0,
+				   "the version is CTF %u.%u: only 1.8 and 2 can be read", major,
+				   minor);
 }
 
 /* Append the text of all packets. */

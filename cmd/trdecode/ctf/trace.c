@@ -19,10 +19,10 @@ size_t ctf_prefix_size(const char *member)
 /* Traces of drafts and of later versions would be misread. */
 static int check_version(const struct ctf_metadata *m, const char *path, struct error *e)
 {
-	if (m->major == 1 && m->minor == 8)
+	if ((m->major == 1 && m->minor == 8) || m->major == 2)
 		return 0;
 	return error_set(e, path, NO_OFFSET,
-			 "the version is CTF %" PRIu64 ".%" PRIu64 ": only 1.8 can be read",
+			 "the version is CTF %" PRIu64 ".%" PRIu64 ": only 1.8 and 2 can be read",
 			 m->major, m->minor);
 }
 
@@ -32,6 +32,7 @@ static int read_metadata(struct ctf_trace *t, const char *member, struct error *
 	char path[512], *text;
 	void *data;
 	size_t size, n;
+	int failed;
 
 	tree_path(in->tree, member, path, sizeof path);
 	if (tree_read(in->tree, member, METADATA_MOST, &data, &size, e))
@@ -42,7 +43,17 @@ static int read_metadata(struct ctf_trace *t, const char *member, struct error *
 	free(data);
 	if (!text)
 		return -1;
-	if (ctf_metadata_parse(&t->metadata, text, n, path, e))
+	if (ctf_metadata_is_json(text, n)) {
+		failed = ctf_metadata_fragments(&t->metadata, text, n, path, e);
+		/* of another version, or with an extension */
+		if (failed && t->metadata.major != 2) {
+			free(text);
+			return -1;
+		}
+	} else {
+		failed = ctf_metadata_parse(&t->metadata, text, n, path, e);
+	}
+	if (failed)
 		input_damage_error(in, e);
 	free(text);
 	return check_version(&t->metadata, path, e);
@@ -161,7 +172,8 @@ void ctf_trace_info(const struct ctf_trace *t, struct trace_info *info)
 
 	if (t->ctf->ntraces > 1)
 		fact_text(info, "trace", t->prefix);
-	snprintf(text, sizeof text, "%" PRIu64 ".%" PRIu64, t->metadata.major, t->metadata.minor);
+	snprintf(text, sizeof text, t->metadata.major == 2 ? "%" PRIu64 : "%" PRIu64 ".%" PRIu64,
+		 t->metadata.major, t->metadata.minor);
 	fact_text(info, "version", text);
 	fact_text(info, "byte order", t->metadata.big ? "big-endian" : "little-endian");
 	if (t->metadata.has_uuid) {
@@ -181,6 +193,12 @@ void ctf_trace_info(const struct ctf_trace *t, struct trace_info *info)
 	if (c) {
 		fact_text(info, "clock", c->name);
 		fact_number(info, "clock rate", c->frequency);
+		if (c->origin)
+			fact_text(info, "clock origin", c->origin);
+		if (c->has_precision)
+			fact_number(info, "clock precision", c->precision);
+		if (c->has_accuracy)
+			fact_number(info, "clock accuracy", c->accuracy);
 	}
 	fact_number(info, "streams", t->nstreams);
 	fact_number(info, "event types", t->nclasses);

@@ -132,7 +132,7 @@ static char *take_name(struct ctf_parser *p)
 /* --- structs and variants --- */
 
 /* Parse name, name[4] or name[length]; *type is base, or arrays of base. */
-static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, char **name,
+static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, const char **name,
 			     struct ctf_type **type)
 {
 	struct ctf_type **inner = type;
@@ -385,7 +385,7 @@ bool ctf_at_declaration(const struct ctf_parser *p)
 bool ctf_parse_declaration(struct ctf_parser *p)
 {
 	struct ctf_type *t;
-	char *name;
+	const char *name;
 
 	if (ctf_accept_word(p, "typealias")) {
 		t = ctf_parse_type(p);
