@@ -306,10 +306,10 @@ same() {
 	assert_line $'e\t2'
 	sed -i '1i /* CTF 1.9 */' x/metadata
 	run -2 errors trdecode x
-	assert_output 'trdecode: x/metadata: 0x0: the version is CTF 1.9: only 1.8 can be read'
+	assert_output 'trdecode: x/metadata: 0x0: the version is CTF 1.9: only 1.8 and 2 can be read'
 	sed -i '1s/1.9/1.8/; s/minor = 8/minor = 9/' x/metadata
 	run -2 errors trdecode x
-	assert_output 'trdecode: x/metadata: the version is CTF 1.9: only 1.8 can be read'
+	assert_output 'trdecode: x/metadata: the version is CTF 1.9: only 1.8 and 2 can be read'
 	# the other trace of the directory is read
 	mkdir two
 	cp -r x two/bad
