@@ -100,10 +100,10 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 		f->line = (uint32_t)number;
 }
 
-/* Find the unit of the address and its function, or NULL. Returns 0, or -1: out of
- * memory. */
+/* Find the unit of the address and the innermost function that has code there, or NULL. Returns 0,
+ * or -1: out of memory. */
 static int find_function(struct debug_info *d, uint64_t address, struct debug_unit **unit,
-			 Dwarf_Die **function)
+			 struct debug_function **function)
 {
 	const struct range *r = range_index_find(&d->ranges, address);
 	struct debug_unit *u;
@@ -120,9 +120,15 @@ static int find_function(struct debug_info *d, uint64_t address, struct debug_un
 	return 0;
 }
 
+/* Return the function that has this one's code inlined; NULL: none. */
+static struct debug_function *outer_of(struct debug_unit *u, const struct debug_function *f)
+{
+	return f->outer ? &u->functions[f->outer - 1] : NULL;
+}
+
 enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f)
 {
-	Dwarf_Die *function;
+	struct debug_function *function, *outer;
 	struct debug_unit *unit;
 
 	*f = (struct source_frame){0};
@@ -132,10 +138,46 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
 	if (!unit)
 		return OUTCOME_NO;
 	if (function) {
-		f->function = name_of(d, function);
-		declaration_of(d, unit, function, f);
+		while ((outer = outer_of(unit, function)))
+			function = outer;
+		f->function = name_of(d, &function->die);
+		declaration_of(d, unit, &function->die, f);
 	}
 	if (!f->file || !f->line)
 		line_of(d, unit, address, f);
 	return f->file || f->function ? OUTCOME_YES : OUTCOME_NO;
+}
+
+/* Set the line of the call that was inlined. */
+static void call_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
+		    struct source_frame *f)
+{
+	Dwarf_Attribute file, line;
+
+	named_line(d, u, dwarf_attr(die, DW_AT_call_file, &file),
+		   dwarf_attr(die, DW_AT_call_line, &line), f);
+}
+
+int debug_info_frames(struct debug_info *d, uint64_t address, struct source_frame *frames,
+		      size_t most)
+{
+	struct debug_function *function;
+	struct debug_unit *unit;
+	size_t n = 0;
+
+	if (!most)
+		return 0;
+	address += d->base;
+	if (find_function(d, address, &unit, &function))
+		return -1;
+	if (!unit)
+		return 0;
+	frames[0] = (struct source_frame){0};
+	line_of(d, unit, address, &frames[0]);
+	for (; function && n < most; function = outer_of(unit, function)) {
+		frames[n].function = name_of(d, &function->die);
+		if (++n < most && function->outer)
+			call_of(d, unit, &function->die, &frames[n]);
+	}
+	return n ? (int)n : frames[0].file != NULL;
 }

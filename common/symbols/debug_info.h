@@ -1,5 +1,5 @@
 /*
- * debug_info.h - source lines of the functions of an ELF file, from its DWARF
+ * debug_info.h - functions, inlined functions and source lines of an ELF file, from its DWARF
  *
  * Addresses are relative to the module's base, as in symbols.h. The DWARF is read where an address
  * needs it: the list of units when the file is opened, the functions and the lines of a unit at the
@@ -38,5 +38,15 @@ void debug_info_close(struct debug_info *d);
  * line of the address. Returns OUTCOME_NO if neither is known, OUTCOME_FAILED when out of memory.
  */
 enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f);
+
+/*
+ * Find the functions whose code is at the address: those that were inlined there, the innermost
+ * first, and last the function that contains the code. The line of the first is that of the
+ * address; the line of each other one is where it calls the one before. Writes at most `most`
+ * frames, so the outermost may be missing. Returns their number, 0 if nothing is known of the
+ * address, or -1 when out of memory.
+ */
+int debug_info_frames(struct debug_info *d, uint64_t address, struct source_frame *frames,
+		      size_t most);
 
 #endif

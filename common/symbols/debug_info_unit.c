@@ -21,17 +21,24 @@ int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uin
 	return 0;
 }
 
-/* Add a DIE, if it is a function that has code of its own. */
-static int unit_take(struct debug_unit *u, Dwarf_Die *die, uint64_t *budget)
-{
-	int tag = dwarf_tag(die);
-	size_t had = u->ranges.count;
-	Dwarf_Die *functions;
+/* A DIE, and 1 + the number of the innermost function that contains its children; 0 none. */
+struct level {
+	Dwarf_Die die;
+	uint32_t function;
+};
 
-	if (tag != DW_TAG_subprogram && tag != DW_TAG_entry_point)
+/* Add the DIE of a level, if it is a function that has code. */
+static int unit_take(struct debug_unit *u, struct level *at, uint64_t *budget)
+{
+	int tag = dwarf_tag(&at->die);
+	bool inlined = tag == DW_TAG_inlined_subroutine;
+	size_t had = u->ranges.count;
+	struct debug_function *functions;
+
+	if (tag != DW_TAG_subprogram && tag != DW_TAG_entry_point && !(inlined && at->function))
 		return 0;
-	if (u->count >= UINT32_MAX ||
-	    debug_unit_ranges(die, (uint32_t)u->count, &u->ranges, budget))
+	if (u->count >= UINT32_MAX - 1 ||
+	    debug_unit_ranges(&at->die, (uint32_t)u->count, &u->ranges, budget))
 		return -1;
 	if (u->ranges.count == had)
 		return 0; /* a declaration, or a function that is always inlined */
@@ -39,7 +46,9 @@ static int unit_take(struct debug_unit *u, Dwarf_Die *die, uint64_t *budget)
 	if (!functions)
 		return -1;
 	u->functions = functions;
-	functions[u->count++] = *die;
+	functions[u->count++] =
+		(struct debug_function){.die = at->die, .outer = inlined ? at->function : 0};
+	at->function = (uint32_t)u->count;
 	return 0;
 }
 
@@ -62,20 +71,20 @@ static bool is_scope(Dwarf_Die *die)
  * Visit the tree in the order of the file. Every step must lead forward: a damaged reference to a
  * sibling could form a loop.
  */
-static int unit_walk(struct debug_unit *u, Dwarf_Die *stack, uint64_t *budget)
+static int unit_walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
 {
 	Dwarf_Off furthest = dwarf_dieoffset(&u->tree);
 	Dwarf_Die next;
 	size_t depth = 0;
 
-	stack[0] = u->tree;
+	stack[0] = (struct level){.die = u->tree};
 	for (;;) {
-		if (depth + 1 < DEPTH_MAX && is_scope(&stack[depth]) &&
-		    !dwarf_child(&stack[depth], &next)) {
+		if (depth + 1 < DEPTH_MAX && is_scope(&stack[depth].die) &&
+		    !dwarf_child(&stack[depth].die, &next)) {
 			depth++;
 		} else {
 			/* siblings of the unit itself are not in the unit */
-			while (depth && dwarf_siblingof(&stack[depth], &next))
+			while (depth && dwarf_siblingof(&stack[depth].die, &next))
 				depth--;
 			if (!depth)
 				return 0;
@@ -83,15 +92,15 @@ static int unit_walk(struct debug_unit *u, Dwarf_Die *stack, uint64_t *budget)
 		if (dwarf_dieoffset(&next) <= furthest)
 			return 0;
 		furthest = dwarf_dieoffset(&next);
-		if (unit_take(u, &next, budget))
+		stack[depth] = (struct level){next, stack[depth - 1].function};
+		if (unit_take(u, &stack[depth], budget))
 			return -1;
-		stack[depth] = next;
 	}
 }
 
 int debug_unit_index(struct debug_unit *u, uint64_t *budget)
 {
-	Dwarf_Die *stack;
+	struct level *stack;
 	int r;
 
 	if (u->indexed)

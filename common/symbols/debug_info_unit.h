@@ -11,12 +11,18 @@
 
 #include "common/symbols/range_index.h"
 
+/* A function that has code of its own, or the code of a function that was inlined. */
+struct debug_function {
+	Dwarf_Die die;	/* DW_TAG_inlined_subroutine: inlined */
+	uint32_t outer; /* 1 + number of the function that has the code inlined; 0: not inlined */
+};
+
 struct debug_unit {
 	Dwarf_Die lines; /* the unit that has the line table */
 	Dwarf_Die tree;	 /* the unit that has the functions: with split DWARF another unit */
 	bool has_tree;
 	bool indexed;
-	Dwarf_Die *functions; /* those that have code of their own */
+	struct debug_function *functions;
 	size_t count, capacity;
 	struct range_index ranges; /* by number of the function */
 };

@@ -14,6 +14,8 @@
 
 static char directory[] = "/tmp/debug_info.XXXXXX";
 
+enum { FRAMES = 64 };
+
 static volatile int sum;
 
 static inline __attribute__((always_inline)) int inner(int x)
@@ -69,8 +71,22 @@ static void test_probe(struct debug_info *d, const struct symbol *symbol)
 	ok(f.file && strstr(f.file, "/t/unit/symbols/debug_info.c"), "its file");
 }
 
-/* The function of all addresses of functions that DWARF knows, which for inlined code is the last
- * one that addr2line prints. */
+static void print_frames(FILE *to, struct debug_info *d, uint64_t at)
+{
+	struct source_frame frames[FRAMES];
+	int n = debug_info_frames(d, at, frames, FRAMES);
+	struct source_frame f;
+
+	debug_info_function(d, at, &f);
+	for (int i = 0; i < n; i++)
+		fprintf(to, "%s %u\n", frames[i].function ? frames[i].function : "??",
+			frames[i].line);
+	if (n < 1 || !f.function || !frames[n - 1].function ||
+	    strcmp(f.function, frames[n - 1].function))
+		fprintf(to, "the last function is not the one that contains the code\n");
+}
+
+/* The frames of all addresses of functions that DWARF knows, with their lines. */
 static void test_addr2line(struct debug_info *d, const struct symbols *s, const char *path)
 {
 	char command[8192];
@@ -91,16 +107,15 @@ static void test_addr2line(struct debug_info *d, const struct symbols *s, const 
 			continue;
 		for (uint64_t at = symbol->start; at < symbol->start + symbol->size; at += 3) {
 			fprintf(addresses, "%llx\n", (unsigned long long)at);
-			debug_info_function(d, at, &f);
-			fprintf(ours, "%s\n", f.function ? f.function : "??");
+			print_frames(ours, d, at);
 		}
 	}
 	fclose(addresses);
 	fclose(ours);
 	snprintf(command, sizeof command,
-		 "addr2line -a -f -i -e '%s' <addresses |"
-		 " awk '/^0x/ { if (n++) print f; k = 0; next } k++ %% 2 == 0 { f = $0 }"
-		 " END { print f }' | diff - ours >&2",
+		 "addr2line -f -i -e '%s' <addresses |"
+		 " awk 'NR %% 2 { f = $0; next }"
+		 " { sub(/ .disc.*/, \"\"); sub(/.*:/, \"\"); print f, $0 + 0 }' | diff - ours >&2",
 		 path);
 	ok(!system(command), "every address as addr2line has it");
 }
@@ -121,7 +136,7 @@ static void test_damage(const char *path, const struct symbol *symbol)
 	fclose(f);
 	srand(1);
 	for (int i = 0; i < 200 && size; i++) {
-		struct source_frame frame;
+		struct source_frame frame, frames[FRAMES];
 		size_t cut = i % 4 ? size : (size_t)rand() % size;
 		uint8_t kept[8];
 		size_t at[8];
@@ -140,6 +155,8 @@ static void test_damage(const char *path, const struct symbol *symbol)
 		failed += !d && !e.what[0];
 		if (d)
 			debug_info_function(d, symbol->start, &frame);
+		if (d)
+			debug_info_frames(d, symbol->start + symbol->size / 2, frames, FRAMES);
 		debug_info_close(d);
 		for (int k = 7; k >= 0; k--)
 			data[at[k]] = kept[k];
