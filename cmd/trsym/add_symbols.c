@@ -1,11 +1,13 @@
 #include "cmd/trsym/add_symbols.h"
+#include "common/stream/declare.h"
 
 /* Return the location of an id of the stream, if the location can have a symbol. */
 static const struct location *location_of(const struct dictionary *d, uint32_t id)
 {
 	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
 
-	return p && p->space ? p : NULL; /* other locations are named by their source */
+	/* other locations are named by their source, or are inlined functions */
+	return p && p->space && !p->name.size ? p : NULL;
 }
 
 static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
@@ -23,20 +25,6 @@ static bool is_same(const struct location_symbol *theirs, const struct symbol_en
 	       !(ours->file_size && memcmp(theirs->file.text, ours->file, ours->file_size)) &&
 	       theirs->line == ours->line && theirs->start == ours->start &&
 	       theirs->size == ours->size && theirs->flags == ours->flags;
-}
-
-static struct symbol_entry entry_of(const struct location_symbol *p)
-{
-	return (struct symbol_entry){.start = p->start,
-				     .size = p->size,
-				     .line = p->line,
-				     .flags = p->flags,
-				     .name = p->name.text,
-				     .name_size = p->name.size,
-				     .module = p->module.text,
-				     .module_size = p->module.size,
-				     .file = p->file.text,
-				     .file_size = p->file.size};
 }
 
 /* Keep the line that an earlier trsym found for the same function, if this program finds none. */
@@ -78,7 +66,7 @@ int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 		if (got == OUTCOME_FAILED)
 			return stage_no_memory(s);
 		if (got == OUTCOME_NO)
-			symbol = entry_of(p->symbol);
+			symbol = declare_symbol(p->symbol);
 		else if (is_same(p->symbol, &symbol))
 			continue;
 		else

@@ -8,6 +8,7 @@
 #include "cmd/trsym/add_symbols.h"
 #include "cmd/trsym/kallsyms.h"
 #include "cmd/trsym/report.h"
+#include "cmd/trsym/stack_frames.h"
 #include "common/calls/snapshot_hooks.h"
 
 enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_KALLSYMS, OPT_REPORT = OPTION_ASIDE };
@@ -17,6 +18,7 @@ static const struct option_row option_rows[] = {
 	 "names of C++ and Rust: simple (default: scopes and\nname), full (with parameters), no",
 	 "simple full no"},
 	{'l', "lines", NULL, "add the source file and line of each function", NULL},
+	{'i', "inline", NULL, "add inlined functions to the frames of recorded stacks", NULL},
 	{OPT_KALLSYMS, "kallsyms", "FILE",
 	 "symbols of the kernel, if the trace has none: a copy\nof its /proc/kallsyms", "file"},
 	{OPT_SYSROOT, "sysroot", "DIR", "search programs and libraries below DIR (default: /)",
@@ -28,7 +30,7 @@ static const struct option_row option_rows[] = {
 struct settings {
 	enum demangle_style style;
 	const char *sysroot, *kallsyms;
-	bool lines, report;
+	bool lines, inlined, report;
 };
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
@@ -42,6 +44,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 					 "--demangle takes simple, full or no, not '%s'", arg);
 		return 0;
 	case 'l': s->lines = true; return 0;
+	case 'i': s->inlined = true; return 0;
 	case OPT_KALLSYMS: s->kallsyms = arg; return 0;
 	case OPT_SYSROOT: s->sysroot = arg; return 0;
 	case OPT_REPORT: s->report = true; return 0;
@@ -64,20 +67,52 @@ static const struct program program = {
 	.streams = streams,
 };
 
+/* What finds the symbols of a stream. */
+struct symboliser {
+	struct resolver resolver;
+	struct kallsyms kernel;
+	struct stack_frames *frames; /* NULL: frames of recorded stacks stay as they are */
+};
+
+/* Prepare what the settings need. Returns 0, or -1 after stage_fail. */
+static int prepare(struct symboliser *y, const struct settings *settings, struct stage *s)
+{
+	struct stack_frames_options options = {settings->inlined, settings->lines, settings->style};
+
+	y->resolver.lines = settings->lines;
+	y->resolver.tables = tables_new(&(struct tables_options){
+		settings->sysroot, y->kernel.symbols, settings->style, settings->lines});
+	if (y->resolver.tables && (settings->inlined || settings->lines))
+		y->frames = stack_frames_new(&y->resolver, &options);
+	return !y->resolver.tables || (!y->frames && (settings->inlined || settings->lines))
+		       ? stage_no_memory(s)
+		       : 0;
+}
+
 /* Update the resolver with a block, and write symbols. */
-static int take_block(struct stage *s, struct resolver *r, struct kallsyms *k, struct block *b)
+static int take_block(struct symboliser *y, struct stage *s, struct block *b)
 {
 	struct meta m;
 
 	switch (b->kind) {
+	case BLOCK_HEAD:
+		if (y->frames)
+			stack_frames_begin(y->frames, &s->in.head);
+		return 0;
 	case BLOCK_META:
 		reader_meta(&s->in, b, &m);
-		if (tables_meta(r->tables, &m) || kallsyms_meta(k, &m))
+		if (tables_meta(y->resolver.tables, &m) || kallsyms_meta(&y->kernel, &m))
 			return stage_no_memory(s);
 		return 0;
-	case BLOCK_DICT: return kallsyms_declared(k, b) ? stage_no_memory(s) : add_symbols(s, r, b);
+	case BLOCK_DICT:
+		if (kallsyms_declared(&y->kernel, b))
+			return stage_no_memory(s);
+		return add_symbols(s, &y->resolver, b) ||
+				       (y->frames && stack_frames_add(y->frames, s, b))
+			       ? -1
+			       : 0;
 	case BLOCK_EVENTS:
-		if (k->npending && kallsyms_send(k, &s->out, &s->in.dictionary))
+		if (y->kernel.npending && kallsyms_send(&y->kernel, &s->out, &s->in.dictionary))
 			return stage_fail(s, &s->out.error);
 		return stage_pass(s, b);
 	}
@@ -88,8 +123,7 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {.style = DEMANGLE_SIMPLE};
 	struct common_options common;
-	struct resolver resolver = {0};
-	struct kallsyms kernel = {0};
+	struct symboliser y = {0};
 	struct stage stage;
 	struct block block;
 	struct error e;
@@ -97,36 +131,33 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (settings.kallsyms && kallsyms_read(&kernel, settings.kallsyms, &e)) {
+	if (settings.kallsyms && kallsyms_read(&y.kernel, settings.kallsyms, &e)) {
 		error_print(&e);
-		kallsyms_free(&kernel);
+		kallsyms_free(&y.kernel);
 		return program_failed(&common, &e);
 	}
-	resolver.lines = settings.lines;
-	resolver.tables = tables_new(&(struct tables_options){settings.sysroot, kernel.symbols,
-							      settings.style, settings.lines});
 	if (stage_open(&stage, argv + optind, argc - optind, &common))
 		goto out;
 	stage.snapshots = &snapshot_hooks;
-	if (stage_create(&stage, argc, argv))
+	if (stage_create(&stage, argc, argv) || prepare(&y, &settings, &stage))
 		goto out;
-	if (!resolver.tables) {
-		stage_no_memory(&stage);
-		goto out;
-	}
 	reader_on_demand(&stage.in);
-	while (stage_next(&stage, &block) && !take_block(&stage, &resolver, &kernel, &block))
+	while (stage_next(&stage, &block) && !take_block(&y, &stage, &block))
 		;
-	if (stage.status == STATUS_OK && kallsyms_check(&kernel, &stage.in.dictionary, &e))
+	if (stage.status == STATUS_OK && kallsyms_check(&y.kernel, &stage.in.dictionary, &e))
 		stage_fail(&stage, &e);
 	if (settings.report)
-		report_modules(&resolver);
+		report_modules(&y.resolver);
 	else if (!common.quiet)
-		report_missing(resolver.tables);
+		report_missing(y.resolver.tables, !settings.inlined ? "source lines"
+						  : !settings.lines
+							  ? "inlined functions"
+							  : "inlined functions and source lines");
 out:
 	/* before the stage, whose dictionary owns their texts */
-	tables_free(resolver.tables);
-	resolver_free(&resolver);
-	kallsyms_free(&kernel);
+	stack_frames_free(y.frames);
+	tables_free(y.resolver.tables);
+	resolver_free(&y.resolver);
+	kallsyms_free(&y.kernel);
 	return stage_finish(&stage);
 }

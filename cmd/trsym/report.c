@@ -31,7 +31,7 @@ void report_modules(const struct resolver *r)
 	}
 }
 
-void report_missing(const struct tables *t)
+void report_missing(const struct tables *t, const char *missing)
 {
 	for (size_t i = 0; i < tables_count(t); i++) {
 		const struct module *m = tables_at(t, i);
@@ -39,6 +39,6 @@ void report_missing(const struct tables *t)
 		if (m->missed && m->why[0])
 			warn(m->path, NO_OFFSET, "no symbols: %s", m->why);
 		if (m->why_lines[0])
-			warn(m->path, NO_OFFSET, "no source lines: %s", m->why_lines);
+			warn(m->path, NO_OFFSET, "no %s: %s", missing, m->why_lines);
 	}
 }

@@ -9,8 +9,8 @@
 /* Print a row for each module (--report). */
 void report_modules(const struct resolver *r);
 
-/* Print a line for each module whose symbols or lines exist but are of another build, or that
- * has none. */
-void report_missing(const struct tables *t);
+/* Print a line for each module whose symbols or debug information exist but are of another build,
+ * or that has none. missing: what the debug information is needed for. */
+void report_missing(const struct tables *t, const char *missing);
 
 #endif

@@ -190,3 +190,37 @@ out:
 	}
 	return got;
 }
+
+static int frames_in_mapping(struct resolver *r, const struct location *p, uint64_t address,
+			     const struct map *map, struct source_frame *frames, size_t most)
+{
+	struct module *module = tables_module(r->tables, p->space, map);
+	/* in old recordings the symbols' addresses are absolute */
+	uint64_t offset = map->table.size ? 0 : map->offset;
+
+	return module ? tables_frames(r->tables, module, address - map->start + offset, frames,
+				      most)
+		      : -1;
+}
+
+int resolve_frames(struct resolver *r, const struct location *p, bool caller,
+		   struct source_frame *frames, size_t most)
+{
+	const struct space_index *x = index_of(r, p->space);
+	uint64_t address = p->address - caller;
+	const struct map *map;
+	int n = 0;
+
+	if (!x)
+		return -1;
+	map = mapping_of(x, p);
+	if (map)
+		n = frames_in_mapping(r, p, address, map, frames, most);
+	for (size_t i = 0; !n && p->epoch && i < x->nloaded; i++) {
+		map = &p->space->maps[x->loaded[i]];
+		if (map->epoch <= p->epoch && p->address >= map->start &&
+		    (!map->end || p->address < map->end))
+			n = frames_in_mapping(r, p, address, map, frames, most);
+	}
+	return n;
+}

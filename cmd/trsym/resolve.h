@@ -27,4 +27,11 @@ void resolver_free(struct resolver *r);
 enum outcome resolve(struct resolver *r, const struct location *p, bool count,
 		     struct symbol_entry *s);
 
+/*
+ * Find the functions whose code is at a location, or before it if the location is the return
+ * address of a caller: as debug_info_frames does. The texts are valid until the next call.
+ */
+int resolve_frames(struct resolver *r, const struct location *p, bool caller,
+		   struct source_frame *frames, size_t most);
+
 #endif

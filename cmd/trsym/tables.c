@@ -289,13 +289,21 @@ static void open_debug(struct tables *t, struct module *m)
 	snprintf(m->why_lines, sizeof(m->why_lines), "%s", e.what);
 }
 
+/* Open the file's debug information if it is not open. */
+static bool has_debug(struct tables *t, struct module *m)
+{
+	if (!m->debug && !m->without_lines && m->path[0] != '[')
+		open_debug(t, m);
+	return m->debug;
+}
+
 enum outcome tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
 			 struct source_frame *f)
 {
 	const struct recorded_line *line;
 
 	*f = (struct source_frame){0};
-	if (m->without_lines || m->path[0] == '[')
+	if (m->path[0] == '[')
 		return OUTCOME_NO;
 	if (!m->recorded && !m->debug && recorded_lines(t, m))
 		return OUTCOME_FAILED;
@@ -306,9 +314,13 @@ enum outcome tables_line(struct tables *t, struct module *m, uint64_t address, u
 			*f = (struct source_frame){.file = line->file, .line = line->line};
 		return line ? OUTCOME_YES : OUTCOME_NO;
 	}
-	if (!m->debug)
-		open_debug(t, m);
-	return m->debug ? debug_info_function(m->debug, address - base, f) : OUTCOME_NO;
+	return has_debug(t, m) ? debug_info_function(m->debug, address - base, f) : OUTCOME_NO;
+}
+
+int tables_frames(struct tables *t, struct module *m, uint64_t address, struct source_frame *frames,
+		  size_t most)
+{
+	return has_debug(t, m) ? debug_info_frames(m->debug, address, frames, most) : 0;
 }
 
 size_t tables_count(const struct tables *t)

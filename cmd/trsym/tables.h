@@ -62,6 +62,10 @@ const char *tables_name(struct tables *t, struct module *m, const struct symbol 
 enum outcome tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
 			 struct source_frame *f);
 
+/* Find the functions at an address relative to the module's base, as debug_info_frames does. */
+int tables_frames(struct tables *t, struct module *m, uint64_t address, struct source_frame *frames,
+		  size_t most);
+
 size_t tables_count(const struct tables *t);
 const struct module *tables_at(const struct tables *t, size_t i);
 

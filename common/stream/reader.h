@@ -40,6 +40,16 @@ struct head {
 	size_t properties_size;
 };
 
+/* A property of a HEAD: enum head_key, and size bytes. */
+struct head_property {
+	uint16_t key;
+	uint32_t size;
+	const uint8_t *data;
+};
+
+/* Get the next property; *at starts at 0. false: there are no more. */
+bool head_next(const struct head *h, size_t *at, struct head_property *p);
+
 struct meta {
 	uint32_t source; /* number of the source in the dictionary */
 	uint32_t flags;	 /* enum meta_flags */

@@ -195,19 +195,30 @@ const char *reader_head_fault(const struct reader *r, const struct block *b)
 		       : "a head that does not match its marker";
 }
 
-/* Count the bytes of the valid properties. */
-static size_t properties_size(const uint8_t *p, size_t n)
+bool head_next(const struct head *h, size_t *at, struct head_property *p)
 {
+	const uint8_t *from = h->properties + *at;
+	uint64_t next;
+
+	if (h->properties_size - *at < 8)
+		return false;
+	*p = (struct head_property){get_u16(from), get_u32(from + 4), from + 8};
+	next = *at + 8 + align_up((uint64_t)p->size, 8);
+	if (next > h->properties_size)
+		return false;
+	*at = (size_t)next;
+	return true;
+}
+
+/* Leave out the properties from the first invalid one on. */
+static void limit_properties(struct head *h)
+{
+	struct head_property p;
 	size_t at = 0;
 
-	while (n - at >= 8) {
-		uint64_t next = at + 8 + align_up(get_u32(p + at + 4), 8);
-
-		if (next > n)
-			break;
-		at = (size_t)next;
-	}
-	return at;
+	while (head_next(h, &at, &p))
+		;
+	h->properties_size = at;
 }
 
 int reader_read_head(struct reader *r, const struct block *b)
@@ -222,7 +233,8 @@ int reader_read_head(struct reader *r, const struct block *b)
 			   .stream_id = get_u64(p + 8),
 			   .flags = get_u32(p + 16),
 			   .properties = p + 24,
-			   .properties_size = properties_size(p + 24, b->length - 24)};
+			   .properties_size = b->length - 24};
+	limit_properties(h);
 	r->dictionary.less = h->flags & HEAD_FILTERED;
 	r->dictionary.reduced = h->flags & HEAD_REDUCED;
 	same = r->segment.open_stream && h->stream_id == r->segment.stream_id;

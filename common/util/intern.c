@@ -172,4 +172,5 @@ void id_cache_free(struct id_cache *k)
 {
 	intern_free(&k->keys);
 	free(k->numbers);
+	*k = (struct id_cache){0};
 }

@@ -55,6 +55,7 @@ struct id_cache {
 /* Find the number of a key of n bytes: 0 the first time, and the caller sets it. The pointer is
  * valid until the next call. NULL: out of memory. */
 uint32_t *id_cache_number(struct id_cache *k, const void *key, size_t n);
+/* Free the cache, which is then empty. */
 void id_cache_free(struct id_cache *k);
 
 #endif

@@ -53,20 +53,14 @@ int partial_write(struct stage *stage, const struct summary *sm, int argc, char 
  * frees. NULL: out of memory. */
 static char *stages_of(const struct head *h)
 {
+	struct head_property p;
 	struct buffer b = {0};
 	int bad = 0;
 
-	for (size_t at = 0; at + 8 <= h->properties_size && !bad;) {
-		const uint8_t *p = h->properties + at;
-		uint32_t n = get_u32(p + 4);
-
-		if (n > h->properties_size - at - 8)
-			break;
-		if (get_u16(p) == HEAD_STAGE)
+	for (size_t at = 0; !bad && head_next(h, &at, &p);)
+		if (p.key == HEAD_STAGE)
 			bad = buffer_append(&b, " | ", b.size ? 3 : 0) ||
-			      buffer_append(&b, p + 8, n);
-		at += 8 + align_up(n, 8);
-	}
+			      buffer_append(&b, p.data, p.size);
 	if (!bad && !buffer_u8(&b, 0))
 		return (char *)b.data;
 	buffer_free(&b);
@@ -222,8 +216,7 @@ static int partial_adopt(struct counting *c, const struct block *b)
 	if (c->monitor)
 		monitor_adopt(c->monitor, b->snapshot);
 	report_snapshot(c->stage, b);
-	return c->slowest ? slowest_block(c->slowest, b)
-			  : statistics_adopt(c->sm->s, b->snapshot);
+	return c->slowest ? slowest_block(c->slowest, b) : statistics_adopt(c->sm->s, b->snapshot);
 }
 
 /* Report a segment whose open calls are not known, if it has calls. */

@@ -1,0 +1,428 @@
+#include "cmd/trsym/stack_frames.h"
+
+#include <stdlib.h>
+
+enum { FRAMES_MOST = 64 }; /* of one address */
+
+/* A STACK of the segment, as it was declared again. */
+struct seen_stack {
+	uint32_t id, location;
+	uint32_t caller_stack; /* 1 + index of the stack of the caller; 0: none */
+	uint32_t parent;       /* id of that stack, with inlined functions */
+	uint32_t depth;	       /* frames of the input, with this one */
+	uint32_t above;	       /* frames of the parent */
+	uint32_t block; /* the DICT block that was passed before it was declared again; 0 none */
+	/* the same stack where its frame is the caller of another one: id (0: not yet known),
+	 * frames
+	 */
+	uint32_t as_caller, caller_frames;
+	uint32_t plain; /* id of the stack without inlined functions; 0: not declared */
+};
+
+struct stack_frames {
+	struct resolver *resolver;
+	struct stack_frames_options options;
+	bool present; /* the input has inlined functions: they are kept as they are */
+	/* of the segment: */
+	struct idmap spaces;  /* numbers of spaces: ids */
+	struct idmap numbers; /* ids of stacks: 1 + index */
+	struct idmap callers; /* ids of stacks that are callers of others in the block: 1 */
+	struct idmap lines;   /* ids of locations that have the line of a frame: 1 */
+	struct seen_stack *stacks;
+	size_t nstacks, capacity;
+	struct id_cache chains; /* by struct chain_key: 1 + offset in `locations` */
+	struct buffer locations;
+	struct id_cache strings, inlined; /* ids of texts, and of locations by their content */
+	uint32_t blocks;
+	uint32_t next_stack, next_location, next_string;
+	struct buffer scratch, path;
+};
+
+/* A location, and whether its frame is a caller. */
+struct chain_key {
+	uint32_t location, caller;
+};
+
+/* The functions that are inlined at an address: ids of their locations, innermost first. */
+struct chain {
+	uint32_t n;
+	uint32_t locations[FRAMES_MOST];
+};
+
+struct stack_frames *stack_frames_new(struct resolver *r,
+				      const struct stack_frames_options *options)
+{
+	struct stack_frames *f = calloc(1, sizeof(*f));
+
+	if (f) {
+		f->resolver = r;
+		f->options = *options;
+	}
+	return f;
+}
+
+void stack_frames_free(struct stack_frames *f)
+{
+	if (!f)
+		return;
+	idmap_free(&f->spaces);
+	idmap_free(&f->numbers);
+	idmap_free(&f->callers);
+	idmap_free(&f->lines);
+	free(f->stacks);
+	id_cache_free(&f->chains);
+	id_cache_free(&f->strings);
+	id_cache_free(&f->inlined);
+	buffer_free(&f->locations);
+	buffer_free(&f->scratch);
+	buffer_free(&f->path);
+	free(f);
+}
+
+/* Test whether a program before this one added inlined functions. */
+static bool has_inlined(const struct head *h)
+{
+	struct head_property p;
+
+	for (size_t at = 0; head_next(h, &at, &p);) {
+		if (p.key == HEAD_STAGE && p.size > 5 && !memcmp(p.data, "trsym", 5) &&
+		    memmem(p.data, p.size, " --inline", 9))
+			return true;
+	}
+	return false;
+}
+
+void stack_frames_begin(struct stack_frames *f, const struct head *h)
+{
+	idmap_clear(&f->spaces);
+	idmap_clear(&f->numbers);
+	idmap_clear(&f->lines);
+	id_cache_free(&f->chains);
+	id_cache_free(&f->strings);
+	id_cache_free(&f->inlined);
+	buffer_clear(&f->locations);
+	f->nstacks = 0;
+	f->blocks = 0;
+	f->next_stack = f->next_location = f->next_string = UINT32_MAX;
+	f->present = has_inlined(h);
+}
+
+static int send_entry(struct stack_frames *f, struct stage *s, enum entry_kind kind, uint32_t id,
+		      const void *content)
+{
+	f->scratch.size = 0;
+	if (entry_encode(&f->scratch, kind, content))
+		return stage_no_memory(s);
+	return writer_append_entry(&s->out, kind, id, f->scratch.data, (uint32_t)f->scratch.size)
+		       ? stage_fail(s, &s->out.error)
+		       : 0;
+}
+
+/* Return the id of a text, which is declared the first time. 0 after stage_fail. */
+static uint32_t string_id(struct stack_frames *f, struct stage *s, const char *text)
+{
+	size_t n = strlen(text);
+	uint32_t *id = id_cache_number(&f->strings, text, n);
+
+	if (!id) {
+		stage_no_memory(s);
+		return 0;
+	}
+	if (!*id) {
+		*id = f->next_string--;
+		if (writer_append_entry(&s->out, ENTRY_STRING, *id, text, (uint32_t)n)) {
+			stage_fail(s, &s->out.error);
+			return 0;
+		}
+	}
+	return *id;
+}
+
+static void set_line(struct symbol_entry *symbol, const struct source_frame *frame)
+{
+	if (!frame->file)
+		return;
+	symbol->file = frame->file;
+	symbol->file_size = (uint32_t)strlen(frame->file);
+	symbol->line = frame->line;
+}
+
+static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
+{
+	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
+}
+
+/* Declare the location of a function that is inlined in the function outer at the address of p.
+ * Returns its id, or 0 after stage_fail. */
+static uint32_t add_location(struct stack_frames *f, struct stage *s, const struct location *p,
+			     const struct symbol_entry *outer, const struct source_frame *frame)
+{
+	char *name = demangle(frame->function ? frame->function : "?", f->options.style);
+	struct symbol_entry symbol = {.start = p->address,
+				      .module = outer->module,
+				      .module_size = outer->module_size,
+				      .name = name};
+	struct location_entry e = {.space = idmap_get(&f->spaces, p->space->number),
+				   .epoch = p->epoch,
+				   .address = p->address};
+	uint32_t *known, id = 0;
+
+	e.name = name ? string_id(f, s, name) : (stage_no_memory(s), 0);
+	if (!e.name)
+		goto out;
+	known = id_cache_number(&f->inlined, &e, sizeof(e));
+	if (!known) {
+		stage_no_memory(s);
+		goto out;
+	}
+	id = *known;
+	if (id)
+		goto out;
+	symbol.name_size = (uint32_t)strlen(name);
+	if (f->options.lines)
+		set_line(&symbol, frame);
+	if (!send_entry(f, s, ENTRY_LOCATION, f->next_location, &e) &&
+	    !send_symbol(s, f->next_location, &symbol))
+		*known = id = f->next_location--;
+out:
+	free(name);
+	return id;
+}
+
+/* Look up the frames of a location, and declare what they need. Returns 0, or -1 after
+ * stage_fail. */
+static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool caller,
+		      struct chain *c)
+{
+	struct dictionary *d = &s->in.dictionary;
+	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
+	struct source_frame frames[FRAMES_MOST];
+	struct symbol_entry symbol;
+	int n;
+
+	c->n = 0;
+	if (!p || !p->space || p->name.size || p->space->flags & SPACE_KERNEL)
+		return 0;
+	n = resolve_frames(f->resolver, p, caller, frames, FRAMES_MOST);
+	if (n < 0 || resolve(f->resolver, p, false, &symbol) == OUTCOME_FAILED)
+		return stage_no_memory(s);
+	for (int i = 0; f->options.inlined && i < n - 1; i++) {
+		c->locations[c->n] = add_location(f, s, p, &symbol, &frames[i]);
+		if (!c->locations[c->n++])
+			return -1;
+	}
+	if (!n || !f->options.lines || !frames[c->n].file || symbol.flags & SYMBOL_UNKNOWN ||
+	    idmap_get(&f->lines, id))
+		return 0;
+	if (idmap_set(&f->lines, id, 1))
+		return stage_no_memory(s);
+	set_line(&symbol, &frames[c->n]);
+	return send_symbol(s, id, &symbol);
+}
+
+/* Get the functions that are inlined at a location. Returns 0, or -1 after stage_fail. */
+static int get_chain(struct stack_frames *f, struct stage *s, uint32_t location, bool caller,
+		     struct chain *c)
+{
+	struct chain_key key = {location, caller};
+	uint32_t *number = id_cache_number(&f->chains, &key, sizeof(key));
+
+	if (!number)
+		return stage_no_memory(s);
+	if (*number) {
+		const uint32_t *from = (const uint32_t *)f->locations.data + (*number - 1);
+
+		c->n = from[0];
+		memcpy(c->locations, from + 1, sizeof(*from) * c->n);
+		return 0;
+	}
+	if (make_chain(f, s, location, caller, c))
+		return -1;
+	/* make_chain looks up no chain, so the pointer is valid */
+	*number = (uint32_t)(1 + f->locations.size / sizeof(uint32_t));
+	return buffer_append(&f->locations, c, sizeof(uint32_t) * (1 + c->n)) ? stage_no_memory(s)
+									      : 0;
+}
+
+static struct seen_stack *stack_of(const struct stack_frames *f, uint32_t id)
+{
+	uint32_t number = idmap_get(&f->numbers, id);
+
+	return number ? &f->stacks[number - 1] : NULL;
+}
+
+/* Return the id of a stack without inlined functions: its own if it was not declared again. */
+static uint32_t plain_id(const struct seen_stack *k)
+{
+	return k->block ? k->plain : k->id;
+}
+
+/* Leave out the inlined functions if the stack has too many frames with them. */
+static void limit_chain(struct chain *c, uint32_t above)
+{
+	if (above + 1 + c->n > STACK_FRAMES_MOST)
+		c->n = 0;
+}
+
+/*
+ * Declare a stack with the functions inlined at its location: the function that contains the code
+ * is called by the stack outer->parent, and the innermost frame has the id. Returns 0, or -1 after
+ * stage_fail.
+ */
+static int send_chain(struct stack_frames *f, struct stage *s, uint32_t id,
+		      const struct stack_entry *outer, const struct chain *c)
+{
+	struct stack_entry e = *outer;
+
+	for (uint32_t i = c->n; i > 0; i--) {
+		uint32_t between = f->next_stack--;
+
+		if (send_entry(f, s, ENTRY_STACK, between, &e))
+			return -1;
+		e = (struct stack_entry){between, c->locations[i - 1]};
+	}
+	return send_entry(f, s, ENTRY_STACK, id, &e);
+}
+
+/* Declare a stack again, as that of a frame that called another one: its code is before the
+ * address. Returns 0, or -1 after stage_fail. */
+static int make_caller(struct stack_frames *f, struct stage *s, struct seen_stack *k)
+{
+	struct chain as_leaf, c;
+
+	if (get_chain(f, s, k->location, false, &as_leaf) || get_chain(f, s, k->location, true, &c))
+		return -1;
+	limit_chain(&as_leaf, k->above);
+	limit_chain(&c, k->above);
+	k->as_caller = k->id;
+	k->caller_frames = k->above + 1 + c.n;
+	if (!memcmp(&c, &as_leaf, sizeof(uint32_t) * (1 + c.n)))
+		return 0;
+	k->as_caller = f->next_stack--;
+	return send_chain(f, s, k->as_caller, &(struct stack_entry){k->parent, k->location}, &c);
+}
+
+/* Declare a stack and its callers again without inlined functions. Returns 0, or -1 after
+ * stage_fail. */
+static int make_plain(struct stack_frames *f, struct stage *s, struct seen_stack *k)
+{
+	struct seen_stack *p = k;
+	uint32_t number, parent;
+
+	f->path.size = 0;
+	for (; p->block && !p->plain; p = &f->stacks[p->caller_stack - 1]) {
+		number = (uint32_t)(p - f->stacks);
+		if (buffer_append(&f->path, &number, sizeof(number)))
+			return stage_no_memory(s);
+		if (!p->caller_stack)
+			break;
+	}
+	for (size_t i = f->path.size / sizeof(number); i > 0; i--) {
+		p = &f->stacks[((uint32_t *)f->path.data)[i - 1]];
+		parent = p->caller_stack ? plain_id(&f->stacks[p->caller_stack - 1]) : 0;
+		p->plain = f->next_stack--;
+		if (send_entry(f, s, ENTRY_STACK, p->plain,
+			       &(struct stack_entry){parent, p->location}))
+			return -1;
+	}
+	return 0;
+}
+
+/* Set the parent of a new stack. *changed: the parent differs from that of the input. Returns 0, or
+ * -1 after stage_fail. */
+static int set_parent(struct stack_frames *f, struct stage *s, struct seen_stack *new,
+		      struct seen_stack *parent, bool *changed)
+{
+	new->depth = parent->depth + 1;
+	new->caller_stack = (uint32_t)(parent - f->stacks) + 1;
+	if (!parent->as_caller && make_caller(f, s, parent))
+		return -1;
+	new->parent = parent->as_caller;
+	new->above = parent->caller_frames;
+	if (new->above == STACK_FRAMES_MOST) {
+		if (make_plain(f, s, parent))
+			return -1;
+		new->parent = plain_id(parent);
+		new->above = parent->depth;
+	}
+	/* the block was passed on before its STACKs are declared again */
+	*changed = new->parent != parent->id || parent->block == f->blocks;
+	return 0;
+}
+
+/*
+ * Note a STACK of the block, and declare it again if a frame of it has inlined functions. Returns
+ * 0, or -1 after stage_fail.
+ */
+static int add_stack(struct stack_frames *f, struct stage *s, uint32_t id,
+		     const struct stack_entry *e)
+{
+	struct seen_stack new = {.id = id, .location = e->location, .depth = 1}, *all;
+	struct seen_stack *parent = stack_of(f, e->parent);
+	bool changed = false;
+	struct chain c;
+
+	if (parent && parent->depth == STACK_FRAMES_MOST)
+		return 0; /* damage */
+	if (parent && set_parent(f, s, &new, parent, &changed))
+		return -1;
+	/* the first line of a location stays: of a caller, that of the call */
+	if ((idmap_get(&f->callers, id) && get_chain(f, s, e->location, true, &c)) ||
+	    get_chain(f, s, e->location, false, &c))
+		return -1;
+	limit_chain(&c, new.above);
+	if (c.n || changed) {
+		new.block = f->blocks;
+		if (send_chain(f, s, id, &(struct stack_entry){new.parent, e->location}, &c))
+			return -1;
+	}
+	all = array_grow(f->stacks, &f->capacity, f->nstacks, sizeof(*all));
+	if (all)
+		f->stacks = all;
+	if (!all || idmap_set(&f->numbers, id, (uint32_t)f->nstacks + 1))
+		return stage_no_memory(s);
+	f->stacks[f->nstacks++] = new;
+	return 0;
+}
+
+/* Get the next STACK of the block, and note the spaces before it. Returns 1; 0: there are no more;
+ * -1 after stage_fail. */
+static int next_stack(struct stack_frames *f, struct stage *s, const struct block *b, size_t *at,
+		      uint32_t *id, struct stack_entry *stack)
+{
+	const struct idmap *spaces = &s->in.dictionary.ids[ENTRY_SPACE];
+	struct raw_entry e;
+
+	while (entry_next(b->payload, b->length, at, &e) == 1) {
+		uint32_t space = e.kind == ENTRY_SPACE ? idmap_get(spaces, e.id) : 0;
+
+		if (space && idmap_set(&f->spaces, space, e.id))
+			return stage_no_memory(s);
+		if (e.kind != ENTRY_STACK || !entry_complete(&e))
+			continue;
+		entry_get(&entry_layouts[ENTRY_STACK], e.data, stack);
+		*id = e.id;
+		return 1;
+	}
+	return 0;
+}
+
+int stack_frames_add(struct stack_frames *f, struct stage *s, const struct block *b)
+{
+	struct stack_entry stack;
+	size_t at = 0;
+	uint32_t id;
+	int got;
+
+	if (f->present)
+		return 0;
+	f->blocks++;
+	idmap_clear(&f->callers);
+	while ((got = next_stack(f, s, b, &at, &id, &stack)) > 0)
+		if (stack.parent && idmap_set(&f->callers, stack.parent, 1))
+			return stage_no_memory(s);
+	for (at = 0; got >= 0 && (got = next_stack(f, s, b, &at, &id, &stack)) > 0;)
+		if (add_stack(f, s, id, &stack))
+			return -1;
+	return got;
+}
