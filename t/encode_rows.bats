@@ -52,6 +52,21 @@ table() {
 	assert_line --index 0 --partial "the column 'time' is given twice"
 }
 
+@test "a dot distinguishes a field from the column of its name" {
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" | trfilter 'type == "sched_wakeup"' >w.trs
+	trencode -q w.trs | sed -nE 's/^ +(.*)-[0-9]+ +\[.* comm=(.*) pid=([0-9]+) prio=.*/\1,\2,\3/p' >theirs
+	[ "$(sort -u theirs | wc -l)" -gt 3 ]
+	run -0 diff theirs <(trencode -q -t csv -c comm,.comm,.pid w.trs | tail -n +2)
+	run -0 pipe 'trencode -q -t csv -c pid,.pid w.trs | sed -n 1,2p'
+	assert_output $'pid,.pid\n,54'
+	run -0 pipe 'trencode -q -t ndjson -c .pid,.prio,prio w.trs | head -n 1'
+	assert_output '{".pid":54,".prio":120,"prio":120}'
+	trencode -q -t parquet -c .pid,pid -o w.parquet w.trs
+	run -2 trencode -q -t csv -c .tid w.trs
+	assert_line "trencode: no event has a field 'tid'; did you mean 'tgid'?"
+	run -2 trencode -q -t csv -c .,time w.trs
+}
+
 @test "count, total and self by name are trstat's" {
 	table >ours
 	calls >theirs

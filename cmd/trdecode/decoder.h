@@ -90,6 +90,8 @@ void fact_item(struct trace_info *f, const char *name, const char *value);
 
 struct decoder {
 	const char *name;
+	bool raw_clock; /* its times are not those that the recorder stored, except with --clock raw
+			 */
 	/* Compare the content of an input with the format. If in->member is set, bid for that
 	 * file as a part of a trace in its directory: a file that is merely in the same
 	 * directory is none. Two bytes of a magic number are not enough for a bid. */

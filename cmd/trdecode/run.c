@@ -195,6 +195,18 @@ static int check_max_value(const struct input *inputs, int n, const struct setti
 			 inputs[0].decoder->name);
 }
 
+/* Refuse --clock raw if all inputs have the recorder's times anyway. */
+static int check_raw_clock(const struct input *inputs, int n, const struct settings *s,
+			   struct error *e)
+{
+	for (int i = 0; i < n; i++)
+		if (s->clock != CLOCK_RAW || inputs[i].decoder->raw_clock)
+			return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--clock raw has no effect on %s, whose times are those of its clock",
+			 inputs[0].decoder->name);
+}
+
 static int open_inputs(struct input *inputs, char **names, int n, struct settings *s,
 		       struct decoding *d)
 {
@@ -208,7 +220,7 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
 			return run_fail(d, &e);
 	}
-	if (check_max_value(inputs, n, s, &e))
+	if (check_max_value(inputs, n, s, &e) || check_raw_clock(inputs, n, s, &e))
 		return run_fail(d, &e);
 	if (s->info)
 		return STATUS_OK;

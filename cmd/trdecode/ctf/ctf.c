@@ -332,6 +332,7 @@ static void ctf_close(struct input *in)
 
 const struct decoder decoder_ctf = {
 	.name = "ctf",
+	.raw_clock = true,
 	.probe = ctf_probe,
 	.open = ctf_open,
 	.fingerprint = ctf_fingerprint,

@@ -241,6 +241,7 @@ static void lttng_close(struct input *in)
 
 const struct decoder decoder_lttng = {
 	.name = "lttng",
+	.raw_clock = true,
 	.probe = lttng_probe,
 	.open = lttng_open,
 	.fingerprint = lttng_fingerprint,

@@ -317,6 +317,7 @@ static void tracecmd_close(struct input *in)
 
 const struct decoder decoder_tracecmd = {
 	.name = "trace-cmd",
+	.raw_clock = true,
 	.probe = tracecmd_probe,
 	.open = tracecmd_open,
 	.fingerprint = tracecmd_fingerprint,
