@@ -139,10 +139,14 @@ mistakes() {
 		trencode -o x.csv.gz fib.trs|no format has the suffix of 'x.csv.gz'
 		trencode --tick 1us -o x.csv fib.trs|--tick has no effect: no clock of this trace counts ticks
 	X
-	# the text was printed before the end, at which the sources are known
 	for option in --raw --ns --ts-diff; do
 		run -2 errors bash -c "trencode $option fib.trs >printed"
-		assert_line "trencode: $option has no effect on this trace; it is for text of trace-cmd"
+		assert_output "trencode: $option has no effect on this trace; it is for text of trace-cmd"
+		assert [ ! -s printed ]
+		# one of several inputs, or of several sources, has that text
+		run -0 errors bash -c "trencode $option fib.trs sched.trs >printed"
+		run -0 errors bash -c "trdecode --offset fib.trs=0 fib.trs sched.trs | trencode $option >printed"
+		run -2 errors bash -c "trencode $option fib.trs fib.trs >printed"
 	done
 	for option in --all-calls --thread-ids --octal --blobs=blobs; do
 		run -2 trencode $option -o x.txt sched.trs

@@ -337,6 +337,7 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 	struct text *text = malloc(sizeof *text);
 
 	en.dictionary = &s->in.dictionary;
+	en.single = s->in.input.npaths == 1;
 	clip_init(clip, en.dictionary);
 	if (!text) {
 		stage_no_memory(s);

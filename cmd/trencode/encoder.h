@@ -55,6 +55,7 @@ struct encoding {
 	struct text *text;  /* output of ENCODER_TEXT */
 	struct output *out; /* output of ENCODER_FILE */
 	bool begun, events; /* begin was called; events were read */
+	bool single;	    /* there is one input, so all sources are declared before its events */
 	struct clip *clip;  /* the part that is written; NULL: all */
 	/* of an encoder with counts_calls: the open calls, and what the event did to them; begin
 	   may set data_size and on_lost */

@@ -80,19 +80,6 @@ static int layouts_adopt(struct encoding *en, const struct snapshot *snapshot, s
 	return calls_adopt(en->calls, snapshot) ? error_no_memory(e) : 0;
 }
 
-static int layouts_event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	struct layouts *s = en->state;
-
-	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
-		s->of_source = layout_of(en, ev->lane->source);
-		if (layouts_need(en, s->of_source, e))
-			return -1;
-		s->source = ev->lane->source;
-	}
-	return layouts[s->of_source]->event(s->layout[s->of_source], ev, e);
-}
-
 /* Test whether a source of that format was declared. */
 static bool has_source(const struct encoding *en, const char *format)
 {
@@ -131,6 +118,21 @@ static int check_options(const struct encoding *en, struct error *e)
 					 "--%s has no effect on this trace; it is for text of %s",
 					 rows[i].name, rows[i].format);
 	return 0;
+}
+
+static int layouts_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct layouts *s = en->state;
+
+	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
+		s->of_source = layout_of(en, ev->lane->source);
+		if (!s->source && en->single && check_options(en, e))
+			return -1;
+		if (layouts_need(en, s->of_source, e))
+			return -1;
+		s->source = ev->lane->source;
+	}
+	return layouts[s->of_source]->event(s->layout[s->of_source], ev, e);
 }
 
 static int layouts_end(struct encoding *en, struct error *e)
