@@ -420,6 +420,7 @@ good() {
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	cp "$DATA/trace-cmd/v6-fgraph.dat" other.dat
 	cp "$DATA/apitrace/threads.trace" app.trace
+	cp "$DATA/perf/zstd.data" perf.data
 	mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g' | sed -n '/^EXAMPLES/,/^SEE/p' |
 		grep -E '^ +trdecode' >examples
 	[ "$(wc -l <examples)" -ge 9 ]

@@ -22,10 +22,18 @@ load lib
 		run -0 jq '[.[] | select(.kind != "gap")] | length' <(trdecode -q --list --json "$trace")
 		assert_output "$(grep -ac '^ID: [0-9]' "$trace")"
 	done
-	run -0 trdecode -q --list "$trace"
+	run -0 trdecode -q --list --all "$trace"
 	assert_line --regexp '^     0              instant  ftrace  bputs: common_type, .* ip, str$'
+	refute_output --partial 'without events'
+	without=$(grep -c '^     0' <<<"$output")
+	# without --all they are counted, unless --type names them
+	run -0 trdecode -q --list "$trace"
+	refute_output --partial bputs
+	assert_line "... and $without types without events (--all)"
 	run -0 trdecode -q --list --type 'func*' "$trace"
 	refute_output --partial bputs
+	run -0 trdecode -q --list --type bputs "$trace"
+	assert_line --index 1 --regexp '^     0 .* bputs: '
 }
 
 @test "the fields of a type are those of its format file, in order" {

@@ -171,6 +171,8 @@ mistakes() {
 		trdecode --clock raw fib.trs|--clock raw has no effect on stream
 		trdecode --clock raw app.trace|--clock raw has no effect on apitrace
 		trdecode --json app.trace|--json goes with --info or --list
+		trdecode --all app.trace|--all goes with --list
+		trdecode --list --all --json app.trace|--all has no effect with --json
 		trdecode --segment 1M --list app.trace|--segment has no effect with --list
 	X
 }
@@ -235,7 +237,7 @@ warned() {
 
 @test "a field that is unknown in one input of a comparison is a warning; a summary has no unknown field" {
 	run -0 errors bash -c 'trstat --diff -g next_comm sched.trs fib.trs >printed'
-	assert_output "trstat: fib.trs: no event has a field 'next_comm'; trdecode --list names the fields"
+	assert_output "trstat: fib.trs: no event has a field 'next_comm'; did you mean 'comm'?"
 	run -0 errors bash -c "trstat --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)' fib.trs >printed"
 	assert_output "trstat: --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)': not all columns have a value, so a comparison is false"
 	run -2 errors bash -c 'trstat --partial -g nxt_comm sched.trs >printed'
@@ -247,6 +249,8 @@ warned() {
 	warned 'trstat --merge --fail-if '\''p99(name == "fib") > 5h'\'' fib.sum' ''
 	warned 'trfilter -c '\''name == "fbi"'\'' fib.trs' "trfilter: no event has the name 'fbi'; did you mean 'fib'?"
 	assert_equal "$(<printed)" 0
+	warned 'trfilter -c '\''type == "switch"'\'' sched.trs' "trfilter: no event has the type 'switch'; did you mean 'sched_switch'?"
+	warned 'trfilter -c '\''type == "sched_switch_x"'\'' sched.trs' "trfilter: no event has the type 'sched_switch_x'; did you mean 'sched_switch'?"
 	warned 'trfilter -c '\''type in {"sched_swich", "sched_switch"}'\'' sched.trs' "trfilter: no event has the type 'sched_swich'; did you mean 'sched_switch'?"
 	warned 'trstat --fail-if '\''count(name == "fbi") > 5'\'' fib.trs' "trstat: no event has the name 'fbi'; did you mean 'fib'?"
 	warned 'trstat --pair '\''sched_wakin -> sched_switch'\'' sched.trs | cat' "trstat: no event has the name 'sched_wakin'; did you mean 'sched_waking'?
@@ -297,12 +301,12 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	done
 	for choice in 'type != "sched_switch"' '!(type == "sched_switch")' 'kind != "gap"' '!(type =~ "^sched")' 'type !~ "^s"'; do
 		run -0 errors trfilter -c "$choice || next_pid == 3" fib.trs
-		assert_line "trfilter: no event has a field 'next_pid'; trdecode --list names the fields"
+		assert_line "trfilter: no event has a field 'next_pid'; did you mean 'pid'?"
 		run -2 trfilter -c "$choice && dur > 1 || next_pid == 3" fib.trs
 	done
 	run -2 trfilter -c 'type != "entry" || next_pid == 3' fib.trs
 	run -0 --separate-stderr trfilter -c 'has(next_pid) && next_pid == 3' fib.trs
-	assert_equal "$stderr" "trfilter: no event has a field 'next_pid'; trdecode --list names the fields"
+	assert_equal "$stderr" "trfilter: no event has a field 'next_pid'; did you mean 'pid'?"
 	run -2 trfilter -c 'type == "entry" && next_pid == 3' fib.trs
 	run -2 trfilter -c 'kind == "enter" && name == fib' fib.trs
 }

@@ -217,7 +217,7 @@ lines() {
 	assert_output --partial no_such
 	for n in -1 x 1x ''; do
 		run -2 trstat -n "$n" fib.trs
-		assert_output --partial '-n takes a number'
+		assert_output --partial '-n needs a number'
 	done
 }
 

@@ -230,23 +230,40 @@ same() {
 @test "busy and util: each bucket of time has its part of a pair" {
 	T=$RECORDED/trace-cmd/v6-sched-irq-timer
 	trdecode "$T.dat" >s.trs
-	for width in 1 10 1000; do
+	# the first and the last event, ns
+	read -r first last <<<"$(sed -nE 's/^.*\[[0-9]+\] +([0-9]+)\.([0-9]{9}): .*/\1\2/p' "$T.raw.txt" | sed -n '1p; $p' | xargs)"
+	# since: of pairs that begin before, only what is after
+	for range in "1 0" "10 0" "1000 0" "10 39512345678"; do
+		read -r width since <<<"$range"
+		((from = since ? since : first))
 		awk -v preset=oncpu -v list=pairs -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" |
-			awk -F '\t' -v w=${width}000000 'function at(t) { return sprintf("%d\t%.0f", cpu, t - t % w) }
-				{ cpu = $4; count[at($3)]++
-				for (a = $2; a < $3; a = b) {
+			awk -F '\t' -v w=${width}000000 -v first="$from" -v last="$last" '$3 >= first {
+				cpu = $4
+				cpus[cpu]
+				count[cpu, $3 - $3 % w]++
+				for (a = $2 < first ? first : $2; a < $3; a = b) {
 					b = a - a % w + w
 					b = b > $3 ? $3 : b
-					busy[at(a)] += b - a
+					busy[cpu, a - a % w] += b - a
 				} }
-				END { for (k in count) busy[k] += 0
-				for (k in busy) printf "%s\t%d\t%.0f\n", k, count[k], busy[k] }' | sort >theirs
-		trstat -q --pair oncpu -g "cpu,bucket(time,${width}ms)" -c count,busy,util -t tsv s.trs | tail -n +2 >ours
-		cut -f 1-4 ours | sort | diff theirs - >differences || fail "$width ms: $(head differences)"
-		run -0 awk -F '\t' -v w=${width}000000 '{ d = $4 * 100 / w - $5 } d > 0.00051 || d < -0.00051' ours
+				END { for (cpu in cpus) for (t = first - first % w; t < last; t += w) {
+					covered = (t + w < last ? t + w : last) - (t > first ? t : first)
+					printf "%d\t%.0f\t%d\t%.0f\t%.6f\n", cpu, t, count[cpu, t], busy[cpu, t], busy[cpu, t] * 100 / covered
+				} }' | sort >theirs
+		trstat -q --pair oncpu -g "cpu,bucket(time,${width}ms)" -c count,busy,util --since "$since" -t tsv s.trs |
+			tail -n +2 | sort >ours
+		cut -f 1-4 ours | diff <(cut -f 1-4 theirs) - >differences || fail "$width ms: $(head differences)"
+		run -0 awk -F '\t' '{ d = $5 - $10 } d > 0.00051 || d < -0.00051' <(paste ours theirs)
 		assert_output ''
 		[ "$(wc -l <theirs)" -gt 3 ]
 	done
+	# a group without pairs in a bucket is 0 %, up to 65536 rows in all; summaries too
+	run -0 grep -c $'\t0\t0.000$' <(trstat -q --pair oncpu -g "cpu,bucket(time,1ms)" -c count,util -t tsv s.trs)
+	[ "$output" -gt 10 ]
+	trstat -q --pair oncpu -g "cpu,bucket(time,1ms)" -c count,util,busy --partial -o x.part s.trs
+	run -0 diff <(trstat -q --merge -t tsv x.part) <(trstat -q --pair oncpu -g "cpu,bucket(time,1ms)" -c count,util,busy -t tsv s.trs)
+	run -0 --separate-stderr trstat --pair oncpu -g "cpu,bucket(time,10us)" -c util -t tsv s.trs
+	assert_equal "$(grep rows <<<"$stderr")" 'trstat: more than 65536 rows: buckets without pairs are left out; use wider buckets'
 	# without buckets: of the whole run
 	run -0 pipe "trstat -q --pair oncpu -g cpu -c busy,total,util -t tsv s.trs | awk 'NR > 1 && (\$2 != \$3 || \$4 > 100 || \$4 < 20)'"
 	assert_output ''

@@ -16,6 +16,8 @@
 	F(lttng)                                                                                   \
 	F(ctf)                                                                                     \
 	F(chrome)                                                                                  \
+	F(folded)                                                                                  \
+	F(perf)                                                                                    \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

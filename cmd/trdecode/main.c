@@ -55,6 +55,10 @@ int main(int argc, char **argv)
 		status = program_usage(&common, "use --info or --list, not both");
 	if (status < 0 && s.json && !s.info && !s.list)
 		status = program_usage(&common, "--json goes with --info or --list");
+	if (status < 0 && s.all && (!s.list || s.json))
+		status = program_usage(&common, s.list ? "--all has no effect with --json, which "
+							 "has all types"
+						       : "--all goes with --list");
 	if (status < 0 && s.segment && (s.info || s.list))
 		status = program_usage(&common, "--segment has no effect with --%s",
 				       s.info ? "info" : "list");

@@ -10,6 +10,7 @@ enum {
 	OPT_CLOCK,
 	OPT_INFO,
 	OPT_LIST,
+	OPT_ALL,
 	OPT_JSON,
 	OPT_SEGMENT,
 	OPT_MAX_VALUE,
@@ -48,6 +49,7 @@ const struct option_row settings_rows[] = {
 	{OPT_INFO, "info", NULL, "print what the inputs are, and write no stream", NULL},
 	{OPT_LIST, "list", NULL,
 	 "print the types of events with counts, fields and\nexamples, and write no stream", NULL},
+	{OPT_ALL, "all", NULL, "with --list: print the types without events, too", NULL},
 	{OPT_JSON, "json", NULL, "print --info or --list as JSON", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -124,6 +126,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_FORMATS: s->formats = true; return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_LIST: s->list = true; return 0;
+	case OPT_ALL: s->all = true; return 0;
 	case OPT_JSON: s->json = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;
 	}

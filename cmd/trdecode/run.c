@@ -104,6 +104,10 @@ static int print_info(struct run *r)
 /* Print the list of what was decoded. */
 static int print_list(struct list *l, struct run *r, int status)
 {
+	const struct settings *s = r->settings;
+	enum list_style style = s->json				 ? LIST_JSON
+				: s->all || s->row_filter.ntypes ? LIST_ALL
+								 : LIST_TEXT;
 	struct text *text;
 	struct error e;
 
@@ -112,7 +116,7 @@ static int print_list(struct list *l, struct run *r, int status)
 	text = status == STATUS_FAILED ? NULL : text_begin(r);
 	if (!text)
 		return STATUS_FAILED;
-	if (list_print(l, text, r->settings->json)) {
+	if (list_print(l, text, style)) {
 		error_no_memory(&e);
 		status = run_fail(r->d, &e);
 	}

@@ -26,6 +26,7 @@ enum {
 	KEY_TICK,
 	KEY_SINCE,
 	KEY_UNTIL,
+	KEY_WEIGHT,
 };
 
 char settings_formats[256];
@@ -48,7 +49,7 @@ const struct option_row settings_rows[] = {
 	 "time,dur,type,pid,tid,cpu,comm,name,\ndepth,file,line,args and fields of events, such "
 	 "as\nnext_comm, arg.1,ret (+LIST: beside the usual ones;\nof text none, all)",
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
-	 "unfinished group module class input none all address delta elapsed"},
+	 "unfinished group module class input stack weight none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
 	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report\n-t)", NULL},
@@ -79,6 +80,12 @@ const struct option_row settings_rows[] = {
 	 "folded chrome ndjson csv tsv speedscope callgrind pprof perfetto parquet"},
 	{KEY_UNCLOSED, "unclosed", "HOW", "close (default) or drop calls without a return",
 	 "close drop"},
+	{OPTION_HEADING, NULL, NULL, "", "folded callgrind pprof"},
+	{KEY_WEIGHT, "weight", "WHAT",
+	 "what to add up: dur (of calls, default), period (of\nsamples, default), count, or a "
+	 "field "
+	 "of samples",
+	 "dur count period"},
 	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope"},
 	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
 	 "start none"},
@@ -159,6 +166,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
 	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
 	case 'n': return option_number("-n", arg, &s->clip.limit, e);
+	case KEY_WEIGHT: s->encode.weight = arg; break;
 	case 'c': s->encode.columns = arg; break;
 	case KEY_NO_HEADER: s->encode.no_header = true; break;
 	case KEY_INT64:

@@ -348,11 +348,12 @@ static int compute_column(struct alarm_column *a, const struct columns *c,
 {
 	const struct groups *g = &st->groups;
 	struct aggregate *sum = aligned_alloc(16, c->wanted.size);
-	struct columns_run run = {.first = st->first, .last = st->last};
+	struct columns_run run = statistics_run(st);
 	int bad = 0;
 
 	if (!sum)
 		return -1;
+	run.bucket = 0;
 	memset(sum, 0, c->wanted.size);
 	aggregate_init(sum, &c->wanted);
 	for (size_t i = 0; i < g->count && !bad; i++) {

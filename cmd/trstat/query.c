@@ -280,8 +280,54 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	return bad ? -1 : 0;
 }
 
+bool query_mixes_samples(const struct query *q, const struct dictionary *d)
+{
+	const struct type *first = NULL;
+	bool several = false;
+
+	if (q->typed_keys || q->settings->pair || q->settings->view == VIEW_SLOWEST)
+		return false;
+	for (size_t i = 0; i < q->keys.count; i++)
+		if (q->keys.key[i].kind == BY_TYPE)
+			return false;
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->kind != KIND_SAMPLE)
+			continue;
+		several |= first && first->name.number != t->name.number;
+		first = t;
+	}
+	return several;
+}
+
+int query_add_type(struct query *q, struct error *e)
+{
+	struct settings typed = *q->settings;
+	struct time_window window = q->window;
+	const char *usual = typed.view == VIEW_TABLE || typed.view == VIEW_TIMELINE ? "name" : "";
+	char *keys = key_list(&typed, usual, "type");
+
+	if (!keys)
+		return error_no_memory(e);
+	typed.keys = keys;
+	q->window = (struct time_window){0};
+	query_free(q);
+	if (query_parse(q, &typed, e)) {
+		free(keys);
+		return -1;
+	}
+	q->window = window;
+	q->typed = typed;
+	q->typed_keys = keys;
+	q->settings = &q->typed;
+	return 0;
+}
+
 void query_free(struct query *q)
 {
+	free(q->typed_keys);
+	q->typed_keys = NULL;
 	condition_free(&q->where);
 	time_window_free(&q->window);
 	pair_free(&q->pair);

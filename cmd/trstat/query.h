@@ -64,7 +64,17 @@ struct query {
 	   empty in all rows; 0 for pairs, which have times */
 	size_t optional;
 	size_t shown; /* number of keys printed as such: all but those that a view has added */
+	/* after query_add_type: the settings with that key; to be freed */
+	struct settings typed;
+	char *typed_keys;
 };
+
+/* Test whether the key type must be added: the stream has declared samples of several types, whose
+ * weights are not added up. */
+bool query_mixes_samples(const struct query *q, const struct dictionary *d);
+/* Make the query again with that key, after those that were given. No row was counted yet. Returns
+ * -1 with e filled. */
+int query_add_type(struct query *q, struct error *e);
 
 /* Returns the option that limits the calls and events that count; NULL: none. */
 const char *settings_selection(const struct settings *s);

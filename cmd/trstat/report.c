@@ -31,7 +31,7 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 	return true;
 }
 
-/* Test whether the trace has calls. types: number of the types of its events. */
+/* Test whether the trace has calls or samples. types: number of the types of its events. */
 static bool has_calls(const struct dictionary *d, uint32_t *types)
 {
 	bool calls = false;
@@ -41,7 +41,8 @@ static bool has_calls(const struct dictionary *d, uint32_t *types)
 		const struct type *t = dictionary_type(d, i);
 
 		*types += t->used && kind_is_event(t->kind);
-		calls |= t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE);
+		calls |= t->used &&
+			 (t->kind == KIND_ENTER || t->kind == KIND_LEAVE || t->kind == KIND_SAMPLE);
 	}
 	return calls;
 }
@@ -116,12 +117,13 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 	if (!text)
 		return stage_no_memory(stage);
 	t.groups = &st->groups;
-	t.run = (struct columns_run){st->first, st->last, keys_time_width(&q->keys)};
+	t.run = statistics_run(st);
 	t.interval = interval;
 	if (interval && !interval->wall)
-		t.run = (struct columns_run){interval->time, interval->time + interval->width, 0};
+		t.run = (struct columns_run){.first = interval->time,
+					     .last = interval->time + interval->width};
 	t.ticks = st->ticks;
-	if (t.ticks && t.optional && !s->sort) {
+	if (t.ticks && !t.columns->weights && t.optional && !s->sort) {
 		/* ticks are not times: the second key of the default order counts */
 		by_count = (struct sort){.key = q->sort.key + 1, .count = 1};
 		t.sort = &by_count;

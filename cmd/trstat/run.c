@@ -16,6 +16,7 @@ struct counting {
 	struct statistics *statistics;
 	struct alarms *alarms;
 	struct monitor *monitor; /* NULL: no intervals */
+	bool begun;		 /* a block of events was read */
 };
 
 static bool print_interval(void *ctx, const struct interval *interval)
@@ -82,10 +83,37 @@ static int take_snapshot(const struct counting *c, const struct block *b)
 		       : 0;
 }
 
-static int count_block(const struct counting *c, const struct block *b, struct error *e)
+/* Prepare the statistics, before the first row. */
+static int begin_statistics(struct counting *c)
+{
+	struct query *q = c->query;
+	struct statistics *s = c->statistics;
+
+	if (statistics_init(s, &q->keys, &q->columns, &c->stage->in.dictionary) ||
+	    (q->where.root && statistics_where(s, &q->where)) ||
+	    (q->settings->pair && statistics_pair(s, &q->pair)))
+		return -1;
+	statistics_name_stacks(s, !c->monitor);
+	return 0;
+}
+
+/* Begin again with the key type if the types that the stream declares require it. */
+static int begin_rows(struct counting *c, struct error *e)
+{
+	c->begun = true;
+	if (!query_mixes_samples(c->query, &c->stage->in.dictionary))
+		return 0;
+	statistics_free(c->statistics);
+	*c->statistics = (struct statistics){0};
+	return query_add_type(c->query, e) || begin_statistics(c) ? -1 : 0;
+}
+
+static int count_block(struct counting *c, const struct block *b, struct error *e)
 {
 	struct time_window *window = &c->query->window;
 
+	if (b->kind == BLOCK_EVENTS && !c->begun && begin_rows(c, e))
+		return -1;
 	time_window_block(window, b, b->kind == BLOCK_HEAD && !c->stage->in.head.sequence);
 	if (b->kind == BLOCK_SNAPSHOT)
 		return take_snapshot(c, b);
@@ -99,7 +127,7 @@ static int count_block(const struct counting *c, const struct block *b, struct e
 }
 
 /* Count the rows of all blocks. */
-static void count_rows(const struct counting *c)
+static void count_rows(struct counting *c)
 {
 	const struct monitor *m = c->monitor;
 	struct stage *stage = c->stage;
@@ -121,6 +149,20 @@ static void count_rows(const struct counting *c)
 			return;
 		}
 	}
+}
+
+/* Print the table of the whole run. */
+static int print_table(struct stage *stage, struct query *q, struct statistics *st)
+{
+	bool left_out;
+
+	if (statistics_fill_buckets(st, &left_out))
+		return stage_no_memory(stage);
+	if (left_out && !stage->options->quiet)
+		warn(NULL, NO_OFFSET,
+		     "more than %d rows: buckets without pairs are left out; use wider buckets",
+		     BUCKETS_FILLED);
+	return report_table(stage, q, st, NULL);
 }
 
 static int print_slowest(struct stage *stage, const struct query *q, struct slow_list *l,
@@ -182,7 +224,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
-	struct counting counting = {stage, q, &st, alarms, NULL};
+	struct counting counting = {stage, q, &st, alarms, NULL, false};
 	struct monitor monitor = {.words = q->settings->interval,
 				  .wall = q->settings->wall,
 				  .statistics = &st,
@@ -197,15 +239,11 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_fail(stage, &e);
 		return;
 	}
-	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
-	    (q->where.root && statistics_where(&st, &q->where)) ||
-	    (q->settings->pair && statistics_pair(&st, &q->pair))) {
+	counting.monitor = m;
+	if (begin_statistics(&counting))
 		stage_no_memory(stage);
-	} else {
-		statistics_name_stacks(&st, !m);
-		counting.monitor = m;
+	else
 		count_rows(&counting);
-	}
 	if (!check_names(stage, q, alarms) && m && monitor_end(m, &e))
 		stage_fail(stage, &e);
 	if (stage->status != STATUS_FAILED) {
@@ -217,7 +255,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		else if (m)
 			monitor_finish(m);
 		else
-			bad = report_table(stage, q, &st, NULL);
+			bad = print_table(stage, q, &st);
 		if (!m && !bad)
 			report_alarms(stage, q, &st, alarms, NULL);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
@@ -237,7 +275,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 {
 	const struct settings *settings = q->settings;
 	struct statistics *st = sm->s;
-	struct counting counting = {stage, q, st, alarms, NULL};
+	struct counting counting = {stage, q, st, alarms, NULL, true};
 	struct error e;
 	uint64_t width;
 
@@ -248,7 +286,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 			stage_fail(stage, &e);
 		else if (summary_intervals(sm, width, print_interval, &counting))
 			stage_no_memory(stage);
-	} else if (!report_table(stage, q, st, NULL)) {
+	} else if (!print_table(stage, q, st)) {
 		report_alarms(stage, q, st, alarms, NULL);
 		if (!stage->options->quiet && st->groups.count)
 			alarms_warn_unmatched(alarms);

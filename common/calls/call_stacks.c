@@ -32,6 +32,7 @@ void call_stacks_forget(struct call_stacks *cs)
 void call_stacks_free(struct call_stacks *cs)
 {
 	call_stacks_forget(cs);
+	call_stacks_free_recorded(cs);
 	free(cs->bases);
 	free(cs->name);
 	stack_tree_free(&cs->tree);

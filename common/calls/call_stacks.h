@@ -52,6 +52,15 @@ struct call_stacks_thread {
 	size_t kernel_capacity;
 };
 
+/* The nodes of recorded stacks that were looked up last. */
+struct recorded_stacks {
+	struct recorded_node {
+		uint32_t root, stack, node; /* node 0: free */
+	} * cache;
+	struct buffer frames;
+	uint32_t symbol_changes;
+};
+
 struct call_stacks {
 	const struct calls *calls; /* the caller's */
 	call_stacks_key *key;
@@ -71,6 +80,7 @@ struct call_stacks {
 	uint32_t symbol_changes;
 	struct call_stacks_thread *threads; /* by number in calls */
 	size_t nthreads;
+	struct recorded_stacks recorded;
 	struct buffer scratch;
 };
 
@@ -91,6 +101,10 @@ int call_stacks_alone(struct call_stacks *cs, uint32_t location, uint32_t *node)
 /* Get the node of the call in which an instant event happened; STACK_ROOT outside of calls.
  * Calls in the kernel outside any other call are not counted as calls, but they are its stack. */
 int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *node);
+
+/* Get the node of a recorded stack (dictionary.h) whose outermost frame is called by root; root if
+ * there is no stack. Nodes of recorded stacks are never joined. */
+int call_stacks_recorded(struct call_stacks *cs, uint32_t root, uint32_t stack, uint32_t *node);
 
 /* Get the node of a call that the end of the trace closed. */
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node);

@@ -1,5 +1,5 @@
 /*
- * call_stacks_private.h - what call_stacks.c and call_stacks_adopt.c share
+ * call_stacks_private.h - what call_stacks.c, call_stacks_adopt.c and call_stacks_recorded.c share
  */
 #ifndef TR_CALLS_CALL_STACKS_PRIVATE_H
 #define TR_CALLS_CALL_STACKS_PRIVATE_H
@@ -16,6 +16,10 @@ static inline uint32_t call_stacks_unseen(const struct stack *s)
 {
 	return s->unseen + (s->count && !s->frames[0].begun);
 }
+
+/* call_stacks_recorded.c */
+void call_stacks_forget_recorded(struct call_stacks *cs);
+void call_stacks_free_recorded(struct call_stacks *cs);
 
 /* Set the thread's number of unseen calls. */
 int call_stacks_set_unseen(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t unseen);

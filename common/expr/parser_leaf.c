@@ -49,9 +49,9 @@ static struct operand *parse_kind(struct parser *p)
 
 	if (!is_kind(t)) {
 		nearest_begin(&nearest, t->text, t->size);
-		nearest_offer_words(&nearest, "enter leave instant counter gap");
+		nearest_offer_words(&nearest, "enter leave instant counter sample gap");
 		lexer_error(p->lexer, t->column,
-			    "enter, leave, instant, counter or gap expected, not '%.*s'%s",
+			    "enter, leave, instant, counter, sample or gap expected, not '%.*s'%s",
 			    t->size < 60 ? (int)t->size : 60, t->text, nearest_hint(&nearest));
 		return NULL;
 	}

@@ -243,15 +243,8 @@ enum uftrace_event_id {
 	UFTRACE_EV_EXTERN = 2000000,	 /* a line of extern.dat */
 };
 
-/* ---- perf-cpuN.dat: perf records, no file header, u32 pid, u32 tid, u64 time at each end ---- */
-
-#define UFTRACE_PERF_COMM   3
-#define UFTRACE_PERF_EXIT   4
-#define UFTRACE_PERF_FORK   7
-#define UFTRACE_PERF_SWITCH 14
-
-#define UFTRACE_PERF_MISC_SWITCH_OUT 0x2000 /* SWITCH; for COMM the same bit means exec */
-#define UFTRACE_PERF_MISC_PREEMPT    0x4000
+/* ---- perf-cpuN.dat: records of perf.h without a file's header; each ends with u32 pid, u32 tid, u64
+ * time ---- */
 
 /* ---- the old binary `task` file: headers {u16 magic, u16 type, u32 length}, then the message ----
  */

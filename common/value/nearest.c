@@ -5,11 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Distances. A name that differs by a prefix or suffix is between those that differ by one and by
+ * two characters; the length of the prefix or suffix is added. */
+enum { EDIT = 2 * NEAREST_SIZE, AFFIX = 3 * NEAREST_SIZE };
+/* Characters that are enough for a prefix or suffix, and for a suffix without a separator. */
+enum { AFFIX_SHORTEST = 3, SUFFIX_IN_WORD = 5 };
+
 void nearest_begin(struct nearest *n, const char *word, size_t size)
 {
 	*n = (struct nearest){.word = word, .size = size};
 	/* a third of the characters may differ, and one of a short word */
-	n->distance = (unsigned)(size < NEAREST_SIZE ? (size + 1) / 3 + 1 : 0);
+	n->distance = (unsigned)(size < NEAREST_SIZE ? EDIT * ((size + 1) / 3 + 1) : 0);
 }
 
 static unsigned least(unsigned a, unsigned b)
@@ -45,18 +51,34 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 	return last[nb];
 }
 
+/* Test whether the shorter text begins the longer ("duration", "dur") or ends it ("sched_switch",
+ * "switch"). A short end is preceded by a separator, so that "stupid" does not end with "pid". */
+static bool is_affix(const char *longer, size_t nlonger, const char *shorter, size_t nshorter)
+{
+	const char *end = longer + (nlonger - nshorter);
+
+	if (nshorter < AFFIX_SHORTEST)
+		return false;
+	if (!strncasecmp(longer, shorter, nshorter))
+		return true;
+	return !strncasecmp(end, shorter, nshorter) &&
+	       (nshorter >= SUFFIX_IN_WORD || (end > longer && !isalnum((unsigned char)end[-1])));
+}
+
 /* Returns how far the word is from a name, or from a part of one; at least n->distance where it is
  * too far. */
 static unsigned distance_to(const struct nearest *n, const char *name, size_t size)
 {
-	size_t shorter = size < n->size ? size : n->size;
-	/* "duration" for "dur" */
-	bool prefix = shorter >= 3 && !memcmp(n->word, name, shorter);
-	unsigned d = prefix ? 2 : NEAREST_SIZE;
+	bool longer = size > n->size;
+	size_t differ = longer ? size - n->size : n->size - size;
+	unsigned d = n->distance;
 
-	if (!prefix && size + n->size - 2 * shorter >= n->distance)
-		return NEAREST_SIZE;
-	return least(d, distance(n->word, n->size, name, size));
+	if (longer ? is_affix(name, size, n->word, n->size)
+		   : is_affix(n->word, n->size, name, size))
+		d = AFFIX + (unsigned)differ;
+	if (EDIT * differ >= n->distance)
+		return d;
+	return least(d, EDIT * distance(n->word, n->size, name, size));
 }
 
 void nearest_offer(struct nearest *n, const char *name, size_t size)
@@ -69,8 +91,8 @@ void nearest_offer(struct nearest *n, const char *name, size_t size)
 	d = distance_to(n, name, size);
 	/* "sched_switch" for "sched:sched_switch" */
 	if (colon && !memchr(n->word, ':', n->size))
-		d = least(d, 1 + distance_to(n, colon + 1, size - (size_t)(colon + 1 - name)));
-	if (d >= n->distance || d >= n->size)
+		d = least(d, EDIT + distance_to(n, colon + 1, size - (size_t)(colon + 1 - name)));
+	if (d >= n->distance || d >= EDIT * n->size)
 		return;
 	n->distance = d;
 	memcpy(n->name, name, size);

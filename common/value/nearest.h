@@ -11,7 +11,7 @@ enum { NEAREST_SIZE = 64 }; /* longer names are not compared */
 struct nearest {
 	const char *word; /* as the user wrote it; belongs to the caller */
 	size_t size;
-	unsigned distance; /* of name, in changed characters */
+	unsigned distance; /* of name, in units of its own */
 	char name[NEAREST_SIZE];
 	char hint[NEAREST_SIZE + 24];
 };

@@ -24,8 +24,14 @@ struct list *list_open(struct error *e);
 int list_fd(const struct list *l);
 /* Wait for the end of the stream. -1 with e filled: out of memory. */
 int list_wait(struct list *l, struct error *e);
+enum list_style {
+	LIST_TEXT, /* types without events are only counted */
+	LIST_ALL,  /* text, with types without events */
+	LIST_JSON, /* all types */
+};
+
 /* Print what was read. -1: out of memory. */
-int list_print(const struct list *l, struct text *t, bool json);
+int list_print(const struct list *l, struct text *t, enum list_style style);
 void list_free(struct list *l);
 
 #endif

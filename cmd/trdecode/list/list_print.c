@@ -113,27 +113,35 @@ static void put_type(const struct list *l, struct text *t, const struct listed_t
 	}
 }
 
-static struct list_widths list_widths(const struct list *l)
+static struct list_widths list_widths(const struct list *l, bool all)
 {
 	struct list_widths w = {.events = snprintf(NULL, 0, "%" PRIu64, l->events), .group = 5};
 
 	w.events = w.events > 6 ? w.events : 6;
 	for (size_t i = 0; i < l->ntypes; i++)
-		if (l->types[i].type->group.size > (size_t)w.group)
+		if ((all || l->types[i].events) && l->types[i].type->group.size > (size_t)w.group)
 			w.group = (int)(l->types[i].type->group.size < 32
 						? l->types[i].type->group.size
 						: 32);
 	return w;
 }
 
-static void print_text(const struct list *l, struct text *t, const struct listed_type **types)
+static void print_text(const struct list *l, struct text *t, const struct listed_type **types,
+		       bool all)
 {
-	struct list_widths w = list_widths(l);
+	struct list_widths w = list_widths(l, all);
+	size_t left_out = 0;
 
 	text_printf(t, "%*s%12s  %-7s  %-*s  %s\n", w.events, "events", l->ticks ? "" : "rate",
 		    "kind", w.group, "group", "type, with its fields and an example of each");
 	for (size_t i = 0; i < l->ntypes; i++)
-		put_type(l, t, types[i], &w);
+		if (all || types[i]->events)
+			put_type(l, t, types[i], &w);
+		else
+			left_out++;
+	if (left_out)
+		text_printf(t, "... and %zu type%s without events (--all)\n", left_out,
+			    left_out == 1 ? "" : "s");
 }
 
 static void json_field(const struct list *l, struct text *t, const struct listed_field *f)
@@ -188,16 +196,16 @@ static void print_json(const struct list *l, struct text *t, const struct listed
 	text_puts(t, "\n]\n");
 }
 
-int list_print(const struct list *l, struct text *t, bool json)
+int list_print(const struct list *l, struct text *t, enum list_style style)
 {
 	const struct listed_type **types = sorted_types(l);
 
 	if (!types && l->ntypes)
 		return -1;
-	if (json)
+	if (style == LIST_JSON)
 		print_json(l, t, types);
 	else
-		print_text(l, t, types);
+		print_text(l, t, types, style == LIST_ALL);
 	free(types);
 	return 0;
 }

@@ -1,18 +1,17 @@
 /*
  * perf.c - perf-cpuN.dat: when tasks ran, began, ended and changed their names
  *
- * Records are those of perf_event_open(2): {u32 type, u16 misc, u16 size}, a body, and at the end
- * {u32 pid, u32 tid, u64 time}. Records of tasks without a file of their own are left out, as in
- * uftrace.
+ * Records are those of common/formats/perf.h, with {u32 pid, u32 tid, u64 time} at the end. Records
+ * of tasks without a file of their own are left out, as in uftrace.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trdecode/uftrace/uftrace.h"
+#include "common/formats/perf.h"
 
 enum {
-	PERF_HEADER = 8,
-	PERF_SAMPLE_ID = 16,
+	PERF_TRAILER = 16,
 	PERF_USEFUL = 256, /* all records that are decoded are shorter */
 };
 
@@ -32,8 +31,8 @@ static const char *path_of(struct uftrace *u, struct perf_reader *p, char *path,
 
 static bool is_used(uint32_t type)
 {
-	return type == UFTRACE_PERF_SWITCH || type == UFTRACE_PERF_FORK ||
-	       type == UFTRACE_PERF_EXIT || type == UFTRACE_PERF_COMM;
+	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT ||
+	       type == PERF_RECORD_COMM;
 }
 
 static void unpack_header(const struct uftrace *u, const uint8_t *d, struct perf_record *r)
@@ -50,13 +49,13 @@ static bool perf_unpack(const struct uftrace *u, const uint8_t *d, size_t have,
 			struct perf_record *r)
 {
 	bool big = u->info.big_endian;
-	size_t least = PERF_HEADER + PERF_SAMPLE_ID;
+	size_t least = PERF_RECORD_HEAD + PERF_TRAILER;
 	const uint8_t *id;
 
 	unpack_header(u, d, r);
-	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT)
+	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
 		least += 24;
-	if (r->type == UFTRACE_PERF_COMM)
+	if (r->type == PERF_RECORD_COMM)
 		least += 8;
 	if (!r->type || r->type > 64 || r->size % 8 || r->size < least)
 		return false;
@@ -64,14 +63,14 @@ static bool perf_unpack(const struct uftrace *u, const uint8_t *d, size_t have,
 		return true;
 	if (r->size > have)
 		return false;
-	id = d + r->size - PERF_SAMPLE_ID;
+	id = d + r->size - PERF_TRAILER;
 	r->pid = (uint32_t)get_uint(id, 4, big);
 	r->tid = r->subject = (uint32_t)get_uint(id + 4, 4, big);
 	r->time = r->sample_time = get_uint(id + 8, 8, big);
-	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT) {
+	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT) {
 		r->subject = (uint32_t)get_uint(d + 16, 4, big);
 		r->time = get_uint(d + 24, 8, big);
-	} else if (r->type == UFTRACE_PERF_COMM) {
+	} else if (r->type == PERF_RECORD_COMM) {
 		r->subject = (uint32_t)get_uint(d + 12, 4, big);
 	}
 	return r->time < TIME_LIMIT;
@@ -89,7 +88,7 @@ static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 {
 	struct perf_record next;
 
-	return have >= r->size + (size_t)PERF_HEADER &&
+	return have >= r->size + (size_t)PERF_RECORD_HEAD &&
 	       perf_unpack(u, window_at(&p->file) + r->size, have - r->size, &next) &&
 	       is_used(next.type) && perf_time_fits(p, next.time);
 }
@@ -107,7 +106,7 @@ static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct perf
 
 		if (have < 0)
 			return -1;
-		if (have < PERF_HEADER) {
+		if (have < PERF_RECORD_HEAD) {
 			if (have && !reported)
 				input_damage(u->input, path_of(u, p, path, sizeof(path)),
 					     p->file.offset, "the file ends inside of a record");
@@ -187,14 +186,14 @@ static uint32_t perf_declare(struct uftrace *u, const char *name, struct type_en
 static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
 		      const struct perf_record *r)
 {
-	bool out = r->misc & UFTRACE_PERF_MISC_SWITCH_OUT;
+	bool out = r->misc & PERF_MISC_SWITCH_OUT;
 	uint8_t fixed[8];
 	uint32_t location = u->ids.sched_location;
 
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	if (out) {
-		if (r->misc & UFTRACE_PERF_MISC_PREEMPT)
+		if (r->misc & PERF_MISC_PREEMPT)
 			location = u->ids.preempt_location;
 		t->sched_location = location;
 	} else if (t->sched_location) {
@@ -217,8 +216,8 @@ static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 {
 	static const char *const names[] = {"cpu",  "misc",	   "pid",	 "ppid",      "tid",
 					    "ptid", "sample_time", "sample_pid", "sample_tid"};
-	bool fork = r->type == UFTRACE_PERF_FORK;
-	const uint8_t *d = window_at(&p->file) + PERF_HEADER;
+	bool fork = r->type == PERF_RECORD_FORK;
+	const uint8_t *d = window_at(&p->file) + PERF_RECORD_HEAD;
 	uint32_t *type = fork ? &u->ids.task_new : &u->ids.task_exit;
 	uint8_t fixed[40];
 
@@ -246,9 +245,9 @@ static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 		    const struct perf_record *r)
 {
 	static const char *const names[] = {"cpu", "misc", "pid", "tid"};
-	const uint8_t *d = window_at(&p->file) + PERF_HEADER;
+	const uint8_t *d = window_at(&p->file) + PERF_RECORD_HEAD;
 	const char *comm = (const char *)d + 8;
-	size_t n = strnlen(comm, r->size - PERF_HEADER - 8 - PERF_SAMPLE_ID);
+	size_t n = strnlen(comm, r->size - PERF_RECORD_HEAD - 8 - PERF_TRAILER);
 	uint8_t fixed[16];
 
 	if (!u->ids.task_name)
@@ -286,9 +285,9 @@ static int perf_run(struct uftrace *u, struct lane_reader *reader)
 	if (reader->due.time == UINT64_MAX)
 		return 0;
 	t = uftrace_task_of(u, (int32_t)r.subject);
-	if (r.type == UFTRACE_PERF_SWITCH)
+	if (r.type == PERF_RECORD_SWITCH)
 		bad = switch_row(u, p, t, &r);
-	else if (r.type == UFTRACE_PERF_COMM)
+	else if (r.type == PERF_RECORD_COMM)
 		bad = comm_row(u, p, t, &r);
 	else
 		bad = fork_row(u, p, t, &r);

@@ -137,6 +137,20 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 	return 0;
 }
 
+/* Write the names of the two costs, without blanks. */
+static void put_events(struct callgrind *s, struct text *out)
+{
+	const char *unit, *type = sample_profile_type(&s->profile.samples, &unit);
+
+	if (!type) {
+		text_puts(out, s->ticks ? "ticks Calls\nsummary: " : "ns Calls\nsummary: ");
+		return;
+	}
+	for (; *type; type++)
+		text_char(out, (unsigned char)*type > ' ' && *type != ':' ? *type : '_');
+	text_puts(out, " Samples\nsummary: ");
+}
+
 static int write_all(struct callgrind *s, struct text *out)
 {
 	struct stack_edges edges;
@@ -151,7 +165,7 @@ static int write_all(struct callgrind *s, struct text *out)
 	}
 	text_puts(out, "# callgrind format\nversion: 1\ncreator: trencode " TRUTILS_VERSION
 		       "\npositions: line\nevents: ");
-	text_puts(out, s->ticks ? "ticks Calls\nsummary: " : "ns Calls\nsummary: ");
+	put_events(s, out);
 	text_u64(out, self);
 	text_char(out, ' ');
 	text_u64(out, calls);
@@ -177,7 +191,9 @@ static int callgrind_end(struct encoding *en, struct error *e)
 {
 	struct callgrind *s = en->state;
 
-	if (stack_profile_finish(&s->profile) || write_all(s, en->text))
+	if (stack_profile_finish(&s->profile, e))
+		return -1;
+	if (write_all(s, en->text))
 		return error_no_memory(e);
 	if (!en->options->quiet)
 		stack_profile_report(&s->profile, "callgrind's profiles hold");

@@ -1,5 +1,6 @@
 /*
- * folded.c - "frame;frame;leaf SELF", for flamegraph.pl, inferno and speedscope
+ * folded.c - "frame;frame;leaf SELF", for flamegraph.pl, inferno and speedscope; of samples
+ * "comm;frame;leaf WEIGHT", as stackcollapse-perf.pl writes them
  *
  * SELF is the time spent in the leaf itself with this stack above it, over all calls and threads,
  * in ns (or ticks, if the trace has no time). Stacks with 0 are left out: readers require positive
@@ -36,9 +37,10 @@ static int folded_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	return stack_profile_init(s, en->dictionary, folded_clean_name, en->options)
-		       ? error_no_memory(e)
-		       : 0;
+	if (stack_profile_init(s, en->dictionary, folded_clean_name, en->options))
+		return error_no_memory(e);
+	s->samples.by_comm = true;
+	return 0;
 }
 
 static int folded_block(struct encoding *en, const struct block *b, struct error *e)
@@ -55,7 +57,9 @@ static int folded_end(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = en->state;
 
-	if (stack_profile_finish(s) || call_stacks_fold(&s->stacks) ||
+	if (stack_profile_finish(s, e))
+		return -1;
+	if (call_stacks_fold(&s->stacks) ||
 	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
 		return error_no_memory(e);
 	if (!en->options->quiet)

@@ -273,17 +273,24 @@ static int pprof_adopt(struct encoding *en, const struct snapshot *snapshot, str
 static int pprof_end(struct encoding *en, struct error *e)
 {
 	struct pprof *s = en->state;
-	const char *unit = s->ticks ? "ticks" : "nanoseconds";
+	const char *unit = s->ticks ? "ticks" : "nanoseconds", *counted = "samples", *type;
 	uint64_t name;
 
 	e->what[0] = '\0';
-	if (stack_profile_finish(&s->profile) || call_stacks_fold(&s->profile.stacks))
-		return error_no_memory(e);
-	if (put_value_type(en, SAMPLE_TYPE, "calls", "count", e) ||
-	    put_value_type(en, SAMPLE_TYPE, "self", unit, e) || put_samples(en, e) ||
-	    put_functions(en, e) || put_value_type(en, PERIOD_TYPE, "self", unit, e))
+	if (stack_profile_finish(&s->profile, e))
 		return -1;
-	if (string_of(s, "self", &name) || protobuf_uint(&s->out, PERIOD, 1) ||
+	if (call_stacks_fold(&s->profile.stacks))
+		return error_no_memory(e);
+	type = sample_profile_type(&s->profile.samples, &unit);
+	if (!type) {
+		counted = "calls";
+		type = "self";
+	}
+	if (put_value_type(en, SAMPLE_TYPE, counted, "count", e) ||
+	    put_value_type(en, SAMPLE_TYPE, type, unit, e) || put_samples(en, e) ||
+	    put_functions(en, e) || put_value_type(en, PERIOD_TYPE, type, unit, e))
+		return -1;
+	if (string_of(s, type, &name) || protobuf_uint(&s->out, PERIOD, 1) ||
 	    (!s->ticks && s->last > s->first &&
 	     protobuf_uint(&s->out, DURATION_NANOS, s->last - s->first)) ||
 	    protobuf_uint(&s->out, DEFAULT_SAMPLE_TYPE, name))

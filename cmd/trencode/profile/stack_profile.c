@@ -48,6 +48,11 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	uint32_t node;
 	int r = 0;
 
+	if (ev->type->kind == KIND_SAMPLE)
+		return sample_profile_add(&s->samples, &s->stacks, ev);
+	if ((ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE) &&
+	    !sample_profile_calls(&s->samples))
+		return 0;
 	switch (calls_feed(&s->calls, ev, &done)) {
 	case CALLS_ENTER: r = call_stacks_enter(&s->stacks, ev); break;
 	case CALLS_LEAVE:
@@ -253,7 +258,8 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	struct events it;
 	struct event ev;
 
-	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking)
+	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking && !b->stacks.sampled &&
+	    s->samples.subject == SUBJECT_CALLS)
 		return b->row_flags & EVENTS_BARE ? profile_narrow(s, b, true)
 						  : profile_narrow(s, b, false);
 	events_begin(&it, b);
@@ -277,7 +283,9 @@ int stack_profile_adopt(struct stack_profile *s, const struct snapshot *snapshot
 int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
 		       const struct encode_options *options)
 {
-	*s = (struct stack_profile){.drop = options->drop, .ticking = options->tick > 0};
+	*s = (struct stack_profile){.drop = options->drop,
+				    .ticking = options->tick > 0,
+				    .samples.weight = options->weight};
 	calls_init(&s->calls, d);
 	s->calls.on_lost = profile_lose;
 	s->calls.on_lost_ctx = s;
@@ -291,7 +299,7 @@ void stack_profile_free(struct stack_profile *s)
 	calls_free(&s->calls);
 }
 
-int stack_profile_finish(struct stack_profile *s)
+static int end_calls(struct stack_profile *s)
 {
 	struct call done;
 	uint32_t node;
@@ -308,12 +316,21 @@ int stack_profile_finish(struct stack_profile *s)
 	return call_stacks_end(&s->stacks) || s->calls.out_of_memory ? -1 : 0;
 }
 
+int stack_profile_finish(struct stack_profile *s, struct error *e)
+{
+	if (end_calls(s))
+		return error_no_memory(e);
+	sample_profile_finish(&s->samples, &s->stacks.tree);
+	return sample_profile_check(&s->samples, e);
+}
+
 void stack_profile_report(const struct stack_profile *s, const char *format)
 {
 	if (s->stacks.unnamed)
 		warn(NULL, NO_OFFSET,
 		     "some functions have an address but no name: run trsym before this program");
 	convert_report_calls(&s->calls, s->cut, s->drop, false);
+	sample_profile_report(&s->samples);
 	warn_count(NULL, s->stacks.deep, STACK_DEEP);
 	warn_count(NULL, s->instants, "other {event|events} left out: %s calls only", format);
 	warn_count(NULL, s->values, "{call|calls} without {its|their} arguments: %s no arguments",

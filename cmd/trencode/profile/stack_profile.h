@@ -1,5 +1,5 @@
 /*
- * stack_profile.h - calls summed by their stacks, for folded, callgrind and pprof
+ * stack_profile.h - calls, or samples, summed by their stacks, for folded, callgrind and pprof
  *
  * All threads are in one tree (common/calls/call_stacks.h); longjmp, exec and lost events are as in
  * common/calls.
@@ -11,7 +11,7 @@
 
 #include "common/calls/adopt.h"
 #include "common/calls/call_stacks.h"
-#include "cmd/trencode/encoder.h"
+#include "cmd/trencode/profile/sample_profile.h"
 
 /* One profile. */
 struct stack_profile {
@@ -22,6 +22,7 @@ struct stack_profile {
 	size_t nplanned;
 	bool drop;    /* calls without a return are left out */
 	bool ticking; /* ticks may have a length (tick_scale.h) */
+	struct sample_profile samples;
 	uint64_t instants, values, gaps;
 	uint64_t cut; /* calls that ended without a leave */
 };
@@ -32,8 +33,9 @@ void stack_profile_free(struct stack_profile *s);
 /* Take over the open calls of a snapshot. */
 int stack_profile_adopt(struct stack_profile *s, const struct snapshot *snapshot);
 int stack_profile_block(struct stack_profile *s, const struct block *b);
-/* End all open calls, at the end of the trace. */
-int stack_profile_finish(struct stack_profile *s);
+/* End all open calls, at the end of the trace, and check --weight. Returns 0, or -1 with *e filled.
+ */
+int stack_profile_finish(struct stack_profile *s, struct error *e);
 /* Report on standard error what the format cannot represent, and the calls without a leave. */
 void stack_profile_report(const struct stack_profile *s, const char *format);
 

@@ -43,7 +43,7 @@ static const struct {
 
 const char *row_column_name(const struct event_rows *r, enum row_column c)
 {
-	return c < ROW_COLUMNS ? columns[c].name : r->fields.names[c - ROW_COLUMNS].text;
+	return c < ROW_COLUMNS ? columns[c].name : r->fields.columns[c - ROW_COLUMNS].text;
 }
 
 enum row_form row_column_form(enum row_column c)
@@ -431,17 +431,24 @@ static void rows_offer(struct nearest *nearest)
 		nearest_offer(nearest, columns[i].name, strlen(columns[i].name));
 }
 
+/* A name with a dot is of no column. */
+static void rows_offer_none(struct nearest *nearest)
+{
+	(void)nearest;
+}
+
 int event_rows_check(struct encoding *en, bool partial, struct error *e)
 {
 	const struct event_rows *r = en->state;
-	const struct declared declared = {.dictionary = en->dictionary,
-					  .offer = rows_offer,
-					  .partial = partial,
-					  .quiet = en->options->quiet};
+	struct declared declared = {.dictionary = en->dictionary,
+				    .partial = partial,
+				    .quiet = en->options->quiet};
 
-	for (size_t i = 0; i < r->fields.count; i++)
+	for (size_t i = 0; i < r->fields.count; i++) {
+		declared.offer = *r->fields.columns[i].text == '.' ? rows_offer_none : rows_offer;
 		if (declared_field(&declared, r->fields.names[i].text, false, e))
 			return -1;
+	}
 	return 0;
 }
 

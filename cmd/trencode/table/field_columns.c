@@ -20,10 +20,14 @@ void field_columns_free(struct field_columns *c)
 
 int field_columns_add(struct field_columns *c, const char *name, size_t n)
 {
-	struct text_ref text = dictionary_text(c->attributes.dictionary, name, n);
+	struct dictionary *d = c->attributes.dictionary;
+	bool dot = n > 1 && *name == '.';
+	struct text_ref column = dictionary_text(d, name, n);
+	struct text_ref text = dictionary_text(d, name + dot, n - dot);
 
-	if (!text.number)
+	if (!column.number || !text.number)
 		return -1;
+	c->columns[c->count] = column;
 	c->names[c->count++] = text;
 	return 0;
 }

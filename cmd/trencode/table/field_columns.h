@@ -1,8 +1,9 @@
 /*
  * field_columns.h - fields of events, arguments and return values as columns of a table
  *
- * A column is named as a key elsewhere: next_comm, arg.1, arg.NAME, ret. A call has what its enter
- * and its leave have, of both that of the leave.
+ * A column is named as a key elsewhere: next_comm, arg.1, arg.NAME, ret; or, with a dot before it,
+ * as a field of which another column has the name: .pid. A call has what its enter and its leave
+ * have, of both that of the leave.
  *
  * A function that returns int returns 0, or -1 when out of memory.
  */
@@ -23,7 +24,8 @@ enum field_form_of_column {
 };
 
 struct field_columns {
-	struct text_ref names[FIELD_COLUMNS];
+	struct text_ref columns[FIELD_COLUMNS];	      /* as written */
+	struct text_ref names[FIELD_COLUMNS];	      /* of the fields */
 	const struct attribute *cells[FIELD_COLUMNS]; /* of one row; NULL: it has none */
 	size_t count;
 	struct attributes attributes;
@@ -34,7 +36,7 @@ struct field_columns {
 
 void field_columns_init(struct field_columns *c, struct dictionary *d);
 void field_columns_free(struct field_columns *c);
-/* Add a column. The caller checks FIELD_COLUMNS. */
+/* Add a column, of a field or .field. The caller checks FIELD_COLUMNS. */
 int field_columns_add(struct field_columns *c, const char *name, size_t n);
 /* Append to c->bytes what the event has. */
 int field_columns_take(struct field_columns *c, const struct event *ev);

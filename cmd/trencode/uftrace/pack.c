@@ -4,6 +4,7 @@
 #include "cmd/trencode/uftrace/pack.h"
 
 #include "common/stream/value.h"
+#include "common/formats/perf.h"
 
 enum { COMM_LIMIT = 4096 };
 
@@ -166,9 +167,9 @@ static int put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_
 int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
 {
 	bool out = ev->type->kind == KIND_ENTER;
-	uint32_t misc = number_of(ev, "misc", out ? UFTRACE_PERF_MISC_SWITCH_OUT : 0);
+	uint32_t misc = number_of(ev, "misc", out ? PERF_MISC_SWITCH_OUT : 0);
 
-	if (put_header(b, m, UFTRACE_PERF_SWITCH, misc, 24) ||
+	if (put_header(b, m, PERF_RECORD_SWITCH, misc, 24) ||
 	    put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, ev->time))
 		return -1;
 	return 0;
@@ -206,7 +207,7 @@ int uftrace_pack_comm(struct buffer *b, const struct uftrace_machine *m, const s
 	if (comm.form != FORM_TEXT || comm.size > COMM_LIMIT)
 		return 1;
 	padded = align_up(comm.size + 1, 8);
-	if (put_header(b, m, UFTRACE_PERF_COMM, number_of(ev, "misc", 0), 32 + padded) ||
+	if (put_header(b, m, PERF_RECORD_COMM, number_of(ev, "misc", 0), 32 + padded) ||
 	    put_number(b, m, pid, 4) || put_number(b, m, tid, 4) ||
 	    buffer_append(b, comm.text, comm.size) || buffer_zero(b, padded - comm.size) ||
 	    put_sample(b, m, pid, tid, ev->time))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cmd/trencode/uftrace/private.h"
+#include "common/formats/perf.h"
 
 static uint32_t *task_of(struct uftrace_output *s, const struct lane *lane, struct error *e)
 {
@@ -170,8 +171,8 @@ static int perf_record(struct uftrace_output *s, uint32_t *task, const struct ev
 		got = uftrace_pack_comm(&s->scratch, &s->machine, ev);
 	else
 		got = uftrace_pack_life(&s->scratch, &s->machine, ev,
-					plan == PLAN_TASK_NEW ? UFTRACE_PERF_FORK
-							      : UFTRACE_PERF_EXIT);
+					plan == PLAN_TASK_NEW ? PERF_RECORD_FORK
+							      : PERF_RECORD_EXIT);
 	if (got < 0)
 		return error_no_memory(e);
 	if (got || cpu.form == FORM_NONE) {

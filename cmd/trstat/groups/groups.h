@@ -99,10 +99,16 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
 /* Returns the group with that number, in the order of creation; number < g->count. */
 static inline struct aggregate *groups_at(const struct groups *g, size_t number);
 
-/* The cells of a group. */
+/* The cells of a group whose aggregates have these parts. */
+static inline const struct key_cell *aggregate_cells(const struct aggregate *a,
+						     const struct columns_wanted *w)
+{
+	return (const struct key_cell *)((const char *)a + w->size);
+}
+
 static inline const struct key_cell *groups_cells(const struct groups *g, const struct aggregate *a)
 {
-	return (const struct key_cell *)((const char *)a + g->wanted->size);
+	return aggregate_cells(a, g->wanted);
 }
 
 /*

@@ -71,7 +71,8 @@ static int text_cell(struct groups *g, struct text_ref t, struct key_cell *cell)
 static int name_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
 		     struct key_cell *cell)
 {
-	bool call = s->location || s->type->kind == KIND_ENTER || s->type->kind == KIND_LEAVE;
+	bool call = s->location || s->frame || s->type->kind == KIND_ENTER ||
+		    s->type->kind == KIND_LEAVE;
 
 	return text_cell(g, call ? dictionary_location_name(d, s->location) : s->type->name, cell);
 }

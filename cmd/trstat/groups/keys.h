@@ -113,6 +113,7 @@ struct event_ref {
 	const struct key_cell *entered;
 	uint32_t stack; /* node of common/calls/call_stacks.h; 0: none */
 	bool timed;	/* the row is a call: it has total and self */
+	bool frame;	/* the row is a frame of a sample, which has a function */
 	uint64_t total, self;
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };
@@ -167,8 +168,8 @@ static inline bool key_is_time_bucket(const struct key *k)
 {
 	return k->kind == BY_TIME && k->transform == KEY_BUCKET && k->side != KEY_OF_A;
 }
-/* Returns the least width of the keys that are buckets of time; 0: there are none. */
-uint64_t keys_time_width(const struct keys *k);
+/* Returns 1 + the index of the narrowest key that is a bucket of time; 0: there is none. */
+size_t keys_time_bucket(const struct keys *k);
 
 /* Apply bucket(), log2() or hist() to a cell. KEY_PENDING stays. */
 struct key_cell key_transform(const struct key *k, struct key_cell cell);

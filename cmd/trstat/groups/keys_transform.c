@@ -42,14 +42,15 @@ struct key_cell key_transform(const struct key *k, struct key_cell c)
 	return c;
 }
 
-uint64_t keys_time_width(const struct keys *k)
+size_t keys_time_bucket(const struct keys *k)
 {
-	uint64_t width = 0;
+	size_t least = 0;
 
 	for (size_t i = 0; i < k->count; i++)
-		if (key_is_time_bucket(&k->key[i]) && (!width || k->key[i].width < width))
-			width = k->key[i].width;
-	return width;
+		if (key_is_time_bucket(&k->key[i]) &&
+		    (!least || k->key[i].width < k->key[least - 1].width))
+			least = i + 1;
+	return least;
 }
 
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last)

@@ -64,43 +64,6 @@ int statistics_pair(struct statistics *s, struct pair *p)
 	return pair_begin(p, s->keys, s->dictionary, &s->groups);
 }
 
-int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end)
-{
-	for (bool first = true; begin < end; first = false) {
-		uint64_t next = end, after;
-		struct aggregate *a;
-		uint128 *busy;
-
-		for (size_t i = 0; i < s->keys->count; i++) {
-			const struct key *k = &s->keys->key[i];
-
-			if (!key_is_time_bucket(k))
-				continue;
-			s->cells[i] = key_unsigned(begin - begin % k->width);
-			if (!__builtin_add_overflow(s->cells[i].value, k->width, &after) &&
-			    after < next)
-				next = after;
-		}
-		if (!first && s->busy++ >= BUSY_MOST)
-			return 0;
-		a = groups_find(&s->groups, s->cells);
-		if (!a)
-			return -1;
-		busy = aggregate_part(a, s->columns->wanted.busy);
-		*busy += next - begin;
-		begin = next;
-	}
-	return 0;
-}
-
-int statistics_check_busy(const struct statistics *s, struct error *e)
-{
-	if (s->busy <= BUSY_MOST)
-		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "pairs cover more than %d buckets of time: use wider ones", BUSY_MOST);
-}
-
 struct pair_edges *statistics_pair_edges(const struct statistics *s)
 {
 	return pair_edges_new(&s->columns->wanted, s->pair->a.on.count, s->keys->count + s->more,
@@ -127,6 +90,7 @@ bool statistics_nameless(const struct statistics *s)
 void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
+	statistics_free_samples(s);
 	calls_free(&s->calls);
 	if (s->stacks)
 		call_stacks_free(s->stacks);

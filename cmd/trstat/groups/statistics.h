@@ -13,7 +13,7 @@
 #include "cmd/trstat/groups/keys.h"
 #include "cmd/trstat/views/pair.h"
 
-enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21 };
+enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FILLED = 1 << 16 };
 
 /* The groups of rows that were looked up before. */
 struct group_caches {
@@ -41,6 +41,18 @@ struct group_caches {
 	} row_groups[1 << ROW_GROUPS_BITS];
 };
 
+/* What counting samples needs. */
+struct sample_counts {
+	uint32_t *functions; /* by location: number of its function, 0 not known */
+	size_t nfunctions;
+	struct intern keys; /* name and module of each function */
+	uint64_t *seen;	    /* by function: the last sample that had it */
+	size_t nseen;
+	uint64_t serial; /* of the present sample */
+	struct buffer frames;
+	uint32_t symbol_changes;
+};
+
 struct statistics {
 	const struct keys *keys;
 	struct columns *columns;
@@ -60,6 +72,7 @@ struct statistics {
 	size_t arguments;
 	const struct key_cell *taken; /* cells of the enter of the call being counted; NULL: none */
 	uint64_t first, last;	      /* times of all rows; first > last: no rows */
+	uint64_t since;		      /* begin of the window if rows are before it, else 0 */
 	bool adopted;		      /* calls; their stacks are not known yet */
 	bool ticks;		      /* the clock counts ticks */
 	struct clocks clocks;	      /* of all rows */
@@ -71,6 +84,7 @@ struct statistics {
 	bool outside;		       /* the present row is before the window */
 	uint64_t busy; /* number of buckets of time that pairs cover, each without its first */
 	struct group_caches caches;
+	struct sample_counts samples;
 };
 
 /* The cells that groups have in a summary, after those of the keys. */
@@ -130,6 +144,12 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 int statistics_window(struct statistics *s, const struct block *b, uint64_t since, uint64_t until);
 /* Prepare the groups for printing, while the trace continues. */
 int statistics_show(struct statistics *s);
+/* With the columns busy and util: add groups without pairs, so that each group has all buckets of
+ * time of the trace. left_out: some were not added, as there would be more than BUCKETS_FILLED
+ * groups. Returns -1 when out of memory. */
+int statistics_fill_buckets(struct statistics *s, bool *left_out);
+/* Returns the times that the groups are of, and their buckets of time. */
+struct columns_run statistics_run(const struct statistics *s);
 /* Forget the counts, not the open calls. */
 int statistics_reset(struct statistics *s);
 

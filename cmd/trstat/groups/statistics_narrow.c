@@ -280,7 +280,7 @@ enum outcome statistics_narrow(struct statistics *s, const struct block *b, cons
 	bool plain = !s->columns->wanted.field_count && !s->calls.data_size && !s->stacks;
 	int bad;
 
-	if (it->wide || statistics_selects(s))
+	if (!it->plain || statistics_selects(s))
 		return OUTCOME_NO;
 	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
 		bad = it->bare ? narrow_calls(s, b, *it, true) : narrow_calls(s, b, *it, false);

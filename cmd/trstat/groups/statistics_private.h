@@ -80,6 +80,10 @@ int statistics_take_unfinished(struct statistics *s, const struct call *call,
 /* Take an event that may end a pair; the pair counts as a call of that time. */
 int statistics_take_pair(struct statistics *s, const struct event *e);
 
+/* Count a sample. */
+int statistics_take_sample(struct statistics *s, const struct event *e);
+void statistics_free_samples(struct statistics *s);
+
 /* --- narrow rows --- */
 
 /* Returns the bits of a narrow row's word (event.h) that decide the group; 0: they do not

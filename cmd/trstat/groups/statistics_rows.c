@@ -163,6 +163,8 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 		return -1;
 	if (got == CALLS_LEAVE)
 		bad = add_call(s, &call, e->type, e);
+	else if (e->type->kind == KIND_SAMPLE)
+		bad = statistics_take_sample(s, e);
 	else if (kind_is_instant(e->type->kind))
 		bad = add_row(s, *e, true, false);
 	else if ((by_type || fields) && e->type->kind != KIND_DROP)
@@ -249,6 +251,7 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	struct aggregate *a;
 	struct pair_end end;
 	enum outcome got;
+	uint64_t begin;
 
 	if (!kind_is_event(e->type->kind))
 		return 0;
@@ -265,7 +268,8 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	a = statistics_group(s, &subject);
 	if (!a || aggregate_call(a, &s->columns->wanted, end.time, end.time, false, e->time))
 		return -1;
-	if (s->columns->wanted.busy && add_busy(s, a, e->time - end.time, e->time))
+	begin = e->time - end.time;
+	if (s->columns->wanted.busy && add_busy(s, a, begin > s->since ? begin : s->since, e->time))
 		return -1;
 	return s->columns->wanted.field_count
 		       ? statistics_add_fields(s, a, e, e->lane, false, &times)

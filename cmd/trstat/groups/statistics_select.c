@@ -87,6 +87,8 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 		/* what is open at the beginning of the window begins there */
 		if (s->outside && !s->pair)
 			e.time = since;
+		if (s->outside)
+			s->since = since;
 		if (!s->outside)
 			statistics_note_time(s, e.time);
 		bad = s->pair ? statistics_take_pair(s, &e) : statistics_take(s, &e);

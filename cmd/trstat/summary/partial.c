@@ -70,13 +70,14 @@ static char *stages_of(const struct head *h)
 /* The state of counting the inputs, part by part. */
 struct counting {
 	struct stage *stage;
-	const struct query *q;
+	struct query *q;
 	struct summary *sm;
 	struct slowest *slowest; /* NULL without --slowest */
 	struct monitor *monitor; /* NULL without -i */
 	struct part *part;	 /* the present part; NULL: none */
 	bool blind;		 /* no snapshot shows the calls open before the next row */
 	bool empty;		 /* of the segment only its head was read */
+	bool begun;		 /* a block of events was read */
 };
 
 /* Returns a part for the present stream; NULL: out of memory. */
@@ -235,12 +236,44 @@ static void check_blind(struct counting *c, const struct block *b)
 	c->stage->status = status_worse(c->stage->status, STATUS_DAMAGED);
 }
 
+static int partial_begin(struct counting *c)
+{
+	struct query *q = c->q;
+	struct dictionary *d = &c->stage->in.dictionary;
+	struct statistics *s = c->sm->s;
+
+	if (statistics_init_summary(s, &q->keys, &q->columns, d) ||
+	    (q->settings->pair && statistics_pair(s, &q->pair)) ||
+	    (c->slowest && slowest_init(c->slowest, q->slowest, d)))
+		return -1;
+	statistics_name_stacks(s, !q->settings->interval);
+	return 0;
+}
+
+/* Begin again with the key type if the types that the stream declares require it. */
+static int begin_rows(struct counting *c)
+{
+	struct error e = {0};
+
+	c->begun = true;
+	if (!query_mixes_samples(c->q, &c->stage->in.dictionary))
+		return 0;
+	statistics_free(c->sm->s);
+	*c->sm->s = (struct statistics){0};
+	if (query_add_type(c->q, &e))
+		return stage_fail(c->stage, &e);
+	c->sm->asked = c->q->settings;
+	return partial_begin(c) ? stage_no_memory(c->stage) : 0;
+}
+
 static int count_rows(struct counting *c, const struct block *b)
 {
 	struct statistics *s = c->sm->s;
 	struct error e = {0};
 
 	if (!c->part && begin_lost(c, b))
+		return -1;
+	if (!c->begun && begin_rows(c))
 		return -1;
 	check_blind(c, b);
 	if (c->slowest	 ? slowest_block(c->slowest, b)
@@ -287,19 +320,6 @@ static void take_slowest(struct summary *sm, struct slowest *slowest)
 	s->clocks = slowest->clocks;
 }
 
-static int partial_begin(struct counting *c, struct query *q)
-{
-	struct dictionary *d = &c->stage->in.dictionary;
-	struct statistics *s = c->sm->s;
-
-	if (statistics_init_summary(s, &q->keys, &q->columns, d) ||
-	    (q->settings->pair && statistics_pair(s, &q->pair)) ||
-	    (c->slowest && slowest_init(c->slowest, q->slowest, d)))
-		return -1;
-	statistics_name_stacks(s, !q->settings->interval);
-	return 0;
-}
-
 void partial_run(struct stage *stage, struct query *q, struct summary *sm, int argc, char **argv)
 {
 	struct slowest slowest = {0};
@@ -316,7 +336,7 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 
 	monitor.alarms = &none;
 	stage->in.partial_ok = true;
-	if (partial_begin(&c, q))
+	if (partial_begin(&c))
 		stage_no_memory(stage);
 	while (stage->status != STATUS_FAILED && stage_next(stage, &block))
 		if (take_block(&c, &block))

@@ -21,6 +21,7 @@ enum { SUMMARY_VERSION = 6 };
 enum summary_flags {
 	SUMMARY_TICKS = 1,
 	SUMMARY_NAMELESS = 2, /* functions are shown by their addresses */
+	SUMMARY_WEIGHTS = 4,  /* totals are weights of samples that are no times */
 };
 
 enum part_flags { PART_ENDS = 1, PART_TAIL = 2, PART_EDGES = 4 };
@@ -85,7 +86,7 @@ struct summary_head {
 	/* arguments of -g, -a, -s, the view, -i and --pair; NULL: not given */
 	char *group, *asked, *sort, *view_argument, *interval, *pair;
 	uint32_t view; /* enum view */
-	bool ticks, nameless;
+	bool ticks, nameless, weights;
 	bool histograms; /* its columns include percentiles */
 	uint64_t first, last, unmatched, unfinished, ignored_kernel;
 	struct summary_pairs {

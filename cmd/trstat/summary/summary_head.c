@@ -61,6 +61,7 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	flags = packed_u64(in);
 	h->ticks = flags & SUMMARY_TICKS;
 	h->nameless = flags & SUMMARY_NAMELESS;
+	h->weights = flags & SUMMARY_WEIGHTS;
 	if (take_list(u, &h->keys, packed_limited(in, LIST_LIMIT)))
 		return -1;
 	if (take_list(u, &h->columns, packed_limited(in, LIST_LIMIT)) ||

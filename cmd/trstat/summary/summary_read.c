@@ -193,6 +193,8 @@ static int add_summary(struct summaries *ss, struct error *e)
 	if (h->first <= h->last) /* without rows the summary has no unit of time */
 		clocks_set(&s->clocks, h->ticks, ss->file, h->ticks ? "ticks" : "ns");
 	s->nameless |= h->nameless;
+	if (h->weights)
+		columns_set_weights(s->columns);
 	s->first = h->first < s->first ? h->first : s->first;
 	s->last = h->last > s->last ? h->last : s->last;
 	s->calls.unmatched += h->unmatched;

@@ -56,7 +56,8 @@ static void put_head(struct packer *p)
 	const struct statistics *s = p->sm->s;
 
 	summary_put(p, (s->ticks ? SUMMARY_TICKS : 0) |
-			       (statistics_nameless(s) ? SUMMARY_NAMELESS : 0));
+			       (statistics_nameless(s) ? SUMMARY_NAMELESS : 0) |
+			       (s->columns->weights ? SUMMARY_WEIGHTS : 0));
 	summary_put(p, s->keys->count);
 	for (size_t i = 0; i < s->keys->count; i++)
 		put_text(p, s->keys->names[i]);

@@ -1,5 +1,6 @@
 #include "cmd/trstat/table/column_types.h"
 
+#include "cmd/trstat/groups/groups.h"
 #include "cmd/trstat/table/columns.h"
 
 static struct column_value none(void)
@@ -93,12 +94,27 @@ static uint128 busy_of(const struct column_cell *v)
 
 VALUE(busy, some(busy_of(v)))
 
-static struct column_value util_value(const struct column_cell *v)
+/* Returns the time of the run that is in the group's bucket: the first and the last bucket of a
+ * trace are rarely whole. */
+static uint64_t time_covered(const struct column_cell *v)
 {
 	const struct columns_run *run = v->run;
-	uint64_t width = run->bucket		  ? run->bucket
-			 : run->first < run->last ? run->last - run->first
-						  : 0;
+	uint64_t first = run->first, last = run->last, begin = run->bucket_begin, end;
+
+	if (run->bucket) {
+		if (run->bucket_key)
+			begin = aggregate_cells(v->a, &v->columns->wanted)[run->bucket_key - 1]
+					.value;
+		first = begin > first ? begin : first;
+		if (!__builtin_add_overflow(begin, run->bucket, &end) && end < last)
+			last = end;
+	}
+	return first < last ? last - first : 0;
+}
+
+static struct column_value util_value(const struct column_cell *v)
+{
+	uint64_t width = time_covered(v);
 	uint128 busy = busy_of(v);
 
 	if (!width)

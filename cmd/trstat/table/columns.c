@@ -339,5 +339,14 @@ void columns_free(struct columns *c)
 
 enum column_unit column_unit(const struct column *c)
 {
-	return c->duration ? UNIT_DURATION : c->type->unit;
+	enum column_unit unit = c->duration ? UNIT_DURATION : c->type->unit;
+
+	return c->weight && unit == UNIT_DURATION ? UNIT_NUMBER : unit;
+}
+
+void columns_set_weights(struct columns *c)
+{
+	c->weights = true;
+	for (size_t i = 0; i < c->count; i++)
+		c->column[i].weight = true;
 }

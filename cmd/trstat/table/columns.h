@@ -31,12 +31,14 @@ struct column {
 	uint64_t numerator, denominator; /* COLUMN_PERCENTILE */
 	uint32_t field;			 /* COLUMN_OF_FIELD: index into wanted.field */
 	bool duration;			 /* COLUMN_OF_FIELD: the field is the time of a call */
+	bool weight;			 /* durations are weights of samples that are no times */
 };
 
 /* Zero-initialised: no columns. */
 struct columns {
 	struct column *column; /* the printed columns first, then those that are only sorted by */
 	size_t printed, count;
+	bool weights; /* each column has weight set */
 	struct columns_wanted wanted;
 };
 
@@ -45,6 +47,8 @@ struct columns {
 struct columns_run {
 	uint64_t first, last;
 	uint64_t bucket; /* width of the groups' buckets of time; 0: groups are of the whole run */
+	size_t bucket_key; /* 1 + the index of the key that is the bucket; 0: bucket_begin has it */
+	uint64_t bucket_begin; /* of all values that are computed with this run */
 };
 
 /*
@@ -91,6 +95,8 @@ bool columns_is_argument(const struct wanted_field *f);
 size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
 
 enum column_unit column_unit(const struct column *c);
+/* Make all durations plain numbers: weights of samples, such as CPU cycles. */
+void columns_set_weights(struct columns *c);
 
 /*
  * Returns the value of one column for one group. Integer divisions round down as in uftrace report

@@ -51,6 +51,13 @@ static size_t key_width(const struct table *t, size_t key, const struct key_cell
 		       : format_key_aligned(value, t->by, key, cell, t->ticks);
 }
 
+/* Test whether a column is a sum, or a number of rows. */
+static bool is_sum(const struct column *c)
+{
+	return !strcmp(c->type->name, "total") || !strcmp(c->type->name, "self") ||
+	       !strcmp(c->type->name, "count");
+}
+
 /* Test whether a column is shown: it was asked for, or some row has a value that is not in
  * ticks. */
 static bool is_shown(const struct rows *rows, const struct column_value *values, size_t column)
@@ -61,6 +68,9 @@ static bool is_shown(const struct rows *rows, const struct column_value *values,
 	if (column >= t->optional || !rows->count)
 		return true;
 	if (t->ticks && (unit == UNIT_DURATION || unit == UNIT_TIME))
+		return false;
+	/* of samples, statistics of single weights are shown only if asked for */
+	if (t->columns->column[column].weight && !is_sum(&t->columns->column[column]))
 		return false;
 	for (size_t r = 0; r < rows->count; r++)
 		if (values[r * t->columns->printed + column].present)

@@ -15,10 +15,8 @@ static const char *const of_test[DIFF_TESTS] = {
 struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column)
 {
 	const struct diff_side *a = &d->a, *b = &d->b;
-	struct columns_run run_a = {a->statistics->first, a->statistics->last,
-				    keys_time_width(a->statistics->keys)};
-	struct columns_run run_b = {b->statistics->first, b->statistics->last,
-				    keys_time_width(b->statistics->keys)};
+	struct columns_run run_a = statistics_run(a->statistics);
+	struct columns_run run_b = statistics_run(b->statistics);
 	struct diff_value v = {0};
 
 	if (r->a)

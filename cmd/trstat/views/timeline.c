@@ -33,6 +33,12 @@ static bool bucket_of(const struct timeline *tl, const struct aggregate *a, uint
 	return c->kind == KEY_UNSIGNED;
 }
 
+/* Returns the run of the sums, which are not of buckets. */
+static struct columns_run whole_run(const struct table *t)
+{
+	return (struct columns_run){.first = t->run.first, .last = t->run.last};
+}
+
 static int add_sum(struct timeline *tl, struct key_cell *cells, size_t begin, size_t end)
 {
 	const struct groups *g = tl->table->groups;
@@ -103,7 +109,7 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 	const struct table *t = tl->table;
 	const struct columns_wanted *w = t->groups->wanted;
 
-	const struct columns_run run = {t->run.first, t->run.last, tl->step};
+	struct columns_run run = {t->run.first, t->run.last, .bucket = tl->step};
 
 	memset(tl->height, 0, tl->bars * sizeof(*tl->height));
 	*highest = 0;
@@ -126,6 +132,7 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 				break;
 			bad = aggregate_merge(sum, tl->group[i], w);
 		}
+		run.bucket_begin = tl->first + bar * tl->step;
 		v = column_value(t->columns, &t->columns->column[0], sum, &run);
 		aggregate_free(sum, w);
 		free(sum);
@@ -202,7 +209,7 @@ static int put_line(struct timeline *tl, const struct aggregate *sum)
 {
 	const struct table *t = tl->table;
 	const struct column *c = &t->columns->column[0];
-	const struct columns_run whole = {.first = t->run.first, .last = t->run.last};
+	const struct columns_run whole = whole_run(t);
 	struct column_value v = column_value(t->columns, c, sum, &whole);
 	char value[VALUE_SIZE];
 	size_t n = format_column(value, c, v, t->ticks);
@@ -226,6 +233,7 @@ static int put_line(struct timeline *tl, const struct aggregate *sum)
 static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 {
 	const struct table *t = tl->table;
+	const struct columns_run whole = whole_run(t);
 	const struct aggregate **sums;
 	size_t n;
 	int bad = 0;
@@ -236,7 +244,7 @@ static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 		return error_no_memory(e);
 	lay_out(tl, width, names_width(tl));
 	tl->height = calloc(tl->bars, sizeof(*tl->height));
-	sums = sort_groups(t->sort, &tl->sums, t->columns, &t->run, e);
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
 	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
 	if (!sums || !tl->height) {
 		free(sums);
@@ -254,6 +262,7 @@ static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 static int limit_groups(struct timeline *tl, size_t *count, struct error *e)
 {
 	const struct table *t = tl->table;
+	const struct columns_run whole = whole_run(t);
 	const struct aggregate **sums;
 	size_t kept = 0;
 
@@ -261,7 +270,7 @@ static int limit_groups(struct timeline *tl, size_t *count, struct error *e)
 		return 0;
 	if (add_sums(tl))
 		return error_no_memory(e);
-	sums = sort_groups(t->sort, &tl->sums, t->columns, &t->run, e);
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
 	if (!sums)
 		return -1;
 	/* groups over the limit become empty */

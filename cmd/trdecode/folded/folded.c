@@ -1,0 +1,231 @@
+/*
+ * folded.c - the decoder of folded stacks: lines "frame;frame;frame WEIGHT", outermost frame first,
+ * as the stackcollapse programs and `trencode -t folded` write them
+ *
+ * A line is a sample with that weight. The text has no times: a sample has the number of its line.
+ *
+ * Source: the README and the programs of FlameGraph.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input/lines.h"
+#include "cmd/trdecode/input/merge.h"
+#include "common/util/intern.h"
+
+struct folded {
+	struct lines lines;
+	uint64_t line, weight; /* of the next sample */
+	const char *text;
+	size_t size; /* of its stack */
+	uint32_t lane, type;
+	struct id_cache locations; /* by name */
+};
+
+/* Take the weight off the end of a line: *n becomes the size of the stack. */
+static bool folded_parse(const char *text, size_t *n, uint64_t *weight)
+{
+	size_t at = *n, digits;
+	uint64_t unit = 1;
+
+	*weight = 0;
+	while (at && isdigit((unsigned char)text[at - 1]))
+		at--;
+	/* flamegraph.pl takes decimals, too; they are left out */
+	if (at && text[at - 1] == '.' && at < *n) {
+		*n = at - 1;
+		return folded_parse(text, n, weight);
+	}
+	digits = *n - at;
+	if (!digits || digits > 19 || at < 2 || text[at - 1] != ' ')
+		return false;
+	for (size_t i = *n; i > at; i--, unit *= 10)
+		*weight += unit * (uint64_t)(text[i - 1] - '0');
+	*n = at - 1;
+	return true;
+}
+
+static bool is_text(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' && text[i] != '\t')
+			return false;
+	return true;
+}
+
+/* Accept lines that are stacks, of which one has several frames. With -f other lines may be among
+ * them. */
+static enum bid folded_probe(const struct input *in)
+{
+	const char *at = (const char *)in->head, *end = at + in->head_size, *line;
+	bool forced = in->format && !strcmp(in->format, "folded"), several = false;
+
+	if (in->tree || !in->head_size)
+		return BID_NONE;
+	for (unsigned lines = 0; at < end && lines < 100; at = line + 1, lines++) {
+		size_t n;
+		uint64_t weight;
+
+		line = memchr(at, '\n', (size_t)(end - at));
+		if (!line)
+			break;
+		n = (size_t)(line - at);
+		n -= n && at[n - 1] == '\r';
+		if (!n)
+			continue;
+		if (folded_parse(at, &n, &weight) && is_text(at, n))
+			several |= forced || memchr(at, ';', n);
+		else if (!forced)
+			return BID_NONE;
+	}
+	return several ? BID_CHANCE : BID_NONE;
+}
+
+/* Go to the next line that is a sample; report the others. */
+static int folded_advance(struct input *in, struct error *e)
+{
+	struct folded *f = in->state;
+	int got;
+
+	in->next = UINT64_MAX;
+	while ((got = lines_next(&f->lines, in, &f->text, &f->size, e)) > 0) {
+		f->line++;
+		if (!f->size)
+			continue;
+		if (!f->lines.cut && folded_parse(f->text, &f->size, &f->weight)) {
+			in->next = merge_shifted(f->line, in->shift);
+			return 0;
+		}
+		input_damage(in, in->name, f->lines.offset,
+			     "a line that is no stack with a weight");
+	}
+	return got;
+}
+
+static int folded_open(struct input *in, struct error *e)
+{
+	in->state = calloc(1, sizeof(struct folded));
+	in->clock_name = "lines";
+	in->ticks = true;
+	return in->state ? 0 : error_no_memory(e);
+}
+
+static int folded_info(struct input *in, struct trace_info *facts, struct error *e)
+{
+	struct folded *f = in->state;
+	uint64_t samples = 0, weight = 0;
+
+	fact_text(facts, "format", "folded");
+	do {
+		if (folded_advance(in, e))
+			return -1;
+		samples += in->next != UINT64_MAX;
+		weight += in->next != UINT64_MAX ? f->weight : 0;
+	} while (in->next != UINT64_MAX);
+	fact_number(facts, "samples", samples);
+	fact_number(facts, "weight", weight);
+	return 0;
+}
+
+static int folded_begin(struct input *in, struct error *e)
+{
+	struct folded *f = in->state;
+	struct writer *w = in->decoding->writer;
+	struct field_entry weight = {.name = writer_text(w, "weight"),
+				     .kind = FIELD_UINT,
+				     .role = ROLE_PERIOD,
+				     .size = 8};
+	struct type_entry type = {.name = writer_text(w, "samples"),
+				  .kind = KIND_SAMPLE,
+				  .fixed_size = 8,
+				  .nfields = 1,
+				  .fields = &weight};
+	struct lane_entry lane = {0};
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	lane.source = type.source =
+		writer_source(w, &(struct source_entry){writer_text(w, "folded"),
+							writer_text(w, in->name), 0, 0});
+	lane.clock = writer_clock(
+		w, &(struct clock_entry){.name = writer_text(w, "lines"), .flags = CLOCK_TICKS});
+	f->lane = writer_lane(w, &lane);
+	f->type = writer_type(w, &type);
+	if (row_filter_announce(in->decoding->row_filter, f->type, 0) || folded_advance(in, e))
+		return -1;
+	return in->next == UINT64_MAX ? 0 : merge_first(in, f->line, e);
+}
+
+/* Declare the stack of the present line; 0: out of memory. */
+static uint32_t folded_stack(struct folded *f, struct writer *w)
+{
+	const char *at = f->text, *end = at + f->size, *next;
+	uint32_t stack = 0;
+
+	for (; at <= end; at = next + 1) {
+		uint32_t *location;
+
+		next = memchr(at, ';', (size_t)(end - at));
+		next = next ? next : end;
+		location = id_cache_number(&f->locations, at, (size_t)(next - at));
+		if (!location)
+			return 0;
+		if (!*location) {
+			struct location_entry entry = {
+				.name = next == at ? writer_text(w, "?")
+						   : writer_string(w, at, (size_t)(next - at))};
+
+			*location = writer_location(w, &entry);
+		}
+		stack = *location ? writer_stack(w, stack, *location) : 0;
+		if (!stack)
+			return 0;
+	}
+	return stack;
+}
+
+static int folded_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct folded *f = in->state;
+	struct writer *w = in->decoding->writer;
+	uint8_t weight[8];
+
+	while (in->next <= until && in->next != UINT64_MAX) {
+		struct new_row row = {.time = in->next,
+				      .lane = f->lane,
+				      .type = f->type,
+				      .location = folded_stack(f, w),
+				      .fixed = weight,
+				      .fixed_size = sizeof weight};
+
+		put_u64(weight, f->weight);
+		if (!row.location || writer_sample(w, row))
+			return -1;
+		if (folded_advance(in, e))
+			return -1;
+	}
+	return 0;
+}
+
+static void folded_close(struct input *in)
+{
+	struct folded *f = in->state;
+
+	if (!f)
+		return;
+	lines_free(&f->lines);
+	id_cache_free(&f->locations);
+	free(f);
+	in->state = NULL;
+}
+
+const struct decoder decoder_folded = {
+	.name = "folded",
+	.probe = folded_probe,
+	.open = folded_open,
+	.info = folded_info,
+	.begin = folded_begin,
+	.run = folded_run,
+	.close = folded_close,
+};

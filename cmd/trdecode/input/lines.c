@@ -1,0 +1,74 @@
+#include "cmd/trdecode/input/lines.h"
+
+#include "common/util/io.h"
+
+enum { PIECE = 64 * 1024 };
+
+/* Read more bytes after those that are there. */
+static int read_more(struct lines *l, const struct input *in, struct error *e)
+{
+	ssize_t got;
+
+	if (!l->begun) {
+		l->begun = true;
+		return buffer_append(&l->data, in->head, in->head_size) ? error_no_memory(e) : 0;
+	}
+	if (l->begin) {
+		memmove(l->data.data, l->data.data + l->begin, l->data.size - l->begin);
+		l->data.size -= l->begin;
+		l->begin = 0;
+	}
+	if (buffer_reserve(&l->data, PIECE))
+		return error_no_memory(e);
+	got = io_read(in->fd, l->data.data + l->data.size, PIECE);
+	if (got < 0)
+		return error_errno(e, in->name, NO_OFFSET, "cannot read");
+	l->ended = got == 0;
+	l->data.size += (size_t)got;
+	return 0;
+}
+
+int lines_next(struct lines *l, const struct input *in, const char **text, size_t *n,
+	       struct error *e)
+{
+	const uint8_t *end = NULL;
+	size_t have;
+
+	l->cut = false;
+	l->offset = l->next;
+	for (;;) {
+		have = l->data.size - l->begin;
+		if (have > l->searched)
+			end = memchr(l->data.data + l->begin + l->searched, '\n',
+				     have - l->searched);
+		if (end || l->ended)
+			break;
+		l->searched = have;
+		if (have > LINE_MOST) {
+			/* keep what is delivered, and read over the rest */
+			l->next += have - LINE_MOST;
+			l->data.size -= have - LINE_MOST;
+			l->searched = LINE_MOST;
+			l->cut = true;
+		}
+		if (read_more(l, in, e))
+			return -1;
+	}
+	l->searched = 0;
+	if (!have)
+		return 0;
+	*text = (const char *)l->data.data + l->begin;
+	*n = end ? (size_t)(end - l->data.data) - l->begin : have;
+	l->begin += *n + (end != NULL);
+	l->next += *n + (end != NULL);
+	l->cut |= *n > LINE_MOST;
+	*n = *n > LINE_MOST ? LINE_MOST : *n;
+	if (*n && (*text)[*n - 1] == '\r')
+		--*n;
+	return 1;
+}
+
+void lines_free(struct lines *l)
+{
+	buffer_free(&l->data);
+}

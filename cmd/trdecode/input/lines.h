@@ -1,0 +1,28 @@
+/*
+ * lines.h - the lines of an input that is text
+ */
+#ifndef TR_TRDECODE_INPUT_LINES_H
+#define TR_TRDECODE_INPUT_LINES_H
+
+#include "common/util/buffer.h"
+#include "cmd/trdecode/decoder.h"
+
+enum { LINE_MOST = 16 << 20 }; /* bytes of a line; the rest of a longer one is left out */
+
+/* A text that is read from the beginning of an input. Zero-initialised: nothing was read. */
+struct lines {
+	struct buffer data;
+	size_t begin, searched; /* of data: the next line; bytes of it without a newline */
+	uint64_t offset;	/* of the last line in the input */
+	uint64_t next;		/* of the next one */
+	bool begun, ended;
+	bool cut; /* the last line was longer than LINE_MOST */
+};
+
+/* Get the next line, without its newline and a carriage return before it. The text is valid until
+ * the next call. Returns 1; 0: no more lines; -1 with *e filled: cannot read, or out of memory. */
+int lines_next(struct lines *l, const struct input *in, const char **text, size_t *n,
+	       struct error *e);
+void lines_free(struct lines *l);
+
+#endif

@@ -1,0 +1,252 @@
+#include "cmd/trdecode/perf/maps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/util/bisect.h"
+
+enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 14, LOCATIONS_LEAST = 1 << 12 };
+
+struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
+{
+	struct perf_maps *m = calloc(1, sizeof *m);
+
+	if (m)
+		*m = (struct perf_maps){
+			.users = 1, .pid = pid, .kernel = kernel, .context = ++s->contexts};
+	return m;
+}
+
+void perf_maps_release(struct perf_maps *m)
+{
+	if (!m || --m->users)
+		return;
+	free(m->present.map);
+	free(m->declared.map);
+	free(m->spaces);
+	free(m);
+}
+
+int perf_spaces_init(struct perf_spaces *s, struct writer *w)
+{
+	s->w = w;
+	s->kernel = perf_maps_new(s, -1, true);
+	return s->kernel ? 0 : -1;
+}
+
+void perf_spaces_free(struct perf_spaces *s)
+{
+	perf_maps_release(s->kernel);
+	free(s->locations);
+}
+
+/* Return the number of mappings that begin at or before the address. */
+static size_t maps_up_to(const struct perf_map_list *l, uint64_t address)
+{
+	return BISECT(l->count, i, l->map[i].start <= address);
+}
+
+const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address)
+{
+	size_t n = maps_up_to(&m->present, address);
+
+	return n && address < m->present.map[n - 1].end ? &m->present.map[n - 1] : NULL;
+}
+
+uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
+{
+	uint32_t *spaces = array_reach(m->spaces, &m->spaces_capacity, layer, sizeof *spaces);
+	char name[16] = "kernel";
+
+	if (!spaces)
+		return 0;
+	m->spaces = spaces;
+	if (m->nspaces <= layer)
+		m->nspaces = layer + 1;
+	if (spaces[layer])
+		return spaces[layer];
+	if (!m->kernel)
+		snprintf(name, sizeof name, "%d", m->pid);
+	spaces[layer] =
+		writer_space(s->w, &(struct space_entry){.source = s->source,
+							 .name = writer_text(s->w, name),
+							 .pid = m->kernel ? 0 : m->pid,
+							 .flags = m->kernel ? SPACE_KERNEL : 0});
+	return spaces[layer];
+}
+
+static int insert(struct perf_map_list *l, size_t at, const struct perf_map *map)
+{
+	struct perf_map *grown = array_grow(l->map, &l->capacity, l->count, sizeof *grown);
+
+	if (!grown)
+		return -1;
+	l->map = grown;
+	memmove(&grown[at + 1], &grown[at], (l->count - at) * sizeof *grown);
+	grown[at] = *map;
+	l->count++;
+	return 0;
+}
+
+/* Remove the part [start, end) of all mappings. */
+static int clear_range(struct perf_map_list *l, uint64_t start, uint64_t end)
+{
+	size_t i, last;
+
+	if (!l->count)
+		return 0;
+	i = maps_up_to(l, start);
+	if (i && l->map[i - 1].end > start) {
+		struct perf_map rest = l->map[i - 1];
+
+		rest.offset += end - rest.start;
+		rest.start = end;
+		if (rest.end > end && insert(l, i, &rest))
+			return -1;
+		l->map[i - 1].end = start;
+		i -= l->map[i - 1].start == start; /* an empty one is removed below */
+	}
+	for (last = i; last < l->count && l->map[last].end <= end; last++)
+		;
+	memmove(&l->map[i], &l->map[last], (l->count - last) * sizeof *l->map);
+	l->count -= last - i;
+	if (i < l->count && l->map[i].start < end) {
+		l->map[i].offset += end - l->map[i].start;
+		l->map[i].start = end;
+	}
+	return 0;
+}
+
+/* Find the first layer without a mapping of another file in the range. *same: the mapping is
+ * declared there already. */
+static uint32_t layer_of(const struct perf_maps *m, const struct perf_map *map, bool *same)
+{
+	uint32_t layer = 0;
+
+	/* layers above the highest that overlaps are free; lower ones may be, too, but seldom are
+	 */
+	*same = false;
+	for (size_t i = 0; i < m->declared.count; i++) {
+		const struct perf_map *d = &m->declared.map[i];
+
+		if (d->start >= map->end || d->end <= map->start)
+			continue;
+		if (d->start == map->start && d->end == map->end && d->offset == map->offset &&
+		    d->path == map->path && d->build_id == map->build_id) {
+			*same = true;
+			return d->layer;
+		}
+		if (d->layer >= layer)
+			layer = d->layer + 1;
+	}
+	return layer;
+}
+
+static int declare_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
+{
+	uint32_t space;
+	bool same;
+
+	map->layer = layer_of(m, map, &same);
+	if (same)
+		return 0;
+	space = perf_maps_space(s, m, map->layer);
+	if (!space || insert(&m->declared, m->declared.count, map))
+		return -1;
+	s->nmaps++;
+	return writer_map(s->w, &(struct map_entry){.space = space,
+						    .start = map->start,
+						    .end = map->end,
+						    .offset = map->offset,
+						    .path = map->path,
+						    .build_id = map->build_id});
+}
+
+/* Give the process its own mappings. */
+static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid)
+{
+	struct perf_maps *from = *shared, *m = perf_maps_new(s, pid, false);
+
+	if (!m)
+		return -1;
+	for (size_t i = 0; i < from->present.count; i++) {
+		struct perf_map map = from->present.map[i];
+
+		if (declare_map(s, m, &map) || insert(&m->present, m->present.count, &map)) {
+			perf_maps_release(m);
+			return -1;
+		}
+	}
+	perf_maps_release(from);
+	*shared = m;
+	return 0;
+}
+
+int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_map map, int32_t pid)
+{
+	struct perf_maps *m;
+
+	if (map.end <= map.start || s->nmaps >= MAPS_MOST ||
+	    (*maps)->declared.count >= MAPS_OF_PROCESS)
+		return 0;
+	if ((*maps)->users > 1 && unshare(s, maps, pid))
+		return -1;
+	m = *maps;
+	m->context = ++s->contexts;
+	if (declare_map(s, m, &map) || clear_range(&m->present, map.start, map.end))
+		return -1;
+	return insert(&m->present, maps_up_to(&m->present, map.start), &map);
+}
+
+/* --- locations --- */
+
+static struct perf_location *location_slot(const struct perf_spaces *s, uint32_t space,
+					   uint64_t address)
+{
+	size_t i = hash_u64(address ^ (uint64_t)space << 40) & (s->size - 1);
+
+	while (s->locations[i].location &&
+	       (s->locations[i].address != address || s->locations[i].space != space))
+		i = (i + 1) & (s->size - 1);
+	return &s->locations[i];
+}
+
+static int grow_locations(struct perf_spaces *s)
+{
+	struct perf_location *old = s->locations;
+	size_t had = s->size;
+
+	s->size = had ? 2 * had : LOCATIONS_LEAST;
+	s->locations = calloc(s->size, sizeof *s->locations);
+	if (!s->locations) {
+		s->locations = old;
+		s->size = had;
+		return -1;
+	}
+	for (size_t i = 0; i < had; i++)
+		if (old[i].location)
+			*location_slot(s, old[i].space, old[i].address) = old[i];
+	free(old);
+	return 0;
+}
+
+uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address)
+{
+	const struct perf_map *map = m ? perf_maps_find(m, address) : NULL;
+	uint32_t space = m ? perf_maps_space(s, m, map ? map->layer : 0) : 0;
+	struct perf_location *slot;
+
+	if (m && !space)
+		return 0;
+	if (4 * s->nlocations >= 3 * s->size && grow_locations(s))
+		return 0;
+	slot = location_slot(s, space, address);
+	if (slot->location)
+		return slot->location;
+	*slot = (struct perf_location){
+		address, space,
+		writer_location(s->w,
+				&(struct location_entry){.space = space, .address = address})};
+	s->nlocations += slot->location != 0;
+	return slot->location;
+}

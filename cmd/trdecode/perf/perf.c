@@ -1,0 +1,293 @@
+/*
+ * perf.c - the decoder of perf.data: open it, put its records in order, write their rows
+ */
+#include "cmd/trdecode/perf/perf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/input/merge.h"
+
+static enum bid perf_probe(const struct input *in)
+{
+	uint64_t little, big;
+
+	if (in->head_size < PERF_PIPE_HEADER || in->tree)
+		return BID_NONE;
+	little = get_u64(in->head);
+	big = __builtin_bswap64(little);
+	if (little != get_u64(PERF_MAGIC_2) && big != get_u64(PERF_MAGIC_2) &&
+	    little != get_u64(PERF_MAGIC_1))
+		return BID_NONE;
+	return BID_HEADER;
+}
+
+/* Read the records that a pipe begins with, up to the first one of the kernel. */
+static int read_pipe_header(struct perf *p, struct error *e)
+{
+	for (;;) {
+		struct perf_record r;
+		int got = perf_records_next(&p->records, &r, e);
+
+		if (got <= 0)
+			return got;
+		if (r.type < PERF_RECORD_OF_PERF) {
+			perf_records_back(&p->records, &r);
+			return 0;
+		}
+		if (perf_header_record(p, &r, e))
+			return -1;
+	}
+}
+
+static const char *clock_name(int32_t id)
+{
+	static const char *const names[] = {"realtime",	     "monotonic", "", "",
+					    "monotonic_raw", "",	  "", "boot"};
+	size_t n = sizeof names / sizeof *names;
+
+	if (id == 11)
+		return "tai";
+	return id >= 0 && (size_t)id < n && *names[id] ? names[id] : "perf";
+}
+
+static void choose_clock(struct perf *p)
+{
+	struct input *in = p->input;
+	const struct perf_attr *a = p->attrs;
+
+	in->clock_name = "perf";
+	if (p->nattrs && !(a->sample_type & PERF_SAMPLE_TIME)) {
+		in->clock_name = "ticks";
+		in->ticks = true;
+		return;
+	}
+	if (p->nattrs && perf_flag(a, PERF_FLAG_USE_CLOCK_ID)) {
+		in->clock_name = clock_name(a->clock_id);
+		in->has_wall = !strcmp(in->clock_name, "realtime");
+	}
+	if (p->h.has_clock_data) {
+		in->has_wall = true;
+		in->wall = p->h.wall;
+	}
+}
+
+static int perf_open(struct input *in, struct error *e)
+{
+	struct perf *p = calloc(1, sizeof *p);
+
+	in->state = p;
+	if (!p)
+		return error_no_memory(e);
+	p->input = in;
+	p->w = in->decoding->writer;
+	p->file.name = in->name;
+	if (perf_header_read(p, e) || (p->h.pipe && read_pipe_header(p, e)))
+		return -1;
+	if (!p->nattrs)
+		return error_set(e, in->name, NO_OFFSET, "no event was recorded");
+	if (perf_attrs_name(p))
+		return error_no_memory(e);
+	choose_clock(p);
+	return 0;
+}
+
+uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o)
+{
+	int32_t cpu = o->has_cpu ? o->cpu : -1;
+	uint32_t key[] = {(uint32_t)t->tid, (uint32_t)t->pid, t->comm, (uint32_t)cpu}, *lane;
+	struct lane_entry entry = {.source = p->source,
+				   .clock = p->clock,
+				   .comm = t->comm,
+				   .cpu = cpu,
+				   .tid = t->tid,
+				   .pid = t->pid};
+
+	if (t->lane && t->lane_cpu == cpu)
+		return t->lane;
+	lane = id_cache_number(&p->threads.lanes, key, sizeof key);
+	if (!lane)
+		return 0;
+	if (!*lane) {
+		entry.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (t->tid != -1 ? LANE_HAS_TID : 0) |
+			      (t->pid != -1 ? LANE_HAS_PID : 0);
+		if (!t->comm && t->tid == 0)
+			entry.comm = writer_text(p->w, "swapper");
+		*lane = writer_lane(p->w, &entry);
+	}
+	t->lane = *lane;
+	t->lane_cpu = cpu;
+	return *lane;
+}
+
+/* --- records in order --- */
+
+/* Find the time of a record; 0: it has none, and is taken at once. */
+static uint64_t time_of(struct perf *p, const struct perf_record *r)
+{
+	struct perf_origin o;
+
+	if (r->type != PERF_RECORD_SAMPLE)
+		perf_record_origin(p, r, &o);
+	else if (!perf_sample_origin(p, r, &o))
+		return p->queue.highest;
+	if (o.has_time && o.time < TIME_LIMIT)
+		return o.time;
+	if (o.has_time && o.time != UINT64_MAX)
+		input_damage(p->input, p->file.name, r->offset, "an impossible time");
+	if (r->type != PERF_RECORD_SAMPLE)
+		return 0;
+	/* the place among the others */
+	return p->input->ticks ? ++p->ticks : p->queue.highest;
+}
+
+static int put_record(struct perf *p, const struct perf_record *r)
+{
+	if (r->type == PERF_RECORD_SAMPLE)
+		return perf_sample(p, r);
+	return perf_side_record(p, r);
+}
+
+/* Queue a record of the kernel. */
+static int take_record(struct perf *p, struct perf_record *r)
+{
+	r->time = time_of(p, r);
+	if (!r->time && r->type != PERF_RECORD_SAMPLE)
+		return put_record(p, r);
+	if (perf_queue_add(&p->queue, r->time, r->offset, r->data, r->size))
+		return -1;
+	return perf_queue_full(&p->queue) ? perf_queue_end_round(&p->queue, false) : 0;
+}
+
+/* Read records until some are in order, or to the end. */
+static int fill_queue(struct perf *p, struct error *e)
+{
+	while (!p->queue.ending) {
+		struct perf_record r;
+		int got = perf_records_next(&p->records, &r, e);
+
+		if (got < 0)
+			return -1;
+		if (!got) {
+			p->ended = true;
+			return perf_queue_end(&p->queue);
+		}
+		if (r.type == PERF_RECORD_FINISHED_ROUND) {
+			if (perf_queue_end_round(&p->queue, true))
+				return -1;
+		} else if (r.type >= PERF_RECORD_OF_PERF) {
+			if (perf_header_record(p, &r, e))
+				return -1;
+		} else if (r.type == PERF_RECORD_CALLCHAIN_DEFERRED) {
+			p->counts.deferred++;
+		} else if (r.type > PERF_RECORD_CALLCHAIN_DEFERRED) {
+			p->counts.unknown_types++;
+		} else if (take_record(p, &r)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Get the next record in order: 1; 0: no more; -1. */
+static int next_in_order(struct perf *p, struct perf_record *r, struct error *e)
+{
+	for (;;) {
+		const uint8_t *data;
+		const struct perf_queued *q = perf_queue_peek(&p->queue, &data);
+
+		if (q) {
+			*r = (struct perf_record){.data = data,
+						  .time = q->time,
+						  .offset = q->offset,
+						  .type = perf_u32(p, data),
+						  .size = q->size,
+						  .misc = perf_u16(p, data + 4)};
+			return 1;
+		}
+		if (p->ended)
+			return 0;
+		if (fill_queue(p, e))
+			return -1;
+	}
+}
+
+static int perf_begin(struct input *in, struct error *e)
+{
+	struct perf *p = in->state;
+	struct perf_record r;
+	int got;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	perf_attrs_settle(p);
+	p->frames = calloc(PERF_FRAMES, sizeof *p->frames);
+	if (!p->frames || perf_spaces_init(&p->spaces, p->w) || perf_declare(p))
+		return -1;
+	got = next_in_order(p, &r, e);
+	return got > 0 ? merge_first(in, r.time, e) : got;
+}
+
+static int perf_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct perf *p = in->state;
+	struct perf_record r;
+	uint64_t limit;
+	int got;
+
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	while ((got = next_in_order(p, &r, e)) > 0 && r.time <= limit) {
+		p->time = r.time;
+		if (put_record(p, &r))
+			return -1;
+		perf_queue_take(&p->queue);
+	}
+	in->next = got > 0 ? merge_shifted(r.time, in->shift) : UINT64_MAX;
+	return got < 0 ? -1 : 0;
+}
+
+static void report(const struct perf *p)
+{
+	const char *name = p->input->name;
+
+	warn_count(name, p->counts.unknown_ids, "{sample is|samples are} of no declared event");
+	warn_count(name, p->counts.unknown_types, "{record has|records have} an unknown type");
+	warn_count(name, p->counts.deferred, "deferred call {chain was|chains were} left out");
+	warn_count(name, p->records.aux_bytes,
+		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
+}
+
+static void perf_close(struct input *in)
+{
+	struct perf *p = in->state;
+
+	if (!p)
+		return;
+	if (!in->decoding->quiet)
+		report(p);
+	perf_records_free(&p->records);
+	perf_queue_free(&p->queue);
+	perf_threads_free(&p->threads);
+	perf_spaces_free(&p->spaces);
+	perf_attrs_free(p);
+	if (p->events)
+		ftrace_events_free(p->events);
+	free(p->events);
+	perf_header_free(&p->h);
+	if (!p->h.pipe)
+		tracecmd_file_close(&p->file);
+	free(p->frames);
+	free(p);
+	in->state = NULL;
+}
+
+const struct decoder decoder_perf = {
+	.name = "perf",
+	.probe = perf_probe,
+	.open = perf_open,
+	.info = perf_info,
+	.begin = perf_begin,
+	.run = perf_run,
+	.close = perf_close,
+};

@@ -1,0 +1,341 @@
+/*
+ * samples.c - write the rows of samples
+ */
+#include "cmd/trdecode/perf/perf.h"
+
+#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/perf/span.h"
+
+enum { FIXED_MOST = 8 * (PERF_MEMBERS + 16 + 2 * 64) };
+
+/* The parts of a sample, as its attribute has them. */
+struct perf_sample {
+	struct perf_origin origin;
+	uint64_t ip, addr, period;
+	const uint8_t *read, *chain, *raw, *branches;
+	uint64_t nchain, nbranches;
+	uint32_t raw_size;
+	const uint8_t *user_regs, *intr_regs; /* NULL: none were recorded */
+	uint64_t user_abi;
+	const uint8_t *stack;
+	uint64_t stack_size;
+	uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+};
+
+/* Read the numbers up to the period. */
+static void parse_head(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+{
+	uint64_t has = a->sample_type;
+	struct perf_origin *o = &out->origin;
+
+	o->has_id = has & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID);
+	o->has_tid = has & PERF_SAMPLE_TID;
+	o->has_time = has & PERF_SAMPLE_TIME;
+	o->has_cpu = has & PERF_SAMPLE_CPU;
+	if (has & PERF_SAMPLE_IDENTIFIER)
+		o->id = span_number(s, 8);
+	if (has & PERF_SAMPLE_IP)
+		out->ip = span_number(s, 8);
+	if (has & PERF_SAMPLE_TID) {
+		o->pid = (int32_t)span_number(s, 4);
+		o->tid = (int32_t)span_number(s, 4);
+	}
+	if (has & PERF_SAMPLE_TIME)
+		o->time = span_number(s, 8);
+	if (has & PERF_SAMPLE_ADDR)
+		out->addr = span_number(s, 8);
+	if (has & PERF_SAMPLE_ID)
+		o->id = span_number(s, 8);
+	if (has & PERF_SAMPLE_STREAM_ID)
+		span_number(s, 8);
+	if (has & PERF_SAMPLE_CPU) {
+		o->cpu = (int32_t)span_number(s, 4);
+		span_number(s, 4);
+	}
+	if (has & PERF_SAMPLE_PERIOD)
+		out->period = span_number(s, 8);
+}
+
+/* Return the bytes of one value that a sample has read. */
+static unsigned value_size(const struct perf_attr *a)
+{
+	return 8 + (a->read_format & PERF_READ_ID ? 8 : 0) +
+	       (a->read_format & PERF_READ_LOST ? 8 : 0);
+}
+
+static unsigned read_times(const struct perf_attr *a)
+{
+	return (a->read_format & PERF_READ_ENABLED ? 8 : 0) +
+	       (a->read_format & PERF_READ_RUNNING ? 8 : 0);
+}
+
+static void skip_read(struct span *s, const struct perf_attr *a)
+{
+	uint64_t n = 1;
+
+	if (a->read_format & PERF_READ_GROUP)
+		n = span_number(s, 8);
+	span_take(s, read_times(a));
+	if (n > PERF_RECORD_MOST)
+		s->cut = true;
+	else
+		span_take(s, n * value_size(a));
+}
+
+/* Take an array of n elements. */
+static const uint8_t *take_array(struct span *s, uint64_t n, unsigned element)
+{
+	if (n > PERF_RECORD_MOST) {
+		s->cut = true;
+		return NULL;
+	}
+	return span_take(s, n * element);
+}
+
+static const uint8_t *take_registers(struct span *s, uint64_t mask, uint64_t *abi)
+{
+	*abi = span_number(s, 8);
+	return *abi ? span_take(s, 8 * (uint64_t)__builtin_popcountll(mask)) : NULL;
+}
+
+/* Read the parts whose sizes vary, up to the stack of the thread. */
+static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+{
+	uint64_t has = a->sample_type;
+
+	if (has & PERF_SAMPLE_READ) {
+		out->read = s->at;
+		skip_read(s, a);
+	}
+	if (has & PERF_SAMPLE_CALLCHAIN) {
+		out->nchain = span_number(s, 8);
+		out->chain = take_array(s, out->nchain, 8);
+	}
+	if (has & PERF_SAMPLE_RAW) {
+		out->raw_size = (uint32_t)span_number(s, 4);
+		out->raw = span_take(s, out->raw_size);
+	}
+	if (has & PERF_SAMPLE_BRANCH_STACK) {
+		out->nbranches = span_number(s, 8);
+		if (a->branch_type & PERF_BRANCH_HW_INDEX)
+			span_number(s, 8);
+		out->branches = take_array(s, out->nbranches, 24);
+		if (a->branch_type & PERF_BRANCH_COUNTERS)
+			take_array(s, out->nbranches, 8);
+	}
+	if (has & PERF_SAMPLE_REGS_USER)
+		out->user_regs = take_registers(s, a->user_regs, &out->user_abi);
+	if (has & PERF_SAMPLE_STACK_USER) {
+		out->stack_size = span_number(s, 8);
+		if (out->stack_size) {
+			out->stack = take_array(s, out->stack_size, 1);
+			/* how many of the bytes were in use */
+			out->stack_size = span_number(s, 8);
+		}
+	}
+}
+
+static void parse_end(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+{
+	uint64_t has = a->sample_type, abi;
+
+	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		out->weight = span_number(s, 8);
+	if (has & PERF_SAMPLE_DATA_SRC)
+		out->data_src = span_number(s, 8);
+	if (has & PERF_SAMPLE_TRANSACTION)
+		out->transaction = span_number(s, 8);
+	if (has & PERF_SAMPLE_REGS_INTR)
+		out->intr_regs = take_registers(s, a->intr_regs, &abi);
+	if (has & PERF_SAMPLE_PHYS_ADDR)
+		out->phys_addr = span_number(s, 8);
+	if (has & PERF_SAMPLE_CGROUP)
+		out->cgroup = span_number(s, 8);
+	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
+		out->data_page_size = span_number(s, 8);
+	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
+		out->code_page_size = span_number(s, 8);
+}
+
+static struct span span_of(const struct perf *p, const struct perf_record *r)
+{
+	return (struct span){r->data + PERF_RECORD_HEAD, r->data + r->size, p->h.big_endian, false};
+}
+
+static struct perf_attr *attr_of(struct perf *p, const struct perf_record *r)
+{
+	size_t at = PERF_RECORD_HEAD + 8 * (size_t)(p->id_at < 0 ? 0 : p->id_at);
+	bool has_id = p->id_at >= 0 && at + 8 <= r->size;
+
+	return perf_attr_of(p, has_id ? perf_u64(p, r->data + at) : 0, has_id);
+}
+
+bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf_origin *o)
+{
+	const struct perf_attr *a = attr_of(p, r);
+	struct span s = span_of(p, r);
+	struct perf_sample sample = {.ip = 0};
+
+	if (a)
+		parse_head(&s, a, &sample);
+	*o = sample.origin;
+	return a && !s.cut;
+}
+
+/* --- rows --- */
+
+/* Return how much a counter has counted since it was last read. */
+static uint64_t count_since(struct perf *p, uint64_t id, uint64_t value)
+{
+	struct perf_id *known = perf_id_find(p, id);
+	uint64_t last = known ? known->last : 0;
+
+	if (known)
+		known->last = value;
+	return value - last;
+}
+
+/* Fill the period and the fields of the other counters from the values that the sample has read. */
+static void fill_read(struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
+		      uint8_t *fixed)
+{
+	bool group = a->read_format & PERF_READ_GROUP;
+	uint64_t n = group ? perf_u64(p, s->read) : 1;
+	const uint8_t *d = s->read + (group ? 8 : 0) + read_times(a);
+	unsigned size = value_size(a);
+
+	put_u64(fixed, s->period);
+	for (uint32_t i = 0; i < a->nmembers; i++)
+		put_u64(fixed + a->members[i].offset, 0);
+	for (uint64_t i = 0; i < n; i++, d += size) {
+		uint64_t value = perf_u64(p, d);
+		uint64_t id = a->read_format & PERF_READ_ID ? perf_u64(p, d + 8) : 0;
+		const struct perf_id *known = perf_id_find(p, id);
+
+		if (!known)
+			continue;
+		value = count_since(p, id, value);
+		if (&p->attrs[known->attr - 1] == a)
+			put_u64(fixed, value);
+		for (uint32_t k = 0; k < a->nmembers; k++)
+			if (a->members[k].attr == known->attr - 1)
+				put_u64(fixed + a->members[k].offset, value);
+	}
+}
+
+static uint8_t *fill_registers(const struct perf *p, uint8_t *to, const uint8_t *regs,
+			       uint64_t mask)
+{
+	int n = __builtin_popcountll(mask);
+
+	for (int i = 0; i < n; i++, to += 8)
+		put_u64(to, regs ? perf_u64(p, regs + 8 * i) : 0);
+	return to;
+}
+
+static uint8_t *put_number(uint8_t *to, uint64_t v)
+{
+	put_u64(to, v);
+	return to + 8;
+}
+
+/* Fill the fixed part, in the order of add_fixed of sample_types.c. */
+static void fill_fixed(struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
+		       uint8_t *fixed)
+{
+	uint64_t has = a->sample_type;
+	uint8_t *to = fixed;
+
+	if (has & PERF_SAMPLE_READ) {
+		fill_read(p, a, s, fixed);
+		to += 8 + 8 * (size_t)a->nmembers;
+	} else if (has & PERF_SAMPLE_PERIOD) {
+		to = put_number(to, s->period);
+	}
+	if (a->has_ip)
+		to = put_number(to, s->ip);
+	if (has & PERF_SAMPLE_ADDR)
+		to = put_number(to, s->addr);
+	/* of three numbers the first is the lowest 4 bytes, in both byte orders */
+	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		to = put_number(to, s->weight);
+	if (has & PERF_SAMPLE_DATA_SRC)
+		to = put_number(to, s->data_src);
+	if (has & PERF_SAMPLE_TRANSACTION)
+		to = put_number(to, s->transaction);
+	if (has & PERF_SAMPLE_PHYS_ADDR)
+		to = put_number(to, s->phys_addr);
+	if (has & PERF_SAMPLE_CGROUP)
+		to = put_number(to, s->cgroup);
+	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
+		to = put_number(to, s->data_page_size);
+	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
+		to = put_number(to, s->code_page_size);
+	if (has & PERF_SAMPLE_REGS_USER && !(has & PERF_SAMPLE_STACK_USER))
+		to = fill_registers(p, to, s->user_regs, a->user_regs);
+	if (has & PERF_SAMPLE_REGS_INTR)
+		fill_registers(p, to, s->intr_regs, a->intr_regs);
+}
+
+static uint32_t stack_of(struct perf *p, struct perf_thread *t, const struct perf_attr *a,
+			 const struct perf_sample *s, unsigned mode, bool *bad)
+{
+	uint32_t stack = 0;
+
+	if (s->chain)
+		stack = perf_chain_stack(p, t, s->chain, s->nchain, mode, bad);
+	if (!stack && !*bad && a->sample_type & PERF_SAMPLE_IP &&
+	    (!s->chain || a->sample_type & PERF_SAMPLE_STACK_USER))
+		stack = perf_frame_stack(p, t, s->ip, mode, 0, bad);
+	return stack;
+}
+
+static int sample_row(struct perf *p, struct perf_attr *a, const struct perf_sample *s,
+		      const struct perf_record *r)
+{
+	struct perf_thread *t = perf_thread_of(&p->threads, s->origin.has_tid ? s->origin.pid : -1,
+					       s->origin.has_tid ? s->origin.tid : -1);
+	uint8_t fixed[FIXED_MOST];
+	struct new_row row = {.time = merge_shifted(r->time, p->input->shift),
+			      .type = a->type,
+			      .fixed = fixed,
+			      .fixed_size = a->fixed_size,
+			      .has_tail = a->has_tail};
+	bool bad = false;
+
+	if (!t)
+		return -1;
+	row.lane = perf_lane(p, t, &s->origin);
+	row.location = stack_of(p, t, a, s, r->misc & PERF_MISC_MODE, &bad);
+	if (!row.lane || bad)
+		return -1;
+	fill_fixed(p, a, s, fixed);
+	if (s->raw) {
+		row.tail = s->raw;
+		row.tail_size = s->raw_size;
+	} else if (s->branches) {
+		row.tail = s->branches;
+		row.tail_size = (uint32_t)s->nbranches * 24;
+	}
+	return writer_sample(p->w, row);
+}
+
+int perf_sample(struct perf *p, const struct perf_record *r)
+{
+	struct perf_attr *a = attr_of(p, r);
+	struct span s = span_of(p, r);
+	struct perf_sample sample = {.ip = 0};
+
+	if (!a) {
+		p->counts.unknown_ids++;
+		return 0;
+	}
+	parse_head(&s, a, &sample);
+	parse_parts(&s, a, &sample);
+	parse_end(&s, a, &sample);
+	if (s.cut)
+		return perf_damage_gap(p, r, "a sample that is shorter than its parts");
+	if (!a->type && perf_declare_attr(p, a))
+		return -1;
+	return sample_row(p, a, &sample, r);
+}

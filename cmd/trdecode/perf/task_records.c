@@ -1,0 +1,133 @@
+/*
+ * task_records.c - what records change: names of threads, their processes, and mappings
+ */
+#include "cmd/trdecode/perf/perf.h"
+
+static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_thread *t,
+		      size_t body)
+{
+	const char *comm = (const char *)r->data + PERF_RECORD_HEAD + PERF_COMM_BODY;
+	size_t n = strnlen(comm, body - PERF_COMM_BODY);
+	uint32_t name = writer_string(p->w, comm, n);
+
+	if (n && !name)
+		return -1;
+	perf_thread_rename(t, name);
+	if (r->misc & PERF_MISC_COMM_EXEC) {
+		perf_maps_release(t->process->maps);
+		t->process->maps = NULL;
+	}
+	return 0;
+}
+
+static int apply_fork(struct perf *p, const struct perf_record *r, struct perf_thread **t)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	struct perf_thread *parent = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d + 4),
+						    (int32_t)perf_u32(p, d + 12));
+
+	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 8));
+	if (!*t || !parent)
+		return -1;
+	if (*t != parent && r->type == PERF_RECORD_FORK)
+		perf_thread_fork(*t, parent);
+	return 0;
+}
+
+/* "[kernel.kallsyms]_text" is the kernel; the symbol shows where its address was recorded. */
+static size_t path_size(const char *path, size_t n)
+{
+	const char *end = n && *path == '[' ? memchr(path, ']', n) : NULL;
+
+	return end ? (size_t)(end + 1 - path) : n;
+}
+
+static int add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
+		   const char *path, size_t n)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	bool kernel = (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL;
+	const char *build_id = perf_build_id_of(p, path, n);
+	char text[PERF_BUILD_ID_TEXT];
+	struct perf_process *process;
+
+	if ((r->misc & PERF_MISC_MODE) > PERF_MODE_HYPERVISOR)
+		return 0; /* of a guest */
+	if (r->type == PERF_RECORD_MMAP2 && r->misc & PERF_MISC_MMAP_BUILD_ID) {
+		perf_build_id_text(d + 36, d[32], text);
+		build_id = text;
+	}
+	map.path = writer_string(p->w, path, n);
+	map.build_id = writer_text(p->w, build_id);
+	if (kernel)
+		return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
+	if (!process || !perf_process_maps(&p->spaces, process))
+		return -1;
+	return perf_maps_add(&p->spaces, &process->maps, map, process->pid);
+}
+
+static int apply_mmap(struct perf *p, const struct perf_record *r, size_t body)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t at = r->type == PERF_RECORD_MMAP ? PERF_MMAP_BODY : PERF_MMAP2_BODY;
+	const char *path = (const char *)d + at;
+	struct perf_map map;
+	size_t n;
+
+	if (body < at)
+		return 0;
+	map = (struct perf_map){.start = perf_u64(p, d + 8), .offset = perf_u64(p, d + 24)};
+	map.end = map.start + perf_u64(p, d + 16);
+	n = path_size(path, strnlen(path, body - at));
+	/* addresses of the kernel are those of its symbols */
+	if (n && *path == '[' && (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL)
+		map.offset = map.start;
+	return add_map(p, r, map, path, n);
+}
+
+/* Take a program of BPF, or other code that the kernel has made. */
+static int apply_ksymbol(struct perf *p, const struct perf_record *r, size_t body)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	const char *name = (const char *)d + PERF_KSYMBOL_BODY;
+	struct perf_map map;
+
+	if (body < PERF_KSYMBOL_BODY || perf_u16(p, d + 14) & 1) /* unregistered */
+		return 0;
+	map = (struct perf_map){.start = perf_u64(p, d), .offset = perf_u64(p, d)};
+	map.end = map.start + perf_u32(p, d + 8);
+	map.path = writer_string(p->w, name, strnlen(name, body - PERF_KSYMBOL_BODY));
+	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+}
+
+int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
+	       struct perf_thread **t)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t least = r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT ? PERF_FORK_BODY
+										  : PERF_COMM_BODY;
+
+	*t = NULL;
+	switch (r->type) {
+	case PERF_RECORD_KSYMBOL: return apply_ksymbol(p, r, o->body);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: break;
+	default: return 0;
+	}
+	if (o->body < least) {
+		input_damage(p->input, p->file.name, r->offset, "a record of type %u that is cut",
+			     r->type);
+		return 0;
+	}
+	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
+		return apply_fork(p, r, t);
+	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 4));
+	if (!*t)
+		return -1;
+	return r->type == PERF_RECORD_COMM ? apply_comm(p, r, *t, o->body)
+					   : apply_mmap(p, r, o->body);
+}

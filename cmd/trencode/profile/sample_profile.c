@@ -1,0 +1,161 @@
+#include "cmd/trencode/profile/sample_profile.h"
+
+#include "common/stream/field.h"
+#include "common/value/scalar.h"
+
+static bool weighs(const struct sample_profile *p, const char *what)
+{
+	return p->weight && !strcmp(p->weight, what);
+}
+
+static bool weighs_field(const struct sample_profile *p)
+{
+	return p->weight && !weighs(p, "dur") && !weighs(p, "count") && !weighs(p, "period");
+}
+
+bool sample_profile_calls(struct sample_profile *p)
+{
+	if (p->subject == SUBJECT_UNKNOWN && !weighs_field(p) && !weighs(p, "period"))
+		p->subject = SUBJECT_CALLS;
+	p->calls += p->subject != SUBJECT_CALLS;
+	return p->subject == SUBJECT_CALLS;
+}
+
+/* Test whether weights of two types may be added: they are one type of several inputs. */
+static bool same_type(const struct type *a, const struct type *b)
+{
+	return a == b || (a->name.number == b->name.number &&
+			  (a->flags & TYPE_WEIGHT_TIME) == (b->flags & TYPE_WEIGHT_TIME));
+}
+
+/* Get the weight of a sample. false: it has none. */
+static bool weight_of(struct sample_profile *p, const struct event *ev, uint64_t *weight)
+{
+	bool field = weighs_field(p);
+	struct field_value v;
+
+	*weight = weighs(p, "count") ? 1 : sample_weight(ev);
+	if (!field && !weighs(p, "count"))
+		return true;
+	if (p->fields != ev->type)
+		p->field = field ? field_find(ev->type, p->weight)
+				 : field_by_role(ev->type, ROLE_COUNT);
+	p->fields = ev->type;
+	if (!p->field)
+		return !field;
+	field_get(ev, p->field, 0, &v);
+	if (v.form == FORM_UINT || (v.form == FORM_INT && v.i >= 0)) {
+		*weight = v.u;
+		return true;
+	}
+	return !field;
+}
+
+/* Get the node of a thread's name, below which its stacks are; blanks in it would end a frame. */
+static int comm_node(struct call_stacks *cs, const struct lane *lane, uint32_t *node)
+{
+	struct buffer *b = &cs->scratch;
+	uint32_t name;
+
+	*node = STACK_ROOT;
+	if (!lane->comm.size)
+		return 0;
+	b->size = 0;
+	if (cs->key(b, NULL, lane->comm))
+		return -1;
+	for (size_t i = 0; i < b->size; i++)
+		if (b->data[i] == ' ')
+			b->data[i] = '_';
+	name = intern(&cs->names, b->data, b->size);
+	*node = name == INTERN_NONE ? 0 : stack_tree_child(&cs->tree, STACK_ROOT, name);
+	return *node ? 0 : -1;
+}
+
+int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev)
+{
+	uint32_t root = STACK_ROOT, node;
+	uint64_t weight;
+
+	if (p->subject == SUBJECT_UNKNOWN && !weighs(p, "dur")) {
+		p->subject = SUBJECT_SAMPLES;
+		p->type = ev->type;
+	}
+	if (p->subject != SUBJECT_SAMPLES || !same_type(p->type, ev->type)) {
+		p->samples++;
+		return 0;
+	}
+	if (!weight_of(p, ev, &weight)) {
+		p->weightless++;
+		return 0;
+	}
+	if ((p->by_comm && comm_node(cs, ev->lane, &root)) ||
+	    call_stacks_recorded(cs, root, ev->stack, &node))
+		return -1;
+	if (node != STACK_ROOT)
+		stack_tree_call(&cs->tree, node, weight, 0);
+	return 0;
+}
+
+void sample_profile_finish(const struct sample_profile *p, struct stack_tree *t)
+{
+	if (p->subject == SUBJECT_CALLS) {
+		for (size_t i = 1; weighs(p, "count") && i < t->count; i++)
+			t->nodes[i].self = t->nodes[i].calls;
+		return;
+	}
+	/* a caller's number is below those of its callees, as nodes of samples are never joined */
+	for (size_t i = t->count; i-- > 1;) {
+		struct stack_node *n = &t->nodes[i];
+
+		if (n->parent == STACK_LOOSE)
+			continue;
+		n->total += n->self;
+		if (n->parent != STACK_ROOT)
+			t->nodes[n->parent].total += n->total;
+	}
+}
+
+const char *sample_profile_type(const struct sample_profile *p, const char **unit)
+{
+	if (p->subject != SUBJECT_SAMPLES)
+		return NULL;
+	*unit = "count";
+	if (weighs(p, "count"))
+		return "samples";
+	if (weighs_field(p))
+		return p->weight;
+	if (p->type->flags & TYPE_WEIGHT_TIME)
+		*unit = "nanoseconds";
+	return p->type->name.text;
+}
+
+int sample_profile_check(const struct sample_profile *p, struct error *e)
+{
+	if (p->subject == SUBJECT_UNKNOWN && p->calls)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--weight %s: the trace has calls, which weigh dur or count",
+				 p->weight);
+	if (p->subject == SUBJECT_UNKNOWN && p->samples)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--weight dur: the trace has samples, which weigh period, count "
+				 "or a field");
+	if (p->subject == SUBJECT_SAMPLES && p->weight && weighs_field(p) && !p->field)
+		return error_set(e, NULL, NO_OFFSET, "--weight: '%s' has no field '%s'",
+				 p->type->name.text, p->weight);
+	return 0;
+}
+
+void sample_profile_report(const struct sample_profile *p)
+{
+	if (p->subject == SUBJECT_SAMPLES && p->samples)
+		warn(NULL, NO_OFFSET,
+		     "the profile is of the samples of '%s': choose others with trfilter "
+		     "'type == ...'",
+		     p->type->name.text);
+	warn_count(NULL, p->samples,
+		   p->subject == SUBJECT_CALLS
+			   ? "{sample|samples} left out: the profile is of calls"
+			   : "{sample|samples} of other types left out");
+	warn_count(NULL, p->calls, "{row|rows} of calls left out: the profile is of samples");
+	warn_count(NULL, p->weightless, "{sample|samples} without the field of --weight left out");
+}

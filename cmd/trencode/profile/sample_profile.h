@@ -1,0 +1,40 @@
+/*
+ * sample_profile.h - what a profile is of: calls, or the samples of one type; and what these weigh
+ *
+ * A profile has one subject, as weights of different types of events are never added. It is what
+ * the trace has first: calls, or the samples of a type.
+ */
+#ifndef TR_TRENCODE_PROFILE_SAMPLE_PROFILE_H
+#define TR_TRENCODE_PROFILE_SAMPLE_PROFILE_H
+
+#include "common/calls/call_stacks.h"
+#include "cmd/trencode/encoder.h"
+
+enum profile_subject { SUBJECT_UNKNOWN, SUBJECT_CALLS, SUBJECT_SAMPLES };
+
+/* The subject of a profile, and what was left out. */
+struct sample_profile {
+	const char *weight; /* --weight: "dur", "count", "period" or a field; NULL: the usual one */
+	bool by_comm;	    /* the name of the thread is the outermost frame */
+	enum profile_subject subject;
+	const struct type *type;   /* of the samples */
+	const struct type *fields; /* type that field is of */
+	const struct field *field; /* of --weight FIELD, or with ROLE_COUNT; NULL: none */
+	uint64_t samples, calls;   /* events of other subjects */
+	uint64_t weightless;	   /* samples without the field of --weight */
+};
+
+/* Test whether calls are counted; the first event of a call makes them the subject. */
+bool sample_profile_calls(struct sample_profile *p);
+/* Add a sample to the tree. Returns 0, or -1 when out of memory. */
+int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev);
+/* Set the totals of all nodes, and what calls weigh, after the last event. */
+void sample_profile_finish(const struct sample_profile *p, struct stack_tree *t);
+/* Get what the weights are of, such as "cycles", and their unit, "count" or "nanoseconds"; of calls
+ * NULL. */
+const char *sample_profile_type(const struct sample_profile *p, const char **unit);
+/* Check --weight against what the trace has. Returns 0, or -1 with *e filled. */
+int sample_profile_check(const struct sample_profile *p, struct error *e);
+void sample_profile_report(const struct sample_profile *p);
+
+#endif

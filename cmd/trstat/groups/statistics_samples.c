@@ -1,0 +1,155 @@
+/*
+ * statistics_samples.c - count samples
+ *
+ * A sample counts as one call of each function on its stack. The total of these calls is the
+ * sample's weight; the self value is the weight too in the innermost function, else 0. So all keys,
+ * columns and views of calls have one meaning for both. Where the keys depend on no frame, a sample
+ * counts once.
+ */
+#include <stdlib.h>
+
+#include "cmd/trstat/groups/statistics_private.h"
+
+enum { NEEDS_FRAME = NEEDS_LOCATION | NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK };
+
+/* --- functions --- */
+
+/* Forget the functions after symbols changed. */
+static void begin_functions(struct sample_counts *c, const struct dictionary *d)
+{
+	if (c->symbol_changes != d->symbol_changes && c->nfunctions)
+		memset(c->functions, 0, c->nfunctions * sizeof(*c->functions));
+	c->symbol_changes = d->symbol_changes;
+}
+
+/* Get the number of a location's function from 1, which has a name and a module; 0: out of memory.
+ */
+static uint32_t function_of(struct statistics *s, uint32_t location)
+{
+	struct sample_counts *c = &s->samples;
+	const struct location *p = dictionary_location(s->dictionary, location);
+	uint32_t key[2] = {0}, number, *functions;
+
+	if (location < c->nfunctions && c->functions[location])
+		return c->functions[location];
+	functions = array_reach(c->functions, &c->nfunctions, location, sizeof(*functions));
+	if (!functions)
+		return 0;
+	c->functions = functions;
+	key[0] = dictionary_location_name(s->dictionary, location).number;
+	key[1] = p && p->symbol ? p->symbol->module.number : 0;
+	number = intern(&c->keys, key, sizeof(key));
+	return number == INTERN_NONE ? 0 : (functions[location] = number + 1);
+}
+
+/* Note that the present sample has a function. Returns 1 if it had the function before, 0, or -1
+ * when out of memory. */
+static int note_function(struct sample_counts *c, uint32_t function)
+{
+	uint64_t *seen = array_reach(c->seen, &c->nseen, function, sizeof(*seen));
+
+	if (!seen)
+		return -1;
+	c->seen = seen;
+	if (seen[function] == c->serial)
+		return 1;
+	seen[function] = c->serial;
+	return 0;
+}
+
+/* --- frames --- */
+
+/* Count a sample in one group. */
+static int add_to_group(struct statistics *s, const struct event_ref *subject, bool recursive)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	struct aggregate *a;
+
+	if (statistics_selects(s) && !statistics_is_selected(s, subject))
+		return s->out_of_memory ? -1 : 0;
+	a = statistics_group(s, subject);
+	if (!a || aggregate_call(a, w, subject->total, subject->self, recursive, subject->time))
+		return -1;
+	return w->field_count ? statistics_add_fields(s, a, subject->event, subject->lane, false,
+						      &(struct statistics_times){
+							      true, false, subject->total,
+							      subject->self, subject->location})
+			      : 0;
+}
+
+/* Put the stacks of the sample's frames, innermost first, in c->frames. Returns their number. */
+static size_t take_frames(struct statistics *s, uint32_t stack)
+{
+	struct buffer *frames = &s->samples.frames;
+
+	frames->size = 0;
+	for (; stack; stack = dictionary_stack_parent(s->dictionary, stack))
+		if (buffer_u32(frames, stack)) {
+			s->out_of_memory = true;
+			return 0;
+		}
+	return frames->size / 4;
+}
+
+static uint32_t frame_at(const struct statistics *s, size_t i)
+{
+	return get_u32(s->samples.frames.data + 4 * i);
+}
+
+/* Count the sample in the group of each frame, outermost first. A function counts once, where it is
+ * outermost, unless the keys tell its frames apart. */
+static int add_frames(struct statistics *s, struct event_ref *subject, size_t n)
+{
+	bool apart = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK);
+	uint64_t weight = subject->total;
+	uint32_t innermost;
+
+	begin_functions(&s->samples, s->dictionary);
+	s->samples.serial++;
+	innermost = function_of(s, dictionary_stack_location(s->dictionary, frame_at(s, 0)));
+	subject->location = 0;
+	for (size_t i = n; i-- > 0;) {
+		uint32_t stack = frame_at(s, i), function;
+		int again;
+
+		subject->caller = subject->location;
+		subject->location = dictionary_stack_location(s->dictionary, stack);
+		subject->level = (uint32_t)(n - 1 - i);
+		function = function_of(s, subject->location);
+		again = function ? note_function(&s->samples, function) : -1;
+		if (again < 0)
+			return -1;
+		if (again && !apart)
+			continue;
+		subject->self = (apart ? !i : function == innermost) ? weight : 0;
+		if (s->stacks &&
+		    call_stacks_recorded(s->stacks, STACK_ROOT, stack, &subject->stack))
+			return -1;
+		if (add_to_group(s, subject, again && !s->stacks))
+			return -1;
+	}
+	return 0;
+}
+
+int statistics_take_sample(struct statistics *s, const struct event *e)
+{
+	struct event_ref subject = event_ref_of(e);
+	size_t n = s->keys->needs & NEEDS_FRAME ? take_frames(s, e->stack) : 0;
+
+	subject.timed = true;
+	subject.total = subject.self = sample_weight(e);
+	if (!(e->type->flags & TYPE_WEIGHT_TIME) && !s->columns->weights)
+		columns_set_weights(s->columns);
+	if (s->out_of_memory)
+		return -1;
+	subject.frame = n > 0;
+	return n ? add_frames(s, &subject, n) : add_to_group(s, &subject, false);
+}
+
+void statistics_free_samples(struct statistics *s)
+{
+	free(s->samples.functions);
+	free(s->samples.seen);
+	intern_free(&s->samples.keys);
+	buffer_free(&s->samples.frames);
+}

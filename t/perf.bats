@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# perf.data: samples are those that perf script prints.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+	here=$DATA/perf
+}
+
+# compare FILE TEXT OPTION...: the samples of a perf.data with the text of perf script
+compare() {
+	trdecode -o x.trs "$1"
+	python3 "$ROOT/t/tools/trstream.py" x.trs >x.ndjson
+	python3 "$ROOT/t/tools/perf_script.py" "${@:3}" x.ndjson "$2"
+}
+
+# record NAME OPTION...: record this program; skip where perf cannot
+record() {
+	need perf
+	perf record -q -o "$1.data" "${@:2}" sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; ls / >/dev/null' \
+		>/dev/null 2>err || skip "perf record: $(tail -n 1 err)"
+}
+
+# script NAME: perf script of a recording, with the first list of fields that it has
+script() {
+	for fields in comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso,trace \
+		comm,pid,tid,time,period,event,ip,sym,symoff,dso \
+		comm,pid,tid,cpu,time,event,ip,sym,symoff,dso,trace; do
+		perf script -i "$1.data" --no-inline -F $fields >"$1.txt" 2>/dev/null && [ -s "$1.txt" ] && return
+	done
+	fail "perf script: $1"
+}
+
+@test "recordings: number, time, thread, CPU, event, period, fields and frames of the samples" {
+	for name in flat group zstd pipe-zstd switch sched sys weight; do
+		file=$(ls "$here/$name".data*)
+		gzip -dc "$here/$name.txt.gz" >text
+		compare "$file" text || fail "$name"
+	done
+}
+
+@test "larger recordings" {
+	[ -d "$SHARED/perf" ] || skip 'no traces'
+	for name in fp pipe two; do
+		compare "$SHARED/perf/$name.data" "$SHARED/perf/$name.data.script.txt" || fail "$name"
+	done
+	# perf unwinds these stacks
+	compare "$SHARED/perf/dwarf.data" "$SHARED/perf/dwarf.data.script.txt" --skip-stacks
+}
+
+@test "recordings of others: kernels 3.2 to 4.14, 32 bits, format 1, pipes, compression" {
+	[ -d "$SHARED/perf/pub" ] || skip 'no traces'
+	cd "$SHARED/perf/pub" || return
+	samples() {
+		trdecode -q "$1" | trfilter -qc 'kind == "sample"'
+	}
+	# the numbers of perf script and of the text beside the file
+	while read -r name number; do
+		assert_equal "$name $(samples "$name")" "$name $number"
+	done <<-'END'
+		quipper-perf.data.armv7.perf_3.14-3.8 700
+		quipper-perf.data.group_desc-4.14 13
+		quipper-perf.data.lost_samples-4.4 191
+		quipper-perf.data.piped.no_attr_ids-4.14 7
+		quipper-perf.data.remmap-3.2 198
+		quipper-perf.data.singleprocess-3.4 77
+		sleep.compressed.data 8
+		sleep.compressed.pipe.data 8
+		sleep.data 7
+		hotspot-perf.data.true.v1 0
+		hotspot-perf.data.true.v2 1
+		hotspot-perf.data.true.v2.gz 1
+	END
+	for file in *.pb_text; do
+		assert_equal "$(samples "${file%.pb_text}")" "$(grep -c 'sample_event {' "$file")"
+	done
+	# perf reads no COMPRESSED2 yet: the twin without
+	assert_equal "$(samples sleep.compressed2.data)" 7
+	# this file ends with the messages of perf record
+	run -1 trdecode -o /dev/null sleep.compressed2.pipe.data
+	assert_output --partial '0x7c40: the file ends inside of a record'
+	# lost samples are gaps
+	run -0 pipe 'trdecode -q quipper-perf.data.lost_samples-4.4 | trencode -q -t csv -c kind | grep -c gap'
+	assert_output 2
+	run -1 trdecode -o /dev/null quipper-perf.data.piped.corrupted.zero_size_sample-3.2
+	assert_output --partial '0xbfd0: a record of type 9 with 0 bytes'
+}
+
+@test "fresh recordings: a clock, call chains, two events, a group, tracepoints" {
+	record clock -F 4000 -e cpu-clock
+	script clock
+	compare clock.data clock.txt
+	record chains -F 4000 -e cpu-clock -g
+	script chains
+	compare chains.data chains.txt
+	record two -F 4000 -e cpu-clock -e task-clock -g
+	script two
+	compare two.data two.txt
+	record packed -z -F 4000 -e cpu-clock -g
+	script packed
+	compare packed.data packed.txt
+	record counted -c 100000 -e task-clock -d --phys-data
+	script counted
+	compare counted.data counted.txt
+	record points -e sched:sched_switch -e raw_syscalls:sys_enter -g
+	script points
+	compare points.data points.txt
+}
+
+@test "a pipe, as it is recorded" {
+	need perf
+	perf record -q -F 4000 -e cpu-clock -g -o - sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \
+		>pipe.data 2>err || skip "perf record: $(tail -n 1 err)"
+	script pipe
+	compare pipe.data pipe.txt
+	trdecode -o file.trs pipe.data
+	trdecode <pipe.data -o piped.trs
+	diff <(trencode -q -t csv file.trs) <(trencode -q -t csv piped.trs)
+	# perf record ends only after this program has read
+	run -0 pipe 'perf record -q -F 1000 -e cpu-clock -o - sh -c "sleep 0.1; echo >&2" 2>/dev/null | trdecode | trfilter -c 1'
+}
+
+@test "functions are those of perf script: of the kernel by kallsyms, of programs by their files" {
+	[ "$(id -u)" = 0 ] && [ -r /proc/kallsyms ] || skip 'only root sees the addresses of the kernel'
+	record names -F 4000 -e cpu-clock -g
+	cp /proc/kallsyms .
+	perf script -i names.data --no-inline -F ip,sym 2>/dev/null |
+		awk 'NF { print $2 }' | sed 's/@.*//' | sort >theirs
+	trdecode names.data | trsym -q --kallsyms kallsyms --demangle=no >names.trs
+	python3 "$ROOT/t/tools/trstream.py" names.trs | jq -r '.stack // [] | .[]' |
+		sed 's/^<[0-9a-f]*>$/[unknown]/; s/@.*//' | sort >ours
+	assert_equal "$(wc -l <ours)" "$(wc -l <theirs)"
+	# of several names of one address the two choose differently
+	both=$(comm -12 theirs ours | wc -l)
+	echo "$both of $(wc -l <ours) frames"
+	((both * 100 >= $(wc -l <ours) * 95 && both > 100))
+}
+
+@test "--info: facts that the recording has about itself" {
+	run -0 trdecode --info "$here/group.data"
+	assert_line --regexp '^format +perf$'
+	assert_line --regexp '^events +cycles'
+	assert_line --regexp '^host '
+	assert_line --regexp '^command +/usr/bin/perf record'
+	run -0 pipe 'trdecode --info --json '"$here"'/zstd.data | jq -r ".[0].format"'
+	assert_output perf
+}
+
+@test "a cut file: the samples before the cut, status 1 and the place" {
+	size=$(stat -c %s "$here/flat.data")
+	trdecode "$here/flat.data" | trfilter 'kind == "sample"' | trencode -q -t csv -c time,tid | tail -n +2 >flat.csv
+	for part in $(seq 39); do
+		head -c $((size * part / 40)) "$here/flat.data" >cut.data
+		run --separate-stderr trdecode -o cut.trs cut.data
+		((status == 1 || status == 2)) || fail "cut at $((size * part / 40)): status $status"
+		[ -n "$stderr" ]
+		((status == 2)) && continue
+		trfilter -q 'kind == "sample"' cut.trs 2>/dev/null | trencode -q -t csv -c time,tid 2>/dev/null | tail -n +2 >cut.csv || true
+		# what is there is in the whole recording
+		[ -z "$(comm -13 <(sort flat.csv) <(sort cut.csv))" ] || fail "cut at $((size * part / 40))"
+	done
+	[ -s cut.csv ]
+}
+
+@test "changed bytes: no crash, no endless loop" {
+	for name in group zstd pipe-zstd switch; do
+		for seed in $(seq 25); do
+			perl -0777 -e 'srand shift; $_ = <STDIN>; for my $i (1 .. 3) { vec($_, int rand 8 * length, 1) ^= 1 } print' \
+				$seed <"$here/$name.data" >bad.data
+			status=0
+			timeout 20 trdecode -q -o bad.trs bad.data 2>/dev/null || status=$?
+			((status <= 2)) || fail "$name, seed $seed: status $status"
+		done
+	done
+}

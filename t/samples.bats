@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# Samples: their sums against a model that reads the stream by the page, folded stacks against their own sums.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	load lib
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+	python3 "$ROOT/t/tools/random_samples.py" 1 >one.trs
+	python3 "$ROOT/t/tools/random_samples.py" 2 cycles cpu-clock+ >two.trs
+}
+
+model() {
+	python3 "$ROOT/t/tools/sample_totals.py" "$@"
+}
+
+# sums KEY OPTION...: trstat's sums by that key, as the model prints them
+sums() {
+	trstat -q -t csv -c total,self,count -g "$1" "${@:2}" | sed 1d |
+		awk -F, '$1 != "cycles" && $1 { print $2 "," $3 "," $4 "," $1 }' | LC_ALL=C sort
+}
+
+@test "trstat: total, self and count of functions are those of the model" {
+	diff <(model totals one.trs) <(sums name one.trs)
+}
+
+@test "trstat -g stack and --tree: those of all stacks" {
+	diff <(model tree one.trs) <(sums stack one.trs)
+	diff <(model tree one.trs | cut -d, -f1-3 | sort) \
+		<(trstat -q -t csv --tree -c total,self,count one.trs | sed 1d | cut -d, -f3-5 | sort)
+}
+
+@test "trstat --callees: the part of the tree below a function; --callers: its callers" {
+	trstat -q --callees f3 -t csv -c total one.trs | sed -n '2{s/.*,//;p}' >callees
+	trstat -q --callers f3 -t csv -c total one.trs | sed -n '2{s/.*,//;p}' >callers
+	model totals one.trs | sed -n 's/,.*,f3$//p' >want
+	cmp callers want
+	# F in F is another row of --callees
+	(($(<callees) <= $(<want)))
+}
+
+@test "trstat: the sums of parts are those of the whole" {
+	trdecode -q --segment 2K one.trs >parts.trs
+	(($(grep -ac trstrm1: parts.trs) > 5))
+	for key in name stack comm name,tid; do
+		diff <(trstat -q -t csv -c total,self,count,p50,max -g $key one.trs) \
+			<(trstat --partial -g $key -c total,self,count,p50,max parts.trs | trstat -q --merge -t csv)
+	done
+}
+
+@test "trstat: samples of several types are not added up" {
+	trstat -q -t csv -c total,self,count two.trs | sort >both
+	for type in cycles cpu-clock; do
+		trfilter -q "type == \"$type\"" two.trs >$type.trs
+		grep ",$type," both | sed "s/\([^,]*\),[^,]*,\(.*\)/\2,\1/" | grep -v ",$type$" | sort >have
+		model totals $type.trs | sort >want
+		diff want have
+	done
+	diff <(trstat -q -t csv two.trs) <(trstat --partial two.trs | trstat -q --merge -t csv)
+	diff <(trstat -q -t csv --tree two.trs) <(trstat --partial --tree two.trs | trstat -q --merge -t csv)
+}
+
+@test "trstat: weights that are no times are plain numbers; keys without a function count a sample once" {
+	run -0 trstat -q -g comm one.trs
+	assert_line --index 0 --regexp '^ *total +self +count  comm$'
+	assert_equal "$(trstat -q -t csv -c count -g type one.trs | tail -1)" cycles,2000
+	trfilter -q 'type == "cpu-clock"' two.trs | trstat -q -c total >out
+	grep -qE ' (ms|s)  f3 ' out
+}
+
+@test "folded: the stacks of the model, below the names of threads" {
+	diff <(model folded one.trs) <(trencode -q -t folded one.trs)
+	trencode -q -t folded one.trs | trdecode -q - | trencode -q -t folded >again
+	diff <(trencode -q -t folded one.trs) again
+}
+
+@test "folded --weight: count, period, a field; and what it refuses" {
+	assert_equal "$(trencode -q -t folded --weight count one.trs | awk '{ n += $NF } END { print n }')" \
+		"$(trencode -q -t ndjson -c stack,comm one.trs | jq -c 'select(.stack or .comm)' | wc -l)"
+	diff <(trencode -q -t folded one.trs) <(trencode -q -t folded --weight period one.trs)
+	assert_equal "$(trencode -q -t folded --weight bytes one.trs | awk '{ n += $NF } END { print n }')" \
+		"$(trencode -q -t ndjson -c stack,comm,bytes one.trs | jq 'select(.stack or .comm).bytes' | awk '{ n += $1 } END { print n }')"
+	run -2 trencode -t folded --weight nothing one.trs
+	assert_line --partial "'cycles' has no field 'nothing'"
+	run -2 trencode -t folded --weight dur one.trs
+	assert_line --partial "the trace has samples"
+	trdecode -q "$DATA/uftrace/fib" >calls.trs
+	run -2 trencode -t folded --weight period calls.trs
+	assert_line --partial "the trace has calls"
+	diff <(trencode -q -t folded calls.trs) <(trencode -q -t folded --weight dur calls.trs)
+	assert_equal "$(trencode -q -t folded --weight count calls.trs | awk '{ n += $NF } END { print n }')" \
+		"$(trencode -q -t csv -c kind calls.trs | grep -cx call)"
+}
+
+@test "folded: of two types, the first, and a remark on the other" {
+	run -0 --separate-stderr trencode -t folded two.trs
+	assert_regex "$stderr" "samples of '(cycles|cpu-clock)': choose others"
+	assert_regex "$stderr" "samples of other types left out"
+}
+
+@test "callgrind and pprof: the same sums" {
+	trencode -q -t callgrind one.trs >cg
+	assert_equal "$(sed -n 's/^summary: //p' cg)" \
+		"$(model folded one.trs | awk '/;/ || /^f/ { n += $NF } END { print n }') $(trencode -q -t ndjson -c stack one.trs | grep -vc null)"
+	grep -qx 'events: cycles Samples' cg
+	trencode -q -t pprof -o p.pb.gz one.trs
+	gzip -dc p.pb.gz | grep -aq cycles
+	trfilter -q 'type == "cpu-clock"' two.trs | trencode -q -t pprof -o p.pb.gz
+	gzip -dc p.pb.gz | grep -aq nanoseconds
+}
+
+@test "folded stacks as input: sums of the lines, decimals, carriage returns, damage" {
+	printf 'a;b 3\r\na;b 4.7\nc 1\n' >x.folded
+	assert_equal "$(trdecode x.folded | trencode -q -t folded)" $'a;b 7\nc 1'
+	printf 'a;b 3\nno weight\na 5\n;; 1\n' >x.folded
+	run -1 --separate-stderr bash -c 'trdecode -f folded x.folded | trencode -q -t folded'
+	assert_output $'?;?;? 1\na 5\na;b 3'
+	assert_regex "$stderr" 'x.folded: 0x6: a line that is no stack with a weight'
+	printf 'just text 5\nmore 6\n' >x.folded
+	run -2 trdecode -o /dev/null x.folded
+	assert_output --partial "not a trace of a known format"
+}

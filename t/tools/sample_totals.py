@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Add up the samples of a stream: usage: sample_totals.py totals|folded|tree [FILE]
+
+totals  a line "total,self,count,name" for each function, sorted by name
+tree    a line "total,self,count,a;b;c" for each stack that a sample has or begins with
+folded  a line "comm;a;b;c WEIGHT" for each thread's name and stack, of which one may be missing
+The stream is read by trstream.py, which shares nothing with the programs. All samples must be of one type.
+"""
+import sys
+from collections import defaultdict
+
+import trstream
+
+
+def samples(data):
+    """The comm, the frames (outermost first) and the weight of each sample."""
+    events = []
+    trstream.read_events(data, events.append, lambda message: None)
+    for event in events:
+        if event["kind"] == "sample":
+            yield event["comm"], event["stack"] or [], event["weight"]
+
+
+def main():
+    how = sys.argv[1]
+    with open(sys.argv[2], "rb") if len(sys.argv) > 2 else sys.stdin.buffer as file:
+        data = file.read()
+    rows, stacks = defaultdict(lambda: [0, 0, 0]), defaultdict(int)
+    for comm, stack, weight in samples(data):
+        if comm or stack:
+            stacks[";".join(([comm.replace(" ", "_")] if comm else []) + stack)] += weight
+        keys = [";".join(stack[:i + 1]) for i in range(len(stack))] if how == "tree" else stack
+        for key in set(keys):
+            row = rows[key]
+            row[0] += weight
+            row[2] += 1
+        if keys:
+            rows[keys[-1]][1] += weight
+    if how == "folded":
+        lines = [f"{stack} {weight}" for stack, weight in stacks.items() if weight]
+    else:
+        lines = [",".join(map(str, row)) + "," + key for key, row in rows.items()]
+    for line in sorted(lines, key=lambda line: line.encode()):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+#include "t/unit/tap.h"
+
+#include <string.h>
+
+#include "common/value/nearest.h"
+
+/* The name of a blank-separated list that a word is a misspelling of; "" if none. */
+static void suggests(const char *word, const char *names, const char *want)
+{
+	struct nearest n;
+
+	nearest_begin(&n, word, strlen(word));
+	nearest_offer_words(&n, names);
+	is_str(n.name, want, word);
+}
+
+int main(void)
+{
+	/* characters */
+	suggests("sched_swich", "sched_waking sched_switch", "sched_switch");
+	suggests("nmae", "total name", "name");
+	suggests("TOTAL", "total name", "total");
+	suggests("tud", "tid pid", "tid");
+	suggests("xyz", "tid pid name", "");
+	/* a prefix or suffix is missing */
+	suggests("duration", "total dur", "dur");
+	suggests("prio", "next_prio", "next_prio");
+	suggests("pid", "next_pid", "next_pid");
+	suggests("switch", "irq_raise sched_switch", "sched_switch");
+	suggests("switch", "context_switch sched_switch task_switch_of", "sched_switch");
+	suggests("wakeup", "sched:sched_wakeup", "sched:sched_wakeup");
+	suggests("hrtimer", "hrtimer_expire_entry", "hrtimer_expire_entry");
+	suggests("malloc", "free __libc_malloc", "__libc_malloc");
+	suggests("Switch", "sched_switch", "sched_switch");
+	/* there is one too many */
+	suggests("my_switch", "switch", "switch");
+	suggests("sched_switch_event", "sched_waking sched_switch", "sched_switch");
+	suggests("the.tid", "tid", "tid");
+	/* not any end of a word */
+	suggests("stupid", "pid", "");
+	suggests("id", "next_pid tid_of", "");
+	suggests("ab", "sched_ab ab_sched", "");
+	/* one character is nearer than a suffix, in any order */
+	suggests("comn", "comn_of comm", "comm");
+	suggests("comn", "comm comn_of", "comm");
+	/* a suffix is nearer than two characters */
+	suggests("switch", "svitsh sched_switch", "sched_switch");
+	return done();
+}
