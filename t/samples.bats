@@ -120,3 +120,12 @@ sums() {
 	run -2 trdecode -o /dev/null x.folded
 	assert_output --partial "not a trace of a known format"
 }
+
+@test "trstat --slowest lists calls: a trace of samples has none, and a message" {
+	printf 'a;b 3\nc 1\n' | trdecode -f folded >x.trs
+	run -0 --separate-stderr trstat --slowest 1 x.trs
+	assert_output ''
+	assert_equal "$stderr" 'trstat: no calls in this trace; 2 events of 1 type: try -g type'
+	run -0 --separate-stderr trstat -q --tree x.trs
+	assert_equal "$stderr" ''
+}

@@ -31,8 +31,9 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 	return true;
 }
 
-/* Test whether the trace has calls or samples. types: number of the types of its events. */
-static bool has_calls(const struct dictionary *d, uint32_t *types)
+/* Test whether the trace has calls or, if a view shows these, samples. types: number of the types
+ * of its events. */
+static bool has_calls(const struct dictionary *d, bool samples, uint32_t *types)
 {
 	bool calls = false;
 
@@ -41,8 +42,8 @@ static bool has_calls(const struct dictionary *d, uint32_t *types)
 		const struct type *t = dictionary_type(d, i);
 
 		*types += t->used && kind_is_event(t->kind);
-		calls |= t->used &&
-			 (t->kind == KIND_ENTER || t->kind == KIND_LEAVE || t->kind == KIND_SAMPLE);
+		calls |= t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE ||
+				     (samples && t->kind == KIND_SAMPLE));
 	}
 	return calls;
 }
@@ -53,7 +54,7 @@ static void print_instead(const struct stage *stage, const struct settings *s)
 	bool field = s->view == VIEW_HIST && s->view_argument && strcmp(s->view_argument, "dur") &&
 		     strcmp(s->view_argument, "self");
 	uint32_t types;
-	bool calls = has_calls(&stage->in.dictionary, &types);
+	bool calls = has_calls(&stage->in.dictionary, s->view != VIEW_SLOWEST, &types);
 
 	if (calls || !types || field || s->pair || s->view == VIEW_TABLE ||
 	    s->view == VIEW_TIMELINE)
