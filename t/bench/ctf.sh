@@ -1,5 +1,5 @@
 #!/bin/bash
-# A large trace of LTTng 2 (CTF 1.8) against babeltrace2.
+# A large trace of LTTng 2 (CTF 1.8) against babeltrace2, and written as CTF 2 against CTF 1.8.
 # BENCH_EVENTS=2000000 events of each of two programs
 # BENCH_REPEAT=5       times that everything is run, in turn
 # BENCH_CACHE=DIR      where the trace is kept
@@ -19,3 +19,11 @@ ratio 'counting, times faster (5)' 'trdecode | trstat -c count' 'babeltrace2, co
 ratio 'text, times faster' 'trdecode | trencode' 'babeltrace2, text'
 sizes "trdecode $ctf | trstat -q -g name -c count"
 sizes "trdecode $ctf | trencode -q"
+
+# the same packets, with the metadata of each version
+for version in 1.8 2; do
+	[[ -d $ctf-written-$version ]] || trdecode "$ctf" |
+		trencode -q -t ctf --file-version "$version" -o "$ctf-written-$version" || exit
+done
+compare 'CTF 1.8' "trdecode '$ctf-written-1.8'" 'CTF 2' "trdecode '$ctf-written-2'"
+ratio 'CTF 2, times faster than CTF 1.8 (1)' 'CTF 2' 'CTF 1.8'

@@ -15,11 +15,28 @@ static inline void put_size(uint8_t *to, uint64_t n, uint32_t size)
 		to[i] = (uint8_t)(n >> 8 * i);
 }
 
+/* Not in line: in line it costs traces without such moves 6 % of CPU. */
+static __attribute__((noinline)) enum ctf_got
+move_unusual(struct ctf_cursor *c, const struct ctf_move *m, uint8_t *fixed, struct buffer *tail)
+{
+	enum ctf_got got;
+	uint64_t n;
+
+	if (ctf_is_text(m->part))
+		return ctf_put_text(c, m->part, tail);
+	got = ctf_read_number(c, m->part, &n);
+	if (got != CTF_GOT)
+		return got;
+	if (m->slot)
+		c->slots[m->slot] = n;
+	put_size(fixed + m->to, n, m->n);
+	return CTF_GOT;
+}
+
 static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t *fixed,
 			 struct buffer *tail)
 {
 	const uint8_t *from, *end;
-	enum ctf_got got;
 	uint64_t n;
 
 	c->at = ctf_align(c->at, m->align);
@@ -60,16 +77,7 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 				       buffer_u8(tail, 0)
 			       ? CTF_BAD
 			       : CTF_GOT;
-	case MOVE_UNUSUAL:
-		if (ctf_is_text(m->part))
-			return ctf_put_text(c, m->part, tail);
-		got = ctf_read_number(c, m->part, &n);
-		if (got != CTF_GOT)
-			return got;
-		if (m->slot)
-			c->slots[m->slot] = n;
-		put_size(fixed + m->to, n, m->n);
-		return CTF_GOT;
+	case MOVE_UNUSUAL: return move_unusual(c, m, fixed, tail);
 	}
 	return CTF_BAD;
 }
