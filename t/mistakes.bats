@@ -167,6 +167,8 @@ mistakes() {
 		trdecode apitrace app.trace|did you mean '-f apitrace'?
 		trdecode --offset ap.trace=1 app.trace|--offset ap.trace=1: no input of that name
 		trdecode --max-value 1K fib|--max-value has no effect on uftrace; it is for apitrace
+		trdecode --no-unwind fib|--no-unwind has no effect on uftrace; it is for perf
+		trdecode --sysroot . fib|--sysroot has no effect on uftrace; it is for perf
 		trdecode --clock raw fib|--clock raw has no effect on uftrace, whose times are those of its clock
 		trdecode --clock raw fib.trs|--clock raw has no effect on stream
 		trdecode --clock raw app.trace|--clock raw has no effect on apitrace

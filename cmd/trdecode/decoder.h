@@ -32,6 +32,8 @@ struct decoding {
 	int status;	      /* exit status for the damage found so far (program.h) */
 	struct error failure; /* what ended the program; "" nothing */
 	struct row_filter *row_filter; /* rows that are wanted; NULL: all */
+	bool no_unwind;		       /* recorded memory of stacks is not unwound */
+	const char *sysroot;	       /* where programs and libraries are; NULL: / */
 	uint64_t max_value;	       /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors; /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
 	struct ctf_flows *ctf_flows; /* state shared by all CTF inputs; NULL: there are none */

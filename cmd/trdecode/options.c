@@ -14,6 +14,8 @@ enum {
 	OPT_JSON,
 	OPT_SEGMENT,
 	OPT_MAX_VALUE,
+	OPT_NO_UNWIND,
+	OPT_SYSROOT,
 	OPT_OFFSET,
 	OPT_STRICT,
 	OPT_SINCE,
@@ -46,6 +48,10 @@ const struct option_row settings_rows[] = {
 	 "begin a new segment after SIZE bytes, such as 64M\n(default: one segment)", NULL},
 	{OPT_MAX_VALUE, "max-value", "SIZE",
 	 "apitrace: leave out values of a call beyond SIZE\nbytes (default: 256M)", NULL},
+	{OPT_NO_UNWIND, "no-unwind", NULL,
+	 "perf: do not unwind the stacks recorded as memory\n(--call-graph dwarf)", NULL},
+	{OPT_SYSROOT, "sysroot", "DIR",
+	 "perf: unwind by the programs and libraries below DIR\n(default: /)", "directory"},
 	{OPT_INFO, "info", NULL, "print what the inputs are, and write no stream", NULL},
 	{OPT_LIST, "list", NULL,
 	 "print the types of events with counts, fields and\nexamples, and write no stream", NULL},
@@ -123,6 +129,8 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--max-value takes a size from 64 to 256M, not '%s'", arg);
 		return 0;
+	case OPT_NO_UNWIND: s->no_unwind = true; return 0;
+	case OPT_SYSROOT: s->sysroot = arg; return 0;
 	case OPT_FORMATS: s->formats = true; return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_LIST: s->list = true; return 0;

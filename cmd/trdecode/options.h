@@ -20,7 +20,8 @@ struct settings {
 	const char *format;		       /* NULL: by the inputs' content */
 	enum clock_choice clock;
 	uint64_t segment, max_value;
-	bool formats, info, list, all, json, strict;
+	bool formats, info, list, all, json, strict, no_unwind;
+	const char *sysroot;	/* NULL: / */
 	struct offset *offsets; /* times to add to an input's times */
 	size_t noffsets, offsets_capacity;
 	struct row_filter row_filter;

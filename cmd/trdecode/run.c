@@ -188,15 +188,25 @@ static int input_names(int argc, char **argv, char ***names)
 	return optind < argc ? argc - optind : 1;
 }
 
-/* Refuse --max-value if no input has calls of apitrace. */
-static int check_max_value(const struct input *inputs, int n, const struct settings *s,
-			   struct error *e)
+/* Refuse an option that was given and is only for a format that no input has. */
+static int check_format_option(const struct input *inputs, int n, const char *option,
+			       const char *format, struct error *e)
 {
 	for (int i = 0; i < n; i++)
-		if (!s->max_value || !strcmp(inputs[i].decoder->name, "apitrace"))
+		if (!strcmp(inputs[i].decoder->name, format))
 			return 0;
-	return error_set(e, NULL, NO_OFFSET, "--max-value has no effect on %s; it is for apitrace",
-			 inputs[0].decoder->name);
+	return error_set(e, NULL, NO_OFFSET, "%s has no effect on %s; it is for %s", option,
+			 inputs[0].decoder->name, format);
+}
+
+static int check_format_options(const struct input *inputs, int n, const struct settings *s,
+				struct error *e)
+{
+	if (s->max_value && check_format_option(inputs, n, "--max-value", "apitrace", e))
+		return -1;
+	if (s->no_unwind && check_format_option(inputs, n, "--no-unwind", "perf", e))
+		return -1;
+	return s->sysroot ? check_format_option(inputs, n, "--sysroot", "perf", e) : 0;
 }
 
 /* Refuse --clock raw if all inputs have the recorder's times anyway. */
@@ -224,7 +234,7 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
 			return run_fail(d, &e);
 	}
-	if (check_max_value(inputs, n, s, &e) || check_raw_clock(inputs, n, s, &e))
+	if (check_format_options(inputs, n, s, &e) || check_raw_clock(inputs, n, s, &e))
 		return run_fail(d, &e);
 	if (s->info)
 		return STATUS_OK;
@@ -311,6 +321,8 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 			     .strict = s->strict,
 			     .clock = s->clock,
 			     .row_filter = &s->row_filter,
+			     .no_unwind = s->no_unwind,
+			     .sysroot = s->sysroot,
 			     .max_value = s->max_value};
 	char **names;
 	int status, n = input_names(argc, argv, &names);

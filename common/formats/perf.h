@@ -170,6 +170,8 @@ enum perf_record_type {
 	PERF_RECORD_KNOWN = 96,	      /* no version of perf has so many types */
 };
 
+enum perf_abi { PERF_ABI_NONE, PERF_ABI_32, PERF_ABI_64 }; /* of recorded registers */
+
 /* Bits of misc. The same bit has another meaning in another type. */
 enum perf_misc {
 	PERF_MISC_MODE = 7, /* mask: enum perf_mode */

@@ -100,6 +100,7 @@ uint64_t stream_fingerprint(const struct input *inputs, int n, const struct deco
 	id = hash_u64(id ^ d->writer->segment_limit);
 	id = hash_u64(id ^ (d->max_value ? d->max_value : MAX_VALUE));
 	id = hash_u64(id ^ d->clock);
+	id = hash_u64(id ^ d->no_unwind);
 	for (int i = 0; i < n; i++)
 		id = hash_u64(hash_u64(id ^ hash_content(&inputs[i])) ^ (uint64_t)inputs[i].shift);
 	return id;

@@ -14,6 +14,8 @@ struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
 	if (m)
 		*m = (struct perf_maps){
 			.users = 1, .pid = pid, .kernel = kernel, .context = ++s->contexts};
+	if (m)
+		m->number = m->context;
 	return m;
 }
 

@@ -16,6 +16,7 @@
 struct perf_map {
 	uint64_t start, end, offset; /* offset: of start, in the file */
 	uint32_t path, build_id;     /* strings of the writer */
+	uint32_t file;		     /* of unwind.h, 0: none */
 	uint32_t layer;
 };
 
@@ -29,6 +30,7 @@ struct perf_maps {
 	unsigned users;
 	int32_t pid;
 	bool kernel;
+	uint32_t number;	       /* of these mappings, never used again */
 	uint32_t context;	       /* number of this state of the mappings, never used again */
 	struct perf_map_list present;  /* by address, none overlaps another */
 	struct perf_map_list declared; /* in any order */

@@ -212,6 +212,30 @@ static int next_in_order(struct perf *p, struct perf_record *r, struct error *e)
 	}
 }
 
+static bool records_stacks(const struct perf *p)
+{
+	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	for (size_t i = 0; i < p->nattrs; i++)
+		if ((p->attrs[i].sample_type & both) == both)
+			return true;
+	return false;
+}
+
+/* Prepare to unwind the recorded stacks, unless no caller wants them. */
+static int begin_unwinding(struct perf *p, struct error *e)
+{
+	const struct decoding *d = p->input->decoding;
+
+	if (!records_stacks(p) || d->no_unwind || d->times_only)
+		return 0;
+	e->what[0] = '\0';
+	p->unwinder = perf_unwinder_new(p->h.arch, d->sysroot, e);
+	if (!p->unwinder && !e->what[0] && !d->quiet)
+		warn(p->input->name, NO_OFFSET, "stacks of %s are not unwound", p->h.arch);
+	return p->unwinder || !e->what[0] ? 0 : -1;
+}
+
 static int perf_begin(struct input *in, struct error *e)
 {
 	struct perf *p = in->state;
@@ -222,7 +246,8 @@ static int perf_begin(struct input *in, struct error *e)
 		return -1;
 	perf_attrs_settle(p);
 	p->frames = calloc(PERF_FRAMES, sizeof *p->frames);
-	if (!p->frames || perf_spaces_init(&p->spaces, p->w) || perf_declare(p))
+	if (!p->frames || perf_spaces_init(&p->spaces, p->w) || perf_declare(p) ||
+	    begin_unwinding(p, e))
 		return -1;
 	got = next_in_order(p, &r, e);
 	return got > 0 ? merge_first(in, r.time, e) : got;
@@ -247,9 +272,24 @@ static int perf_run(struct input *in, uint64_t until, struct error *e)
 	return got < 0 ? -1 : 0;
 }
 
+static void report_unwinding(const struct perf *p)
+{
+	struct error first;
+	uint64_t missing = p->unwinder ? perf_unwinder_missing(p->unwinder, &first) : 0;
+	char text[sizeof first];
+
+	if (!missing)
+		return;
+	error_text(&first, text, sizeof text);
+	warn_count(p->input->name, missing,
+		   "{file|files} could not be read to unwind stacks; the first: %s", text);
+}
+
 static void report(const struct perf *p)
 {
 	const char *name = p->input->name;
+
+	report_unwinding(p);
 
 	warn_count(name, p->counts.unknown_ids, "{sample is|samples are} of no declared event");
 	warn_count(name, p->counts.unknown_types, "{record has|records have} an unknown type");
@@ -266,6 +306,7 @@ static void perf_close(struct input *in)
 		return;
 	if (!in->decoding->quiet)
 		report(p);
+	perf_unwinder_free(p->unwinder);
 	perf_records_free(&p->records);
 	perf_queue_free(&p->queue);
 	perf_threads_free(&p->threads);

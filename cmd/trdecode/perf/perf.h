@@ -14,6 +14,7 @@
 #include "cmd/trdecode/perf/queue.h"
 #include "cmd/trdecode/perf/record_reader.h"
 #include "cmd/trdecode/perf/threads.h"
+#include "cmd/trdecode/perf/unwind.h"
 #include "common/formats/perf.h"
 #include "common/ftrace/events.h"
 #include "common/ftrace/file.h"
@@ -116,7 +117,7 @@ struct perf {
 	uint64_t time;			      /* of the last row, unshifted */
 	uint64_t ticks;			      /* times of samples without a time */
 	struct perf_counts counts;
-	struct unwinder *unwinder;
+	struct perf_unwinder *unwinder; /* NULL: no stacks are unwound */
 };
 
 /* Read a number in the byte order of the file. */
@@ -199,10 +200,20 @@ int perf_sample(struct perf *p, const struct perf_record *r);
 bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf_origin *o);
 
 /* stacks.c */
-/* Return the stack of the n addresses of a call chain; 0: it is empty or damaged, or with *bad, out
- * of memory. mode: enum perf_mode of the addresses before the first mark. */
-uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const uint8_t *chain, uint64_t n,
-			  unsigned mode, bool *bad);
+/* A recorded call chain: n addresses, the innermost first. */
+struct perf_chain {
+	const uint8_t *addresses;
+	uint64_t n;
+	unsigned mode;	 /* enum perf_mode of the addresses before the first mark */
+	uint32_t parent; /* stack of the callers */
+};
+
+/* Return the stack of a call chain; 0: it is empty or damaged, or with *bad, out of memory. */
+uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct perf_chain *chain,
+			  bool *bad);
+/* Return the stack of a thread's state; 0: none was recorded, or with *bad, out of memory. */
+uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct perf_user_state *state,
+			 bool *bad);
 /* Return the stack of one frame. */
 uint32_t perf_frame_stack(struct perf *p, struct perf_thread *t, uint64_t address, unsigned mode,
 			  uint32_t parent, bool *bad);

@@ -101,7 +101,7 @@ static const uint8_t *take_registers(struct span *s, uint64_t mask, uint64_t *ab
 /* Read the parts whose sizes vary, up to the stack of the thread. */
 static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_sample *out)
 {
-	uint64_t has = a->sample_type;
+	uint64_t has = a->sample_type, used;
 
 	if (has & PERF_SAMPLE_READ) {
 		out->read = s->at;
@@ -130,7 +130,9 @@ static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_s
 		if (out->stack_size) {
 			out->stack = take_array(s, out->stack_size, 1);
 			/* how many of the bytes were in use */
-			out->stack_size = span_number(s, 8);
+			used = span_number(s, 8);
+			if (used < out->stack_size)
+				out->stack_size = used;
 		}
 	}
 }
@@ -282,8 +284,18 @@ static uint32_t stack_of(struct perf *p, struct perf_thread *t, const struct per
 {
 	uint32_t stack = 0;
 
-	if (s->chain)
-		stack = perf_chain_stack(p, t, s->chain, s->nchain, mode, bad);
+	if (p->unwinder && s->user_regs && s->stack_size)
+		stack = perf_user_stack(p, t,
+					&(struct perf_user_state){.registers = s->user_regs,
+								  .mask = a->user_regs,
+								  .abi = s->user_abi,
+								  .stack = s->stack,
+								  .size = s->stack_size,
+								  .big_endian = p->h.big_endian},
+					bad);
+	if (s->chain && !*bad)
+		stack = perf_chain_stack(
+			p, t, &(struct perf_chain){s->chain, s->nchain, mode, stack}, bad);
 	if (!stack && !*bad && a->sample_type & PERF_SAMPLE_IP &&
 	    (!s->chain || a->sample_type & PERF_SAMPLE_STACK_USER))
 		stack = perf_frame_stack(p, t, s->ip, mode, 0, bad);

@@ -92,12 +92,12 @@ uint32_t perf_frame_stack(struct perf *p, struct perf_thread *t, uint64_t addres
 	return stack;
 }
 
-uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const uint8_t *chain, uint64_t n,
-			  unsigned mode, bool *bad)
+uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct perf_chain *chain,
+			  bool *bad)
 {
 	struct chain_part parts[PARTS + 1];
-	int count = split_chain(p, chain, n, mode, parts);
-	uint32_t stack = 0;
+	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
+	uint32_t stack = count < 0 ? 0 : chain->parent;
 
 	while (count-- > 0) {
 		struct chain_part *part = &parts[count];
@@ -108,12 +108,32 @@ uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const uint8_t *
 			return 0;
 		}
 		for (uint64_t i = part->end; i-- > part->begin;) {
-			stack = stack_of_frame(p, m, perf_u64(p, chain + 8 * i), stack);
+			stack = stack_of_frame(p, m, perf_u64(p, chain->addresses + 8 * i), stack);
 			if (__builtin_expect(!stack, 0)) {
 				*bad = true;
 				return 0;
 			}
 		}
+	}
+	return stack;
+}
+
+uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct perf_user_state *state,
+			 bool *bad)
+{
+	const uint64_t *addresses;
+	struct perf_maps *m;
+	uint32_t stack = 0;
+	size_t n;
+
+	if (!maps_of(p, t, PERF_MODE_USER, &m)) {
+		*bad = true;
+		return 0;
+	}
+	n = perf_unwind(p->unwinder, m, state, &addresses);
+	while (n-- && !*bad) {
+		stack = stack_of_frame(p, m, addresses[n], stack);
+		*bad |= !stack;
 	}
 	return stack;
 }

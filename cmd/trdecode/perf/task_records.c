@@ -64,6 +64,12 @@ static int add_map(struct perf *p, const struct perf_record *r, struct perf_map 
 	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
 	if (!process || !perf_process_maps(&p->spaces, process))
 		return -1;
+	/* "//anon" is no file */
+	if (p->unwinder && n > 1 && path[0] == '/' && path[1] != '/') {
+		map.file = perf_unwinder_file(p->unwinder, path, n, build_id);
+		if (!map.file)
+			return -1;
+	}
 	return perf_maps_add(&p->spaces, &process->maps, map, process->pid);
 }
 
