@@ -16,6 +16,7 @@
 	F(lttng)                                                                                   \
 	F(ctf)                                                                                     \
 	F(chrome)                                                                                  \
+	F(ftrace)                                                                                  \
 	F(folded)                                                                                  \
 	F(perf)                                                                                    \
 	F(stream)

@@ -118,7 +118,7 @@ static bool schemaless(const struct dictionary *d)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
-		if (is_event(t) && !type_is_of(t, "chrome"))
+		if (is_event(t) && !type_is_of(t, "chrome") && !type_is_of(t, "ftrace"))
 			return false;
 	}
 	return true;

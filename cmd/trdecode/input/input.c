@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "common/util/io.h"
 
 enum {
+	LIVE_PAUSE = 20, /* ms without bytes after which a live text is probed */
 	HEAD_SIZE = 4096,
 	HEAD_SIZE_ZSTD = 132 * 1024, /* of its first block, before whose end zstd unpacks nothing */
 };
@@ -62,8 +64,25 @@ static size_t stream_head(const struct input *in, size_t room)
 	return n > room - headers ? room : headers + n;
 }
 
-/* Read n bytes of the file or pipe, if it has so many, into a buffer of `room` bytes. */
-static int read_until(struct input *in, size_t n, size_t room, struct error *e)
+/* Test whether a live text pauses after a line, and the lines so far show its format: a tar has
+ * more bytes than a few events. */
+static bool live_text(const struct input *in, const struct decoder *const *decoders)
+{
+	struct pollfd p = {.fd = in->fd, .events = POLLIN};
+
+	if (!decoders || in->head[in->head_size - 1] != '\n' || poll(&p, 1, LIVE_PAUSE))
+		return false;
+	for (; *decoders; decoders++)
+		if ((!in->format || !strcmp(in->format, (*decoders)->name)) &&
+		    (*decoders)->probe(in) >= BID_LIKELY)
+			return true;
+	return false;
+}
+
+/* Read n bytes of the file or pipe, if it has so many, into a buffer of `room` bytes. decoders: a
+ * text may be live; NULL: it is not. */
+static int read_until(struct input *in, size_t n, size_t room,
+		      const struct decoder *const *decoders, struct error *e)
 {
 	uint8_t *head = realloc(in->head, room);
 
@@ -81,17 +100,19 @@ static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 		/* a live stream may begin with fewer bytes than a tar has, except its HEAD */
 		if (reader_is_stream(in->head, in->head_size))
 			n = stream_head(in, room);
+		else if (in->head_size < n && live_text(in, decoders))
+			break;
 	}
 	return 0;
 }
 
 /* Read the first bytes of a file or pipe, up to the number by which a format is recognised. */
-static int read_head(struct input *in, struct error *e)
+static int read_head(struct input *in, const struct decoder *const *decoders, struct error *e)
 {
-	if (read_until(in, TREE_PROBE, HEAD_SIZE, e))
+	if (read_until(in, TREE_PROBE, HEAD_SIZE, decoders, e))
 		return -1;
 	if (unpack_is_zstd(in->head, in->head_size))
-		return read_until(in, HEAD_SIZE_ZSTD, HEAD_SIZE_ZSTD, e);
+		return read_until(in, HEAD_SIZE_ZSTD, HEAD_SIZE_ZSTD, NULL, e);
 	return 0;
 }
 
@@ -228,14 +249,14 @@ static int open_packed(struct input *in, struct error *e)
 		return -1;
 	in->fd = fd;
 	in->head_size = 0;
-	return read_head(in, e);
+	return read_head(in, NULL, e);
 }
 
 /* Find the decoder of a file or pipe. A compressed one may be a trace itself, as a .trace is;
  * else its content is. */
 static int open_content(struct input *in, const struct decoder *const *decoders, struct error *e)
 {
-	if (read_head(in, e))
+	if (read_head(in, decoders, e))
 		return -1;
 	in->decoder = probe_decoders(in, in->format, decoders);
 	if (!in->decoder && decompress_known(in->head, in->head_size)) {

@@ -1,5 +1,7 @@
 #include "cmd/trdecode/input/lines.h"
 
+#include <poll.h>
+
 #include "common/util/io.h"
 
 enum { PIECE = 64 * 1024 };
@@ -66,6 +68,17 @@ int lines_next(struct lines *l, const struct input *in, const char **text, size_
 	if (*n && (*text)[*n - 1] == '\r')
 		--*n;
 	return 1;
+}
+
+bool lines_ready(const struct lines *l, const struct input *in, int ms)
+{
+	size_t have = l->data.size - l->begin;
+	struct pollfd p = {.fd = in->fd, .events = POLLIN};
+
+	return !l->begun || l->ended ||
+	       (have > l->searched &&
+		memchr(l->data.data + l->begin + l->searched, '\n', have - l->searched)) ||
+	       poll(&p, 1, ms) != 0;
 }
 
 void lines_free(struct lines *l)

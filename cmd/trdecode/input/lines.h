@@ -23,6 +23,9 @@ struct lines {
  * the next call. Returns 1; 0: no more lines; -1 with *e filled: cannot read, or out of memory. */
 int lines_next(struct lines *l, const struct input *in, const char **text, size_t *n,
 	       struct error *e);
+/* Test whether lines_next need not wait: a line is there, the input has ended, or bytes of it can
+ * be read within so many ms. */
+bool lines_ready(const struct lines *l, const struct input *in, int ms);
 void lines_free(struct lines *l);
 
 #endif

@@ -1,0 +1,338 @@
+/*
+ * fields.c - events with a name: "KEY=VALUE" texts become fields, and their kinds a type
+ */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/ftrace/ftrace.h"
+
+bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number)
+{
+	bool minus = s.at < s.end && *s.at == '-';
+	const char *p = s.at + minus;
+
+	if (s.end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && !minus) {
+		p += 2;
+		*kind = FIELD_HEX;
+		return digits_hex(&p, s.end, number) && p == s.end;
+	}
+	*kind = minus ? FIELD_INT : FIELD_UINT;
+	if (p == s.end || s.end - p > 20)
+		return false;
+	for (*number = 0; p < s.end; p++) {
+		unsigned digit = (unsigned char)(*p - '0');
+
+		if (digit > 9 || __builtin_mul_overflow(*number, 10u, number) ||
+		    __builtin_add_overflow(*number, digit, number))
+			return false;
+	}
+	if (minus && *number > 1ull << 63)
+		return false;
+	*number = minus ? -*number : *number;
+	return true;
+}
+
+/* --- fields of a text --- */
+
+/* Test for keys whose values are text, whatever their first value is. */
+static bool is_text_key(struct span key)
+{
+	return span_ends(key, "comm") || span_ends(key, "name");
+}
+
+/* Test for numbers that trace-cmd -R prints in hexadecimal without 0x. */
+static bool is_bare_hex(struct span key)
+{
+	return span_is(key, "calltime") || span_is(key, "rettime");
+}
+
+static void value_set(struct ftrace_value *v)
+{
+	struct span s = v->text;
+	const char *p = s.at;
+
+	if (is_text_key(v->key)) {
+		v->kind = FIELD_STRING;
+	} else if (is_bare_hex(v->key)) {
+		v->kind =
+			digits_hex(&p, s.end, &v->number) && p == s.end ? FIELD_HEX : FIELD_STRING;
+	} else if (!ftrace_number(s, &v->kind, &v->number)) {
+		/* a unit in brackets may follow: "[ns]" */
+		s.end = memchr(s.at, ' ', span_size(s));
+		if (!s.end || v->text.end[-1] != ']' || s.end[1] != '[' ||
+		    !ftrace_number(s, &v->kind, &v->number))
+			v->kind = FIELD_STRING;
+	}
+}
+
+void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool number)
+{
+	struct ftrace_value *v = &f->values[f->nvalues++];
+
+	*v = (struct ftrace_value){.key = {key, key + strlen(key)}, .text = text};
+	if (number)
+		value_set(v);
+	else
+		v->kind = FIELD_STRING;
+}
+
+static bool is_key_end(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Find the next "KEY=" from at on. Returns its '='; NULL: there is none. */
+static const char *next_key(const char *from, struct span text, const char **key)
+{
+	const char *equal = from;
+
+	for (; (equal = memchr(equal, '=', (size_t)(text.end - equal))); equal++) {
+		const char *p = equal;
+
+		if (equal + 1 < text.end && (equal[1] == '=' || equal[1] == '>'))
+			continue;
+		while (p > from && is_key_end(p[-1]))
+			p--;
+		if (p == equal || isdigit((unsigned char)*p))
+			continue;
+		if (p > text.at && !strchr(" \t([{,", p[-1]))
+			continue;
+		*key = p;
+		return equal;
+	}
+	return NULL;
+}
+
+/* Take off what separates a value from the next key. */
+static struct span value_end(struct span v, char before)
+{
+	v = span_trim(v);
+	if (span_ends(v, "==>"))
+		v.end -= 3;
+	v = span_trim(v);
+	if (v.end > v.at && v.end[-1] == ',')
+		v.end--;
+	if (v.end > v.at &&
+	    ((before == '[' && v.end[-1] == ']') || (before == '(' && v.end[-1] == ')')))
+		v.end--;
+	return span_trim(v);
+}
+
+void ftrace_split(struct ftrace *f, struct span text)
+{
+	const char *key, *equal = next_key(text.at, text, &key), *next = NULL, *next_equal;
+	const char *lead_end = equal ? key : text.end;
+	struct span lead = {text.at, lead_end};
+
+	if (equal && lead.end > lead.at && strchr("[({", lead.end[-1]))
+		lead.end--;
+	lead = span_trim(lead);
+	if (lead.at < lead.end)
+		ftrace_value_add(f, "message", lead, false);
+	for (; equal; key = next, equal = next_equal) {
+		struct ftrace_value *v = &f->values[f->nvalues++];
+
+		next_equal =
+			f->nvalues < FTRACE_FIELDS_MOST ? next_key(equal + 1, text, &next) : NULL;
+		v->key = (struct span){key, equal};
+		v->text = (struct span){equal + 1, next_equal ? next : text.end};
+		/* the bracket is of the next key */
+		if (next_equal && strchr("[({", next[-1]))
+			v->text.end--;
+		v->text = value_end(v->text, key > text.at ? key[-1] : ' ');
+		value_set(v);
+	}
+}
+
+/* --- types --- */
+
+/* Return the kind of a field that has values of both kinds. */
+static uint8_t common_kind(uint8_t kind, const struct ftrace_value *v)
+{
+	if (kind == v->kind || kind == FIELD_STRING)
+		return kind;
+	if (v->kind == FIELD_STRING)
+		return FIELD_STRING;
+	/* zero has no 0x in some texts of the kernel */
+	if (kind == FIELD_HEX && v->kind == FIELD_UINT && !v->number)
+		return FIELD_HEX;
+	if (kind == FIELD_HEX || v->kind == FIELD_HEX)
+		return kind == FIELD_INT || v->kind == FIELD_INT ? FIELD_STRING : FIELD_HEX;
+	/* INT and UINT: a number beyond INT64_MAX has no signed form */
+	return v->kind == FIELD_UINT && v->number > INT64_MAX ? FIELD_STRING : FIELD_INT;
+}
+
+static bool same_keys(const struct ftrace *f, const struct ftrace_type *t)
+{
+	if (t->nfields != f->nvalues)
+		return false;
+	for (size_t i = 0; i < f->nvalues; i++) {
+		uint32_t name = t->fields[i].name;
+		size_t n = intern_size(&f->names, name);
+
+		if (n != span_size(f->values[i].key) ||
+		    memcmp(intern_data(&f->names, name), f->values[i].key.at, n))
+			return false;
+	}
+	return true;
+}
+
+/* Add a variant with the keys of the present values, before all others of its name. */
+static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
+{
+	struct ftrace_declared *d = &f->declared;
+	struct ftrace_type *t = array_grow(d->types, &d->types_capacity, d->ntypes, sizeof *t);
+
+	if (!t)
+		return NULL;
+	d->types = t;
+	t += d->ntypes;
+	*t = (struct ftrace_type){.next = *first, .nfields = (uint32_t)f->nvalues};
+	t->fields = calloc(f->nvalues + 1, sizeof *t->fields);
+	if (!t->fields)
+		return NULL;
+	d->ntypes++;
+	for (size_t i = 0; i < f->nvalues; i++) {
+		struct span key = f->values[i].key;
+
+		t->fields[i].name = intern(&f->names, key.at, span_size(key));
+		t->fields[i].kind = f->values[i].kind;
+		if (t->fields[i].name == INTERN_NONE)
+			return NULL;
+	}
+	*first = (uint32_t)d->ntypes;
+	return t;
+}
+
+/* Declare the type of a variant, as its fields are now. */
+static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span name,
+			   const struct type_entry *like)
+{
+	struct field_entry fields[FTRACE_FIELDS_MOST];
+	struct type_entry e = {.source = f->declared.source,
+			       .name = writer_string(f->w, name.at, span_size(name)),
+			       .group = like ? like->group : 0,
+			       .kind = like ? like->kind : KIND_INSTANT,
+			       .nfields = t->nfields,
+			       .fields = fields};
+	uint32_t texts = 0;
+
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct ftrace_type_field *from = &t->fields[i];
+		const char *key = intern_data(&f->names, from->name);
+		bool text = from->kind == FIELD_STRING;
+
+		fields[i] = (struct field_entry){.name = writer_text(f->w, key),
+						 .kind = from->kind,
+						 .role = !strcmp(key, "message") ? ROLE_MESSAGE
+										 : ROLE_NONE,
+						 .where = text ? WHERE_STRING : WHERE_FIXED,
+						 .offset = text ? texts : e.fixed_size,
+						 .size = text ? 1 : 8};
+		texts += text;
+		e.fixed_size += text ? 0 : 8;
+	}
+	e.flags = (uint16_t)((texts ? TYPE_TAIL : 0) | (like ? like->flags : 0));
+	t->type = writer_type(f->w, &e);
+	return t->type && !row_filter_announce(f->input->decoding->row_filter, t->type, 0) ? 0 : -1;
+}
+
+/* Find the variant of a name with the present keys, or add it. NULL: out of memory. */
+static struct ftrace_type *find_variant(struct ftrace *f, struct span name)
+{
+	struct ftrace_declared *d = &f->declared;
+	uint32_t *first = id_cache_number(&d->names, name.at, span_size(name));
+	unsigned variants = 0;
+
+	if (!first)
+		return NULL;
+	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++)
+		if (same_keys(f, &d->types[i - 1]))
+			return &d->types[i - 1];
+	return variants < FTRACE_VARIANTS_MOST + 1 ? new_variant(f, first) : NULL;
+}
+
+/* Count the variants of a name; beyond the limit only those with a message are used. */
+static bool too_many(struct ftrace *f, struct span name)
+{
+	struct ftrace_declared *d = &f->declared;
+	uint32_t *first = id_cache_number(&d->names, name.at, span_size(name));
+	unsigned variants = 0;
+
+	if (!first || !*first)
+		return false;
+	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++)
+		if (same_keys(f, &d->types[i - 1]))
+			return false;
+	return variants >= FTRACE_VARIANTS_MOST;
+}
+
+int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like)
+{
+	struct ftrace_type *t = find_variant(f, name);
+	struct ftrace_row *r = &f->row;
+	bool changed;
+
+	if (!t)
+		return -1;
+	changed = !t->type;
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		uint8_t kind = common_kind(t->fields[i].kind, &f->values[i]);
+
+		changed |= kind != t->fields[i].kind;
+		t->fields[i].kind = kind;
+	}
+	if (changed && declare_variant(f, t, name, like))
+		return -1;
+	r->type = t->type;
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct ftrace_value *v = &f->values[i];
+		uint8_t number[8];
+
+		if (t->fields[i].kind != FIELD_STRING) {
+			put_u64(number, v->number);
+			if (buffer_append(&r->fixed, number, sizeof number))
+				return -1;
+			continue;
+		}
+		r->has_tail = true;
+		if (buffer_append(&r->tail, v->text.at, span_size(v->text)) ||
+		    buffer_append(&r->tail, "", 1))
+			return -1;
+	}
+	r->instant_text = t->nfields && t->fields[t->nfields - 1].kind == FIELD_STRING;
+	return 0;
+}
+
+int ftrace_event(struct ftrace *f, struct span name, struct span text)
+{
+	f->nvalues = 0;
+	ftrace_split(f, text);
+	if (too_many(f, name)) {
+		f->nvalues = 0;
+		ftrace_value_add(f, "message", text, false);
+	}
+	return ftrace_typed(f, name, NULL);
+}
+
+uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like)
+{
+	struct {
+		uint32_t name, kind, flags, fixed;
+	} key = {0, like->kind, like->flags, like->fixed_size};
+	struct type_entry e = *like;
+	uint32_t *id;
+
+	e.source = f->declared.source;
+	e.group = e.group ? e.group : f->declared.group;
+	key.name = e.name = writer_text(f->w, name);
+	id = key.name ? id_cache_number(&f->declared.plain_types, &key, sizeof key) : NULL;
+	if (id && !*id) {
+		uint32_t type = writer_type(f->w, &e);
+
+		if (!type || row_filter_announce(f->input->decoding->row_filter, type, 0))
+			return 0;
+		*id = type;
+	}
+	return id ? *id : 0;
+}

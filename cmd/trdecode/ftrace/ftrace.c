@@ -1,0 +1,420 @@
+/*
+ * ftrace.c - the decoder of the kernel's trace text: its lines in their order
+ */
+#include "cmd/trdecode/ftrace/ftrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/input/merge.h"
+
+enum { PROBE_LINES = 200, LIVE_WAIT = 20 /* ms */ };
+
+/* --- probe --- */
+
+static bool is_page(const struct input *in)
+{
+	const char *head = (const char *)in->head;
+
+	return in->head_size > 5 &&
+	       (!strncasecmp(head, "<!doc", 5) || !strncasecmp(head, "<html", 5));
+}
+
+static enum bid ftrace_probe(const struct input *in)
+{
+	const char *at = (const char *)in->head, *end = at + in->head_size, *newline;
+	bool forced = in->format && !strcmp(in->format, "ftrace");
+
+	if (in->tree || !in->head_size)
+		return BID_NONE;
+	if (forced)
+		return BID_LIKELY;
+	if (is_page(in))
+		return memmem(at, in->head_size, "Android System Trace", 20) ||
+				       memmem(at, in->head_size, "trace-data", 10)
+			       ? BID_LIKELY
+			       : BID_NONE;
+	for (unsigned n = 0; at < end && n < PROBE_LINES; at = newline + 1, n++) {
+		struct ftrace_line l;
+		struct span line = {at, end};
+
+		newline = memchr(at, '\n', (size_t)(end - at));
+		if (!newline)
+			break;
+		line.end = newline;
+		if (memchr(at, '\0', span_size(line)))
+			return BID_NONE;
+		if (span_begins(line, "# tracer: "))
+			return BID_LIKELY;
+		ftrace_line_parse(line, &l);
+		if (l.kind == LINE_EVENT || l.kind == LINE_GRAPH)
+			return BID_LIKELY;
+	}
+	return BID_NONE;
+}
+
+/* --- lines --- */
+
+void ftrace_strange(struct ftrace *f)
+{
+	if (!f->strange++)
+		input_damage(f->input, f->input->name, f->offset, "a line that is no event");
+}
+
+/* Take off what a page adds to a line: "\n\" of a text in a script. */
+static void trim_page(struct span *s)
+{
+	if (span_ends(*s, "\\n\\"))
+		s->end -= 3;
+}
+
+/* Test whether a line of a page is in its trace. */
+static bool in_trace(struct ftrace *f, struct span s, const struct ftrace_line *l)
+{
+	if (!f->html)
+		return true;
+	if (f->outside)
+		f->outside = l->kind != LINE_EVENT && !span_begins(s, "# tracer: ");
+	else if (span_begins(span_trim(s), "</script>") || span_is(span_trim(s), "\";"))
+		f->outside = true;
+	return !f->outside;
+}
+
+/* Read the next line that has a meaning. Returns 1; 0: no more lines; -1 with *e filled. */
+static int next_line(struct ftrace *f, struct error *e)
+{
+	const char *text;
+	size_t n;
+	int got;
+
+	f->held = false;
+	while ((got = lines_next(&f->lines, f->input, &text, &n, e)) > 0) {
+		f->offset = f->lines.offset;
+		f->whole = (struct span){text, text + n};
+		trim_page(&f->whole);
+		if (f->lines.cut || memchr(text, '\0', n)) {
+			ftrace_strange(f);
+			continue;
+		}
+		ftrace_line_parse(f->whole, &f->line);
+		if (!in_trace(f, f->whole, &f->line) || f->line.kind == LINE_IGNORED)
+			continue;
+		/* what is before the first event is a heading */
+		if (!f->events && !f->has_row && f->line.kind == LINE_OTHER)
+			continue;
+		f->held = true;
+		return 1;
+	}
+	return got;
+}
+
+/* Test whether a line goes on with the text of the event before. */
+static bool goes_on(const struct ftrace *f)
+{
+	return f->has_row && f->row.instant_text && f->line.kind == LINE_OTHER;
+}
+
+/* Add the line to the last text of the row. */
+static int append_line(struct ftrace *f)
+{
+	struct buffer *b = &f->row.tail;
+
+	if (b->size > LINE_MOST)
+		return 0;
+	b->size--; /* the NUL */
+	return buffer_append(b, "\n", 1) || buffer_append(b, f->whole.at, span_size(f->whole)) ||
+			       buffer_append(b, "", 1)
+		       ? -1
+		       : 0;
+}
+
+/* Take the frames and the further lines of the row, up to the next event. Returns as next_line. */
+static int take_rest(struct ftrace *f, struct error *e)
+{
+	int got;
+
+	for (;;) {
+		if (!lines_ready(&f->lines, f->input, LIVE_WAIT))
+			return 1;
+		got = next_line(f, e);
+		if (got <= 0)
+			return got;
+		if (f->line.kind == LINE_FRAME) {
+			if (f->has_row && f->wants_frames && f->nframes < FTRACE_STACK_MOST) {
+				f->frames[f->nframes] = ftrace_frame(f, f->line.text);
+				if (!f->frames[f->nframes++])
+					return -1;
+			}
+		} else if (!goes_on(f)) {
+			return 1;
+		} else if (append_line(f)) {
+			return error_no_memory(e);
+		}
+	}
+}
+
+/* Give a line of function_graph the time and the thread that it lacks. */
+static int complete_graph(struct ftrace *f)
+{
+	struct ftrace_cpu *cpu = ftrace_cpu(f, f->line.cpu);
+	struct ftrace_line *l = &f->line;
+
+	if (!cpu)
+		return -1;
+	if (l->kind == LINE_SWITCH) {
+		uint32_t comm = intern(&f->names, l->comm.at, span_size(l->comm));
+
+		cpu->tid = l->tid;
+		cpu->comm = comm + 1;
+		return comm == INTERN_NONE ? -1 : 0;
+	}
+	if (l->tid < 0 && cpu->tid >= 0) {
+		const char *comm = intern_data(&f->names, cpu->comm - 1);
+
+		l->tid = cpu->tid;
+		l->comm = (struct span){comm, comm + intern_size(&f->names, cpu->comm - 1)};
+	}
+	if (l->clock == LINE_NO_TIME)
+		l->time = cpu->now;
+	return 0;
+}
+
+/* Make the row of the held line. */
+static int convert(struct ftrace *f)
+{
+	struct ftrace_line l;
+	enum line_clock clock;
+
+	f->held = false;
+	if ((f->line.kind == LINE_GRAPH || f->line.kind == LINE_SWITCH) && complete_graph(f))
+		return -1;
+	l = f->line;
+	switch (l.kind) {
+	case LINE_EVENT:
+	case LINE_GRAPH: break;
+	case LINE_LOST:
+		f->lost = f->lost == UINT64_MAX || l.lost == UINT64_MAX ? UINT64_MAX
+									: f->lost + l.lost;
+		f->lost_cpu = l.cpu;
+		return 0;
+	case LINE_OTHER: ftrace_strange(f); return 0;
+	default: return 0;
+	}
+	clock = l.clock;
+	if (clock != f->clock) {
+		ftrace_strange(f);
+		return 0;
+	}
+	if (ftrace_row_begin(f, &l))
+		return -1;
+	return l.kind == LINE_GRAPH ? ftrace_graph(f, &l, l.text, l.duration) : ftrace_text(f, &l);
+}
+
+static int finish_stack(struct ftrace *f)
+{
+	uint8_t *id = f->row.fixed.data;
+
+	f->row.stack = writer_stack_of(f->w, f->frames, f->nframes);
+	if (f->nframes && !f->row.stack)
+		return -1;
+	put_u32(id, f->row.stack);
+	return 0;
+}
+
+/* Make the next row. No row: there is no more. */
+static int advance(struct ftrace *f, struct error *e)
+{
+	int got;
+
+	e->what[0] = '\0';
+	while (!f->has_row) {
+		if (!f->held) {
+			/* a live trace: what is there must show before the next line is waited for
+			 */
+			if (f->events && !lines_ready(&f->lines, f->input, LIVE_WAIT) &&
+			    (ftrace_leaves_write(f, UINT64_MAX, -1) || writer_flush(f->w)))
+				return -1;
+			got = next_line(f, e);
+			if (got <= 0)
+				return got;
+		}
+		if (convert(f))
+			return -1;
+	}
+	if (take_rest(f, e) < 0)
+		return -1;
+	return f->wants_frames ? finish_stack(f) : 0;
+}
+
+/* --- the decoder --- */
+
+static int ftrace_open(struct input *in, struct error *e)
+{
+	struct ftrace *f = calloc(1, sizeof *f);
+
+	in->state = f;
+	if (!f)
+		return error_no_memory(e);
+	f->input = in;
+	f->w = in->decoding->writer;
+	f->html = f->outside = is_page(in);
+	return 0;
+}
+
+static bool is_event(const struct ftrace_line *l)
+{
+	return l->kind == LINE_EVENT || l->kind == LINE_GRAPH;
+}
+
+static int ftrace_info(struct input *in, struct trace_info *facts, struct error *e)
+{
+	struct ftrace *f = in->state;
+	uint64_t events = 0, lost = 0;
+	int got;
+
+	fact_text(facts, "format", "ftrace");
+	while ((got = next_line(f, e)) > 0) {
+		events += is_event(&f->line);
+		lost += f->line.kind == LINE_LOST && f->line.lost != UINT64_MAX ? f->line.lost : 0;
+	}
+	if (got)
+		return -1;
+	fact_number(facts, "events", events);
+	fact_number(facts, "lost", lost);
+	return 0;
+}
+
+/* Find the first event, whose time shows the clock. */
+static int find_first(struct ftrace *f, struct error *e)
+{
+	int got;
+
+	while ((got = next_line(f, e)) > 0)
+		if (is_event(&f->line) || f->line.kind == LINE_LOST ||
+		    f->line.kind == LINE_SWITCH) {
+			if (is_event(&f->line))
+				break;
+			if (convert(f))
+				return -1;
+		}
+	if (got < 0)
+		return -1;
+	if (!got)
+		input_damage(f->input, f->input->name, NO_OFFSET, "the text has no event");
+	f->clock = got ? f->line.clock : LINE_SECONDS;
+	f->input->ticks = f->clock == LINE_TICKS;
+	f->input->clock_name = f->clock == LINE_NO_TIME ? "durations" : "trace";
+	return 0;
+}
+
+static int ftrace_begin(struct input *in, struct error *e)
+{
+	struct ftrace *f = in->state;
+	struct writer *w = f->w;
+
+	f->declared.source =
+		writer_source(w, &(struct source_entry){writer_text(w, "ftrace"),
+							writer_text(w, in->name), 0, 0});
+	f->declared.group = writer_text(w, "ftrace");
+	if (find_first(f, e) || merge_choose_clock(in, e))
+		return -1;
+	f->declared.clock =
+		writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
+						      .flags = in->ticks ? CLOCK_TICKS : 0});
+	if (!f->declared.source || !f->declared.group || !f->declared.clock)
+		return error_no_memory(e);
+	in->next = UINT64_MAX;
+	if (!f->held)
+		return 0;
+	if (merge_first(in, f->line.time, e) || advance(f, e))
+		return -1;
+	if (f->has_row)
+		in->next = f->row.time;
+	return 0;
+}
+
+/* Set the time of the next row. */
+static void set_next(struct ftrace *f)
+{
+	uint64_t leave = ftrace_leaves_next(f), row = f->has_row ? f->row.time : UINT64_MAX;
+
+	f->input->next = leave < row ? leave : row;
+}
+
+static int ftrace_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct ftrace *f = in->state;
+
+	while (in->next <= until && in->next != UINT64_MAX) {
+		if (!f->has_row) {
+			if (ftrace_leaves_write(f, until, -1))
+				return -1;
+		} else if (f->row.time > until) {
+			if (ftrace_leaves_write(f, until, -1))
+				return -1;
+		} else {
+			if (ftrace_leaves_write(f, f->row.time, f->row.cpu) ||
+			    ftrace_row_write(f) || ftrace_leave_later(f) || advance(f, e))
+				return -1;
+		}
+		set_next(f);
+	}
+	return 0;
+}
+
+static void declared_free(struct ftrace_declared *d)
+{
+	for (size_t i = 0; i < d->ntypes; i++)
+		free(d->types[i].fields);
+	for (size_t i = 0; i < d->nthreads; i++) {
+		free(d->thread[i].frames);
+		free(d->thread[i].marks);
+	}
+	for (size_t i = 0; i < d->ncpus; i++)
+		free(d->cpu[i].began);
+	free(d->types);
+	free(d->thread);
+	free(d->cpu);
+	id_cache_free(&d->lanes);
+	id_cache_free(&d->threads);
+	id_cache_free(&d->locations);
+	id_cache_free(&d->plain_types);
+	id_cache_free(&d->names);
+	id_cache_free(&d->cpus);
+}
+
+static void ftrace_close(struct input *in)
+{
+	struct ftrace *f = in->state;
+
+	if (!f)
+		return;
+	if (!in->decoding->quiet)
+		warn_count(in->name, f->strange - (f->strange > 0),
+			   "more {line that is no event|lines that are no events}");
+	for (size_t i = 0; i < f->nleaves; i++) {
+		buffer_free(&f->leaves[i]->tail);
+		free(f->leaves[i]);
+	}
+	if (f->leave)
+		buffer_free(&f->leave->tail);
+	free(f->leave);
+	buffer_free(&f->row.fixed);
+	buffer_free(&f->row.tail);
+	lines_free(&f->lines);
+	intern_free(&f->names);
+	open_calls_free(&f->async);
+	declared_free(&f->declared);
+	free(f);
+	in->state = NULL;
+}
+
+const struct decoder decoder_ftrace = {
+	.name = "ftrace",
+	.probe = ftrace_probe,
+	.open = ftrace_open,
+	.info = ftrace_info,
+	.begin = ftrace_begin,
+	.run = ftrace_run,
+	.close = ftrace_close,
+};

@@ -1,0 +1,207 @@
+/*
+ * ftrace.h - the decoder of the kernel's trace text: what its files share
+ *
+ * Read are the files trace and trace_pipe of tracefs, the text of `trace-cmd report` (with and
+ * without -R, -N, -t, -l), function and function_graph text, and Android's systrace as text and in
+ * HTML. line.h has the grammar of a line.
+ *
+ * A type of the stream is the name of an event and the fields that its text has. The text declares
+ * none, so a type is declared with its first event: "KEY=VALUE" is a field. Numbers, decimal or
+ * hexadecimal with 0x, are fields of 8 bytes; all other values, and those of the keys in
+ * fields.c, are text. If a later value is no number, the event and all after it have another type
+ * of the same name, in which the field is text. Text before the first key is the field message.
+ * Text without a key, and that of print, bprint and bputs, is the message.
+ *
+ * funcgraph_entry and funcgraph_exit are an enter and a leave. "NAME();" is both: the leave comes
+ * after the duration, or before the next event of the CPU. A leave without a name ends the call
+ * that its thread has open at its depth. Text of function_graph without times has the sums of the
+ * durations, for each CPU.
+ *
+ * Text of a thread written to trace_marker is a call (B|TGID|NAME, E|TGID), a counter
+ * (C|TGID|NAME|VALUE) or an asynchronous call (S|TGID|NAME|COOKIE, F|TGID|NAME|COOKIE), as
+ * Android's atrace writes it.
+ */
+#ifndef TR_TRDECODE_FTRACE_FTRACE_H
+#define TR_TRDECODE_FTRACE_FTRACE_H
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/ftrace/line.h"
+#include "cmd/trdecode/input/lines.h"
+#include "common/calls/open_calls.h"
+#include "common/util/intern.h"
+
+enum {
+	FTRACE_FIELDS_MOST = 48,
+	FTRACE_VARIANTS_MOST = 32, /* types of one name; further events have only a message */
+	FTRACE_LEAVES_MOST = 1024,
+	FTRACE_FRAMES_MOST = 4096, /* open calls of a thread whose names are kept */
+	FTRACE_STACK_MOST = 128,
+};
+
+/* A field of an event: KEY=VALUE. */
+struct ftrace_value {
+	struct span key, text;
+	uint8_t kind; /* enum field_kind: UINT, INT, HEX or STRING */
+	uint64_t number;
+};
+
+/* A type that was declared for the events of a name. */
+struct ftrace_type {
+	uint32_t type;
+	uint32_t next; /* number + 1 of another type of the name; 0: none */
+	uint32_t nfields;
+	struct ftrace_type_field {
+		uint32_t name; /* in ftrace.names */
+		uint8_t kind;
+	} * fields;
+};
+
+/* The calls of a thread that are open. */
+struct ftrace_thread {
+	uint32_t *frames; /* locations by depth; 0: unknown */
+	size_t nframes, frames_capacity;
+	uint32_t *marks; /* locations of B marks */
+	size_t nmarks, marks_capacity;
+};
+
+/* A row that is ready to be written. */
+struct ftrace_row {
+	uint64_t time;
+	uint32_t lane, type, location, depth;
+	uint32_t stack; /* of a field with ROLE_STACK; 0: none */
+	bool has_tail;
+	bool instant_text; /* the tail ends with a text that may go on in the next line */
+	int32_t cpu;
+	struct buffer fixed, tail;
+};
+
+/* The leave of a call that was one line. */
+struct ftrace_leave {
+	uint64_t time;
+	uint32_t lane, location, depth;
+	int32_t cpu;
+	uint32_t type;
+	struct buffer tail;
+};
+
+/* What function_graph text without times and threads gives for a CPU. */
+struct ftrace_cpu {
+	uint64_t now;	 /* ns: the sum of its durations */
+	uint64_t *began; /* times of the open calls by depth */
+	size_t nbegan, capacity;
+	int32_t tid;
+	uint32_t comm; /* in ftrace.names, + 1 */
+};
+
+struct ftrace_lane {
+	uint32_t lane, thread;
+	int32_t cpu, tid, tgid;
+	uint32_t comm, instance; /* in ftrace.names */
+};
+
+enum { FTRACE_LANE_SLOTS = 256 };
+
+/* Declarations, by what they are of. */
+struct ftrace_declared {
+	struct id_cache lanes, threads, locations, plain_types;
+	struct id_cache names; /* of events: 1 + number of the first of types */
+	struct ftrace_lane recent[FTRACE_LANE_SLOTS];
+	struct ftrace_type *types;
+	size_t ntypes, types_capacity;
+	struct ftrace_thread *thread;
+	size_t nthreads, threads_capacity;
+	struct ftrace_cpu *cpu;
+	size_t ncpus, cpus_capacity;
+	struct id_cache cpus;
+	uint32_t source, clock, group;
+};
+
+struct ftrace {
+	struct input *input;
+	struct writer *w;
+	struct lines lines;
+	struct intern names; /* texts that are kept */
+	struct ftrace_declared declared;
+
+	/* the line after the row */
+	struct ftrace_line line;
+	struct span whole;
+	uint64_t offset;
+	bool held;
+
+	struct ftrace_row row;
+	bool has_row;
+	bool wants_frames; /* the row is a stack */
+	uint32_t frames[FTRACE_STACK_MOST];
+	size_t nframes;
+	struct ftrace_leave *leave; /* of the row itself; NULL: none */
+	struct ftrace_leave *leaves[FTRACE_LEAVES_MOST];
+	size_t nleaves;
+	struct ftrace_value values[FTRACE_FIELDS_MOST];
+	size_t nvalues;
+	struct open_calls async;
+	uint32_t ncalls; /* numbers of asynchronous calls */
+
+	enum line_clock clock;
+	bool html, outside; /* outside: of the trace in a page */
+	uint64_t last;	    /* time of the last row */
+	uint64_t lost;	    /* events lost before the next row; UINT64_MAX: unknown */
+	int32_t lost_cpu;
+	uint64_t events, strange; /* strange: lines that were not understood */
+};
+
+/* Functions that return int return 0, or -1 when out of memory or the output failed. */
+
+/* ftrace.c: count a line that was not understood, and report the first. */
+void ftrace_strange(struct ftrace *f);
+
+/* rows.c: lanes, locations and the order of rows. */
+/* Get the lane of a line and its thread's calls. NULL: out of memory. */
+struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l);
+uint32_t ftrace_location(struct ftrace *f, struct span name);
+/* Begin a row of the line's time and lane. */
+int ftrace_row_begin(struct ftrace *f, const struct ftrace_line *l);
+/* Get what is known of a CPU. NULL: out of memory. */
+struct ftrace_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu);
+/* Keep the leave of the row until its time, or the next row of its CPU. */
+int ftrace_leave_later(struct ftrace *f);
+/* Write the leaves that come before a row of this time and CPU; UINT64_MAX: all. */
+int ftrace_leaves_write(struct ftrace *f, uint64_t time, int32_t cpu);
+/* Return the time of the first leave that is kept; UINT64_MAX: there is none. */
+uint64_t ftrace_leaves_next(const struct ftrace *f);
+int ftrace_row_write(struct ftrace *f);
+
+/* fields.c: events with a name. */
+/* Make the row of an event of a name and its text. */
+int ftrace_event(struct ftrace *f, struct span name, struct span text);
+/* Make the fields in values from a text. */
+void ftrace_split(struct ftrace *f, struct span text);
+/* Make the row of an event with the fields in values. like: the kind, flags and group of its type;
+ * NULL: an instant. */
+int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like);
+/* Add a field to values. number: the text may be a number. */
+void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool number);
+/* Read a number with an optional 0x or sign. false: it is none. */
+bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number);
+/* Declare the type of a row that has no variants. */
+uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like);
+
+/* text.c: the texts of events. */
+int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
+
+/* graph.c: function and function_graph. */
+/* Make the row of a CALL at the line's time. */
+int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call,
+		 uint64_t duration);
+/* Make the row of funcgraph_entry or funcgraph_exit as `trace-cmd report -R` or -N prints it.
+ * *done: the text has what a call needs. */
+int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span name,
+		     struct span text, bool *done);
+int ftrace_function(struct ftrace *f, struct span text);
+/* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". 0: out of memory. */
+uint32_t ftrace_frame(struct ftrace *f, struct span text);
+
+/* marks.c: the marks of atrace. *done: the text was one. */
+int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done);
+
+#endif

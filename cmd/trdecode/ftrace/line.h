@@ -1,0 +1,110 @@
+/*
+ * line.h - one line of the kernel's trace text, taken apart
+ *
+ * An event is a line
+ *
+ *     [INSTANCE:] COMM-TID [(TGID)] [CPU] [FLAGS] TIME: TEXT
+ *     COMM-TID  CPUFLAGS TIME: TEXT                              (latency formats)
+ *
+ * TIME is SECONDS.FRACTION of one to nine digits, microseconds with "us" from the start of a
+ * latency trace, or a number of a clock without seconds. A line of the function_graph tracer is
+ *
+ *     [TIME |] CPU) [COMM-TID |] [FLAGS |] [MARK] [DURATION us] | CALL
+ *
+ * CALL is indented by two blanks, and two more for each level.
+ *
+ * Sources: Documentation/trace/ftrace.rst of Linux, and the output of kernels 3.10 to 6.18 and of
+ * trace-cmd 3.1.6 and 3.4; Android's systrace.
+ */
+#ifndef TR_TRDECODE_FTRACE_LINE_H
+#define TR_TRDECODE_FTRACE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A part of a line. */
+struct span {
+	const char *at, *end;
+};
+
+/* A span of a literal. */
+#define SPAN(text) ((struct span){text, text + sizeof text - 1})
+
+static inline size_t span_size(struct span s)
+{
+	return (size_t)(s.end - s.at);
+}
+
+static inline bool span_is(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return span_size(s) == n && !memcmp(s.at, text, n);
+}
+
+static inline bool span_begins(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return span_size(s) >= n && !memcmp(s.at, text, n);
+}
+
+static inline bool span_ends(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return span_size(s) >= n && !memcmp(s.end - n, text, n);
+}
+
+/* Take blanks off both ends. */
+static inline struct span span_trim(struct span s)
+{
+	while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
+		s.at++;
+	while (s.end > s.at && (s.end[-1] == ' ' || s.end[-1] == '\t'))
+		s.end--;
+	return s;
+}
+
+/* Find a text in a span. NULL: it is not there. */
+static inline const char *span_find(struct span s, const char *text)
+{
+	return s.at < s.end ? memmem(s.at, span_size(s), text, strlen(text)) : NULL;
+}
+
+enum line_kind {
+	LINE_EVENT,
+	LINE_GRAPH,   /* of function_graph */
+	LINE_SWITCH,  /* of function_graph: another thread runs on the CPU */
+	LINE_FRAME,   /* a frame of the stack that the event before has */
+	LINE_LOST,    /* events are missing on a CPU */
+	LINE_IGNORED, /* a comment, a heading, a separator */
+	LINE_OTHER,   /* none of these */
+};
+
+enum line_clock { LINE_SECONDS, LINE_MICROSECONDS, LINE_TICKS, LINE_NO_TIME };
+
+struct ftrace_line {
+	enum line_kind kind;
+	enum line_clock clock;
+	struct span instance, comm;
+	int32_t tid, tgid, cpu; /* -1: the line has none */
+	uint64_t time;		/* ns; LINE_TICKS: ticks */
+	struct span text;	/* what follows; of a FRAME and a GRAPH the text of it */
+	uint64_t duration;	/* of a GRAPH, ns; UINT64_MAX: none */
+	uint64_t lost;		/* events of a LOST; UINT64_MAX: unknown */
+};
+
+/* Take a line apart. The spans point into it. */
+void ftrace_line_parse(struct span line, struct ftrace_line *l);
+
+/* Read "[MARK] [DURATION us] |" at the beginning of s, and move s->at after it. *ns is UINT64_MAX
+ * if there is no duration. false: there is no such text. */
+bool ftrace_duration(struct span *s, uint64_t *ns);
+
+/* Read decimal digits below 10^18. Returns their end; at: there are none, or too many. */
+const char *ftrace_digits(const char *at, const char *end, uint64_t *number);
+
+#endif

@@ -1,0 +1,296 @@
+/*
+ * text.c - the texts of events: their names, and the forms without "KEY=VALUE"
+ */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "cmd/trdecode/ftrace/ftrace.h"
+
+/* Take "NAME:" off the beginning of a text. An empty name: there is none. */
+static struct span take_name(struct span *text)
+{
+	struct span name = {text->at, text->at};
+	const char *p = text->at;
+
+	while (p < text->end && (isalnum((unsigned char)*p) || strchr("_-./+", *p)) && *p)
+		p++;
+	if (p == text->at || p == text->end || *p != ':' ||
+	    (p + 1 < text->end && p[1] != ' ' && p[1] != '\t'))
+		return name;
+	name.end = p;
+	*text = span_trim((struct span){p + 1, text->end});
+	return name;
+}
+
+/* Read decimal digits and move *s after them; an empty span: there are none. */
+static struct span take_digits(struct span *s)
+{
+	struct span digits = {s->at, s->at};
+
+	while (digits.end < s->end && isdigit((unsigned char)*digits.end))
+		digits.end++;
+	s->at = digits.end;
+	return digits;
+}
+
+static bool take(struct span *s, const char *text)
+{
+	if (!span_begins(*s, text))
+		return false;
+	s->at += strlen(text);
+	return true;
+}
+
+/* Read "COMM:PID [PRIO]" and add its fields. A comm may have any characters. */
+static bool take_task(struct ftrace *f, struct span *s, const char *const keys[3])
+{
+	struct span pid, prio, rest;
+
+	for (const char *open = s->at; (open = memmem(open, (size_t)(s->end - open), " [", 2));
+	     open++) {
+		const char *colon = open;
+
+		while (colon > s->at && isdigit((unsigned char)colon[-1]))
+			colon--;
+		if (colon == open || colon == s->at || colon[-1] != ':')
+			continue;
+		rest = (struct span){open + 2, s->end};
+		prio = take_digits(&rest);
+		if (prio.at == prio.end || !take(&rest, "]"))
+			continue;
+		pid = (struct span){colon, open};
+		ftrace_value_add(f, keys[0], (struct span){s->at, colon - 1}, false);
+		ftrace_value_add(f, keys[1], pid, true);
+		ftrace_value_add(f, keys[2], prio, true);
+		*s = rest;
+		return true;
+	}
+	return false;
+}
+
+/* Read what trace-cmd's plug-in prints of sched_switch: "COMM:PID [PRIO] STATE ==> COMM:PID
+ * [PRIO]".
+ */
+static bool read_switch(struct ftrace *f, struct span s)
+{
+	static const char *const prev[] = {"prev_comm", "prev_pid", "prev_prio"};
+	static const char *const next[] = {"next_comm", "next_pid", "next_prio"};
+	struct span state;
+	const char *arrow;
+
+	if (!take_task(f, &s, prev))
+		return false;
+	arrow = span_find(s, " ==> ");
+	if (!arrow)
+		return false;
+	state = span_trim((struct span){s.at, arrow});
+	ftrace_value_add(f, "prev_state", state, true);
+	s.at = arrow + 5;
+	return take_task(f, &s, next) && s.at == s.end;
+}
+
+/* Read that of sched_wakeup and the like: "COMM:PID [PRIO] [success=N] CPU:N". */
+static bool read_wakeup(struct ftrace *f, struct span s)
+{
+	static const char *const keys[] = {"comm", "pid", "prio"};
+	struct span digits;
+
+	if (!take_task(f, &s, keys))
+		return false;
+	s = span_trim(s);
+	if (take(&s, "success=")) {
+		digits = take_digits(&s);
+		ftrace_value_add(f, "success", digits, true);
+		s = span_trim(s);
+	}
+	if (take(&s, "CPU:")) {
+		digits = take_digits(&s);
+		ftrace_value_add(f, "target_cpu", digits, true);
+	}
+	return s.at == s.end;
+}
+
+/* Read "NR ID = RET" and "NR ID (ARGS)" of sys_exit and sys_enter. */
+static bool read_syscall(struct ftrace *f, struct span s)
+{
+	struct span id;
+
+	if (!take(&s, "NR "))
+		return false;
+	id = (struct span){s.at, memchr(s.at, ' ', span_size(s))};
+	if (!id.end)
+		return false;
+	ftrace_value_add(f, "id", id, true);
+	s.at = id.end + 1;
+	if (take(&s, "= ")) {
+		ftrace_value_add(f, "ret", s, true);
+		return true;
+	}
+	if (!take(&s, "(") || s.end == s.at || s.end[-1] != ')')
+		return false;
+	ftrace_value_add(f, "args", (struct span){s.at, s.end - 1}, false);
+	return true;
+}
+
+/* Add the arguments "KEY: VALUE, KEY: VALUE" of a system call. */
+static bool read_arguments(struct ftrace *f, struct span s)
+{
+	while (s.at < s.end && f->nvalues < FTRACE_FIELDS_MOST) {
+		const char *colon = span_find(s, ": "), *comma;
+		struct ftrace_value *v;
+		struct span key, value;
+
+		if (!colon)
+			return false;
+		key = span_trim((struct span){s.at, colon});
+		for (const char *p = key.at; p < key.end; p++)
+			if (!isalnum((unsigned char)*p) && *p != '_')
+				return false;
+		value = (struct span){colon + 2, s.end};
+		comma = span_find(value, ", ");
+		value.end = comma ? comma : s.end;
+		ftrace_value_add(f, "", span_trim(value), true);
+		v = &f->values[f->nvalues - 1];
+		v->key = key;
+		/* the kernel's own text has hexadecimal numbers without 0x */
+		if (v->kind == FIELD_UINT && !comma && value.at == value.end)
+			v->kind = FIELD_STRING;
+		s.at = comma ? comma + 2 : s.end;
+	}
+	return s.at == s.end && f->nvalues;
+}
+
+/* Make the row of a text with a name. */
+static int named(struct ftrace *f, struct span name, struct span text)
+{
+	bool known = false;
+
+	f->nvalues = 0;
+	if (span_is(name, "sched_switch"))
+		known = read_switch(f, text);
+	else if (span_begins(name, "sched_wak"))
+		known = read_wakeup(f, text);
+	else if (span_is(name, "sys_enter") || span_is(name, "sys_exit"))
+		known = read_syscall(f, text);
+	else if (span_begins(name, "sys_enter_"))
+		known = read_arguments(f, text);
+	else if (span_begins(name, "sys_exit_") && text.at < text.end &&
+		 !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
+		ftrace_value_add(f, "ret", text, true);
+		known = true;
+	}
+	return known ? ftrace_typed(f, name, NULL) : ftrace_event(f, name, text);
+}
+
+/* Make the row of print and the like: "[WHERE:] MESSAGE", or an atrace mark. */
+static int printed(struct ftrace *f, const struct ftrace_line *l, struct span name, struct span ip,
+		   struct span text)
+{
+	bool done = false;
+
+	if (ip.at == ip.end)
+		ip = take_name(&text);
+	if (ftrace_mark(f, l, text, &done) || done)
+		return done ? 0 : -1;
+	f->nvalues = 0;
+	ftrace_value_add(f, "message", text, false);
+	if (ip.at < ip.end) {
+		/* the message is the last text: it may go on in the next line */
+		f->values[1] = f->values[0];
+		f->nvalues = 0;
+		ftrace_value_add(f, "ip", ip, false);
+		f->nvalues = 2;
+	}
+	return ftrace_typed(f, name, NULL);
+}
+
+/* Make the row of a system call as the kernel prints it: "sys_NAME(ARGS)", "sys_NAME -> RET". */
+static int kernel_syscall(struct ftrace *f, struct span text, bool *done)
+{
+	char name[80] = "";
+	const char *p = text.at + 4;
+	struct span s;
+
+	while (p < text.end && (isalnum((unsigned char)*p) || *p == '_'))
+		p++;
+	s = (struct span){p, text.end};
+	*done = p - text.at < 64;
+	f->nvalues = 0;
+	if (*done && span_begins(s, "(") && text.end[-1] == ')') {
+		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
+		s = (struct span){p + 1, text.end - 1};
+		*done = s.at == s.end || read_arguments(f, s);
+	} else if (*done && take(&s, " -> ")) {
+		snprintf(name, sizeof name, "sys_exit_%.*s", (int)(p - text.at - 4), text.at + 4);
+		ftrace_value_add(f, "ret", s, true);
+	} else {
+		*done = false;
+	}
+	return *done ? ftrace_typed(f, (struct span){name, name + strlen(name)}, NULL) : 0;
+}
+
+static int stack_event(struct ftrace *f, const char *name, struct span text)
+{
+	struct field_entry stack = {.name = writer_text(f->w, "stack"),
+				    .kind = FIELD_UINT,
+				    .role = ROLE_STACK,
+				    .where = WHERE_FIXED,
+				    .size = 4};
+
+	f->wants_frames = true;
+	f->nframes = 0;
+	if (span_begins(text, "=>"))
+		f->frames[f->nframes++] =
+			ftrace_frame(f, span_trim((struct span){text.at + 2, text.end}));
+	f->row.type = ftrace_plain_type(
+		f, name,
+		&(struct type_entry){
+			.kind = KIND_INSTANT, .fixed_size = 4, .nfields = 1, .fields = &stack});
+	return f->row.type && !buffer_zero(&f->row.fixed, 4) ? 0 : -1;
+}
+
+static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span text)
+{
+	bool done = false;
+
+	if (span_begins(text, "<stack trace"))
+		return stack_event(f, "kernel_stack", text);
+	if (span_begins(text, "<user stack trace"))
+		return stack_event(f, "user_stack", text);
+	if (span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
+		return done ? 0 : -1;
+	if (text.at < text.end &&
+	    (span_find(text, " <-") || !memchr(text.at, ' ', span_size(text))))
+		return ftrace_function(f, text);
+	return printed(f, l, SPAN("print"), (struct span){text.at, text.at}, text);
+}
+
+int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
+{
+	struct span text = l->text, name = take_name(&text), none = {text.at, text.at}, rest;
+	uint64_t duration;
+	bool done = false;
+
+	if (name.at == name.end)
+		return unnamed(f, l, text);
+	if (span_is(name, "function"))
+		return ftrace_function(f, text);
+	if (span_is(name, "kernel_stack") || span_is(name, "user_stack"))
+		return stack_event(f, span_is(name, "kernel_stack") ? "kernel_stack" : "user_stack",
+				   text);
+	if (span_is(name, "funcgraph_entry") || span_is(name, "funcgraph_exit")) {
+		rest = l->text;
+		rest.at = name.end + 1;
+		if (ftrace_duration(&rest, &duration))
+			return ftrace_graph(f, l, rest, duration);
+		if (ftrace_graph_raw(f, l, name, text, &done) || done)
+			return done ? 0 : -1;
+	}
+	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs"))
+		return printed(f, l, name, none, text);
+	if (span_is(name, "tracing_mark_write") || span_begins(name, "0x")) {
+
+		return printed(f, l, SPAN("print"), name, text);
+	}
+	return named(f, name, text);
+}

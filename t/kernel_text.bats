@@ -1,0 +1,185 @@
+# trdecode on kernel trace text: trace-cmd report, tracefs, function_graph, systrace. The .dat beside a
+# report is what its counts, threads, calls and times are compared with.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$RECORDED/trace-cmd
+}
+
+# table KEYS INPUT: counts of the events, and of the calls, of a trace
+table() {
+	trdecode -q "$2" | trsym -q >x.trs || return
+	trstat -q -t csv -g "$1" -c count x.trs | sort
+}
+
+# same DAT TEXT: equal counts by type, CPU and thread, and by name and thread
+same() {
+	table type,cpu,tid "$1" >want
+	table type,cpu,tid "$2" >have
+	(($(wc -l <want) > 1)) || return
+	diff want have || return
+	table name,tid "$1" >want
+	table name,tid "$2" >have
+	diff want have
+}
+
+@test "reports have the events, threads and calls of their trace.dat" {
+	for dat in "$T"/*.dat; do
+		name=${dat%.dat}
+		case $name in */bad-* | *latency) continue ;; esac
+		# 3.4 prints addresses there
+		for text in "$name".report.txt "$name".raw.txt; do
+			case $text in *zlib-fgraph-depth.raw.txt) continue ;; esac
+			[[ ! -e $text ]] || same "$dat" "$text" || fail "$text"
+		done
+	done
+}
+
+@test "each form of trace-cmd report has the events of the trace.dat" {
+	need trace-cmd
+	for dat in "$DATA"/trace-cmd/[sv]*.dat; do
+		trace-cmd report -i "$dat" >/dev/null 2>&1 || continue
+		for form in '' -R -N -t '-R -t' -l '-l -t'; do
+			# shellcheck disable=SC2086
+			trace-cmd report $form -i "$dat" >text 2>/dev/null
+			same "$dat" text || fail "$dat $form"
+		done
+	done
+}
+
+@test "times of a report are those of the trace.dat" {
+	for name in v6-date v6-sched-irq-timer v6-clock-boot; do
+		trdecode -q "$T/$name.dat" | trstat -q -t csv -c first,last -g type | sort >want
+		trdecode -q "$T/$name.raw.txt" | trstat -q -t csv -c first,last -g type | sort >have
+		(($(wc -l <want) > 1))
+		diff want have || fail "$name"
+	done
+}
+
+@test "a latency trace has an event for each that its heading counts" {
+	run -0 trdecode --info "$T/v6-latency.report.txt"
+	assert_line --regexp '^ *events +463$'
+	trdecode "$T/v6-latency.report.txt" | trstat -q -t csv -g type -c count | awk -F, 'NR > 1 { n += $2 } END { print n }' >n
+	[[ $(<n) == 463 ]]
+}
+
+@test "fields have types: conditions give the events that they give for the trace.dat" {
+	for condition in 'next_pid == 15' 'prev_prio < 120' 'next_comm =~ "^work"' 'vruntime > 7100000000'; do
+		want=$(trdecode -q "$T/v6-sched-irq-timer.dat" | trfilter -q -c "$condition")
+		((want)) || fail "$condition"
+		for text in report raw; do
+			have=$(trdecode -q "$T/v6-sched-irq-timer.$text.txt" | trfilter -q -c "$condition")
+			[[ $have == "$want" ]] || fail "$text: $condition: $have, not $want"
+		done
+	done
+}
+
+@test "a field is text from its first value on that is no number" {
+	cat >x <<-END
+		 a-1 [000] 1.000001: ev: v=1 w=-1 x=0x10 name=7
+		 a-1 [000] 1.000002: ev: v=x1 w=2 x=0 name=b
+		 a-1 [000] 1.000003: ev: v=3 w=3 x=0x12 name=9
+	END
+	trdecode x | trencode -q -t ndjson | jq -c .args >have
+	diff - have <<-END
+		{"v":1,"w":-1,"x":"0x10","name":"7"}
+		{"v":"x1","w":2,"x":"0x0","name":"b"}
+		{"v":"3","w":3,"x":"0x12","name":"9"}
+	END
+}
+
+@test "marks of atrace are calls, counters and asynchronous calls" {
+	cp "$ROOT/t/fuzz/corpus/ftrace/marks" x
+	trdecode -q x >x.trs
+	trstat -q -t csv -g name -c total,count x.trs | sort >have
+	printf '%s\n' 'draw frame,400,1' 'fetch,100,1' 'upload|texture,150,1' >want
+	sed -i 's/,\([0-9]*\)000,\([0-9]*\)$/,\1,\2/' have
+	grep -e ^draw -e ^fetch -e ^upload have | diff want -
+	run -0 trfilter -q -c 'type == "queue" && kind == counter' x.trs
+	assert_output 2
+	run -0 trfilter -q -c 'next_comm == "Binder Thread #1" && tid == 0' x.trs
+	assert_output 1
+	run -0 trfilter -q -c 'pid == 611 && kind == enter' x.trs
+	assert_output 3
+	run -0 --separate-stderr bash -c 'trdecode x | trencode -t text'
+	[[ $stderr == *17* ]]
+}
+
+@test "systrace in a page: only the lines of its trace" {
+	{
+		printf '<!DOCTYPE html>\n<title>Android System Trace</title>\n<script>\nvar a = "b-1 [c]";\n'
+		printf '</script>\n<script class="trace-data" type="application/text">\n'
+		cat "$ROOT/t/fuzz/corpus/ftrace/marks"
+		printf '  </script>\n<!-- END TRACE -->\n</body>\n</html>\n'
+	} >x.html
+	cp "$ROOT/t/fuzz/corpus/ftrace/marks" x
+	trdecode x | trencode -q -t ndjson >want
+	trdecode x.html >x.trs
+	trencode -q -t ndjson x.trs | diff want -
+	sed -n '/^# tracer/,$p' x | sed 's/$/\\n\\/' >lines
+	{
+		printf '<!DOCTYPE HTML>\n<title>Android System Trace</title>\n<script>\n  var linuxPerfData = "\\\n'
+		cat lines
+		printf '";\n</script>\n</html>\n'
+	} >y.html
+	trdecode y.html | trencode -q -t ndjson | diff want -
+}
+
+@test "function_graph without times: the total of a call is its duration" {
+	trdecode "$ROOT/t/fuzz/corpus/ftrace/graph" >x.trs
+	trstat -q -t csv -g name,module,tid -c total,count x.trs | sort >have
+	grep -q '^vfs_read,.*,1235,120000,1$' have
+	grep -q '^rw_verify_area,.*,1235,500,1$' have
+	grep -q '^ext4_file_read_iter,ext4,1235,11250,1$' have
+	trfilter -q -c 'arg.file == 0xffff888007949bc0 && arg.count == -5' x.trs >n
+	[[ $(<n) == 1 ]]
+	trfilter -q -c 'ret == 0x10' x.trs >n
+	[[ $(<n) == 1 ]]
+}
+
+@test "an event of a live trace is written within 100 ms" {
+	mkfifo fifo
+	trdecode fifo >x.trs &
+	exec 7>fifo
+	printf ' sh-7 [001] d..2. 1.000001: sched_wakeup: comm=a pid=1 prio=1 target_cpu=000\n' >&7
+	sleep 0.5
+	for n in 2 3; do
+		printf ' sh-7 [001] d..2. 1.00000%s: sched_wakeup: comm=a pid=1 prio=1 target_cpu=000\n' $n >&7
+		sleep 0.1
+		trencode -q -t ndjson x.trs 2>/dev/null | grep -c sched_wakeup >n$n || true
+	done
+	exec 7>&-
+	wait
+	[[ $(<n2) == 2 && $(<n3) == 3 ]]
+}
+
+@test "lines that are no events are counted, the first with its offset; all others are read" {
+	{
+		sed -n 1,50p "$T/v6-date.report.txt"
+		echo ' work-1 [0x1] 1.2.3: sched_switch: prev_comm=a'
+		echo 'nothing'
+		sed -n '51,$p' "$T/v6-date.report.txt"
+	} >x
+	at=$(sed -n 1,50p x | wc -c)
+	run -1 --separate-stderr trdecode x -o x.trs
+	[[ ${stderr_lines[0]} == *"x: $(printf 0x%x "$at"): a line that is no event" ]]
+	[[ ${stderr_lines[1]} == *"1 more line that is no event"* ]]
+	trdecode -q "$T/v6-date.report.txt" | trencode -q -t ndjson >want
+	trencode -q -t ndjson x.trs 2>/dev/null | diff want -
+}
+
+@test "any bit may be wrong" {
+	RANDOM=7
+	for name in v6-fgraph.report v6-stacktrace.report v6-sched-irq-timer.raw; do
+		for ((i = 0; i < 20; i++)); do
+			cp "$T/$name.txt" x
+			flip x 30
+			status=0
+			timeout 20 trdecode -q x >x.trs || status=$?
+			((status <= 1)) || fail "status $status"
+			trencode -q -t ndjson x.trs >/dev/null || (($? == 1))
+		done
+	done
+}
