@@ -543,3 +543,37 @@ good() {
 	run -2 trencode -t uftrace -o none cut.trs
 	[[ ! -e none ]]
 }
+
+@test "compressed files of a directory are read as the files that they were" {
+	cd "$BATS_TEST_TMPDIR"
+	cp -r "$FIB" packed
+	chmod -R u+w packed
+	trdecode "$FIB" | trencode -q >want
+	gzip packed/4125.dat packed/info
+	bzip2 packed/task.txt
+	xz packed/fib.sym
+	if command -v zstd; then zstd -q --rm packed/4126.dat; fi
+	run -0 errors trdecode -o s packed
+	assert_output ''
+	trencode -q s | diff want -
+	# the file itself has precedence, and of several the first suffix
+	cp "$FIB/4125.dat" packed
+	head -c 1000 packed/4125.dat.gz >packed/x.gz && mv packed/x.gz packed/4125.dat.gz
+	run -0 errors trdecode -o s packed
+	trencode -q s | diff want -
+	rm packed/4125.dat
+	bzip2 <"$FIB/4125.dat" >packed/4125.dat.bz2
+	trdecode packed | trencode -q | diff want -
+	# damage is that of the packed file; what can be read is read
+	rm packed/4125.dat.bz2
+	run -1 errors trdecode -o s packed
+	assert_line --index 0 'trdecode: packed/4125.dat.gz: 0x3e8: member 0: the file ends inside of it'
+	[ "$(trencode -q s | wc -l)" -gt 1000 ]
+	# what is not compressed keeps its name
+	mkdir logs && echo text >logs/old.gz
+	run -2 errors trdecode logs
+	mkdir ctf && tar xf "$DATA/ctf/kinds.tar.gz" -C ctf
+	trdecode -q ctf | trencode -q >want
+	find ctf -name 'ch_*' ! -name '*.idx' -exec gzip {} +
+	trdecode -q ctf | trencode -q | diff want -
+}

@@ -133,7 +133,7 @@ static int open_directory(struct tree *t, int fd, struct error *e)
 	/* names keep all their directories: openat needs them */
 	if (t->nr)
 		qsort(t->members, t->nr, sizeof(*t->members), tree_compare);
-	return 0;
+	return t->depth_most == DEPTH_MAX ? tree_unpack_members(t, e) : 0;
 }
 
 /* ---- what callers see ---- */
@@ -146,7 +146,7 @@ static struct tree *open_tree(int fd, const char *name, const void *peeked, size
 	int r;
 
 	if (t) {
-		t->fd = -1;
+		t->fd = t->spool = -1;
 		t->depth_most = depth_most;
 		t->name = strdup(name);
 	}
@@ -196,6 +196,8 @@ void tree_close(struct tree *t)
 	free(t->members);
 	if (t->fd >= 0)
 		close(t->fd);
+	if (t->spool >= 0)
+		close(t->spool);
 	free(t->name);
 	free(t);
 }
@@ -243,10 +245,10 @@ int tree_fd(const struct tree *t, const char *name, uint64_t *offset, uint64_t *
 	tree_path(t, name, path, sizeof(path));
 	if (!m)
 		return error_set(e, path, NO_OFFSET, "no such file");
-	if (t->is_archive) {
+	if (t->is_archive || m->packed) {
 		*offset = m->offset;
 		*size = m->size;
-		fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 0);
+		fd = fcntl(t->is_archive ? t->fd : t->spool, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? error_errno(e, path, NO_OFFSET, "cannot open") : fd;
 	}
 	/* O_NONBLOCK: the file may have been replaced by a pipe since */

@@ -7,6 +7,7 @@
  * path taken from an archive.
  *
  * A directory is read in place, eight levels deep; a file is opened only when the caller reads it.
+ * Compressed files of a directory are unpacked to one unlinked file, and lose their suffix.
  * A tar is read once, forward, by tree_open_fd, and its contents are copied to one unlinked file in
  * $TMPDIR (default /tmp). In neither case does the tree keep a descriptor per member.
  */

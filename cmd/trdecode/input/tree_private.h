@@ -1,5 +1,5 @@
 /*
- * tree_private.h - what tree.c and tree_archive.c share
+ * tree_private.h - what tree.c, tree_archive.c and tree_packed.c share
  */
 #ifndef TR_TRDECODE_INPUT_TREE_PRIVATE_H
 #define TR_TRDECODE_INPUT_TREE_PRIVATE_H
@@ -11,11 +11,13 @@ struct member {
 	uint64_t offset; /* in the temporary file */
 	uint64_t size;
 	uint32_t order; /* position in the archive: the later of two equal names counts */
+	bool packed;	/* of a directory: it was unpacked to t->spool */
 };
 
 struct tree {
 	char *name;
-	int fd; /* the directory, or the temporary file */
+	int fd;	   /* the directory, or the temporary file */
+	int spool; /* the temporary file of packed members; -1: there are none */
 	bool is_archive;
 	int depth_most;
 	struct member *members;
@@ -38,5 +40,12 @@ int tree_compare(const void *a, const void *b);
  * can be read.
  */
 int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, struct error *e);
+
+/*
+ * Unpack the compressed files of a directory, FILE.gz for example, to the temporary file t->spool,
+ * as members FILE, unless there is a FILE. The members stay sorted. Damage is that of the tree.
+ * Returns -1 with *e filled if the temporary file cannot be written.
+ */
+int tree_unpack_members(struct tree *t, struct error *e);
 
 #endif
