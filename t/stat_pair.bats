@@ -227,6 +227,38 @@ same() {
 	done
 }
 
+@test "columns of fields are those of the second event, as a model of the lines has them" {
+	T=$RECORDED/trace-cmd/v6-sched-irq-timer
+	trdecode "$T.dat" >s.trs
+	awk -v OFS='\t' 'function value(name) {
+			return match($0, " " name "=[^ ]*") ? substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) : ""
+		}
+		/ sched_wakeup: / { open[value("pid")] = 1 }
+		/ sched_switch: / && value("next_pid") in open {
+			delete open[value("next_pid")]
+			comm = value("next_comm")
+			prio = value("prev_prio") + 0
+			count[comm]++
+			sum[comm] += value("prev_pid")
+			if (!(comm in least) || prio < least[comm])
+				least[comm] = prio
+			if (prio > most[comm])
+				most[comm] = prio
+			if (!seen[comm, value("prev_pid")]++)
+				uniq[comm]++
+		}
+		END { for (comm in count) print comm, count[comm], sum[comm], least[comm], most[comm], uniq[comm] }' "$T.raw.txt" | sort >theirs
+	[ "$(wc -l <theirs)" -gt 4 ]
+	pair='sched_wakeup -> sched_switch on .pid == .next_pid'
+	for b in '' b.; do
+		trstat -q --pair "$pair" -g b.next_comm -t tsv s.trs \
+			-c "count,sum(${b}prev_pid),min(${b}prev_prio),max(${b}prev_prio),uniq(${b}prev_pid)" | tail -n +2 | sort | diff theirs -
+	done
+	# a field of the first event is a key only
+	run -2 trstat --pair "$pair" -c 'sum(a.prio)' s.trs
+	assert_output --partial 'columns of pairs take fields of the second event'
+}
+
 @test "busy and util: each bucket of time has its part of a pair" {
 	T=$RECORDED/trace-cmd/v6-sched-irq-timer
 	trdecode "$T.dat" >s.trs
