@@ -10,6 +10,9 @@
 /* Bytes of the fixed part of a row; events with more data carry them as values. */
 enum { FIXED_MOST = 2048 };
 
+/* Labels or ranges of the ids in a header of LTTng, at most. */
+enum { SHORT_LIST = 64 };
+
 /* Test whether the stream can contain the trace's bytes unchanged. */
 static bool as_it_is(const struct ctf_part *p)
 {
@@ -188,6 +191,16 @@ static bool is_int(const struct ctf_part *p, unsigned size, uint32_t align)
 	       p->align == align && !p->big && !p->is_signed && !p->unusual && !p->roles;
 }
 
+/* Test whether a list of labels or ranges is short enough to be searched for each id. */
+static bool is_short(const struct ctf_label *l)
+{
+	int n = 0;
+
+	for (; l && n <= SHORT_LIST; l = l->next)
+		n++;
+	return n <= SHORT_LIST;
+}
+
 /* enum id; variant <id> { struct { time } ; struct { u32 id; u64 time } } */
 static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint32_t align)
 {
@@ -204,6 +217,8 @@ static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint3
 	    !is_int(b->children, 32, 8) || b->children->role != CTF_ID ||
 	    !is_int(b->children->next, 64, 8) || b->children->next->role != CTF_TIME ||
 	    b->children->next->next)
+		return false;
+	if (!is_short(first->type->labels) || !is_short(a->ranges) || !is_short(b->ranges))
 		return false;
 	/* all ids but the highest choose the first option */
 	for (uint64_t i = 0; i < 1ull << id; i++)

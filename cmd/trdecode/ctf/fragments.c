@@ -318,19 +318,26 @@ static bool take_clock(struct ctf_fragments *f, const struct json_node *node,
 	id = ctf_need_text(f, node, key);
 	if (!id)
 		return false;
-	for (const struct ctf_clock *c = f->metadata->clocks; c; c = c->next)
+	for (const struct ctf_clock *c = f->metadata->clocks; c && f->metadata->steps < CTF_STEPS;
+	     c = c->next) {
+		f->metadata->steps++;
 		if ((by_name || c->id) && !strcmp(by_name ? c->name : c->id, id)) {
 			s->clock = c;
 			return true;
 		}
+	}
 	return ctf_fragment_wrong(f, node, "the clock '%.100s' is not declared", id);
 }
 
-static bool stream_is_known(const struct ctf_metadata *m, uint64_t id)
+/* Test whether a data stream class is declared, as far as CTF_STEPS allow. */
+static bool stream_is_known(struct ctf_metadata *m, uint64_t id)
 {
-	for (const struct ctf_stream_class *s = m->streams; s; s = s->next)
+	for (const struct ctf_stream_class *s = m->streams; s && m->steps < CTF_STEPS;
+	     s = s->next) {
+		m->steps++;
 		if (s->id == id)
 			return true;
+	}
 	return false;
 }
 

@@ -104,10 +104,10 @@ static bool take_order(struct ctf_fragments *f, const struct json_node *node, st
 /* --- bits --- */
 
 /* Add the label of one bit. A flag of several bits has their numbers in its labels. */
-static bool add_flag(struct ctf_fragments *f, const struct json_node *at, struct ctf_type *t,
+static bool add_flag(struct ctf_fragments *f, const struct json_node *at, struct ctf_label ***last,
 		     unsigned bit, bool single)
 {
-	struct ctf_label *label = ctf_alloc(f->metadata, sizeof *label), **last = &t->labels;
+	struct ctf_label *label = ctf_alloc(f->metadata, sizeof *label);
 	char name[256];
 
 	if (!label)
@@ -115,17 +115,15 @@ static bool add_flag(struct ctf_fragments *f, const struct json_node *at, struct
 	snprintf(name, sizeof name, "%.240s.%u", at->key, bit);
 	label->name = ctf_copy_text(f, at, single ? at->key : name);
 	label->first = label->last = (int64_t)(1ull << bit);
-	while (*last)
-		last = &(*last)->next;
-	*last = label;
+	**last = label;
+	*last = &label->next;
 	return label->name;
 }
 
 static bool take_flags(struct ctf_fragments *f, const struct json_node *node, struct ctf_type *t)
 {
 	const struct json_node *flags = json_find(node, "flags");
-	uint32_t count = 0;
-
+	struct ctf_label **last = &t->labels;
 	if (!flags || flags->kind != JSON_OBJECT || !flags->first)
 		return ctf_fragment_wrong(f, node, "a bit map without flags");
 	for (const struct json_node *n = flags->first; n; n = n->next) {
@@ -136,9 +134,9 @@ static bool take_flags(struct ctf_fragments *f, const struct json_node *node, st
 		for (const struct ctf_label *r = ranges; r; r = r->next)
 			for (uint64_t bit = (uint64_t)r->first;
 			     bit <= (uint64_t)r->last && bit < t->size; bit++)
-				if (++count > 4096)
+				if (++f->metadata->parts > CTF_PARTS)
 					return ctf_fragment_wrong(f, n, "too many flags");
-				else if (!add_flag(f, n, t, (unsigned)bit,
+				else if (!add_flag(f, n, &last, (unsigned)bit,
 						   !ranges->next && ranges->first == ranges->last))
 					return false;
 	}
