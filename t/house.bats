@@ -195,6 +195,20 @@ complete_line() {
 	done
 }
 
+@test "bash completes the names in an expression of trfilter" {
+	cd "$BATS_TEST_TMPDIR"
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o s.trs
+	run -0 complete_line trfilter s.trs "'dur > 1ms && next_co"
+	assert_output 'dur > 1ms && next_comm'
+	run -0 complete_line trfilter '"!(chil'
+	assert_output '!(children'
+	# a name without a trace on the line, and what is no name
+	run -0 complete_line trfilter "'next_com"
+	assert_output ''
+	run -0 complete_line trfilter "'dur > "
+	assert_output ''
+}
+
 @test "completion is registered by an interactive bash" {
 	run -0 bash --norc -ic "source '$ROOT/packaging/completion/trutils.bash'; complete -p trstat" 3>&-
 	assert_output --partial 'complete -F _trutils trstat'

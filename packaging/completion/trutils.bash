@@ -32,6 +32,20 @@ _trutils_list() {
 	return 0
 }
 
+# _trutils_expression: replies to the last name of a quoted expression of trfilter
+_trutils_expression() {
+	local name=${current##*[!a-zA-Z0-9_.]} before i
+	[[ $name ]] || return 0
+	before=${current%"$name"} current=$name
+	_trutils_words "$(trfilter --explain 1 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p') $(_trutils_fields)"
+	# "&" has a meaning in a substitution of bash 5.2
+	for i in "${!COMPREPLY[@]}"; do
+		COMPREPLY[i]=$before${COMPREPLY[i]}
+	done
+	compopt -o nospace 2>/dev/null
+	return 0
+}
+
 # _trutils_option PROGRAM WORD: what completes the argument of option WORD, status 1 if none; lists
 # have a comma before their words
 _trutils_option() {
@@ -75,6 +89,9 @@ _trutils() {
 		done < <("$program" --complete-options 2>/dev/null))
 		_trutils_words "$words"
 		[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+	elif [[ $program == trfilter && ${COMP_WORDS[COMP_CWORD]} == [\'\"]* ]]; then
+		current=${current#[\'\"]}
+		_trutils_expression
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		compopt -o filenames 2>/dev/null
