@@ -16,6 +16,7 @@
 	F(tracecmd)                                                                                \
 	F(lttng)                                                                                   \
 	F(folded)                                                                                  \
+	F(svg)                                                                                     \
 	F(chrome)                                                                                  \
 	F(ndjson)                                                                                  \
 	F(csv)                                                                                     \

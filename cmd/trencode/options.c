@@ -77,10 +77,10 @@ const struct option_row settings_rows[] = {
 	{KEY_TICK, "tick", "TIME", "length of a tick, for clocks that count ticks\n(apitrace)",
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "",
-	 "folded chrome ndjson csv tsv speedscope callgrind pprof perfetto parquet"},
+	 "folded svg chrome ndjson csv tsv speedscope callgrind pprof perfetto parquet"},
 	{KEY_UNCLOSED, "unclosed", "HOW", "close (default) or drop calls without a return",
 	 "close drop"},
-	{OPTION_HEADING, NULL, NULL, "", "folded callgrind pprof"},
+	{OPTION_HEADING, NULL, NULL, "", "folded svg callgrind pprof"},
 	{KEY_WEIGHT, "weight", "WHAT",
 	 "what to add up: dur (of calls, default), period (of\nsamples, default), count, or a "
 	 "field "

@@ -21,7 +21,6 @@ struct callgrind {
 	struct stack_profile profile;
 	struct intern modules, files; /* number + 1: the number in the file */
 	uint8_t *named;		      /* by function: the name was written */
-	bool ticks, seen;
 };
 
 static int callgrind_begin(struct encoding *en, struct error *e)
@@ -40,10 +39,6 @@ static int callgrind_block(struct encoding *en, const struct block *b, struct er
 {
 	struct callgrind *s = en->state;
 
-	if (!s->seen && b->nlanes) {
-		s->seen = true;
-		s->ticks = b->lanes[0]->clock && b->lanes[0]->clock->flags & CLOCK_TICKS;
-	}
 	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
 }
 
@@ -143,7 +138,7 @@ static void put_events(struct callgrind *s, struct text *out)
 	const char *unit, *type = sample_profile_type(&s->profile.samples, &unit);
 
 	if (!type) {
-		text_puts(out, s->ticks ? "ticks Calls\nsummary: " : "ns Calls\nsummary: ");
+		text_puts(out, s->profile.ticks ? "ticks Calls\nsummary: " : "ns Calls\nsummary: ");
 		return;
 	}
 	for (; *type; type++)

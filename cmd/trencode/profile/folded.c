@@ -6,7 +6,7 @@
  * in ns (or ticks, if the trace has no time). Stacks with 0 are left out: readers require positive
  * numbers.
  */
-#include "cmd/trencode/encoder.h"
+#include "cmd/trencode/profile/folded.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static int folded_clean_name(struct buffer *to, const struct location *p, struct
 	return r;
 }
 
-static int folded_begin(struct encoding *en, struct error *e)
+int folded_begin(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = calloc(1, sizeof(*s));
 
@@ -43,12 +43,12 @@ static int folded_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int folded_block(struct encoding *en, const struct block *b, struct error *e)
+int folded_block(struct encoding *en, const struct block *b, struct error *e)
 {
 	return stack_profile_block(en->state, b) ? error_no_memory(e) : 0;
 }
 
-static int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
 {
 	return stack_profile_adopt(en->state, snapshot) ? error_no_memory(e) : 0;
 }
@@ -67,7 +67,7 @@ static int folded_end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void folded_free(struct encoding *en)
+void folded_free(struct encoding *en)
 {
 	struct stack_profile *s = en->state;
 

@@ -37,7 +37,7 @@ struct pprof {
 	struct buffer out, message, part; /* out: bytes to be compressed */
 	struct intern strings;
 	z_stream z;
-	bool packing, seen, ticks;
+	bool packing;
 	uint64_t first, last;
 };
 
@@ -248,11 +248,8 @@ static int pprof_block(struct encoding *en, const struct block *b, struct error 
 {
 	struct pprof *s = en->state;
 
-	if (!s->seen && b->nlanes) {
-		s->seen = true;
+	if (!s->profile.seen)
 		s->first = UINT64_MAX;
-		s->ticks = b->lanes[0]->clock && b->lanes[0]->clock->flags & CLOCK_TICKS;
-	}
 	if (b->nlanes) {
 		uint64_t first = tick_time(b->lanes[0], b->base);
 		uint64_t last = tick_time(b->lanes[0], b->last);
@@ -273,7 +270,7 @@ static int pprof_adopt(struct encoding *en, const struct snapshot *snapshot, str
 static int pprof_end(struct encoding *en, struct error *e)
 {
 	struct pprof *s = en->state;
-	const char *unit = s->ticks ? "ticks" : "nanoseconds", *counted = "samples", *type;
+	const char *unit = s->profile.ticks ? "ticks" : "nanoseconds", *counted = "samples", *type;
 	uint64_t name;
 
 	e->what[0] = '\0';
@@ -291,7 +288,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 	    put_functions(en, e) || put_value_type(en, PERIOD_TYPE, type, unit, e))
 		return -1;
 	if (string_of(s, type, &name) || protobuf_uint(&s->out, PERIOD, 1) ||
-	    (!s->ticks && s->last > s->first &&
+	    (!s->profile.ticks && s->last > s->first &&
 	     protobuf_uint(&s->out, DURATION_NANOS, s->last - s->first)) ||
 	    protobuf_uint(&s->out, DEFAULT_SAMPLE_TYPE, name))
 		return error_no_memory(e);

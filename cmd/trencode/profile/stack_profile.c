@@ -258,6 +258,10 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	struct events it;
 	struct event ev;
 
+	if (!s->seen && b->nlanes) {
+		s->seen = true;
+		s->ticks = b->lanes[0]->clock && b->lanes[0]->clock->flags & CLOCK_TICKS;
+	}
 	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking && !b->stacks.sampled &&
 	    s->samples.subject == SUBJECT_CALLS)
 		return b->row_flags & EVENTS_BARE ? profile_narrow(s, b, true)

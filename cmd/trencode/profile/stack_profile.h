@@ -22,6 +22,7 @@ struct stack_profile {
 	size_t nplanned;
 	bool drop;    /* calls without a return are left out */
 	bool ticking; /* ticks may have a length (tick_scale.h) */
+	bool seen, ticks; /* a block was read; the clock of its first lane counts ticks */
 	struct sample_profile samples;
 	uint64_t instants, values, gaps;
 	uint64_t cut; /* calls that ended without a leave */

@@ -1,0 +1,17 @@
+/*
+ * folded.h - the parts of the encoder of folded stacks that the encoder of flame graphs shares
+ *
+ * Each is the function of struct encoder with that name; the state of the run is a struct
+ * stack_profile.
+ */
+#ifndef TR_TRENCODE_PROFILE_FOLDED_H
+#define TR_TRENCODE_PROFILE_FOLDED_H
+
+#include "cmd/trencode/encoder.h"
+
+int folded_begin(struct encoding *en, struct error *e);
+int folded_block(struct encoding *en, const struct block *b, struct error *e);
+int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e);
+void folded_free(struct encoding *en);
+
+#endif
