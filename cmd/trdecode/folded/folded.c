@@ -58,11 +58,12 @@ static bool is_text(const char *text, size_t n)
  * them. */
 static enum bid folded_probe(const struct input *in)
 {
-	const char *at = (const char *)in->head, *end = at + in->head_size, *line;
+	const char *at = (const char *)in->head, *end, *line;
 	bool forced = in->format && !strcmp(in->format, "folded"), several = false;
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
+	end = at + in->head_size;
 	for (unsigned lines = 0; at < end && lines < 100; at = line + 1, lines++) {
 		size_t n;
 		uint64_t weight;
