@@ -6,19 +6,21 @@
  *             if (b->snapshot && calls_adopt(&calls, b->snapshot))
  *                     ... out of memory
  *
- * All calls of the stream that are open end without being counted or reported, except to
- * calls.on_drop; those of the snapshot are open instead. With calls.on_drop, a call that is open
- * before and in the snapshot goes on, without a call of either function. calls.on_restore is called
- * for each of them with an enter, after its frame was pushed, as if calls_feed had returned
- * CALLS_ENTER for that row, also for calls in the kernel outside any call (frames[0].outside):
- * outermost first, then the calls in the kernel, then those with numbers. The event's time is that
- * of the enter. calls.stack and calls.ignored are set too, with calls.balances. Calls without an
- * enter are in stack.unseen; if a callee of the innermost of them has ended, that call is
- * frames[0], with begun false. With calls.balances all of them are frames.
+ * The open calls of the stream are dropped: they are not counted, and only calls.on_drop reports
+ * them. The calls of the snapshot are open instead. With calls.on_drop, a call that is open before
+ * the snapshot and in it stays open, and neither function is called.
  *
- * Of a stack with calls in the kernel, kernel_base and gone describe the stack below them at the
- * time of their enter. They are set before on_restore of the lowest of these, and valid until the
- * next row of the stack.
+ * calls.on_restore is called for each call of the snapshot that has an enter, after its frame was
+ * pushed, as if calls_feed had returned CALLS_ENTER for the enter. This includes calls in the
+ * kernel outside any call (frames[0].outside). The order is: outermost first, then the calls in the
+ * kernel, then calls with numbers. The event's time is the time of the enter. With calls.balances,
+ * calls.stack and calls.ignored are set too. Calls without an enter are counted in stack.unseen; if
+ * a callee of the innermost of them has ended, that call is frames[0], with begun false. With
+ * calls.balances all calls without an enter are frames.
+ *
+ * If a stack has calls in the kernel, kernel_base and gone describe the stack below these calls at
+ * the time of their enter. Both are set before on_restore of the lowest of these calls, and are
+ * valid until the next row of the stack.
  */
 #ifndef TR_CALLS_ADOPT_H
 #define TR_CALLS_ADOPT_H

@@ -80,7 +80,7 @@ void calls_nested_clear(struct calls *c, struct stack *s, const struct event *le
 {
 	bool by_depth = leave->type->flags & TYPE_DEPTH;
 
-	/* without a call below them the leave is of none of the open calls */
+	/* no call without a number is open, so the leave ends no open call */
 	if (!by_depth && s->nnumbered == s->count)
 		return;
 	while (s->count && (by_depth ? top(s)->numbered && top(s)->depth == leave->depth

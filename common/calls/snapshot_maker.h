@@ -26,10 +26,11 @@ void snapshot_maker_free(struct snapshot_maker *m);
 /* Adopt a snapshot block of the stream that a filter reads, whose ids are those of the stream that
  * it writes, in the place of all calls that are open. Returns 0, or -1 with the writer's error. */
 int snapshot_maker_adopt(struct snapshot_maker *m, const struct block *b);
-/* Note, in a segment without rows, that the rows of some sources begin inside a stream, or go on
- * after a loss: their open calls are dropped. The blocks adopted in the segment after that add
- * calls; those of other sources stay open. Lanes that the writer's program declares as started are.
- * sources: by the writer's id, whether it is one. */
+/* Note, in a segment without rows, that the rows of some sources begin inside a stream or follow a
+ * loss. The open calls of these sources are dropped; calls of other sources stay open. Blocks that
+ * are adopted later in the segment add calls. A stack has
+ * started if the writer's program declares its lane as started. sources: by the writer's id, true
+ * for each such source. */
 int snapshot_maker_inside(struct snapshot_maker *m, const uint8_t *sources, size_t n);
 /* Mark the snapshot of the present segment as approximate: calls may be missing. */
 void snapshot_maker_miss(struct snapshot_maker *m);

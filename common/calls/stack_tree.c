@@ -242,9 +242,9 @@ size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, 
 /* --- writing --- */
 
 /*
- * A child gives two items: the stack that ends with it ("a 12"), and the stacks that continue
- * ("a;..."). As ';' sorts after many characters of names, other items may come between these two:
- * "a", "a b", "a;c".
+ * A child has two items: the stack that ends with the child ("a 12"), and the stacks that continue
+ * ("a;..."). Because ';' sorts after many characters of names, other items can be between these
+ * two: "a", "a b", "a;c".
  */
 struct item {
 	uint32_t node;

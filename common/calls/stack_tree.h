@@ -58,9 +58,9 @@ static inline uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, u
 /* Add a frame whose name and caller are not yet known; 0 when out of memory. */
 uint32_t stack_tree_detached(struct stack_tree *t);
 
-/* Attach such a node as parent's child of that name, with its descendants; it is joined with an
- * existing one. The numbers of node and its descendants become invalid; with keep they resolve to
- * the nodes that they became. */
+/* Attach a detached node, with its descendants, to parent under that name. If parent has a child of
+ * that name, node is joined with the child. The numbers of node and its descendants become invalid;
+ * with keep they resolve to the nodes that they were joined with. */
 int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name);
 
 /* Join node with to, which takes its children. */

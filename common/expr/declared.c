@@ -213,8 +213,9 @@ static int check_operand(const struct declared *k, const struct operand *o, bool
 	return k->kind(k->ctx, o, &name) == DECLARED_FIELD ? declared_field(k, name, word, e) : 0;
 }
 
-/* Check the texts that the name or type of events is compared with. Returns false if the condition
- * is false for all events as none of the texts occurs; with negated, if it is true for all. */
+/* Check the texts that the name or type of events is compared with. Returns false if none of the
+ * texts occurs, so that the condition is false for all events; with negated, true for all events.
+ */
 static bool check_names(const struct declared *k, const struct node *n, bool negated)
 {
 	bool swapped = operand_literal(n->left), occurs = false;

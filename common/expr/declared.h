@@ -42,11 +42,11 @@ struct declared {
 bool declared_has(const struct dictionary *d, const char *name);
 
 /*
- * Refuse a name that no declaration has. word: the name was compared with, so it may be a text
- * without quotes. Returns 0, or -1 with e filled. Where the source declares no fields (Trace Event
- * JSON), with partial, or with chosen but for a word, the fault is a warning and 0 is returned; so
- * it is if no event has the field, types without events have, and it is another program's name for
- * a field of this one.
+ * Refuse a name that no declaration has. word: the name is an operand of a comparison, so it may be
+ * a text without quotes. Returns 0, or -1 with e filled. The fault is only a warning, and 0 is
+ * returned, in these cases: the source declares no fields (Trace Event JSON); partial is set;
+ * chosen is set and word is not; or only types without events have the field, and the name is
+ * another program's name for a field of this program.
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 

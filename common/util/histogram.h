@@ -7,9 +7,9 @@
  * count of leading zeros and a shift. Buckets are counters, hence merging is addition: exact,
  * commutative and associative, and the quantiles of a merge are those of a single run.
  *
- * Memory: nothing until the first value; then an open-addressed table of up to 64 buckets (512
- * bytes); then, when more buckets are in use or values keep coming, a dense window of counters
- * around the buckets seen. Which of these it is shows nowhere but in the speed.
+ * Memory: none until the first value; then an open-addressed table of up to 64 buckets (512
+ * bytes); then, when more buckets are in use or there are many values, an array of counters for the
+ * range of the buckets seen. The form changes the speed only.
  *
  * Not to be shared between threads without a lock.
  */
@@ -86,7 +86,7 @@ static inline int histogram_add(struct histogram *h, uint64_t value)
 
 /*
  * Add all counts of from, which is not changed and may not be into. -1 as histogram_add_bucket;
- * into then holds a part of from.
+ * after that, into has a part of from.
  */
 int histogram_merge(struct histogram *into, const struct histogram *from);
 

@@ -29,7 +29,7 @@ static void put_direct(struct idmap *m, uint32_t id, uint32_t number)
 		m->direct_end = (size_t)id + 1;
 }
 
-/* Larger the array; what it now covers leaves the table. */
+/* Enlarge the array. Ids that it covers from then on are removed from the table. */
 static int grow_direct(struct idmap *m, size_t size)
 {
 	uint32_t *direct = realloc(m->direct, size * sizeof *direct);
@@ -77,8 +77,8 @@ int idmap_set(struct idmap *m, uint32_t id, uint32_t number)
 
 	if (!m->direct && grow_direct(m, DIRECT_LEAST))
 		return -1;
-	/* twice the array if a quarter of it is in use: memory stays in step with what was declared
-	 */
+	/* double the array only if a quarter of it is in use, so that its size is bounded by the
+	 * number of ids */
 	while (id >= m->direct_size && id / 2 < m->direct_size &&
 	       m->direct_used >= m->direct_size / 4)
 		if (grow_direct(m, m->direct_size * 2))

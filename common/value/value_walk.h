@@ -26,8 +26,8 @@ struct value_item {
 	uint8_t bytes[8];		     /* of a number in a field, little-endian */
 };
 
-/* A value with children. The value that it is in is v[-1], of tag VALUE_NULL where v is the
- * outermost. */
+/* A value with children. v[-1] is the value that contains v; its tag is VALUE_NULL if v is the
+ * outermost value. */
 struct value_parent {
 	const struct definition *definition; /* of a STRUCT; NULL: none */
 	uint64_t index, count;		     /* number of the next child; of all */

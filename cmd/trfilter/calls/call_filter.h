@@ -1,6 +1,6 @@
 /*
- * call_filter.h - filter whole calls: each is decided once, when enough of it is known, for its
- * enter and its leave
+ * call_filter.h - filter whole calls: one decision for the enter and the leave of a call, made as
+ * soon as it is certain
  *
  * Every row of the stream is read, to follow the stacks. A row that cannot be decided yet is
  * queued, with all that follows (block_queue.h).

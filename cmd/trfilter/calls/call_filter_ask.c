@@ -1,6 +1,6 @@
 /*
- * call_filter_ask.c - whether a call is kept, by all parts of its condition, and what is noted with
- * it while it is open
+ * call_filter_ask.c - decide by all parts of the condition whether a call is kept, and note the
+ * results of conditions with the open call
  */
 #include "common/calls/stack_limit.h"
 #include "cmd/trfilter/calls/call_filter_private.h"

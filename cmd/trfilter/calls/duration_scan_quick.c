@@ -2,9 +2,9 @@
  * duration_scan_quick.c - runs of enters and leaves with consistent depths
  *
  * Every enter of a run is one deeper than the innermost open call, and every leave ends that call.
- * So of calls that begin and end in the run only the duration matters, and not even that if none
- * can have lasted long enough. The last row of each depth is noted: for calls open at the end it is
- * the enter.
+ * Calls that begin and end in the run are decided by their duration; if the run is shorter than the
+ * threshold, none of them is kept. The last row of each depth is noted: if a call is open at the
+ * end of the run, that row is its enter.
  */
 #include "cmd/trfilter/calls/duration_scan.h"
 

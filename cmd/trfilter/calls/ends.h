@@ -91,9 +91,8 @@ bool ends_wants_all(struct ends *x, const struct block *b);
  * */
 int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always);
 
-/* End the segment. open returns true if kept calls of a thread may be open; NULL: of the threads
- * of which ends_rows knows that rows were kept and others dropped. Returns -1 when out of memory.
- * */
+/* End the segment. open returns true if kept calls of a thread may be open. NULL: they may be open
+ * in threads of which ends_rows saw both kept and dropped rows. Returns -1 when out of memory. */
 int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx);
 
 /* Returns the time of a thread's last event, in this stream or upstream. */

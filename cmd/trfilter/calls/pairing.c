@@ -49,7 +49,8 @@ static __attribute__((noinline)) uint64_t *take_rare(struct pairing *p, const st
 	return calls_feed(&p->calls, e, &done) == CALLS_NONE ? NULL : p->calls.data;
 }
 
-/* Returns the data of the call of a row; NULL: it is of none. Common rows are taken in line. */
+/* Returns the data of the call of a row; NULL: the row is of no call. Common rows are paired
+ * inline. */
 static inline __attribute__((always_inline)) uint64_t *take_row(struct pairing *p,
 								const struct event *e, uint8_t kind)
 {

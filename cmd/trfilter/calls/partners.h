@@ -41,8 +41,8 @@ void partners_init(struct partners *p, struct block_queue *w, struct dictionary 
 void partners_free(struct partners *p);
 
 /* Take a row of the present block with its state so far; *at names it for the block queue.
- * Returns the state: kept, undecided or dropped; an enter is never dropped at once: it is undecided
- * until its leave (ROW_PARTNER). */
+ * Returns the state: kept, undecided or dropped. An enter is not dropped at once: the enter is
+ * undecided until the leave of its call (ROW_PARTNER). */
 uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, uint8_t state,
 		       struct call_address *at);
 uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,

@@ -113,7 +113,7 @@ static void end_text(struct operand *o, struct scalar *out, bool out_of_memory)
 	out->size = made->size;
 }
 
-/* Take a number's spelling as its text; another value as it is. */
+/* Get the value: for a number its text as the source spells it, else the value unchanged. */
 static void take_plain(const struct plain_value *plain, struct operand *o, bool out_of_memory,
 		       struct scalar *out)
 {

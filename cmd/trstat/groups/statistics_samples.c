@@ -96,8 +96,8 @@ static uint32_t frame_at(const struct statistics *s, size_t i)
 	return get_u32(s->samples.frames.data + 4 * i);
 }
 
-/* Count the sample in the group of each frame, outermost first. A function counts once, where it is
- * outermost, unless the keys tell its frames apart. */
+/* Count the sample in the group of each frame, outermost first. A function with several frames
+ * counts once, for its outermost frame, unless the keys of its frames differ. */
 static int add_frames(struct statistics *s, struct event_ref *subject, size_t n)
 {
 	bool apart = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK);
