@@ -183,3 +183,17 @@ same() {
 		done
 	done
 }
+
+@test "long lines with many beginnings of an event are read once" {
+	{
+		printf ' a-1 [000] 1.000001: ev: v=1\n'
+		for part in '[1]' 'a-1 ' 'a:1 [' '1) | a |'; do
+			yes "$part" | head -n 1000000 | tr -d '\n'
+			echo
+		done
+		printf ' a-1 [000] 1.000002: ev: v=2\n'
+	} >x
+	run -1 --separate-stderr timeout 20 trdecode x -o x.trs
+	run -1 --separate-stderr trfilter -c 'type == "ev"' x.trs
+	assert_output 2
+}

@@ -2,7 +2,12 @@
 
 #include "cmd/trdecode/decoder.h"
 
-enum { DIGITS_MOST = 18, CPU_MOST = 65535 };
+enum {
+	DIGITS_MOST = 18,
+	CPU_MOST = 65535,
+	HEAD_MOST = 1024, /* bytes of a line before its CPU */
+	FLAGS_MOST = 64,
+};
 
 const char *ftrace_digits(const char *at, const char *end, uint64_t *number)
 {
@@ -24,7 +29,10 @@ static const char *skip_blanks(const char *p, const char *end)
 
 static const char *skip_word(const char *p, const char *end)
 {
-	while (p < end && *p != ' ')
+	/* a hostile line has many words to try */
+	const char *stop = end - p > FLAGS_MOST ? p + FLAGS_MOST : end;
+
+	while (p < stop && *p != ' ')
 		p++;
 	return p;
 }
@@ -139,10 +147,11 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 static bool read_event(struct span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q;
+	const char *head = span_size(line) > HEAD_MOST ? line.at + HEAD_MOST : line.end;
 	uint64_t cpu;
 
 	/* a comm may have brackets */
-	while ((p = memchr(p, '[', (size_t)(line.end - p)))) {
+	while (p < head && (p = memchr(p, '[', (size_t)(head - p)))) {
 		q = ftrace_digits(++p, line.end, &cpu);
 		if (q == p || q == line.end || *q != ']' || cpu > CPU_MOST)
 			continue;
@@ -159,9 +168,10 @@ static bool read_event(struct span line, struct ftrace_line *l)
 static bool read_latency(struct span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q, *task;
+	const char *head = span_size(line) > HEAD_MOST ? line.at + HEAD_MOST : line.end;
 	uint64_t number;
 
-	while ((p = memchr(p, '-', (size_t)(line.end - p)))) {
+	while (p < head && (p = memchr(p, '-', (size_t)(head - p)))) {
 		q = ftrace_digits(++p, line.end, &number);
 		task = q;
 		if (q == p || q == line.end || *q != ' ')
@@ -292,6 +302,9 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 
 	*l = (struct ftrace_line){.kind = LINE_OTHER,
 				  .clock = LINE_NO_TIME,
+				  .instance = {line.at, line.at},
+				  .comm = {line.at, line.at},
+				  .text = {line.end, line.end},
 				  .tid = -1,
 				  .tgid = -1,
 				  .cpu = -1,

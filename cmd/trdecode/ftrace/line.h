@@ -30,7 +30,7 @@ struct span {
 };
 
 /* A span of a literal. */
-#define SPAN(text) ((struct span){text, text + sizeof text - 1})
+#define SPAN(text) ((struct span){text, &(text)[sizeof(text) - 1]})
 
 static inline size_t span_size(struct span s)
 {
