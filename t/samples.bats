@@ -129,3 +129,33 @@ sums() {
 	run -0 --separate-stderr trstat -q --tree x.trs
 	assert_equal "$stderr" ''
 }
+
+# kept EXPRESSION: the folded stacks of the samples that trfilter keeps
+kept() {
+	trfilter -q "$1" s.trs | trencode -q -t folded | paste -sd ' '
+}
+
+@test "trfilter: under() and stack are those of the recorded stack" {
+	printf 'a;b;c 1\na;c;b 2\nd 4\na;d 8\nd;a;b;x 16\n' >s.folded
+	trdecode -o s.trs s.folded
+	assert_equal "$(kept 'under("a")')" 'a;b;c 1 a;c;b 2 a;d 8 d;a;b;x 16'
+	assert_equal "$(kept '!under("a")')" 'd 4'
+	assert_equal "$(kept 'under("b") && name == "c"')" 'a;b;c 1'
+	assert_equal "$(kept 'stack =~ "a;.*;b"')" 'a;c;b 2'
+	assert_equal "$(kept 'stack =~ "^a;b"')" 'a;b;c 1'
+	assert_equal "$(kept 'stack == "d"')" 'd 4'
+	# as grep finds them in the text
+	trencode -q -t folded one.trs >all
+	while read -r expression pattern; do
+		diff <(trfilter -q "$expression" one.trs | trencode -q -t folded) <(grep -E "$pattern" all)
+	done <<-'END'
+		under("f3") (^|;)f3[; ]
+		stack=~"^f1;" ^((one|two_words);)?f1;
+		stack=~"f2;.*;f4" f2;.*;f4
+	END
+	# a stack that is deeper than what is compared
+	{ yes f | head -2000 | paste -sd ';' | tr '\n' ' ' && echo 1; } >s.folded
+	trdecode -o s.trs s.folded
+	run -0 trfilter -c 'stack =~ "f;f"' s.trs
+	assert_output 1
+}

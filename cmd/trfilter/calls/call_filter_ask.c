@@ -39,7 +39,24 @@ static bool names_of(struct call_filter *w, const struct stack *s, size_t n, uin
 	return true;
 }
 
-/* Append the names of the calls around the present row, and of an enter's own call. */
+/* Append the names of the frames of a recorded stack. */
+static void recorded_names(struct call_filter *w, uint32_t stack)
+{
+	const struct dictionary *d = w->evaluation->dictionary;
+	uint32_t n = dictionary_stack_frames(d, stack), most = n < STACK_FRAMES ? n : STACK_FRAMES;
+	uint32_t locations[STACK_FRAMES];
+
+	for (uint32_t i = n; i-- > 0; stack = dictionary_stack_parent(d, stack))
+		if (i < most)
+			locations[i] = dictionary_stack_location(d, stack);
+	for (uint32_t i = 0; i < most; i++)
+		name_of(w, i, locations[i]);
+	if (most < n)
+		name_of(w, most, 0);
+}
+
+/* Append the names of the calls around the present row, and of an enter's own call; or those of
+ * the stack that a sample recorded. */
 void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out)
 {
 	struct call_filter *w = ctx;
@@ -48,7 +65,11 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 	bool more = true;
 
 	w->text.size = 0;
-	if (own && s != own)
+	if (e->stack) {
+		recorded_names(w, e->stack);
+		more = false;
+	}
+	if (more && own && s != own)
 		more = names_of(w, own, own->count, &below);
 	if (more && s)
 		more = names_of(w, s, w->around.n, &below);
@@ -192,6 +213,22 @@ static uint32_t entered_stack(struct call_filter *w, const struct event *e, stru
 					      : below;
 }
 
+/* Note for a sample which conditions of under() are true for a frame of its stack. */
+static uint64_t under_frames(struct call_filter *w, const struct event *e)
+{
+	struct dictionary *d = w->evaluation->dictionary;
+	struct event frame = *e;
+	uint64_t under = 0, over = 0;
+
+	for (uint32_t k = e->stack; k; k = dictionary_stack_parent(d, k)) {
+		frame.location = dictionary_stack_location(d, k);
+		for (size_t i = 0; i < w->filter->nparts; i++)
+			decide_around(w->evaluation, w->filter->parts[i].node, &frame, &under,
+				      &over);
+	}
+	return under;
+}
+
 void call_filter_set_info(struct call_filter *w, const struct event *e, struct around around,
 			  bool call)
 {
@@ -209,12 +246,15 @@ void call_filter_set_info(struct call_filter *w, const struct event *e, struct a
 			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
 		if (over)
 			go_out(w, around, mark_over, over);
+		under |= e->stack ? under_frames(w, e) : 0;
 	}
 	w->own_under = under;
 	w->info.under = under | (a ? a->under : 0);
 	w->info.over = over;
 	if (w->stack)
-		w->info.node = call	       ? entered_stack(w, e, around)
+		/* the texts of recorded stacks are made each time */
+		w->info.node = e->stack	       ? 0
+			       : call	       ? entered_stack(w, e, around)
 			       : a && a->begun ? a->node
 					       : STACK_NODES_BOTTOM;
 	if (call && a)

@@ -77,9 +77,9 @@ void decide_around(struct evaluation *ev, struct node *n, const struct event *e,
 {
 	if (n->kind == NODE_UNDER || n->kind == NODE_OVER) {
 		uint64_t *set = n->kind == NODE_UNDER ? under : over;
-		bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+		bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE || e->stack;
 
-		/* only calls have callees */
+		/* only calls, and frames of a recorded stack, have callees */
 		if ((call || n->kind == NODE_OVER) && evaluate(ev, n->children[0], e))
 			*set |= 1ull << node_notes(n)->mark;
 	} else if (expression_joined(n) && n->depends & DEPENDS_STACK) {
