@@ -144,6 +144,30 @@ example() {
 	assert_line --index 4 '2	glXSwapBuffers	1'
 }
 
+@test "a call that returns in a later frame is of that frame, as in apitrace trim" {
+	# glFlush of one thread is entered in frame 0; meanwhile another thread ends the frame
+	{
+		printf '\005\000\001\000\007glFlush\000\000\000\000\001\016glXSwapBuffers\000\000'
+		printf '\001\001\000\001\000\000\000\000\001\000\001\002\000'
+	} | gzip -n >cross.trace
+	trdecode cross.trace >s
+	run -0 trstat -t tsv -g frame,name -c count -s frame,name s
+	assert_output $'frame\tname\tcount\n0\tglXSwapBuffers\t1\n1\tglFlush\t1\n1\tglXSwapBuffers\t1'
+	run -0 trencode -t tsv -c frame,name s
+	assert_output $'frame\tname\n0\tglXSwapBuffers\n1\tglFlush\n1\tglXSwapBuffers'
+	for n in 0 1; do
+		trfilter "frame == $n" s | dump -q | sed -E "s/^[0-9]+ (@[0-9a-f]+ )?//; /^$/d" >got
+		[ -s got ]
+		printf '%s\n' "$([ $n = 0 ] || echo 'glFlush()')" 'glXSwapBuffers()' | sed '/^$/d' | diff - got
+		if command -v apitrace; then
+			apitrace trim --frames=$n -o part.trace cross.trace
+			apitrace dump part.trace | sed 's/^[0-9]* //; /^$/d' | diff - got
+		fi
+	done
+	run -0 trfilter -c 'frame == 1 && name == "glFlush"' s
+	assert_output 1
+}
+
 # frames TRACE: want has the frames that apitrace knows, got trstat's lines for them; the last may have no end
 frames() {
 	apitrace info --dump-frames "$RECORDED/apitrace/$1.trace" 2>/dev/null >info

@@ -12,7 +12,7 @@ packages_of() {
 		valgrind g++ time strace rsync python3 universal-ctags \
 		zsh fish pkgconf ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;
-	lint) echo clang clang-format shellcheck ;;
+	lint) echo clang clang-format shellcheck groff-base ;;
 	fuzz) echo clang libclang-rt-dev llvm ;;
 	deb) echo debhelper dpkg-dev fakeroot lintian ;;
 	esac

@@ -448,3 +448,58 @@ same() {
 		done
 	done
 }
+
+# both: v1 and v2, the trace x.trs in both versions
+both() {
+	rm -rf v1 v2
+	trencode -q -t ctf --file-version=1.8 -o v1 x.trs || (($? == 1))
+	trencode -q -t ctf --file-version 2 -o v2 x.trs || (($? == 1))
+}
+
+@test "--file-version 2: the events of version 1.8, read back and by another reader" {
+	need python3
+	for x in "$DATA/uftrace/fib" "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" "$DATA/ctf/lost.tar.gz"; do
+		stream "$x"
+		both
+		babeltrace2 --clock-cycles --no-delta v1 2>/dev/null | LC_ALL=C sort >want
+		python3 "$ROOT/t/tools/ctf2_traces.py" list v2 | LC_ALL=C sort | diff want -
+	done
+	for x in "$DATA/uftrace/fib" "$DATA/trace-cmd/"{v6-fgraph,v7-zstd-split-lost}.dat \
+		"$DATA/apitrace/"{threads,values}.trace "$DATA/ctf/kinds.tar.gz" "$RECORDED/uftrace/args-spec"; do
+		stream "$x"
+		both
+		for o in text ndjson; do
+			trdecode -q v1 | trencode -q -t $o >want
+			trdecode -q v2 | trencode -q -t $o | cmp want -
+		done
+	done
+	run -0 trdecode --info v2
+	assert_line --regexp '^version +2$'
+}
+
+@test "--file-version 2 keeps the names of fields and the clock's origin" {
+	mkdir odd
+	printf '\36%s\n' '{"type": "preamble", "version": 2}' '{"type": "data-stream-class"}' \
+		'{"type": "event-record-class", "name": "a \"b\" é", "payload-field-class": {"type": "structure",
+		"member-classes": [{"name": "c d", "field-class": {"type": "variable-length-unsigned-integer"}}]}}' >odd/metadata
+	printf '\5' >odd/data
+	trdecode odd >x.trs
+	both
+	run -0 pipefail "trdecode v2 | trencode"
+	assert_output '[0.000000000] a "b" é: { pid = -1, tid = -1, procname = "" }, { c d = 5 }'
+	stream "$DATA/trace-cmd/v6-date.dat"
+	both
+	trdecode v1 | trencode -q -t csv -c time | head -n 3 >want
+	trdecode v2 | trencode -q -t csv -c time | head -n 3 | diff want -
+	grep -q '"origin":"unix-epoch"' v2/metadata
+}
+
+@test "--file-version is of the format" {
+	stream "$DATA/uftrace/fib"
+	run -2 --separate-stderr trencode -t ctf --file-version 7 -o o x.trs
+	[[ $stderr == *"--file-version of ctf is 1.8 or 2"* ]]
+	run -2 --separate-stderr trencode -t trace-cmd --file-version 2 -o o x.trs
+	[[ $stderr == *"--file-version of a trace.dat is 6 or 7"* ]]
+	run -2 --separate-stderr trencode -t ctf --file-version 3 -o o x.trs
+	[[ $stderr == *"not '3'"* ]]
+}

@@ -246,36 +246,36 @@ said() {
 	done
 }
 
-@test "--explain: all sorts of expressions, as they were understood" {
-	said 'dur > 1ms && !(x == 3)' 'keep dur > 1000000' '     asked of each call, as soon as enough of it is known' \
-		'and  !(field("x") == 3)' '     asked of each event; a call is decided at its enter'
+@test "--explain: expressions of all kinds, as they are understood" {
+	said 'dur > 1ms && !(x == 3)' 'keep dur > 1000000' '     tested for each call, as soon as the result is known' \
+		'and  !(field("x") == 3)' '     tested for each event; a call is tested at its enter'
 	said 'prev_pid in {3, 1, -2} || has(arg.1)' 'keep field("prev_pid") in {-2, 1, 3} || has(arg.1)'
 	said 'arg.name.size > 4KiB' 'keep arg.name.size > 4096'
 	said 'fparg.1 > 3.5 && ret == -1' 'keep fparg.1 > 3.5' 'and  ret == -1'
-	said 'name in {read, "a b"}' 'keep name in {"a b", "read"}' '     asked once of each function or type'
+	said 'name in {read, "a b"}' 'keep name in {"a b", "read"}' '     tested once for each function or type'
 	said 'stack !~ "a;.*;b"' 'keep stack !~ "a;.*;b"' \
-		'     asked of each event, by the calls around it; a call is decided at its enter'
+		'     tested for each event, with the calls around it; a call is tested at its enter'
 	said 'under(name =~ "^f" && tid == 3) && over("f")' 'keep under(name =~ "^f" && tid == 3)' 'and  over(name == "f")'
 	said 'caller == "main" && children == 0 && self < 2us' 'keep caller == "main"' 'and  children == 0' 'and  self < 2000'
 	said 'field("name") == name' 'keep field("name") == name'
 	said 'a == 1 || b == 2 && c' 'keep field("a") == 1 || (field("b") == 2 && field("c"))'
-	said 'kind == enter && type =~ "x"' 'keep kind == "enter"' '     asked once of each type'
-	said 'comm == "x" && pid != 1' 'keep comm == "x"' '     asked once of each thread'
-	said 'cpu == 0 && module == "m"' '     asked of each row by itself' '     asked once of each function'
-	said 'name == "x" || tid == 1' '     asked once of each combination of thread, type and function'
+	said 'kind == enter && type =~ "x"' 'keep kind == "enter"' '     tested once for each type'
+	said 'comm == "x" && pid != 1' 'keep comm == "x"' '     tested once for each thread'
+	said 'cpu == 0 && module == "m"' '     tested for each event, enters and leaves separately' '     tested once for each function'
+	said 'name == "x" || tid == 1' '     tested once for each combination of thread, type and function'
 	said '"x" == name && 3 < depth' 'keep "x" == name' 'and  3 < depth'
-	said 'call == 3 && time >= 1.5s && 1' 'keep field("call") == 3' 'and  time >= 1500000000' 'and  1' '     asked once'
+	said 'call == 3 && time >= 1.5s && 1' 'keep field("call") == 3' 'and  time >= 1500000000' 'and  1' '     tested once'
 	run -0 trfilter -v --explain 'name == "a" && depth < 2'
 	assert_line --index 0 'drop name == "a"'
 	assert_line --index 2 'and  depth < 2'
 }
 
-@test "--explain says how it is asked, and of what" {
+@test "--explain prints how often each part is tested, and the types" {
 	run -0 trfilter --explain 'name == "a" && depth<2 && kind == leave'
 	assert_line --index 0 'keep name == "a"'
-	assert_line --index 1 '     asked once of each function or type'
-	assert_line --index 3 '     asked of each event; a call is decided at its enter'
-	assert_line --index 5 '     asked once of each type'
+	assert_line --index 1 '     tested once for each function or type'
+	assert_line --index 3 '     tested for each event; a call is tested at its enter'
+	assert_line --index 5 '     tested once for each type'
 	refute_line --partial 'types of this stream'
 	# apitrace's clock counts ticks
 	assert_line --regexp '^  (time|dur) .*, in ns or ticks$'

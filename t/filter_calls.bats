@@ -455,12 +455,12 @@ open_ends() {
 	assert_equal "${stderr_lines[0]}" "trfilter: -D needs a number, not 'x'"
 }
 
-@test "--explain shows conditions on whole calls, and when they are asked" {
+@test "--explain shows conditions on whole calls, and when they are tested" {
 	run -0 trfilter --explain 'dur > 1ms && under("f") && over(tid == 3)'
 	assert_line --index 0 'keep dur > 1000000'
-	assert_line --index 1 '     asked of each call, as soon as enough of it is known'
+	assert_line --index 1 '     tested for each call, as soon as the result is known'
 	assert_line --index 2 'and  under(name == "f")'
-	assert_line --index 3 '     asked of each event, by the calls around it; a call is decided at its enter'
+	assert_line --index 3 '     tested for each event, with the calls around it; a call is tested at its enter'
 	assert_line --index 4 'and  over(tid == 3)'
 }
 

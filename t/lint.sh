@@ -16,6 +16,10 @@ clang-format --dry-run -Werror "${sources[@]}" 2>&1 | sed -n 's/^\([^ :]*\):[0-9
 	uniq -c | complain 'clang-format -i wanted (places, file)'
 grep -nE '[[:blank:]]+$' "${sources[@]}" "${scripts[@]}" "${texts[@]}" | complain 'trailing blanks'
 mandoc -Tlint -Wwarning man[1357]/*.[1357] 2>&1 | complain 'man pages'
+# groff, unlike mandoc, breaks each word of a cell that its column has no place for
+for page in man[1357]/*.[1357]; do
+	groff -mdoc -Tutf8 -Kutf8 -rLL=78n -ww "$page" 2>&1 >/dev/null | sed "s|^|$page: |"
+done | complain 'man pages in 80 columns'
 shellcheck -x "${scripts[@]}" 2>&1 | complain 'shellcheck'
 # variables that bats sets or a test's subshell changes
 shellcheck -x -s bats -S warning -e SC2030,SC2031,SC2154 t/*.bats 2>&1 | complain 'shellcheck of bats'

@@ -32,12 +32,13 @@ struct encode_options {
 	bool all_calls, thread_ids;  /* text of apitrace: apitrace dump -v, --thread-ids */
 	bool plain_octal;	     /* --octal: correct octal escapes, not those of apitrace */
 	struct pack_choice compress; /* of a .trace or trace.dat */
-	int file_version;	     /* --file-version of a trace.dat: 6, 7; 0: the source's */
-	const char *blobs;   /* --blobs: directory for the blobs, NULL: blobs are not written */
-	bool drop;	     /* --unclosed=drop: unfinished calls are left out */
-	bool keep_times;     /* --rebase=none: times as recorded */
-	bool quote_numbers;  /* --json-int64=string */
-	bool no_header;	     /* --no-header of csv and tsv */
+	int file_version;   /* --file-version of a trace.dat: 6, 7; 0: the source's; of CTF: 1 (that
+			       is 1.8), 2; 0: 1 */
+	const char *blobs;  /* --blobs: directory for the blobs, NULL: blobs are not written */
+	bool drop;	    /* --unclosed=drop: unfinished calls are left out */
+	bool keep_times;    /* --rebase=none: times as recorded */
+	bool quote_numbers; /* --json-int64=string */
+	bool no_header;	    /* --no-header of csv and tsv */
 	const char *columns; /* -c; NULL: the default columns */
 	bool resynthesize;   /* --resynthesize: of the source only its events are used */
 	const char *weight; /* --weight of a profile; NULL: not given */

@@ -67,9 +67,11 @@ const struct option_row settings_rows[] = {
 	 "apitrace: snappy (default), gzip, brotli or zstd;\ntrace-cmd: none, zlib or zstd; with a "
 	 "level such as\ngzip:9, brotli:11, zstd:19, zlib:9",
 	 "snappy gzip brotli zstd none zlib"},
-	{OPTION_HEADING, NULL, NULL, "", "trace-cmd"},
-	{KEY_FILE_VERSION, "file-version", "N", "write version 6 or 7 (default: the source's)",
-	 "6 7"},
+	{OPTION_HEADING, NULL, NULL, "", "trace-cmd ctf"},
+	{KEY_FILE_VERSION, "file-version", "N",
+	 "trace-cmd: write version 6 or 7 (default: the\nsource's); ctf: write version 1.8 "
+	 "(default) or 2",
+	 "6 7 1.8 2"},
 	{OPTION_HEADING, NULL, NULL, "", "uftrace trace-cmd apitrace lttng"},
 	{KEY_RESYNTHESIZE, "resynthesize", NULL,
 	 "write a new trace from the events alone, as for a\ntrace of another system", NULL},
@@ -152,9 +154,13 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_OCTAL: s->encode.plain_octal = true; break;
 	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
 	case KEY_FILE_VERSION:
-		if (strcmp(arg, "6") != 0 && strcmp(arg, "7") != 0)
-			return error_set(e, NULL, NO_OFFSET, "--file-version is 6 or 7, not '%s'",
-					 arg);
+		if (strcmp(arg, "6") != 0 && strcmp(arg, "7") != 0 && strcmp(arg, "1.8") != 0 &&
+		    strcmp(arg, "2") != 0)
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"--file-version is 6 or 7 (trace-cmd), 1.8 or 2 (ctf), not "
+				"'%s'",
+				arg);
 		s->encode.file_version = *arg - '0';
 		break;
 	case KEY_RESYNTHESIZE: s->encode.resynthesize = true; break;

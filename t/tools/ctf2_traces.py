@@ -4,6 +4,8 @@
 ctf2_traces.py SEED DIRECTORY: a trace of random field classes and values. DIRECTORY.expect has a
 line of JSON for each event: time, name, fields.
 ctf2_traces.py examples DIRECTORY: the same of examples of the specification.
+ctf2_traces.py list DIRECTORY: list the events of a trace that trencode wrote, as
+babeltrace2 --clock-cycles --no-delta does, but not merged by time.
 ctf2_traces.py compare FILE: whether standard input, which trencode -t ndjson wrote, has these events.
 
 The writer follows section 6 of CTF2-SPEC-2.0 alone: it writes each bit where the procedures there
@@ -522,6 +524,80 @@ def random_trace(seed, where):
             out.write(json.dumps(line) + "\n")
 
 
+# --- a reader of what trencode writes ---
+
+
+class Reader:
+    """Reads fields of whole bytes, little-endian, as section 6 of the specification does."""
+
+    def __init__(self, path):
+        with open(f"{path}/metadata", encoding="utf-8") as text:
+            self.fragments = [json.loads(part) for part in text.read().split("\x1e")[1:]]
+        if self.fragments[0] != dict(self.fragments[0], type="preamble", version=2):
+            sys.exit("no preamble of version 2")
+        self.aliases = {f["name"]: f["field-class"] for f in self.of("field-class-alias")}
+        self.streams = {f["id"]: f for f in self.of("data-stream-class")}
+        self.classes = {(f["data-stream-class-id"], f["id"]): f
+                        for f in self.of("event-record-class")}
+
+    def of(self, kind):
+        return [f for f in self.fragments if f["type"] == kind]
+
+    def read(self, fc):
+        """Read a field; return its value as babeltrace2 lists it, and note its roles."""
+        if isinstance(fc, str):
+            fc = self.aliases[fc]
+        kind = fc["type"]
+        if kind == "structure":
+            return ", ".join(f"{m['name']} = {value}" for m, value in
+                             [(m, self.read(m["field-class"])) for m in fc["member-classes"]]
+                             if "roles" not in m["field-class"])
+        size = {"null-terminated-string": self.data.find(b"\0", self.at) + 1 - self.at}.get(
+            kind, fc["length"] if kind.endswith("blob") else fc.get("length", 0) // 8)
+        raw = self.data[self.at:self.at + size]
+        self.at += size
+        if kind == "null-terminated-string":
+            text = raw[:-1].decode().replace("\\", "\\\\").replace('"', '\\"')
+            return '"' + text.replace("\n", "\\n") + '"'
+        if kind == "static-length-blob":
+            return raw.hex()
+        if kind == "fixed-length-floating-point-number":
+            return repr(struct.unpack("<d", raw)[0])
+        number = int.from_bytes(raw, "little", signed=kind == "fixed-length-signed-integer")
+        for role in fc.get("roles", []):
+            self.roles[role] = number
+        return f"0x{number:X}" if fc.get("preferred-display-base") == 16 else str(number)
+
+    def events(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        self.at, header = 0, self.of("trace-class")[0]["packet-header-field-class"]
+        while self.at < len(self.data):
+            begin, self.roles = self.at, {}
+            self.read(header)
+            assert self.roles["packet-magic-number"] == MAGIC
+            stream = self.streams[self.roles["data-stream-class-id"]]
+            context = self.read(stream["packet-context-field-class"])
+            end = begin + self.roles["packet-content-length"] // 8
+            while self.at < end:
+                self.read(stream["event-record-header-field-class"])
+                event = self.classes[stream["id"], self.roles["event-record-class-id"]]
+                common = self.read(stream["event-record-common-context-field-class"])
+                fields = self.read(event["payload-field-class"])
+                yield (f"[{self.roles['default-clock-timestamp']:020d}] {event['name']}: "
+                       f"{f'{{ {context} }}, ' if context else ''}{{ {common} }}, "
+                       f"{{ {fields}{' ' if fields else ''}}}")
+            self.at = begin + self.roles["packet-total-length"] // 8
+
+
+def listing(where):
+    reader = Reader(where)
+    for name in os.listdir(where):
+        if name != "metadata":
+            for event in reader.events(f"{where}/{name}"):
+                print(event)
+
+
 # --- examples 88 to 91 of the specification: locations through arrays and variants ---
 
 
@@ -620,6 +696,8 @@ def compare(expected, rows):
 if __name__ == "__main__":
     if sys.argv[1] == "compare":
         compare(sys.argv[2], sys.stdin)
+    elif sys.argv[1] == "list":
+        listing(sys.argv[2])
     elif sys.argv[1] == "examples":
         example_trace(sys.argv[2])
     else:

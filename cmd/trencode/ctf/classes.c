@@ -1,5 +1,5 @@
 /*
- * classes.c - declare classes of events, and write the metadata
+ * classes.c - declare classes of events
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,11 +10,8 @@
 #include "common/formats/ctf.h"
 #include "common/util/utf8.h"
 #include "common/value/json.h"
-#include "common/util/version.h"
 #include "cmd/trencode/ctf/ctf.h"
 #include "cmd/trencode/convert/kernel_messages.h"
-
-#define SECOND 1000000000ll
 
 void ctf_classes_free(struct ctf_classes *c)
 {
@@ -32,8 +29,7 @@ static int put_text(struct buffer *b, const char *s)
 	return buffer_append(b, s, strlen(s));
 }
 
-/* Append a text in quotes. Control characters become '?', as readers disagree on their escapes. */
-static int put_quoted(struct buffer *b, const char *p, size_t n)
+int ctf_quoted(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer clean = {0};
 	struct buffer escaped = {0};
@@ -80,16 +76,17 @@ static struct ctf_field form_of(const struct field *f)
 	return cf;
 }
 
-/* Append a valid TSDL identifier that no other field of the event has; readers drop the leading
- * '_'. */
-static int put_identifier(struct buffer *b, struct intern *used, const char *name, size_t n)
+/* Append the name of a field, which no other field of the event has: for TSDL a valid identifier,
+ * whose leading '_' readers drop; for JSON the name itself. */
+static int put_identifier(struct buffer *b, struct intern *used, const char *name, size_t n,
+			  bool json)
 {
 	struct buffer id = {0};
 	char number[16];
 	uint32_t had = used->count;
-	int r = buffer_u8(&id, '_');
+	int r = json ? convert_name_no_nul(&id, name, n) : buffer_u8(&id, '_');
 
-	for (size_t i = 0; !r && i < n; i++)
+	for (size_t i = 0; !r && !json && i < n; i++)
 		r = buffer_u8(&id, isalnum((unsigned char)name[i]) ? (uint8_t)name[i] : '_');
 	r = r || intern(used, id.data, id.size) == INTERN_NONE;
 	for (unsigned i = 2; !r && used->count == had; i++) {
@@ -100,16 +97,32 @@ static int put_identifier(struct buffer *b, struct intern *used, const char *nam
 		if (used->count == had)
 			id.size = size;
 	}
-	r = r || buffer_append(b, id.data, id.size);
+	r = r || (json ? json_append_string(b, (const char *)id.data, id.size)
+		       : buffer_append(b, id.data, id.size));
 	buffer_free(&id);
 	return r ? -1 : 0;
 }
 
-static int declare_field(struct buffer *b, struct intern *used, const char *type, const char *name,
-			 size_t n)
+/* The declaration of a class that is being written. */
+struct declaration {
+	struct buffer *text;
+	struct intern *used; /* names of fields */
+	bool json;
+};
+
+static int declare_field(const struct declaration *d, const char *type, const char *name, size_t n)
 {
+	struct buffer *b = d->text;
+
+	if (d->json)
+		return put_text(b, b->size && b->data[b->size - 1] != '[' ? "," : "") ||
+				       put_text(b, "\n{\"name\":") ||
+				       put_identifier(b, d->used, name, n, true) ||
+				       buffer_printf(b, ",\"field-class\":\"%s\"}", type)
+			       ? -1
+			       : 0;
 	return put_text(b, "\t\t") || put_text(b, type) || buffer_u8(b, ' ') ||
-			       put_identifier(b, used, name, n) || put_text(b, ";\n")
+			       put_identifier(b, d->used, name, n, false) || put_text(b, ";\n")
 		       ? -1
 		       : 0;
 }
@@ -127,8 +140,10 @@ static const char *role_of(const struct ctf_class *cl, const struct type *t)
 }
 
 /* Declare the URI of a class: the role, what the calls of the type have, and the group. */
-static int declare_uri(struct buffer *b, const struct ctf_class *cl, const struct type *t)
+static int declare_uri(const struct declaration *d, const struct ctf_class *cl,
+		       const struct type *t)
 {
+	struct buffer *b = d->text;
 	const char *role = role_of(cl, t);
 	struct buffer uri = {0};
 	int r;
@@ -141,15 +156,16 @@ static int declare_uri(struct buffer *b, const struct ctf_class *cl, const struc
 			  t->flags & TYPE_PER_CPU ? ":per-cpu" : "") ||
 	    (t->group.size &&
 	     (buffer_u8(&uri, '#') || buffer_append(&uri, t->group.text, t->group.size))) ||
-	    put_text(b, "\tmodel.emf.uri = ") || put_quoted(b, (const char *)uri.data, uri.size) ||
-	    put_text(b, ";\n");
+	    put_text(b, d->json ? ",\"attributes\":{\"babeltrace.org,2020\":{\"emf-uri\":"
+				: "\tmodel.emf.uri = ") ||
+	    ctf_quoted(b, (const char *)uri.data, uri.size) || put_text(b, d->json ? "}}" : ";\n");
 	buffer_free(&uri);
 	return r ? -1 : 0;
 }
 
 /* Declare the fields that trdecode knows by their names. Another field of the event that has such a
  * name is renamed, even if the class does not have the known field. */
-static int declare_known_fields(struct buffer *b, struct intern *used, const struct ctf_class *cl,
+static int declare_known_fields(const struct declaration *d, const struct ctf_class *cl,
 				const struct type *t)
 {
 	const struct {
@@ -160,29 +176,23 @@ static int declare_known_fields(struct buffer *b, struct intern *used, const str
 		     {"u32", "call", cl->call},
 		     {"string", "args", cl->values}};
 	struct buffer unused = {0};
+	struct declaration absent = {&unused, d->used, d->json};
 	int r = 0;
 
 	for (size_t i = 0; !r && i < sizeof known / sizeof *known; i++)
 		if (known[i].present || role_of(cl, t))
-			r = declare_field(known[i].present ? b : &unused, used, known[i].type,
+			r = declare_field(known[i].present ? d : &absent, known[i].type,
 					  known[i].name, strlen(known[i].name));
 	buffer_free(&unused);
 	return r;
 }
 
-static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct intern *used,
-			 const struct event *ev, enum ctf_stream_class stream)
+/* Declare the fields of the type itself. */
+static int declare_type_fields(const struct declaration *d, struct ctf_class *cl,
+			       const struct type *t)
 {
-	const struct type *t = ev->type;
-	struct buffer *b = &c->text;
 	char type[32];
 
-	if (buffer_printf(b, "event {\n\tid = %u;\n\tstream_id = %d;\n\tname = ", cl->id, stream) ||
-	    put_quoted(b, t->name.text, t->name.size) || put_text(b, ";\n") ||
-	    declare_uri(b, cl, t) || put_text(b, "\tfields := struct {\n"))
-		return -1;
-	if (declare_known_fields(b, used, cl, t))
-		return -1;
 	for (uint32_t i = 0; i < t->nfields && t->kind != KIND_GAP; i++) {
 		const struct field *f = &t->fields[i];
 		struct ctf_field cf = form_of(f);
@@ -200,19 +210,39 @@ static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct int
 				 : f->kind == FIELD_INT ? 's'
 							: 'u',
 				 8u * cf.size);
-		if (declare_field(b, used, type, f->name.text, f->name.size))
+		if (declare_field(d, type, f->name.text, f->name.size))
 			return -1;
 	}
-	if (cl->message && declare_field(b, used, "string", "message", 7))
+	if (cl->message && declare_field(d, "string", "message", 7))
 		return -1;
-	if (t->kind == KIND_GAP && (declare_field(b, used, "string", "reason", 6) ||
-				    declare_field(b, used, "u64", "count", 5) ||
-				    declare_field(b, used, "string", "unit", 4) ||
-				    declare_field(b, used, "string", "message", 7) ||
-				    declare_field(b, used, "string", "file", 4) ||
-				    declare_field(b, used, "u64", "offset", 6)))
+	if (t->kind == KIND_GAP &&
+	    (declare_field(d, "string", "reason", 6) || declare_field(d, "u64", "count", 5) ||
+	     declare_field(d, "string", "unit", 4) || declare_field(d, "string", "message", 7) ||
+	     declare_field(d, "string", "file", 4) || declare_field(d, "u64", "offset", 6)))
 		return -1;
-	return put_text(b, "\t};\n};\n\n");
+	return 0;
+}
+
+static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct intern *used,
+			 const struct event *ev, enum ctf_stream_class stream)
+{
+	const struct type *t = ev->type;
+	struct declaration d = {&c->text, used, c->json};
+	struct buffer *b = &c->text;
+
+	if (buffer_printf(b,
+			  c->json ? CTF_FRAGMENT "event-record-class\",\"id\":%u,"
+						 "\"data-stream-class-id\":%d,\"name\":"
+				  : "event {\n\tid = %u;\n\tstream_id = %d;\n\tname = ",
+			  cl->id, stream) ||
+	    ctf_quoted(b, t->name.text, t->name.size) || put_text(b, c->json ? "" : ";\n") ||
+	    declare_uri(&d, cl, t) ||
+	    put_text(b, c->json ? ",\n\"payload-field-class\":" CTF_STRUCTURE
+				: "\tfields := struct {\n"))
+		return -1;
+	if (declare_known_fields(&d, cl, t) || declare_type_fields(&d, cl, t))
+		return -1;
+	return put_text(b, c->json ? "]}}\n" : "\t};\n};\n\n");
 }
 
 const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
@@ -271,92 +301,11 @@ int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location)
 		r = buffer_u8(&json, ',') || json_append_string(&json, names->members[i].name.text,
 								names->members[i].name.size);
 	r = r || buffer_u8(&json, ']') ||
-	    buffer_printf(&c->arguments, "\t" CTF_ARGUMENTS "%zu = ", c->narguments++) ||
-	    put_quoted(&c->arguments, (const char *)json.data, json.size) ||
-	    put_text(&c->arguments, ";\n");
+	    buffer_printf(&c->arguments,
+			  c->json ? ",\n\"" CTF_ARGUMENTS "%zu\":" : "\t" CTF_ARGUMENTS "%zu = ",
+			  c->narguments++) ||
+	    ctf_quoted(&c->arguments, (const char *)json.data, json.size) ||
+	    put_text(&c->arguments, c->json ? "" : ";\n");
 	buffer_free(&json);
 	return r ? -1 : 0;
-}
-
-/* --- the metadata --- */
-
-static int put_integers(struct buffer *b)
-{
-	for (unsigned size = 8; size <= 64; size *= 2)
-		if (buffer_printf(
-			    b,
-			    "typealias integer { size = %u; align = 8; signed = false; } := u%u;\n"
-			    "typealias integer { size = %u; align = 8; signed = true; } := s%u;\n"
-			    "typealias integer { size = %u; align = 8; signed = false; base = 16; }"
-			    " := x%u;\n",
-			    size, size, size, size, size, size))
-			return -1;
-	return put_text(
-		b,
-		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n");
-}
-
-static int put_uuid(struct buffer *b, const uint8_t uuid[16])
-{
-	for (int i = 0; i < 16; i++)
-		if (buffer_printf(b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-				  uuid[i]))
-			return -1;
-	return 0;
-}
-
-static int put_clock(struct buffer *b, const struct clock *clock)
-{
-	bool wall = clock && clock->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL);
-	int64_t offset = clock && clock->flags & CLOCK_HAS_WALL ? clock->wall : 0;
-	int64_t seconds = offset / SECOND, rest = offset % SECOND;
-
-	if (rest < 0) {
-		seconds--;
-		rest += SECOND;
-	}
-	if (put_text(b, "clock {\n\tname = \"trace\";\n\tdescription = ") ||
-	    put_quoted(b, clock ? clock->name.text : "", clock ? clock->name.size : 0))
-		return -1;
-	return buffer_printf(b,
-			     ";\n\tfreq = 1000000000;\n\toffset_s = %" PRId64
-			     ";\n\toffset = %" PRId64 ";\n\tabsolute = %s;\n};\n\n"
-			     "typealias integer { size = 64; align = 8; signed = false;"
-			     " map = clock.trace.value; } := stamp;\n\n",
-			     seconds, rest, wall ? "true" : "false");
-}
-
-static int put_stream(struct buffer *b, enum ctf_stream_class stream)
-{
-	return buffer_printf(
-		b,
-		"stream {\n\tid = %d;\n\tpacket.context := struct {\n"
-		"\t\tstamp timestamp_begin;\n\t\tstamp timestamp_end;\n"
-		"\t\tu64 content_size;\n\t\tu64 packet_size;\n"
-		"\t\tu64 events_discarded;\n\t\tu64 packet_seq_num;\n%s\t};\n"
-		"\tevent.header := struct { u32 id; stamp timestamp; };\n"
-		"\tevent.context := struct { s32 _pid; s32 _tid; string _procname; };\n"
-		"};\n\n",
-		stream, stream == CTF_OF_CPU ? "\t\tu32 cpu_id;\n" : "");
-}
-
-int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
-		 const struct text_ref *source, struct buffer *to)
-{
-	if (put_text(to, "/* CTF 1.8 */\n\n") || put_integers(to) ||
-	    put_text(to, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"") ||
-	    put_uuid(to, uuid) ||
-	    put_text(to,
-		     "\";\n\tbyte_order = le;\n\tpacket.header := struct { u32 magic; u8 uuid[16]; "
-		     "u32 stream_id; };\n};\n\nenv {\n\ttracer_name = \"trencode\";\n"
-		     "\ttracer_version = \"" TRUTILS_VERSION "\";\n\tsource = ") ||
-	    put_quoted(to, source ? source->text : "", source ? source->size : 0) ||
-	    put_text(to, ";\n") ||
-	    (c->arguments.size && buffer_append(to, c->arguments.data, c->arguments.size)) ||
-	    put_text(to, "};\n\n") || put_clock(to, clock))
-		return -1;
-	for (int i = 0; i < CTF_STREAM_CLASSES; i++)
-		if (c->ids[i] && put_stream(to, (enum ctf_stream_class)i))
-			return -1;
-	return buffer_append(to, c->text.data, c->text.size);
 }

@@ -330,6 +330,9 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
+	if (en->options->file_version > 2)
+		return error_set(e, NULL, NO_OFFSET, "--file-version of ctf is 1.8 or 2");
+	s->classes.json = en->options->file_version == 2;
 	s->paired = en->calls;
 	en->calls->on_drop = ctf_drop;
 	en->calls->on_restore = ctf_restore;
@@ -414,7 +417,7 @@ static void ctf_free(struct encoding *en)
 
 const struct encoder encoder_ctf = {
 	.name = "ctf",
-	.purpose = "Common Trace Format 1.8, for babeltrace, Trace Compass",
+	.purpose = "Common Trace Format 1.8 or 2, for babeltrace, Trace Compass",
 	.output = ENCODER_TREE,
 	.report = true,
 	.counts_calls = true,

@@ -1,7 +1,9 @@
 /*
- * ctf.h - write the Common Trace Format 1.8: metadata in TSDL, and files of packets
+ * ctf.h - write the Common Trace Format: metadata in TSDL (version 1.8) or JSON (2), and files of
+ * packets
  *
- * ctf.c is the encoder, classes.c declares the classes of events, stream.c writes packets.
+ * ctf.c is the encoder, classes.c declares the classes of events, metadata.c writes the metadata,
+ * stream.c writes packets.
  * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 #ifndef TR_TRENCODE_CTF_CTF_H
@@ -12,6 +14,10 @@
 #include "cmd/trencode/convert/tree_output.h"
 
 enum ctf_stream_class { CTF_OF_THREAD = 0, CTF_OF_CPU = 1, CTF_STREAM_CLASSES };
+
+/* Of version 2: the begin of a fragment, and of a field class that is a structure. */
+#define CTF_FRAGMENT  "\x1e{\"type\":\""
+#define CTF_STRUCTURE "{\"type\":\"structure\",\"member-classes\":["
 
 /* --- classes --- */
 
@@ -35,7 +41,8 @@ struct ctf_class {
 
 /* The classes declared so far. */
 struct ctf_classes {
-	struct buffer text;	 /* declarations in TSDL */
+	bool json;		 /* version 2 */
+	struct buffer text;	 /* declarations */
 	struct buffer arguments; /* of each location that has some: a variable of env */
 	uint8_t *locations;	 /* by number: 1 if in arguments */
 	size_t nlocations, narguments;
@@ -51,6 +58,9 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 /* Record the names of a location's arguments in the metadata, before its first event is written.
  * location 0: none. */
 int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location);
+/* Append a text in quotes, for both languages. Control characters become '?', as readers of TSDL
+ * disagree on their escapes. */
+int ctf_quoted(struct buffer *b, const char *p, size_t n);
 /* Append the whole metadata, classes included. clock may be NULL. */
 int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
 		 const struct text_ref *source, struct buffer *to);

@@ -41,6 +41,8 @@ static int tracecmd_begin(struct encoding *en, struct error *e)
 	if (c->given && c->kind != PACK_NONE && c->kind != PACK_ZLIB && c->kind != PACK_ZSTD)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a trace.dat is compressed with zlib or zstd, or not (none)");
+	if (en->options->file_version && en->options->file_version < 6)
+		return error_set(e, NULL, NO_OFFSET, "--file-version of a trace.dat is 6 or 7");
 	if (en->options->file_version == 6 && c->given && c->kind != PACK_NONE)
 		return error_set(e, NULL, NO_OFFSET,
 				 "version 6 of trace.dat is never compressed (--compress)");

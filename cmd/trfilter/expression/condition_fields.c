@@ -40,6 +40,9 @@ static size_t argument_prefix(const char *name)
 	return name[prefix] ? prefix : 0;
 }
 
+/* A call of apitrace is of the frame that it returns in, as in apitrace trim --frames. */
+enum { DEPENDS_OF_FRAME = DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT };
+
 int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 {
 	size_t size = strlen(o->name), prefix = argument_prefix(o->name);
@@ -59,7 +62,9 @@ int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 		return resolve_argument(l, o, prefix);
 	o->field = plain ? plain->ask : ASK_FIELD;
 	o->form = plain ? plain->form : KNOWN_NOTHING;
-	o->depends = plain ? plain->depends : DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_CALL;
+	o->depends = plain			 ? plain->depends
+		     : !strcmp(o->name, "frame") ? DEPENDS_OF_FRAME
+						 : DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_CALL;
 	o->of_kind = o->field == ASK_KIND;
 	o->of_time = o->field == ASK_TIME || o->field == ASK_DURATION || o->field == ASK_SELF;
 	return 0;

@@ -131,21 +131,21 @@ static void show_node(struct text *t, const struct node *n)
 static const char *how_often(const struct part *p)
 {
 	if (p->node->depends & DEPENDS_LATER)
-		return "of each call, as soon as enough of it is known";
+		return "for each call, as soon as the result is known";
 	if (p->node->depends & DEPENDS_STACK)
-		return "of each event, by the calls around it; a call is decided at its enter";
+		return "for each event, with the calls around it; a call is tested at its enter";
 	if (p->by_call && !p->by_entry)
-		return "of each event; a call is decided at its enter";
+		return "for each event; a call is tested at its enter";
 	if (!p->by_entry)
-		return "of each row by itself";
+		return "for each event, enters and leaves separately";
 	switch (p->node->depends & ~DEPENDS_KIND) {
 	case 0: return "once";
-	case DEPENDS_NAME: return "once of each function or type";
-	case DEPENDS_LOCATION: return "once of each function";
-	case DEPENDS_TYPE: return "once of each type";
-	case DEPENDS_LANE: return "once of each thread";
+	case DEPENDS_NAME: return "once for each function or type";
+	case DEPENDS_LOCATION: return "once for each function";
+	case DEPENDS_TYPE: return "once for each type";
+	case DEPENDS_LANE: return "once for each thread";
 	}
-	return "once of each combination of thread, type and function";
+	return "once for each combination of thread, type and function";
 }
 
 void explain_filter(struct text *t, const struct filter *f, bool invert)
@@ -153,20 +153,20 @@ void explain_filter(struct text *t, const struct filter *f, bool invert)
 	for (size_t i = 0; i < f->nparts; i++) {
 		text_puts(t, i ? "and  " : invert ? "drop " : "keep ");
 		show_node(t, f->parts[i].node);
-		text_printf(t, "\n     asked %s\n", how_often(&f->parts[i]));
+		text_printf(t, "\n     tested %s\n", how_often(&f->parts[i]));
 	}
 }
 
 void explain_names(struct text *t)
 {
-	text_puts(t, "\nfields of every event, where it has them:\n");
+	text_puts(t, "\nfields of every event that has them:\n");
 	for (const struct plain_name *p = names_all(); p->name; p++)
 		text_printf(t, "  %-9s %s\n", p->name, p->help);
 	text_printf(t, "  %-9s %s\n", "arg.N", "argument N of a call, from 1");
 	text_printf(t, "  %-9s %s\n", "under(X)",
-		    "the calls of X, a name or a condition, and what is in them");
+		    "the calls of X, a name or a condition, and all events in them");
 	text_printf(t, "  %-9s %s\n", "over(X)",
-		    "the calls of X, and those that lead to them or another such event");
+		    "the calls of X, other events that match X, and the calls around them");
 	text_printf(t, "  %-9s %s\n", "fparg.N", "floating-point argument N of a call");
 }
 
