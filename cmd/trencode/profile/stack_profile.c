@@ -330,13 +330,16 @@ int stack_profile_finish(struct stack_profile *s, struct error *e)
 
 void stack_profile_report(const struct stack_profile *s, const char *format)
 {
+	const char *unit;
+
 	if (s->stacks.unnamed)
 		warn(NULL, NO_OFFSET,
 		     "some functions have an address but no name: run trsym before this program");
 	convert_report_calls(&s->calls, s->cut, s->drop, false);
 	sample_profile_report(&s->samples);
 	warn_count(NULL, s->stacks.deep, STACK_DEEP);
-	warn_count(NULL, s->instants, "other {event|events} left out: %s calls only", format);
+	warn_count(NULL, s->instants, "other {event|events} left out: %s %s only", format,
+		   sample_profile_type(&s->samples, &unit) ? "samples" : "calls");
 	warn_count(NULL, s->values, "{call|calls} without {its|their} arguments: %s no arguments",
 		   format);
 	warn_count(NULL, s->gaps, "{gap|gaps}, around which stacks may be wrong");
