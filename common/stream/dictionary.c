@@ -48,7 +48,7 @@ int dictionary_init(struct dictionary *d)
 	for (int k = 1; k < ENTRY_KINDS; k++)
 		if (intern(&d->keys[k], "", 0) == INTERN_NONE)
 			goto fail;
-	if (intern(&d->threads, "", 0) == INTERN_NONE || stack_table_init(&d->stacks))
+	if (intern(&d->threads, "", 0) == INTERN_NONE)
 		goto fail;
 	d->scratch = calloc(1, sizeof *d->scratch);
 	if (!d->scratch)

@@ -35,7 +35,7 @@ int writer_init(struct writer *w, struct output *output, uint64_t segment_limit)
 		s->entry[0] = (struct stored_entry){0};
 		s->count = 1;
 	}
-	if (intern(&w->strings, "", 0) == INTERN_NONE || stack_table_init(&w->stacks))
+	if (intern(&w->strings, "", 0) == INTERN_NONE)
 		return writer_no_memory(w);
 	return 0;
 }

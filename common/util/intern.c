@@ -61,6 +61,15 @@ static uint32_t hash(const struct intern *in, const void *data, size_t n)
 	return (uint32_t)hash_u64(fold(h ^ last, in->factor));
 }
 
+uint64_t intern_factor(const void *table)
+{
+	uint64_t factor;
+
+	if (getrandom(&factor, sizeof factor, GRND_NONBLOCK) < 0)
+		factor = (uint64_t)(uintptr_t)table * 0x9e3779b97f4a7c15u;
+	return factor | 1ull << 63 | 1;
+}
+
 static int grow(struct intern *in)
 {
 	uint32_t size = in->slots ? (in->mask + 1) * 2 : 64, mask = size - 1;
@@ -68,11 +77,8 @@ static int grow(struct intern *in)
 
 	if (!size)
 		return -1;
-	if (!in->slots) {
-		if (getrandom(&in->factor, sizeof in->factor, GRND_NONBLOCK) < 0)
-			in->factor = (uint64_t)(uintptr_t)in * 0x9e3779b97f4a7c15u;
-		in->factor |= 1ull << 63 | 1;
-	}
+	if (!in->slots)
+		in->factor = intern_factor(in);
 	slots = calloc(size, sizeof *slots);
 	if (!slots)
 		return -1;

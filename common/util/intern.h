@@ -33,6 +33,8 @@ uint32_t intern_string(struct intern *in, const char *s);
 /* Find the number of these bytes, or INTERN_NONE if they were never stored. */
 uint32_t intern_find(const struct intern *in, const void *data, size_t n);
 void intern_free(struct intern *in);
+/* Choose a secret odd factor for the hash of a table at that address. */
+uint64_t intern_factor(const void *table);
 
 static inline const char *intern_data(const struct intern *in, uint32_t number)
 {
