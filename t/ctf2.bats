@@ -177,8 +177,8 @@ one() {
 @test "metadata that is cut, of another version, or without its preamble" {
 	need python3
 	python3 "$tool" 3 t
-	head -c 1500 t/metadata >cut
-	cp cut t/metadata
+	head -c 1500 t/metadata >short
+	cp short t/metadata
 	run -1 errors trdecode t
 	assert_line --regexp '^trdecode: t/metadata: line [0-9]+: '
 	fragments '{"type": "preamble", "version": 3}' >t/metadata

@@ -72,7 +72,7 @@ frames() {
 }
 
 read_stream() {
-	python3 "$ROOT/t/tools/trstream.py" "$@"
+	python3 "$ROOT/t/tools/trstream.py"
 }
 
 # An address in leaf as outer has it.

@@ -41,7 +41,7 @@ struct encode_options {
 	bool no_header;	    /* --no-header of csv and tsv */
 	const char *columns; /* -c; NULL: the default columns */
 	bool resynthesize;   /* --resynthesize: of the source only its events are used */
-	const char *weight; /* --weight of a profile; NULL: not given */
+	const char *weight;  /* --weight of a profile; NULL: not given */
 	uint64_t tick; /* --tick: length of a tick of a trace without time, ns; 0: not given */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */
 };

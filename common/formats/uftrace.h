@@ -243,8 +243,8 @@ enum uftrace_event_id {
 	UFTRACE_EV_EXTERN = 2000000,	 /* a line of extern.dat */
 };
 
-/* ---- perf-cpuN.dat: records of perf.h without a file's header; each ends with u32 pid, u32 tid, u64
- * time ---- */
+/* ---- perf-cpuN.dat: records of perf.h without a file's header; each ends with u32 pid, u32 tid,
+ * u64 time ---- */
 
 /* ---- the old binary `task` file: headers {u16 magic, u16 type, u32 length}, then the message ----
  */

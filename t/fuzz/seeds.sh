@@ -40,7 +40,7 @@ for directory in "$work"/lttng/* "$traces"/lttng-legacy/gen/*/ "$traces"/lttng-l
 	[[ -d $directory ]] && bash "$here/pack.sh" "$directory" 9000 >"$out/lttng/$(basename "$directory")"
 done
 for seed in {1..6}; do
-	python3 "$here/../tools/ctf2_traces.py" $seed "$work/ctf/json-$seed" && rm "$work/ctf/json-$seed.expect"
+	python3 "$here/../tools/ctf2_traces.py" "$seed" "$work/ctf/json-$seed" && rm "$work/ctf/json-$seed.expect"
 done
 for directory in "$work"/ctf/* "$traces"/ctf/ust-3000ev-2app "$traces"/ctf2/*/; do
 	[[ -d $directory ]] && bash "$here/pack.sh" "$directory" 9000 >"$out/ctf/$(basename "$directory")"

@@ -313,8 +313,7 @@ int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *t
 	for (; stack && !bad; stack = dictionary_stack_parent(d, stack))
 		bad = buffer_u32(&frames, dictionary_stack_location(d, stack));
 	for (size_t i = frames.size; i && !bad; i -= 4) {
-		struct text_ref name =
-			dictionary_location_name(d, get_u32(frames.data + i - 4));
+		struct text_ref name = dictionary_location_name(d, get_u32(frames.data + i - 4));
 
 		bad = (i < frames.size && buffer_u8(to, ',')) ||
 				      json_append_string(to, name.text, name.size)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "common/util/protobuf.h"
+#include "cmd/trencode/protobuf.h"
 #include "cmd/trencode/profile/names.h"
 #include "cmd/trencode/profile/stack_profile.h"
 #include "cmd/trencode/tick_scale.h"

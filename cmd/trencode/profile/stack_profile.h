@@ -20,8 +20,8 @@ struct stack_profile {
 	uint32_t *planned; /* by location of a block: number in stacks.names + 1, 0:
 			      profile_slow_row */
 	size_t nplanned;
-	bool drop;    /* calls without a return are left out */
-	bool ticking; /* ticks may have a length (tick_scale.h) */
+	bool drop;	  /* calls without a return are left out */
+	bool ticking;	  /* ticks may have a length (tick_scale.h) */
 	bool seen, ticks; /* a block was read; the clock of its first lane counts ticks */
 	struct sample_profile samples;
 	uint64_t instants, values, gaps;

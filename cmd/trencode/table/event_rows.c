@@ -334,11 +334,10 @@ static int rows_put_sample(struct event_rows *r, const struct event *ev)
 
 static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 {
-	static const char *const kinds[KIND_COUNT] = {
-		[KIND_INSTANT] = "instant",
-		[KIND_COUNTER] = "counter",
-		[KIND_SAMPLE] = "sample",
-		[KIND_GAP] = "gap"};
+	static const char *const kinds[KIND_COUNT] = {[KIND_INSTANT] = "instant",
+						      [KIND_COUNTER] = "counter",
+						      [KIND_SAMPLE] = "sample",
+						      [KIND_GAP] = "gap"};
 	const char *kind = kinds[ev->type->kind];
 	struct event_rows *r = ctx;
 
@@ -440,9 +439,8 @@ static void rows_offer_none(struct nearest *nearest)
 int event_rows_check(struct encoding *en, bool partial, struct error *e)
 {
 	const struct event_rows *r = en->state;
-	struct declared declared = {.dictionary = en->dictionary,
-				    .partial = partial,
-				    .quiet = en->options->quiet};
+	struct declared declared = {
+		.dictionary = en->dictionary, .partial = partial, .quiet = en->options->quiet};
 
 	for (size_t i = 0; i < r->fields.count; i++) {
 		declared.offer = *r->fields.columns[i].text == '.' ? rows_offer_none : rows_offer;

@@ -5,7 +5,7 @@
 #ifndef TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 #define TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 
-#include "common/util/protobuf.h"
+#include "cmd/trencode/protobuf.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
 #include "cmd/trencode/timeline/spill_journal.h"

@@ -4,8 +4,8 @@
  * Field numbers are the caller's. Functions return 0, or -1 when out of memory. A nested message is
  * built in a separate buffer and added with protobuf_bytes.
  */
-#ifndef TR_UTIL_PROTOBUF_H
-#define TR_UTIL_PROTOBUF_H
+#ifndef TR_TRENCODE_PROTOBUF_H
+#define TR_TRENCODE_PROTOBUF_H
 
 #include "common/util/buffer_file.h"
 
