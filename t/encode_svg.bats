@@ -86,7 +86,7 @@ compare() {
 			log.push(shown() === frames.length, +fib.rect.getAttribute('width') === fib.width);
 			search('^fib$');
 			log.push(found.textContent);
-			fib.g.focus();
+			fib.g.dispatchEvent(new FocusEvent('focus'));
 			log.push(about.textContent === fib.title);
 			document.title = log.join(' ');
 		END
