@@ -1,6 +1,7 @@
 /*
  * perf.c - the decoder of perf.data: open it, put its records in order, write their rows
  */
+#include "cmd/trdecode/perf/callers.h"
 #include "cmd/trdecode/perf/perf.h"
 
 #include <inttypes.h>
@@ -246,7 +247,8 @@ static int perf_begin(struct input *in, struct error *e)
 		return -1;
 	perf_attrs_settle(p);
 	p->frames = calloc(PERF_FRAMES, sizeof *p->frames);
-	if (!p->frames || perf_spaces_init(&p->spaces, p->w) || perf_declare(p) ||
+	p->callers = callers_new();
+	if (!p->frames || !p->callers || perf_spaces_init(&p->spaces, p->w) || perf_declare(p) ||
 	    begin_unwinding(p, e))
 		return -1;
 	got = next_in_order(p, &r, e);
@@ -319,6 +321,7 @@ static void perf_close(struct input *in)
 	if (!p->h.pipe)
 		tracecmd_file_close(&p->file);
 	free(p->frames);
+	callers_free(p->callers);
 	free(p);
 	in->state = NULL;
 }

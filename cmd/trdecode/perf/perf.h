@@ -113,6 +113,7 @@ struct perf {
 	struct perf_threads threads;
 	struct perf_spaces spaces;
 	struct perf_frame *frames;
+	struct callers *callers;
 	uint32_t side_types[PERF_SIDE_TYPES]; /* of side_records.c: types in the stream, 0: none */
 	uint64_t time;			      /* of the last row, unshifted */
 	uint64_t ticks;			      /* times of samples without a time */

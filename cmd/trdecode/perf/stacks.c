@@ -3,6 +3,7 @@
  *
  * A chain has its innermost frame first. Marks between the addresses tell whose they are.
  */
+#include "cmd/trdecode/perf/callers.h"
 #include "cmd/trdecode/perf/perf.h"
 
 enum { PARTS = 16 }; /* the kernel writes at most 8 marks */
@@ -92,8 +93,10 @@ uint32_t perf_frame_stack(struct perf *p, struct perf_thread *t, uint64_t addres
 	return stack;
 }
 
-uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct perf_chain *chain,
-			  bool *bad)
+/* Return the stack of the frames of a chain; 0: it is empty or damaged, or with *bad, out of
+ * memory. */
+static uint32_t stack_of_frames(struct perf *p, struct perf_thread *t,
+				const struct perf_chain *chain, bool *bad)
 {
 	struct chain_part parts[PARTS + 1];
 	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
@@ -116,6 +119,59 @@ uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct pe
 		}
 	}
 	return stack;
+}
+
+/* Return the stack of the callers of a chain's innermost frame, and 0 as stack_of_frames. */
+static uint32_t stack_of_callers(struct perf *p, struct perf_thread *t,
+				 const struct perf_chain *callers, bool *bad)
+{
+	const struct perf_maps *user = t->process->maps;
+	uint64_t numbers[CALLERS_NUMBERS] = {
+		(uint64_t)callers->parent << 32 | callers->mode,
+		user ? user->context : 0,
+		p->spaces.kernel ? p->spaces.kernel->context : 0,
+		callers->n,
+	};
+	struct callers_digest digest;
+	uint32_t stack;
+
+	if (callers->n > CALLERS_MOST)
+		return stack_of_frames(p, t, callers, bad);
+	digest = callers_digest(p->callers, callers->addresses, callers->n, numbers);
+	stack = callers_find(p->callers, digest);
+	if (stack)
+		return stack;
+	stack = stack_of_frames(p, t, callers, bad);
+	/* mappings may have begun with a frame: then the digest is not theirs */
+	if (stack && t->process->maps == user)
+		callers_put(p->callers, digest, stack);
+	return stack;
+}
+
+uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct perf_chain *chain,
+			  bool *bad)
+{
+	struct perf_chain callers = *chain;
+	uint64_t address = 0, i = 0;
+
+	/* most chains begin with one mark */
+	for (; i < 2 && i < chain->n; i++) {
+		address = perf_u64(p, chain->addresses + 8 * i);
+		if (address < PERF_CONTEXT_MOST)
+			break;
+		callers.mode = mode_of(address);
+	}
+	if (i == 2 || i == chain->n || (i && callers.mode == PERF_MODE_UNKNOWN))
+		return stack_of_frames(p, t, chain, bad);
+	callers.addresses += 8 * (i + 1);
+	callers.n -= i + 1;
+	if (callers.n) {
+		callers.parent = stack_of_callers(p, t, &callers, bad);
+		/* damage, or marks without addresses */
+		if (!callers.parent)
+			return *bad ? 0 : stack_of_frames(p, t, chain, bad);
+	}
+	return perf_frame_stack(p, t, address, callers.mode, callers.parent, bad);
 }
 
 uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct perf_user_state *state,
