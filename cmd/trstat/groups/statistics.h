@@ -41,8 +41,19 @@ struct group_caches {
 	} row_groups[1 << ROW_GROUPS_BITS];
 };
 
+/* A stack whose frames are known, by what depends on the stack alone. */
+struct known_frame {
+	struct aggregate *group; /* of the frame in samples of the type */
+	uint32_t type;		 /* 0: not known */
+	uint32_t caller;	 /* stack of the caller, 0: none */
+	uint32_t function;	 /* 0: the stack is not known */
+	bool again;		 /* an outer frame has the same function */
+};
+
 /* What counting samples needs. */
 struct sample_counts {
+	struct known_frame *known; /* by stack */
+	size_t nknown;
 	uint32_t *functions; /* by location: number of its function, 0 not known */
 	size_t nfunctions;
 	struct intern keys; /* name and module of each function */

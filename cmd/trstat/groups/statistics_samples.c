@@ -77,7 +77,8 @@ static int add_to_group(struct statistics *s, const struct event_ref *subject, b
 			      : 0;
 }
 
-/* Put the stacks of the sample's frames, innermost first, in c->frames. Returns their number. */
+/* Put the stacks of a stack's frames, innermost first, in c->frames. Returns their number; 0: out
+ * of memory. */
 static size_t take_frames(struct statistics *s, uint32_t stack)
 {
 	struct buffer *frames = &s->samples.frames;
@@ -96,17 +97,17 @@ static uint32_t frame_at(const struct statistics *s, size_t i)
 	return get_u32(s->samples.frames.data + 4 * i);
 }
 
-/* Count the sample in the group of each frame, outermost first. A function with several frames
- * counts once, for its outermost frame, unless the keys of its frames differ. */
-static int add_frames(struct statistics *s, struct event_ref *subject, size_t n)
+/* Count the sample in the group of each frame, outermost first, as keys depend on their callers. A
+ * function with several frames counts in the total of its outermost one. */
+static int add_frames(struct statistics *s, struct event_ref *subject, uint32_t innermost)
 {
-	bool apart = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK);
 	uint64_t weight = subject->total;
-	uint32_t innermost;
+	size_t n = take_frames(s, innermost);
 
+	if (!n)
+		return -1;
 	begin_functions(&s->samples, s->dictionary);
 	s->samples.serial++;
-	innermost = function_of(s, dictionary_stack_location(s->dictionary, frame_at(s, 0)));
 	subject->location = 0;
 	for (size_t i = n; i-- > 0;) {
 		uint32_t stack = frame_at(s, i), function;
@@ -119,9 +120,7 @@ static int add_frames(struct statistics *s, struct event_ref *subject, size_t n)
 		again = function ? note_function(&s->samples, function) : -1;
 		if (again < 0)
 			return -1;
-		if (again && !apart)
-			continue;
-		subject->self = (apart ? !i : function == innermost) ? weight : 0;
+		subject->self = i ? 0 : weight;
 		if (s->stacks &&
 		    call_stacks_recorded(s->stacks, STACK_ROOT, stack, &subject->stack))
 			return -1;
@@ -131,24 +130,97 @@ static int add_frames(struct statistics *s, struct event_ref *subject, size_t n)
 	return 0;
 }
 
+/* --- frames that keys tell apart by their functions only --- */
+
+/* Learn the functions of a stack's frames. Returns -1 when out of memory. */
+static int learn_frames(struct statistics *s, uint32_t stack)
+{
+	struct sample_counts *c = &s->samples;
+	struct known_frame *known = array_reach(c->known, &c->nknown, stack, sizeof(*known));
+	size_t n;
+
+	if (!known)
+		return -1;
+	c->known = known;
+	c->serial++;
+	n = take_frames(s, stack);
+	for (size_t i = n; i-- > 0;) {
+		uint32_t at = frame_at(s, i);
+		uint32_t function = function_of(s, dictionary_stack_location(s->dictionary, at));
+		int again = function ? note_function(c, function) : -1;
+
+		if (again < 0)
+			return -1;
+		if (!known[at].function)
+			known[at] = (struct known_frame){
+				.caller = dictionary_stack_parent(s->dictionary, at),
+				.function = function,
+				.again = again,
+			};
+	}
+	return n ? 0 : -1;
+}
+
+/* Count the sample in the group of a frame's function. cached: the frame keeps the group. */
+static inline int add_to_function(struct statistics *s, struct event_ref *subject, uint32_t stack,
+				  bool cached)
+{
+	struct known_frame *f = &s->samples.known[stack];
+	uint32_t type = subject->type->number;
+
+	if (cached && f->type == type)
+		return aggregate_call(f->group, &s->columns->wanted, subject->total, subject->self,
+				      false, subject->time);
+	subject->location = dictionary_stack_location(s->dictionary, stack);
+	if (cached) {
+		f->group = statistics_group(s, subject);
+		f->type = f->group ? type : 0;
+	}
+	return add_to_group(s, subject, false);
+}
+
+/* Count the sample in the group of each function, once for all frames of a function. */
+static int add_functions(struct statistics *s, struct event_ref *subject, uint32_t stack)
+{
+	struct sample_counts *c = &s->samples;
+	bool cached = !(s->keys->needs & ~(unsigned)(NEEDS_LOCATION | NEEDS_TYPE)) &&
+		      !s->columns->wanted.field_count && !statistics_selects(s);
+	uint64_t weight = subject->total;
+	uint32_t innermost;
+
+	begin_functions(c, s->dictionary);
+	if ((stack >= c->nknown || !c->known[stack].function) && learn_frames(s, stack))
+		return -1;
+	innermost = c->known[stack].function;
+	for (; stack; stack = c->known[stack].caller) {
+		subject->self = c->known[stack].function == innermost ? weight : 0;
+		if (!c->known[stack].again && add_to_function(s, subject, stack, cached))
+			return -1;
+	}
+	return 0;
+}
+
 int statistics_take_sample(struct statistics *s, const struct event *e)
 {
 	struct event_ref subject = event_ref_of(e);
-	size_t n = s->keys->needs & NEEDS_FRAME ? take_frames(s, e->stack) : 0;
+	uint32_t stack = s->keys->needs & NEEDS_FRAME ? e->stack : 0;
 
 	subject.timed = true;
 	subject.total = subject.self = sample_weight(e);
 	if (!(e->type->flags & TYPE_WEIGHT_TIME) && !s->columns->weights)
 		columns_set_weights(s->columns);
-	if (s->out_of_memory)
-		return -1;
-	subject.frame = n > 0;
-	return n ? add_frames(s, &subject, n) : add_to_group(s, &subject, false);
+	subject.frame = stack;
+	if (!stack)
+		return add_to_group(s, &subject, false);
+	if (s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
+		return add_frames(s, &subject, stack);
+	return add_functions(s, &subject, stack);
 }
 
 void statistics_free_samples(struct statistics *s)
 {
 	free(s->samples.functions);
+	free(s->samples.known);
 	free(s->samples.seen);
 	intern_free(&s->samples.keys);
 	buffer_free(&s->samples.frames);
