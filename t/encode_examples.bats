@@ -33,7 +33,7 @@ setup() {
 		done
 		run -0 pipe "{ ${line/4788/4123}; } >shown"
 	done
-	for file in graph.svg ms.svg trace.json trace.pftrace trace.speedscope.json callgrind.out \
+	for file in graph.svg chart.svg ms.svg trace.json trace.pftrace trace.speedscope.json callgrind.out \
 		profile.pb.gz trace.ctf/metadata calls.csv calls.parquet; do
 		[[ -s $file ]] || fail "$file"
 	done

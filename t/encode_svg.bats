@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# trencode -t svg: a flame graph whose widths are those of folded stacks.
+# trencode -t svg: a flame graph whose widths are those of folded stacks, and with --by-time a flame chart whose
+# frames are at the times of the calls.
 bats_require_minimum_version 1.5.0
 
 load lib
@@ -43,6 +44,18 @@ compare() {
 	grep -q '<title>a&lt;b&gt;&amp;&quot;c&quot; (7 ' x.svg
 }
 
+@test "characters that XML does not allow are escapes or question marks" {
+	echo '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"a\u0001<\uffff\u007f"}]' |
+		trdecode -q -f chrome -o odd.trs -
+	trencode -q -t svg --by-time -o chart.svg odd.trs
+	grep -q '<title>a\\x01&lt;?\\x7f (5000 ns at 0 ns, ' chart.svg
+	trencode -q -t svg -o graph.svg odd.trs
+	grep -q '<title>a\\x01&lt;?\\x7f (5000 ns, ' graph.svg
+	if command -v xmllint >/dev/null; then
+		xmllint --noout chart.svg graph.svg
+	fi
+}
+
 @test "at most 8000 frames, and the others are merged and counted" {
 	for ((n = 0; n < 30000; n++)); do echo "main;f$((n % 200));g$n $((n % 997 + 1))"; done >many.txt
 	trdecode -o many.trs -f folded many.txt
@@ -65,35 +78,177 @@ compare() {
 	grep -q '<title>all (0 ns' x.svg
 }
 
-@test "in a browser: a click zooms, a search marks, Escape resets" {
+# browse GRAPH: run the script of standard input in the page, after the graph's own; the title of the page is what
+# it leaves in log
+browse() {
 	local browser
 	browser=$(command -v chromium) || skip 'no chromium'
-	trencode -q -t svg -o x.svg fib.trs
-	# the script runs in the page, and writes what it sees into the title of the page
 	{
 		echo '<!DOCTYPE html><meta charset="utf-8"><title></title>'
-		sed 1d x.svg | sed '/<script>/,$d'
+		sed 1d "$1" | sed '/<script>/,$d'
 		echo '</svg><script>'
-		sed -n '/<script>/,/<\/script>/p' x.svg | sed '1d; s/\]\]><\/script>.*//; s/^const svg = .*/const svg = document.querySelector("svg");/'
-		cat <<-'END'
-			const shown = () => frames.filter(f => f.g.style.display !== 'none').length;
-			const log = [frames.length === shown()];
-			const fib = frames.find(f => f.name === 'fib');
-			fib.g.dispatchEvent(new MouseEvent('click'));
-			log.push(Math.abs(fib.rect.getAttribute('width') - width) < 1e-6, shown() < frames.length,
-				frames.find(f => f.name === 'all').g.classList.contains('below'));
-			document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
-			log.push(shown() === frames.length, +fib.rect.getAttribute('width') === fib.width);
-			search('^fib$');
-			log.push(found.textContent);
-			fib.g.dispatchEvent(new FocusEvent('focus'));
-			log.push(about.textContent === fib.title);
-			document.title = log.join(' ');
-		END
-		echo '</script>'
+		sed -n '/<script>/,/<\/script>/p' "$1" | sed '1d; s/\]\]><\/script>.*//; s/^const svg = .*/const svg = document.querySelector("svg");/'
+		echo "const shown = () => frames.filter(f => f.g.style.display !== 'none').length;"
+		cat
+		echo "document.title = log.join(' ');</script>"
 	} >page.html
 	run -0 --separate-stderr timeout 100 "$browser" --headless --no-sandbox --disable-gpu --dump-dom "file://$PWD/page.html"
-	part=$(sed -n 's/.*<title>fib (\([0-9]*\) .*/\1/p' x.svg | sort -n | tail -n 1)
-	echo "fib: $part"
+}
+
+@test "in a browser: a click zooms, a search marks, Escape resets" {
+	trencode -q -t svg -o x.svg fib.trs
+	browse x.svg <<-'END'
+		const log = [frames.length === shown()];
+		const fib = frames.find(f => f.name === 'fib');
+		fib.g.dispatchEvent(new MouseEvent('click'));
+		log.push(Math.abs(fib.rect.getAttribute('width') - width) < 1e-6, shown() < frames.length,
+			frames.find(f => f.name === 'all').g.classList.contains('below'));
+		document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+		log.push(shown() === frames.length, +fib.rect.getAttribute('width') === fib.width);
+		search('^fib$');
+		log.push(found.textContent);
+		fib.g.dispatchEvent(new FocusEvent('focus'));
+		log.push(about.textContent === fib.title);
+	END
 	assert_output --regexp '<title>true true true true true true found: [0-9.]+% true</title>'
+}
+
+# chart STREAM MODEL...: draw it by time, and compare it with the model
+chart() {
+	trencode -q -t svg --by-time -o x.svg "$1"
+	python3 "$ROOT/t/tools/flame_chart.py" x.svg "${@:2}"
+	if command -v xmllint >/dev/null; then
+		xmllint --noout x.svg
+	fi
+}
+
+@test "--by-time: each call of uftrace at its time, and merged where too narrow" {
+	need uftrace
+	uftrace dump --no-pager -d "$DATA/uftrace/fib" >fib.dump
+	chart fib.trs calls fib.dump
+	for name in basic-pg threads deep-default; do
+		[[ -e $RECORDED/uftrace/$name ]] || continue
+		uftrace dump --no-pager -d "$RECORDED/uftrace/$name" >x.dump
+		trdecode "$RECORDED/uftrace/$name" | trsym >x.trs
+		chart x.trs calls x.dump
+	done
+}
+
+@test "--by-time: samples last until the next one, or as long as they weigh" {
+	chart perf.trs samples perf.trs
+	python3 "$ROOT/t/tools/random_samples.py" 3 cycles >random.trs
+	chart random.trs samples random.trs
+	python3 "$ROOT/t/tools/random_samples.py" 3 cpu-clock+ >random.trs
+	chart random.trs samples random.trs --timed
+}
+
+@test "--by-time: a million calls in less than 2 MB, of which no frame is wrong" {
+	need uftrace
+	cat >busy.c <<-'END'
+		#include <pthread.h>
+		static volatile unsigned long sink;
+		static void leaf(unsigned n) { while (n--) sink += n; }
+		static void node(unsigned depth, unsigned long *s)
+		{
+			unsigned n = (*s = *s * 6364136223846793005ul + 1442695040888963407ul) >> 60;
+
+			if (!depth)
+				leaf(n * n * n);
+			for (unsigned k = 0; depth && k < 1 + n % 4; k++)
+				node(depth - 1, s);
+		}
+		static void *work(void *seed)
+		{
+			unsigned long s = (unsigned long)seed;
+
+			for (int k = 0; k < 5200; k++)
+				node(4, &s);
+			return 0;
+		}
+		int main(void)
+		{
+			pthread_t t;
+
+			pthread_create(&t, 0, work, (void *)7);
+			work((void *)3);
+			return pthread_join(t, 0);
+		}
+	END
+	gcc -O1 -fno-inline -pg -pthread -o busy busy.c
+	uftrace record --no-libcall -b 64M -d busy.data ./busy >/dev/null 2>&1 || skip 'uftrace does not record'
+	uftrace dump --no-pager -d busy.data >busy.dump
+	(($(grep -c '\[entry\]' busy.dump) > 1000000))
+	! grep -i lost busy.dump || skip 'uftrace lost records'
+	trdecode busy.data | trsym >busy.trs
+	chart busy.trs calls busy.dump
+}
+
+# calls of Trace Event JSON: one line of "tid start duration" for each
+calls_json() {
+	awk 'BEGIN { printf "[" } { printf "%s{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":%d,\"name\":\"f%d\"}",
+		NR == 1 ? "" : ",\n", $1, $2, $3, NR % 7 } END { print "]" }' | trdecode -f chrome -o x.trs -
+}
+
+@test "--by-time: a deep recursion, many threads, and calls without any time are small files" {
+	awk 'BEGIN { for (n = 0; n < 200000; n++) print 1, n, 1000000 - 2 * n }' | calls_json
+	trencode -q -t svg --by-time -o deep.svg x.trs
+	awk 'BEGIN { for (n = 0; n < 40000; n++) print n % 4000 + 1, n * 7, 100 + n % 7000 }' | calls_json
+	trencode -q -t svg --by-time -o threads.svg x.trs
+	grep -q ', 3500 threads left out' threads.svg
+	awk 'BEGIN { for (n = 0; n < 300000; n++) print 1, 5, 0 }' | calls_json
+	trencode -q -t svg --by-time -o none.svg x.trs
+	trfilter -q 'tid == 1' fib.trs | trencode -q -t svg --by-time -o empty.svg
+	for name in deep threads none empty; do
+		(($(stat -c %s $name.svg) < 2000000))
+		if command -v xmllint >/dev/null; then
+			xmllint --noout $name.svg
+		fi
+	done
+	# the outermost of the deep calls is there, as wide as the chart
+	grep -q '<title>f1 (1000000000 ns at 0 ns, 100.00%)</title><rect x="10.000" y="83" width="1180.000"' deep.svg
+}
+
+@test "--by-time: --since, --until, --tick and --unclosed as elsewhere; --weight is refused" {
+	trencode -q -t svg --by-time --since +7ms --until +8ms -o x.svg fib.trs
+	grep -q 'calls by time: 1000000 ns' x.svg
+	trdecode "$DATA/apitrace/threads.trace" >ticks.trs
+	trencode -q -t svg --by-time -o x.svg ticks.trs
+	grep -q 'data-unit="ticks"' x.svg
+	trencode -q -t svg --by-time --tick 1us -o x.svg ticks.trs
+	grep -q 'data-unit="ns"' x.svg
+	# a call that is open at the end is drawn, or left out
+	trfilter -q 'name == "main"' fib.trs | trfilter -q 'kind == enter' >open.trs
+	trencode -q -t svg --by-time -o x.svg open.trs
+	assert_equal "$(grep -c 'class="f"' x.svg)" 1
+	trencode -q -t svg --by-time --unclosed drop -o x.svg open.trs
+	assert_equal "$(grep -c 'class="f"' x.svg)" 0
+	run -2 trencode -t svg --by-time --weight count fib.trs
+	assert_output --partial 'trencode: --weight does not go with --by-time, whose widths are times'
+	run -2 trencode -t folded --by-time fib.trs
+	assert_output --partial by-time
+}
+
+@test "--by-time in a browser: a click shows the time of a frame in all lanes, a search adds up times" {
+	trencode -q -t svg --by-time -o x.svg fib.trs
+	browse x.svg <<-'END'
+		const log = [frames.length === shown(), lanes.length];
+		const fib = frames.filter(f => f.name === 'fib')[0];
+		fib.g.dispatchEvent(new MouseEvent('click'));
+		const others = frames.filter(f => f.x + f.width < fib.x - near || f.x > fib.x + fib.width + near);
+		log.push(Math.abs(fib.rect.getAttribute('width') - width) < 1e-6,
+			others.length > 0 && others.every(f => f.g.style.display === 'none'),
+			frames.find(f => f.name === 'main').g.classList.contains('below'),
+			Math.abs(parseFloat(ticks[0].textContent) - fib.x / width * svg.dataset.span / 1e3) < 0.01);
+		document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+		log.push(shown() === frames.length, +fib.rect.getAttribute('width') === fib.width, ticks[0].textContent);
+		search('^worker$');
+		log.push(found.textContent);
+		fib.g.dispatchEvent(new FocusEvent('focus'));
+		log.push(about.textContent === fib.title);
+	END
+	# the time of both workers, in the words of uftrace
+	time=$(trstat -q -t csv -c total fib.trs | sed -n 's/^worker,//p' |
+		awk '{ printf "%.2f", $1 / 1000000 }')
+	output=$(grep -a '<title>' <<<"$output" | head -n 1)
+	assert_output --regexp "<title>true 3 true true true true true true 0.000 ms found: 2 frames, ${time}[0-9] ms true</title>"
 }

@@ -16,7 +16,7 @@ BEGIN {
 	level["stream"] = 1
 	level["value"] = 2
 	level["symbols"] = level["ftrace"] = level["calls"] = level["cli"] = 3
-	level["expr"] = level["library"] = 4
+	level["expr"] = level["library"] = level["picture"] = 4
 }
 /^#include "/ {
 	split($0, quoted, "\"")

@@ -41,6 +41,7 @@ struct encode_options {
 	bool no_header;	    /* --no-header of csv and tsv */
 	const char *columns; /* -c; NULL: the default columns */
 	bool resynthesize;   /* --resynthesize: of the source only its events are used */
+	bool by_time;	     /* --by-time of svg */
 	const char *weight;  /* --weight of a profile; NULL: not given */
 	uint64_t tick; /* --tick: length of a tick of a trace without time, ns; 0: not given */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */
@@ -77,6 +78,8 @@ struct encoder {
 	/* where the stream is not one trace of the format's own system, the conversion that writes
 	   to this encoder (convert/convert.h). NULL: this encoder writes every stream */
 	const struct convert_target *conversion;
+	const struct encoder *by_time; /* the encoder with --by-time; NULL: the option has no effect
+					*/
 	bool holds_several; /* several traces, one after another, can be written to one file */
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
 	bool report;	    /* with --tick, times of events are in ns, not in ticks */

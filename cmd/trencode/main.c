@@ -72,6 +72,8 @@ int main(int argc, char **argv)
 	status = program_check_format(&common, settings.encoder->name);
 	if (status >= 0)
 		return status;
+	if (settings.encode.by_time && settings.encoder->by_time)
+		settings.encoder = settings.encoder->by_time;
 	if (moment_check_range(&settings.clip.window.since, &settings.clip.window.until, &e) ||
 	    time_window_find_ends(&settings.clip.window, argv + optind, argc - optind, &e)) {
 		clip_free(&settings.clip);

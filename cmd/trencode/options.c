@@ -27,6 +27,7 @@ enum {
 	KEY_SINCE,
 	KEY_UNTIL,
 	KEY_WEIGHT,
+	KEY_BY_TIME,
 };
 
 char settings_formats[256];
@@ -88,6 +89,9 @@ const struct option_row settings_rows[] = {
 	 "field "
 	 "of samples",
 	 "dur count period"},
+	{OPTION_HEADING, NULL, NULL, "", "svg"},
+	{KEY_BY_TIME, "by-time", NULL,
+	 "a flame chart: the calls and samples of each thread\nby time", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope"},
 	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
 	 "start none"},
@@ -165,6 +169,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 		break;
 	case KEY_RESYNTHESIZE: s->encode.resynthesize = true; break;
 	case KEY_TICK: return take_tick(&s->encode, arg, e);
+	case KEY_BY_TIME: s->encode.by_time = true; break;
 	case KEY_BLOBS: s->encode.blobs = arg; break;
 	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
 	case KEY_REBASE:

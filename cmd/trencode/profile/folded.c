@@ -13,8 +13,7 @@
 #include "common/util/utf8.h"
 #include "cmd/trencode/profile/stack_profile.h"
 
-/* Append the name as valid UTF-8, without the characters that separate frames. */
-static int folded_clean_name(struct buffer *to, const struct location *p, struct text_ref name)
+int folded_clean_name(struct buffer *to, const struct location *p, struct text_ref name)
 {
 	struct buffer text = {0};
 	int r;

@@ -14,4 +14,8 @@ int folded_block(struct encoding *en, const struct block *b, struct error *e);
 int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e);
 void folded_free(struct encoding *en);
 
+/* Append the name as valid UTF-8, without the characters that separate frames: a call_stacks_key.
+ */
+int folded_clean_name(struct buffer *to, const struct location *p, struct text_ref name);
+
 #endif

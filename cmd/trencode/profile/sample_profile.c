@@ -21,8 +21,7 @@ bool sample_profile_calls(struct sample_profile *p)
 	return p->subject == SUBJECT_CALLS;
 }
 
-/* Test whether weights of two types may be added: they are one type of several inputs. */
-static bool same_type(const struct type *a, const struct type *b)
+bool sample_profile_same_type(const struct type *a, const struct type *b)
 {
 	return a == b || (a->name.number == b->name.number &&
 			  (a->flags & TYPE_WEIGHT_TIME) == (b->flags & TYPE_WEIGHT_TIME));
@@ -80,7 +79,7 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		p->subject = SUBJECT_SAMPLES;
 		p->type = ev->type;
 	}
-	if (p->subject != SUBJECT_SAMPLES || !same_type(p->type, ev->type)) {
+	if (p->subject != SUBJECT_SAMPLES || !sample_profile_same_type(p->type, ev->type)) {
 		p->samples++;
 		return 0;
 	}

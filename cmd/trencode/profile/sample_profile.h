@@ -24,6 +24,8 @@ struct sample_profile {
 	uint64_t weightless;	   /* samples without the field of --weight */
 };
 
+/* Test whether weights of two types may be added: they are one type of several inputs. */
+bool sample_profile_same_type(const struct type *a, const struct type *b);
 /* Test whether calls are counted; the first event of a call makes them the subject. */
 bool sample_profile_calls(struct sample_profile *p);
 /* Add a sample to the tree. Returns 0, or -1 when out of memory. */

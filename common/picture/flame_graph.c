@@ -1,0 +1,243 @@
+#include "common/picture/flame_graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/picture/svg.h"
+
+/* A node of the tree as it is drawn. */
+struct graph_frame {
+	uint64_t total, before; /* before: the total in the earlier trace */
+	uint64_t at;		/* from the left side of the graph */
+	uint64_t used;		/* by callees that are drawn */
+	uint64_t narrow;	/* sum of those that are not */
+	uint64_t narrow_before;
+	uint32_t depth, merged;
+	bool drawn;
+};
+
+struct drawing {
+	const struct flame_graph *graph;
+	const struct stack_tree *tree;
+	struct text *out;
+	struct graph_frame *frames; /* by number of the node */
+	uint32_t *order;
+	size_t count;
+	uint64_t total, before; /* of all stacks */
+	uint64_t least;		/* the least total that is drawn */
+	uint64_t hidden;	/* nodes that are not drawn */
+	uint32_t depth;
+};
+
+/* The total of a frame, and the bytes that the frame takes. */
+struct candidate {
+	uint64_t total;
+	size_t bytes;
+};
+
+static int descending(const void *a, const void *b)
+{
+	uint64_t x = ((const struct candidate *)a)->total, y = ((const struct candidate *)b)->total;
+
+	return x > y ? -1 : x < y;
+}
+
+static const char *name_of(const struct drawing *d, uint32_t node, size_t *size)
+{
+	uint32_t name = d->tree->nodes[node].name;
+
+	*size = intern_size(d->graph->names, name);
+	return intern_data(d->graph->names, name);
+}
+
+/* Choose the least total of a frame that is drawn. Returns 0, or -1 when out of memory. */
+static int choose_least(struct drawing *d)
+{
+	struct candidate *all = malloc(d->count * sizeof *all);
+	size_t n = 0, bytes = 0;
+
+	if (!all)
+		return -1;
+	d->least = d->total / SVG_PARTS + 1;
+	for (size_t i = 1; i < d->count; i++) {
+		uint64_t total = d->frames[d->order[i]].total;
+		size_t size;
+		const char *name = name_of(d, d->order[i], &size);
+
+		if (total >= d->least)
+			all[n++] = (struct candidate){total, svg_frame_bytes(name, size)};
+	}
+	qsort(all, n, sizeof *all, descending);
+	for (size_t i = 0; i < n; i++) {
+		bytes += all[i].bytes;
+		if (i < SVG_FRAMES_MOST && bytes <= SVG_BYTES_MOST)
+			continue;
+		d->least = all[i].total + 1;
+		break;
+	}
+	free(all);
+	return 0;
+}
+
+static void add_saturated(uint64_t *to, uint64_t value)
+{
+	if (__builtin_add_overflow(*to, value, to))
+		*to = UINT64_MAX;
+}
+
+/* Add up the totals of all nodes. */
+static void add_totals(struct drawing *d)
+{
+	for (size_t i = d->count; i-- > 1;) {
+		uint32_t node = d->order[i];
+		const struct stack_node *n = &d->tree->nodes[node];
+		struct graph_frame *f = &d->frames[node], *parent = &d->frames[n->parent];
+
+		add_saturated(&f->total, n->self);
+		add_saturated(&parent->total, f->total);
+		if (d->graph->before)
+			add_saturated(&f->before, d->graph->before[node]);
+		add_saturated(&parent->before, f->before);
+	}
+	d->total = d->frames[STACK_ROOT].total;
+	d->before = d->frames[STACK_ROOT].before;
+}
+
+/* Give each frame its place. */
+static void place_frames(struct drawing *d)
+{
+	d->frames[STACK_ROOT].drawn = true;
+	for (size_t i = 1; i < d->count; i++) {
+		uint32_t node = d->order[i];
+		struct graph_frame *f = &d->frames[node];
+		struct graph_frame *parent = &d->frames[d->tree->nodes[node].parent];
+
+		f->depth = parent->depth + 1;
+		if (!parent->drawn || f->total < d->least) {
+			d->hidden++;
+			parent->merged++;
+			add_saturated(&parent->narrow, f->total);
+			add_saturated(&parent->narrow_before, f->before);
+			continue;
+		}
+		f->drawn = true;
+		f->at = parent->at + parent->used;
+		add_saturated(&parent->used, f->total);
+		if (f->depth > d->depth)
+			d->depth = f->depth;
+	}
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* Choose the colour of a change between shares of the whole: white, if there is none, to red or
+ * blue for a frame of one trace only. */
+static uint32_t colour_of_change(double before, double now)
+{
+	double more = now > before ? now : before;
+	double change = more > 0 ? (now - before) / more : 0;
+	uint32_t rest = 240 - (uint32_t)(190 * (change < 0 ? -change : change) + .5);
+
+	return change < 0 ? rest << 16 | rest << 8 | 240 : 240 << 16 | rest << 8 | rest;
+}
+
+static void put_frame(const struct drawing *d, const char *name, size_t n,
+		      const struct graph_frame *f)
+{
+	const char *unit = d->graph->unit;
+	double now = share(f->total, d->total), before = share(f->before, d->before);
+	struct svg_frame frame = {.name = name,
+				  .size = n,
+				  .x = share(f->at, d->total) * SVG_INSIDE,
+				  .width = now * SVG_INSIDE,
+				  .y = SVG_ABOVE + (int)(d->depth - f->depth) * SVG_ROW};
+	char value[256];
+
+	if (d->graph->before) {
+		snprintf(value, sizeof value,
+			 "%" PRIu64 " %.60s, %.2f%%; before %" PRIu64 " %.60s, %.2f%%", f->total,
+			 unit, 100 * now, f->before, unit, 100 * before);
+		frame.colour = colour_of_change(before, now);
+	} else {
+		snprintf(value, sizeof value, "%" PRIu64 " %.60s, %.2f%%", f->total, unit,
+			 100 * now);
+		frame.colour = svg_colour(name, n);
+	}
+	frame.value = value;
+	svg_put_frame(d->out, &frame);
+}
+
+/* Draw the callees of a frame that are too narrow as one. */
+static void put_merged(const struct drawing *d, const struct graph_frame *caller)
+{
+	char name[64];
+	struct graph_frame f = {.total = caller->narrow,
+				.before = caller->narrow_before,
+				.at = caller->at + caller->used,
+				.depth = caller->depth + 1};
+
+	if (caller->narrow < d->least)
+		return;
+	snprintf(name, sizeof name, "(%" PRIu32 " narrow frames)", caller->merged);
+	put_frame(d, name, strlen(name), &f);
+}
+
+static void put_head(const struct drawing *d)
+{
+	const struct flame_graph *g = d->graph;
+	char hidden[64] = "", before[160] = "";
+
+	svg_begin(d->out, "class=\"graph\"", SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
+	if (g->before)
+		snprintf(before, sizeof before, "; before %" PRIu64 " %.60s", d->before, g->unit);
+	if (d->hidden)
+		snprintf(hidden, sizeof hidden, ", %" PRIu64 " frames too narrow to see",
+			 d->hidden);
+	svg_about(d->out, "%.200s: %" PRIu64 " %.60s%s%s", g->what, d->total, g->unit, before,
+		  hidden);
+}
+
+static void write_graph(const struct drawing *d)
+{
+	put_head(d);
+	put_frame(d, "all", 3, &d->frames[STACK_ROOT]);
+	for (size_t i = 0; i < d->count; i++) {
+		uint32_t node = d->order[i];
+
+		if (!d->frames[node].drawn)
+			continue;
+		if (i) {
+			size_t size;
+			const char *name = name_of(d, node, &size);
+
+			put_frame(d, name, size, &d->frames[node]);
+		}
+		put_merged(d, &d->frames[node]);
+	}
+	svg_end(d->out);
+}
+
+int flame_graph_draw(const struct flame_graph *g, struct text *out)
+{
+	struct drawing d = {.graph = g, .tree = g->tree, .out = out};
+	int bad;
+
+	d.frames = calloc(d.tree->count, sizeof *d.frames);
+	d.order = malloc((d.tree->live + 1) * sizeof *d.order);
+	d.count = d.frames && d.order ? stack_tree_order(d.tree, g->names, d.order) : 0;
+	bad = !d.count;
+	if (!bad)
+		add_totals(&d);
+	bad = bad || choose_least(&d);
+	if (!bad) {
+		place_frames(&d);
+		write_graph(&d);
+	}
+	free(d.frames);
+	free(d.order);
+	return bad ? -1 : 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * flame_graph.h - draws a tree of stacks as a flame graph
+ *
+ * A frame is a rectangle above that of its caller; its width is the total of the stack. Siblings
+ * are sorted by name. A frame narrower than a tenth of a pixel is not drawn by itself: those of one
+ * caller become one frame. A graph has at most SVG_FRAMES_MOST frames, of SVG_BYTES_MOST bytes; the
+ * narrowest ones beyond are merged in the same way.
+ *
+ * A differential graph compares the sums with those of an earlier trace, of the same stacks. These
+ * are scaled to the same sum of all stacks. The widths are those of the present trace. A frame that
+ * has grown is red, one that has shrunk is blue, and the more it has changed the stronger.
+ */
+#ifndef TR_PICTURE_FLAME_GRAPH_H
+#define TR_PICTURE_FLAME_GRAPH_H
+
+#include "common/calls/stack_tree.h"
+
+/* What is drawn. */
+struct flame_graph {
+	const struct stack_tree *tree;
+	const struct intern *names;
+	const char *what, *unit; /* what is added up: "time of calls", "ns" */
+	/* of a differential graph: the self of each node in the earlier trace; NULL: none */
+	const uint64_t *before;
+};
+
+/* Write the graph. Returns 0, or -1 when out of memory. */
+int flame_graph_draw(const struct flame_graph *g, struct text *out);
+
+#endif

@@ -1,0 +1,138 @@
+#include "common/picture/svg.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/picture/svg_script.h"
+#include "common/util/utf8.h"
+
+enum {
+	LETTER = 725,	   /* hundredths of a pixel */
+	FRAME_BYTES = 260, /* most bytes of a frame without its names */
+};
+
+static const char *escape_of(char c)
+{
+	switch (c) {
+	case '&': return "&amp;";
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '"': return "&quot;";
+	default: return NULL;
+	}
+}
+
+/* Test whether XML allows the character of that length at p. */
+static bool is_allowed(const char *p, size_t length)
+{
+	if (length == 1)
+		return (unsigned char)*p >= 0x20 && *p != 0x7f;
+	/* U+FFFE and U+FFFF */
+	return length && (length != 3 || memcmp(p, "\xef\xbf", 2) || (unsigned char)p[2] < 0xbe);
+}
+
+void svg_put_escaped(struct text *out, const char *name, size_t n)
+{
+	for (size_t i = 0, length; i < n; i += length ? length : 1) {
+		const char *escape = escape_of(name[i]);
+
+		length = utf8_length(name + i, n - i);
+		if (escape)
+			text_puts(out, escape);
+		else if (is_allowed(name + i, length))
+			text_put(out, name + i, length);
+		else
+			text_char(out, '?');
+	}
+}
+
+size_t svg_frame_bytes(const char *name, size_t n)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *escape = escape_of(name[i]);
+
+		bytes += escape ? strlen(escape) : 1;
+	}
+	/* the name is in the tooltip, and once more in the frame as far as it fits */
+	return FRAME_BYTES + 2 * bytes;
+}
+
+/* Count the bytes of the longest beginning of a name with so many characters. */
+static size_t beginning(const char *name, size_t n, size_t letters)
+{
+	size_t i = 0;
+
+	while (i < n && letters--)
+		for (i++; i < n && ((unsigned char)name[i] & 0xc0) == 0x80;)
+			i++;
+	return i;
+}
+
+uint32_t svg_colour(const char *name, size_t n)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+	return (205 + hash % 50) << 16 | (70 + (hash >> 8) % 150) << 8 | (hash >> 16) % 70;
+}
+
+void svg_begin(struct text *out, const char *root, int height)
+{
+	text_printf(out,
+		    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" %s viewBox=\"0 0 %d %d\" "
+		    "width=\"%d\" height=\"%d\">\n<style>\n",
+		    root, SVG_WIDTH, height, SVG_WIDTH, height);
+	text_puts(out, svg_style);
+	text_puts(out, "</style>\n");
+}
+
+void svg_about(struct text *out, const char *format, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(line, sizeof line, format, ap);
+	va_end(ap);
+	text_printf(out, "<text class=\"about\" x=\"%d\" y=\"20\">", SVG_LEFT);
+	svg_put_escaped(out, line, strlen(line));
+	text_printf(out,
+		    "</text>\n<text class=\"about\" id=\"search\" x=\"%d\" y=\"20\" "
+		    "text-anchor=\"end\">search (/)</text>\n"
+		    "<text class=\"about\" id=\"about\" x=\"%d\" y=\"38\"></text>\n"
+		    "<text class=\"about\" id=\"found\" x=\"%d\" y=\"38\" "
+		    "text-anchor=\"end\"></text>\n",
+		    SVG_WIDTH - SVG_LEFT, SVG_LEFT, SVG_WIDTH - SVG_LEFT);
+}
+
+void svg_put_frame(struct text *out, const struct svg_frame *f)
+{
+	double x = SVG_LEFT + f->x;
+	size_t letters = f->width > 4 ? (size_t)((f->width - 4) * 100 / LETTER) : 0;
+	size_t all = beginning(f->name, f->size, letters);
+	size_t part = letters < 3      ? 0
+		      : all == f->size ? f->size
+				       : beginning(f->name, f->size, letters - 2);
+
+	text_puts(out, "<g class=\"f\" tabindex=\"0\"><title>");
+	svg_put_escaped(out, f->name, f->size);
+	text_puts(out, " (");
+	svg_put_escaped(out, f->value, strlen(f->value));
+	text_printf(out,
+		    ")</title><rect x=\"%.3f\" y=\"%d\" width=\"%.3f\" height=\"%d\" "
+		    "fill=\"#%06x\"/><text x=\"%.3f\" y=\"%d\">",
+		    x, f->y, f->width, SVG_ROW - 1, f->colour, x + 2, f->y + 12);
+	svg_put_escaped(out, f->name, part);
+	text_puts(out, part && part < f->size ? "..</text></g>\n" : "</text></g>\n");
+}
+
+void svg_end(struct text *out)
+{
+	text_puts(out, "<script><![CDATA[\n");
+	text_puts(out, svg_script);
+	text_puts(out, "]]></script>\n</svg>\n");
+}

@@ -1,0 +1,55 @@
+/*
+ * svg.h - writes a picture of stacks as one SVG file: frames with names and tooltips, and a script
+ *
+ *     svg_begin(out, "class=\"graph\"", height);
+ *     svg_about(out, "time of calls: 12 ns");
+ *     svg_put_frame(out, &frame);            for each frame
+ *     svg_end(out);
+ *
+ * In texts, bytes that XML does not allow become '?'. A picture needs no other file and no network.
+ */
+#ifndef TR_PICTURE_SVG_H
+#define TR_PICTURE_SVG_H
+
+#include "common/util/text.h"
+
+/* Lengths in pixels, and the limits of a picture. */
+enum {
+	SVG_WIDTH = 1200,
+	SVG_LEFT = 10, /* margin, on the right side too */
+	SVG_INSIDE = SVG_WIDTH - 2 * SVG_LEFT,
+	SVG_ROW = 17, /* height of a frame, with the line between two */
+	SVG_ABOVE = 50,
+	SVG_BELOW = 12,
+	SVG_PARTS = 10 * SVG_INSIDE, /* a frame below this part of the whole is too narrow to see */
+	SVG_FRAMES_MOST = 8000,
+	SVG_BYTES_MOST = 1900000, /* of all frames */
+};
+
+/* One rectangle. */
+struct svg_frame {
+	const char *name;
+	size_t size;
+	const char *value; /* what the tooltip says in parentheses after the name */
+	double x, width;   /* from the left margin */
+	int y;
+	uint32_t colour; /* 0xRRGGBB */
+};
+
+/* Begin a picture of that height; root is the attributes of its root: its class, "graph" or
+ * "chart", and those of a chart (svg_script.h). */
+void svg_begin(struct text *out, const char *root, int height);
+/* Write the line on top. */
+void svg_about(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void svg_put_frame(struct text *out, const struct svg_frame *f);
+/* Get the most bytes that a frame of that name takes. */
+size_t svg_frame_bytes(const char *name, size_t n);
+/* Write text. */
+void svg_put_escaped(struct text *out, const char *name, size_t n);
+/* End a picture: write the script. */
+void svg_end(struct text *out);
+
+/* Choose a warm colour by the name. */
+uint32_t svg_colour(const char *name, size_t n);
+
+#endif

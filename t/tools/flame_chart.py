@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Compare a flame chart with calls or samples: flame_chart.py GRAPH calls DUMP | samples STREAM [--timed]
+
+DUMP is what `uftrace dump` prints; STREAM is read by trstream.py. --timed: the weight of a sample is a time.
+Every call must be a frame of its thread's lane at its depth, with its time, and as far from the left and as wide as
+its times say. The frames of a sample last until the next sample of its thread, but with --timed only as long as
+its weight if the next sample is more than twice as far. Calls shorter than the least time that the chart names, with
+their callees, are merged: a run of such calls, with gaps below that time, is one frame if it is long enough. The
+least time must be a tenth of a pixel, or what a file of less than 2 MB needs. Exits with 1 if anything differs.
+"""
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+SVG = "{http://www.w3.org/2000/svg}"
+TITLE = re.compile(r"(.*) \((\d+) (?:ns|ticks) at (\d+) (?:ns|ticks), ([\d.]+)%\)", re.S)
+INSIDE, LEFT, ROW, LEVELS = 1180, 10, 17, 1024
+
+
+class Call:
+    def __init__(self, name, start):
+        self.name, self.start, self.end, self.callees = name, start, None, []
+
+    def count(self):
+        """The number of calls in it, itself too."""
+        calls, todo = 0, [self]
+        while todo:
+            calls += 1
+            todo += todo.pop().callees
+        return calls
+
+
+def read_dump(path):
+    """The outermost calls of each thread of uftrace."""
+    lines, lanes, opened, last = [], {}, {}, {}
+    form = re.compile(r"(\d+)\.(\d+) +(\d+): \[(\w+) *\] (.*?)\([0-9a-f]+\)")
+    with open(path, encoding="utf-8") as dump:
+        for line in dump:
+            match = form.match(line)
+            if match:
+                lines.append((int(match[1]) * 10**9 + int(match[2]), int(match[3]), match[4], match[5]))
+    lines.sort(key=lambda line: line[0])
+    for now, tid, what, name in lines:
+        stack, last[tid] = opened.setdefault(tid, []), now
+        scheduled = stack and stack[-1].name.startswith("linux:schedule")
+        if name.startswith("linux:sched-out"):
+            if not stack:
+                continue
+            what, name = "entry", "linux:schedule" + name[len("linux:sched-out"):]
+        elif name == "linux:sched-in":
+            what = "exit" if scheduled else "none"
+        if what == "entry":
+            call = Call(name, now)
+            (stack[-1].callees if stack else lanes.setdefault(str(tid), [])).append(call)
+            stack.append(call)
+        elif what == "exit":
+            stack.pop().end = now
+    for tid, stack in opened.items():
+        for call in stack:
+            call.end = last[tid]
+    return lanes
+
+
+def read_samples(path, timed):
+    """The frames of each thread's samples."""
+    import trstream
+    events, threads, lanes = [], {}, {}
+    with open(path, "rb") as stream:
+        trstream.read_events(stream.read(), events.append, lambda message: None)
+    for event in events:
+        if event["kind"] == "sample":
+            threads.setdefault(event["tid"], []).append((event["time"], event["stack"] or [], event["weight"]))
+    for tid, samples in threads.items():
+        spans = []
+        for number, (time, stack, weight) in enumerate(samples):
+            end = samples[number + 1][0] if number + 1 < len(samples) else None
+            if end is None:
+                end = time + (weight if timed else time - samples[number - 1][0] if number else 0)
+            elif timed and end - time > 2 * weight:
+                end = time + weight
+            spans.append((time, end, stack))
+        lanes[f"{tid}, samples"] = merge_samples(spans)
+    return lanes
+
+
+def merge_samples(spans):
+    """Frames of neighbouring samples that have the same callers and name are one."""
+    top, opened, until = [], [], None
+    for start, end, stack in spans:
+        keep = 0
+        while until == start and keep < min(len(opened), len(stack)) and opened[keep].name == stack[keep]:
+            keep += 1
+        del opened[keep:]
+        for name in stack[keep:]:
+            call = Call(name, start)
+            (opened[-1].callees if opened else top).append(call)
+            opened.append(call)
+        for call in opened:
+            call.end = end
+        until = end
+    return top
+
+
+def wanted(calls, least, depth=0):
+    """The frames that must be drawn: depth, start, time, name."""
+    frames, run = [], []
+
+    def end_run():
+        if run and run[-1].end - run[0].start >= least:
+            plural = "" if len(run) == 1 else "s"
+            frames.append((depth, run[0].start, run[-1].end - run[0].start, f"({len(run)} merged frame{plural})"))
+        run.clear()
+
+    for call in calls:
+        if call.end - call.start >= least and depth < LEVELS:
+            end_run()
+            frames.append((depth, call.start, call.end - call.start, call.name))
+            frames += wanted(call.callees, least, depth + 1)
+            continue
+        if run and call.start - run[-1].end >= least:
+            end_run()
+        run.append(call)
+    end_run()
+    return frames
+
+
+def drawn(root):
+    """The frames of each lane, by its name, and the x and width of each."""
+    lanes = {}
+    for lane in root.findall(SVG + "g"):
+        label = lane.find(SVG + "text")
+        frames = []
+        for group in lane.findall(SVG + "g"):
+            name, time, at, _ = TITLE.fullmatch(group.find(SVG + "title").text).groups()
+            rect = group.find(SVG + "rect")
+            depth, odd = divmod(int(rect.get("y")) - (int(label.get("y")) - 12) - ROW, ROW)
+            if odd:
+                sys.exit(f"{name}: y is {rect.get('y')}")
+            frames.append((depth, int(at), int(time), name, float(rect.get("x")), float(rect.get("width"))))
+        lanes[re.fullmatch(r".* \[(\d+)\](.*)", label.text).expand(r"\1\2")] = frames
+    return lanes
+
+
+def check_least(root, lanes, least, span, size):
+    about = next(text.text for text in root.findall(SVG + "text") if text.get("class") == "about")
+    seen = re.search(r"by time: (\d+) ns", about)
+    if int(seen[1]) != span:
+        sys.exit(f"the chart is of {seen[1]} ns, not {span}")
+    narrow = re.search(r", (\d+) frames too narrow to see \(below (\d+) ns", about)
+    if narrow:
+        least = int(narrow[2])
+    enough = span // (10 * INSIDE) + 1
+    if least < enough:
+        sys.exit(f"frames of {least} ns are drawn, less than {enough}")
+    if least > enough:
+        finer = int((least - 1) * 0.8)
+        frames = [frame for calls in lanes.values() for frame in wanted(calls, finer)]
+        if len(frames) < 8000 and size * len(frames) / max(1, len(list(root.iter(SVG + "rect")))) < 1.8e6:
+            sys.exit(f"frames below {least} ns are merged, without need")
+    return least, int(narrow[1]) if narrow else 0
+
+
+def main():
+    sys.setrecursionlimit(10000)
+    path, what, source = sys.argv[1:4]
+    lanes = read_dump(source) if what == "calls" else read_samples(source, "--timed" in sys.argv)
+    root = ElementTree.parse(path).getroot()
+    with open(path, "rb") as file:
+        size = len(file.read())
+    if size >= 2_000_000:
+        sys.exit(f"{size} bytes")
+    origin = min(call.start for calls in lanes.values() for call in calls)
+    span = max(1, max(call.end for calls in lanes.values() for call in calls) - origin)
+    least, narrow = check_least(root, lanes, span // (10 * INSIDE) + 1, span, size)
+    have, plain = drawn(root), 0
+    if set(have) != set(lanes):
+        sys.exit(f"lanes {sorted(have)}, not {sorted(lanes)}")
+    for lane, calls in lanes.items():
+        want = sorted((depth, at - origin, time, name) for depth, at, time, name in wanted(calls, least))
+        plain += sum(not name.endswith((" merged frame)", " merged frames)")) for _, _, _, name in want)
+        for ours, frame in zip(sorted(frame[:4] for frame in have[lane]), want):
+            if ours != frame:
+                sys.exit(f"{lane}: {ours}, not {frame}")
+        if len(have[lane]) != len(want):
+            sys.exit(f"{lane}: {len(have[lane])} frames, not {len(want)}")
+        for _, at, time, name, x, width in have[lane]:
+            if abs(x - LEFT - INSIDE * at / span) > 0.001 or abs(width - INSIDE * time / span) > 0.001:
+                sys.exit(f"{lane}: {name} is at {x}, {width} wide")
+    calls = sum(call.count() for calls in lanes.values() for call in calls)
+    if narrow != calls - plain:
+        sys.exit(f"{narrow} frames are too narrow, not {calls - plain}")
+    print(f"{plain} of {calls} frames, below {least} ns {narrow}, {size} bytes")
+
+
+main()
