@@ -152,6 +152,8 @@ kept() {
 		under("f3") (^|;)f3[; ]
 		stack=~"^f1;" ^((one|two_words);)?f1;
 		stack=~"f2;.*;f4" f2;.*;f4
+		name=="f3" (^|;)f3[[:blank:]]
+		name=~"^f[12]$" (^|;)f[12][[:blank:]]
 	END
 	# a stack that is deeper than what is compared
 	{ yes f | head -2000 | paste -sd ';' | tr '\n' ' ' && echo 1; } >s.folded

@@ -37,7 +37,8 @@ static bool has_gaps(const struct block *b)
 }
 
 /* Allocate the cells of the parts from first to end. Returns false if there are too many to be
- * worthwhile, or no memory. */
+ * worthwhile, or no memory, or if rows have stacks in place of the locations that the parts need.
+ */
 static bool make_cells(struct select *s, const struct block *b, struct cells *c, size_t first,
 		       size_t end)
 {
@@ -50,6 +51,8 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 	by_location = depends & (DEPENDS_LOCATION | DEPENDS_NAME);
 	by_type = depends & DEPENDS_TYPE;
 	by_lane = depends & DEPENDS_LANE;
+	if (by_location && b->stacks.sampled)
+		return false;
 	*c = (struct cells){.first = first,
 			    .end = end,
 			    .call = NO_PART,
