@@ -43,6 +43,10 @@ setup() {
 	ln -s "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -s "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" irq.dat
 	ln -s "$DATA/apitrace/threads.trace" app.trace
+	ln -s "$DATA/perf/zstd.data" perf.data
+	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
+	mkdir -p root/opt/example/pf
+	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work
 }
 
 @test "the README's examples" {
