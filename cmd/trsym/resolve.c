@@ -110,21 +110,35 @@ static int add_line(struct resolver *r, const struct map *map, struct module *m,
 	return 0;
 }
 
+/* Return what is to be subtracted from an address of the mapping for the address in the module's
+ * table. A kernel's table is that of the machine, or of another boot: then the address relative to
+ * the kernel's first symbol is the same. */
+static uint64_t base_of(const struct map *map, const struct module *m)
+{
+	uint64_t base = map->start - map->offset;
+
+	if (!m->kernel)
+		return base;
+	/* modules have no first symbol, and base is 0 where its address was not recorded */
+	return m->path[0] == '[' && base ? base - m->text : 0;
+}
+
 /* Find the symbol in one mapping. */
 static enum outcome resolve_in_mapping(struct resolver *r, const struct location *p,
 				       const struct map *map, struct symbol_entry *s,
 				       struct module **module)
 {
-	uint64_t relative = p->address - map->start + map->offset;
 	const struct symbol *symbol;
 	const char *name;
+	uint64_t base;
 
 	*module = tables_module(r->tables, p->space, map);
 	if (!*module)
 		return OUTCOME_FAILED;
 	s->module = map->path.text;
 	s->module_size = map->path.size;
-	symbol = (*module)->symbols ? symbols_find((*module)->symbols, relative) : NULL;
+	base = base_of(map, *module);
+	symbol = (*module)->symbols ? symbols_find((*module)->symbols, p->address - base) : NULL;
 	if (!symbol)
 		return OUTCOME_NO;
 	name = tables_name(r->tables, *module, symbol);
@@ -134,7 +148,7 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 				   .name_size = (uint32_t)strlen(name),
 				   .module = map->path.text,
 				   .module_size = map->path.size,
-				   .start = symbol->start - map->offset + map->start,
+				   .start = symbol->start + base,
 				   .size = symbol->size,
 				   .flags = symbol->type == 'P'		     ? SYMBOL_PLT
 					    : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trsym/kernel_symbols.h"
+
 /* Files whose debug information is open at a time. */
 enum { OPEN_MAX_FILES = 64 };
 
@@ -159,23 +161,22 @@ static int from_stream(struct tables *t, struct module *m)
 	return 0;
 }
 
-static int from_file(struct tables *t, struct module *m, bool kernel)
+static void from_file(struct tables *t, struct module *m)
 {
 	struct error e = {.what = ""};
 
-	if (m->path[0] != '/') {
-		snprintf(m->why, sizeof(m->why), "%s",
-			 kernel ? "the trace has no kallsyms (see --kallsyms)" : "no file");
-		return 0;
+	/* the vdso is in no file, but may be found by its build-id */
+	if (m->path[0] != '/' && !m->build_id[0]) {
+		snprintf(m->why, sizeof(m->why), "no file");
+		return;
 	}
-	m->symbols = symbols_from_elf(m->path, t->options.sysroot,
+	m->symbols = symbols_from_elf(m->path[0] == '/' ? m->path : "/[vdso]", t->options.sysroot,
 				      m->build_id[0] ? m->build_id : NULL, &e);
 	m->own = m->symbols;
 	if (m->symbols)
 		m->origin = "file";
 	else
 		snprintf(m->why, sizeof(m->why), "%s", e.what);
-	return 0;
 }
 
 static size_t symbols_count_of(const struct module *m)
@@ -183,13 +184,25 @@ static size_t symbols_count_of(const struct module *m)
 	return m->symbols ? symbols_count(m->symbols) : 0;
 }
 
-/* Take the names of --kallsyms, for a kernel that has none of its own. */
-static void from_kallsyms(struct tables *t, struct module *m)
+/* Take the names of --kallsyms, for a kernel that has none of its own, or find those of the
+ * kernel's build-id. */
+static void from_kernel(struct tables *t, struct module *m)
 {
-	m->symbols = t->options.kernel;
-	m->own = false;
-	m->origin = "option";
-	m->why[0] = '\0';
+	struct error e = {.what = "the trace has no kallsyms (see --kallsyms)"};
+
+	if (t->options.kernel) {
+		m->symbols = t->options.kernel;
+		m->own = false;
+		m->origin = "option";
+	} else if (m->path[0] == '[' && m->build_id[0]) {
+		m->symbols = kernel_symbols_find(m->build_id, t->options.sysroot, &e);
+		m->own = true;
+		m->origin = m->symbols ? "kernel" : "none";
+	}
+	m->kernel = m->symbols;
+	if (m->kernel)
+		m->text = symbols_kernel_text(m->symbols);
+	snprintf(m->why, sizeof(m->why), "%s", m->symbols ? "" : e.what);
 }
 
 struct module *tables_module(struct tables *t, const struct space *space, const struct map *map)
@@ -219,10 +232,12 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 			     .origin = "none"};
 	modules[t->nmodules++] = m;
 	kernel = space->flags & SPACE_KERNEL;
-	if (m->table[0] ? from_stream(t, m) : from_file(t, m, kernel))
+	if (m->table[0] && from_stream(t, m))
 		return NULL;
-	if (kernel && t->options.kernel && !symbols_count_of(m))
-		from_kallsyms(t, m);
+	if (!m->table[0] && (!kernel || m->path[0] == '/'))
+		from_file(t, m);
+	if (kernel && !symbols_count_of(m) && (t->options.kernel || !m->why[0]))
+		from_kernel(t, m);
 	return m;
 }
 

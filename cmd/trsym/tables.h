@@ -36,8 +36,10 @@ struct module {
 	uint32_t source;
 	const struct symbols *symbols; /* NULL: none exist */
 	bool own;		       /* the table is of this module alone, not of several */
+	bool kernel;		/* the table is one of a kernel, which the trace does not have */
+	uint64_t text;		/* kernel: result of symbols_kernel_text */
 	char **names;		/* demangled, by number of the symbol; NULL: not yet demangled */
-	const char *origin;	/* "stream", "file", "option" or "none" */
+	const char *origin;	/* "stream", "file", "kernel", "option" or "none" */
 	char why[600];		/* why there are no symbols, or not all */
 	uint64_t found, missed; /* numbers of locations */
 	/* source lines */

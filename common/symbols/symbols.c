@@ -256,3 +256,8 @@ bool symbols_hidden(const struct symbols *s)
 {
 	return s->hidden;
 }
+
+uint64_t symbols_kernel_text(const struct symbols *s)
+{
+	return s->text;
+}

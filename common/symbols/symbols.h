@@ -109,4 +109,8 @@ size_t symbols_damaged(const struct symbols *s);
 /* Were the addresses hidden from the reader (kptr_restrict)? Every line's address is 0. */
 bool symbols_hidden(const struct symbols *s);
 
+/* Return the address of _text, or else of _stext, the first function of a kernel, in a table from
+ * kallsyms. 0: it has neither. In the table of a vmlinux this address is 0, too. */
+uint64_t symbols_kernel_text(const struct symbols *s);
+
 #endif

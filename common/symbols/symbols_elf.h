@@ -52,9 +52,17 @@ bool elf_build_id(Elf *elf, char id[ELF_BUILD_ID_MAX]);
  */
 int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot);
 
-/* Open the debug file of a build-id in lower case hex: below /usr/lib/debug, or from a
- * debuginfod server. */
+/* Open the debug file of a build-id in lower case hex: below /usr/lib/debug, what perf has copied,
+ * or from a debuginfod server; or the vdso of the kernel that runs. */
 int elf_debug_open_id(struct elf_file *f, const char *build_id, const char *sysroot);
+
+/* Return the path of a file of a build-id that perf has copied to ~/.debug, to be freed: name is
+ * "elf", "debug", "vdso" or "kallsyms", or "", the one that an older perf has linked. NULL: there
+ * is no home, or the id is none. */
+char *elf_perf_copy(const char *build_id, const char *name, const char *sysroot);
+
+/* Read the build-id of the kernel that runs. Returns whether it is known. */
+bool elf_build_id_of_kernel(char id[ELF_BUILD_ID_MAX]);
 
 /* Fetch a debug file from a debuginfod server. Returns its path, to be freed; NULL: no server is
  * set, or none has the file. */

@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -264,6 +266,65 @@ static int try_id(struct elf_file *f, const char *id, const char *root)
 		NULL);
 }
 
+char *elf_perf_copy(const char *id, const char *name, const char *sysroot)
+{
+	const char *home = getenv("HOME");
+
+	if (!home || !is_id(id))
+		return NULL;
+	return join_path("%s%s/.debug/.build-id/%.2s/%s%s%s", sysroot ? sysroot : "", home, id,
+			 id + 2, *name ? "/" : "", name);
+}
+
+/* Open what perf has copied: it keeps a directory for each build-id, an older perf a link. */
+static int try_perf(struct elf_file *f, const char *id, const char *root)
+{
+	static const char *const names[] = {"debug", "elf", "vdso", ""};
+	int failed = -1;
+
+	for (size_t i = 0; failed && i < sizeof names / sizeof *names; i++)
+		failed = try_debug(f, elf_perf_copy(id, names[i], root), id, NULL);
+	return failed;
+}
+
+/* Open the vdso of the kernel that runs, which is in no file. */
+static int try_vdso(struct elf_file *f, const char *id)
+{
+	char found[ELF_BUILD_ID_MAX];
+	uintptr_t image = getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *h = (const void *)image;
+
+	*f = (struct elf_file){.fd = -1};
+	if (!image || elf_version(EV_CURRENT) == EV_NONE)
+		return -1;
+	/* its sections are last */
+	f->elf = elf_memory((char *)image, h->e_shoff + (size_t)h->e_shnum * h->e_shentsize);
+	if (f->elf && elf_build_id(f->elf, found) && !strcmp(found, id))
+		return 0;
+	elf_file_close(f);
+	return -1;
+}
+
+bool elf_build_id_of_kernel(char id[ELF_BUILD_ID_MAX])
+{
+	char notes[4096];
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, notes, sizeof notes);
+	bool found = false;
+
+	if (fd >= 0)
+		close(fd);
+	if (n > 0 && elf_version(EV_CURRENT) != EV_NONE) {
+		Elf_Data data = {.d_buf = notes,
+				 .d_size = (size_t)n,
+				 .d_type = ELF_T_NHDR,
+				 .d_version = EV_CURRENT};
+
+		found = find_note(&data, id);
+	}
+	return found;
+}
+
 static int try_server(struct elf_file *f, const char *id)
 {
 	char *path = is_id(id) ? elf_debuginfod_find(id) : NULL;
@@ -277,11 +338,19 @@ int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *s
 	char id[ELF_BUILD_ID_MAX];
 
 	elf_build_id(elf, id);
-	return try_id(f, id, root) && try_link(f, elf, path, root, id) && try_server(f, id) ? -1
-											    : 0;
+	return try_id(f, id, root) && try_link(f, elf, path, root, id) &&
+			       try_debug(f, elf_perf_copy(id, "debug", root), id, NULL) &&
+			       try_server(f, id)
+		       ? -1
+		       : 0;
 }
 
 int elf_debug_open_id(struct elf_file *f, const char *build_id, const char *sysroot)
 {
-	return try_id(f, build_id, sysroot ? sysroot : "") && try_server(f, build_id) ? -1 : 0;
+	const char *root = sysroot ? sysroot : "";
+
+	return try_id(f, build_id, root) && try_perf(f, build_id, root) &&
+			       (*root || try_vdso(f, build_id)) && try_server(f, build_id)
+		       ? -1
+		       : 0;
 }

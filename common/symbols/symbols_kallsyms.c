@@ -60,6 +60,10 @@ static int add_line(struct symbols *s, struct bounds *b, const char *p, size_t l
 	name = p + 3;
 	while (name < end && *name != '\t' && *name != ' ')
 		name++;
+	if (name - p == 8 && !memcmp(p + 3, "_text", 5))
+		s->text = address;
+	else if (!s->text && name - p == 9 && !memcmp(p + 3, "_stext", 6))
+		s->text = address;
 	return symbols_add_escaped(s, address, 0, p[1], p + 3, (size_t)(name - p - 3));
 }
 

@@ -17,6 +17,7 @@ struct symbols {
 	struct symbol_names *names;
 	size_t damaged;
 	bool hidden;
+	uint64_t text; /* result of symbols_kernel_text */
 };
 
 #endif

@@ -86,9 +86,10 @@ static int apply_mmap(struct perf *p, const struct perf_record *r, size_t body)
 	map = (struct perf_map){.start = perf_u64(p, d + 8), .offset = perf_u64(p, d + 24)};
 	map.end = map.start + perf_u64(p, d + 16);
 	n = path_size(path, strnlen(path, body - at));
-	/* addresses of the kernel are those of its symbols */
+	/* the offset is the address of the kernel's first symbol, so that what is mapped has the
+	 * addresses relative to that symbol */
 	if (n && *path == '[' && (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL)
-		map.offset = map.start;
+		map.offset = map.start - map.offset;
 	return add_map(p, r, map, path, n);
 }
 
