@@ -108,6 +108,7 @@ load tables
 	trdecode uftrace.data | trencode -q --resynthesize -t uftrace -o b.data
 	ln -sf "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -sf "$DATA/apitrace/v6.trace" app.trace
+	gzip -dc "$DATA/perf/offcpu.data.gz" >perf.data
 	# lines of .Dl, and blocks of .Bd, each one command
 	awk '/^\.Sh EXAMPLES/ { on = 1 } /^\.Sh SEE/ { on = 0 } !on { next }
 		/^\.Dl / { print substr($0, 5); next }

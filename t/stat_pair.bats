@@ -165,7 +165,7 @@ same() {
 	run -0 trstat -q --pair offcpu --fail-if 'count(b.prev_state == 1 && prev_comm == "work") == 25' s.trs
 	run -2 trstat --pair offcpu -g a.prev_stat s.trs
 	assert_output --partial "no event has a field 'prev_stat'; did you mean 'prev_state'?"
-	run -2 trstat --pair offcpu -g a.stack s.trs
+	run -2 trstat --pair offcpu -g a.depth s.trs
 	assert_output --partial 'pairs are not calls'
 	assert_equal "$(trstat -q --pair "$pair" -g 'id|dur' -c count -t tsv s.trs | tail -n +2)" \
 		"$(trstat -q --pair "$pair" -g dur -c count -t tsv s.trs | tail -n +2)"
@@ -330,9 +330,8 @@ same() {
 	run -2 trstat --pair nothing /dev/null
 	assert_output --partial "one of wakeup offcpu oncpu syscall irq softirq block"
 	run -2 trstat --pair 'a -> b on .x == depth' /dev/null
-	run -2 trstat --pair wakeup -g stack /dev/null
+	run -2 trstat --pair wakeup -g caller /dev/null
 	assert_output --partial 'pairs are not calls'
-	run -2 trstat --pair wakeup --tree /dev/null
 }
 
 @test "presets on LTTng: the calls that its system calls, interrupts and softirqs are" {

@@ -17,6 +17,7 @@ BEGIN {
 	level["value"] = 2
 	level["symbols"] = level["ftrace"] = level["calls"] = level["cli"] = 3
 	level["expr"] = level["library"] = level["picture"] = 4
+	level["pairs"] = 5
 }
 /^#include "/ {
 	split($0, quoted, "\"")

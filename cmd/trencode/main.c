@@ -72,6 +72,8 @@ int main(int argc, char **argv)
 	status = program_check_format(&common, settings.encoder->name);
 	if (status >= 0)
 		return status;
+	if (settings.encode.by_time && settings.encode.pair)
+		return program_usage(&common, "--pair does not go with --by-time");
 	if (settings.encode.by_time && settings.encoder->by_time)
 		settings.encoder = settings.encoder->by_time;
 	if (moment_check_range(&settings.clip.window.since, &settings.clip.window.until, &e) ||
@@ -84,7 +86,7 @@ int main(int argc, char **argv)
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {
 		/* sums over stacks have no times */
 		s.one_axis = (settings.encoder->report && !settings.encoder->block) ||
-			     time_window_any(&settings.clip.window);
+			     settings.encode.pair || time_window_any(&settings.clip.window);
 		encode_stream(&s, settings.encoder, &settings.encode, &settings.clip);
 		report_lost(&s, settings.strict);
 	}

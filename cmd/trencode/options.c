@@ -5,6 +5,7 @@
 
 #include "common/value/units.h"
 #include "cmd/trencode/encoder_choice.h"
+#include "common/pairs/pair.h"
 
 enum {
 	KEY_FORMATS = 256,
@@ -28,6 +29,7 @@ enum {
 	KEY_UNTIL,
 	KEY_WEIGHT,
 	KEY_BY_TIME,
+	KEY_PAIR,
 };
 
 char settings_formats[256];
@@ -89,6 +91,11 @@ const struct option_row settings_rows[] = {
 	 "field "
 	 "of samples",
 	 "dur count period"},
+	{KEY_PAIR, "pair", "PAIR",
+	 "add up times between two events by the stack of the\nfirst: 'A -> B', 'A -> B on .x == "
+	 ".y', "
+	 "or\nwakeup, offcpu, oncpu, syscall, irq, softirq, block",
+	 "wakeup offcpu oncpu syscall irq softirq block"},
 	{OPTION_HEADING, NULL, NULL, "", "svg"},
 	{KEY_BY_TIME, "by-time", NULL,
 	 "a flame chart: the calls and samples of each thread\nby time", NULL},
@@ -136,6 +143,16 @@ static int take_tick(struct encode_options *o, const char *arg, struct error *e)
 	return 0;
 }
 
+static int take_pair(struct encode_options *o, const char *arg, struct error *e)
+{
+	struct pair pair;
+	int bad = pair_parse(&pair, arg, e);
+
+	pair_free(&pair);
+	o->pair = arg;
+	return bad;
+}
+
 int settings_option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct settings *s = ctx;
@@ -178,6 +195,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
 	case 'n': return option_number("-n", arg, &s->clip.limit, e);
 	case KEY_WEIGHT: s->encode.weight = arg; break;
+	case KEY_PAIR: return take_pair(&s->encode, arg, e);
 	case 'c': s->encode.columns = arg; break;
 	case KEY_NO_HEADER: s->encode.no_header = true; break;
 	case KEY_INT64:

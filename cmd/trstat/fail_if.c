@@ -360,7 +360,7 @@ static int compute_column(struct alarm_column *a, const struct columns *c,
 		struct aggregate *group = groups_at(g, i);
 		struct asked asked = {a, groups_cells(g, group)};
 
-		if (!condition_holds(&a->condition, g, group_cell, &asked))
+		if (!condition_holds(&a->condition, &g->texts, group_cell, &asked))
 			continue;
 		a->matched = true;
 		bad = aggregate_merge(sum, group, &c->wanted);

@@ -12,7 +12,7 @@
 #ifndef TR_TRSTAT_FAIL_IF_H
 #define TR_TRSTAT_FAIL_IF_H
 
-#include "cmd/trstat/conditions/condition.h"
+#include "common/pairs/condition.h"
 #include "cmd/trstat/query.h"
 #include "cmd/trstat/groups/statistics.h"
 

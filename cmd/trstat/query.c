@@ -25,7 +25,7 @@ static int parse_keys(struct query *q, const char *otherwise, const char *added,
 	char *list;
 	int r;
 
-	if (q->settings->pair && !q->pair.list)
+	if (q->settings->pair && !q->pair.watch.put && !q->keys.each_frame)
 		otherwise = q->pair.preset ? q->pair.preset->keys : "";
 	list = key_list(q->settings, otherwise, added);
 	r = list ? keys_parse(&q->keys, list, e) : error_no_memory(e);
@@ -59,7 +59,7 @@ static int parse_columns(struct query *q, const char *otherwise, size_t keys, st
 	if (parse_column_list(q, otherwise, e))
 		return -1;
 	for (const char *p = own || s->pair ? "" : otherwise; *p; p += *p == ',') {
-		p += columns_item_length(p);
+		p += keys_item_length(p);
 		q->optional++;
 	}
 	if (sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names, keys,
@@ -71,6 +71,7 @@ static int parse_columns(struct query *q, const char *otherwise, size_t keys, st
 
 static int parse_tree(struct query *q, struct error *e)
 {
+	q->keys.each_frame = q->settings->pair;
 	return parse_keys(q, "", "stack", e) || parse_columns(q, "total,self,count", 0, e);
 }
 
@@ -149,7 +150,7 @@ static int parse_list(struct query *q, struct error *e)
 				 s->view == VIEW_SLOWEST ? "slowest" : "unpaired",
 				 s->partial ? "partial" : "merge");
 	if (s->pair)
-		q->pair.list = &q->pair_list;
+		pair_list_watch(&q->pair_list, &q->pair);
 	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
 }
 
@@ -182,6 +183,31 @@ void settings_free(struct settings *s)
 {
 	for (int i = 0; i < OWNED_TEXTS; i++)
 		free(s->owned[i]);
+}
+
+/* Resolve b.F in columns such as sum(b.F), which are of the pair's B. Returns -1 with e filled for
+ * a.F, and for tid, pid and comm where these keys are not of B. */
+static int pair_columns(const struct pair *p, struct columns *c, struct error *e)
+{
+	bool task = p->preset && p->preset->task;
+
+	for (uint32_t i = 0; i < c->wanted.field_count; i++) {
+		struct wanted_field *f = &c->wanted.field[i];
+
+		if (f->checked)
+			continue;
+		f->checked = true;
+		if (!strncmp(f->name, "b.", 2) && f->name[2])
+			memmove(f->name, f->name + 2, strlen(f->name) - 1);
+		else if (!strncmp(f->name, "a.", 2) ||
+			 (task && (!strcmp(f->name, "tid") || !strcmp(f->name, "pid") ||
+				   !strcmp(f->name, "comm"))))
+			return error_set(e, NULL, NO_OFFSET,
+					 "columns of pairs take fields of the second event, such "
+					 "as b.%.64s; use %.64s as a key of -g",
+					 f->name + (f->name[1] == '.' ? 2 : 0), f->name);
+	}
+	return 0;
 }
 
 int query_check_pairs(const struct query *q, struct columns *c, struct error *e)
@@ -271,9 +297,13 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	bad = bad || (s->pair && pair_keys(&q->pair, &q->keys, e));
 	bad = bad || query_check_pairs(q, &q->columns, e);
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
-	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
+	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL))
 		bad = error_set(e, NULL, NO_OFFSET,
-				"pairs are not calls: they have no caller, depth or stack");
+				"pairs are not calls: they have no caller and no depth");
+	if (!bad && q->keys.wakers && s->partial)
+		bad = error_set(e, NULL, NO_OFFSET,
+				"keys of the event that wakes a thread, such as w.comm, do not go "
+				"with --partial");
 	if (!bad && s->bounds && !table_bounds(&q->columns))
 		bad = error_set(e, NULL, NO_OFFSET,
 				"--bounds has no effect: the columns are exact");

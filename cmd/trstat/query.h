@@ -6,8 +6,9 @@
 
 #include "cmd/trstat/table/columns.h"
 #include "common/stream/bad_values.h"
-#include "cmd/trstat/groups/keys.h"
-#include "cmd/trstat/views/pair.h"
+#include "common/pairs/keys.h"
+#include "common/pairs/pair.h"
+#include "cmd/trstat/views/pair_list.h"
 #include "cmd/trstat/table/sort.h"
 #include "cmd/trstat/table/table.h"
 #include "cmd/trstat/views/histogram.h"

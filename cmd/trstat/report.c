@@ -64,24 +64,6 @@ static void print_instead(const struct stage *stage, const struct settings *s)
 	     stage->events, stage->events == 1 ? "" : "s", types, types == 1 ? "" : "s");
 }
 
-/* Beginnings and ends without the other are usual at the ends of a trace, and a thread that is
- * woken twice runs once. */
-static void print_pair_counts(const struct pair *p, bool verbose)
-{
-	verbose |= !p->preset;
-	if (!p->pairs)
-		warn(NULL, NO_OFFSET, "no event ends a pair of %s", p->text);
-	if (verbose) {
-		warn_count(NULL, p->replaced,
-			   "{beginning|beginnings} of pairs {was|were} repeated before {its|their} "
-			   "end");
-		warn_count(NULL, pair_pending(p), "{beginning|beginnings} of pairs without an end");
-		warn_count(NULL, p->ended, "{end|ends} of pairs without a beginning");
-	}
-	warn_count(NULL, p->forgotten,
-		   "{beginning|beginnings} of pairs given up, as too many waited for their end");
-}
-
 /* Print on stderr what the table does not show. */
 void report_counts(const struct stage *stage, const struct statistics *st, const struct settings *s)
 {
@@ -91,7 +73,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 		warn(NULL, NO_OFFSET,
 		     "some functions have an address but no name: run trsym before this program");
 	if (st->pair)
-		print_pair_counts(st->pair, stage->options->verbose);
+		pair_report(st->pair, stage->options->verbose);
 	print_instead(stage, s);
 	warn_count(NULL, s->until.from ? 0 : st->calls.unfinished,
 		   "{call|calls} had not returned at the end of the trace");

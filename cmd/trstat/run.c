@@ -91,7 +91,9 @@ static int begin_statistics(struct counting *c)
 
 	if (statistics_init(s, &q->keys, &q->columns, &c->stage->in.dictionary) ||
 	    (q->where.root && statistics_where(s, &q->where)) ||
-	    (q->settings->pair && statistics_pair(s, &q->pair)))
+	    (q->settings->pair && statistics_pair(s, &q->pair)) ||
+	    (q->pair.watch.put &&
+	     pair_list_begin(&q->pair_list, &c->stage->in.dictionary, &s->groups)))
 		return -1;
 	statistics_name_stacks(s, !c->monitor);
 	return 0;
@@ -250,7 +252,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		bool bad = false;
 
 		if (statistics_finish(&st) || alarms_each(alarms, statistics_finish) ||
-		    (q->pair.list && pair_end_stream(&q->pair)))
+		    (q->pair.watch.left && pair_end_stream(&q->pair)))
 			stage_no_memory(stage);
 		else if (m)
 			monitor_finish(m);

@@ -22,11 +22,12 @@ static bool is_page(const struct input *in)
 
 static enum bid ftrace_probe(const struct input *in)
 {
-	const char *at = (const char *)in->head, *end = at + in->head_size, *newline;
+	const char *at = (const char *)in->head, *end, *newline;
 	bool forced = in->format && !strcmp(in->format, "ftrace");
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
+	end = at + in->head_size;
 	if (forced)
 		return BID_LIKELY;
 	if (is_page(in))

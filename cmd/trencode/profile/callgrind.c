@@ -219,5 +219,6 @@ const struct encoder encoder_callgrind = {
 	.adopt = callgrind_adopt,
 	.block = callgrind_block,
 	.end = callgrind_end,
+	.check = stack_profile_check,
 	.free = callgrind_free,
 };

@@ -87,5 +87,6 @@ const struct encoder encoder_folded = {
 	.adopt = folded_adopt,
 	.block = folded_block,
 	.end = folded_end,
+	.check = stack_profile_check,
 	.free = folded_free,
 };

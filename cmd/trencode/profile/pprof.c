@@ -326,5 +326,6 @@ const struct encoder encoder_pprof = {
 	.adopt = pprof_adopt,
 	.block = pprof_block,
 	.end = pprof_end,
+	.check = stack_profile_check,
 	.free = pprof_free,
 };

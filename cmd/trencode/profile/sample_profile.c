@@ -50,23 +50,23 @@ static bool weight_of(struct sample_profile *p, const struct event *ev, uint64_t
 	return !field;
 }
 
-/* Get the node of a thread's name, below which its stacks are; blanks in it would end a frame. */
-static int comm_node(struct call_stacks *cs, const struct lane *lane, uint32_t *node)
+int profile_thread_node(struct call_stacks *cs, uint32_t caller, struct text_ref comm,
+			uint32_t *node)
 {
 	struct buffer *b = &cs->scratch;
 	uint32_t name;
 
-	*node = STACK_ROOT;
-	if (!lane->comm.size)
+	*node = caller;
+	if (!comm.size)
 		return 0;
 	b->size = 0;
-	if (cs->key(b, NULL, lane->comm))
+	if (cs->key(b, NULL, comm))
 		return -1;
 	for (size_t i = 0; i < b->size; i++)
 		if (b->data[i] == ' ')
 			b->data[i] = '_';
 	name = intern(&cs->names, b->data, b->size);
-	*node = name == INTERN_NONE ? 0 : stack_tree_child(&cs->tree, STACK_ROOT, name);
+	*node = name == INTERN_NONE ? 0 : stack_tree_child(&cs->tree, caller, name);
 	return *node ? 0 : -1;
 }
 
@@ -87,7 +87,7 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		p->weightless++;
 		return 0;
 	}
-	if ((p->by_comm && comm_node(cs, ev->lane, &root)) ||
+	if ((p->by_comm && profile_thread_node(cs, STACK_ROOT, ev->lane->comm, &root)) ||
 	    call_stacks_recorded(cs, root, ev->stack, &node))
 		return -1;
 	if (node != STACK_ROOT)
@@ -116,11 +116,15 @@ void sample_profile_finish(const struct sample_profile *p, struct stack_tree *t)
 
 const char *sample_profile_type(const struct sample_profile *p, const char **unit)
 {
-	if (p->subject != SUBJECT_SAMPLES)
+	if (p->subject != SUBJECT_SAMPLES && p->subject != SUBJECT_PAIRS)
 		return NULL;
 	*unit = "count";
 	if (weighs(p, "count"))
-		return "samples";
+		return p->pair ? "pairs" : "samples";
+	if (p->pair) {
+		*unit = p->ticks ? "count" : "nanoseconds";
+		return p->pair;
+	}
 	if (weighs_field(p))
 		return p->weight;
 	if (p->type->flags & TYPE_WEIGHT_TIME)
@@ -130,6 +134,9 @@ const char *sample_profile_type(const struct sample_profile *p, const char **uni
 
 int sample_profile_check(const struct sample_profile *p, struct error *e)
 {
+	if (p->pair && p->weight && !weighs(p, "dur") && !weighs(p, "count"))
+		return error_set(e, NULL, NO_OFFSET, "--weight of pairs is dur or count, not '%s'",
+				 p->weight);
 	if (p->subject == SUBJECT_UNKNOWN && p->calls)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--weight %s: the trace has calls, which weigh dur or count",

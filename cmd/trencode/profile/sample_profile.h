@@ -1,5 +1,6 @@
 /*
- * sample_profile.h - what a profile is of: calls, or the samples of one type; and what these weigh
+ * sample_profile.h - what a profile is of: calls, the samples of one type, or pairs of
+ * events (pair_profile.h); and what these weigh
  *
  * A profile has one subject, as weights of different types of events are never added. It is what
  * the trace has first: calls, or the samples of a type.
@@ -10,26 +11,38 @@
 #include "common/calls/call_stacks.h"
 #include "cmd/trencode/encoder.h"
 
-enum profile_subject { SUBJECT_UNKNOWN, SUBJECT_CALLS, SUBJECT_SAMPLES };
+enum profile_subject { SUBJECT_UNKNOWN, SUBJECT_CALLS, SUBJECT_SAMPLES, SUBJECT_PAIRS };
 
 /* The subject of a profile, and what was left out. */
 struct sample_profile {
 	const char *weight; /* --weight: "dur", "count", "period" or a field; NULL: the usual one */
+	const char *pair;   /* --pair; NULL: not given */
 	bool by_comm;	    /* the name of the thread is the outermost frame */
 	enum profile_subject subject;
 	const struct type *type;   /* of the samples */
 	const struct type *fields; /* type that field is of */
 	const struct field *field; /* of --weight FIELD, or with ROLE_COUNT; NULL: none */
+	bool ticks;		   /* times of pairs are ticks */
 	uint64_t samples, calls;   /* events of other subjects */
 	uint64_t weightless;	   /* samples without the field of --weight */
 };
 
 /* Test whether weights of two types may be added: they are one type of several inputs. */
 bool sample_profile_same_type(const struct type *a, const struct type *b);
+/* Test whether calls, samples or pairs count 1 each. */
+static inline bool sample_profile_counts(const struct sample_profile *p)
+{
+	return p->weight && !strcmp(p->weight, "count");
+}
+
 /* Test whether calls are counted; the first event of a call makes them the subject. */
 bool sample_profile_calls(struct sample_profile *p);
 /* Add a sample to the tree. Returns 0, or -1 when out of memory. */
 int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev);
+/* Get the node of a thread's name, called by another node; blanks in the name would end a frame.
+ * Returns 0, or -1 when out of memory. */
+int profile_thread_node(struct call_stacks *cs, uint32_t caller, struct text_ref comm,
+			uint32_t *node);
 /* Set the totals of all nodes, and what calls weigh, after the last event. */
 void sample_profile_finish(const struct sample_profile *p, struct stack_tree *t);
 /* Get what the weights are of, such as "cycles", and their unit, "count" or "nanoseconds"; of calls

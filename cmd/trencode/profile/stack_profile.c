@@ -48,6 +48,8 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	uint32_t node;
 	int r = 0;
 
+	if (s->pairs)
+		return pair_profile_event(s->pairs, &s->samples, &s->stacks, ev);
 	if (ev->type->kind == KIND_SAMPLE)
 		return sample_profile_add(&s->samples, &s->stacks, ev);
 	if ((ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE) &&
@@ -293,12 +295,22 @@ int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stack
 	calls_init(&s->calls, d);
 	s->calls.on_lost = profile_lose;
 	s->calls.on_lost_ctx = s;
-	return call_stacks_init(&s->stacks, &s->calls, key);
+	if (call_stacks_init(&s->stacks, &s->calls, key))
+		return -1;
+	if (!options->pair)
+		return 0;
+	s->samples.pair = options->pair;
+	s->samples.subject = SUBJECT_PAIRS;
+	s->pairs = malloc(sizeof(*s->pairs));
+	return s->pairs ? pair_profile_init(s->pairs, &s->samples, &s->stacks, d) : -1;
 }
 
 void stack_profile_free(struct stack_profile *s)
 {
 	free(s->planned);
+	if (s->pairs)
+		pair_profile_free(s->pairs);
+	free(s->pairs);
 	call_stacks_free(&s->stacks);
 	calls_free(&s->calls);
 }
@@ -324,8 +336,18 @@ int stack_profile_finish(struct stack_profile *s, struct error *e)
 {
 	if (end_calls(s))
 		return error_no_memory(e);
+	s->samples.ticks = s->ticks && !s->ticking;
+	if (s->pairs && s->ticks && pair_check_ticks(&s->pairs->pair, e))
+		return -1;
 	sample_profile_finish(&s->samples, &s->stacks.tree);
 	return sample_profile_check(&s->samples, e);
+}
+
+int stack_profile_check(struct encoding *en, bool partial, struct error *e)
+{
+	const struct stack_profile *s = en->state;
+
+	return s->pairs ? pair_profile_check(s->pairs, partial, en->options->quiet, e) : 0;
 }
 
 void stack_profile_report(const struct stack_profile *s, const char *format)
@@ -335,6 +357,10 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 	if (s->stacks.unnamed)
 		warn(NULL, NO_OFFSET,
 		     "some functions have an address but no name: run trsym before this program");
+	if (s->pairs) {
+		pair_report(&s->pairs->pair, false);
+		warn_count(NULL, s->pairs->stackless, "{pair|pairs} without a stack left out");
+	}
 	convert_report_calls(&s->calls, s->cut, s->drop, false);
 	sample_profile_report(&s->samples);
 	warn_count(NULL, s->stacks.deep, STACK_DEEP);

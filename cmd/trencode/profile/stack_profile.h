@@ -1,5 +1,6 @@
 /*
- * stack_profile.h - calls, or samples, summed by their stacks, for folded, callgrind and pprof
+ * stack_profile.h - calls, samples or pairs, summed by their stacks, for folded, callgrind and
+ * pprof
  *
  * All threads are in one tree (common/calls/call_stacks.h); longjmp, exec and lost events are as in
  * common/calls.
@@ -11,6 +12,7 @@
 
 #include "common/calls/adopt.h"
 #include "common/calls/call_stacks.h"
+#include "cmd/trencode/profile/pair_profile.h"
 #include "cmd/trencode/profile/sample_profile.h"
 
 /* One profile. */
@@ -24,6 +26,7 @@ struct stack_profile {
 	bool ticking;	  /* ticks may have a length (tick_scale.h) */
 	bool seen, ticks; /* a block was read; the clock of its first lane counts ticks */
 	struct sample_profile samples;
+	struct pair_profile *pairs; /* of --pair; NULL: none */
 	uint64_t instants, values, gaps;
 	uint64_t cut; /* calls that ended without a leave */
 };
@@ -37,6 +40,8 @@ int stack_profile_block(struct stack_profile *s, const struct block *b);
 /* End all open calls, at the end of the trace, and check --weight. Returns 0, or -1 with *e filled.
  */
 int stack_profile_finish(struct stack_profile *s, struct error *e);
+/* The check of struct encoder, for encoders whose state begins with a struct stack_profile. */
+int stack_profile_check(struct encoding *en, bool partial, struct error *e);
 /* Report on standard error what the format cannot represent, and the calls without a leave. */
 void stack_profile_report(const struct stack_profile *s, const char *format);
 

@@ -47,5 +47,6 @@ const struct encoder encoder_svg = {
 	.adopt = folded_adopt,
 	.block = folded_block,
 	.end = svg_end,
+	.check = stack_profile_check,
 	.free = folded_free,
 };

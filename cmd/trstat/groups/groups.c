@@ -2,17 +2,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "common/calls/stack_limit.h"
 
 enum { FIRST = 64 };
-enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */
 
 void groups_set_keys(struct groups *g, size_t keys)
 {
 	g->keys = keys;
+	g->texts.cut_stacks = keys > 1; /* such a stack is then in many groups */
 	g->stride = (g->wanted->size + keys * sizeof(struct key_cell) + 15) & ~(size_t)15;
 }
 
@@ -20,10 +18,8 @@ void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wan
 {
 	memset(g, 0, sizeof *g);
 	g->wanted = wanted;
+	key_texts_init(&g->texts);
 	groups_set_keys(g, keys);
-	/* The seed decides only the slots of the hash table, which no output shows. */
-	if (getrandom(&g->seed, sizeof g->seed, GRND_NONBLOCK) != sizeof g->seed)
-		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;
 }
 
 void groups_clear(struct groups *g)
@@ -52,22 +48,9 @@ struct groups groups_take(struct groups *g)
 void groups_free(struct groups *g)
 {
 	groups_clear(g);
-	intern_free(&g->texts);
+	key_texts_free(&g->texts);
 	free(g->stack_rank);
-	if (g->path)
-		buffer_free(g->path);
-	free(g->path);
 	memset(g, 0, sizeof *g);
-}
-
-int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell)
-{
-	uint32_t text = intern(&g->texts, data, size);
-
-	if (text == INTERN_NONE)
-		return -1;
-	*cell = (struct key_cell){.kind = KEY_TEXT, .text = text};
-	return 0;
 }
 
 int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
@@ -76,42 +59,13 @@ int groups_copy_cell(struct groups *into, const struct groups *from, const struc
 	*copy = *cell;
 	if (cell->kind != KEY_TEXT)
 		return 0;
-	if (groups_text(into, intern_data(&from->texts, cell->text),
-			intern_size(&from->texts, cell->text), copy))
+	if (groups_text(into, intern_data(&from->texts.intern, cell->text),
+			intern_size(&from->texts.intern, cell->text), copy))
 		return -1;
 	copy->value = cell->value;
 	copy->label = cell->label;
 	copy->is_signed = cell->is_signed;
 	return 0;
-}
-
-static uint64_t hash_fold(uint64_t a, uint64_t b)
-{
-	uint128 product = (uint128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n)
-{
-	uint64_t h = g->seed;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
-
-		h = hash_fold(h ^ v ^ (uint64_t)cells[i].kind << 62, g->seed | 0x9e3779b97f4a7c15u);
-	}
-	return (uint32_t)(hash_fold(h, 0xd6e8feb86659fd93u) >> 16);
-}
-
-bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (a[i].kind != b[i].kind || a[i].text != b[i].text ||
-		    (a[i].kind != KEY_TEXT && a[i].value != b[i].value))
-			return false;
-	}
-	return true;
 }
 
 static int groups_grow(struct groups *g)
@@ -164,7 +118,7 @@ static struct aggregate *groups_append(struct groups *g, const struct key_cell *
 
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 {
-	uint32_t hash = groups_hash(g, cells, g->keys);
+	uint32_t hash = key_cells_hash(&g->texts, cells, g->keys);
 	struct aggregate *a;
 	size_t at = hash;
 
@@ -178,7 +132,7 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 		if (slot >> 32 != hash)
 			continue;
 		a = groups_at(g, (uint32_t)slot - 1);
-		if (groups_same(groups_cells(g, a), cells, g->keys))
+		if (key_cells_same(groups_cells(g, a), cells, g->keys))
 			return a;
 	}
 	if (g->count >= UINT32_MAX - 1)
@@ -216,9 +170,10 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 		return compare_integers(a, b);
 	if (a->kind != b->kind)
 		return a->kind == KEY_TEXT ? 1 : -1;
-	m = intern_size(&g->texts, a->text);
-	n = intern_size(&g->texts, b->text);
-	c = memcmp(intern_data(&g->texts, a->text), intern_data(&g->texts, b->text), m < n ? m : n);
+	m = intern_size(&g->texts.intern, a->text);
+	n = intern_size(&g->texts.intern, b->text);
+	c = memcmp(intern_data(&g->texts.intern, a->text), intern_data(&g->texts.intern, b->text),
+		   m < n ? m : n);
 	return c ? c : (m > n) - (m < n);
 }
 
@@ -237,14 +192,14 @@ int groups_compare_first(const struct groups *g, const struct aggregate *a,
 static void replace_stacks(struct groups *g, const uint32_t *limited, struct aggregate *a,
 			   struct key_cell *cells)
 {
-	const struct stack_node *nodes = g->stacks->tree.nodes;
+	const struct stack_node *nodes = g->texts.stacks->tree.nodes;
 
 	for (size_t k = 0; k < g->keys; k++) {
 		uint32_t node;
 
 		if (cells[k].kind != KEY_STACK)
 			continue;
-		node = stack_tree_resolve(&g->stacks->tree, (uint32_t)cells[k].value);
+		node = stack_tree_resolve(&g->texts.stacks->tree, (uint32_t)cells[k].value);
 		if (limited && limited[node]) {
 			/* recursive: below others of the same group */
 			if (limited[nodes[node].parent]) {
@@ -280,14 +235,14 @@ static int groups_regroup(struct groups *g, const uint32_t *limited)
 
 static int join_groups(struct groups *g)
 {
-	struct stack_tree *t = &g->stacks->tree;
+	struct stack_tree *t = &g->texts.stacks->tree;
 	uint32_t *limited = NULL;
 	int r = 0;
 
 	g->deep = g->whole_stacks ? 0 : stack_tree_deep(t);
 	if (g->deep) {
 		limited = malloc(t->count * sizeof *limited);
-		r = limited ? call_stacks_limit(g->stacks, limited) : -1;
+		r = limited ? call_stacks_limit(g->texts.stacks, limited) : -1;
 	}
 	if (!r && (t->joined || limited))
 		r = groups_regroup(g, limited);
@@ -298,9 +253,9 @@ static int join_groups(struct groups *g)
 /* Number the stacks in their order; no more are added after this. */
 static int rank_stacks(struct groups *g)
 {
-	const struct stack_tree *t = &g->stacks->tree;
+	const struct stack_tree *t = &g->texts.stacks->tree;
 	uint32_t *order = calloc(t->live + 1, sizeof *order);
-	size_t n = order ? stack_tree_order(t, &g->stacks->names, order) : 0;
+	size_t n = order ? stack_tree_order(t, &g->texts.stacks->names, order) : 0;
 
 	free(g->stack_rank);
 	g->stack_rank = calloc(t->count, sizeof *g->stack_rank);
@@ -312,47 +267,8 @@ static int rank_stacks(struct groups *g)
 
 int groups_stacks(struct groups *g, struct call_stacks *stacks)
 {
-	g->stacks = stacks;
-	if (!g->path)
-		g->path = calloc(1, sizeof *g->path);
-	return !g->path || join_groups(g) ? -1 : rank_stacks(g);
-}
-
-/* Cut the text of a stack of more than STACK_FRAMES frames to its innermost frames if there are
- * further keys: such a stack is then in many groups. */
-static void cut_deep_stack(const struct groups *g, const char **text, size_t *size)
-{
-	static const char deeper[] = ";" STACK_DEEPER;
-	char *p = (char *)g->path->data;
-	size_t end = sizeof deeper - 1, from;
-
-	if (g->keys < 2 || *size <= DEEP_STACK_MOST || memcmp(p + *size - end, deeper, end) != 0)
-		return;
-	from = *size - DEEP_STACK_MOST;
-	while (p[from] != ';')
-		from++;
-	from -= sizeof STACK_DEEPER - 1;
-	memcpy(p + from, STACK_DEEPER, sizeof STACK_DEEPER - 1);
-	*text += from;
-	*size -= from;
-}
-
-bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
-		      size_t *size)
-{
-	if (cell->kind == KEY_TEXT) {
-		*text = intern_data(&g->texts, cell->text);
-		*size = intern_size(&g->texts, cell->text);
-		return true;
-	}
-	if (cell->kind != KEY_STACK)
-		return false;
-	*text = "";
-	*size = 0;
-	if (!call_stacks_path(g->stacks, (uint32_t)cell->value, g->path) && g->path->size) {
-		*text = (const char *)g->path->data;
-		*size = g->path->size;
-		cut_deep_stack(g, text, size);
-	}
-	return true;
+	g->texts.stacks = stacks;
+	if (!g->texts.path)
+		g->texts.path = calloc(1, sizeof *g->texts.path);
+	return !g->texts.path || join_groups(g) ? -1 : rank_stacks(g);
 }

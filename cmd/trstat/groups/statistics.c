@@ -61,7 +61,8 @@ void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell valu
 int statistics_pair(struct statistics *s, struct pair *p)
 {
 	s->pair = p;
-	return pair_begin(p, s->keys, s->dictionary, &s->groups);
+	p->stacks = s->stacks;
+	return pair_begin(p, s->keys, s->dictionary, &s->groups.texts);
 }
 
 struct pair_edges *statistics_pair_edges(const struct statistics *s)

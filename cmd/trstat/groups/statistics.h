@@ -4,14 +4,14 @@
 #ifndef TR_TRSTAT_GROUPS_STATISTICS_H
 #define TR_TRSTAT_GROUPS_STATISTICS_H
 
-#include "cmd/trstat/conditions/condition.h"
+#include "common/pairs/condition.h"
 #include "cmd/trstat/table/columns.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/stream/clocks.h"
 #include "common/stream/snapshot.h"
-#include "cmd/trstat/groups/keys.h"
-#include "cmd/trstat/views/pair.h"
+#include "common/pairs/keys.h"
+#include "cmd/trstat/views/pair_edges.h"
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FILLED = 1 << 16 };
 
@@ -125,6 +125,9 @@ int statistics_pair(struct statistics *s, struct pair *p);
  * keys. Pairs of few events can cover any number of buckets: beyond BUSY_MOST nothing is added.
  * Returns -1 when out of memory. */
 int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end);
+/* With keys.each_frame: make the stack of the pair in s->cells that of its caller. false: it has
+ * none. */
+bool statistics_to_caller(struct statistics *s);
 /* Returns -1 with e filled if the buckets of time are too narrow for a pair. */
 int statistics_check_busy(const struct statistics *s, struct error *e);
 /* Make edges for a part with pairs. NULL when out of memory. */

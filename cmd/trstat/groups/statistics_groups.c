@@ -9,7 +9,7 @@ static struct aggregate *find_group(struct statistics *s, const struct event_ref
 {
 	struct aggregate *a = NULL;
 
-	if (!keys_cells(s->keys, s->dictionary, &s->groups, subject, s->cells))
+	if (!keys_cells(s->keys, s->dictionary, &s->groups.texts, subject, s->cells))
 		a = groups_find(&s->groups, s->cells);
 	if (!a)
 		s->out_of_memory = true;

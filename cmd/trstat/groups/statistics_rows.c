@@ -13,7 +13,7 @@ static int put_entered(struct statistics *s, const struct event *e)
 		statistics_argument_cells(s, e, cells + s->keys->begins);
 	if (s->where && statistics_where_cells(s, &entered, cells))
 		return -1;
-	return keys_begin_cells(s->keys, s->dictionary, &s->groups, &entered, cells);
+	return keys_begin_cells(s->keys, s->dictionary, &s->groups.texts, &entered, cells);
 }
 
 /* Keep what the leave of an adopted call needs of its enter. */
@@ -221,10 +221,10 @@ static int open_pair(struct statistics *s, const struct event *e, const struct e
 	pair_edge(edges, entry)->b = e->time;
 	subject.entered = s->pending;
 	subject.pending = true;
-	if (keys_cells(s->keys, s->dictionary, &s->groups, &subject, cells))
+	if (keys_cells(s->keys, s->dictionary, &s->groups.texts, &subject, cells))
 		return -1;
 	memcpy(cells + s->keys->count, s->cells + s->keys->count, s->more * sizeof(*cells));
-	if (keys_end_cells(s->keys, s->dictionary, &s->groups, &subject,
+	if (keys_end_cells(s->keys, s->dictionary, &s->groups.texts, &subject,
 			   pair_edge_other(edges, entry)))
 		return -1;
 	return s->columns->wanted.field_count
@@ -244,34 +244,62 @@ static int add_busy(struct statistics *s, struct aggregate *a, uint64_t begin, u
 	return 0;
 }
 
+bool statistics_to_caller(struct statistics *s)
+{
+	struct key_cell *stack;
+
+	if (!s->keys->each_frame)
+		return false;
+	stack = &s->cells[s->keys->count - 1];
+	if (stack->kind != KEY_STACK)
+		return false;
+	stack->value = s->stacks->tree.nodes[stack->value].parent;
+	return stack->value != STACK_ROOT;
+}
+
+/* Count a pair in its group. */
+static int add_pair(struct statistics *s, struct aggregate *a, const struct event *e,
+		    const struct statistics_times *times)
+{
+	uint64_t begin = e->time - times->total;
+
+	if (aggregate_call(a, &s->columns->wanted, times->total, times->self, false, e->time))
+		return -1;
+	if (s->columns->wanted.busy && add_busy(s, a, begin > s->since ? begin : s->since, e->time))
+		return -1;
+	return s->columns->wanted.field_count
+		       ? statistics_add_fields(s, a, e, e->lane, false, times)
+		       : 0;
+}
+
 int statistics_take_pair(struct statistics *s, const struct event *e)
 {
-	struct event_ref subject = event_ref_of(e);
 	struct statistics_times times = {.known = true, .location = e->location};
+	struct event_ref subject;
 	struct aggregate *a;
 	struct pair_end end;
 	enum outcome got;
-	uint64_t begin;
 
 	if (!kind_is_event(e->type->kind))
 		return 0;
-	got = pair_feed(s->pair, s->keys, e, &end);
+	got = pair_feed(s->pair, e, &end);
 	if (got != OUTCOME_YES)
 		return got == OUTCOME_FAILED ? -1 : 0;
 	if (s->outside)
 		return 0;
+	if (pair_event_ref(s->pair, e, &subject))
+		return -1;
 	subject.timed = true;
 	if (end.open)
 		return open_pair(s, e, &subject, end.open);
 	subject.total = subject.self = times.total = times.self = end.time;
 	subject.entered = end.entered;
 	a = statistics_group(s, &subject);
-	if (!a || aggregate_call(a, &s->columns->wanted, end.time, end.time, false, e->time))
-		return -1;
-	begin = e->time - end.time;
-	if (s->columns->wanted.busy && add_busy(s, a, begin > s->since ? begin : s->since, e->time))
-		return -1;
-	return s->columns->wanted.field_count
-		       ? statistics_add_fields(s, a, e, e->lane, false, &times)
-		       : 0;
+	while (a && !add_pair(s, a, e, &times)) {
+		if (!statistics_to_caller(s))
+			return 0;
+		times.self = 0;
+		a = groups_find(&s->groups, s->cells);
+	}
+	return -1;
 }

@@ -27,7 +27,7 @@ static size_t own_cells(const struct statistics *s)
 int statistics_where_cells(struct statistics *s, const struct event_ref *entered,
 			   struct key_cell *cells)
 {
-	return keys_begin_cells(&s->where->keys, s->dictionary, &s->groups, entered,
+	return keys_begin_cells(&s->where->keys, s->dictionary, &s->groups.texts, entered,
 				cells + own_cells(s));
 }
 
@@ -46,11 +46,11 @@ bool statistics_is_selected(struct statistics *s, const struct event_ref *subjec
 		return !s->outside;
 	if (of.entered)
 		of.entered += own_cells(s);
-	if (keys_cells(&s->where->keys, s->dictionary, &s->groups, &of, s->where_cells)) {
+	if (keys_cells(&s->where->keys, s->dictionary, &s->groups.texts, &of, s->where_cells)) {
 		s->out_of_memory = true;
 		return false;
 	}
-	return condition_holds(s->where, &s->groups, where_cell, s);
+	return condition_holds(s->where, &s->groups.texts, where_cell, s);
 }
 
 /* Note that the threads of a block have events after the window. */

@@ -18,8 +18,8 @@ int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *
 	for (size_t i = 0; i < n && !bad; i++) {
 		bad = buffer_u8(b, (uint8_t)cells[i].kind);
 		if (cells[i].kind == KEY_TEXT)
-			bad |= packed_put_bytes(b, intern_data(&g->texts, cells[i].text),
-						intern_size(&g->texts, cells[i].text));
+			bad |= packed_put_bytes(b, intern_data(&g->texts.intern, cells[i].text),
+						intern_size(&g->texts.intern, cells[i].text));
 		else if (cells[i].kind == KEY_STACK)
 			bad |= buffer_uleb(b, stacks->number[cells[i].value]);
 		else if (cells[i].kind != KEY_MISSING)

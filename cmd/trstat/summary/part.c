@@ -97,13 +97,33 @@ static bool parts_is_last(const struct parts *ps, const struct part *p)
 
 /* --- pairs --- */
 
+/* Count the pair in the group of s->cells. */
+static int add_pair(struct statistics *s, const struct aggregate *b, uint64_t when, uint64_t time,
+		    uint64_t self)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	struct aggregate *into = groups_find(&s->groups, s->cells);
+
+	if (!into || aggregate_merge(into, b, w) ||
+	    aggregate_call(into, w, time, self, false, when) ||
+	    (w->busy && statistics_add_busy(s, when - time, when)))
+		return -1;
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		if (!w->field[i].time)
+			continue;
+		aggregate_field_seen(into, w, i);
+		if (aggregate_number(into, w, i,
+				     (int128)(w->field[i].time == TIME_SELF ? self : time)))
+			return -1;
+	}
+	return 0;
+}
+
 /* Count the pair of a B, from an edge, and an earlier A, from another one. */
 static int count_pair(struct statistics *s, const struct pair_edges *e, const struct aggregate *b,
 		      const struct pair_edge *a, const struct key_cell *fields)
 {
-	const struct columns_wanted *w = &s->columns->wanted;
-	uint64_t when = pair_edge(e, b)->b, time = when > a->a ? when - a->a : 0;
-	struct aggregate *into;
+	uint64_t when = pair_edge(e, b)->b, time = when > a->a ? when - a->a : 0, self = time;
 
 	memcpy(s->cells, pair_edge_b(e, b), e->b_cells * sizeof(*s->cells));
 	for (size_t i = 0; i < s->keys->count; i++) {
@@ -120,18 +140,11 @@ static int count_pair(struct statistics *s, const struct pair_edges *e, const st
 		if (s->keys->key[i].transform)
 			s->cells[i] = key_transform(&s->keys->key[i], s->cells[i]);
 	}
-	into = groups_find(&s->groups, s->cells);
-	if (!into || aggregate_merge(into, b, w) ||
-	    aggregate_call(into, w, time, time, false, when) ||
-	    (w->busy && statistics_add_busy(s, when - time, when)))
-		return -1;
-	for (uint32_t i = 0; i < w->field_count; i++) {
-		if (!w->field[i].time)
-			continue;
-		aggregate_field_seen(into, w, i);
-		if (aggregate_number(into, w, i, (int128)time))
+	do {
+		if (add_pair(s, b, when, time, self))
 			return -1;
-	}
+		self = 0;
+	} while (statistics_to_caller(s));
 	s->pair->pairs++;
 	return 0;
 }

@@ -96,9 +96,9 @@ static struct part *add_part(struct counting *c, uint64_t stream_id, uint32_t se
 	p->first = p->last = sequence;
 	if (c->q->settings->pair) {
 		p->edges = statistics_pair_edges(sm->s);
-		sm->s->pair->edges = p->edges;
 		if (!p->edges)
 			return NULL;
+		pair_edges_note(p->edges, sm->s->pair);
 	}
 	c->part = p;
 	return p;
@@ -153,7 +153,7 @@ static int end_part(struct counting *c)
 	}
 	if (c->monitor && monitor_end(c->monitor, &e))
 		return stage_fail(c->stage, &e);
-	if (s->pair ? pair_end_part(s->pair) : close_calls(c, p->ends ? NULL : &p->tail))
+	if (s->pair ? pair_edges_end_part(s->pair) : close_calls(c, p->ends ? NULL : &p->tail))
 		return stage_no_memory(c->stage);
 	statistics_forget_calls(s);
 	if (c->slowest)

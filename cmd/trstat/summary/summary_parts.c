@@ -68,6 +68,7 @@ static bool is_finished(const struct key_cell *more)
 static int take_edge(struct unpacker *u, struct pair_edges *edges)
 {
 	struct statistics *s = u->ss->to->s;
+	const struct packed_stacks *stacks = s->stacks ? &u->ss->stacks : NULL;
 	struct groups *texts = &s->groups;
 	struct key_cell on[PAIR_ON_MOST];
 	size_t before = edges->map.count;
@@ -87,9 +88,10 @@ static int take_edge(struct unpacker *u, struct pair_edges *edges)
 	u->in.bad |= edges->map.count == before || edge->first == PAIR_NONE;
 	if (edge->first == PAIR_B) {
 		edge->b = packed_u64(&u->in);
-		if (unpack_cells(&u->in, texts, pair_edge_b(edges, a), edges->b_cells, NULL,
+		if (unpack_cells(&u->in, texts, pair_edge_b(edges, a), edges->b_cells, stacks,
 				 edges->a_cells + 1) ||
-		    unpack_cells(&u->in, texts, pair_edge_other(edges, a), edges->a_cells, NULL, 1))
+		    unpack_cells(&u->in, texts, pair_edge_other(edges, a), edges->a_cells, stacks,
+				 1))
 			return unpack_no_memory(u);
 		u->in.bad |= !is_finished(pair_edge_b(edges, a) + s->keys->count);
 		if (u->in.bad || unpack_aggregate_into(u, a))
@@ -97,7 +99,7 @@ static int take_edge(struct unpacker *u, struct pair_edges *edges)
 	}
 	if (edge->waiting) {
 		edge->a = packed_u64(&u->in);
-		if (unpack_cells(&u->in, texts, pair_edge_a(edges, a), edges->a_cells, NULL, 0))
+		if (unpack_cells(&u->in, texts, pair_edge_a(edges, a), edges->a_cells, stacks, 0))
 			return unpack_no_memory(u);
 	}
 	return u->in.bad ? -1 : 0;

@@ -73,13 +73,31 @@ static int number_stack(struct stack_writer *w, uint32_t node)
 	return 0;
 }
 
+static int number_cells(struct stack_writer *w, const struct key_cell *cells, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		if (cells[k].kind == KEY_STACK && number_stack(w, (uint32_t)cells[k].value))
+			return -1;
+	return 0;
+}
+
 static int number_groups(struct stack_writer *w, const struct groups *g)
 {
-	for (size_t i = 0; i < g->count; i++) {
-		const struct key_cell *cells = groups_cells(g, groups_at(g, i));
+	for (size_t i = 0; i < g->count; i++)
+		if (number_cells(w, groups_cells(g, groups_at(g, i)), g->keys))
+			return -1;
+	return 0;
+}
 
-		for (size_t k = 0; k < g->keys; k++)
-			if (cells[k].kind == KEY_STACK && number_stack(w, (uint32_t)cells[k].value))
+/* Number the stacks of pairs that parts do not decide. */
+static int number_edges(struct stack_writer *w, const struct parts *ps)
+{
+	for (size_t i = 0; i < ps->count; i++) {
+		const struct pair_edges *e = ps->part[i].edges;
+
+		for (size_t k = 0; e && k < e->map.count; k++)
+			if (number_cells(w, pair_edge_b(e, groups_at(&e->map, k)),
+					 e->b_cells + 2 * e->a_cells))
 				return -1;
 	}
 	return 0;
@@ -187,8 +205,8 @@ int summary_put_stacks(struct buffer *b, const struct summary *sm, struct packed
 		if (cs->bases[i].name)
 			use_base(&w, (uint32_t)i);
 	}
-	bad = bad || number_groups(&w, &sm->s->groups) || put_bases(&w, b, sm) ||
-	      put_frames(&w, b) || put_unseen(&w, b);
+	bad = bad || number_groups(&w, &sm->s->groups) || number_edges(&w, &sm->parts) ||
+	      put_bases(&w, b, sm) || put_frames(&w, b) || put_unseen(&w, b);
 	buffer_free(&w.order);
 	buffer_free(&w.path);
 	free(w.base);

@@ -144,6 +144,7 @@ static void put_slowest(struct packer *p, const struct slow_list *l)
 static void put_edges(struct packer *p, const struct pair_edges *e)
 {
 	const struct groups *texts = &p->sm->s->groups;
+	const struct packed_stacks *stacks = &p->stacks;
 
 	summary_put(p, e->map.count);
 	for (size_t i = 0; i < e->map.count && !p->bad; i++) {
@@ -156,14 +157,15 @@ static void put_edges(struct packer *p, const struct pair_edges *e)
 		if (edge->first == PAIR_B) {
 			summary_put(p, edge->b);
 			p->bad = p->bad ||
-				 pack_cells(p->b, texts, pair_edge_b(e, a), e->b_cells, NULL) ||
-				 pack_cells(p->b, texts, pair_edge_other(e, a), e->a_cells, NULL) ||
+				 pack_cells(p->b, texts, pair_edge_b(e, a), e->b_cells, stacks) ||
+				 pack_cells(p->b, texts, pair_edge_other(e, a), e->a_cells,
+					    stacks) ||
 				 pack_aggregate(p->b, a, &p->sm->s->columns->wanted);
 		}
 		if (edge->waiting) {
 			summary_put(p, edge->a);
 			p->bad = p->bad ||
-				 pack_cells(p->b, texts, pair_edge_a(e, a), e->a_cells, NULL);
+				 pack_cells(p->b, texts, pair_edge_a(e, a), e->a_cells, stacks);
 		}
 	}
 }

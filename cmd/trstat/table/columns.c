@@ -1,6 +1,7 @@
 #include "cmd/trstat/table/columns.h"
 #include "common/util/error.h"
 #include "common/value/nearest.h"
+#include "common/pairs/keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,13 +68,6 @@ size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
 	return arguments;
 }
 
-int columns_refuse_children(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET,
-			 "trstat does not count children: use trfilter 'children > 2' (a field of "
-			 "that name is .children)");
-}
-
 static enum wanted_time time_of(const char *name)
 {
 	if (!strcmp(name, "dur"))
@@ -98,8 +92,8 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 			return error_no_memory(e);
 		field[i].time = time_of(field[i].name);
 		c->wanted.field_count++;
-		if (!strcmp(field[i].name, COLUMNS_CHILDREN))
-			return columns_refuse_children(e);
+		if (!strcmp(field[i].name, KEYS_CHILDREN))
+			return keys_refuse_children(e);
 	}
 	if (uniq)
 		c->wanted.field[i].uniq = true;
@@ -256,21 +250,12 @@ static int find_column(const struct columns *c, const char *s, size_t n)
 	return -1;
 }
 
-size_t columns_item_length(const char *list)
-{
-	size_t n = 0;
-
-	for (int depth = 0; list[n] && (list[n] != ',' || depth > 0); n++)
-		depth += list[n] == '(' ? 1 : list[n] == ')' ? -1 : 0;
-	return n;
-}
-
 int columns_parse(struct columns *c, const char *list, struct error *e)
 {
 	enum { MANY = 1000 }; /* each costs memory in every group */
 
 	for (;;) {
-		size_t n = columns_item_length(list);
+		size_t n = keys_item_length(list);
 
 		if (find_column(c, list, n) >= 0)
 			return error_set(e, NULL, NO_OFFSET, "column '%.*s' is given twice",

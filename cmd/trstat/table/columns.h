@@ -77,15 +77,6 @@ int columns_check_clocks(const struct columns *c, const struct clocks *clocks, s
 
 void columns_free(struct columns *c);
 
-/* Length of the first item of a comma-separated list; commas in parentheses are part of the
- * item. */
-size_t columns_item_length(const char *list);
-
-/* A field of trfilter that trstat does not count; columns_refuse_children returns -1 with a hint.
- */
-#define COLUMNS_CHILDREN "children"
-int columns_refuse_children(struct error *e);
-
 /* Returns the index in wanted.field of the field of that name, or -1. */
 int columns_field(const struct columns *c, const char *name);
 

@@ -1,4 +1,5 @@
 #include "cmd/trstat/table/sort.h"
+#include "common/pairs/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t
 	       struct columns *c, struct error *e)
 {
 	for (;;) {
-		size_t n = columns_item_length(list);
+		size_t n = keys_item_length(list);
 		bool sign = *list == '+' || *list == '-';
 		struct sort_key key = {0}, *grown;
 		char *name = strndup(list + sign, n - sign);

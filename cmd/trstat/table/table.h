@@ -15,7 +15,7 @@
 #include "common/util/error.h"
 #include "common/util/text.h"
 #include "cmd/trstat/table/columns.h"
-#include "cmd/trstat/groups/keys.h"
+#include "common/pairs/keys.h"
 #include "cmd/trstat/table/sort.h"
 
 #include <stdbool.h>

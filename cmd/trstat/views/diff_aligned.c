@@ -128,8 +128,8 @@ static void put_header(struct grid *g, const struct columns *c, bool ticks)
 /* --- the keys --- */
 
 /* Returns the text of a row's key, or its number in digits, a buffer of the caller. */
-static const char *key_text(const struct diff *d, const struct query *q, size_t row, size_t key,
-			    char digits[static VALUE_SIZE], size_t *n)
+static const char *diff_key_text(const struct diff *d, const struct query *q, size_t row,
+				 size_t key, char digits[static VALUE_SIZE], size_t *n)
 {
 	const struct key_cell *cell = &groups_cells(&d->groups, d->row[row].group)[key];
 	const char *p;
@@ -149,7 +149,7 @@ static void measure_keys(const struct diff *d, const struct query *q, size_t row
 		for (size_t i = 0; i < rows; i++) {
 			char digits[VALUE_SIZE];
 			size_t n;
-			const char *p = key_text(d, q, i, k, digits, &n);
+			const char *p = diff_key_text(d, q, i, k, digits, &n);
 
 			n = format_characters(p, n);
 			width[k] = n > width[k] ? n : width[k];
@@ -205,7 +205,7 @@ static void print_grid(const struct diff *d, const struct query *q, const struct
 			size_t n = strlen(p), shown;
 
 			if (row)
-				p = key_text(d, q, row - 1, k, digits, &n);
+				p = diff_key_text(d, q, row - 1, k, digits, &n);
 			text_pad(out, ' ', GAP);
 			shown = format_elided(out, p, n, width[k]);
 			if (k + 1 < keys)

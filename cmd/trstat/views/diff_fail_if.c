@@ -137,7 +137,7 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 	size_t cell;
 
 	if (o->field < d->groups.keys) {
-		*s = condition_scalar(&d->groups, &keys[o->field], false);
+		*s = condition_scalar(&d->groups.texts, &keys[o->field], false);
 		return;
 	}
 	cell = o->field - d->groups.keys;

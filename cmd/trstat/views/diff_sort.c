@@ -6,6 +6,7 @@
 
 #include "cmd/trstat/views/diff_write.h"
 #include "common/value/nearest.h"
+#include "common/pairs/keys.h"
 
 /* One item of -s: the cell of a row with that number, as diff_names has them. */
 struct diff_sort_key {
@@ -118,7 +119,7 @@ static int parse_order(struct diff_order *o, const struct diff_cells *cells, con
 		       struct error *e)
 {
 	for (;; list++) {
-		size_t n = columns_item_length(list);
+		size_t n = keys_item_length(list);
 		bool sign = *list == '+' || *list == '-';
 		int cell = diff_find_cell(o->diff, cells, list + sign, n - sign, e);
 		struct diff_sort_key *grown;

@@ -8,9 +8,8 @@
 #ifndef TR_TRSTAT_VIEWS_PAIR_EDGES_H
 #define TR_TRSTAT_VIEWS_PAIR_EDGES_H
 
+#include "common/pairs/pair.h"
 #include "cmd/trstat/groups/groups.h"
-
-enum pair_first { PAIR_NONE, PAIR_A, PAIR_B };
 
 /*
  * One value of "on". It has an aggregate, of the fields of the first B for the columns; the cells
@@ -35,6 +34,12 @@ struct pair_edges {
 struct pair_edges *pair_edges_new(const struct columns_wanted *w, size_t on, size_t b_cells,
 				  size_t a_cells);
 void pair_edges_free(struct pair_edges *e);
+
+/* Let the pair note in e the first event of each value of "on". */
+void pair_edges_note(struct pair_edges *e, struct pair *p);
+/* Move the As that wait to the pair's edges, at the end of a part. Returns -1 when out of memory.
+ */
+int pair_edges_end_part(struct pair *p);
 
 /* Returns the aggregate of a value of "on", made if new; NULL when out of memory. */
 static inline struct aggregate *pair_edges_find(struct pair_edges *e, const struct key_cell *on)

@@ -44,15 +44,16 @@ static int describe(struct pair_list *l, const struct event *e, struct pair_even
 	struct event_ref s = event_ref_of(e);
 
 	l->scratch.size = 0;
-	if (keys_cells(&l->keys, l->dictionary, l->groups, &s, to->cell) ||
+	if (keys_cells(&l->keys, l->dictionary, &l->groups->texts, &s, to->cell) ||
 	    call_arguments(&l->scratch, l->dictionary, e) || buffer_u8(&l->scratch, 0))
 		return -1;
 	to->fields = strdup((const char *)l->scratch.data);
 	return to->fields ? 0 : -1;
 }
 
-int pair_list_put(struct pair_list *l, size_t number, const struct event *a)
+static int pair_list_put(void *ctx, size_t number, const struct event *a)
 {
+	struct pair_list *l = ctx;
 	struct pair_event *grown =
 		array_reach(l->waiting, &l->nwaiting, number, sizeof(*l->waiting));
 
@@ -93,8 +94,9 @@ static int add_instance(struct pair_list *l, struct pair_instance *i)
 	return 0;
 }
 
-int pair_list_end(struct pair_list *l, size_t number, const struct event *b, uint64_t time)
+static int pair_list_end(void *ctx, size_t number, const struct event *b, uint64_t time)
 {
+	struct pair_list *l = ctx;
 	struct pair_instance i = {.time = time, .number = l->pairs++};
 
 	if (!l->limit || (l->count == l->limit && !is_slower(&i, &l->instance[0])))
@@ -107,14 +109,20 @@ int pair_list_end(struct pair_list *l, size_t number, const struct event *b, uin
 	return -1;
 }
 
-int pair_list_left(struct pair_list *l, size_t number)
+static int pair_list_left(void *ctx, size_t number)
 {
+	struct pair_list *l = ctx;
 	struct pair_instance i = {.a = l->waiting[number]};
 
 	if (l->limit)
 		return 0;
 	l->waiting[number].fields = NULL;
 	return add_instance(l, &i);
+}
+
+void pair_list_watch(struct pair_list *l, struct pair *p)
+{
+	p->watch = (struct pair_watch){l, pair_list_put, pair_list_end, pair_list_left};
 }
 
 /* --- output --- */

@@ -7,6 +7,7 @@
 #ifndef TR_TRSTAT_VIEWS_PAIR_LIST_H
 #define TR_TRSTAT_VIEWS_PAIR_LIST_H
 
+#include "common/pairs/pair.h"
 #include "cmd/trstat/table/table.h"
 
 enum { PAIR_LIST_CELLS = 6 };
@@ -39,16 +40,11 @@ struct pair_list {
 
 /* All functions that return int return -1 when out of memory. */
 
-/* To be called before the first event; limit is set. pair_list_free in any case. */
+/* Watch the events of p; limit is set. */
+void pair_list_watch(struct pair_list *l, struct pair *p);
+/* To be called before the first event. pair_list_free in any case. */
 int pair_list_begin(struct pair_list *l, struct dictionary *d, struct groups *g);
 void pair_list_free(struct pair_list *l);
-
-/* Keep an A under the number of its pending entry, in place of an earlier A of that number. */
-int pair_list_put(struct pair_list *l, size_t number, const struct event *a);
-/* A B ends that pair. */
-int pair_list_end(struct pair_list *l, size_t number, const struct event *b, uint64_t time);
-/* The stream of that A has ended. */
-int pair_list_left(struct pair_list *l, size_t number);
 
 /* Write the first rows of the list, as many as the table's limit allows. */
 void pair_list_write(struct pair_list *l, const struct table *t, enum table_format format,

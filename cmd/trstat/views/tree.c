@@ -301,7 +301,7 @@ int view_tree(const struct table *t, enum tree_kind kind, const char *function,
 	      enum table_format format, struct text *out, struct error *e)
 {
 	struct making m = {.table = t,
-			   .stacks = t->groups->stacks,
+			   .stacks = t->groups->texts.stacks,
 			   .kind = kind,
 			   .indent = format == TABLE_ALIGNED};
 	int bad;

@@ -97,7 +97,7 @@ static void test_block(void)
 	is_u64(pair.replaced, 1, "one that came again");
 	is_u64(pair_pending(&pair), 1, "one that has no end");
 	ok(groups_at(&st.groups, 1)->total == 0, "a pair of no time, from the later beginning");
-	ok(pair.count <= 2 * PAIR_LIMIT, "memory is bounded");
+	ok(pair.pending.count <= 2 * PAIR_LIMIT, "memory is bounded");
 	statistics_free(&st);
 	pair_free(&pair);
 	columns_free(&columns);

@@ -7,6 +7,7 @@
 #include "t/unit/random_trace.h"
 
 #include "cmd/trstat/run.h"
+#include "common/pairs/keys.h"
 
 enum { PIECES = 600 };
 
@@ -269,7 +270,7 @@ static const char *pick_columns(unsigned which, char *list)
 	if (!from || settings_of(which).view || pick(2))
 		return NULL;
 	for (; *from; from = *end ? end + 1 : end) {
-		size_t size = columns_item_length(from);
+		size_t size = keys_item_length(from);
 
 		end = from + size;
 		if (pick(2))

@@ -1,4 +1,4 @@
-#include "cmd/trstat/conditions/condition.h"
+#include "common/pairs/condition.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,12 +117,12 @@ static void make_number(struct scalar *s)
 
 struct asking {
 	const struct condition *condition;
-	const struct groups *groups;
+	const struct key_texts *texts;
 	condition_cell *cell;
 	void *ctx;
 };
 
-struct scalar condition_scalar(const struct groups *g, const struct key_cell *cell, bool path)
+struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path)
 {
 	struct scalar s = {.form = SCALAR_NONE};
 
@@ -135,7 +135,7 @@ struct scalar condition_scalar(const struct groups *g, const struct key_cell *ce
 	case KEY_TEXT:
 	case KEY_STACK: break;
 	}
-	if (!groups_cell_text(g, cell, &s.text, &s.size))
+	if (!key_cell_text(g, cell, &s.text, &s.size))
 		return s;
 	if (cell->label) {
 		s.form = cell->is_signed ? SCALAR_INT : SCALAR_UINT;
@@ -156,10 +156,10 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 	enum key_kind kind = ask->condition->keys.key[o->field].kind;
 
 	if (cell)
-		*s = condition_scalar(ask->groups, cell, kind == BY_MODULE || kind == BY_FILE);
+		*s = condition_scalar(ask->texts, cell, kind == BY_MODULE || kind == BY_FILE);
 }
 
-bool condition_holds(const struct condition *c, const struct groups *g, condition_cell *cell,
+bool condition_holds(const struct condition *c, const struct key_texts *g, condition_cell *cell,
 		     void *ctx)
 {
 	struct asking ask = {c, g, cell, ctx};

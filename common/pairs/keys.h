@@ -13,14 +13,14 @@
  * In bucket, log2 and hist F is a key above; log2 and hist mirror negative numbers. Rows whose F is
  * no number are in the group with an empty key.
  */
-#ifndef TR_TRSTAT_GROUPS_KEYS_H
-#define TR_TRSTAT_GROUPS_KEYS_H
+#ifndef TR_PAIRS_KEYS_H
+#define TR_PAIRS_KEYS_H
 
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/value/nearest.h"
-#include "cmd/trstat/groups/groups.h"
+#include "common/pairs/key_cell.h"
 
 enum key_kind {
 	BY_NAME,
@@ -71,8 +71,8 @@ enum key_transform {
 };
 
 /* Of which event of a pair a key is: with EITHER a field is of A, or of B where A lacks it, and
- * another key is of B. */
-enum key_side { KEY_OF_EITHER, KEY_OF_A, KEY_OF_B };
+ * another key is of B. W: pair.h. */
+enum key_side { KEY_OF_EITHER, KEY_OF_A, KEY_OF_B, KEY_OF_W };
 
 struct key {
 	enum key_kind kind;
@@ -94,6 +94,8 @@ struct keys {
 	size_t count;
 	size_t begins;	   /* number of keys with key.begins */
 	bool pairs;	   /* of pairs: keys_of_pair was called */
+	size_t wakers;	   /* number of keys that are of W */
+	bool each_frame;   /* a pair counts for each frame of its stack, the last key */
 	uint32_t needs;	   /* enum key_needs, of all keys */
 	bool by_type;	   /* one key is the type: then every row counts */
 	bool whole_stacks; /* stacks are not texts: no limit on their frames */
@@ -131,23 +133,33 @@ static inline struct event_ref event_ref_of(const struct event *e)
 /* Returns true if the enter of a call, or the A of a pair, may give this alternative of a key. */
 static inline bool key_begins(const struct key *k)
 {
-	return k->side == KEY_OF_A || (k->side == KEY_OF_EITHER && k->kind == BY_FIELD);
+	return k->side == KEY_OF_A || k->side == KEY_OF_W ||
+	       (k->side == KEY_OF_EITHER && k->kind == BY_FIELD);
 }
+
+/* Length of the first item of a comma-separated list; commas in parentheses are part of the
+ * item. */
+size_t keys_item_length(const char *list);
+
+/* A field of trfilter that trstat does not count; keys_refuse_children returns -1 with a hint. */
+#define KEYS_CHILDREN "children"
+int keys_refuse_children(struct error *e);
 
 /* Parse a comma-separated list of keys; an empty list is one group of everything. Returns 0, or
  * -1 with e naming the fault. */
 int keys_parse(struct keys *k, const char *list, struct error *e);
 void keys_free(struct keys *k);
-/* What tid, pid and comm are of a pair that is about one task: keys with a. or b. before them,
- * alternatives separated by bars; NULL: neither event records it. */
+/* What tid, pid, comm and stack are of a pair that is about one task: keys with a. or b. before
+ * them, alternatives separated by bars; NULL: neither event records it. */
 struct pair_task {
-	const char *tid, *pid, *comm;
+	const char *tid, *pid, *comm, *stack;
 };
 
 /*
- * Resolve a.KEY and b.KEY, keys of one event of a pair. Fields whose names begin with end_fields
- * are of B unless a. precedes them; NULL: there are none. task: what tid, pid and comm are without
- * a prefix; NULL: those of B. Returns -1 with e naming the fault.
+ * Resolve a.KEY, b.KEY and w.KEY, keys of one event of a pair. Fields whose names begin with
+ * end_fields are of B unless a. precedes them; NULL: there are none. task: what tid, pid, comm and
+ * stack are without a prefix; NULL: those of B, and the stack of A. Returns -1 with e naming the
+ * fault.
  */
 int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task *task,
 		 struct error *e);
@@ -157,7 +169,7 @@ bool keys_has_name(const char *name);
 void keys_offer_names(struct nearest *nearest);
 
 /* Make the cells of a row's group. Returns -1 when out of memory. */
-int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 	       const struct event_ref *s, struct key_cell *cells);
 
 /* Returns true if the keys have equal cells for these two times, and so for all between them. */
@@ -175,15 +187,18 @@ size_t keys_time_bucket(const struct keys *k);
 struct key_cell key_transform(const struct key *k, struct key_cell cell);
 
 /* Make the cell of one key, without the values of the enter. */
-int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
+int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct key_texts *g,
 	      const struct event_ref *s, struct key_cell *cell);
 
 /* Make the cells that an enter, or the A of a pair, gives: for each key with key.begins one,
  * untransformed. */
-int keys_begin_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+int keys_begin_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
+		     const struct event_ref *s, struct key_cell *cells);
+/* Add the cells of a pair's W to those. */
+int keys_waker_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		     const struct event_ref *s, struct key_cell *cells);
 /* Make the same cells of the B of a pair, for As that lack them. */
-int keys_end_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+int keys_end_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		   const struct event_ref *s, struct key_cell *cells);
 
 /* Returns -1 with e filled if a key makes no sense for a clock in ticks: a bucket in seconds. */

@@ -1,4 +1,4 @@
-#include "cmd/trstat/groups/keys.h"
+#include "common/pairs/keys.h"
 
 #include <stdlib.h>
 
@@ -63,12 +63,12 @@ bool event_ref_field(const struct dictionary *d, const struct event *e, const ch
 	return out->form != FORM_NONE;
 }
 
-static int text_cell(struct groups *g, struct text_ref t, struct key_cell *cell)
+static int text_cell(struct key_texts *g, struct text_ref t, struct key_cell *cell)
 {
-	return groups_text(g, t.text, t.size, cell);
+	return key_text(g, t.text, t.size, cell);
 }
 
-static int name_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
+static int name_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,
 		     struct key_cell *cell)
 {
 	bool call = s->location || s->frame || s->type->kind == KIND_ENTER ||
@@ -78,24 +78,24 @@ static int name_cell(struct dictionary *d, struct groups *g, const struct event_
 }
 
 /* Make a cell of the text in b, which is freed; bad: the text is missing. */
-static int buffer_cell(struct groups *g, struct buffer *b, int bad, struct key_cell *cell)
+static int buffer_cell(struct key_texts *g, struct buffer *b, int bad, struct key_cell *cell)
 {
-	bad = bad || groups_text(g, b->data, b->size, cell) ? -1 : 0;
+	bad = bad || key_text(g, b->data, b->size, cell) ? -1 : 0;
 	buffer_free(b);
 	return bad;
 }
 
-static int real_cell(struct groups *g, const struct plain_value *v, struct key_cell *cell)
+static int real_cell(struct key_texts *g, const struct plain_value *v, struct key_cell *cell)
 {
 	char text[SHORTEST_SIZE];
 
-	if (groups_text(g, text, shortest_double(text, v->real), cell))
+	if (key_text(g, text, shortest_double(text, v->real), cell))
 		return -1;
 	cell->value = v->size == 4 ? 4 : 8;
 	return 0;
 }
 
-static int plain_cell_of(struct groups *g, const struct plain_value *v, struct key_cell *cell)
+static int plain_cell_of(struct key_texts *g, const struct plain_value *v, struct key_cell *cell)
 {
 	const char *text;
 	size_t size;
@@ -107,7 +107,7 @@ static int plain_cell_of(struct groups *g, const struct plain_value *v, struct k
 	else if (v->kind == PLAIN_REAL)
 		return real_cell(g, v, cell);
 	else if (plain_text(v, &text, &size))
-		return groups_text(g, text, size, cell);
+		return key_text(g, text, size, cell);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ static bool is_hex(const struct value *v)
 }
 
 /* Make the cell of a value, or of an element of a field. */
-static int item_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+static int item_cell(const struct dictionary *d, struct key_texts *g, const struct event *e,
 		     const struct value_item *item, struct key_cell *cell)
 {
 	struct buffer scratch = {0};
@@ -152,7 +152,7 @@ static int item_cell(const struct dictionary *d, struct groups *g, const struct 
 }
 
 /* Make the cell of a call's detail other than its arguments. */
-static int detail_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+static int detail_cell(const struct dictionary *d, struct key_texts *g, const struct event *e,
 		       const char *name, struct key_cell *cell)
 {
 	struct values frames;
@@ -161,7 +161,7 @@ static int detail_cell(const struct dictionary *d, struct groups *g, const struc
 	bool fake;
 
 	if (!strcmp(name, "fake") && argument_fake(e, &fake))
-		return groups_text(g, fake ? "true" : "false", fake ? 4 : 5, cell);
+		return key_text(g, fake ? "true" : "false", fake ? 4 : 5, cell);
 	else if (!strcmp(name, "backtrace") && argument_backtrace(e, &frames, &count))
 		return buffer_cell(g, &b,
 				   buffer_reserve(&b, 64) ||
@@ -170,7 +170,7 @@ static int detail_cell(const struct dictionary *d, struct groups *g, const struc
 	return 0;
 }
 
-static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+static int field_cell(const struct dictionary *d, struct key_texts *g, const struct event *e,
 		      const char *name, struct key_cell *cell)
 {
 	const struct field *f = e ? field_find(e->type, name) : NULL;
@@ -207,7 +207,7 @@ static void cpu_cell(const struct event_ref *s, struct key_cell *cell)
 		*cell = key_signed(v.i);
 }
 
-static int location_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
+static int location_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,
 			 enum key_kind kind, struct key_cell *cell)
 {
 	const struct location *p = dictionary_location(d, s->location);
@@ -230,7 +230,7 @@ static int location_cell(struct dictionary *d, struct groups *g, const struct ev
 }
 
 /* Make the cell of symkind: a function called through the PLT, in the kernel, or another one. */
-static int symkind_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
+static int symkind_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,
 			struct key_cell *cell)
 {
 	const struct location *p = dictionary_location(d, s->location);
@@ -243,20 +243,20 @@ static int symkind_cell(struct dictionary *d, struct groups *g, const struct eve
 		kind = "plt";
 	else if (flags & SYMBOL_KERNEL || (p->space && p->space->flags & SPACE_KERNEL))
 		kind = "kernel";
-	return groups_text(g, kind, strlen(kind), cell);
+	return key_text(g, kind, strlen(kind), cell);
 }
 
-static int class_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
+static int class_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,
 		      struct key_cell *cell)
 {
 	struct text_ref name = dictionary_location_name(d, s->location);
 	const char *class = apitrace_class(name.text, name.size);
 
-	return class ? groups_text(g, class, strlen(class), cell) : 0;
+	return class ? key_text(g, class, strlen(class), cell) : 0;
 }
 
 /* Make the cell before key_transform. */
-static int plain_cell(const struct key *k, struct dictionary *d, struct groups *g,
+static int plain_cell(const struct key *k, struct dictionary *d, struct key_texts *g,
 		      const struct event_ref *s, struct key_cell *cell)
 {
 	const char *kind = type_kind_name(s->type->kind);
@@ -265,7 +265,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	case BY_NAME: return name_cell(d, g, s, cell);
 	case BY_TYPE: return text_cell(g, s->type->name, cell);
 	case BY_GROUP: return text_cell(g, s->type->group, cell);
-	case BY_KIND: return groups_text(g, kind, strlen(kind), cell);
+	case BY_KIND: return key_text(g, kind, strlen(kind), cell);
 	case BY_INPUT: return text_cell(g, s->lane->source->name, cell);
 	case BY_BUFFER: return text_cell(g, s->lane->buffer, cell);
 	case BY_TID:
@@ -312,7 +312,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 }
 
 /* Make the cell of B or C, for A|B|C. */
-static int other_cell(const struct key *k, struct dictionary *d, struct groups *g,
+static int other_cell(const struct key *k, struct dictionary *d, struct key_texts *g,
 		      const struct event_ref *s, struct key_cell *cell)
 {
 	int bad = 0;
@@ -324,7 +324,7 @@ static int other_cell(const struct key *k, struct dictionary *d, struct groups *
 }
 
 /* Make the cell of A|B: the first alternative that the row has. */
-static int first_cell(const struct key *k, struct dictionary *d, struct groups *g,
+static int first_cell(const struct key *k, struct dictionary *d, struct key_texts *g,
 		      const struct event_ref *s, struct key_cell *cell)
 {
 	int bad = plain_cell(k, d, g, s, cell);
@@ -332,7 +332,7 @@ static int first_cell(const struct key *k, struct dictionary *d, struct groups *
 	return bad || cell->kind != KEY_MISSING || !k->other ? bad : other_cell(k, d, g, s, cell);
 }
 
-int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
+int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct key_texts *g,
 	      const struct event_ref *s, struct key_cell *cell)
 {
 	*cell = (struct key_cell){0};
@@ -351,19 +351,19 @@ static bool is_given(const struct key *k, const struct dictionary *d, const stru
 }
 
 /* Make the cell of a pair that its B gives. */
-static int end_cell(const struct key *k, struct dictionary *d, struct groups *g,
+static int end_cell(const struct key *k, struct dictionary *d, struct key_texts *g,
 		    const struct event_ref *s, struct key_cell *cell)
 {
 	int bad = 0;
 
 	*cell = (struct key_cell){0};
 	for (; k && !bad && cell->kind == KEY_MISSING; k = k->other)
-		if (k->side != KEY_OF_A)
+		if (k->side != KEY_OF_A && k->side != KEY_OF_W)
 			bad = plain_cell(k, d, g, s, cell);
 	return bad;
 }
 
-static int pair_cell(const struct key *k, struct dictionary *d, struct groups *g,
+static int pair_cell(const struct key *k, struct dictionary *d, struct key_texts *g,
 		     const struct event_ref *s, const struct key_cell *begun, struct key_cell *cell)
 {
 	if (begun && begun->kind != KEY_MISSING) {
@@ -373,7 +373,7 @@ static int pair_cell(const struct key *k, struct dictionary *d, struct groups *g
 	return end_cell(k, d, g, s, cell);
 }
 
-static int call_cell(const struct key *k, struct dictionary *d, struct groups *g,
+static int call_cell(const struct key *k, struct dictionary *d, struct key_texts *g,
 		     const struct event_ref *s, const struct key_cell *begun, struct key_cell *cell)
 {
 	if (first_cell(k, d, g, s, cell))
@@ -383,7 +383,7 @@ static int call_cell(const struct key *k, struct dictionary *d, struct groups *g
 	return 0;
 }
 
-int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 	       const struct event_ref *s, struct key_cell *cells)
 {
 	const struct key_cell *entered = s->entered;
@@ -402,7 +402,7 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	return 0;
 }
 
-int keys_begin_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+int keys_begin_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		     const struct event_ref *s, struct key_cell *cells)
 {
 	for (size_t i = 0; i < k->count; i++) {
@@ -411,14 +411,25 @@ int keys_begin_cells(const struct keys *k, struct dictionary *d, struct groups *
 		*cells = (struct key_cell){0};
 		for (const struct key *a = &k->key[i]; a && cells->kind == KEY_MISSING;
 		     a = a->other)
-			if (key_begins(a) && plain_cell(a, d, g, s, cells))
+			if (key_begins(a) && a->side != KEY_OF_W && plain_cell(a, d, g, s, cells))
 				return -1;
 		cells++;
 	}
 	return 0;
 }
 
-int keys_end_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+int keys_waker_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
+		     const struct event_ref *s, struct key_cell *cells)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		if (k->key[i].side == KEY_OF_W && plain_cell(&k->key[i], d, g, s, cells))
+			return -1;
+		cells += k->key[i].begins;
+	}
+	return 0;
+}
+
+int keys_end_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		   const struct event_ref *s, struct key_cell *cells)
 {
 	for (size_t i = 0; i < k->count; i++)

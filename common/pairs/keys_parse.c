@@ -1,12 +1,11 @@
 /*
  * keys_parse.c - parse the list of keys
  */
-#include "cmd/trstat/groups/keys.h"
+#include "common/pairs/keys.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "cmd/trstat/table/columns.h"
 #include "common/value/units.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -57,6 +56,22 @@ void keys_offer_names(struct nearest *nearest)
 	nearest_offer_words(nearest, "arg.1 ret");
 }
 
+int keys_refuse_children(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET,
+			 "trstat does not count children: use trfilter 'children > 2' (a field of "
+			 "that name is .children)");
+}
+
+size_t keys_item_length(const char *list)
+{
+	size_t n = 0;
+
+	for (int depth = 0; list[n] && (list[n] != ',' || depth > 0); n++)
+		depth += list[n] == '(' ? 1 : list[n] == ')' ? -1 : 0;
+	return n;
+}
+
 static bool is_name(const char *s)
 {
 	if (!isalpha((unsigned char)*s) && *s != '_')
@@ -86,8 +101,8 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 {
 	bool field = *name == '.';
 
-	if (!strcmp(name, COLUMNS_CHILDREN))
-		return columns_refuse_children(e);
+	if (!strcmp(name, KEYS_CHILDREN))
+		return keys_refuse_children(e);
 	for (size_t i = 0; !field && i < COUNT_OF(names); i++)
 		if (!strcmp(name, names[i].name)) {
 			k->kind = names[i].kind;
@@ -225,7 +240,7 @@ static struct key *add_key(struct keys *k, const char *name, size_t n)
 int keys_parse(struct keys *k, const char *list, struct error *e)
 {
 	while (*list) {
-		size_t n = columns_item_length(list);
+		size_t n = keys_item_length(list);
 		struct key *key = add_key(k, list, n);
 
 		if (!key)
@@ -247,19 +262,31 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 	return 0;
 }
 
-/* Resolve the prefix of one key, which is still the name of a field. */
-static int resolve_side(struct key *k, const char *end_fields, struct error *e)
+/* Returns the event of a pair that a key's prefix names, EITHER without a prefix. */
+static enum key_side side_of(const struct key *k)
 {
-	bool begin = !k->quoted && k->kind == BY_FIELD && !strncmp(k->field, "a.", 2);
-	bool end = !k->quoted && k->kind == BY_FIELD && !strncmp(k->field, "b.", 2);
+	const char *sides = "abw", *side;
 
-	if (!begin && !end) {
+	if (k->quoted || k->kind != BY_FIELD || !*k->field || k->field[1] != '.')
+		return KEY_OF_EITHER;
+	side = strchr(sides, *k->field);
+	return side ? KEY_OF_A + (enum key_side)(side - sides) : KEY_OF_EITHER;
+}
+
+/* Resolve the prefix of one key, which is still the name of a field. */
+static int resolve_side(struct key *k, const char *end_fields, uint32_t *needs, struct error *e)
+{
+	k->side = side_of(k);
+	if (k->side == KEY_OF_EITHER) {
 		if (end_fields && k->kind == BY_FIELD &&
 		    !strncmp(k->field, end_fields, strlen(end_fields)))
 			k->side = KEY_OF_B;
+		if (k->kind == BY_STACK) {
+			k->side = KEY_OF_A;
+			*needs |= NEEDS_EVENT;
+		}
 		return 0;
 	}
-	k->side = begin ? KEY_OF_A : KEY_OF_B;
 	memmove(k->field, k->field + 2, strlen(k->field) - 1);
 	if (*k->field == '.' && is_name(k->field + 1)) {
 		memmove(k->field, k->field + 1, strlen(k->field));
@@ -269,21 +296,22 @@ static int resolve_side(struct key *k, const char *end_fields, struct error *e)
 		if (strcmp(k->field, names[i].name) != 0 || names[i].needs & NEEDS_CALL)
 			continue;
 		k->kind = names[i].kind;
-		if (names[i].needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
-			return error_set(
-				e, NULL, NO_OFFSET,
-				"pairs are not calls: they have no caller, depth or stack");
+		*needs |= names[i].needs;
+		if (names[i].needs & (NEEDS_CALLER | NEEDS_LEVEL))
+			return error_set(e, NULL, NO_OFFSET,
+					 "pairs are not calls: they have no caller and no depth");
 	}
 	return is_name(k->field) ? 0 : keys_refuse(k->name, e);
 }
 
-/* Make of the keys tid, pid and comm those of the pair's task. */
+/* Make of the keys tid, pid, comm and stack those of the pair's task. */
 static int name_task(struct key *k, const struct pair_task *task, uint32_t *needs, struct error *e)
 {
-	const char *of_task = k->kind == BY_TID	   ? task->tid
-			      : k->kind == BY_PID  ? task->pid
-			      : k->kind == BY_COMM ? task->comm
-						   : k->name;
+	const char *of_task = k->kind == BY_TID	    ? task->tid
+			      : k->kind == BY_PID   ? task->pid
+			      : k->kind == BY_COMM  ? task->comm
+			      : k->kind == BY_STACK ? task->stack
+						    : k->name;
 	struct key *rest = k->other;
 	char *copy, *others;
 	int bad;
@@ -321,10 +349,15 @@ int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task 
 		key->begins = false;
 		for (struct key *a = key; a; a = a->other) {
 			if ((task && name_task(a, task, &k->needs, e)) ||
-			    resolve_side(a, end_fields, e))
+			    resolve_side(a, end_fields, &k->needs, e))
 				return -1;
 			key->begins |= key_begins(a);
+			if (a->side == KEY_OF_W && key->other)
+				return error_set(e, NULL, NO_OFFSET,
+						 "'%s' cannot be an alternative of another key",
+						 a->name);
 		}
+		k->wakers += key->side == KEY_OF_W;
 		k->begins += key->begins;
 	}
 	return 0;

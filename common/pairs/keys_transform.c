@@ -2,7 +2,7 @@
  * keys_transform.c - numbers as keys: bucket(F,N), log2(F), hist(F)
  */
 #include "common/util/histogram.h"
-#include "cmd/trstat/groups/keys.h"
+#include "common/pairs/keys.h"
 
 /* Size of a number; signed_of restores the sign. */
 static uint64_t size_of(struct key_cell c)

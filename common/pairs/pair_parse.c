@@ -1,7 +1,7 @@
 /*
  * pair_parse.c - parse 'A -> B on .x == .y', and the presets
  */
-#include "cmd/trstat/views/pair.h"
+#include "common/pairs/pair.h"
 
 #include <stdlib.h>
 
@@ -9,9 +9,16 @@
 
 /* The fields that name the task of a pair: neither event is one of the woken thread, and
  * sched_switch is an event of the thread that it switches out. */
-static const struct pair_task woken = {"b.next_pid|b.next_tid", NULL, "b.next_comm"},
-			      sleeping = {"a.prev_pid|a.prev_tid", "a.pid", "a.prev_comm|a.comm"},
-			      running = {"b.prev_pid|b.prev_tid", "b.pid", "a.next_comm|b.comm"};
+static const struct pair_task woken = {"b.next_pid|b.next_tid", NULL, "b.next_comm", "a.stack"},
+			      sleeping = {"a.prev_pid|a.prev_tid", "a.pid", "a.prev_comm|a.comm",
+					  "a.stack"},
+			      running = {"b.prev_pid|b.prev_tid", "b.pid", "a.next_comm|b.comm",
+					 "b.stack"};
+
+#define WAKEUPS                                                                                    \
+	"type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\", "                      \
+	"\"sched_try_wakeup\", "                                                                   \
+	"\"sched_wakeup_new_task\"}"
 
 /*
  * Tracepoints of the kernel, as ftrace and LTTng 2 record them. LTTng 2 names pids tids and has one
@@ -20,22 +27,21 @@ static const struct pair_task woken = {"b.next_pid|b.next_tid", NULL, "b.next_co
 static const struct pair_preset presets[] = {
 	/* from the wakeup of a thread until it runs */
 	{"wakeup",
-	 "type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\", \"sched_try_wakeup\", "
-	 "\"sched_wakeup_new_task\"} -> type in {\"sched_switch\", \"sched_schedule\"} "
-	 "on .pid|.tid == .next_pid|.next_tid",
-	 "next_comm|next_pid", NULL, false, &woken},
+	 WAKEUPS " -> type in {\"sched_switch\", \"sched_schedule\"} "
+		 "on .pid|.tid == .next_pid|.next_tid",
+	 "next_comm|next_pid", NULL, false, &woken, NULL, NULL},
 	/* from when a thread leaves its CPU until it is back on one */
 	{"offcpu",
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
 	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
-	 "next_comm|next_pid", "next_", false, &sleeping},
+	 "next_comm|next_pid", "next_", false, &sleeping, WAKEUPS, ".pid|.tid"},
 	/* from when a thread gets a CPU until it leaves the CPU */
 	{"oncpu",
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) -> "
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) "
 	 "on .next_pid|.next_tid == .prev_pid|.prev_tid",
-	 "next_comm|next_pid", "prev_", false, &running},
+	 "next_comm|next_pid", "prev_", false, &running, NULL, NULL},
 	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
 	 * LTTng's events are calls, named like the system call */
 	{"syscall",
@@ -43,22 +49,22 @@ static const struct pair_preset presets[] = {
 	 "-> "
 	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
 	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
-	 "id|name", NULL, true, NULL},
+	 "id|name", NULL, true, NULL, NULL, NULL},
 	{"irq",
 	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
 	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
-	 "irq|irq_id", NULL, false, NULL},
+	 "irq|irq_id", NULL, false, NULL, NULL, NULL},
 	{"softirq",
 	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
 	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
 	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
-	 "vec|softirq_id", NULL, false, NULL},
+	 "vec|softirq_id", NULL, false, NULL, NULL, NULL},
 	/* from the issue of a request to the device until its completion */
 	{"block",
 	 "type in {\"block_rq_issue\", \"rq_issue_fs\"} -> "
 	 "type in {\"block_rq_complete\", \"rq_complete_fs\"} "
 	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
-	 "dev|group", NULL, false, NULL},
+	 "dev|group", NULL, false, NULL, NULL, NULL},
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -204,6 +210,10 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 		}
 	if (parse_words(p, text, e))
 		return -1;
+	if (p->preset && p->preset->waker &&
+	    (condition_parse_text(&p->w.condition, p->preset->waker, e) ||
+	     keys_parse(&p->w.on, p->preset->woken, e)))
+		return -1;
 	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
 	     p->b.condition.keys.needs) &
 	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
@@ -215,30 +225,13 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 
 int pair_keys(const struct pair *p, struct keys *k, struct error *e)
 {
-	return keys_of_pair(k, p->preset ? p->preset->end_fields : NULL,
-			    p->preset ? p->preset->task : NULL, e);
-}
-
-int pair_columns(const struct pair *p, struct columns *c, struct error *e)
-{
-	bool task = p->preset && p->preset->task;
-
-	for (uint32_t i = 0; i < c->wanted.field_count; i++) {
-		struct wanted_field *f = &c->wanted.field[i];
-
-		if (f->checked)
-			continue;
-		f->checked = true;
-		if (!strncmp(f->name, "b.", 2) && f->name[2])
-			memmove(f->name, f->name + 2, strlen(f->name) - 1);
-		else if (!strncmp(f->name, "a.", 2) ||
-			 (task && (!strcmp(f->name, "tid") || !strcmp(f->name, "pid") ||
-				   !strcmp(f->name, "comm"))))
-			return error_set(e, NULL, NO_OFFSET,
-					 "columns of pairs take fields of the second event, such "
-					 "as b.%.64s; use %.64s as a key of -g",
-					 f->name + (f->name[1] == '.' ? 2 : 0), f->name);
-	}
+	if (keys_of_pair(k, p->preset ? p->preset->end_fields : NULL,
+			 p->preset ? p->preset->task : NULL, e))
+		return -1;
+	if (k->wakers && !p->w.on.count)
+		return error_set(e, NULL, NO_OFFSET,
+				 "keys of the event that wakes a thread, such as w.comm, are of "
+				 "the pairs offcpu");
 	return 0;
 }
 

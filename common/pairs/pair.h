@@ -7,13 +7,14 @@
  *
  * A repeated A replaces the earlier one if its B is still missing. At most PAIR_LIMIT As are
  * pending; then a new one replaces the oldest. Pairs end with their stream.
+ *
+ * The pairs of some presets are of a thread that waits. Their W is the first event between A and B
+ * that wakes the thread. An A and a W have the stack that was recorded with them.
  */
-#ifndef TR_TRSTAT_VIEWS_PAIR_H
-#define TR_TRSTAT_VIEWS_PAIR_H
+#ifndef TR_PAIRS_PAIR_H
+#define TR_PAIRS_PAIR_H
 
-#include "cmd/trstat/conditions/condition.h"
-#include "cmd/trstat/views/pair_edges.h"
-#include "cmd/trstat/views/pair_list.h"
+#include "common/pairs/condition.h"
 #include "common/util/error.h"
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
@@ -34,43 +35,69 @@ struct pair_preset {
 	const char *end_fields;	      /* how the names of fields begin that are of B; or NULL */
 	bool syscalls;		      /* generic events may repeat those of single system calls */
 	const struct pair_task *task; /* the task that waits or runs; NULL: tid and comm are of B */
+	const char *waker, *woken;    /* W, and its key that is of A's "on"; NULL: none */
 };
 
-struct pending_start;
-
-struct pair {
-	struct pair_side a, b;
-	const char *text;		  /* text of the pair; a preset's, or the caller's */
-	const struct pair_preset *preset; /* NULL: the caller's own pair */
-	bool all;			  /* of system calls: sys_enter or sys_exit was seen */
-	/* As without a B yet */
-	struct pending_start *pending; /* indexes start at 1 */
-	/* of each pending A: the cells of "on", then of the fields among the keys */
+/* The As that wait for their B. Numbers start at 1. */
+struct pending_starts {
+	struct pending_start *start;
+	/* of each: the cells of "on", then those that A and W give to the keys */
 	struct key_cell *cells;
 	uint32_t *slots, mask;
 	uint32_t count, used, free, oldest, newest;
-	size_t fields;
+};
+
+/* Which event of a value of "on" is the first one. */
+enum pair_first { PAIR_NONE, PAIR_A, PAIR_B };
+
+struct aggregate;
+struct pair_edges;
+
+/* What a program does with the events of single pairs. number: of the pending A. Functions return
+ * -1 when out of memory. */
+struct pair_watch {
+	void *ctx;
+	/* An A waits, in place of an earlier A of that number. */
+	int (*put)(void *ctx, size_t number, const struct event *a);
+	/* A B ends the pair. */
+	int (*end)(void *ctx, size_t number, const struct event *b, uint64_t time);
+	/* The stream of the A has ended. */
+	int (*left)(void *ctx, size_t number);
+};
+
+struct pair {
+	struct pair_side a, b, w;
+	const char *text;		  /* text of the pair; a preset's, or the caller's */
+	const struct pair_preset *preset; /* NULL: the caller's own pair */
+	bool all;			  /* of system calls: sys_enter or sys_exit was seen */
+	struct pending_starts pending;
+	const struct keys *keys;	 /* those of -g; the caller's */
 	uint64_t pairs, replaced, ended; /* ended: number of Bs without an A */
 	uint64_t forgotten;		 /* number of As that were replaced by newer ones */
 	uint64_t left;			 /* number of As without a B in streams that ended */
 	uint32_t stream;		 /* the present stream (struct dictionary) */
-	/* of a part of a trace, owned by the caller; NULL: the whole trace */
+	/* of a part of a trace, whose Bs may have their A in an earlier part: the caller's; NULL:
+	   the whole trace. note_first notes an event; OUTCOME_YES: it is the first one with these
+	   cells of "on", with its entry */
 	struct pair_edges *edges;
-	struct pair_list *list; /* --slowest and --unpaired, owned by the caller; or NULL */
+	enum outcome (*note_first)(struct pair_edges *edges, const struct key_cell *on,
+				   enum pair_first which, struct aggregate **entry);
+	struct pair_watch watch;    /* of --slowest and --unpaired; put NULL: none */
+	struct call_stacks *stacks; /* the caller's; NULL: no key is a stack */
 	uint32_t symbol_changes;
 	const struct event *event; /* the present event, for condition_cell */
 	struct dictionary *dictionary;
-	struct groups *groups;
+	struct key_texts *texts; /* the caller's; has the texts of cells */
 	struct key_cell cell;
 	const struct keys *asking;
-	struct key_cell *taken; /* field cells of the last pair's A */
+	struct key_cell *taken; /* cells of the last pair's A and W */
 };
 
 /* Parse a pair, or the name of a preset. Returns -1 with e filled; pair_free in any case. */
 int pair_parse(struct pair *p, const char *text, struct error *e);
-/* To be called before the first event. keys: those of -g; an A keeps its cells for their fields.
- * g: has the texts of cells. */
-int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct groups *g);
+/* To be called before the first event. keys: those of -g, after pair_keys; an A keeps its cells for
+ * them. Returns -1 when out of memory. */
+int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct key_texts *t);
 void pair_free(struct pair *p);
 /* Returns -1 with e filled if a condition makes no sense for a clock that counts ticks. */
 int pair_check_ticks(const struct pair *p, struct error *e);
@@ -78,30 +105,32 @@ int pair_check_ticks(const struct pair *p, struct error *e);
 /* A pair that an event ends. */
 struct pair_end {
 	uint64_t time;
-	const struct key_cell *entered; /* the A's cells for the keys that are fields */
+	const struct key_cell *entered; /* cells of A and W for the keys with key.begins */
 	/* the A is of an earlier part, if there is one: the B's entry in edges, to be filled; NULL:
 	   the A is known */
 	struct aggregate *open;
 };
 
 /* Take an event. OUTCOME_YES: it ends a pair, *end, which is valid until the next call. */
-enum outcome pair_feed(struct pair *p, const struct keys *keys, const struct event *e,
-		       struct pair_end *end);
+enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *end);
+/* Returns what an event records of its row, with its stack. -1 when out of memory. */
+int pair_event_ref(const struct pair *p, const struct event *e, struct event_ref *ref);
 
 /* End the stream: no B will come for the As that wait. Returns -1 when out of memory. */
 int pair_end_stream(struct pair *p);
-
-/* Move the As that wait to edges, at the end of a part. Returns -1 when out of memory. */
-int pair_end_part(struct pair *p);
+/* Call take for each A that waits, the oldest first, and forget them. on, begun: its cells of "on"
+ * and of the keys. Returns -1 when take does. */
+int pair_drain(struct pair *p, int (*take)(struct pair *p, const struct key_cell *on,
+					   const struct key_cell *begun, uint64_t time));
 
 /* Resolve keys of -g or of a condition for the pair (keys_of_pair). */
 int pair_keys(const struct pair *p, struct keys *k, struct error *e);
-/* Resolve b.F in columns such as sum(b.F), which are of the pair's B. Returns -1 with e filled for
- * a.F, and for tid, pid and comm where these keys are not of B. */
-int pair_columns(const struct pair *p, struct columns *c, struct error *e);
 
 /* Number of As without a B. */
 uint64_t pair_pending(const struct pair *p);
+
+/* Report on standard error what was not paired; verbose: also what is usual. */
+void pair_report(const struct pair *p, bool verbose);
 
 /* Returns the names of the presets, for --help: "wakeup offcpu ...". */
 const char *pair_presets(void);

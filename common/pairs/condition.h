@@ -5,11 +5,11 @@
  * of keys.h that is a name. A comparison with a key that a group or an event has no cell of is
  * false.
  */
-#ifndef TR_TRSTAT_CONDITIONS_CONDITION_H
-#define TR_TRSTAT_CONDITIONS_CONDITION_H
+#ifndef TR_PAIRS_CONDITION_H
+#define TR_PAIRS_CONDITION_H
 
 #include "common/expr/expression.h"
-#include "cmd/trstat/groups/keys.h"
+#include "common/pairs/keys.h"
 
 struct condition {
 	struct keys keys;  /* the keys of the condition, each once */
@@ -33,12 +33,12 @@ static inline bool condition_has_unit(const struct condition *c)
 
 /* Returns the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
  * path of a file. */
-struct scalar condition_scalar(const struct groups *g, const struct key_cell *cell, bool path);
+struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path);
 
-/* Returns the cell of the key with that index in c->keys; texts of cells are in the groups g. */
+/* Returns the cell of the key with that index in c->keys; texts of cells are in g. */
 typedef const struct key_cell *condition_cell(void *ctx, size_t key);
 
-bool condition_holds(const struct condition *c, const struct groups *g, condition_cell *cell,
+bool condition_holds(const struct condition *c, const struct key_texts *g, condition_cell *cell,
 		     void *ctx);
 
 #endif

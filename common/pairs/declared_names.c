@@ -1,0 +1,55 @@
+#include "common/pairs/declared_names.h"
+
+static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
+{
+	const struct key *k = &((const struct keys *)ctx)->key[o->field];
+
+	*name = k->field;
+	return k->kind == BY_FIELD   ? DECLARED_FIELD
+	       : k->kind == BY_NAME  ? DECLARED_NAME
+	       : k->kind == BY_TYPE  ? DECLARED_TYPE
+	       : k->kind == BY_GROUP ? DECLARED_GROUP
+	       : k->kind == BY_KIND  ? DECLARED_SORT
+				     : DECLARED_OTHER;
+}
+
+int condition_check_names(struct declared *check, const struct condition *c, struct error *e)
+{
+	check->kind = kind_of;
+	check->ctx = (void *)(uintptr_t)&c->keys;
+	return c->root ? declared_condition(check, c->root, e) : 0;
+}
+
+/* Check the first of A|B, unless events have another of them. */
+static int check_key(const struct declared *check, const struct key *k, struct error *e)
+{
+	if (k->kind != BY_FIELD)
+		return 0;
+	for (const struct key *other = k->other; other; other = other->other)
+		if (other->kind != BY_FIELD || declared_has(check->dictionary, other->field))
+			return 0;
+	return declared_field(check, k->field, false, e);
+}
+
+int keys_check_names(const struct declared *check, const struct keys *k, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (check_key(check, &k->key[i], e))
+			return -1;
+	return 0;
+}
+
+static int check_side(struct declared *check, const struct pair_side *side, struct error *e)
+{
+	if (side->name && !declared_name(check, DECLARED_NAME, side->name, strlen(side->name)))
+		return 0;
+	return condition_check_names(check, &side->condition, e) ||
+			       keys_check_names(check, &side->on, e)
+		       ? -1
+		       : 0;
+}
+
+int pair_check_names(struct declared *check, const struct pair *p, struct error *e)
+{
+	return check_side(check, &p->a, e) || check_side(check, &p->b, e) ? -1 : 0;
+}

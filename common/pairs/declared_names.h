@@ -1,0 +1,17 @@
+/*
+ * declared_names.h - check the names in keys, conditions and pairs against what a stream declares
+ *
+ * Functions return 0, or -1 with *e naming what no event has (common/expr/declared.h).
+ */
+#ifndef TR_PAIRS_DECLARED_NAMES_H
+#define TR_PAIRS_DECLARED_NAMES_H
+
+#include "common/expr/declared.h"
+#include "common/pairs/pair.h"
+
+int condition_check_names(struct declared *check, const struct condition *c, struct error *e);
+int keys_check_names(const struct declared *check, const struct keys *k, struct error *e);
+/* Check a pair that is no preset, whose keys have alternatives for several recorders. */
+int pair_check_names(struct declared *check, const struct pair *p, struct error *e);
+
+#endif
