@@ -236,3 +236,61 @@ field() {
 	run -2 trstat --diff a.trs ticks.trs
 	assert_output --partial 'the clocks differ: ticks and ns'
 }
+
+# picture A B: draw the difference of two streams, and compare it with their stacks, A.stacks and B.stacks
+picture() {
+	trstat -q --diff -t svg -o x.svg "$1.trs" "$2.trs"
+	python3 "$ROOT/t/tools/flame_diff.py" x.svg "$1.stacks" "$2.stacks"
+	if command -v xmllint >/dev/null; then
+		xmllint --noout x.svg
+	fi
+}
+
+@test "-t svg: widths, colours and values are those of the stacks of both traces" {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR"
+	for seed in 1 2; do
+		python3 "$ROOT/t/tools/random_samples.py" $seed >$seed.trs
+		python3 "$ROOT/t/tools/sample_totals.py" tree $seed.trs |
+			awk -F, '$2 > 0 { print $4 " " $2 }' >$seed.stacks
+	done
+	picture 1 2
+	picture 2 1
+	# the same trace twice: nothing has a colour
+	picture 1 1
+	assert_equal "$(grep -o 'fill="#......"' x.svg | sort -u)" 'fill="#f0f0f0"'
+	need uftrace
+	for name in basic-pg basic-cyg deep-1024 exc-pg; do
+		uftrace dump --no-pager --flame-graph --sample-time 1 -d "$RECORDED/uftrace/$name" >$name.stacks
+		trdecode "$RECORDED/uftrace/$name" | trsym >$name.trs
+	done
+	picture basic-pg basic-cyg
+	picture exc-pg basic-pg
+	# summaries, too
+	for name in basic-pg basic-cyg; do
+		trstat --partial -g stack -c self -o $name.part $name.trs
+	done
+	trstat -q --diff -t svg -o y.svg exc-pg.trs basic-pg.trs
+	cmp x.svg y.svg
+	trstat -q --diff -t svg -o x.svg basic-pg.trs basic-cyg.trs
+	trstat -q --diff -t svg basic-pg.part basic-cyg.part | cmp - x.svg
+}
+
+@test "-t svg goes with --diff, and draws one type of samples" {
+	cd "$BATS_TEST_TMPDIR"
+	python3 "$ROOT/t/tools/random_samples.py" 1 cycles cpu-clock+ >two.trs
+	run -2 trstat --diff -t svg two.trs two.trs
+	assert_output --partial 'the samples are of several types: choose one with trfilter'
+	run -2 trstat -t svg two.trs
+	assert_line 'trstat: -t svg goes with --diff; trencode -t svg draws one trace'
+	for option in '-g name' '-c count' '-n 3' '-s self' '--pair wakeup'; do
+		# shellcheck disable=SC2086
+		run -2 trstat --diff -t svg $option two.trs two.trs
+		assert_line --partial 'it goes with none of -g, -c, -n, -s and --pair'
+	done
+	# nothing in one of them
+	trfilter -q 'name == "none"' "$BATS_FILE_TMPDIR/a.trs" >none.trs
+	trstat -q --diff -t svg "$BATS_FILE_TMPDIR/a.trs" none.trs | grep -q '<title>all (0 ns, '
+	trstat -q --diff -t svg none.trs "$BATS_FILE_TMPDIR/a.trs" |
+		grep -q '<title>commit (4780000 ns, .*; before 0 ns, 0.00%)</title>.*fill="#f03232"'
+}

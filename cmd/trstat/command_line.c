@@ -45,8 +45,9 @@ const struct option_row command_line_rows[] = {
 	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", COLUMN_WORDS},
 	{'n', "limit", "N",
 	 "show the first N rows, or all with 0 (default: 50 on\na terminal, else all)", NULL},
-	{'t', "to", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
-	 "table tsv csv json ndjson prom"},
+	{'t', "to", "FORMAT",
+	 "table (default), tsv, csv, json, ndjson or prom;\nwith --diff also svg, a flame graph",
+	 "table tsv csv json ndjson prom svg"},
 	{OPT_WHERE, "where", "EXPR",
 	 "count only the calls and events for which EXPR is true;\ntheir times are those of the "
 	 "whole "

@@ -27,6 +27,7 @@ struct drawing {
 	uint64_t total, before; /* of all stacks */
 	uint64_t least;		/* the least total that is drawn */
 	uint64_t hidden;	/* nodes that are not drawn */
+	uint64_t gone;		/* earlier sum of the stacks that are no more */
 	uint32_t depth;
 };
 
@@ -114,6 +115,10 @@ static void place_frames(struct drawing *d)
 		struct graph_frame *parent = &d->frames[d->tree->nodes[node].parent];
 
 		f->depth = parent->depth + 1;
+		if (!f->total && d->graph->before) {
+			d->gone += parent->total ? f->before : 0;
+			continue;
+		}
 		if (!parent->drawn || f->total < d->least) {
 			d->hidden++;
 			parent->merged++;
@@ -189,11 +194,14 @@ static void put_merged(const struct drawing *d, const struct graph_frame *caller
 static void put_head(const struct drawing *d)
 {
 	const struct flame_graph *g = d->graph;
-	char hidden[64] = "", before[160] = "";
+	char hidden[64] = "", before[256] = "";
 
 	svg_begin(d->out, "class=\"graph\"", SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
 	if (g->before)
-		snprintf(before, sizeof before, "; before %" PRIu64 " %.60s", d->before, g->unit);
+		snprintf(before, sizeof before,
+			 "; before %" PRIu64 " %.60s, of which %" PRIu64
+			 " %.60s in stacks that are gone",
+			 d->before, g->unit, d->gone, g->unit);
 	if (d->hidden)
 		snprintf(hidden, sizeof hidden, ", %" PRIu64 " frames too narrow to see",
 			 d->hidden);

@@ -9,9 +9,13 @@
 #include <unistd.h>
 
 static const struct format formats[] = {
-	[TABLE_ALIGNED] = {"table", format_aligned}, [TABLE_TSV] = {"tsv", format_cells},
-	[TABLE_CSV] = {"csv", format_cells},	     [TABLE_JSON] = {"json", format_cells},
-	[TABLE_NDJSON] = {"ndjson", format_cells},   [TABLE_PROM] = {"prom", format_prom},
+	[TABLE_ALIGNED] = {"table", format_aligned},
+	[TABLE_TSV] = {"tsv", format_cells},
+	[TABLE_CSV] = {"csv", format_cells},
+	[TABLE_JSON] = {"json", format_cells},
+	[TABLE_NDJSON] = {"ndjson", format_cells},
+	[TABLE_PROM] = {"prom", format_prom},
+	[TABLE_SVG] = {"svg", NULL},
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -25,7 +29,8 @@ int table_format_parse(const char *name, enum table_format *format, struct error
 		}
 	}
 	return error_set(e, NULL, NO_OFFSET,
-			 "unknown format '%.64s'; there are: table tsv csv json ndjson prom", name);
+			 "unknown format '%.64s'; there are: table tsv csv json ndjson prom svg",
+			 name);
 }
 
 const char *table_format_name(enum table_format format)

@@ -28,6 +28,7 @@ enum table_format {
 	TABLE_JSON,
 	TABLE_NDJSON,
 	TABLE_PROM,
+	TABLE_SVG, /* of --diff only, by diff_write */
 };
 
 /* An interval of -i. */

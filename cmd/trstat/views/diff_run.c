@@ -35,8 +35,15 @@ int diff_check(const struct settings *s, const struct diff_options *o, int opera
 	if (!o->asked && o->fail_if)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--fail-if with a word instead of a condition goes with --diff");
+	if (!o->asked && s->format == TABLE_SVG)
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t svg goes with --diff; trencode -t svg draws one trace");
 	if (!o->asked)
 		return 0;
+	if (s->format == TABLE_SVG && (s->keys || s->columns || s->limited || o->sort || s->pair))
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t svg draws the self times of all stacks: it goes with none of "
+				 "-g, -c, -n, -s and --pair");
 	if (other)
 		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
 	if (operands != 2)
@@ -55,22 +62,52 @@ static int check_ticks(const struct side *s, struct error *e)
 		       : 0;
 }
 
+/* A percentile adds the histograms that the test needs. */
+static int add_histograms(struct side *s, struct error *e)
+{
+	return columns_find(&s->query.columns, "p50", e) < 0 ? -1 : 0;
+}
+
+static int begin_statistics(struct side *s)
+{
+	return statistics_init(&s->statistics, &s->query.keys, &s->query.columns,
+			       &s->stage.in.dictionary) ||
+			       (s->settings.pair && statistics_pair(&s->statistics, &s->query.pair))
+		       ? -1
+		       : 0;
+}
+
+/* Begin again with the key type, once, if the types that the stream declares require it. */
+static int begin_rows(struct side *s, bool *begun, struct error *e)
+{
+	if (*begun || !query_mixes_samples(&s->query, &s->stage.in.dictionary)) {
+		*begun = true;
+		return 0;
+	}
+	*begun = true;
+	statistics_free(&s->statistics);
+	s->statistics = (struct statistics){0};
+	if (query_add_type(&s->query, e) || add_histograms(s, e))
+		return -1;
+	return begin_statistics(s) ? error_no_memory(e) : 0;
+}
+
 /* Read the rows of a stream, whose first block is b. */
 static int read_stream(struct side *s, struct block *b)
 {
 	struct statistics *st = &s->statistics;
 	struct stage *stage = &s->stage;
+	bool begun = false;
 	struct error e;
 
-	/* a percentile adds the histograms that the test needs */
-	if (query_parse(&s->query, &s->settings, &e) ||
-	    columns_find(&s->query.columns, "p50", &e) < 0)
+	if (query_parse(&s->query, &s->settings, &e) || add_histograms(s, &e))
 		return stage_fail(stage, &e);
 	stage->in.reads_values = query_reads_values(&s->query);
-	if (statistics_init(st, &s->query.keys, &s->query.columns, &stage->in.dictionary) ||
-	    (s->settings.pair && statistics_pair(st, &s->query.pair)))
+	if (begin_statistics(s))
 		return stage_no_memory(stage);
 	do {
+		if (b->kind == BLOCK_EVENTS && begin_rows(s, &begun, &e))
+			return stage_fail(stage, &e);
 		report_snapshot(stage, b);
 		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
 					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
@@ -156,7 +193,12 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 				 "has the %s '%s', and not '%s' as %s: use -%c",
 				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'c');
 	}
-	if (s->ticks != t->ticks && s->groups.count && t->groups.count)
+	if (!s->groups.count || !t->groups.count)
+		return 0;
+	if (a->query.columns.weights != b->query.columns.weights)
+		return error_set(e, NULL, NO_OFFSET,
+				 "times and weights of samples cannot be compared");
+	if (s->ticks != t->ticks && !a->query.columns.weights)
 		return error_set(e, NULL, NO_OFFSET, "the clocks differ: ticks and ns");
 	return 0;
 }
@@ -241,7 +283,9 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 /* Apply to b the keys and columns that a uses, including those from a summary. */
 static void follow_side(struct side *b, const struct side *a)
 {
-	if (!b->settings.keys)
+	if (a->query.typed_keys)
+		b->settings.keys = a->query.typed_keys;
+	else if (!b->settings.keys)
 		b->settings.keys = a->settings.keys;
 	if (!b->settings.columns)
 		b->settings.columns = a->settings.columns;
@@ -269,7 +313,10 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		return STATUS_FAILED;
 	}
 	a->settings = b->settings = *s;
-	a->settings.otherwise = b->settings.otherwise = DIFF_COLUMNS;
+	a->settings.otherwise = b->settings.otherwise =
+		s->format == TABLE_SVG ? "self" : DIFF_COLUMNS;
+	if (s->format == TABLE_SVG)
+		a->settings.keys = b->settings.keys = "stack";
 	if (!stage_open(&a->stage, paths, 1, options) && !stage_print_to(&a->stage, OUTPUT_TEXT) &&
 	    !stage_open(&b->stage, paths + 1, 1, options)) {
 		b->stage.in.output = &a->stage.output;

@@ -106,6 +106,8 @@ int diff_write(const struct diff *d, const struct query *q, unsigned width, stru
 
 	if (s->format == TABLE_ALIGNED)
 		return diff_aligned(d, q, rows, width, out, e);
+	if (s->format == TABLE_SVG)
+		return diff_svg(d, out, e);
 	names = diff_names(d, q, &count);
 	if (!names)
 		return error_no_memory(e);

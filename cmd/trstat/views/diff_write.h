@@ -53,4 +53,7 @@ struct diff_number diff_number(const struct diff *d, const struct diff_row *r, s
 int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,
 		 struct text *out, struct error *e);
 
+/* Write all rows as a flame graph. Returns -1 with e filled. */
+int diff_svg(const struct diff *d, struct text *out, struct error *e);
+
 #endif

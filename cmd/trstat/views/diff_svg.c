@@ -1,0 +1,91 @@
+/*
+ * diff_svg.c - the rows of --diff as a differential flame graph
+ *
+ * The rows have a single key, the stack, and a single column, its self value.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/views/diff_write.h"
+#include "common/picture/flame_graph.h"
+
+/* The stacks of both traces. */
+struct diff_stacks {
+	struct stack_tree tree; /* self: of the second trace */
+	struct intern names;
+	uint64_t *before; /* self of each node in the first trace */
+	size_t nbefore;
+};
+
+static uint64_t limited(int128 number)
+{
+	return number < 0 ? 0 : number > UINT64_MAX ? UINT64_MAX : (uint64_t)number;
+}
+
+/* Get the node of a stack "a;b;c"; 0: out of memory. */
+static uint32_t node_of(struct diff_stacks *s, const char *text, size_t size)
+{
+	const char *end = text + size;
+	uint32_t node = STACK_ROOT;
+
+	while (text < end) {
+		const char *next = memchr(text, ';', (size_t)(end - text));
+		size_t n = (size_t)((next ? next : end) - text);
+		uint32_t name = intern(&s->names, text, n);
+
+		node = name == INTERN_NONE ? 0 : stack_tree_child(&s->tree, node, name);
+		if (!node)
+			return 0;
+		text += n + 1;
+	}
+	return node;
+}
+
+static int add_row(struct diff_stacks *s, const struct diff *d, const struct diff_row *r)
+{
+	const struct key_cell *cell = groups_cells(&d->groups, r->group);
+	struct diff_value v = diff_value(d, r, 0);
+	const char *text;
+	uint64_t *before;
+	uint32_t node;
+	size_t size;
+
+	if (!groups_cell_text(&d->groups, cell, &text, &size) || !size)
+		return 0;
+	node = node_of(s, text, size);
+	before = node ? array_reach(s->before, &s->nbefore, node, sizeof *before) : NULL;
+	if (!before)
+		return -1;
+	s->before = before;
+	before[node] += v.a.present ? limited(v.a.number) : 0;
+	stack_tree_add(&s->tree, node, v.b.present ? limited(v.b.number) : 0);
+	return 0;
+}
+
+int diff_svg(const struct diff *d, struct text *out, struct error *e)
+{
+	const struct statistics *st = d->b.statistics;
+	struct diff_stacks s = {0};
+	struct flame_graph g = {.tree = &s.tree, .names = &s.names};
+	int bad;
+
+	if (d->groups.keys > 1)
+		return error_set(e, NULL, NO_OFFSET,
+				 "the samples are of several types: choose one with trfilter 'type "
+				 "== ...'");
+	bad = stack_tree_init(&s.tree);
+
+	for (size_t i = 0; !bad && i < d->count; i++)
+		bad = add_row(&s, d, &d->row[i]);
+	g.before = bad ? NULL : array_reach(s.before, &s.nbefore, s.tree.count, sizeof *s.before);
+	bad = bad || !g.before;
+	if (g.before)
+		s.before = (uint64_t *)g.before;
+	g.what = d->b.columns->weights ? "weight of samples" : "time";
+	g.unit = d->b.columns->weights ? "weight" : st->ticks ? "ticks" : "ns";
+	bad = bad || flame_graph_draw(&g, out);
+	stack_tree_free(&s.tree);
+	intern_free(&s.names);
+	free(s.before);
+	return bad ? error_no_memory(e) : 0;
+}
