@@ -51,7 +51,7 @@ const struct option_row settings_rows[] = {
 	{OPT_NO_UNWIND, "no-unwind", NULL,
 	 "perf: do not unwind the stacks recorded as memory\n(--call-graph dwarf)", NULL},
 	{OPT_SYSROOT, "sysroot", "DIR",
-	 "perf: unwind by the programs and libraries below DIR\n(default: /)", "directory"},
+	 "perf: read programs, libraries and the files of JIT\ncompilers below DIR (default: /)", "directory"},
 	{OPT_INFO, "info", NULL, "print what the inputs are, and write no stream", NULL},
 	{OPT_LIST, "list", NULL,
 	 "print the types of events with counts, fields and\nexamples, and write no stream", NULL},

@@ -49,7 +49,7 @@ int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 		p = location_of(d, id);
 		if (!p)
 			continue;
-		if (resolve(r, p, true, &symbol) == OUTCOME_FAILED)
+		if (resolve(r, p, !p->symbol, &symbol) == OUTCOME_FAILED)
 			return stage_no_memory(s);
 		if (p->symbol)
 			keep_line(p->symbol, &symbol);

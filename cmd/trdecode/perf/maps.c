@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trdecode/perf/jit.h"
 #include "common/util/bisect.h"
 
-enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 14, LOCATIONS_LEAST = 1 << 12 };
+enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16, LOCATIONS_LEAST = 1 << 12 };
 
 struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
 {
@@ -24,7 +25,6 @@ void perf_maps_release(struct perf_maps *m)
 	if (!m || --m->users)
 		return;
 	free(m->present.map);
-	free(m->declared.map);
 	free(m->spaces);
 	free(m);
 }
@@ -58,7 +58,7 @@ const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t addres
 uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
 {
 	uint32_t *spaces = array_reach(m->spaces, &m->spaces_capacity, layer, sizeof *spaces);
-	char name[16] = "kernel";
+	char name[64] = "kernel"; /* equal spaces would be one */
 
 	if (!spaces)
 		return 0;
@@ -67,8 +67,8 @@ uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t la
 		m->nspaces = layer + 1;
 	if (spaces[layer])
 		return spaces[layer];
-	if (!m->kernel)
-		snprintf(name, sizeof name, "%d", m->pid);
+	if (!m->kernel || layer)
+		snprintf(name, sizeof name, "%d.%u.%u", m->pid, m->number, layer);
 	spaces[layer] =
 		writer_space(s->w, &(struct space_entry){.source = s->source,
 							 .name = writer_text(s->w, name),
@@ -119,27 +119,26 @@ static int clear_range(struct perf_map_list *l, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Find the first layer without a mapping of another file in the range. *same: the mapping is
- * declared there already. */
+/* Find the layer of a mapping: above those of all that it overlaps, which are above those of what
+ * was there before. *same: the mapping is present. */
 static uint32_t layer_of(const struct perf_maps *m, const struct perf_map *map, bool *same)
 {
+	const struct perf_map *p = m->present.map;
+	size_t i = maps_up_to(&m->present, map->start);
 	uint32_t layer = 0;
 
-	/* layers above the highest that overlaps are free; lower ones may be, too, but seldom are
-	 */
 	*same = false;
-	for (size_t i = 0; i < m->declared.count; i++) {
-		const struct perf_map *d = &m->declared.map[i];
-
-		if (d->start >= map->end || d->end <= map->start)
+	for (i -= i > 0; i < m->present.count && p[i].start < map->end; i++) {
+		if (p[i].end <= map->start)
 			continue;
-		if (d->start == map->start && d->end == map->end && d->offset == map->offset &&
-		    d->path == map->path && d->build_id == map->build_id) {
+		if (p[i].start == map->start && p[i].end == map->end &&
+		    p[i].offset == map->offset && p[i].path == map->path &&
+		    p[i].build_id == map->build_id && p[i].code == map->code) {
 			*same = true;
-			return d->layer;
+			return p[i].layer;
 		}
-		if (d->layer >= layer)
-			layer = d->layer + 1;
+		if (p[i].layer >= layer)
+			layer = p[i].layer + 1;
 	}
 	return layer;
 }
@@ -153,9 +152,13 @@ static int declare_map(struct perf_spaces *s, struct perf_maps *m, struct perf_m
 	if (same)
 		return 0;
 	space = perf_maps_space(s, m, map->layer);
-	if (!space || insert(&m->declared, m->declared.count, map))
+	if (!space)
 		return -1;
+	m->declared++;
 	s->nmaps++;
+	/* functions of JIT compilers have symbols at their locations */
+	if (map->code && map->code != JIT_ANONYMOUS)
+		return 0;
 	return writer_map(s->w, &(struct map_entry){.space = space,
 						    .start = map->start,
 						    .end = map->end,
@@ -188,8 +191,7 @@ int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_ma
 {
 	struct perf_maps *m;
 
-	if (map.end <= map.start || s->nmaps >= MAPS_MOST ||
-	    (*maps)->declared.count >= MAPS_OF_PROCESS)
+	if (map.end <= map.start || s->nmaps >= MAPS_MOST || (*maps)->declared >= MAPS_OF_PROCESS)
 		return 0;
 	if ((*maps)->users > 1 && unshare(s, maps, pid))
 		return -1;
@@ -237,6 +239,7 @@ uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t
 	const struct perf_map *map = m ? perf_maps_find(m, address) : NULL;
 	uint32_t space = m ? perf_maps_space(s, m, map ? map->layer : 0) : 0;
 	struct perf_location *slot;
+	struct symbol_entry symbol;
 
 	if (m && !space)
 		return 0;
@@ -250,5 +253,8 @@ uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t
 		writer_location(s->w,
 				&(struct location_entry){.space = space, .address = address})};
 	s->nlocations += slot->location != 0;
+	if (map && map->code && perf_jit_symbol(s->jit, map, m->pid, address, &symbol) &&
+	    writer_symbol(s->w, slot->location, &symbol))
+		return 0;
 	return slot->location;
 }

@@ -18,6 +18,7 @@ struct perf_map {
 	uint32_t path, build_id;     /* strings of the writer */
 	uint32_t file;		     /* of unwind.h, 0: none */
 	uint32_t layer;
+	uint32_t code; /* of jit.h: a function of a JIT compiler */
 };
 
 struct perf_map_list {
@@ -30,11 +31,11 @@ struct perf_maps {
 	unsigned users;
 	int32_t pid;
 	bool kernel;
-	uint32_t number;	       /* of these mappings, never used again */
-	uint32_t context;	       /* number of this state of the mappings, never used again */
-	struct perf_map_list present;  /* by address, none overlaps another */
-	struct perf_map_list declared; /* in any order */
-	uint32_t *spaces;	       /* by layer: space of the writer, 0: not yet declared */
+	uint32_t number;	      /* of these mappings, never used again */
+	uint32_t context;	      /* number of this state of the mappings, never used again */
+	struct perf_map_list present; /* by address, none overlaps another */
+	size_t declared;	      /* number of the mappings so far */
+	uint32_t *spaces;	      /* by layer: space of the writer, 0: not yet declared */
 	size_t nspaces, spaces_capacity;
 };
 
@@ -51,6 +52,7 @@ struct perf_spaces {
 	struct perf_location *locations; /* hash table */
 	size_t nlocations, size;
 	size_t nmaps; /* declared in all spaces */
+	struct perf_jit *jit;
 };
 
 /* Functions return -1, NULL or 0 when out of memory. */

@@ -2,6 +2,7 @@
  * perf.c - the decoder of perf.data: open it, put its records in order, write their rows
  */
 #include "cmd/trdecode/perf/callers.h"
+#include "cmd/trdecode/perf/jit.h"
 #include "cmd/trdecode/perf/perf.h"
 
 #include <inttypes.h>
@@ -248,8 +249,10 @@ static int perf_begin(struct input *in, struct error *e)
 	perf_attrs_settle(p);
 	p->frames = calloc(PERF_FRAMES, sizeof *p->frames);
 	p->callers = callers_new();
-	if (!p->frames || !p->callers || perf_spaces_init(&p->spaces, p->w) || perf_declare(p) ||
-	    begin_unwinding(p, e))
+	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
+				     strcmp(in->clock_name, "monotonic") != 0);
+	if (!p->frames || !p->callers || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
+	    perf_declare(p) || begin_unwinding(p, e))
 		return -1;
 	got = next_in_order(p, &r, e);
 	return got > 0 ? merge_first(in, r.time, e) : got;
@@ -322,6 +325,7 @@ static void perf_close(struct input *in)
 		tracecmd_file_close(&p->file);
 	free(p->frames);
 	callers_free(p->callers);
+	perf_jit_free(p->spaces.jit);
 	free(p);
 	in->state = NULL;
 }

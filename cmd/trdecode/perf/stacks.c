@@ -4,6 +4,7 @@
  * A chain has its innermost frame first. Marks between the addresses tell whose they are.
  */
 #include "cmd/trdecode/perf/callers.h"
+#include "cmd/trdecode/perf/jit.h"
 #include "cmd/trdecode/perf/perf.h"
 
 enum { PARTS = 16 }; /* the kernel writes at most 8 marks */
@@ -51,6 +52,16 @@ static int split_chain(const struct perf *p, const uint8_t *chain, uint64_t n, u
 	return count;
 }
 
+/* Get the mappings of a process at the time of the sample. NULL when out of memory. */
+static struct perf_maps *user_maps(struct perf *p, struct perf_process *process)
+{
+	if (!perf_process_maps(&p->spaces, process) ||
+	    (process->dump && perf_jit_advance(p->spaces.jit, process->dump, p->time, &p->spaces,
+					       &process->maps, process->pid)))
+		return NULL;
+	return process->maps;
+}
+
 /* Get the mappings that addresses of a mode are in, and their number. Returns false when out of
  * memory. */
 static bool maps_of(struct perf *p, struct perf_thread *t, unsigned mode, struct perf_maps **m)
@@ -59,7 +70,7 @@ static bool maps_of(struct perf *p, struct perf_thread *t, unsigned mode, struct
 	if (mode == PERF_MODE_KERNEL)
 		*m = p->spaces.kernel;
 	else if (mode == PERF_MODE_USER)
-		*m = perf_process_maps(&p->spaces, t->process);
+		*m = user_maps(p, t->process);
 	return *m || (mode != PERF_MODE_KERNEL && mode != PERF_MODE_USER);
 }
 
@@ -125,7 +136,8 @@ static uint32_t stack_of_frames(struct perf *p, struct perf_thread *t,
 static uint32_t stack_of_callers(struct perf *p, struct perf_thread *t,
 				 const struct perf_chain *callers, bool *bad)
 {
-	const struct perf_maps *user = t->process->maps;
+	const struct perf_maps *user =
+		t->process->dump ? user_maps(p, t->process) : t->process->maps;
 	uint64_t numbers[CALLERS_NUMBERS] = {
 		(uint64_t)callers->parent << 32 | callers->mode,
 		user ? user->context : 0,

@@ -1,6 +1,7 @@
 /*
  * task_records.c - what records change: names of threads, their processes, and mappings
  */
+#include "cmd/trdecode/perf/jit.h"
 #include "cmd/trdecode/perf/perf.h"
 
 static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_thread *t,
@@ -16,6 +17,7 @@ static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_t
 	if (r->misc & PERF_MISC_COMM_EXEC) {
 		perf_maps_release(t->process->maps);
 		t->process->maps = NULL;
+		t->process->dump = NULL;
 	}
 	return 0;
 }
@@ -64,6 +66,9 @@ static int add_map(struct perf *p, const struct perf_record *r, struct perf_map 
 	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
 	if (!process || !perf_process_maps(&p->spaces, process))
 		return -1;
+	map.code = perf_jit_anonymous(path, n);
+	if (!process->dump)
+		process->dump = perf_jit_dump(p->spaces.jit, path, n);
 	/* "//anon" is no file */
 	if (p->unwinder && n > 1 && path[0] == '/' && path[1] != '/') {
 		map.file = perf_unwinder_file(p->unwinder, path, n, build_id);

@@ -10,6 +10,7 @@
 struct perf_process {
 	int32_t pid;
 	struct perf_maps *maps; /* NULL: no record has named any */
+	struct jit_dump *dump;	/* NULL: no JIT compiler has mapped one */
 };
 
 struct perf_thread {
