@@ -33,7 +33,7 @@ setup() {
 		done
 		run -0 pipe "{ ${line/4788/4123}; } >shown"
 	done
-	for file in graph.svg chart.svg ms.svg trace.json trace.pftrace trace.speedscope.json callgrind.out \
+	for file in graph.svg chart.svg graph.gv graph.mmd ms.svg trace.json trace.pftrace trace.speedscope.json callgrind.out \
 		profile.pb.gz trace.ctf/metadata calls.csv calls.parquet; do
 		[[ -s $file ]] || fail "$file"
 	done
@@ -81,7 +81,7 @@ setup() {
 @test "a name's end chooses the format, as --formats and the page have it" {
 	trdecode uftrace.data | trsym >x.trs
 	trencode --formats | sed 's/^\([^ ]*\).*(\(.*\))$/\1 \2/' >listed
-	[[ $(wc -l <listed) == 17 ]]
+	[[ $(wc -l <listed) == 19 ]]
 	page=$(mandoc -Tascii "$ROOT/man1/trencode.1" | sed 's/.\x08//g')
 	mkdir there
 	while read -r format ends; do

@@ -17,6 +17,8 @@
 	F(lttng)                                                                                   \
 	F(folded)                                                                                  \
 	F(svg)                                                                                     \
+	F(dot)                                                                                     \
+	F(mermaid)                                                                                 \
 	F(chrome)                                                                                  \
 	F(ndjson)                                                                                  \
 	F(csv)                                                                                     \

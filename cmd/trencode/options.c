@@ -82,10 +82,11 @@ const struct option_row settings_rows[] = {
 	{KEY_TICK, "tick", "TIME", "length of a tick, for clocks that count ticks\n(apitrace)",
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "",
-	 "folded svg chrome ndjson csv tsv speedscope callgrind pprof perfetto parquet"},
+	 "folded svg dot mermaid chrome ndjson csv tsv speedscope callgrind pprof perfetto "
+	 "parquet"},
 	{KEY_UNCLOSED, "unclosed", "HOW", "close (default) or drop calls without a return",
 	 "close drop"},
-	{OPTION_HEADING, NULL, NULL, "", "folded svg callgrind pprof"},
+	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof"},
 	{KEY_WEIGHT, "weight", "WHAT",
 	 "what to add up: dur (of calls, default), period (of\nsamples, default), count, or a "
 	 "field "

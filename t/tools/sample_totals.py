@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Add up the samples of a stream: usage: sample_totals.py totals|folded|tree [FILE]
+"""Add up the samples of a stream: usage: sample_totals.py totals|folded|tree|edges [FILE]
 
 totals  a line "total,self,count,name" for each function, sorted by name
 tree    a line "total,self,count,a;b;c" for each stack that a sample has or begins with
 folded  a line "comm;a;b;c WEIGHT" for each thread's name and stack, of which one may be missing
+edges   a line "caller<TAB>callee<TAB>WEIGHT" for each call that a stack has; "all" calls the outermost functions
 The stream is read by trstream.py, which shares nothing with the programs. All samples must be of one type.
 """
 import sys
@@ -25,7 +26,7 @@ def main():
     how = sys.argv[1]
     with open(sys.argv[2], "rb") if len(sys.argv) > 2 else sys.stdin.buffer as file:
         data = file.read()
-    rows, stacks = defaultdict(lambda: [0, 0, 0]), defaultdict(int)
+    rows, stacks, edges = defaultdict(lambda: [0, 0, 0]), defaultdict(int), defaultdict(int)
     for comm, stack, weight in samples(data):
         if comm or stack:
             stacks[";".join(([comm.replace(" ", "_")] if comm else []) + stack)] += weight
@@ -36,7 +37,11 @@ def main():
             row[2] += 1
         if keys:
             rows[keys[-1]][1] += weight
-    if how == "folded":
+        for edge in set(zip(["all"] + stack, stack)):
+            edges[edge] += weight
+    if how == "edges":
+        lines = [f"{caller}\t{callee}\t{weight}" for (caller, callee), weight in edges.items()]
+    elif how == "folded":
         lines = [f"{stack} {weight}" for stack, weight in stacks.items() if weight]
     else:
         lines = [",".join(map(str, row)) + "," + key for key, row in rows.items()]

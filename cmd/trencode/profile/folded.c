@@ -29,7 +29,7 @@ int folded_clean_name(struct buffer *to, const struct location *p, struct text_r
 	return r;
 }
 
-int folded_begin(struct encoding *en, struct error *e)
+int folded_begin_without_comm(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = calloc(1, sizeof(*s));
 
@@ -38,6 +38,16 @@ int folded_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	if (stack_profile_init(s, en->dictionary, folded_clean_name, en->options))
 		return error_no_memory(e);
+	return 0;
+}
+
+int folded_begin(struct encoding *en, struct error *e)
+{
+	struct stack_profile *s;
+
+	if (folded_begin_without_comm(en, e))
+		return -1;
+	s = en->state;
 	s->samples.by_comm = true;
 	return 0;
 }

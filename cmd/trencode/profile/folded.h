@@ -1,5 +1,5 @@
 /*
- * folded.h - the parts of the encoder of folded stacks that the encoder of flame graphs shares
+ * folded.h - the parts of the encoder of folded stacks that other reports on stacks share
  *
  * Each is the function of struct encoder with that name; the state of the run is a struct
  * stack_profile.
@@ -10,6 +10,8 @@
 #include "cmd/trencode/encoder.h"
 
 int folded_begin(struct encoding *en, struct error *e);
+/* The same; the names of threads are no frames. */
+int folded_begin_without_comm(struct encoding *en, struct error *e);
 int folded_block(struct encoding *en, const struct block *b, struct error *e);
 int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e);
 void folded_free(struct encoding *en);

@@ -9,31 +9,70 @@ struct step {
 	uint32_t node;
 	uint32_t above; /* index + 1 of the step of the same name above, 0 none */
 	uint32_t child; /* to be visited next */
+	uint32_t edge;	/* to this step */
+	bool first;	/* the edge is not in the path above */
 };
 
 /* One walk through the tree. */
 struct walk {
+	struct stack_edges *edges;
 	const struct stack_tree *tree;
+	const struct intern *names;
 	struct step *steps;
 	size_t count, capacity;
-	uint32_t *last;	    /* by name: index of the innermost step + 1 */
-	uint8_t *recursive; /* by node: a node above it has the same name */
+	uint32_t *last; /* by name: index of the innermost step + 1 */
 };
+
+/* Get the number of an edge; INTERN_NONE: out of memory. */
+static uint32_t edges_find(struct stack_edges *s, uint32_t caller, uint32_t callee)
+{
+	uint32_t key[2] = {caller, callee}, number = intern(&s->keys, key, sizeof key);
+	struct stack_edge *edges;
+
+	if (number == s->count) {
+		edges = array_grow(s->edges, &s->capacity, s->count, sizeof(*edges));
+		if (!edges)
+			return INTERN_NONE;
+		s->edges = edges;
+		edges[s->count++] = (struct stack_edge){.caller = caller, .callee = callee};
+	}
+	return number;
+}
 
 static int edges_enter(struct walk *w, uint32_t node)
 {
 	struct step *steps = array_grow(w->steps, &w->capacity, w->count, sizeof(*steps));
 	const struct stack_node *n = &w->tree->nodes[node];
-	uint32_t above;
+	struct stack_edges *s = w->edges;
+	uint32_t above = w->last[n->name], caller, number;
+	struct stack_edge *edge;
 
 	if (!steps)
 		return -1;
 	w->steps = steps;
-	above = w->last[n->name];
-	steps[w->count++] = (struct step){node, above, n->first};
+	caller = w->count ? w->tree->nodes[steps[w->count - 1].node].name : w->names->count;
+	number = edges_find(s, caller, n->name);
+	if (number == INTERN_NONE)
+		return -1;
+	edge = &s->edges[number];
+	steps[w->count++] = (struct step){node, above, n->first, number, !edge->open};
 	w->last[n->name] = (uint32_t)w->count;
-	w->recursive[node] = above != 0;
+	s->functions[n->name].self += n->self;
+	s->functions[n->name].calls += n->calls;
+	edge->calls += n->calls;
+	edge->cost += above ? 0 : n->total;
+	edge->weight += edge->open ? 0 : n->total;
+	edge->open = true;
 	return 0;
+}
+
+static void edges_leave(struct walk *w)
+{
+	const struct step *top = &w->steps[--w->count];
+
+	w->last[w->tree->nodes[top->node].name] = top->above;
+	if (top->first)
+		w->edges->edges[top->edge].open = false;
 }
 
 static int edges_walk_tree(struct walk *w)
@@ -52,31 +91,10 @@ static int edges_walk_tree(struct walk *w)
 				if (edges_enter(w, child))
 					return -1;
 			} else {
-				w->last[w->tree->nodes[top->node].name] = top->above;
-				w->count--;
+				edges_leave(w);
 			}
 		}
 	}
-	return 0;
-}
-
-static int edges_add_edge(struct stack_edges *s, uint32_t caller, uint32_t callee, uint64_t calls,
-			  uint64_t cost)
-{
-	uint32_t key[2] = {caller, callee}, number = intern(&s->keys, key, sizeof key);
-	struct stack_edge *edges;
-
-	if (number == INTERN_NONE)
-		return -1;
-	if (number == s->count) {
-		edges = array_grow(s->edges, &s->capacity, s->count, sizeof(*edges));
-		if (!edges)
-			return -1;
-		s->edges = edges;
-		edges[s->count++] = (struct stack_edge){caller, callee, 0, 0};
-	}
-	s->edges[number].calls += calls;
-	s->edges[number].cost += cost;
 	return 0;
 }
 
@@ -91,31 +109,18 @@ static int edges_by_names(const void *a, const void *b)
 
 int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const struct intern *names)
 {
-	struct walk w = {.tree = t};
+	struct walk w = {.edges = s, .tree = t, .names = names};
 	int r = -1;
 
 	*s = (struct stack_edges){0};
 	s->functions = calloc(names->count + (size_t)1, sizeof(*s->functions));
 	w.last = calloc(names->count + (size_t)1, sizeof(*w.last));
-	w.recursive = calloc(t->count, sizeof(*w.recursive));
-	if (s->functions && w.last && w.recursive)
+	if (s->functions && w.last)
 		r = edges_walk_tree(&w);
-	for (size_t i = 1; !r && i < t->count; i++) {
-		const struct stack_node *n = &t->nodes[i];
-
-		if (n->parent == STACK_LOOSE)
-			continue;
-		s->functions[n->name].self += n->self;
-		s->functions[n->name].calls += n->calls;
-		r = edges_add_edge(
-			s, n->parent == STACK_ROOT ? names->count : t->nodes[n->parent].name,
-			n->name, n->calls, w.recursive[i] ? 0 : n->total);
-	}
 	if (!r && s->count)
 		qsort(s->edges, s->count, sizeof(*s->edges), edges_by_names);
 	free(w.steps);
 	free(w.last);
-	free(w.recursive);
 	return r;
 }
 

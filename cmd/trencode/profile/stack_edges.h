@@ -3,7 +3,8 @@
  *
  * The cost of an edge is the total time of its calls. Calls that are a recursion of the callee,
  * direct or through others, cost nothing, so the edges to a function add up to its time on the
- * stack.
+ * stack. Its weight has a call that contains another call of the same edge once, so it is what
+ * passes the edge.
  */
 #ifndef TR_TRENCODE_PROFILE_STACK_EDGES_H
 #define TR_TRENCODE_PROFILE_STACK_EDGES_H
@@ -18,7 +19,8 @@ struct stack_function {
 /* The calls from one function to another. The caller of outermost calls is the number of names. */
 struct stack_edge {
 	uint32_t caller, callee;
-	uint64_t calls, cost;
+	uint64_t calls, cost, weight;
+	bool open; /* private */
 };
 
 /* One graph. */
