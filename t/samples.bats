@@ -161,3 +161,106 @@ kept() {
 	run -0 trfilter -c 'stack =~ "f;f"' s.trs
 	assert_output 1
 }
+
+# both A B KEY: the sums of two streams by that key, as the model has them: total, self and count of each
+both() {
+	join -t '|' -a 1 -a 2 -e ,, -o 0,1.2,2.2 \
+		<(model "$3" "$1" | sed 's/\(.*\),\(.*\)/\2|\1/' | LC_ALL=C sort -t '|' -k 1,1) \
+		<(model "$3" "$2" | sed 's/\(.*\),\(.*\)/\2|\1/' | LC_ALL=C sort -t '|' -k 1,1) |
+		tr '|' ',' | LC_ALL=C sort
+}
+
+@test "trstat --diff: the sums of both traces are those of the model, as streams and as summaries" {
+	python3 "$ROOT/t/tools/random_samples.py" 7 >seven.trs
+	# a function of one trace only
+	trfilter -q 'name != "f3" && !under("f3")' seven.trs >other.trs
+	for key in name stack; do
+		kind=totals
+		[ $key = name ] || kind=tree
+		both one.trs other.trs $kind >want
+		(($(wc -l <want) > 10))
+		trstat -q --diff -t csv -g $key -c total,self,count one.trs other.trs >diff.csv
+		# key, A and B of the three columns; the last row of key name is that of samples without a stack
+		sed 1d diff.csv | awk -F, -v OFS=, '$1 && $1 != "cycles" { print $1, $2, $5, $8, $3, $6, $9 }' |
+			LC_ALL=C sort >have
+		diff want have
+		# the changes are the differences
+		sed 1d diff.csv | awk -F, '$2 != "" && $3 != "" && ($4 != $3 - $2 || $10 != $9 - $8) { exit 1 }'
+		for name in one other; do
+			trstat --partial -g $key -c total,self,count -o $name.part $name.trs
+		done
+		trstat -q --diff -t csv one.part other.part | cmp - diff.csv
+	done
+	grep -q '^f3,[0-9]*,,,' diff.csv || trstat -q --diff -t csv one.trs other.trs | grep '^f3,.*,gone,'
+}
+
+@test "trstat --diff: weights are no times of calls, so no function is slower or faster" {
+	for type in cycles cpu-clock+; do
+		python3 "$ROOT/t/tools/random_samples.py" 5 $type >a.trs
+		python3 "$ROOT/t/tools/random_samples.py" 5 $type >b.trs
+		for name in a b; do
+			trstat --partial -o $name.part $name.trs
+		done
+		for inputs in 'a.trs b.trs' 'a.part b.part'; do
+			# shellcheck disable=SC2086
+			trstat -q --diff -t csv -c total $inputs >diff.csv
+			assert_equal "$(sed 1d diff.csv | cut -d, -f 5- | sort -u)" ',,,,,'
+		done
+	done
+	# the table has no statistics of single weights, unless -c names them
+	run -0 trstat -q --diff one.trs two.trs -g name,type
+	assert_line --index 0 --regexp '^ *total +total_change +count +count_change +verdict  name +type$'
+	run -0 trstat -q --diff one.trs two.trs -g name,type -c p50
+	assert_line --index 0 --regexp 'p50 +p50_change'
+}
+
+@test "trstat --diff of several types: type is a key; a remark on other types, and times are refused" {
+	trstat -q --diff -t csv -c total,count two.trs two.trs >diff.csv
+	assert_regex "$(head -n 1 diff.csv)" '^name,type,total_a,'
+	for type in cycles cpu-clock; do
+		trfilter -q "type == \"$type\"" two.trs >$type.trs
+		model totals $type.trs | awk -F, -v OFS=, '{ print $4, $1, $3 }' | sort >want
+		awk -F, -v OFS=, -v type=$type '$2 == type && $1 != type { print $1, $3, $6 }' diff.csv | sort >have
+		diff want have
+	done
+	run -0 --separate-stderr trstat --diff -g name one.trs <(python3 "$ROOT/t/tools/random_samples.py" 1 misses)
+	assert_regex "$stderr" "the samples are of 'misses', and in one.trs of 'cycles'"
+	python3 "$ROOT/t/tools/random_samples.py" 1 cpu-clock+ >times.trs
+	run -2 trstat --diff one.trs times.trs
+	assert_output --partial 'times and weights of samples cannot be compared'
+}
+
+@test "trstat: weights of different types are not added, in streams one after another and in summaries" {
+	trdecode -q -o flat.trs "$DATA/perf/flat.data"
+	trdecode -q -o zstd.trs "$DATA/perf/zstd.data"
+	trdecode -q -o weight.trs "$DATA/perf/weight.data.gz"
+	says="samples of 'cycles' and of 'task-clock': weights of different types are not added; add type to -g"
+	for name in flat zstd weight; do
+		trstat --partial -c total,self,count -o $name.part $name.trs
+		trstat --partial -g name,type -c total,count -o $name.typed $name.trs
+	done
+	run -2 trstat flat.trs weight.trs
+	assert_output --partial "trstat: $says"
+	run -2 bash -c 'trstat --partial flat.trs weight.trs >x.part'
+	assert_output --partial "trstat: $says"
+	run -2 trstat --merge flat.part weight.part
+	assert_output --partial "trstat: $says"
+	run -2 bash -c 'trstat --merge --partial flat.part weight.part >x.part'
+	assert_output --partial "trstat: $says"
+	# with the key type, all have the sums of the model
+	for name in flat weight; do
+		model totals $name.trs
+	done | awk -F, -v OFS=, '{ print $4, $1, $3 }' | sort >want
+	trstat -q -t csv -g name,type -c total,count flat.trs weight.trs | sed 1d |
+		awk -F, -v OFS=, '$1 ~ /^</ { print $1, $3, $4 }' | sort >have
+	diff want have
+	trstat -q --merge -t csv flat.typed weight.typed | sed 1d |
+		awk -F, -v OFS=, '$1 ~ /^</ { print $1, $3, $4 }' | sort >have
+	diff want have
+	# samples of one type are added, over all recordings
+	cat flat.trs zstd.trs >both.trs
+	model totals both.trs >want
+	trstat -q --merge -t csv flat.part zstd.part | sed 1d |
+		awk -F, -v OFS=, '$1 ~ /^</ { print $2, $3, $4, $1 }' | LC_ALL=C sort >have
+	diff want have
+}

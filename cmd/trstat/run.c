@@ -146,6 +146,7 @@ static void count_rows(struct counting *c)
 		if (bad)
 			return;
 		if (statistics_check_busy(c->statistics, &e) ||
+		    statistics_check_samples(c->statistics, &e) ||
 		    (c->statistics->ticks && check_clocks(c, &e))) {
 			stage_fail(stage, &e);
 			return;

@@ -35,6 +35,10 @@ static command encoders_run[] = {
 	{"-q", "-t", "apitrace", "--resynthesize", "--compress=gzip:1"},
 	{"-q", "-t", "lttng"},
 	{"-q", "-t", "lttng", "--resynthesize"},
+	{"-q", "-t", "svg"},
+	{"-q", "-t", "svg", "--by-time"},
+	{"-q", "-t", "dot"},
+	{"-q", "-t", "mermaid", "--weight", "dur"},
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -62,6 +62,10 @@ struct sample_counts {
 	uint64_t serial; /* of the present sample */
 	struct buffer frames;
 	uint32_t symbol_changes;
+	char *type;	 /* name of the first samples' type; NULL: no samples */
+	char *other;	 /* name of another type, where type is no key; NULL: none */
+	uint32_t string; /* number of the name that was seen last, + 1 */
+	bool typed;	 /* type is a key */
 };
 
 struct statistics {
@@ -97,6 +101,11 @@ struct statistics {
 	struct group_caches caches;
 	struct sample_counts samples;
 };
+
+/* Note that samples of a type were counted. Returns -1 when out of memory. */
+int statistics_note_samples(struct statistics *s, const char *type);
+/* Check that no weights of different types were added. Returns -1 with e filled. */
+int statistics_check_samples(const struct statistics *s, struct error *e);
 
 /* The cells that groups have in a summary, after those of the keys. */
 enum {

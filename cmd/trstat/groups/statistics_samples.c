@@ -200,11 +200,51 @@ static int add_functions(struct statistics *s, struct event_ref *subject, uint32
 	return 0;
 }
 
+/* --- types --- */
+
+static bool is_by_type(const struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].kind == BY_TYPE)
+			return true;
+	return false;
+}
+
+int statistics_note_samples(struct statistics *s, const char *type)
+{
+	struct sample_counts *c = &s->samples;
+
+	if (!c->type) {
+		c->typed = is_by_type(s->keys);
+		c->type = strdup(type);
+		return c->type ? 0 : -1;
+	}
+	if (c->typed || c->other || !strcmp(c->type, type))
+		return 0;
+	c->other = strdup(type);
+	return c->other ? 0 : -1;
+}
+
+int statistics_check_samples(const struct statistics *s, struct error *e)
+{
+	if (!s->samples.other)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "samples of '%.100s' and of '%.100s': weights of different types are not "
+			 "added; add type to -g, or choose a type with trfilter 'type == ...'",
+			 s->samples.type, s->samples.other);
+}
+
 int statistics_take_sample(struct statistics *s, const struct event *e)
 {
 	struct event_ref subject = event_ref_of(e);
 	uint32_t stack = s->keys->needs & NEEDS_FRAME ? e->stack : 0;
 
+	if (s->samples.string != e->type->name.number + 1 && !s->samples.typed) {
+		s->samples.string = e->type->name.number + 1;
+		if (statistics_note_samples(s, e->type->name.text))
+			return -1;
+	}
 	subject.timed = true;
 	subject.total = subject.self = sample_weight(e);
 	if (!(e->type->flags & TYPE_WEIGHT_TIME) && !s->columns->weights)
@@ -222,6 +262,8 @@ void statistics_free_samples(struct statistics *s)
 	free(s->samples.functions);
 	free(s->samples.known);
 	free(s->samples.seen);
+	free(s->samples.type);
+	free(s->samples.other);
 	intern_free(&s->samples.keys);
 	buffer_free(&s->samples.frames);
 }

@@ -157,7 +157,9 @@ static int merge_join(struct merge *m, struct summaries *ss)
 			  "impossible");
 		return stage_fail(stage, &e);
 	}
-	return statistics_check_busy(s, &e) ? stage_fail(stage, &e) : 0;
+	return statistics_check_busy(s, &e) || statistics_check_samples(s, &e)
+		       ? stage_fail(stage, &e)
+		       : 0;
 }
 
 int merge_run(struct stage *stage, struct query *q, struct summary *sm, const struct merging *how)

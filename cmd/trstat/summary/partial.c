@@ -282,7 +282,7 @@ static int count_rows(struct counting *c, const struct block *b)
 		return e.what[0] ? stage_fail(c->stage, &e) : stage_no_memory(c->stage);
 	if (c->slowest && clocks_check(&c->slowest->clocks, CLOCKS_HINT, &e))
 		return stage_fail(c->stage, &e);
-	if (statistics_check_busy(s, &e))
+	if (statistics_check_busy(s, &e) || statistics_check_samples(s, &e))
 		return stage_fail(c->stage, &e);
 	if (s->ticks && (columns_check_clocks(&c->q->columns, &s->clocks, &e) ||
 			 columns_check_ticks(&c->q->columns, &e) ||

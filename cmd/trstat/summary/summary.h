@@ -22,6 +22,7 @@ enum summary_flags {
 	SUMMARY_TICKS = 1,
 	SUMMARY_NAMELESS = 2, /* functions are shown by their addresses */
 	SUMMARY_WEIGHTS = 4,  /* totals are weights of samples that are no times */
+	SUMMARY_SAMPLES = 8,  /* the name of the samples' type ends the head */
 };
 
 enum part_flags { PART_ENDS = 1, PART_TAIL = 2, PART_EDGES = 4 };
@@ -85,6 +86,7 @@ struct summary_head {
 	char *keys, *columns; /* comma-separated; columns include those of -s */
 	/* arguments of -g, -a, -s, the view, -i and --pair; NULL: not given */
 	char *group, *asked, *sort, *view_argument, *interval, *pair;
+	char *sampled; /* name of the samples' type; NULL: there are none */
 	uint32_t view; /* enum view */
 	bool ticks, nameless, weights;
 	bool histograms; /* its columns include percentiles */
@@ -117,6 +119,7 @@ struct summaries {
 	 */
 	int (*begin)(void *ctx, const struct summary_head *h, struct error *e);
 	void *ctx;
+	char *sampled;	  /* of the head of the present summary */
 	char *keys;	  /* list of the keys; NULL before begin */
 	const char *file; /* file of the present summary */
 	enum { SUMMARY_NONE, SUMMARY_OPEN, SUMMARY_DAMAGED } state; /* of the present summary */

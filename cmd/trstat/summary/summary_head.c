@@ -49,8 +49,9 @@ static void free_head(struct summary_head *h)
 	free(h->view_argument);
 	free(h->interval);
 	free(h->pair);
+	free(h->sampled);
 	h->keys = h->columns = h->group = h->asked = h->sort = h->view_argument = h->interval =
-		h->pair = NULL;
+		h->pair = h->sampled = NULL;
 }
 
 static int take_head(struct unpacker *u, struct summary_head *h)
@@ -83,6 +84,8 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	if (h->pair)
 		h->pairs = (struct summary_pairs){packed_u64(in), packed_u64(in), packed_u64(in),
 						  packed_u64(in), packed_u64(in)};
+	if (flags & SUMMARY_SAMPLES && take_list(u, &h->sampled, 1))
+		return -1;
 	return in->bad ? -1 : 0;
 }
 
@@ -193,6 +196,9 @@ int unpack_head(struct unpacker *u)
 	struct summary_head h = {0};
 	int bad = take_head(u, &h) || match_head(u, &h);
 
+	free(u->ss->sampled);
+	u->ss->sampled = h.sampled;
+	h.sampled = NULL;
 	free_head(&h);
 	u->ss->head = h;
 	return bad ? -1 : 0;

@@ -30,6 +30,7 @@ void summaries_free(struct summaries *ss)
 	free(ss->names);
 	free(ss->fields);
 	free(ss->keys);
+	free(ss->sampled);
 }
 
 static int take_all(struct unpacker *u)
@@ -195,6 +196,8 @@ static int add_summary(struct summaries *ss, struct error *e)
 	s->nameless |= h->nameless;
 	if (h->weights)
 		columns_set_weights(s->columns);
+	if (ss->sampled && statistics_note_samples(s, ss->sampled))
+		return error_no_memory(e);
 	s->first = h->first < s->first ? h->first : s->first;
 	s->last = h->last > s->last ? h->last : s->last;
 	s->calls.unmatched += h->unmatched;

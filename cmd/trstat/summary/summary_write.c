@@ -57,7 +57,8 @@ static void put_head(struct packer *p)
 
 	summary_put(p, (s->ticks ? SUMMARY_TICKS : 0) |
 			       (statistics_nameless(s) ? SUMMARY_NAMELESS : 0) |
-			       (s->columns->weights ? SUMMARY_WEIGHTS : 0));
+			       (s->columns->weights ? SUMMARY_WEIGHTS : 0) |
+			       (s->samples.type ? SUMMARY_SAMPLES : 0));
 	summary_put(p, s->keys->count);
 	for (size_t i = 0; i < s->keys->count; i++)
 		put_text(p, s->keys->names[i]);
@@ -78,6 +79,8 @@ static void put_head(struct packer *p)
 	summary_put(p, s->calls.ignored_kernel);
 	if (asked->pair)
 		put_pair_counts(p, s->pair);
+	if (s->samples.type)
+		put_text(p, s->samples.type);
 }
 
 /* Copy a group's cells, with the number that its tail has in the summary. Returns false if the

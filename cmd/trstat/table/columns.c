@@ -329,6 +329,12 @@ enum column_unit column_unit(const struct column *c)
 	return c->weight && unit == UNIT_DURATION ? UNIT_NUMBER : unit;
 }
 
+bool column_of_single_weights(const struct column *c)
+{
+	return c->weight && strcmp(c->type->name, "total") != 0 &&
+	       strcmp(c->type->name, "self") != 0 && strcmp(c->type->name, "count") != 0;
+}
+
 void columns_set_weights(struct columns *c)
 {
 	c->weights = true;

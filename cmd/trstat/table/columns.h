@@ -88,6 +88,9 @@ size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
 enum column_unit column_unit(const struct column *c);
 /* Make all durations plain numbers: weights of samples, such as CPU cycles. */
 void columns_set_weights(struct columns *c);
+/* Test whether a column is a statistic of single weights of samples, which a table shows only if it
+ * is asked for. */
+bool column_of_single_weights(const struct column *c);
 
 /*
  * Returns the value of one column for one group. Integer divisions round down as in uftrace report

@@ -52,12 +52,6 @@ static size_t key_width(const struct table *t, size_t key, const struct key_cell
 }
 
 /* Test whether a column is a sum, or a number of rows. */
-static bool is_sum(const struct column *c)
-{
-	return !strcmp(c->type->name, "total") || !strcmp(c->type->name, "self") ||
-	       !strcmp(c->type->name, "count");
-}
-
 /* Test whether a column is shown: it was asked for, or some row has a value that is not in
  * ticks. */
 static bool is_shown(const struct rows *rows, const struct column_value *values, size_t column)
@@ -69,8 +63,7 @@ static bool is_shown(const struct rows *rows, const struct column_value *values,
 		return true;
 	if (t->ticks && (unit == UNIT_DURATION || unit == UNIT_TIME))
 		return false;
-	/* of samples, statistics of single weights are shown only if asked for */
-	if (t->columns->column[column].weight && !is_sum(&t->columns->column[column]))
+	if (column_of_single_weights(&t->columns->column[column]))
 		return false;
 	for (size_t r = 0; r < rows->count; r++)
 		if (values[r * t->columns->printed + column].present)

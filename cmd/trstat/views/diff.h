@@ -3,7 +3,8 @@
  *
  * The histograms of a group's times in A and in B are compared by a rank test, whose p is corrected
  * for the number of groups (rank_test.h). A group changed if p is below alpha and the shift of its
- * times is at least the threshold, a share of its median in A. Groups without times are not tested.
+ * times is at least the threshold, a share of its median in A. Groups without times, and samples,
+ * are not tested.
  */
 #ifndef TR_TRSTAT_VIEWS_DIFF_H
 #define TR_TRSTAT_VIEWS_DIFF_H

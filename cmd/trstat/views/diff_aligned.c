@@ -31,8 +31,10 @@ static void put_grid(struct grid *g, size_t row, size_t column, const char *text
 		g->width[column] = n;
 }
 
-/* Leave out the columns that -c does not name and that are empty in all rows. */
-static void hide_empty(struct grid *g, size_t rows, const struct query *q)
+/* Leave out the columns that -c does not name, if they are empty in all rows or of single weights.
+ */
+static void hide_empty(struct grid *g, size_t rows, const struct query *q,
+		       const struct columns *columns)
 {
 	size_t named = g->columns - OF_TEST;
 
@@ -41,6 +43,8 @@ static void hide_empty(struct grid *g, size_t rows, const struct query *q)
 
 		for (size_t row = 1; empty && row <= rows; row++)
 			empty = !*g->cell[row * g->columns + i];
+		empty = empty ||
+			(i < 2 * q->optional && column_of_single_weights(&columns->column[i / 2]));
 		if (empty)
 			g->width[i] = 0;
 	}
@@ -232,7 +236,7 @@ int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsig
 		put_header(&g, d->a.columns, ticks);
 		for (size_t i = 0; i < rows; i++)
 			put_row(&g, i + 1, d, &d->row[i], ticks);
-		hide_empty(&g, rows, q);
+		hide_empty(&g, rows, q, d->a.columns);
 		measure_keys(d, q, rows, keys);
 		fit_keys(&g, keys, d->groups.keys, width);
 		print_grid(d, q, &g, rows, keys, out);

@@ -112,7 +112,8 @@ static int read_stream(struct side *s, struct block *b)
 		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
 					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
 			return stage_no_memory(stage);
-		if (check_ticks(s, &e) || statistics_check_busy(st, &e))
+		if (check_ticks(s, &e) || statistics_check_busy(st, &e) ||
+		    statistics_check_samples(st, &e))
 			return stage_fail(stage, &e);
 	} while (stage_next(stage, b));
 	if (stage->status == STATUS_FAILED)
@@ -178,6 +179,17 @@ static void list_names(const struct query *q, bool keys, char *out, size_t size)
 		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "," : "", name_of(q, keys, i));
 }
 
+/* Warn of samples of two types, whose weights are compared. */
+static void check_types(const struct side *a, const struct side *b, char **paths)
+{
+	const struct sample_counts *s = &a->statistics.samples, *t = &b->statistics.samples;
+
+	if (s->type && t->type && !s->typed && strcmp(s->type, t->type) != 0 &&
+	    !a->stage.options->quiet)
+		warn(paths[1], NO_OFFSET, "the samples are of '%s', and in %s of '%s'", t->type,
+		     paths[0], s->type);
+}
+
 /* Check that both have the same keys, columns and unit of time. */
 static int compare_sides(const struct side *a, const struct side *b, char **paths, struct error *e)
 {
@@ -195,7 +207,8 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 	}
 	if (!s->groups.count || !t->groups.count)
 		return 0;
-	if (a->query.columns.weights != b->query.columns.weights)
+	check_types(a, b, paths);
+	if (a->query.columns.weights != b->query.columns.weights && !s->samples.typed)
 		return error_set(e, NULL, NO_OFFSET,
 				 "times and weights of samples cannot be compared");
 	if (s->ticks != t->ticks && !a->query.columns.weights)
