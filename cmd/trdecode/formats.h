@@ -19,6 +19,7 @@
 	F(ftrace)                                                                                  \
 	F(folded)                                                                                  \
 	F(perf)                                                                                    \
+	F(perf_script)                                                                             \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

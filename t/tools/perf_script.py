@@ -8,7 +8,8 @@ events, periods, the fields of tracepoints, and the address of each frame. perf 
 file as an offset in this file where it prints a call chain, so it must differ from the address by what a
 record mmap says.
 
-Options: --skip-stacks: compare no frames; --stack-share SHARE: the least share of equal stacks. Of stacks that
+Options: --skip-stacks: compare no frames; --names: compare the names of frames, without parameters and
+offsets, not their addresses; --stack-share SHARE: the least share of equal stacks. Of stacks that
 perf 6.1 unwinds, those of a file that is mapped at two addresses, in two processes, can be too short: perf uses
 its first address for both.
 """
@@ -20,7 +21,7 @@ import sys
 HEAD = re.compile(r"\s*(?P<comm>.*?)\s+(?P<pid>-?\d+)/(?P<tid>-?\d+)\s+(?:\[(?P<cpu>\d+)\]\s+)?"
                   r"(?P<time>\d+\.\d{6}):\s+(?:(?P<period>\d+)\s+)?(?P<event>\S.*?):(?:\s+(?P<rest>.*))?$")
 FRAME = re.compile(r"\s*(?P<ip>[0-9a-f]+)\s+(?P<symbol>.*?)\s+\((?P<module>.*)\)$")
-LAST = re.compile(r"(?P<rest>.*(?:^|\s))(?P<ip>[0-9a-f]{5,16}) \S.* \((?P<module>\S+)\)$")
+LAST = re.compile(r"(?P<rest>.*(?:^|\s))(?P<ip>[0-9a-f]{5,16}) (?P<symbol>\S.*) \((?P<module>\S+)\)$")
 FIELD = re.compile(r"(\w+)=(\S+)")
 
 
@@ -45,7 +46,7 @@ def read_text(lines):
         if line.startswith("\t") and frame:
             # the end of a stack that perf has unwound: the address 0, less 1
             if int(frame["ip"], 16) != 2**64 - 1:
-                samples[-1].frames.append((int(frame["ip"], 16), frame["module"]))
+                samples[-1].frames.append((int(frame["ip"], 16), frame["module"], frame["symbol"]))
             continue
         match = HEAD.match(line)
         if not match:
@@ -55,7 +56,7 @@ def read_text(lines):
         sample = Sample(match)
         inline = LAST.match(sample.rest)
         if inline:
-            sample.frames.append((int(inline["ip"], 16), inline["module"]))
+            sample.frames.append((int(inline["ip"], 16), inline["module"], inline["symbol"]))
             sample.rest = inline["rest"]
         samples.append(sample)
     return samples
@@ -77,7 +78,7 @@ def read_stream(lines):
 
 def name_of(event):
     """The event's name as perf prints it."""
-    own = ("hardware", "software", "cache", "raw", "breakpoint", "pmu")
+    own = (None, "hardware", "software", "cache", "raw", "breakpoint", "pmu")
     return event["type"] if event["group"] in own else f"{event['group']}:{event['type']}"
 
 
@@ -103,10 +104,21 @@ def stack_differs(event, sample, deltas):
     ours = [int(frame.strip("<>"), 16) for frame in reversed(event["stack"] or [])]
     if len(ours) != len(sample.frames):
         return f"{len(ours)} frames, not {len(sample.frames)}"
-    for number, (address, (theirs, module)) in enumerate(zip(ours, sample.frames)):
+    for number, (address, (theirs, module, _)) in enumerate(zip(ours, sample.frames)):
         if frame_differs(address, theirs, module, deltas):
             return f"frame {number} is {address:x}, not {theirs:x} in {module}"
     return None
+
+
+def names_differ(event, sample):
+    """Compare the names of frames; a function without a name has that of its file."""
+    ours, theirs = list(reversed(event["stack"] or [])), []
+    for _, module, symbol in sample.frames:
+        name = re.sub(r"\+0x[0-9a-f]+$", "", symbol).replace("(anonymous namespace)", "\0")
+        name = name.split("(")[0].replace("\0", "(anonymous namespace)")
+        file = module.rsplit("/", 1)[-1].strip("[]") if module == "[unknown]" else module.rsplit("/", 1)[-1]
+        theirs.append(f"[{file}]" if name == "[unknown]" else name)
+    return None if ours == theirs else f"frames {ours}, not {theirs}"
 
 
 def number_of(value):
@@ -119,7 +131,9 @@ def number_of(value):
 
 def fields_differ(event, sample):
     """Compare what the text of a tracepoint says with the fields."""
-    args, text = event["args"] or {}, sample.rest
+    args, text = event["args"] or {}, sample.rest.strip()
+    if "text" in args:
+        return None if args["text"] == text else f"text {args['text']!r}, not {text!r}"
     call = re.match(r"NR (-?\d+) (?:\(([^)]*)\)|= (-?\d+))", text)
     if call and event["group"] == "raw_syscalls":
         if call[2] and [int(v, 16) for v in call[2].split(", ")] != [number_of(v) for v in args["args"]]:
@@ -158,6 +172,7 @@ def main():
     parser.add_argument("stream")
     parser.add_argument("text")
     parser.add_argument("--skip-stacks", action="store_true")
+    parser.add_argument("--names", action="store_true")
     parser.add_argument("--stack-share", type=float, default=1.0)
     options = parser.parse_args()
     with open(options.text, encoding="utf-8", errors="replace") as file:
@@ -173,7 +188,9 @@ def main():
         fault = compare(event, row, sample)
         if fault:
             faults.append(f"sample {number}: {fault}")
-        fault = None if options.skip_stacks else stack_differs(event, sample, deltas)
+        fault = None
+        if not options.skip_stacks:
+            fault = names_differ(event, sample) if options.names else stack_differs(event, sample, deltas)
         if fault:
             stacks.append(f"sample {number}: {fault}")
     equal = 1 - len(stacks) / max(1, len(text))

@@ -1,0 +1,188 @@
+#include "cmd/trdecode/perf_script/sample_line.h"
+
+#include "common/util/digits.h"
+
+enum { NANOSECONDS = 1000000000, FRACTION_MOST = 9, SECONDS_MOST = 1 << 30 };
+
+/* Take the next word off a span. false: there is none. */
+static bool take_word(struct span *s, struct span *word)
+{
+	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
+		s->at++;
+	word->at = s->at;
+	while (s->at < s->end && *s->at != ' ' && *s->at != '\t')
+		s->at++;
+	word->end = s->at;
+	return word->at < word->end;
+}
+
+/* Read a whole span as a number below most. */
+static bool read_number(struct span s, uint64_t most, uint64_t *number)
+{
+	return ftrace_digits(s.at, s.end, number) == s.end && span_size(s) && *number < most;
+}
+
+/* Read TID or PID/TID. perf prints -1 for a thread that it does not know. */
+static bool read_ids(struct span word, struct sample_line *l)
+{
+	const char *slash = memchr(word.at, '/', span_size(word));
+	struct span tid = {slash ? slash + 1 : word.at, word.end};
+	uint64_t number;
+
+	l->pid = -1;
+	if (slash && !span_is((struct span){word.at, slash}, "-1")) {
+		if (!read_number((struct span){word.at, slash}, INT32_MAX, &number))
+			return false;
+		l->pid = (int32_t)number;
+	}
+	l->tid = -1;
+	if (span_is(tid, "-1"))
+		return true;
+	if (!read_number(tid, INT32_MAX, &number))
+		return false;
+	l->tid = (int32_t)number;
+	return true;
+}
+
+/* Read SECONDS.FRACTION. */
+static bool read_time(struct span s, uint64_t *ns)
+{
+	const char *point = memchr(s.at, '.', span_size(s));
+	uint64_t seconds, fraction;
+	size_t digits;
+
+	if (!point || !read_number((struct span){s.at, point}, SECONDS_MOST, &seconds) ||
+	    !read_number((struct span){point + 1, s.end}, NANOSECONDS, &fraction))
+		return false;
+	for (digits = (size_t)(s.end - point - 1); digits < FRACTION_MOST; digits++)
+		fraction *= 10;
+	*ns = seconds * NANOSECONDS + fraction;
+	return digits == FRACTION_MOST;
+}
+
+/* Read what follows the ids. */
+static bool read_rest(struct span rest, struct sample_line *l)
+{
+	struct span word;
+	uint64_t number;
+
+	if (!take_word(&rest, &word))
+		return false;
+	if (*word.at == '[' && word.end[-1] == ']' &&
+	    read_number((struct span){word.at + 1, word.end - 1}, INT32_MAX, &number)) {
+		l->cpu = (int32_t)number;
+		if (!take_word(&rest, &word))
+			return false;
+	}
+	if (word.end[-1] == ':' && read_time((struct span){word.at, word.end - 1}, &l->time)) {
+		l->has_time = true;
+		if (!take_word(&rest, &word))
+			return false;
+	}
+	if (read_number(word, UINT64_MAX, &l->period)) {
+		l->has_period = true;
+		if (!take_word(&rest, &word))
+			return false;
+	}
+	if (span_size(word) < 2 || word.end[-1] != ':')
+		return false;
+	l->event = (struct span){word.at, word.end - 1};
+	l->text = span_trim(rest);
+	return true;
+}
+
+bool sample_line_parse(struct span line, struct sample_line *l)
+{
+	struct span rest = line, word;
+
+	*l = (struct sample_line){.cpu = -1};
+	/* the name of a thread may have blanks, and words of digits */
+	while (take_word(&rest, &word)) {
+		l->comm = span_trim((struct span){line.at, word.at});
+		l->cpu = -1;
+		l->has_time = l->has_period = false;
+		if (read_ids(word, l) && read_rest(rest, l))
+			return true;
+	}
+	return false;
+}
+
+/* Take the offset off a function. */
+static void take_offset(struct frame_line *f)
+{
+	const char *plus = memrchr(f->function.at, '+', span_size(f->function));
+	const char *digits = plus ? plus + 3 : NULL;
+
+	if (plus && f->function.end - plus > 3 && plus[1] == '0' && plus[2] == 'x' &&
+	    digits_hex(&digits, f->function.end, &f->offset) && digits == f->function.end)
+		f->function.end = plus;
+	else
+		f->offset = 0;
+}
+
+bool frame_line_parse(struct span line, struct frame_line *f)
+{
+	const char *open;
+
+	*f = (struct frame_line){0};
+	line = span_trim(line);
+	if (!digits_hex(&line.at, line.end, &f->address) || line.at == line.end ||
+	    (*line.at != ' ' && *line.at != '\t'))
+		return false;
+	f->function = span_trim(line);
+	if (f->function.at < f->function.end && f->function.end[-1] == ')') {
+		/* the file may have brackets: "(/memfd:x (deleted))", "([kernel.kallsyms])" */
+		int depth = 1;
+
+		for (open = f->function.end - 1; depth && open > f->function.at;) {
+			open--;
+			depth += *open == ')' ? 1 : *open == '(' ? -1 : 0;
+		}
+		if (!depth && (open == f->function.at || open[-1] == ' ')) {
+			f->file = (struct span){open + 1, f->function.end - 1};
+			f->function = span_trim((struct span){f->function.at, open});
+		}
+	}
+	take_offset(f);
+	return f->function.at < f->function.end || f->file.at < f->file.end;
+}
+
+/* Is it an address? A word of a few letters may be a part of a name. */
+static bool is_address(struct span word)
+{
+	enum { ADDRESS_LEAST = 4 };
+	const char *at = word.at;
+	uint64_t address;
+
+	if (span_size(word) < ADDRESS_LEAST || !digits_hex(&at, word.end, &address) ||
+	    at != word.end)
+		return false;
+	for (at = word.at; at < word.end; at++)
+		if (*at <= '9')
+			return true;
+	return false;
+}
+
+bool frame_line_split(struct span *text, struct span *frame)
+{
+	struct span rest = *text, word, before = *text;
+	struct frame_line last;
+	bool found = false;
+
+	if (text->at == text->end || text->end[-1] != ')')
+		return false;
+	/* the last one counts: the text of a tracepoint may have numbers */
+	while (take_word(&rest, &word)) {
+		if (!is_address(word) ||
+		    !frame_line_parse((struct span){word.at, text->end}, &last) ||
+		    last.file.at == last.file.end || last.function.at == last.function.end ||
+		    *last.function.at == ',')
+			continue;
+		*frame = (struct span){word.at, text->end};
+		before.end = word.at;
+		found = true;
+	}
+	if (found)
+		*text = span_trim(before);
+	return found;
+}

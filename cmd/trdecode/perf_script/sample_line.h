@@ -1,0 +1,41 @@
+/*
+ * sample_line.h - one line of the text of perf script, taken apart
+ *
+ * A sample begins with
+ *
+ *     COMM TID|PID/TID [CPU] TIME: PERIOD EVENT: TEXT
+ *
+ * CPU, TIME, PERIOD and TEXT may be missing. TEXT is that of a tracepoint, or the address, function
+ * and file of the sample. A call chain follows, a line for each frame, the innermost first:
+ *
+ *     ADDRESS FUNCTION+OFFSET (FILE)
+ *
+ * Sources: the pages perf-script(1), tools/perf/builtin-script.c of Linux for the order of the
+ * fields, and texts of perf 3.13 to 6.1.
+ */
+#ifndef TR_TRDECODE_PERF_SCRIPT_SAMPLE_LINE_H
+#define TR_TRDECODE_PERF_SCRIPT_SAMPLE_LINE_H
+
+#include "cmd/trdecode/ftrace/line.h"
+
+struct sample_line {
+	struct span comm, event, text;
+	int32_t pid, tid, cpu; /* -1: the line has none */
+	bool has_time, has_period;
+	uint64_t time; /* ns */
+	uint64_t period;
+};
+
+struct frame_line {
+	uint64_t address, offset; /* offset: in the function */
+	struct span function, file;
+};
+
+/* Take the first line of a sample apart. The spans point into it. false: it is none. */
+bool sample_line_parse(struct span line, struct sample_line *l);
+/* Take the line of a frame apart. false: it is none. */
+bool frame_line_parse(struct span line, struct frame_line *f);
+/* Take the line of a frame off the end of the text of a sample. false: it has none. */
+bool frame_line_split(struct span *text, struct span *frame);
+
+#endif

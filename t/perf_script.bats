@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# The text of perf script: its samples, and its stacks as stackcollapse-perf.pl folds them.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# compare TEXT: the samples of the text with those that an independent program reads
+compare() {
+	trdecode -o x.trs "$1"
+	python3 "$ROOT/t/tools/trstream.py" x.trs >x.ndjson
+	python3 "$ROOT/t/tools/perf_script.py" --names x.ndjson "$1"
+}
+
+@test "samples: number, time, thread, CPU, event, period, text and frames" {
+	for name in flat group zstd pipe-zstd switch sched sys weight; do
+		gzip -dc "$DATA/perf/$name.txt.gz" >text
+		compare text || fail "$name"
+	done
+	[ ! -d "$SHARED/perf" ] || for name in dwarf fp pipe two; do
+		compare "$SHARED/perf/$name.data.script.txt" || fail "$name"
+	done
+}
+
+@test "folded stacks are those of stackcollapse-perf.pl" {
+	[ -d "$SHARED/perf-script" ] || skip 'no traces'
+	for theirs in "$SHARED"/perf-script/*-collapsed-all.txt; do
+		text=${theirs%-collapsed-all.txt}.txt
+		# without marks of the kernel, JIT compilers and inlined functions
+		sed -E 's/_\[[kji]\]//g' "$theirs" |
+			awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (k in sum) print k " " sum[k] }' |
+			LC_ALL=C sort >want
+		# what that program leaves out: a last sample without an empty line, names that are empty
+		{ cat "$text"; echo; echo; } | sed '$d' | python3 -c 'import sys
+blocks = sys.stdin.read().rstrip("\n").split("\n\n")
+whole = open(sys.argv[1]).read().endswith("\n\n")
+print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
+			sed 's|^\(\s*[0-9a-f]*\)  (/lib/x86_64-linux-gnu/libc-2.15.so)$|\1 EMPTY (x)|' >kept
+		trdecode -q kept | trencode -q -t folded | sed 's/;EMPTY /;  /' | LC_ALL=C sort >got
+		diff want got || fail "$text"
+	done
+}
+
+@test "odd lines: names of threads, inlined functions, source lines, no times, damage" {
+	cat >text <<-'END'
+		# a comment
+		my 12 thread 7/8 [002] 5.000000001: 4 cycles:u:
+			    7f00 inner->outer+0x12 (/lib/x y.so (deleted))
+			  lib.c:12
+			    10 operator()(int) const (/bin/p)
+			    11 (anonymous namespace)::f<int>(char) (/bin/p)
+			    12 net/http.(*Client).Do (/bin/p)
+			    13 [unknown] (/usr/lib/libm.so.6)
+			    14 [unknown] ([unknown])
+			    15 (p)
+		:-1    -1 [000]     6.5: sched:sched_switch: prev_comm=a b prev_pid=1
+		dd 9 7.000000: 1 page-faults: ffffffff81 dd (bin) (/bin/dd)
+	END
+	run -0 pipe 'trdecode -f perf-script text | trencode -q -t csv -c time,pid,tid,cpu,comm,type,stack,period,text'
+	assert_output - <<-'END'
+		time,pid,tid,cpu,comm,type,stack,period,text
+		5000000001,7,8,2,my 12 thread,cycles:u,"[""[p]"",""[unknown]"",""[libm.so.6]"",""net/http.(*Client).Do"",""(anonymous namespace)::f<int>"",""operator"",""inner"",""outer""]",4,
+		6500000000,,,0,:-1,sched_switch,,,prev_comm=a b prev_pid=1
+		7000000000,,9,,dd,page-faults,"[""dd""]",1,
+	END
+	printf 'java 19983 cycles:\n12 a (/x)\n\njava 19983 cycles:\n12 b (/x)\n' >text
+	run -0 pipe 'trdecode text | trencode -q -t csv -c time,tid,stack'
+	assert_line --index 1 '1,19983,"[""a""]"'
+	assert_line --index 2 '2,19983,"[""b""]"'
+	printf 'a 1 2.5: x:\n\t12 f (/x)\nwhat is this\n\nand this\na 1 2.6: x:\n' >text
+	run -1 pipe 'trdecode text 2>said | trfilter -c true 2>>said'
+	assert_output 2
+	grep -F 'trdecode: text: ' said | grep -F 'a line that is neither a sample nor a frame'
+	grep -F 'trdecode: text: 1 more line is neither a sample nor a frame' said
+	run -0 trdecode --info text
+	assert_line --regexp '^samples +2$'
+}
+
+@test "a fresh text: the functions of perf.data, and by pipe" {
+	need perf
+	perf record -q -F 4000 -e cpu-clock -g -o fresh.data sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \
+		>/dev/null 2>err || skip "perf record: $(tail -n 1 err)"
+	perf script --no-inline -i fresh.data -F comm,pid,tid,time,period,event,ip,sym,symoff,dso >text 2>/dev/null
+	compare text
+	run -0 pipe 'trdecode fresh.data | trstat -q -g comm,type -c count,total -t tsv'
+	perf script --no-inline -i fresh.data -F comm,pid,tid,time,period,event,ip,sym,symoff,dso 2>/dev/null |
+		trdecode | trstat -q -g comm,type -c count,total -t tsv >piped
+	grep -E 'cpu-clock' <<<"$output" | cut -f 1-3 | diff - <(cut -f 1-3 piped | grep cpu-clock)
+}
