@@ -31,7 +31,7 @@ static int clean_name(struct buffer *name, struct span s, bool java)
 /* Name a function that perf did not know after its file. */
 static int name_unknown(struct buffer *name, struct span file)
 {
-	const char *slash = memrchr(file.at, '/', span_size(file));
+	const char *slash = file.at < file.end ? memrchr(file.at, '/', span_size(file)) : NULL;
 
 	if (slash)
 		file.at = slash + 1;
