@@ -135,11 +135,12 @@ check-interop:
 	$(AGAIN) all
 	@t/interop/run.sh $(BIN) $(O)/interop
 
-# doc/flame.png, which the README shows
+# doc/flame.png and doc/flame-graph.png, which the README shows
 picture:
 	@t/deps.sh build picture
 	$(AGAIN) all
 	@t/interop/flame.sh $(BIN) $(O)/interop doc/flame.png
+	@t/interop/flame_graph.sh $(BIN) doc/flame-graph.png
 
 asan:
 	@t/deps.sh build check

@@ -11,7 +11,7 @@ packages_of() {
 		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils bzip2 lz4 jq protobuf-compiler \
 		valgrind g++ time strace rsync python3 universal-ctags \
 		zsh fish pkgconf ;;
-	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;
+	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji linux-perf ;;
 	lint) echo clang clang-format shellcheck groff-base ;;
 	fuzz) echo clang libclang-rt-dev llvm ;;
 	deb) echo debhelper dpkg-dev fakeroot lintian ;;

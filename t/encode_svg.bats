@@ -252,3 +252,16 @@ calls_json() {
 	output=$(grep -a '<title>' <<<"$output" | head -n 1)
 	assert_output --regexp "<title>true 3 true true true true true true 0.000 ms found: 2 frames, ${time}[0-9] ms true</title>"
 }
+
+@test "the flame graph of the README is what its commands draw" {
+	while IFS= read -r command; do
+		grep -qxF "    $command" "$ROOT/README.md" || fail "$command"
+	done < <("$ROOT/t/interop/flame_graph.sh" --commands)
+	(($(stat -c %s "$ROOT/doc/flame-graph.png") < 100000))
+	need chromium
+	need perf
+	perf record -q -o try.data true >/dev/null 2>&1 || skip 'perf does not record'
+	run -0 "$ROOT/t/interop/flame_graph.sh" "$BIN" graph.png
+	assert_equal "$(head -c 4 graph.png | tail -c 3)" PNG
+	(($(stat -c %s graph.png) > 10000))
+}
