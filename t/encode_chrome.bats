@@ -37,7 +37,7 @@ sums() {
 	n=$(trstat -q -g type -c count -t tsv sched.trs | awk '$1 == "linux:sched-out" { print $2 }')
 	n=$((n - within))
 	[ "$within" -gt 0 ] && [ "$n" -gt 10 ]
-	for t in chrome perfetto speedscope csv trace-cmd apitrace folded svg 'svg --by-time' dot mermaid callgrind pprof; do
+	for t in chrome firefox perfetto speedscope csv trace-cmd apitrace folded svg 'svg --by-time' dot mermaid callgrind pprof; do
 		# shellcheck disable=SC2086
 		run -0 trencode -t $t -o out.trace sched.trs
 		assert_line "trencode: $n times that a task was scheduled out outside any call: left out"

@@ -52,7 +52,7 @@ setup() {
 
 @test "every format ends with status 2 where its output fails" {
 	trdecode -q uftrace.data >x.trs
-	for format in chrome perfetto speedscope callgrind pprof ndjson csv tsv parquet; do
+	for format in chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet; do
 		run -2 pipe "trencode -q -t $format x.trs >/dev/full"
 		assert_output --partial 'No space left on device'
 	done
@@ -60,7 +60,7 @@ setup() {
 
 @test "every format takes a stream that is cut, and says so" {
 	trdecode -q uftrace.data | head -c 20000 >x.trs
-	for format in chrome perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
+	for format in chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
 		run -1 pipe "trencode -q -t $format x.trs >out"
 		[[ -s out ]]
 	done
@@ -68,7 +68,7 @@ setup() {
 
 @test "every format takes a stream without any event" {
 	trdecode -q uftrace.data | trfilter 'tid == 1' >x.trs
-	for format in folded chrome perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
+	for format in folded chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
 		run -0 pipe "trencode -q -t $format x.trs >out"
 	done
 	run -0 pipe 'trencode -t chrome x.trs | jq ".traceEvents | length"'
@@ -81,7 +81,7 @@ setup() {
 @test "a name's end chooses the format, as --formats and the page have it" {
 	trdecode uftrace.data | trsym >x.trs
 	trencode --formats | sed 's/^\([^ ]*\).*(\(.*\))$/\1 \2/' >listed
-	[[ $(wc -l <listed) == 19 ]]
+	[[ $(wc -l <listed) == 20 ]]
 	page=$(mandoc -Tascii "$ROOT/man1/trencode.1" | sed 's/.\x08//g')
 	mkdir there
 	while read -r format ends; do

@@ -175,7 +175,7 @@ for row in csv.DictReader(sys.stdin):
 
 @test "--tick that is too long, or no whole number of ns, is an error" {
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
-	for t in csv ndjson chrome folded svg dot mermaid callgrind pprof speedscope perfetto parquet ctf uftrace \
+	for t in csv ndjson firefox chrome folded svg dot mermaid callgrind pprof speedscope perfetto parquet ctf uftrace \
 		trace-cmd lttng; do
 		run -2 trencode -q --tick 2000000h -t $t -o x.$t x.trs
 		assert_output --partial 'v6.trace: tick 3, of 7200000000000000000 ns each, is beyond 2^64 ns'
@@ -189,7 +189,7 @@ for row in csv.DictReader(sys.stdin):
 @test "ticks and times in one stream are refused, but with --tick" {
 	trdecode -q "$DATA/uftrace/fib" | trsym >both.trs
 	trdecode -q "$DATA/apitrace/v6.trace" >>both.trs
-	for t in csv tsv ndjson chrome folded svg dot mermaid callgrind pprof speedscope perfetto parquet ctf; do
+	for t in csv tsv ndjson firefox chrome folded svg dot mermaid callgrind pprof speedscope perfetto parquet ctf; do
 		run -2 trencode -q -t $t -o x.$t both.trs
 		assert_output --partial 'the stream has clocks of ticks and of ns; give the length of a tick, as in --tick 1ns'
 		assert_output --partial 'v6.trace (clock ticks) and '

@@ -103,7 +103,7 @@ $((NESTED - 2))"
 }
 
 @test "other outputs are as deep as the calls, and no larger than those" {
-	for t in text chrome perfetto speedscope ndjson csv callgrind; do
+	for t in text chrome firefox perfetto speedscope ndjson csv callgrind; do
 		deep 40000000 trencode -q -t "$t"
 	done
 	deep 8000000 trsym

@@ -51,7 +51,7 @@ takes() {
 }
 
 @test "a string of 32 MiB in each format" {
-	for t in ndjson csv tsv chrome perfetto parquet ctf uftrace trace-cmd lttng; do
+	for t in ndjson csv tsv chrome firefox perfetto parquet ctf uftrace trace-cmd lttng; do
 		takes 32 trencode -q --tick 1us -t "$t" string.trs
 	done
 	takes 32 trencode -q string.trs
@@ -66,7 +66,7 @@ takes() {
 }
 
 @test "an array of 4 Mi values in each format" {
-	for t in ndjson csv tsv chrome perfetto parquet ctf; do
+	for t in ndjson csv tsv chrome firefox perfetto parquet ctf; do
 		takes 8 trencode -q --tick 1us -t "$t" array.trs
 	done
 	takes 8 trencode -q array.trs

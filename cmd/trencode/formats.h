@@ -28,6 +28,7 @@
 	F(callgrind)                                                                               \
 	F(pprof)                                                                                   \
 	F(perfetto)                                                                                \
+	F(firefox)                                                                                 \
 	F(parquet)
 
 #define FORMAT_DECLARE(name) extern const struct encoder encoder_##name;

@@ -86,12 +86,13 @@ const struct option_row settings_rows[] = {
 	 "parquet"},
 	{KEY_UNCLOSED, "unclosed", "HOW", "close (default) or drop calls without a return",
 	 "close drop"},
-	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof"},
+	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof firefox"},
 	{KEY_WEIGHT, "weight", "WHAT",
 	 "what to add up: dur (of calls, default), period (of\nsamples, default), count, or a "
 	 "field "
 	 "of samples",
 	 "dur count period"},
+	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof"},
 	{KEY_PAIR, "pair", "PAIR",
 	 "add up times between two events by the stack of the\nfirst: 'A -> B', 'A -> B on .x == "
 	 ".y', "
@@ -100,7 +101,7 @@ const struct option_row settings_rows[] = {
 	{OPTION_HEADING, NULL, NULL, "", "svg"},
 	{KEY_BY_TIME, "by-time", NULL,
 	 "a flame chart: the calls and samples of each thread\nby time", NULL},
-	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope"},
+	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope firefox"},
 	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
 	 "start none"},
 	{OPTION_HEADING, NULL, NULL, "", "chrome ndjson csv tsv parquet ctf"},

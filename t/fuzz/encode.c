@@ -39,6 +39,10 @@ static command encoders_run[] = {
 	{"-q", "-t", "svg", "--by-time"},
 	{"-q", "-t", "dot"},
 	{"-q", "-t", "mermaid", "--weight", "dur"},
+	{"-q", "-t", "firefox"},
+	{"-q", "-t", "firefox", "--weight=period", "--rebase=none"},
+	{"-q", "-t", "folded", "--pair", "offcpu"},
+	{"-q", "-t", "pprof", "--pair", "kind == \"sample\" -> kind == \"sample\""},
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

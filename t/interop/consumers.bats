@@ -106,6 +106,46 @@ functions() {
 	theirs | awk -F '\t' -v OFS='\t' '$3 > 0 { print $1, $3, $4 }' | diff - ours
 }
 
+# shown FILE COMMAND...: what the Firefox Profiler prints of a file, in x.shown; skip where it does not run
+shown() {
+	local cli=$INTEROP/node_modules/.bin/profiler-cli
+	export HOME=$PWD
+	"$cli" load "$1" --session f >load 2>&1 || true
+	for _ in 1 2 3 4 5; do
+		"$cli" "${@:2}" --session f >x.shown 2>&1 && grep -q Thread: x.shown && break
+		sleep 1
+	done
+	"$cli" stop f >/dev/null 2>&1 || true
+	grep -q Thread: x.shown || skip "profiler-cli does not run here: $(head -n 1 x.shown)"
+}
+
+@test "the Firefox Profiler reads firefox: self times of calls, counts of samples, markers" {
+	trfilter -q 'tid == 4126' x.trs >one.trs
+	trencode -q -t firefox -o out.json one.trs
+	shown out.json thread functions --include-idle --limit 0
+	# it prints three decimals of the unit that suits
+	sed -nE 's/^ *f-[0-9]+\. (.*!)?(.*) - self: ([0-9.]+)(ns|μs|ms|s) .*/\2\t\3\t\4/p' x.shown | awk -F '\t' '
+		{ unit["ns"] = 1; unit["μs"] = 1000; unit["ms"] = 1000000; unit["s"] = 1000000000
+			printf "%s\t%.0f\n", $1, $2 * unit[$3] }' | sort >ours
+	trstat -q -g name -c self -t tsv one.trs | awk -F '\t' 'NR > 1 && $2 > 0' | sort | join -t "$(printf '\t')" -a 1 -e none -o 0,1.2,2.2 - ours >both
+	grep -q 'usleep' both
+	run -0 awk -F '\t' '$2 && ($3 == "none" || ($2 - $3) ^ 2 > 1 + ($2 / 1000) ^ 2)' both
+	assert_output ''
+
+	trdecode -q "$DATA/perf/zstd.data" -o perf.trs
+	trencode -q -t firefox -o out.json perf.trs
+	shown out.json thread functions --include-idle --limit 0
+	run -0 pipe "sed -nE 's/.* - self: ([0-9]+) .*/\1/p' x.shown | awk '{ n += \$1 } END { print n }'"
+	python3 "$ROOT/t/tools/firefox_profile.py" samples out.json | awk -F '\t' '$3 { n[$1]++ } END { for (t in n) print n[t] }' |
+		grep -qx "$output"
+	gzip -dc "$DATA/perf/offcpu.data.gz" | trdecode -q | trfilter -q 'comm == "wc"' -o off.trs
+	trencode -q -t firefox -o out.json off.trs
+	shown out.json thread markers
+	run -0 sed -nE 's/^ *sched_switch +([0-9]+) markers.*/\1/p' x.shown
+	python3 "$ROOT/t/tools/firefox_profile.py" markers out.json | awk -F '\t' '$2 == "sched_switch" { n[$1]++ } END { for (t in n) print n[t] }' |
+		grep -qx "$output"
+}
+
 @test "the Firefox Profiler reads chrome: every call is a marker" {
 	local cli=$INTEROP/node_modules/.bin/profiler-cli
 	export HOME=$PWD

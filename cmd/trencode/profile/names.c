@@ -45,7 +45,11 @@ int profile_name_key(struct buffer *to, const struct location *p, struct text_re
 
 struct profile_name profile_name_of(const struct intern *names, uint32_t number)
 {
-	const char *data = intern_data(names, number);
+	return profile_name_at(intern_data(names, number));
+}
+
+struct profile_name profile_name_at(const char *data)
+{
 	struct profile_name n = {.line = get_u32(data), .name = data + 4};
 
 	n.module = n.name + strlen(n.name) + 1;
