@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "cmd/trencode/protobuf.h"
+#include "common/protobuf/protobuf_writer.h"
 #include "cmd/trencode/profile/names.h"
 #include "cmd/trencode/profile/stack_profile.h"
 #include "cmd/trencode/tick_scale.h"

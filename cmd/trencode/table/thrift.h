@@ -7,7 +7,7 @@
 #ifndef TR_TRENCODE_TABLE_THRIFT_H
 #define TR_TRENCODE_TABLE_THRIFT_H
 
-#include "cmd/trencode/protobuf.h"
+#include "common/protobuf/protobuf_writer.h"
 
 enum thrift_type {
 	THRIFT_TRUE = 1,

@@ -5,7 +5,7 @@
 #ifndef TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 #define TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 
-#include "cmd/trencode/protobuf.h"
+#include "common/protobuf/protobuf_writer.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
 #include "cmd/trencode/timeline/spill_journal.h"

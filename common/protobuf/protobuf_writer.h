@@ -1,15 +1,14 @@
 /*
- * protobuf.h - writes messages of Protocol Buffers into a buffer
+ * protobuf_writer.h - writes messages of Protocol Buffers into a buffer
  *
  * Field numbers are the caller's. Functions return 0, or -1 when out of memory. A nested message is
  * built in a separate buffer and added with protobuf_bytes.
  */
-#ifndef TR_TRENCODE_PROTOBUF_H
-#define TR_TRENCODE_PROTOBUF_H
+#ifndef TR_PROTOBUF_PROTOBUF_WRITER_H
+#define TR_PROTOBUF_PROTOBUF_WRITER_H
 
+#include "common/protobuf/protobuf_wire.h"
 #include "common/util/buffer_file.h"
-
-enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_LENGTH = 2 };
 
 static inline size_t varint_size(uint64_t n)
 {
