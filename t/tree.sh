@@ -13,7 +13,7 @@ mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
 awk '
 BEGIN {
 	level["formats"] = level["util"] = 0
-	level["stream"] = 1
+	level["stream"] = level["protobuf"] = 1
 	level["value"] = 2
 	level["symbols"] = level["ftrace"] = level["calls"] = level["cli"] = 3
 	level["expr"] = level["library"] = level["picture"] = 4

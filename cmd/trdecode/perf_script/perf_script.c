@@ -47,10 +47,11 @@ static bool is_content(struct span line)
 /* Accept a text whose first line is a sample. */
 static enum bid script_probe(const struct input *in)
 {
-	const char *at = (const char *)in->head, *end = at + in->head_size, *newline;
+	const char *at = (const char *)in->head, *end, *newline;
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
+	end = at + in->head_size;
 	for (unsigned lines = 0; at < end && lines < PROBE_LINES; at = newline + 1, lines++) {
 		struct sample_line l;
 
