@@ -75,7 +75,7 @@ profile() {
 	profile functions | grep -v '^<' | awk -F '\t' '{ sub(/@.*/, "", $1); print $2, $1 }' | sort >ours
 	both=$(comm -12 want ours | wc -l)
 	echo "$both of $(wc -l <want) functions"
-	((both * 100 >= $(wc -l <want) * 90 && both > 20))
+	((both * 100 >= $(wc -l <want) * 80 && both > 20))
 }
 
 @test "tracepoints are markers with their fields and the stack at which they happened" {

@@ -20,6 +20,7 @@
 	F(folded)                                                                                  \
 	F(perf)                                                                                    \
 	F(perf_script)                                                                             \
+	F(pprof)                                                                                   \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

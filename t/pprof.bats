@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# Profiles of pprof: samples with their values, labels, frames and inlined functions.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# folds PROFILE: its folded stacks are those of an independent reader
+folds() {
+	trdecode -q "$1" | trencode -q -t folded | LC_ALL=C sort >got
+	python3 "$ROOT/t/tools/pprof_profile.py" "$1" | LC_ALL=C sort | diff - got
+}
+
+# make FILE: a profile of the text of its message on stdin
+make_profile() {
+	need protoc
+	protoc --encode=m.Profile -I "$ROOT/t/proto" pprof.proto >"$1"
+}
+
+# Two values, a stack with an inlined function, one without names, and labels.
+two_values() {
+	make_profile two.pb <<-'END'
+		string_table: "" string_table: "alloc_objects" string_table: "count"
+		string_table: "alloc_space" string_table: "bytes" string_table: "main" string_table: "outer"
+		string_table: "inlined" string_table: "a.c" string_table: "/bin/a" string_table: "tid"
+		string_table: "thread_name" string_table: "worker" string_table: "size" string_table: "flavour"
+		string_table: "big"
+		sample_type { type: 1 unit: 2 } sample_type { type: 3 unit: 4 }
+		sample { location_id: 900 location_id: 7 value: 3 value: 3000
+			label { key: 10 num: 42 } label { key: 11 str: 12 } label { key: 13 num: 1000 } }
+		sample { location_id: 8 location_id: 7 value: 1 value: 50 label { key: 14 str: 15 } }
+		sample { location_id: 900 location_id: 7 value: 2 value: 2000
+			label { key: 10 num: 42 } label { key: 11 str: 12 } label { key: 13 num: 1000 } }
+		mapping { id: 5 memory_start: 4096 memory_limit: 8192 filename: 9 }
+		location { id: 900 mapping_id: 5 address: 4100
+			line { function_id: 3 line: 12 } line { function_id: 2 line: 30 } }
+		location { id: 7 mapping_id: 5 address: 4200 line { function_id: 1 line: 5 } }
+		location { id: 8 mapping_id: 5 address: 5000 }
+		function { id: 1 name: 5 filename: 8 }
+		function { id: 2 name: 6 filename: 8 }
+		function { id: 3 system_name: 7 filename: 8 }
+	END
+}
+
+@test "folded stacks: those of an independent reader" {
+	[ ! -d "$SHARED/profiles" ] || folds "$SHARED/profiles/speedscope-simple.prof"
+	trdecode -q -o zstd.trs "$DATA/perf/zstd.data"
+	trencode -q -t pprof -o zstd.pb.gz zstd.trs
+	folds zstd.pb.gz
+	(($(wc -l <got) > 300))
+	gzip -dc zstd.pb.gz >zstd.pb
+	folds zstd.pb
+	# the weights are those of the samples that the profile was made of
+	trencode -q -t folded zstd.trs | awk '{ n += $NF } END { print n }' >want
+	awk '{ n += $NF } END { print n }' got | diff want -
+}
+
+@test "values, threads, labels, inlined functions, addresses" {
+	two_values
+	run -0 pipe 'trdecode two.pb | trencode -q -t csv -c time,tid,comm,type,stack,alloc_objects,alloc_space,size,flavour'
+	assert_output - <<-'END'
+		time,tid,comm,type,stack,alloc_objects,alloc_space,size,flavour
+		1,42,worker,alloc_space,"[""main"",""outer"",""inlined""]",3,3000,1000,
+		2,,,alloc_space,"[""main"",""<1388>""]",1,50,,big
+		3,42,worker,alloc_space,"[""main"",""outer"",""inlined""]",2,2000,1000,
+	END
+	trdecode -o two.trs two.pb
+	run -0 trencode -q -t folded --weight alloc_objects two.trs
+	assert_line 'worker;main;outer;inlined 5'
+	run -0 trencode -q -t folded two.trs
+	assert_line 'worker;main;outer;inlined 5000'
+	run -0 trencode -q -t folded --weight count two.trs
+	assert_line 'worker;main;outer;inlined 5'
+	run -0 pipe 'trfilter "size == 1000 && under(\"outer\")" two.trs | trstat -q -g name,file,line,module -c self,total -t tsv'
+	assert_line "$(printf 'inlined\ta.c\t12\t/bin/a\t5000\t5000')"
+	assert_line "$(printf 'main\ta.c\t5\t/bin/a\t0\t5000')"
+}
+
+@test "the default value, units of time, lists that are not packed, unknown fields" {
+	make_profile time.pb <<-'END'
+		string_table: "" string_table: "wall" string_table: "microseconds" string_table: "samples"
+		string_table: "count" string_table: "f" string_table: "a remark"
+		sample_type { type: 1 unit: 2 } sample_type { type: 3 unit: 4 }
+		sample { location_id: 1 value: 7 value: 1 } sample { location_id: 1 value: 8 value: 1 }
+		location { id: 1 line { function_id: 1 } } function { id: 1 name: 5 }
+		time_nanos: 17 comment: 6 default_sample_type: 1 period_type { type: 1 unit: 2 } period: 10
+	END
+	# field 20: a text; a sample whose numbers are not packed: location_id 1, values 9 and 1
+	{ cat time.pb; printf '\242\001\002xx\022\006\010\001\020\011\020\001'; } >more.pb
+	trdecode more.pb >/dev/null
+run -0 pipe 'trdecode more.pb | trencode -q -t csv -c time,name,wall,samples'
+	assert_output - <<-'END'
+		time,name,wall,samples
+		0,f,7000,1
+		7000,f,8000,1
+		15000,f,9000,1
+	END
+	run -0 pipe 'trdecode more.pb | trstat -q -g name -c total'
+	assert_line --regexp '^24\.000 us +f$'
+	run -0 trdecode --info more.pb
+	assert_line --regexp '^format +pprof$'
+	assert_line --regexp '^samples +3$'
+	assert_line --regexp '^value +wall, microseconds$'
+	assert_line --regexp '^comment +a remark$'
+}
+
+@test "functions of addresses are found by trsym" {
+	gzip -dc "$DATA/perf/work.gz" >work
+	make_profile work.pb <<-END
+		string_table: "" string_table: "samples" string_table: "count" string_table: "$PWD/work"
+		sample_type { type: 1 unit: 2 }
+		sample { location_id: 1 value: 4 }
+		mapping { id: 1 memory_start: 0x555500001000 memory_limit: 0x555500002000 file_offset: 0x1000 filename: 3 }
+		location { id: 1 mapping_id: 1 address: 0x555500001240 }
+	END
+	run -0 pipe 'trdecode work.pb | trsym -q | trencode -q -t folded'
+	assert_output 'fib 4'
+	run -0 pipe 'trdecode work.pb | trencode -q -t folded'
+	assert_output '<555500001240> 4'
+}
+
+@test "damage: what is lost is named, with its place" {
+	two_values
+	size=$(wc -c <two.pb)
+	head -c $((size - 3)) two.pb >cut.pb
+	run -1 errors trdecode cut.pb
+	assert_line --regexp "cut.pb: 0x[0-9a-f]+: no field of a profile"
+	# a location that is not there, a negative value, and too few values
+	make_profile bad.pb <<-'END'
+		string_table: "" string_table: "n" string_table: "count"
+		sample_type { type: 1 unit: 2 }
+		sample { location_id: 9 value: 1 } sample { value: -1 } sample { }
+	END
+	run -1 errors trdecode bad.pb
+	assert_line --partial 'a sample has location 9, which the profile does not have'
+	assert_line --partial 'a sample with a negative value is left out'
+	assert_line --partial 'a sample has 0 values, not 1'
+	run -1 pipe 'trdecode -q bad.pb | trencode -q -t folded'
+	assert_line '? 1'
+	# each prefix ends with a report or is whole
+	for ((cut = 40; cut < size; cut += 7)); do
+		head -c "$cut" two.pb >cut.pb
+		rc=0
+		trdecode -q -f pprof -o cut.trs cut.pb 2>/dev/null || rc=$?
+		((rc == 0 || rc == 1)) || fail "cut at $cut: status $rc"
+		trstat -q cut.trs >/dev/null || (($? == 1))
+	done
+}
