@@ -109,6 +109,24 @@ sums() {
 	gzip -dc p.pb.gz | grep -aq nanoseconds
 }
 
+@test "speedscope: a sampled profile for each thread and type, with the stacks and weights of folded" {
+	trfilter -q 'type == "cpu-clock"' two.trs >clock.trs
+	for of in one two clock; do
+		trencode -q -t speedscope "$of.trs" >s.json
+		jq -r '.shared.frames as $f | .profiles[] | .name as $n | [.samples, .weights] | transpose[] |
+			"\($n) \([.[0][] | $f[.].name] | join(";")) \(.[1])"' s.json |
+			awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (k in sum) print k, sum[k] }' | sort >got
+		# the same of each event by itself
+		trencode -q -t ndjson -c comm,tid,type,stack,period "$of.trs" |
+			jq -r '"\(.comm // "thread") [\(.tid)] \(.type) \((.stack // []) | join(";")) \(.period // 1)"' |
+			awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (k in sum) print k, sum[k] }' | sort >want
+		diff want got
+		jq -e '[.profiles[] | .endValue == (.weights | add)] | all' s.json >all
+	done
+	jq -e '[.profiles[].unit] | unique == ["nanoseconds"]' s.json >all
+	jq -e '.profiles | length > 1' s.json >all
+}
+
 @test "folded stacks as input: sums of the lines, decimals, carriage returns, damage" {
 	printf 'a;b 3\r\na;b 4.7\nc 1\n' >x.folded
 	assert_equal "$(trdecode x.folded | trencode -q -t folded)" $'a;b 7\nc 1'

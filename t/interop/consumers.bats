@@ -175,6 +175,9 @@ valid() {
 	# without calls
 	trdecode -q "$DATA/trace-cmd/v6-date.dat" >x.trs
 	valid
+	# samples
+	trdecode -q "$DATA/perf/zstd.data" >x.trs
+	valid
 }
 
 @test "and it does find a wrong unit" {

@@ -20,7 +20,7 @@
 
 #include "cmd/trencode/convert/attributes.h"
 #include "cmd/trencode/encoder.h"
-#include "cmd/trencode/firefox/rows.h"
+#include "cmd/trencode/timeline/rows.h"
 #include "cmd/trencode/profile/sample_profile.h"
 #include "cmd/trencode/timeline/tracks.h"
 #include "common/calls/call_stacks.h"

@@ -1,5 +1,6 @@
 /*
- * speedscope.c - the file format of speedscope.app: an evented profile for each thread
+ * speedscope.c - the file format of speedscope.app: an evented profile for each thread, and a
+ * sampled one for each of its types of samples
  *
  * The format needs the opens and closes of each thread in the order of time. Calls are spilled when
  * they are complete, innermost first. Read backwards, they give the events from the last to the
@@ -11,10 +12,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/trencode/timeline/rows.h"
 #include "cmd/trencode/timeline/spill_list.h"
 #include "common/value/json.h"
 #include "common/util/version.h"
 #include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/profile/sample_profile.h"
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
 
@@ -30,9 +33,24 @@ struct event_record {
 	uint32_t location, close;
 };
 
-/* The profile of one thread. */
+/* One sample. */
+struct sample_record {
+	uint64_t weight;
+	uint32_t stack;
+};
+
+/* The samples of one type in a thread. */
+struct type_profile {
+	const struct type *type;
+	struct row_list samples;
+	uint64_t weight; /* sum */
+	struct type_profile *next;
+};
+
+/* The profiles of one thread. */
 struct lane_profile {
 	struct chain calls;
+	struct type_profile *types;
 	uint64_t first, last;
 	struct buffer name;
 };
@@ -43,6 +61,8 @@ struct speedscope {
 	struct tracks tracks;
 	struct location_names names;
 	struct spill_list calls, events;
+	struct rows samples;
+	struct buffer stack; /* u32 each: the frames of a sample, innermost first; or a name */
 	struct chain reversed;
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
@@ -58,7 +78,8 @@ struct speedscope {
 	uint64_t overlapping, others;
 	uint64_t latest; /* time of the event added last, which is after the next one */
 	const struct clock *clock;
-	bool started, drop, first_event, keep_times;
+	const struct encode_options *options;
+	bool started, first_event, any_profile;
 };
 
 static struct lane_profile *speedscope_profile_of(struct speedscope *s, uint32_t thread,
@@ -103,7 +124,7 @@ static int speedscope_end_call(void *ctx, const struct span *span, const struct 
 	struct lane_profile *p;
 
 	(void)leave;
-	if (span->unfinished && s->drop)
+	if (span->unfinished && s->options->drop)
 		return 0;
 	if (span->crossing) {
 		s->overlapping++;
@@ -117,12 +138,38 @@ static int speedscope_end_call(void *ctx, const struct span *span, const struct 
 	return chain_add(&s->calls, &p->calls, &r, e);
 }
 
+/* Get the samples of a type in a thread. NULL: out of memory. */
+static struct type_profile *speedscope_type_of(struct lane_profile *p, const struct type *type)
+{
+	struct type_profile **at = &p->types;
+
+	while (*at && !sample_profile_same_type((*at)->type, type))
+		at = &(*at)->next;
+	if (!*at)
+		*at = calloc(1, sizeof **at);
+	if (*at)
+		(*at)->type = type;
+	return *at;
+}
+
+static int speedscope_add_sample(struct speedscope *s, const struct event *ev, struct error *e)
+{
+	struct sample_record r = {sample_weight(ev), ev->stack};
+	struct lane_profile *p = speedscope_profile_of(s, calls_thread(ev), ev->lane, ev->time);
+	struct type_profile *t = p ? speedscope_type_of(p, ev->type) : NULL;
+
+	if (!t || rows_add(&s->samples, &t->samples, &r))
+		return error_no_memory(e);
+	t->weight = r.weight > UINT64_MAX - t->weight ? UINT64_MAX : t->weight + r.weight;
+	return 0;
+}
+
 static int speedscope_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct speedscope *s = ctx;
 
-	(void)ev;
-	(void)e;
+	if (ev->type->kind == KIND_SAMPLE)
+		return speedscope_add_sample(s, ev, e);
 	s->others++;
 	return 0;
 }
@@ -150,18 +197,27 @@ static bool speedscope_is_beside(const struct call_record *call, const struct ca
 	return top->level >= call->level || (call->end <= top->start && call->start < top->start);
 }
 
+/* Add the beginnings of the calls that are not callers of this one; NULL: of all. */
+static int speedscope_begin_calls(struct speedscope *s, const struct call_record *call,
+				  struct error *e)
+{
+	while (s->nopen && (!call || speedscope_is_beside(call, &s->open[s->nopen - 1]))) {
+		const struct call_record *top = &s->open[--s->nopen];
+
+		if (speedscope_add_event(s, top->start, top->location, false, e))
+			return -1;
+	}
+	return 0;
+}
+
 static int speedscope_take_call(void *ctx, const void *record, struct error *e)
 {
 	struct speedscope *s = ctx;
 	struct call_record call, *open;
 
 	memcpy(&call, record, sizeof call);
-	while (s->nopen && speedscope_is_beside(&call, &s->open[s->nopen - 1])) {
-		const struct call_record *top = &s->open[--s->nopen];
-
-		if (speedscope_add_event(s, top->start, top->location, false, e))
-			return -1;
-	}
+	if (speedscope_begin_calls(s, &call, e))
+		return -1;
 	open = array_grow(s->open, &s->open_capacity, s->nopen, sizeof(*open));
 	if (!open)
 		return error_no_memory(e);
@@ -218,30 +274,36 @@ static int speedscope_print_event(void *ctx, const void *record, struct error *e
 	return 0;
 }
 
-static int speedscope_print_profile(struct speedscope *s, struct lane_profile *p, bool first,
-				    struct error *e)
+/* Begin a profile. type: of its samples; NULL: it is of calls. Returns -1 when out of memory. */
+static int speedscope_print_head(struct speedscope *s, const struct lane_profile *p,
+				 const struct type *type, const char *unit)
+{
+	text_printf(s->out, "%s\n{\"type\":\"%s\",\"name\":", s->any_profile ? "," : "",
+		    type ? "sampled" : "evented");
+	s->any_profile = true;
+	s->stack.size = 0;
+	if (buffer_append(&s->stack, p->name.data, p->name.size) ||
+	    (type && (buffer_puts(&s->stack, " ") ||
+		      buffer_append(&s->stack, type->name.text, type->name.size))))
+		return -1;
+	json_string(s->out, (const char *)s->stack.data, s->stack.size);
+	text_printf(s->out, ",\"unit\":\"%s\",\"startValue\":", unit);
+	return 0;
+}
+
+static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, struct error *e)
 {
 	bool ticks = s->clock && s->clock->flags & CLOCK_TICKS;
 
 	s->nopen = 0;
 	s->latest = p->last;
-	if (chain_unwind(&s->calls, &p->calls, speedscope_take_call, s, e))
+	if (chain_unwind(&s->calls, &p->calls, speedscope_take_call, s, e) ||
+	    speedscope_begin_calls(s, NULL, e))
 		return -1;
-	while (s->nopen) {
-		const struct call_record *top = &s->open[--s->nopen];
-
-		if (speedscope_add_event(s, top->start, top->location, false, e))
-			return -1;
-	}
-	text_puts(s->out, first ? "\n{\"type\":\"evented\",\"name\":"
-				: ",\n{\"type\":\"evented\",\"name\":");
-	json_string(s->out, (const char *)p->name.data, p->name.size);
-	text_puts(s->out, ticks ? ",\"unit\":\"none\",\"startValue\":"
-				: ",\"unit\":\"nanoseconds\",\"startValue\":");
-	text_u64(s->out, p->first - s->origin);
-	text_puts(s->out, ",\"endValue\":");
-	text_u64(s->out, p->last - s->origin);
-	text_puts(s->out, ",\"events\":[");
+	if (speedscope_print_head(s, p, NULL, ticks ? "none" : "nanoseconds"))
+		return error_no_memory(e);
+	text_printf(s->out, "%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
+		    p->first - s->origin, p->last - s->origin);
 	s->first_event = true;
 	if (chain_unwind(&s->events, &s->reversed, speedscope_print_event, s, e))
 		return -1;
@@ -249,13 +311,69 @@ static int speedscope_print_profile(struct speedscope *s, struct lane_profile *p
 	return 0;
 }
 
+/* Print the stack of a sample, outermost frame first. */
+static int speedscope_print_stack(struct speedscope *s, uint32_t stack)
+{
+	const struct dictionary *d = s->names.dictionary;
+	uint32_t frame;
+
+	s->stack.size = 0;
+	for (; stack; stack = dictionary_stack_parent(d, stack))
+		if (speedscope_frame_of(s, dictionary_stack_location(d, stack), &frame) ||
+		    buffer_u32(&s->stack, frame))
+			return -1;
+	text_puts(s->out, s->first_event ? "\n[" : ",\n[");
+	s->first_event = false;
+	for (size_t i = s->stack.size; i; i -= 4) {
+		text_u64(s->out, get_u32(s->stack.data + i - 4));
+		if (i > 4)
+			text_char(s->out, ',');
+	}
+	text_char(s->out, ']');
+	return 0;
+}
+
+static int speedscope_print_samples(struct speedscope *s, const struct lane_profile *p,
+				    const struct type_profile *t, struct error *e)
+{
+	const char *unit = t->type->flags & TYPE_WEIGHT_TIME ? "nanoseconds" : "none";
+	struct row_cursor c = {0};
+	const struct sample_record *r;
+
+	if (speedscope_print_head(s, p, t->type, unit))
+		return error_no_memory(e);
+	text_printf(s->out, "0,\"endValue\":%" PRIu64 ",\"samples\":[", t->weight);
+	s->first_event = true;
+	while ((r = rows_next(&s->samples, &t->samples, &c)))
+		if (speedscope_print_stack(s, r->stack))
+			return error_no_memory(e);
+	text_puts(s->out, "\n],\"weights\":[");
+	c = (struct row_cursor){0};
+	for (const char *comma = ""; (r = rows_next(&s->samples, &t->samples, &c)); comma = ",") {
+		text_puts(s->out, comma);
+		text_u64(s->out, r->weight);
+	}
+	text_puts(s->out, "]}");
+	return 0;
+}
+
+static int speedscope_print_profile(struct speedscope *s, struct lane_profile *p, struct error *e)
+{
+	if ((p->calls.pending.size || p->calls.last) && speedscope_print_calls(s, p, e))
+		return -1;
+	for (const struct type_profile *t = p->types; t; t = t->next)
+		if (speedscope_print_samples(s, p, t, e))
+			return -1;
+	return 0;
+}
+
 /* Print an empty profile: speedscope fails on a file without profiles. */
 static void speedscope_print_empty(struct speedscope *s)
 {
-	text_puts(s->out, "\n{\"type\":\"evented\",\"name\":\"no calls\",\"unit\":\"nanoseconds\","
-			  "\"startValue\":0,\"endValue\":");
-	text_u64(s->out, s->last > s->origin ? s->last - s->origin : 1);
-	text_puts(s->out, ",\"events\":[]}");
+	text_printf(s->out,
+		    "\n{\"type\":\"evented\",\"name\":\"no calls\",\"unit\":\"nanoseconds\","
+		    "\"startValue\":0,\"endValue\":%" PRIu64 ",\"events\":[]}",
+		    s->last > s->origin ? s->last - s->origin : 1);
 }
 
 /* --- the encoder --- */
@@ -268,12 +386,12 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->out = en->text;
-	s->drop = en->options->drop;
-	s->keep_times = en->options->keep_times;
+	s->options = en->options;
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	spill_list_init(&s->calls, sizeof(struct call_record));
 	spill_list_init(&s->events, sizeof(struct event_record));
+	rows_init(&s->samples, sizeof(struct sample_record));
 	return 0;
 }
 
@@ -300,7 +418,7 @@ static int speedscope_event(struct encoding *en, const struct event *ev, struct 
 /* Find the earliest time: in concatenated streams it need not be that of the first event. */
 static void speedscope_find_origin(struct speedscope *s)
 {
-	s->origin = s->keep_times || !s->started ? 0 : s->first;
+	s->origin = s->options->keep_times || !s->started ? 0 : s->first;
 	for (size_t i = 0; i < s->nprofiles; i++)
 		if (s->profiles[i]->first < s->origin)
 			s->origin = s->profiles[i]->first;
@@ -316,9 +434,9 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	text_puts(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			  "\"exporter\":\"trencode " TRUTILS_VERSION "\",\n\"profiles\":[");
 	for (size_t i = 0; i < s->nprofiles; i++)
-		if (speedscope_print_profile(s, s->profiles[i], i == 0, e))
+		if (speedscope_print_profile(s, s->profiles[i], e))
 			return -1;
-	if (!s->nprofiles)
+	if (!s->any_profile)
 		speedscope_print_empty(s);
 	text_puts(s->out, "],\n\"shared\":{\"frames\":[\n");
 	if (s->shared.size)
@@ -327,11 +445,12 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	if (en->options->quiet)
 		return 0;
 	location_names_report(&s->names);
-	spans_report(&s->spans, s->drop);
+	spans_report(&s->spans, s->options->drop);
 	warn_count(NULL, s->overlapping,
 		   "{call overlaps others of its|calls overlap others of their} thread: left out");
 	warn_count(NULL, s->others,
-		   "other {event|events} left out: speedscope has calls only, without arguments");
+		   "other {event|events} left out: speedscope has calls and samples only, without "
+		   "values");
 	return 0;
 }
 
@@ -342,6 +461,10 @@ static void speedscope_free(struct encoding *en)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nprofiles; i++) {
+		for (struct type_profile *t = s->profiles[i]->types, *next; t; t = next) {
+			next = t->next;
+			free(t);
+		}
 		chain_free(&s->profiles[i]->calls);
 		buffer_free(&s->profiles[i]->name);
 		free(s->profiles[i]);
@@ -349,6 +472,8 @@ static void speedscope_free(struct encoding *en)
 	chain_free(&s->reversed);
 	spill_list_free(&s->calls);
 	spill_list_free(&s->events);
+	rows_free(&s->samples);
+	buffer_free(&s->stack);
 	tracks_free(&s->tracks);
 	spans_free(&s->spans);
 	location_names_free(&s->names);
@@ -363,7 +488,7 @@ static void speedscope_free(struct encoding *en)
 const struct encoder encoder_speedscope = {
 	.name = "speedscope",
 	.suffixes = ".speedscope.json",
-	.purpose = "a flame chart of each thread, for speedscope.app",
+	.purpose = "calls and samples of each thread, for speedscope.app",
 	.output = ENCODER_TEXT,
 	.report = true,
 	.begin = speedscope_begin,

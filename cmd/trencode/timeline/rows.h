@@ -4,8 +4,8 @@
  * All lists share one buffer that spills (common/util/buffer_file.h), so memory does not depend on
  * their number of records. A function that returns int returns 0, or -1 when out of memory.
  */
-#ifndef TR_TRENCODE_FIREFOX_ROWS_H
-#define TR_TRENCODE_FIREFOX_ROWS_H
+#ifndef TR_TRENCODE_TIMELINE_ROWS_H
+#define TR_TRENCODE_TIMELINE_ROWS_H
 
 #include "common/util/buffer.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/trencode/firefox/rows.h"
+#include "cmd/trencode/timeline/rows.h"
 
 #include "common/util/buffer_file.h"
 
