@@ -235,6 +235,75 @@ of_cpu() {
 	[ -s want ]
 }
 
+# frames FILE TYPE: the addresses of each event, innermost first, of trace-cmd report -R: bytes of
+# eight callers, of which size= are valid, or those up to a zero
+frames() {
+	trace-cmd report -R -i "$1" 2>/dev/null | grep " $2: " | python3 -c 'import re, sys
+for line in sys.stdin:
+    size = re.search(r"size=(\d+)", line)
+    data = bytes.fromhex("".join(re.search(r"caller=ARRAY\[(.*)\]", line)[1].replace(",", "").split()))
+    callers = [int.from_bytes(data[k:k + 8], "little") for k in range(0, 64, 8)]
+    callers = callers[:int(size[1])] if size else callers[:callers.index(0)] if 0 in callers else callers
+    print("".join(f" {caller:x}" for caller in callers))'
+}
+
+# stacks FILE TYPE: the same of the events' recorded stacks
+stacks() {
+	trdecode -q "$1" | trfilter -q "type == \"$2\"" | trencode -q -t ndjson |
+		jq -r '.args.stack // [] | reverse | map(" " + ltrimstr("<") | rtrimstr(">")) | join("")'
+}
+
+@test "recorded stacks: the frames are the callers of the record" {
+	need trace-cmd
+	stacks "$T/v6-stacktrace.dat" kernel_stack >got
+	# trace-cmd prints the first eight callers
+	frames "$T/v6-stacktrace.dat" kernel_stack >want
+	[ "$(wc -l <want)" = 130 ]
+	cut -d ' ' -f 1-9 got | diff want -
+	[ -d "$S" ] || return 0
+	for name in v6-userstack v7-zstd-procmap; do
+		frames "$S/$name.dat" user_stack >want
+		stacks "$S/$name.dat" user_stack | diff want - || fail "$name"
+		[ -s want ]
+	done
+}
+
+@test "recorded stacks: profiles, groups and conditions agree with trace-cmd's names" {
+	need trace-cmd
+	# the report has all frames: a line of the event, then "=> NAME (ADDRESS)", innermost first
+	trace-cmd report -i "$T/v6-stacktrace.dat" 2>/dev/null | awk '
+		/^=> / { stack = $2 (stack == "" ? "" : ";") stack; next }
+		{ if (n) print comm ";" stack; n = 0; stack = "" }
+		/ kernel_stack: / { match($0, /-[0-9]+ +\[/); comm = substr($0, 1, RSTART - 1); gsub(/^ +/, "", comm); n = 1 }
+		END { if (n) print comm ";" stack }' | sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 " " n }' | LC_ALL=C sort >want
+	[ "$(wc -l <want)" -gt 20 ]
+	trdecode -q "$T/v6-stacktrace.dat" | trsym -q >x.trs
+	trencode -q -t folded x.trs | LC_ALL=C sort >got
+	diff want got
+	# trstat: by stack; events without a stack are in a group without one
+	trstat -q -g stack -c count -t tsv x.trs | awk -F '\t' 'NR > 1 && $1 { print $1, $2 }' | LC_ALL=C sort >got
+	sed 's/^[^;]*;//' want | awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' | LC_ALL=C sort | diff - got
+	for f in schedule_idle hrtimer_interrupt; do
+		run -0 trfilter -q -c "type == \"kernel_stack\" && under(\"$f\")" x.trs
+		assert_output "$(awk -v f="$f" '(";" $0 " ") ~ (";" f "[; ]") { n += $NF } END { print n }' want)"
+		run -0 trfilter -q -c "stack =~ \"(^|;)$f(;|$)\"" x.trs
+		assert_output "$(awk -v f="$f" '(";" $0 " ") ~ (";" f "[; ]") { n += $NF } END { print n }' want)"
+	done
+	# a profile of a trace with calls is of its calls
+	[ ! -d "$S" ] || diff <(trdecode -q "$S/v6-profile.dat" | trencode -q -t folded) \
+		<(trdecode -q "$S/v6-profile.dat" | trfilter -q 'type != "kernel_stack"' | trencode -q -t folded)
+}
+
+@test "recorded stacks: the function tracer's functions are below their callers" {
+	[ -d "$S" ] || skip "no traces"
+	need trace-cmd
+	trace-cmd report -R -i "$S/v6-function.dat" 2>/dev/null | sed -nE 's/.* function: +ip=([^ ]+) parent_ip=(.+)/\2;\1/p' |
+		sort | uniq -c | awk '{ print $2, $1 }' | sort >want
+	[ "$(wc -l <want)" -gt 100 ]
+	trdecode -q "$S/v6-function.dat" | trsym -q | trstat -q -g stack -c count -t tsv |
+		awk -F '\t' 'NR > 1 && $1 { print $1, $2 }' | sort | diff want -
+}
+
 @test "a marker whose text has the size 0 and no brackets, as old kernels declare it" {
 	need trace-cmd
 	sed 's/field:char buf\[\];/field:char   buf;/' "$T/v6-date.dat" >old.dat

@@ -31,6 +31,35 @@ static bool is_ftrace(const struct ftrace_event *v)
 	return v->system && span_is(v->system, v->system_size, "ftrace");
 }
 
+/* Find the field of an array of addresses: the place of its first element. */
+static struct number_at find_array(const struct event_format *f, const char *name)
+{
+	const struct event_field *field = event_format_find(f, name, strlen(name));
+
+	if (!field || (field->where != WHERE_TAIL && field->where != WHERE_REST) ||
+	    field->offset > OFFSET_MOST || (field->element != 4 && field->element != 8))
+		return (struct number_at){0};
+	return (struct number_at){field->offset, field->element};
+}
+
+static void find_stack(struct ftrace_event *v)
+{
+	const struct event_format *f = &v->format;
+
+	if (!is_ftrace(v))
+		return;
+	if (is_named(v, "kernel_stack")) {
+		v->stack.caller = find_array(f, "caller");
+		v->stack.count = find_number(f, "size");
+	} else if (is_named(v, "user_stack")) {
+		v->stack.caller = find_array(f, "caller");
+		v->stack.tgid = find_number(f, "tgid");
+	} else if (is_named(v, "function")) {
+		v->stack.caller = find_number(f, "parent_ip");
+		v->stack.is_parent = true;
+	}
+}
+
 /* Find the fields of the kernel's own tracers that record functions. */
 static void find_calls(struct ftrace_event *v)
 {
@@ -87,6 +116,7 @@ enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system,
 		return got || f->id > UINT16_MAX ? FTRACE_NO_FORMAT : FTRACE_KNOWN;
 	}
 	find_calls(v);
+	find_stack(v);
 	v->next_pid = find_number(f, "next_pid");
 	v->pid = find_number(f, "pid");
 	if (!t->type.size) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
+#include "common/stream/field.h"
 
 enum { FIRST_SLOTS = 256 };
 
@@ -242,10 +243,10 @@ static uint32_t unused_pending(struct pair *p)
 
 int pair_event_ref(const struct pair *p, const struct event *e, struct event_ref *ref)
 {
+	uint32_t stack = p->stacks ? event_stack(p->stacks->calls->dictionary, e) : 0;
+
 	*ref = event_ref_of(e);
-	return p->stacks && e->stack
-		       ? call_stacks_recorded(p->stacks, STACK_ROOT, e->stack, &ref->stack)
-		       : 0;
+	return stack ? call_stacks_recorded(p->stacks, STACK_ROOT, stack, &ref->stack) : 0;
 }
 
 /* Add a pending A. */

@@ -215,6 +215,16 @@ const char *gap_unit_name(uint32_t unit)
 	return unit == GAP_BYTES ? "bytes" : unit == GAP_PACKETS ? "packets" : "events";
 }
 
+uint32_t event_recorded_stack(const struct dictionary *d, const struct event *e)
+{
+	const struct type *t = e->type;
+
+	for (uint32_t i = 0; t->kind == KIND_INSTANT && i < t->nfields; i++)
+		if (field_is_stack(&t->fields[i]))
+			return field_stack(d, e, &t->fields[i]);
+	return 0;
+}
+
 void field_map_stacks(const struct type *t, uint8_t *fixed, uint32_t (*map)(void *ctx, uint32_t id),
 		      void *ctx)
 {

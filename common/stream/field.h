@@ -64,6 +64,14 @@ static inline uint32_t field_stack(const struct dictionary *d, const struct even
 	return dictionary_stack_id(d, get_u32(e->fixed + f->offset));
 }
 
+/* Get the number of the stack at which an event happened: that of a sample, or of the first field
+ * with ROLE_STACK of an instant; 0: none. */
+uint32_t event_recorded_stack(const struct dictionary *d, const struct event *e);
+static inline uint32_t event_stack(const struct dictionary *d, const struct event *e)
+{
+	return !e->stack && e->type->has_stacks ? event_recorded_stack(d, e) : e->stack;
+}
+
 /* Map the ids in the fields with ROLE_STACK of a row's fixed part. */
 void field_map_stacks(const struct type *t, uint8_t *fixed, uint32_t (*map)(void *ctx, uint32_t id),
 		      void *ctx);

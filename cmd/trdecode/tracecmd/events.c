@@ -80,15 +80,16 @@ static uint32_t name_of(struct tracecmd *t, const char *name, size_t n, char mar
 
 static uint32_t declare_type(struct tracecmd *t, const struct ftrace_event *v)
 {
-	struct field_entry fields[FTRACE_FIELDS + 1];
+	struct field_entry fields[FTRACE_FIELDS + 2];
 	struct writer *w = t->w;
 	const struct event_format *f = &v->format;
 	bool with_time = t->tsc || t->sync;
+	uint32_t time_size = with_time ? 8 : 0;
 	struct type_entry e = {.source = t->source,
 			       .kind = (uint8_t)v->kind,
 			       .word_size = t->layout.long_size,
 			       .flags = TYPE_TAIL | (t->h.big_endian ? TYPE_BIG_ENDIAN : 0),
-			       .fixed_size = with_time ? 8 : 0,
+			       .fixed_size = time_size + (v->stack.caller.size ? 4 : 0),
 			       .native = f->id,
 			       .fields = fields};
 
@@ -112,6 +113,13 @@ static uint32_t declare_type(struct tracecmd *t, const struct ftrace_event *v)
 							   .role = ROLE_SOURCE_TIME,
 							   .where = WHERE_FIXED,
 							   .size = 8};
+	if (v->stack.caller.size)
+		fields[e.nfields++] = (struct field_entry){.name = writer_text(w, "stack"),
+							   .kind = FIELD_UINT,
+							   .role = ROLE_STACK,
+							   .where = WHERE_FIXED,
+							   .offset = time_size,
+							   .size = 4};
 	ftrace_fields(&t->events, v, w, fields, &e);
 	return writer_type(w, &e);
 }
@@ -187,7 +195,7 @@ uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r)
 
 /* --- rows --- */
 
-static uint32_t location_of(struct tracecmd *t, uint64_t address)
+uint32_t tracecmd_location(struct tracecmd *t, uint64_t address)
 {
 	struct location_slot *s = &t->locations[hash_u64(address) % LOCATION_SLOTS];
 
@@ -236,24 +244,34 @@ int tracecmd_announce_types(struct tracecmd *t)
 	return 0;
 }
 
-/* Write a record with its time if the file has ticks, or where it does not fit the block. */
+/* Write a record with its time if the file has ticks, with its stack, or where it does not fit the
+ * block. */
 static __attribute__((noinline)) int emit_row(struct tracecmd *t, const struct tracecmd_reader *r,
-					      uint32_t type, uint32_t location, uint32_t depth)
+					      const struct ftrace_event *v, uint32_t location,
+					      uint32_t depth)
 {
-	uint8_t fixed[8];
+	uint8_t fixed[12];
+	uint32_t stack, fixed_size = t->tsc || t->sync ? 8 : 0;
+	bool bad = false;
 
 	put_u64(fixed, r->record.time);
-	return writer_row_data(t->w,
-			       (struct new_row){.time = r->due.time,
-						.lane = r->lane,
-						.type = type,
-						.location = location,
-						.depth = depth,
-						.fixed = fixed,
-						.fixed_size = t->tsc || t->sync ? sizeof fixed : 0,
-						.tail = r->record.data,
-						.tail_size = r->record.size,
-						.has_tail = true});
+	if (v->stack.caller.size) {
+		stack = tracecmd_stack(t, v, &r->record, &bad);
+		if (bad || (stack && writer_use_stack(t->w, stack)))
+			return -1;
+		put_u32(fixed + fixed_size, stack);
+		fixed_size += 4;
+	}
+	return writer_row_data(t->w, (struct new_row){.time = r->due.time,
+						      .lane = r->lane,
+						      .type = v->type,
+						      .location = location,
+						      .depth = depth,
+						      .fixed = fixed,
+						      .fixed_size = fixed_size,
+						      .tail = r->record.data,
+						      .tail_size = r->record.size,
+						      .has_tail = true});
 }
 
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
@@ -283,14 +301,14 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 	if (!v->system)
 		t->unknown++;
 	if (v->address.size && record->size >= v->least) {
-		location = location_of(t, ftrace_number(record, v->address, big));
+		location = tracecmd_location(t, ftrace_number(record, v->address, big));
 		if (!location)
 			return -1;
 		if (v->depth.size)
 			depth = (uint32_t)ftrace_number(record, v->depth, big);
 	}
 	r->last = r->due.time;
-	if (__builtin_expect(!with_time, 1)) {
+	if (__builtin_expect(!with_time && !v->stack.caller.size, 1)) {
 		struct new_row row = {.time = r->due.time,
 				      .lane = r->lane,
 				      .type = v->type,
@@ -304,5 +322,5 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 			return 0;
 		}
 	}
-	return emit_row(t, r, v->type, location, depth);
+	return emit_row(t, r, v, location, depth);
 }

@@ -308,6 +308,8 @@ static void tracecmd_close(struct input *in)
 	free(t->readers);
 	free(t->heap.items);
 	idmap_free(&t->comms);
+	idmap_free(&t->spaces);
+	buffer_free(&t->frames);
 	ftrace_events_free(&t->events);
 	buffer_free(&t->packed);
 	tracecmd_header_free(&t->h);

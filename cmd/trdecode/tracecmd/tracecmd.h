@@ -35,6 +35,12 @@ struct location_slot {
 	uint32_t location;
 };
 
+/* The stack of a function and its caller. */
+struct pair_slot {
+	uint64_t address, parent;
+	uint32_t stack;
+};
+
 enum { LOCATION_SLOTS = 4096 };
 
 struct tracecmd {
@@ -50,6 +56,9 @@ struct tracecmd {
 
 	uint32_t source, clock, space;
 	struct location_slot locations[LOCATION_SLOTS];
+	struct pair_slot pairs[LOCATION_SLOTS];
+	struct idmap spaces;  /* of processes, by pid */
+	struct buffer frames; /* u32 each: locations of a stack */
 
 	/* times */
 	bool raw, tsc, sync;
@@ -71,6 +80,13 @@ int tracecmd_announce_types(struct tracecmd *t);
 uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r);
 /* Write the next record. */
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);
+
+uint32_t tracecmd_location(struct tracecmd *t, uint64_t address);
+
+/* stacks.c: declare the stack of a record, of whose event v has one. 0: it has no frame, or out of
+ * memory, which *bad shows. */
+uint32_t tracecmd_stack(struct tracecmd *t, const struct ftrace_event *v,
+			const struct ring_record *record, bool *bad);
 
 /* skip.c: skip what is not wanted, before the first event is written. */
 void tracecmd_skip(struct tracecmd *t);

@@ -1,5 +1,7 @@
 #include "cmd/trencode/profile/sample_profile.h"
 
+#include <stdlib.h>
+
 #include "common/stream/field.h"
 #include "common/value/scalar.h"
 
@@ -15,7 +17,9 @@ static bool weighs_field(const struct sample_profile *p)
 
 bool sample_profile_calls(struct sample_profile *p)
 {
-	if (p->subject == SUBJECT_UNKNOWN && !weighs_field(p) && !weighs(p, "period"))
+	bool undecided = p->subject == SUBJECT_UNKNOWN || p->subject == SUBJECT_STACKS;
+
+	if (undecided && !weighs_field(p) && !weighs(p, "period"))
 		p->subject = SUBJECT_CALLS;
 	p->calls += p->subject != SUBJECT_CALLS;
 	return p->subject == SUBJECT_CALLS;
@@ -70,16 +74,28 @@ int profile_thread_node(struct call_stacks *cs, uint32_t caller, struct text_ref
 	return *node ? 0 : -1;
 }
 
-int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev)
+/* Choose the subject, if the event may be it. */
+static void choose_subject(struct sample_profile *p, const struct event *ev)
 {
-	uint32_t root = STACK_ROOT, node;
-	uint64_t weight;
+	bool sample = ev->type->kind == KIND_SAMPLE;
 
-	if (p->subject == SUBJECT_UNKNOWN && !weighs(p, "dur")) {
-		p->subject = SUBJECT_SAMPLES;
-		p->type = ev->type;
-	}
-	if (p->subject != SUBJECT_SAMPLES || !sample_profile_same_type(p->type, ev->type)) {
+	if (weighs(p, "dur") ||
+	    (p->subject != SUBJECT_UNKNOWN && !(sample && p->subject == SUBJECT_STACKS)))
+		return;
+	p->subject = sample ? SUBJECT_SAMPLES : SUBJECT_STACKS;
+	p->type = ev->type;
+}
+
+int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev,
+		       uint32_t stack)
+{
+	enum profile_subject subject =
+		ev->type->kind == KIND_SAMPLE ? SUBJECT_SAMPLES : SUBJECT_STACKS;
+	uint32_t root = STACK_ROOT, node;
+	uint64_t weight, *weights;
+
+	choose_subject(p, ev);
+	if (p->subject != subject || !sample_profile_same_type(p->type, ev->type)) {
 		p->samples++;
 		return 0;
 	}
@@ -88,15 +104,35 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		return 0;
 	}
 	if ((p->by_comm && profile_thread_node(cs, STACK_ROOT, ev->lane->comm, &root)) ||
-	    call_stacks_recorded(cs, root, ev->stack, &node))
+	    call_stacks_recorded(cs, root, stack, &node))
 		return -1;
-	if (node != STACK_ROOT)
+	if (node == STACK_ROOT)
+		return 0;
+	if (subject == SUBJECT_SAMPLES) {
 		stack_tree_call(&cs->tree, node, weight, 0);
+		return 0;
+	}
+	weights = array_reach(p->weights, &p->nweights, node, sizeof(*weights));
+	if (!weights)
+		return -1;
+	p->weights = weights;
+	weights[node] += weight;
 	return 0;
 }
 
-void sample_profile_finish(const struct sample_profile *p, struct stack_tree *t)
+void sample_profile_free(struct sample_profile *p)
 {
+	free(p->weights);
+}
+
+void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
+{
+	if (p->subject == SUBJECT_STACKS) {
+		p->subject = SUBJECT_SAMPLES;
+		for (size_t i = 1; i < p->nweights; i++)
+			if (p->weights[i])
+				stack_tree_call(t, (uint32_t)i, p->weights[i], 0);
+	}
 	if (p->subject == SUBJECT_CALLS) {
 		for (size_t i = 1; weighs(p, "count") && i < t->count; i++)
 			t->nodes[i].self = t->nodes[i].calls;

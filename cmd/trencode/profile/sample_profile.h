@@ -3,7 +3,8 @@
  * events (pair_profile.h); and what these weigh
  *
  * A profile has one subject, as weights of different types of events are never added. It is what
- * the trace has first: calls, or the samples of a type.
+ * the trace has first: calls, or the samples of a type; if it has neither, the events of a type
+ * that have stacks.
  */
 #ifndef TR_TRENCODE_PROFILE_SAMPLE_PROFILE_H
 #define TR_TRENCODE_PROFILE_SAMPLE_PROFILE_H
@@ -11,7 +12,15 @@
 #include "common/calls/call_stacks.h"
 #include "cmd/trencode/encoder.h"
 
-enum profile_subject { SUBJECT_UNKNOWN, SUBJECT_CALLS, SUBJECT_SAMPLES, SUBJECT_PAIRS };
+/* SUBJECT_STACKS: instants with stacks, which are the subject only as long as there are neither
+ * calls nor samples. */
+enum profile_subject {
+	SUBJECT_UNKNOWN,
+	SUBJECT_CALLS,
+	SUBJECT_SAMPLES,
+	SUBJECT_PAIRS,
+	SUBJECT_STACKS,
+};
 
 /* The subject of a profile, and what was left out. */
 struct sample_profile {
@@ -24,7 +33,9 @@ struct sample_profile {
 	const struct field *field; /* of --weight FIELD, or with ROLE_COUNT; NULL: none */
 	bool ticks;		   /* times of pairs are ticks */
 	uint64_t samples, calls;   /* events of other subjects */
-	uint64_t weightless;	   /* samples without the field of --weight */
+	uint64_t *weights;	   /* of SUBJECT_STACKS, by node */
+	size_t nweights;
+	uint64_t weightless; /* samples without the field of --weight */
 };
 
 /* Test whether weights of two types may be added: they are one type of several inputs. */
@@ -37,14 +48,16 @@ static inline bool sample_profile_counts(const struct sample_profile *p)
 
 /* Test whether calls are counted; the first event of a call makes them the subject. */
 bool sample_profile_calls(struct sample_profile *p);
-/* Add a sample to the tree. Returns 0, or -1 when out of memory. */
-int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev);
+/* Add a sample, or an instant, at a stack, to the tree. Returns 0, or -1 when out of memory. */
+int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev,
+		       uint32_t stack);
 /* Get the node of a thread's name, called by another node; blanks in the name would end a frame.
  * Returns 0, or -1 when out of memory. */
 int profile_thread_node(struct call_stacks *cs, uint32_t caller, struct text_ref comm,
 			uint32_t *node);
 /* Set the totals of all nodes, and what calls weigh, after the last event. */
-void sample_profile_finish(const struct sample_profile *p, struct stack_tree *t);
+void sample_profile_finish(struct sample_profile *p, struct stack_tree *t);
+void sample_profile_free(struct sample_profile *p);
 /* Get what the weights are of, such as "cycles", and their unit, "count" or "nanoseconds"; of calls
  * NULL. */
 const char *sample_profile_type(const struct sample_profile *p, const char **unit);

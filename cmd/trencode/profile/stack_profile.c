@@ -2,6 +2,7 @@
 #include "common/calls/calls_inline.h"
 #include "cmd/trencode/tick_scale.h"
 #include "cmd/trencode/convert/convert.h"
+#include "common/stream/field.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,13 +46,15 @@ static void profile_lose(void *ctx, struct stack *stack, const struct frame *f, 
 static int profile_take_event(struct stack_profile *s, const struct event *ev)
 {
 	struct call done;
-	uint32_t node;
+	uint32_t node, stack;
 	int r = 0;
 
 	if (s->pairs)
 		return pair_profile_event(s->pairs, &s->samples, &s->stacks, ev);
-	if (ev->type->kind == KIND_SAMPLE)
-		return sample_profile_add(&s->samples, &s->stacks, ev);
+	stack = event_stack(s->calls.dictionary, ev);
+	if (ev->type->kind == KIND_SAMPLE ||
+	    (stack && s->samples.subject != SUBJECT_CALLS && s->samples.subject != SUBJECT_SAMPLES))
+		return sample_profile_add(&s->samples, &s->stacks, ev, stack);
 	if ((ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE) &&
 	    !sample_profile_calls(&s->samples))
 		return 0;
@@ -308,6 +311,7 @@ int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stack
 void stack_profile_free(struct stack_profile *s)
 {
 	free(s->planned);
+	sample_profile_free(&s->samples);
 	if (s->pairs)
 		pair_profile_free(s->pairs);
 	free(s->pairs);

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/stream/field.h"
 #include "cmd/trencode/timeline/rows.h"
 #include "cmd/trencode/timeline/spill_list.h"
 #include "common/value/json.h"
@@ -152,25 +153,23 @@ static struct type_profile *speedscope_type_of(struct lane_profile *p, const str
 	return *at;
 }
 
-static int speedscope_add_sample(struct speedscope *s, const struct event *ev, struct error *e)
-{
-	struct sample_record r = {sample_weight(ev), ev->stack};
-	struct lane_profile *p = speedscope_profile_of(s, calls_thread(ev), ev->lane, ev->time);
-	struct type_profile *t = p ? speedscope_type_of(p, ev->type) : NULL;
-
-	if (!t || rows_add(&s->samples, &t->samples, &r))
-		return error_no_memory(e);
-	t->weight = r.weight > UINT64_MAX - t->weight ? UINT64_MAX : t->weight + r.weight;
-	return 0;
-}
-
+/* Keep a sample, or another event with a stack. */
 static int speedscope_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct speedscope *s = ctx;
+	struct sample_record r = {sample_weight(ev), event_stack(s->names.dictionary, ev)};
+	struct lane_profile *p;
+	struct type_profile *t;
 
-	if (ev->type->kind == KIND_SAMPLE)
-		return speedscope_add_sample(s, ev, e);
-	s->others++;
+	if (ev->type->kind != KIND_SAMPLE && !r.stack) {
+		s->others++;
+		return 0;
+	}
+	p = speedscope_profile_of(s, calls_thread(ev), ev->lane, ev->time);
+	t = p ? speedscope_type_of(p, ev->type) : NULL;
+	if (!t || rows_add(&s->samples, &t->samples, &r))
+		return error_no_memory(e);
+	t->weight += r.weight;
 	return 0;
 }
 
@@ -293,14 +292,13 @@ static int speedscope_print_head(struct speedscope *s, const struct lane_profile
 
 static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, struct error *e)
 {
-	bool ticks = s->clock && s->clock->flags & CLOCK_TICKS;
-
 	s->nopen = 0;
 	s->latest = p->last;
 	if (chain_unwind(&s->calls, &p->calls, speedscope_take_call, s, e) ||
 	    speedscope_begin_calls(s, NULL, e))
 		return -1;
-	if (speedscope_print_head(s, p, NULL, ticks ? "none" : "nanoseconds"))
+	if (speedscope_print_head(
+		    s, p, NULL, s->clock && s->clock->flags & CLOCK_TICKS ? "none" : "nanoseconds"))
 		return error_no_memory(e);
 	text_printf(s->out, "%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
 		    p->first - s->origin, p->last - s->origin);

@@ -4,6 +4,7 @@
  */
 #include "common/calls/stack_limit.h"
 #include "cmd/trfilter/calls/call_filter_private.h"
+#include "common/stream/field.h"
 
 struct around call_filter_around_event(const struct call_filter *w, const struct event *e)
 {
@@ -61,12 +62,12 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 {
 	struct call_filter *w = ctx;
 	const struct stack *s = w->around.s, *own = s ? w->calls.stacks[s->number] : NULL;
-	uint32_t below = 0;
+	uint32_t below = 0, recorded = event_stack(w->evaluation->dictionary, e);
 	bool more = true;
 
 	w->text.size = 0;
-	if (e->stack) {
-		recorded_names(w, e->stack);
+	if (recorded) {
+		recorded_names(w, recorded);
 		more = false;
 	}
 	if (more && own && s != own)
@@ -213,14 +214,14 @@ static uint32_t entered_stack(struct call_filter *w, const struct event *e, stru
 					      : below;
 }
 
-/* Note for a sample which conditions of under() are true for a frame of its stack. */
-static uint64_t under_frames(struct call_filter *w, const struct event *e)
+/* Note which conditions of under() are true for a frame of an event's recorded stack. */
+static uint64_t under_frames(struct call_filter *w, const struct event *e, uint32_t stack)
 {
 	struct dictionary *d = w->evaluation->dictionary;
 	struct event frame = *e;
 	uint64_t under = 0, over = 0;
 
-	for (uint32_t k = e->stack; k; k = dictionary_stack_parent(d, k)) {
+	for (uint32_t k = frame.stack = stack; k; k = dictionary_stack_parent(d, k)) {
 		frame.location = dictionary_stack_location(d, k);
 		for (size_t i = 0; i < w->filter->nparts; i++)
 			decide_around(w->evaluation, w->filter->parts[i].node, &frame, &under,
@@ -233,6 +234,7 @@ void call_filter_set_info(struct call_filter *w, const struct event *e, struct a
 			  bool call)
 {
 	struct call_data *a = call_filter_innermost(w, around);
+	uint32_t recorded = event_stack(w->evaluation->dictionary, e);
 	uint64_t under = 0, over = 0;
 
 	w->around = around;
@@ -246,14 +248,14 @@ void call_filter_set_info(struct call_filter *w, const struct event *e, struct a
 			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
 		if (over)
 			go_out(w, around, mark_over, over);
-		under |= e->stack ? under_frames(w, e) : 0;
+		under |= recorded ? under_frames(w, e, recorded) : 0;
 	}
 	w->own_under = under;
 	w->info.under = under | (a ? a->under : 0);
 	w->info.over = over;
 	if (w->stack)
 		/* the texts of recorded stacks are made each time */
-		w->info.node = e->stack	       ? 0
+		w->info.node = recorded	       ? 0
 			       : call	       ? entered_stack(w, e, around)
 			       : a && a->begun ? a->node
 					       : STACK_NODES_BOTTOM;

@@ -2,6 +2,7 @@
  * statistics_rows.c - count single rows: calls and other events
  */
 #include "cmd/trstat/groups/statistics_private.h"
+#include "common/stream/field.h"
 
 /* Keep the cells of an enter, after calls_feed. */
 static int put_entered(struct statistics *s, const struct event *e)
@@ -124,6 +125,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	const struct stack *stack = calls_stack(&s->calls, e);
 	size_t open = stack ? stack->count : 0;
 	struct event_ref subject = event_ref_of(e);
+	uint32_t recorded = s->stacks ? event_stack(s->dictionary, e) : 0;
 	struct aggregate *a;
 
 	if (!counts && !statistics_has_fields(s, e, waits))
@@ -133,7 +135,9 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		open -= !(e->type->flags & TYPE_INNER) || stack->frames[open - 1].inner;
 	subject.level = (uint32_t)open + (stack ? stack->unseen : 0);
 	subject.caller = open ? stack->frames[open - 1].location : 0;
-	if (s->stacks && call_stacks_here(s->stacks, e, &subject.stack))
+	if (s->stacks &&
+	    (recorded ? call_stacks_recorded(s->stacks, STACK_ROOT, recorded, &subject.stack)
+		      : call_stacks_here(s->stacks, e, &subject.stack)))
 		return -1;
 	if (statistics_selects(s) && !statistics_is_selected(s, &subject))
 		return s->out_of_memory ? -1 : 0;
