@@ -376,3 +376,79 @@ asynchronous() {
 	run -0 timeout 60 trdecode -o x.trs x.json
 	assert_output "trdecode: x.json: 100000 ends of calls without begins were left out"
 }
+
+@test "samples with stackFrames: weights, threads, callers that come later, frames that are missing or a circle" {
+	cat >x.json <<-'END'
+		{"samples":[{"name":"cycles","pid":1,"tid":2,"ts":"5.5","weight":"7","sf":"a"},
+			{"name":"cycles","pid":1,"tid":2,"ts":6,"weight":3,"sf":4},
+			{"pid":1,"tid":2,"ts":7,"sf":"nothere"},{"pid":1,"tid":3,"ts":8},
+			{"pid":1,"tid":2,"ts":9,"sf":"x"}],
+		"traceEvents":[{"ph":"i","name":"tick","pid":1,"tid":2,"ts":1,"sf":4},
+			{"ph":"i","name":"tick","pid":1,"tid":2,"ts":2},
+			{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"T"}}],
+		"stackFrames":{"a":{"name":"leaf","parent":4},"4":{"name":"middle","category":"c","parent":"root"},
+			"root":{"name":"main"},"x":{"name":"X","parent":"y"},"y":{"name":"Y","parent":"x"}}}
+	END
+	run -0 --separate-stderr pipe 'trdecode x.json | trencode -q -t csv -c time,tid,type,kind,stack,weight'
+	assert_output - <<-'END'
+		time,tid,type,kind,stack,weight
+		1000,2,tick,instant,"[""main"",""middle""]",
+		2000,2,tick,instant,,
+		5500,2,cycles,sample,"[""main"",""middle"",""leaf""]",7
+		6000,2,cycles,sample,"[""main"",""middle""]",3
+		7000,2,samples,sample,"[""?""]",1
+		8000,3,samples,sample,,1
+		9000,2,samples,sample,"[""Y"",""X""]",1
+	END
+	assert_equal "$stderr" 'trdecode: x.json: 1 frame of stacks is not in the file'
+	run -0 pipe 'trdecode -q x.json | trencode -q -t folded'
+	assert_output - <<-'END'
+		T;main;middle 3
+		T;main;middle;leaf 7
+	END
+	# the same events as a trace by themselves: a profile of events with stacks
+	run -0 pipe "trdecode -q x.json | trfilter 'kind == \"instant\"' | trencode -q -t folded"
+	assert_output 'T;main;middle 1'
+	[ ! -d "$SHARED/chrome" ] || for f in simple multi-thread; do
+		jq -r '.stackFrames as $f | def path($i): if $i then path($f[$i | tostring].parent) + [$f[$i | tostring].name] else [] end;
+			.samples[] | "\(.tid) \(path(.sf) | join(";")) \(.weight)"' \
+			"$SHARED/chrome/speedscope-trace-event/$f-with-samples.json" | sort >want
+		trdecode -q "$SHARED/chrome/speedscope-trace-event/$f-with-samples.json" | trfilter -q 'kind == "sample"' |
+			trencode -q -t ndjson -c tid,stack,weight | jq -r '"\(.tid) \(.stack | join(";")) \(.weight)"' | sort | diff want -
+		[ -s want ]
+	done
+}
+
+@test "CPU profiles of V8: the samples of each stack, and their times, are those of an independent reader" {
+	trdecode -q -o x.trs "$DATA/chrome/v8-profile.json.gz"
+	python3 "$ROOT/t/tools/v8_profile.py" "$DATA/chrome/v8-profile.json.gz" >want
+	[ "$(awk '{ n += $2 } END { print n }' want)" = 1916 ]
+	# the first frame is the name of the thread
+	stacks() {
+		trencode -q -t folded --weight "$1" x.trs |
+			awk '{ n = $NF; sub(/^[^;]*;/, ""); sub(/ [0-9]+$/, ""); gsub(/ /, "_"); sum[$0] += n }
+				END { for (s in sum) if (sum[s]) print s, sum[s] }' | sort
+	}
+	diff <(awk '{ print $1, $2 }' want | sort) <(stacks count)
+	diff <(awk '$3 { print $1, $3 * 1000 }' want | sort) <(stacks period)
+	run -0 trstat -q -t csv -g name,file,line -c count x.trs
+	assert_line 'fib,busy.html,1,301'
+	# a chunk of another profile, and chunks that are damaged
+	cat >y.json <<-'END'
+		[{"ph":"P","name":"Profile","pid":1,"tid":2,"ts":3,"id":"0x1","args":{"data":{"startTime":100}}},
+		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":120,"id":"0x1","args":{"data":{"cpuProfile":{"nodes":
+			[{"id":1,"callFrame":{"functionName":"","url":"u","lineNumber":4}}],"samples":[1,1,5]},"timeDeltas":[10,-4]}}},
+		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":130,"id":"0x1","args":{"data":{"cpuProfile":[1,2],"timeDeltas":{}}}},
+		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":140,"id":"0x2","args":{"data":{"cpuProfile":{"samples":[1]},"timeDeltas":[1]}}},
+		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":150,"id":"0x2","args":{}}]
+	END
+	run -0 pipe 'trdecode -q y.json | trencode -q -t csv -c time,tid,type,stack,line,weight'
+	assert_output - <<-'END'
+		time,tid,type,stack,line,weight
+		106000,2,cpu_profile,"[""(anonymous)""]",5,0
+		106000,2,cpu_profile,"[""?""]",,0
+		110000,2,cpu_profile,"[""(anonymous)""]",5,10000
+		141000,9,cpu_profile,"[""?""]",,1000
+		150000,9,ProfileChunk,,,
+	END
+}

@@ -60,11 +60,12 @@ static int chrome_open(struct input *in, struct error *e)
 
 /* --- reading --- */
 
-/* Read the array of events, after its '['. */
-static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
+/* Read the array of events, or of samples, after its '['. */
+static int read_events(struct chrome *c, struct json_reader *r, bool samples, struct error *e)
 {
 	enum json_token token;
 
+	c->read.sample = samples;
 	while ((token = json_next(r)) != JSON_ARRAY_END) {
 		if (token == JSON_BAD)
 			return -1;
@@ -131,16 +132,20 @@ static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 	bool found = false;
 
 	if (token == JSON_ARRAY)
-		return read_events(c, r, e) || json_next(r) != JSON_END ? -1 : 0;
+		return read_events(c, r, false, e) || json_next(r) != JSON_END ? -1 : 0;
 	if (token != JSON_OBJECT)
 		return -1;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
+		bool samples = json_is(r, "samples"), frames = json_is(r, "stackFrames");
 
 		token = json_next(r);
-		if (events && token == JSON_ARRAY) {
-			found = true;
-			if (read_events(c, r, e))
+		if ((events || samples) && token == JSON_ARRAY) {
+			found |= events;
+			if (read_events(c, r, samples, e))
+				return -1;
+		} else if (frames && token == JSON_OBJECT) {
+			if (chrome_frames_read(&c->frames, c->w, r))
 				return -1;
 		} else if (other && token == JSON_OBJECT) {
 			if (read_other_data(c, r))
@@ -273,6 +278,8 @@ static void print_remarks(const struct chrome *c)
 		file, n->nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
+	warn_count(file, c->frames.unknown,
+		   "{frame of stacks is|frames of stacks are} not in the file");
 	warn_count(file, n->unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
 	warn_count(file, n->unkept,
@@ -309,7 +316,8 @@ static void chrome_close(struct input *in)
 	struct chrome *c = in->state;
 	struct buffer *const buffers[] = {&c->read.name,   &c->read.category, &c->read.phase,
 					  &c->read.pid,	   &c->read.tid,      &c->read.other,
-					  &c->read.values, &c->read.record,   &c->read.arguments};
+					  &c->read.values, &c->read.record,   &c->read.arguments,
+					  &c->read.frame,  &c->read.weight};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -325,6 +333,9 @@ static void chrome_close(struct input *in)
 	free(c->threads);
 	free(c->ends.heap);
 	free(c->async.open);
+	chrome_frames_free(&c->frames);
+	intern_free(&c->profiles.keys);
+	free(c->profiles.profile);
 	open_calls_free(&c->async.keys);
 	intern_free(&c->async.ids);
 	id_cache_free(&c->async.declared);

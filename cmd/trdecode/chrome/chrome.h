@@ -20,6 +20,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "common/value/json_reader.h"
 #include "cmd/trdecode/chrome/sorter.h"
+#include "cmd/trdecode/chrome/stacks.h"
 
 /* What an event becomes in the stream. */
 enum chrome_kind {
@@ -29,6 +30,8 @@ enum chrome_kind {
 	CHROME_INSTANT,
 	CHROME_COUNTER,
 	CHROME_ASYNC,
+	CHROME_SAMPLE,
+	CHROME_TIME_SAMPLE, /* its weight is a time */
 };
 
 enum chrome_id_form {
@@ -46,13 +49,14 @@ struct chrome_id {
 /* An event, as stored in the sorter. Its arguments follow; each is a name (a string of the writer),
  * the value's size, the value (value.h). */
 struct chrome_record {
-	uint64_t duration;    /* COMPLETE, ns */
+	uint64_t duration;    /* COMPLETE, ns; of samples the weight */
 	uint16_t kind, phase; /* enum chrome_kind, "ph" */
 	uint32_t thread;      /* number in chrome.threads */
 	uint32_t name;	      /* string of the writer */
 	uint32_t category;
 	uint32_t values; /* bytes of the arguments */
-	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; 0 none */
+	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; of samples and
+			    instants the frame + 1; 0 none */
 	struct chrome_id id;
 	bool unfinished; /* the call ended without a leave */
 	bool unseen;	 /* the call has no enter */
@@ -132,9 +136,18 @@ struct chrome_ends {
 	uint64_t serial;
 };
 
+/* The profiles of V8 (cpu_profile.c). */
+struct chrome_profiles {
+	struct intern keys; /* process and id: number of the profile */
+	struct chrome_profile *profile;
+	size_t count, capacity;
+};
+
 /* The event that is read. */
 struct chrome_read {
 	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
+	struct buffer frame, weight; /* "sf", "weight" */
+	bool sample;		     /* it is an element of "samples" */
 	struct chrome_id id;
 	bool unfinished, unseen;
 };
@@ -152,6 +165,8 @@ struct chrome {
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct chrome_async async;
+	struct chrome_frames frames;
+	struct chrome_profiles profiles;
 	struct chrome_ends ends;
 	struct chrome_counts counts;
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
@@ -181,7 +196,17 @@ struct chrome_row {
 	uint32_t location; /* of name, which declares the arguments; 0 none */
 	uint32_t name;
 	const uint8_t *values;
-	uint32_t size; /* of values */
+	uint32_t size;	/* of values */
+	uint32_t stack; /* with which an instant was recorded; 0 none */
+};
+
+/* A sample. */
+struct chrome_sample {
+	uint32_t thread, frame; /* numbers; frame + 1, 0 none */
+	int64_t time;		/* ns */
+	uint64_t weight;
+	const char *name; /* of their type */
+	bool in_time;	  /* the weight is in ns */
 };
 
 /* --- event.c --- */
@@ -191,6 +216,18 @@ static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
 
 /* Read one event object, after its '{', into the sorter. -1 with *e or r->error filled. */
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
+
+/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated. false: out of
+ * range. */
+bool chrome_time(const char *text, int64_t *ns);
+/* Get the thread of the event that is read, and its number. NULL: out of memory. */
+struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number);
+/* Add a sample. 0, or -1 with *e filled. */
+int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e);
+
+/* cpu_profile.c: take the Profile or ProfileChunk that was read. *done: it has the data of one. 0,
+ * or -1 with *e filled. */
+int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e);
 
 /* Convert what chrome_time returned to ns, or to ticks. */
 static inline int64_t chrome_unit(const struct chrome *c, int64_t ns)

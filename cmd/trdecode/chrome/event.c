@@ -10,9 +10,7 @@
 
 enum { ARGUMENTS_MOST = 1024 };
 
-/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated. false: out of
- * range. */
-static bool chrome_time(const char *text, int64_t *ns)
+bool chrome_time(const char *text, int64_t *ns)
 {
 	bool minus = *text == '-';
 	unsigned __int128 n = 0;
@@ -120,7 +118,7 @@ static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
 	return (int32_t)(0x40000000u | (number & 0x3fffffff));
 }
 
-static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
+struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 {
 	int32_t key[2];
 	struct chrome_thread *t;
@@ -166,7 +164,7 @@ static int take_name(struct chrome *c)
 	values_begin(&v, c->read.arguments.data + 8, get_u32(c->read.arguments.data + 4));
 	if (!values_value(&v, &name) || name.tag != VALUE_STRING)
 		return 0;
-	t = thread_of(c, &number);
+	t = chrome_thread(c, &number);
 	if (!t)
 		return -1;
 	if (*what == 't' || !t->is_named)
@@ -219,12 +217,17 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	c->depths |= record.unfinished || record.unseen;
 	if (record.unfinished)
 		forget_unfinished(c);
-	if (!thread_of(c, &record.thread))
+	if (!chrome_thread(c, &record.thread))
 		return error_no_memory(e);
 	/* an end without a name ends any call */
 	record.name = c->read.name.size || kind == CHROME_END || is_phase(c, "eF")
 			      ? writer_string(c->w, c->read.name.data, c->read.name.size)
 			      : writer_text(c->w, "(no name)");
+	if (kind == CHROME_INSTANT && c->read.frame.size) {
+		record.other = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
+		if (!record.other)
+			return error_no_memory(e);
+	}
 	if (kind == CHROME_COMPLETE || kind == CHROME_END)
 		record.other = writer_string(c->w, c->read.other.data, c->read.other.size);
 	name = kind == CHROME_COMPLETE && record.other && !record.unseen ? record.other
@@ -248,14 +251,54 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	return sorter_add(&c->sorter, key, c->read.record.data, c->read.record.size, e);
 }
 
+int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e)
+{
+	struct chrome_record record = {
+		.duration = s->weight,
+		.kind = s->in_time ? CHROME_TIME_SAMPLE : CHROME_SAMPLE,
+		.phase = 'P',
+		.thread = s->thread,
+		.name = writer_text(c->w, s->name),
+		.category = writer_string(c->w, c->read.category.data, c->read.category.size),
+		.other = s->frame};
+	struct sorter_key key = {(uint64_t)s->time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
+
+	if (s->time < c->lowest)
+		c->lowest = s->time;
+	if (s->time > c->highest)
+		c->highest = s->time;
+	c->counts.negative += s->time < 0;
+	c->counts.events++;
+	return sorter_add(&c->sorter, key, &record, sizeof record, e);
+}
+
+/* Add an element of "samples". */
+static int keep_sample(struct chrome *c, int64_t time, struct error *e)
+{
+	struct chrome_sample s = {.time = time,
+				  .weight = 1,
+				  .name = c->read.name.size ? (char *)c->read.name.data
+							    : "samples"};
+	const char *weight = (char *)c->read.weight.data;
+
+	if (c->read.weight.size && *weight != '-')
+		s.weight = strtoull(weight, NULL, 10);
+	if (c->read.frame.size)
+		s.frame = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
+	if (!chrome_thread(c, &s.thread) || (c->read.frame.size && !s.frame))
+		return error_no_memory(e);
+	return chrome_sample(c, &s, e);
+}
+
 /* Return the buffer for the value of a key whose value is text or a number, or NULL. */
 static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 {
 	static const char *const keys[] = {
-		"name", "cat", "ph", "pid", "tid", CHROME_ENTER_NAME, CHROME_LEAVE_NAME};
-	struct buffer *const texts[] = {&c->read.name, &c->read.category, &c->read.phase,
-					&c->read.pid,  &c->read.tid,	  &c->read.other,
-					&c->read.other};
+		"name",		  "cat", "ph", "pid", "tid", "sf", "weight", CHROME_ENTER_NAME,
+		CHROME_LEAVE_NAME};
+	struct buffer *const texts[] = {&c->read.name,	 &c->read.category, &c->read.phase,
+					&c->read.pid,	 &c->read.tid,	    &c->read.frame,
+					&c->read.weight, &c->read.other,    &c->read.other};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_is(r, keys[i]))
@@ -341,6 +384,14 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 /* Add an event with a time, by its phase. */
 static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 {
+	const char *name = (char *)c->read.name.data;
+	bool done = false;
+
+	if (c->read.sample)
+		return keep_sample(c, t->ts, e);
+	if (is_phase(c, "P") && (!strcmp(name, "Profile") || !strcmp(name, "ProfileChunk")) &&
+	    (chrome_cpu_profile(c, t->ts, &done, e) || done))
+		return done ? 0 : -1;
 	if (is_phase(c, "B"))
 		return keep_event(c, CHROME_BEGIN, t->ts, 0, e);
 	if (is_phase(c, "E"))
@@ -358,9 +409,10 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
-	struct buffer *const all[] = {&c->read.name,   &c->read.other,	  &c->read.category,
-				      &c->read.phase,  &c->read.pid,	  &c->read.tid,
-				      &c->read.values, &c->read.arguments};
+	struct buffer *const all[] = {&c->read.name,   &c->read.other,	   &c->read.category,
+				      &c->read.phase,  &c->read.pid,	   &c->read.tid,
+				      &c->read.values, &c->read.arguments, &c->read.frame,
+				      &c->read.weight};
 	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
 	struct times t = {0};
 	enum json_token token;
@@ -387,7 +439,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 				     "an event with an impossible time");
 		return 0;
 	}
-	if (!t.has_ts || c->read.phase.size != 1) {
+	if (!t.has_ts || (c->read.phase.size != 1 && !c->read.sample)) {
 		if (!c->counts.ignored++)
 			c->counts.ignored_first = offset;
 		return 0;

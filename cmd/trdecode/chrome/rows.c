@@ -60,8 +60,13 @@ static uint16_t type_flags(const struct chrome *c, const struct chrome_row *r)
 static uint32_t type_of(struct chrome *c, const struct chrome_row *r)
 {
 	struct {
-		uint32_t what, kind, name, category, flags, phase;
-	} key = {'t', r->kind, r->type_name, r->category, type_flags(c, r), r->phase};
+		uint32_t what, kind, name, category, flags, phase, stack;
+	} key = {'t',	   r->kind,	 r->type_name, r->category, type_flags(c, r),
+		 r->phase, r->stack != 0};
+	struct field_entry stack = {.name = writer_text(c->w, "stack"),
+				    .kind = FIELD_UINT,
+				    .role = ROLE_STACK,
+				    .size = 4};
 	uint32_t *id = id_cache_number(&c->declared, &key, sizeof key);
 
 	if (id && !*id)
@@ -70,7 +75,10 @@ static uint32_t type_of(struct chrome *c, const struct chrome_row *r)
 							     .group = r->category,
 							     .kind = (uint8_t)r->kind,
 							     .flags = (uint16_t)key.flags,
-							     .native = r->phase});
+							     .native = r->phase,
+							     .fixed_size = 4 * key.stack,
+							     .nfields = key.stack,
+							     .fields = &stack});
 	return id ? *id : 0;
 }
 
@@ -96,8 +104,11 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
 int chrome_row(struct chrome *c, const struct chrome_row *r)
 {
 	uint32_t lane = chrome_lane(c, r->thread), type = type_of(c, r);
+	uint8_t stack[4];
 
-	if (!lane || !type || chrome_values(c, r->name, r->values, r->size))
+	put_u32(stack, r->stack);
+	if (!lane || !type || chrome_values(c, r->name, r->values, r->size) ||
+	    (r->stack && writer_use_stack(c->w, r->stack)))
 		return -1;
 	return writer_row_data(
 		c->w, (struct new_row){.time = merge_shifted(r->time, c->input->shift),
@@ -105,6 +116,8 @@ int chrome_row(struct chrome *c, const struct chrome_row *r)
 				       .type = type,
 				       .location = r->location,
 				       .depth = r->level < DEPTH_MOST ? r->level : DEPTH_MOST,
+				       .fixed = stack,
+				       .fixed_size = r->stack ? sizeof stack : 0,
 				       .tail = c->read.values.data,
 				       .tail_size = (uint32_t)c->read.values.size,
 				       .has_tail = r->size > 0});
@@ -241,14 +254,15 @@ static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t
 		       const uint8_t *values)
 {
 	bool is_gap = false;
-	uint32_t location;
+	uint32_t location, stack = 0;
 
 	if (chrome_is_gap(c, r) && chrome_gap(c, r, time, values, &is_gap))
 		return -1;
 	if (is_gap)
 		return 0;
 	location = r->values ? chrome_location(c, r->name) : 0;
-	if (r->values && !location)
+	if ((r->values && !location) ||
+	    (r->other && chrome_frames_stack(&c->frames, c->w, r->other, &stack)))
 		return -1;
 	return chrome_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
 						  .time = time,
@@ -260,7 +274,54 @@ static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t
 						  .location = location,
 						  .name = r->name,
 						  .values = values,
-						  .size = r->values});
+						  .size = r->values,
+						  .stack = stack});
+}
+
+/* Return the type of samples of that name. */
+static uint32_t sample_type(struct chrome *c, const struct chrome_record *r)
+{
+	struct {
+		uint32_t what, name, category, kind;
+	} key = {'s', r->name, r->category, r->kind};
+	uint32_t *id = id_cache_number(&c->declared, &key, sizeof key);
+	struct field_entry weight = {.name = writer_text(c->w, "weight"),
+				     .kind = FIELD_UINT,
+				     .role = ROLE_PERIOD,
+				     .size = 8};
+
+	if (id && !*id) {
+		*id = writer_type(c->w, &(struct type_entry){.source = c->source,
+							     .name = r->name,
+							     .group = r->category,
+							     .kind = KIND_SAMPLE,
+							     .native = r->phase,
+							     .flags = r->kind == CHROME_TIME_SAMPLE
+									      ? TYPE_WEIGHT_TIME
+									      : 0,
+							     .fixed_size = 8,
+							     .nfields = 1,
+							     .fields = &weight});
+		if (*id && row_filter_announce(c->input->decoding->row_filter, *id, 0))
+			return 0;
+	}
+	return id ? *id : 0;
+}
+
+static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_t time)
+{
+	uint8_t weight[8];
+	struct new_row row = {.time = merge_shifted(time, c->input->shift),
+			      .lane = chrome_lane(c, &c->threads[r->thread]),
+			      .type = sample_type(c, r),
+			      .fixed = weight,
+			      .fixed_size = sizeof weight};
+
+	put_u64(weight, r->duration);
+	if (!row.lane || !row.type ||
+	    (r->other && chrome_frames_stack(&c->frames, c->w, r->other, &row.location)))
+		return -1;
+	return writer_sample(c->w, row);
 }
 
 static int chrome_row_event(struct chrome *c, const struct sorter_record *record)
@@ -275,6 +336,8 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 	case CHROME_COMPLETE: return chrome_enter(c, &r, time, values);
 	case CHROME_END: return end_call(c, &r, time, values);
 	case CHROME_ASYNC: return chrome_async(c, &r, time, values);
+	case CHROME_SAMPLE:
+	case CHROME_TIME_SAMPLE: return sample_event(c, &r, time);
 	default: return other_event(c, &r, time, values);
 	}
 }

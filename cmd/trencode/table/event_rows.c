@@ -321,15 +321,13 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 	return rows_write_row(r, e);
 }
 
-static int rows_put_sample(struct event_rows *r, const struct event *ev)
+/* Put the stack at which an event was recorded. */
+static int rows_put_stack(struct event_rows *r, uint32_t stack)
 {
-	rows_put_number(r, ROW_WEIGHT, sample_weight(ev));
-	if (!ev->stack || !rows_wanted(r, ROW_STACK))
-		return 0;
 	buffer_clear(&r->stack);
 	r->present |= 1u << ROW_STACK;
 	r->cells[ROW_STACK].object = &r->stack;
-	return attributes_stack_json(&r->attributes, ev->stack, &r->stack);
+	return attributes_stack_json(&r->attributes, stack, &r->stack);
 }
 
 static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
@@ -340,6 +338,7 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 						      [KIND_GAP] = "gap"};
 	const char *kind = kinds[ev->type->kind];
 	struct event_rows *r = ctx;
+	uint32_t stack = rows_wanted(r, ROW_STACK) ? event_stack(r->attributes.dictionary, ev) : 0;
 
 	rows_put_number(r, ROW_TIME, ev->time);
 	if (rows_put_lane(r, ev->lane) || rows_put_type(r, ev->type) ||
@@ -348,7 +347,9 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 			  : rows_put_text(r, ROW_NAME, ev->type->name)) ||
 	    (kind && rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
-	if (ev->type->kind == KIND_SAMPLE && rows_put_sample(r, ev))
+	if (ev->type->kind == KIND_SAMPLE)
+		rows_put_number(r, ROW_WEIGHT, sample_weight(ev));
+	if (stack && rows_put_stack(r, stack))
 		return error_no_memory(e);
 	rows_put_cpu(r, ev);
 	buffer_clear(&r->fields.bytes);
