@@ -10,7 +10,7 @@ packages_of() {
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
 		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils bzip2 lz4 jq protobuf-compiler \
 		valgrind g++ time strace rsync python3 universal-ctags \
-		zsh fish pkgconf ;;
+		zsh fish pkgconf linux-perf ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji linux-perf ;;
 	lint) echo clang clang-format shellcheck groff-base ;;
 	fuzz) echo clang libclang-rt-dev llvm ;;
