@@ -175,6 +175,37 @@ good() {
 	run -0 pipe 'trdecode b b.trs >/dev/null'
 }
 
+@test "--align start: all inputs begin with the first, whatever their clocks" {
+	need trace-cmd
+	run -2 pipe 'trdecode "$DATA/uftrace/fib" "$DATA/trace-cmd/v6-date.dat" >/dev/null'
+	assert_output --partial 'or with --align start'
+	# the kernel's events from the first one on, by trace-cmd
+	trace-cmd report -t -i "$DATA/trace-cmd/v6-date.dat" 2>/dev/null | sed -nE 's/.* +([0-9]+)\.([0-9]{9}): .*/\1\2/p' >kernel
+	[ "$(wc -l <kernel)" -gt 5 ]
+	first=$(trdecode -q "$DATA/uftrace/fib" | trencode -q -t ndjson | jq .time | sort -n | head -n 1)
+	least=$(head -n 1 kernel)
+	for offset in '' "--offset=$DATA/trace-cmd/v6-date.dat=5us"; do
+		while read -r time; do
+			echo $((time - least + first + ${offset:+5}000))
+		done <kernel >want
+		# shellcheck disable=SC2086
+		trdecode -q --align=start $offset "$DATA/uftrace/fib" "$DATA/trace-cmd/v6-date.dat" >both.trs
+		trfilter -q 'format == "trace-cmd"' both.trs | trencode -q -t ndjson | jq .time | diff want -
+		trfilter -q 'format == "uftrace"' both.trs | trencode -q -t csv -c time,dur,name |
+			diff <(trdecode -q "$DATA/uftrace/fib" | trencode -q -t csv -c time,dur,name) -
+	done
+	# the first operand stays where it is
+	trdecode -q --align=start "$DATA/trace-cmd/v6-date.dat" "$DATA/uftrace/fib" | trencode -q -t tsv -c time |
+		sed 1d | sort -n | head -n 1 | diff <(head -n 1 kernel) -
+	# with times from the first event and from the end
+	run -0 pipe 'trdecode -q --align=start --until=+1ns "$DATA/uftrace/fib" "$DATA/trace-cmd/v6-date.dat" | trfilter -qc "format == \"trace-cmd\""'
+	assert_output 1
+	run -2 pipe 'cat "$DATA/trace-cmd/v6-date.dat" | trdecode --align=start "$DATA/uftrace/fib" - >/dev/null'
+	assert_output 'trdecode: <stdin>: --align needs a file or directory, not a pipe: save the trace first'
+	run -2 pipe 'trdecode --align=end x >/dev/null'
+	assert_output --partial "--align takes start, not 'end'"
+}
+
 @test "saved streams whose clocks cannot be compared are refused where their times meet" {
 	printf '[{"ph":"X","ts":1,"dur":2,"name":"f"}]' | tee x.json | trdecode -q -f chrome - >a.trs
 	trdecode -q "$DATA/uftrace/fib" >b.trs
@@ -417,6 +448,8 @@ good() {
 	cp -r "$FIB" uftrace.data
 	cp -r "$FIB" a.data
 	cp -r "$FIB" b.data
+	cp -r "$FIB" run1.data
+	cp -r "$FIB" run2.data
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	cp "$DATA/trace-cmd/v6-fgraph.dat" other.dat
 	cp "$DATA/apitrace/threads.trace" app.trace

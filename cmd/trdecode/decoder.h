@@ -28,7 +28,7 @@ struct decoding {
 	enum clock_choice clock;
 	bool quiet, verbose, strict;
 	bool times_only;      /* only the times of rows are used, and damage is not reported
-				 (last_time.h) */
+				 (trace_times.h) */
 	int status;	      /* exit status for the damage found so far (program.h) */
 	struct error failure; /* what ended the program; "" nothing */
 	struct row_filter *row_filter; /* rows that are wanted; NULL: all */

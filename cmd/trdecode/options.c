@@ -17,6 +17,7 @@ enum {
 	OPT_NO_UNWIND,
 	OPT_SYSROOT,
 	OPT_OFFSET,
+	OPT_ALIGN,
 	OPT_STRICT,
 	OPT_SINCE,
 	OPT_UNTIL,
@@ -35,6 +36,8 @@ const struct option_row settings_rows[] = {
 	 "raw: times as recorded; wall: times since 1970, if\nthe trace records them", "raw wall"},
 	{OPT_OFFSET, "offset", "FILE=TIME",
 	 "add TIME, such as 1.5s or -20ms, to all times of\nFILE", "file"},
+	{OPT_ALIGN, "align", "WHERE",
+	 "start: the inputs begin at the same time, whatever\ntheir clocks are", "start"},
 	{OPT_SINCE, "since", "TIME",
 	 "drop events before TIME: 12.5s, +1.5s from the first\nevent, -10s before the last, or a "
 	 "date",
@@ -51,7 +54,8 @@ const struct option_row settings_rows[] = {
 	{OPT_NO_UNWIND, "no-unwind", NULL,
 	 "perf: do not unwind the stacks recorded as memory\n(--call-graph dwarf)", NULL},
 	{OPT_SYSROOT, "sysroot", "DIR",
-	 "perf: read programs, libraries and the files of JIT\ncompilers below DIR (default: /)", "directory"},
+	 "perf: read programs, libraries and the files of JIT\ncompilers below DIR (default: /)",
+	 "directory"},
 	{OPT_INFO, "info", NULL, "print what the inputs are, and write no stream", NULL},
 	{OPT_LIST, "list", NULL,
 	 "print the types of events with counts, fields and\nexamples, and write no stream", NULL},
@@ -113,6 +117,11 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 					 arg);
 		return 0;
 	case OPT_OFFSET: return add_offset(s, arg, e);
+	case OPT_ALIGN:
+		s->align = !strcmp(arg, "start");
+		return s->align ? 0
+				: error_set(e, NULL, NO_OFFSET, "--align takes start, not '%s'",
+					    arg);
 	case OPT_SINCE: return moment_option(&s->row_filter.since, "--since", arg, e);
 	case OPT_UNTIL: return moment_option(&s->row_filter.until, "--until", arg, e);
 	case OPT_CPU: return parse_numbers("--cpu", arg, &s->row_filter.cpus, e);
@@ -143,6 +152,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 
 void settings_free(struct settings *s)
 {
+	free(s->aligned);
 	free(s->offsets);
 	row_filter_free(&s->row_filter);
 }
@@ -153,7 +163,7 @@ static bool is_offset_of(const struct offset *o, const char *name)
 	return strlen(name) == o->length && !strncmp(name, o->file, o->length);
 }
 
-void settings_shift(struct settings *s, struct input *in, const char *operand)
+void settings_shift(struct settings *s, struct input *in, const char *operand, int number)
 {
 	for (size_t i = 0; i < s->noffsets; i++) {
 		struct offset *o = &s->offsets[i];
@@ -163,6 +173,10 @@ void settings_shift(struct settings *s, struct input *in, const char *operand)
 			in->shift_unit = o->unit;
 			in->placed = o->used = true;
 		}
+	}
+	if (s->aligned) {
+		in->shift += s->aligned[number];
+		in->placed = true;
 	}
 }
 

@@ -20,10 +20,11 @@ struct settings {
 	const char *format;		       /* NULL: by the inputs' content */
 	enum clock_choice clock;
 	uint64_t segment, max_value;
-	bool formats, info, list, all, json, strict, no_unwind;
+	bool formats, info, list, all, json, strict, no_unwind, align;
 	const char *sysroot;	/* NULL: / */
 	struct offset *offsets; /* times to add to an input's times */
 	size_t noffsets, offsets_capacity;
+	int64_t *aligned; /* times to add so that all inputs begin together (--align); NULL: none */
 	struct row_filter row_filter;
 };
 
@@ -34,9 +35,9 @@ extern char settings_formats[256]; /* names of the decoders, which main adds */
 int settings_option(void *ctx, int key, const char *arg, struct error *e);
 void settings_free(struct settings *s);
 
-/* Set the time to add to an input's times (--offset). The input is named as on the command line
- * ("-" for standard input) or as in messages. */
-void settings_shift(struct settings *s, struct input *in, const char *operand);
+/* Set the time to add to the times of an input (--offset, --align). The input is named as on the
+ * command line ("-" for standard input) or as in messages; number: of the operand, from 0. */
+void settings_shift(struct settings *s, struct input *in, const char *operand, int number);
 /* Fail if an --offset names no input. Called after settings_shift of all inputs. */
 int settings_check_offsets(const struct settings *s, struct error *e);
 

@@ -10,7 +10,7 @@
 #include "cmd/trdecode/input/trace_info.h"
 #include "cmd/trdecode/input/stream_fingerprint.h"
 #include "cmd/trdecode/input/input.h"
-#include "cmd/trdecode/input/last_time.h"
+#include "cmd/trdecode/input/trace_times.h"
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/list/list.h"
 #include "common/calls/snapshot_maker.h"
@@ -157,25 +157,51 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	return d->status;
 }
 
-static void shift_input(struct input *in, const char *name, void *ctx)
+static void shift_input(struct input *in, const char *name, int number, void *ctx)
 {
-	settings_shift(ctx, in, name);
+	settings_shift(ctx, in, name, number);
+}
+
+/* Find what to add to the times of each input, so that all begin with the first one that has
+ * events (--align start). */
+static int align_starts(char **names, int n, struct settings *s, struct decoding *d)
+{
+	const struct trace_times l = {.names = names,
+				      .n = n,
+				      .format = s->format,
+				      .decoders = s->decoders,
+				      .clock = s->clock};
+	uint64_t *first, start = UINT64_MAX;
+	struct error e = {.what = ""};
+	int bad;
+
+	if (!s->align || s->info)
+		return STATUS_OK;
+	first = calloc((size_t)n, sizeof *first);
+	s->aligned = calloc((size_t)n, sizeof *s->aligned);
+	bad = first && s->aligned ? trace_times_first(&l, first, &e) : error_no_memory(&e);
+	for (int i = 0; !bad && i < n; i++) {
+		start = start == UINT64_MAX ? first[i] : start;
+		s->aligned[i] = first[i] == UINT64_MAX ? 0 : (int64_t)(start - first[i]);
+	}
+	free(first);
+	return bad ? run_fail(d, &e) : STATUS_OK;
 }
 
 static int find_end(char **names, int n, struct settings *s, struct decoding *d)
 {
-	const struct last_time l = {.names = names,
-				    .n = n,
-				    .format = s->format,
-				    .decoders = s->decoders,
-				    .clock = s->clock,
-				    .shift = shift_input,
-				    .ctx = s};
+	const struct trace_times l = {.names = names,
+				      .n = n,
+				      .format = s->format,
+				      .decoders = s->decoders,
+				      .clock = s->clock,
+				      .shift = shift_input,
+				      .ctx = s};
 	struct error e = {.what = ""};
 
 	if (!row_filter_from_end(&s->row_filter) || s->info)
 		return STATUS_OK;
-	return last_time_find(&l, &s->row_filter.end, &e) ? run_fail(d, &e) : STATUS_OK;
+	return trace_times_last(&l, &s->row_filter.end, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 
 /* Get the inputs of the command line: standard input if it names none. Returns their number. */
@@ -226,7 +252,7 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 {
 	struct error e;
 
-	if (find_end(names, n, s, d))
+	if (align_starts(names, n, s, d) || find_end(names, n, s, d))
 		return STATUS_FAILED;
 	for (int i = 0; i < n; i++) {
 		if (input_twice(names, i, &e) ||
@@ -239,7 +265,7 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 	if (s->info)
 		return STATUS_OK;
 	for (int i = 0; i < n; i++)
-		settings_shift(s, &inputs[i], names[i]);
+		settings_shift(s, &inputs[i], names[i], i);
 	return settings_check_offsets(s, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 

@@ -70,7 +70,8 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 		if (a && !clocks_meet(a, b))
 			return error_set(e, b->name, NO_OFFSET,
 					 "its clock (%s) and the clock of %s (%s) cannot be "
-					 "compared: align them with --offset FILE=TIME",
+					 "compared: align them with --offset FILE=TIME, or with "
+					 "--align start",
 					 b->clock_name, a->name, a->clock_name);
 		if (!a)
 			a = b;

@@ -1,4 +1,4 @@
-#include "cmd/trdecode/input/last_time.h"
+#include "cmd/trdecode/input/trace_times.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ struct pass {
 	bool any;
 };
 
-static bool last_time_note(void *ctx, uint64_t time, uint32_t lane, uint32_t type,
-			   const void *fixed)
+static bool pass_note(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
 {
 	struct pass *p = ctx;
 
@@ -33,7 +32,7 @@ static bool last_time_note(void *ctx, uint64_t time, uint32_t lane, uint32_t typ
 	return true;
 }
 
-static int can_seek(const char *name, struct error *e)
+static int can_seek(const char *name, const char *what, struct error *e)
 {
 	bool standard = !strcmp(name, "-");
 	struct stat st;
@@ -44,11 +43,10 @@ static int can_seek(const char *name, struct error *e)
 	    (S_ISREG(st.st_mode) && (!standard || !lseek(STDIN_FILENO, 0, SEEK_CUR))))
 		return 0;
 	return error_set(e, standard ? "<stdin>" : name, NO_OFFSET,
-			 "a time before the end needs a file or directory, not a pipe: save the "
-			 "trace first");
+			 "%s needs a file or directory, not a pipe: save the trace first", what);
 }
 
-static int last_time_begin(struct pass *p, const struct last_time *l, struct error *e)
+static int pass_begin(struct pass *p, const struct trace_times *l, struct error *e)
 {
 	p->nowhere.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (p->nowhere.fd < 0)
@@ -62,7 +60,7 @@ static int last_time_begin(struct pass *p, const struct last_time *l, struct err
 					.times_only = true,
 					.row_filter = &p->row_filter};
 	p->row_filter.last_time = UINT64_MAX;
-	p->writer.refusal.row = last_time_note;
+	p->writer.refusal.row = pass_note;
 	p->writer.refusal.ctx = p;
 	for (; p->opened < l->n; p->opened++) {
 		struct input *in = &p->inputs[p->opened];
@@ -75,7 +73,8 @@ static int last_time_begin(struct pass *p, const struct last_time *l, struct err
 			p->opened++;
 			return -1;
 		}
-		l->shift(in, name, l->ctx);
+		if (l->shift)
+			l->shift(in, name, p->opened, l->ctx);
 	}
 	if (writer_begin(&p->writer, 0)) {
 		*e = p->writer.error;
@@ -112,7 +111,7 @@ static bool look_late(struct pass *p, int n)
 	return false;
 }
 
-static void last_time_end(struct pass *p)
+static void pass_end(struct pass *p)
 {
 	for (int i = 0; i < p->opened; i++) {
 		p->inputs[i].faults = (struct faults){0};
@@ -125,30 +124,45 @@ static void last_time_end(struct pass *p)
 }
 
 /* Decode all inputs. late: trust the times that decoders give for the end. */
-static int last_time_decode(const struct last_time *l, bool late, uint64_t *last, bool *any,
-			    struct error *e)
+static int pass_decode(const struct trace_times *l, bool late, uint64_t *last, bool *any,
+		       struct error *e)
 {
 	struct pass p = {.nowhere.fd = -1};
-	int bad = last_time_begin(&p, l, e);
+	int bad = pass_begin(&p, l, e);
 
 	if (!bad && (!late || look_late(&p, l->n)))
 		bad = merge_run(p.inputs, l->n, UINT64_MAX, e);
 	*last = p.last;
 	/* the highest time is known only if it is not below the first time decoded */
 	*any = p.any && p.last >= p.row_filter.first_time;
-	last_time_end(&p);
+	pass_end(&p);
 	return bad;
 }
 
-int last_time_find(const struct last_time *l, uint64_t *last, struct error *e)
+int trace_times_last(const struct trace_times *l, uint64_t *last, struct error *e)
 {
 	bool any;
 
 	for (int i = 0; i < l->n; i++)
-		if (can_seek(l->names[i], e))
+		if (can_seek(l->names[i], "a time before the end", e))
 			return -1;
-	if (last_time_decode(l, true, last, &any, e))
+	if (pass_decode(l, true, last, &any, e))
 		return -1;
 	/* damage made the late time wrong: decode everything */
-	return any ? 0 : last_time_decode(l, false, last, &any, e);
+	return any ? 0 : pass_decode(l, false, last, &any, e);
+}
+
+int trace_times_first(const struct trace_times *l, uint64_t *first, struct error *e)
+{
+	struct pass p = {.nowhere.fd = -1};
+	int bad = 0;
+
+	for (int i = 0; i < l->n; i++)
+		if (can_seek(l->names[i], "--align", e))
+			return -1;
+	bad = pass_begin(&p, l, e);
+	for (int i = 0; !bad && i < l->n; i++)
+		first[i] = p.inputs[i].next;
+	pass_end(&p);
+	return bad;
 }
