@@ -131,7 +131,7 @@ our_counts() {
 @test "a guest and its host are merged on the host's clock, as the real tool does it" {
 	need trace-cmd
 	cd "$S"
-	diff <(trace-cmd report -N -i agent-host.dat -i agent-guest.dat 2>/dev/null) \
+	diff <(trace-cmd report -i agent-host.dat -i agent-guest.dat 2>/dev/null) \
 		<(trdecode agent-host.dat agent-guest.dat | trencode -t text)
 	# in their own times they have nothing in common
 	run -2 --separate-stderr trdecode --clock raw -o "$BATS_TEST_TMPDIR/x" agent-host.dat agent-guest.dat

@@ -50,7 +50,7 @@ words+='|\bbehind (it|that|them|this|the|a|an|each|which)\b'
 words+='|\bstands? (in|for|at|there|behind|before|between|on)\b'
 words+='|\bthe (one|former|latter)\b.*\bthe other\b'
 mapfile -t texts < <(find [A-Z]* man[1-9] doc packaging .ci cmd common t -type f 2>/dev/null |
-	grep -Ev '^t/(data|fuzz/corpus)/|^t/tree\.' | sort)
+	grep -Ev '^t/(data|fuzz/corpus)/|^t/tree\.|\.png$' | sort)
 awk '
 {
 	text = $0

@@ -26,8 +26,9 @@ enum encoder_output {
 struct encode_options {
 	const char *output; /* -o, NULL: standard output */
 	bool quiet;
-	bool raw;     /* --raw: fields as recorded */
-	bool ns;      /* --ns: times in full nanoseconds */
+	bool raw;	 /* --raw: fields as recorded */
+	bool no_plugins; /* --no-plugins: no texts of trace-cmd's plug-ins */
+	bool ns;	 /* --ns: times in full nanoseconds */
 	bool ts_diff; /* --ts-diff: after each time the difference to the time of the line before */
 	bool all_calls, thread_ids;  /* text of apitrace: apitrace dump -v, --thread-ids */
 	bool plain_octal;	     /* --octal: correct octal escapes, not those of apitrace */

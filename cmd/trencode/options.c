@@ -11,6 +11,7 @@ enum {
 	KEY_FORMATS = 256,
 	KEY_STRICT,
 	KEY_RAW,
+	KEY_NO_PLUGINS,
 	KEY_NS,
 	KEY_TS_DIFF,
 	KEY_ALL_CALLS,
@@ -55,6 +56,8 @@ const struct option_row settings_rows[] = {
 	 "unfinished group module class input stack weight none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
+	{KEY_NO_PLUGINS, "no-plugins", NULL,
+	 "trace-cmd: the messages of the kernel (trace-cmd\nreport -N)", NULL},
 	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report\n-t)", NULL},
 	{KEY_TS_DIFF, "ts-diff", NULL,
 	 "trace-cmd: add the time since the line before\n(trace-cmd report --ts-diff)", NULL},
@@ -168,6 +171,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 		break;
 	case 'D': return take_depth(&s->encode, arg, e);
 	case KEY_RAW: s->encode.raw = true; break;
+	case KEY_NO_PLUGINS: s->encode.no_plugins = true; break;
 	case KEY_NS: s->encode.ns = true; break;
 	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
 	case KEY_FORMATS: s->list = true; break;

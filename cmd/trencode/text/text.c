@@ -103,6 +103,7 @@ static int check_options(const struct encoding *en, struct error *e)
 		const char *name, *format;
 	} rows[] = {
 		{o->raw, "raw", "trace-cmd"},
+		{o->no_plugins, "no-plugins", "trace-cmd"},
 		{o->ns, "ns", "trace-cmd"},
 		{o->ts_diff, "ts-diff", "trace-cmd"},
 		{o->depth, "depth", "uftrace"},

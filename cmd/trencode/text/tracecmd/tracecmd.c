@@ -1,6 +1,6 @@
 /*
- * tracecmd.c - kernel events as `trace-cmd report -N` prints them, and function graphs as it does
- * without -N
+ * tracecmd.c - kernel events as `trace-cmd report` prints them, or with --no-plugins as its option
+ * -N does; function graphs are drawn in both
  *
  * The enter of a call is drawn only when the next event of its buffer is read: if that event is the
  * leave, both are one line. Lines of other buffers are queued until then.
@@ -31,6 +31,7 @@ struct text_tracecmd {
 	bool nanoseconds, differences, latency;
 	struct tc_sources sources;
 	struct tc_types types;
+	struct plugin_indent indent;
 	struct tc_lanes lanes;
 	struct line line;
 	struct tc_open open;
@@ -54,6 +55,7 @@ static int tracecmd_begin(void *state, const struct encoding *en, struct error *
 	s->nanoseconds = en->options->ns;
 	s->differences = en->options->ts_diff;
 	s->quiet = en->options->quiet;
+	s->types.no_plugins = en->options->no_plugins;
 	return 0;
 }
 
@@ -220,6 +222,9 @@ static int put_message(struct text_tracecmd *s, struct tc_source *source, const 
 
 	if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
 		graph_exit_text(out, &call);
+	} else if (t->plugin.plugin &&
+		   plugin_text(&t->plugin, ev, &source->names, &s->indent, out)) {
+		/* the text is complete */
 	} else if (t->bprint.is) {
 		if (bprint_text(&source->binary, &t->bprint, ev, &source->names, out))
 			return error_no_memory(e);
@@ -383,6 +388,7 @@ static void tracecmd_free_state(void *state)
 
 	tc_sources_free(&s->sources);
 	tc_types_free(&s->types);
+	plugin_indent_free(&s->indent);
 	tc_lanes_free(&s->lanes);
 	line_free(&s->line);
 	buffer_free(&s->fields);

@@ -41,6 +41,8 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 	}
 	graph_fields_find(&t->graph, type, &t->fields);
 	bprint_fields_find(&t->bprint, type, &t->fields);
+	if (!all->no_plugins)
+		plugin_find(&t->plugin, type, &t->fields);
 	return 0;
 }
 

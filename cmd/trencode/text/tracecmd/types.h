@@ -4,6 +4,7 @@
 #ifndef TR_TRENCODE_TEXT_TRACECMD_TYPES_H
 #define TR_TRENCODE_TEXT_TRACECMD_TYPES_H
 
+#include "cmd/trencode/text/tracecmd/plugins.h"
 #include "cmd/trencode/text/tracecmd/sources.h"
 
 /* A type of events. */
@@ -14,6 +15,7 @@ struct tc_type {
 	struct event_format fields;  /* printed where format is NULL */
 	struct graph_fields graph;
 	struct bprint_fields bprint;
+	struct plugin_type plugin;
 	char *name; /* " sched_switch:         " */
 	size_t name_size;
 };
@@ -28,6 +30,7 @@ struct tc_lane {
 };
 
 struct tc_types {
+	bool no_plugins;
 	struct tc_type *at; /* by number */
 	size_t count;
 	/* of the first format that cannot be evaluated */

@@ -1,0 +1,39 @@
+/*
+ * plugins.h - texts of events as the plug-ins of trace-cmd 3.1.6 (libtraceevent 1.7) print them
+ *
+ * The fields of an event are found once for each type.
+ *
+ * Source: the output of trace-cmd report, with and without -N.
+ */
+#ifndef TR_TRENCODE_TEXT_TRACECMD_PLUGINS_H
+#define TR_TRENCODE_TEXT_TRACECMD_PLUGINS_H
+
+#include "cmd/trencode/text/tracecmd/tracecmd.h"
+
+enum { PLUGIN_FIELDS = 7 };
+
+struct plugin;
+
+/* The plug-in of a type. */
+struct plugin_type {
+	const struct plugin *plugin; /* NULL: none */
+	struct event_field field[PLUGIN_FIELDS];
+	bool has[PLUGIN_FIELDS];
+};
+
+/* The functions that the function tracer recorded last, of each CPU: each is indented below its
+ * caller. */
+struct plugin_indent {
+	struct plugin_calls *cpu;
+	size_t ncpus;
+};
+
+/* Find the plug-in of a type. */
+void plugin_find(struct plugin_type *p, const struct type *type, const struct event_format *fields);
+/* Append the text of an event. Returns true if it is complete; false: the text of the print fmt
+ * follows, or the record is too short. */
+bool plugin_text(const struct plugin_type *p, const struct event *ev, const struct print_kernel *k,
+		 struct plugin_indent *indent, struct line *out);
+void plugin_indent_free(struct plugin_indent *indent);
+
+#endif
