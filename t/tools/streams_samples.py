@@ -187,7 +187,8 @@ def stacks_of_another_event():
         field("user", w.UINT, w.FIXED, 8, 4, role=STACK)])
     for time, kernel, user in ((1000, case.stacks[2], case.stacks[0]), (1001, 0, case.stacks[1])):
         case.I(time, kind, parts=struct.pack("<III", 3, kernel, user))
-    return case.data(), [tick(1000, "switch", args={"cpu": 3, "kernel": ["main", "f", "g"], "user": ["main"]}),
+    return case.data(), [tick(1000, "switch", args={"cpu": 3, "kernel": ["main", "f", "g"], "user": ["main"]},
+                              stack=["main", "f", "g"]),
                          tick(1001, "switch", args={"cpu": 3, "user": ["main", "f"]})]
 
 

@@ -437,7 +437,18 @@ class Events:
         event.update(time=row.time, kind=kind, args=self.gap(row) if kind == "gap" else self.arguments(row))
         if kind == "sample":
             event.update(stack=frame_names(row.stack), weight=self.weight(row))
+        elif kind == "instant":
+            event.update(stack=self.recorded_stack(row))
         return event
+
+    @staticmethod
+    def recorded_stack(row):
+        """The names of the frames in the first field with the role STACK, or None."""
+        for field in row.type.fields:
+            if field.role == STACK and field.where == trvalues.FIXED and field.size == 4:
+                ident = int.from_bytes(row.fixed[field.offset:field.offset + 4], "little")
+                return frame_names(row.stacks.get(ident))
+        return None
 
     @staticmethod
     def weight(row):
