@@ -665,7 +665,7 @@ damage_byte() {
 	assert_line '0 f(n = 1) // fake'
 	assert_line 'm: g+0x10'
 	run -0 pipe 'trencode -t ndjson s | jq -c .args'
-	assert_line --index 0 '{"fake":true,"backtrace":["m: g+0x10","m2+0x20"],"n":1,"call":0,"frame":0}'
+	assert_line --index 0 '{"fake":true,"backtrace":["m: g+0x10","m2+0x20"],"n":1,"call":0,"stack":["m2+0x20","g"],"frame":0}'
 	assert_line --index 1 '{"n":2,"call":1,"frame":0}'
 	for c in fake 'has(backtrace)' 'backtrace =~ "g$"' 'backtrace == "m2+0x20;g"' '!(fake == 0)'; do
 		run -0 pipe "trfilter '$c' s | trencode -t ndjson | jq -c .args.n"
@@ -876,4 +876,28 @@ damage_byte() {
 	done
 	run -0 pipe 'trdecode -q "$DATA/apitrace/threads.trace" | trfilter "class == \"draw\"" | trstat -q -t tsv -g name -c count'
 	assert_output $'name\tcount\nglEnd\t160'
+}
+
+@test "the backtraces of calls are stacks: those that apitrace dump prints" {
+	apitrace dump -v --color=never "$RECORDED/apitrace/backtrace.trace" >dump
+	# a call, then its frames, innermost first: MODULE: FUNCTION+OFFSET: FILE, or MODULE+OFFSET
+	awk 'function flush() { if (stack != "") print stack ";" name; stack = "" }
+		/^[0-9]+ (@[0-9]+ )?[A-Za-z]+\(/ { flush(); on = 0; sub(/^[0-9]+ (@[0-9]+ )?/, ""); sub(/\(.*/, ""); name = $0; next }
+		/^Backtrace:/ { on = 1; next }
+		/^$/ { on = 0 }
+		!on { next }
+		{ frame = $0; if (sub(/^[^ ]+: /, "", frame)) sub(/\+0x.*/, "", frame)
+			stack = stack == "" ? frame : frame ";" stack }
+		END { flush() }' dump | sort | uniq -c | awk '{ print $2 "\t" $1 }' | sort >theirs
+	[ "$(wc -l <theirs)" -ge 6 ]
+	trdecode -q "$RECORDED/apitrace/backtrace.trace" >b.trs
+	trstat -q -t tsv -g stack -c count b.trs | grep ';' | sort | diff theirs -
+	trencode -q -t folded --weight count b.trs | grep ';' | sed 's/ \([0-9]*\)$/\t\1/' | sort | diff theirs -
+	run -0 trfilter -c 'under("main") && kind == "enter"' b.trs
+	assert_output "$(awk -F '\t' '/;main;/ { n += $2 } END { print n }' theirs)"
+	run -0 trfilter -c 'stack =~ "main;glClear$" && kind == "enter"' b.trs
+	assert_output "$(awk -F '\t' '/;main;glClear\t/ { n += $2 } END { print n }' theirs)"
+	# neither segments nor a stage between change the stacks
+	trdecode -q --segment=64K "$RECORDED/apitrace/backtrace.trace" | trsym -q |
+		trstat -q -t tsv -g stack -c count | grep ';' | sort | diff theirs -
 }

@@ -259,13 +259,14 @@ int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *
 	return th->kernel[level] ? 0 : -1;
 }
 
-int call_stacks_alone(struct call_stacks *cs, uint32_t location, uint32_t *node)
+int call_stacks_alone(struct call_stacks *cs, uint32_t location, uint32_t stack, uint32_t *node)
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, location, &name))
+	if (call_stacks_name(cs, location, &name) ||
+	    call_stacks_recorded(cs, STACK_ROOT, stack, node))
 		return -1;
-	*node = stack_tree_child(&cs->tree, STACK_ROOT, name);
+	*node = stack_tree_child(&cs->tree, *node, name);
 	return *node ? 0 : -1;
 }
 
@@ -295,7 +296,7 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 	struct call_stacks_thread *th;
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
-		return call_stacks_alone(cs, call->location, node);
+		return call_stacks_alone(cs, call->location, call->stack, node);
 	th = call_stacks_thread(cs, calls_thread(e));
 	if (!th)
 		return -1;
@@ -370,7 +371,7 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 	struct call_stacks_thread *th;
 
 	if (call->type && call->type->flags & TYPE_CALL_NUMBER)
-		return call_stacks_alone(cs, call->location, node);
+		return call_stacks_alone(cs, call->location, call->stack, node);
 	th = call_stacks_thread(cs, number);
 	if (!th)
 		return -1;

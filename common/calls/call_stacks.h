@@ -96,8 +96,8 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 /* Get the node of the frame that calls_feed or calls_finish has just discarded from its stack s.
  * */
 uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s);
-/* Get the node of a call that has no caller, as calls with numbers do. */
-int call_stacks_alone(struct call_stacks *cs, uint32_t location, uint32_t *node);
+/* Get the node of a call with a number, whose callers are those of a recorded stack; 0: none. */
+int call_stacks_alone(struct call_stacks *cs, uint32_t location, uint32_t stack, uint32_t *node);
 /* Get the node of the call in which an instant event happened; STACK_ROOT outside of calls.
  * Calls in the kernel outside any other call are not counted as calls, but they are its stack. */
 int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *node);

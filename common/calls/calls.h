@@ -60,6 +60,7 @@ struct call {
 	bool recursive;	      /* a frame of the same location is open below */
 	bool inner;	      /* of a type with TYPE_INNER (scheduled out) */
 	bool unfinished;      /* closed by the end of the trace */
+	uint32_t stack;	      /* recorded stack of the callers of a call with a number; 0 none */
 	/* set by calls_finish only: a type of the thread's calls, NULL unknown */
 	const struct type *type;
 	uint32_t number; /* call number, if that type has TYPE_CALL_NUMBER */
@@ -159,6 +160,7 @@ struct numbered_call {
 	uint64_t serial; /* by begin */
 	uint32_t thread; /* number of its stack */
 	uint32_t next;	 /* free: index + 1 of the next free one */
+	uint32_t stack;	 /* recorded stack of its callers, 0 none */
 	size_t frame;	 /* with calls.nests: index of its frame */
 	bool replaced;	 /* with calls.nests: a later call has its number */
 };

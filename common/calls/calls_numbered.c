@@ -101,6 +101,7 @@ static inline __attribute__((always_inline)) int number_enter(struct calls *c,
 	n->lane = e->lane;
 	n->type = e->type;
 	n->location = e->location;
+	n->stack = event_stack(c->dictionary, e);
 	n->thread = calls_thread(e);
 	return 0;
 }
@@ -136,7 +137,8 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 			      .start = n->start,
 			      .end = n->start + total,
 			      .total = total,
-			      .self = total};
+			      .self = total,
+			      .stack = n->stack};
 	return CALLS_LEAVE;
 }
 
@@ -204,6 +206,7 @@ bool calls_numbered_finish(struct calls *c, struct call *done)
 			      .total = end - n->start,
 			      .self = end - n->start,
 			      .unfinished = true,
+			      .stack = n->stack,
 			      .type = n->type,
 			      .number = n->number};
 	c->unfinished++;

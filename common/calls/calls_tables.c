@@ -22,11 +22,13 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 	}
 }
 
-/* Test whether each row of the type has a call number. */
+/* Test whether each row of the type has a call number. Enters with stacks are left to calls_feed.
+ */
 static void set_number(const struct type *t, struct calls_row_type *row)
 {
 	const struct field *f = t->flags & TYPE_CALL_NUMBER ? field_by_role(t, ROLE_CALL) : NULL;
-	bool numbered = !(t->flags & TYPE_PER_CPU) && f && f->where == WHERE_FIXED && f->size == 4;
+	bool numbered = !(t->flags & TYPE_PER_CPU) && !t->has_stacks && f &&
+			f->where == WHERE_FIXED && f->size == 4;
 
 	row->numbered = numbered && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
 	row->call = numbered ? NARROW_ROW + f->offset : 0;

@@ -66,8 +66,15 @@ enum apitrace_frame {
 /* Name of the META that contains the header of a trace, as in the file without its container. */
 #define APITRACE_META_HEADER "apitrace.header"
 
-/* Offsets in the fixed part of both types of the stream: the call's number, and its frame. */
-enum { APITRACE_FIXED_CALL = 0, APITRACE_FIXED_FRAME = 4, APITRACE_FIXED_SIZE = 8 };
+/* Offsets in the fixed part of the types of the stream: the call's number, its frame, and in that
+ * of enters with a backtrace the stack. */
+enum {
+	APITRACE_FIXED_CALL = 0,
+	APITRACE_FIXED_FRAME = 4,
+	APITRACE_FIXED_SIZE = 8,
+	APITRACE_FIXED_STACK = 8,
+	APITRACE_FIXED_MOST = 12,
+};
 
 /* What apitrace knows of a function by its name: bits as in `apitrace pickle`. */
 enum apitrace_known {

@@ -219,7 +219,9 @@ uint32_t event_recorded_stack(const struct dictionary *d, const struct event *e)
 {
 	const struct type *t = e->type;
 
-	for (uint32_t i = 0; t->kind == KIND_INSTANT && i < t->nfields; i++)
+	if (t->kind != KIND_INSTANT && !(t->kind == KIND_ENTER && t->flags & TYPE_CALL_NUMBER))
+		return 0;
+	for (uint32_t i = 0; i < t->nfields; i++)
 		if (field_is_stack(&t->fields[i]))
 			return field_stack(d, e, &t->fields[i]);
 	return 0;

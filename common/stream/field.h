@@ -65,7 +65,7 @@ static inline uint32_t field_stack(const struct dictionary *d, const struct even
 }
 
 /* Get the number of the stack at which an event happened: that of a sample, or of the first field
- * with ROLE_STACK of an instant; 0: none. */
+ * with ROLE_STACK of an instant or of an enter with a call number; 0: none. */
 uint32_t event_recorded_stack(const struct dictionary *d, const struct event *e);
 static inline uint32_t event_stack(const struct dictionary *d, const struct event *e)
 {

@@ -199,6 +199,7 @@ static void apitrace_close(struct input *in)
 	buffer_free(&a->headers);
 	buffer_free(&a->values.tail);
 	buffer_free(&a->values.used);
+	buffer_free(&a->values.frames);
 	buffer_free(&a->values.members);
 	free(a);
 	in->state = NULL;

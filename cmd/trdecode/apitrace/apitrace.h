@@ -46,6 +46,11 @@ struct apitrace_struct {
 	uint32_t definition, members;
 };
 
+/* A frame of backtraces, defined at its first use. */
+struct apitrace_frame_ids {
+	uint32_t definition, location;
+};
+
 /* The elements of one of the five kinds that have ids. */
 struct apitrace_ids {
 	uint32_t *direct; /* low ids to index + 1 */
@@ -76,6 +81,7 @@ struct apitrace_values {
 	bool lost_bits;	       /* a number was longer than 64 bits */
 	bool too_large;	       /* a detail was left out */
 	struct buffer used;    /* ids of definitions in tail */
+	struct buffer frames;  /* locations of the backtrace, innermost first */
 	struct buffer members; /* scratch */
 };
 
@@ -94,7 +100,7 @@ struct apitrace {
 
 	uint64_t tick;
 	uint32_t call, frame; /* numbers of the next enter and of the current frame */
-	uint32_t source, clock, enter, leave;
+	uint32_t source, clock, enter, leave, traced; /* traced: enters with a backtrace */
 	uint32_t last_thread, last_lane;
 	struct idmap lanes; /* lane ids by thread */
 	struct apitrace_definitions ids;
@@ -160,7 +166,7 @@ int apitrace_enum(struct apitrace *a, uint32_t *definition);
 /* Read an enum of a version before 3, where an id is defined as one name and value. */
 int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value);
 int apitrace_bitmask(struct apitrace *a, uint32_t *definition);
-int apitrace_frame(struct apitrace *a, uint32_t *definition);
+int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame);
 void apitrace_forget(struct apitrace *a);
 
 /* --- quick.c --- */

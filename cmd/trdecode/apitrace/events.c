@@ -11,7 +11,8 @@
 
 /* --- declarations --- */
 
-static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char *name)
+/* Declare a type; stacks: its rows have a stack. */
+static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks)
 {
 	struct writer *w = a->w;
 	struct field_entry fields[] = {
@@ -19,19 +20,21 @@ static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char
 		 4, 0, 0},
 		{writer_text(w, "frame"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED,
 		 APITRACE_FIXED_FRAME, 4, 0, 0},
+		{writer_text(w, "stack"), 0, FIELD_UINT, ROLE_STACK, WHERE_FIXED,
+		 APITRACE_FIXED_STACK, 4, 0, 0},
 	};
 
-	return writer_type(
-		w,
-		&(struct type_entry){.source = a->source,
-				     .name = writer_text(w, name),
-				     .group = writer_text(w, "apitrace"),
-				     .kind = kind,
-				     .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
-				     .fixed_size = APITRACE_FIXED_SIZE,
-				     .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
-				     .nfields = 2,
-				     .fields = fields});
+	return writer_type(w,
+			   &(struct type_entry){
+				   .source = a->source,
+				   .name = writer_text(w, name),
+				   .group = writer_text(w, "apitrace"),
+				   .kind = kind,
+				   .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
+				   .fixed_size = stacks ? APITRACE_FIXED_MOST : APITRACE_FIXED_SIZE,
+				   .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
+				   .nfields = stacks ? 3 : 2,
+				   .fields = fields});
 }
 
 int apitrace_declare(struct apitrace *a)
@@ -52,8 +55,9 @@ int apitrace_declare(struct apitrace *a)
 	a->source =
 		writer_source(w, &(struct source_entry){.format = writer_text(w, "apitrace"),
 							.name = writer_text(w, a->input->name)});
-	a->enter = declare_type(a, KIND_ENTER, "enter");
-	a->leave = declare_type(a, KIND_LEAVE, "leave");
+	a->enter = declare_type(a, KIND_ENTER, "enter", false);
+	a->leave = declare_type(a, KIND_LEAVE, "leave", false);
+	a->traced = 0; /* declared at the first backtrace */
 	if (!a->clock || !a->source || !a->enter || !a->leave)
 		return apitrace_no_memory(a);
 	if (a->header.size &&
@@ -141,17 +145,39 @@ static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t ca
 	return writer_gap(a->w, tick, lane, &g);
 }
 
+/* Put the stack of an enter in its fixed part; without a backtrace nothing. */
+static int put_stack(struct apitrace *a, struct new_row *r, uint8_t *fixed)
+{
+	const struct buffer *frames = &a->values.frames;
+	uint32_t stack;
+
+	if (!frames->size || r->type != a->enter)
+		return 0;
+	if (!a->traced)
+		a->traced = declare_type(a, KIND_ENTER, "enter", true);
+	stack = writer_stack_of(a->w, (const uint32_t *)(const void *)frames->data,
+				frames->size / 4);
+	if (!a->traced || !stack)
+		return apitrace_no_memory(a);
+	if (writer_use_stack(a->w, stack))
+		return write_failed(a);
+	put_u32(fixed + APITRACE_FIXED_STACK, stack);
+	r->type = a->traced;
+	r->fixed_size = APITRACE_FIXED_MOST;
+	return 0;
+}
+
 static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t location,
 		   uint32_t call)
 {
 	struct writer *w = a->w;
-	uint8_t fixed[APITRACE_FIXED_SIZE];
+	uint8_t fixed[APITRACE_FIXED_MOST];
 	struct new_row r = {.time = a->tick++ + (uint64_t)a->input->shift,
 			    .lane = lane,
 			    .type = type,
 			    .location = location};
 
-	if (!w || put_small(a, &r, call))
+	if (!w || (!a->values.frames.size && put_small(a, &r, call)))
 		return 0;
 	for (size_t i = 0; i < a->values.used.size; i += 4)
 		if (writer_use_definition(w, get_u32(a->values.used.data + i)))
@@ -159,10 +185,12 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);
 	r.fixed = fixed;
-	r.fixed_size = sizeof fixed;
+	r.fixed_size = APITRACE_FIXED_SIZE;
 	r.tail = a->values.tail.data;
 	r.tail_size = (uint32_t)a->values.tail.size;
 	r.has_tail = true;
+	if (put_stack(a, &r, fixed))
+		return -1;
 	if (writer_row_data(w, r))
 		return write_failed(a);
 	if (a->values.too_large && put_gap(a, r.time, lane, call))

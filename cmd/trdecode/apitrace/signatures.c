@@ -2,6 +2,7 @@
  * signatures.c - reads functions, structs, enums, bitmasks and frames, each defined at the first
  * use of its id
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,7 +282,40 @@ int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value
 	return 0;
 }
 
-static int frame_details(struct apitrace *a)
+/* Declare the location of a frame, by its texts and numbers (enum apitrace_frame_detail). A frame
+ * without a function has the name of its module and the offset in it. */
+static int frame_location(struct apitrace *a, const uint64_t *details, uint32_t *location)
+{
+	struct symbol_entry symbol = {.line = details[APITRACE_FRAME_LINE] > UINT32_MAX
+						      ? 0
+						      : (uint32_t)details[APITRACE_FRAME_LINE]};
+	struct location_entry entry = {.address = details[APITRACE_FRAME_OFFSET],
+				       .name = (uint32_t)details[APITRACE_FRAME_FUNCTION]};
+	struct buffer *b = &a->values.members;
+	const char *module;
+	size_t size;
+
+	if (!entry.name) {
+		module = writer_string_of(a->w, (uint32_t)details[APITRACE_FRAME_MODULE], &size);
+		b->size = 0;
+		if (size ? buffer_append(b, module, size) ||
+				    buffer_printf(b, "+0x%" PRIx64, entry.address)
+			 : buffer_u8(b, '?'))
+			return apitrace_no_memory(a);
+		entry.name = writer_string(a->w, b->data, b->size);
+	}
+	symbol.name = writer_string_of(a->w, entry.name, &size);
+	symbol.name_size = (uint32_t)size;
+	symbol.module = writer_string_of(a->w, (uint32_t)details[APITRACE_FRAME_MODULE], &size);
+	symbol.module_size = (uint32_t)size;
+	symbol.file = writer_string_of(a->w, (uint32_t)details[APITRACE_FRAME_FILE], &size);
+	symbol.file_size = (uint32_t)size;
+	*location = writer_location(a->w, &entry);
+	return !*location || writer_symbol(a->w, *location, &symbol) ? apitrace_no_memory(a) : 0;
+}
+
+/* Read a frame into a->values.members and details. */
+static int frame_details(struct apitrace *a, uint64_t *details)
 {
 	static const char *const keys[] = APITRACE_FRAME_NAMES;
 	uint64_t number;
@@ -303,17 +337,20 @@ static int frame_details(struct apitrace *a)
 		if (what >= APITRACE_FRAME_LINE) {
 			if (apitrace_uint(a, &number) || add_member(a, key, number))
 				return -1;
+			details[what] = number;
 		} else if (apitrace_name(a, &text) || add_member(a, key, 0) ||
 			   add_member(a, text, 0)) {
 			return -1;
+		} else {
+			details[what] = text;
 		}
 	}
 }
 
-int apitrace_frame(struct apitrace *a, uint32_t *definition)
+int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame)
 {
-	uint32_t *known;
-	uint64_t id;
+	uint64_t id, details[APITRACE_FRAME_OFFSET + 1] = {0};
+	struct apitrace_frame_ids *known;
 	bool fresh;
 
 	known = find_element(a, &a->ids.frames, sizeof *known, &id, &fresh);
@@ -321,9 +358,11 @@ int apitrace_frame(struct apitrace *a, uint32_t *definition)
 		return -1;
 	if (fresh) {
 		a->values.members.size = 0;
-		if (frame_details(a) || define_members(a, id, 0, DEFINITION_FRAME, known))
+		if (frame_details(a, details) ||
+		    define_members(a, id, 0, DEFINITION_FRAME, &known->definition) ||
+		    (a->w && frame_location(a, details, &known->location)))
 			return -1;
 	}
-	*definition = *known;
+	*frame = *known;
 	return 0;
 }

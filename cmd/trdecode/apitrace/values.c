@@ -4,6 +4,7 @@
 #include "cmd/trdecode/apitrace/apitrace.h"
 
 #include "common/stream/value.h"
+#include "common/util/stack_table.h"
 
 enum { ROOM = 64 }; /* most bytes written between two calls of tail_room */
 
@@ -296,7 +297,7 @@ static void begin_detail(struct apitrace *a, uint8_t what, uint64_t index)
 
 static int put_backtrace(struct apitrace *a)
 {
-	uint32_t frame;
+	struct apitrace_frame_ids frame;
 	uint64_t n;
 	uint8_t *p;
 
@@ -307,11 +308,15 @@ static int put_backtrace(struct apitrace *a)
 	*p++ = VALUE_ARRAY;
 	tail_written(a, uleb_at(p, n));
 	while (n--) {
-		if (apitrace_frame(a, &frame) || use_definition(a, frame) || tail_room(a))
+		if (apitrace_frame(a, &frame) || use_definition(a, frame.definition) ||
+		    tail_room(a))
 			return -1;
+		if (a->values.frames.size < 4 * STACK_FRAMES_MOST &&
+		    buffer_u32(&a->values.frames, frame.location))
+			return apitrace_no_memory(a);
 		p = tail_out(a);
 		*p++ = VALUE_FRAME;
-		tail_written(a, uleb_at(p, frame));
+		tail_written(a, uleb_at(p, frame.definition));
 	}
 	return 0;
 }
@@ -344,6 +349,7 @@ int apitrace_details(struct apitrace *a)
 
 	a->values.tail.size = 0;
 	a->values.used.size = 0;
+	a->values.frames.size = 0;
 	a->values.arguments = 0;
 	a->values.detail = 0;
 	for (;;) {

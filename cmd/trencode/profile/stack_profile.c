@@ -28,7 +28,7 @@ static void profile_lose(void *ctx, struct stack *stack, const struct frame *f, 
 	s->cut++;
 	if (s->drop)
 		return;
-	if (numbered && call_stacks_alone(&s->stacks, f->location, &node)) {
+	if (numbered && call_stacks_alone(&s->stacks, f->location, 0, &node)) {
 		s->calls.out_of_memory = true;
 		return;
 	}
@@ -53,7 +53,8 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 		return pair_profile_event(s->pairs, &s->samples, &s->stacks, ev);
 	stack = event_stack(s->calls.dictionary, ev);
 	if (ev->type->kind == KIND_SAMPLE ||
-	    (stack && s->samples.subject != SUBJECT_CALLS && s->samples.subject != SUBJECT_SAMPLES))
+	    (stack && ev->type->kind == KIND_INSTANT && s->samples.subject != SUBJECT_CALLS &&
+	     s->samples.subject != SUBJECT_SAMPLES))
 		return sample_profile_add(&s->samples, &s->stacks, ev, stack);
 	if ((ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE) &&
 	    !sample_profile_calls(&s->samples))
@@ -186,7 +187,7 @@ static __attribute__((noinline)) const uint8_t *profile_numbered(struct stack_pr
 		l = plain_row(&it, next);
 		if (!l.location || !calls_try_numbered(&s->calls, cr, row, &e, next, &l))
 			break;
-		if (call_stacks_alone(&s->stacks, it.locations[l.location], &node))
+		if (call_stacks_alone(&s->stacks, it.locations[l.location], 0, &node))
 			return NULL;
 		total = l.time > e.time ? l.time - e.time : 0;
 		stack_tree_call(&s->stacks.tree, node, total, total);

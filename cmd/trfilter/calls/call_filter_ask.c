@@ -68,7 +68,9 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 	w->text.size = 0;
 	if (recorded) {
 		recorded_names(w, recorded);
-		more = false;
+		more = e->type->kind == KIND_ENTER;
+		below = dictionary_stack_frames(w->evaluation->dictionary, recorded);
+		s = NULL;
 	}
 	if (more && own && s != own)
 		more = names_of(w, own, own->count, &below);
