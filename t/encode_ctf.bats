@@ -276,7 +276,7 @@ lost() {
 # Names, times and arguments of all calls and events of a stream on standard input, without the
 # numbers of calls that rows of apitrace have
 rows() {
-	trencode -q -t ndjson | jq -c 'select(.type | startswith("core_marker") | not) | [.name, .time, .dur, (.args | del(.call?))]' | sort
+	trencode -q -t ndjson | jq -c 'select(.type | startswith("core_marker") | not) | [.name, .time, .dur, (.args | del(.call?, .stack?))]' | sort
 }
 
 @test "read back, calls have their arguments and return values, and nothing else" {

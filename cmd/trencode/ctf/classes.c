@@ -197,7 +197,8 @@ static int declare_type_fields(const struct declaration *d, struct ctf_class *cl
 		const struct field *f = &t->fields[i];
 		struct ctf_field cf = form_of(f);
 
-		if (!attribute_wanted(f))
+		/* the number of a stack has no meaning outside of the stream */
+		if (!attribute_wanted(f) || field_is_stack(f))
 			continue;
 		cl->fields[cl->nfields++] = cf;
 		if (cf.form == CTF_STRING)
