@@ -9,12 +9,12 @@ setup() {
 	need perf
 	[ "$(uname -m)" = x86_64 ] || skip 'the compiler of the tests makes code of x86_64'
 	cc -O1 -o compiler "$ROOT/t/tools/jit_compiler.c"
-	mkdir -p root/tmp
+	mkdir -p image/tmp
 }
 
-# record KIND: record the compiler; its file is below root/tmp
+# record KIND: record the compiler; its file is below image/tmp
 record() {
-	perf record -q -k mono -F 4000 -e cpu-clock:u -g -o "$1.data" ./compiler "$1" "$PWD/root/tmp" 2>err ||
+	perf record -q -k mono -F 4000 -e cpu-clock:u -g -o "$1.data" ./compiler "$1" "$PWD/image/tmp" 2>err ||
 		skip "perf record: $(tail -n 1 err)"
 }
 
@@ -25,25 +25,25 @@ counts() {
 
 @test "perf-PID.map: functions as perf report has them" {
 	record map
-	map=$(echo root/tmp/perf-*.map)
+	map=$(echo image/tmp/perf-*.map)
 	ln -s "$PWD/$map" /tmp/ 2>/dev/null || skip 'no /tmp'
 	perf report --stdio -n --no-children -g none -i map.data 2>/dev/null >report
 	rm "/tmp/${map##*/}"
 	sed -n 's/^ *[0-9.]*% *\([0-9]*\) .*\[\.\] \(.*[^ ]\) *$/\2\t\1/p' report |
 		grep -E '^(first function|second|third;x)' | sort >theirs
-	trdecode -q --sysroot "$PWD/root" map.data | counts >ours
+	trdecode -q --sysroot "$PWD/image" map.data | counts >ours
 	[ "$(wc -l <ours)" -eq 3 ]
 	diff theirs ours
 	# of two lines for an address, the last counts; lines that are none are passed over
 	{ echo 'no line'; sed 's/second/other/' "$map"; cat "$map"; echo 'ffff'; } >new
 	mv new "$map"
-	trdecode -q --sysroot "$PWD/root" map.data | counts | diff ours -
+	trdecode -q --sysroot "$PWD/image" map.data | counts | diff ours -
 	# nothing is read below another root, and nothing of another user
 	trdecode --sysroot "$PWD" map.data 2>said | trsym -q | run -1 grep -c second -
 	assert_equal "$(cat said)" ''
 	if [ "$(id -u)" = 0 ]; then
 		chown 12345 "$map"
-		trdecode --sysroot "$PWD/root" map.data 2>said >/dev/null
+		trdecode --sysroot "$PWD/image" map.data 2>said >/dev/null
 		grep -q "^trdecode: .*${map##*/}: belongs to another user, and is not read" said
 	fi
 }
@@ -63,7 +63,7 @@ counts() {
 	done
 	[ "$(grep -cE '\b2[012]\b' lines)" -ge 3 ]
 	# the dump was moved beside the recording
-	mv root/tmp/jit-*.dump .
+	mv image/tmp/jit-*.dump .
 	trdecode -q dump.data | counts | diff ours -
 	# damage is said, with the place; what is before it is used
 	dump=$(echo jit-*.dump)
@@ -75,7 +75,7 @@ counts() {
 
 @test "a dump in the other byte order, and damaged ones" {
 	record dump
-	dump=$(echo root/tmp/jit-*.dump)
+	dump=$(echo image/tmp/jit-*.dump)
 	trdecode -q dump.data | counts >ours
 	cp "$dump" kept
 	python3 - "$dump" <<-'END'
