@@ -263,8 +263,9 @@ int call_stacks_alone(struct call_stacks *cs, uint32_t location, uint32_t stack,
 {
 	uint32_t name;
 
+	*node = STACK_ROOT;
 	if (call_stacks_name(cs, location, &name) ||
-	    call_stacks_recorded(cs, STACK_ROOT, stack, node))
+	    (stack && call_stacks_recorded(cs, STACK_ROOT, stack, node)))
 		return -1;
 	*node = stack_tree_child(&cs->tree, *node, name);
 	return *node ? 0 : -1;

@@ -68,14 +68,14 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 	w->text.size = 0;
 	if (recorded) {
 		recorded_names(w, recorded);
-		more = e->type->kind == KIND_ENTER;
 		below = dictionary_stack_frames(w->evaluation->dictionary, recorded);
-		s = NULL;
+		more = below <= STACK_FRAMES;
+	} else {
+		if (own && s != own)
+			more = names_of(w, own, own->count, &below);
+		if (more && s)
+			more = names_of(w, s, w->around.n, &below);
 	}
-	if (more && own && s != own)
-		more = names_of(w, own, own->count, &below);
-	if (more && s)
-		more = names_of(w, s, w->around.n, &below);
 	if (more && w->info.is_call)
 		name_of(w, below, e->location);
 	if (!w->text.size)
