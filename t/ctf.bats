@@ -542,3 +542,36 @@ same() {
 	assert_output $'1000\t2000\tf\n5000\t3000\tg'
 	run -2 errors trdecode --clock wall early
 }
+
+@test "callstack contexts are stacks: the kernel's frames above the user's" {
+	# event.context: as lttng-modules declares it, with u32 length and u64 addresses
+	trace stacks 00 0200000000000000 02000000 0010000000000000 0020000000000000 \
+		02000000 00000081ffffffff ffffffffffffffff 07000000 \
+		00 0500000000000000 00000000 01000000 00000081ffffffff 07000000 \
+		00 0600000000000000 01000000 0010000000000000 00000000 07000000 \
+		00 0700000000000000 00000000 00000000 07000000 <<-'END'
+	clock { name = c; freq = 1000000000; offset_s = 1; };
+	typealias integer { size = 64; align = 8; map = clock.c.value; } := time;
+	typealias integer { size = 64; align = 8; base = 16; } := address;
+	stream { event.header := struct { u8 id; time timestamp; };
+		event.context := struct {
+			u32 __callstack_user_length; address _callstack_user[ __callstack_user_length ];
+			u32 __callstack_kernel_length;
+			address _callstack_kernel[ __callstack_kernel_length ];
+			u32 _vpid; }; };
+	event { id = 0; name = tick; fields := struct { }; };
+	END
+	run -0 pipefail "trdecode stacks | trencode -q -t folded"
+	assert_output - <<-'END'
+	<1000> 1
+	<2000>;<1000>;<ffffffff81000000> 1
+	<ffffffff81000000> 1
+	END
+	echo 'ffffffff81000000 T begin' >kallsyms
+	run -0 pipefail "trdecode stacks | trsym -q --kallsyms=kallsyms | trstat -g stack -c count -t tsv"
+	assert_line $'<2000>;<1000>;begin\t1'
+	run -0 pipefail "trdecode stacks | trfilter 'stack =~ \"1000>;<f\"' | trstat -c count -t tsv"
+	assert_line $'tick\t1'
+	need babeltrace2
+	same stacks 4
+}

@@ -149,7 +149,7 @@ static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
 	return *id;
 }
 
-/* Declare the address space of a process; pid -1: unknown. */
+/* Declare the address space of a process (-1: unknown), or of the kernel. */
 static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 {
 	struct {
@@ -157,6 +157,8 @@ static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 		uint32_t source;
 		int32_t pid;
 	} key = {0};
+	struct space_entry space = {.source = t->source, .pid = pid};
+	struct map_entry kernel = {.end = UINT64_MAX};
 	uint32_t *id;
 
 	key.kind = 's';
@@ -165,13 +167,19 @@ static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 	id = id_cache_number(&t->ctf->declared, &key, sizeof key);
 	if (!id)
 		return 0;
-	if (!*id)
-		*id = writer_space(t->ctf->w,
-				   &(struct space_entry){.source = t->source, .pid = pid});
-	return *id;
+	if (*id)
+		return *id;
+	if (pid == CTF_KERNEL_PID)
+		space = (struct space_entry){.source = t->source,
+					     .name = writer_text(t->ctf->w, "kernel"),
+					     .flags = SPACE_KERNEL};
+	*id = writer_space(t->ctf->w, &space);
+	kernel.space = *id;
+	kernel.path = writer_text(t->ctf->w, "[kernel]");
+	return pid != CTF_KERNEL_PID || !*id || !writer_map(t->ctf->w, &kernel) ? *id : 0;
 }
 
-static uint32_t address_location(struct ctf_trace *t, int32_t pid, uint64_t address)
+uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t address)
 {
 	struct {
 		char kind;
@@ -224,7 +232,7 @@ uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const
 	}
 	n = ctf_spot(fixed, c->call.location);
 	if (c->call.kind == CALL_ADDRESS)
-		return address_location(f->trace, f->thread.pid, n);
+		return ctf_calls_address(f->trace, f->thread.pid, n);
 	if (c->call.kind == CALL_SOFTIRQ && n < sizeof softirqs / sizeof *softirqs)
 		snprintf(name, sizeof name, "softirq %s", softirqs[n]);
 	else

@@ -397,6 +397,8 @@ static int finish_class(struct ctf_class *c)
 	ctf_calls_classify(c);
 	if (make_moves(c))
 		return -1;
+	if (!c->plain)
+		ctf_stack_find(c);
 	if (c->plain ? !has_name(c) : c->call.kind != CALL_NAMED) {
 		c->kind = KIND_INSTANT;
 		c->call.kind = CALL_NONE;

@@ -326,6 +326,9 @@ static void ctf_close(struct input *in)
 	ctf_arguments_free(ctf);
 	buffer_free(&ctf->fixed);
 	buffer_free(&ctf->tail);
+	buffer_free(&ctf->frames.kernel);
+	buffer_free(&ctf->frames.user);
+	buffer_free(&ctf->frames.locations);
 	free(ctf);
 	in->state = NULL;
 }

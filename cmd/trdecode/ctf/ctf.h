@@ -81,6 +81,7 @@ struct ctf_class {
 	bool usable;
 	bool plain; /* moves convert all its data: numbers, texts and strings; else values do */
 	bool has_arguments; /* plain, but its strings become values: trencode wrote them as JSON */
+	bool has_stack;	    /* not plain: its rows have a field with ROLE_STACK */
 	struct ctf_move *moves;
 	uint32_t nmoves;
 	uint32_t fixed_size;
@@ -242,6 +243,12 @@ struct ctf_arguments {
 	size_t nused, used_capacity;
 };
 
+/* The stack of one event: addresses (u64), innermost first. */
+struct ctf_frames {
+	struct buffer kernel, user;
+	struct buffer locations; /* their locations (u32) */
+};
+
 /* The state of decoding one input. */
 struct ctf {
 	struct input *input;
@@ -260,6 +267,7 @@ struct ctf {
 	struct ctf_flows *flows;
 	struct buffer fixed, tail;
 	struct ctf_arguments arguments;
+	struct ctf_frames frames;
 };
 
 /* --- trace.c --- */
@@ -374,6 +382,21 @@ void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed, const struct
 int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
 		    const struct buffer *tail);
 struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu);
+enum { CTF_KERNEL_PID = INT32_MIN }; /* instead of a process: the kernel */
+/* Declare the location of an address of a process (-1: unknown), or of the kernel. */
+uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t address);
+
+/* --- stacks.c --- */
+
+/* Test whether a context is a stack. */
+bool ctf_is_callstack(const struct ctf_part *p);
+/* Set has_stack of a class. */
+void ctf_stack_find(struct ctf_class *c);
+/* Add the addresses of the sequence p, from `begin` to the cursor, to the event's frames. */
+int ctf_stack_take(const struct ctf_cursor *at, const struct ctf_part *p, uint64_t begin,
+		   struct ctf_frames *frames);
+/* Put the stack of the event that was read at `fixed`, for the next row. */
+int ctf_stack_put(const struct ctf_file *f, uint8_t *fixed);
 
 /* --- arguments.c --- */
 

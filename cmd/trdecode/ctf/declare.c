@@ -229,7 +229,7 @@ static int declare_location(struct ctf_class *c, uint32_t name, const struct ctf
 		location.name = writer_text(ctf->w, ctf_calls_name(c));
 	location.arguments =
 		declare_members(ctf, c->declared->name, first, 1 + CTF_DATA_SCOPES, true);
-	c->fixed_size = 0;
+	c->fixed_size = c->has_stack ? 4 : 0;
 	c->location = writer_location(ctf->w, &location);
 	return location.arguments && c->location ? 0 : -1;
 }
@@ -270,8 +270,17 @@ int ctf_class_declare(struct ctf_class *c)
 		type.fixed_size = c->fixed_size;
 	} else {
 		type.flags = TYPE_TAIL | TYPE_VALUES;
+		if (c->has_stack) {
+			type.nfields = 1;
+			fields[0] = (struct field_entry){.name = writer_text(w, "stack"),
+							 .kind = FIELD_UINT,
+							 .role = ROLE_STACK,
+							 .where = WHERE_FIXED,
+							 .size = 4};
+		}
 		if (declare_location(c, type.name, first))
 			return -1;
+		type.fixed_size = c->fixed_size;
 	}
 	c->type = writer_type(w, &type);
 	return c->type ? 0 : -1;

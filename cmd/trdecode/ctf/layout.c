@@ -48,6 +48,10 @@ static const struct {
 	{SCOPE_STREAM_CONTEXT, "vppid", CTF_PPID},
 	{SCOPE_STREAM_CONTEXT, "ppid", CTF_PPID},
 	{SCOPE_STREAM_CONTEXT, "procname", CTF_COMM},
+	{SCOPE_STREAM_CONTEXT, "callstack_kernel", CTF_KERNEL_STACK},
+	{SCOPE_STREAM_CONTEXT, "callstack_user", CTF_USER_STACK},
+	{SCOPE_EVENT_CONTEXT, "callstack_kernel", CTF_KERNEL_STACK},
+	{SCOPE_EVENT_CONTEXT, "callstack_user", CTF_USER_STACK},
 	/* of sched_switch */
 	{SCOPE_FIELDS, "next_tid", CTF_NEXT_TID},
 	{SCOPE_FIELDS, "next_comm", CTF_NEXT_COMM},

@@ -121,11 +121,13 @@ static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
 {
 	struct ctf_cursor *c = &f->cursor;
 	enum ctf_got got = CTF_GOT;
+	struct ctf_frames *frames = &f->trace->ctf->frames;
 	uint64_t number = 0;
 
 	c->seen = 0;
 	c->comm = c->next_comm = NULL;
 	c->budget = CTF_BUDGET;
+	frames->kernel.size = frames->user.size = 0;
 	if (f->stream->carried) {
 		if (!f->packet.has_context)
 			got = make_context(f);
@@ -142,9 +144,14 @@ static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
 			c->at = ctf_align(c->at, s->align);
 		for (const struct ctf_part *p = s ? s->children : NULL; p && got == CTF_GOT;
 		     p = p->next) {
+			uint64_t at = c->at;
+
 			if (value_put_detail(tail, DETAIL_ARGUMENT, ++number))
 				return CTF_BAD;
 			got = ctf_put_value(c, p, tail);
+			if (got == CTF_GOT && ctf_is_callstack(p) &&
+			    ctf_stack_take(c, p, at, frames))
+				return CTF_BAD;
 		}
 	}
 	return got;
@@ -264,7 +271,7 @@ static int put_row(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
 	struct ctf_class *k = f->class;
-	const uint8_t *fixed = ctf->fixed.data;
+	uint8_t *fixed = ctf->fixed.data;
 	const struct buffer *tail = &ctf->tail, *values = tail;
 	uint32_t lane, location = 0,
 		       depth = k->call.depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->call.depth);
@@ -285,6 +292,8 @@ static int put_row(struct ctf_file *f)
 		if (!location)
 			return -1;
 	}
+	if (k->has_stack && ctf_stack_put(f, fixed))
+		return -1;
 	for (uint32_t i = 0; i < k->ndefinitions; i++)
 		if (writer_use_definition(ctf->w, k->definitions[i]))
 			return -1;
