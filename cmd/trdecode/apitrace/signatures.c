@@ -282,7 +282,7 @@ int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value
 	return 0;
 }
 
-/* Declare the location of a frame, by its texts and numbers (enum apitrace_frame_detail). A frame
+/* Declare the location of a frame, by its texts and numbers (enum apitrace_frame). A frame
  * without a function has the name of its module and the offset in it. */
 static int frame_location(struct apitrace *a, const uint64_t *details, uint32_t *location)
 {
