@@ -6,7 +6,8 @@ Every call must be a frame of its thread's lane at its depth, with its time, and
 its times say. The frames of a sample last until the next sample of its thread, but with --timed only as long as
 its weight if the next sample is more than twice as far. Calls shorter than the least time that the chart names, with
 their callees, are merged: a run of such calls, with gaps below that time, is one frame if it is long enough. The
-least time must be a tenth of a pixel, or what a file of less than 2 MB needs. Exits with 1 if anything differs.
+least time must be a tenth of a pixel, or what 8000 frames, or 2 MB of the longest possible frames, need. Exits with
+1 if anything differs.
 """
 import re
 import sys
@@ -15,6 +16,7 @@ import xml.etree.ElementTree as ElementTree
 SVG = "{http://www.w3.org/2000/svg}"
 TITLE = re.compile(r"(.*) \((\d+) (?:ns|ticks) at (\d+) (?:ns|ticks), ([\d.]+)%\)", re.S)
 INSIDE, LEFT, ROW, LEVELS = 1180, 10, 17, 1024
+FRAME_BYTES = 260  # most bytes of a frame without its name, which is there twice
 
 
 class Call:
@@ -141,7 +143,7 @@ def drawn(root):
     return lanes
 
 
-def check_least(root, lanes, least, span, size):
+def check_least(root, lanes, least, span):
     about = next(text.text for text in root.findall(SVG + "text") if text.get("class") == "about")
     seen = re.search(r"by time: (\d+) ns", about)
     if int(seen[1]) != span:
@@ -155,7 +157,7 @@ def check_least(root, lanes, least, span, size):
     if least > enough:
         finer = int((least - 1) * 0.8)
         frames = [frame for calls in lanes.values() for frame in wanted(calls, finer)]
-        if len(frames) < 8000 and size * len(frames) / max(1, len(list(root.iter(SVG + "rect")))) < 1.8e6:
+        if len(frames) < 8000 and sum(FRAME_BYTES + 2 * len(frame[3]) for frame in frames) < 1.8e6:
             sys.exit(f"frames below {least} ns are merged, without need")
     return least, int(narrow[1]) if narrow else 0
 
@@ -171,7 +173,7 @@ def main():
         sys.exit(f"{size} bytes")
     origin = min(call.start for calls in lanes.values() for call in calls)
     span = max(1, max(call.end for calls in lanes.values() for call in calls) - origin)
-    least, narrow = check_least(root, lanes, span // (10 * INSIDE) + 1, span, size)
+    least, narrow = check_least(root, lanes, span // (10 * INSIDE) + 1, span)
     have, plain = drawn(root), 0
     if set(have) != set(lanes):
         sys.exit(f"lanes {sorted(have)}, not {sorted(lanes)}")
