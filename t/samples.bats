@@ -103,6 +103,11 @@ sums() {
 	assert_equal "$(sed -n 's/^summary: //p' cg)" \
 		"$(model folded one.trs | awk '/;/ || /^f/ { n += $NF } END { print n }') $(trencode -q -t ndjson -c stack one.trs | grep -vc null)"
 	grep -qx 'events: cycles Samples' cg
+	need callgrind_annotate
+	callgrind_annotate --threshold=100 --show-percs=no cg |
+		sed -nE '/\(all threads\)/d; s/^ *([0-9,]+) +[0-9,.]+ +[^:]*:(.*) \[.*\]$/\2\t\1/p' |
+		tr -d , | awk -F '\t' '$2 > 0' | sort >got
+	trstat -q -t tsv -g name -c self one.trs | awk -F '\t' '/^f/ && $2 > 0' | sort | diff - got
 	trencode -q -t pprof -o p.pb.gz one.trs
 	gzip -dc p.pb.gz | grep -aq cycles
 	trfilter -q 'type == "cpu-clock"' two.trs | trencode -q -t pprof -o p.pb.gz

@@ -161,6 +161,21 @@ shown() {
 	assert_output "$(trencode -q -t tsv --columns tid,name x.trs | awk '$1 == 4123 && $2 == "fib"' | wc -l)"
 }
 
+@test "pprof reads pprof: self and total of samples and of calls are trstat's, names whole" {
+	need go
+	trdecode -q "$DATA/perf/zstd.data" >perf.trs
+	for of in perf x; do
+		trencode -q -t pprof -o out.pb.gz "$of.trs"
+		go tool pprof -symbolize=none -nodecount=0 -nodefraction=0 -edgefraction=0 -unit=ns -top out.pb.gz 2>err |
+			sed '1,/flat%/d' | awk -v OFS='\t' '{ flat = $1; total = $4
+				for (i = 0; i < 5; i++) sub(/^ *[^ ]+/, "")
+				sub(/^ +/, ""); gsub(/ns$/, "", flat); gsub(/ns$/, "", total); print $0, total, flat }' | sort >ours
+		trstat -q -g name -c total,self -t tsv "$of.trs" | sed 1d | awk -F '\t' -v OFS='\t' '$2 > 0 { print $1, $2, $3 }' | sort >theirs
+		[[ -s theirs ]]
+		diff theirs ours
+	done
+}
+
 valid() {
 	trencode -q -t speedscope -o out.json x.trs
 	run -0 node "$ROOT/t/interop/schema.mjs" out.json

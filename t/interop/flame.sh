@@ -2,7 +2,7 @@
 # A picture of the flame chart that speedscope, in a browser, makes of a stream of ours.
 # usage: t/interop/flame.sh BIN DIR PNG, DIR being where npm's packages are
 #        t/interop/flame.sh --command: the pipeline
-command="trdecode t/data/uftrace/fib | trsym | trfilter 'tid == 4123 && under(\"fib\")' | trencode -t speedscope"
+command="trdecode t/data/uftrace/fib | trsym | trfilter 'tid == 4123 && under(\"fib\")' | trencode -q -t speedscope"
 if [[ $1 == --command ]]; then
 	echo "$command"
 	exit

@@ -121,8 +121,9 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 
 			if (put_function(s, out, to->callee, true))
 				return -1;
+			/* after calls=0 callgrind_annotate takes the cost for the caller's own */
 			text_puts(out, "calls=");
-			text_u64(out, to->calls);
+			text_u64(out, to->calls ? to->calls : 1);
 			text_char(out, ' ');
 			text_u64(out, profile_name_of(&s->profile.stacks.names, to->callee).line);
 			text_char(out, '\n');

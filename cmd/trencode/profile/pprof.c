@@ -141,6 +141,8 @@ static int put_mapping(struct encoding *en, uint32_t number, const char *file, s
 	return put_message(en, MAPPING, e);
 }
 
+/* Write a function and its location. With a system name equal to the name (field 3), pprof would
+ * take the name for C++ and remove what is between < and >: all of "<55b9ab5b7252>". */
 static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
 			const struct profile_name *n, struct error *e)
 {
@@ -149,8 +151,8 @@ static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
 
 	if (string_of(s, n->name, &name) || string_of(s, n->file, &file) ||
 	    protobuf_uint(&s->message, 1, number) || protobuf_uint(&s->message, 2, name) ||
-	    protobuf_uint(&s->message, 3, name) || protobuf_uint(&s->message, 4, file) ||
-	    protobuf_uint(&s->message, 5, n->line) || put_message(en, FUNCTION, e))
+	    protobuf_uint(&s->message, 4, file) || protobuf_uint(&s->message, 5, n->line) ||
+	    put_message(en, FUNCTION, e))
 		return e->what[0] ? -1 : error_no_memory(e);
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, 1, number) || protobuf_uint(&s->part, 2, n->line) ||
