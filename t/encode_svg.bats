@@ -57,7 +57,7 @@ compare() {
 }
 
 @test "at most 8000 frames, and the others are merged and counted" {
-	for ((n = 0; n < 30000; n++)); do echo "main;f$((n % 200));g$n $((n % 997 + 1))"; done >many.txt
+	awk 'BEGIN { for (n = 0; n < 30000; n++) print "main;f" n % 200 ";g" n, n % 997 + 1 }' >many.txt
 	trdecode -o many.trs -f folded many.txt
 	trencode -q -t svg -o x.svg many.trs
 	(($(grep -c 'class="f"' x.svg) <= 8200))
