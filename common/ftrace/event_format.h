@@ -27,6 +27,7 @@ struct event_field {
 	uint32_t element,
 		count; /* element: bytes. count 0: a scalar, or an array to the end of the record */
 	char type_name[96]; /* "unsigned long", "char[16]", "__data_loc char[]" */
+	bool not_text; /* an array of characters with other bytes was printed: print_fields_text */
 };
 
 struct event_format {

@@ -269,9 +269,17 @@ static bool is_text(const uint8_t *p, size_t n)
 	return true;
 }
 
-static void field_array(const struct event_field *f, const uint8_t *p, size_t n, struct line *out)
+/* Test whether libtraceevent takes elements of that type for characters. */
+static bool has_characters(const struct event_field *f)
 {
-	if (event_field_element(f) == 1 && is_text(p, n)) {
+	return strstr(f->type_name, "char") || strstr(f->type_name, "u8") ||
+	       strstr(f->type_name, "s8");
+}
+
+static void field_array(struct event_field *f, const uint8_t *p, size_t n, struct line *out)
+{
+	f->not_text = f->not_text || !has_characters(f) || !is_text(p, n);
+	if (!f->not_text) {
 		line_put(out, (const char *)p, strnlen((const char *)p, n));
 		return;
 	}
@@ -284,11 +292,11 @@ static void field_array(const struct event_field *f, const uint8_t *p, size_t n,
 	line_char(out, ']');
 }
 
-void print_fields_text(const struct event_format *fields, const uint8_t *record, size_t size,
-		       bool big, struct line *out)
+void print_fields_text(struct event_format *fields, const uint8_t *record, size_t size, bool big,
+		       struct line *out)
 {
 	for (size_t i = 0; i < fields->nfields; i++) {
-		const struct event_field *f = &fields->fields[i];
+		struct event_field *f = &fields->fields[i];
 		size_t at, n;
 		uint64_t v;
 

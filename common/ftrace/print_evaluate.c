@@ -122,6 +122,7 @@ uint64_t print_number(const struct print_input *in, uint32_t node)
 	case OP_CHOICE:
 		return print_extend(print_number(in, print_number(in, n->a) ? n->b : n->c),
 				    n->width, n->is_signed);
+	case OP_PLUGIN: return print_plugin_number(in, n);
 	default: break;
 	}
 	if (n->op >= OP_MULTIPLY && n->op <= OP_OR)
@@ -295,6 +296,7 @@ void print_text(const struct print_input *in, uint32_t node, struct line *out)
 		return;
 	case OP_ELEMENTS: elements(in, n, out); return;
 	case OP_HEX_DUMP: hex_dump(in, n, out); return;
+	case OP_PLUGIN: print_plugin_text(in, n, out); return;
 	default: break;
 	}
 	if (n->kind == KIND_OF_ARRAY)

@@ -23,6 +23,7 @@ struct print_kernel {
 	uint64_t (*address)(void *context, const char *name, size_t size);
 	/* Find a constant string of the kernel (printk_formats) by its address; NULL: none. */
 	const char *(*string)(void *context, uint64_t address, size_t *size);
+	bool plugins; /* a print fmt may call the functions of trace-cmd's plug-ins */
 };
 
 struct print_format;
@@ -45,8 +46,10 @@ void print_format_free(struct print_format *f);
 void print_format_text(const struct print_format *f, const struct print_kernel *kernel,
 		       const uint8_t *record, size_t size, struct line *out);
 
-/* Append " name=value" for each field except the common ones, with its raw value. */
-void print_fields_text(const struct event_format *f, const uint8_t *record, size_t size, bool big,
+/* Append " name=value" for each field except the common ones, with its raw value. As by
+ * libtraceevent, an array of characters is a text up to the first record where it has other bytes.
+ */
+void print_fields_text(struct event_format *f, const uint8_t *record, size_t size, bool big,
 		       struct line *out);
 
 /* Decode the escapes of a text in C's notation (\n, \", \x1b ...). Returns its size. */

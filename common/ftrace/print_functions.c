@@ -159,6 +159,26 @@ static uint32_t size_of(struct parser *p)
 	return parse_fail(p, "something of unknown size");
 }
 
+/* Parse the arguments of a function of a plug-in. */
+static uint32_t plugin(struct parser *p, enum print_plugin what)
+{
+	struct print_node n = {.op = OP_PLUGIN, .width = 8, .value = what};
+	uint32_t a;
+
+	if (what == PRINT_CDB) {
+		parse_expression(p, 0);
+		if (!parse_expect(p, ","))
+			return PARSE_NONE;
+	}
+	a = what == PRINT_CDB || what == PRINT_LITTLE16 ? array_argument(p) : number_argument(p);
+	if (what == PRINT_CDB) {
+		if (!parse_expect(p, ","))
+			return PARSE_NONE;
+		number_argument(p);
+	}
+	return parse_expect(p, ")") ? parse_add(p, n, a, PARSE_NONE, PARSE_NONE) : PARSE_NONE;
+}
+
 enum function {
 	F_FLAGS,
 	F_SYMBOLIC,
@@ -180,11 +200,12 @@ enum function {
 	F_LITTLE16,
 	F_LITTLE32,
 	F_LITTLE64,
+	F_PLUGIN, /* and the numbers of enum print_plugin after it */
 };
 
 static const struct {
 	const char *name;
-	enum function what;
+	unsigned what;
 } functions[] = {
 	{"__print_flags", F_FLAGS},
 	{"__print_flags_u64", F_FLAGS},
@@ -223,6 +244,12 @@ static const struct {
 	{"le16_to_cpu", F_LITTLE16},
 	{"le32_to_cpu", F_LITTLE32},
 	{"le64_to_cpu", F_LITTLE64},
+	{"is_writable_pte", F_PLUGIN + PRINT_WRITABLE_PTE},
+	{"jbd2_dev_to_name", F_PLUGIN + PRINT_DEVICE_NAME},
+	{"jiffies_to_msecs", F_PLUGIN + PRINT_MILLISECONDS},
+	{"__le16_to_cpup", F_PLUGIN + PRINT_LITTLE16},
+	{"xen_hypercall_name", F_PLUGIN + PRINT_HYPERCALL},
+	{"scsi_trace_parse_cdb", F_PLUGIN + PRINT_CDB},
 };
 
 uint32_t parse_call(struct parser *p, const struct print_token *name)
@@ -232,7 +259,8 @@ uint32_t parse_call(struct parser *p, const struct print_token *name)
 
 	while (i < sizeof functions / sizeof *functions && !parse_name_is(name, functions[i].name))
 		i++;
-	if (i == sizeof functions / sizeof *functions) {
+	if (i == sizeof functions / sizeof *functions ||
+	    (functions[i].what >= F_PLUGIN && !(p->kernel && p->kernel->plugins))) {
 		if (!p->failed)
 			snprintf(p->why, PRINT_WHY, "it calls %.*s() of the kernel",
 				 (int)(name->size < 60 ? name->size : 60), name->text);
@@ -260,6 +288,6 @@ uint32_t parse_call(struct parser *p, const struct print_token *name)
 	case F_LITTLE16: return swapped(p, 2, big);
 	case F_LITTLE32: return swapped(p, 4, big);
 	case F_LITTLE64: return swapped(p, 8, big);
+	default: return plugin(p, functions[i].what - F_PLUGIN);
 	}
-	return PARSE_NONE;
 }

@@ -60,6 +60,17 @@ enum print_op {
 	OP_ELEMENTS, /* b elements of a, of c bytes */
 	OP_HEX_DUMP, /* a: array, b: length, c: an OP_LIST of the rest */
 	OP_LIST,     /* a, b, c; no value */
+	OP_PLUGIN,   /* value: enum print_plugin, of a; a number, and a text for %s */
+};
+
+/* Functions that trace-cmd has from its plug-ins. */
+enum print_plugin {
+	PRINT_WRITABLE_PTE, /* is_writable_pte(pte) */
+	PRINT_DEVICE_NAME,  /* jbd2_dev_to_name(dev) */
+	PRINT_MILLISECONDS, /* jiffies_to_msecs(jiffies) */
+	PRINT_LITTLE16,	    /* __le16_to_cpup(array) */
+	PRINT_HYPERCALL,    /* xen_hypercall_name(number) */
+	PRINT_CDB,	    /* scsi_trace_parse_cdb(p, array, length) */
 };
 
 enum print_kind { KIND_OF_NUMBER, KIND_OF_ARRAY, KIND_OF_TEXT };
@@ -177,5 +188,9 @@ struct hex_dump {
 };
 
 void print_hex_dump(struct line *out, struct byte_range r, const struct hex_dump *d);
+
+/* print_plugin.c */
+uint64_t print_plugin_number(const struct print_input *in, const struct print_node *n);
+void print_plugin_text(const struct print_input *in, const struct print_node *n, struct line *out);
 
 #endif

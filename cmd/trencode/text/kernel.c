@@ -240,6 +240,9 @@ static const char *kernel_string(void *context, uint64_t address, size_t *size)
 
 int text_kernel_get(struct text_kernel *k, struct print_kernel *out)
 {
-	*out = (struct print_kernel){k, kernel_symbol, kernel_address, kernel_string};
+	*out = (struct print_kernel){.context = k,
+				     .symbol = kernel_symbol,
+				     .address = kernel_address,
+				     .string = kernel_string};
 	return table_read(&k->symbols, true) || table_read(&k->strings, false) ? -1 : 0;
 }

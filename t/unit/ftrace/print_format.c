@@ -34,7 +34,7 @@ static const char *string(void *context, uint64_t a, size_t *size)
 	return a == 0xc0ffee ? "hello" : NULL;
 }
 
-static const struct print_kernel kernel = {NULL, symbol, address, string};
+static struct print_kernel kernel = {NULL, symbol, address, string, false};
 
 /* The text of the record, or what is wrong with the format. */
 static const char *printed_as(const char *format, unsigned word, bool big)
@@ -479,6 +479,36 @@ static void test_real(void)
 	make_record();
 }
 
+static void test_plugins(void)
+{
+	static const char declared[] =
+		"name: test\nID: 1\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:u32 a;\toffset:4;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc u8[] b;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%u %s, %s %s %s, %d %d\", "
+		"__le16_to_cpup((__le16 *)__get_dynamic_array(b)), "
+		"scsi_trace_parse_cdb(p, __get_dynamic_array(b), 16), jbd2_dev_to_name(REC->a), "
+		"xen_hypercall_name(REC->a), jiffies_to_msecs(REC->a), is_writable_pte(REC->a), "
+		"REC->a && is_writable_pte(REC->a)";
+
+	/* as trace-cmd prints them; the record has 10 bytes of a command of 16 */
+	kernel.plugins = true;
+	record.size = 0;
+	buffer_u32(&record, 1);
+	buffer_u32(&record, 50);
+	buffer_u32(&record, 10 << 16 | 12);
+	buffer_append(&record, "\x8a\xe0\0\0\0\1\0\0\2\3", 10);
+	is_str(printed(declared), "57482 lba=4294967811 txlen=0 protect=7, 0:50 (arch_2) 50, 2 1",
+	       "functions of plug-ins");
+	record.size = 12;
+	is_str(printed(declared), "0 -, 0:50 (arch_2) 50, 2 1",
+	       "their array is outside of the record");
+	kernel.plugins = false;
+	is_str(printed(declared), "! it calls __le16_to_cpup() of the kernel", "without plug-ins");
+	make_record();
+}
+
 static void test_fields(void)
 {
 	struct event_format f;
@@ -550,6 +580,7 @@ int main(void)
 	test_truncated();
 	test_binary();
 	test_real();
+	test_plugins();
 	test_fields();
 	buffer_free(&record);
 	return done();

@@ -75,9 +75,18 @@ static const char *closing_bracket(const char *p, const char *end)
 	return NULL;
 }
 
+static bool is_one_of(struct span s, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == (size_t)(s.end - s.at) &&
+		    !memcmp(names[i], s.at, strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* Test whether a word may be followed by a bracket. At other words trace-cmd gives up the format.
  */
-static bool is_function(struct span s)
+static bool is_function(struct span s, bool plugins)
 {
 	static const char *const known[] = {"__print_flags",
 					    "__print_symbolic",
@@ -98,15 +107,15 @@ static bool is_function(struct span s)
 					    "__builtin_expect",
 					    "__print_symbolic_u64",
 					    "__print_flags_u64"};
+	static const char *const of_plugins[] = {"is_writable_pte",    "jbd2_dev_to_name",
+						 "jiffies_to_msecs",   "__le16_to_cpup",
+						 "xen_hypercall_name", "scsi_trace_parse_cdb"};
 
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strlen(known[i]) == (size_t)(s.end - s.at) &&
-		    !memcmp(known[i], s.at, strlen(known[i])))
-			return true;
-	return false;
+	return is_one_of(s, known, sizeof known / sizeof *known) ||
+	       (plugins && is_one_of(s, of_plugins, sizeof of_plugins / sizeof *of_plugins));
 }
 
-static bool is_readable(struct span s)
+static bool is_readable(struct span s, bool plugins)
 {
 	const char *p = s.at, *word;
 
@@ -116,7 +125,7 @@ static bool is_readable(struct span s)
 		} else if (isalpha((unsigned char)*p) || *p == '_') {
 			for (word = p; p < s.end && is_word(*p); p++)
 				;
-			if (p < s.end && *p == '(' && !is_function((struct span){word, p}))
+			if (p < s.end && *p == '(' && !is_function((struct span){word, p}, plugins))
 				return false;
 		} else if (*p == '(' && p + 1 < s.end && p[1] == '{') {
 			return false;
@@ -314,13 +323,13 @@ static void plan_describe(struct plan_field *f, const struct field *field)
 	f->is_signed = field->kind == FIELD_INT || field->kind == FIELD_CHAR;
 }
 
-static void plan_find_conversions(struct plan *plan, const struct type *t)
+static void plan_find_conversions(struct plan *plan, const struct type *t, bool plugins)
 {
 	struct conversion conversions[CONVERSIONS];
 	struct span arguments[ARGUMENTS], format, rest;
 	size_t nconversions, narguments = 0, next = 0;
 
-	if (!find_format(t, &format, &rest) || !is_readable(rest))
+	if (!find_format(t, &format, &rest) || !is_readable(rest, plugins))
 		return;
 	nconversions = read_conversions(format, conversions, CONVERSIONS);
 	for (const char *p = rest.at; p < rest.end && narguments < ARGUMENTS;) {
@@ -358,7 +367,7 @@ static void plan_find_conversions(struct plan *plan, const struct type *t)
 	}
 }
 
-struct plan *plan_make(const struct type *t)
+struct plan *plan_make(const struct type *t, bool plugins)
 {
 	struct plan *p = calloc(1, sizeof *p);
 
@@ -377,7 +386,7 @@ struct plan *plan_make(const struct type *t)
 	}
 	/* print fmt of bprint is a placeholder for the format that the event carries */
 	if (strcmp(t->name.text, "bprint") || strcmp(t->group.text, "ftrace"))
-		plan_find_conversions(p, t);
+		plan_find_conversions(p, t, plugins);
 	return p;
 }
 

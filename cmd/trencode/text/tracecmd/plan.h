@@ -38,8 +38,9 @@ struct plan {
 	size_t count;
 };
 
-/* Returns NULL when out of memory. */
-struct plan *plan_make(const struct type *t);
+/* plugins: a print fmt may call the functions of trace-cmd's plug-ins. Returns NULL when out of
+ * memory. */
+struct plan *plan_make(const struct type *t, bool plugins);
 void plan_free(struct plan *p);
 
 #endif

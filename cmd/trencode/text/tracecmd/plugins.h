@@ -1,24 +1,25 @@
 /*
  * plugins.h - texts of events as the plug-ins of trace-cmd 3.1.6 (libtraceevent 1.7) print them
  *
- * The fields of an event are found once for each type.
+ * The fields of an event are found once for each type. A field that the type does not have is
+ * reported in the text, as trace-cmd does.
  *
- * Source: the output of trace-cmd report, with and without -N.
+ * Source: the output of trace-cmd report, with and without -N; t/tools/plugin_events.py writes
+ * traces for it.
  */
 #ifndef TR_TRENCODE_TEXT_TRACECMD_PLUGINS_H
 #define TR_TRENCODE_TEXT_TRACECMD_PLUGINS_H
 
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
 
-enum { PLUGIN_FIELDS = 7 };
+enum { PLUGIN_FIELDS = 14 };
 
 struct plugin;
 
 /* The plug-in of a type. */
 struct plugin_type {
-	const struct plugin *plugin; /* NULL: none */
-	struct event_field field[PLUGIN_FIELDS];
-	bool has[PLUGIN_FIELDS];
+	const struct plugin *plugin;			/* NULL: none */
+	const struct event_field *field[PLUGIN_FIELDS]; /* NULL: the type does not have it */
 };
 
 /* The functions that the function tracer recorded last, of each CPU: each is indented below its
@@ -28,12 +29,19 @@ struct plugin_indent {
 	size_t ncpus;
 };
 
-/* Find the plug-in of a type. */
+/* What a text needs besides the event. */
+struct plugin_context {
+	const struct print_kernel *names;
+	struct plugin_indent *indent;
+	bool seconds, nanoseconds; /* how times are printed: time_text() */
+};
+
+/* Find the plug-in of a type. fields: valid as long as p. */
 void plugin_find(struct plugin_type *p, const struct type *type, const struct event_format *fields);
 /* Append the text of an event. Returns true if it is complete; false: the text of the print fmt
- * follows, or the record is too short. */
-bool plugin_text(const struct plugin_type *p, const struct event *ev, const struct print_kernel *k,
-		 struct plugin_indent *indent, struct line *out);
+ * follows. */
+bool plugin_text(const struct plugin_type *p, const struct event *ev,
+		 const struct plugin_context *context, struct line *out);
 void plugin_indent_free(struct plugin_indent *indent);
 
 #endif

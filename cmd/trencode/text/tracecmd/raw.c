@@ -32,7 +32,7 @@ struct raw_recording {
 struct text_raw {
 	struct text *out;
 	const struct dictionary *dictionary;
-	bool ns, differences;
+	bool ns, differences, plugins;
 	bool last_field; /* the current field ends the line */
 	struct time_difference difference;
 	struct raw_recording *recordings;
@@ -51,6 +51,7 @@ static int raw_begin(void *state, const struct encoding *en, struct error *e)
 	s->dictionary = en->dictionary;
 	s->ns = en->options->ns;
 	s->differences = en->options->ts_diff;
+	s->plugins = !en->options->no_plugins;
 	return 0;
 }
 
@@ -140,7 +141,7 @@ static struct plan *plan_of(struct text_raw *s, const struct type *t)
 		return NULL;
 	s->plans = plans;
 	if (!s->plans[t->number])
-		s->plans[t->number] = plan_make(t);
+		s->plans[t->number] = plan_make(t, s->plugins);
 	return s->plans[t->number];
 }
 
@@ -190,7 +191,7 @@ static size_t declared_size(const struct field *f)
 	return bracket ? f->size * (size_t)strtoul(bracket + 1, NULL, 10) : 0;
 }
 
-static void raw_print_array(struct text_raw *s, const struct event *ev, const struct plan_field *f)
+static void raw_print_array(struct text_raw *s, const struct event *ev, struct plan_field *f)
 {
 	struct text *out = s->out;
 	size_t n, most = f->field->where == WHERE_REST ? declared_size(f->field) : SIZE_MAX;
@@ -207,8 +208,10 @@ static void raw_print_array(struct text_raw *s, const struct event *ev, const st
 	}
 	if (!p)
 		return;
-	/* without a length the field is text up to its NUL, printable or not */
-	if (f->string && (rest || is_printable(p, n))) {
+	/* without a length the field is text up to its NUL, printable or not; with one, it is no
+	   text any more after the first record where it is not printable */
+	f->string = f->string && (rest || is_printable(p, n));
+	if (f->string) {
 		nul = memchr(p, 0, n);
 		raw_print_text(s, (const char *)p, nul ? (size_t)(nul - p) : n);
 		return;
@@ -285,7 +288,7 @@ static void raw_print_number(struct text *out, const struct plan_field *f, uint6
 }
 
 static void raw_print_value(struct text_raw *s, struct raw_recording *r, const struct event *ev,
-			    const struct plan_field *f)
+			    struct plan_field *f)
 {
 	const char *string;
 	const uint8_t *rest;
@@ -419,7 +422,7 @@ static int raw_event(void *state, const struct event *ev, struct error *e)
 	text_char(s->out, ':');
 	text_pad(s->out, ' ', t->name.size < 21 ? 21 - t->name.size : 1);
 	for (size_t i = 0; i < plan->count; i++) {
-		const struct plan_field *f = &plan->fields[i];
+		struct plan_field *f = &plan->fields[i];
 
 		text_char(s->out, ' ');
 		text_masked(s->out, f->field->name.text, f->field->name.size);

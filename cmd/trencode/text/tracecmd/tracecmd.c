@@ -146,6 +146,7 @@ static struct tc_lane *make_lane(struct text_tracecmd *s, const struct lane *lan
 		error_no_memory(e);
 		return NULL;
 	}
+	source->names.plugins = !s->types.no_plugins;
 	if (print_header(s, e))
 		return NULL;
 	l = tc_lane_new(&s->lanes, &s->sources, source, lane);
@@ -162,31 +163,27 @@ static inline struct tc_lane *lane_at(struct text_tracecmd *s, const struct lane
 	return __builtin_expect(l != NULL, 1) ? l : make_lane(s, lane, e);
 }
 
-/* Convert a time to the printed unit, rounded as by trace-cmd. */
-static uint64_t shown_time(const struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
+void time_text(struct line *out, uint64_t time, bool seconds, bool nanoseconds)
 {
-	return l->microseconds && !s->nanoseconds ? (time + 500) / 1000 : time;
+	uint64_t second = nanoseconds ? 1000000000 : 1000000;
+
+	if (!seconds) {
+		line_u64_wide(out, time, 12, ' ');
+		return;
+	}
+	if (!nanoseconds)
+		time = (time + 500) / 1000;
+	line_u64_wide(out, time / second, 5, ' ');
+	line_char(out, '.');
+	line_u64_wide(out, time % second, nanoseconds ? 9 : 6, '0');
 }
 
 static void put_time(struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
 {
-	struct line *out = &s->line;
-	uint64_t t = shown_time(s, l, time);
-
-	if (!l->microseconds) {
-		line_u64_wide(out, t, 12, ' ');
-	} else if (s->nanoseconds) {
-		line_char(out, ' ');
-		line_u64_wide(out, t / 1000000000, 5, ' ');
-		line_char(out, '.');
-		line_u64_wide(out, t % 1000000000, 9, '0');
-	} else {
-		line_char(out, ' ');
-		line_u64_wide(out, t / 1000000, 5, ' ');
-		line_char(out, '.');
-		line_u64_wide(out, t % 1000000, 6, '0');
-	}
-	line_char(out, ':');
+	if (l->microseconds)
+		line_char(&s->line, ' ');
+	time_text(&s->line, time, l->microseconds, s->nanoseconds);
+	line_char(&s->line, ':');
 }
 
 static void put_head(struct text_tracecmd *s, const struct tc_lane *l, const struct tc_type *t,
@@ -214,16 +211,18 @@ static bool read_call(const struct text_tracecmd *s, const struct tc_type *t,
 	return true;
 }
 
-static int put_message(struct text_tracecmd *s, struct tc_source *source, const struct tc_type *t,
+static int put_message(struct text_tracecmd *s, const struct tc_lane *l, struct tc_type *t,
 		       const struct event *ev, struct error *e)
 {
+	struct tc_source *source = l->source;
+	struct plugin_context context = {&source->names, &s->indent, l->microseconds,
+					 s->nanoseconds};
 	struct line *out = &s->line;
 	struct graph_call call;
 
 	if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
 		graph_exit_text(out, &call);
-	} else if (t->plugin.plugin &&
-		   plugin_text(&t->plugin, ev, &source->names, &s->indent, out)) {
+	} else if (t->plugin.plugin && plugin_text(&t->plugin, ev, &context, out)) {
 		/* the text is complete */
 	} else if (t->bprint.is) {
 		if (bprint_text(&source->binary, &t->bprint, ev, &source->names, out))
@@ -359,7 +358,7 @@ static int tracecmd_event(void *state, const struct event *ev, struct error *e)
 	if (t->graph.kind == GRAPH_ENTRY && read_call(s, t, ev, &end)) {
 		graph_enter_text(&s->line, &end, &l->source->names);
 		line_char(&s->line, '\n');
-	} else if (put_message(s, l->source, t, ev, e)) {
+	} else if (put_message(s, l, t, ev, e)) {
 		return -1;
 	}
 	return tracecmd_put_line(s, e);

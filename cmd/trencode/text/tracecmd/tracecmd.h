@@ -62,4 +62,8 @@ bool record_number(const struct event_field *f, const struct event *ev, uint64_t
 void function_text(struct line *out, uint64_t address, const char *prefix,
 		   const struct print_kernel *k);
 
+/* Append a time: seconds with nine decimals (nanoseconds) or rounded to six; if the clock has no
+ * seconds, the number. */
+void time_text(struct line *out, uint64_t time, bool seconds, bool nanoseconds);
+
 #endif
