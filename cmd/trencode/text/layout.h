@@ -12,7 +12,6 @@
 
 struct text_layout {
 	const char *format; /* format of the sources; NULL: all others */
-	bool raw;	    /* used with --raw; precedes the other layout of the format */
 	size_t state_size;  /* of the data that the functions receive, zeroed before begin */
 	int (*begin)(void *state, const struct encoding *en, struct error *e);
 	/* take a piece of a META block of the source; may be NULL */
@@ -27,7 +26,7 @@ struct text_layout {
 	void (*free)(void *state); /* free what state refers to, also where begin failed */
 };
 
-extern const struct text_layout text_uftrace, text_tracecmd_raw, text_tracecmd, text_apitrace,
-	text_lttng, text_ctf, text_generic;
+extern const struct text_layout text_uftrace, text_tracecmd, text_apitrace, text_lttng, text_ctf,
+	text_generic;
 
 #endif

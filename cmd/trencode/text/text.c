@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-static const struct text_layout *const layouts[] = {
-	&text_uftrace, &text_tracecmd_raw, &text_tracecmd, &text_apitrace,
-	&text_lttng,   &text_ctf,	   &text_generic};
+static const struct text_layout *const layouts[] = {&text_uftrace, &text_tracecmd, &text_apitrace,
+						    &text_lttng,   &text_ctf,	   &text_generic};
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
@@ -29,12 +28,11 @@ static int layouts_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int layout_of(const struct encoding *en, const struct source *source)
+static int layout_of(const struct source *source)
 {
 	int i = 0;
 
-	while (layouts[i]->format && (!source || strcmp(layouts[i]->format, source->format.text) ||
-				      (layouts[i]->raw && !en->options->raw)))
+	while (layouts[i]->format && (!source || strcmp(layouts[i]->format, source->format.text)))
 		i++;
 	return i;
 }
@@ -54,7 +52,7 @@ static int layouts_meta(struct encoding *en, const struct meta *m, struct error 
 	struct layouts *s = en->state;
 	const struct source *source =
 		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
-	int i = layout_of(en, source);
+	int i = layout_of(source);
 
 	if (!layouts[i]->meta)
 		return 0;
@@ -69,7 +67,7 @@ static int layouts_adopt(struct encoding *en, const struct snapshot *snapshot, s
 
 	snapshot_walk(&w, snapshot);
 	while (snapshot_next_thread(&w)) {
-		int i = layout_of(en, w.lane->source);
+		int i = layout_of(w.lane->source);
 
 		if (layouts_need(en, i, e) ||
 		    (layouts[i]->adopt && layouts[i]->adopt(s->layout[i], &w, e)))
@@ -126,7 +124,7 @@ static int layouts_event(struct encoding *en, const struct event *ev, struct err
 	struct layouts *s = en->state;
 
 	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
-		s->of_source = layout_of(en, ev->lane->source);
+		s->of_source = layout_of(ev->lane->source);
 		if (!s->source && en->single && check_options(en, e))
 			return -1;
 		if (layouts_need(en, s->of_source, e))

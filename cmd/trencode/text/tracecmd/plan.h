@@ -8,7 +8,8 @@
 #ifndef TR_TRENCODE_TEXT_TRACECMD_PLAN_H
 #define TR_TRENCODE_TEXT_TRACECMD_PLAN_H
 
-#include "common/stream/dictionary.h"
+#include "common/ftrace/print_format.h"
+#include "common/stream/event.h"
 
 enum conversion_kind {
 	PLAN_PLAIN,	  /* by the type of the field */
@@ -42,5 +43,8 @@ struct plan {
  * memory. */
 struct plan *plan_make(const struct type *t, bool plugins);
 void plan_free(struct plan *p);
+/* raw.c: append " NAME=VALUE" for each field. */
+void plan_text(struct plan *p, const struct event *ev, const struct print_kernel *k,
+	       struct line *out);
 
 #endif

@@ -1,15 +1,17 @@
 #include "cmd/trencode/text/tracecmd/sources.h"
+#include "common/formats/tracecmd.h"
 #include "common/util/lines.h"
 
 #include <stdlib.h>
 
-enum { BUFFERS_MOST = 1 << 20 };
+enum { META_MOST = 1 << 20 };
 
 void tc_sources_free(struct tc_sources *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		text_kernel_free(s->at[i]->kernel);
 		buffer_free(&s->at[i]->buffers);
+		buffer_free(&s->at[i]->options);
 		binary_formats_free(&s->at[i]->binary);
 		free(s->at[i]);
 	}
@@ -38,24 +40,58 @@ struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source
 	return at[s->count++] = t;
 }
 
+static bool is_meta(const struct meta *m, const char *name)
+{
+	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+}
+
 int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m)
 {
 	struct tc_source *t = tc_source_of(s, source);
+	struct buffer *b;
 
 	if (!t)
 		return -1;
-	if (m->name_size != 7 || memcmp(m->name, "buffers", 7))
+	b = is_meta(m, "buffers") ? &t->buffers : is_meta(m, "options") ? &t->options : NULL;
+	if (!b)
 		return text_kernel_meta(t->kernel, m);
-	if (m->offset != t->buffers.size || m->size > BUFFERS_MOST - t->buffers.size)
+	if (m->offset != b->size || m->size > META_MOST - b->size)
 		return 0;
-	return buffer_append(&t->buffers, m->data, m->size);
+	return buffer_append(b, m->data, m->size);
+}
+
+/* An option of the trace.dat. */
+struct option {
+	uint32_t id;
+	const uint8_t *data;
+	size_t size;
+};
+
+/* Read the next option from *at on. */
+static bool next_option(const struct tc_source *t, size_t *at, struct option *o)
+{
+	const uint8_t *p = t->options.data ? t->options.data + *at : NULL;
+	size_t left = t->options.size - *at;
+
+	if (left < 8)
+		return false;
+	*o = (struct option){get_u32(p), p + 8, get_u32(p + 4)};
+	if (o->size > left - 8)
+		return false;
+	*at += 8 + o->size;
+	return true;
 }
 
 int tc_source_begin(struct tc_source *t)
 {
+	struct option option;
+	size_t at = 0;
+
 	if (t->ready)
 		return 0;
 	t->ready = true;
+	while (next_option(t, &at, &option))
+		t->has_clock = t->has_clock || option.id == TRACECMD_TRACECLOCK;
 	return text_kernel_get(t->kernel, &t->names);
 }
 

@@ -15,8 +15,10 @@ struct tc_source {
 	struct text_kernel *kernel;
 	struct print_kernel names;
 	struct buffer buffers; /* META block "buffers": name, clock, page size, CPUs */
+	struct buffer options; /* META block "options": u32 id, u32 length, content */
 	struct binary_formats binary;
-	bool ready; /* tc_source_begin was called */
+	bool ready;	/* tc_source_begin was called */
+	bool has_clock; /* the trace.dat names its clock; those of trace-cmd split do not */
 };
 
 /* All inputs. */

@@ -1,6 +1,6 @@
 /*
- * tracecmd.c - kernel events as `trace-cmd report` prints them, or with --no-plugins as its option
- * -N does; function graphs are drawn in both
+ * tracecmd.c - kernel events as `trace-cmd report` prints them, with --no-plugins as its option -N
+ * does, with --raw as its option -R
  *
  * The enter of a call is drawn only when the next event of its buffer is read: if that event is the
  * leave, both are one line. Lines of other buffers are queued until then.
@@ -56,6 +56,7 @@ static int tracecmd_begin(void *state, const struct encoding *en, struct error *
 	s->differences = en->options->ts_diff;
 	s->quiet = en->options->quiet;
 	s->types.no_plugins = en->options->no_plugins;
+	s->types.raw = en->options->raw;
 	return 0;
 }
 
@@ -193,9 +194,11 @@ static void put_head(struct text_tracecmd *s, const struct tc_lane *l, const str
 
 	line_put(&s->line, l->head, l->head_size);
 	put_time(s, l, time);
+	/* trace-cmd rounds times only where the trace names its clock */
 	if (s->differences)
 		line_put(&s->line, text,
-			 difference_text(&s->difference, time, s->nanoseconds, text));
+			 difference_text(&s->difference, time,
+					 s->nanoseconds || !l->source->has_clock, text));
 	line_put(&s->line, t->name, t->name_size);
 }
 
@@ -220,7 +223,9 @@ static int put_message(struct text_tracecmd *s, const struct tc_lane *l, struct 
 	struct line *out = &s->line;
 	struct graph_call call;
 
-	if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
+	if (t->plan) {
+		plan_text(t->plan, ev, &source->names, out);
+	} else if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
 		graph_exit_text(out, &call);
 	} else if (t->plugin.plugin && plugin_text(&t->plugin, ev, &context, out)) {
 		/* the text is complete */

@@ -27,6 +27,10 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 		line_pad(&name, ' ', NAME_WIDTH - type->name.size);
 	t->name = name.data;
 	t->name_size = name.size;
+	if (all->raw) {
+		t->plan = plan_make(type, !all->no_plugins);
+		return name.failed || !t->plan ? -1 : 0;
+	}
 	t->format = print_format_compile(type->declaration.text, type->declaration.size,
 					 type->word_size, big, names, why);
 	if (name.failed || (!t->format && !*why) ||
@@ -39,10 +43,11 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 		       type->name.size < sizeof all->why_type ? type->name.size
 							      : sizeof all->why_type - 1);
 	}
-	graph_fields_find(&t->graph, type, &t->fields);
 	bprint_fields_find(&t->bprint, type, &t->fields);
-	if (!all->no_plugins)
+	if (!all->no_plugins) {
+		graph_fields_find(&t->graph, type, &t->fields);
 		plugin_find(&t->plugin, type, &t->fields);
+	}
 	return 0;
 }
 
@@ -64,6 +69,7 @@ void tc_types_free(struct tc_types *all)
 	for (size_t i = 0; i < all->count; i++) {
 		print_format_free(all->at[i].format);
 		event_format_free(&all->at[i].fields);
+		plan_free(all->at[i].plan);
 		free(all->at[i].name);
 	}
 	free(all->at);

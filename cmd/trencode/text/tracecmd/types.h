@@ -4,6 +4,7 @@
 #ifndef TR_TRENCODE_TEXT_TRACECMD_TYPES_H
 #define TR_TRENCODE_TEXT_TRACECMD_TYPES_H
 
+#include "cmd/trencode/text/tracecmd/plan.h"
 #include "cmd/trencode/text/tracecmd/plugins.h"
 #include "cmd/trencode/text/tracecmd/sources.h"
 
@@ -16,7 +17,8 @@ struct tc_type {
 	struct graph_fields graph;
 	struct bprint_fields bprint;
 	struct plugin_type plugin;
-	char *name; /* " sched_switch:         " */
+	struct plan *plan; /* of --raw; then the fields above are not set */
+	char *name;	   /* " sched_switch:         " */
 	size_t name_size;
 };
 
@@ -30,7 +32,7 @@ struct tc_lane {
 };
 
 struct tc_types {
-	bool no_plugins;
+	bool no_plugins, raw;
 	struct tc_type *at; /* by number */
 	size_t count;
 	/* of the first format that cannot be evaluated */
