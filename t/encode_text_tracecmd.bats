@@ -242,7 +242,7 @@ plugins_agree() {
 	refute grep -q 'FAILED TO PARSE' want
 	# each event is there
 	run -0 awk '$2 == "[000]" { n[$4]++ } END { for (i in n) events += n[i] > 10; print events }' want
-	assert_output 32
+	assert_output 33
 	run -0 pipe "trace-cmd report -N -i plugins.dat 2>/dev/null | diff - want | grep -c '^>'"
 	[ "$output" -gt 600 ]
 	for seed in 2 3; do

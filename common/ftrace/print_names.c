@@ -54,6 +54,20 @@ bool parse_known_name(const struct print_token *t, uint64_t *v)
 	       parse_name_is(t, "NULL");
 }
 
+/* Parse the NULL that ends a list in place of a name: { 0, ((void *)0) }. */
+static bool end_of_names(struct parser *p)
+{
+	uint32_t node = parse_expression(p, 0);
+
+	if (p->failed)
+		return false;
+	if (!parse_is_constant(p, node) || parse_node(p, node)->value) {
+		parse_fail(p, "no name");
+		return false;
+	}
+	return parse_expect(p, "}");
+}
+
 /* { value, "name" } */
 static bool entry(struct parser *p)
 {
@@ -84,10 +98,8 @@ static bool entry(struct parser *p)
 	}
 	if (!parse_expect(p, ","))
 		return false;
-	if (p->lexer.token.kind != TOKEN_STRING) {
-		parse_fail(p, "no name");
-		return false;
-	}
+	if (p->lexer.token.kind != TOKEN_STRING)
+		return end_of_names(p);
 	if (!parse_literal(p, &where, &size) || !parse_expect(p, "}"))
 		return false;
 	e.text = (uint32_t)where;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a trace.dat, version 6, of random events for which trace-cmd has plug-ins.
+"""Write a trace.dat, version 6, of random events for which trace-cmd has plug-ins, and of newer kernels.
 
     plugin_events.py [--big] [--word 4] [--drop] [--only REGEX] SEED OUT
 
@@ -69,6 +69,9 @@ TABLE = [
     f"ftrace/raw_data: u32 id; rest buf: {VERBATIM}",
 ] + [f"kmem/{name}: function call_site; ulong ptr: {VERBATIM}" for name in (
     "kmalloc", "kmalloc_node", "kfree", "kmem_cache_alloc", "kmem_cache_alloc_node", "kmem_cache_free")] + [
+    'kmem/mm_page_alloc: ulong pfn; u32 gfp_flags=0-31|0: "pfn=0x%lx gfp_flags=%s", REC->pfn, (REC->gfp_flags) ? '
+    '__print_flags(REC->gfp_flags, "|", {( unsigned long)(( gfp_t)((((1UL))) << (0))), "__GFP_DMA"}, '
+    '{( unsigned long)(( gfp_t)((((1UL))) << (3))), "__GFP_MOVABLE"}, { 0, ((void *)0) } ) : "none"',
     f"tlb/tlb_flush: s32 reason=0-6|0xffffffff; ulong pages: {VERBATIM}",
     "syscalls/sys_enter_futex: ulong uaddr; long op=0-16|0x80-0x90|0x100-0x190; ulong val; ulong utime; "
     f"ulong uaddr2; ulong val3: {VERBATIM}",

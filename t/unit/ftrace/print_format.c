@@ -209,6 +209,9 @@ static void test_names(void)
 	IS("\"%s\", __print_flags(0, \"|\", {0x80, \"A\"})", "");
 	IS("\"%s\", __print_flags(0, \"|\", {NONE, \"none\"}, {1, \"A\"})", "none");
 	IS("\"%s\", __print_flags(3, \"\", {1, \"a\"}, {2, \"b\"})", "ab");
+	IS("\"%s\", __print_flags(5, \"|\", {1, \"a\"}, { 0, ((void *)0) } )", "a|0x4");
+	IS("\"%s\", __print_symbolic(0, {1, \"a\"}, { 0, ((void *)0) })", "0x0");
+	IS("\"%s\", __print_symbolic(0, {1, \"a\"}, { 0, 7 })", "! no name near '}'");
 	IS("\"[%4s]\", __print_flags(3, \"|\", {1, \"a\"}, {2, \"b\"})", "[ a|b]");
 	IS("\"%s\", REC->a ? __print_flags(1, \"\", {1, \"a\"}) : \"none\"", "a");
 	IS("\"%s\", REC->f & 1 ? \"odd\" : REC->g", "bash");
