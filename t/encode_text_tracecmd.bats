@@ -258,6 +258,21 @@ plugins_agree() {
 	done
 }
 
+@test "events of kvm name the functions of guests whose traces are inputs too" {
+	need_report
+	cd "$BATS_TEST_TMPDIR"
+	for options in "" --big; do
+		# shellcheck disable=SC2086
+		for machine in host guest; do
+			python3 "$ROOT/t/tools/plugin_events.py" --only kvm $options --machine $machine 9 $machine.dat
+		done
+		trace-cmd report -i host.dat -i guest.dat 2>/dev/null >want
+		trdecode -q host.dat guest.dat | trencode -q | diff want -
+		run -0 grep -c ' guest_' want
+		[ "$output" -gt 30 ]
+	done
+}
+
 @test "--no-plugins is for text of trace-cmd" {
 	trdecode -q "$DATA/uftrace/fib" >"$BATS_TEST_TMPDIR/x.trs"
 	run -2 trencode -t text --no-plugins "$BATS_TEST_TMPDIR/x.trs"

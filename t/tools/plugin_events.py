@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Write a trace.dat, version 6, of random events for which trace-cmd has plug-ins, and of newer kernels.
 
-    plugin_events.py [--big] [--word 4] [--drop] [--only REGEX] SEED OUT
+    plugin_events.py [--big] [--word 4] [--drop] [--only REGEX] [--machine host|guest] SEED OUT
 
 --big: of a machine with the most significant byte first. --word: bytes of a long. --drop: of most
-events one or two fields are not declared. --only: events whose "system/name" REGEX finds. Events are
-declared by lines "system/name: fields: print fmt". A field is a type, a name and its values:
+events one or two fields are not declared. --only: events whose "system/name" REGEX finds. --machine:
+of a host with one guest, or of this guest. Events are declared by lines "system/name: fields: print fmt".
+A field is a type, a name and its values:
 
     u32 exit_reason=0-70|0xffffffff     numbers (ranges), each range as likely as the others
     char16 comm                         an array of characters with a random text
@@ -18,6 +19,7 @@ import random
 import re
 import struct
 
+GUEST_ID = 0x1234567890abcdef
 FUNCTIONS = [(0xffffffff81000000 + i * 0x100, name) for i, name in enumerate(
     "do_syscall_64 vfs_read vfs_write rw_verify_area security_file_permission hrtimer_wakeup tick_sched_timer "
     "kfree_skb do_exit do_exit schedule".split())]
@@ -26,10 +28,10 @@ KVM_EXIT = "u32 {0}=0-70|0-0x90|0x400-0x403|0xffffffff"
 MMU = ("u64 gfn; u32 role=0-0xffff|0-0xffffffff; s32 root_count=0-3|0xfffffff0-0xffffffff; u8 unsync=0-1")
 VERBATIM = '"the print fmt"'
 TABLE = [
-    f"kvm/kvm_entry: u32 vcpu_id=0-3|0xfffffff0-0xffffffff; ulong rip: {VERBATIM}",
-    f"kvm/kvm_exit: {KVM_EXIT.format('exit_reason')}; ulong guest_rip; u32 isa=0-3; u64 info1; u64 info2: {VERBATIM}",
-    f"kvm/kvm_emulate_insn: u64 rip; u32 csbase; u8 len=1-15; array15 insn; u8 flags=0-15; u8 failed=0-1: {VERBATIM}",
-    f"kvm/kvm_nested_vmexit: u64 rip; {KVM_EXIT.format('exit_code')}; u64 exit_info1; u64 exit_info2; "
+    f"kvm/kvm_entry: u32 vcpu_id=0-3|0xfffffff0-0xffffffff; function rip: {VERBATIM}",
+    f"kvm/kvm_exit: {KVM_EXIT.format('exit_reason')}; function guest_rip; u32 isa=0-3; u64 info1; u64 info2: {VERBATIM}",
+    f"kvm/kvm_emulate_insn: function rip; u32 csbase; u8 len=1-15; array15 insn; u8 flags=0-15; u8 failed=0-1: {VERBATIM}",
+    f"kvm/kvm_nested_vmexit: function rip; {KVM_EXIT.format('exit_code')}; u64 exit_info1; u64 exit_info2; "
     f"u32 exit_int_info; u32 exit_int_info_err; u32 isa=0-3: {VERBATIM}",
     f"kvm/kvm_nested_vmexit_inject: {KVM_EXIT.format('exit_code')}; u64 exit_info1; u64 exit_info2; "
     f"u32 exit_int_info; u32 exit_int_info_err; u32 isa=0-3: {VERBATIM}",
@@ -81,7 +83,8 @@ TABLE = [
 class File:
     """The bytes of a trace.dat."""
 
-    def __init__(self, big, word):
+    def __init__(self, big, word, machine):
+        self.machine = machine
         self.order = ">" if big else "<"
         self.big, self.word = big, word
 
@@ -112,7 +115,9 @@ class File:
         head = (b"# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n"
                 b"\tarray       :   32 bits\n\n\tpadding     : type == 29\n\ttime_extend : type == 30\n"
                 b"\ttime_stamp : type == 31\n\tdata max type_len  == 28\n")
-        symbols = "".join(f"{address & (1 << 8 * word) - 1:x} T {name}\n" for address, name in FUNCTIONS).encode()
+        # a guest's functions have other names
+        symbols = "".join(f"{address & (1 << 8 * word) - 1:x} T {'guest_' * (self.machine == 'guest')}{name}\n"
+                          for address, name in FUNCTIONS).encode()
         out = b"\x17\x08\x44tracing6\0" + bytes([self.big, word]) + self.pack("I", 4096)
         out += b"header_page\0" + self.sized("Q", page) + b"header_event\0" + self.sized("Q", head)
         ftrace = formats.pop("ftrace", [])
@@ -124,7 +129,12 @@ class File:
         out += self.sized("I", symbols) + self.sized("I", b"") + self.sized("Q", b"1 one\n2 two\n")
         out += self.pack("I", 1) + b"options  \0"
         clock = b"[local] global\0"
-        out += self.pack("HI", 4, len(clock)) + clock + self.pack("H", 0) + b"flyrecord\0"
+        out += self.pack("HI", 4, len(clock)) + clock
+        if self.machine == "guest":
+            out += self.pack("HIQ", 11, 8, GUEST_ID)
+        if self.machine == "host":  # thread 2 runs the virtual CPU 0
+            out += self.pack("HI", 13, 24) + b"vm1\0" + self.pack("QIII", GUEST_ID, 1, 0, 2)
+        out += self.pack("H", 0) + b"flyrecord\0"
         at = -(len(out) + 64) % 4096 + len(out) + 64
         out += self.pack("QQ", at, len(pages) * 4096) + self.sized("Q", clock)
         return out + b"\0" * (at - len(out)) + b"".join(pages)
@@ -236,11 +246,12 @@ def main():
     parser.add_argument("--word", type=int, default=8)
     parser.add_argument("--drop", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--machine", choices=["host", "guest"])
     parser.add_argument("seed", type=int)
     parser.add_argument("out")
     args = parser.parse_args()
     random.seed(args.seed)
-    trace = File(args.big, args.word)
+    trace = File(args.big, args.word, args.machine)
     events = [Event(100 + i, line, trace, args.drop) for i, line in enumerate(TABLE) if re.search(args.only, line.split(":")[0])]
     formats = {}
     for event in events:

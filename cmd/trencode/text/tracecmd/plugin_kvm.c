@@ -187,6 +187,26 @@ static bool put_reason(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
+/* Append the guest's function at that address, if the guest's trace is an input. */
+static void put_guest_function(const struct plugin_event *e, uint64_t rip, struct line *out)
+{
+	const struct print_kernel *guest = tc_guest(e->context->sources, (uint32_t)e->ev->lane->tid,
+						    e->ev->type->flags & TYPE_BIG_ENDIAN);
+	uint64_t offset;
+	const char *name;
+	size_t size;
+
+	name = guest ? guest->symbol(guest->context, rip, &size, &offset) : NULL;
+	if (!name)
+		return;
+	line_char(out, ' ');
+	line_put(out, name, size);
+	if (offset) {
+		line_puts(out, "+0x");
+		line_hex(out, offset, 1);
+	}
+}
+
 /* Append the address of the guest's instruction. */
 static bool put_rip(const struct plugin_event *e, unsigned field, const char *before,
 		    struct line *out)
@@ -197,6 +217,7 @@ static bool put_rip(const struct plugin_event *e, unsigned field, const char *be
 		return false;
 	line_puts(out, before);
 	line_hex(out, rip, 1);
+	put_guest_function(e, rip, out);
 	return true;
 }
 
@@ -254,6 +275,7 @@ bool plugin_kvm_instruction(const struct plugin_event *e, struct line *out)
 	line_hex(out, v[CSBASE], 1);
 	line_char(out, ':');
 	line_hex(out, v[RIP], 1);
+	put_guest_function(e, v[RIP], out);
 	line_char(out, ':');
 	for (size_t i = 0; i < v[LEN] && i < BYTES_MOST && insn->offset + i < e->ev->tail_size;
 	     i++) {

@@ -10,7 +10,7 @@
 #ifndef TR_TRENCODE_TEXT_TRACECMD_PLUGINS_H
 #define TR_TRENCODE_TEXT_TRACECMD_PLUGINS_H
 
-#include "cmd/trencode/text/tracecmd/tracecmd.h"
+#include "cmd/trencode/text/tracecmd/sources.h"
 
 enum { PLUGIN_FIELDS = 14 };
 
@@ -32,6 +32,7 @@ struct plugin_indent {
 /* What a text needs besides the event. */
 struct plugin_context {
 	const struct print_kernel *names;
+	struct tc_sources *sources; /* with the kernels of guests */
 	struct plugin_indent *indent;
 	bool seconds, nanoseconds; /* how times are printed: time_text() */
 };

@@ -16,6 +16,7 @@ void tc_sources_free(struct tc_sources *s)
 		free(s->at[i]);
 	}
 	free(s->at);
+	free(s->vcpus);
 }
 
 struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source)
@@ -93,6 +94,76 @@ int tc_source_begin(struct tc_source *t)
 	while (next_option(t, &at, &option))
 		t->has_clock = t->has_clock || option.id == TRACECMD_TRACECLOCK;
 	return text_kernel_get(t->kernel, &t->names);
+}
+
+/* --- guests --- */
+
+static bool has_id(const struct tc_source *t, uint64_t id, bool big)
+{
+	struct option o;
+	size_t at = 0;
+
+	while (next_option(t, &at, &o))
+		if (o.id == TRACECMD_TRACEID && o.size >= 8 && get_uint(o.data, 8, big) == id)
+			return true;
+	return false;
+}
+
+/* Add the virtual CPUs of a guest whose trace is another source. The option: name, NUL, u64 id of
+ * the trace, u32 number of virtual CPUs, u32 number and u32 thread of each. */
+static int add_guest(struct tc_sources *s, const struct option *o, bool big)
+{
+	const uint8_t *end = o->data + o->size, *p = memchr(o->data, 0, o->size);
+	struct tc_source *guest = NULL;
+	uint64_t id;
+
+	if (!p || end - p < 13)
+		return 0;
+	id = get_uint(p + 1, 8, big);
+	for (size_t i = 1; i < s->count && !guest; i++)
+		if (has_id(s->at[i], id, big))
+			guest = s->at[i];
+	if (!guest)
+		return 0;
+	if (tc_source_begin(guest))
+		return -1;
+	for (p += 13; end - p >= 8; p += 8) {
+		struct tc_vcpu *vcpus =
+			array_grow(s->vcpus, &s->vcpus_capacity, s->nvcpus, sizeof *vcpus);
+
+		if (!vcpus)
+			return -1;
+		s->vcpus = vcpus;
+		vcpus[s->nvcpus++] = (struct tc_vcpu){(uint32_t)get_uint(p + 4, 4, big), guest};
+	}
+	return 0;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct tc_vcpu *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+const struct print_kernel *tc_guest(struct tc_sources *s, uint32_t tid, bool big)
+{
+	struct tc_vcpu key = {.tid = tid}, *found;
+	struct option o;
+	size_t at = 0;
+
+	if (!s->has_vcpus) {
+		s->has_vcpus = true;
+		while (s->count > 1 && next_option(s->at[0], &at, &o))
+			if (o.id == TRACECMD_GUEST && add_guest(s, &o, big))
+				return NULL;
+		if (s->nvcpus)
+			qsort(s->vcpus, s->nvcpus, sizeof key, by_tid);
+	}
+	if (!s->nvcpus)
+		return NULL;
+	found = bsearch(&key, s->vcpus, s->nvcpus, sizeof key, by_tid);
+	return found ? &found->guest->names : NULL;
 }
 
 /* Read the next line of the META block "buffers" from *at on: name and number of CPUs. */

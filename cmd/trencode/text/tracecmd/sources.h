@@ -21,12 +21,21 @@ struct tc_source {
 	bool has_clock; /* the trace.dat names its clock; those of trace-cmd split do not */
 };
 
+/* A virtual CPU of a guest: a thread of the host. */
+struct tc_vcpu {
+	uint32_t tid;
+	struct tc_source *guest;
+};
+
 /* All inputs. */
 struct tc_sources {
 	struct tc_source **at;
 	size_t count, capacity;
-	int width;   /* width of the column; 0: no column */
-	bool header; /* tc_header was called */
+	int width;	       /* width of the column; 0: no column */
+	bool header;	       /* tc_header was called */
+	struct tc_vcpu *vcpus; /* sorted by thread */
+	size_t nvcpus, vcpus_capacity;
+	bool has_vcpus; /* they were searched */
 };
 
 void tc_sources_free(struct tc_sources *s);
@@ -36,6 +45,10 @@ struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source
 int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m);
 /* Parse the META blocks, which are complete before the first event. */
 int tc_source_begin(struct tc_source *t);
+
+/* Find the kernel of the guest whose virtual CPU that thread of the first source is; NULL: none, or
+ * out of memory. big: byte order of the machine. */
+const struct print_kernel *tc_guest(struct tc_sources *s, uint32_t tid, bool big);
 
 /* Print "cpus=2", the first lines of the report, when all META blocks were read. Later calls print
  * nothing. */

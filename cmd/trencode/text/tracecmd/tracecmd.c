@@ -218,7 +218,7 @@ static int put_message(struct text_tracecmd *s, const struct tc_lane *l, struct 
 		       const struct event *ev, struct error *e)
 {
 	struct tc_source *source = l->source;
-	struct plugin_context context = {&source->names, &s->indent, l->microseconds,
+	struct plugin_context context = {&source->names, &s->sources, &s->indent, l->microseconds,
 					 s->nanoseconds};
 	struct line *out = &s->line;
 	struct graph_call call;
