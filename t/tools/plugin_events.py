@@ -74,6 +74,10 @@ TABLE = [
     'kmem/mm_page_alloc: ulong pfn; u32 gfp_flags=0-31|0: "pfn=0x%lx gfp_flags=%s", REC->pfn, (REC->gfp_flags) ? '
     '__print_flags(REC->gfp_flags, "|", {( unsigned long)(( gfp_t)((((1UL))) << (0))), "__GFP_DMA"}, '
     '{( unsigned long)(( gfp_t)((((1UL))) << (3))), "__GFP_MOVABLE"}, { 0, ((void *)0) } ) : "none"',
+    'xfs/xfs_buf_init: u32 flags; function caller_ip; function buf_ops: "flags %u bufops %pS caller %pS", REC->flags, '
+    'REC->buf_ops, (void *)REC->caller_ip',
+    'compaction/mm_compaction_finished: s32 order; s32 ret=0-3|0xffffff00-0xffffffff: "order=%d ret=%s", REC->order, '
+    '__print_symbolic(REC->ret, {1, "skipped"}, {2, "continue"})',
     f"tlb/tlb_flush: s32 reason=0-6|0xffffffff; ulong pages: {VERBATIM}",
     "syscalls/sys_enter_futex: ulong uaddr; long op=0-16|0x80-0x90|0x100-0x190; ulong val; ulong utime; "
     f"ulong uaddr2; ulong val3: {VERBATIM}",

@@ -290,6 +290,14 @@ static void apply_conversion(struct plan_field *f, const struct conversion *c, u
 	}
 }
 
+/* Return the end of the conversion with its letter of a function: "%pS". */
+static const char *conversion_end(const struct conversion *c, const char *end)
+{
+	const char *p = c->text.end;
+
+	return p < end && p[-1] == 'p' && strchr("sSfF", *p) ? p + 1 : p;
+}
+
 /* Find the format in "print fmt: "...", args": the literal without its quotes, and the rest. */
 static bool find_format(const struct type *t, struct span *format, struct span *rest)
 {
@@ -320,7 +328,8 @@ static void plan_describe(struct plan_field *f, const struct field *field)
 	f->string = strstr(type, "char") || strstr(type, "u8") || strstr(type, "s8");
 	f->pointer = strchr(type, '*') != NULL;
 	f->is_long = strstr(type, "long") != NULL;
-	f->is_signed = field->kind == FIELD_INT || field->kind == FIELD_CHAR;
+	f->is_signed = field->kind == FIELD_INT || field->kind == FIELD_CHAR ||
+		       (field->kind == FIELD_ENUM && !definition_is_unsigned(field->definition));
 }
 
 static void plan_find_conversions(struct plan *plan, const struct type *t, bool plugins)
@@ -360,7 +369,7 @@ static void plan_find_conversions(struct plan *plan, const struct type *t, bool 
 			*f = with;
 			next = at + 1;
 			/* with text after the last conversion the search wraps around */
-			if (next == nconversions && c->text.end < format.end)
+			if (next == nconversions && conversion_end(c, format.end) < format.end)
 				next = 0;
 			break;
 		}
