@@ -224,7 +224,7 @@ enum perf_feature {
 	PERF_FEATURE_CLOCK = 23,
 	PERF_FEATURE_DIRECTORY = 24,
 	PERF_FEATURE_COMPRESSED = 27,
-	PERF_FEATURE_CLOCK_DATA = 28,
+	PERF_FEATURE_CLOCK_DATA = 29,
 };
 
 /* Sizes of the bodies up to their texts. */

@@ -137,10 +137,13 @@ static uint64_t time_of(struct perf *p, const struct perf_record *r)
 		return o.time;
 	if (o.has_time && o.time != UINT64_MAX)
 		input_damage(p->input, p->file.name, r->offset, "an impossible time");
-	if (r->type != PERF_RECORD_SAMPLE)
-		return 0;
 	/* the place among the others */
-	return p->input->ticks ? ++p->ticks : p->queue.highest;
+	if (r->type == PERF_RECORD_SAMPLE)
+		return p->input->ticks ? ++p->ticks : p->queue.highest;
+	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED)
+		return p->queue.highest;
+	/* kernels before 2.6.38 write a time into samples only */
+	return o.has_time || p->input->ticks ? 0 : p->read_time;
 }
 
 static int put_record(struct perf *p, const struct perf_record *r)
@@ -154,6 +157,8 @@ static int put_record(struct perf *p, const struct perf_record *r)
 static int take_record(struct perf *p, struct perf_record *r)
 {
 	r->time = time_of(p, r);
+	if (r->time)
+		p->read_time = r->time;
 	if (!r->time && r->type != PERF_RECORD_SAMPLE)
 		return put_record(p, r);
 	if (perf_queue_add(&p->queue, r->time, r->offset, r->data, r->size))
@@ -324,6 +329,8 @@ static void perf_close(struct input *in)
 	if (!p->h.pipe)
 		tracecmd_file_close(&p->file);
 	free(p->frames);
+	id_cache_free(&p->thread_counters);
+	free(p->thread_values);
 	callers_free(p->callers);
 	perf_jit_free(p->spaces.jit);
 	free(p);

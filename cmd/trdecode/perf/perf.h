@@ -85,7 +85,7 @@ struct perf_frame {
 	uint32_t stack;
 };
 
-enum { PERF_FRAMES = 1 << 14, PERF_SIDE_TYPES = 24 };
+enum { PERF_FRAMES = 1 << 14, PERF_SIDE_TYPES = 24, PERF_THREAD_VALUES = 1 << 20 };
 
 /* Counts that are reported at the end. */
 struct perf_counts {
@@ -117,6 +117,11 @@ struct perf {
 	uint32_t side_types[PERF_SIDE_TYPES]; /* of side_records.c: types in the stream, 0: none */
 	uint64_t time;			      /* of the last row, unshifted */
 	uint64_t ticks;			      /* times of samples without a time */
+	uint64_t read_time;		      /* of the record that was read last */
+	struct id_cache thread_counters;      /* by id and thread: 1 + index in thread_values */
+	uint64_t *thread_values;	      /* of inherited counters when they were last read */
+	size_t thread_values_size;
+	uint32_t nthread_values;
 	struct perf_counts counts;
 	struct perf_unwinder *unwinder; /* NULL: no stacks are unwound */
 };

@@ -186,43 +186,63 @@ bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf
 
 /* --- rows --- */
 
-/* Return how much a counter has counted since it was last read. */
-static uint64_t count_since(struct perf *p, uint64_t id, uint64_t value)
+/* Find where the value is that a counter had when it was last read. An inherited counter counts in
+ * each thread by itself. NULL: out of memory. */
+static uint64_t *last_value(struct perf *p, const struct perf_attr *a, struct perf_id *known,
+			    int32_t tid)
 {
-	struct perf_id *known = perf_id_find(p, id);
-	uint64_t last = known ? known->last : 0;
+	uint64_t key[2] = {known->id, (uint32_t)tid}, *values;
+	uint32_t *number;
 
-	if (known)
-		known->last = value;
-	return value - last;
+	if (!perf_flag(a, PERF_FLAG_INHERIT) || p->nthread_values == PERF_THREAD_VALUES)
+		return &known->last;
+	number = id_cache_number(&p->thread_counters, key, sizeof key);
+	if (!number)
+		return NULL;
+	if (!*number) {
+		values = array_reach(p->thread_values, &p->thread_values_size, p->nthread_values,
+				     sizeof *values);
+		if (!values)
+			return NULL;
+		p->thread_values = values;
+		*number = ++p->nthread_values;
+	}
+	return &p->thread_values[*number - 1];
 }
 
-/* Fill the period and the fields of the other counters from the values that the sample has read. */
-static void fill_read(struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
-		      uint8_t *fixed)
+/* Fill the period and the fields of the other counters from the values that the sample has read: of
+ * a group {number, times, {value, id, lost} of each}, else {value, times, id, lost}. Returns -1
+ * when out of memory. */
+static int fill_read(struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
+		     uint8_t *fixed)
 {
 	bool group = a->read_format & PERF_READ_GROUP;
 	uint64_t n = group ? perf_u64(p, s->read) : 1;
-	const uint8_t *d = s->read + (group ? 8 : 0) + read_times(a);
-	unsigned size = value_size(a);
+	const uint8_t *d = s->read + (group ? 8 + read_times(a) : 0);
+	unsigned size = value_size(a), id_at = 8 + (group ? 0 : read_times(a));
 
 	put_u64(fixed, s->period);
 	for (uint32_t i = 0; i < a->nmembers; i++)
 		put_u64(fixed + a->members[i].offset, 0);
 	for (uint64_t i = 0; i < n; i++, d += size) {
-		uint64_t value = perf_u64(p, d);
-		uint64_t id = a->read_format & PERF_READ_ID ? perf_u64(p, d + 8) : 0;
-		const struct perf_id *known = perf_id_find(p, id);
+		uint64_t now = perf_u64(p, d), value, *last;
+		uint64_t id = a->read_format & PERF_READ_ID ? perf_u64(p, d + id_at) : 0;
+		struct perf_id *known = perf_id_find(p, id);
 
 		if (!known)
 			continue;
-		value = count_since(p, id, value);
+		last = last_value(p, a, known, s->origin.tid);
+		if (!last)
+			return -1;
+		value = now - *last;
+		*last = now;
 		if (&p->attrs[known->attr - 1] == a)
 			put_u64(fixed, value);
 		for (uint32_t k = 0; k < a->nmembers; k++)
 			if (a->members[k].attr == known->attr - 1)
 				put_u64(fixed + a->members[k].offset, value);
 	}
+	return 0;
 }
 
 static uint8_t *fill_registers(const struct perf *p, uint8_t *to, const uint8_t *regs,
@@ -241,15 +261,17 @@ static uint8_t *put_number(uint8_t *to, uint64_t v)
 	return to + 8;
 }
 
-/* Fill the fixed part, in the order of add_fixed of sample_types.c. */
-static void fill_fixed(struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
-		       uint8_t *fixed)
+/* Fill the fixed part, in the order of add_fixed of sample_types.c. Returns -1 when out of memory.
+ */
+static int fill_fixed(struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
+		      uint8_t *fixed)
 {
 	uint64_t has = a->sample_type;
 	uint8_t *to = fixed;
 
 	if (has & PERF_SAMPLE_READ) {
-		fill_read(p, a, s, fixed);
+		if (fill_read(p, a, s, fixed))
+			return -1;
 		to += 8 + 8 * (size_t)a->nmembers;
 	} else if (has & PERF_SAMPLE_PERIOD) {
 		to = put_number(to, s->period);
@@ -277,6 +299,7 @@ static void fill_fixed(struct perf *p, const struct perf_attr *a, const struct p
 		to = fill_registers(p, to, s->user_regs, a->user_regs);
 	if (has & PERF_SAMPLE_REGS_INTR)
 		fill_registers(p, to, s->intr_regs, a->intr_regs);
+	return 0;
 }
 
 static uint32_t stack_of(struct perf *p, struct perf_thread *t, const struct perf_attr *a,
@@ -319,9 +342,8 @@ static int sample_row(struct perf *p, struct perf_attr *a, const struct perf_sam
 		return -1;
 	row.lane = perf_lane(p, t, &s->origin);
 	row.location = stack_of(p, t, a, s, r->misc & PERF_MISC_MODE, &bad);
-	if (!row.lane || bad)
+	if (!row.lane || bad || fill_fixed(p, a, s, fixed))
 		return -1;
-	fill_fixed(p, a, s, fixed);
 	if (s->raw) {
 		row.tail = s->raw;
 		row.tail_size = s->raw_size;

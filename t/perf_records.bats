@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# Records of perf.data that this machine cannot record: files of an independent writer, t/tools/perf_data.py, and its
+# list of what they contain.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+write() {
+	python3 "$ROOT/t/tools/perf_data.py" "$@"
+}
+
+# check CASE SEED OPTION...: a file and what trdecode makes of it; its stderr is in x.err
+check() {
+	write "$@" x.data >x.list
+	trdecode --no-unwind -o x.trs x.data 2>x.err || fail "$*: $(cat x.err)"
+	python3 "$ROOT/t/tools/trstream.py" x.trs >x.ndjson
+	write compare x.list <x.ndjson || fail "$*"
+}
+
+# total NAME: a number of the list
+total() {
+	tail -n 1 x.list | jq ".$1"
+}
+
+@test "samples with any bits of sample_type and read_format, all types of records, both byte orders, file and pipe" {
+	for options in '2' '3 big' '4 pipe' '5' '6 big pipe'; do
+		# shellcheck disable=SC2086
+		check layout $options
+		bytes=$(sed -n 's/.*: \([0-9]*\) bytes of an AUX area (Intel PT and the like) were left out/\1/p' x.err)
+		assert_equal "${bytes:-0}" "$(total aux)"
+	done
+	check layout 1
+	run -0 trdecode --info x.data
+	assert_line --regexp '^wall time +1000000000000000005 ns at 5 ns$'
+	assert_line --regexp '^host +box$'
+}
+
+@test "records without sample_id_all have the place that they have in the file; the first format; 32 bits" {
+	for options in '1' '2 big' '3 big 32'; do
+		# shellcheck disable=SC2086
+		check old $options
+		# the same of perf script, which gives the comm of a thread at each sample
+		need perf
+		perf script -i x.data -F comm,tid,period,event 2>/dev/null |
+			sed 's/^ *\(:\?\S*\) *\([0-9]*\) *\([0-9]*\) task-clock:HG:.*/\1 \2 \3/' >theirs
+		jq -r 'select(.kind == "sample") | "\(.comm // ":\(.tid)") \(.tid) \(.args.period)"' x.ndjson | diff theirs -
+		run -0 trdecode --info x.data
+		assert_line --regexp '^host +box$'
+	done
+}
+
+@test "cut and changed files: no crash, no endless loop; the samples before a cut are those of the whole file" {
+	write old 8 x.data >/dev/null
+	write layout 7 big y.data >/dev/null
+	trdecode -q --no-unwind x.data | trencode -q -t csv -c time,tid >whole.csv
+	size=$(stat -c %s x.data)
+	for part in 2 3 5 8; do
+		head -c $((size * part / 9)) x.data >cut.data
+		run -1 trdecode -q -o cut.trs cut.data
+		trencode -q -t csv -c time,tid cut.trs 2>/dev/null >cut.csv || true
+		cmp cut.csv <(head -n "$(wc -l <cut.csv)" whole.csv)
+		(($(wc -l <cut.csv) > 20))
+	done
+	for seed in $(seq 6); do
+		for file in x y; do
+			cp $file.data bad.data
+			RANDOM=$seed
+			flip bad.data 3
+			status=0
+			timeout 20 trdecode --no-unwind -q -o bad.trs bad.data 2>/dev/null || status=$?
+			((status <= 2)) || fail "$file, seed $seed: status $status"
+		done
+	done
+}
