@@ -88,6 +88,7 @@ enum perf_attr_flag {
 	PERF_FLAG_BPF = 30,
 	PERF_FLAG_CGROUP = 32,
 	PERF_FLAG_TEXT_POKE = 33,
+	PERF_FLAG_DEFER_CALLCHAIN = 38,
 };
 
 /* Bits of sample_type. The fields of a sample are in this order, except that the identifier is
@@ -197,7 +198,7 @@ enum perf_mode {
 #define PERF_CONTEXT_HV		   ((uint64_t)-32)
 #define PERF_CONTEXT_KERNEL	   ((uint64_t)-128)
 #define PERF_CONTEXT_USER	   ((uint64_t)-512)
-#define PERF_CONTEXT_USER_DEFERRED ((uint64_t)-640)
+#define PERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* a cookie follows, the last number */
 #define PERF_CONTEXT_GUEST	   ((uint64_t)-2048)
 #define PERF_CONTEXT_MOST	   ((uint64_t)-4095) /* marks are from here on */
 
@@ -238,6 +239,7 @@ enum perf_body {
 	PERF_KSYMBOL_BODY = 16,	 /* u64 address; u32 length; u16 kind, flags; name */
 	PERF_CGROUP_BODY = 8,	 /* u64 id; path */
 	PERF_BUILD_ID_BODY = 28, /* i32 pid; 20 bytes, u8 size, 3 zeros; path */
+	PERF_DEFERRED_BODY = 16, /* u64 cookie, number of addresses; addresses, marks among them */
 };
 
 #endif

@@ -3,6 +3,8 @@
 
 CASE is one of these, with options: big (byte order), pipe (the format of the file).
     layout    events with any bits of sample_type and read_format, and records of all other types
+    deferred  call chains whose user part is in records CALLCHAIN_DEFERRED
+    many      20,000 samples, and then the deferred part of each
     old       records without sample_id_all, in the first format of the file; 32: of a 32-bit machine
 perf_data.py compare LIST: compare the events of trstream.py, on standard input, with the list.
 
@@ -19,9 +21,9 @@ IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BRANCH, R
     WEIGHT_STRUCT = (1 << bit for bit in range(25))
 ENABLED, RUNNING, READ_ID, GROUP, READ_LOST = 1, 2, 4, 8, 16
 HW_INDEX, COUNTERS = 1 << 17, 1 << 19
-INHERIT, MMAP_FLAG, COMM_FLAG, TASK, ID_ALL = 1, 8, 9, 13, 18
-KERNEL, USER = 2**64 - 128, 2**64 - 512
-COMM, SAMPLE, ROUND = 3, 9, 68
+INHERIT, MMAP_FLAG, COMM_FLAG, TASK, ID_ALL, COMM_EXEC, DEFER = 1, 8, 9, 13, 18, 24, 38
+KERNEL, USER, USER_DEFERRED = 2**64 - 128, 2**64 - 512, 2**64 - 640
+COMM, EXIT, SAMPLE, DEFERRED, ROUND = 3, 4, 9, 22, 68
 rnd = random.Random()
 
 
@@ -41,7 +43,7 @@ class File:
     def __init__(self, order, attrs):
         self.order, self.attrs = order, attrs
         self.records, self.samples, self.others = bytearray(), [], {}
-        self.aux = 0  # what a reader must report
+        self.aux = self.incomplete = self.unmatched = 0  # what a reader must report
         for number, attr in enumerate(attrs):
             attr.number, attr.id, attr.name = number, 77 + 5 * number, f"event{number}"
 
@@ -280,6 +282,61 @@ def layout(order):
     return f
 
 
+def deferred(order):
+    """Threads that take samples in the kernel, some of which have no record with the rest."""
+    attr = Attr(IDENTIFIER | IP | TID | TIME | CPU | CALLCHAIN | PERIOD,
+                {ID_ALL, COMM_FLAG, TASK, COMM_EXEC, DEFER})
+    f = File(order, [attr])
+    waiting, cookies, time = {}, 0, 1000
+    for _ in range(2000):
+        time += rnd.randrange(1, 9)
+        tid, cpu = 100 + rnd.randrange(12), rnd.randrange(4)
+        choice, cookie = rnd.randrange(20), waiting.get(tid, [0])[0]
+        if choice == 0:
+            f.sample(attr, 100, tid, cpu, time)
+        elif choice < 12:
+            if not cookie:
+                cookies += 1
+                waiting[tid] = [cookies << 8 | cpu]
+            kernel = [0xffffffff81000000 + rnd.randrange(2**8) for _ in range(rnd.randrange(4))]
+            f.sample(attr, 100, tid, cpu, time,
+                     ([KERNEL, *kernel] * bool(kernel) + [USER_DEFERRED, waiting[tid][0]], list(reversed(kernel))))
+            waiting[tid].append(f.samples[-1])
+        elif choice < 17 and cookie or choice == 19 and cookie and rnd.randrange(4) == 0:
+            user = [0x400000 + rnd.randrange(2**8) for _ in range(rnd.randrange(1, 5))]
+            if choice == 19:
+                cookie += 1  # the chain of other samples, which were lost
+                f.unmatched += 1
+            f.put(DEFERRED, f.words(cookie, 1 + len(user), USER, *user), 2, (attr, 100, tid, cpu, time))
+            for item in waiting.pop(tid)[1:]:
+                if choice == 19:
+                    f.incomplete += 1
+                else:
+                    item["stack"] = [*reversed(user), *item["stack"]]
+        elif choice == 17 and rnd.randrange(4) == 0:
+            f.put(EXIT, f.pack("iiii", 100, 100, tid, 100) + f.words(time), 0, (attr, 100, tid, cpu, time))
+            f.count("exit")
+            f.incomplete += len(waiting.pop(tid, [0])) - 1
+        elif choice == 18 and rnd.randrange(4) == 0:
+            f.put(COMM, f.pack("ii", 100, tid) + f.text("other"), 1 << 13, (attr, 100, tid, cpu, time))
+            f.count("comm")
+            f.incomplete += len(waiting.pop(tid, [0])) - 1
+    f.incomplete += sum(len(samples) - 1 for samples in waiting.values())
+    return f
+
+
+def many(order):
+    """20,000 threads that all take a sample, 0.1 ms apart, before the first one returns to the program."""
+    attr = Attr(IDENTIFIER | IP | TID | TIME | CALLCHAIN, {ID_ALL, DEFER})
+    f, count = File(order, [attr]), 20000
+    for number in range(count):
+        f.put(SAMPLE, f.pack("QQIIQQQQQQ", attr.id, 5, 100, number, 1000 + 10**5 * number, 4, KERNEL, 2**63,
+                             USER_DEFERRED, number), 1)
+    for number in range(count):
+        f.put(DEFERRED, f.words(number, 2, USER, 0x400000), 2, (attr, 100, number, 0, 2 * 10**9 + number))
+    return f
+
+
 def old(order):
     """Threads that change their names, where only samples have a time."""
     attr = Attr(IP | TID | TIME | CPU | PERIOD | CALLCHAIN, {COMM_FLAG, MMAP_FLAG, TASK}, size=rnd.choice((64, 72)),
@@ -355,13 +412,13 @@ def main():
         compare(path)
         return
     rnd.seed(int(sys.argv[2]))
-    f = {"layout": layout, "old": old}[case](">" if "big" in sys.argv else "<")
+    f = {"layout": layout, "deferred": deferred, "many": many, "old": old}[case](">" if "big" in sys.argv else "<")
     with open(path, "wb") as file:
         file.write(old_file(f, 4 if "32" in sys.argv else 8) if case == "old" else
                    f.pipe() if "pipe" in sys.argv else f.file())
     for item in listed(f):
         print(json.dumps(item))
-    print(json.dumps({name: getattr(f, name) for name in ("others", "aux")}))
+    print(json.dumps({name: getattr(f, name) for name in ("others", "aux", "incomplete", "unmatched")}))
 
 
 main()

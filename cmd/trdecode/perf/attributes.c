@@ -135,6 +135,8 @@ void perf_attrs_settle(struct perf *p)
 {
 	p->id_at = p->nattrs ? id_place(&p->attrs[0]) : -1;
 	p->id_from_end = p->nattrs ? id_place_from_end(&p->attrs[0]) : -1;
+	for (size_t i = 0; i < p->nattrs; i++)
+		p->deferred.used |= perf_flag(&p->attrs[i], PERF_FLAG_DEFER_CALLCHAIN);
 }
 
 struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id)

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cmd/trdecode/input/merge.h"
 
@@ -150,6 +151,10 @@ static int put_record(struct perf *p, const struct perf_record *r)
 {
 	if (r->type == PERF_RECORD_SAMPLE)
 		return perf_sample(p, r);
+	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED) {
+		p->deferred.unmatched++;
+		return 0;
+	}
 	return perf_side_record(p, r);
 }
 
@@ -185,8 +190,6 @@ static int fill_queue(struct perf *p, struct error *e)
 		} else if (r.type >= PERF_RECORD_OF_PERF) {
 			if (perf_header_record(p, &r, e))
 				return -1;
-		} else if (r.type == PERF_RECORD_CALLCHAIN_DEFERRED) {
-			p->counts.deferred++;
 		} else if (r.type > PERF_RECORD_CALLCHAIN_DEFERRED) {
 			p->counts.unknown_types++;
 		} else if (take_record(p, &r)) {
@@ -196,8 +199,8 @@ static int fill_queue(struct perf *p, struct error *e)
 	return 0;
 }
 
-/* Get the next record in order: 1; 0: no more; -1. */
-static int next_in_order(struct perf *p, struct perf_record *r, struct error *e)
+/* Get the next record of the queue: 1; 0: no more; -1. */
+static int next_queued(struct perf *p, struct perf_record *r, struct error *e)
 {
 	for (;;) {
 		const uint8_t *data;
@@ -217,6 +220,61 @@ static int next_in_order(struct perf *p, struct perf_record *r, struct error *e)
 		if (fill_queue(p, e))
 			return -1;
 	}
+}
+
+/* Hold a record back, or what it has of samples that are held back. */
+static int hold_record(struct perf *p, const struct perf_record *r)
+{
+	struct perf_deferral d;
+	struct perf_origin o;
+	const uint8_t *body = r->data + PERF_RECORD_HEAD;
+	uint64_t n;
+
+	if (r->type == PERF_RECORD_SAMPLE)
+		return perf_deferred_add(&p->deferred, r,
+					 perf_sample_is_deferred(p, r, &d) ? &d : NULL);
+	perf_record_origin(p, r, &o);
+	if (r->type == PERF_RECORD_EXIT && o.body >= PERF_FORK_BODY)
+		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 8));
+	/* the addresses are those of the new program */
+	if (r->type == PERF_RECORD_COMM && r->misc & PERF_MISC_COMM_EXEC &&
+	    o.body >= PERF_COMM_BODY)
+		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 4));
+	if (r->type != PERF_RECORD_CALLCHAIN_DEFERRED)
+		return perf_deferred_add(&p->deferred, r, NULL);
+	n = o.body < PERF_DEFERRED_BODY ? UINT64_MAX : perf_u64(p, body + 8);
+	if (n > (o.body - PERF_DEFERRED_BODY) / 8) {
+		input_damage(p->input, p->file.name, r->offset,
+			     "a deferred call chain that is cut");
+		return 0;
+	}
+	d = (struct perf_deferral){perf_u64(p, body), o.has_tid ? o.tid : -1};
+	return perf_deferred_join(&p->deferred, &d, body + PERF_DEFERRED_BODY, n);
+}
+
+/* Get the next record in order, whose deferred call chain is there: 1; 0: no more; -1. */
+static int next_in_order(struct perf *p, struct perf_record *r, struct error *e)
+{
+	if (!p->deferred.used)
+		return next_queued(p, r, e);
+	while (!perf_deferred_peek(&p->deferred, r, false)) {
+		int got = next_queued(p, r, e);
+
+		if (got <= 0)
+			return got ? got : perf_deferred_peek(&p->deferred, r, true);
+		if (hold_record(p, r))
+			return -1;
+		perf_queue_take(&p->queue);
+	}
+	return 1;
+}
+
+static void take_in_order(struct perf *p)
+{
+	if (p->deferred.used)
+		perf_deferred_take(&p->deferred);
+	else
+		perf_queue_take(&p->queue);
 }
 
 static bool records_stacks(const struct perf *p)
@@ -247,11 +305,14 @@ static int perf_begin(struct input *in, struct error *e)
 {
 	struct perf *p = in->state;
 	struct perf_record r;
+	struct stat st;
 	int got;
 
 	if (merge_choose_clock(in, e))
 		return -1;
 	perf_attrs_settle(p);
+	p->deferred.longest =
+		!fstat(in->fd, &st) && S_ISREG(st.st_mode) ? UINT64_MAX : DEFERRED_LIVE;
 	p->frames = calloc(PERF_FRAMES, sizeof *p->frames);
 	p->callers = callers_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
@@ -276,7 +337,7 @@ static int perf_run(struct input *in, uint64_t until, struct error *e)
 		p->time = r.time;
 		if (put_record(p, &r))
 			return -1;
-		perf_queue_take(&p->queue);
+		take_in_order(p);
 	}
 	in->next = got > 0 ? merge_shifted(r.time, in->shift) : UINT64_MAX;
 	return got < 0 ? -1 : 0;
@@ -303,7 +364,10 @@ static void report(const struct perf *p)
 
 	warn_count(name, p->counts.unknown_ids, "{sample is|samples are} of no declared event");
 	warn_count(name, p->counts.unknown_types, "{record has|records have} an unknown type");
-	warn_count(name, p->counts.deferred, "deferred call {chain was|chains were} left out");
+	warn_count(name, p->deferred.incomplete,
+		   "{sample lacks its|samples lack their} deferred call {chain|chains}");
+	warn_count(name, p->deferred.unmatched,
+		   "deferred call {chain belongs|chains belong} to no sample");
 	warn_count(name, p->records.aux_bytes,
 		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
 }
@@ -319,6 +383,7 @@ static void perf_close(struct input *in)
 	perf_unwinder_free(p->unwinder);
 	perf_records_free(&p->records);
 	perf_queue_free(&p->queue);
+	perf_deferred_free(&p->deferred);
 	perf_threads_free(&p->threads);
 	perf_spaces_free(&p->spaces);
 	perf_attrs_free(p);
@@ -329,8 +394,8 @@ static void perf_close(struct input *in)
 	if (!p->h.pipe)
 		tracecmd_file_close(&p->file);
 	free(p->frames);
-	id_cache_free(&p->thread_counters);
-	free(p->thread_values);
+	id_cache_free(&p->thread_counters.numbers);
+	free(p->thread_counters.values);
 	callers_free(p->callers);
 	perf_jit_free(p->spaces.jit);
 	free(p);

@@ -10,6 +10,7 @@
 #ifndef TR_TRDECODE_PERF_PERF_H
 #define TR_TRDECODE_PERF_PERF_H
 
+#include "cmd/trdecode/perf/deferred.h"
 #include "cmd/trdecode/perf/maps.h"
 #include "cmd/trdecode/perf/queue.h"
 #include "cmd/trdecode/perf/record_reader.h"
@@ -87,9 +88,17 @@ struct perf_frame {
 
 enum { PERF_FRAMES = 1 << 14, PERF_SIDE_TYPES = 24, PERF_THREAD_VALUES = 1 << 20 };
 
+/* The values that inherited counters had in each thread when they were last read. */
+struct perf_thread_counters {
+	struct id_cache numbers; /* by id and thread: 1 + index of the value */
+	uint64_t *values;
+	size_t size;
+	uint32_t count; /* at most PERF_THREAD_VALUES */
+};
+
 /* Counts that are reported at the end. */
 struct perf_counts {
-	uint64_t unknown_types, unknown_ids, deferred;
+	uint64_t unknown_types, unknown_ids;
 };
 
 struct perf {
@@ -99,6 +108,7 @@ struct perf {
 	struct tracecmd_file file;   /* if the file can be read at offsets */
 	struct perf_records records; /* reads the records */
 	struct perf_queue queue;
+	struct perf_deferred deferred;
 	bool ended; /* all records are queued */
 
 	struct perf_attr *attrs;
@@ -118,10 +128,7 @@ struct perf {
 	uint64_t time;			      /* of the last row, unshifted */
 	uint64_t ticks;			      /* times of samples without a time */
 	uint64_t read_time;		      /* of the record that was read last */
-	struct id_cache thread_counters;      /* by id and thread: 1 + index in thread_values */
-	uint64_t *thread_values;	      /* of inherited counters when they were last read */
-	size_t thread_values_size;
-	uint32_t nthread_values;
+	struct perf_thread_counters thread_counters;
 	struct perf_counts counts;
 	struct perf_unwinder *unwinder; /* NULL: no stacks are unwound */
 };
@@ -152,6 +159,8 @@ struct perf_record {
 	uint64_t offset; /* in the file, of the record or of the packed one with it */
 	uint32_t type, size;
 	uint16_t misc;
+	const uint8_t *user_chain; /* the deferred addresses of a sample; NULL: none */
+	uint32_t nuser_chain;
 };
 
 /* What the end of a record, or a sample, says of its origin. */
@@ -174,7 +183,7 @@ int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_
 int perf_id_add(struct perf *p, uint64_t id, uint32_t attr);
 /* Find an id. NULL: there is none. */
 struct perf_id *perf_id_find(const struct perf *p, uint64_t id);
-/* Find where records have the ids of their events. */
+/* Find where records have the ids of their events, and whether call chains are deferred. */
 void perf_attrs_settle(struct perf *p);
 /* Find the event of a record by its id; has_id: the record has one. NULL: there is none. */
 struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id);
@@ -204,6 +213,8 @@ int perf_declare(struct perf *p);
 int perf_sample(struct perf *p, const struct perf_record *r);
 /* Read the origin of a sample. Returns whether the sample has all of it. */
 bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf_origin *o);
+/* Test whether a part of a sample's call chain is in a later record. */
+bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r, struct perf_deferral *d);
 
 /* stacks.c */
 /* A recorded call chain: n addresses, the innermost first. */

@@ -14,6 +14,9 @@ struct perf_sample {
 	uint64_t ip, addr, period;
 	const uint8_t *read, *chain, *raw, *branches;
 	uint64_t nchain, nbranches;
+	const uint8_t *user_chain; /* the deferred part of the chain; NULL: there is none */
+	uint64_t nuser_chain;
+	bool is_deferred; /* the chain says that there should be one */
 	uint32_t raw_size;
 	const uint8_t *user_regs, *intr_regs; /* NULL: none were recorded */
 	uint64_t user_abi;
@@ -184,6 +187,33 @@ bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf
 	return a && !s.cut;
 }
 
+/* Cut the mark of a deferred part, and the cookie after it, off a call chain. Returns whether it
+ * has them. */
+static bool cut_mark(const struct perf *p, struct perf_sample *s, uint64_t *cookie)
+{
+	const uint8_t *mark = s->chain && s->nchain >= 2 ? s->chain + 8 * (s->nchain - 2) : NULL;
+
+	if (!mark || perf_u64(p, mark) != PERF_CONTEXT_USER_DEFERRED)
+		return false;
+	*cookie = perf_u64(p, mark + 8);
+	s->nchain -= 2;
+	return true;
+}
+
+bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r, struct perf_deferral *d)
+{
+	const struct perf_attr *a = attr_of(p, r);
+	struct span s = span_of(p, r);
+	struct perf_sample sample = {.ip = 0};
+
+	if (!a || !(a->sample_type & PERF_SAMPLE_CALLCHAIN))
+		return false;
+	parse_head(&s, a, &sample);
+	parse_parts(&s, a, &sample);
+	d->tid = sample.origin.has_tid ? sample.origin.tid : -1;
+	return !s.cut && cut_mark(p, &sample, &d->cookie);
+}
+
 /* --- rows --- */
 
 /* Find where the value is that a counter had when it was last read. An inherited counter counts in
@@ -191,23 +221,23 @@ bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf
 static uint64_t *last_value(struct perf *p, const struct perf_attr *a, struct perf_id *known,
 			    int32_t tid)
 {
+	struct perf_thread_counters *c = &p->thread_counters;
 	uint64_t key[2] = {known->id, (uint32_t)tid}, *values;
 	uint32_t *number;
 
-	if (!perf_flag(a, PERF_FLAG_INHERIT) || p->nthread_values == PERF_THREAD_VALUES)
+	if (!perf_flag(a, PERF_FLAG_INHERIT) || c->count == PERF_THREAD_VALUES)
 		return &known->last;
-	number = id_cache_number(&p->thread_counters, key, sizeof key);
+	number = id_cache_number(&c->numbers, key, sizeof key);
 	if (!number)
 		return NULL;
 	if (!*number) {
-		values = array_reach(p->thread_values, &p->thread_values_size, p->nthread_values,
-				     sizeof *values);
+		values = array_reach(c->values, &c->size, c->count, sizeof *values);
 		if (!values)
 			return NULL;
-		p->thread_values = values;
-		*number = ++p->nthread_values;
+		c->values = values;
+		*number = ++c->count;
 	}
-	return &p->thread_values[*number - 1];
+	return &c->values[*number - 1];
 }
 
 /* Fill the period and the fields of the other counters from the values that the sample has read: of
@@ -316,11 +346,16 @@ static uint32_t stack_of(struct perf *p, struct perf_thread *t, const struct per
 								  .size = s->stack_size,
 								  .big_endian = p->h.big_endian},
 					bad);
+	if (s->user_chain && !*bad)
+		stack = perf_chain_stack(
+			p, t,
+			&(struct perf_chain){s->user_chain, s->nuser_chain, PERF_MODE_USER, 0},
+			bad);
 	if (s->chain && !*bad)
 		stack = perf_chain_stack(
 			p, t, &(struct perf_chain){s->chain, s->nchain, mode, stack}, bad);
 	if (!stack && !*bad && a->sample_type & PERF_SAMPLE_IP &&
-	    (!s->chain || a->sample_type & PERF_SAMPLE_STACK_USER))
+	    (!s->chain || s->is_deferred || a->sample_type & PERF_SAMPLE_STACK_USER))
 		stack = perf_frame_stack(p, t, s->ip, mode, 0, bad);
 	return stack;
 }
@@ -359,6 +394,7 @@ int perf_sample(struct perf *p, const struct perf_record *r)
 	struct perf_attr *a = attr_of(p, r);
 	struct span s = span_of(p, r);
 	struct perf_sample sample = {.ip = 0};
+	uint64_t cookie;
 
 	if (!a) {
 		p->counts.unknown_ids++;
@@ -371,5 +407,8 @@ int perf_sample(struct perf *p, const struct perf_record *r)
 		return perf_damage_gap(p, r, "a sample that is shorter than its parts");
 	if (!a->type && perf_declare_attr(p, a))
 		return -1;
+	sample.is_deferred = p->deferred.used && cut_mark(p, &sample, &cookie);
+	sample.user_chain = r->user_chain;
+	sample.nuser_chain = r->nuser_chain;
 	return sample_row(p, a, &sample, r);
 }
