@@ -18,6 +18,8 @@
  * thread shows to be open (CALLS in trstream(5)). "enter_name", of X, and "leave_name", of E: the
  * name of the call's enter, or of its leave, if that is not "name", or not that of B.
  *
+ * "unit":"ns", of samples: the weight is a time.
+ *
  * An instant with the name and the category of gaps, and a reason, is a gap.
  */
 #ifndef TR_FORMATS_CHROME_H
@@ -34,6 +36,8 @@
 #define CHROME_UNSEEN	  "unseen"
 #define CHROME_ENTER_NAME "enter_name"
 #define CHROME_LEAVE_NAME "leave_name"
+
+#define CHROME_WEIGHT_UNIT "unit"
 
 /* The category of calls in the kernel, and the member of otherData that has its name. */
 #define CHROME_KERNEL	       "kernel"

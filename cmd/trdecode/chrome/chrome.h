@@ -148,6 +148,7 @@ struct chrome_read {
 	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
 	struct buffer frame, weight; /* "sf", "weight" */
 	bool sample;		     /* it is an element of "samples" */
+	bool in_time;		     /* its weight is in ns */
 	struct chrome_id id;
 	bool unfinished, unseen;
 };

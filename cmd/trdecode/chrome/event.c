@@ -277,6 +277,7 @@ static int keep_sample(struct chrome *c, int64_t time, struct error *e)
 {
 	struct chrome_sample s = {.time = time,
 				  .weight = 1,
+				  .in_time = c->read.in_time,
 				  .name = c->read.name.size ? (char *)c->read.name.data
 							    : "samples"};
 	const char *weight = (char *)c->read.weight.data;
@@ -349,6 +350,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2");
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
+	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
 	struct buffer *text = text_of(c, r);
 	enum json_token token = json_next(r);
 
@@ -371,6 +373,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	t->wrong_dur |= dur && token != JSON_NULL;
 	c->read.unfinished |= unfinished && token == JSON_TRUE;
 	c->read.unseen |= unseen && token == JSON_TRUE;
+	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
 		text->size = 0;
 		if (buffer_append(text, r->text.data, r->text.size + 1))
@@ -418,7 +421,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	enum json_token token;
 
 	c->read.id = (struct chrome_id){0};
-	c->read.unfinished = c->read.unseen = false;
+	c->read.unfinished = c->read.unseen = c->read.in_time = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))

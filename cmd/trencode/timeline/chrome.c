@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/stream/field.h"
 #include "common/util/buffer_file.h"
 #include "common/value/json.h"
 #include "cmd/trencode/tick_scale.h"
@@ -84,6 +85,11 @@ struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread, cons
 
 void chrome_put_args(struct chrome_output *s, char *p)
 {
+	if (__builtin_expect(s->stack, 0)) {
+		p = PUT(p, ",\"sf\":");
+		p = decimal_at(p, s->stack);
+		s->stack = 0;
+	}
 	if (s->json.size) {
 		p = PUT(p, ",\"args\":");
 		text_wrote(s->out, p);
@@ -106,10 +112,12 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 		       struct error *e)
 {
 	struct buffer *kept = &s->bytes;
+	size_t stack = span->kept_size && span->begun && chrome_keeps_stack(span->type) ? 4 : 0;
 
 	chrome_clear_args(s);
-	if ((span->kept_size &&
-	     buffer_append_from(kept, span->kept, span->kept_at, span->kept_size)) ||
+	if ((stack && chrome_set_stack(s, get_u32(span->kept->data + span->kept_at))) ||
+	    (span->kept_size && buffer_append_from(kept, span->kept, span->kept_at + stack,
+						   span->kept_size - stack)) ||
 	    (leave && chrome_append_args(s, leave, kept)) ||
 	    (span->unfinished && !chrome_is_open(s, span) &&
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, kept)) ||
@@ -246,6 +254,9 @@ static int chrome_begin_call(void *ctx, const struct event *enter, const struct 
 		return 0;
 	if (enter->type->flags & TYPE_CALL_NUMBER)
 		*token = chrome_async_id(enter);
+	if (chrome_keeps_stack(enter->type) &&
+	    buffer_u32(keep, event_stack(s->names.dictionary, enter)))
+		return error_no_memory(e);
 	return chrome_append_args(s, enter, keep) ? error_no_memory(e) : 0;
 }
 
@@ -263,9 +274,12 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 		return error_no_memory(e);
 	if (chrome_pairs_event(s, ev, prefix, e))
 		return -1;
+	if (ev->type->kind == KIND_SAMPLE)
+		return chrome_sample(s, ev, prefix) ? error_no_memory(e) : 0;
 	buffer_clear(&s->bytes);
 	buffer_clear(&s->json);
-	if (chrome_append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
+	if (chrome_set_stack(s, event_stack(s->names.dictionary, ev)) ||
+	    chrome_append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
 		return error_no_memory(e);
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
@@ -327,6 +341,9 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	s->spans.keeps_open = true;
 	s->first = UINT64_MAX;
+	s->samples = chrome_samples_new();
+	if (!s->samples)
+		return error_no_memory(e);
 	s->tracks.process_tids = true;
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	location_names_init_strings(&s->categories, en->dictionary, chrome_render_category);
@@ -375,7 +392,10 @@ static int chrome_end(struct encoding *en, struct error *e)
 	s->at_end = true;
 	if (spans_finish(&s->spans, e))
 		return -1;
-	text_puts(s->out, s->any ? "\n],\"otherData\":{\"clock\":" : "],\"otherData\":{\"clock\":");
+	text_puts(s->out, s->any ? "\n]" : "]");
+	if (chrome_samples_put(s))
+		return error_no_memory(e);
+	text_puts(s->out, ",\"otherData\":{\"clock\":");
 	if (s->clock && s->clock->tick)
 		text_printf(s->out, "\"ticks of %" PRIu64 " ns\"", s->clock->tick);
 	else if (s->clock)
@@ -410,6 +430,7 @@ static void chrome_free(struct encoding *en)
 	for (size_t i = 0; i < s->tracks.count; i++)
 		free(s->tracks.tracks[i].user);
 	tracks_free(&s->tracks);
+	chrome_samples_free(s->samples);
 	spans_free(&s->spans);
 	location_names_free(&s->names);
 	location_names_free(&s->categories);

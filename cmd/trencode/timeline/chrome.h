@@ -2,7 +2,7 @@
  * chrome.h - private to the encoder of Trace Event JSON: lines and their parts
  *
  * chrome.c is the encoder; chrome_pairs.c writes the calls that one complete event cannot
- * represent.
+ * represent; chrome_samples.c samples and stacks.
  */
 #ifndef TR_TRENCODE_TIMELINE_CHROME_H
 #define TR_TRENCODE_TIMELINE_CHROME_H
@@ -27,6 +27,8 @@ struct lane_prefix {
 	char text[PREFIX_MOST];
 };
 
+struct chrome_samples;
+
 /* One run of the encoder. */
 struct chrome_output {
 	struct spans spans;
@@ -34,6 +36,8 @@ struct chrome_output {
 	struct location_names names, categories; /* categories with ,"cat": before them */
 	struct attributes attributes;
 	struct buffer bytes, json;
+	struct chrome_samples *samples;
+	uint32_t stack; /* of the line being written, which then has "sf"; 0 none */
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
@@ -158,6 +162,23 @@ static inline char *chrome_put_marks(struct chrome_output *s, char *p, const str
 
 /* Write ,"cat": of a call at p. Returns where the line goes on, or NULL when out of memory. */
 char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t, bool kernel);
+
+/* --- chrome_samples.c: -1 when out of memory --- */
+
+struct chrome_samples *chrome_samples_new(void); /* NULL: out of memory */
+void chrome_samples_free(struct chrome_samples *k);
+/* Keep a sample. prefix: of its thread. */
+int chrome_sample(struct chrome_output *s, const struct event *ev,
+		  const struct lane_prefix *prefix);
+/* Set the recorded stack of the next line that chrome_put_args ends. */
+int chrome_set_stack(struct chrome_output *s, uint32_t stack);
+/* Write "samples" and "stackFrames", after the events. */
+int chrome_samples_put(struct chrome_output *s);
+/* Test whether what the enter of such a call keeps begins with its recorded stack, a u32. */
+static inline bool chrome_keeps_stack(const struct type *t)
+{
+	return t && t->has_stacks && t->flags & TYPE_CALL_NUMBER;
+}
 
 /* --- chrome_pairs.c --- */
 

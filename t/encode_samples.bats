@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# Samples and recorded stacks in Trace Event JSON and in Perfetto's format: each sample by jq or protoc, against the
+# events of the source.
+bats_require_minimum_version 1.5.0
+
+load lib
+load encode
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# recordings: the samples of this project, with a constant and a varying weight, times, groups, tracepoints
+recordings() {
+	local f
+	for f in flat group zstd sched offcpu weight; do
+		echo "$DATA/perf/$f.data"*
+	done
+}
+
+# samples FILE: each sample of a stream, in the order of time
+samples() {
+	trfilter -q 'kind == "sample"' "$1" | trencode -q -t csv -c time,pid,tid,type,group,stack,weight
+}
+
+@test "chrome: samples read again have number, time, thread, event, stack and weight of the source" {
+	for f in $(recordings); do
+		stream "$f"
+		trencode -q -t chrome -o out.json x.trs
+		trdecode -q -o y.trs out.json
+		samples x.trs >want
+		samples y.trs | diff want -
+		(($(wc -l <want) > 30)) || fail "$f"
+		# a time stays a time
+		diff <(trstat -q -t csv -g type -c total,count x.trs | grep -v ,$) \
+			<(trstat -q -t csv -g type -c total,count y.trs | grep -v ,$)
+	done
+}
+
+@test "chrome: stackFrames and samples, walked by jq, are the stacks and sums of the source" {
+	for f in $(recordings); do
+		stream "$f"
+		trencode -q -t chrome --rebase=none -o out.json x.trs
+		jq -r '.stackFrames as $f
+			| def path($i): if $i then path($f[$i | tostring].parent) + [$f[$i | tostring].name] else [] end;
+			.samples[] | [.ts * 1000, .pid, .tid, .name, .cat, .cpu, .weight, (path(.sf) | join(";"))] | @csv' out.json >have
+		trfilter -q 'kind == "sample"' x.trs | trencode -q -t ndjson -c time,pid,tid,type,group,cpu,weight,stack |
+			jq -r '[.time, .pid, .tid, .type, .group, .cpu, .weight, (.stack // [] | join(";"))] | @csv' | diff - have
+		# no frame without a sample or an event, and no instant for a sample
+		jq -e '.stackFrames as $f | [.samples[], .traceEvents[] | .sf | select(.)] as $used | ($f | keys | length) >=
+			($used | unique | length)' out.json >valid
+		assert_equal "$(jq '[.traceEvents[] | select(.ph == "i")] | length' out.json)" \
+			"$(rows_of 'kind == "instant" || kind == "gap"' x.trs)"
+	done
+}
+
+@test "chrome: fields of a sample beside its weight are its args" {
+	stream "$DATA/perf/sched.data.gz"
+	trencode -q -t chrome -o out.json x.trs
+	jq -r '.samples[] | select(.name == "sched_switch").args | [.prev_comm, .prev_pid, .next_pid] | @csv' out.json >have
+	trencode -q -t ndjson -c type,prev_comm,prev_pid,next_pid x.trs |
+		jq -r 'select(.type == "sched_switch") | [.prev_comm, .prev_pid, .next_pid] | @csv' | diff - have
+	[ -s have ]
+}
+
+@test "chrome: recorded stacks of other events are sf, and are read again" {
+	stream "$DATA/trace-cmd/v6-stacktrace.dat"
+	trencode -q -t chrome -o out.json x.trs
+	jq -r '.stackFrames as $f
+		| def path($i): if $i then path($f[$i | tostring].parent) + [$f[$i | tostring].name] else [] end;
+		.traceEvents[] | select(.sf) | path(.sf) | join(";")' out.json | sort >have
+	trencode -q -t ndjson -c stack x.trs | jq -r 'select(.stack).stack | join(";")' | sort >want
+	diff want have
+	[ -s want ]
+	trdecode -q out.json | trencode -q -t ndjson -c stack | jq -r 'select(.stack).stack | join(";")' | sort | diff want -
+}
+
+@test "chrome: the backtraces of calls of apitrace are sf" {
+	need_shared apitrace/backtrace.trace
+	stream "$RECORDED/apitrace/backtrace.trace"
+	trencode -q -t chrome -o out.json x.trs
+	jq -r '.stackFrames as $f
+		| def path($i): if $i then path($f[$i | tostring].parent) + [$f[$i | tostring].name] else [] end;
+		.traceEvents[] | select(.sf) | "\(.name) \(path(.sf) | join(";"))"' out.json | sort >have
+	# the argument that trencode has for the same stack
+	jq -r '.traceEvents[] | select(.args.stack) | "\(.name) \(.args.stack | join(";"))"' out.json | sort | diff - have
+	[ -s have ]
+}
