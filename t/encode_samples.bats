@@ -86,3 +86,74 @@ samples() {
 	jq -r '.traceEvents[] | select(.args.stack) | "\(.name) \(.args.stack | join(";"))"' out.json | sort | diff - have
 	[ -s have ]
 }
+
+# packets: x.trs in protoc's text; an unknown field would be a line that begins with a number
+packets() {
+	need protoc
+	trencode -q -t perfetto "$@" x.trs >out.pftrace
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <out.pftrace >decoded
+	run -1 grep -E '^ *[0-9]+:' decoded
+}
+
+@test "perfetto: samples with time, thread, CPU, event, weight and stack are those of the source" {
+	for f in $(recordings); do
+		stream "$f"
+		packets
+		python3 "$ROOT/t/tools/perfetto_samples.py" <decoded >have
+		trfilter -q 'kind == "sample"' x.trs | trencode -q -t ndjson -c time,pid,tid,cpu,type,weight,stack |
+			jq -c '[.time, .pid, .tid, .cpu, .type, .weight, .stack // []]' >want
+		diff want <(jq -c . have) || fail "$f"
+		(($(wc -l <have) > 30)) || fail "$f"
+	done
+}
+
+@test "perfetto: sums by stack are those of perf script, which counts by itself" {
+	need perf
+	perf script -i "$DATA/perf/zstd.data" --no-inline -F pid,period,ip 2>/dev/null |
+		awk 'NF == 2 && /^ *[0-9]+ +[0-9]+ *$/ { n = $2; next } NF { depth++ } !NF { sum[depth] += n; depth = 0 }
+			END { for (d in sum) print d, sum[d] }' | sort >want
+	[ -s want ]
+	trdecode -q -o x.trs "$DATA/perf/zstd.data"
+	packets
+	python3 "$ROOT/t/tools/perfetto_samples.py" <decoded |
+		jq -r '"\(.[6] | length) \(.[5])"' | awk '{ sum[$1] += $2 } END { for (d in sum) print d, sum[d] }' | sort | diff want -
+}
+
+@test "perfetto: recorded stacks of other events are their callstacks; lines of source, mappings, build-ids" {
+	stream "$DATA/trace-cmd/v6-stacktrace.dat"
+	packets
+	python3 "$ROOT/t/tools/perfetto_samples.py" stacks <decoded >have
+	trencode -q -t ndjson -c time,stack x.trs | jq -c 'select(.stack) | [.time, .stack]' | diff - <(jq -c . have)
+	[ -s have ]
+	need gcc
+	need perf
+	printf '%s\n' 'static volatile unsigned n;' 'int main(void)' '{' 'for (int i = 0; i < 30000000; i++) n += i;' \
+		'return 0; }' >loop.c
+	gcc -g -O1 -o loop loop.c
+	perf record -q -e cpu-clock -o loop.data ./loop 2>err || skip "perf record: $(tail -n 1 err)"
+	trdecode -q loop.data | trsym -q -l >x.trs
+	packets
+	grep -Eq 'name: ".*loop\.c"' decoded
+	grep -q 'line_number: 4' decoded
+	grep -q "name: \"${PWD#/}/loop\"" decoded
+	grep -q 'build_ids {' decoded
+}
+
+@test "perfetto: the backtraces of calls of apitrace are callstacks" {
+	need_shared apitrace/backtrace.trace
+	stream "$RECORDED/apitrace/backtrace.trace"
+	packets
+	trencode -q -t chrome x.trs | jq -c '.traceEvents[].args.stack | select(.)' | sort >want
+	python3 "$ROOT/t/tools/perfetto_samples.py" stacks <decoded | jq -c '.[1]' | sort | diff want -
+	[ -s want ]
+}
+
+@test "perfetto: --unclosed=drop writes the same samples; fields beside the weight are counted" {
+	stream "$DATA/perf/sched.data.gz"
+	packets
+	cp out.pftrace one
+	packets --unclosed=drop
+	cmp one out.pftrace
+	run -0 --separate-stderr trencode -t perfetto -o out.pftrace x.trs
+	assert_regex "$stderr" "$(rows_of 'kind == "sample"' x.trs) samples have fields beside the weight, which are left out"
+}

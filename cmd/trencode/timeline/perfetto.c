@@ -6,7 +6,7 @@
  * tracks of their own below the thread's: calls in the kernel, calls open since before the trace,
  * and calls of apitrace that begin while others are open.
  */
-#include "cmd/trencode/timeline/perfetto_private.h"
+#include "cmd/trencode/timeline/perfetto_samples.h"
 
 #include <stdlib.h>
 
@@ -55,7 +55,8 @@ static int perfetto_put_annotation(struct perfetto *s, const struct attribute *i
 struct track_event {
 	unsigned type;
 	uint64_t track, time;
-	uint32_t name, category; /* strings of the dictionary, 0 none */
+	uint32_t name, category;   /* strings of the dictionary, 0 none */
+	const struct event *event; /* whose recorded stack it has; NULL: none */
 };
 
 /* Write an event. The attributes in s->kept become annotations. */
@@ -69,7 +70,8 @@ static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, 
 	    (ev->name && (perfetto_intern_name(s, INTERNED_NAME, ev->name) ||
 			  protobuf_uint(b, EVENT_NAME_IID, ev->name))) ||
 	    (ev->category && (perfetto_intern_name(s, INTERNED_CATEGORY, ev->category) ||
-			      protobuf_uint(b, EVENT_CATEGORY_IIDS, ev->category))))
+			      protobuf_uint(b, EVENT_CATEGORY_IIDS, ev->category))) ||
+	    (ev->event && perfetto_put_stack(s, ev->event, b)))
 		return error_no_memory(e);
 	if (s->kept.size) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -114,8 +116,8 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 	if (perfetto_name_of(s, span->location, &name) ||
 	    attributes_append(&s->attributes, enter, &s->kept))
 		return error_no_memory(e);
-	return perfetto_put_event(s, &(struct track_event){TYPE_BEGIN, uuid, enter->time, name, 0},
-				  token, e);
+	return perfetto_put_event(
+		s, &(struct track_event){TYPE_BEGIN, uuid, enter->time, name, 0, enter}, token, e);
 }
 
 static int perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
@@ -136,17 +138,21 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	if (!span->begun) {
 		if (perfetto_name_of(s, span->location, &name))
 			return error_no_memory(e);
-		if (perfetto_put_event(
-			    s, &(struct track_event){TYPE_BEGIN, uuid, span->start, name, 0},
-			    &token, e))
+		if (perfetto_put_event(s,
+				       &(struct track_event){.type = TYPE_BEGIN,
+							     .track = uuid,
+							     .time = span->start,
+							     .name = name},
+				       &token, e))
 			return -1;
 	}
 	if ((leave && attributes_append(&s->attributes, leave, &s->kept)) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, &s->kept)))
 		return error_no_memory(e);
-	return perfetto_put_event(s, &(struct track_event){TYPE_END, uuid, span->end, 0, 0}, &token,
-				  e);
+	return perfetto_put_event(
+		s, &(struct track_event){.type = TYPE_END, .track = uuid, .time = span->end},
+		&token, e);
 }
 
 static int perfetto_drop_call(void *ctx, const struct span *span, struct error *e)
@@ -187,6 +193,8 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	if (perfetto_track(s, &(struct track_of){OF_THREAD, calls_thread(ev), 0, ev->lane},
 			   ev->time, &uuid, e))
 		return -1;
+	if (ev->type->kind == KIND_SAMPLE)
+		return perfetto_sample(s, ev, e);
 	buffer_clear(&s->kept);
 	if (attributes_append(&s->attributes, ev, &s->kept) ||
 	    (ev->location && perfetto_name_of(s, ev->location, &name)))
@@ -201,10 +209,10 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 			return 0;
 		}
 	}
-	return perfetto_put_event(
-		s,
-		&(struct track_event){TYPE_INSTANT, uuid, ev->time, name, ev->type->group.number},
-		&token, e);
+	return perfetto_put_event(s,
+				  &(struct track_event){TYPE_INSTANT, uuid, ev->time, name,
+							ev->type->group.number, ev},
+				  &token, e);
 }
 
 static const struct span_sink sink = {.begin = perfetto_begin_call,
@@ -229,7 +237,8 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	location_names_init(&s->names, en->dictionary, NULL);
 	attributes_init(&s->attributes, en->dictionary);
-	return 0;
+	s->samples = perfetto_samples_new();
+	return s->samples ? 0 : error_no_memory(e);
 }
 
 static int perfetto_meta(struct encoding *en, const struct meta *m, struct error *e)
@@ -279,6 +288,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 		location_names_report(&s->names);
 		spans_report(&s->spans, s->drop);
 		attributes_report(&s->attributes);
+		perfetto_samples_report(s->samples);
 	}
 	return 0;
 }
@@ -292,6 +302,7 @@ static void free_state(struct perfetto *s)
 		buffer_free(buffers[i]);
 	for (size_t i = 0; i < INTERNED_KINDS; i++)
 		free(s->known[i]);
+	perfetto_samples_free(s->samples);
 	spill_journal_free(&s->held);
 	spans_free(&s->spans);
 	tracks_free(&s->tracks);

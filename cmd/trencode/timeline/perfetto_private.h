@@ -50,6 +50,7 @@ enum {
 	EVENT_TRACK = 11,
 	EVENT_COUNTER = 30,
 	EVENT_COUNTER_REAL = 44,
+	EVENT_CALLSTACK_IID = 56,
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
 	TYPE_INSTANT = 3,
@@ -93,7 +94,8 @@ struct perfetto {
 	size_t nknown[INTERNED_KINDS];
 	struct intern declared; /* child tracks */
 	struct intern counters; /* thread, name, name of the value */
-	uint64_t *slots;	/* by thread: overlapping calls that are open */
+	struct perfetto_samples *samples;
+	uint64_t *slots; /* by thread: overlapping calls that are open */
 	size_t nslots;
 	bool started, drop;
 };
