@@ -202,6 +202,35 @@ record_deep() {
 	compare points.data points.txt
 }
 
+@test "fresh recordings of other kinds: a clock by name, groups, switches, cgroups, namespaces, page sizes, registers" {
+	# record and script pass over what this machine cannot record
+	while read -r name options; do
+		# shellcheck disable=SC2086
+		perf record -q -o $name.data $options sh -c 'i=0; while [ $i -lt 4000 ]; do i=$((i + 1)); done; ls / >/dev/null' \
+			>/dev/null 2>err || continue
+		script "$name"
+		compare "$name.data" "$name.txt" || fail "$name"
+		recorded+=" $name"
+	done <<-'END'
+		clock -k CLOCK_MONOTONIC -e cpu-clock -g
+		group -e {cpu-clock,task-clock,page-faults}:S
+		chains -e {task-clock,page-faults}:S -g -c 500000
+		switches -a --switch-events -e cpu-clock
+		spaces --all-cgroups --namespaces --buildid-mmap -e cpu-clock
+		pages --data-page-size --code-page-size -d -W --transaction -e page-faults
+		registers --user-regs=ip,sp,bp --intr-regs=ip,sp -e cpu-clock
+		ids --sample-identifier --sample-cpu -s -e cpu-clock,task-clock
+		overwritten --overwrite -e cpu-clock
+		offcpu --off-cpu -e cpu-clock
+	END
+	[ -n "${recorded:-}" ] || skip "perf record: $(tail -n 1 err)"
+	if [ -f clock.txt ]; then
+		# the wall time of the recording is near
+		time=$(trdecode --info clock.data | sed -n 's/^wall time *\([0-9]*\) ns at .*/\1/p')
+		((time / 1000000000 - $(date +%s) < 600 && $(date +%s) - time / 1000000000 < 600))
+	fi
+}
+
 @test "a pipe, as it is recorded" {
 	need perf
 	perf record -q -F 4000 -e cpu-clock -g -o - sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \
