@@ -37,6 +37,8 @@ struct decoding {
 	uint64_t max_value;	       /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors; /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
 	struct ctf_flows *ctf_flows; /* state shared by all CTF inputs; NULL: there are none */
+	struct glprofile *profile;   /* of the replay of a trace of apitrace; NULL: none */
+	bool profile_has_trace;	     /* the trace is an input, too */
 };
 
 /* Bytes of the largest value that the stream can have. */

@@ -13,6 +13,7 @@
 	F(uftrace)                                                                                 \
 	F(tracecmd)                                                                                \
 	F(apitrace)                                                                                \
+	F(glprofile)                                                                               \
 	F(lttng)                                                                                   \
 	F(ctf)                                                                                     \
 	F(chrome)                                                                                  \

@@ -1,7 +1,8 @@
 /* links: cmd/trdecode */
 /*
  * apitrace.c - any bytes as a .trace, in a container or (after a first byte of 0) as the stream
- * that is in one, packed here: decoded into a stream that is read back
+ * that is in one, packed here: decoded into a stream that is read back. After a first byte of 1 the
+ * profile of a replay is before that stream, up to a NUL
  */
 #include <snappy-c.h>
 #include <string.h>
@@ -48,23 +49,41 @@ static void read_back(int fd)
 	reader_close(&r);
 }
 
-static void decode(const uint8_t *data, size_t size)
+static void open_input(struct input *in, struct decoding *d, const uint8_t *data, size_t size)
+{
+	*in = (struct input){.name = "trace",
+			     .fd = memory_file(data, size),
+			     .decoding = d,
+			     .faults.nkinds = FAULT_KINDS, /* nothing is printed */
+			     .next = UINT64_MAX,
+			     .clock_name = ""};
+	in->head_size = size < HEAD ? size : HEAD;
+	in->head = malloc(in->head_size + 1);
+	if (!in->head || read(in->fd, in->head, in->head_size) != (ssize_t)in->head_size)
+		abort();
+}
+
+static void close_input(struct input *in)
+{
+	close(in->fd);
+	free(in->head);
+}
+
+/* Decode a trace, with the profile of its replay (NULL: without). */
+static void decode(const uint8_t *data, size_t size, const uint8_t *profile, size_t profile_size)
 {
 	struct writer writer;
 	struct output out = {.fd = memory_file("", 0), .name = "stream"};
 	struct decoding d = {.writer = &writer, .quiet = true, .max_value = 1 << 20};
-	struct input in = {.name = "trace",
-			   .fd = memory_file(data, size),
-			   .decoding = &d,
-			   .faults.nkinds = FAULT_KINDS, /* nothing is printed */
-			   .next = UINT64_MAX,
-			   .clock_name = ""};
+	struct input in, times = {.state = NULL};
 	struct error e;
 
-	in.head_size = size < HEAD ? size : HEAD;
-	in.head = malloc(in.head_size + 1);
-	if (!in.head || read(in.fd, in.head, in.head_size) != (ssize_t)in.head_size)
-		abort();
+	open_input(&in, &d, data, size);
+	if (profile) {
+		open_input(&times, &d, profile, profile_size);
+		if (decoder_glprofile.open(&times, &e))
+			abort();
+	}
 	if (writer_init(&writer, &out, size % 3 ? 0 : 64 * 1024))
 		abort();
 	if (DECODER.probe(&in)) {
@@ -83,21 +102,31 @@ static void decode(const uint8_t *data, size_t size)
 		if (in.state)
 			DECODER.close(&in);
 	}
+	if (profile) {
+		decoder_glprofile.close(&times);
+		close_input(&times);
+	}
 	writer_free(&writer);
 	close(out.fd);
-	close(in.fd);
-	free(in.head);
+	close_input(&in);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t n = snappy_max_compressed_length(size);
+	size_t n = snappy_max_compressed_length(size), profile_size = 0;
+	const uint8_t *profile = NULL, *zero = size ? memchr(data, 0, size) : NULL;
 	uint8_t *packed;
 
+	if (size && *data == 1 && zero) {
+		profile = data + 1;
+		profile_size = (size_t)(zero - profile);
+		size -= (size_t)(zero - data);
+		data = zero;
+	}
 	if (!size || *data) {
 		/* anything may be Brotli */
 		output_limit_to(2ull * OUTPUT_UNPACKED, true);
-		decode(data, size);
+		decode(data, size, NULL, 0);
 		output_limit_end();
 		return 0;
 	}
@@ -110,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	packed[4] = (uint8_t)(n >> 16);
 	packed[5] = (uint8_t)(n >> 24);
 	output_limit(size);
-	decode(packed, n + 6);
+	decode(packed, n + 6, profile, profile_size);
 	output_limit_end();
 	free(packed);
 	return 0;

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 parts="
 uftrace      uftrace,decode          cmd/trdecode/uftrace
 trace-cmd    tracecmd,ring,decode    cmd/trdecode/tracecmd
-apitrace     apitrace,decode         cmd/trdecode/apitrace
+apitrace     apitrace,decode         cmd/trdecode/(apitrace|glprofile)
 lttng        lttng,decode            cmd/trdecode/lttng
 ctf          ctf,decode              cmd/trdecode/ctf
 chrome       chrome,decode           cmd/trdecode/chrome

@@ -1,7 +1,7 @@
 /*
  * apitrace.c - the decoder of apitrace's .trace files
  */
-#include "cmd/trdecode/apitrace/apitrace.h"
+#include "cmd/trdecode/apitrace/timed.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -46,6 +46,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	}
 	in->clock_name = "ticks";
 	in->ticks = true;
+	in->decoding->profile_has_trace = true;
 	if (!apitrace_header(a))
 		return 0;
 	if (a->failure == FAILURE_FATAL) {
@@ -90,6 +91,17 @@ static int apitrace_begin(struct input *in, struct error *e)
 	a->segments = a->w->segment_limit > 0;
 	a->unpack.before_block = writer_flush;
 	a->unpack.before_block_ctx = a->w;
+	a->timed.profile = in->decoding->profile;
+	if (a->timed.profile) {
+		/* only the first trace */
+		in->decoding->profile = NULL;
+		a->timed.profile->input->shift = in->shift;
+		in->clock_name = "replay";
+		in->ticks = false;
+		if (glprofile_declare(a->timed.profile))
+			return -1;
+		a->clock = a->timed.profile->clock;
+	}
 	if (apitrace_declare(a)) {
 		*e = a->error;
 		return -1;
@@ -103,12 +115,19 @@ static int apitrace_run(struct input *in, uint64_t until, struct error *e)
 	int got;
 
 	do {
-		got = apitrace_quick_events(a, until) ? 1 : apitrace_event(a);
+		bool timed = a->timed.profile, done = a->done;
+
+		got = !timed && apitrace_quick_events(a, until) ? 1 : apitrace_event(a);
+		if (!got && !done && timed && timed_end(a))
+			got = -1;
+		if (got >= 0 && timed && timed_write(a, until, !got))
+			got = -1;
 		if (got < 0) {
 			*e = a->error;
 			return -1;
 		}
-		in->next = got ? a->tick + (uint64_t)in->shift : UINT64_MAX;
+		if (!timed)
+			in->next = got ? a->tick + (uint64_t)in->shift : UINT64_MAX;
 	} while (got && in->next <= until);
 	return 0;
 }
@@ -195,6 +214,7 @@ static void apitrace_close(struct input *in)
 
 	apitrace_forget(a);
 	unpack_close(&a->unpack);
+	open_calls_free(&a->timed.unknown);
 	buffer_free(&a->header);
 	buffer_free(&a->headers);
 	buffer_free(&a->values.tail);

@@ -26,6 +26,7 @@ enum {
 	APITRACE_TRACES_LIMIT = 1 << 14, /* traces of one file: each is kept to the end */
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all definitions */
 	APITRACE_VALUES_LIMIT = MAX_VALUE,		/* bytes of one event's values */
+	APITRACE_FIELDS_MOST = 3,			/* fields of a type */
 };
 
 enum apitrace_failure {
@@ -107,6 +108,12 @@ struct apitrace {
 	struct open_calls open;
 	struct apitrace_values values;
 	struct apitrace_totals totals;
+	/* the profile that gives the times; NULL: none */
+	struct apitrace_timed {
+		struct glprofile *profile;
+		uint32_t enters[2][4]; /* types of enters with its fields: with a stack; variants */
+		struct open_calls unknown; /* times of the enters without a time of the profile */
+	} timed;
 	bool segments; /* the stream may have several segments: each needs its definitions */
 	bool done;
 };
@@ -195,6 +202,9 @@ int apitrace_other_traces(struct apitrace *a, uint8_t event);
 
 /* --- events.c --- */
 
+/* Describe a type of rows; stacks: they have a stack. fields: array of APITRACE_FIELDS_MOST. */
+void apitrace_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks,
+		   struct type_entry *e, struct field_entry *fields);
 /* Declare the trace whose header was read. */
 int apitrace_declare(struct apitrace *a);
 /* Count the calls that are open at the end of a trace, and the frames that they end. */

@@ -6,35 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trdecode/apitrace/apitrace.h"
+#include "cmd/trdecode/apitrace/timed.h"
 #include "common/cli/program.h"
 
 /* --- declarations --- */
 
-/* Declare a type; stacks: its rows have a stack. */
+void apitrace_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks,
+		   struct type_entry *e, struct field_entry *fields)
+{
+	static const struct {
+		const char *name;
+		uint8_t role;
+		uint32_t offset;
+	} all[] = {{"call", ROLE_CALL, APITRACE_FIXED_CALL},
+		   {"frame", ROLE_NONE, APITRACE_FIXED_FRAME},
+		   {"stack", ROLE_STACK, APITRACE_FIXED_STACK}};
+	struct writer *w = a->w;
+
+	*e = (struct type_entry){.source = a->source,
+				 .name = writer_text(w, name),
+				 .group = writer_text(w, "apitrace"),
+				 .kind = kind,
+				 .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
+				 .fixed_size = stacks ? APITRACE_FIXED_MOST : APITRACE_FIXED_SIZE,
+				 .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
+				 .nfields = stacks ? 3 : 2,
+				 .fields = fields};
+	for (uint32_t i = 0; i < e->nfields; i++)
+		fields[i] = (struct field_entry){.name = writer_text(w, all[i].name),
+						 .kind = FIELD_UINT,
+						 .role = all[i].role,
+						 .where = WHERE_FIXED,
+						 .offset = all[i].offset,
+						 .size = 4};
+}
+
 static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks)
 {
-	struct writer *w = a->w;
-	struct field_entry fields[] = {
-		{writer_text(w, "call"), 0, FIELD_UINT, ROLE_CALL, WHERE_FIXED, APITRACE_FIXED_CALL,
-		 4, 0, 0},
-		{writer_text(w, "frame"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED,
-		 APITRACE_FIXED_FRAME, 4, 0, 0},
-		{writer_text(w, "stack"), 0, FIELD_UINT, ROLE_STACK, WHERE_FIXED,
-		 APITRACE_FIXED_STACK, 4, 0, 0},
-	};
+	struct field_entry fields[APITRACE_FIELDS_MOST];
+	struct type_entry e;
 
-	return writer_type(w,
-			   &(struct type_entry){
-				   .source = a->source,
-				   .name = writer_text(w, name),
-				   .group = writer_text(w, "apitrace"),
-				   .kind = kind,
-				   .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
-				   .fixed_size = stacks ? APITRACE_FIXED_MOST : APITRACE_FIXED_SIZE,
-				   .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
-				   .nfields = stacks ? 3 : 2,
-				   .fields = fields});
+	apitrace_type(a, kind, name, stacks, &e, fields);
+	return writer_type(a->w, &e);
 }
 
 int apitrace_declare(struct apitrace *a)
@@ -49,6 +62,7 @@ int apitrace_declare(struct apitrace *a)
 				       buffer_append(&a->headers, a->header.data, a->header.size)
 			       ? apitrace_no_memory(a)
 			       : 0;
+	memset(a->timed.enters, 0, sizeof a->timed.enters);
 	if (!a->clock)
 		a->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "ticks"),
 								 .flags = CLOCK_TICKS});
@@ -146,22 +160,19 @@ static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t ca
 }
 
 /* Put the stack of an enter in its fixed part; without a backtrace nothing. */
-static int put_stack(struct apitrace *a, struct new_row *r, uint8_t *fixed)
+static int put_stack(struct apitrace *a, struct new_row *r, uint8_t *fixed, uint32_t *stack)
 {
 	const struct buffer *frames = &a->values.frames;
-	uint32_t stack;
 
 	if (!frames->size || r->type != a->enter)
 		return 0;
 	if (!a->traced)
 		a->traced = declare_type(a, KIND_ENTER, "enter", true);
-	stack = writer_stack_of(a->w, (const uint32_t *)(const void *)frames->data,
-				frames->size / 4);
-	if (!a->traced || !stack)
+	*stack = writer_stack_of(a->w, (const uint32_t *)(const void *)frames->data,
+				 frames->size / 4);
+	if (!a->traced || !*stack)
 		return apitrace_no_memory(a);
-	if (writer_use_stack(a->w, stack))
-		return write_failed(a);
-	put_u32(fixed + APITRACE_FIXED_STACK, stack);
+	put_u32(fixed + APITRACE_FIXED_STACK, *stack);
 	r->type = a->traced;
 	r->fixed_size = APITRACE_FIXED_MOST;
 	return 0;
@@ -171,17 +182,16 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 		   uint32_t call)
 {
 	struct writer *w = a->w;
-	uint8_t fixed[APITRACE_FIXED_MOST];
+	bool timed = a->timed.profile;
+	uint8_t fixed[TIMED_FIXED_MOST];
+	struct row_needs needs = {a->values.used.data, a->values.used.size, 0};
 	struct new_row r = {.time = a->tick++ + (uint64_t)a->input->shift,
 			    .lane = lane,
 			    .type = type,
 			    .location = location};
 
-	if (!w || (!a->values.frames.size && put_small(a, &r, call)))
+	if (!w || (!timed && !a->values.frames.size && put_small(a, &r, call)))
 		return 0;
-	for (size_t i = 0; i < a->values.used.size; i += 4)
-		if (writer_use_definition(w, get_u32(a->values.used.data + i)))
-			return write_failed(a);
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);
 	r.fixed = fixed;
@@ -189,10 +199,14 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 	r.tail = a->values.tail.data;
 	r.tail_size = (uint32_t)a->values.tail.size;
 	r.has_tail = true;
-	if (put_stack(a, &r, fixed))
+	if (put_stack(a, &r, fixed, &needs.stack))
 		return -1;
-	if (writer_row_data(w, r))
+	if (timed) {
+		if (timed_row(a, &r, fixed, &needs, call))
+			return -1;
+	} else if (row_needs_use(&needs, w) || writer_row_data(w, r)) {
 		return write_failed(a);
+	}
 	if (a->values.too_large && put_gap(a, r.time, lane, call))
 		return write_failed(a);
 	/* free the memory of a large texture */
