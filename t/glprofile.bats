@@ -2,6 +2,7 @@
 # what `glretrace --headless --pcpu --pgpu --ppd --pmem` of apitrace 11.1 printed for the recorded traces, with
 # Mesa's llvmpipe (whose first clear of a context has a nonsense duration on the GPU).
 
+# shellcheck disable=SC2016 # keys of awk
 load lib
 
 setup() {

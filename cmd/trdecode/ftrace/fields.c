@@ -208,27 +208,35 @@ static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span name,
 			   const struct type_entry *like)
 {
-	struct field_entry fields[FTRACE_FIELDS_MOST];
+	struct field_entry fields[FTRACE_FIELDS_MOST + 1];
+	bool numbered = like && like->flags & TYPE_CALL_NUMBER;
 	struct type_entry e = {.source = f->declared.source,
 			       .name = writer_string(f->w, name.at, span_size(name)),
 			       .group = like ? like->group : 0,
 			       .kind = like ? like->kind : KIND_INSTANT,
-			       .nfields = t->nfields,
 			       .fields = fields};
 	uint32_t texts = 0;
 
+	if (numbered) {
+		fields[e.nfields++] = (struct field_entry){.name = writer_text(f->w, "call"),
+							   .kind = FIELD_UINT,
+							   .role = ROLE_CALL,
+							   .where = WHERE_FIXED,
+							   .size = 4};
+		e.fixed_size = 4;
+	}
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		const struct ftrace_type_field *from = &t->fields[i];
 		const char *key = intern_data(&f->names, from->name);
 		bool text = from->kind == FIELD_STRING;
 
-		fields[i] = (struct field_entry){.name = writer_text(f->w, key),
-						 .kind = from->kind,
-						 .role = !strcmp(key, "message") ? ROLE_MESSAGE
-										 : ROLE_NONE,
-						 .where = text ? WHERE_STRING : WHERE_FIXED,
-						 .offset = text ? texts : e.fixed_size,
-						 .size = text ? 1 : 8};
+		fields[e.nfields++] = (struct field_entry){
+			.name = writer_text(f->w, key),
+			.kind = from->kind,
+			.role = !strcmp(key, "message") ? ROLE_MESSAGE : ROLE_NONE,
+			.where = text ? WHERE_STRING : WHERE_FIXED,
+			.offset = text ? texts : e.fixed_size,
+			.size = text ? 1 : 8};
 		texts += text;
 		e.fixed_size += text ? 0 : 8;
 	}

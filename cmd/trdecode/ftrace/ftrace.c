@@ -12,14 +12,6 @@ enum { PROBE_LINES = 200, LIVE_WAIT = 20 /* ms */ };
 
 /* --- probe --- */
 
-static bool is_page(const struct input *in)
-{
-	const char *head = (const char *)in->head;
-
-	return in->head_size > 5 &&
-	       (!strncasecmp(head, "<!doc", 5) || !strncasecmp(head, "<html", 5));
-}
-
 static enum bid ftrace_probe(const struct input *in)
 {
 	const char *at = (const char *)in->head, *end, *newline;
@@ -30,11 +22,16 @@ static enum bid ftrace_probe(const struct input *in)
 	end = at + in->head_size;
 	if (forced)
 		return BID_LIKELY;
-	if (is_page(in))
+	/* the attribute is of all pages that catapult makes */
+	if (ftrace_is_page(at, in->head_size))
 		return memmem(at, in->head_size, "Android System Trace", 20) ||
-				       memmem(at, in->head_size, "trace-data", 10)
+				       memmem(at, in->head_size, "trace-data", 10) ||
+				       memmem(at, in->head_size, "viewer-data", 11) ||
+				       memmem(at, in->head_size, "dir:textdirection", 17)
 			       ? BID_LIKELY
 			       : BID_NONE;
+	if (ftrace_is_packed(at, in->head_size))
+		return BID_LIKELY;
 	for (unsigned n = 0; at < end && n < PROBE_LINES; at = newline + 1, n++) {
 		struct ftrace_line l;
 		struct span line = {at, end};
@@ -258,8 +255,10 @@ static int ftrace_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	f->input = in;
 	f->w = in->decoding->writer;
-	f->html = f->outside = is_page(in);
-	return 0;
+	f->html = f->outside = ftrace_is_page((const char *)in->head, in->head_size);
+	return f->html || ftrace_is_packed((const char *)in->head, in->head_size)
+		       ? ftrace_packed_open(f, e)
+		       : 0;
 }
 
 static bool is_event(const struct ftrace_line *l)
@@ -304,7 +303,8 @@ static int find_first(struct ftrace *f, struct error *e)
 		input_damage(f->input, f->input->name, NO_OFFSET, "the text has no event");
 	f->clock = got ? f->line.clock : LINE_SECONDS;
 	f->input->ticks = f->clock == LINE_TICKS;
-	f->input->clock_name = f->clock == LINE_NO_TIME ? "durations" : "trace";
+	if (f->clock == LINE_NO_TIME)
+		f->input->clock_name = "durations";
 	return 0;
 }
 
@@ -317,11 +317,16 @@ static int ftrace_begin(struct input *in, struct error *e)
 		writer_source(w, &(struct source_entry){writer_text(w, "ftrace"),
 							writer_text(w, in->name), 0, 0});
 	f->declared.group = writer_text(w, "ftrace");
-	if (find_first(f, e) || merge_choose_clock(in, e))
+	in->clock_name = "trace";
+	if (ftrace_clock_sync(f, e) || find_first(f, e) || merge_choose_clock(in, e))
 		return -1;
-	f->declared.clock =
-		writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
-						      .flags = in->ticks ? CLOCK_TICKS : 0});
+	f->declared.clock = writer_clock(
+		w, &(struct clock_entry){
+			   .name = writer_text(w, in->clock_name),
+			   .flags = (in->ticks ? CLOCK_TICKS : 0) |
+				    (in->has_wall ? CLOCK_HAS_WALL : 0) |
+				    (in->has_wall && !merge_wall(in) ? CLOCK_IS_WALL : 0),
+			   .wall = merge_wall(in)});
 	if (!f->declared.source || !f->declared.group || !f->declared.clock)
 		return error_no_memory(e);
 	in->next = UINT64_MAX;
@@ -402,6 +407,7 @@ static void ftrace_close(struct input *in)
 	free(f->leave);
 	buffer_free(&f->row.fixed);
 	buffer_free(&f->row.tail);
+	ftrace_packed_close(f);
 	lines_free(&f->lines);
 	intern_free(&f->names);
 	open_calls_free(&f->async);

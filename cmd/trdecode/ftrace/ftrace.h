@@ -17,9 +17,8 @@
  * that its thread has open at its depth. Text of function_graph without times has the sums of the
  * durations, for each CPU.
  *
- * Text of a thread written to trace_marker is a call (B|TGID|NAME, E|TGID), a counter
- * (C|TGID|NAME|VALUE) or an asynchronous call (S|TGID|NAME|COOKIE, F|TGID|NAME|COOKIE), as
- * Android's atrace writes it.
+ * Text of a thread written to trace_marker may be a mark of atrace (atrace_mark.h): a call, an
+ * instant, a counter or an asynchronous call.
  */
 #ifndef TR_TRDECODE_FTRACE_FTRACE_H
 #define TR_TRDECODE_FTRACE_FTRACE_H
@@ -36,6 +35,7 @@ enum {
 	FTRACE_LEAVES_MOST = 1024,
 	FTRACE_FRAMES_MOST = 4096, /* open calls of a thread whose names are kept */
 	FTRACE_STACK_MOST = 128,
+	FTRACE_ARGUMENTS_MOST = 64,
 };
 
 /* A field of an event: KEY=VALUE. */
@@ -120,7 +120,8 @@ struct ftrace {
 	struct input *input;
 	struct writer *w;
 	struct lines lines;
-	struct intern names; /* texts that are kept */
+	struct ftrace_packed *packed; /* the text is not that of the input; NULL: it is */
+	struct intern names;	      /* texts that are kept */
 	struct ftrace_declared declared;
 
 	/* the line after the row */
@@ -155,6 +156,17 @@ struct ftrace {
 /* ftrace.c: count a line that was not understood, and report the first. */
 void ftrace_strange(struct ftrace *f);
 
+/* packed.c: text in a page, or compressed. */
+/* Test for the first bytes of a page of trace-viewer, and for those of `atrace -z`. */
+bool ftrace_is_page(const char *head, size_t n);
+bool ftrace_is_packed(const char *head, size_t n);
+/* Have f->lines read the text in the input. */
+int ftrace_packed_open(struct ftrace *f, struct error *e);
+void ftrace_packed_close(struct ftrace *f);
+
+/* clock_sync.c: find the wall time of the trace's clock. */
+int ftrace_clock_sync(struct ftrace *f, struct error *e);
+
 /* rows.c: lanes, locations and the order of rows. */
 /* Get the lane of a line and its thread's calls. NULL: out of memory. */
 struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l);
@@ -177,7 +189,8 @@ int ftrace_event(struct ftrace *f, struct span name, struct span text);
 /* Make the fields in values from a text. */
 void ftrace_split(struct ftrace *f, struct span text);
 /* Make the row of an event with the fields in values. like: the kind, flags and group of its type;
- * NULL: an instant. */
+ * NULL: an instant. With CALL_NUMBER the fixed part of the row has the number of the call already.
+ */
 int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like);
 /* Add a field to values. number: the text may be a number. */
 void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool number);
@@ -189,6 +202,12 @@ uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type
 /* text.c: the texts of events. */
 int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
 
+/* functions.c: locations of functions; 0: out of memory. */
+/* Declare a function, with the arguments that its first event has. */
+uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct span arguments);
+/* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". */
+uint32_t ftrace_frame(struct ftrace *f, struct span text);
+
 /* graph.c: function and function_graph. */
 /* Make the row of a CALL at the line's time. */
 int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call,
@@ -198,8 +217,6 @@ int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call
 int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span name,
 		     struct span text, bool *done);
 int ftrace_function(struct ftrace *f, struct span text);
-/* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". 0: out of memory. */
-uint32_t ftrace_frame(struct ftrace *f, struct span text);
 
 /* marks.c: the marks of atrace. *done: the text was one. */
 int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done);

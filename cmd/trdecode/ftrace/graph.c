@@ -13,82 +13,11 @@
 #include "cmd/trdecode/input/merge.h"
 #include "common/stream/value.h"
 
-enum { ARGUMENTS_MOST = 64 };
-
 struct graph_call {
 	struct span name, arguments, parent, result;
 	bool begins, ends; /* both: a whole call */
 	uint32_t depth;
 };
-
-/* --- locations --- */
-
-/* Declare the names of arguments; 0: there are none, or out of memory. */
-static uint32_t argument_names(struct ftrace *f, struct span arguments)
-{
-	struct member_entry members[ARGUMENTS_MOST];
-	struct definition_entry d = {.kind = DEFINITION_STRUCT, .members = members};
-	const char *comma;
-
-	for (struct span s = arguments; s.at < s.end && d.nmembers < ARGUMENTS_MOST;
-	     s.at = comma ? comma + 2 : s.end) {
-		struct span one = {s.at, s.end};
-		const char *equal;
-
-		comma = span_find(s, ", ");
-		one.end = comma ? comma : s.end;
-		equal = memchr(one.at, '=', span_size(one));
-		members[d.nmembers++] = (struct member_entry){
-			.name = equal ? writer_string(f->w, one.at, (size_t)(equal - one.at)) : 0};
-	}
-	return d.nmembers ? writer_definition(f->w, &d) : 0;
-}
-
-/* Declare a function, with the arguments that its first event has. */
-static uint32_t location_of(struct ftrace *f, struct span name, struct span arguments)
-{
-	uint32_t *id = id_cache_number(&f->declared.locations, name.at, span_size(name));
-	struct span module = {memmem(name.at, span_size(name), " [", 2), name.end};
-	struct location_entry e = {0};
-	uint32_t location;
-
-	if (!id || *id)
-		return id ? *id : 0;
-	if (module.at && name.end[-1] == ']') {
-		name.end = module.at;
-		module = (struct span){module.at + 2, module.end - 1};
-	} else {
-		module.at = NULL;
-	}
-	e.name = writer_string(f->w, name.at, span_size(name));
-	e.arguments = argument_names(f, arguments);
-	location = e.name ? writer_location(f->w, &e) : 0;
-	if (module.at && location &&
-	    writer_symbol(f->w, location,
-			  &(struct symbol_entry){.flags = SYMBOL_KERNEL,
-						 .name = name.at,
-						 .name_size = (uint32_t)span_size(name),
-						 .module = module.at,
-						 .module_size = (uint32_t)span_size(module)}))
-		return 0;
-	*id = location;
-	return location;
-}
-
-uint32_t ftrace_frame(struct ftrace *f, struct span text)
-{
-	const char *p = span_find(text, " (");
-	struct span none = {text.at, text.at};
-
-	if (p && p > text.at)
-		text.end = p;
-	p = span_find(text, "+0x");
-	if (p && p > text.at)
-		text.end = p;
-	if (text.at == text.end)
-		text = SPAN("?");
-	return location_of(f, span_trim(text), none);
-}
 
 /* --- the text of a call --- */
 
@@ -172,7 +101,7 @@ static int put_arguments(struct buffer *b, struct span s)
 	uint64_t index = 0;
 	const char *comma, *equal;
 
-	for (; s.at < s.end && index < ARGUMENTS_MOST; s.at = comma ? comma + 2 : s.end) {
+	for (; s.at < s.end && index < FTRACE_ARGUMENTS_MOST; s.at = comma ? comma + 2 : s.end) {
 		struct span one = {s.at, s.end};
 
 		comma = span_find(s, ", ");
@@ -250,7 +179,8 @@ static int leave_row(struct ftrace *f, const struct graph_call *c, struct ftrace
 	r->depth = c->depth;
 	r->location = close_call(t, c->depth);
 	if (!r->location)
-		r->location = location_of(f, c->name.at < c->name.end ? c->name : SPAN("?"), none);
+		r->location = ftrace_function_location(
+			f, c->name.at < c->name.end ? c->name : SPAN("?"), none);
 	if (!r->location)
 		return -1;
 	if (put_result(&r->tail, c))
@@ -288,7 +218,7 @@ static int enter_row(struct ftrace *f, const struct ftrace_line *l, const struct
 	uint8_t id[4];
 
 	r->depth = c->depth;
-	r->location = location_of(f, c->name, c->arguments);
+	r->location = ftrace_function_location(f, c->name, c->arguments);
 	if (!r->location || put_arguments(&r->tail, c->arguments))
 		return -1;
 	r->has_tail = r->tail.size > 0;
@@ -447,7 +377,7 @@ int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span 
 	if (!lane)
 		return -1;
 	t = &f->declared.thread[lane->thread];
-	f->row.location = location_of(f, c.name, none);
+	f->row.location = ftrace_function_location(f, c.name, none);
 	f->row.depth = c.depth;
 	if (!f->row.location || ftrace_typed(f, name, &like))
 		return -1;
@@ -488,7 +418,8 @@ int ftrace_function(struct ftrace *f, struct span text)
 			ftrace_value_add(f, "arguments", arguments, false);
 	}
 	if (function.at < function.end) {
-		f->row.location = location_of(f, function, (struct span){text.end, text.end});
+		f->row.location =
+			ftrace_function_location(f, function, (struct span){text.end, text.end});
 		if (!f->row.location)
 			return -1;
 	}

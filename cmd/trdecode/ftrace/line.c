@@ -5,7 +5,6 @@
 enum {
 	DIGITS_MOST = 18,
 	CPU_MOST = 65535,
-	HEAD_MOST = 1024, /* bytes of a line before its CPU */
 	FLAGS_MOST = 64,
 };
 
@@ -147,7 +146,7 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 static bool read_event(struct span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q;
-	const char *head = span_size(line) > HEAD_MOST ? line.at + HEAD_MOST : line.end;
+	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
 	uint64_t cpu;
 
 	/* a comm may have brackets */
@@ -164,11 +163,28 @@ static bool read_event(struct span line, struct ftrace_line *l)
 	return false;
 }
 
+/* Read "FLAGSTIME:": a time of twelve digits has no blank before it. */
+static bool read_joined(struct span s, struct ftrace_line *l)
+{
+	static const uint8_t flags[] = {5, 6, 4}; /* in the order of their frequency */
+
+	for (unsigned i = 0; i < sizeof flags; i++) {
+		const char *text =
+			span_size(s) > flags[i] ? read_time(s.at + flags[i], s.end, l) : NULL;
+
+		if (text) {
+			l->text = span_trim((struct span){text, s.end});
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Read a line of a latency format: the CPU is directly before the flags. */
 static bool read_latency(struct span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q, *task;
-	const char *head = span_size(line) > HEAD_MOST ? line.at + HEAD_MOST : line.end;
+	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
 	uint64_t number;
 
 	while (p < head && (p = memchr(p, '-', (size_t)(head - p)))) {
@@ -180,7 +196,8 @@ static bool read_latency(struct span line, struct ftrace_line *l)
 		q = ftrace_digits(p, line.end, &number);
 		if (q == p || q == line.end || number > CPU_MOST || *q == ' ')
 			continue;
-		if (!read_rest(skip_word(q, line.end), line.end, l) ||
+		if ((!read_rest(skip_word(q, line.end), line.end, l) &&
+		     !read_joined((struct span){q, line.end}, l)) ||
 		    !read_threads((struct span){line.at, task}, l))
 			continue;
 		l->cpu = (int32_t)number;

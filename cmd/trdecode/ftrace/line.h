@@ -86,6 +86,8 @@ enum line_kind {
 
 enum line_clock { LINE_SECONDS, LINE_MICROSECONDS, LINE_TICKS, LINE_NO_TIME };
 
+enum { LINE_HEAD_MOST = 1024 }; /* bytes of a line before its CPU */
+
 struct ftrace_line {
 	enum line_kind kind;
 	enum line_clock clock;

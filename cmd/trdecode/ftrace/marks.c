@@ -1,39 +1,51 @@
 /*
- * marks.c - the marks that atrace writes to trace_marker: calls, counters and asynchronous calls
- *
- *     B|TGID|NAME    E[|TGID]    C|TGID|NAME|VALUE    S|TGID|NAME|COOKIE    F|TGID|NAME|COOKIE
- *
- * Source: Android's ATrace (libcutils trace.h) and the parser of systrace in catapult.
+ * marks.c - the marks of atrace: calls, instants, counters and asynchronous calls
  */
 #include "cmd/trdecode/ftrace/ftrace.h"
+#include "cmd/trdecode/input/atrace_mark.h"
 #include "common/util/siphash.h"
 
-enum { MARK_PARTS = 4, ASYNC_MOST = 1 << 16 };
+enum { ASYNC_MOST = 1 << 16 };
 
-/* Split a mark at its bars; the last part has the rest. Returns the number of parts. */
-static unsigned split_mark(struct span s, struct span parts[MARK_PARTS])
+static struct span span_of(struct mark_text t)
 {
-	unsigned n = 0;
-
-	while (n + 1 < MARK_PARTS) {
-		const char *bar = memchr(s.at, '|', span_size(s));
-
-		if (!bar)
-			break;
-		parts[n++] = (struct span){s.at, bar};
-		s.at = bar + 1;
-	}
-	parts[n++] = s;
-	return n;
+	return (struct span){t.at, t.at + t.size};
 }
 
-static int mark_begin(struct ftrace *f, struct ftrace_thread *t, struct span name)
+/* Set the fields in values: arguments, category and track. */
+static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
+{
+	struct mark_text arguments = m->arguments, key, value;
+
+	f->nvalues = 0;
+	while (f->nvalues + 2 < FTRACE_FIELDS_MOST &&
+	       atrace_mark_argument(&arguments, &key, &value)) {
+		ftrace_value_add(f, "", span_of(value), true);
+		f->values[f->nvalues - 1].key = span_of(key);
+	}
+	if (m->category.size)
+		ftrace_value_add(f, "category", span_of(m->category), false);
+	if (m->track.size)
+		ftrace_value_add(f, "track", span_of(m->track), false);
+}
+
+/* Give the row a type, with the fields in values. */
+static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
+{
+	struct type_entry like = {.kind = kind, .group = f->declared.group};
+
+	if (f->nvalues)
+		return ftrace_typed(f, (struct span){name, name + strlen(name)}, &like);
+	f->row.type = ftrace_plain_type(f, name, &like);
+	return f->row.type ? 0 : -1;
+}
+
+static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
 {
 	uint32_t *marks;
 
-	f->row.location = ftrace_location(f, name);
-	f->row.type = ftrace_plain_type(f, "begin", &(struct type_entry){.kind = KIND_ENTER});
-	if (!f->row.location || !f->row.type)
+	f->row.location = ftrace_location(f, span_of(m->name));
+	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
 		return -1;
 	if (t->nmarks >= FTRACE_FRAMES_MOST)
 		return 0;
@@ -48,13 +60,19 @@ static int mark_begin(struct ftrace *f, struct ftrace_thread *t, struct span nam
 static int mark_end(struct ftrace *f, struct ftrace_thread *t)
 {
 	f->row.location = t->nmarks ? t->marks[--t->nmarks] : ftrace_frame(f, SPAN("?"));
-	f->row.type = ftrace_plain_type(f, "end", &(struct type_entry){.kind = KIND_LEAVE});
-	return f->row.type && f->row.location ? 0 : -1;
+	return f->row.location && !mark_type(f, "end", KIND_LEAVE) ? 0 : -1;
+}
+
+static int mark_instant(struct ftrace *f, const struct atrace_mark *m)
+{
+	f->row.location = ftrace_location(f, span_of(m->name));
+	return f->row.location && !mark_type(f, "instant", KIND_INSTANT) ? 0 : -1;
 }
 
 /* Make the row of a counter. The name of its type is that of the counter. */
-static int mark_counter(struct ftrace *f, struct span name, uint64_t number)
+static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
 {
+	struct span name = span_of(m->name);
 	struct field_entry value = {.name = writer_text(f->w, "value"),
 				    .kind = FIELD_INT,
 				    .where = WHERE_FIXED,
@@ -69,81 +87,84 @@ static int mark_counter(struct ftrace *f, struct span name, uint64_t number)
 	memcpy(text, name.at, span_size(name));
 	text[span_size(name)] = '\0';
 	f->row.type = ftrace_plain_type(f, text, &e);
-	put_u64(bytes, number);
+	put_u64(bytes, (uint64_t)m->value);
 	return f->row.type && !buffer_append(&f->row.fixed, bytes, sizeof bytes) ? 0 : -1;
 }
 
-/* Make the row of the begin or the end of an asynchronous call. */
-static int mark_async(struct ftrace *f, bool begin, struct span pid, struct span name,
-		      struct span cookie)
+/* Get the number of an asynchronous call, and the location of an end without a name. */
+static int async_number(struct ftrace *f, const struct atrace_mark *m, uint32_t *number)
 {
-	static const struct siphash_key key = {0x66, 0x74};
-	struct field_entry call = {.name = writer_text(f->w, "call"),
-				   .kind = FIELD_UINT,
-				   .role = ROLE_CALL,
-				   .where = WHERE_FIXED,
-				   .size = 4};
-	struct type_entry e = {.kind = begin ? KIND_ENTER : KIND_LEAVE,
-			       .flags = TYPE_CALL_NUMBER,
-			       .fixed_size = 4,
-			       .nfields = 1,
-			       .fields = &call};
-	uint64_t hash, number;
-	uint8_t bytes[4];
+	static const struct siphash_key of_name = {0x66, 0x74}, of_track = {0x66, 0x75};
+	bool begin = m->what == 'S' || m->what == 'G';
+	uint64_t parts[3] = {(uint64_t)m->tgid, siphash(&of_track, m->track.at, m->track.size),
+			     siphash(&of_track, m->cookie.at, m->cookie.size)};
+	uint64_t hash = m->track.size ? siphash(&of_track, parts, sizeof parts)
+				      : siphash(&of_name, m->id.at, m->id.size);
+	uint32_t high = (uint32_t)(hash >> 33), low = (uint32_t)(hash >> 1);
+	uint64_t known;
 
-	/* "PID|NAME|COOKIE" is one text of the line */
-	(void)pid;
-	hash = siphash(&key, pid.at, (size_t)(cookie.end - pid.at)) >> 1;
-	f->row.location = ftrace_location(f, name);
-	f->row.type = ftrace_plain_type(f, begin ? "async begin" : "async end", &e);
-	if (!f->row.location || !f->row.type)
-		return -1;
 	if (begin) {
-		number = ++f->ncalls;
-		if (open_calls_count(&f->async) < ASYNC_MOST &&
-		    open_calls_put(&f->async, (uint32_t)(hash >> 32), (uint32_t)hash, number))
-			return -1;
-	} else if (!open_calls_take(&f->async, (uint32_t)(hash >> 32), (uint32_t)hash, &number)) {
-		number = ++f->ncalls; /* of a call that began before the trace */
+		*number = ++f->ncalls;
+		known = (uint64_t)f->row.location << 32 | *number;
+		return open_calls_count(&f->async) < ASYNC_MOST
+			       ? open_calls_put(&f->async, high, low, known)
+			       : 0;
 	}
-	put_u32(bytes, (uint32_t)number);
-	return buffer_append(&f->row.fixed, bytes, sizeof bytes);
+	if (open_calls_take(&f->async, high, low, &known)) {
+		*number = (uint32_t)known;
+		if (!f->row.location)
+			f->row.location = (uint32_t)(known >> 32);
+	} else {
+		*number = ++f->ncalls; /* of a call that began before the trace */
+	}
+	if (!f->row.location)
+		f->row.location = ftrace_frame(f, SPAN("?"));
+	return f->row.location ? 0 : -1;
+}
+
+/* Make the row of the begin or the end of an asynchronous call. */
+static int mark_async(struct ftrace *f, const struct atrace_mark *m)
+{
+	bool begin = m->what == 'S' || m->what == 'G';
+	struct type_entry like = {.kind = begin ? KIND_ENTER : KIND_LEAVE,
+				  .flags = TYPE_CALL_NUMBER,
+				  .group = f->declared.group};
+	uint8_t bytes[4];
+	uint32_t number;
+
+	f->row.location = m->name.size ? ftrace_location(f, span_of(m->name)) : 0;
+	if ((m->name.size && !f->row.location) || async_number(f, m, &number))
+		return -1;
+	put_u32(bytes, number);
+	return buffer_append(&f->row.fixed, bytes, sizeof bytes) ||
+			       ftrace_typed(f, begin ? SPAN("async begin") : SPAN("async end"),
+					    &like)
+		       ? -1
+		       : 0;
 }
 
 int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done)
 {
-	struct span parts[MARK_PARTS] = {{0}};
 	struct ftrace_lane *lane;
-	uint8_t kind;
-	uint64_t number;
-	unsigned n;
-	char what;
+	struct ftrace_thread *t;
+	struct atrace_mark m;
 	int failed;
 
 	*done = false;
-	if (text.at == text.end || !strchr("BECSF", *text.at) ||
-	    (span_size(text) > 1 && text.at[1] != '|'))
-		return 0;
-	what = *text.at;
-	n = split_mark(text, parts);
-	if (n < (what == 'E' ? 1u : what == 'B' ? 3u : 4u))
-		return 0;
-	/* a name of B may have bars */
-	if (what == 'B')
-		parts[2].end = text.end;
-	if (n > 1 && parts[1].at < parts[1].end && !ftrace_number(parts[1], &kind, &number))
-		return 0;
-	if (what == 'C' && (!ftrace_number(span_trim(parts[3]), &kind, &number) ||
-			    kind == FIELD_HEX || parts[2].at == parts[2].end))
+	if (!atrace_mark_read(&m, text.at, span_size(text)))
 		return 0;
 	lane = ftrace_lane(f, l);
 	if (!lane)
 		return -1;
-	switch (what) {
-	case 'B': failed = mark_begin(f, &f->declared.thread[lane->thread], parts[2]); break;
-	case 'E': failed = mark_end(f, &f->declared.thread[lane->thread]); break;
-	case 'C': failed = mark_counter(f, parts[2], number); break;
-	default: failed = mark_async(f, what == 'S', parts[1], parts[2], parts[3]);
+	t = &f->declared.thread[lane->thread];
+	mark_fields(f, &m);
+	switch (m.what) {
+	case 'B': failed = mark_begin(f, t, &m); break;
+	case 'E': failed = mark_end(f, t); break;
+	case 'C': failed = mark_counter(f, &m); break;
+	case 'I':
+	case 'N': failed = mark_instant(f, &m); break;
+	default: failed = mark_async(f, &m);
 	}
 	*done = !failed;
 	return failed;

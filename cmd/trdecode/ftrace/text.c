@@ -288,9 +288,7 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 	}
 	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs"))
 		return printed(f, l, name, none, text);
-	if (span_is(name, "tracing_mark_write") || span_begins(name, "0x")) {
-
+	if (span_is(name, "tracing_mark_write") || span_begins(name, "0x") || span_is(name, "0"))
 		return printed(f, l, SPAN("print"), name, text);
-	}
 	return named(f, name, text);
 }

@@ -11,7 +11,7 @@ static int read_more(struct lines *l, const struct input *in, struct error *e)
 {
 	ssize_t got;
 
-	if (!l->begun) {
+	if (!l->begun && !l->source.read) {
 		l->begun = true;
 		return buffer_append(&l->data, in->head, in->head_size) ? error_no_memory(e) : 0;
 	}
@@ -22,9 +22,13 @@ static int read_more(struct lines *l, const struct input *in, struct error *e)
 	}
 	if (buffer_reserve(&l->data, PIECE))
 		return error_no_memory(e);
-	got = io_read(in->fd, l->data.data + l->data.size, PIECE);
+	l->begun = true;
+	if (l->source.read)
+		got = l->source.read(l->source.ctx, l->data.data + l->data.size, PIECE, e);
+	else
+		got = io_read(in->fd, l->data.data + l->data.size, PIECE);
 	if (got < 0)
-		return error_errno(e, in->name, NO_OFFSET, "cannot read");
+		return l->source.read ? -1 : error_errno(e, in->name, NO_OFFSET, "cannot read");
 	l->ended = got == 0;
 	l->data.size += (size_t)got;
 	return 0;
@@ -68,6 +72,14 @@ int lines_next(struct lines *l, const struct input *in, const char **text, size_
 	if (*n && (*text)[*n - 1] == '\r')
 		--*n;
 	return 1;
+}
+
+int lines_fill(struct lines *l, const struct input *in, size_t size, struct error *e)
+{
+	while (!l->ended && l->data.size - l->begin < size)
+		if (read_more(l, in, e))
+			return -1;
+	return 0;
 }
 
 bool lines_ready(const struct lines *l, const struct input *in, int ms)
