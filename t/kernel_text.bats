@@ -78,6 +78,86 @@ same() {
 	END
 }
 
+# events INPUT: time, duration, CPU, thread, name and fields of each event
+events() {
+	trdecode "$1" | trencode -q -t ndjson | jq -Sc '[.time, .dur, .cpu, .tid, .name, .args]'
+}
+
+@test "function_graph with other columns: no CPU, no duration, relative times" {
+	cat >x <<-'END'
+		# tracer: function_graph
+		               |  sys_open() {
+		               |    do_sys_open() {
+		   0.382 us    |      getname();
+		 + 11.250 us   |    }
+		 ! 120.000 us  |  }
+	END
+	events x | sort >have
+	sort >want <<-'END'
+		[0,11250,null,null,"do_sys_open",null]
+		[0,120000,null,null,"sys_open",null]
+		[0,382,null,null,"getname",null]
+	END
+	diff want have
+	printf '%s\n' '# tracer: function_graph' ' 0) sys_open() {' ' 0)   do_sys_open() {' ' 0)     getname();' \
+		' 0)   }' ' 0) }' >x
+	trdecode x | trencode -q -t ndjson | jq -r '"\(.depth) \(.name)"' | sort >have
+	printf '%s\n' '0 sys_open' '1 do_sys_open' '2 getname' | diff have -
+	printf '%s\n' '# tracer: function_graph' '  5122 us |   1)   0.541 us    |  lock();' \
+		'  5123 us |   1)  sh-48     | + 10.000 us    |  unlock();' >x
+	events x >have
+	diff have - <<-'END'
+		[5122000,541,1,null,"lock",null]
+		[5123000,10000,1,48,"unlock",null]
+	END
+}
+
+@test "stacks with offsets, addresses and files; the options verbose and fields" {
+	cat >x <<-'END'
+		# tracer: nop
+		 sh-7 [001] ..... 1.000001: <stack trace>
+		 => syscall_trace_enter+0x180/0x1e0 <ffffffff81423c90>
+		 => do_syscall_64+0x20f/0x290 [core]
+		 sh-7 [001] ..... 1.000002: <user stack trace>
+		 => /usr/lib/libc.so.6[+0xd2350] <00007f72ea05c350>
+		 =>  <00007f0012345678>
+		 sh-7 [001] d..2. 1.000003: sched_wakeup: comm=sh pid=0x5c3 (1475) prio=0x78 (120) ret=0xfffffffffffffffe (-2)
+	END
+	events x >have
+	diff have - <<-'END'
+		[1000001000,null,1,7,"kernel_stack",{"stack":["do_syscall_64","syscall_trace_enter"]}]
+		[1000002000,null,1,7,"user_stack",{"stack":["<00007f0012345678>","/usr/lib/libc.so.6"]}]
+		[1000003000,null,1,7,"sched_wakeup",{"comm":"sh","pid":1475,"prio":120,"ret":-2}]
+	END
+	cat >x <<-'END'
+		# tracer: nop
+		            bash   32374   0 0 00000000 00000002 [dba2e668] 28.252ms (+0.002ms): sys_exit: NR 33 = 1
+		        a b c d      8   1 0 00000000 0000000a [dba2e679] 28.269ms (+0.002ms): sys_exit: NR 14 = 0
+	END
+	events x >have
+	diff have - <<-'END'
+		[28252000,null,0,32374,"sys_exit",{"id":33,"ret":1}]
+		[28269000,null,1,8,"sys_exit",{"id":14,"ret":0}]
+	END
+}
+
+@test "text without threads and times is refused; an empty trace is no fault" {
+	printf '# tracer: nop\n32374 0 3685762123470 type: 442\n' >raw
+	printf '# tracer: nop\n00007e76 00000001 0000035a4bd39b02 type: 442\n\n' >hex
+	printf '# tracer: nop\nsys_exit: NR 14 = 0\n' >bare
+	printf '# tracer: nop\n\1\0\0\2\n\3\0' >bin
+	for x in raw hex bare bin; do
+		run -2 trdecode $x -o x.trs
+		assert_output --partial 'turn off the options raw, hex and bin'
+	done
+	printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:2\n' >x
+	run -0 trdecode x -o x.trs
+	refute_output
+	# lines with bars are no trace
+	printf '   a | b;\n | c {\n' >x
+	run -2 trdecode x -o x.trs
+}
+
 @test "fields have types: conditions give the events that they give for the trace.dat" {
 	for condition in 'next_pid == 15' 'prev_prio < 120' 'next_comm =~ "^work"' 'vruntime > 7100000000'; do
 		want=$(trdecode -q "$T/v6-sched-irq-timer.dat" | trfilter -q -c "$condition")

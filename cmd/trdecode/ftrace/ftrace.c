@@ -45,7 +45,8 @@ static enum bid ftrace_probe(const struct input *in)
 		if (span_begins(line, "# tracer: "))
 			return BID_LIKELY;
 		ftrace_line_parse(line, &l);
-		if (l.kind == LINE_EVENT || l.kind == LINE_GRAPH)
+		/* other texts may have bars */
+		if (l.kind == LINE_EVENT || (l.kind == LINE_GRAPH && l.cpu >= 0))
 			return BID_LIKELY;
 	}
 	return BID_NONE;
@@ -91,15 +92,20 @@ static int next_line(struct ftrace *f, struct error *e)
 		f->whole = (struct span){text, text + n};
 		trim_page(&f->whole);
 		if (f->lines.cut || memchr(text, '\0', n)) {
-			ftrace_strange(f);
+			if (f->events || f->has_row)
+				ftrace_strange(f);
+			else
+				f->heading++;
 			continue;
 		}
 		ftrace_line_parse(f->whole, &f->line);
 		if (!in_trace(f, f->whole, &f->line) || f->line.kind == LINE_IGNORED)
 			continue;
 		/* what is before the first event is a heading */
-		if (!f->events && !f->has_row && f->line.kind == LINE_OTHER)
+		if (!f->events && !f->has_row && f->line.kind == LINE_OTHER) {
+			f->heading++;
 			continue;
+		}
 		f->held = true;
 		return 1;
 	}
@@ -299,8 +305,15 @@ static int find_first(struct ftrace *f, struct error *e)
 		}
 	if (got < 0)
 		return -1;
-	if (!got)
-		input_damage(f->input, f->input->name, NO_OFFSET, "the text has no event");
+	if (!got && f->html)
+		return error_set(e, f->input->name, NO_OFFSET,
+				 "the page has no trace of the kernel");
+	/* an empty trace has only comments */
+	if (!got && f->heading)
+		return error_set(
+			e, f->input->name, NO_OFFSET,
+			"no line has a thread and a time: turn off the options raw, hex and "
+			"bin of tracefs, and turn on context-info");
 	f->clock = got ? f->line.clock : LINE_SECONDS;
 	f->input->ticks = f->clock == LINE_TICKS;
 	if (f->clock == LINE_NO_TIME)

@@ -149,6 +149,7 @@ struct ftrace {
 	uint64_t lost;	    /* events lost before the next row; UINT64_MAX: unknown */
 	int32_t lost_cpu;
 	uint64_t events, strange; /* strange: lines that were not understood */
+	uint64_t heading;	  /* lines before the first event */
 };
 
 /* Functions that return int return 0, or -1 when out of memory or the output failed. */

@@ -1,5 +1,6 @@
 /*
- * functions.c - the locations of functions: "NAME [MODULE]", "NAME+OFFSET", "NAME (ADDRESS)"
+ * functions.c - the locations of functions: "NAME [MODULE]", "NAME+OFFSET", "NAME (ADDRESS)",
+ * "NAME <ADDRESS>", "FILE[+OFFSET] <ADDRESS>"
  */
 #include "cmd/trdecode/ftrace/ftrace.h"
 
@@ -71,9 +72,13 @@ uint32_t ftrace_frame(struct ftrace *f, struct span text)
 
 	if (p && p > text.at)
 		text.end = p;
-	p = span_find(text, "+0x");
+	/* the options sym-addr, and sym-userobj */
+	p = span_find(text, " <");
 	if (p && p > text.at)
 		text.end = p;
+	p = span_find(text, "+0x");
+	if (p && p > text.at)
+		text.end = p[-1] == '[' ? p - 1 : p;
 	if (text.at == text.end)
 		text = SPAN("?");
 	return ftrace_function_location(f, span_trim(text), none);

@@ -295,7 +295,7 @@ int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call
 			ftrace_strange(f);
 		return 0;
 	}
-	c.depth = blanks > 2 ? (uint32_t)(blanks / 2 - 1) : 0;
+	c.depth = blanks > l->indent ? (uint32_t)(blanks - l->indent) / 2 : 0;
 	if (c.depth > UINT16_MAX)
 		c.depth = UINT16_MAX;
 	if (c.begins ? enter_row(f, l, &c, t, duration) : leave_row(f, &c, t))

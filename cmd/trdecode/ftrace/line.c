@@ -234,56 +234,151 @@ bool ftrace_duration(struct span *s, uint64_t *ns)
 	return true;
 }
 
+/* Read the time before the CPU of function_graph: "SECONDS.FRACTION |" or "NUMBER[.FRACTION] us |".
+ */
+static const char *read_graph_time(struct span s, struct ftrace_line *l)
+{
+	uint64_t number, ns = 0;
+	const char *p = ftrace_digits(s.at, s.end, &number), *q;
+	bool point = p < s.end && *p == '.', us;
+
+	if (p == s.at)
+		return NULL;
+	if (point) {
+		q = read_fraction(p + 1, s.end, &ns);
+		if (q == p + 1)
+			return NULL;
+		p = q;
+	}
+	p = skip_blanks(p, s.end);
+	us = span_begins((struct span){p, s.end}, "us");
+	p = us ? skip_blanks(p + 2, s.end) : p;
+	if (p == s.end || *p != '|' || (!us && !point) || number >= TIME_LIMIT / 1000000000)
+		return NULL;
+	l->time = us ? number * 1000 + ns / 1000000 : number * 1000000000 + ns;
+	l->clock = us ? LINE_MICROSECONDS : LINE_SECONDS;
+	return skip_blanks(p + 1, s.end);
+}
+
+/* Read the CPU of function_graph: "CPU)". Returns what follows; NULL: there is none. */
+static const char *read_graph_cpu(struct span s, struct ftrace_line *l)
+{
+	uint64_t number;
+	const char *p = ftrace_digits(s.at, s.end, &number);
+
+	if (p == s.at || p == s.end || *p != ')' || number > CPU_MOST)
+		return NULL;
+	l->cpu = (int32_t)number;
+	return p + 1;
+}
+
+static bool is_call_text(struct span s)
+{
+	s = span_trim(s);
+	return span_ends(s, "{") || span_ends(s, "}") || span_ends(s, ";") || span_ends(s, "*/");
+}
+
+/* Read "[COMM-TID |] [FLAGS |] [MARK] [DURATION us] |" and the call after it. */
+static bool read_graph_parts(struct span s, struct ftrace_line *l)
+{
+	/* the duration is the first part that has the form of one */
+	for (unsigned part = 0; part < 4; part++) {
+		struct span duration = s;
+		const char *bar;
+
+		if (ftrace_duration(&duration, &l->duration)) {
+			l->text = (struct span){duration.at, s.end};
+			return true;
+		}
+		bar = memchr(s.at, '|', span_size(s));
+		if (!bar)
+			return false;
+		if (l->tid < 0)
+			read_task((struct span){s.at, bar}, l);
+		s.at = bar + 1;
+	}
+	return false;
+}
+
 /* Read a line of function_graph. */
 static bool read_graph(struct span line, struct ftrace_line *l)
 {
 	struct span s = span_trim(line);
-	uint64_t number, ns;
-	const char *p = ftrace_digits(s.at, s.end, &number), *bar;
+	const char *p = read_graph_time(s, l), *cpu;
 
-	if (p == s.at)
-		return false;
-	if (p < s.end && *p == '.' && number < TIME_LIMIT / 1000000000) {
-		bar = read_fraction(p + 1, s.end, &ns);
-		if (bar == p + 1)
-			return false;
-		l->time = number * 1000000000 + ns;
-		l->clock = LINE_SECONDS;
-		p = skip_blanks(bar, s.end);
-		if (p == s.end || *p != '|')
-			return false;
-		s.at = skip_blanks(p + 1, s.end);
-		p = ftrace_digits(s.at, s.end, &number);
+	s.at = p ? p : s.at;
+	cpu = read_graph_cpu(s, l);
+	if (p && !cpu && l->clock == LINE_MICROSECONDS) {
+		/* it was the duration */
+		l->clock = LINE_NO_TIME;
+		l->time = 0;
+		s.at = span_trim(line).at;
 	}
-	if (p == s.at || p == s.end || *p != ')' || number > CPU_MOST)
-		return false;
-	l->cpu = (int32_t)number;
-	s.at = p + 1;
+	l->kind = LINE_GRAPH;
+	if (!cpu)
+		/* without the option funcgraph-cpu */
+		return read_graph_parts((struct span){s.at, line.end}, l) && is_call_text(l->text);
+	s.at = cpu;
 	/* the begin or the end of an interrupt */
 	if (span_begins(span_trim(s), "====") || span_begins(span_trim(s), "<===")) {
 		l->kind = LINE_IGNORED;
 		return true;
 	}
-	l->kind = LINE_GRAPH;
-	/* the duration is the first part that has the form of one */
-	for (unsigned part = 0; part < 4; part++) {
-		struct span duration = s;
-
-		if (ftrace_duration(&duration, &l->duration)) {
-			l->text = (struct span){duration.at, line.end};
-			return true;
-		}
-		bar = memchr(s.at, '|', span_size(s));
-		if (!bar)
-			break;
-		if (l->tid < 0)
-			read_task((struct span){s.at, bar}, l);
-		s.at = bar + 1;
+	if (read_graph_parts((struct span){s.at, line.end}, l))
+		return true;
+	p = span_find(s, "=>");
+	if (p && read_task((struct span){p + 2, s.end}, l)) {
+		l->kind = LINE_SWITCH;
+		return true;
 	}
-	bar = span_find(s, "=>");
-	if (!bar || !read_task((struct span){bar + 2, s.end}, l))
+	/* without the option funcgraph-duration: one blank, and two more for each level */
+	l->indent = 1;
+	l->text = (struct span){s.at, line.end};
+	return !memchr(s.at, '|', span_size(s)) && is_call_text(s);
+}
+
+/* Step back over blanks and a word. */
+static const char *word_before(const char *p, const char *first)
+{
+	while (p > first && p[-1] == ' ')
+		p--;
+	while (p > first && p[-1] != ' ')
+		p--;
+	return p;
+}
+
+/* Read a line of the options latency-format and verbose:
+ * "COMM TID CPU FLAGS PREEMPT NUMBER [TIME] N.NNNms (+N.NNNms): TEXT". */
+static bool read_verbose(struct span line, struct ftrace_line *l)
+{
+	struct span head = {line.at,
+			    span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end};
+	const char *ms = span_find(head, "ms (+"), *text, *time, *cpu, *tid, *p;
+	uint64_t number, ns;
+
+	if (!ms)
 		return false;
-	l->kind = LINE_SWITCH;
+	text = span_find((struct span){ms + 5, head.end}, "ms):");
+	time = word_before(ms, line.at);
+	p = ftrace_digits(time, ms, &number);
+	if (!text || p == time || *p != '.' || read_fraction(p + 1, ms, &ns) != ms ||
+	    number >= TIME_LIMIT / 1000000)
+		return false;
+	l->time = number * 1000000 + ns / 1000;
+	l->clock = LINE_MICROSECONDS;
+	l->text = span_trim((struct span){text + 4, line.end});
+	cpu = time;
+	for (unsigned i = 0; i < 5; i++)
+		cpu = word_before(cpu, line.at);
+	tid = word_before(cpu, line.at);
+	if (tid == line.at || ftrace_digits(cpu, head.end, &number) == cpu || number > CPU_MOST)
+		return false;
+	l->cpu = (int32_t)number;
+	p = ftrace_digits(tid, head.end, &number);
+	if (p == tid || *p != ' ' || number > INT32_MAX)
+		return false;
+	l->tid = (int32_t)number;
+	l->comm = span_trim((struct span){line.at, tid});
 	return true;
 }
 
@@ -315,17 +410,19 @@ static bool is_ignored(struct span s)
 
 void ftrace_line_parse(struct span line, struct ftrace_line *l)
 {
+	const struct ftrace_line none = {.kind = LINE_OTHER,
+					 .clock = LINE_NO_TIME,
+					 .instance = {line.at, line.at},
+					 .comm = {line.at, line.at},
+					 .text = {line.end, line.end},
+					 .tid = -1,
+					 .tgid = -1,
+					 .cpu = -1,
+					 .duration = UINT64_MAX,
+					 .indent = 2};
 	struct span s = span_trim(line);
 
-	*l = (struct ftrace_line){.kind = LINE_OTHER,
-				  .clock = LINE_NO_TIME,
-				  .instance = {line.at, line.at},
-				  .comm = {line.at, line.at},
-				  .text = {line.end, line.end},
-				  .tid = -1,
-				  .tgid = -1,
-				  .cpu = -1,
-				  .duration = UINT64_MAX};
+	*l = none;
 	if (span_begins(s, "=>")) {
 		l->kind = LINE_FRAME;
 		l->text = span_trim((struct span){s.at + 2, s.end});
@@ -338,6 +435,10 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 	} else if (is_ignored(s)) {
 		l->kind = LINE_IGNORED;
 	} else if (!read_graph(line, l)) {
-		l->kind = read_latency(line, l) ? LINE_EVENT : LINE_OTHER;
+		*l = none;
+		if (read_latency(line, l) || (*l = none, read_verbose(line, l)))
+			l->kind = LINE_EVENT;
+		else
+			*l = none;
 	}
 }

@@ -5,13 +5,16 @@
  *
  *     [INSTANCE:] COMM-TID [(TGID)] [CPU] [FLAGS] TIME: TEXT
  *     COMM-TID  CPUFLAGS TIME: TEXT                              (latency formats)
+ *     COMM TID CPU FLAGS PREEMPT NUMBER [TIME] TIMEms (+TIMEms): TEXT       (verbose)
  *
  * TIME is SECONDS.FRACTION of one to nine digits, microseconds with "us" from the start of a
  * latency trace, or a number of a clock without seconds. A line of the function_graph tracer is
  *
- *     [TIME |] CPU) [COMM-TID |] [FLAGS |] [MARK] [DURATION us] | CALL
+ *     [TIME |] [CPU)] [COMM-TID |] [FLAGS |] [MARK] [DURATION us] | CALL
+ *     [TIME |] CPU) CALL                                       (without durations)
  *
- * CALL is indented by two blanks, and two more for each level.
+ * CALL is indented by two blanks, without durations by one, and two more for each level. TIME is
+ * seconds with a point, or microseconds and "us".
  *
  * Sources: Documentation/trace/ftrace.rst of Linux, and the output of kernels 3.10 to 6.18 and of
  * trace-cmd 3.1.6 and 3.4; Android's systrace.
@@ -96,6 +99,7 @@ struct ftrace_line {
 	uint64_t time;		/* ns; LINE_TICKS: ticks */
 	struct span text;	/* what follows; of a FRAME and a GRAPH the text of it */
 	uint64_t duration;	/* of a GRAPH, ns; UINT64_MAX: none */
+	unsigned indent;	/* of a GRAPH: blanks before a call of depth 0 */
 	uint64_t lost;		/* events of a LOST; UINT64_MAX: unknown */
 };
 
