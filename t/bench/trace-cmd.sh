@@ -36,6 +36,18 @@ sizes "trdecode $data | trfilter '$only' | trencode -t text"
 sizes "trdecode $data | trencode -t text"
 sizes "trdecode $data | trencode -t trace-cmd -o $CACHE/out.dat"
 
+# The text that report prints, read back.
+report=$CACHE/trace.report.txt
+if [[ ! -f $report || $data -nt $report ]]; then
+	trace-cmd report -i "$data" >"$report.part" 2>/dev/null && mv "$report.part" "$report" || exit
+fi
+compare 'trace-cmd report' "trace-cmd report -i '$data'" \
+	'trdecode of its text' "trdecode -q '$report'" \
+	'trdecode of its text | trstat' "trdecode -q '$report' | trstat -q -g type -c count"
+ratio 'report is times slower: its text is read (3)' 'trdecode of its text' 'trace-cmd report'
+ratio 'report is times slower: its text is counted' 'trdecode of its text | trstat' 'trace-cmd report'
+sizes "trdecode -q $report | trstat -q -g type"
+
 # As it was recorded: version 7, compressed; and written so.
 compare 'trace-cmd report' "trace-cmd report -i '$trace'" \
 	'trdecode | trstat -g type' "trdecode '$trace' | trstat -g type" \

@@ -197,9 +197,10 @@ static int convert(struct ftrace *f)
 	case LINE_EVENT:
 	case LINE_GRAPH: break;
 	case LINE_LOST:
-		f->lost = f->lost == UINT64_MAX || l.lost == UINT64_MAX ? UINT64_MAX
-									: f->lost + l.lost;
-		f->lost_cpu = l.cpu;
+		f->lost.count = f->lost.count == UINT64_MAX || l.lost == UINT64_MAX
+					? UINT64_MAX
+					: f->lost.count + l.lost;
+		f->lost.cpu = l.cpu;
 		return 0;
 	case LINE_OTHER: ftrace_strange(f); return 0;
 	default: return 0;

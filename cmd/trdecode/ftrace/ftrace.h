@@ -146,8 +146,11 @@ struct ftrace {
 	enum line_clock clock;
 	bool html, outside; /* outside: of the trace in a page */
 	uint64_t last;	    /* time of the last row */
-	uint64_t lost;	    /* events lost before the next row; UINT64_MAX: unknown */
-	int32_t lost_cpu;
+	/* events lost before the next row; UINT64_MAX: unknown */
+	struct ftrace_lost {
+		uint64_t count;
+		int32_t cpu;
+	} lost;
 	uint64_t events, strange; /* strange: lines that were not understood */
 	uint64_t heading;	  /* lines before the first event */
 };

@@ -220,16 +220,18 @@ int ftrace_leaves_write(struct ftrace *f, uint64_t time, int32_t cpu)
 
 static int write_lost(struct ftrace *f, uint64_t time)
 {
-	struct gap g = {
-		.reason = GAP_LOST, .unit = GAP_EVENTS, .count = f->lost, .offset = NO_OFFSET};
+	struct gap g = {.reason = GAP_LOST,
+			.unit = GAP_EVENTS,
+			.count = f->lost.count,
+			.offset = NO_OFFSET};
 	struct lane_entry e = {.source = f->declared.source,
 			       .clock = f->declared.clock,
 			       .flags = LANE_HAS_CPU,
-			       .cpu = f->lost_cpu,
+			       .cpu = f->lost.cpu,
 			       .ppid = -1};
 	uint32_t lane = writer_lane(f->w, &e);
 
-	f->lost = 0;
+	f->lost.count = 0;
 	return lane ? writer_gap(f->w, time, lane, &g) : -1;
 }
 
@@ -237,7 +239,7 @@ int ftrace_row_write(struct ftrace *f)
 {
 	struct ftrace_row *r = &f->row;
 
-	if (f->lost && write_lost(f, r->time))
+	if (f->lost.count && write_lost(f, r->time))
 		return -1;
 	if (r->stack && writer_use_stack(f->w, r->stack))
 		return -1;
