@@ -74,6 +74,24 @@ table() {
 	awk '$1 == "call" && $4 { print "GPU", $13 }' "$P/mt4.profile.txt" | sort | uniq -c | diff - have
 }
 
+@test "Perfetto: each call of the GPU is a slice" {
+	need protoc
+	trdecode -o x.trs "$P/mt4.profile.txt"
+	trencode -q -t perfetto x.trs | protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto >decoded
+	grep -q 'name: "GPU' decoded
+	awk '
+	$1 == "packet" { type = iid = "" }
+	$1 == "event_names" { interning = 1 }
+	interning && $1 == "iid:" { key = $2 }
+	interning && $1 == "name:" { gsub(/"/, ""); sub(/^ *name: /, ""); names[key] = $0; interning = 0 }
+	$1 == "type:" { type = $2 }
+	$1 == "name_iid:" { iid = $2 }
+	/^}/ && type ~ /BEGIN/ { count[iid]++ }
+	END { for (i in count) if (names[i] ~ /^GPU/) print count[i], names[i] }' decoded | sort >have
+	awk '$1 == "call" && $4 { n["GPU " $13]++ } END { for (k in n) print n[k], k }' "$P/mt4.profile.txt" |
+		sort | diff - have
+}
+
 @test "times of calls: begin, end, and what the GPU measured of one call" {
 	trdecode "$P/mt4.profile.txt" | trencode -q -t ndjson >x
 	awk '$1 == "call" && $5 { print $5, $6, $13, $12 }' "$P/mt4.profile.txt" | sort -n >want
@@ -101,6 +119,9 @@ table() {
 @test "a profile of another trace, a second profile, and lost lines are reported" {
 	run -1 --separate-stderr trdecode "$RECORDED/apitrace/feat.trace" "$P/mt4.profile.txt" -o x.trs
 	[[ $stderr == *"is this the profile of another trace?"* ]]
+	sed 's/ glClear$/ glFinish/' "$P/mt4.profile.txt" >x
+	run -1 --separate-stderr trdecode "$RECORDED/apitrace/mt4.trace" x -o x.trs
+	[[ $stderr == *"x: $(grep -c ' glClear$' "$P/mt4.profile.txt") calls are not in "* ]]
 	run -2 trdecode "$P/feat.profile.txt" "$P/mt4.profile.txt" -o x.trs
 	assert_output --partial 'a second profile of a replay'
 	# lines that are missing cost their times only

@@ -141,6 +141,36 @@ events() {
 	END
 }
 
+@test "mmiotrace, and the switches of the tracer wakeup" {
+	cat >x <<-'END'
+		VERSION 20070824
+		PCIDEV 0000 80862920 0 0 0
+		MAP 100.000001 1 0xf0000000 0xffffc90000000000 0x1000 0x0 0
+		R 4 100.000003 1 0xf0000010 0x12 0xffffffff81000000 0
+		UNMAP 100.000009 1 0x0 0
+		MARK 100.000010 a note
+	END
+	events x >have
+	diff have - <<-'END'
+		[100000001000,null,null,null,"mmiotrace_map",{"len":"0x1000","map_id":1,"opcode":"MAP","phys":"0xf0000000","virt":"0xffffc90000000000"}]
+		[100000003000,null,null,null,"mmiotrace_rw",{"map_id":1,"opcode":"R","pc":"0xffffffff81000000","phys":"0xf0000010","value":"0x12","width":4}]
+		[100000009000,null,null,null,"mmiotrace_map",{"map_id":1,"opcode":"UNMAP"}]
+		[100000010000,null,null,null,"print",{"message":"a note"}]
+	END
+	cat >x <<-'END'
+		# tracer: wakeup
+		  <idle>-0       3dNs7    0us :      0:120:R   + [003]   312:100:R kworker/3:1H
+		  <idle>-0       3d..3   15us+: __schedule <-schedule
+		  <idle>-0       3d..3   16us :      0:120:R ==> [003]   312:100:R kworker/3:1H
+	END
+	events x >have
+	diff have - <<-'END'
+		[0,null,3,0,"wakeup",{"next_comm":"kworker/3:1H","next_cpu":3,"next_pid":312,"next_prio":100,"next_state":"R","prev_pid":0,"prev_prio":120,"prev_state":"R"}]
+		[15000,null,3,0,"__schedule",{"parent_ip":"schedule"}]
+		[16000,null,3,0,"context_switch",{"next_comm":"kworker/3:1H","next_cpu":3,"next_pid":312,"next_prio":100,"next_state":"R","prev_pid":0,"prev_prio":120,"prev_state":"R"}]
+	END
+}
+
 @test "text without threads and times is refused; an empty trace is no fault" {
 	printf '# tracer: nop\n32374 0 3685762123470 type: 442\n' >raw
 	printf '# tracer: nop\n00007e76 00000001 0000035a4bd39b02 type: 442\n\n' >hex

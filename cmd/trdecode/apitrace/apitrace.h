@@ -39,6 +39,7 @@ enum apitrace_failure {
 /* A function, defined at its first call. */
 struct apitrace_function {
 	uint32_t location, names; /* names: number of arguments */
+	uint32_t name;		  /* a string of the writer */
 	unsigned known;		  /* enum apitrace_known */
 };
 
@@ -111,6 +112,7 @@ struct apitrace {
 	/* the profile that gives the times; NULL: none */
 	struct apitrace_timed {
 		struct glprofile *profile;
+		uint32_t name;	       /* of the function of the present enter */
 		uint32_t enters[2][4]; /* types of enters with its fields: with a stack; variants */
 		struct open_calls unknown; /* times of the enters without a time of the profile */
 	} timed;

@@ -263,6 +263,7 @@ static int put_enter(struct apitrace *a, uint64_t offset)
 	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, f, lane)))
 		return apitrace_no_memory(a);
 	a->totals.calls++;
+	a->timed.name = f->name;
 	return put_row(a, lane, a->enter, f->location, a->call++);
 }
 

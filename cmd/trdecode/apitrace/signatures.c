@@ -169,6 +169,7 @@ static int define_function(struct apitrace *a, uint64_t id, struct apitrace_func
 	    define_members(a, 0, name, DEFINITION_STRUCT, &arguments))
 		return -1;
 	f->names = (uint32_t)n;
+	f->name = name;
 	if (!a->w)
 		return 0;
 	f->location = writer_location(

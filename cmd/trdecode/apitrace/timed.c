@@ -29,18 +29,33 @@ static uint32_t enter_type(struct apitrace *a, bool stacks, unsigned variant)
 	return *id;
 }
 
+/* Test whether a call of the profile has the function of the present enter. */
+static bool same_function(const struct apitrace *a, const struct glprofile_call *c)
+{
+	size_t n;
+	const char *name = writer_string_of(a->w, a->timed.name, &n);
+	const struct intern *names = &a->timed.profile->names;
+
+	return intern_size(names, c->name) == n && !memcmp(intern_data(names, c->name), name, n);
+}
+
 int timed_row(struct apitrace *a, struct new_row *r, uint8_t *fixed, const struct row_needs *needs,
 	      uint32_t call)
 {
 	struct glprofile *p = a->timed.profile;
 	bool leave = r->type == a->leave;
-	const struct glprofile_call *c;
+	struct glprofile_call *c;
 	struct open_calls *unknown = &a->timed.unknown;
 	uint64_t time = p->now, now = 0;
 
 	a->error.what[0] = '\0';
 	if (glprofile_find(p, call, leave, &c, &a->error))
 		return timed_failed(a);
+	if (!leave && c && !same_function(a, c)) {
+		/* of another trace: it counts as missing */
+		c->taken = false;
+		c = NULL;
+	}
 	if (c && glprofile_has_cpu(c))
 		time = now = glprofile_cpu_time(c, leave);
 	else if (!leave && open_calls_count(unknown) < APITRACE_OPEN_LIMIT &&

@@ -17,26 +17,6 @@ enum { CLOCK_SYNC_BYTES = 1 << 20, PARENT_TOLERANCE = 100000000 /* ns */ };
 
 static const char word[] = "trace_event_clock_sync: ";
 
-/* Read "SECONDS[.FRACTION]" as ns. */
-static bool read_seconds(struct span s, uint64_t *ns)
-{
-	uint64_t fraction = 0;
-	const char *p = ftrace_digits(s.at, s.end, ns), *q;
-
-	if (p == s.at || *ns >= TIME_LIMIT / 1000000000)
-		return false;
-	*ns *= 1000000000;
-	if (p == s.end || *p != '.')
-		return p == s.end;
-	q = ftrace_digits(p + 1, s.end, &fraction);
-	if (q == p + 1 || q != s.end || q - p > 10)
-		return false;
-	for (ptrdiff_t i = q - p; i < 10; i++)
-		fraction *= 10;
-	*ns += fraction;
-	return true;
-}
-
 /* Take the facts of a line with a mark at `at`. */
 static void take_sync(struct ftrace *f, struct span line, const char *at)
 {
@@ -58,7 +38,7 @@ static void take_sync(struct ftrace *f, struct span line, const char *at)
 		in->wall = (int64_t)(number * 1000000) - (int64_t)l.time;
 	} else if (span_begins(text, "parent_ts=")) {
 		text.at += 10;
-		if (!read_seconds(text, &number) || !number)
+		if (!ftrace_seconds(text, &number) || !number)
 			return;
 		if ((number > l.time ? number - l.time : l.time - number) <= PARENT_TOLERANCE)
 			in->clock_name = "monotonic";

@@ -206,6 +206,9 @@ uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type
 /* text.c: the texts of events. */
 int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
 
+/* mmiotrace.c: make the row of a line that ftrace_mmio_line has read. */
+int ftrace_mmio(struct ftrace *f, struct span text);
+
 /* functions.c: locations of functions; 0: out of memory. */
 /* Declare a function, with the arguments that its first event has. */
 uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct span arguments);

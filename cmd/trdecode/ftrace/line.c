@@ -48,6 +48,20 @@ static const char *read_fraction(const char *at, const char *end, uint64_t *ns)
 	return p;
 }
 
+bool ftrace_seconds(struct span s, uint64_t *ns)
+{
+	uint64_t fraction = 0;
+	const char *p = ftrace_digits(s.at, s.end, ns);
+
+	if (p == s.at || *ns >= TIME_LIMIT / 1000000000)
+		return false;
+	if (p < s.end &&
+	    (*p != '.' || read_fraction(p + 1, s.end, &fraction) != s.end || p + 1 == s.end))
+		return false;
+	*ns = *ns * 1000000000 + fraction;
+	return true;
+}
+
 /* Read "TIME:" into the line. Returns its end; NULL: it is no time. */
 static const char *read_time(const char *at, const char *end, struct ftrace_line *l)
 {
@@ -436,7 +450,8 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 		l->kind = LINE_IGNORED;
 	} else if (!read_graph(line, l)) {
 		*l = none;
-		if (read_latency(line, l) || (*l = none, read_verbose(line, l)))
+		if (read_latency(line, l) || (*l = none, read_verbose(line, l)) ||
+		    (*l = none, l->mmio = ftrace_mmio_line(s, l)))
 			l->kind = LINE_EVENT;
 		else
 			*l = none;

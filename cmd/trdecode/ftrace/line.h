@@ -99,9 +99,15 @@ struct ftrace_line {
 	uint64_t time;		/* ns; LINE_TICKS: ticks */
 	struct span text;	/* what follows; of a FRAME and a GRAPH the text of it */
 	uint64_t duration;	/* of a GRAPH, ns; UINT64_MAX: none */
+	bool mmio;		/* of mmiotrace: text is the whole line */
 	unsigned indent;	/* of a GRAPH: blanks before a call of depth 0 */
 	uint64_t lost;		/* events of a LOST; UINT64_MAX: unknown */
 };
+
+/* mmiotrace.c: take a line of mmiotrace apart. false: it is none. */
+bool ftrace_mmio_line(struct span s, struct ftrace_line *l);
+/* Read "SECONDS.FRACTION", or whole seconds, as ns. */
+bool ftrace_seconds(struct span s, uint64_t *ns);
 
 /* Take a line apart. The spans point into it. */
 void ftrace_line_parse(struct span line, struct ftrace_line *l);

@@ -249,6 +249,50 @@ static int stack_event(struct ftrace *f, const char *name, struct span text)
 	return f->row.type && !buffer_zero(&f->row.fixed, 4) ? 0 : -1;
 }
 
+/* Take "PID:PRIO:STATE" off a text, and add its fields. */
+static bool take_state(struct ftrace *f, struct span *s, const char *const keys[3])
+{
+	*s = span_trim(*s);
+	for (unsigned i = 0; i < 3; i++) {
+		struct span word = take_digits(s);
+
+		if (i == 2)
+			while (s->at < s->end && *s->at != ' ')
+				word.end = ++s->at;
+		if (word.at == word.end || (i < 2 && !take(s, ":")))
+			return false;
+		ftrace_value_add(f, keys[i], word, i < 2);
+	}
+	return true;
+}
+
+/* Read what the tracer wakeup prints: "PREV ==> [CPU] NEXT COMM" of a switch, and "+" in place of
+ * the arrow of a wakeup. */
+static int scheduled(struct ftrace *f, struct span s, bool *done)
+{
+	static const char *const prev[] = {"prev_pid", "prev_prio", "prev_state"};
+	static const char *const next[] = {"next_pid", "next_prio", "next_state"};
+	struct span cpu;
+	bool change;
+
+	f->nvalues = 0;
+	if (!take_state(f, &s, prev))
+		return 0;
+	s = span_trim(s);
+	change = take(&s, "==> [");
+	if (!change && !take(&s, "+ ["))
+		return 0;
+	cpu = take_digits(&s);
+	if (cpu.at == cpu.end || !take(&s, "]"))
+		return 0;
+	ftrace_value_add(f, "next_cpu", cpu, true);
+	if (!take_state(f, &s, next))
+		return 0;
+	ftrace_value_add(f, "next_comm", span_trim(s), false);
+	*done = true;
+	return ftrace_typed(f, change ? SPAN("context_switch") : SPAN("wakeup"), NULL);
+}
+
 static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span text)
 {
 	bool done = false;
@@ -257,6 +301,9 @@ static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span te
 		return stack_event(f, "kernel_stack", text);
 	if (span_begins(text, "<user stack trace"))
 		return stack_event(f, "user_stack", text);
+	if ((span_find(text, "==> [") || span_find(text, "+ [")) &&
+	    (scheduled(f, text, &done) || done))
+		return done ? 0 : -1;
 	if (span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
 		return done ? 0 : -1;
 	if (text.at < text.end &&
@@ -271,6 +318,8 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 	uint64_t duration;
 	bool done = false;
 
+	if (l->mmio)
+		return ftrace_mmio(f, l->text);
 	if (name.at == name.end)
 		return unnamed(f, l, text);
 	if (span_is(name, "function"))

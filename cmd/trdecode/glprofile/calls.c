@@ -191,8 +191,8 @@ static int read_ahead(struct glprofile *p, struct error *e)
 	return 1;
 }
 
-int glprofile_find(struct glprofile *p, uint32_t number, bool again,
-		   const struct glprofile_call **found, struct error *e)
+int glprofile_find(struct glprofile *p, uint32_t number, bool again, struct glprofile_call **found,
+		   struct error *e)
 {
 	struct glprofile_call *c;
 	uint64_t position;

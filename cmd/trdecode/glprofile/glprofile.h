@@ -118,8 +118,8 @@ static inline uint64_t glprofile_cpu_time(const struct glprofile_call *c, bool e
 /* Find the call of a number, up to GLPROFILE_WINDOW / 2 calls after the last one that was found:
  * *found; NULL: there is none. It is valid until the next call of this function. again: find one
  * that was found before. */
-int glprofile_find(struct glprofile *p, uint32_t number, bool again,
-		   const struct glprofile_call **found, struct error *e);
+int glprofile_find(struct glprofile *p, uint32_t number, bool again, struct glprofile_call **found,
+		   struct error *e);
 
 /* Read the rest, and count the calls that were never found. */
 int glprofile_missing(struct glprofile *p, uint64_t *missing, struct error *e);
