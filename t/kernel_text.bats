@@ -188,6 +188,12 @@ events() {
 	run -2 trdecode x -o x.trs
 }
 
+@test "the first line may be longer than what is looked at to find the format" {
+	printf 'cpus=2\n tc/7-18 [001] 1.000001: ev: v=1 star=%9000s end=2\n' x >x
+	events x | jq -c '.[5].end' >have
+	echo 2 | diff - have
+}
+
 @test "fields have types: conditions give the events that they give for the trace.dat" {
 	for condition in 'next_pid == 15' 'prev_prio < 120' 'next_comm =~ "^work"' 'vruntime > 7100000000'; do
 		want=$(trdecode -q "$T/v6-sched-irq-timer.dat" | trfilter -q -c "$condition")

@@ -32,13 +32,13 @@ static enum bid ftrace_probe(const struct input *in)
 			       : BID_NONE;
 	if (ftrace_is_packed(at, in->head_size))
 		return BID_LIKELY;
-	for (unsigned n = 0; at < end && n < PROBE_LINES; at = newline + 1, n++) {
+	for (unsigned n = 0; at < end && n < PROBE_LINES; n++) {
 		struct ftrace_line l;
 		struct span line = {at, end};
 
+		/* of a long line only the begin may be there */
 		newline = memchr(at, '\n', (size_t)(end - at));
-		if (!newline)
-			break;
+		newline = newline ? newline : end;
 		line.end = newline;
 		if (memchr(at, '\0', span_size(line)))
 			return BID_NONE;
@@ -48,6 +48,7 @@ static enum bid ftrace_probe(const struct input *in)
 		/* other texts may have bars */
 		if (l.kind == LINE_EVENT || (l.kind == LINE_GRAPH && l.cpu >= 0))
 			return BID_LIKELY;
+		at = newline < end ? newline + 1 : end;
 	}
 	return BID_NONE;
 }
