@@ -22,6 +22,8 @@ struct seen_stack {
 struct stack_frames {
 	struct resolver *resolver;
 	struct stack_frames_options options;
+	struct id_cache names; /* of functions: 1 + number of the demangled name in `shown` */
+	struct intern shown;
 	bool present; /* the input has inlined functions: they are kept as they are */
 	/* of the segment: */
 	struct idmap spaces;  /* numbers of spaces: ids */
@@ -32,7 +34,8 @@ struct stack_frames {
 	size_t nstacks, capacity;
 	struct id_cache chains; /* by struct chain_key: 1 + offset in `locations` */
 	struct buffer locations;
-	struct id_cache strings, inlined; /* ids of texts, and of locations by their content */
+	struct idmap strings;	 /* by 1 + number in `shown`: ids */
+	struct id_cache inlined; /* ids of locations by their content */
 	uint32_t blocks;
 	uint32_t next_stack, next_location, next_string;
 	struct buffer scratch, path;
@@ -71,8 +74,10 @@ void stack_frames_free(struct stack_frames *f)
 	idmap_free(&f->lines);
 	free(f->stacks);
 	id_cache_free(&f->chains);
-	id_cache_free(&f->strings);
 	id_cache_free(&f->inlined);
+	id_cache_free(&f->names);
+	intern_free(&f->shown);
+	idmap_free(&f->strings);
 	buffer_free(&f->locations);
 	buffer_free(&f->scratch);
 	buffer_free(&f->path);
@@ -98,7 +103,7 @@ void stack_frames_begin(struct stack_frames *f, const struct head *h)
 	idmap_clear(&f->numbers);
 	idmap_clear(&f->lines);
 	id_cache_free(&f->chains);
-	id_cache_free(&f->strings);
+	idmap_clear(&f->strings);
 	id_cache_free(&f->inlined);
 	buffer_clear(&f->locations);
 	f->nstacks = 0;
@@ -118,24 +123,24 @@ static int send_entry(struct stack_frames *f, struct stage *s, enum entry_kind k
 		       : 0;
 }
 
-/* Return the id of a text, which is declared the first time. 0 after stage_fail. */
-static uint32_t string_id(struct stack_frames *f, struct stage *s, const char *text)
+/* Return the id of a text of `shown`, which is declared the first time. 0 after stage_fail. */
+static uint32_t string_id(struct stack_frames *f, struct stage *s, uint32_t number)
 {
-	size_t n = strlen(text);
-	uint32_t *id = id_cache_number(&f->strings, text, n);
+	uint32_t id = idmap_get(&f->strings, number + 1);
 
-	if (!id) {
+	if (id)
+		return id;
+	id = f->next_string--;
+	if (idmap_set(&f->strings, number + 1, id)) {
 		stage_no_memory(s);
 		return 0;
 	}
-	if (!*id) {
-		*id = f->next_string--;
-		if (writer_append_entry(&s->out, ENTRY_STRING, *id, text, (uint32_t)n)) {
-			stage_fail(s, &s->out.error);
-			return 0;
-		}
+	if (writer_append_entry(&s->out, ENTRY_STRING, id, intern_data(&f->shown, number),
+				intern_size(&f->shown, number))) {
+		stage_fail(s, &s->out.error);
+		return 0;
 	}
-	return *id;
+	return id;
 }
 
 static void set_line(struct symbol_entry *symbol, const struct source_frame *frame)
@@ -152,41 +157,58 @@ static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *
 	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
 }
 
+/* Find the demangled name of a function in `shown`. INTERN_NONE: out of memory. */
+static uint32_t name_of(struct stack_frames *f, const char *function)
+{
+	uint32_t *known = id_cache_number(&f->names, function, strlen(function)), number;
+	char *name;
+
+	if (!known)
+		return INTERN_NONE;
+	if (*known)
+		return *known - 1;
+	name = demangle(function, f->options.style);
+	number = name ? intern_string(&f->shown, name) : INTERN_NONE;
+	free(name);
+	if (number != INTERN_NONE)
+		*known = number + 1;
+	return number;
+}
+
 /* Declare the location of a function that is inlined in the function outer at the address of p.
  * Returns its id, or 0 after stage_fail. */
 static uint32_t add_location(struct stack_frames *f, struct stage *s, const struct location *p,
 			     const struct symbol_entry *outer, const struct source_frame *frame)
 {
-	char *name = demangle(frame->function ? frame->function : "?", f->options.style);
-	struct symbol_entry symbol = {.start = p->address,
-				      .module = outer->module,
-				      .module_size = outer->module_size,
-				      .name = name};
+	uint32_t name = name_of(f, frame->function ? frame->function : "?"), *known;
+	struct symbol_entry symbol = {
+		.start = p->address, .module = outer->module, .module_size = outer->module_size};
 	struct location_entry e = {.space = idmap_get(&f->spaces, p->space->number),
 				   .epoch = p->epoch,
 				   .address = p->address};
-	uint32_t *known, id = 0;
 
-	e.name = name ? string_id(f, s, name) : (stage_no_memory(s), 0);
+	if (name == INTERN_NONE) {
+		stage_no_memory(s);
+		return 0;
+	}
+	e.name = string_id(f, s, name);
 	if (!e.name)
-		goto out;
+		return 0;
 	known = id_cache_number(&f->inlined, &e, sizeof(e));
 	if (!known) {
 		stage_no_memory(s);
-		goto out;
+		return 0;
 	}
-	id = *known;
-	if (id)
-		goto out;
-	symbol.name_size = (uint32_t)strlen(name);
+	if (*known)
+		return *known;
+	symbol.name = intern_data(&f->shown, name);
+	symbol.name_size = intern_size(&f->shown, name);
 	if (f->options.lines)
 		set_line(&symbol, frame);
-	if (!send_entry(f, s, ENTRY_LOCATION, f->next_location, &e) &&
-	    !send_symbol(s, f->next_location, &symbol))
-		*known = id = f->next_location--;
-out:
-	free(name);
-	return id;
+	if (send_entry(f, s, ENTRY_LOCATION, f->next_location, &e) ||
+	    send_symbol(s, f->next_location, &symbol))
+		return 0;
+	return *known = f->next_location--;
 }
 
 /* Look up the frames of a location, and declare what they need. Returns 0, or -1 after

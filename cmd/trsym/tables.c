@@ -335,7 +335,9 @@ enum outcome tables_line(struct tables *t, struct module *m, uint64_t address, u
 int tables_frames(struct tables *t, struct module *m, uint64_t address, struct source_frame *frames,
 		  size_t most)
 {
-	return has_debug(t, m) ? debug_info_frames(m->debug, address, frames, most) : 0;
+	return has_debug(t, m)
+		       ? debug_info_frames(m->debug, address, t->options.lines, frames, most)
+		       : 0;
 }
 
 size_t tables_count(const struct tables *t)

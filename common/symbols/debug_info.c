@@ -100,36 +100,58 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 		f->line = (uint32_t)number;
 }
 
+/* Return the name of a function, or NULL. *failed: out of memory. */
+static const char *function_name(struct debug_info *d, struct debug_unit *u,
+				 const struct debug_function *f, bool *failed)
+{
+	const uint8_t *origin = debug_unit_origin(u, f->die);
+	uint64_t offset = (uint64_t)(origin - u->reader.start);
+	uint32_t number = offset < UINT32_MAX ? idmap_get(&u->names, (uint32_t)offset) : 0;
+	const char **names;
+	Dwarf_Die die;
+
+	if (number)
+		return d->names[number - 1];
+	names = array_grow(d->names, &d->names_capacity, d->nnames, sizeof *names);
+	if (!names || offset >= UINT32_MAX || d->nnames >= UINT32_MAX) {
+		*failed = true;
+		return NULL;
+	}
+	d->names = names;
+	die = debug_unit_die(u, origin);
+	names[d->nnames++] = name_of(d, &die);
+	*failed = idmap_set(&u->names, (uint32_t)offset, (uint32_t)d->nnames);
+	return names[d->nnames - 1];
+}
+
 /* Find the unit of the address and the innermost function that has code there, or NULL. Returns 0,
  * or -1: out of memory. */
 static int find_function(struct debug_info *d, uint64_t address, struct debug_unit **unit,
-			 struct debug_function **function)
+			 const struct debug_function **function)
 {
 	const struct range *r = range_index_find(&d->ranges, address);
-	struct debug_unit *u;
 
 	*unit = NULL;
 	*function = NULL;
 	if (!r)
 		return 0;
-	u = *unit = &d->units[r->what];
-	if (debug_unit_index(u, &d->budget))
-		return -1;
-	r = range_index_find(&u->ranges, address);
-	*function = r ? &u->functions[r->what] : NULL;
-	return 0;
+	*unit = &d->units[r->what];
+	return debug_unit_find(*unit, &d->lists, &d->budget, address, function);
 }
 
 /* Return the function that has this one's code inlined; NULL: none. */
-static struct debug_function *outer_of(struct debug_unit *u, const struct debug_function *f)
+static const struct debug_function *outer_of(const struct debug_unit *u,
+					     const struct debug_function *f)
 {
 	return f->outer ? &u->functions[f->outer - 1] : NULL;
 }
 
 enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f)
 {
-	struct debug_function *function, *outer;
+	const struct debug_function *function, *outer;
 	struct debug_unit *unit;
+	bool failed = false;
+	Dwarf_Die die;
 
 	*f = (struct source_frame){0};
 	address += d->base;
@@ -140,29 +162,34 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
 	if (function) {
 		while ((outer = outer_of(unit, function)))
 			function = outer;
-		f->function = name_of(d, &function->die);
-		declaration_of(d, unit, &function->die, f);
+		f->function = function_name(d, unit, function, &failed);
+		die = debug_unit_die(unit, function->die);
+		declaration_of(d, unit, &die, f);
 	}
+	if (failed)
+		return OUTCOME_FAILED;
 	if (!f->file || !f->line)
 		line_of(d, unit, address, f);
 	return f->file || f->function ? OUTCOME_YES : OUTCOME_NO;
 }
 
 /* Set the line of the call that was inlined. */
-static void call_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
+static void call_of(struct debug_info *d, struct debug_unit *u, const struct debug_function *called,
 		    struct source_frame *f)
 {
+	Dwarf_Die die = debug_unit_die(u, called->die);
 	Dwarf_Attribute file, line;
 
-	named_line(d, u, dwarf_attr(die, DW_AT_call_file, &file),
-		   dwarf_attr(die, DW_AT_call_line, &line), f);
+	named_line(d, u, dwarf_attr(&die, DW_AT_call_file, &file),
+		   dwarf_attr(&die, DW_AT_call_line, &line), f);
 }
 
-int debug_info_frames(struct debug_info *d, uint64_t address, struct source_frame *frames,
-		      size_t most)
+int debug_info_frames(struct debug_info *d, uint64_t address, bool lines,
+		      struct source_frame *frames, size_t most)
 {
-	struct debug_function *function;
+	const struct debug_function *function;
 	struct debug_unit *unit;
+	bool failed = false;
 	size_t n = 0;
 
 	if (!most)
@@ -173,11 +200,17 @@ int debug_info_frames(struct debug_info *d, uint64_t address, struct source_fram
 	if (!unit)
 		return 0;
 	frames[0] = (struct source_frame){0};
-	line_of(d, unit, address, &frames[0]);
+	if (lines)
+		line_of(d, unit, address, &frames[0]);
 	for (; function && n < most; function = outer_of(unit, function)) {
-		frames[n].function = name_of(d, &function->die);
-		if (++n < most && function->outer)
-			call_of(d, unit, &function->die, &frames[n]);
+		frames[n].function = function_name(d, unit, function, &failed);
+		if (failed)
+			return -1;
+		if (++n == most || !function->outer)
+			continue;
+		frames[n] = (struct source_frame){0};
+		if (lines)
+			call_of(d, unit, function, &frames[n]);
 	}
 	return n ? (int)n : frames[0].file != NULL;
 }

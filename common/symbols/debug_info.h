@@ -9,6 +9,7 @@
 #ifndef TR_SYMBOLS_DEBUG_INFO_H
 #define TR_SYMBOLS_DEBUG_INFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/util/error.h"
@@ -43,10 +44,10 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
  * Find the functions whose code is at the address: those that were inlined there, the innermost
  * first, and last the function that contains the code. The line of the first is that of the
  * address; the line of each other one is where it calls the one before. Writes at most `most`
- * frames, so the outermost may be missing. Returns their number, 0 if nothing is known of the
- * address, or -1 when out of memory.
+ * frames, so the outermost may be missing. lines: find files and lines too. Returns their number, 0
+ * if nothing is known of the address, or -1 when out of memory.
  */
-int debug_info_frames(struct debug_info *d, uint64_t address, struct source_frame *frames,
-		      size_t most);
+int debug_info_frames(struct debug_info *d, uint64_t address, bool lines,
+		      struct source_frame *frames, size_t most);
 
 #endif

@@ -29,34 +29,44 @@ static bool is_bomb(Elf *elf, uint64_t size)
 	return total / RATIO_MAX > size;
 }
 
-/* Test that the last text in a section of texts is ended: libdw assumes so. Record the ends: libdw
+/* Test that the last text in a section of texts is ended: libdw assumes so. Record the end: libdw
  * takes an offset at the end of a section for a text. */
-static bool texts_end(struct debug_info *d, Elf *elf)
+static bool text_ends(struct debug_info *d, const Elf_Data *data)
+{
+	if (!data || !data->d_size)
+		return true;
+	if (((char *)data->d_buf)[data->d_size - 1] ||
+	    d->ntexts_end == sizeof d->texts_end / sizeof *d->texts_end)
+		return false;
+	d->texts_end[d->ntexts_end++] = (const char *)data->d_buf + data->d_size;
+	return true;
+}
+
+/* Look at the sections that this program and libdw read. Returns false if libdw must not. */
+static bool read_sections(struct debug_info *d, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t names;
 
+	d->lists = (struct range_lists){0};
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header)
 					   ? elf_strptr(elf, names, header.sh_name)
 					   : NULL;
-		Elf_Data *data;
 
-		if (!name || header.sh_type == SHT_NOBITS ||
-		    (strcmp(name, ".debug_str") && strcmp(name, ".debug_line_str") &&
-		     strcmp(name, ".debug_str.dwo")))
+		if (!name || header.sh_type == SHT_NOBITS)
 			continue;
-		data = elf_getdata(section, NULL);
-		if (data && data->d_size && ((char *)data->d_buf)[data->d_size - 1])
+		if (!strcmp(name, ".debug_rnglists"))
+			d->lists.lists = elf_getdata(section, NULL);
+		else if (!strcmp(name, ".debug_ranges"))
+			d->lists.pairs = elf_getdata(section, NULL);
+		else if ((!strcmp(name, ".debug_str") || !strcmp(name, ".debug_line_str") ||
+			  !strcmp(name, ".debug_str.dwo")) &&
+			 !text_ends(d, elf_getdata(section, NULL)))
 			return false;
-		if (!data || !data->d_size)
-			continue;
-		if (d->ntexts_end == sizeof d->texts_end / sizeof *d->texts_end)
-			return false;
-		d->texts_end[d->ntexts_end++] = (const char *)data->d_buf + data->d_size;
 	}
 	return true;
 }
@@ -70,8 +80,10 @@ static int add_unit(struct debug_info *d, Dwarf_Die *lines, Dwarf_Die *tree)
 	d->units = units;
 	if (debug_unit_ranges(lines, (uint32_t)d->count, &d->ranges, &d->budget))
 		return -1;
-	units[d->count++] =
-		(struct debug_unit){.lines = *lines, .tree = *tree, .has_tree = tree->addr != NULL};
+	units[d->count++] = (struct debug_unit){.lines = *lines,
+						.tree = *tree,
+						.has_tree = tree->addr != NULL,
+						.is_split = tree->addr != lines->addr};
 	return 0;
 }
 
@@ -138,7 +150,7 @@ static enum outcome read_dwarf(struct debug_info *d, struct elf_file *f)
 	if (!d->dwarf)
 		return OUTCOME_NO;
 	d->budget = size;
-	if (texts_end(d, f->elf) && read_units(d))
+	if (read_sections(d, f->elf) && read_units(d))
 		return OUTCOME_FAILED;
 	if (d->ranges.count)
 		return OUTCOME_YES;
@@ -192,6 +204,7 @@ void debug_info_close(struct debug_info *d)
 	for (size_t i = 0; i < d->count; i++)
 		debug_unit_free(&d->units[i]);
 	free(d->units);
+	free(d->names);
 	range_index_free(&d->ranges);
 	intern_free(&d->paths);
 	dwarf_end(d->dwarf);

@@ -19,6 +19,9 @@ struct debug_info {
 	size_t count, capacity;
 	struct range_index ranges; /* by number of the unit */
 	uint64_t budget;	   /* ranges that may still be added */
+	struct range_lists lists;
+	const char **names; /* of functions */
+	size_t nnames, names_capacity;
 	struct intern paths;
 	const char *texts_end[8]; /* ends of the sections of texts */
 	size_t ntexts_end;

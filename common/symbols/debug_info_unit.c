@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "common/symbols/die_ranges.h"
 #include "common/util/buffer.h"
 
 /* Most levels of nested scopes; compilers write some tens. */
@@ -21,41 +22,87 @@ int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uin
 	return 0;
 }
 
-/* A DIE, and 1 + the number of the innermost function that contains its children; 0 none. */
-struct level {
-	Dwarf_Die die;
-	uint32_t function;
+Dwarf_Die debug_unit_die(const struct debug_unit *u, const uint8_t *die)
+{
+	return (Dwarf_Die){.addr = (void *)die, .cu = u->tree.cu};
+}
+
+const uint8_t *debug_unit_origin(const struct debug_unit *u, const uint8_t *die)
+{
+	const uint8_t *value, *origin;
+	unsigned form;
+	struct die d;
+
+	if (die_read(&u->reader, die, &d) != 1)
+		return die;
+	value = die_value(&u->reader, &d, DW_AT_abstract_origin, &form);
+	origin = value ? die_reference(&u->reader, form, value) : NULL;
+	return origin ? origin : die;
+}
+
+/* What is needed to read a unit once. */
+struct unit_search {
+	struct debug_unit *unit;
+	const struct range_lists *lists;
+	uint64_t *budget;
 };
 
-/* Add the DIE of a level, if it is a function that has code. */
-static int unit_take(struct debug_unit *u, struct level *at, uint64_t *budget)
+/* Add the ranges of a function's DIE. Returns 0, or -1 when out of memory. */
+static int add_ranges(const struct unit_search *s, const struct die *d, struct range_index *to)
 {
-	int tag = dwarf_tag(&at->die);
-	bool inlined = tag == DW_TAG_inlined_subroutine;
-	size_t had = u->ranges.count;
+	struct debug_unit *u = s->unit;
+	struct die_ranges_source source = {&u->reader, s->lists, u->base};
+	Dwarf_Die die;
+	enum outcome got = u->is_split ? OUTCOME_NO
+				       : die_ranges(&source, d, (uint32_t)u->count, to, s->budget);
+
+	if (got != OUTCOME_NO)
+		return got == OUTCOME_FAILED ? -1 : 0;
+	die = debug_unit_die(u, d->at);
+	return debug_unit_ranges(&die, (uint32_t)u->count, to, s->budget);
+}
+
+/* Add a function if it has code. Returns 1 + its number, 0 if it has none, -1 when out of memory.
+ */
+static int64_t add_function(const struct unit_search *s, const struct die *d, uint32_t outer,
+			    struct range_index *ranges)
+{
+	struct debug_unit *u = s->unit;
+	size_t had = ranges->count;
 	struct debug_function *functions;
 
-	if (tag != DW_TAG_subprogram && tag != DW_TAG_entry_point && !(inlined && at->function))
+	if (!d->shape->ranges)
 		return 0;
-	if (u->count >= UINT32_MAX - 1 ||
-	    debug_unit_ranges(&at->die, (uint32_t)u->count, &u->ranges, budget))
+	if (u->count >= UINT32_MAX - 1 || add_ranges(s, d, ranges))
 		return -1;
-	if (u->ranges.count == had)
+	if (ranges->count == had)
 		return 0; /* a declaration, or a function that is always inlined */
 	functions = array_grow(u->functions, &u->capacity, u->count, sizeof *functions);
 	if (!functions)
 		return -1;
 	u->functions = functions;
-	functions[u->count++] =
-		(struct debug_function){.die = at->die, .outer = inlined ? at->function : 0};
-	at->function = (uint32_t)u->count;
-	return 0;
+	functions[u->count++] = (struct debug_function){.die = d->at, .outer = outer};
+	return (int64_t)u->count;
 }
 
-/* Can the DIE contain functions that have code? */
-static bool is_scope(Dwarf_Die *die)
+/* Must the children of a DIE be read when functions are searched for that are not inlined? */
+static bool has_functions(unsigned tag)
 {
-	switch (dwarf_tag(die)) {
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_compile_unit:
+	case DW_TAG_skeleton_unit:
+	case DW_TAG_partial_unit: return true;
+	}
+	return false;
+}
+
+/* Can a DIE contain code that was inlined? */
+static bool has_code(unsigned tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
 	case DW_TAG_enumeration_type:
 	case DW_TAG_array_type:
 	case DW_TAG_subroutine_type:
@@ -64,59 +111,156 @@ static bool is_scope(Dwarf_Die *die)
 	case DW_TAG_call_site:
 	case DW_TAG_GNU_call_site: return false;
 	}
-	return dwarf_haschildren(die) > 0;
+	return true;
 }
 
 /*
- * Visit the tree in the order of the file. Every step must lead forward: a damaged reference to a
- * sibling could form a loop.
+ * Find the functions that are not inlined. C and C++ have them in namespaces; all: look in every
+ * DIE, as other languages also have them in types and functions.
  */
-static int unit_walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
+static int find_functions(const struct unit_search *s, bool all)
 {
-	Dwarf_Off furthest = dwarf_dieoffset(&u->tree);
-	Dwarf_Die next;
+	struct debug_unit *u = s->unit;
+	const uint8_t *p = u->reader.first, *sibling;
 	size_t depth = 0;
+	struct die d;
+	int got;
 
-	stack[0] = (struct level){.die = u->tree};
-	for (;;) {
-		if (depth + 1 < DEPTH_MAX && is_scope(&stack[depth].die) &&
-		    !dwarf_child(&stack[depth].die, &next)) {
-			depth++;
-		} else {
-			/* siblings of the unit itself are not in the unit */
-			while (depth && dwarf_siblingof(&stack[depth].die, &next))
-				depth--;
-			if (!depth)
-				return 0;
+	u->ranges.count = u->inlined.count = u->count = 0;
+	while ((got = die_read(&u->reader, p, &d)) >= 0) {
+		p = d.next;
+		if (!got) {
+			if (depth-- <= 1)
+				break;
+			continue;
 		}
-		if (dwarf_dieoffset(&next) <= furthest)
-			return 0;
-		furthest = dwarf_dieoffset(&next);
-		stack[depth] = (struct level){next, stack[depth - 1].function};
-		if (unit_take(u, &stack[depth], budget))
+		if (d.shape->tag == DW_TAG_subprogram && add_function(s, &d, 0, &u->ranges) < 0)
 			return -1;
+		if (!d.shape->children)
+			continue;
+		sibling = all || has_functions(d.shape->tag) ? NULL : die_sibling(&u->reader, &d);
+		if (sibling)
+			p = sibling;
+		else
+			depth++;
 	}
+	range_index_seal(&u->ranges);
+	return 0;
 }
 
-int debug_unit_index(struct debug_unit *u, uint64_t *budget)
+/*
+ * Find the functions that are inlined in a function, by number. Functions deeper than DEPTH_MAX
+ * are inlined in the one at that depth.
+ */
+static int find_inlined(const struct unit_search *s, uint32_t root)
 {
-	struct level *stack;
-	int r;
+	struct debug_unit *u = s->unit;
+	const uint8_t *p = u->functions[root].die, *sibling;
+	uint32_t outer[DEPTH_MAX];
+	size_t depth = 0, first = u->inlined.count;
+	struct range_index part;
+	struct die d;
+	int got;
 
-	if (u->indexed)
-		return 0;
-	u->indexed = true;
+	outer[0] = root + 1;
+	while ((got = die_read(&u->reader, p, &d)) >= 0) {
+		uint32_t at = outer[depth < DEPTH_MAX ? depth : DEPTH_MAX - 1];
+
+		p = d.next;
+		if (!got) {
+			if (depth-- <= 1)
+				break;
+			continue;
+		}
+		if (d.shape->tag == DW_TAG_inlined_subroutine) {
+			int64_t number = add_function(s, &d, at, &u->inlined);
+
+			if (number < 0)
+				return -1;
+			at = number ? (uint32_t)number : at;
+		}
+		sibling = !depth || has_code(d.shape->tag) ? NULL : die_sibling(&u->reader, &d);
+		if (sibling && d.shape->children)
+			p = sibling;
+		else if (d.shape->children && ++depth < DEPTH_MAX)
+			outer[depth] = at;
+		if (!depth)
+			break;
+	}
+	part = (struct range_index){.at = u->inlined.at + first, .count = u->inlined.count - first};
+	range_index_seal(&part);
+	u->functions[root].first = (uint32_t)first;
+	u->functions[root].count = (uint32_t)part.count;
+	u->functions[root].searched = true;
+	return 0;
+}
+
+/* Open the unit, and find the functions that C and C++ have. Returns 0, or -1 when out of memory.
+ */
+static int open_unit(const struct unit_search *s)
+{
+	struct debug_unit *u = s->unit;
+	Dwarf_Addr base;
+	enum outcome got;
+
+	u->opened = true;
 	if (!u->has_tree)
 		return 0;
-	stack = malloc(DEPTH_MAX * sizeof *stack);
-	r = stack ? unit_walk(u, stack, budget) : -1;
-	free(stack);
-	range_index_seal(&u->ranges);
-	return r;
+	got = die_reader_open(&u->reader, &u->tree);
+	u->readable = got == OUTCOME_YES && u->reader.nshapes < *s->budget;
+	*s->budget -= u->readable ? u->reader.nshapes : *s->budget;
+	u->base = dwarf_lowpc(&u->tree, &base) ? 0 : base;
+	return got == OUTCOME_FAILED || (u->readable && find_functions(s, false)) ? -1 : 0;
+}
+
+/* Find the function, not an inlined one, that has code at the address. Returns 0, or -1 when out
+ * of memory. */
+static int find_root(const struct unit_search *s, uint64_t address, const struct range **r)
+{
+	struct debug_unit *u = s->unit;
+
+	*r = range_index_find(&u->ranges, address);
+	if (*r || u->complete)
+		return 0;
+	u->complete = true;
+	if (find_functions(s, true))
+		return -1;
+	*r = range_index_find(&u->ranges, address);
+	return 0;
+}
+
+int debug_unit_find(struct debug_unit *u, const struct range_lists *lists, uint64_t *budget,
+		    uint64_t address, const struct debug_function **function)
+{
+	const struct unit_search s = {u, lists, budget};
+	const struct range *r;
+	struct range_index part;
+	uint32_t root;
+
+	*function = NULL;
+	if (!u->opened && open_unit(&s))
+		return -1;
+	if (!u->readable)
+		return 0;
+	if (find_root(&s, address, &r))
+		return -1;
+	if (!r)
+		return 0;
+	root = r->what;
+	if (!u->functions[root].searched && find_inlined(&s, root))
+		return -1;
+	part = (struct range_index){.at = u->inlined.at + u->functions[root].first,
+				    .count = u->functions[root].count};
+	r = range_index_find(&part, address);
+	*function = &u->functions[r ? r->what : root];
+	return 0;
 }
 
 void debug_unit_free(struct debug_unit *u)
 {
 	free(u->functions);
 	range_index_free(&u->ranges);
+	range_index_free(&u->inlined);
+	idmap_free(&u->names);
+	die_reader_close(&u->reader);
 }

@@ -4,12 +4,16 @@
 usage: program_stacks.py make PROGRAM SEED >STREAM
        program_stacks.py expect PROGRAM SEED
        program_stacks.py names STREAM
+       program_stacks.py samples PROGRAM NUMBER ADDRESSES >STREAM
+       program_stacks.py frames STREAM
 
 The program is not position-independent, so its addresses are those of its files. "expect" prints a line for each
 sample: the functions, outermost first, and the line of the innermost, all by addr2line -i; the address of a caller is
 a return address, so addr2line gets the address before it. Samples of the thread 2 are in functions that call others in
 other samples, so the line of their address is not known.
 "names" prints these lines for a stream, as trstream.py reads it.
+"samples" writes random addresses, one in each sample, and their list for addr2line. "frames" prints the functions of
+each sample of such a stream as addr2line -fi does, without lines: innermost first.
 """
 import random
 import re
@@ -99,6 +103,31 @@ def expect(program, seed):
         print(*map(without_clone, names), "-" if calls else own[1].split(" (")[0].rpartition("/")[2])
 
 
+def samples(program, number, listing):
+    random.seed(1)
+    places = addresses(program)
+    places = [random.choice(places) for _ in range(number)]
+    with open(listing, "w", encoding="ascii") as file:
+        file.writelines(f"{place:x}\n" for place in places)
+    words, blocks, ids = w.Dictionary(), [], {}
+    kind, lane, space = words.type("cycles", w.SAMPLE), words.lane(tid=1), words.space()
+    words.map(space, 0x400000, 0x800000, program)
+    for first in range(0, number, 1000):
+        some = places[first:first + 1000]
+        for place in some:
+            if place not in ids:
+                ids[place] = words.stack(0, words.location("", place, space=space))
+        blocks.append(words.block())
+        blocks.append(w.events(first, [w.narrow(i, 0, location=i + 1) for i in range(len(some))], [kind], [lane], [],
+                               stacks=[ids[place] for place in some]))
+    return w.marker() + w.head() + b"".join(blocks) + w.end(number, last=number - 1)
+
+
+def frames(path):
+    with open(path, "rb") as file:
+        trstream.read_events(file.read(), lambda event: print(*event["stack"][::-1], sep="\n"), sys.exit)
+
+
 def without_clone(name):
     """The name of the function of which the compiler made a variant: DWARF has this name, the symbol table has both."""
     return re.sub(r"(\.(isra|constprop|part|cold)(\.\d+)?)+$", "", name)
@@ -120,5 +149,9 @@ if __name__ == "__main__":
         expect(sys.argv[2], int(sys.argv[3]))
     elif len(sys.argv) == 3 and sys.argv[1] == "names":
         names(sys.argv[2])
+    elif len(sys.argv) == 5 and sys.argv[1] == "samples":
+        sys.stdout.buffer.write(samples(sys.argv[2], int(sys.argv[3]), sys.argv[4]))
+    elif len(sys.argv) == 3 and sys.argv[1] == "frames":
+        frames(sys.argv[2])
     else:
         sys.exit(__doc__)

@@ -74,7 +74,7 @@ static void test_probe(struct debug_info *d, const struct symbol *symbol)
 static void print_frames(FILE *to, struct debug_info *d, uint64_t at)
 {
 	struct source_frame frames[FRAMES];
-	int n = debug_info_frames(d, at, frames, FRAMES);
+	int n = debug_info_frames(d, at, true, frames, FRAMES);
 	struct source_frame f;
 
 	debug_info_function(d, at, &f);
@@ -156,7 +156,8 @@ static void test_damage(const char *path, const struct symbol *symbol)
 		if (d)
 			debug_info_function(d, symbol->start, &frame);
 		if (d)
-			debug_info_frames(d, symbol->start + symbol->size / 2, frames, FRAMES);
+			debug_info_frames(d, symbol->start + symbol->size / 2, true, frames,
+					  FRAMES);
 		debug_info_close(d);
 		for (int k = 7; k >= 0; k--)
 			data[at[k]] = kept[k];
