@@ -39,8 +39,8 @@ static uint32_t number_of(Dwarf_Attribute *attribute)
 	return dwarf_formudata(attribute, &n) || n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
-/* Make a unit's path absolute. NULL when there is none, or out of memory. */
-static const char *path_of(struct debug_info *d, struct debug_unit *u, const char *path)
+/* Make a unit's path absolute. INTERN_NONE: there is none, or out of memory. */
+static uint32_t make_path(struct debug_info *d, struct debug_unit *u, const char *path)
 {
 	const char *directory;
 	struct buffer b = {0};
@@ -48,42 +48,57 @@ static const char *path_of(struct debug_info *d, struct debug_unit *u, const cha
 
 	path = sound_text(d, path);
 	if (!path || !*path || !strcmp(path, "???"))
-		return NULL;
+		return INTERN_NONE;
 	directory = *path == '/' ? NULL : text_of(d, &u->lines, DW_AT_comp_dir);
 	number = directory && buffer_printf(&b, "%s/", directory) ? INTERN_NONE
 		 : buffer_printf(&b, "%s", path)		  ? INTERN_NONE
 						 : intern(&d->paths, b.data, b.size);
 	buffer_free(&b);
-	return number == INTERN_NONE ? NULL : intern_data(&d->paths, number);
+	return number;
 }
 
-/*
- * Set file and line from attributes. The number of the file is that of the unit which has the
- * attribute. (dwarf_decl_file() would abort if a .dwo is missing.)
- */
-static void named_line(struct debug_info *d, struct debug_unit *u, Dwarf_Attribute *file,
-		       Dwarf_Attribute *line, struct source_frame *f)
+/* Return the absolute path of a path that libdw returns for the unit, or NULL. A table of lines
+ * refers to each path often, always at the same place. */
+static const char *path_of(struct debug_info *d, struct debug_unit *u, const char *path)
+{
+	const void *key[] = {u, path};
+	uint32_t *known = id_cache_number(&d->path_numbers, key, sizeof key), number;
+
+	if (known && *known)
+		return intern_data(&d->paths, *known - 1);
+	number = make_path(d, u, path);
+	if (number == INTERN_NONE)
+		return NULL;
+	if (known)
+		*known = number + 1;
+	return intern_data(&d->paths, number);
+}
+
+/* Return the path of a file by its number in a unit, or NULL. */
+static const char *numbered_path(struct debug_info *d, struct debug_unit *u, Dwarf_CU *cu,
+				 uint64_t number)
 {
 	Dwarf_Files *files;
 	Dwarf_Die unit;
-	uint32_t number = number_of(file);
 	size_t n;
 
-	f->line = number_of(line);
-	f->file = NULL;
-	if (file && dwarf_cu_die(file->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
-	    !dwarf_getsrcfiles(&unit, &files, &n) && number < n)
-		f->file = path_of(d, u, dwarf_filesrc(files, number, NULL, NULL));
+	return dwarf_cu_die(cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
+			       !dwarf_getsrcfiles(&unit, &files, &n) && number < n
+		       ? path_of(d, u, dwarf_filesrc(files, number, NULL, NULL))
+		       : NULL;
 }
 
-/* Set the line where the function is declared. */
+/*
+ * Set the line where the function is declared. The number of the file is that of the unit which has
+ * the attribute. (dwarf_decl_file() would abort if a .dwo is missing.)
+ */
 static void declaration_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
 			   struct source_frame *f)
 {
-	Dwarf_Attribute file, line;
+	Dwarf_Attribute file, line, *at = dwarf_attr_integrate(die, DW_AT_decl_file, &file);
 
-	named_line(d, u, dwarf_attr_integrate(die, DW_AT_decl_file, &file),
-		   dwarf_attr_integrate(die, DW_AT_decl_line, &line), f);
+	f->line = number_of(dwarf_attr_integrate(die, DW_AT_decl_line, &line));
+	f->file = at ? numbered_path(d, u, at->cu, number_of(at)) : NULL;
 }
 
 /* Set the line that the line table has for the address. */
@@ -127,7 +142,7 @@ static const char *function_name(struct debug_info *d, struct debug_unit *u,
 /* Find the unit of the address and the innermost function that has code there, or NULL. Returns 0,
  * or -1: out of memory. */
 static int find_function(struct debug_info *d, uint64_t address, struct debug_unit **unit,
-			 const struct debug_function **function)
+			 struct debug_function **function)
 {
 	const struct range *r = range_index_find(&d->ranges, address);
 
@@ -140,18 +155,40 @@ static int find_function(struct debug_info *d, uint64_t address, struct debug_un
 }
 
 /* Return the function that has this one's code inlined; NULL: none. */
-static const struct debug_function *outer_of(const struct debug_unit *u,
-					     const struct debug_function *f)
+static struct debug_function *outer_of(const struct debug_unit *u, const struct debug_function *f)
 {
 	return f->outer ? &u->functions[f->outer - 1] : NULL;
 }
 
-enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f)
+/* Get the name of a function, and the line where it is declared. Returns 0, or -1: out of memory.
+ */
+static int get_declaration(struct debug_info *d, struct debug_unit *u, struct debug_function *of,
+			   struct source_frame *f)
 {
-	const struct debug_function *function, *outer;
-	struct debug_unit *unit;
+	struct source_frame *declared;
 	bool failed = false;
 	Dwarf_Die die;
+
+	if (of->declared) {
+		*f = d->declared[of->declared - 1];
+		return 0;
+	}
+	f->function = function_name(d, u, of, &failed);
+	declared = array_grow(d->declared, &d->declared_capacity, d->ndeclared, sizeof *declared);
+	if (failed || !declared || d->ndeclared == UINT32_MAX)
+		return -1;
+	d->declared = declared;
+	die = debug_unit_die(u, of->die);
+	declaration_of(d, u, &die, f);
+	declared[d->ndeclared++] = *f;
+	of->declared = (uint32_t)d->ndeclared;
+	return 0;
+}
+
+enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f)
+{
+	struct debug_function *function, *outer;
+	struct debug_unit *unit;
 
 	*f = (struct source_frame){0};
 	address += d->base;
@@ -162,12 +199,9 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
 	if (function) {
 		while ((outer = outer_of(unit, function)))
 			function = outer;
-		f->function = function_name(d, unit, function, &failed);
-		die = debug_unit_die(unit, function->die);
-		declaration_of(d, unit, &die, f);
+		if (get_declaration(d, unit, function, f))
+			return OUTCOME_FAILED;
 	}
-	if (failed)
-		return OUTCOME_FAILED;
 	if (!f->file || !f->line)
 		line_of(d, unit, address, f);
 	return f->file || f->function ? OUTCOME_YES : OUTCOME_NO;
@@ -177,17 +211,17 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
 static void call_of(struct debug_info *d, struct debug_unit *u, const struct debug_function *called,
 		    struct source_frame *f)
 {
-	Dwarf_Die die = debug_unit_die(u, called->die);
-	Dwarf_Attribute file, line;
+	uint64_t file = debug_unit_number(u, called->die, DW_AT_call_file);
+	uint64_t line = debug_unit_number(u, called->die, DW_AT_call_line);
 
-	named_line(d, u, dwarf_attr(&die, DW_AT_call_file, &file),
-		   dwarf_attr(&die, DW_AT_call_line, &line), f);
+	f->line = line > UINT32_MAX ? 0 : (uint32_t)line;
+	f->file = file ? numbered_path(d, u, u->tree.cu, file) : NULL;
 }
 
 int debug_info_frames(struct debug_info *d, uint64_t address, bool lines,
 		      struct source_frame *frames, size_t most)
 {
-	const struct debug_function *function;
+	struct debug_function *function;
 	struct debug_unit *unit;
 	bool failed = false;
 	size_t n = 0;

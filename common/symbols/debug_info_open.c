@@ -205,6 +205,8 @@ void debug_info_close(struct debug_info *d)
 		debug_unit_free(&d->units[i]);
 	free(d->units);
 	free(d->names);
+	free(d->declared);
+	id_cache_free(&d->path_numbers);
 	range_index_free(&d->ranges);
 	intern_free(&d->paths);
 	dwarf_end(d->dwarf);

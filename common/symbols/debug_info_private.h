@@ -22,8 +22,11 @@ struct debug_info {
 	struct range_lists lists;
 	const char **names; /* of functions */
 	size_t nnames, names_capacity;
+	struct source_frame *declared; /* of functions */
+	size_t ndeclared, declared_capacity;
 	struct intern paths;
-	const char *texts_end[8]; /* ends of the sections of texts */
+	struct id_cache path_numbers; /* by unit and place of a path: 1 + number in `paths` */
+	const char *texts_end[8];     /* ends of the sections of texts */
 	size_t ntexts_end;
 };
 

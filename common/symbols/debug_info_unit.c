@@ -40,6 +40,13 @@ const uint8_t *debug_unit_origin(const struct debug_unit *u, const uint8_t *die)
 	return origin ? origin : die;
 }
 
+uint64_t debug_unit_number(const struct debug_unit *u, const uint8_t *die, unsigned name)
+{
+	struct die d;
+
+	return die_read(&u->reader, die, &d) == 1 ? die_number(&u->reader, &d, name) : 0;
+}
+
 /* What is needed to read a unit once. */
 struct unit_search {
 	struct debug_unit *unit;
@@ -230,7 +237,7 @@ static int find_root(const struct unit_search *s, uint64_t address, const struct
 }
 
 int debug_unit_find(struct debug_unit *u, const struct range_lists *lists, uint64_t *budget,
-		    uint64_t address, const struct debug_function **function)
+		    uint64_t address, struct debug_function **function)
 {
 	const struct unit_search s = {u, lists, budget};
 	const struct range *r;

@@ -17,6 +17,7 @@
 struct debug_function {
 	const uint8_t *die; /* DW_TAG_inlined_subroutine: inlined */
 	uint32_t outer;	    /* 1 + number of the function that has the code inlined; 0: none */
+	uint32_t declared;  /* value of the caller */
 	/* not inlined: ranges of the functions that are inlined there */
 	uint32_t first, count;
 	bool searched;
@@ -42,18 +43,21 @@ struct debug_unit {
 };
 
 /*
- * Find the innermost function that has code at the address; NULL: none. The pointer is valid until
- * the next call. *budget is how much may still be read: a hostile file can refer to one long list
- * many times. Returns 0, or -1 when out of memory.
+ * Find the innermost function that has code at the address; NULL: none. It is one of u->functions,
+ * valid until the next call. *budget is how much may still be read: a hostile file can refer to one
+ * long list many times. Returns 0, or -1 when out of memory.
  */
 int debug_unit_find(struct debug_unit *u, const struct range_lists *lists, uint64_t *budget,
-		    uint64_t address, const struct debug_function **function);
+		    uint64_t address, struct debug_function **function);
 
 /* Get the DIE of a function for libdw. */
 Dwarf_Die debug_unit_die(const struct debug_unit *u, const uint8_t *die);
 
 /* Return the DIE that has the name of a function, if that is in the unit; else the function's. */
 const uint8_t *debug_unit_origin(const struct debug_unit *u, const uint8_t *die);
+
+/* Return an attribute that is an unsigned constant; 0: there is none. */
+uint64_t debug_unit_number(const struct debug_unit *u, const uint8_t *die, unsigned name);
 
 /* Add the ranges of a DIE. Returns 0, or -1 when out of memory. */
 int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget);

@@ -163,7 +163,7 @@ const uint8_t *die_skip(const struct die_reader *r, unsigned form, const uint8_t
 
 /* Add an attribute of a shape. Returns 0, or -1 when out of memory. */
 static int add_attribute(struct die_reader *r, struct die_shape *shape, uint64_t name,
-			 uint64_t form)
+			 uint64_t form, uint64_t constant)
 {
 	struct die_attribute *attributes = array_grow(r->attributes, &r->attributes_capacity,
 						      r->nattributes, sizeof *attributes);
@@ -174,7 +174,8 @@ static int add_attribute(struct die_reader *r, struct die_shape *shape, uint64_t
 	r->attributes = attributes;
 	/* 0 is no name, and no form: DIEs that have an unknown form cannot be read */
 	attributes[r->nattributes++] = (struct die_attribute){
-		name > UINT16_MAX ? 0 : (uint16_t)name, form > UINT16_MAX ? 0 : (uint16_t)form};
+		name > UINT16_MAX ? 0 : (uint16_t)name, form > UINT16_MAX ? 0 : (uint16_t)form,
+		constant > UINT32_MAX ? 0 : (uint32_t)constant};
 	shape->count++;
 	shape->ranges |= name == DW_AT_low_pc || name == DW_AT_ranges;
 	if (name == DW_AT_sibling && shape->size >= 0) {
@@ -192,7 +193,7 @@ static enum outcome read_shape(struct die_reader *r, struct bytes *b)
 	struct die_shape *shapes =
 		array_grow(r->shapes, &r->shapes_capacity, r->nshapes, sizeof *shapes);
 	struct die_shape shape = {.first = (uint32_t)r->nattributes, .sibling = -1};
-	uint64_t code = die_uleb(&b->p, b->end), tag, name, form;
+	uint64_t code = die_uleb(&b->p, b->end), tag, name, form, constant;
 
 	if (!shapes)
 		return OUTCOME_FAILED;
@@ -206,11 +207,11 @@ static enum outcome read_shape(struct die_reader *r, struct bytes *b)
 	do {
 		name = die_uleb(&b->p, b->end);
 		form = b->p ? die_uleb(&b->p, b->end) : 0;
-		if (b->p && form == DW_FORM_implicit_const)
-			die_uleb(&b->p, b->end);
+		/* signed, but no line is negative */
+		constant = b->p && form == DW_FORM_implicit_const ? die_uleb(&b->p, b->end) : 0;
 		if (!b->p)
 			return OUTCOME_NO;
-		if ((name || form) && add_attribute(r, &shape, name, form))
+		if ((name || form) && add_attribute(r, &shape, name, form, constant))
 			return OUTCOME_FAILED;
 	} while (name || form);
 	shapes[r->nshapes++] = shape;
@@ -290,6 +291,30 @@ const uint8_t *die_value(const struct die_reader *r, const struct die *d, unsign
 		p = die_skip(r, *form, p);
 	}
 	return NULL;
+}
+
+uint64_t die_number(const struct die_reader *r, const struct die *d, unsigned name)
+{
+	const struct die_attribute *attributes = &r->attributes[d->shape->first];
+	const uint8_t *p = d->attributes;
+
+	for (uint32_t i = 0; p && i < d->shape->count; i++) {
+		if (attributes[i].name != name) {
+			p = die_skip(r, attributes[i].form, p);
+			continue;
+		}
+		switch (attributes[i].form) {
+		case DW_FORM_implicit_const: return attributes[i].constant;
+		case DW_FORM_data1: return *p;
+		case DW_FORM_data2: return get_uint(p, 2, r->big);
+		case DW_FORM_data4: return get_uint(p, 4, r->big);
+		case DW_FORM_data8: return get_uint(p, 8, r->big);
+		case DW_FORM_sdata:
+		case DW_FORM_udata: return die_uleb(&p, r->end);
+		}
+		return 0;
+	}
+	return 0;
 }
 
 const uint8_t *die_reference(const struct die_reader *r, unsigned form, const uint8_t *value)

@@ -21,6 +21,7 @@
 /* An attribute as its abbreviation declares it. */
 struct die_attribute {
 	uint16_t name, form;
+	uint32_t constant; /* DW_FORM_implicit_const; 0: not in 32 bits */
 };
 
 /* What the DIEs of one abbreviation have in common. */
@@ -75,6 +76,9 @@ const uint8_t *die_reference(const struct die_reader *r, unsigned form, const ui
 /* Find the value of an attribute. NULL: the DIE has none. */
 const uint8_t *die_value(const struct die_reader *r, const struct die *d, unsigned name,
 			 unsigned *form);
+
+/* Return the value of an attribute that is an unsigned constant; 0: there is none. */
+uint64_t die_number(const struct die_reader *r, const struct die *d, unsigned name);
 
 /* Read a number of 7 bits a byte and move *p after it; at the end *p is NULL, the number 0. */
 static inline uint64_t die_uleb(const uint8_t **p, const uint8_t *end)
