@@ -117,10 +117,18 @@ static uint64_t base_of(const struct map *map, const struct module *m)
 {
 	uint64_t base = map->start - map->offset;
 
+	if (m->from_text && m->path[0] == '[')
+		return map->start;
 	if (!m->kernel)
 		return base;
 	/* modules have no first symbol, and base is 0 where its address was not recorded */
 	return m->path[0] == '[' && base ? base - m->text : 0;
+}
+
+static void set_module(struct symbol_entry *s, const struct map *map, const struct module *m)
+{
+	s->module = m->shown ? m->shown : map->path.text;
+	s->module_size = m->shown ? (uint32_t)strlen(m->shown) : map->path.size;
 }
 
 /* Find the symbol in one mapping. */
@@ -135,8 +143,7 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 	*module = tables_module(r->tables, p->space, map);
 	if (!*module)
 		return OUTCOME_FAILED;
-	s->module = map->path.text;
-	s->module_size = map->path.size;
+	set_module(s, map, *module);
 	base = base_of(map, *module);
 	symbol = (*module)->symbols ? symbols_find((*module)->symbols, p->address - base) : NULL;
 	if (!symbol)
@@ -146,13 +153,12 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 		return OUTCOME_FAILED;
 	*s = (struct symbol_entry){.name = name,
 				   .name_size = (uint32_t)strlen(name),
-				   .module = map->path.text,
-				   .module_size = map->path.size,
 				   .start = symbol->start + base,
 				   .size = symbol->size,
 				   .flags = symbol->type == 'P'		     ? SYMBOL_PLT
 					    : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL
 									     : 0};
+	set_module(s, map, *module);
 	return r->lines && add_line(r, map, *module, symbol, s) ? OUTCOME_FAILED : OUTCOME_YES;
 }
 

@@ -53,6 +53,7 @@ void tables_free(struct tables *t)
 		if (m->own)
 			symbols_free((struct symbols *)m->symbols);
 		debug_info_close(m->debug);
+		free(m->shown);
 		free(m);
 	}
 	for (uint32_t i = 0; i < t->carried_names.count; i++) {
@@ -161,22 +162,48 @@ static int from_stream(struct tables *t, struct module *m)
 	return 0;
 }
 
-static void from_file(struct tables *t, struct module *m)
+/* Is it the path or the name of a kernel module, such as "[ext4]"? */
+static bool is_kernel_module(const char *path)
+{
+	return path[0] == '/' || (path[0] == '[' && strncmp(path, "[kernel", 7) != 0);
+}
+
+static void from_file(struct tables *t, struct module *m, bool kernel)
 {
 	struct error e = {.what = ""};
+	const char *path = m->path[0] == '/' ? m->path : kernel ? "/[module]" : "/[vdso]";
 
-	/* the vdso is in no file, but may be found by its build-id */
+	/* the vdso, and a module of which perf has found no file, may be found by the build-id */
 	if (m->path[0] != '/' && !m->build_id[0]) {
-		snprintf(m->why, sizeof(m->why), "no file");
+		snprintf(m->why, sizeof(m->why), "no file%s", kernel ? " (see --kallsyms)" : "");
 		return;
 	}
-	m->symbols = symbols_from_elf(m->path[0] == '/' ? m->path : "/[vdso]", t->options.sysroot,
-				      m->build_id[0] ? m->build_id : NULL, &e);
+	m->symbols =
+		symbols_from_elf(path, t->options.sysroot, m->build_id[0] ? m->build_id : NULL, &e);
 	m->own = m->symbols;
+	m->from_text = kernel && m->symbols;
 	if (m->symbols)
 		m->origin = "file";
 	else
-		snprintf(m->why, sizeof(m->why), "%s", e.what);
+		snprintf(m->why, sizeof(m->why), "%s%s", e.what, kernel ? " (see --kallsyms)" : "");
+}
+
+/* Set the name that is shown of the file of a kernel module, as perf does. Returns 0, or -1 when
+ * out of memory. */
+static int show_module(struct module *m)
+{
+	const char *name = strrchr(m->path, '/'), *end = name ? strstr(name, ".ko") : NULL;
+
+	if (!end || (end[3] && end[3] != '.'))
+		return 0;
+	if (asprintf(&m->shown, "[%.*s]", (int)(end - name - 1), name + 1) < 0) {
+		m->shown = NULL;
+		return -1;
+	}
+	for (char *p = m->shown; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return 0;
 }
 
 static size_t symbols_count_of(const struct module *m)
@@ -205,13 +232,59 @@ static void from_kernel(struct tables *t, struct module *m)
 	snprintf(m->why, sizeof(m->why), "%s", m->symbols ? "" : e.what);
 }
 
+/* Take the names of the kernel that has the module, if its table is that of the recorded boot. */
+static void from_kernel_of(struct tables *t, const struct space *space, struct module *m)
+{
+	for (size_t i = 0; i < space->nmaps; i++) {
+		const struct map *map = &space->maps[i];
+		struct module *k;
+
+		if (strncmp(map->path.text, "[kernel.", 8) || !map->build_id.size)
+			continue;
+		k = tables_module(t, space, map);
+		if (!k || !k->kernel || map->start - map->offset != k->text)
+			continue;
+		m->symbols = k->symbols;
+		m->kernel = true;
+		m->own = false;
+		m->origin = k->origin;
+		m->why[0] = '\0';
+		return;
+	}
+}
+
+/* Load the table of a new module. Returns 0, or -1 when out of memory. */
+static int load_module(struct tables *t, const struct space *space, struct module *m)
+{
+	bool kernel = space->flags & SPACE_KERNEL;
+	bool is_module = kernel && !m->table[0] && is_kernel_module(m->path);
+
+	if (m->table[0] && from_stream(t, m))
+		return -1;
+	if (!m->table[0] && (!kernel || is_module))
+		from_file(t, m, is_module);
+	if (is_module && show_module(m))
+		return -1;
+	if (!kernel || symbols_count_of(m))
+		return 0;
+	if (m->own)
+		symbols_free((struct symbols *)m->symbols);
+	m->own = false;
+	m->symbols = NULL;
+	m->from_text = false;
+	if (t->options.kernel || (!is_module && !m->why[0]))
+		from_kernel(t, m);
+	else if (is_module)
+		from_kernel_of(t, space, m);
+	return 0;
+}
+
 struct module *tables_module(struct tables *t, const struct space *space, const struct map *map)
 {
 	uint32_t key[] = {space->source->number, map->path.number, map->build_id.number,
 			  map->table.number};
 	uint32_t number = intern(&t->keys, key, sizeof(key));
 	struct module **modules, *m;
-	bool kernel;
 
 	if (number == INTERN_NONE)
 		return NULL;
@@ -231,14 +304,7 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 			     .source = space->source->number,
 			     .origin = "none"};
 	modules[t->nmodules++] = m;
-	kernel = space->flags & SPACE_KERNEL;
-	if (m->table[0] && from_stream(t, m))
-		return NULL;
-	if (!m->table[0] && (!kernel || m->path[0] == '/'))
-		from_file(t, m);
-	if (kernel && !symbols_count_of(m) && (t->options.kernel || !m->why[0]))
-		from_kernel(t, m);
-	return m;
+	return load_module(t, space, m) ? NULL : m;
 }
 
 const char *tables_name(struct tables *t, struct module *m, const struct symbol *symbol)

@@ -33,10 +33,13 @@ int tables_meta(struct tables *t, const struct meta *m);
  * build_id and table are the stream's. */
 struct module {
 	const char *path, *build_id, *table;
+	char *shown; /* name of a kernel module, "[ext4]", of which the path is that of a file;
+			NULL: the path is shown */
 	uint32_t source;
 	const struct symbols *symbols; /* NULL: none exist */
 	bool own;		       /* the table is of this module alone, not of several */
 	bool kernel;		/* the table is one of a kernel, which the trace does not have */
+	bool from_text;		/* the table is that of a kernel module's file */
 	uint64_t text;		/* kernel: result of symbols_kernel_text */
 	char **names;		/* demangled, by number of the symbol; NULL: not yet demangled */
 	const char *origin;	/* "stream", "file", "kernel", "option" or "none" */

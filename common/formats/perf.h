@@ -242,4 +242,7 @@ enum perf_body {
 	PERF_DEFERRED_BODY = 16, /* u64 cookie, number of addresses; addresses, marks among them */
 };
 
+/* A flag of PERF_RECORD_KSYMBOL: the kernel has freed the code. */
+enum { PERF_KSYMBOL_UNREGISTER = 1 };
+
 #endif

@@ -187,6 +187,11 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 		debug_info_close(d);
 		return NULL;
 	}
+	if (m.is_kernel_module) { /* its DWARF is not relocated */
+		error_set(e, path, NO_OFFSET, "a kernel module, whose lines are not read");
+		debug_info_close(d);
+		return NULL;
+	}
 	d->base = m.base;
 	r = open_dwarf(d, path, sysroot);
 	if (r == OUTCOME_YES)

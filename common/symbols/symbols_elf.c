@@ -29,6 +29,8 @@ struct candidate {
 struct candidates {
 	struct candidate *at;
 	size_t count, room;
+	uint64_t *layout; /* of a kernel module: addresses of the sections */
+	size_t sections;
 };
 
 static int add_candidate(struct candidates *all, const struct candidate *one)
@@ -91,6 +93,17 @@ static bool is_function(const GElf_Sym *symbol)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
+/* Move a symbol of a kernel module, which is relative to its section, to its address. Returns
+ * whether the kernel keeps the section. */
+static bool place(const struct candidates *all, size_t section, uint64_t *start, uint64_t *end)
+{
+	uint64_t at = section < all->sections ? all->layout[section] : UINT64_MAX;
+
+	*start += at;
+	*end += at;
+	return at != UINT64_MAX && *start >= at && *end >= *start;
+}
+
 /* Read a symbol, with its address relative to base; a symbol below base is not the module's. */
 static int read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *table,
 		       const GElf_Sym *symbol, Elf32_Word extended, struct candidates *all)
@@ -100,7 +113,11 @@ static int read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *ta
 
 	if (m->machine == EM_ARM)
 		start &= ~UINT64_C(1); /* Thumb */
-	if (!is_function(symbol) || !end || start < m->base || start >= end)
+	if (!is_function(symbol) || !end ||
+	    (m->is_kernel_module &&
+	     !place(all, symbol->st_shndx == SHN_XINDEX ? extended : symbol->st_shndx, &start,
+		    &end)) ||
+	    start < m->base || start >= end)
 		return 0;
 	one.name = elf_strptr(elf, table->sh_link, symbol->st_name);
 	if (!one.name || !*one.name)
@@ -193,11 +210,14 @@ static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *
 
 	if (!section)
 		return 0;
+	if (m->is_kernel_module)
+		all.sections = elf_module_layout(elf, &all.layout);
 	if (read_table(elf, m, section, &header, &all) < 0)
 		result = -1;
 	else if (all.count)
 		result = add_best(s, &all);
 	free(all.at);
+	free(all.layout);
 	return result;
 }
 

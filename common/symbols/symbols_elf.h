@@ -24,6 +24,7 @@ struct elf_module {
 	Elf *elf;
 	uint64_t base; /* of the first PT_LOAD, to subtract from every address */
 	unsigned machine;
+	bool is_kernel_module; /* a .ko: its sections have no addresses yet, base is 0 */
 	char build_id[ELF_BUILD_ID_MAX]; /* "": none */
 };
 
@@ -42,6 +43,13 @@ uint64_t elf_file_size(const struct elf_file *f);
  */
 int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, const char *sysroot,
 		    const char *build_id, struct error *e);
+
+/*
+ * Get the address of each section of a kernel module, relative to its text, as the kernel loads it
+ * (layout_sections() in kernel/module/main.c): the sections of code in the order of the file. Other
+ * sections have UINT64_MAX. Returns their number and *at, to be freed; 0: none, or out of memory.
+ */
+size_t elf_module_layout(Elf *elf, uint64_t **at);
 
 /* Read the build-id in lower case hex, "" if there is none. Returns whether there is one. */
 bool elf_build_id(Elf *elf, char id[ELF_BUILD_ID_MAX]);

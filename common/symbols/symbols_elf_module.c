@@ -4,6 +4,7 @@
  */
 #include "common/symbols/symbols_elf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* bytes. The unit in which the loader maps; larger pages do not change p_vaddr's low bits in
@@ -28,17 +29,75 @@ static bool find_base(Elf *elf, uint64_t *base)
 	return false;
 }
 
+/* Test whether a relocatable file is a module of the kernel: other object files have no address. */
+static bool is_kernel_module(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (name && !strcmp(name, ".modinfo"))
+			return true;
+	}
+	return false;
+}
+
+size_t elf_module_layout(Elf *elf, uint64_t **at)
+{
+	const GElf_Xword code = SHF_ALLOC | SHF_EXECINSTR;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names, count, n = 1;
+	uint64_t end = 0;
+
+	*at = NULL;
+	if (elf_getshdrstrndx(elf, &names) || elf_getshdrnum(elf, &count) || count < 2)
+		return 0;
+	*at = malloc(count * sizeof **at);
+	if (!*at)
+		return 0;
+	(*at)[0] = UINT64_MAX;
+	for (; n < count && (section = elf_nextscn(elf, section)); n++) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		uint64_t align;
+
+		(*at)[n] = UINT64_MAX;
+		/* the kernel frees what initialises the module */
+		if (!name || (header.sh_flags & code) != code || !strncmp(name, ".init", 5))
+			continue;
+		align = header.sh_addralign ? header.sh_addralign : 1;
+		if (align & (align - 1) || align > UINT32_MAX || header.sh_size > UINT32_MAX ||
+		    end > UINT32_MAX)
+			continue;
+		(*at)[n] = (end + align - 1) & ~(align - 1);
+		end = (*at)[n] + header.sh_size;
+	}
+	return n;
+}
+
 static int check_module(struct elf_module *m, const char *path, struct error *e)
 {
 	GElf_Ehdr header;
 
 	if (!gelf_getehdr(m->elf, &header))
 		return error_set(e, path, NO_OFFSET, "damaged ELF header: %s", elf_errmsg(-1));
+	m->machine = header.e_machine;
+	m->is_kernel_module = header.e_type == ET_REL && is_kernel_module(m->elf);
+	if (m->is_kernel_module)
+		return 0;
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
 		return error_set(e, path, NO_OFFSET, "not a program or shared library");
 	if (!find_base(m->elf, &m->base))
 		return error_set(e, path, NO_OFFSET, "no loadable segment");
-	m->machine = header.e_machine;
 	return 0;
 }
 

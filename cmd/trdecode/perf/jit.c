@@ -12,6 +12,7 @@
 #include "common/symbols/symbols.h"
 #include "common/util/bisect.h"
 #include "common/util/digits.h"
+#include "common/util/intern.h"
 #include "common/util/lines.h"
 
 enum { NAME_MOST = 4096, MAP_TEXT_MOST = 256 << 20, PIECE = 1 << 16 };
@@ -35,7 +36,8 @@ struct perf_jit {
 	size_t ndumps, dumps_capacity;
 	struct jit_map *maps;
 	size_t nmaps, maps_capacity;
-	char module[64]; /* of the last symbol */
+	struct id_cache kernel_codes; /* by name: numbers of code */
+	char module[64];	      /* of the last symbol */
 };
 
 struct perf_jit *perf_jit_new(const char *sysroot, const char *trace, bool ignore_times)
@@ -62,6 +64,7 @@ void perf_jit_free(struct perf_jit *j)
 	free(j->dumps);
 	free(j->maps);
 	jit_codes_free(&j->codes);
+	id_cache_free(&j->kernel_codes);
 	free(j);
 }
 
@@ -322,9 +325,21 @@ static bool symbol_of_code(const struct perf_jit *j, const struct perf_map *map,
 	return true;
 }
 
+uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n)
+{
+	uint32_t *code = id_cache_number(&j->kernel_codes, name, n);
+
+	if (code && !*code)
+		*code = jit_codes_add(&j->codes, name, n);
+	return code ? *code : 0;
+}
+
 bool perf_jit_symbol(struct perf_jit *j, const struct perf_map *map, int32_t pid, uint64_t address,
 		     struct symbol_entry *e)
 {
-	return map->code == JIT_ANONYMOUS ? symbol_of_map(j, pid, address, e)
-					  : symbol_of_code(j, map, address, e);
+	switch (map->code) {
+	case JIT_UNKNOWN: return false;
+	case JIT_ANONYMOUS: return symbol_of_map(j, pid, address, e);
+	default: return symbol_of_code(j, map, address, e);
+	}
 }

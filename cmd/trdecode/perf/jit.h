@@ -16,7 +16,7 @@
 #include "common/util/error.h"
 
 /* Numbers of perf_map.code. */
-enum { JIT_NONE, JIT_ANONYMOUS = UINT32_MAX };
+enum { JIT_NONE, JIT_UNKNOWN = UINT32_MAX - 1, JIT_ANONYMOUS };
 
 struct perf_jit;
 struct jit_dump;
@@ -35,6 +35,10 @@ struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n);
 /* Change the mappings of a process to those at a time. Returns -1 when out of memory. */
 int perf_jit_advance(struct perf_jit *j, struct jit_dump *d, uint64_t time, struct perf_spaces *s,
 		     struct perf_maps **maps, int32_t pid);
+
+/* Return the number of code that the kernel has made, such as a program of BPF: its symbol and its
+ * module have the name. 0 when out of memory. */
+uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n);
 
 /* Find the function at an address of a mapping with a code. Returns false if there is none. The
  * texts of *e are valid until the next call. */

@@ -263,6 +263,19 @@ int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_events *
 	return bad;
 }
 
+uint32_t jit_codes_add(struct jit_codes *c, const char *name, size_t n)
+{
+	struct jit_code *code = array_grow(c->code, &c->code_capacity, c->ncode, sizeof *code);
+	uint32_t text = code ? keep_text(c, name, n) : 0;
+
+	if (code)
+		c->code = code;
+	if (!text)
+		return 0;
+	code[c->ncode++] = (struct jit_code){.name = text, .module = text};
+	return (uint32_t)c->ncode;
+}
+
 void jit_codes_free(struct jit_codes *c)
 {
 	free(c->code);

@@ -43,6 +43,10 @@ struct jit_events {
 /* Read a dump. Returns -1 with e filled if it is damaged; the events up to there are kept. */
 int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_events *events,
 		  struct error *e);
+/* Add a function without lines, whose module has its name. Returns its number, 0 when out of
+ * memory.
+ */
+uint32_t jit_codes_add(struct jit_codes *c, const char *name, size_t n);
 void jit_codes_free(struct jit_codes *c);
 
 #endif

@@ -253,8 +253,8 @@ uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t
 		writer_location(s->w,
 				&(struct location_entry){.space = space, .address = address})};
 	s->nlocations += slot->location != 0;
-	if (map && map->code && perf_jit_symbol(s->jit, map, m->pid, address, &symbol) &&
-	    writer_symbol(s->w, slot->location, &symbol))
-		return 0;
-	return slot->location;
+	if (!map || !map->code || !perf_jit_symbol(s->jit, map, m->pid, address, &symbol))
+		return slot->location;
+	symbol.flags = m->kernel ? SYMBOL_KERNEL : 0;
+	return writer_symbol(s->w, slot->location, &symbol) ? 0 : slot->location;
 }

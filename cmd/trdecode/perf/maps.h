@@ -18,7 +18,10 @@ struct perf_map {
 	uint32_t path, build_id;     /* strings of the writer */
 	uint32_t file;		     /* of unwind.h, 0: none */
 	uint32_t layer;
-	uint32_t code; /* of jit.h: a function of a JIT compiler */
+	uint32_t code; /* of jit.h: a function of a JIT compiler, or code that the kernel made */
+	/* of code of the kernel, whose path and build_id are those of the mapping that it covers:
+	 * start - offset of that mapping */
+	uint64_t below;
 };
 
 struct perf_map_list {

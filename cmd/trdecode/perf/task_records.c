@@ -98,18 +98,47 @@ static int apply_mmap(struct perf *p, const struct perf_record *r, size_t body)
 	return add_map(p, r, map, path, n);
 }
 
-/* Take a program of BPF, or other code that the kernel has made. */
+/* The kernel has freed code: what the code covered is there again. */
+static int remove_ksymbol(struct perf *p, uint64_t address)
+{
+	const struct perf_map *gone = perf_maps_find(p->spaces.kernel, address);
+	struct perf_map map;
+
+	if (!gone || !gone->code)
+		return 0;
+	map = (struct perf_map){.start = gone->start,
+				.end = gone->end,
+				.path = gone->path,
+				.build_id = gone->build_id,
+				.offset = gone->path ? gone->start - gone->below : 0,
+				.code = gone->path ? JIT_NONE : JIT_UNKNOWN};
+	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+}
+
+/* Take a program of BPF, or other code that the kernel has made or freed. */
 static int apply_ksymbol(struct perf *p, const struct perf_record *r, size_t body)
 {
 	const uint8_t *d = r->data + PERF_RECORD_HEAD;
 	const char *name = (const char *)d + PERF_KSYMBOL_BODY;
+	size_t n = body > PERF_KSYMBOL_BODY ? strnlen(name, body - PERF_KSYMBOL_BODY) : 0;
+	const struct perf_map *covered;
 	struct perf_map map;
 
-	if (body < PERF_KSYMBOL_BODY || perf_u16(p, d + 14) & 1) /* unregistered */
+	if (!n)
 		return 0;
-	map = (struct perf_map){.start = perf_u64(p, d), .offset = perf_u64(p, d)};
+	map = (struct perf_map){.start = perf_u64(p, d)};
+	if (perf_u16(p, d + 14) & PERF_KSYMBOL_UNREGISTER)
+		return remove_ksymbol(p, map.start);
 	map.end = map.start + perf_u32(p, d + 8);
-	map.path = writer_string(p->w, name, strnlen(name, body - PERF_KSYMBOL_BODY));
+	map.code = perf_jit_kernel_code(p->spaces.jit, name, n);
+	if (!map.code)
+		return -1;
+	covered = perf_maps_find(p->spaces.kernel, map.start);
+	if (covered) {
+		map.path = covered->path;
+		map.build_id = covered->build_id;
+		map.below = covered->code ? covered->below : covered->start - covered->offset;
+	}
 	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
 }
 
