@@ -51,7 +51,8 @@ script() {
 	compare "$SHARED/perf/dwarf.data" "$SHARED/perf/dwarf.data.script.txt" --skip-stacks
 }
 
-# record_deep: record stacks of ./deep as memory, in deep.data, and what perf makes of them in deep.txt
+# record_deep OPTION...: record stacks of ./deep, compiled with these options, as memory, in deep.data, and what perf
+# makes of them in deep.txt
 record_deep() {
 	need gcc
 	cat >deep.c <<-'END'
@@ -86,7 +87,7 @@ record_deep() {
 			return deep(20) == 1;
 		}
 	END
-	gcc -O2 -fomit-frame-pointer -pthread -o deep deep.c
+	gcc -O2 -fomit-frame-pointer -pthread "$@" -o deep deep.c
 	need perf
 	perf record -q -F 4000 -e cpu-clock --call-graph dwarf,16384 -o deep.data ./deep >/dev/null 2>err ||
 		skip "perf record: $(tail -n 1 err)"
@@ -103,6 +104,36 @@ record_deep() {
 	run ! grep -Eq '(;deep){22}' folded
 	# the same in several segments
 	trdecode --segment=64K deep.data | trsym -q | trencode -q -t folded | cmp folded -
+}
+
+@test "stacks are unwound by .debug_frame, of the program or its debug file, where .eh_frame has no entry" {
+	need objcopy
+	local tables=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
+	record_deep -g -Wl,--build-id=none "${tables[@]}"
+	# perf unwinds by the .eh_frame of a program with the same code
+	mv deep without
+	gcc -O2 -g -fomit-frame-pointer -pthread -Wl,--build-id=none -o deep deep.c
+	for program in deep without; do
+		objcopy -O binary -j .text $program $program.text
+	done
+	cmp deep.text without.text
+	script deep
+	trdecode -q deep.data | trencode -q -t folded >want
+	grep -Eq '(;deep|;<[0-9a-f]*>){21}' want
+	mv without deep
+	compare deep.data deep.txt --stack-share 0.95
+	trdecode -q deep.data | trencode -q -t folded | cmp want -
+	cp deep whole
+	for packing in none zlib; do
+		objcopy --compress-debug-sections=$packing whole deep
+		trdecode -q deep.data | trencode -q -t folded | cmp want -
+		objcopy --only-keep-debug deep deep.debug
+		objcopy -g --add-gnu-debuglink=deep.debug whole deep
+		trdecode -q deep.data | trencode -q -t folded | cmp want -
+	done
+	# no table is left
+	rm deep.debug
+	trdecode -q deep.data | trencode -q -t folded | run ! cmp -s want -
 }
 
 @test "--no-unwind: the frames of the kernel, and the function in which the program was" {

@@ -1,5 +1,5 @@
 /*
- * frame_tables.h - the tables of ELF files by which stacks are unwound: .eh_frame
+ * frame_tables.h - the tables of ELF files by which stacks are unwound: .eh_frame, .debug_frame
  */
 #ifndef TR_SYMBOLS_FRAME_TABLES_H
 #define TR_SYMBOLS_FRAME_TABLES_H
@@ -16,15 +16,26 @@ struct frame_tables {
 	unsigned machine;
 	uint64_t low, high; /* addresses of the loaded segments, in the file's numbering */
 	uint64_t size;	    /* bytes in memory */
+	const char *path, *sysroot;
+	int debug; /* file in memory with the .debug_frame of the separate debug file; -1: none */
+	bool debug_searched;
 };
 
 /*
- * Read the tables of the file at the path below sysroot (NULL: /). build_id, in hexadecimal: that
- * of the file must be equal; NULL or "": any. Returns 0, or -1 with e filled.
+ * Read the tables of the file at the path below sysroot (NULL: /). Both texts are borrowed.
+ * build_id, in hexadecimal: that of the file must be equal; NULL or "": any. Returns NULL with e
+ * filled if there are none.
  */
-int frame_tables_open(struct frame_tables *t, const char *path, const char *sysroot,
-		      const char *build_id, struct error *e);
+struct frame_tables *frame_tables_open(const char *path, const char *sysroot, const char *build_id,
+				       struct error *e);
+/* Close; t may be NULL. */
 void frame_tables_close(struct frame_tables *t);
+
+/*
+ * Get an ELF file with the .debug_frame of the separate debug file, which is found as in
+ * symbols_from_elf(), and without its other content. Returns a new descriptor, -1: there is none.
+ */
+int frame_tables_debug(struct frame_tables *t);
 
 /* Find the address, in the file's numbering, of the byte at an offset. Returns false if no loaded
  * segment has that byte. */

@@ -81,10 +81,10 @@ struct symbols *symbols_from_kallsyms(const char *text, size_t size);
  * case hex, NULL if unknown; a file with another id is refused, and a file without id too, unless
  * it is a debug file that was found by the recorded id. Addresses are relative to the module's
  * base: st_value - (p_vaddr of the first PT_LOAD, rounded down to its page), for ET_EXEC as for
- * ET_DYN, as in uftrace's .sym files; those of a kernel module (.ko) are relative to its text as the
- * kernel loads it. Symbols without size reach to the next one, or to the end of
- * their section. Of aliases GLOBAL is preferred to WEAK, WEAK to LOCAL, then the name with fewer
- * leading underscores, then the first in the table.
+ * ET_DYN, as in uftrace's .sym files; those of a kernel module (.ko) are relative to its text as
+ * the kernel loads it. Symbols without size reach to the next one, or to the end of their section.
+ * Of aliases GLOBAL is preferred to WEAK, WEAK to LOCAL, then the name with fewer leading
+ * underscores, then the first in the table.
  *
  * Separate debug files are searched in /usr/lib/debug/.build-id, then by .gnu_debuglink beside the
  * file, in .debug/ and below /usr/lib/debug, and used only if their build-id or, without one, the

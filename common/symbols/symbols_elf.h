@@ -24,7 +24,7 @@ struct elf_module {
 	Elf *elf;
 	uint64_t base; /* of the first PT_LOAD, to subtract from every address */
 	unsigned machine;
-	bool is_kernel_module; /* a .ko: its sections have no addresses yet, base is 0 */
+	bool is_kernel_module;		 /* a .ko: its sections have no addresses yet, base is 0 */
 	char build_id[ELF_BUILD_ID_MAX]; /* "": none */
 };
 

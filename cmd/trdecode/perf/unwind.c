@@ -18,7 +18,7 @@ enum file_state { FILE_UNREAD, FILE_READ, FILE_MISSING };
 struct unwind_file {
 	uint32_t key; /* of its path in the names; the build-id follows the path's NUL */
 	enum file_state state;
-	struct frame_tables tables;
+	struct frame_tables *tables; /* FILE_READ */
 };
 
 /* A file at its place in an address space. */
@@ -85,7 +85,7 @@ uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
 }
 
 /* Get the tables of a file. NULL: there are none for this machine. */
-static const struct frame_tables *tables_of(struct perf_unwinder *u, uint32_t number)
+static struct frame_tables *tables_of(struct perf_unwinder *u, uint32_t number)
 {
 	struct unwind_file *f = number ? &u->files[number - 1] : NULL;
 	struct error e;
@@ -96,15 +96,16 @@ static const struct frame_tables *tables_of(struct perf_unwinder *u, uint32_t nu
 	if (f->state == FILE_UNREAD) {
 		path = intern_data(&u->names.keys, f->key);
 		f->state = FILE_READ;
-		if (frame_tables_open(&f->tables, path, u->sysroot, path + strlen(path) + 1, &e)) {
+		f->tables = frame_tables_open(path, u->sysroot, path + strlen(path) + 1, &e);
+		if (!f->tables) {
 			f->state = FILE_MISSING;
 			if (!u->missing++)
 				u->first_missing = e;
 			return NULL;
 		}
-		u->size += f->tables.size;
+		u->size += f->tables->size;
 	}
-	return f->tables.machine == u->space->machine->elf ? &f->tables : NULL;
+	return f->tables->machine == u->space->machine->elf ? f->tables : NULL;
 }
 
 static void close_files(struct perf_unwinder *u)
@@ -112,7 +113,8 @@ static void close_files(struct perf_unwinder *u)
 	for (size_t i = 0; i < u->nfiles; i++) {
 		if (u->files[i].state != FILE_READ)
 			continue;
-		frame_tables_close(&u->files[i].tables);
+		frame_tables_close(u->files[i].tables);
+		u->files[i].tables = NULL;
 		u->files[i].state = FILE_UNREAD;
 	}
 	u->size = 0;
@@ -124,12 +126,29 @@ static void close_files(struct perf_unwinder *u)
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		    char **file, Elf **elf)
 {
+	const struct frame_tables *t = *userdata;
+
 	(void)module;
 	(void)name;
 	(void)base;
 	*file = NULL;
-	*elf = elf_begin(-1, ELF_C_READ, *userdata);
+	*elf = elf_begin(-1, ELF_C_READ, t->elf);
 	return -1;
+}
+
+/* Give libdw the .debug_frame of a separate file. libdw calls this function where .eh_frame does
+ * not have an address, and the module's file has no .debug_frame. */
+static int find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		      const char *file, const char *link, GElf_Word checksum, char **found)
+{
+	(void)module;
+	(void)name;
+	(void)base;
+	(void)file;
+	(void)link;
+	(void)checksum;
+	*found = NULL;
+	return frame_tables_debug(*userdata);
 }
 
 static void space_free(struct unwind_space *s)
@@ -152,12 +171,9 @@ static void free_spaces(struct perf_unwinder *u)
 static struct unwind_space *space_of(struct perf_unwinder *u, const struct perf_maps *m,
 				     const struct unwind_machine *machine)
 {
-	/* no directory: separate debug files are not read */
-	static char no_path[] = ":", *path = no_path;
 	static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
-						 .find_debuginfo = dwfl_build_id_find_debuginfo,
-						 .section_address = dwfl_offline_section_address,
-						 .debuginfo_path = &path};
+						 .find_debuginfo = find_debug,
+						 .section_address = dwfl_offline_section_address};
 	struct unwind_space *s = u->spaces;
 
 	for (int i = 0; i < UNWIND_SPACES; i++) {
@@ -196,7 +212,7 @@ static bool is_mapped(struct perf_unwinder *u, struct unwind_module *module, uin
 		return true;
 	map = perf_maps_find(u->maps, pc);
 	if (!map || map->file != module->file ||
-	    !bias_of(&u->files[map->file - 1].tables, map, &bias) || bias != module->bias)
+	    !bias_of(u->files[map->file - 1].tables, map, &bias) || bias != module->bias)
 		return false;
 	module->context = u->maps->context;
 	return true;
@@ -205,7 +221,7 @@ static bool is_mapped(struct perf_unwinder *u, struct unwind_module *module, uin
 static void add_module(struct perf_unwinder *u, const struct perf_map *map)
 {
 	struct unwind_space *s = u->space;
-	const struct frame_tables *t = tables_of(u, map->file);
+	struct frame_tables *t = tables_of(u, map->file);
 	struct unwind_module module = {.file = map->file, .context = u->maps->context};
 	struct unwind_module *modules;
 	Dwfl_Module *reported;
@@ -225,7 +241,7 @@ static void add_module(struct perf_unwinder *u, const struct perf_map *map)
 	if (!reported)
 		return;
 	dwfl_module_info(reported, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
-	*userdata = t->elf;
+	*userdata = t;
 	modules[s->nmodules++] = module;
 	if (!s->elf)
 		s->elf = elf_begin(-1, ELF_C_READ, t->elf);

@@ -1,8 +1,9 @@
 /*
  * unwind.h - unwinds the stacks of threads that perf recorded as registers and memory
  *
- * libdw unwinds by the .eh_frame of the mapped files, and without one by the frame pointer. The
- * files are those of this machine, below a sysroot; one with another build-id is not used.
+ * libdw unwinds by the .eh_frame of the mapped files; where that has no entry, by the .debug_frame
+ * of the file or of its debug file; and else by the frame pointer. The files are those of this
+ * machine, below a sysroot; one with another build-id is not used.
  *
  * Memory: the tables of at most UNWIND_TABLES bytes of files, and libdw's copies for UNWIND_SPACES
  * processes.
