@@ -185,6 +185,12 @@ mistakes() {
 		trsym --linse fib.trs|did you mean '--lines'?
 		trsym --lines=3 fib.trs|takes no argument
 		trsym full fib.trs|did you mean '--demangle full'?
+		trsym --inline=3 fib.trs|takes no argument
+		trsym --demangle= fib.trs|--demangle takes simple, full or no
+		trsym --kallsyms missing fib.trs|missing: cannot open
+		trsym --kallsyms /dev/null fib.trs|/dev/null: not a copy of /proc/kallsyms
+		trsym fib|is a directory, not a stream; trdecode makes one of it
+		trsym app.trace|is not an event stream (trdecode makes one of a trace)
 		trsym --kallsyms kallsyms fib.trs|--kallsyms has no effect: this trace has no kernel
 	X
 }

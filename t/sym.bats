@@ -255,3 +255,28 @@ strip_tables() {
 	assert_regex "$stderr" '1  none    /lib/liballoc.so: cannot open'
 	refute_regex "$stderr" 'lie in no module'
 }
+
+@test "the examples of the man page run" {
+	mkdir -p examples
+	cd examples || return
+	ln -sfn "$DATA/uftrace/fib" uftrace.data
+	cp "$DATA/trace-cmd/v6-fgraph.dat" trace.dat
+	gzip -dc "$DATA/perf/offcpu.data.gz" >perf.data
+	echo 'ffffffff81000000 T _text' >kallsyms.copy
+	# lines of .Dl, and blocks of .Bd, each one command
+	awk '/^\.Sh EXAMPLES/ { on = 1 } /^\.Sh SEE/ { on = 0 } !on { next }
+		/^\.Dl / { print substr($0, 5); next }
+		/^\.Bd/ { block = 1; line = ""; next }
+		/^\.Ed/ { block = 0; print line; next }
+		block { line = line " " $0 }' "$ROOT/man1/trsym.1" |
+		sed 's/\\(aq/'"'"'/g; s/\\(dq/"/g' >commands
+	[ "$(wc -l <commands)" -ge 11 ]
+	for option in -i -il --kallsyms= --demangle= --sysroot= --report -o; do
+		grep -q -- "trsym.* $option" commands || fail "no example of $option"
+	done
+	while read -r command; do
+		bash -o pipefail -c "$command" >out 2>err </dev/null || fail "$command: $(cat err)"
+		[ -s out ] || [[ $command =~ \ -o\ |parse.c|/dev/null ]] || fail "$command: no output"
+	done <commands
+	trencode -q named.trs | grep -q .
+}

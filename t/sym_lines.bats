@@ -215,7 +215,7 @@ lines() {
 	echo 'no program' >prog
 	run -0 --separate-stderr pipe 'trsym -l --report plain.trs | trstat -q -t tsv -g name,file -c count'
 	[[ ${stderr_lines[0]} =~ found\ +missed\ +lines\ +from ]]
-	[[ $stderr == *"  0  stream  $PWD/prog: no lines: not an ELF file"* ]]
+	[[ $stderr == *"  0  stream  $PWD/prog: no source lines: not an ELF file"* ]]
 	: >prog
 	run -0 --separate-stderr pipe 'trsym -l plain.trs | trstat -q -c count'
 	[[ $stderr == *'not an ELF file'* ]]

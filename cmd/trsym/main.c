@@ -121,6 +121,7 @@ static int take_block(struct symboliser *y, struct stage *s, struct block *b)
 
 int main(int argc, char **argv)
 {
+	const char *missing;
 	struct settings settings = {.style = DEMANGLE_SIMPLE};
 	struct common_options common;
 	struct symboliser y = {0};
@@ -146,13 +147,13 @@ int main(int argc, char **argv)
 		;
 	if (stage.status == STATUS_OK && kallsyms_check(&y.kernel, &stage.in.dictionary, &e))
 		stage_fail(&stage, &e);
+	missing = !settings.inlined ? "source lines"
+		  : !settings.lines ? "inlined functions"
+				    : "inlined functions and source lines";
 	if (settings.report)
-		report_modules(&y.resolver);
+		report_modules(&y.resolver, missing);
 	else if (!common.quiet)
-		report_missing(y.resolver.tables, !settings.inlined ? "source lines"
-						  : !settings.lines
-							  ? "inlined functions"
-							  : "inlined functions and source lines");
+		report_missing(y.resolver.tables, missing);
 out:
 	/* before the stage, whose dictionary owns their texts */
 	stack_frames_free(y.frames);

@@ -12,7 +12,7 @@ static void put_row(const struct resolver *r, uint64_t found, uint64_t missed, u
 	fprintf(stderr, "%-6s  %s", origin, path);
 }
 
-void report_modules(const struct resolver *r)
+void report_modules(const struct resolver *r, const char *missing)
 {
 	const struct tables *t = r->tables;
 
@@ -22,8 +22,10 @@ void report_modules(const struct resolver *r)
 		const struct module *m = tables_at(t, i);
 
 		put_row(r, m->found, m->missed, m->lines, m->origin, m->path);
-		fprintf(stderr, "%s%s%s%s\n", m->why[0] ? ": " : "", m->why,
-			m->why_lines[0] ? ": no lines: " : "", m->why_lines);
+		fprintf(stderr, "%s%s", m->why[0] ? ": " : "", m->why);
+		if (m->why_lines[0])
+			fprintf(stderr, ": no %s: %s", missing, m->why_lines);
+		fputc('\n', stderr);
 	}
 	if (r->unmapped) {
 		put_row(r, 0, r->unmapped, 0, "none", "addresses that lie in no module");

@@ -185,7 +185,10 @@ static void from_file(struct tables *t, struct module *m, bool kernel)
 	if (m->symbols)
 		m->origin = "file";
 	else
-		snprintf(m->why, sizeof(m->why), "%s%s", e.what, kernel ? " (see --kallsyms)" : "");
+		snprintf(m->why, sizeof(m->why), "%s%s", e.what,
+			 kernel		      ? " (see --kallsyms)"
+			 : t->options.sysroot ? ""
+					      : " (see --sysroot)");
 }
 
 /* Set the name that is shown of the file of a kernel module, as perf does. Returns 0, or -1 when
