@@ -1,4 +1,5 @@
 #include "cmd/trsym/stack_frames.h"
+#include "cmd/trsym/function_names.h"
 
 #include <stdlib.h>
 
@@ -22,8 +23,7 @@ struct seen_stack {
 struct stack_frames {
 	struct resolver *resolver;
 	struct stack_frames_options options;
-	struct id_cache names; /* of functions: 1 + number of the demangled name in `shown` */
-	struct intern shown;
+	struct function_names names;
 	bool present; /* the input has inlined functions: they are kept as they are */
 	/* of the segment: */
 	struct idmap spaces;  /* numbers of spaces: ids */
@@ -32,24 +32,32 @@ struct stack_frames {
 	struct idmap lines;   /* ids of locations that have the line of a frame: 1 */
 	struct seen_stack *stacks;
 	size_t nstacks, capacity;
-	struct id_cache chains; /* by struct chain_key: 1 + offset in `locations` */
-	struct buffer locations;
-	struct idmap strings;	 /* by 1 + number in `shown`: ids */
-	struct id_cache inlined; /* ids of locations by their content */
+	struct idmap located; /* ids of locations: 1 + index in `chains` */
+	struct location_chains *chains;
+	size_t nchains, chains_capacity;
+	struct buffer links;  /* struct chain_link */
+	struct idmap strings; /* by 1 + number in names.shown: ids */
 	uint32_t blocks;
 	uint32_t next_stack, next_location, next_string;
 	struct buffer scratch, path;
 };
 
-/* A location, and whether its frame is a caller. */
-struct chain_key {
-	uint32_t location, caller;
+/* The functions that are inlined at a location, where its frame is the innermost, and where it
+ * called another: 1 + offset in `links`, 0 not yet known. There, the location of the first link is
+ * the number of those that follow. */
+struct location_chains {
+	uint32_t at[2];
 };
 
-/* The functions that are inlined at an address: ids of their locations, innermost first. */
+/* A function that is inlined: the id of its location, and the number of its name in names.shown. */
+struct chain_link {
+	uint32_t location, name;
+};
+
+/* The functions that are inlined at an address, innermost first. */
 struct chain {
 	uint32_t n;
-	uint32_t locations[FRAMES_MOST];
+	struct chain_link link[FRAMES_MOST];
 };
 
 struct stack_frames *stack_frames_new(struct resolver *r,
@@ -60,6 +68,7 @@ struct stack_frames *stack_frames_new(struct resolver *r,
 	if (f) {
 		f->resolver = r;
 		f->options = *options;
+		f->names.style = options->style;
 	}
 	return f;
 }
@@ -73,12 +82,11 @@ void stack_frames_free(struct stack_frames *f)
 	idmap_free(&f->callers);
 	idmap_free(&f->lines);
 	free(f->stacks);
-	id_cache_free(&f->chains);
-	id_cache_free(&f->inlined);
-	id_cache_free(&f->names);
-	intern_free(&f->shown);
+	idmap_free(&f->located);
+	free(f->chains);
+	function_names_free(&f->names);
 	idmap_free(&f->strings);
-	buffer_free(&f->locations);
+	buffer_free(&f->links);
 	buffer_free(&f->scratch);
 	buffer_free(&f->path);
 	free(f);
@@ -102,10 +110,10 @@ void stack_frames_begin(struct stack_frames *f, const struct head *h)
 	idmap_clear(&f->spaces);
 	idmap_clear(&f->numbers);
 	idmap_clear(&f->lines);
-	id_cache_free(&f->chains);
+	idmap_clear(&f->located);
 	idmap_clear(&f->strings);
-	id_cache_free(&f->inlined);
-	buffer_clear(&f->locations);
+	buffer_clear(&f->links);
+	f->nchains = 0;
 	f->nstacks = 0;
 	f->blocks = 0;
 	f->next_stack = f->next_location = f->next_string = UINT32_MAX;
@@ -123,7 +131,7 @@ static int send_entry(struct stack_frames *f, struct stage *s, enum entry_kind k
 		       : 0;
 }
 
-/* Return the id of a text of `shown`, which is declared the first time. 0 after stage_fail. */
+/* Return the id of a text of names.shown, which is declared the first time. 0 after stage_fail. */
 static uint32_t string_id(struct stack_frames *f, struct stage *s, uint32_t number)
 {
 	uint32_t id = idmap_get(&f->strings, number + 1);
@@ -135,8 +143,8 @@ static uint32_t string_id(struct stack_frames *f, struct stage *s, uint32_t numb
 		stage_no_memory(s);
 		return 0;
 	}
-	if (writer_append_entry(&s->out, ENTRY_STRING, id, intern_data(&f->shown, number),
-				intern_size(&f->shown, number))) {
+	if (writer_append_entry(&s->out, ENTRY_STRING, id, intern_data(&f->names.shown, number),
+				intern_size(&f->names.shown, number))) {
 		stage_fail(s, &s->out.error);
 		return 0;
 	}
@@ -157,64 +165,66 @@ static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *
 	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
 }
 
-/* Find the demangled name of a function in `shown`. INTERN_NONE: out of memory. */
-static uint32_t name_of(struct stack_frames *f, const char *function)
+/* Find a function in a chain. Returns the id of its location, 0: there is none. */
+static uint32_t find_link(const struct chain *c, uint32_t name)
 {
-	uint32_t *known = id_cache_number(&f->names, function, strlen(function)), number;
-	char *name;
-
-	if (!known)
-		return INTERN_NONE;
-	if (*known)
-		return *known - 1;
-	name = demangle(function, f->options.style);
-	number = name ? intern_string(&f->shown, name) : INTERN_NONE;
-	free(name);
-	if (number != INTERN_NONE)
-		*known = number + 1;
-	return number;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->link[i].name == name)
+			return c->link[i].location;
+	return 0;
 }
 
 /* Declare the location of a function that is inlined in the function outer at the address of p.
  * Returns its id, or 0 after stage_fail. */
 static uint32_t add_location(struct stack_frames *f, struct stage *s, const struct location *p,
-			     const struct symbol_entry *outer, const struct source_frame *frame)
+			     const struct symbol_entry *outer, const struct source_frame *frame,
+			     uint32_t name)
 {
-	uint32_t name = name_of(f, frame->function ? frame->function : "?"), *known;
-	struct symbol_entry symbol = {
-		.start = p->address, .module = outer->module, .module_size = outer->module_size};
+	struct symbol_entry symbol = {.start = p->address,
+				      .module = outer->module,
+				      .module_size = outer->module_size,
+				      .name = intern_data(&f->names.shown, name),
+				      .name_size = intern_size(&f->names.shown, name)};
 	struct location_entry e = {.space = idmap_get(&f->spaces, p->space->number),
 				   .epoch = p->epoch,
-				   .address = p->address};
+				   .address = p->address,
+				   .name = string_id(f, s, name)};
 
-	if (name == INTERN_NONE) {
-		stage_no_memory(s);
-		return 0;
-	}
-	e.name = string_id(f, s, name);
 	if (!e.name)
 		return 0;
-	known = id_cache_number(&f->inlined, &e, sizeof(e));
-	if (!known) {
-		stage_no_memory(s);
-		return 0;
-	}
-	if (*known)
-		return *known;
-	symbol.name = intern_data(&f->shown, name);
-	symbol.name_size = intern_size(&f->shown, name);
 	if (f->options.lines)
 		set_line(&symbol, frame);
 	if (send_entry(f, s, ENTRY_LOCATION, f->next_location, &e) ||
 	    send_symbol(s, f->next_location, &symbol))
 		return 0;
-	return *known = f->next_location--;
+	return f->next_location--;
 }
 
-/* Look up the frames of a location, and declare what they need. Returns 0, or -1 after
- * stage_fail. */
+/* Add the next function of a chain; other: that of the same location in the other place. Returns 0,
+ * or -1 after stage_fail. */
+static int add_link(struct stack_frames *f, struct stage *s, const struct location *p,
+		    const struct symbol_entry *outer, const struct source_frame *frame,
+		    struct chain c[2])
+{
+	struct chain_link link = {.name = function_names_find(&f->names, frame)};
+
+	if (link.name == INTERN_NONE)
+		return stage_no_memory(s);
+	link.location = find_link(&c[0], link.name);
+	if (!link.location)
+		link.location = find_link(&c[1], link.name);
+	if (!link.location)
+		link.location = add_location(f, s, p, outer, frame, link.name);
+	if (!link.location)
+		return -1;
+	c->link[c->n++] = link;
+	return 0;
+}
+
+/* Look up the frames of a location, and declare what they need. c[0] is set; c[1]: the chain of the
+ * location in the other place. Returns 0, or -1 after stage_fail. */
 static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool caller,
-		      struct chain *c)
+		      struct chain c[2])
 {
 	struct dictionary *d = &s->in.dictionary;
 	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
@@ -228,11 +238,9 @@ static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool
 	n = resolve_frames(f->resolver, p, caller, frames, FRAMES_MOST);
 	if (n < 0 || resolve(f->resolver, p, false, &symbol) == OUTCOME_FAILED)
 		return stage_no_memory(s);
-	for (int i = 0; f->options.inlined && i < n - 1; i++) {
-		c->locations[c->n] = add_location(f, s, p, &symbol, &frames[i]);
-		if (!c->locations[c->n++])
+	for (int i = 0; f->options.inlined && i < n - 1; i++)
+		if (add_link(f, s, p, &symbol, &frames[i], c))
 			return -1;
-	}
 	if (!n || !f->options.lines || !frames[c->n].file || symbol.flags & SYMBOL_UNKNOWN ||
 	    idmap_get(&f->lines, id))
 		return 0;
@@ -242,28 +250,64 @@ static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool
 	return send_symbol(s, id, &symbol);
 }
 
+/* Read the chain at a place of `links`; 0: an empty one. */
+static void read_chain(const struct stack_frames *f, uint32_t at, struct chain *c)
+{
+	const struct chain_link *from = (const struct chain_link *)f->links.data + at - 1;
+
+	c->n = at ? from->location : 0;
+	if (c->n)
+		memcpy(c->link, from + 1, sizeof(*from) * c->n);
+}
+
+/* Return the chains of a location. NULL when out of memory. */
+static struct location_chains *chains_of(struct stack_frames *f, uint32_t location)
+{
+	uint32_t number = idmap_get(&f->located, location);
+	struct location_chains *chains;
+
+	if (number)
+		return &f->chains[number - 1];
+	chains = array_grow(f->chains, &f->chains_capacity, f->nchains, sizeof(*chains));
+	if (chains)
+		f->chains = chains;
+	if (!chains || idmap_set(&f->located, location, (uint32_t)f->nchains + 1))
+		return NULL;
+	chains[f->nchains] = (struct location_chains){.at = {0}};
+	return &chains[f->nchains++];
+}
+
 /* Get the functions that are inlined at a location. Returns 0, or -1 after stage_fail. */
 static int get_chain(struct stack_frames *f, struct stage *s, uint32_t location, bool caller,
 		     struct chain *c)
 {
-	struct chain_key key = {location, caller};
-	uint32_t *number = id_cache_number(&f->chains, &key, sizeof(key));
+	struct location_chains *chains = chains_of(f, location);
+	struct chain new[2];
+	struct chain_link head;
 
-	if (!number)
+	if (!chains)
 		return stage_no_memory(s);
-	if (*number) {
-		const uint32_t *from = (const uint32_t *)f->locations.data + (*number - 1);
-
-		c->n = from[0];
-		memcpy(c->locations, from + 1, sizeof(*from) * c->n);
+	if (chains->at[caller]) {
+		read_chain(f, chains->at[caller], c);
 		return 0;
 	}
-	if (make_chain(f, s, location, caller, c))
+	read_chain(f, chains->at[!caller], &new[1]);
+	if (make_chain(f, s, location, caller, new))
 		return -1;
 	/* make_chain looks up no chain, so the pointer is valid */
-	*number = (uint32_t)(1 + f->locations.size / sizeof(uint32_t));
-	return buffer_append(&f->locations, c, sizeof(uint32_t) * (1 + c->n)) ? stage_no_memory(s)
-									      : 0;
+	chains->at[caller] = (uint32_t)(1 + f->links.size / sizeof(head));
+	head = (struct chain_link){.location = new->n};
+	if (buffer_append(&f->links, &head, sizeof(head)) ||
+	    buffer_append(&f->links, new->link, sizeof(head) * new->n))
+		return stage_no_memory(s);
+	read_chain(f, chains->at[caller], c);
+	return 0;
+}
+
+/* Are the functions of two chains the same? */
+static bool is_same_chain(const struct chain *a, const struct chain *b)
+{
+	return a->n == b->n && !memcmp(a->link, b->link, sizeof(*a->link) * a->n);
 }
 
 static struct seen_stack *stack_of(const struct stack_frames *f, uint32_t id)
@@ -301,7 +345,7 @@ static int send_chain(struct stack_frames *f, struct stage *s, uint32_t id,
 
 		if (send_entry(f, s, ENTRY_STACK, between, &e))
 			return -1;
-		e = (struct stack_entry){between, c->locations[i - 1]};
+		e = (struct stack_entry){between, c->link[i - 1].location};
 	}
 	return send_entry(f, s, ENTRY_STACK, id, &e);
 }
@@ -318,7 +362,7 @@ static int make_caller(struct stack_frames *f, struct stage *s, struct seen_stac
 	limit_chain(&c, k->above);
 	k->as_caller = k->id;
 	k->caller_frames = k->above + 1 + c.n;
-	if (!memcmp(&c, &as_leaf, sizeof(uint32_t) * (1 + c.n)))
+	if (is_same_chain(&c, &as_leaf))
 		return 0;
 	k->as_caller = f->next_stack--;
 	return send_chain(f, s, k->as_caller, &(struct stack_entry){k->parent, k->location}, &c);

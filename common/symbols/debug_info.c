@@ -115,9 +115,9 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 		f->line = (uint32_t)number;
 }
 
-/* Return the name of a function, or NULL. *failed: out of memory. */
-static const char *function_name(struct debug_info *d, struct debug_unit *u,
-				 const struct debug_function *f, bool *failed)
+/* Set the name of a function. Returns 0, or -1: out of memory. */
+static int set_name(struct debug_info *d, struct debug_unit *u, const struct debug_function *f,
+		    struct source_frame *frame)
 {
 	const uint8_t *origin = debug_unit_origin(u, f->die);
 	uint64_t offset = (uint64_t)(origin - u->reader.start);
@@ -125,18 +125,20 @@ static const char *function_name(struct debug_info *d, struct debug_unit *u,
 	const char **names;
 	Dwarf_Die die;
 
-	if (number)
-		return d->names[number - 1];
-	names = array_grow(d->names, &d->names_capacity, d->nnames, sizeof *names);
-	if (!names || offset >= UINT32_MAX || d->nnames >= UINT32_MAX) {
-		*failed = true;
-		return NULL;
+	if (!number) {
+		names = array_grow(d->names, &d->names_capacity, d->nnames, sizeof *names);
+		if (!names || offset >= UINT32_MAX || d->nnames >= UINT32_MAX)
+			return -1;
+		d->names = names;
+		die = debug_unit_die(u, origin);
+		names[d->nnames++] = name_of(d, &die);
+		number = (uint32_t)d->nnames;
+		if (idmap_set(&u->names, (uint32_t)offset, number))
+			return -1;
 	}
-	d->names = names;
-	die = debug_unit_die(u, origin);
-	names[d->nnames++] = name_of(d, &die);
-	*failed = idmap_set(&u->names, (uint32_t)offset, (uint32_t)d->nnames);
-	return names[d->nnames - 1];
+	frame->function = d->names[number - 1];
+	frame->id = (uint64_t)d->serial << 32 | number;
+	return 0;
 }
 
 /* Find the unit of the address and the innermost function that has code there, or NULL. Returns 0,
@@ -166,16 +168,14 @@ static int get_declaration(struct debug_info *d, struct debug_unit *u, struct de
 			   struct source_frame *f)
 {
 	struct source_frame *declared;
-	bool failed = false;
 	Dwarf_Die die;
 
 	if (of->declared) {
 		*f = d->declared[of->declared - 1];
 		return 0;
 	}
-	f->function = function_name(d, u, of, &failed);
 	declared = array_grow(d->declared, &d->declared_capacity, d->ndeclared, sizeof *declared);
-	if (failed || !declared || d->ndeclared == UINT32_MAX)
+	if (set_name(d, u, of, f) || !declared || d->ndeclared == UINT32_MAX)
 		return -1;
 	d->declared = declared;
 	die = debug_unit_die(u, of->die);
@@ -223,7 +223,6 @@ int debug_info_frames(struct debug_info *d, uint64_t address, bool lines,
 {
 	struct debug_function *function;
 	struct debug_unit *unit;
-	bool failed = false;
 	size_t n = 0;
 
 	if (!most)
@@ -237,8 +236,7 @@ int debug_info_frames(struct debug_info *d, uint64_t address, bool lines,
 	if (lines)
 		line_of(d, unit, address, &frames[0]);
 	for (; function && n < most; function = outer_of(unit, function)) {
-		frames[n].function = function_name(d, unit, function, &failed);
-		if (failed)
+		if (set_name(d, unit, function, &frames[n]))
 			return -1;
 		if (++n == most || !function->outer)
 			continue;

@@ -19,6 +19,7 @@ struct source_frame {
 	const char *function; /* as in the symbol table: mangled */
 	const char *file;
 	uint32_t line;
+	uint64_t id; /* of the function's name; never that of another name, 0: none is known */
 };
 
 struct debug_info;

@@ -22,6 +22,7 @@ struct debug_info {
 	struct range_lists lists;
 	const char **names; /* of functions */
 	size_t nnames, names_capacity;
+	uint32_t serial;	       /* of the file, among those that were opened */
 	struct source_frame *declared; /* of functions */
 	size_t ndeclared, declared_capacity;
 	struct intern paths;
