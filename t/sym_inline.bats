@@ -60,9 +60,12 @@ frames() {
 		lane = words.lane(tid=1)
 		space = words.space()
 		words.map(space, 0x400000, 0x800000, sys.argv[1])
-		stack, blocks = 0, []
+		stack, blocks, known = 0, [], {}
 		for address in sys.argv[2:]:
-		    stack = words.stack(stack, words.location("", int(address, 16), space=space))
+		    # an address is one location, as trdecode declares it
+		    if address not in known:
+		        known[address] = words.location("", int(address, 16), space=space)
+		    stack = words.stack(stack, known[address])
 		    if len(words.data) > 500000:
 		        blocks.append(words.block())
 		sys.stdout.buffer.write(w.marker() + w.head() + b"".join(blocks) + words.block() +
