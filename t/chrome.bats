@@ -358,7 +358,7 @@ asynchronous() {
 	printf '[{"ph":"s","name":"x","id":1,"ts":1},{"ph":"f","name":"x","id":1,"ts":2},{"ph":"O","name":"o","id":"0x1","ts":3},
 		{"ph":"e","cat":"c","name":"g","id":2,"ts":4},{"ph":"b","cat":"c","name":"g","id":"two","ts":5},{"ph":"i","name":"m","ts":9}]' >x.json
 	run -0 trdecode -o x.trs x.json
-	assert_line "trdecode: x.json: the ids of 3 events were left out, which are instants now (phases: sfO)"
+	assert_line "trdecode: x.json: the ids of 1 event were left out, which are instants now (phases: O)"
 	assert_line "trdecode: x.json: 1 id of asynchronous events is no number (the first one: two): it was given a number"
 	assert_line "trdecode: x.json: 1 end of calls without a begin was left out"
 	run -0 trencode -t chrome x.trs

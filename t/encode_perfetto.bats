@@ -92,7 +92,7 @@ slices() {
 }
 
 @test "events are instants, as many as trstat counts" {
-	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
+	trdecode -q "$DATA/trace-cmd/v6-bprint-bputs.dat" >x.trs
 	decoded
 	run -0 grep -c 'type: INSTANT' decoded
 	assert_output "$(trstat -q -g kind -c count -t tsv x.trs | awk '$1 == "instant" { print $2 }')"

@@ -2,8 +2,8 @@
  * chrome.h - Trace Event JSON: constants shared by its decoder and encoder
  *
  * The native id of a type is the character of "ph". The last field of types of asynchronous events
- * (b, e, n, and S, F, T, p) is the event's id, a name that no argument of the trace has; types of
- * calls have a call number, too. No other type has fields.
+ * (b, e, n, and S, F, T, p) and of flows (s, t, f) is the event's id, a name that no argument of
+ * the trace has; types of calls have a call number, too. No other type has fields.
  *
  * The encoder writes the origin of the file's times: "otherData":{"clock":"trace","origin":"5000",
  * "unit":"ns"}. The decoder adds the origin. "unit":"ticks": the numbers in "ts" and "dur" are
@@ -19,6 +19,9 @@
  * name of the call's enter, or of its leave, if that is not "name", or not that of B.
  *
  * "unit":"ns", of samples: the weight is a time.
+ *
+ * Events of the category "trutils.scheduling" are made from the events of the kernel's scheduler,
+ * which are in the file too (trencode/timeline/chrome_scheduling.h). The decoder leaves them out.
  *
  * An instant with the name and the category of gaps, and a reason, is a gap.
  */
@@ -43,13 +46,18 @@
 #define CHROME_KERNEL	       "kernel"
 #define CHROME_KERNEL_CATEGORY "kernel_category"
 
+/* The category of tracks that are made from other events of the file. */
+#define CHROME_DERIVED "trutils.scheduling"
+
 /* The name and category of gaps. */
 #define CHROME_GAP	    "gap"
 #define CHROME_GAP_CATEGORY "trutils"
 
 enum {
 	CHROME_PHASE = 0xff,
-	CHROME_LOCAL = 0x100, /* in the native id: the event's id is local to its process (id2) */
+	/* in the native id: the event's id is local to its process (id2) */
+	CHROME_LOCAL = 0x100,
+	CHROME_ENCLOSING = 0x200, /* of a flow: "bp":"e" */
 };
 
 #endif

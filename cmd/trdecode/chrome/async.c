@@ -1,5 +1,6 @@
 /*
- * async.c - converts asynchronous events: pairs with an id become calls with a number
+ * async.c - converts events with an id: asynchronous pairs become calls with a number, others and
+ * the parts of flows instants with the id
  *
  * An end belongs to the innermost open call of its category, id and name (of any name, if the end
  * has none), first among those of its own process. A legacy end (F) never ends a nestable call (b),
@@ -48,7 +49,11 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 					    (call ? TYPE_CALL_NUMBER : 0),
 				   .fixed_size = FIXED,
 				   .native = r->phase |
-					     (r->id.form & CHROME_ID_LOCAL ? CHROME_LOCAL : 0),
+					     (r->id.form & CHROME_ID_LOCAL ? CHROME_LOCAL : 0) |
+					     (chrome_is_flow((char)r->phase) &&
+							      r->id.form & CHROME_ID_ENCLOSING
+						      ? CHROME_ENCLOSING
+						      : 0),
 				   .nfields = call ? 2 : 1,
 				   .fields = call ? fields : fields + 1});
 	return id ? *id : 0;
@@ -85,7 +90,7 @@ static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
 	struct {
 		uint64_t number;
 		uint32_t category, legacy, form, pid;
-	} of = {r->id.number, r->category, is_legacy(r->phase), r->id.form & ~CHROME_ID_HEX,
+	} of = {r->id.number, r->category, is_legacy(r->phase), r->id.form & CHROME_ID_LOCAL,
 		r->id.form & CHROME_ID_LOCAL ? (uint32_t)c->threads[r->thread].pid : 0};
 
 	return siphash(&key, &of, sizeof of) >> 1;
@@ -256,7 +261,8 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 	uint64_t number = 0;
 	unsigned digit;
 
-	id->form = (uint16_t)((id->form & CHROME_ID_LOCAL) | CHROME_ID_HERE);
+	id->form &= CHROME_ID_LOCAL | CHROME_ID_ENCLOSING;
+	id->form |= CHROME_ID_HERE;
 	for (digits += hex ? 2 : 0; *digits; digits++) {
 		digit = *digits >= '0' && *digits <= '9' ? (unsigned)(*digits - '0')
 			: hex && (*digits | 32) >= 'a' && (*digits | 32) <= 'f'

@@ -35,9 +35,10 @@ enum chrome_kind {
 };
 
 enum chrome_id_form {
-	CHROME_ID_HERE = 1,  /* the event has an id */
-	CHROME_ID_HEX = 2,   /* written in hexadecimal */
-	CHROME_ID_LOCAL = 4, /* unique in its process, else in the trace */
+	CHROME_ID_HERE = 1,	 /* the event has an id */
+	CHROME_ID_HEX = 2,	 /* written in hexadecimal */
+	CHROME_ID_LOCAL = 4,	 /* unique in its process, else in the trace */
+	CHROME_ID_ENCLOSING = 8, /* "bp":"e" of a flow: it ends in the call that is open then */
 };
 
 /* The id of an event. */
@@ -270,6 +271,11 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 static inline bool chrome_is_async(char phase)
 {
 	return phase && strchr("benSFTp", phase);
+}
+/* Test for a begin, step or end of a flow. */
+static inline bool chrome_is_flow(char phase)
+{
+	return phase && strchr("stf", phase);
 }
 /* Write the row of an event with an asynchronous phase. */
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,

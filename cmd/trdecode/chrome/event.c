@@ -330,7 +330,8 @@ static int read_id2(struct chrome *c, struct json_reader *r)
 
 		token = json_next(r);
 		if ((local || global) && (token == JSON_STRING || token == JSON_NUMBER)) {
-			c->read.id.form = local ? CHROME_ID_LOCAL : 0;
+			c->read.id.form &= CHROME_ID_ENCLOSING;
+			c->read.id.form |= local ? CHROME_ID_LOCAL : 0;
 			if (chrome_read_id(c, &r->text, &c->read.id))
 				return -1;
 		} else if (!json_skip(r, token)) {
@@ -348,7 +349,7 @@ struct times {
 static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 {
 	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
-	bool id = json_is(r, "id"), id2 = json_is(r, "id2");
+	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
 	struct buffer *text = text_of(c, r);
@@ -371,6 +372,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		return 0;
 	}
 	t->wrong_dur |= dur && token != JSON_NULL;
+	if (bp && token == JSON_STRING && !strcmp((char *)r->text.data, "e"))
+		c->read.id.form |= CHROME_ID_ENCLOSING;
 	c->read.unfinished |= unfinished && token == JSON_TRUE;
 	c->read.unseen |= unseen && token == JSON_TRUE;
 	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
@@ -403,9 +406,10 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 		return keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
 	if (is_phase(c, "C"))
 		return keep_event(c, CHROME_COUNTER, t->ts, 0, e);
-	if (chrome_is_async((char)c->read.phase.data[0]))
+	if (chrome_is_async((char)c->read.phase.data[0]) ||
+	    (chrome_is_flow((char)c->read.phase.data[0]) && c->read.id.form & CHROME_ID_HERE))
 		return keep_event(c, CHROME_ASYNC, t->ts, 0, e);
-	/* instants, flows, objects, samples */
+	/* instants, objects, samples */
 	count_id(c);
 	return keep_event(c, CHROME_INSTANT, t->ts, 0, e);
 }
@@ -435,6 +439,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return -1;
 	if (is_phase(c, "M"))
 		return take_name(c) ? error_no_memory(e) : 0;
+	if (!strcmp((char *)c->read.category.data, CHROME_DERIVED))
+		return 0;
 	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
 				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
 		if (!c->counts.wrong_times++)

@@ -45,7 +45,7 @@ static void put_record(uint8_t *p, uint32_t name, uint32_t kind, uint64_t number
 	put_u64(p + 8, number);
 }
 
-static int append_item(struct attributes *a, struct buffer *to, const struct attribute *item)
+int attributes_append_item(struct attributes *a, struct buffer *to, const struct attribute *item)
 {
 	bool bytes = item->kind >= ATTRIBUTE_TEXT;
 	uint64_t number = item->number;
@@ -63,16 +63,6 @@ static int append_item(struct attributes *a, struct buffer *to, const struct att
 	if (item->text == (const char *)a->scratch.data)
 		return buffer_append_from(to, &a->scratch, 0, item->number);
 	return buffer_append(to, item->text, item->number);
-}
-
-/* Append an attribute that the source does not name. */
-static int append_named(struct attributes *a, const char *name, const struct attribute *item,
-			struct buffer *to)
-{
-	struct attribute named = *item;
-
-	named.name = dictionary_text(a->dictionary, name, strlen(name)).number;
-	return named.name ? append_item(a, to, &named) : -1;
 }
 
 /* Test whether the field is the number that `apitrace dump` prints before the call. The enter has
@@ -198,11 +188,11 @@ static int append_backtrace(struct attributes *a, struct values v, struct buffer
 	}
 	if (buffer_u8(json, ']'))
 		return -1;
-	return append_named(a, "backtrace",
-			    &(struct attribute){.kind = ATTRIBUTE_JSON,
-						.text = (const char *)json->data,
-						.number = json->size},
-			    to);
+	return attributes_append_named(a, "backtrace",
+				       &(struct attribute){.kind = ATTRIBUTE_JSON,
+							   .text = (const char *)json->data,
+							   .number = json->size},
+				       to);
 }
 
 /* Append a detail of a call that is neither argument nor return value. v is before its value. */
@@ -218,9 +208,9 @@ static int append_detail(struct attributes *a, const struct event *ev, uint8_t w
 		return 0;
 	if (argument_fake(ev, &fake))
 		return attributes_append_bool(a, "fake", fake, to);
-	return append_named(a, "flags",
-			    &(struct attribute){.kind = ATTRIBUTE_UINT, .number = flags.number},
-			    to);
+	return attributes_append_named(
+		a, "flags", &(struct attribute){.kind = ATTRIBUTE_UINT, .number = flags.number},
+		to);
 }
 
 /* Returns the string "ret", 0 when out of memory. */
@@ -266,7 +256,7 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 		if (attribute_value(&source, &v, &item))
 			return -1;
 		item.name = name;
-		if (append_item(a, to, &item))
+		if (attributes_append_item(a, to, &item))
 			return -1;
 	}
 	return 0;
@@ -290,7 +280,7 @@ static int append_arguments(struct attributes *a, const struct field *f,
 	if (!text->number)
 		return 0;
 	item.name = dictionary_text(a->dictionary, f->name.text + skip, f->name.size - skip).number;
-	return append_item(a, to, &item);
+	return attributes_append_item(a, to, &item);
 }
 
 /* Append the number of a call or frame: every event of apitrace has one or two. */
@@ -338,7 +328,7 @@ static int append_stack(struct attributes *a, const struct event *ev, const stru
 		return -1;
 	item.text = (const char *)a->compound.data;
 	item.number = a->compound.size;
-	return append_item(a, to, &item);
+	return attributes_append_item(a, to, &item);
 }
 
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -378,7 +368,7 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 		item.name = f->name.number;
 		if (f->role == ROLE_ARGUMENTS && item.kind == ATTRIBUTE_TEXT
 			    ? append_arguments(a, f, &item, to)
-			    : append_item(a, to, &item))
+			    : attributes_append_item(a, to, &item))
 			return -1;
 	}
 	return 0;
@@ -386,16 +376,16 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 
 static int append_number(struct attributes *a, const char *name, uint64_t number, struct buffer *to)
 {
-	return append_named(a, name, &(struct attribute){.kind = ATTRIBUTE_UINT, .number = number},
-			    to);
+	return attributes_append_named(
+		a, name, &(struct attribute){.kind = ATTRIBUTE_UINT, .number = number}, to);
 }
 
 static int append_text(struct attributes *a, const char *name, const char *text, size_t n,
 		       struct buffer *to)
 {
-	return append_named(a, name,
-			    &(struct attribute){.kind = ATTRIBUTE_TEXT, .number = n, .text = text},
-			    to);
+	return attributes_append_named(
+		a, name, &(struct attribute){.kind = ATTRIBUTE_TEXT, .number = n, .text = text},
+		to);
 }
 
 static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -480,11 +470,5 @@ int attributes_append_key(struct attributes *a, const struct event *ev, const st
 	if (item.kind == ATTRIBUTE_NULL)
 		return 0;
 	item.name = key.number;
-	return append_item(a, to, &item);
-}
-
-int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)
-{
-	return append_named(a, name, &(struct attribute){.kind = ATTRIBUTE_BOOL, .number = value},
-			    to);
+	return attributes_append_item(a, to, &item);
 }

@@ -59,6 +59,7 @@ int location_names_make(struct location_names *p, uint32_t location)
 		return -1;
 	p->names[location].size = (uint32_t)(p->bytes.size - p->names[location].at);
 	p->names[location].known = true;
+	p->lines |= pl && pl->symbol && pl->symbol->line;
 	p->unnamed |= pl && pl->space && !pl->symbol && !pl->name.size;
 	return 0;
 }

@@ -28,6 +28,7 @@ struct location_names {
 	struct buffer bytes;
 	uint32_t symbol_changes;
 	bool strings; /* names are by string of the dictionary, not by location */
+	bool lines;   /* some location has a file and a line of trsym -l */
 	bool unnamed; /* some location has an address and no SYMBOL of trsym */
 };
 

@@ -8,7 +8,7 @@
  * integers. Readers parse them as doubles, so they count from the trace's first event unless
  * --rebase=none is given.
  */
-#include "cmd/trencode/timeline/chrome.h"
+#include "cmd/trencode/timeline/chrome_scheduling.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ void chrome_put_args(struct chrome_output *s, char *p)
 /* Append the arguments, without the id of an asynchronous event. */
 static int chrome_append_args(struct chrome_output *s, const struct event *ev, struct buffer *to)
 {
-	if (!chrome_async_is(ev->type))
+	if (!async_event_is(ev->type))
 		return attributes_append(&s->attributes, ev, to);
 	return ev->tail_size ? attributes_append_values(&s->attributes, ev, to) : 0;
 }
@@ -116,6 +116,9 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 
 	chrome_clear_args(s);
 	if ((stack && chrome_set_stack(s, get_u32(span->kept->data + span->kept_at))) ||
+	    (s->names.lines &&
+	     attributes_append_line(&s->attributes, span->entered ? span->entered : span->location,
+				    kept)) ||
 	    (span->kept_size && buffer_append_from(kept, span->kept, span->kept_at + stack,
 						   span->kept_size - stack)) ||
 	    (leave && chrome_append_args(s, leave, kept)) ||
@@ -215,7 +218,8 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	if (begun)
 		return chrome_pairs_end(s, span, prefix, leave, e);
 	s->json.size = 0;
-	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
+	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size ||
+	     s->names.lines) &&
 	    chrome_render_args(s, span, leave, e))
 		return -1;
 	if (__builtin_expect(span->crossing || chrome_is_beside(s, span), 0)) {
@@ -253,7 +257,7 @@ static int chrome_begin_call(void *ctx, const struct event *enter, const struct 
 	if (!enter->type->nfields && !enter->tail_size)
 		return 0;
 	if (enter->type->flags & TYPE_CALL_NUMBER)
-		*token = chrome_async_id(enter);
+		*token = async_event_id(enter);
 	if (chrome_keeps_stack(enter->type) &&
 	    buffer_u32(keep, event_stack(s->names.dictionary, enter)))
 		return error_no_memory(e);
@@ -266,32 +270,33 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	struct lane_prefix *prefix = chrome_prefix(s, calls_thread(ev), ev->lane);
 	struct text_ref name = ev->type->name, group = ev->type->group;
 	const char *location = NULL;
-	uint32_t size;
-	bool counter, async = chrome_async_is(ev->type);
+	uint32_t size = 0;
+	bool counter, async = async_event_is(ev->type);
 	char *p;
 
 	if (!prefix)
 		return error_no_memory(e);
-	if (chrome_pairs_event(s, ev, prefix, e))
+	if (chrome_pairs_event(s, ev, prefix, e) || chrome_scheduling_event(s->scheduling, ev, e))
 		return -1;
 	if (ev->type->kind == KIND_SAMPLE)
 		return chrome_sample(s, ev, prefix) ? error_no_memory(e) : 0;
 	buffer_clear(&s->bytes);
 	buffer_clear(&s->json);
+	if (ev->location && !(location = location_names_get(&s->names, ev->location, &size)))
+		return error_no_memory(e);
 	if (chrome_set_stack(s, event_stack(s->names.dictionary, ev)) ||
+	    (s->names.lines && attributes_append_line(&s->attributes, ev->location, &s->bytes)) ||
 	    chrome_append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
 		return error_no_memory(e);
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return error_no_memory(e);
-	if (ev->location && !(location = location_names_get(&s->names, ev->location, &size)))
-		return error_no_memory(e);
 	p = line_room(s);
 	if (async) {
 		p = PUT(p, "{\"ph\":\"");
-		*p++ = chrome_async_phase(ev->type);
+		*p++ = async_event_phase(ev->type);
 		text_wrote(s->out, p);
-		chrome_async_put_id(s, ev->type, chrome_async_id(ev));
+		chrome_async_put_id(s, ev->type, async_event_id(ev));
 		p = text_room(s->out, LINE_FIXED);
 	} else {
 		p = counter ? PUT(p, "{\"ph\":\"C\",") : PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
@@ -346,6 +351,9 @@ static int chrome_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	s->tracks.process_tids = true;
 	location_names_init(&s->names, en->dictionary, json_append_string);
+	s->scheduling = chrome_scheduling_new(s);
+	if (!s->scheduling)
+		return error_no_memory(e);
 	location_names_init_strings(&s->categories, en->dictionary, chrome_render_category);
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = true;
@@ -368,7 +376,8 @@ static int chrome_adopt(struct encoding *en, const struct snapshot *snapshot, st
 
 	if (!s->started)
 		s->first = snapshot->head.first;
-	return spans_adopt(&s->spans, snapshot, e);
+	return spans_adopt(&s->spans, snapshot, e) || chrome_scheduling_lost(s->scheduling, e) ? -1
+											       : 0;
 }
 
 static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
@@ -390,7 +399,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 	struct chrome_output *s = en->state;
 
 	s->at_end = true;
-	if (spans_finish(&s->spans, e))
+	if (spans_finish(&s->spans, e) || chrome_scheduling_finish(s->scheduling, e))
 		return -1;
 	text_puts(s->out, s->any ? "\n]" : "]");
 	if (chrome_samples_put(s))
@@ -431,6 +440,7 @@ static void chrome_free(struct encoding *en)
 		free(s->tracks.tracks[i].user);
 	tracks_free(&s->tracks);
 	chrome_samples_free(s->samples);
+	chrome_scheduling_free(s->scheduling);
 	spans_free(&s->spans);
 	location_names_free(&s->names);
 	location_names_free(&s->categories);

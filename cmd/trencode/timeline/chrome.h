@@ -2,7 +2,8 @@
  * chrome.h - private to the encoder of Trace Event JSON: lines and their parts
  *
  * chrome.c is the encoder; chrome_pairs.c writes the calls that one complete event cannot
- * represent; chrome_samples.c samples and stacks.
+ * represent; chrome_samples.c samples and stacks; chrome_scheduling.c the tracks of CPUs and of the
+ * states of threads.
  */
 #ifndef TR_TRENCODE_TIMELINE_CHROME_H
 #define TR_TRENCODE_TIMELINE_CHROME_H
@@ -10,6 +11,7 @@
 #include "common/util/buffer_file.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/timeline/async_events.h"
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
 #include "common/formats/chrome.h"
@@ -28,6 +30,7 @@ struct lane_prefix {
 };
 
 struct chrome_samples;
+struct chrome_scheduling;
 
 /* One run of the encoder. */
 struct chrome_output {
@@ -38,6 +41,7 @@ struct chrome_output {
 	struct buffer bytes, json;
 	struct chrome_samples *samples;
 	uint32_t stack; /* of the line being written, which then has "sf"; 0 none */
+	struct chrome_scheduling *scheduling;
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
@@ -182,11 +186,6 @@ static inline bool chrome_keeps_stack(const struct type *t)
 
 /* --- chrome_pairs.c --- */
 
-/* Test for an asynchronous event of Trace Event JSON. */
-bool chrome_async_is(const struct type *t);
-/* Returns its phase, except for ends of calls; its id. */
-char chrome_async_phase(const struct type *t);
-uint64_t chrome_async_id(const struct event *ev);
 /* Write "cat" and the id after the phase. */
 void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id);
 /* Write an asynchronous call, or a call that overlaps others, as a pair of events that viewers draw

@@ -12,7 +12,6 @@
 
 #include "cmd/trencode/timeline/chrome.h"
 #include "common/util/buffer_file.h"
-#include "common/stream/field.h"
 #include "common/value/json.h"
 
 /* The token of a call whose B is written. */
@@ -22,29 +21,6 @@ enum { HAS_BEGIN = 1 };
 #define OVERLAPPING "overlapping"
 
 /* --- asynchronous events --- */
-
-bool chrome_async_is(const struct type *t)
-{
-	return t && t->nfields && type_is_of(t, "chrome") &&
-	       t->fields[t->nfields - 1].where == WHERE_FIXED;
-}
-
-char chrome_async_phase(const struct type *t)
-{
-	char phase = (char)(t->native & CHROME_PHASE);
-
-	return phase && strchr("bnSTp", phase) ? phase : 'n';
-}
-
-uint64_t chrome_async_id(const struct event *ev)
-{
-	struct field_value id;
-
-	if (!chrome_async_is(ev->type))
-		return 0;
-	field_get(ev, &ev->type->fields[ev->type->nfields - 1], 0, &id);
-	return id.form == FORM_NONE ? 0 : id.u;
-}
 
 void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id)
 {
@@ -65,15 +41,16 @@ void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t
 		text_puts(s->out, quote ? "\"" : "");
 	}
 	text_puts(s->out, local ? "}," : ",");
+	if (t->native & CHROME_ENCLOSING)
+		text_puts(s->out, "\"bp\":\"e\",");
 }
 
 void chrome_async_put(struct chrome_output *s, const struct span *span,
 		      const struct lane_prefix *prefix, const char *name, uint32_t size)
 {
 	bool ticks = counts_ticks(span->lane);
-	bool async =
-		chrome_async_is(span->type) && strcmp(span->type->group.text, OVERLAPPING) != 0;
-	bool legacy = async && chrome_async_phase(span->type) == 'S';
+	bool async = async_event_is(span->type) && strcmp(span->type->group.text, OVERLAPPING) != 0;
+	bool legacy = async && async_event_phase(span->type) == 'S';
 
 	s->overlapping += !async;
 	s->kernel |= span->kernel;
@@ -118,8 +95,9 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 	if (!prefix || !name)
 		return error_no_memory(e);
 	chrome_clear_args(s);
-	if (f->kept_size && (buffer_append_from(&s->bytes, kept, f->kept, f->kept_size) ||
-			     attributes_object(&s->attributes, &s->bytes, &s->json)))
+	if ((s->names.lines && attributes_append_line(&s->attributes, f->location, &s->bytes)) ||
+	    (f->kept_size && buffer_append_from(&s->bytes, kept, f->kept, f->kept_size)) ||
+	    (s->bytes.size && attributes_object(&s->attributes, &s->bytes, &s->json)))
 		return error_no_memory(e);
 	p = line_room(s);
 	p = PUT(p, "{\"ph\":\"B\",");
@@ -200,7 +178,9 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 	struct span end = *span;
 	char *p;
 
-	end.kept_size = 0; /* the B has it */
+	/* the B has them */
+	end.kept_size = 0;
+	end.entered = end.location = 0;
 	if (chrome_is_open(s, span))
 		return 0;
 	if (chrome_render_args(s, &end, leave, e))

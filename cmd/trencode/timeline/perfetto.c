@@ -6,11 +6,15 @@
  * tracks of their own below the thread's: calls in the kernel, calls open since before the trace,
  * and calls of apitrace that begin while others are open.
  */
+#include "cmd/trencode/timeline/perfetto_ftrace.h"
 #include "cmd/trencode/timeline/perfetto_samples.h"
 
 #include <stdlib.h>
 
+#include "cmd/trencode/timeline/async_events.h"
+#include "common/formats/chrome.h"
 #include "common/util/buffer_file.h"
+#include "common/util/siphash.h"
 #include "common/util/utf8.h"
 
 enum { CHUNK = 64 * 1024 };
@@ -55,9 +59,25 @@ static int perfetto_put_annotation(struct perfetto *s, const struct attribute *i
 struct track_event {
 	unsigned type;
 	uint64_t track, time;
-	uint32_t name, category;   /* strings of the dictionary, 0 none */
+	uint32_t name, category; /* strings of the dictionary, 0 none */
+	uint32_t location;	 /* 0 none */
+	uint32_t flow_field;	 /* EVENT_FLOW or EVENT_FLOW_END; 0: no flow */
+	uint64_t flow;
 	const struct event *event; /* whose recorded stack it has; NULL: none */
 };
+
+/* Append the source line of a location, if it is known. */
+static int perfetto_put_line(struct perfetto *s, uint32_t location, struct buffer *event)
+{
+	const struct location *l = dictionary_location(s->names.dictionary, location);
+
+	if (!l || !l->symbol || !l->symbol->line || !l->symbol->file.size)
+		return 0;
+	return perfetto_intern_line(s, location, l->symbol) ||
+			       protobuf_uint(event, EVENT_LOCATION_IID, location)
+		       ? -1
+		       : 0;
+}
 
 /* Write an event. The attributes in s->kept become annotations. */
 static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, uint64_t *token,
@@ -71,7 +91,9 @@ static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, 
 			  protobuf_uint(b, EVENT_NAME_IID, ev->name))) ||
 	    (ev->category && (perfetto_intern_name(s, INTERNED_CATEGORY, ev->category) ||
 			      protobuf_uint(b, EVENT_CATEGORY_IIDS, ev->category))) ||
-	    (ev->event && perfetto_put_stack(s, ev->event, b)))
+	    (ev->event && perfetto_put_stack(s, ev->event, b)) ||
+	    (s->names.lines && perfetto_put_line(s, ev->location, b)) ||
+	    (ev->flow_field && protobuf_fixed64(b, ev->flow_field, ev->flow)))
 		return error_no_memory(e);
 	if (s->kept.size) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -116,8 +138,14 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 	if (perfetto_name_of(s, span->location, &name) ||
 	    attributes_append(&s->attributes, enter, &s->kept))
 		return error_no_memory(e);
-	return perfetto_put_event(
-		s, &(struct track_event){TYPE_BEGIN, uuid, enter->time, name, 0, enter}, token, e);
+	return perfetto_put_event(s,
+				  &(struct track_event){.type = TYPE_BEGIN,
+							.track = uuid,
+							.time = enter->time,
+							.name = name,
+							.location = span->location,
+							.event = enter},
+				  token, e);
 }
 
 static int perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
@@ -142,7 +170,8 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 				       &(struct track_event){.type = TYPE_BEGIN,
 							     .track = uuid,
 							     .time = span->start,
-							     .name = name},
+							     .name = name,
+							     .location = span->location},
 				       &token, e))
 			return -1;
 	}
@@ -184,15 +213,41 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 	return perfetto_put_packet(s, &token, e);
 }
 
+/* Set the id of a flow. Equal ids of other names, categories or, if they are local, processes are
+ * other flows in Trace Event JSON; in Perfetto's format ids are global. */
+static void perfetto_set_flow(const struct event *ev, struct track_event *instant)
+{
+	static const struct siphash_key key = {0x66, 0x6c};
+	bool local = ev->type->native & CHROME_LOCAL;
+	struct {
+		uint64_t id;
+		uint32_t name, category;
+		int32_t pid, local;
+	} of = {async_event_id(ev), instant->name, instant->category, local ? ev->lane->pid : 0,
+		local};
+
+	instant->flow = siphash(&key, &of, sizeof of);
+	instant->flow_field = async_event_phase(ev->type) == 'f' ? EVENT_FLOW_END : EVENT_FLOW;
+}
+
 static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct perfetto *s = ctx;
 	uint64_t uuid, token;
 	uint32_t name = ev->type->name.number;
+	struct track_event instant;
+	bool whole;
 
+	if (perfetto_ftrace_event(s->ftrace, ev, &whole, e))
+		return -1;
+	/* the event needs no track, but its thread a process and a name */
+	if (whole && (!(ev->lane->flags & LANE_HAS_PID) || !ev->lane->tid))
+		return 0;
 	if (perfetto_track(s, &(struct track_of){OF_THREAD, calls_thread(ev), 0, ev->lane},
 			   ev->time, &uuid, e))
 		return -1;
+	if (whole)
+		return 0;
 	if (ev->type->kind == KIND_SAMPLE)
 		return perfetto_sample(s, ev, e);
 	buffer_clear(&s->kept);
@@ -209,10 +264,16 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 			return 0;
 		}
 	}
-	return perfetto_put_event(s,
-				  &(struct track_event){TYPE_INSTANT, uuid, ev->time, name,
-							ev->type->group.number, ev},
-				  &token, e);
+	instant = (struct track_event){.type = TYPE_INSTANT,
+				       .track = uuid,
+				       .time = ev->time,
+				       .name = name,
+				       .category = ev->type->group.number,
+				       .location = ev->location,
+				       .event = ev};
+	if (async_event_is_flow(ev->type))
+		perfetto_set_flow(ev, &instant);
+	return perfetto_put_event(s, &instant, &token, e);
 }
 
 static const struct span_sink sink = {.begin = perfetto_begin_call,
@@ -238,7 +299,8 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	location_names_init(&s->names, en->dictionary, NULL);
 	attributes_init(&s->attributes, en->dictionary);
 	s->samples = perfetto_samples_new();
-	return s->samples ? 0 : error_no_memory(e);
+	s->ftrace = perfetto_ftrace_new(s);
+	return s->samples && s->ftrace ? 0 : error_no_memory(e);
 }
 
 static int perfetto_meta(struct encoding *en, const struct meta *m, struct error *e)
@@ -263,7 +325,7 @@ static int perfetto_adopt(struct encoding *en, const struct snapshot *snapshot, 
 	while (!s->started && snapshot_next_thread(&w))
 		if (snapshot_next_frame(&w) && perfetto_start(s, &w.enter, e))
 			return -1;
-	return spans_adopt(&s->spans, snapshot, e);
+	return spans_adopt(&s->spans, snapshot, e) || perfetto_ftrace_lost(s->ftrace, e) ? -1 : 0;
 }
 
 static int perfetto_event(struct encoding *en, const struct event *ev, struct error *e)
@@ -281,7 +343,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 {
 	struct perfetto *s = en->state;
 
-	if (spans_finish(&s->spans, e) ||
+	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!en->options->quiet) {
@@ -303,6 +365,7 @@ static void free_state(struct perfetto *s)
 	for (size_t i = 0; i < INTERNED_KINDS; i++)
 		free(s->known[i]);
 	perfetto_samples_free(s->samples);
+	perfetto_ftrace_free(s->ftrace);
 	spill_journal_free(&s->held);
 	spans_free(&s->spans);
 	tracks_free(&s->tracks);

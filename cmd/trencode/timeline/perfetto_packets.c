@@ -25,6 +25,18 @@ int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e)
 	return s->drop ? spill_journal_add(&s->held, out, token, e) : 0;
 }
 
+int perfetto_put_bundle(struct perfetto *s, uint32_t field, const struct buffer *message,
+			struct error *e)
+{
+	uint64_t token;
+
+	buffer_clear(&s->packet);
+	if (protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, SEQUENCE) ||
+	    protobuf_message(&s->packet, field, message))
+		return error_no_memory(e);
+	return perfetto_put_packet(s, &token, e);
+}
+
 int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags)
 {
 	s->packet.size = 0;
@@ -96,17 +108,44 @@ int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e)
 	return perfetto_put_packet(s, &token, e);
 }
 
-int perfetto_intern_name(struct perfetto *s, unsigned kind, uint32_t number)
+/* Note that a number is interned. Returns 1 if it was, 0 if it is new, -1 when out of memory. */
+static int intern_known(struct perfetto *s, unsigned kind, uint32_t number)
 {
-	struct text_ref text;
 	uint8_t *known = array_reach(s->known[kind], &s->nknown[kind], number, 1);
+	int was;
 
 	if (!known)
 		return -1;
 	s->known[kind] = known;
-	if (known[number])
-		return 0;
-	s->known[kind][number] = 1;
+	was = known[number];
+	known[number] = 1;
+	return was;
+}
+
+int perfetto_intern_line(struct perfetto *s, uint32_t location,
+			 const struct location_symbol *symbol)
+{
+	int known = intern_known(s, INTERNED_LOCATION, location);
+
+	if (known)
+		return known < 0 ? -1 : 0;
+	s->clean.size = 0;
+	return protobuf_uint(&s->clean, LOCATION_IID, location) ||
+			       perfetto_put_text(s, &s->clean, LOCATION_FILE, symbol->file.text,
+						 symbol->file.size) ||
+			       protobuf_uint(&s->clean, LOCATION_LINE, symbol->line) ||
+			       protobuf_message(&s->interned, INTERNED_LOCATION, &s->clean)
+		       ? -1
+		       : 0;
+}
+
+int perfetto_intern_name(struct perfetto *s, unsigned kind, uint32_t number)
+{
+	struct text_ref text;
+	int known = intern_known(s, kind, number);
+
+	if (known)
+		return known < 0 ? -1 : 0;
 	text = dictionary_string(s->names.dictionary, number);
 	s->clean.size = 0;
 	return protobuf_uint(&s->clean, 1, number) ||

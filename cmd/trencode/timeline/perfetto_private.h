@@ -49,7 +49,10 @@ enum {
 	EVENT_NAME_IID = 10,
 	EVENT_TRACK = 11,
 	EVENT_COUNTER = 30,
+	EVENT_LOCATION_IID = 34,
 	EVENT_COUNTER_REAL = 44,
+	EVENT_FLOW = 47,
+	EVENT_FLOW_END = 48,
 	EVENT_CALLSTACK_IID = 56,
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
@@ -66,7 +69,11 @@ enum {
 	INTERNED_CATEGORY = 1,
 	INTERNED_NAME = 2,
 	INTERNED_ANNOTATION_NAME = 3,
-	INTERNED_KINDS = 4,
+	INTERNED_LOCATION = 4,
+	INTERNED_KINDS = 5,
+	LOCATION_IID = 1,
+	LOCATION_FILE = 2,
+	LOCATION_LINE = 4,
 };
 
 enum { PERFETTO_STATE_CLEARED = 1, PERFETTO_STATE_NEEDED = 2 };
@@ -80,6 +87,8 @@ enum track_kind {
 	OF_OVERLAP, /* which: the slot */
 	OF_COUNTER, /* the number of the counter, instead of thread and which */
 };
+
+struct perfetto_ftrace;
 
 /* One run of the encoder. */
 struct perfetto {
@@ -97,6 +106,7 @@ struct perfetto {
 	struct perfetto_samples *samples;
 	uint64_t *slots; /* by thread: overlapping calls that are open */
 	size_t nslots;
+	struct perfetto_ftrace *ftrace;
 	bool started, drop;
 };
 
@@ -108,12 +118,18 @@ int perfetto_write_out(struct encoding *en, struct error *e);
 int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags);
 /* Write the packet; if calls may be dropped, *token names it for spill_journal_revoke. */
 int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e);
+/* Write a packet whose only content is a message in that field. */
+int perfetto_put_bundle(struct perfetto *s, uint32_t field, const struct buffer *message,
+			struct error *e);
 /* Write the first packet: it clears the reader's state and describes the clock. */
 int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error *e);
 /* Write the names that the next packet uses for the first time, as a packet. */
 int perfetto_put_interned(struct perfetto *s, uint64_t time, struct error *e);
 /* Intern a string of the dictionary, by its number, as a name of this kind. */
 int perfetto_intern_name(struct perfetto *s, unsigned kind, uint32_t number);
+/* Intern the source file and line of a location, by its number. */
+int perfetto_intern_line(struct perfetto *s, uint32_t location,
+			 const struct location_symbol *symbol);
 /* Write s->part as the descriptor of a track. */
 int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e);
 /* Append a text as a field. */

@@ -37,6 +37,11 @@ static int tracks_take_number(struct intern *used, int32_t *next, int32_t proces
 	return 0;
 }
 
+int tracks_new_process(struct tracks *t, int32_t *pid)
+{
+	return tracks_take_number(&t->pids, &t->next_pid, -1, -1, pid);
+}
+
 static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t pid,
 			     uint32_t *index)
 {

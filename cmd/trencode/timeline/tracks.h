@@ -48,6 +48,9 @@ struct tracks {
 
 void tracks_free(struct tracks *t);
 
+/* Get a number for a process of the encoder's own. Returns 0, or -1 when out of memory. */
+int tracks_new_process(struct tracks *t, int32_t *pid);
+
 /* Returns the track of a thread (number of calls_thread) with this lane, NULL when out of memory.
  * The next call with a new thread may move it. */
 struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane);

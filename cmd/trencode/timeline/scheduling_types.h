@@ -1,0 +1,131 @@
+/*
+ * scheduling_types.h - which types of events record the scheduler, interrupts and the power of CPUs
+ *
+ * A type is known by its name and its fields, whichever format recorded it. The fields have slots:
+ * slot i is the field i + 1 of the message of Perfetto's FtraceEvent (protos/perfetto/trace/ftrace
+ * of google/perfetto: sched, irq, power, kmem, task and ftrace.proto), whose number is
+ * scheduling_type.message.
+ */
+#ifndef TR_TRENCODE_TIMELINE_SCHEDULING_TYPES_H
+#define TR_TRENCODE_TIMELINE_SCHEDULING_TYPES_H
+
+#include "common/stream/field.h"
+
+enum scheduling_kind {
+	SCHEDULING_NONE, /* no such type */
+	SCHEDULING_SWITCH,
+	SCHEDULING_WAKING,
+	SCHEDULING_WAKEUP, /* after SCHEDULING_WAKING, if the recorder has that */
+	SCHEDULING_IRQ_ENTRY,
+	SCHEDULING_IRQ_EXIT,
+	SCHEDULING_SOFTIRQ_ENTRY,
+	SCHEDULING_SOFTIRQ_EXIT,
+	SCHEDULING_FREQUENCY,
+	SCHEDULING_LIMITS,
+	SCHEDULING_IDLE,
+	SCHEDULING_MEMORY,
+	SCHEDULING_OTHER, /* Perfetto has a message for it */
+};
+
+enum { SCHEDULING_SLOTS = 7 };
+
+/* Slots of each kind. */
+enum {
+	SWITCH_PREV_COMM,
+	SWITCH_PREV_TID,
+	SWITCH_PREV_PRIO,
+	SWITCH_PREV_STATE,
+	SWITCH_NEXT_COMM,
+	SWITCH_NEXT_TID,
+	SWITCH_NEXT_PRIO,
+
+	WAKE_COMM = 0,
+	WAKE_TID,
+	WAKE_PRIO,
+	WAKE_SUCCESS, /* of old kernels; 0: the task was not asleep */
+	WAKE_CPU,     /* the CPU on which it will run */
+
+	IRQ_NUMBER = 0, /* of a softirq the vector */
+	IRQ_NAME = 1,	/* of an entry; of a softirq, where the source is text: no field of the
+			   message */
+	IRQ_RET = 1,	/* of an exit */
+
+	POWER_STATE = 0, /* frequency in kHz; idle state, 2^32 - 1: not idle */
+	POWER_CPU = 1,
+	LIMITS_LOW = 0,
+	LIMITS_HIGH = 1,
+	LIMITS_CPU = 2,
+
+	MEMORY_MEMBER = 0,
+	MEMORY_SIZE, /* bytes or pages, as recorded */
+	MEMORY_CURRENT,
+	MEMORY_ID,
+};
+
+/* What is known of one type. */
+struct scheduling_type {
+	bool known;
+	bool whole;	  /* every field that is an attribute has a slot */
+	uint8_t kind;	  /* enum scheduling_kind */
+	uint8_t texts;	  /* bit i: slot i is a text */
+	uint32_t message; /* number of the message in FtraceEvent */
+	const struct field *fields[SCHEDULING_SLOTS]; /* NULL: the type has no such field */
+	const struct field *flags;		      /* common_flags, or NULL */
+	/* of a switch whose states have letters in the source: the letters by bit; 0 none */
+	bool declared;
+	char letters[16];
+};
+
+/* What is known of the types of a stream. */
+struct scheduling_types {
+	struct scheduling_type *types; /* by number */
+	size_t count;
+};
+
+void scheduling_types_free(struct scheduling_types *t);
+
+/* Get what is known of a type, valid until the next call. NULL: out of memory. */
+const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
+						    const struct type *type);
+static inline const struct scheduling_type *scheduling_types_get(struct scheduling_types *t,
+								 const struct type *type)
+{
+	return type->number < t->count && t->types[type->number].known
+		       ? &t->types[type->number]
+		       : scheduling_types_make(t, type);
+}
+
+/* Read the whole number, or the text, in a slot of an event. false: it has none. */
+bool scheduling_number(const struct scheduling_type *t, const struct event *ev, unsigned slot,
+		       int64_t *number);
+bool scheduling_text(const struct scheduling_type *t, const struct event *ev, unsigned slot,
+		     const char **text, size_t *size);
+
+/* The states of a thread. */
+enum thread_state {
+	THREAD_UNKNOWN, /* also after its end */
+	THREAD_RUNNING,
+	THREAD_RUNNABLE,
+	THREAD_SLEEPING,
+	THREAD_UNINTERRUPTIBLE,
+	THREAD_STOPPED,
+	THREAD_TRACED,
+	THREAD_PARKED,
+	THREAD_IDLE,
+	THREAD_STATES,
+};
+
+enum { STATE_LETTERS = 24 };
+
+/* Why a thread leaves its CPU. */
+struct switch_state {
+	enum thread_state state;
+	char letters[STATE_LETTERS]; /* as the kernel prints them: "R+", "D|K"; "" unknown */
+	uint32_t perfetto; /* the number in kernel 4.4, which Perfetto assumes where a trace does
+			      not have its kernel's version; UINT32_MAX: it has none */
+};
+
+/* Read the state of the thread that a SCHEDULING_SWITCH switches out. */
+struct switch_state scheduling_state(const struct scheduling_type *t, const struct event *ev);
+
+#endif
