@@ -38,7 +38,7 @@ enum {
 };
 
 /* A bundle has at most so many events and bytes of events. */
-enum { BUNDLE_EVENTS = 1024, BUNDLE_BYTES = 64 * 1024, BUNDLE_COMMS = 128, CPU_MOST = 1 << 16 };
+enum { BUNDLE_EVENTS = 1024, BUNDLE_BYTES = 64 * 1024, BUNDLE_COMMS = 128 };
 
 /* The thread that runs on a CPU. */
 struct running {
@@ -97,10 +97,10 @@ void perfetto_ftrace_free(struct perfetto_ftrace *f)
 	free(f);
 }
 
-static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_ftrace *f, int32_t cpu)
+static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_ftrace *f, uint32_t cpu)
 {
 	struct ftrace_cpu **cpus =
-		array_reach(f->cpus, &f->ncpus, (size_t)cpu, sizeof(struct ftrace_cpu *));
+		array_reach(f->cpus, &f->ncpus, cpu, sizeof(struct ftrace_cpu *));
 
 	if (!cpus)
 		return NULL;
@@ -212,9 +212,13 @@ static uint64_t flags_of(const struct scheduling_type *t, const struct event *ev
 	return v.form == FORM_UINT || v.form == FORM_INT ? v.u : 0;
 }
 
-static int64_t tid_of(const struct ftrace_cpu *c, const struct lane *lane)
+/* Returns the thread that runs at an event. */
+static int64_t tid_of(const struct ftrace_cpu *c, const struct scheduling_type *t,
+		      const struct lane *lane)
 {
-	return lane->flags & LANE_HAS_TID ? lane->tid : c->running.known ? c->running.tid : 0;
+	if (lane->flags & LANE_HAS_TID && (!t->cpu || !c->running.known))
+		return lane->tid;
+	return c->running.known ? c->running.tid : 0;
 }
 
 static int put_whole(struct perfetto_ftrace *f, struct ftrace_cpu *c,
@@ -227,7 +231,7 @@ static int put_whole(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 	buffer_clear(b);
 	c->count++;
 	return put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIMESTAMP, ev->time) ||
-			       protobuf_uint(b, FTRACE_PID, (uint64_t)tid_of(c, ev->lane)) ||
+			       protobuf_uint(b, FTRACE_PID, (uint64_t)tid_of(c, t, ev->lane)) ||
 			       (flags && protobuf_uint(b, FTRACE_COMMON_FLAGS, flags)) ||
 			       protobuf_message(b, message, &f->fields) ||
 			       protobuf_message(&c->events, BUNDLE_EVENT, b)
@@ -317,7 +321,7 @@ static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 		return put_whole(f, c, t, t->message, ev, whole);
 	/* the columns have neither the waker, which the last switch has, nor the success */
 	if (comm && !t->fields[WAKE_SUCCESS] && ev->time >= c->woken && c->running.known &&
-	    tid_of(c, ev->lane) == c->running.tid && scheduling_number(t, ev, WAKE_TID, &tid) &&
+	    tid_of(c, t, ev->lane) == c->running.tid && scheduling_number(t, ev, WAKE_TID, &tid) &&
 	    scheduling_number(t, ev, WAKE_PRIO, &prio) && scheduling_number(t, ev, WAKE_CPU, &cpu))
 		index = comm_index(c, comm);
 	if (index < BUNDLE_COMMS) {
@@ -365,19 +369,20 @@ int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, boo
 	const struct scheduling_type *t = scheduling_types_get(&f->types, ev->type);
 	const struct lane *lane = ev->lane;
 	struct ftrace_cpu *c;
+	uint32_t cpu;
+	bool known;
 	int r;
 
 	*whole = false;
 	if (!t)
 		return error_no_memory(e);
+	known = scheduling_cpu(t, ev, &cpu);
 	if (ev->type->kind == KIND_GAP && f->source == source_of(lane))
-		return lane->flags & LANE_HAS_CPU ? cpu_lost(f, (uint32_t)lane->cpu, e)
-						  : perfetto_ftrace_lost(f, e);
-	if (t->kind == SCHEDULING_NONE || !(lane->flags & LANE_HAS_CPU) || lane->cpu < 0 ||
-	    lane->cpu >= CPU_MOST || (f->source && f->source != source_of(lane)))
+		return known ? cpu_lost(f, cpu, e) : perfetto_ftrace_lost(f, e);
+	if (t->kind == SCHEDULING_NONE || !known || (f->source && f->source != source_of(lane)))
 		return 0;
 	f->source = source_of(lane);
-	c = ftrace_cpu_of(f, lane->cpu);
+	c = ftrace_cpu_of(f, cpu);
 	if (!c)
 		return error_no_memory(e);
 	*whole = t->whole;
@@ -387,7 +392,6 @@ int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, boo
 		    : put_whole(f, c, t, t->message, ev, whole);
 	if (r)
 		return error_no_memory(e);
-	return c->count >= BUNDLE_EVENTS || c->events.size >= BUNDLE_BYTES
-		       ? put_bundle(f, (uint32_t)lane->cpu, e)
-		       : 0;
+	return c->count >= BUNDLE_EVENTS || c->events.size >= BUNDLE_BYTES ? put_bundle(f, cpu, e)
+									   : 0;
 }

@@ -4,8 +4,7 @@
 
 #include "common/util/buffer.h"
 
-/* The kernel's limit of thread numbers, and more CPUs than any system has. */
-enum { TID_MOST = 1 << 22, CPU_MOST = 1 << 16 };
+enum { TID_MOST = 1 << 22 }; /* the kernel's limit of thread numbers */
 
 void scheduling_init(struct scheduling *s, struct dictionary *d, const struct scheduling_sink *sink,
 		     void *ctx)
@@ -20,37 +19,25 @@ void scheduling_free(struct scheduling *s)
 	intern_free(&s->thread_keys);
 	free(s->cpus);
 	free(s->threads);
-	free(s->lanes);
 	free(s->ends);
 }
 
 /* --- CPUs and threads --- */
 
-static bool has_cpu(const struct lane *lane)
+/* Returns the index + 1 of a CPU; 0 when out of memory. */
+static uint32_t cpu_of(struct scheduling *s, const struct source *source, uint32_t cpu)
 {
-	return lane->flags & LANE_HAS_CPU && lane->cpu >= 0 && lane->cpu < CPU_MOST;
-}
-
-/* Returns the index + 1 of the CPU of a lane, which has one; 0 when out of memory. */
-static uint32_t cpu_of(struct scheduling *s, const struct lane *lane)
-{
-	uint32_t *lanes = array_reach(s->lanes, &s->nlanes, lane->number, sizeof *lanes);
-	uint32_t key[2] = {lane->source ? lane->source->number : 0, (uint32_t)lane->cpu}, n;
+	uint32_t key[2] = {source ? source->number : 0, cpu}, n;
 	struct scheduling_cpu *cpus;
 
-	if (!lanes)
-		return 0;
-	s->lanes = lanes;
-	if (lanes[lane->number])
-		return lanes[lane->number];
 	n = intern(&s->cpu_keys, key, sizeof key);
 	cpus = n == INTERN_NONE ? NULL : array_reach(s->cpus, &s->ncpus, n, sizeof *cpus);
 	if (!cpus)
 		return 0;
 	s->cpus = cpus;
-	cpus[n].source = lane->source;
-	cpus[n].cpu = lane->cpu;
-	return lanes[lane->number] = n + 1;
+	cpus[n].source = source;
+	cpus[n].cpu = (int32_t)cpu;
+	return n + 1;
 }
 
 /* Returns the index + 1 of a thread; 0 when out of memory. */
@@ -225,18 +212,13 @@ int scheduling_lost(struct scheduling *s, struct error *e)
 	return 0;
 }
 
-/* Take a gap: of one CPU, or of all of its source. */
-static int scheduling_gap(struct scheduling *s, const struct lane *lane, struct error *e)
+/* Take a gap of all CPUs of a source. */
+static int scheduling_gap(struct scheduling *s, const struct source *source, struct error *e)
 {
-	if (has_cpu(lane)) {
-		uint32_t cpu = cpu_of(s, lane);
-
-		return cpu ? cpu_lose(s, cpu, s->cpus[cpu - 1].last, e) : error_no_memory(e);
-	}
 	for (uint32_t i = 0; i < s->ncpus; i++) {
 		const struct scheduling_cpu *c = &s->cpus[i];
 
-		if (c->begun && c->source == lane->source && cpu_lose(s, i + 1, c->last, e))
+		if (c->begun && c->source == source && cpu_lose(s, i + 1, c->last, e))
 			return -1;
 	}
 	return 0;
@@ -361,7 +343,7 @@ static int take_wakeup(struct scheduling *s, uint32_t cpu, const struct scheduli
 		return error_no_memory(e);
 	/* the event's own thread is the waker */
 	waker = c->running;
-	if (lane->flags & LANE_HAS_TID && lane->tid >= 0 && lane->tid < TID_MOST)
+	if (!t->cpu && lane->flags & LANE_HAS_TID && lane->tid >= 0 && lane->tid < TID_MOST)
 		waker = thread_of(s, c, lane->tid, lane->comm.text, waker ? 0 : lane->comm.size);
 	woken = &s->threads[thread - 1];
 	if (!woken->tid || woken->state == THREAD_RUNNING || woken->state == THREAD_RUNNABLE)
@@ -453,20 +435,24 @@ int scheduling_event(struct scheduling *s, const struct event *ev, struct error 
 	uint32_t source = ev->lane->source ? ev->lane->source->number : 0, cpu;
 	uint64_t *ends = array_reach(s->ends, &s->nends, source, sizeof *ends);
 	struct scheduling_cpu *c;
+	bool known;
 
 	if (!t || !ends)
 		return error_no_memory(e);
 	s->ends = ends;
 	if (ends[source] < ev->time)
 		ends[source] = ev->time;
-	if (ev->type->kind == KIND_GAP)
-		return scheduling_gap(s, ev->lane, e);
-	if (!has_cpu(ev->lane))
+	known = scheduling_cpu(t, ev, &cpu);
+	if (ev->type->kind == KIND_GAP && !known)
+		return scheduling_gap(s, ev->lane->source, e);
+	if (!known)
 		return 0;
-	cpu = cpu_of(s, ev->lane);
+	cpu = cpu_of(s, ev->lane->source, cpu);
 	if (!cpu)
 		return error_no_memory(e);
 	c = &s->cpus[cpu - 1];
+	if (ev->type->kind == KIND_GAP)
+		return cpu_lose(s, cpu, c->last, e);
 	if (!c->begun) {
 		c->begun = true;
 		c->first = c->last = ev->time;

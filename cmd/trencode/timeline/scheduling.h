@@ -108,8 +108,6 @@ struct scheduling {
 	struct scheduling_cpu *cpus;
 	struct scheduling_thread *threads;
 	size_t ncpus, nthreads;
-	uint32_t *lanes; /* by lane: index of its CPU + 1, 0 unknown */
-	size_t nlanes;
 	uint64_t *ends; /* by source: time of its last event */
 	size_t nends;
 	uint64_t flows, unpaired; /* unpaired: ends of interrupts without a beginning */

@@ -139,6 +139,7 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 	t->types = types;
 	s = &types[type->number];
 	s->known = true;
+	s->cpu = field_by_role(type, ROLE_CPU);
 	if (type->kind != KIND_INSTANT && type->kind != KIND_SAMPLE)
 		return s;
 	for (size_t i = 0; i < sizeof known_types / sizeof *known_types; i++) {
@@ -162,11 +163,25 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 		return s;
 	for (uint32_t i = 0; i < type->nfields; i++)
 		wanted += attribute_wanted(&type->fields[i]);
-	s->whole = wanted <= slots && type->kind == KIND_INSTANT && !(type->flags & TYPE_VALUES);
+	s->whole = wanted <= slots + (s->cpu != NULL) && type->kind == KIND_INSTANT &&
+		   !(type->flags & TYPE_VALUES);
 	s->flags = field_find(type, "common_flags");
 	if (s->kind == SCHEDULING_SWITCH)
 		read_letters(s, type);
 	return s;
+}
+
+bool scheduling_cpu(const struct scheduling_type *t, const struct event *ev, uint32_t *cpu)
+{
+	int64_t number = ev->lane->flags & LANE_HAS_CPU ? ev->lane->cpu : -1;
+	struct field_value v;
+
+	if (t->cpu) {
+		field_get(ev, t->cpu, 0, &v);
+		number = v.form == FORM_UINT || v.form == FORM_INT ? v.i : -1;
+	}
+	*cpu = (uint32_t)number;
+	return number >= 0 && number < SCHEDULING_CPUS;
 }
 
 /* Read a number where the source has the text of the kernel's print fmt: of irq_handler_exit and

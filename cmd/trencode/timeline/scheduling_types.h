@@ -27,7 +27,10 @@ enum scheduling_kind {
 	SCHEDULING_OTHER, /* Perfetto has a message for it */
 };
 
-enum { SCHEDULING_SLOTS = 7 };
+enum {
+	SCHEDULING_SLOTS = 7,
+	SCHEDULING_CPUS = 1 << 16, /* more than any system has */
+};
 
 /* Slots of each kind. */
 enum {
@@ -71,6 +74,8 @@ struct scheduling_type {
 	uint32_t message; /* number of the message in FtraceEvent */
 	const struct field *fields[SCHEDULING_SLOTS]; /* NULL: the type has no such field */
 	const struct field *flags;		      /* common_flags, or NULL */
+	const struct field *cpu; /* with ROLE_CPU: the CPU, whose thread is not that of the lane; or
+				    NULL */
 	/* of a switch whose states have letters in the source: the letters by bit; 0 none */
 	bool declared;
 	char letters[16];
@@ -95,6 +100,8 @@ static inline const struct scheduling_type *scheduling_types_get(struct scheduli
 		       : scheduling_types_make(t, type);
 }
 
+/* Get the CPU of an event. false: it is not known. */
+bool scheduling_cpu(const struct scheduling_type *t, const struct event *ev, uint32_t *cpu);
 /* Read the whole number, or the text, in a slot of an event. false: it has none. */
 bool scheduling_number(const struct scheduling_type *t, const struct event *ev, unsigned slot,
 		       int64_t *number);
