@@ -71,7 +71,8 @@ sums() {
 		stream "$U/$d"
 		chrome
 		trstat -q -g name -c count -t tsv x.trs | tail -n +2 | sort >counts
-		jq -r '.traceEvents[] | select(.ph | test("[XBib]")) | .name' out.json |
+		# the tracks of CPUs and states of threads are made from these events
+		jq -r '.traceEvents[] | select((.ph | test("[XBib]")) and .cat != "trutils.scheduling") | .name' out.json |
 			sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | sort >all
 		diff counts all
 	done

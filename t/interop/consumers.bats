@@ -75,7 +75,7 @@ chrome() {
 	trencode -q -t chrome -o out.json x.trs
 	query "select e.name, count(*), cast(round(sum(e.dur) * 1000) as bigint) from (select unnest(traceEvents) e
 		from read_json('out.json', maximum_object_size = 1000000000, sample_size = -1)) where e.ph = 'X' and
-		e.cat <> 'kernel' group by 1" | sort >ours || return
+		e.cat not in ('kernel', 'trutils.scheduling') group by 1" | sort >ours || return
 	trencode -q -t tsv --no-header --columns name,dur,kind,type x.trs | awk -F '\t' \
 		'$3 == "call" && $4 !~ /^funcgraph/ { n[$1]++; s[$1] += $2 } END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], s[f] }' |
 		sort | diff - ours
