@@ -1,21 +1,8 @@
 #include "cmd/trencode/clip.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/util/buffer.h"
-
-/* A row outside its block; of enters before the range, a list in their order. */
-struct copied_row {
-	struct copied_row *before, *after; /* in the order of the enters */
-	uint64_t time;
-	const struct type *type;
-	const struct lane *lane;
-	uint32_t location;
-	bool shown;
-	size_t size;
-	uint8_t row[];
-};
 
 /* Data of an open call. */
 struct clip_call {
@@ -23,20 +10,13 @@ struct clip_call {
 	struct copied_row *entered; /* of a call that began before the range */
 };
 
-static void remove_entered(struct clip *c, struct copied_row *n)
-{
-	*(n->before ? &n->before->after : &c->oldest) = n->after;
-	*(n->after ? &n->after->before : &c->newest) = n->before;
-	free(n);
-}
-
 /* Forget a call that has ended. Returns whether it was shown. */
 static bool end_call(struct clip *c, struct clip_call *call)
 {
 	bool shown = call->state == SHOWN || (call->state == BEFORE && call->entered->shown);
 
 	if (call->state == BEFORE)
-		remove_entered(c, call->entered);
+		copied_rows_remove(&c->entered, call->entered);
 	c->open -= shown;
 	*call = (struct clip_call){0};
 	return shown;
@@ -51,49 +31,14 @@ static void on_lost(void *ctx, struct stack *s, const struct frame *f, void *dat
 	end_call(ctx, data);
 }
 
-static void forget_entered(struct clip *c)
-{
-	while (c->oldest)
-		remove_entered(c, c->oldest);
-}
-
-/* Copy an event. NULL: out of memory. */
-static struct copied_row *new_row(const struct event *ev)
-{
-	struct plain_row row = {.location = ev->location != 0, .depth = ev->depth};
-	bool tail = ev->type->flags & TYPE_TAIL;
-	size_t fixed = ev->type->fixed_size;
-	size_t size = WIDE_ROW + fixed + (tail ? 4 + align_up(ev->tail_size, 4) : 0);
-	struct copied_row *n = calloc(1, sizeof *n + size);
-
-	if (!n)
-		return NULL;
-	*n = (struct copied_row){.time = ev->time,
-				 .type = ev->type,
-				 .lane = ev->lane,
-				 .location = ev->location,
-				 .size = size};
-	row_put_wide(n->row, &row);
-	if (fixed)
-		memcpy(n->row + WIDE_ROW, ev->fixed, fixed);
-	if (tail) {
-		put_u32(n->row + WIDE_ROW + fixed, ev->tail_size);
-		if (ev->tail_size)
-			memcpy(n->row + WIDE_ROW + fixed + 4, ev->tail, ev->tail_size);
-	}
-	return n;
-}
-
 /* Keep the enter of a call that began before the range. */
 static int keep_enter(struct clip *c, struct clip_call *call, const struct event *ev)
 {
-	struct copied_row *n = new_row(ev);
+	struct copied_row *n = copied_row_new(ev);
 
 	if (!n)
 		return -1;
-	n->before = c->newest;
-	*(c->newest ? &c->newest->after : &c->oldest) = n;
-	c->newest = n;
+	copied_rows_append(&c->entered, n);
 	*call = (struct clip_call){BEFORE, n};
 	return 0;
 }
@@ -135,24 +80,9 @@ static int show_row(struct clip *c, const struct block *b, const struct event *e
 /* Show a copied row at a time. */
 static int show_alone(struct clip *c, struct copied_row *n, uint64_t time, struct error *e)
 {
-	const uint32_t locations[] = {0, n->location};
-	struct block one = {
-		.kind = BLOCK_EVENTS,
-		.base = time,
-		.last = time,
-		.rows = 1,
-		.row_flags = EVENTS_WIDE,
-		.ntypes = 1,
-		.nlanes = 1,
-		.nlocations = 2,
-		.types = &n->type,
-		.lanes = &n->lane,
-		.locations = locations,
-		.row_data = n->row,
-		.row_size = n->size,
-	};
+	struct copied_block one;
 
-	return show(c, &one, e);
+	return show(c, copied_row_block(&one, n, time), e);
 }
 
 /* --- the range --- */
@@ -179,7 +109,7 @@ static int begin_range(struct clip *c, const struct clock *clock, uint64_t since
 	if (c->begun[clock->number])
 		return 0;
 	c->begun[clock->number] = true;
-	for (struct copied_row *n = c->oldest; n; n = n->after) {
+	for (struct copied_row *n = c->entered.oldest; n; n = n->after) {
 		if (n->lane->clock != clock || n->shown || !take(c))
 			continue;
 		n->shown = true;
@@ -256,7 +186,8 @@ static int pass_range(struct clip *c, const struct event *ev, uint64_t until, st
 	    !s->count)
 		return 0;
 	passed[thread] = true;
-	n = new_row(&(struct event){.type = &drop, .lane = ev->lane, .depth = WIDE_DEPTH_MOST});
+	n = copied_row_new(
+		&(struct event){.type = &drop, .lane = ev->lane, .depth = WIDE_DEPTH_MOST});
 	bad = n ? show_alone(c, n, until, e) : error_no_memory(e);
 	free(n);
 	return bad;
@@ -385,7 +316,7 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 	if (b->snapshot && s->head.latest >= range->since)
 		*begun = true;
 	if (!s->continues) {
-		forget_entered(c);
+		copied_rows_clear(&c->entered);
 		c->open = 0;
 	}
 	c->adopts_hidden = s->head.latest >= range->until;
@@ -405,7 +336,7 @@ int clip_block(struct clip *c, struct reader *in, const struct block *b, struct 
 	time_window_block(&c->window, b, new_stream);
 	if (new_stream) {
 		calls_drop_all(&c->calls);
-		forget_entered(c);
+		copied_rows_clear(&c->entered);
 		c->open = 0;
 	}
 	if (b->kind == BLOCK_SNAPSHOT)
@@ -426,7 +357,7 @@ void clip_init(struct clip *c, struct dictionary *d)
 
 void clip_free(struct clip *c)
 {
-	forget_entered(c);
+	copied_rows_clear(&c->entered);
 	calls_free(&c->calls);
 	buffer_free(&c->row);
 	free(c->begun);

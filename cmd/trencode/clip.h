@@ -13,11 +13,10 @@
 #ifndef TR_TRENCODE_CLIP_H
 #define TR_TRENCODE_CLIP_H
 
+#include "cmd/trencode/copied_row.h"
 #include "common/calls/adopt.h"
 #include "common/stream/reader.h"
 #include "common/value/time_window.h"
-
-struct copied_row;
 
 struct clip {
 	struct time_window window;
@@ -27,7 +26,7 @@ struct clip {
 	void *ctx;
 	/* the rest is private; begins as 0 */
 	struct calls calls;
-	struct copied_row *oldest, *newest; /* enters before the range */
+	struct copied_rows entered; /* enters before the range */
 	uint64_t count, open; /* calls and events that are shown; calls of these that are open */
 	uint8_t *begun;	      /* by number of the clock: whether its range has begun */
 	size_t nbegun;
