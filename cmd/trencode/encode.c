@@ -1,18 +1,12 @@
 #include "cmd/trencode/encode.h"
+#include "cmd/trencode/encode_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "common/calls/calls_inline.h"
-#include "common/stream/clocks.h"
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/tick_scale.h"
-
-/* The META blocks read so far; a segment may refer to those of earlier segments. */
-struct known_metas {
-	struct intern seen;    /* hashes of the META blocks read */
-	struct intern missing; /* hashes of references to META blocks not read */
-};
 
 static int check_meta(struct known_metas *k, const struct stage *s, const struct meta *m)
 {
@@ -33,15 +27,16 @@ static int check_meta(struct known_metas *k, const struct stage *s, const struct
 	return 0;
 }
 
-static int take_meta(struct stage *s, struct encoding *en, struct known_metas *known,
-		     const struct block *b, struct error *e)
+static int take_meta(struct encode_run *r, const struct block *b, struct error *e)
 {
 	struct meta m;
 
-	reader_meta(&s->in, b, &m);
-	if (check_meta(known, s, &m))
+	reader_meta(&r->s->in, b, &m);
+	if (check_meta(&r->known, r->s, &m))
 		return error_no_memory(e);
-	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;
+	if (!r->en.encoder->meta || m.flags & META_REFERENCE)
+		return 0;
+	return parts_keep_meta(r, &m, e) ? -1 : r->en.encoder->meta(&r->en, &m, e);
 }
 
 /* Check that the clocks of a block give a report one time axis in one unit. */
@@ -93,35 +88,34 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
 
-static int take_snapshot(struct encoding *en, struct clocks *clocks, const struct snapshot *s,
-			 struct error *e)
+static int take_snapshot(struct encode_run *r, const struct snapshot *s, struct error *e)
 {
-	if (check_clocks(en, clocks, &s->rows, e))
+	struct encoding *en = &r->en;
+
+	if (check_clocks(en, &r->clocks, &s->rows, e))
 		return -1;
 	if (en->encoder->adopt)
 		return en->encoder->adopt(en, s, e);
 	return en->calls && calls_adopt(en->calls, s) ? error_no_memory(e) : 0;
 }
 
-/* Where the rows of a clip go. */
-struct clip_target {
-	struct encoding *en;
-	struct clocks *clocks;
-};
-
-static int take_rows(struct encoding *en, struct clocks *clocks, const struct block *b,
-		     struct error *e)
+int encode_rows(void *run, const struct block *b, struct error *e)
 {
+	struct encode_run *r = run;
+
+	if (encode_prepare(r, true, e))
+		return -1;
 	if (b->kind == BLOCK_SNAPSHOT)
-		return b->snapshot ? take_snapshot(en, clocks, b->snapshot, e) : 0;
-	return check_clocks(en, clocks, b, e) || take_events(en, b, e) ? -1 : 0;
+		return b->snapshot ? take_snapshot(r, b->snapshot, e) : 0;
+	return check_clocks(&r->en, &r->clocks, b, e) || take_events(&r->en, b, e) ? -1 : 0;
 }
 
+/* Take rows that are in the range of --since and --until. */
 static int take_clipped(void *ctx, const struct block *b, struct error *e)
 {
-	const struct clip_target *t = ctx;
+	struct encode_run *r = ctx;
 
-	return take_rows(t->en, t->clocks, b, e);
+	return r->split ? split_block(r->split, &r->s->in, b, e) : encode_rows(r, b, e);
 }
 
 /* Test whether all declared sources are one trace of the encoder's own system, or traces of one
@@ -158,7 +152,7 @@ static bool is_bare(const struct encoding *en, const struct known_metas *known)
 	       (d->reduced || (d->less && !known->seen.count && !known->missing.count));
 }
 
-static int encode_begin(struct encoding *en, struct error *e)
+int encode_begin(struct encoding *en, struct error *e)
 {
 	bool no_source = en->dictionary->sources.count < 2;
 
@@ -181,6 +175,17 @@ static int encode_begin_conversion(struct encoding *en, struct error *e)
 	return convert_begin_late(en, &native, e);
 }
 
+int encode_prepare(struct encode_run *r, bool rows, struct error *e)
+{
+	struct encoding *en = &r->en;
+
+	if (en->encoder->conversion && !en->events &&
+	    (!is_own(en) || (rows && is_bare(en, &r->known))) && encode_begin_conversion(en, e))
+		return -1;
+	en->events |= rows;
+	return 0;
+}
+
 /* Begin after HEAD was read; its properties, which name commands, are no longer in memory. */
 static int encode_begin_late(struct stage *s, struct encoding *en, struct error *e)
 {
@@ -198,28 +203,42 @@ static bool has_rows(const struct block *b)
 	return b->kind == BLOCK_EVENTS || (b->kind == BLOCK_SNAPSHOT && b->snapshot);
 }
 
-static int take_block(struct stage *s, struct encoding *en, struct known_metas *known,
-		      struct clocks *clocks, const struct block *b, struct error *e)
+static int take_block(struct encode_run *r, const struct block *b, struct error *e)
 {
+	struct encoding *en = &r->en;
+
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && !has_rows(b))
 			return 0;
-		if (encode_begin_late(s, en, e))
+		if (encode_begin_late(r->s, en, e))
 			return -1;
 	}
-	if (en->encoder->conversion && !en->events &&
-	    (!is_own(en) || (has_rows(b) && is_bare(en, known)))) {
-		if (encode_begin_conversion(en, e))
-			return -1;
-	}
-	en->events |= has_rows(b);
+	if (encode_prepare(r, has_rows(b), e))
+		return -1;
 	switch (b->kind) {
-	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
-	case BLOCK_META: return take_meta(s, en, known, b, e);
+	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &r->s->in.head, e) : 0;
+	case BLOCK_META: return take_meta(r, b, e);
 	case BLOCK_SNAPSHOT:
-	case BLOCK_EVENTS: return en->clip ? 0 : take_rows(en, clocks, b, e);
+	case BLOCK_EVENTS: return r->clip || r->split ? 0 : encode_rows(r, b, e);
 	}
 	return 0;
+}
+
+/* Pass a block to the encoder, its rows by way of what clips and splits the stream. */
+static int route_block(struct encode_run *r, const struct block *b, struct error *e)
+{
+	struct reader *in = &r->s->in;
+	bool head = b->kind == BLOCK_HEAD;
+
+	/* a new stream begins a part */
+	if (head && r->split &&
+	    (split_block(r->split, in, b, e) || parts_keep_head(r, &in->head, e)))
+		return -1;
+	if (take_block(r, b, e))
+		return -1;
+	if (r->clip)
+		return clip_block(r->clip, in, b, e);
+	return r->split && !head ? split_block(r->split, in, b, e) : 0;
 }
 
 /* Refuse --tick if no clock counts ticks. */
@@ -255,50 +274,62 @@ static void report_calls(struct calls *calls, bool quiet)
 }
 
 /* Test whether declarations may be missing. */
-static bool is_part(const struct stage *s, const struct encoding *en)
+static bool is_part(const struct encode_run *r)
 {
-	return s->status != STATUS_OK || stage_part(s) || (en->clip && clip_done(en->clip));
+	return r->s->status != STATUS_OK || stage_part(r->s) || (r->clip && clip_done(r->clip));
 }
 
-static void encode_run(struct stage *s, struct encoding *en)
+void encode_begin_calls(struct encode_run *r)
 {
-	struct known_metas known = {0};
-	struct clocks clocks = {0};
-	struct clip_target target = {en, &clocks};
-	struct calls calls;
+	calls_init(&r->calls, r->en.dictionary);
+	r->en.calls = r->encoder->counts_calls ? &r->calls : NULL;
+}
+
+int encode_end(struct encode_run *r, bool last, struct error *e)
+{
+	struct encoding *en = &r->en;
+
+	if ((!en->begun && encode_begin(en, e)) || (last && check_tick(en, e)) ||
+	    en->encoder->end(en, e))
+		return -1;
+	return last && en->encoder->check ? en->encoder->check(en, is_part(r), e) : 0;
+}
+
+void encode_end_calls(struct encode_run *r)
+{
+	report_calls(&r->calls, r->en.options->quiet);
+	calls_free(&r->calls);
+}
+
+static void encode_run(struct encode_run *r)
+{
+	struct stage *s = r->s;
+	struct encoding *en = &r->en;
 	struct error e;
 	struct block b;
 
-	if (en->clip) {
-		en->clip->show = take_clipped;
-		en->clip->ctx = &target;
+	if (r->clip) {
+		r->clip->show = take_clipped;
+		r->clip->ctx = r;
 	}
-	calls_init(&calls, en->dictionary);
-	en->calls = en->encoder->counts_calls ? &calls : NULL;
+	encode_begin_calls(r);
 	if (!en->encoder->conversion && encode_begin(en, &e)) {
 		stage_fail(s, &e);
 		return;
 	}
 	s->in.reads_values = READS_ALL;
-	while (!(en->clip && clip_done(en->clip)) && stage_next(s, &b))
-		if (take_block(s, en, &known, &clocks, &b, &e) ||
-		    (en->clip && clip_block(en->clip, &s->in, &b, &e))) {
+	while (!(r->clip && clip_done(r->clip)) && stage_next(s, &b))
+		if (route_block(r, &b, &e)) {
 			stage_fail(s, &e);
 			break;
 		}
-	if (s->status != STATUS_FAILED &&
-	    ((!en->begun && encode_begin(en, &e)) || check_tick(en, &e) ||
-	     en->encoder->end(en, &e) ||
-	     (en->encoder->check && en->encoder->check(en, is_part(s, en), &e))))
+	if (s->status != STATUS_FAILED && encode_end(r, true, &e))
 		stage_fail(s, &e);
-	report_calls(&calls, en->options->quiet);
-	if (en->clip && !en->clip->shown && s->events && !en->options->quiet)
-		time_window_report(&en->clip->window);
-	calls_free(&calls);
+	encode_end_calls(r);
+	if (r->clip && !r->clip->shown && s->events && !en->options->quiet)
+		time_window_report(&r->clip->window);
 	if (en->text && text_flush(en->text, &e))
 		stage_fail(s, &e);
-	intern_free(&known.seen);
-	intern_free(&known.missing);
 }
 
 /* Write the buffered text before the input may pause. The next block finds a failure. */
@@ -308,43 +339,54 @@ static int encode_flush(void *text)
 	return 0;
 }
 
-/* Open the output of the encoder. */
-static int open_output(struct stage *s, struct encoding *en, struct text *text)
+int encode_open(struct encode_run *r)
 {
+	struct stage *s = r->s;
+	struct encoding *en = &r->en;
 	bool file = en->encoder->output == ENCODER_FILE;
 
 	if (en->encoder->output == ENCODER_TREE) {
 		progress_begin(&s->progress, s->options->progress, s->options->output != NULL);
 		return 0;
 	}
-	if (stage_print_to(s, file ? OUTPUT_FILE : OUTPUT_TEXT))
+	if (stage_print_to(s, en->options->output, file ? OUTPUT_FILE : OUTPUT_TEXT))
 		return -1;
 	en->out = &s->output;
 	if (file)
 		return 0;
-	text_init(text, &s->output);
-	en->text = text;
+	text_init(r->text, &s->output);
+	en->text = r->text;
 	s->in.before_block = encode_flush;
-	s->in.before_block_ctx = text;
+	s->in.before_block_ctx = r->text;
 	return 0;
 }
 
 void encode_stream(struct stage *s, const struct encoder *encoder,
 		   const struct encode_options *options, struct clip *clip)
 {
-	struct encoding en = {
-		.encoder = encoder, .options = options, .clip = clip_any(clip) ? clip : NULL};
-	struct text *text = malloc(sizeof *text);
+	struct encode_run r = {.s = s,
+			       .encoder = encoder,
+			       .options = *options,
+			       .clip = clip_any(clip) ? clip : NULL,
+			       .text = malloc(sizeof *r.text)};
+	struct error e;
 
-	en.dictionary = &s->in.dictionary;
-	en.single = s->in.input.npaths == 1;
-	clip_init(clip, en.dictionary);
-	if (!text) {
+	r.en = (struct encoding){.encoder = encoder,
+				 .options = &r.options,
+				 .dictionary = &s->in.dictionary,
+				 .single = s->in.input.npaths == 1};
+	clip_init(clip, &s->in.dictionary);
+	if (!r.text) {
 		stage_no_memory(s);
-	} else if (!open_output(s, &en, text)) {
-		encode_run(s, &en);
+	} else if (split_any(&options->split) && parts_begin(&r, &e)) {
+		stage_fail(s, &e);
+	} else if (!encode_open(&r)) {
+		encode_run(&r);
 		s->in.before_block = NULL;
 	}
-	en.encoder->free(&en);
-	free(text);
+	r.en.encoder->free(&r.en);
+	parts_end(&r);
+	intern_free(&r.known.seen);
+	intern_free(&r.known.missing);
+	free(r.text);
 }

@@ -8,6 +8,7 @@
 #define TR_TRENCODE_ENCODER_H
 
 #include "cmd/trencode/apitrace/pack.h"
+#include "cmd/trencode/split.h"
 #include "common/calls/adopt.h"
 #include "common/cli/stage.h"
 #include "common/util/text.h"
@@ -24,7 +25,9 @@ enum encoder_output {
 
 /* The options of the command line that encoders use. */
 struct encode_options {
-	const char *output; /* -o, NULL: standard output */
+	const char *output;	   /* -o, with --split of the present part; NULL: standard output */
+	struct split_limit split;  /* --split */
+	const struct split *parts; /* with --split: the parts that are written */
 	bool quiet;
 	bool raw;	 /* --raw: fields as recorded */
 	bool no_plugins; /* --no-plugins: no texts of trace-cmd's plug-ins */
@@ -49,8 +52,6 @@ struct encode_options {
 	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */
 };
 
-struct clip;
-
 /* One run of an encoder over one stream. */
 struct encoding {
 	const struct encoder *encoder;	     /* encoder_conversion: that of a conversion */
@@ -61,7 +62,6 @@ struct encoding {
 	struct output *out; /* output of ENCODER_FILE */
 	bool begun, events; /* begin was called; events were read */
 	bool single;	    /* there is one input, so all sources are declared before its events */
-	struct clip *clip;  /* the part that is written; NULL: all */
 	/* of an encoder with counts_calls: the open calls, and what the event did to them; begin
 	   may set data_size and on_lost */
 	struct calls *calls;
@@ -86,7 +86,8 @@ struct encoder {
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
 	bool report;	    /* with --tick, times of events are in ns, not in ticks */
 	bool drops;	    /* event is called for rows of KIND_DROP, too */
-	bool counts_calls;  /* encode.c reports unfinished calls and leaves without an enter */
+	bool deferred; /* it writes at the end: --split measures the events instead of the output */
+	bool counts_calls; /* encode.c reports unfinished calls and leaves without an enter */
 	int (*begin)(struct encoding *en, struct error *e);
 	/* begin a segment; h->properties name the commands upstream; may be NULL */
 	int (*head)(struct encoding *en, const struct head *h, struct error *e);
@@ -98,6 +99,9 @@ struct encoder {
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
 	int (*block)(struct encoding *en, const struct block *b, struct error *e);
 	int (*end)(struct encoding *en, struct error *e); /* after the last event */
+	/* get about the bytes that are written so far, where these are not those of text or out;
+	   may be NULL */
+	uint64_t (*size)(const struct encoding *en);
 	/* check the options by the declarations of the whole stream, after end; partial: some may
 	   be missing; may be NULL */
 	int (*check)(struct encoding *en, bool partial, struct error *e);
@@ -110,6 +114,35 @@ extern const struct convert_target uftrace_target, apitrace_target, lttng_target
 static inline bool encoder_all_numbered(const struct type *t)
 {
 	return type_is_of(t, "apitrace");
+}
+
+/* Returns the part that is written with --split, or NULL. */
+static inline const struct part *encoder_part(const struct encoding *en)
+{
+	return en->options->parts ? &en->options->parts->part : NULL;
+}
+
+/* Test whether a leave, NULL: none, is that of a call that goes on in another trace. */
+static inline bool encoder_cuts(const struct split *parts, const struct event *leave)
+{
+	return leave && ((parts && parts->showing == ROWS_THAT_CLOSE) ||
+			 leave->type->flags & TYPE_CONTINUES);
+}
+
+/* Returns about the bytes that the present part has so far. */
+static inline uint64_t encoder_size(const struct encoding *en)
+{
+	if (en->encoder->deferred)
+		return en->options->parts->rows;
+	if (en->encoder->size)
+		return en->encoder->size(en);
+	return en->out->written + (en->text ? en->text->used : 0);
+}
+
+/* Returns what the present rows are: those of a trace, or of a cut of --split. */
+static inline enum split_rows encoder_rows(const struct encoding *en)
+{
+	return en->options->parts ? en->options->parts->showing : ROWS_OF_TRACE;
 }
 
 #endif

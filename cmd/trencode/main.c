@@ -41,6 +41,12 @@ static bool has_other_suffix(const char *name)
 				    dot + 1);
 }
 
+/* Test whether an output has a name that parts can have, too. */
+static bool is_file_name(const char *output)
+{
+	return output && strcmp(output, "-") != 0 && strncmp(output, "/dev/", 5) != 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = {.encoders = encoders,
@@ -80,6 +86,11 @@ int main(int argc, char **argv)
 	    time_window_find_ends(&settings.clip.window, argv + optind, argc - optind, &e)) {
 		clip_free(&settings.clip);
 		return program_usage(&common, "%s", e.what);
+	}
+	if (split_any(&settings.encode.split) && !is_file_name(common.output)) {
+		clip_free(&settings.clip);
+		return program_usage(&common,
+				     "--split needs -o FILE: it writes FILE.000, FILE.001");
 	}
 	settings.encode.output = common.output;
 	settings.encode.quiet = common.quiet;

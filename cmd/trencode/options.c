@@ -31,6 +31,7 @@ enum {
 	KEY_WEIGHT,
 	KEY_BY_TIME,
 	KEY_PAIR,
+	KEY_SPLIT,
 };
 
 char settings_formats[256];
@@ -47,6 +48,11 @@ const struct option_row settings_rows[] = {
 	 NULL},
 	{KEY_UNTIL, "until", "TIME", "end of the range", NULL},
 	{'n', "limit", "N", "write the first N calls and events", NULL},
+	{KEY_SPLIT, "split", "SIZE|TIME",
+	 "write FILE.000, FILE.001, ... (with -o FILE), each\na whole trace of about SIZE bytes "
+	 "of output, such as\n64M, or of TIME, such as 10s; calls that are open\nat a cut "
+	 "continue in the next file",
+	 NULL},
 	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
 	{'c', "columns", "LIST",
 	 "columns: of text\ndur,tid,address,time,delta,elapsed,comm, module; of\nthe others "
@@ -200,6 +206,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
 	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
 	case 'n': return option_number("-n", arg, &s->clip.limit, e);
+	case KEY_SPLIT: return split_parse(&s->encode.split, arg, e);
 	case KEY_WEIGHT: s->encode.weight = arg; break;
 	case KEY_PAIR: return take_pair(&s->encode, arg, e);
 	case 'c': s->encode.columns = arg; break;

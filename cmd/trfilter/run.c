@@ -204,7 +204,8 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		w.select.time_range = &o->time_range;
 	}
 	s->one_axis = time_window_any(&o->time_range.window);
-	if (stream ? create_output(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
+	if (stream ? create_output(s, o, argc, argv)
+		   : stage_print_to(s, s->options->output, OUTPUT_TEXT))
 		return;
 	results_init(&w.results, o->limit, &s->in.dictionary);
 	results_init(&w.total, UINT64_MAX, &s->in.dictionary);

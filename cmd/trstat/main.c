@@ -62,7 +62,8 @@ int main(int argc, char **argv)
 		return status;
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
-	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_SUMMARY : OUTPUT_TEXT)) {
+	    !stage_print_to(&stage, common.output,
+			    line.settings.partial ? OUTPUT_SUMMARY : OUTPUT_TEXT)) {
 		if (!line.settings.merge)
 			stage.in.reads_values =
 				line.alarms.count ? READS_ALL : query_reads_values(&query);

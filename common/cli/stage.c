@@ -37,16 +37,25 @@ int stage_open(struct stage *s, char **paths, int n, const struct common_options
 	return 0;
 }
 
-int stage_print_to(struct stage *s, enum output_kind kind)
+int stage_print_to(struct stage *s, const char *path, enum output_kind kind)
 {
 	struct error e;
 
-	if (output_open(&s->output, s->options->output, kind, &e))
+	if (output_open(&s->output, path, kind, &e))
 		return stage_fail(s, &e);
 	s->output_open = true;
+	if (!s->in.output)
+		progress_begin(&s->progress, s->options->progress, output_is_file(&s->output));
 	s->in.output = &s->output;
-	progress_begin(&s->progress, s->options->progress, output_is_file(&s->output));
 	return 0;
+}
+
+int stage_print_end(struct stage *s)
+{
+	struct error e;
+
+	s->output_open = false;
+	return output_close(&s->output, s->status, &e) ? stage_fail(s, &e) : 0;
 }
 
 /* Add the command of this stage to HEAD. */

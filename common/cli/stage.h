@@ -72,8 +72,10 @@ struct stage {
 };
 
 int stage_open(struct stage *s, char **paths, int n, const struct common_options *options);
-/* Open the output of a program that prints text or a binary format. */
-int stage_print_to(struct stage *s, enum output_kind kind);
+/* Open the output of a program that prints text or a binary format. path: NULL: standard output. */
+int stage_print_to(struct stage *s, const char *path, enum output_kind kind);
+/* Close this output before another one is opened. */
+int stage_print_end(struct stage *s);
 /* Open the output stream of a filter. */
 int stage_create(struct stage *s, int argc, char **argv);
 /* Read the next block. true: a block, with its EVENTS loaded unless the reader loads on demand.

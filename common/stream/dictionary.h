@@ -250,6 +250,9 @@ static inline const struct lane *dictionary_lane(const struct dictionary *d, uin
 	return number ? pool_at(&d->lanes, number) : NULL;
 }
 
+/* Add a type that no stream declares: a copy, with a number of its own. NULL: out of memory. */
+struct type *dictionary_add_type(struct dictionary *d, const struct type *like);
+
 /* Returns the name of an enum type_kind. */
 const char *type_kind_name(unsigned kind);
 

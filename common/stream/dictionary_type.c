@@ -45,6 +45,22 @@ void dictionary_type_finish(struct type *t)
 	}
 }
 
+struct type *dictionary_add_type(struct dictionary *d, const struct type *like)
+{
+	uint32_t number = d->types.count;
+	struct type *t;
+
+	/* no content of an entry is that short */
+	if (intern(&d->keys[ENTRY_TYPE], &number, sizeof number) == INTERN_NONE)
+		return NULL;
+	t = pool_add(&d->types);
+	if (!t)
+		return NULL;
+	*t = *like;
+	t->number = number;
+	return t;
+}
+
 const char *type_kind_name(unsigned kind)
 {
 	static const char *const kinds[KIND_COUNT] = {

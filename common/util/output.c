@@ -209,6 +209,7 @@ int output_write(struct output *o, const void *data, size_t n, struct error *e)
 		}
 		p += done;
 		n -= (size_t)done;
+		o->written += (uint64_t)done;
 	}
 	return 0;
 }
@@ -238,6 +239,7 @@ int output_writev(struct output *o, struct iovec *v, int n, struct error *e)
 			continue;
 		}
 		done = (size_t)written;
+		o->written += done;
 		while (n > 0 && done >= v->iov_len) {
 			done -= v->iov_len;
 			v++;

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/uio.h>
 
 enum output_kind {
@@ -26,10 +27,11 @@ struct output {
 	int fd;
 	bool owned; /* fd is closed by output_close */
 	bool pipe, file, terminal;
-	bool failed;	 /* a write failed: the file must not be renamed to its target */
-	char *name;	 /* for messages */
-	char *place;	 /* path of the target, NULL if written directly */
-	char *temporary; /* temporary name, NULL while it has none (O_TMPFILE) */
+	bool failed;	  /* a write failed: the file must not be renamed to its target */
+	uint64_t written; /* bytes */
+	char *name;	  /* for messages */
+	char *place;	  /* path of the target, NULL if written directly */
+	char *temporary;  /* temporary name, NULL while it has none (O_TMPFILE) */
 };
 
 /*

@@ -64,6 +64,13 @@ static void free_header(struct apitrace_header *h)
 	free(h);
 }
 
+static uint64_t apitrace_size(const struct encoding *en)
+{
+	const struct apitrace_encoder *s = en->state;
+
+	return en->out->written + s->target.pack.size;
+}
+
 static void apitrace_free(struct encoding *en)
 {
 	struct apitrace_encoder *s = en->state;
@@ -272,5 +279,6 @@ const struct encoder encoder_apitrace = {
 	.meta = apitrace_meta,
 	.event = apitrace_event,
 	.end = apitrace_end,
+	.size = apitrace_size,
 	.free = apitrace_free,
 };

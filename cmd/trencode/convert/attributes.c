@@ -380,8 +380,8 @@ static int append_number(struct attributes *a, const char *name, uint64_t number
 		a, name, &(struct attribute){.kind = ATTRIBUTE_UINT, .number = number}, to);
 }
 
-static int append_text(struct attributes *a, const char *name, const char *text, size_t n,
-		       struct buffer *to)
+int attributes_append_text(struct attributes *a, const char *name, const char *text, size_t n,
+			   struct buffer *to)
 {
 	return attributes_append_named(
 		a, name, &(struct attribute){.kind = ATTRIBUTE_TEXT, .number = n, .text = text},
@@ -396,12 +396,13 @@ static int append_gap(struct attributes *a, const struct event *ev, struct buffe
 	if (!gap_get(ev, &g))
 		return 0;
 	reason = gap_reason_name(g.reason);
-	if (append_text(a, "reason", reason, strlen(reason), to) ||
+	if (attributes_append_text(a, "reason", reason, strlen(reason), to) ||
 	    (g.count != UINT64_MAX && append_number(a, gap_unit_name(g.unit), g.count, to)) ||
-	    (g.file_size && append_text(a, "file", g.file, g.file_size, to)) ||
+	    (g.file_size && attributes_append_text(a, "file", g.file, g.file_size, to)) ||
 	    (g.offset != UINT64_MAX && append_number(a, "offset", g.offset, to)))
 		return -1;
-	return g.message_size ? append_text(a, "message", g.message, g.message_size, to) : 0;
+	return g.message_size ? attributes_append_text(a, "message", g.message, g.message_size, to)
+			      : 0;
 }
 
 int attributes_meta(struct attributes *a, const struct meta *m)
@@ -423,7 +424,7 @@ static int append_message(struct attributes *a, const struct event *ev, struct b
 
 	if (kernel_message(a->messages, ev, &text, &size))
 		return -1;
-	return size ? append_text(a, "message", text, size, to) : 0;
+	return size ? attributes_append_text(a, "message", text, size, to) : 0;
 }
 
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to)

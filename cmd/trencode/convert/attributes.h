@@ -96,6 +96,8 @@ int attributes_append_item(struct attributes *a, struct buffer *to, const struct
 int attributes_append_named(struct attributes *a, const char *name, const struct attribute *item,
 			    struct buffer *to);
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);
+int attributes_append_text(struct attributes *a, const char *name, const char *text, size_t n,
+			   struct buffer *to);
 
 /*
  * Append the value of a key of trutils(7) as an attribute of that name, a string of the dictionary:

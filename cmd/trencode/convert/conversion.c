@@ -69,6 +69,13 @@ static int conversion_end(struct encoding *en, struct error *e)
 	return 0;
 }
 
+static uint64_t conversion_size(const struct encoding *en)
+{
+	const struct conversion *a = en->state;
+
+	return encoder_size(&a->d.encoding);
+}
+
 static void conversion_free(struct encoding *en)
 {
 	struct conversion *a = en->state;
@@ -98,5 +105,6 @@ const struct encoder encoder_conversion = {
 	.adopt = convert_adopt,
 	.event = convert_event,
 	.end = conversion_end,
+	.size = conversion_size,
 	.free = conversion_free,
 };

@@ -280,6 +280,7 @@ int tree_output_put_slow(struct tree_output *t, uint32_t number, const void *dat
 	if (!n)
 		return 0;
 	m->size += n;
+	t->total += n;
 	if (n + m->used > t->limit && member_flush(t, number, false, e))
 		return -1;
 	if (n >= t->limit)

@@ -35,8 +35,9 @@ struct tree_output {
 	struct intern names; /* number: index in members */
 	struct tree_member *members;
 	size_t capacity;
-	size_t active; /* members with a buffer */
-	size_t limit;  /* largest size of a buffer now, bytes */
+	size_t active;	/* members with a buffer */
+	size_t limit;	/* largest size of a buffer now, bytes */
+	uint64_t total; /* bytes of all members */
 
 	char *path, *temporary; /* directories; NULL for a tar */
 	int directory;		/* descriptor of temporary */
@@ -83,6 +84,7 @@ static inline int tree_output_put(struct tree_output *t, uint32_t number, const 
 	memcpy(m->buffer + m->used, data, n);
 	m->used += (uint32_t)n;
 	m->size += n;
+	t->total += n;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  * open calls of a snapshot are written as enters.
  */
 #include "cmd/trencode/ctf/ctf.h"
+#include "common/formats/ctf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -356,12 +357,14 @@ static int ctf_begin(struct encoding *en, struct error *e)
 static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
+	/* parts are traces of their own: their packets count from 0 */
+	uint64_t id = h->stream_id + (encoder_part(en) ? hash_u64(encoder_part(en)->number) : 0);
 
 	(void)e;
 	if (get_u64(s->files.uuid))
 		return 0;
-	put_u64(s->files.uuid, hash_u64(h->stream_id) | 1);
-	put_u64(s->files.uuid + 8, hash_u64(h->stream_id + 1));
+	put_u64(s->files.uuid, hash_u64(id) | 1);
+	put_u64(s->files.uuid + 8, hash_u64(id + 1));
 	/* version 8: vendor-specific */
 	s->files.uuid[6] = (uint8_t)((s->files.uuid[6] & 0x0f) | 0x80);
 	s->files.uuid[8] = (uint8_t)((s->files.uuid[8] & 0x3f) | 0x80);
@@ -375,12 +378,32 @@ static int ctf_meta(struct encoding *en, const struct meta *m, struct error *e)
 	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
 }
 
+/* Add the mark of a part to the environment. */
+static int put_part(struct ctf_encoder *s, const struct part *part)
+{
+	char text[PART_TEXT];
+
+	part_print(text, part);
+	return buffer_printf(
+		&s->classes.arguments,
+		s->classes.json ? ",\"" CTF_PART "\":\"%s\"" : "\t" CTF_PART " = \"%s\";\n", text);
+}
+
+static uint64_t ctf_size(const struct encoding *en)
+{
+	const struct ctf_encoder *s = en->state;
+
+	return s->files.tree.total + s->files.pending;
+}
+
 static int ctf_end(struct encoding *en, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
 
 	if (ctf_files_flush(&s->files, e))
 		return -1;
+	if (encoder_part(en) && put_part(s, encoder_part(en)))
+		return error_no_memory(e);
 	s->bytes.size = 0;
 	if (ctf_metadata(&s->classes, s->files.uuid, s->clock, &s->source, &s->bytes))
 		return error_no_memory(e);
@@ -427,5 +450,6 @@ const struct encoder encoder_ctf = {
 	.event = ctf_event,
 	.meta = ctf_meta,
 	.end = ctf_end,
+	.size = ctf_size,
 	.free = ctf_free,
 };

@@ -431,6 +431,7 @@ const struct encoder encoder_firefox = {
 	.purpose = "samples, calls and events, for profiler.firefox.com",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.deferred = true,
 	.drops = true,
 	.begin = firefox_begin,
 	.meta = firefox_meta,

@@ -489,6 +489,7 @@ const struct encoder encoder_lttng = {
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
 	.conversion = &lttng_target,
 	.needs_meta = true,
+	.deferred = true,
 	.output = ENCODER_TREE,
 	.begin = lttng_begin,
 	.meta = lttng_meta,

@@ -216,6 +216,7 @@ const struct encoder encoder_callgrind = {
 	.purpose = "functions and who calls whom, for kcachegrind, callgrind_annotate",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.deferred = true,
 	.begin = callgrind_begin,
 	.adopt = callgrind_adopt,
 	.block = callgrind_block,

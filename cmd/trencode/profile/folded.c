@@ -93,6 +93,7 @@ const struct encoder encoder_folded = {
 	.purpose = "stacks with their self time in ns, for flame graphs",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.deferred = true,
 	.begin = folded_begin,
 	.adopt = folded_adopt,
 	.block = folded_block,

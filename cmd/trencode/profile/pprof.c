@@ -324,6 +324,7 @@ const struct encoder encoder_pprof = {
 	.purpose = "stacks with calls and self time, for pprof and its like (gzip)",
 	.output = ENCODER_FILE,
 	.report = true,
+	.deferred = true,
 	.begin = pprof_begin,
 	.adopt = pprof_adopt,
 	.block = pprof_block,

@@ -43,6 +43,7 @@ const struct encoder encoder_svg = {
 	.output = ENCODER_TEXT,
 	.by_time = &encoder_flame_chart,
 	.report = true,
+	.deferred = true,
 	.begin = folded_begin,
 	.adopt = folded_adopt,
 	.block = folded_block,

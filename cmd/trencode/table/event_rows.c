@@ -39,6 +39,7 @@ static const struct {
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 	[ROW_STACK] = {"stack", COLUMN_OBJECT},
 	[ROW_WEIGHT] = {"weight", COLUMN_TIME},
+	[ROW_CONTINUES] = {"continues", COLUMN_NAME},
 };
 
 const char *row_column_name(const struct event_rows *r, enum row_column c)
@@ -109,6 +110,8 @@ static int rows_choose_columns(struct event_rows *r, const char *list, struct er
 
 	for (size_t i = 0; more && i < USUAL_COLUMNS; i++)
 		rows_want(r, (enum row_column)i);
+	if (more && r->spans.parts)
+		rows_want(r, ROW_CONTINUES);
 	if (!list)
 		return 0;
 	list += more;
@@ -307,6 +310,9 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 		       : 0) ||
 	    (rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, "call")))
 		return error_no_memory(e);
+	if (s->continues && rows_wanted(r, ROW_CONTINUES) &&
+	    rows_put_constant(r, ROW_CONTINUES, span_continues_word(s)))
+		return error_no_memory(e);
 	if (leave)
 		rows_put_cpu(r, leave);
 	if (rows_call_fields(r, s, leave, &kept))
@@ -377,7 +383,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	}
 	r->drop = en->options->drop;
 	r->write = write;
-	spans_init(&r->spans, en->dictionary, &sink, r);
+	spans_init(&r->spans, en, &sink, r);
 	location_names_init(&r->locations, en->dictionary, NULL);
 	attributes_init(&r->attributes, en->dictionary);
 	field_columns_init(&r->fields, en->dictionary);

@@ -156,6 +156,7 @@ const struct encoder encoder_parquet = {
 	.purpose = "the rows of ndjson and csv as an Apache Parquet file",
 	.output = ENCODER_FILE,
 	.report = true,
+	.deferred = true,
 	.begin = parquet_begin,
 	.meta = event_rows_meta,
 	.drops = true,

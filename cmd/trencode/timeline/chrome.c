@@ -124,6 +124,7 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 	    (leave && chrome_append_args(s, leave, kept)) ||
 	    (span->unfinished && !chrome_is_open(s, span) &&
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, kept)) ||
+	    span_append_continues(span, &s->attributes, kept) ||
 	    attributes_object(&s->attributes, kept, &s->json))
 		return error_no_memory(e);
 	return 0;
@@ -173,11 +174,18 @@ static int chrome_put_other_name(struct chrome_output *s, const struct span *spa
 	return 0;
 }
 
+void chrome_put_continues(struct chrome_output *s, const struct span *span)
+{
+	if (span->continues)
+		text_printf(s->out, ",\"" CHROME_CONTINUES "\":\"%s\"", span_continues_word(span));
+}
+
 char *chrome_marks(struct chrome_output *s, char *p, const struct span *span, bool begun)
 {
 	text_wrote(s->out, p);
 	if (span->unfinished && !s->at_end)
 		text_puts(s->out, ",\"" CHROME_UNFINISHED "\":true");
+	chrome_put_continues(s, span);
 	if (!span->begun)
 		text_puts(s->out, ",\"" CHROME_UNSEEN "\":true");
 	else if (span->entered && chrome_put_other_name(s, span, begun))
@@ -218,8 +226,8 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	if (begun)
 		return chrome_pairs_end(s, span, prefix, leave, e);
 	s->json.size = 0;
-	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size ||
-	     s->names.lines) &&
+	if ((span->kept_size || span->continues || !leave || leave->type->nfields ||
+	     leave->tail_size || s->names.lines) &&
 	    chrome_render_args(s, span, leave, e))
 		return -1;
 	if (__builtin_expect(span->crossing || chrome_is_beside(s, span), 0)) {
@@ -343,7 +351,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->options = en->options;
 	s->out = en->text;
-	spans_init(&s->spans, en->dictionary, &sink, s);
+	spans_init(&s->spans, en, &sink, s);
 	s->spans.keeps_open = true;
 	s->first = UINT64_MAX;
 	s->samples = chrome_samples_new();
@@ -397,6 +405,7 @@ static int chrome_event(struct encoding *en, const struct event *ev, struct erro
 static int chrome_end(struct encoding *en, struct error *e)
 {
 	struct chrome_output *s = en->state;
+	char part[PART_TEXT];
 
 	s->at_end = true;
 	if (spans_finish(&s->spans, e) || chrome_scheduling_finish(s->scheduling, e))
@@ -418,6 +427,10 @@ static int chrome_end(struct encoding *en, struct error *e)
 				  : "\",\"unit\":\"ns\"");
 	if (s->kernel && !s->kernel_taken)
 		text_puts(s->out, ",\"" CHROME_KERNEL_CATEGORY "\":\"" CHROME_KERNEL "\"");
+	if (encoder_part(en)) {
+		part_print(part, encoder_part(en));
+		text_printf(s->out, ",\"" CHROME_PART "\":\"%s\"", part);
+	}
 	text_puts(s->out, "}}\n");
 	if (en->options->quiet)
 		return 0;

@@ -88,6 +88,7 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 	struct span_frame *f = spans_frame(&s->spans, st, index);
 	struct buffer *kept = spans_kept(&s->spans, thread, kernel);
 	const struct lane_prefix *prefix = chrome_prefix(s, thread, f->lane);
+	const struct span span = {.continues = f->before ? CONTINUES_BEFORE : 0};
 	uint32_t size;
 	const char *name = location_names_get(&s->names, f->location, &size);
 	char *p;
@@ -97,6 +98,7 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 	chrome_clear_args(s);
 	if ((s->names.lines && attributes_append_line(&s->attributes, f->location, &s->bytes)) ||
 	    (f->kept_size && buffer_append_from(&s->bytes, kept, f->kept, f->kept_size)) ||
+	    span_append_continues(&span, &s->attributes, &s->bytes) ||
 	    (s->bytes.size && attributes_object(&s->attributes, &s->bytes, &s->json)))
 		return error_no_memory(e);
 	p = line_room(s);
@@ -108,7 +110,9 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 	p = chrome_put_category(s, p, f->type, kernel);
 	if (!p)
 		return error_no_memory(e);
-	chrome_put_args(s, p);
+	text_wrote(s->out, p);
+	chrome_put_continues(s, &span);
+	chrome_put_args(s, text_room(s->out, LINE_FIXED));
 	f->token = HAS_BEGIN;
 	return 0;
 }

@@ -251,7 +251,7 @@ static int chart_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->drop = en->options->drop;
 	chart_frames_init(&s->chart.frames);
-	spans_init(&s->spans, en->dictionary, &sink, s);
+	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, clean_name);
 	if (en->options->weight)
 		return error_set(e, NULL, NO_OFFSET,
@@ -331,6 +331,7 @@ const struct encoder encoder_flame_chart = {
 	.name = "svg",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.deferred = true,
 	.begin = chart_begin,
 	.drops = true,
 	.adopt = chart_adopt,

@@ -136,7 +136,8 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 		return -1;
 	buffer_clear(&s->kept);
 	if (perfetto_name_of(s, span->location, &name) ||
-	    attributes_append(&s->attributes, enter, &s->kept))
+	    attributes_append(&s->attributes, enter, &s->kept) ||
+	    span_append_continues(span, &s->attributes, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(s,
 				  &(struct track_event){.type = TYPE_BEGIN,
@@ -177,7 +178,8 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	}
 	if ((leave && attributes_append(&s->attributes, leave, &s->kept)) ||
 	    (span->unfinished &&
-	     attributes_append_bool(&s->attributes, "unfinished", true, &s->kept)))
+	     attributes_append_bool(&s->attributes, "unfinished", true, &s->kept)) ||
+	    span_append_continues(span, &s->attributes, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(
 		s, &(struct track_event){.type = TYPE_END, .track = uuid, .time = span->end},
@@ -295,7 +297,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;
 	spill_journal_init(&s->held);
-	spans_init(&s->spans, en->dictionary, &sink, s);
+	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, NULL);
 	attributes_init(&s->attributes, en->dictionary);
 	s->samples = perfetto_samples_new();
@@ -337,6 +339,13 @@ static int perfetto_event(struct encoding *en, const struct event *ev, struct er
 	if (spans_event(&s->spans, ev, e))
 		return -1;
 	return s->out.size > CHUNK ? perfetto_write_out(en, e) : 0;
+}
+
+static uint64_t perfetto_size(const struct encoding *en)
+{
+	const struct perfetto *s = en->state;
+
+	return en->out->written + s->out.size;
 }
 
 static int perfetto_end(struct encoding *en, struct error *e)
@@ -396,5 +405,6 @@ const struct encoder encoder_perfetto = {
 	.adopt = perfetto_adopt,
 	.event = perfetto_event,
 	.end = perfetto_end,
+	.size = perfetto_size,
 	.free = perfetto_free,
 };

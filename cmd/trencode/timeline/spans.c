@@ -11,10 +11,10 @@ static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame
 static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data);
 static int spans_restore(void *ctx, struct stack *base, const struct event *enter);
 
-void spans_init(struct spans *s, struct dictionary *d, const struct span_sink *sink, void *ctx)
+void spans_init(struct spans *s, const struct encoding *en, const struct span_sink *sink, void *ctx)
 {
-	*s = (struct spans){.sink = sink, .ctx = ctx};
-	calls_init(&s->calls, d);
+	*s = (struct spans){.sink = sink, .ctx = ctx, .parts = en->options->parts};
+	calls_init(&s->calls, en->dictionary);
 	s->calls.data_size = sizeof(struct span_frame);
 	s->calls.on_lost = spans_lose;
 	s->calls.on_drop = spans_drop;
@@ -56,6 +56,8 @@ int spans_begin(struct spans *s, const struct event *enter, struct span *span, s
 	f->kept = keep->size;
 	f->kept_size = 0;
 	f->token = 0;
+	f->before = s->parts && s->parts->showing == ROWS_THAT_OPEN;
+	span->continues = f->before ? CONTINUES_BEFORE : 0;
 	span->begun = true;
 	if (!s->sink->begin)
 		return 0;
@@ -87,8 +89,25 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 	return spans_begin(s, enter, &span, f, kept);
 }
 
-int spans_end(struct spans *s, const struct span *span, const struct event *leave)
+const char *span_continues_word(const struct span *s)
 {
+	static const char *const words[] = {NULL, "before", "after", "both"};
+
+	return words[s->continues];
+}
+
+int span_append_continues(const struct span *s, struct attributes *a, struct buffer *to)
+{
+	const char *word = span_continues_word(s);
+
+	return word ? attributes_append_text(a, SPAN_CONTINUES, word, strlen(word), to) : 0;
+}
+
+int spans_end(struct spans *s, struct span *span, const struct span_frame *f,
+	      const struct event *leave)
+{
+	span->continues = (f->before ? CONTINUES_BEFORE : 0) |
+			  (encoder_cuts(s->parts, leave) ? CONTINUES_AFTER : 0);
 	if (span->dropped)
 		return s->sink->drop ? s->sink->drop(s->ctx, span, s->error) : 0;
 	return s->sink->end ? s->sink->end(s->ctx, span, leave, s->error) : 0;
@@ -114,7 +133,7 @@ static int spans_pop(struct spans *s, const struct span_frame *f, struct span *s
 	span->kept = kept;
 	span->kept_at = f->kept;
 	span->kept_size = f->kept_size;
-	if (spans_end(s, span, leave))
+	if (spans_end(s, span, f, leave))
 		return -1;
 	kept->size = f->kept;
 	if (__builtin_expect(kept->file && !kept->size, 0))

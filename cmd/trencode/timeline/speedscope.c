@@ -385,7 +385,7 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->out = en->text;
 	s->options = en->options;
-	spans_init(&s->spans, en->dictionary, &sink, s);
+	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	spill_list_init(&s->calls, sizeof(struct call_record));
 	spill_list_init(&s->events, sizeof(struct event_record));
@@ -489,6 +489,7 @@ const struct encoder encoder_speedscope = {
 	.purpose = "calls and samples of each thread, for speedscope.app",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.deferred = true,
 	.begin = speedscope_begin,
 	.drops = true,
 	.adopt = speedscope_adopt,

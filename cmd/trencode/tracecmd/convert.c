@@ -107,7 +107,9 @@ static int values_text(struct tracecmd_conversion *s, const struct convert_row *
 	const struct event *ev = r->ev;
 
 	s->text.size = 0;
-	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
+	/* the part before has the values of a call that is opened again */
+	if (r->cut || encoder_rows(&s->conversion.d.encoding) != ROWS_OF_TRACE ||
+	    !strcmp(ev->type->group.text, "ftrace"))
 		return 0;
 	return convert_text_row(&s->text, s->conversion.dictionary, ev, &s->blobs);
 }

@@ -38,6 +38,7 @@ static int tracecmd_begin(struct encoding *en, struct error *e)
 	s->streams.element = sizeof(struct tracecmd_stream);
 	s->spool.fd = -1;
 	s->spool.packer = &s->packer;
+	s->part = encoder_part(en);
 	if (c->given && c->kind != PACK_NONE && c->kind != PACK_ZLIB && c->kind != PACK_ZSTD)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a trace.dat is compressed with zlib or zstd, or not (none)");
@@ -302,6 +303,16 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 	return 0;
 }
 
+static uint64_t tracecmd_size(const struct encoding *en)
+{
+	const struct tracecmd_state *s = en->state;
+	uint64_t size = s->spool.size;
+
+	for (uint32_t i = 0; i < s->streams.count; i++)
+		size += ((const struct tracecmd_stream *)pool_at(&s->streams, i))->pages.data.size;
+	return size;
+}
+
 static int tracecmd_end(struct encoding *en, struct error *e)
 {
 	struct tracecmd_state *s = en->state;
@@ -366,5 +377,6 @@ const struct encoder encoder_tracecmd = {
 	.meta = tracecmd_meta,
 	.event = tracecmd_event,
 	.end = tracecmd_end,
+	.size = tracecmd_size,
 	.free = tracecmd_free,
 };

@@ -282,7 +282,8 @@ static int uftrace_convert_end(void *state, struct error *e)
 	struct uftrace_conversion *s = state;
 	struct target_dictionary *d = &s->conversion.d;
 
-	if (!s->calls_written)
+	/* one of several parts may have events only */
+	if (!s->calls_written && !encoder_part(&s->conversion.d.encoding))
 		return error_set(e, NULL, NO_OFFSET,
 				 "the stream has no calls, and uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",

@@ -164,13 +164,14 @@ static int put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_
 	return put_number(b, m, pid, 4) || put_number(b, m, tid, 4) || put_number(b, m, time, 8);
 }
 
-int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m, const struct event *ev,
+			bool cut)
 {
 	bool out = ev->type->kind == KIND_ENTER;
 	uint32_t misc = number_of(ev, "misc", out ? PERF_MISC_SWITCH_OUT : 0);
 
-	if (put_header(b, m, PERF_RECORD_SWITCH, misc, 24) ||
-	    put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, ev->time))
+	if (put_header(b, m, PERF_RECORD_SWITCH, cut ? UFTRACE_MISC_CUT : misc, 24) ||
+	    put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, ev->time - cut))
 		return -1;
 	return 0;
 }

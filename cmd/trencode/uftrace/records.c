@@ -154,9 +154,10 @@ static int kernel_record(struct uftrace_output *s, uint32_t *task, const struct 
 	return got < 0 ? -1 : 0;
 }
 
-static int perf_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
+static int perf_record(struct encoding *en, uint32_t *task, const struct event *ev,
 		       enum uftrace_plan plan, struct error *e)
 {
+	struct uftrace_output *s = en->state;
 	const struct field *f = field_by_role(ev->type, ROLE_CPU);
 	struct field_value cpu = {.form = FORM_NONE};
 	uint32_t number;
@@ -166,7 +167,8 @@ static int perf_record(struct uftrace_output *s, uint32_t *task, const struct ev
 		field_get(ev, f, 0, &cpu);
 	s->scratch.size = 0;
 	if (plan == PLAN_SWITCH)
-		got = uftrace_pack_switch(&s->scratch, &s->machine, ev);
+		got = uftrace_pack_switch(&s->scratch, &s->machine, ev,
+					  encoder_rows(en) == ROWS_THAT_CLOSE);
 	else if (plan == PLAN_TASK_NAME)
 		got = uftrace_pack_comm(&s->scratch, &s->machine, ev);
 	else
@@ -276,7 +278,7 @@ int uftrace_event(struct encoding *en, const struct event *ev, struct error *e)
 	case PLAN_SWITCH:
 	case PLAN_TASK_NEW:
 	case PLAN_TASK_EXIT:
-	case PLAN_TASK_NAME: return perf_record(s, task, ev, plan, e);
+	case PLAN_TASK_NAME: return perf_record(en, task, ev, plan, e);
 	default: s->unfit++; return 0;
 	}
 }

@@ -38,7 +38,7 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	struct uftrace_output *s = en->state;
 
 	(void)e;
-	s->filtered |= h->flags & HEAD_FILTERED;
+	s->filtered |= h->flags & HEAD_FILTERED || encoder_part(en);
 	return 0;
 }
 
@@ -182,13 +182,35 @@ static int perf_files(struct uftrace_output *s, struct error *e)
 	return 0;
 }
 
+/* Write the mark of a part. */
+static int put_part(struct uftrace_output *s, const struct part *part, struct error *e)
+{
+	char text[PART_TEXT];
+	size_t n = part_print(text, part);
+	uint32_t number;
+
+	text[n] = '\n';
+	return tree_output_member(&s->tree, UFTRACE_PART, strlen(UFTRACE_PART), &number, e) ||
+			       tree_output_put(&s->tree, number, text, n + 1, e)
+		       ? -1
+		       : 0;
+}
+
+static uint64_t uftrace_size(const struct encoding *en)
+{
+	const struct uftrace_output *s = en->state;
+
+	return s->tree.total;
+}
+
 static int uftrace_end(struct encoding *en, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 
 	if (!s->begun && uftrace_read_info(s, e))
 		return -1;
-	if (perf_files(s, e) || kernel_output_end(&s->kernel, e))
+	if (perf_files(s, e) || kernel_output_end(&s->kernel, e) ||
+	    (encoder_part(en) && put_part(s, encoder_part(en), e)))
 		return -1;
 	if (s->damage && !en->options->quiet)
 		warn(NULL, NO_OFFSET,
@@ -233,5 +255,6 @@ const struct encoder encoder_uftrace = {
 	.adopt = uftrace_adopt,
 	.event = uftrace_event,
 	.end = uftrace_end,
+	.size = uftrace_size,
 	.free = uftrace_free,
 };

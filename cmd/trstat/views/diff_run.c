@@ -330,7 +330,8 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		s->format == TABLE_SVG ? "self" : DIFF_COLUMNS;
 	if (s->format == TABLE_SVG)
 		a->settings.keys = b->settings.keys = "stack";
-	if (!stage_open(&a->stage, paths, 1, options) && !stage_print_to(&a->stage, OUTPUT_TEXT) &&
+	if (!stage_open(&a->stage, paths, 1, options) &&
+	    !stage_print_to(&a->stage, options->output, OUTPUT_TEXT) &&
 	    !stage_open(&b->stage, paths + 1, 1, options)) {
 		b->stage.in.output = &a->stage.output;
 		if (!read_side(a)) {
