@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/formats/part.h"
 #include "common/util/error.h"
 #include "common/util/text.h"
 #include "common/stream/writer_rows.h"
@@ -35,7 +36,9 @@ struct decoding {
 	bool no_unwind;		       /* recorded memory of stacks is not unwound */
 	const char *sysroot;	       /* where programs and libraries are; NULL: / */
 	uint64_t max_value;	       /* bytes of one call's values (--max-value); 0: MAX_VALUE */
-	unsigned descriptors; /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
+	unsigned descriptors;  /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
+	struct input *running; /* the input whose rows are written; NULL: none */
+	struct input *parts;   /* inputs that are parts of traces, by part.next */
 	struct ctf_flows *ctf_flows; /* state shared by all CTF inputs; NULL: there are none */
 	struct glprofile *profile;   /* of the replay of a trace of apitrace; NULL: none */
 	bool profile_has_trace;	     /* the trace is an input, too */
@@ -53,6 +56,15 @@ enum { DESCRIPTORS_KEPT = 24 };
 /* ns. No clock reaches this time: 146 years. A time at or beyond it is damage, and all other
  * times fit 64 bits after all shifts are added. */
 #define TIME_LIMIT (1ull << 62)
+
+/* An input that is a part of a trace (parts.h). */
+struct input_part {
+	bool is; /* it is one */
+	struct part mark;
+	bool continues, continued; /* the part before it, the part after it, is an input */
+	bool has_tables;	   /* of symbols, that the parts before do not have */
+	struct input *next;	   /* in decoding.parts */
+};
 
 /* One operand of the command line. */
 struct input {
@@ -80,6 +92,8 @@ struct input {
 	bool on_host_clock;
 	const uint64_t *guest_ids; /* of a host: the decoder's array, while it is open */
 	size_t nguest_ids;
+	uint32_t source; /* that input_source declared last */
+	struct input_part part;
 	char *path;		/* path of the tree, where it is not name */
 	uint64_t device, inode; /* of the operand, to recognise it */
 	void *state;		/* the decoder's own */

@@ -12,6 +12,7 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/trace_times.h"
 #include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/list/list.h"
 #include "common/calls/snapshot_maker.h"
 
@@ -123,7 +124,8 @@ static int print_list(struct list *l, struct run *r, int status)
 	return text_end(text, r, status);
 }
 
-static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter)
+static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
+			 struct input_cuts *cuts)
 {
 	struct writer *w = d->writer;
 	struct error e = {.what = ""};
@@ -146,6 +148,7 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	for (int i = 0; i < n; i++)
 		if (input_begin(&inputs[i], &e))
 			return run_fail(d, &e);
+	input_cuts_begin(cuts, inputs, n, d);
 	/* an input that goes on after a loss leaves the calls of the others open */
 	if (!w->segment_limit && !d->adopted && n == 1) {
 		snapshot_maker_free(d->snapshots);
@@ -276,6 +279,7 @@ static int write_stream(struct run *r, const char *path)
 	struct decoding *d = r->d;
 	struct writer *w = d->writer;
 	struct progress progress;
+	struct input_cuts cuts = {0};
 	char cause[FAILURE_CAUSE];
 	struct error e;
 	int status;
@@ -287,7 +291,8 @@ static int write_stream(struct run *r, const char *path)
 	w->crc = output_is_file(&r->out);
 	w->sent.progress = &progress;
 	progress_begin(&progress, r->common->progress, output_is_file(&r->out));
-	status = decode_inputs(r->inputs, r->n, d, &s->row_filter);
+	status = decode_inputs(r->inputs, r->n, d, &s->row_filter, &cuts);
+	input_cuts_free(&cuts);
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause);

@@ -13,9 +13,8 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 	}
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
-		bool by_depth =
-			(t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL)) ==
-			TYPE_DEPTH;
+		bool by_depth = (t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL |
+					     TYPE_CONTINUES)) == TYPE_DEPTH;
 
 		cb->kinds[i] =
 			by_depth && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
@@ -27,7 +26,7 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 static void set_number(const struct type *t, struct calls_row_type *row)
 {
 	const struct field *f = t->flags & TYPE_CALL_NUMBER ? field_by_role(t, ROLE_CALL) : NULL;
-	bool numbered = !(t->flags & TYPE_PER_CPU) && !t->has_stacks && f &&
+	bool numbered = !(t->flags & (TYPE_PER_CPU | TYPE_CONTINUES)) && !t->has_stacks && f &&
 			f->where == WHERE_FIXED && f->size == 4;
 
 	row->numbered = numbered && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
@@ -44,7 +43,7 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
 
 		call = call && t->flags & TYPE_DEPTH &&
-		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
+		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL | TYPE_CONTINUES));
 		cr->types[i].kind = call ? t->kind : 0;
 		set_number(t, &cr->types[i]);
 		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;

@@ -61,6 +61,7 @@ struct writer_snapshots {
 
 struct snapshot_maker;
 struct writer;
+struct new_row;
 
 /* How a filter makes snapshots (common/calls/snapshot_hooks.h). */
 struct snapshot_hooks {
@@ -112,6 +113,10 @@ struct open_block {
  * before the first wanted one: so rows that fit the present block need no test.
  */
 struct row_refusal {
+	/* change a row, before all else; with each; NULL: none is changed. Returns false: the row
+	   is unwanted */
+	bool (*change)(void *ctx, struct new_row *r);
+	void *change_ctx;
 	/* fixed: the row's fixed part, or NULL. NULL: all rows are wanted */
 	bool (*row)(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed);
 	void *ctx;
@@ -181,6 +186,8 @@ uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
 uint32_t writer_type(struct writer *w, const struct type_entry *e);
 /* Members beyond WRITER_MEMBERS are left out. */
 enum { WRITER_MEMBERS = 21844 };
+/* Declare a type again, with more flags. */
+uint32_t writer_type_with(struct writer *w, uint32_t type, uint16_t flags);
 uint32_t writer_definition(struct writer *w, const struct definition_entry *e);
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
 /* Declare a mapping that becomes valid for the locations of its space; it is sent with the
@@ -231,6 +238,11 @@ int writer_thread(struct writer *w, const struct thread_entry *e);
 
 /* Send a named part of the source for symbolising and re-encoding, once. */
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n);
+
+/* Test whether a part of that name was sent. hash: that of its content (hash_bytes, seed 0); NULL:
+ * any. */
+bool writer_has_meta(const struct writer *w, uint32_t source, const char *name,
+		     const uint64_t *hash);
 
 /* A gap. count UINT64_MAX: unknown. Lost events are also added to END's count. */
 struct gap {

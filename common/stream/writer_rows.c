@@ -306,9 +306,11 @@ static int add_row(struct writer *w, const struct row_ids *ids)
 
 static int new_row(struct writer *w, const struct new_row *r, bool sample)
 {
-	struct row_ids ids = {*r, r->lane, r->type, r->location, false, sample};
 	const struct row_refusal *no = &w->refusal;
-	bool refused = no->row && no->row(no->ctx, r->time, r->lane, r->type, r->fixed);
+	struct new_row row = *r;
+	bool refused = (no->change && !no->change(no->change_ctx, &row)) ||
+		       (no->row && no->row(no->ctx, row.time, row.lane, row.type, row.fixed));
+	struct row_ids ids = {row, row.lane, row.type, row.location, false, sample};
 	int result = refused ? 0 : add_row(w, &ids);
 
 	w->used.size = 0;

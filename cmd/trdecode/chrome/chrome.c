@@ -5,6 +5,7 @@
 
 #include "common/cli/program.h"
 #include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input/parts.h"
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -99,6 +100,7 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool is_origin = json_is(r, "origin"), is_unit = json_is(r, "unit");
+		bool is_part = json_is(r, CHROME_PART);
 		bool is_clock = json_is(r, "clock"), is_kernel = json_is(r, CHROME_KERNEL_CATEGORY);
 
 		token = json_next(r);
@@ -107,6 +109,8 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 			ticks = json_is(r, "ticks");
 		} else if (token == JSON_STRING && is_origin) {
 			origin = origin_of((const char *)r->text.data);
+		} else if (token == JSON_STRING && is_part) {
+			input_take_part(c->input, (const char *)r->text.data);
 		} else if (token == JSON_STRING && is_clock) {
 			snprintf(c->clock_name, sizeof c->clock_name, "%s",
 				 (const char *)r->text.data);
@@ -208,18 +212,19 @@ static int chrome_begin(struct input *in, struct error *e)
 	struct writer *w = c->w;
 	struct sorter_record r;
 
-	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
-							    writer_text(w, in->name), 0, 0});
 	c->texts.begin = writer_text(w, "begin");
 	c->texts.end = writer_text(w, "end");
 	c->texts.unfinished = writer_text(w, CHROME_UNFINISHED);
+	c->texts.continues = writer_text(w, CHROME_CONTINUES);
 	c->texts.gap = writer_text(w, CHROME_GAP);
 	c->texts.gap_category = writer_text(w, CHROME_GAP_CATEGORY);
-	if (!c->source || !c->texts.begin || !c->texts.end || !c->texts.unfinished ||
+	if (!c->texts.begin || !c->texts.end || !c->texts.unfinished || !c->texts.continues ||
 	    !c->texts.gap || !c->texts.gap_category)
 		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
+	c->source = input_source(in, &(struct source_entry){writer_text(w, "chrome"),
+							    writer_text(w, in->name), 0, 0});
 	in->ticks = c->ticks;
 	if (c->ticks)
 		in->clock_name = c->clock_name;
@@ -228,7 +233,7 @@ static int chrome_begin(struct input *in, struct error *e)
 	c->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
 							 .flags = c->ticks ? CLOCK_TICKS : 0});
 	c->id_name = chrome_id_name(c);
-	if (!c->clock || !c->id_name)
+	if (!c->source || !c->clock || !c->id_name)
 		return error_no_memory(e);
 	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
 					   : 0;

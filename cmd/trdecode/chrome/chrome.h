@@ -151,7 +151,7 @@ struct chrome_read {
 	bool sample;		     /* it is an element of "samples" */
 	bool in_time;		     /* its weight is in ns */
 	struct chrome_id id;
-	bool unfinished, unseen;
+	bool unfinished, unseen, continues;
 };
 
 /* The state of decoding one input. */
@@ -181,7 +181,7 @@ struct chrome {
 	uint32_t id_name;    /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
 	struct chrome_texts { /* strings of the writer */
-		uint32_t begin, end, unfinished, gap, gap_category;
+		uint32_t begin, end, unfinished, continues, gap, gap_category;
 	} texts;
 	struct chrome_read read;
 };

@@ -178,15 +178,15 @@ static bool is_phase(const struct chrome *c, const char *any)
 	return c->read.phase.size == 1 && strchr(any, c->read.phase.data[0]);
 }
 
-/* Remove the last argument, if it repeats that the call is unfinished. */
-static void forget_unfinished(struct chrome *c)
+/* Remove the last argument, if it has that name: it repeats a member of the event. */
+static void forget_argument(struct chrome *c, uint32_t name)
 {
 	const struct buffer *b = &c->read.arguments;
 	size_t last = 0;
 
 	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4))
 		last = i;
-	if (b->size && get_u32(b->data + last) == c->texts.unfinished)
+	if (b->size && get_u32(b->data + last) == name)
 		c->read.arguments.size = last;
 }
 
@@ -215,8 +215,10 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	record.unfinished = c->read.unfinished;
 	record.unseen = c->read.unseen && (kind == CHROME_COMPLETE || kind == CHROME_BEGIN);
 	c->depths |= record.unfinished || record.unseen;
+	if (c->read.continues)
+		forget_argument(c, c->texts.continues);
 	if (record.unfinished)
-		forget_unfinished(c);
+		forget_argument(c, c->texts.unfinished);
 	if (!chrome_thread(c, &record.thread))
 		return error_no_memory(e);
 	/* an end without a name ends any call */
@@ -352,6 +354,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
+	bool continues = json_is(r, CHROME_CONTINUES);
 	struct buffer *text = text_of(c, r);
 	enum json_token token = json_next(r);
 
@@ -375,6 +378,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	if (bp && token == JSON_STRING && !strcmp((char *)r->text.data, "e"))
 		c->read.id.form |= CHROME_ID_ENCLOSING;
 	c->read.unfinished |= unfinished && token == JSON_TRUE;
+	c->read.continues |= continues && token == JSON_STRING;
 	c->read.unseen |= unseen && token == JSON_TRUE;
 	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
@@ -425,7 +429,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	enum json_token token;
 
 	c->read.id = (struct chrome_id){0};
-	c->read.unfinished = c->read.unseen = c->read.in_time = false;
+	c->read.unfinished = c->read.unseen = c->read.continues = c->read.in_time = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))

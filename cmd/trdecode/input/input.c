@@ -373,6 +373,7 @@ int input_begin(struct input *in, struct error *e)
 int input_run(struct input *in, uint64_t until, struct error *e)
 {
 	e->what[0] = '\0';
+	in->decoding->running = in;
 	if (in->decoder->run(in, until, e))
 		return decoder_failed(in, e);
 	report_packed(in);

@@ -3,11 +3,12 @@
  * symbolising, printing and encoding need
  */
 #include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 
 static int send_meta(struct tracecmd *t, const char *name, const struct buffer *b)
 {
-	return b->size ? writer_meta(t->w, t->source, name, b->data, b->size) : 0;
+	return b->size ? input_meta(t->input, name, b->data, b->size) : 0;
 }
 
 /* Write the prefix as a META, with the conversion of times. */
@@ -72,12 +73,13 @@ static int send_formats(struct tracecmd *t)
 static int declare_space(struct tracecmd *t)
 {
 	struct writer *w = t->w;
-	struct map_entry map = {.end = UINT64_MAX,
-				.path = writer_text(w, "[kernel]"),
-				.table = writer_text(w, t->h.kallsyms.size ? "kallsyms" : NULL)};
+	struct map_entry map = {
+		.end = UINT64_MAX,
+		.path = writer_text(w, "[kernel]"),
+		.table = input_table(t->input, t->h.kallsyms.size ? "kallsyms" : NULL)};
 
 	t->space = writer_space(w, &(struct space_entry){.source = t->source,
-							 .name = writer_text(w, "kernel"),
+							 .name = input_space(t->input, "kernel"),
 							 .flags = SPACE_KERNEL});
 	map.space = t->space;
 	return t->space ? writer_map(w, &map) : -1;
@@ -90,7 +92,7 @@ int tracecmd_declare(struct tracecmd *t)
 	struct tracecmd_header *h = &t->h;
 	int64_t wall = merge_wall(in);
 
-	t->source = writer_source(w, &(struct source_entry){writer_text(w, "trace-cmd"),
+	t->source = input_source(in, &(struct source_entry){writer_text(w, "trace-cmd"),
 							    writer_text(w, in->name),
 							    t->layout.long_size, h->big_endian});
 	t->clock = writer_clock(
@@ -99,10 +101,10 @@ int tracecmd_declare(struct tracecmd *t)
 						 (in->has_wall ? CLOCK_HAS_WALL : 0) |
 						 (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
 					 wall});
-	if (!t->source || !t->clock || declare_space(t) || send_file(t) || send_buffers(t) ||
-	    send_meta(t, "header_page", &h->header_page) ||
+	if (!t->source || !t->clock || send_meta(t, "kallsyms", &h->kallsyms) || declare_space(t) ||
+	    send_file(t) || send_buffers(t) || send_meta(t, "header_page", &h->header_page) ||
 	    send_meta(t, "header_event", &h->header_event) ||
-	    send_meta(t, "kallsyms", &h->kallsyms) || send_meta(t, "printk_formats", &h->printk) ||
+	    send_meta(t, "printk_formats", &h->printk) ||
 	    send_meta(t, "saved_cmdlines", &h->cmdlines) || send_meta(t, "options", &h->options) ||
 	    send_formats(t) || send_meta(t, "btf", &h->btf) || send_meta(t, "modules", &h->modules))
 		return -1;

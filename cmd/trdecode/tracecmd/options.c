@@ -2,6 +2,7 @@
  * options.c - read the options that matter for decoding: clocks, names, CPUs
  */
 #include "cmd/trdecode/tracecmd/header.h"
+#include "cmd/trdecode/input/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -161,6 +162,20 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 	return 0;
 }
 
+/* Take the mark of a part. Returns false for another text. */
+static bool take_part(struct tracecmd_header *h, const uint8_t *data, size_t n)
+{
+	char text[PART_TEXT];
+
+	if (n < sizeof TRACECMD_PART || n > sizeof text ||
+	    memcmp(data, TRACECMD_PART, sizeof TRACECMD_PART - 1) != 0)
+		return false;
+	memcpy(text, data, n);
+	text[n - 1] = '\0';
+	input_take_part(h->input, text);
+	return true;
+}
+
 static int keep_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		       struct error *e)
 {
@@ -189,7 +204,8 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 	case TRACECMD_TIME_SHIFT: result = take_sync(h, &c, &good, e); break;
 	case TRACECMD_GUEST: result = take_guest(h, data, n, &good, e); break;
 	case TRACECMD_UNAME: return set_text(&h->uname, data, n, e);
-	case TRACECMD_VERSION: return set_text(&h->recorder, data, n, e);
+	case TRACECMD_VERSION:
+		return take_part(h, data, n) ? 0 : set_text(&h->recorder, data, n, e);
 	case TRACECMD_TRACECLOCK:
 		free(h->times.clock);
 		h->times.clock = tracecmd_clock_name((const char *)data, n);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/uftrace/uftrace.h"
+#include "cmd/trdecode/input/parts.h"
 #include "common/util/bisect.h"
 #include "common/util/lines.h"
 
@@ -89,7 +90,7 @@ static int send_metas(struct uftrace *u)
 			continue;
 		}
 		check_lines(u, name, data, size);
-		bad = writer_meta(u->w, u->ids.source, name, data, size);
+		bad = input_meta(u->input, name, data, size);
 		free(data);
 		if (bad)
 			return -1;
@@ -159,7 +160,7 @@ static int declare_map(struct uftrace *u, struct map_entry e, const struct uftra
 	e.offset = relative ? 0 : e.start;
 	e.path = writer_text(u->w, m ? m->path : path);
 	e.build_id = writer_text(u->w, m ? m->build_id : NULL);
-	e.table = writer_text(u->w, m ? m->sym_name : NULL);
+	e.table = input_table(u->input, m ? m->sym_name : NULL);
 	return writer_map(u->w, &e);
 }
 
@@ -167,8 +168,9 @@ static int declare_map(struct uftrace *u, struct map_entry e, const struct uftra
 static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, struct error *e)
 {
 	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
-	struct space_entry entry = {
-		.source = u->ids.source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
+	struct space_entry entry = {.source = u->ids.source,
+				    .name = input_space(u->input, sess->sid),
+				    .pid = sess->pid};
 	const struct uftrace_map *map;
 	struct error damage;
 	uint32_t space;
@@ -206,9 +208,9 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	struct input *in = u->input;
 	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
 
-	u->ids.source = writer_source(
-		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
-					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
+	u->ids.source = input_source(
+		in, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
+					   u->info.is_32bit ? 4 : 8, u->info.big_endian});
 	u->ids.clock = writer_clock(
 		w,
 		&(struct clock_entry){writer_text(w, in->clock_name),

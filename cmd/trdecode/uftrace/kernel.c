@@ -209,7 +209,7 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 	if (got <= 0)
 		end_reader(r);
 	else
-		r->base.due.time = r->record.time;
+		uftrace_inner_due(u, &r->base.due, r->record.time);
 }
 
 static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)

@@ -3,6 +3,7 @@
  * of events by time
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
+#include "cmd/trdecode/input/parts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -218,6 +219,24 @@ static int find_tasks(struct uftrace *u, struct error *e)
 	return 0;
 }
 
+/* Read the mark of a directory that is a part of a recording. */
+static int read_part(struct input *in, struct error *e)
+{
+	void *text;
+	size_t size;
+
+	if (!tree_has(in->tree, UFTRACE_PART))
+		return 0;
+	if (tree_read(in->tree, UFTRACE_PART, PART_TEXT, &text, &size, e)) {
+		input_damage_error(in, e);
+		e->what[0] = '\0';
+		return 0;
+	}
+	input_take_part(in, text);
+	free(text);
+	return 0;
+}
+
 static int uftrace_open(struct input *in, struct error *e)
 {
 	struct uftrace *u = calloc(1, sizeof(*u));
@@ -232,6 +251,8 @@ static int uftrace_open(struct input *in, struct error *e)
 		input_damage_error(in, e);
 	e->what[0] = '\0';
 	read_info(u);
+	if (read_part(in, e))
+		return -1;
 	if (read_tasks(u, e) || find_tasks(u, e))
 		return -1;
 	in->clock_name = uftrace_clock_name(&u->info);
@@ -296,7 +317,7 @@ bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
 static int begin_readers(struct uftrace *u, struct error *e)
 {
 	size_t n = 0, files = 0, i;
-	uint32_t rank = 0;
+	uint32_t rank = 1;
 	size_t most = u->ntasks + kernel_nreaders(u) + u->nperf + 1;
 	char path[512];
 
@@ -315,7 +336,8 @@ static int begin_readers(struct uftrace *u, struct error *e)
 				e->what[0] = '\0';
 			} else {
 				t->open = true;
-				if (!t->file.size)
+				/* a part has the events of some tasks only */
+				if (!t->file.size && !u->input->part.is)
 					input_damage(u->input,
 						     tree_path(u->input->tree, t->member, path,
 							       sizeof(path)),

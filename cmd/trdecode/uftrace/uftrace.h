@@ -219,6 +219,14 @@ bool uftrace_event_known(const struct uftrace *u, uint64_t id);
 int event_types_read(struct uftrace *u);
 void event_types_free(struct uftrace *u);
 uint32_t uftrace_extern_type(struct uftrace *u);
+/* Note the time of the next event of the kernel or of perf. At the end of a part (parts.h) their
+ * calls end before those of the tasks, on which they are. */
+static inline void uftrace_inner_due(const struct uftrace *u, struct heap_item *due, uint64_t time)
+{
+	due->time = time;
+	if (u->input->part.is && time == u->input->part.mark.until)
+		due->rank = 0;
+}
 /* perf.c */
 int perf_begin(struct uftrace *u, struct error *e);
 void perf_close(struct uftrace *u);

@@ -101,6 +101,23 @@ static inline int aggregate_call(struct aggregate *a, const struct columns_wante
 	return 0;
 }
 
+/* Add the time of a call that goes on in another trace, which counts it. */
+static inline void aggregate_part_of_call(struct aggregate *a, uint64_t total, uint64_t self,
+					  bool recursive)
+{
+	if (recursive)
+		a->recursive += total;
+	else
+		a->total += total;
+	a->self += self;
+}
+
+/* Test whether there are times of calls: finished ones, or parts of some. */
+static inline bool aggregate_has_times(const struct aggregate *a)
+{
+	return a->calls || a->total || a->recursive || a->self;
+}
+
 /* Add one row that has no duration. */
 static inline void aggregate_instant(struct aggregate *a, const struct columns_wanted *w,
 				     uint64_t time)

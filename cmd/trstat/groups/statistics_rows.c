@@ -96,6 +96,10 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		if (!a && !s->out_of_memory)
 			return 0;
 	}
+	if (a && e && e->type->flags & TYPE_CONTINUES) {
+		aggregate_part_of_call(a, call->total, call->self, call->recursive && !s->stacks);
+		return 0;
+	}
 	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self,
 				 call->recursive && !s->stacks, call->end)) {
 		s->out_of_memory = true;

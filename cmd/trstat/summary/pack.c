@@ -220,7 +220,9 @@ int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct col
 	const struct aggregate_field *fields = aggregate_part(a, w->fields);
 	int bad = buffer_uleb(b, a->calls) || buffer_uleb(b, a->instants);
 
-	if (a->calls)
+	if (!a->calls)
+		bad = bad || buffer_u8(b, aggregate_has_times(a));
+	if (aggregate_has_times(a))
 		bad = bad || packed_put_u128(b, a->total) || packed_put_u128(b, a->recursive) ||
 		      packed_put_u128(b, a->self) || buffer_uleb(b, a->total_min) ||
 		      buffer_uleb(b, a->total_max) || buffer_uleb(b, a->self_min) ||
@@ -249,7 +251,7 @@ int unpack_aggregate(struct packed *in, struct aggregate *a, const struct column
 
 	a->calls = packed_u64(in);
 	a->instants = packed_u64(in);
-	if (a->calls) {
+	if (a->calls || packed_limited(in, 1)) {
 		a->total = packed_u128(in);
 		a->recursive = packed_u128(in);
 		a->self = packed_u128(in);

@@ -120,7 +120,7 @@ static bool is_wanted(const struct summaries *ss, const struct aggregate *a)
 	const struct columns_wanted *here = &ss->to->s->columns->wanted,
 				    *there = ss->waiting.wanted;
 	const struct aggregate_field *fields = aggregate_part(a, there->fields);
-	bool is = aggregate_count(a) > 0 ||
+	bool is = aggregate_count(a) > 0 || aggregate_has_times(a) ||
 		  (here->busy && *(const uint128 *)aggregate_part(a, there->busy));
 
 	for (uint32_t i = 0; i < here->field_count && !is; i++)

@@ -145,7 +145,7 @@ VALUE(field_uniq, some(distinct_count(&field_of(v)->distinct)))
 const struct column_type column_types[] = {
 	{"count", NULL, 0, UNIT_NUMBER, PART_NONE, count_value, "trstat_events",
 	 "Finished calls and events without a duration."},
-	{"total", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_value, "trstat_total_@",
+	{"total", NULL, COLUMN_OF_TIMES, UNIT_DURATION, PART_NONE, total_value, "trstat_total_@",
 	 "Time in calls; time of recursions counts once."},
 	{"total_avg", "avg", COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_avg_value,
 	 "trstat_total_avg_@", "Mean time of a call."},
@@ -155,7 +155,7 @@ const struct column_type column_types[] = {
 	 "trstat_total_max_@", "Largest time of a call."},
 	{"total_stdev", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_TOTAL_STDEV, total_stdev_value,
 	 "trstat_total_stdev_@", "Standard deviation of the calls' times."},
-	{"self", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_value, "trstat_self_@",
+	{"self", NULL, COLUMN_OF_TIMES, UNIT_DURATION, PART_NONE, self_value, "trstat_self_@",
 	 "Time in calls less that of the calls made from them."},
 	{"self_avg", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_avg_value,
 	 "trstat_self_avg_@", "Mean self time of a call."},
@@ -205,7 +205,8 @@ struct column_value column_value(const struct columns *c, const struct column *c
 {
 	const struct column_cell cell = {c, column, a, run};
 
-	if (column->type->flags & COLUMN_OF_CALLS && !a->calls)
+	if ((column->type->flags & COLUMN_OF_CALLS && !a->calls) ||
+	    (column->type->flags & COLUMN_OF_TIMES && !aggregate_has_times(a)))
 		return none();
 	return column->type->value(&cell);
 }

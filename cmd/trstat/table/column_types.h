@@ -30,6 +30,7 @@ enum column_flags {
 	COLUMN_PERCENTILE = 4, /* written pN */
 	COLUMN_UNIQ = 8,       /* counts different values */
 	COLUMN_OF_PAIRS = 32,  /* of --pair alone */
+	COLUMN_OF_TIMES = 64,  /* empty for a group without calls and parts of calls */
 	COLUMN_RATE = 16,      /* needs times of the whole run, and a clock that counts ns */
 };
 

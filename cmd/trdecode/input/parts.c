@@ -1,0 +1,190 @@
+#include "cmd/trdecode/input/parts.h"
+
+#include <stdlib.h>
+
+#include "cmd/trdecode/input/merge.h"
+
+void input_take_part(struct input *in, const char *text)
+{
+	struct part part;
+
+	if (part_parse(text, &part)) {
+		in->part.mark = part;
+		in->part.is = true;
+	}
+}
+
+uint32_t input_source(struct input *in, const struct source_entry *e)
+{
+	struct input *before = in->decoding->parts;
+
+	if (!in->part.is)
+		return in->source = writer_source(in->decoding->writer, e);
+	while (before &&
+	       (before->part.mark.split != in->part.mark.split ||
+		before->part.mark.number + 1 != in->part.mark.number ||
+		before->part.mark.until != in->part.mark.since || before->shift != in->shift))
+		before = before->part.next;
+	in->part.next = in->decoding->parts;
+	in->decoding->parts = in;
+	in->part.continues = before && before->source;
+	if (!in->part.continues)
+		return in->source = writer_source(in->decoding->writer, e);
+	before->part.continued = true;
+	return in->source = before->source;
+}
+
+/* --- tables --- */
+
+enum { TABLE_NAME = 512 };
+
+static bool is_table(const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strcmp(name, "kallsyms") || (n > 4 && !strcmp(name + n - 4, ".sym"));
+}
+
+static void table_name(const struct input *in, const char *name, char out[TABLE_NAME])
+{
+	snprintf(out, TABLE_NAME, "part%" PRIu32 ".%s", in->part.mark.number, name);
+}
+
+int input_meta(struct input *in, const char *name, const void *data, size_t n)
+{
+	struct writer *w = in->decoding->writer;
+	uint64_t hash = hash_bytes(data, n, 0);
+	char own[TABLE_NAME];
+
+	if (!in->part.continues)
+		return writer_meta(w, in->source, name, data, n);
+	if (!is_table(name) || writer_has_meta(w, in->source, name, &hash))
+		return 0;
+	table_name(in, name, own);
+	in->part.has_tables = true;
+	return writer_meta(w, in->source, own, data, n);
+}
+
+uint32_t input_space(const struct input *in, const char *name)
+{
+	char own[TABLE_NAME];
+
+	table_name(in, name, own);
+	return writer_text(in->decoding->writer, in->part.has_tables ? own : name);
+}
+
+uint32_t input_table(const struct input *in, const char *name)
+{
+	char own[TABLE_NAME];
+
+	if (!name || !in->part.continues)
+		return writer_text(in->decoding->writer, name);
+	table_name(in, name, own);
+	return writer_text(in->decoding->writer,
+			   writer_has_meta(in->decoding->writer, in->source, own, NULL) ? own
+											: name);
+}
+
+/* --- rows --- */
+
+/* What identifies a stack, and the kind of its calls. */
+struct cut_stack {
+	uint32_t source, flags, cpu, pid;
+	int32_t tid;
+	uint32_t kind;
+};
+
+/* Get the number of cut calls of the stack of a row. NULL: out of memory. */
+static uint32_t *count_of(struct input_cuts *c, const struct new_row *r, const struct type_entry *t)
+{
+	enum { CLASSES = TYPE_INNER | TYPE_KERNEL | TYPE_PER_CPU };
+	struct cut_stack key = {.kind = t->flags & CLASSES};
+	struct lane_entry lane;
+	uint32_t number, *counts;
+	bool has_tid;
+
+	writer_lane_of(c->decoding->writer, r->lane, &lane);
+	has_tid = lane.flags & LANE_HAS_TID && !(t->flags & TYPE_PER_CPU);
+	key.source = lane.source;
+	key.flags = has_tid;
+	key.tid = has_tid ? lane.tid : 0;
+	key.cpu = has_tid && lane.tid ? 0 : (uint32_t)lane.cpu;
+	key.pid = has_tid && lane.flags & LANE_PROCESS_TID ? (uint32_t)lane.pid : 0;
+	number = intern(&c->stacks, &key, sizeof key);
+	counts = number == INTERN_NONE
+			 ? NULL
+			 : array_reach(c->counts, &c->ncounts, number, sizeof *counts);
+	if (!counts) {
+		c->out_of_memory = true;
+		return NULL;
+	}
+	c->counts = counts;
+	return &counts[number];
+}
+
+/* Give a leave a type with TYPE_CONTINUES. */
+static void mark_leave(struct input_cuts *c, struct new_row *r)
+{
+	uint32_t *id = id_cache_number(&c->types, &r->type, sizeof r->type);
+
+	if (id && !*id)
+		*id = writer_type_with(c->decoding->writer, r->type, TYPE_CONTINUES);
+	if (id && *id)
+		r->type = *id;
+	else
+		c->out_of_memory = true;
+}
+
+/* Test whether a row has the time of an end of its input that is a cut. */
+static bool is_cut(const struct input *in, const struct new_row *r, uint64_t time)
+{
+	return time != PART_NO_TIME && r->time == merge_shifted(time, in->shift);
+}
+
+/* Change a row at a cut. Returns false to leave the row out. */
+static bool cut_row(void *ctx, struct new_row *r)
+{
+	struct input_cuts *c = ctx;
+	const struct input *in = c->decoding->running;
+	struct type_entry t;
+	uint32_t *count;
+	bool end, begin;
+
+	if (!in || !in->part.is)
+		return true;
+	end = is_cut(in, r, in->part.mark.until);
+	begin = in->part.continues && is_cut(in, r, in->part.mark.since);
+	if (!end && !begin)
+		return true;
+	writer_type_of(c->decoding->writer, r->type, &t);
+	if (end && t.kind == KIND_LEAVE && (!in->part.continued || t.flags & TYPE_CALL_NUMBER)) {
+		mark_leave(c, r);
+		return true;
+	}
+	if (t.flags & TYPE_CALL_NUMBER || t.kind != (end ? KIND_LEAVE : KIND_ENTER))
+		return true;
+	count = count_of(c, r, &t);
+	if (!count || (!end && !*count))
+		return true;
+	*count += end ? 1 : -1u;
+	return false;
+}
+
+void input_cuts_begin(struct input_cuts *c, const struct input *inputs, int n, struct decoding *d)
+{
+	c->decoding = d;
+	for (int i = 0; i < n; i++)
+		if (inputs[i].part.is) {
+			d->writer->refusal.change = cut_row;
+			d->writer->refusal.change_ctx = c;
+			writer_refuse_rows(d->writer);
+			return;
+		}
+}
+
+void input_cuts_free(struct input_cuts *c)
+{
+	intern_free(&c->stacks);
+	free(c->counts);
+	id_cache_free(&c->types);
+}

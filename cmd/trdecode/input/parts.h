@@ -1,0 +1,47 @@
+/*
+ * parts.h - inputs that are parts of one trace (trencode --split, common/formats/part.h)
+ *
+ * Parts that follow each other, as operands and in their numbers, are one trace: they have one
+ * source, and the leaves and enters that were made where the trace was cut are left out. Where the
+ * next part is no input, the types of these leaves get TYPE_CONTINUES. So does each call with a
+ * number, whose numbers are those of one part.
+ */
+#ifndef TR_TRDECODE_INPUT_PARTS_H
+#define TR_TRDECODE_INPUT_PARTS_H
+
+#include "common/util/intern.h"
+#include "cmd/trdecode/decoder.h"
+
+/* Note the mark of an input, before its source is declared. Another text is ignored. */
+void input_take_part(struct input *in, const char *text);
+/* Declare the source of an input: that of the part before, if there is one. */
+uint32_t input_source(struct input *in, const struct source_entry *e);
+
+/*
+ * Send a META of an input: of a later part only tables of symbols (*.sym, kallsyms) that no part
+ * before has with the same content. Their names are then "partN.NAME", as converted traces give
+ * each part addresses of its own. 0, or -1 with the writer's error.
+ */
+int input_meta(struct input *in, const char *name, const void *data, size_t n);
+/* Get the name, a string of the writer, that input_meta has given a table. */
+uint32_t input_table(const struct input *in, const char *name);
+
+/* Get the name of an address space, which differs where the tables do. */
+uint32_t input_space(const struct input *in, const char *name);
+
+/* The cuts of all inputs. */
+struct input_cuts {
+	struct decoding *decoding;
+	struct intern stacks; /* that have cut calls */
+	uint32_t *counts;     /* by stack: calls that the next part goes on with */
+	size_t ncounts;
+	struct id_cache types; /* type with TYPE_CONTINUES, by type */
+	bool out_of_memory;
+};
+
+/* Change the rows at the cuts from here on, if an input has a mark. Called after begin of all
+ * inputs; c must not move. */
+void input_cuts_begin(struct input_cuts *c, const struct input *inputs, int n, struct decoding *d);
+void input_cuts_free(struct input_cuts *c);
+
+#endif
