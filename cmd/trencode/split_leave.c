@@ -7,6 +7,8 @@
 
 #include "common/util/buffer.h"
 
+enum { TAIL_MOST = 65536 };
+
 /* Flags that an enter and its leave share. */
 enum { PAIRED = TYPE_INNER | TYPE_PER_CPU | TYPE_CALL_NUMBER | TYPE_KERNEL | TYPE_DEPTH };
 
@@ -94,7 +96,8 @@ static size_t tail_size(const struct type *t)
 		case WHERE_REST: end = f->offset; break;
 		case WHERE_STRING: end = f->offset + 1; break;
 		}
-		size = end > size ? end : size;
+		/* a field further on has no value */
+		size = end > size && end <= TAIL_MOST ? end : size;
 	}
 	return size;
 }
