@@ -1,0 +1,247 @@
+# trencode --split: parts of a trace, each whole by itself, that add up to the trace.
+
+load lib
+load encode
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	trdecode "$DATA/uftrace/fib" | trsym >x.trs
+}
+
+# table: count, total, self of each function that was called, of the stream on stdin
+table() {
+	trsym -q | trstat -q -t tsv -c count,total,self,max | awk -F '\t' 'NR > 1 && $3' | LC_ALL=C sort
+}
+
+# split FORMAT LIMIT OPTION...: the parts of x.trs in parts/p.NNN, and whole, all of it in one
+split() {
+	local format=$1 limit=$2
+	shift 2
+	rm -rf parts whole
+	mkdir parts
+	trencode -q -t "$format" --split "$limit" "$@" -o parts/p x.trs
+	trencode -q -t "$format" "$@" -o whole x.trs
+	# cuts are needed for a test
+	[ -e parts/p.003 ]
+}
+
+# sums FILE...: count, total, self of each function, of the tables of these parts, added up
+sums() {
+	local part
+	for part in "$@"; do
+		trdecode -q "$part" | table
+	done | awk -F '\t' -v OFS='\t' '{ n[$1] += $2; t[$1] += $3; s[$1] += $4 }
+		END { for (f in n) printf "%s\t%d\t%.0f\t%.0f\n", f, n[f], t[f], s[f] }' | LC_ALL=C sort
+}
+
+# add_up: the parts, read as one trace, and each by itself, are the whole
+add_up() {
+	local part
+	trdecode -q whole | table >want
+	[ -s want ]
+	trdecode -q parts/p.* | table | diff want -
+	cut -f 1-4 want >sums
+	for part in parts/p.*; do
+		trdecode -q "$part" | trsym -q | trstat -q --partial -o "${part##*/}.sum"
+	done
+	trstat -q --merge -t tsv -c count,total,self p.*.sum | awk -F '\t' 'NR > 1 && $3' | LC_ALL=C sort | diff sums -
+	rm p.*.sum
+}
+
+@test "parts of chrome, uftrace and ctf are the whole, read together and one by one" {
+	for format in chrome uftrace ctf; do
+		split $format 200us
+		add_up
+		split $format 12K
+		add_up
+	done
+	split chrome 500us
+	trdecode -q whole | table | cut -f 1-4 >sums
+	sums parts/p.* | diff sums -
+}
+
+@test "parts of a trace.dat are the whole, and calls have their times in each" {
+	for d in v7-zlib-fgraph-depth i386-v6-fgraph; do
+		trdecode -q "$RECORDED/trace-cmd/$d.dat" >x.trs
+		split trace-cmd 10ms
+		add_up
+	done
+}
+
+@test "rows of ndjson, csv and parquet count a call where continues is not after or both" {
+	trencode -q -t ndjson x.trs | jq -r 'select(.dur != null) | [.name, .dur] | @tsv' |
+		awk -F '\t' '{ n[$1]++; t[$1] += $2 } END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], t[f] }' |
+		LC_ALL=C sort >want
+	split ndjson 200us
+	cat parts/p.* | jq -r 'select(.dur != null) | [.name, .dur, .continues] | @tsv' >rows
+	for format in csv parquet; do
+		split $format 200us
+		[ $format = csv ] || continue
+		for part in parts/p.*; do
+			jq -Rr 'split(",") | select(.[1] != "") | [.[7], .[1], .[-1]] | @tsv' "$part" | tail -n +2
+		done >rows.csv
+	done
+	for f in rows rows.csv; do
+		awk -F '\t' '{ t[$1] += $2; n[$1] += $3 == "" || $3 == "before" }
+			END { for (f in t) printf "%s\t%d\t%.0f\n", f, n[f], t[f] }' $f | LC_ALL=C sort | diff want -
+	done
+	# a call that continues in both directions, and its ends
+	for word in before after both; do
+		grep -q "^main	[0-9]*	$word\$" rows
+	done
+}
+
+@test "slices of perfetto are balanced in each part, and add up" {
+	need protoc
+	calls >want
+	split perfetto 200us
+	for part in parts/p.*; do
+		protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <"$part" >decoded
+		run -1 grep -E '^ *[0-9]+:' decoded
+		python3 "$ROOT/t/tools/perfetto_slices.py" <decoded
+	done | awk -F '\t' '{ n[$1] += $2; t[$1] += $3 } END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], t[f] }' |
+		LC_ALL=C sort >slices
+	# total of trstat counts recursions once
+	trencode -q -t tsv --no-header -c name,dur,kind x.trs | awk -F '\t' '$3 == "call" { n[$1]++; t[$1] += $2 }
+		END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], t[f] }' | LC_ALL=C sort | diff - slices
+}
+
+@test "profiles add up, and --weight count counts a call once" {
+	for weight in dur count; do
+		trencode -q -t folded --weight $weight x.trs | LC_ALL=C sort >want
+		rm -rf parts && mkdir parts
+		trencode -q -t folded --weight $weight --split 200us -o parts/p x.trs
+		[ -e parts/p.003 ]
+		cat parts/p.* | awk '{ n = $NF; sub(/ [0-9]+$/, ""); t[$0] += n }
+			END { for (f in t) if (t[f]) printf "%s %.0f\n", f, t[f] }' | LC_ALL=C sort | diff want -
+	done
+}
+
+@test "each part of a uftrace directory is whole for uftrace" {
+	need uftrace
+	split uftrace 200us
+	# calls of main: one in each part, and their times add up to that of the recording
+	for part in parts/p.*; do
+		uftrace report --no-pager -d "$part" -f total,call -s total 2>&1 |
+			awk '$NF == "main" { print $1, $2, $3 }'
+	done >mains
+	[ "$(wc -l <mains)" -gt 3 ]
+	[ -z "$(awk '$3 != 1' mains)" ]
+	awk '{ t += $1 * ($2 == "ms" ? 1000 : 1) } END { printf "%.0f\n", t / 10 }' mains >sum
+	uftrace report --no-pager -d "$DATA/uftrace/fib" -f total,call |
+		awk '$NF == "main" { printf "%.0f\n", $1 * ($2 == "ms" ? 1000 : 1) / 10 }' | diff - sum
+}
+
+@test "each part of a trace.dat and of CTF is whole for its own tools" {
+	need trace-cmd
+	need babeltrace2
+	trdecode -q "$RECORDED/trace-cmd/s390x-v6-fgraph.dat" >x.trs
+	split trace-cmd 10ms
+	for part in parts/p.*; do
+		trace-cmd report -R -i "$part" 2>errors | grep -c funcgraph_exit || true
+		run -1 grep -v '^trace-cmd: No such file\|^  *$' errors
+	done | awk '{ n += $1 } END { print n }' >sum
+	cuts=$(for part in parts/p.*; do
+		trdecode -q "$part" | trencode -q -t ndjson -c name,dur,continues |
+			jq -c 'select(.continues == "after" or .continues == "both")'
+	done | wc -l)
+	[ "$cuts" -gt 1 ]
+	assert_equal "$(cat sum)" $(($(trace-cmd report -R -i whole 2>/dev/null | grep -c funcgraph_exit) + cuts))
+
+	trdecode "$DATA/uftrace/fib" | trsym >x.trs
+	split ctf 500us
+	for part in parts/p.*; do
+		babeltrace2 "$part"
+	done | grep -c ' entry: ' >sum
+	assert_equal "$(cat sum)" $(($(babeltrace2 whole | grep -c ' entry: ') + \
+		$(for part in parts/p.*; do trdecode -q "$part" | trencode -q -t ndjson -c dur,type,continues |
+			jq -c 'select(.type == "exit" and .continues != null)'; done | wc -l)))
+}
+
+@test "each part of chrome is JSON with the calls that continue" {
+	split chrome 200us
+	for part in parts/p.*; do
+		jq -e '.otherData.part | test("^split=[0-9a-f]{16} part=[0-9]+ since=(-|[0-9]+) until=(-|[0-9]+)$")' "$part" >/dev/null
+	done
+	jq -r '.traceEvents[] | select(.args.continues) | .ph + " " + .args.continues' parts/p.009 | sort | uniq -c >args
+	# of main and of pthread_join, which sleeps; of worker, qsort and others
+	grep -q 'X both' args && grep -q 'B before' args && grep -q 'E both' args
+}
+
+@test "a size is exceeded by little; the names go on after 999" {
+	for format in ndjson chrome text; do
+		split $format 8K
+		for part in parts/p.*; do
+			[ "$(stat -c %s "$part")" -lt 20000 ]
+		done
+	done
+	split ctf 16K
+	split uftrace 16K
+	rm -rf parts && mkdir parts
+	trencode -q -t csv -c name,dur,continues --split 0.01K -o parts/p x.trs
+	[ -e parts/p.999 ] && [ -e parts/p.1000 ]
+}
+
+@test "parts that are not next to each other are two traces; a call is counted in the last" {
+	split chrome 200us
+	n=$(trdecode -q parts/p.008 parts/p.010 | trstat -q -t tsv -g name -c count,total | awk '$1 == "main" { print $2, $3 }')
+	assert_equal "$n" "0 2000000"
+	last=$(find parts | LC_ALL=C sort | tail -n 1)
+	n=$(trdecode -q "$last" | trstat -q -t tsv -g name -c count | awk '$1 == "main" { print $2 }')
+	assert_equal "$n" 1
+}
+
+@test "a stream of segments, and a clipped one, are split like the others" {
+	trdecode "$DATA/uftrace/fib" | trsym | trencode -q -t chrome --split 200us -o one -
+	trdecode --segment 4K "$DATA/uftrace/fib" | trsym | trencode -q -t chrome --split 200us -o two -
+	for part in one.*; do
+		diff <(jq -S .traceEvents "$part") <(jq -S .traceEvents "two.${part##*.}")
+	done
+	first=$(trdecode --info x.trs | awk '/^first time/ { print $NF }')
+	since=$((first + 6000000))
+	trstat -q -t tsv -c total,self --since $since x.trs | awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort >want
+	trencode -q -t chrome --split 200us --since $since -o clip x.trs
+	trdecode -q clip.* | trstat -q -t tsv -c total,self | awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort | diff want -
+}
+
+@test "two streams are two runs of parts; files of an earlier run are mentioned" {
+	cat x.trs x.trs | trencode -q -t csv --split 1s -o p -
+	[ -e p.001 ] && [ ! -e p.002 ]
+	cmp p.000 p.001
+	run --separate-stderr trencode -t csv --split 1s -o p x.trs
+	assert_success
+	[[ $stderr == *"p.001: is of an earlier run: this trace has 1 part"* ]]
+}
+
+@test "a truncated stream gives whole parts and status 1" {
+	head -c 20000 x.trs >cut.trs
+	mkdir parts
+	run -1 trencode -q -t chrome --split 200us -o parts/p cut.trs
+	run -1 trencode -q -t chrome -o whole cut.trs
+	for part in parts/p.*; do
+		jq -e .traceEvents "$part" >/dev/null
+	done
+	trdecode -q whole | table >want
+	trdecode -q parts/p.* | table | diff want -
+}
+
+@test "wrong uses of --split" {
+	run -2 trencode --split 10s x.trs
+	assert_line "trencode: --split needs -o FILE: it writes FILE.000, FILE.001"
+	run -2 trencode --split 10s -o - x.trs
+	run -2 trencode --split 10 -o p x.trs
+	assert_line "trencode: --split takes a size or a time with a unit, such as 10M or 10s"
+	run -2 trencode --split 0s -o p x.trs
+	assert_line "trencode: --split 0s: a part cannot be empty"
+	run -2 trencode --split 0K -o p x.trs
+	run -2 trencode --split often -o p x.trs
+	assert_line "trencode: --split takes a size or a time, such as 64M or 10s, not 'often'"
+	run -2 trstat --split 10s x.trs
+	# a clock without times
+	trdecode "$(ls "$DATA"/apitrace/*.trace | head -n 1)" >gl.trs
+	run -2 trencode -t csv --split 10s -o p gl.trs
+	assert_line --partial "the clock counts ticks"
+	trencode -q -t csv --tick 1us --split 10us -o gl gl.trs
+	[ -e gl.001 ]
+	[ ! -e p.000 ]
+}
