@@ -280,7 +280,7 @@ static void print_remarks(const struct chrome *c)
 		   "numbers, and are} the comm of threads without a name",
 		   n->named_first);
 	warn_count(
-		file, n->nameless,
+		file, c->arguments.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
 	warn_count(file, c->frames.unknown,
@@ -346,7 +346,7 @@ static void chrome_close(struct input *in)
 	id_cache_free(&c->async.declared);
 	intern_free(&c->thread_keys);
 	intern_free(&c->names);
-	chrome_arguments_free(c);
+	arguments_free(&c->arguments);
 	id_cache_free(&c->declared);
 	free(c);
 	in->state = NULL;

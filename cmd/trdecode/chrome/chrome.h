@@ -19,7 +19,7 @@
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/decoder.h"
 #include "common/value/json_reader.h"
-#include "cmd/trdecode/chrome/sorter.h"
+#include "cmd/trdecode/input/sorter.h"
 #include "cmd/trdecode/chrome/stacks.h"
 
 /* What an event becomes in the stream. */
@@ -107,7 +107,7 @@ struct chrome_end {
 
 /* Numbers of unusual events, for the remarks at the end. */
 struct chrome_counts {
-	uint64_t events, ignored, clipped, unopened, nameless;
+	uint64_t events, ignored, clipped, unopened;
 	uint64_t wrong_times, wrong_durations;
 	uint64_t negative;	/* times below 0 */
 	uint64_t unkept;	/* begins of asynchronous calls beyond the limit of open ones */
@@ -161,9 +161,7 @@ struct chrome {
 	struct sorter sorter;
 	struct intern thread_keys, names; /* names: pids and tids that are not int32_t */
 	struct id_cache declared;	  /* types */
-	/* arguments.c: arguments by name; their numbers, by name and argument; all of them */
 	struct argument_table arguments;
-	struct id_cache numbers, keys;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct chrome_async async;
@@ -252,19 +250,10 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 	return (uint64_t)time + (uint64_t)chrome_zero(c);
 }
 
-/* --- arguments.c --- */
+/* --- async.c --- */
 
-/* Record that an event of that name has an argument with that key. */
-int chrome_learn(struct chrome *c, uint32_t name, uint32_t key);
-/* Return the location of a name, after chrome_learn was called for all events. */
-uint32_t chrome_location(struct chrome *c, uint32_t name);
-/* Convert the arguments of a record to details in c->values; the name has a location. */
-int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size);
 /* Return a name for the field with the ids of asynchronous events that no argument has. */
 uint32_t chrome_id_name(struct chrome *c);
-void chrome_arguments_free(struct chrome *c);
-
-/* --- async.c --- */
 
 /* Convert the text of an event's id. */
 int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id);
@@ -281,15 +270,19 @@ static inline bool chrome_is_flow(char phase)
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values);
 
-/* --- gaps.c --- */
-
-/* Test whether an event has the name and the category of gaps. */
-bool chrome_is_gap(const struct chrome *c, const struct chrome_record *r);
-/* Write the row of a gap. *is_gap: the event has a reason, and is a gap. */
-int chrome_gap(struct chrome *c, const struct chrome_record *r, uint64_t time,
-	       const uint8_t *values, bool *is_gap);
-
 /* --- rows.c --- */
+
+/* Return the location of a name, after all events were read. */
+static inline uint32_t chrome_location(struct chrome *c, uint32_t name)
+{
+	return arguments_location_of(&c->arguments, c->w, name);
+}
+
+/* Convert the arguments of a record to details in c->read.values; the name has a location. */
+static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
+{
+	return arguments_values(&c->arguments, name, p, size, &c->read.values);
+}
 
 /* Return the lane of a thread. */
 uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t);

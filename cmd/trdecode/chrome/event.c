@@ -237,7 +237,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	record.category = writer_string(c->w, c->read.category.data, c->read.category.size);
 	record.values = (uint32_t)c->read.arguments.size;
 	for (size_t i = 0; i < c->read.arguments.size; i += 8 + get_u32(p + i + 4))
-		if (chrome_learn(c, name, get_u32(p + i)))
+		if (arguments_learn(&c->arguments, name, get_u32(p + i)))
 			return error_no_memory(e);
 	c->counts.negative += time < 0;
 	if (time < c->lowest)

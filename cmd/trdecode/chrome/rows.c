@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/chrome/chrome.h"
+#include "cmd/trdecode/input/gap_arguments.h"
 #include "cmd/trdecode/input/merge.h"
 #include "common/util/heap.h"
 
@@ -249,17 +250,27 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	return 0;
 }
 
+/* Read the gap of an instant that trencode wrote for one. */
+static bool is_gap(const struct chrome *c, const struct chrome_record *r, const uint8_t *values,
+		   struct gap_arguments *gap)
+{
+	return r->phase == 'i' && r->name == c->texts.gap && r->category == c->texts.gap_category &&
+	       gap_arguments_read(gap, c->w, values, r->values);
+}
+
 /* Write the row of an instant, counter or gap. */
 static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		       const uint8_t *values)
 {
-	bool is_gap = false;
 	uint32_t location, stack = 0;
+	struct gap_arguments gap;
 
-	if (chrome_is_gap(c, r) && chrome_gap(c, r, time, values, &is_gap))
-		return -1;
-	if (is_gap)
-		return 0;
+	if (is_gap(c, r, values, &gap)) {
+		location = chrome_lane(c, &c->threads[r->thread]);
+		return location ? writer_gap(c->w, merge_shifted(time, c->input->shift), location,
+					     &gap.gap)
+				: -1;
+	}
 	location = r->values ? chrome_location(c, r->name) : 0;
 	if ((r->values && !location) ||
 	    (r->other && chrome_frames_stack(&c->frames, c->w, r->other, &stack)))

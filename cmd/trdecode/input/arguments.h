@@ -1,7 +1,11 @@
 /*
  * arguments.h - the names of the arguments of each function, which its location declares
  *
- * For formats whose events name their arguments, each event its own.
+ * For formats whose events name their arguments, each event its own. Where all events are read
+ * before the first row is written, a location declares all arguments that events of its name have:
+ * arguments_learn, then arguments_location_of and arguments_values. Arguments are optional, and
+ * ends may have other arguments than their begins. So each location also declares the arguments of
+ * events without a name, after its own.
  */
 #ifndef TR_TRDECODE_INPUT_ARGUMENTS_H
 #define TR_TRDECODE_INPUT_ARGUMENTS_H
@@ -20,6 +24,10 @@ struct argument_table {
 	struct id_cache numbers; /* by name of the function: index + 1 */
 	struct argument_names *functions;
 	size_t count, capacity;
+	/* of arguments_learn: numbers by function and name, from 1; the names of all functions */
+	struct id_cache pairs;
+	struct intern names;
+	uint64_t nameless; /* arguments that arguments_values left out */
 };
 
 /* Get the arguments of a function, none at first. The pointer is valid until the next call. NULL:
@@ -28,6 +36,18 @@ struct argument_names *arguments_of(struct argument_table *t, uint32_t function)
 /* Add a name. -1: out of memory. */
 int arguments_add(struct argument_names *f, uint32_t name);
 void arguments_free(struct argument_table *t);
+
+/* Record that an event of a function has an argument with a name; at most 4096 names of a function
+ * are recorded. -1: out of memory. */
+int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name);
+/* Test whether any function has an argument with that name. */
+bool arguments_has(const struct argument_table *t, uint32_t name);
+/* Get the location of a function with all names learnt. 0: out of memory. */
+uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint32_t function);
+/* Set the content of a buffer to the details (value.h) of named values of a function that has a
+ * location. A named value is u32 name, u32 size, and the value. -1: out of memory. */
+int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
+		     uint32_t size, struct buffer *details);
 
 /* Declare a struct whose members have these names. 0: out of memory. */
 uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n);

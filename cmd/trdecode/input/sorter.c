@@ -1,4 +1,4 @@
-#include "cmd/trdecode/chrome/sorter.h"
+#include "cmd/trdecode/input/sorter.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -6,20 +6,21 @@
 #include "common/util/heap.h"
 #include "common/util/temporary.h"
 
-/* A record: u64 time, u64 second key, u64 number, u64 size; its data; padding to 8 bytes. */
-enum { HEADER = 32, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
+/* A record: u64 time, u64 second key, u64 size; its data; padding to 8 bytes. */
+enum { HEADER = 24, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
 
 size_t sorter_memory = 4 << 20;
 
 struct sorter_run {
-	uint64_t at, end; /* offsets in the file: after the window, and the end of the run */
+	struct sorter_key key; /* of the next record */
+	uint64_t at, end;      /* offsets in the file: after the window, and the end of the run */
 	uint8_t *data;
 	size_t begin, filled, capacity;
 };
 
 void sorter_init(struct sorter *s)
 {
-	*s = (struct sorter){.fd = -1};
+	*s = (struct sorter){.fd = -1, .in_order = true};
 }
 
 void sorter_free(struct sorter *s)
@@ -29,6 +30,7 @@ void sorter_free(struct sorter *s)
 	free(s->runs);
 	free(s->heap);
 	free(s->offsets);
+	free(s->merged);
 	buffer_free(&s->records);
 	if (s->fd >= 0)
 		close(s->fd);
@@ -36,30 +38,75 @@ void sorter_free(struct sorter *s)
 
 static size_t record_size(const uint8_t *p)
 {
-	return HEADER + align_up(get_u64(p + 24), 8);
+	return HEADER + align_up(get_u64(p + 16), 8);
 }
 
-static int compare_records(const uint8_t *a, const uint8_t *b)
+static bool key_before(struct sorter_key a, struct sorter_key b)
 {
-	for (int i = 0; i < 24; i += 8) {
-		uint64_t x = get_u64(a + i), y = get_u64(b + i);
+	return a.time != b.time ? a.time < b.time : a.second < b.second;
+}
 
-		if (x != y)
-			return x < y ? -1 : 1;
+static struct sorter_key key_at(const uint8_t *p)
+{
+	return (struct sorter_key){get_u64(p), get_u64(p + 8)};
+}
+
+/* Return the index after the records from begin on that are in order. */
+static size_t run_end(const struct sorter *s, const uint32_t *offsets, size_t begin)
+{
+	const uint8_t *records = s->records.data;
+	size_t end = begin + 1;
+
+	while (end < s->count &&
+	       !key_before(key_at(records + offsets[end]), key_at(records + offsets[end - 1])))
+		end++;
+	return end;
+}
+
+/* Merge the records of from, from begin on and from middle on, into to. */
+static void merge_two(const struct sorter *s, const uint32_t *from, uint32_t *to,
+		      const size_t at[3])
+{
+	const uint8_t *records = s->records.data;
+	size_t i = at[0], j = at[1], n = at[0];
+
+	while (i < at[1] && j < at[2])
+		if (key_before(key_at(records + from[j]), key_at(records + from[i])))
+			to[n++] = from[j++];
+		else
+			to[n++] = from[i++];
+	if (i < at[1])
+		memcpy(to + n, from + i, (at[1] - i) * sizeof *to);
+	else if (j < at[2])
+		memcpy(to + n, from + j, (at[2] - j) * sizeof *to);
+}
+
+/* Sort the records in memory: neighbours among the parts that are in order are merged, until one
+ * part is left. Traces consist of few such parts. */
+static int sort_records(struct sorter *s)
+{
+	while (!s->in_order) {
+		uint32_t *merged = array_reach(s->merged, &s->nmerged, s->count - 1, sizeof *merged);
+		size_t at[3] = {0};
+
+		if (!merged)
+			return -1;
+		s->merged = merged;
+		s->in_order = run_end(s, s->offsets, 0) == s->count;
+		for (; !s->in_order && at[0] < s->count; at[0] = at[2]) {
+			at[1] = run_end(s, s->offsets, at[0]);
+			at[2] = at[1] < s->count ? run_end(s, s->offsets, at[1]) : at[1];
+			merge_two(s, s->offsets, merged, at);
+		}
+		if (!s->in_order) {
+			s->merged = s->offsets;
+			s->offsets = merged;
+			at[0] = s->nmerged;
+			s->nmerged = s->capacity;
+			s->capacity = at[0];
+		}
 	}
 	return 0;
-}
-
-static int by_key(const void *a, const void *b, void *records)
-{
-	return compare_records((uint8_t *)records + *(const size_t *)a,
-			       (uint8_t *)records + *(const size_t *)b);
-}
-
-static void sort_records(struct sorter *s)
-{
-	if (s->count)
-		qsort_r(s->offsets, s->count, sizeof *s->offsets, by_key, s->records.data);
 }
 
 /* Write the records in memory as a run of the file. */
@@ -78,7 +125,8 @@ static int write_run(struct sorter *s, struct error *e)
 		s->fd = temporary_open(e);
 	if (s->fd < 0)
 		return -1;
-	sort_records(s);
+	if (sort_records(s))
+		return error_no_memory(e);
 	for (size_t i = 0; i < s->count && !failed; i++) {
 		const uint8_t *p = s->records.data + s->offsets[i];
 
@@ -93,6 +141,7 @@ static int write_run(struct sorter *s, struct error *e)
 	run->end = s->written;
 	s->nruns++;
 	s->count = 0;
+	s->in_order = true;
 	s->records.size = 0;
 	return failed;
 }
@@ -100,7 +149,9 @@ static int write_run(struct sorter *s, struct error *e)
 int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t size,
 	       struct error *e)
 {
-	size_t *offsets, at = s->records.size;
+	size_t at = s->records.size, whole = HEADER + align_up(size, 8);
+	uint32_t *offsets;
+	uint8_t *p;
 
 	if (s->count && at + size > sorter_memory) {
 		if (write_run(s, e))
@@ -111,11 +162,19 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 	if (!offsets)
 		return error_no_memory(e);
 	s->offsets = offsets;
-	if (buffer_u64(&s->records, key.time) || buffer_u64(&s->records, key.second) ||
-	    buffer_u64(&s->records, s->added++) || buffer_u64(&s->records, size) ||
-	    (size && buffer_append(&s->records, data, size)) || buffer_align(&s->records, 8))
+	if (buffer_reserve(&s->records, whole))
 		return error_no_memory(e);
-	offsets[s->count++] = at;
+	s->in_order = !s->count || (s->in_order && !key_before(key, s->last));
+	s->last = key;
+	p = s->records.data + at;
+	put_u64(p + whole - 8, 0); /* the padding */
+	put_u64(p, key.time);
+	put_u64(p + 8, key.second);
+	put_u64(p + 16, size);
+	if (size)
+		memcpy(p + HEADER, data, size);
+	s->records.size += whole;
+	offsets[s->count++] = (uint32_t)at;
 	return 0;
 }
 
@@ -129,8 +188,10 @@ static int load_record(struct sorter *s, struct sorter_run *run, struct error *e
 
 		if (have >= HEADER)
 			want = record_size(run->data + run->begin);
-		if (have >= want)
+		if (have >= want) {
+			run->key = key_at(run->data + run->begin);
 			return 0;
+		}
 		memmove(run->data, run->data + run->begin, have);
 		run->begin = 0;
 		run->filled = have;
@@ -159,15 +220,15 @@ static bool run_ended(const struct sorter_run *run)
 	return run->begin == run->filled && run->at == run->end;
 }
 
-static const uint8_t *next_record(const struct sorter_run *run)
+/* Records of equal keys are in the order of their runs. */
+static bool run_before(const struct sorter_run *a, const struct sorter_run *b)
 {
-	return run->data + run->begin;
+	return key_before(a->key, b->key) || (!key_before(b->key, a->key) && a < b);
 }
 
 static void sift_down(struct sorter *s, size_t i)
 {
-	HEAP_DOWN(s->heap, s->nheap, i, a, b,
-		  compare_records(next_record(*a), next_record(*b)) < 0);
+	HEAP_DOWN(s->heap, s->nheap, i, a, b, run_before(*a, *b));
 }
 
 int sorter_finish(struct sorter *s, struct error *e)
@@ -175,15 +236,15 @@ int sorter_finish(struct sorter *s, struct error *e)
 	size_t window;
 
 	if (!s->nruns) {
-		sort_records(s);
-		return 0;
+		return s->count && sort_records(s) ? error_no_memory(e) : 0;
 	}
 	if (s->count && write_run(s, e))
 		return -1;
 	buffer_free(&s->records);
 	free(s->offsets);
-	s->offsets = NULL;
-	s->capacity = 0;
+	free(s->merged);
+	s->offsets = s->merged = NULL;
+	s->capacity = s->nmerged = 0;
 	window = sorter_memory / s->nruns;
 	if (window > WINDOW_MOST)
 		window = WINDOW_MOST;
@@ -221,8 +282,7 @@ bool sorter_peek(const struct sorter *s, struct sorter_record *r)
 			return false;
 		p = s->records.data + s->offsets[s->position];
 	}
-	*r = (struct sorter_record){
-		{get_u64(p), get_u64(p + 8)}, p + HEADER, (size_t)get_u64(p + 24)};
+	*r = (struct sorter_record){key_at(p), p + HEADER, (size_t)get_u64(p + 16)};
 	return true;
 }
 

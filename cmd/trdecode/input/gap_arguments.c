@@ -1,20 +1,10 @@
-/*
- * gaps.c - instants that trencode wrote for gaps become gaps again
- */
+#include "cmd/trdecode/input/gap_arguments.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/chrome/chrome.h"
-#include "cmd/trdecode/input/merge.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
-
-/* The arguments of a gap. */
-struct gap_arguments {
-	struct gap gap;
-	bool has_reason;
-	char file[1024 + 1], message[1000 + 1]; /* as much as writer_gap writes */
-};
 
 static bool is_text(struct text_ref text, const char *name)
 {
@@ -78,32 +68,22 @@ static void take_argument(struct gap_arguments *a, struct text_ref key, const st
 		}
 }
 
-bool chrome_is_gap(const struct chrome *c, const struct chrome_record *r)
+bool gap_arguments_read(struct gap_arguments *a, const struct writer *w, const uint8_t *values,
+			uint32_t size)
 {
-	return r->phase == 'i' && r->name == c->texts.gap && r->category == c->texts.gap_category;
-}
+	const uint8_t *end = values + size;
 
-int chrome_gap(struct chrome *c, const struct chrome_record *r, uint64_t time,
-	       const uint8_t *values, bool *is_gap)
-{
-	struct gap_arguments a = {.gap = {.count = UINT64_MAX, .offset = NO_OFFSET}};
-	const uint8_t *end = values + r->values;
-	uint32_t lane;
-
+	*a = (struct gap_arguments){.gap = {.count = UINT64_MAX, .offset = NO_OFFSET}};
 	for (const uint8_t *p = values; p < end; p += 8 + get_u32(p + 4)) {
 		size_t n;
-		const char *key = writer_string_of(c->w, get_u32(p), &n);
+		const char *key = writer_string_of(w, get_u32(p), &n);
 		struct values v;
 		struct value value;
 
 		values_begin(&v, p + 8, get_u32(p + 4));
 		if (values_value(&v, &value))
-			take_argument(&a, (struct text_ref){.text = key, .size = (uint32_t)n},
+			take_argument(a, (struct text_ref){.text = key, .size = (uint32_t)n},
 				      &value);
 	}
-	*is_gap = a.has_reason;
-	if (!*is_gap)
-		return 0;
-	lane = chrome_lane(c, &c->threads[r->thread]);
-	return lane ? writer_gap(c->w, merge_shifted(time, c->input->shift), lane, &a.gap) : -1;
+	return a->has_reason;
 }

@@ -6,8 +6,8 @@
  *
  * Functions return 0, or -1 with *e filled.
  */
-#ifndef TR_TRDECODE_CHROME_SORTER_H
-#define TR_TRDECODE_CHROME_SORTER_H
+#ifndef TR_TRDECODE_INPUT_SORTER_H
+#define TR_TRDECODE_INPUT_SORTER_H
 
 #include <stdbool.h>
 
@@ -32,10 +32,13 @@ struct sorter_record {
 /* Records that are added, then read in order. */
 struct sorter {
 	struct buffer records;
-	size_t *offsets; /* offsets of the records in memory */
+	uint32_t *offsets; /* offsets of the records in memory */
 	size_t count, capacity;
-	uint64_t added;
-	int fd; /* the temporary file; -1: no run was written */
+	uint32_t *merged; /* as large as offsets, to sort them */
+	size_t nmerged;
+	struct sorter_key last; /* of the last record in memory */
+	bool in_order;		/* the records in memory are in order */
+	int fd;			/* the temporary file; -1: no run was written */
 	uint64_t written;
 	struct sorter_run *runs;
 	size_t nruns, runs_capacity;
