@@ -21,6 +21,7 @@
 	F(folded)                                                                                  \
 	F(perf)                                                                                    \
 	F(perf_script)                                                                             \
+	F(perfetto)                                                                                \
 	F(pprof)                                                                                   \
 	F(stream)
 

@@ -1,0 +1,314 @@
+/*
+ * annotations.c - debug annotations become values: dictionaries STRUCTs, lists ARRAYs
+ *
+ * A named value in p->scratch.arguments is u32 name, u32 size, and the value (value.h).
+ */
+#include "cmd/trdecode/perfetto/perfetto.h"
+#include "common/stream/value.h"
+
+enum { DEPTH_MOST = 32, MEMBERS_MOST = 4096 };
+
+/* What is read: annotations of a sequence. */
+struct annotations {
+	struct perfetto *p;
+	const struct perfetto_sequence *s;
+	struct perfetto_annotated *found;
+};
+
+/* Begin a named value. Returns the offset to end it; SIZE_MAX: out of memory. */
+static size_t begin_named(struct perfetto *p, uint32_t name)
+{
+	struct buffer *b = &p->scratch.arguments;
+
+	if (!name || buffer_u32(b, name) || buffer_u32(b, 0))
+		return SIZE_MAX;
+	return b->size;
+}
+
+static int end_named(struct perfetto *p, size_t at)
+{
+	struct buffer *b = &p->scratch.arguments;
+
+	put_u32(b->data + at - 4, (uint32_t)(b->size - at));
+	return 0;
+}
+
+static int put_int(struct buffer *b, int64_t n)
+{
+	return n < 0 ? value_put_uint(b, VALUE_NEGATIVE, -(uint64_t)n)
+		     : value_put_uint(b, VALUE_UINT, (uint64_t)n);
+}
+
+static int put_text(struct buffer *b, struct protobuf_view v, enum value_tag tag)
+{
+	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
+}
+
+/* --- members of dictionaries --- */
+
+/* Declare the STRUCT with the names in p->scratch.key from an offset on. */
+static int put_struct(struct perfetto *p, size_t names)
+{
+	struct buffer *b = &p->scratch.key;
+	size_t n = (b->size - names) / 4;
+	uint32_t *id = id_cache_number(&p->definitions, b->data + names, b->size - names);
+
+	if (id && !*id)
+		*id = arguments_struct(p->w, (const uint32_t *)(void *)(b->data + names), n);
+	return id && *id && !value_put_struct(&p->scratch.arguments, *id, n) ? 0 : -1;
+}
+
+/* Get the name of an annotation; 0: it has none. */
+static uint32_t annotation_name(struct annotations *a, struct protobuf_view message)
+{
+	struct protobuf_field f;
+	uint32_t name = 0;
+
+	while (protobuf_next(&message, &f) > 0) {
+		if (f.number == ANNOTATION_NAME_IID)
+			name = perfetto_interned(a->p, a->s, OF_ANNOTATION_NAME, f.value);
+		else if (f.number == ANNOTATION_NAME)
+			name = perfetto_text(a->p, f.bytes);
+	}
+	return name;
+}
+
+static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth);
+
+/* Append the entries of a dictionary. */
+static int put_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_view rest = message;
+	struct buffer *names = &a->p->scratch.key;
+	size_t start, n = 0;
+	struct protobuf_field f;
+
+	/* numbers are aligned for put_struct */
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	while (protobuf_next(&rest, &f) > 0 && n < MEMBERS_MOST)
+		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
+			uint32_t name = annotation_name(a, f.bytes);
+
+			if (buffer_u32(names, name ? name : a->p->texts.nothing))
+				return -1;
+			n++;
+		}
+	if (put_struct(a->p, start))
+		return -1;
+	names->size = start;
+	a->found->structs = true;
+	while (n && protobuf_next(&message, &f) > 0)
+		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
+			if (put_annotation(a, f.bytes, depth + 1))
+				return -1;
+			n--;
+		}
+	return 0;
+}
+
+static uint64_t count_fields(struct protobuf_view message, uint32_t number)
+{
+	struct protobuf_field f;
+	uint64_t n = 0;
+
+	while (protobuf_next(&message, &f) > 0)
+		n += f.number == number && f.wire == PROTOBUF_LENGTH;
+	return n;
+}
+
+static int put_array(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_field f;
+
+	if (value_put_array(&a->p->scratch.arguments, count_fields(message, ANNOTATION_ARRAY)))
+		return -1;
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == ANNOTATION_ARRAY && f.wire == PROTOBUF_LENGTH &&
+		    put_annotation(a, f.bytes, depth + 1))
+			return -1;
+	return 0;
+}
+
+/* --- the older nested values --- */
+
+static int put_nested(struct annotations *a, struct protobuf_view message, unsigned depth);
+
+/* Append the dictionary of a nested value: keys and values are two lists. */
+static int put_nested_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_view rest = message;
+	struct buffer *names = &a->p->scratch.key;
+	uint64_t n = count_fields(message, NESTED_DICT);
+	struct protobuf_field f;
+	size_t start;
+
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	while (protobuf_next(&rest, &f) > 0 && (names->size - start) / 4 < n)
+		if (f.number == NESTED_KEYS &&
+		    buffer_u32(names, f.bytes.at != f.bytes.end ? perfetto_text(a->p, f.bytes)
+								: a->p->texts.nothing))
+			return -1;
+	n = (names->size - start) / 4;
+	if (n > MEMBERS_MOST)
+		n = MEMBERS_MOST;
+	names->size = start + 4 * n;
+	if (put_struct(a->p, start))
+		return -1;
+	names->size = start;
+	a->found->structs = true;
+	while (n && protobuf_next(&message, &f) > 0)
+		if (f.number == NESTED_DICT && f.wire == PROTOBUF_LENGTH) {
+			if (put_nested(a, f.bytes, depth + 1))
+				return -1;
+			n--;
+		}
+	return 0;
+}
+
+static int put_nested(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	enum { DICT = 1, ARRAY = 2 };
+	struct buffer *b = &a->p->scratch.arguments;
+	struct protobuf_view rest = message;
+	struct protobuf_field f = {0}, last = {0};
+
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number == NESTED_TYPE || f.number >= NESTED_INT || !last.number)
+			last = f;
+	if (depth > DEPTH_MOST)
+		return value_put_simple(b, VALUE_NULL);
+	switch (last.number) {
+	case NESTED_INT: return put_int(b, (int64_t)last.value);
+	case NESTED_DOUBLE: return value_put_float(b, &(uint64_t){htole64(last.value)}, 8);
+	case NESTED_BOOL: return value_put_simple(b, last.value ? VALUE_TRUE : VALUE_FALSE);
+	case NESTED_STRING: return put_text(b, last.bytes, VALUE_STRING);
+	case NESTED_TYPE:
+		if (last.value == DICT)
+			return put_nested_dict(a, message, depth);
+		if (last.value != ARRAY)
+			break;
+		if (value_put_array(b, count_fields(message, NESTED_ARRAY)))
+			return -1;
+		while (protobuf_next(&message, &f) > 0)
+			if (f.number == NESTED_ARRAY && f.wire == PROTOBUF_LENGTH &&
+			    put_nested(a, f.bytes, depth + 1))
+				return -1;
+		return 0;
+	}
+	return value_put_simple(b, VALUE_NULL);
+}
+
+/* --- annotations --- */
+
+static int put_interned(struct annotations *a, uint64_t iid)
+{
+	uint32_t string = perfetto_interned(a->p, a->s, OF_ANNOTATION_STRING, iid);
+	size_t n;
+	const char *text = string ? writer_string_of(a->p->w, string, &n) : "";
+
+	return value_put_bytes(&a->p->scratch.arguments, VALUE_STRING, text, string ? n : 0);
+}
+
+/* Append the value of an annotation. */
+static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct buffer *b = &a->p->scratch.arguments;
+	struct protobuf_view rest = message;
+	struct protobuf_field f, value = {0};
+
+	while (protobuf_next(&rest, &f) > 0)
+		if ((f.number >= ANNOTATION_BOOL && f.number <= ANNOTATION_JSON) ||
+		    (f.number >= ANNOTATION_DICT && f.number <= ANNOTATION_PROTO &&
+		     f.wire == PROTOBUF_LENGTH) ||
+		    f.number == ANNOTATION_STRING_IID)
+			value = f;
+	if (depth > DEPTH_MOST)
+		return value_put_simple(b, VALUE_NULL);
+	switch (value.number) {
+	case ANNOTATION_BOOL: return value_put_simple(b, value.value ? VALUE_TRUE : VALUE_FALSE);
+	case ANNOTATION_UINT: return value_put_uint(b, VALUE_UINT, value.value);
+	case ANNOTATION_INT: return put_int(b, (int64_t)value.value);
+	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value.value)}, 8);
+	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value.value);
+	case ANNOTATION_STRING:
+	case ANNOTATION_JSON: return put_text(b, value.bytes, VALUE_STRING);
+	case ANNOTATION_STRING_IID: return put_interned(a, value.value);
+	case ANNOTATION_NESTED: return put_nested(a, value.bytes, depth);
+	case ANNOTATION_DICT: return put_dict(a, message, depth);
+	case ANNOTATION_ARRAY: return put_array(a, message, depth);
+	case ANNOTATION_PROTO: return put_text(b, value.bytes, VALUE_BLOB);
+	}
+	return value_put_simple(b, VALUE_NULL);
+}
+
+int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
+			struct protobuf_view message, struct perfetto_annotated *found)
+{
+	struct annotations a = {p, s, found};
+	struct buffer *b = &p->scratch.arguments;
+	size_t start = b->size, at;
+	uint32_t name = annotation_name(&a, message);
+
+	p->scratch.key.size = 0;
+	at = begin_named(p, name ? name : p->texts.nothing);
+	if (at == SIZE_MAX || put_annotation(&a, message, 0))
+		return -1;
+	if (name == p->texts.unfinished && b->size == at + 1 && b->data[at] == VALUE_TRUE) {
+		found->unfinished = true;
+		b->size = start;
+		return 0;
+	}
+	return end_named(p, at);
+}
+
+int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number)
+{
+	size_t at = begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || value_put_uint(&p->scratch.arguments, VALUE_UINT, number)
+		       ? -1
+		       : end_named(p, at);
+}
+
+int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number)
+{
+	size_t at = begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || put_int(&p->scratch.arguments, number) ? -1 : end_named(p, at);
+}
+
+int perfetto_argument_true(struct perfetto *p, const char *name)
+{
+	size_t at = begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || value_put_simple(&p->scratch.arguments, VALUE_TRUE)
+		       ? -1
+		       : end_named(p, at);
+}
+
+int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string)
+{
+	size_t at = begin_named(p, writer_text(p->w, name)), n;
+	const char *text = writer_string_of(p->w, string, &n);
+
+	return at == SIZE_MAX || value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n)
+		       ? -1
+		       : end_named(p, at);
+}
+
+int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n)
+{
+	struct buffer *b = &p->scratch.arguments;
+	size_t at = begin_named(p, writer_text(p->w, name));
+
+	if (at == SIZE_MAX || (n > 1 && value_put_array(b, n)))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (value_put_uint(b, VALUE_UINT, numbers[i]))
+			return -1;
+	return end_named(p, at);
+}

@@ -1,0 +1,274 @@
+/*
+ * clocks.c - converts times of all clocks to that of the stream, by snapshots of the clocks
+ *
+ * A snapshot has the times of several clocks at one moment. The stream's clock is that which the
+ * first snapshot names, else BOOTTIME. A time of another clock is converted by the last snapshot
+ * before that time, else by the first one. Clocks 64 to 127 belong to a sequence; their times may
+ * be differences to the previous time.
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/perfetto/perfetto.h"
+
+enum { CLOCKS_MOST = 64 }; /* of a snapshot */
+
+/* A time of a clock, and that of the stream's clock at the same moment. */
+struct clock_point {
+	uint64_t own, trace;
+};
+
+/* A clock other than the stream's. */
+struct perfetto_clock {
+	struct clock_point *points; /* by own */
+	size_t count, capacity;
+};
+
+static bool of_sequence(uint32_t id)
+{
+	return id >= CLOCK_OF_SEQUENCE_FIRST && id <= CLOCK_OF_SEQUENCE_LAST;
+}
+
+const char *perfetto_clock_name(const struct perfetto *p)
+{
+	switch (p->clocks.trace) {
+	case CLOCK_REALTIME_ID: return "realtime";
+	case CLOCK_MONOTONIC_ID: return "mono";
+	case CLOCK_MONOTONIC_COARSE_ID: return "mono_coarse";
+	case CLOCK_MONOTONIC_RAW_ID: return "mono_raw";
+	case 0:
+	case CLOCK_BOOTTIME_ID: return "boot";
+	}
+	return "trace";
+}
+
+static uint32_t trace_clock(const struct perfetto *p)
+{
+	return p->clocks.trace ? p->clocks.trace : CLOCK_BOOTTIME_ID;
+}
+
+/* Find a clock; NULL: there is no snapshot of it. */
+static struct perfetto_clock *find_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
+{
+	uint32_t key[2] = {of_sequence(id) ? sequence : 0, id};
+	struct perfetto_clocks *c = &p->clocks;
+	uint32_t at = c->count ? intern_find(&c->numbers.keys, key, sizeof key) : INTERN_NONE;
+
+	return at == INTERN_NONE ? NULL : &c->clock[c->numbers.numbers[at] - 1];
+}
+
+/* Find a clock or add it. NULL: out of memory. */
+static struct perfetto_clock *new_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
+{
+	uint32_t key[2] = {of_sequence(id) ? sequence : 0, id};
+	struct perfetto_clocks *c = &p->clocks;
+	uint32_t *number = id_cache_number(&c->numbers, key, sizeof key);
+	struct perfetto_clock *clock;
+
+	if (!number)
+		return NULL;
+	if (!*number) {
+		clock = array_grow(c->clock, &c->capacity, c->count, sizeof *clock);
+		if (!clock)
+			return NULL;
+		c->clock = clock;
+		clock[c->count++] = (struct perfetto_clock){0};
+		*number = (uint32_t)c->count;
+	}
+	return &c->clock[*number - 1];
+}
+
+/* Return the index of the first point after a time. */
+static size_t after(const struct perfetto_clock *c, uint64_t own)
+{
+	size_t low = 0, high = c->count;
+
+	if (high && c->points[high - 1].own <= own)
+		return high;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (c->points[middle].own <= own)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int add_point(struct perfetto_clock *c, struct clock_point point)
+{
+	struct clock_point *points = array_grow(c->points, &c->capacity, c->count, sizeof *points);
+	size_t at;
+
+	if (!points)
+		return -1;
+	c->points = points;
+	at = after(c, point.own);
+	memmove(points + at + 1, points + at, (c->count++ - at) * sizeof *points);
+	points[at] = point;
+	return 0;
+}
+
+static uint64_t convert(const struct perfetto_clock *c, uint64_t own)
+{
+	size_t at = after(c, own);
+	const struct clock_point *point = &c->points[at ? at - 1 : 0];
+
+	return own - point->own + point->trace;
+}
+
+int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace)
+{
+	struct perfetto_clock *c = clock == trace_clock(p) ? NULL : new_clock(p, 0, clock);
+
+	if (clock == trace_clock(p))
+		return 0;
+	return c ? add_point(c, (struct clock_point){own, trace}) : -1;
+}
+
+/* Add a time of an own clock of the sequence, in ns. */
+static uint64_t own_time(const struct perfetto_sequence *s, uint32_t id, uint64_t time)
+{
+	struct perfetto_own_clock *c;
+
+	if (!s->clocks || !of_sequence(id))
+		return time;
+	c = &s->clocks[id - CLOCK_OF_SEQUENCE_FIRST];
+	time *= c->unit ? c->unit : 1;
+	if (c->incremental)
+		time = c->last += time;
+	return time;
+}
+
+bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock, uint64_t *time)
+{
+	const struct perfetto_clock *c;
+
+	if (clock != trace_clock(p)) {
+		c = find_clock(p, s->number, clock);
+		*time = own_time(s, clock, *time);
+		if (c)
+			*time = convert(c, *time);
+		p->counts.unsynchronised += !c;
+		/* the kernel's clocks differ little; those of a program have any origin */
+		if (!c && clock > CLOCK_BUILTIN_LAST)
+			return false;
+	}
+	if (*time < TIME_LIMIT)
+		return true;
+	p->counts.wrong_times++;
+	return false;
+}
+
+/* --- snapshots --- */
+
+struct clock_time {
+	uint32_t id;
+	bool incremental;
+	uint64_t time, unit;
+};
+
+/* Read the clocks of a snapshot. Returns their number. */
+static unsigned read_clocks(struct perfetto *p, const struct perfetto_packet *packet,
+			    struct clock_time *clocks, uint32_t *primary)
+{
+	struct protobuf_view rest = packet->payload;
+	struct protobuf_field f, of;
+	unsigned n = 0;
+
+	while (protobuf_next(&rest, &f) > 0) {
+		if (f.number == SNAPSHOT_PRIMARY)
+			*primary = (uint32_t)f.value;
+		if (f.number != SNAPSHOT_CLOCK)
+			continue;
+		if (n == CLOCKS_MOST) {
+			perfetto_damage(p, packet, "a snapshot of more than 64 clocks");
+			break;
+		}
+		clocks[n] = (struct clock_time){0};
+		while (protobuf_next(&f.bytes, &of) > 0)
+			switch (of.number) {
+			case CLOCK_ID: clocks[n].id = (uint32_t)of.value; break;
+			case CLOCK_TIMESTAMP: clocks[n].time = of.value; break;
+			case CLOCK_INCREMENTAL: clocks[n].incremental = of.value; break;
+			case CLOCK_UNIT: clocks[n].unit = of.value; break;
+			}
+		clocks[n].time *= clocks[n].unit ? clocks[n].unit : 1;
+		n++;
+	}
+	return n;
+}
+
+/* Find the time of the stream's clock in a snapshot. */
+static bool find_trace_time(struct perfetto *p, const struct clock_time *clocks, unsigned n,
+			    uint64_t *trace)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (clocks[i].id == trace_clock(p)) {
+			*trace = clocks[i].time;
+			return true;
+		}
+	for (unsigned i = 0; i < n; i++) {
+		const struct perfetto_clock *c =
+			of_sequence(clocks[i].id) ? NULL : find_clock(p, 0, clocks[i].id);
+
+		if (c) {
+			*trace = convert(c, clocks[i].time);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int set_own_clock(struct perfetto_sequence *s, const struct clock_time *t)
+{
+	enum { OWN = CLOCK_OF_SEQUENCE_LAST - CLOCK_OF_SEQUENCE_FIRST + 1 };
+
+	if (!s->clocks)
+		s->clocks = calloc(OWN, sizeof *s->clocks);
+	if (!s->clocks)
+		return -1;
+	s->clocks[t->id - CLOCK_OF_SEQUENCE_FIRST] =
+		(struct perfetto_own_clock){t->time, t->unit, t->incremental};
+	return 0;
+}
+
+int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
+			    const struct perfetto_packet *packet)
+{
+	struct clock_time clocks[CLOCKS_MOST];
+	uint32_t primary = 0;
+	uint64_t trace = 0;
+	unsigned n = read_clocks(p, packet, clocks, &primary);
+	bool found;
+
+	if (!p->clocks.trace)
+		p->clocks.trace = primary ? primary : CLOCK_BOOTTIME_ID;
+	found = find_trace_time(p, clocks, n, &trace);
+	for (unsigned i = 0; i < n; i++) {
+		const struct clock_time *t = &clocks[i];
+		struct perfetto_clock *c;
+
+		if (of_sequence(t->id) && set_own_clock(s, t))
+			return -1;
+		if (!found || t->id == trace_clock(p))
+			continue;
+		c = new_clock(p, s->number, t->id);
+		if (!c || add_point(c, (struct clock_point){t->time, trace}))
+			return -1;
+	}
+	for (unsigned i = 0; i < n && found && !p->clocks.has_wall; i++)
+		if (clocks[i].id == CLOCK_REALTIME_ID) {
+			p->clocks.has_wall = true;
+			p->clocks.wall = (int64_t)(clocks[i].time - trace);
+		}
+	return 0;
+}
+
+void perfetto_clocks_free(struct perfetto *p)
+{
+	for (size_t i = 0; i < p->clocks.count; i++)
+		free(p->clocks.clock[i].points);
+	free(p->clocks.clock);
+	id_cache_free(&p->clocks.numbers);
+}

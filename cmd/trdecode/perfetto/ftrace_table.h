@@ -1,0 +1,20 @@
+/*
+ * ftrace_table.h - the numbers of the events of ftrace and of their fields
+ *
+ * A row is the text "NUMBER NAME FIELD...", where NUMBER is that of the event in the message
+ * FtraceEvent. A FIELD is "[NUMBER=]NAME:KIND"; without a number it is 1 more than the one before.
+ * Kinds are i and u, integers with and without a sign; z, a zigzag integer; s, a text; f and d, a
+ * number of 4 and 8 bytes with a point; and a, a list of u. The rows of a table are in the order of
+ * their numbers; NULL ends it. Fields of other kinds are not read.
+ *
+ * Source: protos/perfetto/trace/ftrace of the project perfetto, of August 2026 (numbers and names).
+ */
+#ifndef TR_TRDECODE_PERFETTO_FTRACE_TABLE_H
+#define TR_TRDECODE_PERFETTO_FTRACE_TABLE_H
+
+#include <stddef.h>
+
+extern const char *const perfetto_ftrace_3[], *const perfetto_ftrace_210[],
+						      *const perfetto_ftrace_400[];
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * legacy.c - events of Chrome's older format, which have a phase as in Trace Event JSON
+ *
+ * The calls of an id are on a track of their own. What the phases mean is in chrome/event.c.
+ */
+#include <string.h>
+
+#include "cmd/trdecode/perfetto/track_event.h"
+
+void legacy_read(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev,
+		 struct protobuf_view message)
+{
+	struct legacy_event *l = &ev->legacy;
+	struct protobuf_field f;
+
+	l->present = true;
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case LEGACY_NAME_IID:
+			if (!ev->name)
+				ev->name = perfetto_interned(p, s, OF_NAME, f.value);
+			break;
+		case LEGACY_PHASE: l->phase = f.value < 128 ? (uint8_t)f.value : 'I'; break;
+		case LEGACY_DURATION:
+			l->duration = (int64_t)f.value < 0 ? 0 : (int64_t)f.value;
+			break;
+		case LEGACY_ID:
+		case LEGACY_LOCAL_ID:
+		case LEGACY_GLOBAL_ID:
+			l->has_id = true;
+			l->local = f.number == LEGACY_LOCAL_ID;
+			l->id = f.value;
+			break;
+		case LEGACY_SCOPE: l->scope = perfetto_text(p, f.bytes); break;
+		case LEGACY_BIND_ID: l->bind_id = f.value; break;
+		case LEGACY_FLOW_DIRECTION: l->flow_direction = f.value; break;
+		case LEGACY_PID: l->pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		case LEGACY_TID: l->tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		}
+}
+
+/* Use the thread that the event names instead of its track's. */
+static int override_thread(struct perfetto *p, struct track_event *ev)
+{
+	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_THREAD, .cpu = -1};
+
+	key.pid = ev->legacy.pid >= 0 ? ev->legacy.pid : t->pid;
+	key.tid = ev->legacy.tid >= 0 ? ev->legacy.tid : t->tid;
+	ev->track = perfetto_other_track(p, &key);
+	return ev->track ? 0 : -1;
+}
+
+/* Use the track of the calls of an id. */
+static int async_track(struct perfetto *p, struct track_event *ev)
+{
+	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+	const struct legacy_event *l = &ev->legacy;
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_ASYNC,
+					 .tid = -1,
+					 .pid = l->local ? t->pid : -1,
+					 .cpu = strchr("bne", l->phase) ? -1 : -2,
+					 .name = l->scope ? l->scope : ev->category,
+					 .id = l->id};
+	int32_t pid = t->pid, tid = t->tid;
+	uint32_t before;
+
+	/* the track belongs to the thread that used it first */
+	before = (uint32_t)p->tracks.count;
+	ev->track = perfetto_other_track(p, &key);
+	if (!ev->track)
+		return -1;
+	if (p->tracks.count > before) {
+		struct perfetto_track *of = &p->tracks.track[ev->track - 1];
+
+		of->pid = pid;
+		of->tid = tid;
+		of->cpu = -1;
+		of->has_thread = tid >= 0;
+		of->has_process = tid < 0 && pid >= 0;
+		of->has_cpu = false;
+	}
+	return 0;
+}
+
+/* Keep a call with a duration: its begin and its end. */
+static int keep_complete(struct perfetto *p, struct track_event *ev)
+{
+	struct perfetto_record end = {
+		.kind = PERFETTO_COMPLETE_END, .flags = PERFETTO_VALUE, .track = ev->track - 1};
+	uint64_t duration;
+
+	if (__builtin_mul_overflow((uint64_t)ev->legacy.duration, 1000u, &duration) ||
+	    duration >= TIME_LIMIT - ev->time) {
+		perfetto_damage(p, ev->packet, "a call with an impossible duration");
+		return 0;
+	}
+	ev->legacy.duration = (int64_t)duration;
+	if (track_event_keep(p, ev, PERFETTO_BEGIN,
+			     PERFETTO_VALUE | (duration ? 0 : PERFETTO_AT_ONCE), ++p->serial))
+		return -1;
+	p->scratch.arguments.size = 0;
+	if (!duration)
+		return 0;
+	return perfetto_keep_data(p, (struct sorter_key){ev->time + duration, PERFETTO_ORDER_ENDS},
+				  &end, &p->serial, sizeof p->serial);
+}
+
+int legacy_keep(struct perfetto *p, struct track_event *ev)
+{
+	const struct legacy_event *l = &ev->legacy;
+	static const char types[] = {0, 'B', 'E', 'I', 'C', 'I'};
+	char phase = (char)l->phase;
+
+	if (!phase)
+		phase = ev->type < sizeof types ? types[ev->type] : 'I';
+	if ((l->pid >= 0 || l->tid >= 0) && override_thread(p, ev))
+		return -1;
+	if (strchr("bneSTpF", phase) && l->has_id && async_track(p, ev))
+		return -1;
+	if (l->bind_id && perfetto_argument_uint(p, "bind_id", l->bind_id))
+		return -1;
+	if (l->flow_direction && perfetto_argument_uint(p, "flow_direction", l->flow_direction))
+		return -1;
+	switch (phase) {
+	case 'B':
+	case 'b':
+	case 'S': return track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
+	case 'E': return track_event_keep(p, ev, PERFETTO_END, 0, 0);
+	case 'e':
+	case 'F': return track_event_keep(p, ev, PERFETTO_END, ev->name ? PERFETTO_NAMED : 0, 0);
+	case 'X': return keep_complete(p, ev);
+	case 'C': return track_event_keep(p, ev, PERFETTO_COUNTER_VALUES, 0, 0);
+	case 'M': return 0;
+	}
+	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
+}

@@ -1,0 +1,332 @@
+/*
+ * perfetto.c - the decoder of Perfetto's traces
+ */
+#include "cmd/trdecode/perfetto/perfetto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/cli/program.h"
+#include "common/formats/chrome.h"
+#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/perfetto/packet_reader.h"
+
+/* Test all packets in the first bytes: each field has the wire type of its number, and is there at
+ * most once. */
+static enum bid perfetto_probe(const struct input *in)
+{
+	struct protobuf_view rest = {in->head, in->head};
+	bool any = in->format && !strcmp(in->format, "perfetto"), sure = false;
+	unsigned packets = 0;
+
+	if (in->tree || !in->head_size)
+		return BID_NONE;
+	for (rest.end += in->head_size; rest.at < rest.end; packets++) {
+		struct protobuf_view message;
+		uint64_t length;
+		bool cut;
+
+		if (*rest.at++ != (TRACE_PACKET << 3 | PROTOBUF_LENGTH))
+			return BID_NONE;
+		if (!protobuf_varint(&rest, &length) || (!length && !packets))
+			break;
+		cut = length > protobuf_size(rest);
+		message = (struct protobuf_view){rest.at, cut ? rest.end : rest.at + length};
+		if (!packet_is_sound(message, cut, false))
+			return any && packets ? BID_CHANCE : BID_NONE;
+		sure |= packet_is_sound(message, cut, true);
+		rest.at = message.end;
+	}
+	if (!packets)
+		return BID_NONE;
+	/* packets of a service have a sequence */
+	return sure ? BID_LIKELY : any ? BID_CHANCE : BID_NONE;
+}
+
+static int perfetto_open(struct input *in, struct error *e)
+{
+	struct perfetto *p = calloc(1, sizeof *p);
+
+	in->state = p;
+	if (!p)
+		return error_no_memory(e);
+	p->input = in;
+	p->w = in->decoding->writer;
+	sorter_init(&p->sorter);
+	in->clock_name = "boot";
+	return 0;
+}
+
+/* Declare the texts that are compared and used often. */
+static int declare_texts(struct perfetto *p)
+{
+	struct {
+		uint32_t *to;
+		const char *text;
+	} texts[] = {
+		{&p->texts.begin, "begin"},
+		{&p->texts.end, "end"},
+		{&p->texts.async_begin, "async begin"},
+		{&p->texts.async_end, "async end"},
+		{&p->texts.gap, CHROME_GAP},
+		{&p->texts.gap_category, CHROME_GAP_CATEGORY},
+		{&p->texts.unfinished, "unfinished"},
+		{&p->texts.kernel, "kernel"},
+		{&p->texts.before, "called before the trace"},
+		{&p->texts.nothing, "(no name)"},
+	};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		*texts[i].to = writer_text(p->w, texts[i].text);
+		if (!*texts[i].to)
+			return -1;
+	}
+	return 0;
+}
+
+/* Return the error of a function that failed. */
+static int perfetto_failed(const struct perfetto *p, struct error *e)
+{
+	if (p->error.what[0])
+		*e = p->error;
+	else
+		error_no_memory(e);
+	return -1;
+}
+
+/* --- information --- */
+
+/* The names of payloads that are known. */
+static const char *kind_name(uint32_t kind)
+{
+	static const struct {
+		uint32_t kind;
+		const char *name;
+	} names[] = {
+		{0, "no payload"},
+		{PACKET_FTRACE, "ftrace_events"},
+		{PACKET_PROCESS_TREE, "process_tree"},
+		{4, "inode_file_map"},
+		{PACKET_CHROME_EVENTS, "chrome_events"},
+		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot"},
+		{PACKET_SYS_STATS, "sys_stats"},
+		{PACKET_PROCESS_STATS, "process_stats"},
+		{PACKET_TRACK_EVENT, "track_event"},
+		{33, "trace_config"},
+		{34, "ftrace_stats"},
+		{PACKET_TRACE_STATS, "trace_stats"},
+		{36, "synchronization_marker"},
+		{37, "profile_packet"},
+		{PACKET_ANDROID_LOG, "android_log"},
+		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor"},
+		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor"},
+		{45, "system_info"},
+		{46, "trigger"},
+		{PACKET_PACKAGES, "packages_list"},
+		{PACKET_COMPRESSED, "compressed_packets"},
+		{PACKET_STREAMING_PROFILE, "streaming_profile_packet"},
+		{PACKET_TRACK_DESCRIPTOR, "track_descriptor"},
+		{61, "module_symbols"},
+		{PACKET_PERF_SAMPLE, "perf_sample"},
+		{67, "cpu_info"},
+		{69, "service_event"},
+		{89, "trace_uuid"},
+		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets"},
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (names[i].kind == kind)
+			return names[i].name;
+	return NULL;
+}
+
+/* Print the number of packets of a kind. */
+static void fact_kind(struct trace_info *info, uint32_t kind, uint64_t count)
+{
+	const char *name = kind_name(kind);
+	char text[80];
+
+	if (!count)
+		return;
+	if (name)
+		snprintf(text, sizeof text, "%s %" PRIu64, name, count);
+	else
+		snprintf(text, sizeof text, "field %" PRIu32 " %" PRIu64, kind, count);
+	fact_item(info, "packet", text);
+}
+
+static int perfetto_info(struct input *in, struct trace_info *info, struct error *e)
+{
+	struct perfetto *p = in->state;
+	const struct perfetto_counts *n = &p->counts;
+
+	p->counting = true;
+	if (declare_texts(p) || perfetto_read(p))
+		return perfetto_failed(p, e);
+	fact_text(info, "format", "perfetto");
+	fact_text(info, "clock", perfetto_clock_name(p));
+	fact_number(info, "events", n->events);
+	fact_number(info, "tracks", p->tracks.count);
+	fact_number(info, "sequences", p->sequences.size / sizeof(struct perfetto_sequence *));
+	fact_number(info, "packets", n->packets);
+	for (uint32_t i = 0; i < PERFETTO_KINDS; i++)
+		fact_kind(info, i, n->kinds[i]);
+	for (uint32_t i = 0; i < n->far_kinds.keys.count; i++)
+		fact_kind(info, get_u32(intern_data(&n->far_kinds.keys, i)),
+			  get_u64(n->far.data + 8 * (n->far_kinds.numbers[i] - 1)));
+	return 0;
+}
+
+/* --- decoding --- */
+
+static int perfetto_begin(struct input *in, struct error *e)
+{
+	struct perfetto *p = in->state;
+	struct writer *w = p->w;
+	struct sorter_record r;
+	int64_t wall;
+
+	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perfetto"),
+							    writer_text(w, in->name), 0, 0});
+	if (!p->source || declare_texts(p) || perfetto_read(p) ||
+	    sorter_finish(&p->sorter, &p->error))
+		return perfetto_failed(p, e);
+	in->clock_name = perfetto_clock_name(p);
+	in->has_wall = p->clocks.has_wall;
+	in->wall = p->clocks.wall;
+	if (merge_choose_clock(in, e))
+		return -1;
+	wall = merge_wall(in);
+	p->clock = writer_clock(
+		w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
+					 .flags = (in->has_wall ? CLOCK_HAS_WALL : 0) |
+						  (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
+					 .wall = wall});
+	if (!p->clock || (p->packages.size && writer_meta(w, p->source, "perfetto.packages",
+							  p->packages.data, p->packages.size)))
+		return perfetto_failed(p, e);
+	return sorter_peek(&p->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
+}
+
+static int perfetto_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct perfetto *p = in->state;
+	uint64_t limit;
+
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	if (perfetto_rows(p, limit, &in->next)) {
+		*e = p->error;
+		return -1;
+	}
+	if (in->next != UINT64_MAX)
+		in->next = merge_shifted(in->next, in->shift);
+	return 0;
+}
+
+/* Name the packets that the stream does not contain, by the numbers of their fields. */
+static void print_unread(struct perfetto *p)
+{
+	const struct perfetto_counts *n = &p->counts;
+	struct buffer b = {0};
+	uint64_t count = 0;
+	int failed = 0;
+
+	for (uint32_t i = 1; i < PERFETTO_KINDS && !failed; i++) {
+		if (!n->kinds[i] || kind_name(i))
+			continue;
+		count += n->kinds[i];
+		if (b.size < 400)
+			failed = buffer_printf(&b, "%s%" PRIu32 " (%" PRIu64 ")",
+					       b.size ? ", " : "", i, n->kinds[i]);
+	}
+	for (uint32_t i = 0; i < n->far_kinds.keys.count; i++)
+		count += get_u64(n->far.data + 8 * (n->far_kinds.numbers[i] - 1));
+	if (!failed && !buffer_u8(&b, 0))
+		warn_count(
+			p->input->name, count,
+			"{packet|packets} of {a kind|kinds} that trdecode does not read {was|were} "
+			"left out; numbers of the fields: %s",
+			(const char *)b.data);
+	buffer_free(&b);
+}
+
+/* Report the events that the stream does not contain, or contains in another form. */
+static void print_remarks(struct perfetto *p)
+{
+	const struct perfetto_counts *n = &p->counts;
+	const char *file = p->input->name;
+
+	print_unread(p);
+	warn_count(file, n->kinds[PACKET_CHROME_EVENTS],
+		   "{packet|packets} with JSON events of Chrome {was|were} left out");
+	warn_count(file, n->kinds[37], "{packet|packets} of a heap profile {was|were} left out");
+	warn_count(file, n->unopened,
+		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
+	warn_count(file, n->unsynchronised,
+		   "{time|times} of clocks without a snapshot {was|were} not converted");
+	warn_count(file, n->uninterned,
+		   "{id|ids} of interned data {is|are} not in the file: names are missing");
+	warn_count(
+		file, p->arguments.nameless,
+		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
+		"left out");
+	if (n->extra_fields)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64
+		     " field%s of track events that trdecode does not read (the first one "
+		     "has the number %" PRIu32 ")",
+		     n->extra_fields, n->extra_fields == 1 ? "" : "s", n->extra_field);
+	warn_count(file, n->unknown_ftrace,
+		   "{event|events} of ftrace {has|have} an unknown number: {its|their} fields are "
+		   "left out");
+}
+
+static void free_buffers(struct perfetto *p)
+{
+	struct buffer *const buffers[] = {
+		&p->scratch.record, &p->scratch.arguments, &p->scratch.details,
+		&p->scratch.key,    &p->scratch.text,	   &p->counts.far,
+		&p->mappings,	    &p->source_locations,  &p->packages};
+
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_free(buffers[i]);
+}
+
+static void perfetto_close(struct input *in)
+{
+	struct perfetto *p = in->state;
+
+	if (!p)
+		return;
+	if (p->counts.wrong_times)
+		input_damage(in, in->name, NO_OFFSET, "%" PRIu64 " event%s with an impossible time",
+			     p->counts.wrong_times, p->counts.wrong_times == 1 ? "" : "s");
+	if (!in->decoding->quiet)
+		print_remarks(p);
+	sorter_free(&p->sorter);
+	arguments_free(&p->arguments);
+	perfetto_sequences_free(p);
+	perfetto_clocks_free(p);
+	perfetto_tracks_free(p);
+	perfetto_ftrace_free(p);
+	id_cache_free(&p->counts.far_kinds);
+	id_cache_free(&p->types);
+	id_cache_free(&p->definitions);
+	id_cache_free(&p->mapping_numbers);
+	free(p->locations);
+	free_buffers(p);
+	free(p);
+	in->state = NULL;
+}
+
+const struct decoder decoder_perfetto = {
+	.name = "perfetto",
+	.probe = perfetto_probe,
+	.open = perfetto_open,
+	.info = perfetto_info,
+	.begin = perfetto_begin,
+	.run = perfetto_run,
+	.close = perfetto_close,
+};

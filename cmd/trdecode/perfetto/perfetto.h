@@ -1,0 +1,466 @@
+/*
+ * perfetto.h - inside the decoder of Perfetto's traces: a sequence of messages TracePacket
+ *
+ * Packets of several writers are in any order of their times, and the description of a track may
+ * come after its events. So the whole file is read first (packets.c), and its events are sorted
+ * (input/sorter.h) and then written (rows.c). A packet belongs to a sequence, whose state
+ * (sequence.c) has the names that later packets of the sequence use, and defaults. Times are
+ * converted to one clock (clocks.c) before they are sorted.
+ *
+ * Functions return 0, or -1 with p->error filled, or, without text, when out of memory or when the
+ * output failed; an id 0 is the same.
+ *
+ * Sources: protos/perfetto/trace, docs/reference and docs/concepts of the project perfetto, and the
+ * meaning that its trace processor gives to incomplete traces.
+ */
+#ifndef TR_TRDECODE_PERFETTO_PERFETTO_H
+#define TR_TRDECODE_PERFETTO_PERFETTO_H
+
+#include "common/protobuf/protobuf_reader.h"
+#include "common/util/intern.h"
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input/arguments.h"
+#include "cmd/trdecode/input/sorter.h"
+#include "cmd/trdecode/perfetto/fields.h"
+#include "cmd/trdecode/perfetto/ids.h"
+
+enum {
+	PERFETTO_RECENT = 256, /* slots of a cache of what was used last */
+	PERFETTO_EXTRA = 16,   /* extra counters of an event */
+	PERFETTO_KINDS = 1024, /* numbers of packet fields that are counted in an array */
+	PERFETTO_EVENT_FIELDS = 64,
+};
+
+/* What an event becomes in the stream. */
+enum perfetto_kind {
+	PERFETTO_BEGIN,
+	PERFETTO_END,
+	PERFETTO_COMPLETE_END, /* of a BEGIN with that serial number */
+	PERFETTO_INSTANT,
+	PERFETTO_COUNTER, /* value: an int64 */
+	PERFETTO_COUNTER_REAL,
+	PERFETTO_COUNTER_VALUES, /* its arguments are the values */
+	PERFETTO_SAMPLE,
+	PERFETTO_GAP,	 /* struct perfetto_loss follows */
+	PERFETTO_FTRACE, /* name: number of the event, track: tid; the message follows */
+	PERFETTO_SWITCH, /* struct perfetto_switch follows */
+	PERFETTO_WAKING,
+	PERFETTO_GRAPH_ENTRY, /* name: of the function, track: tid, value: depth */
+	PERFETTO_GRAPH_EXIT,
+};
+
+enum perfetto_flags {
+	PERFETTO_UNFINISHED = 1, /* an END: the call has no leave */
+	PERFETTO_VALUE = 2,	 /* a u64 follows: of a counter the value, of a BEGIN its serial
+				    number, of a sample the weight */
+	PERFETTO_STRUCTS = 4,	 /* arguments contain STRUCTs */
+	PERFETTO_NAMED = 8,	 /* an END: only of a call with that name */
+	PERFETTO_AT_ONCE = 16,	 /* a BEGIN: the call ends at the same time */
+	PERFETTO_HAS_CPU = 32,
+};
+
+/* An event, as stored in the sorter. After it: the value, then arguments as arguments_values takes
+ * them. */
+struct perfetto_record {
+	uint8_t kind, flags; /* enum perfetto_kind, enum perfetto_flags */
+	uint16_t cpu;
+	uint32_t track;	   /* index */
+	uint32_t name;	   /* string of the writer */
+	uint32_t category; /* string of the writer */
+	uint32_t stack;	   /* of the writer; 0 none */
+	uint32_t zero;
+};
+
+/* What was lost. */
+struct perfetto_loss {
+	uint64_t count, offset;
+	uint32_t reason, unit;
+};
+
+/* An entry of CompactSched. */
+struct perfetto_switch {
+	int64_t prev_state;
+	int32_t pid, prio, target_cpu;
+	uint32_t comm; /* string of the writer */
+};
+
+/* Kinds of interned entries; perfetto_interned gets what is in parentheses, else a string. */
+enum perfetto_interned_kind {
+	OF_CATEGORY,
+	OF_NAME,
+	OF_ANNOTATION_NAME,
+	OF_SOURCE_LOCATION, /* (number in p->source_locations, from 1) */
+	OF_FUNCTION,
+	OF_FRAME,     /* (location of the writer) */
+	OF_CALLSTACK, /* (stack of the writer) */
+	OF_BUILD_ID,
+	OF_PATH,
+	OF_SOURCE_PATH,
+	OF_MAPPING, /* (number in p->mappings, from 1) */
+	OF_LOG_BODY,
+	OF_ANNOTATION_STRING,
+	OF_CORRELATION,
+	OF_KERNEL_SYMBOL,
+	INTERNED_KINDS,
+};
+
+/* The interned entries of a sequence. */
+struct perfetto_interned {
+	struct perfetto_ids ids[INTERNED_KINDS];
+};
+
+struct perfetto_source_location {
+	uint32_t file, function; /* strings of the writer */
+	uint32_t line;
+};
+
+/* A file that is mapped, with a space of the writer for its addresses. */
+struct perfetto_mapped {
+	uint32_t space, path;
+};
+
+/* A clock of one sequence. */
+struct perfetto_own_clock {
+	uint64_t last, unit; /* ns or units of the last time; ns of a unit, 0: 1 */
+	bool incremental;
+};
+
+/* Values that packets of a sequence have unless they give others. */
+struct perfetto_defaults {
+	uint64_t track;
+	bool has_track;
+	uint32_t clock; /* 0: none */
+	uint32_t sample_name;
+	uint64_t period;
+	uint8_t nextra, nextra_real;
+	uint64_t extra[PERFETTO_EXTRA], extra_real[PERFETTO_EXTRA];
+};
+
+struct perfetto_sequence {
+	uint32_t id, machine, number;
+	bool seen;		   /* a packet was read */
+	bool valid;		   /* the state is complete */
+	bool has_thread;	   /* a ThreadDescriptor was read */
+	uint32_t generation;	   /* number of times that the state was cleared */
+	uint64_t skipped;	   /* packets left out since the state is incomplete */
+	uint64_t skipped_time;	   /* time of the first of them */
+	uint64_t last_time;	   /* of its last packet */
+	uint32_t thread_track;	   /* of the ThreadDescriptor: index */
+	int64_t time, thread_time; /* us: of events with time deltas */
+	struct perfetto_defaults defaults;
+	struct perfetto_interned *interned; /* NULL: none yet */
+	struct perfetto_own_clock *clocks;  /* by id from CLOCK_OF_SEQUENCE_FIRST; NULL: none */
+};
+
+/* A packet: its fields but the payload's. */
+struct perfetto_packet {
+	uint64_t offset; /* in the file, of its message */
+	uint64_t time;	 /* as recorded, then in the stream's clock */
+	bool has_time, dropped, first, cleared;
+	uint32_t clock, sequence, machine, flags;
+	uint32_t kind; /* number of the payload's field; 0 none */
+	struct protobuf_view payload, interned, defaults;
+	bool has_interned, has_defaults;
+};
+
+/* An open call. */
+struct perfetto_frame {
+	uint64_t serial; /* of a COMPLETE call; 0 none */
+	uint32_t name, category, location;
+	uint32_t call; /* number of an asynchronous call; 0: it is on a stack */
+	uint32_t level;
+	bool kernel;
+};
+
+struct perfetto_calls {
+	struct perfetto_frame *frames;
+	size_t depth, capacity;
+};
+
+/* A thread and its calls. */
+struct perfetto_thread {
+	int32_t pid, tid;
+	uint32_t comm;
+	uint32_t lane;
+	uint32_t unseen; /* calls that were open before the trace */
+	uint32_t kernel; /* open calls in the kernel */
+	struct perfetto_calls calls;
+};
+
+enum perfetto_role {
+	PERFETTO_UNRESOLVED,
+	PERFETTO_STACK,	 /* calls of a thread */
+	PERFETTO_KERNEL, /* calls of a thread in the kernel */
+	PERFETTO_BEFORE, /* calls that were open before the trace */
+	PERFETTO_ASYNC,	 /* calls that need not nest with those of threads */
+};
+
+/* A track. Before rows are written, role, thread and lane are not yet known. */
+struct perfetto_track {
+	uint64_t uuid, parent;
+	uint32_t name, process_name, thread_name, unit; /* strings of the writer */
+	int32_t pid, tid, cpu;
+	bool has_process, has_thread, has_counter, has_cpu, incremental, before, is_async;
+	uint64_t multiplier; /* 0: 1 */
+	int64_t value;	     /* of an incremental counter */
+	double real_value;
+	uint32_t sequence, generation; /* that value is of */
+	uint8_t role;
+	uint32_t thread; /* index + 1; 0 none */
+	uint32_t lane;
+	uint32_t types[2]; /* of counters: integers, reals */
+	struct perfetto_calls calls;
+};
+
+struct perfetto_tracks {
+	struct perfetto_track *track;
+	size_t count, capacity;
+	struct id_cache by_uuid, others; /* index + 1 */
+	struct {
+		uint64_t uuid;
+		uint32_t number; /* index + 1 */
+	} recent[PERFETTO_RECENT];
+	struct perfetto_thread *thread;
+	size_t nthreads, threads_capacity;
+	struct id_cache threads; /* by pid and tid: index + 1 */
+	struct id_cache lanes;
+	struct id_cache process_names; /* by pid: strings of the writer */
+	bool shared_tids;	       /* threads of several processes have the same tid */
+};
+
+/* What is known of a thread of the system before its events. */
+struct perfetto_task {
+	int32_t tgid; /* -1: unknown */
+	uint32_t comm;
+};
+
+struct perfetto_tasks {
+	struct id_cache numbers; /* by tid: index + 1 */
+	struct perfetto_task *task;
+	size_t count, capacity;
+};
+
+struct perfetto_clocks {
+	uint32_t trace; /* id of the stream's clock; 0: not yet known */
+	bool has_wall;
+	int64_t wall;
+	struct id_cache numbers; /* by sequence and id: index + 1 */
+	struct perfetto_clock *clock;
+	size_t count, capacity;
+};
+
+/* Numbers of what the stream does not contain, and of packets. */
+struct perfetto_counts {
+	uint64_t packets, events;
+	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
+	struct id_cache far_kinds;	/* of larger numbers: index in far */
+	struct buffer far;		/* u64 each */
+	uint64_t unopened, wrong_times, unsynchronised, extra_fields;
+	uint64_t uninterned, unknown_ftrace;
+	uint64_t lost_packets; /* that the buffers of the service lost */
+	uint32_t extra_field;  /* the first one */
+};
+
+/* Events of ftrace (ftrace_types.c). */
+struct perfetto_ftrace {
+	struct perfetto_event_type *type;
+	size_t ntypes, types_capacity;
+	struct id_cache numbers; /* by number of the event: index + 1 */
+	struct id_cache generic; /* types of GenericFtraceEvent, by name and fields */
+	struct perfetto_cpu *cpu;
+	size_t ncpus;
+	struct buffer fixed, tail, key;
+};
+
+/* Buffers that events are made in. */
+struct perfetto_scratch {
+	struct buffer record, arguments, details, key, text;
+};
+
+/* Strings of the writer. */
+struct perfetto_texts {
+	uint32_t begin, end, async_begin, async_end, gap, gap_category, unfinished, kernel, before;
+	uint32_t nothing; /* name of calls without one */
+};
+
+/* The state of decoding one input. */
+struct perfetto {
+	struct input *input;
+	struct writer *w;
+	struct error error;
+	struct sorter sorter;
+	bool counting; /* for --info: events are not kept */
+	struct argument_table arguments;
+	struct buffer sequences; /* struct perfetto_sequence * each */
+	struct id_cache sequence_numbers;
+	struct perfetto_sequence *recent_sequence;
+	struct perfetto_clocks clocks;
+	struct perfetto_tracks tracks;
+	struct perfetto_tasks tasks;
+	struct perfetto_ftrace ftrace;
+	struct perfetto_counts counts;
+	struct perfetto_scratch scratch;
+	struct perfetto_texts texts;
+	struct id_cache types, definitions, mapping_numbers;
+	struct buffer source_locations; /* struct perfetto_source_location each */
+	struct buffer mappings;		/* struct perfetto_mapped each */
+	struct buffer packages;		/* text of a META */
+	struct {
+		uint64_t key;
+		uint32_t type;
+	} recent_types[PERFETTO_RECENT];
+	uint32_t *locations; /* by name: of functions */
+	size_t nlocations;
+	uint32_t source, clock, calls;
+	uint64_t serial;
+	uint64_t last; /* the latest time so far */
+};
+
+/* --- packets.c --- */
+
+/* Read the whole input. */
+int perfetto_read(struct perfetto *p);
+/* Report damage in the packet's payload. */
+void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, const char *what);
+
+/* --- sequence.c --- */
+
+/* Get the state of a packet's sequence, changed by the packet. *skip: the packet needs state that
+ * is missing. */
+int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
+		      struct perfetto_sequence **sequence, bool *skip);
+/* End the gaps of sequences at the end of the input. */
+int perfetto_sequences_end(struct perfetto *p);
+void perfetto_sequences_free(struct perfetto *p);
+/* Get an interned entry: a string of the writer, or what its kind stores; 0: there is none, which
+ * is counted unless the iid is 0. */
+uint32_t perfetto_interned(struct perfetto *p, const struct perfetto_sequence *s,
+			   enum perfetto_interned_kind kind, uint64_t iid);
+
+/* --- clocks.c --- */
+
+int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
+			    const struct perfetto_packet *packet);
+/* Convert a time of a clock to that of the stream. false: it cannot be converted, which is counted.
+ */
+bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock, uint64_t *time);
+/* Record that a clock had a time when the stream's clock had another. */
+int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace);
+const char *perfetto_clock_name(const struct perfetto *p);
+void perfetto_clocks_free(struct perfetto *p);
+
+/* --- tracks.c --- */
+
+/* Get the number of a track, from 1. */
+uint32_t perfetto_track(struct perfetto *p, uint64_t uuid);
+/* Get the track of what has no uuid; the key has the properties that identify it. */
+enum perfetto_other {
+	PERFETTO_OF_THREAD = 1,
+	PERFETTO_OF_PROCESS,
+	PERFETTO_OF_COUNTER,
+	PERFETTO_OF_ASYNC,
+};
+struct perfetto_track_key {
+	uint32_t kind; /* enum perfetto_other */
+	int32_t pid, tid, cpu;
+	uint32_t name, scope;
+	uint64_t id;
+};
+uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_key *key);
+int perfetto_track_descriptor(struct perfetto *p, struct protobuf_view message);
+/* Take a ThreadDescriptor or ProcessDescriptor of its own packet. */
+int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
+			       struct protobuf_view message);
+int perfetto_process_descriptor(struct perfetto *p, struct protobuf_view message);
+int perfetto_process_tree(struct perfetto *p, struct protobuf_view message);
+/* Get what is known of a thread of the system. NULL: out of memory. */
+struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid);
+/* Get a thread. NULL: out of memory. */
+struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid);
+/* Find the role, thread and lane of a track, once everything was read. */
+int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t);
+/* Get the lane of a thread on a CPU (-1: on any). */
+uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cpu);
+uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu);
+void perfetto_tracks_free(struct perfetto *p);
+
+/* --- track_event.c --- */
+
+int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
+			 const struct perfetto_packet *packet);
+/* Add an event to the sorter: the record, the value, and p->scratch.arguments. */
+int perfetto_keep(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
+		  uint64_t value);
+/* Learn the names in p->scratch.arguments as those of the arguments of a name. */
+int perfetto_learn(struct perfetto *p, uint32_t name);
+/* The same, with another order among the events of one time, and any data. */
+int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,
+		       const void *data, size_t size);
+int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
+		      int32_t cpu);
+enum { PERFETTO_ORDER_UNSEEN, PERFETTO_ORDER_ENDS };
+static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
+
+/* --- annotations.c --- */
+
+/* What annotations of an event contain. */
+struct perfetto_annotated {
+	bool structs;	 /* a STRUCT */
+	bool unfinished; /* the mark of a call without a leave, which is left out */
+};
+/* Append an annotation to p->scratch.arguments. */
+int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
+			struct protobuf_view message, struct perfetto_annotated *a);
+/* Append an argument with a name. */
+int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number);
+int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number);
+int perfetto_argument_true(struct perfetto *p, const char *name);
+int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string);
+int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n);
+
+/* --- samples.c --- */
+
+int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
+		    const struct perfetto_packet *packet);
+int perfetto_streaming_profile(struct perfetto *p, struct perfetto_sequence *s,
+			       const struct perfetto_packet *packet);
+int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
+			     struct protobuf_view message);
+/* Get what an interned frame, mapping or call stack is in the stream. */
+uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
+			struct protobuf_view message);
+uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
+			  struct protobuf_view message);
+uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
+			    struct protobuf_view message);
+uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message);
+
+/* --- ftrace.c, ftrace_types.c, ftrace_rows.c --- */
+
+int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *s,
+			   const struct perfetto_packet *packet);
+int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
+			const uint8_t *data, size_t size);
+void perfetto_ftrace_free(struct perfetto *p);
+
+/* --- others.c --- */
+
+int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
+			  const struct perfetto_packet *packet);
+
+/* --- rows.c --- */
+
+/* Write all rows up to and including a time, and set *next to the time of the next row. */
+int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next);
+/* Write the row of an event on a track. */
+int perfetto_row_event(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
+		       const uint8_t *data, size_t size);
+/* Get the location of a function. */
+uint32_t perfetto_location(struct perfetto *p, uint32_t name);
+
+static inline uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v)
+{
+	return writer_string(p->w, v.at, protobuf_size(v));
+}
+
+#endif

@@ -1,0 +1,482 @@
+/*
+ * rows.c - writes the sorted events as rows
+ *
+ * The calls of a thread's track are a stack, whose depth the rows have. All other tracks have
+ * asynchronous calls with numbers: an end closes the last begin of its track. Two tracks of a
+ * thread that trencode writes become what they were: calls in the kernel, and calls open since
+ * before the trace.
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/input/gap_arguments.h"
+#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/perfetto/perfetto.h"
+#include "common/stream/value.h"
+
+enum { DEPTH_MOST = 65535, FIXED_MOST = 24 };
+
+/* A row to write. */
+struct row {
+	uint64_t time;
+	const struct perfetto_track *track; /* of an asynchronous call; NULL: none */
+	enum type_kind kind;
+	uint32_t lane, type_name, category; /* strings of the writer */
+	uint32_t flags;			    /* of the type */
+	uint32_t level, location, call, stack;
+	uint32_t name; /* whose arguments are values */
+	const uint8_t *values;
+	uint32_t size;
+};
+
+/* --- declarations --- */
+
+/* Make the fields of a type. Returns the size of the fixed part. */
+static uint32_t make_fields(struct perfetto *p, const struct row *r, struct type_entry *e,
+			    struct field_entry *fields)
+{
+	uint32_t at = 0;
+
+	e->fields = fields;
+	if (r->track) {
+		fields[e->nfields++] = (struct field_entry){.name = writer_text(p->w, "call"),
+							    .kind = FIELD_UINT,
+							    .role = ROLE_CALL,
+							    .size = 4};
+		fields[e->nfields++] = (struct field_entry){.name = writer_text(p->w, "track_id"),
+							    .kind = FIELD_HEX,
+							    .offset = 8,
+							    .size = 8};
+		at = 16;
+	}
+	if (r->stack) {
+		fields[e->nfields++] = (struct field_entry){.name = writer_text(p->w, "stack"),
+							    .kind = FIELD_UINT,
+							    .role = ROLE_STACK,
+							    .offset = at,
+							    .size = 4};
+		at += 4;
+	}
+	return at;
+}
+
+static uint32_t declare_type(struct perfetto *p, const struct row *r, uint32_t flags)
+{
+	static const uint32_t native[] = {
+		[KIND_INSTANT] = 'I', [KIND_ENTER] = 'B', [KIND_LEAVE] = 'E', [KIND_COUNTER] = 'C'};
+	struct {
+		uint32_t what, kind, name, category, flags, track, stack;
+	} key = {'t', r->kind, r->type_name, r->category, flags, r->track != NULL, r->stack != 0};
+	uint32_t *id = id_cache_number(&p->types, &key, sizeof key);
+	struct field_entry fields[3];
+	struct type_entry e = {.source = p->source,
+			       .name = r->type_name,
+			       .group = r->category,
+			       .kind = (uint8_t)r->kind,
+			       .flags = (uint16_t)flags,
+			       .native = native[r->kind]};
+
+	if (!id || *id)
+		return id ? *id : 0;
+	e.fixed_size = make_fields(p, r, &e, fields);
+	*id = writer_type(p->w, &e);
+	if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
+		return 0;
+	return *id;
+}
+
+static uint32_t type_of(struct perfetto *p, const struct row *r)
+{
+	uint32_t flags = r->flags | (r->size ? TYPE_TAIL | TYPE_VALUES : 0);
+	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^ flags << 4 ^
+		       (unsigned)r->kind << 1 ^ (r->stack != 0);
+	size_t slot = hash_u64(key) % PERFETTO_RECENT;
+	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24 && !r->track;
+
+	if (exact && p->recent_types[slot].key == key && p->recent_types[slot].type)
+		return p->recent_types[slot].type;
+	if (!exact)
+		return declare_type(p, r, flags);
+	p->recent_types[slot].key = key;
+	return p->recent_types[slot].type = declare_type(p, r, flags);
+}
+
+uint32_t perfetto_location(struct perfetto *p, uint32_t name)
+{
+	uint32_t *locations = array_reach(p->locations, &p->nlocations, name, sizeof *locations);
+
+	if (!locations)
+		return 0;
+	p->locations = locations;
+	if (!locations[name])
+		locations[name] = arguments_location_of(&p->arguments, p->w, name);
+	return p->locations[name];
+}
+
+/* --- rows --- */
+
+/* Send the definitions of the STRUCTs in values. */
+static int use_definitions(struct perfetto *p)
+{
+	struct values v;
+	struct value value;
+	uint8_t what;
+	uint64_t index;
+
+	values_begin(&v, p->scratch.details.data, p->scratch.details.size);
+	while (values_what(&v, &what, &index))
+		for (uint64_t left = 1; left; left--) {
+			if (!values_value(&v, &value))
+				return 0;
+			if (value.tag == VALUE_STRUCT &&
+			    writer_use_definition(p->w, value.definition))
+				return -1;
+			left += value.count;
+		}
+	return 0;
+}
+
+static int put_row(struct perfetto *p, const struct row *r)
+{
+	uint8_t fixed[FIXED_MOST] = {0};
+	struct new_row row = {.time = merge_shifted(r->time, p->input->shift),
+			      .lane = r->lane,
+			      .type = type_of(p, r),
+			      .location = r->location,
+			      .depth = r->level < DEPTH_MOST ? r->level : DEPTH_MOST,
+			      .fixed = fixed};
+
+	if (!row.lane || !row.type)
+		return -1;
+	if (r->track) {
+		put_u32(fixed, r->call);
+		put_u64(fixed + 8, r->track->uuid);
+		row.fixed_size = 16;
+	}
+	if (r->stack) {
+		put_u32(fixed + row.fixed_size, r->stack);
+		row.fixed_size += 4;
+		if (writer_use_stack(p->w, r->stack))
+			return -1;
+	}
+	if (r->size) {
+		if (arguments_values(&p->arguments, r->name, r->values, r->size,
+				     &p->scratch.details) ||
+		    use_definitions(p))
+			return -1;
+		row.tail = p->scratch.details.data;
+		row.tail_size = (uint32_t)p->scratch.details.size;
+		row.has_tail = true;
+	}
+	return writer_row_data(p->w, row);
+}
+
+/* Begin a row of a call. */
+static struct row call_row(const struct perfetto *p, const struct perfetto_track *t,
+			   const struct perfetto_frame *f, enum type_kind kind, uint64_t time)
+{
+	bool enter = kind == KIND_ENTER;
+	struct row r = {.time = time,
+			.kind = kind,
+			.lane = t->lane,
+			.category = f->category,
+			.location = f->location,
+			.name = f->name};
+
+	if (f->call) {
+		r.track = t;
+		r.call = f->call;
+		r.flags = TYPE_CALL_NUMBER;
+		r.type_name = enter ? p->texts.async_begin : p->texts.async_end;
+		return r;
+	}
+	r.type_name = enter ? p->texts.begin : p->texts.end;
+	r.level = f->level;
+	r.flags = (f->level <= DEPTH_MOST ? TYPE_DEPTH : 0) | (f->kernel ? TYPE_KERNEL : 0);
+	return r;
+}
+
+/* --- calls --- */
+
+static struct perfetto_thread *thread_of(const struct perfetto *p, const struct perfetto_track *t)
+{
+	return t->thread ? &p->tracks.thread[t->thread - 1] : NULL;
+}
+
+/* Get the calls that a track's begins and ends are of. */
+static struct perfetto_calls *calls_of(const struct perfetto *p, struct perfetto_track *t)
+{
+	return t->role == PERFETTO_STACK ? &thread_of(p, t)->calls : &t->calls;
+}
+
+static int begin_call(struct perfetto *p, struct perfetto_track *t,
+		      const struct perfetto_record *rec, const struct row *of)
+{
+	struct perfetto_thread *thread = thread_of(p, t);
+	struct perfetto_calls *c = calls_of(p, t);
+	struct perfetto_frame *f = array_grow(c->frames, &c->capacity, c->depth, sizeof *f);
+	struct row r;
+
+	if (!f)
+		return -1;
+	c->frames = f;
+	f += c->depth++;
+	*f = (struct perfetto_frame){.name = rec->name,
+				     .category = rec->category,
+				     .location = perfetto_location(p, rec->name)};
+	if (!f->location)
+		return -1;
+	if (t->role == PERFETTO_BEFORE) {
+		/* the call has no enter */
+		thread->unseen++;
+		return 0;
+	}
+	/* the stream counts no calls in the kernel outside of others */
+	f->kernel = t->role == PERFETTO_KERNEL && thread->calls.depth + thread->unseen;
+	if (t->role == PERFETTO_STACK)
+		f->level = (uint32_t)c->depth - 1 + thread->unseen;
+	else if (f->kernel)
+		f->level = thread->kernel++;
+	else
+		f->call = ++p->calls;
+	r = call_row(p, t, f, KIND_ENTER, of->time);
+	r.values = of->values;
+	r.size = of->size;
+	r.stack = of->stack;
+	return put_row(p, &r);
+}
+
+/* End the innermost call of a track. */
+static int end_innermost(struct perfetto *p, struct perfetto_track *t, const struct row *of,
+			 bool unfinished)
+{
+	struct perfetto_thread *thread = thread_of(p, t);
+	struct perfetto_calls *c = calls_of(p, t);
+	struct perfetto_frame *f = &c->frames[--c->depth];
+	struct row r;
+
+	thread = f->kernel || t->role == PERFETTO_BEFORE ? thread : NULL;
+	if (f->kernel)
+		thread->kernel--;
+	else if (thread)
+		f->level = --thread->unseen;
+	if (unfinished)
+		return 0;
+	r = call_row(p, t, f, KIND_LEAVE, of->time);
+	r.values = of->values;
+	r.size = of->size;
+	r.stack = of->stack;
+	return put_row(p, &r);
+}
+
+/* End calls of a track until so many are left; the last one has the values of the row. */
+static int end_calls(struct perfetto *p, struct perfetto_track *t, size_t depth,
+		     const struct row *of, bool unfinished)
+{
+	const struct row inner = {.time = of->time};
+
+	while (calls_of(p, t)->depth > depth + 1)
+		if (end_innermost(p, t, &inner, false))
+			return -1;
+	return end_innermost(p, t, of, unfinished);
+}
+
+static int end_call(struct perfetto *p, struct perfetto_track *t, const struct perfetto_record *rec,
+		    uint64_t serial, const struct row *of)
+{
+	const struct perfetto_calls *c = calls_of(p, t);
+	size_t depth = c->depth;
+
+	while (depth &&
+	       (rec->kind == PERFETTO_COMPLETE_END
+			? c->frames[depth - 1].serial != serial
+			: rec->flags & PERFETTO_NAMED && c->frames[depth - 1].name != rec->name))
+		depth--;
+	if (!depth) {
+		p->counts.unopened += rec->kind == PERFETTO_END;
+		return 0;
+	}
+	return end_calls(p, t, depth - 1, of, rec->flags & PERFETTO_UNFINISHED);
+}
+
+/* --- other events --- */
+
+static int instant_row(struct perfetto *p, const struct perfetto_track *t,
+		       const struct perfetto_record *rec, struct row *r)
+{
+	struct gap_arguments gap;
+
+	r->lane = t->lane;
+	if (rec->name == p->texts.gap && rec->category == p->texts.gap_category &&
+	    gap_arguments_read(&gap, p->w, r->values, r->size))
+		return writer_gap(p->w, merge_shifted(r->time, p->input->shift), t->lane, &gap.gap);
+	r->kind = rec->kind == PERFETTO_INSTANT ? KIND_INSTANT : KIND_COUNTER;
+	r->type_name = r->name = rec->name;
+	r->category = rec->category;
+	r->location = r->size ? perfetto_location(p, rec->name) : 0;
+	return r->size && !r->location ? -1 : put_row(p, r);
+}
+
+/* Declare the type of a counter: a field of 8 bytes. */
+static uint32_t counter_type(struct perfetto *p, struct perfetto_track *t, bool real)
+{
+	struct field_entry value = {.name = writer_text(p->w, "value"),
+				    .type_name = t->unit,
+				    .kind = real ? FIELD_FLOAT : FIELD_INT,
+				    .size = 8};
+	uint32_t name = t->name ? t->name : p->texts.nothing;
+	uint32_t key[4] = {'c', name, t->unit, real}, *id;
+
+	if (t->types[real])
+		return t->types[real];
+	id = id_cache_number(&p->types, key, sizeof key);
+	if (id && !*id) {
+		*id = writer_type(p->w, &(struct type_entry){.source = p->source,
+							     .name = name,
+							     .kind = KIND_COUNTER,
+							     .native = 'C',
+							     .fixed_size = 8,
+							     .nfields = 1,
+							     .fields = &value});
+		if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
+			return 0;
+	}
+	return id ? t->types[real] = *id : 0;
+}
+
+static int counter_row(struct perfetto *p, struct perfetto_track *t, bool real, uint64_t time,
+		       uint64_t value)
+{
+	struct new_row r = {.time = merge_shifted(time, p->input->shift),
+			    .lane = t->lane,
+			    .type = counter_type(p, t, real),
+			    .fixed = &value,
+			    .fixed_size = sizeof value};
+
+	value = htole64(value);
+	return r.type ? writer_row_data(p->w, r) : -1;
+}
+
+static uint32_t sample_type(struct perfetto *p, const struct perfetto_record *rec)
+{
+	struct field_entry weight = {.name = writer_text(p->w, "weight"),
+				     .kind = FIELD_UINT,
+				     .role = ROLE_PERIOD,
+				     .size = 8};
+	uint32_t key[3] = {'s', rec->name}, *id = id_cache_number(&p->types, key, sizeof key);
+
+	if (id && !*id) {
+		*id = writer_type(p->w, &(struct type_entry){.source = p->source,
+							     .name = rec->name,
+							     .kind = KIND_SAMPLE,
+							     .native = 'P',
+							     .fixed_size = 8,
+							     .nfields = 1,
+							     .fields = &weight});
+		if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
+			return 0;
+	}
+	return id ? *id : 0;
+}
+
+static int sample_row(struct perfetto *p, struct perfetto_track *t,
+		      const struct perfetto_record *rec, uint64_t time, uint64_t weight)
+{
+	struct perfetto_thread *thread = thread_of(p, t);
+	struct new_row r = {.time = merge_shifted(time, p->input->shift),
+			    .lane = t->lane,
+			    .type = sample_type(p, rec),
+			    .location = rec->stack,
+			    .fixed = &weight,
+			    .fixed_size = sizeof weight};
+
+	if (rec->flags & PERFETTO_HAS_CPU)
+		r.lane = thread ? perfetto_lane(p, thread, rec->cpu)
+				: perfetto_cpu_lane(p, rec->cpu);
+	weight = htole64(weight);
+	return r.type && r.lane ? writer_sample(p->w, r) : -1;
+}
+
+int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+		       const uint8_t *data, size_t size)
+{
+	struct perfetto_track *t = &p->tracks.track[rec->track];
+	struct row r = {.time = time, .stack = rec->stack};
+	uint64_t value = 0;
+
+	if (__builtin_expect(!t->lane, 0) && perfetto_track_resolve(p, t))
+		return -1;
+	if (rec->flags & PERFETTO_VALUE) {
+		memcpy(&value, data, sizeof value);
+		data += sizeof value;
+		size -= sizeof value;
+	}
+	r.values = data;
+	r.size = (uint32_t)size;
+	switch (rec->kind) {
+	case PERFETTO_BEGIN:
+		if (begin_call(p, t, rec, &r))
+			return -1;
+		if (rec->flags & PERFETTO_VALUE)
+			calls_of(p, t)->frames[calls_of(p, t)->depth - 1].serial = value;
+		if (!(rec->flags & PERFETTO_AT_ONCE))
+			return 0;
+		r = (struct row){.time = time};
+		return end_innermost(p, t, &r, false);
+	case PERFETTO_END:
+	case PERFETTO_COMPLETE_END: return end_call(p, t, rec, value, &r);
+	case PERFETTO_COUNTER:
+	case PERFETTO_COUNTER_REAL:
+		return counter_row(p, t, rec->kind == PERFETTO_COUNTER_REAL, time, value);
+	case PERFETTO_SAMPLE: return sample_row(p, t, rec, time, value);
+	}
+	return instant_row(p, t, rec, &r);
+}
+
+/* --- the order of rows --- */
+
+static int gap_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+		   const uint8_t *data)
+{
+	struct perfetto_loss loss;
+	struct gap gap = {.file = p->input->name};
+	uint32_t lane = perfetto_cpu_lane(p, rec->flags & PERFETTO_HAS_CPU ? rec->cpu : -1);
+
+	memcpy(&loss, data, sizeof loss);
+	gap.reason = (enum gap_reason)loss.reason;
+	gap.unit = (enum gap_unit)loss.unit;
+	gap.count = loss.count;
+	gap.offset = loss.offset;
+	if (gap.offset == NO_OFFSET)
+		gap.file = NULL;
+	return lane ? writer_gap(p->w, merge_shifted(time, p->input->shift), lane, &gap) : -1;
+}
+
+int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next)
+{
+	struct sorter_record r;
+
+	for (;;) {
+		struct perfetto_record rec;
+		const uint8_t *data;
+		size_t size;
+		int failed;
+
+		*next = UINT64_MAX;
+		if (!sorter_peek(&p->sorter, &r))
+			return 0;
+		*next = r.key.time;
+		if (r.key.time > until)
+			return 0;
+		memcpy(&rec, r.data, sizeof rec);
+		data = r.data + sizeof rec;
+		size = r.size - sizeof rec;
+		if (rec.kind == PERFETTO_GAP)
+			failed = gap_row(p, &rec, r.key.time, data);
+		else if (rec.kind >= PERFETTO_FTRACE)
+			failed = perfetto_ftrace_row(p, &rec, r.key.time, data, size);
+		else
+			failed = perfetto_row_event(p, &rec, r.key.time, data, size);
+		if (failed || sorter_advance(&p->sorter, &p->error))
+			return -1;
+	}
+}

@@ -1,0 +1,460 @@
+/*
+ * tracks.c - tracks, and the threads that they belong to
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/perfetto/perfetto.h"
+
+enum { PARENTS_MOST = 64 }; /* steps from a track to that of its thread */
+
+/* --- finding --- */
+
+/* Add a track. Returns its number, from 1; 0: out of memory. */
+static uint32_t add_track(struct perfetto *p)
+{
+	struct perfetto_tracks *t = &p->tracks;
+	struct perfetto_track *track = array_grow(t->track, &t->capacity, t->count, sizeof *track);
+
+	if (!track)
+		return 0;
+	t->track = track;
+	track[t->count++] = (struct perfetto_track){.pid = -1, .tid = -1, .cpu = -1};
+	return (uint32_t)t->count;
+}
+
+uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
+{
+	struct perfetto_tracks *t = &p->tracks;
+	size_t slot = hash_u64(uuid) % PERFETTO_RECENT;
+	uint32_t *number;
+
+	if (__builtin_expect(t->recent[slot].uuid == uuid && t->recent[slot].number, 1))
+		return t->recent[slot].number;
+	number = id_cache_number(&t->by_uuid, &uuid, sizeof uuid);
+	if (!number)
+		return 0;
+	if (!*number) {
+		*number = add_track(p);
+		if (!*number)
+			return 0;
+		t->track[*number - 1].uuid = uuid;
+	}
+	t->recent[slot].uuid = uuid;
+	t->recent[slot].number = *number;
+	return *number;
+}
+
+uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_key *key)
+{
+	uint32_t *number = id_cache_number(&p->tracks.others, key, sizeof *key);
+	struct perfetto_track *t;
+
+	if (!number || *number)
+		return number ? *number : 0;
+	*number = add_track(p);
+	if (!*number)
+		return 0;
+	t = &p->tracks.track[*number - 1];
+	t->pid = key->pid;
+	t->tid = key->tid;
+	t->cpu = key->cpu;
+	t->name = key->kind == PERFETTO_OF_ASYNC ? 0 : key->name;
+	t->uuid = key->id;
+	t->has_thread = key->tid >= 0;
+	t->has_process = !t->has_thread && key->pid >= 0;
+	t->has_cpu = key->cpu >= 0;
+	t->has_counter = key->kind == PERFETTO_OF_COUNTER;
+	t->is_async = key->kind == PERFETTO_OF_ASYNC;
+	return *number;
+}
+
+struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
+{
+	struct perfetto_tasks *t = &p->tasks;
+	uint32_t *number = id_cache_number(&t->numbers, &tid, sizeof tid);
+	struct perfetto_task *task;
+
+	if (!number)
+		return NULL;
+	if (!*number) {
+		task = array_grow(t->task, &t->capacity, t->count, sizeof *task);
+		if (!task)
+			return NULL;
+		t->task = task;
+		task[t->count++] = (struct perfetto_task){.tgid = -1};
+		*number = (uint32_t)t->count;
+	}
+	return &t->task[*number - 1];
+}
+
+/* Return a pointer to the name of a process, a string of the writer. NULL: out of memory. */
+static uint32_t *process_name(struct perfetto *p, int32_t pid)
+{
+	return id_cache_number(&p->tracks.process_names, &pid, sizeof pid);
+}
+
+static int know_process(struct perfetto *p, int32_t pid, uint32_t name)
+{
+	uint32_t *known = process_name(p, pid);
+
+	if (known && name)
+		*known = name;
+	return known ? 0 : -1;
+}
+
+/* Record that a thread belongs to a process. */
+static int know_thread(struct perfetto *p, int32_t pid, int32_t tid, uint32_t comm)
+{
+	struct perfetto_task *t = perfetto_task(p, tid);
+
+	if (!t)
+		return -1;
+	p->tracks.shared_tids |= pid >= 0 && t->tgid >= 0 && t->tgid != pid;
+	if (pid >= 0 && t->tgid < 0)
+		t->tgid = pid;
+	if (comm)
+		t->comm = comm;
+	return 0;
+}
+
+/* --- descriptors --- */
+
+/* Take a number of 32 bits that is not below 0; else it is -1. */
+static int32_t take_id(uint64_t value)
+{
+	return value <= INT32_MAX ? (int32_t)value : -1;
+}
+
+static void take_process(struct perfetto *p, struct protobuf_view message, int32_t *pid,
+			 uint32_t *name)
+{
+	struct protobuf_view program = {NULL, NULL};
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case PROCESS_PID: *pid = take_id(f.value); break;
+		case PROCESS_NAME: *name = perfetto_text(p, f.bytes); break;
+		case PROCESS_CMDLINE:
+			if (!program.at)
+				program = f.bytes;
+			break;
+		}
+	if (!*name && program.at)
+		*name = perfetto_text(p, program);
+}
+
+static void take_thread(struct perfetto *p, struct protobuf_view message, struct perfetto_track *t)
+{
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case THREAD_PID: t->pid = take_id(f.value); break;
+		case THREAD_TID: t->tid = take_id(f.value); break;
+		case THREAD_NAME: t->thread_name = perfetto_text(p, f.bytes); break;
+		}
+}
+
+static void take_counter(struct perfetto *p, struct protobuf_view message, struct perfetto_track *t)
+{
+	static const char *const units[] = {NULL, "ns", NULL, "bytes"};
+	static const char *const builtin[] = {NULL, "thread_time", "thread_instruction_count"};
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case COUNTER_TYPE:
+			if (f.value < sizeof builtin / sizeof *builtin && !t->name)
+				t->name = writer_text(p->w, builtin[f.value]);
+			break;
+		case COUNTER_UNIT:
+			if (f.value < sizeof units / sizeof *units)
+				t->unit = writer_text(p->w, units[f.value]);
+			break;
+		case COUNTER_UNIT_NAME: t->unit = perfetto_text(p, f.bytes); break;
+		case COUNTER_MULTIPLIER: t->multiplier = f.value; break;
+		case COUNTER_INCREMENTAL: t->incremental = f.value; break;
+		}
+}
+
+/* Take a field of a descriptor. */
+static void take_field(struct perfetto *p, struct perfetto_track *t, const struct protobuf_field *f)
+{
+	switch (f->number) {
+	case TRACK_PARENT: t->parent = f->value; break;
+	case TRACK_NAME:
+	case TRACK_STATIC_NAME:
+	case TRACK_ATRACE_NAME:
+		if (protobuf_size(f->bytes))
+			t->name = perfetto_text(p, f->bytes);
+		break;
+	case TRACK_PROCESS:
+		t->has_process = true;
+		take_process(p, f->bytes, &t->pid, &t->process_name);
+		break;
+	case TRACK_THREAD:
+		t->has_thread = true;
+		take_thread(p, f->bytes, t);
+		break;
+	case TRACK_COUNTER:
+		t->has_counter = true;
+		take_counter(p, f->bytes, t);
+		break;
+	}
+}
+
+int perfetto_track_descriptor(struct perfetto *p, struct protobuf_view message)
+{
+	struct protobuf_view rest = message;
+	struct perfetto_track *t;
+	struct protobuf_field f;
+	uint64_t uuid = 0;
+	uint32_t number;
+
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number == TRACK_UUID)
+			uuid = f.value;
+	number = perfetto_track(p, uuid);
+	if (!number)
+		return -1;
+	t = &p->tracks.track[number - 1];
+	while (protobuf_next(&message, &f) > 0)
+		take_field(p, t, &f);
+	t->before = t->name && t->name == p->texts.before && t->parent;
+	if (t->has_process && t->pid >= 0 && know_process(p, t->pid, t->process_name))
+		return -1;
+	if (t->has_thread && t->tid >= 0)
+		return know_thread(p, t->pid, t->tid, t->thread_name);
+	return t->has_process && t->pid >= 0 ? know_thread(p, t->pid, t->pid, 0) : 0;
+}
+
+int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
+			       struct protobuf_view message)
+{
+	struct perfetto_track t = {.pid = -1, .tid = -1};
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_THREAD, .cpu = -1};
+	struct protobuf_field f;
+
+	take_thread(p, message, &t);
+	while (protobuf_next(&message, &f) > 0) {
+		if (f.number == THREAD_TIME)
+			s->time = (int64_t)f.value;
+		else if (f.number == THREAD_THREAD_TIME)
+			s->thread_time = (int64_t)f.value;
+	}
+	key.pid = t.pid;
+	key.tid = t.tid;
+	s->has_thread = true;
+	s->thread_track = perfetto_other_track(p, &key);
+	if (!s->thread_track)
+		return -1;
+	if (t.thread_name)
+		p->tracks.track[s->thread_track - 1].thread_name = t.thread_name;
+	return t.tid >= 0 ? know_thread(p, t.pid, t.tid, t.thread_name) : 0;
+}
+
+int perfetto_process_descriptor(struct perfetto *p, struct protobuf_view message)
+{
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS, .tid = -1, .cpu = -1};
+	uint32_t name = 0, number;
+	int32_t pid = -1;
+
+	take_process(p, message, &pid, &name);
+	if (pid < 0)
+		return 0;
+	key.pid = pid;
+	number = perfetto_other_track(p, &key);
+	if (!number)
+		return -1;
+	if (name)
+		p->tracks.track[number - 1].process_name = name;
+	return know_process(p, pid, name) || know_thread(p, pid, pid, 0) ? -1 : 0;
+}
+
+int perfetto_process_tree(struct perfetto *p, struct protobuf_view message)
+{
+	struct protobuf_field f, of;
+
+	while (protobuf_next(&message, &f) > 0) {
+		int32_t pid = -1, tid = -1;
+		uint32_t name = 0;
+
+		if (f.number != TREE_PROCESS && f.number != TREE_THREAD)
+			continue;
+		while (protobuf_next(&f.bytes, &of) > 0) {
+			if (f.number == TREE_PROCESS && of.number == TREE_PID)
+				pid = tid = take_id(of.value);
+			else if (f.number == TREE_PROCESS && of.number == TREE_CMDLINE && !name)
+				name = perfetto_text(p, of.bytes);
+			else if (f.number == TREE_THREAD && of.number == TREE_TID)
+				tid = take_id(of.value);
+			else if (f.number == TREE_THREAD && of.number == TREE_TGID)
+				pid = take_id(of.value);
+			else if (f.number == TREE_THREAD && of.number == TREE_THREAD_NAME)
+				name = perfetto_text(p, of.bytes);
+		}
+		if (tid >= 0 && know_thread(p, pid, tid, name))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- threads --- */
+
+struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
+{
+	struct perfetto_tracks *t = &p->tracks;
+	int32_t key[2] = {t->shared_tids ? pid : -1, tid};
+	uint32_t *number = id_cache_number(&t->threads, key, sizeof key);
+	struct perfetto_thread *thread;
+	struct perfetto_task *task;
+
+	if (!number)
+		return NULL;
+	if (!*number) {
+		thread = array_grow(t->thread, &t->threads_capacity, t->nthreads, sizeof *thread);
+		task = perfetto_task(p, tid);
+		if (!thread || !task)
+			return NULL;
+		t->thread = thread;
+		thread[t->nthreads++] = (struct perfetto_thread){
+			.pid = pid >= 0 ? pid : task->tgid, .tid = tid, .comm = task->comm};
+		*number = (uint32_t)t->nthreads;
+	}
+	return &t->thread[*number - 1];
+}
+
+static uint32_t declare_lane(struct perfetto *p, const struct lane_entry *e)
+{
+	int32_t key[] = {e->cpu,	   e->tid, e->pid, (int32_t)e->comm, (int32_t)e->buffer,
+			 (int32_t)e->flags};
+	uint32_t *id = id_cache_number(&p->tracks.lanes, key, sizeof key);
+
+	if (id && !*id)
+		*id = writer_lane(p->w, e);
+	return id ? *id : 0;
+}
+
+static struct lane_entry lane_entry(const struct perfetto *p, int32_t pid, int32_t tid, int32_t cpu)
+{
+	return (struct lane_entry){
+		.source = p->source,
+		.clock = p->clock,
+		.flags = (tid >= 0 ? LANE_HAS_TID : 0) | (pid >= 0 ? LANE_HAS_PID : 0) |
+			 (cpu >= 0 ? LANE_HAS_CPU : 0) |
+			 (tid >= 0 && p->tracks.shared_tids ? LANE_PROCESS_TID : 0),
+		.cpu = cpu,
+		.tid = tid,
+		.pid = pid,
+		.ppid = -1};
+}
+
+uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cpu)
+{
+	struct lane_entry e;
+
+	if (cpu < 0 && t->lane)
+		return t->lane;
+	e = lane_entry(p, t->pid, t->tid, cpu);
+	e.comm = t->comm;
+	if (cpu >= 0)
+		return declare_lane(p, &e);
+	return t->lane = declare_lane(p, &e);
+}
+
+uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu)
+{
+	struct lane_entry e = lane_entry(p, -1, -1, cpu);
+
+	return declare_lane(p, &e);
+}
+
+/* --- resolving --- */
+
+/* Find the nearest track of a thread or process: this one or a parent; NULL: there is none. */
+static const struct perfetto_track *find_owner(const struct perfetto *p,
+					       const struct perfetto_track *t)
+{
+	for (unsigned i = 0; t && i < PARENTS_MOST; i++) {
+		uint32_t at;
+
+		if (t->has_thread || t->has_process)
+			return t;
+		at = t->parent ? intern_find(&p->tracks.by_uuid.keys, &t->parent, sizeof t->parent)
+			       : INTERN_NONE;
+		t = at == INTERN_NONE || !p->tracks.by_uuid.numbers[at]
+			    ? NULL
+			    : &p->tracks.track[p->tracks.by_uuid.numbers[at] - 1];
+	}
+	return NULL;
+}
+
+/* Return the thread of a track of a thread or process. NULL: out of memory. */
+static struct perfetto_thread *owner_thread(struct perfetto *p, const struct perfetto_track *owner)
+{
+	int32_t tid = owner->has_thread ? owner->tid : owner->pid;
+	struct perfetto_thread *t = perfetto_thread_of(p, owner->pid, tid);
+
+	if (t && owner->thread_name)
+		t->comm = owner->thread_name;
+	if (t && !t->comm)
+		t->comm = owner->process_name;
+	return t;
+}
+
+int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
+{
+	const struct perfetto_track *owner = find_owner(p, t);
+	struct perfetto_thread *thread = NULL;
+	struct lane_entry e;
+	bool child;
+
+	if (owner && (owner->tid >= 0 || owner->pid >= 0)) {
+		thread = owner_thread(p, owner);
+		if (!thread)
+			return -1;
+		if (!thread->comm) {
+			uint32_t *name = process_name(p, thread->pid);
+
+			if (!name)
+				return -1;
+			thread->comm = *name;
+		}
+		t->thread = (uint32_t)(thread - p->tracks.thread) + 1;
+	}
+	child = owner && owner != t && owner->has_thread;
+	t->role = !thread || t->is_async			   ? PERFETTO_ASYNC
+		  : t->has_thread				   ? PERFETTO_STACK
+		  : child && t->name == p->texts.kernel && t->name ? PERFETTO_KERNEL
+		  : child && t->before				   ? PERFETTO_BEFORE
+								   : PERFETTO_ASYNC;
+	if (thread && (t->role != PERFETTO_ASYNC || t == owner || t->has_counter)) {
+		t->lane = perfetto_lane(p, thread, t->cpu);
+		return t->lane ? 0 : -1;
+	}
+	e = lane_entry(p, thread ? thread->pid : -1, thread ? thread->tid : -1, t->cpu);
+	e.comm = thread ? thread->comm : 0;
+	e.buffer = t->has_counter ? 0 : t->name;
+	t->lane = declare_lane(p, &e);
+	return t->lane ? 0 : -1;
+}
+
+void perfetto_tracks_free(struct perfetto *p)
+{
+	struct perfetto_tracks *t = &p->tracks;
+
+	for (size_t i = 0; i < t->count; i++)
+		free(t->track[i].calls.frames);
+	for (size_t i = 0; i < t->nthreads; i++)
+		free(t->thread[i].calls.frames);
+	free(t->track);
+	free(t->thread);
+	id_cache_free(&t->by_uuid);
+	id_cache_free(&t->others);
+	id_cache_free(&t->threads);
+	id_cache_free(&t->lanes);
+	id_cache_free(&t->process_names);
+	id_cache_free(&p->tasks.numbers);
+	free(p->tasks.task);
+}
