@@ -86,7 +86,8 @@ static void merge_two(const struct sorter *s, const uint32_t *from, uint32_t *to
 static int sort_records(struct sorter *s)
 {
 	while (!s->in_order) {
-		uint32_t *merged = array_reach(s->merged, &s->nmerged, s->count - 1, sizeof *merged);
+		uint32_t *merged =
+			array_reach(s->merged, &s->nmerged, s->count - 1, sizeof *merged);
 		size_t at[3] = {0};
 
 		if (!merged)

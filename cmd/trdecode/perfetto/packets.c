@@ -216,7 +216,7 @@ static ssize_t read_zstd(void *ctx, uint8_t *to, size_t n, struct error *e)
 {
 	struct packed *z = ctx;
 	ZSTD_outBuffer out = {to, n, 0};
-	size_t left = 1;
+	size_t left = 0;
 
 	(void)e;
 	while (!z->done && !out.pos) {

@@ -12,8 +12,8 @@
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 
-/* Test all packets in the first bytes: each field has the wire type of its number, and is there at
- * most once. */
+/* Test the packets in the first bytes: each field has the wire type of its number, and is there at
+ * most once. What is after one that the service wrote may be damaged. With -f accept any packet. */
 static enum bid perfetto_probe(const struct input *in)
 {
 	struct protobuf_view rest = {in->head, in->head};
@@ -28,20 +28,20 @@ static enum bid perfetto_probe(const struct input *in)
 		bool cut;
 
 		if (*rest.at++ != (TRACE_PACKET << 3 | PROTOBUF_LENGTH))
-			return BID_NONE;
+			break;
 		if (!protobuf_varint(&rest, &length) || (!length && !packets))
 			break;
 		cut = length > protobuf_size(rest);
 		message = (struct protobuf_view){rest.at, cut ? rest.end : rest.at + length};
 		if (!packet_is_sound(message, cut, false))
-			return any && packets ? BID_CHANCE : BID_NONE;
+			break;
 		sure |= packet_is_sound(message, cut, true);
 		rest.at = message.end;
 	}
-	if (!packets)
-		return BID_NONE;
 	/* packets of a service have a sequence */
-	return sure ? BID_LIKELY : any ? BID_CHANCE : BID_NONE;
+	if (sure)
+		return BID_LIKELY;
+	return any && *in->head == (TRACE_PACKET << 3 | PROTOBUF_LENGTH) ? BID_CHANCE : BID_NONE;
 }
 
 static int perfetto_open(struct input *in, struct error *e)
@@ -141,6 +141,16 @@ static const char *kind_name(uint32_t kind)
 	return NULL;
 }
 
+/* Get the number of a field beyond PERFETTO_KINDS, and that of its packets. */
+static uint32_t far_kind(const struct perfetto_counts *n, uint32_t i, uint64_t *packets)
+{
+	uint32_t kind;
+
+	memcpy(&kind, intern_data(&n->far_kinds.keys, i), sizeof kind);
+	*packets = get_u64(n->far.data + 8 * (n->far_kinds.numbers[i] - 1));
+	return kind;
+}
+
 /* Print the number of packets of a kind. */
 static void fact_kind(struct trace_info *info, uint32_t kind, uint64_t count)
 {
@@ -172,9 +182,12 @@ static int perfetto_info(struct input *in, struct trace_info *info, struct error
 	fact_number(info, "packets", n->packets);
 	for (uint32_t i = 0; i < PERFETTO_KINDS; i++)
 		fact_kind(info, i, n->kinds[i]);
-	for (uint32_t i = 0; i < n->far_kinds.keys.count; i++)
-		fact_kind(info, get_u32(intern_data(&n->far_kinds.keys, i)),
-			  get_u64(n->far.data + 8 * (n->far_kinds.numbers[i] - 1)));
+	for (uint32_t i = 0; i < n->far_kinds.keys.count; i++) {
+		uint64_t packets;
+		uint32_t kind = far_kind(n, i, &packets);
+
+		fact_kind(info, kind, packets);
+	}
 	return 0;
 }
 
@@ -225,6 +238,16 @@ static int perfetto_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
+/* Append the number of a field and that of its packets. */
+static int add_unread(struct buffer *b, uint32_t kind, uint64_t packets)
+{
+	enum { TEXT_MOST = 400 };
+
+	if (b->size > TEXT_MOST)
+		return 0;
+	return buffer_printf(b, "%s%" PRIu32 " (%" PRIu64 ")", b->size ? ", " : "", kind, packets);
+}
+
 /* Name the packets that the stream does not contain, by the numbers of their fields. */
 static void print_unread(struct perfetto *p)
 {
@@ -237,12 +260,15 @@ static void print_unread(struct perfetto *p)
 		if (!n->kinds[i] || kind_name(i))
 			continue;
 		count += n->kinds[i];
-		if (b.size < 400)
-			failed = buffer_printf(&b, "%s%" PRIu32 " (%" PRIu64 ")",
-					       b.size ? ", " : "", i, n->kinds[i]);
+		failed = add_unread(&b, i, n->kinds[i]);
 	}
-	for (uint32_t i = 0; i < n->far_kinds.keys.count; i++)
-		count += get_u64(n->far.data + 8 * (n->far_kinds.numbers[i] - 1));
+	for (uint32_t i = 0; i < n->far_kinds.keys.count && !failed; i++) {
+		uint64_t packets;
+		uint32_t kind = far_kind(n, i, &packets);
+
+		count += packets;
+		failed = add_unread(&b, kind, packets);
+	}
 	if (!failed && !buffer_u8(&b, 0))
 		warn_count(
 			p->input->name, count,

@@ -258,7 +258,7 @@ static int end_innermost(struct perfetto *p, struct perfetto_track *t, const str
 	if (f->kernel)
 		thread->kernel--;
 	else if (thread)
-		f->level = --thread->unseen;
+		f->level = --thread->unseen + (uint32_t)thread->calls.depth;
 	if (unfinished)
 		return 0;
 	r = call_row(p, t, f, KIND_LEAVE, of->time);
@@ -343,16 +343,25 @@ static uint32_t counter_type(struct perfetto *p, struct perfetto_track *t, bool 
 	return id ? t->types[real] = *id : 0;
 }
 
+/* Write the value of a counter; bits: of an integer or of a double. */
 static int counter_row(struct perfetto *p, struct perfetto_track *t, bool real, uint64_t time,
-		       uint64_t value)
+		       uint64_t bits)
 {
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .lane = t->lane,
 			    .type = counter_type(p, t, real),
-			    .fixed = &value,
-			    .fixed_size = sizeof value};
+			    .fixed = &bits,
+			    .fixed_size = sizeof bits};
+	double value;
 
-	value = htole64(value);
+	if (t->multiplier && !real) {
+		bits *= t->multiplier;
+	} else if (t->multiplier) {
+		memcpy(&value, &bits, sizeof value);
+		value *= (double)(int64_t)t->multiplier;
+		memcpy(&bits, &value, sizeof bits);
+	}
+	bits = htole64(bits);
 	return r.type ? writer_row_data(p->w, r) : -1;
 }
 

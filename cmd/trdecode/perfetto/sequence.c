@@ -225,20 +225,28 @@ static int end_skipped(struct perfetto *p, struct perfetto_sequence *s)
 	return perfetto_keep_gap(p, s->skipped_time, &loss, -1);
 }
 
+/* Get the time of a packet whose state may be missing, or one close to it. */
+static uint64_t time_of(struct perfetto *p, struct perfetto_sequence *s,
+			const struct perfetto_packet *packet)
+{
+	uint32_t clock = packet->clock ? packet->clock : s->defaults.clock;
+	uint64_t time = packet->time;
+
+	if (packet->has_time &&
+	    (clock < CLOCK_OF_SEQUENCE_FIRST || clock > CLOCK_OF_SEQUENCE_LAST) &&
+	    perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &time))
+		return time;
+	return s->last_time ? s->last_time : p->last;
+}
+
 /* Add a gap where packets of the sequence were lost before this one. */
 static int packets_lost(struct perfetto *p, struct perfetto_sequence *s,
 			const struct perfetto_packet *packet)
 {
 	struct perfetto_loss loss = {
 		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_PACKETS};
-	uint64_t time = packet->time;
-	uint32_t clock = packet->clock ? packet->clock : s->defaults.clock;
 
-	if (!packet->has_time ||
-	    (clock >= CLOCK_OF_SEQUENCE_FIRST && clock <= CLOCK_OF_SEQUENCE_LAST) ||
-	    !perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &time))
-		time = s->last_time ? s->last_time : p->last;
-	return perfetto_keep_gap(p, time, &loss, -1);
+	return perfetto_keep_gap(p, time_of(p, s, packet), &loss, -1);
 }
 
 int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
@@ -264,7 +272,7 @@ int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
 	}
 	if (__builtin_expect(packet->flags & STATE_NEEDED && !s->valid, 0)) {
 		if (!s->skipped++)
-			s->skipped_time = s->last_time ? s->last_time : p->last;
+			s->skipped_time = time_of(p, s, packet);
 		*skip = true;
 		return 0;
 	}

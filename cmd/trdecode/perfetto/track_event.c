@@ -105,28 +105,22 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s, u
 	struct perfetto_record r = {.kind = real ? PERFETTO_COUNTER_REAL : PERFETTO_COUNTER,
 				    .flags = PERFETTO_VALUE,
 				    .track = number - 1};
-	uint64_t multiplier;
 	double value;
 
 	if (!t)
 		return -1;
-	multiplier = t->multiplier ? t->multiplier : 1;
 	if (t->incremental && (t->sequence != s->number || t->generation != s->generation)) {
 		t->value = 0;
 		t->real_value = 0;
 		t->sequence = s->number;
 		t->generation = s->generation;
 	}
-	if (real) {
+	if (t->incremental && real) {
 		memcpy(&value, &bits, sizeof value);
-		value *= (double)(int64_t)multiplier;
-		if (t->incremental)
-			value = t->real_value += value;
+		value = t->real_value += value;
 		memcpy(&bits, &value, sizeof bits);
-	} else {
-		bits *= multiplier;
-		if (t->incremental)
-			bits = (uint64_t)(t->value = (int64_t)((uint64_t)t->value + bits));
+	} else if (t->incremental) {
+		bits = (uint64_t)(t->value = (int64_t)((uint64_t)t->value + bits));
 	}
 	p->scratch.arguments.size = 0;
 	return perfetto_keep(p, time, &r, bits);

@@ -1,0 +1,462 @@
+# Traces of Perfetto in. Most are made from text by protoc, with a .proto of their own.
+
+load lib
+load encode
+
+setup() {
+	need protoc
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# trace FILE: make it of packets in protoc's text on stdin; each has the sequence 1 unless it has one
+trace() {
+	sed -E 's/^[[:blank:]]*\{/packet {/; /trusted_packet_sequence_id/!s/^packet \{/&trusted_packet_sequence_id: 1 /' |
+		protoc --encode=m.Trace -I "$ROOT/t/proto" perfetto.proto >"$1"
+}
+
+# A thread's track 1, and track 2, of the process 7
+tracks() {
+	cat <<-'END'
+		{ timestamp: 1 sequence_flags: 1 track_descriptor { uuid: 10 process { pid: 7 process_name: "app" } } }
+		{ timestamp: 1 track_descriptor { uuid: 1 parent_uuid: 10 thread { pid: 7 tid: 8 thread_name: "worker" } } }
+		{ timestamp: 1 track_descriptor { uuid: 2 parent_uuid: 10 name: "jobs" } }
+	END
+}
+
+# rows FILE: the events as text, without the spaces before the time
+rows() {
+	trdecode -q "$1" | trencode -q -t text | sed 's/^ *//'
+}
+
+@test "calls of threads and of other tracks, instants, counters; packets in any order" {
+	{
+		echo '{ timestamp: 500 track_event { type: END track_uuid: 1 } }'
+		echo '{ timestamp: 300 track_event { type: COUNTER track_uuid: 3 counter_value: 5 } }'
+		tracks
+		cat <<-'END'
+			{ timestamp: 100 track_event { type: BEGIN track_uuid: 1 name: "outer" categories: "a" categories: "b" } }
+			{ timestamp: 200 track_event { type: BEGIN track_uuid: 1 name: "inner" debug_annotations { name: "n" uint_value: 3 } } }
+			{ timestamp: 250 track_event { type: END track_uuid: 1 debug_annotations { name: "r" string_value: "x" } } }
+			{ timestamp: 150 track_event { type: BEGIN track_uuid: 2 name: "job" } }
+			{ timestamp: 600 track_event { type: END track_uuid: 2 } }
+			{ timestamp: 260 track_event { type: INSTANT track_uuid: 1 name: "mark" categories: "c" } }
+			{ timestamp: 1 track_descriptor { uuid: 3 name: "load" counter { unit_name: "x" unit_multiplier: 10 } } }
+			{ timestamp: 350 track_event { type: COUNTER track_uuid: 3 double_counter_value: 0.25 } }
+			{ timestamp: 700 track_event { type: END track_uuid: 2 } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g name,type,comm,tid,pid -c count,total,self -t tsv"
+	assert_line $'outer\tend\tworker\t8\t7\t1\t400\t350'
+	assert_line $'inner\tend\tworker\t8\t7\t1\t50\t50'
+	assert_line $'job\tasync end\tapp\t7\t7\t1\t450\t450'
+	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g group,type -c count -t tsv"
+	assert_line $'a,b\tbegin\t1'
+	assert_line $'c\tmark\t1'
+	run -0 rows x.pftrace
+	assert_line '0.000000200 8 worker inner(3) {'
+	assert_line '0.000000300 - - load value=50'
+	assert_line '0.000000350 - - load value=2.5'
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c 'select(.name == \"inner\").args'"
+	assert_output '{"n":3,"r":"x"}'
+	run -0 errors trdecode x.pftrace
+	assert_output 'trdecode: x.pftrace: 1 end of calls without a begin was left out'
+}
+
+@test "annotations: numbers, texts, lists and dictionaries, the older nested values" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 5 sequence_flags: 2
+			  interned_data { debug_annotation_names { iid: 1 name: "far" } debug_annotation_names { iid: 9000000000 name: "neg" }
+			    debug_annotation_string_values { iid: 4 name: "kept" } event_names { iid: 1 name: "e" } }
+			  track_event { type: INSTANT track_uuid: 1 name_iid: 1
+			    debug_annotations { name_iid: 9000000000 int_value: -7 } debug_annotations { name_iid: 1 string_value_iid: 4 }
+			    debug_annotations { name: "p" pointer_value: 255 } debug_annotations { name: "b" bool_value: true }
+			    debug_annotations { name: "f" double_value: 0.5 } debug_annotations { name: "json" legacy_json_value: "[1]" }
+			    debug_annotations { name: "d" dict_entries { name: "k" int_value: -4 }
+			      dict_entries { name: "l" array_values { uint_value: 1 } array_values { string_value: "z" } } }
+			    debug_annotations { name: "o" nested_value { nested_type: 1 dict_keys: "x" dict_values { int_value: 6 }
+			      dict_keys: "y" dict_values { nested_type: 2 array_values { string_value: "w" } } } } } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode x.pftrace | trencode -q -t ndjson | jq -c .args"
+	assert_output '{"neg":-7,"far":"kept","p":"0xff","b":true,"f":0.5,"json":"[1]","d":{"k":-4,"l":[1,"z"]},"o":{"x":6,"y":["w"]}}'
+}
+
+@test "flows, source locations, log messages, correlation, call stacks of events" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 5 track_event { type: INSTANT track_uuid: 1 name: "out" flow_ids: 77 terminating_flow_ids: 5 terminating_flow_ids: 6 correlation_id: 9 } }
+			{ timestamp: 6 sequence_flags: 2 interned_data { source_locations { iid: 3 file_name: "a.c" function_name: "f" line_number: 12 }
+			    log_message_body { iid: 2 name: "hello" } }
+			  track_event { type: INSTANT track_uuid: 1 name: "log" log_message { body_iid: 2 source_location_iid: 3 } } }
+			{ timestamp: 7 track_event { type: INSTANT track_uuid: 1 name: "s"
+			    callstack { frames { function_name: "main" } frames { function_name: "leaf" source_file: "l.c" line_number: 4 } } } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode x.pftrace | trencode -q -t ndjson | jq -c .args"
+	assert_line '{"correlation_id":9,"flow_ids":77,"terminating_flow_ids":[5,6]}'
+	assert_line '{"file":"a.c","function":"f","line":12,"message":"hello"}'
+	assert_line '{"stack":["main","leaf"]}'
+}
+
+@test "clocks: a snapshot relates them; a sequence's own clock has differences" {
+	cat <<-'END' | trace x.pftrace
+		{ clock_snapshot { primary_trace_clock: 6 clocks { clock_id: 6 timestamp: 1000000 } clocks { clock_id: 3 timestamp: 400000 }
+		  clocks { clock_id: 1 timestamp: 1700000000001000000 } } }
+		{ trusted_packet_sequence_id: 2 sequence_flags: 1 trace_packet_defaults { timestamp_clock_id: 64 }
+		  clock_snapshot { clocks { clock_id: 64 timestamp: 5 is_incremental: true unit_multiplier_ns: 1000 } clocks { clock_id: 6 timestamp: 2000000 } } }
+		{ timestamp: 400100 timestamp_clock_id: 3 track_event { type: INSTANT track_uuid: 4 name: "mono" } }
+		{ trusted_packet_sequence_id: 2 timestamp: 10 track_event { type: INSTANT track_uuid: 4 name: "ten" } }
+		{ trusted_packet_sequence_id: 2 timestamp: 10 track_event { type: INSTANT track_uuid: 4 name: "twenty" } }
+		{ trusted_packet_sequence_id: 2 timestamp: 2000001 timestamp_clock_id: 6 track_event { type: INSTANT track_uuid: 4 name: "boot" } }
+		{ clock_snapshot { clocks { clock_id: 6 timestamp: 3000000 } clocks { clock_id: 3 timestamp: 2400500 } } }
+		{ timestamp: 2400600 timestamp_clock_id: 3 track_event { type: INSTANT track_uuid: 4 name: "later" } }
+	END
+	run -0 rows x.pftrace
+	assert_output - <<-'END'
+		0.001000100 - - mono
+		0.002000001 - - boot
+		0.002010000 - - ten
+		0.002020000 - - twenty
+		0.003000100 - - later
+	END
+	run -0 pipefail "trdecode --clock=wall x.pftrace | trencode -q -t text | head -n 1"
+	assert_output --partial '1700000000.001000100'
+}
+
+@test "a packet that needs state which was lost is left out, and is a gap" {
+	cat <<-'END' | trace x.pftrace
+		{ timestamp: 10 sequence_flags: 2 track_event { type: INSTANT track_uuid: 1 name_iid: 1 } }
+		{ timestamp: 11 sequence_flags: 1 interned_data { event_names { iid: 1 name: "one" } } track_event { type: INSTANT track_uuid: 1 name_iid: 1 } }
+		{ timestamp: 12 previous_packet_dropped: true sequence_flags: 2 track_event { type: INSTANT track_uuid: 1 name_iid: 1 } }
+		{ timestamp: 13 sequence_flags: 2 track_event { type: INSTANT track_uuid: 1 name_iid: 1 } }
+		{ timestamp: 14 sequence_flags: 1 interned_data { event_names { iid: 1 name: "two" } } track_event { type: INSTANT track_uuid: 1 name_iid: 1 } }
+		{ timestamp: 15 trace_stats { buffer_stats { trace_writer_packet_loss: 4 } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g name -c count -t tsv"
+	assert_line $'one\t1'
+	assert_line $'two\t1'
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson 2>&1 | jq -c 'select(.type == \"gap\") | .args'"
+	assert_output - <<-'END'
+		{"reason":"lost","packets":1}
+		{"reason":"lost"}
+		{"reason":"lost","packets":2}
+		{"reason":"lost","packets":4}
+	END
+	run -1 trdecode --strict -q -o /dev/null x.pftrace
+}
+
+@test "counters of events: extra ones, differences, those of defaults" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 1 track_descriptor { uuid: 5 parent_uuid: 1 name: "cycles" counter { is_incremental: true unit_multiplier: 2 } } }
+			{ timestamp: 1 track_descriptor { uuid: 6 parent_uuid: 1 counter { type: 1 } } }
+			{ timestamp: 2 sequence_flags: 1 trace_packet_defaults { track_event_defaults { track_uuid: 1 extra_counter_track_uuids: [5, 6] } } }
+			{ timestamp: 10 track_event { type: BEGIN name: "f" extra_counter_values: [100, 7] } }
+			{ timestamp: 20 track_event { type: END extra_counter_values: [11, 8] } }
+			{ timestamp: 30 sequence_flags: 1 track_event { type: INSTANT track_uuid: 1 name: "i" extra_counter_track_uuids: 5 extra_counter_values: 1 } }
+		END
+	} | trace x.pftrace
+	run -0 rows x.pftrace
+	assert_output - <<-'END'
+		0.000000010 8 worker f {
+		0.000000010 8 worker cycles value=200
+		0.000000010 8 worker thread_time value=7
+		0.000000020 8 worker f }
+		0.000000020 8 worker cycles value=222
+		0.000000020 8 worker thread_time value=8
+		0.000000030 8 worker i
+		0.000000030 8 worker cycles value=2
+	END
+}
+
+@test "Chrome's older events: durations, ids, times as differences" {
+	cat <<-'END' | trace x.pftrace
+		{ sequence_flags: 1 thread_descriptor { pid: 3 tid: 4 thread_name: "main" reference_timestamp_us: 1000 } }
+		{ track_event { timestamp_delta_us: 5 name: "whole" legacy_event { phase: 88 duration_us: 10 } } }
+		{ track_event { timestamp_delta_us: 0 name: "part" legacy_event { phase: 88 duration_us: 4 } } }
+		{ track_event { timestamp_delta_us: 4 name: "next" legacy_event { phase: 88 duration_us: 0 } } }
+		{ track_event { timestamp_delta_us: 1 name: "a" legacy_event { phase: 98 unscoped_id: 9 } } }
+		{ track_event { timestamp_delta_us: 1 name: "b" legacy_event { phase: 98 unscoped_id: 9 } } }
+		{ track_event { timestamp_delta_us: 1 name: "a" legacy_event { phase: 101 unscoped_id: 9 } } }
+		{ track_event { timestamp_absolute_us: 1100 name: "old" legacy_event { phase: 66 } } }
+		{ track_event { timestamp_absolute_us: 1107 legacy_event { phase: 69 } } }
+		{ track_event { timestamp_absolute_us: 1108 name: "i" legacy_event { phase: 73 tid_override: 44 } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g name,tid -c count,total,self -t tsv"
+	assert_line $'whole\t4\t1\t10000\t6000'
+	assert_line $'part\t4\t1\t4000\t4000'
+	assert_line $'next\t4\t1\t0\t0'
+	assert_line $'a\t4\t1\t2000\t2000'
+	assert_line $'b\t4\t1\t1000\t1000'
+	assert_line $'old\t4\t1\t7000\t7000'
+	assert_line --regexp $'^i\t44\t1'
+}
+
+@test "ftrace: events by number, generic and described ones, lost events, names of threads" {
+	cat <<-'END' | trace x.pftrace
+		{ timestamp: 1 process_tree { processes { pid: 70 cmdline: "shell" } threads { tid: 71 tgid: 70 name: "io" } } }
+		{ ftrace_events { cpu: 2 lost_events: true
+		  event { timestamp: 200 pid: 71 cpu_frequency { state: 1800000 cpu_id: 2 } }
+		  event { timestamp: 210 pid: 71 sched_switch { prev_comm: "io" prev_pid: 71 prev_prio: 120 prev_state: 1 next_comm: "kworker" next_pid: 90 next_prio: 100 } }
+		  event { timestamp: 220 pid: 90 sys_enter { id: 1 args: 5 args: 9 } }
+		  event { timestamp: 230 pid: 90 generic { event_name: "my_event" field { name: "text" str_value: "t" } field { name: "n" int_value: -2 } } } } }
+		{ ftrace_events { cpu: 1
+		  generic_event_descriptors { field_id: 65540 group_name: "own" event_descriptor { name: "own_event" field { name: "first" number: 1 type: 13 } field { name: "second" number: 2 type: 4 } } }
+		  event { timestamp: 205 pid: 70 described { state: 3 cpu_id: 4 } }
+		  event { timestamp: 240 pid: 70 unknown { a: 1 } } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c 'select(.type != \"gap\") | [.time, .type, .tid, .pid, .cpu, .comm, .args]'"
+	assert_output - <<-'END'
+		[200,"cpu_frequency",71,70,2,"io",{"state":1800000,"cpu_id":2}]
+		[205,"own_event",70,70,1,"shell",{"first":3,"second":4}]
+		[210,"sched_switch",71,70,2,"io",{"prev_comm":"io","prev_pid":71,"prev_prio":120,"prev_state":1,"next_comm":"kworker","next_pid":90,"next_prio":100}]
+		[220,"sys_enter",90,null,2,"kworker",{"id":1,"args":[5,9,0,0,0,0]}]
+		[230,"my_event",90,null,2,"kworker",{"text":"t","n":-2}]
+		[240,"ftrace field 60000",70,70,1,"shell",null]
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g group,type -c count -t tsv"
+	assert_line $'own\town_event\t1'
+	assert_line $'ftrace\tsched_switch\t1'
+	run -0 errors trdecode x.pftrace
+	assert_line 'trdecode: x.pftrace: 1 event of ftrace has an unknown number: its fields are left out'
+}
+
+@test "ftrace: compact switches have the thread that ran before, wakings that which runs" {
+	cat <<-'END' | trace x.pftrace
+		{ ftrace_events { cpu: 0 compact_sched { intern_table: "idle" intern_table: "a"
+		  switch_timestamp: [100, 50, 25] switch_prev_state: [1, 0, 2] switch_next_pid: [11, 0, 12] switch_next_prio: [120, 120, 98]
+		  switch_next_comm_index: [1, 0, 1]
+		  waking_timestamp: [110] waking_pid: [12] waking_target_cpu: [3] waking_prio: [98] waking_comm_index: [1] } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '[.time, .type, .tid] + (.args | [.prev_pid, .prev_comm, .prev_state, .next_pid, .next_comm, .next_prio, .pid, .target_cpu])'"
+	assert_output - <<-'END'
+		[100,"sched_switch",null,-1,"",1,11,"a",120,null,null]
+		[110,"sched_waking",11,null,null,null,null,null,null,12,3]
+		[150,"sched_switch",11,11,"a",0,0,"idle",120,null,null]
+		[175,"sched_switch",0,0,"idle",2,12,"a",98,null,null]
+	END
+}
+
+@test "ftrace: marks of atrace are calls, counters and instants" {
+	cat <<-'END' | trace x.pftrace
+		{ ftrace_events { cpu: 0
+		  event { timestamp: 10 pid: 21 print { buf: "B|20|draw|x\n" } }
+		  event { timestamp: 12 pid: 21 print { buf: "C|20|depth|-3\n" } }
+		  event { timestamp: 13 pid: 21 print { buf: "S|20|load|5\n" } }
+		  event { timestamp: 14 pid: 22 print { buf: "I|20|vsync\n" } }
+		  event { timestamp: 15 pid: 21 print { buf: "not a mark\n" } }
+		  event { timestamp: 20 pid: 22 print { buf: "F|20|load|5\n" } }
+		  event { timestamp: 30 pid: 21 print { buf: "E|20\n" } } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g name,tid,pid -c count,total -t tsv"
+	assert_line $'draw|x\t21\t20\t1\t20'
+	assert_line $'load\t20\t20\t1\t7'
+	run -0 rows x.pftrace
+	assert_line --regexp ' depth value=-3$'
+	assert_line --regexp ' vsync$'
+	assert_line --regexp ' print ip=0 buf="not a mark'
+}
+
+@test "samples: stacks with functions, files and addresses; weights; streaming profiles" {
+	cat <<-'END' | trace x.pftrace
+		{ sequence_flags: 1 trace_packet_defaults { perf_sample_defaults { timebase { period: 1000 counter: 10 } } }
+		  interned_data { callstacks { iid: 1 frame_ids: 1 frame_ids: 2 } callstacks { iid: 2 frame_ids: 1 frame_ids: 3 }
+		    frames { iid: 1 function_name_id: 1 mapping_id: 1 rel_pc: 16 } frames { iid: 2 function_name_id: 2 source_path_iid: 1 line_number: 5 }
+		    frames { iid: 3 mapping_id: 1 rel_pc: 64 } mappings { iid: 1 build_id: 1 path_string_ids: [1, 2] }
+		    function_names { iid: 1 name: "main" } function_names { iid: 2 name: "leaf" } source_paths { iid: 1 name: "leaf.c" }
+		    build_ids { iid: 1 name: "abc" } mapping_paths { iid: 1 name: "usr" } mapping_paths { iid: 2 name: "prog" } } }
+		{ timestamp: 50 perf_sample { cpu: 3 pid: 5 tid: 6 callstack_iid: 1 } }
+		{ timestamp: 60 perf_sample { cpu: 3 pid: 5 tid: 6 callstack_iid: 1 } }
+		{ timestamp: 70 perf_sample { cpu: 1 pid: 5 tid: 6 callstack_iid: 2 } }
+		{ timestamp: 75 perf_sample { cpu: 1 pid: 5 tid: 6 kernel_records_lost: 9 } }
+		{ timestamp: 80000 streaming_profile_packet { callstack_iid: 1 callstack_iid: 2 timestamp_delta_us: 0 timestamp_delta_us: 15 } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trfilter -q 'type == \"cpu-cycles\"' | trencode -q -t folded"
+	assert_line 'main;leaf 2000'
+	assert_line --regexp '^main;.* 1000$'
+	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g type,tid -c count -t tsv"
+	assert_line $'cpu-cycles\t6\t3'
+	assert_line --regexp $'^cpu_profile\t.*\t2$'
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c 'select(.type == \"gap\").args.events'"
+	assert_output 9
+}
+
+@test "statistics of the system and of processes are counters, Android's log instants" {
+	cat <<-'END' | trace x.pftrace
+		{ clock_snapshot { clocks { clock_id: 6 timestamp: 1000 } clocks { clock_id: 1 timestamp: 5000 } } }
+		{ timestamp: 10 sys_stats { meminfo { key: 2 value: 900 } cpu_stat { cpu_id: 1 user_ns: 30 idle_ns: 40 } num_forks: 6 } }
+		{ timestamp: 20 process_stats { processes { pid: 5 vm_rss_kb: 77 } } }
+		{ timestamp: 30 android_log { events { pid: 5 tid: 6 timestamp: 5040 tag: "T" prio: 4 message: "said" } } }
+		{ packages_list { packages { name: "org.app" uid: 10001 version_code: 3 } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '[.time, .name, .pid, .cpu, .args]'"
+	assert_output - <<-'END'
+		[10,"meminfo MemFree",null,null,{"value":900}]
+		[10,"cpu user",null,1,{"value":30}]
+		[10,"cpu idle",null,1,{"value":40}]
+		[10,"forks",null,null,{"value":6}]
+		[20,"vm_rss_kb",5,null,{"value":77}]
+		[1040,"android_log",5,null,{"tag":"T","prio":4,"message":"said"}]
+	END
+}
+
+@test "compressed packets, and packets that trdecode does not read" {
+	{
+		tracks
+		echo '{ timestamp: 9 track_event { type: INSTANT track_uuid: 1 name: "in" } }'
+	} | trace inner
+	for how in zlib zstd; do
+		if [[ $how == zlib ]]; then
+			python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(open("inner", "rb").read()))' >packed
+			field=50
+		else
+			zstd -qf inner -o packed
+			field=133
+		fi
+		python3 - $field >x.pftrace <<-'END'
+			import sys
+			def varint(n):
+			    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+			def field(number, data):
+			    return varint(number << 3 | 2) + varint(len(data)) + data
+			packet = field(int(sys.argv[1]), open("packed", "rb").read()) + b"\x50\x01"
+			sys.stdout.buffer.write(field(1, packet))
+		END
+		run -0 rows x.pftrace
+		assert_output '0.000000009 8 worker in'
+	done
+	printf '%s\n' '{ timestamp: 1 unknown: "a" }' '{ timestamp: 1 unknown: "b" }' '{ timestamp: 2 far: "c" }' | trace x.pftrace
+	run -0 errors trdecode x.pftrace
+	assert_output 'trdecode: x.pftrace: 3 packets of kinds that trdecode does not read were left out; numbers of the fields: 76 (2), 1500 (1)'
+	run -0 trdecode -q --info x.pftrace
+	assert_line --regexp '^packet +field 76 2$'
+	assert_line --regexp '^packet +field 1500 1$'
+}
+
+# kinds FILE: the number of packets of each kind, by protoc alone
+kinds() {
+	protoc --decode_raw <"$1" | awk '
+		/^1 \{/ { kind = "none"; n++; next }
+		/^  [0-9]+( \{|:)/ { sub(":", "", $1); if ($1 !~ /^(3|8|10|12|13|41|42|58|59|79|87|98)$/) kind = $1; next }
+		/^}/ { count[kind]++ }
+		END { print "packets", n; for (k in count) print k, count[k] }' | sort
+}
+
+@test "the numbers of packets of each kind are those that protoc counts" {
+	need_shared perfetto
+	for file in "$RECORDED"/perfetto/*; do
+		kinds "$file" >want
+		trdecode -q --info "$file" | sed -nE '
+			s/^packets +/packets /p
+			s/^packet +no payload /none /p
+			s/^packet +field //p
+			s/^packet +ftrace_events /1 /p; s/^packet +clock_snapshot /6 /p; s/^packet +trace_config /33 /p
+			s/^packet +ftrace_stats /34 /p; s/^packet +trace_stats /35 /p; s/^packet +synchronization_marker /36 /p
+			s/^packet +android_log /39 /p; s/^packet +system_info /45 /p; s/^packet +packages_list /47 /p
+			s/^packet +service_event /69 /p; s/^packet +trace_uuid /89 /p' | sort >got
+		diff want got
+	done
+}
+
+@test "a recording of Android: its marks are as many calls" {
+	need_shared perfetto/nowinandroid.perfetto-trace
+	file=$RECORDED/perfetto/nowinandroid.perfetto-trace
+	protoc --decode_raw <"$file" | grep -cE '^ +2: "B\|' >want
+	trdecode -q "$file" | trfilter -q -c 'kind == enter && type == "begin"' >got
+	diff want got
+}
+
+# What is the same in a trace and in what trencode made of it
+same() {
+	trstat -q -g name,tid,kind -c count,total,self -t tsv "$1" | awk -F '\t' '$3 == "leave"' | sort
+	trstat -q -g type,kind -c count -t tsv "$1" | awk -F '\t' '$2 == "instant"' | sort
+	trencode -q -t ndjson "$1" | jq -c 'select(.dur != null and .args != null) | [.time, .dur, .name, .tid, .args]' | sort
+}
+
+@test "what trencode writes comes back: calls, threads, events, arguments and times" {
+	for input in "$DATA/uftrace/fib" "$U/args-spec" "$U/args-stdstring" "$U/threads" "$U/kernel-sched" "$U/forkexec"; do
+		stream "$input"
+		trencode -q -t perfetto x.trs >y.pftrace
+		trdecode -q y.pftrace >y.trs
+		diff <(same x.trs) <(same y.trs)
+	done
+}
+
+@test "what trencode writes of asynchronous calls and counters comes back" {
+	mixed >x.json
+	trdecode -q -f chrome x.json >x.trs
+	trencode -q -t perfetto x.trs >y.pftrace
+	trdecode -q y.pftrace >y.trs
+	diff <(trstat -q -g name,tid -c count,total,self -t tsv x.trs | sort) <(trstat -q -g name,tid -c count,total,self -t tsv y.trs | sort)
+	echo '[{"ph":"C","ts":1,"pid":1,"name":"depth","args":{"value":3}}, {"ph":"C","ts":2,"pid":1,"name":"depth","args":{"value":-5}}]' >x.json
+	trdecode -q -f chrome x.json | trencode -q -t perfetto >y.pftrace
+	run -0 rows y.pftrace
+	assert_line --regexp '^0.000001000 1 .*depth value=3$'
+	assert_line --regexp '^0.000002000 1 .*depth value=-5$'
+}
+
+@test "gaps that trencode wrote come back" {
+	stream "$U/lost"
+	trencode -q -t perfetto x.trs >y.pftrace
+	trdecode -q y.pftrace >y.trs
+	gaps() {
+		trencode -q -t ndjson "$1" | jq -c 'select(.type == "gap") | [.time, .args]'
+	}
+	diff <(gaps x.trs) <(gaps y.trs)
+	[[ -n $(gaps y.trs) ]]
+}
+
+@test "truncated and damaged files: events before and after are there, one line, status 1" {
+	{
+		tracks
+		for ((i = 1; i <= 200; i++)); do
+			echo "{ timestamp: ${i}000 track_event { type: INSTANT track_uuid: 1 name: \"e$i\" } }"
+		done
+	} | trace x.pftrace
+	head -c -5 x.pftrace >cut
+	run -1 errors trdecode cut
+	assert_output --regexp '^trdecode: cut: 0x[0-9a-f]+: truncated: a packet of [0-9]+ bytes has [0-9]+$'
+	trdecode -q cut 2>/dev/null >y.trs || [[ $? == 1 ]]
+	[[ $(rows_of 'kind == instant' y.trs 2>/dev/null) == 199 ]]
+	# the length of a packet in the middle
+	at=$(grep -obaP 'e100' x.pftrace | cut -d : -f 1)
+	for back in 14 15 16 17 18 19 20; do
+		cp x.pftrace bad
+		printf '\377' | dd of=bad bs=1 seek=$((at - back)) conv=notrunc status=none
+		trdecode -q bad 2>/dev/null >y.trs || [[ $? == 1 ]]
+		(($(trfilter -q -c 'kind == instant' y.trs) >= 197))
+	done
+	cp x.pftrace bad
+	dd if=/dev/zero of=bad bs=1 seek=$at count=60 conv=notrunc status=none
+	run -1 errors trdecode bad
+	assert_line --regexp '^trdecode: bad: 0x[0-9a-f]+: no packet$'
+	[[ $(trdecode -q bad 2>/dev/null | trencode -q -t ndjson 2>/dev/null | jq -c 'select(.type == "gap") | .args.reason') == '"damage"' ]]
+}
+
+@test "probe: other formats are none, and -f perfetto takes a trace without sequences" {
+	printf '\n\n\nplain text\n' >text
+	run -2 trdecode text
+	printf '\n\x04\x08\x01\x10\x02\n\x04\x08\x03\x10\x04' >profile
+	run -0 trdecode --info profile
+	assert_line --regexp '^format +pprof$'
+	printf '\n\x02\x40\x05' >x
+	run -2 trdecode --info x
+	run -0 trdecode -f perfetto --info x
+	assert_line --regexp '^packets +1$'
+}
+
+@test "large traces are sorted on disk" {
+	{
+		tracks
+		awk 'BEGIN {
+			for (i = 40000; i > 0; i--)
+				printf "{ timestamp: %d000 track_event { type: INSTANT track_uuid: 1 name: \"e\" debug_annotations { name: \"text\" string_value: \"%0100d\" } } }\n", i, i
+		}'
+	} | trace x.pftrace
+	trdecode -q x.pftrace | trencode -q -t tsv --no-header --columns time | sort -nc
+	[[ $(trdecode -q x.pftrace | trfilter -q -c 'kind == instant') == 40000 ]]
+}
