@@ -6,8 +6,8 @@
 #include "common/util/heap.h"
 #include "common/util/temporary.h"
 
-/* A record: u64 time, u64 second key, u64 size; its data; padding to 8 bytes. */
-enum { HEADER = 24, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
+/* A record: u64 time, u64 second key, u32 size; its data; padding to 4 bytes. */
+enum { HEADER = 20, ALIGNED = 4, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
 
 size_t sorter_memory = 4 << 20;
 
@@ -20,7 +20,7 @@ struct sorter_run {
 
 void sorter_init(struct sorter *s)
 {
-	*s = (struct sorter){.fd = -1, .in_order = true};
+	*s = (struct sorter){.fd = -1};
 }
 
 void sorter_free(struct sorter *s)
@@ -31,6 +31,7 @@ void sorter_free(struct sorter *s)
 	free(s->heap);
 	free(s->offsets);
 	free(s->merged);
+	free(s->parts);
 	buffer_free(&s->records);
 	if (s->fd >= 0)
 		close(s->fd);
@@ -38,7 +39,7 @@ void sorter_free(struct sorter *s)
 
 static size_t record_size(const uint8_t *p)
 {
-	return HEADER + align_up(get_u64(p + 16), 8);
+	return HEADER + align_up(get_u32(p + 16), ALIGNED);
 }
 
 static bool key_before(struct sorter_key a, struct sorter_key b)
@@ -51,19 +52,7 @@ static struct sorter_key key_at(const uint8_t *p)
 	return (struct sorter_key){get_u64(p), get_u64(p + 8)};
 }
 
-/* Return the index after the records from begin on that are in order. */
-static size_t run_end(const struct sorter *s, const uint32_t *offsets, size_t begin)
-{
-	const uint8_t *records = s->records.data;
-	size_t end = begin + 1;
-
-	while (end < s->count &&
-	       !key_before(key_at(records + offsets[end]), key_at(records + offsets[end - 1])))
-		end++;
-	return end;
-}
-
-/* Merge the records of from, from begin on and from middle on, into to. */
+/* Merge the records of from, from at[0] on and from at[1] on, into to. */
 static void merge_two(const struct sorter *s, const uint32_t *from, uint32_t *to,
 		      const size_t at[3])
 {
@@ -81,31 +70,35 @@ static void merge_two(const struct sorter *s, const uint32_t *from, uint32_t *to
 		memcpy(to + n, from + j, (at[2] - j) * sizeof *to);
 }
 
+/* Return the index after part i of the records in memory. */
+static size_t part_end(const struct sorter *s, size_t i)
+{
+	return i < s->nparts ? s->parts[i] : s->count;
+}
+
 /* Sort the records in memory: neighbours among the parts that are in order are merged, until one
  * part is left. Traces consist of few such parts. */
 static int sort_records(struct sorter *s)
 {
-	while (!s->in_order) {
+	while (s->nparts) {
 		uint32_t *merged =
 			array_reach(s->merged, &s->nmerged, s->count - 1, sizeof *merged);
-		size_t at[3] = {0};
+		size_t at[3] = {0}, parts = 0, capacity = s->capacity;
 
 		if (!merged)
 			return -1;
-		s->merged = merged;
-		s->in_order = run_end(s, s->offsets, 0) == s->count;
-		for (; !s->in_order && at[0] < s->count; at[0] = at[2]) {
-			at[1] = run_end(s, s->offsets, at[0]);
-			at[2] = at[1] < s->count ? run_end(s, s->offsets, at[1]) : at[1];
+		for (size_t i = 0; at[0] < s->count; at[0] = at[2], i += 2) {
+			at[1] = part_end(s, i);
+			at[2] = part_end(s, i + 1);
 			merge_two(s, s->offsets, merged, at);
+			if (at[2] < s->count)
+				s->parts[parts++] = (uint32_t)at[2];
 		}
-		if (!s->in_order) {
-			s->merged = s->offsets;
-			s->offsets = merged;
-			at[0] = s->nmerged;
-			s->nmerged = s->capacity;
-			s->capacity = at[0];
-		}
+		s->nparts = parts;
+		s->merged = s->offsets;
+		s->offsets = merged;
+		s->capacity = s->nmerged;
+		s->nmerged = capacity;
 	}
 	return 0;
 }
@@ -142,16 +135,27 @@ static int write_run(struct sorter *s, struct error *e)
 	run->end = s->written;
 	s->nruns++;
 	s->count = 0;
-	s->in_order = true;
 	s->records.size = 0;
 	return failed;
+}
+
+/* Begin a part of the records in memory: the next one is before the last one. */
+static int begin_part(struct sorter *s)
+{
+	uint32_t *parts = array_grow(s->parts, &s->parts_capacity, s->nparts, sizeof *parts);
+
+	if (!parts)
+		return -1;
+	s->parts = parts;
+	parts[s->nparts++] = (uint32_t)s->count;
+	return 0;
 }
 
 int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t size,
 	       struct error *e)
 {
-	size_t at = s->records.size, whole = HEADER + align_up(size, 8);
-	uint32_t *offsets;
+	size_t at = s->records.size, whole = HEADER + align_up(size, ALIGNED);
+	uint32_t *offsets = s->offsets;
 	uint8_t *p;
 
 	if (s->count && at + size > sorter_memory) {
@@ -159,23 +163,25 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 			return -1;
 		at = 0;
 	}
-	offsets = array_grow(s->offsets, &s->capacity, s->count, sizeof *offsets);
-	if (!offsets)
+	if (__builtin_expect(s->count == s->capacity, 0)) {
+		offsets = array_grow(offsets, &s->capacity, s->count, sizeof *offsets);
+		if (!offsets)
+			return error_no_memory(e);
+		s->offsets = offsets;
+	}
+	if (size > UINT32_MAX || buffer_reserve(&s->records, whole) ||
+	    (s->count && key_before(key, s->last) && begin_part(s)))
 		return error_no_memory(e);
-	s->offsets = offsets;
-	if (buffer_reserve(&s->records, whole))
-		return error_no_memory(e);
-	s->in_order = !s->count || (s->in_order && !key_before(key, s->last));
 	s->last = key;
 	p = s->records.data + at;
-	put_u64(p + whole - 8, 0); /* the padding */
+	put_u32(p + whole - 4, 0); /* the padding */
 	put_u64(p, key.time);
 	put_u64(p + 8, key.second);
-	put_u64(p + 16, size);
+	put_u32(p + 16, (uint32_t)size);
 	if (size)
 		memcpy(p + HEADER, data, size);
 	s->records.size += whole;
-	offsets[s->count++] = (uint32_t)at;
+	s->offsets[s->count++] = (uint32_t)at;
 	return 0;
 }
 
@@ -283,7 +289,7 @@ bool sorter_peek(const struct sorter *s, struct sorter_record *r)
 			return false;
 		p = s->records.data + s->offsets[s->position];
 	}
-	*r = (struct sorter_record){key_at(p), p + HEADER, (size_t)get_u64(p + 16)};
+	*r = (struct sorter_record){key_at(p), p + HEADER, get_u32(p + 16)};
 	return true;
 }
 

@@ -37,8 +37,10 @@ struct sorter {
 	uint32_t *merged; /* as large as offsets, to sort them */
 	size_t nmerged;
 	struct sorter_key last; /* of the last record in memory */
-	bool in_order;		/* the records in memory are in order */
-	int fd;			/* the temporary file; -1: no run was written */
+	uint32_t *parts; /* the records in memory are parts in order: index where each but the
+			    first begins */
+	size_t nparts, parts_capacity;
+	int fd; /* the temporary file; -1: no run was written */
 	uint64_t written;
 	struct sorter_run *runs;
 	size_t nruns, runs_capacity;

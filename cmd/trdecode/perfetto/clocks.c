@@ -140,7 +140,8 @@ static uint64_t own_time(const struct perfetto_sequence *s, uint32_t id, uint64_
 	return time;
 }
 
-bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock, uint64_t *time)
+bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
+			   uint64_t *time)
 {
 	const struct perfetto_clock *c;
 

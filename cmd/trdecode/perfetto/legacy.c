@@ -13,7 +13,7 @@ void legacy_read(struct perfetto *p, const struct perfetto_sequence *s, struct t
 	struct legacy_event *l = &ev->legacy;
 	struct protobuf_field f;
 
-	l->present = true;
+	*l = (struct legacy_event){.present = true, .pid = -1, .tid = -1};
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
 		case LEGACY_NAME_IID:

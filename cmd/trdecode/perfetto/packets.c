@@ -115,9 +115,15 @@ static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_t offset,
 		       bool packed, bool *bad)
 {
-	struct perfetto_packet packet = {.offset = offset};
+	struct perfetto_packet packet;
 	struct perfetto_sequence *s;
 	bool skip;
+
+	/* to clear the whole struct costs 4 % of the time */
+	packet.offset = offset;
+	packet.has_time = packet.dropped = packet.first = packet.cleared = false;
+	packet.has_interned = packet.has_defaults = false;
+	packet.clock = packet.sequence = packet.machine = packet.flags = packet.kind = 0;
 
 	*bad = !take_fields(message, &packet);
 	if (*bad)
@@ -129,6 +135,11 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 			return read_packed(p, &packet);
 		perfetto_damage(p, &packet, "compressed packets in compressed packets: left out");
 		return 0;
+	}
+	if (packet.kind == PACKET_TRACK_EVENT && perfetto_is_plain(p, &packet)) {
+		p->counts.packets++;
+		p->counts.kinds[PACKET_TRACK_EVENT]++;
+		return payload_read(p, p->recent_sequence, &packet);
 	}
 	if (count_kind(p, packet.kind) || perfetto_sequence(p, &packet, &s, &skip))
 		return -1;

@@ -68,7 +68,6 @@ struct perfetto_record {
 	uint32_t name;	   /* string of the writer */
 	uint32_t category; /* string of the writer */
 	uint32_t stack;	   /* of the writer; 0 none */
-	uint32_t zero;
 };
 
 /* What was lost. */
@@ -325,6 +324,16 @@ void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, c
 
 /* --- sequence.c --- */
 
+/* Test for a packet that does not change the state of the sequence that was used last. */
+static inline bool perfetto_is_plain(const struct perfetto *p, const struct perfetto_packet *packet)
+{
+	const struct perfetto_sequence *s = p->recent_sequence;
+
+	return s && s->valid && s->id == packet->sequence && s->machine == packet->machine &&
+	       !packet->dropped && !packet->cleared && !(packet->flags & STATE_CLEARED) &&
+	       !packet->has_defaults && !packet->has_interned;
+}
+
 /* Get the state of a packet's sequence, changed by the packet. *skip: the packet needs state that
  * is missing. */
 int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
@@ -334,8 +343,14 @@ int perfetto_sequences_end(struct perfetto *p);
 void perfetto_sequences_free(struct perfetto *p);
 /* Get an interned entry: a string of the writer, or what its kind stores; 0: there is none, which
  * is counted unless the iid is 0. */
-uint32_t perfetto_interned(struct perfetto *p, const struct perfetto_sequence *s,
-			   enum perfetto_interned_kind kind, uint64_t iid);
+static inline uint32_t perfetto_interned(struct perfetto *p, const struct perfetto_sequence *s,
+					 enum perfetto_interned_kind kind, uint64_t iid)
+{
+	uint32_t number = s->interned ? perfetto_ids_get(&s->interned->ids[kind], iid) : 0;
+
+	p->counts.uninterned += !number && iid;
+	return number;
+}
 
 /* --- clocks.c --- */
 
@@ -343,7 +358,14 @@ int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
 			    const struct perfetto_packet *packet);
 /* Convert a time of a clock to that of the stream. false: it cannot be converted, which is counted.
  */
-bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock, uint64_t *time);
+bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
+			   uint64_t *time);
+static inline bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
+				 uint64_t *time)
+{
+	return (clock == p->clocks.trace && *time < TIME_LIMIT) ||
+	       perfetto_convert_time(p, s, clock, time);
+}
 /* Record that a clock had a time when the stream's clock had another. */
 int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace);
 const char *perfetto_clock_name(const struct perfetto *p);

@@ -135,7 +135,8 @@ static int use_definitions(struct perfetto *p)
 	return 0;
 }
 
-static int put_row(struct perfetto *p, const struct row *r)
+/* Write a row with a fixed part or values. */
+static int put_data_row(struct perfetto *p, const struct row *r)
 {
 	uint8_t fixed[FIXED_MOST] = {0};
 	struct new_row row = {.time = merge_shifted(r->time, p->input->shift),
@@ -168,6 +169,19 @@ static int put_row(struct perfetto *p, const struct row *r)
 		row.has_tail = true;
 	}
 	return writer_row_data(p->w, row);
+}
+
+static int put_row(struct perfetto *p, const struct row *r)
+{
+	uint32_t type;
+
+	if (r->track || r->stack || r->size)
+		return put_data_row(p, r);
+	type = type_of(p, r);
+	return r->lane && type
+		       ? writer_row(p->w, merge_shifted(r->time, p->input->shift), r->lane, type,
+				    r->location, r->level < DEPTH_MOST ? r->level : DEPTH_MOST)
+		       : -1;
 }
 
 /* Begin a row of a call. */

@@ -10,15 +10,6 @@
 
 /* --- interned entries --- */
 
-uint32_t perfetto_interned(struct perfetto *p, const struct perfetto_sequence *s,
-			   enum perfetto_interned_kind kind, uint64_t iid)
-{
-	uint32_t number = s->interned ? perfetto_ids_get(&s->interned->ids[kind], iid) : 0;
-
-	p->counts.uninterned += !number && iid;
-	return number;
-}
-
 static uint64_t entry_iid(struct protobuf_view message)
 {
 	struct protobuf_field f;
@@ -258,25 +249,25 @@ int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
 		return -1;
 	*sequence = s;
 	*skip = false;
-	if (__builtin_expect(packet->dropped, 0) && !packet->first) {
+	if (packet->dropped && !packet->first) {
 		/* before the first packet that was read the recording may not have begun */
 		if (s->seen && packets_lost(p, s, packet))
 			return -1;
 		s->valid = false;
 	}
 	s->seen = true;
-	if (__builtin_expect(packet->cleared || packet->flags & STATE_CLEARED, 0)) {
+	if (packet->cleared || packet->flags & STATE_CLEARED) {
 		clear_state(s);
 		if (end_skipped(p, s))
 			return -1;
 	}
-	if (__builtin_expect(packet->flags & STATE_NEEDED && !s->valid, 0)) {
+	if (packet->flags & STATE_NEEDED && !s->valid) {
 		if (!s->skipped++)
 			s->skipped_time = time_of(p, s, packet);
 		*skip = true;
 		return 0;
 	}
-	if (__builtin_expect(packet->has_defaults, 0) && take_defaults(p, s, packet->defaults))
+	if (packet->has_defaults && take_defaults(p, s, packet->defaults))
 		return -1;
 	return __builtin_expect(packet->has_interned, 0) ? take_interned(p, s, packet->interned)
 							 : 0;

@@ -30,14 +30,14 @@ struct track_event {
 	const struct perfetto_packet *packet;
 	uint64_t time;
 	uint64_t type, uuid, counter;
-	bool has_type, has_track, has_counter, has_real, has_lists;
+	bool has_track, has_counter, has_real, has_lists;
 	uint32_t name, category; /* strings of the writer */
 	uint32_t track;		 /* number */
 	uint32_t stack;
 	int64_t time_delta, thread_time;
 	bool has_time_delta, has_thread_time;
 	struct perfetto_annotated annotated;
-	struct legacy_event legacy;
+	struct legacy_event legacy; /* not set unless it is present, but the phase is */
 };
 
 /* Take the message LegacyEvent. */
