@@ -16,6 +16,7 @@ apitrace     apitrace,decode         cmd/trdecode/(apitrace|glprofile)
 lttng        lttng,decode            cmd/trdecode/lttng
 ctf          ctf,decode              cmd/trdecode/ctf
 chrome       chrome,decode           cmd/trdecode/chrome
+perfetto     perfetto,decode         cmd/trdecode/perfetto
 ftrace       ftrace,decode           cmd/trdecode/ftrace
 streams      decode                  cmd/trdecode/stream
 containers   decode                  cmd/trdecode/input
@@ -58,5 +59,5 @@ while read -r part targets files; do
 done <<<"$parts"
 
 echo "files of decoders below 80 %"
-report uftrace,tracecmd,ring,apitrace,lttng,ctf,chrome,ftrace,decode |
+report uftrace,tracecmd,ring,apitrace,lttng,ctf,chrome,perfetto,ftrace,decode |
 	awk '$1 ~ /^cmd.trdecode/ && $2 && $3 * 5 > $2 { printf "%-40s %5.1f %%\n", $1, ($2 - $3) * 100 / $2 }'

@@ -10,28 +10,15 @@
 
 #include "cmd/trdecode/input/gap_arguments.h"
 #include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/perfetto/perfetto.h"
+#include "cmd/trdecode/perfetto/rows.h"
 #include "common/stream/value.h"
 
-enum { DEPTH_MOST = 65535, FIXED_MOST = 24 };
-
-/* A row to write. */
-struct row {
-	uint64_t time;
-	const struct perfetto_track *track; /* of an asynchronous call; NULL: none */
-	enum type_kind kind;
-	uint32_t lane, type_name, category; /* strings of the writer */
-	uint32_t flags;			    /* of the type */
-	uint32_t level, location, call, stack;
-	uint32_t name; /* whose arguments are values */
-	const uint8_t *values;
-	uint32_t size;
-};
+enum { FIXED_MOST = 24 };
 
 /* --- declarations --- */
 
 /* Make the fields of a type. Returns the size of the fixed part. */
-static uint32_t make_fields(struct perfetto *p, const struct row *r, struct type_entry *e,
+static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, struct type_entry *e,
 			    struct field_entry *fields)
 {
 	uint32_t at = 0;
@@ -59,7 +46,7 @@ static uint32_t make_fields(struct perfetto *p, const struct row *r, struct type
 	return at;
 }
 
-static uint32_t declare_type(struct perfetto *p, const struct row *r, uint32_t flags)
+static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, uint32_t flags)
 {
 	static const uint32_t native[] = {
 		[KIND_INSTANT] = 'I', [KIND_ENTER] = 'B', [KIND_LEAVE] = 'E', [KIND_COUNTER] = 'C'};
@@ -84,7 +71,7 @@ static uint32_t declare_type(struct perfetto *p, const struct row *r, uint32_t f
 	return *id;
 }
 
-static uint32_t type_of(struct perfetto *p, const struct row *r)
+static uint32_t type_of(struct perfetto *p, const struct perfetto_row *r)
 {
 	uint32_t flags = r->flags | (r->size ? TYPE_TAIL | TYPE_VALUES : 0);
 	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^ flags << 4 ^
@@ -136,7 +123,7 @@ static int use_definitions(struct perfetto *p)
 }
 
 /* Write a row with a fixed part or values. */
-static int put_data_row(struct perfetto *p, const struct row *r)
+static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 {
 	uint8_t fixed[FIXED_MOST] = {0};
 	struct new_row row = {.time = merge_shifted(r->time, p->input->shift),
@@ -171,7 +158,7 @@ static int put_data_row(struct perfetto *p, const struct row *r)
 	return writer_row_data(p->w, row);
 }
 
-static int put_row(struct perfetto *p, const struct row *r)
+int perfetto_put_row(struct perfetto *p, const struct perfetto_row *r)
 {
 	uint32_t type;
 
@@ -184,138 +171,10 @@ static int put_row(struct perfetto *p, const struct row *r)
 		       : -1;
 }
 
-/* Begin a row of a call. */
-static struct row call_row(const struct perfetto *p, const struct perfetto_track *t,
-			   const struct perfetto_frame *f, enum type_kind kind, uint64_t time)
-{
-	bool enter = kind == KIND_ENTER;
-	struct row r = {.time = time,
-			.kind = kind,
-			.lane = t->lane,
-			.category = f->category,
-			.location = f->location,
-			.name = f->name};
-
-	if (f->call) {
-		r.track = t;
-		r.call = f->call;
-		r.flags = TYPE_CALL_NUMBER;
-		r.type_name = enter ? p->texts.async_begin : p->texts.async_end;
-		return r;
-	}
-	r.type_name = enter ? p->texts.begin : p->texts.end;
-	r.level = f->level;
-	r.flags = (f->level <= DEPTH_MOST ? TYPE_DEPTH : 0) | (f->kernel ? TYPE_KERNEL : 0);
-	return r;
-}
-
-/* --- calls --- */
-
-static struct perfetto_thread *thread_of(const struct perfetto *p, const struct perfetto_track *t)
-{
-	return t->thread ? &p->tracks.thread[t->thread - 1] : NULL;
-}
-
-/* Get the calls that a track's begins and ends are of. */
-static struct perfetto_calls *calls_of(const struct perfetto *p, struct perfetto_track *t)
-{
-	return t->role == PERFETTO_STACK ? &thread_of(p, t)->calls : &t->calls;
-}
-
-static int begin_call(struct perfetto *p, struct perfetto_track *t,
-		      const struct perfetto_record *rec, const struct row *of)
-{
-	struct perfetto_thread *thread = thread_of(p, t);
-	struct perfetto_calls *c = calls_of(p, t);
-	struct perfetto_frame *f = array_grow(c->frames, &c->capacity, c->depth, sizeof *f);
-	struct row r;
-
-	if (!f)
-		return -1;
-	c->frames = f;
-	f += c->depth++;
-	*f = (struct perfetto_frame){.name = rec->name,
-				     .category = rec->category,
-				     .location = perfetto_location(p, rec->name)};
-	if (!f->location)
-		return -1;
-	if (t->role == PERFETTO_BEFORE) {
-		/* the call has no enter */
-		thread->unseen++;
-		return 0;
-	}
-	/* the stream counts no calls in the kernel outside of others */
-	f->kernel = t->role == PERFETTO_KERNEL && thread->calls.depth + thread->unseen;
-	if (t->role == PERFETTO_STACK)
-		f->level = (uint32_t)c->depth - 1 + thread->unseen;
-	else if (f->kernel)
-		f->level = thread->kernel++;
-	else
-		f->call = ++p->calls;
-	r = call_row(p, t, f, KIND_ENTER, of->time);
-	r.values = of->values;
-	r.size = of->size;
-	r.stack = of->stack;
-	return put_row(p, &r);
-}
-
-/* End the innermost call of a track. */
-static int end_innermost(struct perfetto *p, struct perfetto_track *t, const struct row *of,
-			 bool unfinished)
-{
-	struct perfetto_thread *thread = thread_of(p, t);
-	struct perfetto_calls *c = calls_of(p, t);
-	struct perfetto_frame *f = &c->frames[--c->depth];
-	struct row r;
-
-	thread = f->kernel || t->role == PERFETTO_BEFORE ? thread : NULL;
-	if (f->kernel)
-		thread->kernel--;
-	else if (thread)
-		f->level = --thread->unseen + (uint32_t)thread->calls.depth;
-	if (unfinished)
-		return 0;
-	r = call_row(p, t, f, KIND_LEAVE, of->time);
-	r.values = of->values;
-	r.size = of->size;
-	r.stack = of->stack;
-	return put_row(p, &r);
-}
-
-/* End calls of a track until so many are left; the last one has the values of the row. */
-static int end_calls(struct perfetto *p, struct perfetto_track *t, size_t depth,
-		     const struct row *of, bool unfinished)
-{
-	const struct row inner = {.time = of->time};
-
-	while (calls_of(p, t)->depth > depth + 1)
-		if (end_innermost(p, t, &inner, false))
-			return -1;
-	return end_innermost(p, t, of, unfinished);
-}
-
-static int end_call(struct perfetto *p, struct perfetto_track *t, const struct perfetto_record *rec,
-		    uint64_t serial, const struct row *of)
-{
-	const struct perfetto_calls *c = calls_of(p, t);
-	size_t depth = c->depth;
-
-	while (depth &&
-	       (rec->kind == PERFETTO_COMPLETE_END
-			? c->frames[depth - 1].serial != serial
-			: rec->flags & PERFETTO_NAMED && c->frames[depth - 1].name != rec->name))
-		depth--;
-	if (!depth) {
-		p->counts.unopened += rec->kind == PERFETTO_END;
-		return 0;
-	}
-	return end_calls(p, t, depth - 1, of, rec->flags & PERFETTO_UNFINISHED);
-}
-
 /* --- other events --- */
 
 static int instant_row(struct perfetto *p, const struct perfetto_track *t,
-		       const struct perfetto_record *rec, struct row *r)
+		       const struct perfetto_record *rec, struct perfetto_row *r)
 {
 	struct gap_arguments gap;
 
@@ -327,7 +186,7 @@ static int instant_row(struct perfetto *p, const struct perfetto_track *t,
 	r->type_name = r->name = rec->name;
 	r->category = rec->category;
 	r->location = r->size ? perfetto_location(p, rec->name) : 0;
-	return r->size && !r->location ? -1 : put_row(p, r);
+	return r->size && !r->location ? -1 : perfetto_put_row(p, r);
 }
 
 /* Declare the type of a counter: a field of 8 bytes. */
@@ -404,7 +263,7 @@ static uint32_t sample_type(struct perfetto *p, const struct perfetto_record *re
 static int sample_row(struct perfetto *p, struct perfetto_track *t,
 		      const struct perfetto_record *rec, uint64_t time, uint64_t weight)
 {
-	struct perfetto_thread *thread = thread_of(p, t);
+	struct perfetto_thread *thread = perfetto_track_thread(p, t);
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .lane = t->lane,
 			    .type = sample_type(p, rec),
@@ -423,7 +282,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 		       const uint8_t *data, size_t size)
 {
 	struct perfetto_track *t = &p->tracks.track[rec->track];
-	struct row r = {.time = time, .stack = rec->stack};
+	struct perfetto_row r = {.time = time, .stack = rec->stack};
 	uint64_t value = 0;
 
 	if (__builtin_expect(!t->lane, 0) && perfetto_track_resolve(p, t))
@@ -437,16 +296,17 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	r.size = (uint32_t)size;
 	switch (rec->kind) {
 	case PERFETTO_BEGIN:
-		if (begin_call(p, t, rec, &r))
+		if (perfetto_begin_call(p, t, rec, &r))
 			return -1;
 		if (rec->flags & PERFETTO_VALUE)
-			calls_of(p, t)->frames[calls_of(p, t)->depth - 1].serial = value;
+			perfetto_calls_of(p, t)->frames[perfetto_calls_of(p, t)->depth - 1].serial =
+				value;
 		if (!(rec->flags & PERFETTO_AT_ONCE))
 			return 0;
-		r = (struct row){.time = time};
-		return end_innermost(p, t, &r, false);
+		r = (struct perfetto_row){.time = time};
+		return perfetto_end_innermost(p, t, &r, false);
 	case PERFETTO_END:
-	case PERFETTO_COMPLETE_END: return end_call(p, t, rec, value, &r);
+	case PERFETTO_COMPLETE_END: return perfetto_end_call(p, t, rec, value, &r);
 	case PERFETTO_COUNTER:
 	case PERFETTO_COUNTER_REAL:
 		return counter_row(p, t, rec->kind == PERFETTO_COUNTER_REAL, time, value);

@@ -1,0 +1,42 @@
+/*
+ * rows.h - rows of the stream while they are made: rows.c and call_rows.c
+ */
+#ifndef TR_TRDECODE_PERFETTO_ROWS_H
+#define TR_TRDECODE_PERFETTO_ROWS_H
+
+#include "cmd/trdecode/perfetto/perfetto.h"
+
+enum { DEPTH_MOST = 65535 }; /* of a row */
+
+/* A row to write. */
+struct perfetto_row {
+	uint64_t time;
+	const struct perfetto_track *track; /* of an asynchronous call; NULL: none */
+	enum type_kind kind;
+	uint32_t lane, type_name, category; /* strings of the writer */
+	uint32_t flags;			    /* of the type */
+	uint32_t level, location, call, stack;
+	uint32_t name; /* whose arguments are values */
+	const uint8_t *values;
+	uint32_t size;
+};
+
+int perfetto_put_row(struct perfetto *p, const struct perfetto_row *r);
+
+/* Get the thread of a resolved track; NULL: it has none. */
+struct perfetto_thread *perfetto_track_thread(const struct perfetto *p,
+					      const struct perfetto_track *t);
+/* Get the calls that a track's begins and ends are of. */
+struct perfetto_calls *perfetto_calls_of(const struct perfetto *p, struct perfetto_track *t);
+/* Begin a call. of: the time, the values and the stack of the row. */
+int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
+			const struct perfetto_record *rec, const struct perfetto_row *of);
+/* End the innermost call of a track. */
+int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
+			   const struct perfetto_row *of, bool unfinished);
+/* End the call of a record, and the calls inside it. serial: that of a COMPLETE call. */
+int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
+		      const struct perfetto_record *rec, uint64_t serial,
+		      const struct perfetto_row *of);
+
+#endif
