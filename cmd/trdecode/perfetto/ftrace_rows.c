@@ -353,7 +353,7 @@ static int graph_row(struct perfetto *p, const struct perfetto_record *rec, uint
 {
 	bool entry = rec->kind == PERFETTO_GRAPH_ENTRY;
 	struct perfetto_thread *thread = thread_of(p, (int32_t)rec->track);
-	uint32_t key[2] = {'g', entry}, *type = id_cache_number(&p->types, key, sizeof key);
+	uint32_t key[2] = {'g', entry}, *type = id_cache_number(&p->types.ids, key, sizeof key);
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .location = perfetto_location(p, rec->name),
 			    .depth = depth < 65535 ? (uint32_t)depth : 65535};

@@ -338,7 +338,7 @@ static void perfetto_close(struct input *in)
 	perfetto_tracks_free(p);
 	perfetto_ftrace_free(p);
 	id_cache_free(&p->counts.far_kinds);
-	id_cache_free(&p->types);
+	id_cache_free(&p->types.ids);
 	id_cache_free(&p->definitions);
 	id_cache_free(&p->mapping_numbers);
 	free(p->locations);

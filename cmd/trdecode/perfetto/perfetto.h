@@ -282,6 +282,21 @@ struct perfetto_texts {
 	uint32_t nothing; /* name of calls without one */
 };
 
+/* The type of the last call's row without arguments. */
+struct perfetto_bare_types {
+	uint32_t category, type;
+};
+
+/* The types of rows. */
+struct perfetto_types {
+	struct id_cache ids;
+	struct {
+		uint64_t key;
+		uint32_t type;
+	} recent[PERFETTO_RECENT];
+	struct perfetto_bare_types bare[2]; /* of enters and leaves */
+};
+
 /* The state of decoding one input. */
 struct perfetto {
 	struct input *input;
@@ -300,15 +315,12 @@ struct perfetto {
 	struct perfetto_counts counts;
 	struct perfetto_scratch scratch;
 	struct perfetto_texts texts;
-	struct id_cache types, definitions, mapping_numbers;
+	struct perfetto_types types;
+	struct id_cache definitions, mapping_numbers;
 	struct buffer source_locations; /* struct perfetto_source_location each */
 	struct buffer mappings;		/* struct perfetto_mapped each */
 	struct buffer packages;		/* text of a META */
-	struct {
-		uint64_t key;
-		uint32_t type;
-	} recent_types[PERFETTO_RECENT];
-	uint32_t *locations; /* by name: of functions */
+	uint32_t *locations;		/* by name: of functions */
 	size_t nlocations;
 	uint32_t source, clock, calls;
 	uint64_t serial;

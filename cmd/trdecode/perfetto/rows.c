@@ -53,7 +53,7 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 	struct {
 		uint32_t what, kind, name, category, flags, track, stack;
 	} key = {'t', r->kind, r->type_name, r->category, flags, r->track != NULL, r->stack != 0};
-	uint32_t *id = id_cache_number(&p->types, &key, sizeof key);
+	uint32_t *id = id_cache_number(&p->types.ids, &key, sizeof key);
 	struct field_entry fields[3];
 	struct type_entry e = {.source = p->source,
 			       .name = r->type_name,
@@ -71,7 +71,7 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 	return *id;
 }
 
-static uint32_t type_of(struct perfetto *p, const struct perfetto_row *r)
+uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r)
 {
 	uint32_t flags = r->flags | (r->size ? TYPE_TAIL | TYPE_VALUES : 0);
 	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^ flags << 4 ^
@@ -79,12 +79,12 @@ static uint32_t type_of(struct perfetto *p, const struct perfetto_row *r)
 	size_t slot = hash_u64(key) % PERFETTO_RECENT;
 	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24 && !r->track;
 
-	if (exact && p->recent_types[slot].key == key && p->recent_types[slot].type)
-		return p->recent_types[slot].type;
+	if (exact && p->types.recent[slot].key == key && p->types.recent[slot].type)
+		return p->types.recent[slot].type;
 	if (!exact)
 		return declare_type(p, r, flags);
-	p->recent_types[slot].key = key;
-	return p->recent_types[slot].type = declare_type(p, r, flags);
+	p->types.recent[slot].key = key;
+	return p->types.recent[slot].type = declare_type(p, r, flags);
 }
 
 uint32_t perfetto_location(struct perfetto *p, uint32_t name)
@@ -128,7 +128,7 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 	uint8_t fixed[FIXED_MOST] = {0};
 	struct new_row row = {.time = merge_shifted(r->time, p->input->shift),
 			      .lane = r->lane,
-			      .type = type_of(p, r),
+			      .type = perfetto_row_type(p, r),
 			      .location = r->location,
 			      .depth = r->level < DEPTH_MOST ? r->level : DEPTH_MOST,
 			      .fixed = fixed};
@@ -164,7 +164,7 @@ int perfetto_put_row(struct perfetto *p, const struct perfetto_row *r)
 
 	if (r->track || r->stack || r->size)
 		return put_data_row(p, r);
-	type = type_of(p, r);
+	type = perfetto_row_type(p, r);
 	return r->lane && type
 		       ? writer_row(p->w, merge_shifted(r->time, p->input->shift), r->lane, type,
 				    r->location, r->level < DEPTH_MOST ? r->level : DEPTH_MOST)
@@ -201,7 +201,7 @@ static uint32_t counter_type(struct perfetto *p, struct perfetto_track *t, bool 
 
 	if (t->types[real])
 		return t->types[real];
-	id = id_cache_number(&p->types, key, sizeof key);
+	id = id_cache_number(&p->types.ids, key, sizeof key);
 	if (id && !*id) {
 		*id = writer_type(p->w, &(struct type_entry){.source = p->source,
 							     .name = name,
@@ -244,7 +244,7 @@ static uint32_t sample_type(struct perfetto *p, const struct perfetto_record *re
 				     .kind = FIELD_UINT,
 				     .role = ROLE_PERIOD,
 				     .size = 8};
-	uint32_t key[3] = {'s', rec->name}, *id = id_cache_number(&p->types, key, sizeof key);
+	uint32_t key[3] = {'s', rec->name}, *id = id_cache_number(&p->types.ids, key, sizeof key);
 
 	if (id && !*id) {
 		*id = writer_type(p->w, &(struct type_entry){.source = p->source,

@@ -21,6 +21,8 @@ struct perfetto_row {
 	uint32_t size;
 };
 
+/* Get the type of a row. */
+uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r);
 int perfetto_put_row(struct perfetto *p, const struct perfetto_row *r);
 
 /* Get the thread of a resolved track; NULL: it has none. */
