@@ -36,3 +36,11 @@ for format in perfetto speedscope callgrind pprof ctf ndjson csv parquet; do
 	commands+=("trdecode | trsym | trencode -t $format" "trdecode '$data' | trsym | trencode -t $format")
 done
 compare "${commands[@]}"
+
+# The same calls as a trace of Perfetto, in
+trace=$CACHE/uftrace-$rounds-$threads.pftrace
+[[ -f $trace ]] || trdecode -q "$data" | trsym -q | trencode -q -t perfetto >"$trace" || exit
+compare 'trdecode PFTRACE' "trdecode -q '$trace'"
+trdecode -q --info "$trace" | awk -v cpu="${cpu[trdecode PFTRACE]}" '$1 == "events" {
+	printf "  %-44s %8.1f M/s\n", "events (5 M/s)", $2 / cpu / 1e6 }'
+sizes "trdecode -q $trace"

@@ -348,6 +348,19 @@ static int print_row(struct perfetto *p, const struct perfetto_record *rec, uint
 
 /* --- the tracer of functions --- */
 
+static uint32_t graph_type(struct perfetto *p, bool entry)
+{
+	struct type_entry e = {
+		.source = p->source,
+		.name = writer_text(p->w, entry ? "funcgraph_entry" : "funcgraph_exit"),
+		.group = writer_text(p->w, "ftrace"),
+		.kind = entry ? KIND_ENTER : KIND_LEAVE,
+		.flags = TYPE_DEPTH};
+	uint32_t type = writer_type(p->w, &e);
+
+	return type && !row_filter_announce(p->input->decoding->row_filter, type, 0) ? type : 0;
+}
+
 static int graph_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
 		     uint64_t depth)
 {
@@ -362,14 +375,7 @@ static int graph_row(struct perfetto *p, const struct perfetto_record *rec, uint
 		return -1;
 	r.lane = perfetto_lane(p, thread, rec->cpu);
 	if (!*type)
-		*type = writer_type(
-			p->w,
-			&(struct type_entry){.source = p->source,
-					     .name = writer_text(p->w, entry ? "funcgraph_entry"
-									     : "funcgraph_exit"),
-					     .group = writer_text(p->w, "ftrace"),
-					     .kind = entry ? KIND_ENTER : KIND_LEAVE,
-					     .flags = TYPE_DEPTH});
+		*type = graph_type(p, entry);
 	r.type = *type;
 	return r.lane && r.type && r.location ? writer_row_data(p->w, r) : -1;
 }
