@@ -378,7 +378,7 @@ same() {
 }
 
 @test "what trencode writes comes back: calls, threads, events, arguments and times" {
-	for input in "$DATA/uftrace/fib" "$U/args-spec" "$U/args-stdstring" "$U/threads" "$U/kernel-sched" "$U/forkexec"; do
+	for input in "$DATA/uftrace/fib" "$U/args-spec" "$U/args-stdstring" "$U/threads" "$U/kernel-sched" "$U/forkexec" "$U/longjmp"; do
 		stream "$input"
 		trencode -q -t perfetto x.trs >y.pftrace
 		trdecode -q y.pftrace >y.trs

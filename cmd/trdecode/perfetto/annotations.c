@@ -245,6 +245,21 @@ static int put_annotation(struct annotations *a, struct protobuf_view message, u
 	return value_put_simple(b, VALUE_NULL);
 }
 
+/* Take the name of a leave from the named value at an offset, which is removed. */
+static int take_leave_name(struct perfetto *p, struct perfetto_annotated *found, size_t start,
+			   size_t at)
+{
+	struct buffer *b = &p->scratch.arguments;
+	struct values v;
+	struct value value;
+
+	values_begin(&v, b->data + at, b->size - at);
+	b->size = start;
+	if (values_value(&v, &value))
+		found->leave = writer_string(p->w, value.bytes, value.n);
+	return 0;
+}
+
 int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 			struct protobuf_view message, struct perfetto_annotated *found)
 {
@@ -257,6 +272,8 @@ int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 	at = begin_named(p, name ? name : p->texts.nothing);
 	if (at == SIZE_MAX || put_annotation(&a, message, 0))
 		return -1;
+	if (name == p->texts.leave_name && b->data[at] == VALUE_STRING)
+		return take_leave_name(p, found, start, at);
 	if (name == p->texts.unfinished && b->size == at + 1 && b->data[at] == VALUE_TRUE) {
 		found->unfinished = true;
 		b->size = start;

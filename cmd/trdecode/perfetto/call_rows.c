@@ -122,6 +122,12 @@ int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
 		f->level = --thread->unseen + (uint32_t)thread->calls.depth;
 	if (unfinished)
 		return 0;
+	if (of->name) {
+		f->name = of->name;
+		f->location = perfetto_location(p, of->name);
+		if (!f->location)
+			return -1;
+	}
 	return put_call(p, t, f, KIND_LEAVE, of);
 }
 

@@ -301,7 +301,8 @@ static int mark_row(struct perfetto *p, int32_t tid, uint64_t time, const struct
 		.kind = PERFETTO_OF_THREAD, .pid = pid, .tid = tid, .cpu = -1};
 	uint32_t track;
 
-	r.name = m->name.size ? perfetto_text(p, view_of(m->name)) : p->texts.nothing;
+	if (r.kind != PERFETTO_END)
+		r.name = m->name.size ? perfetto_text(p, view_of(m->name)) : p->texts.nothing;
 	if (m->what == 'C') {
 		key.kind = PERFETTO_OF_COUNTER;
 		key.tid = -1;
@@ -314,7 +315,7 @@ static int mark_row(struct perfetto *p, int32_t tid, uint64_t time, const struct
 		key.scope = perfetto_text(p, view_of(m->cookie));
 	}
 	track = perfetto_other_track(p, &key);
-	if (!track || !r.name)
+	if (!track || (!r.name && r.kind != PERFETTO_END))
 		return -1;
 	r.track = track - 1;
 	if (key.kind == PERFETTO_OF_ASYNC && m->what != 'S' && m->what != 'F')

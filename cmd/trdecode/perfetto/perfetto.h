@@ -278,8 +278,9 @@ struct perfetto_scratch {
 
 /* Strings of the writer. */
 struct perfetto_texts {
-	uint32_t begin, end, async_begin, async_end, gap, gap_category, unfinished, kernel, before;
-	uint32_t nothing; /* name of calls without one */
+	uint32_t begin, end, async_begin, async_end, gap, gap_category, unfinished, leave_name;
+	uint32_t kernel, before; /* names of tracks */
+	uint32_t nothing;	 /* name of calls without one */
 };
 
 /* The type of the last call's row without arguments. */
@@ -441,6 +442,8 @@ static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
 struct perfetto_annotated {
 	bool structs;	 /* a STRUCT */
 	bool unfinished; /* the mark of a call without a leave, which is left out */
+	uint32_t leave;	 /* the mark of a call whose leave has another name, which is left out: the
+			    name; 0 none */
 };
 /* Append an annotation to p->scratch.arguments. */
 int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,

@@ -294,6 +294,8 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	}
 	r.values = data;
 	r.size = (uint32_t)size;
+	/* the name of the leave */
+	r.name = rec->kind == PERFETTO_END && !(rec->flags & PERFETTO_NAMED) ? rec->name : 0;
 	switch (rec->kind) {
 	case PERFETTO_BEGIN:
 		if (perfetto_begin_call(p, t, rec, &r))

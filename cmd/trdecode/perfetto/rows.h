@@ -33,7 +33,7 @@ struct perfetto_calls *perfetto_calls_of(const struct perfetto *p, struct perfet
 /* Begin a call. of: the time, the values and the stack of the row. */
 int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
 			const struct perfetto_record *rec, const struct perfetto_row *of);
-/* End the innermost call of a track. */
+/* End the innermost call of a track; a name of the row is that of its leave. */
 int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
 			   const struct perfetto_row *of, bool unfinished);
 /* End the call of a record, and the calls inside it. serial: that of a COMPLETE call. */

@@ -3,6 +3,8 @@
  */
 #include "cmd/trdecode/perfetto/track_event.h"
 
+#include "common/formats/chrome.h"
+
 /* --- records --- */
 
 int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,
@@ -80,9 +82,9 @@ int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perf
 	struct sorter_key key = {ev->time, PERFETTO_ORDER};
 	const struct legacy_event *l = &ev->legacy;
 
-	/* an end has the arguments of any call */
+	/* an end has the arguments of any call; its name is that of the leave */
 	if (kind == PERFETTO_END && !(flags & PERFETTO_NAMED))
-		r.name = 0;
+		r.name = ev->annotated.leave;
 	else if (!r.name)
 		r.name = p->texts.nothing;
 	if (p->scratch.arguments.size && perfetto_learn(p, kind == PERFETTO_END ? 0 : r.name))
@@ -410,7 +412,10 @@ static int keep_event(struct perfetto *p, const struct perfetto_sequence *s, str
 	unsigned unfinished = ev->annotated.unfinished ? PERFETTO_UNFINISHED : 0;
 
 	if (ev->annotated.unfinished && ev->type != TYPE_END &&
-	    perfetto_argument_true(p, "unfinished"))
+	    perfetto_argument_true(p, CHROME_UNFINISHED))
+		return -1;
+	if (ev->annotated.leave && ev->type != TYPE_END &&
+	    perfetto_argument_string(p, CHROME_LEAVE_NAME, ev->annotated.leave))
 		return -1;
 	if (ev->legacy.present && (!ev->type || ev->legacy.phase))
 		return legacy_keep(p, ev);
@@ -439,6 +444,7 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 	ev.time_delta = 0;
 	ev.has_time_delta = ev.has_thread_time = false;
 	ev.annotated.structs = ev.annotated.unfinished = ev.legacy.present = false;
+	ev.annotated.leave = 0;
 	ev.legacy.phase = 0;
 	p->scratch.arguments.size = 0;
 	if (take_event(p, s, &ev, &lists))

@@ -149,6 +149,23 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 				  token, e);
 }
 
+/* Append the name of a call's leave, if it is not that of the call's begin. */
+static int perfetto_append_leave_name(struct perfetto *s, const struct span *span)
+{
+	uint32_t entered, left;
+	struct text_ref text;
+
+	if (!span->begun || !span->entered || span->entered == span->location)
+		return 0;
+	if (perfetto_name_of(s, span->entered, &entered) ||
+	    perfetto_name_of(s, span->location, &left))
+		return -1;
+	text = dictionary_string(s->names.dictionary, left);
+	return left == entered ? 0
+			       : attributes_append_text(&s->attributes, CHROME_LEAVE_NAME,
+							text.text, text.size, &s->kept);
+}
+
 static int perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
 			     struct error *e)
 {
@@ -177,8 +194,9 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 			return -1;
 	}
 	if ((leave && attributes_append(&s->attributes, leave, &s->kept)) ||
+	    perfetto_append_leave_name(s, span) ||
 	    (span->unfinished &&
-	     attributes_append_bool(&s->attributes, "unfinished", true, &s->kept)) ||
+	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, &s->kept)) ||
 	    span_append_continues(span, &s->attributes, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(
