@@ -417,10 +417,10 @@ same() {
 			echo "{ timestamp: ${i}000 track_event { type: INSTANT track_uuid: 1 name: \"e$i\" } }"
 		done
 	} | trace x.pftrace
-	head -c -5 x.pftrace >cut
-	run -1 errors trdecode cut
-	assert_output --regexp '^trdecode: cut: 0x[0-9a-f]+: truncated: a packet of [0-9]+ bytes has [0-9]+$'
-	trdecode -q cut 2>/dev/null >y.trs || [[ $? == 1 ]]
+	head -c -5 x.pftrace >short
+	run -1 errors trdecode short
+	assert_output --regexp '^trdecode: short: 0x[0-9a-f]+: truncated: a packet of [0-9]+ bytes has [0-9]+$'
+	trdecode -q short 2>/dev/null >y.trs || [[ $? == 1 ]]
 	[[ $(rows_of 'kind == instant' y.trs 2>/dev/null) == 199 ]]
 	# the length of a packet in the middle
 	at=$(grep -obaP 'e100' x.pftrace | cut -d : -f 1)

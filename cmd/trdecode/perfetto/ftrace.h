@@ -8,6 +8,13 @@
 
 enum { LIST_MOST = 6 }; /* elements of a list: the arguments of a system call */
 
+/* An entry of CompactSched. */
+struct perfetto_switch {
+	int64_t prev_state;
+	int32_t pid, prio, target_cpu;
+	uint32_t comm; /* string of the writer */
+};
+
 /* A field of an event. In the stream, numbers are 8 bytes of the fixed part, a list is LIST_MOST
  * such numbers, and texts are in the tail. */
 struct perfetto_event_field {

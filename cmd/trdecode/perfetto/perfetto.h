@@ -76,13 +76,6 @@ struct perfetto_loss {
 	uint32_t reason, unit;
 };
 
-/* An entry of CompactSched. */
-struct perfetto_switch {
-	int64_t prev_state;
-	int32_t pid, prio, target_cpu;
-	uint32_t comm; /* string of the writer */
-};
-
 /* Kinds of interned entries; perfetto_interned gets what is in parentheses, else a string. */
 enum perfetto_interned_kind {
 	OF_CATEGORY,
