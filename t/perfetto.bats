@@ -182,6 +182,8 @@ rows() {
 		{ track_event { timestamp_delta_us: 1 name: "a" legacy_event { phase: 98 unscoped_id: 9 } } }
 		{ track_event { timestamp_delta_us: 1 name: "b" legacy_event { phase: 98 unscoped_id: 9 } } }
 		{ track_event { timestamp_delta_us: 1 name: "a" legacy_event { phase: 101 unscoped_id: 9 } } }
+		{ track_event { timestamp_delta_us: 1 legacy_event { phase: 101 unscoped_id: 9 } } }
+		{ track_event { timestamp_delta_us: 1 name: "b" legacy_event { phase: 70 unscoped_id: 9 } } }
 		{ track_event { timestamp_absolute_us: 1100 name: "old" legacy_event { phase: 66 } } }
 		{ track_event { timestamp_absolute_us: 1107 legacy_event { phase: 69 } } }
 		{ track_event { timestamp_absolute_us: 1108 name: "i" legacy_event { phase: 73 tid_override: 44 } } }
@@ -191,7 +193,7 @@ rows() {
 	assert_line $'part\t4\t1\t4000\t4000'
 	assert_line $'next\t4\t1\t0\t0'
 	assert_line $'a\t4\t1\t2000\t2000'
-	assert_line $'b\t4\t1\t1000\t1000'
+	assert_line $'b\t4\t1\t2000\t2000'
 	assert_line $'old\t4\t1\t7000\t7000'
 	assert_line --regexp $'^i\t44\t1'
 }

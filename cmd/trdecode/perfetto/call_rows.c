@@ -23,7 +23,7 @@ static struct perfetto_row call_row(const struct perfetto *p, const struct perfe
 				 .name = f->name};
 
 	if (f->call) {
-		r.track = t;
+		r.track_id = f->serial ? f->serial : t->uuid;
 		r.call = f->call;
 		r.flags = TYPE_CALL_NUMBER;
 		r.type_name = enter ? p->texts.async_begin : p->texts.async_end;
@@ -35,10 +35,9 @@ static struct perfetto_row call_row(const struct perfetto *p, const struct perfe
 	return r;
 }
 
-/* Write the row of a call: values and stack are those of the row `of`. */
-static int put_call(struct perfetto *p, const struct perfetto_track *t,
-		    const struct perfetto_frame *f, enum type_kind kind,
-		    const struct perfetto_row *of)
+int perfetto_put_call(struct perfetto *p, const struct perfetto_track *t,
+		      const struct perfetto_frame *f, enum type_kind kind,
+		      const struct perfetto_row *of)
 {
 	struct perfetto_bare_types *bare = &p->types.bare[kind == KIND_LEAVE];
 	bool is_bare = !f->call && !f->kernel && !of->size && !of->stack && f->level <= DEPTH_MOST;
@@ -104,7 +103,7 @@ int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
 		f->level = thread->kernel++;
 	else
 		f->call = ++p->calls;
-	return put_call(p, t, f, KIND_ENTER, of);
+	return perfetto_put_call(p, t, f, KIND_ENTER, of);
 }
 
 /* End the innermost call of a track. */
@@ -128,7 +127,7 @@ int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
 		if (!f->location)
 			return -1;
 	}
-	return put_call(p, t, f, KIND_LEAVE, of);
+	return perfetto_put_call(p, t, f, KIND_LEAVE, of);
 }
 
 /* End calls of a track until so many are left; the last one has the values of the row. */

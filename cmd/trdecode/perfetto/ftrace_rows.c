@@ -292,34 +292,60 @@ static enum perfetto_kind mark_kind(char what)
 	return PERFETTO_INSTANT;
 }
 
+/* Get the track of a mark: of its thread, its process, or one with a name. 0: out of memory. */
+static uint32_t mark_track(struct perfetto *p, int32_t tid, const struct atrace_mark *m,
+			   uint32_t name)
+{
+	int32_t pid = m->has_tgid && m->tgid > 0 && m->tgid <= INT32_MAX ? (int32_t)m->tgid : -1;
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_THREAD, .pid = pid, .tid = tid, .cpu = -1};
+
+	if (!strchr("CSFGHN", m->what))
+		return perfetto_other_track(p, &key);
+	key.tid = -1;
+	if (m->what == 'C') {
+		key.kind = PERFETTO_OF_COUNTER;
+		key.name = name;
+	} else if (m->what == 'S' || m->what == 'F') {
+		key.kind = PERFETTO_OF_PROCESS;
+	} else {
+		key.kind = PERFETTO_OF_TRACK;
+		key.name = perfetto_text(p, view_of(m->track));
+	}
+	return perfetto_other_track(p, &key);
+}
+
+/* Write the row of a mark that begins or ends an asynchronous call. */
+static int mark_id_row(struct perfetto *p, struct perfetto_record *r, uint64_t time,
+		       const struct atrace_mark *m)
+{
+	bool is_track = m->what == 'G' || m->what == 'H';
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_TRACK,
+		.pid = (int32_t)m->tgid,
+		.tid = is_track,
+		.name = perfetto_text(p, view_of(is_track ? m->track : m->name)),
+		.scope = perfetto_text(p, view_of(m->cookie))};
+	struct perfetto_id id = perfetto_id_of(&key);
+
+	r->kind = r->kind == PERFETTO_BEGIN ? PERFETTO_ID_BEGIN : PERFETTO_ID_END;
+	return perfetto_row_event(p, r, time, (const uint8_t *)&id, sizeof id);
+}
+
 /* Write the row of a mark of a thread. */
 static int mark_row(struct perfetto *p, int32_t tid, uint64_t time, const struct atrace_mark *m)
 {
 	struct perfetto_record r = {.kind = (uint8_t)mark_kind(m->what)};
-	int32_t pid = m->has_tgid && m->tgid > 0 && m->tgid <= INT32_MAX ? (int32_t)m->tgid : -1;
-	struct perfetto_track_key key = {
-		.kind = PERFETTO_OF_THREAD, .pid = pid, .tid = tid, .cpu = -1};
 	uint32_t track;
 
 	if (r.kind != PERFETTO_END)
 		r.name = m->name.size ? perfetto_text(p, view_of(m->name)) : p->texts.nothing;
-	if (m->what == 'C') {
-		key.kind = PERFETTO_OF_COUNTER;
-		key.tid = -1;
-		key.name = r.name;
-	} else if (strchr("SFGHN", m->what)) {
-		key.kind = PERFETTO_OF_ASYNC;
-		key.tid = -1;
-		key.name = perfetto_text(
-			p, view_of(m->what == 'S' || m->what == 'F' ? m->name : m->track));
-		key.scope = perfetto_text(p, view_of(m->cookie));
-	}
-	track = perfetto_other_track(p, &key);
+	track = mark_track(p, tid, m, r.name);
 	if (!track || (!r.name && r.kind != PERFETTO_END))
 		return -1;
 	r.track = track - 1;
-	if (key.kind == PERFETTO_OF_ASYNC && m->what != 'S' && m->what != 'F')
-		p->tracks.track[r.track].name = key.name;
+	if (strchr("SFGH", m->what))
+		return mark_id_row(p, &r, time, m);
 	if (m->what != 'C')
 		return perfetto_row_event(p, &r, time, NULL, 0);
 	r.flags = PERFETTO_VALUE;

@@ -51,36 +51,27 @@ static int override_thread(struct perfetto *p, struct track_event *ev)
 	return ev->track ? 0 : -1;
 }
 
-/* Use the track of the calls of an id. */
-static int async_track(struct perfetto *p, struct track_event *ev)
+/* Keep the begin or the end of a call with an id. */
+static int keep_id(struct perfetto *p, const struct track_event *ev, enum perfetto_kind kind)
 {
 	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
 	const struct legacy_event *l = &ev->legacy;
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_ASYNC,
-					 .tid = -1,
+	/* F does not end the call of a b */
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_TRACK,
+					 .tid = l->phase == 'S' || l->phase == 'F',
 					 .pid = l->local ? t->pid : -1,
-					 .cpu = strchr("bne", l->phase) ? -1 : -2,
 					 .name = l->scope ? l->scope : ev->category,
 					 .id = l->id};
-	int32_t pid = t->pid, tid = t->tid;
-	uint32_t before;
+	struct perfetto_record r = {.kind = (uint8_t)kind,
+				    .flags = ev->annotated.structs ? PERFETTO_STRUCTS : 0,
+				    .track = ev->track - 1,
+				    .name = ev->name,
+				    .category = ev->category,
+				    .stack = ev->stack};
 
-	/* the track belongs to the thread that used it first */
-	before = (uint32_t)p->tracks.count;
-	ev->track = perfetto_other_track(p, &key);
-	if (!ev->track)
-		return -1;
-	if (p->tracks.count > before) {
-		struct perfetto_track *of = &p->tracks.track[ev->track - 1];
-
-		of->pid = pid;
-		of->tid = tid;
-		of->cpu = -1;
-		of->has_thread = tid >= 0;
-		of->has_process = tid < 0 && pid >= 0;
-		of->has_cpu = false;
-	}
-	return 0;
+	if (!r.name && kind == PERFETTO_ID_BEGIN)
+		r.name = p->texts.nothing;
+	return perfetto_keep_id(p, ev->time, &r, &key);
 }
 
 /* Keep a call with a duration: its begin and its end. */
@@ -116,19 +107,17 @@ int legacy_keep(struct perfetto *p, struct track_event *ev)
 		phase = ev->type < sizeof types ? types[ev->type] : 'I';
 	if ((l->pid >= 0 || l->tid >= 0) && override_thread(p, ev))
 		return -1;
-	if (strchr("bneSTpF", phase) && l->has_id && async_track(p, ev))
-		return -1;
 	if (l->bind_id && perfetto_argument_uint(p, "bind_id", l->bind_id))
 		return -1;
 	if (l->flow_direction && perfetto_argument_uint(p, "flow_direction", l->flow_direction))
 		return -1;
 	switch (phase) {
-	case 'B':
 	case 'b':
-	case 'S': return track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
+	case 'S': return keep_id(p, ev, PERFETTO_ID_BEGIN);
+	case 'B': return track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
 	case 'E': return track_event_keep(p, ev, PERFETTO_END, 0, 0);
 	case 'e':
-	case 'F': return track_event_keep(p, ev, PERFETTO_END, ev->name ? PERFETTO_NAMED : 0, 0);
+	case 'F': return keep_id(p, ev, PERFETTO_ID_END);
 	case 'X': return keep_complete(p, ev);
 	case 'C': return track_event_keep(p, ev, PERFETTO_COUNTER_VALUES, 0, 0);
 	case 'M': return 0;

@@ -291,6 +291,9 @@ static void print_remarks(struct perfetto *p)
 	warn_count(file, n->kinds[37], "{packet|packets} of a heap profile {was|were} left out");
 	warn_count(file, n->unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
+	warn_count(file, n->unkept,
+		   "{begin|begins} of asynchronous calls {was|were} left out: too many calls are "
+		   "open");
 	warn_count(file, n->unsynchronised,
 		   "{time|times} of clocks without a snapshot {was|were} not converted");
 	warn_count(file, n->uninterned,
@@ -338,6 +341,7 @@ static void perfetto_close(struct input *in)
 	perfetto_clocks_free(p);
 	perfetto_tracks_free(p);
 	perfetto_ftrace_free(p);
+	perfetto_async_free(p);
 	id_cache_free(&p->counts.far_kinds);
 	id_cache_free(&p->types.ids);
 	id_cache_free(&p->definitions);

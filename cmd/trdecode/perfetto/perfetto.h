@@ -17,16 +17,16 @@
 #define TR_TRDECODE_PERFETTO_PERFETTO_H
 
 #include "common/protobuf/protobuf_reader.h"
+#include "common/calls/open_calls.h"
 #include "common/util/intern.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/input/sorter.h"
 #include "cmd/trdecode/perfetto/fields.h"
-#include "cmd/trdecode/perfetto/ids.h"
+#include "cmd/trdecode/perfetto/sequence.h"
 
 enum {
 	PERFETTO_RECENT = 256, /* slots of a cache of what was used last */
-	PERFETTO_EXTRA = 16,   /* extra counters of an event */
 	PERFETTO_KINDS = 1024, /* numbers of packet fields that are counted in an array */
 	PERFETTO_EVENT_FIELDS = 64,
 };
@@ -41,9 +41,11 @@ enum perfetto_kind {
 	PERFETTO_COUNTER_REAL,
 	PERFETTO_COUNTER_VALUES, /* its arguments are the values */
 	PERFETTO_SAMPLE,
-	PERFETTO_GAP,	 /* struct perfetto_loss follows */
-	PERFETTO_FTRACE, /* name: number of the event, track: tid; the message follows */
-	PERFETTO_SWITCH, /* struct perfetto_switch follows */
+	PERFETTO_ID_BEGIN, /* of a call with an id: struct perfetto_id follows */
+	PERFETTO_ID_END,   /* the same; name 0: of any name */
+	PERFETTO_GAP,	   /* struct perfetto_loss follows */
+	PERFETTO_FTRACE,   /* name: number of the event, track: tid; the message follows */
+	PERFETTO_SWITCH,   /* struct perfetto_switch follows */
 	PERFETTO_WAKING,
 	PERFETTO_GRAPH_ENTRY, /* name: of the function, track: tid, value: depth */
 	PERFETTO_GRAPH_EXIT,
@@ -70,78 +72,16 @@ struct perfetto_record {
 	uint32_t stack;	   /* of the writer; 0 none */
 };
 
+/* The id of an asynchronous call. */
+struct perfetto_id {
+	uint64_t hash;	 /* of all properties that its end must share */
+	uint64_t number; /* the id itself */
+};
+
 /* What was lost. */
 struct perfetto_loss {
 	uint64_t count, offset;
 	uint32_t reason, unit;
-};
-
-/* Kinds of interned entries; perfetto_interned gets what is in parentheses, else a string. */
-enum perfetto_interned_kind {
-	OF_CATEGORY,
-	OF_NAME,
-	OF_ANNOTATION_NAME,
-	OF_SOURCE_LOCATION, /* (number in p->source_locations, from 1) */
-	OF_FUNCTION,
-	OF_FRAME,     /* (location of the writer) */
-	OF_CALLSTACK, /* (stack of the writer) */
-	OF_BUILD_ID,
-	OF_PATH,
-	OF_SOURCE_PATH,
-	OF_MAPPING, /* (number in p->mappings, from 1) */
-	OF_LOG_BODY,
-	OF_ANNOTATION_STRING,
-	OF_CORRELATION,
-	OF_KERNEL_SYMBOL,
-	INTERNED_KINDS,
-};
-
-/* The interned entries of a sequence. */
-struct perfetto_interned {
-	struct perfetto_ids ids[INTERNED_KINDS];
-};
-
-struct perfetto_source_location {
-	uint32_t file, function; /* strings of the writer */
-	uint32_t line;
-};
-
-/* A file that is mapped, with a space of the writer for its addresses. */
-struct perfetto_mapped {
-	uint32_t space, path;
-};
-
-/* A clock of one sequence. */
-struct perfetto_own_clock {
-	uint64_t last, unit; /* ns or units of the last time; ns of a unit, 0: 1 */
-	bool incremental;
-};
-
-/* Values that packets of a sequence have unless they give others. */
-struct perfetto_defaults {
-	uint64_t track;
-	bool has_track;
-	uint32_t clock; /* 0: none */
-	uint32_t sample_name;
-	uint64_t period;
-	uint8_t nextra, nextra_real;
-	uint64_t extra[PERFETTO_EXTRA], extra_real[PERFETTO_EXTRA];
-};
-
-struct perfetto_sequence {
-	uint32_t id, machine, number;
-	bool seen;		   /* a packet was read */
-	bool valid;		   /* the state is complete */
-	bool has_thread;	   /* a ThreadDescriptor was read */
-	uint32_t generation;	   /* number of times that the state was cleared */
-	uint64_t skipped;	   /* packets left out since the state is incomplete */
-	uint64_t skipped_time;	   /* time of the first of them */
-	uint64_t last_time;	   /* of its last packet */
-	uint32_t thread_track;	   /* of the ThreadDescriptor: index */
-	int64_t time, thread_time; /* us: of events with time deltas */
-	struct perfetto_defaults defaults;
-	struct perfetto_interned *interned; /* NULL: none yet */
-	struct perfetto_own_clock *clocks;  /* by id from CLOCK_OF_SEQUENCE_FIRST; NULL: none */
 };
 
 /* A packet: its fields but the payload's. */
@@ -157,11 +97,21 @@ struct perfetto_packet {
 
 /* An open call. */
 struct perfetto_frame {
-	uint64_t serial; /* of a COMPLETE call; 0 none */
+	uint64_t serial; /* of a COMPLETE call; of a call with an id the number; 0 none */
 	uint32_t name, category, location;
 	uint32_t call; /* number of an asynchronous call; 0: it is on a stack */
 	uint32_t level;
 	bool kernel;
+};
+
+struct perfetto_open; /* async_calls.c */
+
+/* The calls with ids that are open. */
+struct perfetto_async {
+	struct open_calls keys; /* index + 1 in open, by hash */
+	struct perfetto_open *open;
+	size_t count, capacity;
+	size_t free; /* index + 1 of the first free element; 0 none */
 };
 
 struct perfetto_calls {
@@ -249,6 +199,7 @@ struct perfetto_counts {
 	struct buffer far;		/* u64 each */
 	uint64_t unopened, wrong_times, unsynchronised, extra_fields;
 	uint64_t uninterned, unknown_ftrace;
+	uint64_t unkept;       /* begins of calls with ids beyond the limit of open ones */
 	uint64_t lost_packets; /* that the buffers of the service lost */
 	uint32_t extra_field;  /* the first one */
 };
@@ -316,6 +267,7 @@ struct perfetto {
 	struct buffer packages;		/* text of a META */
 	uint32_t *locations;		/* by name: of functions */
 	size_t nlocations;
+	struct perfetto_async async;
 	uint32_t source, clock, calls;
 	uint64_t serial;
 	uint64_t last; /* the latest time so far */
@@ -386,7 +338,7 @@ enum perfetto_other {
 	PERFETTO_OF_THREAD = 1,
 	PERFETTO_OF_PROCESS,
 	PERFETTO_OF_COUNTER,
-	PERFETTO_OF_ASYNC,
+	PERFETTO_OF_TRACK, /* of calls that need not nest with those of threads */
 };
 struct perfetto_track_key {
 	uint32_t kind; /* enum perfetto_other */
@@ -424,6 +376,9 @@ int perfetto_learn(struct perfetto *p, uint32_t name);
 /* The same, with another order among the events of one time, and any data. */
 int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,
 		       const void *data, size_t size);
+/* The same, of a call with an id: the key has its properties. */
+int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
+		     const struct perfetto_track_key *key);
 int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
 		      int32_t cpu);
 enum { PERFETTO_ORDER_UNSEEN, PERFETTO_ORDER_ENDS };
@@ -477,6 +432,11 @@ void perfetto_ftrace_free(struct perfetto *p);
 
 int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 			  const struct perfetto_packet *packet);
+
+/* --- async_calls.c --- */
+
+struct perfetto_id perfetto_id_of(const struct perfetto_track_key *key);
+void perfetto_async_free(struct perfetto *p);
 
 /* --- rows.c --- */
 

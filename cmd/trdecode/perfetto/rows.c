@@ -24,7 +24,7 @@ static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, st
 	uint32_t at = 0;
 
 	e->fields = fields;
-	if (r->track) {
+	if (r->call) {
 		fields[e->nfields++] = (struct field_entry){.name = writer_text(p->w, "call"),
 							    .kind = FIELD_UINT,
 							    .role = ROLE_CALL,
@@ -52,7 +52,7 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 		[KIND_INSTANT] = 'I', [KIND_ENTER] = 'B', [KIND_LEAVE] = 'E', [KIND_COUNTER] = 'C'};
 	struct {
 		uint32_t what, kind, name, category, flags, track, stack;
-	} key = {'t', r->kind, r->type_name, r->category, flags, r->track != NULL, r->stack != 0};
+	} key = {'t', r->kind, r->type_name, r->category, flags, r->call != 0, r->stack != 0};
 	uint32_t *id = id_cache_number(&p->types.ids, &key, sizeof key);
 	struct field_entry fields[3];
 	struct type_entry e = {.source = p->source,
@@ -77,7 +77,7 @@ uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r)
 	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^ flags << 4 ^
 		       (unsigned)r->kind << 1 ^ (r->stack != 0);
 	size_t slot = hash_u64(key) % PERFETTO_RECENT;
-	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24 && !r->track;
+	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24 && !r->call;
 
 	if (exact && p->types.recent[slot].key == key && p->types.recent[slot].type)
 		return p->types.recent[slot].type;
@@ -135,9 +135,9 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 
 	if (!row.lane || !row.type)
 		return -1;
-	if (r->track) {
+	if (r->call) {
 		put_u32(fixed, r->call);
-		put_u64(fixed + 8, r->track->uuid);
+		put_u64(fixed + 8, r->track_id);
 		row.fixed_size = 16;
 	}
 	if (r->stack) {
@@ -162,7 +162,7 @@ int perfetto_put_row(struct perfetto *p, const struct perfetto_row *r)
 {
 	uint32_t type;
 
-	if (r->track || r->stack || r->size)
+	if (r->call || r->stack || r->size)
 		return put_data_row(p, r);
 	type = perfetto_row_type(p, r);
 	return r->lane && type
@@ -283,6 +283,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 {
 	struct perfetto_track *t = &p->tracks.track[rec->track];
 	struct perfetto_row r = {.time = time, .stack = rec->stack};
+	struct perfetto_id id = {0, 0};
 	uint64_t value = 0;
 
 	if (__builtin_expect(!t->lane, 0) && perfetto_track_resolve(p, t))
@@ -291,6 +292,11 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 		memcpy(&value, data, sizeof value);
 		data += sizeof value;
 		size -= sizeof value;
+	}
+	if (rec->kind == PERFETTO_ID_BEGIN || rec->kind == PERFETTO_ID_END) {
+		memcpy(&id, data, sizeof id);
+		data += sizeof id;
+		size -= sizeof id;
 	}
 	r.values = data;
 	r.size = (uint32_t)size;
@@ -312,6 +318,8 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	case PERFETTO_COUNTER:
 	case PERFETTO_COUNTER_REAL:
 		return counter_row(p, t, rec->kind == PERFETTO_COUNTER_REAL, time, value);
+	case PERFETTO_ID_BEGIN: return perfetto_id_begin(p, rec, id, &r);
+	case PERFETTO_ID_END: return perfetto_id_end(p, rec, id, &r);
 	case PERFETTO_SAMPLE: return sample_row(p, t, rec, time, value);
 	}
 	return instant_row(p, t, rec, &r);

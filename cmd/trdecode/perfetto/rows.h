@@ -11,11 +11,12 @@ enum { DEPTH_MOST = 65535 }; /* of a row */
 /* A row to write. */
 struct perfetto_row {
 	uint64_t time;
-	const struct perfetto_track *track; /* of an asynchronous call; NULL: none */
+	uint64_t track_id; /* of an asynchronous call */
 	enum type_kind kind;
 	uint32_t lane, type_name, category; /* strings of the writer */
 	uint32_t flags;			    /* of the type */
-	uint32_t level, location, call, stack;
+	uint32_t level, location, stack;
+	uint32_t call; /* number of an asynchronous call; 0: none */
 	uint32_t name; /* whose arguments are values */
 	const uint8_t *values;
 	uint32_t size;
@@ -33,6 +34,15 @@ struct perfetto_calls *perfetto_calls_of(const struct perfetto *p, struct perfet
 /* Begin a call. of: the time, the values and the stack of the row. */
 int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
 			const struct perfetto_record *rec, const struct perfetto_row *of);
+/* Write the row of a call: values and stack are those of the row `of`. */
+int perfetto_put_call(struct perfetto *p, const struct perfetto_track *t,
+		      const struct perfetto_frame *f, enum type_kind kind,
+		      const struct perfetto_row *of);
+/* Begin and end a call with an id (async_calls.c). */
+int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec, struct perfetto_id id,
+		      const struct perfetto_row *of);
+int perfetto_id_end(struct perfetto *p, const struct perfetto_record *rec, struct perfetto_id id,
+		    const struct perfetto_row *of);
 /* End the innermost call of a track; a name of the row is that of its leave. */
 int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
 			   const struct perfetto_row *of, bool unfinished);

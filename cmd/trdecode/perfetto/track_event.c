@@ -68,6 +68,21 @@ int perfetto_learn(struct perfetto *p, uint32_t name)
 	return 0;
 }
 
+int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
+		     const struct perfetto_track_key *key)
+{
+	struct perfetto_id id = perfetto_id_of(key);
+	const struct buffer *arguments = &p->scratch.arguments;
+	struct buffer *b = &p->scratch.key;
+
+	b->size = 0;
+	if ((arguments->size && perfetto_learn(p, r->name)) || buffer_append(b, &id, sizeof id) ||
+	    (arguments->size && buffer_append(b, arguments->data, arguments->size)))
+		return -1;
+	return perfetto_keep_data(p, (struct sorter_key){time, PERFETTO_ORDER}, r, b->data,
+				  b->size);
+}
+
 int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perfetto_kind kind,
 		     unsigned flags, uint64_t value)
 {

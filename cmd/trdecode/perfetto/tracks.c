@@ -58,13 +58,13 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 	t->pid = key->pid;
 	t->tid = key->tid;
 	t->cpu = key->cpu;
-	t->name = key->kind == PERFETTO_OF_ASYNC ? 0 : key->name;
+	t->name = key->name;
 	t->uuid = key->id;
 	t->has_thread = key->tid >= 0;
 	t->has_process = !t->has_thread && key->pid >= 0;
 	t->has_cpu = key->cpu >= 0;
 	t->has_counter = key->kind == PERFETTO_OF_COUNTER;
-	t->is_async = key->kind == PERFETTO_OF_ASYNC;
+	t->is_async = key->kind == PERFETTO_OF_TRACK;
 	return *number;
 }
 
