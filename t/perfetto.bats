@@ -401,6 +401,23 @@ same() {
 	assert_line --regexp '^0.000002000 1 .*depth value=-5$'
 }
 
+# The weight of each stack. Threads change their names, which Perfetto's packets do not tell apart.
+weights() {
+	trencode -q -t folded "$1" | sed 's/^[^;]*;//' |
+		awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' | sort
+}
+
+@test "samples that trencode wrote come back: stacks, threads, weights" {
+	for input in "$DATA"/perf/flat.data "$DATA"/perf/zstd.data; do
+		trdecode -q "$input" | trsym -q >x.trs
+		trencode -q -t perfetto x.trs >y.pftrace
+		trdecode -q y.pftrace >y.trs
+		diff <(weights x.trs) <(weights y.trs)
+		diff <(trstat -q -g tid,kind -c count -t tsv x.trs | grep sample | sort) \
+			<(trstat -q -g tid,kind -c count -t tsv y.trs | grep sample | sort)
+	done
+}
+
 @test "gaps that trencode wrote come back" {
 	stream "$U/lost"
 	trencode -q -t perfetto x.trs >y.pftrace

@@ -315,10 +315,11 @@ static void print_remarks(struct perfetto *p)
 
 static void free_buffers(struct perfetto *p)
 {
-	struct buffer *const buffers[] = {
-		&p->scratch.record, &p->scratch.arguments, &p->scratch.details,
-		&p->scratch.key,    &p->scratch.text,	   &p->counts.far,
-		&p->mappings,	    &p->source_locations,  &p->packages};
+	struct buffer *const buffers[] = {&p->scratch.record,	    &p->scratch.arguments,
+					  &p->scratch.details,	    &p->scratch.key,
+					  &p->scratch.text,	    &p->counts.far,
+					  &p->counts.sample_counts, &p->mappings,
+					  &p->source_locations,	    &p->packages};
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
@@ -343,6 +344,7 @@ static void perfetto_close(struct input *in)
 	perfetto_ftrace_free(p);
 	perfetto_async_free(p);
 	id_cache_free(&p->counts.far_kinds);
+	id_cache_free(&p->counts.sample_cpus);
 	id_cache_free(&p->types.ids);
 	id_cache_free(&p->definitions);
 	id_cache_free(&p->mapping_numbers);

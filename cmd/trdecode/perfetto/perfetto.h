@@ -199,9 +199,11 @@ struct perfetto_counts {
 	struct buffer far;		/* u64 each */
 	uint64_t unopened, wrong_times, unsynchronised, extra_fields;
 	uint64_t uninterned, unknown_ftrace;
-	uint64_t unkept;       /* begins of calls with ids beyond the limit of open ones */
-	uint64_t lost_packets; /* that the buffers of the service lost */
-	uint32_t extra_field;  /* the first one */
+	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
+	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
+	struct buffer sample_counts; /* u64 each: the counter of the last sample */
+	uint64_t lost_packets;	     /* that the buffers of the service lost */
+	uint32_t extra_field;	     /* the first one */
 };
 
 /* Events of ftrace (ftrace_types.c). */

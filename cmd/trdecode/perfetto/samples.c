@@ -240,6 +240,27 @@ int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 	return 0;
 }
 
+/* Get the weight of a sample: the difference of its counter to the one before on the CPU. 0: out of
+ * memory. */
+static uint64_t counted_weight(struct perfetto *p, const struct perfetto_sequence *s, uint16_t cpu,
+			       uint64_t count)
+{
+	struct buffer *counts = &p->counts.sample_counts;
+	uint32_t key[2] = {s->number, cpu};
+	uint32_t *number = id_cache_number(&p->counts.sample_cpus, key, sizeof key);
+	uint64_t before;
+
+	if (!number || (!*number && buffer_u64(counts, 0)))
+		return 0;
+	if (!*number)
+		*number = (uint32_t)(counts->size / 8);
+	before = get_u64(counts->data + 8 * (*number - 1));
+	put_u64(counts->data + 8 * (*number - 1), count);
+	if (count == before)
+		return 1;
+	return count > before ? count - before : count ? count : 1;
+}
+
 int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		    const struct perfetto_packet *packet)
 {
@@ -249,6 +270,7 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
 	struct protobuf_view rest = packet->payload;
 	struct protobuf_field f;
+	uint64_t count = 0, weight = s->defaults.period;
 	bool producer = false;
 
 	while (protobuf_next(&rest, &f) > 0)
@@ -262,6 +284,7 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		case SAMPLE_CALLSTACK:
 			r.stack = perfetto_interned(p, s, OF_CALLSTACK, f.value);
 			break;
+		case SAMPLE_COUNT: count = f.value; break;
 		case SAMPLE_LOST: loss.count = f.value; break;
 		case SAMPLE_SKIPPED: loss.reason = GAP_UNREAD; break;
 		case SAMPLE_PRODUCER: producer = true; break;
@@ -278,7 +301,9 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 	r.name = s->defaults.sample_name ? s->defaults.sample_name : writer_text(p->w, "samples");
 	if (r.track == UINT32_MAX)
 		return -1;
-	return perfetto_keep(p, packet->time, &r, s->defaults.period ? s->defaults.period : 1);
+	if (!weight)
+		weight = count ? counted_weight(p, s, r.cpu, count) : 1;
+	return weight ? perfetto_keep(p, packet->time, &r, weight) : -1;
 }
 
 /* Add a delta of microseconds to a time. Returns false if the result is out of range. */
