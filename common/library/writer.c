@@ -313,7 +313,7 @@ uint32_t trstream_writer_stack(struct trstream_writer *w, uint32_t caller, const
 {
 	uint32_t location, stack;
 
-	if (caller >= w->out.entries[ENTRY_STACK].count) {
+	if (caller > stack_table_count(&w->out.stacks.table)) {
 		library_refuse(w, "a stack of an undeclared caller");
 		return 0;
 	}
@@ -329,7 +329,7 @@ int trstream_writer_sample(struct trstream_writer *w, uint64_t time, uint32_t th
 {
 	struct new_row row = {.time = time, .lane = thread, .type = type, .location = stack};
 
-	if (stack >= w->out.entries[ENTRY_STACK].count)
+	if (stack > stack_table_count(&w->out.stacks.table))
 		return library_refuse(w, "a sample of an undeclared stack");
 	if (fill_row(w, &row, true, values))
 		return -1;

@@ -385,6 +385,27 @@ static int read_thread(struct dictionary_entry *en)
 	return 0;
 }
 
+/* Fetch what the stack needs that is some entries after the one at p, if there is one: most entries
+ * between are stacks. */
+static void fetch_stack(const struct dictionary *d, const uint8_t *p, const uint8_t *end)
+{
+	enum { SIZE = ENTRY_HEADER + 8, AHEAD = 8 };
+	const struct idmap *ids = d->ids;
+	uint32_t parent, location;
+
+	if (end - p < (AHEAD + 1) * SIZE)
+		return;
+	p += AHEAD * SIZE;
+	if (get_u16(p) != ENTRY_STACK)
+		return;
+	parent = get_u32(p + ENTRY_HEADER);
+	location = get_u32(p + ENTRY_HEADER + 4);
+	/* of a parent that is not yet declared, another slot is fetched */
+	if (parent < ids[ENTRY_STACK].direct_size && location < ids[ENTRY_LOCATION].direct_size)
+		stack_table_fetch_slot(&d->stacks, ids[ENTRY_STACK].direct[parent],
+				       ids[ENTRY_LOCATION].direct[location]);
+}
+
 static int read_stack(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
@@ -444,6 +465,8 @@ int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size
 		if (got > 0) {
 			struct dictionary_entry en = {d, raw.data, raw.size, raw.id, NULL};
 
+			if (raw.kind == ENTRY_STACK)
+				fetch_stack(d, payload + begin, payload + n);
 			wrong = read_entry(&en, &raw);
 		} else if (got < 0) {
 			wrong = "more bytes than its block";

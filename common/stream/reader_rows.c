@@ -92,8 +92,10 @@ static const char *stacks_table(struct events_tables *t, const struct dictionary
 		if (!number)
 			return "an event block of an undeclared stack";
 		t->stacks[i + 1] = number;
-		t->innermost[i + 1] = dictionary_stack_location(d, number);
+		stack_table_fetch(&d->stacks, number);
 	}
+	for (uint32_t i = 1; i <= s->count; i++)
+		t->innermost[i] = dictionary_stack_location(d, t->stacks[i]);
 	s->numbers = t->stacks;
 	s->innermost = t->innermost;
 	return NULL;

@@ -59,7 +59,9 @@ void writer_free(struct writer *w)
 		free(w->metas.meta[i].name);
 	free(w->metas.meta);
 	intern_free(&w->strings);
-	stack_table_free(&w->stacks);
+	stack_table_free(&w->stacks.table);
+	free(w->stacks.segment);
+	buffer_free(&w->stacks.lacking);
 	buffer_free(&w->arena);
 	buffer_free(&w->dict);
 	buffer_free(&w->scratch);

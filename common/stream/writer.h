@@ -76,6 +76,14 @@ struct stored_entries {
 	size_t count, capacity;
 };
 
+/* The declared stacks. They have no stored entries, which would take 40 bytes for each. */
+struct sent_stacks {
+	struct stack_table table;
+	uint32_t *segment; /* by number: the segment that it was last sent in */
+	size_t size;
+	struct buffer lacking; /* stacks to be sent, u32 each */
+};
+
 /* HEAD of the present segment. */
 struct writer_head {
 	uint64_t stream_id;
@@ -145,7 +153,7 @@ struct writer {
 	/* declarations */
 	struct stored_entries entries[ENTRY_KINDS];
 	struct intern strings;
-	struct stack_table stacks;
+	struct sent_stacks stacks;
 	struct buffer arena, dict, scratch;
 	struct sent_metas metas;
 	uint32_t gap_type;

@@ -40,25 +40,37 @@ static void set_lane_flags(struct writer *w, uint32_t id)
 
 int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
 {
-	return id < w->entries[kind].count ? writer_declare(w, kind, id) : 0;
+	size_t count = kind == ENTRY_STACK ? (size_t)stack_table_count(&w->stacks.table) + 1
+					   : w->entries[kind].count;
+
+	return id < count ? writer_declare(w, kind, id) : 0;
 }
 
-/* Send the stacks of a stack's callers that the segment lacks, outermost first: writer_declare
- * would call itself once for each frame. */
-static int declare_callers(struct writer *w, uint32_t id)
+/* Send a stack after those of its callers that the segment lacks. */
+static int declare_stack(struct writer *w, uint32_t id)
 {
-	struct stored_entry *e = w->entries[ENTRY_STACK].entry;
-	uint32_t above = 0, stack = stack_table_at(&w->stacks, id).parent;
+	struct sent_stacks *s = &w->stacks;
+	struct buffer *lacking = &s->lacking;
 
-	/* link the way down */
-	for (; stack && e[stack].segment != w->segment;
-	     stack = stack_table_at(&w->stacks, stack).parent) {
-		e[stack].next = above;
-		above = stack;
+	for (lacking->size = 0; id && s->segment[id] != w->segment;
+	     id = stack_table_at(&s->table, id).parent) {
+		s->segment[id] = w->segment;
+		if (buffer_u32(lacking, id))
+			return writer_no_memory(w);
 	}
-	for (; above; above = e[above].next)
-		if (writer_declare(w, ENTRY_STACK, above))
+	for (size_t at = lacking->size; at;) {
+		struct stack_key key;
+		uint8_t content[8];
+
+		at -= 4;
+		id = get_u32(lacking->data + at);
+		key = stack_table_at(&s->table, id);
+		entry_put(&entry_layouts[ENTRY_STACK], content,
+			  &(struct stack_entry){key.parent, key.location});
+		if (writer_declare(w, ENTRY_LOCATION, key.location) ||
+		    writer_append_entry(w, ENTRY_STACK, id, content, sizeof content))
 			return -1;
+	}
 	return 0;
 }
 
@@ -72,13 +84,15 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 
 	if (!id)
 		return 0;
+	if (kind == ENTRY_STACK)
+		return declare_stack(w, id);
 	e = &w->entries[kind].entry[id];
 	if (e->segment == w->segment)
 		return 0;
 	e->segment = w->segment;
 	at = e->offset;
 	parts = entry_parts(l, w->arena.data + at, e->size);
-	if ((kind == ENTRY_STACK && declare_callers(w, id)) || declare_references(w, l, at))
+	if (declare_references(w, l, at))
 		return -1;
 	for (uint32_t i = 0; i < parts; i++)
 		if (declare_references(w, l->part, at + entry_part(l, i)))
@@ -239,20 +253,18 @@ uint32_t writer_type_with(struct writer *w, uint32_t type, uint16_t flags)
 
 uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location)
 {
-	uint8_t content[8];
-	uint32_t id;
+	uint32_t id, *segment;
 
-	if (!stack_table_fits(&w->stacks, parent))
+	if (!stack_table_fits(&w->stacks.table, parent))
 		return parent;
-	id = stack_table_add(&w->stacks, parent, location);
-	if (!id) {
+	id = stack_table_add(&w->stacks.table, parent, location);
+	segment = id ? array_reach(w->stacks.segment, &w->stacks.size, id, sizeof *segment) : NULL;
+	if (!segment) {
 		writer_no_memory(w);
 		return 0;
 	}
-	if (id < w->entries[ENTRY_STACK].count)
-		return id;
-	entry_put(&entry_layouts[ENTRY_STACK], content, &(struct stack_entry){parent, location});
-	return writer_store(w, ENTRY_STACK, content, sizeof content);
+	w->stacks.segment = segment;
+	return id;
 }
 
 uint32_t writer_stack_of(struct writer *w, const uint32_t *locations, size_t n)

@@ -25,38 +25,50 @@ int writer_row_slow(struct writer *w, struct new_row r);
 /* Write a row of a type of KIND_SAMPLE; its location is the id of its stack, 0 none. */
 int writer_sample(struct writer *w, struct new_row r);
 
-/* Test whether a row fits the present block, with size bytes after the row's first 8. A slot of
- * another block, or of no block, does not match. */
+/* Test whether a row fits the present block, with size bytes after the row's first 8, but for its
+ * location. A slot of another block, or of no block, does not match. */
 static inline __attribute__((always_inline)) bool
-writer_row_fits(const struct writer *w, const struct new_row *r, size_t size)
+writer_row_fits_but(const struct writer *w, const struct new_row *r, size_t size)
 {
 	const struct open_block *b = &w->block;
 
 	return b->quick && r->time - b->base <= NARROW_DELTA_MOST &&
 	       r->depth <= NARROW_DEPTH_MOST &&
-	       (size_t)(b->limit - b->row) >= NARROW_ROW + 8 + size &&
-	       r->location < b->locations.size && r->lane < b->lanes.size &&
-	       r->type < b->types.size && b->locations.slot[r->location].block == b->number &&
-	       b->lanes.slot[r->lane].block == b->number &&
+	       (size_t)(b->limit - b->row) >= NARROW_ROW + 8 + size && r->lane < b->lanes.size &&
+	       r->type < b->types.size && b->lanes.slot[r->lane].block == b->number &&
 	       b->types.slot[r->type].block == b->number;
 }
 
-/* Write the first 8 bytes of a narrow row, and count the row with size bytes after them. Returns
- * the place of these bytes. */
+static inline __attribute__((always_inline)) bool
+writer_row_fits(const struct writer *w, const struct new_row *r, size_t size)
+{
+	const struct slots *s = &w->block.locations;
+
+	return writer_row_fits_but(w, r, size) && r->location < s->size &&
+	       s->slot[r->location].block == w->block.number;
+}
+
+/* Write the first 8 bytes of a narrow row, whose location has this index, and count the row with
+ * size bytes after them. Returns the place of these bytes. */
 static inline __attribute__((always_inline)) uint8_t *
-writer_row_begin(struct writer *w, const struct new_row *r, size_t size)
+writer_row_begin_at(struct writer *w, const struct new_row *r, uint32_t index, size_t size)
 {
 	struct open_block *b = &w->block;
 	uint8_t *row = b->row;
 
-	put_u64(row, row_make(r->time - b->base, b->lanes.slot[r->lane].index,
-			      b->locations.slot[r->location].index, b->types.slot[r->type].index,
-			      r->depth));
+	put_u64(row, row_make(r->time - b->base, b->lanes.slot[r->lane].index, index,
+			      b->types.slot[r->type].index, r->depth));
 	b->row = row + NARROW_ROW + size;
 	b->count++;
 	if (r->time > b->last)
 		b->last = r->time;
 	return row + NARROW_ROW;
+}
+
+static inline __attribute__((always_inline)) uint8_t *
+writer_row_begin(struct writer *w, const struct new_row *r, size_t size)
+{
+	return writer_row_begin_at(w, r, w->block.locations.slot[r->location].index, size);
 }
 
 /* Write a row without fixed part or tail. */
@@ -178,6 +190,25 @@ static inline void rows_close(struct rows *r, struct writer *w)
 	w->block.last = r->last;
 }
 
+/* Write the fixed part and the tail of a row at p. */
+static inline void writer_row_end(struct writer *w, const struct new_row *r, uint8_t *p)
+{
+	if (r->fixed_size) {
+		memcpy(p, r->fixed, r->fixed_size);
+		p += r->fixed_size;
+	}
+	if (r->has_tail) {
+		put_u32(p, r->tail_size);
+		p += 4;
+		if (r->tail_size) {
+			put_u32(p + align_up(r->tail_size, 4) - 4, 0); /* the padding */
+			memcpy(p, r->tail, r->tail_size);
+		}
+	}
+	w->block.bare = w->block.bare && !r->fixed_size && !r->has_tail;
+	w->used.size = 0;
+}
+
 /* Write a row as its type declares it. */
 static inline int writer_row_data(struct writer *w, struct new_row r)
 {
@@ -187,20 +218,7 @@ static inline int writer_row_data(struct writer *w, struct new_row r)
 	if (__builtin_expect(!writer_row_fits(w, &r, size), 0))
 		return writer_row_slow(w, r);
 	p = writer_row_begin(w, &r, size);
-	if (r.fixed_size) {
-		memcpy(p, r.fixed, r.fixed_size);
-		p += r.fixed_size;
-	}
-	if (r.has_tail) {
-		put_u32(p, r.tail_size);
-		p += 4;
-		if (r.tail_size) {
-			put_u32(p + align_up(r.tail_size, 4) - 4, 0); /* the padding */
-			memcpy(p, r.tail, r.tail_size);
-		}
-	}
-	w->block.bare = w->block.bare && !r.fixed_size && !r.has_tail;
-	w->used.size = 0;
+	writer_row_end(w, &r, p);
 	return 0;
 }
 

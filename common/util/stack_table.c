@@ -8,7 +8,7 @@
 static uint32_t *slot_of(const struct stack_table *t, uint32_t parent, uint32_t location)
 {
 	size_t mask = ((size_t)1 << (64 - t->shift)) - 1;
-	size_t at = ((uint64_t)parent << 32 | location) * t->factor >> t->shift;
+	size_t at = stack_table_hash(t, parent, location) >> t->shift;
 	uint32_t number;
 
 	for (; (number = t->slots[at]); at = (at + 1) & mask)

@@ -1,8 +1,8 @@
 /*
  * perf.c - the decoder of perf.data: open it, put its records in order, write their rows
  */
-#include "cmd/trdecode/perf/callers.h"
 #include "cmd/trdecode/perf/jit.h"
+#include "cmd/trdecode/perf/known_stacks.h"
 #include "cmd/trdecode/perf/perf.h"
 
 #include <inttypes.h>
@@ -313,12 +313,11 @@ static int perf_begin(struct input *in, struct error *e)
 	perf_attrs_settle(p);
 	p->deferred.longest =
 		!fstat(in->fd, &st) && S_ISREG(st.st_mode) ? UINT64_MAX : DEFERRED_LIVE;
-	p->frames = calloc(PERF_FRAMES, sizeof *p->frames);
-	p->callers = callers_new();
+	p->known = known_stacks_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);
-	if (!p->frames || !p->callers || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
-	    perf_declare(p) || begin_unwinding(p, e))
+	if (!p->known || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) || perf_declare(p) ||
+	    begin_unwinding(p, e))
 		return -1;
 	got = next_in_order(p, &r, e);
 	return got > 0 ? merge_first(in, r.time, e) : got;
@@ -393,10 +392,9 @@ static void perf_close(struct input *in)
 	perf_header_free(&p->h);
 	if (!p->h.pipe)
 		tracecmd_file_close(&p->file);
-	free(p->frames);
 	id_cache_free(&p->thread_counters.numbers);
 	free(p->thread_counters.values);
-	callers_free(p->callers);
+	known_stacks_free(p->known);
 	perf_jit_free(p->spaces.jit);
 	free(p);
 	in->state = NULL;

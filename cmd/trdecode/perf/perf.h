@@ -79,14 +79,7 @@ struct perf_header {
 	int64_t wall;		      /* ns to add to the times of the records */
 };
 
-/* Stacks that were met, by the frame and its callers: most frames are found here. */
-struct perf_frame {
-	uint64_t address;
-	uint32_t parent, context; /* context: perf_view.context, or that of the kernel */
-	uint32_t stack;
-};
-
-enum { PERF_FRAMES = 1 << 14, PERF_SIDE_TYPES = 24, PERF_THREAD_VALUES = 1 << 20 };
+enum { PERF_SIDE_TYPES = 24, PERF_THREAD_VALUES = 1 << 20 };
 
 /* The values that inherited counters had in each thread when they were last read. */
 struct perf_thread_counters {
@@ -122,8 +115,7 @@ struct perf {
 	uint32_t source, clock;
 	struct perf_threads threads;
 	struct perf_spaces spaces;
-	struct perf_frame *frames;
-	struct callers *callers;
+	struct known_stacks *known;
 	uint32_t side_types[PERF_SIDE_TYPES]; /* of side_records.c: types in the stream, 0: none */
 	uint64_t time;			      /* of the last row, unshifted */
 	uint64_t ticks;			      /* times of samples without a time */

@@ -3,8 +3,8 @@
  *
  * A chain has its innermost frame first. Marks between the addresses tell whose they are.
  */
-#include "cmd/trdecode/perf/callers.h"
 #include "cmd/trdecode/perf/jit.h"
+#include "cmd/trdecode/perf/known_stacks.h"
 #include "cmd/trdecode/perf/perf.h"
 
 enum { PARTS = 16 }; /* the kernel writes at most 8 marks */
@@ -74,116 +74,132 @@ static bool maps_of(struct perf *p, struct perf_thread *t, unsigned mode, struct
 	return *m || (mode != PERF_MODE_KERNEL && mode != PERF_MODE_USER);
 }
 
-/* Return the stack of a frame that the frame of parent calls; 0: out of memory. */
-static uint32_t stack_of_frame(struct perf *p, struct perf_maps *m, uint64_t address,
-			       uint32_t parent)
-{
-	uint32_t context = m ? m->context : 0, location;
-	uint64_t hash = (address ^ address >> 15) * 0x9e3779b97f4a7c15u + parent * 0x85ebca6bu;
-	struct perf_frame *f = &p->frames[(hash >> 20 ^ hash >> 43) % PERF_FRAMES];
+/* --- paths: frames from the outermost one inwards, of which the stack is looked up --- */
 
-	if (__builtin_expect(f->address == address && f->parent == parent &&
-				     f->context == context && f->stack,
-			     1))
-		return f->stack;
-	location = perf_maps_location(&p->spaces, m, address);
-	/* a new space may have been declared, but the mappings are the same */
-	*f = (struct perf_frame){address, parent, context, 0};
-	if (location)
-		f->stack = writer_stack(p->w, parent, location);
-	return f->stack;
+struct path {
+	struct known_sum at;
+	uint128 sums[KNOWN_FRAMES];
+	uint64_t addresses[KNOWN_FRAMES];
+	struct perf_maps *maps[KNOWN_FRAMES]; /* NULL: in no known address space */
+	uint32_t stack;			      /* of the frames before these */
+};
+
+static void path_begin(const struct perf *p, struct path *path, uint32_t stack)
+{
+	path->stack = stack;
+	path->at = known_stacks_begin(p->known, stack);
+}
+
+/* Look up the stack of the path. Returns false when out of memory. */
+static bool path_stack(struct perf *p, struct path *path)
+{
+	size_t n = path->at.frames, i = n;
+	uint64_t digest, callers = 0;
+	uint32_t location;
+
+	for (; i; i--) {
+		uint32_t stack;
+
+		digest = i < n ? callers : known_stacks_digest(p->known, path->sums[i - 1]);
+		if (i > 1) {
+			callers = known_stacks_digest(p->known, path->sums[i - 2]);
+			__builtin_prefetch(known_stacks_slot(p->known, callers));
+		}
+		stack = known_stacks_find(p->known, digest);
+		if (stack) {
+			path->stack = stack;
+			break;
+		}
+	}
+	for (; i < n; i++) {
+		/* a new space may be declared, but the mappings are the same */
+		location = perf_maps_location(&p->spaces, path->maps[i], path->addresses[i]);
+		path->stack = location ? writer_stack(p->w, path->stack, location) : 0;
+		if (!path->stack)
+			return false;
+		known_stacks_put(p->known, known_stacks_digest(p->known, path->sums[i]),
+				 path->stack);
+	}
+	return true;
+}
+
+/* Note the mappings of the next frames. */
+static void path_context(const struct perf *p, struct path *path, const struct perf_maps *m)
+{
+	known_stacks_context(p->known, &path->at, m ? m->context : 0);
+}
+
+/* Add a frame. Returns false when out of memory. */
+static inline bool path_add(struct perf *p, struct path *path, struct perf_maps *m,
+			    uint64_t address)
+{
+	size_t i = path->at.frames;
+
+	if (__builtin_expect(i == KNOWN_FRAMES, 0)) {
+		if (!path_stack(p, path))
+			return false;
+		path_begin(p, path, path->stack);
+		path_context(p, path, m);
+		i = 0;
+	}
+	known_stacks_add(p->known, &path->at, address);
+	path->sums[i] = path->at.sum;
+	path->addresses[i] = address;
+	path->maps[i] = m;
+	return true;
 }
 
 uint32_t perf_frame_stack(struct perf *p, struct perf_thread *t, uint64_t address, unsigned mode,
 			  uint32_t parent, bool *bad)
 {
 	struct perf_maps *m;
-	uint32_t stack = maps_of(p, t, mode, &m) ? stack_of_frame(p, m, address, parent) : 0;
+	struct path path;
 
-	*bad |= !stack;
-	return stack;
-}
-
-/* Return the stack of the frames of a chain; 0: it is empty or damaged, or with *bad, out of
- * memory. */
-static uint32_t stack_of_frames(struct perf *p, struct perf_thread *t,
-				const struct perf_chain *chain, bool *bad)
-{
-	struct chain_part parts[PARTS + 1];
-	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
-	uint32_t stack = count < 0 ? 0 : chain->parent;
-
-	while (count-- > 0) {
-		struct chain_part *part = &parts[count];
-		struct perf_maps *m;
-
-		if (!maps_of(p, t, part->mode, &m)) {
-			*bad = true;
-			return 0;
-		}
-		for (uint64_t i = part->end; i-- > part->begin;) {
-			stack = stack_of_frame(p, m, perf_u64(p, chain->addresses + 8 * i), stack);
-			if (__builtin_expect(!stack, 0)) {
-				*bad = true;
-				return 0;
-			}
-		}
+	path_begin(p, &path, parent);
+	if (!maps_of(p, t, mode, &m)) {
+		*bad = true;
+		return 0;
 	}
-	return stack;
-}
-
-/* Return the stack of the callers of a chain's innermost frame, and 0 as stack_of_frames. */
-static uint32_t stack_of_callers(struct perf *p, struct perf_thread *t,
-				 const struct perf_chain *callers, bool *bad)
-{
-	const struct perf_maps *user =
-		t->process->dump ? user_maps(p, t->process) : t->process->maps;
-	uint64_t numbers[CALLERS_NUMBERS] = {
-		(uint64_t)callers->parent << 32 | callers->mode,
-		user ? user->context : 0,
-		p->spaces.kernel ? p->spaces.kernel->context : 0,
-		callers->n,
-	};
-	struct callers_digest digest;
-	uint32_t stack;
-
-	if (callers->n > CALLERS_MOST)
-		return stack_of_frames(p, t, callers, bad);
-	digest = callers_digest(p->callers, callers->addresses, callers->n, numbers);
-	stack = callers_find(p->callers, digest);
-	if (stack)
-		return stack;
-	stack = stack_of_frames(p, t, callers, bad);
-	/* mappings may have begun with a frame: then the digest is not theirs */
-	if (stack && t->process->maps == user)
-		callers_put(p->callers, digest, stack);
-	return stack;
+	path_context(p, &path, m);
+	if (!path_add(p, &path, m, address) || !path_stack(p, &path)) {
+		*bad = true;
+		return 0;
+	}
+	return path.stack;
 }
 
 uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct perf_chain *chain,
 			  bool *bad)
 {
-	struct perf_chain callers = *chain;
-	uint64_t address = 0, i = 0;
+	struct chain_part parts[PARTS + 1];
+	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
+	struct path path;
 
-	/* most chains begin with one mark */
-	for (; i < 2 && i < chain->n; i++) {
-		address = perf_u64(p, chain->addresses + 8 * i);
-		if (address < PERF_CONTEXT_MOST)
-			break;
-		callers.mode = mode_of(address);
+	if (count < 0)
+		return 0;
+	path_begin(p, &path, chain->parent);
+	while (count-- > 0) {
+		struct chain_part *part = &parts[count];
+		struct perf_maps *m;
+
+		if (part->begin == part->end)
+			continue;
+		if (!maps_of(p, t, part->mode, &m)) {
+			*bad = true;
+			return 0;
+		}
+		path_context(p, &path, m);
+		for (uint64_t i = part->end; i-- > part->begin;)
+			if (!path_add(p, &path, m, perf_u64(p, chain->addresses + 8 * i))) {
+				*bad = true;
+				return 0;
+			}
 	}
-	if (i == 2 || i == chain->n || (i && callers.mode == PERF_MODE_UNKNOWN))
-		return stack_of_frames(p, t, chain, bad);
-	callers.addresses += 8 * (i + 1);
-	callers.n -= i + 1;
-	if (callers.n) {
-		callers.parent = stack_of_callers(p, t, &callers, bad);
-		/* damage, or marks without addresses */
-		if (!callers.parent)
-			return *bad ? 0 : stack_of_frames(p, t, chain, bad);
+	if (!path_stack(p, &path)) {
+		*bad = true;
+		return 0;
 	}
-	return perf_frame_stack(p, t, address, callers.mode, callers.parent, bad);
+	return path.stack;
 }
 
 uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct perf_user_state *state,
@@ -191,7 +207,7 @@ uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct per
 {
 	const uint64_t *addresses;
 	struct perf_maps *m;
-	uint32_t stack = 0;
+	struct path path;
 	size_t n;
 
 	if (!maps_of(p, t, PERF_MODE_USER, &m)) {
@@ -199,9 +215,10 @@ uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct per
 		return 0;
 	}
 	n = perf_unwind(p->unwinder, m, state, &addresses);
-	while (n-- && !*bad) {
-		stack = stack_of_frame(p, m, addresses[n], stack);
-		*bad |= !stack;
-	}
-	return stack;
+	path_begin(p, &path, 0);
+	path_context(p, &path, m);
+	while (n-- && !*bad)
+		*bad |= !path_add(p, &path, m, addresses[n]);
+	*bad |= !*bad && !path_stack(p, &path);
+	return *bad ? 0 : path.stack;
 }

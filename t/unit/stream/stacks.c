@@ -156,7 +156,7 @@ static void test_deep(void)
 	for (size_t i = 0; i < FRAMES; i++)
 		locations[i] = m.location[1 + i % 2];
 	stack = writer_stack_of(&m.w, locations, FRAMES);
-	is_u64(stack_table_at(&m.w.stacks, stack).frames, STACK_FRAMES_MOST,
+	is_u64(stack_table_at(&m.w.stacks.table, stack).frames, STACK_FRAMES_MOST,
 	       "a stack that is too deep is cut");
 	is_u64(writer_stack(&m.w, stack, locations[0]), stack, "and takes no more frames");
 	put(&m, type, 1000, stack, false);
