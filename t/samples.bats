@@ -48,6 +48,23 @@ sums() {
 	done
 }
 
+@test "trstat: samples summed by their stacks give the table of single samples" {
+	# the column first needs each sample
+	columns=count,total,total_avg,total_min,total_max,self,self_avg,self_min,self_max,p50,p99
+	python3 "$ROOT/t/tools/random_samples.py" 3 a b+ c d+ e f >six.trs
+	for key in name name,type module,name,type type; do
+		for stream in one two six; do
+			[[ $stream != one && $key != *type* ]] && continue
+			trstat -q -t csv -g $key -c $columns $stream.trs >summed
+			trstat -q -t csv -g $key -c $columns,first $stream.trs >single
+			(($(wc -l <summed) > 1))
+			diff summed <(sed 's/,[^,]*$//' single)
+		done
+	done
+	diff <(trstat -q -t csv -c $columns -i 100ns one.trs) \
+		<(trstat -q -t csv -c $columns,first -i 100ns one.trs | sed 's/,[^,]*$//')
+}
+
 @test "trstat: samples of several types are not added up" {
 	trstat -q -t csv -c total,self,count two.trs | sort >both
 	for type in cycles cpu-clock; do

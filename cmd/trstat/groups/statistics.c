@@ -54,8 +54,8 @@ void statistics_name_stacks(struct statistics *s, bool named)
 
 void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell value)
 {
-	s->cells[s->keys->count + cell] = value;
 	statistics_forget_names(s);
+	s->cells[s->keys->count + cell] = value;
 }
 
 int statistics_pair(struct statistics *s, struct pair *p)
@@ -127,6 +127,8 @@ int statistics_begin_block(struct statistics *s, const struct block *b)
 		statistics_forget_names(s);
 	clocks_look(&s->clocks, b);
 	s->ticks |= s->clocks.ticks;
+	if (b->stacks.sampled)
+		statistics_fetch_sums(s, b);
 	return adopt_stacks(s);
 }
 
@@ -152,6 +154,8 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 
 int statistics_show(struct statistics *s)
 {
+	if (statistics_add_sums(s))
+		return -1;
 	if (!s->stacks)
 		return 0;
 	/* groups may have been merged */
@@ -161,8 +165,8 @@ int statistics_show(struct statistics *s)
 
 int statistics_reset(struct statistics *s)
 {
-	groups_clear(&s->groups);
 	statistics_forget_names(s);
+	groups_clear(&s->groups);
 	s->first = UINT64_MAX;
 	s->last = 0;
 	return 0;
@@ -197,7 +201,8 @@ int statistics_close(struct statistics *s)
 	const struct type *none = pool_at(&s->dictionary->types, 0);
 	struct call call;
 
-	if (adopt_stacks(s) || (s->stacks && call_stacks_catch_up(s->stacks)))
+	if (statistics_add_sums(s) || adopt_stacks(s) ||
+	    (s->stacks && call_stacks_catch_up(s->stacks)))
 		return -1;
 	while (calls_finish(&s->calls, &call)) {
 		/* without a leave, only what the types of enter and leave share is known */

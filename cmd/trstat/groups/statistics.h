@@ -43,21 +43,51 @@ struct group_caches {
 
 /* A stack whose frames are known, by what depends on the stack alone. */
 struct known_frame {
-	struct aggregate *group; /* of the frame in samples of the type */
-	uint32_t type;		 /* 0: not known */
-	uint32_t caller;	 /* stack of the caller, 0: none */
-	uint32_t function;	 /* 0: the stack is not known */
-	bool again;		 /* an outer frame has the same function */
+	uint32_t caller;   /* stack of the caller, 0: none */
+	uint32_t function; /* of the innermost frame; 0: the stack is not known */
+	uint32_t first;	   /* stack of the outermost frame with that function */
 };
+
+/* The group of the innermost frame of a stack, in samples of one type. */
+struct counted_frame {
+	struct aggregate *group; /* NULL: not known, or an outer frame has the same function */
+	uint32_t next;		 /* stack of the next outer frame with a group; 0: none */
+};
+
+/* The samples of one type and stack that are not yet in the groups. */
+struct stack_sum {
+	uint64_t weight, least, most;
+	uint32_t count;
+	uint32_t own;	   /* number of those whose innermost function is that of the frame */
+	uint32_t bucketed; /* number of those not yet in histograms: all are in the bucket */
+	uint32_t bucket;   /* histogram.h */
+};
+
+/* By stack; arrays of one size. */
+struct type_sums {
+	uint32_t type; /* number of the type; 0: free */
+	struct counted_frame *frame;
+	struct stack_sum *sum;
+	size_t nframes, nsums;
+};
+
+/* Types whose samples are summed by their stacks. */
+enum { SUMMED_TYPES = 4 };
 
 /* What counting samples needs. */
 struct sample_counts {
 	struct known_frame *known; /* by stack */
 	size_t nknown;
+	struct type_sums sums[SUMMED_TYPES];
+	uint64_t summed; /* weight of all samples in sums */
+	uint32_t nsummed;
 	uint32_t *functions; /* by location: number of its function, 0 not known */
 	size_t nfunctions;
 	struct intern keys; /* name and module of each function */
-	uint64_t *seen;	    /* by function: the last sample that had it */
+	struct seen_function {
+		uint64_t serial; /* of the last sample that had it */
+		uint32_t first;	 /* stack of its outermost frame there */
+	} * seen;		 /* by function */
 	size_t nseen;
 	uint64_t serial; /* of the present sample */
 	struct buffer frames;

@@ -70,7 +70,6 @@ void statistics_forget_names(struct statistics *s)
 	if (s->caches.by_location)
 		memset(s->caches.by_location, 0,
 		       s->caches.by_location_size * sizeof(*s->caches.by_location));
-	if (s->samples.known)
-		memset(s->samples.known, 0, s->samples.nknown * sizeof(*s->samples.known));
+	statistics_forget_samples(s);
 	s->caches.symbol_changes = s->dictionary->symbol_changes;
 }

@@ -84,6 +84,22 @@ int statistics_take_pair(struct statistics *s, const struct event *e);
 int statistics_take_sample(struct statistics *s, const struct event *e);
 void statistics_free_samples(struct statistics *s);
 
+/* Learn the functions of a stack's frames. */
+int statistics_learn_frames(struct statistics *s, uint32_t stack);
+/* Learn the groups of the frames of a sample's stack, which are known. Returns them by stack. NULL
+ * without out_of_memory: the type is one too many. */
+const struct counted_frame *statistics_learn_groups(struct statistics *s, struct event_ref *subject,
+						    uint32_t stack);
+/* Add a sample to the sum of its stack. OUTCOME_NO: the columns need each sample by itself. */
+enum outcome statistics_sum_sample(struct statistics *s, struct event_ref *subject, uint32_t stack);
+/* Add the sums to the groups. To be called before the groups are looked at. */
+int statistics_add_sums(struct statistics *s);
+/* Add the sums to the groups, and forget the groups and names of the stacks. */
+void statistics_forget_samples(struct statistics *s);
+void statistics_free_sums(struct statistics *s);
+/* Fetch the sums of the stacks of a block before its rows are read. */
+void statistics_fetch_sums(const struct statistics *s, const struct block *b);
+
 /* --- narrow rows --- */
 
 /* Returns the bits of a narrow row's word (event.h) that decide the group; 0: they do not

@@ -42,19 +42,19 @@ static uint32_t function_of(struct statistics *s, uint32_t location)
 	return number == INTERN_NONE ? 0 : (functions[location] = number + 1);
 }
 
-/* Note that the present sample has a function. Returns 1 if it had the function before, 0, or -1
- * when out of memory. */
-static int note_function(struct sample_counts *c, uint32_t function)
+/* Note that the present sample has a frame with a function. Returns the stack of the first such
+ * frame, 0 when out of memory. */
+static uint32_t note_function(struct sample_counts *c, uint32_t function, uint32_t stack)
 {
-	uint64_t *seen = array_reach(c->seen, &c->nseen, function, sizeof(*seen));
+	struct seen_function *seen = array_reach(c->seen, &c->nseen, function, sizeof(*seen));
 
 	if (!seen)
-		return -1;
+		return 0;
 	c->seen = seen;
-	if (seen[function] == c->serial)
-		return 1;
-	seen[function] = c->serial;
-	return 0;
+	seen += function;
+	if (seen->serial != c->serial)
+		*seen = (struct seen_function){c->serial, stack};
+	return seen->first;
 }
 
 /* --- frames --- */
@@ -110,21 +110,20 @@ static int add_frames(struct statistics *s, struct event_ref *subject, uint32_t 
 	s->samples.serial++;
 	subject->location = 0;
 	for (size_t i = n; i-- > 0;) {
-		uint32_t stack = frame_at(s, i), function;
-		int again;
+		uint32_t stack = frame_at(s, i), function, first;
 
 		subject->caller = subject->location;
 		subject->location = dictionary_stack_location(s->dictionary, stack);
 		subject->level = (uint32_t)(n - 1 - i);
 		function = function_of(s, subject->location);
-		again = function ? note_function(&s->samples, function) : -1;
-		if (again < 0)
+		first = function ? note_function(&s->samples, function, stack) : 0;
+		if (!first)
 			return -1;
 		subject->self = i ? 0 : weight;
 		if (s->stacks &&
 		    call_stacks_recorded(s->stacks, STACK_ROOT, stack, &subject->stack))
 			return -1;
-		if (add_to_group(s, subject, again && !s->stacks))
+		if (add_to_group(s, subject, first != stack && !s->stacks))
 			return -1;
 	}
 	return 0;
@@ -132,69 +131,91 @@ static int add_frames(struct statistics *s, struct event_ref *subject, uint32_t 
 
 /* --- frames that keys tell apart by their functions only --- */
 
-/* Learn the functions of a stack's frames. Returns -1 when out of memory. */
-static int learn_frames(struct statistics *s, uint32_t stack)
+/* Find the first of a frame's callers, which are known, with its function; the frame if there is
+ * none. */
+static uint32_t first_of(const struct known_frame *known, uint32_t at, uint32_t function)
 {
+	uint32_t outer = known[at].caller;
+
+	while (outer && known[outer].function != function)
+		outer = known[outer].caller;
+	return outer ? known[outer].first : at;
+}
+
+int statistics_learn_frames(struct statistics *s, uint32_t stack)
+{
+	enum { FEW = 8 }; /* of more, each frame does not look at all callers */
 	struct sample_counts *c = &s->samples;
 	struct known_frame *known = array_reach(c->known, &c->nknown, stack, sizeof(*known));
-	size_t n;
+	size_t n = 0;
 
 	if (!known)
 		return -1;
 	c->known = known;
+	begin_functions(c, s->dictionary);
 	c->serial++;
-	n = take_frames(s, stack);
+	c->frames.size = 0;
+	for (; stack && !known[stack].function; stack = known[stack].caller, n++) {
+		known[stack].caller = dictionary_stack_parent(s->dictionary, stack);
+		if (buffer_u32(&c->frames, stack))
+			return -1;
+	}
+	for (; n > FEW && stack; stack = known[stack].caller)
+		if (!note_function(c, known[stack].function, known[stack].first))
+			return -1;
 	for (size_t i = n; i-- > 0;) {
 		uint32_t at = frame_at(s, i);
 		uint32_t function = function_of(s, dictionary_stack_location(s->dictionary, at));
-		int again = function ? note_function(c, function) : -1;
 
-		if (again < 0)
+		if (!function)
 			return -1;
-		if (!known[at].function)
-			known[at] = (struct known_frame){
-				.caller = dictionary_stack_parent(s->dictionary, at),
-				.function = function,
-				.again = again,
-			};
+		known[at].first =
+			n > FEW ? note_function(c, function, at) : first_of(known, at, function);
+		if (!known[at].first)
+			return -1;
+		known[at].function = function;
 	}
-	return n ? 0 : -1;
+	return 0;
 }
 
-/* Count the sample in the group of a frame's function. cached: the frame keeps the group. */
-static inline int add_to_function(struct statistics *s, struct event_ref *subject, uint32_t stack,
-				  bool cached)
+/* Count the sample in the groups of its frames, which are known. */
+static int add_to_frames(struct statistics *s, const struct event_ref *subject,
+			 const struct counted_frame *frames, uint32_t stack)
 {
-	struct known_frame *f = &s->samples.known[stack];
-	uint32_t type = subject->type->number;
+	uint32_t first = s->samples.known[stack].first;
 
-	if (cached && f->type == type)
-		return aggregate_call(f->group, &s->columns->wanted, subject->total, subject->self,
-				      false, subject->time);
-	subject->location = dictionary_stack_location(s->dictionary, stack);
-	if (cached) {
-		f->group = statistics_group(s, subject);
-		f->type = f->group ? type : 0;
-	}
-	return add_to_group(s, subject, false);
+	for (uint32_t at = frames[stack].group ? stack : frames[stack].next; at;
+	     at = frames[at].next)
+		if (aggregate_call(frames[at].group, &s->columns->wanted, subject->total,
+				   at == first ? subject->total : 0, false, subject->time))
+			return -1;
+	return 0;
 }
 
 /* Count the sample in the group of each function, once for all frames of a function. */
 static int add_functions(struct statistics *s, struct event_ref *subject, uint32_t stack)
 {
-	struct sample_counts *c = &s->samples;
 	bool cached = !(s->keys->needs & ~(unsigned)(NEEDS_LOCATION | NEEDS_TYPE)) &&
 		      !s->columns->wanted.field_count && !statistics_selects(s);
-	uint64_t weight = subject->total;
+	struct sample_counts *c = &s->samples;
+	const struct counted_frame *frames = NULL;
 	uint32_t innermost;
 
-	begin_functions(c, s->dictionary);
-	if ((stack >= c->nknown || !c->known[stack].function) && learn_frames(s, stack))
+	if ((stack >= c->nknown || !c->known[stack].function) && statistics_learn_frames(s, stack))
 		return -1;
+	if (cached)
+		frames = statistics_learn_groups(s, subject, stack);
+	if (s->out_of_memory)
+		return -1;
+	if (frames)
+		return add_to_frames(s, subject, frames, stack);
 	innermost = c->known[stack].function;
 	for (; stack; stack = c->known[stack].caller) {
-		subject->self = c->known[stack].function == innermost ? weight : 0;
-		if (!c->known[stack].again && add_to_function(s, subject, stack, cached))
+		if (c->known[stack].first != stack)
+			continue;
+		subject->self = c->known[stack].function == innermost ? subject->total : 0;
+		subject->location = dictionary_stack_location(s->dictionary, stack);
+		if (add_to_group(s, subject, false))
 			return -1;
 	}
 	return 0;
@@ -239,6 +260,7 @@ int statistics_take_sample(struct statistics *s, const struct event *e)
 {
 	struct event_ref subject = event_ref_of(e);
 	uint32_t stack = s->keys->needs & NEEDS_FRAME ? e->stack : 0;
+	enum outcome got;
 
 	if (s->samples.string != e->type->name.number + 1 && !s->samples.typed) {
 		s->samples.string = e->type->name.number + 1;
@@ -254,6 +276,9 @@ int statistics_take_sample(struct statistics *s, const struct event *e)
 		return add_to_group(s, &subject, false);
 	if (s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		return add_frames(s, &subject, stack);
+	got = statistics_sum_sample(s, &subject, stack);
+	if (got != OUTCOME_NO)
+		return got == OUTCOME_FAILED ? -1 : 0;
 	return add_functions(s, &subject, stack);
 }
 
@@ -261,6 +286,7 @@ void statistics_free_samples(struct statistics *s)
 {
 	free(s->samples.functions);
 	free(s->samples.known);
+	statistics_free_sums(s);
 	free(s->samples.seen);
 	free(s->samples.type);
 	free(s->samples.other);
