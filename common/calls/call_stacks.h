@@ -52,8 +52,18 @@ struct call_stacks_thread {
 	size_t kernel_capacity;
 };
 
-/* The nodes of recorded stacks that were looked up last. */
+/* Roots of recorded stacks with 4 bytes for each stack of the dictionary: without them trencode -t
+ * folded takes 1.9 times the CPU for samples of 190,000 stacks. */
+enum { RECORDED_ROOTS = 4 };
+
+/* The nodes of recorded stacks. Those below the first roots are all known; of others, those that
+ * were looked up last. */
 struct recorded_stacks {
+	struct recorded_root {
+		uint32_t root;
+		uint32_t *node; /* by stack; 0: not known */
+		size_t size;	/* 0: free */
+	} roots[RECORDED_ROOTS];
 	struct recorded_node {
 		uint32_t root, stack, node; /* node 0: free */
 	} * cache;
@@ -105,6 +115,11 @@ int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *no
 /* Get the node of a recorded stack (dictionary.h) whose outermost frame is called by root; root if
  * there is no stack. Nodes of recorded stacks are never joined. */
 int call_stacks_recorded(struct call_stacks *cs, uint32_t root, uint32_t stack, uint32_t *node);
+
+/* Fetch the nodes of the stacks of a block before its rows are read. With this, with the stacks
+ * that dictionary_read and the tables of a block fetch, and with the root of the last sample,
+ * trencode -t folded takes 0.6 of the time. */
+void call_stacks_fetch_recorded(const struct call_stacks *cs, const struct block *b);
 
 /* Get the node of a call that the end of the trace closed. */
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node);

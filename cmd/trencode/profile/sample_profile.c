@@ -74,6 +74,17 @@ int profile_thread_node(struct call_stacks *cs, uint32_t caller, struct text_ref
 	return *node ? 0 : -1;
 }
 
+/* Get the node of the thread of a sample, mostly that of the last one. Returns 0, or -1 when out of
+ * memory. */
+static int sample_root(struct sample_profile *p, struct call_stacks *cs, const struct lane *lane)
+{
+	if (!p->by_comm || (p->rooted && p->comm == lane->comm.number))
+		return 0;
+	p->rooted = true;
+	p->comm = lane->comm.number;
+	return profile_thread_node(cs, STACK_ROOT, lane->comm, &p->root);
+}
+
 /* Choose the subject, if the event may be it. */
 static void choose_subject(struct sample_profile *p, const struct event *ev)
 {
@@ -91,7 +102,7 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 {
 	enum profile_subject subject =
 		ev->type->kind == KIND_SAMPLE ? SUBJECT_SAMPLES : SUBJECT_STACKS;
-	uint32_t root = STACK_ROOT, node;
+	uint32_t node;
 	uint64_t weight, *weights;
 
 	choose_subject(p, ev);
@@ -103,8 +114,7 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		p->weightless++;
 		return 0;
 	}
-	if ((p->by_comm && profile_thread_node(cs, STACK_ROOT, ev->lane->comm, &root)) ||
-	    call_stacks_recorded(cs, root, stack, &node))
+	if (sample_root(p, cs, ev->lane) || call_stacks_recorded(cs, p->root, stack, &node))
 		return -1;
 	if (node == STACK_ROOT)
 		return 0;

@@ -27,6 +27,8 @@ struct sample_profile {
 	const char *weight; /* --weight: "dur", "count", "period" or a field; NULL: the usual one */
 	const char *pair;   /* --pair; NULL: not given */
 	bool by_comm;	    /* the name of the thread is the outermost frame */
+	bool rooted;	    /* comm and root are those of the last sample */
+	uint32_t comm, root; /* with by_comm: number of the text; node */
 	enum profile_subject subject;
 	const struct type *type;   /* of the samples */
 	const struct type *fields; /* type that field is of */

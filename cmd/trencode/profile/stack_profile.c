@@ -277,6 +277,8 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	    s->samples.subject == SUBJECT_CALLS)
 		return b->row_flags & EVENTS_BARE ? profile_narrow(s, b, true)
 						  : profile_narrow(s, b, false);
+	if (b->stacks.sampled)
+		call_stacks_fetch_recorded(&s->stacks, b);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		ev.time = tick_time(ev.lane, ev.time);
