@@ -41,7 +41,8 @@ static void merge(int in, int out, bool partial)
 	snprintf(from, sizeof(from), "/dev/fd/%d", in);
 	snprintf(to, sizeof(to), "/dev/fd/%d", out);
 	options.output = to;
-	if (stage_open(&stage, paths, 1, &options) || stage_print_to(&stage, OUTPUT_BINARY))
+	if (stage_open(&stage, paths, 1, &options) ||
+	    stage_print_to(&stage, options.output, OUTPUT_BINARY))
 		abort();
 	run_parts(&stage, &settings, &q, &none, 1, argv);
 	query_free(&q);

@@ -78,7 +78,8 @@ int main(void)
 	test_files("t/data/stream/*.trs", "stream");
 	test_files("t/data/uftrace/fib", "uftrace");
 	test_files("t/data/uftrace/fib/*.dat", "uftrace");
-	test_files("t/data/apitrace/*.txt", "");
+	test_files("t/data/apitrace/*.profile.txt", "glprofile");
+	test_files("t/data/apitrace/*[!e].txt", "");
 	test_mixed();
 	return done();
 }

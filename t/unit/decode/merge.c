@@ -42,13 +42,16 @@ static const struct decoder script = {.name = "script", .run = script_run};
 static const char *order(struct script *scripts, const int64_t *shifts, int n)
 {
 	struct input inputs[4] = {{0}};
+	struct decoding decoding = {0};
 	struct error e;
 
 	log_text[0] = '\0';
 	for (int i = 0; i < n; i++) {
 		scripts[i].at = 0;
-		inputs[i] = (struct input){
-			.decoder = &script, .state = &scripts[i], .shift = shifts ? shifts[i] : 0};
+		inputs[i] = (struct input){.decoding = &decoding,
+					   .decoder = &script,
+					   .state = &scripts[i],
+					   .shift = shifts ? shifts[i] : 0};
 		set_next(&inputs[i]);
 	}
 	return merge_run(inputs, n, UINT64_MAX, &e) ? "failed" : log_text;

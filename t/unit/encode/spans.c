@@ -57,8 +57,11 @@ static unsigned begun;
 
 static void begin(void)
 {
+	static const struct encode_options options;
+	const struct encoding en = {.dictionary = &dictionary, .options = &options};
+
 	begun = lane = 0;
-	spans_init(&spans, &dictionary, &sink, &begun);
+	spans_init(&spans, &en, &sink, &begun);
 	ended[0] = 0;
 }
 

@@ -44,7 +44,7 @@ static int run(struct settings settings, char **paths, int n, const struct memor
 	must(!ftruncate(out->fd, 0) && !lseek(out->fd, 0, SEEK_SET), "output");
 	must(!ftruncate(STDERR_FILENO, 0) && !lseek(STDERR_FILENO, 0, SEEK_SET), "remarks");
 	must(!stage_open(&stage, paths, n, &options), "open");
-	must(!stage_print_to(&stage, OUTPUT_BINARY), "print to");
+	must(!stage_print_to(&stage, options.output, OUTPUT_BINARY), "print to");
 	if (!settings.merge)
 		must(!query_parse(&q, &settings, &e), "query");
 	if (settings.partial || settings.merge)
