@@ -67,7 +67,7 @@ counts() {
 	trdecode -q dump.data | counts | diff ours -
 	# damage is said, with the place; what is before it is used
 	dump=$(echo jit-*.dump)
-	head -c 300 "$dump" >cut && mv cut "$dump"
+	head -c 300 "$dump" >some && mv some "$dump"
 	trdecode dump.data 2>said | counts >before
 	grep -E "^trdecode: .*$dump: (at )?(offset )?0x[0-9a-f]+: " said
 	[ "$(wc -l <before)" -lt 3 ]

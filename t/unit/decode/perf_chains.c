@@ -1,5 +1,6 @@
 /* links: cmd/trdecode */
-/* The stacks of call chains, which are looked up by digests, are those of their frames one by one. */
+/* The stacks of call chains, which are looked up by digests, are those of their frames one by one.
+ */
 #include "t/unit/stream.h"
 
 #include "cmd/trdecode/perf/known_stacks.h"
@@ -92,14 +93,13 @@ static void test_chains(size_t frames)
 		if (number(2))
 			mark = 1;
 		want = plain_stack(&p, &thread, chain, kernel, n, parent);
-		got = perf_chain_stack(&p, &thread,
-				       &(struct perf_chain){(const uint8_t *)(chain + mark),
-							    n - mark,
-							    first == PERF_CONTEXT_KERNEL
-								    ? PERF_MODE_KERNEL
-								    : PERF_MODE_USER,
-							    parent},
-				       &bad);
+		got = perf_chain_stack(
+			&p, &thread,
+			&(struct perf_chain){(const uint8_t *)(chain + mark), n - mark,
+					     first == PERF_CONTEXT_KERNEL ? PERF_MODE_KERNEL
+									  : PERF_MODE_USER,
+					     parent},
+			&bad);
 		wrong += bad || got != want;
 	}
 	is_u64(wrong, 0, "stacks of chains are those of their frames");
