@@ -357,3 +357,12 @@ for line in sys.stdin:
 		((status <= 2)) || fail "seed $seed: status $status"
 	done
 }
+
+@test "counts of perf stat are no events, and a remark reports them" {
+	need perf
+	perf stat record -a -e task-clock,page-faults -o x.data -- true >/dev/null 2>err || skip "perf stat record: $(tail -n 1 err)"
+	counts=$(perf report -D -i x.data 2>/dev/null | grep -cE 'PERF_RECORD_STAT *$')
+	((counts))
+	run -0 --separate-stderr trdecode -o x.trs x.data
+	assert_regex "$stderr" "x.data: $counts counts of perf stat were left out: use perf stat report"
+}

@@ -164,6 +164,7 @@ enum perf_record_type {
 	PERF_RECORD_ID_INDEX = 69,
 	PERF_RECORD_AUXTRACE_INFO = 70,
 	PERF_RECORD_AUXTRACE = 71, /* u64 size; that many bytes follow the record */
+	PERF_RECORD_STAT = 76,	   /* a count of perf stat */
 	PERF_RECORD_EVENT_UPDATE = 78,
 	PERF_RECORD_HEADER_FEATURE = 80,
 	PERF_RECORD_COMPRESSED = 81,

@@ -188,6 +188,7 @@ static int fill_queue(struct perf *p, struct error *e)
 			if (perf_queue_end_round(&p->queue, true))
 				return -1;
 		} else if (r.type >= PERF_RECORD_OF_PERF) {
+			p->counts.stat += r.type == PERF_RECORD_STAT;
 			if (perf_header_record(p, &r, e))
 				return -1;
 		} else if (r.type > PERF_RECORD_CALLCHAIN_DEFERRED) {
@@ -367,6 +368,8 @@ static void report(const struct perf *p)
 		   "{sample lacks its|samples lack their} deferred call {chain|chains}");
 	warn_count(name, p->deferred.unmatched,
 		   "deferred call {chain belongs|chains belong} to no sample");
+	warn_count(name, p->counts.stat,
+		   "{count|counts} of perf stat were left out: use perf stat report");
 	warn_count(name, p->records.aux_bytes,
 		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
 }

@@ -91,7 +91,7 @@ struct perf_thread_counters {
 
 /* Counts that are reported at the end. */
 struct perf_counts {
-	uint64_t unknown_types, unknown_ids;
+	uint64_t unknown_types, unknown_ids, stat;
 };
 
 struct perf {
