@@ -454,6 +454,8 @@ good() {
 	cp "$DATA/trace-cmd/v6-fgraph.dat" other.dat
 	cp "$DATA/apitrace/threads.trace" app.trace
 	cp "$DATA/perf/zstd.data" perf.data
+	trdecode trace.dat | trencode -q -t chrome --split 20ms -o trace.json
+	[[ -e trace.json.001 ]]
 	mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g' | sed -n '/^EXAMPLES/,/^SEE/p' |
 		grep -E '^ +trdecode' >examples
 	[ "$(wc -l <examples)" -ge 9 ]
