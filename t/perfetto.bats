@@ -479,3 +479,13 @@ weights() {
 	trdecode -q x.pftrace | trencode -q -t tsv --no-header --columns time | sort -nc
 	[[ $(trdecode -q x.pftrace | trfilter -q -c 'kind == instant') == 40000 ]]
 }
+
+@test "what trencode writes of the kernel's scheduler is read once: events of each type, as in the source" {
+	for file in "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" "$DATA/trace-cmd/v7-zstd-split-lost.dat" "$DATA/perf/sched.data.gz" "$DATA/perf/offcpu.data.gz"; do
+		trdecode -q "$file" >x.trs
+		trencode -q -t perfetto -o x.pftrace x.trs
+		trencode -q -t ndjson -c time,type x.trs | jq -r '"\(.type) \(.time)"' | sort >want
+		[[ -s want ]]
+		trdecode -q x.pftrace | trencode -q -t ndjson -c time,type | jq -r '"\(.type) \(.time)"' | sort | diff want - || fail "$file"
+	done
+}

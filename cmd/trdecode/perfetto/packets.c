@@ -7,6 +7,7 @@
 
 #include "cmd/trdecode/perfetto/packet_reader.h"
 #include "cmd/trdecode/perfetto/perfetto.h"
+#include "common/formats/perfetto.h"
 #include "common/util/io.h"
 
 enum { ZSTD_WINDOW_LOG = 27 }; /* 128 MiB */
@@ -100,7 +101,9 @@ static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 	}
 	switch (packet->kind) {
 	case PACKET_TRACK_EVENT: return perfetto_track_event(p, s, packet);
-	case PACKET_FTRACE: return perfetto_ftrace_bundle(p, s, packet);
+	case PACKET_FTRACE:
+		return s->id == PERFETTO_DERIVED_SEQUENCE ? 0
+							  : perfetto_ftrace_bundle(p, s, packet);
 	case PACKET_TRACK_DESCRIPTOR: return perfetto_track_descriptor(p, packet->payload);
 	case PACKET_THREAD_DESCRIPTOR: return perfetto_thread_descriptor(p, s, packet->payload);
 	case PACKET_PROCESS_DESCRIPTOR: return perfetto_process_descriptor(p, packet->payload);

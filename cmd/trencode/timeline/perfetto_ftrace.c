@@ -7,8 +7,6 @@
 
 /* Numbers of fields; see Perfetto's protos/perfetto/trace. */
 enum {
-	PACKET_FTRACE_EVENTS = 1,
-
 	BUNDLE_CPU = 1,
 	BUNDLE_EVENT = 2,
 	BUNDLE_LOST = 3,
@@ -42,19 +40,23 @@ enum { BUNDLE_EVENTS = 1024, BUNDLE_BYTES = 64 * 1024, BUNDLE_COMMS = 128 };
 
 /* The thread that runs on a CPU. */
 struct running {
-	bool known;
+	bool known, derived; /* derived: its switch is in that bundle */
 	int64_t tid, prio;
 	uint32_t comm; /* string of the dictionary */
 };
 
-/* A CPU and its bundle. */
-struct ftrace_cpu {
-	struct running running;
+struct ftrace_bundle {
 	struct buffer events, compact[COMPACT_FIELDS]; /* columns: packed */
 	uint64_t switched, woken;		       /* times of the last row of the columns */
 	uint32_t comms[BUNDLE_COMMS], ncomms;
 	uint32_t count;
-	bool lost; /* events before the bundle are missing */
+};
+
+/* A CPU and its bundles: of events that are nowhere else, and of derived ones. */
+struct ftrace_cpu {
+	struct running running;
+	struct ftrace_bundle bundles[2];
+	bool lost; /* events before the next bundle are missing */
 };
 
 struct perfetto_ftrace {
@@ -83,9 +85,13 @@ void perfetto_ftrace_free(struct perfetto_ftrace *f)
 	for (size_t i = 0; i < f->ncpus; i++) {
 		if (!f->cpus[i])
 			continue;
-		buffer_free(&f->cpus[i]->events);
-		for (size_t j = 0; j < COMPACT_FIELDS; j++)
-			buffer_free(&f->cpus[i]->compact[j]);
+		for (int derived = 0; derived < 2; derived++) {
+			struct ftrace_bundle *c = &f->cpus[i]->bundles[derived];
+
+			buffer_free(&c->events);
+			for (size_t j = 0; j < COMPACT_FIELDS; j++)
+				buffer_free(&c->compact[j]);
+		}
 		free(f->cpus[i]);
 	}
 	free(f->cpus);
@@ -120,7 +126,7 @@ static int put_text(struct perfetto_ftrace *f, struct buffer *to, uint32_t field
 	return utf8_append(&f->text, text, size) || protobuf_message(to, field, &f->text) ? -1 : 0;
 }
 
-static int put_compact(struct perfetto_ftrace *f, struct ftrace_cpu *c)
+static int put_compact(struct perfetto_ftrace *f, struct ftrace_bundle *c)
 {
 	struct buffer *b = &f->event;
 
@@ -137,13 +143,14 @@ static int put_compact(struct perfetto_ftrace *f, struct ftrace_cpu *c)
 	return b->size ? protobuf_message(&f->bundle, BUNDLE_COMPACT, b) : 0;
 }
 
-static int put_bundle(struct perfetto_ftrace *f, uint32_t cpu, struct error *e)
+static int put_bundle(struct perfetto_ftrace *f, uint32_t cpu, bool derived, struct error *e)
 {
-	struct ftrace_cpu *c = f->cpus[cpu];
+	struct ftrace_bundle *c = &f->cpus[cpu]->bundles[derived];
 	struct buffer *b = &f->bundle;
+	bool *lost = &f->cpus[cpu]->lost;
 
 	buffer_clear(b);
-	if (protobuf_uint(b, BUNDLE_CPU, cpu) || (c->lost && protobuf_uint(b, BUNDLE_LOST, 1)) ||
+	if (protobuf_uint(b, BUNDLE_CPU, cpu) || (*lost && protobuf_uint(b, BUNDLE_LOST, 1)) ||
 	    buffer_append(b, c->events.data, c->events.size) || put_compact(f, c))
 		return error_no_memory(e);
 	buffer_clear(&c->events);
@@ -151,15 +158,17 @@ static int put_bundle(struct perfetto_ftrace *f, uint32_t cpu, struct error *e)
 		buffer_clear(&c->compact[i]);
 	c->count = c->ncomms = 0;
 	c->switched = c->woken = 0;
-	c->lost = false;
-	return perfetto_put_bundle(f->out, PACKET_FTRACE_EVENTS, b, e);
+	*lost = false;
+	return perfetto_put_bundle(f->out, derived, b, e);
 }
 
 int perfetto_ftrace_flush(struct perfetto_ftrace *f, struct error *e)
 {
 	for (uint32_t i = 0; i < f->ncpus; i++)
-		if (f->cpus[i] && f->cpus[i]->count && put_bundle(f, i, e))
-			return -1;
+		for (int derived = 0; derived < 2; derived++)
+			if (f->cpus[i] && f->cpus[i]->bundles[derived].count &&
+			    put_bundle(f, i, derived, e))
+				return -1;
 	return 0;
 }
 
@@ -228,21 +237,21 @@ static int put_whole(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 	struct buffer *b = &f->event;
 	uint64_t flags = flags_of(t, ev);
 
+	*whole &= message == t->message;
 	buffer_clear(b);
-	c->count++;
-	return put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIMESTAMP, ev->time) ||
-			       protobuf_uint(b, FTRACE_PID, (uint64_t)tid_of(c, t, ev->lane)) ||
-			       (flags && protobuf_uint(b, FTRACE_COMMON_FLAGS, flags)) ||
-			       protobuf_message(b, message, &f->fields) ||
-			       protobuf_message(&c->events, BUNDLE_EVENT, b)
-		       ? -1
-		       : 0;
+	if (put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIMESTAMP, ev->time) ||
+	    protobuf_uint(b, FTRACE_PID, (uint64_t)tid_of(c, t, ev->lane)) ||
+	    (flags && protobuf_uint(b, FTRACE_COMMON_FLAGS, flags)) ||
+	    protobuf_message(b, message, &f->fields))
+		return -1;
+	c->bundles[!*whole].count++;
+	return protobuf_message(&c->bundles[!*whole].events, BUNDLE_EVENT, b);
 }
 
 /* --- columns --- */
 
 /* Get the index of a text in the bundle's table of comms; BUNDLE_COMMS: the table is full. */
-static uint32_t comm_index(struct ftrace_cpu *c, uint32_t comm)
+static uint32_t comm_index(struct ftrace_bundle *c, uint32_t comm)
 {
 	uint32_t i = 0;
 
@@ -265,7 +274,8 @@ static uint32_t string_of(struct perfetto_ftrace *f, const struct scheduling_typ
 }
 
 /* Append a row of n columns from the given one on. -1: out of memory. */
-static int put_row(struct ftrace_cpu *c, const uint8_t *columns, const uint64_t *values, size_t n)
+static int put_row(struct ftrace_bundle *c, const uint8_t *columns, const uint64_t *values,
+		   size_t n)
 {
 	c->count++;
 	for (size_t i = 0; i < n; i++)
@@ -285,25 +295,30 @@ static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 	struct running next = {.known = true, .comm = string_of(f, t, ev, SWITCH_NEXT_COMM)};
 	struct switch_state state = scheduling_state(t, ev);
 	bool compact, has_next = scheduling_number(t, ev, SWITCH_NEXT_TID, &next.tid);
+	struct ftrace_bundle *b = &c->bundles[!*whole];
 	uint32_t index;
 
 	compact = has_next && scheduling_number(t, ev, SWITCH_NEXT_PRIO, &next.prio) &&
 		  scheduling_number(t, ev, SWITCH_PREV_PRIO, &prev.prio) &&
 		  scheduling_number(t, ev, SWITCH_PREV_TID, &prev.tid) && c->running.known &&
-		  c->running.tid == prev.tid && c->running.prio == prev.prio &&
-		  c->running.comm == prev.comm && next.comm && state.perfetto != UINT32_MAX &&
-		  ev->time >= c->switched;
+		  c->running.derived == !*whole && c->running.tid == prev.tid &&
+		  c->running.prio == prev.prio && c->running.comm == prev.comm && next.comm &&
+		  state.perfetto != UINT32_MAX && ev->time >= b->switched;
+	next.known = has_next;
+	next.derived = !*whole;
 	c->running = next;
-	c->running.known = has_next;
-	index = compact ? comm_index(c, next.comm) : BUNDLE_COMMS;
+	index = compact ? comm_index(b, next.comm) : BUNDLE_COMMS;
 	if (index < BUNDLE_COMMS) {
-		uint64_t values[] = {ev->time - c->switched, state.perfetto, (uint64_t)next.tid,
+		uint64_t values[] = {ev->time - b->switched, state.perfetto, (uint64_t)next.tid,
 				     (uint64_t)next.prio, index};
 
-		c->switched = ev->time;
-		return put_row(c, columns, values, sizeof columns);
+		b->switched = ev->time;
+		return put_row(b, columns, values, sizeof columns);
 	}
-	return put_whole(f, c, t, t->message, ev, whole);
+	if (put_whole(f, c, t, t->message, ev, whole))
+		return -1;
+	c->running.derived = !*whole;
+	return 0;
 }
 
 /* Take a waking, or a wakeup of a source that has no wakings: viewers look only at wakings. */
@@ -314,22 +329,26 @@ static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 					  COMPACT_WAKING_TARGET_CPU, COMPACT_WAKING_PRIO,
 					  COMPACT_WAKING_COMM,	     COMPACT_WAKING_FLAGS};
 	uint32_t comm = string_of(f, t, ev, WAKE_COMM), index = BUNDLE_COMMS;
+	struct ftrace_bundle *b;
 	int64_t tid, prio, cpu;
 
 	f->waking |= t->kind == SCHEDULING_WAKING;
 	if (t->kind == SCHEDULING_WAKEUP && (f->waking || t->message != FTRACE_SCHED_WAKEUP))
 		return put_whole(f, c, t, t->message, ev, whole);
+	*whole &= t->message == FTRACE_SCHED_WAKING;
+	b = &c->bundles[!*whole];
 	/* the columns have neither the waker, which the last switch has, nor the success */
-	if (comm && !t->fields[WAKE_SUCCESS] && ev->time >= c->woken && c->running.known &&
-	    tid_of(c, t, ev->lane) == c->running.tid && scheduling_number(t, ev, WAKE_TID, &tid) &&
+	if (comm && !t->fields[WAKE_SUCCESS] && ev->time >= b->woken && c->running.known &&
+	    c->running.derived == !*whole && tid_of(c, t, ev->lane) == c->running.tid &&
+	    scheduling_number(t, ev, WAKE_TID, &tid) &&
 	    scheduling_number(t, ev, WAKE_PRIO, &prio) && scheduling_number(t, ev, WAKE_CPU, &cpu))
-		index = comm_index(c, comm);
+		index = comm_index(b, comm);
 	if (index < BUNDLE_COMMS) {
-		uint64_t values[] = {ev->time - c->woken, (uint64_t)tid, (uint64_t)cpu,
+		uint64_t values[] = {ev->time - b->woken, (uint64_t)tid, (uint64_t)cpu,
 				     (uint64_t)prio,	  index,	 flags_of(t, ev)};
 
-		c->woken = ev->time;
-		return put_row(c, columns, values, sizeof columns);
+		b->woken = ev->time;
+		return put_row(b, columns, values, sizeof columns);
 	}
 	return put_whole(f, c, t, FTRACE_SCHED_WAKING, ev, whole);
 }
@@ -343,11 +362,13 @@ static int cpu_lost(struct perfetto_ftrace *f, uint32_t cpu, struct error *e)
 
 	if (!c)
 		return 0;
-	if (c->count && put_bundle(f, cpu, e))
-		return -1;
-	c->lost = true;
+	for (int derived = 0; derived < 2; derived++)
+		if (c->bundles[derived].count && put_bundle(f, cpu, derived, e))
+			return -1;
 	c->running.known = false;
-	return 0;
+	/* the gap is an instant, too */
+	c->lost = true;
+	return put_bundle(f, cpu, true, e);
 }
 
 int perfetto_ftrace_lost(struct perfetto_ftrace *f, struct error *e)
@@ -369,6 +390,7 @@ int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, boo
 	const struct scheduling_type *t = scheduling_types_get(&f->types, ev->type);
 	const struct lane *lane = ev->lane;
 	struct ftrace_cpu *c;
+	struct ftrace_bundle *b;
 	uint32_t cpu;
 	bool known;
 	int r;
@@ -392,6 +414,8 @@ int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, boo
 		    : put_whole(f, c, t, t->message, ev, whole);
 	if (r)
 		return error_no_memory(e);
-	return c->count >= BUNDLE_EVENTS || c->events.size >= BUNDLE_BYTES ? put_bundle(f, cpu, e)
-									   : 0;
+	b = &c->bundles[!*whole];
+	return b->count >= BUNDLE_EVENTS || b->events.size >= BUNDLE_BYTES
+		       ? put_bundle(f, cpu, !*whole, e)
+		       : 0;
 }

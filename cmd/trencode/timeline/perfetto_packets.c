@@ -1,5 +1,6 @@
 #include "cmd/trencode/timeline/perfetto_private.h"
 
+#include "common/formats/perfetto.h"
 #include "common/util/utf8.h"
 
 enum { SEQUENCE = 1 };
@@ -25,14 +26,15 @@ int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e)
 	return s->drop ? spill_journal_add(&s->held, out, token, e) : 0;
 }
 
-int perfetto_put_bundle(struct perfetto *s, uint32_t field, const struct buffer *message,
+int perfetto_put_bundle(struct perfetto *s, bool derived, const struct buffer *message,
 			struct error *e)
 {
+	uint32_t sequence = derived ? PERFETTO_DERIVED_SEQUENCE : SEQUENCE;
 	uint64_t token;
 
 	buffer_clear(&s->packet);
-	if (protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, SEQUENCE) ||
-	    protobuf_message(&s->packet, field, message))
+	if (protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, sequence) ||
+	    protobuf_message(&s->packet, PACKET_FTRACE_EVENTS, message))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
 }

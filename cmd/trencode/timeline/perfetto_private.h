@@ -17,6 +17,7 @@ enum {
 	TRACE_PACKET = 1,
 
 	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_FTRACE_EVENTS = 1,
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
 	PACKET_TRACK_EVENT = 11,
@@ -118,8 +119,8 @@ int perfetto_write_out(struct encoding *en, struct error *e);
 int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags);
 /* Write the packet; if calls may be dropped, *token names it for spill_journal_revoke. */
 int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e);
-/* Write a packet whose only content is a message in that field. */
-int perfetto_put_bundle(struct perfetto *s, uint32_t field, const struct buffer *message,
+/* Write a packet of a bundle of ftrace events. derived: the events are in other packets, too. */
+int perfetto_put_bundle(struct perfetto *s, bool derived, const struct buffer *message,
 			struct error *e);
 /* Write the first packet: it clears the reader's state and describes the clock. */
 int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error *e);
