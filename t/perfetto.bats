@@ -488,4 +488,14 @@ weights() {
 		[[ -s want ]]
 		trdecode -q x.pftrace | trencode -q -t ndjson -c time,type | jq -r '"\(.type) \(.time)"' | sort | diff want - || fail "$file"
 	done
+	# switches that are compact, and those that are not; wakeups without success
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
+	trencode -q -t perfetto x.trs | trdecode -q >again.trs
+	for of in x again; do
+		trfilter -q 'type == "sched_switch"' $of.trs | trencode -q -t tsv -c time,tid,prev_pid,prev_prio,next_pid,next_prio >$of.switches
+		trencode -q -t chrome $of.trs | grep -oE '"name":"(Runnable|Running)|"ph":"s"' | sort | uniq -c >$of.states
+	done
+	[[ -s x.states ]]
+	cmp x.switches again.switches
+	diff x.states again.states
 }

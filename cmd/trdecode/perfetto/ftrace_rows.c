@@ -19,6 +19,8 @@ enum {
 	GENERIC_FIELD = 2,
 	SWITCH_NEXT_COMM = 5, /* of SchedSwitchFtraceEvent */
 	SWITCH_NEXT_PID = 6,
+	SWITCH_NEXT_PRIO = 7,
+	WAKE_SUCCESS = 4, /* of SchedWakeupFtraceEvent and its kin */
 	RENAME_PID = 1,
 	RENAME_COMM = 3,
 };
@@ -122,6 +124,17 @@ static void put_list(uint8_t *to, unsigned *n, struct protobuf_field f)
 		put_u64(to + 8 * (*n)++, value);
 }
 
+/* Set what newer kernels leave out of a wakeup: that the thread was woken. */
+static void put_success(struct perfetto *p, const struct perfetto_event_type *t)
+{
+	if (t->number != FTRACE_SCHED_WAKEUP && t->number != FTRACE_SCHED_WAKING &&
+	    t->number != FTRACE_SCHED_WAKEUP_NEW)
+		return;
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].number == WAKE_SUCCESS)
+			put_u64(p->ftrace.fixed.data + t->fields[i].at, 1);
+}
+
 /* Make the content of a row from the message of an event. */
 static int make_content(struct perfetto *p, const struct perfetto_event_type *t,
 			struct protobuf_view message)
@@ -133,6 +146,7 @@ static int make_content(struct perfetto *p, const struct perfetto_event_type *t,
 
 	if (begin_content(p, t))
 		return -1;
+	put_success(p, t);
 	while (protobuf_next(&message, &f) > 0)
 		for (uint32_t i = 0; i < t->nfields; i++) {
 			const struct perfetto_event_field *of = &t->fields[(next + i) % t->nfields];
@@ -250,19 +264,36 @@ static int waking_row(struct perfetto *p, const struct perfetto_record *rec, uin
 	return put_row(p, t, time, cpu->known ? cpu->tid : -1, rec->cpu);
 }
 
-/* Take the comm of a thread from an event that has been written. */
-static int learn_comm(struct perfetto *p, uint32_t number, struct protobuf_view message)
+/* Learn from a switch that has been written which thread runs on the CPU, and its comm. */
+static int learn_switch(struct perfetto *p, const struct perfetto_record *rec,
+			struct protobuf_view message)
 {
-	uint32_t of_pid = number == FTRACE_SCHED_SWITCH ? SWITCH_NEXT_PID : RENAME_PID;
-	uint32_t of_comm = number == FTRACE_SCHED_SWITCH ? SWITCH_NEXT_COMM : RENAME_COMM;
+	struct perfetto_cpu *cpu = cpu_of(p, rec->cpu), next = {.known = true};
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case SWITCH_NEXT_COMM: next.comm = perfetto_text(p, f.bytes); break;
+		case SWITCH_NEXT_PID: next.tid = (int32_t)f.value; break;
+		case SWITCH_NEXT_PRIO: next.prio = (int32_t)f.value; break;
+		}
+	if (!cpu)
+		return -1;
+	*cpu = next;
+	return set_comm(p, next.tid, next.comm);
+}
+
+/* Learn the comm of a thread from an event that has been written. */
+static int learn_rename(struct perfetto *p, struct protobuf_view message)
+{
 	struct protobuf_field f;
 	uint32_t comm = 0;
 	int32_t tid = 0;
 
 	while (protobuf_next(&message, &f) > 0) {
-		if (f.number == of_pid)
+		if (f.number == RENAME_PID)
 			tid = (int32_t)f.value;
-		else if (f.number == of_comm)
+		else if (f.number == RENAME_COMM)
 			comm = perfetto_text(p, f.bytes);
 	}
 	return set_comm(p, tid, comm);
@@ -431,9 +462,9 @@ static int event_row(struct perfetto *p, const struct perfetto_record *rec, uint
 	if (!t || make_content(p, t, message) || put_row(p, t, time, tid, rec->cpu))
 		return -1;
 	p->counts.unknown_ftrace += !t->nfields && message.at < message.end;
-	if (rec->name == FTRACE_SCHED_SWITCH || rec->name == FTRACE_TASK_RENAME)
-		return learn_comm(p, rec->name, message);
-	return 0;
+	if (rec->name == FTRACE_SCHED_SWITCH)
+		return learn_switch(p, rec, message);
+	return rec->name == FTRACE_TASK_RENAME ? learn_rename(p, message) : 0;
 }
 
 int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
