@@ -57,6 +57,17 @@ table() {
 	(($(<n) > 0))
 }
 
+@test "a compressed profile with its trace" {
+	trdecode "$RECORDED/apitrace/mt4.trace" "$P/mt4.profile.txt" | trstat -q -t csv -g name >want
+	for pack in gzip zstd; do
+		$pack -c "$P/mt4.profile.txt" >profile.packed
+		trdecode "$RECORDED/apitrace/mt4.trace" profile.packed | trstat -q -t csv -g name | diff want -
+	done
+	head -c 900 profile.packed >cut.packed
+	run -1 --separate-stderr trdecode -o x.trs "$RECORDED/apitrace/mt4.trace" cut.packed
+	assert_regex "$stderr" 'cut.packed: 0x384: .*the file ends inside'
+}
+
 @test "the order of the two inputs has no effect" {
 	trdecode "$RECORDED/apitrace/mt4.trace" "$P/mt4.profile.txt" | trencode -q -t ndjson >want
 	trdecode "$P/mt4.profile.txt" "$RECORDED/apitrace/mt4.trace" | trencode -q -t ndjson | diff want -

@@ -366,3 +366,12 @@ for line in sys.stdin:
 	run -0 --separate-stderr trdecode -o x.trs x.data
 	assert_regex "$stderr" "x.data: $counts counts of perf stat were left out: use perf stat report"
 }
+
+@test "tracepoints from a pipe have their fields" {
+	need perf
+	perf record -q -a -e sched:sched_switch -o - sleep 0.2 >x.pipe 2>err || skip "perf record: $(tail -n 1 err)"
+	perf script -i x.pipe -F event,trace 2>/dev/null | sed -nE 's/.* next_pid=([0-9]+) .*/\1/p' >want
+	[[ -s want ]] || skip 'perf script: no switches'
+	trdecode x.pipe | trencode -q -t tsv -c next_pid | sed 1d | grep . >have
+	diff want have
+}

@@ -86,6 +86,7 @@ struct input {
 	/* the clock, once open: only inputs whose clocks can be related are merged */
 	const char *clock_name;
 	bool has_wall, ticks;
+	bool shared;  /* the decoder of another input reads it: input_end_shared */
 	int64_t wall; /* ns to add to its own, unshifted times */
 	/* of recordings of a host and its guests, whose times were converted to the host's clock */
 	uint64_t trace_id, host_id; /* 0 none */

@@ -158,7 +158,8 @@ enum perf_record_type {
 	PERF_RECORD_OF_PERF = 64,
 	PERF_RECORD_HEADER_ATTR = 64,
 	PERF_RECORD_HEADER_EVENT_TYPE = 65,
-	PERF_RECORD_HEADER_TRACING_DATA = 66, /* u32 size; that many bytes follow the record */
+	PERF_RECORD_HEADER_TRACING_DATA =
+		66, /* u32 size, and maybe padding; that many bytes follow */
 	PERF_RECORD_HEADER_BUILD_ID = 67,
 	PERF_RECORD_FINISHED_ROUND = 68,
 	PERF_RECORD_ID_INDEX = 69,

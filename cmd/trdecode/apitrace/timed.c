@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/merge.h"
 
 static int timed_failed(struct apitrace *a)
@@ -102,6 +103,7 @@ int timed_end(struct apitrace *a)
 	a->error.what[0] = '\0';
 	if (glprofile_missing(p, &missing, &a->error))
 		return timed_failed(a);
+	input_end_shared(p->input);
 	if (missing && !a->input->faults.total)
 		input_damage(p->input, p->input->name, NO_OFFSET,
 			     "%" PRIu64 " %s not in %s: is this the profile of another trace?",

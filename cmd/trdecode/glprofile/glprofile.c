@@ -101,7 +101,8 @@ static int glprofile_begin(struct input *in, struct error *e)
 	in->next = UINT64_MAX;
 	e->what[0] = '\0';
 	/* the decoder of the trace writes the rows */
-	if (in->decoding->profile_has_trace)
+	in->shared = in->decoding->profile_has_trace;
+	if (in->shared)
 		return 0;
 	if (glprofile_declare(p) || merge_choose_clock(in, e) || read_rows(p, e))
 		return -1;

@@ -357,8 +357,14 @@ static void report_packed(struct input *in)
 {
 	struct error damage;
 
-	if (in->next == UINT64_MAX && packed_damage(in, &damage))
+	if (in->next == UINT64_MAX && !in->shared && packed_damage(in, &damage))
 		input_damage_error(in, &damage);
+}
+
+void input_end_shared(struct input *in)
+{
+	in->shared = false;
+	report_packed(in);
 }
 
 int input_begin(struct input *in, struct error *e)

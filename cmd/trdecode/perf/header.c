@@ -227,7 +227,7 @@ static int take_update(struct perf *p, const struct perf_record *r)
 int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e)
 {
 	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	size_t n = r->size - PERF_RECORD_HEAD;
+	size_t n = r->size - PERF_RECORD_HEAD, own;
 	int bad = 0;
 
 	switch (r->type) {
@@ -235,8 +235,10 @@ int perf_header_record(struct perf *p, const struct perf_record *r, struct error
 	case PERF_RECORD_EVENT_UPDATE: bad = take_update(p, r); break;
 	case PERF_RECORD_HEADER_BUILD_ID: bad = perf_build_id_record(p, r->data, r->size); break;
 	case PERF_RECORD_HEADER_TRACING_DATA:
-		if (n > 4)
-			bad = perf_tracing_data(p, d + 4, n - 4);
+		/* the data follow the record, whose own size is 12 or, with padding, 16 */
+		own = perf_u16(p, r->data + 6);
+		if (r->size > own && own >= 12)
+			bad = perf_tracing_data(p, r->data + own, r->size - own);
 		break;
 	case PERF_RECORD_HEADER_FEATURE:
 		if (n >= 8 && perf_u64(p, d) < PERF_FEATURES)
