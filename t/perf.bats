@@ -375,3 +375,10 @@ for line in sys.stdin:
 	trdecode x.pipe | trencode -q -t tsv -c next_pid | sed 1d | grep . >have
 	diff want have
 }
+
+@test "a recording in several files is refused, with what to do" {
+	need perf
+	perf record -q --threads -e cpu-clock -o many -- true 2>err || skip "perf record --threads: $(tail -n 1 err)"
+	run -2 --separate-stderr trdecode -o x.trs many/data
+	assert_equal "$stderr" 'trdecode: many/data: the samples are in files beside it: record without --threads'
+}

@@ -304,9 +304,9 @@ int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n
 	case PERF_FEATURE_SAMPLE_TIME: bad = take_sample_time(p, &s); break;
 	case PERF_FEATURE_COMPRESSED: bad = take_compressed(p, &s); break;
 	case PERF_FEATURE_CLOCK_DATA: bad = take_clock_data(p, &s); break;
+	case PERF_FEATURE_DIRECTORY: p->h.in_directory = span_number(&s, 8) != 0; break;
 	case PERF_FEATURE_CACHE:
-	case PERF_FEATURE_CLOCK:
-	case PERF_FEATURE_DIRECTORY: break;
+	case PERF_FEATURE_CLOCK: break;
 	}
 	if (s.cut && n && !bad)
 		input_damage(p->input, p->file.name, NO_OFFSET, "feature %u of the header is cut",

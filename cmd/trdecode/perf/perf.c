@@ -89,6 +89,9 @@ static int perf_open(struct input *in, struct error *e)
 		return -1;
 	if (!p->nattrs)
 		return error_set(e, in->name, NO_OFFSET, "no event was recorded");
+	if (p->h.in_directory)
+		return error_set(e, in->name, NO_OFFSET,
+				 "the samples are in files beside it: record without --threads");
 	if (perf_attrs_name(p))
 		return error_no_memory(e);
 	choose_clock(p);

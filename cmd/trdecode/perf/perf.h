@@ -76,6 +76,7 @@ struct perf_header {
 	struct id_cache build_ids;    /* by path: 1 + index of its text */
 	struct buffer build_id_texts; /* PERF_BUILD_ID_TEXT bytes each, with a NUL */
 	bool has_clock_data;	      /* wall is known */
+	bool in_directory;	      /* of perf record --threads: the samples are in other files */
 	int64_t wall;		      /* ns to add to the times of the records */
 };
 

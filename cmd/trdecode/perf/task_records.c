@@ -44,6 +44,18 @@ static size_t path_size(const char *path, size_t n)
 	return end ? (size_t)(end + 1 - path) : n;
 }
 
+/* Extend the mapping of the kernel: perf records where its text ends, and the code that runs once
+ * at the start follows it. Modules, which are recorded later, replace what they cover. */
+static void extend_kernel(struct perf_map *map, const char *path, size_t n)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	const uint64_t size = 64 << 20;
+
+	if (n >= sizeof kernel - 1 && !memcmp(path, kernel, sizeof kernel - 1) &&
+	    map->end - map->start < size && map->start <= UINT64_MAX - size)
+		map->end = map->start + size;
+}
+
 static int add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
 		   const char *path, size_t n)
 {
@@ -61,8 +73,10 @@ static int add_map(struct perf *p, const struct perf_record *r, struct perf_map 
 	}
 	map.path = writer_string(p->w, path, n);
 	map.build_id = writer_text(p->w, build_id);
-	if (kernel)
+	if (kernel) {
+		extend_kernel(&map, path, n);
 		return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+	}
 	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
 	if (!process || !perf_process_maps(&p->spaces, process))
 		return -1;
