@@ -409,11 +409,11 @@ asynchronous() {
 	# the same events as a trace by themselves: a profile of events with stacks
 	run -0 pipe "trdecode -q x.json | trfilter 'kind == \"instant\"' | trencode -q -t folded"
 	assert_output 'T;main;middle 1'
-	[ ! -d "$SHARED/chrome" ] || for f in simple multi-thread; do
+	[ ! -d "$RECORDED/chrome" ] || for f in simple multi-thread; do
 		jq -r '.stackFrames as $f | def path($i): if $i then path($f[$i | tostring].parent) + [$f[$i | tostring].name] else [] end;
 			.samples[] | "\(.tid) \(path(.sf) | join(";")) \(.weight)"' \
-			"$SHARED/chrome/speedscope-trace-event/$f-with-samples.json" | sort >want
-		trdecode -q "$SHARED/chrome/speedscope-trace-event/$f-with-samples.json" | trfilter -q 'kind == "sample"' |
+			"$RECORDED/chrome/speedscope-trace-event/$f-with-samples.json" | sort >want
+		trdecode -q "$RECORDED/chrome/speedscope-trace-event/$f-with-samples.json" | trfilter -q 'kind == "sample"' |
 			trencode -q -t ndjson -c tid,stack,weight | jq -r '"\(.tid) \(.stack | join(";")) \(.weight)"' | sort | diff want -
 		[ -s want ]
 	done

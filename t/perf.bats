@@ -43,12 +43,12 @@ script() {
 }
 
 @test "larger recordings" {
-	[ -d "$SHARED/perf" ] || skip 'no traces'
+	need_shared perf
 	for name in fp pipe two; do
-		compare "$SHARED/perf/$name.data" "$SHARED/perf/$name.data.script.txt" || fail "$name"
+		compare "$RECORDED/perf/$name.data" "$RECORDED/perf/$name.data.script.txt" || fail "$name"
 	done
 	# perf unwinds these stacks; the libraries are seldom those of this machine
-	compare "$SHARED/perf/dwarf.data" "$SHARED/perf/dwarf.data.script.txt" --skip-stacks
+	compare "$RECORDED/perf/dwarf.data" "$RECORDED/perf/dwarf.data.script.txt" --skip-stacks
 }
 
 # record_deep OPTION...: record stacks of ./deep, compiled with these options, as memory, in deep.data, and what perf
@@ -175,8 +175,8 @@ record_deep() {
 }
 
 @test "recordings of others: kernels 3.2 to 4.14, 32 bits, format 1, pipes, compression" {
-	[ -d "$SHARED/perf/pub" ] || skip 'no traces'
-	cd "$SHARED/perf/pub" || return
+	need_shared perf/pub
+	cd "$RECORDED/perf/pub" || return
 	samples() {
 		trdecode -q "$1" | trfilter -qc 'kind == "sample"'
 	}

@@ -21,14 +21,14 @@ compare() {
 		gzip -dc "$DATA/perf/$name.txt.gz" >text
 		compare text || fail "$name"
 	done
-	[ ! -d "$SHARED/perf" ] || for name in dwarf fp pipe two; do
-		compare "$SHARED/perf/$name.data.script.txt" || fail "$name"
+	[ ! -d "$RECORDED/perf" ] || for name in dwarf fp pipe two; do
+		compare "$RECORDED/perf/$name.data.script.txt" || fail "$name"
 	done
 }
 
 @test "folded stacks are those of stackcollapse-perf.pl" {
-	[ -d "$SHARED/perf-script" ] || skip 'no traces'
-	for theirs in "$SHARED"/perf-script/*-collapsed-all.txt; do
+	need_shared perf-script
+	for theirs in "$RECORDED"/perf-script/*-collapsed-all.txt; do
 		text=${theirs%-collapsed-all.txt}.txt
 		# without marks of the kernel, JIT compilers and inlined functions
 		sed -E 's/_\[[kji]\]//g' "$theirs" |

@@ -47,7 +47,7 @@ two_values() {
 }
 
 @test "folded stacks: those of an independent reader" {
-	[ ! -d "$SHARED/profiles" ] || folds "$SHARED/profiles/speedscope-simple.prof"
+	[ ! -d "$RECORDED/profiles" ] || folds "$RECORDED/profiles/speedscope-simple.prof"
 	trdecode -q -o zstd.trs "$DATA/perf/zstd.data"
 	trencode -q -t pprof -o zstd.pb.gz zstd.trs
 	folds zstd.pb.gz
