@@ -72,6 +72,8 @@ class Sequence:
 def main():
     sequences, stacks = {}, "stacks" in sys.argv
     for packet in read(iter(sys.stdin))["packet"]:
+        if "ftrace_events" in packet:
+            continue
         number = one(packet, "trusted_packet_sequence_id")
         if one(packet, "sequence_flags") == "1":
             sequences[number] = Sequence()
