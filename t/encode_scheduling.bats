@@ -66,6 +66,17 @@ kinds() {
 	perfetto_is listing
 }
 
+@test "by way of CTF, whose contexts have fields of the same names, the tracks are the same" {
+	local dat="$RECORDED/trace-cmd/i386-v6-sched-irq-timer"
+	trdecode -q "$dat.dat" >direct.trs
+	trencode -q -t ctf -o again direct.trs
+	trdecode -q again >x.trs
+	chrome_is "$dat.raw.txt"
+	jq -c '.traceEvents[] | select(.cat == "trutils.scheduling") | [.ph, .name, .args]' out.json >got
+	grep -q '"RCU",{"vec":9}' got
+	trencode -q -t chrome direct.trs | jq -c '.traceEvents[] | select(.cat == "trutils.scheduling") | [.ph, .name, .args]' | diff - got
+}
+
 @test "LTTng's scheduler: those of babeltrace2" {
 	local trace=ctf-babeltrace/traces/succeed/lttng-tracefile-rotation
 	need babeltrace2

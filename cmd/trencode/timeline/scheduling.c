@@ -372,7 +372,9 @@ static int irq_entry(struct scheduling *s, struct scheduling_cpu *c, struct sche
 	if (!scheduling_number(t, ev, IRQ_NUMBER, &irq.number))
 		return 0;
 	label = definition_member(t->fields[IRQ_NUMBER]->definition, (uint64_t)irq.number);
-	if (scheduling_text(t, ev, IRQ_NAME, &name, &size) && size)
+	if ((scheduling_text(t, ev, IRQ_NAME, &name, &size) ||
+	     scheduling_text(t, ev, IRQ_NUMBER, &name, &size)) &&
+	    size)
 		irq.name = dictionary_text(s->dictionary, name, size).number;
 	else if (label)
 		irq.name = label->name.number;

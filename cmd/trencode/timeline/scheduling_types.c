@@ -90,9 +90,13 @@ void scheduling_types_free(struct scheduling_types *t)
 	*t = (struct scheduling_types){0};
 }
 
-/* Find a field by one of its names, which have bars between them. */
-static const struct field *field_of(const struct type *type, const char *names)
+/* Find a field by one of its names, which have bars between them. The fields of an event's
+ * contexts, which may have such a name too, are before its own: prefer a field behind first, the
+ * event's own field in slot 0, or NULL. */
+static const struct field *field_of(const struct type *type, const char *names,
+				    const struct field *first)
 {
+	const struct field *found = NULL;
 	char name[32];
 
 	while (names && *names) {
@@ -101,11 +105,12 @@ static const struct field *field_of(const struct type *type, const char *names)
 
 		snprintf(name, sizeof name, "%.*s", (int)n, names);
 		f = field_find(type, name);
-		if (f)
+		if (f && (!first || f > first))
 			return f;
+		found = found ? found : f;
 		names += n + (names[n] == '|');
 	}
-	return NULL;
+	return found;
 }
 
 /* Read { 0x1, "S" }, { 0x2, "D" } ... of the print fmt of sched_switch. */
@@ -148,7 +153,7 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 		if (strcmp(k->name, type->name.text) != 0)
 			continue;
 		for (unsigned j = 0; j < SCHEDULING_SLOTS; j++) {
-			s->fields[j] = field_of(type, k->fields[j]);
+			s->fields[j] = field_of(type, k->fields[j], j ? s->fields[0] : NULL);
 			has |= (unsigned)(s->fields[j] != NULL) << j;
 			slots += s->fields[j] != NULL;
 		}
@@ -184,22 +189,29 @@ bool scheduling_cpu(const struct scheduling_type *t, const struct event *ev, uin
 	return number >= 0 && number < SCHEDULING_CPUS;
 }
 
-/* Read a number where the source has the text of the kernel's print fmt: of irq_handler_exit and
- * rss_stat, whose size has a B after it. */
+/* Read a number where the source has the text of the kernel's print fmt: of irq_handler_exit,
+ * softirqs (as include/linux/interrupt.h of Linux orders them) and rss_stat, whose size has a B
+ * after it. */
 static bool number_of_text(const char *text, size_t size, int64_t *number)
 {
-	static const char *const words[][4] = {
-		{"unhandled", "handled"},
-		{"MM_FILEPAGES", "MM_ANONPAGES", "MM_SWAPENTS", "MM_SHMEMPAGES"}};
+	static const struct {
+		const char *word;
+		int64_t number;
+	} words[] = {{"unhandled", 0},	  {"handled", 1},     {"MM_FILEPAGES", 0},
+		     {"MM_ANONPAGES", 1}, {"MM_SWAPENTS", 2}, {"MM_SHMEMPAGES", 3},
+		     {"HI", 0},		  {"TIMER", 1},	      {"NET_TX", 2},
+		     {"NET_RX", 3},	  {"BLOCK", 4},	      {"IRQ_POLL", 5},
+		     {"BLOCK_IOPOLL", 5}, {"TASKLET", 6},     {"SCHED", 7},
+		     {"HRTIMER", 8},	  {"RCU", 9}};
 	char copy[24], *end;
 
 	if (!size || size >= sizeof copy)
 		return false;
 	memcpy(copy, text, size);
 	copy[size] = '\0';
-	for (size_t i = 0; i < 8; i++)
-		if (words[i / 4][i % 4] && !strcmp(copy, words[i / 4][i % 4])) {
-			*number = (int64_t)(i % 4);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(copy, words[i].word)) {
+			*number = words[i].number;
 			return true;
 		}
 	*number = strtoll(copy, &end, 10);
