@@ -77,6 +77,20 @@ kinds() {
 	trencode -q -t chrome direct.trs | jq -c '.traceEvents[] | select(.cat == "trutils.scheduling") | [.ph, .name, .args]' | diff - got
 }
 
+@test "by way of Trace Event JSON, whose instants have CPUs, the tracks are the same" {
+	local dat="$RECORDED/trace-cmd/i386-v6-sched-irq-timer"
+	trdecode -q "$dat.dat" >direct.trs
+	trencode -q -t chrome -o direct.json direct.trs
+	trdecode -q direct.json >x.trs
+	chrome_is "$dat.raw.txt"
+	diff <(grep trutils.scheduling direct.json) <(grep trutils.scheduling out.json)
+	diff <(trencode -q -t tsv -c time,name,cpu direct.trs) <(trencode -q -t tsv -c time,name,cpu x.trs)
+	# a "cpu" that is no CPU
+	sed -i 's/"cpu":[01],/"cpu":-1,/' direct.json
+	trdecode -q direct.json | trencode -q -t tsv --no-header -c cpu >got
+	assert_equal "$(sort -u got)" ""
+}
+
 @test "LTTng's scheduler: those of babeltrace2" {
 	local trace=ctf-babeltrace/traces/succeed/lttng-tracefile-rotation
 	need babeltrace2

@@ -18,6 +18,7 @@
  * thread shows to be open (CALLS in trstream(5)). "enter_name", of X, and "leave_name", of E: the
  * name of the call's enter, or of its leave, if that is not "name", or not that of B.
  *
+ * "cpu":3, of instants and samples: the CPU on which the thread was.
  * "unit":"ns", of samples: the weight is a time.
  * "continues":"before", "after" or "both", an argument of X, E and b: the call continues in the
  * file before or after this one, both of which trencode --split wrote. "part", of otherData: the

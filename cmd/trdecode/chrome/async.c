@@ -64,7 +64,7 @@ static int async_row(struct chrome *c, const struct chrome_record *r,
 		     const struct chrome_open *open, enum type_kind kind, uint64_t time,
 		     const uint8_t *values)
 {
-	uint32_t lane = chrome_lane(c, &c->threads[open->thread]), type = type_of(c, kind, r);
+	uint32_t lane = chrome_lane(c, &c->threads[open->thread], -1), type = type_of(c, kind, r);
 	uint8_t fixed[FIXED] = {0};
 
 	put_u32(fixed + FIXED_CALL, open->call);

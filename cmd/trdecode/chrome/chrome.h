@@ -59,6 +59,7 @@ struct chrome_record {
 	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; of samples and
 			    instants the frame + 1; 0 none */
 	struct chrome_id id;
+	int32_t cpu;	 /* of an instant or sample; -1: it is not known */
 	bool unfinished; /* the call ended without a leave */
 	bool unseen;	 /* the call has no enter */
 };
@@ -92,6 +93,8 @@ struct chrome_thread {
 	int32_t pid, tid;
 	uint32_t comm; /* string of the writer: its name, else its id if not a number; 0 none */
 	bool is_named;
+	bool cpus;   /* tid 0: events have several CPUs */
+	int32_t cpu; /* tid 0: the CPU that events have; -1: none has */
 	uint32_t lane;
 	struct chrome_frame *frames;
 	size_t depth, capacity;
@@ -147,9 +150,9 @@ struct chrome_profiles {
 /* The event that is read. */
 struct chrome_read {
 	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
-	struct buffer frame, weight; /* "sf", "weight" */
-	bool sample;		     /* it is an element of "samples" */
-	bool in_time;		     /* its weight is in ns */
+	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
+	bool sample;			  /* it is an element of "samples" */
+	bool in_time;			  /* its weight is in ns */
 	struct chrome_id id;
 	bool unfinished, unseen, continues;
 };
@@ -189,6 +192,7 @@ struct chrome_row {
 	struct chrome_thread *thread;
 	uint64_t time;
 	enum type_kind kind;
+	int32_t cpu;		      /* of an instant; -1 none */
 	bool kernel;		      /* of a call in the kernel */
 	uint32_t level;		      /* of a call */
 	uint32_t type_name, category; /* strings of the writer */
@@ -205,6 +209,7 @@ struct chrome_sample {
 	uint32_t thread, frame; /* numbers; frame + 1, 0 none */
 	int64_t time;		/* ns */
 	uint64_t weight;
+	int32_t cpu;	  /* -1: it is not known */
 	const char *name; /* of their type */
 	bool in_time;	  /* the weight is in ns */
 };
@@ -284,8 +289,10 @@ static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *
 	return arguments_values(&c->arguments, name, p, size, &c->read.values);
 }
 
-/* Return the lane of a thread. */
-uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t);
+/* Return the lane of a thread, or of a thread on a CPU; cpu -1: it is not known. Streams have an
+ * idle thread, tid 0, for each CPU, and trencode writes a thread for each: all its events are on
+ * its CPU. */
+uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t cpu);
 
 int chrome_row(struct chrome *c, const struct chrome_row *r);
 

@@ -207,6 +207,7 @@ static int keep_samples(struct chrome *c, struct chrome_profile *p, const struct
 					  .frame = get_u32(chunk->samples.data + 4 * i),
 					  .time = time,
 					  .weight = time > p->time ? (uint64_t)(time - p->time) : 0,
+					  .cpu = -1,
 					  .name = "cpu_profile",
 					  .in_time = true},
 				  e))

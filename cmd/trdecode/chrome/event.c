@@ -8,7 +8,10 @@
 #include "cmd/trdecode/chrome/chrome.h"
 #include "common/stream/value.h"
 
-enum { ARGUMENTS_MOST = 1024 };
+enum {
+	ARGUMENTS_MOST = 1024,
+	CHROME_CPUS = 1 << 16, /* more than any system has */
+};
 
 bool chrome_time(const char *text, int64_t *ns)
 {
@@ -137,7 +140,7 @@ struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 			return NULL;
 		c->threads = t;
 		t += c->nthreads++;
-		*t = (struct chrome_thread){.pid = key[0], .tid = key[1]};
+		*t = (struct chrome_thread){.pid = key[0], .tid = key[1], .cpu = -1};
 		if (pid_named || tid_named) {
 			const struct buffer *id = tid_named ? tid : &c->read.pid;
 
@@ -190,6 +193,23 @@ static void forget_argument(struct chrome *c, uint32_t name)
 		c->read.arguments.size = last;
 }
 
+/* Return the number in "cpu" of an event of a thread; -1: there is none. */
+static int32_t cpu_of(struct chrome *c, uint32_t thread)
+{
+	struct chrome_thread *t = &c->threads[thread];
+	const char *text = (char *)c->read.cpu.data;
+	char *end;
+	unsigned long cpu = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || cpu >= CHROME_CPUS)
+		return -1;
+	if (!t->tid) {
+		t->cpus |= t->cpu >= 0 && t->cpu != (int32_t)cpu;
+		t->cpu = (int32_t)cpu;
+	}
+	return (int32_t)cpu;
+}
+
 /* Return the second part of the key of an event: of calls that begin at one time the longer one is
  * the outer one, and those without an enter are outside of others. */
 static uint64_t second_key(enum chrome_kind kind, uint64_t duration, bool unseen)
@@ -221,6 +241,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 		forget_argument(c, c->texts.unfinished);
 	if (!chrome_thread(c, &record.thread))
 		return error_no_memory(e);
+	record.cpu = kind == CHROME_INSTANT ? cpu_of(c, record.thread) : -1;
 	/* an end without a name ends any call */
 	record.name = c->read.name.size || kind == CHROME_END || is_phase(c, "eF")
 			      ? writer_string(c->w, c->read.name.data, c->read.name.size)
@@ -262,7 +283,8 @@ int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error 
 		.thread = s->thread,
 		.name = writer_text(c->w, s->name),
 		.category = writer_string(c->w, c->read.category.data, c->read.category.size),
-		.other = s->frame};
+		.other = s->frame,
+		.cpu = s->cpu};
 	struct sorter_key key = {(uint64_t)s->time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
 
 	if (s->time < c->lowest)
@@ -290,18 +312,26 @@ static int keep_sample(struct chrome *c, int64_t time, struct error *e)
 		s.frame = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
 	if (!chrome_thread(c, &s.thread) || (c->read.frame.size && !s.frame))
 		return error_no_memory(e);
+	s.cpu = cpu_of(c, s.thread);
 	return chrome_sample(c, &s, e);
 }
 
 /* Return the buffer for the value of a key whose value is text or a number, or NULL. */
 static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 {
-	static const char *const keys[] = {
-		"name",		  "cat", "ph", "pid", "tid", "sf", "weight", CHROME_ENTER_NAME,
-		CHROME_LEAVE_NAME};
-	struct buffer *const texts[] = {&c->read.name,	 &c->read.category, &c->read.phase,
-					&c->read.pid,	 &c->read.tid,	    &c->read.frame,
-					&c->read.weight, &c->read.other,    &c->read.other};
+	static const char *const keys[] = {"name",
+					   "cat",
+					   "ph",
+					   "pid",
+					   "tid",
+					   "sf",
+					   "weight",
+					   "cpu",
+					   CHROME_ENTER_NAME,
+					   CHROME_LEAVE_NAME};
+	struct buffer *const texts[] = {
+		&c->read.name,	&c->read.category, &c->read.phase, &c->read.pid,   &c->read.tid,
+		&c->read.frame, &c->read.weight,   &c->read.cpu,   &c->read.other, &c->read.other};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_is(r, keys[i]))
@@ -423,7 +453,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	struct buffer *const all[] = {&c->read.name,   &c->read.other,	   &c->read.category,
 				      &c->read.phase,  &c->read.pid,	   &c->read.tid,
 				      &c->read.values, &c->read.arguments, &c->read.frame,
-				      &c->read.weight};
+				      &c->read.weight, &c->read.cpu};
 	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
 	struct times t = {0};
 	enum json_token token;

@@ -83,28 +83,39 @@ static uint32_t type_of(struct chrome *c, const struct chrome_row *r)
 	return id ? *id : 0;
 }
 
-uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
+uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t cpu)
 {
-	if (!t->lane)
-		t->lane = writer_lane(
+	struct {
+		uint32_t what, thread;
+		int32_t cpu;
+	} key = {'l', (uint32_t)(t - c->threads), cpu};
+	uint32_t *lane;
+
+	if (t->tid <= 0)
+		key.cpu = cpu = t->cpus ? -1 : t->cpu;
+	lane = cpu < 0 ? &t->lane : id_cache_number(&c->declared, &key, sizeof key);
+
+	if (lane && !*lane)
+		*lane = writer_lane(
 			c->w, &(struct lane_entry){
 				      .source = c->source,
 				      .clock = c->clock,
 				      .comm = t->comm,
 				      .flags = (t->tid >= 0 ? LANE_HAS_TID | LANE_PROCESS_TID : 0) |
-					       (t->pid >= 0 ? LANE_HAS_PID : 0),
-				      .cpu = -1,
+					       (t->pid >= 0 ? LANE_HAS_PID : 0) |
+					       (cpu >= 0 ? LANE_HAS_CPU : 0),
+				      .cpu = cpu,
 				      .tid = t->tid,
 				      .pid = t->pid,
 				      .ppid = -1});
-	return t->lane;
+	return lane ? *lane : 0;
 }
 
 /* --- rows --- */
 
 int chrome_row(struct chrome *c, const struct chrome_row *r)
 {
-	uint32_t lane = chrome_lane(c, r->thread), type = type_of(c, r);
+	uint32_t lane = chrome_lane(c, r->thread, r->cpu), type = type_of(c, r);
 	uint8_t stack[4];
 
 	put_u32(stack, r->stack);
@@ -145,6 +156,7 @@ static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time
 		failed = !location ||
 			 chrome_row(c, &(struct chrome_row){.thread = t,
 							    .time = time,
+							    .cpu = -1,
 							    .kind = KIND_LEAVE,
 							    .kernel = f->kernel,
 							    .level = f->level,
@@ -210,6 +222,7 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 	if (r->unseen ? keep_values(f, values, r->values)
 		      : chrome_row(c, &(struct chrome_row){.thread = t,
 							   .time = time,
+							   .cpu = -1,
 							   .kind = KIND_ENTER,
 							   .kernel = f->kernel,
 							   .level = f->level,
@@ -266,7 +279,7 @@ static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t
 	struct gap_arguments gap;
 
 	if (is_gap(c, r, values, &gap)) {
-		location = chrome_lane(c, &c->threads[r->thread]);
+		location = chrome_lane(c, &c->threads[r->thread], r->cpu);
 		return location ? writer_gap(c->w, merge_shifted(time, c->input->shift), location,
 					     &gap.gap)
 				: -1;
@@ -277,6 +290,7 @@ static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t
 		return -1;
 	return chrome_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
 						  .time = time,
+						  .cpu = r->cpu,
 						  .kind = r->kind == CHROME_COUNTER ? KIND_COUNTER
 										    : KIND_INSTANT,
 						  .type_name = r->name,
@@ -323,7 +337,7 @@ static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_
 {
 	uint8_t weight[8];
 	struct new_row row = {.time = merge_shifted(time, c->input->shift),
-			      .lane = chrome_lane(c, &c->threads[r->thread]),
+			      .lane = chrome_lane(c, &c->threads[r->thread], r->cpu),
 			      .type = sample_type(c, r),
 			      .fixed = weight,
 			      .fixed_size = sizeof weight};

@@ -311,6 +311,8 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	}
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
+	if (!counter && !async)
+		p = put_cpu(p, ev->lane);
 	p = PUT(p, ",\"name\":");
 	text_wrote(s->out, p);
 	if (location)

@@ -100,6 +100,14 @@ static inline char *put_prefix(const struct lane_prefix *prefix, char *p)
 	return p + prefix->size;
 }
 
+/* Write the member "cpu" of an instant or sample, if the CPU is known. */
+static inline char *put_cpu(char *p, const struct lane *lane)
+{
+	if (!(lane->flags & LANE_HAS_CPU) || lane->cpu < 0)
+		return p;
+	return decimal_at(PUT(p, ",\"cpu\":"), (uint64_t)lane->cpu);
+}
+
 /* Write a name directly into the line, or, if it is very long, append it to the text. */
 static inline char *put_name(struct chrome_output *s, char *p, const char *name, uint32_t size)
 {

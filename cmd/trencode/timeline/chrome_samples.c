@@ -69,10 +69,7 @@ static int append_numbers(struct chrome_output *s, const struct event *ev,
 	p = first ? PUT(p, "\n{") : PUT(p, ",\n{");
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
-	if (ev->lane->flags & LANE_HAS_CPU && ev->lane->cpu >= 0) {
-		p = PUT(p, ",\"cpu\":");
-		p = decimal_at(p, (uint64_t)ev->lane->cpu);
-	}
+	p = put_cpu(p, ev->lane);
 	if (stack) {
 		p = PUT(p, ",\"sf\":");
 		p = decimal_at(p, stack);

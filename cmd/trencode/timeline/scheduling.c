@@ -9,7 +9,7 @@ enum { TID_MOST = 1 << 22 }; /* the kernel's limit of thread numbers */
 void scheduling_init(struct scheduling *s, struct dictionary *d, const struct scheduling_sink *sink,
 		     void *ctx)
 {
-	*s = (struct scheduling){.sink = sink, .ctx = ctx, .dictionary = d};
+	*s = (struct scheduling){.sink = sink, .ctx = ctx, .dictionary = d, .types.dictionary = d};
 }
 
 void scheduling_free(struct scheduling *s)
@@ -365,13 +365,14 @@ static int irq_entry(struct scheduling *s, struct scheduling_cpu *c, struct sche
 		     const struct scheduling_type *t, const struct event *ev, struct error *e)
 {
 	struct scheduling_irq irq = {.since = ev->time};
-	const struct member *label;
+	const struct member *label = NULL;
 	const char *name = NULL;
 	size_t size = 0;
 
 	if (!scheduling_number(t, ev, IRQ_NUMBER, &irq.number))
 		return 0;
-	label = definition_member(t->fields[IRQ_NUMBER]->definition, (uint64_t)irq.number);
+	if (t->fields[IRQ_NUMBER])
+		label = definition_member(t->fields[IRQ_NUMBER]->definition, (uint64_t)irq.number);
 	if ((scheduling_text(t, ev, IRQ_NAME, &name, &size) ||
 	     scheduling_text(t, ev, IRQ_NUMBER, &name, &size)) &&
 	    size)

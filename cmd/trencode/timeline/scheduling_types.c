@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/convert/attributes.h"
+#include "common/value/argument.h"
 
 /* The types of one kind. Names of fields with a bar are alternatives: a tid of LTTng is a pid of
  * ftrace, and its pid, where it has both, that of the process. */
@@ -157,8 +158,12 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 			has |= (unsigned)(s->fields[j] != NULL) << j;
 			slots += s->fields[j] != NULL;
 		}
-		if ((has & k->needs) != k->needs)
+		if (t->dictionary && !slots && type->flags & TYPE_VALUES) {
+			s->arguments = k->fields;
+			s->dictionary = t->dictionary;
+		} else if ((has & k->needs) != k->needs) {
 			continue;
+		}
 		s->kind = (uint8_t)k->kind;
 		s->message = k->message;
 		s->texts = k->texts;
@@ -218,14 +223,48 @@ static bool number_of_text(const char *text, size_t size, int64_t *number)
 	return end > copy && (!*end || !strcmp(end, "B"));
 }
 
+/* Read an argument by one of its names, which have bars between them, as a field. */
+static void argument_get(const struct scheduling_type *t, const struct event *ev, const char *names,
+			 struct field_value *v)
+{
+	char name[32];
+	struct value value;
+
+	while (names && *names) {
+		size_t n = strcspn(names, "|");
+
+		snprintf(name, sizeof name, "%.*s", (int)n, names);
+		names += n + (names[n] == '|');
+		if (!argument_find(t->dictionary, ev, name, &value))
+			continue;
+		if (value.tag == VALUE_STRING)
+			*v = (struct field_value){
+				.form = FORM_TEXT, .text = value.bytes, .size = value.n};
+		else if (value.tag == VALUE_UINT || value.tag == VALUE_NEGATIVE)
+			*v = (struct field_value){.form = FORM_INT, .u = value.number};
+		return;
+	}
+}
+
+/* Read a slot; FORM_NONE: the event does not have it. */
+static void slot_get(const struct scheduling_type *t, const struct event *ev, unsigned slot,
+		     struct field_value *v)
+{
+	*v = (struct field_value){.form = FORM_NONE};
+	if (t->fields[slot])
+		field_get(ev, t->fields[slot], 0, v);
+	else if (t->arguments)
+		argument_get(t, ev, t->arguments[slot], v);
+}
+
 bool scheduling_number(const struct scheduling_type *t, const struct event *ev, unsigned slot,
 		       int64_t *number)
 {
 	struct field_value v;
 
-	if (!t->fields[slot] || t->texts >> slot & 1)
+	if (t->texts >> slot & 1)
 		return false;
-	field_get(ev, t->fields[slot], 0, &v);
+	slot_get(t, ev, slot, &v);
 	if (v.form == FORM_TEXT)
 		return number_of_text((const char *)v.text, strnlen((const char *)v.text, v.size),
 				      number);
@@ -240,9 +279,7 @@ bool scheduling_text(const struct scheduling_type *t, const struct event *ev, un
 {
 	struct field_value v;
 
-	if (!t->fields[slot])
-		return false;
-	field_get(ev, t->fields[slot], 0, &v);
+	slot_get(t, ev, slot, &v);
 	*text = (const char *)v.text;
 	*size = v.form == FORM_TEXT ? strnlen((const char *)v.text, v.size) : 0;
 	return v.form == FORM_TEXT;

@@ -73,7 +73,11 @@ struct scheduling_type {
 	uint8_t texts;	  /* bit i: slot i is a text */
 	uint32_t message; /* number of the message in FtraceEvent */
 	const struct field *fields[SCHEDULING_SLOTS]; /* NULL: the type has no such field */
-	const struct field *flags;		      /* common_flags, or NULL */
+	/* of a type whose events have arguments instead of fields: the names of the arguments by
+	   slot, as in Trace Event JSON that was made of events with fields; else NULL */
+	const char *const *arguments;
+	const struct dictionary *dictionary; /* in which they are */
+	const struct field *flags;	     /* common_flags, or NULL */
 	const struct field *cpu; /* with ROLE_CPU: the CPU, whose thread is not that of the lane; or
 				    NULL */
 	/* of a switch whose states have letters in the source: the letters by bit; 0 none */
@@ -85,6 +89,8 @@ struct scheduling_type {
 struct scheduling_types {
 	struct scheduling_type *types; /* by number */
 	size_t count;
+	/* to read arguments of events without fields, too; else NULL */
+	const struct dictionary *dictionary;
 };
 
 void scheduling_types_free(struct scheduling_types *t);
