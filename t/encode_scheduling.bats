@@ -91,6 +91,35 @@ kinds() {
 	assert_equal "$(sort -u got)" ""
 }
 
+@test "by way of Perfetto's format, the states of threads keep their letters" {
+	ends() {
+		trencode -q -t chrome "$1" | jq -r '.traceEvents[] | select(.args.end_state?) | [.ts, .args.end_state] | @tsv' | sort
+	}
+	trdecode -q "$RECORDED/trace-cmd/i386-v6-sched-irq-timer.dat" >x.trs
+	trencode -q -t perfetto x.trs | trdecode -q >again.trs
+	ends x.trs >want
+	ends again.trs >got
+	grep -q $'\tI$' got
+	# all that are there are as before
+	run -0 comm -13 <(cut -f 2 want | sort -u) <(cut -f 2 got | sort -u)
+	assert_output ""
+}
+
+@test "fields of samples that are read from Trace Event JSON are left out with a remark" {
+	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
+	trdecode -q sched.data | trencode -q -t chrome -o out.json
+	local n
+	n=$(jq '[.samples[] | select(.args | del(.period) | length > 0)] | length' out.json)
+	[ "$n" -gt 100 ]
+	trdecode out.json 2>err >x.trs
+	run -0 cat err
+	assert_output "trdecode: out.json: $n samples have arguments beside the weight, which are left out"
+	# the period is the weight
+	echo '{"traceEvents":[],"samples":[{"ts":1,"pid":1,"weight":2,"args":{"period":2}}]}' >one.json
+	trdecode one.json 2>err >x.trs
+	[ ! -s err ]
+}
+
 @test "LTTng's scheduler: those of babeltrace2" {
 	local trace=ctf-babeltrace/traces/succeed/lttng-tracefile-rotation
 	need babeltrace2

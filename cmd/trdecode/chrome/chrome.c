@@ -218,8 +218,9 @@ static int chrome_begin(struct input *in, struct error *e)
 	c->texts.continues = writer_text(w, CHROME_CONTINUES);
 	c->texts.gap = writer_text(w, CHROME_GAP);
 	c->texts.gap_category = writer_text(w, CHROME_GAP_CATEGORY);
-	if (!c->texts.begin || !c->texts.end || !c->texts.unfinished || !c->texts.continues ||
-	    !c->texts.gap || !c->texts.gap_category)
+	c->texts.period = writer_text(w, "period");
+	if (!c->texts.period || !c->texts.begin || !c->texts.end || !c->texts.unfinished ||
+	    !c->texts.continues || !c->texts.gap || !c->texts.gap_category)
 		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
@@ -301,6 +302,8 @@ static void print_remarks(const struct chrome *c)
 		     "the ids of %" PRIu64 " event%s were left out, which are instants now "
 		     "(phases: %s)",
 		     n->idless, n->idless == 1 ? "" : "s", n->phases);
+	warn_count(file, n->reduced,
+		   "{sample has|samples have} arguments beside the weight, which are left out");
 }
 
 /* Report the number of further faults of each kind; the first was reported with its offset. */

@@ -116,6 +116,7 @@ struct chrome_counts {
 	uint64_t unkept;	/* begins of asynchronous calls beyond the limit of open ones */
 	uint64_t idless;	/* instants whose id was left out */
 	char phases[16];	/* phases of those instants */
+	uint64_t reduced;	/* samples whose arguments were left out */
 	uint64_t ignored_first; /* offset of the first ignored event */
 	uint64_t named;		/* ids in names */
 	char named_first[64];
@@ -182,7 +183,7 @@ struct chrome {
 	uint32_t id_name;    /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
 	struct chrome_texts { /* strings of the writer */
-		uint32_t begin, end, unfinished, continues, gap, gap_category;
+		uint32_t begin, end, unfinished, continues, gap, gap_category, period;
 	} texts;
 	struct chrome_read read;
 };

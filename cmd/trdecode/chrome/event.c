@@ -305,6 +305,7 @@ static int keep_sample(struct chrome *c, int64_t time, struct error *e)
 				  .name = c->read.name.size ? (char *)c->read.name.data
 							    : "samples"};
 	const char *weight = (char *)c->read.weight.data;
+	const struct buffer *args = &c->read.arguments;
 
 	if (c->read.weight.size && *weight != '-')
 		s.weight = strtoull(weight, NULL, 10);
@@ -313,6 +314,8 @@ static int keep_sample(struct chrome *c, int64_t time, struct error *e)
 	if (!chrome_thread(c, &s.thread) || (c->read.frame.size && !s.frame))
 		return error_no_memory(e);
 	s.cpu = cpu_of(c, s.thread);
+	c->counts.reduced += args->size && (get_u32(args->data) != c->texts.period ||
+					    args->size > 8 + get_u32(args->data + 4));
 	return chrome_sample(c, &s, e);
 }
 

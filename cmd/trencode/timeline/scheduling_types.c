@@ -360,12 +360,17 @@ static void put_declared(struct switch_state *s, const struct scheduling_type *t
 
 /* Spell a number whose letters are not declared. Kernels from 4.14 on report the states up to 0x80
  * and a bit after them for preemption; LTTng also records the bits of the scheduler as they are,
- * where the bit for preemption is alone (include/linux/sched.h of Linux). */
-static void put_undeclared(struct switch_state *s, uint64_t number)
+ * where the bit for preemption is alone (include/linux/sched.h of Linux). In Perfetto's format an
+ * idle state is the two bits of TASK_IDLE, which other tools print as LTTng has them: D|N. */
+static void put_undeclared(struct switch_state *s, uint64_t number, bool perfetto)
 {
 	static const char low[] = "SDTtXZP", high[] = "KWN";
 	size_t n = 0;
 
+	if (perfetto && (number & IDLE_BITS) == IDLE_BITS) {
+		put_letter(s, &n, 'I');
+		number &= ~(uint64_t)IDLE_BITS;
+	}
 	for (unsigned i = 0; low[i]; i++)
 		if (number >> i & 1)
 			put_letter(s, &n, low[i]);
@@ -392,7 +397,7 @@ struct switch_state scheduling_state(const struct scheduling_type *t, const stru
 		if (t->declared)
 			put_declared(&s, t, (uint64_t)number);
 		else
-			put_undeclared(&s, (uint64_t)number);
+			put_undeclared(&s, (uint64_t)number, type_is_of(ev->type, "perfetto"));
 	}
 	state_of_letters(&s);
 	return s;
