@@ -42,6 +42,7 @@ struct decoding {
 	struct ctf_flows *ctf_flows; /* state shared by all CTF inputs; NULL: there are none */
 	struct glprofile *profile;   /* of the replay of a trace of apitrace; NULL: none */
 	bool profile_has_trace;	     /* the trace is an input, too */
+	const struct input *shared;  /* what the decoder of another input reads; NULL: none */
 };
 
 /* Bytes of the largest value that the stream can have. */
@@ -86,7 +87,6 @@ struct input {
 	/* the clock, once open: only inputs whose clocks can be related are merged */
 	const char *clock_name;
 	bool has_wall, ticks;
-	bool shared;  /* the decoder of another input reads it: input_end_shared */
 	int64_t wall; /* ns to add to its own, unshifted times */
 	/* of recordings of a host and its guests, whose times were converted to the host's clock */
 	uint64_t trace_id, host_id; /* 0 none */

@@ -101,9 +101,10 @@ static int glprofile_begin(struct input *in, struct error *e)
 	in->next = UINT64_MAX;
 	e->what[0] = '\0';
 	/* the decoder of the trace writes the rows */
-	in->shared = in->decoding->profile_has_trace;
-	if (in->shared)
+	if (in->decoding->profile_has_trace) {
+		in->decoding->shared = in;
 		return 0;
+	}
 	if (glprofile_declare(p) || merge_choose_clock(in, e) || read_rows(p, e))
 		return -1;
 	if (!p->queue.count)

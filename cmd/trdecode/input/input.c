@@ -357,13 +357,13 @@ static void report_packed(struct input *in)
 {
 	struct error damage;
 
-	if (in->next == UINT64_MAX && !in->shared && packed_damage(in, &damage))
+	if (in->next == UINT64_MAX && in->decoding->shared != in && packed_damage(in, &damage))
 		input_damage_error(in, &damage);
 }
 
 void input_end_shared(struct input *in)
 {
-	in->shared = false;
+	in->decoding->shared = NULL;
 	report_packed(in);
 }
 
