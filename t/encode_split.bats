@@ -60,6 +60,29 @@ add_up() {
 	sums parts/p.* | diff sums -
 }
 
+@test "parts of CTF with wall times are the whole" {
+	need_shared uftrace/kernel-sched
+	trdecode -q "$RECORDED/uftrace/kernel-sched" >x.trs
+	rm -rf parts && mkdir parts
+	trencode -q -t ctf --split 49ms -o parts/p x.trs
+	trencode -q -t ctf -o whole x.trs
+	for clock in '' --clock=raw; do
+		trdecode -q ${clock:+"$clock"} whole | trstat -q -t tsv -g name -c count,total | LC_ALL=C sort >want
+		[ -s want ]
+		trdecode -q ${clock:+"$clock"} parts/p.* | trstat -q -t tsv -g name -c count,total | LC_ALL=C sort | diff want -
+	done
+}
+
+@test "parts whose ticks have a length are the whole" {
+	trdecode -q "$(ls "$DATA"/apitrace/*.trace | head -n 1)" >x.trs
+	for format in trace-cmd uftrace ctf chrome; do
+		split $format 7us --tick 1us
+		trdecode -q whole | table | cut -f 1-4 >want
+		[ -s want ]
+		trdecode -q parts/p.* | table | cut -f 1-4 | diff want -
+	done
+}
+
 @test "parts of a trace.dat are the whole, and calls have their times in each" {
 	for d in v7-zlib-fgraph-depth i386-v6-fgraph; do
 		trdecode -q "$RECORDED/trace-cmd/$d.dat" >x.trs

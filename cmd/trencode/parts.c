@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/trencode/tick_scale.h"
 #include "common/util/buffer_file.h"
 
 /* Name a part. */
@@ -87,6 +88,17 @@ static int give_kept(struct encode_run *r, struct error *e)
 	return 0;
 }
 
+/* A conversion scales ticks itself, after the cut (tick_scale.h). */
+static uint64_t part_mark(void *ctx, const struct lane *lane, uint64_t time)
+{
+	const struct encode_run *r = ctx;
+	bool ticks = lane->clock && lane->clock->flags & CLOCK_TICKS;
+
+	if (!r->en.target || !ticks || !r->options.tick)
+		return tick_time(lane, time);
+	return __builtin_mul_overflow(time, r->options.tick, &time) ? PART_NO_TIME : time;
+}
+
 /* End the encoder of a part, and put its output in place. */
 static int part_end(void *ctx, struct error *e)
 {
@@ -142,6 +154,7 @@ int parts_begin(struct encode_run *r, struct error *e)
 	r->split->tick = r->options.tick;
 	r->split->target = (struct split_target){.show = encode_rows,
 						 .size = part_size,
+						 .mark = part_mark,
 						 .end = part_end,
 						 .begin = part_begin,
 						 .ctx = r};

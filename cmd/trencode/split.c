@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "cmd/trencode/tick_scale.h"
 #include "common/stream/field.h"
 #include "common/value/units.h"
 
@@ -202,7 +201,8 @@ static int cut(struct split *s, const struct event *ev, struct error *e)
 	if (!differs)
 		source_time = time;
 	return close_calls(s, time, source_time, e) ||
-			       next_part(s, time, tick_time(ev->lane, time), e) ||
+			       next_part(s, time, s->target.mark(s->target.ctx, ev->lane, time),
+					 e) ||
 			       open_calls(s, time, source_time, e)
 		       ? -1
 		       : 0;

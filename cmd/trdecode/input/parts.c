@@ -14,6 +14,17 @@ void input_take_part(struct input *in, const char *text)
 	}
 }
 
+static uint64_t shifted_end(uint64_t time, int64_t ns)
+{
+	return time == PART_NO_TIME ? PART_NO_TIME : merge_shifted(time, ns);
+}
+
+void input_shift_part(struct input *in, int64_t ns)
+{
+	in->part.mark.since = shifted_end(in->part.mark.since, ns);
+	in->part.mark.until = shifted_end(in->part.mark.until, ns);
+}
+
 uint32_t input_source(struct input *in, const struct source_entry *e)
 {
 	struct input *before = in->decoding->parts;

@@ -14,6 +14,8 @@
 
 /* Note the mark of an input, before its source is declared. Another text is ignored. */
 void input_take_part(struct input *in, const char *text);
+/* Add ns to the times of the mark: the events have times that are as much later. */
+void input_shift_part(struct input *in, int64_t ns);
 /* Declare the source of an input: that of the part before, if there is one. */
 uint32_t input_source(struct input *in, const struct source_entry *e);
 
