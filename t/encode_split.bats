@@ -83,6 +83,25 @@ add_up() {
 	done
 }
 
+@test "parts of perfetto are the whole, with the rows of the stream" {
+	for d in v7-zlib-fgraph-depth i386-v6-fgraph; do
+		trdecode -q "$RECORDED/trace-cmd/$d.dat" >x.trs
+		split perfetto 10ms
+		trencode -q -t ndjson -c time,name,dur,tid,kind,args x.trs | grep '"kind":"call"' | LC_ALL=C sort >want
+		trdecode -q parts/p.* | trencode -q -t ndjson -c time,name,dur,tid,kind,args |
+			grep '"kind":"call"' | LC_ALL=C sort | diff want -
+	done
+	# a part by itself adds the times of the calls that go on, but does not count them
+	trdecode -q parts/p.* | table | cut -f 1,2,4 >want
+	for part in parts/p.*; do
+		trdecode -q "$part" | trsym -q | trstat -q --partial -o "${part##*/}.sum"
+	done
+	trstat -q --merge -t tsv -c count,total,self p.*.sum | awk -F '\t' 'NR > 1 && $3' | LC_ALL=C sort |
+		cut -f 1,2,4 | diff want -
+	# nothing of the marks is left in the stream
+	run -1 grep -c continues <(trdecode -q parts/p.* | trencode -q -t ndjson -)
+}
+
 @test "parts of a trace.dat are the whole, and calls have their times in each" {
 	for d in v7-zlib-fgraph-depth i386-v6-fgraph; do
 		trdecode -q "$RECORDED/trace-cmd/$d.dat" >x.trs

@@ -11,4 +11,9 @@
 
 enum { PERFETTO_DERIVED_SEQUENCE = 0x74727574 };
 
+/* The mark of a part (part.h) is the name of the session in a packet with a configuration of a
+ * trace. The first packet of the file is one, with the mark as it is known at the begin: until=-.
+ * The last packet has the whole mark. */
+enum { PERFETTO_TRACE_CONFIG = 33, PERFETTO_SESSION_NAME = 22 };
+
 #endif

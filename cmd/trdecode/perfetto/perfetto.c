@@ -10,6 +10,7 @@
 #include "common/cli/program.h"
 #include "common/formats/chrome.h"
 #include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 
 /* Test the packets in the first bytes: each field has the wire type of its number, and is there at
@@ -73,6 +74,7 @@ static int declare_texts(struct perfetto *p)
 		{&p->texts.gap_category, CHROME_GAP_CATEGORY},
 		{&p->texts.unfinished, CHROME_UNFINISHED},
 		{&p->texts.leave_name, CHROME_LEAVE_NAME},
+		{&p->texts.continues, CHROME_CONTINUES},
 		{&p->texts.kernel, "kernel"},
 		{&p->texts.before, "called before the trace"},
 		{&p->texts.nothing, "(no name)"},
@@ -201,7 +203,8 @@ static int perfetto_begin(struct input *in, struct error *e)
 	struct sorter_record r;
 	int64_t wall;
 
-	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perfetto"),
+	perfetto_first_mark(in);
+	p->source = input_source(in, &(struct source_entry){writer_text(w, "perfetto"),
 							    writer_text(w, in->name), 0, 0});
 	if (!p->source || declare_texts(p) || perfetto_read(p) ||
 	    sorter_finish(&p->sorter, &p->error))

@@ -225,6 +225,7 @@ struct perfetto_scratch {
 /* Strings of the writer. */
 struct perfetto_texts {
 	uint32_t begin, end, async_begin, async_end, gap, gap_category, unfinished, leave_name;
+	uint32_t continues;
 	uint32_t kernel, before; /* names of tracks */
 	uint32_t nothing;	 /* name of calls without one */
 };
@@ -279,6 +280,8 @@ struct perfetto {
 
 /* Read the whole input. */
 int perfetto_read(struct perfetto *p);
+/* Note the mark of a part (part.h) in the first packet, before the source is declared. */
+void perfetto_first_mark(struct input *in);
 /* Report damage in the packet's payload. */
 void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, const char *what);
 

@@ -311,6 +311,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->drop = en->options->drop;
+	s->mark = encoder_part(en);
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;
@@ -333,6 +334,8 @@ static int perfetto_meta(struct encoding *en, const struct meta *m, struct error
 static int perfetto_start(struct perfetto *s, const struct event *ev, struct error *e)
 {
 	s->started = true;
+	if (s->mark && perfetto_put_part(s, s->mark, e))
+		return -1;
 	return perfetto_put_first(s, ev, e);
 }
 
@@ -371,6 +374,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	struct perfetto *s = en->state;
 
 	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
+	    (s->mark && perfetto_put_part(s, s->mark, e)) ||
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!en->options->quiet) {
