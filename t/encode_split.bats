@@ -267,6 +267,16 @@ add_up() {
 	trdecode -q parts/p.* | table | diff want -
 }
 
+@test "uftrace refuses parts of a stream without calls" {
+	trdecode -q "$RECORDED/trace-cmd/v7-zlib-fgraph-depth.dat" |
+		trfilter 'kind != "enter" && kind != "leave"' >events.trs
+	run -2 trencode -q -t uftrace -o whole events.trs
+	assert_line --partial "the stream has no calls"
+	run -2 trencode -q -t uftrace --split 10ms -o p events.trs
+	[ -e p.001 ]
+	assert_line --partial "the stream has no calls"
+}
+
 @test "wrong uses of --split" {
 	run -2 trencode --split 10s x.trs
 	assert_line "trencode: --split needs -o FILE: it writes FILE.000, FILE.001"

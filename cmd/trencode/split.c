@@ -87,6 +87,7 @@ static int note(struct split *s, const struct event *ev)
 
 	if (s->calls.out_of_memory)
 		return -1;
+	s->any_call |= got == CALLS_ENTER || got == CALLS_LEAVE;
 	if (got == CALLS_LEAVE && s->calls.data)
 		on_lost(s, NULL, NULL, s->calls.data, LOST_DEPTH);
 	return got == CALLS_ENTER && ev->type->kind == KIND_ENTER ? keep_enter(s, ev) : 0;
@@ -326,7 +327,7 @@ static int take_head(struct split *s, const struct head *h, struct error *e)
 		return -1;
 	s->part.since = PART_NO_TIME;
 	s->part.split = hash_u64(s->name ^ s->limit.bytes ^ hash_u64(s->limit.time));
-	s->begun = false;
+	s->begun = s->any_call = false;
 	s->ends = UINT64_MAX;
 	return 0;
 }

@@ -60,6 +60,7 @@ struct split {
 	struct part part; /* the present one */
 	uint64_t rows;	  /* bytes of its rows in the stream */
 	enum split_rows showing;
+	bool any_call; /* the stream has calls so far */
 	/* the rest is private; begins as 0 */
 	struct dictionary *dictionary;
 	struct calls calls;

@@ -282,8 +282,11 @@ static int uftrace_convert_end(void *state, struct error *e)
 	struct uftrace_conversion *s = state;
 	struct target_dictionary *d = &s->conversion.d;
 
-	/* one of several parts may have events only */
-	if (!s->calls_written && !encoder_part(&s->conversion.d.encoding))
+	const struct split *parts = s->conversion.options->parts;
+
+	/* one of several parts may have events only, but not all of them */
+	if (!s->calls_written &&
+	    (!parts || (parts->part.until == PART_NO_TIME && !parts->any_call)))
 		return error_set(e, NULL, NO_OFFSET,
 				 "the stream has no calls, and uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
