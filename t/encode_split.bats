@@ -48,8 +48,8 @@ add_up() {
 	rm p.*.sum
 }
 
-@test "parts of chrome, uftrace and ctf are the whole, read together and one by one" {
-	for format in chrome uftrace ctf; do
+@test "parts of chrome, perfetto, uftrace and ctf are the whole, read together and one by one" {
+	for format in chrome perfetto uftrace ctf; do
 		split $format 200us
 		add_up
 		split $format 12K

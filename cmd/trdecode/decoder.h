@@ -65,6 +65,7 @@ struct input_part {
 	bool continues, continued; /* the part before it, the part after it, is an input */
 	bool has_tables;	   /* of symbols, that the parts before do not have */
 	struct input *next;	   /* in decoding.parts */
+	struct input *before;	   /* the part before it; NULL: it does not continue one */
 };
 
 /* One operand of the command line. */

@@ -42,6 +42,7 @@ uint32_t input_source(struct input *in, const struct source_entry *e)
 	if (!in->part.continues)
 		return in->source = writer_source(in->decoding->writer, e);
 	before->part.continued = true;
+	in->part.before = before;
 	return in->source = before->source;
 }
 

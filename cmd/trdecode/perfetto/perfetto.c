@@ -53,6 +53,7 @@ static int perfetto_open(struct input *in, struct error *e)
 	if (!p)
 		return error_no_memory(e);
 	p->input = in;
+	p->names = &p->arguments;
 	p->w = in->decoding->writer;
 	sorter_init(&p->sorter);
 	in->clock_name = "boot";
@@ -196,6 +197,15 @@ static int perfetto_info(struct input *in, struct trace_info *info, struct error
 
 /* --- decoding --- */
 
+/* A location declares arguments: those of all parts, so that a function has one location. */
+static void share_names(struct perfetto *p)
+{
+	const struct input *before = p->input->part.before;
+
+	if (before && before->decoder == p->input->decoder && before->state)
+		p->names = ((const struct perfetto *)before->state)->names;
+}
+
 static int perfetto_begin(struct input *in, struct error *e)
 {
 	struct perfetto *p = in->state;
@@ -206,6 +216,7 @@ static int perfetto_begin(struct input *in, struct error *e)
 	perfetto_first_mark(in);
 	p->source = input_source(in, &(struct source_entry){writer_text(w, "perfetto"),
 							    writer_text(w, in->name), 0, 0});
+	share_names(p);
 	if (!p->source || declare_texts(p) || perfetto_read(p) ||
 	    sorter_finish(&p->sorter, &p->error))
 		return perfetto_failed(p, e);

@@ -253,7 +253,8 @@ struct perfetto {
 	struct sorter sorter;
 	bool counting; /* for --info: events are not kept */
 	struct argument_table arguments;
-	struct buffer sequences; /* struct perfetto_sequence * each */
+	struct argument_table *names; /* arguments, or those of the first part of the trace */
+	struct buffer sequences;      /* struct perfetto_sequence * each */
 	struct id_cache sequence_numbers;
 	struct perfetto_sequence *recent_sequence;
 	struct perfetto_clocks clocks;
