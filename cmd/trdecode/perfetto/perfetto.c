@@ -53,7 +53,7 @@ static int perfetto_open(struct input *in, struct error *e)
 	if (!p)
 		return error_no_memory(e);
 	p->input = in;
-	p->names = &p->arguments;
+	p->arguments.table = &p->arguments.own;
 	p->w = in->decoding->writer;
 	sorter_init(&p->sorter);
 	in->clock_name = "boot";
@@ -203,7 +203,7 @@ static void share_names(struct perfetto *p)
 	const struct input *before = p->input->part.before;
 
 	if (before && before->decoder == p->input->decoder && before->state)
-		p->names = ((const struct perfetto *)before->state)->names;
+		p->arguments.table = ((const struct perfetto *)before->state)->arguments.table;
 }
 
 static int perfetto_begin(struct input *in, struct error *e)
@@ -313,7 +313,7 @@ static void print_remarks(struct perfetto *p)
 	warn_count(file, n->uninterned,
 		   "{id|ids} of interned data {is|are} not in the file: names are missing");
 	warn_count(
-		file, p->arguments.nameless,
+		file, p->arguments.own.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
 	if (n->extra_fields)
@@ -351,7 +351,7 @@ static void perfetto_close(struct input *in)
 	if (!in->decoding->quiet)
 		print_remarks(p);
 	sorter_free(&p->sorter);
-	arguments_free(&p->arguments);
+	arguments_free(&p->arguments.own);
 	perfetto_sequences_free(p);
 	perfetto_clocks_free(p);
 	perfetto_tracks_free(p);

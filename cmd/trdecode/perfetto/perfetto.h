@@ -245,6 +245,12 @@ struct perfetto_types {
 	struct perfetto_bare_types bare[2]; /* of enters and leaves */
 };
 
+/* The names of arguments. */
+struct perfetto_arguments {
+	struct argument_table own;
+	struct argument_table *table; /* own, or that of the first part of the trace */
+};
+
 /* The state of decoding one input. */
 struct perfetto {
 	struct input *input;
@@ -252,9 +258,8 @@ struct perfetto {
 	struct error error;
 	struct sorter sorter;
 	bool counting; /* for --info: events are not kept */
-	struct argument_table arguments;
-	struct argument_table *names; /* arguments, or those of the first part of the trace */
-	struct buffer sequences;      /* struct perfetto_sequence * each */
+	struct perfetto_arguments arguments;
+	struct buffer sequences; /* struct perfetto_sequence * each */
 	struct id_cache sequence_numbers;
 	struct perfetto_sequence *recent_sequence;
 	struct perfetto_clocks clocks;

@@ -95,7 +95,7 @@ uint32_t perfetto_location(struct perfetto *p, uint32_t name)
 		return 0;
 	p->locations = locations;
 	if (!locations[name])
-		locations[name] = arguments_location_of(p->names, p->w, name);
+		locations[name] = arguments_location_of(p->arguments.table, p->w, name);
 	return p->locations[name];
 }
 
@@ -147,7 +147,8 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 			return -1;
 	}
 	if (r->size) {
-		if (arguments_values(p->names, r->name, r->values, r->size, &p->scratch.details) ||
+		if (arguments_values(p->arguments.table, r->name, r->values, r->size,
+				     &p->scratch.details) ||
 		    use_definitions(p))
 			return -1;
 		row.tail = p->scratch.details.data;

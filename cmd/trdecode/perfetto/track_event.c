@@ -63,7 +63,7 @@ int perfetto_learn(struct perfetto *p, uint32_t name)
 	const struct buffer *b = &p->scratch.arguments;
 
 	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4))
-		if (arguments_learn(p->names, name, get_u32(b->data + i)))
+		if (arguments_learn(p->arguments.table, name, get_u32(b->data + i)))
 			return -1;
 	return 0;
 }
