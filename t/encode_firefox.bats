@@ -136,6 +136,9 @@ profile() {
 	assert_line --regexp 'True$'
 	run -2 trencode -t firefox --weight nothing x.trs
 	assert_output --partial '--weight of firefox'
+	trdecode -q "$DATA/perf/zstd.data" -o samples.trs
+	run -2 trencode -q -t firefox --weight dur samples.trs
+	assert_output --partial 'which weigh count or period'
 }
 
 @test "samples of other types are left out and counted" {

@@ -382,7 +382,11 @@ static void firefox_report(const struct firefox *f)
 static int firefox_end(struct encoding *en, struct error *e)
 {
 	struct firefox *f = en->state;
+	const char *weight = en->options->weight;
 
+	if (f->subject == SUBJECT_SAMPLES && weight && !strcmp(weight, "dur"))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--weight dur: the trace has samples, which weigh count or period");
 	if (end_threads(f))
 		return error_no_memory(e);
 	f->origin = firefox_origin(f);
