@@ -325,11 +325,14 @@ rows() {
 			    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
 			def field(number, data):
 			    return varint(number << 3 | 2) + varint(len(data)) + data
-			packet = field(int(sys.argv[1]), open("packed", "rb").read()) + b"\x50\x01"
-			sys.stdout.buffer.write(field(1, packet))
+			packet = field(int(sys.argv[1]), open("packed", "rb").read())
+			open("bare.pftrace", "wb").write(field(1, packet))
+			sys.stdout.buffer.write(field(1, packet + b"\x50\x01"))
 		END
-		run -0 rows x.pftrace
-		assert_output '0.000000009 8 worker in'
+		for file in x.pftrace bare.pftrace; do
+			run -0 rows $file
+			assert_output '0.000000009 8 worker in'
+		done
 	done
 	printf '%s\n' '{ timestamp: 1 unknown: "a" }' '{ timestamp: 1 unknown: "b" }' '{ timestamp: 2 far: "c" }' | trace x.pftrace
 	run -0 errors trdecode x.pftrace

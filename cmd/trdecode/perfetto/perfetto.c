@@ -13,6 +13,22 @@
 #include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 
+/* Test for a packet of compressed packets, which has no sequence: the bytes begin as those of zlib
+ * or zstd do. The packet may be cut. */
+static bool is_compressed(struct protobuf_view packet)
+{
+	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+	uint64_t key, length;
+
+	if (!protobuf_varint(&packet, &key) || !protobuf_varint(&packet, &length) ||
+	    protobuf_size(packet) < sizeof zstd)
+		return false;
+	if (key == (PACKET_ZSTD_COMPRESSED << 3 | PROTOBUF_LENGTH))
+		return !memcmp(packet.at, zstd, sizeof zstd);
+	return key == (PACKET_COMPRESSED << 3 | PROTOBUF_LENGTH) && (packet.at[0] & 15) == 8 &&
+	       (packet.at[0] << 8 | packet.at[1]) % 31 == 0;
+}
+
 /* Test the packets in the first bytes: each field has the wire type of its number, and is there at
  * most once. What is after one that the service wrote may be damaged. With -f accept any packet. */
 static enum bid perfetto_probe(const struct input *in)
@@ -36,7 +52,7 @@ static enum bid perfetto_probe(const struct input *in)
 		message = (struct protobuf_view){rest.at, cut ? rest.end : rest.at + length};
 		if (!packet_is_sound(message, cut, false))
 			break;
-		sure |= packet_is_sound(message, cut, true);
+		sure |= packet_is_sound(message, cut, true) || is_compressed(message);
 		rest.at = message.end;
 	}
 	/* packets of a service have a sequence */
