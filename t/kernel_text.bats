@@ -39,7 +39,7 @@ same() {
 	need trace-cmd
 	for dat in "$DATA"/trace-cmd/[sv]*.dat; do
 		trace-cmd report -i "$dat" >/dev/null 2>&1 || continue
-		for form in '' -R -N -t '-R -t' -l '-l -t'; do
+		for form in '' -R -N -t '-R -t' -l '-l -t' --ts-diff '-t --ts-diff'; do
 			# shellcheck disable=SC2086
 			trace-cmd report $form -i "$dat" >text 2>/dev/null
 			same "$dat" text || fail "$dat $form"

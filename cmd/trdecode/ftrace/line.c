@@ -139,6 +139,18 @@ static bool read_threads(struct span s, struct ftrace_line *l)
 	return read_task(s, l);
 }
 
+/* Skip "(+NUMBER)", the time since the event before, which trace-cmd report --ts-diff prints. */
+static struct span skip_difference(struct span s)
+{
+	const char *digits = s.at + 2, *p;
+	uint64_t number;
+
+	if (!span_begins(s, "(+"))
+		return s;
+	p = ftrace_digits(digits, s.end, &number);
+	return p > digits && p < s.end && *p == ')' ? span_trim((struct span){p + 1, s.end}) : s;
+}
+
 /* Read "[FLAGS] TIME:" and what follows. */
 static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 {
@@ -152,7 +164,7 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 	}
 	if (!text)
 		return false;
-	l->text = span_trim((struct span){text, end});
+	l->text = skip_difference(span_trim((struct span){text, end}));
 	return true;
 }
 
