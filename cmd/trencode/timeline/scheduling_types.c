@@ -92,8 +92,8 @@ void scheduling_types_free(struct scheduling_types *t)
 }
 
 /* Find a field by one of its names, which have bars between them. The fields of an event's
- * contexts, which may have such a name too, are before its own: prefer a field behind first, the
- * event's own field in slot 0, or NULL. */
+ * contexts, which may have such a name too, are before its own fields: a field after `first`, the
+ * event's own field in slot 0, is preferred. first may be NULL. */
 static const struct field *field_of(const struct type *type, const char *names,
 				    const struct field *first)
 {
