@@ -307,6 +307,9 @@ static inline bool perfetto_is_plain(const struct perfetto *p, const struct perf
  * is missing. */
 int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
 		      struct perfetto_sequence **sequence, bool *skip);
+/* Read a message SourceLocation. */
+struct perfetto_source_location perfetto_source_location(struct perfetto *p,
+							 struct protobuf_view message);
 /* End the gaps of sequences at the end of the input. */
 int perfetto_sequences_end(struct perfetto *p);
 void perfetto_sequences_free(struct perfetto *p);

@@ -38,7 +38,8 @@ static uint32_t entry_text(struct perfetto *p, struct protobuf_view message, boo
 	return writer_string(p->w, b->data, b->size);
 }
 
-static uint32_t source_location(struct perfetto *p, struct protobuf_view message)
+struct perfetto_source_location perfetto_source_location(struct perfetto *p,
+							 struct protobuf_view message)
 {
 	struct perfetto_source_location l = {0};
 	struct protobuf_field f;
@@ -49,6 +50,13 @@ static uint32_t source_location(struct perfetto *p, struct protobuf_view message
 		case SOURCE_FUNCTION: l.function = perfetto_text(p, f.bytes); break;
 		case SOURCE_LINE: l.line = (uint32_t)f.value; break;
 		}
+	return l;
+}
+
+static uint32_t source_location(struct perfetto *p, struct protobuf_view message)
+{
+	struct perfetto_source_location l = perfetto_source_location(p, message);
+
 	if (buffer_append(&p->source_locations, &l, sizeof l))
 		return 0;
 	return (uint32_t)(p->source_locations.size / sizeof l);

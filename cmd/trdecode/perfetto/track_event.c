@@ -263,15 +263,8 @@ static int add_interned_location(struct perfetto *p, const struct perfetto_seque
 
 static int add_inline_location(struct perfetto *p, struct protobuf_view message)
 {
-	struct perfetto_source_location l = {0};
-	struct protobuf_field f;
+	struct perfetto_source_location l = perfetto_source_location(p, message);
 
-	while (protobuf_next(&message, &f) > 0)
-		switch (f.number) {
-		case SOURCE_FILE: l.file = perfetto_text(p, f.bytes); break;
-		case SOURCE_FUNCTION: l.function = perfetto_text(p, f.bytes); break;
-		case SOURCE_LINE: l.line = (uint32_t)f.value; break;
-		}
 	return add_source_location(p, &l);
 }
 
