@@ -198,7 +198,7 @@ sums() {
 # tables STREAM [KEYS...]: names, callers, threads and groups with their counts and times, or $sums
 tables() {
 	local keys
-	[ $# -gt 1 ] || set -- "$1" name caller,name comm,pid,tid,name group,name
+	[ $# -gt 1 ] || set -- "$1" name caller,group,comm,pid,tid,name
 	for keys in "${@:2}"; do
 		trstat -q -g "$keys" -c ${sums:-count,total,self} -t tsv "$1" 2>/dev/null | LC_ALL=C sort
 	done

@@ -100,11 +100,12 @@ counts() {
 		open(sys.argv[1], "wb").write(out)
 	END
 	trdecode -q dump.data | counts | diff ours -
-	for ((at = 0; at < $(wc -c <kept); at += 7)); do
+	size=$(wc -c <kept)
+	for ((at = 0; at < size; at += 17)); do
 		head -c "$at" kept >"$dump"
 		run -0 --separate-stderr trdecode -o x.trs dump.data
-		python3 -c 'import sys
-d = bytearray(open("kept", "rb").read()); d[int(sys.argv[1])] ^= 0x81; open(sys.argv[2], "wb").write(d)' "$at" "$dump"
+		cp kept "$dump"
+		flip "$dump" 2
 		run -0 --separate-stderr trdecode -o x.trs dump.data
 	done
 }

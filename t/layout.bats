@@ -19,7 +19,7 @@ bytes() {
 }
 
 @test "filters, tables and all pairs of formats with another layout of rows" {
-	for file in filter stat matrix; do
+	for file in filter_context stat matrix; do
 		BIN=$OTHER/bin run -0 bats --formatter tap "$ROOT/t/$file.bats"
 		refute_line --regexp '^not ok'
 	done

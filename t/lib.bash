@@ -3,6 +3,19 @@ bats_require_minimum_version 1.5.0
 bats_load_library bats-support
 bats_load_library bats-assert
 
+# bats 1.8 walks the stack before every command of a test, in 0.3 ms: a third of the time of all tests.
+# Bash 5 knows in its ERR trap where a command failed, and one walk there is enough.
+bats_debug_trap() {
+	trap - DEBUG
+}
+
+bats_error_trap() {
+	bats_check_status_from_trap
+	bats_capture_stack_trace
+	# shellcheck disable=SC2034 # of bats
+	BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
+}
+
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 DATA=$ROOT/t/data
 BIN=${BIN:-$ROOT/build/bin}
@@ -45,12 +58,10 @@ pipefail() {
 
 # flip FILE N: change N bits of it, by RANDOM
 flip() {
-	local size at byte n
-	size=$(stat -c %s "$1")
-	for ((n = $2; n > 0; n--)); do
-		at=$(((RANDOM * 32768 + RANDOM) % size))
-		byte=$(od -An -tu1 -j $at -N 1 "$1")
-		printf '%b' "$(printf '\\x%02x' $((byte ^ 1 << RANDOM % 8)))" |
-			dd of="$1" bs=1 seek=$at conv=notrunc status=none
-	done
+	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; my $size = -s $f; srand $ARGV[2];
+		for (1 .. $ARGV[1]) {
+			my $at = int rand $size;
+			seek $f, $at, 0; read $f, my $byte, 1;
+			seek $f, $at, 0; print $f chr(ord($byte) ^ 1 << rand 8);
+		}' "$1" "$2" "$RANDOM"
 }

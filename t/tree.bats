@@ -36,12 +36,11 @@ oversized() {
 		echo "#include \"$folder/a.h\"" >"sizes/$folder/b.h"
 	done
 	run -1 "$ROOT/t/sizes.sh" sizes
-	for folder in "${folders[@]}"; do
-		assert_line "$folder/planted.c: wide: 31 fields"
-		assert_line "$folder/planted.c: long_one: 61 lines"
-		assert_line "$folder/planted.c: many: 7 parameters"
-		assert_line --partial "$folder/a.h"
-	done
+	missing=$(for folder in "${folders[@]}"; do
+		printf '%s\n' "$folder/planted.c: "{'wide: 31 fields','long_one: 61 lines','many: 7 parameters'}
+		grep -qF "$folder/a.h" <<<"$output" || echo "$folder/a.h"
+	done | grep -vxFf <(echo "$output")) || true
+	[[ -z $missing ]] || fail "not found: $missing"
 }
 
 @test "a violation in any folder of sources is found" {
@@ -66,12 +65,11 @@ oversized() {
 		for ((n = 0; n < 46; n++)); do : >"tree/$folder/planted$n.h"; done
 	done
 	run -1 "$ROOT/t/tree.sh" tree
-	for folder in "${folders[@]}"; do
-		assert_line --regexp "^$folder/planted.c:1: .*common only"
-		assert_line --regexp "^$folder/planted.c:2:.*made anew"
-		assert_line "$folder/planted.c: 502 lines, at most 500"
-		assert_line --regexp "^$folder: [0-9]+ files, at most 45"
-	done
+	said=$(sed -E 's/:1: .*(common only).*/: \1/; s/:2:.*(made anew).*/: \1/; s/: [0-9]+ (files, at most 45)$/: \1/' <<<"$output")
+	missing=$(for folder in "${folders[@]}"; do
+		printf '%s\n' "$folder/planted.c: "{'common only','made anew','502 lines, at most 500'} "$folder: files, at most 45"
+	done | grep -vxFf <(echo "$said")) || true
+	[[ -z $missing ]] || fail "not found: $missing"
 }
 
 @test "a word that the glossary replaces is found in documents, across lines too" {

@@ -105,7 +105,7 @@ class Dictionary:
     """Makes entries, with the strings that they name. Each method returns an id."""
 
     def __init__(self):
-        self.data = b""
+        self.data = bytearray()
         self.strings = {b"": 0}
         self.ids = {}
 
@@ -181,7 +181,7 @@ class Dictionary:
 
     def block(self, **how):
         """The DICT block of what was added since the last one."""
-        data, self.data = self.data, b""
+        data, self.data = bytes(self.data), bytearray()
         return block(DICT, data, **how)
 
 
