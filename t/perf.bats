@@ -376,9 +376,32 @@ for line in sys.stdin:
 	diff want have
 }
 
-@test "a recording in several files is refused, with what to do" {
-	need perf
-	perf record -q --threads -e cpu-clock -o many -- true 2>err || skip "perf record --threads: $(tail -n 1 err)"
-	run -2 --separate-stderr trdecode -o x.trs many/data
-	assert_equal "$stderr" 'trdecode: many/data: the samples are in files beside it: record without --threads'
+@test "directories of perf record: --threads has the samples in files beside data, --kcore in data" {
+	record threads --threads -F 5000 -g
+	script threads
+	[[ $(find threads.data -name 'data.*' -size +0 | wc -l) -ge 1 ]]
+	compare threads.data threads.txt
+	run -2 --separate-stderr trdecode -o x.trs threads.data/data
+	assert_equal "$stderr" 'trdecode: threads.data/data: the samples are in files beside it: name the directory'
+	# one of several files is cut: the others are whole, and the damage has the name of the file
+	cp -r threads.data cut
+	last=$(find cut -name 'data.*' -size +0 | sort | tail -n 1)
+	truncate -s -4 "$last"
+	run -1 --separate-stderr trdecode -o x.trs cut
+	assert_regex "$stderr" "^trdecode: $last: 0x[0-9a-f]+: "
+	samples() {
+		trfilter -q 'kind == "sample"' "$1" | trstat -q -t tsv -g type -c count | sed 1d | awk '{ n += $NF } END { print n }'
+	}
+	trdecode -o all.trs threads.data
+	((all = $(samples all.trs), most = $(samples x.trs)))
+	((most == all || most == all - 1))
+	tar -cf x.tar threads.data
+	run -2 --separate-stderr trdecode -o x.trs x.tar
+	assert_equal "$stderr" 'trdecode: x.tar: the directory of perf record is in an archive: unpack it'
+	record kcore -g
+	script kcore
+	mkdir -p kcore/kcore_dir
+	mv kcore.data kcore/data
+	: >kcore/kcore_dir/kallsyms
+	compare kcore kcore.txt
 }

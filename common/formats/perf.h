@@ -29,6 +29,9 @@ enum {
 #define PERF_MAGIC_1 "PERFFILE"
 #define PERF_MAGIC_2 "PERFILE2"
 
+/* The file of a directory of perf record --threads or --kcore that is a perf.data. */
+#define PERF_DIRECTORY_DATA "data"
+
 /* Offsets in a file's header. */
 enum perf_header_offset {
 	PERF_AT_SIZE = 8,

@@ -6,11 +6,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum {
 	ATTR_MOST = 4096,   /* bytes of an attribute */
 	SECTION_LEAST = 16, /* u64 offset, u64 size */
 	SECTION_MOST = 64 << 20,
+	PATH_MOST = 4096,
 	TYPES_MOST = 4096,
 };
 
@@ -126,23 +129,21 @@ static int read_file(struct perf *p, struct error *e)
 	uint8_t d[PERF_FILE_HEADER];
 	uint64_t end;
 
-	if (tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e))
-		return -1;
 	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d)
-		return error_set(e, in->name, 0, "the header of perf.data is cut");
+		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
 	p->h.attr_size = perf_u64(p, d + PERF_AT_ATTR_SIZE);
 	attrs = section_at(p, d + PERF_AT_ATTRS);
 	data = section_at(p, d + PERF_AT_DATA);
 	if (p->h.attr_size < PERF_ATTR_LEAST + SECTION_LEAST || p->h.attr_size > ATTR_MOST)
-		return error_set(e, in->name, PERF_AT_ATTR_SIZE, "attributes of %" PRIu64 " bytes",
-				 p->h.attr_size);
+		return error_set(e, p->file.name, PERF_AT_ATTR_SIZE,
+				 "attributes of %" PRIu64 " bytes", p->h.attr_size);
 	if (read_attrs(p, attrs, e) ||
 	    read_event_types(p, section_at(p, d + PERF_AT_EVENT_TYPES), e))
 		return -1;
 	read_feature_bits(p, d + PERF_AT_FEATURES);
 	end = data.offset + data.size;
 	if (!data.size || end < data.offset || end > p->file.size) {
-		input_damage(in, in->name, PERF_AT_DATA,
+		input_damage(in, p->file.name, PERF_AT_DATA,
 			     data.size ? "the file ends before its records do"
 				       : "the size of the records is 0: perf record did not end");
 		end = p->file.size;
@@ -151,7 +152,7 @@ static int read_file(struct perf *p, struct error *e)
 	} else if (read_features(p, end, e)) {
 		return -1;
 	}
-	return perf_records_seek(&p->records, p->file.fd, data.offset, end);
+	return perf_records_seek(p->files.files, p->file.fd, data.offset, end);
 }
 
 /* Find version and byte order. Returns false if the bytes are no perf.data. */
@@ -167,23 +168,64 @@ static bool read_magic(struct perf_header *h, const uint8_t *d)
 	return !memcmp(d, PERF_MAGIC_1, 8);
 }
 
+/* Open the file `data` of a directory. */
+static int open_member(struct perf *p, struct error *e)
+{
+	struct input *in = p->input;
+	uint64_t offset, size;
+	char path[PATH_MOST];
+	int fd = tree_fd(in->tree, PERF_DIRECTORY_DATA, &offset, &size, e);
+
+	if (fd < 0)
+		return -1;
+	p->own_name = strdup(tree_path(in->tree, PERF_DIRECTORY_DATA, path, sizeof path));
+	if (!p->own_name || tracecmd_file_open(&p->file, p->own_name, fd, NULL, 0, e)) {
+		close(fd);
+		return p->own_name ? -1 : error_no_memory(e);
+	}
+	p->file.own = true;
+	if (offset)
+		return error_set(e, in->name, NO_OFFSET,
+				 "the directory of perf record is in an archive: unpack it");
+	return 0;
+}
+
+static int read_directory(struct perf *p, struct error *e)
+{
+	uint8_t d[PERF_PIPE_HEADER];
+
+	if (open_member(p, e))
+		return -1;
+	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d || !read_magic(&p->h, d))
+		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
+	p->files.files->big_endian = p->h.big_endian;
+	p->files.files->name = p->file.name;
+	return read_file(p, e) ? -1 : perf_files_add(&p->files, p->input->tree, e);
+}
+
 int perf_header_read(struct perf *p, struct error *e)
 {
 	struct input *in = p->input;
-	uint64_t size;
+	struct perf_records *records = perf_files_begin(&p->files);
 
+	if (!records)
+		return error_no_memory(e);
+	records->input = in;
+	records->name = in->name;
+	if (in->tree)
+		return read_directory(p, e);
 	if (in->head_size < PERF_PIPE_HEADER || !read_magic(&p->h, in->head))
 		return error_set(e, in->name, 0, "the header of perf.data is cut");
-	p->records.input = in;
-	p->records.name = in->name;
-	p->records.big_endian = p->h.big_endian;
-	size = perf_u64(p, in->head + PERF_AT_SIZE);
-	p->h.pipe = size == PERF_PIPE_HEADER;
+	records->big_endian = p->h.big_endian;
+	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
 	if (!p->h.pipe)
-		return read_file(p, e);
+		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
+				       read_file(p, e)
+			       ? -1
+			       : 0;
 	p->file.name = in->name;
-	p->records.offset = PERF_PIPE_HEADER;
-	return perf_records_pipe(&p->records, in->fd, in->head + PERF_PIPE_HEADER,
+	records->offset = PERF_PIPE_HEADER;
+	return perf_records_pipe(records, in->fd, in->head + PERF_PIPE_HEADER,
 				 in->head_size - PERF_PIPE_HEADER)
 		       ? error_no_memory(e)
 		       : 0;

@@ -13,11 +13,22 @@
 
 static enum bid perf_probe(const struct input *in)
 {
+	const uint8_t *d = in->head;
+	uint8_t peeked[PERF_PIPE_HEADER];
 	uint64_t little, big;
 
-	if (in->head_size < PERF_PIPE_HEADER || in->tree)
+	if (in->tree) {
+		size_t n = in->member ? 0
+				      : tree_peek(in->tree, PERF_DIRECTORY_DATA, peeked,
+						  sizeof peeked);
+
+		d = n == sizeof peeked ? peeked : NULL;
+	} else if (in->head_size < PERF_PIPE_HEADER) {
+		d = NULL;
+	}
+	if (!d)
 		return BID_NONE;
-	little = get_u64(in->head);
+	little = get_u64(d);
 	big = __builtin_bswap64(little);
 	if (little != get_u64(PERF_MAGIC_2) && big != get_u64(PERF_MAGIC_2) &&
 	    little != get_u64(PERF_MAGIC_1))
@@ -30,12 +41,12 @@ static int read_pipe_header(struct perf *p, struct error *e)
 {
 	for (;;) {
 		struct perf_record r;
-		int got = perf_records_next(&p->records, &r, e);
+		int got = perf_files_next(&p->files, &r, e);
 
 		if (got <= 0)
 			return got;
 		if (r.type < PERF_RECORD_OF_PERF) {
-			perf_records_back(&p->records, &r);
+			perf_records_back(p->files.last, &r);
 			return 0;
 		}
 		if (perf_header_record(p, &r, e))
@@ -89,9 +100,9 @@ static int perf_open(struct input *in, struct error *e)
 		return -1;
 	if (!p->nattrs)
 		return error_set(e, in->name, NO_OFFSET, "no event was recorded");
-	if (p->h.in_directory)
+	if (p->h.in_directory && !in->tree)
 		return error_set(e, in->name, NO_OFFSET,
-				 "the samples are in files beside it: record without --threads");
+				 "the samples are in files beside it: name the directory");
 	if (perf_attrs_name(p))
 		return error_no_memory(e);
 	choose_clock(p);
@@ -166,7 +177,7 @@ static int take_record(struct perf *p, struct perf_record *r)
 {
 	r->time = time_of(p, r);
 	if (r->time)
-		p->read_time = r->time;
+		p->read_time = p->files.last->time = r->time;
 	if (!r->time && r->type != PERF_RECORD_SAMPLE)
 		return put_record(p, r);
 	if (perf_queue_add(&p->queue, r->time, r->offset, r->data, r->size))
@@ -179,7 +190,7 @@ static int fill_queue(struct perf *p, struct error *e)
 {
 	while (!p->queue.ending) {
 		struct perf_record r;
-		int got = perf_records_next(&p->records, &r, e);
+		int got = perf_files_next(&p->files, &r, e);
 
 		if (got < 0)
 			return -1;
@@ -188,7 +199,8 @@ static int fill_queue(struct perf *p, struct error *e)
 			return perf_queue_end(&p->queue);
 		}
 		if (r.type == PERF_RECORD_FINISHED_ROUND) {
-			if (perf_queue_end_round(&p->queue, true))
+			/* of one file, it says nothing of the others */
+			if (p->files.count == 1 && perf_queue_end_round(&p->queue, true))
 				return -1;
 		} else if (r.type >= PERF_RECORD_OF_PERF) {
 			p->counts.stat += r.type == PERF_RECORD_STAT;
@@ -315,8 +327,9 @@ static int perf_begin(struct input *in, struct error *e)
 	if (merge_choose_clock(in, e))
 		return -1;
 	perf_attrs_settle(p);
-	p->deferred.longest =
-		!fstat(in->fd, &st) && S_ISREG(st.st_mode) ? UINT64_MAX : DEFERRED_LIVE;
+	p->deferred.longest = in->tree || (!fstat(in->fd, &st) && S_ISREG(st.st_mode))
+				      ? UINT64_MAX
+				      : DEFERRED_LIVE;
 	p->known = known_stacks_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);
@@ -362,9 +375,9 @@ static void report_unwinding(const struct perf *p)
 static void report(const struct perf *p)
 {
 	const char *name = p->input->name;
+	uint64_t aux_bytes = 0;
 
 	report_unwinding(p);
-
 	warn_count(name, p->counts.unknown_ids, "{sample is|samples are} of no declared event");
 	warn_count(name, p->counts.unknown_types, "{record has|records have} an unknown type");
 	warn_count(name, p->deferred.incomplete,
@@ -373,7 +386,9 @@ static void report(const struct perf *p)
 		   "deferred call {chain belongs|chains belong} to no sample");
 	warn_count(name, p->counts.stat,
 		   "{count|counts} of perf stat were left out: use perf stat report");
-	warn_count(name, p->records.aux_bytes,
+	for (size_t i = 0; i < p->files.count; i++)
+		aux_bytes += p->files.files[i].aux_bytes;
+	warn_count(name, aux_bytes,
 		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
 }
 
@@ -386,7 +401,7 @@ static void perf_close(struct input *in)
 	if (!in->decoding->quiet)
 		report(p);
 	perf_unwinder_free(p->unwinder);
-	perf_records_free(&p->records);
+	perf_files_free(&p->files);
 	perf_queue_free(&p->queue);
 	perf_deferred_free(&p->deferred);
 	perf_threads_free(&p->threads);
@@ -398,6 +413,7 @@ static void perf_close(struct input *in)
 	perf_header_free(&p->h);
 	if (!p->h.pipe)
 		tracecmd_file_close(&p->file);
+	free(p->own_name);
 	id_cache_free(&p->thread_counters.numbers);
 	free(p->thread_counters.values);
 	known_stacks_free(p->known);

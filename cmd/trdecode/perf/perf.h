@@ -13,7 +13,7 @@
 #include "cmd/trdecode/perf/deferred.h"
 #include "cmd/trdecode/perf/maps.h"
 #include "cmd/trdecode/perf/queue.h"
-#include "cmd/trdecode/perf/record_reader.h"
+#include "cmd/trdecode/perf/record_files.h"
 #include "cmd/trdecode/perf/threads.h"
 #include "cmd/trdecode/perf/unwind.h"
 #include "common/formats/perf.h"
@@ -99,8 +99,9 @@ struct perf {
 	struct input *input;
 	struct writer *w;
 	struct perf_header h;
-	struct tracecmd_file file;   /* if the file can be read at offsets */
-	struct perf_records records; /* reads the records */
+	struct tracecmd_file file; /* if the file can be read at offsets */
+	char *own_name;		   /* of the file of a directory; NULL: the input's is used */
+	struct perf_files files;   /* have the records */
 	struct perf_queue queue;
 	struct perf_deferred deferred;
 	bool ended; /* all records are queued */

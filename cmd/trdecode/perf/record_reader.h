@@ -25,6 +25,7 @@ struct perf_unpacker {
 struct perf_records {
 	struct input *input;
 	const char *name;
+	char *own_name; /* NULL: the name is the caller's */
 	bool big_endian;
 	int fd;
 	bool seeks;	      /* the file is read at offsets, else from where fd is */
@@ -32,6 +33,8 @@ struct perf_records {
 	uint8_t *data;
 	size_t begin, filled, capacity;
 	bool eof;
+	bool ended;    /* of record_files.h: no more records */
+	uint64_t time; /* the caller's: of the last record that has one */
 	struct perf_unpacker unpacker;
 	uint64_t aux_bytes; /* bytes after AUXTRACE records, which were skipped */
 };
