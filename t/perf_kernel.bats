@@ -56,6 +56,29 @@ named() {
 	named --sysroot root --kallsyms kallsyms | diff want -
 }
 
+@test "compressed modules: .ko.xz, .ko.gz, .ko.zst, and cut ones" {
+	local pack suffix path
+	make_module
+	while read -r suffix pack; do
+		path=/lib/modules/6.1.0/kernel/my-driver.ko.$suffix
+		python3 "$ROOT/t/tools/perf_kernel.py" kernel.data kallsyms my-driver.ko "$path" >want
+		[ "$(grep -c my_driver want)" -eq 10 ]
+		mkdir -p "root${path%/*}"
+		$pack <my-driver.ko >"root$path"
+		named --sysroot root --kallsyms kallsyms 2>said | diff want -
+		refute grep my-driver said
+		head -c 100 "root$path" >cut
+		mv cut "root$path"
+		named --sysroot root 2>said >have
+		[ "$(grep -cP '\t<ffffffffc01[0-9a-f]*>\t\[my_driver\]$' have)" -eq 10 ]
+		grep "my-driver.ko.$suffix: .*not an ELF file" said
+	done <<-'END'
+		xz xz -c
+		gz gzip -c
+		zst zstd -c
+	END
+}
+
 @test "a module of which there is no file has the names of --kallsyms, and else its own name" {
 	make_module
 	python3 "$ROOT/t/tools/perf_kernel.py" kernel.data kallsyms my-driver.ko /lib/modules/6.1.0/kernel/my-driver.ko >want

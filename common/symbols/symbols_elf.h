@@ -33,6 +33,10 @@ int elf_file_open(struct elf_file *f, const char *sysroot, const char *path, str
 
 void elf_file_close(struct elf_file *f);
 
+/* Unpack the file of a kernel module (.ko.xz, .ko.gz, .ko.zst). elf is NULL, or of another kind
+ * than ELF, if it is none. */
+void elf_file_unpack(struct elf_file *f);
+
 /* Return the size of the file, 0 if it is unknown. */
 uint64_t elf_file_size(const struct elf_file *f);
 

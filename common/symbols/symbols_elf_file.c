@@ -52,6 +52,8 @@ static int open_elf(struct elf_file *f, const char *path)
 		return -1;
 	/* read, not mapped: the file may be truncated meanwhile */
 	f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+	if (f->elf && elf_kind(f->elf) == ELF_K_NONE && strstr(path, ".ko."))
+		elf_file_unpack(f);
 	return f->elf && elf_kind(f->elf) == ELF_K_ELF ? 0 : -1;
 }
 
