@@ -67,8 +67,8 @@ named() {
 		$pack <my-driver.ko >"root$path"
 		named --sysroot root --kallsyms kallsyms 2>said | diff want -
 		refute grep my-driver said
-		head -c 100 "root$path" >cut
-		mv cut "root$path"
+		head -c 100 "root$path" >short
+		mv short "root$path"
 		named --sysroot root 2>said >have
 		[ "$(grep -cP '\t<ffffffffc01[0-9a-f]*>\t\[my_driver\]$' have)" -eq 10 ]
 		grep "my-driver.ko.$suffix: .*not an ELF file" said
@@ -102,4 +102,21 @@ named() {
 		awk '$1 ~ /^bpf_prog_[0-9a-f]+_/ { print $1, "(" $2 ")" }' | sort >ours
 	[ "$(uniq ours | wc -l)" -eq 2 ]
 	diff theirs ours
+}
+
+@test "a pipe of this machine has the names of the kernel while it is recorded" {
+	need perf
+	grep -q '^0*[1-9a-f][0-9a-f]* T _text' /proc/kallsyms || skip 'kallsyms has no addresses'
+	perf record -q -a -o - sleep 0.2 2>err | tee saved.pipe | trdecode -q >live.trs || skip "perf record: $(tail -n 1 err)"
+	# names_of OPTION...: functions of the kernel with their samples
+	names_of() {
+		trsym -q "$@" | trstat -q -t tsv -g module,name -c count | grep '^\[kernel' | sort
+	}
+	names_of --kallsyms /proc/kallsyms <live.trs >want
+	[ -s want ]
+	names_of <live.trs | diff want -
+	# a file may be of another boot, or of another kernel
+	trdecode -q saved.pipe | names_of | cut -f 2 | run -1 grep -v '^<'
+	sed "s/$(uname -n | sed 's/[.]/\\./g')/$(uname -n | tr 'a-zA-Z0-9' 'b-zab-zab-zab')/g" saved.pipe | trdecode -q |
+		names_of | cut -f 2 | run -1 grep -v '^<'
 }

@@ -1,7 +1,7 @@
 /*
  * symbols_elf.h - open ELF files, find their debug files, read PLT stubs
  *
- * Private to common/symbols/symbols_elf*.c and debug_info*.c.
+ * Most is private to common/symbols/symbols_elf*.c and debug_info*.c.
  */
 #ifndef TR_SYMBOLS_SYMBOLS_ELF_H
 #define TR_SYMBOLS_SYMBOLS_ELF_H

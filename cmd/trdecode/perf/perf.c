@@ -327,9 +327,8 @@ static int perf_begin(struct input *in, struct error *e)
 	if (merge_choose_clock(in, e))
 		return -1;
 	perf_attrs_settle(p);
-	p->deferred.longest = in->tree || (!fstat(in->fd, &st) && S_ISREG(st.st_mode))
-				      ? UINT64_MAX
-				      : DEFERRED_LIVE;
+	p->h.live = !in->tree && (fstat(in->fd, &st) || !S_ISREG(st.st_mode));
+	p->deferred.longest = p->h.live ? DEFERRED_LIVE : UINT64_MAX;
 	p->known = known_stacks_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);

@@ -66,6 +66,7 @@ struct perf_fact {
 struct perf_header {
 	unsigned version; /* 1 or 2 */
 	bool pipe, big_endian;
+	bool live;	    /* the records come from a process that may still record */
 	uint64_t attr_size; /* of an attribute in the file, with its section of ids */
 	uint64_t features[PERF_FEATURES / 64];
 	struct perf_fact *facts;

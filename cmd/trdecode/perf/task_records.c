@@ -4,6 +4,10 @@
 #include "cmd/trdecode/perf/jit.h"
 #include "cmd/trdecode/perf/perf.h"
 
+#include <sys/utsname.h>
+
+#include "common/symbols/symbols_elf.h"
+
 static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_thread *t,
 		      size_t body)
 {
@@ -44,16 +48,39 @@ static size_t path_size(const char *path, size_t n)
 	return end ? (size_t)(end + 1 - path) : n;
 }
 
+static bool is_kernel(const char *path, size_t n)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+
+	return n >= sizeof kernel - 1 && !memcmp(path, kernel, sizeof kernel - 1);
+}
+
 /* Extend the mapping of the kernel: perf records where its text ends, and the code that runs once
  * at the start follows it. Modules, which are recorded later, replace what they cover. */
 static void extend_kernel(struct perf_map *map, const char *path, size_t n)
 {
-	static const char kernel[] = "[kernel.kallsyms]";
 	const uint64_t size = 64 << 20;
 
-	if (n >= sizeof kernel - 1 && !memcmp(path, kernel, sizeof kernel - 1) &&
-	    map->end - map->start < size && map->start <= UINT64_MAX - size)
+	if (is_kernel(path, n) && map->end - map->start < size && map->start <= UINT64_MAX - size)
 		map->end = map->start + size;
+}
+
+static bool has_fact(const struct perf *p, const char *name, const char *text)
+{
+	for (size_t i = 0; i < p->h.nfacts; i++)
+		if (!strcmp(p->h.facts[i].name, name))
+			return !strcmp(p->h.facts[i].text, text);
+	return false;
+}
+
+/* Find the build-id of the kernel, which pipes lack: if this machine records at this moment, it is
+ * that of the kernel that runs. */
+static bool find_live_kernel(const struct perf *p, char id[ELF_BUILD_ID_MAX])
+{
+	struct utsname u;
+
+	return p->h.pipe && p->h.live && !uname(&u) && has_fact(p, "host", u.nodename) &&
+	       has_fact(p, "kernel", u.release) && elf_build_id_of_kernel(id);
 }
 
 static int add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
@@ -62,7 +89,7 @@ static int add_map(struct perf *p, const struct perf_record *r, struct perf_map 
 	const uint8_t *d = r->data + PERF_RECORD_HEAD;
 	bool kernel = (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL;
 	const char *build_id = perf_build_id_of(p, path, n);
-	char text[PERF_BUILD_ID_TEXT];
+	char text[ELF_BUILD_ID_MAX];
 	struct perf_process *process;
 
 	if ((r->misc & PERF_MISC_MODE) > PERF_MODE_HYPERVISOR)
@@ -71,6 +98,8 @@ static int add_map(struct perf *p, const struct perf_record *r, struct perf_map 
 		perf_build_id_text(d + 36, d[32], text);
 		build_id = text;
 	}
+	if (!build_id && kernel && is_kernel(path, n) && find_live_kernel(p, text))
+		build_id = text;
 	map.path = writer_string(p->w, path, n);
 	map.build_id = writer_text(p->w, build_id);
 	if (kernel) {
