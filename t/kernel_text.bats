@@ -112,6 +112,79 @@ events() {
 	END
 }
 
+@test "function_graph with each combination of columns" {
+	run -0 "$ROOT/t/tools/graph_text.py" check
+	refute_output
+}
+
+@test "function_graph: the name of a call that ends is that of its end, the first thread of a CPU that of its first switch" {
+	cat >x <<-'END'
+		# tracer: function_graph
+		#
+		# CPU  DURATION                  FUNCTION CALLS
+		# |     |   |                     |   |   |   |
+		 1)   1.500 us    |      }
+		 1)   2.500 us    |    } /* outer */
+		 1) ! 400.000 us  |  } /* top [ext4] ret=-22 */
+		 1)               |  vfs_open() {
+		 1)   1.000 us    |  } /* vfs_read */
+		 1)               |  ext4_read [ext4]() {
+		 ------------------------------------------
+		 1)    cat-1234    =>     sh-1235
+		 ------------------------------------------
+
+		 1)   2.000 us    |      } /* schedule */
+		 ------------------------------------------
+		 1)     sh-1235    =>    cat-1234
+		 ------------------------------------------
+
+		 1)   3.000 us    |  } /* = 0x10 */
+	END
+	trdecode x | trsym >x.trs
+	trencode -q -t ndjson x.trs | jq -c '[.tid, .depth, .name, .args.ret]' >have
+	# two calls of the other thread never return
+	diff - have <<-'END'
+		[1234,2,"?",null]
+		[1234,1,"outer",null]
+		[1234,0,"top",-22]
+		[1234,0,"vfs_read",null]
+		[1235,2,"schedule",null]
+		[1234,0,"ext4_read","0x10"]
+		[1235,1,"<0>",null]
+		[1235,0,"<0>",null]
+	END
+	trstat -q -t csv -g name,module -c count x.trs | grep ext4 | sort >have
+	printf '%s\n' ext4_read,ext4,1 top,ext4,1 | diff - have
+	# an event of another tracer
+	cat >x <<-'END'
+		# tracer: nop
+		       swapper/0-1       [000] d..1.   363.079213:  0)   0.495 us    |              tboot_shutdown();
+		       swapper/0-1       [000] d..1.   363.079230:  0)               |              acpi_reboot() {
+		       swapper/0-1       [000] d..1.   363.079240:  0)   9.000 us    |              }
+	END
+	events x | grep -v '"<0>"' >have
+	diff - have <<-'END'
+		[363079213000,495,0,1,"tboot_shutdown",null]
+		[363079230000,10000,0,1,"acpi_reboot",null]
+	END
+}
+
+@test "function_graph text that begins in the middle of calls has the calls of the raw report that begins there" {
+	need trace-cmd
+	for name in v6 i386-v6; do
+		trace-cmd report -O fgraph:tailprint -i "$T/$name-fgraph.dat" 2>/dev/null >report
+		for n in 2 4 7; do
+			at=$(grep '|  *} /\* ' report | sed -n "$n{s/: func.*//;s/.* //;p}")
+			awk -v at="$at" '/^cpus=/ || on; !on && index($0, " " at ": ") && /}/ { on = 1; print }' report >x
+			awk -v at="$at" '/^cpus=/ || on; !on && sprintf("%.6f", $3) == at && /funcgraph_exit/ { on = 1; print }' \
+				"$T/$name-fgraph.raw.txt" >y
+			((1 < $(wc -l <x) && $(wc -l <x) < $(wc -l <y))) || fail "$name $n"
+			table tid,caller,name x >have
+			table tid,caller,name y | diff - have || fail "$name $n"
+		done
+	done
+}
+
 @test "stacks with offsets, addresses and files; the options verbose and fields" {
 	cat >x <<-'END'
 		# tracer: nop

@@ -100,6 +100,10 @@ static int next_line(struct ftrace *f, struct error *e)
 			continue;
 		}
 		ftrace_line_parse(f->whole, &f->line);
+		f->graph |= span_begins(f->whole, "# tracer: function_graph");
+		if (f->graph && f->line.kind == LINE_OTHER &&
+		    !ftrace_graph_bare(f->whole, &f->line))
+			f->line.kind = LINE_OTHER;
 		if (!in_trace(f, f->whole, &f->line) || f->line.kind == LINE_IGNORED)
 			continue;
 		/* what is before the first event is a heading */
@@ -161,18 +165,14 @@ static int take_rest(struct ftrace *f, struct error *e)
 /* Give a line of function_graph the time and the thread that it lacks. */
 static int complete_graph(struct ftrace *f)
 {
-	struct ftrace_cpu *cpu = ftrace_cpu(f, f->line.cpu);
 	struct ftrace_line *l = &f->line;
+	struct ftrace_cpu *cpu;
 
+	if (l->kind == LINE_SWITCH)
+		return ftrace_cpu_thread(f, l);
+	cpu = ftrace_cpu(f, l->cpu);
 	if (!cpu)
 		return -1;
-	if (l->kind == LINE_SWITCH) {
-		uint32_t comm = intern(&f->names, l->comm.at, span_size(l->comm));
-
-		cpu->tid = l->tid;
-		cpu->comm = comm + 1;
-		return comm == INTERN_NONE ? -1 : 0;
-	}
 	if (l->tid < 0 && cpu->tid >= 0) {
 		const char *comm = intern_data(&f->names, cpu->comm - 1);
 
@@ -333,7 +333,11 @@ static int ftrace_begin(struct input *in, struct error *e)
 							writer_text(w, in->name), 0, 0});
 	f->declared.group = writer_text(w, "ftrace");
 	in->clock_name = "trace";
-	if (ftrace_clock_sync(f, e) || find_first(f, e) || merge_choose_clock(in, e))
+	if (ftrace_clock_sync(f, e))
+		return -1;
+	if (ftrace_first_threads(f))
+		return error_no_memory(e);
+	if (find_first(f, e) || merge_choose_clock(in, e))
 		return -1;
 	f->declared.clock = writer_clock(
 		w, &(struct clock_entry){

@@ -14,8 +14,8 @@
  *
  * funcgraph_entry and funcgraph_exit are an enter and a leave. "NAME();" is both: the leave comes
  * after the duration, or before the next event of the CPU. A leave without a name ends the call
- * that its thread has open at its depth. Text of function_graph without times has the sums of the
- * durations, for each CPU.
+ * that its thread has open at its depth; the kernel names the function if its enter was lost. Text
+ * of function_graph without times has the sums of the durations, for each CPU.
  *
  * Text of a thread written to trace_marker may be a mark of atrace (atrace_mark.h): a call, an
  * instant, a counter or an asynchronous call.
@@ -144,8 +144,8 @@ struct ftrace {
 	uint32_t ncalls; /* numbers of asynchronous calls */
 
 	enum line_clock clock;
+	bool graph;	    /* the heading names the tracer function_graph */
 	bool html, outside; /* outside: of the trace in a page */
-	uint64_t last;	    /* time of the last row */
 	/* events lost before the next row; UINT64_MAX: unknown */
 	struct ftrace_lost {
 		uint64_t count;
@@ -170,6 +170,12 @@ void ftrace_packed_close(struct ftrace *f);
 
 /* clock_sync.c: find the wall time of the trace's clock. */
 int ftrace_clock_sync(struct ftrace *f, struct error *e);
+
+/* first_threads.c: the threads of function_graph text, which a CPU names where they change. */
+/* Set the thread of a CPU. */
+int ftrace_cpu_thread(struct ftrace *f, const struct ftrace_line *l);
+/* Find the first threads of CPUs in the text that was read ahead. */
+int ftrace_first_threads(struct ftrace *f);
 
 /* rows.c: lanes, locations and the order of rows. */
 /* Get the lane of a line and its thread's calls. NULL: out of memory. */

@@ -21,7 +21,8 @@ struct graph_call {
 
 /* --- the text of a call --- */
 
-/* Read the words of a comment: "<-CALLER", "ret=VALUE", "= VALUE", or the name of the function. */
+/* Read the words of a comment: "<-CALLER", "ret=VALUE", "= VALUE", or the name of the function that
+ * ends, with "[MODULE]". */
 static void read_comment(struct span s, struct graph_call *c)
 {
 	s = span_trim(s);
@@ -34,10 +35,14 @@ static void read_comment(struct span s, struct graph_call *c)
 			c->parent = (struct span){word.at + 2, word.end};
 		else if (span_begins(word, "ret="))
 			c->result = (struct span){word.at + 4, word.end};
-		else if (span_is(word, "=") && s.at < s.end)
-			c->result = s;
-		else if (c->ends && !c->begins && c->name.at == c->name.end)
+		else if (c->ends && !c->begins && c->name.at == c->name.end && !span_is(word, "="))
 			c->name = word;
+		else if (c->name.end + 1 == word.at && *word.at == '[')
+			c->name.end = word.end;
+		else if (span_is(word, "=") && s.at < s.end) {
+			c->result = s;
+			return;
+		}
 	}
 }
 
@@ -178,7 +183,8 @@ static int leave_row(struct ftrace *f, const struct graph_call *c, struct ftrace
 
 	r->depth = c->depth;
 	r->location = close_call(t, c->depth);
-	if (!r->location)
+	/* the name is that of the call which ends, though another one may be open */
+	if (c->name.at < c->name.end || !r->location)
 		r->location = ftrace_function_location(
 			f, c->name.at < c->name.end ? c->name : SPAN("?"), none);
 	if (!r->location)

@@ -4,7 +4,6 @@
 
 enum {
 	DIGITS_MOST = 18,
-	CPU_MOST = 65535,
 	FLAGS_MOST = 64,
 };
 
@@ -19,13 +18,6 @@ const char *ftrace_digits(const char *at, const char *end, uint64_t *number)
 	return p - at > DIGITS_MOST ? at : p;
 }
 
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	return p;
-}
-
 static const char *skip_word(const char *p, const char *end)
 {
 	/* a hostile line has many words to try */
@@ -36,8 +28,7 @@ static const char *skip_word(const char *p, const char *end)
 	return p;
 }
 
-/* Read the digits after the point of a number of seconds as ns. */
-static const char *read_fraction(const char *at, const char *end, uint64_t *ns)
+const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns)
 {
 	const char *p = ftrace_digits(at, end, ns);
 
@@ -56,7 +47,7 @@ bool ftrace_seconds(struct span s, uint64_t *ns)
 	if (p == s.at || *ns >= TIME_LIMIT / 1000000000)
 		return false;
 	if (p < s.end &&
-	    (*p != '.' || read_fraction(p + 1, s.end, &fraction) != s.end || p + 1 == s.end))
+	    (*p != '.' || ftrace_fraction(p + 1, s.end, &fraction) != s.end || p + 1 == s.end))
 		return false;
 	*ns = *ns * 1000000000 + fraction;
 	return true;
@@ -71,7 +62,7 @@ static const char *read_time(const char *at, const char *end, struct ftrace_line
 	if (p == at || p == end)
 		return NULL;
 	if (*p == '.') {
-		q = read_fraction(p + 1, end, &ns);
+		q = ftrace_fraction(p + 1, end, &ns);
 		if (q == p + 1 || number >= TIME_LIMIT / 1000000000)
 			return NULL;
 		number = number * 1000000000 + ns;
@@ -92,8 +83,7 @@ static const char *read_time(const char *at, const char *end, struct ftrace_line
 	return p + 1;
 }
 
-/* Read "COMM-TID" up to the end of s, with an instance or a file before it. */
-static bool read_task(struct span s, struct ftrace_line *l)
+bool ftrace_task(struct span s, struct ftrace_line *l)
 {
 	const char *p, *colon;
 	uint64_t tid;
@@ -111,7 +101,7 @@ static bool read_task(struct span s, struct ftrace_line *l)
 	if (colon && colon + 1 < l->comm.end && colon[1] == ' ' &&
 	    !memchr(s.at, ' ', (size_t)(colon - s.at))) {
 		l->instance.end = colon;
-		l->comm.at = skip_blanks(colon + 1, l->comm.end);
+		l->comm.at = span_skip_blanks(colon + 1, l->comm.end);
 	}
 	return true;
 }
@@ -136,7 +126,7 @@ static bool read_threads(struct span s, struct ftrace_line *l)
 			s.end = open;
 		}
 	}
-	return read_task(s, l);
+	return ftrace_task(s, l);
 }
 
 /* Skip "(+NUMBER)", the time since the event before, which trace-cmd report --ts-diff prints. */
@@ -156,10 +146,10 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 {
 	const char *text;
 
-	p = skip_blanks(p, end);
+	p = span_skip_blanks(p, end);
 	text = read_time(p, end, l);
 	if (!text) {
-		p = skip_blanks(skip_word(p, end), end);
+		p = span_skip_blanks(skip_word(p, end), end);
 		text = read_time(p, end, l);
 	}
 	if (!text)
@@ -178,7 +168,7 @@ static bool read_event(struct span line, struct ftrace_line *l)
 	/* a comm may have brackets */
 	while (p < head && (p = memchr(p, '[', (size_t)(head - p)))) {
 		q = ftrace_digits(++p, line.end, &cpu);
-		if (q == p || q == line.end || *q != ']' || cpu > CPU_MOST)
+		if (q == p || q == line.end || *q != ']' || cpu > LINE_CPU_MOST)
 			continue;
 		if (!read_rest(q + 1, line.end, l) ||
 		    !read_threads((struct span){line.at, p - 1}, l))
@@ -218,9 +208,9 @@ static bool read_latency(struct span line, struct ftrace_line *l)
 		task = q;
 		if (q == p || q == line.end || *q != ' ')
 			continue;
-		p = skip_blanks(q, line.end);
+		p = span_skip_blanks(q, line.end);
 		q = ftrace_digits(p, line.end, &number);
-		if (q == p || q == line.end || number > CPU_MOST || *q == ' ')
+		if (q == p || q == line.end || number > LINE_CPU_MOST || *q == ' ')
 			continue;
 		if ((!read_rest(skip_word(q, line.end), line.end, l) &&
 		     !read_joined((struct span){q, line.end}, l)) ||
@@ -230,137 +220,6 @@ static bool read_latency(struct span line, struct ftrace_line *l)
 		return true;
 	}
 	return false;
-}
-
-bool ftrace_duration(struct span *s, uint64_t *ns)
-{
-	const char *p = skip_blanks(s->at, s->end), *q;
-	uint64_t number, fraction = 0;
-
-	*ns = UINT64_MAX;
-	if (p < s->end && strchr("+!#*@$", *p) && *p)
-		p = skip_blanks(p + 1, s->end);
-	q = ftrace_digits(p, s->end, &number);
-	if (q > p) {
-		if (q < s->end && *q == '.') {
-			p = q + 1;
-			q = read_fraction(p, s->end, &fraction);
-			if (q == p)
-				return false;
-		}
-		q = skip_blanks(q, s->end);
-		if (s->end - q < 2 || q[0] != 'u' || q[1] != 's' || number >= TIME_LIMIT / 1000)
-			return false;
-		*ns = number * 1000 + fraction / 1000000;
-		p = skip_blanks(q + 2, s->end);
-	}
-	if (p == s->end || *p != '|')
-		return false;
-	s->at = p + 1;
-	return true;
-}
-
-/* Read the time before the CPU of function_graph: "SECONDS.FRACTION |" or "NUMBER[.FRACTION] us |".
- */
-static const char *read_graph_time(struct span s, struct ftrace_line *l)
-{
-	uint64_t number, ns = 0;
-	const char *p = ftrace_digits(s.at, s.end, &number), *q;
-	bool point = p < s.end && *p == '.', us;
-
-	if (p == s.at)
-		return NULL;
-	if (point) {
-		q = read_fraction(p + 1, s.end, &ns);
-		if (q == p + 1)
-			return NULL;
-		p = q;
-	}
-	p = skip_blanks(p, s.end);
-	us = span_begins((struct span){p, s.end}, "us");
-	p = us ? skip_blanks(p + 2, s.end) : p;
-	if (p == s.end || *p != '|' || (!us && !point) || number >= TIME_LIMIT / 1000000000)
-		return NULL;
-	l->time = us ? number * 1000 + ns / 1000000 : number * 1000000000 + ns;
-	l->clock = us ? LINE_MICROSECONDS : LINE_SECONDS;
-	return skip_blanks(p + 1, s.end);
-}
-
-/* Read the CPU of function_graph: "CPU)". Returns what follows; NULL: there is none. */
-static const char *read_graph_cpu(struct span s, struct ftrace_line *l)
-{
-	uint64_t number;
-	const char *p = ftrace_digits(s.at, s.end, &number);
-
-	if (p == s.at || p == s.end || *p != ')' || number > CPU_MOST)
-		return NULL;
-	l->cpu = (int32_t)number;
-	return p + 1;
-}
-
-static bool is_call_text(struct span s)
-{
-	s = span_trim(s);
-	return span_ends(s, "{") || span_ends(s, "}") || span_ends(s, ";") || span_ends(s, "*/");
-}
-
-/* Read "[COMM-TID |] [FLAGS |] [MARK] [DURATION us] |" and the call after it. */
-static bool read_graph_parts(struct span s, struct ftrace_line *l)
-{
-	/* the duration is the first part that has the form of one */
-	for (unsigned part = 0; part < 4; part++) {
-		struct span duration = s;
-		const char *bar;
-
-		if (ftrace_duration(&duration, &l->duration)) {
-			l->text = (struct span){duration.at, s.end};
-			return true;
-		}
-		bar = memchr(s.at, '|', span_size(s));
-		if (!bar)
-			return false;
-		if (l->tid < 0)
-			read_task((struct span){s.at, bar}, l);
-		s.at = bar + 1;
-	}
-	return false;
-}
-
-/* Read a line of function_graph. */
-static bool read_graph(struct span line, struct ftrace_line *l)
-{
-	struct span s = span_trim(line);
-	const char *p = read_graph_time(s, l), *cpu;
-
-	s.at = p ? p : s.at;
-	cpu = read_graph_cpu(s, l);
-	if (p && !cpu && l->clock == LINE_MICROSECONDS) {
-		/* it was the duration */
-		l->clock = LINE_NO_TIME;
-		l->time = 0;
-		s.at = span_trim(line).at;
-	}
-	l->kind = LINE_GRAPH;
-	if (!cpu)
-		/* without the option funcgraph-cpu */
-		return read_graph_parts((struct span){s.at, line.end}, l) && is_call_text(l->text);
-	s.at = cpu;
-	/* the begin or the end of an interrupt */
-	if (span_begins(span_trim(s), "====") || span_begins(span_trim(s), "<===")) {
-		l->kind = LINE_IGNORED;
-		return true;
-	}
-	if (read_graph_parts((struct span){s.at, line.end}, l))
-		return true;
-	p = span_find(s, "=>");
-	if (p && read_task((struct span){p + 2, s.end}, l)) {
-		l->kind = LINE_SWITCH;
-		return true;
-	}
-	/* without the option funcgraph-duration: one blank, and two more for each level */
-	l->indent = 1;
-	l->text = (struct span){s.at, line.end};
-	return !memchr(s.at, '|', span_size(s)) && is_call_text(s);
 }
 
 /* Step back over blanks and a word. */
@@ -387,7 +246,7 @@ static bool read_verbose(struct span line, struct ftrace_line *l)
 	text = span_find((struct span){ms + 5, head.end}, "ms):");
 	time = word_before(ms, line.at);
 	p = ftrace_digits(time, ms, &number);
-	if (!text || p == time || *p != '.' || read_fraction(p + 1, ms, &ns) != ms ||
+	if (!text || p == time || *p != '.' || ftrace_fraction(p + 1, ms, &ns) != ms ||
 	    number >= TIME_LIMIT / 1000000)
 		return false;
 	l->time = number * 1000000 + ns / 1000;
@@ -397,7 +256,8 @@ static bool read_verbose(struct span line, struct ftrace_line *l)
 	for (unsigned i = 0; i < 5; i++)
 		cpu = word_before(cpu, line.at);
 	tid = word_before(cpu, line.at);
-	if (tid == line.at || ftrace_digits(cpu, head.end, &number) == cpu || number > CPU_MOST)
+	if (tid == line.at || ftrace_digits(cpu, head.end, &number) == cpu ||
+	    number > LINE_CPU_MOST)
 		return false;
 	l->cpu = (int32_t)number;
 	p = ftrace_digits(tid, head.end, &number);
@@ -415,7 +275,7 @@ static bool read_lost(struct span line, struct ftrace_line *l)
 	uint64_t cpu, count;
 	const char *p = line.at + 4, *q = ftrace_digits(p, line.end, &cpu), *end;
 
-	if (q == p || cpu > CPU_MOST || line.end - q < 3 || q[0] != ' ' || q[1] != '[' ||
+	if (q == p || cpu > LINE_CPU_MOST || line.end - q < 3 || q[0] != ' ' || q[1] != '[' ||
 	    line.end[-1] != ']')
 		return false;
 	p = q + 2 + (span_begins((struct span){q + 2, line.end}, "LOST ") ? 5 : 0);
@@ -431,7 +291,8 @@ static bool read_lost(struct span line, struct ftrace_line *l)
 static bool is_ignored(struct span s)
 {
 	return s.at == s.end || *s.at == '#' || span_begins(s, "-----") ||
-	       span_begins(s, "cpus=") || span_find(s, ": cpus=") || span_begins(s, "version = ");
+	       span_begins(s, "cpus=") || span_find(s, ": cpus=") || span_begins(s, "version = ") ||
+	       span_begins(s, "(Overruns: ");
 }
 
 void ftrace_line_parse(struct span line, struct ftrace_line *l)
@@ -460,7 +321,7 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 		return;
 	} else if (is_ignored(s)) {
 		l->kind = LINE_IGNORED;
-	} else if (!read_graph(line, l)) {
+	} else if (!ftrace_graph_line(line, l)) {
 		*l = none;
 		if (read_latency(line, l) || (*l = none, read_verbose(line, l)) ||
 		    (*l = none, l->mmio = ftrace_mmio_line(s, l)))

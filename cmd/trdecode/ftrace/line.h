@@ -8,13 +8,8 @@
  *     COMM TID CPU FLAGS PREEMPT NUMBER [TIME] TIMEms (+TIMEms): TEXT       (verbose)
  *
  * TIME is SECONDS.FRACTION of one to nine digits, microseconds with "us" from the start of a
- * latency trace, or a number of a clock without seconds. A line of the function_graph tracer is
- *
- *     [TIME |] [CPU)] [COMM-TID |] [FLAGS |] [MARK] [DURATION us] | CALL
- *     [TIME |] CPU) CALL                                       (without durations)
- *
- * CALL is indented by two blanks, without durations by one, and two more for each level. TIME is
- * seconds with a point, or microseconds and "us".
+ * latency trace, or a number of a clock without seconds. line_graph.c has the grammar of a line of
+ * the tracer function_graph.
  *
  * Sources: Documentation/trace/ftrace.rst of Linux, and the output of kernels 3.10 to 6.18 and of
  * trace-cmd 3.1.6 and 3.4; Android's systrace.
@@ -61,6 +56,13 @@ static inline bool span_ends(struct span s, const char *text)
 	return span_size(s) >= n && !memcmp(s.end - n, text, n);
 }
 
+static inline const char *span_skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
 /* Take blanks off both ends. */
 static inline struct span span_trim(struct span s)
 {
@@ -89,7 +91,10 @@ enum line_kind {
 
 enum line_clock { LINE_SECONDS, LINE_MICROSECONDS, LINE_TICKS, LINE_NO_TIME };
 
-enum { LINE_HEAD_MOST = 1024 }; /* bytes of a line before its CPU */
+enum {
+	LINE_HEAD_MOST = 1024, /* bytes of a line before its CPU */
+	LINE_CPU_MOST = 65535,
+};
 
 struct ftrace_line {
 	enum line_kind kind;
@@ -97,11 +102,12 @@ struct ftrace_line {
 	struct span instance, comm;
 	int32_t tid, tgid, cpu; /* -1: the line has none */
 	uint64_t time;		/* ns; LINE_TICKS: ticks */
-	struct span text;	/* what follows; of a FRAME and a GRAPH the text of it */
-	uint64_t duration;	/* of a GRAPH, ns; UINT64_MAX: none */
-	bool mmio;		/* of mmiotrace: text is the whole line */
-	unsigned indent;	/* of a GRAPH: blanks before a call of depth 0 */
-	uint64_t lost;		/* events of a LOST; UINT64_MAX: unknown */
+	/* what follows; of a FRAME and a GRAPH its text; of a SWITCH the thread before */
+	struct span text;
+	uint64_t duration; /* of a GRAPH, ns; UINT64_MAX: none */
+	bool mmio;	   /* of mmiotrace: text is the whole line */
+	unsigned indent;   /* of a GRAPH: blanks before a call of depth 0 */
+	uint64_t lost;	   /* events of a LOST; UINT64_MAX: unknown */
 };
 
 /* mmiotrace.c: take a line of mmiotrace apart. false: it is none. */
@@ -112,6 +118,16 @@ bool ftrace_seconds(struct span s, uint64_t *ns);
 /* Take a line apart. The spans point into it. */
 void ftrace_line_parse(struct span line, struct ftrace_line *l);
 
+/* Read the digits after the point of a number of seconds as ns. Returns their end; at: there are
+ * none, or more than nine. */
+const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns);
+/* Read "COMM-TID" up to the end of s, with an instance or a file before it. */
+bool ftrace_task(struct span s, struct ftrace_line *l);
+
+/* line_graph.c: take a line of function_graph apart. false: it is none, and *l is undefined. */
+bool ftrace_graph_line(struct span line, struct ftrace_line *l);
+/* Take a line of function_graph apart that has no column but FLAGS. false: as above. */
+bool ftrace_graph_bare(struct span line, struct ftrace_line *l);
 /* Read "[MARK] [DURATION us] |" at the beginning of s, and move s->at after it. *ns is UINT64_MAX
  * if there is no duration. false: there is no such text. */
 bool ftrace_duration(struct span *s, uint64_t *ns);

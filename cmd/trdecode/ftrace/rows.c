@@ -243,7 +243,6 @@ int ftrace_row_write(struct ftrace *f)
 		return -1;
 	if (r->stack && writer_use_stack(f->w, r->stack))
 		return -1;
-	f->last = r->time;
 	f->has_row = false;
 	f->events++;
 	return writer_row_data(f->w, (struct new_row){.time = r->time,

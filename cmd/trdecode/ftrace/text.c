@@ -306,6 +306,13 @@ static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span te
 		return done ? 0 : -1;
 	if (span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
 		return done ? 0 : -1;
+	if (text.at < text.end && isdigit((unsigned char)*text.at)) {
+		struct ftrace_line call = *l;
+
+		/* a call of function_graph, printed by another tracer */
+		if (ftrace_graph_line(text, &call) && call.kind == LINE_GRAPH && call.cpu == l->cpu)
+			return ftrace_graph(f, &call, call.text, call.duration);
+	}
 	if (text.at < text.end &&
 	    (span_find(text, " <-") || !memchr(text.at, ' ', span_size(text))))
 		return ftrace_function(f, text);
