@@ -244,6 +244,121 @@ events() {
 	END
 }
 
+@test "the tracers hwlat, osnoise and timerlat have the fields of trace.dat" {
+	# lines of Documentation/trace
+	cat >x <<-'END'
+		# tracer: nop
+		           <...>-1729  [001] d...   678.473449: #1     inner/outer(us):   11/12    ts:1581527483.343962693 count:6
+		           <...>-1729  [004] d...   689.556542: #2     inner/outer(us):   16/9     ts:1581527494.089008092 count:1 nmi-total:4 nmi-count:1
+		           <...>-3638  [003] d... 19454.071354: #2     inner/outer(us):   11/9     ts:1499801091.082164365
+		           <...>-859   [000] .... 81.637220: 1000000        190  99.98100       9     18      0   1007     18      1
+		      <idle>-0       [000] d.h1    54.029328: #1     context    irq timer_latency       932 ns
+		       <...>-867     [000] ....    54.029339: #2     context thread timer_latency     11700 ns
+		   osnoise/8-961     [008] d.h.  5789.857532: irq_noise: local_timer:236 start 5789.857529929 duration 1845 ns
+		   <...>-961         [008] d.h.  5789.857533: softirq_noise:    SCHED:7 start 1371.794561803 duration 992 ns
+		   <...>-961         [008] d.h.  5789.857534: thread_noise: Web: Content:12 start 1371.781368110 duration 8943683 ns
+		   <...>-961         [008] d.h.  5789.857535: nmi_noise: start 1.000000002 duration 3 ns
+		   <...>-961         [008] d.h.  5789.857536: sample_threshold: start 3789.000000009 duration 1000002 ns interference 4
+	END
+	# of trace-cmd report
+	cat >y <<-'END'
+		   work-1            [008]       5789.857537: hwlat:                cnt:7	ts:1581527483.0343962693	inner:11	outer:12	count:6	nmi-ts:0	nmi-count:0
+		   work-1            [008]       5789.857538: osnoise:              noise:190	max_sample:9	hw:18	nmi:0	irq:1007	softirq:18	thread:1
+		   work-1            [008]       5789.857539: timerlat:             seq:4	context:1	timer_latency:11700
+	END
+	for text in x y; do trdecode $text | trencode -q -t ndjson; done | jq -c '[.cpu, .type, .args]' >have
+	diff - have <<-'END'
+		[1,"hwlat",{"seqnum":1,"duration":11,"outer_duration":12,"tv_sec":1581527483,"tv_nsec":343962693,"count":6}]
+		[4,"hwlat",{"seqnum":2,"duration":16,"outer_duration":9,"tv_sec":1581527494,"tv_nsec":89008092,"count":1,"nmi_total_ts":4,"nmi_count":1}]
+		[3,"hwlat",{"seqnum":2,"duration":11,"outer_duration":9,"tv_sec":1499801091,"tv_nsec":82164365}]
+		[0,"osnoise",{"runtime":1000000,"noise":190,"max_sample":9,"hw_count":18,"nmi_count":0,"irq_count":1007,"softirq_count":18,"thread_count":1}]
+		[0,"timerlat",{"seqnum":1,"context":"irq","timer_latency":932}]
+		[0,"timerlat",{"seqnum":2,"context":"thread","timer_latency":11700}]
+		[8,"irq_noise",{"desc":"local_timer","vector":236,"start":5789857529929,"duration":1845}]
+		[8,"softirq_noise",{"action":"SCHED","vector":7,"start":1371794561803,"duration":992}]
+		[8,"thread_noise",{"comm":"Web: Content","pid":12,"start":1371781368110,"duration":8943683}]
+		[8,"nmi_noise",{"start":1000000002,"duration":3}]
+		[8,"sample_threshold",{"start":3789000000009,"duration":1000002,"interference":4}]
+		[8,"hwlat",{"seqnum":7,"tv_sec":1581527483,"tv_nsec":343962693,"duration":11,"outer_duration":12,"count":6,"nmi_total_ts":0,"nmi_count":0}]
+		[8,"osnoise",{"noise":190,"max_sample":9,"hw_count":18,"nmi_count":0,"irq_count":1007,"softirq_count":18,"thread_count":1}]
+		[8,"timerlat",{"seqnum":4,"context":1,"timer_latency":11700}]
+	END
+	# such a text of a mark is a message
+	echo ' a-1 [000] .... 1.000001: tracing_mark_write: #1 context irq timer_latency 1 ns' >x
+	events x | jq -c .[5].message >have
+	echo '"#1 context irq timer_latency 1 ns"' | diff - have
+}
+
+@test "the tracer blk and the events of block devices have fields; --pair block" {
+	# recorded: dd of one block, and a flush
+	cat >x <<-'END'
+		# tracer: blk
+		#
+		              dd-7300    [001] ..... 12724.096617: block_bio_queue: 254,0 RM 354174736 + 8 [dd]
+		              dd-7300    [001] d..1. 12724.096636: 254,0    Q  RM 354174736 + 8 [dd]
+		              dd-7300    [001] ..... 12724.096646: block_io_start: 254,0 RM 4096 () 354174736 + 8 be,0,4 [dd]
+		              dd-7300    [001] ..... 12724.096649: block_plug: [dd]
+		              dd-7300    [001] d..1. 12724.096649: 254,0    P   N [dd]
+		              dd-7300    [001] ..... 12724.096651: block_unplug: [dd] 1
+		              dd-7300    [001] d..1. 12724.096652: 254,0    U   N [dd] 1
+		              dd-7300    [001] ..... 12724.096660: block_rq_issue: 254,0 RM 4096 () 354174736 + 8 be,0,4 [dd]
+		              dd-7300    [001] d..1. 12724.096660: 254,0   /user.slice  issue  RM 354174736 + 8 [dd]
+		             zsh-7151    [001] ..s.. 12724.096818: block_rq_complete: 254,0 RM () 354174736 + 8 be,0,4 [0]
+		             zsh-7151    [001] d.s1. 12724.096819: 254,0    C  RM 354174736 + 8 [0]
+		              rm-6364    [001] ..... 12724.098151: block_dirty_buffer: 254,0 sector=44761127 size=4096
+		             zsh-7151    [001] ..s.. 12724.117131: block_rq_complete: 254,0 FF () 18446744073709551615 + 0 none,0,0 [-5]
+		             zsh-7151    [001] d.s1. 12724.117132: 254,0    C  FN 0 [0]
+		              rm-6364    [001] d..1. 12724.117133: 254,0    X  WS 100 / 108 [a] b]
+		              rm-6364    [001] d..1. 12724.117134: 254,3    A  WS 100 + 8 <- (254,1) 92
+		              rm-6364    [001] d..1. 12724.117135: 254,0    m   N cfq [x] + 8
+		              rm-6364    [001] d..1. 12724.117136: 254,0    D   N 36 (12 00 24 ..) [rm]
+		              rm-6364    [001] d..1. 12724.117137: 254,0    D   N what is it
+	END
+	trdecode x >x.trs
+	trencode -q -t ndjson x.trs | jq -c '[.tid, .type, .args]' >have
+	# a sector above 2^53, in the form that this jq gives it
+	jq -c . <<-'END' | diff - have
+		[7300,"block_bio_queue",{"dev":266338304,"rwbs":"RM","sector":354174736,"nr_sector":8,"comm":"dd"}]
+		[7300,"blk_queue",{"dev":266338304,"rwbs":"RM","sector":354174736,"nr_sector":8,"comm":"dd"}]
+		[7300,"block_io_start",{"dev":266338304,"rwbs":"RM","bytes":4096,"cmd":"","sector":354174736,"nr_sector":8,"ioprio":16388,"comm":"dd"}]
+		[7300,"block_plug",{"comm":"dd"}]
+		[7300,"blk_plug",{"dev":266338304,"rwbs":"N","comm":"dd"}]
+		[7300,"block_unplug",{"comm":"dd","nr_rq":1}]
+		[7300,"blk_unplug_io",{"dev":266338304,"rwbs":"N","comm":"dd","nr_rq":1}]
+		[7300,"block_rq_issue",{"dev":266338304,"rwbs":"RM","bytes":4096,"cmd":"","sector":354174736,"nr_sector":8,"ioprio":16388,"comm":"dd"}]
+		[7300,"blk_issue",{"dev":266338304,"cgroup":"/user.slice","rwbs":"RM","sector":354174736,"nr_sector":8,"comm":"dd"}]
+		[7151,"block_rq_complete",{"dev":266338304,"rwbs":"RM","cmd":"","sector":354174736,"nr_sector":8,"ioprio":16388,"error":0}]
+		[7151,"blk_complete",{"dev":266338304,"rwbs":"RM","sector":354174736,"nr_sector":8,"error":0}]
+		[6364,"block_dirty_buffer",{"dev":266338304,"sector":44761127,"size":4096}]
+		[7151,"block_rq_complete",{"dev":266338304,"rwbs":"FF","cmd":"","sector":18446744073709551615,"nr_sector":0,"ioprio":0,"error":-5}]
+		[7151,"blk_complete",{"dev":266338304,"rwbs":"FN","sector":0,"error":0}]
+		[6364,"blk_split",{"dev":266338304,"rwbs":"WS","sector":100,"new_sector":108,"comm":"a] b"}]
+		[6364,"blk_remap",{"dev":266338307,"rwbs":"WS","sector":100,"nr_sector":8,"old_dev":266338305,"old_sector":92}]
+		[6364,"blk_message",{"dev":266338304,"rwbs":"N","message":"cfq [x] + 8"}]
+		[6364,"blk_issue",{"dev":266338304,"rwbs":"N","bytes":36,"cmd":"12 00 24 ..","comm":"rm"}]
+		[6364,"print",{"message":"254,0    D   N what is it"}]
+	END
+	for kind in block_:158000 block_:159000:-v; do
+		IFS=: read -r word total invert <<<"$kind"
+		# shellcheck disable=SC2086
+		grep $invert "$word" x | trdecode | trstat -q -t csv --pair block -c count,total >have
+		printf '%s\n' dev,count,total "266338304,1,$total" | diff - have
+	done
+	# the option blk_classic
+	cat >x <<-'END'
+		# tracer: blk
+		# DEV   CPU TIMESTAMP     PID ACT FLG
+		#  |     |     |           |   |   |
+		254,0    1 12724.096660057  7300  D  RM 354174736 + 8 [dd]
+		  8,16   1 12724.096818864     0  C  RM 354174736 + 8 [0]
+	END
+	trdecode x | trencode -q -t ndjson | jq -c '[.time, .cpu, .tid, .type, .args]' >have
+	diff - have <<-'END'
+		[12724096660057,1,7300,"blk_issue",{"dev":266338304,"rwbs":"RM","sector":354174736,"nr_sector":8,"comm":"dd"}]
+		[12724096818864,1,0,"blk_complete",{"dev":8388624,"rwbs":"RM","sector":354174736,"nr_sector":8,"error":0}]
+	END
+}
+
 @test "text without threads and times is refused; an empty trace is no fault" {
 	printf '# tracer: nop\n32374 0 3685762123470 type: 442\n' >raw
 	printf '# tracer: nop\n00007e76 00000001 0000035a4bd39b02 type: 442\n\n' >hex
@@ -475,8 +590,13 @@ events() {
 @test "long lines with many beginnings of an event are read once" {
 	{
 		printf ' a-1 [000] 1.000001: ev: v=1\n'
-		for part in '[1]' 'a-1 ' 'a:1 [' '1) | a |'; do
+		for part in '[1]' 'a-1 ' 'a:1 [' '1) | a |' '8,0 ' '==========>'; do
 			yes "$part" | head -n 1000000 | tr -d '\n'
+			echo
+		done
+		for text in 'thread_noise: ' 'block_rq_issue: 8,0 R 1 (' 'block_plug: [' '8,0 D R 1 ('; do
+			printf ' a-1 [000] 1.000001: %s' "$text"
+			yes 'a) 1 + 1 [a:1 start 1 ' | head -n 100000 | tr -d '\n'
 			echo
 		done
 		printf ' a-1 [000] 1.000002: ev: v=2\n'

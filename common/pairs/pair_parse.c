@@ -61,8 +61,8 @@ static const struct pair_preset presets[] = {
 	 "vec|softirq_id", NULL, false, NULL, NULL, NULL},
 	/* from the issue of a request to the device until its completion */
 	{"block",
-	 "type in {\"block_rq_issue\", \"rq_issue_fs\"} -> "
-	 "type in {\"block_rq_complete\", \"rq_complete_fs\"} "
+	 "type in {\"block_rq_issue\", \"rq_issue_fs\", \"blk_issue\"} -> "
+	 "type in {\"block_rq_complete\", \"rq_complete_fs\", \"blk_complete\"} "
 	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
 	 "dev|group", NULL, false, NULL, NULL, NULL},
 };

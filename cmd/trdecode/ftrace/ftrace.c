@@ -100,7 +100,8 @@ static int next_line(struct ftrace *f, struct error *e)
 			continue;
 		}
 		ftrace_line_parse(f->whole, &f->line);
-		f->graph |= span_begins(f->whole, "# tracer: function_graph");
+		f->graph |= f->line.kind == LINE_IGNORED &&
+			    span_begins(f->whole, "# tracer: function_graph");
 		if (f->graph && f->line.kind == LINE_OTHER &&
 		    !ftrace_graph_bare(f->whole, &f->line))
 			f->line.kind = LINE_OTHER;

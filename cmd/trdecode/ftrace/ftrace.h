@@ -10,7 +10,8 @@
  * hexadecimal with 0x, are fields of 8 bytes; all other values, and those of the keys in
  * fields.c, are text. If a later value is no number, the event and all after it have another type
  * of the same name, in which the field is text. Text before the first key is the field message.
- * Text without a key, and that of print, bprint and bputs, is the message.
+ * Text without a key, and that of print, bprint and bputs, is the message. forms.c has texts of
+ * another form, and blk.c the tracer blk.
  *
  * funcgraph_entry and funcgraph_exit are an enter and a leave. "NAME();" is both: the leave comes
  * after the duration, or before the next event of the CPU. A leave without a name ends the call
@@ -214,6 +215,15 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
 
 /* mmiotrace.c: make the row of a line that ftrace_mmio_line has read. */
 int ftrace_mmio(struct ftrace *f, struct span text);
+
+/* forms.c: the events whose texts have a form. The fields are added to values. */
+/* Read the text of an event with a name. false: it has no form, and no field was added. */
+bool ftrace_form_values(struct ftrace *f, struct span name, struct span text);
+/* Read a text without a name. false: it is of no tracer known. */
+bool ftrace_form_unnamed(struct ftrace *f, struct span text, struct span *name);
+
+/* blk.c: make the row of a line of the tracer blk. *done: it was one. */
+int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done);
 
 /* functions.c: locations of functions; 0: out of memory. */
 /* Declare a function, with the arguments that its first event has. */

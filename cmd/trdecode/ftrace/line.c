@@ -323,10 +323,17 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 		l->kind = LINE_IGNORED;
 	} else if (!ftrace_graph_line(line, l)) {
 		*l = none;
-		if (read_latency(line, l) || (*l = none, read_verbose(line, l)) ||
-		    (*l = none, l->mmio = ftrace_mmio_line(s, l)))
+		if (read_latency(line, l) || (*l = none, read_verbose(line, l))) {
 			l->kind = LINE_EVENT;
-		else
+			return;
+		}
+		*l = none;
+		l->form = ftrace_mmio_line(s, l)  ? LINE_MMIO
+			  : ftrace_blk_line(s, l) ? LINE_BLK
+						  : LINE_PLAIN;
+		if (l->form == LINE_PLAIN)
 			*l = none;
+		else
+			l->kind = LINE_EVENT;
 	}
 }

@@ -73,6 +73,17 @@ static inline struct span span_trim(struct span s)
 	return s;
 }
 
+/* Take the next word off a span, and the blanks before it. */
+static inline struct span span_take_word(struct span *s)
+{
+	struct span word = span_trim(*s);
+
+	s->at = memchr(word.at, ' ', span_size(word));
+	s->at = s->at ? s->at : word.end;
+	word.end = s->at;
+	return word;
+}
+
 /* Find a text in a span. NULL: it is not there. */
 static inline const char *span_find(struct span s, const char *text)
 {
@@ -91,6 +102,8 @@ enum line_kind {
 
 enum line_clock { LINE_SECONDS, LINE_MICROSECONDS, LINE_TICKS, LINE_NO_TIME };
 
+enum line_form { LINE_PLAIN, LINE_MMIO, LINE_BLK };
+
 enum {
 	LINE_HEAD_MOST = 1024, /* bytes of a line before its CPU */
 	LINE_CPU_MOST = 65535,
@@ -105,13 +118,16 @@ struct ftrace_line {
 	/* what follows; of a FRAME and a GRAPH its text; of a SWITCH the thread before */
 	struct span text;
 	uint64_t duration; /* of a GRAPH, ns; UINT64_MAX: none */
-	bool mmio;	   /* of mmiotrace: text is the whole line */
-	unsigned indent;   /* of a GRAPH: blanks before a call of depth 0 */
-	uint64_t lost;	   /* events of a LOST; UINT64_MAX: unknown */
+	/* MMIO, BLK: text is the whole line of the tracer mmiotrace, or of blk with blk_classic */
+	enum line_form form;
+	unsigned indent; /* of a GRAPH: blanks before a call of depth 0 */
+	uint64_t lost;	 /* events of a LOST; UINT64_MAX: unknown */
 };
 
 /* mmiotrace.c: take a line of mmiotrace apart. false: it is none. */
 bool ftrace_mmio_line(struct span s, struct ftrace_line *l);
+/* blk.c: take a line of blk with the option blk_classic apart. false: it is none. */
+bool ftrace_blk_line(struct span s, struct ftrace_line *l);
 /* Read "SECONDS.FRACTION", or whole seconds, as ns. */
 bool ftrace_seconds(struct span s, uint64_t *ns);
 

@@ -35,16 +35,6 @@ static const struct mmio_form *form_of(struct span s)
 	return NULL;
 }
 
-static struct span take_word(struct span *s)
-{
-	struct span word = span_trim(*s);
-
-	s->at = memchr(word.at, ' ', span_size(word));
-	s->at = s->at ? s->at : word.end;
-	word.end = s->at;
-	return word;
-}
-
 bool ftrace_mmio_line(struct span s, struct ftrace_line *l)
 {
 	const struct mmio_form *form = form_of(s);
@@ -56,17 +46,17 @@ bool ftrace_mmio_line(struct span s, struct ftrace_line *l)
 		return false;
 	rest = (struct span){s.at + strlen(form->word), s.end};
 	if (form->word[1] == ' ') {
-		word = take_word(&rest);
+		word = span_take_word(&rest);
 		if (span_size(word) != 1 || !strchr("1248", *word.at))
 			return false;
 	}
-	word = take_word(&rest);
+	word = span_take_word(&rest);
 	if (!ftrace_seconds(word, &l->time))
 		return false;
 	l->clock = LINE_SECONDS;
 	l->text = s;
 	for (unsigned i = 0; i < form->nwords; i++) {
-		word = take_word(&rest);
+		word = span_take_word(&rest);
 		if (!ftrace_number(word, &kind, &number))
 			return false;
 	}
@@ -83,10 +73,10 @@ int ftrace_mmio(struct ftrace *f, struct span text)
 	ftrace_value_add(f, "opcode", (struct span){form->word, rest.at - 1 - text.at + form->word},
 			 false);
 	if (form->word[1] == ' ')
-		ftrace_value_add(f, "width", take_word(&rest), true);
-	take_word(&rest);
+		ftrace_value_add(f, "width", span_take_word(&rest), true);
+	span_take_word(&rest);
 	for (unsigned i = 0; i < form->nwords; i++) {
-		word = take_word(&rest);
+		word = span_take_word(&rest);
 		if (form->keys[i])
 			ftrace_value_add(f, form->keys[i], word, true);
 	}

@@ -178,7 +178,10 @@ static int named(struct ftrace *f, struct span name, struct span text)
 		 !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
 		ftrace_value_add(f, "ret", text, true);
 		known = true;
-	}
+	} else if (span_begins(name, "block_") || span_ends(name, "_noise") ||
+		   span_is(name, "sample_threshold") || span_is(name, "hwlat") ||
+		   span_is(name, "osnoise") || span_is(name, "timerlat"))
+		known = ftrace_form_values(f, name, text);
 	return known ? ftrace_typed(f, name, NULL) : ftrace_event(f, name, text);
 }
 
@@ -295,6 +298,7 @@ static int scheduled(struct ftrace *f, struct span s, bool *done)
 
 static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span text)
 {
+	struct span name;
 	bool done = false;
 
 	if (span_begins(text, "<stack trace"))
@@ -309,10 +313,15 @@ static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span te
 	if (text.at < text.end && isdigit((unsigned char)*text.at)) {
 		struct ftrace_line call = *l;
 
+		if (ftrace_blk(f, l, &done) || done)
+			return done ? 0 : -1;
+
 		/* a call of function_graph, printed by another tracer */
 		if (ftrace_graph_line(text, &call) && call.kind == LINE_GRAPH && call.cpu == l->cpu)
 			return ftrace_graph(f, &call, call.text, call.duration);
 	}
+	if (ftrace_form_unnamed(f, text, &name))
+		return ftrace_typed(f, name, NULL);
 	if (text.at < text.end &&
 	    (span_find(text, " <-") || !memchr(text.at, ' ', span_size(text))))
 		return ftrace_function(f, text);
@@ -325,7 +334,7 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 	uint64_t duration;
 	bool done = false;
 
-	if (l->mmio)
+	if (l->form == LINE_MMIO)
 		return ftrace_mmio(f, l->text);
 	if (name.at == name.end)
 		return unnamed(f, l, text);
