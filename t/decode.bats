@@ -175,6 +175,26 @@ good() {
 	run -0 pipe 'trdecode b b.trs >/dev/null'
 }
 
+@test "a remark on inputs of ticks and of ns on one time line, aligned or with an offset" {
+	local ticks=$DATA/apitrace/threads.trace ns=$DATA/uftrace/fib
+	remark="its clock counts ticks, the clock of $ns (monotonic) ns: their times agree only if a tick is 1 ns"
+	for option in --align=start "--offset=$ticks=7"; do
+		for operands in "$ns $ticks" "$ticks $ns"; do
+			# shellcheck disable=SC2086
+			run -0 trdecode "$option" $operands -o x.trs
+			assert_output "trdecode: $ticks: $remark"
+			# shellcheck disable=SC2086
+			run -0 trdecode -q "$option" $operands -o x.trs
+			refute_output
+		done
+		trencode -q --tick 1ns -t csv -o x.csv x.trs
+		run -2 trencode -q -t csv x.trs -o x.csv
+	done
+	cp "$ticks" other.trace
+	run -0 trdecode --align=start other.trace "$ticks" -o x.trs
+	refute_output
+}
+
 @test "--align start: all inputs begin with the first, whatever their clocks" {
 	need trace-cmd
 	run -2 pipe 'trdecode "$DATA/uftrace/fib" "$DATA/trace-cmd/v6-date.dat" >/dev/null'

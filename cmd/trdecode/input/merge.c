@@ -58,6 +58,22 @@ static bool clocks_meet(const struct input *a, const struct input *b)
 	return ((int64_t)x > (int64_t)y ? x - y : y - x) <= WALL_TOLERANCE;
 }
 
+/* Print a remark if one input has ticks and another one ns: --offset and --align add the same
+ * number to both. */
+static void remark_units(const struct input *inputs, int n)
+{
+	const struct input *of[2] = {NULL, NULL}; /* ns, ticks */
+
+	for (int i = 0; i < n; i++)
+		if (inputs[i].next != UINT64_MAX && !of[inputs[i].ticks])
+			of[inputs[i].ticks] = &inputs[i];
+	if (of[0] && of[1] && !of[0]->decoding->quiet)
+		warn(of[1]->name, NO_OFFSET,
+		     "its clock counts ticks, the clock of %s (%s) ns: their times agree only if a "
+		     "tick is 1 ns",
+		     of[0]->name, of[0]->clock_name);
+}
+
 int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 {
 	const struct input *a = NULL;
@@ -76,6 +92,7 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 		if (!a)
 			a = b;
 	}
+	remark_units(inputs, n);
 	return 0;
 }
 

@@ -44,8 +44,8 @@ static inline bool merge_unshifted(uint64_t until, int64_t shift, uint64_t *limi
 	return shift <= 0 || until >= (uint64_t)shift;
 }
 
-/* Refuse inputs whose clocks have nothing in common, except those that have an --offset. Called
- * once, after begin of all inputs. */
+/* Refuse inputs whose clocks have nothing in common, except those that have an --offset or are
+ * aligned: of those, print a remark if some have ticks. Called once, after begin of all inputs. */
 int merge_check_clocks(const struct input *inputs, int n, struct error *e);
 
 /* Run all inputs to their ends or up to time `last`, the lowest time first, ties in the order of
