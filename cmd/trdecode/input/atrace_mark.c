@@ -49,12 +49,12 @@ static unsigned split(struct mark_text s, struct mark_text *parts, unsigned most
 bool atrace_mark_argument(struct mark_text *arguments, struct mark_text *key,
 			  struct mark_text *value)
 {
-	const char *at = arguments->at, *end = at + arguments->size, *equal, *semicolon;
+	const char *at = arguments->at, *end, *equal, *semicolon;
 
 	if (!arguments->size)
 		return false;
 	semicolon = memchr(at, ';', arguments->size);
-	end = semicolon ? semicolon : end;
+	end = semicolon ? semicolon : at + arguments->size;
 	equal = memchr(at, '=', (size_t)(end - at));
 	if (!equal || equal == at)
 		return false;
