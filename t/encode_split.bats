@@ -83,14 +83,19 @@ add_up() {
 	done
 }
 
-@test "parts of perfetto are the whole, with the rows of the stream" {
+@test "parts of perfetto and chrome are the whole, with the rows of the stream" {
 	for d in v7-zlib-fgraph-depth i386-v6-fgraph; do
 		trdecode -q "$RECORDED/trace-cmd/$d.dat" >x.trs
 		split perfetto 10ms
 		trencode -q -t ndjson -c time,name,dur,tid,kind,args x.trs | grep '"kind":"call"' | LC_ALL=C sort >want
 		trdecode -q parts/p.* | trencode -q -t ndjson -c time,name,dur,tid,kind,args |
 			grep '"kind":"call"' | LC_ALL=C sort | diff want -
+		# in chrome the fields of the leave that was made at a cut are not those of the call
+		split chrome 10ms
+		trdecode -q whole | trencode -q -t ndjson | LC_ALL=C sort >want
+		trdecode -q parts/p.* | trencode -q -t ndjson | LC_ALL=C sort | diff want -
 	done
+	split perfetto 10ms
 	# a part by itself adds the times of the calls that go on, but does not count them
 	trdecode -q parts/p.* | table | cut -f 1,2,4 >want
 	for part in parts/p.*; do
@@ -100,6 +105,41 @@ add_up() {
 		cut -f 1,2,4 | diff want -
 	# nothing of the marks is left in the stream
 	run -1 grep -c continues <(trdecode -q parts/p.* | trencode -q -t ndjson -)
+}
+
+rows_of_calls() {
+	trsym -q | trencode -q -t ndjson -c time,dur,tid,cpu,depth,name | LC_ALL=C sort
+}
+
+@test "a thread without a number, or the idle thread of a CPU, has the same number in all parts" {
+	# calls of three CPUs without threads: the first event of a part is of any of them
+	awk 'BEGIN {
+		srand(3)
+		print "# tracer: function_graph"
+		for (t = 1000000; t < 1003000; t += 8) {
+			c = int(rand() * 3)
+			if (n[c] < 4 && rand() < 0.6)
+				printf " 1.%06d |  %d)               |  %*sf%d() {\n", t - 1000000, c, 2 * n[c], "", n[c]++
+			else if (n[c]) {
+				n[c]--
+				printf " 1.%06d |  %d)   1.000 us    |  %*s}\n", t - 1000000, c, 2 * n[c], ""
+			}
+		}
+	}' >text
+	trdecode -q text >x.trs
+	for format in chrome perfetto uftrace trace-cmd ctf; do
+		split $format 300us
+		trdecode -q whole | rows_of_calls >want
+		(($(wc -l <want) > 100)) || fail "$format"
+		trdecode -q parts/p.* | rows_of_calls | diff want - || fail "$format"
+	done
+	# the idle threads
+	trdecode -q "$RECORDED/trace-cmd/v6-sched-irq-timer.dat" >x.trs
+	for format in chrome perfetto; do
+		split $format 20K
+		trdecode -q whole | trstat -q -t csv -g tid,type -c count | LC_ALL=C sort >want
+		trdecode -q parts/p.* | trstat -q -t csv -g tid,type -c count | LC_ALL=C sort | diff want - || fail "$format"
+	done
 }
 
 @test "parts of a trace.dat are the whole, and calls have their times in each" {

@@ -37,6 +37,12 @@ static void drop_kept(struct kept_blocks *k)
 	*k = (struct kept_blocks){.metas.spills = true};
 }
 
+static void drop_numbers(struct split *s)
+{
+	thread_ids_free(s->thread_ids);
+	track_numbers_free(s->track_numbers);
+}
+
 int parts_keep_head(struct encode_run *r, const struct head *h, struct error *e)
 {
 	struct kept_blocks *k = &r->kept;
@@ -129,6 +135,7 @@ static int part_begin(void *ctx, struct error *e)
 	if (parts_name(r, r->split->part.number, e) || encode_open(r))
 		return -1;
 	if (!same_stream) {
+		drop_numbers(r->split);
 		drop_kept(&r->kept);
 		return r->encoder->conversion ? 0 : encode_begin(&r->en, e);
 	}
@@ -148,6 +155,10 @@ int parts_begin(struct encode_run *r, struct error *e)
 {
 	r->split = calloc(1, sizeof *r->split);
 	if (!r->split)
+		return error_no_memory(e);
+	r->split->thread_ids = calloc(1, sizeof *r->split->thread_ids);
+	r->split->track_numbers = calloc(1, sizeof *r->split->track_numbers);
+	if (!r->split->thread_ids || !r->split->track_numbers)
 		return error_no_memory(e);
 	r->kept.metas.spills = true;
 	r->split->limit = r->options.split;
@@ -175,6 +186,10 @@ void parts_end(struct encode_run *r)
 		warn(r->path, NO_OFFSET, "is of an earlier run: this trace has %" PRIu32 " part%s",
 		     r->split->part.number + 1, r->split->part.number ? "s" : "");
 	split_free(r->split);
+	if (r->split->thread_ids && r->split->track_numbers)
+		drop_numbers(r->split);
+	free(r->split->thread_ids);
+	free(r->split->track_numbers);
 	free(r->split);
 	drop_kept(&r->kept);
 	free(r->path);

@@ -18,6 +18,8 @@
 #define TR_TRENCODE_SPLIT_H
 
 #include "cmd/trencode/copied_row.h"
+#include "cmd/trencode/convert/thread_ids.h"
+#include "cmd/trencode/timeline/tracks.h"
 #include "common/calls/adopt.h"
 #include "common/formats/part.h"
 #include "common/stream/reader.h"
@@ -61,6 +63,9 @@ struct split {
 	uint64_t rows;	  /* bytes of its rows in the stream */
 	enum split_rows showing;
 	bool any_call; /* the stream has calls so far */
+	/* numbers that all parts of a stream share */
+	struct thread_ids *thread_ids;
+	struct track_numbers *track_numbers;
 	/* the rest is private; begins as 0 */
 	struct dictionary *dictionary;
 	struct calls calls;

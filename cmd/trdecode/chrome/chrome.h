@@ -59,9 +59,10 @@ struct chrome_record {
 	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; of samples and
 			    instants the frame + 1; 0 none */
 	struct chrome_id id;
-	int32_t cpu;	 /* of an instant or sample; -1: it is not known */
-	bool unfinished; /* the call ended without a leave */
-	bool unseen;	 /* the call has no enter */
+	int32_t cpu;	   /* of an instant or sample; -1: it is not known */
+	bool unfinished;   /* the call ended without a leave */
+	bool unseen;	   /* the call has no enter */
+	bool began_before; /* the enter is in the file before (--split) */
 };
 
 /* An open asynchronous call. */
@@ -155,7 +156,7 @@ struct chrome_read {
 	bool sample;			  /* it is an element of "samples" */
 	bool in_time;			  /* its weight is in ns */
 	struct chrome_id id;
-	bool unfinished, unseen, continues;
+	bool unfinished, unseen, continues, began_before;
 };
 
 /* The state of decoding one input. */

@@ -13,6 +13,28 @@
 #include "cmd/trdecode/chrome/chrome.h"
 #include "common/stream/value.h"
 
+int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e)
+{
+	struct chrome_record record = {
+		.duration = s->weight,
+		.kind = s->in_time ? CHROME_TIME_SAMPLE : CHROME_SAMPLE,
+		.phase = 'P',
+		.thread = s->thread,
+		.name = writer_text(c->w, s->name),
+		.category = writer_string(c->w, c->read.category.data, c->read.category.size),
+		.other = s->frame,
+		.cpu = s->cpu};
+	struct sorter_key key = {(uint64_t)s->time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
+
+	if (s->time < c->lowest)
+		c->lowest = s->time;
+	if (s->time > c->highest)
+		c->highest = s->time;
+	c->counts.negative += s->time < 0;
+	c->counts.events++;
+	return sorter_add(&c->sorter, key, &record, sizeof record, e);
+}
+
 /* A profile of a process. */
 struct chrome_profile {
 	uint32_t thread; /* number in chrome.threads */

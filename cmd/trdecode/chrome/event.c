@@ -233,6 +233,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 
 	record.id = c->read.id;
 	record.unfinished = c->read.unfinished;
+	record.began_before = c->read.began_before;
 	record.unseen = c->read.unseen && (kind == CHROME_COMPLETE || kind == CHROME_BEGIN);
 	c->depths |= record.unfinished || record.unseen;
 	if (c->read.continues)
@@ -272,28 +273,6 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 		return error_no_memory(e);
 	c->counts.events++;
 	return sorter_add(&c->sorter, key, c->read.record.data, c->read.record.size, e);
-}
-
-int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e)
-{
-	struct chrome_record record = {
-		.duration = s->weight,
-		.kind = s->in_time ? CHROME_TIME_SAMPLE : CHROME_SAMPLE,
-		.phase = 'P',
-		.thread = s->thread,
-		.name = writer_text(c->w, s->name),
-		.category = writer_string(c->w, c->read.category.data, c->read.category.size),
-		.other = s->frame,
-		.cpu = s->cpu};
-	struct sorter_key key = {(uint64_t)s->time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
-
-	if (s->time < c->lowest)
-		c->lowest = s->time;
-	if (s->time > c->highest)
-		c->highest = s->time;
-	c->counts.negative += s->time < 0;
-	c->counts.events++;
-	return sorter_add(&c->sorter, key, &record, sizeof record, e);
 }
 
 /* Add an element of "samples". */
@@ -412,6 +391,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		c->read.id.form |= CHROME_ID_ENCLOSING;
 	c->read.unfinished |= unfinished && token == JSON_TRUE;
 	c->read.continues |= continues && token == JSON_STRING;
+	c->read.began_before |= continues && token == JSON_STRING && !json_is(r, "after");
 	c->read.unseen |= unseen && token == JSON_TRUE;
 	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
@@ -462,7 +442,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	enum json_token token;
 
 	c->read.id = (struct chrome_id){0};
-	c->read.unfinished = c->read.unseen = c->read.continues = c->read.in_time = false;
+	c->read.unfinished = c->read.unseen = c->read.in_time = false;
+	c->read.continues = c->read.began_before = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))

@@ -182,7 +182,7 @@ static int chrome_unwind(struct chrome *c, struct chrome_thread *t, size_t depth
 	return 0;
 }
 
-/* Store the arguments of a call without an enter for its leave. */
+/* Store the arguments of a call for its leave. */
 static int keep_values(struct chrome_frame *f, const uint8_t *values, uint32_t size)
 {
 	if (!size)
@@ -219,6 +219,9 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 	f->level = (*level_of(t, f))++;
 	if (!f->location)
 		return -1;
+	/* the enter is that of another file, which has its arguments */
+	if (r->began_before && complete && !r->unseen && keep_values(f, values, r->values))
+		return -1;
 	if (r->unseen ? keep_values(f, values, r->values)
 		      : chrome_row(c, &(struct chrome_row){.thread = t,
 							   .time = time,
@@ -232,7 +235,7 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 							   .location = f->location,
 							   .name = name,
 							   .values = values,
-							   .size = r->values}))
+							   .size = f->size ? 0 : r->values}))
 		return -1;
 	if (!complete)
 		return 0;

@@ -12,12 +12,12 @@ static int conversion_begin(struct encoding *en, struct error *e)
 
 	if (!a)
 		return error_no_memory(e);
-	*a = (struct conversion){.target = target,
-				 .ids = {.no_zero = target->no_zero,
-					 .zero = target->zero,
-					 .no_cpus = target->no_cpus},
-				 .dictionary = en->dictionary,
-				 .options = en->options};
+	*a = (struct conversion){
+		.target = target, .dictionary = en->dictionary, .options = en->options};
+	a->ids = en->options->parts ? en->options->parts->thread_ids : &a->own_ids;
+	a->ids->no_zero = target->no_zero;
+	a->ids->zero = target->zero;
+	a->ids->no_cpus = target->no_cpus;
 	convert_calls_init(a);
 	if (target_begin(&a->d, target->native, target->format, en, e))
 		return -1;
@@ -90,7 +90,7 @@ static void conversion_free(struct encoding *en)
 		free(a->by_number[i]);
 	free(a->by_number);
 	free(a->threads);
-	thread_ids_free(&a->ids);
+	thread_ids_free(&a->own_ids);
 	free(a->used);
 	a->target->drop(a);
 	free(a);

@@ -147,8 +147,8 @@ struct conversion {
 	struct overlap overlap;
 	struct convert_thread **threads, **by_number; /* by number of the stack; by their number */
 	size_t threads_size, by_number_capacity, nthreads;
-	struct thread_ids ids;
-	uint8_t *used; /* by location: was converted */
+	struct thread_ids *ids, own_ids; /* ids: those of all parts, or own_ids */
+	uint8_t *used;			 /* by location: was converted */
 	size_t used_size;
 	uint32_t unmarked;	/* the mark of a row without an open call */
 	const struct event *ev; /* the row that calls_feed takes */

@@ -46,7 +46,8 @@ void convert_report(struct conversion *a)
 		     "(instances of ftrace)");
 	convert_lost(a, a->counts.backtraces,
 		     "back {trace of a call is|traces of calls are} left out");
-	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
+	convert_lost(a, a->ids->renamed, THREAD_IDS_RENAMED);
+	a->ids->renamed = 0; /* the next part reports those that it adds */
 }
 
 void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open)

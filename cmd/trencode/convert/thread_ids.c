@@ -88,4 +88,5 @@ void thread_ids_free(struct thread_ids *t)
 	free(t->ids);
 	idmap_free(&t->taken);
 	idmap_free(&t->idle);
+	*t = (struct thread_ids){0};
 }

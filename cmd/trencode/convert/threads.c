@@ -16,8 +16,8 @@ static struct convert_thread *new_thread(struct conversion *a, const struct lane
 	if (!t || !list)
 		goto failed;
 	t->per_cpu = per_cpu;
-	t->tid = thread_ids_thread(&a->ids, lane, per_cpu);
-	t->pid = per_cpu ? t->tid : thread_ids_process(&a->ids, lane);
+	t->tid = thread_ids_thread(a->ids, lane, per_cpu);
+	t->pid = per_cpu ? t->tid : thread_ids_process(a->ids, lane);
 	if (t->tid < 0 || t->pid < 0)
 		goto failed;
 	if (!per_cpu)

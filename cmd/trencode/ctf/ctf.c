@@ -34,8 +34,8 @@ struct ctf_encoder {
 	struct attributes attributes;
 	struct location_names locations, texts; /* each with a final NUL */
 	struct buffer bytes, compound;
-	struct thread_ids ids;
-	struct ctf_lane_ids *lane_ids; /* by number of the lane */
+	struct thread_ids *ids, own_ids; /* ids: those of all parts, or own_ids */
+	struct ctf_lane_ids *lane_ids;	 /* by number of the lane */
 	size_t lane_ids_size;
 	/* call numbers in the trace, of calls of other sources than numbered */
 	struct open_calls calls;
@@ -189,14 +189,14 @@ static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struc
 		return w;
 	w->tid = w->pid = -1;
 	if (lane->flags & LANE_HAS_TID) {
-		w->tid = thread_ids_thread(&s->ids, lane, false);
+		w->tid = thread_ids_thread(s->ids, lane, false);
 		if (w->tid < 0)
 			return NULL;
 	}
 	if (lane->flags & LANE_HAS_PID) {
 		w->pid = lane->pid;
 		if (lane->flags & LANE_HAS_TID && lane->pid > 0) {
-			w->pid = thread_ids_process(&s->ids, lane);
+			w->pid = thread_ids_process(s->ids, lane);
 			if (w->pid < 0)
 				return NULL;
 		}
@@ -343,7 +343,8 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	s->bytes.spills = s->compound.spills = true;
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
-	s->ids.zero = true;
+	s->ids = en->options->parts ? en->options->parts->thread_ids : &s->own_ids;
+	s->ids->zero = true;
 	location_names_init(&s->locations, en->dictionary, put_string);
 	location_names_init_strings(&s->texts, en->dictionary, put_string);
 	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
@@ -411,7 +412,8 @@ static int ctf_end(struct encoding *en, struct error *e)
 		return -1;
 	if (!en->options->quiet) {
 		location_names_report(&s->locations);
-		warn_count(NULL, s->ids.renamed, THREAD_IDS_RENAMED);
+		warn_count(NULL, s->ids->renamed, THREAD_IDS_RENAMED);
+		s->ids->renamed = 0; /* the next part reports those that it adds */
 	}
 	return tree_output_finish(&s->files.tree, e);
 }
@@ -430,7 +432,7 @@ static void ctf_free(struct encoding *en)
 	location_names_free(&s->texts);
 	buffer_free(&s->bytes);
 	buffer_free(&s->compound);
-	thread_ids_free(&s->ids);
+	thread_ids_free(&s->own_ids);
 	open_calls_free(&s->calls);
 	free(s->restored.list);
 	free(s->lane_ids);

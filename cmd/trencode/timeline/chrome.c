@@ -121,7 +121,8 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 				    kept)) ||
 	    (span->kept_size && buffer_append_from(kept, span->kept, span->kept_at + stack,
 						   span->kept_size - stack)) ||
-	    (leave && chrome_append_args(s, leave, kept)) ||
+	    /* where the call was cut, the leave is made up */
+	    (leave && !(span->continues & CONTINUES_AFTER) && chrome_append_args(s, leave, kept)) ||
 	    (span->unfinished && !chrome_is_open(s, span) &&
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, kept)) ||
 	    span_append_continues(span, &s->attributes, kept) ||
@@ -360,6 +361,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	if (!s->samples)
 		return error_no_memory(e);
 	s->tracks.process_tids = true;
+	s->tracks.shared = en->options->parts ? en->options->parts->track_numbers : NULL;
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	s->scheduling = chrome_scheduling_new(s);
 	if (!s->scheduling)

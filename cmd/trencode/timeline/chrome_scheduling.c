@@ -71,8 +71,8 @@ static struct source_processes *processes_of(struct chrome_scheduling *c,
 	p += number;
 	if (p->cpus)
 		return p;
-	if (tracks_new_process(&c->out->tracks, &p->cpus) ||
-	    tracks_new_process(&c->out->tracks, &p->states))
+	if (tracks_new_process(&c->out->tracks, number, 0, &p->cpus) ||
+	    tracks_new_process(&c->out->tracks, number, 1, &p->states))
 		return NULL;
 	put_process(c, p->cpus, "CPUs", source, -2);
 	put_process(c, p->states, "Thread states", source, -1);

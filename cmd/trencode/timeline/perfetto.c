@@ -312,6 +312,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->drop = en->options->drop;
 	s->mark = encoder_part(en);
+	s->tracks.shared = en->options->parts ? en->options->parts->track_numbers : NULL;
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;

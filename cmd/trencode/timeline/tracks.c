@@ -2,44 +2,88 @@
 
 #include <stdlib.h>
 
+static void numbers_free(struct track_numbers_of *n)
+{
+	intern_free(&n->keys);
+	free(n->given);
+	intern_free(&n->used);
+}
+
+void track_numbers_free(struct track_numbers *n)
+{
+	numbers_free(&n->processes);
+	numbers_free(&n->threads);
+	*n = (struct track_numbers){0};
+}
+
 void tracks_free(struct tracks *t)
 {
 	free(t->tracks);
 	free(t->processes);
-	intern_free(&t->pids);
-	intern_free(&t->tids);
+	track_numbers_free(&t->own);
 	intern_free(&t->keys);
 	*t = (struct tracks){0};
 }
 
+static struct track_numbers *tracks_numbers(struct tracks *t)
+{
+	return t->shared ? t->shared : &t->own;
+}
+
 /* Take the number `wanted` if it is not in use, else a made-up number. process: `wanted` is unique
  * within this process; -1: within all. Returns 0, or -1 when out of memory. */
-static int tracks_take_number(struct intern *used, int32_t *next, int32_t process, int32_t wanted,
+static int tracks_take_number(struct track_numbers_of *n, int32_t process, int32_t wanted,
 			      int32_t *given)
 {
 	int32_t key[2] = {wanted, process};
-	uint32_t had = used->count;
+	uint32_t had = n->used.count;
 
 	if (wanted >= 0) {
-		if (intern(used, key, process >= 0 ? sizeof key : sizeof *key) == INTERN_NONE)
+		if (intern(&n->used, key, process >= 0 ? sizeof key : sizeof *key) == INTERN_NONE)
 			return -1;
-		if (used->count > had) {
+		if (n->used.count > had) {
 			*given = wanted;
 			return 0;
 		}
 	}
 	do {
-		had = used->count;
-		*given = TRACK_MADE_UP + ++*next;
-		if (intern(used, given, sizeof *given) == INTERN_NONE)
+		had = n->used.count;
+		*given = TRACK_MADE_UP + ++n->next;
+		if (intern(&n->used, given, sizeof *given) == INTERN_NONE)
 			return -1;
-	} while (used->count == had);
+	} while (n->used.count == had);
 	return 0;
 }
 
-int tracks_new_process(struct tracks *t, int32_t *pid)
+/* Get the number of a key, or take one for it as tracks_take_number does. */
+static int tracks_number_of(struct track_numbers_of *n, const int32_t key[2], int32_t process,
+			    int32_t wanted, int32_t *given)
 {
-	return tracks_take_number(&t->pids, &t->next_pid, -1, -1, pid);
+	uint32_t had = n->keys.count, number = intern(&n->keys, key, 2 * sizeof *key);
+	int32_t *list;
+
+	if (number == INTERN_NONE)
+		return -1;
+	if (number < had) {
+		*given = n->given[number];
+		return 0;
+	}
+	list = array_grow(n->given, &n->capacity, number, sizeof *list);
+	if (!list)
+		return -1;
+	n->given = list;
+	n->given[number] = 0;
+	if (tracks_take_number(n, process, wanted, given))
+		return -1;
+	n->given[number] = *given;
+	return 0;
+}
+
+int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t *pid)
+{
+	const int32_t key[2] = {(int32_t)~source, which}; /* no source has a number below 0 */
+
+	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, -1, pid);
 }
 
 static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t pid,
@@ -61,8 +105,8 @@ static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t 
 	t->processes = processes;
 	processes[t->nprocesses] =
 		(struct track_process){.source = (uint32_t)key[0], .pid = pid, .renamed = true};
-	return tracks_take_number(&t->pids, &t->next_pid, -1, pid,
-				  &processes[t->nprocesses++].shown);
+	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, pid,
+				&processes[t->nprocesses++].shown);
 }
 
 static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,
@@ -80,7 +124,8 @@ static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,
 		return -1;
 	if (t->process_tids && lane->flags & LANE_PROCESS_TID)
 		process = t->processes[tr->process].shown;
-	if (tracks_take_number(&t->tids, &t->next_tid, process, tid, &tr->tid))
+	if (tracks_number_of(&tracks_numbers(t)->threads, (int32_t[2]){(int32_t)thread, 0}, process,
+			     tid, &tr->tid))
 		return -1;
 	tr->made_up = tr->tid != tid;
 	tr->pid = t->processes[tr->process].shown;

@@ -33,23 +33,41 @@ struct track_process {
 	bool renamed; /* as of a track */
 };
 
+/* The numbers that processes, or threads, got. */
+struct track_numbers_of {
+	struct intern keys; /* of them */
+	int32_t *given;	    /* by number of the key */
+	size_t capacity;
+	struct intern used; /* numbers in use */
+	int32_t next;	    /* made-up number */
+};
+
+/* The numbers of all timelines. The parts of --split share them, so a thread has the same in each.
+ */
+struct track_numbers {
+	struct track_numbers_of processes, threads;
+};
+
 /* The timelines of one stream. */
 struct tracks {
+	struct track_numbers *shared; /* NULL: own is used */
+	struct track_numbers own;
 	struct track *tracks; /* by thread number */
 	size_t count;
 	struct track_process *processes;
 	size_t nprocesses, processes_capacity;
-	struct intern pids, tids; /* numbers in use */
-	struct intern keys;	  /* source and pid; number: index of the process */
-	int32_t next_pid, next_tid;
-	bool process_tids; /* tids of lanes with LANE_PROCESS_TID are unique in their process only
-			    */
+	struct intern keys; /* source and pid; number: index of the process */
+	bool process_tids;  /* tids of lanes with LANE_PROCESS_TID are unique in their process only
+			     */
 };
 
 void tracks_free(struct tracks *t);
 
-/* Get a number for a process of the encoder's own. Returns 0, or -1 when out of memory. */
-int tracks_new_process(struct tracks *t, int32_t *pid);
+void track_numbers_free(struct track_numbers *n);
+
+/* Get a number for process `which` of the encoder's own, of a source. Returns 0, or -1 when out of
+ * memory. */
+int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t *pid);
 
 /* Returns the track of a thread (number of calls_thread) with this lane, NULL when out of memory.
  * The next call with a new thread may move it. */
