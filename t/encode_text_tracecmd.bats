@@ -222,7 +222,10 @@ same_as_report() {
 plugins_agree() {
 	python3 "$ROOT/t/tools/plugin_events.py" "$@" plugins.dat
 	trdecode -q -o plugins.trs plugins.dat
-	for options in '|' '-N|--no-plugins' '-R|--raw' '-R -N|--raw --no-plugins'; do
+	for options in '|' '-N|--no-plugins' '-R|--raw' '-R -N|--raw --no-plugins' \
+		'-O parent -O fgraph:depth|--plugin-option parent --plugin-option fgraph:depth' \
+		'-O ftrace:offset -O tailprint=1|--plugin-option ftrace:offset --plugin-option tailprint=1' \
+		'-O ftrace:indent=0|--plugin-option ftrace:indent=0'; do
 		# shellcheck disable=SC2086
 		diff <(trace-cmd report ${options%|*} -i plugins.dat 2>/dev/null) \
 			<(trencode -q -t text ${options#*|} plugins.trs) || {
@@ -274,6 +277,32 @@ plugins_agree() {
 		run -0 grep -c ' guest_' want
 		[ "$output" -gt 30 ]
 	done
+}
+
+@test "--plugin-option prints what trace-cmd report -O prints" {
+	need_report
+	cd "$BATS_TEST_TMPDIR"
+	for file in v6-fgraph i386-v6-fgraph v6-function; do
+		trdecode -q "$RECORDED/trace-cmd/$file.dat" >x.trs
+		for options in tailprint fgraph:depth 'fgraph:tailprint depth' parent ftrace:offset ftrace:indent=0 \
+			'parent offset indent=0' 'depth=1 depth=0'; do
+			# shellcheck disable=SC2046,SC2086
+			trace-cmd report $(printf -- ' -O %s' $options) -i "$RECORDED/trace-cmd/$file.dat" 2>/dev/null >want
+			# shellcheck disable=SC2046,SC2086
+			trencode -q $(printf -- ' --plugin-option %s' $options) x.trs | diff want - || fail "$file $options"
+		done
+	done
+	run -2 trencode --plugin-option colour x.trs
+	assert_line "trencode: --plugin-option takes parent, indent, offset, tailprint or depth, with =0 to turn it off, not 'colour'"
+	for wrong in fgraph:parent ftrace:depth parent=2 parent= ''; do
+		run -2 trencode --plugin-option "$wrong" x.trs
+	done
+	for other in --raw --no-plugins; do
+		run -2 trencode --plugin-option parent $other x.trs
+		assert_output "trencode: --plugin-option has no effect with $other"
+	done
+	run -2 pipe 'trdecode -q "$DATA/uftrace/fib" | trencode -t text --plugin-option parent'
+	assert_output --partial '--plugin-option has no effect on this trace; it is for text of trace-cmd'
 }
 
 @test "--no-plugins is for text of trace-cmd" {

@@ -23,6 +23,15 @@ enum encoder_output {
 #define WITHOUT_FIRST_SEGMENT                                                                      \
 	"it is in the stream's first segment; use --resynthesize to write a trace without it"
 
+/* Options of trace-cmd's plug-ins (--plugin-option) that differ from their defaults. */
+enum plugin_option {
+	PLUGIN_PARENT = 1,    /* ftrace:parent: the caller of a function */
+	PLUGIN_NO_INDENT = 2, /* ftrace:indent=0: functions are not below their callers */
+	PLUGIN_OFFSET = 4,    /* ftrace:offset: the offset in a function */
+	PLUGIN_TAILPRINT = 8, /* fgraph:tailprint: the function that ends */
+	PLUGIN_DEPTH = 16,    /* fgraph:depth: the depth of a call */
+};
+
 /* The options of the command line that encoders use. */
 struct encode_options {
 	const char *output;	   /* -o, with --split of the present part; NULL: standard output */
@@ -31,6 +40,8 @@ struct encode_options {
 	bool quiet;
 	bool raw;	 /* --raw: fields as recorded */
 	bool no_plugins; /* --no-plugins: no texts of trace-cmd's plug-ins */
+	bool plugins_given;
+	uint8_t plugins; /* --plugin-option: sum of enum plugin_option */
 	bool ns;	 /* --ns: times in full nanoseconds */
 	bool ts_diff; /* --ts-diff: after each time the difference to the time of the line before */
 	bool all_calls, thread_ids;  /* text of apitrace: apitrace dump -v, --thread-ids */

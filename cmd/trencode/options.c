@@ -12,6 +12,7 @@ enum {
 	KEY_STRICT,
 	KEY_RAW,
 	KEY_NO_PLUGINS,
+	KEY_PLUGIN_OPTION,
 	KEY_NS,
 	KEY_TS_DIFF,
 	KEY_ALL_CALLS,
@@ -64,6 +65,8 @@ const struct option_row settings_rows[] = {
 	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
 	{KEY_NO_PLUGINS, "no-plugins", NULL,
 	 "trace-cmd: the messages of the kernel (trace-cmd\nreport -N)", NULL},
+	{KEY_PLUGIN_OPTION, "plugin-option", "OPTION",
+	 "trace-cmd: parent, indent=0, offset, tailprint or\ndepth (trace-cmd report -O)", NULL},
 	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report\n-t)", NULL},
 	{KEY_TS_DIFF, "ts-diff", NULL,
 	 "trace-cmd: add the time since the line before\n(trace-cmd report --ts-diff)", NULL},
@@ -164,6 +167,43 @@ static int take_pair(struct encode_options *o, const char *arg, struct error *e)
 	return bad;
 }
 
+/* Take "[PLUGIN:]NAME[=0]". */
+static int take_plugin_option(struct encode_options *o, const char *arg, struct error *e)
+{
+	static const struct {
+		const char *plugin, *name;
+		uint8_t bit;
+		bool on; /* by default */
+	} names[] = {{"ftrace", "parent", PLUGIN_PARENT, false},
+		     {"ftrace", "indent", PLUGIN_NO_INDENT, true},
+		     {"ftrace", "offset", PLUGIN_OFFSET, false},
+		     {"fgraph", "tailprint", PLUGIN_TAILPRINT, false},
+		     {"fgraph", "depth", PLUGIN_DEPTH, false}};
+	const char *colon = strchr(arg, ':'), *name = colon ? colon + 1 : arg;
+	const char *value = strchrnul(name, '=');
+	size_t n = (size_t)(value - name);
+	bool on = strcmp(value, "=0") != 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t plugin = strlen(names[i].plugin);
+
+		if (strlen(names[i].name) != n || memcmp(names[i].name, name, n) != 0 ||
+		    (colon && ((size_t)(colon - arg) != plugin ||
+			       memcmp(arg, names[i].plugin, plugin) != 0)) ||
+		    (on && *value && strcmp(value, "=1") != 0))
+			continue;
+		o->plugins = (uint8_t)(on == names[i].on ? o->plugins & ~names[i].bit
+							 : o->plugins | names[i].bit);
+		o->plugins_given = true;
+		return 0;
+	}
+	return error_set(
+		e, NULL, NO_OFFSET,
+		"--plugin-option takes parent, indent, offset, tailprint or depth, with =0 to "
+		"turn it off, not '%s'",
+		arg);
+}
+
 int settings_option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct settings *s = ctx;
@@ -178,6 +218,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case 'D': return take_depth(&s->encode, arg, e);
 	case KEY_RAW: s->encode.raw = true; break;
 	case KEY_NO_PLUGINS: s->encode.no_plugins = true; break;
+	case KEY_PLUGIN_OPTION: return take_plugin_option(&s->encode, arg, e);
 	case KEY_NS: s->encode.ns = true; break;
 	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
 	case KEY_FORMATS: s->list = true; break;

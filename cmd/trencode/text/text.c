@@ -102,6 +102,7 @@ static int check_options(const struct encoding *en, struct error *e)
 	} rows[] = {
 		{o->raw, "raw", "trace-cmd"},
 		{o->no_plugins, "no-plugins", "trace-cmd"},
+		{o->plugins_given, "plugin-option", "trace-cmd"},
 		{o->ns, "ns", "trace-cmd"},
 		{o->ts_diff, "ts-diff", "trace-cmd"},
 		{o->depth, "depth", "uftrace"},
@@ -111,6 +112,9 @@ static int check_options(const struct encoding *en, struct error *e)
 		{o->blobs, "blobs", "apitrace"},
 	};
 
+	if (o->plugins_given && (o->raw || o->no_plugins))
+		return error_set(e, NULL, NO_OFFSET, "--plugin-option has no effect with --%s",
+				 o->raw ? "raw" : "no-plugins");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].given && !has_source(en, rows[i].format))
 			return error_set(e, NULL, NO_OFFSET,

@@ -1,6 +1,8 @@
 /* graph.c - function graphs as `trace-cmd report` draws them */
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
 
+#include "cmd/trencode/encoder.h"
+
 enum { INDENT = 2, DEPTH_MOST = 512 };
 
 bool record_number(const struct event_field *f, const struct event *ev, uint64_t *v)
@@ -63,6 +65,7 @@ bool graph_read(const struct graph_fields *g, const struct event *ev, struct gra
 	*c = (struct graph_call){0};
 	if (!record_number(&g->func, ev, &c->func) || !record_number(&g->depth, ev, &c->depth))
 		return false;
+	c->level = c->depth;
 	if (c->depth > DEPTH_MOST)
 		c->depth = DEPTH_MOST;
 	if (g->kind == GRAPH_ENTRY)
@@ -100,25 +103,42 @@ static void graph_duration(struct line *out, uint64_t ns)
 	line_puts(out, "|  ");
 }
 
-void graph_enter_text(struct line *out, const struct graph_call *c, const struct print_kernel *k)
+static void graph_level(struct line *out, const struct graph_call *c, const struct graph_style *g)
+{
+	if (!(g->plugins & PLUGIN_DEPTH))
+		return;
+	line_puts(out, " (");
+	line_i64(out, (int64_t)c->level);
+	line_char(out, ')');
+}
+
+void graph_enter_text(struct line *out, const struct graph_call *c, const struct graph_style *g)
 {
 	line_puts(out, "             |  ");
 	line_pad(out, ' ', c->depth * INDENT);
-	function_text(out, c->func, "", k);
+	function_text(out, c->func, "", g->names);
 	line_puts(out, "() {");
+	graph_level(out, c, g);
 }
 
-void graph_exit_text(struct line *out, const struct graph_call *c)
+void graph_exit_text(struct line *out, const struct graph_call *c, const struct graph_style *g)
 {
 	graph_duration(out, c->duration);
 	line_pad(out, ' ', c->depth * INDENT);
 	line_char(out, '}');
+	if (g->plugins & PLUGIN_TAILPRINT) {
+		line_puts(out, " /* ");
+		function_text(out, c->func, "", g->names);
+		line_puts(out, " */");
+	}
+	graph_level(out, c, g);
 }
 
-void graph_leaf_text(struct line *out, const struct graph_call *c, const struct print_kernel *k)
+void graph_leaf_text(struct line *out, const struct graph_call *c, const struct graph_style *g)
 {
 	graph_duration(out, c->duration);
 	line_pad(out, ' ', c->depth * INDENT);
-	function_text(out, c->func, "", k);
+	function_text(out, c->func, "", g->names);
 	line_puts(out, "();");
+	graph_level(out, c, g);
 }

@@ -1,6 +1,7 @@
 /* plugin_function.c - texts of the function tracer, of stacks and of raw data */
 #include <stdlib.h>
 
+#include "cmd/trencode/encoder.h"
 #include "cmd/trencode/text/tracecmd/plugin_event.h"
 
 enum { INDENT = 3, CALLS_MOST = 1024 };
@@ -44,6 +45,20 @@ static size_t level_of(struct plugin_calls *c, struct called parent, struct call
 	return 0;
 }
 
+/* Append the name of a function, with the option offset its offset. */
+static void put_function(const struct plugin_event *e, uint64_t address, struct line *out)
+{
+	uint64_t offset;
+	size_t size;
+
+	function_text(out, address, "0x", e->context->names);
+	if (!(e->context->plugins & PLUGIN_OFFSET) || !plugin_symbol(e, address, &size, &offset))
+		return;
+	line_puts(out, "+0x");
+	line_hex(out, (uint32_t)offset, 1);
+	line_char(out, ' ');
+}
+
 enum { IP, PARENT_IP, COUNT, TOP_DELTA, BOTTOM_DELTA }; /* fields */
 
 bool plugin_function(const struct plugin_event *e, struct line *out)
@@ -60,12 +75,17 @@ bool plugin_function(const struct plugin_event *e, struct line *out)
 	}
 	parent.name = plugin_symbol(e, caller, &parent.size, &offset);
 	calls = parent.name ? array_reach(indent->cpu, &indent->ncpus, cpu, sizeof *calls) : NULL;
-	if (calls) {
+	if (calls)
 		indent->cpu = calls;
+	if (calls && !(e->context->plugins & PLUGIN_NO_INDENT)) {
 		function.name = plugin_symbol(e, address, &function.size, &offset);
 		line_pad(out, ' ', INDENT * level_of(&calls[cpu], parent, function));
 	}
-	function_text(out, address, "0x", e->context->names);
+	put_function(e, address, out);
+	if (e->context->plugins & PLUGIN_PARENT) {
+		line_puts(out, " <-- ");
+		put_function(e, caller, out);
+	}
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct plugin_context {
 	struct tc_sources *sources; /* with the kernels of guests */
 	struct plugin_indent *indent;
 	bool seconds, nanoseconds; /* how times are printed: time_text() */
+	unsigned plugins;	   /* enum plugin_option */
 };
 
 /* Find the plug-in of a type. fields: valid as long as p. */

@@ -29,6 +29,7 @@ struct tc_open {
 struct text_tracecmd {
 	struct text *out;
 	bool nanoseconds, differences, latency;
+	unsigned plugins; /* enum plugin_option */
 	struct tc_sources sources;
 	struct tc_types types;
 	struct plugin_indent indent;
@@ -57,6 +58,7 @@ static int tracecmd_begin(void *state, const struct encoding *en, struct error *
 	s->quiet = en->options->quiet;
 	s->types.no_plugins = en->options->no_plugins;
 	s->types.raw = en->options->raw;
+	s->plugins = en->options->plugins;
 	return 0;
 }
 
@@ -118,7 +120,7 @@ static void resolve_open(struct text_tracecmd *s)
 	if (!s->open.is)
 		return;
 	s->line.size = 0;
-	graph_enter_text(&s->line, &s->open.call, s->open.names);
+	graph_enter_text(&s->line, &s->open.call, &(struct graph_style){s->open.names, s->plugins});
 	close_open(s);
 }
 
@@ -218,15 +220,15 @@ static int put_message(struct text_tracecmd *s, const struct tc_lane *l, struct 
 		       const struct event *ev, struct error *e)
 {
 	struct tc_source *source = l->source;
-	struct plugin_context context = {&source->names, &s->sources, &s->indent, l->microseconds,
-					 s->nanoseconds};
+	struct plugin_context context = {&source->names,  &s->sources,	  &s->indent,
+					 l->microseconds, s->nanoseconds, s->plugins};
 	struct line *out = &s->line;
 	struct graph_call call;
 
 	if (t->plan) {
 		plan_text(t->plan, ev, &source->names, out);
 	} else if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
-		graph_exit_text(out, &call);
+		graph_exit_text(out, &call, &(struct graph_style){&source->names, s->plugins});
 	} else if (t->plugin.plugin && plugin_text(&t->plugin, ev, &context, out)) {
 		/* the text is complete */
 	} else if (t->bprint.is) {
@@ -341,7 +343,8 @@ static int tracecmd_event(void *state, const struct event *ev, struct error *e)
 		if (same_buffer(ev->lane, s->open.lane)) {
 			if (ends_open(s, t, ev, &end)) {
 				end.depth = s->open.call.depth;
-				graph_leaf_text(&s->line, &end, s->open.names);
+				graph_leaf_text(&s->line, &end,
+						&(struct graph_style){s->open.names, s->plugins});
 				close_open(s);
 				return 0;
 			}
@@ -361,7 +364,8 @@ static int tracecmd_event(void *state, const struct event *ev, struct error *e)
 		return r < 0 ? -1 : 0;
 	put_head(s, l, t, ev->time);
 	if (t->graph.kind == GRAPH_ENTRY && read_call(s, t, ev, &end)) {
-		graph_enter_text(&s->line, &end, &l->source->names);
+		graph_enter_text(&s->line, &end,
+				 &(struct graph_style){&l->source->names, s->plugins});
 		line_char(&s->line, '\n');
 	} else if (put_message(s, l, t, ev, e)) {
 		return -1;

@@ -19,6 +19,7 @@ struct graph_fields {
 /* The data of a record of the graph. */
 struct graph_call {
 	uint64_t func, depth, duration; /* address; levels; ns, of an exit only */
+	uint64_t level;			/* the depth as recorded */
 };
 
 /* Find the kind and the fields of a type; GRAPH_NONE also if a required field is missing. */
@@ -26,10 +27,16 @@ void graph_fields_find(struct graph_fields *g, const struct type *type,
 		       const struct event_format *fields);
 /* Read a record. Returns false if it is too short. */
 bool graph_read(const struct graph_fields *g, const struct event *ev, struct graph_call *c);
+/* How calls are drawn. */
+struct graph_style {
+	const struct print_kernel *names;
+	unsigned plugins; /* enum plugin_option */
+};
+
 /* Draw a call before other events, its end, and a call without events inside. */
-void graph_enter_text(struct line *out, const struct graph_call *c, const struct print_kernel *k);
-void graph_exit_text(struct line *out, const struct graph_call *c);
-void graph_leaf_text(struct line *out, const struct graph_call *c, const struct print_kernel *k);
+void graph_enter_text(struct line *out, const struct graph_call *c, const struct graph_style *g);
+void graph_exit_text(struct line *out, const struct graph_call *c, const struct graph_style *g);
+void graph_leaf_text(struct line *out, const struct graph_call *c, const struct graph_style *g);
 
 /* The formats of trace_bprintk(), by their address in the kernel. */
 struct binary_formats {
