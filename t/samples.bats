@@ -39,6 +39,49 @@ sums() {
 	(($(<callees) <= $(<want)))
 }
 
+@test "trstat --callers: a sample counts once, with the callers of its outermost call" {
+	for function in f3 f7; do
+		model callers=$function one.trs >want
+		(($(wc -l <want) > 10))
+		# the rows are a tree: the path of each from the depths
+		trstat -q --callers $function -t csv -c total,self,count one.trs | sed 1d |
+			awk -F, '{ at[$1] = $2; path = at[0]
+				for (i = 1; i <= $1; i++) path = path ";" at[i]
+				print $3 "," $4 "," $5 "," path }' | LC_ALL=C sort | diff want -
+		# as summaries of parts too
+		trdecode -q --segment 2K one.trs | trstat -q --partial --callers $function -c total,self,count |
+			trstat -q --merge -t csv --callers $function >parts
+		trstat -q --callers $function -t csv -c total,self,count one.trs | diff parts -
+		model totals one.trs | grep ",$function$" | diff - <(head -2 parts | awk -F, 'NR == 2 { print $3 "," $4 "," $5 "," $2 }')
+	done
+}
+
+@test "trstat: a sample counts once in each row: functions of one name or module" {
+	# f0 to f4, each in three modules, as perf script prints them
+	awk 'BEGIN { srand(7); for (i = 1; i <= 300; i++) {
+		printf "work %d [000] %d.%06d: %7d cycles: \n", 100 + i % 3, i, i, 1 + int(rand() * 999)
+		for (n = 1 + int(rand() * 12); n > 0; n--) {
+			f = int(rand() * 5); m = int(rand() * 3)
+			printf "\t%16x f%d+0x4 (/lib/m%d.so)\n", 4096 * (1 + 8 * f + m), f, m
+		}
+		print "" } }' >text
+	trdecode -f perf-script -o m.trs text
+	for key in name module; do
+		awk -v by=$key 'NF && !/^\t/ { weight = $5; number++; inner = "" }
+			/^\t/ { k = $2; sub(/\+.*/, "", k); if (by == "module") { k = $3; gsub(/[()]/, "", k) }
+				if (inner == "") { inner = k; self[k] += weight }
+				if (seen[k] != number) { seen[k] = number; total[k] += weight; count[k]++ } }
+			END { for (k in total) print k "," total[k] "," self[k] + 0 "," count[k] }' text | sort >want
+		(($(wc -l <want) >= 3))
+		# summed by stacks; each sample by itself, by its functions and by its frames
+		for column in '' ,first ',sum(period)'; do
+			trstat -q -t csv -g $key -c "total,self,count$column" m.trs | sed 1d | cut -d, -f 1-4 | sort | diff want -
+		done
+	done
+	trstat -q -t csv -g name,caller -c total m.trs | sed 1d | awk -F, '{ n[$1] += $3 } END { for (k in n) print k "," n[k] }' |
+		sort | diff <(trstat -q -t csv -g name -c total m.trs | sed 1d | sort) -
+}
+
 @test "trstat: the sums of parts are those of the whole" {
 	trdecode -q --segment 2K one.trs >parts.trs
 	(($(grep -ac trstrm1: parts.trs) > 5))

@@ -106,6 +106,7 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 		t.run = (struct columns_run){.first = interval->time,
 					     .last = interval->time + interval->width};
 	t.ticks = st->ticks;
+	t.samples = st->samples.type;
 	if (t.ticks && !t.columns->weights && t.optional && !s->sort) {
 		/* ticks are not times: the second key of the default order counts */
 		by_count = (struct sort){.key = q->sort.key + 1, .count = 1};

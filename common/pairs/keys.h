@@ -85,6 +85,7 @@ struct key {
 	enum key_transform transform;
 	uint64_t width;	   /* KEY_BUCKET */
 	bool unit;	   /* KEY_BUCKET: the width was given with a unit of time */
+	uint32_t needs;	   /* enum key_needs, of it and its alternatives; not of pairs */
 	struct key *other; /* the next alternative, for rows without this one; NULL: none */
 };
 

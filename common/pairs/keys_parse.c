@@ -245,8 +245,9 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 
 		if (!key)
 			return error_no_memory(e);
-		if (parse_key(key, &k->needs, e))
+		if (parse_key(key, &key->needs, e))
 			return -1;
+		k->needs |= key->needs;
 		for (size_t i = 0; i + 1 < k->count; i++)
 			if (!strcmp(k->names[i], key->name))
 				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",

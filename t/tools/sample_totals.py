@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Add up the samples of a stream: usage: sample_totals.py totals|folded|tree|edges [FILE]
+"""Add up the samples of a stream: usage: sample_totals.py totals|folded|tree|edges|callers=F [FILE]
 
 totals  a line "total,self,count,name" for each function, sorted by name
 tree    a line "total,self,count,a;b;c" for each stack that a sample has or begins with
 folded  a line "comm;a;b;c WEIGHT" for each thread's name and stack, of which one may be missing
+callers a line "total,self,count,F;c;b;a" for F, each caller of its outermost call, the caller's caller ...
 edges   a line "caller<TAB>callee<TAB>WEIGHT" for each call that a stack has; "all" calls the outermost functions
 The stream is read by trstream.py, which shares nothing with the programs. All samples must be of one type.
 """
@@ -23,20 +24,24 @@ def samples(data):
 
 
 def main():
-    how = sys.argv[1]
+    how, _, function = sys.argv[1].partition("=")
     with open(sys.argv[2], "rb") if len(sys.argv) > 2 else sys.stdin.buffer as file:
         data = file.read()
     rows, stacks, edges = defaultdict(lambda: [0, 0, 0]), defaultdict(int), defaultdict(int)
     for comm, stack, weight in samples(data):
         if comm or stack:
             stacks[";".join(([comm.replace(" ", "_")] if comm else []) + stack)] += weight
-        keys = [";".join(stack[:i + 1]) for i in range(len(stack))] if how == "tree" else stack
+        path = stack
+        if function:
+            path = stack[stack.index(function)::-1] if function in stack else []
+        keys = path if how == "totals" else [";".join(path[:i + 1]) for i in range(len(path))]
+        own = keys[-1:] if not function else keys if stack[-1:] == [function] else []
         for key in set(keys):
             row = rows[key]
             row[0] += weight
             row[2] += 1
-        if keys:
-            rows[keys[-1]][1] += weight
+        for key in own:
+            rows[key][1] += weight
         for edge in set(zip(["all"] + stack, stack)):
             edges[edge] += weight
     if how == "edges":

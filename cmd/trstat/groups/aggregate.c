@@ -89,6 +89,20 @@ static int merge_field(struct aggregate_field *into, const struct aggregate_fiel
 	return uniq ? distinct_merge(&into->distinct, &from->distinct) : 0;
 }
 
+int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
+			 const struct columns_wanted *w)
+{
+	if (__builtin_add_overflow(into->self, from->self, &into->self)) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	if (from->self_max > into->self_max)
+		into->self_max = from->self_max;
+	return w->self_stdev ? squares_merge(aggregate_part(into, w->self_stdev),
+					     aggregate_part(from, w->self_stdev))
+			     : 0;
+}
+
 int aggregate_merge(struct aggregate *into, const struct aggregate *from,
 		    const struct columns_wanted *w)
 {

@@ -112,6 +112,11 @@ static inline void aggregate_part_of_call(struct aggregate *a, uint64_t total, u
 	a->self += self;
 }
 
+/* Add the self values of from, whose calls are counted in the aggregate already, with the self
+ * value 0. Returns as aggregate_merge. */
+int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
+			 const struct columns_wanted *w);
+
 /* Test whether there are times of calls: finished ones, or parts of some. */
 static inline bool aggregate_has_times(const struct aggregate *a)
 {

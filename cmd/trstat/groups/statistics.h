@@ -83,7 +83,7 @@ struct sample_counts {
 	uint32_t nsummed;
 	uint32_t *functions; /* by location: number of its function, 0 not known */
 	size_t nfunctions;
-	struct intern keys; /* name and module of each function */
+	struct intern keys; /* of each function: what the keys have of its locations */
 	struct seen_function {
 		uint64_t serial; /* of the last sample that had it */
 		uint32_t first;	 /* stack of its outermost frame there */

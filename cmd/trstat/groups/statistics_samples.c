@@ -22,13 +22,28 @@ static void begin_functions(struct sample_counts *c, const struct dictionary *d)
 	c->symbol_changes = d->symbol_changes;
 }
 
-/* Get the number of a location's function from 1, which has a name and a module; 0: out of memory.
- */
+/* Append what a key has of a location, which decides the row together with the other keys. */
+static int append_cell(struct statistics *s, size_t key, uint32_t location, struct buffer *b)
+{
+	static const struct lane lane;
+	static const struct type type;
+	struct event_ref frame = {
+		.lane = &lane, .type = &type, .location = location, .frame = true};
+	struct key_cell cell;
+
+	return keys_cell(s->keys, key, s->dictionary, &s->groups.texts, &frame, &cell) ||
+	       buffer_u64(b, cell.kind) ||
+	       buffer_u64(b, cell.kind == KEY_TEXT ? cell.text : cell.value);
+}
+
+/* Get the number of a location's function from 1; 0: out of memory. Locations whose frames would
+ * count in one row have one function: by name, two functions of that name are one. */
 static uint32_t function_of(struct statistics *s, uint32_t location)
 {
 	struct sample_counts *c = &s->samples;
-	const struct location *p = dictionary_location(s->dictionary, location);
-	uint32_t key[2] = {0}, number, *functions;
+	struct buffer key = {0};
+	uint32_t number, *functions;
+	int bad = 0;
 
 	if (location < c->nfunctions && c->functions[location])
 		return c->functions[location];
@@ -36,9 +51,13 @@ static uint32_t function_of(struct statistics *s, uint32_t location)
 	if (!functions)
 		return 0;
 	c->functions = functions;
-	key[0] = dictionary_location_name(s->dictionary, location).number;
-	key[1] = p && p->symbol ? p->symbol->module.number : 0;
-	number = intern(&c->keys, key, sizeof(key));
+	for (size_t i = 0; i < s->keys->count; i++)
+		if (s->keys->key[i].needs & NEEDS_LOCATION)
+			bad |= append_cell(s, i, location, &key);
+	if (!key.size)
+		bad |= buffer_u32(&key, dictionary_location_name(s->dictionary, location).number);
+	number = bad ? INTERN_NONE : intern(&c->keys, key.data, key.size);
+	buffer_free(&key);
 	return number == INTERN_NONE ? 0 : (functions[location] = number + 1);
 }
 

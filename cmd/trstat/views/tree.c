@@ -18,10 +18,9 @@ struct making {
 	size_t count;
 	uint8_t *marked; /* by node of the stacks: the node or one above it has a group */
 	const struct aggregate **value;
-	/* by node of the stacks: its node in the tree, 0 none; the node is F, or below a call of
-	 * F */
-	uint32_t *became;
-	uint8_t *inside;
+	/* by node of the stacks: its node in the tree, and the outermost call of F that it is, or
+	 * is below; 0: none */
+	uint32_t *became, *inside;
 	struct stack_tree tree; /* below its root one node for each group of the other keys */
 	struct groups groups;	/* printed rows, by prefix, depth and node */
 	struct key_cell *cells;
@@ -89,18 +88,30 @@ static int add_below(struct making *m, uint32_t node)
 	return add_to_row(m, at, (uint32_t)m->tree.nodes[at].self, m->value[node], false);
 }
 
-/* Add the calls of F with this stack, for each of the callers on it. */
+/* Add the self values of samples to a row that counts them already. */
+static int add_self_to_row(struct making *m, uint32_t node, uint32_t depth,
+			   const struct aggregate *a)
+{
+	struct aggregate *row = row_of(m, node, depth);
+
+	return row ? aggregate_merge_self(row, a, m->groups.wanted) : -1;
+}
+
+/* Add the calls of F with this stack, for each of the callers on it. A sample has one path of
+ * callers, that of its outermost F. */
 static int add_callers(struct making *m, uint32_t node)
 {
 	const struct stack_node *nodes = m->stacks->tree.nodes;
 	bool recursive = m->inside[nodes[node].parent];
-	uint32_t to = m->became[STACK_ROOT], from = node;
+	bool counted = recursive && m->table->samples;
+	uint32_t to = m->became[STACK_ROOT], from = counted ? m->inside[node] : node;
 
 	if (nodes[node].name != m->function || !m->value[node])
 		return 0;
 	for (uint32_t depth = 0; from != STACK_ROOT && depth <= TREE_CALLERS_DEEP; depth++) {
 		to = stack_tree_child(&m->tree, to, nodes[from].name);
-		if (!to || add_to_row(m, to, depth, m->value[node], recursive))
+		if (!to || (counted ? add_self_to_row(m, to, depth, m->value[node])
+				    : add_to_row(m, to, depth, m->value[node], recursive)))
 			return -1;
 		from = nodes[from].parent;
 	}
@@ -114,7 +125,9 @@ static int make_rows(struct making *m)
 	for (size_t i = 1; i < m->count; i++) {
 		uint32_t node = m->order[i];
 
-		m->inside[node] = nodes[node].name == m->function || m->inside[nodes[node].parent];
+		m->inside[node] = m->inside[nodes[node].parent];
+		if (!m->inside[node] && nodes[node].name == m->function)
+			m->inside[node] = node;
 		if (m->marked[node] &&
 		    (m->kind == TREE_CALLERS ? add_callers(m, node) : add_below(m, node)))
 			return -1;
@@ -217,7 +230,7 @@ static int make_tree(struct making *m, const struct aggregate **groups, size_t n
 		return -1;
 	m->tree.nodes[base].self = UINT64_MAX; /* nodes on it have depth 0 */
 	memset(m->marked, 0, size);
-	memset(m->inside, 0, size);
+	memset(m->inside, 0, size * sizeof(*m->inside));
 	memset(m->became, 0, size * sizeof(*m->became));
 	memset(m->value, 0, size * sizeof(*m->value));
 	m->became[STACK_ROOT] = base;

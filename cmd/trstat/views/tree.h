@@ -7,8 +7,10 @@
  *
  *     TREE_ALL      every stack, from the outermost call down
  *     TREE_CALLEES  the callees of F, over all calls of F; a call of F below another is part of
- *     that call's tree TREE_CALLERS  the calls of F, split by caller, by the caller's caller ...: a
- *     row has the numbers of F. At most TREE_CALLERS_DEEP callers are distinguished.
+ *                   that call's tree
+ *     TREE_CALLERS  the calls of F, split by caller, by the caller's caller ...: a row has the
+ *                   numbers of F. A sample counts once, with the callers of its outermost F. At
+ *                   most TREE_CALLERS_DEEP callers are distinguished.
  */
 #ifndef TR_TRSTAT_VIEWS_TREE_H
 #define TR_TRSTAT_VIEWS_TREE_H
