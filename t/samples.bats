@@ -128,6 +128,64 @@ sums() {
 	grep -qE ' (ms|s)  f3 ' out
 }
 
+@test "trstat: weights of recordings without times are no ticks: numbers, or times where the type weighs time" {
+	for type in cycles cpu-clock; do
+		# of the same samples with a time and without one, as perf script prints them
+		awk -v type=$type 'BEGIN { srand(3); for (i = 1; i <= 50; i++)
+			printf "work 7 %d.000001: %7d %s: \n\t%16x f%d+0x4 (/lib/m.so)\n\n", i, 1000 * int(rand() * 999), type, 4096 + 8 * (i % 3), i % 3
+			}' >timed.txt
+		sed 's/ [0-9]*\.000001://' timed.txt >timeless.txt
+		for name in timed timeless; do
+			trdecode -f perf-script -o $name.trs $name.txt
+			trstat --partial -o $name.part $name.trs
+			{
+				trstat -q $name.trs
+				trstat -q -c total,self,total_max,p50 $name.trs
+				trstat -q --merge $name.part
+				trstat -q --hist $name.trs
+				trstat -q --diff -c total $name.trs $name.trs
+				trstat -q --diff -t svg $name.trs $name.trs | grep -F '<title>'
+				trstat -q -t prom -c total,self,p50 $name.trs
+				trstat -q --hist -t prom $name.trs
+				trencode -q -t svg $name.trs | grep -F '<title>'
+			} >$name.out
+		done
+		run cat timeless.out
+		refute_output --partial ticks
+		assert_output --partial f2
+		diff timed.out timeless.out
+		# cycles are no seconds, ns are
+		[[ $type = cycles ]] || assert_output --regexp ' us  f2'
+		[[ $type = cpu-clock ]] || refute_output --regexp '_seconds| [mu]?s( |,|$)'
+	done
+	# times themselves are ticks
+	run trstat -q -c total,first timeless.trs
+	assert_line --index 0 --regexp 'total  first \[ticks\]'
+}
+
+@test "svg --by-time of samples without times: widths and the axis count what the samples count" {
+	printf 'a;b 300\na;b 100\na;c 600\n' | trdecode -f folded >x.trs
+	trencode -q -t svg --by-time x.trs >x.svg
+	run grep -E '<title>|class="tick"' x.svg
+	assert_output --partial '<title>a (1000 samples at 0 samples, 100.00%)'
+	assert_output --partial '<title>b (400 samples at 0 samples, 40.00%)'
+	assert_output --partial '<title>c (600 samples at 400 samples, 60.00%)'
+	refute_output --partial ' ticks'
+	xmllint --noout x.svg
+	# a type with any name; weights that are times; two threads take turns
+	printf '%s 7 \t %s %s: \n\t1000 %s+0x0 (/m)\n\n' p 100 'my"<ev' f p 300 'my"<ev' g >any.txt
+	sed 's/my"<ev/task-clock/; $!b' any.txt >clock.txt
+	printf 'q 8 \t 600 task-clock: \n\t1000 h+0x0 (/m)\n\n' >>clock.txt
+	for name in any clock; do
+		trdecode -f perf-script -o x.trs $name.txt
+		trencode -q -t svg --by-time x.trs >$name.svg
+		xmllint --noout $name.svg
+	done
+	grep -qF '<title>g (300 my&quot;&lt;ev at 100 my&quot;&lt;ev, 75.00%)' any.svg
+	grep -qF 'data-unit="my&quot;&lt;ev"' any.svg
+	grep -qF '<title>h (600 ns at 400 ns, 60.00%)' clock.svg
+}
+
 @test "folded: the stacks of the model, below the names of threads" {
 	diff <(model folded one.trs) <(trencode -q -t folded one.trs)
 	trencode -q -t folded one.trs | trdecode -q - | trencode -q -t folded >again

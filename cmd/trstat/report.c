@@ -107,7 +107,7 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 					     .last = interval->time + interval->width};
 	t.ticks = st->ticks;
 	t.samples = st->samples.type;
-	if (t.ticks && !t.columns->weights && t.optional && !s->sort) {
+	if (t.ticks && !t.columns->weights && !t.columns->ns && t.optional && !s->sort) {
 		/* ticks are not times: the second key of the default order counts */
 		by_count = (struct sort){.key = q->sort.key + 1, .count = 1};
 		t.sort = &by_count;

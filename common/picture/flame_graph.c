@@ -196,7 +196,8 @@ static void put_head(const struct drawing *d)
 	const struct flame_graph *g = d->graph;
 	char hidden[64] = "", before[256] = "";
 
-	svg_begin(d->out, "class=\"graph\"", SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
+	svg_begin(d->out, "class=\"graph\"", NULL,
+		  SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
 	if (g->before)
 		snprintf(before, sizeof before,
 			 "; before %" PRIu64 " %.60s, of which %" PRIu64

@@ -79,13 +79,19 @@ uint32_t svg_colour(const char *name, size_t n)
 	return (205 + hash % 50) << 16 | (70 + (hash >> 8) % 150) << 8 | (hash >> 16) % 70;
 }
 
-void svg_begin(struct text *out, const char *root, int height)
+void svg_begin(struct text *out, const char *root, const char *unit, int height)
 {
 	text_printf(out,
 		    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		    "<svg xmlns=\"http://www.w3.org/2000/svg\" %s viewBox=\"0 0 %d %d\" "
-		    "width=\"%d\" height=\"%d\">\n<style>\n",
-		    root, SVG_WIDTH, height, SVG_WIDTH, height);
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" %s",
+		    root);
+	if (unit) {
+		text_puts(out, " data-unit=\"");
+		svg_put_escaped(out, unit, strlen(unit));
+		text_char(out, '"');
+	}
+	text_printf(out, " viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n<style>\n", SVG_WIDTH,
+		    height, SVG_WIDTH, height);
 	text_puts(out, svg_style);
 	text_puts(out, "</style>\n");
 }

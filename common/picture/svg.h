@@ -1,7 +1,7 @@
 /*
  * svg.h - writes a picture of stacks as one SVG file: frames with names and tooltips, and a script
  *
- *     svg_begin(out, "class=\"graph\"", height);
+ *     svg_begin(out, "class=\"graph\"", NULL, height);
  *     svg_about(out, "time of calls: 12 ns");
  *     svg_put_frame(out, &frame);            for each frame
  *     svg_end(out);
@@ -37,8 +37,9 @@ struct svg_frame {
 };
 
 /* Begin a picture of that height; root is the attributes of its root: its class, "graph" or
- * "chart", and those of a chart (svg_script.h). */
-void svg_begin(struct text *out, const char *root, int height);
+ * "chart", and those of a chart (svg_script.h). unit: that of a chart's times, as plain text; NULL:
+ * none. */
+void svg_begin(struct text *out, const char *root, const char *unit, int height);
 /* Write the line on top. */
 void svg_about(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void svg_put_frame(struct text *out, const struct svg_frame *f);

@@ -5,6 +5,9 @@
  * thread. Where its weight is a time, and the next sample is more than twice the weight later, the
  * sample lasts its weight: the thread did not run in between. Neighbouring samples share the frames
  * that their stacks have in common. The samples are those of one type, the first in the trace.
+ *
+ * Where the trace has samples without times, whose clock counts ticks, and no calls, a sample lasts
+ * its weight, from the end of the sample before it: the chart counts what the samples count.
  */
 #include "cmd/trencode/timeline/flame_chart.h"
 
@@ -29,7 +32,8 @@ struct chart_run {
 	const struct type *sampled; /* of the samples that are shown */
 	struct buffer frames;	    /* locations of a stack, innermost first */
 	uint64_t crossing, others, samples;
-	bool started, drop;
+	uint64_t elapsed; /* with timeless: weight of the samples so far */
+	bool started, drop, timeless;
 };
 
 static int clean_name(struct buffer *to, const char *name, size_t n)
@@ -172,6 +176,8 @@ static uint64_t end_of_sample(const struct chart_run *s, const struct sampled_th
 {
 	bool timed = s->sampled->flags & TYPE_WEIGHT_TIME;
 
+	if (s->timeless)
+		return st->time + st->weight;
 	return timed && next - st->time > st->weight && next - st->time - st->weight > st->weight
 		       ? st->time + st->weight
 		       : next;
@@ -181,21 +187,24 @@ static int add_sample(struct chart_run *s, const struct event *ev)
 {
 	struct chart_thread *t = thread_of(s, ev->lane->thread, ev->lane);
 	struct sampled_thread *st = t ? &t->sampled : NULL;
+	uint64_t time = s->timeless ? s->elapsed : ev->time;
 
 	if (!t)
 		return -1;
+	if (__builtin_add_overflow(s->elapsed, sample_weight(ev), &s->elapsed))
+		s->elapsed = UINT64_MAX;
 	if (st->seen) {
 		/* a later stream may have earlier times */
-		uint64_t end = ev->time < st->time ? st->time : end_of_sample(s, st, ev->time);
+		uint64_t end = time < st->time ? st->time : end_of_sample(s, st, time);
 
-		if (end != ev->time && close_frames(s, t, 0, end))
+		if (end != time && close_frames(s, t, 0, end))
 			return -1;
 		st->interval = end > st->time ? end - st->time : 0;
 	}
 	st->seen = true;
-	st->time = ev->time;
-	st->weight = sample_weight(ev);
-	return show_stack(s, t, ev->stack, ev->time);
+	st->time = time;
+	st->weight = s->timeless ? s->elapsed - time : sample_weight(ev);
+	return show_stack(s, t, ev->stack, time);
 }
 
 /* End the frames of the last sample of each thread: it lasts as long as the sample before it, or,
@@ -209,9 +218,11 @@ static int end_samples(struct chart_run *s)
 
 		if (!st->seen)
 			continue;
-		if (__builtin_add_overflow(
-			    st->time,
-			    s->sampled->flags & TYPE_WEIGHT_TIME ? st->weight : st->interval, &end))
+		if (__builtin_add_overflow(st->time,
+					   s->timeless || s->sampled->flags & TYPE_WEIGHT_TIME
+						   ? st->weight
+						   : st->interval,
+					   &end))
 			end = UINT64_MAX;
 		if (close_frames(s, t, 0, end))
 			return -1;
@@ -220,6 +231,14 @@ static int end_samples(struct chart_run *s)
 }
 
 /* --- events --- */
+
+static bool has_calls(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++)
+		if (dictionary_type(d, i)->kind == KIND_ENTER)
+			return true;
+	return false;
+}
 
 static int other_event(void *ctx, const struct event *ev, struct error *e)
 {
@@ -232,6 +251,10 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	if (!s->sampled) {
 		s->sampled = ev->type;
 		s->chart.sampled = ev->type->name.text;
+		s->timeless = !strcmp(s->chart.unit, "ticks") && !has_calls(s->names.dictionary);
+		if (s->timeless)
+			s->chart.unit =
+				ev->type->flags & TYPE_WEIGHT_TIME ? "ns" : ev->type->name.text;
 	}
 	if (!sample_profile_same_type(s->sampled, ev->type)) {
 		s->samples++;
@@ -250,6 +273,7 @@ static int chart_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->drop = en->options->drop;
+	s->chart.unit = "ns";
 	chart_frames_init(&s->chart.frames);
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, clean_name);
@@ -272,7 +296,8 @@ static int chart_event(struct encoding *en, const struct event *ev, struct error
 
 	if (!s->started) {
 		s->started = true;
-		s->chart.ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
+		if (ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS)
+			s->chart.unit = "ticks";
 	}
 	return spans_event(&s->spans, ev, e);
 }

@@ -37,7 +37,8 @@ struct flame_chart {
 	struct intern names;
 	const char *sampled; /* name of the samples' type; NULL: there are none */
 	bool calls;	     /* there are calls */
-	bool ticks;
+	const char
+		*unit; /* of times: "ns", "ticks", or the type that samples without times count */
 };
 
 /* Write the chart. Merges the frames that are too narrow. Returns 0, or -1 when out of memory. */

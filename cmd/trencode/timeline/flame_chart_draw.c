@@ -157,7 +157,7 @@ static double pixels(const struct chart_drawing *d, uint64_t time)
 static void put_frame(const struct chart_drawing *d, const struct chart_frame *f, int y)
 {
 	const struct intern *names = &d->chart->names;
-	const char *unit = d->chart->ticks ? "ticks" : "ns";
+	const char *unit = d->chart->unit;
 	uint64_t at = f->start - d->origin, time = f->end - f->start;
 	struct svg_frame frame = {.x = pixels(d, at), .width = pixels(d, time), .y = y};
 	char merged[64], value[160];
@@ -173,8 +173,8 @@ static void put_frame(const struct chart_drawing *d, const struct chart_frame *f
 		frame.size = intern_size(names, f->name);
 		frame.colour = svg_colour(frame.name, frame.size);
 	}
-	snprintf(value, sizeof value, "%" PRIu64 " %s at %" PRIu64 " %s, %.2f%%", time, unit, at,
-		 unit, 100 * (double)time / (double)d->span);
+	snprintf(value, sizeof value, "%" PRIu64 " %.40s at %" PRIu64 " %.40s, %.2f%%", time, unit,
+		 at, unit, 100 * (double)time / (double)d->span);
 	frame.value = value;
 	svg_put_frame(d->out, &frame);
 }
@@ -209,14 +209,16 @@ static void put_time(const struct chart_drawing *d, uint64_t time)
 		       : d->span < 1000000000 ? 1e6
 					      : 1e9;
 
-	if (d->chart->ticks)
-		text_printf(d->out, "%" PRIu64 " ticks", time);
-	else
-		text_printf(d->out, "%.3f %s", (double)time / scale,
-			    scale < 1e3	  ? "ns"
-			    : scale < 1e6 ? "us"
-			    : scale < 1e9 ? "ms"
-					  : "s");
+	if (strcmp(d->chart->unit, "ns") != 0) {
+		text_printf(d->out, "%" PRIu64 " ", time);
+		svg_put_escaped(d->out, d->chart->unit, strlen(d->chart->unit));
+		return;
+	}
+	text_printf(d->out, "%.3f %s", (double)time / scale,
+		    scale < 1e3	  ? "ns"
+		    : scale < 1e6 ? "us"
+		    : scale < 1e9 ? "ms"
+				  : "s");
 }
 
 static void put_axis(const struct chart_drawing *d, int height)
@@ -251,7 +253,7 @@ static uint64_t count_drawn(const struct chart_drawing *d)
 static void put_about(const struct chart_drawing *d)
 {
 	const struct flame_chart *c = d->chart;
-	const char *unit = c->ticks ? "ticks" : "ns";
+	const char *unit = c->unit;
 	char hidden[160] = "", deep[64] = "", lanes[80] = "";
 	uint64_t missing = c->frames.added - count_drawn(d);
 
@@ -259,11 +261,11 @@ static void put_about(const struct chart_drawing *d)
 		snprintf(deep, sizeof deep, ", or deeper than %" PRIu32, c->frames.levels);
 	if (missing)
 		snprintf(hidden, sizeof hidden,
-			 ", %" PRIu64 " frames too narrow to see (below %" PRIu64 " %s%s)", missing,
-			 c->frames.least, unit, deep);
+			 ", %" PRIu64 " frames too narrow to see (below %" PRIu64 " %.40s%s)",
+			 missing, c->frames.least, unit, deep);
 	if (d->left_out)
 		snprintf(lanes, sizeof lanes, ", %zu threads left out", d->left_out);
-	svg_about(d->out, "%s%s%.200s by time: %" PRIu64 " %s%s%s",
+	svg_about(d->out, "%s%s%.200s by time: %" PRIu64 " %.40s%s%s",
 		  c->calls || !c->sampled ? "calls" : "",
 		  !c->sampled ? ""
 		  : c->calls  ? " and samples of "
@@ -279,9 +281,8 @@ static void write_chart(struct chart_drawing *d)
 	for (size_t i = 0; i < d->count; i++)
 		if (!d->lanes[i].left_out)
 			height += (d->lanes[i].depth + 1) * SVG_ROW + GAP;
-	snprintf(root, sizeof root, "class=\"chart\" data-span=\"%" PRIu64 "\" data-unit=\"%s\"",
-		 d->span, d->chart->ticks ? "ticks" : "ns");
-	svg_begin(d->out, root, height);
+	snprintf(root, sizeof root, "class=\"chart\" data-span=\"%" PRIu64 "\"", d->span);
+	svg_begin(d->out, root, d->chart->unit, height);
 	put_about(d);
 	put_axis(d, height);
 	for (size_t i = 0; i < d->count; i++)

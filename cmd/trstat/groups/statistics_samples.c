@@ -280,6 +280,7 @@ int statistics_take_sample(struct statistics *s, const struct event *e)
 	struct event_ref subject = event_ref_of(e);
 	uint32_t stack = s->keys->needs & NEEDS_FRAME ? e->stack : 0;
 	enum outcome got;
+	bool ns;
 
 	if (s->samples.string != e->type->name.number + 1 && !s->samples.typed) {
 		s->samples.string = e->type->name.number + 1;
@@ -288,8 +289,9 @@ int statistics_take_sample(struct statistics *s, const struct event *e)
 	}
 	subject.timed = true;
 	subject.total = subject.self = sample_weight(e);
-	if (!(e->type->flags & TYPE_WEIGHT_TIME) && !s->columns->weights)
-		columns_set_weights(s->columns);
+	ns = e->type->flags & TYPE_WEIGHT_TIME;
+	if (!(ns ? s->columns->ns : s->columns->weights))
+		columns_set_weights(s->columns, ns);
 	subject.frame = stack;
 	if (!stack)
 		return add_to_group(s, &subject, false);

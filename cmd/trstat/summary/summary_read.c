@@ -194,8 +194,8 @@ static int add_summary(struct summaries *ss, struct error *e)
 	if (h->first <= h->last) /* without rows the summary has no unit of time */
 		clocks_set(&s->clocks, h->ticks, ss->file, h->ticks ? "ticks" : "ns");
 	s->nameless |= h->nameless;
-	if (h->weights)
-		columns_set_weights(s->columns);
+	if (h->weights || ss->sampled)
+		columns_set_weights(s->columns, !h->weights);
 	if (ss->sampled && statistics_note_samples(s, ss->sampled))
 		return error_no_memory(e);
 	s->first = h->first < s->first ? h->first : s->first;

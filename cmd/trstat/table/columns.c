@@ -335,9 +335,19 @@ bool column_of_single_weights(const struct column *c)
 	       strcmp(c->type->name, "self") != 0 && strcmp(c->type->name, "count") != 0;
 }
 
-void columns_set_weights(struct columns *c)
+bool column_counts_ticks(const struct column *c, bool ticks)
 {
-	c->weights = true;
-	for (size_t i = 0; i < c->count; i++)
-		c->column[i].weight = true;
+	enum column_unit unit = column_unit(c);
+
+	return ticks && (unit == UNIT_TIME || (unit == UNIT_DURATION && !c->ns));
+}
+
+void columns_set_weights(struct columns *c, bool ns)
+{
+	c->weights |= !ns;
+	c->ns |= ns;
+	for (size_t i = 0; i < c->count; i++) {
+		c->column[i].weight = c->weights;
+		c->column[i].ns = c->ns;
+	}
 }

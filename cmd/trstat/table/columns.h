@@ -32,13 +32,14 @@ struct column {
 	uint32_t field;			 /* COLUMN_OF_FIELD: index into wanted.field */
 	bool duration;			 /* COLUMN_OF_FIELD: the field is the time of a call */
 	bool weight;			 /* durations are weights of samples that are no times */
+	bool ns; /* durations are weights in ns, whatever the clock counts */
 };
 
 /* Zero-initialised: no columns. */
 struct columns {
 	struct column *column; /* the printed columns first, then those that are only sorted by */
 	size_t printed, count;
-	bool weights; /* each column has weight set */
+	bool weights, ns; /* each column has weight, ns set */
 	struct columns_wanted wanted;
 };
 
@@ -86,8 +87,10 @@ bool columns_is_argument(const struct wanted_field *f);
 size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
 
 enum column_unit column_unit(const struct column *c);
-/* Make all durations plain numbers: weights of samples, such as CPU cycles. */
-void columns_set_weights(struct columns *c);
+/* Make all durations weights of samples: plain numbers, such as CPU cycles, or ns. */
+void columns_set_weights(struct columns *c, bool ns);
+/* Test whether values of a column are ticks, where the clock counts ticks. */
+bool column_counts_ticks(const struct column *c, bool ticks);
 /* Test whether a column is a statistic of single weights of samples, which a table shows only if it
  * is asked for. */
 bool column_of_single_weights(const struct column *c);

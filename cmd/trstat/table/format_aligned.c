@@ -27,9 +27,7 @@ struct layout {
 
 static const char *unit_of(const struct table *t, const struct column *column)
 {
-	enum column_unit unit = column_unit(column);
-
-	return t->ticks && (unit == UNIT_DURATION || unit == UNIT_TIME) ? " [ticks]" : "";
+	return column_counts_ticks(column, t->ticks) ? " [ticks]" : "";
 }
 
 static void widen(size_t *width, size_t n)
@@ -51,17 +49,15 @@ static size_t key_width(const struct table *t, size_t key, const struct key_cell
 		       : format_key_aligned(value, t->by, key, cell, t->ticks);
 }
 
-/* Test whether a column is a sum, or a number of rows. */
 /* Test whether a column is shown: it was asked for, or some row has a value that is not in
  * ticks. */
 static bool is_shown(const struct rows *rows, const struct column_value *values, size_t column)
 {
 	const struct table *t = rows->table;
-	enum column_unit unit = column_unit(&t->columns->column[column]);
 
 	if (column >= t->optional || !rows->count)
 		return true;
-	if (t->ticks && (unit == UNIT_DURATION || unit == UNIT_TIME))
+	if (column_counts_ticks(&t->columns->column[column], t->ticks))
 		return false;
 	if (column_of_single_weights(&t->columns->column[column]))
 		return false;

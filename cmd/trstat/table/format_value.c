@@ -94,6 +94,7 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 	out[0] = '\0';
 	if (!v.present)
 		return 0;
+	ticks = column_counts_ticks(column, ticks);
 	if (!ticks && unit == UNIT_DURATION && v.number < INT128_MAX / 1000)
 		return format_duration(out, (uint128)v.number);
 	if (!ticks && unit == UNIT_TIME)

@@ -11,7 +11,7 @@ struct exposition {
 	const struct rows *rows;
 	struct prom_labels labels;
 	struct text *out;
-	const char *unit;
+	const char *unit; /* of durations */
 };
 
 static void put_metric(struct text *out, const char *name, const char *unit)
@@ -44,14 +44,24 @@ static void put_seconds(struct text *out, int128 ns)
 		    (unsigned long long)(size % 1000000000));
 }
 
-static void put_number(struct text *out, enum column_unit unit, bool ticks, int128 number)
+static void put_number(struct text *out, enum column_unit unit, bool ns, int128 number)
 {
 	char value[VALUE_SIZE];
 
-	if (!ticks && (unit == UNIT_DURATION || unit == UNIT_TIME))
+	if (ns && (unit == UNIT_DURATION || unit == UNIT_TIME))
 		put_seconds(out, number);
 	else
 		text_put(out, value, format_value(value, unit, number));
+}
+
+static const char *unit_of_durations(const struct table *t)
+{
+	return table_durations_ns(t) ? "seconds" : t->columns->weights ? "weight" : "ticks";
+}
+
+static const char *unit_of(const struct exposition *x, const struct column_type *type)
+{
+	return type->unit != UNIT_TIME ? x->unit : x->rows->table->ticks ? "ticks" : "seconds";
 }
 
 static bool is_field(const struct column *c)
@@ -100,15 +110,15 @@ static int put_column(const struct exposition *x, const struct column *c, bool *
 		if (!v.present)
 			continue;
 		if (!*begun)
-			put_family(x->out, c->type->metric, c->type->help, x->unit,
+			put_family(x->out, c->type->metric, c->type->help, unit_of(x, c->type),
 				   c->type->flags & COLUMN_PERCENTILE ? "summary" : "gauge");
 		*begun = true;
-		put_metric(x->out, c->type->metric, x->unit);
+		put_metric(x->out, c->type->metric, unit_of(x, c->type));
 		prom_labels_put(&x->labels, i, (const char *)more.data, x->out);
 		text_char(x->out, ' ');
 		/* a field's metric has no unit in its name */
 		put_number(x->out, is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
-			   t->ticks, v.number);
+			   !column_counts_ticks(c, t->ticks), v.number);
 		text_char(x->out, '\n');
 	}
 	buffer_free(&more);
@@ -137,7 +147,7 @@ static void put_summary(const struct exposition *x)
 		text_puts(x->out, "_sum");
 		prom_labels_put(&x->labels, i, "", x->out);
 		text_char(x->out, ' ');
-		put_number(x->out, UNIT_DURATION, t->ticks, (int128)all_calls(a));
+		put_number(x->out, UNIT_DURATION, table_durations_ns(t), (int128)all_calls(a));
 		text_char(x->out, '\n');
 		put_metric(x->out, name, x->unit);
 		text_puts(x->out, "_count");
@@ -168,7 +178,7 @@ static int put_type(const struct exposition *x, const struct column_type *type)
 int format_prom(const struct rows *rows, struct text *out, struct error *e)
 {
 	const struct table *t = rows->table;
-	struct exposition x = {.rows = rows, .out = out, .unit = t->ticks ? "ticks" : "seconds"};
+	struct exposition x = {.rows = rows, .out = out, .unit = unit_of_durations(t)};
 	int bad = prom_labels_make(&x.labels, t, rows->row, rows->count, t->groups->keys);
 
 	for (size_t i = 0; i < column_types_count && !bad; i++)
@@ -205,7 +215,7 @@ static void put_bucket(const struct buckets *b, size_t row, int128 upto, uint64_
 	char le[VALUE_SIZE + 16];
 	char digits[I128_SIZE];
 
-	if (b->hist->duration && !b->table->ticks)
+	if (b->hist->duration && table_durations_ns(b->table))
 		snprintf(le, sizeof(le), "%llu.%09llu",
 			 (unsigned long long)((uint64_t)upto / 1000000000),
 			 (unsigned long long)((uint64_t)upto % 1000000000));
@@ -234,8 +244,8 @@ static int put_histogram(const struct buckets *b, size_t row, const struct distr
 	put_sample(b, row, "_bucket", "+Inf");
 	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
 	put_sample(b, row, "_sum", "");
-	put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER, b->table->ticks,
-		   d->sum);
+	put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER,
+		   table_durations_ns(b->table), d->sum);
 	text_char(b->out, '\n');
 	put_sample(b, row, "_count", "");
 	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
@@ -258,7 +268,7 @@ int prom_hist(const struct table *t, const struct hist *h, struct text *out, str
 			    .labels = &labels,
 			    .out = out,
 			    .name = name,
-			    .unit = t->ticks ? "ticks" : "seconds"};
+			    .unit = unit_of_durations(t)};
 	size_t n, shown;
 	struct distribution *d = distributions(t, h, &n, e);
 	const struct aggregate **row = d ? calloc(n + 1, sizeof(*row)) : NULL;

@@ -50,11 +50,18 @@ struct table {
 	size_t limit;	 /* most rows; 0: all */
 	bool more;	 /* aligned table: a last line counts the rows that the limit leaves out */
 	unsigned width;	 /* of the terminal, to which long texts are elided; 0: nothing is elided */
-	bool ticks;	 /* the clock counts ticks: no units */
+	bool ticks;	 /* the clock counts ticks */
 	bool samples;	 /* some calls are samples (statistics_samples.c) */
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */
 };
+
+/* Test whether durations are ns: times of calls, or weights of samples. Otherwise they have no unit
+ * that is scaled. */
+static inline bool table_durations_ns(const struct table *t)
+{
+	return !t->columns->weights && (!t->ticks || t->columns->ns);
+}
 
 /* Parse the name of a format: "table", "tsv", ...; -1 with e naming all of them. */
 int table_format_parse(const char *name, enum table_format *format, struct error *e);

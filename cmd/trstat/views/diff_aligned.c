@@ -117,7 +117,7 @@ static void put_header(struct grid *g, const struct columns *c, bool ticks)
 
 	for (size_t i = 0; i < c->printed; i++) {
 		const struct column *column = &c->column[i];
-		bool unit = ticks && column_unit(column) == UNIT_DURATION;
+		bool unit = column_counts_ticks(column, ticks);
 		char text[VALUE_SIZE];
 
 		snprintf(text, sizeof(text), "%.38s%s", column->name, unit ? " [ticks]" : "");

@@ -211,7 +211,7 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 	if (a->query.columns.weights != b->query.columns.weights && !s->samples.typed)
 		return error_set(e, NULL, NO_OFFSET,
 				 "times and weights of samples cannot be compared");
-	if (s->ticks != t->ticks && !a->query.columns.weights)
+	if (s->ticks != t->ticks && !a->query.columns.weights && !a->query.columns.ns)
 		return error_set(e, NULL, NO_OFFSET, "the clocks differ: ticks and ns");
 	return 0;
 }

@@ -82,7 +82,7 @@ int diff_svg(const struct diff *d, struct text *out, struct error *e)
 	if (g.before)
 		s.before = (uint64_t *)g.before;
 	g.what = d->b.columns->weights ? "weight of samples" : "time";
-	g.unit = d->b.columns->weights ? "weight" : st->ticks ? "ticks" : "ns";
+	g.unit = d->b.columns->weights ? "weight" : st->ticks && !d->b.columns->ns ? "ticks" : "ns";
 	bad = bad || flame_graph_draw(&g, out);
 	stack_tree_free(&s.tree);
 	intern_free(&s.names);

@@ -53,7 +53,7 @@ static int128 line_low(int64_t at, unsigned parts)
 
 static size_t put_number(char out[static VALUE_SIZE], const struct picture *p, int128 v)
 {
-	if (p->hist->duration && !p->table->ticks && v >= 0)
+	if (p->hist->duration && table_durations_ns(p->table) && v >= 0)
 		return format_duration(out, (uint128)v);
 	return i128_decimal(out, v);
 }
