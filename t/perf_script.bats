@@ -80,6 +80,48 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 	assert_line --regexp '^samples +2$'
 }
 
+@test "records that perf script shows beside samples are no samples, but the instants of perf.data" {
+	cat >text <<-'END'
+		swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276f48) @ 0xffffffff81000000]: x [kernel.kallsyms]_text
+		perf-exec     0     0.000000: PERF_RECORD_COMM: perf-exec:28478/28478
+		my 1 sh 28478 [002]  12.689527: PERF_RECORD_COMM exec: my 1 sh:28478/28478
+		sh 28478/28478 12.689553: PERF_RECORD_MMAP2 28478/28478: [0x55799e2ef000(0x13000) @ 0x4000 fe:00 247230 0]: r-xp /usr/bin/a (deleted)
+		sh 28478 12.690000:   1000 cycles:
+		@12 f (/x)
+		sh 28478 12.690212: PERF_RECORD_FORK(28522:28522):(28478:28478)
+
+		sh 28478 12.700000:   1000 cycles:
+		@13 PERF_RECORD_g (/x)
+
+		sh 28478 12.713251: PERF_RECORD_EXIT(28478:28478):(28391:28391)
+	END
+	sed -i 's/^@/\t/' text
+	trdecode text | trencode -q -t csv -c time,tid,cpu,comm,kind,type,stack,text >have
+	diff - have <<-'END'
+		time,tid,cpu,comm,kind,type,stack,text
+		12689527000,28478,2,my 1 sh,instant,PERF_RECORD_COMM,,exec: my 1 sh:28478/28478
+		12689553000,28478,,sh,instant,PERF_RECORD_MMAP2,,28478/28478: [0x55799e2ef000(0x13000) @ 0x4000 fe:00 247230 0]: r-xp /usr/bin/a (deleted)
+		12690000000,28478,,sh,sample,cycles,"[""f""]",
+		12690212000,28478,,sh,instant,PERF_RECORD_FORK,,(28522:28522):(28478:28478)
+		12700000000,28478,,sh,sample,cycles,"[""PERF_RECORD_g""]",
+		12713251000,28478,,sh,instant,PERF_RECORD_EXIT,,(28478:28478):(28391:28391)
+	END
+	run -0 trdecode --info text
+	assert_line --regexp '^samples +2$'
+	# without times: samples only
+	sed 's/ [0-9]*\.[0-9]*://' text >timeless
+	assert_equal "$(trdecode timeless | trencode -q -t csv -c time,kind,type)" $'time,kind,type\n1,sample,cycles\n2,sample,cycles'
+	need perf
+	perf record -q -F 4000 -e cpu-clock -g -o fresh.data sh -c '/bin/true; /bin/true' >out 2>err || skip "perf record: $(tail -n 1 err)"
+	for option in task mmap; do
+		perf script --show-$option-events -i fresh.data >text 2>err
+		diff <(grep -Eo ' PERF_RECORD_[A-Z]+' text | sort | uniq -c) \
+			<({ trdecode text | trencode -q -t csv -c kind,type | sed -n 's/^instant,/ /p'
+				grep -Eo ' 0\.0+: PERF_RECORD_[A-Z]+' text | sed 's/.*:\( .*\)/\1/'; } | sed 's/[0-9]*$//' | sort | uniq -c)
+		diff <(trdecode text | trencode -q -t folded) <(perf script -i fresh.data 2>err | trdecode | trencode -q -t folded)
+	done
+}
+
 @test "a fresh text: the functions of perf.data, and by pipe" {
 	need perf
 	perf record -q -F 4000 -e cpu-clock -g -o fresh.data sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \

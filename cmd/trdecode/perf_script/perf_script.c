@@ -7,6 +7,10 @@
  * perf did not know has the name of its file: [libc.so.6]. These are the rules of
  * stackcollapse-perf.pl, so folded stacks of a text are the same.
  *
+ * Records that are no samples, as --show-task-events prints them, are instants. Those that perf
+ * made from /proc have the time 0, and become no row, as in perf.data; so have those of a text
+ * without times.
+ *
  * sample_line.h has the grammar of a line.
  */
 #include <stdlib.h>
@@ -234,7 +238,7 @@ static uint32_t declare_type(struct perf_script *p, const struct sample_line *l)
 	struct type_entry type = {
 		.source = p->source,
 		.name = writer_string(p->w, name.at, span_size(name)),
-		.kind = KIND_SAMPLE,
+		.kind = l->is_record ? KIND_INSTANT : KIND_SAMPLE,
 		.fixed_size = l->has_period ? PERIOD_SIZE : 0,
 		.flags = (uint16_t)((has_text ? TYPE_TAIL : 0) |
 				    (in_time && l->has_period ? TYPE_WEIGHT_TIME : 0)),
@@ -276,20 +280,24 @@ static int begin_sample(struct perf_script *p)
 	p->frame.size = p->text.size = 0;
 	text = p->line.text;
 	/* a sample without a call chain has its frame in this line */
-	if (frame_line_split(&text, &frame) && add_frame_line(p, frame, &is_frame))
+	if (!p->line.is_record && frame_line_split(&text, &frame) &&
+	    add_frame_line(p, frame, &is_frame))
 		return -1;
 	return buffer_append(&p->text, text.at, span_size(text)) || buffer_append(&p->text, "", 1)
 		       ? -1
 		       : 0;
 }
 
-/* Keep a line as the header of the next sample. false: it is none. */
+/* Keep a line as the header of the next row, unless it is a record without a time. false: it is no
+ * header. */
 static bool keep_header(struct perf_script *p, struct span line, int *bad)
 {
 	struct sample_line l;
 
 	if (!sample_line_parse(line, &l))
 		return false;
+	if (l.is_record && !l.time)
+		return true;
 	p->header.size = 0;
 	*bad = buffer_append(&p->header, line.at, span_size(line));
 	p->has_header = true;
@@ -347,12 +355,12 @@ static int script_advance(struct perf_script *p, struct error *e)
 	while (!ended && (got = next_line(p, &line, e)) > 0)
 		if (take_line(p, line, &ended))
 			return -1;
-	p->samples++;
+	p->samples += !p->line.is_record;
 	in->next = merge_shifted(p->timed ? p->line.time : p->samples, in->shift);
 	return got < 0 ? -1 : 0;
 }
 
-static int write_sample(struct perf_script *p)
+static int write_row(struct perf_script *p)
 {
 	uint8_t period[PERIOD_SIZE];
 	size_t n = p->frame.size / 4;
@@ -370,7 +378,7 @@ static int write_sample(struct perf_script *p)
 	put_u64(period, p->line.period);
 	if (!row.lane || !row.type || (n && !row.location))
 		return -1;
-	return writer_sample(p->w, row);
+	return p->line.is_record ? writer_row_data(p->w, row) : writer_sample(p->w, row);
 }
 
 /* --- the decoder --- */
@@ -385,7 +393,7 @@ static int script_info(struct input *in, struct trace_info *facts, struct error 
 
 	fact_text(facts, "format", "perf-script");
 	while ((got = next_line(p, &line, e)) > 0)
-		samples += is_content(line) && sample_line_parse(line, &l);
+		samples += is_content(line) && sample_line_parse(line, &l) && !l.is_record;
 	fact_number(facts, "samples", samples);
 	return got;
 }
@@ -394,10 +402,10 @@ static int script_begin(struct input *in, struct error *e)
 {
 	struct perf_script *p = in->state;
 	struct span line;
-	int got, bad = 0;
+	int got = 0, bad = 0;
 
-	while ((got = next_line(p, &line, e)) > 0 && !keep_header(p, line, &bad))
-		if (is_content(line))
+	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
+		if (is_content(line) && !keep_header(p, line, &bad))
 			report_strange(p);
 	if (got < 0 || bad)
 		return got < 0 ? -1 : error_no_memory(e);
@@ -429,7 +437,7 @@ static int script_run(struct input *in, uint64_t until, struct error *e)
 	struct perf_script *p = in->state;
 
 	while (in->next <= until && in->next != UINT64_MAX)
-		if (write_sample(p) || script_advance(p, e))
+		if (write_row(p) || script_advance(p, e))
 			return -1;
 	return 0;
 }

@@ -60,10 +60,27 @@ static bool read_time(struct span s, uint64_t *ns)
 	return digits == FRACTION_MOST;
 }
 
+/* Read a record that is no sample. */
+static bool read_record(struct span rest, struct sample_line *l)
+{
+	rest = span_trim(rest);
+	if (!span_begins(rest, "PERF_RECORD_"))
+		return false;
+	l->is_record = true;
+	l->event = (struct span){rest.at, rest.at};
+	while (l->event.end < rest.end &&
+	       ((*l->event.end >= 'A' && *l->event.end <= 'Z') || *l->event.end == '_' ||
+		(*l->event.end >= '0' && *l->event.end <= '9')))
+		l->event.end++;
+	rest.at = l->event.end + (l->event.end < rest.end && *l->event.end == ':');
+	l->text = span_trim(rest);
+	return true;
+}
+
 /* Read what follows the ids. */
 static bool read_rest(struct span rest, struct sample_line *l)
 {
-	struct span word;
+	struct span word, record = rest;
 	uint64_t number;
 
 	if (!take_word(&rest, &word))
@@ -71,14 +88,18 @@ static bool read_rest(struct span rest, struct sample_line *l)
 	if (*word.at == '[' && word.end[-1] == ']' &&
 	    read_number((struct span){word.at + 1, word.end - 1}, INT32_MAX, &number)) {
 		l->cpu = (int32_t)number;
+		record = rest;
 		if (!take_word(&rest, &word))
 			return false;
 	}
 	if (word.end[-1] == ':' && read_time((struct span){word.at, word.end - 1}, &l->time)) {
 		l->has_time = true;
+		record = rest;
 		if (!take_word(&rest, &word))
 			return false;
 	}
+	if (read_record(record, l))
+		return true;
 	if (read_number(word, UINT64_MAX, &l->period)) {
 		l->has_period = true;
 		if (!take_word(&rest, &word))

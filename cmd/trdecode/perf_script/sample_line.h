@@ -10,6 +10,10 @@
  *
  *     ADDRESS FUNCTION+OFFSET (FILE)
  *
+ * With options such as --show-task-events perf prints other records, too, which have no call chain:
+ *
+ *     COMM TID [CPU] TIME: PERF_RECORD_NAME TEXT
+ *
  * Sources: the pages perf-script(1), tools/perf/builtin-script.c of Linux for the order of the
  * fields, and texts of perf 3.13 to 6.1.
  */
@@ -22,7 +26,8 @@ struct sample_line {
 	struct span comm, event, text;
 	int32_t pid, tid, cpu; /* -1: the line has none */
 	bool has_time, has_period;
-	uint64_t time; /* ns */
+	bool is_record; /* no sample: event is PERF_RECORD_NAME */
+	uint64_t time;	/* ns */
 	uint64_t period;
 };
 
