@@ -27,6 +27,28 @@ total() {
 	tail -n 1 x.list | jq ".$1"
 }
 
+@test "a function such as mmap does not share its row with the records of perf" {
+	need perf
+	cat >f.c <<-'END'
+		#define BUSY(name) \
+			__attribute__((noinline)) static int name(int n) { volatile int x = n; while (x < 40000000) x++; return x; }
+		BUSY(mmap) BUSY(comm) BUSY(fork)
+		int main(void) { return mmap(0) + comm(0) + fork(0) == 1; }
+	END
+	gcc -O1 -fno-builtin -fno-omit-frame-pointer -o f f.c
+	perf record -q -F 997 -e cpu-clock:u --call-graph fp -o f.data ./f 2>err || skip "perf record: $(tail -n 1 err)"
+	trdecode f.data | trsym -q >f.trs
+	python3 "$ROOT/t/tools/sample_totals.py" totals f.trs | grep -E ',(mmap|comm|fork)$' >want
+	[ "$(wc -l <want)" = 3 ]
+	trstat -q -t csv -c total,self,count f.trs | awk -F, '{ print $2 "," $3 "," $4 "," $1 }' |
+		grep -E ',(mmap|comm|fork)$' | LC_ALL=C sort | diff want -
+	# each record has the name that perf prints
+	perf script --show-task-events --show-mmap-events -i f.data 2>err |
+		sed -nE 's/.* (PERF_RECORD_[A-Z]+2?).*/\1/p' | sort -u >printed
+	trencode -q -t csv -c kind,type f.trs | sed -n 's/^instant,//p' | sort -u >have
+	[ -s have ] && [ -z "$(comm -13 printed have)" ]
+}
+
 @test "samples with any bits of sample_type and read_format, all types of records, both byte orders, file and pipe" {
 	for options in '2' '3 big' '4 pipe' '5' '6 big pipe'; do
 		# shellcheck disable=SC2086

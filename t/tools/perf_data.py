@@ -203,15 +203,16 @@ class File:
 
     # --- other records ---
 
-    def count(self, name):
-        self.others[name] = self.others.get(name, 0) + 1
+    def count(self, name, times=1):
+        name = "PERF_RECORD_" + name.upper()
+        self.others[name] = self.others.get(name, 0) + times
 
     def other(self, attr, pid, tid, cpu, time):
         """Append a record that is no sample, of a random type."""
         origin = (attr, pid, tid, cpu, time)
         both = self.pack("ii", pid, tid)
         kinds = ((1, "mmap", both + self.words(2**40 + time * 4096, 4096, 0) + self.text("/bin/x"), 2),
-                 (10, "mmap", both + self.words(2**40 + time * 4096, 4096, 0) + self.pack("IIQQII", 8, 1, 9, 0, 5, 2) +
+                 (10, "mmap2", both + self.words(2**40 + time * 4096, 4096, 0) + self.pack("IIQQII", 8, 1, 9, 0, 5, 2) +
                   self.text("/bin/y"), 2),
                  (5, "throttle", self.words(time, attr.id, attr.id), 0),
                  (6, "unthrottle", self.words(time, attr.id, attr.id), 0),
@@ -348,7 +349,7 @@ def old(order):
         if rnd.randrange(4) == 0:
             names[tid] = f"name{rnd.randrange(5)}"
             f.put(COMM, f.pack("ii", 100, tid) + f.text(names[tid]))
-            f.others["comm"] = f.others.get("comm", 0) + (time > 1000)
+            f.count("comm", time > 1000)
         else:
             time += rnd.randrange(1, 9)
             f.sample(attr, 100, tid, 0, time)

@@ -70,7 +70,7 @@ def read_stream(lines):
         args = event["args"] or {}
         if event["kind"] == "sample":
             samples.append(event)
-        elif event["type"] == "mmap":
+        elif event["type"].startswith("PERF_RECORD_MMAP"):
             delta = int(args["addr"], 16) - int(args["pgoff"], 16)
             deltas.setdefault(args["filename"], set()).add(delta)
     return samples, deltas
