@@ -56,6 +56,26 @@ cut_both() {
 	assert_output 0
 }
 
+@test "--cpu and --tid of a trace without CPUs or threads: a remark, as the output is empty" {
+	printf 'a;b 3\nc 4\n' >x.folded
+	run -0 --separate-stderr pipe 'trdecode --cpu 0 x.folded | trencode -q -t ndjson'
+	assert_output ''
+	assert_equal "$stderr" 'trdecode: no event has a CPU: --cpu leaves none'
+	run -0 --separate-stderr pipe 'trdecode --tid 7 x.folded | trencode -q -t ndjson'
+	assert_output ''
+	assert_equal "$stderr" 'trdecode: no event has a thread: --tid leaves none'
+	run -0 --separate-stderr pipe 'trdecode -q --cpu 0 x.folded | trencode -q -t ndjson'
+	assert_equal "$stderr" ''
+	# a CPU that the trace does not have, and one input of two with CPUs
+	printf 'p 1 [001] 1.0: 1 x: 1 f (/x)\n\np 1 [002] 2.0: 1 x: 1 f (/x)\n\n' >cpus.txt
+	printf 'p 1 1.5: 1 x: 1 f (/x)\n\n' >none.txt
+	run -0 --separate-stderr pipe 'trdecode --cpu 0 -f perf-script cpus.txt | trencode -q -t csv -c time'
+	assert_equal "$stderr" ''
+	run -0 --separate-stderr pipe 'trdecode --cpu 2 -f perf-script cpus.txt none.txt | trencode -q -t csv -c time | sed 1d'
+	assert_output 2000000000
+	assert_equal "$stderr" ''
+}
+
 @test "--cpu asks the row where its lane is of no CPU" {
 	trdecode -q "$RECORDED/uftrace/kernel-sched" >all.trs
 	for input in "$RECORDED/uftrace/kernel-sched" all.trs; do

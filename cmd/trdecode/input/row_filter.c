@@ -74,7 +74,7 @@ bool row_filter_has(const struct number_list *l, int64_t n)
 }
 
 /* Test a lane. ROWS_TELL: the lane has no CPU. */
-static uint8_t lane_wanted(const struct row_filter *l, uint32_t lane)
+static uint8_t lane_wanted(struct row_filter *l, uint32_t lane)
 {
 	struct lane_entry e;
 	bool cpu, tid;
@@ -82,6 +82,9 @@ static uint8_t lane_wanted(const struct row_filter *l, uint32_t lane)
 	writer_lane_of(l->writer, lane, &e);
 	cpu = e.flags & LANE_HAS_CPU;
 	tid = e.flags & LANE_HAS_TID;
+	l->has_lane = true;
+	l->has_cpu |= cpu;
+	l->has_tid |= tid;
 	if ((cpu && l->cpus.count && !row_filter_cpu(l, e.cpu)) ||
 	    (tid && l->tids.count && !row_filter_tid(l, e.tid)))
 		return REFUSED;
@@ -122,17 +125,19 @@ static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t gr
 }
 
 /* Test a type. Gaps are always wanted. ROWS_TELL: its rows have a field with their CPU. */
-static uint8_t type_wanted(const struct row_filter *l, uint32_t type)
+static uint8_t type_wanted(struct row_filter *l, uint32_t type)
 {
 	uint32_t offset, size;
 	struct type_entry t;
+	bool cpu = writer_type_field(l->writer, type, ROLE_CPU, &offset, &size);
 
+	l->has_cpu |= cpu;
 	writer_type_of(l->writer, type, &t);
 	if (t.kind == KIND_GAP)
 		return GAPS;
 	if (l->ntypes && !type_named(l, t.name, t.group))
 		return REFUSED;
-	return writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ? ROWS_TELL : WANTED;
+	return cpu ? ROWS_TELL : WANTED;
 }
 
 /* Test a row in a lane without a CPU. */
@@ -146,7 +151,7 @@ static bool row_wanted(const struct row_filter *l, uint32_t type, const uint8_t 
 }
 
 static uint8_t row_filter_wanted(struct row_filter *l, uint8_t **known, size_t *size, uint32_t id,
-				 uint8_t (*ask)(const struct row_filter *, uint32_t))
+				 uint8_t (*ask)(struct row_filter *, uint32_t))
 {
 	if (id >= *size) {
 		size_t more = 2 * ((size_t)id + 32);
@@ -241,6 +246,10 @@ void row_filter_report(const struct row_filter *l)
 			warn(NULL, NO_OFFSET, "no event has the type '%.200s'%s", l->types[i].glob,
 			     nearest_hint(&nearest));
 	}
+	if (l->has_lane && l->cpus.count && !l->has_cpu)
+		warn(NULL, NO_OFFSET, "no event has a CPU: --cpu leaves none");
+	if (l->has_lane && l->tids.count && !l->has_tid)
+		warn(NULL, NO_OFFSET, "no event has a thread: --tid leaves none");
 }
 
 void row_filter_begin(struct row_filter *l, struct writer *w)

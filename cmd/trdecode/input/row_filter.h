@@ -39,7 +39,8 @@ struct row_filter {
 	size_t ntypes, types_capacity;
 
 	uint64_t first_time,
-		last_time;	/* range of the times wanted, shifted; 0 and UINT64_MAX: no limit */
+		last_time; /* range of the times wanted, shifted; 0 and UINT64_MAX: no limit */
+	bool has_lane, has_cpu, has_tid; /* of the lanes and types that were tested */
 	uint8_t *lanes, *kinds; /* by id: one of the constants in row_filter.c, 0: not yet tested */
 	size_t nlanes, nkinds;
 	/* some calls of a thread may be left out and others kept: trstream(5) THREAD. By lane:
