@@ -220,7 +220,7 @@ struct slice {
 
 /* Test whether the part is large enough, and choose after how many rows to test again: when about
  * half of what is missing is written. */
-static void look_at_size(struct split *s)
+static void limit_slice(struct split *s)
 {
 	uint64_t size = s->target.size(s->target.ctx), most = s->limit.bytes + s->empty, rows;
 
@@ -248,7 +248,7 @@ static int show_slice(struct split *s, struct slice *slice, const uint8_t *end, 
 	s->rows += part.row_size;
 	s->count += part.rows;
 	if (s->limit.bytes)
-		look_at_size(s);
+		limit_slice(s);
 	return 0;
 }
 

@@ -105,8 +105,8 @@ static void add_totals(struct drawing *d)
 	d->before = d->frames[STACK_ROOT].before;
 }
 
-/* Give each frame its place. */
-static void place_frames(struct drawing *d)
+/* Give each frame its place, or merge it with its caller's other frames that are too narrow. */
+static void merge_narrow_frames(struct drawing *d)
 {
 	d->frames[STACK_ROOT].drawn = true;
 	for (size_t i = 1; i < d->count; i++) {
@@ -243,7 +243,7 @@ int flame_graph_draw(const struct flame_graph *g, struct text *out)
 		add_totals(&d);
 	bad = bad || choose_least(&d);
 	if (!bad) {
-		place_frames(&d);
+		merge_narrow_frames(&d);
 		write_graph(&d);
 	}
 	free(d.frames);
