@@ -210,10 +210,49 @@ sums() {
 		"$(trencode -q -t csv -c kind calls.trs | grep -cx call)"
 }
 
-@test "folded: of two types, the first, and a remark on the other" {
-	run -0 --separate-stderr trencode -t folded two.trs
-	assert_regex "$stderr" "samples of '(cycles|cpu-clock)': choose others"
-	assert_regex "$stderr" "samples of other types left out"
+@test "profiles: of several types that with the most samples, as if it were alone, and a remark on the others" {
+	# the first sample is of the rarest type; types have functions of their own; instants with stacks, too
+	awk 'BEGIN { srand(5); for (i = 1; i <= 400; i++) {
+		k = i % 40 == 1 ? "rare" : i % 3 ? "often" : "other"
+		printf "work%d 7 %d.000001: %7d %s: \n", i % 2, i, 1 + int(rand() * 999), k
+		for (n = int(rand() * 6); n >= 0; n--) {
+			f = int(rand() * 5)
+			printf "\t%16x %s+0x4 (/lib/m.so)\n", 4096 + 8 * f, (f ? "f" : k) f
+		}
+		print "" } }' | trdecode -f perf-script >many.trs
+	assert_equal "$(trencode -q -t csv -c type many.trs | sed -n 2p)" rare
+	trfilter 'type == "often"' many.trs >often.trs
+	for format in folded svg 'folded --weight count'; do
+		# shellcheck disable=SC2086
+		diff <(trencode -q -t $format often.trs) <(trencode -q -t $format many.trs)
+	done
+	# these number the functions: edges and functions by name
+	for name in often many; do
+		trencode -q -t dot $name.trs | awk -F '[ \t"[]+' '/label=/ && !/->/ { at[$2] = $4 }
+			/->/ { print ($2 in at ? at[$2] : $2), at[$4], $6 }' | sort >$name.dot
+		trencode -q -t callgrind $name.trs | sed -nE '/^(events|summary)/p; s/^c?fn=\([0-9]+\) //p' | sort >$name.callgrind
+	done
+	grep -q 'often0 f1 [0-9]' often.dot
+	diff often.dot many.dot
+	grep -qx often0 often.callgrind
+	diff often.callgrind many.callgrind
+	for name in often many; do
+		trencode -q -t pprof -o $name.pb.gz $name.trs
+		trdecode $name.pb.gz | trencode -q -t folded >$name.pprof
+	done
+	[ -s often.pprof ]
+	diff often.pprof many.pprof
+	run -0 --separate-stderr trencode -t folded many.trs
+	assert_regex "$stderr" "the profile is of the samples of 'often', the most frequent type: choose others"
+	assert_regex "$stderr" "$(($(trfilter -c 'type != "often"' many.trs))) samples of other types left out"
+	model folded often.trs | diff - <(trencode -q -t folded many.trs)
+	# only samples with the field are candidates
+	run -2 trencode -t folded --weight nothing many.trs
+	assert_line --partial "has no field 'nothing'"
+	# events with stacks: the same
+	trdecode -q -o sched.trs "$DATA/perf/sched.data.gz"
+	most=$(trstat -q -g type -c count -t csv sched.trs | sed -n 2p | cut -d, -f 1)
+	diff <(trencode -q -t folded sched.trs) <(trfilter "type == \"$most\"" sched.trs | trencode -q -t folded)
 }
 
 @test "callgrind and pprof: the same sums" {

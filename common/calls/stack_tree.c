@@ -195,6 +195,25 @@ int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to)
 	return r;
 }
 
+void stack_tree_prune(struct stack_tree *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		t->nodes[i].first = 0;
+	for (size_t i = t->count; i-- > 1;) {
+		struct stack_node *n = &t->nodes[i];
+
+		if (n->parent == STACK_LOOSE)
+			continue;
+		if (n->first || n->calls || n->self || n->total) {
+			n->next = t->nodes[n->parent].first;
+			t->nodes[n->parent].first = (uint32_t)i;
+		} else {
+			n->parent = STACK_LOOSE;
+			t->live--;
+		}
+	}
+}
+
 /* --- order --- */
 
 struct named {

@@ -77,6 +77,10 @@ static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t 
 		*sum = UINT64_MAX;
 }
 
+/* Remove the nodes without calls, self and total that have no others below. A caller's number must
+ * be below those of its callees, and no node may have been joined. */
+void stack_tree_prune(struct stack_tree *t);
+
 /*
  * List every node below the root, callers before their callees and those of one caller sorted
  * bytewise by their names: order[0..], of t->live + 1 numbers, the root first. Returns their

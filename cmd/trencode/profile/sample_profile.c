@@ -85,6 +85,17 @@ static int sample_root(struct sample_profile *p, struct call_stacks *cs, const s
 	return profile_thread_node(cs, STACK_ROOT, lane->comm, &p->root);
 }
 
+/* Forget the samples of all types but the first. */
+static void drop_typed(struct sample_profile *p)
+{
+	for (size_t i = 0; i < p->ntyped; i++) {
+		p->samples += p->typed[i].samples;
+		idmap_free(&p->typed[i].numbers);
+		free(p->typed[i].sums);
+	}
+	p->ntyped = 0;
+}
+
 /* Choose the subject, if the event may be it. */
 static void choose_subject(struct sample_profile *p, const struct event *ev)
 {
@@ -93,8 +104,54 @@ static void choose_subject(struct sample_profile *p, const struct event *ev)
 	if (weighs(p, "dur") ||
 	    (p->subject != SUBJECT_UNKNOWN && !(sample && p->subject == SUBJECT_STACKS)))
 		return;
+	drop_typed(p);
 	p->subject = sample ? SUBJECT_SAMPLES : SUBJECT_STACKS;
 	p->type = ev->type;
+}
+
+/* Get the samples of a type; NULL: out of memory. */
+static struct typed_samples *typed_of(struct sample_profile *p, const struct type *type)
+{
+	struct typed_samples *t;
+
+	for (t = p->typed; t < p->typed + p->ntyped; t++)
+		if (sample_profile_same_type(t->type, type))
+			return t;
+	t = array_grow(p->typed, &p->typed_capacity, p->ntyped, sizeof(*t));
+	if (!t)
+		return NULL;
+	p->typed = t;
+	t[p->ntyped] = (struct typed_samples){.type = type};
+	return &t[p->ntyped++];
+}
+
+/* Add a sample of a type that is not the first. */
+static int add_typed(struct sample_profile *p, const struct type *type, uint32_t node,
+		     uint64_t weight)
+{
+	struct typed_samples *t = typed_of(p, type);
+	uint32_t number = t ? idmap_get(&t->numbers, node) : 0;
+	struct typed_sum *sums;
+
+	if (!t)
+		return -1;
+	if (!number) {
+		sums = t->count < UINT32_MAX
+			       ? array_grow(t->sums, &t->capacity, t->count, sizeof(*sums))
+			       : NULL;
+		if (!sums)
+			return -1;
+		t->sums = sums;
+		number = (uint32_t)t->count + 1;
+		if (idmap_set(&t->numbers, node, number))
+			return -1;
+		sums[t->count++] = (struct typed_sum){.node = node};
+	}
+	t->samples++;
+	t->sums[number - 1].samples++;
+	if (__builtin_add_overflow(t->sums[number - 1].weight, weight, &t->sums[number - 1].weight))
+		t->sums[number - 1].weight = UINT64_MAX;
+	return 0;
 }
 
 int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev,
@@ -103,10 +160,10 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 	enum profile_subject subject =
 		ev->type->kind == KIND_SAMPLE ? SUBJECT_SAMPLES : SUBJECT_STACKS;
 	uint32_t node;
-	uint64_t weight, *weights;
+	uint64_t weight;
 
 	choose_subject(p, ev);
-	if (p->subject != subject || !sample_profile_same_type(p->type, ev->type)) {
+	if (p->subject != subject) {
 		p->samples++;
 		return 0;
 	}
@@ -118,31 +175,51 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		return -1;
 	if (node == STACK_ROOT)
 		return 0;
-	if (subject == SUBJECT_SAMPLES) {
-		stack_tree_call(&cs->tree, node, weight, 0);
-		return 0;
-	}
-	weights = array_reach(p->weights, &p->nweights, node, sizeof(*weights));
-	if (!weights)
-		return -1;
-	p->weights = weights;
-	weights[node] += weight;
+	if (subject == SUBJECT_STACKS || !sample_profile_same_type(p->type, ev->type))
+		return add_typed(p, ev->type, node, weight);
+	p->first++;
+	stack_tree_call(&cs->tree, node, weight, 0);
 	return 0;
 }
 
 void sample_profile_free(struct sample_profile *p)
 {
-	free(p->weights);
+	drop_typed(p);
+	free(p->typed);
+}
+
+/* Put the type with the most samples into the tree. */
+static void choose_type(struct sample_profile *p, struct stack_tree *t)
+{
+	struct typed_samples *most = NULL;
+
+	for (size_t i = 0; i < p->ntyped; i++)
+		if (p->typed[i].samples > (most ? most->samples : p->first))
+			most = &p->typed[i];
+	if (most) {
+		for (size_t i = 1; i < t->count; i++)
+			t->nodes[i].self = t->nodes[i].calls = 0;
+		for (size_t i = 0; i < most->count; i++) {
+			t->nodes[most->sums[i].node].self = most->sums[i].weight;
+			t->nodes[most->sums[i].node].calls = most->sums[i].samples;
+		}
+		p->samples += p->first;
+		p->type = most->type;
+		most->samples = 0;
+	}
+	if (weighs_field(p))
+		p->field = field_find(p->type, p->weight);
+	drop_typed(p);
 }
 
 void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
 {
-	if (p->subject == SUBJECT_STACKS) {
+	bool several = p->ntyped;
+
+	if (p->subject == SUBJECT_STACKS)
 		p->subject = SUBJECT_SAMPLES;
-		for (size_t i = 1; i < p->nweights; i++)
-			if (p->weights[i])
-				stack_tree_call(t, (uint32_t)i, p->weights[i], 0);
-	}
+	if (p->subject == SUBJECT_SAMPLES)
+		choose_type(p, t);
 	if (p->subject == SUBJECT_CALLS) {
 		for (size_t i = 1; weighs(p, "count") && i < t->count; i++)
 			t->nodes[i].self = t->nodes[i].calls;
@@ -158,6 +235,8 @@ void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
 		if (n->parent != STACK_ROOT)
 			t->nodes[n->parent].total += n->total;
 	}
+	if (several)
+		stack_tree_prune(t);
 }
 
 const char *sample_profile_type(const struct sample_profile *p, const char **unit)
@@ -201,8 +280,8 @@ void sample_profile_report(const struct sample_profile *p)
 {
 	if (p->subject == SUBJECT_SAMPLES && p->samples)
 		warn(NULL, NO_OFFSET,
-		     "the profile is of the samples of '%s': choose others with trfilter "
-		     "'type == ...'",
+		     "the profile is of the samples of '%s', the most frequent type: choose others "
+		     "with trfilter 'type == ...'",
 		     p->type->name.text);
 	warn_count(NULL, p->samples,
 		   p->subject == SUBJECT_CALLS

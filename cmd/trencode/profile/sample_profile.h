@@ -3,13 +3,14 @@
  * events (pair_profile.h); and what these weigh
  *
  * A profile has one subject, as weights of different types of events are never added. It is what
- * the trace has first: calls, or the samples of a type; if it has neither, the events of a type
- * that have stacks.
+ * the trace has first: calls or samples; if it has neither, the events that have stacks. The type
+ * of the samples or events is that with the most of them, the first one where several have as many.
  */
 #ifndef TR_TRENCODE_PROFILE_SAMPLE_PROFILE_H
 #define TR_TRENCODE_PROFILE_SAMPLE_PROFILE_H
 
 #include "common/calls/call_stacks.h"
+#include "common/util/idmap.h"
 #include "cmd/trencode/encoder.h"
 
 /* SUBJECT_STACKS: instants with stacks, which are the subject only as long as there are neither
@@ -22,6 +23,18 @@ enum profile_subject {
 	SUBJECT_STACKS,
 };
 
+/* The samples of one type, summed by their stacks. */
+struct typed_samples {
+	const struct type *type;
+	uint64_t samples;
+	struct idmap numbers; /* by node: number of its sum, from 1 */
+	struct typed_sum {
+		uint32_t node;
+		uint64_t weight, samples;
+	} * sums;
+	size_t count, capacity;
+};
+
 /* The subject of a profile, and what was left out. */
 struct sample_profile {
 	const char *weight; /* --weight: "dur", "count", "period" or a field; NULL: the usual one */
@@ -30,14 +43,16 @@ struct sample_profile {
 	bool rooted;	    /* comm and root are those of the last sample */
 	uint32_t comm, root; /* with by_comm: number of the text; node */
 	enum profile_subject subject;
-	const struct type *type;   /* of the samples */
+	const struct type *type; /* of the samples; until the end the first one */
+	uint64_t first;		 /* samples of the first type, which are in the tree */
+	/* those of other types, and all of SUBJECT_STACKS, as the tree may become one of calls */
+	struct typed_samples *typed;
+	size_t ntyped, typed_capacity;
 	const struct type *fields; /* type that field is of */
 	const struct field *field; /* of --weight FIELD, or with ROLE_COUNT; NULL: none */
 	bool ticks;		   /* times of pairs are ticks */
 	uint64_t samples, calls;   /* events of other subjects */
-	uint64_t *weights;	   /* of SUBJECT_STACKS, by node */
-	size_t nweights;
-	uint64_t weightless; /* samples without the field of --weight */
+	uint64_t weightless;	   /* samples without the field of --weight */
 };
 
 /* Test whether weights of two types may be added: they are one type of several inputs. */
@@ -57,7 +72,8 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
  * Returns 0, or -1 when out of memory. */
 int profile_thread_node(struct call_stacks *cs, uint32_t caller, struct text_ref comm,
 			uint32_t *node);
-/* Set the totals of all nodes, and what calls weigh, after the last event. */
+/* Choose the type of the samples, and set the totals of all nodes, and what calls weigh, after the
+ * last event. */
 void sample_profile_finish(struct sample_profile *p, struct stack_tree *t);
 void sample_profile_free(struct sample_profile *p);
 /* Get what the weights are of, such as "cycles", and their unit, "count" or "nanoseconds"; of calls
