@@ -152,6 +152,58 @@ strip_tables() {
 	[[ $stderr == *"0  file    $PWD/a/libx.so"* ]]
 }
 
+@test "labels of assembler files name the code that no function covers, as perf does" {
+	need perf
+	cat >a.s <<-'END'
+		.macro busy label, count
+			mov $\count, %ecx
+		\label:
+		1:	dec %ecx
+			jnz 1b
+		.endm
+			.text
+			.globl _start
+		_start:
+			busy spin, 200000000
+			call helper
+			mov $60, %eax
+			xor %edi, %edi
+			syscall
+			.type typed, @function
+		typed:
+			busy inner, 100000000
+			ret
+			.size typed, .-typed
+		unsized:
+			.type unsized, @function
+			busy within, 100000000
+			call typed
+			ret
+		helper:
+			call unsized
+			busy "mapping", 100000000
+			ret
+			.data
+		word:	.quad 1
+	END
+	gcc -nostdlib -static -o a.out a.s
+	perf record -q -e cpu-clock:u -F 999 -o a.data ./a.out 2>err || skip "perf record: $(tail -n 1 err)"
+	perf script -F ip,sym -i a.data 2>err | awk 'NF { print $2 }' | sort | uniq -c >want
+	names() {
+		trdecode -q a.data | trsym -q | trencode -q -t csv -c kind,name | sed -n 's/^sample,//p' | sort | uniq -c
+	}
+	names | diff want -
+	for name in spin typed within mapping; do
+		grep -q " $name$" want
+	done
+	# symbols that tell code from data for ARM and RISC-V name nothing; only labels: names all the same
+	sed -i 's/"mapping"/"$x.1"/; /\.type/d; s/spin/.Lspin/' a.s
+	gcc -nostdlib -static -o a.out a.s
+	perf record -q -e cpu-clock:u -F 999 -o a.data ./a.out 2>err
+	names | awk '{ print $2 }' >have
+	diff have <(printf '%s\n' _start helper inner within)
+}
+
 @test "two modules of one basename have tables of their own" {
 	need_recording
 	compgen -G 'main.data/libx.so-????.sym' >/dev/null

@@ -18,6 +18,9 @@ static Elf_Scn *find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 	return NULL;
 }
 
+/* The rank of a label of an assembler, after those of bind_rank. */
+enum { LABEL = 3 };
+
 /* A symbol that competes with aliases of its address. */
 struct candidate {
 	uint64_t start, size, limit; /* limit: end of its section */
@@ -29,6 +32,7 @@ struct candidate {
 struct candidates {
 	struct candidate *at;
 	size_t count, room;
+	size_t functions; /* those that are no labels */
 	uint64_t *layout; /* of a kernel module: addresses of the sections */
 	size_t sections;
 };
@@ -43,6 +47,7 @@ static int add_candidate(struct candidates *all, const struct candidate *one)
 	all->at[all->count] = *one;
 	all->at[all->count].order = all->count;
 	all->count++;
+	all->functions += one->bind != LABEL;
 	return 0;
 }
 
@@ -69,7 +74,21 @@ static int compare_candidates(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Return the end of the section of the table's symbol; 0 if it is in none. */
+static bool is_function(const GElf_Sym *symbol)
+{
+	unsigned char type = GELF_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+/* Test whether a symbol has no type: a label, as functions of assembler files often have. */
+static bool is_label(const GElf_Sym *symbol)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
+}
+
+/* Return the end of the section of the table's symbol; 0 if it is in none, or a label in one
+ * without code. */
 static uint64_t section_end(Elf *elf, const GElf_Sym *symbol, Elf32_Word extended)
 {
 	size_t index = symbol->st_shndx == SHN_XINDEX ? extended : symbol->st_shndx;
@@ -81,16 +100,10 @@ static uint64_t section_end(Elf *elf, const GElf_Sym *symbol, Elf32_Word extende
 		return 0;
 	section = elf_getscn(elf, index);
 	if (!section || !gelf_getshdr(section, &header) ||
-	    header.sh_size > UINT64_MAX - header.sh_addr)
+	    header.sh_size > UINT64_MAX - header.sh_addr ||
+	    (is_label(symbol) && !(header.sh_flags & SHF_EXECINSTR)))
 		return 0;
 	return header.sh_addr + header.sh_size;
-}
-
-static bool is_function(const GElf_Sym *symbol)
-{
-	unsigned char type = GELF_ST_TYPE(symbol->st_info);
-
-	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
 /* Move a symbol of a kernel module, which is relative to its section, to its address. Returns
@@ -113,7 +126,7 @@ static int read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *ta
 
 	if (m->machine == EM_ARM)
 		start &= ~UINT64_C(1); /* Thumb */
-	if (!is_function(symbol) || !end ||
+	if ((!is_function(symbol) && !is_label(symbol)) || !end ||
 	    (m->is_kernel_module &&
 	     !place(all, symbol->st_shndx == SHN_XINDEX ? extended : symbol->st_shndx, &start,
 		    &end)) ||
@@ -122,13 +135,17 @@ static int read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *ta
 	one.name = elf_strptr(elf, table->sh_link, symbol->st_name);
 	if (!one.name || !*one.name)
 		return 0;
+	/* symbols such as $x, $d and $a tell code from data for ARM and RISC-V; .L1 is a jump's
+	 * target */
+	if (is_label(symbol) && (*one.name == '$' || !strncmp(one.name, ".L", 2)))
+		return 0;
 	one.length = strcspn(one.name, "@"); /* .symtab of a library has "read@@GLIBC_2.2.5" */
 	if (!one.length)
 		return 0;
 	one.start = start - m->base;
 	one.size = symbol->st_size;
 	one.limit = end - m->base;
-	one.bind = bind_rank(GELF_ST_BIND(symbol->st_info));
+	one.bind = is_label(symbol) ? LABEL : bind_rank(GELF_ST_BIND(symbol->st_info));
 	one.underscores = (unsigned char)(strspn(one.name, "_") > 8 ? 8 : strspn(one.name, "_"));
 	if (one.size > UINT64_MAX - one.start)
 		one.size = UINT64_MAX - one.start;
@@ -170,15 +187,17 @@ static int read_table(Elf *elf, const struct elf_module *m, Elf_Scn *section,
 
 static char symbol_letter(const struct candidate *c)
 {
-	static const char letters[] = {'T', 'w', 't'};
+	static const char letters[] = {'T', 'w', 't', 't'};
 
 	return letters[c->bind];
 }
 
-/* Add the best candidate of each address, with the size of any alias if it has none itself. */
+/* Add the best candidate of each address, with the size of any alias if it has none itself. A label
+ * counts where no function is. */
 static int add_best(struct symbols *s, struct candidates *all)
 {
 	size_t i, next;
+	uint64_t covered = 0;
 
 	qsort(all->at, all->count, sizeof *all->at, compare_candidates);
 	for (i = 0; i < all->count; i = next) {
@@ -194,6 +213,10 @@ static int add_best(struct symbols *s, struct candidates *all)
 			if (to_next < size)
 				size = to_next;
 		}
+		if (best->bind == LABEL && best->start < covered)
+			continue;
+		if (best->bind != LABEL && best->start + size > covered)
+			covered = best->start + size;
 		if (symbols_add(s, best->start, size, symbol_letter(best), best->name,
 				best->length) < 0)
 			return -1;
@@ -201,7 +224,9 @@ static int add_best(struct symbols *s, struct candidates *all)
 	return 0;
 }
 
-static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *m, GElf_Word type)
+/* Read a table; labels: also if it has labels only. */
+static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *m, GElf_Word type,
+			  bool labels)
 {
 	struct candidates all = {0};
 	GElf_Shdr header;
@@ -214,14 +239,15 @@ static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *
 		all.sections = elf_module_layout(elf, &all.layout);
 	if (read_table(elf, m, section, &header, &all) < 0)
 		result = -1;
-	else if (all.count)
+	else if (all.functions || (labels && all.count))
 		result = add_best(s, &all);
 	free(all.at);
 	free(all.layout);
 	return result;
 }
 
-/* Read .symtab of the file, of its debug file, or .dynsym: the first that has a function. */
+/* Read .symtab of the file, of its debug file, or .dynsym: the first that has a function, or else
+ * .symtab of the file. */
 static int read_best_table(struct symbols *s, const struct elf_module *m, const char *path,
 			   const char *sysroot)
 {
@@ -229,15 +255,17 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 	GElf_Shdr header;
 	int result = 0;
 
-	if (read_functions(s, m->elf, m, SHT_SYMTAB) < 0)
+	if (read_functions(s, m->elf, m, SHT_SYMTAB, false) < 0)
 		return -1;
 	if (!s->count && elf_debug_open(&debug, m->elf, path, sysroot) == 0) {
 		if (find_type(debug.elf, SHT_SYMTAB, &header))
-			result = read_functions(s, debug.elf, m, SHT_SYMTAB);
+			result = read_functions(s, debug.elf, m, SHT_SYMTAB, false);
 		elf_file_close(&debug);
 	}
 	if (result == 0 && !s->count)
-		result = read_functions(s, m->elf, m, SHT_DYNSYM);
+		result = read_functions(s, m->elf, m, SHT_DYNSYM, false);
+	if (result == 0 && !s->count)
+		result = read_functions(s, m->elf, m, SHT_SYMTAB, true);
 	return result;
 }
 
