@@ -246,6 +246,12 @@ sums() {
 	assert_regex "$stderr" "the profile is of the samples of 'often', the most frequent type: choose others"
 	assert_regex "$stderr" "$(($(trfilter -c 'type != "often"' many.trs))) samples of other types left out"
 	model folded often.trs | diff - <(trencode -q -t folded many.trs)
+	# those that are written as they are read are of the first type, which the remark names
+	for format in 'svg --by-time' firefox; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr trencode -t $format -o x.out many.trs
+		assert_regex "$stderr" "the (chart|profile) is of the samples of 'rare', the first type: choose others"
+	done
 	# only samples with the field are candidates
 	run -2 trencode -t folded --weight nothing many.trs
 	assert_line --partial "has no field 'nothing'"

@@ -371,6 +371,11 @@ static void firefox_report(const struct firefox *f)
 		warn(NULL, NO_OFFSET,
 		     "some functions have an address but no name: run trsym before this program");
 	convert_report_calls(&f->calls, f->counts.lost, false, false);
+	if (f->counts.left_out && f->subject == SUBJECT_SAMPLES)
+		warn(NULL, NO_OFFSET,
+		     "the profile is of the samples of '%s', the first type: choose others with "
+		     "trfilter 'type == ...'",
+		     f->type->name.text);
 	warn_count(NULL, f->counts.left_out,
 		   f->subject == SUBJECT_CALLS
 			   ? "{sample|samples} left out: the profile is of calls"

@@ -308,6 +308,11 @@ static void chart_report(const struct chart_run *s)
 	spans_report(&s->spans, s->drop);
 	warn_count(NULL, s->crossing,
 		   "{call overlaps others of its|calls overlap others of their} thread: left out");
+	if (s->samples)
+		warn(NULL, NO_OFFSET,
+		     "the chart is of the samples of '%s', the first type: choose others with "
+		     "trfilter 'type == ...'",
+		     s->chart.sampled);
 	warn_count(NULL, s->samples, "{sample|samples} of other types left out");
 	warn_count(NULL, s->others,
 		   "other {event|events} left out: flame charts show calls and samples only");
