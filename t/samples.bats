@@ -52,6 +52,10 @@ sums() {
 		trdecode -q --segment 2K one.trs | trstat -q --partial --callers $function -c total,self,count |
 			trstat -q --merge -t csv --callers $function >parts
 		trstat -q --callers $function -t csv -c total,self,count one.trs | diff parts -
+		# the first row is that of the function in the table
+		columns=total,self,count,total_avg,total_max,self_max,self_stdev,total_stdev,p50,p99
+		diff <(trstat -q --callers $function -t csv -c $columns one.trs | sed -n 2p | cut -d, -f 2-) \
+			<(trstat -q -t csv -c $columns one.trs | grep "^$function,")
 		model totals one.trs | grep ",$function$" | diff - <(head -2 parts | awk -F, 'NR == 2 { print $3 "," $4 "," $5 "," $2 }')
 	done
 }
