@@ -390,8 +390,9 @@ static int firefox_end(struct encoding *en, struct error *e)
 	const char *weight = en->options->weight;
 
 	if (f->subject == SUBJECT_SAMPLES && weight && !strcmp(weight, "dur"))
-		return error_set(e, NULL, NO_OFFSET,
-				 "--weight dur: the trace has samples, which weigh count or period");
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"--weight dur: the trace has samples, which weigh count or period");
 	if (end_threads(f))
 		return error_no_memory(e);
 	f->origin = firefox_origin(f);
