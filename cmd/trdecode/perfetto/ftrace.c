@@ -3,21 +3,6 @@
  */
 #include "cmd/trdecode/perfetto/ftrace.h"
 
-/* CompactSched */
-enum {
-	SWITCH_TIME = 1,
-	SWITCH_STATE = 2,
-	SWITCH_PID = 3,
-	SWITCH_PRIO = 4,
-	SCHED_TEXTS = 5,
-	SWITCH_COMM = 6,
-	WAKING_TIME = 7,
-	WAKING_PID = 8,
-	WAKING_CPU = 9,
-	WAKING_PRIO = 10,
-	WAKING_COMM = 11,
-};
-
 /* FuncgraphEntryFtraceEvent, FuncgraphExitFtraceEvent */
 enum {
 	FTRACE_GRAPH_ENTRY = 437,
@@ -185,20 +170,20 @@ static int take_sched(struct bundle *b, struct protobuf_view message)
 	texts->size = 0;
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case SCHED_TEXTS:
+		case COMPACT_COMMS:
 			if (buffer_u32(texts, perfetto_text(b->p, f.bytes)))
 				return -1;
 			break;
-		case SWITCH_TIME: switches.time = f.bytes; break;
-		case SWITCH_STATE: switches.state = f.bytes; break;
-		case SWITCH_PID: switches.pid = f.bytes; break;
-		case SWITCH_PRIO: switches.prio = f.bytes; break;
-		case SWITCH_COMM: switches.comm = f.bytes; break;
-		case WAKING_TIME: wakings.time = f.bytes; break;
-		case WAKING_PID: wakings.pid = f.bytes; break;
-		case WAKING_CPU: wakings.cpu = f.bytes; break;
-		case WAKING_PRIO: wakings.prio = f.bytes; break;
-		case WAKING_COMM: wakings.comm = f.bytes; break;
+		case COMPACT_SWITCH_TIME: switches.time = f.bytes; break;
+		case COMPACT_SWITCH_STATE: switches.state = f.bytes; break;
+		case COMPACT_SWITCH_PID: switches.pid = f.bytes; break;
+		case COMPACT_SWITCH_PRIO: switches.prio = f.bytes; break;
+		case COMPACT_SWITCH_COMM: switches.comm = f.bytes; break;
+		case COMPACT_WAKING_TIME: wakings.time = f.bytes; break;
+		case COMPACT_WAKING_PID: wakings.pid = f.bytes; break;
+		case COMPACT_WAKING_CPU: wakings.cpu = f.bytes; break;
+		case COMPACT_WAKING_PRIO: wakings.prio = f.bytes; break;
+		case COMPACT_WAKING_COMM: wakings.comm = f.bytes; break;
 		}
 	return keep_columns(b, &switches, PERFETTO_SWITCH, texts) ||
 			       keep_columns(b, &wakings, PERFETTO_WAKING, texts)

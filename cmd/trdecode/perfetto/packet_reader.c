@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trdecode/perfetto/fields.h"
+#include "common/formats/perfetto.h"
 
 enum {
 	READ = 256 * 1024,

@@ -8,7 +8,6 @@
 #include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 #include "cmd/trdecode/perfetto/perfetto.h"
-#include "common/formats/perfetto.h"
 #include "common/util/io.h"
 
 enum { ZSTD_WINDOW_LOG = 27 }; /* 128 MiB */
@@ -93,7 +92,7 @@ static void take_mark(struct input *in, struct protobuf_view config)
 	while (protobuf_next(&config, &f) > 0) {
 		size_t n = protobuf_size(f.bytes);
 
-		if (f.number != PERFETTO_SESSION_NAME || f.wire != PROTOBUF_LENGTH ||
+		if (f.number != CONFIG_SESSION_NAME || f.wire != PROTOBUF_LENGTH ||
 		    n >= sizeof text)
 			continue;
 		memcpy(text, f.bytes.at, n);
@@ -109,7 +108,7 @@ void perfetto_first_mark(struct input *in)
 	struct protobuf_field f;
 
 	if (protobuf_next(&rest, &f) > 0 && f.number == TRACE_PACKET && f.wire == PROTOBUF_LENGTH &&
-	    take_fields(f.bytes, &packet) && packet.kind == PERFETTO_TRACE_CONFIG)
+	    take_fields(f.bytes, &packet) && packet.kind == PACKET_TRACE_CONFIG)
 		take_mark(in, packet.payload);
 }
 
@@ -140,7 +139,7 @@ static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_PROCESS_TREE: return perfetto_process_tree(p, packet->payload);
 	case PACKET_PERF_SAMPLE: return perfetto_sample(p, s, packet);
 	case PACKET_STREAMING_PROFILE: return perfetto_streaming_profile(p, s, packet);
-	case PERFETTO_TRACE_CONFIG: take_mark(p->input, packet->payload); return 0;
+	case PACKET_TRACE_CONFIG: take_mark(p->input, packet->payload); return 0;
 	default: return perfetto_other_packet(p, s, packet);
 	}
 }

@@ -22,7 +22,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/input/sorter.h"
-#include "cmd/trdecode/perfetto/fields.h"
+#include "common/formats/perfetto.h"
 #include "cmd/trdecode/perfetto/sequence.h"
 
 enum {

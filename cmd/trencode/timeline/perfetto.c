@@ -61,7 +61,7 @@ struct track_event {
 	uint64_t track, time;
 	uint32_t name, category; /* strings of the dictionary, 0 none */
 	uint32_t location;	 /* 0 none */
-	uint32_t flow_field;	 /* EVENT_FLOW or EVENT_FLOW_END; 0: no flow */
+	uint32_t flow_field;	 /* EVENT_FLOWS or EVENT_ENDED_FLOWS; 0: no flow */
 	uint64_t flow;
 	const struct event *event; /* whose recorded stack it has; NULL: none */
 };
@@ -74,7 +74,7 @@ static int perfetto_put_line(struct perfetto *s, uint32_t location, struct buffe
 	if (!l || !l->symbol || !l->symbol->line || !l->symbol->file.size)
 		return 0;
 	return perfetto_intern_line(s, location, l->symbol) ||
-			       protobuf_uint(event, EVENT_LOCATION_IID, location)
+			       protobuf_uint(event, EVENT_SOURCE_LOCATION_IID, location)
 		       ? -1
 		       : 0;
 }
@@ -104,7 +104,7 @@ static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, 
 	}
 	if (perfetto_put_interned(s, ev->time, e))
 		return -1;
-	if (perfetto_begin_packet(s, ev->time, PERFETTO_STATE_NEEDED) ||
+	if (perfetto_begin_packet(s, ev->time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, b))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, token, e);
@@ -227,7 +227,7 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 				    item->kind == ATTRIBUTE_REAL ? item->real
 								 : (double)item->number)
 		  : protobuf_uint(&s->part, EVENT_COUNTER, item->number)) ||
-	    perfetto_begin_packet(s, ev->time, PERFETTO_STATE_NEEDED) ||
+	    perfetto_begin_packet(s, ev->time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, &s->part))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
@@ -247,7 +247,7 @@ static void perfetto_set_flow(const struct event *ev, struct track_event *instan
 		local};
 
 	instant->flow = siphash(&key, &of, sizeof of);
-	instant->flow_field = async_event_phase(ev->type) == 'f' ? EVENT_FLOW_END : EVENT_FLOW;
+	instant->flow_field = async_event_phase(ev->type) == 'f' ? EVENT_ENDED_FLOWS : EVENT_FLOWS;
 }
 
 static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
@@ -394,7 +394,7 @@ static void free_state(struct perfetto *s)
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
-	for (size_t i = 0; i < INTERNED_KINDS; i++)
+	for (size_t i = 0; i < NAME_KINDS; i++)
 		free(s->known[i]);
 	perfetto_samples_free(s->samples);
 	perfetto_ftrace_free(s->ftrace);

@@ -5,36 +5,6 @@
 #include "cmd/trencode/timeline/scheduling_types.h"
 #include "common/util/utf8.h"
 
-/* Numbers of fields; see Perfetto's protos/perfetto/trace. */
-enum {
-	BUNDLE_CPU = 1,
-	BUNDLE_EVENT = 2,
-	BUNDLE_LOST = 3,
-	BUNDLE_COMPACT = 4,
-
-	FTRACE_TIMESTAMP = 1,
-	FTRACE_PID = 2,
-	FTRACE_COMMON_FLAGS = 5,
-	FTRACE_SCHED_WAKEUP = 17,
-	FTRACE_SCHED_WAKING = 20,
-	FTRACE_SOFTIRQ_ENTRY = 24,
-	FTRACE_SOFTIRQ_RAISE = 26,
-
-	COMPACT_SWITCH_TIMESTAMP = 1,
-	COMPACT_SWITCH_PREV_STATE,
-	COMPACT_SWITCH_NEXT_PID,
-	COMPACT_SWITCH_NEXT_PRIO,
-	COMPACT_COMMS,
-	COMPACT_SWITCH_NEXT_COMM,
-	COMPACT_WAKING_TIMESTAMP,
-	COMPACT_WAKING_PID,
-	COMPACT_WAKING_TARGET_CPU,
-	COMPACT_WAKING_PRIO,
-	COMPACT_WAKING_COMM,
-	COMPACT_WAKING_FLAGS,
-	COMPACT_FIELDS,
-};
-
 /* A bundle has at most so many events and bytes of events. */
 enum { BUNDLE_EVENTS = 1024, BUNDLE_BYTES = 64 * 1024, BUNDLE_COMMS = 128 };
 
@@ -140,7 +110,7 @@ static int put_compact(struct perfetto_ftrace *f, struct ftrace_bundle *c)
 		if (put_text(f, b, COMPACT_COMMS, comm.text, comm.size))
 			return -1;
 	}
-	return b->size ? protobuf_message(&f->bundle, BUNDLE_COMPACT, b) : 0;
+	return b->size ? protobuf_message(&f->bundle, BUNDLE_SCHED, b) : 0;
 }
 
 static int put_bundle(struct perfetto_ftrace *f, uint32_t cpu, bool derived, struct error *e)
@@ -239,9 +209,9 @@ static int put_whole(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 
 	*whole &= message == t->message;
 	buffer_clear(b);
-	if (put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIMESTAMP, ev->time) ||
+	if (put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIME, ev->time) ||
 	    protobuf_uint(b, FTRACE_PID, (uint64_t)tid_of(c, t, ev->lane)) ||
-	    (flags && protobuf_uint(b, FTRACE_COMMON_FLAGS, flags)) ||
+	    (flags && protobuf_uint(b, FTRACE_FLAGS, flags)) ||
 	    protobuf_message(b, message, &f->fields))
 		return -1;
 	c->bundles[!*whole].count++;
@@ -288,9 +258,9 @@ static int put_row(struct ftrace_bundle *c, const uint8_t *columns, const uint64
 static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
-	static const uint8_t columns[] = {COMPACT_SWITCH_TIMESTAMP, COMPACT_SWITCH_PREV_STATE,
-					  COMPACT_SWITCH_NEXT_PID, COMPACT_SWITCH_NEXT_PRIO,
-					  COMPACT_SWITCH_NEXT_COMM};
+	static const uint8_t columns[] = {COMPACT_SWITCH_TIME, COMPACT_SWITCH_STATE,
+					  COMPACT_SWITCH_PID, COMPACT_SWITCH_PRIO,
+					  COMPACT_SWITCH_COMM};
 	struct running prev = {.known = true, .comm = string_of(f, t, ev, SWITCH_PREV_COMM)};
 	struct running next = {.known = true, .comm = string_of(f, t, ev, SWITCH_NEXT_COMM)};
 	struct switch_state state = scheduling_state(t, ev);
@@ -325,9 +295,9 @@ static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
-	static const uint8_t columns[] = {COMPACT_WAKING_TIMESTAMP,  COMPACT_WAKING_PID,
-					  COMPACT_WAKING_TARGET_CPU, COMPACT_WAKING_PRIO,
-					  COMPACT_WAKING_COMM,	     COMPACT_WAKING_FLAGS};
+	static const uint8_t columns[] = {COMPACT_WAKING_TIME, COMPACT_WAKING_PID,
+					  COMPACT_WAKING_CPU,  COMPACT_WAKING_PRIO,
+					  COMPACT_WAKING_COMM, COMPACT_WAKING_FLAGS};
 	uint32_t comm = string_of(f, t, ev, WAKE_COMM), index = BUNDLE_COMMS;
 	struct ftrace_bundle *b;
 	int64_t tid, prio, cpu;

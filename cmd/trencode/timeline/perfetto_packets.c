@@ -34,7 +34,7 @@ int perfetto_put_bundle(struct perfetto *s, bool derived, const struct buffer *m
 
 	buffer_clear(&s->packet);
 	if (protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, sequence) ||
-	    protobuf_message(&s->packet, PACKET_FTRACE_EVENTS, message))
+	    protobuf_message(&s->packet, PACKET_FTRACE, message))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
 }
@@ -55,7 +55,7 @@ int perfetto_put_interned(struct perfetto *s, uint64_t time, struct error *e)
 
 	if (!s->interned.size)
 		return 0;
-	if (perfetto_begin_packet(s, time, PERFETTO_STATE_NEEDED) ||
+	if (perfetto_begin_packet(s, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_INTERNED_DATA, &s->interned))
 		return error_no_memory(e);
 	s->interned.size = 0;
@@ -88,9 +88,9 @@ int perfetto_put_part(struct perfetto *s, const struct part *part, struct error 
 
 	s->packet.size = s->part.size = s->bit.size = 0;
 	if (buffer_append(&s->bit, text, part_print(text, part)) ||
-	    protobuf_message(&s->part, PERFETTO_SESSION_NAME, &s->bit) ||
+	    protobuf_message(&s->part, CONFIG_SESSION_NAME, &s->bit) ||
 	    protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, SEQUENCE) ||
-	    protobuf_message(&s->packet, PERFETTO_TRACE_CONFIG, &s->part))
+	    protobuf_message(&s->packet, PACKET_TRACE_CONFIG, &s->part))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
 }
@@ -99,7 +99,7 @@ int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error 
 {
 	uint64_t token;
 
-	if (perfetto_begin_packet(s, ev->time, PERFETTO_STATE_CLEARED) ||
+	if (perfetto_begin_packet(s, ev->time, STATE_CLEARED) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1) ||
 	    perfetto_put_clocks(s, ev->lane->clock, ev->time))
 		return error_no_memory(e);
@@ -118,7 +118,7 @@ int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e)
 	uint64_t token;
 	struct buffer descriptor = s->part;
 
-	if (perfetto_begin_packet(s, time, PERFETTO_STATE_NEEDED) ||
+	if (perfetto_begin_packet(s, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_DESCRIPTOR, &descriptor))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
@@ -141,16 +141,16 @@ static int intern_known(struct perfetto *s, unsigned kind, uint32_t number)
 int perfetto_intern_line(struct perfetto *s, uint32_t location,
 			 const struct location_symbol *symbol)
 {
-	int known = intern_known(s, INTERNED_LOCATION, location);
+	int known = intern_known(s, INTERNED_SOURCE_LOCATION, location);
 
 	if (known)
 		return known < 0 ? -1 : 0;
 	s->clean.size = 0;
-	return protobuf_uint(&s->clean, LOCATION_IID, location) ||
-			       perfetto_put_text(s, &s->clean, LOCATION_FILE, symbol->file.text,
+	return protobuf_uint(&s->clean, ENTRY_IID, location) ||
+			       perfetto_put_text(s, &s->clean, SOURCE_FILE, symbol->file.text,
 						 symbol->file.size) ||
-			       protobuf_uint(&s->clean, LOCATION_LINE, symbol->line) ||
-			       protobuf_message(&s->interned, INTERNED_LOCATION, &s->clean)
+			       protobuf_uint(&s->clean, SOURCE_LINE, symbol->line) ||
+			       protobuf_message(&s->interned, INTERNED_SOURCE_LOCATION, &s->clean)
 		       ? -1
 		       : 0;
 }

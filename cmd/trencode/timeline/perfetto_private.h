@@ -5,6 +5,7 @@
 #ifndef TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 #define TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 
+#include "common/formats/perfetto.h"
 #include "common/protobuf/protobuf_writer.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
@@ -12,72 +13,8 @@
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
 
-/* Numbers of fields; see Perfetto's protos/perfetto/trace. */
-enum {
-	TRACE_PACKET = 1,
-
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_FTRACE_EVENTS = 1,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_FIRST = 87,
-
-	SNAPSHOT_CLOCK = 1,
-	CLOCK_ID = 1,
-	CLOCK_TIMESTAMP = 2,
-	CLOCK_REALTIME_ID = 1,
-	CLOCK_BOOTTIME_ID = 6, /* the default clock of timestamps */
-
-	TRACK_UUID = 1,
-	TRACK_NAME = 2,
-	TRACK_PROCESS = 3,
-	TRACK_THREAD = 4,
-	TRACK_PARENT = 5,
-	TRACK_COUNTER = 8,
-	PROCESS_PID = 1,
-	PROCESS_NAME = 6,
-	THREAD_PID = 1,
-	THREAD_TID = 2,
-	THREAD_NAME = 5,
-
-	EVENT_CATEGORY_IIDS = 3,
-	EVENT_ANNOTATION = 4,
-	EVENT_TYPE = 9,
-	EVENT_NAME_IID = 10,
-	EVENT_TRACK = 11,
-	EVENT_COUNTER = 30,
-	EVENT_LOCATION_IID = 34,
-	EVENT_COUNTER_REAL = 44,
-	EVENT_FLOW = 47,
-	EVENT_FLOW_END = 48,
-	EVENT_CALLSTACK_IID = 56,
-	TYPE_BEGIN = 1,
-	TYPE_END = 2,
-	TYPE_INSTANT = 3,
-	TYPE_COUNTER = 4,
-
-	ANNOTATION_NAME_IID = 1,
-	ANNOTATION_BOOL = 2,
-	ANNOTATION_UINT = 3,
-	ANNOTATION_INT = 4,
-	ANNOTATION_DOUBLE = 5,
-	ANNOTATION_STRING = 6,
-
-	INTERNED_CATEGORY = 1,
-	INTERNED_NAME = 2,
-	INTERNED_ANNOTATION_NAME = 3,
-	INTERNED_LOCATION = 4,
-	INTERNED_KINDS = 5,
-	LOCATION_IID = 1,
-	LOCATION_FILE = 2,
-	LOCATION_LINE = 4,
-};
-
-enum { PERFETTO_STATE_CLEARED = 1, PERFETTO_STATE_NEEDED = 2 };
+/* Kinds of names that are interned: numbers of fields of InternedData below this. */
+enum { NAME_KINDS = INTERNED_SOURCE_LOCATION + 1 };
 
 /* The tracks of a thread: number of the kind << 56 | thread << 16 | which. */
 enum track_kind {
@@ -100,8 +37,8 @@ struct perfetto {
 	struct spill_journal held;	      /* with --unclosed=drop */
 	struct buffer out, packet, part, bit; /* out: bytes to be written */
 	struct buffer interned, kept, clean;
-	uint8_t *known[INTERNED_KINDS]; /* by string: was sent */
-	size_t nknown[INTERNED_KINDS];
+	uint8_t *known[NAME_KINDS]; /* by string: was sent */
+	size_t nknown[NAME_KINDS];
 	struct intern declared; /* child tracks */
 	struct intern counters; /* thread, name, name of the value */
 	struct perfetto_samples *samples;

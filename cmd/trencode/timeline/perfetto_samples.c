@@ -16,48 +16,6 @@
 #include "common/stream/field.h"
 #include "common/util/utf8.h"
 
-/* Numbers of fields; see Perfetto's protos/perfetto/trace: trace_packet, interned_data, and
- * profile_common and profile_packet in profiling. */
-enum {
-	PACKET_DEFAULTS = 59,
-	PACKET_PERF_SAMPLE = 66,
-	DEFAULTS_PERF_SAMPLE = 12,
-	PERF_SAMPLE_TIMEBASE = 1,
-	TIMEBASE_PERIOD = 1,
-	TIMEBASE_NAME = 10,
-
-	SAMPLE_CPU = 1,
-	SAMPLE_PID = 2,
-	SAMPLE_TID = 3,
-	SAMPLE_CALLSTACK = 4,
-	SAMPLE_COUNT = 6,
-
-	INTERNED_FUNCTION = 5,
-	INTERNED_FRAME = 6,
-	INTERNED_CALLSTACK = 7,
-	INTERNED_BUILD_ID = 16,
-	INTERNED_PATH = 17,
-	INTERNED_SOURCE = 18,
-	INTERNED_MAPPING = 19,
-
-	TEXT_IID = 1,
-	TEXT_BYTES = 2,
-	CALLSTACK_IID = 1,
-	CALLSTACK_FRAME = 2,
-	FRAME_IID = 1,
-	FRAME_FUNCTION = 2,
-	FRAME_MAPPING = 3,
-	FRAME_ADDRESS = 4,
-	FRAME_SOURCE = 5,
-	FRAME_LINE = 6,
-	MAPPING_IID = 1,
-	MAPPING_BUILD_ID = 2,
-	MAPPING_START = 4,
-	MAPPING_END = 5,
-	MAPPING_PATH = 7,
-	MAPPING_OFFSET = 8,
-};
-
 enum {
 	FIRST_SEQUENCE = 1000, /* of samples: more than other sequences have */
 	OVERLAPS = 8,	       /* maps at lower addresses that are searched */
@@ -140,8 +98,8 @@ static int put_text(struct perfetto_samples *k, uint32_t kind, struct text_ref t
 		return -1;
 	}
 	k->message.size = 0;
-	return protobuf_uint(&k->message, TEXT_IID, text.number) ||
-			       protobuf_message(&k->message, TEXT_BYTES, &k->text) ||
+	return protobuf_uint(&k->message, ENTRY_IID, text.number) ||
+			       protobuf_message(&k->message, ENTRY_TEXT, &k->text) ||
 			       protobuf_message(to, kind, &k->message)
 		       ? -1
 		       : 0;
@@ -231,7 +189,7 @@ static int intern_mapping(struct perfetto_samples *k, uint32_t sequence, const s
 	    (map->build_id.size && intern_text(k, sequence, INTERNED_BUILD_ID, map->build_id, to)))
 		return -1;
 	k->message.size = 0;
-	return protobuf_uint(&k->message, MAPPING_IID, *iid) ||
+	return protobuf_uint(&k->message, ENTRY_IID, *iid) ||
 			       (map->build_id.size && protobuf_uint(&k->message, MAPPING_BUILD_ID,
 								    map->build_id.number)) ||
 			       protobuf_uint(&k->message, MAPPING_OFFSET, map->offset) ||
@@ -265,16 +223,16 @@ static int intern_frame(struct perfetto *s, uint32_t sequence, uint32_t location
 	    intern_text(k, sequence, INTERNED_FUNCTION, name, to) ||
 	    (l && l->space && find_map(k, l->space, l->address, &map)) ||
 	    (map && intern_mapping(k, sequence, map, &mapping, to)) ||
-	    (has_source && intern_text(k, sequence, INTERNED_SOURCE, symbol->file, to)))
+	    (has_source && intern_text(k, sequence, INTERNED_SOURCE_PATH, symbol->file, to)))
 		return -1;
 	k->message.size = 0;
-	return protobuf_uint(&k->message, FRAME_IID, location) ||
+	return protobuf_uint(&k->message, ENTRY_IID, location) ||
 			       protobuf_uint(&k->message, FRAME_FUNCTION, name.number) ||
 			       (map && (protobuf_uint(&k->message, FRAME_MAPPING, mapping) ||
 					protobuf_uint(&k->message, FRAME_ADDRESS,
 						      l->address - map->start + map->offset))) ||
-			       (has_source &&
-				protobuf_uint(&k->message, FRAME_SOURCE, symbol->file.number)) ||
+			       (has_source && protobuf_uint(&k->message, FRAME_SOURCE_PATH,
+							    symbol->file.number)) ||
 			       (has_source && symbol->line &&
 				protobuf_uint(&k->message, FRAME_LINE, symbol->line)) ||
 			       protobuf_message(to, INTERNED_FRAME, &k->message)
@@ -296,7 +254,7 @@ static int intern_stack(struct perfetto *s, uint32_t sequence, uint32_t stack, s
 		    intern_frame(s, sequence, dictionary_stack_location(d, i), to))
 			return -1;
 	k->message.size = 0;
-	if (protobuf_uint(&k->message, CALLSTACK_IID, stack))
+	if (protobuf_uint(&k->message, ENTRY_IID, stack))
 		return -1;
 	/* the outermost frame is first */
 	for (size_t i = k->path.size; i; i -= 4)
@@ -341,11 +299,11 @@ static int put_first(struct perfetto *s, uint32_t sequence, const struct event *
 	if (utf8_append(&k->text, t->name.text, t->name.size) ||
 	    (!t->period && protobuf_uint(&k->message, TIMEBASE_PERIOD, t->weight)) ||
 	    protobuf_message(&k->message, TIMEBASE_NAME, &k->text) ||
-	    protobuf_message(&k->interned, PERF_SAMPLE_TIMEBASE, &k->message))
+	    protobuf_message(&k->interned, SAMPLE_TIMEBASE, &k->message))
 		return error_no_memory(e);
 	k->message.size = 0;
 	if (protobuf_message(&k->message, DEFAULTS_PERF_SAMPLE, &k->interned) ||
-	    begin_packet(s, sequence, ev->time, PERFETTO_STATE_CLEARED) ||
+	    begin_packet(s, sequence, ev->time, STATE_CLEARED) ||
 	    protobuf_message(&s->packet, PACKET_DEFAULTS, &k->message) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1))
 		return error_no_memory(e);
@@ -411,7 +369,7 @@ int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
 	    protobuf_uint(b, SAMPLE_TID, (uint32_t)track->tid) ||
 	    (stack && protobuf_uint(b, SAMPLE_CALLSTACK, stack)) ||
 	    protobuf_uint(b, SAMPLE_COUNT, total) ||
-	    begin_packet(s, sequence, ev->time, PERFETTO_STATE_NEEDED) ||
+	    begin_packet(s, sequence, ev->time, STATE_NEEDED) ||
 	    (k->interned.size &&
 	     protobuf_message(&s->packet, PACKET_INTERNED_DATA, &k->interned)) ||
 	    protobuf_message(&s->packet, PACKET_PERF_SAMPLE, b))
