@@ -85,6 +85,32 @@ kinds() {
 	chrome_is "$dat.raw.txt"
 	diff <(grep trutils.scheduling direct.json) <(grep trutils.scheduling out.json)
 	diff <(trencode -q -t tsv -c time,name,cpu direct.trs) <(trencode -q -t tsv -c time,name,cpu x.trs)
+	# and by way of Perfetto's bundles, where each event is once
+	perfetto_is "$dat.raw.txt"
+	trdecode -q out.pftrace >x.trs
+	chrome_is "$dat.raw.txt"
+	for type in sched_switch sched_waking irq_handler_entry; do
+		assert_equal "$(trfilter -q -c "type == \"$type\"" x.trs)" "$(grep -c " $type: " "$dat.raw.txt")"
+	done
+	# events that lack what their kind needs, or have more than a bundle can hold, are instants; the latter are in bundles, too
+	cat >few.json <<-'END'
+		[{"ph":"i","ts":1,"pid":1,"cpu":0,"name":"sched_switch","args":{"prev_pid":1,"n":2}},
+		{"ph":"i","ts":2,"pid":1,"cpu":0,"name":"sched_waking","args":{"comm":"a","pid":2,"prio":1.5,"target_cpu":0}},
+		{"ph":"i","ts":3,"pid":1,"cpu":0,"name":"cpu_idle","args":{"state":1,"cpu_id":0,"more":"x"}},
+		{"ph":"i","ts":4,"pid":1,"cpu":0,"name":"cpu_idle","args":{"state":2,"cpu_id":0}}]
+	END
+	trdecode -q few.json >x.trs
+	if command -v protoc >/dev/null; then
+		bundled >got
+		run -0 awk '$1 == "type:" { print $2 } $1 ~ /^(sched|cpu_idle)/ { print $1 }' decoded
+		assert_output $'INSTANT\nINSTANT\nINSTANT\ncpu_idle\nsched_waking\ncpu_idle'
+	fi
+	trdecode -q out.pftrace | trencode -q -t ndjson >got
+	run -0 jq -c '[.type, .args]' got
+	assert_output '["sched_switch",{"prev_pid":1,"n":2}]
+["sched_waking",{"comm":"a","pid":2,"prio":1.5,"target_cpu":0}]
+["cpu_idle",{"state":1,"cpu_id":0,"more":"x"}]
+["cpu_idle",{"state":2,"cpu_id":0}]'
 	# a "cpu" that is no CPU
 	sed -i 's/"cpu":[01],/"cpu":-1,/' direct.json
 	trdecode -q direct.json | trencode -q -t tsv --no-header -c cpu >got

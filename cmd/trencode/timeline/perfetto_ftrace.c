@@ -43,8 +43,10 @@ struct perfetto_ftrace *perfetto_ftrace_new(struct perfetto *s)
 {
 	struct perfetto_ftrace *f = calloc(1, sizeof *f);
 
-	if (f)
+	if (f) {
 		f->out = s;
+		f->types.dictionary = s->names.dictionary;
+	}
 	return f;
 }
 
@@ -161,7 +163,7 @@ static int put_fields(struct perfetto_ftrace *f, const struct scheduling_type *t
 		size_t size;
 		int64_t number;
 
-		if (!t->fields[i] || (i == IRQ_NAME && is_softirq(t)))
+		if (!scheduling_slot(t, ev, i) || (i == IRQ_NAME && is_softirq(t)))
 			continue;
 		if (t->kind == SCHEDULING_SWITCH && i == SWITCH_PREV_STATE) {
 			struct switch_state state = scheduling_state(t, ev);
@@ -308,9 +310,9 @@ static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 	*whole &= t->message == FTRACE_SCHED_WAKING;
 	b = &c->bundles[!*whole];
 	/* the columns have neither the waker, which the last switch has, nor the success */
-	if (comm && !t->fields[WAKE_SUCCESS] && ev->time >= b->woken && c->running.known &&
-	    c->running.derived == !*whole && tid_of(c, t, ev->lane) == c->running.tid &&
-	    scheduling_number(t, ev, WAKE_TID, &tid) &&
+	if (comm && !scheduling_slot(t, ev, WAKE_SUCCESS) && ev->time >= b->woken &&
+	    c->running.known && c->running.derived == !*whole &&
+	    tid_of(c, t, ev->lane) == c->running.tid && scheduling_number(t, ev, WAKE_TID, &tid) &&
 	    scheduling_number(t, ev, WAKE_PRIO, &prio) && scheduling_number(t, ev, WAKE_CPU, &cpu))
 		index = comm_index(b, comm);
 	if (index < BUNDLE_COMMS) {
@@ -371,13 +373,13 @@ int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, boo
 	known = scheduling_cpu(t, ev, &cpu);
 	if (ev->type->kind == KIND_GAP && f->source == source_of(lane))
 		return known ? cpu_lost(f, cpu, e) : perfetto_ftrace_lost(f, e);
-	if (t->kind == SCHEDULING_NONE || !known || (f->source && f->source != source_of(lane)))
+	if (t->kind == SCHEDULING_NONE || !known || (f->source && f->source != source_of(lane)) ||
+	    !scheduling_sound(t, ev, whole))
 		return 0;
 	f->source = source_of(lane);
 	c = ftrace_cpu_of(f, cpu);
 	if (!c)
 		return error_no_memory(e);
-	*whole = t->whole;
 	r = t->kind == SCHEDULING_SWITCH ? put_switch(f, c, t, ev, whole)
 	    : t->kind == SCHEDULING_WAKING || t->kind == SCHEDULING_WAKEUP
 		    ? put_wakeup(f, c, t, ev, whole)

@@ -166,7 +166,8 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 		}
 		s->kind = (uint8_t)k->kind;
 		s->message = k->message;
-		s->texts = k->texts;
+		s->texts = (uint8_t)k->texts;
+		s->needs = (uint8_t)k->needs;
 		break;
 	}
 	if (s->kind == SCHEDULING_NONE)
@@ -174,7 +175,7 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 	for (uint32_t i = 0; i < type->nfields; i++)
 		wanted += attribute_wanted(&type->fields[i]);
 	s->whole = wanted <= slots + (s->cpu != NULL) && type->kind == KIND_INSTANT &&
-		   !(type->flags & TYPE_VALUES);
+		   (s->arguments || !(type->flags & TYPE_VALUES));
 	s->flags = field_find(type, "common_flags");
 	if (s->kind == SCHEDULING_SWITCH)
 		read_letters(s, type);
@@ -283,4 +284,36 @@ bool scheduling_text(const struct scheduling_type *t, const struct event *ev, un
 	*text = (const char *)v.text;
 	*size = v.form == FORM_TEXT ? strnlen((const char *)v.text, v.size) : 0;
 	return v.form == FORM_TEXT;
+}
+
+bool scheduling_slot(const struct scheduling_type *t, const struct event *ev, unsigned slot)
+{
+	struct field_value v;
+
+	if (!t->arguments)
+		return t->fields[slot];
+	slot_get(t, ev, slot, &v);
+	return v.form != FORM_NONE;
+}
+
+bool scheduling_sound(const struct scheduling_type *t, const struct event *ev, bool *whole)
+{
+	unsigned has = 0, slots = 0, arguments = 0;
+	struct values v;
+	struct detail d;
+
+	*whole = t->whole;
+	if (!t->arguments)
+		return true;
+	for (unsigned i = 0; i < SCHEDULING_SLOTS; i++) {
+		bool is = scheduling_slot(t, ev, i);
+
+		has |= (unsigned)is << i;
+		slots += is;
+	}
+	for (values_begin(&v, ev->tail, ev->tail_size); values_detail(&v, &d);)
+		arguments++;
+	has &= t->needs;
+	*whole &= slots == arguments && has == t->needs;
+	return has == t->needs;
 }

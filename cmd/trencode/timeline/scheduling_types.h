@@ -69,6 +69,7 @@ enum {
 struct scheduling_type {
 	bool known;
 	bool whole;	  /* every field that is an attribute has a slot */
+	uint8_t needs;	  /* bit i: slot i must be there */
 	uint8_t kind;	  /* enum scheduling_kind */
 	uint8_t texts;	  /* bit i: slot i is a text */
 	uint32_t message; /* number of the message in FtraceEvent */
@@ -113,6 +114,10 @@ bool scheduling_number(const struct scheduling_type *t, const struct event *ev, 
 		       int64_t *number);
 bool scheduling_text(const struct scheduling_type *t, const struct event *ev, unsigned slot,
 		     const char **text, size_t *size);
+/* Test whether an event has a slot. */
+bool scheduling_slot(const struct scheduling_type *t, const struct event *ev, unsigned slot);
+/* Test whether an event has the slots that its kind needs. *whole: every attribute has a slot. */
+bool scheduling_sound(const struct scheduling_type *t, const struct event *ev, bool *whole);
 
 /* The states of a thread. */
 enum thread_state {
