@@ -101,6 +101,66 @@ rows() {
 	assert_line '{"stack":["main","leaf"]}'
 }
 
+# flow_list: time and ids of the flows in a trace on stdin, in the order of the file
+flow_list() {
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto | awk '$1 == "timestamp:" { t = $2 } $1 ~ /flow_ids:$/ { print t, $1, $2 }'
+}
+
+@test "flows come out as flows: their ids, events, begins, steps and ends" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 1 track_descriptor { uuid: 3 parent_uuid: 10 thread { pid: 7 tid: 9 } } }
+			{ timestamp: 1000 track_event { type: BEGIN track_uuid: 1 name: "a" flow_ids: 77 flow_ids: 18446744073709551615 } }
+			{ timestamp: 1000 track_event { type: BEGIN track_uuid: 1 name: "b" flow_ids: 78 debug_annotations { name: "n" uint_value: 3 } } }
+			{ timestamp: 1500 track_event { type: INSTANT track_uuid: 3 name: "i" flow_ids: 77 } }
+			{ timestamp: 2000 track_event { type: END track_uuid: 1 flow_ids: 5 } }
+			{ timestamp: 2000 track_event { type: END track_uuid: 1 } }
+			{ timestamp: 2100 track_event { type: BEGIN track_uuid: 2 name: "job" terminating_flow_ids: 77 terminating_flow_ids: 5 } }
+			{ timestamp: 2200 track_event { type: END track_uuid: 2 flow_ids: 77 } }
+		END
+	} | trace x.pftrace
+	flow_list <x.pftrace >want
+	[ "$(wc -l <want)" = 8 ]
+	trdecode -q x.pftrace >x.trs
+	trencode -q -t perfetto x.trs | tee y.pftrace | flow_list | diff want -
+	trdecode -q y.pftrace | trencode -q -t perfetto | flow_list | diff want -
+	run -0 grep -c debug_annotations <(protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <y.pftrace)
+	# n, and the track of the begin and the end of job
+	assert_output 3
+	# in Trace Event JSON the first event of a flow is s, the others t, the last f; after that it begins again
+	trencode -q -t chrome --rebase=none -o x.json x.trs
+	awk '{ print (/terminating/ ? "f" : begun[$3] ? "t" : "s"), $1 / 1000, $3; begun[$3] = !/terminating/ }' want >phases
+	jq -r '.traceEvents[] | select(.ph | test("^[stf]$")) | "\(.ph) \(.ts) \(.id)"' x.json |
+		perl -pe 's/0x([0-9a-f]+)/hex $1/e' | diff phases -
+	run -0 jq -c '.traceEvents[] | select(.args | has("flow_ids")? or has("terminating_flow_ids")?)' x.json
+	assert_output ''
+	# they are inside of the calls that begin and end at their time
+	run -0 pipefail "trdecode -q x.json | trencode -q -t text | sed 's/^ *//'"
+	assert_line --index 0 '0.000001000 8 worker a {'
+	assert_line --index 3 '0.000001000 8 worker b(3) {'
+	assert_line --index 7 --partial '0.000002000 8 worker flow'
+	assert_line --index 8 '0.000002000 8 worker b }'
+}
+
+@test "flows of Trace Event JSON come back by way of Perfetto's format" {
+	cat >x.json <<-'END'
+		[{"ph":"X","name":"a","ts":1,"dur":5,"pid":1},{"ph":"X","name":"b","ts":11,"dur":5,"pid":1,"tid":2},
+		{"ph":"s","cat":"c","name":"go","id":7,"ts":2,"pid":1},{"ph":"t","cat":"c","name":"go","id":7,"ts":4,"pid":1,"args":{"n":3}},
+		{"ph":"s","cat":"d","name":"go","id":7,"ts":3,"pid":1},{"ph":"f","bp":"e","cat":"d","name":"go","id":7,"ts":13,"pid":1,"tid":2},
+		{"ph":"f","bp":"e","cat":"c","name":"go","id":7,"ts":12,"pid":1,"tid":2},{"ph":"s","cat":"c","name":"go","id":"0x7f","ts":13,"pid":1,"tid":2}]
+	END
+	# phase, time, thread and number of each flow
+	listed() {
+		jq -r '[(.traceEvents? // .)[] | select(.ph | test("^[stf]$"))] | sort_by(.ts)[] | [.ph, .ts, .tid // .pid, "\(.id) \(.cat)"] | @tsv' "$1" |
+			awk -F '\t' -v OFS='\t' '{ if (!($4 in n)) n[$4] = ++k; $4 = n[$4] } 1'
+	}
+	listed x.json >want
+	[ "$(wc -l <want)" = 6 ]
+	trdecode -q x.json | trencode -q -t perfetto | trdecode -q | trencode -q -t chrome --rebase=none -o y.json
+	listed y.json | diff want -
+}
+
 @test "clocks: a snapshot relates them; a sequence's own clock has differences" {
 	cat <<-'END' | trace x.pftrace
 		{ clock_snapshot { primary_trace_clock: 6 clocks { clock_id: 6 timestamp: 1000000 } clocks { clock_id: 3 timestamp: 400000 }

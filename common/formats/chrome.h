@@ -56,6 +56,9 @@
 #define CHROME_KERNEL	       "kernel"
 #define CHROME_KERNEL_CATEGORY "kernel_category"
 
+/* The category and the name of flows between events that have others. */
+#define CHROME_FLOW "flow"
+
 /* The category of tracks that are made from other events of the file. */
 #define CHROME_DERIVED "trutils.scheduling"
 

@@ -7,6 +7,18 @@
 #ifndef TR_FORMATS_PERFETTO_H
 #define TR_FORMATS_PERFETTO_H
 
+#include <stdbool.h>
+#include <string.h>
+
+/* The arguments with the ids of flows that an event is part of, and that end at the event. */
+#define PERFETTO_FLOWS	     "flow_ids"
+#define PERFETTO_ENDED_FLOWS "terminating_flow_ids"
+
+static inline bool perfetto_is_flow(const char *argument)
+{
+	return !strcmp(argument, PERFETTO_FLOWS) || !strcmp(argument, PERFETTO_ENDED_FLOWS);
+}
+
 enum { TRACE_PACKET = 1 };
 
 /* TracePacket */

@@ -468,9 +468,10 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 		return -1;
 	if (!ev.has_lists)
 		return keep_event(p, s, &ev);
-	if ((lists.nflows && perfetto_argument_list(p, "flow_ids", lists.flows, lists.nflows)) ||
+	if ((lists.nflows &&
+	     perfetto_argument_list(p, PERFETTO_FLOWS, lists.flows, lists.nflows)) ||
 	    (lists.nended &&
-	     perfetto_argument_list(p, "terminating_flow_ids", lists.ended, lists.nended)) ||
+	     perfetto_argument_list(p, PERFETTO_ENDED_FLOWS, lists.ended, lists.nended)) ||
 	    keep_event(p, s, &ev))
 		return -1;
 	return keep_extra(p, s, &ev, &lists);

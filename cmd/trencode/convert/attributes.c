@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/convert/attribute_values.h"
+#include "common/formats/perfetto.h"
 #include "common/value/argument.h"
 #include "common/util/buffer_file.h"
 #include "common/stream/field.h"
@@ -111,6 +112,7 @@ static const struct attribute_fields *fields_of(struct attributes *a, const stru
 		fields->plain |= (uint64_t)is_plain(t, &t->fields[i]) << i;
 	}
 	fields->blobs = argument_blobs(t);
+	fields->flows = a->flows_apart && type_is_of(t, "perfetto");
 	fields->known = true;
 	return fields;
 }
@@ -247,6 +249,12 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 					       : return_name(a);
 		if (!name)
 			return -1;
+		if (fields->flows &&
+		    perfetto_is_flow(dictionary_string(a->dictionary, name).text)) {
+			if (!values_skip(&v))
+				return -1;
+			continue;
+		}
 		if (members) {
 			if (begin_member(a, to, name, &at) || attribute_value_json(&source, &v, to))
 				return -1;

@@ -45,6 +45,7 @@ struct attribute_fields {
 	uint64_t wanted; /* bit i: fields[i] is an attribute */
 	uint64_t plain;	 /* bit i: fields[i] is a u32 of the fixed part, without names */
 	bool known, blobs;
+	bool flows; /* the ids of flows are no attributes */
 };
 
 /* The attributes of one encoder. */
@@ -53,6 +54,7 @@ struct attributes {
 	bool members;	    /* append MEMBERs, except of counters: the caller reads only JSON */
 	bool quote_numbers; /* JSON: integers that a double cannot hold become strings */
 	bool mark_strings;  /* JSON: a string "0x1f" is "\u0030x1f", a pointer is "0x1f" */
+	bool flows_apart;   /* the ids of Perfetto's flows are no attributes */
 	bool call_numbers;  /* the source's numbers of calls are attributes too */
 	struct attribute *items; /* of the last attributes_read, in order, each name once */
 	size_t count, capacity;

@@ -368,7 +368,8 @@ static int chrome_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	location_names_init_strings(&s->categories, en->dictionary, chrome_render_category);
 	attributes_init(&s->attributes, en->dictionary);
-	s->attributes.members = true;
+	s->attributes.members = s->attributes.flows_apart = true;
+	s->flows.dictionary = en->dictionary;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->bytes.spills = s->json.spills = true;
 	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
@@ -395,6 +396,7 @@ static int chrome_adopt(struct encoding *en, const struct snapshot *snapshot, st
 static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct chrome_output *s = en->state;
+	bool leave = ev->type->kind == KIND_LEAVE;
 
 	if (__builtin_expect(!s->started, 0)) {
 		s->started = true;
@@ -403,7 +405,12 @@ static int chrome_event(struct encoding *en, const struct event *ev, struct erro
 		if (s->options->keep_times)
 			s->origin = 0;
 	}
-	return spans_event(&s->spans, ev, e);
+	if (__builtin_expect(!(ev->type->flags & TYPE_VALUES), 1))
+		return spans_event(&s->spans, ev, e);
+	return (leave && chrome_put_flows(s, ev, e)) || spans_event(&s->spans, ev, e) ||
+			       (!leave && chrome_put_flows(s, ev, e))
+		       ? -1
+		       : 0;
 }
 
 static int chrome_end(struct encoding *en, struct error *e)
@@ -462,6 +469,7 @@ static void chrome_free(struct encoding *en)
 	location_names_free(&s->names);
 	location_names_free(&s->categories);
 	attributes_free(&s->attributes);
+	flows_free(&s->flows);
 	buffer_free(&s->bytes);
 	buffer_free(&s->json);
 	free(s);

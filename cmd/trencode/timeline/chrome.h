@@ -12,6 +12,7 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
 #include "cmd/trencode/timeline/async_events.h"
+#include "cmd/trencode/timeline/flows.h"
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
 #include "common/formats/chrome.h"
@@ -38,6 +39,7 @@ struct chrome_output {
 	struct tracks tracks;
 	struct location_names names, categories; /* categories with ,"cat": before them */
 	struct attributes attributes;
+	struct flows flows;
 	struct buffer bytes, json;
 	struct chrome_samples *samples;
 	uint32_t stack; /* of the line being written, which then has "sf"; 0 none */
@@ -213,6 +215,9 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 /* Write the E of a call that is dropped, if it has a B. */
 int chrome_pairs_drop(struct chrome_output *s, const struct span *span,
 		      const struct lane_prefix *prefix, struct error *e);
+/* Write the flows of an event that was read from Perfetto's format: events of the category
+ * CHROME_FLOW. */
+int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e);
 /* Write the B of the calls that begin at the time of an event that is not a call. */
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
 		       struct error *e);

@@ -199,3 +199,39 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 	chrome_put_args(s, p);
 	return 0;
 }
+
+/* --- flows --- */
+
+int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e)
+{
+	unsigned n = async_event_is(ev->type) ? 0 : flows_read(&s->flows, ev);
+	struct lane_prefix *prefix;
+
+	if (!n)
+		return 0;
+	prefix = chrome_prefix(s, calls_thread(ev), ev->lane);
+	if (!prefix)
+		return error_no_memory(e);
+	/* the flows are inside of the call that begins or ends at their time */
+	if (chrome_pairs_event(s, ev, prefix, e))
+		return -1;
+	for (unsigned i = 0; i < n; i++) {
+		char phase = flow_phase(&s->flows, &s->flows.parts[i]), *p = line_room(s);
+
+		if (!phase)
+			return error_no_memory(e);
+		p = PUT(p, "{\"ph\":\"");
+		*p++ = phase;
+		p = PUT(p,
+			"\",\"cat\":\"" CHROME_FLOW "\",\"name\":\"" CHROME_FLOW "\",\"id\":\"0x");
+		text_wrote(s->out, p);
+		text_hex(s->out, s->flows.parts[i].id, 1);
+		p = text_room(s->out, LINE_FIXED);
+		p = phase == 's' ? PUT(p, "\",") : PUT(p, "\",\"bp\":\"e\",");
+		p = put_prefix(prefix, p);
+		p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
+		*p++ = '}';
+		text_wrote(s->out, p);
+	}
+	return 0;
+}

@@ -11,10 +11,8 @@
 
 #include <stdlib.h>
 
-#include "cmd/trencode/timeline/async_events.h"
 #include "common/formats/chrome.h"
 #include "common/util/buffer_file.h"
-#include "common/util/siphash.h"
 #include "common/util/utf8.h"
 
 enum { CHUNK = 64 * 1024 };
@@ -59,11 +57,10 @@ static int perfetto_put_annotation(struct perfetto *s, const struct attribute *i
 struct track_event {
 	unsigned type;
 	uint64_t track, time;
-	uint32_t name, category; /* strings of the dictionary, 0 none */
-	uint32_t location;	 /* 0 none */
-	uint32_t flow_field;	 /* EVENT_FLOWS or EVENT_ENDED_FLOWS; 0: no flow */
-	uint64_t flow;
+	uint32_t name, category;   /* strings of the dictionary, 0 none */
+	uint32_t location;	   /* 0 none */
 	const struct event *event; /* whose recorded stack it has; NULL: none */
+	const struct event *flows; /* whose flows it has; NULL: none */
 };
 
 /* Append the source line of a location, if it is known. */
@@ -77,6 +74,20 @@ static int perfetto_put_line(struct perfetto *s, uint32_t location, struct buffe
 			       protobuf_uint(event, EVENT_SOURCE_LOCATION_IID, location)
 		       ? -1
 		       : 0;
+}
+
+/* Append the ids of an event's flows. */
+static int perfetto_put_flows(struct perfetto *s, const struct event *ev, struct buffer *event)
+{
+	unsigned n = flows_read(&s->flows, ev);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct flow_part *part = &s->flows.parts[i];
+
+		if (protobuf_fixed64(event, part->ends ? EVENT_ENDED_FLOWS : EVENT_FLOWS, part->id))
+			return -1;
+	}
+	return 0;
 }
 
 /* Write an event. The attributes in s->kept become annotations. */
@@ -93,7 +104,7 @@ static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, 
 			      protobuf_uint(b, EVENT_CATEGORY_IIDS, ev->category))) ||
 	    (ev->event && perfetto_put_stack(s, ev->event, b)) ||
 	    (s->names.lines && perfetto_put_line(s, ev->location, b)) ||
-	    (ev->flow_field && protobuf_fixed64(b, ev->flow_field, ev->flow)))
+	    (ev->flows && perfetto_put_flows(s, ev->flows, b)))
 		return error_no_memory(e);
 	if (s->kept.size) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -145,7 +156,8 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 							.time = enter->time,
 							.name = name,
 							.location = span->location,
-							.event = enter},
+							.event = enter,
+							.flows = enter},
 				  token, e);
 }
 
@@ -200,7 +212,9 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	    span_append_continues(span, &s->attributes, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(
-		s, &(struct track_event){.type = TYPE_END, .track = uuid, .time = span->end},
+		s,
+		&(struct track_event){
+			.type = TYPE_END, .track = uuid, .time = span->end, .flows = leave},
 		&token, e);
 }
 
@@ -231,23 +245,6 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, &s->part))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
-}
-
-/* Set the id of a flow. Equal ids of other names, categories or, if they are local, processes are
- * other flows in Trace Event JSON; in Perfetto's format ids are global. */
-static void perfetto_set_flow(const struct event *ev, struct track_event *instant)
-{
-	static const struct siphash_key key = {0x66, 0x6c};
-	bool local = ev->type->native & CHROME_LOCAL;
-	struct {
-		uint64_t id;
-		uint32_t name, category;
-		int32_t pid, local;
-	} of = {async_event_id(ev), instant->name, instant->category, local ? ev->lane->pid : 0,
-		local};
-
-	instant->flow = siphash(&key, &of, sizeof of);
-	instant->flow_field = async_event_phase(ev->type) == 'f' ? EVENT_ENDED_FLOWS : EVENT_FLOWS;
 }
 
 static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
@@ -290,9 +287,8 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 				       .name = name,
 				       .category = ev->type->group.number,
 				       .location = ev->location,
-				       .event = ev};
-	if (async_event_is_flow(ev->type))
-		perfetto_set_flow(ev, &instant);
+				       .event = ev,
+				       .flows = ev};
 	return perfetto_put_event(s, &instant, &token, e);
 }
 
@@ -320,6 +316,8 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, NULL);
 	attributes_init(&s->attributes, en->dictionary);
+	s->attributes.flows_apart = true;
+	s->flows.dictionary = en->dictionary;
 	s->samples = perfetto_samples_new();
 	s->ftrace = perfetto_ftrace_new(s);
 	return s->samples && s->ftrace ? 0 : error_no_memory(e);
@@ -403,6 +401,7 @@ static void free_state(struct perfetto *s)
 	tracks_free(&s->tracks);
 	location_names_free(&s->names);
 	attributes_free(&s->attributes);
+	flows_free(&s->flows);
 	intern_free(&s->declared);
 	intern_free(&s->counters);
 	free(s->slots);

@@ -9,6 +9,7 @@
 #include "common/protobuf/protobuf_writer.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/timeline/flows.h"
 #include "cmd/trencode/timeline/spill_journal.h"
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
@@ -34,6 +35,7 @@ struct perfetto {
 	struct tracks tracks;
 	struct location_names names;
 	struct attributes attributes;
+	struct flows flows;
 	struct spill_journal held;	      /* with --unclosed=drop */
 	struct buffer out, packet, part, bit; /* out: bytes to be written */
 	struct buffer interned, kept, clean;
