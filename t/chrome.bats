@@ -452,3 +452,26 @@ asynchronous() {
 		150000,9,ProfileChunk,,,
 	END
 }
+
+@test "counters of one name with several ids are several counters" {
+	cat >x.json <<-'END'
+		[{"ph":"C","ts":1,"pid":1,"name":"bytes","id":3,"args":{"n":2}},{"id":"0x5f","ph":"C","ts":2,"pid":1,"name":"bytes","args":{"n":7}},
+		{"ph":"C","ts":3,"pid":1,"id":"main","name":"bytes","args":{"n":8}},{"ph":"C","ts":4,"pid":1,"id":3,"name":"bytes","args":{"n":3}},
+		{"ph":"C","ts":5,"pid":1,"name":"bytes","args":{"n":9,"none":null}}]
+	END
+	trdecode -q x.json >x.trs
+	# the names that the viewer of the catapult project gives them
+	trencode -q -t tsv --no-header -c time,name x.trs | diff <(jq -r '.[] | [.ts * 1000, .name + (if .id then "[\(.id)]" else "" end)] | @tsv' x.json) -
+	trencode -q -t perfetto x.trs | trdecode -q | trencode -q -t tsv --no-header -c time,name |
+		diff <(trencode -q -t tsv --no-header -c time,name x.trs) -
+}
+
+@test "null is null again, also by way of Perfetto's format" {
+	echo '[{"ph":"i","ts":1,"pid":1,"name":"x","args":{"a":null,"b":"NULL","c":0}}]' >x.json
+	trdecode -q x.json >x.trs
+	trencode -q -t perfetto x.trs | trdecode -q >y.trs
+	for of in x y; do
+		run -0 pipe "trencode -q -t chrome $of.trs | jq -c '.traceEvents[] | select(.ph == \"i\").args'"
+		assert_output '{"a":null,"b":"NULL","c":0}'
+	done
+}

@@ -263,6 +263,9 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 
 	id->form &= CHROME_ID_LOCAL | CHROME_ID_ENCLOSING;
 	id->form |= CHROME_ID_HERE;
+	c->read.id_text.size = 0;
+	if (buffer_append(&c->read.id_text, text->data, text->size))
+		return -1;
 	for (digits += hex ? 2 : 0; *digits; digits++) {
 		digit = *digits >= '0' && *digits <= '9' ? (unsigned)(*digits - '0')
 			: hex && (*digits | 32) >= 'a' && (*digits | 32) <= 'f'
@@ -284,6 +287,32 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 		return -1;
 	id->number = number | 1ull << 63;
 	id->form |= CHROME_ID_HEX;
+	return 0;
+}
+
+void chrome_count_id(struct chrome *c)
+{
+	char phase = (char)c->read.phase.data[0];
+	size_t n = strlen(c->counts.phases);
+
+	if (!(c->read.id.form & CHROME_ID_HERE))
+		return;
+	c->counts.idless++;
+	if (!strchr(c->counts.phases, phase) && n + 1 < sizeof c->counts.phases)
+		c->counts.phases[n] = phase;
+}
+
+int chrome_name_counter(struct chrome *c)
+{
+	struct buffer *name = &c->read.name;
+
+	if (!(c->read.id.form & CHROME_ID_HERE))
+		return 0;
+	if (buffer_u8(name, '[') ||
+	    buffer_append(name, c->read.id_text.data, c->read.id_text.size) ||
+	    buffer_append(name, "]", 2))
+		return -1;
+	name->size--;
 	return 0;
 }
 

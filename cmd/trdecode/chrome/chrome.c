@@ -325,7 +325,8 @@ static void chrome_close(struct input *in)
 	struct buffer *const buffers[] = {&c->read.name,   &c->read.category, &c->read.phase,
 					  &c->read.pid,	   &c->read.tid,      &c->read.other,
 					  &c->read.values, &c->read.record,   &c->read.arguments,
-					  &c->read.frame,  &c->read.weight,   &c->read.cpu};
+					  &c->read.frame,  &c->read.weight,   &c->read.cpu,
+					  &c->read.id_text};
 
 	more_damage(c);
 	if (!in->decoding->quiet)

@@ -153,8 +153,9 @@ struct chrome_profiles {
 struct chrome_read {
 	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
 	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
-	bool sample;			  /* it is an element of "samples" */
-	bool in_time;			  /* its weight is in ns */
+	struct buffer id_text;
+	bool sample;  /* it is an element of "samples" */
+	bool in_time; /* its weight is in ns */
 	struct chrome_id id;
 	bool unfinished, unseen, continues, began_before;
 };
@@ -264,6 +265,11 @@ uint32_t chrome_id_name(struct chrome *c);
 
 /* Convert the text of an event's id. */
 int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id);
+/* Append the id of a counter to the name, as viewers do: "name[id]". A counter has one track for
+ * each name and id. */
+int chrome_name_counter(struct chrome *c);
+/* Count an instant of a phase without ids, whose id is left out. */
+void chrome_count_id(struct chrome *c);
 static inline bool chrome_is_async(char phase)
 {
 	return phase && strchr("benSFTp", phase);

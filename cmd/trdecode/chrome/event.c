@@ -321,19 +321,6 @@ static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 	return NULL;
 }
 
-/* Count an instant of another phase whose id is left out. */
-static void count_id(struct chrome *c)
-{
-	char phase = (char)c->read.phase.data[0];
-	size_t n = strlen(c->counts.phases);
-
-	if (!(c->read.id.form & CHROME_ID_HERE))
-		return;
-	c->counts.idless++;
-	if (!strchr(c->counts.phases, phase) && n + 1 < sizeof c->counts.phases)
-		c->counts.phases[n] = phase;
-}
-
 /* Read "id2": { "local" or "global": id }. */
 static int read_id2(struct chrome *c, struct json_reader *r)
 {
@@ -422,12 +409,13 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 	if (is_phase(c, "X"))
 		return keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
 	if (is_phase(c, "C"))
-		return keep_event(c, CHROME_COUNTER, t->ts, 0, e);
+		return chrome_name_counter(c) ? error_no_memory(e)
+					      : keep_event(c, CHROME_COUNTER, t->ts, 0, e);
 	if (chrome_is_async((char)c->read.phase.data[0]) ||
 	    (chrome_is_flow((char)c->read.phase.data[0]) && c->read.id.form & CHROME_ID_HERE))
 		return keep_event(c, CHROME_ASYNC, t->ts, 0, e);
 	/* instants, objects, samples */
-	count_id(c);
+	chrome_count_id(c);
 	return keep_event(c, CHROME_INSTANT, t->ts, 0, e);
 }
 

@@ -234,8 +234,11 @@ static int put_annotation(struct annotations *a, struct protobuf_view message, u
 	case ANNOTATION_INT: return put_int(b, (int64_t)value.value);
 	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value.value)}, 8);
 	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value.value);
-	case ANNOTATION_STRING:
-	case ANNOTATION_JSON: return put_text(b, value.bytes, VALUE_STRING);
+	case ANNOTATION_JSON:
+		if (protobuf_size(value.bytes) == 4 && !memcmp(value.bytes.at, "null", 4))
+			return value_put_simple(b, VALUE_NULL);
+		return put_text(b, value.bytes, VALUE_STRING);
+	case ANNOTATION_STRING: return put_text(b, value.bytes, VALUE_STRING);
 	case ANNOTATION_STRING_IID: return put_interned(a, value.value);
 	case ANNOTATION_NESTED: return put_nested(a, value.bytes, depth);
 	case ANNOTATION_DICT: return put_dict(a, message, depth);

@@ -48,7 +48,7 @@ static int perfetto_put_annotation(struct perfetto *s, const struct attribute *i
 	case ATTRIBUTE_UINT: r = r || protobuf_uint(b, ANNOTATION_UINT, item->number); break;
 	case ATTRIBUTE_INT: r = r || protobuf_uint(b, ANNOTATION_INT, item->number); break;
 	case ATTRIBUTE_REAL: r = r || protobuf_double(b, ANNOTATION_DOUBLE, item->real); break;
-	case ATTRIBUTE_NULL: r = r || perfetto_put_text(s, b, ANNOTATION_STRING, "NULL", 4); break;
+	case ATTRIBUTE_NULL: r = r || protobuf_bytes(b, ANNOTATION_JSON, "null", 4); break;
 	default: r = r || perfetto_put_value(s, b, item->text, item->number);
 	}
 	return r || protobuf_message(event, EVENT_ANNOTATION, b) ? -1 : 0;
