@@ -396,9 +396,9 @@ flow_list() {
 	done
 	printf '%s\n' '{ timestamp: 1 unknown: "a" }' '{ timestamp: 1 unknown: "b" }' '{ timestamp: 2 far: "c" }' | trace x.pftrace
 	run -0 errors trdecode x.pftrace
-	assert_output 'trdecode: x.pftrace: 3 packets of kinds that trdecode does not read were left out; numbers of the fields: 76 (2), 1500 (1)'
+	assert_output 'trdecode: x.pftrace: 3 packets of kinds that trdecode does not read were left out; numbers of the fields: 77 (2), 1500 (1)'
 	run -0 trdecode -q --info x.pftrace
-	assert_line --regexp '^packet +field 76 2$'
+	assert_line --regexp '^packet +field 77 2$'
 	assert_line --regexp '^packet +field 1500 1$'
 }
 
@@ -422,9 +422,50 @@ kinds() {
 			s/^packet +ftrace_events /1 /p; s/^packet +clock_snapshot /6 /p; s/^packet +trace_config /33 /p
 			s/^packet +ftrace_stats /34 /p; s/^packet +trace_stats /35 /p; s/^packet +synchronization_marker /36 /p
 			s/^packet +android_log /39 /p; s/^packet +system_info /45 /p; s/^packet +packages_list /47 /p
-			s/^packet +service_event /69 /p; s/^packet +trace_uuid /89 /p' | sort >got
+			s/^packet +service_event /69 /p; s/^packet +frame_timeline_event /76 /p; s/^packet +trace_uuid /89 /p' | sort >got
 		diff want got
 	done
+}
+
+# frames FILE: name, begin, duration, pid, token of each frame, by protoc and awk
+frames() {
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <"$1" | awk '
+		$1 == "packet" { kind = "" }
+		$1 == "timestamp:" { t = $2 }
+		/(start|frame_end) \{$/ { kind = $1; gsub("_", " ", kind); sub(" start", "", kind) }
+		kind != "" && $1 ~ /^(cookie|pid|token):$/ { v[$1] = $2 }
+		$1 == "}" && kind != "" {
+			c = v["cookie:"]
+			if (kind == "frame end") end[c] = t
+			else { begin[c] = t; name[c] = kind; rest[c] = v["pid:"] "\t" v["token:"] }
+			kind = ""; delete v
+		}
+		END { for (c in begin) if (c in end) print begin[c] "\t" name[c] "\t" end[c] - begin[c] "\t" rest[c] }' | sort
+}
+
+@test "the timeline of frames: each is a call with its pid and token, from its begin to its end" {
+	cat <<-'END' | trace x.pftrace
+		{ timestamp: 10 frame_timeline_event { expected_surface_frame_start { cookie: 5 token: 70 display_frame_token: 9 pid: 33 layer_name: "L" } } }
+		{ timestamp: 12 frame_timeline_event { actual_surface_frame_start { cookie: 6 token: 70 display_frame_token: 9 pid: 33 layer_name: "L" present_type: 2 on_time_finish: false jank_type: 320 prediction_type: 1 is_buffer: true } } }
+		{ timestamp: 20 frame_timeline_event { frame_end { cookie: 5 } } }
+		{ timestamp: 25 frame_timeline_event { actual_display_frame_start { cookie: 7 token: 9 pid: 44 present_type: 9 jank_type: 65536 } } }
+		{ timestamp: 31 frame_timeline_event { frame_end { cookie: 7 } } }
+		{ timestamp: 40 frame_timeline_event { frame_end { cookie: 6 } } }
+		{ timestamp: 41 frame_timeline_event { frame_end { cookie: 6 } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '[.time, .dur, .name, .pid, (.args | del(.track_id))]'"
+	assert_output - <<-'END'
+		[10,10,"expected surface frame",33,{"token":70,"display_frame_token":9,"layer_name":"L"}]
+		[25,6,"actual display frame",44,{"token":9,"present_type":9,"jank_type":65536}]
+		[12,28,"actual surface frame",33,{"token":70,"display_frame_token":9,"layer_name":"L","present_type":"LATE","on_time_finish":false,"jank_type":"APP_DEADLINE_MISSED|UNKNOWN","prediction_type":"VALID","is_buffer":true}]
+	END
+	run -0 errors trdecode x.pftrace
+	assert_output 'trdecode: x.pftrace: 1 end of calls without a begin was left out'
+	need_shared perfetto/nowinandroid.perfetto-trace
+	frames "$RECORDED/perfetto/nowinandroid.perfetto-trace" >want
+	[ "$(wc -l <want)" -gt 3000 ]
+	trdecode -q "$RECORDED/perfetto/nowinandroid.perfetto-trace" | trfilter -q 'group == "frame_timeline"' | trencode -q -t ndjson |
+		jq -r 'select(.type == "async end") | [.time, .name, .dur, .pid, .args.token] | @tsv' | sort | diff want -
 }
 
 @test "a recording of Android: its marks are as many calls" {

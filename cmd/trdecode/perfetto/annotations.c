@@ -306,11 +306,12 @@ int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number)
 	return at == SIZE_MAX || put_int(&p->scratch.arguments, number) ? -1 : end_named(p, at);
 }
 
-int perfetto_argument_true(struct perfetto *p, const char *name)
+int perfetto_argument_bool(struct perfetto *p, const char *name, bool value)
 {
 	size_t at = begin_named(p, writer_text(p->w, name));
 
-	return at == SIZE_MAX || value_put_simple(&p->scratch.arguments, VALUE_TRUE)
+	return at == SIZE_MAX || value_put_simple(&p->scratch.arguments,
+						  value ? VALUE_TRUE : VALUE_FALSE)
 		       ? -1
 		       : end_named(p, at);
 }

@@ -133,7 +133,7 @@ static const char *kind_name(uint32_t kind)
 		{PACKET_SYS_STATS, "sys_stats"},
 		{PACKET_PROCESS_STATS, "process_stats"},
 		{PACKET_TRACK_EVENT, "track_event"},
-		{33, "trace_config"},
+		{PACKET_TRACE_CONFIG, "trace_config"},
 		{34, "ftrace_stats"},
 		{PACKET_TRACE_STATS, "trace_stats"},
 		{36, "synchronization_marker"},
@@ -151,6 +151,7 @@ static const char *kind_name(uint32_t kind)
 		{PACKET_PERF_SAMPLE, "perf_sample"},
 		{67, "cpu_info"},
 		{69, "service_event"},
+		{PACKET_FRAME_TIMELINE, "frame_timeline_event"},
 		{89, "trace_uuid"},
 		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets"},
 	};

@@ -111,7 +111,8 @@ struct perfetto_async {
 	struct open_calls keys; /* index + 1 in open, by hash */
 	struct perfetto_open *open;
 	size_t count, capacity;
-	size_t free; /* index + 1 of the first free element; 0 none */
+	size_t free;	 /* index + 1 of the first free element; 0 none */
+	uint32_t frames; /* track of the last frame: index + 1; 0 none yet */
 };
 
 struct perfetto_calls {
@@ -353,6 +354,7 @@ enum perfetto_other {
 	PERFETTO_OF_PROCESS,
 	PERFETTO_OF_COUNTER,
 	PERFETTO_OF_TRACK, /* of calls that need not nest with those of threads */
+	PERFETTO_OF_FRAME, /* no track: the id of a frame */
 };
 struct perfetto_track_key {
 	uint32_t kind; /* enum perfetto_other */
@@ -413,7 +415,7 @@ int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 /* Append an argument with a name. */
 int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number);
 int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number);
-int perfetto_argument_true(struct perfetto *p, const char *name);
+int perfetto_argument_bool(struct perfetto *p, const char *name, bool value);
 int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string);
 int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n);
 
@@ -446,6 +448,10 @@ void perfetto_ftrace_free(struct perfetto *p);
 
 int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 			  const struct perfetto_packet *packet);
+
+/* --- frames.c --- */
+
+int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *packet);
 
 /* --- async_calls.c --- */
 

@@ -420,7 +420,7 @@ static int keep_event(struct perfetto *p, const struct perfetto_sequence *s, str
 	unsigned unfinished = ev->annotated.unfinished ? PERFETTO_UNFINISHED : 0;
 
 	if (ev->annotated.unfinished && ev->type != TYPE_END &&
-	    perfetto_argument_true(p, CHROME_UNFINISHED))
+	    perfetto_argument_bool(p, CHROME_UNFINISHED, true))
 		return -1;
 	if (ev->annotated.leave && ev->type != TYPE_END &&
 	    perfetto_argument_string(p, CHROME_LEAVE_NAME, ev->annotated.leave))
