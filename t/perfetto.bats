@@ -347,6 +347,63 @@ flow_list() {
 	assert_output 9
 }
 
+@test "symbols of modules name the addresses of their files, by build-id or path" {
+	cat <<-'END' | trace x.pftrace
+		{ module_symbols { path: "/other" build_id: "\001\177" address_symbols { address: 16 lines { function_name: "by_id" source_file_name: "i.c" line_number: 7 } } } }
+		{ sequence_flags: 1
+		  interned_data { callstacks { iid: 1 frame_ids: [1, 2, 3] } callstacks { iid: 2 frame_ids: [1, 4, 5] }
+		    frames { iid: 1 mapping_id: 1 rel_pc: 16 } frames { iid: 2 mapping_id: 2 rel_pc: 16 } frames { iid: 3 function_name_id: 1 mapping_id: 2 rel_pc: 32 }
+		    frames { iid: 4 mapping_id: 2 rel_pc: 64 } frames { iid: 5 mapping_id: 1 rel_pc: 17 }
+		    mappings { iid: 1 build_id: 1 path_string_ids: 1 } mappings { iid: 2 path_string_ids: 2 }
+		    function_names { iid: 1 name: "known" } build_ids { iid: 1 name: "\001\177" } mapping_paths { iid: 1 name: "a" } mapping_paths { iid: 2 name: "b" } } }
+		{ timestamp: 50 perf_sample { pid: 5 tid: 6 callstack_iid: 1 } }
+		{ timestamp: 60 perf_sample { pid: 5 tid: 6 callstack_iid: 2 } }
+		{ module_symbols { path: "/b" address_symbols { address: 16 lines { function_name: "inlined" } lines { function_name: "by_path" source_file_name: "p.c" line_number: 9 } }
+		  address_symbols { address: 32 lines { function_name: "no" } } address_symbols { address: 65 lines { function_name: "no" } } } }
+		{ module_symbols { build_id: "\001" address_symbols { address: 17 lines { function_name: "no" } } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t folded"
+	assert_line 'by_id;by_path;known 1'
+	assert_line --regexp '^by_id;<40>;<11> 1$'
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t callgrind | grep -c -e '=([0-9]*) i.c' -e '=([0-9]*) p.c'"
+	assert_output 2
+	run -0 errors trdecode x.pftrace
+	assert_output ''
+}
+
+@test "profiles of heaps: each dump adds what was allocated and freed since the one before" {
+	cat <<-'END' | trace x.pftrace
+		{ clock_snapshot { clocks { clock_id: 6 timestamp: 1000 } clocks { clock_id: 4 timestamp: 300 } } }
+		{ sequence_flags: 1
+		  interned_data { callstacks { iid: 1 frame_ids: [1, 2] } callstacks { iid: 2 frame_ids: 1 } frames { iid: 1 function_name_id: 1 }
+		    frames { iid: 2 function_name_id: 2 } function_names { iid: 1 name: "main" } function_names { iid: 2 name: "make" } } }
+		{ timestamp: 1500 profile_packet { process_dumps { pid: 7 heap_name: "libc" timestamp: 400
+		    samples { callstack_id: 1 self_allocated: 1000 self_freed: 300 alloc_count: 10 free_count: 3 } samples { callstack_id: 2 self_allocated: 64 alloc_count: 1 } }
+		  process_dumps { pid: 8 samples { callstack_id: 1 self_max: 50 self_max_count: 2 } } } }
+		{ timestamp: 2000 sequence_flags: 1
+		  interned_data { callstacks { iid: 9 frame_ids: [3, 4] } callstacks { iid: 2 frame_ids: 3 } frames { iid: 3 function_name_id: 5 }
+		    frames { iid: 4 function_name_id: 2 } function_names { iid: 5 name: "main" } function_names { iid: 2 name: "make" } }
+		  profile_packet { process_dumps { pid: 7 heap_name: "libc" timestamp: 900 buffer_overran: true
+		    samples { callstack_id: 9 self_allocated: 1500 self_freed: 1200 alloc_count: 15 free_count: 12 } samples { callstack_id: 2 self_allocated: 64 alloc_count: 1 } } } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson 2>/dev/null | jq -c '[.time, .type, .pid, .args]'"
+	assert_output - <<-'END'
+		[1100,"libc",7,{"allocated":1000,"allocations":10,"freed":300,"frees":3,"unreleased":700}]
+		[1100,"libc",7,{"allocated":64,"allocations":1,"freed":0,"frees":0,"unreleased":64}]
+		[1500,"malloc",8,{"allocated":50,"allocations":2,"freed":0,"frees":0,"unreleased":50}]
+		[1600,"gap",null,{"reason":"lost"}]
+		[1600,"libc",7,{"allocated":500,"allocations":5,"freed":900,"frees":9,"unreleased":-400}]
+	END
+	# the sums are the last dump's
+	trdecode -q x.pftrace | trfilter -q 'type == "libc"' >x.trs
+	run -0 pipefail 'trencode -q -t folded x.trs | sort'
+	assert_output $'main 64\nmain;make 1500'
+	run -0 pipefail 'trencode -q -t folded --weight freed x.trs | sort'
+	assert_line 'main;make 1200'
+	run -0 pipefail 'trencode -q -t folded --weight count x.trs | sort'
+	assert_output $'main 1\nmain;make 15'
+}
+
 @test "statistics of the system and of processes are counters, Android's log instants" {
 	cat <<-'END' | trace x.pftrace
 		{ clock_snapshot { clocks { clock_id: 6 timestamp: 1000 } clocks { clock_id: 1 timestamp: 5000 } } }

@@ -37,6 +37,7 @@ enum {
 	PACKET_SEQUENCE_FLAGS = 13,
 	PACKET_TRACE_CONFIG = 33,
 	PACKET_TRACE_STATS = 35,
+	PACKET_PROFILE = 37,
 	PACKET_ANDROID_LOG = 39,
 	PACKET_STATE_CLEARED = 41,
 	PACKET_PREVIOUS_DROPPED = 42,
@@ -48,6 +49,7 @@ enum {
 	PACKET_CLOCK_ID = 58,
 	PACKET_DEFAULTS = 59,
 	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_MODULE_SYMBOLS = 61,
 	PACKET_PERF_SAMPLE = 66,
 	PACKET_FRAME_TIMELINE = 76,
 	PACKET_PID = 79,
@@ -231,6 +233,16 @@ enum {
 	FRAME_SOURCE_PATH = 5,
 	FRAME_LINE = 6,
 	CALLSTACK_FRAME = 2,
+};
+
+/* ModuleSymbols, AddressSymbols, whose lines have the fields of a frame of InlineCallstack */
+enum {
+	MODULE_PATH = 1,
+	MODULE_BUILD_ID = 2,
+	MODULE_SYMBOLS = 3,
+	SYMBOLS_AT = 1,
+	SYMBOLS_LINE = 2,
+	BUILD_ID_MOST = 64, /* bytes */
 };
 
 /* PerfSample, PerfSampleDefaults, PerfEvents.Timebase, StreamingProfilePacket */

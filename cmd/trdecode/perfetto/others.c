@@ -348,6 +348,8 @@ int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_TRACE_STATS: return trace_stats(p, packet);
 	case PACKET_ANDROID_LOG: return android_log(p, s, packet);
 	case PACKET_PACKAGES: return packages(p, packet);
+	case PACKET_PROFILE: return perfetto_heap_profile(p, s, packet);
+	case PACKET_MODULE_SYMBOLS: return perfetto_module_symbols(p, packet);
 	case PACKET_FRAME_TIMELINE: return perfetto_frame_timeline(p, packet);
 	}
 	return 0;

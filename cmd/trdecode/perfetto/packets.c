@@ -322,7 +322,7 @@ int perfetto_read(struct perfetto *p)
 	int failed;
 
 	failed = packet_reader_open(&r, in->head, in->head_size) || packets_read(p, &r, NULL) ||
-		 perfetto_sequences_end(p);
+		 perfetto_sequences_end(p) || perfetto_name_frames(p);
 	packet_reader_close(&r);
 	return failed ? -1 : 0;
 }

@@ -137,7 +137,7 @@ static const char *kind_name(uint32_t kind)
 		{34, "ftrace_stats"},
 		{PACKET_TRACE_STATS, "trace_stats"},
 		{36, "synchronization_marker"},
-		{37, "profile_packet"},
+		{PACKET_PROFILE, "profile_packet"},
 		{PACKET_ANDROID_LOG, "android_log"},
 		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor"},
 		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor"},
@@ -147,7 +147,7 @@ static const char *kind_name(uint32_t kind)
 		{PACKET_COMPRESSED, "compressed_packets"},
 		{PACKET_STREAMING_PROFILE, "streaming_profile_packet"},
 		{PACKET_TRACK_DESCRIPTOR, "track_descriptor"},
-		{61, "module_symbols"},
+		{PACKET_MODULE_SYMBOLS, "module_symbols"},
 		{PACKET_PERF_SAMPLE, "perf_sample"},
 		{67, "cpu_info"},
 		{69, "service_event"},
@@ -346,11 +346,11 @@ static void print_remarks(struct perfetto *p)
 
 static void free_buffers(struct perfetto *p)
 {
-	struct buffer *const buffers[] = {&p->scratch.record,	    &p->scratch.arguments,
-					  &p->scratch.details,	    &p->scratch.key,
-					  &p->scratch.text,	    &p->counts.far,
-					  &p->counts.sample_counts, &p->mappings,
-					  &p->source_locations,	    &p->packages};
+	struct buffer *const buffers[] = {
+		&p->scratch.record,	  &p->scratch.arguments, &p->scratch.details,
+		&p->scratch.key,	  &p->scratch.text,	 &p->counts.far,
+		&p->counts.sample_counts, &p->source_locations,	 &p->packages,
+		&p->heaps.totals};
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
@@ -378,7 +378,8 @@ static void perfetto_close(struct input *in)
 	id_cache_free(&p->counts.sample_cpus);
 	id_cache_free(&p->types.ids);
 	id_cache_free(&p->definitions);
-	id_cache_free(&p->mapping_numbers);
+	perfetto_modules_free(&p->modules);
+	id_cache_free(&p->heaps.numbers);
 	free(p->locations);
 	free_buffers(p);
 	free(p);

@@ -23,6 +23,7 @@
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/input/sorter.h"
 #include "common/formats/perfetto.h"
+#include "cmd/trdecode/perfetto/callstacks.h"
 #include "cmd/trdecode/perfetto/sequence.h"
 
 enum {
@@ -41,6 +42,7 @@ enum perfetto_kind {
 	PERFETTO_COUNTER_REAL,
 	PERFETTO_COUNTER_VALUES, /* its arguments are the values */
 	PERFETTO_SAMPLE,
+	PERFETTO_HEAP,	   /* name: of the heap; the totals of heap.c follow */
 	PERFETTO_ID_BEGIN, /* of a call with an id: struct perfetto_id follows */
 	PERFETTO_ID_END,   /* the same; name 0: of any name */
 	PERFETTO_GAP,	   /* struct perfetto_loss follows */
@@ -246,6 +248,12 @@ struct perfetto_types {
 	struct perfetto_bare_types bare[2]; /* of enters and leaves */
 };
 
+/* The totals of the heaps' last dumps (heap.c). */
+struct perfetto_heaps {
+	struct id_cache numbers; /* by process, heap and stack: index + 1 */
+	struct buffer totals;	 /* u64 each */
+};
+
 /* The names of arguments. */
 struct perfetto_arguments {
 	struct argument_table own;
@@ -271,9 +279,10 @@ struct perfetto {
 	struct perfetto_scratch scratch;
 	struct perfetto_texts texts;
 	struct perfetto_types types;
-	struct id_cache definitions, mapping_numbers;
+	struct id_cache definitions;
+	struct perfetto_modules modules;
+	struct perfetto_heaps heaps;
 	struct buffer source_locations; /* struct perfetto_source_location each */
-	struct buffer mappings;		/* struct perfetto_mapped each */
 	struct buffer packages;		/* text of a META */
 	uint32_t *locations;		/* by name: of functions */
 	size_t nlocations;
@@ -427,14 +436,6 @@ int perfetto_streaming_profile(struct perfetto *p, struct perfetto_sequence *s,
 			       const struct perfetto_packet *packet);
 int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 			     struct protobuf_view message);
-/* Get what an interned frame, mapping or call stack is in the stream. */
-uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
-			struct protobuf_view message);
-uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
-			  struct protobuf_view message);
-uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
-			    struct protobuf_view message);
-uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message);
 
 /* --- ftrace.c, ftrace_types.c, ftrace_rows.c --- */
 
@@ -449,7 +450,14 @@ void perfetto_ftrace_free(struct perfetto *p);
 int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 			  const struct perfetto_packet *packet);
 
-/* --- frames.c --- */
+/* --- heap.c --- */
+
+int perfetto_heap_profile(struct perfetto *p, struct perfetto_sequence *s,
+			  const struct perfetto_packet *packet);
+int perfetto_heap_row(struct perfetto *p, const struct perfetto_track *t,
+		      const struct perfetto_record *rec, uint64_t time, const uint8_t *data);
+
+/* --- frame_timeline.c --- */
 
 int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *packet);
 

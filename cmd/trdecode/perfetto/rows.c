@@ -321,6 +321,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	case PERFETTO_ID_BEGIN: return perfetto_id_begin(p, rec, id, &r);
 	case PERFETTO_ID_END: return perfetto_id_end(p, rec, id, &r);
 	case PERFETTO_SAMPLE: return sample_row(p, t, rec, time, value);
+	case PERFETTO_HEAP: return perfetto_heap_row(p, t, rec, time, data);
 	}
 	return instant_row(p, t, rec, &r);
 }

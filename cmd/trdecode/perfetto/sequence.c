@@ -33,7 +33,8 @@ static uint32_t entry_text(struct perfetto *p, struct protobuf_view message, boo
 	if (!hex)
 		return perfetto_text(p, text);
 	b->size = 0;
-	if (protobuf_size(text) > 64 || buffer_hex_bytes(b, text.at, protobuf_size(text)))
+	if (protobuf_size(text) > BUILD_ID_MOST ||
+	    buffer_hex_bytes(b, text.at, protobuf_size(text)))
 		return 0;
 	return writer_string(p->w, b->data, b->size);
 }

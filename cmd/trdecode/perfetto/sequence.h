@@ -22,7 +22,7 @@ enum perfetto_interned_kind {
 	OF_BUILD_ID,
 	OF_PATH,
 	OF_SOURCE_PATH,
-	OF_MAPPING, /* (number in p->mappings, from 1) */
+	OF_MAPPING, /* (number in p->modules.mappings, from 1) */
 	OF_LOG_BODY,
 	OF_ANNOTATION_STRING,
 	OF_CORRELATION,
@@ -42,7 +42,7 @@ struct perfetto_source_location {
 
 /* A file that is mapped, with a space of the writer for its addresses. */
 struct perfetto_mapped {
-	uint32_t space, path;
+	uint32_t space, path, build_id;
 };
 
 /* A clock of one sequence. */

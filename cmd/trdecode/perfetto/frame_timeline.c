@@ -1,6 +1,6 @@
 /*
- * frames.c - Android's timeline of frames: when a frame was expected to begin and end, and when it
- * did. A frame is an asynchronous call of its process; its end has the cookie of its begin.
+ * frame_timeline.c - Android's timeline of frames: when a frame was expected to begin and end, and
+ * when it did. A frame is an asynchronous call of its process; its end has the cookie of its begin.
  *
  * Source: protos/perfetto/trace/android/frame_timeline_event.proto of the project perfetto.
  */
