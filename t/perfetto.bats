@@ -161,6 +161,29 @@ flow_list() {
 	listed y.json | diff want -
 }
 
+@test "typed arguments: messages with the names of their fields, later ones with numbers" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 5 sequence_flags: 2 interned_data { source_locations { iid: 3 file_name: "a.c" function_name: "f" line_number: 12 } }
+			  track_event { type: INSTANT track_uuid: 1 name: "task" task_execution { posted_from_iid: 3 } chrome_user_event { action: "Click" action_hash: 900 } } }
+			{ timestamp: 6 track_event { type: INSTANT track_uuid: 1 name: "latency" chrome_latency_info { trace_id: -4 step: 2 is_coalesced: false later: "x"
+			    component_info { component_type: 1 time_us: 70 } component_info { component_type: 2 time_us: 90 } } } }
+			{ timestamp: 7 track_event { type: INSTANT track_uuid: 1 name: "later" later { a: 1 inner { a: 2 } inner { b: "t" } } later_bytes: "\377\001" later_text: "text" } }
+			{ timestamp: 8 sequence_flags: 2 track_event { type: INSTANT track_uuid: 1 name: "none" task_execution { posted_from_iid: 4 } chrome_user_event { } } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -ac .args"
+	assert_output - <<-'END'
+		{"task_execution":{"posted_from":{"file":"a.c","function":"f","line":12}},"chrome_user_event":{"action":"Click","action_hash":900}}
+		{"chrome_latency_info":{"trace_id":-4,"step":2,"component_info":[{"component_type":1,"time_us":70},{"component_type":2,"time_us":90}],"is_coalesced":false,"field 20":"x"}}
+		{"field 1001":{"field 3":1,"field 4":[{"field 3":2},{"field 5":"t"}]},"field 1002":"\ufffd\u0001","field 1003":"text"}
+		{"task_execution":{"posted_from":null},"chrome_user_event":{}}
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trfilter -q -c 'arg.chrome_latency_info.step == 2'"
+	assert_output 1
+}
+
 @test "clocks: a snapshot relates them; a sequence's own clock has differences" {
 	cat <<-'END' | trace x.pftrace
 		{ clock_snapshot { primary_trace_clock: 6 clocks { clock_id: 6 timestamp: 1000000 } clocks { clock_id: 3 timestamp: 400000 }

@@ -15,8 +15,7 @@ struct annotations {
 	struct perfetto_annotated *found;
 };
 
-/* Begin a named value. Returns the offset to end it; SIZE_MAX: out of memory. */
-static size_t begin_named(struct perfetto *p, uint32_t name)
+size_t perfetto_begin_named(struct perfetto *p, uint32_t name)
 {
 	struct buffer *b = &p->scratch.arguments;
 
@@ -25,7 +24,7 @@ static size_t begin_named(struct perfetto *p, uint32_t name)
 	return b->size;
 }
 
-static int end_named(struct perfetto *p, size_t at)
+int perfetto_end_named(struct perfetto *p, size_t at)
 {
 	struct buffer *b = &p->scratch.arguments;
 
@@ -46,8 +45,7 @@ static int put_text(struct buffer *b, struct protobuf_view v, enum value_tag tag
 
 /* --- members of dictionaries --- */
 
-/* Declare the STRUCT with the names in p->scratch.key from an offset on. */
-static int put_struct(struct perfetto *p, size_t names)
+int perfetto_put_struct(struct perfetto *p, size_t names)
 {
 	struct buffer *b = &p->scratch.key;
 	size_t n = (b->size - names) / 4;
@@ -83,7 +81,7 @@ static int put_dict(struct annotations *a, struct protobuf_view message, unsigne
 	size_t start, n = 0;
 	struct protobuf_field f;
 
-	/* numbers are aligned for put_struct */
+	/* numbers are aligned for perfetto_put_struct */
 	if (buffer_align(names, 4))
 		return -1;
 	start = names->size;
@@ -95,7 +93,7 @@ static int put_dict(struct annotations *a, struct protobuf_view message, unsigne
 				return -1;
 			n++;
 		}
-	if (put_struct(a->p, start))
+	if (perfetto_put_struct(a->p, start))
 		return -1;
 	names->size = start;
 	a->found->structs = true;
@@ -156,7 +154,7 @@ static int put_nested_dict(struct annotations *a, struct protobuf_view message, 
 	if (n > MEMBERS_MOST)
 		n = MEMBERS_MOST;
 	names->size = start + 4 * n;
-	if (put_struct(a->p, start))
+	if (perfetto_put_struct(a->p, start))
 		return -1;
 	names->size = start;
 	a->found->structs = true;
@@ -272,7 +270,7 @@ int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 	uint32_t name = annotation_name(&a, message);
 
 	p->scratch.key.size = 0;
-	at = begin_named(p, name ? name : p->texts.nothing);
+	at = perfetto_begin_named(p, name ? name : p->texts.nothing);
 	if (at == SIZE_MAX || put_annotation(&a, message, 0))
 		return -1;
 	if (name == p->texts.leave_name && b->data[at] == VALUE_STRING)
@@ -287,54 +285,55 @@ int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 		b->size = start;
 		return 0;
 	}
-	return end_named(p, at);
+	return perfetto_end_named(p, at);
 }
 
 int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number)
 {
-	size_t at = begin_named(p, writer_text(p->w, name));
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
 
 	return at == SIZE_MAX || value_put_uint(&p->scratch.arguments, VALUE_UINT, number)
 		       ? -1
-		       : end_named(p, at);
+		       : perfetto_end_named(p, at);
 }
 
 int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number)
 {
-	size_t at = begin_named(p, writer_text(p->w, name));
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
 
-	return at == SIZE_MAX || put_int(&p->scratch.arguments, number) ? -1 : end_named(p, at);
+	return at == SIZE_MAX || put_int(&p->scratch.arguments, number) ? -1
+									: perfetto_end_named(p, at);
 }
 
 int perfetto_argument_bool(struct perfetto *p, const char *name, bool value)
 {
-	size_t at = begin_named(p, writer_text(p->w, name));
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
 
 	return at == SIZE_MAX || value_put_simple(&p->scratch.arguments,
 						  value ? VALUE_TRUE : VALUE_FALSE)
 		       ? -1
-		       : end_named(p, at);
+		       : perfetto_end_named(p, at);
 }
 
 int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string)
 {
-	size_t at = begin_named(p, writer_text(p->w, name)), n;
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name)), n;
 	const char *text = writer_string_of(p->w, string, &n);
 
 	return at == SIZE_MAX || value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n)
 		       ? -1
-		       : end_named(p, at);
+		       : perfetto_end_named(p, at);
 }
 
 int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n)
 {
 	struct buffer *b = &p->scratch.arguments;
-	size_t at = begin_named(p, writer_text(p->w, name));
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
 
 	if (at == SIZE_MAX || (n > 1 && value_put_array(b, n)))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (value_put_uint(b, VALUE_UINT, numbers[i]))
 			return -1;
-	return end_named(p, at);
+	return perfetto_end_named(p, at);
 }

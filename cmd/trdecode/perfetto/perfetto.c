@@ -333,12 +333,6 @@ static void print_remarks(struct perfetto *p)
 		file, p->arguments.own.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
-	if (n->extra_fields)
-		warn(file, NO_OFFSET,
-		     "%" PRIu64
-		     " field%s of track events that trdecode does not read (the first one "
-		     "has the number %" PRIu32 ")",
-		     n->extra_fields, n->extra_fields == 1 ? "" : "s", n->extra_field);
 	warn_count(file, n->unknown_ftrace,
 		   "{event|events} of ftrace {has|have} an unknown number: {its|their} fields are "
 		   "left out");

@@ -200,13 +200,12 @@ struct perfetto_counts {
 	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
 	struct id_cache far_kinds;	/* of larger numbers: index in far */
 	struct buffer far;		/* u64 each */
-	uint64_t unopened, wrong_times, unsynchronised, extra_fields;
+	uint64_t unopened, wrong_times, unsynchronised;
 	uint64_t uninterned, unknown_ftrace;
 	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
 	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
 	struct buffer sample_counts; /* u64 each: the counter of the last sample */
 	uint64_t lost_packets;	     /* that the buffers of the service lost */
-	uint32_t extra_field;	     /* the first one */
 };
 
 /* Events of ftrace (ftrace_types.c). */
@@ -421,12 +420,24 @@ struct perfetto_annotated {
 /* Append an annotation to p->scratch.arguments. */
 int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 			struct protobuf_view message, struct perfetto_annotated *a);
+/* Begin a named value. Returns the offset to end it; SIZE_MAX: out of memory. */
+size_t perfetto_begin_named(struct perfetto *p, uint32_t name);
+int perfetto_end_named(struct perfetto *p, size_t at);
+/* Append a STRUCT, whose members have the names in p->scratch.key from an offset on, which are
+ * aligned. The values follow. */
+int perfetto_put_struct(struct perfetto *p, size_t names);
 /* Append an argument with a name. */
 int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number);
 int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number);
 int perfetto_argument_bool(struct perfetto *p, const char *name, bool value);
 int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string);
 int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n);
+
+/* --- typed.c --- */
+
+/* Append a field of a track event that is a typed argument, or one of a later version. */
+int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
+		   const struct protobuf_field *f, struct perfetto_annotated *found);
 
 /* --- samples.c --- */
 

@@ -328,9 +328,7 @@ static int take_rare(struct perfetto *p, const struct perfetto_sequence *s, stru
 			ev->thread_time += s->thread_time;
 		return 0;
 	}
-	p->counts.extra_field = p->counts.extra_field ? p->counts.extra_field : f->number;
-	p->counts.extra_fields++;
-	return 0;
+	return perfetto_typed(p, s, f, &ev->annotated);
 }
 
 /* Read the fields of an event. */
