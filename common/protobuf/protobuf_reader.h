@@ -29,22 +29,48 @@ static inline size_t protobuf_size(struct protobuf_view v)
 	return (size_t)(v.end - v.at);
 }
 
-/* Take a number of 7 bits a byte. Returns false, and *v is unchanged, if it does not end within the
- * view or within 10 bytes. */
-static inline bool protobuf_varint(struct protobuf_view *v, uint64_t *n)
+/* Join the low 7 bits of 8 bytes, of which the first is the lowest. */
+static inline uint64_t protobuf_join(uint64_t n)
 {
-	const uint8_t *at = v->at;
+	n = (n & 0x007f007f007f007f) | (n & 0x7f007f007f007f00) >> 1;
+	n = (n & 0x00003fff00003fff) | (n & 0x3fff00003fff0000) >> 2;
+	return (n & 0x000000000fffffff) | (n & 0x0fffffff00000000) >> 4;
+}
+
+/* Read a number of 7 bits a byte. Returns the byte after it, or NULL if it does not end before the
+ * end or within 10 bytes. */
+__attribute__((noinline, unused)) static const uint8_t *
+protobuf_long_number(const uint8_t *at, const uint8_t *end, uint64_t *n)
+{
 	uint64_t value = 0;
 
-	for (unsigned shift = 0; at < v->end && shift < 70; shift += 7) {
+	for (unsigned shift = 0; at < end && shift < 70; shift += 7) {
 		value |= (uint64_t)(*at & 0x7f) << shift;
 		if (*at++ < 0x80) {
-			v->at = at;
 			*n = value;
-			return true;
+			return at;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+/* The same. Most numbers are one byte: with the loop inline trdecode takes 8 % more for a trace of
+ * Perfetto. */
+static inline const uint8_t *protobuf_number(const uint8_t *at, const uint8_t *end, uint64_t *n)
+{
+	if (at == end || *at >= 0x80)
+		return protobuf_long_number(at, end, n);
+	*n = *at;
+	return at + 1;
+}
+
+/* Take such a number. Returns false, and *v is unchanged, if there is none. */
+static inline bool protobuf_varint(struct protobuf_view *v, uint64_t *n)
+{
+	const uint8_t *at = protobuf_number(v->at, v->end, n);
+
+	v->at = at ? at : v->at;
+	return at;
 }
 
 /* Undo zigzag of protobuf_writer.h. */
@@ -67,34 +93,40 @@ static inline bool protobuf_fixed(struct protobuf_view *v, unsigned size, uint64
  * where it begins. Groups, which proto2 deprecates, are no fields. */
 static inline int protobuf_next(struct protobuf_view *v, struct protobuf_field *f)
 {
-	struct protobuf_view rest = *v;
+	const uint8_t *at = v->at;
+	struct protobuf_view rest;
 	uint64_t key;
-	bool good;
 
-	if (rest.at == rest.end)
+	if (at == v->end)
 		return 0;
-	if (!protobuf_varint(&rest, &key) || !(key >> 3) || key >> 32)
+	at = protobuf_number(at, v->end, &key);
+	if (!at || !(key >> 3) || key >> 32)
 		return -1;
 	f->number = (uint32_t)(key >> 3);
 	f->wire = (enum protobuf_wire)(key & 7);
 	f->bytes = (struct protobuf_view){NULL, NULL};
 	f->value = 0;
 	switch (f->wire) {
-	case PROTOBUF_VARINT: good = protobuf_varint(&rest, &f->value); break;
-	case PROTOBUF_FIXED64: good = protobuf_fixed(&rest, 8, &f->value); break;
-	case PROTOBUF_FIXED32: good = protobuf_fixed(&rest, 4, &f->value); break;
-	case PROTOBUF_LENGTH:
-		good = protobuf_varint(&rest, &f->value) && f->value <= protobuf_size(rest);
-		if (good) {
-			f->bytes.at = rest.at;
-			f->bytes.end = rest.at += f->value;
-		}
+	case PROTOBUF_VARINT: at = protobuf_number(at, v->end, &f->value); break;
+	case PROTOBUF_FIXED64:
+	case PROTOBUF_FIXED32:
+		rest = (struct protobuf_view){at, v->end};
+		if (!protobuf_fixed(&rest, f->wire == PROTOBUF_FIXED64 ? 8 : 4, &f->value))
+			return -1;
+		at = rest.at;
 		break;
-	default: good = false;
+	case PROTOBUF_LENGTH:
+		at = protobuf_number(at, v->end, &f->value);
+		if (!at || f->value > (size_t)(v->end - at))
+			return -1;
+		f->bytes.at = at;
+		f->bytes.end = at += f->value;
+		break;
+	default: return -1;
 	}
-	if (!good)
+	if (!at)
 		return -1;
-	*v = rest;
+	v->at = at;
 	return 1;
 }
 
