@@ -281,6 +281,32 @@ flow_list() {
 	assert_line --regexp $'^i\t44\t1'
 }
 
+@test "Chrome's older flows: bind_id, and the phases s, t and f, which are apart by name" {
+	cat <<-'END' | trace x.pftrace
+		{ sequence_flags: 1 thread_descriptor { pid: 3 tid: 4 reference_timestamp_us: 1000 } }
+		{ track_event { timestamp_delta_us: 5 name: "post" legacy_event { phase: 88 duration_us: 10 bind_id: 99 flow_direction: 2 } } }
+		{ track_event { timestamp_delta_us: 5 name: "relay" legacy_event { phase: 88 duration_us: 2 bind_id: 99 flow_direction: 3 } } }
+		{ track_event { timestamp_delta_us: 5 name: "run" legacy_event { phase: 88 duration_us: 10 bind_id: 99 flow_direction: 1 } } }
+		{ track_event { timestamp_delta_us: 1 name: "go" legacy_event { phase: 115 unscoped_id: 7 } } }
+		{ track_event { timestamp_delta_us: 1 name: "other" legacy_event { phase: 115 unscoped_id: 7 } } }
+		{ track_event { timestamp_delta_us: 1 name: "go" legacy_event { phase: 116 unscoped_id: 7 } } }
+		{ track_event { timestamp_delta_us: 1 name: "go" legacy_event { phase: 102 unscoped_id: 7 } } }
+		{ track_event { timestamp_delta_us: 1 name: "plain" legacy_event { phase: 88 duration_us: 1 bind_id: 5 } } }
+	END
+	trdecode -q x.pftrace | trencode -q -t chrome --rebase=none >x.json
+	run -0 jq -r '.traceEvents[] | select(.ph | test("^[stf]$")) | "\(.ph) \(.ts) \(.id)"' x.json
+	assert_equal "$(awk '{ if (!($3 in n)) n[$3] = ++k; print $1, $2, n[$3] }' <<<"$output")" "s 1005 1
+t 1010 1
+t 1015 1
+s 1016 2
+s 1017 3
+t 1018 2
+f 1019 2"
+	assert_line 's 1005 0x63'
+	run -0 jq -c '.traceEvents[] | select(.name == "plain").args' x.json
+	assert_output '{"bind_id":5}'
+}
+
 @test "ftrace: events by number, generic and described ones, lost events, names of threads" {
 	cat <<-'END' | trace x.pftrace
 		{ timestamp: 1 process_tree { processes { pid: 70 cmdline: "shell" } threads { tid: 71 tgid: 70 name: "io" } } }

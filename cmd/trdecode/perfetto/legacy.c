@@ -74,6 +74,34 @@ static int keep_id(struct perfetto *p, const struct track_event *ev, enum perfet
 	return perfetto_keep_id(p, ev->time, &r, &key);
 }
 
+/* Test for a begin, step or end of a flow. */
+static bool is_flow(const struct legacy_event *l)
+{
+	return l->has_id && (l->phase == 's' || l->phase == 't' || l->phase == 'f');
+}
+
+void legacy_flows(const struct perfetto *p, struct track_event *ev, struct event_lists *lists)
+{
+	const struct legacy_event *l = &ev->legacy;
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_FLOW,
+					 .pid = l->local ? p->tracks.track[ev->track - 1].pid : -1,
+					 .name = ev->name,
+					 .scope = l->scope ? l->scope : ev->category,
+					 .id = l->id};
+
+	if (!is_flow(l) && !(l->bind_id && l->flow_direction))
+		return;
+	event_lists_begin(ev, lists);
+	if (l->bind_id && l->flow_direction && lists->nflows < FLOWS_MOST)
+		lists->flows[lists->nflows++] = l->bind_id;
+	if (!is_flow(l))
+		return;
+	if (l->phase != 'f' && lists->nflows < FLOWS_MOST)
+		lists->flows[lists->nflows++] = perfetto_id_of(&key).hash;
+	if (l->phase == 'f' && lists->nended < FLOWS_MOST)
+		lists->ended[lists->nended++] = perfetto_id_of(&key).hash;
+}
+
 /* Keep a call with a duration: its begin and its end. */
 static int keep_complete(struct perfetto *p, struct track_event *ev)
 {
@@ -107,9 +135,7 @@ int legacy_keep(struct perfetto *p, struct track_event *ev)
 		phase = ev->type < sizeof types ? types[ev->type] : 'I';
 	if ((l->pid >= 0 || l->tid >= 0) && override_thread(p, ev))
 		return -1;
-	if (l->bind_id && perfetto_argument_uint(p, "bind_id", l->bind_id))
-		return -1;
-	if (l->flow_direction && perfetto_argument_uint(p, "flow_direction", l->flow_direction))
+	if (l->bind_id && !l->flow_direction && perfetto_argument_uint(p, "bind_id", l->bind_id))
 		return -1;
 	switch (phase) {
 	case 'b':

@@ -362,7 +362,8 @@ enum perfetto_other {
 	PERFETTO_OF_PROCESS,
 	PERFETTO_OF_COUNTER,
 	PERFETTO_OF_TRACK, /* of calls that need not nest with those of threads */
-	PERFETTO_OF_FRAME, /* no track: the id of a frame */
+	PERFETTO_OF_FRAME, /* no track: the id of a frame, or of a flow */
+	PERFETTO_OF_FLOW,
 };
 struct perfetto_track_key {
 	uint32_t kind; /* enum perfetto_other */

@@ -184,11 +184,7 @@ static void take_list(uint64_t *list, unsigned *n, unsigned most, struct protobu
 
 static void take_lists(struct track_event *ev, struct event_lists *l, struct protobuf_field *f)
 {
-	if (!ev->has_lists) {
-		ev->has_lists = true;
-		l->ntracks = l->nvalues = l->nreal_tracks = l->nreal_values = 0;
-		l->nflows = l->nended = 0;
-	}
+	event_lists_begin(ev, l);
 	switch (f->number) {
 	case EVENT_EXTRA_TRACKS: take_list(l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false); break;
 	case EVENT_EXTRA_VALUES: take_list(l->values, &l->nvalues, PERFETTO_EXTRA, f, false); break;
@@ -464,6 +460,8 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 		return 0;
 	if (find_track(p, s, &ev))
 		return -1;
+	if (ev.legacy.present)
+		legacy_flows(p, &ev, &lists);
 	if (!ev.has_lists)
 		return keep_event(p, s, &ev);
 	if ((lists.nflows &&

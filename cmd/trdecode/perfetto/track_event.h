@@ -43,6 +43,19 @@ struct track_event {
 /* Take the message LegacyEvent. */
 void legacy_read(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev,
 		 struct protobuf_view message);
+/* Begin the lists of an event that has none yet. */
+static inline void event_lists_begin(struct track_event *ev, struct event_lists *l)
+{
+	if (ev->has_lists)
+		return;
+	ev->has_lists = true;
+	l->ntracks = l->nvalues = l->nreal_tracks = l->nreal_values = 0;
+	l->nflows = l->nended = 0;
+}
+
+/* Add the flows of a legacy event to the lists: bind_id, whatever its direction, and the id of the
+ * phases s, t and f, which is of its name and category. */
+void legacy_flows(const struct perfetto *p, struct track_event *ev, struct event_lists *lists);
 /* Keep an event that has one. */
 int legacy_keep(struct perfetto *p, struct track_event *ev);
 
