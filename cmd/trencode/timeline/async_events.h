@@ -14,9 +14,9 @@ uint64_t async_event_id(const struct event *ev);
 /* Test for a begin, step or end of a flow. */
 static inline bool async_event_is_flow(const struct type *t)
 {
-	char phase = async_event_phase(t);
+	char phase = async_event_is(t) ? async_event_phase(t) : 0;
 
-	return async_event_is(t) && (phase == 's' || phase == 't' || phase == 'f');
+	return phase == 's' || phase == 't' || phase == 'f';
 }
 
 #endif

@@ -104,7 +104,8 @@ static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, 
 			      protobuf_uint(b, EVENT_CATEGORY_IIDS, ev->category))) ||
 	    (ev->event && perfetto_put_stack(s, ev->event, b)) ||
 	    (s->names.lines && perfetto_put_line(s, ev->location, b)) ||
-	    (ev->flows && perfetto_put_flows(s, ev->flows, b)))
+	    (ev->flows && (ev->flows->type->nfields || ev->flows->tail_size) &&
+	     perfetto_put_flows(s, ev->flows, b)))
 		return error_no_memory(e);
 	if (s->kept.size) {
 		if (attributes_read(&s->attributes, &s->kept))
