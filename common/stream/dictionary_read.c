@@ -387,7 +387,8 @@ static int read_thread(struct dictionary_entry *en)
 
 /* Fetch what the stack needs that is some entries after the one at p, if there is one: most entries
  * between are stacks. */
-static void fetch_stack(const struct dictionary *d, const uint8_t *p, const uint8_t *end)
+static inline __attribute__((always_inline)) void fetch_stack(const struct dictionary *d,
+							      const uint8_t *p, const uint8_t *end)
 {
 	enum { SIZE = ENTRY_HEADER + 8, AHEAD = 8 };
 	const struct idmap *ids = d->ids;

@@ -51,15 +51,18 @@ static inline struct stack_key stack_table_at(const struct stack_table *t, uint3
 	return t->stacks[number - 1];
 }
 
-/* Fetch a stack before it is needed: tables of 100 000 stacks are not in the CPU's caches. */
-static inline void stack_table_fetch(const struct stack_table *t, uint32_t number)
+/* Fetch a stack before it is needed: tables of 100 000 stacks are not in the CPU's caches. A
+ * function that only fetches is always in line: gcc takes a call of it as one without effect, and
+ * removes the call. */
+static inline __attribute__((always_inline)) void stack_table_fetch(const struct stack_table *t,
+								    uint32_t number)
 {
 	__builtin_prefetch(&t->stacks[number - 1]);
 }
 
 /* Fetch what stack_table_add needs for a stack. */
-static inline void stack_table_fetch_slot(const struct stack_table *t, uint32_t parent,
-					  uint32_t location)
+static inline __attribute__((always_inline)) void
+stack_table_fetch_slot(const struct stack_table *t, uint32_t parent, uint32_t location)
 {
 	if (t->slots)
 		__builtin_prefetch(&t->slots[stack_table_hash(t, parent, location) >> t->shift]);
