@@ -25,6 +25,16 @@ int writer_row_slow(struct writer *w, struct new_row r);
 /* Write a row of a type of KIND_SAMPLE; its location is the id of its stack, 0 none. */
 int writer_sample(struct writer *w, struct new_row r);
 
+/* Fetch what writer_sample needs for a row of this stack. */
+static inline __attribute__((always_inline)) void writer_fetch_stack(const struct writer *w,
+								     uint32_t stack)
+{
+	if (stack < w->block.stacks.size)
+		__builtin_prefetch(&w->block.stacks.slot[stack]);
+	if (stack < w->stacks.size)
+		__builtin_prefetch(&w->stacks.segment[stack]);
+}
+
 /* Test whether a row fits the present block, with size bytes after the row's first 8, but for its
  * location. A slot of another block, or of no block, does not match. */
 static inline __attribute__((always_inline)) bool

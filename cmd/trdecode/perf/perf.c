@@ -126,6 +126,9 @@ uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_orig
 	if (!lane)
 		return 0;
 	if (!*lane) {
+		/* ids in the order of the rows */
+		if (perf_samples_flush(p))
+			return 0;
 		entry.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (t->tid != -1 ? LANE_HAS_TID : 0) |
 			      (t->pid != -1 ? LANE_HAS_PID : 0);
 		if (!t->comm && t->tid == 0)
@@ -165,6 +168,8 @@ static int put_record(struct perf *p, const struct perf_record *r)
 {
 	if (r->type == PERF_RECORD_SAMPLE)
 		return perf_sample(p, r);
+	if (perf_samples_flush(p))
+		return -1;
 	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED) {
 		p->deferred.unmatched++;
 		return 0;
@@ -188,6 +193,7 @@ static int take_record(struct perf *p, struct perf_record *r)
 /* Read records until some are in order, or to the end. */
 static int fill_queue(struct perf *p, struct error *e)
 {
+	perf_queue_change_round(&p->queue);
 	while (!p->queue.ending) {
 		struct perf_record r;
 		int got = perf_files_next(&p->files, &r, e);
@@ -231,6 +237,8 @@ static int next_queued(struct perf *p, struct perf_record *r, struct error *e)
 						  .misc = perf_u16(p, data + 4)};
 			return 1;
 		}
+		if (perf_samples_flush(p))
+			return -1;
 		if (p->ended)
 			return 0;
 		if (fill_queue(p, e))
@@ -330,10 +338,11 @@ static int perf_begin(struct input *in, struct error *e)
 	p->h.live = !in->tree && (fstat(in->fd, &st) || !S_ISREG(st.st_mode));
 	p->deferred.longest = p->h.live ? DEFERRED_LIVE : UINT64_MAX;
 	p->known = known_stacks_new();
+	p->pending = perf_pending_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);
-	if (!p->known || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) || perf_declare(p) ||
-	    begin_unwinding(p, e))
+	if (!p->known || !p->pending || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
+	    perf_declare(p) || begin_unwinding(p, e))
 		return -1;
 	got = next_in_order(p, &r, e);
 	return got > 0 ? merge_first(in, r.time, e) : got;
@@ -355,7 +364,7 @@ static int perf_run(struct input *in, uint64_t until, struct error *e)
 		take_in_order(p);
 	}
 	in->next = got > 0 ? merge_shifted(r.time, in->shift) : UINT64_MAX;
-	return got < 0 ? -1 : 0;
+	return got < 0 || perf_samples_flush(p) ? -1 : 0;
 }
 
 static void report_unwinding(const struct perf *p)
@@ -416,6 +425,7 @@ static void perf_close(struct input *in)
 	id_cache_free(&p->thread_counters.numbers);
 	free(p->thread_counters.values);
 	known_stacks_free(p->known);
+	free(p->pending);
 	perf_jit_free(p->spaces.jit);
 	free(p);
 	in->state = NULL;

@@ -119,6 +119,7 @@ struct perf {
 	struct perf_threads threads;
 	struct perf_spaces spaces;
 	struct known_stacks *known;
+	struct perf_pending *pending;
 	uint32_t side_types[PERF_SIDE_TYPES]; /* of side_records.c: types in the stream, 0: none */
 	uint64_t time;			      /* of the last row, unshifted */
 	uint64_t ticks;			      /* times of samples without a time */
@@ -204,8 +205,15 @@ int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n);
 int perf_declare_attr(struct perf *p, struct perf_attr *a);
 int perf_declare(struct perf *p);
 
-/* samples.c: write the row of a sample. */
+/* sample_rows.c: samples whose rows are not yet written. NULL: out of memory. */
+struct perf_pending *perf_pending_new(void);
+/* Write the row of a sample, at once or in perf_samples_flush. Its record is valid until then. */
 int perf_sample(struct perf *p, const struct perf_record *r);
+/* Write the rows of all samples so far, before other rows, and before what a sample depends on
+ * changes. */
+int perf_samples_flush(struct perf *p);
+
+/* samples.c */
 /* Read the origin of a sample. Returns whether the sample has all of it. */
 bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf_origin *o);
 /* Test whether a part of a sample's call chain is in a later record. */
@@ -220,15 +228,19 @@ struct perf_chain {
 	uint32_t parent; /* stack of the callers */
 };
 
+/* Find the digest of a call chain that no frame of another stack calls, by which its stack may be
+ * known (known_stacks.h). Returns false: it has none, or with *bad, out of memory. */
+bool perf_chain_digest(struct perf *p, struct perf_process *process, const struct perf_chain *chain,
+		       uint64_t *digest, bool *bad);
 /* Return the stack of a call chain; 0: it is empty or damaged, or with *bad, out of memory. */
-uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct perf_chain *chain,
-			  bool *bad);
+uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
+			  const struct perf_chain *chain, bool *bad);
 /* Return the stack of a thread's state; 0: none was recorded, or with *bad, out of memory. */
-uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct perf_user_state *state,
-			 bool *bad);
+uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad);
 /* Return the stack of one frame. */
-uint32_t perf_frame_stack(struct perf *p, struct perf_thread *t, uint64_t address, unsigned mode,
-			  uint32_t parent, bool *bad);
+uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,
+			  unsigned mode, uint32_t parent, bool *bad);
 
 /* side_records.c */
 /* Read the origin at the end of a record that is no sample. */

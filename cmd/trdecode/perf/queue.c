@@ -82,11 +82,12 @@ int perf_queue_end(struct perf_queue *q)
 	return close_run(q);
 }
 
-/* All records of the other round were taken: it is the next one. */
-static void change_round(struct perf_queue *q)
+void perf_queue_change_round(struct perf_queue *q)
 {
 	struct perf_round *other = &q->rounds[!q->present];
 
+	if (!q->ending)
+		return;
 	q->ending = false;
 	buffer_clear(&other->bytes);
 	buffer_clear(&other->records);
@@ -100,12 +101,8 @@ const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uint8_t **
 	const struct perf_run *top = q->runs;
 	const struct perf_queued *record;
 
-	if (!q->ending)
+	if (!q->ending || !q->nruns || top->time > q->limit)
 		return NULL;
-	if (!q->nruns || top->time > q->limit) {
-		change_round(q);
-		return NULL;
-	}
 	record = queued_at(top->round, top->next);
 	*data = top->round->bytes.data + record->at;
 	return record;

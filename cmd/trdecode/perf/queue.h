@@ -70,9 +70,11 @@ bool perf_queue_full(const struct perf_queue *q);
 int perf_queue_end_round(struct perf_queue *q, bool finished);
 /* End the input: all records can be taken. 0, or -1: out of memory. */
 int perf_queue_end(struct perf_queue *q);
-/* Get the next record in order without taking it. NULL: records must be added first. *data: its
- * bytes, valid until records are added. */
+/* Get the next record in order without taking it. NULL: records must be added first, after
+ * perf_queue_change_round. *data: its bytes, valid until then. */
 const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uint8_t **data);
+/* Begin another round if one was ended, whose records in order were all taken. */
+void perf_queue_change_round(struct perf_queue *q);
 void perf_queue_take(struct perf_queue *q);
 void perf_queue_free(struct perf_queue *q);
 

@@ -64,13 +64,14 @@ static struct perf_maps *user_maps(struct perf *p, struct perf_process *process)
 
 /* Get the mappings that addresses of a mode are in, and their number. Returns false when out of
  * memory. */
-static bool maps_of(struct perf *p, struct perf_thread *t, unsigned mode, struct perf_maps **m)
+static bool maps_of(struct perf *p, struct perf_process *process, unsigned mode,
+		    struct perf_maps **m)
 {
 	*m = NULL;
 	if (mode == PERF_MODE_KERNEL)
 		*m = p->spaces.kernel;
 	else if (mode == PERF_MODE_USER)
-		*m = user_maps(p, t->process);
+		*m = user_maps(p, process);
 	return *m || (mode != PERF_MODE_KERNEL && mode != PERF_MODE_USER);
 }
 
@@ -123,10 +124,16 @@ static bool path_stack(struct perf *p, struct path *path)
 	return true;
 }
 
-/* Note the mappings of the next frames. */
+static uint32_t context_of(const struct perf_maps *m)
+{
+	return m ? m->context : 0;
+}
+
+/* Note the mappings of the next frames. A full path notes them when the next frame is added. */
 static void path_context(const struct perf *p, struct path *path, const struct perf_maps *m)
 {
-	known_stacks_context(p->known, &path->at, m ? m->context : 0);
+	if (path->at.frames < KNOWN_FRAMES)
+		known_stacks_context(p->known, &path->at, context_of(m));
 }
 
 /* Add a frame. Returns false when out of memory. */
@@ -149,14 +156,14 @@ static inline bool path_add(struct perf *p, struct path *path, struct perf_maps 
 	return true;
 }
 
-uint32_t perf_frame_stack(struct perf *p, struct perf_thread *t, uint64_t address, unsigned mode,
-			  uint32_t parent, bool *bad)
+uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,
+			  unsigned mode, uint32_t parent, bool *bad)
 {
 	struct perf_maps *m;
 	struct path path;
 
 	path_begin(p, &path, parent);
-	if (!maps_of(p, t, mode, &m)) {
+	if (!maps_of(p, process, mode, &m)) {
 		*bad = true;
 		return 0;
 	}
@@ -168,8 +175,36 @@ uint32_t perf_frame_stack(struct perf *p, struct perf_thread *t, uint64_t addres
 	return path.stack;
 }
 
-uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct perf_chain *chain,
-			  bool *bad)
+bool perf_chain_digest(struct perf *p, struct perf_process *process, const struct perf_chain *chain,
+		       uint64_t *digest, bool *bad)
+{
+	struct chain_part parts[PARTS + 1];
+	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
+	struct known_sum sum = known_stacks_begin(p->known, chain->parent);
+
+	while (count-- > 0) {
+		struct chain_part *part = &parts[count];
+		struct perf_maps *m;
+
+		if (part->begin == part->end)
+			continue;
+		if (part->end - part->begin > KNOWN_FRAMES - sum.frames)
+			return false;
+		if (!maps_of(p, process, part->mode, &m)) {
+			*bad = true;
+			return false;
+		}
+		known_stacks_context(p->known, &sum, context_of(m));
+		for (uint64_t i = part->end; i-- > part->begin;)
+			known_stacks_add(p->known, &sum, perf_u64(p, chain->addresses + 8 * i));
+	}
+	*digest = known_stacks_digest(p->known, sum.sum);
+	__builtin_prefetch(known_stacks_slot(p->known, *digest));
+	return sum.frames > 0;
+}
+
+uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
+			  const struct perf_chain *chain, bool *bad)
 {
 	struct chain_part parts[PARTS + 1];
 	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
@@ -184,7 +219,7 @@ uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct pe
 
 		if (part->begin == part->end)
 			continue;
-		if (!maps_of(p, t, part->mode, &m)) {
+		if (!maps_of(p, process, part->mode, &m)) {
 			*bad = true;
 			return 0;
 		}
@@ -202,15 +237,15 @@ uint32_t perf_chain_stack(struct perf *p, struct perf_thread *t, const struct pe
 	return path.stack;
 }
 
-uint32_t perf_user_stack(struct perf *p, struct perf_thread *t, const struct perf_user_state *state,
-			 bool *bad)
+uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad)
 {
 	const uint64_t *addresses;
 	struct perf_maps *m;
 	struct path path;
 	size_t n;
 
-	if (!maps_of(p, t, PERF_MODE_USER, &m)) {
+	if (!maps_of(p, process, PERF_MODE_USER, &m)) {
 		*bad = true;
 		return 0;
 	}

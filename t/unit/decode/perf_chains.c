@@ -51,7 +51,7 @@ static size_t make_chain(uint64_t *chain, bool *kernel, size_t n)
 }
 
 /* Get the stack of a chain frame by frame. */
-static uint32_t plain_stack(struct perf *p, struct perf_thread *t, const uint64_t *chain,
+static uint32_t plain_stack(struct perf *p, struct perf_process *process, const uint64_t *chain,
 			    const bool *kernel, size_t n, uint32_t stack)
 {
 	while (n--)
@@ -59,7 +59,7 @@ static uint32_t plain_stack(struct perf *p, struct perf_thread *t, const uint64_
 			stack = writer_stack(
 				p->w, stack,
 				perf_maps_location(&p->spaces,
-						   kernel[n] ? p->spaces.kernel : t->process->maps,
+						   kernel[n] ? p->spaces.kernel : process->maps,
 						   chain[n]));
 	return stack;
 }
@@ -67,10 +67,9 @@ static uint32_t plain_stack(struct perf *p, struct perf_thread *t, const uint64_
 static void test_chains(size_t frames)
 {
 	struct perf_process process = {.pid = 7};
-	struct perf_thread thread = {.tid = 7, .pid = 7, .process = &process};
 	uint64_t chain[FRAMES];
 	bool kernel[FRAMES];
-	unsigned wrong = 0;
+	unsigned wrong = 0, digests = 0, unknown = 0;
 	struct maker m;
 	struct perf p;
 
@@ -80,8 +79,9 @@ static void test_chains(size_t frames)
 		size_t n = make_chain(chain, kernel, 2 + number((uint32_t)frames - 4));
 		uint32_t parent = number(4) ? 0 : writer_stack(p.w, 0, m.location[number(2)]);
 		uint32_t want = parent, got, mark = 0;
-		uint64_t first = chain[0];
-		bool bad = false;
+		struct perf_chain whole;
+		uint64_t first = chain[0], digest;
+		bool bad = false, has_digest;
 
 		/* new mappings: the same addresses are other locations */
 		if (i % 1000 == 999)
@@ -92,17 +92,22 @@ static void test_chains(size_t frames)
 		/* a chain without a mark at its front has the mode of the sample */
 		if (number(2))
 			mark = 1;
-		want = plain_stack(&p, &thread, chain, kernel, n, parent);
-		got = perf_chain_stack(
-			&p, &thread,
-			&(struct perf_chain){(const uint8_t *)(chain + mark), n - mark,
-					     first == PERF_CONTEXT_KERNEL ? PERF_MODE_KERNEL
-									  : PERF_MODE_USER,
-					     parent},
-			&bad);
+		want = plain_stack(&p, &process, chain, kernel, n, parent);
+		whole = (struct perf_chain){
+			(const uint8_t *)(chain + mark), n - mark,
+			first == PERF_CONTEXT_KERNEL ? PERF_MODE_KERNEL : PERF_MODE_USER, parent};
+		got = perf_chain_stack(&p, &process, &whole, &bad);
 		wrong += bad || got != want;
+		has_digest = perf_chain_digest(&p, &process, &whole, &digest, &bad);
+		got = has_digest ? known_stacks_find(p.known, digest) : 0;
+		digests += has_digest;
+		unknown += !got;
+		wrong += bad || (got && got != want);
 	}
 	is_u64(wrong, 0, "stacks of chains are those of their frames");
+	is_u64(unknown, CHAINS - digests, "a chain is known by its digest, if it has one");
+	ok(frames > KNOWN_FRAMES ? digests > CHAINS / 4 && digests < CHAINS : digests == CHAINS,
+	   "chains up to KNOWN_FRAMES have a digest");
 	perf_maps_release(process.maps);
 	end(&p, &m);
 }
