@@ -25,21 +25,33 @@ static enum perf_mode mode_of(uint64_t mark)
 	}
 }
 
+/* Find the next mark in a chain of n addresses, from i on; n: there is none. */
+static inline __attribute__((always_inline)) uint64_t find_mark(const uint8_t *chain, uint64_t i,
+								uint64_t n, bool big_endian)
+{
+	while (i < n && get_uint(chain + 8 * i, 8, big_endian) < PERF_CONTEXT_MOST)
+		i++;
+	return i;
+}
+
 /* Split a chain at its marks. Returns the number of parts; -1: a mark is damaged. */
 static int split_chain(const struct perf *p, const uint8_t *chain, uint64_t n, unsigned mode,
 		       struct chain_part *parts)
 {
 	int count = 0;
+	uint64_t i = 0;
 
 	parts[0] = (struct chain_part){.mode = mode};
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t mark = perf_u64(p, chain + 8 * i);
+	for (;; i++) {
+		uint64_t mark;
 
-		if (__builtin_expect(mark < PERF_CONTEXT_MOST, 1))
-			continue;
+		i = p->h.big_endian ? find_mark(chain, i, n, true) : find_mark(chain, i, n, false);
 		parts[count++].end = i;
+		if (i == n)
+			return count;
 		if (count == PARTS)
 			return -1;
+		mark = perf_u64(p, chain + 8 * i);
 		/* the user's part is in a record of its own, whose number follows */
 		if (mark == PERF_CONTEXT_USER_DEFERRED)
 			return count;
@@ -48,8 +60,6 @@ static int split_chain(const struct perf *p, const uint8_t *chain, uint64_t n, u
 			return -1;
 		parts[count] = (struct chain_part){.begin = i + 1, .mode = mode_of(mark)};
 	}
-	parts[count++].end = n;
-	return count;
 }
 
 /* Get the mappings of a process at the time of the sample. NULL when out of memory. */
@@ -175,6 +185,16 @@ uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t
 	return path.stack;
 }
 
+/* Add n frames, of which the innermost is first. */
+static inline __attribute__((always_inline)) void sum_frames(const struct known_stacks *k,
+							     struct known_sum *sum,
+							     const uint8_t *frames, uint64_t n,
+							     bool big_endian)
+{
+	while (n-- > 0)
+		known_stacks_add(k, sum, get_uint(frames + 8 * n, 8, big_endian));
+}
+
 bool perf_chain_digest(struct perf *p, struct perf_process *process, const struct perf_chain *chain,
 		       uint64_t *digest, bool *bad)
 {
@@ -183,20 +203,25 @@ bool perf_chain_digest(struct perf *p, struct perf_process *process, const struc
 	struct known_sum sum = known_stacks_begin(p->known, chain->parent);
 
 	while (count-- > 0) {
-		struct chain_part *part = &parts[count];
+		const struct chain_part *part = &parts[count];
+		const uint8_t *frames = chain->addresses + 8 * part->begin;
+		uint64_t n = part->end - part->begin;
 		struct perf_maps *m;
 
-		if (part->begin == part->end)
+		if (!n)
 			continue;
-		if (part->end - part->begin > KNOWN_FRAMES - sum.frames)
+		if (n > KNOWN_FRAMES - sum.frames)
 			return false;
 		if (!maps_of(p, process, part->mode, &m)) {
 			*bad = true;
 			return false;
 		}
 		known_stacks_context(p->known, &sum, context_of(m));
-		for (uint64_t i = part->end; i-- > part->begin;)
-			known_stacks_add(p->known, &sum, perf_u64(p, chain->addresses + 8 * i));
+		/* two loops, as a test of the byte order for each frame takes half of the time */
+		if (p->h.big_endian)
+			sum_frames(p->known, &sum, frames, n, true);
+		else
+			sum_frames(p->known, &sum, frames, n, false);
 	}
 	*digest = known_stacks_digest(p->known, sum.sum);
 	__builtin_prefetch(known_stacks_slot(p->known, *digest));
