@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
+#include "common/util/huge_pages.h"
 #include "common/util/intern.h"
 
 static uint32_t *slot_of(const struct stack_table *t, uint32_t parent, uint32_t location)
@@ -26,7 +27,7 @@ static int grow(struct stack_table *t)
 	next.shift = t->slots ? t->shift - 1 : 64 - 10;
 	if (!t->slots)
 		next.factor = intern_factor(t);
-	next.slots = calloc((size_t)1 << (64 - next.shift), sizeof *next.slots);
+	next.slots = huge_zeroed(((size_t)1 << (64 - next.shift)) * sizeof *next.slots);
 	if (!next.slots)
 		return -1;
 	for (uint32_t i = 0; i < t->count; i++)

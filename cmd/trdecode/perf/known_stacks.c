@@ -2,26 +2,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-enum { LOG_LEAST = 12, LOG_MOST = 20, RANDOM_MOST = 256, HUGE = 2 << 20 };
+#include "common/util/huge_pages.h"
+
+enum { LOG_LEAST = 12, LOG_MOST = 20, RANDOM_MOST = 256 };
 
 static size_t size_of(const struct known_stacks *k)
 {
 	return (size_t)1 << (64 - k->shift);
-}
-
-/* Make free slots. Those of a large table are in huge pages, if there are any. NULL: out of memory.
- */
-static struct known_stack *new_slots(size_t n)
-{
-	size_t size = n * sizeof(struct known_stack);
-	void *slots = size % HUGE ? malloc(size) : aligned_alloc(HUGE, size);
-
-	if (slots && size % HUGE == 0)
-		madvise(slots, size, MADV_HUGEPAGE);
-	return slots ? memset(slots, 0, size) : NULL;
 }
 
 struct known_stacks *known_stacks_new(void)
@@ -31,7 +20,7 @@ struct known_stacks *known_stacks_new(void)
 	if (!k)
 		return NULL;
 	k->shift = 64 - LOG_LEAST;
-	k->slots = new_slots(size_of(k));
+	k->slots = huge_zeroed(size_of(k) * sizeof *k->slots);
 	for (size_t at = 0, n; k->slots && at < sizeof k->key; at += n) {
 		n = sizeof k->key - at < RANDOM_MOST ? sizeof k->key - at : RANDOM_MOST;
 		if (getentropy((char *)&k->key + at, n)) {
@@ -70,7 +59,7 @@ static void make_room(struct known_stacks *k)
 	struct known_stack *slots = k->slots, *more = NULL;
 
 	if (k->shift > 64 - LOG_MOST)
-		more = new_slots(2 * old);
+		more = huge_zeroed(2 * old * sizeof *more);
 	if (!more) {
 		memset(slots, 0, old * sizeof *slots);
 		k->count = 0;
