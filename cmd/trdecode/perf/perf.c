@@ -149,7 +149,7 @@ static uint64_t time_of(struct perf *p, const struct perf_record *r)
 
 	if (r->type != PERF_RECORD_SAMPLE)
 		perf_record_origin(p, r, &o);
-	else if (!perf_sample_origin(p, r, &o))
+	else if (!perf_sample_time(p, r, &o.time, &o.has_time))
 		return p->queue.highest;
 	if (o.has_time && o.time < TIME_LIMIT)
 		return o.time;

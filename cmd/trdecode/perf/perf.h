@@ -214,8 +214,8 @@ int perf_sample(struct perf *p, const struct perf_record *r);
 int perf_samples_flush(struct perf *p);
 
 /* samples.c */
-/* Read the origin of a sample. Returns whether the sample has all of it. */
-bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf_origin *o);
+/* Read the time of a sample. Returns whether the sample has all parts up to its period. */
+bool perf_sample_time(struct perf *p, const struct perf_record *r, uint64_t *time, bool *has_time);
 /* Test whether a part of a sample's call chain is in a later record. */
 bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r, struct perf_deferral *d);
 

@@ -141,16 +141,21 @@ static struct perf_attr *attr_of(struct perf *p, const struct perf_record *r)
 	return perf_attr_of(p, has_id ? perf_u64(p, r->data + at) : 0, has_id);
 }
 
-bool perf_sample_origin(struct perf *p, const struct perf_record *r, struct perf_origin *o)
+bool perf_sample_time(struct perf *p, const struct perf_record *r, uint64_t *time, bool *has_time)
 {
+	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+		       head = before | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	const struct perf_attr *a = attr_of(p, r);
-	struct span s = span_of(p, r);
-	struct perf_sample sample = {.ip = 0};
+	uint64_t has = a ? a->sample_type : 0;
 
-	if (a)
-		parse_head(&s, a, &sample);
-	*o = sample.origin;
-	return a && !s.cut;
+	if (!a || r->size < PERF_RECORD_HEAD + 8 * (unsigned)__builtin_popcountll(has & head))
+		return false;
+	*has_time = has & PERF_SAMPLE_TIME;
+	if (*has_time)
+		*time = perf_u64(p, r->data + PERF_RECORD_HEAD +
+					    8 * __builtin_popcountll(has & before));
+	return true;
 }
 
 /* Cut the mark of a deferred part, and the cookie after it, off a call chain. Returns whether it
