@@ -12,18 +12,19 @@ struct perf_sample {
 	struct perf_attr *attr; /* NULL: of no declared event */
 	struct perf_origin origin;
 	uint64_t ip, addr, period;
-	const uint8_t *read, *chain, *raw, *branches;
+	const uint8_t *chain, *raw, *branches, *user_regs; /* NULL: there are none */
+	const uint8_t *read, *intr_regs;
 	uint64_t nchain, nbranches;
 	bool is_deferred; /* the chain says that a part of it is in a later record */
 	uint32_t raw_size;
-	const uint8_t *user_regs, *intr_regs; /* NULL: none were recorded */
 	uint64_t user_abi;
 	const uint8_t *stack;
-	uint64_t stack_size;
+	uint64_t stack_size; /* 0: there is none */
 	uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
 };
 
-/* Read the parts of a sample. Returns false if its record is shorter than they are. */
+/* Read the parts of a sample. Those that its attribute lacks are not set, but for the origin, the
+ * period, and the pointers that are NULL. Returns false if the record is shorter than its parts. */
 bool perf_sample_parse(struct perf *p, const struct perf_record *r, struct perf_sample *s);
 
 /* Return the bytes of one value that a sample has read. */

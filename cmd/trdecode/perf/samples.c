@@ -190,7 +190,12 @@ bool perf_sample_parse(struct perf *p, const struct perf_record *r, struct perf_
 	struct span left = span_of(p, r);
 	uint64_t cookie;
 
-	*s = (struct perf_sample){.record = *r, .attr = attr_of(p, r)};
+	s->record = *r;
+	s->attr = attr_of(p, r);
+	s->origin = (struct perf_origin){0};
+	s->chain = s->raw = s->branches = s->user_regs = NULL;
+	s->period = s->stack_size = 0;
+	s->is_deferred = false;
 	if (!s->attr)
 		return true;
 	parse_head(&left, s->attr, s);
