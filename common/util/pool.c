@@ -1,6 +1,8 @@
 #include "common/util/pool.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "common/util/buffer.h"
 
@@ -33,4 +35,18 @@ void pool_free(struct pool *p)
 	p->chunks = NULL;
 	p->count = 0;
 	p->capacity = 0;
+}
+
+void *huge_zeroed(size_t size)
+{
+	enum { HUGE_PAGE = 2 << 20 };
+	void *table;
+
+	if (size % HUGE_PAGE)
+		return calloc(1, size);
+	table = aligned_alloc(HUGE_PAGE, size);
+	if (!table)
+		return NULL;
+	madvise(table, size, MADV_HUGEPAGE);
+	return memset(table, 0, size);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
-#include "common/util/huge_pages.h"
+#include "common/util/pool.h"
 #include "common/util/intern.h"
 
 static uint32_t *slot_of(const struct stack_table *t, uint32_t parent, uint32_t location)

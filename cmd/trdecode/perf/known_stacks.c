@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/util/huge_pages.h"
+#include "common/util/pool.h"
 
 enum { LOG_LEAST = 12, LOG_MOST = 20, RANDOM_MOST = 256 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/perf/jit.h"
+#include "cmd/trdecode/perf/known_stacks.h"
 #include "common/util/bisect.h"
 
 enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16, LOCATIONS_LEAST = 1 << 12 };
@@ -33,12 +34,14 @@ int perf_spaces_init(struct perf_spaces *s, struct writer *w)
 {
 	s->w = w;
 	s->kernel = perf_maps_new(s, -1, true);
-	return s->kernel ? 0 : -1;
+	s->known = known_stacks_new();
+	return s->kernel && s->known ? 0 : -1;
 }
 
 void perf_spaces_free(struct perf_spaces *s)
 {
 	perf_maps_release(s->kernel);
+	known_stacks_free(s->known);
 	free(s->locations);
 }
 

@@ -56,6 +56,7 @@ struct perf_spaces {
 	size_t nlocations, size;
 	size_t nmaps; /* declared in all spaces */
 	struct perf_jit *jit;
+	struct known_stacks *known; /* in these spaces */
 };
 
 /* Functions return -1, NULL or 0 when out of memory. */

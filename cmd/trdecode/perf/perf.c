@@ -2,7 +2,6 @@
  * perf.c - the decoder of perf.data: open it, put its records in order, write their rows
  */
 #include "cmd/trdecode/perf/jit.h"
-#include "cmd/trdecode/perf/known_stacks.h"
 #include "cmd/trdecode/perf/perf.h"
 
 #include <inttypes.h>
@@ -337,11 +336,10 @@ static int perf_begin(struct input *in, struct error *e)
 	perf_attrs_settle(p);
 	p->h.live = !in->tree && (fstat(in->fd, &st) || !S_ISREG(st.st_mode));
 	p->deferred.longest = p->h.live ? DEFERRED_LIVE : UINT64_MAX;
-	p->known = known_stacks_new();
 	p->pending = perf_pending_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);
-	if (!p->known || !p->pending || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
+	if (!p->pending || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
 	    perf_declare(p) || begin_unwinding(p, e))
 		return -1;
 	got = next_in_order(p, &r, e);
@@ -424,7 +422,6 @@ static void perf_close(struct input *in)
 	free(p->own_name);
 	id_cache_free(&p->thread_counters.numbers);
 	free(p->thread_counters.values);
-	known_stacks_free(p->known);
 	free(p->pending);
 	perf_jit_free(p->spaces.jit);
 	free(p);

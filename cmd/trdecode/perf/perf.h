@@ -118,7 +118,6 @@ struct perf {
 	uint32_t source, clock;
 	struct perf_threads threads;
 	struct perf_spaces spaces;
-	struct known_stacks *known;
 	struct perf_pending *pending;
 	uint32_t side_types[PERF_SIDE_TYPES]; /* of side_records.c: types in the stream, 0: none */
 	uint64_t time;			      /* of the last row, unshifted */

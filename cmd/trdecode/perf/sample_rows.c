@@ -210,7 +210,7 @@ static int find_stack(struct perf *p)
 	struct pending_sample *s = &q->samples[q->found++ % PENDING];
 	bool bad = false;
 
-	s->stack = s->has_digest ? known_stacks_find(p->known, s->digest) : 0;
+	s->stack = s->has_digest ? known_stacks_find(p->spaces.known, s->digest) : 0;
 	if (!s->stack)
 		s->stack = stack_of(p, s->process, &s->sample, &bad);
 	writer_fetch_stack(p->w, s->stack);

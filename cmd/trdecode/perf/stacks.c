@@ -98,7 +98,7 @@ struct path {
 static void path_begin(const struct perf *p, struct path *path, uint32_t stack)
 {
 	path->stack = stack;
-	path->at = known_stacks_begin(p->known, stack);
+	path->at = known_stacks_begin(p->spaces.known, stack);
 }
 
 /* Look up the stack of the path. Returns false when out of memory. */
@@ -111,12 +111,12 @@ static bool path_stack(struct perf *p, struct path *path)
 	for (; i; i--) {
 		uint32_t stack;
 
-		digest = i < n ? callers : known_stacks_digest(p->known, path->sums[i - 1]);
+		digest = i < n ? callers : known_stacks_digest(p->spaces.known, path->sums[i - 1]);
 		if (i > 1) {
-			callers = known_stacks_digest(p->known, path->sums[i - 2]);
-			__builtin_prefetch(known_stacks_slot(p->known, callers));
+			callers = known_stacks_digest(p->spaces.known, path->sums[i - 2]);
+			__builtin_prefetch(known_stacks_slot(p->spaces.known, callers));
 		}
-		stack = known_stacks_find(p->known, digest);
+		stack = known_stacks_find(p->spaces.known, digest);
 		if (stack) {
 			path->stack = stack;
 			break;
@@ -128,8 +128,8 @@ static bool path_stack(struct perf *p, struct path *path)
 		path->stack = location ? writer_stack(p->w, path->stack, location) : 0;
 		if (!path->stack)
 			return false;
-		known_stacks_put(p->known, known_stacks_digest(p->known, path->sums[i]),
-				 path->stack);
+		known_stacks_put(p->spaces.known,
+				 known_stacks_digest(p->spaces.known, path->sums[i]), path->stack);
 	}
 	return true;
 }
@@ -143,7 +143,7 @@ static uint32_t context_of(const struct perf_maps *m)
 static void path_context(const struct perf *p, struct path *path, const struct perf_maps *m)
 {
 	if (path->at.frames < KNOWN_FRAMES)
-		known_stacks_context(p->known, &path->at, context_of(m));
+		known_stacks_context(p->spaces.known, &path->at, context_of(m));
 }
 
 /* Add a frame. Returns false when out of memory. */
@@ -159,7 +159,7 @@ static inline bool path_add(struct perf *p, struct path *path, struct perf_maps 
 		path_context(p, path, m);
 		i = 0;
 	}
-	known_stacks_add(p->known, &path->at, address);
+	known_stacks_add(p->spaces.known, &path->at, address);
 	path->sums[i] = path->at.sum;
 	path->addresses[i] = address;
 	path->maps[i] = m;
@@ -200,7 +200,7 @@ bool perf_chain_digest(struct perf *p, struct perf_process *process, const struc
 {
 	struct chain_part parts[PARTS + 1];
 	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
-	struct known_sum sum = known_stacks_begin(p->known, chain->parent);
+	struct known_sum sum = known_stacks_begin(p->spaces.known, chain->parent);
 
 	while (count-- > 0) {
 		const struct chain_part *part = &parts[count];
@@ -216,15 +216,15 @@ bool perf_chain_digest(struct perf *p, struct perf_process *process, const struc
 			*bad = true;
 			return false;
 		}
-		known_stacks_context(p->known, &sum, context_of(m));
+		known_stacks_context(p->spaces.known, &sum, context_of(m));
 		/* two loops, as a test of the byte order for each frame takes half of the time */
 		if (p->h.big_endian)
-			sum_frames(p->known, &sum, frames, n, true);
+			sum_frames(p->spaces.known, &sum, frames, n, true);
 		else
-			sum_frames(p->known, &sum, frames, n, false);
+			sum_frames(p->spaces.known, &sum, frames, n, false);
 	}
-	*digest = known_stacks_digest(p->known, sum.sum);
-	__builtin_prefetch(known_stacks_slot(p->known, *digest));
+	*digest = known_stacks_digest(p->spaces.known, sum.sum);
+	__builtin_prefetch(known_stacks_slot(p->spaces.known, *digest));
 	return sum.frames > 0;
 }
 

@@ -20,14 +20,12 @@ static void begin(struct perf *p, struct maker *m)
 {
 	make_begin(m, 0, false);
 	*p = (struct perf){.w = &m->w, .source = m->source};
-	p->known = known_stacks_new();
-	must(p->known && !perf_spaces_init(&p->spaces, p->w), "begin");
+	must(!perf_spaces_init(&p->spaces, p->w), "begin");
 	p->spaces.source = m->source;
 }
 
 static void end(struct perf *p, struct maker *m)
 {
-	known_stacks_free(p->known);
 	perf_spaces_free(&p->spaces);
 	free(make_end(m).data);
 }
@@ -99,7 +97,7 @@ static void test_chains(size_t frames)
 		got = perf_chain_stack(&p, &process, &whole, &bad);
 		wrong += bad || got != want;
 		has_digest = perf_chain_digest(&p, &process, &whole, &digest, &bad);
-		got = has_digest ? known_stacks_find(p.known, digest) : 0;
+		got = has_digest ? known_stacks_find(p.spaces.known, digest) : 0;
 		digests += has_digest;
 		unknown += !got;
 		wrong += bad || (got && got != want);
