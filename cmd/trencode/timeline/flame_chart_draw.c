@@ -254,7 +254,7 @@ static void put_about(const struct chart_drawing *d)
 {
 	const struct flame_chart *c = d->chart;
 	const char *unit = c->unit;
-	char hidden[160] = "", deep[64] = "", lanes[80] = "";
+	char hidden[192] = "", deep[64] = "", lanes[80] = "";
 	uint64_t missing = c->frames.added - count_drawn(d);
 
 	if (c->frames.levels < STACK_FRAMES)
