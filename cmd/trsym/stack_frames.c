@@ -253,11 +253,14 @@ static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool
 /* Read the chain at a place of `links`; 0: an empty one. */
 static void read_chain(const struct stack_frames *f, uint32_t at, struct chain *c)
 {
-	const struct chain_link *from = (const struct chain_link *)f->links.data + at - 1;
+	const struct chain_link *from;
 
-	c->n = at ? from->location : 0;
-	if (c->n)
-		memcpy(c->link, from + 1, sizeof(*from) * c->n);
+	c->n = 0;
+	if (!at)
+		return;
+	from = (const struct chain_link *)f->links.data + at - 1;
+	c->n = from->location;
+	memcpy(c->link, from + 1, sizeof(*from) * c->n);
 }
 
 /* Return the chains of a location. NULL when out of memory. */
