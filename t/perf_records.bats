@@ -76,6 +76,15 @@ total() {
 	done
 }
 
+@test "lost samples count once: what perf record counts at its end is what LOST has counted, and more" {
+	for options in '1' '2 big' '3 pipe'; do
+		# shellcheck disable=SC2086
+		check lost $options
+		run -1 --separate-stderr trdecode --strict -o /dev/null x.data
+		assert_regex "$stderr" "lost $(total lost) events"
+	done
+}
+
 @test "deferred call chains: the samples of a thread have the user frames that come later, by their cookie" {
 	for options in '1' '2 big' '3 pipe'; do
 		# shellcheck disable=SC2086

@@ -5,6 +5,7 @@ CASE is one of these, with options: big (byte order), pipe (the format of the fi
     layout    events with any bits of sample_type and read_format, and records of all other types
     deferred  call chains whose user part is in records CALLCHAIN_DEFERRED
     many      20,000 samples, and then the deferred part of each
+    lost      lost samples: counted as they were lost, and by perf record at the end
     old       records without sample_id_all, in the first format of the file; 32: of a 32-bit machine
 perf_data.py compare LIST: compare the events of trstream.py, on standard input, with the list.
 
@@ -43,7 +44,7 @@ class File:
     def __init__(self, order, attrs):
         self.order, self.attrs = order, attrs
         self.records, self.samples, self.others = bytearray(), [], {}
-        self.aux = self.incomplete = self.unmatched = 0  # what a reader must report
+        self.aux = self.incomplete = self.unmatched = self.lost = 0  # what a reader must report
         for number, attr in enumerate(attrs):
             attr.number, attr.id, attr.name = number, 77 + 5 * number, f"event{number}"
 
@@ -338,6 +339,32 @@ def many(order):
     return f
 
 
+def lost(order):
+    """LOST of two buffers, LOST_SAMPLES of the processor, and at the end, without a time, what each event lost: of
+    the first one all that LOST counts and more, which no LOST came for."""
+    attrs = [Attr(IDENTIFIER | IP | TID | TIME | PERIOD, {ID_ALL}, read_format=READ_ID | READ_LOST) for _ in range(2)]
+    f, counted, time, gaps = File(order, attrs), [0, 0], 1000, 1
+    for _ in range(200):
+        time += rnd.randrange(1, 9)
+        attr, number, choice = rnd.choice(attrs), rnd.randrange(1, 100), rnd.randrange(8)
+        where = (attr, 100, 100, 0, time)
+        if choice == 0:
+            f.put(2, f.words(attr.id, number), 0, where)
+            counted[attr.number] += number
+        elif choice == 1:
+            f.put(13, f.words(number), 0, where)
+        else:
+            f.sample(*where)
+        f.lost += number * (choice < 2)
+        gaps += choice < 2
+    rest = rnd.randrange(1, 100)
+    for attr in attrs:
+        f.put(13, f.words(counted[attr.number] + rest * (attr is attrs[0])), 0, (attr, 0, 0, 0, 0))
+    f.lost += rest
+    f.others["gap"] = gaps
+    return f
+
+
 def old(order):
     """Threads that change their names, where only samples have a time."""
     attr = Attr(IP | TID | TIME | CPU | PERIOD | CALLCHAIN, {COMM_FLAG, MMAP_FLAG, TASK}, size=rnd.choice((64, 72)),
@@ -413,13 +440,13 @@ def main():
         compare(path)
         return
     rnd.seed(int(sys.argv[2]))
-    f = {"layout": layout, "deferred": deferred, "many": many, "old": old}[case](">" if "big" in sys.argv else "<")
+    f = {"layout": layout, "deferred": deferred, "many": many, "lost": lost, "old": old}[case](">" if "big" in sys.argv else "<")
     with open(path, "wb") as file:
         file.write(old_file(f, 4 if "32" in sys.argv else 8) if case == "old" else
                    f.pipe() if "pipe" in sys.argv else f.file())
     for item in listed(f):
         print(json.dumps(item))
-    print(json.dumps({name: getattr(f, name) for name in ("others", "aux", "incomplete", "unmatched")}))
+    print(json.dumps({name: getattr(f, name) for name in ("others", "aux", "incomplete", "unmatched", "lost")}))
 
 
 main()

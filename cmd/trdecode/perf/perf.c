@@ -362,7 +362,7 @@ static int perf_run(struct input *in, uint64_t until, struct error *e)
 		take_in_order(p);
 	}
 	in->next = got > 0 ? merge_shifted(r.time, in->shift) : UINT64_MAX;
-	return got < 0 || perf_samples_flush(p) ? -1 : 0;
+	return got < 0 || perf_samples_flush(p) || (!got && perf_lost_rest(p)) ? -1 : 0;
 }
 
 static void report_unwinding(const struct perf *p)

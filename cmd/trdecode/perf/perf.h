@@ -94,6 +94,7 @@ struct perf_thread_counters {
 /* Counts that are reported at the end. */
 struct perf_counts {
 	uint64_t unknown_types, unknown_ids, stat;
+	uint64_t lost, lost_samples; /* by LOST; by the LOST_SAMPLES of perf record */
 };
 
 struct perf {
@@ -256,6 +257,11 @@ int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_or
 /* gaps.c */
 /* Write the gap of a record for lost events, with a body of so many bytes. */
 int perf_lost(struct perf *p, const struct perf_record *r, uint32_t lane, size_t body);
+/* Take a LOST_SAMPLES that perf record wrote at its end, without a time: all samples that an event
+ * has lost, most of which LOST has counted. Returns whether it is one. */
+bool perf_lost_total(struct perf *p, const struct perf_record *r, const struct perf_origin *o);
+/* Write the gap of the lost samples that LOST has not counted, after all rows. */
+int perf_lost_rest(struct perf *p);
 int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what);
 
 /* Return the lane of an event of a thread. 0: out of memory. */

@@ -300,6 +300,8 @@ int perf_side_record(struct perf *p, const struct perf_record *r)
 	perf_record_origin(p, r, &o);
 	if (perf_apply(p, r, &o, &t))
 		return -1;
+	if (perf_lost_total(p, r, &o))
+		return 0;
 	if (!r->time && !(r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES))
 		return 0;
 	if (o.has_tid || !t)
