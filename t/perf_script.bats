@@ -80,6 +80,33 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 	assert_line --regexp '^samples +2$'
 }
 
+@test "names of threads that have blanks and end in numbers" {
+	n=0
+	for name in 'Worker 3' 'Thread 12' 'pool 1 t 2' '[x] 5' '3' 'a [007]' '12/13' 'x 1.5' '7 [001] 9/9'; do
+		for ids in 2208 2208/2209 -1; do
+			for cpu in '' ' [001]'; do
+				printf '%16s  %s%s %d.485938:    1000000 cpu-clock:ppp: \n\t    12 f (/x)\n\n' "$name" $ids "$cpu" $((++n))
+				pid=${ids%/*} tid=${ids#*/}
+				[[ $ids == */* ]] || pid=
+				printf '%d485938000,%s,%s,%s,%s,1000000\n' $n "$pid" "${tid#-1}" "${cpu:+1}" "$name" >>want
+			done
+		done
+	done >text
+	trdecode -f perf-script text | trencode -q -t csv -c time,pid,tid,cpu,comm,period | sed 1d | diff want -
+	# without times the first number counts that a period and an event can follow
+	printf 'Worker 3  2208    1000000 cpu-clock:ppp: \n\t    12 f (/x)\n' >text
+	assert_equal "$(trdecode text | trencode -q -t csv -c tid,comm,period | sed 1d)" '2208,Worker 3,1000000'
+	need perf
+	cat >busy.c <<-'END'
+		#include <sys/prctl.h>
+		int main(void) { volatile long n = 0; prctl(PR_SET_NAME, "pool 1 t 2"); while (n < 40000000) n++; return 0; }
+	END
+	gcc -O1 -o busy busy.c
+	perf record -q -F 997 -e cpu-clock:u -g -o fresh.data ./busy 2>err || skip "perf record: $(tail -n 1 err)"
+	diff <(perf script -i fresh.data 2>err | trdecode -f perf-script | trstat -q -g comm,tid -c count -t tsv) \
+		<(trdecode -q fresh.data | trfilter -q 'kind == "sample"' | trstat -q -g comm,tid -c count -t tsv)
+}
+
 @test "records that perf script shows beside samples are no samples, but the instants of perf.data" {
 	cat >text <<-'END'
 		swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276f48) @ 0xffffffff81000000]: x [kernel.kallsyms]_text

@@ -77,39 +77,89 @@ static bool read_record(struct span rest, struct sample_line *l)
 	return true;
 }
 
-/* Read what follows the ids. */
-static bool read_rest(struct span rest, struct sample_line *l)
+/* Is it the word of a time? */
+static bool is_time(struct span word, uint64_t *ns)
 {
-	struct span word, record = rest;
+	return word.end[-1] == ':' && read_time((struct span){word.at, word.end - 1}, ns);
+}
+
+/* Read [CPU]. */
+static bool read_cpu(struct span word, struct sample_line *l)
+{
 	uint64_t number;
 
+	if (span_size(word) < 3 || *word.at != '[' || word.end[-1] != ']' ||
+	    !read_number((struct span){word.at + 1, word.end - 1}, INT32_MAX, &number))
+		return false;
+	l->cpu = (int32_t)number;
+	return true;
+}
+
+/* Read what follows the time, or where it would be. */
+static bool read_event(struct span rest, struct sample_line *l)
+{
+	struct span word;
+	uint64_t number;
+
+	l->has_period = false;
+	if (read_record(rest, l))
+		return true;
 	if (!take_word(&rest, &word))
 		return false;
-	if (*word.at == '[' && word.end[-1] == ']' &&
-	    read_number((struct span){word.at + 1, word.end - 1}, INT32_MAX, &number)) {
-		l->cpu = (int32_t)number;
-		record = rest;
-		if (!take_word(&rest, &word))
-			return false;
-	}
-	if (word.end[-1] == ':' && read_time((struct span){word.at, word.end - 1}, &l->time)) {
-		l->has_time = true;
-		record = rest;
-		if (!take_word(&rest, &word))
-			return false;
-	}
-	if (read_record(record, l))
-		return true;
 	if (read_number(word, UINT64_MAX, &l->period)) {
 		l->has_period = true;
 		if (!take_word(&rest, &word))
 			return false;
 	}
-	if (span_size(word) < 2 || word.end[-1] != ':')
+	if (span_size(word) < 2 || word.end[-1] != ':' || is_time(word, &number))
 		return false;
 	l->event = (struct span){word.at, word.end - 1};
 	l->text = span_trim(rest);
 	return true;
+}
+
+/* Take the last word off a span. false: there is none. */
+static bool take_last(struct span *s, struct span *word)
+{
+	*s = span_trim(*s);
+	word->at = word->end = s->end;
+	while (word->at > s->at && word->at[-1] != ' ' && word->at[-1] != '\t')
+		word->at--;
+	s->end = word->at;
+	return word->at < word->end;
+}
+
+/* Read what is before the time, from its end: the name of a thread may have blanks, and words of
+ * digits. */
+static bool read_thread(struct span before, struct sample_line *l)
+{
+	struct span word;
+
+	l->cpu = -1;
+	if (!take_last(&before, &word) || (read_cpu(word, l) && !take_last(&before, &word)) ||
+	    !read_ids(word, l))
+		return false;
+	l->comm = span_trim(before);
+	return true;
+}
+
+/* Read a line without a time: the first word that may be the ids counts. */
+static bool read_timeless(struct span line, struct sample_line *l)
+{
+	struct span rest = line, word;
+	uint64_t time;
+
+	while (take_word(&rest, &word) && !is_time(word, &time)) {
+		struct span next = rest, after;
+
+		l->comm = span_trim((struct span){line.at, word.at});
+		l->cpu = -1;
+		if (take_word(&next, &after) && !read_cpu(after, l))
+			next = rest;
+		if (read_ids(word, l) && read_event(next, l))
+			return true;
+	}
+	return false;
 }
 
 bool sample_line_parse(struct span line, struct sample_line *l)
@@ -117,15 +167,15 @@ bool sample_line_parse(struct span line, struct sample_line *l)
 	struct span rest = line, word;
 
 	*l = (struct sample_line){.cpu = -1};
-	/* the name of a thread may have blanks, and words of digits */
 	while (take_word(&rest, &word)) {
-		l->comm = span_trim((struct span){line.at, word.at});
-		l->cpu = -1;
-		l->has_time = l->has_period = false;
-		if (read_ids(word, l) && read_rest(rest, l))
-			return true;
+		if (!is_time(word, &l->time) || !read_thread((struct span){line.at, word.at}, l) ||
+		    !read_event(rest, l))
+			continue;
+		l->has_time = true;
+		return true;
 	}
-	return false;
+	l->time = 0;
+	return read_timeless(line, l);
 }
 
 /* Take the offset off a function. */

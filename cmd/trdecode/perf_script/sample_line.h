@@ -5,7 +5,8 @@
  *
  *     COMM TID|PID/TID [CPU] TIME: PERIOD EVENT: TEXT
  *
- * CPU, TIME, PERIOD and TEXT may be missing. TEXT is that of a tracepoint, or the address, function
+ * CPU, TIME, PERIOD and TEXT may be missing. COMM may have blanks and words of digits; the ids are
+ * the last word before the time and the CPU. TEXT is that of a tracepoint, or the address, function
  * and file of the sample. A call chain follows, a line for each frame, the innermost first:
  *
  *     ADDRESS FUNCTION+OFFSET (FILE)
