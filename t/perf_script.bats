@@ -107,6 +107,37 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 		<(trdecode -q fresh.data | trfilter -q 'kind == "sample"' | trstat -q -g comm,tid -c count -t tsv)
 }
 
+@test "the field misc is ignored; a text with another column before the time is not read" {
+	cat >text <<-'END'
+		a b 9 7 [002] K     5.000000001: 4 cycles:u:  12 f (/x)
+		a b 9 7/8 U     5.000000002: 4 cycles:u:  12 f (/x)
+		a 8 [002] Sp    5.1: PERF_RECORD_SWITCH OUT preempt
+		a 8 5.2: 4 cycles:u:  12 f (/x)
+	END
+	run -0 pipe 'trdecode text | trencode -q -t csv -c time,pid,tid,cpu,comm,period'
+	assert_output - <<-'END'
+		time,pid,tid,cpu,comm,period
+		5000000001,,7,2,a b 9,4
+		5000000002,7,8,,a b 9,4
+		5100000000,,8,2,a,
+		5200000000,,8,,a,4
+	END
+	sed 's/ [0-9.]*: / /; /RECORD/d' text >timeless
+	run -0 pipe 'trdecode timeless | trencode -q -t csv -c pid,tid,cpu,comm,period'
+	assert_output - <<-'END'
+		pid,tid,cpu,comm,period
+		,7,2,a b 9,4
+		7,8,,a b 9,4
+		,8,,a,4
+	END
+	for column in 03:14:20.123456 0x12 Q 5.5; do
+		echo "a 7 $column 5.000000001: 4 cycles:u:  12 f (/x)" >text
+		run -2 trdecode -o x.trs text
+		run -2 --separate-stderr trdecode -f perf-script -o x.trs text
+		assert_equal "$stderr" 'trdecode: text: not a trace of the format perf-script'
+	done
+}
+
 @test "records that perf script shows beside samples are no samples, but the instants of perf.data" {
 	cat >text <<-'END'
 		swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276f48) @ 0xffffffff81000000]: x [kernel.kallsyms]_text

@@ -95,6 +95,19 @@ static bool read_cpu(struct span word, struct sample_line *l)
 	return true;
 }
 
+/* Is it the column misc: the mode of the CPU, or bits of a record? */
+static bool is_misc(struct span word)
+{
+	enum { MISC_MOST = 5 };
+
+	if (word.at == word.end || span_size(word) > MISC_MOST)
+		return false;
+	for (; word.at < word.end; word.at++)
+		if (!strchr("KUHGgMESpF", *word.at))
+			return false;
+	return true;
+}
+
 /* Read what follows the time, or where it would be. */
 static bool read_event(struct span rest, struct sample_line *l)
 {
@@ -136,8 +149,8 @@ static bool read_thread(struct span before, struct sample_line *l)
 	struct span word;
 
 	l->cpu = -1;
-	if (!take_last(&before, &word) || (read_cpu(word, l) && !take_last(&before, &word)) ||
-	    !read_ids(word, l))
+	if (!take_last(&before, &word) || (is_misc(word) && !take_last(&before, &word)) ||
+	    (read_cpu(word, l) && !take_last(&before, &word)) || !read_ids(word, l))
 		return false;
 	l->comm = span_trim(before);
 	return true;
@@ -150,12 +163,16 @@ static bool read_timeless(struct span line, struct sample_line *l)
 	uint64_t time;
 
 	while (take_word(&rest, &word) && !is_time(word, &time)) {
-		struct span next = rest, after;
+		struct span next = rest, ahead = rest, after;
 
 		l->comm = span_trim((struct span){line.at, word.at});
 		l->cpu = -1;
-		if (take_word(&next, &after) && !read_cpu(after, l))
-			next = rest;
+		if (take_word(&ahead, &after) && read_cpu(after, l)) {
+			next = ahead;
+			take_word(&ahead, &after);
+		}
+		if (is_misc(after))
+			next = ahead;
 		if (read_ids(word, l) && read_event(next, l))
 			return true;
 	}

@@ -3,11 +3,12 @@
  *
  * A sample begins with
  *
- *     COMM TID|PID/TID [CPU] TIME: PERIOD EVENT: TEXT
+ *     COMM TID|PID/TID [CPU] MISC TIME: PERIOD EVENT: TEXT
  *
- * CPU, TIME, PERIOD and TEXT may be missing. COMM may have blanks and words of digits; the ids are
- * the last word before the time and the CPU. TEXT is that of a tracepoint, or the address, function
- * and file of the sample. A call chain follows, a line for each frame, the innermost first:
+ * CPU, MISC (ignored), TIME, PERIOD and TEXT may be missing. COMM may have blanks and words of
+ * digits; the ids are the last word before the others. TEXT is that of a tracepoint, or the
+ * address, function and file of the sample. A call chain follows, a line for each frame, the
+ * innermost first:
  *
  *     ADDRESS FUNCTION+OFFSET (FILE)
  *
