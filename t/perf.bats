@@ -262,6 +262,19 @@ record_deep() {
 	fi
 }
 
+@test "samples of a clock without periods: with a frequency each counts 1, which is no time" {
+	for options in '-F 1000 --no-period' '-F 1000' '-c 250000 --no-period'; do
+		# shellcheck disable=SC2086
+		record clock $options -e cpu-clock
+		perf script -i clock.data -F comm,tid,event 2>/dev/null | grep -c . >samples
+		have=$(trdecode -q clock.data | trfilter -q 'kind == "sample"' | trstat -q -g type -c count,total | tail -n 1)
+		case $options in
+		*'1000 --no-period') assert_regex "$have" "^ *$(cat samples) +$(cat samples) +cpu-clock" ;;
+		*) assert_regex "$have" "^ *$(cat samples) +[0-9.]+ [mu]?s +cpu-clock" ;;
+		esac
+	done
+}
+
 @test "a pipe, as it is recorded" {
 	need perf
 	perf record -q -F 4000 -e cpu-clock -g -o - sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \

@@ -150,11 +150,19 @@ static struct ftrace_event *tracepoint_of(const struct perf *p, const struct per
 	return ftrace_events_find(p->events, (uint16_t)a->config);
 }
 
+/* Is the weight of the event's samples a time? Without a period of its own, and with a frequency in
+ * place of a common one, a sample counts 1. */
+static bool weighs_time(const struct perf_attr *a)
+{
+	return a->kind == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_SOFTWARE_CPU_CLOCK || a->config == PERF_SOFTWARE_TASK_CLOCK) &&
+	       (!perf_flag(a, PERF_FLAG_FREQ) ||
+		a->sample_type & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ));
+}
+
 int perf_declare_attr(struct perf *p, struct perf_attr *a)
 {
 	struct type_fields *f = calloc(1, sizeof *f);
-	bool timed = a->kind == PERF_TYPE_SOFTWARE && (a->config == PERF_SOFTWARE_CPU_CLOCK ||
-						       a->config == PERF_SOFTWARE_TASK_CLOCK);
 	int bad;
 
 	if (!f)
@@ -168,7 +176,7 @@ int perf_declare_attr(struct perf *p, struct perf_attr *a)
 	f->type = (struct type_entry){.source = p->source,
 				      .kind = KIND_SAMPLE,
 				      .word_size = (uint8_t)p->h.long_size,
-				      .flags = (timed ? TYPE_WEIGHT_TIME : 0) |
+				      .flags = (weighs_time(a) ? TYPE_WEIGHT_TIME : 0) |
 					       (p->h.big_endian ? TYPE_BIG_ENDIAN : 0),
 				      .native = (uint32_t)(a - p->attrs),
 				      .weight = perf_flag(a, PERF_FLAG_FREQ) ? 0 : a->period,
