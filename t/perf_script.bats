@@ -166,6 +166,16 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 	END
 	run -0 trdecode --info text
 	assert_line --regexp '^samples +2$'
+	# lines of records that are no events
+	{
+		echo PERF_RECORD_FINISHED_ROUND
+		sed '/MMAP /a sh 1 0.0: PERF_RECORD_NAMESPACES 1/1 - nr_namespaces: 7\n\t\t[0/net: 0/0, 1/uts: 0/0, \n\t\t 4/user: 0/0]
+			/COMM e/a sh 1 12.6895: PERF_RECORD_NAMESPACES 1/1 - nr_namespaces: 7\n\t\t[0/net: 0/0, 1/uts: 0/0, \n\t\t 4/user: 0/0]
+			/FORK/a PERF_RECORD_FINISHED_ROUND' text
+	} >more
+	run -0 --separate-stderr trdecode -o x.trs more
+	assert_equal "$stderr" ''
+	trencode -q -t csv -c time,tid,cpu,comm,kind,type,stack,text x.trs | grep -v ',PERF_RECORD_NAMESPACES,,1/1 - nr_namespaces: 7$' | diff have -
 	# without times: samples only
 	sed 's/ [0-9]*\.[0-9]*://' text >timeless
 	assert_equal "$(trdecode timeless | trencode -q -t csv -c time,kind,type)" $'time,kind,type\n1,sample,cycles\n2,sample,cycles'

@@ -64,7 +64,8 @@ static enum bid script_probe(const struct input *in)
 			break;
 		if (memchr(at, '\0', (size_t)(newline - at)))
 			return BID_NONE;
-		if (is_content((struct span){at, newline}))
+		if (is_content((struct span){at, newline}) &&
+		    !record_line_is_other((struct span){at, newline}))
 			return sample_line_parse((struct span){at, newline}, &l) ? BID_CHANCE
 										 : BID_NONE;
 	}
@@ -85,9 +86,9 @@ static int script_open(struct input *in, struct error *e)
 
 /* --- lines --- */
 
-static void report_strange(struct perf_script *p)
+static void report_strange(struct perf_script *p, struct span line)
 {
-	if (!p->strange++)
+	if (!record_line_is_other(line) && !p->strange++)
 		input_damage(p->input, p->input->name, p->lines.offset,
 			     "a line that is neither a sample nor a frame");
 }
@@ -331,7 +332,7 @@ static int take_line(struct perf_script *p, struct span line, bool *ended)
 		return bad;
 	bad = add_frame_line(p, line, &is_frame);
 	if (!is_frame && !is_source(line))
-		report_strange(p);
+		report_strange(p, line);
 	return bad;
 }
 
@@ -347,7 +348,7 @@ static int script_advance(struct perf_script *p, struct error *e)
 	in->next = UINT64_MAX;
 	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
 		if (is_content(line) && !keep_header(p, line, &bad))
-			report_strange(p);
+			report_strange(p, line);
 	if (got <= 0 || bad)
 		return bad ? error_no_memory(e) : got;
 	if (begin_sample(p))
@@ -406,7 +407,7 @@ static int script_begin(struct input *in, struct error *e)
 
 	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
 		if (is_content(line) && !keep_header(p, line, &bad))
-			report_strange(p);
+			report_strange(p, line);
 	if (got < 0 || bad)
 		return got < 0 ? -1 : error_no_memory(e);
 	if (got)

@@ -195,6 +195,22 @@ bool sample_line_parse(struct span line, struct sample_line *l)
 	return read_timeless(line, l);
 }
 
+bool record_line_is_other(struct span line)
+{
+	uint64_t number;
+	struct span word;
+
+	if (span_begins(line, "PERF_RECORD_FINISHED_"))
+		return true;
+	if (!span_begins(line, "\t\t") || !take_word(&line, &word))
+		return false;
+	/* "[0/net: 4/0xeffffff9, ", and " 4/user: " */
+	word.at += *word.at == '[';
+	line.at = memchr(word.at, '/', span_size(word));
+	return line.at && word.end[-1] == ':' &&
+	       read_number((struct span){word.at, line.at}, UINT32_MAX, &number);
+}
+
 /* Take the offset off a function. */
 static void take_offset(struct frame_line *f)
 {

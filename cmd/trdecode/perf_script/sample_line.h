@@ -40,6 +40,9 @@ struct frame_line {
 
 /* Take the first line of a sample apart. The spans point into it. false: it is none. */
 bool sample_line_parse(struct span line, struct sample_line *l);
+/* Is it a line of records that has no content for a stream: the namespaces after NAMESPACES, or a
+ * FINISHED_ROUND, which has no thread? */
+bool record_line_is_other(struct span line);
 /* Take the line of a frame apart. false: it is none. */
 bool frame_line_parse(struct span line, struct frame_line *f);
 /* Take the line of a frame off the end of the text of a sample. false: it has none. */
