@@ -190,6 +190,20 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 	done
 }
 
+@test "records of switches have the names that they have in perf.data" {
+	need perf
+	for options in '--switch-events' '--switch-events -a'; do
+		# shellcheck disable=SC2086
+		perf record -q $options -F 997 -e cpu-clock -o fresh.data sh -c '/bin/true; /bin/true' >out 2>err ||
+			skip "perf record: $(tail -n 1 err)"
+		perf script --show-switch-events --ns -F comm,pid,tid,time,event -i fresh.data 2>err >text
+		trdecode text | trencode -q -t csv -c time,pid,tid,type | grep SWITCH >have
+		trdecode fresh.data | trencode -q -t csv -c time,pid,tid,type | grep SWITCH | diff - have
+		grep -q _OUT have
+		[ "$(grep -c 'SWITCH.* OUT' text) $(grep -c 'SWITCH.* IN' text)" = "$(grep -c _OUT have) $(grep -c _IN have)" ]
+	done
+}
+
 @test "a fresh text: the functions of perf.data, and by pipe" {
 	need perf
 	perf record -q -F 4000 -e cpu-clock -g -o fresh.data sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \

@@ -60,6 +60,22 @@ static bool read_time(struct span s, uint64_t *ns)
 	return digits == FRACTION_MOST;
 }
 
+/* Name the record of a switch as perf.data does: OUT or IN is the first word of its text. */
+static void name_switch(struct sample_line *l)
+{
+	struct span rest = l->text, word;
+
+	if (!span_is(l->event, "PERF_RECORD_SWITCH") &&
+	    !span_is(l->event, "PERF_RECORD_SWITCH_CPU_WIDE"))
+		return;
+	take_word(&rest, &word);
+	if (!span_is(word, "OUT") && !span_is(word, "IN"))
+		return;
+	l->event = span_is(word, "OUT") ? SPAN("PERF_RECORD_SWITCH_OUT")
+					: SPAN("PERF_RECORD_SWITCH_IN");
+	l->text = span_trim(rest);
+}
+
 /* Read a record that is no sample. */
 static bool read_record(struct span rest, struct sample_line *l)
 {
@@ -74,6 +90,7 @@ static bool read_record(struct span rest, struct sample_line *l)
 		l->event.end++;
 	rest.at = l->event.end + (l->event.end < rest.end && *l->event.end == ':');
 	l->text = span_trim(rest);
+	name_switch(l);
 	return true;
 }
 

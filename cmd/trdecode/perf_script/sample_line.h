@@ -28,7 +28,7 @@ struct sample_line {
 	struct span comm, event, text;
 	int32_t pid, tid, cpu; /* -1: the line has none */
 	bool has_time, has_period;
-	bool is_record; /* no sample: event is PERF_RECORD_NAME */
+	bool is_record; /* no sample: event is PERF_RECORD_NAME, that of perf.data */
 	uint64_t time;	/* ns */
 	uint64_t period;
 };
@@ -38,7 +38,8 @@ struct frame_line {
 	struct span function, file;
 };
 
-/* Take the first line of a sample apart. The spans point into it. false: it is none. */
+/* Take the first line of a sample apart. The spans point into it, or to constants. false: it is
+ * none. */
 bool sample_line_parse(struct span line, struct sample_line *l);
 /* Is it a line of records that has no content for a stream: the namespaces after NAMESPACES, or a
  * FINISHED_ROUND, which has no thread? */
