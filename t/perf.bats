@@ -408,9 +408,30 @@ for line in sys.stdin:
 	trdecode -o all.trs threads.data
 	((all = $(samples all.trs), most = $(samples x.trs)))
 	((most == all || most == all - 1))
+	# a file is missing; whether it was the last one is not recorded
+	cp -r threads.data holes
+	[ -e holes/data.0 ]
+	mv holes/data.0 holes/data.7
+	for missing in 0 1; do
+		run -1 --separate-stderr trdecode -o x.trs holes
+		assert_equal "$stderr" "trdecode: holes/data.$missing: the file of the directory is missing"
+		[ -e holes/data.1 ] || break
+		mv holes/data.1 holes/data.0
+	done
+	rm holes/data.*
+	run -1 --separate-stderr trdecode -o x.trs holes
+	assert_equal "$stderr" 'trdecode: holes/data.0: the file of the directory is missing'
+	# an archive of the directory, with and without its own name
 	tar -cf x.tar threads.data
-	run -2 --separate-stderr trdecode -o x.trs x.tar
-	assert_equal "$stderr" 'trdecode: x.tar: the directory of perf record is in an archive: unpack it'
+	tar -cf y.tar -C threads.data .
+	for archive in x y; do
+		trdecode -o $archive.trs $archive.tar
+		diff <(trencode -q -t ndjson $archive.trs) <(trencode -q -t ndjson all.trs)
+	done
+	tar -cf z.tar cut
+	run -1 --separate-stderr trdecode -o z.trs z.tar
+	run -1 trdecode -o x.trs cut
+	assert_equal "${stderr#*z.tar/}" "${output#*cut/}"
 	record kcore -g
 	script kcore
 	mkdir -p kcore/kcore_dir

@@ -76,7 +76,7 @@ ssize_t tracecmd_file_read(const struct tracecmd_file *f, void *data, size_t n, 
 		return 0;
 	if (n > f->size - offset)
 		n = (size_t)(f->size - offset);
-	got = io_read_at(f->fd, data, n, offset);
+	got = io_read_at(f->fd, data, n, f->base + offset);
 	return got < 0 ? error_errno(e, f->name, offset, "cannot read") : got;
 }
 

@@ -14,7 +14,8 @@
 struct tracecmd_file {
 	const char *name;
 	int fd;
-	bool own; /* fd is the temporary copy of a pipe */
+	bool own;      /* fd is the temporary copy of a pipe */
+	uint64_t base; /* bytes of fd before the file, which may be a member of an archive */
 	uint64_t size;
 };
 

@@ -152,7 +152,8 @@ static int read_file(struct perf *p, struct error *e)
 	} else if (read_features(p, end, e)) {
 		return -1;
 	}
-	return perf_records_seek(p->files.files, p->file.fd, data.offset, end);
+	perf_records_seek(p->files.files, p->file.fd, p->file.base, data.offset, end);
+	return 0;
 }
 
 /* Find version and byte order. Returns false if the bytes are no perf.data. */
@@ -172,22 +173,15 @@ static bool read_magic(struct perf_header *h, const uint8_t *d)
 static int open_member(struct perf *p, struct error *e)
 {
 	struct input *in = p->input;
-	uint64_t offset, size;
 	char path[PATH_MOST];
-	int fd = tree_fd(in->tree, PERF_DIRECTORY_DATA, &offset, &size, e);
 
-	if (fd < 0)
+	p->file.fd = tree_fd(in->tree, PERF_DIRECTORY_DATA, &p->file.base, &p->file.size, e);
+	if (p->file.fd < 0)
 		return -1;
-	p->own_name = strdup(tree_path(in->tree, PERF_DIRECTORY_DATA, path, sizeof path));
-	if (!p->own_name || tracecmd_file_open(&p->file, p->own_name, fd, NULL, 0, e)) {
-		close(fd);
-		return p->own_name ? -1 : error_no_memory(e);
-	}
 	p->file.own = true;
-	if (offset)
-		return error_set(e, in->name, NO_OFFSET,
-				 "the directory of perf record is in an archive: unpack it");
-	return 0;
+	p->own_name = strdup(tree_path(in->tree, PERF_DIRECTORY_DATA, path, sizeof path));
+	p->file.name = p->own_name;
+	return p->own_name ? 0 : error_no_memory(e);
 }
 
 static int read_directory(struct perf *p, struct error *e)
@@ -200,7 +194,8 @@ static int read_directory(struct perf *p, struct error *e)
 		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
 	p->files.files->big_endian = p->h.big_endian;
 	p->files.files->name = p->file.name;
-	return read_file(p, e) ? -1 : perf_files_add(&p->files, p->input->tree, e);
+	return read_file(p, e) ? -1
+			       : perf_files_add(&p->files, p->input->tree, p->h.in_directory, e);
 }
 
 int perf_header_read(struct perf *p, struct error *e)

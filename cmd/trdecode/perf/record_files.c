@@ -1,5 +1,6 @@
 #include "cmd/trdecode/perf/record_files.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,11 +40,26 @@ static int add_file(struct perf_files *f, struct tree *t, const char *member, st
 	s->fd = tree_fd(t, member, &offset, &size, e);
 	if (s->fd < 0)
 		return -1;
-	perf_records_seek(s, s->fd, offset, offset + size);
+	perf_records_seek(s, s->fd, offset, 0, size);
 	return 0;
 }
 
-int perf_files_add(struct perf_files *f, struct tree *t, struct error *e)
+/* Report the first file that is missing: of so many files, the numbers begin with 0. */
+static void check_numbers(const struct perf_files *f, const struct tree *t, size_t count)
+{
+	char member[sizeof PREFIX + 20], path[PATH_MOST];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(member, sizeof member, "%s%zu", PREFIX, i);
+		if (tree_has(t, member))
+			continue;
+		input_damage(f->files->input, tree_path(t, member, path, sizeof path), NO_OFFSET,
+			     "the file of the directory is missing");
+		return;
+	}
+}
+
+int perf_files_add(struct perf_files *f, struct tree *t, bool some, struct error *e)
 {
 	for (size_t i = tree_lower_bound(t, PREFIX); i < tree_count(t); i++) {
 		const char *member = tree_member(t, i), *number = member + sizeof PREFIX - 1;
@@ -54,6 +70,8 @@ int perf_files_add(struct perf_files *f, struct tree *t, struct error *e)
 		    add_file(f, t, member, e))
 			return -1;
 	}
+	/* the first file is the perf.data */
+	check_numbers(f, t, f->count == 1 && some ? 1 : f->count - 1);
 	return 0;
 }
 

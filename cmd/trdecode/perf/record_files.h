@@ -20,8 +20,9 @@ struct perf_files {
 
 /* Begin with the perf.data alone. Returns it, or NULL: out of memory. */
 struct perf_records *perf_files_begin(struct perf_files *f);
-/* Add data.0 and so on of the directory. Returns 0, or -1 with *e filled. */
-int perf_files_add(struct perf_files *f, struct tree *t, struct error *e);
+/* Add data.0 and so on of the directory. A missing number is damage, and with `some` their lack,
+ * too; how many there were is not recorded. Returns 0, or -1 with *e filled. */
+int perf_files_add(struct perf_files *f, struct tree *t, bool some, struct error *e);
 /* Get the next record: that of the file whose last record is the earliest. Returns 1; 0 at the end
  * of all; -1 with *e filled. */
 int perf_files_next(struct perf_files *f, struct perf_record *r, struct error *e);

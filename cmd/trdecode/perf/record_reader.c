@@ -15,13 +15,13 @@ enum {
 	PROBED = 3,		  /* records in a row that are no chance */
 };
 
-int perf_records_seek(struct perf_records *s, int fd, uint64_t offset, uint64_t end)
+void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset, uint64_t end)
 {
 	s->fd = fd;
 	s->seeks = true;
+	s->base = base;
 	s->offset = offset;
 	s->end = end;
-	return 0;
 }
 
 int perf_records_pipe(struct perf_records *s, int fd, const uint8_t *head, size_t n)
@@ -94,7 +94,7 @@ static ssize_t records_need(struct perf_records *s, size_t n, struct error *e)
 		if (s->end - at < room)
 			room = (size_t)(s->end - at);
 		got = !room	 ? 0
-		      : s->seeks ? io_read_at(s->fd, s->data + s->filled, room, at)
+		      : s->seeks ? io_read_at(s->fd, s->data + s->filled, room, s->base + at)
 				 : io_read(s->fd, s->data + s->filled, room);
 		if (got < 0)
 			return error_errno(e, s->name, at, "cannot read");

@@ -29,6 +29,7 @@ struct perf_records {
 	bool big_endian;
 	int fd;
 	bool seeks;	      /* the file is read at offsets, else from where fd is */
+	uint64_t base;	      /* bytes of fd before the file */
 	uint64_t offset, end; /* of data[begin]; of the last record, UINT64_MAX: not known */
 	uint8_t *data;
 	size_t begin, filled, capacity;
@@ -39,8 +40,9 @@ struct perf_records {
 	uint64_t aux_bytes; /* bytes after AUXTRACE records, which were skipped */
 };
 
-/* Begin at an offset of a file that can be read anywhere. */
-int perf_records_seek(struct perf_records *s, int fd, uint64_t offset, uint64_t end);
+/* Begin at an offset of a file that can be read anywhere, and begins at base of fd. */
+void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,
+		       uint64_t end);
 /* Begin with the n bytes that were already read from fd. */
 int perf_records_pipe(struct perf_records *s, int fd, const uint8_t *head, size_t n);
 void perf_records_free(struct perf_records *s);
