@@ -275,6 +275,31 @@ record_deep() {
 	done
 }
 
+@test "threads without a recorded name have the one that perf prints" {
+	record named -F 2000 -g -e cpu-clock
+	# the records COMM (3) become ITRACE_START (12), which names no thread; the numbers of a thread become -1
+	python3 - <<-'END'
+		import struct
+		data = bytearray(open("named.data", "rb").read())
+		at, size = struct.unpack_from("<QQ", data, 40)
+		end, samples = at + size, 0
+		while at < end:
+		    kind, misc, n = struct.unpack_from("<IHH", data, at)
+		    if kind == 3:
+		        data[at] = 12
+		    samples += kind == 9
+		    if kind == 9 and samples % 5 == 0:
+		        data[at + 16:at + 24] = b"\xff" * 8
+		    at += n
+		open("unnamed.data", "wb").write(data)
+	END
+	perf script -i unnamed.data -F comm,tid,time,event 2>/dev/null | sed -E 's/^ *(:?\S+) +(-?[0-9]+) .*/\1/' >theirs
+	grep -q '^:[0-9]' theirs && grep -qx -e ':-1' theirs
+	trdecode -q unnamed.data | trencode -q -t csv -c kind,comm | sed -n 's/^sample,//p' | diff theirs -
+	perf script -i unnamed.data 2>/dev/null | trdecode -f perf-script | trencode -q -t folded | sed 's/;.*//' | sort -u >theirs
+	trdecode -q unnamed.data | trencode -q -t folded 2>/dev/null | sed 's/;.*//' | sort -u | diff theirs -
+}
+
 @test "a pipe, as it is recorded" {
 	need perf
 	perf record -q -F 4000 -e cpu-clock -g -o - sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \

@@ -70,7 +70,7 @@ total() {
 		need perf
 		perf script -i x.data -F comm,tid,period,event 2>/dev/null |
 			sed 's/^ *\(:\?\S*\) *\([0-9]*\) *\([0-9]*\) task-clock:HG:.*/\1 \2 \3/' >theirs
-		jq -r 'select(.kind == "sample") | "\(.comm // ":\(.tid)") \(.tid) \(.args.period)"' x.ndjson | diff theirs -
+		jq -r 'select(.kind == "sample") | "\(.comm) \(.tid) \(.args.period)"' x.ndjson | diff theirs -
 		run -0 trdecode --info x.data
 		assert_line --regexp '^host +box$'
 	done

@@ -380,7 +380,7 @@ def old(order):
         else:
             time += rnd.randrange(1, 9)
             f.sample(attr, 100, tid, 0, time)
-            f.samples[-1]["comm"] = names.get(tid)
+            f.samples[-1]["comm"] = names.get(tid, f":{tid}")
         if rnd.randrange(50) == 0:
             f.put(ROUND, b"")
     return f

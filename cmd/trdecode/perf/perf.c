@@ -5,6 +5,7 @@
 #include "cmd/trdecode/perf/perf.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -108,10 +109,23 @@ static int perf_open(struct input *in, struct error *e)
 	return 0;
 }
 
+/* Name a thread of which no record has the name, as perf does. */
+static uint32_t name_unnamed(struct perf *p, int32_t tid)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, ":%" PRId32, tid);
+	return writer_text(p->w, tid ? text : "swapper");
+}
+
 uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o)
 {
 	int32_t cpu = o->has_cpu ? o->cpu : -1;
-	uint32_t key[] = {(uint32_t)t->tid, (uint32_t)t->pid, t->comm, (uint32_t)cpu}, *lane;
+	/* samples of an exiting thread have the tid -1; what has no tid at all is of no thread */
+	bool unnamed = !t->comm && (t->tid != -1 || o->has_tid);
+	uint32_t key[] = {(uint32_t)t->tid, (uint32_t)t->pid, unnamed ? UINT32_MAX : t->comm,
+			  (uint32_t)cpu};
+	uint32_t *lane;
 	struct lane_entry entry = {.source = p->source,
 				   .clock = p->clock,
 				   .comm = t->comm,
@@ -130,8 +144,8 @@ uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_orig
 			return 0;
 		entry.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (t->tid != -1 ? LANE_HAS_TID : 0) |
 			      (t->pid != -1 ? LANE_HAS_PID : 0);
-		if (!t->comm && t->tid == 0)
-			entry.comm = writer_text(p->w, "swapper");
+		if (unnamed)
+			entry.comm = name_unnamed(p, t->tid);
 		*lane = writer_lane(p->w, &entry);
 	}
 	t->lane = *lane;
