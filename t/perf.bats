@@ -373,6 +373,20 @@ for line in sys.stdin:
 	[ -s cut.csv ]
 }
 
+@test "a recording that perf did not end: the records up to the end of the file, status 1" {
+	# without the features, which follow the records
+	python3 - "$here/flat.data" <<-'END'
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at, size = struct.unpack_from("<QQ", data, 40)
+		struct.pack_into("<Q", data, 48, 0)
+		open("open.data", "wb").write(data[:at + size])
+	END
+	run -1 --separate-stderr trdecode -o open.trs open.data
+	assert_equal "$stderr" "trdecode: open.data: 0x28: the size of the records is 0 (perf record did not end): they are read up to the end of the file"
+	diff <(trencode -q -t csv -c time,tid,stack open.trs) <(trdecode "$here/flat.data" | trencode -q -t csv -c time,tid,stack)
+}
+
 @test "changed bytes: no crash, no endless loop" {
 	for name in group zstd pipe-zstd switch; do
 		for seed in $(seq 25); do

@@ -145,7 +145,8 @@ static int read_file(struct perf *p, struct error *e)
 	if (!data.size || end < data.offset || end > p->file.size) {
 		input_damage(in, p->file.name, PERF_AT_DATA,
 			     data.size ? "the file ends before its records do"
-				       : "the size of the records is 0: perf record did not end");
+				       : "the size of the records is 0 (perf record did not end): "
+					 "they are read up to the end of the file");
 		end = p->file.size;
 		if (data.offset > end)
 			data.offset = end;
