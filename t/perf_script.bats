@@ -93,6 +93,9 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 		done
 	done >text
 	trdecode -f perf-script text | trencode -q -t csv -c time,pid,tid,cpu,comm,period | sed 1d | diff want -
+	# a name such as the kernel's text has before the CPU and flags
+	printf 'x-91  2208/2209 %d.485938:    1000000 cpu-clock: \n\t    12 f (/x)\n' 1 2 >text
+	assert_equal "$(trdecode text | trencode -q -t csv -c pid,tid,cpu,comm,period | sed 1d | sort -u)" '2208,2209,,x-91,1000000'
 	# without times the first number counts that a period and an event can follow
 	printf 'Worker 3  2208    1000000 cpu-clock:ppp: \n\t    12 f (/x)\n' >text
 	assert_equal "$(trdecode text | trencode -q -t csv -c tid,comm,period | sed 1d)" '2208,Worker 3,1000000'
@@ -197,7 +200,7 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 		perf record -q $options -F 997 -e cpu-clock -o fresh.data sh -c '/bin/true; /bin/true' >out 2>err ||
 			skip "perf record: $(tail -n 1 err)"
 		perf script --show-switch-events --ns -F comm,pid,tid,time,event -i fresh.data 2>err >text
-		trdecode text | trencode -q -t csv -c time,pid,tid,type | grep SWITCH >have
+		trdecode -f perf-script text | trencode -q -t csv -c time,pid,tid,type | grep SWITCH >have
 		trdecode fresh.data | trencode -q -t csv -c time,pid,tid,type | grep SWITCH | diff - have
 		grep -q _OUT have
 		[ "$(grep -c 'SWITCH.* OUT' text) $(grep -c 'SWITCH.* IN' text)" = "$(grep -c _OUT have) $(grep -c _IN have)" ]

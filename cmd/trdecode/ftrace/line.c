@@ -210,7 +210,8 @@ static bool read_latency(struct span line, struct ftrace_line *l)
 			continue;
 		p = span_skip_blanks(q, line.end);
 		q = ftrace_digits(p, line.end, &number);
-		if (q == p || q == line.end || number > LINE_CPU_MOST || *q == ' ')
+		/* perf script prints "sealed-91 2208/2209 5.1:" of a thread sealed-91 */
+		if (q == p || q == line.end || number > LINE_CPU_MOST || *q == ' ' || *q == '/')
 			continue;
 		if ((!read_rest(skip_word(q, line.end), line.end, l) &&
 		     !read_joined((struct span){q, line.end}, l)) ||
