@@ -435,6 +435,8 @@ f 1019 2"
 		  profile_packet { process_dumps { pid: 7 heap_name: "libc" timestamp: 900 buffer_overran: true
 		    samples { callstack_id: 9 self_allocated: 1500 self_freed: 1200 alloc_count: 15 free_count: 12 } samples { callstack_id: 2 self_allocated: 64 alloc_count: 1 } } } }
 	END
+	run -0 errors trdecode x.pftrace
+	refute_output
 	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson 2>/dev/null | jq -c '[.time, .type, .pid, .args]'"
 	assert_output - <<-'END'
 		[1100,"libc",7,{"allocated":1000,"allocations":10,"freed":300,"frees":3,"unreleased":700}]

@@ -319,7 +319,6 @@ static void print_remarks(struct perfetto *p)
 	print_unread(p);
 	warn_count(file, n->kinds[PACKET_CHROME_EVENTS],
 		   "{packet|packets} with JSON events of Chrome {was|were} left out");
-	warn_count(file, n->kinds[37], "{packet|packets} of a heap profile {was|were} left out");
 	warn_count(file, n->unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
 	warn_count(file, n->unkept,
