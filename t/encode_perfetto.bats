@@ -149,3 +149,32 @@ slices() {
 	assert_line --regexp $'^main\t1\t'
 	refute_line 'end without begin'
 }
+
+@test "each thread with rows has its name" {
+	need_shared trace-cmd/v6-markers.dat
+	trdecode -q "$RECORDED/trace-cmd/v6-markers.dat" >x.trs
+	decoded
+	trencode -q -t tsv --no-header -c tid,comm x.trs | awk -F '\t' '$1 && $2 != ""' | sort -u >want
+	[ "$(wc -l <want)" -gt 30 ]
+	awk '/^    thread \{/ { of = 1 } of && $1 == "tid:" { tid = $2 } of && $1 == "thread_name:" {
+		sub(/^ *thread_name: "/, ""); sub(/"$/, ""); print tid "\t" $0; of = 0 }' decoded | sort -u | diff want -
+}
+
+# The categories of slices, with their numbers
+categories() {
+	awk '$1 == "event_categories" { of = 1 } of && $1 == "iid:" { iid = $2 } of && $1 == "name:" { names[iid] = $0; of = 0 }
+		$1 == "track_event" { type = category = "" } $1 == "type:" { type = $2 } $1 == "category_iids:" { category = names[$2] }
+		/^}/ && type == "BEGIN" { print category; type = "" }' decoded | sed 's/^ *name: //' | sort | uniq -c
+}
+
+@test "slices have the category of their call, also by way of Perfetto's format" {
+	mixed | sed 's/"ph":"\([BbeE]\)"/&,"cat":"c \1,d"/g; s/c [eE],d/c b,d/g' >x.json
+	trdecode -q x.json >x.trs
+	jq '.[] | select(.ph == "B" or .ph == "b").cat' x.json | sort | uniq -c >want
+	[ "$(wc -l <want)" = 2 ]
+	decoded
+	categories | diff want -
+	trdecode -q out.pftrace >x.trs
+	decoded
+	categories | diff want -
+}

@@ -132,6 +132,12 @@ static int perfetto_name_of(struct perfetto *s, uint32_t location, uint32_t *nam
 	return 0;
 }
 
+/* Returns the category of the calls of a type, a string of the dictionary; 0: none. */
+static uint32_t category_of(const struct type *t)
+{
+	return t ? t->group.number : 0;
+}
+
 static int perfetto_begin_call(void *ctx, const struct event *enter, const struct span *span,
 			       struct buffer *keep, uint64_t *token, struct error *e)
 {
@@ -156,6 +162,7 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 							.track = uuid,
 							.time = enter->time,
 							.name = name,
+							.category = category_of(enter->type),
 							.location = span->location,
 							.event = enter,
 							.flows = enter},
@@ -202,6 +209,7 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 							     .track = uuid,
 							     .time = span->start,
 							     .name = name,
+							     .category = category_of(span->type),
 							     .location = span->location},
 				       &token, e))
 			return -1;
@@ -258,8 +266,8 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 
 	if (perfetto_ftrace_event(s->ftrace, ev, &whole, e))
 		return -1;
-	/* the event needs no track, but its thread a process and a name */
-	if (whole && (!(ev->lane->flags & LANE_HAS_PID) || !ev->lane->tid))
+	/* the event needs no track, but its thread a process and a name, if they are known */
+	if (whole && (!ev->lane->tid || !(ev->lane->flags & LANE_HAS_PID || ev->lane->comm.size)))
 		return 0;
 	if (perfetto_track(s, &(struct track_of){OF_THREAD, calls_thread(ev), 0, ev->lane},
 			   ev->time, &uuid, e))
