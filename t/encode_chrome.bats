@@ -267,6 +267,32 @@ tables() {
 	assert_output '{"clock":"trace","origin":"1000000","unit":"ns"}'
 }
 
+@test "processes keep their names, which are not those of their threads" {
+	cat >x.json <<-'END'
+		[{"ph":"M","pid":1,"tid":1,"name":"process_name","args":{"name":"GPU \"Process\""}},{"ph":"M","pid":2,"tid":9,"name":"process_name","args":{"name":"Renderer"}},
+		{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"VizCompositor"}},{"ph":"M","pid":2,"tid":8,"name":"thread_name","args":{"name":"io"}},
+		{"ph":"M","pid":3,"tid":3,"name":"thread_name","args":{"name":"bare"}},{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},
+		{"ph":"X","name":"b","pid":2,"tid":8,"ts":2,"dur":1},{"ph":"i","name":"c","pid":3,"tid":3,"ts":3},{"ph":"X","name":"b","pid":1,"tid":1,"ts":5,"dur":1}]
+	END
+	# names JSON: of processes and threads
+	names() {
+		jq -r '(.traceEvents? // .)[] | select(.ph == "M") | [.name, .pid, if .name == "process_name" then "" else .tid end, .args.name] | @tsv' "$1" | sort
+	}
+	{ names x.json && printf 'process_name\t3\t\tbare\n'; } | sort >want
+	trdecode -q x.json >x.trs
+	trencode -q -t chrome -o y.json x.trs
+	names y.json | diff want -
+	trencode -q -t perfetto x.trs | trdecode -q | trfilter -q 'name != "none"' | trencode -q -t chrome -o z.json
+	names z.json | diff want -
+	# also in each part
+	trencode -q -t chrome --split 3us -o part.json x.trs
+	[ -f part.json.001 ]
+	for part in part.json.*; do
+		run -0 jq -r 'first(.traceEvents[] | select(.pid == 1 and .name == "process_name")) | .args.name' $part
+		assert_output 'GPU "Process"'
+	done
+}
+
 @test "an exec is no return" {
 	echo '[{"ph":"B","name":"main","ts":1,"pid":1},{"ph":"B","name":"execv","ts":2,"pid":1},
 		{"ph":"B","name":"main","ts":3,"pid":1},{"ph":"E","ts":4,"pid":1}]' >x.json

@@ -62,6 +62,23 @@ rows() {
 	assert_output 'trdecode: x.pftrace: 1 end of calls without a begin was left out'
 }
 
+@test "names of processes: of tracks, of the process tree, of descriptors" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 5 process_tree { processes { pid: 20 cmdline: "/bin/tree" } threads { tid: 20 tgid: 20 name: "main" } threads { tid: 21 tgid: 20 name: "io" } } }
+			{ timestamp: 6 track_descriptor { uuid: 3 thread { pid: 20 tid: 20 thread_name: "main" } } }
+			{ timestamp: 10 track_event { type: INSTANT track_uuid: 1 name: "i" } }
+			{ timestamp: 11 track_event { type: INSTANT track_uuid: 3 name: "j" } }
+		END
+	} | trace x.pftrace
+	trdecode -q x.pftrace >x.trs
+	run -0 pipefail "trencode -q -t chrome x.trs | jq -r '.traceEvents[] | select(.ph == \"M\") | \"\(.name) \(.pid) \(.args.name)\"' | sort"
+	assert_output $'process_name 20 /bin/tree\nprocess_name 7 app\nthread_name 20 main\nthread_name 7 worker'
+	run -0 pipefail "trencode -q -t perfetto x.trs | protoc --decode=m.Trace -I '$ROOT/t/proto' perfetto.proto | grep -oE '(process|thread)_name: .*' | sort"
+	assert_output $'process_name: "/bin/tree"\nprocess_name: "app"\nthread_name: "main"\nthread_name: "worker"'
+}
+
 @test "annotations: numbers, texts, lists and dictionaries, the older nested values" {
 	{
 		tracks

@@ -6,6 +6,7 @@
 #include "common/cli/program.h"
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/input/parts.h"
+#include "cmd/trdecode/input/process_names.h"
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -234,7 +235,8 @@ static int chrome_begin(struct input *in, struct error *e)
 	c->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
 							 .flags = c->ticks ? CLOCK_TICKS : 0});
 	c->id_name = chrome_id_name(c);
-	if (!c->source || !c->clock || !c->id_name)
+	if (!c->source || !c->clock || !c->id_name ||
+	    process_names_write(w, c->source, &c->process_names))
 		return error_no_memory(e);
 	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
 					   : 0;
@@ -352,6 +354,7 @@ static void chrome_close(struct input *in)
 	intern_free(&c->names);
 	arguments_free(&c->arguments);
 	id_cache_free(&c->declared);
+	id_cache_free(&c->process_names);
 	free(c);
 	in->state = NULL;
 }

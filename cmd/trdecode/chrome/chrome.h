@@ -167,6 +167,7 @@ struct chrome {
 	struct sorter sorter;
 	struct intern thread_keys, names; /* names: pids and tids that are not int32_t */
 	struct id_cache declared;	  /* types */
+	struct id_cache process_names;	  /* by pid: strings of the writer */
 	struct argument_table arguments;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;

@@ -159,7 +159,7 @@ static int take_name(struct chrome *c)
 	struct chrome_thread *t;
 	struct values v;
 	struct value name;
-	uint32_t number;
+	uint32_t number, *process;
 
 	if ((strcmp(what, "thread_name") && strcmp(what, "process_name")) ||
 	    c->read.arguments.size <= 8)
@@ -170,8 +170,15 @@ static int take_name(struct chrome *c)
 	t = chrome_thread(c, &number);
 	if (!t)
 		return -1;
+	number = writer_string(c->w, name.bytes, name.n);
+	if (*what == 'p') {
+		process = id_cache_number(&c->process_names, &t->pid, sizeof t->pid);
+		if (!process)
+			return -1;
+		*process = number;
+	}
 	if (*what == 't' || !t->is_named)
-		t->comm = writer_string(c->w, name.bytes, name.n);
+		t->comm = number;
 	t->is_named = true;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "common/formats/chrome.h"
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/input/parts.h"
+#include "cmd/trdecode/input/process_names.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 
 /* Test for a packet of compressed packets, which has no sequence: the bytes begin as those of zlib
@@ -248,8 +249,9 @@ static int perfetto_begin(struct input *in, struct error *e)
 					 .flags = (in->has_wall ? CLOCK_HAS_WALL : 0) |
 						  (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
 					 .wall = wall});
-	if (!p->clock || (p->packages.size && writer_meta(w, p->source, "perfetto.packages",
-							  p->packages.data, p->packages.size)))
+	if (!p->clock || process_names_write(w, p->source, &p->tracks.process_names) ||
+	    (p->packages.size &&
+	     writer_meta(w, p->source, "perfetto.packages", p->packages.data, p->packages.size)))
 		return perfetto_failed(p, e);
 	return sorter_peek(&p->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
 }

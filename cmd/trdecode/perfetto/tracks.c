@@ -294,7 +294,8 @@ int perfetto_process_tree(struct perfetto *p, struct protobuf_view message)
 			else if (f.number == TREE_THREAD && of.number == TREE_THREAD_NAME)
 				name = perfetto_text(p, of.bytes);
 		}
-		if (tid >= 0 && know_thread(p, pid, tid, name))
+		if ((tid >= 0 && know_thread(p, pid, tid, name)) ||
+		    (f.number == TREE_PROCESS && pid >= 0 && know_process(p, pid, name)))
 			return -1;
 	}
 	return 0;

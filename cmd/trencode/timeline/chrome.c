@@ -380,7 +380,9 @@ static int chrome_meta(struct encoding *en, const struct meta *m, struct error *
 {
 	struct chrome_output *s = en->state;
 
-	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+	return tracks_meta(&s->tracks, en->dictionary, m) || attributes_meta(&s->attributes, m)
+		       ? error_no_memory(e)
+		       : 0;
 }
 
 static int chrome_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)

@@ -336,7 +336,9 @@ static int perfetto_meta(struct encoding *en, const struct meta *m, struct error
 {
 	struct perfetto *s = en->state;
 
-	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+	return tracks_meta(&s->tracks, en->dictionary, m) || attributes_meta(&s->attributes, m)
+		       ? error_no_memory(e)
+		       : 0;
 }
 
 static int perfetto_start(struct perfetto *s, const struct event *ev, struct error *e)

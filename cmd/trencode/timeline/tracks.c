@@ -1,6 +1,9 @@
 #include "cmd/trencode/timeline/tracks.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/formats/process_names.h"
 
 static void numbers_free(struct track_numbers_of *n)
 {
@@ -22,8 +25,68 @@ void tracks_free(struct tracks *t)
 	free(t->processes);
 	track_numbers_free(&t->own);
 	intern_free(&t->keys);
+	intern_free(&t->names.keys);
+	free(t->names.name);
+	buffer_free(&t->names.part);
 	*t = (struct tracks){0};
 }
+
+/* --- names of processes in the stream --- */
+
+static int tracks_add_name(struct track_names *names, const int32_t key[2], uint32_t name)
+{
+	uint32_t number = intern(&names->keys, key, 2 * sizeof *key);
+	uint32_t *list;
+
+	if (number == INTERN_NONE)
+		return -1;
+	list = array_reach(names->name, &names->capacity, number, sizeof *list);
+	if (!list)
+		return -1;
+	names->name = list;
+	list[number] = name;
+	return 0;
+}
+
+/* Returns the name of a process of a source, a string of the dictionary; 0: the stream has none. */
+static uint32_t tracks_name_of(const struct tracks *t, const int32_t key[2])
+{
+	uint32_t number = intern_find(&t->names.keys, key, 2 * sizeof *key);
+
+	return number == INTERN_NONE ? 0 : t->names.name[number];
+}
+
+int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m)
+{
+	struct buffer *b = &t->names.part;
+	const struct source *source = m->source ? pool_at(&d->sources, m->source) : NULL;
+	int32_t key[2] = {(int32_t)(source ? source->number : 0), 0};
+	size_t size;
+
+	if (m->flags & META_REFERENCE || m->name_size != strlen(PROCESS_NAMES_META) ||
+	    memcmp(m->name, PROCESS_NAMES_META, m->name_size) != 0)
+		return 0;
+	if (!m->offset)
+		b->size = 0;
+	if (m->offset != b->size)
+		return 0;
+	if (buffer_append(b, m->data, m->size))
+		return -1;
+	if (b->size < m->total)
+		return 0;
+	for (size_t at = 0; b->size - at >= PROCESS_NAMES_RECORD; at += size) {
+		key[1] = (int32_t)get_u32(b->data + at);
+		size = get_u32(b->data + at + 4);
+		at += PROCESS_NAMES_RECORD;
+		if (size > b->size - at)
+			return 0;
+		if (tracks_add_name(&t->names, key, dictionary_text(d, b->data + at, size).number))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- numbers --- */
 
 static struct track_numbers *tracks_numbers(struct tracks *t)
 {
@@ -103,8 +166,11 @@ static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t 
 	if (!processes)
 		return -1;
 	t->processes = processes;
-	processes[t->nprocesses] =
-		(struct track_process){.source = (uint32_t)key[0], .pid = pid, .renamed = true};
+	processes[t->nprocesses] = (struct track_process){.source = (uint32_t)key[0],
+							  .pid = pid,
+							  .comm = tracks_name_of(t, key),
+							  .renamed = true};
+	processes[t->nprocesses].named = processes[t->nprocesses].comm;
 	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, pid,
 				&processes[t->nprocesses++].shown);
 }
@@ -151,8 +217,9 @@ struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *l
 	if (tr->renamed && !tr->per_cpu) {
 		struct track_process *p = &t->processes[tr->process];
 
-		/* a process has the name of its first thread */
-		if ((p->pid == lane->tid || !p->comm) && p->comm != lane->comm.number) {
+		/* a process without a name has that of its first thread */
+		if (!p->named && (p->pid == lane->tid || !p->comm) &&
+		    p->comm != lane->comm.number) {
 			p->comm = lane->comm.number;
 			p->renamed = true;
 		}

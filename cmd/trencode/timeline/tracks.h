@@ -9,6 +9,7 @@
 #define TR_TRENCODE_TIMELINE_TRACKS_H
 
 #include "common/stream/dictionary.h"
+#include "common/stream/reader.h"
 #include "common/util/buffer.h"
 
 enum { TRACK_MADE_UP = 1 << 22 }; /* no thread of Linux has a number above it */
@@ -31,6 +32,15 @@ struct track_process {
 	int32_t pid, shown;
 	uint32_t comm;
 	bool renamed; /* as of a track */
+	bool named;   /* the stream has its name, which is not that of a thread */
+};
+
+/* The names of processes that the stream has. */
+struct track_names {
+	struct intern keys; /* source and pid */
+	uint32_t *name;	    /* by number of the key: string of the dictionary */
+	size_t capacity;
+	struct buffer part; /* pieces of the META part that is read */
 };
 
 /* The numbers that processes, or threads, got. */
@@ -57,13 +67,18 @@ struct tracks {
 	struct track_process *processes;
 	size_t nprocesses, processes_capacity;
 	struct intern keys; /* source and pid; number: index of the process */
-	bool process_tids;  /* tids of lanes with LANE_PROCESS_TID are unique in their process only
-			     */
+	struct track_names names;
+	bool process_tids; /* tids of lanes with LANE_PROCESS_TID are unique in their process only
+			    */
 };
 
 void tracks_free(struct tracks *t);
 
 void track_numbers_free(struct track_numbers *n);
+
+/* Take a piece of a META part, which may have names of processes. Returns 0, or -1 when out of
+ * memory. */
+int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m);
 
 /* Get a number for process `which` of the encoder's own, of a source. Returns 0, or -1 when out of
  * memory. */
