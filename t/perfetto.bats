@@ -178,6 +178,41 @@ flow_list() {
 	listed y.json | diff want -
 }
 
+@test "flows of JSON with bind_id are flows of their calls; cycles add nothing; numbers stay; a part has its own flows" {
+	cat >x.json <<-'END'
+		[{"ph":"X","name":"a","ts":1,"dur":5,"pid":1,"bind_id":"0x77","flow_out":true},{"ph":"X","name":"b","ts":10,"dur":15,"pid":1,"tid":2,"bind_id":"0x77","flow_in":true,"flow_out":true,"args":{"n":1}},
+		{"ph":"B","name":"c","ts":21,"pid":1,"tid":2,"flow_in":true,"bind_id":119},{"ph":"E","ts":22,"pid":1,"tid":2},{"ph":"X","name":"none","ts":30,"dur":1,"pid":1,"bind_id":"0x77"},
+		{"ph":"s","cat":"c","name":"go","id":5,"ts":2,"pid":1},{"ph":"t","cat":"c","name":"go","id":5,"ts":4,"pid":1,"args":{"n":3}},
+		{"ph":"f","bp":"e","cat":"c","name":"go","id":5,"ts":12,"pid":1,"tid":2},{"ph":"f","cat":"c","name":"go","id":5,"ts":13,"pid":1,"tid":2}]
+	END
+	trdecode -q x.json >x.trs
+	trencode -q -t perfetto x.trs | tee x.pftrace | flow_list >flows
+	assert_equal "$(awk '{ print $1, $NF }' flows | sort -n)" $'1000 119\n2000 5\n4000 5\n10000 119\n12000 5\n13000 5\n21000 119'
+	# phase, time, binding point and arguments of each flow
+	of() {
+		jq -c '(.traceEvents? // .)[] | select(.ph | test("^[stf]$")) | [.ph, .ts, .name, .cat, .bp, .args]' "$1" | sort
+	}
+	{
+		of x.json
+		printf '["%s",%s,"flow","flow",%s,null]\n' s 1 null t 10 '"e"' t 21 '"e"'
+	} | sort >want
+	trencode -q -t chrome --rebase=none -o y.json x.trs
+	of y.json | diff want -
+	jq '.traceEvents | length' y.json >events
+	jq -r '.traceEvents[] | select(.name == "flow").id' y.json | sort -u | diff <(echo 0x77) -
+	for cycle in 1 2 3; do
+		trdecode -q y.json | trencode -q -t perfetto | trdecode -q | trencode -q -t chrome --rebase=none -o z.json
+		mv z.json y.json
+		of y.json | diff want -
+		jq '.traceEvents | length' y.json | diff events - || fail "cycle $cycle"
+	done
+	trencode -q -t chrome --split 6us -o part.json x.trs
+	[ -f part.json.002 ]
+	assert_equal "$(cat part.json.* | grep -cE '"ph":"[stf]"')" 7
+	trencode -q -t perfetto --split 6us -o part.pftrace x.trs
+	for part in part.pftrace.*; do flow_list <$part; done | awk '{ print $1, $NF }' | diff <(awk '{ print $1, $NF }' flows) -
+}
+
 @test "typed arguments: messages with the names of their fields, later ones with numbers" {
 	{
 		tracks

@@ -41,6 +41,7 @@ static void drop_numbers(struct split *s)
 {
 	thread_ids_free(s->thread_ids);
 	track_numbers_free(s->track_numbers);
+	flow_numbers_free(s->flow_numbers);
 }
 
 int parts_keep_head(struct encode_run *r, const struct head *h, struct error *e)
@@ -158,7 +159,8 @@ int parts_begin(struct encode_run *r, struct error *e)
 		return error_no_memory(e);
 	r->split->thread_ids = calloc(1, sizeof *r->split->thread_ids);
 	r->split->track_numbers = calloc(1, sizeof *r->split->track_numbers);
-	if (!r->split->thread_ids || !r->split->track_numbers)
+	r->split->flow_numbers = calloc(1, sizeof *r->split->flow_numbers);
+	if (!r->split->thread_ids || !r->split->track_numbers || !r->split->flow_numbers)
 		return error_no_memory(e);
 	r->kept.metas.spills = true;
 	r->split->limit = r->options.split;
@@ -186,10 +188,11 @@ void parts_end(struct encode_run *r)
 		warn(r->path, NO_OFFSET, "is of an earlier run: this trace has %" PRIu32 " part%s",
 		     r->split->part.number + 1, r->split->part.number ? "s" : "");
 	split_free(r->split);
-	if (r->split->thread_ids && r->split->track_numbers)
+	if (r->split->thread_ids && r->split->track_numbers && r->split->flow_numbers)
 		drop_numbers(r->split);
 	free(r->split->thread_ids);
 	free(r->split->track_numbers);
+	free(r->split->flow_numbers);
 	free(r->split);
 	drop_kept(&r->kept);
 	free(r->path);

@@ -19,6 +19,7 @@
 
 #include "cmd/trencode/copied_row.h"
 #include "cmd/trencode/convert/thread_ids.h"
+#include "cmd/trencode/timeline/flows.h"
 #include "cmd/trencode/timeline/tracks.h"
 #include "common/calls/adopt.h"
 #include "common/formats/part.h"
@@ -66,6 +67,7 @@ struct split {
 	/* numbers that all parts of a stream share */
 	struct thread_ids *thread_ids;
 	struct track_numbers *track_numbers;
+	struct flow_numbers *flow_numbers;
 	/* the rest is private; begins as 0 */
 	struct dictionary *dictionary;
 	struct calls calls;

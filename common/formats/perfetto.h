@@ -14,6 +14,11 @@
 #define PERFETTO_FLOWS	     "flow_ids"
 #define PERFETTO_ENDED_FLOWS "terminating_flow_ids"
 
+/* The annotation of an instant that trencode writes for a part of a flow of Trace Event JSON: its
+ * phase, followed by PERFETTO_FLOW_ENCLOSING if it has "bp":"e". */
+#define PERFETTO_FLOW_PHASE	"flow_phase"
+#define PERFETTO_FLOW_ENCLOSING 'e'
+
 static inline bool perfetto_is_flow(const char *argument)
 {
 	return !strcmp(argument, PERFETTO_FLOWS) || !strcmp(argument, PERFETTO_ENDED_FLOWS);

@@ -256,6 +256,14 @@ int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 
 int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id)
 {
+	c->read.id_text.size = 0;
+	if (buffer_append(&c->read.id_text, text->data, text->size))
+		return -1;
+	return chrome_read_number(c, text, id);
+}
+
+int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id)
+{
 	const char *p = (const char *)text->data, *digits = p;
 	bool hex = *p == '0' && (p[1] == 'x' || p[1] == 'X');
 	uint64_t number = 0;
@@ -263,9 +271,6 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 
 	id->form &= CHROME_ID_LOCAL | CHROME_ID_ENCLOSING;
 	id->form |= CHROME_ID_HERE;
-	c->read.id_text.size = 0;
-	if (buffer_append(&c->read.id_text, text->data, text->size))
-		return -1;
 	for (digits += hex ? 2 : 0; *digits; digits++) {
 		digit = *digits >= '0' && *digits <= '9' ? (unsigned)(*digits - '0')
 			: hex && (*digits | 32) >= 'a' && (*digits | 32) <= 'f'

@@ -154,10 +154,11 @@ struct chrome_read {
 	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
 	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
 	struct buffer id_text;
-	bool sample;  /* it is an element of "samples" */
-	bool in_time; /* its weight is in ns */
-	struct chrome_id id;
+	bool sample;		   /* it is an element of "samples" */
+	bool in_time;		   /* its weight is in ns */
+	struct chrome_id id, bind; /* bind: "bind_id" */
 	bool unfinished, unseen, continues, began_before;
+	bool flows; /* the event is part of the flow `bind` */
 };
 
 /* The state of decoding one input. */
@@ -264,6 +265,8 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 /* Return a name for the field with the ids of asynchronous events that no argument has. */
 uint32_t chrome_id_name(struct chrome *c);
 
+/* Convert the text of a number of a flow. */
+int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id);
 /* Convert the text of an event's id. */
 int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id);
 /* Append the id of a counter to the name, as viewers do: "name[id]". A counter has one track for

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/chrome/chrome.h"
+#include "common/formats/perfetto.h"
 #include "common/stream/value.h"
 
 enum {
@@ -200,6 +201,19 @@ static void forget_argument(struct chrome *c, uint32_t name)
 		c->read.arguments.size = last;
 }
 
+/* Add the flow of an event that begins a call, as an argument. */
+static int add_flow(struct chrome *c)
+{
+	struct buffer *to = &c->read.arguments, *value = &c->read.values;
+	uint32_t name = writer_text(c->w, PERFETTO_FLOWS);
+
+	value->size = 0;
+	if (!name || value_put_uint(value, VALUE_UINT, c->read.bind.number) ||
+	    buffer_u32(to, name) || buffer_u32(to, (uint32_t)value->size))
+		return -1;
+	return buffer_append(to, value->data, value->size);
+}
+
 /* Return the number in "cpu" of an event of a thread; -1: there is none. */
 static int32_t cpu_of(struct chrome *c, uint32_t thread)
 {
@@ -247,7 +261,9 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 		forget_argument(c, c->texts.continues);
 	if (record.unfinished)
 		forget_argument(c, c->texts.unfinished);
-	if (!chrome_thread(c, &record.thread))
+	if ((c->read.flows && c->read.bind.form & CHROME_ID_HERE && is_phase(c, "XBb") &&
+	     add_flow(c)) ||
+	    !chrome_thread(c, &record.thread))
 		return error_no_memory(e);
 	record.cpu = kind == CHROME_INSTANT ? cpu_of(c, record.thread) : -1;
 	/* an end without a name ends any call */
@@ -360,7 +376,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
-	bool continues = json_is(r, CHROME_CONTINUES);
+	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
+	bool flows = json_is(r, "flow_in") || json_is(r, "flow_out");
 	struct buffer *text = text_of(c, r);
 	enum json_token token = json_next(r);
 
@@ -372,6 +389,9 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		return read_id2(c, r);
 	if (id && (token == JSON_STRING || token == JSON_NUMBER))
 		return chrome_read_id(c, &r->text, &c->read.id);
+	if (bind && (token == JSON_STRING || token == JSON_NUMBER))
+		return chrome_read_number(c, &r->text, &c->read.bind);
+	c->read.flows |= flows && token == JSON_TRUE;
 	/* some writers put numbers beyond 2^53 in quotes */
 	if ((ts || dur) && (token == JSON_NUMBER ||
 			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
@@ -436,7 +456,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	struct times t = {0};
 	enum json_token token;
 
-	c->read.id = (struct chrome_id){0};
+	c->read.id = c->read.bind = (struct chrome_id){0};
+	c->read.flows = false;
 	c->read.unfinished = c->read.unseen = c->read.in_time = false;
 	c->read.continues = c->read.began_before = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

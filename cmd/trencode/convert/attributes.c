@@ -112,7 +112,7 @@ static const struct attribute_fields *fields_of(struct attributes *a, const stru
 		fields->plain |= (uint64_t)is_plain(t, &t->fields[i]) << i;
 	}
 	fields->blobs = argument_blobs(t);
-	fields->flows = a->flows_apart && type_is_of(t, "perfetto");
+	fields->flows = a->flows_apart && (type_is_of(t, "perfetto") || type_is_of(t, "chrome"));
 	fields->known = true;
 	return fields;
 }
@@ -223,6 +223,15 @@ static uint32_t return_name(struct attributes *a)
 	return a->return_name;
 }
 
+/* Test whether the next value is that of a flow. */
+static bool is_flow(const struct attributes *a, const char *name, const struct values *v)
+{
+	if (a->phase_apart && !strcmp(name, PERFETTO_FLOW_PHASE))
+		return true;
+	return perfetto_is_flow(name) && v->at < v->end &&
+	       (*v->at == VALUE_UINT || *v->at == VALUE_ARRAY);
+}
+
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	const struct attribute_fields *fields = fields_of(a, ev->type);
@@ -249,8 +258,7 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 					       : return_name(a);
 		if (!name)
 			return -1;
-		if (fields->flows &&
-		    perfetto_is_flow(dictionary_string(a->dictionary, name).text)) {
+		if (fields->flows && is_flow(a, dictionary_string(a->dictionary, name).text, &v)) {
 			if (!values_skip(&v))
 				return -1;
 			continue;

@@ -54,7 +54,8 @@ struct attributes {
 	bool members;	    /* append MEMBERs, except of counters: the caller reads only JSON */
 	bool quote_numbers; /* JSON: integers that a double cannot hold become strings */
 	bool mark_strings;  /* JSON: a string "0x1f" is "\u0030x1f", a pointer is "0x1f" */
-	bool flows_apart;   /* the ids of Perfetto's flows are no attributes */
+	bool flows_apart;   /* the ids of flows are no attributes */
+	bool phase_apart;   /* nor is the phase of a flow (PERFETTO_FLOW_PHASE) */
 	bool call_numbers;  /* the source's numbers of calls are attributes too */
 	struct attribute *items; /* of the last attributes_read, in order, each name once */
 	size_t count, capacity;

@@ -58,7 +58,8 @@ static int chrome_name_track(struct chrome_output *s, struct track *t, const str
 		if (p->comm) {
 			if (buffer_append(&s->bytes, comm.text, comm.size))
 				return -1;
-			chrome_put_metadata(s, "process_name", t->pid, t->tid);
+			/* it may name this thread, too, unless it is not of a thread */
+			chrome_put_metadata(s, "process_name", t->pid, p->named ? t->pid : t->tid);
 		}
 	}
 	t->renamed = false;
@@ -281,10 +282,13 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	const char *location = NULL;
 	uint32_t size = 0;
 	bool counter, async = async_event_is(ev->type);
+	bool flow = ev->type->flags & TYPE_VALUES && !async && flows_read(&s->flows, ev) == 1 &&
+		    s->flows.phase;
 	char *p;
 
 	if (!prefix)
 		return error_no_memory(e);
+	s->attributes.phase_apart = flow;
 	if (chrome_pairs_event(s, ev, prefix, e) || chrome_scheduling_event(s->scheduling, ev, e))
 		return -1;
 	if (ev->type->kind == KIND_SAMPLE)
@@ -301,18 +305,10 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return error_no_memory(e);
 	p = line_room(s);
-	if (async) {
-		p = PUT(p, "{\"ph\":\"");
-		*p++ = async_event_phase(ev->type);
-		text_wrote(s->out, p);
-		chrome_async_put_id(s, ev->type, async_event_id(ev));
-		p = text_room(s->out, LINE_FIXED);
-	} else {
-		p = counter ? PUT(p, "{\"ph\":\"C\",") : PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
-	}
+	p = counter ? PUT(p, "{\"ph\":\"C\",") : chrome_put_phase(s, p, ev, flow);
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
-	if (!counter && !async)
+	if (!counter && !async && !flow)
 		p = put_cpu(p, ev->lane);
 	p = PUT(p, ",\"name\":");
 	text_wrote(s->out, p);
@@ -320,7 +316,7 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 		text_put(s->out, location, size);
 	else
 		json_string(s->out, name.text, name.size);
-	if (group.size && !async) {
+	if (group.size && !async && !flow) {
 		text_put(s->out, ",\"cat\":", 7);
 		json_string(s->out, group.text, group.size);
 	}
@@ -370,6 +366,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
+	s->flows.shared = en->options->parts ? en->options->parts->flow_numbers : NULL;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->bytes.spills = s->json.spills = true;
 	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");

@@ -202,12 +202,44 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 
 /* --- flows --- */
 
+/* Write a part of a flow at p, up to its pid. */
+static char *put_flow(struct chrome_output *s, char *p, char phase, bool enclosing,
+		      struct text_ref category, uint64_t id)
+{
+	p = PUT(p, "{\"ph\":\"");
+	*p++ = phase;
+	p = PUT(p, "\",\"cat\":");
+	text_wrote(s->out, p);
+	json_string(s->out, category.text, category.size);
+	text_puts(s->out, ",\"id\":\"0x");
+	text_hex(s->out, id, 1);
+	p = text_room(s->out, LINE_FIXED);
+	return enclosing ? PUT(p, "\",\"bp\":\"e\",") : PUT(p, "\",");
+}
+
+char *chrome_put_phase(struct chrome_output *s, char *p, const struct event *ev, bool flow)
+{
+	if (flow)
+		return put_flow(s, p, s->flows.phase, s->flows.enclosing, ev->type->group,
+				s->flows.parts[0].id);
+	if (!async_event_is(ev->type))
+		return PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+	p = PUT(p, "{\"ph\":\"");
+	*p++ = async_event_phase(ev->type);
+	text_wrote(s->out, p);
+	chrome_async_put_id(s, ev->type, async_event_id(ev));
+	return text_room(s->out, LINE_FIXED);
+}
+
 int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e)
 {
-	unsigned n = async_event_is(ev->type) ? 0 : flows_read(&s->flows, ev);
+	const struct split *parts = s->options->parts;
+	unsigned n = async_event_is_flow(ev->type) ? 0 : flows_read(&s->flows, ev);
+	const struct text_ref name = {.text = CHROME_FLOW, .size = sizeof CHROME_FLOW - 1};
 	struct lane_prefix *prefix;
 
-	if (!n)
+	/* a call that continues has its flows where it begins; a part of JSON is its own event */
+	if (!n || s->flows.phase || (parts && parts->showing != ROWS_OF_TRACE))
 		return 0;
 	prefix = chrome_prefix(s, calls_thread(ev), ev->lane);
 	if (!prefix)
@@ -220,17 +252,10 @@ int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct err
 
 		if (!phase)
 			return error_no_memory(e);
-		p = PUT(p, "{\"ph\":\"");
-		*p++ = phase;
-		p = PUT(p,
-			"\",\"cat\":\"" CHROME_FLOW "\",\"name\":\"" CHROME_FLOW "\",\"id\":\"0x");
-		text_wrote(s->out, p);
-		text_hex(s->out, s->flows.parts[i].id, 1);
-		p = text_room(s->out, LINE_FIXED);
-		p = phase == 's' ? PUT(p, "\",") : PUT(p, "\",\"bp\":\"e\",");
+		p = put_flow(s, p, phase, phase != 's', name, s->flows.parts[i].id);
 		p = put_prefix(prefix, p);
 		p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
-		*p++ = '}';
+		p = PUT(p, ",\"name\":\"" CHROME_FLOW "\"}");
 		text_wrote(s->out, p);
 	}
 	return 0;

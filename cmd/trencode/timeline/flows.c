@@ -1,16 +1,31 @@
 #include "cmd/trencode/timeline/flows.h"
 
+#include <stdlib.h>
+
 #include "cmd/trencode/timeline/async_events.h"
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
 #include "common/stream/value.h"
 #include "common/util/siphash.h"
 
-enum { BEGUN_MOST = 1 << 18 };
+enum { FLOWS_MOST = 1 << 18 };
+
+void flow_numbers_free(struct flow_numbers *n)
+{
+	open_calls_free(&n->begun);
+	open_calls_free(&n->owners);
+	*n = (struct flow_numbers){0};
+}
 
 void flows_free(struct flows *f)
 {
-	open_calls_free(&f->begun);
+	flow_numbers_free(&f->own);
+	free(f->has);
+}
+
+static struct flow_numbers *numbers_of(struct flows *f)
+{
+	return f->shared ? f->shared : &f->own;
 }
 
 static uint32_t source_of(const struct event *ev)
@@ -39,21 +54,42 @@ static void add_part(struct flows *f, uint64_t id, bool ends)
 		f->parts[f->count++] = (struct flow_part){id, ends};
 }
 
+/* Return the id of a flow: that of the source if no other flow has it, else a hash. keep: it is
+ * that of the source though too many others have one. */
+static uint64_t id_of(struct flow_numbers *n, const struct flow_key *of, bool keep)
+{
+	uint64_t hash = hash_key(of), owner = hash;
+	uint32_t high = (uint32_t)(of->id >> 32), low = (uint32_t)of->id;
+	bool known;
+
+	/* no table has this id */
+	if (of->id == UINT64_MAX)
+		return keep ? of->id : hash;
+	known = open_calls_take(&n->owners, high, low, &owner);
+	if (!known && open_calls_count(&n->owners) >= FLOWS_MOST)
+		return keep ? of->id : hash;
+	if (open_calls_put(&n->owners, high, low, owner) && !keep)
+		return hash;
+	return owner == hash ? of->id : hash;
+}
+
 /* Add the ids in the next value: a number, or an ARRAY of them. */
 static void add_ids(struct flows *f, const struct event *ev, struct values v, bool ends)
 {
+	struct flow_numbers *n = numbers_of(f);
 	uint32_t source = source_of(ev);
+	bool perfetto = type_is_of(ev->type, "perfetto");
 	struct value value;
 
-	if (!f->source)
-		f->source = source + 1;
+	if (!n->source && perfetto)
+		n->source = source + 1;
 	for (uint64_t left = 1; left && values_value(&v, &value); left--) {
 		struct flow_key of = {.id = value.number, .source = source};
 
 		if (value.tag == VALUE_ARRAY)
 			left += value.count;
 		else if (value.tag == VALUE_UINT)
-			add_part(f, f->source == source + 1 ? value.number : hash_key(&of), ends);
+			add_part(f, id_of(n, &of, perfetto && n->source == source + 1), ends);
 	}
 }
 
@@ -68,7 +104,43 @@ static void add_chrome(struct flows *f, const struct event *ev)
 			      .pid = local ? ev->lane->pid : 0,
 			      .local = local};
 
-	add_part(f, hash_key(&of), async_event_phase(ev->type) == 'f');
+	f->phase = async_event_phase(ev->type);
+	f->enclosing = ev->type->native & CHROME_ENCLOSING;
+	add_part(f, id_of(numbers_of(f), &of, false), f->phase == 'f');
+}
+
+/* Read the phase of an event that trencode wrote for one of JSON. */
+static void read_phase(struct flows *f, const struct event *ev, struct values v)
+{
+	struct value value;
+
+	if (ev->type->kind != KIND_INSTANT || !values_value(&v, &value) ||
+	    value.tag != VALUE_STRING || !value.n || !strchr("stf", value.bytes[0]))
+		return;
+	f->phase = (char)value.bytes[0];
+	f->enclosing = value.n > 1 && value.bytes[1] == PERFETTO_FLOW_ENCLOSING;
+}
+
+/* Test whether a location has an argument with flows; true when out of memory. */
+static bool has_flows(struct flows *f, uint32_t number, const struct location *l)
+{
+	uint8_t *has = array_reach(f->has, &f->nhas, number, sizeof *has);
+
+	if (!has)
+		return true;
+	f->has = has;
+	if (!has[number]) {
+		has[number] = 1;
+		for (uint32_t i = 0; l->arguments && i < l->arguments->count; i++)
+			if (perfetto_is_flow(l->arguments->members[i].name.text))
+				has[number] = 2;
+	}
+	return has[number] == 2;
+}
+
+static bool flows_of(const struct type *t)
+{
+	return type_is_of(t, "perfetto") || type_is_of(t, "chrome");
 }
 
 unsigned flows_read(struct flows *f, const struct event *ev)
@@ -79,34 +151,42 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 	uint8_t what;
 
 	f->count = 0;
+	f->phase = 0;
 	if (async_event_is_flow(ev->type))
 		add_chrome(f, ev);
-	if (!(ev->type->flags & TYPE_VALUES) || !type_is_of(ev->type, "perfetto"))
+	if (f->count || !(ev->type->flags & TYPE_VALUES) || !flows_of(ev->type))
 		return f->count;
 	l = dictionary_location(f->dictionary, ev->location);
+	if (!l || !has_flows(f, ev->location, l))
+		return 0;
 	values_begin(&v, ev->tail, ev->tail_size);
-	while (l && values_what(&v, &what, &index)) {
+	while (values_what(&v, &what, &index)) {
 		const struct text_ref *name =
 			what == DETAIL_ARGUMENT ? location_argument(l, index) : NULL;
 
 		if (name && perfetto_is_flow(name->text))
 			add_ids(f, ev, v, !strcmp(name->text, PERFETTO_ENDED_FLOWS));
+		else if (name && !strcmp(name->text, PERFETTO_FLOW_PHASE))
+			read_phase(f, ev, v);
 		if (!values_skip(&v))
 			break;
 	}
+	if (f->count != 1)
+		f->phase = 0;
 	return f->count;
 }
 
 char flow_phase(struct flows *f, const struct flow_part *part)
 {
+	struct open_calls *begun = &numbers_of(f)->begun;
 	uint32_t high = (uint32_t)(part->id >> 32), low = (uint32_t)part->id;
 	uint64_t value;
-	bool begun = open_calls_take(&f->begun, high, low, &value);
+	bool was = open_calls_take(begun, high, low, &value);
 
 	if (part->ends)
 		return 'f';
 	/* beyond the limit each part is the first one */
-	if (open_calls_count(&f->begun) < BEGUN_MOST && open_calls_put(&f->begun, high, low, 0))
+	if (open_calls_count(begun) < FLOWS_MOST && open_calls_put(begun, high, low, 0))
 		return 0;
-	return begun ? 't' : 's';
+	return was ? 't' : 's';
 }

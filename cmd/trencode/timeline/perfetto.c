@@ -6,6 +6,7 @@
  * tracks of their own below the thread's: calls in the kernel, calls open since before the trace,
  * and calls of apitrace that begin while others are open.
  */
+#include "cmd/trencode/timeline/async_events.h"
 #include "cmd/trencode/timeline/perfetto_ftrace.h"
 #include "cmd/trencode/timeline/perfetto_samples.h"
 
@@ -165,7 +166,9 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 							.category = category_of(enter->type),
 							.location = span->location,
 							.event = enter,
-							.flows = enter},
+							/* a call that continues has them
+							   where it begins */
+							.flows = span->continues ? NULL : enter},
 				  token, e);
 }
 
@@ -256,6 +259,20 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 	return perfetto_put_packet(s, &token, e);
 }
 
+/* Append the attributes of an event that is no call. A part of a flow of Trace Event JSON has its
+ * phase instead of its id, which is among the ids of flows. */
+static int append_instant(struct perfetto *s, const struct event *ev)
+{
+	char text[2] = {async_event_phase(ev->type), PERFETTO_FLOW_ENCLOSING};
+
+	if (!async_event_is_flow(ev->type))
+		return attributes_append(&s->attributes, ev, &s->kept);
+	if (ev->tail_size && attributes_append_values(&s->attributes, ev, &s->kept))
+		return -1;
+	return attributes_append_text(&s->attributes, PERFETTO_FLOW_PHASE, text,
+				      1 + !!(ev->type->native & CHROME_ENCLOSING), &s->kept);
+}
+
 static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct perfetto *s = ctx;
@@ -277,8 +294,7 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	if (ev->type->kind == KIND_SAMPLE)
 		return perfetto_sample(s, ev, e);
 	buffer_clear(&s->kept);
-	if (attributes_append(&s->attributes, ev, &s->kept) ||
-	    (ev->location && perfetto_name_of(s, ev->location, &name)))
+	if (append_instant(s, ev) || (ev->location && perfetto_name_of(s, ev->location, &name)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_COUNTER) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -327,6 +343,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
+	s->flows.shared = en->options->parts ? en->options->parts->flow_numbers : NULL;
 	s->samples = perfetto_samples_new();
 	s->ftrace = perfetto_ftrace_new(s);
 	return s->samples && s->ftrace ? 0 : error_no_memory(e);
