@@ -503,3 +503,15 @@ both() {
 	run -2 --separate-stderr trencode -t ctf --file-version 3 -o o x.trs
 	[[ $stderr == *"not '3'"* ]]
 }
+
+@test "the stacks that CTF cannot have are counted: those of perf script" {
+	trdecode -q "$DATA/perf/zstd.data" | trsym -q >x.trs
+	# a line of the event, a line for each frame, an empty line
+	n=$(zcat "$DATA/perf/zstd.txt.gz" | awk 'BEGIN { RS = ""; FS = "\n" } NF > 2 { n++ } END { print n }')
+	[ "$n" -gt 10 ]
+	run -0 errors trencode -t ctf -o out x.trs
+	assert_line "trencode: $n stacks were left out: an event has no stack, a sample only its innermost function"
+	stream "$DATA/uftrace/fib"
+	run -0 errors trencode -t ctf -o fib x.trs
+	refute_output --partial stack
+}

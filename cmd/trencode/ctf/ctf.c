@@ -46,6 +46,7 @@ struct ctf_encoder {
 	const struct clock *clock;
 	struct text_ref source;
 	uint32_t metadata;
+	uint64_t stacks; /* stacks of events that are not in the trace */
 	bool started, open;
 };
 
@@ -269,6 +270,7 @@ static int ctf_event(struct encoding *en, const struct event *ev, struct error *
 	enum ctf_stream_class stream = cpu ? CTF_OF_CPU : CTF_OF_THREAD;
 	uint32_t key = cpu ? ev->lane->cpu_thread : ev->lane->thread;
 	const struct ctf_class *cl = ctf_class(&s->classes, ev, stream);
+	uint32_t stack = event_stack(en->dictionary, ev);
 	struct ctf_file *file;
 	size_t before;
 
@@ -284,6 +286,8 @@ static int ctf_event(struct encoding *en, const struct event *ev, struct error *
 	if (!file || (ev->type->kind == KIND_GAP && count_gap(s, file, ev, e)) ||
 	    ctf_event_begin(&s->files, file, cl->id, ev->time, e))
 		return -1;
+	/* the innermost function of a sample is its name */
+	s->stacks += stack && (!ev->stack || dictionary_stack_parent(en->dictionary, stack));
 	before = file->packet.size;
 	if (put_event(s, &file->packet, cl, ev))
 		return error_no_memory(e);
@@ -412,6 +416,9 @@ static int ctf_end(struct encoding *en, struct error *e)
 		return -1;
 	if (!en->options->quiet) {
 		location_names_report(&s->locations);
+		warn_count(NULL, s->stacks,
+			   "{stack was|stacks were} left out: an event has no stack, a sample only "
+			   "its innermost function");
 		warn_count(NULL, s->ids->renamed, THREAD_IDS_RENAMED);
 		s->ids->renamed = 0; /* the next part reports those that it adds */
 	}
