@@ -100,6 +100,35 @@ rows() {
 	assert_output '{"neg":-7,"far":"kept","p":"0xff","b":true,"f":0.5,"json":"[1]","d":{"k":-4,"l":[1,"z"]},"o":{"x":6,"y":["w"]}}'
 }
 
+@test "nested annotations that trencode writes are nested: the same JSON, types and rows" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 1000 track_event { type: INSTANT track_uuid: 1 name: "i" debug_annotations { name: "d" dict_entries { name: "k" int_value: -3 }
+			    dict_entries { name: "arr" array_values { bool_value: true } array_values { double_value: 2.5 } array_values { string_value: "s\"\303\274\n" } array_values { uint_value: 18446744073709551615 } }
+			    dict_entries { name: "in" dict_entries { name: "x" legacy_json_value: "null" } dict_entries { name: "y" array_values { array_values { uint_value: 7 } } } } } } }
+		END
+		printf '{ timestamp: 2000 track_event { type: INSTANT track_uuid: 1 name: "deep" debug_annotations { name: "a" '
+		for ((i = 0; i < 32; i++)); do printf 'array_values { '; done
+		printf 'uint_value: 5'
+		for ((i = 0; i < 32; i++)); do printf ' }'; done
+		echo ' } } }'
+	} | trace x.pftrace
+	trdecode -q x.pftrace >x.trs
+	trencode -q -t perfetto -o y.pftrace x.trs
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <y.pftrace >decoded
+	# 3 members, 2 of "in"; 4 elements and 2 of "y"; the deep list is a text
+	assert_equal "$(grep -c 'dict_entries {' decoded)" 5
+	assert_equal "$(grep -c 'array_values {' decoded)" 6
+	run -0 grep -E '^ {6,}.*_value: ' decoded
+	assert_line --regexp 'int_value: -3$'
+	assert_line --regexp 'bool_value: true$'
+	assert_line --regexp 'double_value: 2.5$'
+	assert_line --regexp 'uint_value: 18446744073709551615$'
+	assert_line --regexp 'string_value: "s\\"\\303\\274\\n"$'
+	trdecode -q y.pftrace | trfilter -q 'name != "deep"' | trencode -q -t ndjson | diff <(trfilter -q 'name != "deep"' x.trs | trencode -q -t ndjson) -
+}
+
 @test "flows, source locations, log messages, correlation, call stacks of events" {
 	{
 		tracks

@@ -14,46 +14,8 @@
 
 #include "common/formats/chrome.h"
 #include "common/util/buffer_file.h"
-#include "common/util/utf8.h"
 
 enum { CHUNK = 64 * 1024 };
-
-/* Append a text of s->kept, which may be large. */
-static int perfetto_put_value(struct perfetto *s, struct buffer *to, const char *p, size_t n)
-{
-	size_t piece;
-
-	buffer_clear(&s->bit);
-	for (; n; p += piece, n -= piece) {
-		piece = buffer_piece(p, n);
-		if (utf8_append(&s->bit, p, piece))
-			return -1;
-		if (piece == BUFFER_PIECE)
-			buffer_rest(&s->kept);
-	}
-	return protobuf_message(to, ANNOTATION_STRING, &s->bit);
-}
-
-static int perfetto_put_annotation(struct perfetto *s, const struct attribute *item,
-				   struct buffer *event)
-{
-	struct buffer *b = &s->clean;
-	int r;
-
-	if (perfetto_intern_name(s, INTERNED_ANNOTATION_NAME, item->name))
-		return -1;
-	buffer_clear(b);
-	r = protobuf_uint(b, ANNOTATION_NAME_IID, item->name);
-	switch (item->kind) {
-	case ATTRIBUTE_BOOL: r = r || protobuf_uint(b, ANNOTATION_BOOL, item->number); break;
-	case ATTRIBUTE_UINT: r = r || protobuf_uint(b, ANNOTATION_UINT, item->number); break;
-	case ATTRIBUTE_INT: r = r || protobuf_uint(b, ANNOTATION_INT, item->number); break;
-	case ATTRIBUTE_REAL: r = r || protobuf_double(b, ANNOTATION_DOUBLE, item->real); break;
-	case ATTRIBUTE_NULL: r = r || protobuf_bytes(b, ANNOTATION_JSON, "null", 4); break;
-	default: r = r || perfetto_put_value(s, b, item->text, item->number);
-	}
-	return r || protobuf_message(event, EVENT_ANNOTATION, b) ? -1 : 0;
-}
 
 struct track_event {
 	unsigned type;
@@ -430,6 +392,7 @@ static void free_state(struct perfetto *s)
 	location_names_free(&s->names);
 	attributes_free(&s->attributes);
 	flows_free(&s->flows);
+	json_close(&s->json);
 	intern_free(&s->declared);
 	intern_free(&s->counters);
 	free(s->slots);

@@ -1,11 +1,12 @@
 /*
- * perfetto_private.h - private to perfetto.c (events), perfetto_tracks.c (their tracks) and
- * perfetto_packets.c (packets and interned names)
+ * perfetto_private.h - private to perfetto.c (events), perfetto_tracks.c (their tracks),
+ * perfetto_annotations.c (their attributes) and perfetto_packets.c (packets and interned names)
  */
 #ifndef TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 #define TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 
 #include "common/formats/perfetto.h"
+#include "common/value/json_reader.h"
 #include "common/protobuf/protobuf_writer.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
@@ -36,6 +37,7 @@ struct perfetto {
 	struct location_names names;
 	struct attributes attributes;
 	struct flows flows;
+	struct json_reader json;	      /* of an attribute */
 	struct spill_journal held;	      /* with --unclosed=drop */
 	struct buffer out, packet, part, bit; /* out: bytes to be written */
 	struct buffer interned, kept, clean;
@@ -78,6 +80,9 @@ int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e);
 /* Append a text as a field. */
 int perfetto_put_text(struct perfetto *s, struct buffer *to, uint32_t field, const void *p,
 		      size_t n);
+
+/* perfetto_annotations.c: append an attribute of s->kept to an event. */
+int perfetto_put_annotation(struct perfetto *s, const struct attribute *item, struct buffer *event);
 
 /* perfetto_tracks.c */
 
