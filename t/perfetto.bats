@@ -129,6 +129,39 @@ rows() {
 	trdecode -q y.pftrace | trfilter -q 'name != "deep"' | trencode -q -t ndjson | diff <(trfilter -q 'name != "deep"' x.trs | trencode -q -t ndjson) -
 }
 
+@test "tracks that are not of a thread keep their names, with and without a thread" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 1 track_descriptor { uuid: 3 parent_uuid: 1 name: "async track" } }
+			{ timestamp: 1 track_descriptor { uuid: 4 name: "global track" } }
+			{ timestamp: 1000 track_event { type: BEGIN track_uuid: 2 name: "a" } }
+			{ timestamp: 1100 track_event { type: BEGIN track_uuid: 3 name: "b" } }
+			{ timestamp: 1200 track_event { type: INSTANT track_uuid: 4 name: "g" } }
+			{ timestamp: 1300 track_event { type: INSTANT track_uuid: 3 name: "i" } }
+			{ timestamp: 1400 track_event { type: END track_uuid: 2 } }
+			{ timestamp: 1500 track_event { type: END track_uuid: 3 } }
+			{ timestamp: 1600 track_event { type: BEGIN track_uuid: 4 name: "h" } }
+			{ timestamp: 1700 track_event { type: END track_uuid: 4 } }
+			{ timestamp: 1800 track_event { type: BEGIN track_uuid: 1 name: "own" } }
+			{ timestamp: 1900 track_event { type: END track_uuid: 1 } }
+		END
+	} | trace x.pftrace
+	# the time of each begin and instant, and the name of its track
+	placed() {
+		protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto | awk '
+			/^    uuid:/ { uuid = $2 } /^    name:/ && uuid { sub(/^ *name: /, ""); names[uuid] = $0 } /^}/ { uuid = "" }
+			$1 == "timestamp:" { time = $2 } $1 == "type:" { type = $2 } $1 == "track_uuid:" { track = $2 }
+			/^}/ && track { if (type != "END") print time, names[track]; track = "" }'
+	}
+	placed <x.pftrace >want
+	assert_equal "$(cat want)" $'1000 "jobs"\n1100 "async track"\n1200 "global track"\n1300 "async track"\n1600 "global track"\n1800 '
+	trdecode -q x.pftrace | trencode -q -t perfetto -o y.pftrace
+	placed <y.pftrace | diff want -
+	trdecode -q y.pftrace | trencode -q -t perfetto | placed | diff want -
+	diff <(trdecode -q x.pftrace | trencode -q -t ndjson -c time,type,name,pid,tid) <(trdecode -q y.pftrace | trencode -q -t ndjson -c time,type,name,pid,tid)
+}
+
 @test "flows, source locations, log messages, correlation, call stacks of events" {
 	{
 		tracks

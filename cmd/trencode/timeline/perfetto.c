@@ -395,6 +395,7 @@ static void free_state(struct perfetto *s)
 	json_close(&s->json);
 	intern_free(&s->declared);
 	intern_free(&s->counters);
+	intern_free(&s->named);
 	free(s->slots);
 	free(s);
 }

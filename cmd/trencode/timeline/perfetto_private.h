@@ -26,6 +26,7 @@ enum track_kind {
 	OF_BEFORE,  /* which: the level */
 	OF_OVERLAP, /* which: the slot */
 	OF_COUNTER, /* the number of the counter, instead of thread and which */
+	OF_NAMED,   /* the number of the track, as of a counter */
 };
 
 struct perfetto_ftrace;
@@ -45,6 +46,7 @@ struct perfetto {
 	size_t nknown[NAME_KINDS];
 	struct intern declared; /* child tracks */
 	struct intern counters; /* thread, name, name of the value */
+	struct intern named;	/* thread, name, slot: other tracks that have a name */
 	struct perfetto_samples *samples;
 	uint64_t *slots; /* by thread: overlapping calls that are open */
 	size_t nslots;

@@ -43,19 +43,53 @@ static int describe_thread(struct perfetto *s, struct track *t, const struct lan
 	return perfetto_put_descriptor(s, time, e);
 }
 
+/* Test for a lane of a track that was read from Perfetto's format and is not that of a thread. */
+static bool is_named_track(const struct lane *lane)
+{
+	return lane->buffer.size && lane->source && !strcmp(lane->source->format.text, "perfetto");
+}
+
+/* Get the track of such a lane: below that of its thread, if it has one. */
+static int named_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
+		       struct error *e)
+{
+	struct text_ref name = of->lane->buffer;
+	uint32_t key[3] = {of->thread, name.number, of->which}, had = s->named.count;
+	uint32_t number = intern(&s->named, key, sizeof key);
+
+	if (number == INTERN_NONE)
+		return error_no_memory(e);
+	*uuid = (uint64_t)OF_NAMED << 56 | number;
+	if (s->named.count == had)
+		return 0;
+	s->part.size = 0;
+	if (protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
+	    perfetto_put_text(s, &s->part, TRACK_NAME, name.text, name.size) ||
+	    (of->lane->flags & (LANE_HAS_TID | LANE_HAS_CPU) &&
+	     protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, of->thread, 0))))
+		return error_no_memory(e);
+	return perfetto_put_descriptor(s, time, e);
+}
+
 int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
 		   struct error *e)
 {
 	static const char *const names[] = {[OF_KERNEL] = "kernel",
 					    [OF_BEFORE] = "called before the trace",
 					    [OF_OVERLAP] = "overlapping"};
-	struct track *t = tracks_get(&s->tracks, of->thread, of->lane);
+	bool named = (of->kind == OF_THREAD || of->kind == OF_OVERLAP) && is_named_track(of->lane);
+	struct track *t;
 	uint32_t had;
 
+	if (named && !(of->lane->flags & (LANE_HAS_TID | LANE_HAS_CPU)))
+		return named_track(s, of, time, uuid, e);
+	t = tracks_get(&s->tracks, of->thread, of->lane);
 	if (!t)
 		return error_no_memory(e);
 	if (__builtin_expect(t->renamed, 0) && describe_thread(s, t, of->lane, time, e))
 		return -1;
+	if (__builtin_expect(named, 0))
+		return named_track(s, of, time, uuid, e);
 	*uuid = uuid_of(of->kind, of->thread, of->which);
 	if (__builtin_expect(of->kind == OF_THREAD, 1))
 		return 0;
