@@ -304,8 +304,11 @@ lossy() {
 12000 terminating_flow_ids: 1
 13000 flow_ids: 2
 14000 terminating_flow_ids: 3'
+	run -0 awk '/flow_ids/ && $2 < 1000 { print $2 }' decoded
+	assert_output $'7\n7\n7\n127'
+	# the id of the event that is no flow
 	run -0 grep -cE 'uint_value: (7|9)$' decoded
-	assert_output 4
+	assert_output 1
 }
 
 @test "files and lines of trsym -l are arguments, and source locations of Perfetto" {

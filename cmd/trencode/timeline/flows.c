@@ -154,10 +154,10 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 	f->phase = 0;
 	if (async_event_is_flow(ev->type))
 		add_chrome(f, ev);
-	if (f->count || !(ev->type->flags & TYPE_VALUES) || !flows_of(ev->type))
+	if (f->count || !(ev->type->flags & TYPE_VALUES))
 		return f->count;
 	l = dictionary_location(f->dictionary, ev->location);
-	if (!l || !has_flows(f, ev->location, l))
+	if (!l || !has_flows(f, ev->location, l) || !flows_of(ev->type))
 		return 0;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_what(&v, &what, &index)) {
