@@ -162,6 +162,19 @@ sums() {
 		[[ $type = cycles ]] || assert_output --regexp ' us  f2'
 		[[ $type = cpu-clock ]] || refute_output --regexp '_seconds| [mu]?s( |,|$)'
 	done
+	# weights are compared with times if they are times
+	us=$(awk '{ n += $3 } END { print n / 1000 }' <(grep clock timeless.txt))
+	run -3 trstat -q --fail-if "total == ${us}us && count(dur > 100us) > 1" timeless.trs
+	run -0 trstat -q -t csv -c count --where 'dur > 100us' timeless.trs
+	assert_output "$(trstat -q -t csv -c count --where 'dur > 100000' timeless.trs)"
+	for condition in 'first > 1s' 'count(time > 1s) > 1' 'total > 1s && last > 1s'; do
+		run -2 trstat --fail-if "$condition" timeless.trs
+		assert_output --partial 'counts ticks'
+	done
+	run -2 trstat --where 'time > 1s' timeless.trs
+	sed 's/task-clock\|cpu-clock/cycles/' timeless.txt | trdecode -f perf-script -o cycles.trs
+	run -2 trstat --fail-if 'total > 1s' cycles.trs
+	assert_output --partial 'counts ticks'
 	# times themselves are ticks
 	run trstat -q -c total,first timeless.trs
 	assert_line --index 0 --regexp 'total  first \[ticks\]'

@@ -156,153 +156,29 @@ void alarms_free(struct alarms *all)
 	*all = (struct alarms){0};
 }
 
-/* --- counting --- */
-
-/* Returns true if the condition's keys are among k. */
-static bool has_condition_keys(struct alarm_column *c, const struct keys *k)
-{
-	const struct keys *asked = &c->condition.keys;
-
-	if (asked->by_type != k->by_type || (asked->needs ^ k->needs) & NEEDS_STACK)
-		return false;
-	for (size_t i = 0; i < asked->count; i++) {
-		for (c->key[i] = 0; c->key[i] < k->count; c->key[i]++)
-			if (!strcmp(k->names[c->key[i]], asked->names[i]))
-				break;
-		if (c->key[i] == k->count)
-			return false;
-	}
-	return true;
-}
-
-static int begin_own(struct alarm_column *c, const struct query *q, struct dictionary *d,
-		     struct error *e)
-{
-	c->own = true;
-	for (size_t i = 0; i < c->condition.keys.count; i++)
-		c->key[i] = i;
-	if (columns_parse(&c->columns, c->name, e))
-		return -1;
-	if (q->settings->pair && pair_parse(&c->pair, q->settings->pair, e))
-		return -1;
-	c->statistics = calloc(1, sizeof(*c->statistics));
-	if (!c->statistics || statistics_init(c->statistics, &c->condition.keys, &c->columns, d) ||
-	    (q->where.root && statistics_where(c->statistics, &q->where)) ||
-	    (q->settings->pair && statistics_pair(c->statistics, &c->pair)))
-		return error_no_memory(e);
-	statistics_name_stacks(c->statistics, !q->settings->interval);
-	return 0;
-}
-
-int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, struct error *e)
-{
-	for (size_t i = 0; i < all->ncolumns; i++) {
-		struct alarm_column *c = &all->column[i];
-		int column;
-
-		if (q->settings->pair && pair_keys(&q->pair, &c->condition.keys, e))
-			return -1;
-		c->key = calloc(c->condition.keys.count + 1, sizeof(*c->key));
-		if (!c->key)
-			return error_no_memory(e);
-		if (!has_condition_keys(c, &q->keys)) {
-			if (begin_own(c, q, d, e) || query_check_pairs(q, &c->columns, e))
-				return -1;
-			continue;
-		}
-		column = columns_find(&q->columns, c->name, e);
-		if (column < 0 || query_check_pairs(q, &q->columns, e))
-			return -1;
-		c->column = (size_t)column;
-	}
-	return 0;
-}
-
-int alarms_check_keys(const struct alarms *all, struct error *e)
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own)
-			return error_set(
-				e, NULL, NO_OFFSET,
-				"--fail-if '%s': the summaries are not by its key '%s'; write "
-				"them with -g",
-				all->column[i].name, all->column[i].condition.keys.names[0]);
-	return 0;
-}
-
-void alarms_warn_unmatched(const struct alarms *all)
-{
-	for (size_t i = 0; i < all->ncolumns; i++) {
-		const struct alarm_column *c = &all->column[i];
-		bool named = false;
-
-		for (size_t k = 0; k < c->condition.keys.count; k++)
-			named |= c->condition.keys.key[k].kind == BY_NAME ||
-				 c->condition.keys.key[k].kind == BY_TYPE;
-		if (named && !c->matched)
-			warn(NULL, NO_OFFSET,
-			     "--fail-if '%s': no group of the summaries matches its condition",
-			     c->name);
-	}
-}
-
-int alarms_block(struct alarms *all, const struct block *b)
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && statistics_block(all->column[i].statistics, b))
-			return -1;
-	return 0;
-}
-
-int alarms_adopt(struct alarms *all, const struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && statistics_adopt(all->column[i].statistics, snapshot))
-			return -1;
-	return 0;
-}
-
-int alarms_until(struct alarms *all, const struct block *b, struct events it, uint64_t end)
-{
-	for (size_t i = 0; i < all->ncolumns; i++) {
-		struct events here = it;
-
-		if (all->column[i].own &&
-		    statistics_until(all->column[i].statistics, b, &here, end))
-			return -1;
-	}
-	return 0;
-}
-
-int alarms_window(struct alarms *all, const struct block *b, uint64_t since, uint64_t until)
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own &&
-		    statistics_window(all->column[i].statistics, b, since, until))
-			return -1;
-	return 0;
-}
-
-int alarms_each(struct alarms *all, int (*f)(struct statistics *s))
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && f(all->column[i].statistics))
-			return -1;
-	return 0;
-}
-
 /* --- judging --- */
 
-int alarms_check_ticks(const struct alarms *all, const struct clocks *clocks, struct error *e)
+/* Returns true if an alarm compares a time of the clock with a constant that has a unit. */
+static bool has_unit(const struct alarms *all, const struct alarm *a, bool weights)
+{
+	bool weighs = weights;
+
+	for (size_t i = a->first; i < a->end; i++)
+		weighs &= all->column[i].unit != UNIT_TIME;
+	return a->condition->time_unit && !weighs;
+}
+
+int alarms_check_ticks(const struct alarms *all, const struct clocks *clocks, bool weights,
+		       struct error *e)
 {
 	bool unit = false;
 
 	for (size_t i = 0; i < all->count; i++)
-		unit |= all->alarm[i].condition->time_unit;
+		unit |= has_unit(all, &all->alarm[i], weights);
 	for (size_t i = 0; i < all->ncolumns; i++) {
 		const struct alarm_column *c = &all->column[i];
 
-		unit |= condition_has_unit(&c->condition);
+		unit |= condition_has_unit(&c->condition, weights);
 		if (c->own && (columns_check_ticks(&c->columns, e) ||
 			       columns_check_clocks(&c->columns, clocks, e)))
 			return -1;

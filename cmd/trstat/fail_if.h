@@ -7,7 +7,9 @@
  *
  * A column (columns.h) covers all groups for which the condition (condition.h) is true; without a
  * condition, everything. Where the table's keys include those of the condition, the table's groups
- * are used. Otherwise events are grouped by the condition's keys a second time.
+ * are used. Otherwise events are grouped by the condition's keys a second time. So are samples
+ * where a further key depends on their frames, as a sample counts in the groups of several
+ * functions.
  */
 #ifndef TR_TRSTAT_FAIL_IF_H
 #define TR_TRSTAT_FAIL_IF_H
@@ -57,6 +59,13 @@ void alarms_free(struct alarms *a);
 /* Find the columns and keys in the query, or make their own groups. To be called before
  * the first event. Adds columns to the query that are not printed. */
 int alarms_begin(struct alarms *a, struct query *q, struct dictionary *d, struct error *e);
+/* To be called before the first event of a stream that declares samples, and after the query's keys
+ * have changed. Returns -1 with e filled, or when out of memory. */
+int alarms_begin_samples(struct alarms *a, struct query *q, struct dictionary *d, struct error *e);
+/* Returns -1 with e filled if samples count several times in a column, or weights of different
+ * types are added. */
+int alarms_check_samples(const struct alarms *a, const struct query *q, const struct statistics *st,
+			 struct error *e);
 /* Returns -1 with e filled if a column needs its own groups, but there are no events to count. */
 int alarms_check_keys(const struct alarms *a, struct error *e);
 /* Warn of columns whose condition is on names or types and selected no group of summaries. */
@@ -70,8 +79,9 @@ int alarms_window(struct alarms *a, const struct block *b, uint64_t since, uint6
 int alarms_until(struct alarms *a, const struct block *b, struct events it, uint64_t end);
 
 /* Returns -1 with e filled if an alarm makes no sense for a clock that counts ticks, or for
- * several clocks. */
-int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, struct error *e);
+ * several clocks. weights: those of samples are times. */
+int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, bool weights,
+		       struct error *e);
 
 /*
  * Evaluate the alarms, of an interval or (NULL) of everything. Returns whether some are true.

@@ -47,17 +47,30 @@ static int window_block(const struct counting *c, const struct block *b, struct 
 		       : 0;
 }
 
+/* Returns true if the stream declares a type of samples, with all these flags. */
+static bool declares_samples(const struct dictionary *d, uint32_t flags)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->kind == KIND_SAMPLE && (t->flags & flags) == flags)
+			return true;
+	}
+	return false;
+}
+
 /* Refuse times where the clock counts ticks, and several clocks where times are compared. */
 static int check_clocks(const struct counting *c, struct error *e)
 {
 	const struct query *q = c->query;
 	const struct clocks *clocks = &c->statistics->clocks;
+	bool weights = declares_samples(&c->stage->in.dictionary, TYPE_WEIGHT_TIME);
 
 	if (columns_check_clocks(&q->columns, clocks, e) || columns_check_ticks(&q->columns, e) ||
-	    keys_check_ticks(&q->keys, e) || alarms_check_ticks(c->alarms, clocks, e) ||
+	    keys_check_ticks(&q->keys, e) || alarms_check_ticks(c->alarms, clocks, weights, e) ||
 	    pair_check_ticks(&q->pair, e))
 		return -1;
-	if (!condition_has_unit(&q->where))
+	if (!condition_has_unit(&q->where, weights))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
 			 "the clock of the events counts ticks, no unit of time: give a number of "
@@ -99,15 +112,25 @@ static int begin_statistics(struct counting *c)
 	return 0;
 }
 
+/* Make the groups that --fail-if needs for samples, if the stream declares these. */
+static int begin_samples(struct counting *c, struct error *e)
+{
+	struct dictionary *d = &c->stage->in.dictionary;
+
+	return !c->query->settings->pair && declares_samples(d, 0)
+		       ? alarms_begin_samples(c->alarms, c->query, d, e)
+		       : 0;
+}
+
 /* Begin again with the key type if the types that the stream declares require it. */
 static int begin_rows(struct counting *c, struct error *e)
 {
 	c->begun = true;
 	if (!query_mixes_samples(c->query, &c->stage->in.dictionary))
-		return 0;
+		return begin_samples(c, e);
 	statistics_free(c->statistics);
 	*c->statistics = (struct statistics){0};
-	return query_add_type(c->query, e) || begin_statistics(c) ? -1 : 0;
+	return query_add_type(c->query, e) || begin_samples(c, e) || begin_statistics(c) ? -1 : 0;
 }
 
 static int count_block(struct counting *c, const struct block *b, struct error *e)
@@ -118,7 +141,7 @@ static int count_block(struct counting *c, const struct block *b, struct error *
 		return -1;
 	time_window_block(window, b, b->kind == BLOCK_HEAD && !c->stage->in.head.sequence);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return take_snapshot(c, b);
+		return (!c->begun && begin_samples(c, e)) || take_snapshot(c, b) ? -1 : 0;
 	if (b->kind != BLOCK_EVENTS)
 		return 0;
 	if (c->monitor)
@@ -147,6 +170,7 @@ static void count_rows(struct counting *c)
 			return;
 		if (statistics_check_busy(c->statistics, &e) ||
 		    statistics_check_samples(c->statistics, &e) ||
+		    alarms_check_samples(c->alarms, c->query, c->statistics, &e) ||
 		    (c->statistics->ticks && check_clocks(c, &e))) {
 			stage_fail(stage, &e);
 			return;

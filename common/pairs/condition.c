@@ -85,6 +85,15 @@ void condition_free(struct condition *c)
 	*c = (struct condition){0};
 }
 
+bool condition_has_unit(const struct condition *c, bool weights)
+{
+	bool weighs = weights;
+
+	for (size_t i = 0; i < c->keys.count; i++)
+		weighs &= c->keys.key[i].kind != BY_TIME;
+	return c->root && c->root->time_unit && !weighs;
+}
+
 /* --- evaluation --- */
 
 /*

@@ -25,11 +25,9 @@ int condition_parse(struct condition *c, struct lexer *l);
 int condition_parse_text(struct condition *c, const char *text, struct error *e);
 void condition_free(struct condition *c);
 
-/* Returns true if some constant is a time with a unit. */
-static inline bool condition_has_unit(const struct condition *c)
-{
-	return c->root && c->root->time_unit;
-}
+/* Returns true if some constant is a time with a unit. weights: not if only the weights of samples,
+ * which are times, are tested. */
+bool condition_has_unit(const struct condition *c, bool weights);
 
 /* Returns the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
  * path of a file. */

@@ -61,6 +61,8 @@ enum key_needs {
 	NEEDS_TIME = 128,
 	NEEDS_STACK = 256, /* see common/calls/call_stacks.h */
 	NEEDS_CALL = 512,  /* the times of a call */
+	/* a sample has a row for each of its frames */
+	NEEDS_FRAME = NEEDS_LOCATION | NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK,
 };
 
 enum key_transform {

@@ -237,7 +237,8 @@ int pair_keys(const struct pair *p, struct keys *k, struct error *e)
 
 int pair_check_ticks(const struct pair *p, struct error *e)
 {
-	if (!condition_has_unit(&p->a.condition) && !condition_has_unit(&p->b.condition))
+	if (!condition_has_unit(&p->a.condition, false) &&
+	    !condition_has_unit(&p->b.condition, false))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
 			 "--pair: the clock counts ticks: use numbers without a unit");

@@ -4,13 +4,11 @@
  * A sample counts as one call of each function on its stack. The total of these calls is the
  * sample's weight; the self value is the weight too in the innermost function, else 0. So all keys,
  * columns and views of calls have one meaning for both. Where the keys depend on no frame, a sample
- * counts once.
+ * counts once, with --where if one of its frames is selected.
  */
 #include <stdlib.h>
 
 #include "cmd/trstat/groups/statistics_private.h"
-
-enum { NEEDS_FRAME = NEEDS_LOCATION | NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK };
 
 /* --- functions --- */
 
@@ -116,29 +114,51 @@ static uint32_t frame_at(const struct statistics *s, size_t i)
 	return get_u32(s->samples.frames.data + 4 * i);
 }
 
+/* Set what one of n frames, 0 the innermost, has of its own. Returns its stack. */
+static uint32_t set_frame(const struct statistics *s, struct event_ref *subject, size_t n, size_t i)
+{
+	const struct dictionary *d = s->dictionary;
+	uint32_t stack = frame_at(s, i);
+
+	subject->location = dictionary_stack_location(d, stack);
+	subject->caller = i + 1 < n ? dictionary_stack_location(d, frame_at(s, i + 1)) : 0;
+	subject->level = (uint32_t)(n - 1 - i);
+	subject->self = i ? 0 : subject->total;
+	return stack;
+}
+
+/* Count the sample once if --where selects one of its frames; keys do not depend on frames. */
+static int add_selected(struct statistics *s, struct event_ref *subject, uint32_t innermost)
+{
+	size_t n = take_frames(s, innermost);
+
+	for (size_t i = 0; i < n; i++) {
+		set_frame(s, subject, n, i);
+		if (statistics_is_selected(s, subject))
+			return add_to_group(s, subject, false);
+		if (s->out_of_memory)
+			return -1;
+	}
+	return n ? 0 : -1;
+}
+
 /* Count the sample in the group of each frame, outermost first, as keys depend on their callers. A
  * function with several frames counts in the total of its outermost one. */
 static int add_frames(struct statistics *s, struct event_ref *subject, uint32_t innermost)
 {
-	uint64_t weight = subject->total;
 	size_t n = take_frames(s, innermost);
 
 	if (!n)
 		return -1;
 	begin_functions(&s->samples, s->dictionary);
 	s->samples.serial++;
-	subject->location = 0;
 	for (size_t i = n; i-- > 0;) {
-		uint32_t stack = frame_at(s, i), function, first;
+		uint32_t stack = set_frame(s, subject, n, i), function, first;
 
-		subject->caller = subject->location;
-		subject->location = dictionary_stack_location(s->dictionary, stack);
-		subject->level = (uint32_t)(n - 1 - i);
 		function = function_of(s, subject->location);
 		first = function ? note_function(&s->samples, function, stack) : 0;
 		if (!first)
 			return -1;
-		subject->self = i ? 0 : weight;
 		if (s->stacks &&
 		    call_stacks_recorded(s->stacks, STACK_ROOT, stack, &subject->stack))
 			return -1;
@@ -278,7 +298,8 @@ int statistics_check_samples(const struct statistics *s, struct error *e)
 int statistics_take_sample(struct statistics *s, const struct event *e)
 {
 	struct event_ref subject = event_ref_of(e);
-	uint32_t stack = s->keys->needs & NEEDS_FRAME ? e->stack : 0;
+	uint32_t tested = s->where ? s->where->keys.needs : 0;
+	uint32_t stack = (s->keys->needs | tested) & NEEDS_FRAME ? e->stack : 0;
 	enum outcome got;
 	bool ns;
 
@@ -295,7 +316,9 @@ int statistics_take_sample(struct statistics *s, const struct event *e)
 	subject.frame = stack;
 	if (!stack)
 		return add_to_group(s, &subject, false);
-	if (s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
+	if (!(s->keys->needs & NEEDS_FRAME))
+		return add_selected(s, &subject, stack);
+	if ((s->keys->needs | tested) & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		return add_frames(s, &subject, stack);
 	got = statistics_sum_sample(s, &subject, stack);
 	if (got != OUTCOME_NO)

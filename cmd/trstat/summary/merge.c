@@ -157,7 +157,8 @@ static int merge_join(struct merge *m, struct summaries *ss)
 			  "impossible");
 		return stage_fail(stage, &e);
 	}
-	return statistics_check_busy(s, &e) || statistics_check_samples(s, &e)
+	return statistics_check_busy(s, &e) || statistics_check_samples(s, &e) ||
+			       (m->how->alarms && alarms_check_samples(m->how->alarms, m->q, s, &e))
 		       ? stage_fail(stage, &e)
 		       : 0;
 }
