@@ -12,6 +12,15 @@ static void put_row(const struct resolver *r, uint64_t found, uint64_t missed, u
 	fprintf(stderr, "%-6s  %s", origin, path);
 }
 
+/* Returns why a module has no symbols, or not all; "": it has symbols. */
+static const char *why_none(const struct module *m)
+{
+	bool stripped = m->missed && !m->found && m->symbols && symbols_stripped(m->symbols);
+
+	return stripped && !m->why[0] ? "the file has no .symtab, and its debug file is not found"
+				      : m->why;
+}
+
 void report_modules(const struct resolver *r, const char *missing)
 {
 	const struct tables *t = r->tables;
@@ -22,7 +31,7 @@ void report_modules(const struct resolver *r, const char *missing)
 		const struct module *m = tables_at(t, i);
 
 		put_row(r, m->found, m->missed, m->lines, m->origin, m->path);
-		fprintf(stderr, "%s%s", m->why[0] ? ": " : "", m->why);
+		fprintf(stderr, "%s%s", *why_none(m) ? ": " : "", why_none(m));
 		if (m->why_lines[0])
 			fprintf(stderr, ": no %s: %s", missing, m->why_lines);
 		fputc('\n', stderr);
@@ -38,8 +47,8 @@ void report_missing(const struct tables *t, const char *missing)
 	for (size_t i = 0; i < tables_count(t); i++) {
 		const struct module *m = tables_at(t, i);
 
-		if (m->missed && m->why[0])
-			warn(m->path, NO_OFFSET, "no symbols: %s", m->why);
+		if (m->missed && *why_none(m))
+			warn(m->path, NO_OFFSET, "no symbols: %s", why_none(m));
 		if (m->why_lines[0])
 			warn(m->path, NO_OFFSET, "no %s: %s", missing, m->why_lines);
 	}

@@ -162,13 +162,27 @@ static enum outcome read_dwarf(struct debug_info *d, struct elf_file *f)
 	return OUTCOME_NO;
 }
 
-static enum outcome open_dwarf(struct debug_info *d, const char *path, const char *sysroot)
+/* Read the DWARF of another file of the module, which is closed if it has none. */
+static enum outcome read_other(struct debug_info *d)
+{
+	enum outcome r = read_dwarf(d, &d->debug);
+
+	if (r == OUTCOME_NO)
+		elf_file_close(&d->debug);
+	return r;
+}
+
+static enum outcome open_dwarf(struct debug_info *d, const char *build_id, const char *path,
+			       const char *sysroot)
 {
 	enum outcome r = read_dwarf(d, &d->file);
 
-	if (r != OUTCOME_NO || elf_debug_open(&d->debug, d->file.elf, path, sysroot))
-		return r;
-	return read_dwarf(d, &d->debug);
+	if (r == OUTCOME_NO && !elf_debug_open(&d->debug, d->file.elf, path, sysroot))
+		r = read_other(d);
+	for (const char *const *name = elf_perf_names; r == OUTCOME_NO && *name; name++)
+		if (!elf_perf_open(&d->debug, build_id, *name, sysroot))
+			r = read_other(d);
+	return r;
 }
 
 struct debug_info *debug_info_open(const char *path, const char *sysroot, const char *build_id,
@@ -195,7 +209,7 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 		return NULL;
 	}
 	d->base = m.base;
-	r = open_dwarf(d, path, sysroot);
+	r = open_dwarf(d, m.build_id, path, sysroot);
 	if (r == OUTCOME_YES)
 		return d;
 	error_set(e, path, NO_OFFSET,

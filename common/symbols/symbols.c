@@ -252,6 +252,11 @@ size_t symbols_damaged(const struct symbols *s)
 	return s->damaged;
 }
 
+bool symbols_stripped(const struct symbols *s)
+{
+	return s->stripped;
+}
+
 bool symbols_hidden(const struct symbols *s)
 {
 	return s->hidden;

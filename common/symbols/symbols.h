@@ -88,9 +88,10 @@ struct symbols *symbols_from_kallsyms(const char *text, size_t size);
  *
  * Separate debug files are searched in /usr/lib/debug/.build-id, then by .gnu_debuglink beside the
  * file, in .debug/ and below /usr/lib/debug, and used only if their build-id or, without one, the
- * CRC matches; last, if DEBUGINFOD_URLS is set, on its servers. Returns NULL with e filled when the
- * file cannot be used. Every field of the file is checked: a hostile file gives an error or odd
- * symbols, no more.
+ * CRC matches; then in what perf has copied, and on the servers of DEBUGINFOD_URLS if that is set.
+ * Other copies of perf's, such as the program before strip, are searched last. Returns NULL with e
+ * filled when the file cannot be used. Every field of the file is checked: a hostile file gives an
+ * error or odd symbols, no more.
  */
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
 				 struct error *e);
@@ -106,6 +107,9 @@ const struct symbol *symbols_at(const struct symbols *s, size_t i);
 
 /* Return the number of lines that could not be parsed and were skipped. */
 size_t symbols_damaged(const struct symbols *s);
+
+/* Does neither an ELF file nor another file of its build have a .symtab with functions? */
+bool symbols_stripped(const struct symbols *s);
 
 /* Were the addresses hidden from the reader (kptr_restrict)? Every line's address is 0. */
 bool symbols_hidden(const struct symbols *s);

@@ -246,26 +246,38 @@ static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *
 	return result;
 }
 
-/* Read .symtab of the file, of its debug file, or .dynsym: the first that has a function, or else
- * .symtab of the file. */
+/* Read .symtab of another file of the module, and close the file. */
+static int read_other(struct symbols *s, const struct elf_module *m, struct elf_file *other)
+{
+	int result = read_functions(s, other->elf, m, SHT_SYMTAB, false);
+
+	elf_file_close(other);
+	return result;
+}
+
+/* Read .symtab of the file, of its debug file, of a copy of perf's, or .dynsym: the first that has
+ * a function, or else .symtab of the file. */
 static int read_best_table(struct symbols *s, const struct elf_module *m, const char *path,
 			   const char *sysroot)
 {
-	struct elf_file debug;
-	GElf_Shdr header;
+	const char *const *name = elf_perf_names;
+	struct elf_file other;
 	int result = 0;
 
 	if (read_functions(s, m->elf, m, SHT_SYMTAB, false) < 0)
 		return -1;
-	if (!s->count && elf_debug_open(&debug, m->elf, path, sysroot) == 0) {
-		if (find_type(debug.elf, SHT_SYMTAB, &header))
-			result = read_functions(s, debug.elf, m, SHT_SYMTAB, false);
-		elf_file_close(&debug);
-	}
+	if (!s->count && elf_debug_open(&other, m->elf, path, sysroot) == 0)
+		result = read_other(s, m, &other);
+	for (; result == 0 && !s->count && *name; name++)
+		if (elf_perf_open(&other, m->build_id, *name, sysroot) == 0)
+			result = read_other(s, m, &other);
+	s->stripped = !s->count;
 	if (result == 0 && !s->count)
 		result = read_functions(s, m->elf, m, SHT_DYNSYM, false);
-	if (result == 0 && !s->count)
+	if (result == 0 && !s->count) {
 		result = read_functions(s, m->elf, m, SHT_SYMTAB, true);
+		s->stripped = !s->count;
+	}
 	return result;
 }
 

@@ -73,6 +73,12 @@ int elf_debug_open_id(struct elf_file *f, const char *build_id, const char *sysr
  * is no home, or the id is none. */
 char *elf_perf_copy(const char *build_id, const char *name, const char *sysroot);
 
+/* The names of perf's copies of a program, those with symbols first; NULL ends them. */
+extern const char *const elf_perf_names[];
+
+/* Open a copy of perf's of that name. Returns 0, or -1: there is none of the build-id. */
+int elf_perf_open(struct elf_file *f, const char *build_id, const char *name, const char *sysroot);
+
 /* Read the build-id of the kernel that runs. Returns whether it is known. */
 bool elf_build_id_of_kernel(char id[ELF_BUILD_ID_MAX]);
 

@@ -278,14 +278,20 @@ char *elf_perf_copy(const char *id, const char *name, const char *sysroot)
 			 id + 2, *name ? "/" : "", name);
 }
 
-/* Open what perf has copied: it keeps a directory for each build-id, an older perf a link. */
+/* perf keeps a directory for each build-id, an older perf a link. */
+const char *const elf_perf_names[] = {"debug", "elf", "vdso", "", NULL};
+
+int elf_perf_open(struct elf_file *f, const char *id, const char *name, const char *sysroot)
+{
+	return try_debug(f, elf_perf_copy(id, name, sysroot), id, NULL);
+}
+
 static int try_perf(struct elf_file *f, const char *id, const char *root)
 {
-	static const char *const names[] = {"debug", "elf", "vdso", ""};
 	int failed = -1;
 
-	for (size_t i = 0; failed && i < sizeof names / sizeof *names; i++)
-		failed = try_debug(f, elf_perf_copy(id, names[i], root), id, NULL);
+	for (const char *const *name = elf_perf_names; failed && *name; name++)
+		failed = elf_perf_open(f, id, *name, root);
 	return failed;
 }
 
@@ -341,8 +347,7 @@ int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *s
 
 	elf_build_id(elf, id);
 	return try_id(f, id, root) && try_link(f, elf, path, root, id) &&
-			       try_debug(f, elf_perf_copy(id, "debug", root), id, NULL) &&
-			       try_server(f, id)
+			       elf_perf_open(f, id, "debug", root) && try_server(f, id)
 		       ? -1
 		       : 0;
 }

@@ -16,7 +16,7 @@ struct symbols {
 	uint32_t *outer; /* symbols_nest(): 1 + index of the next symbol that reaches further */
 	struct symbol_names *names;
 	size_t damaged;
-	bool hidden;
+	bool hidden, stripped;
 	uint64_t text; /* result of symbols_kernel_text */
 };
 
