@@ -152,6 +152,8 @@ record_deep() {
 
 @test "--sysroot: the programs by which stacks are unwound; others are refused by their build-id" {
 	record_deep
+	# without the copies that perf keeps
+	export HOME=$PWD/home
 	trdecode -q deep.data | trencode -q -t csv -c stack >want
 	mkdir -p "root$PWD"
 	mv deep "root$PWD/"
@@ -172,6 +174,55 @@ record_deep() {
 	rm deep && head -c 5000 /dev/urandom >deep
 	run -0 --separate-stderr trdecode -o /dev/null deep.data
 	[[ $stderr == *'not an ELF file'* ]]
+}
+
+@test "what perf keeps in ~/.debug: stacks and names of programs that are stripped, changed or gone" {
+	need objcopy
+	local HOME=$PWD/home
+	export HOME
+	record_deep -g -Wl,--build-id
+	id=$(readelf -n deep | awk '/Build ID/ { print $3 }')
+	copies=$HOME/.debug/.build-id/${id:0:2}/${id:2}
+	rm -rf "$HOME/.debug"
+	trdecode -q deep.data | trsym -q -l | trencode -q -t csv -c stack,file,line >want
+	grep -q 'deep.*deep.*deep.c' want
+	mv deep whole
+	objcopy -S whole bare
+	printf 'int main(void) { return 0; }\n' >other.c
+	gcc -Wl,--build-id -o other other.c
+	# nothing is found: one line for the module
+	cp bare deep
+	trdecode -q deep.data >deep.trs
+	run -0 --separate-stderr trsym -o out.trs deep.trs
+	assert_equal "$(grep -cF "$PWD/deep: no symbols: the file has no .symtab, and its debug file is not found" <<<"$stderr")" 1
+	run -0 --separate-stderr trsym --report -o out.trs deep.trs
+	assert_regex "$stderr" " 0 +[1-9][0-9]*  file    $PWD/deep: the file has no .symtab"
+	mkdir -p "$copies"
+	# as perf has them: the program, beside it a debug file; only the debug file has symbols
+	for kept in elf debug both; do
+		rm -f "$copies"/*
+		case $kept in
+		elf) cp whole "$copies/elf" ;;
+		debug) objcopy --only-keep-debug whole "$copies/debug" && cp bare "$copies/elf" ;;
+		both) cp bare "$copies/debug" && cp whole "$copies/elf" ;;
+		esac
+		for program in bare other none; do
+			rm -f deep
+			[ $program = none ] || cp $program deep
+			run -0 --separate-stderr trdecode -o deep.trs deep.data
+			assert_equal "$stderr" ''
+			trsym -l deep.trs 2>err | trencode -q -t csv -c stack,file,line | cmp want -
+			run ! grep -F "$PWD/deep" err
+		done
+	done
+	# an older perf links the program; a copy of another build is none
+	rm -r "$copies"
+	cp whole "$HOME/kept"
+	ln -s "$HOME/kept" "$copies"
+	trdecode -q deep.data | trsym -q -l | trencode -q -t csv -c stack,file,line | cmp want -
+	cp other "$HOME/kept"
+	run -0 --separate-stderr trdecode -o deep.trs deep.data
+	[[ $stderr == *"the first: $PWD/deep: cannot open"* ]]
 }
 
 @test "recordings of others: kernels 3.2 to 4.14, 32 bits, format 1, pipes, compression" {

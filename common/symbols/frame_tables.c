@@ -173,8 +173,9 @@ static bool find_debug(struct frame_tables *t, const struct elf_file *file)
 
 /* --- the tables of a file --- */
 
-struct frame_tables *frame_tables_open(const char *path, const char *sysroot, const char *build_id,
-				       struct error *e)
+/* Read the tables of the file at a path, as frame_tables_open does. */
+static struct frame_tables *open_at(const char *path, const char *sysroot, const char *build_id,
+				    struct error *e)
 {
 	struct frame_tables *t = calloc(1, sizeof *t);
 	struct elf_module module;
@@ -213,6 +214,24 @@ struct frame_tables *frame_tables_open(const char *path, const char *sysroot, co
 	return NULL;
 }
 
+struct frame_tables *frame_tables_open(const char *path, const char *sysroot, const char *build_id,
+				       struct error *e)
+{
+	struct frame_tables *t = open_at(path, sysroot, build_id, e);
+	struct error second;
+
+	for (const char *const *name = elf_perf_names; !t && build_id && *name; name++) {
+		char *copy = elf_perf_copy(build_id, *name, NULL);
+
+		t = copy ? open_at(copy, sysroot, build_id, &second) : NULL;
+		if (t)
+			t->copy = copy;
+		else
+			free(copy);
+	}
+	return t;
+}
+
 void frame_tables_close(struct frame_tables *t)
 {
 	if (!t)
@@ -220,6 +239,7 @@ void frame_tables_close(struct frame_tables *t)
 	elf_end(t->elf);
 	if (t->debug >= 0)
 		close(t->debug);
+	free(t->copy);
 	free(t);
 }
 

@@ -17,14 +17,15 @@ struct frame_tables {
 	uint64_t low, high; /* addresses of the loaded segments, in the file's numbering */
 	uint64_t size;	    /* bytes in memory */
 	const char *path, *sysroot;
-	int debug; /* file in memory with the .debug_frame of the separate debug file; -1: none */
+	char *copy; /* path of a copy of perf's, which is the path then; NULL: it is none */
+	int debug;  /* file in memory with the .debug_frame of the separate debug file; -1: none */
 	bool debug_searched;
 };
 
 /*
  * Read the tables of the file at the path below sysroot (NULL: /). Both texts are borrowed.
- * build_id, in hexadecimal: that of the file must be equal; NULL or "": any. Returns NULL with e
- * filled if there are none.
+ * build_id, in hexadecimal: that of the file must be equal; NULL or "": any. Where there is no such
+ * file, a copy of perf's with that build-id is read. Returns NULL with e filled if there are none.
  */
 struct frame_tables *frame_tables_open(const char *path, const char *sysroot, const char *build_id,
 				       struct error *e);

@@ -76,7 +76,8 @@ char *elf_perf_copy(const char *build_id, const char *name, const char *sysroot)
 /* The names of perf's copies of a program, those with symbols first; NULL ends them. */
 extern const char *const elf_perf_names[];
 
-/* Open a copy of perf's of that name. Returns 0, or -1: there is none of the build-id. */
+/* Open the copy of that name that perf has made. Returns 0, or -1: the build-id has no such copy.
+ */
 int elf_perf_open(struct elf_file *f, const char *build_id, const char *name, const char *sysroot);
 
 /* Read the build-id of the kernel that runs. Returns whether it is known. */
