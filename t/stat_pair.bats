@@ -193,6 +193,24 @@ same() {
 	grep -q '^sys_exit_write	' ours
 }
 
+@test "preset syscall: perf's events of single system calls have their names, not those of functions" {
+	# three calls from three places, each with the address of the program as perf script prints it
+	for i in 1 2 3; do
+		printf 'ls 7 [000] 1.0000%d0: syscalls:sys_enter_openat: dfd: 0x0\n\t7f%d0 [unknown] (/m.so)\n\n' $i $i
+		printf 'ls 7 [000] 1.0000%d%d: syscalls:sys_exit_openat: 0x3\n\t7f%d0 [unknown] (/m.so)\n\n' $i $i $i
+	done | trdecode -f perf-script -o places.trs
+	for options in '' '-g name'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr trstat --pair syscall $options -c count,total -t tsv places.trs
+		[[ ${lines[1]} == $'sys_exit_openat\t3\t6000' && ${#lines[@]} = 2 ]]
+		assert_equal "$stderr" ''
+	done
+	trstat -q --pair syscall -c count,total --partial places.trs | trstat -q --merge -t tsv | grep -qx $'sys_exit_openat\t3\t6000'
+	# the names of another pair are those of functions
+	run -0 trstat -q --pair 'type =~ "^sys_enter" -> type =~ "^sys_exit" on tid == tid' -g name -c count -t tsv places.trs
+	assert_equal "${lines[1]}" $'[m.so]\t3'
+}
+
 @test "--slowest lists the longest pairs with both events, --unpaired the beginnings without an end" {
 	T=$RECORDED/trace-cmd/v6-sched-irq-timer
 	trdecode "$T.dat" >s.trs

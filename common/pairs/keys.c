@@ -71,8 +71,8 @@ static int text_cell(struct key_texts *g, struct text_ref t, struct key_cell *ce
 static int name_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,
 		     struct key_cell *cell)
 {
-	bool call = s->location || s->frame || s->type->kind == KIND_ENTER ||
-		    s->type->kind == KIND_LEAVE;
+	bool call = !s->of_event && (s->location || s->frame || s->type->kind == KIND_ENTER ||
+				     s->type->kind == KIND_LEAVE);
 
 	return text_cell(g, call ? dictionary_location_name(d, s->location) : s->type->name, cell);
 }

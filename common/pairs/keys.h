@@ -119,6 +119,7 @@ struct event_ref {
 	uint32_t stack; /* node of common/calls/call_stacks.h; 0: none */
 	bool timed;	/* the row is a call: it has total and self */
 	bool frame;	/* the row is a frame of a sample, which has a function */
+	bool of_event;	/* the name is that of the event, not of its innermost function */
 	uint64_t total, self;
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };

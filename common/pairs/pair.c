@@ -246,6 +246,8 @@ int pair_event_ref(const struct pair *p, const struct event *e, struct event_ref
 	uint32_t stack = p->stacks ? event_stack(p->stacks->calls->dictionary, e) : 0;
 
 	*ref = event_ref_of(e);
+	/* events of single system calls, of perf */
+	ref->of_event = p->preset && p->preset->syscalls && e->type->kind == KIND_SAMPLE;
 	return stack ? call_stacks_recorded(p->stacks, STACK_ROOT, stack, &ref->stack) : 0;
 }
 

@@ -74,10 +74,11 @@ struct pair_edges *statistics_pair_edges(const struct statistics *s)
 bool statistics_nameless(const struct statistics *s)
 {
 	const struct keys *k = s->keys;
+	bool events = s->pair && s->pair->preset && s->pair->preset->syscalls;
 	bool asked = false;
 
 	for (size_t i = 0; i < k->count; i++)
-		asked |= k->key[i].kind == BY_NAME || k->key[i].kind == BY_CALLER ||
+		asked |= (k->key[i].kind == BY_NAME && !events) || k->key[i].kind == BY_CALLER ||
 			 k->key[i].kind == BY_MODULE || k->key[i].kind == BY_STACK;
 	for (uint32_t i = 1; asked && !s->nameless && i < s->dictionary->locations.count; i++) {
 		const struct location *p = dictionary_location(s->dictionary, i);
