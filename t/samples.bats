@@ -426,6 +426,18 @@ both() {
 		awk -F, -v OFS=, -v type=$type '$2 == type && $1 != type { print $1, $3, $6 }' diff.csv | sort >have
 		diff want have
 	done
+	for options in '' '-t svg'; do
+		# shellcheck disable=SC2086
+		run -2 trstat --diff $options one.trs two.trs
+		assert_output --partial "samples of 'cpu-clock' and of 'cycles': choose a type with trfilter 'type == \"cycles\"'"
+		# the filter keeps the declarations of both types
+		# shellcheck disable=SC2086
+		run -0 trstat -q --diff $options one.trs cycles.trs
+	done
+	run -2 trstat --diff -t svg two.trs one.trs
+	assert_output --partial "choose a type with trfilter 'type == \"cpu-clock\"'"
+	run -0 trstat -q --diff -t svg cycles.trs one.trs
+	assert_equal "$(trstat -q --diff -t csv -c total,count two.trs one.trs | head -n 1)" "$(head -n 1 diff.csv)"
 	run -0 --separate-stderr trstat --diff -g name one.trs <(python3 "$ROOT/t/tools/random_samples.py" 1 misses)
 	assert_regex "$stderr" "the samples are of 'misses', and in one.trs of 'cycles'"
 	python3 "$ROOT/t/tools/random_samples.py" 1 cpu-clock+ >times.trs

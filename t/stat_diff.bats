@@ -280,7 +280,7 @@ picture() {
 	cd "$BATS_TEST_TMPDIR"
 	python3 "$ROOT/t/tools/random_samples.py" 1 cycles cpu-clock+ >two.trs
 	run -2 trstat --diff -t svg two.trs two.trs
-	assert_output --partial 'the samples are of several types: choose one with trfilter'
+	assert_output --partial "choose a type with trfilter 'type == "
 	run -2 trstat -t svg two.trs
 	assert_line 'trstat: -t svg goes with --diff; trencode -t svg draws one trace'
 	for option in '-g name' '-c count' '-n 3' '-s self' '--pair wakeup'; do

@@ -15,6 +15,7 @@ struct side {
 	struct settings settings;
 	struct query query;
 	struct statistics statistics;
+	const struct side *first; /* of the second side; NULL: it is the first */
 };
 
 int diff_check(const struct settings *s, const struct diff_options *o, int operands,
@@ -77,10 +78,31 @@ static int begin_statistics(struct side *s)
 		       : 0;
 }
 
+/* Test whether samples are all of one type: for a picture, and beside a first side without the key
+ * type. */
+static bool has_one_type(const struct side *s)
+{
+	return s->settings.format == TABLE_SVG || (s->first && !s->first->query.keys.by_type);
+}
+
+/* Refuse samples of different types where type is no key. */
+static int check_samples(const struct side *s, struct error *e)
+{
+	const struct sample_counts *c = &s->statistics.samples;
+	const char *type = s->first ? s->first->statistics.samples.type : NULL;
+
+	if (!c->other || !has_one_type(s))
+		return statistics_check_samples(&s->statistics, e);
+	return error_set(e, NULL, NO_OFFSET,
+			 "samples of '%.100s' and of '%.100s': choose a type with trfilter 'type "
+			 "== \"%.100s\"'",
+			 c->type, c->other, type ? type : c->type);
+}
+
 /* Begin again with the key type, once, if the types that the stream declares require it. */
 static int begin_rows(struct side *s, bool *begun, struct error *e)
 {
-	if (*begun || !query_mixes_samples(&s->query, &s->stage.in.dictionary)) {
+	if (*begun || has_one_type(s) || !query_mixes_samples(&s->query, &s->stage.in.dictionary)) {
 		*begun = true;
 		return 0;
 	}
@@ -112,8 +134,7 @@ static int read_stream(struct side *s, struct block *b)
 		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
 					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
 			return stage_no_memory(stage);
-		if (check_ticks(s, &e) || statistics_check_busy(st, &e) ||
-		    statistics_check_samples(st, &e))
+		if (check_ticks(s, &e) || statistics_check_busy(st, &e) || check_samples(s, &e))
 			return stage_fail(stage, &e);
 	} while (stage_next(stage, b));
 	if (stage->status == STATUS_FAILED)
@@ -336,6 +357,7 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		b->stage.in.output = &a->stage.output;
 		if (!read_side(a)) {
 			follow_side(b, a);
+			b->first = a;
 			if (!read_side(b))
 				make_diff(a, b, paths, o);
 		}
