@@ -189,6 +189,24 @@ a\xfe'
 	assert_output 5
 }
 
+@test "pprof: the first mapping is the program also where its functions are not the outermost ones" {
+	cd "$BATS_TEST_TMPDIR" || return
+	# stack WEIGHT FRAME...: a sample as perf script prints it, innermost first
+	stack() {
+		printf 'work 7 [000] 1.000001: %d cycles:\n' "$1"
+		printf '\t1000 %s (%s)\n' "${@:2}"
+		echo
+	}
+	first() {
+		trdecode -f perf-script | trencode -q -t pprof -o x.pb.gz
+		trdecode --info x.pb.gz | sed -n 's/^mapping  *//p' | head -n 1
+	}
+	local start=(__libc_start_main /lib/libc.so.6)
+	assert_equal "$({ stack 900 poll /lib/libc.so.6 "${start[@]}"; stack 5 f /lib/x.so main /bin/work "${start[@]}"; stack 800 g /opt/tool "${start[@]}"; } | first)" /bin/work
+	assert_equal "$({ stack 900 poll /lib/libc.so.6 "${start[@]}"; stack 950 k '[kernel.kallsyms]'; stack 5 f /lib/x.so '[unknown]' /bin/work "${start[@]}"; } | first)" /bin/work
+	assert_equal "$({ stack 5 f /lib/x.so "${start[@]}"; stack 3 k /lib/y.so; } | first)" /lib/libc.so.6
+}
+
 @test "pprof: the first mapping is the program, and functions of no module have none" {
 	decoded
 	run -0 awk '$1 == "mapping" { m = 1 } m && $1 == "filename:" { print $2; exit }' decoded

@@ -310,6 +310,9 @@ sums() {
 	done
 	jq -e '[.profiles[].unit] | unique == ["nanoseconds"]' s.json >all
 	jq -e '.profiles | length > 1' s.json >all
+	# samples of no thread
+	run -0 pipe "printf 'a;b 3\nc 1\n' | trdecode -f folded | trencode -q -t speedscope | jq -r '.profiles[].name'"
+	assert_output samples
 }
 
 @test "folded stacks as input: sums of the lines, decimals, carriage returns, damage" {

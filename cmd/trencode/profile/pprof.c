@@ -8,6 +8,7 @@
 #include "cmd/trencode/encoder.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "common/protobuf/protobuf_writer.h"
@@ -162,23 +163,44 @@ static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
 	return put_message(en, LOCATION, e);
 }
 
-/* Returns the module of the outermost function that took longest, "" if none is known: pprof shows
- * the first mapping as the program. */
+enum module_rank { MODULE_ANY, MODULE_PROGRAM, MODULE_OF_MAIN, MODULE_RANKS };
+
+/* Returns how certain it is that a function is of the program. */
+static enum module_rank rank_of(const struct profile_name *n)
+{
+	if (!strcmp(n->name, "main") || !strcmp(n->name, "main.main"))
+		return MODULE_OF_MAIN;
+	return *n->module == '[' || strstr(n->module, ".so") ? MODULE_ANY : MODULE_PROGRAM;
+}
+
+/* Returns the module of main, else that of a function of no library, else that of an outermost
+ * function; of several that of the function that took longest. "": none is known. pprof shows the
+ * first mapping as the program. */
 static const char *main_module(const struct pprof *s)
 {
-	const struct stack_tree *t = &s->profile.stacks.tree;
-	uint64_t longest = 0;
-	const char *module = "";
+	const struct stack_node *nodes = s->profile.stacks.tree.nodes;
+	const char *module[MODULE_RANKS] = {"", "", ""};
+	uint64_t longest[MODULE_RANKS] = {0};
 
-	for (uint32_t i = t->nodes[STACK_ROOT].first; i; i = t->nodes[i].next) {
-		struct profile_name n = profile_name_of(&s->profile.stacks.names, t->nodes[i].name);
+	for (uint32_t i = 1; i < s->profile.stacks.tree.count; i++) {
+		struct profile_name n;
+		enum module_rank rank;
 
-		if (*n.module && t->nodes[i].total >= longest) {
-			longest = t->nodes[i].total;
-			module = n.module;
-		}
+		if (nodes[i].parent == STACK_LOOSE || nodes[i].total < longest[MODULE_OF_MAIN])
+			continue;
+		n = profile_name_of(&s->profile.stacks.names, nodes[i].name);
+		rank = rank_of(&n);
+		if (!*n.module || nodes[i].total < longest[rank] ||
+		    (*module[rank] && nodes[i].total == longest[rank]) ||
+		    (rank == MODULE_ANY && nodes[i].parent != STACK_ROOT))
+			continue;
+		longest[rank] = nodes[i].total;
+		module[rank] = n.module;
 	}
-	return module;
+	for (int rank = MODULE_OF_MAIN; rank > MODULE_ANY; rank--)
+		if (*module[rank])
+			return module[rank];
+	return module[MODULE_ANY];
 }
 
 /* Get the number of a module's mapping, 0 for no module. A mapping is written the first time. */

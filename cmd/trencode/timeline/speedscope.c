@@ -54,6 +54,7 @@ struct lane_profile {
 	struct type_profile *types;
 	uint64_t first, last;
 	struct buffer name;
+	bool nameless; /* no thread and no CPU: the type alone names samples */
 };
 
 /* One run of the encoder. */
@@ -67,9 +68,8 @@ struct speedscope {
 	struct chain reversed;
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
-	size_t nprofiles, capacity;
-	uint32_t *frames; /* by location: index of its frame + 1 */
-	size_t nframes;
+	size_t nprofiles, capacity, nframes;
+	uint32_t *frames;     /* by location: index of its frame + 1 */
 	struct buffer shared; /* the frames as JSON */
 	uint32_t frame_count;
 	struct call_record *open; /* while a thread's calls are read */
@@ -106,6 +106,7 @@ static struct lane_profile *speedscope_profile_of(struct speedscope *s, uint32_t
 	if (t->renamed) {
 		t->renamed = false;
 		p->name.size = 0;
+		p->nameless = t->per_cpu && !(lane->flags & LANE_HAS_CPU);
 		if (track_name(t, lane, &p->name) ||
 		    (!t->per_cpu && !t->made_up && buffer_printf(&p->name, " [%d]", t->tid)))
 			return NULL;
@@ -281,8 +282,8 @@ static int speedscope_print_head(struct speedscope *s, const struct lane_profile
 		    type ? "sampled" : "evented");
 	s->any_profile = true;
 	s->stack.size = 0;
-	if (buffer_append(&s->stack, p->name.data, p->name.size) ||
-	    (type && (buffer_puts(&s->stack, " ") ||
+	if ((!(type && p->nameless) && buffer_append(&s->stack, p->name.data, p->name.size)) ||
+	    (type && ((!p->nameless && buffer_puts(&s->stack, " ")) ||
 		      buffer_append(&s->stack, type->name.text, type->name.size))))
 		return -1;
 	json_string(s->out, (const char *)s->stack.data, s->stack.size);
