@@ -26,6 +26,25 @@ compare() {
 	done
 }
 
+@test "a text must have the event and a thread or a process" {
+	local comm thread cpu time event stack kind n=0
+	for comm in '' 'work '; do for thread in '' '7 ' '6/7 '; do for cpu in '' '[000] '; do
+		for time in '' '1.000001: '; do for event in '' 'cycles: '; do for stack in '' $'\n\t1000 f+0x4 (/m.so)'; do
+			kind=good
+			[[ $thread && $event ]] || kind=bad
+			for _ in 1 2 3; do
+				printf '%s\n\n' "$comm$thread$cpu$time$event$stack"
+			done >"$kind-$((++n))"
+		done; done; done
+	done; done; done
+	for text in good-*; do
+		assert_equal "$(trdecode -q -f perf-script "$text" | trstat -q -t tsv -g type -c count)" $'type\tcount\ncycles\t3'
+	done
+	for text in bad-*; do
+		run ! trdecode -q -f perf-script -o x.trs "$text"
+	done
+}
+
 @test "folded stacks are those of stackcollapse-perf.pl" {
 	need_shared perf-script
 	for theirs in "$RECORDED"/perf-script/*-collapsed-all.txt; do
