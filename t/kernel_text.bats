@@ -558,6 +558,36 @@ events() {
 	[[ $(<n2) == 2 && $(<n3) == 3 ]]
 }
 
+# Make a tracing instance in tracefs, and name its directory in I.
+need_instance() {
+	local root
+	for root in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+		I=$root/instances/trutils$$
+		[[ ! -d $root/instances ]] || ! mkdir "$I" 2>/dev/null || return 0
+	done
+	skip "no tracefs"
+}
+
+@test "trace_pipe of tracefs is live, though stat reports a regular file" {
+	need_instance
+	trdecode "$I/trace_pipe" >x.trs 3>&- &
+	for ((i = 0; i < 50; i++)); do
+		echo "mark $i" >"$I/trace_marker"
+	done
+	for ((i = 0; i < 30; i++)); do
+		sleep 0.1
+		n=$(trencode -q -t ndjson x.trs 2>/dev/null | grep -c '"mark [0-9]*"') || true
+		((n < 50)) || break
+	done
+	kill %1
+	wait || true
+	run timeout 5 trdecode --until=-1ms "$I/trace_pipe"
+	rmdir "$I"
+	assert_failure 2
+	assert_line --partial "needs a file or directory, not a pipe"
+	[[ $n == 50 ]]
+}
+
 @test "lines that are no events are counted, the first with its offset; all others are read" {
 	{
 		sed -n 1,50p "$T/v6-date.report.txt"

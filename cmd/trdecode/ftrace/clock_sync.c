@@ -9,9 +9,8 @@
  *
  * Source: Android's atrace.cpp, and ftrace_importer.html of catapult.
  */
-#include <sys/stat.h>
-
 #include "cmd/trdecode/ftrace/ftrace.h"
+#include "cmd/trdecode/input/input.h"
 
 enum { CLOCK_SYNC_BYTES = 1 << 20, PARENT_TOLERANCE = 100000000 /* ns */ };
 
@@ -49,10 +48,9 @@ int ftrace_clock_sync(struct ftrace *f, struct error *e)
 {
 	const struct input *in = f->input;
 	const char *at, *end;
-	struct stat st;
 
 	/* not of a live trace */
-	if (!f->packed && !in->packed && (fstat(in->fd, &st) || !S_ISREG(st.st_mode)))
+	if (!f->packed && !in->packed && !input_is_file(in->fd))
 		return 0;
 	if (lines_fill(&f->lines, in, CLOCK_SYNC_BYTES, e))
 		return -1;

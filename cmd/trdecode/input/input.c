@@ -303,6 +303,13 @@ int input_open(struct input *in, const char *name, const char *format,
 	return in->decoder ? 0 : unknown_format(in, format, decoders, e);
 }
 
+bool input_is_file(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) >= 0;
+}
+
 int input_twice(char *const *names, int i, struct error *e)
 {
 	for (int k = 0; k < i && !strcmp(names[i], "-"); k++)

@@ -29,4 +29,8 @@ int input_run(struct input *in, uint64_t until, struct error *e);
 void input_end_shared(struct input *in);
 void input_close(struct input *in);
 
+/* Test whether a descriptor is of a file that can be read again: no pipe, and no trace_pipe of
+ * tracefs, which stat reports as a regular file. */
+bool input_is_file(int fd);
+
 #endif

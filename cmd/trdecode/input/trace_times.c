@@ -32,6 +32,17 @@ static bool pass_note(void *ctx, uint64_t time, uint32_t lane, uint32_t type, co
 	return true;
 }
 
+/* Test whether a regular file, which need not be open, can be read again. */
+static bool is_file(const char *name)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	bool is = fd < 0 || input_is_file(fd); /* the error of opening is reported later */
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 static int can_seek(const char *name, const char *what, struct error *e)
 {
 	bool standard = !strcmp(name, "-");
@@ -40,7 +51,7 @@ static int can_seek(const char *name, const char *what, struct error *e)
 	if (standard ? fstat(STDIN_FILENO, &st) : stat(name, &st))
 		return error_errno(e, standard ? "<stdin>" : name, NO_OFFSET, "cannot open");
 	if (S_ISDIR(st.st_mode) ||
-	    (S_ISREG(st.st_mode) && (!standard || !lseek(STDIN_FILENO, 0, SEEK_CUR))))
+	    (S_ISREG(st.st_mode) && (standard ? !lseek(STDIN_FILENO, 0, SEEK_CUR) : is_file(name))))
 		return 0;
 	return error_set(e, standard ? "<stdin>" : name, NO_OFFSET,
 			 "%s needs a file or directory, not a pipe: save the trace first", what);
