@@ -110,6 +110,21 @@ events() {
 		[5122000,541,1,null,"lock",null]
 		[5123000,10000,1,48,"unlock",null]
 	END
+	# the mark of more than a millisecond is no comment
+	cat >x <<-'END'
+		# tracer: function_graph
+		# DURATION                  FUNCTION CALLS
+		# 5.000 us: no call |
+		#              |  no call {
+		              |  open() {
+		 # 1200.000 us |    wait();
+		# 1300.000 us |  }
+	END
+	events x >have
+	diff have - <<-'END'
+		[0,1200000,null,null,"wait",null]
+		[0,1300000,null,null,"open",null]
+	END
 }
 
 @test "function_graph with each combination of columns" {

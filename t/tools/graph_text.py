@@ -31,6 +31,8 @@ CALLS = [
     (1000111000, 200, 1, SH, 1, "task_work_add", "task=0x5", 0),
     (1000200000, 2000, 1, CAT, 0, "vfs_write", "file=0x7", 3),
     (1000300000, 700, 0, SH, 0, "schedule_tail", "prev=0x7", 0),
+    (1000400000, 3000000, 1, CAT, 0, "vfs_fsync", "file=0x7", 0),
+    (1000401000, 1200000, 1, CAT, 1, "msleep", "msecs=1", 0),
 ]
 IRQS = {"irq_enter_rcu"}
 MARKS = ((1e9, "$"), (1e8, "@"), (1e7, "*"), (1e6, "#"), (1e5, "!"), (1e4, "+"))

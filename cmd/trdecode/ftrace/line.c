@@ -315,6 +315,10 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 		l->kind = LINE_FRAME;
 		l->text = span_trim((struct span){s.at + 2, s.end});
 	} else if (s.at == s.end || *s.at == '#') {
+		/* a comment, unless the mark of a long duration is the first of a call */
+		if (s.at < s.end && ftrace_graph_line(line, l) && l->duration != UINT64_MAX)
+			return;
+		*l = none;
 		l->kind = LINE_IGNORED;
 	} else if (read_event(line, l)) {
 		l->kind = LINE_EVENT;
