@@ -273,6 +273,20 @@ rows_of_calls() {
 	assert_equal "$n" 1
 }
 
+@test "--align start moves the parts of a trace as one" {
+	for format in chrome perfetto uftrace ctf trace-cmd; do
+		split $format 500us
+		trdecode -q whole | rows_of_calls >want
+		(($(wc -l <want) > 100)) || fail "$format"
+		trdecode -q --align=start parts/p.* | rows_of_calls | diff want - || fail "$format"
+		# after another trace, which the parts begin with
+		echo 'a-1 [000] 7.000000: e: v=1' >other.txt
+		first=$(trdecode -q whole | trencode -q -t ndjson -c time | jq -s 'map(.time) | min')
+		trdecode -q --align=start other.txt parts/p.* | trfilter -q 'type != "e"' | rows_of_calls |
+			jq -c --argjson by "$first" '.time += $by - 7000000000' | LC_ALL=C sort | diff want - || fail "$format"
+	done
+}
+
 @test "a stream of segments, and a clipped one, are split like the others" {
 	trdecode "$DATA/uftrace/fib" | trsym | trencode -q -t chrome --split 200us -o one -
 	trdecode --segment 4K "$DATA/uftrace/fib" | trsym | trencode -q -t chrome --split 200us -o two -
