@@ -70,9 +70,39 @@ cut_both() {
 	printf 'p 1 [001] 1.0: 1 x: 1 f (/x)\n\np 1 [002] 2.0: 1 x: 1 f (/x)\n\n' >cpus.txt
 	printf 'p 1 1.5: 1 x: 1 f (/x)\n\n' >none.txt
 	run -0 --separate-stderr pipe 'trdecode --cpu 0 -f perf-script cpus.txt | trencode -q -t csv -c time'
-	assert_equal "$stderr" ''
+	assert_equal "$stderr" 'trdecode: no event is of CPU 0'
 	run -0 --separate-stderr pipe 'trdecode --cpu 2 -f perf-script cpus.txt none.txt | trencode -q -t csv -c time | sed 1d'
 	assert_output 2000000000
+	assert_equal "$stderr" ''
+}
+
+@test "limits that leave nothing: a remark" {
+	local dat=$DATA/trace-cmd/v6-date.dat
+	while IFS='|' read -r options remark; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr pipe "trdecode $options $dat | trencode -q -t ndjson"
+		assert_output ''
+		assert_equal "$stderr" "trdecode: $remark"
+	done <<-'END'
+		--tid 99999|no event is of thread 99999
+		--cpu 77|no event is of CPU 77
+		--cpu 77,80-90|no event is of a CPU of --cpu
+		--since +100s|no event is in the range of --since and --until
+		--until +0s|no event is in the range of --since and --until
+		--tid 99999 --since +1us|no event in the range of --since and --until is of thread 99999
+		--type nosuch|no event has the type 'nosuch'
+	END
+	# events of the thread and of the CPU, but none of both
+	printf ' a-%d [%03d] 1.00000%d: e: v=1\n' 1 0 1 2 1 2 >x
+	run -0 --separate-stderr pipe 'trdecode --tid 1 --cpu 1 x | trencode -q -t ndjson'
+	assert_output ''
+	assert_equal "$stderr" 'trdecode: no event matches all of the limits'
+	run -0 --separate-stderr pipe 'trdecode --tid 1 --cpu 0 x | trencode -q -t csv -c time | sed 1d'
+	assert_output 1000001000
+	assert_equal "$stderr" ''
+	# an empty trace has no range
+	echo '# tracer: nop' >empty
+	run -0 --separate-stderr trdecode --since +1s empty -o x.trs
 	assert_equal "$stderr" ''
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,6 +86,8 @@ static uint8_t lane_wanted(struct row_filter *l, uint32_t lane)
 	l->has_lane = true;
 	l->has_cpu |= cpu;
 	l->has_tid |= tid;
+	l->of_cpu |= cpu && row_filter_cpu(l, e.cpu);
+	l->of_tid |= tid && row_filter_tid(l, e.tid);
 	if ((cpu && l->cpus.count && !row_filter_cpu(l, e.cpu)) ||
 	    (tid && l->tids.count && !row_filter_tid(l, e.tid)))
 		return REFUSED;
@@ -141,13 +144,14 @@ static uint8_t type_wanted(struct row_filter *l, uint32_t type)
 }
 
 /* Test a row in a lane without a CPU. */
-static bool row_wanted(const struct row_filter *l, uint32_t type, const uint8_t *fixed)
+static bool row_wanted(struct row_filter *l, uint32_t type, const uint8_t *fixed)
 {
 	uint32_t offset, size;
+	bool wanted = !fixed || !writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ||
+		      row_filter_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
 
-	if (!fixed || !writer_type_field(l->writer, type, ROLE_CPU, &offset, &size))
-		return true;
-	return row_filter_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
+	l->of_cpu |= wanted;
+	return wanted;
 }
 
 static uint8_t row_filter_wanted(struct row_filter *l, uint8_t **known, size_t *size, uint32_t id,
@@ -204,7 +208,9 @@ static bool row_filter_refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t 
 
 	if (time < l->first_time || time > l->last_time)
 		return true;
+	l->in_range = true;
 	no = row_filter_refused(l, lane, type, fixed);
+	l->any |= !no;
 	if (!l->cuts_threads)
 		return no;
 	l->failed |= row_filter_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
@@ -236,20 +242,58 @@ int row_filter_end(struct row_filter *l)
 	return l->failed ? -1 : 0;
 }
 
+static bool has_range(const struct row_filter *l)
+{
+	return l->since.from || l->until.from;
+}
+
+/* Warn of a list of numbers that no event has. */
+static void report_numbers(const struct row_filter *l, const struct number_list *list,
+			   const char *what, const char *option)
+{
+	const char *range = has_range(l) ? " in the range of --since and --until" : "";
+
+	if (list->count == 1 && list->ranges->first == list->ranges->last)
+		warn(NULL, NO_OFFSET, "no event%s is of %s %" PRId64, range, what,
+		     list->ranges->first);
+	else
+		warn(NULL, NO_OFFSET, "no event%s is of a %s of %s", range, what, option);
+}
+
 void row_filter_report(const struct row_filter *l)
 {
+	bool ranged = has_range(l), all_matched = true;
+
 	/* without a tested type there was no event */
 	for (size_t i = 0; l->nkinds && i < l->ntypes; i++) {
 		struct nearest nearest = l->types[i].nearest;
 
+		all_matched &= l->types[i].matched;
 		if (!l->types[i].matched)
 			warn(NULL, NO_OFFSET, "no event has the type '%.200s'%s", l->types[i].glob,
 			     nearest_hint(&nearest));
 	}
-	if (l->has_lane && l->cpus.count && !l->has_cpu)
-		warn(NULL, NO_OFFSET, "no event has a CPU: --cpu leaves none");
-	if (l->has_lane && l->tids.count && !l->has_tid)
-		warn(NULL, NO_OFFSET, "no event has a thread: --tid leaves none");
+	if (ranged && !l->in_range) {
+		if (l->has_start)
+			warn(NULL, NO_OFFSET, "no event is in the range of --since and --until");
+		return;
+	}
+	if (l->cpus.count && !l->of_cpu) {
+		if (l->has_lane && !l->has_cpu)
+			warn(NULL, NO_OFFSET, "no event has a CPU: --cpu leaves none");
+		else
+			report_numbers(l, &l->cpus, "CPU", "--cpu");
+	}
+	if (l->tids.count && !l->of_tid) {
+		if (l->has_lane && !l->has_tid)
+			warn(NULL, NO_OFFSET, "no event has a thread: --tid leaves none");
+		else
+			report_numbers(l, &l->tids, "thread", "--tid");
+	}
+	/* each limit alone leaves some */
+	if (l->has_lane && !l->any && all_matched && (!l->cpus.count || l->of_cpu) &&
+	    (!l->tids.count || l->of_tid))
+		warn(NULL, NO_OFFSET, "no event matches all of the limits");
 }
 
 void row_filter_begin(struct row_filter *l, struct writer *w)
@@ -284,7 +328,8 @@ int row_filter_times(struct row_filter *l, const struct input *inputs, int n, st
 			base.wall = merge_wall(in);
 		}
 	}
-	if (base.start == UINT64_MAX)
+	l->has_start = base.start != UINT64_MAX;
+	if (!l->has_start)
 		return 0;
 	if ((l->since.from && moment_time(&l->since, &base, &l->first_time)) ||
 	    (l->until.from && moment_time(&l->until, &base, &until)))

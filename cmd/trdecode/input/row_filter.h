@@ -40,7 +40,10 @@ struct row_filter {
 
 	uint64_t first_time,
 		last_time; /* range of the times wanted, shifted; 0 and UINT64_MAX: no limit */
-	bool has_lane, has_cpu, has_tid; /* of the lanes and types that were tested */
+	bool has_lane, has_cpu, has_tid;    /* of the lanes and types that were tested */
+	bool has_start;			    /* the inputs have events */
+	bool in_range, of_cpu, of_tid, any; /* a row was in the range of times; of a CPU, of a
+					     * thread, wanted; was written */
 	uint8_t *lanes, *kinds; /* by id: one of the constants in row_filter.c, 0: not yet tested */
 	size_t nlanes, nkinds;
 	/* some calls of a thread may be left out and others kept: trstream(5) THREAD. By lane:
@@ -89,7 +92,7 @@ int row_filter_announce(struct row_filter *l, uint32_t type, uint32_t location);
 /* Write the last times of threads with refused rows. Called when all rows are written. Returns
  * 0, or -1 with writer.error filled. */
 int row_filter_end(struct row_filter *l);
-/* Warn of globs that no type of the events has matched. */
+/* Warn of limits that no event has matched. */
 void row_filter_report(const struct row_filter *l);
 /* Return a number for the stream's id: another part of the same input is another stream. 0: no
  * limits. */
