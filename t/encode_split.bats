@@ -327,8 +327,26 @@ rows_of_calls() {
 	run -2 trencode -q -t uftrace -o whole events.trs
 	assert_line --partial "the stream has no calls"
 	run -2 trencode -q -t uftrace --split 10ms -o p events.trs
-	[ -e p.001 ]
+	[ ! -e p.000 ]
 	assert_line --partial "the stream has no calls"
+}
+
+@test "a part of uftrace without calls is joined to the next" {
+	for ((i = 0; i < 9; i++)); do
+		printf ' a-1 [000] 1.%d00001: e: v=1\n' $i
+		((i % 4 == 0)) || continue
+		printf ' a-1 [000] 1.%d00002: funcgraph_entry:        1.000 us   |  f();\n' $i
+	done >text
+	trdecode text >x.trs
+	split uftrace 100ms || true
+	[ ! -e parts/p.003 ] && [ -e parts/p.002 ]
+	trdecode -q whole | rows_of_calls >want
+	trdecode -q parts/p.* | rows_of_calls | diff want -
+	for part in parts/p.*; do
+		assert_equal "$(trdecode -q "$part" | trfilter -q -c 'kind == enter')" 1
+	done
+	split chrome 100ms
+	[ -e parts/p.008 ]
 }
 
 @test "wrong uses of --split" {

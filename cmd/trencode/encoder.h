@@ -96,6 +96,7 @@ struct encoder {
 	bool holds_several; /* several traces, one after another, can be written to one file */
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
 	bool report;	    /* with --tick, times of events are in ns, not in ticks */
+	bool needs_calls;   /* a part of --split without calls is joined to the next */
 	bool drops;	    /* event is called for rows of KIND_DROP, too */
 	bool deferred; /* it writes at the end: --split measures the events instead of the output */
 	bool counts_calls; /* encode.c reports unfinished calls and leaves without an enter */

@@ -165,6 +165,7 @@ int parts_begin(struct encode_run *r, struct error *e)
 	r->kept.metas.spills = true;
 	r->split->limit = r->options.split;
 	r->split->tick = r->options.tick;
+	r->split->needs_calls = r->encoder->needs_calls;
 	r->split->target = (struct split_target){.show = encode_rows,
 						 .size = part_size,
 						 .mark = part_mark,

@@ -87,7 +87,8 @@ static int note(struct split *s, const struct event *ev)
 
 	if (s->calls.out_of_memory)
 		return -1;
-	s->any_call |= got == CALLS_ENTER || got == CALLS_LEAVE;
+	if (got == CALLS_ENTER || got == CALLS_LEAVE)
+		s->any_call = s->called = true;
 	if (got == CALLS_LEAVE && s->calls.data)
 		on_lost(s, NULL, NULL, s->calls.data, LOST_DEPTH);
 	return got == CALLS_ENTER && ev->type->kind == KIND_ENTER ? keep_enter(s, ev) : 0;
@@ -132,6 +133,7 @@ static int close_calls(struct split *s, uint64_t time, uint64_t source_time, str
 static int open_calls(struct split *s, uint64_t time, uint64_t source_time, struct error *e)
 {
 	s->showing = ROWS_THAT_OPEN;
+	s->called = s->open.oldest;
 	for (struct copied_row *n = s->open.oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
 		struct copied_block one;
@@ -159,7 +161,7 @@ static int next_part(struct split *s, uint64_t time, uint64_t mark, struct error
 	s->part.since = mark;
 	s->part.until = PART_NO_TIME;
 	s->latest = time;
-	s->any = s->due = false;
+	s->any = s->due = s->called = false;
 	s->rows = s->count = 0;
 	s->slice = 1;
 	return s->target.begin(s->target.ctx, e);
@@ -197,7 +199,7 @@ static int cut(struct split *s, const struct event *ev, struct error *e)
 	bool differs;
 	uint64_t source_time = source_time_of(ev, &differs), time = cut_before(s, ev, differs);
 
-	if (!time)
+	if (!time || (s->needs_calls && !s->called))
 		return 0;
 	if (!differs)
 		source_time = time;

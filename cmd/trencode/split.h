@@ -4,7 +4,8 @@
  * A part ends when its output has reached a size, or its time is over: the next event is then the
  * first one of the next part. At the cut the calls that are open are closed: their leaves are
  * shown, the innermost first. The next part begins with their enters. Both have the time of the
- * cut, which no other event of the earlier part has.
+ * cut, which no other event of the earlier part has. Where the encoder needs calls, a part without
+ * calls goes on up to the next end.
  *
  *     split_block(&s, &reader, &block, &e)      for each block
  *
@@ -63,7 +64,8 @@ struct split {
 	struct part part; /* the present one */
 	uint64_t rows;	  /* bytes of its rows in the stream */
 	enum split_rows showing;
-	bool any_call; /* the stream has calls so far */
+	bool any_call;	  /* the stream has calls so far */
+	bool needs_calls; /* no part ends without a call, except the last */
 	/* numbers that all parts of a stream share */
 	struct thread_ids *thread_ids;
 	struct track_numbers *track_numbers;
@@ -77,6 +79,7 @@ struct split {
 	uint64_t step;		 /* limit.time on the clock of the stream */
 	uint64_t first, ends;	 /* time of the stream's first event; end of the time of the part */
 	bool any, begun;	 /* the part, the stream, has events */
+	bool called;		 /* the part has calls */
 	bool due;		 /* the part is large enough */
 	uint64_t empty;		 /* bytes of the part before its first event */
 	uint64_t count;		 /* rows of the part */

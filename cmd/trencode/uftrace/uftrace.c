@@ -248,6 +248,7 @@ const struct encoder encoder_uftrace = {
 	.suffixes = "uftrace.data",
 	.conversion = &uftrace_target,
 	.needs_meta = true,
+	.needs_calls = true,
 	.output = ENCODER_TREE,
 	.begin = uftrace_begin,
 	.head = uftrace_head,
