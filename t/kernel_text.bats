@@ -78,6 +78,16 @@ same() {
 	END
 }
 
+@test "trace-cmd report -O depth: the calls of the trace.dat" {
+	need trace-cmd
+	for options in depth 'depth -O tailprint'; do
+		# shellcheck disable=SC2086
+		trace-cmd report -O $options -i "$T/v6-fgraph.dat" >text 2>/dev/null
+		grep -q '{ (0)$' text
+		same "$T/v6-fgraph.dat" text || fail "$options"
+	done
+}
+
 # events INPUT: time, duration, CPU, thread, name and fields of each event
 events() {
 	trdecode "$1" | trencode -q -t ndjson | jq -Sc '[.time, .dur, .cpu, .tid, .name, .args]'

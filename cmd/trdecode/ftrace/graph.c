@@ -46,6 +46,21 @@ static void read_comment(struct span s, struct graph_call *c)
 	}
 }
 
+/* Take off " (DEPTH)", which trace-cmd report -O depth prints after the call. */
+static struct span drop_depth(struct span s)
+{
+	const char *p = s.end - 1;
+
+	if (!span_ends(s, ")"))
+		return s;
+	while (p > s.at && p[-1] >= '0' && p[-1] <= '9')
+		p--;
+	if (p == s.end - 1 || p - s.at < 3 || p[-1] != '(' || p[-2] != ' ' ||
+	    !strchr("{};/", p[-3]))
+		return s;
+	return (struct span){s.at, p - 2};
+}
+
 /* Take "NAME(ARGUMENTS)" and what follows apart. */
 static bool read_call(struct span s, struct graph_call *c)
 {
@@ -280,7 +295,7 @@ static int advance(struct ftrace_cpu *cpu, const struct graph_call *c, uint64_t 
 
 int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call, uint64_t duration)
 {
-	struct span s = span_trim(call);
+	struct span s = drop_depth(span_trim(call));
 	size_t blanks = (size_t)(s.at - call.at);
 	struct ftrace_lane *lane = ftrace_lane(f, l);
 	struct ftrace_thread *t;
