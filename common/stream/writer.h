@@ -286,7 +286,8 @@ bool writer_type_field(const struct writer *w, uint32_t type, enum field_role ro
 		       uint32_t *offset, uint32_t *size);
 /* Call refusal.row for every row from here on. */
 void writer_refuse_rows(struct writer *w);
-/* Get the bytes of a string; they do not end with a NUL. */
+/* Get the bytes of a string; they do not end with a NUL, and are valid until the next declaration.
+ */
 const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n);
 
 /* --- for filters: unchanged blocks --- */

@@ -305,14 +305,17 @@ static int frame_location(struct apitrace *a, const uint64_t *details, uint32_t 
 			return apitrace_no_memory(a);
 		entry.name = writer_string(a->w, b->data, b->size);
 	}
+	*location = writer_location(a->w, &entry);
+	if (!*location)
+		return apitrace_no_memory(a);
+	/* after the declaration, which moves the texts */
 	symbol.name = writer_string_of(a->w, entry.name, &size);
 	symbol.name_size = (uint32_t)size;
 	symbol.module = writer_string_of(a->w, (uint32_t)details[APITRACE_FRAME_MODULE], &size);
 	symbol.module_size = (uint32_t)size;
 	symbol.file = writer_string_of(a->w, (uint32_t)details[APITRACE_FRAME_FILE], &size);
 	symbol.file_size = (uint32_t)size;
-	*location = writer_location(a->w, &entry);
-	return !*location || writer_symbol(a->w, *location, &symbol) ? apitrace_no_memory(a) : 0;
+	return writer_symbol(a->w, *location, &symbol) ? apitrace_no_memory(a) : 0;
 }
 
 /* Read a frame into a->values.members and details. */
