@@ -274,7 +274,7 @@ void row_filter_report(const struct row_filter *l)
 			     nearest_hint(&nearest));
 	}
 	if (ranged && !l->in_range) {
-		if (l->has_start)
+		if (l->has_start && all_matched)
 			warn(NULL, NO_OFFSET, "no event is in the range of --since and --until");
 		return;
 	}

@@ -7,8 +7,11 @@
 #include "common/util/buffer_file.h"
 #include "common/util/utf8.h"
 
-/* Readers do not go deeper; bytes that are kept for the length of a message. */
-enum { NESTED_MOST = 30, LENGTH_ROOM = 5 };
+enum {
+	NESTED_MOST = 30,	/* readers do not go deeper */
+	NESTED_BYTES = 1 << 20, /* a longer text stays one, as nested messages are in memory */
+	LENGTH_ROOM = 5,	/* bytes that are kept for the length of a message */
+};
 
 /* Append a text of s->kept, which may be large. */
 static int put_text(struct perfetto *s, struct buffer *to, const char *p, size_t n)
@@ -145,7 +148,7 @@ int perfetto_put_annotation(struct perfetto *s, const struct attribute *item, st
 	case ATTRIBUTE_REAL: r = r || protobuf_double(b, ANNOTATION_DOUBLE, item->real); break;
 	case ATTRIBUTE_NULL: r = r || protobuf_bytes(b, ANNOTATION_JSON, "null", 4); break;
 	case ATTRIBUTE_JSON:
-		r = r ? -1 : put_nested(s, item, b);
+		r = r ? -1 : item->number > NESTED_BYTES ? 1 : put_nested(s, item, b);
 		r = r == 1 ? put_text(s, b, item->text, item->number) : r;
 		break;
 	default: r = r || put_text(s, b, item->text, item->number);
