@@ -194,8 +194,8 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 		sed '/MMAP /a sh 1 0.0: PERF_RECORD_NAMESPACES 1/1 - nr_namespaces: 7\n\t\t[0/net: 0/0, 1/uts: 0/0, \n\t\t 4/user: 0/0]
 			/COMM e/a sh 1 12.6895: PERF_RECORD_NAMESPACES 1/1 - nr_namespaces: 7\n\t\t[0/net: 0/0, 1/uts: 0/0, \n\t\t 4/user: 0/0]
 			/FORK/a PERF_RECORD_FINISHED_ROUND' text
-	} >more
-	run -0 --separate-stderr trdecode -o x.trs more
+	} >mixed
+	run -0 --separate-stderr trdecode -o x.trs mixed
 	assert_equal "$stderr" ''
 	trencode -q -t csv -c time,tid,cpu,comm,kind,type,stack,text x.trs | grep -v ',PERF_RECORD_NAMESPACES,,1/1 - nr_namespaces: 7$' | diff have -
 	# without times: samples only

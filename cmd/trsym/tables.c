@@ -371,7 +371,7 @@ static void open_debug(struct tables *t, struct module *m)
 	}
 	*slot = m;
 	m->debug = debug_info_open(m->path, t->options.sysroot, m->build_id[0] ? m->build_id : NULL,
-				   &e);
+				   (uint32_t)t->opened, &e);
 	if (m->debug)
 		return;
 	*slot = NULL;

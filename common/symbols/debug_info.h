@@ -26,11 +26,12 @@ struct debug_info;
 
 /*
  * Open the debug information of the file, or of its separate debug file, found as in
- * symbols_from_elf(), with the same rules for sysroot and build_id. Returns NULL with e filled if
+ * symbols_from_elf(), with the same rules for sysroot and build_id. serial: not 0, a number
+ * that the caller has given to no other file, for the ids of names. Returns NULL with e filled if
  * none fits.
  */
 struct debug_info *debug_info_open(const char *path, const char *sysroot, const char *build_id,
-				   struct error *e);
+				   uint32_t serial, struct error *e);
 
 /* Close; d may be NULL. */
 void debug_info_close(struct debug_info *d);

@@ -186,9 +186,8 @@ static enum outcome open_dwarf(struct debug_info *d, const char *build_id, const
 }
 
 struct debug_info *debug_info_open(const char *path, const char *sysroot, const char *build_id,
-				   struct error *e)
+				   uint32_t serial, struct error *e)
 {
-	static uint32_t opened;
 	struct debug_info *d = calloc(1, sizeof *d);
 	struct elf_module m;
 	enum outcome r;
@@ -197,7 +196,7 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 		error_set(e, path, NO_OFFSET, "out of memory");
 		return NULL;
 	}
-	d->serial = ++opened;
+	d->serial = serial;
 	d->file.fd = d->debug.fd = -1;
 	if (elf_module_open(&m, &d->file, path, sysroot, build_id, e)) {
 		debug_info_close(d);

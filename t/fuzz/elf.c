@@ -11,7 +11,7 @@ static void look_up(const char *path)
 	struct source_frame frame;
 	struct error e;
 	struct symbols *s = symbols_from_elf(path, NULL, NULL, &e);
-	struct debug_info *d = debug_info_open(path, NULL, NULL, &e);
+	struct debug_info *d = debug_info_open(path, NULL, NULL, 1, &e);
 
 	for (size_t i = 0; s && i < symbols_count(s); i++)
 		if (d && debug_info_function(d, symbols_at(s, i)->start, &frame) < 0)

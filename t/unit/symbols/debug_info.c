@@ -151,7 +151,7 @@ static void test_damage(const char *path, const struct symbol *symbol)
 		f = fopen("damaged", "wb");
 		fwrite(data, 1, cut, f);
 		fclose(f);
-		d = debug_info_open("damaged", NULL, NULL, &e);
+		d = debug_info_open("damaged", NULL, NULL, 1, &e);
 		failed += !d && !e.what[0];
 		if (d)
 			debug_info_function(d, symbol->start, &frame);
@@ -179,7 +179,7 @@ int main(void)
 	test_ranges();
 	ok(probe(1) > 0, "the probe runs");
 	s = symbols_from_elf(path, NULL, NULL, &e);
-	d = debug_info_open(path, NULL, NULL, &e);
+	d = debug_info_open(path, NULL, NULL, 1, &e);
 	symbol = s ? symbol_named(s, "probe") : NULL;
 	if (!d || !symbol || !mkdtemp(directory) || chdir(directory)) {
 		ok(false, e.what);
@@ -188,7 +188,7 @@ int main(void)
 	test_probe(d, symbol);
 	test_addr2line(d, s, path);
 	test_damage(path, symbol);
-	ok(!debug_info_open(path, NULL, "0123456789", &e) && strstr(e.what, "differs from"),
+	ok(!debug_info_open(path, NULL, "0123456789", 1, &e) && strstr(e.what, "differs from"),
 	   "a file of another build is refused");
 	debug_info_close(d);
 	symbols_free(s);
