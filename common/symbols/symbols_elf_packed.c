@@ -34,8 +34,10 @@ static int unpack_zstd(int from, int to, void *in_data, void *out_data)
 			in = (ZSTD_inBuffer){in_data, (size_t)got, 0};
 		}
 		left = ZSTD_decompressStream(z, &out, &in);
-		if (temporary_write(to, out_data, out.pos, size, &e))
+		if (temporary_write(to, out_data, out.pos, size, &e)) {
+			left = 1;
 			break;
+		}
 		size += out.pos;
 	}
 	ZSTD_freeDStream(z);
