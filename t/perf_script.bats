@@ -86,6 +86,9 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 		6500000000,,,0,:-1,sched_switch,,,prev_comm=a b prev_pid=1
 		7000000000,,9,,dd,page-faults,"[""dd""]",1,
 	END
+	grep prev_comm text >unknown # "-1 [000]" is no "-TID [CPU]" of the kernel's text
+	run -0 trdecode --info unknown
+	assert_line --regexp '^format +perf-script$'
 	printf 'java 19983 cycles:\n12 a (/x)\n\njava 19983 cycles:\n12 b (/x)\n' >text
 	run -0 pipe 'trdecode text | trencode -q -t csv -c time,tid,stack'
 	assert_line --index 1 '1,19983,"[""a""]"'

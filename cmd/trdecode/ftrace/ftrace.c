@@ -12,6 +12,12 @@ enum { PROBE_LINES = 200, LIVE_WAIT = 20 /* ms */ };
 
 /* --- probe --- */
 
+/* Test for a blank before "-TID": in the text of perf script that is the thread -1. */
+static bool is_thread_unknown(const struct ftrace_line *l)
+{
+	return *l->comm.end == '-' && span_ends(l->comm, " ");
+}
+
 static enum bid ftrace_probe(const struct input *in)
 {
 	const char *at = (const char *)in->head, *end, *newline;
@@ -46,7 +52,8 @@ static enum bid ftrace_probe(const struct input *in)
 			return BID_LIKELY;
 		ftrace_line_parse(line, &l);
 		/* other texts may have bars */
-		if (l.kind == LINE_EVENT || (l.kind == LINE_GRAPH && l.cpu >= 0))
+		if ((l.kind == LINE_EVENT && !is_thread_unknown(&l)) ||
+		    (l.kind == LINE_GRAPH && l.cpu >= 0))
 			return BID_LIKELY;
 		at = newline < end ? newline + 1 : end;
 	}
