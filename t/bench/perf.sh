@@ -30,7 +30,7 @@ if [[ ! -f $data ]]; then
 	record 2
 	record $((5 * wanted / (2 * $(samples) + 1) + 3))
 fi
-echo "$(samples) samples, $(du -h "$data" | cut -f 1)B"
+echo "$(samples) samples, $(du -hL --apparent-size "$data" | cut -f 1)B"
 
 compare 'perf report --stdio --children' "perf report --stdio --children -g none -i '$data'" \
 	'trdecode | trsym | trstat' "trdecode -q '$data' | trsym -q | trstat -q" \
