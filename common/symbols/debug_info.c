@@ -115,9 +115,9 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 		f->line = (uint32_t)number;
 }
 
-/* Set the name of a function. Returns 0, or -1: out of memory. */
-static int set_name(struct debug_info *d, struct debug_unit *u, const struct debug_function *f,
-		    struct source_frame *frame)
+/* Find 1 + the index of a function's name in d->names. 0: out of memory. */
+static uint32_t find_name(struct debug_info *d, struct debug_unit *u,
+			  const struct debug_function *f)
 {
 	const uint8_t *origin = debug_unit_origin(u, f->die);
 	uint64_t offset = (uint64_t)(origin - u->reader.start);
@@ -125,19 +125,28 @@ static int set_name(struct debug_info *d, struct debug_unit *u, const struct deb
 	const char **names;
 	Dwarf_Die die;
 
-	if (!number) {
-		names = array_grow(d->names, &d->names_capacity, d->nnames, sizeof *names);
-		if (!names || offset >= UINT32_MAX || d->nnames >= UINT32_MAX)
-			return -1;
-		d->names = names;
-		die = debug_unit_die(u, origin);
-		names[d->nnames++] = name_of(d, &die);
-		number = (uint32_t)d->nnames;
-		if (idmap_set(&u->names, (uint32_t)offset, number))
-			return -1;
-	}
-	frame->function = d->names[number - 1];
-	frame->id = (uint64_t)d->serial << 32 | number;
+	if (number)
+		return number;
+	names = array_grow(d->names, &d->names_capacity, d->nnames, sizeof *names);
+	if (!names || offset >= UINT32_MAX || d->nnames >= UINT32_MAX)
+		return 0;
+	d->names = names;
+	die = debug_unit_die(u, origin);
+	names[d->nnames++] = name_of(d, &die);
+	number = (uint32_t)d->nnames;
+	return idmap_set(&u->names, (uint32_t)offset, number) ? 0 : number;
+}
+
+/* Set the name of a function. Returns 0, or -1: out of memory. */
+static int set_name(struct debug_info *d, struct debug_unit *u, struct debug_function *f,
+		    struct source_frame *frame)
+{
+	if (!f->name)
+		f->name = find_name(d, u, f);
+	if (!f->name)
+		return -1;
+	frame->function = d->names[f->name - 1];
+	frame->id = (uint64_t)d->serial << 32 | f->name;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/pool.h"
 #include "common/symbols/debug_info_private.h"
 
 /* Sections of DWARF are compressed to a third or a fifth; no compiler writes a much higher
@@ -146,6 +147,7 @@ static enum outcome read_dwarf(struct debug_info *d, struct elf_file *f)
 
 	if (is_bomb(f->elf, size))
 		return OUTCOME_NO;
+	huge_heap(2 * size); /* its sections, and the tables that are made of them */
 	d->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
 	if (!d->dwarf)
 		return OUTCOME_NO;

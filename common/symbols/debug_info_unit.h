@@ -15,9 +15,9 @@
 
 /* A function that has code of its own, or the code of a function that was inlined. */
 struct debug_function {
-	const uint8_t *die; /* DW_TAG_inlined_subroutine: inlined */
-	uint32_t outer;	    /* 1 + number of the function that has the code inlined; 0: none */
-	uint32_t declared;  /* value of the caller */
+	const uint8_t *die;	 /* DW_TAG_inlined_subroutine: inlined */
+	uint32_t outer;		 /* 1 + number of the function that has the code inlined; 0: none */
+	uint32_t name, declared; /* values of the caller */
 	/* not inlined: ranges of the functions that are inlined there */
 	uint32_t first, count;
 	bool searched;

@@ -1,5 +1,7 @@
 #include "common/util/pool.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,4 +51,19 @@ void *huge_zeroed(size_t size)
 		return NULL;
 	madvise(table, size, MADV_HUGEPAGE);
 	return memset(table, 0, size);
+}
+
+void huge_heap(size_t size)
+{
+#ifdef M_MMAP_MAX
+	enum { PAGE = 4096 };
+	char *memory;
+
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	memory = malloc(size + PAGE);
+	if (memory)
+		madvise(memory + PAGE - (uintptr_t)memory % PAGE, size, MADV_HUGEPAGE);
+	free(memory);
+#endif
 }

@@ -30,6 +30,15 @@ void pool_free(struct pool *p);
  */
 void *huge_zeroed(size_t size);
 
+/*
+ * Have malloc() take the next size bytes from huge pages, if the system has any. Memory that is
+ * freed stays with the process from then on.
+ *
+ * For a library that reads a large file into memory once: the first access to a page of 4 KB costs
+ * more than reading its content. trsym -i of a program of 15 MB takes 0.7 times the CPU.
+ */
+void huge_heap(size_t size);
+
 static inline void *pool_at(const struct pool *p, uint32_t number)
 {
 	return p->chunks[number >> POOL_SHIFT] + (number & (POOL_CHUNK - 1)) * p->element;
