@@ -39,7 +39,7 @@ struct stack_frames {
 	struct idmap strings; /* by 1 + number in names.shown: ids */
 	uint32_t blocks;
 	uint32_t next_stack, next_location, next_string;
-	struct buffer scratch, path;
+	struct buffer path;
 };
 
 /* The functions that are inlined at a location, where its frame is the innermost, and where it
@@ -87,7 +87,6 @@ void stack_frames_free(struct stack_frames *f)
 	function_names_free(&f->names);
 	idmap_free(&f->strings);
 	buffer_free(&f->links);
-	buffer_free(&f->scratch);
 	buffer_free(&f->path);
 	free(f);
 }
@@ -120,15 +119,9 @@ void stack_frames_begin(struct stack_frames *f, const struct head *h)
 	f->present = has_inlined(h);
 }
 
-static int send_entry(struct stack_frames *f, struct stage *s, enum entry_kind kind, uint32_t id,
-		      const void *content)
+static int send_entry(struct stage *s, enum entry_kind kind, uint32_t id, const void *content)
 {
-	f->scratch.size = 0;
-	if (entry_encode(&f->scratch, kind, content))
-		return stage_no_memory(s);
-	return writer_append_entry(&s->out, kind, id, f->scratch.data, (uint32_t)f->scratch.size)
-		       ? stage_fail(s, &s->out.error)
-		       : 0;
+	return writer_append_content(&s->out, kind, id, content) ? stage_fail(s, &s->out.error) : 0;
 }
 
 /* Return the id of a text of names.shown, which is declared the first time. 0 after stage_fail. */
@@ -194,7 +187,7 @@ static uint32_t add_location(struct stack_frames *f, struct stage *s, const stru
 		return 0;
 	if (f->options.lines)
 		set_line(&symbol, frame);
-	if (send_entry(f, s, ENTRY_LOCATION, f->next_location, &e) ||
+	if (send_entry(s, ENTRY_LOCATION, f->next_location, &e) ||
 	    send_symbol(s, f->next_location, &symbol))
 		return 0;
 	return f->next_location--;
@@ -346,11 +339,11 @@ static int send_chain(struct stack_frames *f, struct stage *s, uint32_t id,
 	for (uint32_t i = c->n; i > 0; i--) {
 		uint32_t between = f->next_stack--;
 
-		if (send_entry(f, s, ENTRY_STACK, between, &e))
+		if (send_entry(s, ENTRY_STACK, between, &e))
 			return -1;
 		e = (struct stack_entry){between, c->link[i - 1].location};
 	}
-	return send_entry(f, s, ENTRY_STACK, id, &e);
+	return send_entry(s, ENTRY_STACK, id, &e);
 }
 
 /* Declare a stack again, as that of a frame that called another one: its code is before the
@@ -390,7 +383,7 @@ static int make_plain(struct stack_frames *f, struct stage *s, struct seen_stack
 		p = &f->stacks[((uint32_t *)f->path.data)[i - 1]];
 		parent = p->caller_stack ? plain_id(&f->stacks[p->caller_stack - 1]) : 0;
 		p->plain = f->next_stack--;
-		if (send_entry(f, s, ENTRY_STACK, p->plain,
+		if (send_entry(s, ENTRY_STACK, p->plain,
 			       &(struct stack_entry){parent, p->location}))
 			return -1;
 	}

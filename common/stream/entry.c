@@ -43,10 +43,8 @@ int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void
 	put_u16(head, (uint16_t)kind);
 	put_u32(head + 4, (uint32_t)n);
 	put_u32(head + 8, id);
-	return buffer_append(b, head, sizeof head) || buffer_append(b, data, n) ||
-			       buffer_align(b, 8)
-		       ? -1
-		       : 0;
+	return buffer_put(b, head, sizeof head) || buffer_put(b, data, n) || buffer_align(b, 8) ? -1
+												: 0;
 }
 
 void entry_number(void *to, const void *from, unsigned width)

@@ -231,6 +231,8 @@ int writer_announce(struct writer *w, enum entry_kind kind, uint32_t id);
 /* Append an entry of any id, after those that it names. */
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
 			uint32_t size);
+/* Append an entry by its content (entry.h). */
+int writer_append_content(struct writer *w, enum entry_kind kind, uint32_t id, const void *content);
 /* Send the pending entries. */
 int writer_send_dict(struct writer *w);
 /* Send one block of up to four parts, whose sizes add up to a multiple of 8. */

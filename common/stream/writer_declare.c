@@ -17,6 +17,13 @@ int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, con
 	return entry_append(&w->dict, kind, id, data, size) ? writer_no_memory(w) : 0;
 }
 
+int writer_append_content(struct writer *w, enum entry_kind kind, uint32_t id, const void *content)
+{
+	if (w->dict.size + entry_layouts[kind].size > DICT_LIMIT && writer_send_dict(w))
+		return -1;
+	return entry_append_content(&w->dict, kind, id, content) ? writer_no_memory(w) : 0;
+}
+
 static int declare_references(struct writer *w, const struct entry_layout *l, size_t at)
 {
 	for (size_t i = 0; i < l->nfields; i++) {
@@ -60,15 +67,13 @@ static int declare_stack(struct writer *w, uint32_t id)
 	}
 	for (size_t at = lacking->size; at;) {
 		struct stack_key key;
-		uint8_t content[8];
 
 		at -= 4;
 		id = get_u32(lacking->data + at);
 		key = stack_table_at(&s->table, id);
-		entry_put(&entry_layouts[ENTRY_STACK], content,
-			  &(struct stack_entry){key.parent, key.location});
 		if (writer_declare(w, ENTRY_LOCATION, key.location) ||
-		    writer_append_entry(w, ENTRY_STACK, id, content, sizeof content))
+		    writer_append_content(w, ENTRY_STACK, id,
+					  &(struct stack_entry){key.parent, key.location}))
 			return -1;
 	}
 	return 0;
@@ -340,11 +345,8 @@ int writer_thread(struct writer *w, const struct thread_entry *e)
 		return writer_no_memory(w);
 	if (writer_declare(w, ENTRY_LANE, e->lane))
 		return -1;
-	w->scratch.size = 0;
-	if (entry_encode(&w->scratch, ENTRY_THREAD, e))
-		return writer_no_memory(w);
 	/* the id has no meaning */
-	return writer_append_entry(w, ENTRY_THREAD, 1, w->scratch.data, (uint32_t)w->scratch.size);
+	return writer_append_content(w, ENTRY_THREAD, 1, e);
 }
 
 static int use(struct writer *w, enum entry_kind kind, uint32_t id)

@@ -76,11 +76,6 @@ int buffer_zero(struct buffer *b, size_t n)
 	return 0;
 }
 
-int buffer_align(struct buffer *b, unsigned to)
-{
-	return buffer_zero(b, align_up(b->size, to) - b->size);
-}
-
 int buffer_decimal(struct buffer *b, uint64_t v)
 {
 	if (buffer_reserve(b, 20))

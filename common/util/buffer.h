@@ -28,7 +28,10 @@ static inline int buffer_reserve(struct buffer *b, size_t n)
 int buffer_append(struct buffer *b, const void *data, size_t n);
 int buffer_zero(struct buffer *b, size_t n);
 /* Append zero bytes up to the next multiple of to (a power of two). */
-int buffer_align(struct buffer *b, unsigned to);
+static inline int buffer_align(struct buffer *b, unsigned to)
+{
+	return b->size & (to - 1) ? buffer_zero(b, align_up(b->size, to) - b->size) : 0;
+}
 /* Append a number: decimal digits; 0x and hexadecimal digits; two hexadecimal digits for each byte.
  */
 int buffer_decimal(struct buffer *b, uint64_t v);
