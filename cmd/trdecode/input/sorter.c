@@ -6,13 +6,12 @@
 #include "common/util/heap.h"
 #include "common/util/temporary.h"
 
-/* A record: u64 time, u64 second key, u32 size; its data; padding to 4 bytes. */
-enum { HEADER = 20, ALIGNED = 4, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
+enum { HEADER = SORTER_HEADER, ALIGNED = 4, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
 
 size_t sorter_memory = 4 << 20;
 
 struct sorter_run {
-	struct sorter_key key; /* of the next record */
+	struct sorter_key key; /* of the next record; while runs are written, of the last one */
 	uint64_t at, end;      /* offsets in the file: after the window, and the end of the run */
 	uint8_t *data;
 	size_t begin, filled, capacity;
@@ -20,7 +19,7 @@ struct sorter_run {
 
 void sorter_init(struct sorter *s)
 {
-	*s = (struct sorter){.fd = -1};
+	*s = (struct sorter){.most = sorter_memory, .fd = -1};
 }
 
 void sorter_free(struct sorter *s)
@@ -103,24 +102,12 @@ static int sort_records(struct sorter *s)
 	return 0;
 }
 
-/* Write the records in memory as a run of the file. */
-static int write_run(struct sorter *s, struct error *e)
+/* Write the records in memory, in their order. */
+static int write_records(struct sorter *s, struct error *e)
 {
-	struct sorter_run *run = array_grow(s->runs, &s->runs_capacity, s->nruns, sizeof *run);
 	struct buffer out = {0};
 	int failed = 0;
 
-	if (!run)
-		return error_no_memory(e);
-	s->runs = run;
-	run += s->nruns;
-	*run = (struct sorter_run){.at = s->written};
-	if (s->fd < 0)
-		s->fd = temporary_open(e);
-	if (s->fd < 0)
-		return -1;
-	if (sort_records(s))
-		return error_no_memory(e);
 	for (size_t i = 0; i < s->count && !failed; i++) {
 		const uint8_t *p = s->records.data + s->offsets[i];
 
@@ -132,8 +119,40 @@ static int write_run(struct sorter *s, struct error *e)
 		}
 	}
 	buffer_free(&out);
+	return failed;
+}
+
+/* Write the records in memory as a run of the file, or at the end of the last run if they are not
+ * before its records: a trace in order is one run, which is read without merging. */
+static int write_run(struct sorter *s, struct error *e)
+{
+	struct sorter_run *run = array_grow(s->runs, &s->runs_capacity, s->nruns, sizeof *run);
+	bool in_order = !s->nparts;
+	int failed;
+
+	if (!run)
+		return error_no_memory(e);
+	s->runs = run;
+	if (s->fd < 0)
+		s->fd = temporary_open(e);
+	if (s->fd < 0)
+		return -1;
+	if (sort_records(s))
+		return error_no_memory(e);
+	if (!s->nruns || key_before(key_at(s->records.data + s->offsets[0]), run[s->nruns - 1].key))
+		run[s->nruns++] = (struct sorter_run){.at = s->written};
+	run += s->nruns - 1;
+	if (in_order) {
+		failed = temporary_write(s->fd, s->records.data, s->records.size, s->written, e);
+		s->written += s->records.size;
+	} else {
+		failed = write_records(s, e);
+	}
+	run->key = key_at(s->records.data + s->offsets[s->count - 1]);
 	run->end = s->written;
-	s->nruns++;
+	/* records in order are written while the cache has them: 5 % of the CPU time of trdecode
+	 * for a trace of Perfetto */
+	s->most = s->nruns == 1 && sorter_memory > WINDOW_MOST ? WINDOW_MOST : sorter_memory;
 	s->count = 0;
 	s->records.size = 0;
 	return failed;
@@ -147,6 +166,7 @@ static int begin_part(struct sorter *s)
 	if (!parts)
 		return -1;
 	s->parts = parts;
+	s->most = sorter_memory;
 	parts[s->nparts++] = (uint32_t)s->count;
 	return 0;
 }
@@ -158,7 +178,7 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 	uint32_t *offsets = s->offsets;
 	uint8_t *p;
 
-	if (s->count && at + size > sorter_memory) {
+	if (s->count && at + size > s->most) {
 		if (write_run(s, e))
 			return -1;
 		at = 0;
@@ -187,18 +207,16 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 
 /* --- reading --- */
 
-/* Load the run's next record completely into its window. */
-static int load_record(struct sorter *s, struct sorter_run *run, struct error *e)
+/* Read more of a run, up to the end of its next record. */
+static int fill_window(struct sorter *s, struct sorter_run *run, struct error *e)
 {
 	for (;;) {
 		size_t have = run->filled - run->begin, want = HEADER, n;
 
 		if (have >= HEADER)
 			want = record_size(run->data + run->begin);
-		if (have >= want) {
-			run->key = key_at(run->data + run->begin);
+		if (have >= want)
 			return 0;
-		}
 		memmove(run->data, run->data + run->begin, have);
 		run->begin = 0;
 		run->filled = have;
@@ -222,6 +240,17 @@ static int load_record(struct sorter *s, struct sorter_run *run, struct error *e
 	}
 }
 
+/* Load the run's next record completely into its window. */
+static inline int load_record(struct sorter *s, struct sorter_run *run, struct error *e)
+{
+	size_t have = run->filled - run->begin;
+
+	if ((have < HEADER || have < record_size(run->data + run->begin)) && fill_window(s, run, e))
+		return -1;
+	run->key = key_at(run->data + run->begin);
+	return 0;
+}
+
 static bool run_ended(const struct sorter_run *run)
 {
 	return run->begin == run->filled && run->at == run->end;
@@ -238,21 +267,20 @@ static void sift_down(struct sorter *s, size_t i)
 	HEAP_DOWN(s->heap, s->nheap, i, a, b, run_before(*a, *b));
 }
 
-int sorter_finish(struct sorter *s, struct error *e)
+/* Find the next record. */
+static inline void find_next(struct sorter *s)
 {
-	size_t window;
+	if (s->nruns)
+		s->next = s->nheap ? s->heap[0]->data + s->heap[0]->begin : NULL;
+	else
+		s->next = s->position < s->count ? s->records.data + s->offsets[s->position] : NULL;
+}
 
-	if (!s->nruns) {
-		return s->count && sort_records(s) ? error_no_memory(e) : 0;
-	}
-	if (s->count && write_run(s, e))
-		return -1;
-	buffer_free(&s->records);
-	free(s->offsets);
-	free(s->merged);
-	s->offsets = s->merged = NULL;
-	s->capacity = s->nmerged = 0;
-	window = sorter_memory / s->nruns;
+/* Begin to read the runs. */
+static int open_runs(struct sorter *s, struct error *e)
+{
+	size_t window = sorter_memory / s->nruns;
+
 	if (window > WINDOW_MOST)
 		window = WINDOW_MOST;
 	if (window < WINDOW_LEAST)
@@ -276,21 +304,23 @@ int sorter_finish(struct sorter *s, struct error *e)
 	return 0;
 }
 
-bool sorter_peek(const struct sorter *s, struct sorter_record *r)
+int sorter_finish(struct sorter *s, struct error *e)
 {
-	const uint8_t *p;
-
 	if (s->nruns) {
-		if (!s->nheap)
-			return false;
-		p = s->heap[0]->data + s->heap[0]->begin;
-	} else {
-		if (s->position == s->count)
-			return false;
-		p = s->records.data + s->offsets[s->position];
+		if (s->count && write_run(s, e))
+			return -1;
+		buffer_free(&s->records);
+		free(s->offsets);
+		free(s->merged);
+		s->offsets = s->merged = NULL;
+		s->capacity = s->nmerged = 0;
+		if (open_runs(s, e))
+			return -1;
+	} else if (s->count && sort_records(s)) {
+		return error_no_memory(e);
 	}
-	*r = (struct sorter_record){key_at(p), p + HEADER, get_u32(p + 16)};
-	return true;
+	find_next(s);
+	return 0;
 }
 
 int sorter_advance(struct sorter *s, struct error *e)
@@ -299,6 +329,7 @@ int sorter_advance(struct sorter *s, struct error *e)
 
 	if (!s->nruns) {
 		s->position++;
+		find_next(s);
 		return 0;
 	}
 	run = s->heap[0];
@@ -307,7 +338,8 @@ int sorter_advance(struct sorter *s, struct error *e)
 		s->heap[0] = s->heap[--s->nheap];
 	else if (load_record(s, run, e))
 		return -1;
-	if (s->nheap)
+	if (s->nheap > 1)
 		sift_down(s, 0);
+	find_next(s);
 	return 0;
 }

@@ -17,6 +17,9 @@
 /* Bytes of records kept in memory; fuzz targets set a small limit. */
 extern size_t sorter_memory;
 
+/* A record: u64 time, u64 second key, u32 size; its data; padding to 4 bytes. */
+enum { SORTER_HEADER = 20 };
+
 /* Records are ordered by time, then by second. */
 struct sorter_key {
 	uint64_t time, second;
@@ -32,6 +35,7 @@ struct sorter_record {
 /* Records that are added, then read in order. */
 struct sorter {
 	struct buffer records;
+	size_t most;	   /* bytes of records at which they are written to the file */
 	uint32_t *offsets; /* offsets of the records in memory */
 	size_t count, capacity;
 	uint32_t *merged; /* as large as offsets, to sort them */
@@ -46,7 +50,8 @@ struct sorter {
 	size_t nruns, runs_capacity;
 	struct sorter_run **heap;
 	size_t nheap;
-	size_t position; /* number of the next record, if all are in memory */
+	size_t position;     /* number of the next record, if all are in memory */
+	const uint8_t *next; /* the next record; NULL: no more */
 };
 
 void sorter_init(struct sorter *s);
@@ -57,7 +62,16 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 /* End the additions, and begin to read. */
 int sorter_finish(struct sorter *s, struct error *e);
 /* Return the next record without skipping it. false: no more. */
-bool sorter_peek(const struct sorter *s, struct sorter_record *r);
+static inline bool sorter_peek(const struct sorter *s, struct sorter_record *r)
+{
+	const uint8_t *p = s->next;
+
+	if (!p)
+		return false;
+	*r = (struct sorter_record){
+		{get_u64(p), get_u64(p + 8)}, p + SORTER_HEADER, get_u32(p + 16)};
+	return true;
+}
 /* Skip the next record. */
 int sorter_advance(struct sorter *s, struct error *e);
 

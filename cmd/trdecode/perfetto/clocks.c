@@ -41,11 +41,6 @@ const char *perfetto_clock_name(const struct perfetto *p)
 	return "trace";
 }
 
-static uint32_t trace_clock(const struct perfetto *p)
-{
-	return p->clocks.trace ? p->clocks.trace : CLOCK_BOOTTIME_ID;
-}
-
 /* Find a clock; NULL: there is no snapshot of it. */
 static struct perfetto_clock *find_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
 {
@@ -119,10 +114,11 @@ static uint64_t convert(const struct perfetto_clock *c, uint64_t own)
 
 int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace)
 {
-	struct perfetto_clock *c = clock == trace_clock(p) ? NULL : new_clock(p, 0, clock);
+	struct perfetto_clock *c;
 
-	if (clock == trace_clock(p))
+	if (clock == perfetto_trace_clock(p))
 		return 0;
+	c = new_clock(p, 0, clock);
 	return c ? add_point(c, (struct clock_point){own, trace}) : -1;
 }
 
@@ -145,7 +141,7 @@ bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint
 {
 	const struct perfetto_clock *c;
 
-	if (clock != trace_clock(p)) {
+	if (clock != perfetto_trace_clock(p)) {
 		c = find_clock(p, s->number, clock);
 		*time = own_time(s, clock, *time);
 		if (c)
@@ -205,7 +201,7 @@ static bool find_trace_time(struct perfetto *p, const struct clock_time *clocks,
 			    uint64_t *trace)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (clocks[i].id == trace_clock(p)) {
+		if (clocks[i].id == perfetto_trace_clock(p)) {
 			*trace = clocks[i].time;
 			return true;
 		}
@@ -252,7 +248,7 @@ int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
 
 		if (of_sequence(t->id) && set_own_clock(s, t))
 			return -1;
-		if (!found || t->id == trace_clock(p))
+		if (!found || t->id == perfetto_trace_clock(p))
 			continue;
 		c = new_clock(p, s->number, t->id);
 		if (!c || add_point(c, (struct clock_point){t->time, trace}))

@@ -62,7 +62,7 @@ static int make_room(struct packet_reader *r, size_t n)
 }
 
 /* Read until there are n bytes, fewer only at the end. -1: *e is filled. */
-static int need(struct packet_reader *r, size_t n, struct error *e)
+static int read_more(struct packet_reader *r, size_t n, struct error *e)
 {
 	while (have(r) < n && !r->ended) {
 		ssize_t got;
@@ -76,6 +76,11 @@ static int need(struct packet_reader *r, size_t n, struct error *e)
 		r->filled += (size_t)got;
 	}
 	return 0;
+}
+
+static inline int need(struct packet_reader *r, size_t n, struct error *e)
+{
+	return have(r) < n ? read_more(r, n, e) : 0;
 }
 
 void packet_skip(struct packet_reader *r, size_t size)

@@ -341,10 +341,14 @@ int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
  */
 bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
 			   uint64_t *time);
+static inline uint32_t perfetto_trace_clock(const struct perfetto *p)
+{
+	return p->clocks.trace ? p->clocks.trace : CLOCK_BOOTTIME_ID;
+}
 static inline bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
 				 uint64_t *time)
 {
-	return (clock == p->clocks.trace && *time < TIME_LIMIT) ||
+	return (clock == perfetto_trace_clock(p) && *time < TIME_LIMIT) ||
 	       perfetto_convert_time(p, s, clock, time);
 }
 /* Record that a clock had a time when the stream's clock had another. */
