@@ -58,9 +58,8 @@ static void value_set(struct ftrace_value *v)
 			digits_hex(&p, s.end, &v->number) && p == s.end ? FIELD_HEX : FIELD_STRING;
 	} else if (!ftrace_number(s, &v->kind, &v->number)) {
 		/* the option fields prints both: "0x10 (16)" */
-		p = span_find(s, " (");
-		if (p && span_begins(s, "0x") && span_ends(s, ")") &&
-		    ftrace_number((struct span){p + 2, s.end - 1}, &v->kind, &v->number))
+		p = span_begins(s, "0x") && span_ends(s, ")") ? span_find(s, " (") : NULL;
+		if (p && ftrace_number((struct span){p + 2, s.end - 1}, &v->kind, &v->number))
 			return;
 		/* a unit in brackets may follow: "[ns]" */
 		s.end = memchr(s.at, ' ', span_size(s));

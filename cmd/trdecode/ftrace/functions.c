@@ -28,9 +28,9 @@ static uint32_t argument_names(struct ftrace *f, struct span arguments)
 /* Take " (0xADDRESS)" off the end of a name. */
 static struct span without_address(struct span name)
 {
-	const char *open = span_find(name, " (0x");
+	const char *open = span_ends(name, ")") ? span_find(name, " (0x") : NULL;
 
-	return open && open > name.at && name.end[-1] == ')' ? (struct span){name.at, open} : name;
+	return open && open > name.at ? (struct span){name.at, open} : name;
 }
 
 uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct span arguments)
@@ -40,10 +40,10 @@ uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct spa
 	uint32_t location, *id;
 
 	name = without_address(name);
-	module = (struct span){span_find(name, " ["), name.end};
 	id = id_cache_number(&f->declared.locations, name.at, span_size(name));
 	if (!id || *id)
 		return id ? *id : 0;
+	module = (struct span){span_find(name, " ["), name.end};
 	if (module.at && name.end[-1] == ']') {
 		name.end = module.at;
 		module = (struct span){module.at + 2, module.end - 1};
