@@ -51,9 +51,20 @@ void arguments_free(struct argument_table *t)
 /* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
 static uint32_t *number_of(struct argument_table *t, uint32_t function, uint32_t name)
 {
-	uint32_t both[2] = {function, name};
+	uint32_t both[2] = {function, name}, *number;
+	uint64_t pair = (uint64_t)function << 32 | name;
+	size_t slot = hash_u64(pair) % ARGUMENTS_RECENT;
 
-	return id_cache_number(&t->pairs, both, sizeof both);
+	/* without this cache trdecode takes 15 % more instructions for a trace of Perfetto whose
+	 * events have arguments */
+	if (t->recent[slot].number && t->recent[slot].pair == pair)
+		return &t->recent[slot].number;
+	number = id_cache_number(&t->pairs, both, sizeof both);
+	if (number && *number) {
+		t->recent[slot].pair = pair;
+		t->recent[slot].number = *number;
+	}
+	return number;
 }
 
 int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name)

@@ -13,6 +13,8 @@
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
 
+enum { ARGUMENTS_RECENT = 256 }; /* slots of a cache of numbers that were used last */
+
 /* A function. Names are strings of the writer. */
 struct argument_names {
 	uint32_t *names;
@@ -27,6 +29,10 @@ struct argument_table {
 	/* of arguments_learn: numbers by function and name, from 1; the names of all functions */
 	struct id_cache pairs;
 	struct intern names;
+	struct {
+		uint64_t pair;	 /* function << 32 | name */
+		uint32_t number; /* 0: the slot is free */
+	} recent[ARGUMENTS_RECENT];
 	uint64_t nameless; /* arguments that arguments_values left out */
 };
 

@@ -18,10 +18,9 @@ struct annotations {
 size_t perfetto_begin_named(struct perfetto *p, uint32_t name)
 {
 	struct buffer *b = &p->scratch.arguments;
+	uint32_t head[2] = {htole32(name), 0};
 
-	if (!name || buffer_u32(b, name) || buffer_u32(b, 0))
-		return SIZE_MAX;
-	return b->size;
+	return name && !buffer_put(b, head, sizeof head) ? b->size : SIZE_MAX;
 }
 
 int perfetto_end_named(struct perfetto *p, size_t at)

@@ -5,7 +5,7 @@
 
 #include "common/util/buffer.h"
 
-enum { SPARE = 64 }; /* ids beyond twice their number that the array has room for */
+enum { SPARE = 256 }; /* ids beyond twice the number of entries that the array has room for */
 
 uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id)
 {
@@ -14,18 +14,18 @@ uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id)
 	return at == INTERN_NONE ? 0 : m->far.numbers[at];
 }
 
-int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number)
+int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number, uint64_t entries)
 {
 	uint32_t *numbers;
 
-	if (id >= m->size && id <= 2 * m->used + SPARE) {
+	if (id >= m->size && id <= 2 * entries + SPARE) {
 		numbers = array_reach(m->dense, &m->size, (size_t)id, sizeof *numbers);
 		if (!numbers)
 			return -1;
 		m->dense = numbers;
 	}
 	if (id < m->size) {
-		m->used += !m->dense[id];
+		m->used = true;
 		m->dense[id] = number;
 		return 0;
 	}
@@ -40,7 +40,7 @@ void perfetto_ids_clear(struct perfetto_ids *m)
 {
 	if (m->used)
 		memset(m->dense, 0, m->size * sizeof *m->dense);
-	m->used = 0;
+	m->used = false;
 	if (m->far.keys.count)
 		id_cache_free(&m->far);
 }

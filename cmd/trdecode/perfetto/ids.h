@@ -7,18 +7,21 @@
 #ifndef TR_TRDECODE_PERFETTO_IDS_H
 #define TR_TRDECODE_PERFETTO_IDS_H
 
+#include <stdbool.h>
+
 #include "common/util/intern.h"
 
 struct perfetto_ids {
 	uint32_t *dense;
 	size_t size;
-	uint64_t used; /* ids in the array */
+	bool used; /* ids are in the array */
 	struct id_cache far;
 };
 
 uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id);
-/* Set the number of an id. -1: out of memory. */
-int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number);
+/* Set the number of an id. entries: number of those that share the ids, so far, in this map or
+ * others; an array has at most twice as many, and some hundred. -1: out of memory. */
+int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number, uint64_t entries);
 void perfetto_ids_clear(struct perfetto_ids *m);
 void perfetto_ids_free(struct perfetto_ids *m);
 

@@ -77,7 +77,8 @@ uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r)
 	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^ flags << 4 ^
 		       (unsigned)r->kind << 1 ^ (r->stack != 0);
 	size_t slot = hash_u64(key) % PERFETTO_RECENT;
-	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24 && !r->call;
+	/* the flags have that of calls with numbers */
+	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24;
 
 	if (exact && p->types.recent[slot].key == key && p->types.recent[slot].type)
 		return p->types.recent[slot].type;

@@ -126,7 +126,8 @@ static int take_interned(struct perfetto *p, struct perfetto_sequence *s,
 			stages = stages > of + 1 ? stages : of + 1;
 			if (of == stage &&
 			    perfetto_ids_set(&s->interned->ids[kind], entry_iid(f.bytes),
-					     interned_number(p, s, f.number, f.bytes)))
+					     interned_number(p, s, f.number, f.bytes),
+					     s->interned->entries++))
 				return -1;
 		}
 	}
@@ -207,6 +208,8 @@ static void clear_state(struct perfetto_sequence *s)
 {
 	for (unsigned i = 0; s->interned && i < INTERNED_KINDS; i++)
 		perfetto_ids_clear(&s->interned->ids[i]);
+	if (s->interned)
+		s->interned->entries = 0;
 	s->defaults = (struct perfetto_defaults){0};
 	s->has_thread = false;
 	s->generation++;

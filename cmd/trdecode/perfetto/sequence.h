@@ -32,6 +32,7 @@ enum perfetto_interned_kind {
 
 /* The interned entries of a sequence. */
 struct perfetto_interned {
+	uint64_t entries; /* of all kinds, which may share the ids */
 	struct perfetto_ids ids[INTERNED_KINDS];
 };
 
