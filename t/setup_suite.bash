@@ -1,3 +1,15 @@
+# python3 without the modules of the site, which no test needs, and with the compiled files of t/tools
+# out of the sources: it starts in a fifth of the time, or a tenth where python3 is a script.
+quick_python() {
+	local python
+	python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) || return 0
+	mkdir "$BATS_SUITE_TMPDIR/bin"
+	printf '#!/bin/sh\nexec "%s" -S "$@"\n' "$python" >"$BATS_SUITE_TMPDIR/bin/python3"
+	chmod +x "$BATS_SUITE_TMPDIR/bin/python3"
+	unset PYTHONDONTWRITEBYTECODE
+	export PATH=$BATS_SUITE_TMPDIR/bin:$PATH PYTHONPYCACHEPREFIX=$BATS_SUITE_TMPDIR/pycache
+}
+
 # Run once before all tests: the same surroundings everywhere, and the recordings unpacked.
 setup_suite() {
 	local name archive shared=${SHARED:-${BASH_SOURCE[0]%/*}/../../shared/traces}
@@ -6,6 +18,8 @@ setup_suite() {
 	for name in $(compgen -e TR_); do
 		unset "$name"
 	done
+
+	quick_python
 
 	export RECORDED=$BATS_SUITE_TMPDIR/recorded
 	mkdir "$RECORDED"

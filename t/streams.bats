@@ -4,7 +4,6 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	load lib
-	export PYTHONDONTWRITEBYTECODE=1
 }
 
 setup() {
