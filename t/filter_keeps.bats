@@ -86,14 +86,22 @@ keep_all() {
 	trfilter -q "${words[@]}" "$2"
 }
 
+# distinct FILE...: the streams without those that are as one before, but for the HEAD, which has the commands
+distinct() {
+	perl -0777 -ne 'print "$ARGV\n" unless $seen{substr $_, 40 + unpack "x24 V", $_}++' "$@"
+}
+
 unchanged() {
-	local line bad=''
+	local line lines n=0 bad=''
+	mapfile -t lines < <(everything)
 	all_numbers "$1" >want.txt
-	while read -r line; do
-		keep_all "$line" "$1" >all.trs
-		# most are equal but for their heads
-		all_numbers all.trs | cmp -s - want.txt || bad+=" '$line'"
-	done < <(everything)
+	rm -f all.*
+	for line in "${lines[@]}"; do
+		keep_all "$line" "$1" >all.$((n++))
+	done
+	for n in $(distinct $(seq -f all.%g 0 $((n - 1)))); do
+		all_numbers "$n" | cmp -s - want.txt || bad+=" '${lines[${n#all.}]}'"
+	done
 	[[ -z $bad ]] || echo "$1:$bad"
 	[[ -z $bad ]]
 }
@@ -246,7 +254,7 @@ same_thread() {
 same_times() {
 	local name
 	trstat -q -t tsv -c max,count "$1" >all.tsv
-	for name in $(awk -F '\t' 'NR > 1 && NR < 8 && $2 != "" { print $1 }' all.tsv | grep -E '^[a-z_]+$' | grep -v setjmp); do
+	for name in $(awk -F '\t' 'NR > 1 && NR < 6 && $2 != "" { print $1 }' all.tsv | grep -E '^[a-z_]+$' | grep -v setjmp); do
 		cmp -s <(grep "^$name	" all.tsv) \
 			<(trfilter -q "name == \"$name\"" "$1" | trstat -q -t tsv -c max,count | grep "^$name	") ||
 			return 1
@@ -269,7 +277,7 @@ calls_of() {
 same_ends() {
 	local name other
 	mapfile -t names < <(trencode -q -t tsv --columns name,unfinished,dur "$1" |
-		awk -F '\t' '$2 == 1 && $3 != "" && $1 !~ /setjmp|"|<0>|\\/ { print $1 }' | sort -u | head -5)
+		awk -F '\t' '$2 == 1 && $3 != "" && $1 !~ /setjmp|"|<0>|\\/ { print $1 }' | sort -u | head -3)
 	((${#names[@]})) || return 0
 	other=$(trstat -q -t tsv -c count -g name "$1" | awk -F '\t' 'NR == 2 { print $1 }')
 	for name in "${names[@]}"; do
