@@ -125,7 +125,7 @@ demo:
 
 check:
 	@t/deps.sh build check
-	$(AGAIN) WERROR=1 tests
+	$(AGAIN) WERROR=1 CFLAGS='-g1 $(CFLAGS)' tests
 
 tests: all units fuzzers
 	@t/check.sh $(BIN) $(OBJ)/t

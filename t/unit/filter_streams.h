@@ -7,7 +7,7 @@
 #include "common/stream/value.h"
 #include "common/stream/writer_rows.h"
 
-enum { ROWS = 30000, LANES = 2, LOCATIONS = 5, STACK = 400 };
+enum { ROWS = 15000, LANES = 2, LOCATIONS = 5, STACK = 400 };
 
 static char dir[] = "/tmp/filter.XXXXXX";
 

@@ -39,7 +39,7 @@ static void agree(const char *from, const char *what, const char *expression)
 					  {.memory = 0},
 					  {.memory = 5000},
 					  {.memory = 0, .slow = true},
-					  {.memory = 100000, .slow = true}};
+					  {.memory = 50000, .slow = true}};
 	uint64_t n =
 		run(from, expression, (struct how){.memory = NEVER, .slow = true}, in_dir("one"));
 	char title[200];
@@ -212,7 +212,7 @@ static void limited(const char *from, const char *what)
 /* Rows of calls that are kept, with those of the calls around them, the plain way. */
 static void enclosing(const char *from, const char *what, const char *expression)
 {
-	static const size_t memory[] = {NEVER, 0, 5000, 100000};
+	static const size_t memory[] = {NEVER, 0, 5000, 50000};
 	static bool kept[ROWS];
 	static size_t open[LANES][STACK];
 	size_t n[LANES] = {0}, j = 0, wanted = 0;
@@ -395,7 +395,7 @@ static void everything(uint32_t seed, bool bare, const char *what)
 	around(path, (struct how){.memory = 3000, .before = 3, .after = 2});
 	around(path, (struct how){.memory = 0, .before = 1});
 	around(path, (struct how){.memory = NEVER, .after = 7});
-	around(path, (struct how){.memory = 100000, .before = 400, .after = 1});
+	around(path, (struct how){.memory = 50000, .before = 400, .after = 1});
 }
 
 /* More cases by their number. */
