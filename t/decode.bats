@@ -427,12 +427,13 @@ good() {
 }
 
 @test "thousands of tasks: few descriptors, little memory" {
+	need /usr/bin/time
 	for n in 2 256; do
-		many "r$n" 3000 <(records $n)
-		calls=$(bash -c "ulimit -n 64; trdecode r$n | trsym | trstat -t tsv -c count" | sed -n 's/^work\t//p')
-		assert_equal "$calls" $((3000 * n / 2))
-		need /usr/bin/time
-		rss=$(/usr/bin/time -f %M trdecode "r$n" 2>&1 >/dev/null | tail -n 1)
+		many "r$n" 2000 <(records $n)
+		calls=$(bash -c "ulimit -n 64; /usr/bin/time -o rss -f %M trdecode r$n | trsym | trstat -t tsv -c count" |
+			sed -n 's/^work\t//p')
+		assert_equal "$calls" $((2000 * n / 2))
+		rss=$(tail -n 1 rss)
 		# a sanitizer needs its own
 		nm "$BIN/trdecode" | grep -q __asan_init || [ "$rss" -le 16384 ]
 	done
@@ -530,8 +531,8 @@ good() {
 
 @test "what is unpacked is not stored: gigabytes in a small file are refused at once" {
 	cd "$BATS_TEST_TMPDIR"
-	{ echo no trace; head -c 1G /dev/zero; } | zstd -q -o bomb
-	for i in {1..100}; do cat bomb; done >bombs
+	{ echo no trace; head -c 128M /dev/zero; } | zstd -q -o bomb
+	for i in {1..800}; do cat bomb; done >bombs
 	run -2 timeout 10 bash -c 'ulimit -v 600000; trdecode bombs >out'
 	assert_output 'trdecode: bombs: the compressed data are not a trace of a known format'
 }
