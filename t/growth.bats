@@ -5,7 +5,7 @@ load lib
 FRAMES=1024
 
 setup_file() {
-	export NESTED=200000 DEEP=$BATS_FILE_TMPDIR/deep.tr
+	export NESTED=100000 DEEP=$BATS_FILE_TMPDIR/deep.tr
 	# the calls f0, f1, ... f999, f0, ... within each other, of 2 us each but for their callees
 	awk -v n="$NESTED" 'BEGIN {
 		print "["
@@ -22,11 +22,11 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# deep SIZE COMMAND...: its output, in out, is smaller, and takes less than 20 s of CPU
+# deep SIZE COMMAND...: its output, in out, is smaller, and takes less than 10 s of CPU
 deep() {
 	local size=$1
 	shift
-	run -0 --separate-stderr bash -c 'ulimit -t 20 && exec "$@" >out' _ "$@" "$DEEP"
+	run -0 --separate-stderr bash -c 'ulimit -t 10 && exec "$@" >out' _ "$@" "$DEEP"
 	(($(stat -c %s out) < size))
 }
 
@@ -54,7 +54,7 @@ deep() {
 	assert_equal "$(wc -l <out)" $((FRAMES + 2))
 	assert_equal "$(grep -F ';...' out | sed 's/.*;//')" \
 		"...,$((NESTED - FRAMES)),$((1000 * (2 * (NESTED - FRAMES) - 1)))"
-	deep 12000000 trstat --partial -g stack
+	deep 6000000 trstat --partial -g stack
 	assert_equal "$stderr" ""
 	mv out summary
 	trstat -q -t csv -c count,total -g stack "$DEEP" >want
@@ -73,7 +73,7 @@ deep() {
 		for (i = 0; i < n; i++)
 			printf "{\"ph\":\"E\",\"pid\":1,\"ts\":%d}%s\n", n + i, i + 1 < n ? "," : "]"
 	}' | trdecode - >names.tr
-	DEEP=names.tr deep 80000000 trstat -q -t csv -c count -g stack,name
+	DEEP=names.tr deep 40000000 trstat -q -t csv -c count -g stack,name
 	assert_equal "$(wc -l <out)" $((NESTED + 1))
 	# whole frames up to the 1024th
 	assert_equal "$(grep -c '^\.\.\.;f979;.*;f1022;f1023;\.\.\.,f[0-9]*,1$' out)" $((NESTED - FRAMES))
@@ -82,7 +82,7 @@ deep() {
 }
 
 @test "trstat: trees are as deep as the calls" {
-	deep 30000000 trstat -t csv -c count --tree
+	deep 15000000 trstat -t csv -c count --tree
 	assert_equal "$(wc -l <out)" $((NESTED + 1))
 	deep 1000000 trstat -t csv -c count --callers f7
 	assert_equal "$(sed -n 2p out)" "0,f7,$((NESTED / 1000))"
@@ -104,7 +104,7 @@ $((NESTED - 2))"
 
 @test "other outputs are as deep as the calls, and no larger than those" {
 	for t in text chrome firefox perfetto speedscope ndjson csv callgrind; do
-		deep 40000000 trencode -q -t "$t"
+		deep 20000000 trencode -q -t "$t"
 	done
 	deep 8000000 trsym
 	deep 100000 trstat -t csv --slowest 10
