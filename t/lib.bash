@@ -1,7 +1,12 @@
 # What every test file loads first: load lib
 bats_require_minimum_version 1.5.0
-bats_load_library bats-support
-bats_load_library bats-assert
+if [[ -s $BATS_SUITE_TMPDIR/assertions.bash ]]; then
+	# shellcheck source=/dev/null # of setup_suite.bash
+	source "$BATS_SUITE_TMPDIR/assertions.bash"
+else
+	bats_load_library bats-support
+	bats_load_library bats-assert
+fi
 
 # bats 1.8 walks the stack before every command of a test, in 0.3 ms: a third of the time of all tests.
 # Bash 5 knows in its ERR trap where a command failed, and one walk there is enough.

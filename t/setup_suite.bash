@@ -10,6 +10,17 @@ quick_python() {
 	export PATH=$BATS_SUITE_TMPDIR/bin:$PATH PYTHONPYCACHEPREFIX=$BATS_SUITE_TMPDIR/pycache
 }
 
+# The functions of the libraries of bats in one file, which each test loads: the libraries start a process
+# for each of their files.
+quick_assertions() (
+	local before
+	before=$(compgen -A function)
+	bats_load_library bats-support
+	bats_load_library bats-assert
+	# shellcheck disable=SC2046 # names
+	declare -f $(compgen -A function | grep -vxF "$before") >"$BATS_SUITE_TMPDIR/assertions.bash"
+)
+
 # Run once before all tests: the same surroundings everywhere, and the recordings unpacked.
 setup_suite() {
 	local name archive shared=${SHARED:-${BASH_SOURCE[0]%/*}/../../shared/traces}
@@ -20,6 +31,7 @@ setup_suite() {
 	done
 
 	quick_python
+	quick_assertions
 
 	export RECORDED=$BATS_SUITE_TMPDIR/recorded
 	mkdir "$RECORDED"
