@@ -3,12 +3,14 @@
 load lib
 
 setup_file() {
-	local input n=0
+	local input size n=0
 	cd "$BATS_FILE_TMPDIR" || return
 	for input in "$DATA/uftrace/fib" "$DATA/trace-cmd/v6-fgraph.dat" "$DATA/apitrace/threads.trace" \
 		"$RECORDED"/uftrace/{kernel-sched,lost}; do
 		((++n))
-		trdecode -q --segment 4K "$input" 2>/dev/null | trsym -q >"$n.trs" || true
+		# a dozen segments of the largest
+		[[ $input == */kernel-sched ]] && size=16K || size=4K
+		trdecode -q --segment $size "$input" 2>/dev/null | trsym -q >"$n.trs" || true
 	done
 }
 

@@ -531,7 +531,7 @@ flip() {
 	for how in --scrub=names,args --scrub=args --drop=dpy,ret --keep=ret,arg.mode; do
 		rm -rf seg parts.*
 		mkdir seg
-		trdecode --segment 1K "$DATA/apitrace/threads.trace" | trfilter "$how" 1 >rec.trs
+		trdecode --segment 2K "$DATA/apitrace/threads.trace" | trfilter "$how" 1 >rec.trs
 		segments rec.trs
 		[ -e seg/105 ]
 		python3 "$ROOT/t/tools/check_streams.py" segments rec.trs

@@ -11,6 +11,13 @@ setup() {
 	need python3
 }
 
+# segmented TRACE: its stream in a few to a dozen segments
+segmented() {
+	local size=4K
+	[[ $1 != */kernel-sched ]] || size=16K
+	trdecode -q --segment $size "$1"
+}
+
 # same TRACE...: the reader and trencode give the same events and status for the stream of each trace
 same() {
 	local trace streams=()
@@ -102,7 +109,7 @@ filtered() {
 	for trace in "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/apitrace/threads.trace \
 		"$RECORDED"/{uftrace/kernel-sched,uftrace/lost,lttng-legacy/gen/gen-2.6-le32-align}; do
 		streams+=("$BATS_TEST_TMPDIR/${trace##*/}.trs")
-		trdecode -q --segment 4K -o "${streams[-1]}" "$trace"
+		segmented "$trace" >"${streams[-1]}"
 	done
 	python3 "$ROOT/t/tools/check_streams.py" segments "${streams[@]}"
 }
@@ -112,7 +119,7 @@ filtered() {
 	cd "$BATS_TEST_TMPDIR"
 	for trace in "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/apitrace/threads.trace \
 		"$RECORDED"/{uftrace/kernel-sched,uftrace/lost,lttng-legacy/gen/gen-2.6-le32-align}; do
-		trdecode -q --segment 4K -o cut.trs "$trace"
+		segmented "$trace" >cut.trs
 		python3 "$ROOT/t/tools/check_streams.py" copied cut.trs trdecode -q
 	done
 	python3 "$ROOT/t/tools/check_streams.py" copied cut.trs trdecode -q --segment 2K
@@ -184,7 +191,7 @@ lossy() {
 	local expression streams=()
 	for expression in 'depth < 3' 'name != "<563b729d7277>"' 'dur > 10us' 'kind == leave'; do
 		streams+=("$BATS_TEST_TMPDIR/${#streams[@]}.trs")
-		trdecode -q --segment 4K "$RECORDED/uftrace/kernel-sched" | trfilter -q "$expression" >"${streams[-1]}"
+		segmented "$RECORDED/uftrace/kernel-sched" | trfilter -q "$expression" >"${streams[-1]}"
 	done
 	trdecode -q --segment 4K "$RECORDED/uftrace/lost" | trsym -q >"$BATS_TEST_TMPDIR/names.trs"
 	python3 "$ROOT/t/tools/check_streams.py" segments "${streams[@]}" "$BATS_TEST_TMPDIR/names.trs"
