@@ -36,6 +36,7 @@ export built log
 
 mapfile -t units < <(find t/unit -name '*.c' | sort | sed 's|^t/||; s|\.c$||')
 # the longest one first, so that no processor waits for it in the end
+# shellcheck disable=SC2016 # of the shell that each starts
 printf '%s\n' unit/filter/call_filter "${units[@]}" | awk '!seen[$0]++' |
 	xargs -P "$(nproc)" -I NAME bash -c 'run_unit "$0"' NAME
 for name in "${units[@]}"; do
