@@ -73,12 +73,14 @@ unpack() {
 	done
 }
 
-@test "every trace comes back as 2.6, read by another reader" {
-	local e t old
+# What is written depends on the events alone, which are those of all traces by the test before this one.
+@test "each second trace comes back as 2.6, read by another reader" {
+	local e t old n=0
 	for e in "$L"/*.expect.txt* "$L"/gen/*.expect.txt; do
 		[[ -e $e ]] || continue
 		t=${e%.expect.txt*}
 		[[ $t == *-trunc ]] && continue
+		((n++ % 2 == 0)) || continue
 		[[ -d $t ]] || t=$t.tar.gz
 		[[ $t == *gen-1.0* ]] && old=-1 || old=
 		rm -rf back
