@@ -44,14 +44,12 @@ oversized() {
 }
 
 @test "a violation in any folder of sources is found" {
-	cd "$BATS_TEST_TMPDIR"
-	mkdir tree
-	cp -r "$ROOT"/{README,cmd,common,man1,man3,man5,man7,doc} tree
-	mkdir tree/t
-	cp "$ROOT"/t/*.sh tree/t
-	mapfile -t folders < <(cd tree && find cmd common -name '*.c' -printf '%h\n' | sort -u)
+	mapfile -t folders < <(cd "$ROOT" && find cmd common -name '*.c' -printf '%h\n' | sort -u)
 	((${#folders[@]} > 20))
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/t
 	for folder in "${folders[@]}"; do
+		mkdir -p "tree/$folder"
 		{
 			# no program and no folder of common may include this
 			if [[ $folder == cmd/trsym* ]]; then
