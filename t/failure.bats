@@ -144,7 +144,7 @@ after() {
 @test "a flipped bit of a small stream is found by each of the five programs" {
 	echo '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"f"}]' >one.json
 	trdecode -o one.trs one.json
-	run -0 perl "$ROOT/t/tools/flip_bits.pl" one.trs "${FLIP_STEP:-23}" "$(nproc)" \
+	run -0 perl "$ROOT/t/tools/flip_bits.pl" one.trs "${FLIP_STEP:-41}" "$(nproc)" \
 		'trfilter 1' trsym trstat 'trencode -t ndjson' trdecode
 	assert_output ''
 }
