@@ -285,16 +285,25 @@ plugins_agree() {
 	for file in v6-fgraph i386-v6-fgraph v6-function; do
 		trdecode -q "$RECORDED/trace-cmd/$file.dat" >x.trs
 		for options in tailprint fgraph:depth 'fgraph:tailprint depth' parent ftrace:offset ftrace:indent=0 \
-			'parent offset indent=0' 'depth=1 depth=0'; do
+			'parent offset indent=0' 'depth=1 depth=0' indent 'indent=true depth=true' 'indent=false parent=1' \
+			'parent parent tailprint=false'; do
 			# shellcheck disable=SC2046,SC2086
 			trace-cmd report $(printf -- ' -O %s' $options) -i "$RECORDED/trace-cmd/$file.dat" 2>/dev/null >want
 			# shellcheck disable=SC2046,SC2086
 			trencode -q $(printf -- ' --plugin-option %s' $options) x.trs | diff want - || fail "$file $options"
 		done
 	done
+	# one with its plug-in and one without, and the same twice
+	for plugins in '|' 'ftrace:|' '|ftrace:'; do
+		for values in '|' '|=0' '=1|'; do
+			a=${plugins%|*}indent${values%|*} b=${plugins#*|}indent${values#*|}
+			trace-cmd report -O "$a" -O "$b" -i "$RECORDED/trace-cmd/v6-function.dat" 2>/dev/null >want
+			trencode -q --plugin-option "$a" --plugin-option "$b" x.trs | cmp - want || fail "$a $b"
+		done
+	done
 	run -2 trencode --plugin-option colour x.trs
-	assert_line "trencode: --plugin-option takes parent, indent, offset, tailprint or depth, with =0 to turn it off, not 'colour'"
-	for wrong in fgraph:parent ftrace:depth parent=2 parent= ''; do
+	assert_line "trencode: --plugin-option takes parent, indent, offset, tailprint or depth, with =1, =0, =true, =false or no value, not 'colour'"
+	for wrong in fgraph:parent ftrace:depth parent=2 parent= parent=yes parent=TRUE indent=1=0 ''; do
 		run -2 trencode --plugin-option "$wrong" x.trs
 	done
 	for other in --raw --no-plugins; do

@@ -66,7 +66,9 @@ const struct option_row settings_rows[] = {
 	{KEY_NO_PLUGINS, "no-plugins", NULL,
 	 "trace-cmd: the messages of the kernel (trace-cmd\nreport -N)", NULL},
 	{KEY_PLUGIN_OPTION, "plugin-option", "OPTION",
-	 "trace-cmd: parent, indent=0, offset, tailprint or\ndepth (trace-cmd report -O)", NULL},
+	 "trace-cmd: turn parent, offset, tailprint or depth on,\nor indent off (trace-cmd report "
+	 "-O)",
+	 NULL},
 	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report\n-t)", NULL},
 	{KEY_TS_DIFF, "ts-diff", NULL,
 	 "trace-cmd: add the time since the line before\n(trace-cmd report --ts-diff)", NULL},
@@ -167,41 +169,61 @@ static int take_pair(struct encode_options *o, const char *arg, struct error *e)
 	return bad;
 }
 
-/* Take "[PLUGIN:]NAME[=0]". */
-static int take_plugin_option(struct encode_options *o, const char *arg, struct error *e)
+static const struct plugin_name {
+	const char *plugin, *name;
+	uint8_t bit;
+	bool on; /* by default */
+} plugin_names[PLUGIN_OPTIONS] = {{"ftrace", "parent", PLUGIN_PARENT, false},
+				  {"ftrace", "indent", PLUGIN_NO_INDENT, true},
+				  {"ftrace", "offset", PLUGIN_OFFSET, false},
+				  {"fgraph", "tailprint", PLUGIN_TAILPRINT, false},
+				  {"fgraph", "depth", PLUGIN_DEPTH, false}};
+
+/* Read what follows the name of an option. PLUGIN_NOT_GIVEN: it is no value. */
+static uint8_t plugin_value(const char *text)
 {
-	static const struct {
-		const char *plugin, *name;
-		uint8_t bit;
-		bool on; /* by default */
-	} names[] = {{"ftrace", "parent", PLUGIN_PARENT, false},
-		     {"ftrace", "indent", PLUGIN_NO_INDENT, true},
-		     {"ftrace", "offset", PLUGIN_OFFSET, false},
-		     {"fgraph", "tailprint", PLUGIN_TAILPRINT, false},
-		     {"fgraph", "depth", PLUGIN_DEPTH, false}};
+	if (!*text)
+		return PLUGIN_TOGGLED;
+	if (!strcmp(text, "=1") || !strcmp(text, "=true"))
+		return PLUGIN_ON;
+	return !strcmp(text, "=0") || !strcmp(text, "=false") ? PLUGIN_OFF : PLUGIN_NOT_GIVEN;
+}
+
+/* Set the bit of an option by its default, by the last PLUGIN:NAME and then by the last NAME. */
+static void plugin_set(struct settings *s, const struct plugin_name *p, const uint8_t given[2])
+{
+	bool on = p->on;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (given[i] != PLUGIN_NOT_GIVEN)
+			on = given[i] == PLUGIN_TOGGLED ? !on : given[i] == PLUGIN_ON;
+	s->encode.plugins =
+		(uint8_t)(on == p->on ? s->encode.plugins & ~p->bit : s->encode.plugins | p->bit);
+	s->encode.plugins_given = true;
+}
+
+/* Take "[PLUGIN:]NAME[=VALUE]". */
+static int take_plugin_option(struct settings *s, const char *arg, struct error *e)
+{
 	const char *colon = strchr(arg, ':'), *name = colon ? colon + 1 : arg;
 	const char *value = strchrnul(name, '=');
-	size_t n = (size_t)(value - name);
-	bool on = strcmp(value, "=0") != 0;
+	size_t n = (size_t)(value - name), plugin = colon ? (size_t)(colon - arg) : 0;
+	uint8_t given = plugin_value(value);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		size_t plugin = strlen(names[i].plugin);
+	for (size_t i = 0; given && i < PLUGIN_OPTIONS; i++) {
+		const struct plugin_name *p = &plugin_names[i];
 
-		if (strlen(names[i].name) != n || memcmp(names[i].name, name, n) != 0 ||
-		    (colon && ((size_t)(colon - arg) != plugin ||
-			       memcmp(arg, names[i].plugin, plugin) != 0)) ||
-		    (on && *value && strcmp(value, "=1") != 0))
+		if (strlen(p->name) != n || memcmp(p->name, name, n) != 0 ||
+		    (colon && (strlen(p->plugin) != plugin || memcmp(p->plugin, arg, plugin) != 0)))
 			continue;
-		o->plugins = (uint8_t)(on == names[i].on ? o->plugins & ~names[i].bit
-							 : o->plugins | names[i].bit);
-		o->plugins_given = true;
+		s->plugins[i][!colon] = given;
+		plugin_set(s, p, s->plugins[i]);
 		return 0;
 	}
-	return error_set(
-		e, NULL, NO_OFFSET,
-		"--plugin-option takes parent, indent, offset, tailprint or depth, with =0 to "
-		"turn it off, not '%s'",
-		arg);
+	return error_set(e, NULL, NO_OFFSET,
+			 "--plugin-option takes parent, indent, offset, tailprint or depth, with "
+			 "=1, =0, =true, =false or no value, not '%s'",
+			 arg);
 }
 
 int settings_option(void *ctx, int key, const char *arg, struct error *e)
@@ -218,7 +240,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case 'D': return take_depth(&s->encode, arg, e);
 	case KEY_RAW: s->encode.raw = true; break;
 	case KEY_NO_PLUGINS: s->encode.no_plugins = true; break;
-	case KEY_PLUGIN_OPTION: return take_plugin_option(&s->encode, arg, e);
+	case KEY_PLUGIN_OPTION: return take_plugin_option(s, arg, e);
 	case KEY_NS: s->encode.ns = true; break;
 	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
 	case KEY_FORMATS: s->list = true; break;

@@ -7,12 +7,18 @@
 #include "cmd/trencode/clip.h"
 #include "cmd/trencode/encoder.h"
 
+/* What was last given for a --plugin-option. */
+enum plugin_given { PLUGIN_NOT_GIVEN, PLUGIN_TOGGLED, PLUGIN_ON, PLUGIN_OFF };
+
+enum { PLUGIN_OPTIONS = 5 };
+
 /* The parsed command line. */
 struct settings {
 	const struct encoder *const *encoders; /* all encoders, ended by NULL */
 	const struct encoder *encoder;
 	struct encode_options encode;
-	struct clip clip; /* its window and limit */
+	struct clip clip;		    /* its window and limit */
+	uint8_t plugins[PLUGIN_OPTIONS][2]; /* enum plugin_given: of PLUGIN:NAME, of NAME */
 	bool list, strict;
 	bool chosen; /* -t was given */
 };
