@@ -180,7 +180,7 @@ profile() {
 	assert_equal "${#lines[@]}" 2
 	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -c '[.name, .dur, .args]'"
 	assert_output "$(printf '["x",0,null]\n%.0s' 1 2 3 4 5)
-[\"i\",null,{\"a\":\"inf\",\"b\":\"[\\\"-inf\\\",1]\"}]"
+[\"i\",null,{\"a\":\"inf\",\"b\":[\"-inf\",1]}]"
 }
 
 @test "times may be below 0: then they count from the earliest" {
@@ -474,4 +474,49 @@ asynchronous() {
 		run -0 pipe "trencode -q -t chrome $of.trs | jq -c '.traceEvents[] | select(.ph == \"i\").args'"
 		assert_output '{"a":null,"b":"NULL","c":0}'
 	done
+}
+
+@test "objects and arrays in arguments are nested, also by way of Perfetto's format, and in segments" {
+	cat >x.json <<-'END'
+		[{"ph":"X","name":"f","pid":1,"tid":1,"ts":1,"dur":5,"args":{"a":{"b":1},"c":[1,2],"d":{},"e":[],"s":"{}"}},
+		{"ph":"B","name":"g","pid":1,"tid":1,"ts":10,"args":{"a":{"b":-3.5,"t":[true,null,{"z":"q\"\u00e9"}]}}},
+		{"ph":"E","pid":1,"tid":1,"ts":12,"args":{"r":{"k":4294967297}}},
+		{"ph":"i","s":"t","name":"h","pid":1,"tid":1,"ts":13,"args":{"a":{"b":2},"m":[[1],[2,[3]]]}},
+		{"ph":"b","name":"as","cat":"x","id":7,"pid":1,"tid":1,"ts":14,"args":{"a":{"b":1,"c":false}}},
+		{"ph":"e","name":"as","cat":"x","id":7,"pid":1,"tid":1,"ts":15,"args":{"w":{"b":[]}}}]
+	END
+	jq -Sc '.[].args | select(has("r") or has("w") | not)' x.json | sort >want
+	trdecode -o x.trs x.json
+	trencode -t perfetto -o x.pftrace x.trs
+	trdecode -o y.trs x.pftrace
+	for stream in x y; do
+		trencode -t chrome --rebase=none $stream.trs | jq -Sc '.traceEvents[] | select(.args and .ph != "M") | .args | del(.r, .w, .id, .track_id)' |
+			sort | diff want - || fail "$stream"
+		trencode -t chrome $stream.trs | jq -c '.traceEvents[].args | select(.) | .r // .w // empty' >have
+		printf '%s\n' '{"k":4294967297}' '{"b":[]}' | diff - have
+		trstat -t csv -g arg.a.b -c count $stream.trs | sort >have
+		printf '%s\n' -3.5,1 1,2 2,1 arg.a.b,count | diff - have
+	done
+	"$ROOT/t/tools/check_streams.py" same x.trs
+	jq -n '[range(3000) | {ph:"i",name:"n",pid:1,ts:.,args:{o:{"k\(. % 7)":[.],l:{m:.}}}}]' >many.json
+	trdecode --segment 16K -o many.trs many.json
+	"$ROOT/t/tools/check_streams.py" segments many.trs
+	jq -c '.[].args' many.json | diff - <(trencode -t ndjson many.trs | jq -c .args)
+}
+
+@test "objects that are nested too deep, or too large, are their text" {
+	jq -n 'def nest($n): if $n == 0 then 1 else {a: nest($n - 1)} end;
+		def wide($n): [range($n) | {key: "k\(.)", value: .}] | from_entries;
+		[{ph:"i",name:"n",pid:1,ts:1,args:{x:nest(64)}}, {ph:"i",name:"n",pid:1,ts:2,args:{x:nest(65)}},
+		{ph:"i",name:"n",pid:1,ts:3,args:{x:wide(4096)}}, {ph:"i",name:"n",pid:1,ts:4,args:{x:wide(4097)}},
+		{ph:"i",name:"n",pid:1,ts:5,args:{x:[range(9999)]}}]' >x.json
+	jq -c '.[].args.x' x.json >want
+	trdecode x.json | trencode -t ndjson | jq -c .args.x >all
+	jq -r type all >have
+	printf '%s\n' object string object string array | diff - have
+	jq -c 'if type == "string" then fromjson else . end' all | diff want -
+	# distinct lists of members
+	jq -n '[range(66000) | {ph:"i",name:"n",pid:1,ts:.,args:{x:{"k\(.)":1}}}]' >x.json
+	trdecode x.json | trencode -t ndjson | jq -r '.args.x | type' | sort | uniq -c | sed 's/^ *//' >have
+	printf '%s\n' '65536 object' '464 string' | diff - have
 }

@@ -491,3 +491,37 @@ same_name='/(exc-cyg|i386-v6-fgraph.dat|s390x-v6-fgraph.dat|v7-zlib-fgraph-depth
 	done | grep '"ph":"X"' | sed 's/,$//' | sort >parts
 	diff lossy parts
 }
+
+@test "instants of no thread are global, and so again when read, also by way of Perfetto's format" {
+	need protoc
+	sed 's/^/packet { trusted_packet_sequence_id: 1 /; s/$/ }/' >x.text <<-'END'
+		timestamp: 1 sequence_flags: 1 track_descriptor { uuid: 10 process { pid: 7 process_name: "app" } }
+		timestamp: 1 track_descriptor { uuid: 1 parent_uuid: 10 thread { pid: 7 tid: 8 thread_name: "worker" } }
+		timestamp: 1 track_descriptor { uuid: 5 name: "named" }
+		timestamp: 2000 track_event { type: INSTANT track_uuid: 5 name: "a" debug_annotations { name: "n" uint_value: 3 } }
+		timestamp: 3000 track_event { type: INSTANT track_uuid: 0 name: "b" }
+		timestamp: 4000 track_event { type: INSTANT track_uuid: 1 name: "c" }
+	END
+	protoc --encode=m.Trace -I "$ROOT/t/proto" perfetto.proto <x.text >x.pftrace
+	# of process and thread scopes, too
+	jq -n '[{ph:"i",s:"g",name:"d",ts:5,pid:1,tid:2},{ph:"I",s:"p",name:"e",ts:6,pid:1,tid:2},{ph:"i",s:"t",name:"f",ts:7,pid:1,tid:2},
+		{ph:"i",s:"g",name:"h",ts:8}]' >y.json
+	trdecode -q -o x.trs x.pftrace
+	trdecode -q -o y.trs y.json
+	for n in x y; do
+		trencode -q -t chrome --rebase=none -o $n.again.json $n.trs
+		trdecode -q $n.again.json | trencode -q -t chrome --rebase=none -o $n.third.json
+		for again in $n.again $n.third; do
+			jq -c '.traceEvents[] | select(.ph == "i") | [.name, .s, .pid, .tid, .ts]' $again.json
+		done >$n
+	done
+	printf '%s\n' '["a","g",null,null,2]' '["b","g",null,null,3]' '["c","t",7,8,4]' | sed p | sort | diff - <(sort x)
+	printf '%s\n' '["d","g",1,2,5]' '["e","p",1,2,6]' '["f","t",1,2,7]' '["h","g",null,null,8]' | sed p | sort | diff - <(sort y)
+	jq -c '.traceEvents[] | select(.name == "thread_name") | .tid' x.again.json | sort -u >have
+	echo 8 | diff - have
+	for of in x.pftrace x.third.json; do
+		trdecode -q $of | trencode -q -t perfetto | protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto |
+			grep -w tid | sort -u >have
+		echo '      tid: 8' | diff - have || fail "$of"
+	done
+}

@@ -28,6 +28,10 @@
  * Events of the category "trutils.scheduling" are made from the events of the kernel's scheduler,
  * which are in the file too (trencode/timeline/chrome_scheduling.h). The decoder leaves them out.
  *
+ * "s":"g" or "p", of instants: the event is of all threads, or of its process; the types of such
+ * events have the scope in their native id. An instant of no thread that Perfetto recorded has the
+ * scope g, and neither "pid" nor "tid".
+ *
  * An instant with the name and the category of gaps, and a reason, is a gap.
  */
 #ifndef TR_FORMATS_CHROME_H
@@ -71,6 +75,8 @@ enum {
 	/* in the native id: the event's id is local to its process (id2) */
 	CHROME_LOCAL = 0x100,
 	CHROME_ENCLOSING = 0x200, /* of a flow: "bp":"e" */
+	CHROME_GLOBAL = 0x400,	  /* of an instant: "s":"g" */
+	CHROME_PROCESS = 0x800,	  /* "s":"p" */
 };
 
 #endif

@@ -324,11 +324,11 @@ static void more_damage(const struct chrome *c)
 static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
-	struct buffer *const buffers[] = {&c->read.name,   &c->read.category, &c->read.phase,
-					  &c->read.pid,	   &c->read.tid,      &c->read.other,
-					  &c->read.values, &c->read.record,   &c->read.arguments,
-					  &c->read.frame,  &c->read.weight,   &c->read.cpu,
-					  &c->read.id_text};
+	struct buffer *const buffers[] = {&c->read.name,    &c->read.category, &c->read.phase,
+					  &c->read.pid,	    &c->read.tid,      &c->read.other,
+					  &c->read.values,  &c->read.record,   &c->read.arguments,
+					  &c->read.frame,   &c->read.weight,   &c->read.cpu,
+					  &c->read.id_text, &c->read.names,    &c->read.nested};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -336,6 +336,7 @@ static void chrome_close(struct input *in)
 	sorter_free(&c->sorter);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
+	json_close(&c->read.json);
 	for (size_t i = 0; i < c->nthreads; i++) {
 		while (c->threads[i].depth)
 			free(c->threads[i].frames[--c->threads[i].depth].values);

@@ -63,6 +63,7 @@ struct chrome_record {
 	bool unfinished;   /* the call ended without a leave */
 	bool unseen;	   /* the call has no enter */
 	bool began_before; /* the enter is in the file before (--split) */
+	uint16_t scope;	   /* of an instant: CHROME_GLOBAL, CHROME_PROCESS; 0: of its thread */
 };
 
 /* An open asynchronous call. */
@@ -120,6 +121,7 @@ struct chrome_counts {
 	uint64_t reduced;	/* samples whose arguments were left out */
 	uint64_t ignored_first; /* offset of the first ignored event */
 	uint64_t named;		/* ids in names */
+	uint32_t definitions;	/* of objects in arguments */
 	char named_first[64];
 };
 
@@ -154,11 +156,15 @@ struct chrome_read {
 	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
 	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
 	struct buffer id_text;
-	bool sample;		   /* it is an element of "samples" */
-	bool in_time;		   /* its weight is in ns */
-	struct chrome_id id, bind; /* bind: "bind_id" */
+	struct buffer names, nested; /* nested.c: names of members, arguments */
+	struct json_reader json;     /* of an argument that is an object or array */
+	bool has_nested;	     /* there is one */
+	bool sample;		     /* it is an element of "samples" */
+	bool in_time;		     /* its weight is in ns */
+	struct chrome_id id, bind;   /* bind: "bind_id" */
 	bool unfinished, unseen, continues, began_before;
-	bool flows; /* the event is part of the flow `bind` */
+	bool flows;	/* the event is part of the flow `bind` */
+	uint16_t scope; /* as of a record */
 };
 
 /* The state of decoding one input. */
@@ -201,8 +207,8 @@ struct chrome_row {
 	bool kernel;		      /* of a call in the kernel */
 	uint32_t level;		      /* of a call */
 	uint32_t type_name, category; /* strings of the writer */
-	uint32_t phase;
-	uint32_t location; /* of name, which declares the arguments; 0 none */
+	uint32_t phase;		      /* with the scope */
+	uint32_t location;	      /* of name, which declares the arguments; 0 none */
 	uint32_t name;
 	const uint8_t *values;
 	uint32_t size;	/* of values */
@@ -234,6 +240,11 @@ bool chrome_time(const char *text, int64_t *ns);
 struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number);
 /* Add a sample. 0, or -1 with *e filled. */
 int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e);
+
+/* nested.c: append the object or array that token began to c->read.values. */
+int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_token token);
+/* nested.c: convert the objects and arrays in c->read.arguments. */
+int chrome_nested_convert(struct chrome *c);
 
 /* cpu_profile.c: take the Profile or ProfileChunk that was read. *done: it has the data of one. 0,
  * or -1 with *e filled. */
@@ -295,10 +306,12 @@ static inline uint32_t chrome_location(struct chrome *c, uint32_t name)
 	return arguments_location_of(&c->arguments, c->w, name);
 }
 
-/* Convert the arguments of a record to details in c->read.values; the name has a location. */
+/* Convert the arguments of the next row to details in c->read.values; the name has a location. */
 static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
 {
-	return arguments_values(&c->arguments, name, p, size, &c->read.values);
+	if (arguments_values(&c->arguments, name, p, size, &c->read.values))
+		return -1;
+	return size && c->counts.definitions ? arguments_use_structs(c->w, &c->read.values) : 0;
 }
 
 /* Return the lane of a thread, or of a thread on a CPU; cpu -1: it is not known. Streams have an

@@ -172,7 +172,7 @@ static bool find_data(struct chrome *c, struct value *data)
 		if (get_u32(b->data + i) != name)
 			continue;
 		values_begin(&v, b->data + i + 8, get_u32(b->data + i + 4));
-		return values_value(&v, data) && data->tag == VALUE_STRING;
+		return values_value(&v, data) && data->tag == VALUE_BLOB;
 	}
 	return false;
 }

@@ -56,20 +56,6 @@ bool chrome_time(const char *text, int64_t *ns)
 
 /* --- arguments --- */
 
-/* Append the value that token began; an object or array as its text. */
-static int put_value(struct chrome *c, struct json_reader *r, enum json_token token)
-{
-	struct buffer *b = &c->read.values, text = {0};
-	int failed;
-
-	if (token != JSON_OBJECT && token != JSON_ARRAY)
-		return json_put_scalar(r, token, b);
-	failed = json_copy(r, token, &text) ||
-		 value_put_bytes(b, VALUE_STRING, text.data, text.size);
-	buffer_free(&text);
-	return failed ? -1 : 0;
-}
-
 /* Read "args": { name: value, ... } in the form of a record. */
 static int read_arguments(struct chrome *c, struct json_reader *r)
 {
@@ -88,8 +74,10 @@ static int read_arguments(struct chrome *c, struct json_reader *r)
 			continue;
 		}
 		c->read.values.size = 0;
-		if (put_value(c, r, token) || buffer_u32(to, key) ||
-		    buffer_u32(to, (uint32_t)c->read.values.size) ||
+		if ((token == JSON_OBJECT || token == JSON_ARRAY
+			     ? chrome_nested_put(c, r, token)
+			     : json_put_scalar(r, token, &c->read.values)) ||
+		    buffer_u32(to, key) || buffer_u32(to, (uint32_t)c->read.values.size) ||
 		    buffer_append(to, c->read.values.data, c->read.values.size))
 			return -1;
 	}
@@ -249,7 +237,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	struct chrome_record record = {
 		.duration = duration, .kind = (uint16_t)kind, .phase = c->read.phase.data[0]};
 	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, 0};
-	const uint8_t *p = c->read.arguments.data;
+	const uint8_t *p;
 	uint32_t name; /* of the row with the arguments */
 
 	record.id = c->read.id;
@@ -257,6 +245,8 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	record.began_before = c->read.began_before;
 	record.unseen = c->read.unseen && (kind == CHROME_COMPLETE || kind == CHROME_BEGIN);
 	c->depths |= record.unfinished || record.unseen;
+	if (c->read.has_nested && chrome_nested_convert(c))
+		return error_no_memory(e);
 	if (c->read.continues)
 		forget_argument(c, c->texts.continues);
 	if (record.unfinished)
@@ -265,6 +255,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	     add_flow(c)) ||
 	    !chrome_thread(c, &record.thread))
 		return error_no_memory(e);
+	record.scope = is_phase(c, "iI") ? c->read.scope : 0;
 	record.cpu = kind == CHROME_INSTANT ? cpu_of(c, record.thread) : -1;
 	/* an end without a name ends any call */
 	record.name = c->read.name.size || kind == CHROME_END || is_phase(c, "eF")
@@ -281,6 +272,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 									 : record.name;
 	record.category = writer_string(c->w, c->read.category.data, c->read.category.size);
 	record.values = (uint32_t)c->read.arguments.size;
+	p = c->read.arguments.data;
 	for (size_t i = 0; i < c->read.arguments.size; i += 8 + get_u32(p + i + 4))
 		if (arguments_learn(&c->arguments, name, get_u32(p + i)))
 			return error_no_memory(e);
@@ -376,6 +368,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
+	bool scope = json_is(r, "s");
 	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
 	bool flows = json_is(r, "flow_in") || json_is(r, "flow_out");
 	struct buffer *text = text_of(c, r);
@@ -403,6 +396,10 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	t->wrong_dur |= dur && token != JSON_NULL;
 	if (bp && token == JSON_STRING && !strcmp((char *)r->text.data, "e"))
 		c->read.id.form |= CHROME_ID_ENCLOSING;
+	if (scope && token == JSON_STRING)
+		c->read.scope = json_is(r, "g")	  ? CHROME_GLOBAL
+				: json_is(r, "p") ? CHROME_PROCESS
+						  : 0;
 	c->read.unfinished |= unfinished && token == JSON_TRUE;
 	c->read.continues |= continues && token == JSON_STRING;
 	c->read.began_before |= continues && token == JSON_STRING && !json_is(r, "after");
@@ -457,7 +454,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	enum json_token token;
 
 	c->read.id = c->read.bind = (struct chrome_id){0};
-	c->read.flows = false;
+	c->read.flows = c->read.has_nested = false;
+	c->read.scope = 0;
 	c->read.unfinished = c->read.unseen = c->read.in_time = false;
 	c->read.continues = c->read.began_before = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

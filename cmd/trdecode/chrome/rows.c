@@ -298,7 +298,7 @@ static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t
 										    : KIND_INSTANT,
 						  .type_name = r->name,
 						  .category = r->category,
-						  .phase = r->phase,
+						  .phase = r->phase | r->scope,
 						  .location = location,
 						  .name = r->name,
 						  .values = values,

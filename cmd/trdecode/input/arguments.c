@@ -144,6 +144,25 @@ int arguments_values(struct argument_table *t, uint32_t function, const uint8_t 
 	return 0;
 }
 
+int arguments_use_structs(struct writer *w, const struct buffer *details)
+{
+	struct values v;
+	struct value value;
+	uint8_t what;
+	uint64_t index;
+
+	values_begin(&v, details->data, details->size);
+	while (values_what(&v, &what, &index))
+		for (uint64_t left = 1; left; left--) {
+			if (!values_value(&v, &value))
+				return 0;
+			if (value.tag == VALUE_STRUCT && writer_use_definition(w, value.definition))
+				return -1;
+			left += value.count;
+		}
+	return 0;
+}
+
 uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n)
 {
 	struct member_entry *members = calloc(n + 1, sizeof *members);

@@ -55,6 +55,9 @@ uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint3
 int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
 		     uint32_t size, struct buffer *details);
 
+/* Declare the definitions of the STRUCTs in the details of the next row. -1: out of memory. */
+int arguments_use_structs(struct writer *w, const struct buffer *details);
+
 /* Declare a struct whose members have these names. 0: out of memory. */
 uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n);
 /* Declare a function with arguments of these names. 0: out of memory. */

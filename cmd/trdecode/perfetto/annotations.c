@@ -210,6 +210,22 @@ static int put_interned(struct annotations *a, uint64_t iid)
 	return value_put_bytes(&a->p->scratch.arguments, VALUE_STRING, text, string ? n : 0);
 }
 
+/* Append JSON: its text, but null and what is empty, which have no form of their own. */
+static int put_json(struct annotations *a, struct protobuf_view text)
+{
+	struct perfetto *p = a->p;
+	size_t n = protobuf_size(text);
+
+	if (n == 4 && !memcmp(text.at, "null", 4))
+		return value_put_simple(&p->scratch.arguments, VALUE_NULL);
+	if (n == 2 && !memcmp(text.at, "[]", 2))
+		return value_put_array(&p->scratch.arguments, 0);
+	if (n != 2 || memcmp(text.at, "{}", 2) != 0)
+		return put_text(&p->scratch.arguments, text, VALUE_STRING);
+	a->found->structs = true;
+	return buffer_align(&p->scratch.key, 4) ? -1 : perfetto_put_struct(p, p->scratch.key.size);
+}
+
 /* Append the value of an annotation. */
 static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth)
 {
@@ -231,10 +247,7 @@ static int put_annotation(struct annotations *a, struct protobuf_view message, u
 	case ANNOTATION_INT: return put_int(b, (int64_t)value.value);
 	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value.value)}, 8);
 	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value.value);
-	case ANNOTATION_JSON:
-		if (protobuf_size(value.bytes) == 4 && !memcmp(value.bytes.at, "null", 4))
-			return value_put_simple(b, VALUE_NULL);
-		return put_text(b, value.bytes, VALUE_STRING);
+	case ANNOTATION_JSON: return put_json(a, value.bytes);
 	case ANNOTATION_STRING: return put_text(b, value.bytes, VALUE_STRING);
 	case ANNOTATION_STRING_IID: return put_interned(a, value.value);
 	case ANNOTATION_NESTED: return put_nested(a, value.bytes, depth);

@@ -102,27 +102,6 @@ uint32_t perfetto_location(struct perfetto *p, uint32_t name)
 
 /* --- rows --- */
 
-/* Send the definitions of the STRUCTs in values. */
-static int use_definitions(struct perfetto *p)
-{
-	struct values v;
-	struct value value;
-	uint8_t what;
-	uint64_t index;
-
-	values_begin(&v, p->scratch.details.data, p->scratch.details.size);
-	while (values_what(&v, &what, &index))
-		for (uint64_t left = 1; left; left--) {
-			if (!values_value(&v, &value))
-				return 0;
-			if (value.tag == VALUE_STRUCT &&
-			    writer_use_definition(p->w, value.definition))
-				return -1;
-			left += value.count;
-		}
-	return 0;
-}
-
 /* Write a row with a fixed part or values. */
 static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 {
@@ -150,7 +129,7 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 	if (r->size) {
 		if (arguments_values(p->arguments.table, r->name, r->values, r->size,
 				     &p->scratch.details) ||
-		    use_definitions(p))
+		    arguments_use_structs(p->w, &p->scratch.details))
 			return -1;
 		row.tail = p->scratch.details.data;
 		row.tail_size = (uint32_t)p->scratch.details.size;

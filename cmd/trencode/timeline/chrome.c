@@ -305,8 +305,8 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return error_no_memory(e);
 	p = line_room(s);
-	p = counter ? PUT(p, "{\"ph\":\"C\",") : chrome_put_phase(s, p, ev, flow);
-	p = put_prefix(prefix, p);
+	p = counter ? put_prefix(prefix, PUT(p, "{\"ph\":\"C\","))
+		    : chrome_put_phase(s, p, ev, prefix, flow);
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
 	if (!counter && !async && !flow)
 		p = put_cpu(p, ev->lane);

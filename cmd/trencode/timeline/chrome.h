@@ -215,9 +215,10 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 /* Write the E of a call that is dropped, if it has a B. */
 int chrome_pairs_drop(struct chrome_output *s, const struct span *span,
 		      const struct lane_prefix *prefix, struct error *e);
-/* Write the phase of an event that is neither call nor counter at p, and its category if it has an
- * id. flow: it is the part of a flow that flows_read got. Returns where the line goes on. */
-char *chrome_put_phase(struct chrome_output *s, char *p, const struct event *ev, bool flow);
+/* Write an event that is neither call nor counter at p, up to its time. flow: it is the part of a
+ * flow that flows_read got. Returns where the line goes on. */
+char *chrome_put_phase(struct chrome_output *s, char *p, const struct event *ev,
+		       const struct lane_prefix *prefix, bool flow);
 /* Write the flows of an event that was read from Perfetto's format: events of the category
  * CHROME_FLOW. */
 int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e);

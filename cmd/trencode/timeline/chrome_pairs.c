@@ -217,18 +217,33 @@ static char *put_flow(struct chrome_output *s, char *p, char phase, bool enclosi
 	return enclosing ? PUT(p, "\",\"bp\":\"e\",") : PUT(p, "\",");
 }
 
-char *chrome_put_phase(struct chrome_output *s, char *p, const struct event *ev, bool flow)
+/* Write the phase of an instant at p, up to its time, and its thread, unless it has none. */
+static char *put_instant(char *p, const struct event *ev, const struct lane_prefix *prefix)
+{
+	const struct type *t = ev->type;
+	bool chrome = type_is_of(t, "chrome");
+	bool thread = ev->lane->flags & (LANE_HAS_TID | LANE_HAS_PID | LANE_HAS_CPU);
+	bool global = chrome ? t->native & CHROME_GLOBAL : !thread && type_is_of(t, "perfetto");
+
+	p = PUT(p, "{\"ph\":\"i\",\"s\":\"");
+	*p++ = global ? 'g' : chrome && t->native & CHROME_PROCESS ? 'p' : 't';
+	p = PUT(p, "\",");
+	return global && !thread ? PUT(p, "\"ts\":") : put_prefix(prefix, p);
+}
+
+char *chrome_put_phase(struct chrome_output *s, char *p, const struct event *ev,
+		       const struct lane_prefix *prefix, bool flow)
 {
 	if (flow)
-		return put_flow(s, p, s->flows.phase, s->flows.enclosing, ev->type->group,
-				s->flows.parts[0].id);
+		return put_prefix(prefix, put_flow(s, p, s->flows.phase, s->flows.enclosing,
+						   ev->type->group, s->flows.parts[0].id));
 	if (!async_event_is(ev->type))
-		return PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+		return put_instant(p, ev, prefix);
 	p = PUT(p, "{\"ph\":\"");
 	*p++ = async_event_phase(ev->type);
 	text_wrote(s->out, p);
 	chrome_async_put_id(s, ev->type, async_event_id(ev));
-	return text_room(s->out, LINE_FIXED);
+	return put_prefix(prefix, text_room(s->out, LINE_FIXED));
 }
 
 int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e)

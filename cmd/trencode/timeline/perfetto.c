@@ -238,7 +238,7 @@ static int append_instant(struct perfetto *s, const struct event *ev)
 static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct perfetto *s = ctx;
-	uint64_t uuid, token;
+	uint64_t uuid = 0, token; /* track 0 is that of all threads */
 	uint32_t name = ev->type->name.number;
 	struct track_event instant;
 	bool whole;
@@ -248,7 +248,8 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	/* the event needs no track, but its thread a process and a name, if they are known */
 	if (whole && (!ev->lane->tid || !(ev->lane->flags & LANE_HAS_PID || ev->lane->comm.size)))
 		return 0;
-	if (perfetto_track(s, &(struct track_of){OF_THREAD, calls_thread(ev), 0, ev->lane},
+	if (!perfetto_is_global(ev) &&
+	    perfetto_track(s, &(struct track_of){OF_THREAD, calls_thread(ev), 0, ev->lane},
 			   ev->time, &uuid, e))
 		return -1;
 	if (whole)

@@ -103,6 +103,8 @@ int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slo
 /* Take the lowest slot that no open call of the thread has; apart: not 0, the thread's own track.
  */
 int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot);
+/* Test for an instant or counter of no thread, process or CPU, which needs no track of one. */
+bool perfetto_is_global(const struct event *ev);
 /* Get the track of the counter of an event, by strings of the dictionary: its name and, if the
  * event has several values, the value's name; else 0. */
 int perfetto_counter_track(struct perfetto *s, const struct event *ev, uint32_t name,

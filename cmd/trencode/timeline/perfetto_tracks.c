@@ -1,5 +1,7 @@
 #include "cmd/trencode/timeline/perfetto_private.h"
 
+#include "common/formats/chrome.h"
+
 enum { SLOTS = 64 };
 
 static uint64_t uuid_of(enum track_kind kind, uint32_t thread, uint32_t which)
@@ -47,6 +49,17 @@ static int describe_thread(struct perfetto *s, struct track *t, const struct lan
 static bool is_named_track(const struct lane *lane)
 {
 	return lane->buffer.size && lane->source && !strcmp(lane->source->format.text, "perfetto");
+}
+
+bool perfetto_is_global(const struct event *ev)
+{
+	const struct type *t = ev->type;
+
+	return (t->kind == KIND_INSTANT || t->kind == KIND_COUNTER) &&
+	       !(ev->lane->flags & (LANE_HAS_TID | LANE_HAS_PID | LANE_HAS_CPU)) &&
+	       !ev->lane->buffer.size &&
+	       (type_is_of(t, "perfetto") ||
+		(type_is_of(t, "chrome") && t->native & CHROME_GLOBAL));
 }
 
 /* Get the track of such a lane: below that of its thread, if it has one. */
@@ -157,7 +170,8 @@ int perfetto_counter_track(struct perfetto *s, const struct event *ev, uint32_t 
 	     (buffer_u8(&s->kept, ' ') || buffer_append(&s->kept, text.text, text.size))) ||
 	    protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
 	    perfetto_put_text(s, &s->part, TRACK_NAME, s->kept.data, s->kept.size) ||
-	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)) ||
+	    (!perfetto_is_global(ev) &&
+	     protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0))) ||
 	    protobuf_message(&s->part, TRACK_COUNTER, &s->clean))
 		return error_no_memory(e);
 	return perfetto_put_descriptor(s, ev->time, e);
