@@ -7,6 +7,9 @@
 #ifndef TR_FORMATS_TRACECMD_H
 #define TR_FORMATS_TRACECMD_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #define TRACECMD_MAGIC	    "\x17\x08\x44tracing" /* 10 bytes, no NUL */
 #define TRACECMD_MAGIC_SIZE 10
 
@@ -66,6 +69,16 @@ enum { TRACECMD_COMPRESSED = 1 }; /* flag of a section */
  * Names that trencode escapes never end so: other characters than letters and digits become
  * _xHH, a _ only before an x. */
 #define TRACECMD_ANOTHER "_x5f"
+
+/* The types of the lines of a latency trace: of an event, and of the heading or a further line. */
+#define TRACECMD_TEXT_EVENT "latency"
+#define TRACECMD_TEXT_OTHER "latency_other"
+
+/* Test for the name of one of them. */
+static inline bool tracecmd_is_text(const char *name)
+{
+	return !strcmp(name, TRACECMD_TEXT_EVENT) || !strcmp(name, TRACECMD_TEXT_OTHER);
+}
 
 /* Ring buffer: the kinds of a record, in its lowest (little-endian) or highest 5 bits; 1 to 28
  * are words of payload. */

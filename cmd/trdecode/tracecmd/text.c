@@ -1,6 +1,7 @@
 /*
  * text.c - latency traces: the text of the kernel's file `trace`. Each line is an event, with the
- * time, CPU and thread that the line gives.
+ * time, CPU and thread that the line gives. Lines of the heading, and further lines of a text, have
+ * a type of their own.
  */
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 #include "common/util/lines.h"
@@ -12,10 +13,11 @@ enum { LINE_LIMIT = 64 * 1024, READ = 64 * 1024 };
 
 struct tracecmd_text {
 	struct buffer line;
-	size_t at; /* offset in the window */
-	uint32_t type, lane;
-	uint64_t time;	 /* time of the previous line */
-	bool ended, cut; /* cut: the last line has no newline */
+	size_t at;			 /* offset in the window */
+	uint32_t event_type, other_type; /* of lines */
+	uint32_t type, lane;		 /* of the next line */
+	uint64_t time;			 /* time of the previous line */
+	bool ended, cut;		 /* cut: the last line has no newline */
 	struct lane_key {
 		uint32_t cpu, lane;
 		int32_t pid;
@@ -186,7 +188,9 @@ static int text_look(struct tracecmd *t, struct tracecmd_reader *r)
 	struct tracecmd_text *x = r->text;
 	struct parsed p;
 
+	x->type = x->other_type;
 	if (parse_line((char *)x->line.data, x->line.size, &p)) {
+		x->type = x->event_type;
 		if (!x->last.lane || x->last.cpu != p.cpu || x->last.pid != p.pid)
 			x->last = (struct lane_key){p.cpu, lane_of(t, r, &p), p.pid};
 		x->lane = x->last.lane;
@@ -206,7 +210,7 @@ uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_read
 	return tracecmd_time(t, 0, r->text->time);
 }
 
-static uint32_t declare_type(struct tracecmd *t)
+static uint32_t declare_type(struct tracecmd *t, const char *name)
 {
 	struct writer *w = t->w;
 	struct field_entry line = {.name = writer_text(w, "line"),
@@ -216,7 +220,7 @@ static uint32_t declare_type(struct tracecmd *t)
 				   .size = 1};
 
 	return writer_type(w, &(struct type_entry){.source = t->source,
-						   .name = writer_text(w, "latency"),
+						   .name = writer_text(w, name),
 						   .group = writer_text(w, "ftrace"),
 						   .kind = KIND_INSTANT,
 						   .word_size = t->layout.long_size,
@@ -235,8 +239,9 @@ int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct er
 	if (!x)
 		return error_no_memory(e);
 	cpu_data_begin(&r->data, r->buffer->text_offset, r->buffer->text_size, READ, READ);
-	x->type = declare_type(t);
-	if (!x->type)
+	x->event_type = declare_type(t, TRACECMD_TEXT_EVENT);
+	x->other_type = declare_type(t, TRACECMD_TEXT_OTHER);
+	if (!x->event_type || !x->other_type)
 		return -1;
 	got = cpu_data_bytes(&r->data, e);
 	if (got < 0)

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/formats/tracecmd.h"
 #include "common/stream/field.h"
 
 enum { PART_LIMIT = 1 << 30, TEXT_PIECE = 40 * 1024 };
@@ -176,7 +177,7 @@ static bool has_cpu(const struct lane *lane)
 /* Test whether the events are lines of a latency trace, which have no id. */
 static bool is_line(const struct type *t)
 {
-	return !t->native && !t->declaration.size && !strcmp(t->name.text, "latency") &&
+	return !t->native && !t->declaration.size && tracecmd_is_text(t->name.text) &&
 	       !strcmp(t->group.text, "ftrace");
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/text/time_format.h"
+#include "common/formats/tracecmd.h"
 
 enum { NAME_WIDTH = 20 };
 
@@ -16,7 +17,7 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 	char why[PRINT_WHY];
 
 	t->ready = true;
-	if (!type->declaration.size && !strcmp(type->name.text, "latency")) {
+	if (!type->declaration.size && tracecmd_is_text(type->name.text)) {
 		t->line = true;
 		return 0;
 	}
