@@ -478,13 +478,56 @@ events() {
 		[2000,1000,"load",{"category":"net","code":200,"size":12,"url":"http://a"}]
 		[5000,null,"vsync",null]
 		[6000,null,"touch down",{"track":"input"}]
-		[7000,2000,"fling",{"track":"J<SCROLL>"}]
-		[8000,11000,"settle",{"track":"J<SCROLL>"}]
-		[20000,2000,"fetch",{"a":1,"category":"net"}]
+		[7000,2000,"fling",{"cookie":77,"track":"J<SCROLL>"}]
+		[8000,11000,"settle",{"cookie":78,"track":"J<SCROLL>"}]
+		[20000,2000,"fetch",{"a":1,"category":"net","cookie":5}]
 		[21000,null,"bytes",{"value":12}]
 		[23000,null,"print",{"ip":"tracing_mark_write","message":"G|9|t|x"}]
 	END
 	grep -v '"?"' have | diff want -
+}
+
+@test "asynchronous marks of one name overlap: a call for each cookie, also in Chrome's and Perfetto's formats" {
+	need protoc
+	python3 - <<-'END'
+		import random
+		random.seed(5)
+		text, packets, want, now, running = ["# tracer: nop"], [], {}, 1000000, {}
+		calls = [(name, cookie) for name in ("fetch", "decode") for cookie in (-3, 0, 1, 2, 2147483647)]
+		while len(text) < 3000 or running:
+		    now += random.randint(1, 900)
+		    call = random.choice(calls if len(text) < 3000 else list(running))
+		    mark = "%s|9|%s|%d" % ("F" if call in running else "S", *call)
+		    if call in running:
+		        n, total = want.get(call, (0, 0))
+		        want[call] = n + 1, total + 1000 * (now - running.pop(call))
+		    else:
+		        running[call] = now
+		    text.append(" app-%d (9) [000] .... %d.%06d: tracing_mark_write: %s" % (random.randint(9, 12), now // 10**6, now % 10**6, mark))
+		    packets.append('event { timestamp: %d pid: 9 print { buf: "%s\\n" } }' % (now * 1000, mark))
+		open("x", "w").write("\n".join(text) + "\n")
+		open("x.text", "w").writelines("packet { trusted_packet_sequence_id: 1 ftrace_events { cpu: 0 %s } }\n" % p for p in packets)
+		open("want", "w").writelines("%s,%d,%d,%d\n" % (*call, *of) for call, of in sorted(want.items()))
+		open("calls", "w").write("%d\n" % sum(n for n, total in want.values()))
+	END
+	LC_ALL=C sort -o want want
+	protoc --encode=m.Trace -I "$ROOT/t/proto" perfetto.proto <x.text >x.pftrace
+	trdecode -q -o x.trs x
+	trencode -q -t chrome -o x.json x.trs
+	trencode -q -t perfetto -o y.pftrace x.trs
+	for from in x.trs x.json y.pftrace; do
+		key=arg.cookie
+		[[ $from != x.trs ]] || key=cookie
+		trdecode -q $from | trstat -q -t csv -g name,$key -c count,total | tail -n +2 | LC_ALL=C sort | diff want - || fail "$from"
+	done
+	# packets of ftrace have the cookie as their id
+	trdecode -q x.pftrace | trstat -q -t csv -g name -c count,total | tail -n +2 | LC_ALL=C sort >have
+	awk -F, '{ n[$1] += $3; t[$1] += $4 } END { for (i in n) printf "%s,%d,%.0f\n", i, n[i], t[i] }' want | LC_ALL=C sort | diff - have
+	trdecode -q x.pftrace | trencode -q -t ndjson | jq -r '"\(.name) \(.args.track_id)"' | sort -u | wc -l >have
+	echo 10 | diff - have
+	# an asynchronous pair with an id of its own for each call
+	jq -r '.traceEvents[] | select(.ph == "b" or .ph == "e") | "\(.cat) \(.id)"' x.json | sort | uniq -c | awk '$1 == 2' | wc -l | diff calls -
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <y.pftrace | grep -c 'type: BEGIN' | diff calls -
 }
 
 @test "compressed systrace: atrace -z, and Base64 in a page" {

@@ -12,13 +12,13 @@ static struct span span_of(struct mark_text t)
 	return (struct span){t.at, t.at + t.size};
 }
 
-/* Set the fields in values: arguments, category and track. */
+/* Set the fields in values: arguments, category, track and cookie. */
 static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
 {
 	struct mark_text arguments = m->arguments, key, value;
 
 	f->nvalues = 0;
-	while (f->nvalues + 2 < FTRACE_FIELDS_MOST &&
+	while (f->nvalues + 3 < FTRACE_FIELDS_MOST &&
 	       atrace_mark_argument(&arguments, &key, &value)) {
 		ftrace_value_add(f, "", span_of(value), true);
 		f->values[f->nvalues - 1].key = span_of(key);
@@ -27,6 +27,8 @@ static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
 		ftrace_value_add(f, "category", span_of(m->category), false);
 	if (m->track.size)
 		ftrace_value_add(f, "track", span_of(m->track), false);
+	if (m->cookie.size)
+		ftrace_value_add(f, "cookie", span_of(m->cookie), true);
 }
 
 /* Give the row a type, with the fields in values. */

@@ -4,8 +4,7 @@
 
 enum { PARTS = 6 };
 
-/* Read a decimal number with an optional sign. false: the text is none. */
-static bool read_number(struct mark_text s, int64_t *number)
+bool atrace_mark_number(struct mark_text s, int64_t *number)
 {
 	bool minus = s.size && *s.at == '-';
 	uint64_t n = 0;
@@ -115,7 +114,7 @@ static bool take_parts(struct atrace_mark *m, const struct mark_text *p, unsigne
 	case 'C':
 		m->name = p[1];
 		m->category = n > 3 ? p[3] : m->category;
-		return read_number(p[2], &m->value);
+		return atrace_mark_number(p[2], &m->value);
 	case 'S':
 	case 'F':
 		m->name = p[1];
@@ -142,7 +141,7 @@ bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n)
 	if (n < 2)
 		return m->what == 'E';
 	count = split((struct mark_text){text + 2, n - 2}, parts, PARTS);
-	m->has_tgid = read_number(parts[0], &m->tgid);
+	m->has_tgid = atrace_mark_number(parts[0], &m->tgid);
 	if (!m->has_tgid && parts[0].size)
 		return false;
 	return take_parts(m, parts, count);

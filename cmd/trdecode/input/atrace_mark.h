@@ -39,6 +39,8 @@ struct atrace_mark {
 /* Take the next of the arguments: KEY and VALUE. Returns false if there are no more. */
 bool atrace_mark_argument(struct mark_text *arguments, struct mark_text *key,
 			  struct mark_text *value);
+/* Read a decimal number with an optional sign. Returns false if the text is none. */
+bool atrace_mark_number(struct mark_text text, int64_t *number);
 /* Read a mark, without a newline. Returns false if the text is none. */
 bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n);
 

@@ -357,8 +357,12 @@ static int mark_id_row(struct perfetto *p, struct perfetto_record *r, uint64_t t
 		.tid = is_track,
 		.name = perfetto_text(p, view_of(is_track ? m->track : m->name)),
 		.scope = perfetto_text(p, view_of(m->cookie))};
-	struct perfetto_id id = perfetto_id_of(&key);
+	struct perfetto_id id;
+	int64_t cookie;
 
+	if (atrace_mark_number(m->cookie, &cookie))
+		key.id = (uint64_t)cookie;
+	id = perfetto_id_of(&key);
 	r->kind = r->kind == PERFETTO_BEGIN ? PERFETTO_ID_BEGIN : PERFETTO_ID_END;
 	return perfetto_row_event(p, r, time, (const uint8_t *)&id, sizeof id);
 }
