@@ -673,6 +673,106 @@ need_instance() {
 	trencode -q -t ndjson x.trs 2>/dev/null | diff want -
 }
 
+@test "a line that is part of an event is damage, though a text may go on in it" {
+	# each after a print, whose message has two lines
+	cat >broken <<-'END'
+		      sh-149     [001]
+		      sh-149     [0
+		      sh-149   \x20
+		      sh-14x     [001]    20.928398: sched_wakeup: comm=a pid=1
+		      sh-149     [0x1]    20.92.398: sched_wakeup: comm=a pid=1
+		      sh-149     {001]    20.928398: sched_wakeup: comm=a pid=1
+		      sh-149     [001]    20.928398; sched_wakeup: comm=a pid=1
+		      sh~149     [001] d..2. 20.928398: sched_wakeup: comm=a pid=1
+		01] d..2.    20.928398: other: comm=a pid=1
+		.2.    20.928398: other: comm=a pid=1
+		20.928398: sched_wakeup: comm=a pid=1
+		398: sched_wakeup: comm=a pid=1
+		      sh-149     xd..2   15us+: foo <-bar
+		 0) ! 12x.000 us  |  foo();
+	END
+	sed -i 's/\\x20/ /' broken
+	head='   sh-9 [001]    20.900001: sched_wakeup: comm=b pid=2'
+	printf '%s\n' "$head" '   sh-9 [001]    20.900002: print: one' 'two [3] a-1 12:' >before
+	printf '%s\n' '   sh-9 [001]    20.900003: sched_wakeup: comm=c pid=3' >after
+	cat before after >whole
+	trdecode whole | trencode -q -t ndjson >want
+	run -0 jq -r 'select(.type == "print").args.message' want
+	assert_output $'one\ntwo [3] a-1 12:'
+	while IFS= read -r line; do
+		{
+			cat before
+			printf '%s\n' "$line"
+			cat after
+		} >x
+		trdecode x -o x.trs 2>err && fail "$line"
+		echo "trdecode: x: $(printf 0x%x "$(wc -c <before)"): a line that is no event" | diff - err || fail "$line"
+		trencode -q -t ndjson x.trs 2>/dev/null | diff want - || fail "$line"
+	done <broken
+	# a value in brackets has its end, so no line goes on with it
+	printf '%s\n' '   sh-9 [001]    20.900001: softirq_entry: vec=9 [action=RCU]' garbage >x
+	run -1 trdecode x -o x.trs
+	assert_output 'trdecode: x: 0x3e: a line that is no event'
+}
+
+@test "a text that ends within a line is damage where the line shows it" {
+	for file in "$T/v6-sched-irq-timer.report.txt" "$T/v6-stacktrace.report.txt" "$T/v6-fgraph.raw.txt"; do
+		head -c 60000 "$file" | sed '$d' >text
+		python3 - <<-'END' >cuts
+			import random, re
+			text = open("text", "rb").read()
+			# a head, and the name of an event or a stack
+			event = re.compile(rb" *\S.*-[0-9]+ .*[0-9]: +([a-z_0-9]+: .*\S|<.*>)")
+			random.seed(6)
+			first = text.index(b"\n", len(text) // 3)
+			for n in range(40):
+			    cut = random.randrange(first, len(text))
+			    line = text[text.rindex(b"\n", 0, cut) + 1:cut]
+			    print(cut, text[:cut].count(b"\n"), int(bool(line) and not line.startswith(b"=>") and not event.match(line) and b"|" not in line))
+		END
+		while read -r at lines damaged; do
+			head -c "$at" text >x
+			head -n "$lines" text >y
+			trdecode -q x >x.trs 2>err && status=0 || status=$?
+			((status == damaged || (status == 1 && damaged == 0))) || fail "$file: $at: status $status"
+			((!status)) || grep -qF "trdecode: x: $(printf 0x%x "$(wc -c <y)"): the text ends within a line" err || fail "$file: $at: $(<err)"
+			# what is before the line is there
+			((!status)) || trencode -q -t ndjson x.trs 2>/dev/null | cmp - <(trdecode -q y | trencode -q -t ndjson) || fail "$file: $at"
+		done <cuts
+		grep -q ' 1$' cuts || fail "$file"
+	done
+	# a whole event may lack its newline
+	printf '   sh-9 [001]    20.900001: sched_wakeup: comm=b pid=2' >x
+	run -0 --separate-stderr trdecode x -o x.trs
+	printf '\n   sh-9 [001]    20.900001: sched_wakeup: comm=b pid=2' >>x
+	run -0 --separate-stderr trdecode x -o x.trs
+	trstat -q -t csv -g type -c count x.trs | grep -qx sched_wakeup,2
+	# these are parts of others
+	for part in ' comm=c' ' comm=c pid=3 [' ' comm=c pid=' ' comm=c pid=2x' ''; do
+		printf '\n   sh-9 [001]    20.900002: sched_wakeup:%s' "$part" | cat x - >y
+		run -1 --separate-stderr trdecode y -o y.trs
+		assert_equal "$stderr" 'trdecode: y: 0x6e: the text ends within a line'
+		trstat -q -t csv -g type -c count y.trs 2>/dev/null | grep -qx sched_wakeup,2 || fail "$part"
+	done
+}
+
+@test "a page that ends early is damage" {
+	for name in systrace systrace-legacy; do
+		need_shared "ftrace-text/$name.html"
+		file=$RECORDED/ftrace-text/$name.html
+		size=$(wc -c <"$file")
+		trdecode -q "$file" | trencode -q -t ndjson >want
+		for ((n = 1; n < 40; n++)); do
+			at=$((size / 2 + n * size / 80))
+			head -c $at "$file" >x
+			run -1 --separate-stderr trdecode x -o x.trs
+			[[ $stderr == "trdecode: x: 0x"*": "* ]] || fail "$at: $stderr"
+			trencode -q -t ndjson x.trs 2>/dev/null | head -n -1 >have
+			cmp -n "$(wc -c <have)" have want || fail "$at"
+		done
+	done
+}
+
 @test "any bit may be wrong" {
 	RANDOM=7
 	for name in v6-fgraph.report v6-stacktrace.report v6-sched-irq-timer.raw; do

@@ -294,6 +294,8 @@ int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *li
 		changed |= kind != t->fields[i].kind;
 		t->fields[i].kind = kind;
 	}
+	r->fresh = !t->type;
+	r->odd = changed && (t->type || t->next);
 	if (changed && declare_variant(f, t, name, like))
 		return -1;
 	r->type = t->type;
@@ -318,13 +320,25 @@ int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *li
 
 int ftrace_event(struct ftrace *f, struct span name, struct span text)
 {
+	bool closed, open;
+	struct span key;
+
 	f->nvalues = 0;
 	ftrace_split(f, text);
+	/* a value in brackets has its end */
+	closed = f->nvalues && f->values[f->nvalues - 1].text.end < span_trim(text).end;
+	key = f->nvalues ? f->values[f->nvalues - 1].key : text;
+	open = !closed && key.at > text.at && strchr("[(", key.at[-1]);
 	if (too_many(f, name)) {
 		f->nvalues = 0;
 		ftrace_value_add(f, "message", text, false);
+		closed = open = false;
 	}
-	return ftrace_typed(f, name, NULL);
+	if (ftrace_typed(f, name, NULL))
+		return -1;
+	f->row.instant_text &= !closed;
+	f->row.odd |= open;
+	return 0;
 }
 
 uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like)

@@ -65,7 +65,9 @@ static enum bid ftrace_probe(const struct input *in)
 void ftrace_strange(struct ftrace *f)
 {
 	if (!f->strange++)
-		input_damage(f->input, f->input->name, f->offset, "a line that is no event");
+		input_damage(f->input, f->input->name, f->offset,
+			     f->lines.whole ? "a line that is no event"
+					    : "the text ends within a line");
 }
 
 /* Take off what a page adds to a line: "\n\" of a text in a script. */
@@ -112,8 +114,15 @@ static int next_line(struct ftrace *f, struct error *e)
 		if (f->graph && f->line.kind == LINE_OTHER &&
 		    !ftrace_graph_bare(f->whole, &f->line))
 			f->line.kind = LINE_OTHER;
-		if (!in_trace(f, f->whole, &f->line) || f->line.kind == LINE_IGNORED)
+		if (!in_trace(f, f->whole, &f->line))
 			continue;
+		if (f->line.kind == LINE_IGNORED) {
+			/* the blanks before a thread */
+			if (!f->lines.whole && !span_size(span_trim(f->whole)) &&
+			    (f->events || f->has_row))
+				ftrace_strange(f);
+			continue;
+		}
 		/* what is before the first event is a heading */
 		if (!f->events && !f->has_row && f->line.kind == LINE_OTHER) {
 			f->heading++;
@@ -128,7 +137,8 @@ static int next_line(struct ftrace *f, struct error *e)
 /* Test whether a line goes on with the text of the event before. */
 static bool goes_on(const struct ftrace *f)
 {
-	return f->has_row && f->row.instant_text && f->line.kind == LINE_OTHER;
+	return f->has_row && f->row.instant_text && f->line.kind == LINE_OTHER && f->lines.whole &&
+	       !ftrace_line_damaged(f, f->whole);
 }
 
 /* Add the line to the last text of the row. */
@@ -145,6 +155,27 @@ static int append_line(struct ftrace *f)
 		       : 0;
 }
 
+/* Take a frame of the row's stack. A last one that ends in another way than those before was cut.
+ */
+static int take_frame(struct ftrace *f)
+{
+	struct span text = f->line.text;
+	char end = text.at < text.end ? text.end[-1] : '\0';
+	bool closed = f->stack.end == ')' || f->stack.end == '>' || f->stack.end == ']';
+
+	if (!f->has_row || !f->stack.wanted)
+		return 0;
+	if (!f->lines.whole && (!end || (closed && end != f->stack.end))) {
+		ftrace_strange(f);
+		return 0;
+	}
+	f->stack.end = end;
+	if (f->stack.count == FTRACE_STACK_MOST)
+		return 0;
+	f->stack.frames[f->stack.count] = ftrace_frame(f, text);
+	return f->stack.frames[f->stack.count++] ? 0 : -1;
+}
+
 /* Take the frames and the further lines of the row, up to the next event. Returns as next_line. */
 static int take_rest(struct ftrace *f, struct error *e)
 {
@@ -157,11 +188,8 @@ static int take_rest(struct ftrace *f, struct error *e)
 		if (got <= 0)
 			return got;
 		if (f->line.kind == LINE_FRAME) {
-			if (f->has_row && f->wants_frames && f->nframes < FTRACE_STACK_MOST) {
-				f->frames[f->nframes] = ftrace_frame(f, f->line.text);
-				if (!f->frames[f->nframes++])
-					return -1;
-			}
+			if (take_frame(f))
+				return -1;
 		} else if (!goes_on(f)) {
 			return 1;
 		} else if (append_line(f)) {
@@ -197,6 +225,7 @@ static int convert(struct ftrace *f)
 {
 	struct ftrace_line l;
 	enum line_clock clock;
+	int failed;
 
 	f->held = false;
 	if ((f->line.kind == LINE_GRAPH || f->line.kind == LINE_SWITCH) && complete_graph(f))
@@ -221,15 +250,21 @@ static int convert(struct ftrace *f)
 	}
 	if (ftrace_row_begin(f, &l))
 		return -1;
-	return l.kind == LINE_GRAPH ? ftrace_graph(f, &l, l.text, l.duration) : ftrace_text(f, &l);
+	failed =
+		l.kind == LINE_GRAPH ? ftrace_graph(f, &l, l.text, l.duration) : ftrace_text(f, &l);
+	if (!failed && !f->lines.whole && f->events && ftrace_row_cut(f, &l)) {
+		f->has_row = false;
+		ftrace_strange(f);
+	}
+	return failed;
 }
 
 static int finish_stack(struct ftrace *f)
 {
 	uint8_t *id = f->row.fixed.data;
 
-	f->row.stack = writer_stack_of(f->w, f->frames, f->nframes);
-	if (f->nframes && !f->row.stack)
+	f->row.stack = writer_stack_of(f->w, f->stack.frames, f->stack.count);
+	if (f->stack.count && !f->row.stack)
 		return -1;
 	put_u32(id, f->row.stack);
 	return 0;
@@ -257,7 +292,7 @@ static int advance(struct ftrace *f, struct error *e)
 	}
 	if (take_rest(f, e) < 0)
 		return -1;
-	return f->wants_frames ? finish_stack(f) : 0;
+	return f->stack.wanted ? finish_stack(f) : 0;
 }
 
 /* --- the decoder --- */

@@ -72,6 +72,8 @@ struct ftrace_row {
 	uint32_t stack; /* of a field with ROLE_STACK; 0: none */
 	bool has_tail;
 	bool instant_text; /* the tail ends with a text that may go on in the next line */
+	bool fresh;	   /* it is the first with its fields */
+	bool odd;	   /* though others have its name; or it lacks its end */
 	int32_t cpu;
 	struct buffer fixed, tail;
 };
@@ -133,9 +135,12 @@ struct ftrace {
 
 	struct ftrace_row row;
 	bool has_row;
-	bool wants_frames; /* the row is a stack */
-	uint32_t frames[FTRACE_STACK_MOST];
-	size_t nframes;
+	struct ftrace_stack {
+		bool wanted; /* the row is a stack */
+		uint32_t frames[FTRACE_STACK_MOST];
+		size_t count;
+		char end; /* the last character of the last frame of any stack */
+	} stack;
 	struct ftrace_leave *leave; /* of the row itself; NULL: none */
 	struct ftrace_leave *leaves[FTRACE_LEAVES_MOST];
 	size_t nleaves;
@@ -160,6 +165,14 @@ struct ftrace {
 
 /* ftrace.c: count a line that was not understood, and report the first. */
 void ftrace_strange(struct ftrace *f);
+
+/* damaged.c: parts of events. */
+/* Test for a line that is no event, but has columns that only an event has. */
+bool ftrace_line_damaged(const struct ftrace *f, struct span line);
+/* Test whether a last line without a newline, of which a row was made, was cut: its call, bracket
+ * or stack has no end, others of its name have other fields, or it has nothing after its time or
+ * its name. */
+bool ftrace_row_cut(const struct ftrace *f, const struct ftrace_line *l);
 
 /* packed.c: text in a page, or compressed. */
 /* Test for the first bytes of a page of trace-viewer, and for those of `atrace -z`. */

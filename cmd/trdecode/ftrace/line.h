@@ -144,6 +144,8 @@ bool ftrace_task(struct span s, struct ftrace_line *l);
 bool ftrace_graph_line(struct span line, struct ftrace_line *l);
 /* Take a line of function_graph apart that has no column but FLAGS. false: as above. */
 bool ftrace_graph_bare(struct span line, struct ftrace_line *l);
+/* Test for the end that all calls have. */
+bool ftrace_is_call(struct span s);
 /* Read "[MARK] [DURATION us] |" at the beginning of s, and move s->at after it. *ns is UINT64_MAX
  * if there is no duration. false: there is no such text. */
 bool ftrace_duration(struct span *s, uint64_t *ns);

@@ -136,7 +136,7 @@ static void take_flags(struct span *s, struct ftrace_line *l)
 	s->at = bar + 1;
 }
 
-static bool is_call_text(struct span s)
+bool ftrace_is_call(struct span s)
 {
 	s = span_trim(s);
 	return span_ends(s, "{") || span_ends(s, "}") || span_ends(s, ";") || span_ends(s, "*/");
@@ -160,10 +160,10 @@ static bool read_call(struct span s, bool cpu, struct ftrace_line *l)
 	if (ftrace_duration(&s, &l->duration)) {
 		l->indent = 2;
 		l->text = s;
-		return cpu || is_call_text(s);
+		return cpu || ftrace_is_call(s);
 	}
 	arrow = cpu ? span_find(s, "=>") : NULL;
-	if (arrow && !is_call_text(s) && ftrace_task((struct span){arrow + 2, s.end}, l)) {
+	if (arrow && !ftrace_is_call(s) && ftrace_task((struct span){arrow + 2, s.end}, l)) {
 		l->kind = LINE_SWITCH;
 		l->text = span_trim((struct span){s.at, arrow});
 		return true;
@@ -171,7 +171,7 @@ static bool read_call(struct span s, bool cpu, struct ftrace_line *l)
 	l->text = s;
 	before.end = before.end ? before.end : s.end;
 	/* a call has no bar, and other texts may have the columns of this one */
-	return (cpu || l->tid >= 0 || l->clock != LINE_NO_TIME) && is_call_text(s) &&
+	return (cpu || l->tid >= 0 || l->clock != LINE_NO_TIME) && ftrace_is_call(s) &&
 	       !memchr(before.at, '|', span_size(before));
 }
 
@@ -200,5 +200,5 @@ bool ftrace_graph_bare(struct span line, struct ftrace_line *l)
 	l->indent = 0;
 	take_flags(&s, l);
 	l->text = s;
-	return is_call_text(s);
+	return ftrace_is_call(s);
 }

@@ -27,6 +27,7 @@ struct ftrace_packed {
 	struct lines page; /* of a page */
 	bool is_page;
 	bool in_data; /* lines of Base64 follow */
+	bool closed;  /* "</html>" was read */
 	z_stream z;
 	bool inflating, plain; /* plain: not compressed */
 	bool ended;	       /* of the compressed text */
@@ -108,6 +109,8 @@ static int next_page_line(struct ftrace_packed *p, struct error *e)
 	int got = lines_next(&p->page, p->f->input, &text, &n, e);
 
 	p->line.size = p->line_at = 0;
+	if (!got && !p->closed)
+		packed_damage(p, "the page ends early");
 	if (got <= 0)
 		return got;
 	if (p->in_data && n > 8 && !strncasecmp(text, "</script", 8)) {
@@ -124,7 +127,9 @@ static int next_page_line(struct ftrace_packed *p, struct error *e)
 		p->plain = p->ended = false;
 		p->nbits = 0;
 	}
-	return buffer_append(&p->line, text, n) || buffer_append(&p->line, "\n", 1)
+	p->closed |= span_find((struct span){text, text + n}, "</html>") ||
+		     span_find((struct span){text, text + n}, "</HTML>");
+	return buffer_append(&p->line, text, n) || buffer_append(&p->line, "\n", p->page.whole)
 		       ? error_no_memory(e)
 		       : 1;
 }

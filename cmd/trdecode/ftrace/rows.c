@@ -149,9 +149,9 @@ int ftrace_row_begin(struct ftrace *f, const struct ftrace_line *l)
 	r->lane = lane->lane;
 	r->cpu = l->cpu;
 	r->type = r->location = r->depth = r->stack = 0;
-	r->has_tail = r->instant_text = false;
+	r->has_tail = r->instant_text = r->fresh = r->odd = false;
 	r->fixed.size = r->tail.size = 0;
-	f->wants_frames = false;
+	f->stack.wanted = false;
 	f->has_row = true;
 	return 0;
 }

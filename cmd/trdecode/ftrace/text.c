@@ -240,10 +240,10 @@ static int stack_event(struct ftrace *f, const char *name, struct span text)
 				    .where = WHERE_FIXED,
 				    .size = 4};
 
-	f->wants_frames = true;
-	f->nframes = 0;
+	f->stack.wanted = true;
+	f->stack.count = 0;
 	if (span_begins(text, "=>"))
-		f->frames[f->nframes++] =
+		f->stack.frames[f->stack.count++] =
 			ftrace_frame(f, span_trim((struct span){text.at + 2, text.end}));
 	f->row.type = ftrace_plain_type(
 		f, name,
@@ -350,6 +350,10 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 			return ftrace_graph(f, l, rest, duration);
 		if (ftrace_graph_raw(f, l, name, text, &done) || done)
 			return done ? 0 : -1;
+		if (named(f, name, text))
+			return -1;
+		f->row.odd = true;
+		return 0;
 	}
 	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs"))
 		return printed(f, l, name, none, text);

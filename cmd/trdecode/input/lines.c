@@ -64,6 +64,7 @@ int lines_next(struct lines *l, const struct input *in, const char **text, size_
 	if (!have)
 		return 0;
 	*text = (const char *)l->data.data + l->begin;
+	l->whole = end != NULL;
 	*n = end ? (size_t)(end - l->data.data) - l->begin : have;
 	l->begin += *n + (end != NULL);
 	l->next += *n + (end != NULL);

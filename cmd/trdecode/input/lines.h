@@ -26,7 +26,8 @@ struct lines {
 	uint64_t offset;	/* of the last line in the input */
 	uint64_t next;		/* of the next one */
 	bool begun, ended;
-	bool cut; /* the last line was longer than LINE_MOST */
+	bool cut;   /* the last line was longer than LINE_MOST */
+	bool whole; /* a newline ended the last line; false: the input did */
 };
 
 /* Get the next line, without its newline and a carriage return before it. The text is valid until
