@@ -725,7 +725,7 @@ need_instance() {
 			event = re.compile(rb" *\S.*-[0-9]+ .*[0-9]: +([a-z_0-9]+: .*\S|<.*>)")
 			random.seed(6)
 			first = text.index(b"\n", len(text) // 3)
-			for n in range(40):
+			for n in range(16):
 			    cut = random.randrange(first, len(text))
 			    line = text[text.rindex(b"\n", 0, cut) + 1:cut]
 			    print(cut, text[:cut].count(b"\n"), int(bool(line) and not line.startswith(b"=>") and not event.match(line) and b"|" not in line))
@@ -762,8 +762,8 @@ need_instance() {
 		file=$RECORDED/ftrace-text/$name.html
 		size=$(wc -c <"$file")
 		trdecode -q "$file" | trencode -q -t ndjson >want
-		for ((n = 1; n < 40; n++)); do
-			at=$((size / 2 + n * size / 80))
+		for ((n = 1; n < 14; n++)); do
+			at=$((size / 2 + n * size / 28))
 			head -c $at "$file" >x
 			run -1 --separate-stderr trdecode x -o x.trs
 			[[ $stderr == "trdecode: x: 0x"*": "* ]] || fail "$at: $stderr"
