@@ -31,11 +31,13 @@ static size_t digits_in(struct span s)
 static bool is_task(struct span word)
 {
 	const char *minus = memrchr(word.at, '-', span_size(word));
-	struct span tid = {minus + 1, word.end};
+	struct span tid;
 
-	if (!minus || tid.at == tid.end || span_size(tid) > 10)
+	if (!minus)
 		return false;
-	return digits_in(tid) && digits_in(tid) + 1 >= span_size(tid);
+	tid = (struct span){minus + 1, word.end};
+	return tid.at < tid.end && span_size(tid) <= 10 && digits_in(tid) &&
+	       digits_in(tid) + 1 >= span_size(tid);
 }
 
 /* Test for "[CPU]" of at least three digits, of which one may be wrong. */
@@ -51,7 +53,7 @@ static bool is_cpu(struct span word)
 static bool is_time(struct span word)
 {
 	uint64_t number;
-	const char *p = ftrace_digits(word.at, word.end, &number), *fraction = p + 1;
+	const char *p = ftrace_digits(word.at, word.end, &number), *fraction;
 
 	if (p == word.at || word.end[-1] != ':')
 		return false;
@@ -59,6 +61,7 @@ static bool is_time(struct span word)
 		return word.end - p < 5;
 	if (*p != '.')
 		return false;
+	fraction = p + 1;
 	p = ftrace_digits(fraction, word.end, &number);
 	return p + 1 == word.end && (p - fraction == 6 || p - fraction == 9);
 }
