@@ -86,34 +86,39 @@ static int add_member(struct chrome *c, const struct nested_level *l)
 static int put_nested(struct chrome *c, const struct value *text)
 {
 	struct json_reader *r = &c->read.json;
-	struct nested_level levels[DEPTH_MOST], *l = levels - 1;
+	struct nested_level levels[DEPTH_MOST];
 	enum json_token token;
+	unsigned depth = 0;
 	int bad = 0;
 
 	json_open_text(r, (const char *)text->bytes, text->n);
 	c->read.names.size = 0;
 	while (!bad) {
 		token = json_next(r);
-		switch (token) {
-		case JSON_BAD:
-		case JSON_END: return 1;
-		case JSON_KEY: bad = add_member(c, l); continue;
-		case JSON_OBJECT:
-		case JSON_ARRAY:
-			if (++l == levels + DEPTH_MOST)
+		if (token == JSON_BAD || token == JSON_END)
+			return 1;
+		if (token == JSON_OBJECT || token == JSON_ARRAY) {
+			if (depth == DEPTH_MOST)
 				return 1;
-			*l = (struct nested_level){c->read.nested.size, c->read.names.size, 0};
+			levels[depth++] =
+				(struct nested_level){c->read.nested.size, c->read.names.size, 0};
 			bad = token == JSON_OBJECT ? buffer_u32(&c->read.names, 'n') : 0;
 			continue;
-		case JSON_OBJECT_END:
-		case JSON_ARRAY_END:
-			bad = end_level(c, l, token == JSON_OBJECT_END);
-			if (l-- == levels)
-				return bad;
-			break;
-		default: bad = json_put_scalar(r, token, &c->read.nested);
 		}
-		l->count++;
+		/* the text is an object or array */
+		if (token == JSON_KEY) {
+			bad = add_member(c, &levels[depth - 1]);
+			continue;
+		}
+		if (token == JSON_OBJECT_END || token == JSON_ARRAY_END) {
+			depth--;
+			bad = end_level(c, &levels[depth], token == JSON_OBJECT_END);
+			if (!depth)
+				return bad;
+		} else {
+			bad = json_put_scalar(r, token, &c->read.nested);
+		}
+		levels[depth - 1].count++;
 	}
 	return bad;
 }
