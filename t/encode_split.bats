@@ -349,6 +349,28 @@ rows_of_calls() {
 	[ -e parts/p.008 ]
 }
 
+@test "a remark of an encoder is printed once, with the sum over the parts" {
+	for ((i = 0; i < 9; i++)); do
+		printf ' a-1 [000] 1.%d00001: e: v=1\n' $i
+		printf ' a-1 [000] 1.%d00002: funcgraph_entry:        1.000 us   |  f();\n' $i
+	done >text
+	trdecode text >x.trs
+	run --separate-stderr trencode -t folded --split 100ms -o p x.trs
+	[ -e p.008 ]
+	assert_equal "$stderr" 'trencode: 9 other events left out: folded stacks hold calls only'
+	# a function that occurs in several parts is one function
+	trdecode "$DATA/uftrace/fib" >x.trs
+	unnamed=$(trstat -q -t tsv -g name -c count x.trs | grep -c '^<[0-9a-f]*>')
+	run --separate-stderr trencode -t uftrace --resynthesize --split 300us -o q x.trs
+	[ -e q.003 ]
+	assert_equal "$(grep 'by their addresses' <<<"$stderr")" \
+		"trencode: $unnamed functions are named by their addresses: run trsym before trencode"
+	run --separate-stderr trencode -t chrome --split 300us -o r x.trs
+	[[ $(grep -c 'some functions have an address but no name' <<<"$stderr") == 1 ]]
+	run --separate-stderr trencode -q -t chrome --split 300us -o r x.trs
+	[ -z "$stderr" ]
+}
+
 @test "wrong uses of --split" {
 	run -2 trencode --split 10s x.trs
 	assert_line "trencode: --split needs -o FILE: it writes FILE.000, FILE.001"

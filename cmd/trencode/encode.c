@@ -259,7 +259,7 @@ static int check_tick(const struct encoding *en, struct error *e)
 }
 
 /* Report unfinished and unmatched calls, which are easily missed in a long text. */
-static void report_calls(struct calls *calls, bool quiet)
+static void report_calls(struct calls *calls, bool quiet, struct remarks *r)
 {
 	struct call done;
 
@@ -267,10 +267,9 @@ static void report_calls(struct calls *calls, bool quiet)
 		return;
 	while (calls_finish(calls, &done))
 		;
-	warn_count(NULL, calls->unfinished,
-		   "{call|calls} had not returned at the end of the trace");
-	warn_count(NULL, calls->unmatched, "{return|returns} without a call");
-	warn_count(NULL, calls->ignored_kernel, CALLS_IGNORED_KERNEL);
+	remark_count(r, calls->unfinished, "{call|calls} had not returned at the end of the trace");
+	remark_count(r, calls->unmatched, "{return|returns} without a call");
+	remark_count(r, calls->ignored_kernel, CALLS_IGNORED_KERNEL);
 }
 
 /* Test whether declarations may be missing. */
@@ -297,7 +296,7 @@ int encode_end(struct encode_run *r, bool last, struct error *e)
 
 void encode_end_calls(struct encode_run *r)
 {
-	report_calls(&r->calls, r->en.options->quiet);
+	report_calls(&r->calls, r->options.quiet, r->options.remarks);
 	calls_free(&r->calls);
 }
 

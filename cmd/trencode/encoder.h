@@ -10,6 +10,7 @@
 #include "cmd/trencode/apitrace/pack.h"
 #include "cmd/trencode/split.h"
 #include "common/calls/adopt.h"
+#include "common/cli/remarks.h"
 #include "common/cli/stage.h"
 #include "common/util/text.h"
 
@@ -38,8 +39,9 @@ struct encode_options {
 	struct split_limit split;  /* --split */
 	const struct split *parts; /* with --split: the parts that are written */
 	bool quiet;
-	bool raw;	 /* --raw: fields as recorded */
-	bool no_plugins; /* --no-plugins: no texts of trace-cmd's plug-ins */
+	struct remarks *remarks; /* with --split; NULL: remarks are printed at once */
+	bool raw;		 /* --raw: fields as recorded */
+	bool no_plugins;	 /* --no-plugins: no texts of trace-cmd's plug-ins */
 	bool plugins_given;
 	uint8_t plugins; /* --plugin-option: sum of enum plugin_option */
 	bool ns;	 /* --ns: times in full nanoseconds */

@@ -37,11 +37,11 @@ static void drop_kept(struct kept_blocks *k)
 	*k = (struct kept_blocks){.metas.spills = true};
 }
 
-static void drop_numbers(struct split *s)
+static void drop_numbers(struct split_numbers *n)
 {
-	thread_ids_free(s->thread_ids);
-	track_numbers_free(s->track_numbers);
-	flow_numbers_free(s->flow_numbers);
+	thread_ids_free(&n->threads);
+	track_numbers_free(&n->tracks);
+	flow_numbers_free(&n->flows);
 }
 
 int parts_keep_head(struct encode_run *r, const struct head *h, struct error *e)
@@ -136,7 +136,7 @@ static int part_begin(void *ctx, struct error *e)
 	if (parts_name(r, r->split->part.number, e) || encode_open(r))
 		return -1;
 	if (!same_stream) {
-		drop_numbers(r->split);
+		drop_numbers(r->split->numbers);
 		drop_kept(&r->kept);
 		return r->encoder->conversion ? 0 : encode_begin(&r->en, e);
 	}
@@ -157,12 +157,11 @@ int parts_begin(struct encode_run *r, struct error *e)
 	r->split = calloc(1, sizeof *r->split);
 	if (!r->split)
 		return error_no_memory(e);
-	r->split->thread_ids = calloc(1, sizeof *r->split->thread_ids);
-	r->split->track_numbers = calloc(1, sizeof *r->split->track_numbers);
-	r->split->flow_numbers = calloc(1, sizeof *r->split->flow_numbers);
-	if (!r->split->thread_ids || !r->split->track_numbers || !r->split->flow_numbers)
+	r->split->numbers = calloc(1, sizeof *r->split->numbers);
+	if (!r->split->numbers)
 		return error_no_memory(e);
 	r->kept.metas.spills = true;
+	r->options.remarks = &r->split->remarks;
 	r->split->limit = r->options.split;
 	r->split->tick = r->options.tick;
 	r->split->needs_calls = r->encoder->needs_calls;
@@ -188,12 +187,12 @@ void parts_end(struct encode_run *r)
 	    !access(r->path, F_OK))
 		warn(r->path, NO_OFFSET, "is of an earlier run: this trace has %" PRIu32 " part%s",
 		     r->split->part.number + 1, r->split->part.number ? "s" : "");
+	remarks_print(&r->split->remarks);
+	remarks_free(&r->split->remarks);
 	split_free(r->split);
-	if (r->split->thread_ids && r->split->track_numbers && r->split->flow_numbers)
-		drop_numbers(r->split);
-	free(r->split->thread_ids);
-	free(r->split->track_numbers);
-	free(r->split->flow_numbers);
+	if (r->split->numbers)
+		drop_numbers(r->split->numbers);
+	free(r->split->numbers);
 	free(r->split);
 	drop_kept(&r->kept);
 	free(r->path);

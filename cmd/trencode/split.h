@@ -23,6 +23,7 @@
 #include "cmd/trencode/timeline/flows.h"
 #include "cmd/trencode/timeline/tracks.h"
 #include "common/calls/adopt.h"
+#include "common/cli/remarks.h"
 #include "common/formats/part.h"
 #include "common/stream/reader.h"
 
@@ -57,6 +58,13 @@ struct split_target {
 	void *ctx;
 };
 
+/* Numbers that all parts of a stream share. */
+struct split_numbers {
+	struct thread_ids threads;
+	struct track_numbers tracks;
+	struct flow_numbers flows;
+};
+
 struct split {
 	struct split_limit limit;
 	uint64_t tick; /* --tick, ns; 0: not given */
@@ -66,10 +74,8 @@ struct split {
 	enum split_rows showing;
 	bool any_call;	  /* the stream has calls so far */
 	bool needs_calls; /* no part ends without a call, except the last */
-	/* numbers that all parts of a stream share */
-	struct thread_ids *thread_ids;
-	struct track_numbers *track_numbers;
-	struct flow_numbers *flow_numbers;
+	struct remarks remarks;
+	struct split_numbers *numbers;
 	/* the rest is private; begins as 0 */
 	struct dictionary *dictionary;
 	struct calls calls;

@@ -397,20 +397,21 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 	return ended;
 }
 
-void pair_report(const struct pair *p, bool verbose)
+void pair_report(const struct pair *p, bool verbose, struct remarks *r)
 {
 	/* beginnings and ends without the other are usual at the ends of a trace, and a thread that
 	 * is woken twice runs once */
 	verbose |= !p->preset;
 	if (!p->pairs)
-		warn(NULL, NO_OFFSET, "no event ends a pair of %s", p->text);
+		remark(r, NULL, "no event ends a pair of %s", p->text);
 	if (verbose) {
-		warn_count(NULL, p->replaced,
-			   "{beginning|beginnings} of pairs {was|were} repeated before {its|their} "
-			   "end");
-		warn_count(NULL, pair_pending(p), "{beginning|beginnings} of pairs without an end");
-		warn_count(NULL, p->ended, "{end|ends} of pairs without a beginning");
+		remark_count(
+			r, p->replaced,
+			"{beginning|beginnings} of pairs {was|were} repeated before {its|their} "
+			"end");
+		remark_count(r, pair_pending(p), "{beginning|beginnings} of pairs without an end");
+		remark_count(r, p->ended, "{end|ends} of pairs without a beginning");
 	}
-	warn_count(NULL, p->forgotten,
-		   "{beginning|beginnings} of pairs given up, as too many waited for their end");
+	remark_count(r, p->forgotten,
+		     "{beginning|beginnings} of pairs given up, as too many waited for their end");
 }

@@ -14,6 +14,7 @@
 #ifndef TR_PAIRS_PAIR_H
 #define TR_PAIRS_PAIR_H
 
+#include "common/cli/remarks.h"
 #include "common/pairs/condition.h"
 #include "common/util/error.h"
 
@@ -130,7 +131,7 @@ int pair_keys(const struct pair *p, struct keys *k, struct error *e);
 uint64_t pair_pending(const struct pair *p);
 
 /* Report on standard error what was not paired; verbose: also what is usual. */
-void pair_report(const struct pair *p, bool verbose);
+void pair_report(const struct pair *p, bool verbose, struct remarks *r);
 
 /* Returns the names of the presets, for --help: "wakeup offcpu ...". */
 const char *pair_presets(void);

@@ -102,8 +102,7 @@ void warn(const char *file, uint64_t offset, const char *fmt, ...)
 	print(file, offset, what);
 }
 
-/* Copy fmt with one form of each "{call|calls}". */
-static void choose_forms(char *to, size_t size, const char *fmt, bool one)
+void warn_choose_forms(char *to, size_t size, const char *fmt, bool one)
 {
 	size_t n = 0;
 	bool inside = false, wanted = true;
@@ -130,7 +129,7 @@ void warn_count(const char *file, uint64_t count, const char *fmt, ...)
 
 	if (!count)
 		return;
-	choose_forms(forms, sizeof forms, fmt, count == 1);
+	warn_choose_forms(forms, sizeof forms, fmt, count == 1);
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, forms, ap);
 	va_end(ap);

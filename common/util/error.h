@@ -77,4 +77,7 @@ void warn(const char *file, uint64_t offset, const char *fmt, ...)
 void warn_count(const char *file, uint64_t count, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Copy fmt with one form of each "{call|calls}": the first if one is true. */
+void warn_choose_forms(char *to, size_t size, const char *fmt, bool one);
+
 #endif

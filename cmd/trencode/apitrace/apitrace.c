@@ -31,6 +31,7 @@ struct apitrace_encoder {
 	struct open_calls open; /* call number in the stream to call number in the output */
 	uint32_t call;		/* number of the next call */
 	uint64_t unmatched, foreign, gaps;
+	struct remarks *remarks;
 	bool quiet, begun, several; /* begun: a header is written; several: more than one is */
 };
 
@@ -43,6 +44,7 @@ static int apitrace_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->target.dictionary = en->dictionary;
 	s->quiet = en->options->quiet;
+	s->remarks = en->options->remarks;
 	return pack_open(&s->target.pack, &en->options->compress, en->out, e);
 }
 
@@ -131,9 +133,9 @@ static int apitrace_meta(struct encoding *en, const struct meta *m, struct error
 static void apitrace_write_header(struct apitrace_encoder *s, const uint8_t *text, size_t size)
 {
 	if (s->begun && !s->several && !s->quiet)
-		warn(NULL, NO_OFFSET,
-		     "the output contains several traces, and apitrace reads only the first: "
-		     "--resynthesize writes one trace");
+		remark(s->remarks, NULL,
+		       "the output contains several traces, and apitrace reads only the first: "
+		       "--resynthesize writes one trace");
 	s->several = s->begun;
 	s->begun = true;
 	apitrace_target_begin(&s->target, text[0]);
@@ -259,11 +261,13 @@ static int apitrace_end(struct encoding *en, struct error *e)
 	if (s->last)
 		apitrace_put_header(s, s->last->source);
 	if (!s->quiet) {
-		warn_count(NULL, s->foreign,
-			   "{event that is not a call of apitrace is|events that are not calls of "
-			   "apitrace are} left out");
-		warn_count(NULL, s->gaps, "{gap|gaps} cannot be written into a .trace");
-		warn_count(NULL, s->unmatched, "{return|returns} without a call {is|are} left out");
+		remark_count(
+			s->remarks, s->foreign,
+			"{event that is not a call of apitrace is|events that are not calls of "
+			"apitrace are} left out");
+		remark_count(s->remarks, s->gaps, "{gap|gaps} cannot be written into a .trace");
+		remark_count(s->remarks, s->unmatched,
+			     "{return|returns} without a call {is|are} left out");
 	}
 	return pack_finish(&s->target.pack, e);
 }

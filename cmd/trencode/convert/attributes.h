@@ -118,7 +118,7 @@ int attributes_read(struct attributes *a, const struct buffer *bytes);
  * remain. */
 bool attributes_keep_numbers(struct attributes *a);
 /* Report on stderr how many items were removed, if any. */
-void attributes_report(const struct attributes *a);
+void attributes_report(const struct attributes *a, struct remarks *r);
 
 /* Append the items as a JSON object. */
 int attributes_json(struct attributes *a, struct buffer *to);

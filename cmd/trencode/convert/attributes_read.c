@@ -196,9 +196,9 @@ bool attributes_keep_numbers(struct attributes *a)
 	return true;
 }
 
-void attributes_report(const struct attributes *a)
+void attributes_report(const struct attributes *a, struct remarks *r)
 {
-	warn_count(
-		NULL, a->dropped,
+	remark_count(
+		r, a->dropped,
 		"{value of a counter is|values of counters are} left out: not {a number|numbers}");
 }

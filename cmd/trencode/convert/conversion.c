@@ -14,7 +14,7 @@ static int conversion_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	*a = (struct conversion){
 		.target = target, .dictionary = en->dictionary, .options = en->options};
-	a->ids = en->options->parts ? en->options->parts->thread_ids : &a->own_ids;
+	a->ids = en->options->parts ? &en->options->parts->numbers->threads : &a->own_ids;
 	a->ids->no_zero = target->no_zero;
 	a->ids->zero = target->zero;
 	a->ids->no_cpus = target->no_cpus;

@@ -114,13 +114,17 @@ const struct convert_fields *convert_arguments_fields(struct convert_arguments *
 						      const struct type *t)
 {
 	struct convert_fields *types = array_reach(a->types, &a->size, t->number, sizeof *types);
+	uint64_t lost = 0;
 
 	if (!types)
 		return NULL;
 	a->types = types;
 	types += t->number;
-	if (!types->list)
-		types->list = convert_fields_plan(t, a->most, false, &types->n, &a->lost);
+	if (!types->list) {
+		types->list = convert_fields_plan(t, a->most, false, &types->n, &lost);
+		if (lost && remark_is_new(a->remarks, REMARK_FIELDS, t->number))
+			a->lost += lost;
+	}
 	return types->list ? types : NULL;
 }
 

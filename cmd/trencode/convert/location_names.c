@@ -64,9 +64,9 @@ int location_names_make(struct location_names *p, uint32_t location)
 	return 0;
 }
 
-void location_names_report(const struct location_names *p)
+void location_names_report(const struct location_names *p, struct remarks *r)
 {
 	if (p->unnamed)
-		warn(NULL, NO_OFFSET,
-		     "some functions have an address but no name: run trsym before this program");
+		remark(r, NULL,
+		       "some functions have an address but no name: run trsym before this program");
 }

@@ -4,6 +4,7 @@
 #ifndef TR_TRENCODE_CONVERT_LOCATION_NAMES_H
 #define TR_TRENCODE_CONVERT_LOCATION_NAMES_H
 
+#include "common/cli/remarks.h"
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
 
@@ -68,6 +69,6 @@ static inline char *location_names_copy(char *to, const char *name, uint32_t siz
 }
 
 /* Report on stderr if trsym is missing in the pipe. */
-void location_names_report(const struct location_names *p);
+void location_names_report(const struct location_names *p, struct remarks *r);
 
 #endif

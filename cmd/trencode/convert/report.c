@@ -11,7 +11,8 @@ void convert_use_location(struct conversion *a, uint32_t location)
 	if (!used)
 		return;
 	a->used = used;
-	a->counts.unnamed += !used[location] && p && !p->symbol && !p->name.size;
+	a->counts.unnamed += !used[location] && p && !p->symbol && !p->name.size &&
+			     remark_is_new(a->options->remarks, REMARK_LOCATION, location);
 	used[location] = 1;
 }
 
@@ -50,15 +51,16 @@ void convert_report(struct conversion *a)
 	a->ids->renamed = 0; /* the next part reports those that it adds */
 }
 
-void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open)
+void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open,
+			  struct remarks *r)
 {
-	warn_count(NULL, c->unfinished, "{call|calls} had not returned at the end of the trace: %s",
-		   drop		? "dropped"
-		   : keeps_open ? "written without an end"
-				: "closed at their thread's last event");
-	warn_count(NULL, cut, CALLS_CUT "%s",
-		   drop ? "dropped" : "closed at the next event of their thread");
-	warn_count(NULL, c->unmatched, "{return|returns} without a call: left out");
-	warn_count(NULL, c->ignored_kernel, CALLS_IGNORED_KERNEL);
-	warn_count(NULL, c->ignored_inner, CALLS_IGNORED_INNER);
+	remark_count(r, c->unfinished, "{call|calls} had not returned at the end of the trace: %s",
+		     drop	  ? "dropped"
+		     : keeps_open ? "written without an end"
+				  : "closed at their thread's last event");
+	remark_count(r, cut, CALLS_CUT "%s",
+		     drop ? "dropped" : "closed at the next event of their thread");
+	remark_count(r, c->unmatched, "{return|returns} without a call: left out");
+	remark_count(r, c->ignored_kernel, CALLS_IGNORED_KERNEL);
+	remark_count(r, c->ignored_inner, CALLS_IGNORED_INNER);
 }

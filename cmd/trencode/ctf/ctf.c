@@ -347,7 +347,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	s->bytes.spills = s->compound.spills = true;
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
-	s->ids = en->options->parts ? en->options->parts->thread_ids : &s->own_ids;
+	s->ids = en->options->parts ? &en->options->parts->numbers->threads : &s->own_ids;
 	s->ids->zero = true;
 	location_names_init(&s->locations, en->dictionary, put_string);
 	location_names_init_strings(&s->texts, en->dictionary, put_string);
@@ -415,11 +415,12 @@ static int ctf_end(struct encoding *en, struct error *e)
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
 	if (!en->options->quiet) {
-		location_names_report(&s->locations);
-		warn_count(NULL, s->stacks,
-			   "{stack was|stacks were} left out: an event has no stack, a sample only "
-			   "its innermost function");
-		warn_count(NULL, s->ids->renamed, THREAD_IDS_RENAMED);
+		location_names_report(&s->locations, en->options->remarks);
+		remark_count(
+			en->options->remarks, s->stacks,
+			"{stack was|stacks were} left out: an event has no stack, a sample only "
+			"its innermost function");
+		remark_count(en->options->remarks, s->ids->renamed, THREAD_IDS_RENAMED);
 		s->ids->renamed = 0; /* the next part reports those that it adds */
 	}
 	return tree_output_finish(&s->files.tree, e);

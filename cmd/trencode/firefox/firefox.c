@@ -365,23 +365,23 @@ static void put_meta(struct firefox *f, struct text *out)
 	text_puts(out, "},\n");
 }
 
-static void firefox_report(const struct firefox *f)
+static void firefox_report(const struct firefox *f, struct remarks *r)
 {
 	if (f->stacks.unnamed)
-		warn(NULL, NO_OFFSET,
-		     "some functions have an address but no name: run trsym before this program");
-	convert_report_calls(&f->calls, f->counts.lost, false, false);
+		remark(r, NULL,
+		       "some functions have an address but no name: run trsym before this program");
+	convert_report_calls(&f->calls, f->counts.lost, false, false, r);
 	if (f->counts.left_out && f->subject == SUBJECT_SAMPLES)
-		warn(NULL, NO_OFFSET,
-		     "the profile is of the samples of '%s', the first type: choose others with "
-		     "trfilter 'type == ...'",
-		     f->type->name.text);
-	warn_count(NULL, f->counts.left_out,
-		   f->subject == SUBJECT_CALLS
-			   ? "{sample|samples} left out: the profile is of calls"
-			   : "{event|events} of calls and of other types of samples left out");
-	warn_count(NULL, f->counts.values,
-		   "{call|calls} without {its|their} arguments: stacks have no arguments");
+		remark(r, NULL,
+		       "the profile is of the samples of '%s', the first type: choose others with "
+		       "trfilter 'type == ...'",
+		       f->type->name.text);
+	remark_count(r, f->counts.left_out,
+		     f->subject == SUBJECT_CALLS
+			     ? "{sample|samples} left out: the profile is of calls"
+			     : "{event|events} of calls and of other types of samples left out");
+	remark_count(r, f->counts.values,
+		     "{call|calls} without {its|their} arguments: stacks have no arguments");
 }
 
 static int firefox_end(struct encoding *en, struct error *e)
@@ -401,7 +401,7 @@ static int firefox_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	text_puts(en->text, "}\n");
 	if (!f->quiet)
-		firefox_report(f);
+		firefox_report(f, en->options->remarks);
 	return 0;
 }
 

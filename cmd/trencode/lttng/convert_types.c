@@ -157,6 +157,7 @@ static int new_type(struct lttng_types *l, struct target_dictionary *d, const st
 		    struct lttng_converted_type *w, bool location)
 {
 	struct type *t = target_type(d, "", "");
+	uint64_t lost = 0;
 
 	if (!t || marker_name(d, from, &t->name) || channel_name(l, d, from, &t->group))
 		return -1;
@@ -165,7 +166,9 @@ static int new_type(struct lttng_types *l, struct target_dictionary *d, const st
 	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
 	w->values = from->flags & TYPE_VALUES;
 	w->location = location;
-	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &l->fields_lost);
+	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &lost);
+	if (lost && remark_is_new(d->encoding.options->remarks, REMARK_FIELDS, from->number))
+		l->fields_lost += lost;
 	if (!w->fields || make_format(w, from, &l->text) || describe_type(d, w, t))
 		return -1;
 	t->declaration = target_string(d, l->text.data, l->text.size);

@@ -433,6 +433,7 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 
 static int lttng_end(struct encoding *en, struct error *e)
 {
+	struct remarks *remarks = en->options->remarks;
 	struct lttng_encoder *s = en->state;
 
 	if (!s->source)
@@ -450,8 +451,8 @@ static int lttng_end(struct encoding *en, struct error *e)
 			return -1;
 	}
 	if (!en->options->quiet) {
-		warn_count(NULL, s->gaps, "{gap|gaps} cannot be written as lttng");
-		warn_count(NULL, s->unfit, "{event|events} cannot be written as lttng");
+		remark_count(remarks, s->gaps, "{gap|gaps} cannot be written as lttng");
+		remark_count(remarks, s->unfit, "{event|events} cannot be written as lttng");
 	}
 	return tree_output_finish(&s->tree, e);
 }

@@ -155,7 +155,7 @@ static int graph_end(struct encoding *en, const struct graph_language *l, struct
 	if (write_graph(en, l))
 		return error_no_memory(e);
 	if (!en->options->quiet)
-		stack_profile_report(p, "call graphs show");
+		stack_profile_report(p, "call graphs show", en->options->remarks);
 	return 0;
 }
 

@@ -192,7 +192,8 @@ static int callgrind_end(struct encoding *en, struct error *e)
 	if (write_all(s, en->text))
 		return error_no_memory(e);
 	if (!en->options->quiet)
-		stack_profile_report(&s->profile, "callgrind's profiles hold");
+		stack_profile_report(&s->profile, "callgrind's profiles hold",
+				     en->options->remarks);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ static int folded_end(struct encoding *en, struct error *e)
 	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
 		return error_no_memory(e);
 	if (!en->options->quiet)
-		stack_profile_report(s, "folded stacks hold");
+		stack_profile_report(s, "folded stacks hold", en->options->remarks);
 	return 0;
 }
 

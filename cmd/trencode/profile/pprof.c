@@ -319,7 +319,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 	if (put_strings(en, e) || compress_out(en, Z_FINISH, e))
 		return -1;
 	if (!en->options->quiet)
-		stack_profile_report(&s->profile, "profiles hold");
+		stack_profile_report(&s->profile, "profiles hold", en->options->remarks);
 	return 0;
 }
 

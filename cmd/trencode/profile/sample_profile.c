@@ -276,17 +276,18 @@ int sample_profile_check(const struct sample_profile *p, struct error *e)
 	return 0;
 }
 
-void sample_profile_report(const struct sample_profile *p)
+void sample_profile_report(const struct sample_profile *p, struct remarks *r)
 {
 	if (p->subject == SUBJECT_SAMPLES && p->samples)
-		warn(NULL, NO_OFFSET,
-		     "the profile is of the samples of '%s', the most frequent type: choose others "
-		     "with trfilter 'type == ...'",
-		     p->type->name.text);
-	warn_count(NULL, p->samples,
-		   p->subject == SUBJECT_CALLS
-			   ? "{sample|samples} left out: the profile is of calls"
-			   : "{sample|samples} of other types left out");
-	warn_count(NULL, p->calls, "{row|rows} of calls left out: the profile is of samples");
-	warn_count(NULL, p->weightless, "{sample|samples} without the field of --weight left out");
+		remark(r, NULL,
+		       "the profile is of the samples of '%s', the most frequent type: choose "
+		       "others "
+		       "with trfilter 'type == ...'",
+		       p->type->name.text);
+	remark_count(r, p->samples,
+		     p->subject == SUBJECT_CALLS
+			     ? "{sample|samples} left out: the profile is of calls"
+			     : "{sample|samples} of other types left out");
+	remark_count(r, p->calls, "{row|rows} of calls left out: the profile is of samples");
+	remark_count(r, p->weightless, "{sample|samples} without the field of --weight left out");
 }

@@ -81,6 +81,6 @@ void sample_profile_free(struct sample_profile *p);
 const char *sample_profile_type(const struct sample_profile *p, const char **unit);
 /* Check --weight against what the trace has. Returns 0, or -1 with *e filled. */
 int sample_profile_check(const struct sample_profile *p, struct error *e);
-void sample_profile_report(const struct sample_profile *p);
+void sample_profile_report(const struct sample_profile *p, struct remarks *r);
 
 #endif

@@ -363,23 +363,23 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 	return s->pairs ? pair_profile_check(s->pairs, partial, en->options->quiet, e) : 0;
 }
 
-void stack_profile_report(const struct stack_profile *s, const char *format)
+void stack_profile_report(const struct stack_profile *s, const char *format, struct remarks *r)
 {
 	const char *unit;
 
 	if (s->stacks.unnamed)
-		warn(NULL, NO_OFFSET,
-		     "some functions have an address but no name: run trsym before this program");
+		remark(r, NULL,
+		       "some functions have an address but no name: run trsym before this program");
 	if (s->pairs) {
-		pair_report(&s->pairs->pair, false);
-		warn_count(NULL, s->pairs->stackless, "{pair|pairs} without a stack left out");
+		pair_report(&s->pairs->pair, false, r);
+		remark_count(r, s->pairs->stackless, "{pair|pairs} without a stack left out");
 	}
-	convert_report_calls(&s->calls, s->cut, s->drop, false);
-	sample_profile_report(&s->samples);
-	warn_count(NULL, s->stacks.deep, STACK_DEEP);
-	warn_count(NULL, s->instants, "other {event|events} left out: %s %s only", format,
-		   sample_profile_type(&s->samples, &unit) ? "samples" : "calls");
-	warn_count(NULL, s->values, "{call|calls} without {its|their} arguments: %s no arguments",
-		   format);
-	warn_count(NULL, s->gaps, "{gap|gaps}, around which stacks may be wrong");
+	convert_report_calls(&s->calls, s->cut, s->drop, false, r);
+	sample_profile_report(&s->samples, r);
+	remark_count(r, s->stacks.deep, STACK_DEEP);
+	remark_count(r, s->instants, "other {event|events} left out: %s %s only", format,
+		     sample_profile_type(&s->samples, &unit) ? "samples" : "calls");
+	remark_count(r, s->values, "{call|calls} without {its|their} arguments: %s no arguments",
+		     format);
+	remark_count(r, s->gaps, "{gap|gaps}, around which stacks may be wrong");
 }

@@ -44,6 +44,6 @@ int stack_profile_finish(struct stack_profile *s, struct error *e);
 /* The check of struct encoder, for encoders whose state begins with a struct stack_profile. */
 int stack_profile_check(struct encoding *en, bool partial, struct error *e);
 /* Report on standard error what the format cannot represent, and the calls without a leave. */
-void stack_profile_report(const struct stack_profile *s, const char *format);
+void stack_profile_report(const struct stack_profile *s, const char *format, struct remarks *r);
 
 #endif

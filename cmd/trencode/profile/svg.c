@@ -33,7 +33,7 @@ static int svg_end(struct encoding *en, struct error *e)
 	if (call_stacks_fold(&p->stacks) || draw(en, p))
 		return error_no_memory(e);
 	if (!en->options->quiet)
-		stack_profile_report(p, "flame graphs show");
+		stack_profile_report(p, "flame graphs show", en->options->remarks);
 	return 0;
 }
 

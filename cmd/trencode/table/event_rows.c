@@ -425,8 +425,8 @@ int event_rows_end(struct encoding *en, struct error *e)
 	if (spans_finish(&r->spans, e))
 		return -1;
 	if (!en->options->quiet) {
-		location_names_report(&r->locations);
-		spans_report(&r->spans, en->options->drop);
+		location_names_report(&r->locations, en->options->remarks);
+		spans_report(&r->spans, en->options->drop, en->options->remarks);
 	}
 	return 0;
 }

@@ -127,11 +127,12 @@ static int parquet_end(struct encoding *en, struct error *e)
 		left_out += s->file.columns[i].left_out;
 	}
 	if (!en->options->quiet) {
-		warn_count(NULL, clamped,
-			   "{number is|numbers are} 2^63 or more: written as 9223372036854775807, "
-			   "the largest number of parquet");
-		warn_count(
-			NULL, left_out,
+		remark_count(
+			en->options->remarks, clamped,
+			"{number is|numbers are} 2^63 or more: written as 9223372036854775807, "
+			"the largest number of parquet");
+		remark_count(
+			en->options->remarks, left_out,
 			"{value is|values are} left out: the field has numbers in the first type "
 			"with it");
 	}

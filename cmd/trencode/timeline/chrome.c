@@ -357,7 +357,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	if (!s->samples)
 		return error_no_memory(e);
 	s->tracks.process_tids = true;
-	s->tracks.shared = en->options->parts ? en->options->parts->track_numbers : NULL;
+	s->tracks.shared = en->options->parts ? &en->options->parts->numbers->tracks : NULL;
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	s->scheduling = chrome_scheduling_new(s);
 	if (!s->scheduling)
@@ -366,7 +366,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
-	s->flows.shared = en->options->parts ? en->options->parts->flow_numbers : NULL;
+	s->flows.shared = en->options->parts ? &en->options->parts->numbers->flows : NULL;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->bytes.spills = s->json.spills = true;
 	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
@@ -444,12 +444,12 @@ static int chrome_end(struct encoding *en, struct error *e)
 	text_puts(s->out, "}}\n");
 	if (en->options->quiet)
 		return 0;
-	location_names_report(&s->names);
-	spans_report(&s->spans, en->options->drop);
-	attributes_report(&s->attributes);
-	warn_count(NULL, s->early,
-		   "{time is|times are} negative, as {it is|they are} before the first event "
-		   "(--rebase=none writes {it|them} unchanged)");
+	location_names_report(&s->names, en->options->remarks);
+	spans_report(&s->spans, en->options->drop, en->options->remarks);
+	attributes_report(&s->attributes, en->options->remarks);
+	remark_count(en->options->remarks, s->early,
+		     "{time is|times are} negative, as {it is|they are} before the first event "
+		     "(--rebase=none writes {it|them} unchanged)");
 	return 0;
 }
 

@@ -302,20 +302,19 @@ static int chart_event(struct encoding *en, const struct event *ev, struct error
 	return spans_event(&s->spans, ev, e);
 }
 
-static void chart_report(const struct chart_run *s)
+static void chart_report(const struct chart_run *s, struct remarks *r)
 {
-	location_names_report(&s->names);
-	spans_report(&s->spans, s->drop);
-	warn_count(NULL, s->crossing,
-		   "{call overlaps others of its|calls overlap others of their} thread: left out");
+	location_names_report(&s->names, r);
+	spans_report(&s->spans, s->drop, r);
+	remark_count(r, s->crossing, SPANS_OVERLAP);
 	if (s->samples)
-		warn(NULL, NO_OFFSET,
-		     "the chart is of the samples of '%s', the first type: choose others with "
-		     "trfilter 'type == ...'",
-		     s->chart.sampled);
-	warn_count(NULL, s->samples, "{sample|samples} of other types left out");
-	warn_count(NULL, s->others,
-		   "other {event|events} left out: flame charts show calls and samples only");
+		remark(r, NULL,
+		       "the chart is of the samples of '%s', the first type: choose others with "
+		       "trfilter 'type == ...'",
+		       s->chart.sampled);
+	remark_count(r, s->samples, "{sample|samples} of other types left out");
+	remark_count(r, s->others,
+		     "other {event|events} left out: flame charts show calls and samples only");
 }
 
 static int chart_end(struct encoding *en, struct error *e)
@@ -327,7 +326,7 @@ static int chart_end(struct encoding *en, struct error *e)
 	if (end_samples(s) || flame_chart_draw(&s->chart, en->text))
 		return error_no_memory(e);
 	if (!en->options->quiet)
-		chart_report(s);
+		chart_report(s, en->options->remarks);
 	return 0;
 }
 

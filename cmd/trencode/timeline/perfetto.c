@@ -296,7 +296,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->drop = en->options->drop;
 	s->mark = encoder_part(en);
-	s->tracks.shared = en->options->parts ? en->options->parts->track_numbers : NULL;
+	s->tracks.shared = en->options->parts ? &en->options->parts->numbers->tracks : NULL;
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;
@@ -306,7 +306,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
-	s->flows.shared = en->options->parts ? en->options->parts->flow_numbers : NULL;
+	s->flows.shared = en->options->parts ? &en->options->parts->numbers->flows : NULL;
 	s->samples = perfetto_samples_new();
 	s->ftrace = perfetto_ftrace_new(s);
 	return s->samples && s->ftrace ? 0 : error_no_memory(e);
@@ -368,10 +368,10 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!en->options->quiet) {
-		location_names_report(&s->names);
-		spans_report(&s->spans, s->drop);
-		attributes_report(&s->attributes);
-		perfetto_samples_report(s->samples);
+		location_names_report(&s->names, en->options->remarks);
+		spans_report(&s->spans, s->drop, en->options->remarks);
+		attributes_report(&s->attributes, en->options->remarks);
+		perfetto_samples_report(s->samples, en->options->remarks);
 	}
 	return 0;
 }

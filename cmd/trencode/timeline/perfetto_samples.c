@@ -65,10 +65,10 @@ void perfetto_samples_free(struct perfetto_samples *k)
 	free(k);
 }
 
-void perfetto_samples_report(const struct perfetto_samples *k)
+void perfetto_samples_report(const struct perfetto_samples *k, struct remarks *r)
 {
-	warn_count(NULL, k->reduced,
-		   "{sample has|samples have} fields beside the weight, which are left out");
+	remark_count(r, k->reduced,
+		     "{sample has|samples have} fields beside the weight, which are left out");
 }
 
 /* Note that a sequence interns something. 1: it is new; 0; -1: out of memory. */

@@ -314,7 +314,7 @@ int spans_finish(struct spans *s, struct error *e)
 	return s->failed ? -1 : 0;
 }
 
-void spans_report(const struct spans *s, bool drop)
+void spans_report(const struct spans *s, bool drop, struct remarks *r)
 {
-	convert_report_calls(&s->calls, s->lost, drop, s->keeps_open);
+	convert_report_calls(&s->calls, s->lost, drop, s->keeps_open, r);
 }

@@ -129,8 +129,10 @@ int spans_adopt(struct spans *s, const struct snapshot *snapshot, struct error *
 /* End all open calls, at the end of the trace. */
 int spans_finish(struct spans *s, struct error *e);
 
+/* The remark about calls that a format without overlaps leaves out. */
+#define SPANS_OVERLAP "{call overlaps others of its|calls overlap others of their} thread: left out"
 /* Report on standard error the calls without a leave, and whether they were dropped. */
-void spans_report(const struct spans *s, bool drop);
+void spans_report(const struct spans *s, bool drop, struct remarks *r);
 
 /* Get the data of call i of a stack. */
 static inline struct span_frame *spans_frame(const struct spans *s, const struct stack *stack,

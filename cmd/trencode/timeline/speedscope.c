@@ -425,6 +425,7 @@ static void speedscope_find_origin(struct speedscope *s)
 
 static int speedscope_end(struct encoding *en, struct error *e)
 {
+	struct remarks *remarks = en->options->remarks;
 	struct speedscope *s = en->state;
 
 	if (spans_finish(&s->spans, e))
@@ -443,13 +444,11 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	text_puts(s->out, "\n]}}\n");
 	if (en->options->quiet)
 		return 0;
-	location_names_report(&s->names);
-	spans_report(&s->spans, s->options->drop);
-	warn_count(NULL, s->overlapping,
-		   "{call overlaps others of its|calls overlap others of their} thread: left out");
-	warn_count(NULL, s->others,
-		   "other {event|events} left out: speedscope has calls and samples only, without "
-		   "values");
+	location_names_report(&s->names, remarks);
+	spans_report(&s->spans, s->options->drop, remarks);
+	remark_count(remarks, s->overlapping, SPANS_OVERLAP);
+	remark_count(remarks, s->others,
+		     "other {event|events} left out: speedscope has calls and samples, no values");
 	return 0;
 }
 

@@ -179,6 +179,7 @@ static int uftrace_convert_init(void *state, struct error *e)
 	s->specs.conversion = &s->conversion;
 	s->arguments.dictionary = s->conversion.dictionary;
 	s->arguments.most = FIELDS_MOST;
+	s->arguments.remarks = s->conversion.options->remarks;
 	s->events.events_txt.name = "events.txt";
 	s->events.external.name = "extern.dat";
 	uftrace_info_later(&s->conversion.d.encoding, FEATURES);

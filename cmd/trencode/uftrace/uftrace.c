@@ -98,8 +98,8 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	if (m->flags & META_REFERENCE || is_rebuilt(s, m))
 		return 0;
 	if (!tree_output_name_ok(m->name, m->name_size)) {
-		warn(source->name.text, NO_OFFSET,
-		     "a part of the recording is left out: its name is not a file name");
+		remark(en->options->remarks, source->name.text,
+		       "a part of the recording is left out: its name is not a file name");
 		return 0;
 	}
 	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
@@ -213,15 +213,15 @@ static int uftrace_end(struct encoding *en, struct error *e)
 	    (encoder_part(en) && put_part(s, encoder_part(en), e)))
 		return -1;
 	if (s->damage && !en->options->quiet)
-		warn(NULL, NO_OFFSET,
-		     "uftrace has no record for damaged or unread input: gaps left out: %" PRIu64,
-		     s->damage);
+		remark_count(
+			en->options->remarks, s->damage,
+			"{gap|gaps} left out: uftrace has no record for damaged or unread input");
 	if (s->unfit && !en->options->quiet)
-		warn(NULL, NO_OFFSET, "events or values that uftrace cannot contain: %" PRIu64,
-		     s->unfit);
+		remark_count(en->options->remarks, s->unfit,
+			     "{event or value|events or values} that uftrace cannot contain");
 	if (s->unmatched && !en->options->quiet)
-		warn(NULL, NO_OFFSET, "leaves without their enter, left out: %" PRIu64,
-		     s->unmatched);
+		remark_count(en->options->remarks, s->unmatched,
+			     "{leave|leaves} without {its|their} enter {is|are} left out");
 	return tree_output_finish(&s->tree, e);
 }
 

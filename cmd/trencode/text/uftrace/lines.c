@@ -43,8 +43,8 @@ const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, u
 	if (location && location->space && !location->symbol && !location->name.size &&
 	    !s->warned_names && !s->quiet) {
 		s->warned_names = true;
-		warn(NULL, NO_OFFSET,
-		     "some functions have an address but no name: run trsym before this program");
+		remark(s->remarks, NULL,
+		       "some functions have an address but no name: run trsym before this program");
 	}
 	return p;
 }

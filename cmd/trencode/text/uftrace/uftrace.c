@@ -18,6 +18,7 @@ static int uftrace_begin(void *state, const struct encoding *en, struct error *e
 	s->dictionary = en->dictionary;
 	s->depth = en->options->depth;
 	s->quiet = en->options->quiet;
+	s->remarks = en->options->remarks;
 	s->terminal = output_is_terminal(s->out->out);
 	if (columns_parse(&s->columns, en->options->columns, e))
 		return -1;
@@ -101,8 +102,8 @@ static int uftrace_begin_recording(struct text_uftrace *s, struct recording *r, 
 	if (recording_begin(r, s->depth))
 		return error_no_memory(e);
 	if (r->odd_options && !s->quiet)
-		warn(r->source->name.text, NO_OFFSET,
-		     "of its default.opts only the time filter (-t) is applied");
+		remark(s->remarks, r->source->name.text,
+		       "of its default.opts only the time filter (-t) is applied");
 	if (!s->header)
 		columns_header(s->out, &s->columns);
 	s->header = true;
@@ -172,10 +173,10 @@ static void uftrace_print_counts(struct text_uftrace *s)
 		if (s->recordings[i] && s->recordings[i]->threshold)
 			undecided += duration_threshold_undecided(s->recordings[i]->threshold);
 	if (!s->quiet)
-		warn_count(NULL, s->hidden,
-			   "{call is|calls are} nested too deep to be shown (see -D)");
-	warn_count(NULL, undecided,
-		   "{call is|calls are} shown that may be shorter than the time filter");
+		remark_count(s->remarks, s->hidden,
+			     "{call is|calls are} nested too deep to be shown (see -D)");
+	remark_count(s->remarks, undecided,
+		     "{call is|calls are} shown that may be shorter than the time filter");
 }
 
 static int uftrace_end(void *state, struct error *e)
