@@ -196,11 +196,13 @@ flow_list() {
 			{ timestamp: 2000 track_event { type: END track_uuid: 1 flow_ids: 5 } }
 			{ timestamp: 2000 track_event { type: END track_uuid: 1 } }
 			{ timestamp: 2100 track_event { type: BEGIN track_uuid: 2 name: "job" terminating_flow_ids: 77 terminating_flow_ids: 5 } }
-			{ timestamp: 2200 track_event { type: END track_uuid: 2 flow_ids: 77 } }
+			{ timestamp: 2200 track_event { type: END track_uuid: 2 flow_ids: 77 flow_ids: 18446744073709551615 } }
+			{ timestamp: 2300 track_event { type: INSTANT track_uuid: 3 name: "i" terminating_flow_ids: 18446744073709551615 } }
+			{ timestamp: 2400 track_event { type: INSTANT track_uuid: 3 name: "i" flow_ids: 18446744073709551615 } }
 		END
 	} | trace x.pftrace
 	flow_list <x.pftrace >want
-	[ "$(wc -l <want)" = 8 ]
+	[ "$(wc -l <want)" = 11 ]
 	trdecode -q x.pftrace >x.trs
 	trencode -q -t perfetto x.trs | tee y.pftrace | flow_list | diff want -
 	trdecode -q y.pftrace | trencode -q -t perfetto | flow_list | diff want -
@@ -211,7 +213,7 @@ flow_list() {
 	trencode -q -t chrome --rebase=none -o x.json x.trs
 	awk '{ print (/terminating/ ? "f" : begun[$3] ? "t" : "s"), $1 / 1000, $3; begun[$3] = !/terminating/ }' want >phases
 	jq -r '.traceEvents[] | select(.ph | test("^[stf]$")) | "\(.ph) \(.ts) \(.id)"' x.json |
-		perl -pe 's/0x([0-9a-f]+)/hex $1/e' | diff phases -
+		perl -M-warnings=portable -pe 's/0x([0-9a-f]+)/hex $1/e' | diff phases -
 	run -0 jq -c '.traceEvents[] | select(.args | has("flow_ids")? or has("terminating_flow_ids")?)' x.json
 	assert_output ''
 	# they are inside of the calls that begin and end at their time

@@ -67,10 +67,22 @@ static void clear(struct open_calls *o, struct open_call *slot)
 	o->count--;
 }
 
+static bool take_last(struct open_calls *o, uint64_t *value)
+{
+	if (!o->has_last)
+		return false;
+	*value = o->last_value;
+	o->has_last = false;
+	return true;
+}
+
 bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value)
 {
-	struct open_call *slot = slot_of(o, key);
+	struct open_call *slot;
 
+	if (!key)
+		return take_last(o, value);
+	slot = slot_of(o, key);
 	if (!slot->key)
 		return false;
 	*value = slot->value;
@@ -82,6 +94,8 @@ bool open_calls_has(const struct open_calls *o, uint32_t source, uint32_t number
 {
 	uint64_t key = open_calls_key(source, number);
 
+	if (!key)
+		return o->has_last;
 	return o->recent.key == key || (o->count && slot_of(o, key)->key);
 }
 
@@ -95,7 +109,8 @@ bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value)
 	}
 	if (!o->count) {
 		o->at = 0;
-		return false;
+		*key = 0;
+		return take_last(o, value);
 	}
 	while (!o->slots[o->at].key)
 		o->at++;

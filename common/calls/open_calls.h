@@ -4,6 +4,7 @@
  * For sources that number their calls (TYPE_CALL_NUMBER): the value stored at an enter is returned
  * at the call's leave, whatever was entered or left in between. The call entered last, which is
  * nearly always the next to be left, is kept outside the table. A zero-initialised table is empty.
+ * The largest source with the largest number, whose key is 0, has a place of its own.
  */
 #ifndef TR_CALLS_OPEN_CALLS_H
 #define TR_CALLS_OPEN_CALLS_H
@@ -13,15 +14,17 @@
 #include <stdint.h>
 
 struct open_call {
-	uint64_t key; /* source << 32 | number, + 1; 0 free */
+	uint64_t key; /* source << 32 | number, + 1; in the table: 0 free */
 	uint64_t value;
 };
 
 struct open_calls {
 	struct open_call recent; /* the call entered last; key 0 none */
 	struct open_call *slots;
-	size_t mask, count; /* of the table: a power of two less one; entries in use */
-	size_t at;	    /* open_calls_take_any has emptied the slots before it */
+	size_t mask, count;  /* of the table: a power of two less one; entries in use */
+	size_t at;	     /* open_calls_take_any has emptied the slots before it */
+	uint64_t last_value; /* of the call with key 0 */
+	bool has_last;	     /* it is open */
 };
 
 int open_calls_spill(struct open_calls *o);
@@ -40,7 +43,7 @@ static inline bool open_calls_take_any(struct open_calls *o, uint64_t *value)
 
 static inline size_t open_calls_count(const struct open_calls *o)
 {
-	return o->count + (o->recent.key != 0);
+	return o->count + (o->recent.key != 0) + o->has_last;
 }
 
 static inline uint64_t open_calls_key(uint32_t source, uint32_t number)
@@ -52,9 +55,16 @@ static inline uint64_t open_calls_key(uint32_t source, uint32_t number)
 static inline int open_calls_put(struct open_calls *o, uint32_t source, uint32_t number,
 				 uint64_t value)
 {
+	uint64_t key = open_calls_key(source, number);
+
+	if (__builtin_expect(!key, 0)) {
+		o->last_value = value;
+		o->has_last = true;
+		return 0;
+	}
 	if (o->recent.key && open_calls_spill(o))
 		return -1;
-	o->recent = (struct open_call){open_calls_key(source, number), value};
+	o->recent = (struct open_call){key, value};
 	return 0;
 }
 
@@ -64,12 +74,12 @@ static inline bool open_calls_take(struct open_calls *o, uint32_t source, uint32
 {
 	uint64_t key = open_calls_key(source, number);
 
-	if (__builtin_expect(o->recent.key == key, 1)) {
+	if (__builtin_expect(key && o->recent.key == key, 1)) {
 		*value = o->recent.value;
 		o->recent.key = 0;
 		return true;
 	}
-	return o->count && open_calls_take_far(o, key, value);
+	return (o->count || !key) && open_calls_take_far(o, key, value);
 }
 
 /* Test whether a call of that number is open. */

@@ -62,9 +62,6 @@ static uint64_t id_of(struct flow_numbers *n, const struct flow_key *of, bool ke
 	uint32_t high = (uint32_t)(of->id >> 32), low = (uint32_t)of->id;
 	bool known;
 
-	/* no table has this id */
-	if (of->id == UINT64_MAX)
-		return keep ? of->id : hash;
 	known = open_calls_take(&n->owners, high, low, &owner);
 	if (!known && open_calls_count(&n->owners) >= FLOWS_MOST)
 		return keep ? of->id : hash;

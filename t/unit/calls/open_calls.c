@@ -51,6 +51,33 @@ static void test_table(void)
 	open_calls_free(&o);
 }
 
+/* The key that is 0. */
+static void test_largest(void)
+{
+	struct open_calls o = {0};
+	uint64_t value = 7, key = 1;
+
+	ok(!open_calls_take(&o, UINT32_MAX, UINT32_MAX, &value) && value == 7 &&
+		   !open_calls_has(&o, UINT32_MAX, UINT32_MAX),
+	   "the largest number is not in an empty table");
+	open_calls_put(&o, 1, 1, 11);
+	open_calls_put(&o, UINT32_MAX, UINT32_MAX, 12);
+	open_calls_put(&o, 1, 2, 13);
+	ok(open_calls_count(&o) == 3 && open_calls_has(&o, UINT32_MAX, UINT32_MAX),
+	   "it is a call beside others");
+	ok(open_calls_take(&o, 1, 1, &value) && value == 11 &&
+		   open_calls_take(&o, UINT32_MAX, UINT32_MAX, &value) && value == 12 &&
+		   open_calls_take(&o, 1, 2, &value) && value == 13,
+	   "each has its value");
+	ok(!open_calls_take(&o, UINT32_MAX, UINT32_MAX, &value) && !open_calls_count(&o),
+	   "and none is found twice");
+	open_calls_put(&o, UINT32_MAX, UINT32_MAX, 14);
+	ok(open_calls_take_next(&o, &key, &value) && !key && value == 14 &&
+		   !open_calls_take_next(&o, &key, &value),
+	   "it is among those that are left");
+	open_calls_free(&o);
+}
+
 static struct calls calls;
 static struct call done_call;
 
@@ -99,6 +126,7 @@ static void test_pairing(void)
 int main(void)
 {
 	test_table();
+	test_largest();
 	test_pairing();
 	return done();
 }
