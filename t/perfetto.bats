@@ -528,12 +528,71 @@ f 1019 2"
 		{ module_symbols { build_id: "\001" address_symbols { address: 17 lines { function_name: "no" } } } }
 	END
 	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t folded"
-	assert_line 'by_id;by_path;known 1'
+	assert_line 'by_id;by_path;inlined;known 1'
 	assert_line --regexp '^by_id;<40>;<11> 1$'
 	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t callgrind | grep -c -e '=([0-9]*) i.c' -e '=([0-9]*) p.c'"
 	assert_output 2
 	run -0 errors trdecode x.pftrace
 	assert_output ''
+}
+
+# lines N...: the text of lines with the functions f1 to fN
+lines() {
+	local i
+	for ((i = 1; i <= $1; i++)); do
+		printf 'lines { function_name: "f%d" source_file_name: "%d.c" line_number: %d } ' $i $i $i
+	done
+}
+
+@test "functions that are inlined at an address are frames, the innermost first in the symbols" {
+	cat <<-END | trace x.pftrace
+		{ sequence_flags: 1
+		  interned_data { callstacks { iid: 1 frame_ids: [1, 2] } callstacks { iid: 2 frame_ids: [1, 2, 1] } callstacks { iid: 3 frame_ids: 3 }
+		    frames { iid: 1 mapping_id: 1 rel_pc: 16 } frames { iid: 2 mapping_id: 1 rel_pc: 32 } frames { iid: 3 mapping_id: 1 rel_pc: 48 }
+		    mappings { iid: 1 path_string_ids: 1 } mapping_paths { iid: 1 name: "m" } } }
+		{ timestamp: 50 perf_sample { pid: 5 tid: 6 callstack_iid: 2 } }
+		{ timestamp: 60 perf_sample { pid: 5 tid: 6 callstack_iid: 1 } }
+		{ timestamp: 70 track_event { type: INSTANT name: "i" callstack_iid: 1 } }
+		{ timestamp: 80 perf_sample { pid: 5 tid: 6 callstack_iid: 3 } }
+		{ timestamp: 90 profile_packet { process_dumps { pid: 7 samples { callstack_id: 1 self_allocated: 8 alloc_count: 1 } } } }
+		{ module_symbols { path: "/m" address_symbols { address: 16 $(lines 3) } address_symbols { address: 32 $(lines 1) }
+		  address_symbols { address: 48 $(lines 70) } } }
+	END
+	run -0 errors trdecode x.pftrace
+	refute_output
+	# at most 64 lines of one address
+	deep=$(seq -s ';f' 70 -1 7)
+	{
+		printf '%s\n' 'f3;f2;f1;f1 1' 'f3;f2;f1;f1;f3;f2;f1 1'
+		# at most 64 lines of one address
+		seq -s ';f' 70 -1 7 | sed 's/^/f/; s/$/ 1/'
+	} | LC_ALL=C sort >want
+	trdecode -q x.pftrace | trfilter -q 'type == "samples"' | trencode -q -t folded | LC_ALL=C sort | diff want -
+	run -0 pipefail "trdecode -q x.pftrace | trfilter -q 'type == \"malloc\"' | trencode -q -t folded"
+	assert_output 'f3;f2;f1;f1 8'
+	# of an event, and with the file and line of each function
+	trdecode -q x.pftrace | trfilter -q 'type == "i"' | trencode -q -t perfetto |
+		protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto >decoded
+	assert_equal "$(grep -c 'frame_ids' decoded)" 4
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t callgrind | grep -E '^c?f[lin]=' | sed 's/^[^)]*) *//' | grep . | LC_ALL=C sort -u"
+	for name in f2 2.c f3 3.c f1 1.c; do assert_line "$name"; done
+}
+
+@test "profiles of heaps have their own tables in Android 10" {
+	cat <<-'END' | trace x.pftrace
+		{ timestamp: 5 profile_packet {
+		    strings { iid: 1 name: "lib" } strings { iid: 2 name: "main" } strings { iid: 3 name: "\001\177" } strings { iid: 4 name: "make" }
+		    callstacks { iid: 1 frame_ids: [1, 2, 3] } callstacks { iid: 2 frame_ids: 1 }
+		    frames { iid: 1 function_name_id: 2 mapping_id: 1 } frames { iid: 2 mapping_id: 1 rel_pc: 16 } frames { iid: 3 function_name_id: 4 }
+		    mappings { iid: 1 build_id: 3 path_string_ids: 1 }
+		    process_dumps { pid: 7 samples { callstack_id: 1 self_allocated: 100 alloc_count: 1 } } } }
+		{ timestamp: 9 profile_packet { process_dumps { pid: 7 samples { callstack_id: 2 self_allocated: 30 alloc_count: 1 } } } }
+		{ module_symbols { build_id: "\001\177" address_symbols { address: 16 lines { function_name: "by_id" } } } }
+	END
+	run -0 errors trdecode x.pftrace
+	refute_output
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t folded | LC_ALL=C sort"
+	assert_output $'main 30\nmain;by_id;make 100'
 }
 
 @test "profiles of heaps: each dump adds what was allocated and freed since the one before" {

@@ -220,6 +220,11 @@ uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location);
 /* Declare the stack of n frames, innermost first, of which the outermost are left out if they are
  * too many. 0: n is 0, or out of memory. */
 uint32_t writer_stack_of(struct writer *w, const uint32_t *locations, size_t n);
+/* Get a declared stack, which is not 0. */
+static inline struct stack_key writer_stack_at(const struct writer *w, uint32_t id)
+{
+	return stack_table_at(&w->stacks.table, id);
+}
 /* Send a stack that a field with ROLE_STACK of the next row names. Call it for each such row, just
  * before the row. */
 int writer_use_stack(struct writer *w, uint32_t id);

@@ -1,9 +1,9 @@
 /*
- * callstacks.c - call stacks: their frames, the files that are mapped, and the symbols of modules
+ * callstacks.c - call stacks: their frames, and the files that are mapped
  *
  * A frame with a function is a named location with the file and the line; any other frame is an
  * address in the space of the file that is mapped, where a MAP relates addresses to the file. The
- * symbols of modules, which are often the last packets, name such addresses.
+ * symbols of modules (module_symbols.c), which are often the last packets, name such addresses.
  */
 #include "cmd/trdecode/perfetto/perfetto.h"
 
@@ -78,9 +78,8 @@ uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 	return *number = (uint32_t)(p->modules.mappings.size / sizeof mapped);
 }
 
-/* Declare the location of a function with its file and line. */
-static uint32_t named_location(struct perfetto *p, const struct location_entry *entry,
-			       const struct perfetto_source_location *source, uint32_t module)
+uint32_t perfetto_named_location(struct perfetto *p, const struct location_entry *entry,
+				 const struct perfetto_source_location *source, uint32_t module)
 {
 	struct symbol_entry symbol = {.start = entry->address, .line = source->line};
 	uint32_t location = writer_location(p->w, entry);
@@ -137,8 +136,9 @@ static struct frame read_frame(struct perfetto *p, const struct perfetto_sequenc
 static int note_unnamed(struct perfetto *p, uint32_t location, const struct perfetto_mapped *mapped,
 			uint64_t address)
 {
-	struct perfetto_unnamed unnamed = {
-		address, mapped->build_id ? mapped->build_id : mapped->path, location};
+	struct perfetto_unnamed unnamed = {address,
+					   mapped->build_id ? mapped->build_id : mapped->path,
+					   location, mapped->space, mapped->path};
 
 	return location ? buffer_append(&p->modules.unnamed, &unnamed, sizeof unnamed) : 0;
 }
@@ -159,7 +159,7 @@ uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 		       sizeof mapped);
 	entry.space = mapped.space;
 	if (entry.name)
-		return *location = named_location(p, &entry, &source, mapped.path);
+		return *location = perfetto_named_location(p, &entry, &source, mapped.path);
 	if (!frame.mapping)
 		entry.name = writer_text(p->w, "?");
 	*location = writer_location(p->w, &entry);
@@ -208,117 +208,8 @@ uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message)
 			}
 		if (!entry.name)
 			entry.name = writer_text(p->w, "?");
-		location = named_location(p, &entry, &source, 0);
+		location = perfetto_named_location(p, &entry, &source, 0);
 		stack = location ? writer_stack(p->w, stack, location) : stack;
 	}
 	return stack;
-}
-
-/* --- symbols of modules --- */
-
-/* What the symbols of a module are found by. */
-struct symbol_key {
-	uint64_t address;
-	uint32_t module, zero; /* string of the build-id, or else of the path */
-};
-
-/* Take the message AddressSymbols: the last of its lines is that of the function, those before are
- * inlined. */
-static int take_symbol(struct perfetto *p, uint32_t module, struct protobuf_view message)
-{
-	struct symbol_key key = {.module = module};
-	struct perfetto_source_location line = {0};
-	struct protobuf_field f, of;
-	uint32_t *number;
-
-	while (protobuf_next(&message, &f) > 0) {
-		if (f.number == SYMBOLS_AT)
-			key.address = f.value;
-		if (f.number != SYMBOLS_LINE)
-			continue;
-		line = (struct perfetto_source_location){0};
-		while (protobuf_next(&f.bytes, &of) > 0)
-			switch (of.number) {
-			case INLINE_FUNCTION: line.function = perfetto_text(p, of.bytes); break;
-			case INLINE_FILE: line.file = perfetto_text(p, of.bytes); break;
-			case INLINE_LINE: line.line = (uint32_t)of.value; break;
-			}
-	}
-	if (!line.function)
-		return 0;
-	number = id_cache_number(&p->modules.symbol_numbers, &key, sizeof key);
-	if (!number || buffer_append(&p->modules.symbols, &line, sizeof line))
-		return -1;
-	*number = (uint32_t)(p->modules.symbols.size / sizeof line);
-	return 0;
-}
-
-int perfetto_module_symbols(struct perfetto *p, const struct perfetto_packet *packet)
-{
-	struct protobuf_view rest = packet->payload;
-	struct buffer *b = &p->scratch.text;
-	uint32_t path = 0, build_id = 0;
-	struct protobuf_field f;
-
-	while (protobuf_next(&rest, &f) > 0) {
-		size_t n = protobuf_size(f.bytes);
-
-		b->size = 0;
-		if (f.number == MODULE_PATH)
-			path = perfetto_text(p, f.bytes);
-		if (f.number != MODULE_BUILD_ID || !n || n > BUILD_ID_MOST)
-			continue;
-		if (buffer_hex_bytes(b, f.bytes.at, n))
-			return -1;
-		build_id = writer_string(p->w, b->data, b->size);
-	}
-	rest = packet->payload;
-	while (protobuf_next(&rest, &f) > 0)
-		if (f.number == MODULE_SYMBOLS && f.wire == PROTOBUF_LENGTH &&
-		    take_symbol(p, build_id ? build_id : path, f.bytes))
-			return -1;
-	return 0;
-}
-
-int perfetto_name_frames(struct perfetto *p)
-{
-	struct perfetto_modules *m = &p->modules;
-
-	for (size_t at = 0; at < m->unnamed.size; at += sizeof(struct perfetto_unnamed)) {
-		struct perfetto_source_location line;
-		struct perfetto_unnamed u;
-		struct symbol_entry symbol;
-		struct symbol_key key = {0};
-		uint32_t number;
-		size_t n, file;
-
-		memcpy(&u, m->unnamed.data + at, sizeof u);
-		key.address = u.address;
-		key.module = u.module;
-		number = intern_find(&m->symbol_numbers.keys, &key, sizeof key);
-		if (number == INTERN_NONE)
-			continue;
-		number = m->symbol_numbers.numbers[number];
-		memcpy(&line, m->symbols.data + (number - 1) * sizeof line, sizeof line);
-		symbol = (struct symbol_entry){
-			.start = u.address,
-			.line = line.line,
-			.name = writer_string_of(p->w, line.function, &n),
-			.file = line.file ? writer_string_of(p->w, line.file, &file) : NULL};
-		symbol.name_size = (uint32_t)n;
-		symbol.file_size = line.file ? (uint32_t)file : 0;
-		if (writer_symbol(p->w, u.location, &symbol))
-			return -1;
-	}
-	return 0;
-}
-
-void perfetto_modules_free(struct perfetto_modules *m)
-{
-	id_cache_free(&m->mapping_numbers);
-	id_cache_free(&m->frames);
-	id_cache_free(&m->symbol_numbers);
-	buffer_free(&m->mappings);
-	buffer_free(&m->unnamed);
-	buffer_free(&m->symbols);
 }

@@ -11,7 +11,7 @@
 #include "cmd/trdecode/input/merge.h"
 #include "common/util/bytes.h"
 
-/* ProfilePacket, ProcessHeapSamples, HeapSample */
+/* ProfilePacket (its tables are in sequence.h), ProcessHeapSamples, HeapSample */
 enum {
 	PROFILE_DUMP = 5,
 	DUMP_PID = 1,
@@ -144,6 +144,8 @@ int perfetto_heap_profile(struct perfetto *p, struct perfetto_sequence *s,
 	struct protobuf_view rest = packet->payload;
 	struct protobuf_field f;
 
+	if (perfetto_profile_tables(p, s, rest))
+		return -1;
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == PROFILE_DUMP && f.wire == PROTOBUF_LENGTH &&
 		    read_dump(p, s, packet->time, f.bytes))

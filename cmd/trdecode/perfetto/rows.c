@@ -349,7 +349,8 @@ int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next)
 		else if (rec.kind >= PERFETTO_FTRACE)
 			failed = perfetto_ftrace_row(p, &rec, r.key.time, data, size);
 		else
-			failed = perfetto_row_event(p, &rec, r.key.time, data, size);
+			failed = perfetto_add_inlined(p, &rec.stack) ||
+				 perfetto_row_event(p, &rec, r.key.time, data, size);
 		if (failed || sorter_advance(&p->sorter, &p->error))
 			return -1;
 	}

@@ -134,6 +134,57 @@ static int take_interned(struct perfetto *p, struct perfetto_sequence *s,
 	return 0;
 }
 
+/* --- the tables of Android 10 --- */
+
+/* Take an entry of the strings of a ProfilePacket, which may be a name, a path or a build-id. */
+static int take_string(struct perfetto *p, struct perfetto_interned *all,
+		       struct protobuf_view entry)
+{
+	struct perfetto_ids *ids = all->ids;
+	uint64_t iid = entry_iid(entry), entries = all->entries++;
+	uint32_t text = entry_text(p, entry, false);
+
+	return perfetto_ids_set(&ids[OF_FUNCTION], iid, text, entries) ||
+	       perfetto_ids_set(&ids[OF_PATH], iid, text, entries) ||
+	       perfetto_ids_set(&ids[OF_BUILD_ID], iid, entry_text(p, entry, true), entries);
+}
+
+int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
+			    struct protobuf_view message)
+{
+	/* in the order in which entries name others */
+	static const struct {
+		uint8_t field, interned;
+	} tables[] = {{PROFILE_STRINGS, 0},
+		      {PROFILE_MAPPINGS, INTERNED_MAPPING},
+		      {PROFILE_FRAMES, INTERNED_FRAME},
+		      {PROFILE_CALLSTACKS, INTERNED_CALLSTACK}};
+	struct perfetto_interned *all;
+
+	if (!s->interned)
+		s->interned = calloc(1, sizeof *s->interned);
+	all = s->interned;
+	if (!all)
+		return -1;
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		uint32_t interned = tables[i].interned;
+		struct protobuf_view rest = message;
+		struct protobuf_field f;
+
+		while (protobuf_next(&rest, &f) > 0) {
+			if (f.number != tables[i].field || f.wire != PROTOBUF_LENGTH)
+				continue;
+			if (interned ? perfetto_ids_set(&all->ids[kind_of(interned)],
+							entry_iid(f.bytes),
+							interned_number(p, s, interned, f.bytes),
+							all->entries++)
+				     : take_string(p, all, f.bytes))
+				return -1;
+		}
+	}
+	return 0;
+}
+
 /* --- defaults --- */
 
 static void add_extra(uint64_t *list, uint8_t *n, struct protobuf_field *f)
