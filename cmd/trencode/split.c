@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/calls/calls_inline.h"
 #include "common/stream/field.h"
 #include "common/value/units.h"
 
@@ -82,9 +83,14 @@ static int on_restore(void *ctx, struct stack *stack, const struct event *ev)
 /* Note an event. -1: out of memory. */
 static int note(struct split *s, const struct event *ev)
 {
+	/* common events in line: without it, parts of uftrace take 1.15 times the CPU */
+	enum calls_result got = calls_try_event(&s->calls, ev, NULL, true);
 	struct call done;
-	enum calls_result got = calls_feed(&s->calls, ev, &done);
 
+	if (got == CALLS_SLOW)
+		got = calls_feed(&s->calls, ev, &done);
+	else if (got == CALLS_ENTER)
+		((struct split_call *)s->calls.data)->entered = NULL;
 	if (s->calls.out_of_memory)
 		return -1;
 	if (got == CALLS_ENTER || got == CALLS_LEAVE)
