@@ -273,6 +273,27 @@ rows_of_calls() {
 	assert_equal "$n" 1
 }
 
+@test "a remark names the parts that are missing before and between those that are read" {
+	for format in chrome perfetto uftrace ctf trace-cmd; do
+		split $format 500us
+		run errors trdecode parts/p.001 parts/p.003
+		[[ $output == *"parts/p.001: part 0 of the trace is no input before this part 1: calls lack their time in it"* ]]
+		[[ $output == *"parts/p.003: part 2 of the trace is no input before this part 3: calls lack their time in it"* ]]
+		run errors trdecode parts/p.000 parts/p.003
+		[[ $output == *"parts/p.003: parts 1 to 2 of the trace are no inputs before this part 3: calls lack their time in them"* ]]
+		# in another order calls cannot be joined
+		run errors trdecode parts/p.001 parts/p.000
+		[[ $output == *"part 0 of the trace is no input before this part 1"* ]]
+		for parts in 'p.000 p.001' 'p.002' 'p.000 p.001 p.002 p.003'; do
+			# shellcheck disable=SC2086
+			run errors trdecode $(printf 'parts/%s ' $parts)
+			refute_output --partial 'no input'
+		done
+		run errors trdecode -q parts/p.000 parts/p.003
+		refute_output --partial 'no input'
+	done
+}
+
 @test "--align start moves the parts of a trace as one" {
 	for format in chrome perfetto uftrace ctf trace-cmd; do
 		split $format 500us

@@ -182,9 +182,45 @@ static bool cut_row(void *ctx, struct new_row *r)
 	return false;
 }
 
+/* Mention parts that are no inputs, before a part whose calls continue in them. A part that is read
+ * alone is not mentioned. */
+static void mention_missing(const struct input *in, const struct input *inputs, int n)
+{
+	const struct part *mark = &in->part.mark;
+	uint32_t first = 0, last = mark->number - 1;
+	bool alone = true;
+
+	if (!in->part.is || in->part.continues || mark->since == PART_NO_TIME || !mark->number)
+		return;
+	for (const struct input *other = inputs; other < inputs + n; other++) {
+		const struct part *of = &other->part.mark;
+
+		if (other == in || !other->part.is || of->split != mark->split)
+			continue;
+		alone = false;
+		if (other < in && of->number < mark->number && of->number >= first)
+			first = of->number + 1;
+	}
+	if (alone || first > last)
+		return;
+	if (first == last)
+		warn(in->name, NO_OFFSET,
+		     "part %" PRIu32 " of the trace is no input before this part %" PRIu32
+		     ": calls lack their time in it",
+		     first, mark->number);
+	else
+		warn(in->name, NO_OFFSET,
+		     "parts %" PRIu32 " to %" PRIu32
+		     " of the trace are no inputs before this part %" PRIu32
+		     ": calls lack their time in them",
+		     first, last, mark->number);
+}
+
 void input_cuts_begin(struct input_cuts *c, const struct input *inputs, int n, struct decoding *d)
 {
 	c->decoding = d;
+	for (int i = 0; i < n && !d->quiet; i++)
+		mention_missing(&inputs[i], inputs, n);
 	for (int i = 0; i < n; i++)
 		if (inputs[i].part.is) {
 			d->writer->refusal.change = cut_row;

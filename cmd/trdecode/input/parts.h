@@ -3,8 +3,9 @@
  *
  * Parts that follow each other, as operands and in their numbers, are one trace: they have one
  * source, and the leaves and enters that were made where the trace was cut are left out. Where the
- * next part is no input, the types of these leaves get TYPE_CONTINUES. So does each call with a
- * number, whose numbers are those of one part.
+ * next part is no input, the types of these leaves get TYPE_CONTINUES. A remark names the parts
+ * that are missing before another one. TYPE_CONTINUES is also of each call with a number, whose
+ * numbers are those of one part.
  */
 #ifndef TR_TRDECODE_INPUT_PARTS_H
 #define TR_TRDECODE_INPUT_PARTS_H
