@@ -106,6 +106,21 @@ slices() {
 	diff theirs ours
 }
 
+@test "counters keep their categories, from JSON to Perfetto's format and back" {
+	need protoc
+	cat >x.json <<-'END'
+		[{"ph":"C","name":"mem","cat":"memory","ts":1,"pid":1,"args":{"a":1}},{"ph":"C","name":"one","cat":"x,y","ts":2,"pid":1,"args":{"value":3}},
+		{"ph":"C","name":"no","ts":3,"pid":1,"args":{"v":5}},{"ph":"C","name":"mem","cat":"other","ts":4,"pid":1,"args":{"a":7.5}},
+		{"ph":"C","name":"mem","cat":"memory","ts":5,"pid":1,"args":{"a":8}}]
+	END
+	jq -c '.[] | [.ts, .name, .cat]' x.json >want
+	trdecode x.json | trencode -q -t chrome --rebase=none | jq -c '.traceEvents[] | select(.ph == "C") | [.ts, .name, .cat]' | diff want -
+	trdecode x.json | trencode -q -t perfetto -o x.pftrace
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <x.pftrace >decoded
+	assert_equal "$(grep -c category_iids decoded)" 4
+	trdecode x.pftrace | trencode -q -t chrome --rebase=none | jq -c '.traceEvents[] | select(.ph == "C") | [.ts, .name, .cat]' | diff want -
+}
+
 @test "counters have tracks, one for each value" {
 	echo '[{"ph":"C","ts":1,"pid":1,"name":"load","args":{"a":3,"b":-2,"t":"x"}},
 		{"ph":"C","ts":2,"pid":1,"name":"load","args":{"a":0.5,"b":7}},

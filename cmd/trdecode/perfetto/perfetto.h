@@ -153,7 +153,7 @@ struct perfetto_track {
 	uint8_t role;
 	uint32_t thread; /* index + 1; 0 none */
 	uint32_t lane;
-	uint32_t types[2]; /* of counters: integers, reals */
+	uint32_t types[2], category; /* of counters: integers, reals; category of both */
 	struct perfetto_calls calls;
 };
 

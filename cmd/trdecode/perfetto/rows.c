@@ -170,21 +170,25 @@ static int instant_row(struct perfetto *p, const struct perfetto_track *t,
 }
 
 /* Declare the type of a counter: a field of 8 bytes. */
-static uint32_t counter_type(struct perfetto *p, struct perfetto_track *t, bool real)
+static uint32_t counter_type(struct perfetto *p, struct perfetto_track *t, uint32_t category,
+			     bool real)
 {
 	struct field_entry value = {.name = writer_text(p->w, "value"),
 				    .type_name = t->unit,
 				    .kind = real ? FIELD_FLOAT : FIELD_INT,
 				    .size = 8};
 	uint32_t name = t->name ? t->name : p->texts.nothing;
-	uint32_t key[4] = {'c', name, t->unit, real}, *id;
+	uint32_t key[] = {'c', name, t->unit, real, category}, *id;
 
-	if (t->types[real])
+	if (t->types[real] && t->category == category)
 		return t->types[real];
+	t->types[!real] = 0;
+	t->category = category;
 	id = id_cache_number(&p->types.ids, key, sizeof key);
 	if (id && !*id) {
 		*id = writer_type(p->w, &(struct type_entry){.source = p->source,
 							     .name = name,
+							     .group = category,
 							     .kind = KIND_COUNTER,
 							     .native = 'C',
 							     .fixed_size = 8,
@@ -197,12 +201,13 @@ static uint32_t counter_type(struct perfetto *p, struct perfetto_track *t, bool 
 }
 
 /* Write the value of a counter; bits: of an integer or of a double. */
-static int counter_row(struct perfetto *p, struct perfetto_track *t, bool real, uint64_t time,
-		       uint64_t bits)
+static int counter_row(struct perfetto *p, struct perfetto_track *t,
+		       const struct perfetto_record *rec, uint64_t time, uint64_t bits)
 {
+	bool real = rec->kind == PERFETTO_COUNTER_REAL;
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .lane = t->lane,
-			    .type = counter_type(p, t, real),
+			    .type = counter_type(p, t, rec->category, real),
 			    .fixed = &bits,
 			    .fixed_size = sizeof bits};
 	double value;
@@ -296,8 +301,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	case PERFETTO_END:
 	case PERFETTO_COMPLETE_END: return perfetto_end_call(p, t, rec, value, &r);
 	case PERFETTO_COUNTER:
-	case PERFETTO_COUNTER_REAL:
-		return counter_row(p, t, rec->kind == PERFETTO_COUNTER_REAL, time, value);
+	case PERFETTO_COUNTER_REAL: return counter_row(p, t, rec, time, value);
 	case PERFETTO_ID_BEGIN: return perfetto_id_begin(p, rec, id, &r);
 	case PERFETTO_ID_END: return perfetto_id_end(p, rec, id, &r);
 	case PERFETTO_SAMPLE: return sample_row(p, t, rec, time, value);

@@ -115,14 +115,18 @@ int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perf
 /* --- counters --- */
 
 /* Keep the value of a counter: that of an incremental one is a difference. */
-static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s, uint64_t time,
-			uint32_t number, uint64_t bits, bool real)
+static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
+			const struct track_event *ev, uint32_t number, uint64_t bits, bool real)
 {
 	struct perfetto_track *t = number ? &p->tracks.track[number - 1] : NULL;
 	struct perfetto_record r = {.kind = real ? PERFETTO_COUNTER_REAL : PERFETTO_COUNTER,
 				    .flags = PERFETTO_VALUE,
 				    .track = number - 1};
 	double value;
+
+	/* extra counters of an event have no category */
+	if (ev->type == TYPE_COUNTER)
+		r.category = ev->category;
 
 	if (!t)
 		return -1;
@@ -140,7 +144,7 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s, u
 		bits = (uint64_t)(t->value = (int64_t)((uint64_t)t->value + bits));
 	}
 	p->scratch.arguments.size = 0;
-	return perfetto_keep(p, time, &r, bits);
+	return perfetto_keep(p, ev->time, &r, bits);
 }
 
 /* Keep the extra counters of an event. Their tracks are those of the event, or of the defaults. */
@@ -152,13 +156,12 @@ static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
 	unsigned n = l->ntracks ? l->ntracks : d->nextra;
 
 	for (unsigned i = 0; i < n && i < l->nvalues; i++)
-		if (keep_counter(p, s, ev->time, perfetto_track(p, tracks[i]), l->values[i], false))
+		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->values[i], false))
 			return -1;
 	tracks = l->nreal_tracks ? l->real_tracks : d->extra_real;
 	n = l->nreal_tracks ? l->nreal_tracks : d->nextra_real;
 	for (unsigned i = 0; i < n && i < l->nreal_values; i++)
-		if (keep_counter(p, s, ev->time, perfetto_track(p, tracks[i]), l->real_values[i],
-				 true))
+		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->real_values[i], true))
 			return -1;
 	return 0;
 }
@@ -426,7 +429,7 @@ static int keep_event(struct perfetto *p, const struct perfetto_sequence *s, str
 	case TYPE_END: return track_event_keep(p, ev, PERFETTO_END, unfinished, 0);
 	case TYPE_COUNTER:
 		return ev->has_counter
-			       ? keep_counter(p, s, ev->time, ev->track, ev->counter, ev->has_real)
+			       ? keep_counter(p, s, ev, ev->track, ev->counter, ev->has_real)
 			       : 0;
 	}
 	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);

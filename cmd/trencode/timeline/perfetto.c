@@ -204,11 +204,17 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 {
 	bool real = item->kind == ATTRIBUTE_REAL ||
 		    (item->kind == ATTRIBUTE_UINT && item->number > INT64_MAX);
+	uint32_t category = ev->type->group.number;
 	uint64_t uuid = 0, token;
 
 	if (perfetto_counter_track(s, ev, name, s->attributes.count > 1 ? item->name : 0, &uuid, e))
 		return -1;
 	s->part.size = 0;
+	if (category && (perfetto_intern_name(s, INTERNED_CATEGORY, category) ||
+			 protobuf_uint(&s->part, EVENT_CATEGORY_IIDS, category)))
+		return error_no_memory(e);
+	if (perfetto_put_interned(s, ev->time, e))
+		return -1;
 	if (protobuf_uint(&s->part, EVENT_TYPE, TYPE_COUNTER) ||
 	    protobuf_uint(&s->part, EVENT_TRACK, uuid) ||
 	    (real ? protobuf_double(&s->part, EVENT_COUNTER_REAL,
