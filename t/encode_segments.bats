@@ -114,6 +114,25 @@ lines_of_uftrace() {
 	done
 }
 
+@test "each step of a flow is in one segment, also that of a call which is open in others" {
+	need protoc
+	jq -nc '[{ph: "X", name: "outer", ts: 1, dur: 9000, pid: 1, bind_id: "0x77", flow_out: true},
+		{ph: "X", name: "inner", ts: 3, dur: 8990, pid: 1, bind_id: "0x78", flow_out: true}] +
+		[range(1500) | {ph: "X", name: "f\(. % 3)", ts: (10 + . * 5), dur: 2, pid: 1} +
+			if . % 300 == 0 then {bind_id: "0x77", flow_in: true} else {} end]' >x.json
+	jq -r '.[] | select(.bind_id) | "\(.ts) \(.bind_id)"' x.json | sort >want
+	trdecode --segment 4K x.json >x.trs
+	split_segments
+	[ -f segment.2 ] || [ -f segment.002 ]
+	for f in segment.*; do
+		trencode -q -t chrome --rebase=none "$f" | jq -r '.traceEvents[] | select(.ph | test("[stf]")) | "\(.ts) \(.id)"'
+	done | sort | diff want -
+	for f in segment.*; do
+		trencode -q -t perfetto "$f" | protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto |
+			awk '$1 == "timestamp:" { t = $2 } $1 == "flow_ids:" { printf "%d 0x%x\n", t / 1000, $2 }'
+	done | sort | diff want -
+}
+
 @test "a native trace of a later segment alone is refused with what to do" {
 	local trace
 	for trace in uftrace/fib trace-cmd/v6-fgraph.dat lttng/v2.6-le64-packed.tar.gz; do

@@ -120,18 +120,18 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 	    attributes_append(&s->attributes, enter, &s->kept) ||
 	    span_append_continues(span, &s->attributes, &s->kept))
 		return error_no_memory(e);
-	return perfetto_put_event(s,
-				  &(struct track_event){.type = TYPE_BEGIN,
-							.track = uuid,
-							.time = enter->time,
-							.name = name,
-							.category = category_of(enter->type),
-							.location = span->location,
-							.event = enter,
-							/* a call that continues has them
-							   where it begins */
-							.flows = span->continues ? NULL : enter},
-				  token, e);
+	return perfetto_put_event(
+		s,
+		&(struct track_event){.type = TYPE_BEGIN,
+				      .track = uuid,
+				      .time = enter->time,
+				      .name = name,
+				      .category = category_of(enter->type),
+				      .location = span->location,
+				      .event = enter,
+				      /* else the output with the call's enter has them */
+				      .flows = span->continues || span->restored ? NULL : enter},
+		token, e);
 }
 
 /* Append the name of a call's leave, if it is not that of the call's begin. */

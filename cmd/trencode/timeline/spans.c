@@ -59,6 +59,7 @@ int spans_begin(struct spans *s, const struct event *enter, struct span *span, s
 	f->before = s->parts && s->parts->showing == ROWS_THAT_OPEN;
 	span->continues = f->before ? CONTINUES_BEFORE : 0;
 	span->begun = true;
+	span->restored = s->restoring;
 	if (!s->sink->begin)
 		return 0;
 	keep->spills = true;
@@ -216,11 +217,13 @@ static int spans_restore(void *ctx, struct stack *base, const struct event *ente
 	struct spans *s = ctx;
 	const struct stack *stack = calls_stack(&s->calls, enter);
 
+	s->restoring = true;
 	s->failed = s->failed || spans_reach_thread(s, base->number, s->error) ||
 		    (enter->type->flags & TYPE_CALL_NUMBER
 			     ? spans_numbered_begin(s, enter, s->calls.data)
 		     : stack->frames[0].outside ? 0
 						: spans_push(s, stack, enter));
+	s->restoring = false;
 	return s->failed ? -1 : 0;
 }
 

@@ -40,6 +40,7 @@ struct span {
 	bool begun;	   /* begin was called for it; else it is open since before the trace */
 	bool unfinished;   /* no leave was recorded */
 	bool dropped;	   /* for drop */
+	bool restored;	   /* for begin: its enter is in a part of the stream that was not read */
 	bool exec;	   /* with unfinished: an exec has ended all calls of the thread */
 	bool kernel;	   /* a call in the kernel, on top of the thread's others */
 	bool crossing;	   /* overlaps another call of the same thread without being inside of it */
@@ -105,6 +106,7 @@ struct spans {
 	struct span_numbered *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1, by after */
 	const struct split *parts;			    /* NULL: without --split */
+	bool restoring;					    /* calls of a snapshot begin */
 	bool keeps_open;     /* the format has calls without an end: for spans_report */
 	bool failed;	     /* *error has the reason */
 	struct error *error; /* of the function that runs */
