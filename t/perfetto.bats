@@ -224,6 +224,33 @@ flow_list() {
 	assert_line --index 8 '0.000002000 8 worker b }'
 }
 
+@test "trencode -t chrome --unclosed=drop leaves out the flows of the calls that it drops" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 1 track_descriptor { uuid: 3 parent_uuid: 10 thread { pid: 7 tid: 9 } } }
+			{ timestamp: 1000 track_event { type: BEGIN track_uuid: 1 name: "open" flow_ids: 77 flow_ids: 5 debug_annotations { name: "n" uint_value: 3 } } }
+			{ timestamp: 1100 track_event { type: BEGIN track_uuid: 1 name: "done" flow_ids: 77 debug_annotations { name: "n" uint_value: 4 } } }
+			{ timestamp: 1150 track_event { type: BEGIN track_uuid: 2 name: "other" flow_ids: 77 } }
+			{ timestamp: 1200 track_event { type: INSTANT track_uuid: 3 name: "i" flow_ids: 78 } }
+			{ timestamp: 1300 track_event { type: END track_uuid: 1 flow_ids: 78 } }
+			{ timestamp: 1400 track_event { type: BEGIN track_uuid: 3 name: "next" flow_ids: 5 terminating_flow_ids: 77 } }
+			{ timestamp: 1500 track_event { type: END track_uuid: 3 } }
+		END
+	} | trace x.pftrace
+	trdecode -q x.pftrace >x.trs
+	steps() {
+		trencode -q -t chrome --rebase=none "$@" x.trs >x.json
+		jq -r '.traceEvents[] | select(.ph | test("^[stf]$")) | "\(.ts) \(.ph) \(.id)"' x.json | LC_ALL=C sort
+	}
+	run -0 steps --unclosed=drop
+	assert_output $'1.1 s 0x4d\n1.2 s 0x4e\n1.3 t 0x4e\n1.4 f 0x4d\n1.4 s 0x5'
+	run -0 jq -c '.traceEvents[] | select(.ph == "X") | [.name, .args]' x.json
+	assert_output $'["done",{"n":4}]\n["next",null]'
+	run -0 steps
+	assert_output $'1 s 0x4d\n1 s 0x5\n1.1 t 0x4d\n1.15 t 0x4d\n1.2 s 0x4e\n1.3 t 0x4e\n1.4 f 0x4d\n1.4 t 0x5'
+}
+
 @test "flows of Trace Event JSON come back by way of Perfetto's format" {
 	cat >x.json <<-'END'
 		[{"ph":"X","name":"a","ts":1,"dur":5,"pid":1},{"ph":"X","name":"b","ts":11,"dur":5,"pid":1,"tid":2},

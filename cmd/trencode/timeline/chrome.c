@@ -113,15 +113,17 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 		       struct error *e)
 {
 	struct buffer *kept = &s->bytes;
-	size_t stack = span->kept_size && span->begun && chrome_keeps_stack(span->type) ? 4 : 0;
+	bool has_kept = span->kept_size && span->begun;
+	size_t held = has_kept && s->options->drop ? CHROME_HELD : 0;
+	size_t stack = has_kept && chrome_keeps_stack(span->type) ? 4 : 0;
 
 	chrome_clear_args(s);
-	if ((stack && chrome_set_stack(s, get_u32(span->kept->data + span->kept_at))) ||
+	if ((stack && chrome_set_stack(s, get_u32(span->kept->data + span->kept_at + held))) ||
 	    (s->names.lines &&
 	     attributes_append_line(&s->attributes, span->entered ? span->entered : span->location,
 				    kept)) ||
-	    (span->kept_size && buffer_append_from(kept, span->kept, span->kept_at + stack,
-						   span->kept_size - stack)) ||
+	    (span->kept_size && buffer_append_from(kept, span->kept, span->kept_at + held + stack,
+						   span->kept_size - held - stack)) ||
 	    /* where the call was cut, the leave is made up */
 	    (leave && !(span->continues & CONTINUES_AFTER) && chrome_append_args(s, leave, kept)) ||
 	    (span->unfinished && !chrome_is_open(s, span) &&
@@ -215,8 +217,10 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	bool ticks, begun, open;
 	char *p;
 
-	if (span->unfinished && s->options->drop)
+	if (span->unfinished && s->options->drop) {
+		chrome_drop_flows(s, span);
 		return 0;
+	}
 	prefix = chrome_prefix(s, span->thread, span->lane);
 	if (!prefix)
 		return error_no_memory(e);
@@ -263,13 +267,13 @@ static int chrome_begin_call(void *ctx, const struct event *enter, const struct 
 {
 	struct chrome_output *s = ctx;
 
-	(void)span;
 	if (!enter->type->nfields && !enter->tail_size)
 		return 0;
 	if (enter->type->flags & TYPE_CALL_NUMBER)
 		*token = async_event_id(enter);
-	if (chrome_keeps_stack(enter->type) &&
-	    buffer_u32(keep, event_stack(s->names.dictionary, enter)))
+	if ((s->options->drop && chrome_hold_call(s, enter, span, keep)) ||
+	    (chrome_keeps_stack(enter->type) &&
+	     buffer_u32(keep, event_stack(s->names.dictionary, enter))))
 		return error_no_memory(e);
 	return chrome_append_args(s, enter, keep) ? error_no_memory(e) : 0;
 }
@@ -331,6 +335,8 @@ static int chrome_drop_call(void *ctx, const struct span *span, struct error *e)
 
 	if (!prefix)
 		return error_no_memory(e);
+	if (s->options->drop)
+		chrome_drop_flows(s, span);
 	return chrome_pairs_drop(s, span, prefix, e);
 }
 
@@ -368,7 +374,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	s->flows.dictionary = en->dictionary;
 	s->flows.shared = en->options->parts ? &en->options->parts->numbers->flows : NULL;
 	s->attributes.quote_numbers = en->options->quote_numbers;
-	s->bytes.spills = s->json.spills = true;
+	s->bytes.spills = s->json.spills = s->held_flows.spills = true;
 	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 	return 0;
 }
@@ -418,7 +424,8 @@ static int chrome_end(struct encoding *en, struct error *e)
 	char part[PART_TEXT];
 
 	s->at_end = true;
-	if (spans_finish(&s->spans, e) || chrome_scheduling_finish(s->scheduling, e))
+	if (spans_finish(&s->spans, e) || chrome_scheduling_finish(s->scheduling, e) ||
+	    chrome_put_held(s, e))
 		return -1;
 	text_puts(s->out, s->any ? "\n]" : "]");
 	if (chrome_samples_put(s))
@@ -471,6 +478,7 @@ static void chrome_free(struct encoding *en)
 	flows_free(&s->flows);
 	buffer_free(&s->bytes);
 	buffer_free(&s->json);
+	buffer_free(&s->held_flows);
 	free(s);
 	en->state = NULL;
 }

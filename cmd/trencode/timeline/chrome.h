@@ -40,7 +40,7 @@ struct chrome_output {
 	struct location_names names, categories; /* categories with ,"cat": before them */
 	struct attributes attributes;
 	struct flows flows;
-	struct buffer bytes, json;
+	struct buffer bytes, json, held_flows; /* held: with --unclosed=drop, until the end */
 	struct chrome_samples *samples;
 	uint32_t stack; /* of the line being written, which then has "sf"; 0 none */
 	struct chrome_scheduling *scheduling;
@@ -222,6 +222,16 @@ char *chrome_put_phase(struct chrome_output *s, char *p, const struct event *ev,
 /* Write the flows of an event that was read from Perfetto's format: events of the category
  * CHROME_FLOW. */
 int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e);
+/* With --unclosed=drop flows are held, since their phases depend on the calls that are dropped.
+ * Hold the flows of a call that begins; what the call keeps begins with CHROME_HELD bytes, which
+ * say where they are. -1: out of memory. */
+enum { CHROME_HELD = 12 };
+int chrome_hold_call(struct chrome_output *s, const struct event *enter, const struct span *span,
+		     struct buffer *keep);
+/* Drop the flows of a call that is dropped. */
+void chrome_drop_flows(struct chrome_output *s, const struct span *span);
+/* Write the flows that are held. */
+int chrome_put_held(struct chrome_output *s, struct error *e);
 /* Write the B of the calls that begin at the time of an event that is not a call. */
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
 		       struct error *e);

@@ -202,6 +202,19 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 
 /* --- flows --- */
 
+/* When and where an event has flows. */
+struct flow_at {
+	uint64_t time;
+	const struct lane *lane;
+	uint32_t thread;
+};
+
+/* A part of a flow that is held; without a lane it is dropped. */
+struct held_flow {
+	struct flow_part part;
+	struct flow_at at;
+};
+
 /* Write a part of a flow at p, up to its pid. */
 static char *put_flow(struct chrome_output *s, char *p, char phase, bool enclosing,
 		      struct text_ref category, uint64_t id)
@@ -246,32 +259,99 @@ char *chrome_put_phase(struct chrome_output *s, char *p, const struct event *ev,
 	return put_prefix(prefix, text_room(s->out, LINE_FIXED));
 }
 
+/* Write a part of a flow as an event of its own. */
+static int put_flow_event(struct chrome_output *s, const struct flow_part *part,
+			  const struct flow_at *at, struct error *e)
+{
+	const struct text_ref name = {.text = CHROME_FLOW, .size = sizeof CHROME_FLOW - 1};
+	struct lane_prefix *prefix = chrome_prefix(s, at->thread, at->lane);
+	char phase = flow_phase(&s->flows, part), *p;
+
+	if (!prefix || !phase)
+		return error_no_memory(e);
+	p = put_flow(s, line_room(s), phase, phase != 's', name, part->id);
+	p = put_prefix(prefix, p);
+	p = put_stamp(s, p, at->time, counts_ticks(at->lane));
+	p = PUT(p, ",\"name\":\"" CHROME_FLOW "\"}");
+	text_wrote(s->out, p);
+	return 0;
+}
+
+/* Hold the flows that flows_read got. -1: out of memory. */
+static int hold_flows(struct chrome_output *s, const struct flow_at *at, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct held_flow held = {.part = s->flows.parts[i], .at = *at};
+
+		if (buffer_append(&s->held_flows, &held, sizeof held))
+			return -1;
+	}
+	return 0;
+}
+
+int chrome_hold_call(struct chrome_output *s, const struct event *enter, const struct span *span,
+		     struct buffer *keep)
+{
+	const struct flow_at at = {enter->time, enter->lane, span->thread};
+	uint64_t first = s->held_flows.size;
+	/* else the output with the call's enter has them */
+	unsigned n = span->continues || span->restored ? 0 : flows_read(&s->flows, enter);
+
+	return hold_flows(s, &at, n) || buffer_u64(keep, first) || buffer_u32(keep, n) ? -1 : 0;
+}
+
+void chrome_drop_flows(struct chrome_output *s, const struct span *span)
+{
+	const uint8_t *kept;
+	struct held_flow held;
+
+	if (!span->begun || span->kept_size < CHROME_HELD)
+		return;
+	kept = span->kept->data + span->kept_at;
+	for (uint32_t i = 0; i < get_u32(kept + 8); i++) {
+		uint8_t *at = s->held_flows.data + get_u64(kept) + i * sizeof held;
+
+		memcpy(&held, at, sizeof held);
+		held.at.lane = NULL;
+		memcpy(at, &held, sizeof held);
+	}
+}
+
+int chrome_put_held(struct chrome_output *s, struct error *e)
+{
+	struct held_flow held;
+
+	for (size_t at = 0; at < s->held_flows.size; at += sizeof held) {
+		memcpy(&held, s->held_flows.data + at, sizeof held);
+		if (held.at.lane && put_flow_event(s, &held.part, &held.at, e))
+			return -1;
+		if (at % BUFFER_PIECE < sizeof held)
+			buffer_rest(&s->held_flows);
+	}
+	return 0;
+}
+
 int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e)
 {
+	const struct flow_at at = {ev->time, ev->lane, calls_thread(ev)};
 	const struct split *parts = s->options->parts;
 	unsigned n = async_event_is_flow(ev->type) ? 0 : flows_read(&s->flows, ev);
-	const struct text_ref name = {.text = CHROME_FLOW, .size = sizeof CHROME_FLOW - 1};
 	struct lane_prefix *prefix;
 
 	/* a call that continues has its flows where it begins; a part of JSON is its own event */
 	if (!n || s->flows.phase || (parts && parts->showing != ROWS_OF_TRACE))
 		return 0;
-	prefix = chrome_prefix(s, calls_thread(ev), ev->lane);
+	if (s->options->drop)
+		return ev->type->kind != KIND_ENTER && hold_flows(s, &at, n) ? error_no_memory(e)
+									     : 0;
+	prefix = chrome_prefix(s, at.thread, at.lane);
 	if (!prefix)
 		return error_no_memory(e);
 	/* the flows are inside of the call that begins or ends at their time */
 	if (chrome_pairs_event(s, ev, prefix, e))
 		return -1;
-	for (unsigned i = 0; i < n; i++) {
-		char phase = flow_phase(&s->flows, &s->flows.parts[i]), *p = line_room(s);
-
-		if (!phase)
-			return error_no_memory(e);
-		p = put_flow(s, p, phase, phase != 's', name, s->flows.parts[i].id);
-		p = put_prefix(prefix, p);
-		p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
-		p = PUT(p, ",\"name\":\"" CHROME_FLOW "\"}");
-		text_wrote(s->out, p);
-	}
+	for (unsigned i = 0; i < n; i++)
+		if (put_flow_event(s, &s->flows.parts[i], &at, e))
+			return -1;
 	return 0;
 }
