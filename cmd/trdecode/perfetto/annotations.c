@@ -48,10 +48,12 @@ int perfetto_put_struct(struct perfetto *p, size_t names)
 {
 	struct buffer *b = &p->scratch.key;
 	size_t n = (b->size - names) / 4;
-	uint32_t *id = id_cache_number(&p->definitions, b->data + names, b->size - names);
+	/* the buffer has no bytes before its first name */
+	const void *list = n ? (const void *)(b->data + names) : "";
+	uint32_t *id = id_cache_number(&p->definitions, list, 4 * n);
 
 	if (id && !*id)
-		*id = arguments_struct(p->w, (const uint32_t *)(void *)(b->data + names), n);
+		*id = arguments_struct(p->w, list, n);
 	return id && *id && !value_put_struct(&p->scratch.arguments, *id, n) ? 0 : -1;
 }
 
