@@ -285,7 +285,7 @@ rows_of_calls() {
 		run errors trdecode parts/p.001 parts/p.000
 		[[ $output == *"part 0 of the trace is no input before this part 1"* ]]
 		for parts in 'p.000 p.001' 'p.002' 'p.000 p.001 p.002 p.003'; do
-			# shellcheck disable=SC2086
+			# shellcheck disable=SC2046,SC2086
 			run errors trdecode $(printf 'parts/%s ' $parts)
 			refute_output --partial 'no input'
 		done
