@@ -395,6 +395,29 @@ for line in sys.stdin:
 		grep -F "[kernel.kallsyms]: no kallsyms and no vmlinux of its build-id $id (see --kallsyms)"
 }
 
+@test "code whose place in memory is not that in the file, as lld writes programs: names, lines and stacks" {
+	need perf cc
+	cat >moved.c <<-'END'
+		volatile unsigned long sink;
+		__attribute__((noinline)) static void hot(unsigned long n) { while (n--) sink += n; }
+		__attribute__((noinline)) static void middle(unsigned long n) { hot(n); sink++; }
+		int main(void) { for (int i = 0; i < 20; i++) middle(2000000); return 0; }
+	END
+	cc -O1 -g -no-pie -Wl,--section-start=.text=0x900000 -o moved moved.c
+	perf record -q -F 1000 -e cpu-clock:u --call-graph dwarf,4096 -o moved.data ./moved 2>err ||
+		skip "perf record: $(tail -n 1 err)"
+	want=$(perf script -i moved.data --no-inline -F ip,sym 2>/dev/null |
+		awk '$2 ~ /^(hot|middle|main)$/ { n[$2]++ } END { for (name in n) print name, n[name] }' | sort)
+	[[ $want == *middle* ]]
+	for options in -q -qi; do
+		assert_equal "$(trdecode -q moved.data | trsym $options | trencode -q -t folded --weight count |
+			awk '{ count = $NF; sub(/ [0-9]+$/, ""); split($0, frame, ";"); for (i in frame) n[frame[i]] += count }
+				END { for (name in n) if (name ~ /^(hot|middle|main)$/) print name, n[name] }' | sort)" "$want"
+	done
+	run -0 pipe "trdecode -q moved.data | trsym -ql | trencode -q -t ndjson"
+	assert_output --partial 'moved.c'
+}
+
 @test "--info: facts that the recording has about itself" {
 	run -0 trdecode --info "$here/group.data"
 	assert_line --regexp '^format +perf$'

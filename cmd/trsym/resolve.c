@@ -110,12 +110,22 @@ static int add_line(struct resolver *r, const struct map *map, struct module *m,
 	return 0;
 }
 
+/* Return an address of the mapping as the module's file has it. */
+static uint64_t address_in_file(const struct map *map, const struct module *m, uint64_t address)
+{
+	uint64_t offset = address - map->start + map->offset;
+
+	return map->flags & MAP_FILE_OFFSET && m->symbols && !m->kernel
+		       ? symbols_address(m->symbols, offset)
+		       : offset;
+}
+
 /* Return what is to be subtracted from an address of the mapping for the address in the module's
  * table. A kernel's table is that of the machine, or of another boot: then the address relative to
  * the kernel's first symbol is the same. */
-static uint64_t base_of(const struct map *map, const struct module *m)
+static uint64_t base_of(const struct map *map, const struct module *m, uint64_t address)
 {
-	uint64_t base = map->start - map->offset;
+	uint64_t base = address - address_in_file(map, m, address);
 
 	if (m->from_text && m->path[0] == '[')
 		return map->start;
@@ -144,7 +154,7 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 	if (!*module)
 		return OUTCOME_FAILED;
 	set_module(s, map, *module);
-	base = base_of(map, *module);
+	base = base_of(map, *module, p->address);
 	symbol = (*module)->symbols ? symbols_find((*module)->symbols, p->address - base) : NULL;
 	if (!symbol)
 		return OUTCOME_NO;
@@ -215,12 +225,12 @@ static int frames_in_mapping(struct resolver *r, const struct location *p, uint6
 			     const struct map *map, struct source_frame *frames, size_t most)
 {
 	struct module *module = tables_module(r->tables, p->space, map);
-	/* in old recordings the symbols' addresses are absolute */
-	uint64_t offset = map->table.size ? 0 : map->offset;
 
-	return module ? tables_frames(r->tables, module, address - map->start + offset, frames,
-				      most)
-		      : -1;
+	if (!module)
+		return -1;
+	/* in old recordings the symbols' addresses are absolute */
+	address = map->table.size ? address - map->start : address_in_file(map, module, address);
+	return tables_frames(r->tables, module, address, frames, most);
 }
 
 int resolve_frames(struct resolver *r, const struct location *p, bool caller,

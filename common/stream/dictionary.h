@@ -110,10 +110,10 @@ struct type {
 struct map {
 	const struct space *space;
 	uint64_t start, end; /* addresses [start, end) */
-	uint64_t offset;     /* of start in the file, or against the symbol table's addresses */
+	uint64_t offset;     /* of start: enum map_flags, or against the table's addresses */
 	uint64_t time;	     /* start of validity, ns; 0 always */
 	uint32_t epoch;	     /* the first epoch of the space that has it */
-	uint32_t flags;
+	uint32_t flags;	     /* enum map_flags */
 	struct text_ref path, build_id; /* build id in hexadecimal, "" unknown */
 	struct text_ref table;		/* name of the META that holds its symbols, "" none */
 };

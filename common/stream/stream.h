@@ -235,6 +235,10 @@ enum definition_flags {
 
 enum space_flags { SPACE_KERNEL = 1 };
 
+/* MAP_FILE_OFFSET: the offset is that in the file; else against the first byte that the file has in
+ * memory. */
+enum map_flags { MAP_FILE_OFFSET = 1 };
+
 enum symbol_flags {
 	SYMBOL_PLT = 1, /* a library call through the PLT */
 	SYMBOL_KERNEL = 2,

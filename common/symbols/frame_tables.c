@@ -262,10 +262,13 @@ bool frame_tables_address(const struct frame_tables *t, uint64_t offset, uint64_
 	GElf_Phdr header;
 	int i = 0;
 
+	/* a page of the file may be mapped for several segments: what is mapped for unwinding is
+	 * code */
 	while (next_segment(t->elf, &i, &header)) {
 		uint64_t begin = header.p_offset & ~(uint64_t)(PAGE - 1);
 
-		if (offset < begin || offset - begin >= header.p_filesz + header.p_offset - begin)
+		if (!(header.p_flags & PF_X) || offset < begin ||
+		    offset - begin >= header.p_filesz + header.p_offset - begin)
 			continue;
 		*address = header.p_vaddr + (offset - header.p_offset);
 		return true;

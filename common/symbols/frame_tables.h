@@ -38,8 +38,8 @@ void frame_tables_close(struct frame_tables *t);
  */
 int frame_tables_debug(struct frame_tables *t);
 
-/* Find the address, in the file's numbering, of the byte at an offset. Returns false if no loaded
- * segment has that byte. */
+/* Find the address, in the file's numbering, of the page of code at an offset. Returns false if no
+ * segment of code has that page. */
 bool frame_tables_address(const struct frame_tables *t, uint64_t offset, uint64_t *address);
 
 #endif

@@ -30,6 +30,7 @@ void symbols_free(struct symbols *s)
 		next = names->next;
 		free(names);
 	}
+	free(s->segments);
 	free(s->entry);
 	free(s->outer);
 	free(s);
@@ -265,4 +266,12 @@ bool symbols_hidden(const struct symbols *s)
 uint64_t symbols_kernel_text(const struct symbols *s)
 {
 	return s->text;
+}
+
+uint64_t symbols_address(const struct symbols *s, uint64_t offset)
+{
+	for (size_t i = 0; i < s->nsegments; i++)
+		if (offset >= s->segments[i].start && offset < s->segments[i].end)
+			return offset + s->segments[i].shift;
+	return offset;
 }

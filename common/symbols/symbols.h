@@ -96,6 +96,10 @@ struct symbols *symbols_from_kallsyms(const char *text, size_t size);
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
 				 struct error *e);
 
+/* Return the address of the byte of code at an offset of the file: the offset itself if the table
+ * is of no ELF file, or no segment of code has the byte. */
+uint64_t symbols_address(const struct symbols *s, uint64_t offset);
+
 /* Find the symbol with start <= address < start + size, or NULL. About 20 steps for a million
  * symbols. */
 const struct symbol *symbols_find(const struct symbols *s, uint64_t address);

@@ -281,11 +281,34 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 	return result;
 }
 
+/* Note the segments of code: a linker may move them in memory against their place in the file. */
+static int read_segments(struct symbols *s, const struct elf_module *m)
+{
+	struct code_segment *segments;
+	GElf_Phdr h;
+	size_t n;
+
+	if (elf_getphdrnum(m->elf, &n) < 0)
+		return 0;
+	for (size_t i = 0; i < n && i < INT32_MAX && gelf_getphdr(m->elf, (int)i, &h); i++) {
+		if (h.p_type != PT_LOAD || !(h.p_flags & PF_X))
+			continue;
+		segments =
+			array_grow(s->segments, &s->segments_room, s->nsegments, sizeof *segments);
+		if (!segments)
+			return -1;
+		s->segments = segments;
+		segments[s->nsegments++] = (struct code_segment){
+			h.p_offset, h.p_offset + h.p_filesz, h.p_vaddr - m->base - h.p_offset};
+	}
+	return 0;
+}
+
 static int read_module(struct symbols *s, const struct elf_module *m, const char *path,
 		       const char *sysroot, struct error *e)
 {
-	if (read_best_table(s, m, path, sysroot) < 0 || elf_read_plt(s, m) < 0 ||
-	    symbols_sort(s) < 0 || symbols_nest(s) < 0)
+	if (read_segments(s, m) < 0 || read_best_table(s, m, path, sysroot) < 0 ||
+	    elf_read_plt(s, m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
 		return error_set(e, path, NO_OFFSET, "out of memory");
 	return 0;
 }

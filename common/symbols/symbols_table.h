@@ -10,6 +10,12 @@
 
 struct symbol_names; /* a chunk of names */
 
+/* A segment of code of an ELF file: the offsets [start, end) of the file, and what to add to one
+ * for the address. */
+struct code_segment {
+	uint64_t start, end, shift;
+};
+
 struct symbols {
 	struct symbol *entry;
 	size_t count, room;
@@ -17,6 +23,8 @@ struct symbols {
 	struct symbol_names *names;
 	size_t damaged;
 	bool hidden, stripped;
+	struct code_segment *segments;
+	size_t nsegments, segments_room;
 	uint64_t text; /* result of symbols_kernel_text */
 };
 

@@ -40,6 +40,7 @@ int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_eve
 		snprintf(text, sizeof text, "[anonymous]");
 	l->nmaps++;
 	return writer_map(l->w, &(struct map_entry){.space = t->space,
+						    .flags = MAP_FILE_OFFSET,
 						    .start = values[1],
 						    .end = values[2],
 						    .offset = values[3] * PAGE,

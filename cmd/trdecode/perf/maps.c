@@ -163,6 +163,7 @@ static int declare_map(struct perf_spaces *s, struct perf_maps *m, struct perf_m
 	if (map->code && map->code != JIT_ANONYMOUS)
 		return 0;
 	return writer_map(s->w, &(struct map_entry){.space = space,
+						    .flags = MAP_FILE_OFFSET,
 						    .start = map->start,
 						    .end = map->end,
 						    .offset = map->offset,

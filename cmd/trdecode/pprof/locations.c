@@ -66,6 +66,7 @@ static uint32_t space_of(struct pprof *p, uint32_t number)
 		p->w, &(struct space_entry){.source = p->source, .name = pprof_string(p, m.file)});
 	if (*space && m.limit > m.start &&
 	    writer_map(p->w, &(struct map_entry){.space = *space,
+						 .flags = MAP_FILE_OFFSET,
 						 .start = m.start,
 						 .end = m.limit,
 						 .offset = m.offset,
