@@ -75,3 +75,63 @@ model() {
 	run -0 trstat -q -t csv -c total,self,count --where 'caller == "rec"' f.trs
 	assert_output $'name,total,self,count\nb,5,5,1\na,3,3,1\nrec,0,0,1'
 }
+
+# percents: the columns total% and self% that belong to a CSV with total and self. 100 % is the sum
+# of self of a type and, with -i, an interval
+percents() {
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ whole = ("time" in at ? $at["time"] : "") FS ("type" in at ? $at["type"] : "")
+		of[NR] = whole; sum[whole] += $at["self"]; total[NR] = $at["total"]; self[NR] = $at["self"] }
+		END { for (i = 2; i <= NR; i++) printf "%.3f,%.3f\n", 100 * total[i] / sum[of[i]], 100 * self[i] / sum[of[i]] }' "$1"
+}
+
+@test "trstat total_percent, self_percent: those of perf report" {
+	need perf
+	mkdir -p root/opt/example/pf
+	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work
+	# of named functions; arguments of templates are no part of trstat's names
+	perf report --symfs root --stdio --children --sort sym -g none -i "$DATA/perf/zstd.data" 2>/dev/null |
+		sed -nE 's/^ +([0-9.]+)% +([0-9.]+)% +\[[.k]\] ([^0].*)$/\1 \2 \3/p' |
+		sed -E ':a; s/<[^<>]*>//; ta; s/ +$//' >perf
+	(($(wc -l <perf) > 5))
+	# the example of trstat(1), as TSV
+	trdecode -q "$DATA/perf/zstd.data" | trsym -q --sysroot root |
+		trstat -c total%,self%,count -s self% -n 200 -t tsv >have
+	awk -F'\t' '$3 > last && NR > 2 { exit 1 } { last = $3 }' have
+	awk -F'\t' 'function off(a, b) { return a - b > 0.0056 || b - a > 0.0056 }
+		NR == FNR { total[$1] = $2; self[$1] = $3; next }
+		{ split($0, v, " "); name = substr($0, length(v[1] v[2]) + 3) }
+		name in total { n++; if (off(total[name], v[1]) || off(self[name], v[2])) { print name, v[1], v[2]; bad = 1 } }
+		END { exit bad || n < 5 }' have perf
+}
+
+@test "trstat total_percent, self_percent: shares of the self values of all groups of a type" {
+	columns=total,self,total_percent,self_percent
+	trdecode -q "$DATA/uftrace/fib" >calls.trs
+	for options in 'one.trs' '-g tid one.trs' '-g stack one.trs' 'two.trs' '-g type,comm,name two.trs' '-i 500ns two.trs' \
+		'calls.trs' '-g tid,name calls.trs' '--since +1ms calls.trs'; do
+		# shellcheck disable=SC2086
+		trstat -q -t csv -c $columns $options | grep -v ',,,,$' >have
+		(($(wc -l <have) > 2))
+		percents have | diff - <(sed 1d have | rev | cut -d, -f 1,2 | rev)
+	done
+	# groups that are not printed count too; a sort key that is no column
+	trstat -q -t csv -c $columns -n 3 two.trs >first
+	trstat -q -t csv -c $columns two.trs | head -n 4 | diff - first
+	trstat -q -t csv -c self -s total_percent one.trs | cut -d, -f 1 | diff - <(trstat -q -t csv -c total one.trs | cut -d, -f 1)
+	for size in 2K 64K; do
+		trdecode -q --segment $size two.trs | trstat --partial -g name,type -o two.part
+		trstat --merge -q -t csv -c $columns -n 3 two.part | diff - first
+	done
+	# the tree has each sample with a stack once at its outermost function
+	stackless=$(trstat -q -t csv -c self% one.trs | sed -n 's/^cycles,//p')
+	trstat -q --tree -t csv -c total_percent,self_percent one.trs | awk -F, -v stackless="$stackless" '
+		function off(a) { a += stackless - 100; return a > 0.1 || a < -0.1 }
+		NR > 1 { self += $4; if ($1 == 0) total += $3 }
+		END { exit stackless < 1 || off(self) || off(total) }'
+	run -2 trstat --fail-if 'self_percent(name == "f3") > 1%' two.trs
+	assert_output --partial "weights of samples of 'cpu-clock' and of 'cycles' are not added"
+	run -3 --separate-stderr trstat --fail-if 'self_percent(name == "f3") > 1%' --fail-if 'self_percent == 100%' one.trs
+	assert_equal "$stderr" "$(printf 'trstat: self_percent(name == "f3") > 1%% is true: %s %%\ntrstat: self_percent == 100%% is true: 100.000 %%' \
+		"$(trstat -q -t csv -c self% one.trs | sed -n 's/^f3,//p' | grep -o '[0-9.]*$')")"
+}

@@ -27,8 +27,8 @@ enum {
 };
 
 #define COLUMN_WORDS                                                                               \
-	"count total avg min max total_stdev self self_avg self_min self_max self_stdev p50 p90 "  \
-	"p99 "                                                                                     \
+	"count total avg min max total_stdev self self_avg self_min self_max self_stdev "          \
+	"total_percent self_percent p50 p90 p99 "                                                  \
 	"p99.9 first last rate busy util"
 
 const struct option_row command_line_rows[] = {

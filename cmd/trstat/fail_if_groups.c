@@ -119,7 +119,7 @@ int alarms_check_samples(const struct alarms *all, const struct query *q,
 					 "comm",
 					 c->name,
 					 q->settings->merge ? "write the summaries with" : "use");
-		if (own && own->other && c->unit == UNIT_DURATION)
+		if (own && own->other && (c->unit == UNIT_DURATION || c->unit == UNIT_PERCENT))
 			return error_set(e, NULL, NO_OFFSET,
 					 "--fail-if '%s': weights of samples of '%.100s' and of "
 					 "'%.100s' are not added; choose a type: '%s(type == "

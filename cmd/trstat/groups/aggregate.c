@@ -89,6 +89,12 @@ static int merge_field(struct aggregate_field *into, const struct aggregate_fiel
 	return uniq ? distinct_merge(&into->distinct, &from->distinct) : 0;
 }
 
+/* Groups that are merged have the same sum of all groups, new ones none. */
+static void keep_whole(uint128 *into, const uint128 *from)
+{
+	*into = *from > *into ? *from : *into;
+}
+
 int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
 			 const struct columns_wanted *w)
 {
@@ -157,6 +163,8 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 			return -1;
 		}
 	}
+	if (w->whole && v->whole)
+		keep_whole(aggregate_part(into, w->whole), aggregate_part(from, v->whole));
 	for (uint32_t i = 0; i < w->field_count; i++) {
 		if (merge_field(&fields_of(into, w)[i], &fields_of(from, v)[fields ? fields[i] : i],
 				w->field[i].uniq))

@@ -157,11 +157,13 @@ int statistics_show(struct statistics *s)
 {
 	if (statistics_add_sums(s))
 		return -1;
-	if (!s->stacks)
-		return 0;
-	/* groups may have been merged */
-	statistics_forget_names(s);
-	return groups_stacks(&s->groups, s->stacks);
+	if (s->stacks) {
+		/* groups may have been merged */
+		statistics_forget_names(s);
+		if (groups_stacks(&s->groups, s->stacks))
+			return -1;
+	}
+	return s->columns->wanted.whole ? statistics_share(s) : 0;
 }
 
 int statistics_reset(struct statistics *s)
@@ -221,7 +223,7 @@ int statistics_finish(struct statistics *s)
 {
 	if (statistics_close(s))
 		return -1;
-	return s->stacks && (call_stacks_end(s->stacks) || statistics_show(s)) ? -1 : 0;
+	return (s->stacks && call_stacks_end(s->stacks)) || statistics_show(s) ? -1 : 0;
 }
 
 void statistics_forget_calls(struct statistics *s)

@@ -64,6 +64,34 @@ struct aggregate *statistics_group(struct statistics *s, const struct event_ref 
 	return c->aggregate;
 }
 
+int statistics_share(struct statistics *s)
+{
+	const struct groups *g = &s->groups;
+	uint128 *whole = NULL;
+	size_t type = 0, size = 0;
+
+	while (type < s->keys->count && s->keys->key[type].kind != BY_TYPE)
+		type++;
+	for (size_t i = 0; i < 2 * g->count; i++) {
+		struct aggregate *a = groups_at(g, i % g->count);
+		const struct key_cell *c = &groups_cells(g, a)[type];
+		size_t at = type < s->keys->count && c->kind == KEY_TEXT ? c->text + 1 : 0;
+		uint128 *sums = array_reach(whole, &size, at, sizeof(*sums));
+
+		if (!sums) {
+			free(whole);
+			return -1;
+		}
+		whole = sums;
+		if (i >= g->count)
+			*(uint128 *)aggregate_part(a, s->columns->wanted.whole) = whole[at];
+		else if (__builtin_add_overflow(whole[at], a->self, &whole[at]))
+			whole[at] = UINT128_MAX;
+	}
+	free(whole);
+	return 0;
+}
+
 void statistics_forget_names(struct statistics *s)
 {
 	memset(s->caches.by_key, 0, GROUP_CACHE * sizeof(*s->caches.by_key));

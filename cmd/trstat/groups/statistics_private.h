@@ -17,6 +17,10 @@ void statistics_forget_names(struct statistics *s);
 
 /* --- fields --- */
 
+/* Set in each group the sum of the self values of all groups, with the key type of those of its
+ * type. Returns -1 when out of memory. */
+int statistics_share(struct statistics *s);
+
 /* Returns true if a row that does not count has a value for a column. waits: its arguments are
  * ignored. */
 bool statistics_has_fields(const struct statistics *s, const struct event *e, bool waits);

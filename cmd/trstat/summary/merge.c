@@ -129,7 +129,7 @@ static int to_table(struct merge *m)
 	look_for_all_holes(m);
 	if ((s->pair && parts_count_pairs(&m->sm->parts, s)) || summary_settle(m->sm))
 		return -1;
-	return s->stacks && (call_stacks_end(s->stacks) || statistics_show(s)) ? -1 : 0;
+	return (s->stacks && call_stacks_end(s->stacks)) || statistics_show(s) ? -1 : 0;
 }
 
 static int merge_join(struct merge *m, struct summaries *ss)

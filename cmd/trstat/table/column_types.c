@@ -87,6 +87,19 @@ static struct column_value rate_value(const struct column_cell *v)
 		thousandths((uint128)aggregate_count(v->a) * 1000000000, run->last - run->first));
 }
 
+/* Returns a sum in percent of the self values of all groups. */
+static struct column_value share(const struct column_cell *v, uint128 sum)
+{
+	uint128 whole = *(const uint128 *)aggregate_part(v->a, v->columns->wanted.whole);
+
+	for (; whole > UINT64_MAX || sum > UINT128_MAX / 100; whole >>= 1)
+		sum >>= 1;
+	return whole ? some(thousandths(100 * sum, (uint64_t)whole)) : none();
+}
+
+VALUE(total_percent, share(v, v->a->total))
+VALUE(self_percent, share(v, v->a->self))
+
 static uint128 busy_of(const struct column_cell *v)
 {
 	return *(const uint128 *)aggregate_part(v->a, v->columns->wanted.busy);
@@ -157,6 +170,10 @@ const struct column_type column_types[] = {
 	 "trstat_total_stdev_@", "Standard deviation of the calls' times."},
 	{"self", NULL, COLUMN_OF_TIMES, UNIT_DURATION, PART_NONE, self_value, "trstat_self_@",
 	 "Time in calls less that of the calls made from them."},
+	{"total_percent", "total%", COLUMN_OF_TIMES, UNIT_PERCENT, PART_WHOLE, total_percent_value,
+	 "trstat_total_percent", "Time in calls as a share of the self times of all groups."},
+	{"self_percent", "self%", COLUMN_OF_TIMES, UNIT_PERCENT, PART_WHOLE, self_percent_value,
+	 "trstat_self_percent", "Self time as a share of the self times of all groups."},
 	{"self_avg", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_avg_value,
 	 "trstat_self_avg_@", "Mean self time of a call."},
 	{"self_min", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_min_value,

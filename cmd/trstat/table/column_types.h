@@ -43,6 +43,7 @@ enum column_part {
 	PART_SELF_STDEV,
 	PART_FIELDS,
 	PART_BUSY,
+	PART_WHOLE,
 	PARTS,
 };
 

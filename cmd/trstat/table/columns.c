@@ -144,7 +144,7 @@ static const struct column_type *named_type(const char *s, size_t n)
 static int unknown_column(const char *s, size_t n, struct error *e)
 {
 	const char *open = memchr(s, '(', n);
-	char known[400] = "";
+	char known[500] = "";
 	struct nearest nearest;
 	size_t at = 0;
 
@@ -193,7 +193,8 @@ static void lay_out(struct columns *c)
 
 	for (size_t i = 0; i < c->count; i++)
 		has[c->column[i].type->part] = true;
-	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = w->busy = 0;
+	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = w->busy = w->whole =
+		0;
 	if (has[PART_HISTOGRAM]) {
 		w->histogram = at;
 		at += sizeof(struct histogram);
@@ -213,6 +214,10 @@ static void lay_out(struct columns *c)
 	}
 	if (has[PART_BUSY]) {
 		w->busy = at;
+		at += sizeof(uint128);
+	}
+	if (has[PART_WHOLE]) {
+		w->whole = at;
 		at += sizeof(uint128);
 	}
 	if (w->field_count) {
@@ -305,7 +310,8 @@ int columns_check_clocks(const struct columns *c, const struct clocks *clocks, s
 	for (size_t i = 0; i < c->count; i++) {
 		enum column_unit unit = column_unit(&c->column[i]);
 
-		if (unit == UNIT_DURATION || unit == UNIT_TIME)
+		if (unit == UNIT_DURATION || unit == UNIT_TIME ||
+		    c->column[i].type->part == PART_WHOLE)
 			return clocks_check(clocks, CLOCKS_HINT, e);
 	}
 	return 0;

@@ -5,6 +5,9 @@
  *     total total_avg total_min total_max total_stdev   time from enter to leave
  *     avg min max                                    short for total_avg total_min total_max
  *     self self_avg self_min self_max self_stdev     the same less the callees' time
+ *     total_percent self_percent                     these in percent of the self of all groups of
+ *                                                    the same type
+ *     total% self%                                   short for these two
  *     p50 p90 p99 p99.9 (any pN or pN.N, 0 to 100)   percentiles of the calls' times
  *     first last                                     time of the first and the last row
  *     rate                                           rows per second of the whole run
