@@ -3,9 +3,11 @@
 
 totals  a line "total,self,count,name" for each function, sorted by name
 tree    a line "total,self,count,a;b;c" for each stack that a sample has or begins with
-folded  a line "comm;a;b;c WEIGHT" for each thread's name and stack, of which one may be missing
+folded  a line "comm;a;b;c WEIGHT" for each thread's name and stack, of which one may be missing; of samples
+        without both a line "TYPE WEIGHT"
 callers a line "total,self,count,F;c;b;a" for F, each caller of its outermost call, the caller's caller ...
-edges   a line "caller<TAB>callee<TAB>WEIGHT" for each call that a stack has; "all" calls the outermost functions
+edges   a line "caller<TAB>callee<TAB>WEIGHT" for each call that a stack has; "all" calls the outermost functions,
+        and the type of samples without a stack
 The stream is read by trstream.py, which shares nothing with the programs. All samples must be of one type.
 """
 import sys
@@ -15,12 +17,12 @@ import trstream
 
 
 def samples(data):
-    """The comm, the frames (outermost first) and the weight of each sample."""
+    """The comm, the frames (outermost first), the weight and the type of each sample."""
     events = []
     trstream.read_events(data, events.append, lambda message: None)
     for event in events:
         if event["kind"] == "sample":
-            yield event["comm"], event["stack"] or [], event["weight"]
+            yield event["comm"], event["stack"] or [], event["weight"], event["type"]
 
 
 def main():
@@ -28,9 +30,8 @@ def main():
     with open(sys.argv[2], "rb") if len(sys.argv) > 2 else sys.stdin.buffer as file:
         data = file.read()
     rows, stacks, edges = defaultdict(lambda: [0, 0, 0]), defaultdict(int), defaultdict(int)
-    for comm, stack, weight in samples(data):
-        if comm or stack:
-            stacks[";".join(([comm.replace(" ", "_")] if comm else []) + stack)] += weight
+    for comm, stack, weight, kind in samples(data):
+        stacks[";".join(([comm.replace(" ", "_")] if comm else []) + stack) or kind] += weight
         path = stack
         if function:
             path = stack[stack.index(function)::-1] if function in stack else []
@@ -42,7 +43,8 @@ def main():
             row[2] += 1
         for key in own:
             rows[key][1] += weight
-        for edge in set(zip(["all"] + stack, stack)):
+        called = stack or [kind]
+        for edge in set(zip(["all"] + called, called)):
             edges[edge] += weight
     if how == "edges":
         lines = [f"{caller}\t{callee}\t{weight}" for (caller, callee), weight in edges.items()]

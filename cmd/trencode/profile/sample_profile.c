@@ -54,23 +54,23 @@ static bool weight_of(struct sample_profile *p, const struct event *ev, uint64_t
 	return !field;
 }
 
-int profile_thread_node(struct call_stacks *cs, uint32_t caller, struct text_ref comm,
-			uint32_t *node)
+int profile_named_node(struct call_stacks *cs, uint32_t caller, struct text_ref name,
+		       uint32_t *node)
 {
 	struct buffer *b = &cs->scratch;
-	uint32_t name;
+	uint32_t number;
 
 	*node = caller;
-	if (!comm.size)
+	if (!name.size)
 		return 0;
 	b->size = 0;
-	if (cs->key(b, NULL, comm))
+	if (cs->key(b, NULL, name))
 		return -1;
 	for (size_t i = 0; i < b->size; i++)
 		if (b->data[i] == ' ')
 			b->data[i] = '_';
-	name = intern(&cs->names, b->data, b->size);
-	*node = name == INTERN_NONE ? 0 : stack_tree_child(&cs->tree, caller, name);
+	number = intern(&cs->names, b->data, b->size);
+	*node = number == INTERN_NONE ? 0 : stack_tree_child(&cs->tree, caller, number);
 	return *node ? 0 : -1;
 }
 
@@ -82,7 +82,7 @@ static int sample_root(struct sample_profile *p, struct call_stacks *cs, const s
 		return 0;
 	p->rooted = true;
 	p->comm = lane->comm.number;
-	return profile_thread_node(cs, STACK_ROOT, lane->comm, &p->root);
+	return profile_named_node(cs, STACK_ROOT, lane->comm, &p->root);
 }
 
 /* Forget the samples of all types but the first. */
@@ -172,6 +172,10 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		return 0;
 	}
 	if (sample_root(p, cs, ev->lane) || call_stacks_recorded(cs, p->root, stack, &node))
+		return -1;
+	/* without a stack and the frame of a thread, a sample is a function of its type, as in
+	 * trstat */
+	if (node == STACK_ROOT && profile_named_node(cs, STACK_ROOT, ev->type->name, &node))
 		return -1;
 	if (node == STACK_ROOT)
 		return 0;
