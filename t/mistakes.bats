@@ -333,3 +333,11 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	warned 'trstat --pair wakeup sched.trs' ''
 	warned 'trstat --pair offcpu sched.trs' ''
 }
+
+@test "a message names the right spelling once" {
+	run -2 trencode -t svg --pair offcpo fib.trs
+	assert_line "trencode: no such pair: 'offcpo'; did you mean 'offcpu'?"
+	run -2 trencode -t sgv fib.trs
+	assert_output --regexp "^trencode: [^?]*did you mean 'svg'\?"
+	[[ $output != *'did you mean'*'did you mean'* ]]
+}

@@ -87,12 +87,15 @@ static int refuse(int c, const struct option *longs, char **argv, struct error *
 			 nearest_hint(&nearest));
 }
 
-/* Add to the error of an option the word that the argument is like. Returns -1. */
+/* Add to the error of an option the word that the argument is like, unless the error names one.
+ * Returns -1. */
 static int suggest_word(const struct option_row *row, const char *arg, struct error *e)
 {
 	struct nearest nearest;
 	size_t n = strlen(e->what);
 
+	if (strstr(e->what, "; did you mean '"))
+		return -1;
 	nearest_begin(&nearest, arg ? arg : "", arg ? strlen(arg) : 0);
 	nearest_offer_words(&nearest, options_words(row));
 	snprintf(e->what + n, sizeof e->what - n, "%s", nearest_hint(&nearest));
