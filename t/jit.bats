@@ -38,6 +38,12 @@ counts() {
 	{ echo 'no line'; sed 's/second/other/' "$map"; cat "$map"; echo 'ffff'; } >new
 	mv new "$map"
 	trdecode -q --sysroot "$PWD/image" map.data | counts | diff ours -
+	# numbers with the prefix 0x, and lines that end with CR
+	cp "$map" kept
+	sed -E 's/^([0-9a-f]+) ([0-9a-f]+) /0x\1 0x\2 /; s/$/\r/' kept >"$map"
+	grep -qP '^0x[0-9a-f]+ 0x[0-9a-f]+ second\r$' "$map"
+	trdecode -q --sysroot "$PWD/image" map.data | counts | diff ours -
+	cp kept "$map"
 	# nothing is read below another root, and nothing of another user
 	trdecode --sysroot "$PWD" map.data 2>said | trsym -q | run -1 grep -c second -
 	assert_equal "$(cat said)" ''

@@ -80,19 +80,28 @@ uint32_t perf_jit_anonymous(const char *path, size_t n)
 	return JIT_NONE;
 }
 
-/* A line of a map. */
+/* A line of a map: start and size in hex, with or without 0x, and the name. */
 struct map_line {
 	uint64_t start, size;
 	const char *name;
 	size_t name_size, number;
 };
 
+/* Read a number and the blank after it. */
+static bool read_hex(const char **text, const char *end, uint64_t *value)
+{
+	if (end - *text > 2 && !memcmp(*text, "0x", 2))
+		*text += 2;
+	return digits_hex(text, end, value) && *text < end && *(*text)++ == ' ';
+}
+
 static bool read_line(const char *text, size_t n, struct map_line *l)
 {
 	const char *end = text + n;
 
-	if (!digits_hex(&text, end, &l->start) || text == end || *text++ != ' ' ||
-	    !digits_hex(&text, end, &l->size) || text == end || *text++ != ' ' || text == end)
+	if (end > text && end[-1] == '\r')
+		end--;
+	if (!read_hex(&text, end, &l->start) || !read_hex(&text, end, &l->size) || text == end)
 		return false;
 	l->name = text;
 	l->name_size = (size_t)(end - text);
