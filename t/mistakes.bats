@@ -43,6 +43,10 @@ mistakes() {
 		trfilter --between 'nme == "a"' 'name == "b"' 1 fib.trs|did you mean 'name'?
 		trfilter 'undr("main")' fib.trs|there is no function 'undr'; did you mean 'under'?
 		trfilter 'kind == entr' fib.trs|did you mean 'enter'?
+		trfilter -c 'kind == "smaple"' fib.trs|gap expected, not 'smaple'; did you mean 'sample'?
+		trfilter -c '"entr" != kind' fib.trs|did you mean 'enter'?
+		trfilter -c 'kind in {smaple, enter}' fib.trs|did you mean 'sample'?
+		trfilter -c 'kind in {enter, "laeve"}' fib.trs|did you mean 'leave'?
 		trfilter 'name == main' fib.trs|quote a text: "main"
 		trfilter 'type == sched_switch' sched.trs|quote a text: "sched_switch"
 		trfilter 'under(fib)' fib.trs|quote a text: "fib"
@@ -85,6 +89,9 @@ mistakes() {
 		trstat -i 1s -g nxt_comm sched.trs|did you mean 'next_comm'?
 		trstat --pair 'sched_waking -> sched_switch on .pid == .next_pd' sched.trs|did you mean 'next_pid'?
 		trstat --pair wakup sched.trs|did you mean 'wakeup'?
+		trstat --where 'kind=="smaple"' fib.trs|gap expected, not 'smaple'; did you mean 'sample'?
+		trstat --fail-if 'count(kind in {entr}) > 0' fib.trs|did you mean 'enter'?
+		trstat --pair 'kind == "entr" -> kind == "leave"' fib.trs|did you mean 'enter'?
 		trstat --fail-if 'count(next_pid == "159") > 0' sched.trs|'next_pid' is a number: write 159 without quotes
 		trstat --where 'vec == "SCHD"' sched.trs|did you mean 'SCHED'?
 		trstat --pair 'type == "softirq_entry" && vec == "SCHD" -> softirq_exit' sched.trs|did you mean 'SCHED'?

@@ -7,15 +7,22 @@
 #include "common/util/buffer.h"
 #include "common/value/nearest.h"
 
-static bool is_kind(const struct token *t)
+/* Refuse a text that is not the name of a kind. */
+static int check_kind(struct parser *p, const char *text, size_t size, size_t column)
 {
+	struct nearest nearest;
+
 	for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
 		const char *name = type_kind_name(kind);
 
-		if (kind != KIND_DROP && strlen(name) == t->size && !memcmp(name, t->text, t->size))
-			return true;
+		if (kind != KIND_DROP && strlen(name) == size && !memcmp(name, text, size))
+			return 0;
 	}
-	return false;
+	nearest_begin(&nearest, text, size);
+	nearest_offer_words(&nearest, "enter leave instant counter sample gap");
+	return lexer_error(p->lexer, column,
+			   "enter, leave, instant, counter, sample or gap expected, not '%.*s'%s",
+			   size < 60 ? (int)size : 60, text, nearest_hint(&nearest));
 }
 
 static bool comparison_of(enum token_kind token, enum comparison *c)
@@ -44,17 +51,8 @@ bool parser_at_relation(const struct parser *p)
 static struct operand *parse_kind(struct parser *p)
 {
 	struct token *t = TOKEN(p);
-	struct nearest nearest;
 	struct operand *o;
 
-	if (!is_kind(t)) {
-		nearest_begin(&nearest, t->text, t->size);
-		nearest_offer_words(&nearest, "enter leave instant counter sample gap");
-		lexer_error(p->lexer, t->column,
-			    "enter, leave, instant, counter, sample or gap expected, not '%.*s'%s",
-			    t->size < 60 ? (int)t->size : 60, t->text, nearest_hint(&nearest));
-		return NULL;
-	}
 	o = parser_operand_new(p, OPERAND_LITERAL);
 	if (!o)
 		return NULL;
@@ -127,6 +125,14 @@ static int take_percent(struct parser *p, struct operand *field, const struct op
 	return 0;
 }
 
+/* Refuse a text that a kind is compared with, unless it is the name of one. */
+static int check_kinds(struct parser *p, const struct operand *field, const struct operand *literal)
+{
+	if (!operand_field(field) || !field->of_kind || !operand_literal(literal))
+		return 0;
+	return check_kind(p, literal->value.text, literal->value.size, literal->column);
+}
+
 static int parse_comparison(struct parser *p, struct node *n)
 {
 	n->kind = NODE_COMPARE;
@@ -136,6 +142,8 @@ static int parse_comparison(struct parser *p, struct node *n)
 	if (!n->right || check_forms(p, n->left, n->right->form))
 		return -1;
 	if (take_percent(p, n->left, n->right) || take_percent(p, n->right, n->left))
+		return -1;
+	if (check_kinds(p, n->left, n->right) || check_kinds(p, n->right, n->left))
 		return -1;
 	take_seconds(n->left, n->right);
 	take_seconds(n->right, n->left);
@@ -193,6 +201,10 @@ static int add_member(struct parser *p, struct node *n, size_t capacity[2])
 	if (t->kind != TOKEN_NUMBER && t->kind != TOKEN_STRING && t->kind != TOKEN_NAME)
 		return parser_unexpected(p, "a number or a string");
 	if (check_forms(p, n->left, text ? KNOWN_TEXT : KNOWN_NUMBER))
+		return -1;
+	if (operand_field(n->left) && n->left->of_kind &&
+	    check_kind(p, t->string ? t->string : t->text, t->string ? t->string_size : t->size,
+		       t->column))
 		return -1;
 	grown = array_grow(*set, &capacity[text], *count, sizeof *grown);
 	if (!grown)
