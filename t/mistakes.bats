@@ -7,6 +7,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	trdecode "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o sched.trs
 	trdecode "$DATA/uftrace/fib" | trsym -o fib.trs
+	trdecode -q "$DATA/perf/flat.data" -o samples.trs
 	cp "$DATA/apitrace/v6.trace" app.trace
 	cp -r "$DATA/uftrace/fib" .
 	trstat --partial -o fib.sum fib.trs
@@ -281,6 +282,66 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	done
 }
 
+@test "a column that an event may have without a declaration is a warning" {
+	echo '[{"name":"b","ph":"i","ts":1,"pid":1,"tid":1}]' | trdecode -o b.trs
+	warned 'trencode -t csv -c name,no_such b.trs' "trencode: no event has a field 'no_such'; trdecode --list names the fields"
+	assert_equal "$(<printed)" $'name,no_such\nb,'
+	warned 'trencode -t csv -c arg.1 sched.trs | sort -u' "trencode: no event has a field 'arg.1'; did you mean 'args'?"
+	assert_equal "$(<printed)" $'\narg.1'
+	# a recording with returned values
+	trdecode "$RECORDED/uftrace/args-auto" -o ret.trs
+	warned "trfilter -c 'has(ret) && has(arg.1)' ret.trs" ''
+	for field in ret arg.1; do
+		for c in "$field < 0" "has($field)"; do
+			warned "trfilter -c '$c' fib.trs" "trfilter: no event has a field '$field'; trdecode --list names the fields"
+			warned "trstat --where '$c' fib.trs" "trstat: no event has a field '$field'; trdecode --list names the fields"
+		done
+	done
+}
+
+@test "a field of calls in a trace without calls is a warning" {
+	for stream in samples.trs sched.trs; do
+		for c in 'dur > 1ms' 'self / 2 > 3' 'children == 0' 'caller == "mid"'; do
+			warned "trfilter -c '$c' $stream" "trfilter: only calls have '${c%% *}', and this trace has no calls"
+			assert_equal "$(<printed)" 0
+			warned "trfilter -q -c '$c' $stream" ''
+		done
+		warned "trfilter 0 $stream | trfilter -c 'dur > 1ms'" ''
+	done
+	warned "trfilter -c 'caller =~ \"fib\" && dur > 1h' fib.trs" ''
+}
+
+@test "a text that no thread, function or input has is a warning" {
+	local stream field text hint
+	trdecode app.trace -o app.trs
+	while IFS='|' read -r stream field text hint; do
+		warned "trfilter -c '$field == \"$text\"' $stream" "trfilter: no event has the $field '$text'$hint"
+		assert_equal "$(<printed)" 0
+		warned "trfilter -q -c '$field == \"$text\"' $stream" ''
+		warned "trfilter -c '$field != \"$text\"' $stream" ''
+		# not of trstat: format; app.trs has a remark of its own
+		[[ $field == format || $stream == app.trs ]] ||
+			warned "trstat -t csv --where '$field == \"$text\"' $stream | tail -n +2" "trstat: no event has the $field '$text'$hint"
+	done <<-'X'
+		sched.trs|comm|wrk|; did you mean 'work'?
+		sched.trs|module|nosuch.so|
+		sched.trs|buffer|x|
+		sched.trs|input|zz|
+		sched.trs|format|trace-cdm|; did you mean 'trace-cmd'?
+		samples.trs|format|prf|; did you mean 'perf'?
+		fib.trs|module|fbi|; did you mean 'fib'?
+		fib.trs|file|nosuch.cpp|; trsym -l adds the files of functions
+		fib.trs|caller|fbi|; did you mean 'fib'?
+		app.trs|class|frme|; did you mean 'frame'?
+	X
+	warned "trfilter -c 'under(module == \"nosuch.so\")' fib.trs" "trfilter: no event has the module 'nosuch.so'"
+	warned "trfilter -c 'comm in {\"work\", \"wrk\"}' sched.trs" "trfilter: no event has the comm 'wrk'; did you mean 'work'?"
+	for c in 'module == "fib"' 'module == "/opt/example/fib"' 'caller == "fib"' 'buffer == ""' 'input =~ "fib"' 'format == "uftrace"'; do
+		warned "trfilter -c '$c' fib.trs" ''
+		[ "$(<printed)" -gt 0 ]
+	done
+}
+
 @test "texts that a number may be spelled as, and groups" {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" -o calls.trs
 	for c in 'vec == "SCHED"' 'vec in {"SCHED", 99}' 'next_comm == "3"' 'next_comm != NULL' 'has(next_pid) && next_pid == 3'; do
@@ -291,7 +352,8 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	run -2 errors trfilter -c 'ret == "0"' calls.trs
 	assert_line "trfilter: 'ret' is a number: write 0 without quotes"
 	# arguments and returned values have any type
-	warned "trfilter -c 'arg.1 == \"3\" || ret == \"x\"' fib.trs" ''
+	trdecode "$RECORDED/uftrace/args-auto" -o ret.trs
+	warned "trfilter -c 'arg.1 == \"3\" || ret == \"x\"' ret.trs" ''
 	warned "trfilter -c 'group == \"shced\"' sched.trs" "trfilter: no event has the group 'shced'; did you mean 'sched'?"
 	warned "trfilter -c 'group == \"no\" && no_such == 3' sched.trs" "trfilter: no event has the group 'no'"
 	warned "trstat --where 'group in {\"sched\", \"irqs\"}' sched.trs" "trstat: no event has the group 'irqs'; did you mean 'irq'?"

@@ -1,8 +1,8 @@
-#include "common/expr/declared.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/expr/declared_private.h"
 
 static bool same(const struct text_ref *t, const char *name, size_t n)
 {
@@ -34,10 +34,11 @@ static bool begins_path(void *path, const struct text_ref *name)
 	return same(name, path, strcspn(path, "."));
 }
 
-/* Test whether calls and events with values have it without a declaration: details of calls, and
- * arguments and fields by number. */
+/* Test whether events with values have it without a declaration: details of calls, and arguments
+ * and fields by number. */
 static bool needs_none(const char *name)
 {
+	name += strncmp(name, "arg.", 4) ? 0 : 4;
 	return !strcmp(name, "fake") || !strcmp(name, "backtrace") || !strcmp(name, "ret") ||
 	       !strncmp(name, "ret.", 4) || !strncmp(name, "fparg.", 6) ||
 	       (*name >= '0' && *name <= '9');
@@ -60,8 +61,8 @@ static bool has_field(const struct dictionary *d, const char *name, bool used)
 			if (same(&t->fields[f].name, name, n))
 				return true;
 	}
-	return !any || needs_none(name) ||
-	       (values && any_member(d, begins_path, (void *)(uintptr_t)name));
+	return !any || (values &&
+			(needs_none(name) || any_member(d, begins_path, (void *)(uintptr_t)name)));
 }
 
 bool declared_has(const struct dictionary *d, const char *name)
@@ -124,7 +125,7 @@ static bool schemaless(const struct dictionary *d)
 	return true;
 }
 
-static void warn_once(const struct declared *k, const char *what)
+void declared_warn(const struct declared *k, const char *what)
 {
 	uint32_t count = k->warned->count;
 
@@ -147,61 +148,34 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	k->offer(&nearest);
 	if (synonym)
 		snprintf(nearest.name, sizeof nearest.name, "%s", synonym);
+	if (!strcmp(nearest.name, name))
+		nearest.name[0] = '\0';
 	if (word && strlen(name) < NEAREST_SIZE)
 		snprintf(quote, sizeof quote, "; quote a text: \"%s\"", name);
 	error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
 		  nearest_hint(&nearest),
 		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
-	if (!k->partial && !unused && (word || !k->chosen) && !schemaless(k->dictionary))
+	if (!k->partial && !unused && (word || !k->chosen) && !needs_none(name) &&
+	    !schemaless(k->dictionary))
 		return -1;
-	warn_once(k, e->what);
+	declared_warn(k, e->what);
 	return 0;
 }
 
-bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n)
+static void warn_no_calls(const struct declared *k, const char *name)
 {
-	static const char *const of_kind[] = {
-		[DECLARED_NAME] = "name", [DECLARED_TYPE] = "type", [DECLARED_GROUP] = "group"};
-	enum { OFFERS = 100000 }; /* bounds the time that a suggestion takes */
-	struct dictionary *d = k->dictionary;
-	struct nearest nearest;
-	bool any = false;
+	struct error e;
 
-	nearest_begin(&nearest, name, n);
-	for (uint32_t i = 1; i < d->types.count; i++) {
-		const struct type *t = dictionary_type(d, i);
-		const struct text_ref *of = kind == DECLARED_GROUP ? &t->group : &t->name;
-
-		any |= is_event(t);
-		if (same(of, name, n))
-			return true;
-		nearest_offer(&nearest, of->text, of->size);
-	}
-	for (uint32_t i = 1; kind == DECLARED_NAME && i < d->locations.count; i++) {
-		const struct text_ref t = dictionary_location_name(d, i);
-
-		if (same(&t, name, n))
-			return true;
-		/* without symbols, of which there is another warning */
-		if (d->symbols.count <= 1 && !dictionary_location(d, i)->name.size)
-			return true;
-		if (i < OFFERS)
-			nearest_offer(&nearest, t.text, t.size);
-	}
-	if (any && !k->quiet) {
-		struct error e;
-
-		error_set(&e, NULL, NO_OFFSET, "no event has the %s '%.*s'%s", of_kind[kind],
-			  n < 200 ? (int)n : 200, name, nearest_hint(&nearest));
-		warn_once(k, e.what);
-	}
-	return !any;
+	error_set(&e, NULL, NO_OFFSET, "only calls have '%.64s', and this trace has no calls",
+		  name);
+	declared_warn(k, e.what);
 }
 
 /* Check the fields of one side of a leaf. */
 static int check_operand(const struct declared *k, const struct operand *o, bool word,
 			 struct error *e)
 {
+	enum declared_kind kind;
 	const char *name = NULL;
 
 	if (!o || o->kind == OPERAND_LITERAL)
@@ -210,12 +184,20 @@ static int check_operand(const struct declared *k, const struct operand *o, bool
 		return check_operand(k, o->left, false, e) || check_operand(k, o->right, false, e)
 			       ? -1
 			       : 0;
-	return k->kind(k->ctx, o, &name) == DECLARED_FIELD ? declared_field(k, name, word, e) : 0;
+	kind = k->kind(k->ctx, o, &name);
+	if (kind == DECLARED_CALL)
+		warn_no_calls(k, name);
+	return kind == DECLARED_FIELD ? declared_field(k, name, word, e) : 0;
 }
 
-/* Check the texts that the name or type of events is compared with. Returns false if none of the
- * texts occurs, so that the condition is false for all events; with negated, true for all events.
- */
+static bool is_name(enum declared_kind kind)
+{
+	return kind == DECLARED_NAME || kind == DECLARED_TYPE || kind == DECLARED_GROUP;
+}
+
+/* Check the texts that a name is compared with. Returns false if the name is that of events and
+ * none of the texts occurs, so that the condition is false for all events; with negated, true for
+ * all events. */
 static bool check_names(const struct declared *k, const struct node *n, bool negated)
 {
 	bool swapped = operand_literal(n->left), occurs = false;
@@ -224,7 +206,7 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 	const char *name;
 	enum declared_kind kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
 
-	if (kind != DECLARED_NAME && kind != DECLARED_TYPE && kind != DECLARED_GROUP)
+	if (kind < DECLARED_NAME)
 		return true;
 	/* a name that a condition excludes may be absent */
 	if (n->kind == NODE_COMPARE ? n->comparison != (negated ? COMPARE_NE : COMPARE_EQ)
@@ -234,7 +216,7 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 		occurs |= declared_name(k, kind, text->value.text, text->value.size);
 	for (size_t i = 0; i < n->ntexts; i++)
 		occurs |= declared_name(k, kind, n->texts[i].text, n->texts[i].size);
-	return occurs ||
+	return occurs || !is_name(kind) ||
 	       !(n->kind == NODE_IN || (n->kind == NODE_COMPARE && operand_literal(text)));
 }
 
@@ -339,7 +321,7 @@ static int check_literal(const struct declared *k, const char *name, const struc
 			  name, size, literal->text);
 	if (!k->partial)
 		return -1;
-	warn_once(k, e->what);
+	declared_warn(k, e->what);
 	return 0;
 }
 
@@ -382,9 +364,8 @@ static bool is_choice(const struct declared *k, const struct node *n, bool alone
 		return n->kind == NODE_HAS;
 	field = operand_field(operand_literal(n->left) ? n->right : n->left);
 	kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
-	return kind == DECLARED_SORT ||
-	       ((kind == DECLARED_NAME || kind == DECLARED_TYPE || kind == DECLARED_GROUP) &&
-		(!alone || n->kind == NODE_MATCH));
+	return kind == DECLARED_KIND || kind == DECLARED_FORMAT ||
+	       (is_name(kind) && (!alone || n->kind == NODE_MATCH));
 }
 
 /* Returns true if the rest of an alternative concerns only events that n excludes, of which there

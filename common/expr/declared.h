@@ -14,10 +14,20 @@
 enum declared_kind {
 	DECLARED_OTHER,
 	DECLARED_FIELD, /* a field of events */
-	DECLARED_NAME,	/* the name of events: a function's, else the type's */
-	DECLARED_TYPE,	/* the name of their type */
-	DECLARED_GROUP, /* the group of their type */
-	DECLARED_SORT,	/* another word for what they are: kind, format */
+	DECLARED_CALL,	/* a field of calls, of which the stream has none */
+	DECLARED_KIND,	/* the kind of events */
+	/* names, of which those that do not occur are warned of: */
+	DECLARED_NAME,	/* of events: a function's, else the type's */
+	DECLARED_TYPE,	/* of their type */
+	DECLARED_GROUP, /* of the group of their type */
+	DECLARED_CALLER,
+	DECLARED_COMM,
+	DECLARED_MODULE,
+	DECLARED_FILE,
+	DECLARED_CLASS,
+	DECLARED_BUFFER,
+	DECLARED_INPUT,
+	DECLARED_FORMAT,
 };
 
 /* What the checks need to know. */
@@ -29,7 +39,7 @@ struct declared {
 	const char *file;      /* the input, for messages; may be NULL */
 	bool partial;	       /* declarations may be missing, as the input is damaged: only warn */
 	bool quiet;	       /* no warnings */
-	/* Returns what an operand is. *name of a FIELD is valid until the next call. For
+	/* Returns what an operand is. *name of a FIELD or CALL is valid until the next call. For
 	 * declared_condition. */
 	enum declared_kind (*kind)(void *ctx, const struct operand *o, const char **name);
 	void *ctx;
@@ -44,21 +54,21 @@ bool declared_has(const struct dictionary *d, const char *name);
 /*
  * Refuse a name that no declaration has. word: the name is an operand of a comparison, so it may be
  * a text without quotes. Returns 0, or -1 with e filled. The fault is only a warning, and 0 is
- * returned, in these cases: the source declares no fields (Trace Event JSON); partial is set;
- * chosen is set and word is not; or only types without events have the field, and the name is
- * another program's name for a field of this program.
+ * returned, in these cases: the source declares no fields (Trace Event JSON); calls may have the
+ * name without a declaration, as ret; partial is set; chosen is set and word is not; or only types
+ * without events have the field, and the name is another program's name for a field of this
+ * program.
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 
-/* Warn of a name that no function and no type has or, of DECLARED_TYPE and DECLARED_GROUP, no type.
- * Returns whether the name occurs, or may. */
+/* Warn of a name that does not occur. Returns whether the name occurs, or may. */
 bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n);
 
-/* Call declared_field for all fields of a condition; that of has() is only warned of. Refuse texts
- * that a field of numbers is compared with, unless they are names of its enum, and numbers that a
- * field of texts is compared with. Call declared_name for all
- * texts that names, types and groups are compared with. Where these occur nowhere, the fields that
- * are joined with them by && are not checked. */
+/* Call declared_field for all fields of a condition; that of has() is only warned of. Warn of those
+ * of DECLARED_CALL. Refuse texts that a field of numbers is compared with, unless they are names of
+ * its enum, and numbers that a field of texts is compared with. Call declared_name for all texts
+ * that names are compared with. Where those of events, types and groups occur nowhere, the fields
+ * that are joined with them by && are not checked. */
 int declared_condition(const struct declared *k, const struct node *n, struct error *e);
 
 #endif

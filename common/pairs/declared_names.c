@@ -5,12 +5,21 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	const struct key *k = &((const struct keys *)ctx)->key[o->field];
 
 	*name = k->field;
-	return k->kind == BY_FIELD   ? DECLARED_FIELD
-	       : k->kind == BY_NAME  ? DECLARED_NAME
-	       : k->kind == BY_TYPE  ? DECLARED_TYPE
-	       : k->kind == BY_GROUP ? DECLARED_GROUP
-	       : k->kind == BY_KIND  ? DECLARED_SORT
-				     : DECLARED_OTHER;
+	switch (k->kind) {
+	case BY_FIELD: return DECLARED_FIELD;
+	case BY_KIND: return DECLARED_KIND;
+	case BY_NAME: return DECLARED_NAME;
+	case BY_TYPE: return DECLARED_TYPE;
+	case BY_GROUP: return DECLARED_GROUP;
+	case BY_CALLER: return DECLARED_CALLER;
+	case BY_COMM: return DECLARED_COMM;
+	case BY_MODULE: return DECLARED_MODULE;
+	case BY_FILE: return DECLARED_FILE;
+	case BY_CLASS: return DECLARED_CLASS;
+	case BY_BUFFER: return DECLARED_BUFFER;
+	case BY_INPUT: return DECLARED_INPUT;
+	default: return DECLARED_OTHER;
+	}
 }
 
 int condition_check_names(struct declared *check, const struct condition *c, struct error *e)

@@ -446,15 +446,19 @@ static void rows_offer_none(struct nearest *nearest)
 int event_rows_check(struct encoding *en, bool partial, struct error *e)
 {
 	const struct event_rows *r = en->state;
-	struct declared declared = {
-		.dictionary = en->dictionary, .partial = partial, .quiet = en->options->quiet};
+	struct intern warned = {0};
+	struct declared declared = {.dictionary = en->dictionary,
+				    .warned = &warned,
+				    .partial = partial,
+				    .quiet = en->options->quiet};
+	int bad = 0;
 
-	for (size_t i = 0; i < r->fields.count; i++) {
+	for (size_t i = 0; i < r->fields.count && !bad; i++) {
 		declared.offer = *r->fields.columns[i].text == '.' ? rows_offer_none : rows_offer;
-		if (declared_field(&declared, r->fields.names[i].text, false, e))
-			return -1;
+		bad = declared_field(&declared, r->fields.names[i].text, false, e);
 	}
-	return 0;
+	intern_free(&warned);
+	return bad;
 }
 
 void event_rows_free(struct event_rows *r)

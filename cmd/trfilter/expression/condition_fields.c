@@ -87,31 +87,65 @@ static void condition_offer_names(struct nearest *nearest)
 	nearest_offer_words(nearest, "arg.1 fparg.1");
 }
 
-/* ctx: a text of NEAREST_SIZE bytes for the name as the user wrote it. */
+struct check {
+	char name[NEAREST_SIZE]; /* of an argument as the user wrote it */
+	bool calls;		 /* there are calls, or no events */
+};
+
 static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
 {
 	const struct field_lookup *lookup = o->data;
+	struct check *check = ctx;
 
 	*name = o->name;
 	if (o->field == ASK_FIELD && lookup->is_argument) {
-		snprintf(ctx, NEAREST_SIZE, "arg.%s", o->name);
-		*name = ctx;
+		snprintf(check->name, sizeof check->name, "arg.%s", o->name);
+		*name = check->name;
 	}
-	return o->field == ASK_FIELD || o->field == ASK_RETURN	? DECLARED_FIELD
-	       : o->field == ASK_NAME				? DECLARED_NAME
-	       : o->field == ASK_TYPE				? DECLARED_TYPE
-	       : o->field == ASK_GROUP				? DECLARED_GROUP
-	       : o->field == ASK_KIND || o->field == ASK_FORMAT ? DECLARED_SORT
-								: DECLARED_OTHER;
+	switch (o->field) {
+	case ASK_FIELD:
+	case ASK_ARGUMENT:
+	case ASK_RETURN: return DECLARED_FIELD;
+	case ASK_DURATION:
+	case ASK_SELF:
+	case ASK_CHILDREN: return check->calls ? DECLARED_OTHER : DECLARED_CALL;
+	case ASK_CALLER: return check->calls ? DECLARED_CALLER : DECLARED_CALL;
+	case ASK_KIND: return DECLARED_KIND;
+	case ASK_NAME: return DECLARED_NAME;
+	case ASK_TYPE: return DECLARED_TYPE;
+	case ASK_GROUP: return DECLARED_GROUP;
+	case ASK_COMM: return DECLARED_COMM;
+	case ASK_MODULE: return DECLARED_MODULE;
+	case ASK_FILE: return DECLARED_FILE;
+	case ASK_CLASS: return DECLARED_CLASS;
+	case ASK_BUFFER: return DECLARED_BUFFER;
+	case ASK_INPUT: return DECLARED_INPUT;
+	case ASK_FORMAT: return DECLARED_FORMAT;
+	default: return DECLARED_OTHER;
+	}
+}
+
+static bool has_calls(const struct dictionary *d)
+{
+	bool events = false;
+
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE))
+			return true;
+		events |= t->used && kind_is_event(t->kind);
+	}
+	return !events;
 }
 
 int condition_check_names(const struct node *n, const struct declared *all, struct error *e)
 {
-	struct declared check = *all;
-	char name[NEAREST_SIZE];
+	struct declared declared = *all;
+	struct check check = {.calls = has_calls(all->dictionary)};
 
-	check.offer = condition_offer_names;
-	check.kind = kind_of;
-	check.ctx = name;
-	return declared_condition(&check, n, e);
+	declared.offer = condition_offer_names;
+	declared.kind = kind_of;
+	declared.ctx = &check;
+	return declared_condition(&declared, n, e);
 }

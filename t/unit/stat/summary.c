@@ -308,7 +308,7 @@ static void show(const char *what, const struct blob *b)
 }
 
 /* What a run printed: its table and its remarks on standard error. Summaries do not have the names
- * that occur nowhere. */
+ * and fields that occur nowhere. */
 static struct blob printed(const struct memory *table)
 {
 	struct blob b = memory_blob(table), remarks = blob_of_fd(STDERR_FILENO);
@@ -319,7 +319,7 @@ static struct blob printed(const struct memory *table)
 	for (; line < end; line = next) {
 		next = memchr(line, '\n', (size_t)(end - line));
 		next = next ? next + 1 : end;
-		if (memmem(line, (size_t)(next - line), "no event has the name", 21))
+		if (memmem(line, (size_t)(next - line), "no event has ", 13))
 			continue;
 		memcpy(b.data + b.size, line, (size_t)(next - line));
 		b.size += (size_t)(next - line);

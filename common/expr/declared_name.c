@@ -1,0 +1,149 @@
+/* declared_name.c - search the dictionary for a name that the user wrote */
+#include <string.h>
+
+#include "common/expr/declared_private.h"
+#include "common/formats/apitrace.h"
+
+enum { OFFERS_MOST = 100000 }; /* bounds the time that a suggestion takes */
+
+struct search {
+	enum declared_kind kind;
+	const char *name;
+	size_t size;
+	struct nearest nearest;
+	uint32_t offers;
+};
+
+static bool is_path(enum declared_kind kind)
+{
+	return kind == DECLARED_MODULE || kind == DECLARED_FILE;
+}
+
+/* Returns true if the text is the name; else offers the text. A path without its directory is
+ * compared with a name without one. */
+static bool search_try(struct search *s, struct text_ref t)
+{
+	size_t size = t.size;
+
+	if (size == s->size && !memcmp(t.text, s->name, size))
+		return true;
+	if (is_path(s->kind) && !memchr(s->name, '/', s->size)) {
+		scalar_basename(&t.text, &size);
+		if (size == s->size && !memcmp(t.text, s->name, size))
+			return true;
+	}
+	if (size && s->offers < OFFERS_MOST) {
+		s->offers++;
+		nearest_offer(&s->nearest, t.text, size);
+	}
+	return false;
+}
+
+static bool search_types(struct search *s, const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (search_try(s, s->kind == DECLARED_GROUP ? t->group : t->name))
+			return true;
+	}
+	return false;
+}
+
+static bool search_lanes(struct search *s, const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->lanes.count; i++) {
+		const struct lane *l = dictionary_lane(d, i);
+
+		if (search_try(s, s->kind == DECLARED_COMM ? l->comm : l->buffer))
+			return true;
+	}
+	return false;
+}
+
+static bool search_sources(struct search *s, const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->sources.count; i++) {
+		const struct source *of = pool_at(&d->sources, i);
+
+		if (search_try(s, s->kind == DECLARED_INPUT ? of->name : of->format))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the text of a location that the name is searched in. */
+static struct text_ref text_of_location(const struct search *s, struct dictionary *d, uint32_t i)
+{
+	const struct location_symbol *symbol = dictionary_location(d, i)->symbol;
+	struct text_ref t = {.text = ""};
+	const char *class;
+
+	if (is_path(s->kind))
+		return !symbol ? t : s->kind == DECLARED_MODULE ? symbol->module : symbol->file;
+	t = dictionary_location_name(d, i);
+	if (s->kind != DECLARED_CLASS)
+		return t;
+	class = apitrace_class(t.text, t.size);
+	return (struct text_ref){.text = class ? class : "",
+				 .size = class ? (uint32_t)strlen(class) : 0};
+}
+
+static bool search_locations(struct search *s, struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->locations.count; i++) {
+		if (search_try(s, text_of_location(s, d, i)))
+			return true;
+		/* without symbols, of which there is another warning */
+		if (d->symbols.count <= 1 && !dictionary_location(d, i)->name.size)
+			return true;
+	}
+	return false;
+}
+
+static bool search_dictionary(struct search *s, struct dictionary *d)
+{
+	switch (s->kind) {
+	case DECLARED_NAME: return search_types(s, d) || search_locations(s, d);
+	case DECLARED_TYPE:
+	case DECLARED_GROUP: return search_types(s, d);
+	case DECLARED_COMM:
+	case DECLARED_BUFFER: return search_lanes(s, d);
+	case DECLARED_INPUT:
+	case DECLARED_FORMAT: return search_sources(s, d);
+	case DECLARED_CALLER:
+	case DECLARED_MODULE:
+	case DECLARED_FILE:
+	case DECLARED_CLASS: return search_locations(s, d);
+	default: return true;
+	}
+}
+
+bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n)
+{
+	static const char *const of_kind[] = {
+		[DECLARED_NAME] = "name",     [DECLARED_TYPE] = "type",
+		[DECLARED_GROUP] = "group",   [DECLARED_CALLER] = "caller",
+		[DECLARED_COMM] = "comm",     [DECLARED_MODULE] = "module",
+		[DECLARED_FILE] = "file",     [DECLARED_CLASS] = "class",
+		[DECLARED_BUFFER] = "buffer", [DECLARED_INPUT] = "input",
+		[DECLARED_FORMAT] = "format",
+	};
+	struct search s = {.kind = kind, .name = name, .size = n};
+	bool any = false;
+	struct error e;
+
+	nearest_begin(&s.nearest, name, n);
+	if (search_dictionary(&s, k->dictionary))
+		return true;
+	for (uint32_t i = 1; i < k->dictionary->types.count; i++)
+		any |= kind_is_event(dictionary_type(k->dictionary, i)->kind);
+	if (!any)
+		return true;
+	error_set(&e, NULL, NO_OFFSET, "no event has the %s '%.*s'%s", of_kind[kind],
+		  n < 200 ? (int)n : 200, name,
+		  kind == DECLARED_FILE && !s.offers ? "; trsym -l adds the files of functions"
+						     : nearest_hint(&s.nearest));
+	declared_warn(k, e.what);
+	return false;
+}

@@ -1,0 +1,13 @@
+/*
+ * declared_private.h - shared by the files of the checks: declared.c (fields, conditions),
+ * declared_name.c (names)
+ */
+#ifndef TR_EXPR_DECLARED_PRIVATE_H
+#define TR_EXPR_DECLARED_PRIVATE_H
+
+#include "common/expr/declared.h"
+
+/* Print a warning, once, and not with k->quiet. */
+void declared_warn(const struct declared *k, const char *what);
+
+#endif
