@@ -150,6 +150,59 @@ rows_of_calls() {
 	done
 }
 
+# rows FILE...: the rows without their addresses, which a converted trace.dat has made up
+rows() {
+	trdecode -q "$@" | trsym -q | trencode -q -t ndjson | jq -c 'del(.args.func?, .args.ip?)' | LC_ALL=C sort
+}
+
+# rows_as_whole: the rows of the parts, read as one trace, are those of the whole
+rows_as_whole() {
+	rows whole >want
+	[ -s want ]
+	rows parts/p.* | diff want -
+}
+
+@test "a call of a converted trace.dat has its own start, and its arguments once, in all parts" {
+	need trace-cmd
+	split trace-cmd 200us
+	rows_as_whole
+	cat >calls.json <<-'EOF'
+		{"traceEvents":[
+		{"ph":"X","name":"outer","pid":1,"tid":2,"ts":0,"dur":100,"args":{"x":1}},
+		{"ph":"X","name":"in","pid":1,"tid":2,"ts":10,"dur":10},
+		{"ph":"X","name":"in","pid":1,"tid":2,"ts":40,"dur":10},
+		{"ph":"X","name":"in","pid":1,"tid":2,"ts":80,"dur":10}]}
+	EOF
+	trdecode -q calls.json >x.trs
+	split trace-cmd 30us
+	rows_as_whole
+	trdecode -q parts/p.* | trencode -q -t trace-cmd -o joined
+	for file in whole joined; do
+		trace-cmd report -i "$file" | grep '^  *<' >"$file.txt"
+	done
+	grep -qF '+ 100.000 us' whole.txt
+	diff whole.txt joined.txt
+	# calls with numbers, which wait for their ends
+	cat >calls.json <<-'EOF'
+		{"traceEvents":[
+		{"ph":"b","name":"A","cat":"c","id":1,"pid":1,"tid":3,"ts":0},
+		{"ph":"b","name":"B","cat":"c","id":2,"pid":1,"tid":3,"ts":15},
+		{"ph":"e","name":"B","cat":"c","id":2,"pid":1,"tid":3,"ts":75},
+		{"ph":"e","name":"A","cat":"c","id":1,"pid":1,"tid":3,"ts":85}]}
+	EOF
+	trdecode -q calls.json >x.trs
+	split trace-cmd 10us
+	assert_equal "$(trdecode -q whole | trfilter -q -c 'type == "print"')" 2
+	rows_as_whole
+	# ticks have a length in both times
+	trdecode -q "$(ls "$DATA"/apitrace/*.trace | head -n 1)" >x.trs
+	split trace-cmd 7us --tick 1us
+	rows_as_whole
+	trdecode -q whole | trencode -q -t ndjson -c dur,args |
+		jq -r 'select(.args.rettime) | .args.rettime - .args.calltime - .dur' | sort -u >difference
+	assert_equal "$(cat difference)" 0
+}
+
 @test "rows of ndjson, csv and parquet count a call where continues is not after or both" {
 	trencode -q -t ndjson x.trs | jq -r 'select(.dur != null) | [.name, .dur] | @tsv' |
 		awk -F '\t' '{ n[$1]++; t[$1] += $2 } END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], t[f] }' |

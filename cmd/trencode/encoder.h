@@ -139,7 +139,7 @@ static inline const struct part *encoder_part(const struct encoding *en)
 /* Test whether a leave, NULL: none, is that of a call that goes on in another trace. */
 static inline bool encoder_cuts(const struct split *parts, const struct event *leave)
 {
-	return leave && ((parts && parts->showing == ROWS_THAT_CLOSE) ||
+	return leave && ((parts && parts->showing.rows == ROWS_THAT_CLOSE) ||
 			 leave->type->flags & TYPE_CONTINUES);
 }
 
@@ -154,9 +154,9 @@ static inline uint64_t encoder_size(const struct encoding *en)
 }
 
 /* Returns what the present rows are: those of a trace, or of a cut of --split. */
-static inline enum split_rows encoder_rows(const struct encoding *en)
+static inline struct split_shown encoder_shown(const struct split *parts)
 {
-	return en->options->parts ? en->options->parts->showing : ROWS_OF_TRACE;
+	return parts ? parts->showing : (struct split_shown){.rows = ROWS_OF_TRACE};
 }
 
 #endif

@@ -119,7 +119,7 @@ static void drop_values(struct copied_row *n)
 /* Show the leaves of the open calls, the innermost first. */
 static int close_calls(struct split *s, uint64_t time, uint64_t source_time, struct error *e)
 {
-	s->showing = ROWS_THAT_CLOSE;
+	s->showing.rows = ROWS_THAT_CLOSE;
 	for (struct copied_row *n = s->open.newest; n; n = n->before) {
 		struct copied_block one;
 		struct copied_row *row;
@@ -132,13 +132,12 @@ static int close_calls(struct split *s, uint64_t time, uint64_t source_time, str
 		if (bad)
 			return -1;
 	}
-	s->showing = ROWS_OF_TRACE;
+	s->showing.rows = ROWS_OF_TRACE;
 	return 0;
 }
 
 static int open_calls(struct split *s, uint64_t time, uint64_t source_time, struct error *e)
 {
-	s->showing = ROWS_THAT_OPEN;
 	s->called = s->open.oldest;
 	for (struct copied_row *n = s->open.oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
@@ -148,11 +147,12 @@ static int open_calls(struct split *s, uint64_t time, uint64_t source_time, stru
 			drop_values(n);
 		if (own && own->where == WHERE_FIXED && own->size == 8)
 			put_u64(n->row + WIDE_ROW + own->offset, source_time);
+		s->showing = (struct split_shown){ROWS_THAT_OPEN, n->time};
 		if (show(s, copied_row_block(&one, n, time), e))
 			return -1;
 	}
 	s->foreign = false;
-	s->showing = ROWS_OF_TRACE;
+	s->showing.rows = ROWS_OF_TRACE;
 	return 0;
 }
 

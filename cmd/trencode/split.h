@@ -36,6 +36,12 @@ enum split_rows {
 	ROWS_THAT_OPEN,	 /* enters of calls of the part before */
 };
 
+/* What the rows are that are shown. */
+struct split_shown {
+	enum split_rows rows;
+	uint64_t start; /* ROWS_THAT_OPEN: time of the call's own enter */
+};
+
 /* Where a part ends: at most one of the two is not 0. */
 struct split_limit {
 	uint64_t bytes; /* of output */
@@ -71,7 +77,7 @@ struct split {
 	struct split_target target;
 	struct part part; /* the present one */
 	uint64_t rows;	  /* bytes of its rows in the stream */
-	enum split_rows showing;
+	struct split_shown showing;
 	bool any_call;	  /* the stream has calls so far */
 	bool needs_calls; /* no part ends without a call, except the last */
 	struct remarks remarks;

@@ -12,7 +12,8 @@
 #include "common/stream/field.h"
 #include "cmd/trencode/tick_scale.h"
 
-static int convert_take(void *ctx, const struct event *ev, struct error *e);
+static int convert_take(void *ctx, const struct event *ev, struct split_shown shown,
+			struct error *e);
 static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data);
 static int convert_restore(void *ctx, struct stack *s, const struct event *enter);
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
@@ -27,7 +28,7 @@ void convert_calls_init(struct conversion *a)
 	a->calls.on_drop = convert_drop;
 	a->calls.on_restore = convert_restore;
 	a->calls.on_lost_ctx = a->calls.on_restore_ctx = a;
-	overlap_init(&a->overlap, a->dictionary, convert_take, a);
+	overlap_init(&a->overlap, a->dictionary, a->options->parts, convert_take, a);
 	a->overlap.before = &a->calls;
 }
 
@@ -52,6 +53,7 @@ static int convert_emit(struct conversion *a, struct convert_row *r, const struc
 
 	r->ev = ev;
 	r->time = ev->time;
+	r->rows = a->shown.rows;
 	if (!r->mark) {
 		a->unmarked = UINT32_MAX;
 		r->mark = &a->unmarked;
@@ -62,7 +64,8 @@ static int convert_emit(struct conversion *a, struct convert_row *r, const struc
 				 !strcmp(ev->lane->source->format.text, "trace-cmd");
 	a->counts.with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
 	if (a->options->tick && ticks &&
-	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
+	    (__builtin_mul_overflow(ev->time, a->options->tick, &r->time) ||
+	     __builtin_mul_overflow(r->start, a->options->tick, &r->start)))
 		return tick_overflow(ev->lane, ev->time, a->options->tick, e);
 	return convert_give(a, r, e);
 }
@@ -122,7 +125,7 @@ static int target_cut(struct conversion *a, struct convert_thread *t, struct con
 		a->counts.cut += !outlasts;
 		if (a->target->closes || outlasts)
 			return target_leave(a, t, f,
-					    &(struct convert_row){.start = call->start,
+					    &(struct convert_row){.start = f->start,
 								  .location = call->location,
 								  .cut = true});
 	}
@@ -185,6 +188,7 @@ static int convert_enter(struct conversion *a, struct convert_thread *t)
 	uint32_t below;
 
 	f->open = true;
+	f->start = a->shown.rows == ROWS_THAT_OPEN ? a->shown.start : a->ev->time;
 	f->kernel = calls_stack(&a->calls, a->ev) != base;
 	if (!f->kernel && cut_kernel(a, t, base->kernel))
 		return -1;
@@ -198,7 +202,7 @@ static int convert_enter(struct conversion *a, struct convert_thread *t)
 static int convert_leave(struct conversion *a, struct convert_thread *t, const struct call *done)
 {
 	struct convert_frame *f = a->calls.data;
-	struct convert_row r = {.start = done->start, .location = done->location};
+	struct convert_row r = {.start = f ? f->start : done->start, .location = done->location};
 	bool kernel = f ? f->kernel : a->ev->type->flags & TYPE_KERNEL;
 
 	if (!kernel && cut_kernel(a, t, a->calls.stacks[calls_thread(a->ev)]->kernel))
@@ -322,7 +326,8 @@ static int convert_restored(struct conversion *a, const struct restored_call *r,
 
 /* --- all rows --- */
 
-static int convert_take(void *ctx, const struct event *ev, struct error *e)
+static int convert_take(void *ctx, const struct event *ev, struct split_shown shown,
+			struct error *e)
 {
 	struct conversion *a = ctx;
 	uint8_t kind = ev->type->kind;
@@ -341,6 +346,7 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 	a->rows++;
 	a->counts.backtraces += argument_backtrace(ev, &frames, &count);
 	a->ev = ev;
+	a->shown = shown;
 	a->error = e;
 	a->lost = FIRST_LOST;
 	if (call)
@@ -387,7 +393,8 @@ int convert_event(struct encoding *en, const struct event *ev, struct error *e)
 	if (check_clock(a, ev, e))
 		return -1;
 	a->counts.with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
-	return a->target->nests ? overlap_take(&a->overlap, ev, e) : convert_take(a, ev, e);
+	return a->target->nests ? overlap_take(&a->overlap, ev, e)
+				: convert_take(a, ev, encoder_shown(a->options->parts), e);
 }
 
 int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e)
@@ -397,6 +404,7 @@ int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e
 	a->error = e;
 	if (overlap_end(&a->overlap, e) || (a->target->nests && overlap_adopt(&a->overlap, s, e)))
 		return -1;
+	a->shown.rows = ROWS_OF_TRACE;
 	if (restored_calls_adopt(&a->restored, &a->calls, s) || a->failed)
 		return a->failed ? -1 : error_no_memory(e);
 	for (size_t i = 0; i < a->restored.count; i++)

@@ -64,8 +64,9 @@ enum convert_what { CONVERT_ENTER, CONVERT_LEAVE, CONVERT_EVENT, CONVERT_GAP };
 
 /* The data of an open call (calls.h). */
 struct convert_frame {
-	uint32_t mark; /* private to the target */
-	bool open;     /* in the target it was entered, and has not ended */
+	uint64_t start; /* time of the enter, in the part of --split where the call began */
+	uint32_t mark;	/* private to the target */
+	bool open;	/* in the target it was entered, and has not ended */
 	bool kernel;
 	bool numbered; /* on no stack */
 };
@@ -89,7 +90,8 @@ struct convert_row {
 	const struct event *ev;	       /* if cut: the row that showed that the call had ended */
 	struct convert_thread *thread; /* NULL: a gap of a CPU */
 	uint64_t time;		       /* ns, or ticks if the target counts them */
-	uint64_t start;		       /* LEAVE: time of the enter */
+	uint64_t start;		       /* LEAVE: time of the enter, maybe of an earlier part */
+	enum split_rows rows;	       /* of --split */
 	uint32_t location;	       /* of a call */
 	uint32_t depth;		       /* of a call: number of the thread's open calls below */
 	uint32_t *mark; /* of a call: kept from its enter to its leave; else UINT32_MAX */
@@ -150,9 +152,10 @@ struct conversion {
 	struct thread_ids *ids, own_ids; /* ids: those of all parts, or own_ids */
 	uint8_t *used;			 /* by location: was converted */
 	size_t used_size;
-	uint32_t unmarked;	/* the mark of a row without an open call */
-	const struct event *ev; /* the row that calls_feed takes */
-	struct error *error;	/* of the same */
+	uint32_t unmarked;	  /* the mark of a row without an open call */
+	const struct event *ev;	  /* the row that calls_feed takes */
+	struct split_shown shown; /* what the row is */
+	struct error *error;	  /* of the same */
 	bool failed;
 	enum { FIRST_LOST, CLOSED, FORGOTTEN } lost; /* calls that this row ends */
 	uint64_t rows;

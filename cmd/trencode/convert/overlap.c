@@ -23,10 +23,10 @@ static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void
 			 enum calls_lost why);
 static int overlap_restore(void *ctx, struct stack *s, const struct event *enter);
 
-void overlap_init(struct overlap *o, struct dictionary *d,
-		  int (*next)(void *ctx, const struct event *ev, struct error *e), void *ctx)
+void overlap_init(struct overlap *o, struct dictionary *d, const struct split *parts,
+		  overlap_next *next, void *ctx)
 {
-	*o = (struct overlap){.next = next, .ctx = ctx};
+	*o = (struct overlap){.parts = parts, .next = next, .ctx = ctx};
 	calls_init(&o->calls, d);
 	o->calls.nests = true;
 	o->calls.data_size = sizeof(struct overlap_call);
@@ -81,7 +81,7 @@ static int overlap_flush(struct overlap *o, bool force, struct error *e)
 		if (r->state == WAITING && overlap_too_long(o, r))
 			return error_no_memory(e);
 		force = false;
-		if (r->state != LEFT_OUT && o->next(o->ctx, &r->ev, e))
+		if (r->state != LEFT_OUT && o->next(o->ctx, &r->ev, r->shown, e))
 			return -1;
 		o->bytes -= r->size;
 		free(r->data);
@@ -117,7 +117,7 @@ static int overlap_put(struct overlap *o, const struct event *ev, uint8_t state,
 
 	if (!o->count && state == READY) {
 		o->number++;
-		return o->next(o->ctx, ev, e);
+		return o->next(o->ctx, ev, encoder_shown(o->parts), e);
 	}
 	while (o->count && (o->count >= ROWS_MOST || o->bytes + size > BYTES_MOST))
 		if (overlap_flush(o, true, e))
@@ -125,7 +125,8 @@ static int overlap_put(struct overlap *o, const struct event *ev, uint8_t state,
 	if (o->count == o->capacity && overlap_grow(o))
 		return error_no_memory(e);
 	r = &o->rows[(o->first + o->count) & (o->capacity - 1)];
-	*r = (struct overlap_row){.ev = *ev, .size = size, .state = state};
+	*r = (struct overlap_row){
+		.ev = *ev, .shown = encoder_shown(o->parts), .size = size, .state = state};
 	r->data = malloc(size + 1);
 	if (!r->data)
 		return error_no_memory(e);

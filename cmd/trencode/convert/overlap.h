@@ -12,18 +12,25 @@
 #ifndef TR_TRENCODE_CONVERT_OVERLAP_H
 #define TR_TRENCODE_CONVERT_OVERLAP_H
 
+#include "cmd/trencode/split.h"
 #include "common/calls/adopt.h"
 
 /* One waiting row. */
 struct overlap_row {
 	struct event ev; /* fixed and tail point into data */
+	struct split_shown shown;
 	uint8_t *data;
 	size_t size;
 	uint8_t state;
 };
 
+/* Take a row that passes. */
+typedef int overlap_next(void *ctx, const struct event *ev, struct split_shown shown,
+			 struct error *e);
+
 struct overlap {
-	int (*next)(void *ctx, const struct event *ev, struct error *e);
+	const struct split *parts; /* with --split; NULL: none */
+	overlap_next *next;
 	void *ctx;
 	const struct calls *before; /* the calls of the rows passed on; NULL: none */
 	struct overlap_row *rows;   /* a ring */
@@ -35,8 +42,8 @@ struct overlap {
 	uint64_t left_out;	 /* calls */
 };
 
-void overlap_init(struct overlap *o, struct dictionary *d,
-		  int (*next)(void *ctx, const struct event *ev, struct error *e), void *ctx);
+void overlap_init(struct overlap *o, struct dictionary *d, const struct split *parts,
+		  overlap_next *next, void *ctx);
 /* Take a row, and pass it and the rows that waited for it to next. Returns 0, or -1 with *e
  * filled. */
 int overlap_take(struct overlap *o, const struct event *ev, struct error *e);

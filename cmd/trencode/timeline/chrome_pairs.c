@@ -339,7 +339,7 @@ int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct err
 	struct lane_prefix *prefix;
 
 	/* a call that continues has its flows where it begins; a part of JSON is its own event */
-	if (!n || s->flows.phase || (parts && parts->showing != ROWS_OF_TRACE))
+	if (!n || s->flows.phase || encoder_shown(parts).rows != ROWS_OF_TRACE)
 		return 0;
 	if (s->options->drop)
 		return ev->type->kind != KIND_ENTER && hold_flows(s, &at, n) ? error_no_memory(e)

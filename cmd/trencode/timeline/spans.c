@@ -56,7 +56,7 @@ int spans_begin(struct spans *s, const struct event *enter, struct span *span, s
 	f->kept = keep->size;
 	f->kept_size = 0;
 	f->token = 0;
-	f->before = s->parts && s->parts->showing == ROWS_THAT_OPEN;
+	f->before = encoder_shown(s->parts).rows == ROWS_THAT_OPEN;
 	span->continues = f->before ? CONTINUES_BEFORE : 0;
 	span->begun = true;
 	span->restored = s->restoring;

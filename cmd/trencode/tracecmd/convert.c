@@ -108,8 +108,7 @@ static int values_text(struct tracecmd_conversion *s, const struct convert_row *
 
 	s->text.size = 0;
 	/* the part before has the values of a call that is opened again */
-	if (r->cut || encoder_rows(&s->conversion.d.encoding) != ROWS_OF_TRACE ||
-	    !strcmp(ev->type->group.text, "ftrace"))
+	if (r->cut || r->rows != ROWS_OF_TRACE || !strcmp(ev->type->group.text, "ftrace"))
 		return 0;
 	return convert_text_row(&s->text, s->conversion.dictionary, ev, &s->blobs);
 }

@@ -168,7 +168,8 @@ static int perf_record(struct encoding *en, uint32_t *task, const struct event *
 	s->scratch.size = 0;
 	if (plan == PLAN_SWITCH)
 		got = uftrace_pack_switch(&s->scratch, &s->machine, ev,
-					  encoder_rows(en) == ROWS_THAT_CLOSE);
+					  encoder_shown(en->options->parts).rows ==
+						  ROWS_THAT_CLOSE);
 	else if (plan == PLAN_TASK_NAME)
 		got = uftrace_pack_comm(&s->scratch, &s->machine, ev);
 	else
