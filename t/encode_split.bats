@@ -423,6 +423,39 @@ rows_as_whole() {
 	[ -e parts/p.008 ]
 }
 
+@test "a call that overlaps others is left out of all parts after it was left out of one" {
+	# B is left out when A ends; a part without other calls goes on
+	cat >calls.json <<-'EOF'
+		{"traceEvents":[
+		{"ph":"b","name":"A","cat":"c","id":1,"pid":1,"tid":2,"ts":0,"args":{"x":1}},
+		{"ph":"b","name":"B","cat":"c","id":2,"pid":1,"tid":2,"ts":5,"args":{"x":2}},
+		{"ph":"e","name":"A","cat":"c","id":1,"pid":1,"tid":2,"ts":8},
+		{"ph":"i","name":"i","pid":1,"tid":2,"ts":15},
+		{"ph":"i","name":"i","pid":1,"tid":2,"ts":25},
+		{"ph":"e","name":"B","cat":"c","id":2,"pid":1,"tid":2,"ts":32},
+		{"ph":"i","name":"i","pid":1,"tid":2,"ts":45},
+		{"ph":"X","name":"C","pid":1,"tid":2,"ts":55,"dur":20},
+		{"ph":"i","name":"i","pid":1,"tid":3,"ts":85}]}
+	EOF
+	trdecode -q calls.json >x.trs
+	for format in trace-cmd uftrace; do
+		split $format 10us || [ $format = uftrace ]
+		trdecode -q whole | trstat -q -t tsv -g type -c count | LC_ALL=C sort >types
+		trdecode -q parts/p.* | trstat -q -t tsv -g type -c count | LC_ALL=C sort | diff types - || fail "$format"
+		rows whole | jq -c '[.name, .dur]' >want
+		[ "$(grep -cE '^."[AC]",[0-9]+' want)" = 2 ]
+		rows parts/p.* | jq -c '[.name, .dur]' | diff want - || fail "$format"
+		for part in parts/p.*; do
+			run -1 grep -F '"B"' <(rows "$part")
+		done
+		run --separate-stderr trencode -t $format --split 10us -o remark x.trs
+		[[ $stderr == *"1 call that overlaps another of its thread is left out"* ]]
+		rm -rf remark.*
+	done
+	# the second part of uftrace has C
+	[ -e parts/p.001 ] && [ "$(rows parts/p.001 | grep -c '"C"')" = 1 ]
+}
+
 @test "a remark of an encoder is printed once, with the sum over the parts" {
 	for ((i = 0; i < 9; i++)); do
 		printf ' a-1 [000] 1.%d00001: e: v=1\n' $i

@@ -39,6 +39,7 @@ static void drop_kept(struct kept_blocks *k)
 
 static void drop_numbers(struct split_numbers *n)
 {
+	open_calls_free(&n->left_out);
 	thread_ids_free(&n->threads);
 	track_numbers_free(&n->tracks);
 	flow_numbers_free(&n->flows);

@@ -80,6 +80,23 @@ static int on_restore(void *ctx, struct stack *stack, const struct event *ev)
 	return keep_enter(ctx, ev);
 }
 
+/* Test whether the call of a row is left out of the target. */
+static bool is_left_out(const struct split *s, const struct event *ev)
+{
+	const struct open_calls *left_out = &s->numbers->left_out;
+	uint32_t call;
+
+	return open_calls_count(left_out) && ev->type->flags & TYPE_CALL_NUMBER &&
+	       field_call(ev, &call) && open_calls_has(left_out, ev->lane->source->number, call);
+}
+
+static bool enter_left_out(const struct split *s, const struct copied_row *enter)
+{
+	return is_left_out(s, &(struct event){.type = enter->type,
+					      .lane = enter->lane,
+					      .fixed = enter->row + WIDE_ROW});
+}
+
 /* Note an event. -1: out of memory. */
 static int note(struct split *s, const struct event *ev)
 {
@@ -93,8 +110,10 @@ static int note(struct split *s, const struct event *ev)
 		((struct split_call *)s->calls.data)->entered = NULL;
 	if (s->calls.out_of_memory)
 		return -1;
-	if (got == CALLS_ENTER || got == CALLS_LEAVE)
-		s->any_call = s->called = true;
+	if (got == CALLS_ENTER || got == CALLS_LEAVE) {
+		s->any_call = true;
+		s->called |= got == CALLS_ENTER || !is_left_out(s, ev);
+	}
 	if (got == CALLS_LEAVE && s->calls.data)
 		on_lost(s, NULL, NULL, s->calls.data, LOST_DEPTH);
 	return got == CALLS_ENTER && ev->type->kind == KIND_ENTER ? keep_enter(s, ev) : 0;
@@ -125,6 +144,8 @@ static int close_calls(struct split *s, uint64_t time, uint64_t source_time, str
 		struct copied_row *row;
 		int bad;
 
+		if (enter_left_out(s, n))
+			continue;
 		if (split_leave(s, n, time, source_time, &row, e))
 			return -1;
 		bad = show(s, copied_row_block(&one, row, time), e);
@@ -138,11 +159,13 @@ static int close_calls(struct split *s, uint64_t time, uint64_t source_time, str
 
 static int open_calls(struct split *s, uint64_t time, uint64_t source_time, struct error *e)
 {
-	s->called = s->open.oldest;
 	for (struct copied_row *n = s->open.oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
 		struct copied_block one;
 
+		if (enter_left_out(s, n))
+			continue;
+		s->called = true;
 		if (s->foreign)
 			drop_values(n);
 		if (own && own->where == WHERE_FIXED && own->size == 8)

@@ -11,7 +11,8 @@
  *
  * A leave has the source's type of leaves for such calls, the fields that it shares with the enter,
  * and zeros in its other fields. A call without a known enter is not closed. A call whose arguments
- * have more than SPLIT_ENTER_MOST bytes is opened again without them.
+ * have more than SPLIT_ENTER_MOST bytes is opened again without them. A call that the target leaves
+ * out before a cut is left out of the later parts, too.
  *
  * Functions that return int return 0, or -1 with *e filled.
  */
@@ -66,6 +67,7 @@ struct split_target {
 
 /* Numbers that all parts of a stream share. */
 struct split_numbers {
+	struct open_calls left_out; /* that overlap others, where the target's calls nest */
 	struct thread_ids threads;
 	struct track_numbers tracks;
 	struct flow_numbers flows;

@@ -27,6 +27,7 @@ void overlap_init(struct overlap *o, struct dictionary *d, const struct split *p
 		  overlap_next *next, void *ctx)
 {
 	*o = (struct overlap){.parts = parts, .next = next, .ctx = ctx};
+	o->leave = parts ? &parts->numbers->left_out : &o->own_leave;
 	calls_init(&o->calls, d);
 	o->calls.nests = true;
 	o->calls.data_size = sizeof(struct overlap_call);
@@ -53,8 +54,8 @@ static bool overlap_decide(struct overlap *o, const struct overlap_call *c, uint
 /* Leave out the leave of a call, too. */
 static int overlap_leave_out(struct overlap *o, uint32_t source, uint32_t call)
 {
-	return open_calls_count(&o->leave) < OPEN_MOST ? open_calls_put(&o->leave, source, call, 0)
-						       : 0;
+	return open_calls_count(o->leave) < OPEN_MOST ? open_calls_put(o->leave, source, call, 0)
+						      : 0;
 }
 
 /* Decide a call that waited too long to know whether it nests. In a thread with calls of a stack it
@@ -191,7 +192,7 @@ static int overlap_numbered(struct overlap *o, const struct event *ev, uint32_t 
 	struct call done;
 	uint64_t none;
 
-	if (open_calls_take(&o->leave, ev->lane->source->number, call, &none) && !enter)
+	if (open_calls_take(o->leave, ev->lane->source->number, call, &none) && !enter)
 		return 0;
 	if (!enter && leave_out_below(o, ev, call))
 		return overlap_flush(o, false, e);
@@ -264,6 +265,6 @@ void overlap_free(struct overlap *o)
 	}
 	free(o->rows);
 	calls_free(&o->calls);
-	open_calls_free(&o->leave);
+	open_calls_free(&o->own_leave);
 	*o = (struct overlap){0};
 }

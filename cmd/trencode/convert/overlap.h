@@ -35,11 +35,12 @@ struct overlap {
 	const struct calls *before; /* the calls of the rows passed on; NULL: none */
 	struct overlap_row *rows;   /* a ring */
 	size_t capacity, first, count, bytes;
-	uint64_t number;	 /* number of the first row in the ring */
-	struct calls calls;	 /* from the first call with a number on */
-	bool numbered;		 /* a call with a number was read */
-	struct open_calls leave; /* calls that were left out and are open */
-	uint64_t left_out;	 /* calls */
+	uint64_t number;		     /* number of the first row in the ring */
+	struct calls calls;		     /* from the first call with a number on */
+	bool numbered;			     /* a call with a number was read */
+	struct open_calls *leave, own_leave; /* leave: calls that were left out and are open, of
+						all parts; or own_leave */
+	uint64_t left_out;		     /* calls */
 };
 
 void overlap_init(struct overlap *o, struct dictionary *d, const struct split *parts,
