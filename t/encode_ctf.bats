@@ -73,6 +73,28 @@ counts() {
 	assert_output --partial "[$((first / 1000000000)).$(printf %09d $((first % 1000000000)))]"
 }
 
+@test "wall times of CTF are wall times of its copy, in both versions and from both clocks" {
+	tar -xzf "$DATA/ctf/kinds.tar.gz"
+	seconds() { babeltrace2 --clock-seconds --no-delta "$1" 2>/dev/null | sed 's/\].*//'; }
+	seconds kinds >want
+	grep -q '^\[1[0-9]\{9\}\.' want
+	times() { trdecode -q --clock=wall "$1" | trencode -q -t csv -c time,type; }
+	times kinds >rows
+	for clock in raw wall; do
+		trdecode -q --clock=$clock kinds >x.trs
+		both
+		seconds v1 | diff want -
+		for v in v1 v2; do
+			times $v | diff rows -
+			trdecode -q $v | trencode -q -t csv -c time,type | diff rows -
+		done
+	done
+	# without the mark of an absolute clock the times are those of any clock
+	sed -i 's/absolute = true/absolute = false/' v1/metadata
+	run -2 errors trdecode --clock=wall v1
+	assert_output --partial 'does not record its wall time'
+}
+
 # Events lost, as babeltrace2 reports them for a trace: their number and the first time
 lost() {
 	babeltrace2 "$1" 2>&1 >/dev/null | sed -E 's/.*(WARNING: .*) between (\[[^]]*\]).*/\1 \2/'

@@ -80,6 +80,15 @@ static int find_files(struct ctf *ctf, struct error *e)
 	return 0;
 }
 
+/* Find the time from 1970 to the clock's 0. A clock of version 2 has an id. */
+static bool find_wall(const struct ctf_clock *c, int64_t *wall)
+{
+	if ((c->absolute || !c->id) && ctf_trace_wall(c, wall))
+		return c->absolute || *wall;
+	*wall = 0;
+	return false;
+}
+
 static void set_clock(struct ctf *ctf)
 {
 	struct input *in = ctf->input;
@@ -95,13 +104,11 @@ static void set_clock(struct ctf *ctf)
 			ctf_trace_set_offset(&t->streams[k]);
 		if (!first && c) {
 			first = c;
-			if (c->no_wall || !ctf_trace_wall(c, &in->wall))
-				in->wall = 0;
+			in->has_wall = find_wall(c, &in->wall);
 		}
 		time |= ctf_trace_has_time(t);
 	}
 	in->ticks = !time;
-	in->has_wall = first && in->wall;
 	/* a stream has no wall times before 1970, so the times stay the clock's own */
 	ctf->raw = in->decoding->clock == CLOCK_RAW || !in->has_wall || in->wall < 0;
 	in->clock_name = !time ? "none" : !ctf->raw ? "wall" : first ? first->name : "ticks";

@@ -262,9 +262,9 @@ static bool take_origin(struct ctf_fragments *f, const struct json_node *node, s
 	const char *parts[3], *text = json_text(origin);
 	char name[300];
 
-	c->no_wall = c->id && (!text || strcmp(text, "unix-epoch") != 0);
+	c->absolute = text && !strcmp(text, "unix-epoch");
 	if (!origin || text)
-		return !text || !c->no_wall ||
+		return !text || c->absolute ||
 		       ctf_fragment_wrong(f, origin, "'%.100s' is no origin", text);
 	parts[0] = json_text(json_find(origin, "namespace"));
 	parts[1] = json_text(json_find(origin, "name"));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cmd/trdecode/ctf/parser.h"
 
@@ -291,6 +292,8 @@ static bool clock_attribute(struct ctf_parser *p, void *block, const struct attr
 		c->offset_s = a->number;
 	else if (!strcmp(a->name, "offset"))
 		c->offset = a->number;
+	else if (!strcmp(a->name, "absolute"))
+		c->absolute = a->text ? !strcasecmp(a->text, "true") : a->number;
 	if (!c->frequency)
 		return ctf_wrong(p, "a clock of frequency 0");
 	return true;

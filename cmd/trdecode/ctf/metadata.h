@@ -81,10 +81,10 @@ struct ctf_clock {
 	int64_t offset_s;   /* seconds from 1970 to tick 0 */
 	int64_t offset;	    /* ticks to add to offset_s */
 	bool declared;	    /* false: only a type names it */
+	bool absolute;	    /* counts from 1970, with any offset */
 	/* version 2 */
 	const char *id;	    /* data stream classes name it so */
 	const char *origin; /* a named origin other than 1970; NULL: none */
-	bool no_wall;	    /* the origin is not 1970 */
 	bool has_precision, has_accuracy;
 	uint64_t precision, accuracy; /* ticks */
 	struct ctf_clock *next;
