@@ -352,6 +352,35 @@ flow_list() {
 	assert_output --partial '1700000000.001000100'
 }
 
+@test "clocks without a snapshot: the kernel's are kept and counted, events of others are left out and counted" {
+	event() { echo "{ timestamp: $2 $3 track_event { type: INSTANT track_uuid: 4 name: \"$1\" } }"; }
+	{
+		event default 100
+		event kernel 200 'timestamp_clock_id: 5'
+		event sequence 300 'timestamp_clock_id: 70'
+		event global 400 'timestamp_clock_id: 200'
+	} | trace x.pftrace
+	run -0 rows x.pftrace
+	assert_output $'0.000000100 - - default\n0.000000200 - - kernel'
+	run -0 errors trdecode x.pftrace
+	assert_output - <<-'END'
+		trdecode: x.pftrace: 1 time of clocks without a snapshot was not converted
+		trdecode: x.pftrace: 2 packets or events of unknown clocks were left out: the trace has no snapshot of their clocks
+	END
+	# with snapshots all are there; lost packets before an event of an unknown clock count it once
+	{
+		echo '{ clock_snapshot { clocks { clock_id: 6 timestamp: 1000 } clocks { clock_id: 5 timestamp: 2000 } clocks { clock_id: 70 timestamp: 3000 } } }'
+		event kernel 2200 'timestamp_clock_id: 5'
+		event sequence 3300 'timestamp_clock_id: 70'
+		event global 400 'previous_packet_dropped: true timestamp_clock_id: 200'
+	} | trace x.pftrace
+	run -0 rows x.pftrace
+	assert_output $'0.000001200 - - kernel\n0.000001300 - - sequence\n0.000001300 - - gap LOST'
+	run -0 errors trdecode x.pftrace
+	assert_line 'trdecode: x.pftrace: 1 packet or event of unknown clocks was left out: the trace has no snapshot of its clock'
+	refute_output --partial 'not converted'
+}
+
 @test "a packet that needs state which was lost is left out, and is a gap" {
 	cat <<-'END' | trace x.pftrace
 		{ timestamp: 10 sequence_flags: 2 track_event { type: INSTANT track_uuid: 1 name_iid: 1 } }

@@ -136,6 +136,19 @@ static uint64_t own_time(const struct perfetto_sequence *s, uint32_t id, uint64_
 	return time;
 }
 
+/* Test for a clock whose times mean nothing without a snapshot. The kernel's clocks differ little;
+ * those of a program have any origin. */
+static bool of_program(uint32_t clock)
+{
+	return clock > CLOCK_BUILTIN_LAST;
+}
+
+bool perfetto_clock_usable(struct perfetto *p, const struct perfetto_sequence *s, uint32_t clock)
+{
+	return !of_program(clock) || clock == perfetto_trace_clock(p) ||
+	       find_clock(p, s->number, clock);
+}
+
 bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
 			   uint64_t *time)
 {
@@ -144,12 +157,14 @@ bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint
 	if (clock != perfetto_trace_clock(p)) {
 		c = find_clock(p, s->number, clock);
 		*time = own_time(s, clock, *time);
-		if (c)
+		if (c) {
 			*time = convert(c, *time);
-		p->counts.unsynchronised += !c;
-		/* the kernel's clocks differ little; those of a program have any origin */
-		if (!c && clock > CLOCK_BUILTIN_LAST)
+		} else if (of_program(clock)) {
+			p->counts.unplaced++;
 			return false;
+		} else {
+			p->counts.unsynchronised++;
+		}
 	}
 	if (*time < TIME_LIMIT)
 		return true;

@@ -328,6 +328,9 @@ static void print_remarks(struct perfetto *p)
 		   "open");
 	warn_count(file, n->unsynchronised,
 		   "{time|times} of clocks without a snapshot {was|were} not converted");
+	warn_count(file, n->unplaced,
+		   "{packet or event|packets or events} of unknown clocks {was|were} left out: the "
+		   "trace has no snapshot of {its clock|their clocks}");
 	warn_count(file, n->uninterned,
 		   "{id|ids} of interned data {is|are} not in the file: names are missing");
 	warn_count(

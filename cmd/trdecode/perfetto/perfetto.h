@@ -200,8 +200,8 @@ struct perfetto_counts {
 	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
 	struct id_cache far_kinds;	/* of larger numbers: index in far */
 	struct buffer far;		/* u64 each */
-	uint64_t unopened, wrong_times, unsynchronised;
-	uint64_t uninterned, unknown_ftrace;
+	uint64_t unopened, wrong_times, uninterned, unknown_ftrace;
+	uint64_t unsynchronised, unplaced; /* times: kept unconverted; left out with their events */
 	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
 	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
 	struct buffer sample_counts; /* u64 each: the counter of the last sample */
@@ -287,8 +287,7 @@ struct perfetto {
 	size_t nlocations;
 	struct perfetto_async async;
 	uint32_t source, clock, calls;
-	uint64_t serial;
-	uint64_t last; /* the latest time so far */
+	uint64_t serial, last; /* last: the latest time so far */
 };
 
 /* --- packets.c --- */
@@ -337,10 +336,11 @@ static inline uint32_t perfetto_interned(struct perfetto *p, const struct perfet
 
 int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
 			    const struct perfetto_packet *packet);
-/* Convert a time of a clock to that of the stream. false: it cannot be converted, which is counted.
- */
+/* Convert a time to the stream's clock. false: it cannot be converted, which is counted. */
 bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
 			   uint64_t *time);
+/* Test for a clock whose times can be converted, or kept as they are. */
+bool perfetto_clock_usable(struct perfetto *p, const struct perfetto_sequence *s, uint32_t clock);
 static inline uint32_t perfetto_trace_clock(const struct perfetto *p)
 {
 	return p->clocks.trace ? p->clocks.trace : CLOCK_BOOTTIME_ID;

@@ -288,6 +288,7 @@ static uint64_t time_of(struct perfetto *p, struct perfetto_sequence *s,
 
 	if (packet->has_time &&
 	    (clock < CLOCK_OF_SEQUENCE_FIRST || clock > CLOCK_OF_SEQUENCE_LAST) &&
+	    perfetto_clock_usable(p, s, clock) &&
 	    perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &time))
 		return time;
 	return s->last_time ? s->last_time : p->last;
