@@ -100,6 +100,39 @@ rows() {
 	assert_output '{"neg":-7,"far":"kept","p":"0xff","b":true,"f":0.5,"json":"[1]","d":{"k":-4,"l":[1,"z"]},"o":{"x":6,"y":["w"]}}'
 }
 
+# lists KIND LEVELS: the annotation "a" of lists around 5, of the kind array or of the older nested
+lists() {
+	local i open='array_values { ' value=uint_value
+	printf 'debug_annotations { name: "a" '
+	if [[ $1 == older ]]; then
+		printf 'nested_value { '
+		open="nested_type: 2 $open" value=int_value
+	fi
+	for ((i = 0; i < $2; i++)); do printf '%s' "$open"; done
+	printf '%s: 5' $value
+	for ((i = 0; i < $2; i++)); do printf ' }'; done
+	[[ $1 == array ]] || printf ' }'
+	printf ' }'
+}
+
+@test "annotations are nested up to 64 deep; lists and dictionaries below are counted" {
+	local kind n
+	for kind in array older; do
+		{
+			tracks
+			for n in 33 64 65 200; do
+				printf '{ timestamp: %d track_event { type: INSTANT track_uuid: 1 name: "e" ' "$n"
+				lists $kind "$n"
+				echo ' } }'
+			done
+		} | trace x.pftrace
+		trdecode x.pftrace 2>err | trencode -q -t ndjson >rows
+		grep -qx 'trdecode: x.pftrace: 2 values of annotations are nested more than 64 deep: their contents are left out' err
+		run -0 jq -c '.args.a | [([paths | length] | max), (.. | scalars)]' rows
+		assert_output $'[33,5]\n[64,5]\n[64,null]\n[64,null]'
+	done
+}
+
 @test "nested annotations that trencode writes are nested: the same JSON, types and rows" {
 	{
 		tracks

@@ -6,7 +6,8 @@
 #include "cmd/trdecode/perfetto/perfetto.h"
 #include "common/stream/value.h"
 
-enum { DEPTH_MOST = 32, MEMBERS_MOST = 4096 };
+/* of nested values and of a dictionary, as of Trace Event JSON; jq 1.6 reads 127 nested objects */
+enum { DEPTH_MOST = 64, MEMBERS_MOST = 4096 };
 
 /* What is read: annotations of a sequence. */
 struct annotations {
@@ -55,6 +56,13 @@ int perfetto_put_struct(struct perfetto *p, size_t names)
 	if (id && !*id)
 		*id = arguments_struct(p->w, list, n);
 	return id && *id && !value_put_struct(&p->scratch.arguments, *id, n) ? 0 : -1;
+}
+
+/* Append null for a list or dictionary that is nested too deep. */
+static int put_too_deep(struct annotations *a)
+{
+	a->p->counts.too_deep++;
+	return value_put_simple(&a->p->scratch.arguments, VALUE_NULL);
 }
 
 /* Get the name of an annotation; 0: it has none. */
@@ -178,18 +186,18 @@ static int put_nested(struct annotations *a, struct protobuf_view message, unsig
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == NESTED_TYPE || f.number >= NESTED_INT || !last.number)
 			last = f;
-	if (depth > DEPTH_MOST)
-		return value_put_simple(b, VALUE_NULL);
 	switch (last.number) {
 	case NESTED_INT: return put_int(b, (int64_t)last.value);
 	case NESTED_DOUBLE: return value_put_float(b, &(uint64_t){htole64(last.value)}, 8);
 	case NESTED_BOOL: return value_put_simple(b, last.value ? VALUE_TRUE : VALUE_FALSE);
 	case NESTED_STRING: return put_text(b, last.bytes, VALUE_STRING);
 	case NESTED_TYPE:
+		if (last.value != DICT && last.value != ARRAY)
+			break;
+		if (depth == DEPTH_MOST)
+			return put_too_deep(a);
 		if (last.value == DICT)
 			return put_nested_dict(a, message, depth);
-		if (last.value != ARRAY)
-			break;
 		if (value_put_array(b, count_fields(message, NESTED_ARRAY)))
 			return -1;
 		while (protobuf_next(&message, &f) > 0)
@@ -241,8 +249,6 @@ static int put_annotation(struct annotations *a, struct protobuf_view message, u
 		     f.wire == PROTOBUF_LENGTH) ||
 		    f.number == ANNOTATION_STRING_IID)
 			value = f;
-	if (depth > DEPTH_MOST)
-		return value_put_simple(b, VALUE_NULL);
 	switch (value.number) {
 	case ANNOTATION_BOOL: return value_put_simple(b, value.value ? VALUE_TRUE : VALUE_FALSE);
 	case ANNOTATION_UINT: return value_put_uint(b, VALUE_UINT, value.value);
@@ -253,8 +259,10 @@ static int put_annotation(struct annotations *a, struct protobuf_view message, u
 	case ANNOTATION_STRING: return put_text(b, value.bytes, VALUE_STRING);
 	case ANNOTATION_STRING_IID: return put_interned(a, value.value);
 	case ANNOTATION_NESTED: return put_nested(a, value.bytes, depth);
-	case ANNOTATION_DICT: return put_dict(a, message, depth);
-	case ANNOTATION_ARRAY: return put_array(a, message, depth);
+	case ANNOTATION_DICT:
+		return depth == DEPTH_MOST ? put_too_deep(a) : put_dict(a, message, depth);
+	case ANNOTATION_ARRAY:
+		return depth == DEPTH_MOST ? put_too_deep(a) : put_array(a, message, depth);
 	case ANNOTATION_PROTO: return put_text(b, value.bytes, VALUE_BLOB);
 	}
 	return value_put_simple(b, VALUE_NULL);

@@ -331,6 +331,9 @@ static void print_remarks(struct perfetto *p)
 	warn_count(file, n->unplaced,
 		   "{packet or event|packets or events} of unknown clocks {was|were} left out: the "
 		   "trace has no snapshot of {its clock|their clocks}");
+	warn_count(file, n->too_deep,
+		   "{value|values} of annotations {is|are} nested more than 64 deep: {its|their} "
+		   "contents are left out");
 	warn_count(file, n->uninterned,
 		   "{id|ids} of interned data {is|are} not in the file: names are missing");
 	warn_count(

@@ -200,7 +200,7 @@ struct perfetto_counts {
 	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
 	struct id_cache far_kinds;	/* of larger numbers: index in far */
 	struct buffer far;		/* u64 each */
-	uint64_t unopened, wrong_times, uninterned, unknown_ftrace;
+	uint64_t unopened, wrong_times, uninterned, unknown_ftrace, too_deep;
 	uint64_t unsynchronised, unplaced; /* times: kept unconverted; left out with their events */
 	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
 	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
