@@ -401,7 +401,14 @@ asynchronous() {
 		9000,2,samples,sample,"[""Y"",""X""]",1
 	END
 	assert_equal "$stderr" 'trdecode: x.json: 1 frame of stacks is not in the file'
+	# three of the type samples, two of cycles
 	run -0 pipe 'trdecode -q x.json | trencode -q -t folded'
+	assert_output - <<-'END'
+		T;? 1
+		T;Y;X 1
+		samples 1
+	END
+	run -0 pipe "trdecode -q x.json | trfilter 'type == \"cycles\"' | trencode -q -t folded"
 	assert_output - <<-'END'
 		T;main;middle 3
 		T;main;middle;leaf 7

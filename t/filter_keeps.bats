@@ -97,7 +97,8 @@ unchanged() {
 	all_numbers "$1" >want.txt
 	rm -f all.*
 	for line in "${lines[@]}"; do
-		keep_all "$line" "$1" >all.$((n++))
+		keep_all "$line" "$1" >"all.$n"
+		((++n))
 	done
 	for n in $(distinct $(seq -f all.%g 0 $((n - 1)))); do
 		all_numbers "$n" | cmp -s - want.txt || bad+=" '${lines[${n#all.}]}'"

@@ -649,8 +649,6 @@ lines() {
 	END
 	run -0 errors trdecode x.pftrace
 	refute_output
-	# at most 64 lines of one address
-	deep=$(seq -s ';f' 70 -1 7)
 	{
 		printf '%s\n' 'f3;f2;f1;f1 1' 'f3;f2;f1;f1;f3;f2;f1 1'
 		# at most 64 lines of one address
