@@ -78,11 +78,11 @@ uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 	return *number = (uint32_t)(p->modules.mappings.size / sizeof mapped);
 }
 
-uint32_t perfetto_named_location(struct perfetto *p, const struct location_entry *entry,
-				 const struct perfetto_source_location *source, uint32_t module)
+int perfetto_name_location(struct perfetto *p, uint32_t location,
+			   const struct location_entry *entry,
+			   const struct perfetto_source_location *source, uint32_t module)
 {
 	struct symbol_entry symbol = {.start = entry->address, .line = source->line};
-	uint32_t location = writer_location(p->w, entry);
 	size_t n;
 
 	symbol.name = writer_string_of(p->w, entry->name, &n);
@@ -95,7 +95,16 @@ uint32_t perfetto_named_location(struct perfetto *p, const struct location_entry
 		symbol.module = writer_string_of(p->w, module, &n);
 		symbol.module_size = (uint32_t)n;
 	}
-	if (location && (source->file || module) && writer_symbol(p->w, location, &symbol))
+	return writer_symbol(p->w, location, &symbol);
+}
+
+uint32_t perfetto_named_location(struct perfetto *p, const struct location_entry *entry,
+				 const struct perfetto_source_location *source, uint32_t module)
+{
+	uint32_t location = writer_location(p->w, entry);
+
+	if (location && (source->file || module) &&
+	    perfetto_name_location(p, location, entry, source, module))
 		return 0;
 	return location;
 }

@@ -46,6 +46,11 @@ uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
 			    struct protobuf_view message);
 uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message);
+/* Give a location the name and the address of the entry, the file and the line of the source, and
+ * the module: string of its path, 0: none. Returns 0, or -1 when out of memory. */
+int perfetto_name_location(struct perfetto *p, uint32_t location,
+			   const struct location_entry *entry,
+			   const struct perfetto_source_location *source, uint32_t module);
 /* Declare the location of a function with its file and line. module: string of its path, 0: none.
  */
 uint32_t perfetto_named_location(struct perfetto *p, const struct location_entry *entry,

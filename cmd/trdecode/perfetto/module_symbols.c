@@ -104,21 +104,6 @@ int perfetto_module_symbols(struct perfetto *p, const struct perfetto_packet *pa
 
 /* --- names of addresses --- */
 
-static int name_address(struct perfetto *p, const struct perfetto_unnamed *u,
-			const struct perfetto_source_location *line)
-{
-	struct symbol_entry symbol = {.start = u->address, .line = line->line};
-	size_t n;
-
-	symbol.name = writer_string_of(p->w, line->function, &n);
-	symbol.name_size = (uint32_t)n;
-	if (line->file) {
-		symbol.file = writer_string_of(p->w, line->file, &n);
-		symbol.file_size = (uint32_t)n;
-	}
-	return writer_symbol(p->w, u->location, &symbol);
-}
-
 /* Declare the functions that are inlined at an address, for the stacks with its location. */
 static int inline_functions(struct perfetto *p, const struct perfetto_unnamed *u,
 			    const uint8_t *lines, uint32_t n)
@@ -153,6 +138,7 @@ int perfetto_name_frames(struct perfetto *p)
 		struct perfetto_source_location line;
 		struct perfetto_unnamed u;
 		struct symbol_key key = {0};
+		struct location_entry entry;
 		const uint8_t *symbol;
 		uint32_t number, lines;
 
@@ -166,7 +152,9 @@ int perfetto_name_frames(struct perfetto *p)
 		lines = (uint32_t)get_u64(symbol) - 1;
 		symbol += 8;
 		memcpy(&line, symbol + lines * sizeof line, sizeof line);
-		if (name_address(p, &u, &line) || (lines && inline_functions(p, &u, symbol, lines)))
+		entry = (struct location_entry){.address = u.address, .name = line.function};
+		if (perfetto_name_location(p, u.location, &entry, &line, 0) ||
+		    (lines && inline_functions(p, &u, symbol, lines)))
 			return -1;
 	}
 	return 0;

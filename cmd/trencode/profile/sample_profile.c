@@ -285,8 +285,7 @@ void sample_profile_report(const struct sample_profile *p, struct remarks *r)
 	if (p->subject == SUBJECT_SAMPLES && p->samples)
 		remark(r, NULL,
 		       "the profile is of the samples of '%s', the most frequent type: choose "
-		       "others "
-		       "with trfilter 'type == ...'",
+		       "others with trfilter 'type == ...'",
 		       p->type->name.text);
 	remark_count(r, p->samples,
 		     p->subject == SUBJECT_CALLS
