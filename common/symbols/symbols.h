@@ -73,6 +73,15 @@ struct symbols *symbols_from_uftrace(const char *text, size_t size);
  */
 struct symbols *symbols_from_kallsyms(const char *text, size_t size);
 
+/* Addresses [begin, end). */
+struct text_range {
+	uint64_t begin, end;
+};
+
+/* Find the text of the kernel that runs: from _text to _etext in /proc/kallsyms, which is read up
+ * to there. False: they are hidden from the reader, or absent. */
+bool symbols_running_text(struct text_range *text);
+
 /*
  * Read the functions of the ELF file `path`: .symtab (or that of its separate debug file, or
  * .dynsym) and PLT stubs, which have the name of the imported function and the type P.

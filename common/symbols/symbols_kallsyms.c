@@ -8,6 +8,7 @@
 #include "common/util/digits.h"
 #include "common/util/lines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,4 +154,25 @@ struct symbols *symbols_from_kallsyms(const char *text, size_t size)
 		return NULL;
 	}
 	return s;
+}
+
+bool symbols_running_text(struct text_range *text)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	size_t capacity = 0;
+	char *line = NULL;
+
+	*text = (struct text_range){0};
+	while (f && !text->end && getline(&line, &capacity, f) > 0) {
+		const char *name = strrchr(line, ' ');
+
+		if (name && !strcmp(name, " _text\n"))
+			text->begin = strtoull(line, NULL, 16);
+		else if (name && !strcmp(name, " _etext\n"))
+			text->end = strtoull(line, NULL, 16);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return text->begin && text->end;
 }

@@ -23,11 +23,14 @@ struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
 
 void perf_maps_release(struct perf_maps *m)
 {
-	if (!m || --m->users)
-		return;
-	free(m->present.map);
-	free(m->spaces);
-	free(m);
+	while (m && !--m->users) {
+		struct perf_maps *before = m->before;
+
+		free(m->present.map);
+		free(m->spaces);
+		free(m);
+		m = before;
+	}
 }
 
 int perf_spaces_init(struct perf_spaces *s, struct writer *w)
@@ -51,11 +54,18 @@ static size_t maps_up_to(const struct perf_map_list *l, uint64_t address)
 	return BISECT(l->count, i, l->map[i].start <= address);
 }
 
+static const struct perf_map *find_map(const struct perf_map_list *l, uint64_t address)
+{
+	size_t n = maps_up_to(l, address);
+
+	return n && address < l->map[n - 1].end ? &l->map[n - 1] : NULL;
+}
+
 const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address)
 {
-	size_t n = maps_up_to(&m->present, address);
+	const struct perf_map *map = find_map(&m->present, address);
 
-	return n && address < m->present.map[n - 1].end ? &m->present.map[n - 1] : NULL;
+	return map || !m->before ? map : find_map(&m->before->present, address);
 }
 
 uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
@@ -178,6 +188,9 @@ static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid
 
 	if (!m)
 		return -1;
+	m->before = from->before;
+	if (m->before)
+		m->before->users++;
 	for (size_t i = 0; i < from->present.count; i++) {
 		struct perf_map map = from->present.map[i];
 
@@ -188,6 +201,26 @@ static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid
 	}
 	perf_maps_release(from);
 	*shared = m;
+	return 0;
+}
+
+int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t pid)
+{
+	struct perf_maps *before = *m;
+
+	if (!before)
+		return 0;
+	*m = perf_maps_new(s, pid, false);
+	if (!*m) {
+		*m = before;
+		return -1;
+	}
+	(*m)->before = before;
+	/* one program before is enough */
+	if (before->users == 1) {
+		perf_maps_release(before->before);
+		before->before = NULL;
+	}
 	return 0;
 }
 
@@ -240,11 +273,17 @@ static int grow_locations(struct perf_spaces *s)
 
 uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address)
 {
-	const struct perf_map *map = m ? perf_maps_find(m, address) : NULL;
-	uint32_t space = m ? perf_maps_space(s, m, map ? map->layer : 0) : 0;
+	const struct perf_map *map = m ? find_map(&m->present, address) : NULL;
 	struct perf_location *slot;
 	struct symbol_entry symbol;
+	uint32_t space;
 
+	if (m && !map && m->before) {
+		map = find_map(&m->before->present, address);
+		if (map)
+			m = m->before;
+	}
+	space = m ? perf_maps_space(s, m, map ? map->layer : 0) : 0;
 	if (m && !space)
 		return 0;
 	if (4 * s->nlocations >= 3 * s->size && grow_locations(s))

@@ -40,6 +40,7 @@ struct perf_maps {
 	size_t declared;	      /* number of the mappings so far */
 	uint32_t *spaces;	      /* by layer: space of the writer, 0: not yet declared */
 	size_t nspaces, spaces_capacity;
+	struct perf_maps *before; /* of the program that the process ran before; NULL: none */
 };
 
 struct perf_location {
@@ -65,6 +66,9 @@ int perf_spaces_init(struct perf_spaces *s, struct writer *w);
 void perf_spaces_free(struct perf_spaces *s);
 struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel);
 void perf_maps_release(struct perf_maps *m); /* m may be NULL */
+/* Give a process that executes a program no mappings of its own. An address that the new program
+ * has not mapped is that of the program before: the kernel executes a program on its behalf. */
+int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t pid);
 /* Add a mapping that replaces what it overlaps. If the mappings are shared, *m is its own copy
  * then. */
 int perf_maps_add(struct perf_spaces *s, struct perf_maps **m, struct perf_map map, int32_t pid);

@@ -343,13 +343,15 @@ static int perf_begin(struct input *in, struct error *e)
 	struct perf *p = in->state;
 	struct perf_record r;
 	struct stat st;
+	bool live;
 	int got;
 
 	if (merge_choose_clock(in, e))
 		return -1;
 	perf_attrs_settle(p);
-	p->h.live = !in->tree && (fstat(in->fd, &st) || !S_ISREG(st.st_mode));
-	p->deferred.longest = p->h.live ? DEFERRED_LIVE : UINT64_MAX;
+	/* the records may come from a process that still records */
+	live = !in->tree && (fstat(in->fd, &st) || !S_ISREG(st.st_mode));
+	p->deferred.longest = live ? DEFERRED_LIVE : UINT64_MAX;
 	p->pending = perf_pending_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);

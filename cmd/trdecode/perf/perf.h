@@ -66,7 +66,6 @@ struct perf_fact {
 struct perf_header {
 	unsigned version; /* 1 or 2 */
 	bool pipe, big_endian;
-	bool live;	    /* the records come from a process that may still record */
 	uint64_t attr_size; /* of an attribute in the file, with its section of ids */
 	uint64_t features[PERF_FEATURES / 64];
 	struct perf_fact *facts;
@@ -253,6 +252,11 @@ int perf_declare_records(struct perf *p);
 /* task_records.c: take what a record changes. *t: the thread that it describes, NULL: none. */
 int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
 	       struct perf_thread **t);
+
+/* map_records.c: take a mapping of a file. body: bytes between the record's header and origin. */
+int perf_apply_mmap(struct perf *p, const struct perf_record *r, size_t body);
+/* Take a program of BPF, or other code that the kernel has made or freed. */
+int perf_apply_ksymbol(struct perf *p, const struct perf_record *r, size_t body);
 
 /* gaps.c */
 /* Write the gap of a record for lost events, with a body of so many bytes. */
