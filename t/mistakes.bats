@@ -144,6 +144,7 @@ mistakes() {
 		trencode chrome fib.trs|did you mean '-t chrome'?
 		trencode --no-header fib.trs|--no-header has no effect on text
 		trencode -o x.html fib.trs|no format has the suffix of 'x.html'; choose one with -t
+		trencode -o x.svgz fib.trs|no format has the suffix of 'x.svgz'
 		trencode -o x.csv.gz fib.trs|no format has the suffix of 'x.csv.gz'
 		trencode --tick 1us -o x.csv fib.trs|--tick has no effect: no clock of this trace counts ticks
 	X
@@ -184,6 +185,7 @@ mistakes() {
 		trdecode --all app.trace|--all goes with --list
 		trdecode --list --all --json app.trace|--all has no effect with --json
 		trdecode --segment 1M --list app.trace|--segment has no effect with --list
+		trdecode --info --cpu 1 app.trace|--cpu, --tid, --type, --since and --until have no effect with --info
 	X
 }
 

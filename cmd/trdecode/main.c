@@ -62,6 +62,9 @@ int main(int argc, char **argv)
 	if (status < 0 && s.segment && (s.info || s.list))
 		status = program_usage(&common, "--segment has no effect with --%s",
 				       s.info ? "info" : "list");
+	if (status < 0 && s.info && row_filter_any(&s.row_filter))
+		status = program_usage(&common, "--cpu, --tid, --type, --since and --until have no "
+						"effect with --info");
 	if (status < 0 && moment_check_range(&s.row_filter.since, &s.row_filter.until, &e))
 		status = program_usage(&common, "%s", e.what);
 	if (status < 0)

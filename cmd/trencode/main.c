@@ -37,7 +37,7 @@ static bool has_other_suffix(const char *name)
 	const char *dot = strrchr(name, '.');
 
 	return dot && options_apply("gz bz2 xz zst lz4 zip html htm xml yaml yml xlsx pdf png db "
-				    "sqlite duckdb arrow",
+				    "sqlite duckdb arrow svgz pb",
 				    dot + 1);
 }
 

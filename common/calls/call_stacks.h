@@ -116,6 +116,10 @@ int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *no
  * there is no stack. Nodes of recorded stacks are never joined. */
 int call_stacks_recorded(struct call_stacks *cs, uint32_t root, uint32_t stack, uint32_t *node);
 
+/* Get the node of the name of a thread or type, called by another node. Blanks become _. */
+int call_stacks_named(struct call_stacks *cs, uint32_t caller, struct text_ref name,
+		      uint32_t *node);
+
 /* Fetch the nodes of the stacks of a block before its rows are read. With this, with the stacks
  * that dictionary_read and the tables of a block fetch, and with the root of the last sample,
  * trencode -t folded takes 0.6 of the time. */

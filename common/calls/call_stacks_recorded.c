@@ -127,3 +127,22 @@ void call_stacks_fetch_recorded(const struct call_stacks *cs, const struct block
 		if (b->stacks.numbers[i] < at->size)
 			__builtin_prefetch(&cs->tree.nodes[at->node[b->stacks.numbers[i]]].self, 1);
 }
+
+int call_stacks_named(struct call_stacks *cs, uint32_t caller, struct text_ref name, uint32_t *node)
+{
+	struct buffer *b = &cs->scratch;
+	uint32_t number;
+
+	*node = caller;
+	if (!name.size)
+		return 0;
+	b->size = 0;
+	if (cs->key(b, NULL, name))
+		return -1;
+	for (size_t i = 0; i < b->size; i++)
+		if (b->data[i] == ' ')
+			b->data[i] = '_';
+	number = intern(&cs->names, b->data, b->size);
+	*node = number == INTERN_NONE ? 0 : stack_tree_child(&cs->tree, caller, number);
+	return *node ? 0 : -1;
+}

@@ -6,8 +6,8 @@ tree    a line "total,self,count,a;b;c" for each stack that a sample has or begi
 folded  a line "comm;a;b;c WEIGHT" for each thread's name and stack, of which one may be missing; of samples
         without both a line "TYPE WEIGHT"
 callers a line "total,self,count,F;c;b;a" for F, each caller of its outermost call, the caller's caller ...
-edges   a line "caller<TAB>callee<TAB>WEIGHT" for each call that a stack has; "all" calls the outermost functions,
-        and the type of samples without a stack
+edges   a line "caller<TAB>callee<TAB>WEIGHT" for each call that a stack has; "all" calls the outermost functions
+Other than in folded, a sample without a stack is a function of its type.
 The stream is read by trstream.py, which shares nothing with the programs. All samples must be of one type.
 """
 import sys
@@ -32,7 +32,7 @@ def main():
     rows, stacks, edges = defaultdict(lambda: [0, 0, 0]), defaultdict(int), defaultdict(int)
     for comm, stack, weight, kind in samples(data):
         stacks[";".join(([comm.replace(" ", "_")] if comm else []) + stack) or kind] += weight
-        path = stack
+        path = stack = stack or [kind]
         if function:
             path = stack[stack.index(function)::-1] if function in stack else []
         keys = path if how == "totals" else [";".join(path[:i + 1]) for i in range(len(path))]
@@ -43,8 +43,7 @@ def main():
             row[2] += 1
         for key in own:
             rows[key][1] += weight
-        called = stack or [kind]
-        for edge in set(zip(["all"] + called, called)):
+        for edge in set(zip(["all"] + stack, stack)):
             edges[edge] += weight
     if how == "edges":
         lines = [f"{caller}\t{callee}\t{weight}" for (caller, callee), weight in edges.items()]

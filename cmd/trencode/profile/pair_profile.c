@@ -81,7 +81,7 @@ static int add_thread(struct pair_profile *p, struct call_stacks *cs, const stru
 		return 0;
 	comm.text = intern_data(&p->texts.intern, cell->text);
 	comm.size = intern_size(&p->texts.intern, cell->text);
-	return profile_named_node(cs, *node, comm, node);
+	return call_stacks_named(cs, *node, comm, node);
 }
 
 /* Add the waker, whose frames are in the order from the one that wakes to its thread. */
@@ -91,7 +91,7 @@ static int add_waker(struct pair_profile *p, struct call_stacks *cs, const struc
 	const struct key_cell *cell = &cells[CELL_WAKER_STACK];
 	uint32_t from = cell->kind == KEY_STACK ? (uint32_t)cell->value : STACK_ROOT;
 
-	if (profile_named_node(cs, *node, (struct text_ref){"--", 2, 0}, node))
+	if (call_stacks_named(cs, *node, (struct text_ref){"--", 2, 0}, node))
 		return -1;
 	for (; from != STACK_ROOT; from = p->stacks.tree.nodes[from].parent)
 		if (add_frame(p, cs, from, node))

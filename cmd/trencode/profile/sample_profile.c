@@ -54,26 +54,6 @@ static bool weight_of(struct sample_profile *p, const struct event *ev, uint64_t
 	return !field;
 }
 
-int profile_named_node(struct call_stacks *cs, uint32_t caller, struct text_ref name,
-		       uint32_t *node)
-{
-	struct buffer *b = &cs->scratch;
-	uint32_t number;
-
-	*node = caller;
-	if (!name.size)
-		return 0;
-	b->size = 0;
-	if (cs->key(b, NULL, name))
-		return -1;
-	for (size_t i = 0; i < b->size; i++)
-		if (b->data[i] == ' ')
-			b->data[i] = '_';
-	number = intern(&cs->names, b->data, b->size);
-	*node = number == INTERN_NONE ? 0 : stack_tree_child(&cs->tree, caller, number);
-	return *node ? 0 : -1;
-}
-
 /* Get the node of the thread of a sample, mostly that of the last one. Returns 0, or -1 when out of
  * memory. */
 static int sample_root(struct sample_profile *p, struct call_stacks *cs, const struct lane *lane)
@@ -82,7 +62,7 @@ static int sample_root(struct sample_profile *p, struct call_stacks *cs, const s
 		return 0;
 	p->rooted = true;
 	p->comm = lane->comm.number;
-	return profile_named_node(cs, STACK_ROOT, lane->comm, &p->root);
+	return call_stacks_named(cs, STACK_ROOT, lane->comm, &p->root);
 }
 
 /* Forget the samples of all types but the first. */
@@ -175,7 +155,7 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		return -1;
 	/* without a stack and the frame of a thread, a sample is a function of its type, as in
 	 * trstat */
-	if (node == STACK_ROOT && profile_named_node(cs, STACK_ROOT, ev->type->name, &node))
+	if (node == STACK_ROOT && call_stacks_named(cs, STACK_ROOT, ev->type->name, &node))
 		return -1;
 	if (node == STACK_ROOT)
 		return 0;

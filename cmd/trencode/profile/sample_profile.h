@@ -68,10 +68,6 @@ bool sample_profile_calls(struct sample_profile *p);
 /* Add a sample, or an instant, at a stack, to the tree. Returns 0, or -1 when out of memory. */
 int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const struct event *ev,
 		       uint32_t stack);
-/* Get the node of the name of a thread or type, called by another node. Blanks become _.
- * Returns 0, or -1 when out of memory. */
-int profile_named_node(struct call_stacks *cs, uint32_t caller, struct text_ref name,
-		       uint32_t *node);
 /* Choose the type of the samples, and set the totals of all nodes, and what calls weigh, after the
  * last event. */
 void sample_profile_finish(struct sample_profile *p, struct stack_tree *t);

@@ -314,6 +314,9 @@ int statistics_take_sample(struct statistics *s, const struct event *e)
 	if (!(ns ? s->columns->ns : s->columns->weights))
 		columns_set_weights(s->columns, ns);
 	subject.frame = stack;
+	if (!e->stack && s->stacks && s->keys->needs & NEEDS_STACK &&
+	    call_stacks_named(s->stacks, STACK_ROOT, e->type->name, &subject.stack))
+		return -1;
 	if (!stack)
 		return add_to_group(s, &subject, false);
 	if (!(s->keys->needs & NEEDS_FRAME))
