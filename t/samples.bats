@@ -116,7 +116,7 @@ sums() {
 	trstat -q -t csv -c total,self,count two.trs | sort >both
 	for type in cycles cpu-clock; do
 		trfilter -q "type == \"$type\"" two.trs >$type.trs
-		grep ",$type," both | sed "s/\([^,]*\),[^,]*,\(.*\)/\2,\1/" | grep -v ",$type$" | sort >have
+		grep ",$type," both | sed "s/\([^,]*\),[^,]*,\(.*\)/\2,\1/" | sort >have
 		model totals $type.trs | sort >want
 		diff want have
 	done
@@ -392,8 +392,8 @@ both() {
 		both one.trs other.trs $kind >want
 		(($(wc -l <want) > 10))
 		trstat -q --diff -t csv -g $key -c total,self,count one.trs other.trs >diff.csv
-		# key, A and B of the three columns; the last row of key name is that of samples without a stack
-		sed 1d diff.csv | awk -F, -v OFS=, '$1 && $1 != "cycles" { print $1, $2, $5, $8, $3, $6, $9 }' |
+		# key, A and B of the three columns
+		sed 1d diff.csv | awk -F, -v OFS=, '{ print $1, $2, $5, $8, $3, $6, $9 }' |
 			LC_ALL=C sort >have
 		diff want have
 		# the changes are the differences
@@ -432,7 +432,7 @@ both() {
 	for type in cycles cpu-clock; do
 		trfilter -q "type == \"$type\"" two.trs >$type.trs
 		model totals $type.trs | awk -F, -v OFS=, '{ print $4, $1, $3 }' | sort >want
-		awk -F, -v OFS=, -v type=$type '$2 == type && $1 != type { print $1, $3, $6 }' diff.csv | sort >have
+		awk -F, -v OFS=, -v type=$type '$2 == type { print $1, $3, $6 }' diff.csv | sort >have
 		diff want have
 	done
 	for options in '' '-t svg'; do
