@@ -113,6 +113,46 @@ total() {
 	assert_equal "$(cat x.data | stacks)" '9999 10001'
 }
 
+@test "records that perf does not have, and samples of no event, are damage" {
+	python3 - "$DATA/perf/group.data" <<-'END' >where
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		here, end = struct.unpack_from("<QQ", data, 40)
+		end += here
+		at = [here]
+		while at[-1] < end:
+		    at.append(at[-1] + struct.unpack_from("<H", data, at[-1] + 6)[0])
+		third = [here for here in at[:-1] if data[here] == 9][2]
+		for name, offset, form, value in ("type", 0, "<I", 0x4009), ("id", 32, "<Q", 1 << 60):
+		    changed = bytearray(data)
+		    struct.pack_into(form, changed, third + offset, value)
+		    open(name + ".data", "wb").write(changed)
+		print(hex(third))
+	END
+	trdecode -q "$DATA/perf/group.data" | trencode -q -t csv -c kind,time | grep '^sample' | sed 3d >want
+	run -1 trdecode -o type.trs type.data
+	assert_output "trdecode: type.data: $(<where): a record of type 16393, which perf does not have"
+	run -1 trdecode -o id.trs id.data
+	assert_output "trdecode: id.data: $(<where): a sample of no declared event"
+	for name in type id; do
+		run -1 trencode -q -t csv -c kind,time $name.trs
+		printf '%s\n' "${lines[@]}" | grep '^sample' | diff want -
+	done
+}
+
+@test "a sample whose call chain excludes its mode has the function of its address, as in perf report" {
+	need perf
+	cat >f.c <<-'END'
+		static int busy(int n) { volatile int x = n; while (x < 80000000) x++; return x; }
+		int main(void) { return busy(0) == 1; }
+	END
+	gcc -O1 -fno-inline -o f f.c
+	perf record -q -F 997 -e cpu-clock:u -g --kernel-callchains -o f.data ./f 2>err || skip "perf record: $(tail -n 1 err)"
+	perf report -i f.data --stdio --no-children -g none -F sample,sym 2>/dev/null | awk '$3 == "busy" { print $1 }' >want
+	[ -s want ]
+	trdecode f.data | trsym -q | trstat -q -t tsv -c count -g name | awk '$1 == "busy" { print $2 }' | diff want -
+}
+
 @test "cut and changed files: no crash, no endless loop; the samples before a cut are those of the whole file" {
 	write deferred 7 x.data >/dev/null
 	write layout 7 big y.data >/dev/null

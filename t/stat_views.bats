@@ -176,6 +176,9 @@ same_tree() {
 	trstat -q -c count -s -count -n 2 -t tsv fib.trs | awk -F '\t' 'NR > 1 { print $1 "\t" $2 }' | sort >want
 	trstat -q -c count -s -count --timeline 1ms -n 2 -t tsv fib.trs |
 		awk -F '\t' 'NR > 1 { n[$1] += $3 } END { for (k in n) print k "\t" n[k] }' | sort | diff want -
+	# stacks are keys, too
+	trstat -q -c count -g stack -s -count -t tsv fib.trs | awk -F '\t' 'NR > 1 && $1' >want
+	trstat -q -c count -g stack -s -count --timeline 1ms fib.trs | awk 'NR > 2 && $NF ~ /[a-z]/ { print $NF "\t" $1 }' | diff want -
 	run -2 trstat --timeline 0 fib.trs
 	run -2 trstat --timeline 1s -s 'bucket(time,1s)' fib.trs
 }

@@ -221,6 +221,9 @@ static int fill_queue(struct perf *p, struct error *e)
 			/* of one file, it says nothing of the others */
 			if (p->files.count == 1 && perf_queue_end_round(&p->queue, true))
 				return -1;
+		} else if (r.type >= PERF_RECORD_KNOWN) {
+			input_damage(p->input, p->file.name, r.offset,
+				     "a record of type %u, which perf does not have", r.type);
 		} else if (r.type >= PERF_RECORD_OF_PERF) {
 			p->counts.stat += r.type == PERF_RECORD_STAT;
 			if (perf_header_record(p, &r, e))
@@ -400,7 +403,6 @@ static void report(const struct perf *p)
 	uint64_t aux_bytes = 0;
 
 	report_unwinding(p);
-	warn_count(name, p->counts.unknown_ids, "{sample is|samples are} of no declared event");
 	warn_count(name, p->counts.unknown_types, "{record has|records have} an unknown type");
 	warn_count(name, p->deferred.incomplete,
 		   "{sample lacks its|samples lack their} deferred call {chain|chains}");

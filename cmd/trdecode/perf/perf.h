@@ -92,7 +92,7 @@ struct perf_thread_counters {
 
 /* Counts that are reported at the end. */
 struct perf_counts {
-	uint64_t unknown_types, unknown_ids, stat;
+	uint64_t unknown_types, stat;
 	uint64_t lost, lost_samples; /* by LOST; by the LOST_SAMPLES of perf record */
 };
 

@@ -15,7 +15,6 @@ struct perf_sample {
 	const uint8_t *chain, *raw, *branches, *user_regs; /* NULL: there are none */
 	const uint8_t *read, *intr_regs;
 	uint64_t nchain, nbranches;
-	bool is_deferred; /* the chain says that a part of it is in a later record */
 	uint32_t raw_size;
 	uint64_t user_abi;
 	const uint8_t *stack;

@@ -197,8 +197,8 @@ static uint32_t stack_of(struct perf *p, struct perf_process *process, const str
 
 		stack = perf_chain_stack(p, process, &chain, bad);
 	}
-	if (!stack && !*bad && a->sample_type & PERF_SAMPLE_IP &&
-	    (!s->chain || s->is_deferred || a->sample_type & PERF_SAMPLE_STACK_USER))
+	/* a chain is empty if it excludes the mode in which the sample was taken */
+	if (!stack && !*bad && a->sample_type & PERF_SAMPLE_IP)
 		stack = perf_frame_stack(p, process, s->ip, r->misc & PERF_MISC_MODE, 0, bad);
 	return stack;
 }
@@ -286,14 +286,11 @@ int perf_sample(struct perf *p, const struct perf_record *r)
 	bool whole = perf_sample_parse(p, r, &s->sample);
 	struct perf_attr *a = s->sample.attr;
 
-	if (!a) {
-		p->counts.unknown_ids++;
-		return 0;
-	}
-	if (!whole)
+	if (!a || !whole)
 		return perf_samples_flush(p) ||
 				       perf_damage_gap(p, r,
-						       "a sample that is shorter than its parts")
+						       a ? "a sample that is shorter than its parts"
+							 : "a sample of no declared event")
 			       ? -1
 			       : 0;
 	if (!a->type && (perf_samples_flush(p) || perf_declare_attr(p, a)))

@@ -195,12 +195,12 @@ bool perf_sample_parse(struct perf *p, const struct perf_record *r, struct perf_
 	s->origin = (struct perf_origin){0};
 	s->chain = s->raw = s->branches = s->user_regs = NULL;
 	s->period = s->stack_size = 0;
-	s->is_deferred = false;
 	if (!s->attr)
 		return true;
 	parse_head(&left, s->attr, s);
 	parse_parts(&left, s->attr, s);
 	parse_end(&left, s->attr, s);
-	s->is_deferred = p->deferred.used && cut_mark(p, s, &cookie);
+	if (p->deferred.used)
+		cut_mark(p, s, &cookie);
 	return !left.cut;
 }

@@ -75,7 +75,8 @@ static int add_sums(struct timeline *tl)
 		bad = add_sum(tl, cells, i, end);
 	}
 	free(cells);
-	return bad;
+	/* the sums have the stacks of the groups, which are compared and shown */
+	return bad || !g->texts.stacks ? bad : groups_stacks(&tl->sums, g->texts.stacks);
 }
 
 /* Compute the number of bars and the time of each. */
