@@ -194,8 +194,11 @@ static int find_inlined(const struct unit_search *s, uint32_t root)
 		if (!depth)
 			break;
 	}
-	part = (struct range_index){.at = u->inlined.at + first, .count = u->inlined.count - first};
-	range_index_seal(&part);
+	part = (struct range_index){.count = u->inlined.count - first};
+	if (part.count) {
+		part.at = u->inlined.at + first;
+		range_index_seal(&part);
+	}
 	u->functions[root].first = (uint32_t)first;
 	u->functions[root].count = (uint32_t)part.count;
 	u->functions[root].searched = true;

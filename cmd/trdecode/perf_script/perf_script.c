@@ -322,7 +322,7 @@ static bool is_source(struct span line)
 /* Take a line after the header of a sample. *ended: the sample has ended. */
 static int take_line(struct perf_script *p, struct span line, bool *ended)
 {
-	bool is_frame;
+	bool is_frame = false;
 	int bad = 0;
 
 	/* perf begins the lines of frames with a tab; other programs may have changed it */
@@ -330,7 +330,9 @@ static int take_line(struct perf_script *p, struct span line, bool *ended)
 		 (*line.at != '\t' && (!is_content(line) || keep_header(p, line, &bad)));
 	if (*ended)
 		return bad;
-	bad = add_frame_line(p, line, &is_frame);
+	/* records have no stack */
+	if (!p->line.is_record)
+		bad = add_frame_line(p, line, &is_frame);
 	if (!is_frame && !is_source(line))
 		report_strange(p, line);
 	return bad;
