@@ -253,11 +253,29 @@ warned() {
 	assert_equal "$1: $output" "$1: $2"
 }
 
+@test "names that no event matches, and numbers of threads and processes that none has, are said" {
+	while IFS='|' read -r condition says; do
+		run -0 errors trfilter -o none.trs "$condition" fib.trs
+		assert_output "${says:+trfilter: no event has $says}"
+		run -0 errors bash -c 'trstat -n 1 --where "$0" fib.trs >printed' "$condition"
+		assert_output "${says:+trstat: no event has $says}"
+	done <<-'X'
+		name =~ "fbi"|a name that matches 'fbi'
+		comm =~ "sleep"|a comm that matches 'sleep'
+		tid == 1|the tid 1
+		pid in {2}|the pid 2
+		name =~ "^fi"|
+		name !~ "fbi"|
+		tid != 1|
+	X
+}
+
 @test "a field that is unknown in one input of a comparison is a warning; a summary has no unknown field" {
 	run -0 errors bash -c 'trstat --diff -g next_comm sched.trs fib.trs >printed'
 	assert_output "trstat: fib.trs: no event has a field 'next_comm'; did you mean 'comm'?"
 	run -0 errors bash -c "trstat --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)' fib.trs >printed"
-	assert_output "trstat: --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)': not all columns have a value, so a comparison is false"
+	assert_line --index 0 'trstat: no event has the tid 1'
+	assert_line --index 1 "trstat: --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)': not all columns have a value, so a comparison is false"
 	run -2 errors bash -c 'trstat --partial -g nxt_comm sched.trs >printed'
 	assert_output "trstat: no event has a field 'nxt_comm'; did you mean 'next_comm'?"
 }

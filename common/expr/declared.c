@@ -195,6 +195,21 @@ static bool is_name(enum declared_kind kind)
 	return kind == DECLARED_NAME || kind == DECLARED_TYPE || kind == DECLARED_GROUP;
 }
 
+static struct declared_text text_of(const struct scalar *s)
+{
+	return (struct declared_text){.text = s->text, .size = s->size};
+}
+
+/* Check the numbers that the number of a thread or process is compared with. */
+static void check_numbers(const struct declared *k, enum declared_kind kind, const struct node *n,
+			  const struct operand *number)
+{
+	if (operand_literal(number))
+		declared_number(k, kind, &number->value);
+	for (size_t i = 0; i < n->nnumbers; i++)
+		declared_number(k, kind, &n->numbers[i]);
+}
+
 /* Check the texts that a name is compared with. Returns false if the name is that of events and
  * none of the texts occurs, so that the condition is false for all events; with negated, true for
  * all events. */
@@ -210,12 +225,19 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 		return true;
 	/* a name that a condition excludes may be absent */
 	if (n->kind == NODE_COMPARE ? n->comparison != (negated ? COMPARE_NE : COMPARE_EQ)
-				    : negated)
+				    : negated || n->negated)
 		return true;
+	if (kind >= DECLARED_TID) {
+		check_numbers(k, kind, n, text);
+		return true;
+	}
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
-		occurs |= declared_name(k, kind, text->value.text, text->value.size);
+		occurs |= declared_name(k, kind, text_of(&text->value));
 	for (size_t i = 0; i < n->ntexts; i++)
-		occurs |= declared_name(k, kind, n->texts[i].text, n->texts[i].size);
+		occurs |= declared_name(k, kind, text_of(&n->texts[i]));
+	if (n->kind == NODE_MATCH)
+		declared_name(k, kind,
+			      (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});
 	return occurs || !is_name(kind) ||
 	       !(n->kind == NODE_IN || (n->kind == NODE_COMPARE && operand_literal(text)));
 }

@@ -28,6 +28,9 @@ enum declared_kind {
 	DECLARED_BUFFER,
 	DECLARED_INPUT,
 	DECLARED_FORMAT,
+	/* numbers, of which those that do not occur are warned of: */
+	DECLARED_TID,
+	DECLARED_PID,
 };
 
 /* What the checks need to know. */
@@ -61,14 +64,27 @@ bool declared_has(const struct dictionary *d, const char *name);
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 
-/* Warn of a name that does not occur. Returns whether the name occurs, or may. */
-bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n);
+/* What names are compared with: a text, or a regular expression. */
+struct declared_text {
+	const char *text;
+	size_t size;
+	const regex_t *regex; /* NULL: a text */
+};
+
+/* Warn of a name that does not occur, or of a regular expression that none matches. Returns whether
+ * the name occurs, or may. */
+bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name);
+
+/* Warn of the number of a thread or process that does not occur. */
+void declared_number(const struct declared *k, enum declared_kind kind,
+		     const struct scalar *number);
 
 /* Call declared_field for all fields of a condition; that of has() is only warned of. Warn of those
  * of DECLARED_CALL. Refuse texts that a field of numbers is compared with, unless they are names of
  * its enum, and numbers that a field of texts is compared with. Call declared_name for all texts
- * that names are compared with. Where those of events, types and groups occur nowhere, the fields
- * that are joined with them by && are not checked. */
+ * that names are compared with, and declared_number for the numbers of threads and processes. Where
+ * those of events, types and groups occur nowhere, the fields that are joined with them by && are
+ * not checked. */
 int declared_condition(const struct declared *k, const struct node *n, struct error *e);
 
 #endif

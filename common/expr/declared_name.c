@@ -1,4 +1,5 @@
 /* declared_name.c - search the dictionary for a name that the user wrote */
+#include <inttypes.h>
 #include <string.h>
 
 #include "common/expr/declared_private.h"
@@ -10,6 +11,7 @@ struct search {
 	enum declared_kind kind;
 	const char *name;
 	size_t size;
+	const regex_t *regex; /* name is its text; NULL: it is a name */
 	struct nearest nearest;
 	uint32_t offers;
 };
@@ -25,6 +27,8 @@ static bool search_try(struct search *s, struct text_ref t)
 {
 	size_t size = t.size;
 
+	if (s->regex)
+		return s->offers++ >= OFFERS_MOST || expression_matches(s->regex, t.text, size);
 	if (size == s->size && !memcmp(t.text, s->name, size))
 		return true;
 	if (is_path(s->kind) && !memchr(s->name, '/', s->size)) {
@@ -119,7 +123,15 @@ static bool search_dictionary(struct search *s, struct dictionary *d)
 	}
 }
 
-bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t n)
+static bool has_events(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++)
+		if (kind_is_event(dictionary_type(d, i)->kind))
+			return true;
+	return false;
+}
+
+bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name)
 {
 	static const char *const of_kind[] = {
 		[DECLARED_NAME] = "name",     [DECLARED_TYPE] = "type",
@@ -129,21 +141,43 @@ bool declared_name(const struct declared *k, enum declared_kind kind, const char
 		[DECLARED_BUFFER] = "buffer", [DECLARED_INPUT] = "input",
 		[DECLARED_FORMAT] = "format",
 	};
-	struct search s = {.kind = kind, .name = name, .size = n};
-	bool any = false;
+	struct search s = {.kind = kind, .name = name.text, .size = name.size, .regex = name.regex};
 	struct error e;
 
-	nearest_begin(&s.nearest, name, n);
-	if (search_dictionary(&s, k->dictionary))
+	nearest_begin(&s.nearest, name.text, name.size);
+	if (search_dictionary(&s, k->dictionary) || !has_events(k->dictionary))
 		return true;
-	for (uint32_t i = 1; i < k->dictionary->types.count; i++)
-		any |= kind_is_event(dictionary_type(k->dictionary, i)->kind);
-	if (!any)
-		return true;
-	error_set(&e, NULL, NO_OFFSET, "no event has the %s '%.*s'%s", of_kind[kind],
-		  n < 200 ? (int)n : 200, name,
-		  kind == DECLARED_FILE && !s.offers ? "; trsym -l adds the files of functions"
-						     : nearest_hint(&s.nearest));
+	error_set(&e, NULL, NO_OFFSET, "no event has %s %s%s '%.*s'%s", name.regex ? "a" : "the",
+		  of_kind[kind], name.regex ? " that matches" : "",
+		  name.size < 200 ? (int)name.size : 200, name.text,
+		  name.regex			       ? ""
+		  : kind == DECLARED_FILE && !s.offers ? "; trsym -l adds the files of functions"
+						       : nearest_hint(&s.nearest));
 	declared_warn(k, e.what);
 	return false;
+}
+
+void declared_number(const struct declared *k, enum declared_kind kind, const struct scalar *number)
+{
+	const struct dictionary *d = k->dictionary;
+	uint32_t flag = kind == DECLARED_TID ? LANE_HAS_TID : LANE_HAS_PID;
+	struct error e;
+
+	if (number->form != SCALAR_INT && number->form != SCALAR_UINT)
+		return;
+	for (uint32_t i = 1; i < d->lanes.count; i++) {
+		const struct lane *l = dictionary_lane(d, i);
+		struct scalar of = {.form = SCALAR_INT,
+				    .i = kind == DECLARED_TID ? l->tid : l->pid};
+
+		if (l->flags & flag && scalar_compare(&of, number) == ORDER_EQUAL)
+			return;
+	}
+	if (!has_events(d))
+		return;
+	error_set(&e, NULL, NO_OFFSET, "no event has the %s %s%" PRIu64,
+		  kind == DECLARED_TID ? "tid" : "pid",
+		  number->form == SCALAR_INT && number->i < 0 ? "-" : "",
+		  number->form == SCALAR_INT && number->i < 0 ? -(uint64_t)number->i : number->u);
+	declared_warn(k, e.what);
 }

@@ -27,12 +27,11 @@ static void expression_value(const struct expression_values *v, struct operand *
 	*out = arithmetic(o->arithmetic, &left, &right);
 }
 
-static bool matches_text(const struct node *n, const char *text, size_t size)
+bool expression_matches(const regex_t *regex, const char *text, size_t size)
 {
-	/* by length: a text may contain NULs */
 	regmatch_t all = {.rm_so = 0, .rm_eo = (regoff_t)size};
 
-	return !regexec(&n->regex, text, 1, &all, REG_STARTEND);
+	return !regexec(regex, text, 1, &all, REG_STARTEND);
 }
 
 static bool matches(const struct node *n, const struct scalar *s)
@@ -44,10 +43,10 @@ static bool matches(const struct node *n, const struct scalar *s)
 
 	if (!scalar_text(s, &c, &text, &size) || size > INT32_MAX)
 		return false;
-	found = matches_text(n, text, size);
+	found = expression_matches(&n->regex, text, size);
 	if (!found && s->path) {
 		scalar_basename(&text, &size);
-		found = matches_text(n, text, size);
+		found = expression_matches(&n->regex, text, size);
 	}
 	return found != n->negated;
 }

@@ -113,6 +113,9 @@ struct node *expression_parse(const char *text, const struct language *language,
 struct node *expression_parse_part(struct lexer *l, const struct language *language);
 void expression_free(struct node *n, const struct language *language);
 
+/* Match a text, which may contain NULs, with a regular expression. */
+bool expression_matches(const regex_t *regex, const char *text, size_t size);
+
 /* Returns the operand's field where it is one, else NULL. */
 static inline const struct operand *operand_field(const struct operand *o)
 {

@@ -13,6 +13,8 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	case BY_GROUP: return DECLARED_GROUP;
 	case BY_CALLER: return DECLARED_CALLER;
 	case BY_COMM: return DECLARED_COMM;
+	case BY_TID: return DECLARED_TID;
+	case BY_PID: return DECLARED_PID;
 	case BY_MODULE: return DECLARED_MODULE;
 	case BY_FILE: return DECLARED_FILE;
 	case BY_CLASS: return DECLARED_CLASS;
@@ -50,7 +52,9 @@ int keys_check_names(const struct declared *check, const struct keys *k, struct 
 
 static int check_side(struct declared *check, const struct pair_side *side, struct error *e)
 {
-	if (side->name && !declared_name(check, DECLARED_NAME, side->name, strlen(side->name)))
+	if (side->name &&
+	    !declared_name(check, DECLARED_NAME,
+			   (struct declared_text){.text = side->name, .size = strlen(side->name)}))
 		return 0;
 	return condition_check_names(check, &side->condition, e) ||
 			       keys_check_names(check, &side->on, e)

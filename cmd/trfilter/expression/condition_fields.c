@@ -115,6 +115,8 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	case ASK_TYPE: return DECLARED_TYPE;
 	case ASK_GROUP: return DECLARED_GROUP;
 	case ASK_COMM: return DECLARED_COMM;
+	case ASK_TID: return DECLARED_TID;
+	case ASK_PID: return DECLARED_PID;
 	case ASK_MODULE: return DECLARED_MODULE;
 	case ASK_FILE: return DECLARED_FILE;
 	case ASK_CLASS: return DECLARED_CLASS;
