@@ -155,6 +155,13 @@ static int find_functions(const struct unit_search *s, bool all)
 	return 0;
 }
 
+/* Get n of the ranges of inlined calls. */
+static struct range_index inlined_part(const struct debug_unit *u, size_t first, size_t n)
+{
+	return n ? (struct range_index){.at = u->inlined.at + first, .count = n}
+		 : (struct range_index){0};
+}
+
 /*
  * Find the functions that are inlined in a function, by number. Functions deeper than DEPTH_MAX
  * are inlined in the one at that depth.
@@ -194,11 +201,8 @@ static int find_inlined(const struct unit_search *s, uint32_t root)
 		if (!depth)
 			break;
 	}
-	part = (struct range_index){.count = u->inlined.count - first};
-	if (part.count) {
-		part.at = u->inlined.at + first;
-		range_index_seal(&part);
-	}
+	part = inlined_part(u, first, u->inlined.count - first);
+	range_index_seal(&part);
 	u->functions[root].first = (uint32_t)first;
 	u->functions[root].count = (uint32_t)part.count;
 	u->functions[root].searched = true;
@@ -259,8 +263,7 @@ int debug_unit_find(struct debug_unit *u, const struct range_lists *lists, uint6
 	root = r->what;
 	if (!u->functions[root].searched && find_inlined(&s, root))
 		return -1;
-	part = (struct range_index){.at = u->inlined.at + u->functions[root].first,
-				    .count = u->functions[root].count};
+	part = inlined_part(u, u->functions[root].first, u->functions[root].count);
 	r = range_index_find(&part, address);
 	*function = &u->functions[r ? r->what : root];
 	return 0;
