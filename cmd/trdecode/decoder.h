@@ -62,10 +62,10 @@ enum { DESCRIPTORS_KEPT = 24 };
 struct input_part {
 	bool is; /* it is one */
 	struct part mark;
-	bool continues, continued; /* the part before it, the part after it, is an input */
-	bool has_tables;	   /* of symbols, that the parts before do not have */
-	struct input *next;	   /* in decoding.parts */
-	struct input *before;	   /* the part before it; NULL: it does not continue one */
+	bool listed;	      /* in decoding.parts */
+	bool continued;	      /* the part after it is an input */
+	struct input *next;   /* in decoding.parts */
+	struct input *before; /* the part before it; NULL: it is no input */
 };
 
 /* One operand of the command line. */

@@ -269,6 +269,8 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 		return STATUS_OK;
 	for (int i = 0; i < n; i++)
 		settings_shift(s, &inputs[i], names[i], i);
+	for (int i = 0; i < n; i++)
+		input_join_part(&inputs[i]);
 	return settings_check_offsets(s, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 

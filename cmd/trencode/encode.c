@@ -342,9 +342,9 @@ int encode_open(struct encode_run *r)
 {
 	struct stage *s = r->s;
 	struct encoding *en = &r->en;
-	bool file = en->encoder->output == ENCODER_FILE;
+	bool file = r->encoder->output == ENCODER_FILE;
 
-	if (en->encoder->output == ENCODER_TREE) {
+	if (r->encoder->output == ENCODER_TREE) {
 		progress_begin(&s->progress, s->options->progress, s->options->output != NULL);
 		return 0;
 	}

@@ -2,7 +2,8 @@
  * parts.c - the parts of --split: an output and an encoder for each
  *
  * The parts are named NAME.000, NAME.001 and so on. Each has an encoder of its own, which begins
- * with the HEAD and the META blocks of the stream.
+ * with the HEAD and the META blocks of the stream. A conversion may go on from part to part
+ * (convert/convert.h).
  */
 #include "cmd/trencode/encode_private.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/tick_scale.h"
 #include "common/util/buffer_file.h"
 
@@ -116,7 +118,8 @@ static int part_end(void *ctx, struct error *e)
 	if (encode_end(r, false, e) || (r->en.text && text_flush(r->en.text, e)))
 		return -1;
 	encode_end_calls(r);
-	r->en.encoder->free(&r->en);
+	if (!convert_goes_on(&r->en))
+		r->en.encoder->free(&r->en);
 	r->s->in.before_block = NULL;
 	return r->s->output_open ? stage_print_end(r->s) : 0;
 }
@@ -125,17 +128,21 @@ static int part_end(void *ctx, struct error *e)
 static int part_begin(void *ctx, struct error *e)
 {
 	struct encode_run *r = ctx;
-	bool same_stream = r->split->part.since != PART_NO_TIME;
+	bool same_stream = r->split->part.since != PART_NO_TIME,
+	     goes_on = r->en.target && r->en.state;
 
-	r->en = (struct encoding){.encoder = r->encoder,
-				  .options = &r->options,
-				  .dictionary = &r->s->in.dictionary,
-				  .single = r->en.single};
+	if (!goes_on)
+		r->en = (struct encoding){.encoder = r->encoder,
+					  .options = &r->options,
+					  .dictionary = &r->s->in.dictionary,
+					  .single = r->en.single};
 	r->clocks = (struct clocks){0};
 	encode_begin_calls(r);
 	e->what[0] = '\0';
 	if (parts_name(r, r->split->part.number, e) || encode_open(r))
 		return -1;
+	if (goes_on)
+		return convert_begin_next(&r->en, e);
 	if (!same_stream) {
 		drop_numbers(r->split->numbers);
 		drop_kept(&r->kept);

@@ -254,11 +254,6 @@ int writer_thread(struct writer *w, const struct thread_entry *e);
 /* Send a named part of the source for symbolising and re-encoding, once. */
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n);
 
-/* Test whether a part of that name was sent. hash: that of its content (hash_bytes, seed 0); NULL:
- * any. */
-bool writer_has_meta(const struct writer *w, uint32_t source, const char *name,
-		     const uint64_t *hash);
-
 /* A gap. count UINT64_MAX: unknown. Lost events are also added to END's count. */
 struct gap {
 	enum gap_reason reason;

@@ -73,18 +73,6 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 	return 0;
 }
 
-bool writer_has_meta(const struct writer *w, uint32_t source, const char *name,
-		     const uint64_t *hash)
-{
-	for (size_t i = 0; i < w->metas.count; i++) {
-		const struct sent_meta *m = &w->metas.meta[i];
-
-		if (m->source == source && !strcmp(m->name, name) && (!hash || m->hash == *hash))
-			return true;
-	}
-	return false;
-}
-
 int writer_refer_metas(struct writer *w)
 {
 	for (size_t i = 0; i < w->metas.count; i++)

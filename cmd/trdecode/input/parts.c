@@ -25,76 +25,38 @@ void input_shift_part(struct input *in, int64_t ns)
 	in->part.mark.until = shifted_end(in->part.mark.until, ns);
 }
 
-uint32_t input_source(struct input *in, const struct source_entry *e)
+void input_join_part(struct input *in)
 {
 	struct input *before = in->decoding->parts;
 
-	if (!in->part.is)
-		return in->source = writer_source(in->decoding->writer, e);
+	if (!in->part.is || in->part.listed)
+		return;
 	while (before &&
 	       (before->part.mark.split != in->part.mark.split ||
 		before->part.mark.number + 1 != in->part.mark.number ||
 		before->part.mark.until != in->part.mark.since || before->shift != in->shift))
 		before = before->part.next;
+	in->part.listed = true;
 	in->part.next = in->decoding->parts;
 	in->decoding->parts = in;
-	in->part.continues = before && before->source;
-	if (!in->part.continues)
-		return in->source = writer_source(in->decoding->writer, e);
-	before->part.continued = true;
 	in->part.before = before;
-	return in->source = before->source;
+	if (before)
+		before->part.continued = true;
 }
 
-/* --- tables --- */
-
-enum { TABLE_NAME = 512 };
-
-static bool is_table(const char *name)
+uint32_t input_source(struct input *in, const struct source_entry *e)
 {
-	size_t n = strlen(name);
+	const struct input *before;
 
-	return !strcmp(name, "kallsyms") || (n > 4 && !strcmp(name + n - 4, ".sym"));
-}
-
-static void table_name(const struct input *in, const char *name, char out[TABLE_NAME])
-{
-	snprintf(out, TABLE_NAME, "part%" PRIu32 ".%s", in->part.mark.number, name);
+	input_join_part(in);
+	before = in->part.before;
+	return in->source = before ? before->source : writer_source(in->decoding->writer, e);
 }
 
 int input_meta(struct input *in, const char *name, const void *data, size_t n)
 {
-	struct writer *w = in->decoding->writer;
-	uint64_t hash = hash_bytes(data, n, 0);
-	char own[TABLE_NAME];
-
-	if (!in->part.continues)
-		return writer_meta(w, in->source, name, data, n);
-	if (!is_table(name) || writer_has_meta(w, in->source, name, &hash))
-		return 0;
-	table_name(in, name, own);
-	in->part.has_tables = true;
-	return writer_meta(w, in->source, own, data, n);
-}
-
-uint32_t input_space(const struct input *in, const char *name)
-{
-	char own[TABLE_NAME];
-
-	table_name(in, name, own);
-	return writer_text(in->decoding->writer, in->part.has_tables ? own : name);
-}
-
-uint32_t input_table(const struct input *in, const char *name)
-{
-	char own[TABLE_NAME];
-
-	if (!name || !in->part.continues)
-		return writer_text(in->decoding->writer, name);
-	table_name(in, name, own);
-	return writer_text(in->decoding->writer,
-			   writer_has_meta(in->decoding->writer, in->source, own, NULL) ? own
-											: name);
+	return in->part.continued ? 0
+				  : writer_meta(in->decoding->writer, in->source, name, data, n);
 }
 
 /* --- rows --- */
@@ -165,7 +127,7 @@ static bool cut_row(void *ctx, struct new_row *r)
 	if (!in || !in->part.is)
 		return true;
 	end = is_cut(in, r, in->part.mark.until);
-	begin = in->part.continues && is_cut(in, r, in->part.mark.since);
+	begin = in->part.before && is_cut(in, r, in->part.mark.since);
 	if (!end && !begin)
 		return true;
 	writer_type_of(c->decoding->writer, r->type, &t);
@@ -190,7 +152,7 @@ static void mention_missing(const struct input *in, const struct input *inputs, 
 	uint32_t first = 0, last = mark->number - 1;
 	bool alone = true;
 
-	if (!in->part.is || in->part.continues || mark->since == PART_NO_TIME || !mark->number)
+	if (!in->part.is || in->part.before || mark->since == PART_NO_TIME || !mark->number)
 		return;
 	for (const struct input *other = inputs; other < inputs + n; other++) {
 		const struct part *of = &other->part.mark;

@@ -2,10 +2,10 @@
  * parts.h - inputs that are parts of one trace (trencode --split, common/formats/part.h)
  *
  * Parts that follow each other, as operands and in their numbers, are one trace: they have one
- * source, and the leaves and enters that were made where the trace was cut are left out. Where the
- * next part is no input, the types of these leaves get TYPE_CONTINUES. A remark names the parts
- * that are missing before another one. TYPE_CONTINUES is also of each call with a number, whose
- * numbers are those of one part.
+ * source, whose META blocks are those of the last part, and the leaves and enters that were made
+ * where the trace was cut are left out. Where the next part is no input, the types of these leaves
+ * get TYPE_CONTINUES. A remark names the parts that are missing before another one. TYPE_CONTINUES
+ * is also of each call with a number, whose numbers are those of one part.
  */
 #ifndef TR_TRDECODE_INPUT_PARTS_H
 #define TR_TRDECODE_INPUT_PARTS_H
@@ -17,20 +17,15 @@
 void input_take_part(struct input *in, const char *text);
 /* Add ns to the times of the mark: the events have times that are as much later. */
 void input_shift_part(struct input *in, int64_t ns);
+/* Find the part before an input. Called when all inputs are open, and again by input_source, for a
+ * mark that is read later. */
+void input_join_part(struct input *in);
 /* Declare the source of an input: that of the part before, if there is one. */
 uint32_t input_source(struct input *in, const struct source_entry *e);
 
-/*
- * Send a META of an input: of a later part only tables of symbols (*.sym, kallsyms) that no part
- * before has with the same content. Their names are then "partN.NAME", as converted traces give
- * each part addresses of its own. 0, or -1 with the writer's error.
- */
+/* Send a META of an input whose mark was read before all inputs were open. A part describes what it
+ * and the parts before contain, so only the last one is sent. 0, or -1 with the writer's error. */
 int input_meta(struct input *in, const char *name, const void *data, size_t n);
-/* Get the name, a string of the writer, that input_meta has given a table. */
-uint32_t input_table(const struct input *in, const char *name);
-
-/* Get the name of an address space, which differs where the tables do. */
-uint32_t input_space(const struct input *in, const char *name);
 
 /* The cuts of all inputs. */
 struct input_cuts {

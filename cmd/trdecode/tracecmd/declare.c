@@ -73,13 +73,12 @@ static int send_formats(struct tracecmd *t)
 static int declare_space(struct tracecmd *t)
 {
 	struct writer *w = t->w;
-	struct map_entry map = {
-		.end = UINT64_MAX,
-		.path = writer_text(w, "[kernel]"),
-		.table = input_table(t->input, t->h.kallsyms.size ? "kallsyms" : NULL)};
+	struct map_entry map = {.end = UINT64_MAX,
+				.path = writer_text(w, "[kernel]"),
+				.table = writer_text(w, t->h.kallsyms.size ? "kallsyms" : NULL)};
 
 	t->space = writer_space(w, &(struct space_entry){.source = t->source,
-							 .name = input_space(t->input, "kernel"),
+							 .name = writer_text(w, "kernel"),
 							 .flags = SPACE_KERNEL});
 	map.space = t->space;
 	return t->space ? writer_map(w, &map) : -1;

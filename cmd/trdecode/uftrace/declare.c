@@ -75,7 +75,9 @@ static void check_lines(struct uftrace *u, const char *name, const char *data, s
 static int send_metas(struct uftrace *u)
 {
 	const struct tree *tree = u->input->tree;
+	bool joined = u->input->part.before || u->input->part.continued;
 
+	/* extern.dat has events of one part */
 	for (size_t i = 0; i < tree_count(tree); i++) {
 		const char *name = tree_member(tree, i);
 		struct error e;
@@ -83,7 +85,7 @@ static int send_metas(struct uftrace *u)
 		void *data;
 		int bad;
 
-		if (!is_meta(name))
+		if (!is_meta(name) || (joined && !strcmp(name, "extern.dat")))
 			continue;
 		if (tree_read(tree, name, META_LIMIT, &data, &size, &e)) {
 			input_damage_error(u->input, &e);
@@ -160,7 +162,7 @@ static int declare_map(struct uftrace *u, struct map_entry e, const struct uftra
 	e.offset = relative ? 0 : e.start;
 	e.path = writer_text(u->w, m ? m->path : path);
 	e.build_id = writer_text(u->w, m ? m->build_id : NULL);
-	e.table = input_table(u->input, m ? m->sym_name : NULL);
+	e.table = writer_text(u->w, m ? m->sym_name : NULL);
 	return writer_map(u->w, &e);
 }
 
@@ -168,9 +170,8 @@ static int declare_map(struct uftrace *u, struct map_entry e, const struct uftra
 static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, struct error *e)
 {
 	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
-	struct space_entry entry = {.source = u->ids.source,
-				    .name = input_space(u->input, sess->sid),
-				    .pid = sess->pid};
+	struct space_entry entry = {
+		.source = u->ids.source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
 	const struct uftrace_map *map;
 	struct error damage;
 	uint32_t space;

@@ -57,6 +57,13 @@ static int conversion_meta(struct encoding *en, const struct meta *m, struct err
 	return en->target->meta ? en->target->meta(en->state, m, e) : 0;
 }
 
+bool convert_goes_on(const struct encoding *en)
+{
+	const struct part *part = encoder_part(en);
+
+	return en->target && en->target->joins && part && part->until != PART_NO_TIME;
+}
+
 static int conversion_end(struct encoding *en, struct error *e)
 {
 	struct conversion *a = en->state;
@@ -64,9 +71,32 @@ static int conversion_end(struct encoding *en, struct error *e)
 	if (convert_flush(a, e) || a->target->end(a, e) ||
 	    a->target->native->end(&a->d.encoding, e))
 		return -1;
+	convert_count_calls(a);
+	if (convert_goes_on(en))
+		return 0;
 	convert_report(a);
 	a->target->report(a);
 	return 0;
+}
+
+int convert_begin_next(struct encoding *en, struct error *e)
+{
+	struct conversion *a = en->state;
+	struct encoding *native = &a->d.encoding;
+
+	native->encoder->free(native);
+	native->state = NULL;
+	overlap_free(&a->overlap);
+	calls_free(&a->calls);
+	convert_calls_init(a);
+	for (size_t i = 0; i < a->nthreads; i++) {
+		struct convert_thread *t = a->by_number[i];
+
+		t->count = t->below = 0;
+		t->begun = t->lost = false;
+	}
+	a->begun = false;
+	return native->encoder->begin(native, e);
 }
 
 static uint64_t conversion_size(const struct encoding *en)

@@ -115,6 +115,8 @@ struct convert_target {
 	bool no_zero;	   /* there is no thread 0 */
 	bool zero;	   /* thread 0 is a thread like others, not only the idle one of a CPU */
 	bool no_cpus;	   /* there is one thread 0, not one for each CPU */
+	bool joins; /* its parts of --split are read as one trace: a part has the names, addresses
+		       and ids of the parts before, and end repeats what they declared */
 	/* declare what rows need; the state is zero but for its struct conversion; may be NULL */
 	int (*init)(void *state, struct error *e);
 	/* take a piece of a META block of a source; may be NULL */
@@ -122,14 +124,15 @@ struct convert_target {
 	/* take over the META blocks that the native encoder has received, whose state is given; may
 	   be NULL */
 	void (*take_over)(void *state, void *native);
-	/* begin the trace, before the first row; may be NULL; lane: of the first event, NULL: there
-	 * is none */
+	/* begin the trace, or a part, before the first row; may be NULL; lane: of the first event,
+	 * NULL: there is none */
 	int (*begin)(void *state, const struct lane *lane, struct error *e);
 	int (*call)(void *state, const struct convert_row *r, struct error *e); /* both ends */
 	int (*instant)(void *state, const struct convert_row *r, struct error *e);
 	int (*gap)(void *state, const struct convert_row *r, struct error *e);
 	int (*end)(void *state, struct error *e); /* before the end of the native encoder */
-	void (*report)(void *state); /* report losses on stderr; convert_report was called */
+	void (*report)(void *state); /* report losses on stderr; convert_report was called; where it
+					joins, of all parts */
 	void (*drop)(void *state);   /* free what the state owns after its struct conversion */
 };
 
@@ -161,7 +164,7 @@ struct conversion {
 	uint64_t rows;
 	struct convert_counts {
 		uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
-			with_buffer, backtraces;
+			with_buffer, backtraces, open, ignored_kernel, ignored_inner, overlapping;
 	} counts; /* for convert_report */
 };
 
@@ -170,6 +173,11 @@ extern const struct encoder encoder_conversion;
 /* Begin the conversion of a stream for which its native encoder, whose state is given, was begun;
  * the state is freed. */
 int convert_begin_late(struct encoding *en, struct encoding *native, struct error *e);
+/* Test whether this is a conversion that goes on in the next part of --split, at the end of a part.
+ */
+bool convert_goes_on(const struct encoding *en);
+/* Begin that part: calls and the native encoder begin again. */
+int convert_begin_next(struct encoding *en, struct error *e);
 
 /* private to conversion.c and calls.c */
 void convert_calls_init(struct conversion *a);
@@ -181,6 +189,8 @@ int convert_flush(struct conversion *a, struct error *e);
 
 /* Report on stderr what could not be kept of the calls and threads, a line each. */
 void convert_report(struct conversion *a);
+/* Add to what convert_report reports the calls of this part. They end. */
+void convert_count_calls(struct conversion *a);
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
 #define convert_lost(a, count, what)                                                               \
 	remark_count((a)->options->remarks, (a)->options->quiet ? 0 : (count), what)

@@ -362,6 +362,7 @@ const struct convert_target tracecmd_target = {
 	.state_size = sizeof(struct tracecmd_conversion),
 	.buffers = true,
 	.nests = true,
+	.joins = true,
 	.init = tracecmd_convert_init,
 	.meta = tracecmd_convert_meta,
 	.take_over = tracecmd_convert_take_over,

@@ -48,7 +48,7 @@ struct tracecmd_formats {
 	uint16_t *ids;	      /* by number in bodies */
 	size_t ids_size;
 	uint32_t next;			  /* the next id */
-	uint16_t ftrace[TRACECMD_ID_OWN]; /* kernel's own formats: index + 1 in list, by id */
+	uint32_t ftrace[TRACECMD_ID_OWN]; /* kernel's own formats: number of the text + 1, by id */
 	uint64_t fields_lost, as_text;	  /* fields, types without an id */
 	struct buffer text;
 };

@@ -67,7 +67,7 @@ int tracecmd_formats_begin(struct tracecmd_formats *f, struct target_dictionary 
 
 		if (add_format(f, d, ftrace, text, strlen(text)))
 			return -1;
-		f->ftrace[kernel_formats[i].id] = (uint16_t)f->count;
+		f->ftrace[kernel_formats[i].id] = f->list[i].text.number + 1;
 	}
 	return 0;
 }
@@ -183,17 +183,15 @@ static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 	const char *id = strstr(t->declaration.text, "\nID: ") + 5, *body = id + strcspn(id, "\n");
 
 	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
-		uint16_t *had = &f->ftrace[t->native];
+		uint32_t *had = &f->ftrace[t->native];
+		struct text_ref text =
+			target_string(d, t->declaration.text, t->declaration.size);
 
 		if (!*had) {
-			if (add_format(f, d, target_string(d, "ftrace", 6), t->declaration.text,
-				       t->declaration.size))
+			if (add_format(f, d, target_string(d, "ftrace", 6), text.text, text.size))
 				return -1;
-			*had = (uint16_t)f->count;
-		} else if (t->native != TRACECMD_ID_PRINT &&
-			   f->list[*had - 1].text.number !=
-				   target_string(d, t->declaration.text, t->declaration.size)
-					   .number) {
+			*had = text.number + 1;
+		} else if (t->native != TRACECMD_ID_PRINT && *had != text.number + 1) {
 			return 1;
 		}
 		made->id = (uint16_t)t->native;

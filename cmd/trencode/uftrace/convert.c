@@ -36,7 +36,7 @@ struct uftrace_conversion {
 	struct uftrace_events events;
 	uint32_t deepest; /* depth of a call */
 	uint64_t calls_written, too_deep, gaps;
-	const struct clock *clock; /* of the first event */
+	const struct clock *clock; /* of the first event of all parts */
 };
 
 static int begin_types(struct uftrace_conversion *s)
@@ -156,7 +156,9 @@ static int uftrace_convert_start(void *state, const struct lane *lane, struct er
 	struct uftrace_conversion *s = state;
 
 	(void)e;
-	s->clock = lane ? lane->clock : NULL;
+	if (!s->clock && lane)
+		s->clock = lane->clock;
+	uftrace_info_later(&s->conversion.d.encoding, FEATURES);
 	return 0;
 }
 
@@ -180,9 +182,6 @@ static int uftrace_convert_init(void *state, struct error *e)
 	s->arguments.dictionary = s->conversion.dictionary;
 	s->arguments.most = FIELDS_MOST;
 	s->arguments.remarks = s->conversion.options->remarks;
-	s->events.events_txt.name = "events.txt";
-	s->events.external.name = "extern.dat";
-	uftrace_info_later(&s->conversion.d.encoding, FEATURES);
 	return begin_types(s) ? error_no_memory(e) : 0;
 }
 
@@ -304,6 +303,7 @@ const struct convert_target uftrace_target = {
 	.state_size = sizeof(struct uftrace_conversion),
 	.closes = true,
 	.nests = true,
+	.joins = true,
 	.replays = true,
 	.needs_time = true,
 	.no_zero = true,

@@ -17,8 +17,7 @@ struct uftrace_modules {
 	struct uftrace_made_module {
 		struct text_ref file; /* basename of the module */
 		struct buffer symbols;
-		uint64_t written; /* bytes of symbols already in the file */
-		uint32_t count;	  /* functions */
+		uint32_t count; /* functions */
 	} * list;
 	size_t capacity;
 	struct intern files; /* names of files */
@@ -69,18 +68,13 @@ void uftrace_specs_free(struct uftrace_specs *s);
 
 /* --- convert_events.c: user events, whose fields or values are texts in extern.dat --- */
 
-/* A file written piece by piece. */
-struct uftrace_appended {
-	const char *name;
-	struct buffer b;
-	uint64_t written; /* bytes */
-};
-
-/* The user events of the recording. Zero-initialised except names is empty. */
+/* The user events of the recording. Zero-initialised is empty. */
 struct uftrace_events {
 	uint32_t *numbers; /* in the target dictionary by the stream's; 0: none yet */
 	size_t size;
-	struct uftrace_appended events_txt, external;
+	struct buffer events_txt;
+	struct buffer external; /* extern.dat from `written` on */
+	uint64_t written;	/* bytes of extern.dat of this part */
 	struct buffer scratch;
 	uint64_t count;
 	uint64_t blobs, cut, names_cut; /* blobs, texts, names and groups */
@@ -92,7 +86,7 @@ int uftrace_event_type(struct uftrace_events *s, struct target_dictionary *d,
 /* Write the fields or values of an event as a line of extern.dat. */
 int uftrace_event_text(struct uftrace_events *s, struct conversion *c, const struct convert_row *r,
 		       struct error *e);
-/* Write the rest of events.txt and extern.dat. */
+/* Write events.txt and the rest of extern.dat. */
 int uftrace_events_end(struct uftrace_events *s, struct target_dictionary *d, struct error *e);
 void uftrace_events_free(struct uftrace_events *s);
 

@@ -11,12 +11,12 @@ enum { PIECE = 48 * 1024, TEXT_MOST = 2000 };
  */
 enum { EVENT_NAME_MOST = 511 };
 
-static int flush_appended(struct target_dictionary *d, struct uftrace_appended *a, struct error *e)
+static int flush_external(struct uftrace_events *s, struct target_dictionary *d, struct error *e)
 {
-	if (target_meta(d, a->name, a->b.data, a->b.size, a->written, e))
+	if (target_meta(d, "extern.dat", s->external.data, s->external.size, s->written, e))
 		return -1;
-	a->written += a->b.size;
-	a->b.size = 0;
+	s->written += s->external.size;
+	s->external.size = 0;
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static int new_event(struct uftrace_events *s, struct target_dictionary *d, cons
 		     uint32_t *number, struct error *e)
 {
 	struct type *t = target_type(d, from->name.text, from->group.text);
-	struct buffer *b = &s->events_txt.b;
+	struct buffer *b = &s->events_txt;
 	struct event_name name = event_name_of(from);
 	size_t at;
 
@@ -76,9 +76,7 @@ static int new_event(struct uftrace_events *s, struct target_dictionary *d, cons
 		return error_no_memory(e);
 	convert_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	*number = t->number;
-	return buffer_u8(b, '\n') ? error_no_memory(e)
-	       : b->size < PIECE  ? 0
-				  : flush_appended(d, &s->events_txt, e);
+	return buffer_u8(b, '\n') ? error_no_memory(e) : 0;
 }
 
 int uftrace_event_type(struct uftrace_events *s, struct target_dictionary *d,
@@ -98,7 +96,7 @@ int uftrace_event_type(struct uftrace_events *s, struct target_dictionary *d,
 int uftrace_event_text(struct uftrace_events *s, struct conversion *c, const struct convert_row *r,
 		       struct error *e)
 {
-	struct buffer *b = &s->scratch, *to = &s->external.b;
+	struct buffer *b = &s->scratch, *to = &s->external;
 	const struct event *ev = r->ev;
 	struct text_ref name;
 
@@ -119,20 +117,23 @@ int uftrace_event_text(struct uftrace_events *s, struct conversion *c, const str
 	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
 	    convert_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
 		return error_no_memory(e);
-	return to->size < PIECE ? 0 : flush_appended(&c->d, &s->external, e);
+	return to->size < PIECE ? 0 : flush_external(s, &c->d, e);
 }
 
 int uftrace_events_end(struct uftrace_events *s, struct target_dictionary *d, struct error *e)
 {
-	if (s->count && flush_appended(d, &s->events_txt, e))
+	if (s->count && target_meta(d, "events.txt", s->events_txt.data, s->events_txt.size, 0, e))
 		return -1;
-	return s->external.b.size || s->external.written ? flush_appended(d, &s->external, e) : 0;
+	if ((s->external.size || s->written) && flush_external(s, d, e))
+		return -1;
+	s->written = 0; /* in the next part */
+	return 0;
 }
 
 void uftrace_events_free(struct uftrace_events *s)
 {
 	free(s->numbers);
-	buffer_free(&s->events_txt.b);
-	buffer_free(&s->external.b);
+	buffer_free(&s->events_txt);
+	buffer_free(&s->external);
 	buffer_free(&s->scratch);
 }

@@ -2,15 +2,16 @@
  * convert_symbols.c - write .sym files and a map for functions with synthesised addresses
  *
  * Every function is 16 bytes long (.sym files of uftrace 0.13 contain no sizes), and every module
- * begins at a multiple of 4 GiB.
+ * begins at a multiple of 4 GiB, and has the addresses up to the next one.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trencode/uftrace/convert.h"
+#include "common/util/buffer_file.h"
 
-enum { STRIDE = 16, FIRST = 0x1000, MODULE_SHIFT = 32, MODULES_MOST = 16000, PIECE = 48 * 1024 };
+enum { STRIDE = 16, FIRST = 0x1000, MODULE_SHIFT = 32, MODULES_MOST = 16000 };
 enum { FUNCTIONS_MOST = 1 << 27, FILE_MOST = 200 };
 
 static const char *basename_of(struct text_ref path, size_t *n)
@@ -73,7 +74,7 @@ static int module_of(struct uftrace_modules *m, struct target_dictionary *d, str
 	if (!list)
 		return -1;
 	m->list = list;
-	list[had] = (struct uftrace_made_module){.count = 0};
+	list[had] = (struct uftrace_made_module){.symbols.spills = true};
 	return name_file(m, d, name, &list[had].file) ||
 			       buffer_printf(&list[had].symbols, "# path name: /%s\n",
 					     list[had].file.text)
@@ -81,17 +82,21 @@ static int module_of(struct uftrace_modules *m, struct target_dictionary *d, str
 		       : 0;
 }
 
-static int flush_symbols(struct uftrace_made_module *x, struct target_dictionary *d,
-			 struct error *e)
+/* Write the table of a module. Its last symbol ends at a symbol that later parts have elsewhere. */
+static int put_symbols(struct uftrace_made_module *x, struct target_dictionary *d, uint64_t end,
+		       struct error *e)
 {
 	char name[FILE_MOST * 4 + 32];
+	size_t size = x->symbols.size;
+	int result;
 
 	snprintf(name, sizeof name, "%.*s.sym", FILE_MOST * 4 + 20, x->file.text);
-	if (target_meta(d, name, x->symbols.data, x->symbols.size, x->written, e))
-		return -1;
-	x->written += x->symbols.size;
-	x->symbols.size = 0;
-	return 0;
+	if (buffer_printf(&x->symbols, "%016" PRIx64 " ? __sym_end\n", end))
+		return error_no_memory(e);
+	result = target_meta(d, name, x->symbols.data, x->symbols.size, 0, e);
+	x->symbols.size = size;
+	buffer_rest(&x->symbols);
+	return result;
 }
 
 int uftrace_symbol(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref name,
@@ -115,7 +120,7 @@ int uftrace_symbol(struct uftrace_modules *m, struct target_dictionary *d, struc
 	    convert_name_escaped(&x->symbols, name.text, name.size, "") ||
 	    buffer_u8(&x->symbols, '\n'))
 		return error_no_memory(e);
-	return x->symbols.size < PIECE ? 0 : flush_symbols(x, d, e);
+	return 0;
 }
 
 int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, struct error *e)
@@ -125,18 +130,16 @@ int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, 
 
 	for (uint32_t i = 0; i < m->names.count && i < MODULES_MOST && !result; i++) {
 		struct uftrace_made_module *x = &m->list[i];
-		uint64_t start = ((uint64_t)i + 1) << MODULE_SHIFT,
-			 end = FIRST + (uint64_t)STRIDE * x->count;
+		uint64_t start = ((uint64_t)i + 1) << MODULE_SHIFT;
 
-		/* a symbol ends at the next one */
-		if (buffer_printf(&x->symbols, "%016" PRIx64 " ? __sym_end\n", end) ||
-		    buffer_printf(&map,
+		/* the range does not depend on the functions: all parts have the same */
+		if (buffer_printf(&map,
 				  "%012" PRIx64 "-%012" PRIx64
 				  " r-xp 00000000 00:00 0                          /%s\n",
-				  start, start + align_up(end, FIRST), x->file.text))
+				  start, start + ((uint64_t)1 << MODULE_SHIFT), x->file.text))
 			result = error_no_memory(e);
 		else
-			result = flush_symbols(x, d, e);
+			result = put_symbols(x, d, FIRST + (uint64_t)STRIDE * x->count, e);
 	}
 	/* readers derive the start of the kernel's addresses from the stack's */
 	if (!result && buffer_printf(&map, "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0      "

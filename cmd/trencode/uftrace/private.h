@@ -36,6 +36,7 @@ struct uftrace_output {
 	struct buffer info, scratch;
 	bool begun;	    /* machine and feat_mask are known */
 	bool filtered;	    /* rows were left out */
+	bool external;	    /* extern.dat is that of the source */
 	struct calls calls; /* of a filtered stream */
 	uint64_t feat_mask;
 

@@ -196,7 +196,7 @@ static int extern_line(struct uftrace_output *s, const struct event *ev, struct 
 	struct field_value text = {.form = FORM_NONE};
 	uint32_t number;
 
-	if (!s->filtered)
+	if (s->external)
 		return 0;
 	if (f)
 		field_get(ev, f, 0, &text);

@@ -104,6 +104,7 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	}
 	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
 		return -1;
+	s->external |= is_name(m, "extern.dat");
 	/* a repeated piece, or a piece after a missing one (which the reader reported) */
 	if (m->offset != tree_output_size(&s->tree, number))
 		return 0;
