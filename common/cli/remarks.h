@@ -31,7 +31,6 @@ enum remark_thing {
 	REMARK_LOCATION, /* without a name */
 	REMARK_THREAD,	 /* that is written otherwise */
 	REMARK_FIELDS,	 /* a type that is written without some of its fields */
-	REMARK_ID,	 /* a type without an id */
 };
 
 /* Print a remark, as warn does, unless the same text was printed. */

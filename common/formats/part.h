@@ -10,6 +10,10 @@
  *
  * The times are those of the events in the stream, ns or ticks, before trdecode --offset and
  * --clock. since=- in the first part, until=- in the last part.
+ *
+ * The tables of a part, such as names of functions, formats of events and lists of tasks, describe
+ * the parts before it too: numbers in the events of all parts mean the same in the tables of the
+ * last.
  */
 #ifndef TR_FORMATS_PART_H
 #define TR_FORMATS_PART_H

@@ -4,14 +4,14 @@
 
 #include "cmd/trdecode/input/merge.h"
 
-void input_take_part(struct input *in, const char *text)
+bool input_take_part(struct input *in, const char *text)
 {
 	struct part part;
 
-	if (part_parse(text, &part)) {
-		in->part.mark = part;
-		in->part.is = true;
-	}
+	if (!part_parse(text, &part))
+		return false;
+	in->part.mark = part;
+	return in->part.is = true;
 }
 
 static uint64_t shifted_end(uint64_t time, int64_t ns)
@@ -51,6 +51,19 @@ uint32_t input_source(struct input *in, const struct source_entry *e)
 	input_join_part(in);
 	before = in->part.before;
 	return in->source = before ? before->source : writer_source(in->decoding->writer, e);
+}
+
+bool input_part_mark(const struct input *in, char text[PART_TEXT])
+{
+	const struct input *first = in;
+	struct part part = in->part.mark;
+
+	while (first->part.before)
+		first = first->part.before;
+	part.since = shifted_end(first->part.mark.since, in->shift);
+	part.until = shifted_end(part.until, in->shift);
+	part_print(text, &part);
+	return in->part.is && (part.since != PART_NO_TIME || part.until != PART_NO_TIME);
 }
 
 int input_meta(struct input *in, const char *name, const void *data, size_t n)

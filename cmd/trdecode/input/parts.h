@@ -13,8 +13,8 @@
 #include "common/util/intern.h"
 #include "cmd/trdecode/decoder.h"
 
-/* Note the mark of an input, before its source is declared. Another text is ignored. */
-void input_take_part(struct input *in, const char *text);
+/* Note the mark of an input, before its source is declared. Returns false for another text. */
+bool input_take_part(struct input *in, const char *text);
 /* Add ns to the times of the mark: the events have times that are as much later. */
 void input_shift_part(struct input *in, int64_t ns);
 /* Find the part before an input. Called when all inputs are open, and again by input_source, for a
@@ -26,6 +26,9 @@ uint32_t input_source(struct input *in, const struct source_entry *e);
 /* Send a META of an input whose mark was read before all inputs were open. A part describes what it
  * and the parts before contain, so only the last one is sent. 0, or -1 with the writer's error. */
 int input_meta(struct input *in, const char *name, const void *data, size_t n);
+/* Write the mark of the trace whose last part an input is, with the times of the stream. Returns
+ * false if that trace is no part. */
+bool input_part_mark(const struct input *in, char text[PART_TEXT]);
 
 /* The cuts of all inputs. */
 struct input_cuts {

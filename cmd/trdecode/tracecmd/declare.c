@@ -70,6 +70,19 @@ static int send_formats(struct tracecmd *t)
 	return result;
 }
 
+/* Send the options, with the mark of a part at their end. */
+static int send_options(struct tracecmd *t)
+{
+	struct buffer *b = &t->h.options;
+	char text[PART_TEXT];
+
+	if (input_part_mark(t->input, text) &&
+	    (buffer_u32(b, TRACECMD_VERSION) || buffer_u32(b, (uint32_t)strlen(text) + 1) ||
+	     buffer_append(b, text, strlen(text) + 1)))
+		return -1;
+	return send_meta(t, "options", b);
+}
+
 static int declare_space(struct tracecmd *t)
 {
 	struct writer *w = t->w;
@@ -104,8 +117,8 @@ int tracecmd_declare(struct tracecmd *t)
 	    send_file(t) || send_buffers(t) || send_meta(t, "header_page", &h->header_page) ||
 	    send_meta(t, "header_event", &h->header_event) ||
 	    send_meta(t, "printk_formats", &h->printk) ||
-	    send_meta(t, "saved_cmdlines", &h->cmdlines) || send_meta(t, "options", &h->options) ||
-	    send_formats(t) || send_meta(t, "btf", &h->btf) || send_meta(t, "modules", &h->modules))
+	    send_meta(t, "saved_cmdlines", &h->cmdlines) || send_options(t) || send_formats(t) ||
+	    send_meta(t, "btf", &h->btf) || send_meta(t, "modules", &h->modules))
 		return -1;
 	/* large, and no longer needed */
 	buffer_free(&h->kallsyms);

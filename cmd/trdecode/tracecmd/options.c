@@ -162,7 +162,7 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 	return 0;
 }
 
-/* Take the mark of a part. Returns false for another text. */
+/* Take the mark of a part, which is no longer an option. Returns false for another text. */
 static bool take_part(struct tracecmd_header *h, const uint8_t *data, size_t n)
 {
 	char text[PART_TEXT];
@@ -172,8 +172,7 @@ static bool take_part(struct tracecmd_header *h, const uint8_t *data, size_t n)
 		return false;
 	memcpy(text, data, n);
 	text[n - 1] = '\0';
-	input_take_part(h->input, text);
-	return true;
+	return input_take_part(h->input, text);
 }
 
 static int keep_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
@@ -195,6 +194,8 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 
 	if (!data)
 		data = (const uint8_t *)"";
+	if (id == TRACECMD_VERSION && take_part(h, data, n))
+		return 0;
 	if (keep_option(h, id, data, n, e))
 		return -1;
 	switch (id) {
@@ -204,8 +205,7 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 	case TRACECMD_TIME_SHIFT: result = take_sync(h, &c, &good, e); break;
 	case TRACECMD_GUEST: result = take_guest(h, data, n, &good, e); break;
 	case TRACECMD_UNAME: return set_text(&h->uname, data, n, e);
-	case TRACECMD_VERSION:
-		return take_part(h, data, n) ? 0 : set_text(&h->recorder, data, n, e);
+	case TRACECMD_VERSION: return set_text(&h->recorder, data, n, e);
 	case TRACECMD_TRACECLOCK:
 		free(h->times.clock);
 		h->times.clock = tracecmd_clock_name((const char *)data, n);

@@ -72,6 +72,18 @@ static void check_lines(struct uftrace *u, const char *name, const char *data, s
 			     "%s", what);
 }
 
+static int send_mark(struct uftrace *u)
+{
+	char text[PART_TEXT + 1];
+	size_t n;
+
+	if (!input_part_mark(u->input, text))
+		return 0;
+	n = strlen(text);
+	text[n] = '\n';
+	return input_meta(u->input, UFTRACE_PART, text, n + 1);
+}
+
 static int send_metas(struct uftrace *u)
 {
 	const struct tree *tree = u->input->tree;
@@ -97,7 +109,7 @@ static int send_metas(struct uftrace *u)
 		if (bad)
 			return -1;
 	}
-	return 0;
+	return send_mark(u);
 }
 
 /* The clock is not stored; only the command line may show it. */

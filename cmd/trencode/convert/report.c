@@ -35,8 +35,7 @@ void convert_report(struct conversion *a)
 		     "{function is|functions are} named by {its address|their addresses}: run "
 		     "trsym before trencode");
 	convert_lost(a, a->counts.open, "{call|calls} had not returned at the end of the trace");
-	convert_lost(a, a->counts.unmatched,
-		     "{return|returns} without a call {is|are} left out");
+	convert_lost(a, a->counts.unmatched, "{return|returns} without a call {is|are} left out");
 	convert_lost(a, a->counts.cut,
 		     a->target->closes ? CALLS_CUT "closed at the next event of {its|their} thread"
 				       : CALLS_CUT "written without one");

@@ -184,8 +184,7 @@ static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 
 	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
 		uint32_t *had = &f->ftrace[t->native];
-		struct text_ref text =
-			target_string(d, t->declaration.text, t->declaration.size);
+		struct text_ref text = target_string(d, t->declaration.text, t->declaration.size);
 
 		if (!*had) {
 			if (add_format(f, d, target_string(d, "ftrace", 6), text.text, text.size))
@@ -281,14 +280,11 @@ static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, cons
 			    : t->source	  ? t->source->format.text
 					  : "trace";
 	struct buffer system = {0}, name = {0};
-	struct remarks *remarks = d->encoding.options->remarks;
 	uint32_t at = TRACECMD_COMMON;
-	uint64_t lost = 0;
 	int result = -1;
 
-	made->fields = convert_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields, &lost);
-	if (lost && remark_is_new(remarks, REMARK_FIELDS, t->number))
-		f->fields_lost += lost;
+	made->fields = convert_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields,
+					   &f->fields_lost);
 	if (!made->fields || convert_name_identifier(&system, group, strlen(group)) ||
 	    convert_name_identifier(&name, t->name.text, t->name.size))
 		goto out;
@@ -320,7 +316,7 @@ static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, cons
 		goto out;
 	if (!made->id) {
 		made->id = TRACECMD_ID_PRINT;
-		f->as_text += remark_is_new(remarks, REMARK_ID, t->number);
+		f->as_text++;
 	}
 	result = 0;
 out:

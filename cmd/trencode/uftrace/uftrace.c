@@ -76,9 +76,12 @@ static bool is_name(const struct meta *m, const char *name)
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
 
-/* Test whether the file is made of the rows. */
-static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
+/* Test whether the file is not that of the source, but made of the rows, or of the part. */
+static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m,
+		       const struct part *part)
 {
+	if (is_name(m, UFTRACE_PART))
+		return part;
 	if (is_name(m, "extern.dat"))
 		return s->filtered;
 	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
@@ -95,7 +98,7 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	source = pool_at(&en->dictionary->sources, m->source);
 	if (source != s->source && uftrace_take_source(s, source, e))
 		return -1;
-	if (m->flags & META_REFERENCE || is_rebuilt(s, m))
+	if (m->flags & META_REFERENCE || is_rebuilt(s, m, encoder_part(en)))
 		return 0;
 	if (!tree_output_name_ok(m->name, m->name_size)) {
 		remark(en->options->remarks, source->name.text,
