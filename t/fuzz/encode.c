@@ -1,7 +1,11 @@
 /* links: cmd/trencode */
 /*
- * encode.c - a stream (packed_stream.h) through every encoder; the first byte chooses it
+ * encode.c - a stream (packed_stream.h) through every encoder, to one output or to parts; the first
+ * byte chooses it
  */
+#include <ftw.h>
+#include <sys/stat.h>
+
 #include "t/fuzz/packed_stream.h"
 #include "t/fuzz/program_run.h"
 
@@ -43,20 +47,36 @@ static command encoders_run[] = {
 	{"-q", "-t", "firefox", "--weight=period", "--rebase=none"},
 	{"-q", "-t", "folded", "--pair", "offcpu"},
 	{"-q", "-t", "pprof", "--pair", "kind == \"sample\" -> kind == \"sample\""},
+	{"-q", "-t", "uftrace", "--resynthesize", "--tick=1ns", "--split=1K", "-o", "%"},
+	{"-q", "-t", "trace-cmd", "--resynthesize", "--split=1K", "-o", "%"},
+	{"-q", "-t", "uftrace", "--split=1us", "-o", "%"},
+	{"-q", "-t", "chrome", "--split=1K", "-o", "%"},
 };
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	(void)st;
+	(void)kind;
+	(void)ftw;
+	return remove(path);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned choice = size ? data[0] % (sizeof(encoders_run) / sizeof(*encoders_run)) : 0;
+	char directory[] = "/tmp/trutils-fuzz-XXXXXX", parts[sizeof directory + 2];
 	int in, out;
 
 	if (!size)
 		return 0;
+	need(mkdtemp(directory), "no directory");
+	snprintf(parts, sizeof parts, "%s/p", directory);
 	in = unpack_stream(data + 1, size - 1);
 	output_limit(size);
-	program_run(trencode_main, "trencode", encoders_run[choice], NULL, in, &out);
+	program_run(trencode_main, "trencode", encoders_run[choice], parts, in, &out);
 	close(out);
 	output_limit_end();
+	nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	close(in);
 	return 0;
 }

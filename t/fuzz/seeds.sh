@@ -217,7 +217,7 @@ for input in "$data"/uftrace/{fib,jumps} "$data"/trace-cmd/*.dat "$data"/{ctf,lt
 done
 for stream in "$out"/streams/*; do
 	name=$(basename "$stream")
-	for ((choice = 0; choice < 24; choice++)); do
+	for ((choice = 0; choice < 36; choice++)); do
 		{ byte $choice; cat "$stream"; } >"$out/encode/$choice-$name"
 	done
 	for choice in 0 1 2; do
