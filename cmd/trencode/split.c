@@ -179,8 +179,8 @@ static int open_calls(struct split *s, uint64_t time, uint64_t source_time, stru
 	return 0;
 }
 
-/* End the part, and begin the next one. mark: the time as it is written; PART_NO_TIME if no call
- * goes on. */
+/* End the part, and begin the next one. mark: the time as it is written; PART_NO_TIME: the next one
+ * is the first of another stream. */
 static int next_part(struct split *s, uint64_t time, uint64_t mark, struct error *e)
 {
 	s->part.until = mark;
@@ -226,15 +226,17 @@ static uint64_t cut_before(struct split *s, const struct event *ev, bool differs
 static int cut(struct split *s, const struct event *ev, struct error *e)
 {
 	bool differs;
-	uint64_t source_time = source_time_of(ev, &differs), time = cut_before(s, ev, differs);
+	uint64_t source_time = source_time_of(ev, &differs), time = cut_before(s, ev, differs),
+		 mark;
 
 	if (!time || (s->needs_calls && !s->called))
 		return 0;
+	mark = s->target.mark(s->target.ctx, ev->lane, time);
+	if (mark == PART_NO_TIME) /* no part can begin there */
+		return 0;
 	if (!differs)
 		source_time = time;
-	return close_calls(s, time, source_time, e) ||
-			       next_part(s, time, s->target.mark(s->target.ctx, ev->lane, time),
-					 e) ||
+	return close_calls(s, time, source_time, e) || next_part(s, time, mark, e) ||
 			       open_calls(s, time, source_time, e)
 		       ? -1
 		       : 0;

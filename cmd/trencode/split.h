@@ -55,7 +55,9 @@ struct split_target {
 	int (*show)(void *ctx, const struct block *b, struct error *e);
 	/* Get about the bytes of the present part. */
 	uint64_t (*size)(void *ctx);
-	/* Get a time of a lane as it is written, for the mark of the part. */
+	/* Get a time of a lane as it is written, for the mark of the part; PART_NO_TIME: it has
+	 * none.
+	 */
 	uint64_t (*mark)(void *ctx, const struct lane *lane, uint64_t time);
 	/* End the present part, whose until is set. */
 	int (*end)(void *ctx, struct error *e);
