@@ -164,3 +164,13 @@ rows() {
 	split uftrace 200us
 	diff -r own joined
 }
+
+@test "a directory with two parts of CTF is one input, which the other parts do not continue" {
+	need babeltrace2
+	trace
+	trencode -q -t ctf --split 50us -o p x.trs
+	mkdir two
+	mv p.000 p.001 two
+	timeout 20 trdecode -q two p.003 >two.trs
+	assert_equal "$(trfilter -q -c 'kind == enter' two.trs)" "$(babeltrace2 two p.003 | grep -c ' begin: ')"
+}
