@@ -414,6 +414,26 @@ flow_list() {
 	refute_output --partial 'not converted'
 }
 
+@test "descriptions are read whatever the clock of their packet, and interned data" {
+	{
+		tracks | sed 's/timestamp: 1 /timestamp: 99 timestamp_clock_id: 200 /'
+		cat <<-'END'
+			{ timestamp: 99 timestamp_clock_id: 200 sequence_flags: 2 interned_data { event_names { iid: 3 name: "kept" } } process_descriptor { pid: 7 process_name: "seven" } }
+			{ timestamp: 99 timestamp_clock_id: 70 process_tree { processes { pid: 20 cmdline: "tree" } threads { tid: 21 tgid: 20 name: "io" } } }
+			{ timestamp: 99 timestamp_clock_id: 70 track_descriptor { uuid: 5 thread { pid: 20 tid: 21 } } }
+			{ trusted_packet_sequence_id: 2 timestamp: 99 timestamp_clock_id: 200 thread_descriptor { pid: 30 tid: 31 thread_name: "old" } }
+			{ timestamp: 5 sequence_flags: 2 track_event { type: INSTANT track_uuid: 1 name_iid: 3 } }
+			{ timestamp: 6 track_event { type: INSTANT track_uuid: 5 name: "b" } }
+			{ trusted_packet_sequence_id: 2 timestamp: 7 track_event { type: INSTANT name: "c" } }
+			{ timestamp: 8 timestamp_clock_id: 200 track_event { type: INSTANT track_uuid: 1 name: "d" } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode x.pftrace 2>err | trencode -q -t csv -c time,pid,tid,comm,name --no-header"
+	assert_output $'5,7,8,worker,kept\n6,20,21,io,b\n7,30,31,old,c'
+	run -0 cat err
+	assert_output 'trdecode: x.pftrace: 1 packet or event of unknown clocks was left out: the trace has no snapshot of its clock'
+}
+
 @test "a packet that needs state which was lost is left out, and is a gap" {
 	cat <<-'END' | trace x.pftrace
 		{ timestamp: 10 sequence_flags: 2 track_event { type: INSTANT track_uuid: 1 name_iid: 1 } }

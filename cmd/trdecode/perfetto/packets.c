@@ -114,20 +114,47 @@ void perfetto_first_mark(struct input *in)
 
 static int read_packed(struct perfetto *p, const struct perfetto_packet *packet);
 
+/* Test for a payload that describes something, at whatever time. */
+static bool is_description(uint32_t kind)
+{
+	switch (kind) {
+	case PACKET_TRACK_DESCRIPTOR:
+	case PACKET_THREAD_DESCRIPTOR:
+	case PACKET_PROCESS_DESCRIPTOR:
+	case PACKET_PROCESS_TREE:
+	case PACKET_PACKAGES:
+	case PACKET_MODULE_SYMBOLS:
+	case PACKET_TRACE_CONFIG: return true;
+	}
+	return false;
+}
+
+/* Convert the time of a packet; one without a time has that of the packet before. Returns false if
+ * the packet needs its time and it cannot be converted. */
+static bool packet_time(struct perfetto *p, struct perfetto_sequence *s,
+			struct perfetto_packet *packet)
+{
+	uint32_t clock = packet->clock ? packet->clock : s->defaults.clock;
+
+	if (!packet->has_time || packet->kind == PACKET_FTRACE ||
+	    (is_description(packet->kind) && !perfetto_clock_usable(p, s, clock))) {
+		/* events with a track may have an older form of time */
+		if (packet->kind != PACKET_TRACK_EVENT)
+			packet->time = s->last_time;
+		return true;
+	}
+	if (!perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &packet->time))
+		return is_description(packet->kind);
+	s->last_time = packet->time;
+	return true;
+}
+
 /* Pass the payload on. */
 static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 			struct perfetto_packet *packet)
 {
-	/* events with a track may have an older form of time */
-	if (packet->has_time && packet->kind != PACKET_FTRACE) {
-		uint32_t clock = packet->clock ? packet->clock : s->defaults.clock;
-
-		if (!perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &packet->time))
-			return 0;
-		s->last_time = packet->time;
-	} else if (packet->kind != PACKET_TRACK_EVENT) {
-		packet->time = s->last_time;
-	}
+	if (!packet_time(p, s, packet))
+		return 0;
 	switch (packet->kind) {
 	case PACKET_TRACK_EVENT: return perfetto_track_event(p, s, packet);
 	case PACKET_FTRACE:
