@@ -960,6 +960,18 @@ weights() {
 	run -2 trdecode --info x
 	run -0 trdecode -f perfetto --info x
 	assert_line --regexp '^packets +1$'
+	# a large packet, whose sequence the service writes after it
+	{
+		printf '\n\xab\x9c\x01\x40\x05\x5a\xa3\x9c\x01\x22\x99\x9c\x01\x52\x01t\x32\x92\x9c\x01'
+		printf '%019986d' 0
+		printf '\x48\x03\xba\x01\x01i\x50\x07'
+	} >x
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <x | grep -q 'trusted_packet_sequence_id: 7'
+	run -0 rows x
+	assert_output --partial '0.000000005 - - i'
+	# the same header before other bytes
+	head -c 9000 "$BIN/trdecode" | cat <(head -c 4 x) - >other
+	run -2 trdecode other
 }
 
 @test "large traces are sorted on disk" {

@@ -30,12 +30,82 @@ static bool is_compressed(struct protobuf_view packet)
 	       (packet.at[0] << 8 | packet.at[1]) % 31 == 0;
 }
 
+/* The names of payloads that are known. */
+static const char *kind_name(uint32_t kind)
+{
+	static const struct {
+		uint32_t kind;
+		const char *name;
+	} names[] = {
+		{0, "no payload"},
+		{PACKET_FTRACE, "ftrace_events"},
+		{PACKET_PROCESS_TREE, "process_tree"},
+		{4, "inode_file_map"},
+		{PACKET_CHROME_EVENTS, "chrome_events"},
+		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot"},
+		{PACKET_SYS_STATS, "sys_stats"},
+		{PACKET_PROCESS_STATS, "process_stats"},
+		{PACKET_TRACK_EVENT, "track_event"},
+		{PACKET_TRACE_CONFIG, "trace_config"},
+		{34, "ftrace_stats"},
+		{PACKET_TRACE_STATS, "trace_stats"},
+		{36, "synchronization_marker"},
+		{PACKET_PROFILE, "profile_packet"},
+		{PACKET_ANDROID_LOG, "android_log"},
+		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor"},
+		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor"},
+		{45, "system_info"},
+		{46, "trigger"},
+		{PACKET_PACKAGES, "packages_list"},
+		{PACKET_COMPRESSED, "compressed_packets"},
+		{PACKET_STREAMING_PROFILE, "streaming_profile_packet"},
+		{PACKET_TRACK_DESCRIPTOR, "track_descriptor"},
+		{PACKET_MODULE_SYMBOLS, "module_symbols"},
+		{PACKET_PERF_SAMPLE, "perf_sample"},
+		{67, "cpu_info"},
+		{69, "service_event"},
+		{PACKET_FRAME_TIMELINE, "frame_timeline_event"},
+		{89, "trace_uuid"},
+		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets"},
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (names[i].kind == kind)
+			return names[i].name;
+	return NULL;
+}
+
+/* Test the field that the end of the first bytes cuts, and all after it: the message of a known
+ * payload, or of interned data or defaults, that fits into the packet and begins with sound fields.
+ * The sequence, which the service writes last, is after it. size: bytes of the packet. */
+static bool is_known_payload(struct protobuf_view message, uint64_t size)
+{
+	const uint8_t *begin = message.at;
+	struct protobuf_field f;
+	uint64_t key, length;
+	unsigned fields = 0;
+	uint32_t number;
+
+	while (protobuf_next(&message, &f) > 0)
+		;
+	if (!protobuf_varint(&message, &key) || !protobuf_varint(&message, &length) ||
+	    (key & 7) != PROTOBUF_LENGTH || length > size - (uint64_t)(message.at - begin))
+		return false;
+	number = (uint32_t)(key >> 3);
+	if (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !kind_name(number))
+		return false;
+	while (protobuf_next(&message, &f) > 0)
+		fields++;
+	/* the next field is cut, too */
+	return fields || (protobuf_varint(&message, &key) && (key & 7) == PROTOBUF_LENGTH);
+}
+
 /* Test the packets in the first bytes: each field has the wire type of its number, and is there at
  * most once. What is after one that the service wrote may be damaged. With -f accept any packet. */
 static enum bid perfetto_probe(const struct input *in)
 {
 	struct protobuf_view rest = {in->head, in->head};
-	bool any = in->format && !strcmp(in->format, "perfetto"), sure = false;
+	bool chance = in->format && !strcmp(in->format, "perfetto"), sure = false;
 	unsigned packets = 0;
 
 	if (in->tree || !in->head_size)
@@ -54,12 +124,13 @@ static enum bid perfetto_probe(const struct input *in)
 		if (!packet_is_sound(message, cut, false))
 			break;
 		sure |= packet_is_sound(message, cut, true) || is_compressed(message);
+		chance |= cut && is_known_payload(message, length);
 		rest.at = message.end;
 	}
 	/* packets of a service have a sequence */
 	if (sure)
 		return BID_LIKELY;
-	return any && *in->head == (TRACE_PACKET << 3 | PROTOBUF_LENGTH) ? BID_CHANCE : BID_NONE;
+	return chance && *in->head == (TRACE_PACKET << 3 | PROTOBUF_LENGTH) ? BID_CHANCE : BID_NONE;
 }
 
 static int perfetto_open(struct input *in, struct error *e)
@@ -117,51 +188,6 @@ static int perfetto_failed(const struct perfetto *p, struct error *e)
 }
 
 /* --- information --- */
-
-/* The names of payloads that are known. */
-static const char *kind_name(uint32_t kind)
-{
-	static const struct {
-		uint32_t kind;
-		const char *name;
-	} names[] = {
-		{0, "no payload"},
-		{PACKET_FTRACE, "ftrace_events"},
-		{PACKET_PROCESS_TREE, "process_tree"},
-		{4, "inode_file_map"},
-		{PACKET_CHROME_EVENTS, "chrome_events"},
-		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot"},
-		{PACKET_SYS_STATS, "sys_stats"},
-		{PACKET_PROCESS_STATS, "process_stats"},
-		{PACKET_TRACK_EVENT, "track_event"},
-		{PACKET_TRACE_CONFIG, "trace_config"},
-		{34, "ftrace_stats"},
-		{PACKET_TRACE_STATS, "trace_stats"},
-		{36, "synchronization_marker"},
-		{PACKET_PROFILE, "profile_packet"},
-		{PACKET_ANDROID_LOG, "android_log"},
-		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor"},
-		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor"},
-		{45, "system_info"},
-		{46, "trigger"},
-		{PACKET_PACKAGES, "packages_list"},
-		{PACKET_COMPRESSED, "compressed_packets"},
-		{PACKET_STREAMING_PROFILE, "streaming_profile_packet"},
-		{PACKET_TRACK_DESCRIPTOR, "track_descriptor"},
-		{PACKET_MODULE_SYMBOLS, "module_symbols"},
-		{PACKET_PERF_SAMPLE, "perf_sample"},
-		{67, "cpu_info"},
-		{69, "service_event"},
-		{PACKET_FRAME_TIMELINE, "frame_timeline_event"},
-		{89, "trace_uuid"},
-		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets"},
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (names[i].kind == kind)
-			return names[i].name;
-	return NULL;
-}
 
 /* Get the number of a field beyond PERFETTO_KINDS, and that of its packets. */
 static uint32_t far_kind(const struct perfetto_counts *n, uint32_t i, uint64_t *packets)
