@@ -556,7 +556,9 @@ f 1019 2"
 	END
 	run -0 pipefail "trdecode -q x.pftrace | trstat -q -g group,type -c count -t tsv"
 	assert_line $'own\town_event\t1'
-	assert_line $'ftrace\tsched_switch\t1'
+	assert_line $'sched\tsched_switch\t1'
+	assert_line $'power\tcpu_frequency\t1'
+	assert_line $'ftrace\tmy_event\t1'
 	run -0 errors trdecode x.pftrace
 	assert_line 'trdecode: x.pftrace: 1 event of ftrace has an unknown number: its fields are left out'
 }
@@ -986,13 +988,14 @@ weights() {
 	[[ $(trdecode -q x.pftrace | trfilter -q -c 'kind == instant') == 40000 ]]
 }
 
-@test "what trencode writes of the kernel's scheduler is read once: events of each type, as in the source" {
+@test "what trencode writes of the kernel's scheduler is read once: events of each group and type, as in the source" {
+	# events of perf.data have no group
 	for file in "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" "$DATA/trace-cmd/v7-zstd-split-lost.dat" "$DATA/perf/sched.data.gz" "$DATA/perf/offcpu.data.gz"; do
 		trdecode -q "$file" >x.trs
 		trencode -q -t perfetto -o x.pftrace x.trs
-		trencode -q -t ndjson -c time,type x.trs | jq -r '"\(.type) \(.time)"' | sort >want
+		trencode -q -t ndjson -c time,group,type x.trs | jq -r '"\(.group // "sched") \(.type) \(.time)"' | sort >want
 		[[ -s want ]]
-		trdecode -q x.pftrace | trencode -q -t ndjson -c time,type | jq -r '"\(.type) \(.time)"' | sort | diff want - || fail "$file"
+		trdecode -q x.pftrace | trencode -q -t ndjson -c time,group,type | jq -r '"\(.group // "sched") \(.type) \(.time)"' | sort | diff want - || fail "$file"
 	done
 	# switches that are compact, and those that are not; wakeups without success
 	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs

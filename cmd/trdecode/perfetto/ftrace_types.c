@@ -78,8 +78,15 @@ static const char *find_row(uint32_t number)
 static int read_row(struct perfetto *p, struct perfetto_event_type *t, const char *row)
 {
 	const char *at = strchr(row, ' ') + 1, *end = strchrnul(at, ' ');
+	const char *group = memchr(at, ':', (size_t)(end - at));
 	uint32_t number = 0;
 
+	if (group) {
+		t->group = writer_string(p->w, at, (size_t)(group - at));
+		if (!t->group)
+			return -1;
+		at = group + 1;
+	}
 	t->name = writer_string(p->w, at, (size_t)(end - at));
 	while (*end) {
 		const char *colon, *equal;
