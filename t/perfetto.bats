@@ -195,6 +195,50 @@ lists() {
 	diff <(trdecode -q x.pftrace | trencode -q -t ndjson -c time,type,name,pid,tid) <(trdecode -q y.pftrace | trencode -q -t ndjson -c time,type,name,pid,tid)
 }
 
+@test "slices of other tracks keep the track's uuid, also nested ones; arguments keep their names; ids of calls stay" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 1 track_descriptor { uuid: 11644473600000000001 parent_uuid: 10 name: "jobs" } }
+			{ timestamp: 1 track_descriptor { uuid: 504403158265495552 name: "of ours" } }
+			{ timestamp: 1000 track_event { type: BEGIN track_uuid: 2 name: "a" debug_annotations { name: "track_id" uint_value: 3 } } }
+			{ timestamp: 1001 track_event { type: BEGIN track_uuid: 11644473600000000001 name: "b" } }
+			{ timestamp: 1002 track_event { type: BEGIN track_uuid: 2 name: "in a" } }
+			{ timestamp: 1003 track_event { type: INSTANT track_uuid: 2 name: "i" debug_annotations { name: "track_id" string_value: "x" } } }
+			{ timestamp: 1004 track_event { type: END track_uuid: 2 } }
+			{ timestamp: 1005 track_event { type: END track_uuid: 2 debug_annotations { name: "r" uint_value: 9 } } }
+			{ timestamp: 1006 track_event { type: END track_uuid: 11644473600000000001 } }
+			{ timestamp: 1007 track_event { type: BEGIN name: "of no track" } }
+			{ timestamp: 1008 track_event { type: END } }
+			{ timestamp: 1009 track_event { track_uuid: 1 name: "old" categories: "c" legacy_event { phase: 98 unscoped_id: 12 } } }
+			{ timestamp: 1010 track_event { track_uuid: 1 name: "old" categories: "c" legacy_event { phase: 101 unscoped_id: 12 } } }
+			{ timestamp: 1011 track_event { type: BEGIN track_uuid: 504403158265495552 name: "d" } }
+			{ timestamp: 1012 track_event { type: END track_uuid: 504403158265495552 } }
+		END
+	} | trace x.pftrace
+	# time, type, name and track of each event of TrackEvent; an end has the last name of its track
+	slices() {
+		protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto | awk '
+			/event_names/ { of = 1 } of && $1 == "iid:" { iid = $2 } of && $1 == "name:" { names[iid] = $2; of = 0 }
+			$1 == "timestamp:" { time = $2; name = track = type = "" } $1 == "type:" { type = $2 } $1 == "track_uuid:" { track = $2 }
+			/^    name: / { name = $2 } $1 == "name_iid:" && /^    n/ { name = names[$2] }
+			/^}/ && type && type != "INSTANT" { print time, type, name, track ? track : 0 }'
+	}
+	trdecode -q x.pftrace >x.trs
+	trencode -q -t perfetto -o y.pftrace x.trs
+	# trencode gives uuids like that of d, which gets another
+	diff <(slices <x.pftrace | awk '$1 < 1009') <(slices <y.pftrace | awk '$1 < 1009')
+	args() { trencode -q -t ndjson "$1" | jq -c 'select(.name != "d") | [.time, .dur, .name, .tid, .args]'; }
+	args x.trs >want
+	trdecode -q y.pftrace | args - | diff want -
+	run -0 cat want
+	assert_line '[1000,5,"a",7,{"track_id":3,"r":9,"track_id_":"0x2"}]'
+	assert_line '[1001,5,"b",7,{"track_id_":"0xa1997b0b4c6a0001"}]'
+	assert_line '[1003,null,"i",7,{"track_id":"x"}]'
+	assert_line '[1007,1,"of no track",null,{"track_id_":"0x0"}]'
+	assert_line '[1009,1,"old",8,{"track_id_":"0xc"}]'
+}
+
 @test "flows, source locations, log messages, correlation, call stacks of events" {
 	{
 		tracks
@@ -240,8 +284,8 @@ flow_list() {
 	trencode -q -t perfetto x.trs | tee y.pftrace | flow_list | diff want -
 	trdecode -q y.pftrace | trencode -q -t perfetto | flow_list | diff want -
 	run -0 grep -c debug_annotations <(protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <y.pftrace)
-	# n, and the track of the begin and the end of job
-	assert_output 3
+	# n
+	assert_output 1
 	# in Trace Event JSON the first event of a flow is s, the others t, the last f; after that it begins again
 	trencode -q -t chrome --rebase=none -o x.json x.trs
 	awk '{ print (/terminating/ ? "f" : begun[$3] ? "t" : "s"), $1 / 1000, $3; begun[$3] = !/terminating/ }' want >phases
@@ -860,12 +904,17 @@ frames() {
 		jq -r 'select(.type == "async end") | [.time, .name, .dur, .pid, .args.token] | @tsv' | sort | diff want -
 }
 
-@test "a recording of Android: its marks are as many calls" {
+@test "a recording of Android: its marks are as many calls, and a copy of it is equal" {
 	need_shared perfetto/nowinandroid.perfetto-trace
 	file=$RECORDED/perfetto/nowinandroid.perfetto-trace
 	protoc --decode_raw <"$file" | grep -cE '^ +2: "B\|' >want
-	trdecode -q "$file" | trfilter -q -c 'kind == enter && type == "begin"' >got
+	trdecode -q "$file" >x.trs
+	trfilter -q -c 'kind == enter && type == "begin"' x.trs >got
 	diff want got
+	# a copy has the same events, with their tracks and groups
+	events() { trencode -q -t csv -c time,dur,type,group,pid,tid,cpu,comm,name,args "$@" | LC_ALL=C sort; }
+	trencode -q -t perfetto x.trs | trdecode -q | events >got
+	events x.trs | diff - got
 }
 
 # What is the same in a trace and in what trencode made of it
@@ -923,6 +972,14 @@ weights() {
 	}
 	diff <(gaps x.trs) <(gaps y.trs)
 	[[ -n $(gaps y.trs) ]]
+	# of no thread
+	cat <<-'END' | trace x.pftrace
+		{ timestamp: 11 sequence_flags: 1 track_event { type: INSTANT track_uuid: 1 name: "i" } }
+		{ timestamp: 13 previous_packet_dropped: true track_event { type: INSTANT track_uuid: 1 name: "j" } }
+	END
+	trdecode -q x.pftrace | trencode -q -t perfetto -o y.pftrace
+	run -0 pipefail "trdecode -q y.pftrace | trencode -q -t ndjson | jq -c 'select(.type == \"gap\") | [.time, .tid, .pid, .args]'"
+	assert_output '[13,null,null,{"reason":"lost"}]'
 }
 
 @test "truncated and damaged files: events before and after are there, one line, status 1" {

@@ -19,6 +19,9 @@
 #define PERFETTO_FLOW_PHASE	"flow_phase"
 #define PERFETTO_FLOW_ENCLOSING 'e'
 
+/* The argument of the begin of a call that had an id in its source: the id, a uint. */
+#define PERFETTO_CALL_ID "trutils.id"
+
 static inline bool perfetto_is_flow(const char *argument)
 {
 	return !strcmp(argument, PERFETTO_FLOWS) || !strcmp(argument, PERFETTO_ENDED_FLOWS);

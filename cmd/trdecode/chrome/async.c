@@ -321,29 +321,11 @@ int chrome_name_counter(struct chrome *c)
 	return 0;
 }
 
-/* Set *name to the writer's string for text, or 0 if an argument has this name. -1: out of memory.
- */
-static int free_name(struct chrome *c, const char *text, uint32_t *name)
-{
-	uint32_t string = writer_text(c->w, text);
-
-	*name = string && !arguments_has(&c->arguments, string) ? string : 0;
-	return string ? 0 : -1;
-}
-
 uint32_t chrome_id_name(struct chrome *c)
 {
-	char text[64] = CHROME_ID_FIELD_2;
-	uint32_t name;
+	uint32_t name = writer_text(c->w, CHROME_ID_FIELD);
 
-	if (free_name(c, CHROME_ID_FIELD, &name))
-		return 0;
-	for (size_t n = strlen(text); !name; n++) {
-		if (free_name(c, text, &name))
-			return 0;
-		if (n == sizeof text - 1)
-			return writer_text(c->w, text);
-		text[n] = '_';
-	}
-	return name;
+	return name && arguments_has(&c->arguments, name)
+		       ? arguments_free_name(&c->arguments, c->w, CHROME_ID_FIELD_2)
+		       : name;
 }

@@ -90,6 +90,21 @@ bool arguments_has(const struct argument_table *t, uint32_t name)
 	return intern_find(&t->names, &name, sizeof name) != INTERN_NONE;
 }
 
+uint32_t arguments_free_name(const struct argument_table *t, struct writer *w, const char *text)
+{
+	char longer[64];
+	size_t n = strlen(text);
+	uint32_t name = writer_text(w, text);
+
+	memcpy(longer, text, n + 1);
+	while (name && arguments_has(t, name) && n < sizeof longer - 1) {
+		longer[n++] = '_';
+		longer[n] = '\0';
+		name = writer_text(w, longer);
+	}
+	return name;
+}
+
 uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint32_t function)
 {
 	struct argument_names *names = arguments_of(t, function), *ends;

@@ -48,6 +48,9 @@ void arguments_free(struct argument_table *t);
 int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name);
 /* Test whether any function has an argument with that name. */
 bool arguments_has(const struct argument_table *t, uint32_t name);
+/* Get the name of a field of the decoder's own that no argument has: the text, followed by as many
+ * _ as are needed. 0: out of memory. */
+uint32_t arguments_free_name(const struct argument_table *t, struct writer *w, const char *text);
 /* Get the location of a function with all names learnt. 0: out of memory. */
 uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint32_t function);
 /* Set the content of a buffer to the details (value.h) of named values of a function that has a

@@ -1,9 +1,8 @@
 /*
  * annotations.c - debug annotations become values: dictionaries STRUCTs, lists ARRAYs
- *
- * A named value in p->scratch.arguments is u32 name, u32 size, and the value (value.h).
  */
-#include "cmd/trdecode/perfetto/perfetto.h"
+#include "cmd/trdecode/perfetto/annotations.h"
+
 #include "common/stream/value.h"
 
 /* of nested values and of a dictionary, as of Trace Event JSON; jq 1.6 reads 127 nested objects */
@@ -268,18 +267,24 @@ static int put_annotation(struct annotations *a, struct protobuf_view message, u
 	return value_put_simple(b, VALUE_NULL);
 }
 
-/* Take the name of a leave from the named value at an offset, which is removed. */
-static int take_leave_name(struct perfetto *p, struct perfetto_annotated *found, size_t start,
-			   size_t at)
+/* Take the mark of a call, its id or the name of its leave, from the named value at an offset. The
+ * value is removed. */
+static int take_mark(struct perfetto *p, struct perfetto_annotated *found, size_t start, size_t at)
 {
 	struct buffer *b = &p->scratch.arguments;
+	bool is_id = b->data[at] == VALUE_UINT;
 	struct values v;
 	struct value value;
 
 	values_begin(&v, b->data + at, b->size - at);
 	b->size = start;
-	if (values_value(&v, &value))
+	if (!values_value(&v, &value))
+		return 0;
+	if (is_id)
+		found->id = value.number;
+	else
 		found->leave = writer_string(p->w, value.bytes, value.n);
+	found->has_id |= is_id;
 	return 0;
 }
 
@@ -295,8 +300,9 @@ int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 	at = perfetto_begin_named(p, name ? name : p->texts.nothing);
 	if (at == SIZE_MAX || put_annotation(&a, message, 0))
 		return -1;
-	if (name == p->texts.leave_name && b->data[at] == VALUE_STRING)
-		return take_leave_name(p, found, start, at);
+	if ((name == p->texts.leave_name && b->data[at] == VALUE_STRING) ||
+	    (name == p->texts.call_id && b->data[at] == VALUE_UINT))
+		return take_mark(p, found, start, at);
 	/* of a call that is cut: its source did not record that */
 	if (p->input->part.is && name == p->texts.continues && b->data[at] == VALUE_STRING) {
 		b->size = start;

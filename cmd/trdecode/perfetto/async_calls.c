@@ -74,7 +74,8 @@ int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec, str
 						 .name = rec->name,
 						 .category = rec->category,
 						 .location = perfetto_location(p, rec->name),
-						 .call = ++p->calls},
+						 .call = ++p->calls,
+						 .by_id = true},
 				       .track = rec->track,
 				       .below = (size_t)below};
 	if (!open->frame.location || put_id(a, id.hash, index))

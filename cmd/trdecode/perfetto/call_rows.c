@@ -23,8 +23,9 @@ static struct perfetto_row call_row(const struct perfetto *p, const struct perfe
 				 .name = f->name};
 
 	if (f->call) {
-		r.track_id = f->serial ? f->serial : t->uuid;
+		r.track_id = f->by_id ? f->serial : t->uuid;
 		r.call = f->call;
+		r.by_id = f->by_id;
 		r.flags = TYPE_CALL_NUMBER;
 		r.type_name = enter ? p->texts.async_begin : p->texts.async_end;
 		return r;
@@ -85,7 +86,9 @@ int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
 		return -1;
 	c->frames = f;
 	f += c->depth++;
-	*f = (struct perfetto_frame){.name = rec->name,
+	*f = (struct perfetto_frame){.serial = of->track_id,
+				     .by_id = rec->flags & PERFETTO_BY_ID,
+				     .name = rec->name,
 				     .category = rec->category,
 				     .location = perfetto_location(p, rec->name)};
 	if (!f->location)

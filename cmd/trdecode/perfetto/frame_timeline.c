@@ -4,7 +4,7 @@
  *
  * Source: protos/perfetto/trace/android/frame_timeline_event.proto of the project perfetto.
  */
-#include "cmd/trdecode/perfetto/perfetto.h"
+#include "cmd/trdecode/perfetto/annotations.h"
 
 /* FrameTimelineEvent, and FrameEnd; the begins have the cookie in the same field */
 enum { FRAME_COOKIE = 1, FRAME_KINDS = 5, FRAME_END = 5, FRAME_FIELDS = 13 };

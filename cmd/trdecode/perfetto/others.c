@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "cmd/trdecode/perfetto/perfetto.h"
+#include "cmd/trdecode/perfetto/annotations.h"
 
 /* SysStats, ProcessStats, TraceStats, AndroidLogPacket, PackagesList */
 enum {

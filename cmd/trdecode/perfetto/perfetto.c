@@ -155,6 +155,7 @@ static int declare_texts(struct perfetto *p)
 		uint32_t *to;
 		const char *text;
 	} texts[] = {
+		{&p->texts.call_id, PERFETTO_CALL_ID},
 		{&p->texts.begin, "begin"},
 		{&p->texts.end, "end"},
 		{&p->texts.async_begin, "async begin"},

@@ -56,11 +56,12 @@ enum perfetto_kind {
 enum perfetto_flags {
 	PERFETTO_UNFINISHED = 1, /* an END: the call has no leave */
 	PERFETTO_VALUE = 2,	 /* a u64 follows: of a counter the value, of a BEGIN its serial
-				    number, of a sample the weight */
+				    number or id, of a sample the weight */
 	PERFETTO_STRUCTS = 4,	 /* arguments contain STRUCTs */
 	PERFETTO_NAMED = 8,	 /* an END: only of a call with that name */
 	PERFETTO_AT_ONCE = 16,	 /* a BEGIN: the call ends at the same time */
 	PERFETTO_HAS_CPU = 32,
+	PERFETTO_BY_ID = 64, /* a BEGIN: the value is the id that the call had in its source */
 };
 
 /* An event, as stored in the sorter. After it: the value, then arguments as arguments_values takes
@@ -99,11 +100,11 @@ struct perfetto_packet {
 
 /* An open call. */
 struct perfetto_frame {
-	uint64_t serial; /* of a COMPLETE call; of a call with an id the number; 0 none */
+	uint64_t serial; /* of a COMPLETE call; by_id: the number of the id; 0 none */
 	uint32_t name, category, location;
 	uint32_t call; /* number of an asynchronous call; 0: it is on a stack */
 	uint32_t level;
-	bool kernel;
+	bool kernel, by_id;
 };
 
 struct perfetto_open; /* async_calls.c */
@@ -226,10 +227,12 @@ struct perfetto_scratch {
 
 /* Strings of the writer. */
 struct perfetto_texts {
-	uint32_t begin, end, async_begin, async_end, gap, gap_category, unfinished, leave_name;
+	uint32_t call_id, begin, end, async_begin, async_end, gap, gap_category, unfinished,
+		leave_name;
 	uint32_t continues;
 	uint32_t kernel, before; /* names of tracks */
 	uint32_t nothing;	 /* name of calls without one */
+	uint32_t track_id;	 /* name of the field; 0: not yet known */
 };
 
 /* The type of the last call's row without arguments. */
@@ -412,37 +415,6 @@ int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_l
 		      int32_t cpu);
 enum { PERFETTO_ORDER_UNSEEN, PERFETTO_ORDER_ENDS };
 static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
-
-/* --- annotations.c --- */
-
-/* What annotations of an event contain. */
-struct perfetto_annotated {
-	bool structs;	 /* a STRUCT */
-	bool unfinished; /* the mark of a call without a leave, which is left out */
-	uint32_t leave;	 /* the mark of a call whose leave has another name, which is left out: the
-			    name; 0 none */
-};
-/* Append an annotation to p->scratch.arguments. */
-int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
-			struct protobuf_view message, struct perfetto_annotated *a);
-/* Begin a named value. Returns the offset to end it; SIZE_MAX: out of memory. */
-size_t perfetto_begin_named(struct perfetto *p, uint32_t name);
-int perfetto_end_named(struct perfetto *p, size_t at);
-/* Append a STRUCT, whose members have the names in p->scratch.key from an offset on, which are
- * aligned. The values follow. */
-int perfetto_put_struct(struct perfetto *p, size_t names);
-/* Append an argument with a name. */
-int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number);
-int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number);
-int perfetto_argument_bool(struct perfetto *p, const char *name, bool value);
-int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string);
-int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n);
-
-/* --- typed.c --- */
-
-/* Append a field of a track event that is a typed argument, or one of a later version. */
-int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
-		   const struct protobuf_field *f, struct perfetto_annotated *found);
 
 /* --- samples.c --- */
 

@@ -25,14 +25,15 @@ static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, st
 
 	e->fields = fields;
 	if (r->call) {
+		if (!p->texts.track_id)
+			p->texts.track_id =
+				arguments_free_name(p->arguments.table, p->w, "track_id");
 		fields[e->nfields++] = (struct field_entry){.name = writer_text(p->w, "call"),
 							    .kind = FIELD_UINT,
 							    .role = ROLE_CALL,
 							    .size = 4};
-		fields[e->nfields++] = (struct field_entry){.name = writer_text(p->w, "track_id"),
-							    .kind = FIELD_HEX,
-							    .offset = 8,
-							    .size = 8};
+		fields[e->nfields++] = (struct field_entry){
+			.name = p->texts.track_id, .kind = FIELD_HEX, .offset = 8, .size = 8};
 		at = 16;
 	}
 	if (r->stack) {
@@ -51,8 +52,9 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 	static const uint32_t native[] = {
 		[KIND_INSTANT] = 'I', [KIND_ENTER] = 'B', [KIND_LEAVE] = 'E', [KIND_COUNTER] = 'C'};
 	struct {
-		uint32_t what, kind, name, category, flags, track, stack;
-	} key = {'t', r->kind, r->type_name, r->category, flags, r->call != 0, r->stack != 0};
+		uint32_t what, kind, name, category, flags, call, stack;
+	} key = {'t',	       r->kind, r->type_name, r->category, flags, (r->call != 0) + r->by_id,
+		 r->stack != 0};
 	uint32_t *id = id_cache_number(&p->types.ids, &key, sizeof key);
 	struct field_entry fields[3];
 	struct type_entry e = {.source = p->source,
@@ -60,7 +62,7 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 			       .group = r->category,
 			       .kind = (uint8_t)r->kind,
 			       .flags = (uint16_t)flags,
-			       .native = native[r->kind]};
+			       .native = native[r->kind] | (r->by_id ? 0x20 : 0)};
 
 	if (!id || *id)
 		return id ? *id : 0;
@@ -74,8 +76,9 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r)
 {
 	uint32_t flags = r->flags | (r->size ? TYPE_TAIL | TYPE_VALUES : 0);
-	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^ flags << 4 ^
-		       (unsigned)r->kind << 1 ^ (r->stack != 0);
+	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^
+		       (unsigned)r->by_id << 15 ^ flags << 4 ^ (unsigned)r->kind << 1 ^
+		       (r->stack != 0);
 	size_t slot = hash_u64(key) % PERFETTO_RECENT;
 	/* the flags have that of calls with numbers */
 	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24;
@@ -289,11 +292,9 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	r.name = rec->kind == PERFETTO_END && !(rec->flags & PERFETTO_NAMED) ? rec->name : 0;
 	switch (rec->kind) {
 	case PERFETTO_BEGIN:
+		r.track_id = value;
 		if (perfetto_begin_call(p, t, rec, &r))
 			return -1;
-		if (rec->flags & PERFETTO_VALUE)
-			perfetto_calls_of(p, t)->frames[perfetto_calls_of(p, t)->depth - 1].serial =
-				value;
 		if (!(rec->flags & PERFETTO_AT_ONCE))
 			return 0;
 		r = (struct perfetto_row){.time = time};

@@ -17,6 +17,7 @@ struct perfetto_row {
 	uint32_t flags;			    /* of the type */
 	uint32_t level, location, stack;
 	uint32_t call; /* number of an asynchronous call; 0: none */
+	bool by_id;    /* it has an id */
 	uint32_t name; /* whose arguments are values */
 	const uint8_t *values;
 	uint32_t size;
@@ -31,7 +32,8 @@ struct perfetto_thread *perfetto_track_thread(const struct perfetto *p,
 					      const struct perfetto_track *t);
 /* Get the calls that a track's begins and ends are of. */
 struct perfetto_calls *perfetto_calls_of(const struct perfetto *p, struct perfetto_track *t);
-/* Begin a call. of: the time, the values and the stack of the row. */
+/* Begin a call. of: the time, the values and the stack of the row; as track_id the call's serial.
+ */
 int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
 			const struct perfetto_record *rec, const struct perfetto_row *of);
 /* Write the row of a call: values and stack are those of the row `of`. */

@@ -425,7 +425,11 @@ static int keep_event(struct perfetto *p, const struct perfetto_sequence *s, str
 	if (ev->legacy.present && (!ev->type || ev->legacy.phase))
 		return legacy_keep(p, ev);
 	switch (ev->type) {
-	case TYPE_BEGIN: return track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
+	case TYPE_BEGIN:
+		return ev->annotated.has_id
+			       ? track_event_keep(p, ev, PERFETTO_BEGIN,
+						  PERFETTO_VALUE | PERFETTO_BY_ID, ev->annotated.id)
+			       : track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
 	case TYPE_END: return track_event_keep(p, ev, PERFETTO_END, unfinished, 0);
 	case TYPE_COUNTER:
 		return ev->has_counter
@@ -448,7 +452,8 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 	ev.name = ev.category = ev.stack = 0;
 	ev.time_delta = 0;
 	ev.has_time_delta = ev.has_thread_time = false;
-	ev.annotated.structs = ev.annotated.unfinished = ev.legacy.present = false;
+	ev.annotated.structs = ev.annotated.unfinished = ev.annotated.has_id = false;
+	ev.legacy.present = false;
 	ev.annotated.leave = 0;
 	ev.legacy.phase = 0;
 	p->scratch.arguments.size = 0;

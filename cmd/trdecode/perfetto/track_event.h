@@ -4,7 +4,7 @@
 #ifndef TR_TRDECODE_PERFETTO_TRACK_EVENT_H
 #define TR_TRDECODE_PERFETTO_TRACK_EVENT_H
 
-#include "cmd/trdecode/perfetto/perfetto.h"
+#include "cmd/trdecode/perfetto/annotations.h"
 
 enum { FLOWS_MOST = 64 };
 

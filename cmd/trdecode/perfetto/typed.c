@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "cmd/trdecode/perfetto/perfetto.h"
+#include "cmd/trdecode/perfetto/annotations.h"
 #include "common/stream/value.h"
 
 enum { NUMBERS = 64, TYPED_DEPTH = 8 };

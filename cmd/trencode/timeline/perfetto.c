@@ -101,23 +101,50 @@ static uint32_t category_of(const struct type *t)
 	return t ? t->group.number : 0;
 }
 
+/* Append the attributes of a call's event. Instead of its track_id the call has a track, or an id.
+ */
+static int append_call(struct perfetto *s, const struct event *ev)
+{
+	struct attribute id = {.kind = ATTRIBUTE_UINT};
+
+	if (!perfetto_track_id(ev, &id.number))
+		return attributes_append(&s->attributes, ev, &s->kept);
+	if (ev->tail_size && attributes_append_values(&s->attributes, ev, &s->kept))
+		return -1;
+	return ev->type->kind == KIND_ENTER && !perfetto_has_own_track(ev->type)
+		       ? attributes_append_named(&s->attributes, PERFETTO_CALL_ID, &id, &s->kept)
+		       : 0;
+}
+
+/* Get the track of a call that begins. keep: what perfetto_end_call needs to find it. */
+static int begin_track(struct perfetto *s, const struct event *enter, const struct span *span,
+		       struct buffer *keep, uint64_t *uuid, struct error *e)
+{
+	uint8_t slot = 0;
+
+	if (perfetto_has_own_track(enter->type)) {
+		if (perfetto_own_track(s, enter, uuid, e))
+			return -1;
+		return buffer_u64(keep, *uuid) ? error_no_memory(e) : 0;
+	}
+	if (enter->type->flags & TYPE_CALL_NUMBER &&
+	    (perfetto_take_slot(s, span->thread, !encoder_all_numbered(enter->type), &slot) ||
+	     buffer_u8(keep, slot)))
+		return error_no_memory(e);
+	return perfetto_span_track(s, span, slot, enter->time, uuid, e);
+}
+
 static int perfetto_begin_call(void *ctx, const struct event *enter, const struct span *span,
 			       struct buffer *keep, uint64_t *token, struct error *e)
 {
 	struct perfetto *s = ctx;
 	uint32_t name;
 	uint64_t uuid;
-	uint8_t slot = 0;
 
-	if (enter->type->flags & TYPE_CALL_NUMBER &&
-	    (perfetto_take_slot(s, span->thread, !encoder_all_numbered(enter->type), &slot) ||
-	     buffer_u8(keep, slot)))
-		return error_no_memory(e);
-	if (perfetto_span_track(s, span, slot, enter->time, &uuid, e))
+	if (begin_track(s, enter, span, keep, &uuid, e))
 		return -1;
 	buffer_clear(&s->kept);
-	if (perfetto_name_of(s, span->location, &name) ||
-	    attributes_append(&s->attributes, enter, &s->kept) ||
+	if (perfetto_name_of(s, span->location, &name) || append_call(s, enter) ||
 	    span_append_continues(span, &s->attributes, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(
@@ -151,19 +178,31 @@ static int perfetto_append_leave_name(struct perfetto *s, const struct span *spa
 							text.text, text.size, &s->kept);
 }
 
+/* Free the slot of a call that ends. Returns its number. */
+static uint8_t end_slot(struct perfetto *s, const struct span *span)
+{
+	uint8_t slot;
+
+	if (span->kept_size != sizeof slot)
+		return 0;
+	slot = span->kept->data[span->kept_at];
+	s->slots[span->thread] &= ~(1ull << slot);
+	return slot;
+}
+
 static int perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
 			     struct error *e)
 {
 	struct perfetto *s = ctx;
-	uint8_t slot = span->kept_size ? span->kept->data[span->kept_at] : 0;
 	uint64_t uuid, token;
 	uint32_t name;
+	uint8_t slot = end_slot(s, span);
 
-	if (span->kept_size)
-		s->slots[span->thread] &= ~(1ull << slot);
 	if (span->unfinished && s->drop)
 		return span->begun ? spill_journal_revoke(&s->held, span->token, e) : 0;
-	if (perfetto_span_track(s, span, slot, span->end, &uuid, e))
+	if (span->kept_size == sizeof uuid)
+		uuid = get_u64(span->kept->data + span->kept_at);
+	else if (perfetto_span_track(s, span, slot, span->end, &uuid, e))
 		return -1;
 	buffer_clear(&s->kept);
 	if (!span->begun) {
@@ -179,8 +218,7 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 				       &token, e))
 			return -1;
 	}
-	if ((leave && attributes_append(&s->attributes, leave, &s->kept)) ||
-	    perfetto_append_leave_name(s, span) ||
+	if ((leave && append_call(s, leave)) || perfetto_append_leave_name(s, span) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, &s->kept)) ||
 	    span_append_continues(span, &s->attributes, &s->kept))
@@ -402,7 +440,8 @@ static void free_state(struct perfetto *s)
 	json_close(&s->json);
 	intern_free(&s->declared);
 	intern_free(&s->counters);
-	intern_free(&s->named);
+	intern_free(&s->others.keys);
+	free(s->others.uuids);
 	free(s->slots);
 	free(s);
 }

@@ -26,10 +26,18 @@ enum track_kind {
 	OF_BEFORE,  /* which: the level */
 	OF_OVERLAP, /* which: the slot */
 	OF_COUNTER, /* the number of the counter, instead of thread and which */
-	OF_NAMED,   /* the number of the track, as of a counter */
+	OF_OTHER,   /* the number of the track, as of a counter */
+	TRACK_KINDS,
 };
 
 struct perfetto_ftrace;
+
+/* The uuids of tracks, by what identifies the track. */
+struct track_uuids {
+	struct intern keys;
+	uint64_t *uuids; /* by number of the key */
+	size_t capacity;
+};
 
 /* One run of the encoder. */
 struct perfetto {
@@ -44,9 +52,9 @@ struct perfetto {
 	struct buffer interned, kept, clean;
 	uint8_t *known[NAME_KINDS]; /* by string: was sent */
 	size_t nknown[NAME_KINDS];
-	struct intern declared; /* child tracks */
-	struct intern counters; /* thread, name, name of the value */
-	struct intern named;	/* thread, name, slot: other tracks that have a name */
+	struct intern declared;	   /* child tracks */
+	struct intern counters;	   /* thread, name, name of the value */
+	struct track_uuids others; /* tracks with a name, and those of track_id */
 	struct perfetto_samples *samples;
 	uint64_t *slots; /* by thread: overlapping calls that are open */
 	size_t nslots;
@@ -98,12 +106,19 @@ struct track_of {
 /* Get the track of a thread, or a track below it; a new track is declared. */
 int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
 		   struct error *e);
+/* Get the track_id of an asynchronous call that was read from Perfetto's format. */
+bool perfetto_track_id(const struct event *ev, uint64_t *id);
+/* Test for the type of such a call whose track_id is the uuid of its track. */
+bool perfetto_has_own_track(const struct type *t);
+/* Get the track of such a call. */
+int perfetto_own_track(struct perfetto *s, const struct event *enter, uint64_t *uuid,
+		       struct error *e);
 int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot, uint64_t time,
 			uint64_t *uuid, struct error *e);
 /* Take the lowest slot that no open call of the thread has; apart: not 0, the thread's own track.
  */
 int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot);
-/* Test for an instant or counter of no thread, process or CPU, which needs no track of one. */
+/* Test for an instant, counter or gap of no thread, process or CPU, which needs no track of one. */
 bool perfetto_is_global(const struct event *ev);
 /* Get the track of the counter of an event, by strings of the dictionary: its name and, if the
  * event has several values, the value's name; else 0. */

@@ -1,8 +1,17 @@
 #include "cmd/trencode/timeline/perfetto_private.h"
 
 #include "common/formats/chrome.h"
+#include "common/stream/field.h"
 
 enum { SLOTS = 64 };
+
+/* What identifies a track of struct track_uuids: a name of a thread and the slot, or a track_id of
+ * a source. */
+enum { OF_NAME, OF_ID };
+
+static const char *const track_names[] = {[OF_KERNEL] = "kernel",
+					  [OF_BEFORE] = "called before the trace",
+					  [OF_OVERLAP] = "overlapping"};
 
 static uint64_t uuid_of(enum track_kind kind, uint32_t thread, uint32_t which)
 {
@@ -55,51 +64,159 @@ bool perfetto_is_global(const struct event *ev)
 {
 	const struct type *t = ev->type;
 
-	return (t->kind == KIND_INSTANT || t->kind == KIND_COUNTER) &&
-	       !(ev->lane->flags & (LANE_HAS_TID | LANE_HAS_PID | LANE_HAS_CPU)) &&
-	       !ev->lane->buffer.size &&
-	       (type_is_of(t, "perfetto") ||
-		(type_is_of(t, "chrome") && t->native & CHROME_GLOBAL));
+	if (ev->lane->flags & (LANE_HAS_TID | LANE_HAS_PID | LANE_HAS_CPU) || ev->lane->buffer.size)
+		return false;
+	return t->kind == KIND_GAP || ((t->kind == KIND_INSTANT || t->kind == KIND_COUNTER) &&
+				       (type_is_of(t, "perfetto") ||
+					(type_is_of(t, "chrome") && t->native & CHROME_GLOBAL)));
 }
 
-/* Get the track of such a lane: below that of its thread, if it has one. */
-static int named_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
-		       struct error *e)
+static bool has_thread(const struct lane *lane)
+{
+	return lane->flags & (LANE_HAS_TID | LANE_HAS_CPU);
+}
+
+/* Get the place of the uuid of a track, by its key. *known: the track has one. NULL: out of
+ * memory. */
+static uint64_t *other_uuid(struct perfetto *s, const uint32_t key[4], bool *known)
+{
+	struct track_uuids *t = &s->others;
+	uint32_t had = t->keys.count, number = intern(&t->keys, key, 4 * sizeof *key);
+	uint64_t *uuids = number == INTERN_NONE
+				  ? NULL
+				  : array_reach(t->uuids, &t->capacity, number, sizeof *uuids);
+
+	if (!uuids)
+		return NULL;
+	t->uuids = uuids;
+	*known = number < had;
+	if (!*known)
+		uuids[number] = (uint64_t)OF_OTHER << 56 | number;
+	return &uuids[number];
+}
+
+/* Write the descriptor of a track with a name, below that of its thread, if it has one. */
+static int describe_other(struct perfetto *s, const struct track_of *of, uint64_t time,
+			  uint64_t uuid, struct error *e)
 {
 	struct text_ref name = of->lane->buffer;
-	uint32_t key[3] = {of->thread, name.number, of->which}, had = s->named.count;
-	uint32_t number = intern(&s->named, key, sizeof key);
 
-	if (number == INTERN_NONE)
-		return error_no_memory(e);
-	*uuid = (uint64_t)OF_NAMED << 56 | number;
-	if (s->named.count == had)
-		return 0;
+	if (!name.size && has_thread(of->lane)) {
+		name.text = track_names[OF_OVERLAP];
+		name.size = strlen(track_names[OF_OVERLAP]);
+	}
 	s->part.size = 0;
-	if (protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
-	    perfetto_put_text(s, &s->part, TRACK_NAME, name.text, name.size) ||
-	    (of->lane->flags & (LANE_HAS_TID | LANE_HAS_CPU) &&
+	if (protobuf_uint(&s->part, TRACK_UUID, uuid) ||
+	    (name.size && perfetto_put_text(s, &s->part, TRACK_NAME, name.text, name.size)) ||
+	    (has_thread(of->lane) &&
 	     protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, of->thread, 0))))
 		return error_no_memory(e);
 	return perfetto_put_descriptor(s, time, e);
 }
 
+/* Get the track of such a lane. */
+static int named_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
+		       struct error *e)
+{
+	const uint32_t key[4] = {OF_NAME, of->thread, of->lane->buffer.number, of->which};
+	bool known;
+	const uint64_t *place = other_uuid(s, key, &known);
+
+	if (!place)
+		return error_no_memory(e);
+	*uuid = *place;
+	return known ? 0 : describe_other(s, of, time, *uuid, e);
+}
+
+/* Write the descriptor of a thread, if it is new or has a new name. */
+static int thread_track(struct perfetto *s, const struct track_of *of, uint64_t time,
+			struct error *e)
+{
+	struct track *t = tracks_get(&s->tracks, of->thread, of->lane);
+
+	if (!t)
+		return error_no_memory(e);
+	return __builtin_expect(t->renamed, 0) ? describe_thread(s, t, of->lane, time, e) : 0;
+}
+
+/* Find the field track_id of the fixed part; its name may be longer. NULL: there is none. */
+static const struct field *track_id_field(const struct type *t)
+{
+	if (!(t->flags & TYPE_CALL_NUMBER) || !type_is_of(t, "perfetto"))
+		return NULL;
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].kind == FIELD_HEX && t->fields[i].where == WHERE_FIXED)
+			return &t->fields[i];
+	return NULL;
+}
+
+bool perfetto_track_id(const struct event *ev, uint64_t *id)
+{
+	const struct field *f = track_id_field(ev->type);
+	struct field_value v;
+
+	if (!f)
+		return false;
+	field_get(ev, f, 0, &v);
+	*id = v.u;
+	return v.form != FORM_NONE;
+}
+
+bool perfetto_has_own_track(const struct type *t)
+{
+	return (t->native == 'B' || t->native == 'E') && track_id_field(t);
+}
+
+int perfetto_own_track(struct perfetto *s, const struct event *enter, uint64_t *uuid,
+		       struct error *e)
+{
+	const struct track_of of = {OF_OTHER, calls_thread(enter), 0, enter->lane};
+	const struct lane *lane = enter->lane;
+	uint32_t key[4] = {OF_ID, lane->source ? lane->source->number : 0};
+	uint32_t had = s->declared.count;
+	uint64_t *place, id = 0;
+	bool known;
+
+	perfetto_track_id(enter, &id);
+	key[2] = (uint32_t)id;
+	key[3] = (uint32_t)(id >> 32);
+	if (has_thread(lane) && thread_track(s, &of, enter->time, e))
+		return -1;
+	place = other_uuid(s, key, &known);
+	if (!place)
+		return error_no_memory(e);
+	*uuid = *place;
+	if (known)
+		return 0;
+	/* the uuid of the source, unless it is one of the encoder's or of another source */
+	if (id >> 56 == 0 || id >> 56 >= TRACK_KINDS) {
+		if (intern(&s->declared, &id, sizeof id) == INTERN_NONE)
+			return error_no_memory(e);
+		if (s->declared.count > had)
+			*uuid = *place = id;
+	}
+	if (is_named_track(lane)) {
+		/* instants of that name are on this track, too */
+		const uint32_t named[4] = {OF_NAME, of.thread, lane->buffer.number, 0};
+
+		place = other_uuid(s, named, &known);
+		if (!place)
+			return error_no_memory(e);
+		if (!known)
+			*place = *uuid;
+	}
+	return *uuid ? describe_other(s, &of, enter->time, *uuid, e) : 0;
+}
+
 int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
 		   struct error *e)
 {
-	static const char *const names[] = {[OF_KERNEL] = "kernel",
-					    [OF_BEFORE] = "called before the trace",
-					    [OF_OVERLAP] = "overlapping"};
 	bool named = (of->kind == OF_THREAD || of->kind == OF_OVERLAP) && is_named_track(of->lane);
-	struct track *t;
 	uint32_t had;
 
-	if (named && !(of->lane->flags & (LANE_HAS_TID | LANE_HAS_CPU)))
+	if (named && !has_thread(of->lane))
 		return named_track(s, of, time, uuid, e);
-	t = tracks_get(&s->tracks, of->thread, of->lane);
-	if (!t)
-		return error_no_memory(e);
-	if (__builtin_expect(t->renamed, 0) && describe_thread(s, t, of->lane, time, e))
+	if (thread_track(s, of, time, e))
 		return -1;
 	if (__builtin_expect(named, 0))
 		return named_track(s, of, time, uuid, e);
@@ -113,7 +230,8 @@ int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time,
 		return 0;
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
-	    perfetto_put_text(s, &s->part, TRACK_NAME, names[of->kind], strlen(names[of->kind])) ||
+	    perfetto_put_text(s, &s->part, TRACK_NAME, track_names[of->kind],
+			      strlen(track_names[of->kind])) ||
 	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, of->thread, 0)))
 		return error_no_memory(e);
 	return perfetto_put_descriptor(s, time, e);
