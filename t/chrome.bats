@@ -527,3 +527,18 @@ asynchronous() {
 	trdecode x.json | trencode -t ndjson | jq -r '.args.x | type' | sort | uniq -c | sed 's/^ *//' >have
 	printf '%s\n' '65536 object' '464 string' | diff - have
 }
+
+@test "the last call that receives the flow of a bind_id ends it, whatever its place in the file" {
+	cat >x.json <<-'END'
+		[{"ph":"X","name":"late","ts":30,"dur":2,"pid":1,"bind_id":"0x5","flow_in":true},{"ph":"X","name":"out","ts":1,"dur":2,"pid":1,"bind_id":"0x5","flow_out":true},
+		{"ph":"X","name":"in","ts":10,"dur":2,"pid":1,"bind_id":"0x5","flow_in":true,"args":{"a":1}},{"ph":"X","name":"out","ts":11,"dur":1,"pid":1,"bind_id":"0x6","flow_out":true},
+		{"ph":"b","cat":"x","id":3,"name":"in","ts":12,"pid":1,"bind_id":"0x6","flow_in":true},{"ph":"e","cat":"x","id":3,"name":"in","ts":13,"pid":1},
+		{"ph":"B","name":"step","ts":14,"pid":1,"bind_id":"0x6","flow_in":true,"flow_out":true},{"ph":"E","ts":15,"pid":1},
+		{"ph":"X","name":"out","ts":16,"dur":1,"pid":1,"bind_id":"0x7","flow_out":true},{"ph":"b","cat":"x","id":4,"name":"end","ts":17,"pid":1,"bind_id":"0x7","flow_in":true}]
+	END
+	jq -c '[group_by(.bind_id)[] | select(.[0].bind_id) | sort_by(.ts) | (length - 1) as $last | to_entries[] |
+		{ts: .value.ts, id: .value.bind_id, ph: (if .key == 0 then "s" elif .key == $last and (.value.flow_out | not) then "f" else "t" end)}] | sort_by(.ts)[]' x.json >want
+	trdecode -q x.json | trencode -q -t chrome --rebase=none | jq -c '[.traceEvents[] | select(.cat == "flow") | {ts, id, ph}] | sort_by(.ts)[]' | diff want -
+	run -0 pipefail "trdecode -q x.json | trencode -q -t ndjson | jq -c 'select(.name == \"in\" or .name == \"end\") | .args'"
+	assert_output $'{"a":1,"flow_ids":5}\n{"flow_ids":6,"id":3}\n{"terminating_flow_ids":7,"id":4}'
+}

@@ -362,7 +362,7 @@ flow_list() {
 	}
 	{
 		of x.json
-		printf '["%s",%s,"flow","flow",%s,null]\n' s 1 null t 10 '"e"' t 21 '"e"'
+		printf '["%s",%s,"flow","flow",%s,null]\n' s 1 null t 10 '"e"' f 21 '"e"'
 	} | sort >want
 	trencode -q -t chrome --rebase=none -o y.json x.trs
 	of y.json | diff want -

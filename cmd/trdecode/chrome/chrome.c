@@ -355,6 +355,7 @@ static void chrome_close(struct input *in)
 	intern_free(&c->names);
 	arguments_free(&c->arguments);
 	id_cache_free(&c->declared);
+	chrome_flows_free(&c->flows);
 	id_cache_free(&c->process_names);
 	free(c);
 	in->state = NULL;

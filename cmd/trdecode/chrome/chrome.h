@@ -59,6 +59,7 @@ struct chrome_record {
 	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; of samples and
 			    instants the frame + 1; 0 none */
 	struct chrome_id id;
+	uint32_t flow;	   /* number of the event among those of flows, if it may be the end; 0 */
 	int32_t cpu;	   /* of an instant or sample; -1: it is not known */
 	bool unfinished;   /* the call ended without a leave */
 	bool unseen;	   /* the call has no enter */
@@ -144,6 +145,14 @@ struct chrome_ends {
 	uint64_t serial;
 };
 
+/* The flows of calls (flows.c). */
+struct chrome_flows {
+	struct id_cache ids;	  /* index + 1 in last */
+	struct chrome_flow *last; /* the last event of each */
+	uint32_t count, events;
+	size_t capacity;
+};
+
 /* The profiles of V8 (cpu_profile.c). */
 struct chrome_profiles {
 	struct intern keys; /* process and id: number of the profile */
@@ -164,6 +173,7 @@ struct chrome_read {
 	struct chrome_id id, bind;   /* bind: "bind_id" */
 	bool unfinished, unseen, continues, began_before;
 	bool flows;	/* the event is part of the flow `bind` */
+	bool flow_out;	/* and may not be its end */
 	uint16_t scope; /* as of a record */
 };
 
@@ -180,6 +190,7 @@ struct chrome {
 	size_t nthreads, threads_capacity;
 	struct chrome_async async;
 	struct chrome_frames frames;
+	struct chrome_flows flows;
 	struct chrome_profiles profiles;
 	struct chrome_ends ends;
 	struct chrome_counts counts;
@@ -194,6 +205,7 @@ struct chrome {
 	uint32_t source, clock;
 	struct chrome_texts { /* strings of the writer */
 		uint32_t begin, end, unfinished, continues, gap, gap_category, period;
+		uint32_t flows, ended_flows; /* 0: not used yet */
 	} texts;
 	struct chrome_read read;
 };
@@ -297,6 +309,15 @@ static inline bool chrome_is_flow(char phase)
 /* Write the row of an event with an asynchronous phase. */
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values);
+
+/* --- flows.c --- */
+
+/* Add the flow of an event that begins a call, as the last argument. */
+int chrome_flow_add(struct chrome *c, struct chrome_record *record, int64_t time);
+/* Rename the last argument of an event with record->flow if it is the end of its flow. *values: the
+ * arguments, then those in c->read.record. */
+int chrome_flow_end(struct chrome *c, const struct chrome_record *r, const uint8_t **values);
+void chrome_flows_free(struct chrome_flows *f);
 
 /* --- rows.c --- */
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/chrome/chrome.h"
-#include "common/formats/perfetto.h"
 #include "common/stream/value.h"
 
 enum {
@@ -189,19 +188,6 @@ static void forget_argument(struct chrome *c, uint32_t name)
 		c->read.arguments.size = last;
 }
 
-/* Add the flow of an event that begins a call, as an argument. */
-static int add_flow(struct chrome *c)
-{
-	struct buffer *to = &c->read.arguments, *value = &c->read.values;
-	uint32_t name = writer_text(c->w, PERFETTO_FLOWS);
-
-	value->size = 0;
-	if (!name || value_put_uint(value, VALUE_UINT, c->read.bind.number) ||
-	    buffer_u32(to, name) || buffer_u32(to, (uint32_t)value->size))
-		return -1;
-	return buffer_append(to, value->data, value->size);
-}
-
 /* Return the number in "cpu" of an event of a thread; -1: there is none. */
 static int32_t cpu_of(struct chrome *c, uint32_t thread)
 {
@@ -252,7 +238,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	if (record.unfinished)
 		forget_argument(c, c->texts.unfinished);
 	if ((c->read.flows && c->read.bind.form & CHROME_ID_HERE && is_phase(c, "XBb") &&
-	     add_flow(c)) ||
+	     chrome_flow_add(c, &record, time)) ||
 	    !chrome_thread(c, &record.thread))
 		return error_no_memory(e);
 	record.scope = is_phase(c, "iI") ? c->read.scope : 0;
@@ -276,6 +262,8 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	for (size_t i = 0; i < c->read.arguments.size; i += 8 + get_u32(p + i + 4))
 		if (arguments_learn(&c->arguments, name, get_u32(p + i)))
 			return error_no_memory(e);
+	if (record.flow && arguments_learn(&c->arguments, name, c->texts.ended_flows))
+		return error_no_memory(e);
 	c->counts.negative += time < 0;
 	if (time < c->lowest)
 		c->lowest = time;
@@ -370,7 +358,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
 	bool scope = json_is(r, "s");
 	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
-	bool flows = json_is(r, "flow_in") || json_is(r, "flow_out");
+	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
 	struct buffer *text = text_of(c, r);
 	enum json_token token = json_next(r);
 
@@ -385,6 +373,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	if (bind && (token == JSON_STRING || token == JSON_NUMBER))
 		return chrome_read_number(c, &r->text, &c->read.bind);
 	c->read.flows |= flows && token == JSON_TRUE;
+	c->read.flow_out |= flow_out && token == JSON_TRUE;
 	/* some writers put numbers beyond 2^53 in quotes */
 	if ((ts || dur) && (token == JSON_NUMBER ||
 			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
@@ -454,7 +443,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	enum json_token token;
 
 	c->read.id = c->read.bind = (struct chrome_id){0};
-	c->read.flows = c->read.has_nested = false;
+	c->read.flows = c->read.flow_out = c->read.has_nested = false;
 	c->read.scope = 0;
 	c->read.unfinished = c->read.unseen = c->read.in_time = false;
 	c->read.continues = c->read.began_before = false;

@@ -359,6 +359,8 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 	uint64_t time = chrome_stream_time(c, record->key.time);
 
 	memcpy(&r, record->data, sizeof r);
+	if (r.flow && chrome_flow_end(c, &r, &values))
+		return -1;
 	switch (r.kind) {
 	case CHROME_BEGIN:
 	case CHROME_COMPLETE: return chrome_enter(c, &r, time, values);
