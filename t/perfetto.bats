@@ -193,6 +193,8 @@ lists() {
 	placed <y.pftrace | diff want -
 	trdecode -q y.pftrace | trencode -q -t perfetto | placed | diff want -
 	diff <(trdecode -q x.pftrace | trencode -q -t ndjson -c time,type,name,pid,tid) <(trdecode -q y.pftrace | trencode -q -t ndjson -c time,type,name,pid,tid)
+	# in Trace Event JSON the names are arguments
+	trdecode -q x.pftrace | trencode -q -t chrome --rebase=none | jq -r '[.traceEvents[] | select(.ph | test("^[biX]$"))] | sort_by(.ts)[] | "\(.ts * 1000) \(.args.track | if . then tojson else "" end)"' | diff want -
 }
 
 @test "slices of other tracks keep the track's uuid, also nested ones; arguments keep their names; ids of calls stay" {

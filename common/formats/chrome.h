@@ -56,6 +56,9 @@
 
 #define CHROME_WEIGHT_UNIT "unit"
 
+/* The argument with the name of the track of an instant or call that Perfetto recorded. */
+#define CHROME_TRACK "track"
+
 /* The category of calls in the kernel, and the member of otherData that has its name. */
 #define CHROME_KERNEL	       "kernel"
 #define CHROME_KERNEL_CATEGORY "kernel_category"

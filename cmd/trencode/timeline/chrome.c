@@ -101,14 +101,6 @@ void chrome_put_args(struct chrome_output *s, char *p)
 	text_wrote(s->out, p);
 }
 
-/* Append the arguments, without the id of an asynchronous event. */
-static int chrome_append_args(struct chrome_output *s, const struct event *ev, struct buffer *to)
-{
-	if (!async_event_is(ev->type))
-		return attributes_append(&s->attributes, ev, to);
-	return ev->tail_size ? attributes_append_values(&s->attributes, ev, to) : 0;
-}
-
 int chrome_render_args(struct chrome_output *s, const struct span *span, const struct event *leave,
 		       struct error *e)
 {

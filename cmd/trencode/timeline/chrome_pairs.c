@@ -22,6 +22,20 @@ enum { HAS_BEGIN = 1 };
 
 /* --- asynchronous events --- */
 
+int chrome_append_args(struct chrome_output *s, const struct event *ev, struct buffer *to)
+{
+	bool named = ev->type->kind == KIND_INSTANT || ev->type->kind == KIND_ENTER;
+	struct text_ref name = ev->lane->buffer;
+
+	/* an argument of the event with that name follows and is preferred */
+	if (__builtin_expect(name.size && named, 0) && track_is_other(ev->lane) &&
+	    attributes_append_text(&s->attributes, CHROME_TRACK, name.text, name.size, to))
+		return -1;
+	if (!async_event_is(ev->type))
+		return attributes_append(&s->attributes, ev, to);
+	return ev->tail_size ? attributes_append_values(&s->attributes, ev, to) : 0;
+}
+
 void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id)
 {
 	bool hex = t->fields[t->nfields - 1].kind == FIELD_HEX, local = t->native & CHROME_LOCAL;

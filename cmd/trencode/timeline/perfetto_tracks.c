@@ -54,12 +54,6 @@ static int describe_thread(struct perfetto *s, struct track *t, const struct lan
 	return perfetto_put_descriptor(s, time, e);
 }
 
-/* Test for a lane of a track that was read from Perfetto's format and is not that of a thread. */
-static bool is_named_track(const struct lane *lane)
-{
-	return lane->buffer.size && lane->source && !strcmp(lane->source->format.text, "perfetto");
-}
-
 bool perfetto_is_global(const struct event *ev)
 {
 	const struct type *t = ev->type;
@@ -195,7 +189,7 @@ int perfetto_own_track(struct perfetto *s, const struct event *enter, uint64_t *
 		if (s->declared.count > had)
 			*uuid = *place = id;
 	}
-	if (is_named_track(lane)) {
+	if (track_is_other(lane)) {
 		/* instants of that name are on this track, too */
 		const uint32_t named[4] = {OF_NAME, of.thread, lane->buffer.number, 0};
 
@@ -211,7 +205,7 @@ int perfetto_own_track(struct perfetto *s, const struct event *enter, uint64_t *
 int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
 		   struct error *e)
 {
-	bool named = (of->kind == OF_THREAD || of->kind == OF_OVERLAP) && is_named_track(of->lane);
+	bool named = (of->kind == OF_THREAD || of->kind == OF_OVERLAP) && track_is_other(of->lane);
 	uint32_t had;
 
 	if (named && !has_thread(of->lane))

@@ -227,6 +227,11 @@ struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *l
 	return tr;
 }
 
+bool track_is_other(const struct lane *lane)
+{
+	return lane->buffer.size && lane->source && !strcmp(lane->source->format.text, "perfetto");
+}
+
 int track_name(const struct track *t, const struct lane *lane, struct buffer *to)
 {
 	if (t->per_cpu)

@@ -103,6 +103,10 @@ static inline bool track_is_named(const struct track *t, const struct lane *lane
 	return lane->comm.size || (t->per_cpu ? lane->flags & LANE_HAS_CPU : t->made_up);
 }
 
+/* Test for the lane of a track that was read from Perfetto's format and is not that of a thread:
+ * the buffer is its name. */
+bool track_is_other(const struct lane *lane);
+
 /* Append its display name: comm, "CPU 3", or "swapper/1" style for threads without a number of
  * their own. Returns 0, or -1 when out of memory. */
 int track_name(const struct track *t, const struct lane *lane, struct buffer *to);
