@@ -56,7 +56,7 @@ static uint32_t *number_of(struct argument_table *t, uint32_t function, uint32_t
 	size_t slot = hash_u64(pair) % ARGUMENTS_RECENT;
 
 	/* without this cache trdecode takes 15 % more instructions for a trace of Perfetto whose
-	 * events have arguments */
+	 * events have arguments, with 256 slots 8 % more */
 	if (t->recent[slot].number && t->recent[slot].pair == pair)
 		return &t->recent[slot].number;
 	number = id_cache_number(&t->pairs, both, sizeof both);

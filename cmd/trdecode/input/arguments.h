@@ -13,7 +13,7 @@
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
 
-enum { ARGUMENTS_RECENT = 256 }; /* slots of a cache of numbers that were used last */
+enum { ARGUMENTS_RECENT = 4096 }; /* slots of a cache of numbers that were used last */
 
 /* A function. Names are strings of the writer. */
 struct argument_names {

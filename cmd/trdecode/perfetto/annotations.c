@@ -64,19 +64,49 @@ static int put_too_deep(struct annotations *a)
 	return value_put_simple(&a->p->scratch.arguments, VALUE_NULL);
 }
 
-/* Get the name of an annotation; 0: it has none. */
-static uint32_t annotation_name(struct annotations *a, struct protobuf_view message)
+/* Get the name of an annotation, if it is wanted, and the field of its value. 0: it has no name;
+ * number 0: no value. To read each annotation twice costs 6 % of the time. */
+static inline uint32_t read_annotation(struct annotations *a, struct protobuf_view message,
+				       bool wanted, struct protobuf_field *value)
 {
 	struct protobuf_field f;
 	uint32_t name = 0;
 
-	while (protobuf_next(&message, &f) > 0) {
-		if (f.number == ANNOTATION_NAME_IID)
-			name = perfetto_interned(a->p, a->s, OF_ANNOTATION_NAME, f.value);
-		else if (f.number == ANNOTATION_NAME)
-			name = perfetto_text(a->p, f.bytes);
-	}
+	value->number = 0;
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case ANNOTATION_NAME_IID:
+			if (wanted)
+				name = perfetto_interned(a->p, a->s, OF_ANNOTATION_NAME, f.value);
+			break;
+		case ANNOTATION_NAME:
+			if (wanted)
+				name = perfetto_text(a->p, f.bytes);
+			break;
+		case ANNOTATION_DICT:
+		case ANNOTATION_ARRAY:
+		case ANNOTATION_PROTO:
+			if (f.wire == PROTOBUF_LENGTH)
+				*value = f;
+			break;
+		case ANNOTATION_BOOL:
+		case ANNOTATION_UINT:
+		case ANNOTATION_INT:
+		case ANNOTATION_DOUBLE:
+		case ANNOTATION_STRING:
+		case ANNOTATION_POINTER:
+		case ANNOTATION_NESTED:
+		case ANNOTATION_JSON:
+		case ANNOTATION_STRING_IID: *value = f; break;
+		}
 	return name;
+}
+
+static uint32_t annotation_name(struct annotations *a, struct protobuf_view message)
+{
+	struct protobuf_field value;
+
+	return read_annotation(a, message, true, &value);
 }
 
 static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth);
@@ -235,36 +265,37 @@ static int put_json(struct annotations *a, struct protobuf_view text)
 	return buffer_align(&p->scratch.key, 4) ? -1 : perfetto_put_struct(p, p->scratch.key.size);
 }
 
-/* Append the value of an annotation. */
-static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth)
+/* Append the value of an annotation, which is in that field. */
+static int put_value(struct annotations *a, struct protobuf_view message,
+		     const struct protobuf_field *value, unsigned depth)
 {
 	struct buffer *b = &a->p->scratch.arguments;
-	struct protobuf_view rest = message;
-	struct protobuf_field f, value = {0};
 
-	while (protobuf_next(&rest, &f) > 0)
-		if ((f.number >= ANNOTATION_BOOL && f.number <= ANNOTATION_JSON) ||
-		    (f.number >= ANNOTATION_DICT && f.number <= ANNOTATION_PROTO &&
-		     f.wire == PROTOBUF_LENGTH) ||
-		    f.number == ANNOTATION_STRING_IID)
-			value = f;
-	switch (value.number) {
-	case ANNOTATION_BOOL: return value_put_simple(b, value.value ? VALUE_TRUE : VALUE_FALSE);
-	case ANNOTATION_UINT: return value_put_uint(b, VALUE_UINT, value.value);
-	case ANNOTATION_INT: return put_int(b, (int64_t)value.value);
-	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value.value)}, 8);
-	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value.value);
-	case ANNOTATION_JSON: return put_json(a, value.bytes);
-	case ANNOTATION_STRING: return put_text(b, value.bytes, VALUE_STRING);
-	case ANNOTATION_STRING_IID: return put_interned(a, value.value);
-	case ANNOTATION_NESTED: return put_nested(a, value.bytes, depth);
+	switch (value->number) {
+	case ANNOTATION_BOOL: return value_put_simple(b, value->value ? VALUE_TRUE : VALUE_FALSE);
+	case ANNOTATION_UINT: return value_put_uint(b, VALUE_UINT, value->value);
+	case ANNOTATION_INT: return put_int(b, (int64_t)value->value);
+	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value->value)}, 8);
+	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value->value);
+	case ANNOTATION_JSON: return put_json(a, value->bytes);
+	case ANNOTATION_STRING: return put_text(b, value->bytes, VALUE_STRING);
+	case ANNOTATION_STRING_IID: return put_interned(a, value->value);
+	case ANNOTATION_NESTED: return put_nested(a, value->bytes, depth);
 	case ANNOTATION_DICT:
 		return depth == DEPTH_MOST ? put_too_deep(a) : put_dict(a, message, depth);
 	case ANNOTATION_ARRAY:
 		return depth == DEPTH_MOST ? put_too_deep(a) : put_array(a, message, depth);
-	case ANNOTATION_PROTO: return put_text(b, value.bytes, VALUE_BLOB);
+	case ANNOTATION_PROTO: return put_text(b, value->bytes, VALUE_BLOB);
 	}
 	return value_put_simple(b, VALUE_NULL);
+}
+
+static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_field value;
+
+	read_annotation(a, message, false, &value);
+	return put_value(a, message, &value, depth);
 }
 
 /* Take the mark of a call, its id or the name of its leave, from the named value at an offset. The
@@ -294,11 +325,12 @@ int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 	struct annotations a = {p, s, found};
 	struct buffer *b = &p->scratch.arguments;
 	size_t start = b->size, at;
-	uint32_t name = annotation_name(&a, message);
+	struct protobuf_field value;
+	uint32_t name = read_annotation(&a, message, true, &value);
 
 	p->scratch.key.size = 0;
 	at = perfetto_begin_named(p, name ? name : p->texts.nothing);
-	if (at == SIZE_MAX || put_annotation(&a, message, 0))
+	if (at == SIZE_MAX || put_value(&a, message, &value, 0))
 		return -1;
 	if ((name == p->texts.leave_name && b->data[at] == VALUE_STRING) ||
 	    (name == p->texts.call_id && b->data[at] == VALUE_UINT))

@@ -51,6 +51,7 @@ int perfetto_put_call(struct perfetto *p, const struct perfetto_track *t,
 	r = call_row(p, t, f, kind, of->time);
 	r.values = of->values;
 	r.size = of->size;
+	r.structs = of->structs;
 	r.stack = of->stack;
 	if (is_bare) {
 		bare->category = f->category;

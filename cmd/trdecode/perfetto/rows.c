@@ -132,7 +132,7 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 	if (r->size) {
 		if (arguments_values(p->arguments.table, r->name, r->values, r->size,
 				     &p->scratch.details) ||
-		    arguments_use_structs(p->w, &p->scratch.details))
+		    (r->structs && arguments_use_structs(p->w, &p->scratch.details)))
 			return -1;
 		row.tail = p->scratch.details.data;
 		row.tail_size = (uint32_t)p->scratch.details.size;
@@ -288,6 +288,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	}
 	r.values = data;
 	r.size = (uint32_t)size;
+	r.structs = rec->flags & PERFETTO_STRUCTS;
 	/* the name of the leave */
 	r.name = rec->kind == PERFETTO_END && !(rec->flags & PERFETTO_NAMED) ? rec->name : 0;
 	switch (rec->kind) {

@@ -19,6 +19,7 @@ struct perfetto_row {
 	uint32_t call; /* number of an asynchronous call; 0: none */
 	bool by_id;    /* it has an id */
 	uint32_t name; /* whose arguments are values */
+	bool structs;  /* the values contain STRUCTs */
 	const uint8_t *values;
 	uint32_t size;
 };
