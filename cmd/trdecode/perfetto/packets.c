@@ -129,32 +129,31 @@ static bool is_description(uint32_t kind)
 	return false;
 }
 
-/* Convert the time of a packet; one without a time has that of the packet before. Returns false if
- * the packet needs its time and it cannot be converted. */
-static bool packet_time(struct perfetto *p, struct perfetto_sequence *s,
-			struct perfetto_packet *packet)
+/* Test for a packet whose time is used: a description needs none, and its clock may be unknown. */
+static bool packet_has_time(struct perfetto *p, struct perfetto_sequence *s,
+			    const struct perfetto_packet *packet)
 {
-	uint32_t clock = packet->clock ? packet->clock : s->defaults.clock;
-
-	if (!packet->has_time || packet->kind == PACKET_FTRACE ||
-	    (is_description(packet->kind) && !perfetto_clock_usable(p, s, clock))) {
-		/* events with a track may have an older form of time */
-		if (packet->kind != PACKET_TRACK_EVENT)
-			packet->time = s->last_time;
-		return true;
-	}
-	if (!perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &packet->time))
-		return is_description(packet->kind);
-	s->last_time = packet->time;
-	return true;
+	if (!packet->has_time || packet->kind == PACKET_FTRACE)
+		return false;
+	return packet->kind == PACKET_TRACK_EVENT || !is_description(packet->kind) ||
+	       perfetto_clock_usable(p, s, packet->clock ? packet->clock : s->defaults.clock);
 }
 
 /* Pass the payload on. */
 static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 			struct perfetto_packet *packet)
 {
-	if (!packet_time(p, s, packet))
-		return 0;
+	/* events with a track may have an older form of time */
+	if (packet_has_time(p, s, packet)) {
+		uint32_t clock = packet->clock ? packet->clock : s->defaults.clock;
+
+		if (perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &packet->time))
+			s->last_time = packet->time;
+		else if (!is_description(packet->kind))
+			return 0;
+	} else if (packet->kind != PACKET_TRACK_EVENT) {
+		packet->time = s->last_time;
+	}
 	switch (packet->kind) {
 	case PACKET_TRACK_EVENT: return perfetto_track_event(p, s, packet);
 	case PACKET_FTRACE:

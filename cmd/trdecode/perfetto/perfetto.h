@@ -227,6 +227,10 @@ struct perfetto_scratch {
 
 /* Strings of the writer. */
 struct perfetto_texts {
+	struct {
+		uint64_t first, last; /* bytes of the text, all of them */
+		uint32_t size, string;
+	} recent[PERFETTO_RECENT]; /* short texts that were used last */
 	uint32_t call_id, begin, end, async_begin, async_end, gap, gap_category, unfinished,
 		leave_name;
 	uint32_t continues;
@@ -464,9 +468,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *r, uint
 /* Get the location of a function. */
 uint32_t perfetto_location(struct perfetto *p, uint32_t name);
 
-static inline uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v)
-{
-	return writer_string(p->w, v.at, protobuf_size(v));
-}
+/* Get a text as a string of the writer. 0: out of memory. */
+uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v);
 
 #endif
