@@ -129,7 +129,7 @@ lines_of_uftrace() {
 	done | sort | diff want -
 	for f in segment.*; do
 		trencode -q -t perfetto "$f" | protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto |
-			awk '$1 == "timestamp:" { t = $2 } $1 == "flow_ids:" { printf "%d 0x%x\n", t / 1000, $2 }'
+			awk '$1 == "timestamp:" { t = $2 } $1 ~ /flow_ids:$/ { printf "%d 0x%x\n", t / 1000, $2 }'
 	done | sort | diff want -
 }
 
