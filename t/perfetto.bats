@@ -982,6 +982,12 @@ weights() {
 	trdecode -q x.pftrace | trencode -q -t perfetto -o y.pftrace
 	run -0 pipefail "trdecode -q y.pftrace | trencode -q -t ndjson | jq -c 'select(.type == \"gap\") | [.time, .tid, .pid, .args]'"
 	assert_output '[13,null,null,{"reason":"lost"}]'
+	# of a CPU
+	gaps() { trencode -q -t ndjson "$1" | jq -c 'select(.type == "gap") | [.time, .tid, .pid, .cpu, .comm, .args]'; }
+	trdecode -q "$DATA/trace-cmd/v7-zstd-split-lost.dat" >x.trs
+	run -0 gaps x.trs
+	assert_output --regexp '^\[[0-9]+,null,null,0,null,'
+	trencode -q -t perfetto x.trs | trdecode -q | gaps - | diff <(gaps x.trs) -
 }
 
 @test "truncated and damaged files: events before and after are there, one line, status 1" {

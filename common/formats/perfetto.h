@@ -19,6 +19,9 @@
 #define PERFETTO_FLOW_PHASE	"flow_phase"
 #define PERFETTO_FLOW_ENCLOSING 'e'
 
+/* The argument of a gap on a CPU that is of no thread: the CPU. */
+#define PERFETTO_GAP_CPU "cpu"
+
 /* The argument of the begin of a call that had an id in its source: the id, a uint. */
 #define PERFETTO_CALL_ID "trutils.id"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/formats/perfetto.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 
@@ -61,6 +62,8 @@ static void take_argument(struct gap_arguments *a, struct text_ref key, const st
 		take_text(v, a->message, sizeof a->message, &g->message);
 	else if (is_text(key, "offset"))
 		take_number(v, &g->offset);
+	else if (is_text(key, PERFETTO_GAP_CPU) && v->tag == VALUE_UINT && v->number < UINT16_MAX)
+		a->cpu = (int32_t)v->number;
 	for (uint32_t unit = GAP_EVENTS; unit <= GAP_PACKETS; unit++)
 		if (is_text(key, gap_unit_name(unit))) {
 			g->unit = unit;
@@ -73,7 +76,7 @@ bool gap_arguments_read(struct gap_arguments *a, const struct writer *w, const u
 {
 	const uint8_t *end = values + size;
 
-	*a = (struct gap_arguments){.gap = {.count = UINT64_MAX, .offset = NO_OFFSET}};
+	*a = (struct gap_arguments){.gap = {.count = UINT64_MAX, .offset = NO_OFFSET}, .cpu = -1};
 	for (const uint8_t *p = values; p < end; p += 8 + get_u32(p + 4)) {
 		size_t n;
 		const char *key = writer_string_of(w, get_u32(p), &n);

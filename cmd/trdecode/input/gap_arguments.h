@@ -13,6 +13,7 @@
 struct gap_arguments {
 	struct gap gap;
 	bool has_reason;
+	int32_t cpu; /* of a gap of no thread in Perfetto's format; -1 none */
 	char file[1024 + 1], message[1000 + 1]; /* as much as writer_gap writes */
 };
 

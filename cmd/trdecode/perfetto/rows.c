@@ -163,8 +163,13 @@ static int instant_row(struct perfetto *p, const struct perfetto_track *t,
 
 	r->lane = t->lane;
 	if (rec->name == p->texts.gap && rec->category == p->texts.gap_category &&
-	    gap_arguments_read(&gap, p->w, r->values, r->size))
-		return writer_gap(p->w, merge_shifted(r->time, p->input->shift), t->lane, &gap.gap);
+	    gap_arguments_read(&gap, p->w, r->values, r->size)) {
+		if (gap.cpu >= 0)
+			r->lane = perfetto_cpu_lane(p, gap.cpu);
+		return r->lane ? writer_gap(p->w, merge_shifted(r->time, p->input->shift), r->lane,
+					    &gap.gap)
+			       : -1;
+	}
 	r->kind = rec->kind == PERFETTO_INSTANT ? KIND_INSTANT : KIND_COUNTER;
 	r->type_name = r->name = rec->name;
 	r->category = rec->category;

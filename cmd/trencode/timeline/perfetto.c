@@ -265,12 +265,17 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 	return perfetto_put_packet(s, &token, e);
 }
 
-/* Append the attributes of an event that is no call. A part of a flow of Trace Event JSON has its
- * phase instead of its id, which is among the ids of flows. */
+/* Append the attributes of an event that is no call. A gap of no thread has its CPU. A part of a
+ * flow of Trace Event JSON has its phase instead of its id, which is among the ids of flows. */
 static int append_instant(struct perfetto *s, const struct event *ev)
 {
 	char text[2] = {async_event_phase(ev->type), PERFETTO_FLOW_ENCLOSING};
+	const struct attribute cpu = {.kind = ATTRIBUTE_UINT, .number = (uint32_t)ev->lane->cpu};
 
+	if (ev->type->kind == KIND_GAP &&
+	    (ev->lane->flags & (LANE_HAS_CPU | LANE_HAS_TID)) == LANE_HAS_CPU &&
+	    attributes_append_named(&s->attributes, PERFETTO_GAP_CPU, &cpu, &s->kept))
+		return -1;
 	if (!async_event_is_flow(ev->type))
 		return attributes_append(&s->attributes, ev, &s->kept);
 	if (ev->tail_size && attributes_append_values(&s->attributes, ev, &s->kept))
