@@ -92,7 +92,8 @@ static bool is_known_payload(struct protobuf_view message, uint64_t size)
 	    (key & 7) != PROTOBUF_LENGTH || length > size - (uint64_t)(message.at - begin))
 		return false;
 	number = (uint32_t)(key >> 3);
-	if (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !kind_name(number))
+	if (!number ||
+	    (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !kind_name(number)))
 		return false;
 	while (protobuf_next(&message, &f) > 0)
 		fields++;
