@@ -19,6 +19,9 @@
 #define PERFETTO_FLOW_PHASE	"flow_phase"
 #define PERFETTO_FLOW_ENCLOSING 'e'
 
+/* The name of tracks that calls have which overlap others of their thread. */
+#define PERFETTO_OVERLAPPING "overlapping"
+
 /* The argument of a gap on a CPU that is of no thread: the CPU. */
 #define PERFETTO_GAP_CPU "cpu"
 

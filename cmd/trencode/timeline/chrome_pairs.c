@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/timeline/chrome.h"
+#include "common/formats/perfetto.h"
 #include "common/util/buffer_file.h"
 #include "common/value/json.h"
 
@@ -29,6 +30,7 @@ int chrome_append_args(struct chrome_output *s, const struct event *ev, struct b
 
 	/* an argument of the event with that name follows and is preferred */
 	if (__builtin_expect(name.size && named, 0) && track_is_other(ev->lane) &&
+	    strcmp(name.text, PERFETTO_OVERLAPPING) != 0 &&
 	    attributes_append_text(&s->attributes, CHROME_TRACK, name.text, name.size, to))
 		return -1;
 	if (!async_event_is(ev->type))

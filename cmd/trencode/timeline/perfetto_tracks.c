@@ -11,7 +11,7 @@ enum { OF_NAME, OF_ID };
 
 static const char *const track_names[] = {[OF_KERNEL] = "kernel",
 					  [OF_BEFORE] = "called before the trace",
-					  [OF_OVERLAP] = "overlapping"};
+					  [OF_OVERLAP] = PERFETTO_OVERLAPPING};
 
 static uint64_t uuid_of(enum track_kind kind, uint32_t thread, uint32_t which)
 {
