@@ -689,7 +689,6 @@ need_instance() {
 		20.928398: sched_wakeup: comm=a pid=1
 		398: sched_wakeup: comm=a pid=1
 		      sh-149     xd..2   15us+: foo <-bar
-		 0) ! 12x.000 us  |  foo();
 	END
 	sed -i 's/\\x20/ /' broken
 	head='   sh-9 [001]    20.900001: sched_wakeup: comm=b pid=2'
@@ -709,6 +708,9 @@ need_instance() {
 		echo "trdecode: x: $(printf 0x%x "$(wc -c <before)"): a line that is no event" | diff - err || fail "$line"
 		trencode -q -t ndjson x.trs 2>/dev/null | diff want - || fail "$line"
 	done <broken
+	printf '%s\n' '# tracer: function_graph' ' 0) ! 120.000 us  |  foo();' ' 0) ! 12x.000 us  |  foo();' >x
+	run -1 trdecode x -o x.trs
+	assert_output 'trdecode: x: 0x35: a line that is no event'
 	# a value in brackets has its end, so no line goes on with it
 	printf '%s\n' '   sh-9 [001]    20.900001: softirq_entry: vec=9 [action=RCU]' garbage >x
 	run -1 trdecode x -o x.trs

@@ -5,7 +5,7 @@
  * columns before a text are in no other: "-TID", "[CPU]" and "TIME:". A line with two of them next
  * to each other is an event that is damaged. So is one that begins with the end of such a column,
  * and then has a time and "NAME:"; one that has "-TID" alone, between blanks; and one that begins
- * as a line of function_graph.
+ * as a line of function_graph, if the text has others.
  */
 #include <ctype.h>
 
@@ -128,7 +128,8 @@ bool ftrace_line_damaged(const struct ftrace *f, struct span line)
 
 	if (span_size(s) > COLUMNS_MOST)
 		s.end = s.at + COLUMNS_MOST;
-	if (is_event_begin(line) || is_graph(s) || (span_find(s, "ms (+") && span_find(s, "ms):")))
+	if (is_event_begin(line) || (f->seen.graph && is_graph(s)) ||
+	    (span_find(s, "ms (+") && span_find(s, "ms):")))
 		return true;
 	for (unsigned i = 0; i < WORDS_MOST && s.at < s.end; i++, before = word) {
 		word = span_take_word(&s);
@@ -158,6 +159,6 @@ bool ftrace_row_cut(const struct ftrace *f, const struct ftrace_line *l)
 		return !ftrace_is_call(l->text);
 	if (f->stack.wanted)
 		return !span_ends(l->text, ">") && !span_find(l->text, "=>");
-	return f->row.odd || l->text.at == l->text.end ||
+	return f->row.odd || ftrace_cut_lacks(f) || l->text.at == l->text.end ||
 	       (f->row.fresh && (!colon || colon + 1 == l->text.end));
 }

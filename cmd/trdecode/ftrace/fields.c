@@ -10,6 +10,7 @@ bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number)
 {
 	bool minus = s.at < s.end && *s.at == '-';
 	const char *p = s.at + minus;
+	uint64_t n = 0;
 
 	if (s.end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && !minus) {
 		p += 2;
@@ -19,16 +20,16 @@ bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number)
 	*kind = minus ? FIELD_INT : FIELD_UINT;
 	if (p == s.end || s.end - p > 20)
 		return false;
-	for (*number = 0; p < s.end; p++) {
+	for (; p < s.end; p++) {
 		unsigned digit = (unsigned char)(*p - '0');
 
-		if (digit > 9 || __builtin_mul_overflow(*number, 10u, number) ||
-		    __builtin_add_overflow(*number, digit, number))
+		if (digit > 9 || __builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, digit, &n))
 			return false;
 	}
-	if (minus && *number > 1ull << 63)
+	if (minus && n > 1ull << 63)
 		return false;
-	*number = minus ? -*number : *number;
+	*number = minus ? -n : n;
 	return true;
 }
 
@@ -80,6 +81,11 @@ void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool 
 		v->kind = FIELD_STRING;
 }
 
+static bool is_open(char c)
+{
+	return c == '[' || c == '(' || c == '{';
+}
+
 static bool is_key_end(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
@@ -99,7 +105,7 @@ static const char *next_key(const char *from, struct span text, const char **key
 			p--;
 		if (p == equal || isdigit((unsigned char)*p))
 			continue;
-		if (p > text.at && !strchr(" \t([{,", p[-1]))
+		if (p > text.at && !is_open(p[-1]) && p[-1] != ' ' && p[-1] != '\t' && p[-1] != ',')
 			continue;
 		*key = p;
 		return equal;
@@ -128,7 +134,7 @@ void ftrace_split(struct ftrace *f, struct span text)
 	const char *lead_end = equal ? key : text.end;
 	struct span lead = {text.at, lead_end};
 
-	if (equal && lead.end > lead.at && strchr("[({", lead.end[-1]))
+	if (equal && lead.end > lead.at && is_open(lead.end[-1]))
 		lead.end--;
 	lead = span_trim(lead);
 	if (lead.at < lead.end)
@@ -141,7 +147,7 @@ void ftrace_split(struct ftrace *f, struct span text)
 		v->key = (struct span){key, equal};
 		v->text = (struct span){equal + 1, next_equal ? next : text.end};
 		/* the bracket is of the next key */
-		if (next_equal && strchr("[({", next[-1]))
+		if (next_equal && is_open(next[-1]))
 			v->text.end--;
 		v->text = value_end(v->text, key > text.at ? key[-1] : ' ');
 		value_set(v);
@@ -249,45 +255,45 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span 
 	return t->type && !row_filter_announce(f->input->decoding->row_filter, t->type, 0) ? 0 : -1;
 }
 
-/* Find the variant of a name with the present keys, or add it. NULL: out of memory. */
-static struct ftrace_type *find_variant(struct ftrace *f, struct span name)
+/* Find the variant of a name with the present keys, or add it. *full: the name has too many for a
+ * new one, which may have only a message. NULL: *full, or out of memory. */
+static struct ftrace_type *find_variant(struct ftrace *f, struct span name, bool *full)
 {
 	struct ftrace_declared *d = &f->declared;
 	uint32_t *first = id_cache_number(&d->names, name.at, span_size(name));
 	unsigned variants = 0;
 
+	*full = false;
 	if (!first)
 		return NULL;
 	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++)
 		if (same_keys(f, &d->types[i - 1]))
 			return &d->types[i - 1];
-	return variants < FTRACE_VARIANTS_MOST + 1 ? new_variant(f, first) : NULL;
+	*full = variants >= FTRACE_VARIANTS_MOST &&
+		(f->nvalues > 1 || (f->nvalues && !span_is(f->values[0].key, "message")));
+	return *full ? NULL : new_variant(f, first);
 }
 
-/* Count the variants of a name; beyond the limit only those with a message are used. */
-static bool too_many(struct ftrace *f, struct span name)
+/* As find_variant. If there are too many, the values become the message. */
+static struct ftrace_type *find_or_message(struct ftrace *f, struct span name, struct span text)
 {
-	struct ftrace_declared *d = &f->declared;
-	uint32_t *first = id_cache_number(&d->names, name.at, span_size(name));
-	unsigned variants = 0;
+	bool full;
+	struct ftrace_type *t = find_variant(f, name, &full);
 
-	if (!first || !*first)
-		return false;
-	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++)
-		if (same_keys(f, &d->types[i - 1]))
-			return false;
-	return variants >= FTRACE_VARIANTS_MOST;
+	if (!full)
+		return t;
+	f->nvalues = 0;
+	ftrace_value_add(f, "message", text, false);
+	return find_variant(f, name, &full);
 }
 
-int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like)
+/* Make the row of an event of a variant. */
+static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
+		    const struct type_entry *like)
 {
-	struct ftrace_type *t = find_variant(f, name);
 	struct ftrace_row *r = &f->row;
-	bool changed;
+	bool changed = !t->type;
 
-	if (!t)
-		return -1;
-	changed = !t->type;
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		uint8_t kind = common_kind(t->fields[i].kind, &f->values[i]);
 
@@ -318,26 +324,57 @@ int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *li
 	return 0;
 }
 
+int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like)
+{
+	struct ftrace_type *t = find_or_message(f, name, f->line.text);
+
+	return t ? fill_row(f, t, name, like) : -1;
+}
+
+int ftrace_keyed(struct ftrace *f, struct span name, const struct type_entry *like)
+{
+	struct ftrace_type *t = find_or_message(f, name, f->line.text);
+	bool changes;
+	uint8_t last;
+
+	if (!t)
+		return -1;
+	last = f->nvalues ? f->values[f->nvalues - 1].kind : FIELD_STRING;
+	changes = last == FIELD_STRING && f->nvalues &&
+		  t->fields[f->nvalues - 1].kind != FIELD_STRING;
+	if ((t->longer || !t->type || changes) && ftrace_cut_event(f, t)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	if (fill_row(f, t, name, like))
+		return -1;
+	ftrace_cut_count(f, t);
+	return 0;
+}
+
 int ftrace_event(struct ftrace *f, struct span name, struct span text)
 {
-	bool closed, open;
-	struct span key;
+	const struct ftrace_value *last;
+	bool closed = false, open = false, quote;
 
 	f->nvalues = 0;
 	ftrace_split(f, text);
-	/* a value in brackets has its end */
-	closed = f->nvalues && f->values[f->nvalues - 1].text.end < span_trim(text).end;
-	key = f->nvalues ? f->values[f->nvalues - 1].key : text;
-	open = !closed && key.at > text.at && strchr("[(", key.at[-1]);
-	if (too_many(f, name)) {
-		f->nvalues = 0;
-		ftrace_value_add(f, "message", text, false);
-		closed = open = false;
+	if (f->nvalues && !span_is(f->values[f->nvalues - 1].key, "message")) {
+		/* a bracket or a quote is the end of the last value */
+		last = &f->values[f->nvalues - 1];
+		quote = last->text.at < last->text.end && *last->text.at == '"';
+		closed = last->text.end < span_trim(text).end ||
+			 (quote && span_size(last->text) > 1 && last->text.end[-1] == '"');
+		open = !closed && (quote || (last->key.at > text.at &&
+					     (last->key.at[-1] == '[' || last->key.at[-1] == '(')));
 	}
-	if (ftrace_typed(f, name, NULL))
+	if (ftrace_keyed(f, name, NULL))
 		return -1;
+	if (!f->has_row || (f->nvalues == 1 && span_is(f->values[0].key, "message")))
+		return 0;
 	f->row.instant_text &= !closed;
 	f->row.odd |= open;
+	ftrace_cut_end(f, closed, open);
 	return 0;
 }
 

@@ -21,13 +21,12 @@ static bool is_thread_unknown(const struct ftrace_line *l)
 static enum bid ftrace_probe(const struct input *in)
 {
 	const char *at = (const char *)in->head, *end, *newline;
-	bool forced = in->format && !strcmp(in->format, "ftrace");
+	bool forced = in->format && !strcmp(in->format, "ftrace"), binary = false;
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
 	end = at + in->head_size;
-	if (forced)
-		return BID_LIKELY;
+
 	/* the attribute is of all pages that catapult makes */
 	if (ftrace_is_page(at, in->head_size))
 		return memmem(at, in->head_size, "Android System Trace", 20) ||
@@ -46,7 +45,8 @@ static enum bid ftrace_probe(const struct input *in)
 		newline = memchr(at, '\n', (size_t)(end - at));
 		newline = newline ? newline : end;
 		line.end = newline;
-		if (memchr(at, '\0', span_size(line)))
+		binary |= memchr(at, '\0', span_size(line)) != NULL;
+		if (binary && !forced)
 			return BID_NONE;
 		if (span_begins(line, "# tracer: "))
 			return BID_LIKELY;
@@ -57,146 +57,11 @@ static enum bid ftrace_probe(const struct input *in)
 			return BID_LIKELY;
 		at = newline < end ? newline + 1 : end;
 	}
-	return BID_NONE;
+	/* find_first reports what a text lacks */
+	return forced && !binary ? BID_LIKELY : BID_NONE;
 }
 
-/* --- lines --- */
-
-void ftrace_strange(struct ftrace *f)
-{
-	if (!f->strange++)
-		input_damage(f->input, f->input->name, f->offset,
-			     f->lines.whole ? "a line that is no event"
-					    : "the text ends within a line");
-}
-
-/* Take off what a page adds to a line: "\n\" of a text in a script. */
-static void trim_page(struct span *s)
-{
-	if (span_ends(*s, "\\n\\"))
-		s->end -= 3;
-}
-
-/* Test whether a line of a page is in its trace. */
-static bool in_trace(struct ftrace *f, struct span s, const struct ftrace_line *l)
-{
-	if (!f->html)
-		return true;
-	if (f->outside)
-		f->outside = l->kind != LINE_EVENT && !span_begins(s, "# tracer: ");
-	else if (span_begins(span_trim(s), "</script>") || span_is(span_trim(s), "\";"))
-		f->outside = true;
-	return !f->outside;
-}
-
-/* Read the next line that has a meaning. Returns 1; 0: no more lines; -1 with *e filled. */
-static int next_line(struct ftrace *f, struct error *e)
-{
-	const char *text;
-	size_t n;
-	int got;
-
-	f->held = false;
-	while ((got = lines_next(&f->lines, f->input, &text, &n, e)) > 0) {
-		f->offset = f->lines.offset;
-		f->whole = (struct span){text, text + n};
-		trim_page(&f->whole);
-		if (f->lines.cut || memchr(text, '\0', n)) {
-			if (f->events || f->has_row)
-				ftrace_strange(f);
-			else
-				f->heading++;
-			continue;
-		}
-		ftrace_line_parse(f->whole, &f->line);
-		f->graph |= f->line.kind == LINE_IGNORED &&
-			    span_begins(f->whole, "# tracer: function_graph");
-		if (f->graph && f->line.kind == LINE_OTHER &&
-		    !ftrace_graph_bare(f->whole, &f->line))
-			f->line.kind = LINE_OTHER;
-		if (!in_trace(f, f->whole, &f->line))
-			continue;
-		if (f->line.kind == LINE_IGNORED) {
-			/* the blanks before a thread */
-			if (!f->lines.whole && !span_size(span_trim(f->whole)) &&
-			    (f->events || f->has_row))
-				ftrace_strange(f);
-			continue;
-		}
-		/* what is before the first event is a heading */
-		if (!f->events && !f->has_row && f->line.kind == LINE_OTHER) {
-			f->heading++;
-			continue;
-		}
-		f->held = true;
-		return 1;
-	}
-	return got;
-}
-
-/* Test whether a line goes on with the text of the event before. */
-static bool goes_on(const struct ftrace *f)
-{
-	return f->has_row && f->row.instant_text && f->line.kind == LINE_OTHER && f->lines.whole &&
-	       !ftrace_line_damaged(f, f->whole);
-}
-
-/* Add the line to the last text of the row. */
-static int append_line(struct ftrace *f)
-{
-	struct buffer *b = &f->row.tail;
-
-	if (b->size > LINE_MOST)
-		return 0;
-	b->size--; /* the NUL */
-	return buffer_append(b, "\n", 1) || buffer_append(b, f->whole.at, span_size(f->whole)) ||
-			       buffer_append(b, "", 1)
-		       ? -1
-		       : 0;
-}
-
-/* Take a frame of the row's stack. A last one that ends in another way than those before was cut.
- */
-static int take_frame(struct ftrace *f)
-{
-	struct span text = f->line.text;
-	char end = text.at < text.end ? text.end[-1] : '\0';
-	bool closed = f->stack.end == ')' || f->stack.end == '>' || f->stack.end == ']';
-
-	if (!f->has_row || !f->stack.wanted)
-		return 0;
-	if (!f->lines.whole && (!end || (closed && end != f->stack.end))) {
-		ftrace_strange(f);
-		return 0;
-	}
-	f->stack.end = end;
-	if (f->stack.count == FTRACE_STACK_MOST)
-		return 0;
-	f->stack.frames[f->stack.count] = ftrace_frame(f, text);
-	return f->stack.frames[f->stack.count++] ? 0 : -1;
-}
-
-/* Take the frames and the further lines of the row, up to the next event. Returns as next_line. */
-static int take_rest(struct ftrace *f, struct error *e)
-{
-	int got;
-
-	for (;;) {
-		if (!lines_ready(&f->lines, f->input, LIVE_WAIT))
-			return 1;
-		got = next_line(f, e);
-		if (got <= 0)
-			return got;
-		if (f->line.kind == LINE_FRAME) {
-			if (take_frame(f))
-				return -1;
-		} else if (!goes_on(f)) {
-			return 1;
-		} else if (append_line(f)) {
-			return error_no_memory(e);
-		}
-	}
-}
+/* --- rows --- */
 
 /* Give a line of function_graph the time and the thread that it lacks. */
 static int complete_graph(struct ftrace *f)
@@ -225,6 +90,7 @@ static int convert(struct ftrace *f)
 {
 	struct ftrace_line l;
 	enum line_clock clock;
+	bool second;
 	int failed;
 
 	f->held = false;
@@ -248,13 +114,18 @@ static int convert(struct ftrace *f)
 		ftrace_strange(f);
 		return 0;
 	}
+	f->seen.graph |= l.kind == LINE_GRAPH;
 	if (ftrace_row_begin(f, &l))
 		return -1;
 	failed =
 		l.kind == LINE_GRAPH ? ftrace_graph(f, &l, l.text, l.duration) : ftrace_text(f, &l);
-	if (!failed && !f->lines.whole && f->events && ftrace_row_cut(f, &l)) {
+	second = span_size(f->rest.text) > 0;
+	if (!failed && f->has_row && f->events && (second || !f->lines.whole) &&
+	    ftrace_row_cut(f, &l)) {
 		f->has_row = false;
-		ftrace_strange(f);
+		/* a second event in the line was reported */
+		if (!second)
+			ftrace_strange(f);
 	}
 	return failed;
 }
@@ -283,15 +154,20 @@ static int advance(struct ftrace *f, struct error *e)
 			if (f->events && !lines_ready(&f->lines, f->input, LIVE_WAIT) &&
 			    (ftrace_leaves_write(f, UINT64_MAX, -1) || writer_flush(f->w)))
 				return -1;
-			got = next_line(f, e);
+			got = ftrace_next_line(f, e);
+			if (!got)
+				ftrace_cut_report(f);
 			if (got <= 0)
 				return got;
 		}
 		if (convert(f))
 			return -1;
+		if (f->has_row) {
+			if (ftrace_take_rest(f, e) < 0)
+				return -1;
+			ftrace_cut_decide(f);
+		}
 	}
-	if (take_rest(f, e) < 0)
-		return -1;
 	return f->stack.wanted ? finish_stack(f) : 0;
 }
 
@@ -324,7 +200,7 @@ static int ftrace_info(struct input *in, struct trace_info *facts, struct error 
 	int got;
 
 	fact_text(facts, "format", "ftrace");
-	while ((got = next_line(f, e)) > 0) {
+	while ((got = ftrace_next_line(f, e)) > 0) {
 		events += is_event(&f->line);
 		lost += f->line.kind == LINE_LOST && f->line.lost != UINT64_MAX ? f->line.lost : 0;
 	}
@@ -340,7 +216,7 @@ static int find_first(struct ftrace *f, struct error *e)
 {
 	int got;
 
-	while ((got = next_line(f, e)) > 0)
+	while ((got = ftrace_next_line(f, e)) > 0)
 		if (is_event(&f->line) || f->line.kind == LINE_LOST ||
 		    f->line.kind == LINE_SWITCH) {
 			if (is_event(&f->line))

@@ -51,6 +51,13 @@ struct ftrace_type {
 	uint32_t type;
 	uint32_t next; /* number + 1 of another type of the name; 0: none */
 	uint32_t nfields;
+	/* cut.c: number + 1 of a variant of the name that has these fields and more; 0: none */
+	uint32_t longer;
+	uint8_t words;	/* events, up to a limit */
+	bool spaced;	/* the last value of one of them has a blank */
+	uint8_t closed; /* events whose last value has a bracket, a quote or a unit as its end */
+	bool goes_on;	/* an event has further lines */
+	uint64_t count, offset; /* events with KEY=VALUE; the offset of the first */
 	struct ftrace_type_field {
 		uint32_t name; /* in ftrace.names */
 		uint8_t kind;
@@ -74,6 +81,11 @@ struct ftrace_row {
 	bool instant_text; /* the tail ends with a text that may go on in the next line */
 	bool fresh;	   /* it is the first with its fields */
 	bool odd;	   /* though others have its name; or it lacks its end */
+	bool mark;	   /* its text was written to trace_marker, or by trace_printk */
+	bool goes_on;	   /* it has further lines */
+	bool early;	   /* it ends within a key, unless it goes on */
+	uint32_t variant;  /* number + 1 of its type, if its text is KEY=VALUE */
+	uint64_t offset;   /* of its line */
 	int32_t cpu;
 	struct buffer fixed, tail;
 };
@@ -132,6 +144,10 @@ struct ftrace {
 	struct span whole;
 	uint64_t offset;
 	bool held;
+	struct ftrace_rest {
+		struct span text; /* the second event of the line; empty: there is none */
+		uint64_t offset;
+	} rest;
 
 	struct ftrace_row row;
 	bool has_row;
@@ -150,7 +166,16 @@ struct ftrace {
 	uint32_t ncalls; /* numbers of asynchronous calls */
 
 	enum line_clock clock;
-	bool graph;	    /* the heading names the tracer function_graph */
+	bool graph; /* the heading names the tracer function_graph */
+	struct ftrace_seen {
+		bool heading; /* and no event after it */
+		bool graph;   /* lines of function_graph */
+		bool columns; /* such lines with a column before the call */
+		bool unnamed; /* events without a name, not of the tracer function */
+		bool parent;  /* functions with their caller */
+		bool call;    /* calls */
+		bool ip;      /* print with the place where it was called */
+	} seen;
 	bool html, outside; /* outside: of the trace in a page */
 	/* events lost before the next row; UINT64_MAX: unknown */
 	struct ftrace_lost {
@@ -163,12 +188,48 @@ struct ftrace {
 
 /* Functions that return int return 0, or -1 when out of memory or the output failed. */
 
-/* ftrace.c: count a line that was not understood, and report the first. */
+/* next_line.c */
+/* Count a line that was not understood, and report the first. */
 void ftrace_strange(struct ftrace *f);
+/* Read the next line that has a meaning. Returns 1; 0: no more lines; -1 with *e filled. */
+int ftrace_next_line(struct ftrace *f, struct error *e);
+/* Take the frames and the further lines of the row, up to the next event. Returns as
+ * ftrace_next_line. */
+int ftrace_take_rest(struct ftrace *f, struct error *e);
+
+/* Take off what a page adds to a line: "\n\" of a text in a script. */
+void ftrace_trim_page(struct span *s);
+
+/* second.c: take a second event off the line, and report it. */
+void ftrace_second_event(struct ftrace *f);
+
+/* cut.c: events of KEY=VALUE without their end. */
+/* Test whether the values, which are those of the variant, have no end. Else f->row.early may be
+ * set. */
+bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t);
+/* Count an event of the variant, which is the row. */
+void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t);
+/* Compare the end of the row's last value with those of its type. open: it lacks its end. */
+void ftrace_cut_end(struct ftrace *f, bool closed, bool open);
+/* Test whether events of the name have fields. */
+bool ftrace_cut_is_known(struct ftrace *f, struct span name);
+/* Test whether the last value of the row is a word, as all of its type are. */
+bool ftrace_cut_is_word(const struct ftrace *f);
+/* Test whether most events of the row's name have more fields. */
+bool ftrace_cut_lacks(const struct ftrace *f);
+/* Drop the row, and report it. */
+void ftrace_cut_damage(struct ftrace *f, uint64_t offset);
+/* Drop the row if it ends early, when its further lines are known. */
+void ftrace_cut_decide(struct ftrace *f);
+/* Report the events that lack fields, at the end of the text. */
+void ftrace_cut_report(struct ftrace *f);
+/* Test whether a text without a name is the begin of one. */
+bool ftrace_cut_name(const struct ftrace *f, struct span text);
 
 /* damaged.c: parts of events. */
 /* Test for a line that is no event, but has columns that only an event has. */
 bool ftrace_line_damaged(const struct ftrace *f, struct span line);
+
 /* Test whether a last line without a newline, of which a row was made, was cut: its call, bracket
  * or stack has no end, others of its name have other fields, or it has nothing after its time or
  * its name. */
@@ -216,6 +277,8 @@ void ftrace_split(struct ftrace *f, struct span text);
  * NULL: an instant. With CALL_NUMBER the fixed part of the row has the number of the call already.
  */
 int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like);
+/* As ftrace_typed, for texts of KEY=VALUE, which may lack their end: then there is no row. */
+int ftrace_keyed(struct ftrace *f, struct span name, const struct type_entry *like);
 /* Add a field to values. number: the text may be a number. */
 void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool number);
 /* Read a number with an optional 0x or sign. false: it is none. */
@@ -224,6 +287,10 @@ bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number);
 uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like);
 
 /* text.c: the texts of events. */
+/* Take "NAME:" off the beginning of a text. An empty name: there is none. */
+struct span ftrace_take_name(struct span *text);
+/* Test for the name of an event whose text was written to trace_marker, or by trace_printk. */
+bool ftrace_is_mark(struct span name);
 int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
 
 /* mmiotrace.c: make the row of a line that ftrace_mmio_line has read. */

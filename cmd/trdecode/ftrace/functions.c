@@ -28,7 +28,7 @@ static uint32_t argument_names(struct ftrace *f, struct span arguments)
 /* Take " (0xADDRESS)" off the end of a name. */
 static struct span without_address(struct span name)
 {
-	const char *open = span_ends(name, ")") ? span_find(name, " (0x") : NULL;
+	const char *open = span_ends(name, ")") ? span_find_rare(name, " (0x", 1) : NULL;
 
 	return open && open > name.at ? (struct span){name.at, open} : name;
 }
@@ -43,7 +43,7 @@ uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct spa
 	id = id_cache_number(&f->declared.locations, name.at, span_size(name));
 	if (!id || *id)
 		return id ? *id : 0;
-	module = (struct span){span_find(name, " ["), name.end};
+	module = (struct span){span_find_rare(name, " [", 1), name.end};
 	if (module.at && name.end[-1] == ']') {
 		name.end = module.at;
 		module = (struct span){module.at + 2, module.end - 1};
@@ -67,16 +67,16 @@ uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct spa
 
 uint32_t ftrace_frame(struct ftrace *f, struct span text)
 {
-	const char *p = span_find(text, " (");
+	const char *p = span_find_rare(text, " (", 1);
 	struct span none = {text.at, text.at};
 
 	if (p && p > text.at)
 		text.end = p;
 	/* the options sym-addr, and sym-userobj */
-	p = span_find(text, " <");
+	p = span_find_rare(text, " <", 1);
 	if (p && p > text.at)
 		text.end = p;
-	p = span_find(text, "+0x");
+	p = span_find_rare(text, "+0x", 0);
 	if (p && p > text.at)
 		text.end = p[-1] == '[' ? p - 1 : p;
 	if (text.at == text.end)

@@ -64,7 +64,7 @@ static struct span drop_depth(struct span s)
 /* Take "NAME(ARGUMENTS)" and what follows apart. */
 static bool read_call(struct span s, struct graph_call *c)
 {
-	struct span comment = {span_find(s, "/*"), s.end};
+	struct span comment = {span_find_rare(s, "/*", 0), s.end};
 	const char *open, *close;
 
 	*c = (struct graph_call){.name = {s.at, s.at}};
@@ -310,6 +310,7 @@ int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call
 		event.text = span_trim((struct span){s.at + 2, s.end - 2});
 		return ftrace_text(f, &event);
 	}
+	f->seen.call = true;
 	if (!read_call(s, &c)) {
 		f->has_row = false;
 		if (!span_begins(s, "==") && !span_begins(s, "<=="))
@@ -385,9 +386,10 @@ int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span 
 	struct ftrace_lane *lane = ftrace_lane(f, l);
 	struct ftrace_thread *t;
 	struct span none = {text.at, text.at};
+	bool arrow;
 
 	f->nvalues = 0;
-	*done = read_arrow(text, &c);
+	*done = arrow = read_arrow(text, &c);
 	if (!*done) {
 		ftrace_split(f, text);
 		*done = take_raw(f, &c);
@@ -400,8 +402,10 @@ int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span 
 	t = &f->declared.thread[lane->thread];
 	f->row.location = ftrace_function_location(f, c.name, none);
 	f->row.depth = c.depth;
-	if (!f->row.location || ftrace_typed(f, name, &like))
+	if (!f->row.location ||
+	    (arrow ? ftrace_typed(f, name, &like) : ftrace_keyed(f, name, &like)))
 		return -1;
+	f->seen.call = true;
 	if (enter && open_call(t, c.depth, f->row.location))
 		return -1;
 	if (!enter)
@@ -412,16 +416,22 @@ int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span 
 
 int ftrace_function(struct ftrace *f, struct span text)
 {
-	const char *arrow = span_find(text, " <-"), *open;
+	const char *arrow = span_find_rare(text, " <-", 1), *open;
 	struct span parent = {text.end, text.end}, function = text, arguments = parent;
 
 	if (arrow) {
+		f->seen.parent = true;
 		function.end = arrow;
 		parent.at = arrow + 3;
 		parent.at += parent.at < text.end && *parent.at == '-';
 		parent = span_trim(parent);
 	}
 	function = span_trim(function);
+	if (function.at == function.end ||
+	    (!arrow && f->seen.parent && !span_begins(function, "ip="))) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
 	/* -R prints ip=NAME parent_ip=NAME */
 	f->nvalues = 0;
 	if (span_begins(function, "ip=")) {
@@ -444,6 +454,9 @@ int ftrace_function(struct ftrace *f, struct span text)
 		if (!f->row.location)
 			return -1;
 	}
-	return ftrace_typed(f, SPAN("function"),
-			    &(struct type_entry){.kind = KIND_INSTANT, .group = f->declared.group});
+	if (ftrace_typed(f, SPAN("function"),
+			 &(struct type_entry){.kind = KIND_INSTANT, .group = f->declared.group}))
+		return -1;
+	f->row.instant_text = false;
+	return 0;
 }

@@ -158,8 +158,7 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 	return true;
 }
 
-/* Read a line with "[CPU]". */
-static bool read_event(struct span line, struct ftrace_line *l)
+bool ftrace_event_line(struct span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q;
 	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
@@ -196,8 +195,8 @@ static bool read_joined(struct span s, struct ftrace_line *l)
 	return false;
 }
 
-/* Read a line of a latency format: the CPU is directly before the flags. */
-static bool read_latency(struct span line, struct ftrace_line *l)
+/* The CPU is directly before the flags. */
+bool ftrace_latency_line(struct span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q, *task;
 	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
@@ -289,11 +288,41 @@ static bool read_lost(struct span line, struct ftrace_line *l)
 	return true;
 }
 
+/* Test for "[FILE: ]cpus=N". */
+static bool is_cpus(struct span s)
+{
+	uint64_t cpus;
+	const char *file = span_find(s, ": cpus=");
+
+	if (file && !memchr(s.at, ' ', (size_t)(file - s.at)))
+		s.at = file + 2;
+	return span_begins(s, "cpus=") && ftrace_digits(s.at + 5, s.end, &cpus) == s.end;
+}
+
 static bool is_ignored(struct span s)
 {
-	return s.at == s.end || *s.at == '#' || span_begins(s, "-----") ||
-	       span_begins(s, "cpus=") || span_find(s, ": cpus=") || span_begins(s, "version = ") ||
-	       span_begins(s, "(Overruns: ");
+	return s.at == s.end || *s.at == '#' || span_begins(s, "-----") || is_cpus(s) ||
+	       span_begins(s, "version = ") || span_begins(s, "(Overruns: ");
+}
+
+/* Read a line of a latency format or of the option verbose. The text of an event may look like a
+ * line of another form: the columns that end first are those of the line. */
+static bool read_others(struct span line, struct ftrace_line *l)
+{
+	struct ftrace_line verbose = *l;
+	bool latency = ftrace_latency_line(line, l);
+
+	if ((!latency || span_size(l->comm) > LINE_COMM_MOST) && read_verbose(line, &verbose) &&
+	    (!latency || verbose.text.at < l->text.at)) {
+		*l = verbose;
+		l->form = LINE_VERBOSE;
+	} else if (latency) {
+		l->form = LINE_LATENCY;
+	} else {
+		return false;
+	}
+	l->kind = LINE_EVENT;
+	return true;
 }
 
 void ftrace_line_parse(struct span line, struct ftrace_line *l)
@@ -320,18 +349,23 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 			return;
 		*l = none;
 		l->kind = LINE_IGNORED;
-	} else if (read_event(line, l)) {
+	} else if (ftrace_event_line(line, l)) {
 		l->kind = LINE_EVENT;
+		/* what is before "[CPU]" is more than a comm */
+		if (span_size(l->comm) > LINE_COMM_MOST) {
+			struct ftrace_line other = none;
+
+			if (read_others(line, &other) && other.text.at < l->text.at)
+				*l = other;
+		}
 	} else if (span_begins(s, "CPU:") && read_lost(s, l)) {
 		return;
 	} else if (is_ignored(s)) {
 		l->kind = LINE_IGNORED;
 	} else if (!ftrace_graph_line(line, l)) {
 		*l = none;
-		if (read_latency(line, l) || (*l = none, read_verbose(line, l))) {
-			l->kind = LINE_EVENT;
+		if (read_others(line, l))
 			return;
-		}
 		*l = none;
 		l->form = ftrace_mmio_line(s, l)  ? LINE_MMIO
 			  : ftrace_blk_line(s, l) ? LINE_BLK

@@ -90,6 +90,20 @@ static inline const char *span_find(struct span s, const char *text)
 	return s.at < s.end ? memmem(s.at, span_size(s), text, strlen(text)) : NULL;
 }
 
+/* As span_find, for a text whose character at `rare` is in few places of the span: memmem looks at
+ * each byte where a text is short, and kernel text takes a tenth longer. */
+static inline const char *span_find_rare(struct span s, const char *text, size_t rare)
+{
+	size_t n = strlen(text);
+	const char *p = s.at;
+
+	for (; p < s.end && (p = memchr(p, text[rare], span_size((struct span){p, s.end}))); p++)
+		if ((size_t)(p - s.at) >= rare && (size_t)(s.end - p) >= n - rare &&
+		    !memcmp(p - rare, text, n))
+			return p - rare;
+	return NULL;
+}
+
 enum line_kind {
 	LINE_EVENT,
 	LINE_GRAPH,   /* of function_graph */
@@ -97,15 +111,17 @@ enum line_kind {
 	LINE_FRAME,   /* a frame of the stack that the event before has */
 	LINE_LOST,    /* events are missing on a CPU */
 	LINE_IGNORED, /* a comment, a heading, a separator */
+	LINE_TEXT,    /* of the mark before, whatever it looks like */
 	LINE_OTHER,   /* none of these */
 };
 
 enum line_clock { LINE_SECONDS, LINE_MICROSECONDS, LINE_TICKS, LINE_NO_TIME };
 
-enum line_form { LINE_PLAIN, LINE_MMIO, LINE_BLK };
+enum line_form { LINE_PLAIN, LINE_LATENCY, LINE_VERBOSE, LINE_MMIO, LINE_BLK };
 
 enum {
 	LINE_HEAD_MOST = 1024, /* bytes of a line before its CPU */
+	LINE_COMM_MOST = 15,   /* bytes of a comm of the kernel; other programs write longer ones */
 	LINE_CPU_MOST = 65535,
 };
 
@@ -133,6 +149,10 @@ bool ftrace_seconds(struct span s, uint64_t *ns);
 
 /* Take a line apart. The spans point into it. */
 void ftrace_line_parse(struct span line, struct ftrace_line *l);
+/* Take an event with "[CPU]", or one of a latency format, apart. false: it is none, and *l is
+ * undefined. Only the members of the columns are set. */
+bool ftrace_event_line(struct span line, struct ftrace_line *l);
+bool ftrace_latency_line(struct span line, struct ftrace_line *l);
 
 /* Read the digits after the point of a number of seconds as ns. Returns their end; at: there are
  * none, or more than nine. */

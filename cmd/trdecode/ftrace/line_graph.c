@@ -148,13 +148,16 @@ static bool is_arrow(struct span s)
 	s = span_trim(s);
 	if (span_ends(s, " |"))
 		s = span_trim((struct span){s.at, s.end - 1});
-	return span_ends(s, "==========>") || span_ends(s, "<==========");
+	if (!span_ends(s, "==========>") && !span_ends(s, "<=========="))
+		return false;
+	/* an event with a text that ends so has a time */
+	return !span_find(s, ": ");
 }
 
 /* Read what follows the columns that all lines have: a call, or another thread. */
 static bool read_call(struct span s, bool cpu, struct ftrace_line *l)
 {
-	struct span before = {s.at, span_find(s, "/*")};
+	struct span before = {s.at, span_find_rare(s, "/*", 0)};
 	const char *arrow;
 
 	if (ftrace_duration(&s, &l->duration)) {

@@ -150,6 +150,9 @@ int ftrace_row_begin(struct ftrace *f, const struct ftrace_line *l)
 	r->cpu = l->cpu;
 	r->type = r->location = r->depth = r->stack = 0;
 	r->has_tail = r->instant_text = r->fresh = r->odd = false;
+	r->mark = r->goes_on = r->early = false;
+	r->variant = 0;
+	r->offset = f->offset;
 	r->fixed.size = r->tail.size = 0;
 	f->stack.wanted = false;
 	f->has_row = true;

@@ -6,13 +6,19 @@
 
 #include "cmd/trdecode/ftrace/ftrace.h"
 
-/* Take "NAME:" off the beginning of a text. An empty name: there is none. */
-static struct span take_name(struct span *text)
+/* The characters of names, and of "FUNCTION+OFFSET". A call for each would take a twentieth of the
+ * time. */
+static const bool of_name[256] = {
+	['_'] = true, ['-'] = true,	    ['.'] = true,	  ['/'] = true,
+	['+'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
+};
+
+struct span ftrace_take_name(struct span *text)
 {
 	struct span name = {text->at, text->at};
 	const char *p = text->at;
 
-	while (p < text->end && (isalnum((unsigned char)*p) || strchr("_-./+", *p)) && *p)
+	while (p < text->end && of_name[(unsigned char)*p])
 		p++;
 	if (p == text->at || p == text->end || *p != ':' ||
 	    (p + 1 < text->end && p[1] != ' ' && p[1] != '\t'))
@@ -46,8 +52,8 @@ static bool take_task(struct ftrace *f, struct span *s, const char *const keys[3
 {
 	struct span pid, prio, rest;
 
-	for (const char *open = s->at; (open = memmem(open, (size_t)(s->end - open), " [", 2));
-	     open++) {
+	for (const char *open = s->at;
+	     (open = span_find_rare((struct span){open, s->end}, " [", 1)); open++) {
 		const char *colon = open;
 
 		while (colon > s->at && isdigit((unsigned char)colon[-1]))
@@ -80,7 +86,7 @@ static bool read_switch(struct ftrace *f, struct span s)
 
 	if (!take_task(f, &s, prev))
 		return false;
-	arrow = span_find(s, " ==> ");
+	arrow = span_find_rare(s, " ==> ", 1);
 	if (!arrow)
 		return false;
 	state = span_trim((struct span){s.at, arrow});
@@ -160,10 +166,20 @@ static bool read_arguments(struct ftrace *f, struct span s)
 	return s.at == s.end && f->nvalues;
 }
 
+/* Test for a text that begins with "KEY=". */
+static bool is_key_first(struct span text)
+{
+	const char *p = text.at;
+
+	while (p < text.end && (isalnum((unsigned char)*p) || *p == '_'))
+		p++;
+	return p > text.at && p < text.end && *p == '=';
+}
+
 /* Make the row of a text with a name. */
 static int named(struct ftrace *f, struct span name, struct span text)
 {
-	bool known = false;
+	bool known = false, formed = true, free = false;
 
 	f->nvalues = 0;
 	if (span_is(name, "sched_switch"))
@@ -173,16 +189,31 @@ static int named(struct ftrace *f, struct span name, struct span text)
 	else if (span_is(name, "sys_enter") || span_is(name, "sys_exit"))
 		known = read_syscall(f, text);
 	else if (span_begins(name, "sys_enter_"))
-		known = read_arguments(f, text);
-	else if (span_begins(name, "sys_exit_") && text.at < text.end &&
-		 !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
+		known = free = read_arguments(f, text);
+	else
+		formed = false;
+	if (!formed && span_begins(name, "sys_exit_") && text.at < text.end &&
+	    !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
 		ftrace_value_add(f, "ret", text, true);
 		known = true;
-	} else if (span_begins(name, "block_") || span_ends(name, "_noise") ||
-		   span_is(name, "sample_threshold") || span_is(name, "hwlat") ||
-		   span_is(name, "osnoise") || span_is(name, "timerlat"))
+	} else if (!formed && (span_begins(name, "block_") || span_ends(name, "_noise") ||
+			       span_is(name, "sample_threshold") || span_is(name, "hwlat") ||
+			       span_is(name, "osnoise") || span_is(name, "timerlat")))
 		known = ftrace_form_values(f, name, text);
-	return known ? ftrace_typed(f, name, NULL) : ftrace_event(f, name, text);
+	/* newer kernels print strings among the arguments */
+	if (!known && formed && !memchr(text.at, '"', span_size(text)) && !is_key_first(text) &&
+	    ftrace_cut_is_known(f, name)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	if (!known)
+		return ftrace_event(f, name, text);
+	if (free)
+		return ftrace_keyed(f, name, NULL);
+	if (ftrace_typed(f, name, NULL))
+		return -1;
+	f->row.instant_text = false;
+	return 0;
 }
 
 /* Make the row of print and the like: "[WHERE:] MESSAGE", or an atrace mark. */
@@ -192,9 +223,18 @@ static int printed(struct ftrace *f, const struct ftrace_line *l, struct span na
 	bool done = false;
 
 	if (ip.at == ip.end)
-		ip = take_name(&text);
+		ip = ftrace_take_name(&text);
 	if (ftrace_mark(f, l, text, &done) || done)
 		return done ? 0 : -1;
+	if (ip.at == ip.end && f->seen.ip && name.at < l->text.end && name.at >= l->text.at) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	/* a message has its blanks */
+	if (span_skip_blanks(text.end, f->whole.end) == f->whole.end)
+		text.end = f->whole.end;
+	if (ip.at < ip.end && ip.end + 2 <= text.end && ip.end[1] == ' ')
+		text.at = ip.end + 2;
 	f->nvalues = 0;
 	ftrace_value_add(f, "message", text, false);
 	if (ip.at < ip.end) {
@@ -204,6 +244,7 @@ static int printed(struct ftrace *f, const struct ftrace_line *l, struct span na
 		ftrace_value_add(f, "ip", ip, false);
 		f->nvalues = 2;
 	}
+	f->row.mark = true;
 	return ftrace_typed(f, name, NULL);
 }
 
@@ -240,11 +281,20 @@ static int stack_event(struct ftrace *f, const char *name, struct span text)
 				    .where = WHERE_FIXED,
 				    .size = 4};
 
+	const char *arrow = span_find_rare(text, "=>", 0);
+
+	if (!arrow && (text.at == text.end || (*text.at == '<' && text.end[-1] != '>'))) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
 	f->stack.wanted = true;
 	f->stack.count = 0;
-	if (span_begins(text, "=>"))
+	if (arrow && arrow > text.at)
+		input_damage(f->input, f->input->name, f->offset,
+			     "a frame in the line of its event");
+	if (arrow)
 		f->stack.frames[f->stack.count++] =
-			ftrace_frame(f, span_trim((struct span){text.at + 2, text.end}));
+			ftrace_frame(f, span_trim((struct span){arrow + 2, text.end}));
 	f->row.type = ftrace_plain_type(
 		f, name,
 		&(struct type_entry){
@@ -299,13 +349,17 @@ static int scheduled(struct ftrace *f, struct span s, bool *done)
 static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span text)
 {
 	struct span name;
-	bool done = false;
+	bool done = false, arrow;
 
+	if (ftrace_cut_name(f, text)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
 	if (span_begins(text, "<stack trace"))
 		return stack_event(f, "kernel_stack", text);
 	if (span_begins(text, "<user stack trace"))
 		return stack_event(f, "user_stack", text);
-	if ((span_find(text, "==> [") || span_find(text, "+ [")) &&
+	if ((span_find_rare(text, "==> [", 4) || span_find_rare(text, "+ [", 2)) &&
 	    (scheduled(f, text, &done) || done))
 		return done ? 0 : -1;
 	if (span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
@@ -322,15 +376,23 @@ static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span te
 	}
 	if (ftrace_form_unnamed(f, text, &name))
 		return ftrace_typed(f, name, NULL);
-	if (text.at < text.end &&
-	    (span_find(text, " <-") || !memchr(text.at, ' ', span_size(text))))
+	arrow = span_find_rare(text, " <-", 1) != NULL;
+	f->seen.unnamed |= !arrow;
+	if (text.at < text.end && (arrow || !memchr(text.at, ' ', span_size(text))))
 		return ftrace_function(f, text);
 	return printed(f, l, SPAN("print"), (struct span){text.at, text.at}, text);
 }
 
+bool ftrace_is_mark(struct span name)
+{
+	return span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs") ||
+	       span_is(name, "tracing_mark_write") || span_begins(name, "0x") ||
+	       span_is(name, "0") || span_find_rare(name, "+0x", 0);
+}
+
 int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 {
-	struct span text = l->text, name = take_name(&text), none = {text.at, text.at}, rest;
+	struct span text = l->text, name = ftrace_take_name(&text), none = {text.at, text.at}, rest;
 	uint64_t duration;
 	bool done = false;
 
@@ -350,14 +412,22 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 			return ftrace_graph(f, l, rest, duration);
 		if (ftrace_graph_raw(f, l, name, text, &done) || done)
 			return done ? 0 : -1;
+		if (f->seen.call) {
+			ftrace_cut_damage(f, f->offset);
+			return 0;
+		}
 		if (named(f, name, text))
 			return -1;
 		f->row.odd = true;
 		return 0;
 	}
-	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs"))
-		return printed(f, l, name, none, text);
-	if (span_is(name, "tracing_mark_write") || span_begins(name, "0x") || span_is(name, "0"))
+	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs")) {
+		if (printed(f, l, name, none, text))
+			return -1;
+		f->seen.ip |= f->has_row && f->nvalues == 2;
+		return 0;
+	}
+	if (ftrace_is_mark(name))
 		return printed(f, l, SPAN("print"), name, text);
 	return named(f, name, text);
 }
