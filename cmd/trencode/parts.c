@@ -45,6 +45,9 @@ static void drop_numbers(struct split_numbers *n)
 	thread_ids_free(&n->threads);
 	track_numbers_free(&n->tracks);
 	flow_numbers_free(&n->flows);
+	if (n->scheduling.kept)
+		scheduling_free(&n->scheduling.state);
+	n->scheduling.kept = false;
 }
 
 int parts_keep_head(struct encode_run *r, const struct head *h, struct error *e)

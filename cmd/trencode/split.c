@@ -184,8 +184,10 @@ static int open_calls(struct split *s, uint64_t time, uint64_t source_time, stru
 static int next_part(struct split *s, uint64_t time, uint64_t mark, struct error *e)
 {
 	s->part.until = mark;
+	s->numbers->scheduling.cut = time;
 	if (s->target.end(s->target.ctx, e))
 		return -1;
+	s->numbers->scheduling.cut = 0;
 	s->part.number++;
 	s->part.since = mark;
 	s->part.until = PART_NO_TIME;

@@ -22,6 +22,7 @@
 #include "cmd/trencode/copied_row.h"
 #include "cmd/trencode/convert/thread_ids.h"
 #include "cmd/trencode/timeline/flows.h"
+#include "cmd/trencode/timeline/scheduling.h"
 #include "cmd/trencode/timeline/tracks.h"
 #include "common/calls/adopt.h"
 #include "common/cli/remarks.h"
@@ -73,6 +74,7 @@ struct split_numbers {
 	struct thread_ids threads;
 	struct track_numbers tracks;
 	struct flow_numbers flows;
+	struct scheduling_parts scheduling;
 };
 
 struct split {

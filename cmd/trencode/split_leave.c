@@ -104,7 +104,7 @@ static size_t tail_size(const struct type *t)
 
 /* Get the bytes of a field in a row; NULL: they are not in its fixed part or at a constant place of
  * its tail. *n: their number. */
-static uint8_t *field_bytes(const struct type *t, uint8_t *fixed, const struct field *f, size_t *n)
+static uint8_t *field_in_row(const struct type *t, uint8_t *fixed, const struct field *f, size_t *n)
 {
 	uint8_t *tail = fixed + t->fixed_size + 4;
 	size_t size = t->flags & TYPE_TAIL ? get_u32(tail - 4) : 0;
@@ -141,8 +141,8 @@ static void copy_field(const struct copied_row *enter, struct copied_row *leave,
 	/* misc of perf's records distinguishes the enter from the leave */
 	if (!same || same->where != f->where || has_name(f, "misc"))
 		return;
-	to = field_bytes(leave->type, leave->row + WIDE_ROW, f, &n);
-	from = field_bytes(enter->type, (uint8_t *)enter->row + WIDE_ROW, same, &size);
+	to = field_in_row(leave->type, leave->row + WIDE_ROW, f, &n);
+	from = field_in_row(enter->type, (uint8_t *)enter->row + WIDE_ROW, same, &size);
 	if (to && from && n == size)
 		memcpy(to, from, n);
 }
@@ -151,7 +151,7 @@ static void put_number(struct copied_row *row, const struct field *f, uint64_t n
 {
 	bool big = row->type->flags & TYPE_BIG_ENDIAN && f->where == WHERE_TAIL;
 	size_t n;
-	uint8_t *to = field_bytes(row->type, row->row + WIDE_ROW, f, &n);
+	uint8_t *to = field_in_row(row->type, row->row + WIDE_ROW, f, &n);
 
 	for (size_t i = 0; to && i < n; i++, number >>= i < 8 ? 8 : 0)
 		to[big ? n - 1 - i : i] = i < 8 ? (uint8_t)number : 0;
