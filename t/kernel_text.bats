@@ -792,7 +792,8 @@ need_instance() {
 @test "long lines with many beginnings of an event are read once" {
 	{
 		printf ' a-1 [000] 1.000001: ev: v=1\n'
-		for part in '[1]' 'a-1 ' 'a:1 [' '1) | a |' '8,0 ' '==========>'; do
+		for part in '[1]' 'a-1 ' 'a:1 [' '1) | a |' '8,0 ' '==========>' '1) a(); ' '=> f' ' a-1 [000] 1.000001: ev: v=1 ' \
+			' a-1 1d..2. 1us : ev: v=1 '; do
 			yes "$part" | head -n 1000000 | tr -d '\n'
 			echo
 		done

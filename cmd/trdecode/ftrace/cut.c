@@ -92,10 +92,12 @@ static bool ends_in_key(const struct ftrace *f, const struct ftrace_type *t,
  * unit is not whole. */
 static bool is_number_cut(const struct ftrace *f, const struct ftrace_type *t)
 {
-	const struct ftrace_value *last = &f->values[t->nfields - 1];
+	const struct ftrace_value *last;
 
-	if (!t->type || !t->nfields || last->kind != FIELD_STRING ||
-	    t->fields[t->nfields - 1].kind == FIELD_STRING)
+	if (!t->type || !t->nfields)
+		return false;
+	last = &f->values[t->nfields - 1];
+	if (last->kind != FIELD_STRING || t->fields[t->nfields - 1].kind == FIELD_STRING)
 		return false;
 	return span_size(last->text) ? t->closed == CLOSED_LEAST && span_find(last->text, " [")
 				     : t->count >= OTHERS_LEAST;
@@ -123,13 +125,14 @@ bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t)
 
 void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
 {
-	const struct ftrace_value *last = &f->values[f->nvalues - 1];
+	const struct ftrace_value *last;
 
 	f->row.variant = (uint32_t)(t - f->declared.types) + 1;
 	if (!t->count++)
 		t->offset = f->offset;
 	if (!f->row.instant_text || t->words >= WORDS_LEAST)
 		return;
+	last = &f->values[f->nvalues - 1];
 	if (span_is(last->key, "message") || memchr(last->text.at, ' ', span_size(last->text)))
 		t->spaced = true;
 	t->words++;
@@ -138,8 +141,8 @@ void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
 void ftrace_cut_end(struct ftrace *f, bool closed, bool open)
 {
 	struct ftrace_type *t = &f->declared.types[f->row.variant - 1];
-	const struct ftrace_value *last = &f->values[f->nvalues - 1];
-	bool number = f->nvalues && last->kind != FIELD_STRING;
+	const struct ftrace_value *last = f->nvalues ? &f->values[f->nvalues - 1] : NULL;
+	bool number = last && last->kind != FIELD_STRING;
 
 	if (closed || (number && span_ends(last->text, "]")))
 		t->closed += t->closed < CLOSED_LEAST;

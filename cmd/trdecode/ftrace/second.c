@@ -10,6 +10,7 @@
 enum {
 	COMM_COLUMN = 16, /* bytes from the begin of a line to "-TID"; 8 in latency formats */
 	COMM_COLUMN_LATENCY = 8,
+	SECOND_LINE_MOST = 4096, /* bytes of a line with second events: each is read to its end */
 };
 
 /* Find the last two blanks in a text. Returns their end; NULL: there are none. */
@@ -143,6 +144,8 @@ void ftrace_second_event(struct ftrace *f)
 	struct ftrace_line *l = &f->line;
 	const char *begin = NULL;
 
+	if (span_size(f->whole) > SECOND_LINE_MOST)
+		return;
 	if (l->kind == LINE_GRAPH)
 		begin = second_call(f);
 	else if (l->kind == LINE_FRAME || (l->kind == LINE_EVENT && l->form <= LINE_LATENCY))
