@@ -153,6 +153,21 @@ total() {
 	trdecode f.data | trsym -q | trstat -q -t tsv -c count -g name | awk '$1 == "busy" { print $2 }' | diff want -
 }
 
+@test "folded: a frame without a function has the name of its file, as the text of perf script" {
+	need perf
+	cat >f.c <<-'END'
+		static int busy(int n) { volatile int x = n; while (x < 80000000) x++; return x; }
+		int main(void) { return busy(0) == 1; }
+	END
+	gcc -O1 -s -fno-inline -fno-omit-frame-pointer -o f f.c
+	perf record -q -F 997 -e cpu-clock:u -g -o f.data ./f 2>err || skip "perf record: $(tail -n 1 err)"
+	perf script -i f.data --no-inline 2>/dev/null | trdecode -f perf-script | trencode -q -t folded |
+		grep ';\[f\] ' >want
+	trdecode f.data | trsym -q >f.trs
+	trencode -q -t folded f.trs | grep ';\[f\] ' | diff want -
+	trencode -q -t svg f.trs | grep -q '<title>\[f\] ('
+}
+
 @test "cut and changed files: no crash, no endless loop; the samples before a cut are those of the whole file" {
 	write deferred 7 x.data >/dev/null
 	write layout 7 big y.data >/dev/null

@@ -11,14 +11,33 @@
 #include <stdlib.h>
 
 #include "common/util/utf8.h"
+#include "common/value/scalar.h"
 #include "cmd/trencode/profile/stack_profile.h"
+
+/* Test whether trsym has found no function at the location. */
+static bool is_nameless(const struct location *p)
+{
+	return p && p->symbol && !p->symbol->name.size && !p->name.size;
+}
+
+/* Append the name of a location without a function: that of its file, "[libc.so.6]", as addresses
+ * of one file differ from process to process. */
+static int file_name(struct buffer *text, const struct location *p)
+{
+	const char *file = p->symbol->module.text;
+	size_t size = p->symbol->module.size;
+
+	scalar_basename(&file, &size);
+	return size ? buffer_u8(text, '[') || utf8_append(text, file, size) || buffer_u8(text, ']')
+		    : buffer_append(text, "[unknown]", 9);
+}
 
 int folded_clean_name(struct buffer *to, const struct location *p, struct text_ref name)
 {
 	struct buffer text = {0};
 	int r;
 
-	if (utf8_append(&text, name.text, name.size)) {
+	if (is_nameless(p) ? file_name(&text, p) : utf8_append(&text, name.text, name.size)) {
 		buffer_free(&text);
 		return -1;
 	}
