@@ -270,6 +270,13 @@ warned() {
 	X
 }
 
+@test "depth is of calls" {
+	run -0 errors trfilter -o none.trs 'depth > 5' sched.trs
+	assert_output "trfilter: only calls have 'depth', and this trace has no calls"
+	run -0 errors trfilter -D 3 -o none.trs 'cpu == 0' sched.trs
+	assert_output 'trfilter: --depth has no effect: this trace has no calls'
+}
+
 @test "a field that is unknown in one input of a comparison is a warning; a summary has no unknown field" {
 	run -0 errors bash -c 'trstat --diff -g next_comm sched.trs fib.trs >printed'
 	assert_output "trstat: fib.trs: no event has a field 'next_comm'; did you mean 'comm'?"

@@ -240,3 +240,14 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 		trdecode | trstat -q -g comm,type -c count,total -t tsv >piped
 	grep -E 'cpu-clock' <<<"$output" | cut -f 1-3 | diff - <(cut -f 1-3 piped | grep cpu-clock)
 }
+
+@test "with -f, messages of perf may be before the samples" {
+	gzip -dc "$DATA/perf/flat.txt.gz" >flat.txt
+	{ echo 'Failed to open /tmp/perf-1.map, continuing without symbols'; cat flat.txt; } >x.txt
+	run -2 trdecode -o /dev/null x.txt
+	run -1 trdecode -f perf-script -o x.trs x.txt
+	assert_output 'trdecode: x.txt: 0x0: a line that is neither a sample nor a frame'
+	trdecode flat.txt | trencode -q -t csv >want
+	run -1 trencode -q -t csv -o have x.trs
+	diff want have
+}

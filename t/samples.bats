@@ -323,7 +323,11 @@ sums() {
 
 @test "folded stacks as input: sums of the lines, decimals, carriage returns, damage" {
 	printf 'a;b 3\r\na;b 4.7\nc 1\n' >x.folded
-	assert_equal "$(trdecode x.folded | trencode -q -t folded)" $'a;b 7\nc 1'
+	assert_equal "$(trdecode -q x.folded | trencode -q -t folded)" $'a;b 7\nc 1'
+	run -0 trdecode -o /dev/null x.folded
+	assert_output 'trdecode: x.folded: 1 weight has a fraction, which is left out'
+	# one line, without its newline
+	assert_equal "$(printf 'a;b;c 5' | trdecode -f folded | trencode -q -t folded)" 'a;b;c 5'
 	printf 'a;b 3\nno weight\na 5\n;; 1\n' >x.folded
 	run -1 --separate-stderr bash -c 'trdecode -f folded x.folded | trencode -q -t folded'
 	assert_output $'?;?;? 1\na 5\na;b 3'

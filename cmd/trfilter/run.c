@@ -154,6 +154,8 @@ static void check_names(struct stage *s, const struct settings *o, const struct 
 
 	for (size_t i = 0; i < sizeof conditions / sizeof *conditions && !bad; i++)
 		bad = conditions[i] && condition_check_names(conditions[i], &all, &e);
+	if (o->depth != UINT64_MAX && !all.quiet && !condition_has_calls(all.dictionary))
+		warn(NULL, NO_OFFSET, "--depth has no effect: this trace has no calls");
 	if (bad || (s->rewrite && projection_check(&o->rewrite.projection, &all, &e)))
 		stage_fail(s, &e);
 	intern_free(&warned);

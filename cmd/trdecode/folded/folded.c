@@ -17,14 +17,16 @@
 struct folded {
 	struct lines lines;
 	uint64_t line, weight; /* of the next sample */
+	uint64_t fractions;    /* samples whose weights have a fraction, which is left out */
 	const char *text;
 	size_t size; /* of its stack */
 	uint32_t lane, type;
 	struct id_cache locations; /* by name */
 };
 
-/* Take the weight off the end of a line: *n becomes the size of the stack. */
-static bool folded_parse(const char *text, size_t *n, uint64_t *weight)
+/* Take the weight off the end of a line: *n becomes the size of the stack. *fraction is set if the
+ * weight has a fraction other than 0. */
+static bool folded_parse(const char *text, size_t *n, uint64_t *weight, bool *fraction)
 {
 	size_t at = *n, digits;
 	uint64_t unit = 1;
@@ -34,8 +36,11 @@ static bool folded_parse(const char *text, size_t *n, uint64_t *weight)
 		at--;
 	/* flamegraph.pl takes decimals, too; they are left out */
 	if (at && text[at - 1] == '.' && at < *n) {
+		while (*n > at && text[*n - 1] == '0')
+			--*n;
+		*fraction = *n > at;
 		*n = at - 1;
-		return folded_parse(text, n, weight);
+		return folded_parse(text, n, weight, fraction);
 	}
 	digits = *n - at;
 	if (!digits || digits > 19 || at < 2 || text[at - 1] != ' ')
@@ -67,15 +72,17 @@ static enum bid folded_probe(const struct input *in)
 	for (unsigned lines = 0; at < end && lines < 100; at = line + 1, lines++) {
 		size_t n;
 		uint64_t weight;
+		bool fraction;
 
 		line = memchr(at, '\n', (size_t)(end - at));
-		if (!line)
+		if (!line && !forced)
 			break;
+		line = line ? line : end;
 		n = (size_t)(line - at);
 		n -= n && at[n - 1] == '\r';
 		if (!n)
 			continue;
-		if (folded_parse(at, &n, &weight) && is_text(at, n))
+		if (folded_parse(at, &n, &weight, &fraction) && is_text(at, n))
 			several |= forced || memchr(at, ';', n);
 		else if (!forced)
 			return BID_NONE;
@@ -91,10 +98,13 @@ static int folded_advance(struct input *in, struct error *e)
 
 	in->next = UINT64_MAX;
 	while ((got = lines_next(&f->lines, in, &f->text, &f->size, e)) > 0) {
+		bool fraction = false;
+
 		f->line++;
 		if (!f->size)
 			continue;
-		if (!f->lines.cut && folded_parse(f->text, &f->size, &f->weight)) {
+		if (!f->lines.cut && folded_parse(f->text, &f->size, &f->weight, &fraction)) {
+			f->fractions += fraction;
 			in->next = merge_shifted(f->line, in->shift);
 			return 0;
 		}
@@ -215,6 +225,10 @@ static void folded_close(struct input *in)
 
 	if (!f)
 		return;
+	if (!in->decoding->quiet)
+		warn_count(in->name, f->fractions,
+			   "{weight has a fraction, which is|weights have fractions, which are} "
+			   "left out");
 	lines_free(&f->lines);
 	id_cache_free(&f->locations);
 	free(f);

@@ -52,6 +52,7 @@ static bool is_content(struct span line)
 static enum bid script_probe(const struct input *in)
 {
 	const char *at = (const char *)in->head, *end, *newline;
+	bool forced = in->format && !strcmp(in->format, "perf-script");
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
@@ -64,10 +65,14 @@ static enum bid script_probe(const struct input *in)
 			break;
 		if (memchr(at, '\0', (size_t)(newline - at)))
 			return BID_NONE;
-		if (is_content((struct span){at, newline}) &&
-		    !record_line_is_other((struct span){at, newline}))
-			return sample_line_parse((struct span){at, newline}, &l) ? BID_CHANCE
-										 : BID_NONE;
+		if (!is_content((struct span){at, newline}) ||
+		    record_line_is_other((struct span){at, newline}))
+			continue;
+		if (sample_line_parse((struct span){at, newline}, &l))
+			return BID_CHANCE;
+		/* with -f other lines may be before the samples, such as messages of perf */
+		if (!forced)
+			return BID_NONE;
 	}
 	return BID_NONE;
 }

@@ -62,6 +62,9 @@ static inline bool operand_asks(const struct operand *o, enum ask ask)
  * column and fault. */
 struct node *condition_parse(const char *text, struct error *e);
 void condition_free(struct node *n);
+/* Test whether the streams read have calls, or no events. */
+bool condition_has_calls(const struct dictionary *d);
+
 /* Refuse fields that no event of the streams read has, and warn of names that no event has.
  * all has no functions. Returns 0, or -1 with e filled. */
 int condition_check_names(const struct node *n, const struct declared *all, struct error *e);

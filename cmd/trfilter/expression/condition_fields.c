@@ -107,6 +107,7 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	case ASK_ARGUMENT:
 	case ASK_RETURN: return DECLARED_FIELD;
 	case ASK_DURATION:
+	case ASK_DEPTH:
 	case ASK_SELF:
 	case ASK_CHILDREN: return check->calls ? DECLARED_OTHER : DECLARED_CALL;
 	case ASK_CALLER: return check->calls ? DECLARED_CALLER : DECLARED_CALL;
@@ -127,7 +128,7 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	}
 }
 
-static bool has_calls(const struct dictionary *d)
+bool condition_has_calls(const struct dictionary *d)
 {
 	bool events = false;
 
@@ -144,7 +145,7 @@ static bool has_calls(const struct dictionary *d)
 int condition_check_names(const struct node *n, const struct declared *all, struct error *e)
 {
 	struct declared declared = *all;
-	struct check check = {.calls = has_calls(all->dictionary)};
+	struct check check = {.calls = condition_has_calls(all->dictionary)};
 
 	declared.offer = condition_offer_names;
 	declared.kind = kind_of;
