@@ -175,6 +175,7 @@ mistakes() {
 		trdecode --segment 5x app.trace|--segment takes a size
 		trdecode apitrace app.trace|did you mean '-f apitrace'?
 		trdecode --offset ap.trace=1 app.trace|--offset ap.trace=1: no input of that name
+		trdecode app.trace -o app.trace|app.trace: the output would replace the input: name another file
 		trdecode --max-value 1K fib|--max-value has no effect on uftrace; it is for apitrace
 		trdecode --no-unwind fib|--no-unwind has no effect on uftrace; it is for perf
 		trdecode --sysroot . fib|--sysroot has no effect on uftrace; it is for perf

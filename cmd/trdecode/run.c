@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/cli/failure.h"
@@ -35,11 +36,25 @@ static int run_fail(struct decoding *d, const struct error *e)
 }
 
 /* Open the output, which must be none of the inputs. Returns -1, the error printed. */
+/* Refuse an output that would replace an input. path NULL: standard output. */
+static int check_replaced(const struct run *r, const char *path, struct error *e)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	for (int i = 0; i < r->n; i++)
+		if (r->inputs[i].device == st.st_dev && r->inputs[i].inode == st.st_ino)
+			return error_set(e, path, NO_OFFSET,
+					 "the output would replace the input: name another file");
+	return 0;
+}
+
 static int open_output(struct run *r, const char *path, enum output_kind kind)
 {
 	struct error e, ignored;
 
-	if (output_open(&r->out, path, kind, &e)) {
+	if (check_replaced(r, path, &e) || output_open(&r->out, path, kind, &e)) {
 		run_fail(r->d, &e);
 		return -1;
 	}
