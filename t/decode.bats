@@ -593,7 +593,7 @@ good() {
 		[[ $t != text && $t != csv && $t != chrome ]] || continue
 		trdecode -o back out
 		# LTTng's has the markers that declare markers
-		run -0 trfilter -c '!(name =~ "core_marker")' back
+		run -0 trfilter -q -c '!(name =~ "core_marker")' back
 		assert_output 0
 	done
 	run -2 trencode -t uftrace -o none cut.trs
