@@ -123,6 +123,11 @@ address_of_leaf() {
 	trsym -i in.trs | trsym -i | read_stream | diff want -
 	trsym -i in.trs | trsym | read_stream | diff want -
 	trsym in.trs | trsym -i | read_stream | diff want -
+	# nor does it lose the lines of frames
+	for options in -l -il; do
+		trsym $options in.trs | read_stream >lines
+		trsym in.trs | trsym $options | read_stream | diff lines -
+	done
 	trsym -i in.trs | trfilter 'kind == "sample"' | trsym -il | read_stream |
 		sed -E 's/"(file|line)": [^,]*, //g' | diff <(sed -E 's/"(file|line)": [^,]*, //g' want) -
 }

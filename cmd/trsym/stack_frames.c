@@ -13,9 +13,7 @@ struct seen_stack {
 	uint32_t depth;	       /* frames of the input, with this one */
 	uint32_t above;	       /* frames of the parent */
 	uint32_t block; /* the DICT block that was passed before it was declared again; 0 none */
-	/* the same stack where its frame is the caller of another one: id (0: not yet known),
-	 * frames
-	 */
+	/* the same stack where its frame is a caller: id (0: not yet known), frames */
 	uint32_t as_caller, caller_frames;
 	uint32_t plain; /* id of the stack without inlined functions; 0: not declared */
 };
@@ -29,7 +27,7 @@ struct stack_frames {
 	struct idmap spaces;  /* numbers of spaces: ids */
 	struct idmap numbers; /* ids of stacks: 1 + index */
 	struct idmap callers; /* ids of stacks that are callers of others in the block: 1 */
-	struct idmap lines;   /* ids of locations that have the line of a frame: 1 */
+	struct idmap lines;   /* ids of locations that have the line of a frame: 1 + caller */
 	struct seen_stack *stacks;
 	size_t nstacks, capacity;
 	struct idmap located; /* ids of locations: 1 + index in `chains` */
@@ -65,11 +63,9 @@ struct stack_frames *stack_frames_new(struct resolver *r,
 {
 	struct stack_frames *f = calloc(1, sizeof(*f));
 
-	if (f) {
-		f->resolver = r;
-		f->options = *options;
-		f->names.style = options->style;
-	}
+	if (f)
+		*f = (struct stack_frames){
+			.resolver = r, .options = *options, .names.style = options->style};
 	return f;
 }
 
@@ -237,7 +233,7 @@ static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool
 	if (!n || !f->options.lines || !frames[c->n].file || symbol.flags & SYMBOL_UNKNOWN ||
 	    idmap_get(&f->lines, id))
 		return 0;
-	if (idmap_set(&f->lines, id, 1))
+	if (idmap_set(&f->lines, id, 1 + caller))
 		return stage_no_memory(s);
 	set_line(&symbol, &frames[c->n]);
 	return send_symbol(s, id, &symbol);
@@ -300,12 +296,6 @@ static int get_chain(struct stack_frames *f, struct stage *s, uint32_t location,
 	return 0;
 }
 
-/* Are the functions of two chains the same? */
-static bool is_same_chain(const struct chain *a, const struct chain *b)
-{
-	return a->n == b->n && !memcmp(a->link, b->link, sizeof(*a->link) * a->n);
-}
-
 static struct seen_stack *stack_of(const struct stack_frames *f, uint32_t id)
 {
 	uint32_t number = idmap_get(&f->numbers, id);
@@ -358,7 +348,7 @@ static int make_caller(struct stack_frames *f, struct stage *s, struct seen_stac
 	limit_chain(&c, k->above);
 	k->as_caller = k->id;
 	k->caller_frames = k->above + 1 + c.n;
-	if (is_same_chain(&c, &as_leaf))
+	if (c.n == as_leaf.n && !memcmp(c.link, as_leaf.link, sizeof(*c.link) * c.n))
 		return 0;
 	k->as_caller = f->next_stack--;
 	return send_chain(f, s, k->as_caller, &(struct stack_entry){k->parent, k->location}, &c);
@@ -469,6 +459,19 @@ static int next_stack(struct stack_frames *f, struct stage *s, const struct bloc
 	return 0;
 }
 
+/* Declare again the symbol of a location that has the line of a frame. */
+static int repeat_line(struct stack_frames *f, struct stage *s, uint32_t id)
+{
+	uint32_t place = idmap_get(&f->lines, id);
+	struct chain c[2];
+
+	if (!place)
+		return 0;
+	read_chain(f, chains_of(f, id)->at[place - 1], &c[1]);
+	return idmap_set(&f->lines, id, 0) ? stage_no_memory(s)
+					   : make_chain(f, s, id, place - 1, c);
+}
+
 int stack_frames_add(struct stack_frames *f, struct stage *s, const struct block *b)
 {
 	struct stack_entry stack;
@@ -479,6 +482,10 @@ int stack_frames_add(struct stack_frames *f, struct stage *s, const struct block
 	if (f->present)
 		return 0;
 	f->blocks++;
+	/* an earlier trsym has declared symbols after the stacks */
+	for (size_t i = 0; entry_next_of(ENTRY_SYMBOL, b->payload, b->length, &i, &id);)
+		if (repeat_line(f, s, id))
+			return -1;
 	idmap_clear(&f->callers);
 	while ((got = next_stack(f, s, b, &at, &id, &stack)) > 0)
 		if (stack.parent && idmap_set(&f->callers, stack.parent, 1))
