@@ -948,10 +948,9 @@ same() {
 	assert_line --regexp '^0.000002000 1 .*depth value=-5$'
 }
 
-# The weight of each stack. Threads change their names, which Perfetto's packets do not tell apart.
+# The weight of each stack.
 weights() {
-	trencode -q -t folded "$1" | sed 's/^[^;]*;//' |
-		awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' | sort
+	trstat -q -g stack -c self -t tsv "$1" | awk -F '\t' 'NR > 1 && $2 > 0' | sort
 }
 
 @test "samples that trencode wrote come back: stacks, threads, weights" {

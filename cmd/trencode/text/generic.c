@@ -150,6 +150,10 @@ static int generic_event(void *state, const struct event *ev, struct error *e)
 	else
 		text_char(s->out, '-');
 	text_char(s->out, ' ');
+	if (ev->type->kind == KIND_SAMPLE && ev->location) {
+		text_masked(s->out, ev->type->name.text, ev->type->name.size);
+		text_puts(s->out, ": ");
+	}
 	text_masked(s->out, name.text, name.size);
 	if (generic_append_fields(s, ev))
 		return error_no_memory(e);
