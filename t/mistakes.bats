@@ -271,6 +271,13 @@ warned() {
 	X
 }
 
+@test "files and lines need trsym -l" {
+	for key in file line name,line; do
+		run -0 errors bash -c 'trstat -g "$0" sched.trs >printed' $key
+		assert_output 'trstat: no function has a file and a line; trsym -l adds them'
+	done
+}
+
 @test "depth is of calls" {
 	run -0 errors trfilter -o none.trs 'depth > 5' sched.trs
 	assert_output "trfilter: only calls have 'depth', and this trace has no calls"

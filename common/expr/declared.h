@@ -79,6 +79,9 @@ bool declared_name(const struct declared *k, enum declared_kind kind, struct dec
 void declared_number(const struct declared *k, enum declared_kind kind,
 		     const struct scalar *number);
 
+/* Warn if no function has a file and a line. */
+void declared_line(const struct declared *k);
+
 /* Call declared_field for all fields of a condition; that of has() is only warned of. Warn of those
  * of DECLARED_CALL. Refuse texts that a field of numbers is compared with, unless they are names of
  * its enum, and numbers that a field of texts is compared with. Call declared_name for all texts

@@ -157,6 +157,20 @@ bool declared_name(const struct declared *k, enum declared_kind kind, struct dec
 	return false;
 }
 
+void declared_line(const struct declared *k)
+{
+	struct dictionary *d = k->dictionary;
+
+	for (uint32_t i = 1; i < d->locations.count; i++) {
+		const struct location_symbol *symbol = dictionary_location(d, i)->symbol;
+
+		if (symbol && symbol->file.size)
+			return;
+	}
+	if (has_events(d))
+		declared_warn(k, "no function has a file and a line; trsym -l adds them");
+}
+
 void declared_number(const struct declared *k, enum declared_kind kind, const struct scalar *number)
 {
 	const struct dictionary *d = k->dictionary;

@@ -34,6 +34,8 @@ int condition_check_names(struct declared *check, const struct condition *c, str
 /* Check the first of A|B, unless events have another of them. */
 static int check_key(const struct declared *check, const struct key *k, struct error *e)
 {
+	if (k->kind == BY_FILE || k->kind == BY_LINE)
+		declared_line(check);
 	if (k->kind != BY_FIELD)
 		return 0;
 	for (const struct key *other = k->other; other; other = other->other)
