@@ -111,6 +111,16 @@ table() {
 	jq -r 'select(.comm == "GPU") | "\(.time) \(.dur) \(.name) \(.args.pixels)"' x | sort -n | diff want -
 }
 
+@test "calls before the line of the columns are damage" {
+	grep -v '^# call no' "$P/mt4.profile.txt" >bare.txt
+	run -1 --separate-stderr trdecode -f glprofile -o x.trs bare.txt
+	[[ $stderr == *': a call before the line of the columns, # call no ...'* ]]
+	{ grep -m 3 '^call ' "$P/mt4.profile.txt" && cat "$P/mt4.profile.txt"; } >x.txt
+	run -1 --separate-stderr trdecode -f glprofile -o x.trs x.txt
+	[[ $stderr == *'x.txt: 0x0: a call before the line of the columns'*$'\n'*': 2 more '* ]]
+	trdecode -q "$P/mt4.profile.txt" | trencode -q -t csv | diff - <(trencode -q -t csv x.trs)
+}
+
 @test "columns of memory, of old versions, and values that were not measured" {
 	run -1 --separate-stderr trdecode "$ROOT/t/fuzz/corpus/glprofile/odd" -o x.trs
 	[[ $stderr == *"a line that is no call of a replay"*"the replay failed: cannot profile"* ]]

@@ -210,6 +210,7 @@ marks() {
 	marks >want
 	# the columns of Linux 6.18 and of trace-cmd 3.1.6
 	while IFS= read -r head; do
+		head=${head%|} # which keeps the last blank
 		{
 			[[ $head == *print:* ]] || printf '# tracer: nop\n#\n'
 			jq -r --arg head "$head" '$head + .' want
@@ -217,13 +218,13 @@ marks() {
 		run -0 --separate-stderr trdecode x -o x.trs
 		trencode -q -t ndjson x.trs | jq -c .args.message | diff want - || fail "$head"
 	done <<-'END'
-		              sh-8952    [000] ...1. 35039.648649: tracing_mark_write: 
-		              sh-8952    (   8952) [000] ...1. 35039.648649: tracing_mark_write: 
-		              sh-8952    [000] ...1. 35039.648649: tracing_mark_write+0x91/0x170: 
-		      sh-8952      0...1. 35039648649us+: tracing_mark_write: 
-		              sh    8952   0 0 00000001 00000008 [828869b89] 35039648.649ms (+0.045ms): tracing_mark_write: 
-		wktext:               sh-8952  [000] 35039.648649: print:                tracing_mark_write: 
-		      sh-8952    0...1. 35039.648649: print:                tracing_mark_write: 
+		              sh-8952    [000] ...1. 35039.648649: tracing_mark_write: |
+		              sh-8952    (   8952) [000] ...1. 35039.648649: tracing_mark_write: |
+		              sh-8952    [000] ...1. 35039.648649: tracing_mark_write+0x91/0x170: |
+		      sh-8952      0...1. 35039648649us+: tracing_mark_write: |
+		              sh    8952   0 0 00000001 00000008 [828869b89] 35039648.649ms (+0.045ms): tracing_mark_write: |
+		wktext:               sh-8952  [000] 35039.648649: print:                tracing_mark_write: |
+		      sh-8952    0...1. 35039.648649: print:                tracing_mark_write: |
 	END
 	# what the kernel prints between events ends it
 	printf '%s\n' '# tracer: nop' ' sh-1 [000] 1.000001: tracing_mark_write: one' '##### CPU 1 buffer started ####' \

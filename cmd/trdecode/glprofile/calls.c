@@ -124,6 +124,12 @@ static bool is_message(const char *text, size_t n)
 	       (digits && digits + 1 < n && text[digits] == ':' && text[digits + 1] == ' ');
 }
 
+/* Test for the line of a call, whose columns may not be known. */
+static bool is_call(const char *text, size_t n)
+{
+	return begins(text, n, "call ") && n > 5 && text[5] >= '0' && text[5] <= '9';
+}
+
 static void report(struct glprofile *p, const char *text, size_t n)
 {
 	int shown = n > 200 ? 200 : (int)n;
@@ -133,7 +139,8 @@ static void report(struct glprofile *p, const char *text, size_t n)
 			     shown - 7, text + 7);
 	else if (!p->strange++)
 		input_damage(p->input, p->input->name, p->lines.offset,
-			     "a line that is no call of a replay");
+			     p->ncolumns ? "a line that is no call of a replay"
+					 : "a call before the line of the columns, # call no ...");
 }
 
 int glprofile_next(struct glprofile *p, struct glprofile_call *c, struct error *e)
@@ -146,7 +153,7 @@ int glprofile_next(struct glprofile *p, struct glprofile_call *c, struct error *
 		if (glprofile_columns(p, text, n))
 			continue;
 		/* what is before the columns is of the program that replays */
-		if (!p->ncolumns && !begins(text, n, "error: "))
+		if (!p->ncolumns && !begins(text, n, "error: ") && !is_call(text, n))
 			continue;
 		if (begins(text, n, "call ") && !p->lines.cut &&
 		    read_call(p, text + 5, text + n, c)) {
