@@ -129,7 +129,7 @@ profile() {
 	local text
 	for text in '[]' '[ ]' ' [ ] ' '{"traceEvents":[]}'; do
 		printf '%s' "$text" >x.json
-		run -0 pipefail "trdecode x.json | trstat -c count -t tsv"
+		run -0 pipefail "trdecode -q x.json | trstat -c count -t tsv"
 		assert_output $'name\tcount'
 	done
 	printf '\xef\xbb\xbf[{"ph":"i","ts":1,"name":"x"}]' >x.json
