@@ -174,3 +174,26 @@ rows() {
 	timeout 20 trdecode -q two p.003 >two.trs
 	assert_equal "$(trfilter -q -c 'kind == enter' two.trs)" "$(babeltrace2 two p.003 | grep -c ' begin: ')"
 }
+
+@test "the idle threads of CPUs are one thread each in chrome, whichever part has events with a CPU" {
+	# the calls go on over cuts; only the first part has events of CPU 0, and the last of CPU 1
+	awk 'BEGIN {
+		print "# tracer: function_graph"
+		for (t = 0; t < 1000; t += 100)
+			for (c = 0; c < 2; c++) {
+				printf " 1.%06d |  %d)    <idle>-0    |               |  idle%d() {\n", t + c, c, c
+				if (c ? t == 900 : !t)
+					printf " 1.%06d |  %d)    <idle>-0    |               |  /* e: v=1 */\n", t + 2 + c, c
+				if (c)
+					for (d = 0; d < 2; d++)
+						printf " 1.%06d |  %d)    <idle>-0    | + 90.000 us   |  }\n", t + 90 + d, d
+			}
+	}' >text
+	trdecode -q text >x.trs
+	split chrome 130us
+	for trace in whole 'p.*'; do
+		# shellcheck disable=SC2086
+		trdecode -q $trace | trencode -q -t tsv -c dur,tid,cpu,name | grep '	idle' | LC_ALL=C sort | uniq -c | awk '{ print $1, $2, $NF }' >got
+		diff <(printf '10 90000 idle0\n10 90000 idle1\n') got || fail "$trace"
+	done
+}

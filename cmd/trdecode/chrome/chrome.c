@@ -207,6 +207,30 @@ static int chrome_info(struct input *in, struct trace_info *info, struct error *
 	return 0;
 }
 
+/* Give the idle thread of all parts the CPU of its events in any of them, so that it has one lane.
+ * The parts before agree with each other. */
+static void share_cpu(const struct input *in, struct chrome_thread *t)
+{
+	const int32_t key[2] = {t->pid, t->tid};
+	const struct input *before = in->part.before;
+
+	for (; before && before->decoder == in->decoder && before->state;
+	     before = before->part.before) {
+		const struct chrome *c = before->state;
+		uint32_t number = intern_find(&c->thread_keys, key, sizeof key);
+		struct chrome_thread *same = number == INTERN_NONE ? NULL : &c->threads[number];
+
+		if (!same)
+			continue;
+		if (same->cpu == t->cpu && same->cpus == t->cpus)
+			return;
+		t->cpus |= same->cpus || (t->cpu >= 0 && same->cpu >= 0 && t->cpu != same->cpu);
+		t->cpu = t->cpu < 0 ? same->cpu : t->cpu;
+		same->cpus = t->cpus;
+		same->cpu = t->cpu;
+	}
+}
+
 static int chrome_begin(struct input *in, struct error *e)
 {
 	struct chrome *c = in->state;
@@ -227,6 +251,9 @@ static int chrome_begin(struct input *in, struct error *e)
 		return -1;
 	c->source = input_source(in, &(struct source_entry){writer_text(w, "chrome"),
 							    writer_text(w, in->name), 0, 0});
+	for (size_t i = 0; i < c->nthreads; i++)
+		if (!c->threads[i].tid)
+			share_cpu(in, &c->threads[i]);
 	in->ticks = c->ticks;
 	if (c->ticks)
 		in->clock_name = c->clock_name;
