@@ -197,3 +197,19 @@ rows() {
 		diff <(printf '10 90000 idle0\n10 90000 idle1\n') got || fail "$trace"
 	done
 }
+
+@test "a cut call is joined in perfetto where the same tid is in several processes of other parts" {
+	cat >x.json <<-'EOF'
+		[{"ph":"X","pid":1,"tid":0,"ts":0,"dur":50,"name":"a"},
+		{"ph":"X","pid":3,"tid":0,"ts":60,"dur":60,"name":"b"},
+		{"ph":"X","pid":3,"tid":1,"ts":10,"dur":5,"name":"c"}]
+	EOF
+	trdecode x.json | trencode -q -t perfetto --split 97us -o p
+	trdecode -q p.000 p.001 | trencode -q -t ndjson -c time,dur,pid,name | LC_ALL=C sort |
+		diff <(jq -c '.[] | {time: (.ts * 1000), dur: (.dur * 1000), pid, name}' x.json | LC_ALL=C sort) -
+	# the pid is that of the second part alone
+	sed 's/"pid":3,"tid":1,"ts":10/"pid":3,"tid":1,"ts":100/; s/"tid":0,"ts":60/"tid":7,"ts":60/; s/"tid":0,"ts":0/"tid":1,"ts":0/' x.json >y.json
+	trdecode y.json | trencode -q -t perfetto --split 97us -o p
+	trdecode -q p.000 p.001 | trencode -q -t ndjson -c time,dur,pid,name | LC_ALL=C sort |
+		diff <(jq -c '.[] | {time: (.ts * 1000), dur: (.dur * 1000), pid, name}' y.json | LC_ALL=C sort) -
+}

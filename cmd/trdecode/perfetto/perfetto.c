@@ -143,6 +143,7 @@ static int perfetto_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	p->input = in;
 	p->arguments.table = &p->arguments.own;
+	p->tracks.tasks = &p->tasks;
 	p->w = in->decoding->writer;
 	sorter_init(&p->sorter);
 	in->clock_name = "boot";
@@ -265,13 +266,17 @@ static int perfetto_info(struct input *in, struct trace_info *info, struct error
 
 /* --- decoding --- */
 
-/* A location declares arguments: those of all parts, so that a function has one location. */
-static void share_names(struct perfetto *p)
+/* A location declares arguments: those of all parts, so that a function has one location. A lane
+ * depends on all tids, so that a thread has one lane. */
+static void share_tables(struct perfetto *p)
 {
 	const struct input *before = p->input->part.before;
+	const struct perfetto *earlier = before ? before->state : NULL;
 
-	if (before && before->decoder == p->input->decoder && before->state)
-		p->arguments.table = ((const struct perfetto *)before->state)->arguments.table;
+	if (!earlier || before->decoder != p->input->decoder)
+		return;
+	p->arguments.table = earlier->arguments.table;
+	p->tracks.tasks = earlier->tracks.tasks;
 }
 
 static int perfetto_begin(struct input *in, struct error *e)
@@ -284,7 +289,7 @@ static int perfetto_begin(struct input *in, struct error *e)
 	perfetto_first_mark(in);
 	p->source = input_source(in, &(struct source_entry){writer_text(w, "perfetto"),
 							    writer_text(w, in->name), 0, 0});
-	share_names(p);
+	share_tables(p);
 	if (!p->source || declare_texts(p) || perfetto_read(p) ||
 	    sorter_finish(&p->sorter, &p->error))
 		return perfetto_failed(p, e);

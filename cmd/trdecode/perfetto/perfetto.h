@@ -171,7 +171,7 @@ struct perfetto_tracks {
 	struct id_cache threads; /* by pid and tid: index + 1 */
 	struct id_cache lanes;
 	struct id_cache process_names; /* by pid: strings of the writer */
-	bool shared_tids;	       /* threads of several processes have the same tid */
+	struct perfetto_tasks *tasks;  /* those of the first part */
 };
 
 /* What is known of a thread of the system before its events. */
@@ -184,6 +184,7 @@ struct perfetto_tasks {
 	struct id_cache numbers; /* by tid: index + 1 */
 	struct perfetto_task *task;
 	size_t count, capacity;
+	bool shared_tids; /* threads of several processes have the same tid */
 };
 
 struct perfetto_clocks {

@@ -70,7 +70,7 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 
 struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 {
-	struct perfetto_tasks *t = &p->tasks;
+	struct perfetto_tasks *t = p->tracks.tasks;
 	uint32_t *number = id_cache_number(&t->numbers, &tid, sizeof tid);
 	struct perfetto_task *task;
 
@@ -109,7 +109,7 @@ static int know_thread(struct perfetto *p, int32_t pid, int32_t tid, uint32_t co
 
 	if (!t)
 		return -1;
-	p->tracks.shared_tids |= pid >= 0 && t->tgid >= 0 && t->tgid != pid;
+	p->tracks.tasks->shared_tids |= pid >= 0 && t->tgid >= 0 && t->tgid != pid;
 	if (pid >= 0 && t->tgid < 0)
 		t->tgid = pid;
 	if (comm)
@@ -306,7 +306,7 @@ int perfetto_process_tree(struct perfetto *p, struct protobuf_view message)
 struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
 {
 	struct perfetto_tracks *t = &p->tracks;
-	int32_t key[2] = {t->shared_tids ? pid : -1, tid};
+	int32_t key[2] = {p->tracks.tasks->shared_tids ? pid : -1, tid};
 	uint32_t *number = id_cache_number(&t->threads, key, sizeof key);
 	struct perfetto_thread *thread;
 	struct perfetto_task *task;
@@ -344,7 +344,7 @@ static struct lane_entry lane_entry(const struct perfetto *p, int32_t pid, int32
 		.clock = p->clock,
 		.flags = (tid >= 0 ? LANE_HAS_TID : 0) | (pid >= 0 ? LANE_HAS_PID : 0) |
 			 (cpu >= 0 ? LANE_HAS_CPU : 0) |
-			 (tid >= 0 && p->tracks.shared_tids ? LANE_PROCESS_TID : 0),
+			 (tid >= 0 && p->tracks.tasks->shared_tids ? LANE_PROCESS_TID : 0),
 		.cpu = cpu,
 		.tid = tid,
 		.pid = pid,
