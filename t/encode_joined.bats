@@ -213,3 +213,16 @@ rows() {
 	trdecode -q p.000 p.001 | trencode -q -t ndjson -c time,dur,pid,name | LC_ALL=C sort |
 		diff <(jq -c '.[] | {time: (.ts * 1000), dur: (.dur * 1000), pid, name}' y.json | LC_ALL=C sort) -
 }
+
+@test "a switch in perfetto is of the thread that it ends, whole and in parts" {
+	need_shared uftrace/kernel-sched
+	trdecode -q "$RECORDED/uftrace/kernel-sched" >x.trs
+	n=$(trfilter -q -c 'type == "sched_switch"' x.trs)
+	((n > 50))
+	for option in '' '--split=49147126ns'; do
+		rm -f p*
+		trencode -q -t perfetto $option -o p x.trs
+		trdecode -q p* | trencode -q -t ndjson | jq -c 'select(.type == "sched_switch") | .tid == .args.prev_pid' |
+			LC_ALL=C sort | uniq -c | awk '{ print $1, $2 }' | diff <(echo "$n true") - || fail "$option"
+	done
+}

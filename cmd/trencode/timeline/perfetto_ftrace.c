@@ -263,34 +263,36 @@ static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 	static const uint8_t columns[] = {COMPACT_SWITCH_TIME, COMPACT_SWITCH_STATE,
 					  COMPACT_SWITCH_PID, COMPACT_SWITCH_PRIO,
 					  COMPACT_SWITCH_COMM};
-	struct running prev = {.known = true, .comm = string_of(f, t, ev, SWITCH_PREV_COMM)};
-	struct running next = {.known = true, .comm = string_of(f, t, ev, SWITCH_NEXT_COMM)};
+	struct running prev = {.comm = string_of(f, t, ev, SWITCH_PREV_COMM)};
+	struct running next = {.comm = string_of(f, t, ev, SWITCH_NEXT_COMM)};
 	struct switch_state state = scheduling_state(t, ev);
 	bool compact, has_next = scheduling_number(t, ev, SWITCH_NEXT_TID, &next.tid);
 	struct ftrace_bundle *b = &c->bundles[!*whole];
 	uint32_t index;
+	int failed;
 
+	prev.known = scheduling_number(t, ev, SWITCH_PREV_TID, &prev.tid);
 	compact = has_next && scheduling_number(t, ev, SWITCH_NEXT_PRIO, &next.prio) &&
-		  scheduling_number(t, ev, SWITCH_PREV_PRIO, &prev.prio) &&
-		  scheduling_number(t, ev, SWITCH_PREV_TID, &prev.tid) && c->running.known &&
-		  c->running.derived == !*whole && c->running.tid == prev.tid &&
+		  scheduling_number(t, ev, SWITCH_PREV_PRIO, &prev.prio) && prev.known &&
+		  c->running.known && c->running.derived == !*whole && c->running.tid == prev.tid &&
 		  c->running.prio == prev.prio && c->running.comm == prev.comm && next.comm &&
 		  state.perfetto != UINT32_MAX && ev->time >= b->switched;
-	next.known = has_next;
-	next.derived = !*whole;
-	c->running = next;
 	index = compact ? comm_index(b, next.comm) : BUNDLE_COMMS;
 	if (index < BUNDLE_COMMS) {
 		uint64_t values[] = {ev->time - b->switched, state.perfetto, (uint64_t)next.tid,
 				     (uint64_t)next.prio, index};
 
 		b->switched = ev->time;
-		return put_row(b, columns, values, sizeof columns);
+		failed = put_row(b, columns, values, sizeof columns);
+	} else {
+		/* the event is of the thread that ran until then */
+		c->running = prev;
+		failed = put_whole(f, c, t, t->message, ev, whole);
 	}
-	if (put_whole(f, c, t, t->message, ev, whole))
-		return -1;
-	c->running.derived = !*whole;
-	return 0;
+	next.known = has_next;
+	next.derived = !*whole;
+	c->running = next;
+	return failed;
 }
 
 /* Take a waking, or a wakeup of a source that has no wakings: viewers look only at wakings. */
