@@ -226,3 +226,15 @@ rows() {
 			LC_ALL=C sort | uniq -c | awk '{ print $1, $2 }' | diff <(echo "$n true") - || fail "$option"
 	done
 }
+
+@test "parts whose clock counts ticks are joined" {
+	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
+	trstat -q -t tsv -c count,total x.trs | LC_ALL=C sort >want
+	(($(wc -l <want) > 5))
+	for format in chrome perfetto; do
+		rm -f p.*
+		trencode -q -t $format --split 6K -o p x.trs
+		[ -e p.002 ]
+		trdecode -q p.* | trstat -q -t tsv -c count,total | LC_ALL=C sort | diff want - || fail $format
+	done
+}
