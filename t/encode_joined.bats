@@ -238,3 +238,19 @@ rows() {
 		trdecode -q p.* | trstat -q -t tsv -c count,total | LC_ALL=C sort | diff want - || fail $format
 	done
 }
+
+@test "a mark of a part that cannot be read, or whose part ends elsewhere, is mentioned" {
+	trace
+	split chrome 97us
+	for word in split part since until; do
+		sed "s/\(\"split.*\)$word=/\1$word=x/; s/\"$word=/\"$word=x/" p.001 >v.001
+		! cmp -s p.001 v.001
+		run -1 trdecode p.000 v.001 -o v.trs
+		assert_output --partial 'v.001: the mark of this part of a trace cannot be read: calls that go on in other parts count in each part'
+	done
+	sed 's/since=/since=1/' p.001 >v.001
+	run -0 trdecode p.000 v.001 -o v.trs
+	assert_output --partial 'v.001: part 0 of the trace does not end where this part 1 begins: calls that go on count in each'
+	run -0 trdecode p.000 p.001 -o v.trs
+	refute_output --partial part
+}

@@ -86,7 +86,7 @@ static inline bool part_parse(const char *text, struct part *p)
 	    !part_parse_number(&text, " until=", 10, &p->until))
 		return false;
 	p->number = (uint32_t)number;
-	return true;
+	return !*text || *text == '\n';
 }
 
 #endif

@@ -8,8 +8,13 @@ bool input_take_part(struct input *in, const char *text)
 {
 	struct part part;
 
-	if (!part_parse(text, &part))
+	if (!part_parse(text, &part)) {
+		if (!strncmp(text, "split=", 6) || strstr(text, " since="))
+			input_damage(in, in->name, NO_OFFSET,
+				     "the mark of this part of a trace cannot be read: calls that "
+				     "go on in other parts count in each part");
 		return false;
+	}
 	in->part.mark = part;
 	return in->part.is = true;
 }
@@ -176,9 +181,14 @@ static void mention_missing(const struct input *in, const struct input *inputs, 
 		if (other < in && of->number < mark->number && of->number >= first)
 			first = of->number + 1;
 	}
-	if (alone || first > last)
+	if (alone)
 		return;
-	if (first == last)
+	if (first > last)
+		warn(in->name, NO_OFFSET,
+		     "part %" PRIu32 " of the trace does not end where this part %" PRIu32
+		     " begins: calls that go on count in each",
+		     last, mark->number);
+	else if (first == last)
 		warn(in->name, NO_OFFSET,
 		     "part %" PRIu32 " of the trace is no input before this part %" PRIu32
 		     ": calls lack their time in it",

@@ -13,7 +13,8 @@
 #include "common/util/intern.h"
 #include "cmd/trdecode/decoder.h"
 
-/* Note the mark of an input, before its source is declared. Returns false for another text. */
+/* Note the mark of an input, before its source is declared. Returns false for another text. One
+ * that has words of a mark is damage. */
 bool input_take_part(struct input *in, const char *text);
 /* Add ns to the times of the mark: the events have times that are as much later. */
 void input_shift_part(struct input *in, int64_t ns);
