@@ -484,9 +484,9 @@ rows_as_whole() {
 	run -2 trencode --split 10s -o - x.trs
 	run -2 trencode --split 10 -o p x.trs
 	assert_line "trencode: --split takes a size or a time with a unit, such as 10M or 10s"
-	run -2 trencode --split 0s -o p x.trs
-	assert_line "trencode: --split 0s: a part cannot be empty"
 	run -2 trencode --split 0K -o p x.trs
+	run -2 trencode --split 0 -o p x.trs
+	assert_line "trencode: --split 0: a part cannot be empty: use a size or a time, such as 64M or 10s"
 	run -2 trencode --split often -o p x.trs
 	assert_line "trencode: --split takes a size or a time, such as 64M or 10s, not 'often'"
 	run -2 trstat --split 10s x.trs

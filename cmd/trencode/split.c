@@ -21,7 +21,7 @@ int split_parse(struct split_limit *l, const char *text, struct error *e)
 	int64_t ns;
 
 	*l = (struct split_limit){0};
-	if (!text[digits] && digits)
+	if (!text[digits] && strspn(text, "0") < digits)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--split takes a size or a time with a unit, such as %sM or %ss",
 				 text, text);
@@ -32,7 +32,10 @@ int split_parse(struct split_limit *l, const char *text, struct error *e)
 				 "--split takes a size or a time, such as 64M or 10s, not '%s'",
 				 text);
 	if (!split_any(l))
-		return error_set(e, NULL, NO_OFFSET, "--split %s: a part cannot be empty", text);
+		return error_set(e, NULL, NO_OFFSET,
+				 "--split %s: a part cannot be empty: use a size or a time, such "
+				 "as 64M or 10s",
+				 text);
 	return 0;
 }
 
