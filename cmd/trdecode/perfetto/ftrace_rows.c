@@ -60,6 +60,7 @@ static int set_comm(struct perfetto *p, int32_t tid, uint32_t comm)
 	if (t->comm != comm) {
 		t->comm = comm;
 		t->lane = 0;
+		perfetto_task(p, tid)->comm = comm; /* for the next part */
 	}
 	return 0;
 }
