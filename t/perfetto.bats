@@ -834,7 +834,8 @@ lines() {
 	done
 	printf '%s\n' '{ timestamp: 1 unknown: "a" }' '{ timestamp: 1 unknown: "b" }' '{ timestamp: 2 far: "c" }' | trace x.pftrace
 	run -0 errors trdecode x.pftrace
-	assert_output 'trdecode: x.pftrace: 3 packets of kinds that trdecode does not read were left out; numbers of the fields: 77 (2), 1500 (1)'
+	assert_line --index 0 'trdecode: x.pftrace: no events'
+	assert_line --index 1 'trdecode: x.pftrace: 3 packets of kinds that trdecode does not read were left out; numbers of the fields: 77 (2), 1500 (1)'
 	run -0 trdecode -q --info x.pftrace
 	assert_line --regexp '^packet +field 77 2$'
 	assert_line --regexp '^packet +field 1500 1$'
