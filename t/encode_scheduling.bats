@@ -56,6 +56,24 @@ kinds() {
 	done
 }
 
+@test "text of the plug-ins of trace-cmd, which print W for an idle thread: states and wakeups of the recording" {
+	need trace-cmd
+	local trace=$RECORDED/trace-cmd/v7-none-sched-irq-timer.dat
+	# names, counts and milliseconds: the text has microseconds
+	totals() {
+		trdecode -q "$1" | trencode -q -t chrome -o out.json
+		jq -r '[.traceEvents[] | select(.cat == "trutils.scheduling" and .ph != "s")] | group_by(.ph, .name)[] |
+			[.[0].ph, .[0].name, length, (map(.dur // 0) | add / 1000 | round)] | @tsv' out.json
+	}
+	trace-cmd report -i "$trace" 2>/dev/null >report.txt
+	grep -q ' \[120\] W ==> ' report.txt
+	totals "$trace" >want
+	totals report.txt >got
+	grep $'^X\tIdle\t' want
+	grep $'^f\twakeup\t' want
+	diff want got
+}
+
 @test "a recording of perf, with events missing: those of perf script" {
 	need perf
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data

@@ -6,7 +6,7 @@
 
 #include "cmd/trencode/convert/attributes.h"
 
-enum { IDLE_BITS = 0x402 };
+enum { IDLE_BITS = 0x402, WAKING_LETTER = 'W' };
 
 /* What each letter means: to viewers, and in the numbers of kernel 4.4. */
 static const struct state_letter {
@@ -24,15 +24,22 @@ static const struct state_letter {
 	{'Z', THREAD_UNKNOWN, 0x20},
 	{'x', THREAD_UNKNOWN, 0x40},
 	{'K', THREAD_UNINTERRUPTIBLE, 0x80},
-	{'W', THREAD_RUNNABLE, 0x100},
+	{WAKING_LETTER, THREAD_RUNNABLE, 0x100},
 	{'P', THREAD_PARKED, 0x200},
 	{'N', THREAD_UNINTERRUPTIBLE, 0x400},
 	{'I', THREAD_IDLE, IDLE_BITS},
 };
 
-/* Set the state and the number by the letters, the first of which is the state. */
+/* Set the state and the number by the letters, the first of which is the state.
+ *
+ * The plug-in sched_switch of trace-cmd has the letters "SDTtZXxW" for the bits from 1 on, and W is
+ * 0x80: the idle state of kernels from 4.14 on. A kernel prints W for a thread that is woken, which
+ * never leaves its CPU, so a W alone is idle. X and Z, both of a thread that ends, stay as printed:
+ * newer plug-ins have those of the kernel. */
 static void state_of_letters(struct switch_state *s)
 {
+	if (s->letters[0] == WAKING_LETTER && !s->letters[1])
+		s->letters[0] = 'I';
 	s->perfetto = s->letters[0] ? 0 : UINT32_MAX;
 	for (const char *p = s->letters; *p && s->perfetto != UINT32_MAX; p++) {
 		const struct state_letter *l = NULL;
