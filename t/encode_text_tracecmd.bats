@@ -293,6 +293,10 @@ plugins_agree() {
 			trencode -q $(printf -- ' --plugin-option %s' $options) x.trs | diff want - || fail "$file $options"
 		done
 	done
+	# the frames of stacks
+	trace-cmd report -O ftrace:offset -i "$DATA/trace-cmd/v6-stacktrace.dat" 2>/dev/null >want
+	grep -q '^=> hrtimer_interrupt+0x[0-9a-f]*  (' want
+	trdecode -q "$DATA/trace-cmd/v6-stacktrace.dat" | trencode -q --plugin-option offset | diff want -
 	# one with its plug-in and one without, and the same twice
 	for plugins in '|' 'ftrace:|' '|ftrace:'; do
 		for values in '|' '|=0' '=1|'; do

@@ -45,18 +45,24 @@ static size_t level_of(struct plugin_calls *c, struct called parent, struct call
 	return 0;
 }
 
-/* Append the name of a function, with the option offset its offset. */
+/* Append the offset in a function if the option offset asks for it. */
+static void put_offset(const struct plugin_event *e, uint64_t offset, struct line *out)
+{
+	if (!(e->context->plugins & PLUGIN_OFFSET))
+		return;
+	line_puts(out, "+0x");
+	line_hex(out, (uint32_t)offset, 1);
+	line_char(out, ' ');
+}
+
 static void put_function(const struct plugin_event *e, uint64_t address, struct line *out)
 {
 	uint64_t offset;
 	size_t size;
 
 	function_text(out, address, "0x", e->context->names);
-	if (!(e->context->plugins & PLUGIN_OFFSET) || !plugin_symbol(e, address, &size, &offset))
-		return;
-	line_puts(out, "+0x");
-	line_hex(out, (uint32_t)offset, 1);
-	line_char(out, ' ');
+	if (plugin_symbol(e, address, &size, &offset))
+		put_offset(e, offset, out);
 }
 
 enum { IP, PARENT_IP, COUNT, TOP_DELTA, BOTTOM_DELTA }; /* fields */
@@ -136,6 +142,7 @@ bool plugin_stack(const struct plugin_event *e, struct line *out)
 		name = plugin_symbol(e, address, &size, &offset);
 		if (name) {
 			line_put(out, name, size);
+			put_offset(e, offset, out);
 			line_puts(out, " (");
 			line_hex(out, address, 1);
 			line_puts(out, ")\n");
