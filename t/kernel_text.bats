@@ -580,6 +580,39 @@ events() {
 	assert_output --partial 'cannot be compared'
 }
 
+@test "arguments of system calls that the kernel prints in hexadecimal without 0x" {
+	# Linux up to 6.18: "%s: %lx"
+	cat >x <<-'END'
+		 sh-9 [001] ..... 20.000001: sys_openat(dfd: ffffff9c, filename: 7efc18359904, flags: 80000, mode: 0)
+		 sh-9 [001] ..... 20.000002: sys_openat -> 0x3
+		 sh-9 [001] ..... 20.000003: sys_openat(dfd: 10, filename: 12, flags: 0, mode: 1b6)
+		 sh-9 [001] ..... 20.000004: sys_newuname(name: fffffffffffffffe)
+		 sh-9 [001] ..... 20.000005: sys_getpid()
+	END
+	trdecode x >x.trs
+	trencode -q -t ndjson x.trs | jq -c '[.type, .args]' | diff - <(cat <<-'END'
+		["sys_enter_openat",{"dfd":"0xffffff9c","filename":"0x7efc18359904","flags":"0x80000","mode":"0x0"}]
+		["sys_exit_openat",{"ret":"0x3"}]
+		["sys_enter_openat",{"dfd":"0x10","filename":"0x12","flags":"0x0","mode":"0x1b6"}]
+		["sys_enter_newuname",{"name":"0xfffffffffffffffe"}]
+		["sys_enter_getpid",null]
+	END
+	)
+	assert_equal "$(trfilter -q -c 'flags == 0x80000' x.trs)" 1
+	# later ones: "%lu" below 10, else "0x%lx"; openat has "%lu" and texts
+	cat >x <<-'END'
+		 sh-9 [001] ..... 20.000001: sys_read(fd: 3, buf: 0x7ffe02facdff, count: 0x10)
+		 sh-9 [001] ..... 20.000002: sys_read(fd: 0x10, buf: 0x7ffe02facdff, count: 8)
+		 sh-9 [001] ..... 20.000003: sys_openat(dfd: 4294967196, filename: 139785545139344 "/a", flags: O_RDONLY|O_CLOEXEC)
+	END
+	trdecode x | trencode -q -t ndjson | jq -c '[.type, .args]' | diff - <(cat <<-'END'
+		["sys_enter_read",{"fd":3,"buf":"0x7ffe02facdff","count":"0x10"}]
+		["sys_enter_read",{"fd":"0x10","buf":"0x7ffe02facdff","count":"0x8"}]
+		["sys_enter_openat",{"dfd":4294967196,"filename":"139785545139344 \"/a\"","flags":"O_RDONLY|O_CLOEXEC"}]
+	END
+	)
+}
+
 @test "systrace in a page: only the lines of its trace" {
 	{
 		printf '<!DOCTYPE html>\n<title>Android System Trace</title>\n<script>\nvar a = "b-1 [c]";\n'

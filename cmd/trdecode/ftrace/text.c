@@ -143,7 +143,6 @@ static bool read_arguments(struct ftrace *f, struct span s)
 {
 	while (s.at < s.end && f->nvalues < FTRACE_FIELDS_MOST) {
 		const char *colon = span_find(s, ": "), *comma;
-		struct ftrace_value *v;
 		struct span key, value;
 
 		if (!colon)
@@ -156,11 +155,7 @@ static bool read_arguments(struct ftrace *f, struct span s)
 		comma = span_find(value, ", ");
 		value.end = comma ? comma : s.end;
 		ftrace_value_add(f, "", span_trim(value), true);
-		v = &f->values[f->nvalues - 1];
-		v->key = key;
-		/* the kernel's own text has hexadecimal numbers without 0x */
-		if (v->kind == FIELD_UINT && !comma && value.at == value.end)
-			v->kind = FIELD_STRING;
+		f->values[f->nvalues - 1].key = key;
 		s.at = comma ? comma + 2 : s.end;
 	}
 	return s.at == s.end && f->nvalues;
@@ -248,6 +243,24 @@ static int printed(struct ftrace *f, const struct ftrace_line *l, struct span na
 	return ftrace_typed(f, name, NULL);
 }
 
+/* Take the values as hexadecimal, if all of them are: kernels up to 6.18 print the arguments of a
+ * system call so, without 0x. Later ones print it before each number from 10 on, and texts. */
+static void take_bare_hex(struct ftrace *f)
+{
+	uint64_t numbers[FTRACE_FIELDS_MOST];
+
+	for (size_t i = 0; i < f->nvalues; i++) {
+		struct span s = f->values[i].text;
+
+		if (!digits_hex(&s.at, s.end, &numbers[i]) || s.at != s.end)
+			return;
+	}
+	for (size_t i = 0; i < f->nvalues; i++) {
+		f->values[i].kind = FIELD_HEX;
+		f->values[i].number = numbers[i];
+	}
+}
+
 /* Make the row of a system call as the kernel prints it: "sys_NAME(ARGS)", "sys_NAME -> RET". */
 static int kernel_syscall(struct ftrace *f, struct span text, bool *done)
 {
@@ -264,6 +277,7 @@ static int kernel_syscall(struct ftrace *f, struct span text, bool *done)
 		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
 		s = (struct span){p + 1, text.end - 1};
 		*done = s.at == s.end || read_arguments(f, s);
+		take_bare_hex(f);
 	} else if (*done && take(&s, " -> ")) {
 		snprintf(name, sizeof name, "sys_exit_%.*s", (int)(p - text.at - 4), text.at + 4);
 		ftrace_value_add(f, "ret", s, true);
