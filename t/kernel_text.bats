@@ -451,6 +451,12 @@ events() {
 	[[ $stderr == *17* ]]
 }
 
+@test "marks of atrace without a name have the name of other calls without one" {
+	printf ' a-9 [001] ..... 20.00000%s\n' '1: tracing_mark_write: B|99|' '2: tracing_mark_write: N|99|track|' \
+		'3: tracing_mark_write: G|99|track||7' '4: tracing_mark_write: H|99|track|7' '5: tracing_mark_write: E|99' >x
+	trdecode x | trencode -q -t ndjson | jq -r .name | sort | uniq -c | sed 's/^ *//' | diff - <(echo '3 (no name)')
+}
+
 @test "marks of atrace with tracks, arguments and categories" {
 	line() {
 		printf ' app-%s ( 9) [000] ...1 1.%06d: tracing_mark_write: %s\n' "${3:-10}" "$1" "$2"

@@ -4,6 +4,8 @@
 
 enum { PARTS = 6 };
 
+static const char no_name[] = "(no name)"; /* as other traces that name calls have it */
+
 bool atrace_mark_number(struct mark_text s, int64_t *number)
 {
 	bool minus = s.size && *s.at == '-';
@@ -142,7 +144,9 @@ bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n)
 		return m->what == 'E';
 	count = split((struct mark_text){text + 2, n - 2}, parts, PARTS);
 	m->has_tgid = atrace_mark_number(parts[0], &m->tgid);
-	if (!m->has_tgid && parts[0].size)
+	if ((!m->has_tgid && parts[0].size) || !take_parts(m, parts, count))
 		return false;
-	return take_parts(m, parts, count);
+	if (strchr("BGN", m->what) && !m->name.size)
+		m->name = (struct mark_text){no_name, sizeof no_name - 1};
+	return true;
 }

@@ -31,6 +31,7 @@ struct atrace_mark {
 	char what; /* the letter */
 	bool has_tgid;
 	int64_t tgid;
+	/* of B, G and N the name is never empty */
 	struct mark_text name, track, cookie, arguments, category;
 	struct mark_text id; /* of S and F: from TGID to COOKIE */
 	int64_t value;
