@@ -395,9 +395,45 @@ events() {
 		run -2 trdecode $x -o x.trs
 		assert_output --partial 'turn off the options raw, hex and bin'
 	done
-	printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:2\n' >x
-	run -0 trdecode x -o x.trs
-	refute_output
+	# print_trace_header of Linux; a tracer of latencies prints no more than two lines, trace-cmd report one
+	cat >nop <<-'END'
+		# tracer: nop
+		#
+		# entries-in-buffer/entries-written: 0/0   #P:2
+		#
+		#                                _-----=> irqs-off/BH-disabled
+		#                               / _----=> need-resched
+		#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+		#              | |         |   |||||     |         |
+	END
+	printf '# tracer: wakeup_rt\n#\n' >latency
+	printf 'cpus=2\n' >report
+	for x in nop latency report; do
+		run -0 trdecode -f ftrace $x -o x.trs
+		refute_output
+		run -0 trdecode -f ftrace --info $x
+		assert_line --regexp '^events +0$'
+	done
+}
+
+@test "text without events is a trace only with a heading that is whole" {
+	echo >blank
+	printf '# notes\n#\n' >comments
+	printf '# tra' >begin
+	for x in blank comments begin; do
+		run -2 trdecode -f ftrace $x -o x.trs
+		assert_output "trdecode: $x: the text has no event, and no heading of the kernel"
+		run -2 --separate-stderr trdecode -f ftrace --info $x
+		assert_equal "$stderr" "trdecode: $x: the text has no event, and no heading of the kernel"
+	done
+	printf '%s\n' '# tracer: nop' '#' '# entries-in-buffer/entries-written: 0/0   #P:2' '#' \
+		'#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION' '#              | |         |   |||||     |         |' >x
+	local size
+	for size in 14 16 30 64 66 80 120; do
+		head -c $size x >cut
+		run -1 trdecode cut -o x.trs
+		assert_output --regexp '^trdecode: cut: 0x[0-9a-f]+: the text ends within its heading$'
+	done
 	# lines with bars are no trace
 	printf '   a | b;\n | c {\n' >x
 	run -2 trdecode x -o x.trs

@@ -193,18 +193,26 @@ static bool is_event(const struct ftrace_line *l)
 	return l->kind == LINE_EVENT || l->kind == LINE_GRAPH;
 }
 
+/* Test for what only a trace has besides events. */
+static bool is_part(const struct ftrace_line *l)
+{
+	return l->kind == LINE_LOST || l->kind == LINE_SWITCH;
+}
+
 static int ftrace_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	struct ftrace *f = in->state;
 	uint64_t events = 0, lost = 0;
+	bool parts = false;
 	int got;
 
 	fact_text(facts, "format", "ftrace");
 	while ((got = ftrace_next_line(f, e)) > 0) {
 		events += is_event(&f->line);
+		parts |= is_part(&f->line);
 		lost += f->line.kind == LINE_LOST && f->line.lost != UINT64_MAX ? f->line.lost : 0;
 	}
-	if (got)
+	if (got || (!events && !parts && ftrace_heading_check(f, e)))
 		return -1;
 	fact_number(facts, "events", events);
 	fact_number(facts, "lost", lost);
@@ -214,27 +222,19 @@ static int ftrace_info(struct input *in, struct trace_info *facts, struct error 
 /* Find the first event, whose time shows the clock. */
 static int find_first(struct ftrace *f, struct error *e)
 {
+	bool parts = false; /* of a trace */
 	int got;
 
-	while ((got = ftrace_next_line(f, e)) > 0)
-		if (is_event(&f->line) || f->line.kind == LINE_LOST ||
-		    f->line.kind == LINE_SWITCH) {
-			if (is_event(&f->line))
-				break;
+	while ((got = ftrace_next_line(f, e)) > 0 && !is_event(&f->line))
+		if (is_part(&f->line)) {
+			parts = true;
 			if (convert(f))
 				return -1;
 		}
 	if (got < 0)
 		return -1;
-	if (!got && f->html)
-		return error_set(e, f->input->name, NO_OFFSET,
-				 "the page has no trace of the kernel");
-	/* an empty trace has only comments */
-	if (!got && f->heading)
-		return error_set(
-			e, f->input->name, NO_OFFSET,
-			"no line has a thread and a time: turn off the options raw, hex and "
-			"bin of tracefs, and turn on context-info");
+	if (!got && !parts && ftrace_heading_check(f, e))
+		return -1;
 	f->clock = got ? f->line.clock : LINE_SECONDS;
 	f->input->ticks = f->clock == LINE_TICKS;
 	if (f->clock == LINE_NO_TIME)

@@ -116,6 +116,14 @@ struct ftrace_lane {
 
 enum { FTRACE_LANE_SLOTS = 256 };
 
+/* The heading of the text, as far as it was read. */
+enum ftrace_heading {
+	HEADING_NONE,
+	HEADING_PART,
+	HEADING_LATENCY, /* the first line; the next one may be the last */
+	HEADING_WHOLE,
+};
+
 /* Declarations, by what they are of. */
 struct ftrace_declared {
 	struct id_cache lanes, threads, locations, plain_types;
@@ -175,6 +183,7 @@ struct ftrace {
 		bool parent;  /* functions with their caller */
 		bool call;    /* calls */
 		bool ip;      /* print with the place where it was called */
+		enum ftrace_heading first;
 	} seen;
 	bool html, outside; /* outside: of the trace in a page */
 	/* events lost before the next row; UINT64_MAX: unknown */
@@ -199,6 +208,13 @@ int ftrace_take_rest(struct ftrace *f, struct error *e);
 
 /* Take off what a page adds to a line: "\n\" of a text in a script. */
 void ftrace_trim_page(struct span *s);
+
+/* heading.c: the heading of a text without events. */
+/* Take the held line, which has no meaning of its own. */
+void ftrace_heading_take(struct ftrace *f);
+/* Find out whether a text without events is a trace. Returns 0, and reports damage if the heading
+ * is not whole; -1 with *e filled. */
+int ftrace_heading_check(struct ftrace *f, struct error *e);
 
 /* second.c: take a second event off the line, and report it. */
 void ftrace_second_event(struct ftrace *f);

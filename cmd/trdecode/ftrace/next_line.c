@@ -137,6 +137,8 @@ int ftrace_next_line(struct ftrace *f, struct error *e)
 			if (!f->lines.whole && !span_size(span_trim(f->whole)) &&
 			    (f->events || f->has_row))
 				ftrace_strange(f);
+			if (!f->events && !f->has_row)
+				ftrace_heading_take(f);
 			continue;
 		}
 		/* what is before the first event is a heading */
