@@ -586,18 +586,33 @@ events() {
 		open("plain.html", "w").write(page % lines(text))
 		open("one.html", "w").write(page % base64.b64encode(gzip.compress(text)).decode())
 		open("cut.html", "w").write(page % lines(gzip.compress(text)[:-150]))
+		open("zlib.html", "w").write(page % lines(zlib.compress(text)))
+		# of systrace, and data beside their tags
+		trace = page.replace('id="viewer-data" type="text/plain"', 'class="trace-data" type="application/text"')
+		joined = trace.replace(">\n%s\n<", ">%s<")
+		for name, data in ("gzip", gzip.compress(text)), ("zlib", zlib.compress(text)):
+		    open("trace-%s.html" % name, "w").write(trace % lines(data))
+		    open("joined-%s.html" % name, "w").write(joined % base64.b64encode(data).decode())
+		    open("last-%s.html" % name, "w").write(trace.replace("%s\n<", "%s<") % ("\n" + lines(data)))
+		open("joined-text.html", "w").write(joined % text.decode().rstrip("\n"))
+		open("cut-trace.html", "w").write(joined % base64.b64encode(gzip.compress(text)[:-150]).decode())
+		open("early.html", "w").write((joined % base64.b64encode(gzip.compress(text)).decode())[:-200])
 		open("cut.txt", "wb").write(b"TRACE:\n" + zlib.compress(text)[:-150])
 	END
-	for input in z.txt {gzip,plain,one}.html; do
+	for input in z.txt {gzip,plain,one,zlib}.html {trace,joined,last}-{gzip,zlib}.html joined-text.html; do
+		run -0 trdecode "$input" -o x.trs
+		refute_output
 		trdecode -q "$input" | trencode -q -t ndjson | diff want - || fail "$input"
 		trdecode -q - <"$input" | trencode -q -t ndjson | diff want - || fail "$input"
 	done
-	for input in cut.{html,txt}; do
+	for input in cut.{html,txt} cut-trace.html; do
 		run -1 --separate-stderr trdecode "$input" -o x.trs
 		[[ $stderr == *"the compressed text ends early"* ]]
 		trencode -q -t ndjson x.trs >have 2>/dev/null || true
 		grep -qxFf want have || fail "$input"
 	done
+	run -1 trdecode early.html -o x.trs
+	assert_output --partial 'the page ends early'
 }
 
 @test "marks of clock_sync: the wall time, and a clock that is the monotonic one" {

@@ -2,12 +2,16 @@
  * packed.c - kernel text that is in a page, or compressed
  *
  *     TRACE:\n, then a stream of zlib                    `atrace -z`, and bug reports of Android
- *     <script id="viewer-data" type="text/plain">        a page of trace2html: lines of Base64,
- *     ...                                                the text itself or gzip
+ *     <script id="viewer-data" type="text/plain">        a page of trace2html: Base64 of the text
+ *     ...                                                itself, of gzip or of zlib
+ *     </script>
+ *     <script class="trace-data" type="application/text">   a page of systrace: the text as it is,
+ *     ...                                                or Base64 of gzip or of zlib
  *     </script>
  *
- * A page is read line by line: what is in Base64 is replaced by its text. Other texts of a page are
- * in it as they are (ftrace.c).
+ * A page is read line by line: what is in Base64 is replaced by its text. Data begin and end in a
+ * line of their own, whatever is beside their tags. Other texts of a page are in it as they are
+ * (ftrace.c).
  *
  * Source: catapult, systrace/tracing_agents/atrace_agent.py and tracing_build/html2trace.py.
  */
@@ -20,18 +24,25 @@
 enum { PACKED_PIECE = 16 * 1024, WINDOW_BITS_AUTO = 15 + 32, HEADER_MOST = 512 };
 
 static const char trace_word[] = "TRACE:\n";
-static const char viewer_data[] = "<script id=\"viewer-data\"";
+
+enum data_tag {
+	TAG_NONE,
+	TAG_VIEWER, /* Base64 */
+	TAG_TRACE,  /* Base64 of what is compressed, or text */
+};
 
 struct ftrace_packed {
 	struct ftrace *f;
 	struct lines page; /* of a page */
 	bool is_page;
-	bool in_data; /* lines of Base64 follow */
-	bool closed;  /* "</html>" was read */
+	struct span rest;    /* of the line of the page: what is not read */
+	enum data_tag begun; /* a tag after which nothing was read */
+	bool in_data;	     /* Base64 follows */
+	bool closed;	     /* "</html>" was read */
 	z_stream z;
-	bool inflating, plain; /* plain: not compressed */
-	bool ended;	       /* of the compressed text */
-	uint32_t bits;	       /* of Base64 that are no byte yet */
+	bool inflating;
+	bool ended;    /* of the compressed text */
+	uint32_t bits; /* of Base64 that are no byte yet */
 	unsigned nbits;
 	size_t head; /* bytes of the input's head that were read */
 	uint8_t in[PACKED_PIECE];
@@ -49,13 +60,19 @@ static const char *after_word(const char *head, size_t n)
 	return p && (p == head || p[-1] == '\n') ? p + sizeof trace_word - 1 : NULL;
 }
 
+/* Test for the header of zlib: deflate, and a check. */
+static bool is_zlib(const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	return n >= 2 && (p[0] & 0x0f) == Z_DEFLATED && (p[0] << 8 | p[1]) % 31 == 0;
+}
+
 bool ftrace_is_packed(const char *head, size_t n)
 {
 	const char *p = after_word(head, n);
 
-	/* the header of zlib: deflate, and a check */
-	return p && (size_t)(head + n - p) >= 2 && (p[0] & 0x0f) == Z_DEFLATED &&
-	       ((uint8_t)p[0] << 8 | (uint8_t)p[1]) % 31 == 0;
+	return p && is_zlib(p, (size_t)(head + n - p));
 }
 
 bool ftrace_is_page(const char *head, size_t n)
@@ -100,38 +117,143 @@ static int decode_base64(struct ftrace_packed *p, const char *text, size_t n)
 	return 0;
 }
 
-/* Read the next line of the page: its text, or bytes of Base64, in `line`. Returns as lines_next.
- */
-static int next_page_line(struct ftrace_packed *p, struct error *e)
+/* --- the page --- */
+
+/* Find a text that begins with '<', in small or in capital letters. NULL: it is not there. */
+static const char *find_tag(struct span s, const char *tag)
 {
-	const char *text;
+	size_t n = strlen(tag);
+
+	for (const char *p = s.at;
+	     p < s.end && (p = memchr(p, '<', span_size((struct span){p, s.end}))); p++)
+		if ((size_t)(s.end - p) >= n && !strncasecmp(p, tag, n))
+			return p;
+	return NULL;
+}
+
+/* Find the end of a tag that data follow. NULL: there is none. */
+static const char *find_data(struct span s, enum data_tag *which)
+{
+	while ((s.at = find_tag(s, "<script"))) {
+		struct span tag = {s.at, memchr(s.at, '>', span_size(s))};
+
+		if (!tag.end)
+			return NULL;
+		*which = span_find(tag, "\"viewer-data\"") ? TAG_VIEWER
+			 : span_find(tag, "trace-data")	   ? TAG_TRACE
+							   : TAG_NONE;
+		s.at = tag.end + 1;
+		if (*which)
+			return s.at;
+	}
+	return NULL;
+}
+
+static bool begins_end(struct span s)
+{
+	return find_tag((struct span){s.at, s.end - s.at > 8 ? s.at + 8 : s.end}, "</script") ==
+	       s.at;
+}
+
+/* Take a piece of a line of the page: up to a tag that ends data, after one that data follow, or to
+ * the end. *which: the tag at its end. Returns as lines_next. */
+static int take_piece(struct ftrace_packed *p, struct span *piece, enum data_tag *which,
+		      struct error *e)
+{
+	const char *text, *ends, *begins;
 	size_t n;
-	int got = lines_next(&p->page, p->f->input, &text, &n, e);
+	int got;
+
+	*which = TAG_NONE;
+	if (p->rest.at == p->rest.end) {
+		got = lines_next(&p->page, p->f->input, &text, &n, e);
+		if (got <= 0)
+			return got;
+		p->rest = (struct span){text, text + n};
+	}
+	*piece = p->rest;
+	ends = find_tag((struct span){piece->at + (piece->at < piece->end), piece->end},
+			"</script");
+	begins = p->in_data ? NULL : find_data(*piece, which);
+	if (begins && (!ends || begins <= ends))
+		piece->end = begins;
+	else if (ends)
+		piece->end = ends;
+	if (piece->end != begins)
+		*which = TAG_NONE;
+	p->rest.at = piece->end;
+	return 1;
+}
+
+static int append_text(struct ftrace_packed *p, struct span piece)
+{
+	bool newline = p->rest.at < p->rest.end || p->page.whole;
+
+	p->closed |= find_tag(piece, "</html>") != NULL;
+	return buffer_append(&p->line, piece.at, span_size(piece)) ||
+			       buffer_append(&p->line, "\n", newline)
+		       ? -1
+		       : 0;
+}
+
+static int inflate_begin(struct ftrace_packed *p, struct error *e);
+
+/* Read the first piece after a tag: find out whether it is Base64, and how its bytes are packed. If
+ * it is Base64, the bytes are in `line`. */
+static int data_begin(struct ftrace_packed *p, struct span piece, struct error *e)
+{
+	bool packed, viewer = p->begun == TAG_VIEWER;
+
+	p->begun = TAG_NONE;
+	for (const char *c = piece.at; !viewer && c < piece.end; c++)
+		if (base64_digit(*c) < 0 && *c != '=' && *c != ' ' && *c != '\t')
+			return 0;
+	p->nbits = 0;
+	if (decode_base64(p, piece.at, span_size(piece)))
+		return error_no_memory(e);
+	packed = p->line.size > 1 && ((p->line.data[0] == 0x1f && p->line.data[1] == 0x8b) ||
+				      (p->line.data[0] == 0x78 && is_zlib(p->line.data, 2)));
+	p->in_data = viewer || packed;
+	p->ended = false;
+	if (!p->in_data)
+		p->line.size = 0;
+	return packed ? inflate_begin(p, e) : 0;
+}
+
+/* Read the next piece of the page: its text, or bytes of Base64, in `line`. Returns as lines_next.
+ */
+static int next_page_piece(struct ftrace_packed *p, struct error *e)
+{
+	enum data_tag which;
+	struct span piece;
+	int got = take_piece(p, &piece, &which, e);
 
 	p->line.size = p->line_at = 0;
 	if (!got && !p->closed)
 		packed_damage(p, "the page ends early");
 	if (got <= 0)
 		return got;
-	if (p->in_data && n > 8 && !strncasecmp(text, "</script", 8)) {
+	if (p->in_data && begins_end(piece)) {
+		/* the tag is the next piece; the text may end without a newline */
 		p->in_data = false;
-		/* the text may end without a newline */
-		if (buffer_append(&p->line, "\n", 1))
+		p->rest.at = piece.at;
+		return buffer_append(&p->line, "\n", 1) ? error_no_memory(e) : 1;
+	}
+	if (p->in_data) {
+		if (decode_base64(p, piece.at, span_size(piece)))
 			return error_no_memory(e);
-	} else if (p->in_data) {
+	} else if (p->begun && !begins_end(piece) && span_size(span_trim(piece))) {
+		if (data_begin(p, piece, e))
+			return -1;
+	}
+	if (p->in_data) {
 		if (p->page.cut)
 			packed_damage(p, "a line of Base64 is too long");
-		return decode_base64(p, text, n) ? error_no_memory(e) : 1;
-	} else if (n >= sizeof viewer_data && !memcmp(text, viewer_data, sizeof viewer_data - 1)) {
-		p->in_data = true;
-		p->plain = p->ended = false;
-		p->nbits = 0;
+		return 1;
 	}
-	p->closed |= span_find((struct span){text, text + n}, "</html>") ||
-		     span_find((struct span){text, text + n}, "</HTML>");
-	return buffer_append(&p->line, text, n) || buffer_append(&p->line, "\n", p->page.whole)
-		       ? error_no_memory(e)
-		       : 1;
+	if (which || begins_end(piece))
+		p->begun = which;
+	return append_text(p, piece) ? error_no_memory(e) : 1;
 }
 
 /* Read bytes of the input. Returns their number; -1 with *e filled. */
@@ -210,13 +332,6 @@ static ssize_t read_zlib(void *ctx, void *to, size_t n, struct error *e)
 	return 0;
 }
 
-/* Find out how the bytes in Base64 are packed. */
-static int data_begin(struct ftrace_packed *p, struct error *e)
-{
-	p->plain = p->line.size < 2 || p->line.data[0] != 0x1f || p->line.data[1] != 0x8b;
-	return p->plain ? 0 : inflate_begin(p, e);
-}
-
 static ssize_t read_page(void *ctx, void *to, size_t n, struct error *e)
 {
 	struct ftrace_packed *p = ctx;
@@ -228,12 +343,9 @@ static ssize_t read_page(void *ctx, void *to, size_t n, struct error *e)
 	for (;;) {
 		while (p->line_at == p->line.size) {
 			had_data = p->in_data;
-			got = next_page_line(p, e);
+			got = next_page_piece(p, e);
 			if (got <= 0)
 				return got;
-			if (had_data && p->in_data && !p->inflating && !p->plain && p->line.size &&
-			    data_begin(p, e))
-				return -1;
 			if (had_data && !p->in_data && p->inflating) {
 				if (!p->ended)
 					packed_damage(p, "the compressed text ends early");
