@@ -430,9 +430,9 @@ events() {
 		'#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION' '#              | |         |   |||||     |         |' >x
 	local size
 	for size in 14 16 30 64 66 80 120; do
-		head -c $size x >cut
-		run -1 trdecode cut -o x.trs
-		assert_output --regexp '^trdecode: cut: 0x[0-9a-f]+: the text ends within its heading$'
+		head -c $size x >part
+		run -1 trdecode part -o x.trs
+		assert_output --regexp '^trdecode: part: 0x[0-9a-f]+: the text ends within its heading$'
 	done
 	# lines with bars are no trace
 	printf '   a | b;\n | c {\n' >x
