@@ -410,7 +410,7 @@ events() {
 	printf 'cpus=2\n' >report
 	for x in nop latency report; do
 		run -0 trdecode -f ftrace $x -o x.trs
-		refute_output
+		assert_output "trdecode: $x: no events"
 		run -0 trdecode -f ftrace --info $x
 		assert_line --regexp '^events +0$'
 	done
