@@ -149,6 +149,37 @@ kinds() {
 	assert_output ""
 }
 
+@test "by way of Perfetto's format, wakeups of a source without wakings keep their CPU and flows" {
+	cat >wake.txt <<-'END'
+		# tracer: nop
+		#
+		#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+		#              | |         |   |||||     |         |
+		          <idle>-0       [000] d..1.   100.000100: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=11 next_prio=120
+		          <idle>-0       [001] d..1.   100.000150: sched_switch: prev_comm=b prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+		               a-11      [000] d..2.   100.000200: sched_wakeup: comm=b pid=12 prio=120 target_cpu=001
+		          <idle>-0       [001] d..1.   100.000300: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=b next_pid=12 next_prio=120
+		               b-12      [001] d..1.   100.000400: sched_switch: prev_comm=b prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+	END
+	trdecode -q wake.txt >direct.trs
+	trencode -q -t perfetto -o copy.pftrace direct.trs
+	trdecode -q copy.pftrace >x.trs
+	run -0 pipe "trencode -q -t ndjson x.trs | jq -c 'select(.type | startswith(\"sched_wak\")) | [.type, .time, .cpu, .tid, .args.comm, .args.pid, .args.target_cpu]'"
+	assert_output '["sched_wakeup",100000200000,0,11,"b",12,1]'
+	for copy in direct x; do
+		trencode -q -t chrome -o $copy.json $copy.trs
+		grep trutils.scheduling $copy.json | sort >$copy
+	done
+	grep -q '"ph":"f"' direct
+	grep -q Runnable direct
+	diff direct x
+	# viewers look only at wakings
+	need protoc
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <copy.pftrace >decoded
+	run -0 awk '$1 ~ /^sched_wak/ { print $1 } /trusted_packet_sequence_id/ { n[$2] } END { print length(n) }' decoded
+	assert_output $'sched_wakeup\nsched_waking\n2'
+}
+
 @test "fields of samples that are read from Trace Event JSON are left out with a remark" {
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	trdecode -q sched.data | trencode -q -t chrome -o out.json

@@ -140,8 +140,9 @@ def events_held(events):
         for key in "target_cpu", "cpu_id":
             if key in f:
                 f[key] = int(f[key])
-        name = "sched_waking" if e["name"] == "sched_wakeup" and not waking else e["name"]
-        row(e["time"], e["cpu"], name, " ".join(f"{k}={v}" for k, v in sorted(f.items())))
+        # a wakeup without wakings is a derived waking, too
+        for name in [e["name"]] + ["sched_waking"] * (e["name"] == "sched_wakeup" and not waking):
+            row(e["time"], e["cpu"], name, " ".join(f"{k}={v}" for k, v in sorted(f.items())))
 
 
 def message(lines):

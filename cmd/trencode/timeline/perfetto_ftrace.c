@@ -295,22 +295,17 @@ static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 	return failed;
 }
 
-/* Take a waking, or a wakeup of a source that has no wakings: viewers look only at wakings. */
-static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
+/* Write a waking, as a row if the columns can hold it. */
+static int put_waking(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
 	static const uint8_t columns[] = {COMPACT_WAKING_TIME, COMPACT_WAKING_PID,
 					  COMPACT_WAKING_CPU,  COMPACT_WAKING_PRIO,
 					  COMPACT_WAKING_COMM, COMPACT_WAKING_FLAGS};
 	uint32_t comm = string_of(f, t, ev, WAKE_COMM), index = BUNDLE_COMMS;
-	struct ftrace_bundle *b;
+	struct ftrace_bundle *b = &c->bundles[!*whole];
 	int64_t tid, prio, cpu;
 
-	f->waking |= t->kind == SCHEDULING_WAKING;
-	if (t->kind == SCHEDULING_WAKEUP && (f->waking || t->message != FTRACE_SCHED_WAKEUP))
-		return put_whole(f, c, t, t->message, ev, whole);
-	*whole &= t->message == FTRACE_SCHED_WAKING;
-	b = &c->bundles[!*whole];
 	/* the columns have neither the waker, which the last switch has, nor the success */
 	if (comm && !scheduling_slot(t, ev, WAKE_SUCCESS) && ev->time >= b->woken &&
 	    c->running.known && c->running.derived == !*whole &&
@@ -325,6 +320,24 @@ static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 		return put_row(b, columns, values, sizeof columns);
 	}
 	return put_whole(f, c, t, FTRACE_SCHED_WAKING, ev, whole);
+}
+
+/* Take a waking or a wakeup. Viewers look only at wakings: a wakeup of a source that has no wakings
+ * is a derived one, too. */
+static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
+		      const struct scheduling_type *t, const struct event *ev, bool *whole)
+{
+	bool derived = false;
+
+	if (t->kind == SCHEDULING_WAKING) {
+		f->waking = true;
+		return put_waking(f, c, t, ev, whole);
+	}
+	if (f->waking || t->message != FTRACE_SCHED_WAKEUP)
+		return put_whole(f, c, t, t->message, ev, whole);
+	if (*whole && put_whole(f, c, t, t->message, ev, whole))
+		return -1;
+	return put_waking(f, c, t, ev, &derived);
 }
 
 /* --- the interface --- */
@@ -364,7 +377,6 @@ int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, boo
 	const struct scheduling_type *t = scheduling_types_get(&f->types, ev->type);
 	const struct lane *lane = ev->lane;
 	struct ftrace_cpu *c;
-	struct ftrace_bundle *b;
 	uint32_t cpu;
 	bool known;
 	int r;
@@ -388,8 +400,12 @@ int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, boo
 		    : put_whole(f, c, t, t->message, ev, whole);
 	if (r)
 		return error_no_memory(e);
-	b = &c->bundles[!*whole];
-	return b->count >= BUNDLE_EVENTS || b->events.size >= BUNDLE_BYTES
-		       ? put_bundle(f, cpu, !*whole, e)
-		       : 0;
+	for (int derived = 0; derived < 2; derived++) {
+		struct ftrace_bundle *b = &c->bundles[derived];
+
+		if ((b->count >= BUNDLE_EVENTS || b->events.size >= BUNDLE_BYTES) &&
+		    put_bundle(f, cpu, derived, e))
+			return -1;
+	}
+	return 0;
 }
