@@ -168,18 +168,21 @@ profile() {
 	assert_line $'f\t1'
 }
 
-@test "an event whose duration cannot be stays without it; NaN and Infinity of Python are read" {
+@test "a call whose duration cannot be is left out, one without lasts 0; NaN and Infinity of Python are read" {
 	{
 		printf '['
 		printf '{"ph": "X", "name": "x", "ts": 2, "dur": %s, "pid": 1, "tid": 1}, ' NaN -1 '"no"' 1e300 null
-		printf '{"ph": "i", "name": "i", "ts": 3, "pid": 1, "tid": 1, "args": {"a": Infinity, "b": [-Infinity, 1]}}]'
+		printf '{"ph": "X", "name": "y", "ts": 2.5, "pid": 1, "tid": 1}, '
+		printf '{"ph": "i", "name": "i", "ts": 3, "dur": -1, "pid": 1, "tid": 1, "args": {"a": Infinity, "b": [-Infinity, 1]}}]'
 	} >x.json
 	run -1 trdecode -o s x.json
 	assert_line --index 0 "trdecode: x.json: 0x1: an event with an impossible duration, which is left out"
-	assert_line --index 1 "trdecode: x.json: 3 more events with impossible durations, left out"
-	assert_equal "${#lines[@]}" 2
+	assert_line --index 1 "trdecode: x.json: 3 more events with impossible durations were left out"
+	assert_line --index 2 "trdecode: x.json: 2 calls have no duration (X without dur): they last 0 ns"
+	assert_equal "${#lines[@]}" 3
 	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -c '[.name, .dur, .args]'"
-	assert_output "$(printf '["x",0,null]\n%.0s' 1 2 3 4 5)
+	assert_output "[\"x\",0,null]
+[\"y\",0,null]
 [\"i\",null,{\"a\":\"inf\",\"b\":[\"-inf\",1]}]"
 }
 

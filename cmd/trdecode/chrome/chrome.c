@@ -296,6 +296,9 @@ static void print_remarks(const struct chrome *c)
 			"{time is|times are} below 0: all times count from the earliest, %" PRId64
 			" %s",
 			lowest, c->ticks ? "ticks" : "ns");
+	warn_count(file, n->lasting_none,
+		   "{call has|calls have} no duration (X without dur): {it lasts|they last} 0 %s",
+		   c->ticks ? "ticks" : "ns");
 	warn_count(file, n->clipped,
 		   "{call that ends after the call around it was|calls that end after the call "
 		   "around them were} ended with it");
@@ -343,9 +346,10 @@ static void more_damage(const struct chrome *c)
 	warn_count(
 		c->input->name, times - (times > 0),
 		"more {event|events} with {an impossible time was|impossible times were} left out");
-	warn_count(
-		c->input->name, durations - (durations > 0),
-		"more {event|events} with {an impossible duration|impossible durations}, left out");
+	warn_count(c->input->name, durations - (durations > 0),
+		   "more {event|events} with {an impossible duration was|impossible durations "
+		   "were} left "
+		   "out");
 }
 
 static void chrome_close(struct input *in)

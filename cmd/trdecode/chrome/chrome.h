@@ -115,6 +115,7 @@ struct chrome_end {
 struct chrome_counts {
 	uint64_t events, ignored, clipped, unopened;
 	uint64_t wrong_times, wrong_durations;
+	uint64_t lasting_none;	/* X without "dur" */
 	uint64_t negative;	/* times below 0 */
 	uint64_t unkept;	/* begins of asynchronous calls beyond the limit of open ones */
 	uint64_t idless;	/* instants whose id was left out */

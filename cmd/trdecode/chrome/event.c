@@ -347,7 +347,7 @@ static int read_id2(struct chrome *c, struct json_reader *r)
 
 struct times {
 	int64_t ts, dur;
-	bool has_ts, wrong, wrong_dur;
+	bool has_ts, has_dur, wrong, wrong_dur;
 };
 
 static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
@@ -380,6 +380,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur))
 			*(ts ? &t->wrong : &t->wrong_dur) = true;
 		t->has_ts |= ts;
+		t->has_dur |= dur;
 		return 0;
 	}
 	t->wrong_dur |= dur && token != JSON_NULL;
@@ -474,11 +475,13 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 			c->counts.ignored_first = offset;
 		return 0;
 	}
-	if (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - CHROME_EARLIEST - t.ts) {
-		t.dur = 0;
+	if (is_phase(c, "X") &&
+	    (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - CHROME_EARLIEST - t.ts)) {
 		if (!c->counts.wrong_durations++)
 			input_damage(c->input, c->input->name, offset,
 				     "an event with an impossible duration, which is left out");
+		return 0;
 	}
+	c->counts.lasting_none += is_phase(c, "X") && !t.has_dur;
 	return keep_phase(c, &t, e);
 }
