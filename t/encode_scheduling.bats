@@ -180,6 +180,26 @@ kinds() {
 	assert_output $'sched_wakeup\nsched_waking\n2'
 }
 
+@test "by way of Perfetto's format, whose softirqs are numbers, they have the kernel's names" {
+	local dat="$RECORDED/trace-cmd/i386-v6-sched-irq-timer"
+	softirqs() {
+		jq -c '.traceEvents[] | select(.cat == "trutils.scheduling" and .args.vec) | [.ts, .args.vec, .name]' "$1" | sort
+	}
+	trdecode -q "$dat.dat" | tee direct.trs | trencode -q -t chrome -o direct.json
+	trencode -q -t perfetto direct.trs | trdecode -q | trencode -q -t chrome -o copy.json
+	softirqs direct.json >want
+	grep -q ',9,"RCU"' want
+	softirqs copy.json | diff want -
+	# a number that the kernel does not have
+	cat >other.json <<-'END'
+		[{"ph":"i","ts":1,"pid":1,"cpu":0,"name":"softirq_entry","args":{"vec":77}},
+		{"ph":"i","ts":2,"pid":1,"cpu":0,"name":"softirq_exit","args":{"vec":77}}]
+	END
+	trdecode -q other.json | trencode -q -t chrome -o other.out
+	run -0 jq -r '.traceEvents[] | select(.cat == "trutils.scheduling" and .ph == "X").name' other.out
+	assert_output 'softirq 77'
+}
+
 @test "fields of samples that are read from Trace Event JSON are left out with a remark" {
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	trdecode -q sched.data | trencode -q -t chrome -o out.json

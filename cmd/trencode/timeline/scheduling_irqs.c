@@ -49,7 +49,7 @@ int scheduling_irq_entry(struct scheduling *s, struct scheduling_cpu *c,
 {
 	struct scheduling_irq irq = {.since = ev->time};
 	const struct member *label = NULL;
-	const char *name = NULL;
+	const char *name = NULL, *softirq;
 	size_t size = 0;
 
 	if (!scheduling_number(t, ev, IRQ_NUMBER, &irq.number))
@@ -62,6 +62,8 @@ int scheduling_irq_entry(struct scheduling *s, struct scheduling_cpu *c,
 		irq.name = dictionary_text(s->dictionary, name, size).number;
 	else if (label)
 		irq.name = label->name.number;
+	else if (irqs == &c->softirqs && (softirq = scheduling_softirq(irq.number)))
+		irq.name = dictionary_text(s->dictionary, softirq, strlen(softirq)).number;
 	if (irqs->count == SCHEDULING_NESTED &&
 	    scheduling_irqs_end(s, c, irqs, SCHEDULING_NESTED - 1, c->last, e))
 		return -1;

@@ -195,9 +195,19 @@ bool scheduling_cpu(const struct scheduling_type *t, const struct event *ev, uin
 	return number >= 0 && number < SCHEDULING_CPUS;
 }
 
+/* The softirqs, as include/linux/interrupt.h of Linux orders them. */
+static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+				       "IRQ_POLL", "TASKLET", "SCHED",	"HRTIMER", "RCU"};
+
+const char *scheduling_softirq(int64_t number)
+{
+	return number >= 0 && number < (int64_t)(sizeof softirqs / sizeof *softirqs)
+		       ? softirqs[number]
+		       : NULL;
+}
+
 /* Read a number where the source has the text of the kernel's print fmt: of irq_handler_exit,
- * softirqs (as include/linux/interrupt.h of Linux orders them) and rss_stat, whose size has a B
- * after it. */
+ * softirqs and rss_stat, whose size has a B after it. */
 static bool number_of_text(const char *text, size_t size, int64_t *number)
 {
 	static const struct {
@@ -205,10 +215,7 @@ static bool number_of_text(const char *text, size_t size, int64_t *number)
 		int64_t number;
 	} words[] = {{"unhandled", 0},	  {"handled", 1},     {"MM_FILEPAGES", 0},
 		     {"MM_ANONPAGES", 1}, {"MM_SWAPENTS", 2}, {"MM_SHMEMPAGES", 3},
-		     {"HI", 0},		  {"TIMER", 1},	      {"NET_TX", 2},
-		     {"NET_RX", 3},	  {"BLOCK", 4},	      {"IRQ_POLL", 5},
-		     {"BLOCK_IOPOLL", 5}, {"TASKLET", 6},     {"SCHED", 7},
-		     {"HRTIMER", 8},	  {"RCU", 9}};
+		     {"BLOCK_IOPOLL", 5}};
 	char copy[24], *end;
 
 	if (!size || size >= sizeof copy)
@@ -218,6 +225,11 @@ static bool number_of_text(const char *text, size_t size, int64_t *number)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (!strcmp(copy, words[i].word)) {
 			*number = words[i].number;
+			return true;
+		}
+	for (size_t i = 0; i < sizeof softirqs / sizeof *softirqs; i++)
+		if (!strcmp(copy, softirqs[i])) {
+			*number = (int64_t)i;
 			return true;
 		}
 	*number = strtoll(copy, &end, 10);
