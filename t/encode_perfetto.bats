@@ -147,6 +147,12 @@ slices() {
 	run -0 awk '$1 == "uuid:" { uuid = $2 } $1 == "name:" && !named[uuid] { named[uuid] = $2 $3 }
 		$1 == "track_uuid:" { track = $2 } $1 == "counter_value:" && $2 == 7 { print named[track] }' decoded
 	assert_output '"loadb"'
+	# the format has no names of values
+	run -0 pipe "trencode -q -t perfetto x.trs | trdecode -q | trencode -q -t ndjson | jq -c 'select(.time < 3000) | [.time, .name, .args]'"
+	assert_output '[1000,"load a",{"value":3}]
+[1000,"load b",{"value":-2}]
+[2000,"load a",{"value":0.5}]
+[2000,"load b",{"value":7}]'
 }
 
 @test "asynchronous calls are not on the track of their thread, whose calls stay what they are" {
