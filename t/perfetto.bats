@@ -293,14 +293,22 @@ flow_list() {
 	awk '{ print (/terminating/ ? "f" : begun[$3] ? "t" : "s"), $1 / 1000, $3; begun[$3] = !/terminating/ }' want >phases
 	jq -r '.traceEvents[] | select(.ph | test("^[stf]$")) | "\(.ph) \(.ts) \(.id)"' x.json |
 		perl -M-warnings=portable -pe 's/0x([0-9a-f]+)/hex $1/e' | diff phases -
-	run -0 jq -c '.traceEvents[] | select(.args | has("flow_ids")? or has("terminating_flow_ids")?)' x.json
-	assert_output ''
+	# those of leaves alone are no arguments
+	run -0 jq -c '.traceEvents[] | select(.args | has("flow_ids")? or has("terminating_flow_ids")?) | [.ph, .name]' x.json
+	assert_output '["B","a"]
+["B","b"]
+["i","i"]
+["b","job"]
+["i","i"]
+["i","i"]'
+	run -0 jq -r '.traceEvents[] | select(.name == "flow" and (.derived | not)) | .ts' x.json
+	assert_output $'2\n2.2\n2.2'
 	# they are inside of the calls that begin and end at their time
 	run -0 pipefail "trdecode -q x.json | trencode -q -t text | sed 's/^ *//'"
-	assert_line --index 0 '0.000001000 8 worker a {'
-	assert_line --index 3 '0.000001000 8 worker b(3) {'
-	assert_line --index 7 --partial '0.000002000 8 worker flow'
-	assert_line --index 8 '0.000002000 8 worker b }'
+	assert_line --index 0 '0.000001000 8 worker a({77,18446744073709551615}) {'
+	assert_line --index 1 '0.000001000 8 worker b(3, 78) {'
+	assert_line --index 3 --partial '0.000002000 8 worker flow'
+	assert_line --index 4 '0.000002000 8 worker b }'
 }
 
 @test "trencode -t chrome --unclosed=drop leaves out the flows of the calls that it drops" {
@@ -325,7 +333,7 @@ flow_list() {
 	run -0 steps --unclosed=drop
 	assert_output $'1.1 s 0x4d\n1.2 s 0x4e\n1.3 t 0x4e\n1.4 f 0x4d\n1.4 s 0x5'
 	run -0 jq -c '.traceEvents[] | select(.ph == "X") | [.name, .args]' x.json
-	assert_output $'["done",{"n":4}]\n["next",null]'
+	assert_output $'["done",{"n":4,"flow_ids":77}]\n["next",{"flow_ids":5,"terminating_flow_ids":77}]'
 	run -0 steps
 	assert_output $'1 s 0x4d\n1 s 0x5\n1.1 t 0x4d\n1.15 t 0x4d\n1.2 s 0x4e\n1.3 t 0x4e\n1.4 f 0x4d\n1.4 t 0x5'
 }
@@ -381,6 +389,46 @@ flow_list() {
 	assert_equal "$(cat part.json.* | grep -cE '"ph":"[stf]"')" 7
 	trencode -q -t perfetto --split 6us -o part.pftrace x.trs
 	for part in part.pftrace.*; do flow_list <$part; done | awk '{ print $1, $NF }' | diff <(awk '{ print $1, $NF }' flows) -
+}
+
+@test "flows of calls and instants are theirs in a copy as Trace Event JSON" {
+	local flow='select(.ph | test("^[stf]$")) | [.ph, .ts, .pid, .tid // .pid, .id, .bp]'
+	cat >x.json <<-'END'
+		[{"ph":"X","name":"a","ts":1,"dur":5,"pid":1,"bind_id":"0x77","flow_out":true},{"ph":"X","name":"b","ts":10,"dur":5,"pid":1,"tid":2,"bind_id":"0x77","flow_in":true},
+		{"ph":"i","name":"i","ts":12,"pid":3,"args":{"flow_ids":[8,9007199254740993]}},{"ph":"b","cat":"c","id":1,"name":"c","ts":13,"pid":3,"bind_id":8,"flow_in":true},{"ph":"e","cat":"c","id":1,"name":"c","ts":14,"pid":3}]
+	END
+	trdecode -q x.json >x.trs
+	trencode -q -t ndjson x.trs >want
+	trencode -q -t chrome --rebase=none -o y.json x.trs
+	run -0 grep -c '"derived":true' y.json
+	assert_output 5
+	trdecode -q y.json | tee y.trs | trencode -q -t ndjson | diff want -
+	# the same flows in a copy of the copy
+	trencode -q -t chrome --rebase=none y.trs | diff y.json -
+	# ids of texts, and of two files, are not those of the events: their flows stay events
+	trencode -q -t chrome --json-int64=string x.trs >z.json
+	run -0 jq -c '.traceEvents[] | select(.name == "flow") | [.id, .derived]' z.json
+	assert_output '["0x77",true]
+["0x77",true]
+["0x8",null]
+["0x20000000000001",null]
+["0x8",true]'
+	cp x.json other.json
+	trdecode -q x.json other.json | trencode -q -t chrome --rebase=none -o y.json
+	run -0 grep -c '"ph":"[stf]".*"derived":true' y.json
+	assert_output 5
+	jq -c ".traceEvents[] | $flow" y.json | sort >want
+	[ "$(cut -d , -f 5 want | sort -u | wc -l)" = 6 ]
+	trdecode -q y.json | trencode -q -t chrome --rebase=none | jq -c ".traceEvents[] | $flow" | sort | diff want -
+	# parts: a call has its flows where it begins
+	trencode -q -t chrome --split 3us -o part.json x.trs
+	assert_equal "$(cat part.json.* | grep -cE '"(terminating_)?flow_ids":')" 4
+	assert_equal "$(cat part.json.* | grep -c '"derived":true')" 5
+	trdecode -q part.json.* | trencode -q -t ndjson | sort | diff <(trencode -q -t ndjson x.trs | sort) -
+	# no other writer's
+	echo '[{"ph":"s","cat":"flow","name":"flow","id":1,"ts":1,"pid":1},{"ph":"s","cat":"x","name":"flow","derived":true,"id":1,"ts":1,"pid":1}]' >x.json
+	run -0 pipe 'trdecode -q x.json | trencode -q -t ndjson | wc -l'
+	assert_output 2
 }
 
 @test "typed arguments: messages with the names of their fields, later ones with numbers" {

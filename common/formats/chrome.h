@@ -28,6 +28,9 @@
  * Events of the category "trutils.scheduling" are made from the events of the kernel's scheduler,
  * which are in the file too (trencode/timeline/chrome_scheduling.h). The decoder leaves them out.
  *
+ * "derived":true, of s, t and f with the name and the category of flows: the event at that time has
+ * the id among its arguments. The decoder leaves them out.
+ *
  * "s":"g" or "p", of instants: the event is of all threads, or of its process; the types of such
  * events have the scope in their native id. An instant of no thread that Perfetto recorded has the
  * scope g, and neither "pid" nor "tid".
@@ -65,6 +68,9 @@
 
 /* The category and the name of flows between events that have others. */
 #define CHROME_FLOW "flow"
+
+/* The member of such a flow. */
+#define CHROME_DERIVED_FLOW "derived"
 
 /* The category of tracks that are made from other events of the file. */
 #define CHROME_DERIVED "trutils.scheduling"

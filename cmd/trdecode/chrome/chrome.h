@@ -172,7 +172,7 @@ struct chrome_read {
 	bool sample;		     /* it is an element of "samples" */
 	bool in_time;		     /* its weight is in ns */
 	struct chrome_id id, bind;   /* bind: "bind_id" */
-	bool unfinished, unseen, continues, began_before;
+	bool unfinished, unseen, continues, began_before, derived;
 	bool flows;	/* the event is part of the flow `bind` */
 	bool flow_out;	/* and may not be its end */
 	uint16_t scope; /* as of a record */

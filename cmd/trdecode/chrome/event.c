@@ -356,7 +356,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
-	bool scope = json_is(r, "s");
+	bool scope = json_is(r, "s"), derived = json_is(r, CHROME_DERIVED_FLOW);
 	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
 	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
 	struct buffer *text = text_of(c, r);
@@ -394,6 +394,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	c->read.continues |= continues && token == JSON_STRING;
 	c->read.began_before |= continues && token == JSON_STRING && !json_is(r, "after");
 	c->read.unseen |= unseen && token == JSON_TRUE;
+	c->read.derived |= derived && token == JSON_TRUE;
 	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
 		text->size = 0;
@@ -433,6 +434,16 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 	return keep_event(c, CHROME_INSTANT, t->ts, 0, e);
 }
 
+/* Test for an event that trencode made from others, which are in the file too. */
+static bool is_derived(const struct chrome *c)
+{
+	const char *category = (const char *)c->read.category.data;
+
+	return !strcmp(category, CHROME_DERIVED) ||
+	       (c->read.derived && is_phase(c, "stf") && !strcmp(category, CHROME_FLOW) &&
+		!strcmp((const char *)c->read.name.data, CHROME_FLOW));
+}
+
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	struct buffer *const all[] = {&c->read.name,   &c->read.other,	   &c->read.category,
@@ -447,7 +458,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	c->read.flows = c->read.flow_out = c->read.has_nested = false;
 	c->read.scope = 0;
 	c->read.unfinished = c->read.unseen = c->read.in_time = false;
-	c->read.continues = c->read.began_before = false;
+	c->read.continues = c->read.began_before = c->read.derived = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))
@@ -461,7 +472,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return -1;
 	if (is_phase(c, "M"))
 		return take_name(c) ? error_no_memory(e) : 0;
-	if (!strcmp((char *)c->read.category.data, CHROME_DERIVED))
+	if (is_derived(c))
 		return 0;
 	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
 				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {

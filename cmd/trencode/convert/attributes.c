@@ -112,7 +112,7 @@ static const struct attribute_fields *fields_of(struct attributes *a, const stru
 		fields->plain |= (uint64_t)is_plain(t, &t->fields[i]) << i;
 	}
 	fields->blobs = argument_blobs(t);
-	fields->flows = a->flows_apart && (type_is_of(t, "perfetto") || type_is_of(t, "chrome"));
+	fields->flows = type_is_of(t, "perfetto") || type_is_of(t, "chrome");
 	fields->known = true;
 	return fields;
 }
@@ -258,7 +258,8 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 					       : return_name(a);
 		if (!name)
 			return -1;
-		if (fields->flows && is_flow(a, dictionary_string(a->dictionary, name).text, &v)) {
+		if (a->flows_apart && fields->flows &&
+		    is_flow(a, dictionary_string(a->dictionary, name).text, &v)) {
 			if (!values_skip(&v))
 				return -1;
 			continue;

@@ -45,7 +45,7 @@ struct attribute_fields {
 	uint64_t wanted; /* bit i: fields[i] is an attribute */
 	uint64_t plain;	 /* bit i: fields[i] is a u32 of the fixed part, without names */
 	bool known, blobs;
-	bool flows; /* the ids of flows are no attributes */
+	bool flows; /* arguments may be the ids of flows */
 };
 
 /* The attributes of one encoder. */

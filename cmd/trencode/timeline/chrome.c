@@ -117,7 +117,8 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 	    (span->kept_size && buffer_append_from(kept, span->kept, span->kept_at + held + stack,
 						   span->kept_size - held - stack)) ||
 	    /* where the call was cut, the leave is made up */
-	    (leave && !(span->continues & CONTINUES_AFTER) && chrome_append_args(s, leave, kept)) ||
+	    (leave && !(span->continues & CONTINUES_AFTER) &&
+	     chrome_append_args(s, leave, false, kept)) ||
 	    (span->unfinished && !chrome_is_open(s, span) &&
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, kept)) ||
 	    span_append_continues(span, &s->attributes, kept) ||
@@ -267,7 +268,9 @@ static int chrome_begin_call(void *ctx, const struct event *enter, const struct 
 	    (chrome_keeps_stack(enter->type) &&
 	     buffer_u32(keep, event_stack(s->names.dictionary, enter))))
 		return error_no_memory(e);
-	return chrome_append_args(s, enter, keep) ? error_no_memory(e) : 0;
+	return chrome_append_args(s, enter, span->continues || span->restored, keep)
+		       ? error_no_memory(e)
+		       : 0;
 }
 
 static int chrome_other_event(void *ctx, const struct event *ev, struct error *e)
@@ -295,7 +298,8 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 		return error_no_memory(e);
 	if (chrome_set_stack(s, event_stack(s->names.dictionary, ev)) ||
 	    (s->names.lines && attributes_append_line(&s->attributes, ev->location, &s->bytes)) ||
-	    chrome_append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
+	    chrome_append_args(s, ev, false, &s->bytes) ||
+	    attributes_read(&s->attributes, &s->bytes))
 		return error_no_memory(e);
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))

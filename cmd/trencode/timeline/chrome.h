@@ -199,8 +199,10 @@ static inline bool chrome_keeps_stack(const struct type *t)
 /* --- chrome_pairs.c --- */
 
 /* Append the arguments, without the id of an asynchronous event, and the name of its track, if that
- * is not the track of a thread. -1: out of memory. */
-int chrome_append_args(struct chrome_output *s, const struct event *ev, struct buffer *to);
+ * is not the track of a thread. before: of a call that began before the output, which has no flows.
+ * -1: out of memory. */
+int chrome_append_args(struct chrome_output *s, const struct event *ev, bool before,
+		       struct buffer *to);
 
 /* Write "cat" and the id after the phase. */
 void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id);

@@ -23,19 +23,39 @@ enum { HAS_BEGIN = 1 };
 
 /* --- asynchronous events --- */
 
-int chrome_append_args(struct chrome_output *s, const struct event *ev, struct buffer *to)
+/* Test whether the arguments of an event have the flows that flows_read got: a reader finds the
+ * same ids there. Arguments of a leave are those of its call, which has others of the same name. */
+static bool keeps_flows(const struct chrome_output *s, const struct event *ev)
+{
+	if ((ev->type->kind != KIND_ENTER && ev->type->kind != KIND_INSTANT) || s->flows.phase ||
+	    !s->flows.same)
+		return false;
+	for (unsigned i = 0; s->options->quote_numbers && i < s->flows.count; i++)
+		if (s->flows.parts[i].id > 1ull << 53)
+			return false;
+	return true;
+}
+
+int chrome_append_args(struct chrome_output *s, const struct event *ev, bool before,
+		       struct buffer *to)
 {
 	bool named = ev->type->kind == KIND_INSTANT || ev->type->kind == KIND_ENTER;
 	struct text_ref name = ev->lane->buffer;
+	int r = 0;
 
 	/* an argument of the event with that name follows and is preferred */
 	if (__builtin_expect(name.size && named, 0) && track_is_other(ev->lane) &&
 	    strcmp(name.text, PERFETTO_OVERLAPPING) != 0 &&
 	    attributes_append_text(&s->attributes, CHROME_TRACK, name.text, name.size, to))
 		return -1;
+	s->attributes.flows_apart = !(!before && ev->type->flags & TYPE_VALUES &&
+				      flows_read(&s->flows, ev) && keeps_flows(s, ev));
 	if (!async_event_is(ev->type))
-		return attributes_append(&s->attributes, ev, to);
-	return ev->tail_size ? attributes_append_values(&s->attributes, ev, to) : 0;
+		r = attributes_append(&s->attributes, ev, to);
+	else if (ev->tail_size)
+		r = attributes_append_values(&s->attributes, ev, to);
+	s->attributes.flows_apart = true;
+	return r;
 }
 
 void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id)
@@ -223,6 +243,7 @@ struct flow_at {
 	uint64_t time;
 	const struct lane *lane;
 	uint32_t thread;
+	bool derived; /* the arguments of the event have them too */
 };
 
 /* A part of a flow that is held; without a lane it is dropped. */
@@ -288,7 +309,10 @@ static int put_flow_event(struct chrome_output *s, const struct flow_part *part,
 	p = put_flow(s, line_room(s), phase, phase != 's', name, part->id);
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, at->time, counts_ticks(at->lane));
-	p = PUT(p, ",\"name\":\"" CHROME_FLOW "\"}");
+	p = PUT(p, ",\"name\":\"" CHROME_FLOW "\"");
+	if (at->derived)
+		p = PUT(p, ",\"" CHROME_DERIVED_FLOW "\":true");
+	*p++ = '}';
 	text_wrote(s->out, p);
 	return 0;
 }
@@ -308,10 +332,10 @@ static int hold_flows(struct chrome_output *s, const struct flow_at *at, unsigne
 int chrome_hold_call(struct chrome_output *s, const struct event *enter, const struct span *span,
 		     struct buffer *keep)
 {
-	const struct flow_at at = {enter->time, enter->lane, span->thread};
 	uint64_t first = s->held_flows.size;
 	/* else the output with the call's enter has them */
 	unsigned n = span->continues || span->restored ? 0 : flows_read(&s->flows, enter);
+	const struct flow_at at = {enter->time, enter->lane, span->thread, keeps_flows(s, enter)};
 
 	return hold_flows(s, &at, n) || buffer_u64(keep, first) || buffer_u32(keep, n) ? -1 : 0;
 }
@@ -349,9 +373,9 @@ int chrome_put_held(struct chrome_output *s, struct error *e)
 
 int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e)
 {
-	const struct flow_at at = {ev->time, ev->lane, calls_thread(ev)};
 	const struct split *parts = s->options->parts;
 	unsigned n = async_event_is_flow(ev->type) ? 0 : flows_read(&s->flows, ev);
+	const struct flow_at at = {ev->time, ev->lane, calls_thread(ev), keeps_flows(s, ev)};
 	struct lane_prefix *prefix;
 
 	/* a call that continues has its flows where it begins; a part of JSON is its own event */

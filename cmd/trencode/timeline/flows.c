@@ -82,11 +82,15 @@ static void add_ids(struct flows *f, const struct event *ev, struct values v, bo
 		n->source = source + 1;
 	for (uint64_t left = 1; left && values_value(&v, &value); left--) {
 		struct flow_key of = {.id = value.number, .source = source};
+		uint64_t id;
 
 		if (value.tag == VALUE_ARRAY)
 			left += value.count;
-		else if (value.tag == VALUE_UINT)
-			add_part(f, id_of(n, &of, perfetto && n->source == source + 1), ends);
+		if (value.tag != VALUE_UINT)
+			continue;
+		id = id_of(n, &of, perfetto && n->source == source + 1);
+		f->same &= id == value.number;
+		add_part(f, id, ends);
 	}
 }
 
@@ -149,6 +153,7 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 
 	f->count = 0;
 	f->phase = 0;
+	f->same = true;
 	if (async_event_is_flow(ev->type))
 		add_chrome(f, ev);
 	if (f->count || !(ev->type->flags & TYPE_VALUES))

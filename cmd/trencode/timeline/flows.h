@@ -37,6 +37,7 @@ struct flows {
 	unsigned count;
 	char phase;	/* of a part that is an event of its own: s, t or f; 0: it is of an event */
 	bool enclosing; /* with phase: "bp":"e" */
+	bool same;	/* the ids of the parts are those of the source */
 	uint8_t *has;	/* by location: 1 it has no argument with flows, 2 it has one */
 	size_t nhas;
 };
