@@ -57,9 +57,9 @@ profile() {
 	profile stacks | awk -F '\t' '{ n += $3 } END { print n }' >count
 	assert_equal "$(cat count)" "$(wc -l <want)"
 	# a thread of the profile has its last name, so stacks are compared without names of threads
-	trencode -q -t folded --weight count x.trs | sed 's/^[^;]*;//' |
-		awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' | LC_ALL=C sort >folded
-	profile stacks | awk -F '\t' '{ n[$2] += $3 } END { for (s in n) print s, n[s] }' | LC_ALL=C sort | diff folded -
+	trencode -q -t ndjson -c kind,stack x.trs | jq -r 'select(.kind == "sample").stack | join(";")' |
+		awk '{ n[$0]++ } END { for (s in n) print s, n[s] }' | LC_ALL=C sort >want
+	profile stacks | awk -F '\t' '{ n[$2] += $3 } END { for (s in n) print s, n[s] }' | LC_ALL=C sort | diff want -
 }
 
 @test "functions of the samples are those of perf script" {
