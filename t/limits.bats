@@ -101,8 +101,8 @@ cut_both() {
 	assert_output 1000001000
 	assert_equal "$stderr" ''
 	# an empty trace has no range
-	echo '# tracer: nop' >empty
-	run -0 --separate-stderr trdecode --since +1s empty -o x.trs
+	echo 'cpus=2' >empty
+	run -0 --separate-stderr trdecode -f ftrace --since +1s empty -o x.trs
 	assert_equal "$stderr" ''
 }
 
