@@ -46,15 +46,19 @@ static bool has_fact(const struct perf *p, const char *name, const char *text)
 /* Find the build-id of the kernel, which pipes lack, and the files of perf record -z and
  * --switch-output: if the kernel that runs has the text of the recorded one at its addresses, it is
  * the recorded one. */
-static bool find_running_kernel(const struct perf *p, struct text_range text,
-				char id[ELF_BUILD_ID_MAX])
+static bool find_running_kernel(struct perf *p, struct text_range text, char id[ELF_BUILD_ID_MAX])
 {
-	struct text_range running;
+	struct perf_running *running = &p->spaces.running;
 	struct utsname u;
 
-	return !uname(&u) && has_fact(p, "host", u.nodename) && has_fact(p, "kernel", u.release) &&
-	       symbols_running_text(&running) && running.begin == text.begin &&
-	       running.end == text.end && elf_build_id_of_kernel(id);
+	if (uname(&u) || !has_fact(p, "host", u.nodename) || !has_fact(p, "kernel", u.release))
+		return false;
+	/* once, however many records the kernel has */
+	if (!running->is_read)
+		symbols_running_text(&running->text);
+	running->is_read = true;
+	return running->text.end && running->text.begin == text.begin &&
+	       running->text.end == text.end && elf_build_id_of_kernel(id);
 }
 
 static int add_map(struct perf *p, const struct perf_record *r, struct perf_map map,

@@ -11,6 +11,7 @@
 #define TR_TRDECODE_PERF_MAPS_H
 
 #include "common/stream/writer.h"
+#include "common/symbols/symbols.h"
 
 /* A mapping in an address space: addresses [start, end). */
 struct perf_map {
@@ -48,11 +49,18 @@ struct perf_location {
 	uint32_t space, location; /* location 0: the slot is free */
 };
 
+/* The text of the kernel that runs; end 0: it is hidden. */
+struct perf_running {
+	bool is_read;
+	struct text_range text;
+};
+
 struct perf_spaces {
 	struct writer *w;
 	uint32_t source;
 	uint32_t contexts; /* numbers in use */
 	struct perf_maps *kernel;
+	struct perf_running running;
 	struct perf_location *locations; /* hash table */
 	size_t nlocations, size;
 	size_t nmaps; /* declared in all spaces */
