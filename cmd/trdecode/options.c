@@ -69,11 +69,9 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 {
 	const char *equals = strrchr(arg, '=');
 	struct offset *o;
-
-	o = array_grow(s->offsets, &s->offsets_capacity, s->noffsets, sizeof(*o));
-	if (!o)
+	if (ARRAY_GROW(s->offsets, s->offsets_capacity, s->noffsets))
 		return error_no_memory(e);
-	s->offsets = o;
+	o = s->offsets;
 	o[s->noffsets] = (struct offset){.file = arg};
 	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns) ||
 	    o[s->noffsets].ns >= (int64_t)TIME_LIMIT || o[s->noffsets].ns <= -(int64_t)TIME_LIMIT)

@@ -91,11 +91,8 @@ static int show_alone(struct clip *c, struct copied_row *n, uint64_t time, struc
 static int find_range(struct clip *c, const struct clock *clock, const struct clock_window **range,
 		      struct error *e)
 {
-	uint8_t *begun = array_reach(c->begun, &c->nbegun, clock->number, sizeof *begun);
-
-	if (!begun)
+	if (ARRAY_REACH(c->begun, c->nbegun, clock->number))
 		return error_no_memory(e);
-	c->begun = begun;
 	*range = time_window_of(&c->window, clock);
 	if (!c->window.failed)
 		return 0;
@@ -172,15 +169,15 @@ static int note(struct clip *c, const struct event *ev, bool before, bool after)
 static int pass_range(struct clip *c, const struct event *ev, uint64_t until, struct error *e)
 {
 	uint32_t thread = calls_thread(ev);
-	uint8_t *passed = array_reach(c->passed, &c->npassed, thread, sizeof *passed);
+	uint8_t *passed;
 	const struct type drop = {.kind = KIND_DROP, .flags = ev->type->flags & TYPE_PER_CPU};
 	const struct stack *s = calls_thread_stack(&c->calls, thread);
 	struct copied_row *n;
 	int bad;
 
-	if (!passed)
+	if (ARRAY_REACH(c->passed, c->npassed, thread))
 		return error_no_memory(e);
-	c->passed = passed;
+	passed = c->passed;
 	/* a leave is shown itself: before it, such a row would drop the calls inside of its call */
 	if (passed[thread] || ev->type->kind == KIND_GAP || ev->type->kind == KIND_LEAVE || !s ||
 	    !s->count)

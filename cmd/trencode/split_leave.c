@@ -65,12 +65,11 @@ static const struct type *find_type(struct split *s, const struct type *enter)
 /* Get the type of the leaves of calls that an enter begins. NULL: out of memory. */
 static const struct type *leave_type(struct split *s, const struct type *enter)
 {
-	const struct type **leaves =
-		array_reach(s->leaves, &s->nleaves, enter->number, sizeof *leaves);
+	const struct type **leaves;
 
-	if (!leaves)
+	if (ARRAY_REACH(s->leaves, s->nleaves, enter->number))
 		return NULL;
-	s->leaves = leaves;
+	leaves = s->leaves;
 	if (!leaves[enter->number])
 		leaves[enter->number] = find_type(s, enter);
 	return leaves[enter->number];

@@ -64,12 +64,11 @@ void kallsyms_free(struct kallsyms *k)
 
 static struct kallsyms_source *source_of(struct kallsyms *k, uint32_t number)
 {
-	struct kallsyms_source *sources =
-		array_reach(k->sources, &k->nsources, number, sizeof(*sources));
+	struct kallsyms_source *sources;
 
-	if (!sources)
+	if (ARRAY_REACH(k->sources, k->nsources, number))
 		return NULL;
-	k->sources = sources;
+	sources = k->sources;
 	return &sources[number];
 }
 
@@ -92,12 +91,11 @@ int kallsyms_declared(struct kallsyms *k, const struct block *b)
 	uint32_t id;
 
 	while (k->symbols && entry_next_of(ENTRY_SOURCE, b->payload, b->length, &at, &id)) {
-		uint32_t *pending =
-			array_grow(k->pending, &k->capacity, k->npending, sizeof(*pending));
+		uint32_t *pending;
 
-		if (!pending)
+		if (ARRAY_GROW(k->pending, k->capacity, k->npending))
 			return -1;
-		k->pending = pending;
+		pending = k->pending;
 		pending[k->npending++] = id;
 	}
 	return 0;

@@ -23,10 +23,9 @@ static int recorded_lines_add(struct recorded_lines *r, uint64_t address, const 
 
 	if (file == text || *file != ' ' || !file[1] || line > UINT32_MAX)
 		return 0;
-	at = array_grow(r->at, &r->capacity, r->count, sizeof *at);
-	if (!at)
+	if (ARRAY_GROW(r->at, r->capacity, r->count))
 		return -1;
-	r->at = at;
+	at = r->at;
 	at[r->count++] = (struct recorded_line){address, file + 1, (uint32_t)line};
 	return 0;
 }

@@ -65,12 +65,10 @@ static int make_index(struct space_index *x, const struct space *space)
 
 static const struct space_index *index_of(struct resolver *r, const struct space *space)
 {
-	struct space_index *spaces =
-		array_reach(r->spaces, &r->size, space->number, sizeof(*spaces));
+	struct space_index *spaces;
 
-	if (!spaces)
+	if (ARRAY_REACH(r->spaces, r->size, space->number))
 		return NULL;
-	r->spaces = spaces;
 	spaces = &r->spaces[space->number];
 	if ((spaces->nmaps != space->nmaps || !spaces->mapped) && make_index(spaces, space))
 		return NULL;

@@ -260,11 +260,10 @@ static struct location_chains *chains_of(struct stack_frames *f, uint32_t locati
 
 	if (number)
 		return &f->chains[number - 1];
-	chains = array_grow(f->chains, &f->chains_capacity, f->nchains, sizeof(*chains));
-	if (chains)
-		f->chains = chains;
-	if (!chains || idmap_set(&f->located, location, (uint32_t)f->nchains + 1))
+	if (ARRAY_GROW(f->chains, f->chains_capacity, f->nchains) ||
+	    idmap_set(&f->located, location, (uint32_t)f->nchains + 1))
 		return NULL;
+	chains = f->chains;
 	chains[f->nchains] = (struct location_chains){.at = {0}};
 	return &chains[f->nchains++];
 }
@@ -409,7 +408,7 @@ static int set_parent(struct stack_frames *f, struct stage *s, struct seen_stack
 static int add_stack(struct stack_frames *f, struct stage *s, uint32_t id,
 		     const struct stack_entry *e)
 {
-	struct seen_stack new = {.id = id, .location = e->location, .depth = 1}, *all;
+	struct seen_stack new = {.id = id, .location = e->location, .depth = 1};
 	struct seen_stack *parent = stack_of(f, e->parent);
 	bool changed = false;
 	struct chain c;
@@ -428,10 +427,8 @@ static int add_stack(struct stack_frames *f, struct stage *s, uint32_t id,
 		if (send_chain(f, s, id, &(struct stack_entry){new.parent, e->location}, &c))
 			return -1;
 	}
-	all = array_grow(f->stacks, &f->capacity, f->nstacks, sizeof(*all));
-	if (all)
-		f->stacks = all;
-	if (!all || idmap_set(&f->numbers, id, (uint32_t)f->nstacks + 1))
+	if (ARRAY_GROW(f->stacks, f->capacity, f->nstacks) ||
+	    idmap_set(&f->numbers, id, (uint32_t)f->nstacks + 1))
 		return stage_no_memory(s);
 	f->stacks[f->nstacks++] = new;
 	return 0;

@@ -72,26 +72,19 @@ void tables_free(struct tables *t)
 static struct carried *find_carried(struct tables *t, uint32_t source, const char *name, size_t n,
 				    bool add)
 {
-	uint32_t known = t->carried_names.count, number;
+	uint32_t number;
 	struct buffer key = {0};
-	struct carried *carried;
 
 	if (buffer_append(&key, &source, sizeof(source)) || buffer_append(&key, name, n)) {
 		buffer_free(&key);
 		return NULL;
 	}
-	carried = array_grow(t->carried, &t->carried_capacity, known, sizeof(*carried));
-	if (carried)
-		t->carried = carried;
-	number = !carried ? INTERN_NONE
-		 : add	  ? intern(&t->carried_names, key.data, key.size)
-			  : intern_find(&t->carried_names, key.data, key.size);
+	number = add ? intern(&t->carried_names, key.data, key.size)
+		     : intern_find(&t->carried_names, key.data, key.size);
 	buffer_free(&key);
-	if (number == INTERN_NONE)
+	if (number == INTERN_NONE || ARRAY_REACH(t->carried, t->carried_capacity, number))
 		return NULL;
-	if (number == known)
-		carried[number] = (struct carried){0};
-	return &carried[number];
+	return &t->carried[number];
 }
 
 /* Test for a table in the form of kallsyms; that of a part has a prefix (parts.h of trdecode). */
@@ -299,14 +292,12 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 		return NULL;
 	if (number < t->nmodules)
 		return t->modules[number];
-	modules = array_grow(t->modules, &t->modules_capacity, t->nmodules, sizeof(*modules));
 	m = calloc(1, sizeof(*m));
-	if (modules)
-		t->modules = modules;
-	if (!modules || !m) {
+	if (ARRAY_GROW(t->modules, t->modules_capacity, t->nmodules) || !m) {
 		free(m);
 		return NULL;
 	}
+	modules = t->modules;
 	*m = (struct module){.path = map->path.text,
 			     .build_id = map->build_id.text,
 			     .table = map->table.text,

@@ -59,12 +59,10 @@ int call_stacks_clean_name(struct buffer *to, const struct location *p, struct t
 static int ask_name(struct call_stacks *cs, uint32_t location, uint32_t *name)
 {
 	const struct location *p = dictionary_location(cs->calls->dictionary, location);
-	uint32_t *names = array_reach(cs->name, &cs->nnames, location, sizeof(*names));
 	struct text_ref text;
 
-	if (!names)
+	if (ARRAY_REACH(cs->name, cs->nnames, location))
 		return -1;
-	cs->name = names;
 	text = dictionary_location_name(cs->calls->dictionary, location);
 	cs->scratch.size = 0;
 	if (cs->key(&cs->scratch, p, text))
@@ -95,22 +93,18 @@ int call_stacks_name(struct call_stacks *cs, uint32_t location, uint32_t *name)
 
 struct call_stacks_thread *call_stacks_thread(struct call_stacks *cs, size_t number)
 {
-	struct call_stacks_thread *threads =
-		array_reach(cs->threads, &cs->nthreads, number, sizeof(*threads));
+	struct call_stacks_thread *threads;
 
-	if (!threads)
+	if (ARRAY_REACH(cs->threads, cs->nthreads, number))
 		return NULL;
-	cs->threads = threads;
+	threads = cs->threads;
 	return &threads[number];
 }
 
 int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level)
 {
-	uint32_t *grown = array_reach(*nodes, capacity, level, sizeof(*grown));
-
-	if (!grown)
+	if (ARRAY_REACH(*nodes, *capacity, level))
 		return -1;
-	*nodes = grown;
 	return 0;
 }
 
@@ -121,10 +115,9 @@ struct stack_base *call_stacks_base(struct call_stacks *cs, uint32_t thread, uin
 
 	if (number == INTERN_NONE || number < cs->nbases)
 		return number == INTERN_NONE ? NULL : &cs->bases[number];
-	bases = array_grow(cs->bases, &cs->bases_capacity, cs->nbases, sizeof(*bases));
-	if (!bases)
+	if (ARRAY_GROW(cs->bases, cs->bases_capacity, cs->nbases))
 		return NULL;
-	cs->bases = bases;
+	bases = cs->bases;
 	bases += cs->nbases;
 	*bases = (struct stack_base){thread, unseen, stack_tree_detached(&cs->tree), 0, 0};
 	if (!bases->node)

@@ -20,7 +20,6 @@ static struct recorded_root *root_of(struct recorded_stacks *r, uint32_t root, u
 				     bool *bad)
 {
 	struct recorded_root *at = r->roots;
-	uint32_t *node;
 
 	while (at < r->roots + RECORDED_ROOTS && at->size && at->root != root)
 		at++;
@@ -30,11 +29,9 @@ static struct recorded_root *root_of(struct recorded_stacks *r, uint32_t root, u
 		*bad = !r->cache;
 		return NULL;
 	}
-	node = array_reach(at->node, &at->size, stack, sizeof(*node));
-	*bad = !node;
-	if (!node)
+	*bad = ARRAY_REACH(at->node, at->size, stack);
+	if (*bad)
 		return NULL;
-	at->node = node;
 	at->root = root;
 	return at;
 }

@@ -58,11 +58,10 @@ struct stack *calls_empty_stack(struct calls *c)
 
 static struct stack *new_stack(struct calls *c, uint32_t thread)
 {
-	struct stack *s, **stacks = array_reach(c->stacks, &c->size, thread, sizeof(*stacks));
+	struct stack *s;
 
-	if (!stacks)
+	if (ARRAY_REACH(c->stacks, c->size, thread))
 		goto fail;
-	c->stacks = stacks;
 	s = calls_empty_stack(c);
 	c->stacks[thread] = s;
 	if (s) {
@@ -168,12 +167,12 @@ static bool grow(const struct calls *c, struct stack *s)
 {
 	size_t n = s->mask + 1;
 	size_t capacity = s->capacity;
-	struct frame *frames = array_grow(s->frames, &capacity, s->count, sizeof(*frames));
+	struct frame *frames;
 	uint32_t *buckets;
 
-	if (!frames)
+	if (ARRAY_GROW(s->frames, capacity, s->count))
 		return false;
-	s->frames = frames;
+	frames = s->frames;
 	/* pairs in line write the depth only */
 	if (c->pairs_only)
 		memset(frames + s->count, 0, (capacity - s->count) * sizeof(*frames));

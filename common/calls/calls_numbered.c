@@ -11,12 +11,9 @@
 static int numbered_grow(struct calls *c)
 {
 	size_t capacity = c->numbered.capacity;
-	struct numbered_call *n =
-		array_grow(c->numbered.calls, &capacity, c->numbered.count, sizeof(*n));
 
-	if (!n)
+	if (ARRAY_GROW(c->numbered.calls, capacity, c->numbered.count))
 		return -1;
-	c->numbered.calls = n;
 	if (c->data_size && capacity > c->numbered.capacity) {
 		uint8_t *data = reallocarray(c->numbered.data, capacity, c->data_size);
 

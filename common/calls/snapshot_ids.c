@@ -19,10 +19,9 @@ static int note(struct snapshot_maker *m, uint32_t kind, uint32_t id)
 
 	if (!number)
 		return 0; /* damaged */
-	ids = array_reach(k->id, &k->size, number, sizeof(*ids));
-	if (!ids)
+	if (ARRAY_REACH(k->id, k->size, number))
 		return -1;
-	k->id = ids;
+	ids = k->id;
 	ids[number] = id;
 	if (id >= FIRST_ID && id < END_ID && id >= m->next_id)
 		m->next_id = id + 1;

@@ -13,11 +13,11 @@ static int no_memory(struct snapshot_maker *m)
 
 struct maker_stack *snapshot_maker_stack(struct snapshot_maker *m, uint32_t stack)
 {
-	struct maker_stack *stacks = array_reach(m->stacks, &m->nstacks, stack, sizeof(*stacks));
+	struct maker_stack *stacks;
 
-	if (!stacks)
+	if (ARRAY_REACH(m->stacks, m->nstacks, stack))
 		return NULL;
-	m->stacks = stacks;
+	stacks = m->stacks;
 	return &stacks[stack];
 }
 

@@ -126,13 +126,8 @@ int snapshot_row_keep(struct snapshot_maker *m, const struct event *e, uint32_t 
 		index = k->free - 1;
 		k->free = k->rows[index].next;
 	} else {
-		struct kept_row *rows = k->count < ROW_KEPT ? array_grow(k->rows, &k->capacity,
-									 k->count, sizeof(*rows))
-							    : NULL;
-
-		if (!rows)
+		if (k->count >= ROW_KEPT || ARRAY_GROW(k->rows, k->capacity, k->count))
 			return -1;
-		k->rows = rows;
 		index = (uint32_t)k->count++;
 	}
 	k->rows[index] = r;
@@ -165,11 +160,9 @@ static int settle(struct snapshot_maker *m, struct stack *s, struct kept_frames 
 	for (; n < s->count; n++) {
 		uint32_t *row = frame_row(m, s, n), *handles;
 		struct event e;
-
-		handles = array_grow(f->handles, &f->capacity, n, sizeof(*handles));
-		if (!handles)
+		if (ARRAY_GROW(f->handles, f->capacity, n))
 			return -1;
-		f->handles = handles;
+		handles = f->handles;
 		if (!s->frames[n].begun)
 			*row = 0;
 		if (*row && !(*row & ROW_KEPT)) {
@@ -190,10 +183,9 @@ int snapshot_rows_settle(struct snapshot_maker *m, uint32_t stack)
 
 	if (!s)
 		return 0;
-	stacks = array_reach(m->stacks, &m->nstacks, stack, sizeof(*stacks));
-	if (!stacks)
+	if (ARRAY_REACH(m->stacks, m->nstacks, stack))
 		return -1;
-	m->stacks = stacks;
+	stacks = m->stacks;
 	stacks += stack;
 	m->threads -= stacks->own.count || stacks->kernel.count;
 	if (settle(m, s, &stacks->own) || (s->kernel && settle(m, s->kernel, &stacks->kernel)))

@@ -52,13 +52,13 @@ static void no_memory(struct building *b)
 static uint32_t table_index(struct building *b, int table, uint32_t number, uint32_t id)
 {
 	struct table *t = &b->tables[table];
-	uint32_t *index = array_reach(t->index, &t->size, number, sizeof(*index));
+	uint32_t *index;
 
-	if (!index) {
+	if (ARRAY_REACH(t->index, t->size, number)) {
 		no_memory(b);
 		return 0;
 	}
-	t->index = index;
+	index = t->index;
 	if (!index[number]) {
 		if (buffer_u32(&t->ids, id) || buffer_u32(&t->numbers, number)) {
 			no_memory(b);

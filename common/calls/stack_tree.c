@@ -14,8 +14,7 @@ int stack_tree_init(struct stack_tree *t)
 {
 	*t = (struct stack_tree){.mask = FIRST_SLOTS - 1};
 	t->slots = calloc(FIRST_SLOTS, sizeof(*t->slots));
-	t->nodes = array_grow(NULL, &t->capacity, 0, sizeof(*t->nodes));
-	if (!t->slots || !t->nodes)
+	if (!t->slots || ARRAY_GROW(t->nodes, t->capacity, 0))
 		return -1;
 	t->nodes[t->count++] = (struct stack_node){.parent = STACK_LOOSE};
 	return 0;
@@ -94,17 +93,12 @@ static int link_node(struct stack_tree *t, uint32_t node, uint32_t parent, uint3
 uint32_t stack_tree_detached(struct stack_tree *t)
 {
 	uint32_t node = t->free;
-	struct stack_node *nodes;
 
 	if (node) {
 		t->free = t->nodes[node].next;
 	} else {
-		nodes = t->count < GONE
-				? array_grow(t->nodes, &t->capacity, t->count, sizeof(*nodes))
-				: NULL;
-		if (!nodes)
+		if (t->count >= GONE || ARRAY_GROW(t->nodes, t->capacity, t->count))
 			return 0;
-		t->nodes = nodes;
 		node = (uint32_t)t->count++;
 	}
 	t->nodes[node] = (struct stack_node){.parent = STACK_LOOSE};
@@ -304,11 +298,11 @@ static int compare(const void *a, const void *b, void *ctx)
 
 static int add_item(struct writing *w, uint32_t node, bool below)
 {
-	struct item *items = array_grow(w->items, &w->items_capacity, w->nitems, sizeof(*items));
+	struct item *items;
 
-	if (!items)
+	if (ARRAY_GROW(w->items, w->items_capacity, w->nitems))
 		return -1;
-	w->items = items;
+	items = w->items;
 	items[w->nitems++] = (struct item){node, below};
 	return 0;
 }
@@ -316,13 +310,12 @@ static int add_item(struct writing *w, uint32_t node, bool below)
 /* Queue the children of a node to be written next. */
 static int descend(struct writing *w, uint32_t node, size_t path)
 {
-	struct level *levels =
-		array_grow(w->levels, &w->levels_capacity, w->nlevels, sizeof(*levels));
+	struct level *levels;
 	size_t from = w->nitems;
 
-	if (!levels)
+	if (ARRAY_GROW(w->levels, w->levels_capacity, w->nlevels))
 		return -1;
-	w->levels = levels;
+	levels = w->levels;
 	for (uint32_t c = w->tree->nodes[node].first; c; c = w->tree->nodes[c].next)
 		if ((w->tree->nodes[c].self && add_item(w, c, false)) ||
 		    (w->tree->nodes[c].first && add_item(w, c, true)))

@@ -38,14 +38,10 @@ static void print_form(char text[REMARK_TEXT], const char *fmt, bool one, va_lis
 static struct remark *remark_of(struct remarks *r, const char *fmt)
 {
 	uint32_t number = intern(&r->formats, fmt, strlen(fmt));
-	struct remark *counted = number == INTERN_NONE ? NULL
-						       : array_reach(r->counted, &r->capacity,
-								     number, sizeof *counted);
 
-	if (!counted)
+	if (number == INTERN_NONE || ARRAY_REACH(r->counted, r->capacity, number))
 		return NULL;
-	r->counted = counted;
-	return &counted[number];
+	return &r->counted[number];
 }
 
 void remark_count(struct remarks *r, uint64_t count, const char *fmt, ...)

@@ -38,12 +38,11 @@ int parser_add(struct parser *p, struct node *n, struct node *child)
 
 	if (!child)
 		return -1;
-	children = array_grow(n->children, &n->capacity, n->nchildren, sizeof *children);
-	if (!children) {
+	if (ARRAY_GROW(n->children, n->capacity, n->nchildren)) {
 		expression_free(child, p->language);
 		return parser_no_memory(p), -1;
 	}
-	n->children = children;
+	children = n->children;
 	children[n->nchildren++] = child;
 	n->depends |= child->depends;
 	n->time_unit |= child->time_unit;

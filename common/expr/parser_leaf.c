@@ -206,10 +206,9 @@ static int add_member(struct parser *p, struct node *n, size_t capacity[2])
 	    check_kind(p, t->string ? t->string : t->text, t->string ? t->string_size : t->size,
 		       t->column))
 		return -1;
-	grown = array_grow(*set, &capacity[text], *count, sizeof *grown);
-	if (!grown)
+	if (ARRAY_GROW(*set, capacity[text], *count))
 		return lexer_error(p->lexer, t->column, "out of memory");
-	*set = grown;
+	grown = *set;
 	if (t->kind == TOKEN_NUMBER) {
 		bool seconds = operand_field(n->left) && n->left->of_time && t->has_seconds;
 

@@ -302,12 +302,11 @@ static bool parse_field(struct event_field *f, struct span line, unsigned long_s
 
 static int add_field(struct event_format *f, struct span line, unsigned long_size)
 {
-	struct event_field *fields =
-		array_grow(f->fields, &f->fields_capacity, f->nfields, sizeof *fields);
+	struct event_field *fields;
 
-	if (!fields)
+	if (ARRAY_GROW(f->fields, f->fields_capacity, f->nfields))
 		return -1;
-	f->fields = fields;
+	fields = f->fields;
 	fields += f->nfields;
 	memset(fields, 0, sizeof *fields);
 	if (f->nfields < FIELDS_LIMIT && parse_field(fields, line, long_size)) {

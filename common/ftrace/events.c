@@ -84,11 +84,11 @@ out:
 
 static struct ftrace_event *new_event(struct ftrace_events *t)
 {
-	struct ftrace_event *v = array_grow(t->event, &t->capacity, t->count, sizeof *v);
+	struct ftrace_event *v;
 
-	if (!v)
+	if (ARRAY_GROW(t->event, t->capacity, t->count))
 		return NULL;
-	t->event = v;
+	v = t->event;
 	v += t->count;
 	*v = (struct ftrace_event){.kind = KIND_INSTANT};
 	return v;

@@ -18,14 +18,9 @@ struct names {
 static bool add_name(struct names *n, struct writer *w, uint64_t value, const char *text,
 		     size_t size)
 {
-	struct member_entry *m = n->count < NAMES_MOST ? array_grow(n->member, &n->capacity,
-								    n->count, sizeof *n->member)
-						       : NULL;
-
-	if (!m)
+	if (n->count >= NAMES_MOST || ARRAY_GROW(n->member, n->capacity, n->count))
 		return false;
-	n->member = m;
-	m[n->count++] = (struct member_entry){writer_string(w, text, size), value, value};
+	n->member[n->count++] = (struct member_entry){writer_string(w, text, size), value, value};
 	return true;
 }
 

@@ -30,12 +30,11 @@ static int add(struct scanner *s, const struct print_item *item)
 		snprintf(s->why, PRINT_WHY, "it has too many conversions");
 		return -1;
 	}
-	items = array_grow(f->items, &f->item_capacity, f->item_count, sizeof *item);
-	if (!items) {
+	if (ARRAY_GROW(f->items, f->item_capacity, f->item_count)) {
 		s->why[0] = '\0';
 		return -1;
 	}
-	f->items = items;
+	items = f->items;
 	items[f->item_count++] = *item;
 	return 0;
 }

@@ -108,12 +108,11 @@ static bool entry(struct parser *p)
 		parse_fail(p, "too many names");
 		return false;
 	}
-	entries = array_grow(f->entries, &f->entry_capacity, f->entry_count, sizeof e);
-	if (!entries) {
+	if (ARRAY_GROW(f->entries, f->entry_capacity, f->entry_count)) {
 		parse_no_memory(p);
 		return false;
 	}
-	f->entries = entries;
+	entries = f->entries;
 	entries[f->entry_count++] = e;
 	return true;
 }

@@ -42,10 +42,9 @@ uint32_t parse_add(struct parser *p, struct print_node n, uint32_t a, uint32_t b
 		height = height_of(p, c);
 	if (f->node_count == NODES_MOST || height >= HEIGHT_MOST)
 		return parse_fail(p, "the expression is too large");
-	nodes = array_grow(f->nodes, &f->node_capacity, f->node_count, sizeof *nodes);
-	if (!nodes)
+	if (ARRAY_GROW(f->nodes, f->node_capacity, f->node_count))
 		return parse_no_memory(p);
-	f->nodes = nodes;
+	nodes = f->nodes;
 	n.height = (uint16_t)(height + 1);
 	n.a = a;
 	n.b = b;

@@ -171,16 +171,13 @@ static uint32_t declare_type(struct trstream_writer *w, enum trstream_kind kind,
 			       .flags = t->texts ? TYPE_TAIL : 0,
 			       .nfields = t->nfields,
 			       .fields = fields};
-	struct library_type *types;
 	uint32_t id;
 
 	e.name = writer_text(&w->out, name);
 	id = writer_type(&w->out, &e);
-	types = id ? array_reach(w->types, &w->ntypes, id, sizeof *types) : NULL;
-	if (!types)
+	if (!id || ARRAY_REACH(w->types, w->ntypes, id))
 		return 0;
-	w->types = types;
-	types[id] = *t;
+	w->types[id] = *t;
 	return id;
 }
 

@@ -82,11 +82,11 @@ static const struct key_cell *event_cell(void *ctx, size_t key)
 /* Returns the cached answer for an entry of the dictionary, by its number; NULL: out of memory. */
 static uint8_t *cached_match(uint8_t **all, size_t *size, uint32_t number)
 {
-	uint8_t *grown = array_reach(*all, size, number, 1);
+	uint8_t *grown;
 
-	if (!grown)
+	if (ARRAY_REACH(*all, *size, number))
 		return NULL;
-	*all = grown;
+	grown = *all;
 	return &grown[number];
 }
 

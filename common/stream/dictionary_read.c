@@ -199,11 +199,11 @@ static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool p
 /* Note that the stack had rows before this segment. */
 static int note_started(struct dictionary *d, uint32_t thread)
 {
-	uint8_t *started = array_reach(d->started, &d->nstarted, thread, 1);
+	uint8_t *started;
 
-	if (!started)
+	if (ARRAY_REACH(d->started, d->nstarted, thread))
 		return -1;
-	d->started = started;
+	started = d->started;
 	started[thread] = 1;
 	return 0;
 }
@@ -308,10 +308,9 @@ static int read_map(struct dictionary_entry *en)
 	if (keys->count == known)
 		return 0; /* repeated in a later segment */
 	s = pool_at(&d->spaces, m.space->number);
-	maps = array_grow(s->maps, &s->maps_capacity, s->nmaps, sizeof *maps);
-	if (!maps)
+	if (ARRAY_GROW(s->maps, s->maps_capacity, s->nmaps))
 		return -1;
-	s->maps = maps;
+	maps = s->maps;
 	maps[s->nmaps++] = m;
 	return 0;
 }
@@ -329,10 +328,9 @@ static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 		f->noutside /= 2;
 		memmove(f->outside, f->outside + f->noutside, f->noutside * sizeof *ranges);
 	}
-	ranges = array_grow(f->outside, &f->outside_capacity, f->noutside, sizeof *ranges);
-	if (!ranges)
+	if (ARRAY_GROW(f->outside, f->outside_capacity, f->noutside))
 		return -1;
-	f->outside = ranges;
+	ranges = f->outside;
 	ranges[f->noutside++] = (struct time_span){since, last};
 	return 0;
 }
@@ -357,10 +355,9 @@ static int read_thread(struct dictionary_entry *en)
 		return -1;
 	}
 	thread = t.flags & THREAD_PER_CPU ? lane->cpu_thread : lane->thread;
-	f = array_reach(d->facts, &d->nfacts, thread, sizeof *f);
-	if (!f)
+	if (ARRAY_REACH(d->facts, d->nfacts, thread))
 		return -1;
-	d->facts = f;
+	f = d->facts;
 	f += thread;
 	f->lane = lane;
 	if (t.flags & THREAD_HAS_LAST && t.last > f->last)

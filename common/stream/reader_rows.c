@@ -4,12 +4,6 @@
 #include "common/stream/reader_private.h"
 #include "common/stream/value.h"
 
-/* Grow an array to n elements; NULL: out of memory, and the old array is unchanged. */
-static void *roomy(void *array, size_t *capacity, size_t n, size_t element)
-{
-	return *capacity < n ? array_grow(array, capacity, n - 1, element) : array;
-}
-
 const char *const EVENTS_NO_MEMORY = "out of memory";
 
 void events_tables_free(struct events_tables *t)
@@ -24,31 +18,15 @@ void events_tables_free(struct events_tables *t)
 
 static bool make_room(struct events_tables *t, const struct block *b)
 {
-	const struct type **types = roomy(t->types, &t->types_capacity, b->ntypes, sizeof *types);
-	const struct lane **lanes = roomy(t->lanes, &t->lanes_capacity, b->nlanes, sizeof *lanes);
-	uint32_t *locations = roomy(t->locations, &t->locations_capacity, (size_t)b->nlocations + 1,
-				    sizeof *locations);
-
-	if (types)
-		t->types = types;
-	if (lanes)
-		t->lanes = lanes;
-	if (locations)
-		t->locations = locations;
-	return types && lanes && locations;
+	return !ARRAY_GROW(t->types, t->types_capacity, b->ntypes) &&
+	       !ARRAY_GROW(t->lanes, t->lanes_capacity, b->nlanes) &&
+	       !ARRAY_GROW(t->locations, t->locations_capacity, b->nlocations);
 }
 
 static bool make_room_for_stacks(struct events_tables *t, const struct block *b)
 {
-	size_t n = (size_t)b->stacks.count + 1;
-	uint32_t *stacks = roomy(t->stacks, &t->stacks_capacity, n, sizeof *stacks);
-	uint32_t *innermost = roomy(t->innermost, &t->innermost_capacity, n, sizeof *innermost);
-
-	if (stacks)
-		t->stacks = stacks;
-	if (innermost)
-		t->innermost = innermost;
-	return stacks && innermost;
+	return !ARRAY_GROW(t->stacks, t->stacks_capacity, b->stacks.count) &&
+	       !ARRAY_GROW(t->innermost, t->innermost_capacity, b->stacks.count);
 }
 
 const char *events_block_head(struct block *b)

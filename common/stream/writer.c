@@ -29,8 +29,7 @@ int writer_init(struct writer *w, struct output *output, uint64_t segment_limit)
 	for (int k = 1; k < ENTRY_KINDS; k++) {
 		struct stored_entries *s = &w->entries[k];
 
-		s->entry = array_grow(NULL, &s->capacity, 0, sizeof *s->entry);
-		if (!s->entry)
+		if (ARRAY_GROW(s->entry, s->capacity, 0))
 			return writer_no_memory(w);
 		s->entry[0] = (struct stored_entry){0};
 		s->count = 1;

@@ -145,15 +145,13 @@ int writer_declare_all(struct writer *w, const struct buffer *entries)
 uint32_t writer_store(struct writer *w, enum entry_kind kind, const void *data, size_t size)
 {
 	struct stored_entries *s = &w->entries[kind];
-	struct stored_entry *entry = array_grow(s->entry, &s->capacity, s->count, sizeof *entry);
-
-	if (entry)
-		s->entry = entry;
-	if (!entry || s->count >= UINT32_MAX || size > BLOCK_LIMIT - ENTRY_HEADER ||
-	    buffer_append(&w->arena, data, size)) {
+	struct stored_entry *entry;
+	if (ARRAY_GROW(s->entry, s->capacity, s->count) || s->count >= UINT32_MAX ||
+	    size > BLOCK_LIMIT - ENTRY_HEADER || buffer_append(&w->arena, data, size)) {
 		writer_no_memory(w);
 		return 0;
 	}
+	entry = s->entry;
 	entry[s->count] =
 		(struct stored_entry){.offset = w->arena.size - size, .size = (uint32_t)size};
 	return (uint32_t)s->count++;
@@ -258,17 +256,15 @@ uint32_t writer_type_with(struct writer *w, uint32_t type, uint16_t flags)
 
 uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location)
 {
-	uint32_t id, *segment;
+	uint32_t id;
 
 	if (!stack_table_fits(&w->stacks.table, parent))
 		return parent;
 	id = stack_table_add(&w->stacks.table, parent, location);
-	segment = id ? array_reach(w->stacks.segment, &w->stacks.size, id, sizeof *segment) : NULL;
-	if (!segment) {
+	if (!id || ARRAY_REACH(w->stacks.segment, w->stacks.size, id)) {
 		writer_no_memory(w);
 		return 0;
 	}
-	w->stacks.segment = segment;
 	return id;
 }
 

@@ -55,11 +55,9 @@ int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, c
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n)
 {
 	struct sent_meta m = {source, NULL, hash_bytes(data, n, 0), n}, *metas;
-
-	metas = array_grow(w->metas.meta, &w->metas.capacity, w->metas.count, sizeof *metas);
-	if (!metas)
+	if (ARRAY_GROW(w->metas.meta, w->metas.capacity, w->metas.count))
 		return writer_no_memory(w);
-	w->metas.meta = metas;
+	metas = w->metas.meta;
 	m.name = strndup(name, 4096);
 	if (!m.name)
 		return writer_no_memory(w);

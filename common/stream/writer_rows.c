@@ -16,16 +16,13 @@ enum {
 
 static int add_slot(struct slots *s, uint32_t number, uint32_t id, uint32_t block, uint32_t offset)
 {
-	struct slot *slot = array_reach(s->slot, &s->size, number, sizeof *slot);
 	uint32_t *ids;
 
-	if (!slot)
+	if (ARRAY_REACH(s->slot, s->size, number))
 		return -1;
-	s->slot = slot;
-	ids = array_grow(s->ids, &s->capacity, s->count, sizeof *ids);
-	if (!ids)
+	if (ARRAY_GROW(s->ids, s->capacity, s->count))
 		return -1;
-	s->ids = ids;
+	ids = s->ids;
 	ids[s->count] = id;
 	s->slot[number] = (struct slot){block, s->count++ + offset};
 	return 0;

@@ -127,10 +127,10 @@ static uint32_t find_name(struct debug_info *d, struct debug_unit *u,
 
 	if (number)
 		return number;
-	names = array_grow(d->names, &d->names_capacity, d->nnames, sizeof *names);
-	if (!names || offset >= UINT32_MAX || d->nnames >= UINT32_MAX)
+	if (ARRAY_GROW(d->names, d->names_capacity, d->nnames) || offset >= UINT32_MAX ||
+	    d->nnames >= UINT32_MAX)
 		return 0;
-	d->names = names;
+	names = d->names;
 	die = debug_unit_die(u, origin);
 	names[d->nnames++] = name_of(d, &die);
 	number = (uint32_t)d->nnames;
@@ -183,10 +183,10 @@ static int get_declaration(struct debug_info *d, struct debug_unit *u, struct de
 		*f = d->declared[of->declared - 1];
 		return 0;
 	}
-	declared = array_grow(d->declared, &d->declared_capacity, d->ndeclared, sizeof *declared);
-	if (set_name(d, u, of, f) || !declared || d->ndeclared == UINT32_MAX)
+	if (set_name(d, u, of, f) || ARRAY_GROW(d->declared, d->declared_capacity, d->ndeclared) ||
+	    d->ndeclared == UINT32_MAX)
 		return -1;
-	d->declared = declared;
+	declared = d->declared;
 	die = debug_unit_die(u, of->die);
 	declaration_of(d, u, &die, f);
 	declared[d->ndeclared++] = *f;

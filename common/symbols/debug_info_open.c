@@ -74,11 +74,11 @@ static bool read_sections(struct debug_info *d, Elf *elf)
 
 static int add_unit(struct debug_info *d, Dwarf_Die *lines, Dwarf_Die *tree)
 {
-	struct debug_unit *units = array_grow(d->units, &d->capacity, d->count, sizeof *units);
+	struct debug_unit *units;
 
-	if (!units)
+	if (ARRAY_GROW(d->units, d->capacity, d->count))
 		return -1;
-	d->units = units;
+	units = d->units;
 	if (debug_unit_ranges(lines, (uint32_t)d->count, &d->ranges, &d->budget))
 		return -1;
 	units[d->count++] = (struct debug_unit){.lines = *lines,

@@ -84,10 +84,9 @@ static int64_t add_function(const struct unit_search *s, const struct die *d, ui
 		return -1;
 	if (ranges->count == had)
 		return 0; /* a declaration, or a function that is always inlined */
-	functions = array_grow(u->functions, &u->capacity, u->count, sizeof *functions);
-	if (!functions)
+	if (ARRAY_GROW(u->functions, u->capacity, u->count))
 		return -1;
-	u->functions = functions;
+	functions = u->functions;
 	functions[u->count++] = (struct debug_function){.die = d->at, .outer = outer};
 	return (int64_t)u->count;
 }

@@ -165,13 +165,12 @@ const uint8_t *die_skip(const struct die_reader *r, unsigned form, const uint8_t
 static int add_attribute(struct die_reader *r, struct die_shape *shape, uint64_t name,
 			 uint64_t form, uint64_t constant)
 {
-	struct die_attribute *attributes = array_grow(r->attributes, &r->attributes_capacity,
-						      r->nattributes, sizeof *attributes);
+	struct die_attribute *attributes;
 	int size = form > UINT16_MAX ? -1 : form_size(r, (unsigned)form);
 
-	if (!attributes)
+	if (ARRAY_GROW(r->attributes, r->attributes_capacity, r->nattributes))
 		return -1;
-	r->attributes = attributes;
+	attributes = r->attributes;
 	/* 0 is no name, and no form: DIEs that have an unknown form cannot be read */
 	attributes[r->nattributes++] = (struct die_attribute){
 		name > UINT16_MAX ? 0 : (uint16_t)name, form > UINT16_MAX ? 0 : (uint16_t)form,
@@ -190,14 +189,13 @@ static int add_attribute(struct die_reader *r, struct die_shape *shape, uint64_t
 /* Read the next abbreviation. Returns OUTCOME_NO if there are no more. */
 static enum outcome read_shape(struct die_reader *r, struct bytes *b)
 {
-	struct die_shape *shapes =
-		array_grow(r->shapes, &r->shapes_capacity, r->nshapes, sizeof *shapes);
+	struct die_shape *shapes;
 	struct die_shape shape = {.first = (uint32_t)r->nattributes, .sibling = -1};
 	uint64_t code = die_uleb(&b->p, b->end), tag, name, form, constant;
 
-	if (!shapes)
+	if (ARRAY_GROW(r->shapes, r->shapes_capacity, r->nshapes))
 		return OUTCOME_FAILED;
-	r->shapes = shapes;
+	shapes = r->shapes;
 	tag = b->p ? die_uleb(&b->p, b->end) : 0;
 	if (!code || !b->p || b->p == b->end || code > UINT32_MAX || r->nattributes > INT32_MAX)
 		return OUTCOME_NO;

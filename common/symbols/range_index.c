@@ -13,10 +13,9 @@ int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_
 		return 0;
 	if (x->count >= UINT32_MAX - 1)
 		return -1;
-	at = array_grow(x->at, &x->capacity, x->count, sizeof *at);
-	if (!at)
+	if (ARRAY_GROW(x->at, x->capacity, x->count))
 		return -1;
-	x->at = at;
+	at = x->at;
 	at[x->count++] = (struct range){start, end, what, 0};
 	return 0;
 }

@@ -79,12 +79,10 @@ static const char *symbols_keep(struct symbols *s, const char *name, size_t leng
 int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
 		size_t length)
 {
-	struct symbol *entry = array_grow(s->entry, &s->room, s->count, sizeof *entry);
 	const char *copy;
 
-	if (!entry)
+	if (ARRAY_GROW(s->entry, s->room, s->count))
 		return -1;
-	s->entry = entry;
 	copy = symbols_keep(s, name, length);
 	if (!copy)
 		return -1;

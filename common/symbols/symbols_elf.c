@@ -39,11 +39,8 @@ struct candidates {
 
 static int add_candidate(struct candidates *all, const struct candidate *one)
 {
-	struct candidate *at = array_grow(all->at, &all->room, all->count, sizeof *at);
-
-	if (!at)
+	if (ARRAY_GROW(all->at, all->room, all->count))
 		return -1;
-	all->at = at;
 	all->at[all->count] = *one;
 	all->at[all->count].order = all->count;
 	all->count++;
@@ -293,11 +290,9 @@ static int read_segments(struct symbols *s, const struct elf_module *m)
 	for (size_t i = 0; i < n && i < INT32_MAX && gelf_getphdr(m->elf, (int)i, &h); i++) {
 		if (h.p_type != PT_LOAD || !(h.p_flags & PF_X))
 			continue;
-		segments =
-			array_grow(s->segments, &s->segments_room, s->nsegments, sizeof *segments);
-		if (!segments)
+		if (ARRAY_GROW(s->segments, s->segments_room, s->nsegments))
 			return -1;
-		s->segments = segments;
+		segments = s->segments;
 		segments[s->nsegments++] = (struct code_segment){
 			h.p_offset, h.p_offset + h.p_filesz, h.p_vaddr - m->base - h.p_offset};
 	}

@@ -24,11 +24,8 @@ struct slots {
 
 static int add_slot(struct slots *all, uint64_t address, const char *name)
 {
-	struct slot *at = array_grow(all->at, &all->room, all->count, sizeof *at);
-
-	if (!at)
+	if (ARRAY_GROW(all->at, all->room, all->count))
 		return -1;
-	all->at = at;
 	all->at[all->count++] = (struct slot){address, name};
 	return 0;
 }

@@ -24,11 +24,8 @@ struct bounds {
 
 static int add_bound(struct bounds *b, uint64_t address)
 {
-	uint64_t *at = array_grow(b->at, &b->room, b->count, sizeof *at);
-
-	if (!at)
+	if (ARRAY_GROW(b->at, b->room, b->count))
 		return -1;
-	b->at = at;
 	b->at[b->count++] = address;
 	return 0;
 }

@@ -91,17 +91,36 @@ static inline int buffer_uleb(struct buffer *b, uint64_t n)
 	return 0;
 }
 
-/* Make room in an array of elements of the given size for count + 1 of them. Returns the array, or
- * NULL when out of memory (the old one stays valid). */
+/*
+ * Growing arrays. A caller that keeps a copy of the array's address reads it again afterwards: the
+ * array may have moved. Both return 0, or -1 when out of memory, and then nothing has changed.
+ *
+ *	if (ARRAY_GROW(s->modules, s->capacity, s->nmodules))
+ *		return -1;
+ *	s->modules[s->nmodules++] = module;
+ *
+ * ARRAY_GROW makes room for element number count. ARRAY_REACH makes room for element number i; new
+ * elements are zero. The arguments array and capacity (a size_t) are evaluated more than once.
+ */
+#define ARRAY_GROW(array, capacity, count)                                                         \
+	ARRAY_ASSIGN(array, array_grow(array, &(capacity), count, sizeof *(array)))
+#define ARRAY_REACH(array, capacity, i)                                                            \
+	ARRAY_ASSIGN(array, array_reach(array, &(capacity), i, sizeof *(array)))
+#define ARRAY_ASSIGN(array, value)                                                                 \
+	({                                                                                         \
+		void *grown_ = (value);                                                            \
+                                                                                                   \
+		if (grown_)                                                                        \
+			(array) = grown_;                                                          \
+		grown_ ? 0 : -1;                                                                   \
+	})
+
+/* The macros' own: they return the array, or NULL when out of memory (the old one stays valid). */
 void *array_grow(void *array, size_t *capacity, size_t count, size_t element);
-
-void *array_reach_slow(void *array, size_t *size, size_t number, size_t element);
-
-/* Make room for element number i in an array of *size elements; new elements are zero. Returns
- * the array, or NULL when out of memory (the old one stays valid). */
-static inline void *array_reach(void *array, size_t *size, size_t number, size_t element)
+void *array_reach_slow(void *array, size_t *capacity, size_t i, size_t element);
+static inline void *array_reach(void *array, size_t *capacity, size_t i, size_t element)
 {
-	return number < *size ? array : array_reach_slow(array, size, number, element);
+	return i < *capacity ? array : array_reach_slow(array, capacity, i, element);
 }
 
 #endif

@@ -124,10 +124,9 @@ uint32_t intern(struct intern *in, const void *data, size_t n)
 	found = lookup(in, data, n, key, &slot);
 	if (found != INTERN_NONE)
 		return found;
-	keys = array_grow(in->keys, &in->capacity, in->count, sizeof *keys);
-	if (!keys)
+	if (ARRAY_GROW(in->keys, in->capacity, in->count))
 		return INTERN_NONE;
-	in->keys = keys;
+	keys = in->keys;
 	kept = keep(in, data, n);
 	if (!kept)
 		return INTERN_NONE;
@@ -167,10 +166,9 @@ uint32_t *id_cache_number(struct id_cache *k, const void *key, size_t n)
 
 	if (at == INTERN_NONE)
 		return NULL;
-	numbers = array_reach(k->numbers, &k->capacity, at, sizeof *numbers);
-	if (!numbers)
+	if (ARRAY_REACH(k->numbers, k->capacity, at))
 		return NULL;
-	k->numbers = numbers;
+	numbers = k->numbers;
 	return &numbers[at];
 }
 

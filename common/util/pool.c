@@ -15,11 +15,11 @@ void *pool_add(struct pool *p)
 	if (p->count == UINT32_MAX)
 		return NULL;
 	if (!(p->count & (POOL_CHUNK - 1))) {
-		char **chunks = array_grow(p->chunks, &p->capacity, chunk, sizeof *chunks);
+		char **chunks;
 
-		if (!chunks)
+		if (ARRAY_GROW(p->chunks, p->capacity, chunk))
 			return NULL;
-		p->chunks = chunks;
+		chunks = p->chunks;
 		chunks[chunk] = calloc(POOL_CHUNK, p->element);
 		if (!chunks[chunk])
 			return NULL;

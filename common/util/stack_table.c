@@ -49,10 +49,9 @@ uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t locati
 		return *slot;
 	if (t->count == UINT32_MAX)
 		return 0;
-	stacks = array_grow(t->stacks, &t->capacity, t->count, sizeof *stacks);
-	if (!stacks)
+	if (ARRAY_GROW(t->stacks, t->capacity, t->count))
 		return 0;
-	t->stacks = stacks;
+	stacks = t->stacks;
 	stacks[t->count] =
 		(struct stack_key){parent, location, 1 + (parent ? stacks[parent - 1].frames : 0)};
 	return *slot = ++t->count;

@@ -22,18 +22,16 @@ void time_window_free(struct time_window *w)
 static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
 {
 	struct time_window *w = ctx;
-	uint64_t *ends = w->ends;
+	uint64_t *end;
 
 	if (first || !w->nends) {
-		ends = array_grow(ends, &w->ends_capacity, w->nends, sizeof *ends);
-		if (!ends)
+		if (ARRAY_GROW(w->ends, w->ends_capacity, w->nends))
 			return -1;
-		w->ends = ends;
-		ends[w->nends++] = 0;
+		w->ends[w->nends++] = 0;
 	}
-	ends += w->nends - 1;
-	if (events && last > *ends)
-		*ends = last;
+	end = &w->ends[w->nends - 1];
+	if (events && last > *end)
+		*end = last;
 	return 0;
 }
 
@@ -107,14 +105,13 @@ static int find_time(struct time_window *w, const struct moment *m, const struct
 const struct clock_window *time_window_of(struct time_window *w, const struct clock *c)
 {
 	static const struct clock_window none = {true, UINT64_MAX, 0};
-	struct clock_window *of = array_reach(w->clocks, &w->nclocks, c->number, sizeof *of);
+	struct clock_window *of;
 
-	if (!of) {
+	if (ARRAY_REACH(w->clocks, w->nclocks, c->number)) {
 		error_no_memory(&w->error);
 		w->failed = true;
 		return &none;
 	}
-	w->clocks = of;
 	of = &w->clocks[c->number];
 	if (!of->known) {
 		*of = (struct clock_window){true, 0, UINT64_MAX};

@@ -14,14 +14,10 @@ enum { DIRECT_LIMIT = 1 << 16 };
  * hashed. */
 static int set_index(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 {
-	uint32_t *direct;
-
 	if (id >= DIRECT_LIMIT)
 		return idmap_set(&ids->map, id, index);
-	direct = array_reach(ids->direct, &ids->direct_size, id, sizeof *direct);
-	if (!direct)
+	if (ARRAY_REACH(ids->direct, ids->direct_size, id))
 		return -1;
-	ids->direct = direct;
 	ids->direct[id] = index;
 	return 0;
 }
@@ -43,11 +39,9 @@ static inline void *find_element(struct apitrace *a, struct apitrace_ids *ids, s
 	index = *id < ids->direct_size ? ids->direct[*id] : idmap_get(&ids->map, (uint32_t)*id);
 	if (__builtin_expect(index != 0, 1))
 		return (char *)ids->at + (index - 1) * element;
-	grown = array_grow(ids->at, &ids->capacity, ids->count, element);
-	if (grown)
-		ids->at = grown;
 	a->ids.defined += element + 64;
-	if (!grown || set_index(ids, (uint32_t)*id, (uint32_t)++ids->count)) {
+	if (ARRAY_ASSIGN(ids->at, array_grow(ids->at, &ids->capacity, ids->count, element)) ||
+	    set_index(ids, (uint32_t)*id, (uint32_t)++ids->count)) {
 		apitrace_no_memory(a);
 		return NULL;
 	}

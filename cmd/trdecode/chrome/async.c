@@ -109,7 +109,6 @@ static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 /* Return the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
 static size_t new_open(struct chrome *c, uint32_t *call)
 {
-	struct chrome_open *open;
 	size_t index = c->async.unfinished;
 
 	if (index) {
@@ -124,10 +123,8 @@ static size_t new_open(struct chrome *c, uint32_t *call)
 		c->async.free = c->async.open[index - 1].below;
 		return index;
 	}
-	open = array_grow(c->async.open, &c->async.capacity, c->async.count, sizeof *open);
-	if (!open)
+	if (ARRAY_GROW(c->async.open, c->async.capacity, c->async.count))
 		return 0;
-	c->async.open = open;
 	return ++c->async.count;
 }
 

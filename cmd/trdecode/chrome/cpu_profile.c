@@ -199,11 +199,9 @@ static struct chrome_profile *profile_of(struct chrome *c, uint32_t *number)
 	if (*number == INTERN_NONE)
 		return NULL;
 	if (*number >= c->profiles.count) {
-		p = array_grow(c->profiles.profile, &c->profiles.capacity, c->profiles.count,
-			       sizeof *p);
-		if (!p)
+		if (ARRAY_GROW(c->profiles.profile, c->profiles.capacity, c->profiles.count))
 			return NULL;
-		c->profiles.profile = p;
+		p = c->profiles.profile;
 		p[c->profiles.count++] = (struct chrome_profile){.thread = thread, .time = -1};
 	}
 	return &c->profiles.profile[*number];

@@ -123,10 +123,9 @@ struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 	if (*number == INTERN_NONE)
 		return NULL;
 	if (*number == c->nthreads) {
-		t = array_grow(c->threads, &c->threads_capacity, c->nthreads, sizeof *t);
-		if (!t)
+		if (ARRAY_GROW(c->threads, c->threads_capacity, c->nthreads))
 			return NULL;
-		c->threads = t;
+		t = c->threads;
 		t += c->nthreads++;
 		*t = (struct chrome_thread){.pid = key[0], .tid = key[1], .cpu = -1};
 		if (pid_named || tid_named) {

@@ -32,10 +32,9 @@ static int note_event(struct chrome *c, int64_t time, uint32_t *event)
 	if (!number)
 		return -1;
 	if (!*number) {
-		last = array_grow(f->last, &f->capacity, f->count, sizeof *last);
-		if (!last)
+		if (ARRAY_GROW(f->last, f->capacity, f->count))
 			return -1;
-		f->last = last;
+		last = f->last;
 		last[f->count++] = (struct chrome_flow){.time = INT64_MIN};
 		*number = f->count;
 	}

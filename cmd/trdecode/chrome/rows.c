@@ -21,12 +21,11 @@ static bool sooner(const struct chrome_end *a, const struct chrome_end *b)
 
 static int push_end(struct chrome *c, const struct chrome_end *end)
 {
-	struct chrome_end *ends =
-		array_grow(c->ends.heap, &c->ends.capacity, c->ends.count, sizeof *ends);
+	struct chrome_end *ends;
 
-	if (!ends)
+	if (ARRAY_GROW(c->ends.heap, c->ends.capacity, c->ends.count))
 		return -1;
-	c->ends.heap = ends;
+	ends = c->ends.heap;
 	ends[c->ends.count] = *end;
 	HEAP_UP(ends, c->ends.count, a, b, sooner(a, b));
 	c->ends.count++;
@@ -199,14 +198,14 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 			const uint8_t *values)
 {
 	struct chrome_thread *t = &c->threads[r->thread];
-	struct chrome_frame *f = array_grow(t->frames, &t->capacity, t->depth, sizeof *f);
+	struct chrome_frame *f;
 	bool complete = r->kind == CHROME_COMPLETE;
 	uint64_t duration = (uint64_t)chrome_unit(c, (int64_t)r->duration);
 	uint32_t name = r->other && !r->unseen ? r->other : r->name;
 
-	if (!f)
+	if (ARRAY_GROW(t->frames, t->capacity, t->depth))
 		return -1;
-	t->frames = f;
+	f = t->frames;
 	f += t->depth++;
 	*f = (struct chrome_frame){.end = complete ? time + duration : UINT64_MAX,
 				   .serial = complete ? ++c->ends.serial : 0,

@@ -4,7 +4,6 @@
 
 uint32_t chrome_frame(struct chrome_frames *f, uint32_t space, const void *key, size_t n)
 {
-	struct chrome_call_frame *frame;
 	uint32_t number;
 
 	f->key.size = 0;
@@ -13,10 +12,8 @@ uint32_t chrome_frame(struct chrome_frames *f, uint32_t space, const void *key, 
 	number = intern(&f->keys, f->key.data, f->key.size);
 	if (number == INTERN_NONE)
 		return 0;
-	frame = array_reach(f->frame, &f->size, number, sizeof *frame);
-	if (!frame)
+	if (ARRAY_REACH(f->frame, f->size, number))
 		return 0;
-	f->frame = frame;
 	return number + 1;
 }
 

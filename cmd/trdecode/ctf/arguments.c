@@ -116,12 +116,11 @@ static uint32_t shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n
 	}
 	if (!id || !*id)
 		return 0;
-	used = array_grow(a->used, &a->used_capacity, a->nused, sizeof *used);
-	if (!used) {
+	if (ARRAY_GROW(a->used, a->used_capacity, a->nused)) {
 		*failed = true;
 		return 0;
 	}
-	a->used = used;
+	used = a->used;
 	used[a->nused++] = *id;
 	return *id;
 }

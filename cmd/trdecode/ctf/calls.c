@@ -251,10 +251,9 @@ struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu)
 	if (cpu < 0 || cpu >= CPUS_MOST)
 		return NULL;
 	if ((size_t)cpu >= t->ncpus) {
-		cpus = array_grow(t->cpus, &t->cpus_capacity, (size_t)cpu, sizeof *cpus);
-		if (!cpus)
+		if (ARRAY_GROW(t->cpus, t->cpus_capacity, (size_t)cpu))
 			return NULL;
-		t->cpus = cpus;
+		cpus = t->cpus;
 		t->ncpus = (size_t)cpu + 1;
 		for (size_t i = had; i < t->ncpus; i++)
 			cpus[i] = (struct ctf_cpu){.cpu = (int32_t)i, .tid = -1};

@@ -78,10 +78,9 @@ static int add_definition(struct ctf_class *c, uint32_t definition)
 
 	if (!definition)
 		return 0;
-	d = array_grow(c->definitions, &c->definitions_capacity, c->ndefinitions, sizeof *d);
-	if (!d)
+	if (ARRAY_GROW(c->definitions, c->definitions_capacity, c->ndefinitions))
 		return -1;
-	c->definitions = d;
+	d = c->definitions;
 	d[c->ndefinitions++] = definition;
 	return 0;
 }

@@ -89,10 +89,9 @@ static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const voi
 		return NULL;
 	if (*id)
 		return all->flows[*id - 1];
-	flows = array_grow(all->flows, &all->capacity, all->count, sizeof(*flows));
-	if (!flows)
+	if (ARRAY_GROW(all->flows, all->capacity, all->count))
 		return NULL;
-	all->flows = flows;
+	flows = all->flows;
 	flows[all->count] = calloc(1, sizeof **flows);
 	if (!flows[all->count])
 		return NULL;

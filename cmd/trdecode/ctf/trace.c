@@ -119,13 +119,12 @@ void ctf_trace_free(struct ctf_trace *t)
 
 int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 {
-	struct ctf_trace *t =
-		array_grow(ctf->traces, &ctf->traces_capacity, ctf->ntraces, sizeof *t);
+	struct ctf_trace *t;
 	const struct ctf_env *domain, *tracer, *part;
 
-	if (!t)
+	if (ARRAY_GROW(ctf->traces, ctf->traces_capacity, ctf->ntraces))
 		return error_no_memory(e);
-	ctf->traces = t;
+	t = ctf->traces;
 	t = &t[ctf->ntraces];
 	*t = (struct ctf_trace){.ctf = ctf};
 	t->prefix = t->own_prefix = strndup(member, ctf_prefix_size(member));

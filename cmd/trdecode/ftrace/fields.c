@@ -191,11 +191,11 @@ static bool same_keys(const struct ftrace *f, const struct ftrace_type *t)
 static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 {
 	struct ftrace_declared *d = &f->declared;
-	struct ftrace_type *t = array_grow(d->types, &d->types_capacity, d->ntypes, sizeof *t);
+	struct ftrace_type *t;
 
-	if (!t)
+	if (ARRAY_GROW(d->types, d->types_capacity, d->ntypes))
 		return NULL;
-	d->types = t;
+	t = d->types;
 	t += d->ntypes;
 	*t = (struct ftrace_type){.next = *first, .nfields = (uint32_t)f->nvalues};
 	t->fields = calloc(f->nvalues + 1, sizeof *t->fields);

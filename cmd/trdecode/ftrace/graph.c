@@ -143,12 +143,8 @@ static int open_call(struct ftrace_thread *t, uint32_t depth, uint32_t location)
 	if (depth >= FTRACE_FRAMES_MOST)
 		return 0;
 	for (; t->nframes <= depth; t->nframes++) {
-		uint32_t *frames =
-			array_grow(t->frames, &t->frames_capacity, t->nframes, sizeof *frames);
-
-		if (!frames)
+		if (ARRAY_GROW(t->frames, t->frames_capacity, t->nframes))
 			return -1;
-		t->frames = frames;
 		t->frames[t->nframes] = 0;
 	}
 	t->frames[depth] = location;
@@ -271,12 +267,8 @@ static int advance(struct ftrace_cpu *cpu, const struct graph_call *c, uint64_t 
 		if (c->depth >= FTRACE_FRAMES_MOST)
 			return 0;
 		for (; cpu->nbegan <= c->depth; cpu->nbegan++) {
-			uint64_t *began =
-				array_grow(cpu->began, &cpu->capacity, cpu->nbegan, sizeof *began);
-
-			if (!began)
+			if (ARRAY_GROW(cpu->began, cpu->capacity, cpu->nbegan))
 				return -1;
-			cpu->began = began;
 			cpu->began[cpu->nbegan] = cpu->now;
 		}
 		cpu->began[c->depth] = cpu->now;

@@ -44,17 +44,13 @@ static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
 
 static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
 {
-	uint32_t *marks;
-
 	f->row.location = ftrace_location(f, span_of(m->name));
 	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
 		return -1;
 	if (t->nmarks >= FTRACE_FRAMES_MOST)
 		return 0;
-	marks = array_grow(t->marks, &t->marks_capacity, t->nmarks, sizeof *marks);
-	if (!marks)
+	if (ARRAY_GROW(t->marks, t->marks_capacity, t->nmarks))
 		return -1;
-	t->marks = marks;
 	t->marks[t->nmarks++] = f->row.location;
 	return 0;
 }

@@ -21,15 +21,12 @@ static uint32_t thread_of(struct ftrace *f, const struct ftrace_lane *lane)
 		int32_t tid, cpu;
 	} key = {lane->instance, lane->tid, lane->tid > 0 ? -1 : lane->cpu};
 	uint32_t *number = id_cache_number(&d->threads, &key, sizeof key);
-	struct ftrace_thread *t;
 
 	if (!number)
 		return UINT32_MAX;
 	if (!*number) {
-		t = array_grow(d->thread, &d->threads_capacity, d->nthreads, sizeof *t);
-		if (!t)
+		if (ARRAY_GROW(d->thread, d->threads_capacity, d->nthreads))
 			return UINT32_MAX;
-		d->thread = t;
 		d->thread[d->nthreads++] = (struct ftrace_thread){0};
 		*number = (uint32_t)d->nthreads;
 	}
@@ -123,15 +120,12 @@ struct ftrace_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
 {
 	struct ftrace_declared *d = &f->declared;
 	uint32_t *number = id_cache_number(&d->cpus, &cpu, sizeof cpu);
-	struct ftrace_cpu *c;
 
 	if (!number)
 		return NULL;
 	if (!*number) {
-		c = array_grow(d->cpu, &d->cpus_capacity, d->ncpus, sizeof *c);
-		if (!c)
+		if (ARRAY_GROW(d->cpu, d->cpus_capacity, d->ncpus))
 			return NULL;
-		d->cpu = c;
 		d->cpu[d->ncpus++] = (struct ftrace_cpu){.tid = -1};
 		*number = (uint32_t)d->ncpus;
 	}

@@ -35,13 +35,13 @@ int row_queue_put(struct row_queue *q, const struct new_row *r, const struct row
 {
 	size_t tail = r->has_tail ? r->tail_size : 0, bytes = needs ? needs->bytes : 0;
 	size_t size = r->fixed_size + tail + bytes;
-	struct queued_row **rows = array_grow(q->rows, &q->capacity, q->count, sizeof(*rows));
+	struct queued_row **rows;
 	struct queued_row *n;
 	uint8_t *p;
 
-	if (!rows)
+	if (ARRAY_GROW(q->rows, q->capacity, q->count))
 		return -1;
-	q->rows = rows;
+	rows = q->rows;
 	n = malloc(sizeof *n + size);
 	if (!n)
 		return -1;

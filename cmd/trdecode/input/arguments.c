@@ -14,10 +14,9 @@ struct argument_names *arguments_of(struct argument_table *t, uint32_t function)
 	if (!number)
 		return NULL;
 	if (!*number) {
-		functions = array_grow(t->functions, &t->capacity, t->count, sizeof *functions);
-		if (!functions)
+		if (ARRAY_GROW(t->functions, t->capacity, t->count))
 			return NULL;
-		t->functions = functions;
+		functions = t->functions;
 		functions[t->count++] = (struct argument_names){0};
 		*number = (uint32_t)t->count;
 	}
@@ -26,11 +25,11 @@ struct argument_names *arguments_of(struct argument_table *t, uint32_t function)
 
 int arguments_add(struct argument_names *f, uint32_t name)
 {
-	uint32_t *names = array_grow(f->names, &f->capacity, f->count, sizeof *names);
+	uint32_t *names;
 
-	if (!names)
+	if (ARRAY_GROW(f->names, f->capacity, f->count))
 		return -1;
-	f->names = names;
+	names = f->names;
 	names[f->count++] = name;
 	f->location = 0;
 	return 0;

@@ -92,7 +92,7 @@ static uint32_t *count_of(struct input_cuts *c, const struct new_row *r, const s
 	enum { CLASSES = TYPE_INNER | TYPE_KERNEL | TYPE_PER_CPU };
 	struct cut_stack key = {.kind = t->flags & CLASSES};
 	struct lane_entry lane;
-	uint32_t number, *counts;
+	uint32_t number;
 	bool has_tid;
 
 	writer_lane_of(c->decoding->writer, r->lane, &lane);
@@ -103,15 +103,11 @@ static uint32_t *count_of(struct input_cuts *c, const struct new_row *r, const s
 	key.cpu = has_tid && lane.tid ? 0 : (uint32_t)lane.cpu;
 	key.pid = has_tid && lane.flags & LANE_PROCESS_TID ? (uint32_t)lane.pid : 0;
 	number = intern(&c->stacks, &key, sizeof key);
-	counts = number == INTERN_NONE
-			 ? NULL
-			 : array_reach(c->counts, &c->ncounts, number, sizeof *counts);
-	if (!counts) {
+	if (number == INTERN_NONE || ARRAY_REACH(c->counts, c->ncounts, number)) {
 		c->out_of_memory = true;
 		return NULL;
 	}
-	c->counts = counts;
-	return &counts[number];
+	return &c->counts[number];
 }
 
 /* Give a leave a type with TYPE_CONTINUES. */

@@ -40,10 +40,9 @@ int row_filter_add_numbers(struct number_list *l, const char *text)
 			if (*text < '0' || *text > '9' || errno || r.last < r.first)
 				return -1;
 		}
-		grown = array_grow(l->ranges, &l->capacity, l->count, sizeof *grown);
-		if (!grown)
+		if (ARRAY_GROW(l->ranges, l->capacity, l->count))
 			return -1;
-		l->ranges = grown;
+		grown = l->ranges;
 		grown[l->count++] = r;
 		if (!*end)
 			return 0;
@@ -55,12 +54,11 @@ int row_filter_add_numbers(struct number_list *l, const char *text)
 
 int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e)
 {
-	struct type_glob *grown =
-		array_grow(l->types, &l->types_capacity, l->ntypes, sizeof *grown);
+	struct type_glob *grown;
 
-	if (!grown)
+	if (ARRAY_GROW(l->types, l->types_capacity, l->ntypes))
 		return error_no_memory(e);
-	l->types = grown;
+	grown = l->types;
 	grown[l->ntypes] = (struct type_glob){.glob = glob};
 	nearest_begin(&grown[l->ntypes++].nearest, glob, strlen(glob));
 	return 0;
@@ -192,11 +190,11 @@ static bool row_filter_refused(struct row_filter *l, uint32_t lane, uint32_t typ
 /* Note the time of the last refused row of a lane. */
 static void note_last(struct row_filter *l, uint32_t lane, uint64_t time)
 {
-	uint64_t *lasts = array_reach(l->lasts, &l->nlasts, lane, sizeof *lasts);
+	uint64_t *lasts;
 
-	if (!lasts)
+	if (ARRAY_REACH(l->lasts, l->nlasts, lane))
 		return;
-	l->lasts = lasts;
+	lasts = l->lasts;
 	lasts[lane] = time;
 }
 

@@ -37,14 +37,13 @@ static uint32_t number_of(struct row_filter_stacks *x, const struct writer *w, u
 static struct row_filter_stack *stack_of(struct row_filter_stacks *x, const struct writer *w,
 					 uint32_t lane, bool per_cpu)
 {
-	uint32_t *numbers =
-		array_reach(x->numbers[per_cpu], &x->nnumbers[per_cpu], lane, sizeof *numbers);
+	uint32_t *numbers;
 	struct row_filter_stack *stacks;
 	uint32_t n;
 
-	if (!numbers)
+	if (ARRAY_REACH(x->numbers[per_cpu], x->nnumbers[per_cpu], lane))
 		return NULL;
-	x->numbers[per_cpu] = numbers;
+	numbers = x->numbers[per_cpu];
 	if (!numbers[lane]) {
 		n = number_of(x, w, lane, per_cpu);
 		if (n == INTERN_NONE)
@@ -52,22 +51,21 @@ static struct row_filter_stack *stack_of(struct row_filter_stacks *x, const stru
 		numbers[lane] = n + 1;
 	}
 	n = numbers[lane] - 1;
-	stacks = array_reach(x->stacks, &x->nstacks, n, sizeof *stacks);
-	if (!stacks)
+	if (ARRAY_REACH(x->stacks, x->nstacks, n))
 		return NULL;
-	x->stacks = stacks;
+	stacks = x->stacks;
 	return &stacks[n];
 }
 
 /* Returns what calls of a type are, as x->calls has it; 0: out of memory. */
 static uint8_t calls_of(struct row_filter_stacks *x, const struct writer *w, uint32_t type)
 {
-	uint8_t *calls = array_reach(x->calls, &x->ncalls, type, 1);
+	uint8_t *calls;
 	struct type_entry t;
 
-	if (!calls)
+	if (ARRAY_REACH(x->calls, x->ncalls, type))
 		return 0;
-	x->calls = calls;
+	calls = x->calls;
 	if (!calls[type]) {
 		writer_type_of(w, type, &t);
 		calls[type] = t.flags & TYPE_PER_CPU ? 3 : 2;

@@ -80,12 +80,12 @@ static size_t part_end(const struct sorter *s, size_t i)
 static int sort_records(struct sorter *s)
 {
 	while (s->nparts) {
-		uint32_t *merged =
-			array_reach(s->merged, &s->nmerged, s->count - 1, sizeof *merged);
+		uint32_t *merged;
 		size_t at[3] = {0}, parts = 0, capacity = s->capacity;
 
-		if (!merged)
+		if (ARRAY_REACH(s->merged, s->nmerged, s->count - 1))
 			return -1;
+		merged = s->merged;
 		for (size_t i = 0; at[0] < s->count; at[0] = at[2], i += 2) {
 			at[1] = part_end(s, i);
 			at[2] = part_end(s, i + 1);
@@ -126,13 +126,13 @@ static int write_records(struct sorter *s, struct error *e)
  * before its records: a trace in order is one run, which is read without merging. */
 static int write_run(struct sorter *s, struct error *e)
 {
-	struct sorter_run *run = array_grow(s->runs, &s->runs_capacity, s->nruns, sizeof *run);
+	struct sorter_run *run;
 	bool in_order = !s->nparts;
 	int failed;
 
-	if (!run)
+	if (ARRAY_GROW(s->runs, s->runs_capacity, s->nruns))
 		return error_no_memory(e);
-	s->runs = run;
+	run = s->runs;
 	if (s->fd < 0)
 		s->fd = temporary_open(e);
 	if (s->fd < 0)
@@ -161,11 +161,11 @@ static int write_run(struct sorter *s, struct error *e)
 /* Begin a part of the records in memory: the next one is before the last one. */
 static int begin_part(struct sorter *s)
 {
-	uint32_t *parts = array_grow(s->parts, &s->parts_capacity, s->nparts, sizeof *parts);
+	uint32_t *parts;
 
-	if (!parts)
+	if (ARRAY_GROW(s->parts, s->parts_capacity, s->nparts))
 		return -1;
-	s->parts = parts;
+	parts = s->parts;
 	s->most = sorter_memory;
 	parts[s->nparts++] = (uint32_t)s->count;
 	return 0;
@@ -175,7 +175,6 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 	       struct error *e)
 {
 	size_t at = s->records.size, whole = HEADER + align_up(size, ALIGNED);
-	uint32_t *offsets = s->offsets;
 	uint8_t *p;
 
 	if (s->count && at + size > s->most) {
@@ -184,10 +183,8 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 		at = 0;
 	}
 	if (__builtin_expect(s->count == s->capacity, 0)) {
-		offsets = array_grow(offsets, &s->capacity, s->count, sizeof *offsets);
-		if (!offsets)
+		if (ARRAY_GROW(s->offsets, s->capacity, s->count))
 			return error_no_memory(e);
-		s->offsets = offsets;
 	}
 	if (size > UINT32_MAX || buffer_reserve(&s->records, whole) ||
 	    (s->count && key_before(key, s->last) && begin_part(s)))

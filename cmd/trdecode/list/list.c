@@ -55,11 +55,11 @@ static struct value_text example_text(struct list *l, const struct type *t)
 
 static struct listed_field *add_field(struct list *l, struct listed_type *t)
 {
-	struct listed_field *f = array_grow(t->fields, &t->fields_capacity, t->nfields, sizeof(*f));
+	struct listed_field *f;
 
-	if (!f)
+	if (ARRAY_GROW(t->fields, t->fields_capacity, t->nfields))
 		return NULL;
-	t->fields = f;
+	f = t->fields;
 	f += t->nfields++;
 	*f = (struct listed_field){.name = l->texts.size};
 	return f;
@@ -76,10 +76,9 @@ static int64_t add_type(struct list *l, const struct type *type)
 		return -1;
 	if (number < l->ntypes)
 		return number;
-	t = array_grow(l->types, &l->types_capacity, l->ntypes, sizeof(*t));
-	if (!t)
+	if (ARRAY_GROW(l->types, l->types_capacity, l->ntypes))
 		return -1;
-	l->types = t;
+	t = l->types;
 	t += l->ntypes;
 	*t = (struct listed_type){.type = type};
 	for (uint32_t i = 0; i < type->nfields; i++) {
@@ -102,13 +101,12 @@ static int add_types(struct list *l)
 	const struct dictionary *d = &l->reader.dictionary;
 
 	for (; l->declared < d->types.count; l->declared++) {
-		uint32_t *listed =
-			array_reach(l->listed, &l->nlisted, l->declared, sizeof(*listed));
+		uint32_t *listed;
 		int64_t index;
 
-		if (!listed)
+		if (ARRAY_REACH(l->listed, l->nlisted, l->declared))
 			return -1;
-		l->listed = listed;
+		listed = l->listed;
 		index = add_type(l, dictionary_type(d, l->declared));
 		if (index < 0)
 			return -1;

@@ -55,10 +55,8 @@ static int set_format(struct lttng *l, const struct lttng_channel *c, const char
 
 	if (number == INTERN_NONE)
 		return n > NAME_MOST ? 0 : -1;
-	t = array_reach(l->format_text, &l->formats_capacity, number, sizeof *t);
-	if (!t)
+	if (ARRAY_REACH(l->format_text, l->formats_capacity, number))
 		return -1;
-	l->format_text = t;
 	t = &l->format_text[number];
 	if (t->text)
 		return 0; /* a name has one format */
@@ -74,11 +72,10 @@ static int set_format(struct lttng *l, const struct lttng_channel *c, const char
 static int set_id(struct lttng_channel *c, uint32_t id, const char *name, size_t n,
 		  const struct lttng_sizes *sizes, uint8_t alignment)
 {
-	struct lttng_marker *m, **markers = array_reach(c->markers, &c->size, id, sizeof *markers);
+	struct lttng_marker *m;
 
-	if (!markers)
+	if (ARRAY_REACH(c->markers, c->size, id))
 		return -1;
-	c->markers = markers;
 	if (c->markers[id])
 		return 0; /* an id never gets another name */
 	m = calloc(1, sizeof *m);

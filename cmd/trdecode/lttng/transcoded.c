@@ -150,7 +150,7 @@ int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_
 	const uint8_t *name = text_of(ev, where->name, &n);
 	uint32_t function =
 		where->function ? (uint32_t)get_uint(ev->fixed + where->function, 4, false) : 0;
-	uint32_t number, *locations;
+	uint32_t number;
 
 	l->functions.key.size = 0;
 	if (buffer_u32(&l->functions.key, function) ||
@@ -159,11 +159,8 @@ int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_
 	number = intern(&l->functions.names, l->functions.key.data, l->functions.key.size);
 	if (number == INTERN_NONE)
 		return -1;
-	locations = array_reach(l->functions.locations, &l->functions.capacity, number,
-				sizeof *locations);
-	if (!locations)
+	if (ARRAY_REACH(l->functions.locations, l->functions.capacity, number))
 		return -1;
-	l->functions.locations = locations;
 	if (!l->functions.locations[number])
 		l->functions.locations[number] = writer_location(
 			l->w, &(struct location_entry){.address = function,

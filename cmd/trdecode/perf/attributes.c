@@ -98,10 +98,9 @@ int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_
 
 	if (p->nattrs == ATTRS_MOST)
 		return 0;
-	attrs = array_grow(p->attrs, &p->attrs_capacity, p->nattrs, sizeof *attrs);
-	if (!attrs)
+	if (ARRAY_GROW(p->attrs, p->attrs_capacity, p->nattrs))
 		return -1;
-	p->attrs = attrs;
+	attrs = p->attrs;
 	unpack_attr(p, data, size, &attrs[p->nattrs++]);
 	for (size_t i = 0; i < n; i++)
 		if (perf_id_add(p, perf_u64(p, ids + 8 * i), (uint32_t)p->nattrs - 1))

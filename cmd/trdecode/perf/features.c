@@ -20,10 +20,9 @@ int perf_fact_add(struct perf *p, const char *name, const char *text, size_t n, 
 
 	if (h->nfacts == FACTS_MOST)
 		return 0;
-	facts = array_grow(h->facts, &h->facts_capacity, h->nfacts, sizeof *facts);
-	if (!facts)
+	if (ARRAY_GROW(h->facts, h->facts_capacity, h->nfacts))
 		return -1;
-	h->facts = facts;
+	facts = h->facts;
 	facts[h->nfacts] = (struct perf_fact){name, strndup(text, n), item};
 	return facts[h->nfacts++].text ? 0 : -1;
 }

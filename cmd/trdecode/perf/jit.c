@@ -135,17 +135,15 @@ static struct symbols *symbols_of_lines(const struct map_line *line, size_t n)
 
 static struct symbols *symbols_of_text(const char *text, size_t size)
 {
-	struct map_line *line = NULL, *grown;
+	struct map_line *line = NULL;
 	size_t n = 0, capacity = 0;
 	struct symbols *s;
 
 	for (struct lines l = lines_of(text, size); lines_next(&l);) {
-		grown = array_grow(line, &capacity, n, sizeof *line);
-		if (!grown) {
+		if (ARRAY_GROW(line, capacity, n)) {
 			free(line);
 			return NULL;
 		}
-		line = grown;
 		line[n].number = n;
 		n += read_line(l.line, l.size, &line[n]);
 	}
@@ -209,10 +207,9 @@ static struct symbols *map_of(struct perf_jit *j, int32_t pid)
 
 	if (at < j->nmaps && j->maps[at].pid == pid)
 		return j->maps[at].symbols;
-	maps = array_grow(j->maps, &j->maps_capacity, j->nmaps, sizeof *maps);
-	if (!maps)
+	if (ARRAY_GROW(j->maps, j->maps_capacity, j->nmaps))
 		return NULL;
-	j->maps = maps;
+	maps = j->maps;
 	memmove(&maps[at + 1], &maps[at], (j->nmaps++ - at) * sizeof *maps);
 	maps[at] = (struct jit_map){pid, load_map(j, pid)};
 	return maps[at].symbols;
@@ -280,16 +277,15 @@ struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n)
 
 	if (!is_dump(path, n) || n > NAME_MOST)
 		return NULL;
-	dumps = array_grow(j->dumps, &j->dumps_capacity, j->ndumps, sizeof *dumps);
 	d = calloc(1, sizeof *d);
-	if (dumps)
-		j->dumps = dumps;
-	if (!dumps || !d || read_dump(j, path, (int)n, &d->events)) {
+	if (ARRAY_GROW(j->dumps, j->dumps_capacity, j->ndumps) || !d ||
+	    read_dump(j, path, (int)n, &d->events)) {
 		if (d)
 			free(d->events.event);
 		free(d);
 		return NULL;
 	}
+	dumps = j->dumps;
 	return dumps[j->ndumps++] = d;
 }
 

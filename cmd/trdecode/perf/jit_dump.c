@@ -76,12 +76,11 @@ static int take_lines(struct reader *r, struct jit_code *code)
 	for (d += DEBUG_BODY; n && (size_t)(end - d) > DEBUG_LINE; n--) {
 		const char *name = (const char *)d + DEBUG_LINE;
 		size_t size = strnlen(name, (size_t)(end - d) - DEBUG_LINE);
-		struct jit_line *line =
-			array_grow(c->line, &c->line_capacity, c->nline, sizeof *line);
+		struct jit_line *line;
 
-		if (!line)
+		if (ARRAY_GROW(c->line, c->line_capacity, c->nline))
 			return -1;
-		c->line = line;
+		line = c->line;
 		/* one byte 0xff: the file of the line before */
 		if (size != 1 || (uint8_t)*name != 0xff)
 			file = keep_text(c, name, size);
@@ -101,11 +100,11 @@ static int add_event(struct reader *r, uint64_t time, uint64_t address, uint64_t
 		     uint32_t code)
 {
 	struct jit_events *v = r->events;
-	struct jit_event *event = array_grow(v->event, &v->capacity, v->count, sizeof *event);
+	struct jit_event *event;
 
-	if (!event)
+	if (ARRAY_GROW(v->event, v->capacity, v->count))
 		return -1;
-	v->event = event;
+	event = v->event;
 	event[v->count++] = (struct jit_event){time, address, size, code};
 	return 0;
 }
@@ -117,10 +116,9 @@ static int note_index(struct reader *r, uint64_t index, uint32_t code)
 
 	if (index >= CODES_MOST)
 		return 0;
-	by_index = array_reach(r->by_index, &r->nindex, index, sizeof *by_index);
-	if (!by_index)
+	if (ARRAY_REACH(r->by_index, r->nindex, index))
 		return -1;
-	r->by_index = by_index;
+	by_index = r->by_index;
 	by_index[index] = code;
 	return 0;
 }
@@ -130,12 +128,12 @@ static int take_load(struct reader *r, uint64_t time)
 	struct jit_codes *c = r->codes;
 	const uint8_t *d = r->record.data;
 	const char *name = (const char *)d + LOAD_BODY;
-	struct jit_code *code = array_grow(c->code, &c->code_capacity, c->ncode, sizeof *code);
+	struct jit_code *code;
 	uint64_t address = number(r, d + 16, 8);
 
-	if (!code)
+	if (ARRAY_GROW(c->code, c->code_capacity, c->ncode))
 		return -1;
-	c->code = code;
+	code = c->code;
 	code += c->ncode;
 	*code = (struct jit_code){
 		.address = address,
@@ -265,14 +263,11 @@ int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_events *
 
 uint32_t jit_codes_add(struct jit_codes *c, const char *name, size_t n)
 {
-	struct jit_code *code = array_grow(c->code, &c->code_capacity, c->ncode, sizeof *code);
-	uint32_t text = code ? keep_text(c, name, n) : 0;
+	uint32_t text = keep_text(c, name, n);
 
-	if (code)
-		c->code = code;
-	if (!text)
+	if (!text || ARRAY_GROW(c->code, c->code_capacity, c->ncode))
 		return 0;
-	code[c->ncode++] = (struct jit_code){.name = text, .module = text};
+	c->code[c->ncode++] = (struct jit_code){.name = text, .module = text};
 	return (uint32_t)c->ncode;
 }
 

@@ -70,12 +70,12 @@ const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t addres
 
 uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
 {
-	uint32_t *spaces = array_reach(m->spaces, &m->spaces_capacity, layer, sizeof *spaces);
+	uint32_t *spaces;
 	char name[64] = "kernel"; /* equal spaces would be one */
 
-	if (!spaces)
+	if (ARRAY_REACH(m->spaces, m->spaces_capacity, layer))
 		return 0;
-	m->spaces = spaces;
+	spaces = m->spaces;
 	if (m->nspaces <= layer)
 		m->nspaces = layer + 1;
 	if (spaces[layer])
@@ -92,11 +92,11 @@ uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t la
 
 static int insert(struct perf_map_list *l, size_t at, const struct perf_map *map)
 {
-	struct perf_map *grown = array_grow(l->map, &l->capacity, l->count, sizeof *grown);
+	struct perf_map *grown;
 
-	if (!grown)
+	if (ARRAY_GROW(l->map, l->capacity, l->count))
 		return -1;
-	l->map = grown;
+	grown = l->map;
 	memmove(&grown[at + 1], &grown[at], (l->count - at) * sizeof *grown);
 	grown[at] = *map;
 	l->count++;

@@ -22,10 +22,9 @@ static int close_run(struct perf_queue *q)
 
 	if (!q->open.round)
 		return 0;
-	runs = array_grow(q->runs, &q->runs_capacity, q->nruns, sizeof *runs);
-	if (!runs)
+	if (ARRAY_GROW(q->runs, q->runs_capacity, q->nruns))
 		return -1;
-	q->runs = runs;
+	runs = q->runs;
 	runs[q->nruns] = q->open;
 	HEAP_UP(q->runs, q->nruns, a, b, is_earlier(a, b));
 	q->nruns++;

@@ -47,7 +47,7 @@ static uint64_t *last_value(struct perf *p, const struct perf_attr *a, struct pe
 			    int32_t tid)
 {
 	struct perf_thread_counters *c = &p->thread_counters;
-	uint64_t key[2] = {known->id, (uint32_t)tid}, *values;
+	uint64_t key[2] = {known->id, (uint32_t)tid};
 	uint32_t *number;
 
 	if (!perf_flag(a, PERF_FLAG_INHERIT) || c->count == PERF_THREAD_VALUES)
@@ -56,10 +56,8 @@ static uint64_t *last_value(struct perf *p, const struct perf_attr *a, struct pe
 	if (!number)
 		return NULL;
 	if (!*number) {
-		values = array_reach(c->values, &c->size, c->count, sizeof *values);
-		if (!values)
+		if (ARRAY_REACH(c->values, c->size, c->count))
 			return NULL;
-		c->values = values;
 		*number = ++c->count;
 	}
 	return &c->values[*number - 1];

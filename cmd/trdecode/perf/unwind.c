@@ -72,10 +72,9 @@ uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
 	buffer_free(&key);
 	if (!number || *number)
 		return number ? *number : 0;
-	files = array_grow(u->files, &u->capacity, u->nfiles, sizeof *files);
-	if (!files)
+	if (ARRAY_GROW(u->files, u->capacity, u->nfiles))
 		return 0;
-	u->files = files;
+	files = u->files;
 	files[u->nfiles++] = (struct unwind_file){.key = u->names.keys.count - 1};
 	/* of the others nothing is read */
 	if (u->nfiles > FILES_MOST)
@@ -232,10 +231,9 @@ static void add_module(struct perf_unwinder *u, const struct perf_map *map)
 		return;
 	module.low = t->low + module.bias;
 	module.high = t->high + module.bias;
-	modules = array_grow(s->modules, &s->capacity, s->nmodules, sizeof *modules);
-	if (!modules || module.low >= module.high)
+	if (ARRAY_GROW(s->modules, s->capacity, s->nmodules) || module.low >= module.high)
 		return;
-	s->modules = modules;
+	modules = s->modules;
 	snprintf(name, sizeof name, "%zu", s->nmodules);
 	reported = dwfl_report_module(s->dwfl, name, module.low, module.high);
 	if (!reported)

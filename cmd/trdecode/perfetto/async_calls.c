@@ -39,17 +39,14 @@ static int put_id(struct perfetto_async *a, uint64_t hash, uint64_t index)
 /* Return the index + 1 of a free element; 0: out of memory. */
 static size_t new_open(struct perfetto_async *a)
 {
-	struct perfetto_open *open;
 	size_t index = a->free;
 
 	if (index) {
 		a->free = a->open[index - 1].below;
 		return index;
 	}
-	open = array_grow(a->open, &a->capacity, a->count, sizeof *open);
-	if (!open)
+	if (ARRAY_GROW(a->open, a->capacity, a->count))
 		return 0;
-	a->open = open;
 	return ++a->count;
 }
 

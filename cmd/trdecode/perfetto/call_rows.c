@@ -79,14 +79,11 @@ int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
 {
 	struct perfetto_thread *thread = perfetto_track_thread(p, t);
 	struct perfetto_calls *c = perfetto_calls_of(p, t);
-	struct perfetto_frame *f = c->frames;
+	struct perfetto_frame *f;
 
-	if (c->depth == c->capacity)
-		f = array_grow(f, &c->capacity, c->depth, sizeof *f);
-	if (!f)
+	if (ARRAY_GROW(c->frames, c->capacity, c->depth))
 		return -1;
-	c->frames = f;
-	f += c->depth++;
+	f = &c->frames[c->depth++];
 	*f = (struct perfetto_frame){.serial = of->track_id,
 				     .by_id = rec->flags & PERFETTO_BY_ID,
 				     .name = rec->name,

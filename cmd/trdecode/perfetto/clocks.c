@@ -62,10 +62,9 @@ static struct perfetto_clock *new_clock(struct perfetto *p, uint32_t sequence, u
 	if (!number)
 		return NULL;
 	if (!*number) {
-		clock = array_grow(c->clock, &c->capacity, c->count, sizeof *clock);
-		if (!clock)
+		if (ARRAY_GROW(c->clock, c->capacity, c->count))
 			return NULL;
-		c->clock = clock;
+		clock = c->clock;
 		clock[c->count++] = (struct perfetto_clock){0};
 		*number = (uint32_t)c->count;
 	}
@@ -92,12 +91,12 @@ static size_t after(const struct perfetto_clock *c, uint64_t own)
 
 static int add_point(struct perfetto_clock *c, struct clock_point point)
 {
-	struct clock_point *points = array_grow(c->points, &c->capacity, c->count, sizeof *points);
+	struct clock_point *points;
 	size_t at;
 
-	if (!points)
+	if (ARRAY_GROW(c->points, c->capacity, c->count))
 		return -1;
-	c->points = points;
+	points = c->points;
 	at = after(c, point.own);
 	memmove(points + at + 1, points + at, (c->count++ - at) * sizeof *points);
 	points[at] = point;

@@ -34,11 +34,7 @@ struct perfetto_cpu {
 
 static struct perfetto_cpu *cpu_of(struct perfetto *p, uint16_t cpu)
 {
-	struct perfetto_cpu *cpus = array_reach(p->ftrace.cpu, &p->ftrace.ncpus, cpu, sizeof *cpus);
-
-	if (cpus)
-		p->ftrace.cpu = cpus;
-	return cpus ? &cpus[cpu] : NULL;
+	return ARRAY_REACH(p->ftrace.cpu, p->ftrace.ncpus, cpu) ? NULL : &p->ftrace.cpu[cpu];
 }
 
 /* Get the thread of an event. NULL: out of memory. */

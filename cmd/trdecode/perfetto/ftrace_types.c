@@ -30,12 +30,11 @@ enum {
 static uint32_t add_type(struct perfetto *p, uint32_t number)
 {
 	struct perfetto_ftrace *f = &p->ftrace;
-	struct perfetto_event_type *t =
-		array_grow(f->type, &f->types_capacity, f->ntypes, sizeof *t);
+	struct perfetto_event_type *t;
 
-	if (!t)
+	if (ARRAY_GROW(f->type, f->types_capacity, f->ntypes))
 		return 0;
-	f->type = t;
+	t = f->type;
 	t[f->ntypes++] = (struct perfetto_event_type){.number = number};
 	return (uint32_t)f->ntypes;
 }

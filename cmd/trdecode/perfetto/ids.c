@@ -19,10 +19,8 @@ int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number, uint6
 	uint32_t *numbers;
 
 	if (id >= m->size && id <= 2 * entries + SPARE) {
-		numbers = array_reach(m->dense, &m->size, (size_t)id, sizeof *numbers);
-		if (!numbers)
+		if (ARRAY_REACH(m->dense, m->size, (size_t)id))
 			return -1;
-		m->dense = numbers;
 	}
 	if (id < m->size) {
 		m->used = true;

@@ -109,12 +109,12 @@ static int inline_functions(struct perfetto *p, const struct perfetto_unnamed *u
 			    const uint8_t *lines, uint32_t n)
 {
 	struct perfetto_modules *m = &p->modules;
-	uint32_t *inlined = array_reach(m->inlined, &m->ninlined, u->location, sizeof *inlined);
+	uint32_t *inlined;
 	size_t at = m->chains.size;
 
-	if (!inlined || buffer_u32(&m->chains, n))
+	if (ARRAY_REACH(m->inlined, m->ninlined, u->location) || buffer_u32(&m->chains, n))
 		return -1;
-	m->inlined = inlined;
+	inlined = m->inlined;
 	while (n-- > 0) {
 		struct location_entry entry = {.space = u->space, .address = u->address};
 		struct perfetto_source_location line;
@@ -183,10 +183,9 @@ int perfetto_add_inlined(struct perfetto *p, uint32_t *stack)
 
 	if (!m->ninlined || !*stack)
 		return 0;
-	full = array_reach(m->full, &m->nfull, *stack, sizeof *full);
-	if (!full)
+	if (ARRAY_REACH(m->full, m->nfull, *stack))
 		return -1;
-	m->full = full;
+	full = m->full;
 	/* the callers whose stacks are not yet known */
 	for (open->size = 0; caller && !full[caller]; caller = writer_stack_at(p->w, caller).parent)
 		if (buffer_u32(open, caller))

@@ -93,11 +93,11 @@ uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r)
 
 uint32_t perfetto_location(struct perfetto *p, uint32_t name)
 {
-	uint32_t *locations = array_reach(p->locations, &p->nlocations, name, sizeof *locations);
+	uint32_t *locations;
 
-	if (!locations)
+	if (ARRAY_REACH(p->locations, p->nlocations, name))
 		return 0;
-	p->locations = locations;
+	locations = p->locations;
 	if (!locations[name])
 		locations[name] = arguments_location_of(p->arguments.table, p->w, name);
 	return p->locations[name];

@@ -13,11 +13,11 @@ enum { PARENTS_MOST = 64 }; /* steps from a track to that of its thread */
 static uint32_t add_track(struct perfetto *p)
 {
 	struct perfetto_tracks *t = &p->tracks;
-	struct perfetto_track *track = array_grow(t->track, &t->capacity, t->count, sizeof *track);
+	struct perfetto_track *track;
 
-	if (!track)
+	if (ARRAY_GROW(t->track, t->capacity, t->count))
 		return 0;
-	t->track = track;
+	track = t->track;
 	track[t->count++] = (struct perfetto_track){.pid = -1, .tid = -1, .cpu = -1};
 	return (uint32_t)t->count;
 }
@@ -77,10 +77,9 @@ struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 	if (!number)
 		return NULL;
 	if (!*number) {
-		task = array_grow(t->task, &t->capacity, t->count, sizeof *task);
-		if (!task)
+		if (ARRAY_GROW(t->task, t->capacity, t->count))
 			return NULL;
-		t->task = task;
+		task = t->task;
 		task[t->count++] = (struct perfetto_task){.tgid = -1};
 		*number = (uint32_t)t->count;
 	}
@@ -314,11 +313,10 @@ struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int3
 	if (!number)
 		return NULL;
 	if (!*number) {
-		thread = array_grow(t->thread, &t->threads_capacity, t->nthreads, sizeof *thread);
 		task = perfetto_task(p, tid);
-		if (!thread || !task)
+		if (ARRAY_GROW(t->thread, t->threads_capacity, t->nthreads) || !task)
 			return NULL;
-		t->thread = thread;
+		thread = t->thread;
 		thread[t->nthreads++] = (struct perfetto_thread){
 			.pid = pid >= 0 ? pid : task->tgid, .tid = tid, .comm = task->comm};
 		*number = (uint32_t)t->nthreads;

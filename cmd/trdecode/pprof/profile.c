@@ -84,12 +84,11 @@ static int read_all(struct buffer *b, const struct input *in, struct error *e)
 
 static int add_entry(struct profile_table *t, struct protobuf_view message)
 {
-	struct protobuf_view *entry =
-		array_grow(t->entry, &t->capacity, t->count, sizeof *t->entry);
+	struct protobuf_view *entry;
 
-	if (!entry)
+	if (ARRAY_GROW(t->entry, t->capacity, t->count))
 		return -1;
-	t->entry = entry;
+	entry = t->entry;
 	entry[t->count++] = message;
 	return 0;
 }

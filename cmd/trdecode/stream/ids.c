@@ -71,10 +71,9 @@ static uint32_t stream_object(struct stream_ids *s, enum entry_kind kind, const 
 		object = &lane;
 	}
 	made = store(s, kind, object);
-	id = array_reach(m->id, &m->size, number, sizeof(*id));
-	if (!id)
+	if (ARRAY_REACH(m->id, m->size, number))
 		return 0;
-	m->id = id;
+	id = m->id;
 	return id[number] = made;
 }
 
@@ -113,10 +112,9 @@ static int declare_maps(struct stream_ids *s, const struct space *space)
 
 	if (!id)
 		return space && space->number ? -1 : 0;
-	done = array_reach(s->maps_done, &s->maps_size, space->number, sizeof(*done));
-	if (!done)
+	if (ARRAY_REACH(s->maps_done, s->maps_size, space->number))
 		return -1;
-	s->maps_done = done;
+	done = s->maps_done;
 	for (; done[space->number] < space->nmaps; done[space->number]++) {
 		struct map m = space->maps[done[space->number]];
 
@@ -130,12 +128,9 @@ static int declare_maps(struct stream_ids *s, const struct space *space)
 static int symbol_of(struct stream_ids *s, const struct location *p, uint32_t id)
 {
 	struct symbol_entry e;
-	const struct location_symbol **symbols =
-		array_reach(s->symbols, &s->symbols_size, p->number, sizeof(*symbols));
 
-	if (!symbols)
+	if (ARRAY_REACH(s->symbols, s->symbols_size, p->number))
 		return -1;
-	s->symbols = symbols;
 	if (!p->symbol || s->symbols[p->number] == p->symbol)
 		return 0;
 	s->symbols[p->number] = p->symbol;
@@ -166,15 +161,13 @@ uint32_t stream_stack(struct stream_ids *s, uint32_t number, int *bad)
 {
 	struct stream_map *m = &s->maps[ENTRY_STACK];
 	const struct dictionary *d = s->dictionary;
-	uint32_t wanted = number, id = 0, *ids;
+	uint32_t wanted = number, id = 0;
 	struct buffer callers = {0};
 
 	for (; number && !stream_known(m, number); number = dictionary_stack_parent(d, number))
 		*bad |= buffer_u32(&callers, number);
 	id = number ? stream_known(m, number) : 0;
-	ids = array_reach(m->id, &m->size, wanted, sizeof(*ids));
-	*bad |= ids ? 0 : -1;
-	m->id = ids ? ids : m->id;
+	*bad |= ARRAY_REACH(m->id, m->size, wanted);
 	for (size_t i = callers.size; i && !*bad; i -= 4) {
 		number = get_u32(callers.data + i - 4);
 		id = writer_stack(s->input->decoding->writer, id,

@@ -49,12 +49,11 @@ static int read_format(struct tracecmd_header *h, struct cursor *c, const char *
 		buffer_free(&text);
 		return -1;
 	}
-	f = array_grow(h->formats, &h->formats_capacity, h->nformats, sizeof *f);
-	if (!f) {
+	if (ARRAY_GROW(h->formats, h->formats_capacity, h->nformats)) {
 		buffer_free(&text);
 		return error_no_memory(e);
 	}
-	h->formats = f;
+	f = h->formats;
 	f[h->nformats] =
 		(struct tracecmd_format_text){strdup(system), (char *)text.data, text.size};
 	if (!f[h->nformats++].system)
@@ -104,12 +103,11 @@ int tracecmd_read_events(struct tracecmd_header *h, struct cursor *c, struct err
 
 struct tracecmd_buffer *tracecmd_add_buffer(struct tracecmd_header *h, const char *name, size_t n)
 {
-	struct tracecmd_buffer *b =
-		array_grow(h->buffers, &h->buffers_capacity, h->nbuffers, sizeof *b);
+	struct tracecmd_buffer *b;
 
-	if (!b)
+	if (ARRAY_GROW(h->buffers, h->buffers_capacity, h->nbuffers))
 		return NULL;
-	h->buffers = b;
+	b = h->buffers;
 	b += h->nbuffers;
 	*b = (struct tracecmd_buffer){.name = strndup(name, n), .page_size = h->page_size};
 	if (!b->name)
@@ -139,10 +137,9 @@ int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint6
 	}
 	if (!size)
 		return 0;
-	r = array_grow(b->rows, &b->rows_capacity, b->nrows, sizeof *r);
-	if (!r)
+	if (ARRAY_GROW(b->rows, b->rows_capacity, b->nrows))
 		return error_no_memory(e);
-	b->rows = r;
+	r = b->rows;
 	r[b->nrows++] = (struct tracecmd_row){(uint32_t)cpu, offset, size};
 	return 0;
 }

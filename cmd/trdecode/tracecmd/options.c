@@ -154,10 +154,9 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 	*good = nul && n - (size_t)(nul - data) >= 9;
 	if (!*good)
 		return 0;
-	ids = array_grow(h->link.guests, &h->link.guests_capacity, h->link.nguests, sizeof *ids);
-	if (!ids)
+	if (ARRAY_GROW(h->link.guests, h->link.guests_capacity, h->link.nguests))
 		return error_no_memory(e);
-	h->link.guests = ids;
+	ids = h->link.guests;
 	ids[h->link.nguests++] = get_uint(nul + 1, 8, h->big_endian);
 	return 0;
 }

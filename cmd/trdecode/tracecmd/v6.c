@@ -28,10 +28,9 @@ static int add_instance(struct tracecmd_header *h, struct instances *list, const
 		input_damage(h->input, h->file.name, NO_OFFSET, "an instance without a name");
 		return 0;
 	}
-	i = array_grow(list->at, &list->capacity, list->count, sizeof *i);
-	if (!i)
+	if (ARRAY_GROW(list->at, list->capacity, list->count))
 		return error_no_memory(e);
-	list->at = i;
+	i = list->at;
 	i[list->count] = (struct instance){get_uint(data, 8, h->big_endian),
 					   strndup((const char *)data + 8, n - 8)};
 	if (!i[list->count++].name)

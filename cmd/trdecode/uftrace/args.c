@@ -109,11 +109,8 @@ static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, str
 /* Return the debug information of a module; NULL: out of memory. */
 static struct uftrace_dbg *dbg_of(struct uftrace_args *a, const struct uftrace_module *m)
 {
-	struct dbg_slot **dbg = array_reach(a->dbg, &a->nr_dbg, m->id, sizeof(*dbg));
-
-	if (!dbg)
+	if (ARRAY_REACH(a->dbg, a->nr_dbg, m->id))
 		return NULL;
-	a->dbg = dbg;
 	if (!a->dbg[m->id])
 		a->dbg[m->id] = calloc(1, sizeof(**a->dbg));
 	if (!a->dbg[m->id])

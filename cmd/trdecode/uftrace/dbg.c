@@ -16,11 +16,8 @@ struct uftrace_dbg_entry {
 
 static int add_entry(struct uftrace_dbg *d, uint64_t address, enum uftrace_phase phase, char *text)
 {
-	void *p = array_grow(d->entries, &d->room, d->nr, sizeof(*d->entries));
-
-	if (!p)
+	if (ARRAY_GROW(d->entries, d->room, d->nr))
 		return -1;
-	d->entries = p;
 	d->entries[d->nr++] =
 		(struct uftrace_dbg_entry){.address = address, .phase = phase, .text = text};
 	return 0;

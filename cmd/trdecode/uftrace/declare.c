@@ -274,10 +274,9 @@ static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 	*number = idmap_get(numbers, epoch);
 	if (*number)
 		return 0;
-	c = array_grow(u->contexts.at, &u->contexts.capacity, u->contexts.count, sizeof(*c));
-	if (!c)
+	if (ARRAY_GROW(u->contexts.at, u->contexts.capacity, u->contexts.count))
 		return -1;
-	u->contexts.at = c;
+	c = u->contexts.at;
 	c[u->contexts.count++] =
 		(struct context){sess, session, epoch, sess ? u->ids.spaces[sess->same->id] : 0};
 	*number = (uint32_t)u->contexts.count;
@@ -432,15 +431,13 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 			return writer_use_definition(u->w, u->definitions.at[i].id)
 				       ? 0
 				       : u->definitions.at[i].id;
-	d = array_grow(u->definitions.at, &u->definitions.capacity, u->definitions.count,
-		       sizeof(*d));
 	members = calloc(type->nr + 1, sizeof(*members));
-	if (d)
-		u->definitions.at = d;
-	if (!d || !members) {
+	if (ARRAY_GROW(u->definitions.at, u->definitions.capacity, u->definitions.count) ||
+	    !members) {
 		free(members);
 		return 0;
 	}
+	d = u->definitions.at;
 	for (size_t i = 0; i < type->nr; i++)
 		members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
 						   (uint64_t)type->values[i].value,

@@ -29,7 +29,6 @@ static char *skip_blank(char *p)
 static int add_definition(struct uftrace_enum_table *t, char *text)
 {
 	char *name, *end, *brace;
-	void *p;
 
 	text = skip_blank(text);
 	if (!*text)
@@ -42,10 +41,8 @@ static int add_definition(struct uftrace_enum_table *t, char *text)
 	if (end == name || *brace != '{')
 		return 1;
 	*end = 0;
-	p = array_grow(t->entries, &t->room, t->nr, sizeof(*t->entries));
-	if (!p)
+	if (ARRAY_GROW(t->entries, t->room, t->nr))
 		return -1;
-	t->entries = p;
 	t->entries[t->nr] =
 		(struct uftrace_enum_entry){.name = name, .body = brace + 1, .order = t->nr};
 	t->nr++;
@@ -92,11 +89,8 @@ static int compare_values(const void *a, const void *b)
 static int push_value(struct ordered **list, size_t *nr, size_t *room, const char *name,
 		      int64_t value)
 {
-	void *p = array_grow(*list, room, *nr, sizeof(**list));
-
-	if (!p)
+	if (ARRAY_GROW(*list, *room, *nr))
 		return -1;
-	*list = p;
 	(*list)[*nr] = (struct ordered){.v = {.name = name, .value = value}, .order = *nr};
 	++*nr;
 	return 0;

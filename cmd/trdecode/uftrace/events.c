@@ -122,10 +122,9 @@ int event_types_read(struct uftrace *u)
 				     (uint64_t)(line - t->text), "a line that names no event");
 			continue;
 		}
-		users = array_grow(t->users, &t->users_capacity, t->nusers, sizeof(*users));
-		if (!users)
+		if (ARRAY_GROW(t->users, t->users_capacity, t->nusers))
 			return -1;
-		t->users = users;
+		users = t->users;
 		/* trencode escapes blanks, which uftrace's names do not have */
 		line[at + (int)escape_undo(line + at, strlen(line + at), '\\')] = '\0';
 		users[t->nusers++] = (struct user_event){id, line + at};

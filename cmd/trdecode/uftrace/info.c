@@ -111,7 +111,6 @@ static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 {
 	size_t room = 0;
 	char *end;
-	void *p;
 
 	free(info->tids);
 	info->tids = NULL;
@@ -125,10 +124,8 @@ static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 			return 1;
 		if (!*end && cut)
 			return 1;
-		p = array_grow(info->tids, &room, info->nr_tids, sizeof(*info->tids));
-		if (!p)
+		if (ARRAY_GROW(info->tids, room, info->nr_tids))
 			return -1;
-		info->tids = p;
 		info->tids[info->nr_tids++] = tid;
 		text = *end ? end + 1 : end;
 	}

@@ -135,10 +135,9 @@ static int add_pass(struct uftrace_lists *l, const struct uftrace_info *info, co
 		next = strchr(text, ';');
 		if (next)
 			*next++ = 0;
-		item = array_grow(p->items, &room, p->nr, sizeof(*item));
-		if (!item)
+		if (ARRAY_GROW(p->items, room, p->nr))
 			return -1;
-		p->items = item;
+		item = p->items;
 		item += p->nr;
 		memset(item, 0, sizeof(*item));
 		at = strchr(text, '@');
@@ -202,7 +201,6 @@ static int read_autos(struct uftrace_lists *l, const struct uftrace_info *info, 
 		return -1;
 	for (char *text = t->text; text && t->nr < ITEMS_MAX; text = next) {
 		struct uftrace_auto_entry entry = {.order = t->nr};
-		void *bigger;
 		char *at;
 
 		next = strchr(text, ';');
@@ -218,10 +216,7 @@ static int read_autos(struct uftrace_lists *l, const struct uftrace_info *info, 
 			continue;
 		}
 		entry.name = demangle(text, DEMANGLE_SIMPLE);
-		bigger = array_grow(t->entries, &room, t->nr, sizeof(*t->entries));
-		if (bigger)
-			t->entries = bigger;
-		if (!entry.name || !bigger) {
+		if (!entry.name || ARRAY_GROW(t->entries, room, t->nr)) {
 			free(entry.name);
 			uftrace_spec_list_free(&entry.specs);
 			return -1;
@@ -323,11 +318,8 @@ static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
 
 static int push_hit(struct uftrace_hits *h, uint32_t item, uint32_t name)
 {
-	void *p = array_grow(h->hits, &h->room, h->nr, sizeof(*h->hits));
-
-	if (!p)
+	if (ARRAY_GROW(h->hits, h->room, h->nr))
 		return -1;
-	h->hits = p;
 	h->hits[h->nr++] = (struct uftrace_hit){.item = item, .name = name};
 	return 0;
 }

@@ -44,7 +44,7 @@ static char *next_word(char **p)
 
 static int parse_line(struct uftrace_map *m, size_t *room, char *line)
 {
-	struct uftrace_mapping *last = m->nr ? &m->maps[m->nr - 1] : NULL, *maps;
+	struct uftrace_mapping *last = m->nr ? &m->maps[m->nr - 1] : NULL;
 	char *range = next_word(&line), *end, *path = NULL, *build_id;
 	uint64_t start, stop;
 
@@ -77,10 +77,8 @@ static int parse_line(struct uftrace_map *m, size_t *room, char *line)
 		build_id += 9;
 	else
 		build_id = NULL;
-	maps = array_grow(m->maps, room, m->nr, sizeof(*maps));
-	if (!maps)
+	if (ARRAY_GROW(m->maps, *room, m->nr))
 		return -1;
-	m->maps = maps;
 	m->maps[m->nr++] = (struct uftrace_mapping){
 		.start = start, .end = stop, .path = path, .build_id = build_id ? build_id : ""};
 	return 0;

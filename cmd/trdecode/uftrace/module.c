@@ -207,15 +207,12 @@ struct module *uftrace_modules_get(struct uftrace_modules *ms, const char *path,
 				   const char *build_id, bool is_dlopen)
 {
 	struct module key = {.m = {.path = path, .build_id = build_id}}, **found, *m;
-	void *modules;
 
 	found = tfind(&key, &ms->by_path, compare_modules);
 	if (found)
 		return *found;
-	modules = array_grow(ms->modules, &ms->room, ms->nr, sizeof(*ms->modules));
-	if (!modules)
+	if (ARRAY_GROW(ms->modules, ms->room, ms->nr))
 		return NULL;
-	ms->modules = modules;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return NULL;

@@ -58,11 +58,8 @@ int uftrace_tasks_no_memory(struct uftrace_tasks *t)
 
 struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t)
 {
-	void *p = array_grow(t->events, &t->events_room, t->nr_events, sizeof(*t->events));
-
-	if (!p)
+	if (ARRAY_GROW(t->events, t->events_room, t->nr_events))
 		return NULL;
-	t->events = p;
 	t->events[t->nr_events] = (struct uftrace_task_event){.name = ""};
 	return &t->events[t->nr_events++];
 }

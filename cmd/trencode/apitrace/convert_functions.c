@@ -140,11 +140,11 @@ static struct apitrace_convert_function *declare_function(struct apitrace_conver
 static struct apitrace_convert_function *function_at(struct apitrace_convert_function **table,
 						     size_t *size, uint32_t number)
 {
-	struct apitrace_convert_function *f = array_reach(*table, size, number, sizeof *f);
+	struct apitrace_convert_function *f;
 
-	if (!f)
+	if (ARRAY_REACH(*table, *size, number))
 		return NULL;
-	*table = f;
+	f = *table;
 	return &f[number];
 }
 

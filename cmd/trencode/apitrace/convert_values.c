@@ -11,12 +11,12 @@
 static uint32_t apitrace_convert_definition(struct apitrace_convert_values *a,
 					    const struct definition *d)
 {
-	uint32_t *table = array_reach(a->definitions, &a->size, d->number, sizeof *table);
+	uint32_t *table;
 	struct definition *made;
 
-	if (!table)
+	if (ARRAY_REACH(a->definitions, a->size, d->number))
 		return 0;
-	a->definitions = table;
+	table = a->definitions;
 	if (table[d->number])
 		return table[d->number];
 	made = target_definition(a->to);

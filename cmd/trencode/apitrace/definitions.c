@@ -25,11 +25,8 @@ void apitrace_target_free(struct apitrace_target *t)
 
 static int written_set_grow(struct apitrace_written_set *set, uint32_t number)
 {
-	struct apitrace_written *p = array_reach(set->at, &set->size, number, sizeof *p);
-
-	if (!p)
+	if (ARRAY_REACH(set->at, set->size, number))
 		return -1;
-	set->at = p;
 	return 0;
 }
 

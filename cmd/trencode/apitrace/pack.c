@@ -140,10 +140,9 @@ static int pack_zstd(struct pack *p)
 	if (!p->size)
 		return 0;
 	n = ZSTD_compress2(p->state, p->packed, p->packed_capacity, p->data, p->size);
-	frames = array_grow(p->frames, &p->frames_capacity, p->nframes, sizeof *frames);
-	if (ZSTD_isError(n) || !frames)
+	if (ZSTD_isError(n) || ARRAY_GROW(p->frames, p->frames_capacity, p->nframes))
 		return pack_fail(p, "cannot compress");
-	p->frames = frames;
+	frames = p->frames;
 	frames[p->nframes++] = (struct pack_frame){(uint32_t)n, (uint32_t)p->size};
 	return pack_write(p, p->packed, n);
 }

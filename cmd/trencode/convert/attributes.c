@@ -98,12 +98,11 @@ static bool is_plain(const struct type *t, const struct field *f)
 /* Returns the attributes among a type's fields, or NULL when out of memory. */
 static const struct attribute_fields *fields_of(struct attributes *a, const struct type *t)
 {
-	struct attribute_fields *fields =
-		array_reach(a->fields, &a->nfields, t->number, sizeof(*fields));
+	struct attribute_fields *fields;
 
-	if (!fields)
+	if (ARRAY_REACH(a->fields, a->nfields, t->number))
 		return NULL;
-	a->fields = fields;
+	fields = a->fields;
 	fields += t->number;
 	if (fields->known)
 		return fields;

@@ -41,11 +41,11 @@ static int find_last(struct attributes *a, const struct buffer *from)
 	}
 	for (a->after = a->first; p < end;) {
 		uint32_t name = get_u32(p), kind = get_u32(p + 4);
-		uint32_t *last = array_reach(a->last, &a->nlast, name, sizeof(*last));
+		uint32_t *last;
 
-		if (!last)
+		if (ARRAY_REACH(a->last, a->nlast, name))
 			return -1;
-		a->last = last;
+		last = a->last;
 		last[name] = ++a->after;
 		p += ATTRIBUTE_RECORD + (kind >= ATTRIBUTE_TEXT ? get_u64(p + 8) : 0);
 	}
@@ -65,10 +65,9 @@ int attributes_read(struct attributes *a, const struct buffer *from)
 
 		if (a->last[item.name] != i + 1)
 			continue;
-		items = array_grow(a->items, &a->capacity, a->count, sizeof(*items));
-		if (!items)
+		if (ARRAY_GROW(a->items, a->capacity, a->count))
 			return -1;
-		a->items = items;
+		items = a->items;
 		items[a->count++] = item;
 	}
 	return 0;

@@ -113,12 +113,12 @@ int convert_field_value(struct buffer *b, const struct convert_field *field, con
 const struct convert_fields *convert_arguments_fields(struct convert_arguments *a,
 						      const struct type *t)
 {
-	struct convert_fields *types = array_reach(a->types, &a->size, t->number, sizeof *types);
+	struct convert_fields *types;
 	uint64_t lost = 0;
 
-	if (!types)
+	if (ARRAY_REACH(a->types, a->size, t->number))
 		return NULL;
-	a->types = types;
+	types = a->types;
 	types += t->number;
 	if (!types->list) {
 		types->list = convert_fields_plan(t, a->most, false, &types->n, &lost);

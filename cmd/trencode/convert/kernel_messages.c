@@ -27,15 +27,14 @@ void kernel_messages_free(struct kernel_messages *k)
 
 static struct kernel_message_type *type_of(struct kernel_messages *k, const struct type *type)
 {
-	struct kernel_message_type *types =
-		array_reach(k->types, &k->ntypes, type->number, sizeof *types);
+	struct kernel_message_type *types;
 	struct kernel_message_type *t;
 	const struct event_field *text;
 	struct event_format fields;
 
-	if (!types)
+	if (ARRAY_REACH(k->types, k->ntypes, type->number))
 		return NULL;
-	k->types = types;
+	types = k->types;
 	t = &types[type->number];
 	if (t->ready)
 		return t;

@@ -25,11 +25,8 @@ void location_names_free(struct location_names *p)
 
 static int location_names_reach(struct location_names *p, uint32_t location)
 {
-	struct location_name *names = array_reach(p->names, &p->count, location, sizeof(*names));
-
-	if (!names)
+	if (ARRAY_REACH(p->names, p->count, location))
 		return -1;
-	p->names = names;
 	return 0;
 }
 

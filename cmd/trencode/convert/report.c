@@ -6,11 +6,11 @@
 void convert_use_location(struct conversion *a, uint32_t location)
 {
 	const struct location *p = dictionary_location(a->dictionary, location);
-	uint8_t *used = array_reach(a->used, &a->used_size, location, 1);
+	uint8_t *used;
 
-	if (!used)
+	if (ARRAY_REACH(a->used, a->used_size, location))
 		return;
-	a->used = used;
+	used = a->used;
 	a->counts.unnamed += !used[location] && p && !p->symbol && !p->name.size &&
 			     remark_is_new(a->options->remarks, REMARK_LOCATION, location);
 	used[location] = 1;

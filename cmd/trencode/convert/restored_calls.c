@@ -6,12 +6,12 @@
 
 int restored_calls_add(struct restored_calls *r, const struct calls *c, const struct event *enter)
 {
-	struct restored_call *list = array_grow(r->list, &r->capacity, r->count, sizeof *list);
+	struct restored_call *list;
 	const struct stack *s = calls_stack(c, enter);
 
-	if (!list)
+	if (ARRAY_GROW(r->list, r->capacity, r->count))
 		return -1;
-	r->list = list;
+	list = r->list;
 	list += r->count++;
 	*list = (struct restored_call){.enter = *enter, .order = r->count};
 	if (enter->type->flags & TYPE_CALL_NUMBER && !c->nests) {

@@ -159,14 +159,11 @@ int target_begin(struct target_dictionary *d, const struct encoder *native, cons
 static void *keep(struct target_dictionary *d, size_t n, size_t element)
 {
 	void *p = calloc(n + 1, element), **all;
-
-	all = array_grow(d->kept, &d->kept_capacity, d->nkept, sizeof *all);
-	if (all)
-		d->kept = all;
-	if (!p || !all) {
+	if (!p || ARRAY_GROW(d->kept, d->kept_capacity, d->nkept)) {
 		free(p);
 		return NULL;
 	}
+	all = d->kept;
 	return all[d->nkept++] = p;
 }
 

@@ -45,10 +45,9 @@ static int32_t thread_ids_id(struct thread_ids *t, const struct lane *lane, bool
 		return -1;
 	if (number < t->capacity && t->ids[number])
 		return t->ids[number] - 1;
-	ids = array_reach(t->ids, &t->capacity, number, sizeof *ids);
-	if (!ids)
+	if (ARRAY_REACH(t->ids, t->capacity, number))
 		return -1;
-	t->ids = ids;
+	ids = t->ids;
 	if (has_tid && !per_cpu && tid < INT32_MAX)
 		got = thread_ids_take(t, tid, cpu);
 	if (!got) {

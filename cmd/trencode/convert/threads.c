@@ -9,12 +9,9 @@ static struct convert_thread *new_thread(struct conversion *a, const struct lane
 					 bool per_cpu)
 {
 	struct convert_thread *t = calloc(1, sizeof *t), **list;
-
-	list = array_grow(a->by_number, &a->by_number_capacity, a->nthreads, sizeof *list);
-	if (list)
-		a->by_number = list;
-	if (!t || !list)
+	if (!t || ARRAY_GROW(a->by_number, a->by_number_capacity, a->nthreads))
 		goto failed;
+	list = a->by_number;
 	t->per_cpu = per_cpu;
 	t->tid = thread_ids_thread(a->ids, lane, per_cpu);
 	t->pid = per_cpu ? t->tid : thread_ids_process(a->ids, lane);
@@ -35,13 +32,11 @@ failed:
 struct convert_thread *convert_thread(struct conversion *a, const struct lane *lane, bool per_cpu)
 {
 	uint32_t number = per_cpu ? lane->cpu_thread : lane->thread;
-	struct convert_thread **threads, *t;
+	struct convert_thread *t;
 
 	if (number >= a->threads_size) {
-		threads = array_reach(a->threads, &a->threads_size, number, sizeof(void *));
-		if (!threads)
+		if (ARRAY_REACH(a->threads, a->threads_size, number))
 			return NULL;
-		a->threads = threads;
 	}
 	t = a->threads[number];
 	if (!t)

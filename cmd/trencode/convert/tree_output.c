@@ -139,10 +139,9 @@ int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32
 	*number = intern_find(&t->names, name, n);
 	if (*number != INTERN_NONE)
 		return 0;
-	members = array_grow(t->members, &t->capacity, t->names.count, sizeof(*members));
-	if (!members)
+	if (ARRAY_GROW(t->members, t->capacity, t->names.count))
 		return error_no_memory(e);
-	t->members = members;
+	members = t->members;
 	*number = intern(&t->names, name, n);
 	if (*number == INTERN_NONE)
 		return error_no_memory(e);

@@ -261,10 +261,9 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 		return NULL;
 	if (number < c->count)
 		return &c->classes[number];
-	classes = array_grow(c->classes, &c->capacity, c->count, sizeof(*classes));
-	if (!classes)
+	if (ARRAY_GROW(c->classes, c->capacity, c->count))
 		return NULL;
-	c->classes = classes;
+	classes = c->classes;
 	cl = &classes[c->count];
 	*cl = (struct ctf_class){.id = c->ids[stream]++,
 				 .named = named,
@@ -283,16 +282,16 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 
 int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location)
 {
-	uint8_t *known = array_reach(c->locations, &c->nlocations, location, sizeof *known);
+	uint8_t *known;
 	const struct location *l = dictionary_location(d, location);
 	const struct definition *names = l ? l->arguments : NULL;
 	struct buffer json = {0};
 	struct text_ref name;
 	int r;
 
-	if (!known)
+	if (ARRAY_REACH(c->locations, c->nlocations, location))
 		return -1;
-	c->locations = known;
+	known = c->locations;
 	if (known[location] || !names || !names->count)
 		return 0;
 	known[location] = 1;

@@ -178,14 +178,11 @@ static int count_gap(struct ctf_encoder *s, struct ctf_file *file, const struct 
  * ones. NULL: out of memory. */
 static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struct lane *lane)
 {
-	struct ctf_lane_ids *all = array_reach(s->lane_ids, &s->lane_ids_size, lane->number,
-					       sizeof *all),
-			    *w;
+	struct ctf_lane_ids *w;
 
-	if (!all)
+	if (ARRAY_REACH(s->lane_ids, s->lane_ids_size, lane->number))
 		return NULL;
-	s->lane_ids = all;
-	w = &all[lane->number];
+	w = &s->lane_ids[lane->number];
 	if (w->known)
 		return w;
 	w->tid = w->pid = -1;

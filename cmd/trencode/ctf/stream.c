@@ -23,17 +23,17 @@ enum {
 static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
 				 const struct lane *lane, struct error *e)
 {
-	struct ctf_file *files = array_grow(f->files, &f->capacity, f->count, sizeof(*files));
+	struct ctf_file *files;
 	struct ctf_file *file;
 	unsigned same = 1;
 	char name[64];
 	int n;
 
-	if (!files) {
+	if (ARRAY_GROW(f->files, f->capacity, f->count)) {
 		error_no_memory(e);
 		return NULL;
 	}
-	f->files = files;
+	files = f->files;
 	file = &files[f->count];
 	*file = (struct ctf_file){.stream = (uint8_t)stream, .next = f->first[key]};
 	n = snprintf(name, sizeof name, "thread_%zu", f->count);
@@ -55,13 +55,10 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
 			  const struct lane *lane, uint64_t time, struct error *e)
 {
-	uint32_t *first = array_reach(f->first, &f->nfirst, key, sizeof(*first));
-
-	if (!first) {
+	if (ARRAY_REACH(f->first, f->nfirst, key)) {
 		error_no_memory(e);
 		return NULL;
 	}
-	f->first = first;
 	/* where a recorder's clock steps back, the following events get another file */
 	for (uint32_t i = f->first[key]; i; i = f->files[i - 1].next)
 		if (f->files[i - 1].last <= time)

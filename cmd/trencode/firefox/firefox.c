@@ -32,13 +32,10 @@ static int frame_key(struct buffer *to, const struct location *p, struct text_re
 
 static int begin_thread(struct firefox *f, struct track *t, uint64_t time)
 {
-	struct firefox_thread **threads = array_grow(f->threads, &f->capacity, f->nthreads,
-						     sizeof(*threads)),
-			      *th;
+	struct firefox_thread *th;
 
-	if (!threads)
+	if (ARRAY_GROW(f->threads, f->capacity, f->nthreads))
 		return -1;
-	f->threads = threads;
 	th = calloc(1, sizeof(*th));
 	if (!th)
 		return -1;
@@ -50,7 +47,7 @@ static int begin_thread(struct firefox *f, struct track *t, uint64_t time)
 				      .node = STACK_ROOT,
 				      .user = STACK_ROOT,
 				      .kernel = STACK_ROOT};
-	threads[f->nthreads++] = th;
+	f->threads[f->nthreads++] = th;
 	t->user = th;
 	return 0;
 }

@@ -26,14 +26,12 @@ static int note_field(struct firefox_schemas *s, uint32_t schema, uint32_t name,
 	if (number == INTERN_NONE)
 		return -1;
 	if (number == had) {
-		fields = array_grow(s->fields, &s->capacity, number, sizeof(*fields));
-		if (!fields)
+		if (ARRAY_GROW(s->fields, s->capacity, number))
 			return -1;
-		s->fields = fields;
-		last = array_reach(s->last, &s->nlast, schema, sizeof(*last));
-		if (!last)
+		fields = s->fields;
+		if (ARRAY_REACH(s->last, s->nlast, schema))
 			return -1;
-		s->last = last;
+		last = s->last;
 		fields[number] = (struct firefox_field){name, last[schema], format};
 		last[schema] = number + 1;
 	}

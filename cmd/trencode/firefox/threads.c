@@ -214,11 +214,9 @@ static int name_processes(const struct firefox *f, struct processes *p)
 	for (size_t i = 0; i < f->nthreads; i++) {
 		const struct firefox_thread *th = f->threads[i], **named;
 		uint32_t had = p->pids.count, number = intern(&p->pids, &th->pid, sizeof th->pid);
-
-		named = array_grow(p->named, &p->capacity, number, sizeof(*named));
-		if (number == INTERN_NONE || !named)
+		if (number == INTERN_NONE || ARRAY_GROW(p->named, p->capacity, number))
 			return -1;
-		p->named = named;
+		named = p->named;
 		if (number == had || th->tid == th->pid)
 			named[number] = th;
 	}

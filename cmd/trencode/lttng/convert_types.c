@@ -182,11 +182,11 @@ int lttng_types_find(struct lttng_types *l, struct target_dictionary *d, const s
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 	bool location = ev->location && !call;
 	size_t number = 2 * (size_t)ev->type->number + location;
-	struct lttng_converted_type *list = array_reach(l->list, &l->size, number, sizeof *list);
+	struct lttng_converted_type *list;
 
-	if (!list)
+	if (ARRAY_REACH(l->list, l->size, number))
 		return -1;
-	l->list = list;
+	list = l->list;
 	*out = &list[number];
 	return list[number].type ? 0 : new_type(l, d, ev->type, &list[number], location);
 }

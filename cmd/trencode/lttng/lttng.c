@@ -126,10 +126,9 @@ static int file_of(struct lttng_encoder *s, const char *name, size_t n, int32_t 
 		return error_no_memory(e);
 	if (*number < s->nfiles)
 		return 0;
-	f = array_grow(s->files, &s->files_capacity, s->nfiles, sizeof *f);
-	if (!f)
+	if (ARRAY_GROW(s->files, s->files_capacity, s->nfiles))
 		return error_no_memory(e);
-	s->files = f;
+	f = s->files;
 	f[s->nfiles] = (struct lttng_tracefile){0};
 	if (tree_output_member(&s->tree, path, (size_t)size, &f[s->nfiles].member, e))
 		return -1;
@@ -151,10 +150,9 @@ static int channel_of(struct lttng_encoder *s, const char *name, size_t n, uint3
 		return error_no_memory(e);
 	if (*number < s->nchannels)
 		return 0;
-	c = array_grow(s->channels, &s->channels_capacity, s->nchannels, sizeof *c);
-	if (!c)
+	if (ARRAY_GROW(s->channels, s->channels_capacity, s->nchannels))
 		return error_no_memory(e);
-	s->channels = c;
+	c = s->channels;
 	c[s->nchannels++] = (struct channel){.name = *number};
 	return 0;
 }
@@ -167,12 +165,9 @@ static int find_lane(struct lttng_encoder *s, const struct lane *lane, struct la
 	size_t n = lane->buffer.size;
 	uint32_t file, channel;
 	int32_t cpu = lane->flags & LANE_HAS_CPU ? lane->cpu : 0;
-	struct lane_target *lanes =
-		array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes);
 
-	if (!lanes)
+	if (ARRAY_REACH(s->lanes, s->lanes_size, lane->number))
 		return error_no_memory(e);
-	s->lanes = lanes;
 	*out = &s->lanes[lane->number];
 	if ((*out)->file)
 		return 0;
@@ -304,11 +299,8 @@ static int announce_core(struct lttng_encoder *s, struct error *e)
 
 static int use_of(struct lttng_encoder *s, const struct type *t, struct use **out, struct error *e)
 {
-	struct use *uses = array_reach(s->uses, &s->uses_size, t->number, sizeof *uses);
-
-	if (!uses)
+	if (ARRAY_REACH(s->uses, s->uses_size, t->number))
 		return error_no_memory(e);
-	s->uses = uses;
 	*out = &s->uses[t->number];
 	if (!(*out)->written)
 		(*out)->written = lttng_written_new(t);
@@ -325,10 +317,9 @@ static uint32_t name_marker(struct lttng_encoder *s, struct channel *c, struct t
 	unsuffixed = number = intern(&c->markers, name.text, name.size);
 	if (unsuffixed == INTERN_NONE || number == had)
 		return number;
-	next = array_reach(c->next, &c->next_size, unsuffixed, sizeof *next);
-	if (!next)
+	if (ARRAY_REACH(c->next, c->next_size, unsuffixed))
 		return INTERN_NONE;
-	c->next = next;
+	next = c->next;
 	b->size = 0;
 	if (name.size && buffer_append(b, name.text, name.size))
 		return INTERN_NONE;

@@ -39,11 +39,9 @@ static int add_frame(struct pair_profile *p, struct call_stacks *cs, uint32_t fr
 {
 	uint32_t name = p->stacks.tree.nodes[from].name, *names;
 	const struct intern *all = &p->stacks.names;
-
-	names = array_reach(p->names, &p->nnames, name, sizeof(*names));
-	if (!names)
+	if (ARRAY_REACH(p->names, p->nnames, name))
 		return -1;
-	p->names = names;
+	names = p->names;
 	if (!names[name]) {
 		uint32_t added = intern(&cs->names, intern_data(all, name), intern_size(all, name));
 

@@ -97,10 +97,9 @@ static struct typed_samples *typed_of(struct sample_profile *p, const struct typ
 	for (t = p->typed; t < p->typed + p->ntyped; t++)
 		if (sample_profile_same_type(t->type, type))
 			return t;
-	t = array_grow(p->typed, &p->typed_capacity, p->ntyped, sizeof(*t));
-	if (!t)
+	if (ARRAY_GROW(p->typed, p->typed_capacity, p->ntyped))
 		return NULL;
-	p->typed = t;
+	t = p->typed;
 	t[p->ntyped] = (struct typed_samples){.type = type};
 	return &t[p->ntyped++];
 }
@@ -111,21 +110,16 @@ static int add_typed(struct sample_profile *p, const struct type *type, uint32_t
 {
 	struct typed_samples *t = typed_of(p, type);
 	uint32_t number = t ? idmap_get(&t->numbers, node) : 0;
-	struct typed_sum *sums;
 
 	if (!t)
 		return -1;
 	if (!number) {
-		sums = t->count < UINT32_MAX
-			       ? array_grow(t->sums, &t->capacity, t->count, sizeof(*sums))
-			       : NULL;
-		if (!sums)
+		if (t->count == UINT32_MAX || ARRAY_GROW(t->sums, t->capacity, t->count))
 			return -1;
-		t->sums = sums;
 		number = (uint32_t)t->count + 1;
 		if (idmap_set(&t->numbers, node, number))
 			return -1;
-		sums[t->count++] = (struct typed_sum){.node = node};
+		t->sums[t->count++] = (struct typed_sum){.node = node};
 	}
 	t->samples++;
 	t->sums[number - 1].samples++;

@@ -30,10 +30,9 @@ static uint32_t edges_find(struct stack_edges *s, uint32_t caller, uint32_t call
 	struct stack_edge *edges;
 
 	if (number == s->count) {
-		edges = array_grow(s->edges, &s->capacity, s->count, sizeof(*edges));
-		if (!edges)
+		if (ARRAY_GROW(s->edges, s->capacity, s->count))
 			return INTERN_NONE;
-		s->edges = edges;
+		edges = s->edges;
 		edges[s->count++] = (struct stack_edge){.caller = caller, .callee = callee};
 	}
 	return number;
@@ -41,15 +40,15 @@ static uint32_t edges_find(struct stack_edges *s, uint32_t caller, uint32_t call
 
 static int edges_enter(struct walk *w, uint32_t node)
 {
-	struct step *steps = array_grow(w->steps, &w->capacity, w->count, sizeof(*steps));
+	struct step *steps;
 	const struct stack_node *n = &w->tree->nodes[node];
 	struct stack_edges *s = w->edges;
 	uint32_t above = w->last[n->name], caller, number;
 	struct stack_edge *edge;
 
-	if (!steps)
+	if (ARRAY_GROW(w->steps, w->capacity, w->count))
 		return -1;
-	w->steps = steps;
+	steps = w->steps;
 	caller = w->count ? w->tree->nodes[steps[w->count - 1].node].name : w->names->count;
 	number = edges_find(s, caller, n->name);
 	if (number == INTERN_NONE)

@@ -42,12 +42,11 @@ static uint32_t find_field(const struct type *t, const struct text_ref *name)
 int field_columns_take(struct field_columns *c, const struct event *ev)
 {
 	const struct type *t = ev->type;
-	uint32_t *fields = array_reach(c->fields, &c->nfields,
-				       (size_t)(t->number + 1) * c->count - 1, sizeof(*fields));
+	uint32_t *fields;
 
-	if (!fields)
+	if (ARRAY_REACH(c->fields, c->nfields, (size_t)(t->number + 1) * c->count - 1))
 		return -1;
-	c->fields = fields;
+	fields = c->fields;
 	fields += (size_t)t->number * c->count;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct field *f;

@@ -87,12 +87,10 @@ int parquet_real(struct parquet_column *c, size_t row, double real)
 static int parquet_new_word(struct parquet_file *f, struct parquet_column *c, uint32_t string)
 {
 	struct text_ref text = dictionary_string(f->strings, string);
-	uint32_t *word = array_reach(c->word, &c->nwords, string, sizeof(*word));
 	size_t at;
 
-	if (!word)
+	if (ARRAY_REACH(c->word, c->nwords, string))
 		return -1;
-	c->word = word;
 	at = c->dictionary.size;
 	if (buffer_u32(&c->dictionary, 0) || utf8_append(&c->dictionary, text.text, text.size))
 		return -1;

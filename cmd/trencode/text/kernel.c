@@ -77,11 +77,11 @@ int text_kernel_meta(struct text_kernel *k, const struct meta *m)
 
 static int table_add(struct kernel_table *t, uint64_t address, size_t at, size_t size)
 {
-	struct kernel_name *rows = array_grow(t->rows, &t->capacity, t->count, sizeof *rows);
+	struct kernel_name *rows;
 
-	if (!rows)
+	if (ARRAY_GROW(t->rows, t->capacity, t->count))
 		return -1;
-	t->rows = rows;
+	rows = t->rows;
 	rows[t->count++] = (struct kernel_name){address, (uint32_t)at, (uint32_t)size};
 	return 0;
 }

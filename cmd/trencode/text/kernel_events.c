@@ -55,11 +55,11 @@ int kernel_events_meta(struct kernel_events *k, const struct meta *m)
 
 static struct message *message_at(struct kernel_events *k, uint32_t number)
 {
-	struct message *messages = array_reach(k->messages, &k->count, number, sizeof *messages);
+	struct message *messages;
 
-	if (!messages)
+	if (ARRAY_REACH(k->messages, k->count, number))
 		return NULL;
-	k->messages = messages;
+	messages = k->messages;
 	return &messages[number];
 }
 

@@ -149,11 +149,8 @@ failed:
 
 static const struct line *lttng_line_of(struct text_lttng *s, const struct type *t)
 {
-	struct line **lines = array_reach(s->lines, &s->lines_size, t->number, sizeof *lines);
-
-	if (!lines)
+	if (ARRAY_REACH(s->lines, s->lines_size, t->number))
 		return NULL;
-	s->lines = lines;
 	if (!s->lines[t->number])
 		s->lines[t->number] = make_line(t);
 	return s->lines[t->number];
@@ -161,15 +158,12 @@ static const struct line *lttng_line_of(struct text_lttng *s, const struct type 
 
 static const struct lane_name *lane_name_at(struct text_lttng *s, const struct lane *lane)
 {
-	struct lane_name *lanes =
-				 array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes),
-			 *name;
+	struct lane_name *name;
 	struct buffer b = {0};
 
-	if (!lanes)
+	if (ARRAY_REACH(s->lanes, s->lanes_size, lane->number))
 		return NULL;
-	s->lanes = lanes;
-	name = &lanes[lane->number];
+	name = &s->lanes[lane->number];
 	if (name->text)
 		return name;
 	if (buffer_append(&b, " ", 1) || buffer_append(&b, lane->buffer.text, lane->buffer.size) ||

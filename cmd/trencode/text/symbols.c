@@ -70,13 +70,13 @@ static struct symbol_table *table_find(const struct text_symbols *s, uint32_t so
 static struct symbol_table *table_add(struct text_symbols *s, uint32_t source, const char *name,
 				      size_t n)
 {
-	struct symbol_table *t = array_grow(s->tables, &s->capacity, s->ntables, sizeof *t);
+	struct symbol_table *t;
 	struct buffer b = {0};
 	uint32_t number;
 
-	if (!t)
+	if (ARRAY_GROW(s->tables, s->capacity, s->ntables))
 		return NULL;
-	s->tables = t;
+	t = s->tables;
 	number = table_key(&b, source, name, n) ? INTERN_NONE : intern(&s->names, b.data, b.size);
 	buffer_free(&b);
 	if (number != s->ntables)

@@ -83,7 +83,6 @@ bool chart_frames_coarsen(struct chart_frames *c, unsigned parts)
 
 int chart_frames_add(struct chart_frames *c, struct chart_lane *lane, const struct chart_frame *f)
 {
-	struct chart_frame *frames;
 	size_t had = lane->count;
 
 	if (c->kept >= c->most) {
@@ -94,10 +93,8 @@ int chart_frames_add(struct chart_frames *c, struct chart_lane *lane, const stru
 			c->most = 2 * c->kept;
 		had = lane->count;
 	}
-	frames = array_grow(lane->frames, &lane->capacity, lane->count, sizeof *frames);
-	if (!frames)
+	if (ARRAY_GROW(lane->frames, lane->capacity, lane->count))
 		return -1;
-	lane->frames = frames;
 	if (!lane->listed) {
 		lane->listed = true;
 		lane->next = c->lanes;

@@ -40,11 +40,11 @@ void chrome_samples_free(struct chrome_samples *k)
 
 static int use_stack(struct chrome_samples *k, uint32_t stack)
 {
-	uint8_t *used = array_reach(k->used, &k->nused, stack, 1);
+	uint8_t *used;
 
-	if (!used)
+	if (ARRAY_REACH(k->used, k->nused, stack))
 		return -1;
-	k->used = used;
+	used = k->used;
 	used[stack] = 1;
 	return 0;
 }

@@ -63,11 +63,11 @@ static struct source_processes *processes_of(struct chrome_scheduling *c,
 					     const struct source *source)
 {
 	uint32_t number = source ? source->number : 0;
-	struct source_processes *p = array_reach(c->processes, &c->nprocesses, number, sizeof *p);
+	struct source_processes *p;
 
-	if (!p)
+	if (ARRAY_REACH(c->processes, c->nprocesses, number))
 		return NULL;
-	c->processes = p;
+	p = c->processes;
 	p += number;
 	if (p->cpus)
 		return p;
@@ -100,11 +100,9 @@ static int place_of(struct chrome_scheduling *c, enum scheduling_track track,
 	place->pid = state ? p->states : p->cpus;
 	place->tid = state ? thread->tid : cpu->cpu * 3 + (int32_t)track + 1;
 	number = intern(&c->tracks, place, sizeof *place);
-	comms = number == INTERN_NONE ? NULL
-				      : array_reach(c->comms, &c->ncomms, number, sizeof *comms);
-	if (!comms)
+	if (number == INTERN_NONE || ARRAY_REACH(c->comms, c->ncomms, number))
 		return error_no_memory(e);
-	c->comms = comms;
+	comms = c->comms;
 	if (c->tracks.count == had && (!state || comms[number] == thread->comm))
 		return 0;
 	put_metadata(c, "thread_name", place->pid, place->tid);

@@ -46,12 +46,12 @@ static int clean_name(struct buffer *to, const char *name, size_t n)
 static int name_of(struct chart_run *s, uint32_t location, uint32_t *number)
 {
 	const struct dictionary *d = s->names.dictionary;
-	uint32_t *numbers = array_reach(s->numbers, &s->nnumbers, location, sizeof *numbers), size;
+	uint32_t *numbers, size;
 	const char *name;
 
-	if (!numbers)
+	if (ARRAY_REACH(s->numbers, s->nnumbers, location))
 		return -1;
-	s->numbers = numbers;
+	numbers = s->numbers;
 	if (s->symbol_changes != d->symbol_changes)
 		memset(numbers, 0, s->nnumbers * sizeof *numbers);
 	s->symbol_changes = d->symbol_changes;
@@ -76,10 +76,9 @@ static struct chart_thread *thread_of(struct chart_run *s, uint32_t number, cons
 	if (!track)
 		return NULL;
 	if (!t) {
-		threads = array_grow(c->threads, &c->capacity, c->nthreads, sizeof *threads);
-		if (!threads)
+		if (ARRAY_GROW(c->threads, c->capacity, c->nthreads))
 			return NULL;
-		c->threads = threads;
+		threads = c->threads;
 		t = calloc(1, sizeof *t);
 		if (!t)
 			return NULL;
@@ -145,7 +144,6 @@ static int show_stack(struct chart_run *s, struct chart_thread *t, uint32_t stac
 {
 	const struct dictionary *d = s->names.dictionary;
 	struct sampled_thread *st = &t->sampled;
-	struct open_frame *open;
 	size_t level = 0;
 
 	s->frames.size = 0;
@@ -159,13 +157,9 @@ static int show_stack(struct chart_run *s, struct chart_thread *t, uint32_t stac
 			return -1;
 		if (level < st->nopen && st->open[level].name == name)
 			continue;
-		open = close_frames(s, t, level, time)
-			       ? NULL
-			       : array_grow(st->open, &st->capacity, level, sizeof *open);
-		if (!open)
+		if (close_frames(s, t, level, time) || ARRAY_GROW(st->open, st->capacity, level))
 			return -1;
-		st->open = open;
-		open[st->nopen++] = (struct open_frame){time, name};
+		st->open[st->nopen++] = (struct open_frame){time, name};
 	}
 	return close_frames(s, t, level, time);
 }

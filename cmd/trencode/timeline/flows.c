@@ -125,11 +125,11 @@ static void read_phase(struct flows *f, const struct event *ev, struct values v)
 /* Test whether a location has an argument with flows; true when out of memory. */
 static bool has_flows(struct flows *f, uint32_t number, const struct location *l)
 {
-	uint8_t *has = array_reach(f->has, &f->nhas, number, sizeof *has);
+	uint8_t *has;
 
-	if (!has)
+	if (ARRAY_REACH(f->has, f->nhas, number))
 		return true;
-	f->has = has;
+	has = f->has;
 	if (!has[number]) {
 		has[number] = 1;
 		for (uint32_t i = 0; l->arguments && i < l->arguments->count; i++)

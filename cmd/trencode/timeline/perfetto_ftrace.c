@@ -77,12 +77,11 @@ void perfetto_ftrace_free(struct perfetto_ftrace *f)
 
 static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_ftrace *f, uint32_t cpu)
 {
-	struct ftrace_cpu **cpus =
-		array_reach(f->cpus, &f->ncpus, cpu, sizeof(struct ftrace_cpu *));
+	struct ftrace_cpu **cpus;
 
-	if (!cpus)
+	if (ARRAY_REACH(f->cpus, f->ncpus, cpu))
 		return NULL;
-	f->cpus = cpus;
+	cpus = f->cpus;
 	if (!cpus[cpu])
 		cpus[cpu] = calloc(1, sizeof *cpus[cpu]);
 	return cpus[cpu];

@@ -127,12 +127,12 @@ int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e)
 /* Note that a number is interned. Returns 1 if it was, 0 if it is new, -1 when out of memory. */
 static int intern_known(struct perfetto *s, unsigned kind, uint32_t number)
 {
-	uint8_t *known = array_reach(s->known[kind], &s->nknown[kind], number, 1);
+	uint8_t *known;
 	int was;
 
-	if (!known)
+	if (ARRAY_REACH(s->known[kind], s->nknown[kind], number))
 		return -1;
-	s->known[kind] = known;
+	known = s->known[kind];
 	was = known[number];
 	known[number] = 1;
 	return was;

@@ -127,13 +127,12 @@ static int by_start(const void *a, const void *b, void *maps)
 /* Get the maps of a space in the order of their addresses. NULL: out of memory. */
 static const struct map_index *index_of(struct perfetto_samples *k, const struct space *space)
 {
-	struct map_index *all = array_reach(k->maps, &k->nmaps, space->number, sizeof *all), *index;
+	struct map_index *index;
 	uint32_t *order;
 
-	if (!all)
+	if (ARRAY_REACH(k->maps, k->nmaps, space->number))
 		return NULL;
-	k->maps = all;
-	index = &all[space->number];
+	index = &k->maps[space->number];
 	if (index->count == space->nmaps)
 		return index;
 	order = reallocarray(index->order, space->nmaps, sizeof *order);
@@ -337,10 +336,9 @@ static int count(struct perfetto_samples *k, uint32_t sequence, const struct eve
 
 	if (number == INTERN_NONE)
 		return -1;
-	counts = array_reach(k->counts, &k->ncounts, number, sizeof *counts);
-	if (!counts)
+	if (ARRAY_REACH(k->counts, k->ncounts, number))
 		return -1;
-	k->counts = counts;
+	counts = k->counts;
 	if (__builtin_add_overflow(counts[number], sample_weight(ev), &counts[number]))
 		counts[number] = UINT64_MAX;
 	*total = counts[number];

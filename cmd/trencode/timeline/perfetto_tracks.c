@@ -76,13 +76,11 @@ static uint64_t *other_uuid(struct perfetto *s, const uint32_t key[4], bool *kno
 {
 	struct track_uuids *t = &s->others;
 	uint32_t had = t->keys.count, number = intern(&t->keys, key, 4 * sizeof *key);
-	uint64_t *uuids = number == INTERN_NONE
-				  ? NULL
-				  : array_reach(t->uuids, &t->capacity, number, sizeof *uuids);
+	uint64_t *uuids;
 
-	if (!uuids)
+	if (number == INTERN_NONE || ARRAY_REACH(t->uuids, t->capacity, number))
 		return NULL;
-	t->uuids = uuids;
+	uuids = t->uuids;
 	*known = number < had;
 	if (!*known)
 		uuids[number] = (uint64_t)OF_OTHER << 56 | number;
@@ -233,11 +231,8 @@ int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time,
 
 int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot)
 {
-	uint64_t *slots = array_reach(s->slots, &s->nslots, thread, sizeof(*slots));
-
-	if (!slots)
+	if (ARRAY_REACH(s->slots, s->nslots, thread))
 		return -1;
-	s->slots = slots;
 	*slot = SLOTS - 1;
 	if (~(s->slots[thread] | apart))
 		*slot = (uint8_t)__builtin_ctzll(~(s->slots[thread] | apart));

@@ -31,10 +31,9 @@ static uint32_t cpu_of(struct scheduling *s, const struct source *source, uint32
 	struct scheduling_cpu *cpus;
 
 	n = intern(&s->cpu_keys, key, sizeof key);
-	cpus = n == INTERN_NONE ? NULL : array_reach(s->cpus, &s->ncpus, n, sizeof *cpus);
-	if (!cpus)
+	if (n == INTERN_NONE || ARRAY_REACH(s->cpus, s->ncpus, n))
 		return 0;
-	s->cpus = cpus;
+	cpus = s->cpus;
 	cpus[n].source = source;
 	cpus[n].cpu = (int32_t)cpu;
 	return n + 1;
@@ -47,13 +46,12 @@ static uint32_t thread_of(struct scheduling *s, const struct scheduling_cpu *cpu
 	uint32_t key[3] = {cpu->source ? cpu->source->number : 0, (uint32_t)tid,
 			   tid ? 0 : (uint32_t)cpu->cpu};
 	uint32_t n = intern(&s->thread_keys, key, sizeof key);
-	struct scheduling_thread *threads =
-		n == INTERN_NONE ? NULL : array_reach(s->threads, &s->nthreads, n, sizeof *threads);
+	struct scheduling_thread *threads;
 	struct text_ref text;
 
-	if (!threads)
+	if (n == INTERN_NONE || ARRAY_REACH(s->threads, s->nthreads, n))
 		return 0;
-	s->threads = threads;
+	threads = s->threads;
 	threads[n].source = cpu->source;
 	threads[n].tid = (int32_t)tid;
 	if (size) {
@@ -410,13 +408,13 @@ int scheduling_event(struct scheduling *s, const struct event *ev, struct error 
 {
 	const struct scheduling_type *t = scheduling_types_get(&s->types, ev->type);
 	uint32_t source = ev->lane->source ? ev->lane->source->number : 0, cpu;
-	uint64_t *ends = array_reach(s->ends, &s->nends, source, sizeof *ends);
+	uint64_t *ends;
 	struct scheduling_cpu *c;
 	bool known;
 
-	if (!t || !ends)
+	if (!t || ARRAY_REACH(s->ends, s->nends, source))
 		return error_no_memory(e);
-	s->ends = ends;
+	ends = s->ends;
 	if (ends[source] < ev->time)
 		ends[source] = ev->time;
 	known = scheduling_cpu(t, ev, &cpu);

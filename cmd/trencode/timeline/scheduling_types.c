@@ -135,14 +135,13 @@ static void read_letters(struct scheduling_type *t, const struct type *type)
 const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 						    const struct type *type)
 {
-	struct scheduling_type *types =
-		array_reach(t->types, &t->count, type->number, sizeof *types);
+	struct scheduling_type *types;
 	struct scheduling_type *s;
 	unsigned slots = 0, has = 0, wanted = 0;
 
-	if (!types)
+	if (ARRAY_REACH(t->types, t->count, type->number))
 		return NULL;
-	t->types = types;
+	types = t->types;
 	s = &types[type->number];
 	s->known = true;
 	s->cpu = field_by_role(type, ROLE_CPU);

@@ -35,12 +35,8 @@ void spans_free(struct spans *s)
 
 static int spans_reach_thread(struct spans *s, uint32_t number, struct error *e)
 {
-	struct span_thread *threads =
-		array_reach(s->threads, &s->nthreads, number, sizeof(*threads));
-
-	if (!threads)
+	if (ARRAY_REACH(s->threads, s->nthreads, number))
 		return error_no_memory(e);
-	s->threads = threads;
 	return 0;
 }
 

@@ -52,10 +52,9 @@ int spans_numbered_begin(struct spans *s, const struct event *enter, struct span
 		index = s->numbered_free - 1;
 		s->numbered_free = s->numbered[index].after;
 	} else {
-		n = array_grow(s->numbered, &s->numbered_capacity, s->nnumbered, sizeof(*n));
-		if (!n)
+		if (ARRAY_GROW(s->numbered, s->numbered_capacity, s->nnumbered))
 			return error_no_memory(s->error);
-		s->numbered = n;
+		n = s->numbered;
 		index = s->nnumbered++;
 		n[index] = (struct span_numbered){0};
 	}

@@ -92,10 +92,9 @@ static struct lane_profile *speedscope_profile_of(struct speedscope *s, uint32_t
 	if (!t)
 		return NULL;
 	if (!p) {
-		profiles = array_grow(s->profiles, &s->capacity, s->nprofiles, sizeof(*profiles));
-		if (!profiles)
+		if (ARRAY_GROW(s->profiles, s->capacity, s->nprofiles))
 			return NULL;
-		s->profiles = profiles;
+		profiles = s->profiles;
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return NULL;
@@ -218,10 +217,9 @@ static int speedscope_take_call(void *ctx, const void *record, struct error *e)
 	memcpy(&call, record, sizeof call);
 	if (speedscope_begin_calls(s, &call, e))
 		return -1;
-	open = array_grow(s->open, &s->open_capacity, s->nopen, sizeof(*open));
-	if (!open)
+	if (ARRAY_GROW(s->open, s->open_capacity, s->nopen))
 		return error_no_memory(e);
-	s->open = open;
+	open = s->open;
 	open[s->nopen++] = call;
 	return speedscope_add_event(s, call.end, call.location, true, e);
 }
@@ -230,12 +228,12 @@ static int speedscope_take_call(void *ctx, const void *record, struct error *e)
 static int speedscope_frame_of(struct speedscope *s, uint32_t location, uint32_t *frame)
 {
 	const struct location *p = dictionary_location(s->names.dictionary, location);
-	uint32_t *frames = array_reach(s->frames, &s->nframes, location, sizeof(*frames)), size;
+	uint32_t *frames, size;
 	const char *name;
 
-	if (!frames)
+	if (ARRAY_REACH(s->frames, s->nframes, location))
 		return -1;
-	s->frames = frames;
+	frames = s->frames;
 	if (frames[location]) {
 		*frame = frames[location] - 1;
 		return 0;

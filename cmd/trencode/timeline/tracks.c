@@ -40,10 +40,9 @@ static int tracks_add_name(struct track_names *names, const int32_t key[2], uint
 
 	if (number == INTERN_NONE)
 		return -1;
-	list = array_reach(names->name, &names->capacity, number, sizeof *list);
-	if (!list)
+	if (ARRAY_REACH(names->name, names->capacity, number))
 		return -1;
-	names->name = list;
+	list = names->name;
 	list[number] = name;
 	return 0;
 }
@@ -123,7 +122,6 @@ static int tracks_number_of(struct track_numbers_of *n, const int32_t key[2], in
 			    int32_t wanted, int32_t *given)
 {
 	uint32_t had = n->keys.count, number = intern(&n->keys, key, 2 * sizeof *key);
-	int32_t *list;
 
 	if (number == INTERN_NONE)
 		return -1;
@@ -131,10 +129,8 @@ static int tracks_number_of(struct track_numbers_of *n, const int32_t key[2], in
 		*given = n->given[number];
 		return 0;
 	}
-	list = array_grow(n->given, &n->capacity, number, sizeof *list);
-	if (!list)
+	if (ARRAY_GROW(n->given, n->capacity, number))
 		return -1;
-	n->given = list;
 	n->given[number] = 0;
 	if (tracks_take_number(n, process, wanted, given))
 		return -1;
@@ -161,11 +157,9 @@ static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t 
 		return -1;
 	if (t->keys.count == had)
 		return 0;
-	processes =
-		array_grow(t->processes, &t->processes_capacity, t->nprocesses, sizeof(*processes));
-	if (!processes)
+	if (ARRAY_GROW(t->processes, t->processes_capacity, t->nprocesses))
 		return -1;
-	t->processes = processes;
+	processes = t->processes;
 	processes[t->nprocesses] = (struct track_process){.source = (uint32_t)key[0],
 							  .pid = pid,
 							  .comm = tracks_name_of(t, key),
@@ -202,11 +196,10 @@ static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,
 
 struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane)
 {
-	struct track *tracks = array_reach(t->tracks, &t->count, thread, sizeof(*tracks)), *tr;
+	struct track *tr;
 
-	if (!tracks)
+	if (ARRAY_REACH(t->tracks, t->count, thread))
 		return NULL;
-	t->tracks = tracks;
 	tr = &t->tracks[thread];
 	if (!tr->thread && tracks_new_track(t, tr, thread, lane))
 		return NULL;

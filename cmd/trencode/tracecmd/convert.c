@@ -264,14 +264,11 @@ static int tracecmd_convert_instant(void *state, const struct convert_row *r, st
 {
 	struct tracecmd_conversion *s = state;
 	const struct type *t = r->ev->type;
-	struct tracecmd_made *types = array_reach(s->types, &s->types_size, t->number,
-						  sizeof *types),
-			     *made;
+	struct tracecmd_made *made;
 
-	if (!types)
+	if (ARRAY_REACH(s->types, s->types_size, t->number))
 		return error_no_memory(e);
-	s->types = types;
-	made = &types[t->number];
+	made = &s->types[t->number];
 	if (!made->known && tracecmd_formats_add(&s->formats, &s->conversion.d, t, made))
 		return error_no_memory(e);
 	if (made->print)

@@ -47,12 +47,11 @@ static const struct {
 static int add_format(struct tracecmd_formats *f, struct target_dictionary *d,
 		      struct text_ref system, const void *text, size_t n)
 {
-	struct tracecmd_made_format *list =
-		array_grow(f->list, &f->capacity, f->count, sizeof *list);
+	struct tracecmd_made_format *list;
 
-	if (!list)
+	if (ARRAY_GROW(f->list, f->capacity, f->count))
 		return -1;
-	f->list = list;
+	list = f->list;
 	list[f->count++] = (struct tracecmd_made_format){system, target_string(d, text, n)};
 	return 0;
 }
@@ -107,12 +106,9 @@ static int name_make_unique(struct tracecmd_formats *f, struct buffer *b)
 	size_t size = b->size;
 
 	plain = number = intern(&f->names, b->data, b->size);
-	next = plain == INTERN_NONE
-		       ? NULL
-		       : array_reach(f->next_name, &f->next_name_size, plain, sizeof *next);
-	if (!next)
+	if (plain == INTERN_NONE || ARRAY_REACH(f->next_name, f->next_name_size, plain))
 		return -1;
-	f->next_name = next;
+	next = f->next_name;
 	while (number < had) {
 		b->size = size;
 		if (buffer_printf(b, TRACECMD_ANOTHER "%u", 2 + next[plain]++))
@@ -149,10 +145,9 @@ static int add_named(struct tracecmd_formats *f, struct target_dictionary *d,
 	    (name->size && buffer_append(&b, name->data, name->size)))
 		goto out;
 	number = intern(&f->bodies, b.data, b.size);
-	ids = number == INTERN_NONE ? NULL : array_reach(f->ids, &f->ids_size, number, sizeof *ids);
-	if (!ids)
+	if (number == INTERN_NONE || ARRAY_REACH(f->ids, f->ids_size, number))
 		goto out;
-	f->ids = ids;
+	ids = f->ids;
 	result = 0;
 	if (number < had || f->next > TRACECMD_ID_MOST) {
 		*id = ids[number];

@@ -126,15 +126,14 @@ int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread *t)
 int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint32_t number,
 			   uint64_t *address)
 {
-	uint64_t *locations =
-		array_reach(p->locations, &p->locations_size, number, sizeof *locations);
+	uint64_t *locations;
 	const struct location *location = dictionary_location(a->dictionary, number);
 	struct text_ref name;
 	struct buffer *b = &p->symbols;
 
-	if (!locations)
+	if (ARRAY_REACH(p->locations, p->locations_size, number))
 		return -1;
-	p->locations = locations;
+	locations = p->locations;
 	*address = locations[number];
 	if (*address)
 		return 0;

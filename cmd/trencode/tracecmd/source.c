@@ -32,15 +32,12 @@ static uint32_t good_page_size(uint64_t size)
 static struct tracecmd_buffer *add_buffer(struct tracecmd_state *s, const char *name, size_t n,
 					  const char *clock, size_t clock_size)
 {
-	struct tracecmd_buffer *b =
-		s->nbuffers < TRACECMD_BUFFERS_MOST
-			? array_grow(s->buffers, &s->buffers_capacity, s->nbuffers, sizeof *b)
-			: NULL;
+	struct tracecmd_buffer *b;
 
-	if (!b)
+	if (s->nbuffers >= TRACECMD_BUFFERS_MOST ||
+	    ARRAY_GROW(s->buffers, s->buffers_capacity, s->nbuffers))
 		return NULL;
-	s->buffers = b;
-	b += s->nbuffers;
+	b = &s->buffers[s->nbuffers];
 	*b = (struct tracecmd_buffer){.name = strndup(name, n),
 				      .clock = strndup(clock, clock_size),
 				      .page_size = s->page_size};

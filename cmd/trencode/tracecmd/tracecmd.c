@@ -147,13 +147,10 @@ static struct tracecmd_stream *new_stream(struct tracecmd_state *s, const struct
 static int stream_of(struct tracecmd_state *s, const struct lane *lane, bool text,
 		     struct tracecmd_stream **out, struct error *e)
 {
-	struct lane_streams *lanes =
-		array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes);
 	struct tracecmd_stream **at;
 
-	if (!lanes)
+	if (ARRAY_REACH(s->lanes, s->lanes_size, lane->number))
 		return error_no_memory(e);
-	s->lanes = lanes;
 	at = text ? &s->lanes[lane->number].text : &s->lanes[lane->number].data;
 	if (!*at) {
 		*at = new_stream(s, lane, text);

@@ -74,15 +74,14 @@ static int location_of(struct uftrace_conversion *s, uint32_t number, uint32_t *
 		       struct error *e)
 {
 	struct dictionary *from = s->conversion.dictionary;
-	uint32_t *locations =
-		array_reach(s->locations, &s->locations_size, number, sizeof *locations);
+	uint32_t *locations;
 	const struct location *location = dictionary_location(from, number);
 	struct text_ref module = {"", 0, 0};
 	struct location *p;
 
-	if (!locations)
+	if (ARRAY_REACH(s->locations, s->locations_size, number))
 		return error_no_memory(e);
-	s->locations = locations;
+	locations = s->locations;
 	if (!locations[number]) {
 		if (location && location->symbol)
 			module = location->symbol->module;

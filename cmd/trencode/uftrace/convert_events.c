@@ -82,11 +82,11 @@ static int new_event(struct uftrace_events *s, struct target_dictionary *d, cons
 int uftrace_event_type(struct uftrace_events *s, struct target_dictionary *d,
 		       const struct type *from, const struct type **out, struct error *e)
 {
-	uint32_t *numbers = array_reach(s->numbers, &s->size, from->number, sizeof *numbers);
+	uint32_t *numbers;
 
-	if (!numbers)
+	if (ARRAY_REACH(s->numbers, s->size, from->number))
 		return error_no_memory(e);
-	s->numbers = numbers;
+	numbers = s->numbers;
 	if (!numbers[from->number] && new_event(s, d, from, &numbers[from->number], e))
 		return -1;
 	*out = dictionary_type(&d->dictionary, numbers[from->number]);

@@ -70,10 +70,9 @@ static int module_of(struct uftrace_modules *m, struct target_dictionary *d, str
 		*number = MODULES_MOST - 1;
 		return 0;
 	}
-	list = array_grow(m->list, &m->capacity, had, sizeof *list);
-	if (!list)
+	if (ARRAY_GROW(m->list, m->capacity, had))
 		return -1;
-	m->list = list;
+	list = m->list;
 	list[had] = (struct uftrace_made_module){.symbols.spills = true};
 	return name_file(m, d, name, &list[had].file) ||
 			       buffer_printf(&list[had].symbols, "# path name: /%s\n",

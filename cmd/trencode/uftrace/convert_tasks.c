@@ -17,12 +17,11 @@ struct process {
 
 int uftrace_task_add(struct uftrace_tasks *s, const struct convert_thread *t)
 {
-	const struct convert_thread **list =
-		array_grow(s->list, &s->capacity, s->count, sizeof *list);
+	const struct convert_thread **list;
 
-	if (!list)
+	if (ARRAY_GROW(s->list, s->capacity, s->count))
 		return -1;
-	s->list = list;
+	list = s->list;
 	list[s->count++] = t;
 	return 0;
 }

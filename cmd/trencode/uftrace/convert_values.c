@@ -172,10 +172,9 @@ static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref nam
 
 	if (number == INTERN_NONE)
 		return NULL;
-	list = array_reach(s->list, &s->capacity, number, sizeof *list);
-	if (!list)
+	if (ARRAY_REACH(s->list, s->capacity, number))
 		return NULL;
-	s->list = list;
+	list = s->list;
 	return &list[number];
 }
 

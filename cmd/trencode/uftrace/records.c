@@ -9,13 +9,13 @@
 
 static uint32_t *task_of(struct uftrace_output *s, const struct lane *lane, struct error *e)
 {
-	uint32_t *tasks = array_reach(s->tasks, &s->ntasks, lane->thread, sizeof(*tasks));
+	uint32_t *tasks;
 
-	if (!tasks) {
+	if (ARRAY_REACH(s->tasks, s->ntasks, lane->thread)) {
 		error_no_memory(e);
 		return NULL;
 	}
-	s->tasks = tasks;
+	tasks = s->tasks;
 	return &tasks[lane->thread];
 }
 
@@ -242,11 +242,11 @@ static enum uftrace_plan plan_of(const struct type *t)
 
 static int decide_plan(struct uftrace_output *s, const struct type *t, struct error *e)
 {
-	uint8_t *plans = array_reach(s->plans, &s->nplans, t->number, 1);
+	uint8_t *plans;
 
-	if (!plans)
+	if (ARRAY_REACH(s->plans, s->nplans, t->number))
 		return error_no_memory(e);
-	s->plans = plans;
+	plans = s->plans;
 	plans[t->number] = (uint8_t)plan_of(t);
 	return 0;
 }

@@ -178,10 +178,9 @@ static struct queued_block *add_block(struct block_queue *w)
 		memmove(w->blocks, w->blocks + w->first, w->count * sizeof *w->blocks);
 		w->first = 0;
 	}
-	grown = array_grow(w->blocks, &w->capacity, w->first + w->count, sizeof *w->blocks);
-	if (!grown)
+	if (ARRAY_GROW(w->blocks, w->capacity, w->first + w->count))
 		return NULL;
-	w->blocks = grown;
+	grown = w->blocks;
 	grown += w->first + w->count;
 	*grown = (struct queued_block){0};
 	return grown;

@@ -18,11 +18,8 @@ void ends_free(struct ends *x)
 
 static int reach(struct ends *x, uint32_t thread)
 {
-	struct thread_end *grown = array_reach(x->threads, &x->nthreads, thread, sizeof *grown);
-
-	if (!grown)
+	if (ARRAY_REACH(x->threads, x->nthreads, thread))
 		return -1;
-	x->threads = grown;
 	x->threads[thread].row = x->threads[thread].deep_row = 0;
 	return 0;
 }

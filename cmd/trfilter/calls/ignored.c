@@ -58,12 +58,8 @@ static int room(struct ignored *x, const struct block *b)
 static int reach_stacks(struct ignored *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++) {
-		struct ignored_stack *s =
-			array_reach(x->stacks, &x->nstacks, b->lanes[i]->thread, sizeof *s);
-
-		if (!s)
+		if (ARRAY_REACH(x->stacks, x->nstacks, b->lanes[i]->thread))
 			return -1;
-		x->stacks = s;
 	}
 	return 0;
 }

@@ -33,13 +33,13 @@ int last_rows_begin(struct last_rows *x, const struct block *b)
 {
 	size_t lanes = b->nlanes > NARROW_INDEXES ? b->nlanes : NARROW_INDEXES;
 	size_t types = b->ntypes > NARROW_INDEXES ? b->ntypes : NARROW_INDEXES;
-	uint8_t *classes = array_reach(x->classes, &x->nclasses, types, 1);
-	const uint8_t **at = array_reach(x->at, &x->nat, LAST_CLASSES * lanes, sizeof *at);
-
-	x->classes = classes ? classes : x->classes;
-	x->at = at ? at : x->at;
-	if (!classes || !at)
+	uint8_t *classes;
+	const uint8_t **at;
+	if (ARRAY_REACH(x->classes, x->nclasses, types) ||
+	    ARRAY_REACH(x->at, x->nat, LAST_CLASSES * lanes))
 		return -1;
+	at = x->at;
+	classes = x->classes;
 	memset(at, 0, LAST_CLASSES * (size_t)b->nlanes * sizeof *at);
 	for (uint32_t i = 0; i < b->ntypes; i++)
 		classes[i] = class_of(b->types[i]);

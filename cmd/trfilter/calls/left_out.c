@@ -83,21 +83,17 @@ void left_out_count(const struct block *b, uint32_t *counts)
 /* Returns the state of a stack. NULL: out of memory. */
 static struct left_out_stack *stack_at(struct left_out *x, uint32_t stack)
 {
-	struct left_out_stack *grown = array_reach(x->stacks, &x->nstacks, stack, sizeof *grown);
+	struct left_out_stack *grown;
 
-	if (!grown)
+	if (ARRAY_REACH(x->stacks, x->nstacks, stack))
 		return NULL;
-	x->stacks = grown;
+	grown = x->stacks;
 	return &grown[stack];
 }
 
 static int scratch(struct left_out *x, const struct block *b)
 {
-	size_t n = 4 * (size_t)b->nlanes + 1;
-	uint32_t *grown = array_reach(x->counts, &x->ncounts, n, sizeof *grown);
-
-	x->counts = grown ? grown : x->counts;
-	return grown ? 0 : -1;
+	return ARRAY_REACH(x->counts, x->ncounts, 4 * (size_t)b->nlanes + 1);
 }
 
 int left_out_note(struct left_out *x, const struct block *b, const uint32_t *counts,

@@ -64,18 +64,11 @@ void partners_free(struct partners *p)
 /* Returns the number of a new call; UINT32_MAX: out of memory. Freeing it cannot fail. */
 static uint32_t new_call(struct partners *p)
 {
-	struct partner *calls;
-	uint32_t *unused;
-
 	if (p->nunused)
 		return p->unused[--p->nunused];
-	calls = array_grow(p->calls, &p->capacity, p->count, sizeof *calls);
-	if (calls)
-		p->calls = calls;
-	unused = array_grow(p->unused, &p->unused_capacity, p->count, sizeof *unused);
-	if (unused)
-		p->unused = unused;
-	if (!calls || !unused || p->count >= INT32_MAX - NOTE_CALLS) {
+	if (ARRAY_GROW(p->calls, p->capacity, p->count) ||
+	    ARRAY_GROW(p->unused, p->unused_capacity, p->count) ||
+	    p->count >= INT32_MAX - NOTE_CALLS) {
 		p->pairing.calls.out_of_memory = true;
 		return UINT32_MAX;
 	}

@@ -19,11 +19,11 @@ static bool evaluate_values(struct evaluation *ev, const struct node *n)
 /* Returns the entry of that number; without memory there is no cache. */
 static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 {
-	struct verdict *at = array_reach(v->at, &v->size, number, sizeof *at);
+	struct verdict *at;
 
-	if (!at)
+	if (ARRAY_REACH(v->at, v->size, number))
 		return NULL;
-	v->at = at;
+	at = v->at;
 	return &at[number];
 }
 

@@ -206,12 +206,11 @@ static const struct field *field_of(const struct operand *o, const struct type *
 {
 	static const struct field none;
 	struct field_lookup *lookup = o->data;
-	const struct field **fields =
-		array_reach(lookup->fields, &lookup->nfields, t->number, sizeof(struct field *));
+	const struct field **fields;
 
-	if (!fields)
+	if (ARRAY_REACH(lookup->fields, lookup->nfields, t->number))
 		return field_find(t, o->name);
-	lookup->fields = fields;
+	fields = lookup->fields;
 	fields += t->number;
 	if (!*fields) {
 		*fields = field_find(t, o->name);

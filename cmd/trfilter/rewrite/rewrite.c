@@ -72,11 +72,10 @@ static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 /* Returns the layout of a type; NULL: out of memory. */
 static struct layout *layout_of(struct rewrite *r, const struct type *t)
 {
-	struct layout *l = array_reach(r->layouts, &r->nlayouts, t->number, sizeof *l);
+	struct layout *l;
 
-	if (!l)
+	if (ARRAY_REACH(r->layouts, r->nlayouts, t->number))
 		return NULL;
-	r->layouts = l;
 	l = &r->layouts[t->number];
 	if (!l->fields && layout_make(l, t, &r->projection, &r->scrub))
 		return NULL;

@@ -169,11 +169,11 @@ static void ask_tables(struct select *s, const struct block *b)
 
 int select_end(struct select *s, const struct kept *k, uint8_t state)
 {
-	struct row_ends *grown = array_grow(s->ends, &s->ends_capacity, s->nends, sizeof *grown);
+	struct row_ends *grown;
 
-	if (!grown)
+	if (ARRAY_GROW(s->ends, s->ends_capacity, s->nends))
 		return -1;
-	s->ends = grown;
+	grown = s->ends;
 	grown[s->nends++] = (struct row_ends){k->count, state};
 	return 0;
 }
@@ -291,11 +291,11 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 /* Note the state of a row in the list of select_limit. */
 static int limit_row(struct select *s, size_t *n, uint32_t row, uint8_t state)
 {
-	struct row_ends *grown = array_grow(s->next_ends, &s->next_capacity, *n, sizeof *grown);
+	struct row_ends *grown;
 
-	if (!grown)
+	if (ARRAY_GROW(s->next_ends, s->next_capacity, *n))
 		return -1;
-	s->next_ends = grown;
+	grown = s->next_ends;
 	grown[(*n)++] = (struct row_ends){row, state};
 	return 0;
 }

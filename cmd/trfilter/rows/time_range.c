@@ -101,14 +101,14 @@ enum range { RANGE_OUTSIDE, RANGE_INSIDE, RANGE_BORDER };
 static enum range in_between(struct time_range *l, const struct event *e, bool closes)
 {
 	uint32_t thread = e->lane->thread;
-	uint8_t *inside = array_reach(l->inside, &l->ninside, thread, 1);
+	uint8_t *inside;
 	struct node *n;
 
-	if (!inside) {
+	if (ARRAY_REACH(l->inside, l->ninside, thread)) {
 		l->pairing.calls.out_of_memory = true;
 		return RANGE_OUTSIDE;
 	}
-	l->inside = inside;
+	inside = l->inside;
 	inside = &l->inside[thread];
 	n = *inside ? l->to : l->from;
 	/* unless the condition names leaves */

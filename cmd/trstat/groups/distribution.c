@@ -127,7 +127,7 @@ int128 distribution_quantile(const struct distribution *d, uint64_t numerator, u
 
 struct distribution_bucket *distribution_buckets(const struct distribution *d, size_t *n)
 {
-	struct distribution_bucket *all = NULL, *grown;
+	struct distribution_bucket *all = NULL;
 	struct histogram_iterator it;
 	struct histogram_bucket b;
 	size_t capacity = 0;
@@ -136,12 +136,10 @@ struct distribution_bucket *distribution_buckets(const struct distribution *d, s
 	for (int negative = 1; negative >= 0; negative--) {
 		histogram_begin(&it, negative ? &d->negative : &d->positive);
 		while (histogram_next(&it, &b)) {
-			grown = array_grow(all, &capacity, *n, sizeof(*all));
-			if (!grown) {
+			if (ARRAY_GROW(all, capacity, *n)) {
 				free(all);
 				return NULL;
 			}
-			all = grown;
 			all[(*n)++] = (struct distribution_bucket){
 				negative ? -(int128)b.high : (int128)b.low,
 				negative ? -(int128)b.low : (int128)b.high, b.count};

@@ -18,17 +18,13 @@ struct indexes {
 /* Take an unused index. Returns -1 when out of memory. */
 static inline int indexes_take(struct indexes *x, size_t *index)
 {
-	size_t *unused;
-
 	if (x->nunused) {
 		*index = x->unused[--x->nunused];
 		return 0;
 	}
 	/* reserved here, so that returning the index cannot fail */
-	unused = array_grow(x->unused, &x->capacity, x->count, sizeof(*unused));
-	if (!unused)
+	if (ARRAY_GROW(x->unused, x->capacity, x->count))
 		return -1;
-	x->unused = unused;
 	*index = x->count++;
 	return 0;
 }

@@ -82,13 +82,13 @@ int open_call_args_to_text(struct open_call_args *en)
 static struct enter *open_call_args_grow(struct open_call_args_stack *s, size_t index)
 {
 	size_t had = s->capacity;
-	struct enter *grown = array_reach(s->enter, &s->capacity, index, sizeof(*grown));
+	struct enter *grown;
 
-	if (!grown)
+	if (ARRAY_REACH(s->enter, s->capacity, index))
 		return NULL;
+	grown = s->enter;
 	for (size_t i = had; i < s->capacity; i++)
 		grown[i].start = UINT64_MAX;
-	s->enter = grown;
 	return &grown[index];
 }
 
@@ -98,14 +98,10 @@ static struct enter *enter_at(struct open_call_args *en, size_t number, size_t i
 	struct open_call_args_stack *s;
 
 	if (number >= en->size) {
-		struct open_call_args_stack *grown;
-
 		if (!make)
 			return NULL;
-		grown = array_reach(en->stacks, &en->size, number, sizeof(*grown));
-		if (!grown)
+		if (ARRAY_REACH(en->stacks, en->size, number))
 			return NULL;
-		en->stacks = grown;
 	}
 	s = &en->stacks[number];
 	if (index < s->capacity)
@@ -135,7 +131,6 @@ static void give_enter(struct open_call_args *en, uint64_t index)
 
 static int put_numbered(struct open_call_args *en, const struct event *e, uint32_t segment)
 {
-	struct enter *grown;
 	uint64_t replaced;
 	uint32_t call;
 	size_t index;
@@ -146,10 +141,8 @@ static int put_numbered(struct open_call_args *en, const struct event *e, uint32
 		give_enter(en, replaced);
 	if (indexes_take(&en->indexes, &index))
 		return -1;
-	grown = array_reach(en->numbered, &en->capacity, index, sizeof(*grown));
-	if (!grown)
+	if (ARRAY_REACH(en->numbered, en->capacity, index))
 		return -1;
-	en->numbered = grown;
 	return fill_enter(en, &en->numbered[index], e, segment) ||
 			       open_calls_put(&en->open, e->lane->source->number, call, index)
 		       ? -1

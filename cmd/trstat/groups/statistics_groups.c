@@ -19,14 +19,11 @@ static struct aggregate *find_group(struct statistics *s, const struct event_ref
 static struct aggregate *find_by_location(struct statistics *s, const struct event_ref *subject)
 {
 	uint32_t location = subject->location;
-	struct aggregate **by_location = array_reach(
-		s->caches.by_location, &s->caches.by_location_size, location, sizeof(*by_location));
 
-	if (!by_location) {
+	if (ARRAY_REACH(s->caches.by_location, s->caches.by_location_size, location)) {
 		s->out_of_memory = true;
 		return NULL;
 	}
-	s->caches.by_location = by_location;
 	return s->caches.by_location[location] = find_group(s, subject);
 }
 
@@ -76,13 +73,11 @@ int statistics_share(struct statistics *s)
 		struct aggregate *a = groups_at(g, i % g->count);
 		const struct key_cell *c = &groups_cells(g, a)[type];
 		size_t at = type < s->keys->count && c->kind == KEY_TEXT ? c->text + 1 : 0;
-		uint128 *sums = array_reach(whole, &size, at, sizeof(*sums));
 
-		if (!sums) {
+		if (ARRAY_REACH(whole, size, at)) {
 			free(whole);
 			return -1;
 		}
-		whole = sums;
 		if (i >= g->count)
 			*(uint128 *)aggregate_part(a, s->columns->wanted.whole) = whole[at];
 		else if (__builtin_add_overflow(whole[at], a->self, &whole[at]))

@@ -45,10 +45,9 @@ static uint32_t function_of(struct statistics *s, uint32_t location)
 
 	if (location < c->nfunctions && c->functions[location])
 		return c->functions[location];
-	functions = array_reach(c->functions, &c->nfunctions, location, sizeof(*functions));
-	if (!functions)
+	if (ARRAY_REACH(c->functions, c->nfunctions, location))
 		return 0;
-	c->functions = functions;
+	functions = c->functions;
 	for (size_t i = 0; i < s->keys->count; i++)
 		if (s->keys->key[i].needs & NEEDS_LOCATION)
 			bad |= append_cell(s, i, location, &key);
@@ -63,11 +62,11 @@ static uint32_t function_of(struct statistics *s, uint32_t location)
  * frame, 0 when out of memory. */
 static uint32_t note_function(struct sample_counts *c, uint32_t function, uint32_t stack)
 {
-	struct seen_function *seen = array_reach(c->seen, &c->nseen, function, sizeof(*seen));
+	struct seen_function *seen;
 
-	if (!seen)
+	if (ARRAY_REACH(c->seen, c->nseen, function))
 		return 0;
-	c->seen = seen;
+	seen = c->seen;
 	seen += function;
 	if (seen->serial != c->serial)
 		*seen = (struct seen_function){c->serial, stack};
@@ -185,12 +184,12 @@ int statistics_learn_frames(struct statistics *s, uint32_t stack)
 {
 	enum { FEW = 8 }; /* of more, each frame does not look at all callers */
 	struct sample_counts *c = &s->samples;
-	struct known_frame *known = array_reach(c->known, &c->nknown, stack, sizeof(*known));
+	struct known_frame *known;
 	size_t n = 0;
 
-	if (!known)
+	if (ARRAY_REACH(c->known, c->nknown, stack))
 		return -1;
-	c->known = known;
+	known = c->known;
 	begin_functions(c, s->dictionary);
 	c->serial++;
 	c->frames.size = 0;

@@ -28,14 +28,8 @@ static struct type_sums *sums_of(struct statistics *s, uint32_t type)
 /* Make room for a stack. */
 static int reach(struct type_sums *t, uint32_t stack)
 {
-	struct counted_frame *frame = array_reach(t->frame, &t->nframes, stack, sizeof(*t->frame));
-	struct stack_sum *sum = array_reach(t->sum, &t->nsums, stack, sizeof(*t->sum));
-
-	if (frame)
-		t->frame = frame;
-	if (sum)
-		t->sum = sum;
-	return frame && sum ? 0 : -1;
+	return ARRAY_REACH(t->frame, t->nframes, stack) || ARRAY_REACH(t->sum, t->nsums, stack) ? -1
+												: 0;
 }
 
 /* Set the group and the next frame of each frame; the callers of one that has them have them. */

@@ -27,11 +27,11 @@ void parts_free(struct parts *ps)
 
 struct part *parts_add(struct parts *ps)
 {
-	struct part *p = array_grow(ps->part, &ps->capacity, ps->count, sizeof(*p));
+	struct part *p;
 
-	if (!p)
+	if (ARRAY_GROW(ps->part, ps->capacity, ps->count))
 		return NULL;
-	ps->part = p;
+	p = ps->part;
 	p += ps->count++;
 	*p = (struct part){0};
 	return p;

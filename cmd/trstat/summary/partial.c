@@ -85,12 +85,12 @@ static struct part *add_part(struct counting *c, uint64_t stream_id, uint32_t se
 {
 	struct summary *sm = c->sm;
 	uint32_t stream = c->stage->in.dictionary.stream;
-	uint64_t *streams = array_reach(sm->streams, &sm->nstreams, stream, sizeof(*streams));
+	uint64_t *streams;
 	struct part *p = parts_add(&sm->parts);
 
-	if (!streams || !p)
+	if (ARRAY_REACH(sm->streams, sm->nstreams, stream) || !p)
 		return NULL;
-	sm->streams = streams;
+	streams = sm->streams;
 	/* 0: of lanes without a source */
 	streams[0] = streams[stream] = p->stream_id = stream_id;
 	p->first = p->last = sequence;

@@ -259,11 +259,11 @@ static int take_threads(struct unpacker *u, struct buffer *threads)
 static int add_stack(struct unpacker *u, uint32_t node)
 {
 	struct packed_stacks *ps = &u->ss->stacks;
-	uint32_t *nodes = array_grow(ps->node, &ps->capacity, ps->count, sizeof(*nodes));
+	uint32_t *nodes;
 
-	if (!nodes || (!node && ps->count))
+	if (ARRAY_GROW(ps->node, ps->capacity, ps->count) || (!node && ps->count))
 		return unpack_no_memory(u);
-	ps->node = nodes;
+	nodes = ps->node;
 	nodes[ps->count++] = node;
 	return 0;
 }
@@ -316,17 +316,14 @@ static int take_unseen(struct unpacker *u, const struct buffer *bases, struct bu
 
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t base = packed_u64(&u->in);
-		struct unseen_name *all = array_grow(ss->names, &ss->names_capacity, ss->nnames,
-						     sizeof(*all)),
-				   *one;
+		struct unseen_name *one;
 
-		if (!all)
+		if (ARRAY_GROW(ss->names, ss->names_capacity, ss->nnames))
 			return unpack_no_memory(u);
-		ss->names = all;
 		u->in.bad |= !base || base > bases->size / 8;
 		if (u->in.bad)
 			return -1;
-		one = &all[ss->nnames];
+		one = &ss->names[ss->nnames];
 		*one = (struct unseen_name){.thread = get_u32(bases->data + 8 * (base - 1)),
 					    .unseen = get_u32(bases->data + 8 * (base - 1) + 4)};
 		one->to = (uint32_t)packed_limited(&u->in, one->unseen - 1);

@@ -46,18 +46,15 @@ static int add_row(struct diff_stacks *s, const struct diff *d, const struct dif
 	const struct key_cell *cell = groups_cells(&d->groups, r->group);
 	struct diff_value v = diff_value(d, r, 0);
 	const char *text;
-	uint64_t *before;
 	uint32_t node;
 	size_t size;
 
 	if (!groups_cell_text(&d->groups, cell, &text, &size) || !size)
 		return 0;
 	node = node_of(s, text, size);
-	before = node ? array_reach(s->before, &s->nbefore, node, sizeof *before) : NULL;
-	if (!before)
+	if (!node || ARRAY_REACH(s->before, s->nbefore, node))
 		return -1;
-	s->before = before;
-	before[node] += v.a.present ? limited(v.a.number) : 0;
+	s->before[node] += v.a.present ? limited(v.a.number) : 0;
 	stack_tree_add(&s->tree, node, v.b.present ? limited(v.b.number) : 0);
 	return 0;
 }
@@ -77,10 +74,8 @@ int diff_svg(const struct diff *d, struct text *out, struct error *e)
 
 	for (size_t i = 0; !bad && i < d->count; i++)
 		bad = add_row(&s, d, &d->row[i]);
-	g.before = bad ? NULL : array_reach(s.before, &s.nbefore, s.tree.count, sizeof *s.before);
-	bad = bad || !g.before;
-	if (g.before)
-		s.before = (uint64_t *)g.before;
+	bad = bad || ARRAY_REACH(s.before, s.nbefore, s.tree.count);
+	g.before = s.before;
 	g.what = d->b.columns->weights ? "weight of samples" : "time";
 	g.unit = d->b.columns->weights ? "weight" : st->ticks && !d->b.columns->ns ? "ticks" : "ns";
 	bad = bad || flame_graph_draw(&g, out);

@@ -54,12 +54,11 @@ static int describe(struct pair_list *l, const struct event *e, struct pair_even
 static int pair_list_put(void *ctx, size_t number, const struct event *a)
 {
 	struct pair_list *l = ctx;
-	struct pair_event *grown =
-		array_reach(l->waiting, &l->nwaiting, number, sizeof(*l->waiting));
+	struct pair_event *grown;
 
-	if (!grown)
+	if (ARRAY_REACH(l->waiting, l->nwaiting, number))
 		return -1;
-	l->waiting = grown;
+	grown = l->waiting;
 	free(grown[number].fields);
 	grown[number].fields = NULL;
 	return describe(l, a, &grown[number]);
@@ -82,12 +81,11 @@ static int add_instance(struct pair_list *l, struct pair_instance *i)
 		HEAP_DOWN(l->instance, l->count, 0, a, b, is_slower(b, a));
 		return 0;
 	}
-	grown = array_grow(l->instance, &l->capacity, l->count, sizeof(*grown));
-	if (!grown) {
+	if (ARRAY_GROW(l->instance, l->capacity, l->count)) {
 		instance_free(i);
 		return -1;
 	}
-	l->instance = grown;
+	grown = l->instance;
 	grown[l->count++] = *i;
 	if (l->limit)
 		HEAP_UP(grown, l->count - 1, a, b, is_slower(b, a));

@@ -84,13 +84,21 @@ int main(void)
 	ok(buffer_append(&b, "", SIZE_MAX - 3) && b.size == 6, "nor does appending it");
 	buffer_free(&b);
 	ok(!b.data && !b.capacity, "free");
-	for (size_t i = 0; i < 1000; i++) {
-		array = array_grow(array, &capacity, i, sizeof *array);
+	for (size_t i = 0; i < 1000 && !ARRAY_GROW(array, capacity, i); i++)
 		array[i] = (uint32_t)i;
-	}
 	ok(capacity >= 1000 && array[999] == 999 && array[0] == 0, "an array grows");
 	capacity = SIZE_MAX / 2;
-	ok(!array_grow(array, &capacity, SIZE_MAX / 2, 4), "not beyond memory");
+	ok(ARRAY_GROW(array, capacity, SIZE_MAX / 2) && array[999] == 999,
+	   "not beyond memory, and the array is unchanged");
+	free(array);
+	array = NULL;
+	capacity = 0;
+	ok(!ARRAY_REACH(array, capacity, 100) && capacity > 100 && !array[100],
+	   "an array reaches an element, which is zero");
+	array[100] = 7;
+	ok(!ARRAY_REACH(array, capacity, 1000) && array[100] == 7 && !array[1000],
+	   "the elements before are unchanged");
+	ok(ARRAY_REACH(array, capacity, SIZE_MAX / 2) && array[100] == 7, "not beyond memory");
 	free(array);
 	test_bytes();
 	test_spills();

@@ -45,11 +45,10 @@ fail:
 const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
 						  const struct dictionary *d, uint32_t number)
 {
-	struct apitrace_location *k = array_reach(s->at, &s->size, number, sizeof *k);
+	struct apitrace_location *k;
 
-	if (!k)
+	if (ARRAY_REACH(s->at, s->size, number))
 		return NULL;
-	s->at = k;
 	k = &s->at[number];
 	if (!k->location && number && location_prepare(k, dictionary_location(d, number)))
 		return NULL;

@@ -64,13 +64,10 @@ int apitrace_properties(const struct buffer *header, struct text *out, bool plai
 	p += 2;
 	while (take_string(&p, end, &one.name, &one.name_size) && one.name_size &&
 	       take_string(&p, end, &one.value, &one.value_size)) {
-		struct property *grown = array_grow(all, &capacity, n, sizeof *all);
-
-		if (!grown) {
+		if (ARRAY_GROW(all, capacity, n)) {
 			free(all);
 			return error_no_memory(e);
 		}
-		all = grown;
 		/* apitrace uses the name up to a NUL */
 		one.name_size = strnlen((const char *)one.name, one.name_size);
 		one.order = n;

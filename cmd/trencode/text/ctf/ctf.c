@@ -59,7 +59,6 @@ static int ctf_meta(void *state, const struct source *source, const struct meta 
 	struct text_ctf *s = state;
 	struct buffer b = {0};
 	const char *value;
-	struct text_ctf_lead *hosts;
 	size_t n;
 
 	if (!source || m->name_size != strlen(ENV) || memcmp(m->name, ENV, m->name_size))
@@ -76,10 +75,8 @@ static int ctf_meta(void *state, const struct source *source, const struct meta 
 		goto failed;
 	if (b.size && buffer_append(&b, " ", 1))
 		goto failed;
-	hosts = array_reach(s->hosts, &s->nhosts, source->number, sizeof *hosts);
-	if (!hosts)
+	if (ARRAY_REACH(s->hosts, s->nhosts, source->number))
 		goto failed;
-	s->hosts = hosts;
 	free(s->hosts[source->number].text);
 	s->hosts[source->number] = (struct text_ctf_lead){(char *)b.data, b.size};
 	return 0;
@@ -91,12 +88,9 @@ failed:
 static const struct text_ctf_line *ctf_line_of(struct text_ctf *s, const struct event *ev)
 {
 	uint32_t number = ev->type->number;
-	struct text_ctf_line **lines =
-		array_reach(s->lines, &s->lines_size, number, sizeof(void *));
 
-	if (!lines)
+	if (ARRAY_REACH(s->lines, s->lines_size, number))
 		return NULL;
-	s->lines = lines;
 	if (!s->lines[number])
 		s->lines[number] = text_ctf_line_new(s->dictionary, ev);
 	return s->lines[number];

@@ -38,10 +38,9 @@ static int format_at(struct binary_formats *all, const struct event *ev, uint64_
 	s = k->string(k->context, address, &size);
 	if (!s)
 		return 0;
-	formats = array_grow(all->formats, &all->capacity, all->addresses.count, sizeof *formats);
-	if (!formats)
+	if (ARRAY_GROW(all->formats, all->capacity, all->addresses.count))
 		return -1;
-	all->formats = formats;
+	formats = all->formats;
 	i = intern(&all->addresses, &address, sizeof address);
 	if (i == INTERN_NONE)
 		return -1;

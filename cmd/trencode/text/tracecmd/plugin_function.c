@@ -71,7 +71,6 @@ bool plugin_function(const struct plugin_event *e, struct line *out)
 {
 	struct plugin_indent *indent = e->context->indent;
 	size_t cpu = e->ev->lane->cpu < 0 ? 0 : (size_t)e->ev->lane->cpu;
-	struct plugin_calls *calls;
 	struct called function, parent;
 	uint64_t address, caller, offset;
 
@@ -80,12 +79,10 @@ bool plugin_function(const struct plugin_event *e, struct line *out)
 		return false;
 	}
 	parent.name = plugin_symbol(e, caller, &parent.size, &offset);
-	calls = parent.name ? array_reach(indent->cpu, &indent->ncpus, cpu, sizeof *calls) : NULL;
-	if (calls)
-		indent->cpu = calls;
-	if (calls && !(e->context->plugins & PLUGIN_NO_INDENT)) {
+	if (parent.name && !ARRAY_REACH(indent->cpu, indent->ncpus, cpu) &&
+	    !(e->context->plugins & PLUGIN_NO_INDENT)) {
 		function.name = plugin_symbol(e, address, &function.size, &offset);
-		line_pad(out, ' ', INDENT * level_of(&calls[cpu], parent, function));
+		line_pad(out, ' ', INDENT * level_of(&indent->cpu[cpu], parent, function));
 	}
 	put_function(e, address, out);
 	if (e->context->plugins & PLUGIN_PARENT) {

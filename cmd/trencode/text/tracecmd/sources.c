@@ -26,10 +26,9 @@ struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source
 	for (size_t i = 0; i < s->count; i++)
 		if (s->at[i]->source == source)
 			return s->at[i];
-	at = array_grow(s->at, &s->capacity, s->count, sizeof *at);
-	if (!at)
+	if (ARRAY_GROW(s->at, s->capacity, s->count))
 		return NULL;
-	s->at = at;
+	at = s->at;
 	t = calloc(1, sizeof *t);
 	if (t)
 		t->kernel = text_kernel_new();
@@ -128,12 +127,11 @@ static int add_guest(struct tc_sources *s, const struct option *o, bool big)
 	if (tc_source_begin(guest))
 		return -1;
 	for (p += 13; end - p >= 8; p += 8) {
-		struct tc_vcpu *vcpus =
-			array_grow(s->vcpus, &s->vcpus_capacity, s->nvcpus, sizeof *vcpus);
+		struct tc_vcpu *vcpus;
 
-		if (!vcpus)
+		if (ARRAY_GROW(s->vcpus, s->vcpus_capacity, s->nvcpus))
 			return -1;
-		s->vcpus = vcpus;
+		vcpus = s->vcpus;
 		vcpus[s->nvcpus++] = (struct tc_vcpu){(uint32_t)get_uint(p + 4, 4, big), guest};
 	}
 	return 0;

@@ -55,11 +55,11 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 struct tc_type *tc_type_at(struct tc_types *all, const struct type *type,
 			   const struct print_kernel *names)
 {
-	struct tc_type *types = array_reach(all->at, &all->count, type->number, sizeof *types);
+	struct tc_type *types;
 
-	if (!types)
+	if (ARRAY_REACH(all->at, all->count, type->number))
 		return NULL;
-	all->at = types;
+	types = all->at;
 	if (!types[type->number].ready && tc_type_make(all, &types[type->number], type, names))
 		return NULL;
 	return &types[type->number];
@@ -108,11 +108,11 @@ static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
 struct tc_lane *tc_lane_new(struct tc_lanes *l, const struct tc_sources *sources,
 			    struct tc_source *source, const struct lane *lane)
 {
-	struct tc_lane *lanes = array_reach(l->at, &l->count, lane->number, sizeof *lanes);
+	struct tc_lane *lanes;
 
-	if (!lanes)
+	if (ARRAY_REACH(l->at, l->count, lane->number))
 		return NULL;
-	l->at = lanes;
+	lanes = l->at;
 	lanes[lane->number].source = source;
 	return tc_lane_make(&lanes[lane->number], sources, lane) ? NULL : &lanes[lane->number];
 }

@@ -80,11 +80,9 @@ void duration_threshold_free(struct duration_threshold *t)
 static struct node **list_of(struct duration_threshold *t, const struct threshold_row *row)
 {
 	size_t i = (size_t)row->event.lane->thread * 2 + row->scheduling;
-	struct node **lists = array_reach(t->lists, &t->nlists, i, sizeof *lists);
 
-	if (!lists)
+	if (ARRAY_REACH(t->lists, t->nlists, i))
 		return NULL;
-	t->lists = lists;
 	return &t->lists[i];
 }
 

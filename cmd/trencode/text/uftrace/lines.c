@@ -28,10 +28,8 @@ const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, u
 	struct location_text *p;
 
 	if (number >= s->nlocations) {
-		p = array_reach(s->locations, &s->nlocations, number, sizeof *p);
-		if (!p)
+		if (ARRAY_REACH(s->locations, s->nlocations, number))
 			return NULL;
-		s->locations = p;
 	}
 	p = &s->locations[number];
 	*p = (struct location_text){.symbol = location ? location->symbol : NULL,

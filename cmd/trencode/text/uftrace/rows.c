@@ -22,11 +22,8 @@ static struct replay_task *task_of(struct text_uftrace *s, const struct lane *la
 	if (__builtin_expect(number < s->ntasks && s->tasks[number], 1))
 		return s->tasks[number];
 	if (number >= s->ntasks) {
-		void *p = array_reach(s->tasks, &s->ntasks, number, sizeof(void *));
-
-		if (!p)
+		if (ARRAY_REACH(s->tasks, s->ntasks, number))
 			return NULL;
-		s->tasks = p;
 	}
 	if (!s->tasks[number]) {
 		r = text_uftrace_recording(s, lane->source);

@@ -46,12 +46,10 @@ void replay_free(struct replay *r)
 
 struct replay_task *replay_task_new(struct replay *r, const struct lane *lane)
 {
-	struct replay_task **tasks = array_grow(r->tasks, &r->capacity, r->ntasks, sizeof *tasks);
-	struct replay_task *t = tasks ? calloc(1, sizeof *t) : NULL;
+	struct replay_task *t = calloc(1, sizeof *t);
 
-	if (tasks)
-		r->tasks = tasks;
-	if (!t || idmap_set(&r->tids, (uint32_t)lane->tid, (uint32_t)r->ntasks + 1)) {
+	if (!t || ARRAY_GROW(r->tasks, r->capacity, r->ntasks) ||
+	    idmap_set(&r->tids, (uint32_t)lane->tid, (uint32_t)r->ntasks + 1)) {
 		free(t);
 		r->out_of_memory = true;
 		return NULL;

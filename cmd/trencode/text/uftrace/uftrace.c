@@ -42,12 +42,8 @@ static void uftrace_free_state(void *state)
 struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
 {
 	if (source->number >= s->nrecordings) {
-		void *p =
-			array_reach(s->recordings, &s->nrecordings, source->number, sizeof(void *));
-
-		if (!p)
+		if (ARRAY_REACH(s->recordings, s->nrecordings, source->number))
 			return NULL;
-		s->recordings = p;
 	}
 	if (!s->recordings[source->number])
 		s->recordings[source->number] = recording_new(source);
