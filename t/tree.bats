@@ -58,14 +58,12 @@ oversized() {
 				echo '#include "cmd/trsym/planted.h"'
 			fi
 			echo '/* made anew */'
-			yes '' | head -n 500
 		} >"tree/$folder/planted.c"
-		for ((n = 0; n < 46; n++)); do : >"tree/$folder/planted$n.h"; done
 	done
 	run -1 "$ROOT/t/tree.sh" tree
-	said=$(sed -E 's/:1: .*(common only).*/: \1/; s/:2:.*(made anew).*/: \1/; s/: [0-9]+ (files, at most 45)$/: \1/' <<<"$output")
+	said=$(sed -E 's/:1: .*(common only).*/: \1/; s/:2:.*(made anew).*/: \1/' <<<"$output")
 	missing=$(for folder in "${folders[@]}"; do
-		printf '%s\n' "$folder/planted.c: "{'common only','made anew','502 lines, at most 500'} "$folder: files, at most 45"
+		printf '%s\n' "$folder/planted.c: "{'common only','made anew'}
 	done | grep -vxFf <(echo "$said")) || true
 	[[ -z $missing ]] || fail "not found: $missing"
 }

@@ -1,10 +1,9 @@
 #!/bin/bash
-# The rules of the source tree: direction of includes, sizes, words.
+# The rules of the source tree: direction of includes, words. t/sizes.sh: sizes.
 # usage: t/tree.sh [ROOT]
 # shellcheck source=t/complain.bash
 . "${BASH_SOURCE[0]%/*}/complain.bash"
 cd "${1:-$(dirname "$0")/..}" || exit
-FILE_LINES=500 FOLDER_FILES=45
 
 mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
 
@@ -35,14 +34,6 @@ BEGIN {
 	if (fault)
 		print FILENAME ":" FNR ": \"" quoted[2] "\" " fault
 }' "${sources[@]}" | complain 'direction of includes'
-
-for file in "${sources[@]}"; do
-	[[ $file == t/* ]] || wc -l "$file"
-done | awk -v most=$FILE_LINES '$1 > most { print $2 ": " $1 " lines, at most " most }' |
-	complain 'long files'
-printf '%s\n' "${sources[@]%/*}" | uniq -c |
-	awk -v most=$FOLDER_FILES '$1 > most { print $2 ": " $1 " files, at most " most }' |
-	complain 'large folders'
 
 # Words that the glossary replaces, also across the end of a line
 words='\banew\b|\bnobody\b|\btold\b|of no account|\bis none of\b|memory is out|\bwhat is asked\b'
