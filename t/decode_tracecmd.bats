@@ -382,3 +382,13 @@ stacks() {
 	trdecode -q --type sys_enter "$S/i386-v6-busy.dat" | trstat -q -t tsv -g id -c count | tail -n +2 | LC_ALL=C sort >ours
 	LC_ALL=C sort theirs | diff - ours
 }
+
+@test "threads that saved_cmdlines lacks have their names from the scheduler's events, as trace-cmd has them" {
+	need trace-cmd
+	file=$DATA/trace-cmd/names-of-sched-switch.dat
+	trace-cmd report "$file" >want 2>/dev/null
+	grep -q 'rcu_preempt-18' want
+	trdecode -q "$file" | trencode | diff want -
+	run -0 pipe "trdecode -q '$file' | trstat -q -g comm,tid -c count -t tsv"
+	assert_line $'rcu_preempt\t18\t11'
+}

@@ -820,7 +820,7 @@ need_instance() {
 			for n in range(16):
 			    cut = random.randrange(first, len(text))
 			    line = text[text.rindex(b"\n", 0, cut) + 1:cut]
-			    print(cut, text[:cut].count(b"\n"), int(bool(line) and not line.startswith(b"=>") and not event.match(line) and b"|" not in line))
+			    print(cut, text[:cut].count(b"\n"), int(bool(line.strip()) and not line.startswith(b"=>") and not event.match(line) and b"|" not in line))
 		END
 		while read -r at lines damaged; do
 			head -c "$at" text >x
@@ -897,4 +897,49 @@ need_instance() {
 	run -1 --separate-stderr timeout 20 trdecode x -o x.trs
 	run -1 --separate-stderr trfilter -c 'type == "ev"' x.trs
 	assert_output 2
+}
+
+@test "a first line whose thread has a blank at the end of its name is recognised" {
+	cat >x <<-'END'
+		Surface Flinger -4831  [001] ...1 80909.598590: tracing_mark_write: B|4829|latchBuffer
+		Surface Flinger -4831  [001] ...1 80909.598604: tracing_mark_write: E
+	END
+	run -0 pipe "trdecode x | trstat -t tsv -c count,total"
+	assert_output $'name\tcount\ttotal\nlatchBuffer\t1\t14000' || assert_output $'count\ttotal\tname\n1\t14000\tlatchBuffer'
+}
+
+@test "<...> is no name: trace-cmd learns the thread's name from sched_switch" {
+	need trace-cmd
+	cat >x <<-'END'
+		# tracer: nop
+		#
+		           <...>-8       [002] d..2.   100.000100: sched_wakeup: comm=sh pid=9 prio=120 target_cpu=002
+	END
+	trdecode x -o x.trs
+	run -0 trencode -t ndjson -c comm,tid x.trs
+	assert_output '{"comm":null,"tid":8}'
+	trencode -t trace-cmd -o x.dat x.trs
+	run ! grep -aq '8 <' x.dat
+	run -0 trace-cmd report x.dat
+	assert_line --regexp '^ +<\.\.\.>-8 +\[002\] +100\.000100: sched_wakeup: '
+}
+
+@test "softirqs and arguments of system calls are as in trace.dat" {
+	cat >x <<-'END'
+		            work-282   [001]   170.791378: sys_enter:            NR 262 (ffffff9c, 7ffe8d5547b0, 7ffe8d554870, 0, 7ffe8d5549b7, 0)
+		            work-282   [001]   170.791380: softirq_entry:        vec=9 [action=RCU]
+		            work-282   [001]   170.791381: softirq_exit:         vec=9 [action=RCU]
+	END
+	trdecode x -o x.trs
+	run -0 trencode -t ndjson -c args x.trs
+	assert_line --index 0 '{"args":{"id":262,"args":["0xffffff9c","0x7ffe8d5547b0","0x7ffe8d554870","0x0","0x7ffe8d5549b7","0x0"]}}'
+	assert_line --index 1 '{"args":{"vec":"RCU","action":"RCU"}}'
+	run -0 trfilter -c 'vec == 9 && vec == "RCU"' x.trs
+	assert_output 2
+	# the same trace as text and as trace.dat
+	T=$RECORDED/trace-cmd/v6-sched-irq-timer
+	for file in "$T.dat" "$T.report.txt"; do
+		trdecode -q "$file" | trstat -q --pair softirq -c count -t tsv | tail -n +2 | sort >"${file##*.}"
+	done
+	diff dat txt
 }

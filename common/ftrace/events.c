@@ -82,6 +82,31 @@ out:
 		v->least = v->depth.offset + v->depth.size;
 }
 
+static struct task_at find_task(const struct event_format *f, const char *tid, const char *comm)
+{
+	struct task_at task = {.tid = find_number(f, tid)};
+	const struct event_field *field = event_format_find(f, comm, strlen(comm));
+
+	if (task.tid.size == 4 && field && field->where == WHERE_TAIL && field->element == 1 &&
+	    field->offset <= OFFSET_MOST && field->size <= OFFSET_MOST)
+		task.comm = (struct number_at){field->offset, field->size};
+	return task;
+}
+
+/* Find the events of whose text trace-cmd report learns the names of threads, as the plug-in
+ * sched_switch of libtraceevent 1.7.1 does. */
+static void find_tasks(struct ftrace_event *v)
+{
+	const struct event_format *f = &v->format;
+
+	if (is_named(v, "sched_switch")) {
+		v->tasks[0] = find_task(f, "prev_pid", "prev_comm");
+		v->tasks[1] = find_task(f, "next_pid", "next_comm");
+	} else if (is_named(v, "sched_wakeup") || is_named(v, "sched_wakeup_new")) {
+		v->tasks[0] = find_task(f, "pid", "comm");
+	}
+}
+
 static struct ftrace_event *new_event(struct ftrace_events *t)
 {
 	struct ftrace_event *v;
@@ -117,6 +142,7 @@ enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system,
 	}
 	find_calls(v);
 	find_stack(v);
+	find_tasks(v);
 	v->next_pid = find_number(f, "next_pid");
 	v->pid = find_number(f, "pid");
 	if (!t->type.size) {

@@ -23,6 +23,12 @@ struct ftrace_stack {
 	bool is_parent;		 /* caller is that of the event's address */
 };
 
+/* The tid and the name of a thread, in a record of the scheduler. */
+struct task_at {
+	struct number_at tid;
+	struct number_at comm; /* bytes of an array; size 0: there is none */
+};
+
 struct ftrace_event {
 	struct event_format format;
 	const char *system, *text; /* NULL: the recording has no format of this id */
@@ -33,7 +39,8 @@ struct ftrace_event {
 	uint32_t least; /* bytes of a record with both */
 	struct ftrace_stack stack;
 	struct number_at next_pid, pid;
-	uint32_t type; /* id in the stream, 0: not yet declared */
+	struct task_at tasks[2]; /* of sched_switch, sched_wakeup and sched_wakeup_new */
+	uint32_t type;		 /* id in the stream, 0: not yet declared */
 };
 
 struct ftrace_events {

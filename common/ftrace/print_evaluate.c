@@ -181,15 +181,11 @@ static void flags(const struct print_input *in, const struct print_node *n, stru
 {
 	const char *delimiter = text_at(in, (uint32_t)n->value);
 	uint64_t v = print_number(in, n->a);
-	bool first = true, any = v;
+	bool first = true;
 
 	for (uint32_t i = 0; i < n->c; i++) {
 		const struct print_entry *e = &in->format->entries[n->b + i];
 
-		if (!any && !e->known) {
-			line_put(out, text_at(in, e->text), e->size);
-			return;
-		}
 		if (!e->known || !e->value || (v & e->value) != e->value)
 			continue;
 		if (!first)

@@ -4,6 +4,10 @@
  */
 #include "common/ftrace/print_parser.h"
 
+#include <stdio.h>
+
+#include "common/formats/softirqs.h"
+
 bool parse_literal(struct parser *p, size_t *where, size_t *size)
 {
 	struct buffer *b = &p->format->texts;
@@ -39,16 +43,15 @@ uint32_t parse_text(struct parser *p)
 
 bool parse_known_name(const struct print_token *t, uint64_t *v)
 {
-	static const char *const names[] = {"HI_SOFTIRQ",      "TIMER_SOFTIRQ", "NET_TX_SOFTIRQ",
-					    "NET_RX_SOFTIRQ",  "BLOCK_SOFTIRQ", "IRQ_POLL_SOFTIRQ",
-					    "TASKLET_SOFTIRQ", "SCHED_SOFTIRQ", "HRTIMER_SOFTIRQ",
-					    "RCU_SOFTIRQ"};
+	char softirq[32];
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (parse_name_is(t, names[i])) {
+	for (uint64_t i = 0; i < SOFTIRQS; i++) {
+		snprintf(softirq, sizeof softirq, "%s_SOFTIRQ", softirq_name(i));
+		if (parse_name_is(t, softirq)) {
 			*v = i;
 			return true;
 		}
+	}
 	*v = parse_name_is(t, "HRTIMER_RESTART") || parse_name_is(t, "true");
 	return *v || parse_name_is(t, "HRTIMER_NORESTART") || parse_name_is(t, "false") ||
 	       parse_name_is(t, "NULL");

@@ -71,10 +71,14 @@ static int text_cell(struct key_texts *g, struct text_ref t, struct key_cell *ce
 static int name_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,
 		     struct key_cell *cell)
 {
-	bool call = !s->of_event && (s->location || s->frame || s->type->kind == KIND_ENTER ||
-				     s->type->kind == KIND_LEAVE);
+	bool call = !s->syscall && (s->location || s->frame || s->type->kind == KIND_ENTER ||
+				    s->type->kind == KIND_LEAVE);
+	struct text_ref type = s->type->name;
+	uint32_t prefix = s->syscall ? syscall_prefix(type) : 0;
 
-	return text_cell(g, call ? dictionary_location_name(d, s->location) : s->type->name, cell);
+	if (prefix)
+		return key_text(g, type.text + prefix, type.size - prefix, cell);
+	return text_cell(g, call ? dictionary_location_name(d, s->location) : type, cell);
 }
 
 /* Make a cell of the text in b, which is freed; bad: the text is missing. */

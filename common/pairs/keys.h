@@ -119,7 +119,7 @@ struct event_ref {
 	uint32_t stack; /* node of common/calls/call_stacks.h; 0: none */
 	bool timed;	/* the row is a call: it has total and self */
 	bool frame;	/* the row is a frame of a sample, which has a function */
-	bool of_event;	/* the name is that of the event, not of its innermost function */
+	bool syscall;	/* the name is that of a system call, not of the innermost function */
 	uint64_t total, self;
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };
@@ -132,6 +132,15 @@ static inline struct event_ref event_ref_of(const struct event *e)
 				  .event = e,
 				  .location = e->location,
 				  .time = e->time};
+}
+
+/* Returns how many bytes are before the name of the system call in the name of a type of its own:
+ * of sys_enter_openat 10; 0: it is another type. */
+static inline uint32_t syscall_prefix(struct text_ref type)
+{
+	return type.size > 10 && !memcmp(type.text, "sys_enter_", 10) ? 10
+	       : type.size > 9 && !memcmp(type.text, "sys_exit_", 9)  ? 9
+								      : 0;
 }
 
 /* Returns true if the enter of a call, or the A of a pair, may give this alternative of a key. */

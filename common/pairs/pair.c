@@ -102,8 +102,16 @@ static bool is_again(struct pair *p, const struct event *e)
 	struct text_ref name = e->type->name;
 
 	p->all |= is_named(name, "sys_enter") || is_named(name, "sys_exit");
-	return p->all &&
-	       (!strncmp(name.text, "sys_enter_", 10) || !strncmp(name.text, "sys_exit_", 9));
+	return p->all && syscall_prefix(name);
+}
+
+static struct event_ref ref_of(const struct pair *p, const struct event *e)
+{
+	struct event_ref ref = event_ref_of(e);
+
+	ref.syscall = p->preset && p->preset->syscalls &&
+		      (e->type->kind == KIND_SAMPLE || syscall_prefix(e->type->name));
+	return ref;
 }
 
 /* Returns whether the event is this side of the pair. */
@@ -138,7 +146,7 @@ static enum outcome is_side(struct pair *p, struct pair_side *side, const struct
 static enum outcome on_cells(struct pair *p, const struct keys *on, const struct event *e,
 			     struct key_cell *cells)
 {
-	struct event_ref s = event_ref_of(e);
+	struct event_ref s = ref_of(p, e);
 
 	if (keys_cells(on, p->dictionary, p->texts, &s, cells))
 		return OUTCOME_FAILED;
@@ -245,9 +253,7 @@ int pair_event_ref(const struct pair *p, const struct event *e, struct event_ref
 {
 	uint32_t stack = p->stacks ? event_stack(p->stacks->calls->dictionary, e) : 0;
 
-	*ref = event_ref_of(e);
-	/* events of single system calls, of perf */
-	ref->of_event = p->preset && p->preset->syscalls && e->type->kind == KIND_SAMPLE;
+	*ref = ref_of(p, e);
 	return stack ? call_stacks_recorded(p->stacks, STACK_ROOT, stack, &ref->stack) : 0;
 }
 

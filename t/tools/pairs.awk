@@ -71,7 +71,7 @@ preset == "syscall" && event == "sys_enter" { put(tid "," field("id")) }
 
 # the events of single system calls, where those of all are not there
 preset == "syscall" && event ~ /^sys_(enter|exit)$/ { all = 1 }
-preset == "syscall" && event ~ /^sys_exit_/ && !all { end(tid "," field("__syscall_nr"), event) }
+preset == "syscall" && event ~ /^sys_exit_/ && !all { end(tid "," field("__syscall_nr"), substr(event, 10)) }
 preset == "syscall" && event ~ /^sys_enter_/ && !all { put(tid "," field("__syscall_nr")) }
 
 preset == "irq" && event == "irq_handler_exit" { end(cpu "," field("irq"), field("irq")) }

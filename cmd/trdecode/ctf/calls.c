@@ -11,6 +11,7 @@
 
 #include "cmd/trdecode/ctf/ctf.h"
 #include "common/stream/field.h"
+#include "common/formats/softirqs.h"
 
 enum { CPUS_MOST = 1 << 16 };
 
@@ -210,9 +211,6 @@ const char *ctf_calls_name(const struct ctf_class *c)
 uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
 			    const struct buffer *tail)
 {
-	/* enum in include/linux/interrupt.h of the kernel */
-	static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-					       "IRQ_POLL", "TASKLET", "SCHED",	"HRTIMER", "RCU"};
 	const char *at = c->declared->name;
 	char name[32];
 	size_t size = 0;
@@ -233,8 +231,8 @@ uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const
 	n = ctf_spot(fixed, c->call.location);
 	if (c->call.kind == CALL_ADDRESS)
 		return ctf_calls_address(f->trace, f->thread.pid, n);
-	if (c->call.kind == CALL_SOFTIRQ && n < sizeof softirqs / sizeof *softirqs)
-		snprintf(name, sizeof name, "softirq %s", softirqs[n]);
+	if (c->call.kind == CALL_SOFTIRQ && softirq_name(n))
+		snprintf(name, sizeof name, "softirq %s", softirq_name(n));
 	else
 		snprintf(name, sizeof name, "%s %" PRIu64,
 			 c->call.kind == CALL_IRQ ? "irq" : "softirq", n);

@@ -1,18 +1,18 @@
 /*
  * cut.c - events whose end is lost, though a newline follows
  *
- * The fields of such an event are the first of those that the other events of its name have. It
- * ends early without doubt if its last word is the begin of the next key, or its last value is
- * empty and that of the others is a number. Else it is one of a kind: an event may have a field
- * only now and then, but then seldom once alone. A value may have a newline, after which the other
- * fields follow in the next line, so an event with further lines is whole.
+ * The fields of such an event are the first of those that the other events of its name have. That
+ * alone is no damage: an event may have a field only now and then, such as "uaddr2=" of futex. The
+ * event ends early if its last word is the begin of the next key, or its last value is empty and
+ * that of the others is a decimal number (flags are empty or hexadecimal). A value may have a
+ * newline, after which the other fields follow in the next line, so an event with further lines is
+ * whole.
  */
 #include "cmd/trdecode/ftrace/ftrace.h"
 
 enum {
-	OTHERS_LEAST = 3,   /* events with more fields, beside one that has less */
-	OTHERS_FACTOR = 32, /* as many events with more fields, beside each that has less */
-	WORDS_LEAST = 8,    /* events whose last value is a word, before a further line is damage */
+	OTHERS_LEAST = 3, /* events with a number, beside one whose last value is empty */
+	WORDS_LEAST = 8,  /* events whose last value is a word, before a further line is damage */
 	CLOSED_LEAST = 3, /* events whose last value has its end, before one without it is damage */
 };
 
@@ -93,20 +93,23 @@ static bool ends_in_key(const struct ftrace *f, const struct ftrace_type *t,
 static bool is_number_cut(const struct ftrace *f, const struct ftrace_type *t)
 {
 	const struct ftrace_value *last;
+	uint8_t kind;
 
 	if (!t->type || !t->nfields)
 		return false;
 	last = &f->values[t->nfields - 1];
-	if (last->kind != FIELD_STRING || t->fields[t->nfields - 1].kind == FIELD_STRING)
+	kind = t->fields[t->nfields - 1].kind;
+	if (last->kind != FIELD_STRING || kind == FIELD_STRING)
 		return false;
 	return span_size(last->text) ? t->closed == CLOSED_LEAST && span_find(last->text, " [")
-				     : t->count >= OTHERS_LEAST;
+				     : t->count >= OTHERS_LEAST && kind != FIELD_HEX;
 }
 
 bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t)
 {
 	const struct ftrace_type *other;
 	bool number, early;
+	uint8_t kind;
 
 	if (!t->type)
 		link_variants(f, t);
@@ -115,12 +118,14 @@ bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t)
 	other = longer(f, t);
 	if (!other)
 		return false;
-	number = t->nfields && other->fields[t->nfields - 1].kind != FIELD_STRING &&
-		 !is_text_only(f, t, other);
+	kind = t->nfields ? other->fields[t->nfields - 1].kind : FIELD_STRING;
+	number = kind != FIELD_STRING && !is_text_only(f, t, other);
 	early = t->nfields && ends_in_key(f, t, other);
 	/* a text may go on in the next line */
 	f->row.early = early;
-	return !t->nfields || (number && (early || !span_size(f->values[t->nfields - 1].text)));
+	return !t->nfields ||
+	       (number &&
+		(early || (kind != FIELD_HEX && !span_size(f->values[t->nfields - 1].text))));
 }
 
 void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
@@ -128,8 +133,7 @@ void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
 	const struct ftrace_value *last;
 
 	f->row.variant = (uint32_t)(t - f->declared.types) + 1;
-	if (!t->count++)
-		t->offset = f->offset;
+	t->count++;
 	if (!f->row.instant_text || t->words >= WORDS_LEAST)
 		return;
 	last = &f->values[f->nvalues - 1];
@@ -202,22 +206,6 @@ void ftrace_cut_decide(struct ftrace *f)
 		return;
 	t->count--;
 	ftrace_cut_damage(f, r->offset);
-}
-
-void ftrace_cut_report(struct ftrace *f)
-{
-	for (size_t i = 0; i < f->declared.ntypes; i++) {
-		struct ftrace_type *t = &f->declared.types[i];
-		const struct ftrace_type *other = longer(f, t);
-
-		if (!other || !t->count || t->goes_on || is_text_only(f, t, other))
-			continue;
-		if (t->count == 1 ? other->count >= OTHERS_LEAST
-				  : t->count <= other->count / OTHERS_FACTOR)
-			input_damage(f->input, f->input->name, t->offset,
-				     "an event that lacks fields of the others of its name");
-		t->longer = 0;
-	}
 }
 
 bool ftrace_cut_name(const struct ftrace *f, struct span text)

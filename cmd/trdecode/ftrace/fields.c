@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/ftrace/ftrace.h"
+#include "common/formats/softirqs.h"
 
 bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number)
 {
@@ -180,7 +181,7 @@ static bool same_keys(const struct ftrace *f, const struct ftrace_type *t)
 		uint32_t name = t->fields[i].name;
 		size_t n = intern_size(&f->names, name);
 
-		if (n != span_size(f->values[i].key) ||
+		if (n != span_size(f->values[i].key) || t->fields[i].count != f->values[i].count ||
 		    memcmp(intern_data(&f->names, name), f->values[i].key.at, n))
 			return false;
 	}
@@ -207,11 +208,30 @@ static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 
 		t->fields[i].name = intern(&f->names, key.at, span_size(key));
 		t->fields[i].kind = f->values[i].kind;
+		t->fields[i].count = f->values[i].count;
 		if (t->fields[i].name == INTERN_NONE)
 			return NULL;
 	}
 	*first = (uint32_t)d->ntypes;
 	return t;
+}
+
+/* Test for the number of a softirq, whose field has names in trace.dat too. */
+static bool is_softirq(struct span type, const char *key)
+{
+	return span_begins(type, "softirq_") && !strcmp(key, "vec");
+}
+
+static uint32_t softirq_definition(struct writer *w)
+{
+	struct member_entry members[SOFTIRQS];
+
+	for (uint64_t i = 0; i < SOFTIRQS; i++)
+		members[i] = (struct member_entry){writer_text(w, softirq_name(i)), i, i};
+	return writer_definition(w, &(struct definition_entry){.kind = DEFINITION_ENUM,
+							       .flags = DEFINITION_UNSIGNED,
+							       .nmembers = SOFTIRQS,
+							       .members = members});
 }
 
 /* Declare the type of a variant, as its fields are now. */
@@ -239,16 +259,20 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span 
 		const struct ftrace_type_field *from = &t->fields[i];
 		const char *key = intern_data(&f->names, from->name);
 		bool text = from->kind == FIELD_STRING;
+		bool softirq = from->kind == FIELD_UINT && is_softirq(name, key);
+		uint32_t count = from->count ? from->count : 1;
 
 		fields[e.nfields++] = (struct field_entry){
 			.name = writer_text(f->w, key),
-			.kind = from->kind,
+			.kind = softirq ? FIELD_ENUM : from->kind,
 			.role = !strcmp(key, "message") ? ROLE_MESSAGE : ROLE_NONE,
 			.where = text ? WHERE_STRING : WHERE_FIXED,
 			.offset = text ? texts : e.fixed_size,
-			.size = text ? 1 : 8};
+			.size = text ? 1 : 8,
+			.count = from->count,
+			.definition = softirq ? softirq_definition(f->w) : 0};
 		texts += text;
-		e.fixed_size += text ? 0 : 8;
+		e.fixed_size += text ? 0 : 8 * count;
 	}
 	e.flags = (uint16_t)((texts ? TYPE_TAIL : 0) | (like ? like->flags : 0));
 	t->type = writer_type(f->w, &e);
@@ -287,6 +311,14 @@ static struct ftrace_type *find_or_message(struct ftrace *f, struct span name, s
 	return find_variant(f, name, &full);
 }
 
+static int put_numbers(struct buffer *to, const struct ftrace_value *v)
+{
+	for (unsigned i = 0; i < v->count; i++)
+		if (buffer_u64(to, v->numbers[i]))
+			return -1;
+	return 0;
+}
+
 /* Make the row of an event of a variant. */
 static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
 		    const struct type_entry *like)
@@ -307,11 +339,9 @@ static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
 	r->type = t->type;
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		const struct ftrace_value *v = &f->values[i];
-		uint8_t number[8];
 
 		if (t->fields[i].kind != FIELD_STRING) {
-			put_u64(number, v->number);
-			if (buffer_append(&r->fixed, number, sizeof number))
+			if (v->count ? put_numbers(&r->fixed, v) : buffer_u64(&r->fixed, v->number))
 				return -1;
 			continue;
 		}

@@ -12,10 +12,10 @@ enum { PROBE_LINES = 200, LIVE_WAIT = 20 /* ms */ };
 
 /* --- probe --- */
 
-/* Test for a blank before "-TID": in the text of perf script that is the thread -1. */
+/* Test for a blank before "-1": in the text of perf script that is the thread -1. */
 static bool is_thread_unknown(const struct ftrace_line *l)
 {
-	return *l->comm.end == '-' && span_ends(l->comm, " ");
+	return l->tid == 1 && *l->comm.end == '-' && span_ends(l->comm, " ");
 }
 
 static enum bid ftrace_probe(const struct input *in)
@@ -155,8 +155,6 @@ static int advance(struct ftrace *f, struct error *e)
 			    (ftrace_leaves_write(f, UINT64_MAX, -1) || writer_flush(f->w)))
 				return -1;
 			got = ftrace_next_line(f, e);
-			if (!got)
-				ftrace_cut_report(f);
 			if (got <= 0)
 				return got;
 		}

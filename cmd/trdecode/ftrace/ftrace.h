@@ -37,13 +37,16 @@ enum {
 	FTRACE_FRAMES_MOST = 4096, /* open calls of a thread whose names are kept */
 	FTRACE_STACK_MOST = 128,
 	FTRACE_ARGUMENTS_MOST = 64,
+	FTRACE_SYSCALL_ARGUMENTS = 6,
 };
 
 /* A field of an event: KEY=VALUE. */
 struct ftrace_value {
 	struct span key, text;
-	uint8_t kind; /* enum field_kind: UINT, INT, HEX or STRING */
+	uint8_t kind;  /* enum field_kind: UINT, INT, HEX or STRING */
+	uint8_t count; /* of the numbers of an array; 0: a single value */
 	uint64_t number;
+	const uint64_t *numbers; /* of an array */
 };
 
 /* A type that was declared for the events of a name. */
@@ -57,10 +60,10 @@ struct ftrace_type {
 	bool spaced;	/* the last value of one of them has a blank */
 	uint8_t closed; /* events whose last value has a bracket, a quote or a unit as its end */
 	bool goes_on;	/* an event has further lines */
-	uint64_t count, offset; /* events with KEY=VALUE; the offset of the first */
+	uint64_t count; /* events with KEY=VALUE */
 	struct ftrace_type_field {
 		uint32_t name; /* in ftrace.names */
-		uint8_t kind;
+		uint8_t kind, count;
 	} * fields;
 };
 
@@ -87,6 +90,7 @@ struct ftrace_row {
 	uint32_t variant;  /* number + 1 of its type, if its text is KEY=VALUE */
 	uint64_t offset;   /* of its line */
 	int32_t cpu;
+	uint64_t arguments[FTRACE_SYSCALL_ARGUMENTS]; /* of sys_enter */
 	struct buffer fixed, tail;
 };
 
@@ -237,8 +241,6 @@ bool ftrace_cut_lacks(const struct ftrace *f);
 void ftrace_cut_damage(struct ftrace *f, uint64_t offset);
 /* Drop the row if it ends early, when its further lines are known. */
 void ftrace_cut_decide(struct ftrace *f);
-/* Report the events that lack fields, at the end of the text. */
-void ftrace_cut_report(struct ftrace *f);
 /* Test whether a text without a name is the begin of one. */
 bool ftrace_cut_name(const struct ftrace *f, struct span text);
 

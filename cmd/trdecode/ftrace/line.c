@@ -103,6 +103,9 @@ bool ftrace_task(struct span s, struct ftrace_line *l)
 		l->instance.end = colon;
 		l->comm.at = span_skip_blanks(colon + 1, l->comm.end);
 	}
+	/* the kernel prints this of a thread whose name it does not know */
+	if (span_is(l->comm, "<...>"))
+		l->comm.end = l->comm.at;
 	return true;
 }
 

@@ -133,10 +133,6 @@ int ftrace_next_line(struct ftrace *f, struct error *e)
 		if (!in_trace(f, f->whole, &f->line))
 			continue;
 		if (f->line.kind == LINE_IGNORED) {
-			/* the blanks before a thread */
-			if (!f->lines.whole && !span_size(span_trim(f->whole)) &&
-			    (f->events || f->has_row))
-				ftrace_strange(f);
 			if (!f->events && !f->has_row)
 				ftrace_heading_take(f);
 			continue;

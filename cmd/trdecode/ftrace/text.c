@@ -116,6 +116,24 @@ static bool read_wakeup(struct ftrace *f, struct span s)
 	return s.at == s.end;
 }
 
+/* Make an array of a value that is a list of hexadecimal numbers: "3, 7ffe8d5547b0, 0". */
+static void read_numbers(struct ftrace *f, struct ftrace_value *v)
+{
+	struct span s = v->text;
+	uint8_t n = 0;
+
+	do {
+		if (n == FTRACE_SYSCALL_ARGUMENTS ||
+		    !digits_hex(&s.at, s.end, &f->row.arguments[n++]))
+			return;
+	} while (take(&s, ", "));
+	if (s.at < s.end)
+		return;
+	v->kind = FIELD_HEX;
+	v->count = n;
+	v->numbers = f->row.arguments;
+}
+
 /* Read "NR ID = RET" and "NR ID (ARGS)" of sys_exit and sys_enter. */
 static bool read_syscall(struct ftrace *f, struct span s)
 {
@@ -135,6 +153,7 @@ static bool read_syscall(struct ftrace *f, struct span s)
 	if (!take(&s, "(") || s.end == s.at || s.end[-1] != ')')
 		return false;
 	ftrace_value_add(f, "args", (struct span){s.at, s.end - 1}, false);
+	read_numbers(f, &f->values[f->nvalues - 1]);
 	return true;
 }
 

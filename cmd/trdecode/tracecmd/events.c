@@ -151,7 +151,7 @@ static uint32_t comm_of(struct tracecmd *t, int32_t pid)
 	bool own = recorder && !strncmp(recorder, TRACECMD_OWN, sizeof TRACECMD_OWN - 1);
 
 	if (!at)
-		return writer_text(t->w, pid ? "<...>" : "<idle>");
+		return pid ? idmap_get(&t->learned, (uint32_t)pid) : writer_text(t->w, "<idle>");
 	text = (char *)t->h.cmdlines.data + at - 1;
 	end = (char *)t->h.cmdlines.data + t->h.cmdlines.size;
 	while (text < end && *text == ' ')
@@ -170,7 +170,8 @@ static struct lane_entry lane_entry(const struct tracecmd *t, const struct trace
 
 static uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pid)
 {
-	uint32_t lane = idmap_get(&r->lanes, (uint32_t)pid);
+	struct idmap *lanes = idmap_get(&t->learned, (uint32_t)pid) ? &r->named : &r->lanes;
+	uint32_t lane = idmap_get(lanes, (uint32_t)pid);
 	struct lane_entry entry;
 
 	if (lane)
@@ -180,7 +181,30 @@ static uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int
 	entry.tid = pid;
 	entry.comm = comm_of(t, pid);
 	lane = writer_lane(t->w, &entry);
-	return lane && !idmap_set(&r->lanes, (uint32_t)pid, lane) ? lane : 0;
+	return lane && !idmap_set(lanes, (uint32_t)pid, lane) ? lane : 0;
+}
+
+/* Learn the names of threads that saved_cmdlines lacks, for the records after this one. */
+static int learn_names(struct tracecmd *t, const struct ftrace_event *v,
+		       const struct ring_record *record)
+{
+	for (unsigned i = 0; i < 2 && v->tasks[i].comm.size; i++) {
+		const struct task_at *at = &v->tasks[i];
+		const char *name = (const char *)record->data + at->comm.offset;
+		size_t n = ftrace_number_fits(record, at->comm) ? strnlen(name, at->comm.size) : 0;
+		uint32_t tid, comm;
+
+		if (!n || !ftrace_number_fits(record, at->tid))
+			continue;
+		tid = (uint32_t)ftrace_number(record, at->tid, t->h.big_endian);
+		if (!tid || idmap_get(&t->comms, tid) || idmap_get(&t->learned, tid))
+			continue;
+		comm = writer_string(t->w, name, n);
+		if (!comm || idmap_set(&t->learned, tid, comm))
+			return -1;
+		t->nlearned++; /* the thread gets new lanes, with the name */
+	}
+	return 0;
 }
 
 uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r)
@@ -286,9 +310,10 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 		return emit_short(t, r);
 	id = (uint16_t)get_uint(record->data + t->events.type.offset, 2, big);
 	pid = (uint32_t)get_uint(record->data + t->events.pid.offset, 4, big);
-	if (__builtin_expect(pid != r->pid || !r->lane, 0)) {
+	if (__builtin_expect(pid != r->pid || !r->lane || r->nlearned != t->nlearned, 0)) {
 		r->lane = tracecmd_lane(t, r, (int32_t)pid);
 		r->pid = pid;
+		r->nlearned = t->nlearned;
 		if (!r->lane)
 			return -1;
 	}
@@ -319,8 +344,8 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 		if (__builtin_expect(p != NULL, 1)) {
 			put_u32(p, record->size);
 			writer_copy_words(p + 4, record->data, record->size);
-			return 0;
+			return v->tasks[0].comm.size ? learn_names(t, v, record) : 0;
 		}
 	}
-	return emit_row(t, r, v, location, depth);
+	return emit_row(t, r, v, location, depth) ? -1 : learn_names(t, v, record);
 }

@@ -302,12 +302,14 @@ static void tracecmd_close(struct input *in)
 			   "not have");
 	for (size_t i = 0; i < t->nreaders; i++) {
 		idmap_free(&t->readers[i].lanes);
+		idmap_free(&t->readers[i].named);
 		cpu_data_free(&t->readers[i].data);
 		tracecmd_text_free(&t->readers[i]);
 	}
 	free(t->readers);
 	free(t->heap.items);
 	idmap_free(&t->comms);
+	idmap_free(&t->learned);
 	idmap_free(&t->spaces);
 	buffer_free(&t->frames);
 	ftrace_events_free(&t->events);

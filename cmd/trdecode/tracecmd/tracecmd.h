@@ -22,8 +22,10 @@ struct tracecmd_reader {
 	const struct tracecmd_buffer *buffer;
 	uint32_t cpu, buffer_name;
 	uint32_t bare_lane; /* lane of events without a thread, 0: not yet declared */
-	uint32_t pid, lane; /* of the last record */
+	uint32_t pid, lane; /* of the last record; lane 0: there is none */
+	uint32_t nlearned;  /* tracecmd.nlearned when the lane was found */
 	struct idmap lanes; /* by pid */
+	struct idmap named; /* by pid, of threads whose name an event gave */
 	struct cpu_data data;
 	struct ring_record record;
 	uint64_t last;		    /* time of the last row */
@@ -52,7 +54,9 @@ struct tracecmd {
 	struct ftrace_events events;
 	uint32_t common_end; /* least bytes of a record */
 
-	struct idmap comms; /* by pid: 1 + offset of its line in cmdlines */
+	struct idmap comms;   /* by pid: 1 + offset of its line in cmdlines */
+	struct idmap learned; /* by pid: the name that an event gave, a string of w */
+	uint32_t nlearned;
 
 	uint32_t source, clock, space;
 	struct location_slot locations[LOCATION_SLOTS];

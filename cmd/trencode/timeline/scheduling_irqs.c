@@ -2,6 +2,7 @@
  * scheduling_irqs.c - the interrupts and softirqs that CPUs handle
  */
 #include "cmd/trencode/timeline/scheduling.h"
+#include "common/formats/softirqs.h"
 
 int scheduling_irqs_put(struct scheduling *s, const struct scheduling_cpu *c,
 			const struct scheduling_irqs *irqs, unsigned keep, uint64_t time,
@@ -62,7 +63,8 @@ int scheduling_irq_entry(struct scheduling *s, struct scheduling_cpu *c,
 		irq.name = dictionary_text(s->dictionary, name, size).number;
 	else if (label)
 		irq.name = label->name.number;
-	else if (irqs == &c->softirqs && (softirq = scheduling_softirq(irq.number)))
+	else if (irqs == &c->softirqs && irq.number >= 0 &&
+		 (softirq = softirq_name((uint64_t)irq.number)))
 		irq.name = dictionary_text(s->dictionary, softirq, strlen(softirq)).number;
 	if (irqs->count == SCHEDULING_NESTED &&
 	    scheduling_irqs_end(s, c, irqs, SCHEDULING_NESTED - 1, c->last, e))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/convert/attributes.h"
+#include "common/formats/softirqs.h"
 #include "common/value/argument.h"
 
 /* The types of one kind. Names of fields with a bar are alternatives: a tid of LTTng is a pid of
@@ -194,17 +195,6 @@ bool scheduling_cpu(const struct scheduling_type *t, const struct event *ev, uin
 	return number >= 0 && number < SCHEDULING_CPUS;
 }
 
-/* The softirqs, as include/linux/interrupt.h of Linux orders them. */
-static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-				       "IRQ_POLL", "TASKLET", "SCHED",	"HRTIMER", "RCU"};
-
-const char *scheduling_softirq(int64_t number)
-{
-	return number >= 0 && number < (int64_t)(sizeof softirqs / sizeof *softirqs)
-		       ? softirqs[number]
-		       : NULL;
-}
-
 /* Read a number where the source has the text of the kernel's print fmt: of irq_handler_exit,
  * softirqs and rss_stat, whose size has a B after it. */
 static bool number_of_text(const char *text, size_t size, int64_t *number)
@@ -226,8 +216,8 @@ static bool number_of_text(const char *text, size_t size, int64_t *number)
 			*number = words[i].number;
 			return true;
 		}
-	for (size_t i = 0; i < sizeof softirqs / sizeof *softirqs; i++)
-		if (!strcmp(copy, softirqs[i])) {
+	for (unsigned i = 0; i < SOFTIRQS; i++)
+		if (!strcmp(copy, softirq_name(i))) {
 			*number = (int64_t)i;
 			return true;
 		}

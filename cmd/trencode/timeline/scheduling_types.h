@@ -107,9 +107,6 @@ static inline const struct scheduling_type *scheduling_types_get(struct scheduli
 		       : scheduling_types_make(t, type);
 }
 
-/* Get the name of a softirq. NULL: the kernel has none of this number. */
-const char *scheduling_softirq(int64_t number);
-
 /* Get the CPU of an event. false: it is not known. */
 bool scheduling_cpu(const struct scheduling_type *t, const struct event *ev, uint32_t *cpu);
 /* Read the whole number, or the text, in a slot of an event. false: it has none. */

@@ -41,7 +41,7 @@ struct aggregate *statistics_group(struct statistics *s, const struct event_ref 
 	struct group_key key;
 	struct cached_group *c;
 
-	if (s->name_only && subject->location && !subject->of_event)
+	if (s->name_only && subject->location && !subject->syscall)
 		return find_by_location(s, subject);
 	if (is_singular(s, subject))
 		return find_group(s, subject);

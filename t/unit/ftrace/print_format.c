@@ -207,7 +207,10 @@ static void test_names(void)
 	IS("\"%s\", __print_flags(REC->f, \"|\", {0x80, \"A\"}, {0x40, \"B\"}, {1, \"C\"})",
 	   "A|B|0x8");
 	IS("\"%s\", __print_flags(0, \"|\", {0x80, \"A\"})", "");
-	IS("\"%s\", __print_flags(0, \"|\", {NONE, \"none\"}, {1, \"A\"})", "none");
+	/* the kernel prints no flag of 0, and a name whose value the format does not have is none
+	 */
+	IS("\"%s\", __print_flags(0, \"|\", {NONE, \"none\"}, {1, \"A\"})", "");
+	IS("\"%s\", __print_flags(0x70, \"|\", {I_DIRTY_SYNC, \"I_DIRTY_SYNC\"})", "0x70");
 	IS("\"%s\", __print_flags(3, \"\", {1, \"a\"}, {2, \"b\"})", "ab");
 	IS("\"%s\", __print_flags(5, \"|\", {1, \"a\"}, { 0, ((void *)0) } )", "a|0x4");
 	IS("\"%s\", __print_symbolic(0, {1, \"a\"}, { 0, ((void *)0) })", "0x0");

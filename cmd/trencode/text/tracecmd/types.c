@@ -87,7 +87,10 @@ static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
 	l->microseconds = !lane->clock || clock_in_seconds(lane->clock->name.text);
 	tc_prefix(sources, lane, &line);
 	l->prefix_size = start = line.size;
-	line_put(&line, lane->comm.text, lane->comm.size);
+	if (lane->comm.size || !lane->tid)
+		line_put(&line, lane->comm.text, lane->comm.size);
+	else
+		line_puts(&line, "<...>");
 	line_column(&line, start, 16, -1, false);
 	line_char(&line, '-');
 	start = line.size;
