@@ -146,17 +146,18 @@ fold() {
 }
 
 @test "calls in the kernel outside any call of their task are not counted, and said" {
+	# 86 of them are of the thread 0, as the pages of kernel-cpu*.dat have them
 	run -0 --separate-stderr bash -c "trdecode '$K' | trsym | trstat -t csv -c count"
-	[[ $stderr == 'trstat: 2217 calls in the kernel outside any call of their task: left out, '* ]]
+	[[ $stderr == 'trstat: 2303 calls in the kernel outside any call of their task: left out, '* ]]
 	assert_line handle_mm_fault,5
 	for format in folded chrome text; do
 		run -0 --separate-stderr bash -c "trdecode '$K' | trsym | trencode -t $format"
 		[[ $stderr == *'calls in the kernel outside any call of their task: left out'* ]]
-		[[ $stderr == *2217* ]]
+		[[ $stderr == *2303* ]]
 	done
 	pipefail "trdecode '$K' | trsym | trstat --partial -o all.part"
 	run -0 --separate-stderr trstat --merge all.part
-	[[ $stderr == *'2217 calls in the kernel outside'* ]]
+	[[ $stderr == *'2303 calls in the kernel outside'* ]]
 }
 
 # The calls below them may be left out.
@@ -170,4 +171,23 @@ fold() {
 		trfilter 'name == \"x64_sys_call\"' | trstat -t csv -c count"
 	assert_line x64_sys_call,393
 	[[ $stderr == *'381 calls in the kernel outside any call of their task: left out'* ]]
+}
+
+@test "uftrace: calls of the kernel in thread 0 are in the stream and come back" {
+	need uftrace
+	cd "$BATS_TEST_TMPDIR"
+	tar -xJf "$DATA/uftrace/kernel-thread-0.tar.xz"
+	calls() {
+		uftrace dump -d "$1" | sed -nE 's/^([0-9.]+) +0: \[(entry|exit) ?\] (.*)\(.*/\1 \2 \3/p' | sort
+	}
+	calls uftrace-tid0 >want
+	[ "$(wc -l <want)" = 8 ]
+	trdecode -q uftrace-tid0 -o x.trs
+	trencode -q -t uftrace -o back x.trs
+	calls back | diff want -
+	run -0 trfilter -c 'tid == 0' x.trs
+	assert_output 4
+	# uftrace report has none of them
+	run -0 trstat -q -g tid -c count -t tsv x.trs
+	refute_line --regexp $'^0\t|\t0$'
 }

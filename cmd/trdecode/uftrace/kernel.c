@@ -24,12 +24,13 @@ struct kernel_reader {
 	struct tracecmd_file file;
 	char path[512];
 	bool keep, listed;
-	uint32_t cpu, lane;
+	uint32_t cpu;
+	uint32_t lane, idle_lane; /* of the CPU, and of its thread 0; 0: not yet declared */
 	struct cpu_data data;
 	/* the next record */
 	struct ring_record record;
 	const struct ftrace_event *event;
-	struct task_reader *task;
+	uint32_t row_lane;
 };
 
 struct kernel {
@@ -87,27 +88,48 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct ftrace_event
 
 /* --- records --- */
 
-/* Find the task of a record: if the running task is not in the recording, uftrace takes the task
- * that the record names. */
-static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
-				   const struct ftrace_event *v, const struct ring_record *r)
+/* Declare a lane of a CPU: of its thread 0, or of no thread. */
+static uint32_t cpu_lane(struct uftrace *u, const struct kernel_reader *r, bool idle)
 {
-	struct task_reader *t = uftrace_task_of(
-		u, (int32_t)ftrace_number(r, k->h.events.pid, k->h.layout.big_endian));
-
-	if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(r, v->next_pid))
-		t = uftrace_task_of(u,
-				    (int32_t)ftrace_number(r, v->next_pid, k->h.layout.big_endian));
-	else if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(r, v->pid))
-		t = uftrace_task_of(u, (int32_t)ftrace_number(r, v->pid, k->h.layout.big_endian));
-	return t;
+	return writer_lane(u->w,
+			   &(struct lane_entry){.source = u->ids.source,
+						.clock = u->ids.clock,
+						.comm = idle ? writer_text(u->w, "<idle>") : 0,
+						.flags = LANE_HAS_CPU | (idle ? LANE_HAS_TID : 0),
+						.cpu = (int32_t)r->cpu});
 }
 
-/* Test a record: 1: it is the next one; 0: it is not needed, or damaged. */
+/* Find the lane of a record: if the running task is not in the recording, uftrace takes the task
+ * that the record names. Calls of thread 0 are those of a task that it has just become. Returns 0
+ * if the record is of no task of the recording; *failed: out of memory. */
+static uint32_t lane_of(struct uftrace *u, struct kernel_reader *r, const struct ftrace_event *v,
+			bool *failed)
+{
+	const struct kernel *k = u->kernel;
+	const struct ring_record *record = &r->record;
+	bool big = k->h.layout.big_endian;
+	int32_t tid = (int32_t)ftrace_number(record, k->h.events.pid, big);
+	struct task_reader *t = uftrace_task_of(u, tid);
+
+	if (!t && v->kind != KIND_INSTANT && !tid) {
+		if (!r->idle_lane)
+			r->idle_lane = cpu_lane(u, r, true);
+		*failed = !r->idle_lane;
+		return r->idle_lane;
+	}
+	if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(record, v->next_pid))
+		t = uftrace_task_of(u, (int32_t)ftrace_number(record, v->next_pid, big));
+	else if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(record, v->pid))
+		t = uftrace_task_of(u, (int32_t)ftrace_number(record, v->pid, big));
+	return t ? t->lane : 0;
+}
+
+/* Test a record: 1: it is the next one; 0: it is not needed, or damaged; -1: out of memory. */
 static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	const struct ring_record *record = &r->record;
 	struct ftrace_event *v;
+	bool failed = false;
 
 	if (!ftrace_number_fits(record, k->h.events.type) ||
 	    !ftrace_number_fits(record, k->h.events.pid)) {
@@ -125,9 +147,9 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 		k->unknown++;
 		return 0;
 	}
-	r->task = task_of(u, k, v, record);
-	if (!r->task)
-		return 0;
+	r->row_lane = lane_of(u, r, v, &failed);
+	if (!r->row_lane)
+		return failed ? -1 : 0;
 	if (v->kind != KIND_INSTANT && record->size < v->least) {
 		input_damage(u->input, r->path, NO_OFFSET,
 			     "a record shorter than the fields of its event");
@@ -176,10 +198,7 @@ static int report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time
 			.offset = NO_OFFSET};
 
 	if (!r->lane)
-		r->lane = writer_lane(u->w, &(struct lane_entry){.source = u->ids.source,
-								 .clock = u->ids.clock,
-								 .flags = LANE_HAS_CPU,
-								 .cpu = (int32_t)r->cpu});
+		r->lane = cpu_lane(u, r, false);
 	r->data.missed = 0;
 	return r->lane ? writer_gap(u->w, shifted(u, time), r->lane, &g) : -1;
 }
@@ -195,7 +214,7 @@ static void end_reader(struct kernel_reader *r)
 static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	struct error e;
-	int got;
+	int got, taken;
 
 	do {
 		got = next_record(u, r, &e);
@@ -203,7 +222,10 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 			input_damage_error(u->input, &r->data.damage);
 			r->data.damaged = false;
 		}
-	} while (got > 0 && !kernel_take(u, k, r));
+		taken = got > 0 ? kernel_take(u, k, r) : 1;
+	} while (!taken);
+	if (taken < 0)
+		got = error_no_memory(&e);
 	if (got < 0)
 		input_damage_error(u->input, &e);
 	if (got <= 0)
@@ -233,7 +255,7 @@ static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *
 	}
 	put_u32(fixed, r->cpu);
 	return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->record.time),
-						      .lane = r->task->lane,
+						      .lane = r->row_lane,
 						      .type = v->type,
 						      .location = location,
 						      .depth = depth,
@@ -252,7 +274,7 @@ static int kernel_run(struct uftrace *u, struct lane_reader *reader)
 		return -1;
 	if (write_row(u, u->kernel, r))
 		return -1;
-	u->last_lane = r->task->lane;
+	u->last_lane = r->row_lane;
 	kernel_look_ahead(u, u->kernel, r);
 	return 0;
 }

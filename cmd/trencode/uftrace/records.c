@@ -146,8 +146,9 @@ static int kernel_record(struct uftrace_output *s, uint32_t *task, const struct 
 {
 	int got;
 
-	/* uftrace reads the kernel's records only of tasks that have a file, even an empty one */
-	if (!*task && open_task(s, task, ev->lane, e))
+	/* uftrace reads the kernel's records only of tasks that have a file, even an empty one; the
+	 * thread 0 is no task */
+	if (!*task && ev->lane->tid && open_task(s, task, ev->lane, e))
 		return -1;
 	got = kernel_output_event(&s->kernel, ev, e);
 	s->unfit += got > 0;
