@@ -120,7 +120,8 @@ deps:
 
 demo:
 	@t/deps.sh build
-	$(AGAIN) -s all
+	@t/demo.sh --before $(OBJ)
+	$(AGAIN) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc)) all
 	@t/demo.sh $(BIN)
 
 check:

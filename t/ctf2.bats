@@ -44,8 +44,7 @@ one() {
 	trdecode x | trencode -t ndjson | python3 "$tool" compare x.expect
 }
 
-@test "traces of both versions with the same data have the same events" {
-	need_shared ctf2
+same_events() {
 	local name
 	for name in smalltrace succeed1 trace-with-index lttng-crash; do
 		trdecode "$S/succeed/$name" | trencode >want
@@ -56,9 +55,7 @@ one() {
 	assert_output --partial 'vi10b = 9223372036854775807, vi10c = -9223372036854775808 }'
 }
 
-@test "babeltrace's traces have the events that babeltrace2 lists" {
-	need babeltrace2
-	need_shared ctf-babeltrace
+listed_events() {
 	local d
 	for d in "$S"/succeed/* "$S"/packet-seq-num/no-lost; do
 		babeltrace2 --clock-gmt --clock-date --no-delta "$d" 2>/dev/null | LC_ALL=C sort >want
@@ -66,8 +63,7 @@ one() {
 	done
 }
 
-@test "babeltrace's bad traces give a status and a place" {
-	need_shared ctf-babeltrace
+bad_traces() {
 	local d s
 	for d in "$S"/fail/*; do
 		s=0
@@ -76,6 +72,15 @@ one() {
 		[[ $s == 1 || $s == 2 && $(<err) == *"the version is CTF "* ]]
 		grep -Eq '(metadata|channel0_3|dummystream): ' err
 	done
+}
+
+@test "babeltrace's traces have the events that babeltrace2 lists, in both versions; bad ones give a place" {
+	need babeltrace2
+	need_shared ctf2
+	need_shared ctf-babeltrace
+	same_events
+	listed_events
+	bad_traces
 }
 
 @test "bit maps in both byte and bit orders" {

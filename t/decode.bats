@@ -407,7 +407,7 @@ good() {
 	for ((i = 0; i < 30; i++)); do cp -r recording "r$i"; done
 	run -0 pipe "trap '' PIPE; { trdecode --segment 64K r*; echo \$? >&2; } | head -c 100 >/dev/null"
 	assert_output 141
-	need script
+	need_terminal
 	run -2 script -qec "trdecode '$FIB'" /dev/null
 	assert_output --partial 'a binary stream is not written to a terminal'
 }

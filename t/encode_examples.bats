@@ -103,7 +103,7 @@ setup() {
 }
 
 @test "binary files are not written to a terminal" {
-	command -v script >/dev/null || skip 'no script(1)'
+	need_terminal
 	trdecode uftrace.data >x.trs
 	for t in pprof perfetto parquet; do
 		run -2 script -qec "trencode -q -t $t x.trs" /dev/null

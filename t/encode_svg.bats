@@ -17,9 +17,7 @@ compare() {
 	trencode -q -t svg "${@:2}" -o x.svg "$1"
 	trencode -q -t folded "${@:2}" "$1" >x.folded
 	python3 "$ROOT/t/tools/flame_widths.py" x.svg x.folded
-	if command -v xmllint >/dev/null; then
-		xmllint --noout x.svg
-	fi
+	xmllint --noout x.svg
 }
 
 @test "the frames are the stacks of folded, with the same sums: calls, samples, every weight" {
@@ -51,9 +49,7 @@ compare() {
 	grep -q '<title>a\\x01&lt;?\\x7f (5000 ns at 0 ns, ' chart.svg
 	trencode -q -t svg -o graph.svg odd.trs
 	grep -q '<title>a\\x01&lt;?\\x7f (5000 ns, ' graph.svg
-	if command -v xmllint >/dev/null; then
-		xmllint --noout chart.svg graph.svg
-	fi
+	xmllint --noout chart.svg graph.svg
 }
 
 @test "at most 8000 frames, and the others are merged and counted" {
@@ -72,9 +68,7 @@ compare() {
 
 @test "an empty trace is a graph without frames" {
 	trfilter -q 'tid == 1' fib.trs | trencode -q -t svg >x.svg
-	if command -v xmllint >/dev/null; then
-		xmllint --noout x.svg
-	fi
+	xmllint --noout x.svg
 	grep -q '<title>all (0 ns' x.svg
 }
 
@@ -117,9 +111,7 @@ browse() {
 chart() {
 	trencode -q -t svg --by-time -o x.svg "$1"
 	python3 "$ROOT/t/tools/flame_chart.py" x.svg "${@:2}"
-	if command -v xmllint >/dev/null; then
-		xmllint --noout x.svg
-	fi
+	xmllint --noout x.svg
 }
 
 @test "--by-time: each call of uftrace at its time, and merged where too narrow" {
@@ -200,9 +192,7 @@ calls_json() {
 	trfilter -q 'tid == 1' fib.trs | trencode -q -t svg --by-time -o empty.svg
 	for name in deep threads none empty; do
 		(($(stat -c %s $name.svg) < 2000000))
-		if command -v xmllint >/dev/null; then
-			xmllint --noout $name.svg
-		fi
+		xmllint --noout $name.svg
 	done
 	# the outermost of the deep calls is there, as wide as the chart
 	grep -q '<title>f1 (1000000000 ns at 0 ns, 100.00%)</title><rect x="10.000" y="83" width="1180.000"' deep.svg

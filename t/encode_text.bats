@@ -350,7 +350,7 @@ setup() {
 }
 
 @test "nothing in a trace steers the terminal, in no format" {
-	command -v script >/dev/null || skip 'no script(1)'
+	need_terminal
 	cd "$BATS_TEST_TMPDIR" || return
 	# a property, a function, an argument, an enum's name and a text with escapes in them
 	{

@@ -109,7 +109,7 @@ alike() {
 }
 
 @test "no tar on a terminal" {
-	need script
+	need_terminal
 	trdecode "$U/threads" >x.trs
 	run -2 script -qec 'trencode -t uftrace x.trs' /dev/null
 	assert_output --partial 'a tar is not written to a terminal; use -o DIR'

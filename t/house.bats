@@ -256,3 +256,24 @@ complete_line() {
 		run -2 bash -c "$program - <both >>both"
 	done
 }
+
+@test "a test that needs a terminal skips where there is none" {
+	run awk '/^@test / { name = FILENAME ": " $0; ready = 0 } /^\tneed_terminal/ { ready = 1 }
+		/(^|[^a-z])script -qe?c/ && !ready { print name }' "$ROOT"/t/*.bats
+	assert_output ''
+}
+
+@test "elsewhere than on Debian make deps names the libraries" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir bin
+	for tool in bash cat paste uniq dirname; do ln -s "$(command -v $tool)" bin; done
+	# the compiler finds one header alone
+	printf '#!/bin/bash\n[[ "$*" == *" zlib.h "* ]]\n' >bin/cc
+	chmod +x bin/cc
+	run -0 env -i PATH="$PWD/bin" bash "$ROOT/t/deps.sh" build
+	assert_line --regexp 'dnf install snappy-devel .*libdeflate-devel .*elfutils-devel binutils-devel$'
+	assert_line --regexp 'pacman -S --needed snappy brotli zstd libdeflate libarchive libelf binutils$'
+	printf '#!/bin/bash\n' >bin/cc
+	run -0 env -i PATH="$PWD/bin" bash "$ROOT/t/deps.sh" build
+	assert_output ''
+}

@@ -38,6 +38,12 @@ need() {
 	command -v "$1" >/dev/null || skip "no $1"
 }
 
+# Skip where a command cannot be run on a terminal: no script(1), or no pseudo-terminals, as in a chroot.
+need_terminal() {
+	need script
+	script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "no pseudo-terminal"
+}
+
 # errors COMMAND: its stderr alone; a program that fails writes the cause into its stream, on stdout
 errors() {
 	{ "$@" >/dev/null; } 2>&1

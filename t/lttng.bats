@@ -123,8 +123,7 @@ unpack() {
 	done
 }
 
-@test "calls have the names that the trace dumps, threads their tid and comm" {
-	need_shared lttng-legacy/v2.6-219558ev-2cpu
+calls_have_names() {
 	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | trstat -q -t tsv -c count" >names
 	grep -q $'\tsys_poll$\|^sys_poll\t' names
 	grep -q 'page_fault' names
@@ -133,8 +132,7 @@ unpack() {
 	grep -q pulseaudio comms
 }
 
-@test "tables by CPU, thread and event are what the listing says" {
-	need_shared lttng-legacy/v2.6-219558ev-2cpu
+tables_are_listed() {
 	pipefail "trdecode '$L/v2.6-219558ev-2cpu' >stream"
 	pipefail "trencode -q stream >listing"
 	awk -f "$ROOT/t/tools/lttng_summary.awk" listing listing >said
@@ -154,8 +152,7 @@ unpack() {
 		print; bad = 1 } END { exit bad }' both
 }
 
-@test "threads have the names that the state dump gives them" {
-	need_shared lttng-legacy/v2.6-219558ev-2cpu
+threads_have_names() {
 	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | tee stream | trencode -q >listing"
 	trstat -q -t tsv -g tid,comm -c count stream | sed 1d >got
 	# but for those that change theirs, or are there several times
@@ -229,13 +226,20 @@ unpack() {
 	((n > 30 && damaged > 10)) || fail "$damaged of $n"
 }
 
-@test "mappings are in the stream" {
-	need_shared lttng-legacy/v2.6-219558ev-2cpu
+mappings_are_there() {
 	pipefail "trdecode '$L/v2.6-219558ev-2cpu' >stream"
 	grep -aq '\[inode 2887482\]' stream
 	# and change nothing of what is listed
 	pipefail "trsym stream | trencode -q | wc -l" >count
 	(($(<count) == 219558))
+}
+
+@test "the public trace of two CPUs: names of calls and threads, tables, mappings" {
+	need_shared lttng-legacy/v2.6-219558ev-2cpu
+	calls_have_names
+	tables_are_listed
+	threads_have_names
+	mappings_are_there
 }
 
 @test "0.x is refused with the reason" {

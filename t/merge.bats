@@ -496,6 +496,7 @@ flip() {
 	need parallel
 	need rsync
 	[[ -x /usr/sbin/sshd ]] || skip "no sshd"
+	need ip
 	unshare -nm true 2>/dev/null || skip "no network namespaces may be made here"
 	quiet trdecode rec1 | trsym >rec1.trs
 	quiet trdecode rec2 | trsym >rec2.trs
@@ -528,8 +529,6 @@ flip() {
 	done
 	run -0 quiet pipe 'cd array && trstat -t tsv --merge part.*'
 	assert_output "$(quiet trdecode rec1 | trsym >r1; quiet trdecode rec2 | trsym >r2; quiet trstat -t tsv r1 r2)"
-	need sbatch
-	run sbatch --test-only trstat.sbatch
 }
 
 @test "segments with pseudonyms or fewer fields have the open calls as the filter writes them" {

@@ -898,8 +898,9 @@ kinds() {
 		END { print "packets", n; for (k in count) print k, count[k] }' | sort
 }
 
-@test "the numbers of packets of each kind are those that protoc counts" {
-	need_shared perfetto
+# the numbers of packets of each kind are those that protoc counts
+packets_are_counted() {
+	local file
 	for file in "$RECORDED"/perfetto/*; do
 		kinds "$file" >want
 		trdecode -q --info "$file" | sed -nE '
@@ -948,16 +949,16 @@ frames() {
 	END
 	run -0 errors trdecode x.pftrace
 	assert_output 'trdecode: x.pftrace: 1 end of calls without a begin was left out'
-	need_shared perfetto/nowinandroid.perfetto-trace
-	frames "$RECORDED/perfetto/nowinandroid.perfetto-trace" >want
-	[ "$(wc -l <want)" -gt 3000 ]
-	trdecode -q "$RECORDED/perfetto/nowinandroid.perfetto-trace" | trfilter -q 'group == "frame_timeline"' | trencode -q -t ndjson |
-		jq -r 'select(.type == "async end") | [.time, .name, .dur, .pid, .args.token] | @tsv' | sort | diff want -
 }
 
-@test "a recording of Android: its marks are as many calls, and a copy of it is equal" {
+@test "a recording of Android: its packets, marks and frames are all there, and a copy of it is equal" {
 	need_shared perfetto/nowinandroid.perfetto-trace
 	file=$RECORDED/perfetto/nowinandroid.perfetto-trace
+	packets_are_counted
+	frames "$file" >want
+	[ "$(wc -l <want)" -gt 3000 ]
+	trdecode -q "$file" | trfilter -q 'group == "frame_timeline"' | trencode -q -t ndjson |
+		jq -r 'select(.type == "async end") | [.time, .name, .dur, .pid, .args.token] | @tsv' | sort | diff want -
 	protoc --decode_raw <"$file" | grep -cE '^ +2: "B\|' >want
 	trdecode -q "$file" >x.trs
 	trfilter -q -c 'kind == enter && type == "begin"' x.trs >got

@@ -180,6 +180,7 @@ lines() {
 }
 
 @test "a summary is not written to a terminal" {
+	need_terminal
 	run script -qec 'trstat --partial fib.trs' /dev/null </dev/null
 	assert_output --partial 'a summary is not written to a terminal; pipe it into trstat --merge, or use -o FILE'
 }
@@ -248,7 +249,7 @@ lines() {
 }
 
 @test "on a terminal a table has 50 rows unless -n is given" {
-	need script
+	need_terminal
 	run -0 pipe "script -qec 'trstat -g time -c count fib.trs' /dev/null </dev/null | tr -d '\r'"
 	assert_equal "${#lines[@]}" 52
 	n=$(trstat -g time -c count -t tsv fib.trs | tail -n +2 | wc -l)
@@ -357,7 +358,7 @@ lines() {
 }
 
 @test "long names are shortened on a terminal only" {
-	need script
+	need_terminal
 	trdecode "$DATA/uftrace/fib" | trsym >n.trs
 	run -0 pipe "COLUMNS=24 script -qec 'trstat -g input -c count n.trs' /dev/null </dev/null"
 	refute_output --partial "$DATA/uftrace/fib"

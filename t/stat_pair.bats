@@ -121,8 +121,7 @@ same() {
 	assert_line --index 2 --regexp '^4126	1	[0-9]+$'
 }
 
-@test "pairs of another tracer's events, in words" {
-	need_shared lttng-legacy/v2.5-15316ev-1cpu
+pairs_in_words() {
 	L=$RECORDED/lttng-legacy/v2.5-15316ev-1cpu
 	awk '/ kernel_0 kernel.syscall_entry / { split($1, t, "."); start = t[1] * 1000000000 + t[2] }
 		/ kernel_0 kernel.syscall_exit / && start { split($1, t, "."); d = t[1] * 1000000000 + t[2] - start
@@ -371,8 +370,9 @@ same() {
 	assert_output --partial 'pairs are not calls'
 }
 
-@test "presets on LTTng: the calls that its system calls, interrupts and softirqs are" {
+@test "pairs of LTTng in words, and presets: its system calls, interrupts and softirqs" {
 	need_shared lttng-legacy/v2.6-219558ev-2cpu
+	pairs_in_words
 	for trace in v2.6-219558ev-2cpu v2.5-15316ev-1cpu; do
 		trdecode -q "$RECORDED/lttng-legacy/$trace" >all.trs 2>/dev/null || true
 		for preset in syscall irq softirq; do

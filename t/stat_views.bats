@@ -184,7 +184,7 @@ same_tree() {
 }
 
 @test "block elements only on a terminal whose characters are UTF-8" {
-	need script
+	need_terminal
 	run -0 pipe "LC_ALL=C.UTF-8 script -qec 'trstat -q --hist fib.trs' /dev/null </dev/null"
 	assert_output --partial '█'
 	run -0 pipe "LC_ALL=C script -qec 'trstat -q --hist fib.trs' /dev/null </dev/null"

@@ -149,8 +149,7 @@ lines() {
 	(cd .debug && objcopy --add-gnu-debuglink=prog.debug ../prog)
 	trsym -l plain.trs | lines | diff want -
 	# by build-id, below --sysroot
-	id=$(file prog | sed -n 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/p')
-	[ -n "$id" ] || id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+	id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
 	mkdir -p "root$PWD" "root/usr/lib/debug/.build-id/${id:0:2}"
 	mv .debug/prog.debug "root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 	cp prog "root$PWD/prog"
