@@ -137,3 +137,28 @@ load tables
 	trstat -q -g address -c count -t tsv x.trs >want
 	trstat -q --merge -g address -c count -t tsv x.sum | diff want -
 }
+
+@test "equal numbers are one group and one type in rows, in whatever base the source prints them" {
+	T=$RECORDED/trace-cmd/v7-zstd-syscalls-all
+	# mmap's fd is an unsigned long, which is hexadecimal; others are decimal
+	perl -ne '$n{hex $1}++ if /sys_enter_.*\bfd=0x(\w+)/; END { print "$_,$n{$_}\n" for sort { $a <=> $b } keys %n }' \
+		"$T.raw.txt" >want
+	grep -q '^3,16$' want
+	trdecode -q "$T.dat" | trstat -q --where 'type =~ "^sys_enter"' -g fd -c count -s fd -t csv | grep '^[0-9]' | diff want -
+	trdecode -q "$T.dat" | trfilter 'type =~ "^sys_enter"' | trstat -q -g fd -c count --partial | trstat -q --merge -s fd -t csv | grep '^[0-9]' | diff want -
+	trdecode -q "$T.dat" | trencode -q -t ndjson -c args | jq -r 'select(.args.fd != null) | .args.fd | type' | sort -u | grep -qx number
+	trdecode -q "$T.dat" | trencode -q -t csv -c fd | grep -c '^3$' | grep -qx 16
+	# text has both spellings too, and pairs are by number
+	cat >x <<-'END'
+		 a-1 [000] 1.000001: begin: fd=3
+		 a-1 [000] 1.000002: end: fd=0x3
+		 a-1 [000] 1.000003: begin: fd=17
+	END
+	trdecode x -o x.trs
+	run -0 trstat -q -g fd -c count -t csv x.trs
+	assert_line 3,2
+	run -0 trstat -q --pair 'begin -> end on .fd == .fd' -g fd -c total -t csv x.trs
+	assert_line 3,1000
+	run -0 pipe 'trencode -q -t ndjson -c args x.trs | jq -c .args.fd'
+	assert_output $'3\n3\n17'
+}

@@ -44,6 +44,13 @@ static uint64_t hash_fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Returns the kind by which a cell is compared: equal numbers are one key, whatever the base in
+ * which the source prints them. */
+static uint8_t compared_kind(const struct key_cell *cell)
+{
+	return cell->kind == KEY_ADDRESS ? KEY_UNSIGNED : cell->kind;
+}
+
 uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n)
 {
 	uint64_t h = t->seed;
@@ -51,7 +58,8 @@ uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells,
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
 
-		h = hash_fold(h ^ v ^ (uint64_t)cells[i].kind << 62, t->seed | 0x9e3779b97f4a7c15u);
+		h = hash_fold(h ^ v ^ (uint64_t)compared_kind(&cells[i]) << 62,
+			      t->seed | 0x9e3779b97f4a7c15u);
 	}
 	return (uint32_t)(hash_fold(h, 0xd6e8feb86659fd93u) >> 16);
 }
@@ -59,7 +67,7 @@ uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells,
 bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (a[i].kind != b[i].kind || a[i].text != b[i].text ||
+		if (compared_kind(&a[i]) != compared_kind(&b[i]) || a[i].text != b[i].text ||
 		    (a[i].kind != KEY_TEXT && a[i].value != b[i].value))
 			return false;
 	}

@@ -116,6 +116,37 @@ static struct aggregate *groups_append(struct groups *g, const struct key_cell *
 	return a;
 }
 
+/* A number that was hexadecimal and decimal is shown as a decimal one. */
+static void note_decimals(struct groups *g, struct aggregate *a, const struct key_cell *cells)
+{
+	struct key_cell *have = (struct key_cell *)((char *)a + g->wanted->size);
+
+	for (size_t i = 0; i < g->keys; i++)
+		if (have[i].kind == KEY_ADDRESS)
+			have[i].kind = cells[i].kind;
+}
+
+void groups_spell_numbers(struct groups *g)
+{
+	for (size_t key = 0; key < g->keys; key++) {
+		bool decimal = false, address = false;
+
+		for (size_t i = 0; i < g->count; i++) {
+			uint8_t kind = groups_cells(g, groups_at(g, i))[key].kind;
+
+			decimal |= kind == KEY_UNSIGNED || kind == KEY_SIGNED;
+			address |= kind == KEY_ADDRESS;
+		}
+		for (size_t i = 0; decimal && address && i < g->count; i++) {
+			struct aggregate *a = groups_at(g, i);
+			struct key_cell *cell = (struct key_cell *)((char *)a + g->wanted->size);
+
+			if (cell[key].kind == KEY_ADDRESS)
+				cell[key].kind = KEY_UNSIGNED;
+		}
+	}
+}
+
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 {
 	uint32_t hash = key_cells_hash(&g->texts, cells, g->keys);
@@ -132,8 +163,10 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 		if (slot >> 32 != hash)
 			continue;
 		a = groups_at(g, (uint32_t)slot - 1);
-		if (key_cells_same(groups_cells(g, a), cells, g->keys))
+		if (key_cells_same(groups_cells(g, a), cells, g->keys)) {
+			note_decimals(g, a, cells);
 			return a;
+		}
 	}
 	if (g->count >= UINT32_MAX - 1)
 		return NULL;
@@ -145,13 +178,10 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 
 static int compare_integers(const struct key_cell *a, const struct key_cell *b)
 {
-	int by_value = (a->value > b->value) - (a->value < b->value);
-
 	/* KEY_SIGNED is used for negative ones only */
 	if ((a->kind == KEY_SIGNED) != (b->kind == KEY_SIGNED))
 		return a->kind == KEY_SIGNED ? -1 : 1;
-	/* a number and an address may be equal */
-	return by_value ? by_value : (a->kind > b->kind) - (a->kind < b->kind);
+	return (a->value > b->value) - (a->value < b->value);
 }
 
 int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b)

@@ -51,8 +51,12 @@ static inline int groups_text(struct groups *g, const void *data, size_t size,
 int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
 		     struct key_cell *copy);
 
-/* Returns the aggregate of the group with these cells, made if new; NULL when out of memory. */
+/* Returns the aggregate of the group with these cells, made if new; NULL when out of memory. Equal
+ * numbers are one group, in whatever base the source prints them. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
+
+/* Before the groups are printed: numbers of a key are hexadecimal only if all of them are. */
+void groups_spell_numbers(struct groups *g);
 
 /* Returns the group with that number, in the order of creation; number < g->count. */
 static inline struct aggregate *groups_at(const struct groups *g, size_t number);

@@ -163,6 +163,7 @@ int statistics_show(struct statistics *s)
 		if (groups_stacks(&s->groups, s->stacks))
 			return -1;
 	}
+	groups_spell_numbers(&s->groups);
 	return s->columns->wanted.whole ? statistics_share(s) : 0;
 }
 
