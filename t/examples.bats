@@ -69,3 +69,33 @@ setup() {
 	run -1 flock lock bash -c "${command/20ms/1us}"
 	assert_output ''
 }
+
+# cron_mails STATUS MESSAGE CONDITION [SED-SCRIPT]: the line for cron with another condition
+cron_mails() {
+	local command
+	command=$(sed -n 's/^[*0-9][^d]*daemon *//p' "$ROOT/doc/examples/trstat.cron" | sed "${4:-}")
+	[[ $command == *'--pair wakeup'*'p99 > 20ms'* ]]
+	command=${command//\/tmp\/trstat.lock/$PWD\/lock}
+	command=${command/--pair wakeup/$PAIR}
+	run -0 bash -c "${command/p99 > 20ms/$3}"
+	assert_output --partial "$2"
+	# the status of the line is echo's; that of trstat is the reason to print
+	command=${command/'|| echo "$out"'/'|| echo "status $?"'}
+	run -0 bash -c "${command/p99 > 20ms/$3}"
+	assert_line "status $1"
+}
+
+@test "the line for cron mails an alarm, a wrong trace, a missing trsym and a misspelt name" {
+	need flock
+	PAIR='--pair wakeup'
+	cron_mails 3 'p99 > 1us is true: ' 'p99 > 1us'
+	TRACE=$DATA/uftrace/fib
+	cron_mails 2 'the trace has no sched_try_wakeup, sched_wakeup, ' 'p99 > 20ms'
+	PAIR=
+	cron_mails 3 'max(name == "usleep") > 2ms is true: 2.094 ms' 'max(name == \"usleep\") > 2ms'
+	cron_mails 2 "no event has the name 'uslep'; did you mean 'usleep'?" 'max(name == \"uslep\") > 2ms'
+	cron_mails 2 'the stream has no symbols: run trsym before this program' \
+		'max(name == \"usleep\") > 2ms' 's/ | trsym / /'
+	cron_mails 2 "no event has the name 'usleep'" 'max(name == \"usleep\") > 2ms' \
+		"s|\\\$TRACE|$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat|"
+}

@@ -288,24 +288,24 @@ warned() {
 @test "a field that is unknown in one input of a comparison is a warning; a summary has no unknown field" {
 	run -0 errors bash -c 'trstat --diff -g next_comm sched.trs fib.trs >printed'
 	assert_output "trstat: fib.trs: no event has a field 'next_comm'; did you mean 'comm'?"
-	run -0 errors bash -c "trstat --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)' fib.trs >printed"
+	run -0 errors bash -c "trstat --fail-if-empty=ok --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)' fib.trs >printed"
 	assert_line --index 0 'trstat: no event has the tid 1'
-	assert_line --index 1 "trstat: --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)': not all columns have a value, so a comparison is false"
+	assert_line --index 1 "trstat: --fail-if 'p99(name == \"fib\") > 2 * p99(name == \"fib\" && tid == 1)': p99 has no value: no such call or event was counted; so the condition is false"
 	run -2 errors bash -c 'trstat --partial -g nxt_comm sched.trs >printed'
 	assert_output "trstat: no event has a field 'nxt_comm'; did you mean 'next_comm'?"
 }
 
 @test "a name or type that occurs nowhere is a warning" {
-	warned 'trstat --merge --fail-if '\''p99(name == "fbi") > 5h'\'' fib.sum' "trstat: --fail-if 'p99': no group of the summaries matches its condition"
+	warned 'trstat --merge --fail-if-empty=ok --fail-if '\''count(name == "fbi") > 5'\'' fib.sum' "trstat: --fail-if 'count': no group of the summaries matches its condition"
 	warned 'trstat --merge --fail-if '\''p99(name == "fib") > 5h'\'' fib.sum' ''
 	warned 'trfilter -c '\''name == "fbi"'\'' fib.trs' "trfilter: no event has the name 'fbi'; did you mean 'fib'?"
 	assert_equal "$(<printed)" 0
 	warned 'trfilter -c '\''type == "switch"'\'' sched.trs' "trfilter: no event has the type 'switch'; did you mean 'sched_switch'?"
 	warned 'trfilter -c '\''type == "sched_switch_x"'\'' sched.trs' "trfilter: no event has the type 'sched_switch_x'; did you mean 'sched_switch'?"
 	warned 'trfilter -c '\''type in {"sched_swich", "sched_switch"}'\'' sched.trs' "trfilter: no event has the type 'sched_swich'; did you mean 'sched_switch'?"
-	warned 'trstat --fail-if '\''count(name == "fbi") > 5'\'' fib.trs' "trstat: no event has the name 'fbi'; did you mean 'fib'?"
+	warned 'trstat --fail-if-empty=ok --fail-if '\''count(name == "fbi") > 5'\'' fib.trs' "trstat: no event has the name 'fbi'; did you mean 'fib'?"
 	warned 'trstat --pair '\''sched_wakin -> sched_switch'\'' sched.trs | cat' "trstat: no event has the name 'sched_wakin'; did you mean 'sched_waking'?
-trstat: no event ends a pair of sched_wakin -> sched_switch
+trstat: no pair of sched_wakin -> sched_switch: the trace has no sched_wakin
 trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without a beginning"
 	# a quiet night: events that did not occur have fields that nothing declares
 	warned 'trfilter -c '\''type == "block_rq_issue" && sector > 3'\'' sched.trs' "trfilter: no event has the type 'block_rq_issue'"

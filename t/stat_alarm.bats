@@ -12,6 +12,15 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
+# empty CONDITION MESSAGE: status 2, and with --fail-if-empty=ok status 0; -q prints the cause
+empty() {
+	for keys in name tid ''; do
+		run -2 --separate-stderr trstat -q -g "$keys" -t tsv --fail-if "$1" "${3:-fib.trs}"
+		[[ $stderr == *"$2"* ]] || fail "$1: $stderr"
+		run -0 --separate-stderr trstat -q -g "$keys" -t tsv --fail-if-empty=ok --fail-if "$1" "${3:-fib.trs}"
+	done
+}
+
 # holds CONDITION, fails CONDITION: with the default keys and with others
 holds() {
 	for keys in name tid type ''; do
@@ -24,7 +33,7 @@ holds() {
 does_not() {
 	for keys in name tid type ''; do
 		run -0 --separate-stderr trstat -g "$keys" -t tsv --fail-if "$@" fib.trs
-		[ -z "$(grep -vxE "trstat: no event has the (name 'no_such'|tid [12])" <<<"$stderr")" ] || fail "$stderr"
+		[ -z "$(grep -vxE "trstat: no event has ((the|a) name (that matches )?'\^?no_such[$]?'|the tid [12])" <<<"$stderr")" ] || fail "$stderr"
 	done
 }
 
@@ -74,7 +83,7 @@ does_not() {
 	for c in 'name == "sched_switch" && prev_pid > 0' 'type in {sched_waking, "sched_wakeup"}' \
 		'has(next_pid)' '!has(next_pid) && has(pid)' 'next_pid' '!(prev_pid == 0)' '10 < prev_pid' \
 		'prev_pid < next_pid' 'next_comm =~ "^wl"' 'next_comm !~ "^wl"' 'kind == instant && cpu in {0, 1}' \
-		'field("prev_prio") >= 120 || group == "nope"' '(time > 1s && has(cpu)) && !(tid == 0)' \
+		'field("prev_prio") >= 120 || group =~ "^nope$"' '(time > 1s && has(cpu)) && !(tid == 0)' \
 		'comm in {wl.sh, swapper}' 'kind == leave' 'pid != tid' 'next_pid - prev_pid < 0' \
 		'(prev_prio & 0x18) == 24 || id % 3 == 1' 'time / 1ms % 2 == 0'; do
 		n=$(trfilter -q -c "$c" sched.trs)
@@ -105,25 +114,113 @@ does_not() {
 	holds "max - min(name == \"fib\") == $max - $(trstat -q -g name -t tsv -c min fib.trs | awk '$1 == "fib" { print $2 }')"
 	holds "count(name == \"fib\") * 2 / 4 == $fib * 2 / 4 && p99 <= max"
 	holds 'total(name == "fib") / count(name == "fib") * 1.0 <= avg(name == "fib") + 1'
-	does_not 'max > 3 * 1s || count(tid == 1) / count(tid == 2) >= 0'
+	does_not 'max > 3 * 1s || count(tid == 1) / count(tid == 4123) >= 1'
+	empty 'max > 3 * 1s || count(tid == 1) / count(tid == 2) >= 0' 'the result is not defined'
 	run -3 --separate-stderr trstat --fail-if 'count(name == "fib") > 1 && max > 1' fib.trs
 	assert_equal "$stderr" "trstat: count(name == \"fib\") > 1 && max > 1 is true: $fib, 2.988 ms"
 }
 
-@test "--fail-if: nothing there fails nothing, but its count is 0" {
-	does_not 'p99(name == "no_such") > 0'
-	does_not 'p99(name == "no_such") < 1s'
-	holds 'count(name == "no_such") < 1'
+@test "--fail-if: a name that occurs nowhere is status 2 with the names that are there" {
+	empty 'max(name == "uslep") > 2ms' "no event has the name 'uslep'; did you mean 'usleep'?"
+	empty 'count(name == "uslep") > 2' "no event has the name 'uslep'; did you mean 'usleep'?"
+	empty 'total(tid > 0 && (dur > 1 || name in {"uslep", "mian"})) > 1h' 'no event has the name'
+	empty 'count(name == "qqqqzzzz") > 0' '; there are linux:task-name, '
+	empty 'count(type == "sched_swich") > 99999' "no event has the type 'sched_swich'; did you mean 'sched_switch'?" sched.trs
+	empty 'count(comm == "nope") > 0' "no event has the comm 'nope'"
+	run -2 trstat -q --slowest 3 --fail-if 'max(name == "uslep") > 2ms' fib.trs
+	run -2 trstat -q --where 'name == "uslep"' --fail-if 'count > 2' fib.trs
+	run -2 trstat -q --pair 'usleep -> uslep' --fail-if 'count > 2' fib.trs
+	run -2 trstat -q -i 1ms --fail-if 'count(name == "uslep") > 2' fib.trs
+	run -2 trstat -q --fail-if 'max > 1us' --fail-if 'max(name == "uslep") > 2ms' fib.trs
+	# what may be absent: an excluded name, a pattern, one of several
+	does_not 'count(!(name == "no_such") && tid == 4123) < 1'
+	does_not 'count(name != "no_such") < 1'
+	does_not 'count(name =~ "^no_such$") > 0'
+	does_not 'count(name in {"no_such", "fib"}) < 1'
+	holds 'count(name =~ "^no_such$") < 1'
+}
+
+@test "--fail-if: without trsym a name is status 2, and says so" {
+	trdecode "$DATA/uftrace/fib" >raw.trs
+	for c in 'max(name == "usleep") > 2ms' 'count(name == "usleep") > 2' 'count(name =~ "^usleep") > 2'; do
+		empty "$c" 'the stream has no symbols: run trsym before this program' raw.trs
+	done
+}
+
+@test "--fail-if: an extreme, a mean or a quantile of nothing is status 2, a sum of nothing is 0" {
+	for column in p99 max min avg total_stdev first last self_avg self_max 'max(tid)' 'avg(cpu)'; do
+		empty "$column(name == \"fib\" && tid == 4125 && depth > 90) > 0" "$column has no value: no such call or event was counted"
+	done
+	for column in count total self rate total_percent self_percent 'sum(tid)' 'uniq(tid)'; do
+		does_not "$column(name == \"fib\" && depth > 90) > 0"
+		holds "$column(name == \"fib\" && depth > 90) == 0"
+	done
+	# declared, but on a quiet night not there
+	does_not 'count(type == "linux:sched-in" && depth > 90) > 0'
+	# what another part of the condition decides
+	does_not 'count(name =~ "^no_such$") > 0 && max(name =~ "^no_such$") > 0'
+	holds 'count(name =~ "^no_such$") == 0 || max(name =~ "^no_such$") > 0'
+	empty 'max > 0' 'max has no value: the trace has no calls' sched.trs
+	empty 'total > 0' 'total has no value: the trace has no calls' sched.trs
 	trfilter 'tid == 1' fib.trs >empty.trs
 	run -3 trstat -q --fail-if 'count == 0' empty.trs
-	run -0 trstat -q --fail-if 'max > 0' empty.trs
+	run -2 trstat -q --fail-if 'max > 0' empty.trs
+	run -0 trstat -q --fail-if 'count > 0' empty.trs
+	# an interval without a value ends nothing, all intervals without one do
+	run -0 trstat -q -i 1ms --fail-if 'max(name == "usleep") > 1h' fib.trs
+	empty_interval='max(name == "usleep" && depth > 90) > 1h'
+	run -2 trstat -q -i 1ms --fail-if "$empty_interval" fib.trs
+	run -0 trstat -q -i 1ms --fail-if-empty=ok --fail-if "$empty_interval" fib.trs
+	run -2 trstat -q -i 1ms --fail-if 'max > 1h' empty.trs
+	# of summaries
+	trstat --partial -o fib.sum fib.trs
+	run -2 trstat -q --merge --fail-if 'max(name == "uslep") > 2ms' fib.sum
+	run -2 trstat -q --merge --fail-if 'count(name == "uslep") > 2' fib.sum
+	assert_output --partial 'no group of the summaries matches its condition'
+	run -0 trstat -q --merge --fail-if-empty=ok --fail-if 'count(name == "uslep") > 2' fib.sum
+	run -3 trstat -q --merge --fail-if 'max(name == "usleep") > 2ms' fib.sum
+	# damaged input may lack what is missing
+	head -c 20000 fib.trs >cut.trs
+	run -1 trstat -q --fail-if 'max(name == "usleep" && depth > 90) > 2ms' cut.trs
+	# and there is no output that looks complete
+	run -2 trstat -q -o none.txt --fail-if "$empty_interval" fib.trs
+	[ ! -e none.txt ]
+	run -2 trstat --fail-if-empty=ok fib.trs
+	assert_output --partial 'goes with --fail-if'
+	run -2 trstat --fail-if-empty=no --fail-if 'count > 1' fib.trs
+	assert_output --partial "takes ok, not 'no'"
+}
+
+@test "--fail-if: pairs of events that the trace has not are status 2" {
+	for c in 'p99 > 1ms' 'count > 1' 'count < 1' 'total > 1'; do
+		run -2 --separate-stderr trstat -q --pair wakeup --fail-if "$c" fib.trs
+		[[ $stderr == *'the trace has no '*sched_wakeup*' and no '*sched_switch* ]] || fail "$stderr"
+		run trstat -q --pair wakeup --fail-if "$c" --fail-if-empty=ok fib.trs
+		[ "$status" != 2 ]
+	done
+	# the types are declared, and no pair ends
+	trfilter 'type == "sched_switch" && prev_pid == 0 && next_pid == 0' sched.trs >quiet.trs
+	run -0 trstat -q --pair offcpu --fail-if 'count > 1' --fail-if 'total > 1' quiet.trs
+	run -2 trstat -q --pair offcpu --fail-if 'p99 > 1' quiet.trs
+	assert_output --partial 'no such pair was found'
+}
+
+@test "--diff --fail-if: what no group can decide is status 2" {
+	run -2 trstat -q --diff --fail-if slower sched.trs sched.trs
+	assert_output --partial 'no group has times in both traces'
+	run -2 trstat -q --diff --fail-if 'p99_change > 10%' sched.trs sched.trs
+	run -2 trstat -q --diff --fail-if 'name == "uslep" && p99_change > 10%' fib.trs fib.trs
+	assert_output --partial 'no group matches its condition on name'
+	run -0 trstat -q --diff --fail-if-empty=ok --fail-if 'name == "uslep" && p99_change > 10%' fib.trs fib.trs
+	run -0 trstat -q --diff --fail-if 'name == "usleep" && p99_change > 10%' fib.trs fib.trs
+	run -0 trstat -q --diff --fail-if slower fib.trs fib.trs
 }
 
 @test "--fail-if: several of them, and its place among the exit statuses" {
 	run -3 --separate-stderr trstat --fail-if 'count < 1' --fail-if 'count > 1' --fail-if 'max > 1ms' fib.trs
 	assert_equal "${#stderr_lines[@]}" 2
-	run -3 --separate-stderr trstat -q --fail-if 'count > 1' fib.trs
-	[ -z "$stderr" ]
+	run -3 --separate-stderr trstat -q --fail-if 'count(name == "fib") > 1' fib.trs
+	assert_equal "$stderr" 'trstat: count(name == "fib") > 1 is true: 599'
 	head -c 20000 fib.trs >cut.trs
 	run -1 pipe "trstat --fail-if 'count > 1' cut.trs >/dev/null"
 	assert_output --partial 'count > 1 is true: '

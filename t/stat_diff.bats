@@ -158,7 +158,7 @@ field() {
 	# of words and conditions, each may be given
 	run -3 trstat --diff --fail-if faster --fail-if 'p99_change > 14%' a.trs b.trs
 	run -0 trstat -q --diff --fail-if faster --fail-if 'p99_change > 15%' a.trs b.trs
-	run -0 --separate-stderr trstat --diff --fail-if 'name == "comit" && p99_change > 14%' a.trs b.trs
+	run -2 --separate-stderr trstat --diff --fail-if 'name == "comit" && p99_change > 14%' a.trs b.trs
 	assert_equal "$stderr" "trstat: --fail-if 'name == \"comit\" && p99_change > 14%': no group matches its condition on name"
 }
 
@@ -179,7 +179,7 @@ field() {
 		fi
 	done
 	run -3 --separate-stderr trstat -q --diff --alpha 0.1 --fail-if slower few.trs slow.trs
-	run -0 --separate-stderr trstat --diff --fail-if faster a.trs slow.trs
+	run -2 --separate-stderr trstat --diff --fail-if faster a.trs slow.trs
 	assert_equal "$stderr" 'trstat: no group has times in both traces: none is slower or faster'
 	# with many groups the correction needs more calls
 	run -0 --separate-stderr trstat --diff a.trs b.trs

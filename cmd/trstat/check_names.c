@@ -35,11 +35,15 @@ int check_names_of(struct stage *stage, const char *file, const struct query *q,
 				 .file = file,
 				 .partial = stage->status != STATUS_OK,
 				 .quiet = stage->options->quiet};
+	struct error absent = {.what = ""};
 	int bad;
 
 	if (stage_part(stage))
 		return 0;
+	if (alarms && alarms->count && !check.partial && !q->settings->empty_ok)
+		check.absent = &absent;
 	bad = check_query(&check, q, e);
+	check.quiet = false; /* what concerns an alarm is printed with -q too */
 	for (size_t i = 0; alarms && i < alarms->ncolumns && !bad; i++) {
 		const struct alarm_column *c = &alarms->column[i];
 
@@ -47,6 +51,10 @@ int check_names_of(struct stage *stage, const char *file, const struct query *q,
 		      (c->own && check_columns(&check, &c->columns, e));
 	}
 	intern_free(&warned);
+	if (!bad && absent.what[0]) {
+		*e = absent;
+		return -1;
+	}
 	return bad ? -1 : 0;
 }
 

@@ -1,6 +1,7 @@
 #include "cmd/trstat/command_line.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	OPT_WIDE = 256,
@@ -15,6 +16,7 @@ enum {
 	OPT_MERGE,
 	OPT_PAIR,
 	OPT_FAIL_IF,
+	OPT_FAIL_IF_EMPTY,
 	OPT_WALL,
 	OPT_SLOWEST,
 	OPT_UNPAIRED,
@@ -71,6 +73,9 @@ const struct option_row command_line_rows[] = {
 	 "with "
 	 "--diff\n'p99_change > 10%' or slower; may be repeated",
 	 NULL},
+	{OPT_FAIL_IF_EMPTY, "fail-if-empty", "ok",
+	 "a CONDITION on an unknown name, or on the times of no\ncalls, is false (default: exit 2)",
+	 "ok"},
 	{'i', "interval", "TIME", "print a table for each TIME of the trace, such as 2s\nor 500ms",
 	 NULL},
 	{OPT_WALL, "wall", NULL, "with -i: use the wall clock for TIME", NULL},
@@ -128,6 +133,8 @@ static int add_condition(struct command_line *o, const char *text, struct error 
 
 int command_line_conditions(struct command_line *line, struct error *e)
 {
+	if (line->settings.empty_ok && !line->fail_ifs && !line->diff.fail_if)
+		return error_set(e, NULL, NO_OFFSET, "--fail-if-empty goes with --fail-if");
 	line->diff.condition = line->fail_if;
 	line->diff.conditions = line->fail_ifs;
 	for (size_t i = 0; !line->diff.asked && i < line->fail_ifs; i++)
@@ -159,6 +166,11 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
 	case OPT_PAIR: s->pair = arg; return 0;
 	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : add_condition(o, arg, e);
+	case OPT_FAIL_IF_EMPTY:
+		s->empty_ok = !strcmp(arg, "ok");
+		return s->empty_ok ? 0
+				   : error_set(e, NULL, NO_OFFSET,
+					       "--fail-if-empty takes ok, not '%.64s'", arg);
 	case OPT_DIFF: o->diff.asked = true; return 0;
 	case OPT_THRESHOLD: return diff_threshold(&o->diff, arg, e);
 	case OPT_ALPHA: return diff_alpha(&o->diff, arg, e);

@@ -5,6 +5,7 @@
 
 #include "cmd/trstat/table/format.h"
 #include "common/expr/evaluate.h"
+#include "common/pairs/declared_names.h"
 
 /* --- parsing --- */
 
@@ -218,6 +219,35 @@ struct scalar column_scalar(enum column_unit unit, int128 number)
 	return s;
 }
 
+/* Returns true if the trace has calls or samples, or the groups have times of them. */
+static bool has_times(const struct statistics *st)
+{
+	for (uint32_t i = 1; i < st->dictionary->types.count; i++) {
+		const struct type *t = dictionary_type(st->dictionary, i);
+
+		if (t->used &&
+		    (t->kind == KIND_ENTER || t->kind == KIND_LEAVE || t->kind == KIND_SAMPLE))
+			return true;
+	}
+	for (size_t i = 0; i < st->groups.count; i++)
+		if (aggregate_has_times(groups_at(&st->groups, i)))
+			return true;
+	return false;
+}
+
+/* Set the sum of nothing to 0, unless the trace has not the kind of events that the column is of.
+ * lacks: the trace has no events of the pair. */
+static void settle_value(struct alarm_column *c, const struct column_type *t,
+			 const struct statistics *st, bool lacks)
+{
+	bool times = t->flags & COLUMN_OF_TIMES && !st->pair;
+
+	if (lacks)
+		c->value.present = false;
+	else if (!c->value.present && t->flags & COLUMN_SUM && (!times || has_times(st)))
+		c->value = (struct column_value){.present = true};
+}
+
 /* Compute a column over all groups that its condition selects. Returns -1 when out of memory. */
 static int compute_column(struct alarm_column *a, const struct columns *c,
 			  const struct statistics *st)
@@ -280,44 +310,106 @@ static void print_alarm(const struct alarms *all, const struct alarm *a, const s
 	buffer_free(&values);
 }
 
-/* Returns true if a comparison of columns lacks the value of some of them. */
-static bool lacks_value(const struct alarms *all, const struct node *n)
+/* Compute all columns. Returns -1 when out of memory. */
+static int compute_columns(struct alarms *all, const struct query *q, const struct statistics *st)
 {
-	size_t present = 0;
+	char *lacks = st->pair && !st->pair->pairs ? pair_lacks(st->dictionary, st->pair) : NULL;
+	int bad = 0;
 
-	for (size_t i = 0; i < n->nchildren; i++)
-		if (lacks_value(all, n->children[i]))
-			return true;
-	for (size_t i = 0; i < n->nfields; i++)
-		present += all->column[n->fields[i]->field].value.present;
-	return n->kind == NODE_COMPARE && present && present < n->nfields;
+	for (size_t i = 0; i < all->ncolumns && !bad; i++) {
+		struct alarm_column *c = &all->column[i];
+		const struct columns *columns = c->own ? &c->columns : &q->columns;
+		const struct statistics *of = c->own ? c->statistics : st;
+
+		bad = compute_column(c, columns, of);
+		if (!bad && !q->settings->empty_ok)
+			settle_value(c, columns->column[c->column].type, of, lacks);
+	}
+	free(lacks);
+	return bad;
+}
+
+/* Answer a condition; ANSWER_LATER: it depends on a column that has no value. */
+static enum answer answer_alarm(void *values, struct node *n)
+{
+	struct scalar left, right = {.form = SCALAR_UINT};
+
+	if (expression_joined(n))
+		return expression_join(n, answer_alarm, values);
+	if (n->kind != NODE_HAS) {
+		expression_value(values, n->left, &left);
+		if (n->right)
+			expression_value(values, n->right, &right);
+		if (left.form == SCALAR_NONE || right.form == SCALAR_NONE)
+			return ANSWER_LATER;
+	}
+	return expression_leaf(values, n) ? ANSWER_YES : ANSWER_NO;
 }
 
 enum outcome alarms_judge(struct alarms *all, const struct query *q, const struct statistics *st,
-			  const struct interval *interval, bool quiet)
+			  const struct interval *interval)
 {
 	const struct expression_values values = {.field = give_column, .ctx = all};
 	enum outcome holds = OUTCOME_NO;
 
-	for (size_t i = 0; i < all->ncolumns; i++) {
-		struct alarm_column *c = &all->column[i];
-
-		if (compute_column(c, c->own ? &c->columns : &q->columns,
-				   c->own ? c->statistics : st))
-			return OUTCOME_FAILED;
-	}
+	all->judged = true;
+	if (compute_columns(all, q, st))
+		return OUTCOME_FAILED;
 	for (size_t i = 0; i < all->count; i++) {
-		if (!expression_holds(&values, all->alarm[i].condition)) {
-			if (!quiet && !interval && lacks_value(all, all->alarm[i].condition))
-				warn(NULL, NO_OFFSET,
-				     "--fail-if '%s': not all columns have a value, so a "
-				     "comparison is false",
-				     all->alarm[i].text);
+		struct alarm *a = &all->alarm[i];
+		enum answer is = answer_alarm((void *)(uintptr_t)&values, a->condition);
+
+		/* !(p99 > 5ms) without a p99 is true */
+		if (is == ANSWER_LATER && q->settings->empty_ok &&
+		    expression_holds(&values, a->condition))
+			is = ANSWER_YES;
+		a->decided |= is != ANSWER_LATER;
+		if (is != ANSWER_YES)
 			continue;
-		}
 		holds = OUTCOME_YES;
-		if (!quiet)
-			print_alarm(all, &all->alarm[i], q, interval, st->ticks);
+		print_alarm(all, a, q, interval, st->ticks);
 	}
 	return holds;
+}
+
+/* Returns the first column of an alarm that has no value; NULL: all have one. */
+static const struct alarm_column *without_value(const struct alarms *all, const struct alarm *a)
+{
+	for (size_t i = a->first; i < a->end; i++)
+		if (!all->column[i].value.present)
+			return &all->column[i];
+	return NULL;
+}
+
+bool alarms_report_undecided(const struct alarms *all, const struct query *q,
+			     const struct statistics *st)
+{
+	char *lacks = st->pair && !st->pair->pairs ? pair_lacks(st->dictionary, st->pair) : NULL;
+	bool ok = q->settings->empty_ok, any = false;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct alarm *a = &all->alarm[i];
+		const struct alarm_column *c = without_value(all, a);
+		const struct columns *columns = c && c->own ? &c->columns : &q->columns;
+		bool calls = c && !st->pair && !has_times(c->own ? c->statistics : st) &&
+			     columns->column[c->column].type->flags &
+				     (COLUMN_OF_CALLS | COLUMN_OF_TIMES);
+
+		if (a->decided)
+			continue;
+		any = true;
+		warn(NULL, NO_OFFSET, "--fail-if '%s': %s%s%s%s%s", a->text,
+		     c ? c->name : "the result", c ? " has no value: " : " is not defined",
+		     !c			 ? ""
+		     : lacks		 ? "the trace has "
+		     : calls		 ? "the trace has no calls"
+		     : st->pair		 ? "no such pair was found"
+		     : c->condition.root ? "no such call or event was counted"
+					 : "no call or event was counted",
+		     c && lacks ? lacks : "",
+		     ok ? "; so the condition is false"
+			: "; with --fail-if-empty=ok the condition is false then");
+	}
+	free(lacks);
+	return any && !ok;
 }

@@ -38,12 +38,14 @@ struct alarm {
 	const char *text; /* as the user wrote it */
 	struct node *condition;
 	size_t first, end; /* its columns in struct alarms */
+	bool decided;	   /* it was true or false, in an interval or in everything */
 };
 
 struct alarms {
 	struct alarm *alarm;
 	struct alarm_column *column;
 	size_t count, ncolumns;
+	bool judged; /* at least once */
 };
 
 /* Returns the value of a column as conditions have it: thousandths are numbers with a fraction. */
@@ -68,8 +70,9 @@ int alarms_check_samples(const struct alarms *a, const struct query *q, const st
 			 struct error *e);
 /* Returns -1 with e filled if a column needs its own groups, but there are no events to count. */
 int alarms_check_keys(const struct alarms *a, struct error *e);
-/* Warn of columns whose condition is on names or types and selected no group of summaries. */
-void alarms_warn_unmatched(const struct alarms *a);
+/* Report columns whose condition is on names or types and selected no group of summaries. Returns
+ * true if one of them compares with a name by == or in. */
+bool alarms_report_unmatched(const struct alarms *a);
 int alarms_block(struct alarms *a, const struct block *b);
 /* The same as the functions of statistics.h. */
 int alarms_adopt(struct alarms *a, const struct snapshot *snapshot);
@@ -84,10 +87,14 @@ int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, bool
 		       struct error *e);
 
 /*
- * Evaluate the alarms, of an interval or (NULL) of everything. Returns whether some are true.
- * Unless quiet, prints those that are true on stderr.
+ * Evaluate the alarms, of an interval or (NULL) of everything. Returns whether some are true, which
+ * are printed on stderr, with --quiet too.
  */
 enum outcome alarms_judge(struct alarms *a, const struct query *q, const struct statistics *st,
-			  const struct interval *interval, bool quiet);
+			  const struct interval *interval);
+/* Report the alarms that were neither true nor false, as columns had no value. To be called after
+ * all calls of alarms_judge. Returns whether there are any. */
+bool alarms_report_undecided(const struct alarms *a, const struct query *q,
+			     const struct statistics *st);
 
 #endif

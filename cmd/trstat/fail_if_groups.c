@@ -149,11 +149,24 @@ int alarms_check_keys(const struct alarms *all, struct error *e)
 	return 0;
 }
 
-void alarms_warn_unmatched(const struct alarms *all)
+/* Returns true if a condition compares a key with a text by == or in. */
+static bool names_key(const struct node *n)
 {
+	if (n->kind == NODE_NOT)
+		return false;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (names_key(n->children[i]))
+			return true;
+	return node_equals_text(n);
+}
+
+bool alarms_report_unmatched(const struct alarms *all)
+{
+	bool names = false;
+
 	for (size_t i = 0; i < all->ncolumns; i++) {
 		const struct alarm_column *c = &all->column[i];
-		bool named = false;
+		bool named = c->condition.root && names_key(c->condition.root);
 
 		for (size_t k = 0; k < c->condition.keys.count; k++)
 			named |= c->condition.keys.key[k].kind == BY_NAME ||
@@ -162,7 +175,9 @@ void alarms_warn_unmatched(const struct alarms *all)
 			warn(NULL, NO_OFFSET,
 			     "--fail-if '%s': no group of the summaries matches its condition",
 			     c->name);
+		names |= !c->matched && c->condition.root && names_key(c->condition.root);
 	}
+	return names;
 }
 
 int alarms_block(struct alarms *all, const struct block *b)

@@ -36,6 +36,7 @@ struct settings {
 	uint64_t limit; /* 0: all */
 	bool limited;	/* limit is given */
 	bool wide, bounds, strict, partial, merge;
+	bool empty_ok; /* a condition of --fail-if without a value is false */
 	enum view view;
 	const char *view_option; /* name of the view's option */
 	const char *pair;

@@ -131,17 +131,39 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 	return 0;
 }
 
-void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
-		   struct alarms *alarms, const struct interval *interval)
+static void judge_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
+			 struct alarms *alarms, const struct interval *interval)
 {
-	enum outcome holds = stage->status == STATUS_FAILED
-				     ? OUTCOME_NO
-				     : alarms_judge(alarms, q, st, interval, stage->options->quiet);
+	enum outcome holds = alarms_judge(alarms, q, st, interval);
 
 	if (holds == OUTCOME_FAILED)
 		stage_no_memory(stage);
 	else if (holds == OUTCOME_YES)
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
+}
+
+/* Damaged input, whose status remains 1, may lack the events. */
+void report_alarms_end(struct stage *stage, const struct query *q, const struct statistics *st,
+		       struct alarms *alarms)
+{
+	struct error reported = {.what = ""};
+
+	if (stage->status == STATUS_FAILED)
+		return;
+	if (!alarms->judged)
+		judge_alarms(stage, q, st, alarms, NULL);
+	if (alarms_report_undecided(alarms, q, st) && stage->status != STATUS_DAMAGED)
+		stage_fail(stage, &reported);
+}
+
+void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
+		   struct alarms *alarms, const struct interval *interval)
+{
+	if (stage->status == STATUS_FAILED)
+		return;
+	judge_alarms(stage, q, st, alarms, interval);
+	if (!interval)
+		report_alarms_end(stage, q, st, alarms);
 }
 
 void report_snapshot(struct stage *stage, const struct block *b)

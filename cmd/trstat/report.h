@@ -21,8 +21,12 @@ void report_counts(const struct stage *stage, const struct statistics *st,
 /* Warn of an adopted snapshot that lacks calls. */
 void report_snapshot(struct stage *stage, const struct block *b);
 
-/* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything. */
+/* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything; in
+ * everything STATUS_FAILED if one is neither true nor false. */
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
 		   struct alarms *alarms, const struct interval *interval);
+/* The same for conditions that no interval has decided, after the last interval. */
+void report_alarms_end(struct stage *stage, const struct query *q, const struct statistics *st,
+		       struct alarms *alarms);
 
 #endif

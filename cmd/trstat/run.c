@@ -285,6 +285,8 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 			bad = print_table(stage, q, &st);
 		if (!m && !bad)
 			report_alarms(stage, q, &st, alarms, NULL);
+		else if (m)
+			report_alarms_end(stage, q, &st, alarms);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
 			report_counts(stage, &st, q->settings);
 			if (st.first > st.last && stage->events)
@@ -303,7 +305,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 	const struct settings *settings = q->settings;
 	struct statistics *st = sm->s;
 	struct counting counting = {stage, q, st, alarms, NULL, true};
-	struct error e;
+	struct error e, reported = {.what = ""};
 	uint64_t width;
 
 	if (settings->view == VIEW_SLOWEST) {
@@ -313,10 +315,13 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 			stage_fail(stage, &e);
 		else if (summary_intervals(sm, width, print_interval, &counting))
 			stage_no_memory(stage);
+		else
+			report_alarms_end(stage, q, st, alarms);
 	} else if (!print_table(stage, q, st)) {
 		report_alarms(stage, q, st, alarms, NULL);
-		if (!stage->options->quiet && st->groups.count)
-			alarms_warn_unmatched(alarms);
+		if (st->groups.count && alarms_report_unmatched(alarms) &&
+		    stage->status != STATUS_DAMAGED && !settings->empty_ok)
+			stage_fail(stage, &reported);
 	}
 	if (stage->status != STATUS_FAILED && !stage->options->quiet)
 		report_counts(stage, st, settings);

@@ -127,9 +127,12 @@ static bool schemaless(const struct dictionary *d)
 
 void declared_warn(const struct declared *k, const char *what)
 {
-	uint32_t count = k->warned->count;
+	uint32_t count;
 
-	if (!k->quiet && intern_string(k->warned, what) >= count)
+	if (k->quiet)
+		return;
+	count = k->warned->count;
+	if (intern_string(k->warned, what) >= count)
 		warn(k->file, NO_OFFSET, "%s", what);
 }
 
@@ -218,6 +221,7 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 	bool swapped = operand_literal(n->left), occurs = false;
 	const struct operand *field = operand_field(swapped ? n->right : n->left),
 			     *text = swapped ? n->left : n->right;
+	struct declared each = *k;
 	const char *name;
 	enum declared_kind kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
 
@@ -233,8 +237,12 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 	}
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
 		occurs |= declared_name(k, kind, text_of(&text->value));
+	/* some names of a set may be those of other recorders */
+	each.absent = NULL;
 	for (size_t i = 0; i < n->ntexts; i++)
-		occurs |= declared_name(k, kind, text_of(&n->texts[i]));
+		occurs |= declared_name(&each, kind, text_of(&n->texts[i]));
+	if (n->ntexts && !occurs)
+		declared_name(k, kind, text_of(&n->texts[0]));
 	if (n->kind == NODE_MATCH)
 		declared_name(k, kind,
 			      (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});
@@ -408,6 +416,7 @@ static int check_children(const struct declared *k, const struct node *n, struct
 	struct declared silent = *k, warning = *k;
 
 	silent.partial = silent.quiet = true;
+	silent.absent = NULL;
 	warning.chosen = true;
 	/* type == "sched_switch" && next_pid == 3: without such events their fields are unknown */
 	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++) {
@@ -436,8 +445,10 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 {
 	struct declared asking = *k;
 
+	if (n->kind == NODE_NOT)
+		asking.absent = NULL; /* a name that is excluded may be absent */
 	if (n->nchildren)
-		return check_children(k, n, e);
+		return check_children(n->kind == NODE_NOT ? &asking : k, n, e);
 	/* has() asks just that */
 	asking.partial = true;
 	if (n->kind == NODE_HAS)
@@ -448,4 +459,65 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 			       check_literals(k, n, e)
 		       ? -1
 		       : 0;
+}
+
+static int add_name(struct buffer *names, const char *before, const char *name, size_t size,
+		    const char *after)
+{
+	return (names->size && buffer_append(names, ", ", 2)) ||
+			       buffer_append(names, before, strlen(before)) ||
+			       buffer_append(names, name, size) ||
+			       buffer_append(names, after, strlen(after))
+		       ? -1
+		       : 0;
+}
+
+/* As declared_lacks, of a leaf. */
+static int leaf_lacks(const struct declared *k, const struct node *n, struct buffer *names)
+{
+	const struct operand *field = operand_field(operand_literal(n->left) ? n->right : n->left),
+			     *text = operand_literal(n->left) ? n->left : n->right;
+	const char *name;
+	int bad = 0;
+
+	if (!field || !is_name(k->kind(k->ctx, field, &name)) || n->negated)
+		return 0;
+	if (n->kind == NODE_MATCH) {
+		if (declared_name(
+			    k, k->kind(k->ctx, field, &name),
+			    (struct declared_text){n->pattern, strlen(n->pattern), &n->regex}))
+			return 0;
+		return add_name(names, "type =~ '", n->pattern, strlen(n->pattern), "'") ? -1 : 1;
+	}
+	if (check_names(k, n, false))
+		return 0;
+	if (operand_literal(text))
+		bad = add_name(names, "", text->value.text, text->value.size, "");
+	for (size_t i = 0; i < n->ntexts && !bad; i++)
+		bad = add_name(names, "", n->texts[i].text, n->texts[i].size, "");
+	return bad ? -1 : 1;
+}
+
+int declared_lacks(const struct declared *k, const struct node *n, struct buffer *names)
+{
+	struct declared silent = *k;
+	size_t before = names->size;
+	int lacks = n->kind == NODE_OR;
+
+	silent.quiet = true;
+	silent.absent = NULL;
+	if (!n->nchildren)
+		return leaf_lacks(&silent, n, names);
+	if (n->kind != NODE_AND && n->kind != NODE_OR)
+		return 0;
+	for (size_t i = 0; i < n->nchildren; i++) {
+		int child = declared_lacks(&silent, n->children[i], names);
+
+		if (child < 0)
+			return -1;
+		lacks = n->kind == NODE_OR ? lacks & child : lacks | child;
+	}
+	if (!lacks)
+		names->size = before;
+	return lacks;
 }

@@ -7,6 +7,7 @@
 
 #include "common/expr/expression.h"
 #include "common/stream/dictionary.h"
+#include "common/util/buffer.h"
 #include "common/util/intern.h"
 #include "common/value/nearest.h"
 
@@ -42,6 +43,9 @@ struct declared {
 	const char *file;      /* the input, for messages; may be NULL */
 	bool partial;	       /* declarations may be missing, as the input is damaged: only warn */
 	bool quiet;	       /* no warnings */
+	/* NULL, or an error (what: "") for the first name that occurs nowhere, although a condition
+	 * compares with it: then the condition is an alarm that can never be true */
+	struct error *absent;
 	/* Returns what an operand is. *name of a FIELD or CALL is valid until the next call. For
 	 * declared_condition. */
 	enum declared_kind (*kind)(void *ctx, const struct operand *o, const char **name);
@@ -71,8 +75,9 @@ struct declared_text {
 	const regex_t *regex; /* NULL: a text */
 };
 
-/* Warn of a name that does not occur, or of a regular expression that none matches. Returns whether
- * the name occurs, or may. */
+/* Warn of a name that does not occur, or of a regular expression that none matches; or fill
+ * k->absent, but with a regular expression only if functions have no names. Returns whether the
+ * name occurs, or may. */
 bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name);
 
 /* Warn of the number of a thread or process that does not occur. */
@@ -89,5 +94,10 @@ void declared_line(const struct declared *k);
  * those of events, types and groups occur nowhere, the fields that are joined with them by && are
  * not checked. */
 int declared_condition(const struct declared *k, const struct node *n, struct error *e);
+
+/* Returns true if a condition is false for all events, as no event has the names that the condition
+ * requires of events, types or groups. Those are added to a text, separated by commas. Returns 1
+ * for true, 0, or -1 when out of memory. */
+int declared_lacks(const struct declared *k, const struct node *n, struct buffer *names);
 
 #endif

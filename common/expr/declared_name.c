@@ -1,5 +1,6 @@
 /* declared_name.c - search the dictionary for a name that the user wrote */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/expr/declared_private.h"
@@ -14,7 +15,26 @@ struct search {
 	const regex_t *regex; /* name is its text; NULL: it is a name */
 	struct nearest nearest;
 	uint32_t offers;
+	bool strict;   /* functions without names have not the name */
+	bool nameless; /* the stream has functions without names, and no symbols */
+	/* some names, for the message about a name that has none near */
+	char some[160];
+	size_t used;
 };
+
+/* Note a name for a message that lists some; names follow each other in the dictionary. */
+static void note_some(struct search *s, struct text_ref t)
+{
+	size_t size = t.size < 40 ? t.size : 40;
+	char quoted[48];
+
+	if (!size || s->used + size + 4 >= sizeof s->some)
+		return;
+	snprintf(quoted, sizeof quoted, " %.*s,", (int)size, t.text);
+	if (strstr(s->some, quoted))
+		return;
+	s->used += (size_t)snprintf(s->some + s->used, sizeof s->some - s->used, "%s", quoted);
+}
 
 static bool is_path(enum declared_kind kind)
 {
@@ -39,6 +59,7 @@ static bool search_try(struct search *s, struct text_ref t)
 	if (size && s->offers < OFFERS_MOST) {
 		s->offers++;
 		nearest_offer(&s->nearest, t.text, size);
+		note_some(s, t);
 	}
 	return false;
 }
@@ -99,8 +120,11 @@ static bool search_locations(struct search *s, struct dictionary *d)
 		if (search_try(s, text_of_location(s, d, i)))
 			return true;
 		/* without symbols, of which there is another warning */
-		if (d->symbols.count <= 1 && !dictionary_location(d, i)->name.size)
-			return true;
+		if (d->symbols.count <= 1 && !dictionary_location(d, i)->name.size) {
+			s->nameless = true;
+			if (!s->strict)
+				return true;
+		}
 	}
 	return false;
 }
@@ -131,6 +155,8 @@ static bool has_events(const struct dictionary *d)
 	return false;
 }
 
+#define NAMELESS "; the stream has no symbols: run trsym before this program"
+
 bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name)
 {
 	static const char *const of_kind[] = {
@@ -141,19 +167,33 @@ bool declared_name(const struct declared *k, enum declared_kind kind, struct dec
 		[DECLARED_BUFFER] = "buffer", [DECLARED_INPUT] = "input",
 		[DECLARED_FORMAT] = "format",
 	};
-	struct search s = {.kind = kind, .name = name.text, .size = name.size, .regex = name.regex};
+	struct search s = {.kind = kind,
+			   .name = name.text,
+			   .size = name.size,
+			   .regex = name.regex,
+			   .strict = k->absent};
+	const char *listed = "";
 	struct error e;
 
 	nearest_begin(&s.nearest, name.text, name.size);
 	if (search_dictionary(&s, k->dictionary) || !has_events(k->dictionary))
 		return true;
-	error_set(&e, NULL, NO_OFFSET, "no event has %s %s%s '%.*s'%s", name.regex ? "a" : "the",
-		  of_kind[kind], name.regex ? " that matches" : "",
+	if (k->absent && s.used && !s.nameless && !*nearest_hint(&s.nearest)) {
+		s.some[s.used - 1] = '\0';
+		listed = s.some;
+	}
+	error_set(&e, k->absent ? k->file : NULL, NO_OFFSET, "no event has %s %s%s '%.*s'%s%s%s",
+		  name.regex ? "a" : "the", of_kind[kind], name.regex ? " that matches" : "",
 		  name.size < 200 ? (int)name.size : 200, name.text,
-		  name.regex			       ? ""
+		  s.nameless			       ? NAMELESS
+		  : name.regex			       ? ""
 		  : kind == DECLARED_FILE && !s.offers ? "; trsym -l adds the files of functions"
-						       : nearest_hint(&s.nearest));
-	declared_warn(k, e.what);
+						       : nearest_hint(&s.nearest),
+		  *listed ? "; there are" : "", listed);
+	if (!k->absent || (name.regex && !s.nameless))
+		declared_warn(k, e.what);
+	else if (!k->absent->what[0])
+		*k->absent = e;
 	return false;
 }
 

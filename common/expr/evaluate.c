@@ -7,8 +7,7 @@ static void make_number(const struct expression_values *v, const struct operand 
 		v->number(s);
 }
 
-static void expression_value(const struct expression_values *v, struct operand *o,
-			     struct scalar *out)
+void expression_value(const struct expression_values *v, struct operand *o, struct scalar *out)
 {
 	struct scalar left, right;
 

@@ -16,6 +16,9 @@ struct expression_values {
 	void *ctx;
 };
 
+/* Evaluate an operand; SCALAR_NONE: it has no value. */
+void expression_value(const struct expression_values *v, struct operand *o, struct scalar *out);
+
 /* Evaluate a leaf. */
 bool expression_leaf(const struct expression_values *v, const struct node *n);
 

@@ -127,4 +127,14 @@ static inline bool operand_literal(const struct operand *o)
 	return o && o->kind == OPERAND_LITERAL;
 }
 
+/* Returns true for a leaf that compares with a text by == or in. */
+static inline bool node_equals_text(const struct node *n)
+{
+	const struct operand *text = operand_literal(n->left) ? n->left : n->right;
+
+	return (n->kind == NODE_IN && n->ntexts) ||
+	       (n->kind == NODE_COMPARE && n->comparison == COMPARE_EQ && operand_literal(text) &&
+		text->value.form == SCALAR_TEXT);
+}
+
 #endif

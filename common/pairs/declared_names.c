@@ -1,5 +1,8 @@
 #include "common/pairs/declared_names.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
 {
 	const struct key *k = &((const struct keys *)ctx)->key[o->field];
@@ -67,4 +70,36 @@ static int check_side(struct declared *check, const struct pair_side *side, stru
 int pair_check_names(struct declared *check, const struct pair *p, struct error *e)
 {
 	return check_side(check, &p->a, e) || check_side(check, &p->b, e) ? -1 : 0;
+}
+
+/* Returns the names of a side, separated by commas, if the stream lacks all of them. */
+static char *side_lacks(struct declared *check, const struct pair_side *side)
+{
+	const struct declared_text name = {.text = side->name,
+					   .size = side->name ? strlen(side->name) : 0};
+	struct buffer names = {0};
+	char *text = NULL;
+
+	check->kind = kind_of;
+	check->ctx = (void *)(uintptr_t)&side->condition.keys;
+	if (side->name)
+		return declared_name(check, DECLARED_NAME, name) ? NULL : strdup(side->name);
+	if (side->condition.root && declared_lacks(check, side->condition.root, &names) == 1)
+		text = strndup((const char *)names.data, names.size);
+	buffer_free(&names);
+	return text;
+}
+
+char *pair_lacks(struct dictionary *d, const struct pair *p)
+{
+	struct declared check = {.dictionary = d, .quiet = true};
+	char *a = side_lacks(&check, &p->a), *b = side_lacks(&check, &p->b), *text = NULL;
+	bool both = a && b && strcmp(a, b) != 0;
+
+	if ((a || b) &&
+	    asprintf(&text, "no %s%s%s", a ? a : b, both ? " and no " : "", both ? b : "") < 0)
+		text = NULL;
+	free(a);
+	free(b);
+	return text;
 }

@@ -9,6 +9,10 @@
 #include "common/expr/declared.h"
 #include "common/pairs/pair.h"
 
+/* Returns what the stream lacks that the events of a pair are, as "no sched_wakeup and no
+ * sched_switch"; NULL: the stream has declared both, or there is no memory. To be freed. */
+char *pair_lacks(struct dictionary *d, const struct pair *p);
+
 int condition_check_names(struct declared *check, const struct condition *c, struct error *e);
 int keys_check_names(const struct declared *check, const struct keys *k, struct error *e);
 /* Check a pair that is no preset, whose keys have alternatives for several recorders. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
+#include "common/pairs/declared_names.h"
 #include "common/stream/field.h"
 
 enum { FIRST_SLOTS = 256 };
@@ -405,11 +406,17 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 
 void pair_report(const struct pair *p, bool verbose, struct remarks *r)
 {
+	const char *name = p->preset ? p->preset->name : p->text;
+	char *lacks = !p->pairs && p->dictionary ? pair_lacks(p->dictionary, p) : NULL;
+
 	/* beginnings and ends without the other are usual at the ends of a trace, and a thread that
 	 * is woken twice runs once */
 	verbose |= !p->preset;
-	if (!p->pairs)
-		remark(r, NULL, "no event ends a pair of %s", p->text);
+	if (!p->pairs && lacks)
+		remark(r, NULL, "no pair of %s: the trace has %s", name, lacks);
+	else if (!p->pairs)
+		remark(r, NULL, "no event ends a pair of %s", name);
+	free(lacks);
 	if (verbose) {
 		remark_count(
 			r, p->replaced,

@@ -186,25 +186,81 @@ static const struct operand *key_of_leaf(const struct diff *d, const struct node
 										    : NULL;
 }
 
-/* Warn of tests of keys that are false for all rows. */
-static void warn_unmatched(struct diff_alarms *all, const char *text, struct node *n)
+/* Warn of tests of keys that are false for all rows. Returns true if one is a comparison with a
+ * text by == or in. */
+static bool warn_unmatched(struct diff_alarms *all, const char *text, struct node *n)
 {
 	const struct expression_values values = {.field = give_cell, .ctx = all};
 	const struct operand *key = n->nchildren ? NULL : key_of_leaf(all->diff, n);
+	bool names = false;
 
 	for (size_t i = 0; i < n->nchildren && n->kind != NODE_NOT; i++)
-		warn_unmatched(all, text, n->children[i]);
+		names |= warn_unmatched(all, text, n->children[i]);
 	for (size_t i = 0; key && i < all->diff->count; i++) {
 		all->row = &all->diff->row[i];
 		if (expression_leaf(&values, n))
-			return;
+			return false;
 	}
 	if (key)
 		warn(NULL, NO_OFFSET, "--fail-if '%s': no group matches its condition on %s", text,
 		     key->name);
+	return names || (key && node_equals_text(n));
 }
 
-bool diff_alarms_judge(struct diff_alarms *all, bool quiet)
+/* Returns true if the condition does not exclude the row by its keys: no leaf that is joined by &&
+ * and tests keys alone is false. */
+static bool selects(struct diff_alarms *all, struct node *n)
+{
+	const struct expression_values values = {.field = give_cell, .ctx = all};
+
+	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++)
+		if (!selects(all, n->children[i]))
+			return false;
+	return n->nchildren || !key_of_leaf(all->diff, n) || expression_leaf(&values, n);
+}
+
+/* Answer a condition on a row; ANSWER_LATER: it depends on a column that the row has no value of.
+ */
+static enum answer answer_row(void *values, struct node *n)
+{
+	const struct expression_values *v = values;
+	const struct diff_alarms *all = v->ctx;
+	bool lacks = false;
+
+	if (expression_joined(n))
+		return expression_join(n, answer_row, values);
+	for (size_t i = 0; i < n->nfields && n->kind != NODE_HAS; i++) {
+		struct scalar s = {.form = SCALAR_NONE};
+
+		if (n->fields[i]->field < all->diff->groups.keys)
+			continue;
+		give_cell(v->ctx, n->fields[i], &s);
+		lacks |= s.form == SCALAR_NONE;
+	}
+	return lacks ? ANSWER_LATER : expression_leaf(v, n) ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Returns true if the condition is decided for no row: each row that it may be true for lacks a
+ * value of a column. */
+static bool lacks_values(struct diff_alarms *all, struct node *n)
+{
+	const struct expression_values values = {.field = give_cell, .ctx = all};
+	bool rows = false;
+
+	for (size_t i = 0; i < all->diff->count; i++) {
+		enum answer is;
+
+		all->row = &all->diff->row[i];
+		is = answer_row((void *)(uintptr_t)&values, n);
+		rows |= is == ANSWER_LATER;
+		/* false for its values, not for its keys */
+		if (is == ANSWER_NO && selects(all, n))
+			return false;
+	}
+	return rows || !all->diff->count;
+}
+
+bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
 {
 	const struct expression_values values = {.field = give_cell, .ctx = all};
 	bool any = false;
@@ -223,9 +279,15 @@ bool diff_alarms_judge(struct diff_alarms *all, bool quiet)
 				buffer_append(&named, " ...", 4);
 		}
 		any |= n > 0;
-		if (!n && !quiet)
-			warn_unmatched(all, all->text[i], all->condition[i]);
-		if (n && !quiet)
+		if (!n && warn_unmatched(all, all->text[i], all->condition[i])) {
+			*undecided = true;
+		} else if (!n && lacks_values(all, all->condition[i])) {
+			*undecided = true;
+			warn(NULL, NO_OFFSET,
+			     "--fail-if '%s': no group has the values that are compared",
+			     all->text[i]);
+		}
+		if (n)
 			warn(NULL, NO_OFFSET, "%s is true for %zu of %zu group%s:%.*s",
 			     all->text[i], n, all->diff->count, all->diff->count == 1 ? "" : "s",
 			     (int)named.size, named.data ? (const char *)named.data : "");
@@ -234,10 +296,8 @@ bool diff_alarms_judge(struct diff_alarms *all, bool quiet)
 	return any;
 }
 
-void diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed)
+bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed)
 {
-	if (!d->count)
-		return;
 	if (needed && !d->tested)
 		warn(NULL, NO_OFFSET,
 		     "no group has times in both traces: none is slower or faster");
@@ -247,4 +307,5 @@ void diff_warn_few(const struct diff *d, const struct diff_options *o, bool need
 		     "%g; --fail-if tests changes too, such as 'p99_change > 10%%'",
 		     d->few, d->tested, d->tested == 1 ? "" : "s", d->few == 1 ? "has" : "have",
 		     diff_alpha_of(o));
+	return needed && !d->tested;
 }

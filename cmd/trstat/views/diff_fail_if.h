@@ -25,11 +25,13 @@ int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struc
 		      const char *const *text, size_t count, struct error *e);
 void diff_alarms_free(struct diff_alarms *all);
 
-/* Returns whether a condition is true for a row. Unless quiet, prints each such condition. */
-bool diff_alarms_judge(struct diff_alarms *all, bool quiet);
+/* Returns whether a condition is true for a row. Prints each such condition. *undecided: a
+ * condition that is true for no row compares with a name that no row has, or with a column that no
+ * row has a value of. */
+bool diff_alarms_judge(struct diff_alarms *all, bool *undecided);
 
 /* Warn that groups have too few calls for a verdict: with needed where any has, else if all have.
- */
-void diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed);
+ * Returns true if a verdict is needed and no group has times in both traces. */
+bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed);
 
 #endif

@@ -257,22 +257,26 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d)
 }
 
 static void fail_if_differs(struct stage *stage, const struct diff *d, const struct diff_options *o,
-			    struct diff_alarms *alarms)
+			    struct diff_alarms *alarms, bool empty_ok)
 {
-	bool quiet = stage->options->quiet;
+	const uint32_t times = 1u << DIFF_SLOWER | 1u << DIFF_FASTER;
+	bool undecided = false, alarm = o->fail_if;
+	struct error reported = {.what = ""};
 	size_t n = 0;
 
 	if (stage->status == STATUS_FAILED)
 		return;
 	for (size_t i = 0; i < d->count; i++)
 		n += o->fail_if >> d->row[i].verdict & 1;
-	if (n && !quiet)
+	if (n)
 		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu group%s changed", n, d->count,
 		     d->count == 1 ? "" : "s");
-	if (diff_alarms_judge(alarms, quiet) || n)
+	if (diff_alarms_judge(alarms, &undecided) || n)
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
-	if (!quiet)
-		diff_warn_few(d, o, o->fail_if & (1u << DIFF_SLOWER | 1u << DIFF_FASTER));
+	if (alarm || !stage->options->quiet)
+		undecided |= diff_warn_few(d, o, o->fail_if & times) && !(o->fail_if & ~times);
+	if (undecided && !empty_ok && stage->status != STATUS_DAMAGED)
+		stage_fail(stage, &reported);
 }
 
 /* Refuse fields that no event of either has. A summary's were checked when it was written. */
@@ -309,7 +313,7 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 	else if (diff_alarms_parse(&alarms, &d, &a->query, o->condition, o->conditions, &e))
 		stage_fail(stage, &e);
 	else if (!print_diff(stage, a, &d))
-		fail_if_differs(stage, &d, o, &alarms);
+		fail_if_differs(stage, &d, o, &alarms, a->settings.empty_ok);
 	diff_alarms_free(&alarms);
 	diff_free(&d);
 }
