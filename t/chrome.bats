@@ -139,8 +139,8 @@ profile() {
 	run -0 pipefail "trdecode -f chrome x.json | trstat -c count -t tsv"
 	assert_line $'x\t1'
 	echo '{"a": 1}' >x.json
-	run -2 errors trdecode -f chrome -o s x.json
-	assert_output "trdecode: x.json: no traceEvents in this JSON"
+	run -2 errors trdecode -o s x.json
+	assert_output --partial "trdecode: x.json: JSON, but no trace: no traceEvents; trdecode reads"
 	run -2 errors trdecode -f lttng x.json
 	assert_output "trdecode: x.json: not a trace of the format lttng"
 }
@@ -544,4 +544,102 @@ asynchronous() {
 	trdecode -q x.json | trencode -q -t chrome --rebase=none | jq -c '[.traceEvents[] | select(.cat == "flow") | {ts, id, ph}] | sort_by(.ts)[]' | diff want -
 	run -0 pipefail "trdecode -q x.json | trencode -q -t ndjson | jq -c 'select(.name == \"in\" or .name == \"end\") | .args'"
 	assert_output $'{"a":1,"flow_ids":5}\n{"flow_ids":6,"id":3}\n{"terminating_flow_ids":7,"id":4}'
+}
+
+@test "the format is found however long the members before the events are: files, pipes, compressed" {
+	jq -nc '{schemaVersion: 1, distributedInfo: {ranks: [range(400000)]}, traceEvents: [{ph: "X", name: "op", ts: 1, dur: 2}]}' >x.json
+	[ "$(stat -c %s x.json)" -gt 2000000 ]
+	gzip -k x.json
+	run -0 pipefail "trdecode x.json | trstat -c total -t tsv"
+	assert_line $'op\t2000'
+	run -0 pipefail "cat x.json.gz | trdecode | trstat -c total -t tsv"
+	assert_line $'op\t2000'
+	jq -nc '[{args: {a: [range(3000)]}, ph: "X", name: "op", ts: 1, dur: 2}]' >x.json
+	run -0 pipefail "trdecode x.json | trstat -c total -t tsv"
+	assert_line $'op\t2000'
+	echo '[{"a": 1}]' >x.json
+	run -2 errors trdecode -o s x.json
+	assert_output --partial "JSON, but no trace: no object has a ph; trdecode reads the Trace Event Format"
+}
+
+# Each line: what is written between the events a and b, the calls that are left, and the status.
+@test "what programs without a library for JSON write is read, or costs one event" {
+	local text names status b='{"ph":"X","name":"b","pid":1,"ts":9,"dur":1}'
+	while IFS='|' read -r text names status; do
+		printf '[{"ph":"X","name":"a","pid":1,"ts":1,"dur":2}%b%s]' "$text" "$b" >x.json
+		run "-$status" pipefail "trdecode -q x.json 2>err | trencode -q -t ndjson -c name 2>>err"
+		[ "$(jq -rs 'map(.name | @json) | join(" ") | gsub("\""; "")' <<<"$output")" = "$names" ] || fail "$text: $output"
+		[ "$status" = 0 ] || grep -q "^trdecode: x.json: 0x[0-9a-f]*: " err || fail "$text: no offset"
+	done <<-'END'
+		,|a b|0
+		,,|a b|0
+		,{"ph":"X","name":"c","ts":5,"dur":2,"args":{"l":[1,],},},|a c b|0
+		,{"ph":"X","name":"c\td","ts":5,"dur":2},|a c\td b|0
+		,{"ph":"X","name":"c","ts":5,"dur":2,"args":{"x":nan,"y":-inf,"z":inf,"w":-nan,"v":NaN,"u":-Infinity}},|a c b|0
+		|a b|1
+		,{"ph":"X","name":"C:\\\\Users\\x","ts":5,"dur":2},|a C:\\Users\\x b|1
+		,{"ph":"X","name":"c","ts":5,"dur":nan},|a b|1
+		,{"ph":"X","name":"c","ts":5,"dur":0x1},|a b|1
+		,{"ph":"X","name":"c","ts":5,"args":{"l":[{"x":1},{"y":.}]},"dur":2},|a b|1
+		,{"ph":"X","name":"c","ts":|a b|1
+		,{"ph":"X","name":"c,"ts":5,"dur":2},|a b|1
+		,{"ph":"X","name":"c\n},\n|a b|1
+		,{"ph":"X","args":{"l":[{"x":1,|a b|1
+	END
+	printf '{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":x}],"otherData":{"clock":"c","unit":"ticks","origin":"5"}}' >x.json
+	run -1 pipefail "trdecode x.json 2>&1 >s; trencode -q -t ndjson -c time s"
+	assert_output --partial "x.json: 0x32: invalid JSON value: the event is left out"
+	printf '{"device":[{x}],"traceEvents":[%s]}' '{"ph":"X","name":"b","ts":9,"dur":1}' >x.json
+	run -1 bash -c "trdecode x.json 2>/dev/null | trstat -c total -t tsv 2>/dev/null"
+	assert_line $'b\t1000'
+}
+
+@test "damage of any kind in one event leaves all others" {
+	python3 - >names <<-'END'
+		import json, random, re
+		random.seed(3)
+		events = [{"ph": "X", "name": f"n{i}", "ts": 10 * i, "dur": 3, "args": {"a": [1, {"b": i}], "s": "t{}[]"}}
+		      for i in range(4000)]
+		parts = [json.dumps(e) for e in events]
+		for k in range(20, 4000, 20):
+		    p = parts[k]
+		    kind = k // 20 % 5
+		    at = random.choice([m.start() for m in re.finditer('"' if kind == 1 else r"[{}\[\]]", p)])
+		    if kind == 0:
+		        p = p[:random.randrange(1, len(p))]
+		    elif kind < 3:
+		        p = p[:at] + p[at + 1:]
+		    elif kind == 3:
+		        p = p[:at] + "\\" + p[at:]
+		    else:
+		        p = p.replace(", ", " ", 1)
+		    parts[k] = p
+		    print(f"n{k}")
+		for name, between in ("lines", ",\n"), ("line", ","):
+		    with open(name + ".json", "w") as out:
+		        out.write('{"traceEvents":[' + between.join(parts) + "]}")
+	END
+	for f in lines line; do
+		run -1 bash -c "trdecode -q $f.json 2>/dev/null >s"
+		trencode -q -t ndjson -c name s 2>/dev/null | jq -r .name | sort -u >got || true
+		seq -f n%g 0 3999 | sort | comm -23 - got | comm -23 - <(sort names) >lost
+		[ ! -s lost ] || fail "$f: $(head lost)"
+	done
+}
+
+@test "faults of JSON take linear time" {
+	# objects that all seem to begin, and have no end
+	python3 -c 'print("[" + "{\"a\":[" * 400000)' >1.json
+	python3 -c 'print("[" + ("{\"a\":[" * 200 + "{}," * 3000) * 100)' >2.json
+	python3 -c 'print("[" + "{\"a\":\"" * 400000)' >3.json
+	python3 -c 'print("[" + "{\"ph\":\"X\" " * 300000)' >4.json
+	for f in 1 2 3 4; do
+		run -1 timeout 10 trdecode -q -o s $f.json
+	done
+}
+
+@test "values of counters in quotes are numbers, and counters again when written" {
+	printf '[{"ph":"C","pid":1,"name":"mem","ts":0,"args":{"MB":"25.7"}},{"ph":"C","pid":1,"name":"mem","ts":5,"args":{"MB":"26"}}]' >x.json
+	run -0 pipefail "trdecode x.json | trencode -t chrome | jq -c '.traceEvents[] | [.ph, .ts, .args.MB]'"
+	assert_output $'["C",0,25.7]\n["C",5,26]'
 }

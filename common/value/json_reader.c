@@ -1,5 +1,6 @@
 #include "common/value/json_reader.h"
 
+#include <ctype.h>
 #include <endian.h>
 #include <stdlib.h>
 
@@ -46,6 +47,37 @@ static enum json_token json_bad(struct json_reader *r, const char *what)
 	return JSON_BAD;
 }
 
+static enum json_token json_no_memory(struct json_reader *r)
+{
+	r->failed = true;
+	return json_bad(r, "out of memory");
+}
+
+/* Make room for more bytes after those that are kept, which move to the beginning. */
+static int json_move_kept(struct json_reader *r)
+{
+	size_t size = 0;
+
+	if (r->keeps && r->filled - r->kept > JSON_KEPT)
+		r->keeps = false;
+	if (r->keeps) {
+		size = r->filled - r->kept;
+		if (r->capacity - size < READ_SIZE) {
+			uint8_t *data = realloc(r->data, r->capacity + size + READ_SIZE);
+
+			if (!data)
+				return -1;
+			r->data = data;
+			r->capacity += size + READ_SIZE;
+		}
+		memmove(r->data, r->data + r->kept, size);
+		r->kept = 0;
+	}
+	r->offset += r->filled - size;
+	r->at = r->filled = size;
+	return 0;
+}
+
 /* Read more bytes after all bytes were used. false: the end, or an error. */
 static bool json_fill(struct json_reader *r)
 {
@@ -53,13 +85,17 @@ static bool json_fill(struct json_reader *r)
 
 	if (r->at_end || r->error.what[0])
 		return false;
-	r->offset += r->filled;
-	r->at = r->filled = 0;
-	got = io_read(r->fd, r->data, r->capacity);
-	if (got < 0)
+	if (json_move_kept(r)) {
+		json_no_memory(r);
+		return false;
+	}
+	got = io_read(r->fd, r->data + r->filled, r->capacity - r->filled);
+	if (got < 0) {
+		r->failed = true;
 		error_errno(&r->error, r->name, json_offset(r), "cannot read");
+	}
 	r->at_end = !got;
-	r->filled = got > 0 ? (size_t)got : 0;
+	r->filled += got > 0 ? (size_t)got : 0;
 	return got > 0;
 }
 
@@ -88,62 +124,6 @@ static enum json_token json_ended(struct json_reader *r)
 
 /* --- tokens --- */
 
-/* Read four hexadecimal digits; -1: other characters. */
-static int32_t json_unit(struct json_reader *r)
-{
-	int32_t n = 0;
-
-	for (int i = 0; i < 4; i++) {
-		int c = json_peek(r), digit;
-
-		if (c >= '0' && c <= '9')
-			digit = c - '0';
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			digit = (c | 32) - 'a' + 10;
-		else
-			return -1;
-		n = n << 4 | digit;
-		r->at++;
-	}
-	return n;
-}
-
-/* Append \uXXXX, with the second half of a surrogate pair. A half alone becomes U+FFFD. */
-static int put_escape(struct json_reader *r)
-{
-	int32_t c = json_unit(r), low;
-
-	if (c < 0)
-		return -1;
-	while (c >= 0xd800 && c < 0xdc00) {
-		if (json_peek(r) != '\\')
-			break;
-		r->at++;
-		if (json_peek(r) != 'u') {
-			/* another escape follows, which is not a second half */
-			const char *known;
-			int e = json_peek(r);
-
-			known = e > 0 ? strchr(escapes, e) : NULL;
-			if (!known || utf8_put(&r->text, 0xfffd))
-				return -1;
-			r->at++;
-			return buffer_u8(&r->text, (uint8_t)characters[known - escapes]);
-		}
-		r->at++;
-		low = json_unit(r);
-		if (low < 0)
-			return -1;
-		if (low >= 0xdc00 && low < 0xe000)
-			return utf8_put(&r->text, 0x10000u + (((uint32_t)c - 0xd800) << 10) +
-							  ((uint32_t)low - 0xdc00));
-		if (utf8_put(&r->text, 0xfffd))
-			return -1;
-		c = low;
-	}
-	return utf8_put(&r->text, c >= 0xd800 && c < 0xe000 ? 0xfffdu : (uint32_t)c);
-}
-
 static bool end_text(struct json_reader *r)
 {
 	/* the NUL is not part of the text */
@@ -153,9 +133,62 @@ static bool end_text(struct json_reader *r)
 	return true;
 }
 
+/* Count an escape that JSON does not have, and append its characters: a backslash and n more. */
+static int put_unknown(struct json_reader *r, uint64_t at, const char *p, size_t n)
+{
+	if (!r->escapes++)
+		r->escape_at = at;
+	return buffer_u8(&r->text, '\\') || buffer_append(&r->text, p, n) ? -1 : 0;
+}
+
+/* Append \uXXXX, after the u. *half: the first half of a surrogate pair, which the text ends with;
+ * 0 none. A half alone becomes U+FFFD. */
+static int put_unit(struct json_reader *r, uint64_t at, uint32_t *half)
+{
+	char text[5] = "u";
+	uint32_t c = 0, first = *half;
+	int n, digit;
+
+	*half = 0;
+	for (n = 1; n < 5; n++, r->at++) {
+		digit = json_peek(r);
+		if (digit < 0)
+			return 0; /* the string has no end */
+		if (!isxdigit(digit))
+			return put_unknown(r, at, text, (size_t)n);
+		text[n] = (char)digit;
+		c = c << 4 | (uint32_t)(digit <= '9' ? digit - '0' : (digit | 32) - 'a' + 10);
+	}
+	if (first && c >= 0xdc00 && c < 0xe000) {
+		r->text.size -= 3; /* U+FFFD */
+		return utf8_put(&r->text, 0x10000u + ((first - 0xd800) << 10) + (c - 0xdc00));
+	}
+	if (c >= 0xd800 && c < 0xdc00)
+		*half = c;
+	return utf8_put(&r->text, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
+}
+
+/* Append the escape after a backslash. */
+static int put_escape(struct json_reader *r, uint32_t *half)
+{
+	uint64_t at = json_offset(r) - 1;
+	int c = json_peek(r);
+	const char *known = c > 0 ? strchr(escapes, c) : NULL;
+
+	if (c == 'u') {
+		r->at++;
+		return put_unit(r, at, half);
+	}
+	*half = 0;
+	if (!known)
+		return c < 0 ? 0 : put_unknown(r, at, "", 0);
+	r->at++;
+	return buffer_u8(&r->text, (uint8_t)characters[known - escapes]);
+}
+
 static bool read_string(struct json_reader *r)
 {
-	const char *known;
+	uint32_t half = 0;
 	size_t run;
 	int c;
 
@@ -173,42 +206,25 @@ static bool read_string(struct json_reader *r)
 		}
 		if (c == '"')
 			break;
-		if (c < ' ') {
-			json_bad(r, "a control character in a string");
-			return false;
-		}
 		if (c != '\\') {
 			for (run = r->at; run < r->filled; run++)
-				if (r->data[run] == '"' || r->data[run] == '\\' ||
-				    r->data[run] < ' ')
+				if (r->data[run] == '"' || r->data[run] == '\\')
 					break;
 			if (buffer_append(&r->text, r->data + r->at, run - r->at))
 				goto no_memory;
 			r->at = run;
+			half = 0;
 			continue;
 		}
 		r->at++;
-		c = json_peek(r);
-		if (c < 0) {
-			json_ended(r);
-			return false;
-		}
-		r->at++;
-		known = c ? strchr(escapes, c) : NULL;
-		if (c == 'u' ? put_escape(r) : !known) {
-			if (json_peek(r) < 0)
-				json_ended(r);
-			json_bad(r, "invalid JSON escape");
-			return false;
-		}
-		if (c != 'u' && buffer_u8(&r->text, (uint8_t)characters[known - escapes]))
+		if (put_escape(r, &half))
 			goto no_memory;
 	}
 	r->at++;
 	if (end_text(r))
 		return true;
 no_memory:
-	json_bad(r, "out of memory");
+	json_no_memory(r);
 	return false;
 }
 
@@ -250,16 +266,34 @@ static enum json_token read_word(struct json_reader *r, const char *word, enum j
 	return token;
 }
 
-/* Read NaN or Infinity, which are not JSON, but Python and others write them. They become strings,
- * as json_append_real writes them. */
+/* Read NaN or Infinity, which are not JSON, but Python, printf and others write them. They become
+ * strings, as json_append_real writes them. */
 static enum json_token read_special(struct json_reader *r, const char *word, const char *text)
 {
 	if (read_word(r, word, JSON_STRING) != JSON_STRING)
 		return JSON_BAD;
 	r->text.size = 0;
-	return buffer_append(&r->text, text, strlen(text)) || !end_text(r)
-		       ? json_bad(r, "out of memory")
-		       : JSON_STRING;
+	return buffer_append(&r->text, text, strlen(text)) || !end_text(r) ? json_no_memory(r)
+									   : JSON_STRING;
+}
+
+/* Read nan, or inf with a text for it: what printf writes. */
+static enum json_token read_printed(struct json_reader *r, const char *infinity)
+{
+	bool nan = json_peek(r) == 'n';
+	enum json_token token = read_special(r, nan ? "nan" : "inf", nan ? "nan" : infinity);
+	int c = json_peek(r);
+
+	/* Perl writes Inf and others infinity, too */
+	return token == JSON_STRING && !nan && c == 'i' ? read_special(r, "inity", infinity)
+							: token;
+}
+
+/* Read null, or nan. */
+static enum json_token read_n(struct json_reader *r)
+{
+	r->at++;
+	return json_peek(r) == 'u' ? read_word(r, "ull", JSON_NULL) : read_special(r, "an", "nan");
 }
 
 static enum json_token read_number(struct json_reader *r)
@@ -271,13 +305,14 @@ static enum json_token read_number(struct json_reader *r)
 		if (r->text.size > 1000)
 			return json_bad(r, "a number of more than 1000 digits");
 		if (buffer_u8(&r->text, (uint8_t)c))
-			return json_bad(r, "out of memory");
+			return json_no_memory(r);
 		r->at++;
-		if (r->text.size == 1 && c == '-' && json_peek(r) == 'I')
-			return read_special(r, "Infinity", "-inf");
+		if (r->text.size == 1 && c == '-' && (c = json_peek(r)) > '9')
+			return c == 'I' ? read_special(r, "Infinity", "-inf")
+					: read_printed(r, "-inf");
 	}
 	if (!end_text(r))
-		return json_bad(r, "out of memory");
+		return json_no_memory(r);
 	return json_is_number((char *)r->text.data) ? JSON_NUMBER
 						    : json_bad(r, "invalid JSON number");
 }
@@ -314,7 +349,8 @@ static enum json_token json_value(struct json_reader *r, int c)
 	case '"': return read_string(r) ? JSON_STRING : JSON_BAD;
 	case 't': return read_word(r, "true", JSON_TRUE);
 	case 'f': return read_word(r, "false", JSON_FALSE);
-	case 'n': return read_word(r, "null", JSON_NULL);
+	case 'n': return read_n(r);
+	case 'i': return read_printed(r, "inf");
 	case 'N': return read_special(r, "NaN", "nan");
 	case 'I': return read_special(r, "Infinity", "inf");
 	default:
@@ -343,18 +379,17 @@ enum json_token json_next(struct json_reader *r)
 	}
 	if (c < 0)
 		return json_ended(r);
-	if (r->depth && r->want != JSON_WANT_VALUE && c == (r->array[r->depth - 1] ? ']' : '}') &&
-	    !r->value_follows)
-		return json_end(r);
-	if (r->depth && r->want == JSON_WANT_NEXT && !r->value_follows) {
-		if (c != ',')
-			return json_bad(r, "a comma is missing");
+	while (r->depth && c == ',' && !r->value_follows) {
 		r->at++;
 		c = skip_blanks(r);
 		if (c < 0)
 			return json_ended(r);
 		r->want = JSON_WANT_VALUE;
 	}
+	if (r->depth && c == (r->array[r->depth - 1] ? ']' : '}') && !r->value_follows)
+		return json_end(r);
+	if (r->depth && r->want == JSON_WANT_NEXT && !r->value_follows)
+		return json_bad(r, "a comma is missing");
 	if (r->depth && !r->array[r->depth - 1] && !r->value_follows) {
 		if (c != '"')
 			return json_bad(r, "a key is missing");
@@ -369,6 +404,153 @@ enum json_token json_next(struct json_reader *r)
 	}
 	return json_value(r, c);
 }
+
+/* --- going on after a fault --- */
+
+void json_keep(struct json_reader *r)
+{
+	r->keeps = true;
+	r->kept = r->at;
+	r->kept_depth = r->depth - 1;
+}
+
+void json_rejoin(struct json_reader *r, int depth)
+{
+	r->keeps = false;
+	r->depth = depth;
+	r->want = JSON_WANT_NEXT;
+	r->value_follows = r->doubt = r->in_text = false;
+}
+
+/* Forget the fault, and go back to what is kept, unless bytes were read again too often: each byte
+ * of the input may be so four times. */
+static void json_go_back(struct json_reader *r)
+{
+	bool kept = r->keeps && r->filled - r->kept <= JSON_KEPT &&
+		    r->reread <= 4 * json_offset(r) + JSON_KEPT;
+
+	r->error.what[0] = '\0';
+	r->cut = false;
+	r->keeps = false;
+	r->in_text &= kept;
+	if (!kept)
+		return;
+	r->reread += r->at - r->kept;
+	r->at = r->kept;
+	r->depth = r->kept_depth;
+	r->array[r->depth++] = false;
+}
+
+/* Begin the object at '{' if a member follows. */
+static bool json_may_begin(struct json_reader *r, int depth)
+{
+	if (r->depth == JSON_DEPTH)
+		r->depth = depth;
+	r->at++;
+	r->array[r->depth++] = false;
+	json_keep(r);
+	r->want = JSON_WANT_FIRST;
+	r->value_follows = false;
+	return skip_blanks(r) == '"';
+}
+
+/* Take a bracket that ends objects or arrays inside of the array at a depth. Returns true if it
+ * ends the element, or the array: then it is not taken. */
+static bool json_take_end(struct json_reader *r, int depth, bool array)
+{
+	int to = r->depth;
+
+	if (to == depth && array && !r->doubt)
+		return true;
+	r->at++;
+	while (to > depth && r->array[to - 1] != array)
+		to--;
+	r->doubt |= to != r->depth || to == depth;
+	if (to > depth)
+		r->depth = to - 1;
+	return r->depth == depth && !r->doubt;
+}
+
+/* Take a character. Returns true if the array goes on after it. */
+static bool json_take(struct json_reader *r, int depth, int c)
+{
+	if (!r->in_text && (c == ']' || c == '}'))
+		return json_take_end(r, depth, c == ']');
+	r->at++;
+	if (c == '"') {
+		r->in_text = !r->in_text;
+		/* after a string that has its quotes */
+		c = r->in_text ? 0 : json_peek(r);
+		r->doubt |= c > 0 && !strchr(" \t\r\n,:]}", c);
+	} else if (r->in_text) {
+		r->at += c == '\\' && json_peek(r) >= 0;
+		/* few strings contain the end of a line; more often their end is missing */
+		r->doubt |= c == '\n';
+		r->in_text = c != '\n';
+	} else if (c == '[' || c == '{') {
+		r->depth = r->depth == JSON_DEPTH ? depth : r->depth;
+		r->array[r->depth++] = c == '[';
+	} else if (c == ',' && r->depth == depth && !r->doubt) {
+		return true;
+	}
+	return false;
+}
+
+enum json_found json_recover(struct json_reader *r, int depth)
+{
+	int c;
+
+	if (r->failed)
+		return JSON_FOUND_NONE;
+	json_go_back(r);
+	while ((c = json_peek(r)) >= 0) {
+		if (c == '{') {
+			if (json_may_begin(r, depth))
+				return JSON_FOUND_OBJECT;
+			r->depth -= r->in_text;
+		} else if (json_take(r, depth, c)) {
+			json_rejoin(r, depth);
+			r->want = c == ',' ? JSON_WANT_VALUE : JSON_WANT_NEXT;
+			return JSON_FOUND_NEXT;
+		}
+	}
+	return JSON_FOUND_NONE;
+}
+
+/* Test whether the word, and then '"', ':' and '[' with blanks, are the next bytes. Takes what
+ * matches. */
+static bool json_take_key(struct json_reader *r, const char *key)
+{
+	for (; *key; key++, r->at++)
+		if (json_peek(r) != (unsigned char)*key)
+			return false;
+	for (const char *p = "\":["; *p; p++, r->at++)
+		if ((*p == '"' ? json_peek(r) : skip_blanks(r)) != *p)
+			return false;
+	return true;
+}
+
+bool json_recover_key(struct json_reader *r, const char *key)
+{
+	int c;
+
+	if (r->failed)
+		return false;
+	json_go_back(r);
+	r->depth = 1;
+	while ((c = json_peek(r)) >= 0) {
+		r->at++;
+		if (c != '"' || !json_take_key(r, key))
+			continue;
+		r->array[r->depth++] = true;
+		r->want = JSON_WANT_FIRST;
+		r->value_follows = false;
+		return true;
+	}
+	return false;
+}
+
+/* --- values --- */
 
 bool json_skip(struct json_reader *r, enum json_token token)
 {
@@ -415,7 +597,7 @@ int json_copy(struct json_reader *r, enum json_token token, struct buffer *b)
 		default: return -1;
 		}
 		if (failed) {
-			json_bad(r, "out of memory");
+			json_no_memory(r);
 			return -1;
 		}
 		if (r->depth <= outside)
@@ -424,7 +606,7 @@ int json_copy(struct json_reader *r, enum json_token token, struct buffer *b)
 	}
 }
 
-static int put_number(struct buffer *to, const char *p, size_t n)
+int json_put_number(struct buffer *to, const char *p, size_t n)
 {
 	bool minus = *p == '-', whole = true;
 	uint64_t number = 0;
@@ -449,7 +631,7 @@ int json_put_scalar(const struct json_reader *r, enum json_token token, struct b
 {
 	switch (token) {
 	case JSON_STRING: return value_put_bytes(b, VALUE_STRING, r->text.data, r->text.size);
-	case JSON_NUMBER: return put_number(b, (const char *)r->text.data, r->text.size);
+	case JSON_NUMBER: return json_put_number(b, (const char *)r->text.data, r->text.size);
 	case JSON_TRUE: return value_put_simple(b, VALUE_TRUE);
 	case JSON_FALSE: return value_put_simple(b, VALUE_FALSE);
 	case JSON_NULL: return value_put_simple(b, VALUE_NULL);

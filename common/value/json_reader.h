@@ -1,8 +1,13 @@
 /*
  * json_reader.h - reads JSON (RFC 8259) of any length forward, token by token
  *
- * The reader checks the nesting: the tokens are a valid document, or end with BAD. NaN and
- * Infinity, which are not JSON, are strings.
+ * The reader checks the nesting: the tokens are a valid document, or end with BAD. It also accepts
+ * what programs write that have no library for JSON: control characters in strings, commas without
+ * an element ("[1,]", "[,1]", {"a":1,}), and NaN, Infinity, nan, inf and -inf, which are strings.
+ * An escape that JSON does not have ("C:\Users") is read as its characters, and counted.
+ *
+ * An element of an array that is no valid JSON need not be the end: json_recover finds the next
+ * one.
  */
 #ifndef TR_VALUE_JSON_READER_H
 #define TR_VALUE_JSON_READER_H
@@ -27,7 +32,14 @@ enum json_token {
 	JSON_BAD, /* error contains the fault and its offset; no more tokens follow */
 };
 
-enum { JSON_DEPTH = 256, JSON_TEXT = 64 << 20 };
+enum { JSON_DEPTH = 256, JSON_TEXT = 64 << 20, JSON_KEPT = 1 << 20 };
+
+/* What json_recover found. */
+enum json_found {
+	JSON_FOUND_OBJECT, /* the beginning of an object, as if json_next returned JSON_OBJECT */
+	JSON_FOUND_NEXT,   /* the end of the bad element: json_next goes on in the array */
+	JSON_FOUND_NONE,   /* the end of the input, or of reading */
+};
 
 /* A document and the current token. */
 struct json_reader {
@@ -38,7 +50,16 @@ struct json_reader {
 	uint64_t offset; /* offset in the file of data[0] */
 	bool at_end;	 /* the end of the file is in data */
 	bool cut;	 /* BAD because the input ended */
+	bool failed;	 /* BAD because reading failed, or out of memory */
 	struct error error;
+	bool keeps;	 /* the bytes from data[kept] on are kept */
+	size_t kept;	 /* after the '{' of an object */
+	int kept_depth;	 /* depth around that object */
+	uint64_t reread; /* bytes that were read more than once */
+	bool in_text;	 /* json_recover: in a string */
+	bool doubt;	 /* the same: quotes or brackets are missing, so the nesting is not known */
+	uint64_t escapes;   /* number of escapes that JSON does not have */
+	uint64_t escape_at; /* offset of the first one */
 
 	struct buffer text; /* text of KEY, STRING, NUMBER; ends with a NUL */
 	int depth;
@@ -64,9 +85,32 @@ bool json_skip(struct json_reader *r, enum json_token token);
 /* Append the value that token began to b as compact JSON. -1: BAD, or out of memory. */
 int json_copy(struct json_reader *r, enum json_token token, struct buffer *b);
 
+/* Keep the bytes of the object that json_next began, up to JSON_KEPT of them. */
+void json_keep(struct json_reader *r);
+/* Keep none: the object ended. */
+static inline void json_keep_none(struct json_reader *r)
+{
+	r->keeps = false;
+}
+/*
+ * After BAD, find where reading can go on in the array at a depth, which json_next began. Goes back
+ * to the object that is kept: a string without an end, or an object, may contain the elements after
+ * it. Of an object that is found, the caller decides whether it is an element. If it is, call
+ * json_rejoin after its end; if not, or if it is BAD, call json_recover again, which looks into it.
+ * Takes linear time.
+ */
+enum json_found json_recover(struct json_reader *r, int depth);
+void json_rejoin(struct json_reader *r, int depth);
+/* After BAD in an object at depth 1, find the key with an array as its value, and begin that array.
+ * false: there is none. */
+bool json_recover_key(struct json_reader *r, const char *key);
+
 /* Append a string, number, true, false or null as a value of the stream (value.h); a number as an
  * integer if it is whole and fits, else as a double. -1: out of memory, or another token. */
 int json_put_scalar(const struct json_reader *r, enum json_token token, struct buffer *b);
+
+/* Append the text of a number, n bytes before a NUL, in the same way. -1: out of memory. */
+int json_put_number(struct buffer *b, const char *text, size_t n);
 
 /* Test whether the text is one number of JSON. */
 bool json_is_number(const char *text);

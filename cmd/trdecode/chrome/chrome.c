@@ -15,8 +15,17 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Accept an object with "traceEvents", or an array of objects with "ph". With -f accept any object
- * or array: other content may precede the events. */
+/* Test for a key and a colon. */
+static bool begins_member(const char *p, const char *end)
+{
+	p = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
+	p = p ? skip_blanks(p + 1, end) : end;
+	return p < end && *p == ':';
+}
+
+/* Accept an object with a member, and an array of objects with a member: no other format begins so.
+ * Those with "traceEvents" or "ph" have the format; in others these words may follow. With -f
+ * accept any object or array. */
 static enum bid chrome_probe(const struct input *in)
 {
 	const char *p = (const char *)in->head, *end, *first;
@@ -31,19 +40,19 @@ static enum bid chrome_probe(const struct input *in)
 	n = (size_t)(end - p);
 	if (p == end || (*p != '{' && *p != '['))
 		return BID_NONE;
-	if (memmem(p, n, "\"traceEvents\"", 13))
+	if (memmem(p, n, *first == '{' ? "\"traceEvents\"" : "\"ph\"", *first == '{' ? 13 : 4))
 		return BID_MAGIC;
-	if (in->format && !strcmp(in->format, "chrome"))
-		return BID_CHANCE;
-	if (*first != '[')
-		return BID_NONE;
+	if (in->format)
+		return strcmp(in->format, "chrome") ? BID_NONE : BID_CHANCE;
 	p = skip_blanks(p + 1, end);
-	if (p < end && memmem(p, (size_t)(end - p), "\"ph\"", 4))
-		return BID_MAGIC;
 	/* an empty array and nothing else: other formats begin with these two bytes too */
-	if (p < end && *p == ']')
+	if (*first == '[' && p < end && *p == ']')
 		p = skip_blanks(p + 1, end);
-	return p == end ? BID_LIKELY : BID_NONE;
+	if (*first == '[' && p == end)
+		return BID_LIKELY;
+	if (*first == '[' && *p == '{')
+		p = skip_blanks(p + 1, end);
+	return begins_member(p, end) ? BID_CHANCE : BID_NONE;
 }
 
 static int chrome_open(struct input *in, struct error *e)
@@ -62,21 +71,57 @@ static int chrome_open(struct input *in, struct error *e)
 
 /* --- reading --- */
 
-/* Read the array of events, or of samples, after its '['. */
+/* Report the fault in r, in the array at a depth, and go on at the next event. Returns 0; 1: there
+ * is none up to the end of the input; -1 with *e filled. */
+static int recover(struct chrome *c, struct json_reader *r, int depth, struct error *e)
+{
+	struct error fault = r->error;
+	size_t n = strlen(fault.what);
+	enum json_found found;
+	int got = 0;
+
+	if (r->keeps && !r->cut)
+		snprintf(fault.what + n, sizeof fault.what - n, ": the event is left out");
+	c->counts.unread += r->keeps;
+	if (!c->counts.faults++)
+		input_damage_error(c->input, &fault);
+	while ((found = json_recover(r, depth)) == JSON_FOUND_OBJECT) {
+		c->read.doubtful = true;
+		got = chrome_event(c, r, e);
+		c->read.doubtful = false;
+		if (got < 0 && !r->error.what[0])
+			return -1;
+		if (!got) {
+			json_rejoin(r, depth);
+			return 0;
+		}
+	}
+	return found == JSON_FOUND_NEXT ? 0 : r->failed ? -1 : 1;
+}
+
+/* Read the array of events, or of samples, after its '['. Returns 0; 1: the input ended after a
+ * fault that was reported; -1 with r->error or *e filled. */
 static int read_events(struct chrome *c, struct json_reader *r, bool samples, struct error *e)
 {
 	enum json_token token;
+	int depth = r->depth, bad;
 
 	c->read.sample = samples;
+	json_keep_none(r);
 	while ((token = json_next(r)) != JSON_ARRAY_END) {
-		if (token == JSON_BAD)
-			return -1;
 		if (token == JSON_OBJECT) {
-			if (chrome_event(c, r, e))
-				return -1;
-		} else if (!json_skip(r, token)) {
-			return -1;
+			json_keep(r);
+			bad = chrome_event(c, r, e);
+		} else {
+			bad = token == JSON_BAD || !json_skip(r, token);
 		}
+		/* the input may end between events: its writer may be killed at any time */
+		if (bad && (!r->error.what[0] || r->failed || (r->cut && r->depth == depth)))
+			return -1;
+		bad = bad ? recover(c, r, depth, e) : 0;
+		if (bad)
+			return bad;
+		json_keep_none(r);
 	}
 	return 0;
 }
@@ -130,38 +175,87 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
-/* Read the whole file. -1 with r->error or *e filled. */
+/* Report that the file is no trace. */
+static int no_trace(const struct json_reader *r, uint64_t offset, const char *why, struct error *e)
+{
+	return error_set(e, r->name, offset,
+			 "JSON, but no trace: %s; trdecode reads the Trace Event Format, an object "
+			 "with traceEvents or an array of events with ph",
+			 why);
+}
+
+static int read_array(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	int ended = read_events(c, r, false, e);
+
+	if (ended)
+		return ended;
+	if (c->counts.ignored && !c->counts.phased && !c->counts.faults)
+		return no_trace(r, NO_OFFSET, "no object has a ph", e);
+	return json_next(r) == JSON_END ? 0 : -1;
+}
+
+/* Read a member of the file after its key. Returns as read_events. */
+static int read_member(struct chrome *c, struct json_reader *r, bool *found, struct error *e)
+{
+	bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
+	bool samples = json_is(r, "samples"), frames = json_is(r, "stackFrames");
+	enum json_token token = json_next(r);
+
+	if ((events || samples) && token == JSON_ARRAY) {
+		*found |= events;
+		return read_events(c, r, samples, e);
+	}
+	if (frames && token == JSON_OBJECT)
+		return chrome_frames_read(&c->frames, c->w, r);
+	if (other && token == JSON_OBJECT)
+		return read_other_data(c, r);
+	return json_skip(r, token) ? 0 : -1;
+}
+
+/* Read the members of the file. */
+static int read_object(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	enum json_token token;
+	bool found = false;
+	struct error fault;
+	int ended;
+
+	json_keep(r);
+	for (;;) {
+		token = json_next(r);
+		ended = token == JSON_KEY	   ? read_member(c, r, &found, e)
+			: token == JSON_OBJECT_END ? 0
+						   : -1;
+		if (ended && (found || e->what[0] || !r->error.what[0] || r->failed))
+			return ended;
+		if (ended) {
+			fault = r->error;
+			if (!json_recover_key(r, "traceEvents"))
+				return no_trace(r, fault.offset, fault.what, e);
+			input_damage_error(c->input, &fault);
+			found = true;
+			ended = read_events(c, r, false, e);
+			if (ended)
+				return ended;
+		}
+		if (token == JSON_OBJECT_END)
+			break;
+		json_keep(r);
+	}
+	if (!found)
+		return no_trace(r, NO_OFFSET, "no traceEvents", e);
+	return json_next(r) == JSON_END ? 0 : -1;
+}
+
+/* Read the whole file. Returns as read_events. */
 static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	enum json_token token = json_next(r);
-	bool found = false;
 
-	if (token == JSON_ARRAY)
-		return read_events(c, r, false, e) || json_next(r) != JSON_END ? -1 : 0;
-	if (token != JSON_OBJECT)
-		return -1;
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
-		bool samples = json_is(r, "samples"), frames = json_is(r, "stackFrames");
-
-		token = json_next(r);
-		if ((events || samples) && token == JSON_ARRAY) {
-			found |= events;
-			if (read_events(c, r, samples, e))
-				return -1;
-		} else if (frames && token == JSON_OBJECT) {
-			if (chrome_frames_read(&c->frames, c->w, r))
-				return -1;
-		} else if (other && token == JSON_OBJECT) {
-			if (read_other_data(c, r))
-				return -1;
-		} else if (!json_skip(r, token)) {
-			return -1;
-		}
-	}
-	if (token != JSON_OBJECT_END || json_next(r) != JSON_END)
-		return -1;
-	return found ? 0 : error_set(e, r->name, NO_OFFSET, "no traceEvents in this JSON");
+	return token == JSON_ARRAY    ? read_array(c, r, e)
+	       : token == JSON_OBJECT ? read_object(c, r, e)
+				      : -1;
 }
 
 static int read_all(struct chrome *c, struct error *e)
@@ -175,8 +269,8 @@ static int read_all(struct chrome *c, struct error *e)
 		return error_no_memory(e);
 	}
 	e->what[0] = '\0';
-	if (read_file(c, &r, e)) {
-		/* the array of events may be unterminated: its writer may be killed at any time */
+	if (read_file(c, &r, e) < 0) {
+		/* the array of events may be unterminated */
 		bool between = r.cut && r.depth == 1 && r.array[0];
 
 		if (e->what[0])
@@ -186,6 +280,11 @@ static int read_all(struct chrome *c, struct error *e)
 		else if (!r.error.what[0])
 			failed = error_no_memory(e);
 	}
+	c->counts.escapes = r.escapes;
+	if (r.escapes)
+		input_damage(
+			in, in->name, r.escape_at,
+			"an escape that JSON does not have: its characters are read as they are");
 	json_close(&r);
 	/* ignore an origin that moves an event out of the range of times */
 	if (c->origin > (int64_t)TIME_LIMIT - CHROME_EARLIEST - c->highest)
@@ -343,6 +442,13 @@ static void more_damage(const struct chrome *c)
 {
 	uint64_t times = c->counts.wrong_times, durations = c->counts.wrong_durations;
 
+	uint64_t faults = c->counts.faults, escapes = c->counts.escapes;
+
+	warn_count(c->input->name, faults - (faults > 0),
+		   "more {fault|faults} in the JSON; events that were left out: %" PRIu64,
+		   c->counts.unread);
+	warn_count(c->input->name, escapes - (escapes > 0),
+		   "more {escape|escapes} that JSON does not have");
 	warn_count(
 		c->input->name, times - (times > 0),
 		"more {event|events} with {an impossible time was|impossible times were} left out");

@@ -122,6 +122,10 @@ struct chrome_counts {
 	char phases[16];	/* phases of those instants */
 	uint64_t reduced;	/* samples whose arguments were left out */
 	uint64_t ignored_first; /* offset of the first ignored event */
+	uint64_t phased;	/* objects with a phase */
+	uint64_t faults;	/* of the JSON among the events */
+	uint64_t unread;	/* events that were left out as they are no JSON */
+	uint64_t escapes;	/* that JSON does not have */
 	uint64_t named;		/* ids in names */
 	uint32_t definitions;	/* of objects in arguments */
 	char named_first[64];
@@ -170,6 +174,7 @@ struct chrome_read {
 	struct json_reader json;     /* of an argument that is an object or array */
 	bool has_nested;	     /* there is one */
 	bool sample;		     /* it is an element of "samples" */
+	bool doubtful;		     /* it follows a fault: it may be a part of an event */
 	bool in_time;		     /* its weight is in ns */
 	struct chrome_id id, bind;   /* bind: "bind_id" */
 	bool unfinished, unseen, continues, began_before, derived;
@@ -243,7 +248,8 @@ struct chrome_sample {
 /* The limit of times below 0, in ns. If there are any, the earliest is time 0 of the stream. */
 static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
 
-/* Read one event object, after its '{', into the sorter. -1 with *e or r->error filled. */
+/* Read one event object, after its '{', into the sorter. 1: a doubtful one is no event. -1 with *e
+ * or r->error filled. */
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
 
 /* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated. false: out of

@@ -405,6 +405,40 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	return json_skip(r, token) ? 0 : -1;
 }
 
+/* Convert the arguments of a counter that are numbers in quotes to numbers, as Perfetto does. */
+static int read_counter(struct chrome *c)
+{
+	struct buffer *from = &c->read.arguments, *to = &c->read.nested, other;
+	size_t size;
+
+	to->size = 0;
+	for (size_t i = 0; i < from->size; i += 8 + size) {
+		struct buffer *text = &c->read.weight;
+		size_t at = to->size;
+		struct values v;
+		struct value value;
+
+		size = get_u32(from->data + i + 4);
+		values_begin(&v, from->data + i + 8, size);
+		text->size = 0;
+		if (!values_value(&v, &value) || value.tag != VALUE_STRING ||
+		    buffer_append(text, value.bytes, value.n) || buffer_u8(text, 0) ||
+		    strlen((char *)text->data) != value.n || !json_is_number((char *)text->data)) {
+			if (buffer_append(to, from->data + i, 8 + size))
+				return -1;
+			continue;
+		}
+		if (buffer_append(to, from->data + i, 8) ||
+		    json_put_number(to, (char *)text->data, value.n))
+			return -1;
+		put_u32(to->data + at + 4, (uint32_t)(to->size - at - 8));
+	}
+	other = *from;
+	*from = *to;
+	*to = other;
+	return 0;
+}
+
 /* Add an event with a time, by its phase. */
 static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 {
@@ -423,8 +457,9 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 	if (is_phase(c, "X"))
 		return keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
 	if (is_phase(c, "C"))
-		return chrome_name_counter(c) ? error_no_memory(e)
-					      : keep_event(c, CHROME_COUNTER, t->ts, 0, e);
+		return chrome_name_counter(c) || read_counter(c)
+			       ? error_no_memory(e)
+			       : keep_event(c, CHROME_COUNTER, t->ts, 0, e);
 	if (chrome_is_async((char)c->read.phase.data[0]) ||
 	    (chrome_is_flow((char)c->read.phase.data[0]) && c->read.id.form & CHROME_ID_HERE))
 		return keep_event(c, CHROME_ASYNC, t->ts, 0, e);
@@ -469,6 +504,10 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 			return -1;
 	if (token == JSON_BAD)
 		return -1;
+	if (c->read.doubtful &&
+	    !(is_phase(c, "M") || (t.has_ts && (c->read.phase.size == 1 || c->read.sample))))
+		return 1;
+	c->counts.phased += c->read.phase.size == 1;
 	if (is_phase(c, "M"))
 		return take_name(c) ? error_no_memory(e) : 0;
 	if (is_derived(c))
