@@ -76,6 +76,7 @@ struct snapshot_maker {
 	const struct block *block; /* the present one */
 	const void *tail;	   /* of its only row, where it is not among the rows; or NULL */
 	uint32_t tail_size;
+	struct buffer copy;	  /* of that row, to check it */
 	struct snapshot snapshot; /* of upstream */
 };
 

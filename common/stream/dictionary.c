@@ -51,7 +51,8 @@ int dictionary_init(struct dictionary *d)
 	if (intern(&d->threads, "", 0) == INTERN_NONE)
 		goto fail;
 	d->scratch = calloc(1, sizeof *d->scratch);
-	if (!d->scratch)
+	d->taken = calloc(1, sizeof *d->taken);
+	if (!d->scratch || !d->taken)
 		goto fail;
 	empty = dictionary_string(d, 0);
 	clock = pool_at(&d->clocks, 0);
@@ -103,6 +104,9 @@ void dictionary_free(struct dictionary *d)
 	if (d->scratch)
 		buffer_free(d->scratch);
 	free(d->scratch);
+	if (d->taken)
+		buffer_free(d->taken);
+	free(d->taken);
 	*d = (struct dictionary){0};
 }
 
@@ -110,6 +114,7 @@ void dictionary_segment(struct dictionary *d, bool new_stream)
 {
 	for (int k = 0; k < ENTRY_KINDS; k++)
 		idmap_clear(&d->ids[k]);
+	d->segment++;
 	if (new_stream)
 		d->stream++;
 }

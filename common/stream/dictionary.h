@@ -176,10 +176,13 @@ struct dictionary {
 	bool less;		 /* rows of the present stream were left out on purpose */
 	bool reduced;		 /* fields of its rows were taken out */
 	uint32_t stream;	 /* how many streams began so far */
+	uint32_t segment;	 /* how many segments */
 	uint32_t symbol_changes; /* number of symbols that replaced another one of the same location
 				  */
 	bool redeclared; /* the last dictionary_read gave an id of this segment a new meaning */
+	bool refused;	 /* it refused entries, which have no effect */
 	struct buffer *scratch;
+	struct buffer *taken; /* with refused: its payload without them */
 	struct allocation *allocations;
 };
 
@@ -193,7 +196,8 @@ void dictionary_segment(struct dictionary *d, bool new_stream);
 void dictionary_forget_threads(struct dictionary *d);
 
 /* Read a DICT payload. -1: an entry is damaged, the first one at *where (bytes from the
- * payload's start), or out of memory; all other entries are read. */
+ * payload's start), or out of memory; all other entries are read. d->taken has
+ * the payload without the entries that were refused. */
 int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
 		    struct error *e);
 

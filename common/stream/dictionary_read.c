@@ -427,14 +427,17 @@ static int read_stack(struct dictionary_entry *en)
 	return idmap_set(&d->ids[ENTRY_STACK], en->id, number);
 }
 
-/* Read one entry. Returns its fault, NULL if it has none. */
-static const char *read_entry(struct dictionary_entry *en, const struct raw_entry *raw)
+/* Read one entry. Returns its fault, NULL if it has none. *refused: it has no effect. */
+static const char *read_entry(struct dictionary_entry *en, const struct raw_entry *raw,
+			      bool *refused)
 {
 	int bad;
 
+	*refused = false;
 	if (!raw->kind || raw->kind >= ENTRY_KINDS)
 		return NULL; /* of a later version */
-	if (!entry_complete(raw))
+	*refused = !entry_complete(raw);
+	if (*refused)
 		return "too few bytes";
 	switch (raw->kind) {
 	case ENTRY_STRING: bad = read_string(en); break;
@@ -444,7 +447,21 @@ static const char *read_entry(struct dictionary_entry *en, const struct raw_entr
 	case ENTRY_STACK: bad = read_stack(en); break;
 	default: bad = read_object(en, raw->kind);
 	}
+	*refused = bad;
 	return bad && !en->wrong ? "what cannot be kept" : en->wrong;
+}
+
+/* Keep the taken entries of a payload apart, from the first refused one on. */
+static int keep_taken(struct dictionary *d, const uint8_t *payload, size_t begin, size_t end,
+		      bool refused)
+{
+	bool first = refused && !d->refused;
+
+	d->refused |= refused;
+	d->taken->size = first ? 0 : d->taken->size;
+	if (first)
+		return buffer_append(d->taken, payload, begin);
+	return d->refused && !refused ? buffer_append(d->taken, payload + begin, end - begin) : 0;
 }
 
 int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
@@ -454,10 +471,11 @@ int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size
 	size_t at = 0;
 	int result = 0, got;
 
-	d->redeclared = false;
+	d->redeclared = d->refused = false;
 	do {
 		size_t begin = at;
 		const char *wrong = NULL;
+		bool refused = false;
 
 		got = entry_next(payload, n, &at, &raw);
 		if (got > 0) {
@@ -465,10 +483,13 @@ int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size
 
 			if (raw.kind == ENTRY_STACK)
 				fetch_stack(d, payload + begin, payload + n);
-			wrong = read_entry(&en, &raw);
+			wrong = read_entry(&en, &raw, &refused);
 		} else if (got < 0) {
 			wrong = "more bytes than its block";
+			refused = true;
 		}
+		if (keep_taken(d, payload, begin, at, refused))
+			return error_no_memory(e);
 		if (wrong && !result) {
 			*where = begin;
 			result = error_set(e, NULL, NO_OFFSET, "a dictionary entry with %s", wrong);

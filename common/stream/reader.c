@@ -124,11 +124,16 @@ static int read_dict(struct reader *r, struct block *b)
 		return 0;
 	if (reader_may_go_back(r, b->length) && !reader_length_is_true(r, b->length)) {
 		/* its length covers other blocks: they are searched from its beginning on */
-		b->payload = r->input.data + r->input.begin;
-		b->length = b->available = (uint32_t)where;
-		b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 		r->pending = 0;
 		r->astray = true;
+	}
+	b->payload = r->input.data + r->input.begin;
+	if (r->dictionary.refused) {
+		/* programs see, and pass on, only what the dictionary has: the rows that follow
+		   mean the same to all */
+		b->payload = r->dictionary.taken->data;
+		b->length = b->available = (uint32_t)r->dictionary.taken->size;
+		b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 	}
 	return reader_damaged(r, b->offset + BLOCK_HEADER + where, e.what);
 }

@@ -322,6 +322,9 @@ int rewrite_dict(struct rewrite *r, struct stage *s, const struct block *b)
 
 	r->stage = s;
 	r->segment = s->out.segment + !s->out.in_segment;
+	if (r->ids_segment != r->dictionary->segment)
+		idmap_clear(&r->ids);
+	r->ids_segment = r->dictionary->segment;
 	while (entry_next(b->payload, b->length, &at, &o) > 0)
 		if (one(r, &o))
 			return -1;

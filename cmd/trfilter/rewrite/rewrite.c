@@ -6,12 +6,6 @@
 
 enum { LEFT_OUT_SAID = 200 }; /* most bytes of names in the message */
 
-/* Start a segment: ids of strings start afresh. */
-static void begin_segment(struct rewrite *r)
-{
-	idmap_clear(&r->ids);
-}
-
 /* Rewrite HEAD without its properties: command lines contain names and keys, and unknown properties
  * may too. */
 static int pass_head(struct rewrite *r, struct stage *s, const struct block *b,
@@ -19,7 +13,6 @@ static int pass_head(struct rewrite *r, struct stage *s, const struct block *b,
 {
 	struct head changed = *head;
 
-	begin_segment(r);
 	if (!r->scrub.what)
 		return stage_forward_plain(s, b, head, NULL);
 	changed.properties_size = 0;
@@ -32,7 +25,6 @@ static int pass_end(struct rewrite *r, struct stage *s, const struct block *b,
 	static const char hidden[] = "the trace was damaged";
 	struct end changed = *end;
 
-	begin_segment(r);
 	if (r->scrub.what && end->message.size)
 		changed.message = (struct text_ref){.text = hidden, .size = sizeof hidden - 1};
 	return stage_forward_plain(s, b, NULL, &changed);

@@ -20,6 +20,7 @@ struct rewrite {
 
 	struct intern texts, sent; /* texts of the old and of the new stream */
 	struct idmap ids;	   /* by id of a string in the segment: number in texts + 1 */
+	uint32_t ids_segment;	   /* dictionary->segment that they are of */
 	struct buffer segments;	   /* for each of sent: the segment that has it, u32 */
 	uint32_t segment;
 	struct buffer entry, out; /* entry being rewritten; entries to be sent */

@@ -388,6 +388,38 @@ static void test_wall(void)
 	buffer_free(&b);
 }
 
+/* What a payload is without the entries that have no effect. */
+static void test_taken(void)
+{
+	struct buffer b = {0}, taken = {0};
+	struct dictionary d;
+	struct error e;
+	size_t where;
+
+	must(!dictionary_init(&d), "dictionary");
+	dictionary_segment(&d, true);
+	/* the first is refused: a type of 3 bytes; the location without its name is taken */
+	ADD(&b, ENTRY_TYPE, 7, 0, 0, 0, 0, KIND_INSTANT, 3, 0, 0, 1, 0);
+	add_text(&taken, 1, "one");
+	ADD(&taken, ENTRY_TYPE, 7, 0, 0, 0, 0, KIND_INSTANT, 8, 0, 0, 1, 0);
+	ADD(&taken, ENTRY_LOCATION, 4, 0, 99, 0, 0, 0, 0);
+	ADD(&taken, 900, 2, 5, 6);
+	must(!buffer_append(&b, taken.data, taken.size), "memory");
+	ADD(&b, ENTRY_TYPE, 7, 0, 0, 0, 0, KIND_INSTANT, 6, 0, 0, 1, 0);
+	must(!buffer_u32(&b, ENTRY_STRING), "memory"); /* cut */
+	ok(take(&d, &b, &where, &e) && !where, "a refused entry is a fault");
+	ok(d.refused && d.taken->size == taken.size &&
+		   !memcmp(d.taken->data, taken.data, taken.size),
+	   "the payload without refused entries");
+	ok(dictionary_type(&d, idmap_get(&d.ids[ENTRY_TYPE], 7))->fixed_size == 8,
+	   "a refused entry changes no id");
+	add_text(&b, 2, "two");
+	ok(!take(&d, &b, &where, &e) && !d.refused, "a payload without a fault");
+	dictionary_free(&d);
+	buffer_free(&b);
+	buffer_free(&taken);
+}
+
 int main(void)
 {
 	test_writers_entries();
@@ -405,5 +437,6 @@ int main(void)
 	test_threads();
 	test_redeclared();
 	test_wrong();
+	test_taken();
 	return done();
 }
