@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/perfetto/perfetto.h"
+#include "common/util/bisect.h"
 
 enum { CLOCKS_MOST = 64 }; /* of a snapshot */
 
@@ -17,10 +18,16 @@ struct clock_point {
 	uint64_t own, trace;
 };
 
-/* A clock other than the stream's. */
+enum { RUNS_MOST = 64 };
+
+/* A clock other than the stream's. Its points are runs in ascending order, each at least twice as
+ * long as the next one: a snapshot in order extends the last run, any other begins one. So n
+ * snapshots in any order cost n log n, and are one run if they are in order. */
 struct perfetto_clock {
-	struct clock_point *points; /* by own */
+	struct clock_point *points;
 	size_t count, capacity;
+	size_t runs[RUNS_MOST]; /* where each begins */
+	unsigned nruns;
 };
 
 static bool of_sequence(uint32_t id)
@@ -71,42 +78,59 @@ static struct perfetto_clock *new_clock(struct perfetto *p, uint32_t sequence, u
 	return &c->clock[*number - 1];
 }
 
-/* Return the index of the first point after a time. */
-static size_t after(const struct perfetto_clock *c, uint64_t own)
+/* Merge the last two runs. Of equal times the later one is after the earlier one. */
+static int merge_runs(struct perfetto_clock *c)
 {
-	size_t low = 0, high = c->count;
+	size_t first = c->runs[c->nruns - 2], i = c->runs[c->nruns - 1], to = c->count;
+	size_t n = c->count - i;
+	struct clock_point *last = malloc(n * sizeof *last), *points = c->points;
 
-	if (high && c->points[high - 1].own <= own)
-		return high;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (c->points[middle].own <= own)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (!last)
+		return -1;
+	memcpy(last, points + i, n * sizeof *last);
+	while (n)
+		points[--to] =
+			i > first && points[i - 1].own > last[n - 1].own ? points[--i] : last[--n];
+	free(last);
+	c->nruns--;
+	return 0;
 }
 
 static int add_point(struct perfetto_clock *c, struct clock_point point)
 {
-	struct clock_point *points;
-	size_t at;
-
 	if (ARRAY_GROW(c->points, c->capacity, c->count))
 		return -1;
-	points = c->points;
-	at = after(c, point.own);
-	memmove(points + at + 1, points + at, (c->count++ - at) * sizeof *points);
-	points[at] = point;
+	if (!c->count || c->points[c->count - 1].own > point.own)
+		c->runs[c->nruns++] = c->count;
+	c->points[c->count++] = point;
+	while (c->nruns > 1 && c->runs[c->nruns - 1] - c->runs[c->nruns - 2] <
+				       2 * (c->count - c->runs[c->nruns - 1]))
+		if (merge_runs(c))
+			return -1;
 	return 0;
+}
+
+/* Find the last point at or before a time, else the first one. */
+static const struct clock_point *point_of(const struct perfetto_clock *c, uint64_t own)
+{
+	const struct clock_point *found = NULL, *first = c->points;
+
+	for (unsigned run = 0; run < c->nruns; run++) {
+		const struct clock_point *p = c->points + c->runs[run];
+		size_t n = (run + 1 < c->nruns ? c->runs[run + 1] : c->count) - c->runs[run];
+		size_t upto = p[n - 1].own <= own ? n : BISECT(n, i, p[i].own <= own);
+
+		if (upto && (!found || p[upto - 1].own >= found->own))
+			found = &p[upto - 1];
+		if (p->own < first->own)
+			first = p;
+	}
+	return found ? found : first;
 }
 
 static uint64_t convert(const struct perfetto_clock *c, uint64_t own)
 {
-	size_t at = after(c, own);
-	const struct clock_point *point = &c->points[at ? at - 1 : 0];
+	const struct clock_point *point = point_of(c, own);
 
 	return own - point->own + point->trace;
 }
