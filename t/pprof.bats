@@ -150,3 +150,16 @@ run -0 pipe 'trdecode more.pb | trencode -q -t csv -c time,name,wall,samples'
 		trstat -q cut.trs >/dev/null || (($? == 1))
 	done
 }
+
+@test "the second label of a long key has the first 200 bytes of the key" {
+	local k250 k200
+	printf -v k250 '%250s' && k250=${k250// /k}
+	printf -v k200 '%200s' && k200=${k200// /q}
+	make_profile x.pb <<-END
+		string_table: "" string_table: "cpu" string_table: "nanoseconds" string_table: "$k250" string_table: "$k200"
+		sample_type { type: 1 unit: 2 }
+		sample { value: 5 label { key: 3 num: 1 } label { key: 3 num: 2 } label { key: 4 num: 3 } label { key: 4 num: 4 } }
+	END
+	trdecode -q x.pb | trencode -q -t ndjson | jq -r '.args | to_entries[] | select(.value < 5) | "\(.key) \(.value)"' >got
+	printf '%s %s\n' "$k250" 1 "${k250:0:200}.2" 2 "$k200" 3 "$k200.2" 4 | cmp - got
+}

@@ -189,7 +189,9 @@ static uint32_t declare_lane(struct pprof *p, const struct lane_entry *lane)
 /* Declare the name of a label's field: fields of the same key are numbered. */
 static uint32_t label_name(const struct pprof *p, const struct sample *s, unsigned label)
 {
+	enum { LABEL_NAME_MOST = 200 }; /* bytes of the key in the name */
 	struct protobuf_view key = profile_string(&p->profile, s->labels[label].key);
+	size_t n = protobuf_size(key);
 	char name[256];
 	unsigned same = 1;
 
@@ -197,8 +199,9 @@ static uint32_t label_name(const struct pprof *p, const struct sample *s, unsign
 		same += s->labels[i].key == s->labels[label].key;
 	if (same == 1)
 		return pprof_string(p, s->labels[label].key);
-	snprintf(name, sizeof name, "%.*s.%u", (int)(protobuf_size(key) % 200),
-		 (const char *)key.at, same);
+	if (n > LABEL_NAME_MOST)
+		n = LABEL_NAME_MOST;
+	snprintf(name, sizeof name, "%.*s.%u", (int)n, (const char *)key.at, same);
 	return writer_text(p->w, name);
 }
 
