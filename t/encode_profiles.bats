@@ -215,3 +215,14 @@ a\xfe'
 	run -1 grep -F '[unknown]' decoded
 	run -0 trencode -q -t pprof -o none.pb.gz <(echo '[{"ph":"X","ts":0,"dur":1,"name":"f"}]' | trdecode -q -f chrome -)
 }
+
+@test "sums beyond 64 bits are the largest number, inclusive ones too" {
+	# 8 threads: f, of 3e18 ns, calls g, of 2.9e18 ns
+	trdecode -q "$DATA/chrome/wrap.json" >w.trs
+	trencode -q -t callgrind w.trs | grep -E '^fn=|^totals|^0 ' | cut -d ' ' -f 1-2 >got
+	printf '%s\n' 'fn=(2) f' '0 800000000000000000' '0 18446744073709551615' 'fn=(3)' \
+		'0 18446744073709551615' 'fn=(4) (all' '0 0' '0 18446744073709551615' \
+		'totals: 18446744073709551615' | cmp - got
+	run -0 pipefail "trencode -q -t dot --weight dur w.trs | grep -c 18446744073709551615"
+	assert_output 2
+}

@@ -48,6 +48,7 @@
 
 #include "common/stream/event.h"
 #include "common/calls/open_calls.h"
+#include "common/util/u128.h"
 
 /* A finished call. Times are those of the lane's clock. */
 struct call {

@@ -76,7 +76,7 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t loca
 	done->self = f->child < done->total ? done->total - f->child : 0;
 	done->recursive = f->recursive;
 	done->inner = done->unfinished = false;
-	f[-1].child += done->total;
+	add_saturated(&f[-1].child, done->total);
 	return CALLS_LEAVE;
 }
 
@@ -193,7 +193,7 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 	done->self = f->child < done->total ? done->total - f->child : 0;
 	done->recursive = f->recursive;
 	if (s->count)
-		f[-1].child += done->total;
+		add_saturated(&f[-1].child, done->total);
 	return CALLS_LEAVE;
 }
 

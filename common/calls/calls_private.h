@@ -117,7 +117,7 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 	struct frame *caller = top(s);
 
 	if (caller) {
-		caller->child += total;
+		add_saturated(&caller->child, total);
 	} else if (s->unseen) {
 		/* the frame below has no enter: from now on it needs a record */
 		struct frame f = {.start = s->unseen_since, .child = total, .depth = --s->unseen};

@@ -151,7 +151,7 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 
 	stack_tree_add(t, to, t->nodes[from].self);
 	t->nodes[to].calls += t->nodes[from].calls;
-	t->nodes[to].total += t->nodes[from].total;
+	add_saturated(&t->nodes[to].total, t->nodes[from].total);
 	for (; child; child = next) {
 		next = t->nodes[child].next;
 		same = find(t, to, t->nodes[child].name);

@@ -14,12 +14,13 @@
 #include "common/util/intern.h"
 #include "common/calls/stack_limit.h"
 #include "common/util/text.h"
+#include "common/util/u128.h"
 
 struct stack_node {
 	uint32_t parent, name;
 	uint32_t first, next;  /* child, sibling; 0 none */
 	uint32_t recent;       /* child found last, which may have moved since */
-	uint64_t self;	       /* saturates at its maximum */
+	uint64_t self;	       /* as total, saturates at its maximum */
 	uint64_t calls, total; /* finished calls; their time with their callees */
 };
 
@@ -71,10 +72,7 @@ uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node);
 
 static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t self)
 {
-	uint64_t *sum = &t->nodes[node].self;
-
-	if (__builtin_add_overflow(*sum, self, sum))
-		*sum = UINT64_MAX;
+	add_saturated(&t->nodes[node].self, self);
 }
 
 /* Remove the nodes without calls, self and total that have no others below. A caller's number must
@@ -94,7 +92,7 @@ static inline void stack_tree_call(struct stack_tree *t, uint32_t node, uint64_t
 {
 	stack_tree_add(t, node, self);
 	t->nodes[node].calls++;
-	t->nodes[node].total += total;
+	add_saturated(&t->nodes[node].total, total);
 }
 
 /* Count the stacks below the root of more than STACK_FRAMES frames. */

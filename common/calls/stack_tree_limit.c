@@ -67,7 +67,7 @@ int stack_tree_fold(struct stack_tree *t, uint32_t deeper)
 		stack_tree_add(t, became[i], from->self);
 		into->calls += from->calls;
 		if (from->parent == into->parent)
-			into->total += from->total;
+			add_saturated(&into->total, from->total);
 		from->self = from->calls = from->total = 0;
 	}
 	free(became);

@@ -81,12 +81,6 @@ static int choose_least(struct drawing *d)
 	return 0;
 }
 
-static void add_saturated(uint64_t *to, uint64_t value)
-{
-	if (__builtin_add_overflow(*to, value, to))
-		*to = UINT64_MAX;
-}
-
 /* Add up the totals of all nodes. */
 static void add_totals(struct drawing *d)
 {

@@ -1,12 +1,14 @@
 /*
- * u128.h - sums that cannot wrap, and their decimal digits
+ * u128.h - sums of input, and their decimal digits
  *
- * A sum of 2^64 values of 64 bits fits an unsigned __int128, which the C library cannot print.
+ * A sum of times, weights or counts saturates or has 128 bits: no input makes it wrap. A sum of
+ * 2^64 values of 64 bits fits an unsigned __int128, which the C library cannot print.
  */
 #ifndef TR_UTIL_U128_H
 #define TR_UTIL_U128_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef unsigned __int128 uint128;
 typedef __int128 int128;
@@ -17,6 +19,19 @@ typedef __int128 int128;
 
 #define U128_SIZE 40 /* 39 digits and a NUL */
 #define I128_SIZE 41 /* the same with a sign */
+
+/* Add to a sum of 64 bits, which is UINT64_MAX where it would be larger. */
+static inline void add_saturated(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Add numbers of input modulo 2^64, as the program that wrote them did. */
+static inline int64_t add_wrapping(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
 
 /* Writes the decimal digits and a NUL; returns the length without the NUL. */
 size_t u128_decimal(char out[static U128_SIZE], uint128 value);

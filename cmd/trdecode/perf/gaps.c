@@ -4,6 +4,7 @@
 #include "cmd/trdecode/perf/perf.h"
 
 #include "cmd/trdecode/input/merge.h"
+#include "common/util/u128.h"
 
 /* Return the time of a record in the stream, or of the row before it. */
 static uint64_t time_of(const struct perf *p, const struct perf_record *r)
@@ -17,11 +18,6 @@ static uint32_t recorder_lane(struct perf *p)
 	struct perf_thread *t = perf_thread_of(&p->threads, -1, -1);
 
 	return t ? perf_lane(p, t, &(struct perf_origin){.pid = -1}) : 0;
-}
-
-static void add_saturated(uint64_t *sum, uint64_t n)
-{
-	*sum = n > UINT64_MAX - *sum ? UINT64_MAX : *sum + n;
 }
 
 bool perf_lost_total(struct perf *p, const struct perf_record *r, const struct perf_origin *o)

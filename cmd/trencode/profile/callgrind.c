@@ -156,7 +156,7 @@ static int write_all(struct callgrind *s, struct text *out)
 	s->named = calloc(s->profile.stacks.names.count + (size_t)2, 1);
 	r = r || !s->named;
 	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
-		self += edges.functions[i].self;
+		add_saturated(&self, edges.functions[i].self);
 		calls += edges.functions[i].calls;
 	}
 	text_puts(out, "# callgrind format\nversion: 1\ncreator: trencode " TRUTILS_VERSION

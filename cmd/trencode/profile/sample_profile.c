@@ -123,8 +123,7 @@ static int add_typed(struct sample_profile *p, const struct type *type, uint32_t
 	}
 	t->samples++;
 	t->sums[number - 1].samples++;
-	if (__builtin_add_overflow(t->sums[number - 1].weight, weight, &t->sums[number - 1].weight))
-		t->sums[number - 1].weight = UINT64_MAX;
+	add_saturated(&t->sums[number - 1].weight, weight);
 	return 0;
 }
 
@@ -209,9 +208,9 @@ void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
 
 		if (n->parent == STACK_LOOSE)
 			continue;
-		n->total += n->self;
+		add_saturated(&n->total, n->self);
 		if (n->parent != STACK_ROOT)
-			t->nodes[n->parent].total += n->total;
+			add_saturated(&t->nodes[n->parent].total, n->total);
 	}
 	if (several)
 		stack_tree_prune(t);

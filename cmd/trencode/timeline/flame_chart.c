@@ -185,8 +185,7 @@ static int add_sample(struct chart_run *s, const struct event *ev)
 
 	if (!t)
 		return -1;
-	if (__builtin_add_overflow(s->elapsed, sample_weight(ev), &s->elapsed))
-		s->elapsed = UINT64_MAX;
+	add_saturated(&s->elapsed, sample_weight(ev));
 	if (st->seen) {
 		/* a later stream may have earlier times */
 		uint64_t end = time < st->time ? st->time : end_of_sample(s, st, time);
@@ -208,16 +207,13 @@ static int end_samples(struct chart_run *s)
 	for (size_t i = 0; i < s->chart.nthreads; i++) {
 		struct chart_thread *t = s->chart.threads[i];
 		struct sampled_thread *st = &t->sampled;
-		uint64_t end;
+		uint64_t end = st->time;
 
 		if (!st->seen)
 			continue;
-		if (__builtin_add_overflow(st->time,
-					   s->timeless || s->sampled->flags & TYPE_WEIGHT_TIME
-						   ? st->weight
-						   : st->interval,
-					   &end))
-			end = UINT64_MAX;
+		add_saturated(&end, s->timeless || s->sampled->flags & TYPE_WEIGHT_TIME
+					    ? st->weight
+					    : st->interval);
 		if (close_frames(s, t, 0, end))
 			return -1;
 	}

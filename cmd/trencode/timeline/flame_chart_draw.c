@@ -87,7 +87,8 @@ static int add_lane(struct chart_drawing *d, const struct chart_thread *thread,
 	if (to->depth < 0)
 		return -1;
 	for (size_t i = 0; i < lane->count; i++)
-		to->busy += lane->frames[i].level ? 0 : lane->frames[i].end - lane->frames[i].start;
+		if (!lane->frames[i].level)
+			add_saturated(&to->busy, lane->frames[i].end - lane->frames[i].start);
 	d->count++;
 	return 0;
 }

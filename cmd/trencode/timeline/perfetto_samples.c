@@ -339,8 +339,7 @@ static int count(struct perfetto_samples *k, uint32_t sequence, const struct eve
 	if (ARRAY_REACH(k->counts, k->ncounts, number))
 		return -1;
 	counts = k->counts;
-	if (__builtin_add_overflow(counts[number], sample_weight(ev), &counts[number]))
-		counts[number] = UINT64_MAX;
+	add_saturated(&counts[number], sample_weight(ev));
 	*total = counts[number];
 	return 0;
 }

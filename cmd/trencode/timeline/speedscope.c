@@ -169,7 +169,7 @@ static int speedscope_other_event(void *ctx, const struct event *ev, struct erro
 	t = p ? speedscope_type_of(p, ev->type) : NULL;
 	if (!t || rows_add(&s->samples, &t->samples, &r))
 		return error_no_memory(e);
-	t->weight += r.weight;
+	add_saturated(&t->weight, r.weight);
 	return 0;
 }
 
