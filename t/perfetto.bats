@@ -1122,3 +1122,67 @@ weights() {
 	cmp x.switches again.switches
 	diff x.states again.states
 }
+
+@test "snapshots of clocks in any order: a time is converted by the last one before it" {
+	# the points of a clock that steps back and forth, equal times too, and a model of the rule
+	python3 - >points <<-'END'
+		import random
+		random.seed(7)
+		points = [(random.randrange(500, 900) * 1000, 1000000 + 1000 * i) for i in range(200)]
+		for i, (own, boot) in enumerate(points):
+		    print("{ clock_snapshot { clocks { clock_id: 6 timestamp: %d } clocks { clock_id: 3 timestamp: %d } } }" % (boot, own))
+		want = []
+		for t in range(490123, 910000, 4999):
+		    before = [p for p in points if p[0] <= t]
+		    own, boot = max(enumerate(before), key=lambda p: (p[1][0], p[0]))[1] if before else min(points)
+		    want.append(t - own + boot)
+		    print('{ timestamp: %d timestamp_clock_id: 3 track_event { type: INSTANT track_uuid: 1 name: "i" } }' % t)
+		open("want", "w").write("".join("%d\n" % t for t in sorted(want)))
+	END
+	{
+		tracks
+		cat points
+	} | trace x.pftrace
+	trdecode -q x.pftrace | trencode -q -t ndjson -c time,name | jq 'select(.name == "i").time' >got
+	cmp want got
+}
+
+@test "many snapshots of a clock that steps down take linear time" {
+	python3 - <<-'END'
+		def v(n):
+		    o = bytearray()
+		    while n > 127:
+		        o.append(n & 127 | 128)
+		        n >>= 7
+		    return bytes(o) + bytes([n])
+		def num(k, n): return v(k << 3) + v(n)
+		def sub(k, data): return v(k << 3 | 2) + v(len(data)) + data
+		out = bytearray()
+		for i in range(5000):
+		    clocks = sub(1, num(1, 6) + num(2, 1000000 + i))
+		    for k in range(32):
+		        clocks += sub(1, num(1, 3) + num(2, 2**40 - 32 * i - k))
+		    out += sub(1, sub(6, clocks) + num(10, 1))
+		out += sub(1, num(8, 2000000) + sub(11, num(9, 3) + num(11, 7) + sub(23, b"x")) + num(10, 1))
+		open("x.pftrace", "wb").write(out)
+	END
+	# 0.02 s; with a sorted array, 3 s
+	(
+		ulimit -t 1
+		trdecode -q -o x.trs x.pftrace
+	)
+	assert_equal "$(trencode -q -t ndjson x.trs | wc -l)" 1
+}
+
+@test "times in microseconds out of range are damage, not other times" {
+	# 1000 * 2^61 is 0 modulo 2^64
+	trace x.pftrace <<-'END'
+		{ sequence_flags: 1 thread_descriptor { pid: 1 tid: 2 reference_timestamp_us: 2305843009213693952 }
+		  interned_data { callstacks { iid: 1 } } }
+		{ streaming_profile_packet { callstack_iid: 1 timestamp_delta_us: 5 } }
+		{ track_event { type: INSTANT name: "x" timestamp_delta_us: 7 } }
+	END
+	run -1 --separate-stderr pipefail "trdecode x.pftrace | trencode -q -t ndjson"
+	assert_output ''
+	assert_regex "$stderr" '2 events with an impossible time'
+}

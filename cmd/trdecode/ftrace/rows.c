@@ -81,7 +81,7 @@ static int find_lane(struct ftrace *f, struct ftrace_lane *lane, const struct ft
 
 struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
 {
-	uint32_t slot = (uint32_t)(l->tid * 31 + l->cpu) % FTRACE_LANE_SLOTS;
+	uint32_t slot = ((uint32_t)l->tid * 31 + (uint32_t)l->cpu) % FTRACE_LANE_SLOTS;
 	struct ftrace_lane *lane = &f->declared.recent[slot];
 
 	if (!lane->lane || lane->cpu != l->cpu || lane->tid != l->tid || lane->tgid != l->tgid ||

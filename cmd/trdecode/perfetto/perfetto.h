@@ -19,6 +19,7 @@
 #include "common/protobuf/protobuf_reader.h"
 #include "common/calls/open_calls.h"
 #include "common/util/intern.h"
+#include "common/util/u128.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/arguments.h"
 #include "cmd/trdecode/input/sorter.h"
@@ -359,6 +360,8 @@ static inline bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s
 	return (clock == perfetto_trace_clock(p) && *time < TIME_LIMIT) ||
 	       perfetto_convert_time(p, s, clock, time);
 }
+/* Convert a time of the monotonic clock, us. Returns as perfetto_time. */
+bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t us, uint64_t *time);
 /* Record that a clock had a time when the stream's clock had another. */
 int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace);
 const char *perfetto_clock_name(const struct perfetto *p);

@@ -161,11 +161,8 @@ int perfetto_streaming_profile(struct perfetto *p, struct perfetto_sequence *s,
 		r.track = s->thread_track - 1;
 	if (r.track == UINT32_MAX)
 		return -1;
-	if (!packet->has_time) {
-		time = (uint64_t)s->time * 1000;
-		if (!perfetto_time(p, s, CLOCK_MONOTONIC_ID, &time))
-			return 0;
-	}
+	if (!packet->has_time && !perfetto_time_us(p, s, s->time, &time))
+		return 0;
 	r.name = writer_text(p->w, "cpu_profile");
 	nstacks = stacks->size / 8;
 	ndeltas = deltas->size / 8;
@@ -177,7 +174,7 @@ int perfetto_streaming_profile(struct perfetto *p, struct perfetto_sequence *s,
 			return 0;
 		}
 		if (!packet->has_time)
-			s->time = (int64_t)((uint64_t)s->time + (uint64_t)us);
+			s->time = add_wrapping(s->time, us);
 		r.stack = perfetto_interned(p, s, OF_CALLSTACK,
 					    get_u64(p->scratch.text.data + 8 * i));
 		p->scratch.arguments.size = 0;

@@ -324,7 +324,7 @@ static int take_rare(struct perfetto *p, const struct perfetto_sequence *s, stru
 		ev->has_thread_time = true;
 		ev->thread_time = (int64_t)f->value;
 		if (f->number == EVENT_THREAD_TIME_DELTA)
-			ev->thread_time += s->thread_time;
+			ev->thread_time = add_wrapping(ev->thread_time, s->thread_time);
 		return 0;
 	}
 	return perfetto_typed(p, s, f, &ev->annotated);
@@ -392,6 +392,15 @@ static int find_track(struct perfetto *p, const struct perfetto_sequence *s, str
 	return ev->track ? 0 : -1;
 }
 
+bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t us, uint64_t *time)
+{
+	if (__builtin_mul_overflow(us, 1000u, time)) {
+		p->counts.wrong_times++;
+		return false;
+	}
+	return perfetto_time(p, s, CLOCK_MONOTONIC_ID, time);
+}
+
 /* Find the time of an event whose packet has none. Returns false if it has none either. */
 static bool find_time(struct perfetto *p, struct perfetto_sequence *s, struct track_event *ev)
 {
@@ -400,13 +409,8 @@ static bool find_time(struct perfetto *p, struct perfetto_sequence *s, struct tr
 		return true;
 	}
 	if (ev->has_time_delta)
-		ev->time_delta = s->time = (int64_t)((uint64_t)s->time + (uint64_t)ev->time_delta);
-	ev->time = (uint64_t)ev->time_delta;
-	if (__builtin_mul_overflow(ev->time, 1000u, &ev->time)) {
-		p->counts.wrong_times++;
-		return false;
-	}
-	if (!perfetto_time(p, s, CLOCK_MONOTONIC_ID, &ev->time))
+		ev->time_delta = s->time = add_wrapping(s->time, ev->time_delta);
+	if (!perfetto_time_us(p, s, ev->time_delta, &ev->time))
 		return false;
 	s->last_time = ev->time;
 	return true;
