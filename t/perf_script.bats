@@ -82,7 +82,7 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 	run -0 pipe 'trdecode -f perf-script text | trencode -q -t csv -c time,pid,tid,cpu,comm,type,stack,period,text'
 	assert_output - <<-'END'
 		time,pid,tid,cpu,comm,type,stack,period,text
-		5000000001,7,8,2,my 12 thread,cycles:u,"[""[p]"",""[unknown]"",""[libm.so.6]"",""net/http.(*Client).Do"",""(anonymous namespace)::f<int>"",""operator"",""inner"",""outer""]",4,
+		5000000001,7,8,2,my 12 thread,cycles:u,"[""[p]"",""[unknown]"",""[libm.so.6]"",""net/http.(*Client).Do"",""(anonymous namespace)::f<int>"",""operator()"",""inner"",""outer""]",4,
 		6500000000,,,0,:-1,sched_switch,,,prev_comm=a b prev_pid=1
 		7000000000,,9,,dd,page-faults,"[""dd""]",1,
 	END
@@ -250,4 +250,18 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 	trdecode flat.txt | trencode -q -t csv >want
 	run -1 trencode -q -t csv -o have x.trs
 	diff want have
+}
+
+@test "parameters of C++ are no part of a name, other parentheses are" {
+	cat >x.txt <<-'END'
+		a 1 1.000001: 10 cycles:
+			401000 std::function<void (int)>::operator()(int) const+0x10 (/bin/x)
+			401100 (anonymous namespace)::f(int (*)(char))+0x10 (/bin/x)
+			401200 main::{lambda(int)#1}::operator()(int) const [clone .cold]+0x1 (/bin/x)
+			401300 std::function<void (char)>::operator()(char) const+0x10 (/bin/x)
+			401400 <fmt::P as core::fmt::Debug>::fmt+0x3 (/bin/x)
+
+	END
+	run -0 pipe 'trdecode x.txt | trencode -t folded'
+	assert_output 'a;<fmt::P as core::fmt::Debug>::fmt;std::function<void (char)>::operator();main::{lambda(int)#1}::operator();(anonymous namespace)::f;std::function<void (int)>::operator() 10'
 }

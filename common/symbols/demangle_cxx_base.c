@@ -88,9 +88,11 @@ static bool put_dots_as_scopes(struct cxx *r, const char *s, size_t n)
 
 static bool put_identifier(struct cxx *r, const char *s, size_t n)
 {
-	static const char as_trait[] = "$u20$as$u20$";
 	const char *end = s + n, *dollar;
 
+	/* an identifier cannot begin with an escape: "_$LT$" is "<" */
+	if (n > 4 && (!memcmp(s, "_$LT$", 5) || !memcmp(s, "_$u7b", 5)))
+		s++;
 	while ((dollar = memchr(s, '$', (size_t)(end - s)))) {
 		size_t left = (size_t)(end - dollar) - 1, length = 0, i;
 
@@ -103,10 +105,6 @@ static bool put_identifier(struct cxx *r, const char *s, size_t n)
 			break;
 		if (!put_dots_as_scopes(r, s, (size_t)(dollar - s)))
 			return false;
-		/* <TYPE as TRAIT>: the trait is not shown */
-		if (left + 1 >= sizeof as_trait - 1 &&
-		    !memcmp(dollar, as_trait, sizeof as_trait - 1))
-			return cxx_put(r, ">");
 		if (!cxx_put(r, escapes[i].text))
 			return false;
 		s = left >= length + 1 ? dollar + length + 2 : end;

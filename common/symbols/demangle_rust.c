@@ -2,9 +2,9 @@
  * demangle_rust.c - the simple form of a Rust v0 name
  *
  * Grammar: Rust RFC 2603 and rustc's book, "v0 Symbol Format". The output has the path and the
- * generic arguments in uftrace's form: `<TYPE>::method` without the trait, lifetimes, return types
- * and disambiguators. Back references are followed, because the names they refer to are shown;
- * their sum is bounded by STEPS_MAX, since a reference to references doubles the text.
+ * generic arguments: `<TYPE as TRAIT>::method` without lifetimes, return types and disambiguators.
+ * Back references are followed, because the names they refer to are shown; their sum is bounded by
+ * STEPS_MAX, since a reference to references doubles the text.
  */
 #include "common/symbols/demangle_simple.h"
 
@@ -191,16 +191,21 @@ static bool read_muted(struct rust *r, bool (*reader)(struct rust *))
 	return good;
 }
 
-/* Read a type whose names are shown, and begin without "::". */
-static bool read_self_type(struct rust *r)
+/* Read what is shown, and begins without "::". */
+static bool read_shown(struct rust *r, bool (*reader)(struct rust *))
 {
 	bool outer = r->show_types, good;
 
 	r->started = false;
 	r->show_types = true;
-	good = read_type(r);
+	good = reader(r);
 	r->show_types = outer;
 	return good;
+}
+
+static bool read_self_type(struct rust *r)
+{
+	return read_shown(r, read_type);
 }
 
 static bool read_impl_path(struct rust *r)
@@ -231,18 +236,17 @@ static bool read_inherent_impl(struct rust *r)
 	       (r->started = true);
 }
 
-/* X <impl path> <type> <trait>: <TYPE>::... */
-static bool read_trait_impl(struct rust *r)
-{
-	return read_muted(r, read_impl_path) && put_if(r, !r->mute, "<") && read_self_type(r) &&
-	       read_muted(r, read_path) && put_if(r, !r->mute, ">") && (r->started = true);
-}
-
-/* Y <type> <trait> */
+/* Y <type> <trait>: <TYPE as TRAIT>::... */
 static bool read_trait_definition(struct rust *r)
 {
-	return put_if(r, !r->mute, "<") && read_self_type(r) && read_muted(r, read_path) &&
-	       put_if(r, !r->mute, ">") && (r->started = true);
+	return put_if(r, !r->mute, "<") && read_self_type(r) && put_if(r, !r->mute, " as ") &&
+	       read_shown(r, read_path) && put_if(r, !r->mute, ">") && (r->started = true);
+}
+
+/* X <impl path> <type> <trait>: the same */
+static bool read_trait_impl(struct rust *r)
+{
+	return read_muted(r, read_impl_path) && read_trait_definition(r);
 }
 
 static bool read_generic_arg(struct rust *r)

@@ -2,27 +2,52 @@
 
 static const char anonymous[] = "(anonymous namespace)";
 
-/* Copy the name of a function without what is noise: parameters, quotes, offsets. */
+static bool drop_end(struct span *s, const char *end)
+{
+	if (!span_ends(*s, end))
+		return false;
+	s->end -= strlen(end);
+	return true;
+}
+
+/* Return the name of a function of C++ without its parameters and what follows them:
+ * "f(int) const [clone .cold]" is "f", but "operator()" and "(anonymous namespace)" are of a name.
+ */
+static struct span without_parameters(struct span s)
+{
+	struct span name = s;
+	int depth = 0;
+
+	if (span_ends(name, "]")) {
+		const char *clone = span_find(name, " [clone ");
+
+		name.end = clone ? clone : name.end;
+	}
+	while (drop_end(&name, " const") || drop_end(&name, " volatile") || drop_end(&name, " &") ||
+	       drop_end(&name, " &&"))
+		;
+	if (!span_ends(name, ")") || span_ends(name, anonymous))
+		return s;
+	do {
+		name.end--;
+		depth += *name.end == ')' ? 1 : *name.end == '(' ? -1 : 0;
+	} while (depth && name.end > name.at);
+	return depth || name.end == name.at || span_ends(name, "operator") ? s : name;
+}
+
+/* Copy the name of a function without what is noise: parameters, quotes. */
 static int clean_name(struct buffer *name, struct span s, bool java)
 {
-	const char *dot = memmem(s.at, span_size(s), ".(", 2);
-	/* a method of Go: net/http.(*Client).Do */
-	bool go = dot && span_find((struct span){dot, s.end}, ").");
+	const char *signature = java ? memchr(s.at, '(', span_size(s)) : NULL;
 
 	name->size = 0;
-	if (java && *s.at == 'L' && memchr(s.at, '/', span_size(s)))
+	if (java && *s.at == 'L' && memchr(s.at, '/', span_size(s))) {
 		s.at++;
-	for (; s.at < s.end; s.at++) {
-		if (span_begins(s, anonymous)) {
-			if (buffer_append(name, anonymous, sizeof anonymous - 1))
-				return -1;
-			s.at += sizeof anonymous - 2;
-		} else if (*s.at == '(' && !go) {
-			break;
-		} else if (*s.at != '"' && *s.at != '\'' && buffer_append(name, s.at, 1)) {
-			return -1;
-		}
+		s.end = signature ? signature : s.end;
 	}
+	for (s = without_parameters(s); s.at < s.end; s.at++)
+		if (*s.at != '"' && *s.at != '\'' && buffer_append(name, s.at, 1))
+			return -1;
 	while (name->size && name->data[name->size - 1] == ' ')
 		name->size--;
 	return 0;

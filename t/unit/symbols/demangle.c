@@ -89,21 +89,27 @@ static const struct pair simple[] = {
 	{"_ZN35Bar$LT$$u5b$u32$u3b$$u20$4$u5d$$GT$E", "Bar<[u32; 4]>"},
 	{"_ZN61_$LT$$RF$std..io..stdio..Stdout$u20$as$u20$std..io..Write$GT$9write_fmt"
 	 "17h75c561f414a62159E",
-	 "_<&std::io::stdio::Stdout>::write_fmt"},
+	 "<&std::io::stdio::Stdout as std::io::Write>::write_fmt"},
+	{"_ZN43_$LT$fmt..P$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
+	 "<fmt::P as core::fmt::Debug>::fmt"},
+	{"_ZN4core3ops8function6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$"
+	 "17h0123456789abcdefE",
+	 "core::ops::function::FnOnce::call_once{{vtable.shim}}"},
 	/* and v0 */
 	{"_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example"},
 	{"_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3newCs15kBYyAo9fc_7mycrate",
 	 "<std::path::PathBuf>::new"},
-	{"_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo", "<mycrate::Example>::foo"},
+	{"_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo",
+	 "<mycrate::Example as mycrate::Trait>::foo"},
 	{"_RNvYNtCs15kBYyAo9fc_7mycrate7ExampleNtB4_5Trait7exampleB4_",
-	 "<mycrate::Example>::example"},
+	 "<mycrate::Example as mycrate::Trait>::example"},
 	{"_RNCNvCsgStHSCytQ6I_7mycrate4mains_0B3_", "mycrate::main::{closure}"},
 	{"_RINvCs7qp2U7fqm6G_7mycrate7exampleAtj8_EB2_", "mycrate::example<[u16;8]>"},
 	{"_RINvCs7qp2U7fqm6G_7mycrate7exampleNtB2_7ExampleBw_EB2_",
 	 "mycrate::example<mycrate::Example,mycrate::Example>"},
 	{"_RNvNvNvCs7qp2U7fqm6G_7mycrate7EXAMPLE7___getit5___KEY$tlv$init",
 	 "mycrate::EXAMPLE::__getit::__KEY"},
-	{"_RNvXs1g_NtCs8NwYtU1Mohg_4core3fmtReNtB6_5Debug3fmt", "<&str>::fmt"},
+	{"_RNvXs1g_NtCs8NwYtU1Mohg_4core3fmtReNtB6_5Debug3fmt", "<&str as core::fmt::Debug>::fmt"},
 	{"_RNvNCNvC1a1b012STATE_OBJECT", "a::b::{closure}::STATE_OBJECT"},
 };
 
