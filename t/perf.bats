@@ -141,6 +141,55 @@ record_deep() {
 	assert_equal "$(weight folded)" "$(weight unwound)"
 }
 
+# rows FILE COLUMNS OPTION...: the samples of a file, one JSON object each
+rows() {
+	trdecode "${@:3}" "$1" | trfilter -q 'kind == "sample"' | trencode -q -t ndjson -c "$2"
+}
+
+@test "--no-unwind: a program that called the kernel has the address of the call as caller" {
+	python3 "$ROOT/t/tools/perf_made.py"
+	rows state.data stack --no-unwind >have
+	diff have - <<-'END'
+		{"stack":["<401234>","<fffffffffffff000>"]}
+		{"stack":["<401300>"]}
+	END
+}
+
+# what perf script -F ip prints: the kernel frames, then the calls of the program, and without calls the chain
+@test "stacks of calls that the processor recorded are the stacks of the program" {
+	python3 "$ROOT/t/tools/perf_made.py"
+	rows lbr.data stack >have
+	diff have - <<-'END'
+		{"stack":["<401b68>","<42089e>","<401581>","<417a53>","<41b3b0>"]}
+		{"stack":["<401b68>","<42089e>","<401581>","<417a53>","<41b3b0>","<ffffffffffffe000>","<fffffffffffff000>"]}
+		{"stack":["<fffffffffffff000>"]}
+		{"stack":["<77>","<41b47f>"]}
+	END
+	rows lbr.data branch_stack | grep -c 0x420410 >have
+	assert_equal "$(cat have)" 3
+}
+
+@test "raw data and a branch stack in one sample are two fields" {
+	python3 "$ROOT/t/tools/perf_made.py"
+	rows branches.data args >have
+	diff have - <<-'END'
+		{"args":{"period":5,"raw":"726177206461746100000000","branch_stack":["0x417a53","0x41b3b0","0x0","0x401581","0x417a30","0x0"]}}
+		{"args":{"period":6,"raw":"72617700","branch_stack":[]}}
+	END
+}
+
+# the counts that perf script prints
+@test "counters of a group are found by their ids, in any order and with any period" {
+	python3 "$ROOT/t/tools/perf_made.py"
+	for name in after before period; do
+		rows group-$name.data args >have
+		diff have - <<-'END' || fail "$name"
+			{"args":{"period":4000,"instructions:HG":3000,"cache-references:HG":70}}
+			{"args":{"period":4000,"instructions:HG":4500,"cache-references:HG":20}}
+		END
+	done
+}
+
 @test "--sysroot: the programs by which stacks are unwound; others are refused by their build-id" {
 	record_deep
 	# without the copies that perf keeps

@@ -133,7 +133,12 @@ enum perf_read_bit {
 	PERF_READ_LOST = 16,
 };
 
-enum { PERF_BRANCH_HW_INDEX = 1 << 17, PERF_BRANCH_COUNTERS = 1 << 19 }; /* of branch_sample_type */
+enum perf_branch_type { /* bits of branch_sample_type */
+			PERF_BRANCH_CALL_STACK = 1 << 11,
+			PERF_BRANCH_HW_INDEX = 1 << 17,
+			PERF_BRANCH_COUNTERS = 1 << 19,
+};
+enum { PERF_BRANCH_FROM = 0, PERF_BRANCH_TO = 8, PERF_BRANCH_SIZE = 24 }; /* of an entry */
 
 /* Types of records: of the kernel below 64, of perf from there on. */
 enum perf_record_type {

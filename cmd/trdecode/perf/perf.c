@@ -440,7 +440,7 @@ static void perf_close(struct input *in)
 	free(p->own_name);
 	id_cache_free(&p->thread_counters.numbers);
 	free(p->thread_counters.values);
-	free(p->pending);
+	perf_pending_free(p->pending);
 	perf_jit_free(p->spaces.jit);
 	free(p);
 	in->state = NULL;

@@ -46,6 +46,7 @@ struct perf_attr {
 	struct perf_member *members; /* of the group that it leads */
 	uint32_t nmembers;
 	bool has_tail, has_ip; /* has_ip: the type has a field for the address, beside the stack */
+	bool knows_members;    /* from a sample */
 };
 
 /* An id of an event on a CPU or thread, by which samples and counters are recognised. */
@@ -200,12 +201,14 @@ void perf_build_id_text(const uint8_t *id, size_t n, char text[PERF_BUILD_ID_TEX
 /* tracing_data.c: read the formats of the kernel's events. */
 int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n);
 
-/* sample_types.c: declare the types of the events. */
+/* sample_types.c: declare the types of the events. Until a sample shows the members of a group,
+ * they are the events after the leader that take no samples. */
 int perf_declare_attr(struct perf *p, struct perf_attr *a);
 int perf_declare(struct perf *p);
 
 /* sample_rows.c: samples whose rows are not yet written. NULL: out of memory. */
 struct perf_pending *perf_pending_new(void);
+void perf_pending_free(struct perf_pending *q);
 /* Write the row of a sample, at once or in perf_samples_flush. Its record is valid until then. */
 int perf_sample(struct perf *p, const struct perf_record *r);
 /* Write the rows of all samples so far, before other rows, and before what a sample depends on
@@ -236,6 +239,9 @@ uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
 			  const struct perf_chain *chain, bool *bad);
 /* Return the stack of a thread's state; 0: none was recorded, or with *bad, out of memory. */
 uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad);
+/* Return the stack of the address at which a thread's state is; 0: it is not known. */
+uint32_t perf_user_frame(struct perf *p, struct perf_process *process,
 			 const struct perf_user_state *state, bool *bad);
 /* Return the stack of one frame. */
 uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,

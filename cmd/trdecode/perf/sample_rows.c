@@ -25,18 +25,29 @@ struct pending_sample {
 	struct perf_process *process; /* that of its thread at that time */
 	uint32_t lane, stack;
 	bool has_digest;
-	uint64_t digest; /* of the call chain */
+	uint64_t digest;	 /* of the call chain */
+	struct buffer own_chain; /* the chain, if not that of the record */
 };
 
 /* Samples in their order: the next is number `begun`. */
 struct perf_pending {
 	struct pending_sample samples[PENDING]; /* by number % PENDING */
 	uint64_t begun, found, written;		/* numbers of those that took each step */
+	struct buffer tail;
 };
 
 struct perf_pending *perf_pending_new(void)
 {
 	return calloc(1, sizeof(struct perf_pending));
+}
+
+void perf_pending_free(struct perf_pending *q)
+{
+	for (int i = 0; q && i < PENDING; i++)
+		buffer_free(&q->samples[i].own_chain);
+	if (q)
+		buffer_free(&q->tail);
+	free(q);
 }
 
 /* --- the parts of rows --- */
@@ -63,24 +74,54 @@ static uint64_t *last_value(struct perf *p, const struct perf_attr *a, struct pe
 	return &c->values[*number - 1];
 }
 
-/* Fill the period and the fields of the other counters from the values that the sample has read: of
- * a group {number, times, {value, id, lost} of each}, else {value, times, id, lost}. Returns -1
- * when out of memory. */
-static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed)
+/* The values that a sample has read: of a group {number, times, {value, id, lost} of each}, else
+ * {value, times, id, lost}. */
+struct read_values {
+	const uint8_t *at;
+	uint64_t n;
+	unsigned size, id_at; /* of one; of the id in it */
+};
+
+static struct read_values values_of(const struct perf *p, const struct perf_sample *s)
 {
 	const struct perf_attr *a = s->attr;
 	bool group = a->read_format & PERF_READ_GROUP;
-	uint64_t n = group ? perf_u64(p, s->read) : 1;
-	const uint8_t *d = s->read + (group ? 8 + perf_read_times(a) : 0);
-	unsigned size = perf_value_size(a), id_at = 8 + (group ? 0 : perf_read_times(a));
+
+	return (struct read_values){.at = s->read + (group ? 8 + perf_read_times(a) : 0),
+				    .n = group ? perf_u64(p, s->read) : 1,
+				    .size = perf_value_size(a),
+				    .id_at = 8 + (group ? 0 : perf_read_times(a))};
+}
+
+/* Find the counter of value number i. NULL: it is not known. */
+static struct perf_id *counter_of(struct perf *p, const struct perf_attr *a,
+				  const struct read_values *v, uint64_t i)
+{
+	const uint8_t *id = v->at + i * v->size + v->id_at;
+
+	return a->read_format & PERF_READ_ID ? perf_id_find(p, perf_u64(p, id)) : NULL;
+}
+
+static bool has_member(const struct perf_member *members, uint32_t n, uint32_t attr)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (members[i].attr == attr)
+			return true;
+	return false;
+}
+
+/* Fill the period and the fields of the other counters. Returns -1 when out of memory. */
+static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed)
+{
+	const struct perf_attr *a = s->attr;
+	struct read_values v = values_of(p, s);
 
 	put_u64(fixed, s->period);
 	for (uint32_t i = 0; i < a->nmembers; i++)
 		put_u64(fixed + a->members[i].offset, 0);
-	for (uint64_t i = 0; i < n; i++, d += size) {
-		uint64_t now = perf_u64(p, d), value, *last;
-		uint64_t id = a->read_format & PERF_READ_ID ? perf_u64(p, d + id_at) : 0;
-		struct perf_id *known = perf_id_find(p, id);
+	for (uint64_t i = 0; i < v.n; i++) {
+		uint64_t now = perf_u64(p, v.at + i * v.size), value, *last;
+		struct perf_id *known = counter_of(p, a, &v, i);
 
 		if (!known)
 			continue;
@@ -155,11 +196,43 @@ static int fill_fixed(struct perf *p, const struct perf_sample *s, uint8_t *fixe
 	return 0;
 }
 
+static int append_location(const struct perf *p, struct buffer *b, uint32_t offset, uint32_t size)
+{
+	uint32_t at = size << 16 | offset;
+	uint8_t location[4];
+
+	put_u32(location, p->h.big_endian ? __builtin_bswap32(at) : at);
+	return buffer_append(b, location, 4);
+}
+
+/* Set the tail of a row: the raw data or the branch stack, or both after their locations. */
+static int fill_tail(struct perf *p, const struct perf_sample *s, struct new_row *row)
+{
+	struct buffer *b = &p->pending->tail;
+	uint32_t branch_size = s->branches ? (uint32_t)s->nbranches * PERF_BRANCH_SIZE : 0;
+
+	if (!s->raw && !s->branches)
+		return 0;
+	row->tail = s->raw ? s->raw : s->branches;
+	row->tail_size = s->raw ? s->raw_size : branch_size;
+	if (!s->raw || !s->branches || s->attr->tracepoint)
+		return 0;
+	buffer_clear(b);
+	if (append_location(p, b, 8, s->raw_size) ||
+	    append_location(p, b, 8 + (uint32_t)align_up(s->raw_size, 8), branch_size) ||
+	    buffer_append(b, s->raw, s->raw_size) || buffer_align(b, 8) ||
+	    buffer_append(b, s->branches, branch_size))
+		return -1;
+	row->tail = b->data;
+	row->tail_size = (uint32_t)b->size;
+	return 0;
+}
+
 /* --- the steps --- */
 
-static bool is_unwound(const struct perf *p, const struct perf_sample *s)
+static bool has_user_state(const struct perf_sample *s)
 {
-	return p->unwinder && s->user_regs && s->stack_size;
+	return s->user_regs && s->stack_size;
 }
 
 static struct perf_chain chain_of(const struct perf_sample *s, uint32_t parent)
@@ -176,15 +249,17 @@ static uint32_t stack_of(struct perf *p, struct perf_process *process, const str
 	const struct perf_attr *a = s->attr;
 	uint32_t stack = 0;
 
-	if (is_unwound(p, s))
-		stack = perf_user_stack(p, process,
-					&(struct perf_user_state){.registers = s->user_regs,
-								  .mask = a->user_regs,
-								  .abi = s->user_abi,
-								  .stack = s->stack,
-								  .size = s->stack_size,
-								  .big_endian = p->h.big_endian},
-					bad);
+	if (has_user_state(s)) {
+		struct perf_user_state state = {.registers = s->user_regs,
+						.mask = a->user_regs,
+						.abi = s->user_abi,
+						.stack = s->stack,
+						.size = s->stack_size,
+						.big_endian = p->h.big_endian};
+
+		stack = p->unwinder ? perf_user_stack(p, process, &state, bad)
+				    : perf_user_frame(p, process, &state, bad);
+	}
 	if (r->user_chain && !*bad)
 		stack = perf_chain_stack(
 			p, process,
@@ -232,13 +307,8 @@ static int write_row(struct perf *p)
 
 	if (fill_fixed(p, s, fixed))
 		return -1;
-	if (s->raw) {
-		row.tail = s->raw;
-		row.tail_size = s->raw_size;
-	} else if (s->branches) {
-		row.tail = s->branches;
-		row.tail_size = (uint32_t)s->nbranches * 24;
-	}
+	if (fill_tail(p, s, &row))
+		return -1;
 	return writer_sample(p->w, row);
 }
 
@@ -255,24 +325,86 @@ int perf_samples_flush(struct perf *p)
 	return 0;
 }
 
+/* Have a recorded stack of calls in place of the user's part of the call chain: where the last call
+ * went, and the calls, of which the innermost is first (resolve_lbr_callchain_sample of perf). */
+static int take_call_stack(const struct perf *p, struct pending_sample *pending)
+{
+	struct perf_sample *s = &pending->sample;
+	struct buffer *b = &pending->own_chain;
+	uint64_t i = 0;
+
+	if (!(s->attr->branch_type & PERF_BRANCH_CALL_STACK) || !s->branches || !s->nbranches ||
+	    !s->chain)
+		return 0;
+	while (i < s->nchain && perf_u64(p, s->chain + 8 * i) != PERF_CONTEXT_USER)
+		i++;
+	if (i == s->nchain)
+		return 0;
+	buffer_clear(b);
+	if (buffer_append(b, s->chain, 8 * (i + 1)) ||
+	    buffer_append(b, s->branches + PERF_BRANCH_TO, 8))
+		return -1;
+	for (uint64_t k = 0; k < s->nbranches; k++)
+		if (buffer_append(b, s->branches + k * PERF_BRANCH_SIZE + PERF_BRANCH_FROM, 8))
+			return -1;
+	s->chain = b->data;
+	s->nchain = b->size / 8;
+	return 0;
+}
+
+/* Have the counters of a group that the type of its samples lacks as fields in a new type, by the
+ * ids of a sample. */
+static int settle_members(struct perf *p, const struct perf_sample *s)
+{
+	struct perf_attr *a = s->attr;
+	struct read_values v = values_of(p, s);
+	struct perf_member members[PERF_MEMBERS];
+	uint32_t n = 0, missing = 0;
+
+	/* what was guessed is kept only if the first sample has all of it */
+	if (a->knows_members)
+		for (; n < a->nmembers; n++)
+			members[n] = a->members[n];
+	for (uint64_t i = 0; i < v.n && n < PERF_MEMBERS; i++) {
+		const struct perf_id *known = counter_of(p, a, &v, i);
+		uint32_t attr = known ? known->attr - 1 : 0;
+
+		if (!known || &p->attrs[attr] == a || has_member(members, n, attr))
+			continue;
+		missing += !has_member(a->members, a->nmembers, attr);
+		members[n++].attr = attr;
+	}
+	a->knows_members = true;
+	if (!missing && n == a->nmembers)
+		return 0;
+	free(a->members);
+	a->members = malloc(sizeof members);
+	if (!a->members)
+		return -1;
+	memcpy(a->members, members, n * sizeof *members);
+	a->nmembers = n;
+	return perf_samples_flush(p) || perf_declare_attr(p, a) ? -1 : 0;
+}
+
 /* Find whose sample it is, and the digest of its call chain. */
 static int begin_sample(struct perf *p, struct pending_sample *s)
 {
 	const struct perf_origin *o = &s->sample.origin;
 	struct perf_thread *t =
 		perf_thread_of(&p->threads, o->has_tid ? o->pid : -1, o->has_tid ? o->tid : -1);
-	struct perf_chain chain = chain_of(&s->sample, 0);
+	struct perf_chain chain;
 	bool bad = false;
 
-	if (!t)
+	if (!t || take_call_stack(p, s))
 		return -1;
 	/* a JIT compiler's mappings may change at each sample */
 	if (t->process->dump && perf_samples_flush(p))
 		return -1;
 	s->lane = perf_lane(p, t, o);
 	s->process = t->process;
+	chain = chain_of(&s->sample, 0);
 	s->has_digest = chain.addresses && !s->sample.record.user_chain &&
-			!is_unwound(p, &s->sample) &&
+			!has_user_state(&s->sample) &&
 			perf_chain_digest(p, s->process, &chain, &s->digest, &bad);
 	return s->lane && !bad ? 0 : -1;
 }
@@ -292,6 +424,9 @@ int perf_sample(struct perf *p, const struct perf_record *r)
 			       ? -1
 			       : 0;
 	if (!a->type && (perf_samples_flush(p) || perf_declare_attr(p, a)))
+		return -1;
+	if (a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_READ_GROUP &&
+	    settle_members(p, &s->sample))
 		return -1;
 	if (begin_sample(p, s))
 		return -1;

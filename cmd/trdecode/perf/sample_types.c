@@ -33,13 +33,11 @@ static bool leads_group(const struct perf_attr *a)
 	return a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_READ_GROUP && a->period;
 }
 
-/* Find the counters that the event's samples read: the events after it that take no samples. */
-static int add_members(struct perf *p, struct perf_attr *a, struct type_fields *f)
+/* Guess the counters that the event's samples read: the events after it that take no samples. */
+static int guess_members(struct perf *p, struct perf_attr *a)
 {
 	size_t first = (size_t)(a - p->attrs) + 1, i = first;
 
-	if (!leads_group(a))
-		return 0;
 	while (i < p->nattrs && i - first < PERF_MEMBERS && !p->attrs[i].period &&
 	       p->attrs[i].read_format & PERF_READ_GROUP)
 		i++;
@@ -48,16 +46,25 @@ static int add_members(struct perf *p, struct perf_attr *a, struct type_fields *
 	if (!a->members)
 		return -1;
 	a->nmembers = (uint32_t)(i - first);
-	for (uint32_t k = 0; k < a->nmembers; k++) {
-		const char *name = p->attrs[first + k].name;
+	for (uint32_t k = 0; k < a->nmembers; k++)
+		a->members[k].attr = (uint32_t)first + k;
+	return 0;
+}
 
-		a->members[k] = (struct perf_member){(uint32_t)first + k, f->type.fixed_size};
+static int add_members(struct perf *p, struct perf_attr *a, struct type_fields *f)
+{
+	if (!a->knows_members && leads_group(a) && guess_members(p, a))
+		return -1;
+	for (uint32_t k = 0; k < a->nmembers; k++) {
+		const char *name = p->attrs[a->members[k].attr].name;
+
+		a->members[k].offset = f->type.fixed_size;
 		add_field(f, name ? name : "counter", FIELD_UINT, 8, 0)->role = ROLE_WEIGHT;
 	}
 	return 0;
 }
 
-/* Add the fields in the order in which fill_fixed of samples.c writes them. */
+/* Add the fields in the order in which fill_fixed of sample_rows.c writes them. */
 static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
 {
 	uint64_t has = a->sample_type;
@@ -98,21 +105,32 @@ static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
 	return 0;
 }
 
+/* Add the fields of the tail, which fill_tail of sample_rows.c makes. */
 static void add_tail(struct perf *p, const struct perf_attr *a, struct type_fields *f)
 {
-	bool raw = a->sample_type & PERF_SAMPLE_RAW;
+	bool raw = a->sample_type & PERF_SAMPLE_RAW,
+	     branches = a->sample_type & PERF_SAMPLE_BRANCH_STACK;
 
 	if (raw && a->tracepoint) {
 		f->type.flags |= TYPE_TAIL;
 		ftrace_fields(p->events, a->tracepoint, p->w, f->fields, &f->type);
-	} else if (raw || a->sample_type & PERF_SAMPLE_BRANCH_STACK) {
-		f->type.flags |= TYPE_TAIL;
-		f->fields[f->type.nfields++] = (struct field_entry){
-			.name = writer_text(p->w, raw ? "raw" : "branch_stack"),
-			.kind = raw ? FIELD_BYTES : FIELD_HEX,
-			.where = WHERE_REST,
-			.size = raw ? 1 : 8};
+		return;
 	}
+	if (raw || branches)
+		f->type.flags |= TYPE_TAIL;
+	if (raw)
+		f->fields[f->type.nfields++] =
+			(struct field_entry){.name = writer_text(p->w, "raw"),
+					     .kind = FIELD_BYTES,
+					     .where = branches ? WHERE_DATA_LOC : WHERE_REST,
+					     .size = 1};
+	if (branches)
+		f->fields[f->type.nfields++] =
+			(struct field_entry){.name = writer_text(p->w, "branch_stack"),
+					     .kind = FIELD_HEX,
+					     .where = raw ? WHERE_DATA_LOC : WHERE_REST,
+					     .offset = raw ? 4 : 0,
+					     .size = 8};
 }
 
 static const char *group_of(const struct perf_attr *a)

@@ -88,7 +88,7 @@ static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_s
 		out->nbranches = span_number(s, 8);
 		if (a->branch_type & PERF_BRANCH_HW_INDEX)
 			span_number(s, 8);
-		out->branches = take_array(s, out->nbranches, 24);
+		out->branches = take_array(s, out->nbranches, PERF_BRANCH_SIZE);
 		if (a->branch_type & PERF_BRANCH_COUNTERS)
 			take_array(s, out->nbranches, 8);
 	}

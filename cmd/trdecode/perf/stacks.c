@@ -262,6 +262,16 @@ uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
 	return path.stack;
 }
 
+uint32_t perf_user_frame(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad)
+{
+	uint64_t pc;
+
+	if (!perf_unwind_pc(p->h.arch, state, &pc))
+		return 0;
+	return perf_frame_stack(p, process, pc, PERF_MODE_USER, 0, bad);
+}
+
 uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
 			 const struct perf_user_state *state, bool *bad)
 {

@@ -353,6 +353,13 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		       : DWARF_CB_OK;
 }
 
+bool perf_unwind_pc(const char *machine, const struct perf_user_state *state, uint64_t *pc)
+{
+	const struct unwind_machine *m = unwind_machine_find(machine, state->abi);
+
+	return m && unwind_register(state, m->pc, pc);
+}
+
 size_t perf_unwind(struct perf_unwinder *u, const struct perf_maps *m,
 		   const struct perf_user_state *state, const uint64_t **addresses)
 {

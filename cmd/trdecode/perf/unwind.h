@@ -49,6 +49,9 @@ uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
 size_t perf_unwind(struct perf_unwinder *u, const struct perf_maps *m,
 		   const struct perf_user_state *state, const uint64_t **addresses);
 
+/* Get the address at which the thread was. Returns false if it was not recorded. */
+bool perf_unwind_pc(const char *machine, const struct perf_user_state *state, uint64_t *pc);
+
 /* Get the number of files that could not be read, and the reason for the first. */
 uint64_t perf_unwinder_missing(const struct perf_unwinder *u, struct error *first);
 
