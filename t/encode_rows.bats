@@ -255,6 +255,14 @@ for row in csv.DictReader(sys.stdin):
 	run -2 errors trencode -q -t parquet -c time,nam -o none.parquet x.trs
 	assert_output "trencode: no event has a field 'nam'; did you mean 'name'?"
 	[ ! -e none.parquet ]
+	# neither a limit nor -q makes it right, where the fields are declared
+	trdecode -q "$DATA/trace-cmd/v6-date.dat" >y.trs
+	for options in '-n 3' '-q -n 3' ''; do
+		# shellcheck disable=SC2086
+		run -2 errors trencode $options -t csv -c time,nam -o none.csv y.trs
+		assert_line "trencode: no event has a field 'nam'; did you mean 'name'?"
+		[ ! -e none.csv ]
+	done
 }
 
 @test "a parquet file has the rows of tsv" {

@@ -418,6 +418,40 @@ open_ends() {
 	[ "$output" -gt 1000 ]
 }
 
+@test "a range, a sample and a border that leave nothing: a remark" {
+	local whole
+	whole=$(trfilter -q -c 1 threads.trs)
+	while IFS='|' read -r options remark; do
+		for count in -c -v '-o x.trs' '-c --with-callers'; do
+			# shellcheck disable=SC2086
+			run -0 --separate-stderr trfilter $count $options 1 threads.trs
+			[[ $stderr == "trfilter: $remark"* ]] || fail "$count $options: $stderr"
+		done
+	done <<-'END'
+		--since 1s --until 2s|no event is in the range of --since and --until: the times are from
+		--since +1h|no event is in the range of --since and --until: the times are from
+		--sample 0/1000000|no value of tid is in the sample: --sample keeps 0 of 1000000
+		--between depth==77 1|no event matches the first condition of --between
+	END
+	# the times can be pasted
+	run -0 --separate-stderr trfilter -c --since +1h 1 threads.trs
+	assert_output 0
+	run -0 trfilter -c --since "$(sed 's/.* from \(.*\) to .*/\1/' <<<"$stderr")" 1 threads.trs
+	assert_output "$whole"
+	run -0 --separate-stderr trfilter -q -c --since +1h 1 threads.trs
+	assert_equal "$stderr" ''
+}
+
+@test "a limit does not hide a field that no event has" {
+	for options in '-n 3' '-n 3 -c' '-n 3 -q' '-n 3 -o x.trs'; do
+		rm -f x.trs
+		# shellcheck disable=SC2086
+		run -2 errors trfilter $options 'depth >= 0 || nosuch == 3' basic-pg.trs
+		assert_output --partial "no event has a field 'nosuch'"
+		[ ! -e x.trs ]
+	done
+}
+
 @test "--between takes ranges in each thread" {
 	trfilter --between 'name == "nap"' 'name == "reap"' 1 threads-nosched.trs | trencode -q >ranges
 	grep -q 'nap()' ranges

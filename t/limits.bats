@@ -77,8 +77,11 @@ cut_both() {
 }
 
 @test "limits that leave nothing: a remark" {
-	local dat=$DATA/trace-cmd/v6-date.dat
+	local dat=$DATA/trace-cmd/v6-date.dat first
+	# the times of the text are trace-cmd's
+	first=$(trdecode -q "$dat" | trencode -q --ns | grep -o '[0-9]*\.[0-9]\{9\}:' | head -n 1)
 	while IFS='|' read -r options remark; do
+		remark=${remark/\$first/${first%:}}
 		# shellcheck disable=SC2086
 		run -0 --separate-stderr pipe "trdecode $options $dat | trencode -q -t ndjson"
 		assert_output ''
@@ -87,8 +90,8 @@ cut_both() {
 		--tid 99999|no event is of thread 99999
 		--cpu 77|no event is of CPU 77
 		--cpu 77,80-90|no event is of a CPU of --cpu
-		--since +100s|no event is in the range of --since and --until
-		--until +0s|no event is in the range of --since and --until
+		--since +100s|no event is in the range of --since and --until: the first event is at $first
+		--until +0s|no event is in the range of --since and --until: the first event is at $first
 		--tid 99999 --since +1us|no event in the range of --since and --until is of thread 99999
 		--type nosuch|no event has the type 'nosuch'
 	END

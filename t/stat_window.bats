@@ -103,8 +103,16 @@ functions() {
 		done
 	done
 	run -0 --separate-stderr trstat --since +1h fib.trs
+	# times to paste, in seconds
 	assert_equal "$stderr" "trstat: no event is in the range of --since and --until: the times are from $(
-		trdecode --info fib.trs | awk '/^first time/ { print $NF }') to $(trdecode --info fib.trs | awk '/^last time/ { print $NF }')"
+		trdecode --info fib.trs | sed -nE 's/^(first|last) time .* ([0-9]+)([0-9]{9})$/\2.\3/p' | paste -sd ' ' | sed 's/ / to /')"
+	range=$(sed 's/.* from \(.*\) to .*/--since \1/' <<<"$stderr")
+	# shellcheck disable=SC2086
+	diff <(trstat -q -t csv $range fib.trs) <(trstat -q -t csv fib.trs)
+	# a range between two events, in which no call is open
+	run -0 --separate-stderr trstat --since 3587.861 --until 3587.862 fib.trs
+	assert_equal "${lines[1]-}" ''
+	[[ $stderr == "trstat: no event is in the range of --since and --until: the times are from 3587."* ]]
 	trdecode -q "$DATA/apitrace/v6.trace" >ticks.trs
 	run -2 errors trstat --since +1ms ticks.trs
 	assert_output --partial 'counts ticks'

@@ -275,7 +275,7 @@ static void report_calls(struct calls *calls, bool quiet, struct remarks *r)
 /* Test whether declarations may be missing. */
 static bool is_part(const struct encode_run *r)
 {
-	return r->s->status != STATUS_OK || stage_part(r->s) || (r->clip && clip_done(r->clip));
+	return r->s->status != STATUS_OK || stage_part(r->s);
 }
 
 void encode_begin_calls(struct encode_run *r)
@@ -291,7 +291,10 @@ int encode_end(struct encode_run *r, bool last, struct error *e)
 	if ((!en->begun && encode_begin(en, e)) || (last && check_tick(en, e)) ||
 	    en->encoder->end(en, e))
 		return -1;
-	return last && en->encoder->check ? en->encoder->check(en, is_part(r), e) : 0;
+	if (!last || !en->encoder->check)
+		return 0;
+	en->early = r->clip && clip_done(r->clip);
+	return en->encoder->check(en, is_part(r), e);
 }
 
 void encode_end_calls(struct encode_run *r)

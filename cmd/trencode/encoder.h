@@ -73,6 +73,7 @@ struct encoding {
 	struct dictionary *dictionary;
 	struct text *text;  /* output of ENCODER_TEXT */
 	struct output *out; /* output of ENCODER_FILE */
+	bool early;	    /* for check: a limit ended the reading */
 	bool begun, events; /* begin was called; events were read */
 	bool single;	    /* there is one input, so all sources are declared before its events */
 	/* of an encoder with counts_calls: the open calls, and what the event did to them; begin

@@ -139,8 +139,9 @@ static void report_lost(struct stage *s)
 	s->status = status_worse(s->status, STATUS_DAMAGED);
 }
 
-/* Refuse fields, and warn of names, that no event has. */
-static void check_names(struct stage *s, const struct settings *o, const struct filter *f)
+/* Refuse fields, and warn of names, that no event has. early: a limit ended the reading. */
+static void check_names(struct stage *s, const struct settings *o, const struct filter *f,
+			bool early)
 {
 	const struct node *conditions[] = {f->tree, o->time_range.from, o->time_range.to,
 					   o->time_range.by};
@@ -148,13 +149,14 @@ static void check_names(struct stage *s, const struct settings *o, const struct 
 	const struct declared all = {.dictionary = &s->in.dictionary,
 				     .warned = &warned,
 				     .partial = s->status != STATUS_OK,
-				     .quiet = s->options->quiet};
+				     .quiet = s->options->quiet,
+				     .early = early};
 	struct error e;
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof conditions / sizeof *conditions && !bad; i++)
 		bad = conditions[i] && condition_check_names(conditions[i], &all, &e);
-	if (o->depth != UINT64_MAX && !all.quiet && !condition_has_calls(all.dictionary))
+	if (o->depth != UINT64_MAX && !all.quiet && !early && !condition_has_calls(all.dictionary))
 		warn(NULL, NO_OFFSET, "--depth has no effect: this trace has no calls");
 	if (bad || (s->rewrite && projection_check(&o->rewrite.projection, &all, &e)))
 		stage_fail(s, &e);
@@ -220,11 +222,13 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
-	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s) && !limit_reached(&w))
-		check_names(s, o, f);
+	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s))
+		check_names(s, o, f, limit_reached(&w));
 	if (o->strict)
 		report_lost(s);
-	time_range_report(&o->time_range, s->options->quiet);
+	if (!s->options->quiet)
+		time_range_report(&o->time_range, s->status != STATUS_FAILED && s->events &&
+							  !o->explain && !limit_reached(&w));
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)

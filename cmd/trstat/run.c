@@ -248,6 +248,12 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	slowest_free(&s);
 }
 
+/* Returns true if events were counted, or may have been left out by another option than a range. */
+static bool has_rows(const struct query *q, const struct statistics *st)
+{
+	return st->groups.count || q->where.root || q->settings->pair;
+}
+
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
@@ -289,7 +295,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 			report_alarms_end(stage, q, &st, alarms);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
 			report_counts(stage, &st, q->settings);
-			if (st.first > st.last && stage->events)
+			if (stage->events && (st.first > st.last || !has_rows(q, &st)))
 				time_window_report(&q->window);
 		}
 	}

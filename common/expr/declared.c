@@ -125,11 +125,20 @@ static bool schemaless(const struct dictionary *d)
 	return true;
 }
 
+/* Test whether a type has values, whose names are declared when they first occur. */
+static bool has_values(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++)
+		if (dictionary_type(d, i)->flags & TYPE_VALUES)
+			return true;
+	return false;
+}
+
 void declared_warn(const struct declared *k, const char *what)
 {
 	uint32_t count;
 
-	if (k->quiet)
+	if (k->quiet || k->early)
 		return;
 	count = k->warned->count;
 	if (intern_string(k->warned, what) >= count)
@@ -159,7 +168,7 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 		  nearest_hint(&nearest),
 		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
 	if (!k->partial && !unused && (word || !k->chosen) && !needs_none(name) &&
-	    !schemaless(k->dictionary))
+	    !schemaless(k->dictionary) && !(k->early && has_values(k->dictionary)))
 		return -1;
 	declared_warn(k, e->what);
 	return 0;

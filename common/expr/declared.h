@@ -46,6 +46,9 @@ struct declared {
 	/* NULL, or an error (what: "") for the first name that occurs nowhere, although a condition
 	 * compares with it: then the condition is an alarm that can never be true */
 	struct error *absent;
+	/* reading ended before the end of the input, so names may follow. Types and their fields
+	 * are declared before the first event, but names in values are not. */
+	bool early;
 	/* Returns what an operand is. *name of a FIELD or CALL is valid until the next call. For
 	 * declared_condition. */
 	enum declared_kind (*kind)(void *ctx, const struct operand *o, const char **name);

@@ -1,5 +1,7 @@
 #include "common/value/moment.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -90,6 +92,29 @@ int moment_time(const struct moment *m, const struct moment_base *base, uint64_t
 	}
 	*time = t < 0 ? 0 : t > UINT64_MAX ? UINT64_MAX : (uint64_t)t;
 	return 0;
+}
+
+/* Spell a time as the options take it. */
+static const char *spell(char text[40], bool ticks, uint64_t time)
+{
+	const uint64_t second = 1000000000;
+
+	if (ticks)
+		snprintf(text, 40, "%" PRIu64, time);
+	else
+		snprintf(text, 40, "%" PRIu64 ".%09" PRIu64, time / second, time % second);
+	return text;
+}
+
+void moment_warn_empty(bool ticks, uint64_t first, uint64_t last)
+{
+	char from[40], to[40];
+
+	spell(from, ticks, first);
+	spell(to, ticks, last);
+	warn(NULL, NO_OFFSET, "no event is in the range of --since and --until: the %s %s%s%s",
+	     last ? "times are from" : "first event is at", from, last ? " to " : "",
+	     last ? to : "");
 }
 
 int moment_option(struct moment *m, const char *option, const char *text, struct error *e)

@@ -45,4 +45,8 @@ struct moment_base {
  * wall time. */
 int moment_time(const struct moment *m, const struct moment_base *base, uint64_t *time);
 
+/* Warn that no event is in the range of --since and --until, with the times that the events have,
+ * as they can be given to these options. last: 0: unknown. */
+void moment_warn_empty(bool ticks, uint64_t first, uint64_t last);
+
 #endif

@@ -1,7 +1,6 @@
 #include "common/value/time_window.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,6 +77,8 @@ void time_window_block(struct time_window *w, const struct block *b, bool new_st
 	w->any |= b->kind == BLOCK_HEAD;
 	if (b->kind == BLOCK_EVENTS && b->rows && b->last > w->last)
 		w->last = b->last;
+	if (b->kind == BLOCK_EVENTS && b->nlanes)
+		w->ticks = b->lanes[0]->clock->flags & CLOCK_TICKS;
 }
 
 /* Convert a moment to a time of a clock; without a moment *time is left alone. */
@@ -125,8 +126,5 @@ const struct clock_window *time_window_of(struct time_window *w, const struct cl
 void time_window_report(const struct time_window *w)
 {
 	if (time_window_any(w))
-		warn(NULL, NO_OFFSET,
-		     "no event is in the range of --since and --until: the times are from %" PRIu64
-		     " to %" PRIu64,
-		     w->start, w->last);
+		moment_warn_empty(w->ticks, w->start, w->last);
 }

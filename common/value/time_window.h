@@ -27,6 +27,7 @@ struct time_window {
 	size_t stream;
 	bool started;		     /* the stream's first time is known */
 	uint64_t start, last;	     /* first time of the stream; last time so far */
+	bool ticks;		     /* the clock of the last block counts ticks */
 	struct clock_window *clocks; /* by number */
 	size_t nclocks;
 	bool failed; /* a moment has no meaning for a clock, or out of memory: error */

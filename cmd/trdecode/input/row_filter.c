@@ -273,7 +273,7 @@ void row_filter_report(const struct row_filter *l)
 	}
 	if (ranged && !l->in_range) {
 		if (l->has_start && all_matched)
-			warn(NULL, NO_OFFSET, "no event is in the range of --since and --until");
+			moment_warn_empty(l->ticks, l->start, 0);
 		return;
 	}
 	if (l->cpus.count && !l->of_cpu) {
@@ -321,12 +321,14 @@ int row_filter_times(struct row_filter *l, const struct input *inputs, int n, st
 			return error_set(e, in->name, NO_OFFSET, MOMENT_TICKS);
 		if (in->next < base.start)
 			base.start = in->next;
+		l->ticks |= in->ticks;
 		if (in->has_wall && !base.has_wall) {
 			base.has_wall = true;
 			base.wall = merge_wall(in);
 		}
 	}
 	l->has_start = base.start != UINT64_MAX;
+	l->start = base.start;
 	if (!l->has_start)
 		return 0;
 	if ((l->since.from && moment_time(&l->since, &base, &l->first_time)) ||

@@ -42,6 +42,8 @@ struct row_filter {
 		last_time; /* range of the times wanted, shifted; 0 and UINT64_MAX: no limit */
 	bool has_lane, has_cpu, has_tid;    /* of the lanes and types that were tested */
 	bool has_start;			    /* the inputs have events */
+	uint64_t start;			    /* first time of the inputs */
+	bool ticks;			    /* a clock counts ticks */
 	bool in_range, of_cpu, of_tid, any; /* a row was in the range of times; of a CPU, of a
 					     * thread, wanted; was written */
 	uint8_t *lanes, *kinds; /* by id: one of the constants in row_filter.c, 0: not yet tested */

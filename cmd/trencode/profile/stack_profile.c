@@ -360,7 +360,8 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 {
 	const struct stack_profile *s = en->state;
 
-	return s->pairs ? pair_profile_check(s->pairs, partial, en->options->quiet, e) : 0;
+	return s->pairs ? pair_profile_check(s->pairs, partial || en->early, en->options->quiet, e)
+			: 0;
 }
 
 void stack_profile_report(const struct stack_profile *s, const char *format, struct remarks *r)

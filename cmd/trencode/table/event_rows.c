@@ -451,7 +451,8 @@ int event_rows_check(struct encoding *en, bool partial, struct error *e)
 	struct declared declared = {.dictionary = en->dictionary,
 				    .warned = &warned,
 				    .partial = partial,
-				    .quiet = en->options->quiet};
+				    .quiet = en->options->quiet,
+				    .early = en->early};
 	int bad = 0;
 
 	for (size_t i = 0; i < r->fields.count && !bad; i++) {

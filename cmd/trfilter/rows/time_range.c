@@ -89,6 +89,7 @@ enum time_range_answer time_range_of_block(struct time_range *l, const struct bl
 	}
 	if (before)
 		return TIME_RANGE_NO;
+	l->in_window |= inside;
 	return inside && !l->from && !l->by ? TIME_RANGE_YES : TIME_RANGE_ASK;
 }
 
@@ -150,6 +151,7 @@ bool time_range_row(struct time_range *l, const struct event *e)
 	bool closes = e->type->kind == KIND_LEAVE && pairing_leave(&l->pairing, e, &at_enter);
 	enum range range = RANGE_INSIDE;
 
+	l->in_window |= holds;
 	if (holds && l->from) {
 		range = in_between(l, e, closes);
 		holds = range != RANGE_OUTSIDE;
@@ -157,19 +159,29 @@ bool time_range_row(struct time_range *l, const struct event *e)
 	/* a leave that is itself a border belongs to the range, wherever its enter is */
 	if (closes && (at_enter || range != RANGE_BORDER))
 		return at_enter;
+	l->in_between |= holds;
 	if (holds && l->by)
 		holds = is_sampled(l, e);
+	l->in_sample |= holds;
 	if (e->type->kind == KIND_ENTER)
 		pairing_enter(&l->pairing, e, holds);
 	return holds;
 }
 
-void time_range_report(const struct time_range *l, bool quiet)
+void time_range_report(const struct time_range *l, bool whole)
 {
 	const struct operand *o = l->by ? l->by->left : NULL;
 	const struct field_lookup *lookup = o ? o->data : NULL;
 
-	if (!quiet && l->unsampled)
+	if (whole && !l->in_window)
+		time_window_report(&l->window);
+	else if (whole && !l->in_between && l->from)
+		warn(NULL, NO_OFFSET, "no event matches the first condition of --between");
+	else if (whole && !l->in_sample && l->by && !l->unsampled)
+		warn(NULL, NO_OFFSET,
+		     "no value of %s%s is in the sample: --sample keeps %" PRIu64 " of %" PRIu64,
+		     lookup->is_argument ? "arg." : "", o->name, l->sample, l->of);
+	if (l->unsampled)
 		warn_count(NULL, l->unsampled,
 			   "{event|events} without the field %s%s {is|are} not in the sample",
 			   lookup->is_argument ? "arg." : "", o->name);

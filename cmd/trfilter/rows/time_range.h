@@ -21,6 +21,8 @@ struct time_range {
 	uint8_t *inside; /* --between: by thread */
 	size_t ninside;
 	uint64_t unsampled; /* number of events without the field of --sample */
+	/* an event was in the window; in the ranges of --between too; in the sample too */
+	bool in_window, in_between, in_sample;
 };
 
 /* Returns true if any option limits the rows. */
@@ -45,8 +47,9 @@ enum time_range_answer { TIME_RANGE_NO, TIME_RANGE_YES, TIME_RANGE_ASK };
 enum time_range_answer time_range_of_block(struct time_range *l, const struct block *b);
 /* Test a row; to be called for every row but gaps, in the order of the stream. */
 bool time_range_row(struct time_range *l, const struct event *e);
-/* Print what --sample could not select from. */
-void time_range_report(const struct time_range *l, bool quiet);
+/* Print what --sample could not select from, and, of a whole trace with events, which option left
+ * nothing. */
+void time_range_report(const struct time_range *l, bool whole);
 void time_range_free(struct time_range *l);
 
 #endif
