@@ -523,10 +523,10 @@ good() {
 	# other programs say how
 	gzip -c saved.trs >packed
 	run -2 errors trfilter -c 1 packed
-	assert_output 'trfilter: packed: is compressed; give it unpacked on standard input: zcat packed |'
+	assert_output 'trfilter: packed: is compressed; unpack it first: zcat packed | trfilter'
 	zstd -qc saved.trs >packed
 	run -2 errors trstat packed
-	assert_output 'trstat: packed: is compressed; give it unpacked on standard input: zstdcat packed |'
+	assert_output 'trstat: packed: is compressed; unpack it first: zstdcat packed | trstat'
 }
 
 @test "what is unpacked is not stored: gigabytes in a small file are refused at once" {

@@ -148,3 +148,28 @@ after() {
 		'trfilter 1' trsym trstat 'trencode -t ndjson' trdecode
 	assert_output ''
 }
+
+@test "a wrong value of any option of any program that writes a stream reaches the end of the pipe" {
+	local p option words n=0
+	for p in trdecode trfilter trsym; do
+		[[ $p != trfilter ]] && words=s.trs || words='1 s.trs'
+		# lines of --complete-options: names, argument, what completes it, help
+		while IFS=$'\t' read -r option words_of; do
+			option=${option##* }
+			case $option in -h | --help | --version | --complete-options | --output) continue ;; esac
+			[[ $words_of == -* ]] && option+="=none" || option+="=@none@" # one that takes no argument, or a wrong one
+			$p "$option" $words >stream 2>err && continue
+			((++n))
+			run -2 --separate-stderr trstat <stream
+			assert_output ''
+			[[ $stderr == *"trstat: <stdin>: the program that wrote this failed: $p: "* ]] || {
+				echo "$p $option: $stderr" && false
+			}
+		done < <($p --complete-options)
+	done
+	((n > 40))
+	run -2 --separate-stderr pipe 'trdecode --offset=2s s.trs | trstat'
+	assert_output ''
+	run -1 --separate-stderr pipe 'trdecode --bogus -qo x s.trs | trstat'
+	[[ $stderr == *'no input'* ]]
+}

@@ -37,6 +37,7 @@ struct decoding {
 	const char *sysroot;	       /* where programs and libraries are; NULL: / */
 	uint64_t max_value;	       /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors;  /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
+	bool ended;	       /* a signal ended the input that is decoded */
 	struct input *running; /* the input whose rows are written; NULL: none */
 	struct input *parts;   /* inputs that are parts of traces, by part.next */
 	struct ctf_flows *ctf_flows; /* state shared by all CTF inputs; NULL: there are none */

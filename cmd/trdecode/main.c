@@ -22,6 +22,7 @@ static const struct program program = {
 	.purpose = "Decode traces into an event stream.",
 	.options = settings_rows,
 	.option = settings_option,
+	.patience = PATIENCE_FIRST,
 	.streams = streams,
 };
 

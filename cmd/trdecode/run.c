@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/cli/failure.h"
+#include "common/util/io.h"
 #include "common/util/output.h"
 #include "cmd/trdecode/input/trace_info.h"
 #include "cmd/trdecode/input/stream_fingerprint.h"
@@ -139,6 +140,32 @@ static int print_list(struct list *l, struct run *r, int status)
 	return text_end(text, r, status);
 }
 
+/* End the inputs that are read at any place, where a signal ended the others: they have no end that
+ * a read could return. */
+static int end_by_signal(void *ctx)
+{
+	struct decoding *d = ctx;
+
+	if (!io_stopped() || !d->running || !input_left(d->running))
+		return 0;
+	io_leave();
+	d->ended = true;
+	return -1;
+}
+
+/* Decode all inputs, which have begun. */
+static int run_decoders(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
+			struct error *e)
+{
+	int bad;
+
+	d->writer->sent.after = end_by_signal;
+	d->writer->sent.after_ctx = d;
+	bad = merge_run(inputs, n, filter->last_time, e);
+	d->writer->sent.after = NULL;
+	return bad && !d->ended ? -1 : 0;
+}
+
 static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
 			 struct input_cuts *cuts)
 {
@@ -170,7 +197,7 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 		d->snapshots = NULL;
 	}
 	if (merge_check_clocks(inputs, n, &e) || row_filter_times(filter, inputs, n, &e) ||
-	    merge_run(inputs, n, filter->last_time, &e))
+	    run_decoders(inputs, n, d, filter, &e))
 		return run_fail(d, &e);
 	return d->status;
 }
@@ -327,6 +354,9 @@ static int write_stream(struct run *r, const char *path)
 		row_filter_report(&s->row_filter);
 	if (!d->quiet && status == STATUS_OK && !w->sent.events && !row_filter_any(&s->row_filter))
 		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET, "no events");
+	if (!d->quiet && status != STATUS_FAILED && io_left())
+		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET,
+		     "ended by a signal: the rest of the file is not read");
 	progress_end(&progress, w->sent.bytes, 0, w->sent.events);
 	if (output_close(&r->out, status, &e) && status != STATUS_FAILED)
 		status = run_fail(d, &e);

@@ -19,6 +19,7 @@ static const struct program program = {
 		"Keep the events of a stream for which EXPR is true, such as 'name == \"main\"'.",
 	.options = settings_rows,
 	.option = settings_option,
+	.patience = PATIENCE_FILTER,
 	.streams = streams,
 };
 

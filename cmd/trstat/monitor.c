@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/util/io.h"
 #include "common/value/units.h"
 
 enum { SECOND = 1000000000 };
@@ -98,7 +99,7 @@ static int wait_wall(void *ctx)
 
 		if (check_wall(m))
 			return -1;
-		if (got > 0 || (got < 0 && errno != EINTR))
+		if (got > 0 || io_stopped() || (got < 0 && errno != EINTR))
 			return 0;
 	}
 }

@@ -64,6 +64,7 @@ static const struct program program = {
 	.purpose = "Add symbols to the locations of an event stream.",
 	.options = option_rows,
 	.option = option,
+	.patience = PATIENCE_FILTER,
 	.streams = streams,
 };
 

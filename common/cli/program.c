@@ -1,6 +1,7 @@
 #include "common/cli/program.h"
 
 #include "common/cli/failure.h"
+#include "common/util/io.h"
 #include "common/util/output.h"
 #include "common/util/version.h"
 
@@ -216,11 +217,34 @@ int program_check_format(const struct common_options *c, const char *format)
 	return -1;
 }
 
-/* Test whether -o follows the invalid option. */
-static bool has_output(char **argv)
+/* Test whether a word of the command line is -o, which may follow other letters, or --output, which
+ * may be shortened. */
+static bool is_output(const struct start *s, const char *word)
 {
-	while (*++argv)
-		if (!strncmp(*argv, "-o", 2) || !strncmp(*argv, "--o", 3))
+	size_t n;
+
+	if (*word++ != '-')
+		return false;
+	if (*word == '-') {
+		n = strcspn(++word, "=");
+		return n && n <= strlen("output") && !strncmp(word, "output", n);
+	}
+	for (; *word && *word != 'o'; word++) {
+		size_t i = 0;
+
+		while (i < s->n && options_letter(s->rows[i]) != *word)
+			i++;
+		if (i == s->n || s->rows[i]->arg)
+			return false;
+	}
+	return *word == 'o';
+}
+
+/* Test whether -o follows the invalid option. */
+static bool has_output(const struct start *s, char **argv)
+{
+	while (*++argv && strcmp(*argv, "--") != 0)
+		if (is_output(s, *argv))
 			return true;
 	return false;
 }
@@ -268,7 +292,7 @@ static int start(struct start *s, int argc, char **argv)
 	if (collect_rows(s))
 		return program_usage(s->common, "out of memory");
 	if (options_parse(&(struct option_table){s->rows, s->n, take_option, s}, argc, argv, &e)) {
-		if (!s->common->output && has_output(argv))
+		if (!s->common->output && has_output(s, argv))
 			s->common->output = "";
 		return usage(s->common, &e);
 	}
@@ -285,6 +309,9 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 
 	*c = (struct common_options){.program = p, .ctx = ctx};
 	restore_sigpipe();
+	/* a line is one write, so that lines of several programs are not mixed */
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+	io_catch_signals(p->patience ? p->patience : PATIENCE_LAST);
 	r = start(&s, argc, argv);
 	free(s.rows);
 	return r;

@@ -22,6 +22,10 @@
 
 #include <stdbool.h>
 
+/* Time for which a program reads on from a pipe after a signal, ms (io.h). A program that another
+ * one waits for has less: the end of its stream arrives in time. */
+enum patience { PATIENCE_FIRST = 1200, PATIENCE_FILTER = 1600, PATIENCE_LAST = 2000 };
+
 struct program {
 	const char *name;		  /* "trdecode" */
 	const char *operands;		  /* "INPUT..." */
@@ -30,7 +34,8 @@ struct program {
 	/* Handle an option of the program; arg is valid as long as argv. 0, or -1 with e filled:
 	   a usage error. May be NULL if the table is empty. */
 	int (*option)(void *ctx, int key, const char *arg, struct error *e);
-	int words; /* operands before the files: expressions */
+	int words;	   /* operands before the files: expressions */
+	unsigned patience; /* enum patience; 0: PATIENCE_LAST */
 	/* Get the HEAD flags (enum head_flags) of the stream that the program writes with its
 	   options, -1: it writes no stream. May be NULL: it never does. */
 	int (*streams)(const void *ctx);

@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/util/io.h"
 
 enum {
 	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
@@ -94,6 +97,21 @@ int stage_create(struct stage *s, int argc, char **argv)
 	return 0;
 }
 
+/* Test whether one of the recorded errors is this one. */
+static bool has_error(const struct stage *s, const char *error)
+{
+	const char *all = (const char *)s->input_errors.data, *at = all;
+	size_t n = strlen(error);
+
+	while ((at = strstr(at, error))) {
+		if ((at == all || !strncmp(at - 2, "; ", 2)) &&
+		    (!at[n] || !strncmp(at + n, "; ", 2)))
+			return true;
+		at++;
+	}
+	return false;
+}
+
 /* Record an input error: true if it is new. Without memory it is dropped: it was printed. */
 static bool add_input_error(struct stage *s, const char *file, uint64_t offset, const char *what)
 {
@@ -107,8 +125,7 @@ static bool add_input_error(struct stage *s, const char *file, uint64_t offset, 
 		     location, what);
 	if (n < 0)
 		return true;
-	if (s->input_errors.size)
-		is_new = !strstr((char *)s->input_errors.data, line + 2);
+	is_new = !s->input_errors.size || !has_error(s, line + 2);
 	if (is_new && s->input_errors.size + (size_t)n < INPUT_ERRORS_LIMIT &&
 	    !buffer_append(&s->input_errors, line, (size_t)n) && !buffer_u8(&s->input_errors, 0))
 		s->input_errors.size--;
@@ -133,6 +150,10 @@ static void input_failed(struct stage *s)
 	const struct error *e = &s->in.error;
 	char what[sizeof *e];
 
+	if (s->in.cut) {
+		s->in.cut = false;
+		return;
+	}
 	/* a failed flush in before_block is an error of the output */
 	if (s->filter && s->in.stop && s->out.error.what[0]) {
 		stage_fail(s, &s->out.error);
@@ -382,6 +403,8 @@ int stage_finish(struct stage *s)
 
 	progress_end(&s->progress, s->bytes + s->offset, s->in.size, s->events);
 	faults_report(&s->faults, NULL, "");
+	if (io_left() && !s->stopped && !s->options->quiet)
+		warn(s->in.file, NO_OFFSET, "ended by a signal: the rest of the file is not read");
 	bad_values_report(&s->bad_values);
 	bad_values_free(&s->bad_values);
 	if (s->filter && s->status == STATUS_FAILED)

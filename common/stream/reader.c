@@ -67,7 +67,7 @@ static const char *meta_fault(const struct reader *r, const struct block *b)
  * blocks follow its header. */
 static int ends_here(struct reader *r)
 {
-	reader_damaged(r, r->input.offset + (r->input.filled - r->input.begin), READER_NO_END);
+	reader_ended(r, r->input.offset + (r->input.filled - r->input.begin), READER_NO_END);
 	reader_go_on_after_damage(r);
 	return -1;
 }

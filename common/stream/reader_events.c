@@ -12,7 +12,7 @@ static int load_cut(struct reader *r, struct block *b)
 	if (reader_tables(r, b)) {
 		if (r->stop)
 			return -1;
-		reader_damaged(r, r->input.offset + b->length, READER_NO_END);
+		reader_ended(r, r->input.offset + b->length, READER_NO_END);
 		if (reader_may_go_back(r, b->length))
 			reader_go_on_after_damage(r);
 		else

@@ -111,7 +111,8 @@ int reader_open_next(struct reader *r)
 	const char *path;
 	struct stat st;
 
-	if (r->input.path >= r->input.npaths)
+	/* a signal ends the first inputs and those after them */
+	if (r->input.path >= r->input.npaths || (r->input.path && io_cut()))
 		return 0;
 	path = r->input.paths ? r->input.paths[r->input.path] : "-";
 	r->input.path++;
@@ -124,7 +125,7 @@ int reader_open_next(struct reader *r)
 		r->file = "<stdin>";
 	} else {
 		r->file = path;
-		r->input.fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+		r->input.fd = io_open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 		if (r->input.fd < 0) {
 			r->fatal = true;
 			return error_errno(&r->error, path, NO_OFFSET, "cannot open");
@@ -256,7 +257,7 @@ int reader_skip_pending(struct reader *r)
 			return -1;
 		if (!got) {
 			r->pending = 0;
-			return reader_damaged(r, r->input.offset, READER_NO_END);
+			return reader_ended(r, r->input.offset, READER_NO_END);
 		}
 	}
 	return 0;
@@ -266,4 +267,10 @@ int reader_damaged(struct reader *r, uint64_t offset, const char *what)
 {
 	r->segment.hurt = true;
 	return error_set(&r->error, r->file, offset, "%s", what);
+}
+
+int reader_ended(struct reader *r, uint64_t offset, const char *what)
+{
+	r->cut = io_cut();
+	return reader_damaged(r, offset, what);
 }

@@ -4,6 +4,7 @@
 
 #include "common/stream/reader_private.h"
 #include "common/stream/writer.h"
+#include "common/util/io.h"
 
 /* Move the payload bytes that were not read from pipe to pipe. */
 static int splice_rest(struct reader *r, struct writer *w, size_t n, struct error *e)
@@ -15,7 +16,9 @@ static int splice_rest(struct reader *r, struct writer *w, size_t n, struct erro
 			r->fatal = r->stop = true;
 			return -1;
 		}
-		moved = splice(r->input.fd, NULL, output_fd(w->output), NULL, n, SPLICE_F_MOVE);
+		moved = io_over(r->input.fd) ? 0
+					     : splice(r->input.fd, NULL, output_fd(w->output), NULL,
+						      n, SPLICE_F_MOVE);
 		if (moved < 0) {
 			struct pollfd in = {r->input.fd, POLLIN, 0};
 			struct pollfd out = {output_fd(w->output), POLLOUT, 0};
@@ -33,7 +36,7 @@ static int splice_rest(struct reader *r, struct writer *w, size_t n, struct erro
 		if (!moved) {
 			w->broken =
 				true; /* the block was written in part: no block may follow it */
-			reader_damaged(r, r->input.offset, READER_NO_END);
+			reader_ended(r, r->input.offset, READER_NO_END);
 			reader_close_input(r);
 			return -1;
 		}

@@ -20,6 +20,8 @@ enum {
 /* reader_input.c: fill the error and return -1. */
 int reader_fatal(struct reader *r, const char *what);
 int reader_damaged(struct reader *r, uint64_t offset, const char *what);
+/* Report that the input ended too early. After a signal that is no damage (reader.cut). */
+int reader_ended(struct reader *r, uint64_t offset, const char *what);
 int reader_no_memory(struct reader *r);
 /* Open the next input. 1, 0: there is none, -1 (the next call opens the one after it). */
 int reader_open_next(struct reader *r);

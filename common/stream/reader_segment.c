@@ -1,5 +1,8 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/util/status.h"
 #include "common/stream/reader_private.h"
@@ -55,13 +58,15 @@ static int no_stream(struct reader *r, size_t n)
 	unsigned version;
 	bool other = reader_other_version(head, n, &version);
 	const char *tool = unpacker(head, n);
+	bool file = r->input.fd != STDIN_FILENO;
 
 	reader_close_input(r);
 	r->fatal = true;
 	if (tool)
 		return error_set(&r->error, r->file, NO_OFFSET,
-				 "is compressed; give it unpacked on standard input: %s %s |", tool,
-				 r->file);
+				 "is compressed; unpack it first: %s%s%s | %s", tool,
+				 file ? " " : "", file ? r->file : "",
+				 program_invocation_short_name);
 	if (!other)
 		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
 	return error_set(&r->error, r->file, NO_OFFSET, "event stream version %u is not supported",
@@ -80,10 +85,10 @@ static int end_of_input(struct reader *r)
 		return no_stream(r, rest);
 	reader_close_input(r);
 	if (first && !rest)
-		return reader_damaged(r, NO_OFFSET, "no input: did the previous command fail?");
+		return reader_ended(r, NO_OFFSET, "no input: did the previous command fail?");
 	if (rest)
-		return reader_damaged(r, at, marker ? READER_NO_END : READER_NO_BLOCK);
-	return wanted ? reader_damaged(r, at, "the stream ends before its last segment") : 2;
+		return reader_ended(r, at, marker ? READER_NO_END : READER_NO_BLOCK);
+	return wanted ? reader_ended(r, at, "the stream ends before its last segment") : 2;
 }
 
 int reader_begin_segment(struct reader *r)

@@ -379,7 +379,9 @@ static int send_events(struct writer *w, const void *tail, size_t tail_size)
 	writer_clear_block(w);
 	if (w->sent.progress)
 		progress_tick(w->sent.progress, w->sent.bytes, 0, w->sent.events);
-	return writer_send_block(w, BLOCK_EVENTS, 0, parts, 4);
+	if (writer_send_block(w, BLOCK_EVENTS, 0, parts, 4))
+		return -1;
+	return w->sent.after ? w->sent.after(w->sent.after_ctx) : 0;
 }
 
 int writer_flush(void *writer)

@@ -139,6 +139,9 @@ struct sent_metas {
 struct sent_blocks {
 	struct progress *progress; /* called for every block that is sent; may be NULL */
 	uint64_t bytes, events;
+	/* called after each EVENTS block; -1: no more rows are wanted. NULL: none */
+	int (*after)(void *ctx);
+	void *after_ctx;
 };
 
 struct writer {

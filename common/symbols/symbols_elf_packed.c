@@ -20,17 +20,18 @@ static int unpack_zstd(int from, int to, void *in_data, void *out_data)
 	ZSTD_DStream *z = ZSTD_createDStream();
 	ZSTD_inBuffer in = {in_data, 0, 0};
 	size_t left = 1;
-	uint64_t size = 0;
+	uint64_t size = 0, at = 0;
 	struct error e;
 
 	while (z && left && !ZSTD_isError(left) && size < UNPACKED_MOST) {
 		ZSTD_outBuffer out = {out_data, ZSTD_DStreamOutSize(), 0};
 
 		if (in.pos == in.size) {
-			ssize_t got = io_read(from, in_data, ZSTD_DStreamInSize());
+			ssize_t got = io_read_at(from, in_data, ZSTD_DStreamInSize(), at);
 
 			if (got <= 0)
 				break;
+			at += (uint64_t)got;
 			in = (ZSTD_inBuffer){in_data, (size_t)got, 0};
 		}
 		left = ZSTD_decompressStream(z, &out, &in);

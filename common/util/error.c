@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void fill(struct error *e, const char *file, uint64_t offset, const char *fmt, va_list ap)
 {
@@ -50,31 +51,55 @@ int error_no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-/* Print a text with control characters masked: texts of a trace must not control the terminal.
- * */
-static void put_masked(const char *s)
+/* A line for stderr: one write(2), so that lines of several programs are not mixed. */
+struct line {
+	size_t n;
+	char text[2048];
+};
+
+/* Add a text with control characters masked: texts of a trace must not control the terminal. */
+static void put_masked(struct line *l, const char *s)
 {
-	for (; *s; s++) {
+	for (; *s && l->n < sizeof l->text - 1; s++) {
 		unsigned char c = (unsigned char)*s;
 
-		putc(c < 0x20 || c == 0x7f ? '?' : c, stderr);
+		l->text[l->n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
+	}
+}
+
+void error_write(const char *text, size_t n)
+{
+	while (n) {
+		ssize_t done = write(STDERR_FILENO, text, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return;
+		text += done;
+		n -= (size_t)done;
 	}
 }
 
 static void print(const char *file, uint64_t offset, const char *what)
 {
-	flockfile(stderr);
-	put_masked(program_invocation_short_name);
-	fputs(": ", stderr);
+	struct line l = {0};
+
+	put_masked(&l, program_invocation_short_name);
+	put_masked(&l, ": ");
 	if (file && *file) {
-		put_masked(file);
-		fputs(": ", stderr);
+		put_masked(&l, file);
+		put_masked(&l, ": ");
 	}
-	if (offset != NO_OFFSET)
-		fprintf(stderr, "0x%llx: ", (unsigned long long)offset);
-	put_masked(what);
-	putc('\n', stderr);
-	funlockfile(stderr);
+	if (offset != NO_OFFSET) {
+		char at[24];
+
+		snprintf(at, sizeof at, "0x%" PRIx64 ": ", offset);
+		put_masked(&l, at);
+	}
+	put_masked(&l, what);
+	l.text[l.n++] = '\n';
+	error_write(l.text, l.n);
 }
 
 void error_text(const struct error *e, char *text, size_t size)

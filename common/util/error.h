@@ -45,6 +45,9 @@ void error_text(const struct error *e, char *text, size_t size);
 /* Print "program: file: offset: what" on stderr; control characters of a trace are masked. */
 void error_print(const struct error *e);
 
+/* Write bytes to stderr, at once: the lines of several programs are not mixed. */
+void error_write(const char *text, size_t n);
+
 /* Faults of one kind: of errors whose descriptions differ only in numbers. */
 struct fault_kind {
 	uint64_t key, count;
@@ -60,6 +63,7 @@ struct faults {
 	unsigned nkinds;
 	uint64_t others; /* of further kinds */
 	uint64_t total;
+	struct error *held; /* a fault that may be none, not counted yet; NULL: none */
 };
 
 /* Count a fault. file: NULL, or the input if several inputs share f. Faults without an offset are

@@ -2,6 +2,7 @@
 
 #include "common/util/buffer_file.h"
 #include "common/util/status.h"
+#include "common/util/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,11 +54,13 @@ static int take_name(struct output *o, const char *directory, int (*take)(int fd
 			errno = ENOMEM;
 			return -1;
 		}
+		temporary_name(name);
 		r = take(o->fd, name);
 		if (r >= 0) {
 			o->temporary = name;
 			return r;
 		}
+		temporary_unname(name);
 		free(name);
 		if (errno != EEXIST)
 			return -1;
@@ -152,8 +155,10 @@ static void drop(struct output *o)
 {
 	if (o->owned && o->fd >= 0)
 		close(o->fd);
-	if (o->temporary)
+	if (o->temporary) {
 		unlink(o->temporary);
+		temporary_unname(o->temporary);
+	}
 	free(o->name);
 	free(o->place);
 	free(o->temporary);
@@ -282,6 +287,7 @@ static int put_in_place(struct output *o)
 {
 	if (rename(o->temporary, o->place))
 		return -1;
+	temporary_unname(o->temporary);
 	free(o->temporary);
 	o->temporary = NULL;
 	return 0;

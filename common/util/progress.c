@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/util/error.h"
+
 enum { INTERVAL_NS = 200 * 1000 * 1000 };
 
 static uint64_t now(void)
@@ -30,15 +32,20 @@ static void print(struct progress *p, uint64_t time, uint64_t bytes, uint64_t to
 		  uint64_t events)
 {
 	uint64_t ms = (time - p->start) / 1000000;
+	char of[80] = "", line[256];
+	int n;
 
-	fprintf(stderr, "%s%s: %" PRIu64 ".%" PRIu64 " MB", p->terminal ? "\r" : "",
-		program_invocation_short_name, bytes / 1000000, bytes / 100000 % 10);
 	if (total && bytes <= total)
-		fprintf(stderr, " of %" PRIu64 ".%" PRIu64 " MB, %" PRIu64 " %%", total / 1000000,
-			total / 100000 % 10, (uint64_t)((unsigned __int128)bytes * 100 / total));
-	fprintf(stderr, ", %" PRIu64 " event%s in %" PRIu64 ".%" PRIu64 " s", events,
-		events == 1 ? "" : "s", ms / 1000, ms / 100 % 10);
-	fputs(p->terminal ? "\033[K" : "\n", stderr);
+		snprintf(of, sizeof of, " of %" PRIu64 ".%" PRIu64 " MB, %" PRIu64 " %%",
+			 total / 1000000, total / 100000 % 10,
+			 (uint64_t)((unsigned __int128)bytes * 100 / total));
+	n = snprintf(line, sizeof line,
+		     "%s%.40s: %" PRIu64 ".%" PRIu64 " MB%s, %" PRIu64 " event%s in %" PRIu64
+		     ".%" PRIu64 " s%s",
+		     p->terminal ? "\r" : "", program_invocation_short_name, bytes / 1000000,
+		     bytes / 100000 % 10, of, events, events == 1 ? "" : "s", ms / 1000,
+		     ms / 100 % 10, p->terminal ? "\033[K" : "\n");
+	error_write(line, (size_t)n);
 	p->shown = true;
 }
 
@@ -60,6 +67,6 @@ void progress_end(struct progress *p, uint64_t bytes, uint64_t total, uint64_t e
 	if (p->shown || !p->terminal)
 		print(p, now(), bytes, total, events);
 	if (p->shown && p->terminal)
-		fputc('\n', stderr);
+		error_write("\n", 1);
 	p->on = false;
 }

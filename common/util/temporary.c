@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int failed(struct error *e, const char *what)
@@ -66,4 +68,57 @@ int temporary_read(int fd, void *data, size_t n, uint64_t offset, struct error *
 void temporary_forget(int fd, uint64_t offset, size_t n)
 {
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
+}
+
+enum { NAMES = 8 };
+
+static const char *volatile names[NAMES]; /* NULL: free */
+
+void temporary_name(const char *name)
+{
+	for (int i = 0; i < NAMES; i++)
+		if (!names[i]) {
+			names[i] = name;
+			return;
+		}
+}
+
+void temporary_unname(const char *name)
+{
+	for (int i = 0; i < NAMES; i++)
+		if (names[i] == name)
+			names[i] = NULL;
+}
+
+/* Remove the files of a directory by system calls alone: opendir allocates memory. */
+static void remove_files(int directory)
+{
+	uint64_t entries[512];
+	long n;
+
+	while ((n = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+		for (long at = 0; at < n;) {
+			/* linux_dirent64: u64 d_ino, u64 d_off, u16 d_reclen, u8 d_type, name */
+			const char *entry = (const char *)entries + at;
+			uint16_t length;
+
+			memcpy(&length, entry + 16, sizeof length);
+			unlinkat(directory, entry + 19, 0);
+			at += length;
+		}
+}
+
+void temporary_remove_names(void)
+{
+	for (int i = 0; i < NAMES; i++) {
+		const char *name = names[i];
+		int directory;
+
+		if (!name || !unlink(name))
+			continue;
+		directory = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (directory >= 0)
+			remove_files(directory);
+		rmdir(name);
+	}
 }

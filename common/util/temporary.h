@@ -17,4 +17,11 @@ int temporary_read(int fd, void *data, size_t n, uint64_t offset, struct error *
 /* Free the disk space of a range that is no longer needed, if the file system can. */
 void temporary_forget(int fd, uint64_t offset, size_t n);
 
+/* Note the name of an unfinished output, a file or a directory of files, which must not be left
+ * when a signal ends the program. The caller keeps the name valid until temporary_unname. */
+void temporary_name(const char *name);
+void temporary_unname(const char *name);
+/* Remove the unfinished outputs. A signal handler may call it. */
+void temporary_remove_names(void);
+
 #endif

@@ -4,7 +4,6 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -53,12 +52,8 @@ bool decompress_known(const uint8_t *head, size_t n)
 static int wait_for_input(void *ctx)
 {
 	struct decompress *d = ctx;
-	struct pollfd p[2] = {{d->in, POLLIN, 0}, {d->out, 0, 0}};
 
-	while (poll(p, 2, -1) < 0)
-		if (errno != EINTR)
-			return 0;
-	return p[1].revents ? -1 : 0;
+	return io_wait(d->in, d->out);
 }
 
 /* Returns false if the pipe has no reader any more. */
@@ -184,7 +179,7 @@ struct decompress *decompress_open(const struct unpack_file *file, int *fd, stru
 	d->unpacks =
 		is_gzip(file->head, file->head_size) || unpack_is_zstd(file->head, file->head_size);
 	d->container = is_gzip(file->head, file->head_size) ? CONTAINER_GZIP : CONTAINER_ZSTD;
-	if (pipe2(ends, O_CLOEXEC)) {
+	if (io_pipe(ends)) {
 		error_errno(e, file->name, NO_OFFSET, "cannot open a pipe");
 		goto failed;
 	}

@@ -20,14 +20,13 @@ enum {
 	HEAD_SIZE_ZSTD = 132 * 1024, /* of its first block, before whose end zstd unpacks nothing */
 };
 
-void input_damage_error(struct input *in, const struct error *e)
+/* Record damage, and print the first of its kind. */
+static void damage_add(struct input *in, const struct error *e)
 {
 	struct decoding *d = in->decoding;
 	char message[600];
 	struct error named = *e;
 
-	if (d->times_only)
-		return;
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer) {
 		if (!named.file[0])
@@ -37,6 +36,36 @@ void input_damage_error(struct input *in, const struct error *e)
 	}
 	if (faults_add(&in->faults, e, NULL) || d->verbose)
 		error_print(e);
+}
+
+/*
+ * After the end that a signal made, the last damage is the record that was cut there. Damage before
+ * it is damage.
+ */
+void input_damage_error(struct input *in, const struct error *e)
+{
+	if (in->decoding->times_only || in->decoding->ended)
+		return;
+	if (!io_cut()) {
+		damage_add(in, e);
+		return;
+	}
+	if (in->faults.held && in->faults.held->offset != e->offset)
+		damage_add(in, in->faults.held);
+	if (!in->faults.held)
+		in->faults.held = malloc(sizeof *in->faults.held);
+	if (in->faults.held)
+		*in->faults.held = *e;
+}
+
+bool input_left(const struct input *in)
+{
+	struct stat st;
+
+	if (in->tree)
+		return true;
+	return in->fd >= 0 && !fstat(in->fd, &st) && S_ISREG(st.st_mode) && st.st_size &&
+	       lseek(in->fd, 0, SEEK_CUR) < st.st_size;
 }
 
 void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
@@ -200,7 +229,7 @@ static int open_file(struct input *in, const char *name, struct stat *st, struct
 		if (isatty(in->fd))
 			return error_set(e, in->name, NO_OFFSET, "a terminal, not a trace");
 	} else {
-		in->fd = open(name, O_RDONLY | O_CLOEXEC);
+		in->fd = io_open(name, O_RDONLY | O_CLOEXEC);
 		if (in->fd < 0)
 			return error_errno(e, name, NO_OFFSET, "cannot open");
 		if (isatty(in->fd))
@@ -364,7 +393,8 @@ static void report_packed(struct input *in)
 {
 	struct error damage;
 
-	if (in->next == UINT64_MAX && in->decoding->shared != in && packed_damage(in, &damage))
+	if (in->next == UINT64_MAX && in->decoding->shared != in && packed_damage(in, &damage) &&
+	    !io_cut())
 		input_damage_error(in, &damage);
 }
 
@@ -404,5 +434,6 @@ void input_close(struct input *in)
 		close(in->fd);
 	decompress_close(in->packed);
 	free(in->head);
+	free(in->faults.held);
 	free(in->path);
 }

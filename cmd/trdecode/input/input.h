@@ -25,6 +25,9 @@ int input_is(const struct input *in, const struct output *out, struct error *e);
 /* Call the decoder's begin, or run. */
 int input_begin(struct input *in, struct error *e);
 int input_run(struct input *in, uint64_t until, struct error *e);
+/* Test whether bytes of a file or directory may be unread: it is read at any place, or was not read
+ * to its end. */
+bool input_left(const struct input *in);
 /* The decoder of another input has read a shared input to its end. */
 void input_end_shared(struct input *in);
 void input_close(struct input *in);

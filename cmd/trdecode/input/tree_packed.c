@@ -101,7 +101,9 @@ static int unpack_member(struct tree *t, struct member *m, size_t length, uint64
 	/* a file that cannot be opened is reported when it is read */
 	if (file.fd < 0)
 		return 0;
-	n = io_read(file.fd, head, sizeof(head));
+	n = io_read_at(file.fd, head, sizeof(head), 0);
+	if (n > 0)
+		lseek(file.fd, n, SEEK_SET);
 	file.head_size = n > 0 ? (size_t)n : 0;
 	if (!decompress_known(head, file.head_size)) {
 		close(file.fd);

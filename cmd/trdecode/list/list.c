@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/util/io.h"
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
 
@@ -240,7 +241,7 @@ struct list *list_open(struct error *e)
 		error_no_memory(e);
 		return NULL;
 	}
-	if (pipe(l->pipe)) {
+	if (io_pipe(l->pipe)) {
 		error_errno(e, NULL, NO_OFFSET, "cannot open a pipe");
 		free(l);
 		return NULL;

@@ -77,10 +77,12 @@ static int make_temporary(struct tree_output *t, const char *where, struct error
 
 		if (asprintf(&name, "%s/.tr-%ld-%d.tmp", where, (long)getpid(), i) < 0)
 			return error_no_memory(e);
+		temporary_name(name);
 		if (!mkdir(name, 0777)) {
 			t->temporary = name;
 			return 0;
 		}
+		temporary_unname(name);
 		free(name);
 		if (errno != EEXIST)
 			break;
@@ -336,6 +338,7 @@ static int move_into_place(struct tree_output *t, struct error *e)
 	} else if (rename(t->temporary, t->path)) {
 		return error_errno(e, t->path, NO_OFFSET, "cannot replace the output directory");
 	}
+	temporary_unname(t->temporary);
 	free(t->temporary);
 	t->temporary = NULL;
 	return 0;
@@ -366,8 +369,10 @@ void tree_output_close(struct tree_output *t)
 
 	if (!t->open)
 		return;
-	if (t->temporary)
+	if (t->temporary) {
 		remove_temporary(t);
+		temporary_unname(t->temporary);
+	}
 	if (t->directory >= 0)
 		close(t->directory);
 	if (t->spool >= 0) {

@@ -1,0 +1,164 @@
+# The first SIGINT or SIGTERM ends the input, and every program finishes its work; a second one ends the program.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	python3 -c 'for i in range(2000):
+		print(f"  task-1 [000] d..1. {100 + i // 1000}.{i % 1000:06}: sched_wakeup: comm=a pid={i} prio=120 target_cpu=000")' >k.txt
+	EVENTS=$(head -c 60000 k.txt | grep -c target_cpu=000$)
+	# the shell of a pipe whose program dies of SIGINT would die of it, too
+	printf '#!/bin/bash\n%s\n' 'trap exit INT; head -c "${2:-60000}" "$1"; sleep 9 >/dev/null & wait' >slow.sh
+	printf '#!/bin/bash\n%s\n' 'trap "" INT TERM; exec ./slow.sh "$@"' >deaf.sh
+	chmod +x slow.sh deaf.sh
+}
+
+# live OPTION... COMMAND: t/tools/live.py, the time that it took after the signal in $after, ms
+live() {
+	run --separate-stderr "$ROOT/t/tools/live.py" -w 0.25 "$@"
+	after=${stderr_lines[-1]#ended after } after=${after% ms}
+	unset 'stderr_lines[-1]'
+}
+
+quiet() {
+	((!${#stderr_lines[@]})) || { printf '%s\n' "${stderr_lines[@]}" && false; }
+}
+
+@test "SIGINT of the terminal: what was recorded is in the table and in the file" {
+	live './slow.sh k.txt | trdecode | trsym | trfilter 1 | trstat -q -c count'
+	assert_success
+	[[ ${lines[1]} == *" $EVENTS  sched_wakeup" ]]
+	quiet
+	for p in 'trdecode -o f' 'trdecode | trstat -o f' 'trdecode | trencode -t csv -o f' 'trdecode | trfilter 1 -o f' \
+		'trdecode | trsym -o f'; do
+		live "./slow.sh k.txt | $p"
+		assert_success
+		assert [ -s f ]
+		quiet
+		mv f "${p//[ |]/}"
+	done
+	[[ $(wc -l <'trdecodetrencode-tcsv-of') == $((EVENTS + 1)) ]]
+	[[ $(trfilter -c 1 trdecode-of) == "$EVENTS" && $(trfilter -c 1 trdecodetrsym-of) == "$EVENTS" ]]
+}
+
+@test "a writer that ignores the signal is waited for, at most 2 seconds" {
+	live 'trdecode < <(./deaf.sh k.txt) | trfilter 1 | trstat -q -c count'
+	assert_success
+	[[ ${lines[1]} == *" $EVENTS  sched_wakeup" ]]
+	quiet
+	((after < 3000))
+	trdecode -q -o fib.trs "$DATA/uftrace/fib"
+	live 'trstat -q -n 1 -c count < <(./deaf.sh fib.trs 20000)'
+	assert_success
+	assert [ ${#lines[@]} = 2 ]
+	quiet
+	((after > 1000 && after < 4000))
+}
+
+@test "SIGTERM of one program, or of all at once" {
+	live -s TERM -o trdecode 'trdecode < <(./slow.sh k.txt) | trstat -q -c count'
+	assert_success
+	[[ ${lines[1]} == *" $EVENTS  sched_wakeup" ]]
+	live -s TERM './slow.sh k.txt | trdecode | trstat -q -c count -o f'
+	for i in {1..20}; do [[ -e f ]] || sleep 0.1; done # the shell is gone first
+	[[ $(tail -n 1 f) == *" $EVENTS  sched_wakeup" ]]
+}
+
+@test "a second signal: status 130 or 143, and no file" {
+	live -2 0.3 'trdecode -o f < <(./deaf.sh k.txt)'
+	assert_failure 130
+	live -2 0.3 -s TERM 'exec trdecode -o f < <(./deaf.sh k.txt)'
+	assert_failure 143
+	trdecode -q -o fib.trs "$DATA/uftrace/fib"
+	live -2 0.3 'exec trencode -q -t uftrace -o d < <(./deaf.sh fib.trs 20000)'
+	assert_failure 130
+	run ls -A
+	refute_line --regexp '^(f|d|\.tr-.*)$'
+	# a signal that timeout(1) sends to the program and to its group is one
+	run timeout -s INT 0.4 trdecode -o f < <(./slow.sh k.txt)
+	assert_failure 124
+	[[ $(trfilter -c 1 f) == "$EVENTS" ]]
+}
+
+@test "a record that is cut at the end is no damage, in any format" {
+	local f n size
+	trdecode -q -o fib.trs "$DATA/uftrace/fib"
+	trencode -q -t chrome -o fib.json fib.trs
+	trencode -q -t perfetto -o fib.pf fib.trs
+	gzip -c k.txt >k.gz
+	for f in k.txt fib.trs fib.json fib.pf k.gz; do
+		size=$(stat -c %s $f)
+		for n in $((size * 3 / 4 + 1)) $((size * 3 / 4 + 3)); do
+			live "./slow.sh $f $n | trdecode | trstat -q -c count"
+			assert_success
+			assert [ ${#lines[@]} -gt 1 ]
+			quiet
+		done
+	done
+	# damage before the end is damage
+	{ head -c 5000 k.txt; echo; echo none; cat k.txt; } >bad.txt
+	live './slow.sh bad.txt | trdecode | trstat -q -c count'
+	assert_failure 1
+}
+
+@test "an input without a byte; a FIFO that no program writes" {
+	live 'sleep 9 | trstat -q -c count'
+	assert_success
+	quiet
+	mkfifo fifo
+	live 'trstat -q -c count fifo'
+	assert_success
+	quiet
+}
+
+@test "intervals by the wall clock end with the present one" {
+	live 'trdecode < <(./slow.sh k.txt) | trstat -q -c count -i 10s --wall'
+	assert_success
+	[[ $output == *" $EVENTS  sched_wakeup"* ]]
+}
+
+@test "nohup: an ignored signal stays ignored" {
+	run bash -c 'trap "" INT; trdecode -q -o g < <(head -c 6000 k.txt; sleep 0.6; tail -c +6001 k.txt) & sleep 0.3; kill -INT $!; wait $!'
+	assert_success
+	[[ $(trfilter -c 1 g) == 2000 ]]
+}
+
+@test "perf record to a pipe" {
+	need perf
+	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record"
+	live -w 1 'perf record -q -e cpu-clock -g -o - -- sh -c "trap exit INT; while :; do :; done" 2>/dev/null | trdecode | trsym -q | trstat -q -c count -n 1'
+	[[ ${#lines[@]} == 2 ]]
+	quiet
+}
+
+@test "trace_pipe of tracefs" {
+	local root
+	for root in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+		I=$root/instances/trutilss$$
+		[[ ! -d $root/instances ]] || ! mkdir "$I" 2>/dev/null || break
+	done
+	[[ -d $I ]] || skip "no tracefs"
+	live "for ((i = 0; i < 50; i++)); do echo \"mark \$i\" >$I/trace_marker; done & exec trdecode -o f $I/trace_pipe"
+	rmdir "$I"
+	assert_success
+	quiet
+	[[ $(trencode -q -t ndjson f | grep -c '"mark [0-9]*') == 50 ]]
+}
+
+@test "a full device; a pipe that is closed" {
+	run -2 trdecode -q -o /dev/full k.txt
+	assert_output --partial 'No space left on device'
+	for ((i = 0; i < 50; i++)); do cat k.txt; done >many.txt
+	run pipefail 'trdecode -q many.txt | trencode -q -t csv 2>err | head -n 1'
+	assert_failure 141
+	assert [ ! -s err ]
+}
+
+@test "a line on stderr is one write" {
+	need strace
+	{ strace -f -o calls -e trace=write trstat none | cat; } 2>/dev/null
+	[[ $(grep -c 'write(2' calls) == 1 ]]
+	echo '{"traceEvents":[{"ph":"X","ts":"x","dur":1},' >impossible.json
+	{ strace -f -o calls -e trace=write trdecode impossible.json | cat >/dev/null; } 2>err || true
+	[[ $(grep -c 'write(2' calls) == $(grep -c '' err) && -s err ]]
+}
