@@ -335,7 +335,7 @@ asynchronous() {
 	assert_line $'part\t1\t2500'
 	assert_line $'s\t2\t3000'
 	run -0 trencode -t ndjson x.trs
-	assert_line --partial '"name":"get","depth":0,"file":null,"line":null,"args":{"url":"a","status":200,"id":"0x1f"}}'
+	assert_line --partial '"name":"get","depth":0,"file":null,"line":null,"args":{"url":"a","status":200,"id":31}}'
 	trencode -t chrome --rebase=none -o again.json x.trs
 	jq -c . x.json >/dev/null
 	sed -i 's/"id":"32"/"id":32/' x.json
@@ -642,4 +642,63 @@ asynchronous() {
 	printf '[{"ph":"C","pid":1,"name":"mem","ts":0,"args":{"MB":"25.7"}},{"ph":"C","pid":1,"name":"mem","ts":5,"args":{"MB":"26"}}]' >x.json
 	run -0 pipefail "trdecode x.json | trencode -t chrome | jq -c '.traceEvents[] | [.ph, .ts, .args.MB]'"
 	assert_output $'["C",0,25.7]\n["C",5,26]'
+}
+
+# Sums of durations by name, with exact numbers.
+sums() {
+	python3 -c '
+import collections, decimal, json, sys
+total = collections.Counter()
+for e in json.load(open(sys.argv[1]), parse_float=decimal.Decimal)["traceEvents"]:
+    if e["ph"] == "X":
+        total[e["name"]] += int(decimal.Decimal(e["dur"]) * 1000)
+for name in sorted(total):
+    print(name, total[name], sep="\t")' "$1"
+}
+
+@test "calls that overlap keep their durations: in sums, copies, and as calls of Perfetto's format" {
+	python3 - >x.json <<-'END'
+		import json, random
+		random.seed(7)
+		events = []
+		for i in range(3000):
+		    events.append({"ph": "X", "name": f"f{i % 17}", "pid": 1, "tid": i % 3, "ts": random.randrange(4000) + i % 1000 / 1000,
+		                   "dur": random.choice((0, 1, 2, 5, 40)) + i % 10 / 1000, "args": {"n": i}})
+		    if i % 7 == 0:
+		        events.append({"ph": "i", "name": "mark", "pid": 1, "tid": i % 3, "ts": events[-1]["ts"]})
+		print(json.dumps({"traceEvents": events}))
+	END
+	trdecode -o s x.json
+	trencode -q -t ndjson -c name,dur s | jq -sr 'map(select(.dur != null)) | group_by(.name)[] | [.[0].name, (map(.dur) | add)] | @tsv' | sort >got
+	diff <(sums x.json | sort) got
+	trencode -q -t chrome -o copy.json s
+	diff <(jq -c '.traceEvents[] | select(.ph == "X") | [.name, .args]' x.json | sort) \
+		<(jq -c '.traceEvents[] | select(.args.n) | [.name, .args]' copy.json | sort)
+	trdecode copy.json | trencode -q -t ndjson -c time,name,dur,args | sort >again
+	trencode -q -t ndjson -c time,name,dur,args s | sort | diff - again
+	trencode -q -t perfetto -o p.pftrace s
+	trdecode p.pftrace | trencode -q -t ndjson -c name,dur | jq -sr 'map(select(.dur != null)) | group_by(.name)[] | [.[0].name, (map(.dur) | add)] | @tsv' | sort | diff got -
+}
+
+@test "what is inside of a call stays there: what overlaps it is beside, and 1 ns of truncation is none" {
+	cat >x.json <<-END
+		[{"ph":"X","name":"a","pid":1,"ts":0,"dur":10}, {"ph":"X","name":"b","pid":1,"ts":5,"dur":15},
+		{"ph":"X","name":"c","pid":1,"ts":12,"dur":6}, {"ph":"X","name":"d","pid":1,"ts":15,"dur":40},
+		{"ph":"X","name":"e","pid":1,"ts":16,"dur":1},
+		{"ph":"X","name":"f","pid":2,"ts":0.0009,"dur":2.9991},{"ph":"X","name":"g","pid":2,"ts":2.0000,"dur":1.0000}]
+	END
+	run -0 pipefail "trdecode x.json | trstat -c total,self -g name,caller -s name -t tsv"
+	assert_output - <<-'END'
+		trdecode: x.json: 1 call that ends after the call around it was ended with it
+		name	caller	total	self
+		a		10000	10000
+		b		15000	15000
+		c		6000	5000
+		d		40000	40000
+		e	c	1000	1000
+		f		2999	2000
+		g	f	999	999
+	END
+	trdecode -q x.json | trencode -q -t chrome | jq -r '.traceEvents[] | select(.overlaps) | [.name, .ph, .ts, .dur] | @tsv' >got
+	diff <(printf 'b\tX\t5\t15\nd\tX\t15\t40\n') got
 }

@@ -18,6 +18,8 @@
  * thread shows to be open (CALLS in trstream(5)). "enter_name", of X, and "leave_name", of E: the
  * name of the call's enter, or of its leave, if that is not "name", or not that of B.
  *
+ * "overlaps":true, of X: the call is on no stack, as it overlaps others of its thread.
+ *
  * "cpu":3, of instants and samples: the CPU on which the thread was.
  * "unit":"ns", of samples: the weight is a time.
  * "continues":"before", "after" or "both", an argument of X, E and b: the call continues in the
@@ -58,6 +60,8 @@
 #define CHROME_LEAVE_NAME "leave_name"
 
 #define CHROME_WEIGHT_UNIT "unit"
+
+#define CHROME_OVERLAPS "overlaps"
 
 /* The argument with the name of the track of an instant or call that Perfetto recorded. */
 #define CHROME_TRACK "track"

@@ -219,13 +219,13 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 	ended = *at;
 	open = c->async.open[ended - 1];
 	*at = open.below;
-	list = r->unfinished && !open.kernel ? &c->async.unfinished : &c->async.free;
+	list = r->marks.unfinished && !open.kernel ? &c->async.unfinished : &c->async.free;
 	c->async.open[ended - 1].below = *list;
 	*list = ended;
 	if (head && async_put(c, key, head))
 		return -1;
 	c->threads[open.thread].kernel_level -= open.kernel;
-	if (r->unfinished)
+	if (r->marks.unfinished)
 		return 0;
 	if (open.kernel)
 		return async_kernel(c, r, &open, time, values);

@@ -399,8 +399,8 @@ static void print_remarks(const struct chrome *c)
 		   "{call has|calls have} no duration (X without dur): {it lasts|they last} 0 %s",
 		   c->ticks ? "ticks" : "ns");
 	warn_count(file, n->clipped,
-		   "{call that ends after the call around it was|calls that end after the call "
-		   "around them were} ended with it");
+		   "{call that ends after the call around it was|calls that end after "
+		   "the call around them were} ended with it");
 	if (n->ignored)
 		warn(file, n->ignored_first,
 		     "the first of %" PRIu64
@@ -480,6 +480,9 @@ static void chrome_close(struct input *in)
 		free(c->threads[i].frames);
 	}
 	free(c->threads);
+	for (size_t i = 0; i < c->overlapping.count; i++)
+		free(c->overlapping.frames[i].values);
+	free(c->overlapping.frames);
 	free(c->ends.heap);
 	free(c->async.open);
 	chrome_frames_free(&c->frames);

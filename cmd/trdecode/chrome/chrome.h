@@ -47,6 +47,15 @@ struct chrome_id {
 	uint16_t form; /* enum chrome_id_form */
 };
 
+/* What is known of a call beside its times. */
+struct chrome_marks {
+	bool unfinished;   /* it ended without a leave */
+	bool unseen;	   /* it has no enter */
+	bool began_before; /* its enter is in the file before (--split) */
+	bool overlaps;	   /* it is on no stack */
+	bool inexact;	   /* its times had digits below 1 ns */
+};
+
 /* An event, as stored in the sorter. Its arguments follow; each is a name (a string of the writer),
  * the value's size, the value (value.h). */
 struct chrome_record {
@@ -59,12 +68,10 @@ struct chrome_record {
 	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; of samples and
 			    instants the frame + 1; 0 none */
 	struct chrome_id id;
-	uint32_t flow;	   /* number of the event among those of flows, if it may be the end; 0 */
-	int32_t cpu;	   /* of an instant or sample; -1: it is not known */
-	bool unfinished;   /* the call ended without a leave */
-	bool unseen;	   /* the call has no enter */
-	bool began_before; /* the enter is in the file before (--split) */
-	uint16_t scope;	   /* of an instant: CHROME_GLOBAL, CHROME_PROCESS; 0: of its thread */
+	uint32_t flow; /* number of the event among those of flows, if it may be the end; 0 */
+	int32_t cpu;   /* of an instant or sample; -1: it is not known */
+	struct chrome_marks marks;
+	uint16_t scope; /* of an instant: CHROME_GLOBAL, CHROME_PROCESS; 0: of its thread */
 };
 
 /* An open asynchronous call. */
@@ -81,12 +88,14 @@ struct chrome_open {
 /* An open call of a thread. */
 struct chrome_frame {
 	uint64_t end;	 /* ns; UINT64_MAX: an "E" will end it */
+	uint64_t limit;	 /* the earliest end of it and the calls around it */
 	uint64_t serial; /* number of its end in the heap; 0 none */
+	uint32_t call;	 /* on no stack: number of the call in the stream; 0 on a stack */
 	uint32_t location, name, category;
 	uint32_t leave_name; /* if it has another name; 0 none */
 	uint32_t level;	     /* number of open calls below, of those in or outside the kernel */
 	bool kernel;	     /* in the kernel */
-	bool unfinished;
+	bool unfinished, inexact;
 	uint8_t *values; /* of the leave, if there is no enter; owned */
 	uint32_t size;
 };
@@ -108,7 +117,15 @@ struct chrome_thread {
 struct chrome_end {
 	uint64_t time, serial;
 	uint32_t thread;
-	uint32_t depth; /* depth of its frame */
+	uint32_t depth; /* depth of its frame; of a call on no stack its index in overlapping */
+	bool overlaps;	/* on no stack */
+};
+
+/* The open calls that overlap others of their thread. */
+struct chrome_overlapping {
+	struct chrome_frame *frames;
+	size_t count, capacity;
+	size_t free; /* index + 1 of the first free one, which has the next one in its level; 0 */
 };
 
 /* Numbers of unusual events, for the remarks at the end. */
@@ -177,7 +194,8 @@ struct chrome_read {
 	bool doubtful;		     /* it follows a fault: it may be a part of an event */
 	bool in_time;		     /* its weight is in ns */
 	struct chrome_id id, bind;   /* bind: "bind_id" */
-	bool unfinished, unseen, continues, began_before, derived;
+	struct chrome_marks marks;
+	bool continues, derived;
 	bool flows;	/* the event is part of the flow `bind` */
 	bool flow_out;	/* and may not be its end */
 	uint16_t scope; /* as of a record */
@@ -199,6 +217,7 @@ struct chrome {
 	struct chrome_flows flows;
 	struct chrome_profiles profiles;
 	struct chrome_ends ends;
+	struct chrome_overlapping overlapping;
 	struct chrome_counts counts;
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
 	int64_t origin; /* ns or ticks: what trencode subtracted from all times of the file, else 0
@@ -223,6 +242,7 @@ struct chrome_row {
 	enum type_kind kind;
 	int32_t cpu;		      /* of an instant; -1 none */
 	bool kernel;		      /* of a call in the kernel */
+	uint32_t call;		      /* number of a call on no stack; 0 */
 	uint32_t level;		      /* of a call */
 	uint32_t type_name, category; /* strings of the writer */
 	uint32_t phase;		      /* with the scope */
@@ -252,9 +272,9 @@ static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
  * or r->error filled. */
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
 
-/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated. false: out of
- * range. */
-bool chrome_time(const char *text, int64_t *ns);
+/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated; then *inexact
+ * is set. false: out of range. */
+bool chrome_time(const char *text, int64_t *ns, bool *inexact);
 /* Get the thread of the event that is read, and its number. NULL: out of memory. */
 struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number);
 /* Add a sample. 0, or -1 with *e filled. */

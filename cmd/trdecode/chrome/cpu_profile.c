@@ -121,7 +121,7 @@ static int read_array(struct chrome *c, struct json_reader *r, struct chunk *chu
 			if (!frame || buffer_u32(&chunk->samples, frame))
 				return -1;
 		} else if (what == 't' && token == JSON_NUMBER) {
-			if (!chrome_time((char *)r->text.data, &ns))
+			if (!chrome_time((char *)r->text.data, &ns, &c->read.marks.inexact))
 				ns = 0;
 			if (buffer_u64(&chunk->deltas, (uint64_t)ns))
 				return -1;
@@ -149,7 +149,8 @@ static int read_chunk(struct chrome *c, struct json_reader *r, struct chunk *chu
 			if (read_chunk(c, r, chunk))
 				return -1;
 		} else if (start && token == JSON_NUMBER) {
-			if (!chrome_time((char *)r->text.data, &chunk->start))
+			if (!chrome_time((char *)r->text.data, &chunk->start,
+					 &c->read.marks.inexact))
 				chunk->start = -1;
 		} else if (what && token == JSON_ARRAY) {
 			if (read_array(c, r, chunk, what))

@@ -13,7 +13,7 @@ enum {
 	CHROME_CPUS = 1 << 16, /* more than any system has */
 };
 
-bool chrome_time(const char *text, int64_t *ns)
+bool chrome_time(const char *text, int64_t *ns, bool *inexact)
 {
 	bool minus = *text == '-';
 	unsigned __int128 n = 0;
@@ -40,8 +40,10 @@ bool chrome_time(const char *text, int64_t *ns)
 			return false;
 		scale += exponent;
 	}
-	for (; scale < 0 && n; scale++)
+	for (; scale < 0 && n; scale++) {
+		*inexact |= n % 10 != 0;
 		n /= 10;
+	}
 	for (; scale > 0 && n; scale--) {
 		if (n > TIME_LIMIT)
 			return false;
@@ -226,15 +228,14 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	uint32_t name; /* of the row with the arguments */
 
 	record.id = c->read.id;
-	record.unfinished = c->read.unfinished;
-	record.began_before = c->read.began_before;
-	record.unseen = c->read.unseen && (kind == CHROME_COMPLETE || kind == CHROME_BEGIN);
-	c->depths |= record.unfinished || record.unseen;
+	record.marks = c->read.marks;
+	record.marks.unseen &= kind == CHROME_COMPLETE || kind == CHROME_BEGIN;
+	c->depths |= record.marks.unfinished || record.marks.unseen;
 	if (c->read.has_nested && chrome_nested_convert(c))
 		return error_no_memory(e);
 	if (c->read.continues)
 		forget_argument(c, c->texts.continues);
-	if (record.unfinished)
+	if (record.marks.unfinished)
 		forget_argument(c, c->texts.unfinished);
 	if ((c->read.flows && c->read.bind.form & CHROME_ID_HERE && is_phase(c, "XBb") &&
 	     chrome_flow_add(c, &record, time)) ||
@@ -253,8 +254,8 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	}
 	if (kind == CHROME_COMPLETE || kind == CHROME_END)
 		record.other = writer_string(c->w, c->read.other.data, c->read.other.size);
-	name = kind == CHROME_COMPLETE && record.other && !record.unseen ? record.other
-									 : record.name;
+	name = kind == CHROME_COMPLETE && record.other && !record.marks.unseen ? record.other
+									       : record.name;
 	record.category = writer_string(c->w, c->read.category.data, c->read.category.size);
 	record.values = (uint32_t)c->read.arguments.size;
 	p = c->read.arguments.data;
@@ -268,7 +269,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 		c->lowest = time;
 	if (time + (int64_t)duration > c->highest)
 		c->highest = time + (int64_t)duration;
-	key.second = second_key(kind, duration, record.unseen);
+	key.second = second_key(kind, duration, record.marks.unseen);
 	c->read.record.size = 0;
 	if (buffer_append(&c->read.record, &record, sizeof record) ||
 	    (record.values && buffer_append(&c->read.record, p, record.values)))
@@ -355,7 +356,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
-	bool scope = json_is(r, "s"), derived = json_is(r, CHROME_DERIVED_FLOW);
+	bool overlaps = json_is(r, CHROME_OVERLAPS), scope = json_is(r, "s"),
+	     derived = json_is(r, CHROME_DERIVED_FLOW);
 	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
 	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
 	struct buffer *text = text_of(c, r);
@@ -376,7 +378,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	/* some writers put numbers beyond 2^53 in quotes */
 	if ((ts || dur) && (token == JSON_NUMBER ||
 			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
-		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur))
+		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur,
+				 &c->read.marks.inexact))
 			*(ts ? &t->wrong : &t->wrong_dur) = true;
 		t->has_ts |= ts;
 		t->has_dur |= dur;
@@ -389,10 +392,11 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		c->read.scope = json_is(r, "g")	  ? CHROME_GLOBAL
 				: json_is(r, "p") ? CHROME_PROCESS
 						  : 0;
-	c->read.unfinished |= unfinished && token == JSON_TRUE;
+	c->read.marks.unfinished |= unfinished && token == JSON_TRUE;
 	c->read.continues |= continues && token == JSON_STRING;
-	c->read.began_before |= continues && token == JSON_STRING && !json_is(r, "after");
-	c->read.unseen |= unseen && token == JSON_TRUE;
+	c->read.marks.began_before |= continues && token == JSON_STRING && !json_is(r, "after");
+	c->read.marks.unseen |= unseen && token == JSON_TRUE;
+	c->read.marks.overlaps |= overlaps && token == JSON_TRUE;
 	c->read.derived |= derived && token == JSON_TRUE;
 	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
@@ -491,8 +495,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	c->read.id = c->read.bind = (struct chrome_id){0};
 	c->read.flows = c->read.flow_out = c->read.has_nested = false;
 	c->read.scope = 0;
-	c->read.unfinished = c->read.unseen = c->read.in_time = false;
-	c->read.continues = c->read.began_before = c->read.derived = false;
+	c->read.marks = (struct chrome_marks){0};
+	c->read.in_time = c->read.continues = c->read.derived = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))

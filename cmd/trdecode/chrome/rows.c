@@ -1,7 +1,8 @@
 /*
  * rows.c - writes the sorted events as rows; an "X" event becomes an enter and a later leave
  *
- * The calls of a thread are a stack. A call that would end after its caller ends with its caller.
+ * The calls of a thread are a stack. An "X" that ends after an "X" around it overlaps that one: it
+ * is on no stack, and has a number. A call in a "B" whose "E" comes earlier ends with that "E".
  */
 #include <stdlib.h>
 
@@ -10,7 +11,10 @@
 #include "cmd/trdecode/input/merge.h"
 #include "common/util/heap.h"
 
-enum { DEPTH_MOST = 65535 }; /* of a row */
+enum {
+	DEPTH_MOST = 65535,	    /* of a row */
+	OVERLAPPING_MOST = 1 << 20, /* open calls; others end with the call around them */
+};
 
 /* --- ends of calls: a heap by time; at one time the call that began last is first --- */
 
@@ -52,6 +56,8 @@ static uint16_t type_flags(const struct chrome *c, const struct chrome_row *r)
 		return values;
 	if (r->kernel)
 		return values | TYPE_KERNEL | TYPE_DEPTH;
+	if (r->call)
+		return values | TYPE_CALL_NUMBER;
 	return c->depths && r->level <= DEPTH_MOST ? values | TYPE_DEPTH : values;
 }
 
@@ -63,10 +69,12 @@ static uint32_t type_of(struct chrome *c, const struct chrome_row *r)
 		uint32_t what, kind, name, category, flags, phase, stack;
 	} key = {'t',	   r->kind,	 r->type_name, r->category, type_flags(c, r),
 		 r->phase, r->stack != 0};
-	struct field_entry stack = {.name = writer_text(c->w, "stack"),
+	/* of an instant its stack */
+	struct field_entry field = {.name = writer_text(c->w, r->call ? "call" : "stack"),
 				    .kind = FIELD_UINT,
-				    .role = ROLE_STACK,
+				    .role = r->call ? ROLE_CALL : ROLE_STACK,
 				    .size = 4};
+	bool has_field = r->call || r->stack;
 	uint32_t *id = id_cache_number(&c->declared, &key, sizeof key);
 
 	if (id && !*id)
@@ -76,9 +84,9 @@ static uint32_t type_of(struct chrome *c, const struct chrome_row *r)
 							     .kind = (uint8_t)r->kind,
 							     .flags = (uint16_t)key.flags,
 							     .native = r->phase,
-							     .fixed_size = 4 * key.stack,
-							     .nfields = key.stack,
-							     .fields = &stack});
+							     .fixed_size = 4 * has_field,
+							     .nfields = has_field,
+							     .fields = &field});
 	return id ? *id : 0;
 }
 
@@ -115,9 +123,9 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t cpu)
 int chrome_row(struct chrome *c, const struct chrome_row *r)
 {
 	uint32_t lane = chrome_lane(c, r->thread, r->cpu), type = type_of(c, r);
-	uint8_t stack[4];
+	uint8_t fixed[4];
 
-	put_u32(stack, r->stack);
+	put_u32(fixed, r->call ? r->call : r->stack);
 	if (!lane || !type || chrome_values(c, r->name, r->values, r->size) ||
 	    (r->stack && writer_use_stack(c->w, r->stack)))
 		return -1;
@@ -127,8 +135,8 @@ int chrome_row(struct chrome *c, const struct chrome_row *r)
 				       .type = type,
 				       .location = r->location,
 				       .depth = r->level < DEPTH_MOST ? r->level : DEPTH_MOST,
-				       .fixed = stack,
-				       .fixed_size = r->stack ? sizeof stack : 0,
+				       .fixed = fixed,
+				       .fixed_size = r->call || r->stack ? sizeof fixed : 0,
 				       .tail = c->read.values.data,
 				       .tail_size = (uint32_t)c->read.values.size,
 				       .has_tail = r->size > 0});
@@ -140,16 +148,14 @@ static uint32_t *level_of(struct chrome_thread *t, const struct chrome_frame *f)
 	return f->kernel ? &t->kernel_level : &t->level;
 }
 
-/* End the innermost call; the leave may have arguments. */
-static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time,
-			const uint8_t *values, uint32_t size)
+/* Write the leave of a call; it may have arguments. */
+static int put_leave(struct chrome *c, struct chrome_thread *t, struct chrome_frame *f,
+		     uint64_t time, const uint8_t *values, uint32_t size)
 {
-	struct chrome_frame *f = &t->frames[--t->depth];
 	uint32_t name = f->leave_name ? f->leave_name : f->name;
 	uint32_t location = f->leave_name ? chrome_location(c, name) : f->location;
 	int failed = 0;
 
-	--*level_of(t, f);
 	/* without a depth only its leave ends a call */
 	if (!f->unfinished || f->level > DEPTH_MOST)
 		failed = !location ||
@@ -158,16 +164,28 @@ static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time
 							    .cpu = -1,
 							    .kind = KIND_LEAVE,
 							    .kernel = f->kernel,
+							    .call = f->call,
 							    .level = f->level,
 							    .type_name = c->texts.end,
 							    .category = f->category,
-							    .phase = 'E',
+							    .phase = f->call ? 'X' : 'E',
 							    .location = location,
 							    .name = name,
 							    .values = size ? values : f->values,
 							    .size = size ? size : f->size});
 	free(f->values);
+	f->values = NULL;
 	return failed ? -1 : 0;
+}
+
+/* End the innermost call; the leave may have arguments. */
+static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time,
+			const uint8_t *values, uint32_t size)
+{
+	struct chrome_frame *f = &t->frames[--t->depth];
+
+	--*level_of(t, f);
+	return put_leave(c, t, f, time, values, size);
 }
 
 /* End the calls of a thread until so many are left. */
@@ -194,52 +212,114 @@ static int keep_values(struct chrome_frame *f, const uint8_t *values, uint32_t s
 	return 0;
 }
 
-static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
-			const uint8_t *values)
+/* Test for a call that is on no stack: it ends after the call around it. Truncated times may seem
+ * to be 1 ns earlier. */
+static bool is_overlapping(const struct chrome *c, const struct chrome_record *r, uint64_t end)
+{
+	const struct chrome_thread *t = &c->threads[r->thread];
+	const struct chrome_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+
+	if (r->kind != CHROME_COMPLETE || r->marks.unseen || r->marks.unfinished ||
+	    chrome_in_kernel(c, r) ||
+	    (!c->overlapping.free && c->overlapping.count == OVERLAPPING_MOST))
+		return false;
+	return r->marks.overlaps ||
+	       (top && end > top->limit && end - top->limit > (r->marks.inexact || top->inexact));
+}
+
+/* Get a frame that is on no stack. NULL: out of memory. */
+static struct chrome_frame *overlapping_frame(struct chrome *c, uint32_t *index)
+{
+	struct chrome_overlapping *o = &c->overlapping;
+	struct chrome_frame *f;
+
+	if (!o->free) {
+		if (ARRAY_GROW(o->frames, o->capacity, o->count))
+			return NULL;
+		o->frames[o->count].level = 0;
+		o->frames[o->count++].call = ++c->async.calls;
+		o->free = o->count;
+	}
+	*index = (uint32_t)o->free - 1;
+	f = &o->frames[*index];
+	o->free = f->level;
+	return f;
+}
+
+/* Get the frame of a call that begins, on the stack of its thread or on none. */
+static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_record *r,
+					uint64_t time, struct chrome_end *end)
 {
 	struct chrome_thread *t = &c->threads[r->thread];
-	struct chrome_frame *f;
 	bool complete = r->kind == CHROME_COMPLETE;
-	uint64_t duration = (uint64_t)chrome_unit(c, (int64_t)r->duration);
-	uint32_t name = r->other && !r->unseen ? r->other : r->name;
+	uint32_t name = r->other && !r->marks.unseen ? r->other : r->name;
+	struct chrome_frame *f;
 
-	if (ARRAY_GROW(t->frames, t->capacity, t->depth))
-		return -1;
-	f = t->frames;
-	f += t->depth++;
-	*f = (struct chrome_frame){.end = complete ? time + duration : UINT64_MAX,
-				   .serial = complete ? ++c->ends.serial : 0,
+	*end = (struct chrome_end){.thread = r->thread, .time = UINT64_MAX};
+	if (complete)
+		end->time = time + (uint64_t)chrome_unit(c, (int64_t)r->duration);
+	end->overlaps = is_overlapping(c, r, end->time);
+	if (end->overlaps) {
+		f = overlapping_frame(c, &end->depth);
+	} else {
+		f = ARRAY_GROW(t->frames, t->capacity, t->depth) ? NULL : &t->frames[t->depth];
+		end->depth = (uint32_t)t->depth;
+	}
+	if (!f)
+		return NULL;
+	end->serial = complete ? ++c->ends.serial : 0;
+	*f = (struct chrome_frame){.end = end->time,
+				   .limit = end->time,
+				   .serial = end->serial,
+				   .call = end->overlaps ? f->call : 0,
 				   .location = chrome_location(c, name),
 				   .name = name,
 				   .leave_name = name != r->name ? r->name : 0,
 				   .category = r->category,
 				   .kernel = chrome_in_kernel(c, r),
-				   .unfinished = complete && r->unfinished};
-	f->level = (*level_of(t, f))++;
-	if (!f->location)
+				   .inexact = r->marks.inexact,
+				   .unfinished = complete && r->marks.unfinished};
+	if (!end->overlaps) {
+		if (t->depth && f[-1].limit < f->limit) {
+			f->limit = f[-1].limit;
+			f->inexact = f[-1].inexact;
+		}
+		f->level = (*level_of(t, f))++;
+		t->depth++;
+	}
+	return f->location ? f : NULL;
+}
+
+static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
+			const uint8_t *values)
+{
+	struct chrome_end end;
+	struct chrome_frame *f = begin_frame(c, r, time, &end);
+	bool complete = r->kind == CHROME_COMPLETE;
+
+	if (!f)
 		return -1;
 	/* the enter is that of another file, which has its arguments */
-	if (r->began_before && complete && !r->unseen && keep_values(f, values, r->values))
+	if (r->marks.began_before && complete && !r->marks.unseen &&
+	    keep_values(f, values, r->values))
 		return -1;
-	if (r->unseen ? keep_values(f, values, r->values)
-		      : chrome_row(c, &(struct chrome_row){.thread = t,
-							   .time = time,
-							   .cpu = -1,
-							   .kind = KIND_ENTER,
-							   .kernel = f->kernel,
-							   .level = f->level,
-							   .type_name = c->texts.begin,
-							   .category = r->category,
-							   .phase = 'B',
-							   .location = f->location,
-							   .name = name,
-							   .values = values,
-							   .size = f->size ? 0 : r->values}))
+	if (r->marks.unseen ? keep_values(f, values, r->values)
+			    : chrome_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
+								 .time = time,
+								 .cpu = -1,
+								 .kind = KIND_ENTER,
+								 .kernel = f->kernel,
+								 .call = f->call,
+								 .level = f->level,
+								 .type_name = c->texts.begin,
+								 .category = r->category,
+								 .phase = f->call ? 'X' : 'B',
+								 .location = f->location,
+								 .name = f->name,
+								 .values = values,
+								 .size = f->size ? 0 : r->values}))
 		return -1;
-	if (!complete)
-		return 0;
-	return push_end(
-		c, &(struct chrome_end){f->end, f->serial, r->thread, (uint32_t)(t->depth - 1)});
+	return complete ? push_end(c, &end) : 0;
 }
 
 /* End the call of an "E" event, and the calls inside it: the innermost call begun by a "B". If the
@@ -255,7 +335,7 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	       (t->frames[depth - 1].serial || (r->name && t->frames[depth - 1].name != r->name)))
 		depth--;
 	if (depth) {
-		t->frames[depth - 1].unfinished = r->unfinished;
+		t->frames[depth - 1].unfinished = r->marks.unfinished;
 		t->frames[depth - 1].leave_name = r->other;
 		if (chrome_unwind(c, t, depth, time))
 			return -1;
@@ -377,6 +457,14 @@ static int take_end(struct chrome *c)
 	struct chrome_end end = pop_end(c);
 	struct chrome_thread *t = &c->threads[end.thread];
 
+	if (end.overlaps) {
+		struct chrome_frame *f = &c->overlapping.frames[end.depth];
+		int failed = put_leave(c, t, f, end.time, NULL, 0);
+
+		f->level = (uint32_t)c->overlapping.free;
+		c->overlapping.free = end.depth + 1;
+		return failed;
+	}
 	if (t->depth <= end.depth || t->frames[end.depth].serial != end.serial)
 		return 0;
 	return chrome_unwind(c, t, end.depth, end.time);

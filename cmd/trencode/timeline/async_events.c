@@ -6,7 +6,8 @@
 bool async_event_is(const struct type *t)
 {
 	return t && t->nfields && type_is_of(t, "chrome") &&
-	       t->fields[t->nfields - 1].where == WHERE_FIXED;
+	       t->fields[t->nfields - 1].where == WHERE_FIXED &&
+	       t->fields[t->nfields - 1].role == ROLE_NONE;
 }
 
 char async_event_phase(const struct type *t)

@@ -200,6 +200,15 @@ static bool chrome_is_beside(const struct chrome_output *s, const struct span *s
 	       (!encoder_all_numbered(t) || chrome_is_open(s, span));
 }
 
+/* Test for a call that was an X although it overlaps others. */
+static bool chrome_overlaps(const struct chrome_output *s, const struct span *span)
+{
+	const struct type *t = span->type;
+
+	return t && t->flags & TYPE_CALL_NUMBER && (t->native & CHROME_PHASE) == 'X' &&
+	       type_is_of(t, "chrome") && !chrome_is_open(s, span);
+}
+
 static int chrome_end_call(void *ctx, const struct span *span, const struct event *leave,
 			   struct error *e)
 {
@@ -207,7 +216,7 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	const struct lane_prefix *prefix;
 	const char *name;
 	uint32_t size;
-	bool ticks, begun, open;
+	bool ticks, begun, open, overlaps;
 	char *p;
 
 	if (span->unfinished && s->options->drop) {
@@ -229,7 +238,8 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	     leave->tail_size || s->names.lines) &&
 	    chrome_render_args(s, span, leave, e))
 		return -1;
-	if (__builtin_expect(span->crossing || chrome_is_beside(s, span), 0)) {
+	overlaps = chrome_overlaps(s, span);
+	if (__builtin_expect(!overlaps && (span->crossing || chrome_is_beside(s, span)), 0)) {
 		chrome_async_put(s, span, prefix, name, size);
 		return 0;
 	}
@@ -251,6 +261,8 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	p = chrome_put_marks(s, p, span, false);
 	if (!p)
 		return error_no_memory(e);
+	if (overlaps)
+		p = PUT(p, ",\"" CHROME_OVERLAPS "\":true");
 	chrome_put_args(s, p);
 	return 0;
 }
