@@ -1,12 +1,19 @@
 #include "cmd/trdecode/input/sorter.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "common/util/heap.h"
 #include "common/util/temporary.h"
 
-enum { HEADER = SORTER_HEADER, ALIGNED = 4, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
+enum {
+	HEADER = SORTER_HEADER,
+	ALIGNED = 4,
+	WINDOW_MOST = 64 * 1024,
+	WINDOW_LEAST = 4096,
+	FAN_LEAST = 8,
+};
 
 size_t sorter_memory = 4 << 20;
 
@@ -15,6 +22,7 @@ struct sorter_run {
 	uint64_t at, end;      /* offsets in the file: after the window, and the end of the run */
 	uint8_t *data;
 	size_t begin, filled, capacity;
+	unsigned level; /* 0: of records in memory, else of runs of the level below */
 };
 
 void sorter_init(struct sorter *s)
@@ -102,106 +110,6 @@ static int sort_records(struct sorter *s)
 	return 0;
 }
 
-/* Write the records in memory, in their order. */
-static int write_records(struct sorter *s, struct error *e)
-{
-	struct buffer out = {0};
-	int failed = 0;
-
-	for (size_t i = 0; i < s->count && !failed; i++) {
-		const uint8_t *p = s->records.data + s->offsets[i];
-
-		failed = buffer_append(&out, p, record_size(p)) ? error_no_memory(e) : 0;
-		if (!failed && (out.size >= WINDOW_MOST || i + 1 == s->count)) {
-			failed = temporary_write(s->fd, out.data, out.size, s->written, e);
-			s->written += out.size;
-			out.size = 0;
-		}
-	}
-	buffer_free(&out);
-	return failed;
-}
-
-/* Write the records in memory as a run of the file, or at the end of the last run if they are not
- * before its records: a trace in order is one run, which is read without merging. */
-static int write_run(struct sorter *s, struct error *e)
-{
-	struct sorter_run *run;
-	bool in_order = !s->nparts;
-	int failed;
-
-	if (ARRAY_GROW(s->runs, s->runs_capacity, s->nruns))
-		return error_no_memory(e);
-	run = s->runs;
-	if (s->fd < 0)
-		s->fd = temporary_open(e);
-	if (s->fd < 0)
-		return -1;
-	if (sort_records(s))
-		return error_no_memory(e);
-	if (!s->nruns || key_before(key_at(s->records.data + s->offsets[0]), run[s->nruns - 1].key))
-		run[s->nruns++] = (struct sorter_run){.at = s->written};
-	run += s->nruns - 1;
-	if (in_order) {
-		failed = temporary_write(s->fd, s->records.data, s->records.size, s->written, e);
-		s->written += s->records.size;
-	} else {
-		failed = write_records(s, e);
-	}
-	run->key = key_at(s->records.data + s->offsets[s->count - 1]);
-	run->end = s->written;
-	/* records in order are written while the cache has them: 5 % of the CPU time of trdecode
-	 * for a trace of Perfetto */
-	s->most = s->nruns == 1 && sorter_memory > WINDOW_MOST ? WINDOW_MOST : sorter_memory;
-	s->count = 0;
-	s->records.size = 0;
-	return failed;
-}
-
-/* Begin a part of the records in memory: the next one is before the last one. */
-static int begin_part(struct sorter *s)
-{
-	uint32_t *parts;
-
-	if (ARRAY_GROW(s->parts, s->parts_capacity, s->nparts))
-		return -1;
-	parts = s->parts;
-	s->most = sorter_memory;
-	parts[s->nparts++] = (uint32_t)s->count;
-	return 0;
-}
-
-int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t size,
-	       struct error *e)
-{
-	size_t at = s->records.size, whole = HEADER + align_up(size, ALIGNED);
-	uint8_t *p;
-
-	if (s->count && at + size > s->most) {
-		if (write_run(s, e))
-			return -1;
-		at = 0;
-	}
-	if (__builtin_expect(s->count == s->capacity, 0)) {
-		if (ARRAY_GROW(s->offsets, s->capacity, s->count))
-			return error_no_memory(e);
-	}
-	if (size > UINT32_MAX || buffer_reserve(&s->records, whole) ||
-	    (s->count && key_before(key, s->last) && begin_part(s)))
-		return error_no_memory(e);
-	s->last = key;
-	p = s->records.data + at;
-	put_u32(p + whole - 4, 0); /* the padding */
-	put_u64(p, key.time);
-	put_u64(p + 8, key.second);
-	put_u32(p + 16, (uint32_t)size);
-	if (size)
-		memcpy(p + HEADER, data, size);
-	s->records.size += whole;
-	s->offsets[s->count++] = (uint32_t)at;
-	return 0;
-}
-
 /* --- reading --- */
 
 /* Read more of a run, up to the end of its next record. */
@@ -273,19 +181,19 @@ static inline void find_next(struct sorter *s)
 		s->next = s->position < s->count ? s->records.data + s->offsets[s->position] : NULL;
 }
 
-/* Begin to read the runs. */
-static int open_runs(struct sorter *s, struct error *e)
+/* Begin to read the runs from the first one on. */
+static int open_runs(struct sorter *s, size_t first, struct error *e)
 {
-	size_t window = sorter_memory / s->nruns;
+	size_t window = sorter_memory / (s->nruns - first);
 
 	if (window > WINDOW_MOST)
 		window = WINDOW_MOST;
 	if (window < WINDOW_LEAST)
 		window = WINDOW_LEAST;
-	s->heap = calloc(s->nruns, sizeof *s->heap);
+	s->heap = calloc(s->nruns - first, sizeof *s->heap);
 	if (!s->heap)
 		return error_no_memory(e);
-	for (size_t i = 0; i < s->nruns; i++) {
+	for (size_t i = first; i < s->nruns; i++) {
 		struct sorter_run *run = &s->runs[i];
 
 		run->capacity = window;
@@ -301,6 +209,189 @@ static int open_runs(struct sorter *s, struct error *e)
 	return 0;
 }
 
+/* --- runs --- */
+
+/* Skip the next record of the runs. */
+static inline int next_of_runs(struct sorter *s, struct error *e)
+{
+	struct sorter_run *run = s->heap[0];
+
+	run->begin += record_size(run->data + run->begin);
+	if (run_ended(run))
+		s->heap[0] = s->heap[--s->nheap];
+	else if (load_record(s, run, e))
+		return -1;
+	if (s->nheap > 1)
+		sift_down(s, 0);
+	return 0;
+}
+
+static int flush(struct sorter *s, struct buffer *out, struct error *e)
+{
+	if (temporary_write(s->fd, out->data, out->size, s->written, e))
+		return -1;
+	s->written += out->size;
+	out->size = 0;
+	return 0;
+}
+
+/* Write the records of the open runs as one run, whose last key is in *last. */
+static int write_merged(struct sorter *s, struct sorter_key *last, struct error *e)
+{
+	struct buffer out = {0};
+	int failed = 0;
+
+	while (s->nheap && !failed) {
+		const struct sorter_run *run = s->heap[0];
+		const uint8_t *p = run->data + run->begin;
+
+		*last = run->key;
+		failed = buffer_append(&out, p, record_size(p)) ? error_no_memory(e) : 0;
+		if (!failed && out.size >= WINDOW_MOST)
+			failed = flush(s, &out, e);
+		failed = failed || next_of_runs(s, e);
+	}
+	failed = failed || flush(s, &out, e);
+	buffer_free(&out);
+	return failed ? -1 : 0;
+}
+
+/*
+ * Merge the last runs if many are of one level. A run needs a window while it is read: so memory
+ * grows with the number of levels, which is the logarithm of the size of the input. The space of
+ * the merged runs is given back where the file system can do so.
+ */
+static int merge_last(struct sorter *s, struct error *e)
+{
+	size_t fan = sorter_memory / WINDOW_LEAST / 2, first = s->nruns;
+	unsigned level = s->runs[s->nruns - 1].level;
+	uint64_t from, to = s->written;
+	struct sorter_key last = {0};
+	int failed;
+
+	while (first && s->runs[first - 1].level == level)
+		first--;
+	if (s->nruns - first < (fan > FAN_LEAST ? fan : FAN_LEAST))
+		return 0;
+	from = s->runs[first].at;
+	failed = open_runs(s, first, e) || write_merged(s, &last, e);
+	for (size_t i = first; i < s->nruns; i++) {
+		free(s->runs[i].data);
+		s->runs[i].data = NULL;
+	}
+	free(s->heap);
+	s->heap = NULL;
+	s->nheap = 0;
+	if (failed)
+		return -1;
+	fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+		  (off_t)(to - from));
+	s->runs[first] =
+		(struct sorter_run){.key = last, .at = to, .end = s->written, .level = level + 1};
+	s->nruns = first + 1;
+	return merge_last(s, e);
+}
+
+/* Write the records in memory, in their order. */
+static int write_records(struct sorter *s, struct error *e)
+{
+	struct buffer out = {0};
+	int failed = 0;
+
+	for (size_t i = 0; i < s->count && !failed; i++) {
+		const uint8_t *p = s->records.data + s->offsets[i];
+
+		failed = buffer_append(&out, p, record_size(p)) ? error_no_memory(e) : 0;
+		if (!failed && (out.size >= WINDOW_MOST || i + 1 == s->count)) {
+			failed = temporary_write(s->fd, out.data, out.size, s->written, e);
+			s->written += out.size;
+			out.size = 0;
+		}
+	}
+	buffer_free(&out);
+	return failed;
+}
+
+/* Write the records in memory as a run of the file, or at the end of the last run if they are not
+ * before its records: a trace in order is one run, which is read without merging. */
+static int write_run(struct sorter *s, struct error *e)
+{
+	struct sorter_run *run;
+	bool in_order = !s->nparts;
+	int failed;
+
+	if (ARRAY_GROW(s->runs, s->runs_capacity, s->nruns))
+		return error_no_memory(e);
+	run = s->runs;
+	if (s->fd < 0)
+		s->fd = temporary_open(e);
+	if (s->fd < 0)
+		return -1;
+	if (sort_records(s))
+		return error_no_memory(e);
+	if (!s->nruns || key_before(key_at(s->records.data + s->offsets[0]), run[s->nruns - 1].key))
+		run[s->nruns++] = (struct sorter_run){.at = s->written};
+	run += s->nruns - 1;
+	if (in_order) {
+		failed = temporary_write(s->fd, s->records.data, s->records.size, s->written, e);
+		s->written += s->records.size;
+	} else {
+		failed = write_records(s, e);
+	}
+	run->key = key_at(s->records.data + s->offsets[s->count - 1]);
+	run->end = s->written;
+	/* records in order are written while the cache has them: 5 % of the CPU time of trdecode
+	 * for a trace of Perfetto */
+	s->most = s->nruns == 1 && sorter_memory > WINDOW_MOST ? WINDOW_MOST : sorter_memory;
+	s->count = 0;
+	s->records.size = 0;
+	return failed || merge_last(s, e) ? -1 : 0;
+}
+
+/* Begin a part of the records in memory: the next one is before the last one. */
+static int begin_part(struct sorter *s)
+{
+	uint32_t *parts;
+
+	if (ARRAY_GROW(s->parts, s->parts_capacity, s->nparts))
+		return -1;
+	parts = s->parts;
+	s->most = sorter_memory;
+	parts[s->nparts++] = (uint32_t)s->count;
+	return 0;
+}
+
+int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t size,
+	       struct error *e)
+{
+	size_t at = s->records.size, whole = HEADER + align_up(size, ALIGNED);
+	uint8_t *p;
+
+	if (s->count && at + size > s->most) {
+		if (write_run(s, e))
+			return -1;
+		at = 0;
+	}
+	if (__builtin_expect(s->count == s->capacity, 0)) {
+		if (ARRAY_GROW(s->offsets, s->capacity, s->count))
+			return error_no_memory(e);
+	}
+	if (size > UINT32_MAX || buffer_reserve(&s->records, whole) ||
+	    (s->count && key_before(key, s->last) && begin_part(s)))
+		return error_no_memory(e);
+	s->last = key;
+	p = s->records.data + at;
+	put_u32(p + whole - 4, 0); /* the padding */
+	put_u64(p, key.time);
+	put_u64(p + 8, key.second);
+	put_u32(p + 16, (uint32_t)size);
+	if (size)
+		memcpy(p + HEADER, data, size);
+	s->records.size += whole;
+	s->offsets[s->count++] = (uint32_t)at;
+	return 0;
+}
+
 int sorter_finish(struct sorter *s, struct error *e)
 {
 	if (s->nruns) {
@@ -311,7 +402,7 @@ int sorter_finish(struct sorter *s, struct error *e)
 		free(s->merged);
 		s->offsets = s->merged = NULL;
 		s->capacity = s->nmerged = 0;
-		if (open_runs(s, e))
+		if (open_runs(s, 0, e))
 			return -1;
 	} else if (s->count && sort_records(s)) {
 		return error_no_memory(e);
@@ -322,21 +413,10 @@ int sorter_finish(struct sorter *s, struct error *e)
 
 int sorter_advance(struct sorter *s, struct error *e)
 {
-	struct sorter_run *run;
-
-	if (!s->nruns) {
+	if (!s->nruns)
 		s->position++;
-		find_next(s);
-		return 0;
-	}
-	run = s->heap[0];
-	run->begin += record_size(run->data + run->begin);
-	if (run_ended(run))
-		s->heap[0] = s->heap[--s->nheap];
-	else if (load_record(s, run, e))
+	else if (next_of_runs(s, e))
 		return -1;
-	if (s->nheap > 1)
-		sift_down(s, 0);
 	find_next(s);
 	return 0;
 }

@@ -103,6 +103,9 @@ static void sort(uint64_t (*time)(uint32_t i, uint32_t random), size_t memory, c
 	ok(good && n == RECORDS && !sorter_peek(&s, &r), what);
 	if (time == in_order && memory < RECORDS)
 		is_u64(s.nruns, 1, "records in order are one run");
+	/* some 230 runs of 4096 bytes are merged 8 at a time: at most 7 of each of 3 levels */
+	if (memory == 4096)
+		ok(s.nruns <= 21, "few runs need a window");
 	sorter_free(&s);
 }
 
