@@ -369,3 +369,11 @@ setup() {
 	grep -q $'f\e\\[31m(a\xc2\x9b = e\ec)' plain
 	script -qec 'trencode x.trs' /dev/null </dev/null | grep -qF 'f?[31m(a? = e?c)'
 }
+
+@test "a field that is a stack: the names of its frames, outermost first; no field without a stack" {
+	run -0 pipefail "trdecode -q '$DATA/streams/good/samples-stacks-of-another-event.trs' | trencode -q -t text | sed 's/^ *//'"
+	assert_output '0.000001000 42 - switch cpu=3 kernel={"main","f","g"} user={"main"}
+0.000001001 42 - switch cpu=3 user={"main","f"}'
+	run -0 trdecode --list "$DATA/streams/good/samples-stack-of-a-call.trs"
+	assert_output --partial '["main", "f"]'
+}

@@ -594,3 +594,26 @@ for line in sys.stdin:
 	: >kcore/kcore_dir/kallsyms
 	compare kcore kcore.txt
 }
+
+@test "stacks are unwound after a sample in a mapping that ends beyond the last address" {
+	need readelf
+	local text
+	read -ra text < <(readelf -lW /bin/true | awk '$1 == "LOAD" && / R E / { print $2, $5 }')
+	for mode in good lost uaf; do
+		python3 "$ROOT/t/tools/unwind_wrap.py" $mode $mode.data "${text[0]}" 0x2000 0x100
+		trdecode -q $mode.data | trencode -q -t folded >$mode.folded
+	done
+	# ordinary mappings have the stacks that they have without the other one; its sample has its address
+	LC_ALL=C sort good.folded >want
+	[[ $(head -n 1 want) == *';'*';'*';'* ]] || skip "readelf: the text of /bin/true has no tables there"
+	run -0 grep -c . lost.folded
+	assert_output 4
+	run -0 grep -vxFf want lost.folded
+	assert_output ':100;<ffffffffffffd100> 1000'
+	# the first four mappings have another sample after it
+	sed -E 's/^(.*;<1[0-3]0000100>) 1000$/\1 2000/' want >twice
+	run -0 grep -vxFf twice uaf.folded
+	assert_output ':100;<ffffffffffffd100> 1000'
+	run -0 grep -c . uaf.folded
+	assert_output 17
+}

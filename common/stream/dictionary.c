@@ -158,18 +158,26 @@ struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n
 	return dictionary_string(d, number == INTERN_NONE ? 0 : number);
 }
 
-struct text_ref dictionary_location_name(struct dictionary *d, uint32_t location)
+struct text_ref dictionary_location_text(const struct dictionary *d, uint32_t location,
+					 char address[static LOCATION_TEXT])
 {
 	const struct location *p = dictionary_location(d, location);
-	char text[32];
 	int n;
 
 	if (p && p->symbol && p->symbol->name.size)
 		return p->symbol->name;
 	if (p && p->name.size)
 		return p->name;
-	n = snprintf(text, sizeof text, "<%" PRIx64 ">", p ? p->address : 0);
-	return dictionary_text(d, text, (size_t)n);
+	n = snprintf(address, LOCATION_TEXT, "<%" PRIx64 ">", p ? p->address : 0);
+	return (struct text_ref){.text = address, .size = (uint32_t)n};
+}
+
+struct text_ref dictionary_location_name(struct dictionary *d, uint32_t location)
+{
+	char address[LOCATION_TEXT];
+	struct text_ref name = dictionary_location_text(d, location, address);
+
+	return name.text == address ? dictionary_text(d, address, name.size) : name;
 }
 
 bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time)

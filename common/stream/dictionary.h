@@ -355,5 +355,9 @@ const struct member *definition_next_member(const struct definition *d, const st
  * uftrace prints it. The location with number 0 is "<0>". The name is interned, so equal numbers
  * mean equal names. */
 struct text_ref dictionary_location_name(struct dictionary *d, uint32_t location);
+/* The same, not interned: an address is in the caller's buffer. */
+enum { LOCATION_TEXT = 32 };
+struct text_ref dictionary_location_text(const struct dictionary *d, uint32_t location,
+					 char address[static LOCATION_TEXT]);
 
 #endif

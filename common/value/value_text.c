@@ -108,5 +108,8 @@ int value_text_value(struct value_text *t, struct values *v)
 
 int value_text_field(struct value_text *t, const struct event *ev, const struct field *f)
 {
+	if (field_is_stack(f))
+		return stack_walk(&text_style, t, t->plain.dictionary,
+				  field_stack(t->plain.dictionary, ev, f));
 	return field_walk(&text_style, t, ev, f);
 }

@@ -45,3 +45,22 @@ void field_item(const struct field *f, const struct field_value *v, struct value
 		value->n = v->size;
 	}
 }
+
+int stack_frames(const struct dictionary *d, uint32_t stack, struct buffer *locations)
+{
+	uint8_t *data;
+	size_t n;
+
+	for (; stack; stack = dictionary_stack_parent(d, stack))
+		if (buffer_u32(locations, dictionary_stack_location(d, stack)))
+			return -1;
+	data = locations->data;
+	n = locations->size / 4;
+	for (size_t i = 0; i < n / 2; i++) {
+		uint32_t inner = get_u32(data + 4 * i);
+
+		put_u32(data + 4 * i, get_u32(data + 4 * (n - 1 - i)));
+		put_u32(data + 4 * (n - 1 - i), inner);
+	}
+	return 0;
+}

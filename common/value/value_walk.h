@@ -10,6 +10,7 @@
 #include "common/stream/dictionary.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
+#include "common/util/buffer.h"
 
 enum { VALUE_SKIP = 1 };
 
@@ -174,6 +175,42 @@ VALUE_INLINE int field_walk(const struct value_style *style, void *to, const str
 		if (r || style->scalar(to, &item))
 			return -1;
 	}
+	return style->end ? style->end(to, parent) : 0;
+}
+
+/* Append the numbers of the locations of a stack's frames, u32 each, outermost first. Returns 0, or
+ * -1 when out of memory. */
+int stack_frames(const struct dictionary *d, uint32_t stack, struct buffer *locations);
+
+/* Write a stack in that style: an array of the names of its frames, outermost first. */
+VALUE_INLINE int stack_walk(const struct value_style *style, void *to, const struct dictionary *d,
+			    uint32_t stack)
+{
+	struct value_parent outer[2] = {0}, *parent = outer + 1;
+	struct buffer frames = {0};
+	int r = stack_frames(d, stack, &frames);
+
+	parent->tag = VALUE_ARRAY;
+	parent->count = frames.size / 4;
+	r = r ? r : style->begin(to, parent, NULL);
+	for (; !r && parent->index < parent->count; parent->index++) {
+		char address[LOCATION_TEXT];
+		struct text_ref name = dictionary_location_text(
+			d, get_u32(frames.data + 4 * parent->index), address);
+		struct value_item item = {.value = {.tag = VALUE_STRING,
+						    .format = 's',
+						    .bytes = (const uint8_t *)name.text,
+						    .n = name.size}};
+
+		r = style->child ? style->child(to, parent, NULL) : 0;
+		if (r != VALUE_SKIP)
+			r = r ? r : style->scalar(to, &item);
+		else
+			r = 0;
+	}
+	buffer_free(&frames);
+	if (r)
+		return r == VALUE_SKIP ? 0 : -1;
 	return style->end ? style->end(to, parent) : 0;
 }
 

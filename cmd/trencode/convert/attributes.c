@@ -315,17 +315,13 @@ int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *t
 {
 	struct dictionary *d = a->dictionary;
 	struct buffer frames = {0};
-	int bad = buffer_u8(to, '[');
+	int bad = stack_frames(d, stack, &frames) || buffer_u8(to, '[') ? -1 : 0;
 
-	for (; stack && !bad; stack = dictionary_stack_parent(d, stack))
-		bad = buffer_u32(&frames, dictionary_stack_location(d, stack));
-	for (size_t i = frames.size; i && !bad; i -= 4) {
-		struct text_ref name = dictionary_location_name(d, get_u32(frames.data + i - 4));
+	for (size_t i = 0; i < frames.size && !bad; i += 4) {
+		struct text_ref name = dictionary_location_name(d, get_u32(frames.data + i));
 
-		bad = (i < frames.size && buffer_u8(to, ',')) ||
-				      json_append_string(to, name.text, name.size)
-			      ? -1
-			      : 0;
+		bad = (i && buffer_u8(to, ',')) || json_append_string(to, name.text, name.size) ? -1
+												: 0;
 	}
 	buffer_free(&frames);
 	return bad || buffer_u8(to, ']') ? -1 : 0;

@@ -122,9 +122,15 @@ static int generic_append_fields(struct text_generic *s, const struct event *ev)
 		return -1;
 	for (uint32_t i = 0; i < ev->type->nfields && ev->type->kind != KIND_GAP; i++) {
 		const struct field *f = &ev->type->fields[i];
+		uint32_t stack = field_is_stack(f) ? field_stack(s->dictionary, ev, f) : 0;
 
+		if (field_is_stack(f) && !stack)
+			continue;
 		if (buffer_u8(out, ' ') || buffer_append(out, f->name.text, f->name.size) ||
-		    buffer_u8(out, '=') || field_walk(&generic_style, s, ev, f))
+		    buffer_u8(out, '='))
+			return -1;
+		if (stack ? stack_walk(&generic_style, s, s->dictionary, stack)
+			  : field_walk(&generic_style, s, ev, f))
 			return -1;
 	}
 	return 0;
