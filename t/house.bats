@@ -190,9 +190,24 @@ complete_line() {
 		words=$(trstat --complete-options | grep "^$option " | cut -f 3)
 		for word in $words; do
 			grep -qwF -e "$word" <<<"$output" || fail "trstat $option $word"
-			trstat --help | grep -qE "^ {27}.* $word( |\$)" || fail "--help: $word"
+			trstat --help | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
 		done
 	done
+}
+
+@test "each column of trstat is in --help and is completed" {
+	# the table of columns, with the spelling of those that are of a field
+	sed -n '/^const struct column_type column_types/,/^};/p' "$ROOT/cmd/trstat/table/column_types.c" |
+		tr -d '\n' | grep -oE '\{"[^"]+", (NULL|"[^"]+"), [A-Z_| 0]+' | tr -d '"{,' >"$BATS_TEST_TMPDIR/types"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/types")" -gt 20 ]
+	while read -r name alias flags; do
+		[ "$name" != p ] || name=p99
+		[[ $flags != *OF_FIELD* ]] || name="$name(F)"
+		for word in "$name" ${alias/NULL/}; do
+			trstat --complete-options | grep '^-c ' | cut -f 3 | tr ' ' '\n' | grep -qxF -e "$word" || fail "completion: $word"
+			trstat --help | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
+		done
+	done <"$BATS_TEST_TMPDIR/types"
 }
 
 @test "bash completes the names in an expression of trfilter" {

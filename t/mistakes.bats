@@ -91,6 +91,12 @@ mistakes() {
 		trstat --pair 'sched_waking -> sched_switch on .pid == .next_pd' sched.trs|did you mean 'next_pid'?
 		trstat --pair wakup sched.trs|did you mean 'wakeup'?
 		trstat --where 'kind=="smaple"' fib.trs|gap expected, not 'smaple'; did you mean 'sample'?
+		trstat -c cnt fib.trs|unknown column 'cnt'; did you mean 'count'?
+		trfilter 'name =~ "["' fib.trs|column 9: regular expression '[': a '[' is not closed; the character is \[
+		trfilter 'name =~ "a(b"' fib.trs|regular expression 'a(b': a '(' is not closed
+		trfilter 'name =~ "*a"' fib.trs|regular expression '*a': '*', '+', '?' or '{' repeats nothing
+		trfilter 'prev_state == S' sched.trs|'prev_state' is a number, which no text is equal to: 'S'
+		trfilter 'next_comm == S' sched.trs|quote a text: "S"
 		trstat --fail-if 'count(kind in {entr}) > 0' fib.trs|did you mean 'enter'?
 		trstat --pair 'kind == "entr" -> kind == "leave"' fib.trs|did you mean 'enter'?
 		trstat --fail-if 'count(next_pid == "159") > 0' sched.trs|'next_pid' is a number: write 159 without quotes

@@ -106,7 +106,7 @@ lines() {
 }
 
 @test "instants have a count and no times" {
-	run -0 pipe "trstat -t tsv -c count,total,avg,p50,first,last,rate fib.trs | grep task-new"
+	run -0 pipe "trstat -q -t tsv -c count,total,avg,p50,first,last,rate fib.trs | grep task-new"
 	lines 'linux:task-new 2    3587866649414 3587866692605 222.911'
 	run -0 pipe "trstat -t json -c count,total,max fib.trs | jq -c '.[] | select(.name == \"linux:task-exit\")'"
 	assert_output '{"name":"linux:task-exit","count":3,"total":null,"max":null}'
@@ -271,6 +271,26 @@ lines() {
 	assert_line --index 0 'name,count'
 	run -2 trstat -t xml fib.trs
 	assert_output --partial 'ndjson'
+}
+
+@test "rate and util say of which span they are, as one early event makes it long" {
+	# an event at 1 s, and four within 0.4 s, 70 s later
+	echo '[{"ph":"i","name":"stray","ts":1000000,"pid":1,"tid":1}' >stray.json
+	for us in 71000000 71100000 71200000 71400000; do
+		echo ",{\"ph\":\"i\",\"name\":\"e\",\"ts\":$us,\"pid\":1,\"tid\":1}"
+	done >>stray.json
+	echo ']' >>stray.json
+	trdecode -o stray.trs stray.json
+	run -0 --separate-stderr trstat -g name -c count,rate -s count -n 1 -t tsv stray.trs
+	assert_line $'e\t4\t0.057'
+	assert_equal "$stderr" 'trstat: rate is of 70.400 s, from 1.000000000 to 71.400000000; --since and --until choose a part of the run'
+	run -0 --separate-stderr trstat --since 70s -g name -c rate -t tsv stray.trs
+	assert_line $'e\t2.857'
+	assert_equal "$stderr" 'trstat: rate is of 1.400 s, from 70.000000000 to 71.400000000; --since and --until choose a part of the run'
+	run -0 --separate-stderr trstat -q -c rate stray.trs
+	assert_equal "$stderr" ''
+	run -0 --separate-stderr trstat -c count stray.trs
+	assert_equal "$stderr" ''
 }
 
 @test "wrong keys and columns are named" {

@@ -28,10 +28,7 @@ enum {
 	OPT_UNTIL,
 };
 
-#define COLUMN_WORDS                                                                               \
-	"count total avg min max total_stdev self self_avg self_min self_max self_stdev "          \
-	"total_percent self_percent p50 p90 p99 "                                                  \
-	"p99.9 first last rate busy util"
+char command_line_columns[COLUMN_WORDS_SIZE];
 
 const struct option_row command_line_rows[] = {
 	{'g', "group", "KEYS",
@@ -42,9 +39,10 @@ const struct option_row command_line_rows[] = {
 	{'c', "columns", "LIST",
 	 "show the columns of LIST, separated by commas; +LIST\nadds to the "
 	 "default: total,self,count,avg,p50,p99,max;\n"
-	 "sum(F) min(F) max(F) avg(F) uniq(F) of a field F, and:",
-	 COLUMN_WORDS},
-	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", COLUMN_WORDS},
+	 "F is a field, and p50 is any percentile:",
+	 command_line_columns},
+	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)",
+	 command_line_columns},
 	{'n', "limit", "N",
 	 "show the first N rows, or all with 0 (default: 50 on\na terminal, else all)", NULL},
 	{'t', "to", "FORMAT",

@@ -18,6 +18,7 @@ struct command_line {
 };
 
 extern const struct option_row command_line_rows[];
+extern char command_line_columns[COLUMN_WORDS_SIZE]; /* names of columns, which main adds */
 
 /* Parse the conditions of --fail-if once all options are known: with --diff they are of its rows.
  * Returns -1 with e filled. */

@@ -24,6 +24,13 @@ static const struct program program = {
 	.streams = streams,
 };
 
+/* Start the program, once its help has the names of columns. */
+static int start(int argc, char **argv, struct command_line *line, struct common_options *common)
+{
+	columns_add_words(command_line_columns, sizeof command_line_columns);
+	return program_start(&program, argc, argv, line, common);
+}
+
 int main(int argc, char **argv)
 {
 	struct command_line line = {0};
@@ -31,7 +38,7 @@ int main(int argc, char **argv)
 	struct query query = {0};
 	struct stage stage;
 	struct error e;
-	int status = program_start(&program, argc, argv, &line, &common);
+	int status = start(argc, argv, &line, &common);
 
 	if (status < 0)
 		status = program_check_format(&common, table_format_name(line.settings.format));

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/trstat/table/format.h"
+
 /* Returns true if a stack has a frame of that name. */
 static bool stack_has_name(const struct stack_tree *t, uint32_t node, uint32_t name)
 {
@@ -87,6 +89,26 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 		   "{gap|gaps}, where something is missing (trencode shows them)");
 }
 
+/* Report the span of the run that rate and util are of: a stray event may be far from the others.
+ */
+static void report_span(const struct query *q, const struct columns_run *run, bool ticks)
+{
+	char first[VALUE_SIZE], last[VALUE_SIZE], span[VALUE_SIZE];
+	const struct column *of = NULL;
+
+	for (size_t i = 0; i < q->columns.printed; i++)
+		if (q->columns.column[i].type->flags & COLUMN_OF_RUN)
+			of = &q->columns.column[i];
+	if (!of || ticks || run->first >= run->last)
+		return;
+	format_time(first, run->first);
+	format_time(last, run->last);
+	format_duration(span, run->last - run->first);
+	warn(NULL, NO_OFFSET,
+	     "%s is of %s, from %s to %s; --since and --until choose a part of the run", of->name,
+	     span, first, last);
+}
+
 int report_table(struct stage *stage, struct query *q, const struct statistics *st,
 		 const struct interval *interval)
 {
@@ -128,6 +150,8 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 		return stage_fail(stage, &e);
 	if (s->bounds && s->format != TABLE_ALIGNED && table_bounds(&q->columns))
 		warn(NULL, NO_OFFSET, "%s", table_bounds(&q->columns));
+	if (!interval && !stage->options->quiet && !keys_time_bucket(&q->keys))
+		report_span(q, &t.run, st->ticks);
 	return 0;
 }
 

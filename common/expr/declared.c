@@ -386,6 +386,24 @@ static int check_literals(const struct declared *k, const struct node *n, struct
 	return 0;
 }
 
+/* Refuse a word without quotes, which no event has as a field, beside a field of numbers without
+ * that name: quotes would not help. */
+static int check_word(const struct declared *k, const struct node *n, struct error *e)
+{
+	const struct operand *field = operand_field(n->left), *word = operand_field(n->right);
+	struct scalar text = {.form = SCALAR_TEXT};
+	const char *name;
+
+	if (n->kind != NODE_COMPARE || !field || !word || k->partial ||
+	    k->kind(k->ctx, word, &name) != DECLARED_FIELD || declared_has(k->dictionary, name) ||
+	    schemaless(k->dictionary))
+		return 0;
+	text.text = word->name;
+	text.size = strlen(word->name);
+	return k->kind(k->ctx, field, &name) == DECLARED_FIELD ? check_literal(k, name, &text, e)
+							       : 0;
+}
+
 /* Returns true if the condition may choose events by what they are; alone: if it does so other than
  * by a text that check_names() knows. */
 static bool is_choice(const struct declared *k, const struct node *n, bool alone)
@@ -463,7 +481,7 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 	if (n->kind == NODE_HAS)
 		k = &asking;
 	check_names(k, n, false);
-	return check_operand(k, n->left, false, e) ||
+	return check_operand(k, n->left, false, e) || check_word(k, n, e) ||
 			       check_operand(k, n->right, n->kind == NODE_COMPARE, e) ||
 			       check_literals(k, n, e)
 		       ? -1

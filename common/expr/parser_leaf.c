@@ -154,10 +154,34 @@ static int parse_comparison(struct parser *p, struct node *n)
 	return 0;
 }
 
+/* Refuse a regular expression that regcomp() has refused. */
+static int bad_pattern(struct parser *p, const struct token *t, int code, const regex_t *regex)
+{
+	const char *bracket = memchr(t->string, '[', t->string_size), *why = NULL;
+	char other[200];
+
+	/* glibc's texts are about basic regular expressions, and it has none for "[" */
+	if (code == REG_EBRACK || (code == REG_BADPAT && bracket))
+		why = "a '[' is not closed; the character is \\[";
+	else if (code == REG_EPAREN)
+		why = "a '(' is not closed, or a ')' closes none; the characters are \\( and \\)";
+	else if (code == REG_EBRACE)
+		why = "a '{' is not closed; the character is \\{";
+	else if (code == REG_BADRPT)
+		why = "'*', '+', '?' or '{' repeats nothing; the characters are \\*, \\+, \\? and "
+		      "\\{";
+	else if (code == REG_BADBR)
+		why = "a '{' is not followed by a number of repetitions such as {2} or {1,3}";
+	else
+		regerror(code, regex, other, sizeof other);
+	return lexer_error(p->lexer, t->column, "regular expression '%.*s': %s",
+			   t->string_size < 60 ? (int)t->string_size : 60, t->string,
+			   why ? why : other);
+}
+
 static int parse_match(struct parser *p, struct node *n)
 {
 	struct token *t = TOKEN(p);
-	char why[200];
 	int bad;
 
 	n->kind = NODE_MATCH;
@@ -173,10 +197,8 @@ static int parse_match(struct parser *p, struct node *n)
 		return lexer_error(p->lexer, t->column,
 				   "a regular expression cannot contain a NUL");
 	bad = regcomp(&n->regex, t->string, REG_EXTENDED | REG_NOSUB);
-	if (bad) {
-		regerror(bad, &n->regex, why, sizeof why);
-		return lexer_error(p->lexer, t->column, "regular expression: %s", why);
-	}
+	if (bad)
+		return bad_pattern(p, t, bad, &n->regex);
 	n->has_regex = n->left->spelled = true;
 	n->pattern = t->string;
 	t->string = NULL;

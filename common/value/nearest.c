@@ -65,6 +65,19 @@ static bool is_affix(const char *longer, size_t nlonger, const char *shorter, si
 	       (nshorter >= SUFFIX_IN_WORD || (end > longer && !isalnum((unsigned char)end[-1])));
 }
 
+/* Test whether a word abbreviates a name: "cnt", "count". */
+static bool is_abbreviation(const struct nearest *n, const char *name, size_t size)
+{
+	size_t at = 0;
+
+	if (n->size < AFFIX_SHORTEST || n->size >= size || size > 2 * n->size ||
+	    !same(*n->word, *name) || !same(n->word[n->size - 1], name[size - 1]))
+		return false;
+	for (size_t i = 0; i < size && at < n->size; i++)
+		at += same(n->word[at], name[i]);
+	return at == n->size;
+}
+
 /* Returns how far the word is from a name, or from a part of one; at least n->distance where it is
  * too far. */
 static unsigned distance_to(const struct nearest *n, const char *name, size_t size)
@@ -76,6 +89,8 @@ static unsigned distance_to(const struct nearest *n, const char *name, size_t si
 	if (longer ? is_affix(name, size, n->word, n->size)
 		   : is_affix(n->word, n->size, name, size))
 		d = AFFIX + (unsigned)differ;
+	else if (is_abbreviation(n, name, size))
+		d = least(d, AFFIX + (unsigned)differ);
 	if (EDIT * differ >= n->distance)
 		return d;
 	return least(d, EDIT * distance(n->word, n->size, name, size));

@@ -31,6 +31,7 @@ enum column_flags {
 	COLUMN_UNIQ = 8,       /* counts different values */
 	COLUMN_OF_PAIRS = 32,  /* of --pair alone */
 	COLUMN_OF_TIMES = 64,  /* empty for a group without calls and parts of calls */
+	COLUMN_OF_RUN = 256,   /* a part of the time of the whole run */
 	COLUMN_SUM = 128,      /* 0 for no call or event; others have no value then */
 	COLUMN_RATE = 16,      /* needs times of the whole run, and a clock that counts ns */
 };

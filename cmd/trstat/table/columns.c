@@ -1,4 +1,5 @@
 #include "cmd/trstat/table/columns.h"
+#include "common/cli/options.h"
 #include "common/util/error.h"
 #include "common/value/nearest.h"
 #include "common/pairs/keys.h"
@@ -141,30 +142,47 @@ static const struct column_type *named_type(const char *s, size_t n)
 	return NULL;
 }
 
+void columns_add_words(char *words, size_t size)
+{
+	char name[64];
+
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
+		const char *few[] = {"p50", "p90", "p99", "p99.9"};
+
+		for (size_t p = 0; t->flags & COLUMN_PERCENTILE && p < sizeof few / sizeof *few;
+		     p++)
+			options_add_word(words, size, few[p]);
+		if (t->flags & COLUMN_PERCENTILE)
+			continue;
+		snprintf(name, sizeof name, "%s%s", t->name,
+			 t->flags & COLUMN_OF_FIELD ? "(F)" : "");
+		options_add_word(words, size, name);
+		if (t->alias)
+			options_add_word(words, size, t->alias);
+	}
+}
+
 static int unknown_column(const char *s, size_t n, struct error *e)
 {
 	const char *open = memchr(s, '(', n);
-	char known[500] = "";
+	char known[COLUMN_WORDS_SIZE] = "", near[COLUMN_WORDS_SIZE] = "";
 	struct nearest nearest;
-	size_t at = 0;
 
+	columns_add_words(known, sizeof known);
+	/* sum(F) is like sum */
+	for (size_t i = 0, at = 0; known[i]; i++)
+		if (strncmp(known + i, "(F)", 3) != 0)
+			near[at++] = known[i];
+		else
+			i += 2;
 	nearest_begin(&nearest, s, open ? (size_t)(open - s) : n);
-	for (size_t i = 0; i < column_types_count; i++) {
-		const struct column_type *t = &column_types[i];
-
-		nearest_offer(&nearest, t->name, strlen(t->name));
-		if (t->alias)
-			nearest_offer(&nearest, t->alias, strlen(t->alias));
-
-		at += (size_t)snprintf(known + at, sizeof known - at, "%s%s%s%s%s", i ? " " : "",
-				       t->flags & COLUMN_PERCENTILE
-					       ? "p50 p90 p99 p99.9 (any percentile)"
-					       : t->name,
-				       t->flags & COLUMN_OF_FIELD ? "(F)" : "", t->alias ? " " : "",
-				       t->alias ? t->alias : "");
-	}
-	return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s'%s (columns are %s)",
-			 (int)(n < 64 ? n : 64), s, nearest_hint(&nearest), known);
+	nearest_offer_words(&nearest, near);
+	if (*nearest_hint(&nearest))
+		return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s'%s",
+				 (int)(n < 64 ? n : 64), s, nearest_hint(&nearest));
+	return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s' (columns are %s)",
+			 (int)(n < 64 ? n : 64), s, known);
 }
 
 static int parse_one(struct columns *c, const char *s, size_t n, struct column *column,

@@ -55,6 +55,11 @@ struct columns_run {
 	uint64_t bucket_begin; /* of all values that are computed with this run */
 };
 
+enum { COLUMN_WORDS_SIZE = 500 };
+/* Add the names of all columns, separated by blanks, and some percentiles, to the words of an
+ * option (common/cli/options.h). Those of fields are "sum(F)". */
+void columns_add_words(char *words, size_t size);
+
 /*
  * Add the columns of a comma-separated list, to be printed in this order. Returns 0, or -1 with
  * e->what naming the unknown or repeated column and the known ones.
