@@ -210,8 +210,8 @@ lists() {
 			{ timestamp: 1004 track_event { type: END track_uuid: 2 } }
 			{ timestamp: 1005 track_event { type: END track_uuid: 2 debug_annotations { name: "r" uint_value: 9 } } }
 			{ timestamp: 1006 track_event { type: END track_uuid: 11644473600000000001 } }
-			{ timestamp: 1007 track_event { type: BEGIN name: "of no track" } }
-			{ timestamp: 1008 track_event { type: END } }
+			{ timestamp: 1007 trusted_packet_sequence_id: 2 track_event { type: BEGIN name: "of no track" } }
+			{ timestamp: 1008 trusted_packet_sequence_id: 2 track_event { type: END } }
 			{ timestamp: 1009 track_event { track_uuid: 1 name: "old" categories: "c" legacy_event { phase: 98 unscoped_id: 12 } } }
 			{ timestamp: 1010 track_event { track_uuid: 1 name: "old" categories: "c" legacy_event { phase: 101 unscoped_id: 12 } } }
 			{ timestamp: 1011 track_event { type: BEGIN track_uuid: 504403158265495552 name: "d" } }
@@ -1185,4 +1185,111 @@ weights() {
 	run -1 --separate-stderr pipefail "trdecode x.pftrace | trencode -q -t ndjson"
 	assert_output ''
 	assert_regex "$stderr" '2 events with an impossible time'
+}
+
+# columns FILE COLUMNS: the rows of a small trace of Perfetto's own tests, whose values are the expected ones there
+columns() {
+	trdecode -q "$DATA/perfetto/$1.pftrace" | trencode -q -t csv -c "$2" | tail -n +2
+}
+
+@test "statistics of the system and of processes: every field is a counter" {
+	columns cpuidle cpu,name,value >have
+	diff have - <<-'END'
+		0,cpuidle C8,486626084
+		0,cpuidle C8,486636254
+	END
+	assert_equal "$(columns disk_stat name | sort -u | wc -l)" 16
+	columns process-runtime name,value >have
+	assert_equal "$(grep -c runtime have)" 4
+	grep -qx runtime_kernel_mode,1327800000000 have
+	trace x.pftrace <<-'END'
+		{ timestamp: 10 sequence_flags: 1 sys_stats { num_irq { key: 17 value: 5 } num_softirq { key: 1 value: 6 }
+		  collection_end_timestamp: 3 buddy_info { node: "0" zone: "DMA" order_pages: 7 order_pages: 8 }
+		  thermal_zone { name: "thermal_zone0" temp: 9 type: "cpu" } gpufreq_mhz: 300 gpufreq_mhz: 350
+		  slab_info { name: "dentry" pages_per_slab: 2 num_slabs: 11 } } }
+		{ timestamp: 10 process_stats { processes { pid: 4 dmabuf_rss_kb: 12 } } }
+	END
+	trdecode x.pftrace 2>err | trencode -q -t csv -c pid,name,value | tail -n +2 >have
+	diff have - <<-'END'
+		,irq 17,5
+		,softirq TIMER,6
+		,buddy 0 DMA order 0,7
+		,buddy 0 DMA order 1,8
+		,thermal cpu,9
+		,gpufreq 0,300
+		,gpufreq 1,350
+		,slab dentry pages_per_slab,2
+		,slab dentry num_slabs,11
+		4,dmabuf_rss_kb,12
+	END
+	assert_equal "$(cat err)" ''
+}
+
+@test "fields that are left out are counted by name, or by number" {
+	trace x.pftrace <<-'END'
+		{ timestamp: 10 sequence_flags: 1 sys_stats { num_forks: 6 of_later_versions: 7 } }
+		{ timestamp: 11 process_stats { processes { pid: 4 vm_rss_kb: 5 threads { tid: 8 } threads { tid: 9 } } } }
+	END
+	run -0 --separate-stderr trdecode -o /dev/null x.pftrace
+	assert_equal "$stderr" 'trdecode: x.pftrace: 3 fields were left out, by name or number: SysStats.60 (1), ProcessStats.Process.threads (2)'
+}
+
+@test "counters that follow a sample's timebase are counters of the CPU" {
+	columns perf-followers kind,cpu,name,value >have
+	diff have - <<-'END'
+		counter,0,cpu-cycles,4672142
+		counter,0,instructions,1144537
+		sample,0,cpu-clock,
+	END
+}
+
+@test "incremental counters count on in each sequence" {
+	assert_equal "$(columns inc-counters value | paste -sd ' ')" '100 50 110 55'
+}
+
+@test "events with a phase are on the thread of their sequence; own tracks are not merged with those of the system" {
+	columns legacy0 kind,pid,tid,comm,dur | grep -qx call,5,1,t1,1000
+	tracks | sed 's/parent_uuid: 10 thread/thread/' >tracks.txt
+	{
+		cat tracks.txt
+		cat <<-'END'
+			{ timestamp: 100 track_event { name: "none" legacy_event { phase: 66 } } }
+			{ timestamp: 200 track_event { legacy_event { phase: 69 } } }
+			{ timestamp: 300 track_event { track_uuid: 0 name: "other" legacy_event { phase: 66 tid_override: 77 } } }
+			{ timestamp: 400 track_event { track_uuid: 0 legacy_event { phase: 69 tid_override: 77 } } }
+		END
+	} | trace x.pftrace
+	trdecode -q x.pftrace | trencode -q -t csv -c name,pid,tid,dur | tail -n +2 >have
+	diff have - <<-'END'
+		none,7,8,100
+		other,7,77,100
+	END
+	columns disallow-merging name,tid,dur >have
+	diff have - <<-'END'
+		event1,1,1000
+		event2,1,8000
+		atrace,1,8000
+	END
+}
+
+@test "numbers of threads and processes that are used again have the names of their tracks" {
+	columns pid-reuse name,comm >have
+	grep -qx event1_on_t1,t1 have
+	grep -qx event1_on_t3,t3 have
+	grep -qx event1_on_p1,p1 have
+	grep -qx event1_on_p2,p2 have
+	columns pid-reuse name,tid,comm | grep -qx event2_on_t4,4,t4
+}
+
+@test "a thread with a number below 0 keeps the number and its name" {
+	trace x.pftrace <<-'END'
+		{ timestamp: 1000 sequence_flags: 1 track_event { type: BEGIN track_uuid: 1 name: "work" } }
+		{ timestamp: 3000 track_event { type: END track_uuid: 1 } }
+		{ timestamp: 1 track_descriptor { uuid: 1 thread { pid: 1176181 tid: -136712896 thread_name: "main" } } }
+	END
+	trdecode x.pftrace >x.trs
+	trencode -q -t csv -c pid,tid,comm,dur x.trs | grep -qx 1176181,-136712896,main,2000
+	# no such number is possible in a timeline: it is in the name
+	trencode -q -t chrome x.trs | grep -q '"thread_name","args":{"name":"main \[-136712896\]"}'
+	trencode -q -t perfetto x.trs | protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto | grep -q 'thread_name: "main \[-136712896\]"'
 }

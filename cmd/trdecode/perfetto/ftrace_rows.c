@@ -328,8 +328,16 @@ static uint32_t mark_track(struct perfetto *p, int32_t tid, const struct atrace_
 	struct perfetto_track_key key = {
 		.kind = PERFETTO_OF_THREAD, .pid = pid, .tid = tid, .cpu = -1};
 
-	if (!strchr("CSFGHN", m->what))
+	if (!strchr("CSFGHN", m->what)) {
+		const struct perfetto_task *task = perfetto_task(p, tid);
+
+		if (!task)
+			return 0;
+		/* the calls of the program's own track need not nest with these */
+		if (task->apart)
+			key.kind = PERFETTO_OF_TRACK;
 		return perfetto_other_track(p, &key);
+	}
 	key.tid = -1;
 	if (m->what == 'C') {
 		key.kind = PERFETTO_OF_COUNTER;

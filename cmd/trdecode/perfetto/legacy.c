@@ -34,17 +34,22 @@ void legacy_read(struct perfetto *p, const struct perfetto_sequence *s, struct t
 		case LEGACY_SCOPE: l->scope = perfetto_text(p, f.bytes); break;
 		case LEGACY_BIND_ID: l->bind_id = f.value; break;
 		case LEGACY_FLOW_DIRECTION: l->flow_direction = f.value; break;
+		case LEGACY_INSTANT_SCOPE: l->instant = (uint8_t)f.value; break;
 		case LEGACY_PID: l->pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		case LEGACY_ASYNC_TIMES:
+		case LEGACY_ENCLOSING: break;
 		case LEGACY_TID: l->tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		default: perfetto_left_out(p, MESSAGE_LEGACY_EVENT, f.number);
 		}
 }
 
-/* Use the thread that the event names instead of its track's. */
-static int override_thread(struct perfetto *p, struct track_event *ev)
+int legacy_override(struct perfetto *p, struct track_event *ev)
 {
 	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_THREAD, .cpu = -1};
 
+	if (ev->legacy.pid < 0 && ev->legacy.tid < 0)
+		return 0;
 	key.pid = ev->legacy.pid >= 0 ? ev->legacy.pid : t->pid;
 	key.tid = ev->legacy.tid >= 0 ? ev->legacy.tid : t->tid;
 	ev->track = perfetto_other_track(p, &key);
@@ -125,6 +130,21 @@ static int keep_complete(struct perfetto *p, struct track_event *ev)
 				  &end, &p->serial, sizeof p->serial);
 }
 
+/* Have the track of an instant that is of a process, or of no thread. */
+static int instant_track(struct perfetto *p, struct track_event *ev)
+{
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS,
+					 .pid = p->tracks.track[ev->track - 1].pid,
+					 .tid = -1,
+					 .cpu = -1};
+
+	if (ev->legacy.instant == SCOPE_GLOBAL)
+		ev->track = perfetto_track(p, 0);
+	else if (ev->legacy.instant == SCOPE_PROCESS && key.pid >= 0)
+		ev->track = perfetto_other_track(p, &key);
+	return ev->track ? 0 : -1;
+}
+
 int legacy_keep(struct perfetto *p, struct track_event *ev)
 {
 	const struct legacy_event *l = &ev->legacy;
@@ -133,8 +153,6 @@ int legacy_keep(struct perfetto *p, struct track_event *ev)
 
 	if (!phase)
 		phase = ev->type < sizeof types ? types[ev->type] : 'I';
-	if ((l->pid >= 0 || l->tid >= 0) && override_thread(p, ev))
-		return -1;
 	if (l->bind_id && !l->flow_direction && perfetto_argument_uint(p, "bind_id", l->bind_id))
 		return -1;
 	switch (phase) {
@@ -148,5 +166,7 @@ int legacy_keep(struct perfetto *p, struct track_event *ev)
 	case 'C': return track_event_keep(p, ev, PERFETTO_COUNTER_VALUES, 0, 0);
 	case 'M': return 0;
 	}
+	if (l->instant && instant_track(p, ev))
+		return -1;
 	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
 }

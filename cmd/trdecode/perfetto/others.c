@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cmd/trdecode/perfetto/annotations.h"
+#include "common/formats/softirqs.h"
 
 /* SysStats, ProcessStats, TraceStats, AndroidLogPacket, PackagesList */
 enum {
@@ -13,23 +14,37 @@ enum {
 	SYS_CPU = 3,
 	SYS_FORKS = 4,
 	SYS_IRQS = 5,
+	SYS_IRQ = 6,
 	SYS_SOFTIRQS = 7,
+	SYS_SOFTIRQ = 8,
+	SYS_END_TIME = 9,
 	SYS_DEVFREQ = 10,
 	SYS_CPUFREQ = 11,
+	SYS_BUDDY = 12,
+	SYS_DISK = 13,
 	SYS_PSI = 14,
 	SYS_THERMAL = 15,
+	SYS_CPUIDLE = 16,
 	SYS_GPUFREQ = 17,
+	SYS_SLAB = 18,
 	PAIR_KEY = 1,
 	PAIR_VALUE = 2,
+	THERMAL_TYPE = 3,
 	CPU_NUMBER = 1,
+	CPUIDLE_ENTRY = 2,
+	BUDDY_ZONE = 2,
+	BUDDY_PAGES = 3,
 	STATS_PROCESS = 1,
+	STATS_END_TIME = 2,
 	STATS_PID = 1,
 	TRACE_BUFFER = 1,
 	BUFFER_LOST_PACKETS = 19,
 	BUFFER_OVERWRITTEN = 3,
 	LOG_EVENT = 1,
+	LOG_ID = 1,
 	LOG_PID = 2,
 	LOG_TID = 3,
+	LOG_UID = 4,
 	LOG_TIME = 5,
 	LOG_TAG = 6,
 	LOG_PRIO = 7,
@@ -40,20 +55,15 @@ enum {
 	PACKAGE_VERSION = 5,
 };
 
-/* What a counter is of. */
-struct counter_of {
-	const char *name;
-	int32_t pid, cpu; /* -1: none */
-};
-
-static int keep_counter(struct perfetto *p, uint64_t time, const struct counter_of *of,
-			uint64_t value)
+int perfetto_keep_counter(struct perfetto *p, uint64_t time, const struct perfetto_counter_of *of,
+			  uint64_t value)
 {
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_COUNTER,
 					 .pid = of->pid,
 					 .tid = -1,
 					 .cpu = of->cpu,
-					 .name = writer_text(p->w, of->name)};
+					 .name = of->string ? of->string
+							    : writer_text(p->w, of->name)};
 	struct perfetto_record r = {.kind = PERFETTO_COUNTER, .flags = PERFETTO_VALUE};
 	uint32_t number = perfetto_other_track(p, &key);
 
@@ -112,7 +122,7 @@ static const char *const psi[] = {"",	     "cpu.some",    "cpu.full",	  "io.some
 static int keep_pair(struct perfetto *p, uint64_t time, uint32_t field,
 		     struct protobuf_view message)
 {
-	struct protobuf_view key = {NULL, NULL};
+	struct protobuf_view key = {NULL, NULL}, type = {NULL, NULL};
 	struct protobuf_field f;
 	uint64_t number = 0, value = 0;
 	char name[128];
@@ -123,8 +133,14 @@ static int keep_pair(struct perfetto *p, uint64_t time, uint32_t field,
 			key = f.bytes;
 		} else if (f.number == PAIR_VALUE) {
 			value = f.value;
+		} else if (field == SYS_THERMAL && f.number == THERMAL_TYPE) {
+			type = f.bytes;
+		} else {
+			perfetto_left_out(p, MESSAGE_SYS_STATS, field);
 		}
 	}
+	if (protobuf_size(type))
+		key = type;
 	if (field == SYS_MEMINFO && number < sizeof meminfo / sizeof *meminfo)
 		snprintf(name, sizeof name, "meminfo %s", meminfo[number]);
 	else if (field == SYS_PSI && number < sizeof psi / sizeof *psi)
@@ -139,7 +155,8 @@ static int keep_pair(struct perfetto *p, uint64_t time, uint32_t field,
 			 : field == SYS_PSI   ? "psi"
 					      : "vmstat",
 			 (unsigned)number);
-	return keep_counter(p, time, &(struct counter_of){name, -1, -1}, value);
+	return perfetto_keep_counter(p, time, &(struct perfetto_counter_of){name, -1, -1, 0},
+				     value);
 }
 
 /* Keep the times of a CPU, in ns. */
@@ -149,26 +166,191 @@ static int keep_cpu(struct perfetto *p, uint64_t time, struct protobuf_view mess
 					    "cpu system",  "cpu idle", "cpu iowait", "cpu irq",
 					    "cpu softirq", "cpu steal"};
 	struct protobuf_view rest = message;
-	struct counter_of of = {.pid = -1, .cpu = 0};
+	struct perfetto_counter_of of = {.pid = -1, .cpu = 0};
 	struct protobuf_field f;
 
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == CPU_NUMBER)
 			of.cpu = f.value < UINT16_MAX ? (int32_t)f.value : -1;
 	while (protobuf_next(&message, &f) > 0) {
-		if (f.number >= sizeof names / sizeof *names || !names[f.number])
+		if (f.number == CPU_NUMBER)
 			continue;
+		if (f.number >= sizeof names / sizeof *names || !names[f.number]) {
+			perfetto_left_out(p, MESSAGE_CPU_TIMES, f.number);
+			continue;
+		}
 		of.name = names[f.number];
-		if (keep_counter(p, time, &of, f.value))
+		if (perfetto_keep_counter(p, time, &of, f.value))
 			return -1;
 	}
+	return 0;
+}
+
+/* Get the text of a field of a message; empty: there is none. At most 100 bytes are used. */
+static void text_of(struct protobuf_view message, uint32_t number, char text[101])
+{
+	struct protobuf_field f;
+
+	text[0] = '\0';
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == number && f.wire == PROTOBUF_LENGTH)
+			snprintf(text, 101, "%.*s",
+				 (int)(protobuf_size(f.bytes) < 100 ? protobuf_size(f.bytes) : 100),
+				 (const char *)f.bytes.at);
+}
+
+/* Keep the numbers of a named thing: a counter for each field. */
+static int keep_fields(struct perfetto *p, uint64_t time, enum perfetto_message m, const char *what,
+		       struct protobuf_view message)
+{
+	static const char *const disk[] = {NULL,
+					   NULL,
+					   "read_sectors",
+					   "read_time_ms",
+					   "write_sectors",
+					   "write_time_ms",
+					   "discard_sectors",
+					   "discard_time_ms",
+					   "flush_count",
+					   "flush_time_ms"};
+	static const char *const slab[] = {NULL, NULL, "pages_per_slab", "num_slabs"};
+	bool is_disk = m == MESSAGE_DISK_STAT;
+	const char *const *names = is_disk ? disk : slab;
+	size_t n = is_disk ? sizeof disk / sizeof *disk : sizeof slab / sizeof *slab;
+	struct protobuf_field f;
+	char of[101], name[160];
+
+	text_of(message, PAIR_KEY, of);
+	while (protobuf_next(&message, &f) > 0) {
+		if (f.number == PAIR_KEY)
+			continue;
+		if (f.number >= n) {
+			perfetto_left_out(p, m, f.number);
+			continue;
+		}
+		snprintf(name, sizeof name, "%s %s %s", what, of, names[f.number]);
+		if (perfetto_keep_counter(p, time, &(struct perfetto_counter_of){name, -1, -1, 0},
+					  f.value))
+			return -1;
+	}
+	return 0;
+}
+
+/* Keep how often an interrupt occurred: {number, count}. */
+static int keep_interrupt(struct perfetto *p, uint64_t time, bool soft,
+			  struct protobuf_view message)
+{
+	uint64_t number = 0, count = 0;
+	struct protobuf_field f;
+	char name[40];
+
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == PAIR_KEY)
+			number = f.value;
+		else if (f.number == PAIR_VALUE)
+			count = f.value;
+		else
+			perfetto_left_out(p, MESSAGE_INTERRUPT_COUNT, f.number);
+	if (soft && softirq_name(number))
+		snprintf(name, sizeof name, "softirq %s", softirq_name(number));
+	else
+		snprintf(name, sizeof name, "%s %d", soft ? "softirq" : "irq", (int)number);
+	return perfetto_keep_counter(p, time, &(struct perfetto_counter_of){name, -1, -1, 0},
+				     count);
+}
+
+/* Keep the free pages of a zone of memory by their order. */
+static int keep_buddy(struct perfetto *p, uint64_t time, struct protobuf_view message)
+{
+	char node[101], zone[101], name[256];
+	unsigned order = 0;
+	struct protobuf_field f;
+	uint64_t value;
+
+	text_of(message, PAIR_KEY, node);
+	text_of(message, BUDDY_ZONE, zone);
+	while (protobuf_next(&message, &f) > 0) {
+		struct protobuf_view list = f.bytes;
+
+		if (f.number == PAIR_KEY || f.number == BUDDY_ZONE)
+			continue;
+		if (f.number != BUDDY_PAGES) {
+			perfetto_left_out(p, MESSAGE_BUDDY_INFO, f.number);
+			continue;
+		}
+		while (protobuf_each(&f, &list, &value)) {
+			snprintf(name, sizeof name, "buddy %s %s order %u", node, zone, order++);
+			if (perfetto_keep_counter(
+				    p, time, &(struct perfetto_counter_of){name, -1, -1, 0}, value))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Keep how long a CPU was in each idle state, in us. */
+static int keep_cpuidle(struct perfetto *p, uint64_t time, struct protobuf_view message)
+{
+	struct protobuf_view rest = message;
+	struct perfetto_counter_of of = {.pid = -1, .cpu = 0};
+	struct protobuf_field f, entry;
+	char state[101], name[128];
+
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number == CPU_NUMBER)
+			of.cpu = f.value < UINT16_MAX ? (int32_t)f.value : -1;
+		else if (f.number != CPUIDLE_ENTRY)
+			perfetto_left_out(p, MESSAGE_CPUIDLE, f.number);
+	while (protobuf_next(&message, &f) > 0) {
+		uint64_t value = 0;
+
+		if (f.number != CPUIDLE_ENTRY || f.wire != PROTOBUF_LENGTH)
+			continue;
+		text_of(f.bytes, PAIR_KEY, state);
+		while (protobuf_next(&f.bytes, &entry) > 0)
+			if (entry.number == PAIR_VALUE)
+				value = entry.value;
+		snprintf(name, sizeof name, "cpuidle %s", state);
+		of.name = name;
+		if (perfetto_keep_counter(p, time, &of, value))
+			return -1;
+	}
+	return 0;
+}
+
+/* Keep a field of SysStats that few traces have. */
+static int sys_rare(struct perfetto *p, uint64_t time, struct protobuf_field *f, unsigned *gpu)
+{
+	struct protobuf_view list = f->bytes;
+	uint64_t value;
+	char name[40];
+
+	switch (f->number) {
+	case SYS_IRQ:
+	case SYS_SOFTIRQ: return keep_interrupt(p, time, f->number == SYS_SOFTIRQ, f->bytes);
+	case SYS_BUDDY: return keep_buddy(p, time, f->bytes);
+	case SYS_DISK: return keep_fields(p, time, MESSAGE_DISK_STAT, "disk", f->bytes);
+	case SYS_CPUIDLE: return keep_cpuidle(p, time, f->bytes);
+	case SYS_SLAB: return keep_fields(p, time, MESSAGE_SLAB_INFO, "slab", f->bytes);
+	case SYS_END_TIME: return 0; /* when the recorder had read all */
+	case SYS_GPUFREQ:
+		while (protobuf_each(f, &list, &value)) {
+			snprintf(name, sizeof name, "gpufreq %u", (*gpu)++);
+			if (perfetto_keep_counter(
+				    p, time, &(struct perfetto_counter_of){name, -1, -1, 0}, value))
+				return -1;
+		}
+		return 0;
+	}
+	perfetto_left_out(p, MESSAGE_SYS_STATS, f->number);
 	return 0;
 }
 
 static int sys_stats(struct perfetto *p, const struct perfetto_packet *packet)
 {
 	struct protobuf_view rest = packet->payload, list;
-	struct counter_of of = {.pid = -1, .cpu = -1}, cpufreq = {"cpufreq", -1, -1};
+	struct perfetto_counter_of of = {.pid = -1, .cpu = -1}, cpufreq = {"cpufreq", -1, -1, 0};
+	unsigned gpu = 0;
 	struct protobuf_field f;
 	uint64_t value;
 	int failed = 0;
@@ -187,14 +369,15 @@ static int sys_stats(struct perfetto *p, const struct perfetto_packet *packet)
 			of.name = f.number == SYS_FORKS	 ? "forks"
 				  : f.number == SYS_IRQS ? "irqs"
 							 : "softirqs";
-			failed = keep_counter(p, packet->time, &of, f.value);
+			failed = perfetto_keep_counter(p, packet->time, &of, f.value);
 			break;
 		case SYS_CPUFREQ:
 			for (list = f.bytes; !failed && protobuf_each(&f, &list, &value);) {
 				cpufreq.cpu++;
-				failed = keep_counter(p, packet->time, &cpufreq, value);
+				failed = perfetto_keep_counter(p, packet->time, &cpufreq, value);
 			}
 			break;
+		default: failed = sys_rare(p, packet->time, &f, &gpu);
 		}
 	return failed;
 }
@@ -203,25 +386,47 @@ static int sys_stats(struct perfetto *p, const struct perfetto_packet *packet)
 
 static int process_stats(struct perfetto *p, const struct perfetto_packet *packet)
 {
-	static const char *const names[] = {NULL,	    NULL,	    "vm_size_kb",
-					    "vm_rss_kb",    "rss_anon_kb",  "rss_file_kb",
-					    "rss_shmem_kb", "vm_swap_kb",   "vm_locked_kb",
-					    "vm_hwm_kb",    "oom_score_adj"};
+	static const char *const names[] = {[2] = "vm_size_kb",
+					    [3] = "vm_rss_kb",
+					    [4] = "rss_anon_kb",
+					    [5] = "rss_file_kb",
+					    [6] = "rss_shmem_kb",
+					    [7] = "vm_swap_kb",
+					    [8] = "vm_locked_kb",
+					    [9] = "vm_hwm_kb",
+					    [10] = "oom_score_adj",
+					    [12] = "is_peak_rss_resettable",
+					    [13] = "chrome_private_footprint_kb",
+					    [14] = "chrome_peak_resident_set_kb",
+					    [16] = "smr_rss_kb",
+					    [17] = "smr_pss_kb",
+					    [18] = "smr_pss_anon_kb",
+					    [19] = "smr_pss_file_kb",
+					    [20] = "smr_pss_shmem_kb",
+					    [21] = "runtime_user_mode",
+					    [22] = "runtime_kernel_mode",
+					    [23] = "smr_swap_pss_kb",
+					    [24] = "dmabuf_rss_kb"};
 	struct protobuf_view rest = packet->payload, process;
 	struct protobuf_field f;
 
 	while (protobuf_next(&rest, &f) > 0) {
-		struct counter_of of = {.pid = -1, .cpu = -1};
+		struct perfetto_counter_of of = {.pid = -1, .cpu = -1};
 
-		if (f.number != STATS_PROCESS || f.wire != PROTOBUF_LENGTH)
+		if (f.number != STATS_PROCESS || f.wire != PROTOBUF_LENGTH) {
+			if (f.number != STATS_END_TIME)
+				perfetto_left_out(p, MESSAGE_PROCESS_STATS, f.number);
 			continue;
+		}
 		for (process = f.bytes; protobuf_next(&process, &f) > 0;)
 			if (f.number == STATS_PID)
 				of.pid = f.value <= INT32_MAX ? (int32_t)f.value : -1;
 			else if (f.number < sizeof names / sizeof *names && names[f.number]) {
 				of.name = names[f.number];
-				if (keep_counter(p, packet->time, &of, f.value))
+				if (perfetto_keep_counter(p, packet->time, &of, f.value))
 					return -1;
+			} else {
+				perfetto_left_out(p, MESSAGE_PROCESS, f.number);
 			}
 	}
 	return 0;
@@ -286,6 +491,13 @@ static int keep_log_event(struct perfetto *p, struct perfetto_sequence *s, uint6
 			if (perfetto_argument_uint(p, "prio", f.value))
 				return -1;
 			break;
+		case LOG_ID:
+		case LOG_UID:
+			if (perfetto_argument_uint(p, f.number == LOG_ID ? "log_id" : "uid",
+						   f.value))
+				return -1;
+			break;
+		default: perfetto_left_out(p, MESSAGE_LOG_EVENT, f.number);
 		}
 	if (has_time && !perfetto_time(p, s, CLOCK_REALTIME_ID, &time))
 		return 0;
@@ -301,8 +513,9 @@ static int android_log(struct perfetto *p, struct perfetto_sequence *s,
 	struct protobuf_field f;
 
 	while (protobuf_next(&rest, &f) > 0)
-		if (f.number == LOG_EVENT && f.wire == PROTOBUF_LENGTH &&
-		    keep_log_event(p, s, packet->time, f.bytes))
+		if (f.number != LOG_EVENT || f.wire != PROTOBUF_LENGTH)
+			perfetto_left_out(p, MESSAGE_LOG_PACKET, f.number);
+		else if (keep_log_event(p, s, packet->time, f.bytes))
 			return -1;
 	return 0;
 }

@@ -159,7 +159,7 @@ static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_FTRACE:
 		return s->id == PERFETTO_DERIVED_SEQUENCE ? 0
 							  : perfetto_ftrace_bundle(p, s, packet);
-	case PACKET_TRACK_DESCRIPTOR: return perfetto_track_descriptor(p, packet->payload);
+	case PACKET_TRACK_DESCRIPTOR: return perfetto_track_descriptor(p, s, packet->payload);
 	case PACKET_THREAD_DESCRIPTOR: return perfetto_thread_descriptor(p, s, packet->payload);
 	case PACKET_PROCESS_DESCRIPTOR: return perfetto_process_descriptor(p, packet->payload);
 	case PACKET_PROCESS_TREE: return perfetto_process_tree(p, packet->payload);

@@ -374,6 +374,7 @@ static void print_remarks(struct perfetto *p)
 	const char *file = p->input->name;
 
 	print_unread(p);
+	perfetto_print_left_out(p);
 	warn_count(file, n->kinds[PACKET_CHROME_EVENTS],
 		   "{packet|packets} with JSON events of Chrome {was|were} left out");
 	warn_count(file, n->unopened,

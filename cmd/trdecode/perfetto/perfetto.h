@@ -128,6 +128,8 @@ struct perfetto_calls {
 struct perfetto_thread {
 	int32_t pid, tid;
 	uint32_t comm;
+	bool named;	  /* comm is that of a track */
+	uint32_t process; /* name of its process, by a track; 0: not known */
 	uint32_t lane;
 	uint32_t unseen; /* calls that were open before the trace */
 	uint32_t kernel; /* open calls in the kernel */
@@ -148,6 +150,7 @@ struct perfetto_track {
 	uint32_t name, process_name, thread_name, unit; /* strings of the writer */
 	int32_t pid, tid, cpu;
 	bool has_process, has_thread, has_counter, has_cpu, incremental, before, is_async;
+	bool apart;	     /* not to be merged with the track of the system for its thread */
 	uint64_t multiplier; /* 0: 1 */
 	int64_t value;	     /* of an incremental counter */
 	double real_value;
@@ -172,6 +175,8 @@ struct perfetto_tracks {
 	struct id_cache threads; /* by pid and tid: index + 1 */
 	struct id_cache lanes;
 	struct id_cache process_names; /* by pid: strings of the writer */
+	struct id_cache counting;      /* by track and sequence: index + 1 in reached */
+	struct buffer reached;	       /* track_event.c: values of incremental counters */
 	struct perfetto_tasks *tasks;  /* those of the first part */
 };
 
@@ -179,6 +184,7 @@ struct perfetto_tracks {
 struct perfetto_task {
 	int32_t tgid; /* -1: unknown */
 	uint32_t comm;
+	bool apart; /* calls of its tracks are not to be merged with those of the system */
 };
 
 struct perfetto_tasks {
@@ -197,6 +203,29 @@ struct perfetto_clocks {
 	size_t count, capacity;
 };
 
+/* Messages whose fields are all read, or counted (left_out.c). */
+enum perfetto_message {
+	MESSAGE_SYS_STATS,
+	MESSAGE_CPU_TIMES,
+	MESSAGE_INTERRUPT_COUNT,
+	MESSAGE_BUDDY_INFO,
+	MESSAGE_DISK_STAT,
+	MESSAGE_THERMAL_ZONE,
+	MESSAGE_CPUIDLE,
+	MESSAGE_SLAB_INFO,
+	MESSAGE_PROCESS_STATS,
+	MESSAGE_PROCESS,
+	MESSAGE_LOG_PACKET,
+	MESSAGE_LOG_EVENT,
+	MESSAGE_LEGACY_EVENT,
+	MESSAGE_PERF_SAMPLE,
+	MESSAGE_PERF_DEFAULTS,
+	MESSAGE_TRACK_DESCRIPTOR,
+	MESSAGE_COUNTER_DESCRIPTOR,
+	PERFETTO_MESSAGES,
+};
+enum { PERFETTO_FIELDS = 64 };
+
 /* Numbers of what the stream does not contain, and of packets. */
 struct perfetto_counts {
 	uint64_t packets, events;
@@ -209,6 +238,8 @@ struct perfetto_counts {
 	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
 	struct buffer sample_counts; /* u64 each: the counter of the last sample */
 	uint64_t lost_packets;	     /* that the buffers of the service lost */
+	/* fields of messages that are read, by number; 0: of larger numbers */
+	uint64_t left_out[PERFETTO_MESSAGES][PERFETTO_FIELDS];
 };
 
 /* Events of ftrace (ftrace_types.c). */
@@ -387,7 +418,8 @@ struct perfetto_track_key {
 	uint64_t id;
 };
 uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_key *key);
-int perfetto_track_descriptor(struct perfetto *p, struct protobuf_view message);
+int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
+			      struct protobuf_view message);
 /* Take a ThreadDescriptor or ProcessDescriptor of its own packet. */
 int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 			       struct protobuf_view message);
@@ -441,7 +473,26 @@ int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *r, uin
 			const uint8_t *data, size_t size);
 void perfetto_ftrace_free(struct perfetto *p);
 
+/* --- left_out.c --- */
+
+/* Count a field that the stream does not contain. */
+static inline void perfetto_left_out(struct perfetto *p, enum perfetto_message m, uint32_t number)
+{
+	p->counts.left_out[m][number < PERFETTO_FIELDS ? number : 0]++;
+}
+/* Report the fields that were counted, by their names. */
+void perfetto_print_left_out(const struct perfetto *p);
+
 /* --- others.c --- */
+
+/* What a counter is of. */
+struct perfetto_counter_of {
+	const char *name;
+	int32_t pid, cpu; /* -1: none */
+	uint32_t string;  /* the name as a string of the writer; 0: it is not yet one */
+};
+int perfetto_keep_counter(struct perfetto *p, uint64_t time, const struct perfetto_counter_of *of,
+			  uint64_t value);
 
 int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 			  const struct perfetto_packet *packet);

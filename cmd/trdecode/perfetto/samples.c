@@ -1,11 +1,12 @@
 /*
  * samples.c - samples of call stacks: of perf, and of Chrome's profiler
  */
+#include <stdio.h>
+
 #include "cmd/trdecode/perfetto/perfetto.h"
 
-/* Read the event that a timebase counts: its name and period. */
-static void read_timebase(struct perfetto *p, struct perfetto_defaults *d,
-			  struct protobuf_view message)
+/* Return the name of an event, by enum PerfEvents.Counter. NULL: it is not known. */
+static const char *counter_name(uint64_t number)
 {
 	static const char *const counters[] = {NULL,
 					       "cpu-clock",
@@ -28,7 +29,47 @@ static void read_timebase(struct perfetto *p, struct perfetto_defaults *d,
 					       "stalled-cycles-backend",
 					       "ref-cycles",
 					       "dummy"};
-	struct protobuf_field f, of;
+
+	return number < sizeof counters / sizeof *counters ? counters[number] : NULL;
+}
+
+/* Get the name of a tracepoint: a string of the writer, or 0. */
+static uint32_t tracepoint_name(struct perfetto *p, struct protobuf_view message)
+{
+	struct protobuf_field f;
+	uint32_t name = 0;
+
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == TRACEPOINT_NAME)
+			name = perfetto_text(p, f.bytes);
+	return name;
+}
+
+/* Add the name of a counter that is read with each sample. */
+static void read_follower(struct perfetto *p, struct perfetto_defaults *d,
+			  struct protobuf_view message)
+{
+	struct protobuf_field f;
+	uint32_t name = 0, own = 0;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case FOLLOWER_NAME: own = perfetto_text(p, f.bytes); break;
+		case FOLLOWER_TRACEPOINT: name = tracepoint_name(p, f.bytes); break;
+		case FOLLOWER_COUNTER:
+			if (counter_name(f.value))
+				name = writer_text(p->w, counter_name(f.value));
+			break;
+		}
+	if (d->nfollowers < PERFETTO_EXTRA)
+		d->followers[d->nfollowers++] = own ? own : name;
+}
+
+/* Read the event that a timebase counts: its name and period. */
+static void read_timebase(struct perfetto *p, struct perfetto_defaults *d,
+			  struct protobuf_view message)
+{
+	struct protobuf_field f;
 	uint32_t name = 0;
 
 	while (protobuf_next(&message, &f) > 0)
@@ -36,14 +77,10 @@ static void read_timebase(struct perfetto *p, struct perfetto_defaults *d,
 		case TIMEBASE_PERIOD: d->period = f.value; break;
 		case TIMEBASE_NAME: name = perfetto_text(p, f.bytes); break;
 		case TIMEBASE_COUNTER:
-			if (f.value < sizeof counters / sizeof *counters)
-				d->sample_name = writer_text(p->w, counters[f.value]);
+			if (counter_name(f.value))
+				d->sample_name = writer_text(p->w, counter_name(f.value));
 			break;
-		case TIMEBASE_TRACEPOINT:
-			while (protobuf_next(&f.bytes, &of) > 0)
-				if (of.number == TRACEPOINT_NAME)
-					d->sample_name = perfetto_text(p, of.bytes);
-			break;
+		case TIMEBASE_TRACEPOINT: d->sample_name = tracepoint_name(p, f.bytes); break;
 		}
 	if (name)
 		d->sample_name = name;
@@ -54,9 +91,15 @@ int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 {
 	struct protobuf_field f;
 
+	s->defaults.nfollowers = 0;
 	while (protobuf_next(&message, &f) > 0)
-		if (f.number == SAMPLE_TIMEBASE)
-			read_timebase(p, &s->defaults, f.bytes);
+		switch (f.number) {
+		case SAMPLE_TIMEBASE: read_timebase(p, &s->defaults, f.bytes); break;
+		case SAMPLE_FOLLOWER: read_follower(p, &s->defaults, f.bytes); break;
+		case SAMPLE_SHARDS:
+		case SAMPLE_SHARD: break;
+		default: perfetto_left_out(p, MESSAGE_PERF_DEFAULTS, f.number);
+		}
 	return 0;
 }
 
@@ -81,6 +124,31 @@ static uint64_t counted_weight(struct perfetto *p, const struct perfetto_sequenc
 	return count > before ? count - before : count ? count : 1;
 }
 
+/* Keep the other counters of a sample, as the CPU had counted them. */
+static int keep_followers(struct perfetto *p, const struct perfetto_sequence *s, uint64_t time,
+			  int32_t cpu, struct protobuf_view rest)
+{
+	struct protobuf_field f;
+	unsigned n = 0;
+	uint64_t value;
+
+	while (protobuf_next(&rest, &f) > 0) {
+		struct protobuf_view list = f.bytes;
+
+		while (f.number == SAMPLE_FOLLOWERS && protobuf_each(&f, &list, &value)) {
+			uint32_t name = n < s->defaults.nfollowers ? s->defaults.followers[n] : 0;
+			char unnamed[32];
+
+			snprintf(unnamed, sizeof unnamed, "follower %u", ++n);
+			if (perfetto_keep_counter(
+				    p, time, &(struct perfetto_counter_of){unnamed, -1, cpu, name},
+				    value))
+				return -1;
+		}
+	}
+	return 0;
+}
+
 int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		    const struct perfetto_packet *packet)
 {
@@ -91,7 +159,7 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 	struct protobuf_view rest = packet->payload;
 	struct protobuf_field f;
 	uint64_t count = 0, weight = s->defaults.period;
-	bool producer = false;
+	bool producer = false, has_followers = false;
 
 	while (protobuf_next(&rest, &f) > 0)
 		switch (f.number) {
@@ -108,6 +176,10 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		case SAMPLE_LOST: loss.count = f.value; break;
 		case SAMPLE_SKIPPED: loss.reason = GAP_UNREAD; break;
 		case SAMPLE_PRODUCER: producer = true; break;
+		case SAMPLE_FOLLOWERS: has_followers = true; break;
+		case SAMPLE_CPU_MODE:
+		case SAMPLE_UNWIND_ERROR: break;
+		default: perfetto_left_out(p, MESSAGE_PERF_SAMPLE, f.number);
 		}
 	p->scratch.arguments.size = 0;
 	if (loss.count || loss.reason == GAP_UNREAD) {
@@ -117,6 +189,10 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 	}
 	if (producer)
 		return 0;
+	if (has_followers &&
+	    keep_followers(p, s, packet->time, r.flags & PERFETTO_HAS_CPU ? r.cpu : -1,
+			   packet->payload))
+		return -1;
 	r.track = perfetto_other_track(p, &key) - 1;
 	r.name = s->defaults.sample_name ? s->defaults.sample_name : writer_text(p->w, "samples");
 	if (r.track == UINT32_MAX)

@@ -59,7 +59,8 @@ struct perfetto_defaults {
 	uint32_t clock; /* 0: none */
 	uint32_t sample_name;
 	uint64_t period;
-	uint8_t nextra, nextra_real;
+	uint8_t nextra, nextra_real, nfollowers;
+	uint32_t followers[PERFETTO_EXTRA]; /* names of the other counters of a sample */
 	uint64_t extra[PERFETTO_EXTRA], extra_real[PERFETTO_EXTRA];
 };
 
@@ -67,12 +68,12 @@ struct perfetto_sequence {
 	uint32_t id, machine, number;
 	bool seen;		   /* a packet was read */
 	bool valid;		   /* the state is complete */
-	bool has_thread;	   /* a ThreadDescriptor was read */
+	bool has_thread;	   /* a descriptor of its thread was read */
 	uint32_t generation;	   /* number of times that the state was cleared */
 	uint64_t skipped;	   /* packets left out since the state is incomplete */
 	uint64_t skipped_time;	   /* time of the first of them */
 	uint64_t last_time;	   /* of its last packet */
-	uint32_t thread_track;	   /* of the ThreadDescriptor: index */
+	uint32_t thread_track;	   /* number of the track of its thread */
 	int64_t time, thread_time; /* us: of events with time deltas */
 	struct perfetto_defaults defaults;
 	struct perfetto_interned *interned; /* NULL: none yet */

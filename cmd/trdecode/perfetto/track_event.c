@@ -114,6 +114,53 @@ int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perf
 
 /* --- counters --- */
 
+/* What an incremental counter has reached in a sequence that is not the last to count. */
+struct reached {
+	int64_t value;
+	double real_value;
+	uint32_t generation;
+};
+
+/* Get what a counter has reached in a sequence. NULL: out of memory. */
+static uint8_t *reached_in(struct perfetto *p, uint32_t track, uint32_t sequence)
+{
+	uint32_t key[2] = {track, sequence};
+	uint32_t *number = id_cache_number(&p->tracks.counting, key, sizeof key);
+	struct buffer *all = &p->tracks.reached;
+
+	if (!number || (!*number && buffer_zero(all, sizeof(struct reached))))
+		return NULL;
+	if (!*number)
+		*number = (uint32_t)(all->size / sizeof(struct reached));
+	return all->data + (*number - 1) * sizeof(struct reached);
+}
+
+/* Have an incremental counter count on from its last value in this sequence, or from 0. */
+static int switch_sequence(struct perfetto *p, const struct perfetto_sequence *s, uint32_t number)
+{
+	struct perfetto_track *t = &p->tracks.track[number - 1];
+	struct reached now = {t->value, t->real_value, t->generation};
+	uint8_t *at;
+
+	if (t->sequence != s->number) {
+		at = reached_in(p, number, t->sequence);
+		if (!at)
+			return -1;
+		memcpy(at, &now, sizeof now);
+		at = reached_in(p, number, s->number);
+		if (!at)
+			return -1;
+		memcpy(&now, at, sizeof now);
+	}
+	if (now.generation != s->generation)
+		now = (struct reached){0};
+	t->value = now.value;
+	t->real_value = now.real_value;
+	t->sequence = s->number;
+	t->generation = s->generation;
+	return 0;
+}
+
 /* Keep the value of a counter: that of an incremental one is a difference. */
 static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 			const struct track_event *ev, uint32_t number, uint64_t bits, bool real)
@@ -130,12 +177,9 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 
 	if (!t)
 		return -1;
-	if (t->incremental && (t->sequence != s->number || t->generation != s->generation)) {
-		t->value = 0;
-		t->real_value = 0;
-		t->sequence = s->number;
-		t->generation = s->generation;
-	}
+	if (t->incremental && (t->sequence != s->number || t->generation != s->generation) &&
+	    switch_sequence(p, s, number))
+		return -1;
 	if (t->incremental && real) {
 		memcpy(&value, &bits, sizeof value);
 		value = t->real_value += value;
@@ -378,17 +422,14 @@ static int take_event(struct perfetto *p, const struct perfetto_sequence *s, str
 	return 0;
 }
 
-/* Find the track of an event without a uuid. */
+/* Find the track of an event: that of its uuid, or the sequence's default, or its thread. */
 static int find_track(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev)
 {
-	if (ev->has_track)
-		ev->track = perfetto_track(p, ev->uuid);
-	else if (s->defaults.has_track)
-		ev->track = perfetto_track(p, s->defaults.track);
-	else if (s->has_thread)
-		ev->track = s->thread_track;
-	else
-		ev->track = perfetto_track(p, 0);
+	uint64_t uuid = ev->has_track ? ev->uuid : s->defaults.has_track ? s->defaults.track : 0;
+	/* an event with a phase instead of a type has the uuid 0 to be on the sequence's thread */
+	bool on_thread = !uuid && s->has_thread && (!ev->has_track || !ev->type);
+
+	ev->track = on_thread ? s->thread_track : perfetto_track(p, uuid);
 	return ev->track ? 0 : -1;
 }
 
@@ -426,6 +467,10 @@ static int keep_event(struct perfetto *p, const struct perfetto_sequence *s, str
 	if (ev->annotated.leave && ev->type != TYPE_END &&
 	    perfetto_argument_string(p, CHROME_LEAVE_NAME, ev->annotated.leave))
 		return -1;
+	/* an event with a type has the uuid 0 if it names its thread */
+	if (ev->legacy.present && (!ev->type || ev->legacy.phase || !ev->uuid) &&
+	    legacy_override(p, ev))
+		return -1;
 	if (ev->legacy.present && (!ev->type || ev->legacy.phase))
 		return legacy_keep(p, ev);
 	switch (ev->type) {
@@ -451,7 +496,7 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 
 	/* to clear the whole struct costs 4 % of the time */
 	ev.packet = packet;
-	ev.type = 0;
+	ev.type = ev.uuid = 0;
 	ev.has_track = ev.has_counter = ev.has_real = ev.has_lists = false;
 	ev.name = ev.category = ev.stack = 0;
 	ev.time_delta = 0;

@@ -15,6 +15,7 @@ struct legacy_event {
 	int64_t duration; /* us, at least 0 */
 	uint64_t id, bind_id, flow_direction;
 	uint32_t scope;	  /* string of the writer */
+	uint8_t instant;  /* SCOPE_GLOBAL, SCOPE_PROCESS: an instant is not of the thread */
 	int32_t pid, tid; /* other than those of the track; -1: none */
 };
 
@@ -56,6 +57,8 @@ static inline void event_lists_begin(struct track_event *ev, struct event_lists 
 /* Add the flows of a legacy event to the lists: bind_id, whatever its direction, and the id of the
  * phases s, t and f, which is of its name and category. */
 void legacy_flows(const struct perfetto *p, struct track_event *ev, struct event_lists *lists);
+/* Have the thread or process that the event names instead of its track's. */
+int legacy_override(struct perfetto *p, struct track_event *ev);
 /* Keep an event that has one. */
 int legacy_keep(struct perfetto *p, struct track_event *ev);
 

@@ -60,7 +60,7 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 	t->cpu = key->cpu;
 	t->name = key->name;
 	t->uuid = key->id;
-	t->has_thread = key->tid >= 0;
+	t->has_thread = key->tid != -1;
 	t->has_process = !t->has_thread && key->pid >= 0;
 	t->has_cpu = key->cpu >= 0;
 	t->has_counter = key->kind == PERFETTO_OF_COUNTER;
@@ -118,6 +118,12 @@ static int know_thread(struct perfetto *p, int32_t pid, int32_t tid, uint32_t co
 
 /* --- descriptors --- */
 
+/* Take a number of a thread, which some programs make of an address: it may be below 0. */
+static int32_t take_tid(uint64_t value)
+{
+	return (int64_t)value >= INT32_MIN && (int64_t)value <= INT32_MAX ? (int32_t)value : -1;
+}
+
 /* Take a number of 32 bits that is not below 0; else it is -1. */
 static int32_t take_id(uint64_t value)
 {
@@ -150,7 +156,7 @@ static void take_thread(struct perfetto *p, struct protobuf_view message, struct
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
 		case THREAD_PID: t->pid = take_id(f.value); break;
-		case THREAD_TID: t->tid = take_id(f.value); break;
+		case THREAD_TID: t->tid = take_tid(f.value); break;
 		case THREAD_NAME: t->thread_name = perfetto_text(p, f.bytes); break;
 		}
 }
@@ -174,6 +180,9 @@ static void take_counter(struct perfetto *p, struct protobuf_view message, struc
 		case COUNTER_UNIT_NAME: t->unit = perfetto_text(p, f.bytes); break;
 		case COUNTER_MULTIPLIER: t->multiplier = f.value; break;
 		case COUNTER_INCREMENTAL: t->incremental = f.value; break;
+		case COUNTER_CATEGORIES:
+		case COUNTER_SHARED_AXIS: break;
+		default: perfetto_left_out(p, MESSAGE_COUNTER_DESCRIPTOR, f.number);
 		}
 }
 
@@ -196,15 +205,36 @@ static void take_field(struct perfetto *p, struct perfetto_track *t, const struc
 		t->has_thread = true;
 		take_thread(p, f->bytes, t);
 		break;
+	case TRACK_UUID:
+	case TRACK_CHROME_PROCESS:
+	case TRACK_CHROME_THREAD: break;
+	case TRACK_NOT_MERGED: t->apart = f->value; break;
 	case TRACK_COUNTER:
 		t->has_counter = true;
 		take_counter(p, f->bytes, t);
 		break;
+	default:
+		if (f->number == TRACK_STATES || f->number < TRACK_ORDER_FIRST ||
+		    f->number > TRACK_ORDER_LAST)
+			perfetto_left_out(p, MESSAGE_TRACK_DESCRIPTOR, f->number);
 	}
 }
 
-int perfetto_track_descriptor(struct perfetto *p, struct protobuf_view message)
+/* Have the thread of a descriptor as that of the sequence. */
+static int set_thread(struct perfetto *p, struct perfetto_sequence *s, int32_t pid, int32_t tid)
 {
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_THREAD, .pid = pid, .tid = tid, .cpu = -1};
+
+	s->has_thread = true;
+	s->thread_track = perfetto_other_track(p, &key);
+	return s->thread_track ? 0 : -1;
+}
+
+int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
+			      struct protobuf_view message)
+{
+	bool has_thread = false;
 	struct protobuf_view rest = message;
 	struct perfetto_track *t;
 	struct protobuf_field f;
@@ -218,13 +248,21 @@ int perfetto_track_descriptor(struct perfetto *p, struct protobuf_view message)
 	if (!number)
 		return -1;
 	t = &p->tracks.track[number - 1];
-	while (protobuf_next(&message, &f) > 0)
+	while (protobuf_next(&message, &f) > 0) {
 		take_field(p, t, &f);
+		has_thread |= f.number == TRACK_THREAD;
+	}
 	t->before = t->name && t->name == p->texts.before && t->parent;
 	if (t->has_process && t->pid >= 0 && know_process(p, t->pid, t->process_name))
 		return -1;
-	if (t->has_thread && t->tid >= 0)
-		return know_thread(p, t->pid, t->tid, t->thread_name);
+	if (t->has_thread && t->tid != -1) {
+		int32_t pid = t->pid, tid = t->tid;
+
+		if (know_thread(p, pid, tid, t->thread_name))
+			return -1;
+		perfetto_task(p, tid)->apart |= t->apart;
+		return has_thread && s->generation ? set_thread(p, s, pid, tid) : 0;
+	}
 	return t->has_process && t->pid >= 0 ? know_thread(p, t->pid, t->pid, 0) : 0;
 }
 
@@ -232,7 +270,6 @@ int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 			       struct protobuf_view message)
 {
 	struct perfetto_track t = {.pid = -1, .tid = -1};
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_THREAD, .cpu = -1};
 	struct protobuf_field f;
 
 	take_thread(p, message, &t);
@@ -242,15 +279,11 @@ int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 		else if (f.number == THREAD_THREAD_TIME)
 			s->thread_time = (int64_t)f.value;
 	}
-	key.pid = t.pid;
-	key.tid = t.tid;
-	s->has_thread = true;
-	s->thread_track = perfetto_other_track(p, &key);
-	if (!s->thread_track)
+	if (set_thread(p, s, t.pid, t.tid))
 		return -1;
 	if (t.thread_name)
 		p->tracks.track[s->thread_track - 1].thread_name = t.thread_name;
-	return t.tid >= 0 ? know_thread(p, t.pid, t.tid, t.thread_name) : 0;
+	return t.tid != -1 ? know_thread(p, t.pid, t.tid, t.thread_name) : 0;
 }
 
 int perfetto_process_descriptor(struct perfetto *p, struct protobuf_view message)
@@ -302,10 +335,12 @@ int perfetto_process_tree(struct perfetto *p, struct protobuf_view message)
 
 /* --- threads --- */
 
-struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
+/* Get a thread; name: of one of several threads with the same number, 0: the first. */
+static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int32_t tid,
+					   uint32_t name)
 {
 	struct perfetto_tracks *t = &p->tracks;
-	int32_t key[2] = {p->tracks.tasks->shared_tids ? pid : -1, tid};
+	int32_t key[3] = {p->tracks.tasks->shared_tids ? pid : -1, tid, (int32_t)name};
 	uint32_t *number = id_cache_number(&t->threads, key, sizeof key);
 	struct perfetto_thread *thread;
 	struct perfetto_task *task;
@@ -324,6 +359,11 @@ struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int3
 	return &t->thread[*number - 1];
 }
 
+struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
+{
+	return find_thread(p, pid, tid, 0);
+}
+
 static uint32_t declare_lane(struct perfetto *p, const struct lane_entry *e)
 {
 	int32_t key[] = {e->cpu,	   e->tid, e->pid, (int32_t)e->comm, (int32_t)e->buffer,
@@ -340,9 +380,9 @@ static struct lane_entry lane_entry(const struct perfetto *p, int32_t pid, int32
 	return (struct lane_entry){
 		.source = p->source,
 		.clock = p->clock,
-		.flags = (tid >= 0 ? LANE_HAS_TID : 0) | (pid >= 0 ? LANE_HAS_PID : 0) |
+		.flags = (tid != -1 ? LANE_HAS_TID : 0) | (pid >= 0 ? LANE_HAS_PID : 0) |
 			 (cpu >= 0 ? LANE_HAS_CPU : 0) |
-			 (tid >= 0 && p->tracks.tasks->shared_tids ? LANE_PROCESS_TID : 0),
+			 (tid != -1 && p->tracks.tasks->shared_tids ? LANE_PROCESS_TID : 0),
 		.cpu = cpu,
 		.tid = tid,
 		.pid = pid,
@@ -395,8 +435,17 @@ static struct perfetto_thread *owner_thread(struct perfetto *p, const struct per
 	int32_t tid = owner->has_thread ? owner->tid : owner->pid;
 	struct perfetto_thread *t = perfetto_thread_of(p, owner->pid, tid);
 
-	if (t && owner->thread_name)
+	/* a number that is used again names another thread */
+	if (t && owner->thread_name && t->named && t->comm != owner->thread_name)
+		t = find_thread(p, owner->pid, tid, owner->thread_name);
+	if (t && owner->thread_name) {
 		t->comm = owner->thread_name;
+		t->named = true;
+	}
+	if (t && owner->process_name && t->process && t->process != owner->process_name)
+		t = find_thread(p, owner->pid, tid, owner->process_name);
+	if (t && owner->process_name)
+		t->process = owner->process_name;
 	if (t && !t->comm)
 		t->comm = owner->process_name;
 	return t;
@@ -409,7 +458,7 @@ int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 	struct lane_entry e;
 	bool child;
 
-	if (owner && (owner->tid >= 0 || owner->pid >= 0)) {
+	if (owner && (owner->tid != -1 || owner->pid >= 0)) {
 		thread = owner_thread(p, owner);
 		if (!thread)
 			return -1;
@@ -454,6 +503,8 @@ void perfetto_tracks_free(struct perfetto *p)
 	id_cache_free(&t->threads);
 	id_cache_free(&t->lanes);
 	id_cache_free(&t->process_names);
+	id_cache_free(&t->counting);
+	buffer_free(&t->reached);
 	id_cache_free(&p->tasks.numbers);
 	free(p->tasks.task);
 }

@@ -179,7 +179,7 @@ static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,
 	/* an unknown process is the thread itself */
 	if (!per_cpu)
 		pid = lane->flags & LANE_HAS_PID ? lane->pid : tid >= 0 ? tid : 0;
-	*tr = (struct track){.per_cpu = per_cpu || tid < 0};
+	*tr = (struct track){.per_cpu = per_cpu || tid == -1};
 	if (tracks_process_of(t, lane, pid, &tr->process))
 		return -1;
 	if (t->process_tids && lane->flags & LANE_PROCESS_TID)
