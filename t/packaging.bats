@@ -91,6 +91,7 @@ zsh_complete() {
 
 @test "completion in zsh" {
 	need zsh
+	need_terminal
 	cd "$BATS_TEST_TMPDIR"
 	cp "$ROOT/packaging/completion/trutils.zsh" _trutils
 	mkdir sub
