@@ -160,6 +160,24 @@ same_tree() {
 	assert_output --partial 'no such key'
 }
 
+@test "--timeline: the axis is the time from the first bar to the one below a mark" {
+	run -0 trstat -q --timeline 100us -c count -g "" fib.trs
+	[[ ${lines[0]} =~ ", "([0-9]+)".000 us a bar"$ ]]
+	step=${BASH_REMATCH[1]} n=0
+	axis=${lines[1]}
+	while [[ $axis =~ ^([^|]*)\|([0-9.]+)(" us"|" ms"|"")(.*)$ ]]; do
+		at=$((${at:--1} + ${#BASH_REMATCH[1]} + 1))
+		((n)) || first=$at
+		unit=${BASH_REMATCH[3]# } time=${BASH_REMATCH[2]}
+		awk -v t="$time" -v u="${unit:-us}" -v bar=$((at - first)) -v step="$step" \
+			'BEGIN { exit t * (u == "ms" ? 1000 : 1) != bar * step }' || fail "$at: $time $unit"
+		at=$((at + ${#BASH_REMATCH[2]} + ${#BASH_REMATCH[3]}))
+		axis=${BASH_REMATCH[4]}
+		((n += 1))
+	done
+	((n >= 3))
+}
+
 @test "--timeline: a bar for each width of time, a row for each group" {
 	run -0 trstat -q --timeline 1ms -n 3 fib.trs
 	lines=("${lines[@]%% }")

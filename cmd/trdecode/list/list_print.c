@@ -10,6 +10,7 @@
 
 struct list_widths {
 	int events, group;
+	const struct listed_type *common; /* has the fields that are printed once; NULL: none */
 };
 
 static int by_events(const void *a, const void *b)
@@ -58,6 +59,27 @@ static void put_field(const struct list *l, struct text *t, const struct listed_
 	text_char(t, '\n');
 }
 
+static bool is_common(const struct list *l, const struct listed_field *f)
+{
+	return f->name_size > 7 && !memcmp(l->texts.data + f->name, "common_", 7);
+}
+
+/* Test whether a field is among those of all types of the kernel, which are printed once. */
+static bool is_printed_once(const struct list *l, const struct list_widths *w,
+			    const struct listed_field *f)
+{
+	const char *texts = (const char *)l->texts.data;
+
+	for (size_t i = 0; w->common && is_common(l, f) && i < w->common->type->nfields; i++) {
+		const struct listed_field *c = &w->common->fields[i];
+
+		if (c->name_size == f->name_size && !strcmp(c->kind, f->kind) &&
+		    !memcmp(texts + c->name, texts + f->name, f->name_size))
+			return true;
+	}
+	return false;
+}
+
 static int field_width(const struct listed_type *type)
 {
 	size_t most = 0;
@@ -75,10 +97,16 @@ static void put_padded(struct text *t, struct text_ref text, size_t width)
 }
 
 /* Print the names of the fields of a type without events. */
-static void put_names(const struct list *l, struct text *t, const struct listed_type *type)
+static void put_names(const struct list *l, struct text *t, const struct listed_type *type,
+		      const struct list_widths *w)
 {
+	const char *before = ": ";
+
 	for (size_t i = 0; i < type->nfields; i++) {
-		text_puts(t, i ? ", " : ": ");
+		if (is_printed_once(l, w, &type->fields[i]))
+			continue;
+		text_puts(t, before);
+		before = ", ";
 		text_masked(t, (const char *)l->texts.data + type->fields[i].name,
 			    type->fields[i].name_size);
 	}
@@ -100,7 +128,7 @@ static void put_type(const struct list *l, struct text *t, const struct listed_t
 	text_puts(t, "  ");
 	text_masked(t, type->type->name.text, type->type->name.size);
 	if (!type->events)
-		put_names(l, t, type);
+		put_names(l, t, type, w);
 	text_char(t, '\n');
 	for (size_t i = 0; type->events && i < type->nfields; i++) {
 		if (i == type->type->nfields) {
@@ -109,8 +137,44 @@ static void put_type(const struct list *l, struct text *t, const struct listed_t
 			text_masked(t, type->arguments_of.text, type->arguments_of.size);
 			text_puts(t, ":\n");
 		}
-		put_field(l, t, &type->fields[i], indent, field);
+		if (!is_printed_once(l, w, &type->fields[i]))
+			put_field(l, t, &type->fields[i], indent, field);
 	}
+}
+
+/* Print the fields that all types of the kernel have, with examples of the first type. */
+static void put_common(const struct list *l, struct text *t, const struct list_widths *w)
+{
+	int indent = w->events + 23 + w->group;
+
+	if (!w->common)
+		return;
+	text_pad(t, ' ', (size_t)indent - 2);
+	text_puts(t, "in each type of the kernel:\n");
+	for (size_t i = 0; i < w->common->type->nfields; i++)
+		if (is_common(l, &w->common->fields[i]))
+			put_field(l, t, &w->common->fields[i], indent, field_width(w->common));
+}
+
+/* Find the type whose common fields are printed once: the first with events, if others have some.
+ */
+static const struct listed_type *common_type(const struct list *l,
+					     const struct listed_type **types, bool all)
+{
+	const struct listed_type *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->ntypes; i++) {
+		const struct listed_type *type = types[i];
+
+		if ((!all && !type->events) || !type->type->nfields ||
+		    !is_common(l, &type->fields[0]))
+			continue;
+		n++;
+		if (!first && type->events)
+			first = type;
+	}
+	return n > 1 ? first : NULL;
 }
 
 static struct list_widths list_widths(const struct list *l, bool all)
@@ -134,6 +198,8 @@ static void print_text(const struct list *l, struct text *t, const struct listed
 
 	text_printf(t, "%*s%12s  %-7s  %-*s  %s\n", w.events, "events", l->ticks ? "" : "rate",
 		    "kind", w.group, "group", "type, with its fields and an example of each");
+	w.common = common_type(l, types, all);
+	put_common(l, t, &w);
 	for (size_t i = 0; i < l->ntypes; i++)
 		if (all || types[i]->events)
 			put_type(l, t, types[i], &w);

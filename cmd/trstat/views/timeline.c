@@ -7,7 +7,7 @@
 #include "cmd/trstat/table/format.h"
 #include "cmd/trstat/table/plot.h"
 
-enum { VALUE = 12, LEAST = 10, NAME = 30 };
+enum { VALUE = 12, LEAST = 10, NAME = 30, AXIS = 10 };
 
 struct timeline {
 	const struct table *table;
@@ -181,6 +181,33 @@ static size_t names_width(const struct timeline *tl)
 	return widest < NAME ? widest : NAME;
 }
 
+/* Write the axis, above the bars: a mark at each AXIS-th bar, with the time since the first one. */
+static void put_axis(const struct timeline *tl)
+{
+	char label[VALUE_SIZE];
+	size_t bar = 0;
+
+	text_puts(tl->out, "  ");
+	while (bar < tl->bars) {
+		size_t n;
+
+		if (tl->table->ticks)
+			n = u128_decimal(label, (uint128)bar * tl->step);
+		else
+			n = format_duration(label, bar * tl->step);
+		n = bar ? n : (size_t)snprintf(label, sizeof label, "0");
+		if (bar + n + 2 > tl->bars)
+			break;
+		text_char(tl->out, '|');
+		text_put(tl->out, label, n);
+		bar += n + 1;
+		do
+			text_char(tl->out, ' ');
+		while (++bar < tl->bars && bar % AXIS);
+	}
+	text_pad(tl->out, ' ', tl->bars - bar);
+}
+
 static void put_head(const struct timeline *tl)
 {
 	const struct table *t = tl->table;
@@ -200,7 +227,7 @@ static void put_head(const struct timeline *tl)
 	text_printf(tl->out, "from %s to %s, %s a bar\n", from, to, step);
 	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
 	text_puts(tl->out, c->name);
-	text_pad(tl->out, ' ', 2 + tl->bars);
+	put_axis(tl);
 	for (size_t i = 0; i < tl->keys; i++)
 		text_printf(tl->out, "  %s", t->keys[i]);
 	text_char(tl->out, '\n');
