@@ -83,7 +83,7 @@ folded() {
 
 @test "what stacks cannot hold is counted" {
 	run -0 pipe "trdecode '$U/args-spec' | trencode -t folded 2>&1 >/dev/null"
-	assert_line --regexp '^trencode: [1-9][0-9]* other events? left out: folded stacks hold calls only$'
+	assert_line --regexp '^trencode: [1-9][0-9]* other events? left out: folded stacks hold calls and samples only$'
 	assert_line --regexp '^trencode: [1-9][0-9]* calls? without (its|their) arguments: folded stacks hold no arguments$'
 }
 

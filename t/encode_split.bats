@@ -464,7 +464,7 @@ rows_as_whole() {
 	trdecode text >x.trs
 	run --separate-stderr trencode -t folded --split 100ms -o p x.trs
 	[ -e p.008 ]
-	assert_equal "$stderr" 'trencode: 9 other events left out: folded stacks hold calls only'
+	assert_equal "$stderr" 'trencode: 9 other events left out: folded stacks hold calls and samples only'
 	# a function that occurs in several parts is one function
 	trdecode "$DATA/uftrace/fib" >x.trs
 	unnamed=$(trstat -q -t tsv -g name -c count x.trs | grep -c '^<[0-9a-f]*>')

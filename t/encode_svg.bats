@@ -72,6 +72,23 @@ compare() {
 	grep -q '<title>all (0 ns' x.svg
 }
 
+@test "a trace without calls and samples: what it has is said, with -q too" {
+	trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >k.trs
+	empty='nothing to show: the trace has no calls and no samples, only other events (sys_'
+	for to in svg 'svg --by-time' folded callgrind pprof dot mermaid; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr trencode -q -t $to -o x.out k.trs
+		[[ $stderr == "trencode: $empty"*'; --pair shows the times between two of them' ]] || fail "$to: $stderr"
+		[ -s x.out ] || [ "$to" = folded ]
+	done
+	run -0 --separate-stderr trencode -t svg -o x.svg k.trs
+	[[ $stderr == "trencode: $empty"*"left out: flame graphs show calls and samples only" ]]
+	# a quiet night
+	trfilter -q 'tid == 1' fib.trs >none.trs
+	run -0 --separate-stderr trencode -q -t folded none.trs
+	[ -z "$stderr" ]
+}
+
 # browse GRAPH: run the script of standard input in the page, after the graph's own; the title of the page is what
 # it leaves in log
 browse() {

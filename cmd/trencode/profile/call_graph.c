@@ -154,8 +154,7 @@ static int graph_end(struct encoding *en, const struct graph_language *l, struct
 		return -1;
 	if (write_graph(en, l))
 		return error_no_memory(e);
-	if (!en->options->quiet)
-		stack_profile_report(p, "call graphs show", en->options->remarks);
+	stack_profile_report(en, p, "call graphs show");
 	return 0;
 }
 

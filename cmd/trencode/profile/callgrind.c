@@ -191,9 +191,7 @@ static int callgrind_end(struct encoding *en, struct error *e)
 		return -1;
 	if (write_all(s, en->text))
 		return error_no_memory(e);
-	if (!en->options->quiet)
-		stack_profile_report(&s->profile, "callgrind's profiles hold",
-				     en->options->remarks);
+	stack_profile_report(en, &s->profile, "callgrind's profiles hold");
 	return 0;
 }
 

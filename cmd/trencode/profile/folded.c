@@ -90,8 +90,7 @@ static int folded_end(struct encoding *en, struct error *e)
 	if (call_stacks_fold(&s->stacks) ||
 	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
 		return error_no_memory(e);
-	if (!en->options->quiet)
-		stack_profile_report(s, "folded stacks hold", en->options->remarks);
+	stack_profile_report(en, s, "folded stacks hold");
 	return 0;
 }
 

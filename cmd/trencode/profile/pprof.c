@@ -318,8 +318,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	if (put_strings(en, e) || compress_out(en, Z_FINISH, e))
 		return -1;
-	if (!en->options->quiet)
-		stack_profile_report(&s->profile, "profiles hold", en->options->remarks);
+	stack_profile_report(en, &s->profile, "profiles hold");
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 #include "cmd/trencode/profile/sample_profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "common/cli/remarks.h"
 #include "common/stream/field.h"
 #include "common/value/scalar.h"
 
@@ -266,4 +268,31 @@ void sample_profile_report(const struct sample_profile *p, struct remarks *r)
 			     : "{sample|samples} of other types left out");
 	remark_count(r, p->calls, "{row|rows} of calls left out: the profile is of samples");
 	remark_count(r, p->weightless, "{sample|samples} without the field of --weight left out");
+}
+
+int other_events_add(struct other_events *o, const struct type *type)
+{
+	enum { MOST = 5 };
+
+	o->count++;
+	if (type == o->last || o->types.count > MOST)
+		return 0;
+	o->last = type;
+	return intern(&o->types, type->name.text, type->name.size) == INTERN_NONE ? -1 : 0;
+}
+
+void other_events_report_empty(const struct other_events *o, struct remarks *r)
+{
+	char names[256];
+	size_t at = 0;
+
+	if (!o->count)
+		return;
+	for (uint32_t i = 0; i < o->types.count && i < 5 && at < sizeof names; i++)
+		at += (size_t)snprintf(names + at, sizeof names - at, "%s%.*s", i ? ", " : "",
+				       (int)intern_size(&o->types, i), intern_data(&o->types, i));
+	remark(r, NULL,
+	       "nothing to show: the trace has no calls and no samples, only other events (%s%s); "
+	       "--pair shows the times between two of them",
+	       names, o->types.count > 5 ? ", ..." : "");
 }

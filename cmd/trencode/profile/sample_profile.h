@@ -79,4 +79,16 @@ const char *sample_profile_type(const struct sample_profile *p, const char **uni
 int sample_profile_check(const struct sample_profile *p, struct error *e);
 void sample_profile_report(const struct sample_profile *p, struct remarks *r);
 
+/* Events that a profile has no place for. */
+struct other_events {
+	uint64_t count;
+	struct intern types;	 /* names of the first types */
+	const struct type *last; /* type of the last one, valid in its segment */
+};
+
+/* Count an event. Returns 0, or -1 when out of memory. */
+int other_events_add(struct other_events *o, const struct type *type);
+/* Report that nothing is in the output, of a trace without calls and samples, if it has others. */
+void other_events_report_empty(const struct other_events *o, struct remarks *r);
+
 #endif

@@ -76,7 +76,7 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	if (ev->type->kind == KIND_GAP)
 		s->gaps++;
 	else if (kind_is_instant(ev->type->kind))
-		s->instants++;
+		r = r || other_events_add(&s->others, ev->type) ? -1 : 0;
 	else if (ev->tail_size)
 		s->values++;
 	return r;
@@ -320,6 +320,7 @@ int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stack
 void stack_profile_free(struct stack_profile *s)
 {
 	free(s->planned);
+	intern_free(&s->others.types);
 	sample_profile_free(&s->samples);
 	if (s->pairs)
 		pair_profile_free(s->pairs);
@@ -364,10 +365,15 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 			: 0;
 }
 
-void stack_profile_report(const struct stack_profile *s, const char *format, struct remarks *r)
+void stack_profile_report(const struct encoding *en, const struct stack_profile *s,
+			  const char *format)
 {
-	const char *unit;
+	struct remarks *r = en->options->remarks;
 
+	if (!s->stacks.tree.live && !s->pairs)
+		other_events_report_empty(&s->others, r);
+	if (en->options->quiet)
+		return;
 	if (s->stacks.unnamed)
 		remark(r, NULL,
 		       "some functions have an address but no name: run trsym before this program");
@@ -378,8 +384,8 @@ void stack_profile_report(const struct stack_profile *s, const char *format, str
 	convert_report_calls(&s->calls, s->cut, s->drop, false, r);
 	sample_profile_report(&s->samples, r);
 	remark_count(r, s->stacks.deep, STACK_DEEP);
-	remark_count(r, s->instants, "other {event|events} left out: %s %s only", format,
-		     sample_profile_type(&s->samples, &unit) ? "samples" : "calls");
+	remark_count(r, s->others.count, "other {event|events} left out: %s calls and samples only",
+		     format);
 	remark_count(r, s->values, "{call|calls} without {its|their} arguments: %s no arguments",
 		     format);
 	remark_count(r, s->gaps, "{gap|gaps}, around which stacks may be wrong");

@@ -28,7 +28,8 @@ struct stack_profile {
 	bool seen, ticks;	   /* a block was read; the clock of its first lane counts ticks */
 	struct sample_profile samples;
 	struct pair_profile *pairs; /* of --pair; NULL: none */
-	uint64_t instants, values, gaps;
+	struct other_events others;
+	uint64_t values, gaps;
 	uint64_t cut; /* calls that ended without a leave */
 };
 
@@ -43,7 +44,9 @@ int stack_profile_block(struct stack_profile *s, const struct block *b);
 int stack_profile_finish(struct stack_profile *s, struct error *e);
 /* The check of struct encoder, for encoders whose state begins with a struct stack_profile. */
 int stack_profile_check(struct encoding *en, bool partial, struct error *e);
-/* Report on standard error what the format cannot represent, and the calls without a leave. */
-void stack_profile_report(const struct stack_profile *s, const char *format, struct remarks *r);
+/* Report on standard error what the format cannot represent, and the calls without a leave; quiet:
+ * only if the output is empty. */
+void stack_profile_report(const struct encoding *en, const struct stack_profile *s,
+			  const char *format);
 
 #endif

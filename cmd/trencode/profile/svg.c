@@ -32,8 +32,7 @@ static int svg_end(struct encoding *en, struct error *e)
 		return -1;
 	if (call_stacks_fold(&p->stacks) || draw(en, p))
 		return error_no_memory(e);
-	if (!en->options->quiet)
-		stack_profile_report(p, "flame graphs show", en->options->remarks);
+	stack_profile_report(en, p, "flame graphs show");
 	return 0;
 }
 

@@ -31,7 +31,8 @@ struct chart_run {
 	uint32_t symbol_changes;
 	const struct type *sampled; /* of the samples that are shown */
 	struct buffer frames;	    /* locations of a stack, innermost first */
-	uint64_t crossing, others, samples;
+	struct other_events others;
+	uint64_t crossing, samples;
 	uint64_t elapsed; /* with timeless: weight of the samples so far */
 	bool started, drop, timeless;
 };
@@ -235,8 +236,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	struct chart_run *s = ctx;
 
 	if (ev->type->kind != KIND_SAMPLE) {
-		s->others++;
-		return 0;
+		return other_events_add(&s->others, ev->type) ? error_no_memory(e) : 0;
 	}
 	if (!s->sampled) {
 		s->sampled = ev->type;
@@ -303,7 +303,7 @@ static void chart_report(const struct chart_run *s, struct remarks *r)
 		       "trfilter 'type == ...'",
 		       s->chart.sampled);
 	remark_count(r, s->samples, "{sample|samples} of other types left out");
-	remark_count(r, s->others,
+	remark_count(r, s->others.count,
 		     "other {event|events} left out: flame charts show calls and samples only");
 }
 
@@ -315,6 +315,8 @@ static int chart_end(struct encoding *en, struct error *e)
 		return -1;
 	if (end_samples(s) || flame_chart_draw(&s->chart, en->text))
 		return error_no_memory(e);
+	if (!s->chart.calls && !s->chart.sampled)
+		other_events_report_empty(&s->others, en->options->remarks);
 	if (!en->options->quiet)
 		chart_report(s, en->options->remarks);
 	return 0;
@@ -337,6 +339,7 @@ static void chart_free(struct encoding *en)
 	}
 	free(s->chart.threads);
 	intern_free(&s->chart.names);
+	intern_free(&s->others.types);
 	tracks_free(&s->tracks);
 	spans_free(&s->spans);
 	location_names_free(&s->names);
