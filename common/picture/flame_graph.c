@@ -185,23 +185,33 @@ static void put_merged(const struct drawing *d, const struct graph_frame *caller
 	put_frame(d, name, strlen(name), &f);
 }
 
-static void put_head(const struct drawing *d)
+/* Write what is drawn, with amounts that are exact or easy to read. */
+static void about_graph(const struct drawing *d, bool exact, char *out, size_t size)
 {
 	const struct flame_graph *g = d->graph;
+	char total[SVG_AMOUNT], earlier[SVG_AMOUNT], gone[SVG_AMOUNT];
 	char hidden[64] = "", before[256] = "";
 
-	svg_begin(d->out, "class=\"graph\"", NULL,
-		  SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
 	if (g->before)
-		snprintf(before, sizeof before,
-			 "; before %" PRIu64 " %.60s, of which %" PRIu64
-			 " %.60s in stacks that are gone",
-			 d->before, g->unit, d->gone, g->unit);
+		snprintf(before, sizeof before, "; before %s, of which %s in stacks that are gone",
+			 svg_amount(earlier, d->before, g->unit, exact),
+			 svg_amount(gone, d->gone, g->unit, exact));
 	if (d->hidden)
 		snprintf(hidden, sizeof hidden, ", %" PRIu64 " frames too narrow to see",
 			 d->hidden);
-	svg_about(d->out, "%.200s: %" PRIu64 " %.60s%s%s", g->what, d->total, g->unit, before,
-		  hidden);
+	snprintf(out, size, "%.200s: %s%s%s", g->what, svg_amount(total, d->total, g->unit, exact),
+		 before, hidden);
+}
+
+static void put_head(const struct drawing *d)
+{
+	char line[640], exact[640];
+
+	svg_begin(d->out, "class=\"graph\"", NULL,
+		  SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
+	about_graph(d, false, line, sizeof line);
+	about_graph(d, true, exact, sizeof exact);
+	svg_about(d->out, line, exact);
 }
 
 static void write_graph(const struct drawing *d)

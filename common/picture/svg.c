@@ -1,6 +1,6 @@
 #include "common/picture/svg.h"
 
-#include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "common/picture/svg_script.h"
@@ -96,16 +96,28 @@ void svg_begin(struct text *out, const char *root, const char *unit, int height)
 	text_puts(out, "</style>\n");
 }
 
-void svg_about(struct text *out, const char *format, ...)
+const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *unit, bool exact)
 {
-	char line[1024];
-	va_list ap;
+	double scale = value < 1000000 ? 1e3 : value < 1000000000 ? 1e6 : 1e9;
 
-	va_start(ap, format);
-	vsnprintf(line, sizeof line, format, ap);
-	va_end(ap);
-	text_printf(out, "<text class=\"about\" x=\"%d\" y=\"20\">", SVG_LEFT);
+	if (exact || value < 1000 || strcmp(unit, "ns") != 0)
+		snprintf(out, SVG_AMOUNT, "%" PRIu64 " %.60s", value, unit);
+	else
+		snprintf(out, SVG_AMOUNT, "%.*f %s", (double)value < 10 * scale ? 3 : 1,
+			 (double)value / scale,
+			 scale < 1e6   ? "us"
+			 : scale < 1e9 ? "ms"
+				       : "s");
+	return out;
+}
+
+void svg_about(struct text *out, const char *line, const char *exact)
+{
+	text_printf(out, "<text class=\"about\" id=\"head\" x=\"%d\" y=\"20\">", SVG_LEFT);
 	svg_put_escaped(out, line, strlen(line));
+	text_puts(out, "<title>");
+	svg_put_escaped(out, exact, strlen(exact));
+	text_puts(out, "</title>");
 	text_printf(out,
 		    "</text>\n<text class=\"about\" id=\"search\" x=\"%d\" y=\"20\" "
 		    "text-anchor=\"end\">search (/)</text>\n"

@@ -70,7 +70,7 @@ def main():
         sys.exit(f"{missing[0]}: missing")
     gone = sum(total for stack, total in before.items()
                if total and not after.get(stack) and after.get(stack[:-1]))
-    about = next(text.text for text in graph.getroot().findall(SVG + "text") if text.get("class") == "about")
+    about = graph.getroot().find(SVG + "text[@id='head']/" + SVG + "title").text
     if not re.search(rf": {after[()]} .*; before {before[()]} .*, of which {gone} ", about):
         sys.exit(f"{about}, not {after[()]}, {before[()]} and {gone}")
     print(f"{len(seen)} frames of {len(after)}")

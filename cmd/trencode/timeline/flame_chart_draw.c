@@ -250,28 +250,36 @@ static uint64_t count_drawn(const struct chart_drawing *d)
 	return n;
 }
 
-/* Write what is drawn, and how much is missing and why. */
-static void put_about(const struct chart_drawing *d)
+/* Write what is drawn, and how much is missing and why; exact: with exact amounts. */
+static void about_chart(const struct chart_drawing *d, bool exact, char *out, size_t size)
 {
 	const struct flame_chart *c = d->chart;
-	const char *unit = c->unit;
-	char hidden[192] = "", deep[64] = "", lanes[80] = "";
+	char hidden[256] = "", deep[64] = "", lanes[80] = "", span[SVG_AMOUNT], least[SVG_AMOUNT];
 	uint64_t missing = c->frames.added - count_drawn(d);
 
 	if (c->frames.levels < STACK_FRAMES)
 		snprintf(deep, sizeof deep, ", or deeper than %" PRIu32, c->frames.levels);
 	if (missing)
 		snprintf(hidden, sizeof hidden,
-			 ", %" PRIu64 " frames too narrow to see (below %" PRIu64 " %.40s%s)",
-			 missing, c->frames.least, unit, deep);
+			 ", %" PRIu64 " frames too narrow to see (below %s%s)", missing,
+			 svg_amount(least, c->frames.least, c->unit, exact), deep);
 	if (d->left_out)
 		snprintf(lanes, sizeof lanes, ", %zu threads left out", d->left_out);
-	svg_about(d->out, "%s%s%.200s by time: %" PRIu64 " %.40s%s%s",
-		  c->calls || !c->sampled ? "calls" : "",
-		  !c->sampled ? ""
-		  : c->calls  ? " and samples of "
-			      : "samples of ",
-		  c->sampled ? c->sampled : "", d->span, unit, hidden, lanes);
+	snprintf(out, size, "%s%s%.200s by time: %s%s%s", c->calls || !c->sampled ? "calls" : "",
+		 !c->sampled ? ""
+		 : c->calls  ? " and samples of "
+			     : "samples of ",
+		 c->sampled ? c->sampled : "", svg_amount(span, d->span, c->unit, exact), hidden,
+		 lanes);
+}
+
+static void put_about(const struct chart_drawing *d)
+{
+	char line[768], exact[768];
+
+	about_chart(d, false, line, sizeof line);
+	about_chart(d, true, exact, sizeof exact);
+	svg_about(d->out, line, exact);
 }
 
 static void write_chart(struct chart_drawing *d)
