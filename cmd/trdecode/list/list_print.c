@@ -158,8 +158,8 @@ static void put_common(const struct list *l, struct text *t, const struct list_w
 
 /* Find the type whose common fields are printed once: the first with events, if others have some.
  */
-static const struct listed_type *common_type(const struct list *l,
-					     const struct listed_type **types, bool all)
+static const struct listed_type *common_type(const struct list *l, const struct listed_type **types,
+					     bool all)
 {
 	const struct listed_type *first = NULL;
 	size_t n = 0;
