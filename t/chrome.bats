@@ -455,9 +455,9 @@ asynchronous() {
 	run -0 pipe 'trdecode -q y.json | trencode -q -t csv -c time,tid,type,stack,line,weight'
 	assert_output - <<-'END'
 		time,tid,type,stack,line,weight
-		106000,2,cpu_profile,"[""(anonymous)""]",5,0
+		106000,2,cpu_profile,"[""(anonymous)""]",5,6000
 		106000,2,cpu_profile,"[""?""]",,0
-		110000,2,cpu_profile,"[""(anonymous)""]",5,10000
+		110000,2,cpu_profile,"[""(anonymous)""]",5,4000
 		141000,9,cpu_profile,"[""?""]",,1000
 		150000,9,ProfileChunk,,,
 	END

@@ -261,6 +261,7 @@ struct chrome_sample {
 	int32_t cpu;	  /* -1: it is not known */
 	const char *name; /* of their type */
 	bool in_time;	  /* the weight is in ns */
+	uint32_t profile; /* of V8: its number + 1; the weight follows from the order of times; 0 */
 };
 
 /* --- event.c --- */
@@ -288,6 +289,9 @@ int chrome_nested_convert(struct chrome *c);
 /* cpu_profile.c: take the Profile or ProfileChunk that was read. *done: it has the data of one. 0,
  * or -1 with *e filled. */
 int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e);
+/* Return the weight of the next sample of a profile (number + 1), in the order of times: the time
+ * since the one before it. time: that of the stream. */
+uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time);
 
 /* Convert what chrome_time returned to ns, or to ticks. */
 static inline int64_t chrome_unit(const struct chrome *c, int64_t ns)

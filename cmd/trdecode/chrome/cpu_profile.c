@@ -23,6 +23,7 @@ int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error 
 		.name = writer_text(c->w, s->name),
 		.category = writer_string(c->w, c->read.category.data, c->read.category.size),
 		.other = s->frame,
+		.id.number = s->profile,
 		.cpu = s->cpu};
 	struct sorter_key key = {(uint64_t)s->time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
 
@@ -39,6 +40,7 @@ int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error 
 struct chrome_profile {
 	uint32_t thread; /* number in chrome.threads */
 	int64_t time;	 /* ns: of the last sample */
+	int64_t start;	 /* ns: of the sample before the first one, in the order of times */
 };
 
 /* What a chunk has. */
@@ -208,7 +210,7 @@ static struct chrome_profile *profile_of(struct chrome *c, uint32_t *number)
 	return &c->profiles.profile[*number];
 }
 
-/* Add the samples of a chunk. A sample weighs the time since the one before it. */
+/* Add the samples of a chunk. Times of the profiler go back now and then. */
 static int keep_samples(struct chrome *c, struct chrome_profile *p, const struct chunk *chunk,
 			struct error *e)
 {
@@ -219,23 +221,31 @@ static int keep_samples(struct chrome *c, struct chrome_profile *p, const struct
 			8 * i < chunk->deltas.size ? get_u64(chunk->deltas.data + 8 * i) : 0;
 		int64_t time = p->time + (int64_t)delta;
 
-		/* times of the profiler go back now and then */
 		if (time < 0 || time >= (int64_t)TIME_LIMIT - CHROME_EARLIEST)
 			time = p->time;
-		if (chrome_sample(c,
-				  &(struct chrome_sample){
-					  .thread = p->thread,
-					  .frame = get_u32(chunk->samples.data + 4 * i),
-					  .time = time,
-					  .weight = time > p->time ? (uint64_t)(time - p->time) : 0,
-					  .cpu = -1,
-					  .name = "cpu_profile",
-					  .in_time = true},
-				  e))
+		if (chrome_sample(
+			    c,
+			    &(struct chrome_sample){.thread = p->thread,
+						    .frame = get_u32(chunk->samples.data + 4 * i),
+						    .time = time,
+						    .profile = chunk->space,
+						    .cpu = -1,
+						    .name = "cpu_profile",
+						    .in_time = true},
+			    e))
 			return -1;
 		p->time = time;
 	}
 	return 0;
+}
+
+uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time)
+{
+	struct chrome_profile *p = &c->profiles.profile[profile - 1];
+	int64_t before = p->start;
+
+	p->start = (int64_t)(time - (uint64_t)chrome_zero(c));
+	return p->start > before ? (uint64_t)(p->start - before) : 0;
 }
 
 int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e)
@@ -245,6 +255,7 @@ int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error 
 	struct json_reader r = {0};
 	struct value data;
 	uint32_t number;
+	bool first;
 	int bad = 0;
 
 	*done = find_data(c, &data);
@@ -260,10 +271,13 @@ int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error 
 	/* the text was read before, so it is JSON */
 	bad = bad && !r.error.what[0] ? error_no_memory(e) : 0;
 	json_close(&r);
+	first = p->time < 0;
 	if (chunk.start >= 0)
 		p->time = chunk.start;
-	else if (p->time < 0)
+	else if (first)
 		p->time = time;
+	if (first)
+		p->start = p->time;
 	bad = bad || keep_samples(c, p, &chunk, e) ? -1 : 0;
 	buffer_free(&chunk.samples);
 	buffer_free(&chunk.deltas);

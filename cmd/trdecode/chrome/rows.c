@@ -424,7 +424,8 @@ static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_
 			      .fixed = weight,
 			      .fixed_size = sizeof weight};
 
-	put_u64(weight, r->duration);
+	put_u64(weight, r->id.number ? chrome_profile_weight(c, (uint32_t)r->id.number, time)
+				     : r->duration);
 	if (!row.lane || !row.type ||
 	    (r->other && chrome_frames_stack(&c->frames, c->w, r->other, &row.location)))
 		return -1;
