@@ -5,7 +5,7 @@ load tables
 
 @test "symkind: functions, library calls through the PLT, the kernel" {
 	run -0 trstat -q -t tsv -g symkind -c count,total -s symkind fib.trs
-	lines 'symkind count total' 'function 1717 18753494' 'plt 15 5201338' ' 6 '
+	lines 'symkind count total' 'function 1717 7429246' 'plt 15 5201338' ' 6 '
 	# what uftrace's --no-libcall leaves out is what the recording's symbols call P
 	run -0 pipe "trstat -q -t tsv -g symkind,name -c count fib.trs | awk '\$1 == \"plt\" { print \$2 }' | sort"
 	plt=$output
@@ -161,4 +161,24 @@ load tables
 	assert_line 3,1000
 	run -0 pipe 'trencode -q -t ndjson -c args x.trs | jq -c .args.fd'
 	assert_output $'3\n3\n17'
+}
+
+@test "recursion is judged by the group: a call of 60 us inside a call of another group has the total 60 us" {
+	cat >x.json <<-'END'
+		{"traceEvents":[
+		{"pid":1,"tid":1,"ph":"X","ts":0,"dur":100,"name":"Source","args":{"detail":"a.h"}},
+		{"pid":1,"tid":1,"ph":"X","ts":10,"dur":60,"name":"Source","args":{"detail":"b.h"}},
+		{"pid":1,"tid":1,"ph":"X","ts":20,"dur":30,"name":"Source","args":{"detail":"a.h"}}
+		]}
+	END
+	trdecode --segment 64K x.json -o x.trs
+	run -0 trstat -t tsv -g arg.detail -c total,count,max x.trs
+	lines 'arg.detail total count max' 'a.h 100000 2 100000' 'b.h 60000 1 60000'
+	run -0 pipe "trstat -g arg.detail -c total --partial x.trs | trstat --merge -t tsv"
+	lines 'arg.detail total' 'a.h 100000' 'b.h 60000'
+	run -0 trstat -t tsv -c total x.trs
+	lines 'name total' 'Source 100000'
+	# also in parts of a trace, each read alone: calls that were open before are known
+	trdecode --segment 4K "$DATA/uftrace/fib" | trsym -o many.trs
+	[ "$(trstat --partial -g tid -c total,count many.trs | trstat --merge -t tsv | sort)" = "$(trstat -g tid -c total,count -t tsv many.trs | sort)" ]
 }

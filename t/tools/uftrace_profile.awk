@@ -1,18 +1,20 @@
 # The table of `trstat -g KEY -c count,total,self -t tsv` from `uftrace dump`, as trstat(1) defines the columns:
 # an independent model. usage: uftrace dump -d DIR | grep '\[' | sort -s -n -k 1,1 | awk -v key=KEY -f uftrace_profile.awk
-# KEY is name, tid, caller or depth. Times that a task was scheduled out within a call are calls.
+# KEY is name, tid, caller, depth or "" (one group). Times that a task was scheduled out within a call are calls.
+# A call inside another one of its group adds nothing to the total.
 function ns(time, part) {
 	split(time, part, ".")
 	return part[1] * 1000000000 + part[2]
 }
 
 function value(name, caller, depth) {
-	return key == "name" ? name : key == "tid" ? tid : key == "caller" ? caller : depth
+	return key == "name" ? name : key == "tid" ? tid : key == "caller" ? caller : key == "depth" ? depth : ""
 }
 
 function enter(name,    at) {
 	at = top[tid]++
 	names[tid, at] = name
+	groups[tid, at] = value(name, at ? names[tid, at - 1] : "", at)
 	begins[tid, at] = now
 	within[tid, at] = 0
 }
@@ -21,10 +23,10 @@ function leave(    at, i, k, duration, recursive) {
 	at = --top[tid]
 	duration = now - begins[tid, at]
 	for (i = 0; i < at; i++)
-		if (names[tid, i] == names[tid, at]) recursive = 1
+		if (groups[tid, i] == groups[tid, at]) recursive = 1
 	if (at)
 		within[tid, at - 1] += duration
-	k = value(names[tid, at], at ? names[tid, at - 1] : "", at)
+	k = groups[tid, at]
 	count[k]++
 	total[k] += recursive ? 0 : duration
 	self[k] += duration - within[tid, at]

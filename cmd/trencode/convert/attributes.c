@@ -363,13 +363,15 @@ static int note_decimals(struct attributes *a)
 	return 0;
 }
 
-/* Returns the field as it is spelled, in *decimal if that is another one: mmap's fd is hexadecimal
- * in trace.dat, though all others are decimal. A field must have one JSON type. */
+/* Returns the field as it is spelled, in *decimal if that is another one: mmap's fd, an unsigned
+ * long, is hexadecimal in trace.dat, though all others are decimal. A field must have one JSON
+ * type; but pointers are hexadecimal in any case. */
 static const struct field *spelled(const struct attributes *a, const struct field *f,
 				   struct field *decimal)
 {
 	if (f->kind != FIELD_HEX || !a->one_base || f->name.number >= a->ndecimal ||
-	    !a->decimal[f->name.number])
+	    !a->decimal[f->name.number] ||
+	    (f->type_name.size && memchr(f->type_name.text, '*', f->type_name.size)))
 		return f;
 	*decimal = *f;
 	decimal->kind = FIELD_UINT;

@@ -17,6 +17,7 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	groups_init(&s->groups, k->count + more, &c->wanted);
 	s->groups.whole_stacks = k->whole_stacks;
 	s->arguments = statistics_arguments(k, &c->wanted);
+	s->recursion.by_group = statistics_by_group(k);
 	statistics_begin_calls(s);
 	s->caches.row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].kind == BY_NAME;
@@ -92,6 +93,7 @@ bool statistics_nameless(const struct statistics *s)
 void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
+	idmap_free(&s->recursion.outermost);
 	statistics_free_samples(s);
 	calls_free(&s->calls);
 	if (s->stacks)

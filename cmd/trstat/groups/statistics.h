@@ -4,6 +4,7 @@
 #ifndef TR_TRSTAT_GROUPS_STATISTICS_H
 #define TR_TRSTAT_GROUPS_STATISTICS_H
 
+#include "common/util/idmap.h"
 #include "common/pairs/condition.h"
 #include "cmd/trstat/table/columns.h"
 #include "common/calls/call_stacks.h"
@@ -123,7 +124,13 @@ struct statistics {
 	struct clocks clocks;	      /* of all rows */
 	bool nameless;		      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
-	bool name_only;		       /* the only key is the name */
+	bool name_only; /* the only key is the name */
+	struct recursion {
+		/* a call is recursive below one of its group; false: below one of its function */
+		bool by_group;
+		/* by a hash of thread and cells: 1 + number of the outermost frame with them */
+		struct idmap outermost;
+	} recursion;
 	const struct condition *where; /* of what is counted; NULL: all */
 	struct key_cell *where_cells;  /* those of its keys */
 	bool outside;		       /* the present row is before the window */

@@ -71,6 +71,9 @@ int statistics_where_cells(struct statistics *s, const struct event_ref *entered
 
 /* Make the calls, without any. */
 void statistics_begin_calls(struct statistics *s);
+/* Returns false if the calls of a group that are open in a thread are calls of one function, so
+ * that frame.recursive is that of the group too. */
+bool statistics_by_group(const struct keys *k);
 
 /* Count one event of any kind. */
 int statistics_take(struct statistics *s, struct event *e);

@@ -4,8 +4,118 @@
 #include "cmd/trstat/groups/statistics_private.h"
 #include "common/stream/field.h"
 
-/* Keep the cells of an enter, after calls_feed. */
-static int put_entered(struct statistics *s, const struct event *e)
+/*
+ * Recursion by group: `-g arg.detail` of "a.h > b.h > a.h" has one call of a.h inside another call
+ * of a.h, though all of them are calls of one function.
+ *
+ * A call is recursive if a call of its group is open below, as far as the enters show the groups. A
+ * key that the enter does not show, such as a returned value, is replaced by the function. The
+ * cells of an open call's group and whether it is recursive are in its data, after all others.
+ */
+
+bool statistics_by_group(const struct keys *k)
+{
+	bool by_function = false;
+
+	for (size_t i = 0; i < k->count; i++)
+		switch (k->key[i].kind) {
+		case BY_NAME: by_function |= !k->key[i].other; break;
+		/* equal in all calls of a thread */
+		case BY_INPUT:
+		case BY_BUFFER:
+		case BY_TID:
+		case BY_PID:
+		case BY_PPID:
+		case BY_COMM:
+		/* of the leave */
+		case BY_CPU:
+		case BY_TIME:
+		case BY_DURATION:
+		case BY_SELF:
+		/* equal in all calls of a function */
+		case BY_TYPE:
+		case BY_GROUP:
+		case BY_KIND: break;
+		/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
+		case BY_STACK: return false;
+		default: return true;
+		}
+	return !by_function;
+}
+
+static size_t group_cells_at(const struct statistics *s)
+{
+	return s->keys->begins + 2 * s->arguments + (s->where ? s->where->keys.begins : 0);
+}
+
+/* Make the cells of the group of a call that begins. */
+static int begin_group(struct statistics *s, const struct event *e, const struct stack *stack,
+		       const struct key_cell *begun, struct key_cell *cells)
+{
+	size_t open = stack->count - 1;
+	struct event_ref ref = event_ref_of(e);
+
+	ref.caller = open ? stack->frames[open - 1].location : 0;
+	ref.level = (uint32_t)open + stack->unseen;
+	ref.entered = begun;
+	if (keys_cells(s->keys, s->dictionary, &s->groups.texts, &ref, cells))
+		return -1;
+	for (size_t i = 0; i < s->keys->count; i++) {
+		enum key_kind kind = s->keys->key[i].kind;
+
+		if (kind == BY_TIME || kind == BY_DURATION || kind == BY_SELF || kind == BY_CPU ||
+		    (kind == BY_FIELD && cells[i].kind == KEY_MISSING))
+			cells[i] = key_unsigned(e->location);
+	}
+	return 0;
+}
+
+static bool is_open(const struct statistics *s, const struct stack *stack, size_t frame,
+		    const struct key_cell *cells)
+{
+	const struct key_cell *data = calls_data(&s->calls, stack, frame);
+
+	return frame + 1 < stack->count &&
+	       key_cells_same(data + group_cells_at(s), cells, s->keys->count);
+}
+
+/* Note the group of a call that begins, and whether a call of the group is open below. */
+static int note_group(struct statistics *s, const struct event *e, const struct stack *stack,
+		      struct key_cell *data)
+{
+	struct key_cell *cells = data + group_cells_at(s), *recursive = cells + s->keys->count;
+	uint32_t hash, outermost;
+
+	if (begin_group(s, e, stack, data, cells))
+		return -1;
+	hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) +
+	       stack->number * 0x9e3779b1u;
+	outermost = idmap_get(&s->recursion.outermost, hash);
+	*recursive = key_unsigned(outermost && is_open(s, stack, outermost - 1, cells));
+	if (recursive->value)
+		return 0;
+	/* another group with this hash may be open: then look at all frames */
+	for (size_t i = 0; outermost && outermost < stack->count && i + 1 < stack->count; i++)
+		if (is_open(s, stack, i, cells)) {
+			recursive->value = 1;
+			return 0;
+		}
+	return idmap_set(&s->recursion.outermost, hash, (uint32_t)stack->count);
+}
+
+static bool is_recursive(const struct statistics *s, const struct call *call, const struct event *e)
+{
+	const struct key_cell *data = s->calls.data;
+
+	if (s->stacks)
+		return false;
+	if (!s->recursion.by_group || (e && e->type->flags & TYPE_CALL_NUMBER))
+		return call->recursive;
+	return data && data[group_cells_at(s) + s->keys->count].value;
+}
+
+/* Keep the cells of an enter, after calls_feed. stack: NULL for a call with a number. */
+static int put_entered(struct statistics *s, const struct event *e, const struct stack *stack)
 {
 	struct key_cell *cells = s->calls.data;
 	struct event_ref entered = event_ref_of(e);
@@ -14,7 +124,9 @@ static int put_entered(struct statistics *s, const struct event *e)
 		statistics_argument_cells(s, e, cells + s->keys->begins);
 	if (s->where && statistics_where_cells(s, &entered, cells))
 		return -1;
-	return keys_begin_cells(s->keys, s->dictionary, &s->groups.texts, &entered, cells);
+	if (keys_begin_cells(s->keys, s->dictionary, &s->groups.texts, &entered, cells))
+		return -1;
+	return s->recursion.by_group && stack ? note_group(s, e, stack, cells) : 0;
 }
 
 /* Keep what the leave of an adopted call needs of its enter. */
@@ -22,8 +134,9 @@ static int statistics_restore(void *ctx, struct stack *stack, const struct event
 {
 	struct statistics *s = ctx;
 
-	(void)stack;
-	return s->calls.data_size ? put_entered(s, e) : 0;
+	return s->calls.data_size
+		       ? put_entered(s, e, e->type->flags & TYPE_CALL_NUMBER ? NULL : stack)
+		       : 0;
 }
 
 void statistics_begin_calls(struct statistics *s)
@@ -32,7 +145,7 @@ void statistics_begin_calls(struct statistics *s)
 	s->calls.on_restore = statistics_restore;
 	s->calls.on_restore_ctx = s;
 	s->calls.data_size =
-		(s->keys->begins + 2 * s->arguments + (s->where ? s->where->keys.begins : 0)) *
+		(group_cells_at(s) + (s->recursion.by_group ? s->keys->count + 1 : 0)) *
 		sizeof(struct key_cell);
 }
 
@@ -40,7 +153,10 @@ void statistics_begin_calls(struct statistics *s)
  * in registers. */
 static __attribute__((noinline)) int take_enter(struct statistics *s, struct event e)
 {
-	if ((s->calls.data_size && put_entered(s, &e)) ||
+	const struct stack *stack =
+		e.type->flags & TYPE_CALL_NUMBER ? NULL : calls_stack(&s->calls, &e);
+
+	if ((s->calls.data_size && put_entered(s, &e, stack)) ||
 	    (s->stacks && call_stacks_enter(s->stacks, &e))) {
 		s->out_of_memory = true;
 		return -1;
@@ -97,11 +213,11 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 			return 0;
 	}
 	if (a && e && e->type->flags & TYPE_CONTINUES) {
-		aggregate_part_of_call(a, call->total, call->self, call->recursive && !s->stacks);
+		aggregate_part_of_call(a, call->total, call->self, is_recursive(s, call, e));
 		return 0;
 	}
 	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self,
-				 call->recursive && !s->stacks, call->end)) {
+				 is_recursive(s, call, e), call->end)) {
 		s->out_of_memory = true;
 		return -1;
 	}

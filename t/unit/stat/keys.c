@@ -126,7 +126,7 @@ static void test_keys(void)
 	       "note\t4\t\t\n",
 	       "name: functions and events; one call is open at the end; gaps do not count");
 	is_str(table_of(b, "type", "count,total"),
-	       "type\tcount\ttotal\nentry\t5\t\nexit\t4\t1850\nnote\t4\t\n",
+	       "type\tcount\ttotal\nentry\t5\t\nexit\t4\t1400\nnote\t4\t\n",
 	       "type: every row counts, times go to the leave's type");
 	is_str(table_of(b, "kind", "count"), "kind\tcount\ninstant\t4\nleave\t5\n", "kind");
 	is_str(table_of(b, "group", "count"), "group\tcount\nuftrace\t9\n",
@@ -148,7 +148,7 @@ static void test_keys(void)
 	       "module, file, line, address");
 	is_str(table_of(b, "caller,name", "count,total"),
 	       "caller\tname\tcount\ttotal\n"
-	       "glFlush\tmain\t1\t0\nglFlush\tnote\t1\t\n"
+	       "glFlush\tmain\t1\t100\nglFlush\tnote\t1\t\n"
 	       "main\tglFlush\t1\t400\nmain\tleaf\t1\t50\nmain\tnote\t2\t\n"
 	       "\tmain\t2\t1500\n\tnote\t1\t\n",
 	       "caller: of instants the open call");
@@ -162,7 +162,7 @@ static void test_keys(void)
 	is_str(table_of(b, "text", "count"), "text\tcount\nend\t1\none\t1\ntwo\t2\n\t5\n",
 	       "a field that is a text");
 	is_str(table_of(b, "arg.1", "count,total"),
-	       "arg.1\tcount\ttotal\n-7\t1\t0\n5\t2\t1500\n\t6\t450\n",
+	       "arg.1\tcount\ttotal\n-7\t1\t100\n5\t2\t1500\n\t6\t450\n",
 	       "an argument: calls are counted by what their enter had");
 	is_str(table_of(b, "name,arg.1", "count"),
 	       "name\targ.1\tcount\nglFlush\t\t1\nleaf\t\t1\nmain\t-7\t1\nmain\t5\t2\nnote\t\t4\n",
@@ -171,7 +171,7 @@ static void test_keys(void)
 	       "name\tsum(arg.1)\tmin(arg.1)\tuniq(text)\n"
 	       "glFlush\t\t\t0\nleaf\t\t\t0\nmain\t3\t-7\t0\nnote\t\t\t3\n",
 	       "columns of fields");
-	is_str(table_of(b, "", "count,total"), "count\ttotal\n9\t1950\n", "no keys: one group");
+	is_str(table_of(b, "", "count,total"), "count\ttotal\n9\t1500\n", "no keys: one group");
 	is_str(table_of(b, "type", "count,max(arg.1)"),
 	       "type\tcount\tmax(arg.1)\nentry\t5\t5\nexit\t4\t\nnote\t4\t\n",
 	       "fields of enters with the key type");
