@@ -575,3 +575,9 @@ same() {
 	need babeltrace2
 	same stacks 4
 }
+
+@test "a clock that steps back is reported with its place, and no event is lost" {
+	run -0 pipe "trdecode $DATA/ctf/step-back 2>err | trencode -q -t csv -c time"
+	assert_output $'time\n4294967000\n4294967200\n100\n300'
+	grep "^trdecode: .*step-back/channel0_0: 0x[0-9a-f]*: the time steps back" err
+}

@@ -320,6 +320,8 @@ static void ctf_close(struct input *in)
 {
 	struct ctf *ctf = in->state;
 
+	if (!in->decoding->quiet && ctf->back)
+		warn_count(in->name, ctf->back - 1, "more {time steps|times step} back");
 	if (!in->decoding->quiet)
 		warn_count(
 			in->name, ctf->early,

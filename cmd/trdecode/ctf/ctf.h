@@ -262,6 +262,7 @@ struct ctf {
 	bool begun; /* rows may be written */
 	bool context_left_out;
 	uint64_t early;		  /* number of times below 0 */
+	uint64_t back;		  /* number of times that step back in a file */
 	uint32_t clock;		  /* the writer's id */
 	struct id_cache declared; /* lanes, spaces and locations */
 	struct ctf_flows *flows;

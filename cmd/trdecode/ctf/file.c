@@ -239,6 +239,17 @@ static bool set_next_time(struct ctf_file *f)
 	return false;
 }
 
+/* Count a time that is earlier than that of the event before it; report the first one. */
+static void note_step_back(struct ctf_file *f, uint64_t offset)
+{
+	struct ctf *ctf = f->trace->ctf;
+	char path[512];
+
+	if (!ctf->back++ && !ctf->input->decoding->quiet && !ctf->input->decoding->times_only)
+		warn(tree_path(ctf->input->tree, f->member, path, sizeof path), offset,
+		     "the time steps back: the events are in the order of the file");
+}
+
 int ctf_file_next(struct ctf_file *f, struct error *e)
 {
 	struct ctf_cursor *c = &f->cursor;
@@ -275,6 +286,8 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		if (__builtin_expect(got == CTF_GOT && f->class && f->class->usable, 1)) {
 			f->payload = c->at;
 			if (set_next_time(f)) {
+				if (f->next.time < f->last_time)
+					note_step_back(f, f->packet.at + from / 8);
 				f->last_time = f->next.time;
 				return 0;
 			}
