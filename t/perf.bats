@@ -188,6 +188,16 @@ rows() {
 			{"args":{"period":4000,"instructions:HG":4500,"cache-references:HG":20}}
 		END
 	done
+	# later samples read more
+	rows group-grows.data args >have
+	diff have - <<-'END'
+		{"args":{"period":4000}}
+		{"args":{"period":4000}}
+		{"args":{"period":4000,"instructions:HG":30}}
+		{"args":{"period":4000,"instructions:HG":10}}
+		{"args":{"period":4000,"instructions:HG":10,"cache-references:HG":7}}
+		{"args":{"period":4000,"instructions:HG":10,"cache-references:HG":0}}
+	END
 }
 
 @test "--sysroot: the programs by which stacks are unwound; others are refused by their build-id" {

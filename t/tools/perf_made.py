@@ -73,20 +73,25 @@ write(
 )
 
 
-def group(name, order):
+ALL = [(2000, 4000, 3000, 70), (3000, 8000, 7500, 90)]
+
+
+def group(name, order, samples=ALL):
     fields = IP | TID | TIME | READ | ID | PERIOD
     cycles = [config for config, _ in order].index(0)
 
     def sample(time, *values):
-        read = b"".join(numbers(values[config], 10 + i) for i, (config, _) in enumerate(order))
-        return record(SAMPLE, IN_USER, head(0x401000, time, 10 + cycles, 4000) + numbers(len(order), 100, 100) + read)
+        read = [numbers(values[config], 10 + i) for i, (config, _) in enumerate(order) if config < len(values)]
+        return record(SAMPLE, IN_USER, head(0x401000, time, 10 + cycles, 4000) + numbers(len(read), 100, 100) + b"".join(read))
 
     write(name, [attribute(config, period, fields, 15) for config, period in order],
-          [sample(2000, 4000, 3000, 70), sample(3000, 8000, 7500, 90)], numbers(10 + cycles))
+          [sample(*s) for s in samples], numbers(10 + cycles))
 
 
 group("group-after.data", [(0, 4000), (1, 0), (2, 0)])
 group("group-before.data", [(1, 0), (2, 0), (0, 4000)])
+group("group-grows.data", [(0, 4000), (1, 0), (2, 0)], [(1000 * n, 4000 * n, 10 * n)[:2 + n // 3] + (7,) * (n // 5)
+                                                        for n in range(1, 7)])
 group("group-period.data", [(0, 4000), (1, 1 << 62), (2, 1 << 62)])
 
 IP_REGISTER, SP_REGISTER = 1 << 8, 1 << 7

@@ -377,13 +377,16 @@ static int settle_members(struct perf *p, const struct perf_sample *s)
 	a->knows_members = true;
 	if (!missing && n == a->nmembers)
 		return 0;
+	/* the rows of the samples before have the type and the members so far */
+	if (perf_samples_flush(p))
+		return -1;
 	free(a->members);
 	a->members = malloc(sizeof members);
 	if (!a->members)
 		return -1;
 	memcpy(a->members, members, n * sizeof *members);
 	a->nmembers = n;
-	return perf_samples_flush(p) || perf_declare_attr(p, a) ? -1 : 0;
+	return perf_declare_attr(p, a);
 }
 
 /* Find whose sample it is, and the digest of its call chain. */
