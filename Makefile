@@ -40,6 +40,10 @@ LINK = -pie -Wl,-z,relro,-z,now,--as-needed $(LDFLAGS)
 LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz \
        -ldeflate -lm -lpthread
 
+# What allocates is replaced, so that no failure passes unseen (common/util/memory.h).
+WRAP = malloc calloc realloc reallocarray aligned_alloc strdup strndup realpath fopen opendir fdopendir \
+       mmap getline asprintf vasprintf __asprintf_chk __vasprintf_chk
+
 # Objects of different flags never mix: each set of flags has a directory of its own.
 HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK)' | cksum))
 OBJ := $(O)/obj-$(HASH)
@@ -87,7 +91,7 @@ $(LIBRARY): $(OBJ)/$(notdir $(LIBRARY)) FORCE
 	@mkdir -p $(@D)
 	@ln -sf ../obj-$(HASH)/$(@F) $@
 
-link = $(SAY) $(CC) $(FLAGS) $(LINK) $(2) -o $@ $(1) $(LIBS)
+link = $(SAY) $(CC) $(FLAGS) $(LINK) $(WRAP:%=-Wl,--wrap=%) $(2) -o $@ $(1) $(LIBS)
 
 define program
 $(OBJ)/$(1): $(call objects,cmd/$(1)) $(OBJ)/libtr.a

@@ -8,6 +8,7 @@
 
 #include "common/cli/failure.h"
 #include "common/util/io.h"
+#include "common/util/memory.h"
 #include "common/util/output.h"
 #include "cmd/trdecode/input/trace_info.h"
 #include "cmd/trdecode/input/stream_fingerprint.h"
@@ -337,6 +338,10 @@ static int write_stream(struct run *r, const char *path)
 	progress_begin(&progress, r->common->progress, output_is_file(&r->out));
 	status = decode_inputs(r->inputs, r->n, d, &s->row_filter, &cuts);
 	input_cuts_free(&cuts);
+	if (memory_failed() && status != STATUS_FAILED) {
+		error_no_memory(&e);
+		status = run_fail(d, &e);
+	}
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause);
@@ -393,7 +398,7 @@ static int run_inputs(struct run *r, char **names)
 
 int run_operands(struct settings *s, const struct common_options *common, int argc, char **argv)
 {
-	struct writer writer;
+	struct writer writer = {.output = NULL};
 	struct output none = {.fd = -1};
 	struct decoding d = {.writer = &writer,
 			     .quiet = common->quiet,
@@ -411,6 +416,7 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 	for (int i = 0; inputs && i < n; i++)
 		inputs[i].fd = -1;
 	if (!inputs || writer_init(&writer, &none, s->segment)) {
+		writer_free(&writer);
 		free(inputs);
 		error_no_memory(&d.failure);
 		error_print(&d.failure);

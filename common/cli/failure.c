@@ -6,11 +6,17 @@
 
 #include "common/cli/program.h"
 #include "common/stream/writer.h"
+#include "common/util/memory.h"
 
 void failure_cause(const struct error *e, char cause[FAILURE_CAUSE])
 {
 	char location[24] = "";
 
+	if (memory_failed()) {
+		snprintf(cause, FAILURE_CAUSE, "%.64s: out of memory",
+			 program_invocation_short_name);
+		return;
+	}
 	if (e->offset != NO_OFFSET)
 		snprintf(location, sizeof location, "0x%" PRIx64 ": ", e->offset);
 	snprintf(cause, FAILURE_CAUSE, "%.64s: %s%s%s%s", program_invocation_short_name, e->file,

@@ -304,13 +304,14 @@ static int start(struct start *s, int argc, char **argv)
 int program_start(const struct program *p, int argc, char **argv, void *ctx,
 		  struct common_options *c)
 {
+	static char line[BUFSIZ]; /* printing needs no memory */
 	struct start s = {.program = p, .ctx = ctx, .common = c};
 	int r;
 
 	*c = (struct common_options){.program = p, .ctx = ctx};
 	restore_sigpipe();
 	/* a line is one write, so that lines of several programs are not mixed */
-	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+	setvbuf(stderr, line, _IOLBF, sizeof line);
 	io_catch_signals(p->patience ? p->patience : PATIENCE_LAST);
 	r = start(&s, argc, argv);
 	free(s.rows);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/util/io.h"
+#include "common/util/memory.h"
 
 enum {
 	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
@@ -152,6 +153,11 @@ static void input_failed(struct stage *s)
 
 	if (s->in.cut) {
 		s->in.cut = false;
+		return;
+	}
+	/* the dictionary may lack what the rows name */
+	if (memory_failed()) {
+		stage_no_memory(s);
 		return;
 	}
 	/* a failed flush in before_block is an error of the output */
@@ -401,6 +407,8 @@ int stage_finish(struct stage *s)
 {
 	struct error e;
 
+	if (memory_failed())
+		stage_no_memory(s);
 	progress_end(&s->progress, s->bytes + s->offset, s->in.size, s->events);
 	faults_report(&s->faults, NULL, "");
 	if (io_left() && !s->stopped && !s->options->quiet)

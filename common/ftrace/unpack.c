@@ -2,6 +2,9 @@
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
+
+#include "common/util/memory.h"
 
 /* Bytes by which the buffer grows: a length in the file does not prove that there are so many. */
 enum { STEP = 256 * 1024, WINDOW_LOG_MAX = 24 };
@@ -26,6 +29,7 @@ static size_t unpack_room(struct buffer *out, size_t want)
 
 static int unpack_no_memory(const char **what)
 {
+	memory_fail();
 	*what = "out of memory";
 	return -1;
 }
@@ -53,6 +57,8 @@ static int unpack_zlib(const uint8_t *data, size_t n, size_t want, struct buffer
 			break;
 	}
 	inflateEnd(&z);
+	if (result == Z_MEM_ERROR)
+		return unpack_no_memory(what);
 	if ((result == Z_OK || result == Z_STREAM_END) && out->size == want)
 		return 0;
 	*what = "compressed data (zlib) is damaged";
@@ -78,6 +84,8 @@ static int unpack_zstd(struct tracecmd_unpacker *u, const uint8_t *data, size_t 
 			return unpack_no_memory(what);
 		left = ZSTD_decompressStream(u->zstd, &to, &in);
 		out->size += to.pos;
+		if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+			return unpack_no_memory(what);
 		if (ZSTD_isError(left) || !left || (!to.pos && in.pos == in.size))
 			break;
 	}

@@ -173,7 +173,8 @@ uint32_t writer_string(struct writer *w, const void *data, size_t n)
 {
 	uint32_t id;
 
-	if (!n)
+	/* after a failed store the numbers of strings are no ids */
+	if (!n || w->out_of_memory)
 		return 0;
 	if (n > ENTRY_LIMIT)
 		n = ENTRY_LIMIT;

@@ -1,6 +1,7 @@
 #include "common/util/error.h"
 
 #include "common/util/bytes.h"
+#include "common/util/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static const char NO_MEMORY[] = "out of memory";
 
 static void fill(struct error *e, const char *file, uint64_t offset, const char *fmt, va_list ap)
 {
@@ -42,13 +45,14 @@ int error_errno(struct error *e, const char *file, uint64_t offset, const char *
 	fill(e, file, offset, fmt, ap);
 	va_end(ap);
 	n = strlen(e->what);
-	snprintf(e->what + n, sizeof e->what - n, "%s%s", n ? ": " : "", strerror(saved));
+	snprintf(e->what + n, sizeof e->what - n, "%s%s", n ? ": " : "",
+		 saved == ENOMEM ? NO_MEMORY : strerror(saved));
 	return -1;
 }
 
 int error_no_memory(struct error *e)
 {
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
+	return error_set(e, NULL, NO_OFFSET, NO_MEMORY);
 }
 
 /* A line for stderr: one write(2), so that lines of several programs are not mixed. */
@@ -83,8 +87,19 @@ void error_write(const char *text, size_t n)
 
 static void print(const char *file, uint64_t offset, const char *what)
 {
+	static bool said;
 	struct line l = {0};
 
+	if (memory_failed()) {
+		/* what else is wrong follows from the lack of memory */
+		if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+			return;
+		if (!strstr(what, NO_MEMORY)) {
+			file = NULL;
+			offset = NO_OFFSET;
+			what = NO_MEMORY;
+		}
+	}
 	put_masked(&l, program_invocation_short_name);
 	put_masked(&l, ": ");
 	if (file && *file) {

@@ -1,6 +1,7 @@
 #include "common/util/output.h"
 
 #include "common/util/buffer_file.h"
+#include "common/util/memory.h"
 #include "common/util/status.h"
 #include "common/util/temporary.h"
 
@@ -295,10 +296,12 @@ static int put_in_place(struct output *o)
 
 int output_close(struct output *o, int status, struct error *e)
 {
-	bool keep = o->place && status != STATUS_FAILED && !o->failed;
+	bool keep = o->place && status != STATUS_FAILED && !o->failed && !memory_failed();
 	int r = 0;
 
-	if (o->failed)
+	if (memory_failed())
+		r = error_no_memory(e);
+	else if (o->failed)
 		r = error_set(e, o->name, NO_OFFSET, "the output is incomplete");
 	if (keep && give_name(o))
 		r = error_errno(e, o->name, NO_OFFSET, "cannot give the output file its name");

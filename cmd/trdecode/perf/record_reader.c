@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "cmd/trdecode/perf/perf.h"
 #include "common/util/io.h"
+#include "common/util/memory.h"
 
 enum {
 	READ = 256 * 1024,
@@ -303,6 +305,10 @@ static int unpack_piece(struct perf_records *s)
 		return -1;
 	out = (ZSTD_outBuffer){u->out.data, u->out.size + UNPACKED, u->out.size};
 	result = ZSTD_decompressStream(u->zstd, &out, &in);
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) {
+		memory_fail();
+		return -1;
+	}
 	if (ZSTD_isError(result)) {
 		refuse(s, ZSTD_getErrorName(result));
 		return 0;
