@@ -197,3 +197,34 @@ two() {
 	run -2 errors trfilter -c "${e# || }" sides.trs
 	assert_output 'trfilter: expression: more than 2048 conditions joined with such on whole calls'
 }
+
+@test "the name of an argument alone is the argument, in conditions, keys and columns" {
+	cat >trace.json <<-'END'
+		{"traceEvents":[
+		{"pid":1,"tid":1,"ph":"X","ts":0,"dur":900,"name":"f","args":{"detail":"vector","n":40}},
+		{"pid":1,"tid":1,"ph":"X","ts":10,"dur":500,"name":"g","args":{"tid":9}},
+		{"pid":1,"tid":1,"ph":"X","ts":20,"dur":10,"name":"g","args":{"detail":"list","n":2}}]}
+	END
+	trdecode -q trace.json >s.trs
+	for name in detail arg.detail; do
+		assert_equal "$(trfilter -c "$name =~ \"o\"" s.trs)" 1
+		assert_equal "$(trfilter -c "has($name)" s.trs)" 2
+		run -0 trstat -t tsv -g "$name" -c count --where "has($name)" s.trs
+		assert_line $'list\t1'
+		assert_line $'vector\t1'
+		run -0 trstat -t tsv -c "uniq($name)" --where "$name == \"list\"" s.trs
+		assert_line $'g\t1'
+		run -0 trencode -t tsv -c "dur,$name" s.trs
+		assert_line $'10000\tlist'
+	done
+	run -3 trstat -t tsv -c 'sum(n)' --fail-if 'sum(n) > 39' s.trs
+	# the names of the table come first, then the fields of the event
+	assert_equal "$(trfilter -c 'tid == 9' s.trs) $(trfilter -c 'field("tid") == 9' s.trs)" '0 1'
+	run -0 trstat -t tsv -g tid -c count s.trs
+	assert_line $'1\t3'
+	run -0 trstat -t tsv -g .tid -c count s.trs
+	assert_line $'9\t1'
+	# of an argument of both sides the enter's
+	calls sides 6 'n == 1'
+	calls sides "" 'n == 3'
+}

@@ -350,8 +350,9 @@ int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct key
 /* Returns true if the leave has the argument, though without the part that the key selects. */
 static bool is_given(const struct key *k, const struct dictionary *d, const struct event *e)
 {
-	return e && !k->other && !strncmp(k->field, "arg.", 4) &&
-	       argument_given(d, e, k->field + 4);
+	if (!e || k->other || k->kind != BY_FIELD)
+		return false;
+	return argument_given(d, e, k->field + (strncmp(k->field, "arg.", 4) ? 0 : 4));
 }
 
 /* Make the cell of a pair that its B gives. */

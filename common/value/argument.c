@@ -206,6 +206,11 @@ static bool find_float(const struct dictionary *d, const struct event *e, const 
 	       argument_detail(d, e, DETAIL_ARGUMENT, FLOAT_ARGUMENTS + n, "", out);
 }
 
+bool argument_is_detail(const struct type *t, const char *key)
+{
+	return type_is_of(t, "apitrace") && (!strcmp(key, "fake") || !strcmp(key, "backtrace"));
+}
+
 bool argument_by_key(const struct dictionary *d, const struct event *e, const char *key,
 		     struct value *out)
 {
@@ -217,11 +222,13 @@ bool argument_by_key(const struct dictionary *d, const struct event *e, const ch
 		return true;
 	if (!strncmp(key, "fparg.", 6) && find_float(d, e, key + 6, out))
 		return true;
-	/* a row that is not a call has no arguments: these are its fields */
+	/* calls have a return value and, in apitrace, two more details before their arguments */
 	if (!call && argument_find(d, e, key, out))
 		return true;
-	return !strncmp(key, "ret", 3) && (!key[3] || key[3] == '.') &&
-	       argument_detail(d, e, DETAIL_RETURN, 0, key + 3 + (key[3] == '.'), out);
+	if (!strncmp(key, "ret", 3) && (!key[3] || key[3] == '.') &&
+	    argument_detail(d, e, DETAIL_RETURN, 0, key + 3 + (key[3] == '.'), out))
+		return true;
+	return call && !argument_is_detail(e->type, key) && argument_find(d, e, key, out);
 }
 
 bool argument_given(const struct dictionary *d, const struct event *e, const char *path)

@@ -24,8 +24,12 @@ bool argument_find(const struct dictionary *d, const struct event *e, const char
 bool argument_detail(const struct dictionary *d, const struct event *e, enum detail_kind what,
 		     uint64_t index, const char *path, struct value *out);
 
-/* Find the value of a key: arg.PATH, fparg.N, ret, ret.PATH and, in rows that are not calls, PATH.
- * false: the row has no such value. */
+/* Test whether a key is a detail of calls of that type, before it is an argument's name: fake,
+ * backtrace. */
+bool argument_is_detail(const struct type *t, const char *key);
+
+/* Find the value of a key: arg.PATH, fparg.N, ret, ret.PATH and PATH; in calls, a PATH that begins
+ * with another key is that key. false: the row has no such value. */
 bool argument_by_key(const struct dictionary *d, const struct event *e, const char *key,
 		     struct value *out);
 

@@ -143,8 +143,13 @@ enum reads_values condition_reads_values(const struct node *n)
 
 		if (o->field == ASK_RETURN || o->field == ASK_ARGUMENT || lookup->is_argument)
 			return READS_ALL;
+		/* The calls of apitrace have these fields, and their arguments are costly to check.
+		 */
 		if (o->field == ASK_FIELD)
-			reads = READS_EVENTS;
+			reads = strcmp(o->name, "frame") && strcmp(o->name, "call") ? READS_ALL
+										    : READS_EVENTS;
+		if (reads == READS_ALL)
+			return reads;
 	}
 	for (size_t i = 0; i < n->nchildren; i++) {
 		more = condition_reads_values(n->children[i]);

@@ -254,7 +254,7 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	f = field_of(o, e->type);
 	if (f)
 		field_value(ev, o, e, f, out);
-	else if (values && (lookup_of(o)->is_argument || !call) &&
+	else if (values && (lookup_of(o)->is_argument || !argument_is_detail(e->type, o->name)) &&
 		 argument_find(ev->dictionary, e, o->name, &item.value))
 		tail_value(ev, o, e, &item, out);
 	else if (values && !lookup_of(o)->is_argument)
