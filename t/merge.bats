@@ -262,7 +262,7 @@ table() {
 	for size in 4K 64K; do
 		trdecode -q --segment $size "$RECORDED/uftrace/kernel-sched" | trsym -q >kernel.trs
 		want=$(outside trstat kernel.trs)
-		[[ $want == 'trstat: 2217 calls'* ]]
+		[[ $want == 'trstat: 2303 calls'* ]]
 		rm -rf seg.saved && mv seg seg.saved && mkdir seg
 		segments kernel.trs
 		for f in seg/*; do trstat -q --partial -o "$f.part" "$f"; done
