@@ -191,3 +191,16 @@ total() {
 		done
 	done
 }
+
+@test "files mapped in any order, over each other and after a fork: those of a model, in linear time" {
+	local -A took
+	for n in 20000 80000; do
+		write maps $n x.data | grep -v '^{' >x.list
+		TIMEFORMAT=%U
+		took[$n]=$({ time trdecode -q -o x.trs x.data; } 2>&1)
+		trsym -q x.trs | trencode -q -t csv -c kind,name,module | sed -n 's/^sample,<\(.*\)>,/\1,/p' >have
+		cmp x.list have
+	done
+	# 16 times as long if the time is quadratic
+	jq -ne "${took[80000]} < 8 * ${took[20000]} + 0.2"
+}

@@ -6,6 +6,8 @@ CASE is one of these, with options: big (byte order), pipe (the format of the fi
     deferred  call chains whose user part is in records CALLCHAIN_DEFERRED
     many      20,000 samples, and then the deferred part of each
     lost      lost samples: counted as they were lost, and by perf record at the end
+    maps      two processes that map SEED files at descending addresses and over each other, and samples between: the
+              list has the address of each, and the path of the file there
     old       records without sample_id_all, in the first format of the file; 32: of a 32-bit machine
 perf_data.py compare LIST: compare the events of trstream.py, on standard input, with the list.
 
@@ -365,6 +367,29 @@ def lost(order):
     return f
 
 
+def maps(order):
+    """A model of the addresses of two processes, the second of which begins as a copy: the path at each page."""
+    attr = Attr(IDENTIFIER | IP | TID | TIME, {ID_ALL, MMAP_FLAG, TASK})
+    f, pages, count, last = File(order, [attr]), {100: {}}, int(sys.argv[2]), 2**28
+    for time in range(count):
+        where = (attr, 200, 200, 0, time)
+        if time == count // 2:
+            pages[200] = dict(pages[100])
+            f.put(7, f.pack("iiii", 200, 100, 200, 100) + f.words(time), 0, where)
+        pid, size, path = rnd.choice(list(pages)), 1, f"/m/{time % 100}"
+        last -= rnd.randrange(1, 3)
+        first = last
+        if time % 8 >= 6:
+            first, size = last + rnd.randrange(40), rnd.randrange(1, 8)
+        f.put(1, f.pack("ii", pid, pid) + f.words(first << 12, size << 12, 0) + f.text(path), 2, where)
+        pages[pid].update((first + n, path) for n in range(size))
+        at = rnd.choice((last + rnd.randrange(80), rnd.randrange(last, 2**28)))
+        at = at if at in pages[pid] else first
+        f.put(SAMPLE, f.words(attr.id, at << 12) + f.pack("ii", pid, pid) + f.words(time), 2)
+        print(f"{at << 12:x},{pages[pid][at]}")
+    return f
+
+
 def old(order):
     """Threads that change their names, where only samples have a time."""
     attr = Attr(IP | TID | TIME | CPU | PERIOD | CALLCHAIN, {COMM_FLAG, MMAP_FLAG, TASK}, size=rnd.choice((64, 72)),
@@ -440,7 +465,8 @@ def main():
         compare(path)
         return
     rnd.seed(int(sys.argv[2]))
-    f = {"layout": layout, "deferred": deferred, "many": many, "lost": lost, "old": old}[case](">" if "big" in sys.argv else "<")
+    f = {"layout": layout, "deferred": deferred, "many": many, "lost": lost, "maps": maps,
+         "old": old}[case](">" if "big" in sys.argv else "<")
     with open(path, "wb") as file:
         file.write(old_file(f, 4 if "32" in sys.argv else 8) if case == "old" else
                    f.pipe() if "pipe" in sys.argv else f.file())

@@ -12,6 +12,7 @@
 #include "common/symbols/symbols.h"
 #include "common/util/bisect.h"
 #include "common/util/digits.h"
+#include "common/util/idmap.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
 
@@ -22,19 +23,14 @@ struct jit_dump {
 	size_t next; /* the first one that is not yet applied */
 };
 
-/* A /tmp/perf-PID.map. */
-struct jit_map {
-	int32_t pid;
-	struct symbols *symbols; /* NULL: there is none */
-};
-
 struct perf_jit {
 	const char *sysroot, *trace;
 	bool ignore_times;
 	struct jit_codes codes;
 	struct jit_dump **dumps;
 	size_t ndumps, dumps_capacity;
-	struct jit_map *maps;
+	struct idmap numbers;  /* of maps, by pid, from 1 */
+	struct symbols **maps; /* of /tmp/perf-PID.map, NULL: there is none */
 	size_t nmaps, maps_capacity;
 	struct id_cache kernel_codes; /* by name: numbers of code */
 	char module[64];	      /* of the last symbol */
@@ -60,9 +56,10 @@ void perf_jit_free(struct perf_jit *j)
 		free(j->dumps[i]);
 	}
 	for (size_t i = 0; i < j->nmaps; i++)
-		symbols_free(j->maps[i].symbols);
+		symbols_free(j->maps[i]);
 	free(j->dumps);
 	free(j->maps);
+	idmap_free(&j->numbers);
 	jit_codes_free(&j->codes);
 	id_cache_free(&j->kernel_codes);
 	free(j);
@@ -202,17 +199,15 @@ static struct symbols *load_map(struct perf_jit *j, int32_t pid)
 /* Get the functions of a process. NULL: none are known. */
 static struct symbols *map_of(struct perf_jit *j, int32_t pid)
 {
-	size_t at = BISECT(j->nmaps, i, j->maps[i].pid < pid);
-	struct jit_map *maps;
+	uint32_t number = idmap_get(&j->numbers, (uint32_t)pid);
 
-	if (at < j->nmaps && j->maps[at].pid == pid)
-		return j->maps[at].symbols;
-	if (ARRAY_GROW(j->maps, j->maps_capacity, j->nmaps))
+	if (number)
+		return j->maps[number - 1];
+	if (ARRAY_GROW(j->maps, j->maps_capacity, j->nmaps) ||
+	    idmap_set(&j->numbers, (uint32_t)pid, (uint32_t)j->nmaps + 1))
 		return NULL;
-	maps = j->maps;
-	memmove(&maps[at + 1], &maps[at], (j->nmaps++ - at) * sizeof *maps);
-	maps[at] = (struct jit_map){pid, load_map(j, pid)};
-	return maps[at].symbols;
+	j->maps[j->nmaps++] = load_map(j, pid);
+	return j->maps[j->nmaps - 1];
 }
 
 static bool symbol_of_map(struct perf_jit *j, int32_t pid, uint64_t address, struct symbol_entry *e)

@@ -1,11 +1,11 @@
 #include "cmd/trdecode/perf/maps.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trdecode/perf/jit.h"
 #include "cmd/trdecode/perf/known_stacks.h"
-#include "common/util/bisect.h"
 
 enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16, LOCATIONS_LEAST = 1 << 12 };
 
@@ -26,7 +26,7 @@ void perf_maps_release(struct perf_maps *m)
 	while (m && !--m->users) {
 		struct perf_maps *before = m->before;
 
-		free(m->present.map);
+		tdestroy(m->present, free);
 		free(m->spaces);
 		free(m);
 		m = before;
@@ -48,24 +48,51 @@ void perf_spaces_free(struct perf_spaces *s)
 	free(s->locations);
 }
 
-/* Return the number of mappings that begin at or before the address. */
-static size_t maps_up_to(const struct perf_map_list *l, uint64_t address)
+/* Compare mappings, or find those that overlap a key: those of a tree do not overlap. */
+static int compare_ranges(const void *a, const void *b)
 {
-	return BISECT(l->count, i, l->map[i].start <= address);
+	const struct perf_map *x = a, *y = b;
+
+	return x->end <= y->start ? -1 : x->start >= y->end;
 }
 
-static const struct perf_map *find_map(const struct perf_map_list *l, uint64_t address)
+/* Find a mapping that has a part of [start, end). */
+static struct perf_map *find_overlap(const struct perf_maps *m, uint64_t start, uint64_t end)
 {
-	size_t n = maps_up_to(l, address);
+	struct perf_map key = {.start = start, .end = end};
+	struct perf_map *const *found = tfind(&key, &m->present, compare_ranges);
 
-	return n && address < l->map[n - 1].end ? &l->map[n - 1] : NULL;
+	return found ? *found : NULL;
+}
+
+static const struct perf_map *find_map(const struct perf_maps *m, uint64_t address)
+{
+	return address < UINT64_MAX ? find_overlap(m, address, address + 1) : NULL;
 }
 
 const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address)
 {
-	const struct perf_map *map = find_map(&m->present, address);
+	const struct perf_map *map = find_map(m, address);
 
-	return map || !m->before ? map : find_map(&m->before->present, address);
+	return map || !m->before ? map : find_map(m->before, address);
+}
+
+struct walk {
+	perf_maps_visit *visit;
+	void *arg;
+};
+
+static void visit_node(const void *node, VISIT order, void *arg)
+{
+	const struct walk *w = arg;
+
+	if (order == postorder || order == leaf) /* in the middle of its subtrees */
+		w->visit(*(struct perf_map *const *)node, w->arg);
+}
+
+void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg)
+{
+	twalk_r(m->present, visit_node, &(struct walk){visit, arg});
 }
 
 uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
@@ -90,81 +117,53 @@ uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t la
 	return spaces[layer];
 }
 
-static int insert(struct perf_map_list *l, size_t at, const struct perf_map *map)
+/* Insert a mapping that overlaps no other one. */
+static int insert(struct perf_maps *m, const struct perf_map *map)
 {
-	struct perf_map *grown;
+	struct perf_map *copy = malloc(sizeof *copy);
 
-	if (ARRAY_GROW(l->map, l->capacity, l->count))
+	if (!copy)
 		return -1;
-	grown = l->map;
-	memmove(&grown[at + 1], &grown[at], (l->count - at) * sizeof *grown);
-	grown[at] = *map;
-	l->count++;
-	return 0;
-}
-
-/* Remove the part [start, end) of all mappings. */
-static int clear_range(struct perf_map_list *l, uint64_t start, uint64_t end)
-{
-	size_t i, last;
-
-	if (!l->count)
-		return 0;
-	i = maps_up_to(l, start);
-	if (i && l->map[i - 1].end > start) {
-		struct perf_map rest = l->map[i - 1];
-
-		rest.offset += end - rest.start;
-		rest.start = end;
-		if (rest.end > end && insert(l, i, &rest))
-			return -1;
-		l->map[i - 1].end = start;
-		i -= l->map[i - 1].start == start; /* an empty one is removed below */
-	}
-	for (last = i; last < l->count && l->map[last].end <= end; last++)
-		;
-	memmove(&l->map[i], &l->map[last], (l->count - last) * sizeof *l->map);
-	l->count -= last - i;
-	if (i < l->count && l->map[i].start < end) {
-		l->map[i].offset += end - l->map[i].start;
-		l->map[i].start = end;
+	*copy = *map;
+	if (!tsearch(copy, &m->present, compare_ranges)) {
+		free(copy);
+		return -1;
 	}
 	return 0;
 }
 
-/* Find the layer of a mapping: above those of all that it overlaps, which are above those of what
- * was there before. *same: the mapping is present. */
-static uint32_t layer_of(const struct perf_maps *m, const struct perf_map *map, bool *same)
+/* Remove [start, end) from a mapping that overlaps it. */
+static int clear_overlap(struct perf_maps *m, struct perf_map *p, uint64_t start, uint64_t end)
 {
-	const struct perf_map *p = m->present.map;
-	size_t i = maps_up_to(&m->present, map->start);
-	uint32_t layer = 0;
+	struct perf_map rest = *p;
+	bool before = p->start < start;
 
-	*same = false;
-	for (i -= i > 0; i < m->present.count && p[i].start < map->end; i++) {
-		if (p[i].end <= map->start)
-			continue;
-		if (p[i].start == map->start && p[i].end == map->end &&
-		    p[i].offset == map->offset && p[i].path == map->path &&
-		    p[i].build_id == map->build_id && p[i].code == map->code) {
-			*same = true;
-			return p[i].layer;
-		}
-		if (p[i].layer >= layer)
-			layer = p[i].layer + 1;
+	rest.offset += end - p->start;
+	rest.start = end;
+	if (before)
+		p->end = start;
+	if (rest.end > end && before)
+		return insert(m, &rest);
+	if (rest.end > end) {
+		*p = rest;
+	} else if (!before) {
+		tdelete(p, &m->present, compare_ranges);
+		free(p);
 	}
-	return layer;
+	return 0;
 }
 
-static int declare_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
+static bool is_same(const struct perf_map *a, const struct perf_map *b)
 {
-	uint32_t space;
-	bool same;
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->path == b->path && a->build_id == b->build_id && a->code == b->code;
+}
 
-	map->layer = layer_of(m, map, &same);
-	if (same)
-		return 0;
-	space = perf_maps_space(s, m, map->layer);
+/* Declare a mapping in its layer. */
+static int declare_map(struct perf_spaces *s, struct perf_maps *m, const struct perf_map *map)
+{
+	uint32_t space = perf_maps_space(s, m, map->layer);
+
 	if (!space)
 		return -1;
 	m->declared++;
@@ -181,23 +180,58 @@ static int declare_map(struct perf_spaces *s, struct perf_maps *m, struct perf_m
 						    .build_id = map->build_id});
 }
 
+/* Declare and insert a mapping. Its layer is above those of all that it overlaps, which are above
+ * those of what was there before. */
+static int add_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
+{
+	struct perf_map *p = find_overlap(m, map->start, map->end);
+
+	map->layer = 0;
+	if (p && is_same(p, map)) {
+		map->layer = p->layer;
+		*p = *map;
+		return 0;
+	}
+	for (; p; p = find_overlap(m, map->start, map->end)) {
+		if (p->layer >= map->layer)
+			map->layer = p->layer + 1;
+		if (clear_overlap(m, p, map->start, map->end))
+			return -1;
+	}
+	return declare_map(s, m, map) || insert(m, map) ? -1 : 0;
+}
+
+/* The copy of mappings. */
+struct copy {
+	struct perf_spaces *spaces;
+	struct perf_maps *to;
+	int failed;
+};
+
+static void copy_map(const struct perf_map *map, void *arg)
+{
+	struct copy *c = arg;
+	struct perf_map own = *map;
+
+	if (!c->failed)
+		c->failed = add_map(c->spaces, c->to, &own);
+}
+
 /* Give the process its own mappings. */
 static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid)
 {
 	struct perf_maps *from = *shared, *m = perf_maps_new(s, pid, false);
+	struct copy copy = {.spaces = s, .to = m};
 
 	if (!m)
 		return -1;
 	m->before = from->before;
 	if (m->before)
 		m->before->users++;
-	for (size_t i = 0; i < from->present.count; i++) {
-		struct perf_map map = from->present.map[i];
-
-		if (declare_map(s, m, &map) || insert(&m->present, m->present.count, &map)) {
-			perf_maps_release(m);
-			return -1;
-		}
+	perf_maps_walk(from, copy_map, &copy);
+	if (copy.failed) {
+		perf_maps_release(m);
+		return -1;
 	}
 	perf_maps_release(from);
 	*shared = m;
@@ -234,9 +268,7 @@ int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_ma
 		return -1;
 	m = *maps;
 	m->context = ++s->contexts;
-	if (declare_map(s, m, &map) || clear_range(&m->present, map.start, map.end))
-		return -1;
-	return insert(&m->present, maps_up_to(&m->present, map.start), &map);
+	return add_map(s, m, &map);
 }
 
 /* --- locations --- */
@@ -273,13 +305,13 @@ static int grow_locations(struct perf_spaces *s)
 
 uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address)
 {
-	const struct perf_map *map = m ? find_map(&m->present, address) : NULL;
+	const struct perf_map *map = m ? find_map(m, address) : NULL;
 	struct perf_location *slot;
 	struct symbol_entry symbol;
 	uint32_t space;
 
 	if (m && !map && m->before) {
-		map = find_map(&m->before->present, address);
+		map = find_map(m->before, address);
 		if (map)
 			m = m->before;
 	}

@@ -25,21 +25,16 @@ struct perf_map {
 	uint64_t below;
 };
 
-struct perf_map_list {
-	struct perf_map *map;
-	size_t count, capacity;
-};
-
 /* The mappings of processes that share them. */
 struct perf_maps {
 	unsigned users;
 	int32_t pid;
 	bool kernel;
-	uint32_t number;	      /* of these mappings, never used again */
-	uint32_t context;	      /* number of this state of the mappings, never used again */
-	struct perf_map_list present; /* by address, none overlaps another */
-	size_t declared;	      /* number of the mappings so far */
-	uint32_t *spaces;	      /* by layer: space of the writer, 0: not yet declared */
+	uint32_t number;  /* of these mappings, never used again */
+	uint32_t context; /* number of this state of the mappings, never used again */
+	void *present;	  /* struct perf_map, none overlaps another: root for tsearch() */
+	size_t declared;  /* number of the mappings so far */
+	uint32_t *spaces; /* by layer: space of the writer, 0: not yet declared */
 	size_t nspaces, spaces_capacity;
 	struct perf_maps *before; /* of the program that the process ran before; NULL: none */
 };
@@ -86,5 +81,8 @@ uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t
 uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer);
 /* Find the mapping of an address; NULL: there is none. */
 const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address);
+/* Visit the mappings, in the order of their addresses. */
+typedef void perf_maps_visit(const struct perf_map *map, void *arg);
+void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg);
 
 #endif

@@ -35,8 +35,9 @@ struct unwind_space {
 	const struct unwind_machine *machine;
 	struct unwind_module *modules;
 	size_t nmodules, capacity;
-	uint64_t used; /* number of the last stack */
-	bool stale;    /* a module is no longer what is mapped there */
+	uint64_t used;	  /* number of the last stack */
+	uint32_t without; /* context of mappings of which none has a machine, 0: none */
+	bool stale;	  /* a module is no longer what is mapped there */
 };
 
 struct perf_unwinder {
@@ -303,6 +304,15 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 	return unwind_set_registers(u->space->machine, u->state, thread);
 }
 
+/* Add the first module that has a machine. */
+static void add_first_module(const struct perf_map *map, void *arg)
+{
+	struct perf_unwinder *u = arg;
+
+	if (map->file && !u->space->elf)
+		add_module(u, map);
+}
+
 /* Give libdw the thread, once. Returns false if it is not possible. */
 static bool attach(struct perf_unwinder *u)
 {
@@ -311,13 +321,15 @@ static bool attach(struct perf_unwinder *u)
 							.memory_read = read_memory,
 							.set_initial_registers = set_registers};
 	struct unwind_space *s = u->space;
-	const struct perf_map_list *present = &u->maps->present;
 
 	if (dwfl_pid(s->dwfl) == THREAD)
 		return true;
-	for (size_t i = 0; i < present->count && !s->elf; i++)
-		if (present->map[i].file)
-			add_module(u, &present->map[i]);
+	/* once for the same mappings, if none of them has a file that can be read */
+	if (!s->elf && s->without == u->maps->context)
+		return false;
+	perf_maps_walk(u->maps, add_first_module, u);
+	if (!s->elf)
+		s->without = u->maps->context;
 	return s->elf && dwfl_attach_state(s->dwfl, s->elf, THREAD, &callbacks, u);
 }
 
