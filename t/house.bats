@@ -184,6 +184,14 @@ complete_line() {
 	assert_output ''
 }
 
+@test "completion runs no command that a trace has as the name of a field" {
+	cd "$BATS_TEST_TMPDIR"
+	echo '[{"ph":"i","name":"n","ts":1,"tid":1,"args":{"pw$(touch${IFS}owned)":1,"pwd`touch${IFS}owned`":1,"pwx":1}}]' >s.json
+	run -0 complete_line trstat s.json -g arg.pw
+	assert_output arg.pwx
+	! [ -e owned ]
+}
+
 @test "trstat --help names all keys and columns, and each is a key or a column" {
 	for option in -g -c; do
 		run -2 trstat "$option" 'a(b'

@@ -69,6 +69,8 @@ fish_complete() {
 	assert_output -- --columns=self_avg
 	run -0 fish_complete 'trfilter s.trs --keep next_com'
 	assert_output next_comm
+	run -0 fish_complete 'trstat --columns=su'
+	assert_output -- '--columns=sum(F)'
 	run -0 fish_complete 'trsym --sysroot su'
 	assert_output sub/
 }

@@ -155,20 +155,22 @@ static int add_frames(struct perf_script *p, const struct frame_line *f, uint32_
 
 	if (frame_is_process(rest))
 		return 0;
-	for (const char *arrow; rest.at <= rest.end;) {
+	for (const char *arrow; rest.at <= rest.end; rest.at = arrow + 2) {
 		uint32_t location;
 
 		arrow = span_find(rest, "->");
 		location = declare_location(p, f, (struct span){rest.at, arrow ? arrow : rest.end});
 		if (!location || buffer_u32(&p->frame, location))
 			return -1;
-		/* innermost first */
-		memmove(p->frame.data + begin + 4, p->frame.data + begin,
-			p->frame.size - begin - 4);
-		put_u32(p->frame.data + begin, location);
 		if (!arrow)
 			break;
-		rest.at = arrow + 2;
+	}
+	/* innermost first */
+	for (size_t i = begin, last = p->frame.size - 4; i < last; i += 4, last -= 4) {
+		uint32_t location = get_u32(p->frame.data + i);
+
+		put_u32(p->frame.data + i, get_u32(p->frame.data + last));
+		put_u32(p->frame.data + last, location);
 	}
 	if (p->frame.size - begin == 4)
 		*known = get_u32(p->frame.data + begin);
