@@ -296,12 +296,12 @@ bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
 	return any;
 }
 
-bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed)
+bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed, bool quiet)
 {
 	if (needed && !d->tested)
 		warn(NULL, NO_OFFSET,
 		     "no group has times in both traces: none is slower or faster");
-	else if (d->tested && (d->few == d->tested || (needed && d->few)))
+	else if (d->tested && (d->few == d->tested || (needed && d->few && !quiet)))
 		warn(NULL, NO_OFFSET,
 		     "%zu of %zu group%s with times %s too few calls for a verdict with --alpha "
 		     "%g; --fail-if tests changes too, such as 'p99_change > 10%%'",

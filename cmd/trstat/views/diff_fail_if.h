@@ -32,6 +32,6 @@ bool diff_alarms_judge(struct diff_alarms *all, bool *undecided);
 
 /* Warn that groups have too few calls for a verdict: with needed where any has, else if all have.
  * Returns true if a verdict is needed and no group has times in both traces. */
-bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed);
+bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed, bool quiet);
 
 #endif

@@ -274,7 +274,8 @@ static void fail_if_differs(struct stage *stage, const struct diff *d, const str
 	if (diff_alarms_judge(alarms, &undecided) || n)
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
 	if (alarm || !stage->options->quiet)
-		undecided |= diff_warn_few(d, o, o->fail_if & times) && !(o->fail_if & ~times);
+		undecided |= diff_warn_few(d, o, o->fail_if & times, stage->options->quiet) &&
+			     !(o->fail_if & ~times);
 	if (undecided && !empty_ok && stage->status != STATUS_DAMAGED)
 		stage_fail(stage, &reported);
 }
