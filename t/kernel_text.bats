@@ -664,7 +664,7 @@ events() {
 	END
 	trdecode x | trencode -q -t ndjson | jq -c '[.type, .args]' | diff - <(cat <<-'END'
 		["sys_enter_read",{"fd":3,"buf":"0x7ffe02facdff","count":"0x10"}]
-		["sys_enter_read",{"fd":"0x10","buf":"0x7ffe02facdff","count":"0x8"}]
+		["sys_enter_read",{"fd":16,"buf":"0x7ffe02facdff","count":"0x8"}]
 		["sys_enter_openat",{"dfd":4294967196,"filename":"139785545139344 \"/a\"","flags":"O_RDONLY|O_CLOEXEC"}]
 	END
 	)

@@ -161,6 +161,9 @@ load tables
 	assert_line 3,1000
 	run -0 pipe 'trencode -q -t ndjson -c args x.trs | jq -c .args.fd'
 	assert_output $'3\n3\n17'
+	# the first number of a field decides
+	sed 's/fd=3/fd=0x3/' x | trdecode | trencode -q -t ndjson -c args | jq -c .args.fd >kinds
+	diff kinds <(printf '%s\n' '"0x3"' '"0x3"' '"0x11"')
 }
 
 @test "recursion is judged by the group: a call of 60 us inside a call of another group has the total 60 us" {

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "common/util/intern.h"
+
 enum { EVENTS_MOST = 65534, OFFSET_MOST = 4096 };
 
 static bool span_is(const char *p, size_t n, const char *text)
@@ -209,6 +211,30 @@ static uint32_t names_of(const struct ftrace_events *t, const struct ftrace_even
 	    span_is(f->name, f->name_size, "id"))
 		return field_names_syscalls(t->machine, w);
 	return symbolic ? field_names_symbolic(&v->format, symbolic, f, w) : 0;
+}
+
+int ftrace_events_kinds(struct ftrace_events *t)
+{
+	struct intern names = {0};
+	int bad = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		for (size_t k = 0; k < t->event[i].format.nfields && !bad; k++) {
+			const struct event_field *f = &t->event[i].format.fields[k];
+
+			if (f->kind == FIELD_UINT || f->kind == FIELD_INT)
+				bad = intern(&names, f->name, f->name_size) == INTERN_NONE;
+		}
+	for (size_t i = 0; i < t->count; i++)
+		for (size_t k = 0; k < t->event[i].format.nfields && !bad; k++) {
+			struct event_field *f = &t->event[i].format.fields[k];
+
+			if (f->kind == FIELD_HEX && !strchr(f->type_name, '*') &&
+			    intern_find(&names, f->name, f->name_size) != INTERN_NONE)
+				f->kind = FIELD_UINT;
+		}
+	intern_free(&names);
+	return bad ? -1 : 0;
 }
 
 void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,

@@ -64,6 +64,11 @@ void ftrace_events_free(struct ftrace_events *t);
 
 enum { FTRACE_FIELDS = 1024 };
 
+/* Give the fields of all events their kinds, after the last event was added: an unsigned long is
+ * hexadecimal, but decimal if another event has a decimal field of that name, as fd of system calls
+ * other than mmap. */
+int ftrace_events_kinds(struct ftrace_events *t);
+
 /* Append the fields of an event, at most FTRACE_FIELDS, to those of a type. */
 void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
 		   struct field_entry *fields, struct type_entry *type);

@@ -45,9 +45,8 @@ def unpack(form, names, content, at=0):
 class Dictionary:
     """The entries of one segment. Entries point at the entries that they name, not at ids."""
 
-    def __init__(self, damage, decimal):
+    def __init__(self, damage):
         self.damage = damage
-        self.decimal = decimal  # names of decimal fields, also of the segments before
         self.tables = {kind: {} for kind in ("string", "clock", "source", "lane", "type", "definition",
                                              "space", "location", "stack")}
         self.tables["string"][0] = b""
@@ -127,10 +126,7 @@ class Dictionary:
         fields = unpack("IIBBBBIIIII", "name declared kind role where zero offset size count definition zero2",
                         content, at)
         fields["name"] = self.find("string", fields["name"])
-        fields["pointer"] = b"*" in self.find("string", fields["declared"])
-        fields["decimal"] = self.decimal
-        if fields["kind"] in (trvalues.UINT, trvalues.INT):
-            self.decimal.add(fields["name"])
+        self.find("string", fields["declared"])
         fields["definition"] = self.find("definition", fields["definition"])
         elements = max(fields["count"], 1)
         if fields["offset"] > 1 << 24 or fields["size"] > 65536 or elements > 1 << 20:
@@ -219,7 +215,7 @@ class Dictionary:
 class Segment:
     """What ends with a segment."""
 
-    def __init__(self, damage, digits, decimal):
+    def __init__(self, damage, digits):
         self.digits = digits  # of the marker, or None
         self.blocks = 0
         self.crc = None  # whether the block before has a checksum
@@ -227,7 +223,7 @@ class Segment:
         self.has_events = False
         self.adopts = False  # calls that are open are those of its SNAPSHOT
         self.snapshot = None  # the last SNAPSHOT
-        self.dictionary = Dictionary(damage, decimal)
+        self.dictionary = Dictionary(damage)
 
 
 class Reader:
@@ -242,7 +238,6 @@ class Reader:
         self.at = 0  # position of the block in work
         self.searched = False  # the block in work is the result of a search
         self.segment = None
-        self.decimal = set()
         self.stream = None  # id and number of the next segment, while a stream goes on
         self.started = False  # a HEAD was read
         self.hurt = False  # the segment in work has damage
@@ -315,7 +310,7 @@ class Reader:
     def begin_segment(self, digits):
         if self.segment:
             self.damage("the segment before has no END")
-        self.segment = Segment(self.damage, digits, self.decimal)
+        self.segment = Segment(self.damage, digits)
         self.hurt = False
 
     def end_stream(self):

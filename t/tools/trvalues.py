@@ -143,8 +143,7 @@ class Fields:
             signed = not (field.definition and field.definition.flags & UNSIGNED)
         number = int.from_bytes(data, order, signed=signed)
         if field.kind == HEX:
-            # decimal in another type: one JSON type for all
-            return number if field.name in field.decimal and not field.pointer else hexadecimal(number)
+            return hexadecimal(number)
         if field.kind == ENUM:
             return label(field.definition, number)
         return flags(field.definition, number) if field.kind == BITMASK else number

@@ -311,6 +311,24 @@ static struct ftrace_type *find_or_message(struct ftrace *f, struct span name, s
 	return find_variant(f, name, &full);
 }
 
+/* Give a number the base that numbers of that field have in the trace: 0x3 and 3 are of one kind.
+ */
+static int take_base(struct ftrace *f, uint32_t name, struct ftrace_value *v)
+{
+	struct ftrace_declared *d = &f->declared;
+
+	if ((v->kind != FIELD_HEX && v->kind != FIELD_UINT) || v->count)
+		return 0;
+	if (ARRAY_REACH(d->bases, d->nbases, name))
+		return -1;
+	/* zero has no 0x in some texts of the kernel */
+	if (!d->bases[name] && v->number)
+		d->bases[name] = v->kind + 1;
+	if (d->bases[name])
+		v->kind = d->bases[name] - 1;
+	return 0;
+}
+
 static int put_numbers(struct buffer *to, const struct ftrace_value *v)
 {
 	for (unsigned i = 0; i < v->count; i++)
@@ -327,8 +345,11 @@ static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
 	bool changed = !t->type;
 
 	for (uint32_t i = 0; i < t->nfields; i++) {
-		uint8_t kind = common_kind(t->fields[i].kind, &f->values[i]);
+		uint8_t kind;
 
+		if (take_base(f, t->fields[i].name, &f->values[i]))
+			return -1;
+		kind = t->type ? common_kind(t->fields[i].kind, &f->values[i]) : f->values[i].kind;
 		changed |= kind != t->fields[i].kind;
 		t->fields[i].kind = kind;
 	}

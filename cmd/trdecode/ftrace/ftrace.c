@@ -315,6 +315,7 @@ static void declared_free(struct ftrace_declared *d)
 	for (size_t i = 0; i < d->ncpus; i++)
 		free(d->cpu[i].began);
 	free(d->types);
+	free(d->bases);
 	free(d->thread);
 	free(d->cpu);
 	id_cache_free(&d->lanes);

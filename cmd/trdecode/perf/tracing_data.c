@@ -49,7 +49,7 @@ static int add_events(struct perf *p, struct span *s)
 		if (name && add_system(p, s, name))
 			return -1;
 	}
-	return 0;
+	return ftrace_events_kinds(p->events);
 }
 
 int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)

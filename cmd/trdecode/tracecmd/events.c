@@ -29,6 +29,8 @@ int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 		case FTRACE_ADDED: break;
 		}
 	}
+	if (ftrace_events_kinds(v))
+		return error_no_memory(e);
 	if (t->h.uname && strrchr(t->h.uname, ' '))
 		v->machine = strrchr(t->h.uname, ' ') + 1;
 	if (!v->type.size) {

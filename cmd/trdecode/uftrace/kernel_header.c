@@ -143,7 +143,7 @@ int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error 
 	}
 	k->text = data;
 	got = parse_header(k, &offset);
-	if (got < 0)
+	if (got < 0 || ftrace_events_kinds(&k->events))
 		return error_no_memory(e);
 	if (got)
 		input_damage(u->input, header_path(u, path, sizeof(path)), offset,

@@ -30,7 +30,6 @@ void attributes_free(struct attributes *a)
 	free(a->items);
 	free(a->last);
 	free(a->fields);
-	free(a->decimal);
 	if (a->messages)
 		kernel_messages_free(a->messages);
 	free(a->messages);
@@ -344,40 +343,6 @@ static int append_stack(struct attributes *a, const struct event *ev, const stru
 	return attributes_append_item(a, to, &item);
 }
 
-/* Note the fields of the types declared since the last call. */
-static int note_decimals(struct attributes *a)
-{
-	const struct pool *types = &a->dictionary->types;
-
-	for (; a->nnoted < types->count; a->nnoted++) {
-		const struct type *t = pool_at(types, (uint32_t)a->nnoted);
-
-		for (uint32_t i = 0; i < t->nfields; i++) {
-			if (t->fields[i].kind != FIELD_UINT && t->fields[i].kind != FIELD_INT)
-				continue;
-			if (ARRAY_REACH(a->decimal, a->ndecimal, t->fields[i].name.number))
-				return -1;
-			a->decimal[t->fields[i].name.number] = true;
-		}
-	}
-	return 0;
-}
-
-/* Returns the field as it is spelled, in *decimal if that is another one: mmap's fd, an unsigned
- * long, is hexadecimal in trace.dat, though all others are decimal. A field must have one JSON
- * type; but pointers are hexadecimal in any case. */
-static const struct field *spelled(const struct attributes *a, const struct field *f,
-				   struct field *decimal)
-{
-	if (f->kind != FIELD_HEX || !a->one_base || f->name.number >= a->ndecimal ||
-	    !a->decimal[f->name.number] ||
-	    (f->type_name.size && memchr(f->type_name.text, '*', f->type_name.size)))
-		return f;
-	*decimal = *f;
-	decimal->kind = FIELD_UINT;
-	return decimal;
-}
-
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	struct attribute_source source = source_of(a, false);
@@ -386,11 +351,10 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 	struct attribute item;
 	size_t at;
 
-	if (!fields || (a->one_base && note_decimals(a)))
+	if (!fields)
 		return -1;
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
-		struct field decimal;
-		const struct field *f = spelled(a, &ev->type->fields[i], &decimal);
+		const struct field *f = &ev->type->fields[i];
 
 		if (i < 64 ? !(fields->wanted >> i & 1) : !is_attribute(a, ev->type, f))
 			continue;
@@ -513,11 +477,7 @@ int attributes_append_key(struct attributes *a, const struct event *ev, const st
 {
 	struct attribute_source source = source_of(a, false);
 	struct attribute item;
-	struct field decimal;
 
-	if (f && a->one_base && note_decimals(a))
-		return -1;
-	f = f ? spelled(a, f, &decimal) : NULL;
 	if (f ? attribute_field(&source, ev, f, &item) : key_value(a, ev, key.text, &item))
 		return -1;
 	if (item.kind == ATTRIBUTE_NULL)

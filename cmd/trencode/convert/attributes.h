@@ -57,7 +57,6 @@ struct attributes {
 	bool flows_apart;   /* the ids of flows are no attributes */
 	bool phase_apart;   /* nor is the phase of a flow (PERFETTO_FLOW_PHASE) */
 	bool call_numbers;  /* the source's numbers of calls are attributes too */
-	bool one_base;	    /* a field is decimal in all types if it is in one of them */
 	struct attribute *items; /* of the last attributes_read, in order, each name once */
 	size_t count, capacity;
 	uint64_t dropped;		  /* items removed by attributes_keep_numbers */
@@ -68,8 +67,6 @@ struct attributes {
 	size_t nlast;
 	struct attribute_fields *fields; /* by type */
 	size_t nfields;
-	uint8_t *decimal;	    /* by name: a field of that name is decimal, with one_base */
-	size_t ndecimal, nnoted;    /* nnoted: types that are noted in it */
 	struct location_names keys; /* "name": of each string */
 	struct buffer scratch, compound;
 	const struct buffer *read; /* buffer of the texts of items */

@@ -386,7 +386,6 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	spans_init(&r->spans, en, &sink, r);
 	location_names_init(&r->locations, en->dictionary, NULL);
 	attributes_init(&r->attributes, en->dictionary);
-	r->attributes.one_base = true;
 	field_columns_init(&r->fields, en->dictionary);
 	r->bytes.spills = r->json.spills = r->stack.spills = true;
 	r->attributes.members = true;

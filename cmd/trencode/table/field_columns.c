@@ -8,7 +8,6 @@ enum { NOT_KNOWN, NO_FIELD, FIRST_FIELD };
 void field_columns_init(struct field_columns *c, struct dictionary *d)
 {
 	attributes_init(&c->attributes, d);
-	c->attributes.one_base = true;
 	c->bytes.spills = true;
 }
 
