@@ -142,8 +142,7 @@ profile() {
 }
 
 @test "samples of other types are left out and counted" {
-	need_shared perf
-	trdecode -q "$RECORDED/perf/two.data" -o x.trs
+	trdecode -q "$DATA/perf/two.data.gz" -o x.trs
 	n=$(trstat -q -g kind,type -c count -t tsv x.trs | awk -F '\t' '$1 == "sample" { n += $3; if ($3 > most) most = $3 } END { print n }')
 	run -0 pipe "trencode -t firefox -o x.json x.trs 2>&1 | sed -n 's/^trencode: \([0-9]*\) event.*other types of samples left out/\1/p'"
 	left=$output

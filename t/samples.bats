@@ -124,6 +124,32 @@ sums() {
 	diff <(trstat -q -t csv --tree two.trs) <(trstat --partial --tree two.trs | trstat -q --merge -t csv)
 }
 
+@test "trstat: rows of samples of one type are together, the largest first, with the sums of perf script" {
+	# the weight of the samples of each type whose innermost frame has that address
+	zcat "$DATA/perf/two.txt.gz" | awk '
+		/: +[0-9]+ +(cycles|instructions): *$/ { weight = $4; type = $5; sub(/:/, "", type); innermost = 1; next }
+		innermost { n[type " " $0] += weight; innermost = 0 }
+		END { for (k in n) { split(k, word, " "); print word[1] "," n[k] } }' | sort >want
+	[ "$(wc -l <want)" -gt 100 ]
+	trdecode -q "$DATA/perf/two.data.gz" -o two.trs
+	for options in '' '-g name,type' '-s -total'; do
+		# shellcheck disable=SC2086
+		trstat -q -t csv $options -c self,total two.trs | sed 1d | grep -v PERF_RECORD >rows
+		awk -F, -v OFS=, '$3 { print $2, $3 }' rows | sort | diff want -
+		cut -d , -f 2 rows | uniq >types
+		[[ $options != *-s* ]] || continue
+		assert_equal "$(sort <types)" $'cycles\ninstructions'
+		for type in cycles instructions; do
+			grep ",$type," rows | cut -d , -f 3 | sort -rnc
+		done
+	done
+	# a given order is kept; events without a weight are last; parts have the order of the whole
+	[ "$(wc -l <types)" -gt 2 ]
+	cut -d , -f 4 rows | sort -rnc
+	trstat -q -t csv two.trs | tail -n 1 | grep -q PERF_RECORD
+	diff <(trstat -q two.trs) <(trstat --partial two.trs | trstat -q --merge)
+}
+
 @test "trstat: weights that are no times are plain numbers; keys without a function count a sample once" {
 	run -0 trstat -q -g comm one.trs
 	assert_line --index 0 --regexp '^ *total +self +count  comm$'

@@ -109,13 +109,29 @@ static void report_span(const struct query *q, const struct columns_run *run, bo
 	     span, first, last);
 }
 
+/* Choose the default order: *own is the memory for one that is not the query's. */
+static void choose_order(struct table *t, const struct query *q, struct sort *own)
+{
+	if (q->settings->sort)
+		return;
+	*own = q->sort;
+	if (t->ticks && !t->columns->weights && !t->columns->ns && t->optional)
+		/* ticks are not times: the second key of the default order counts */
+		*own = (struct sort){.key = q->sort.key + 1, .count = 1};
+	/* weights of samples of different types do not compare */
+	for (size_t i = 0; t->samples && q->settings->view == VIEW_TABLE && i < q->keys.count; i++)
+		if (q->keys.key[i].kind == BY_TYPE)
+			own->together = i + 1;
+	t->sort = own;
+}
+
 int report_table(struct stage *stage, struct query *q, const struct statistics *st,
 		 const struct interval *interval)
 {
 	const struct settings *s = q->settings;
 	struct text *text = malloc(sizeof(*text));
 	struct table t = query_table(q);
-	struct sort by_count;
+	struct sort order;
 	struct error e;
 	int bad;
 
@@ -129,11 +145,7 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 					     .last = interval->time + interval->width};
 	t.ticks = st->ticks;
 	t.samples = st->samples.type;
-	if (t.ticks && !t.columns->weights && !t.columns->ns && t.optional && !s->sort) {
-		/* ticks are not times: the second key of the default order counts */
-		by_count = (struct sort){.key = q->sort.key + 1, .count = 1};
-		t.sort = &by_count;
-	}
+	choose_order(&t, q, &order);
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !s->wide)
 		t.width = table_terminal_width(output_fd(&stage->output));

@@ -74,6 +74,7 @@ void sort_free(struct sort *s)
 struct row {
 	const struct aggregate *group;
 	const struct column_value *value; /* one for each sort key, unused for group keys */
+	size_t place, first;		  /* with together: its place, and that of its value */
 };
 
 struct context {
@@ -121,6 +122,44 @@ static int compare_rows(const void *pa, const void *pb, void *pc)
 	return groups_compare_first(g, a->group, b->group, g->keys);
 }
 
+static int compare_together(const void *pa, const void *pb, void *pc)
+{
+	const struct row *a = pa, *b = pb;
+	const struct context *context = pc;
+	const struct groups *g = context->groups;
+	size_t key = context->sort->together - 1;
+	int c = groups_compare(g, &groups_cells(g, a->group)[key], &groups_cells(g, b->group)[key]);
+
+	return c ? c : a->place < b->place ? -1 : a->place > b->place;
+}
+
+static int compare_first(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Put sorted rows with one value of the key together, each value at the place of its first row. */
+static void put_together(struct row *rows, size_t n, struct context *context)
+{
+	size_t key = context->sort->together - 1;
+	const struct groups *g = context->groups;
+
+	for (size_t i = 0; i < n; i++)
+		rows[i].place = i;
+	qsort_r(rows, n, sizeof *rows, compare_together, context);
+	for (size_t i = 0; i < n; i++) {
+		bool same = i && !groups_compare(g, &groups_cells(g, rows[i - 1].group)[key],
+						 &groups_cells(g, rows[i].group)[key]);
+
+		rows[i].first = same ? rows[i - 1].first : rows[i].place;
+	}
+	qsort(rows, n, sizeof *rows, compare_first);
+}
+
 const struct aggregate **sort_groups(const struct sort *s, const struct groups *g,
 				     const struct columns *c, const struct columns_run *run,
 				     struct error *e)
@@ -147,6 +186,8 @@ const struct aggregate **sort_groups(const struct sort *s, const struct groups *
 		}
 	}
 	qsort_r(rows, g->count, sizeof *rows, compare_rows, &context);
+	if (s->together)
+		put_together(rows, g->count, &context);
 	for (size_t i = 0; i < g->count; i++)
 		sorted[i] = rows[i].group;
 	free(rows);

@@ -22,6 +22,9 @@ struct sort_key {
 struct sort {
 	struct sort_key *key;
 	size_t count;
+	/* number of the group key, from 1, whose rows of one value stay together: values are in the
+	   order of their first rows; 0: none */
+	size_t together;
 };
 
 /*
