@@ -3,8 +3,8 @@
 # --complete-options of each program prints a line for each option:
 # "-o --output<TAB>FILE<TAB>file<TAB>what the option does"
 
-# _trutils_fields: the fields of the types of events in the inputs on the line; a trace that is not
-# read in two seconds has none
+# _trutils_fields: the fields of the types of events in the inputs on the line, those of plain names: a
+# reply is a part of the command as it is. A trace that is not read in two seconds has none
 _trutils_fields() {
 	local word inputs=()
 	for word in "${COMP_WORDS[@]:1}"; do
@@ -12,12 +12,14 @@ _trutils_fields() {
 	done
 	((${#inputs[@]})) || return 0
 	timeout 2 trdecode -q --list --json -- "${inputs[@]}" 2>/dev/null |
-		sed -n 's/^ *{"name": "\([^"\\ ]*\)".*/\1/p' | sort -u
+		sed -n 's/^ *{"name": "\([A-Za-z0-9_.:-]*\)".*/\1/p' | sort -u
 }
 
 # _trutils_words WORD...: replies that begin with $current
 _trutils_words() {
-	mapfile -t COMPREPLY < <(compgen -W "$*" -- "$current")
+	# compgen expands its list, which may have words of a trace: once, and the words no more
+	local words=$*
+	mapfile -t COMPREPLY < <(compgen -W '$words' -- "$current")
 }
 
 # _trutils_list WORD...: replies to the last word of a list with commas

@@ -54,6 +54,8 @@ for program in $trutils_program
                 string match -q 'FIELD*' -- $argument; or test $argument = KEYS
                 and set -a rule -f -a '(__trutils_list)'
             case '*'
+                # complete expands its words once more
+                set words (string split ' ' -- $words | string escape | string join ' ')
                 if contains -- $argument KEYS LIST
                     set words "(__trutils_list $words)"
                 end

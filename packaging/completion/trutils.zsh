@@ -8,11 +8,12 @@ _trutils() {
 	local names argument choices help name action
 	local -a specs inputs fields
 
-	# The fields of the inputs on the line; a trace that is not read in two seconds has none
+	# The fields of the inputs on the line: those of plain names, as an action is evaluated. A trace
+	# that is not read in two seconds has none
 	inputs=(${(Q)words[2,-1]})
 	inputs=(${^inputs:#-*}(N))
 	(( $#inputs )) && fields=(${(f)"$(timeout 2 trdecode -q --list --json -- $inputs 2>/dev/null |
-		sed -n 's/^ *{"name": "\([^"\\ ]*\)".*/\1/p' | sort -u)"})
+		sed -n 's/^ *{"name": "\([A-Za-z0-9_.:-]*\)".*/\1/p' | sort -u)"})
 
 	while IFS=$'\t' read -r names argument choices help; do
 		help=${${${help%:}//\[/\\[}//\]/\\]}
