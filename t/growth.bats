@@ -121,3 +121,35 @@ $((NESTED - 2))"
 	run -0 bash -c 'ulimit -t 5; trdecode long | trstat -t csv -c count'
 	assert_line --index 1 '<401000>,50'
 }
+
+@test "packets of many streams of CTF" {
+	python3 - many 20000 100000 <<-'END'
+		import os, struct, sys
+		name, streams, packets = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+		os.mkdir(name)
+		with open(name + "/metadata", "w") as f:
+		    f.write("/* CTF 1.8 */\ntypealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+		            "trace { major = 1; minor = 8; byte_order = le;"
+		            " packet.header := struct { u32 magic; u32 stream_id; }; };\n")
+		    for i in range(streams):
+		        f.write("stream { id = %d; packet.context := struct { u32 packet_size; }; };\n"
+		                "event { id = 0; name = \"e\"; stream_id = %d; fields := struct { u32 f; }; };\n" % (i, i))
+		with open(name + "/data", "wb") as f:
+		    for i in range(packets):
+		        f.write(struct.pack("<IIII", 0xC1FC1FC1, streams - 1 - i % streams, 128, i))
+	END
+	run -0 bash -c 'ulimit -t 3; trdecode many | trstat -t csv -c count'
+	assert_line --index 1 "e,100000"
+}
+
+@test "perf script: inlined frames of one line" {
+	awk 'BEGIN {
+		print "a 1 1.000000: cycles: "
+		printf "\t    1234 f"
+		for (i = 0; i < 300000; i++)
+			printf "->g%d", i % 100
+		print " (/bin/a)\n"
+	}' >line.txt
+	run -0 bash -c 'ulimit -t 1; trdecode line.txt | trstat -t csv -c count'
+	assert_line "g99,1"
+}

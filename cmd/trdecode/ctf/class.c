@@ -360,15 +360,32 @@ static int unusable(struct ctf_trace *t, const char *what, const char *name, str
 	return 0;
 }
 
-/* Find the stream of an event class: the only stream if the class names none. */
-static struct ctf_stream *stream_of(struct ctf_trace *t, const struct ctf_event_class *d)
+struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id)
 {
-	if (!d->has_stream && t->nstreams == 1)
-		return &t->streams[0];
-	for (size_t i = 0; i < t->nstreams; i++)
-		if (t->streams[i].declared->id == d->stream)
-			return &t->streams[i];
-	return NULL;
+	uint32_t at = t->nstreams ? intern_find(&t->numbers.keys, &id, sizeof id) : INTERN_NONE;
+
+	return at == INTERN_NONE ? NULL : &t->streams[t->numbers.numbers[at] - 1];
+}
+
+/* Make a stream. Of usable ones with the same id the first one is used. */
+static int add_stream(struct ctf_trace *t, const struct ctf_stream_class *d, struct error *e)
+{
+	struct ctf_stream *s = &t->streams[t->nstreams++];
+	uint32_t *number;
+
+	s->declared = d;
+	s->trace = t;
+	if (make_stream(s, e) && unusable(t, "a stream", "", e))
+		return -1;
+	if (!s->usable)
+		return 0;
+	t->last_stream = s;
+	number = id_cache_number(&t->numbers, &d->id, sizeof d->id);
+	if (!number)
+		return error_no_memory(e);
+	if (!*number)
+		*number = (uint32_t)t->nstreams;
+	return 0;
 }
 
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
@@ -435,20 +452,17 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 	t->classes = calloc(n + 1, sizeof *t->classes);
 	if (!t->streams || !t->classes)
 		return error_no_memory(e);
-	for (const struct ctf_stream_class *d = t->metadata.streams; d; d = d->next) {
-		struct ctf_stream *s = &t->streams[t->nstreams++];
-
-		s->declared = d;
-		s->trace = t;
-		if (make_stream(s, e) && unusable(t, "a stream", "", e))
+	for (const struct ctf_stream_class *d = t->metadata.streams; d; d = d->next)
+		if (add_stream(t, d, e))
 			return -1;
-	}
 	/* the newest class is first: of two with the same id the later one is used */
 	for (const struct ctf_event_class *d = t->metadata.events; d; d = d->next) {
 		struct ctf_class *c = &t->classes[t->nclasses++];
 
 		c->declared = d;
-		c->stream = stream_of(t, d);
+		/* the only stream if the class names none */
+		c->stream = !d->has_stream && t->nstreams == 1 ? t->streams
+							       : ctf_stream_of(t, d->stream);
 		if (!c->stream || !c->stream->usable || d->id > UINT32_MAX ||
 		    idmap_get(&c->stream->ids, (uint32_t)d->id))
 			continue;
@@ -476,4 +490,5 @@ void ctf_classes_free(struct ctf_trace *t)
 	}
 	free(t->streams);
 	free(t->classes);
+	id_cache_free(&t->numbers);
 }

@@ -170,8 +170,9 @@ struct ctf_trace {
 	const char *prefix; /* directory of its members, with the '/' */
 	char *own_prefix;
 	struct ctf_metadata metadata;
-	struct ctf_stream *streams;
+	struct ctf_stream *streams, *last_stream; /* the last usable one, NULL: there is none */
 	size_t nstreams;
+	struct id_cache numbers; /* of usable streams, by id, from 1 */
 	struct ctf_class *classes;
 	size_t nclasses;
 	bool kernel;   /* sched_switch records the thread that runs */
@@ -296,6 +297,8 @@ void ctf_trace_info(const struct ctf_trace *t, struct trace_info *info);
  * count as damage. */
 int ctf_classes_make(struct ctf_trace *t, struct error *e);
 void ctf_classes_free(struct ctf_trace *t);
+/* Find a usable stream by its id. NULL: there is none. */
+struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id);
 /* Find the class of an event by its id. NULL: not declared. */
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
 /* --- declare.c --- */

@@ -81,14 +81,6 @@ static const char *packet_scope(struct ctf_file *f, enum ctf_scope scope)
 	}
 }
 
-static struct ctf_stream *find_stream(struct ctf_trace *t, uint64_t id)
-{
-	for (size_t i = 0; i < t->nstreams; i++)
-		if (t->streams[i].declared->id == id && t->streams[i].usable)
-			return &t->streams[i];
-	return NULL;
-}
-
 /* Read header and context of the packet at f->packet.at. Return NULL, or what is wrong. */
 static const char *read_packet(struct ctf_file *f)
 {
@@ -101,11 +93,8 @@ static const char *read_packet(struct ctf_file *f)
 	c->seen = 0;
 	c->uuid = c->comm = NULL;
 	c->budget = CTF_BUDGET;
-	f->stream = t->nstreams ? &t->streams[0] : NULL;
-	for (size_t i = 0; i < t->nstreams; i++)
-		if (t->streams[i].usable)
-			f->stream = &t->streams[i];
-	if (!f->stream || !f->stream->usable)
+	f->stream = t->last_stream;
+	if (!f->stream)
 		return "the metadata declares no stream that can be read";
 	wrong = packet_scope(f, SCOPE_PACKET_HEADER);
 	if (wrong)
@@ -113,7 +102,7 @@ static const char *read_packet(struct ctf_file *f)
 	if (ctf_seen(c, CTF_MAGIC) && c->role[CTF_MAGIC] != PACKET_MAGIC)
 		return "no packet begins here";
 	if (ctf_seen(c, CTF_STREAM_ID)) {
-		f->stream = find_stream(t, c->role[CTF_STREAM_ID]);
+		f->stream = ctf_stream_of(t, c->role[CTF_STREAM_ID]);
 		if (!f->stream)
 			return "a packet of a stream that the metadata does not declare";
 	}
