@@ -24,29 +24,89 @@ fail_each() {
 		fail "$* $(<faults)"
 }
 
+# fail_then PROGRAM ARGUMENT...: a failed program's reader fails
+fail_then() {
+	FAIL_THEN="$BIN/trstat -q" LD_PRELOAD=$BATS_FILE_TMPDIR/fail.so "$BIN/$1" "${@:2}" </dev/null 2>&1 |
+		tail -c 3000 >faults
+	[[ $(tail -n 1 faults) == *', 0 faults' ]] || fail "$* $(<faults)"
+}
+
 @test "an allocation of trdecode fails" {
-	for input in apitrace/{v6,v6-br,values}.trace uftrace/{fib,jumps} trace-cmd/v6-date.dat \
-		trace-cmd/v7-{zstd-instances,zlib-sched-irq-timer,zstd-split-lost}.dat \
-		perf/{flat,switch,pipe-zstd,group}.data stream/map-epoch.trs; do
+	for input in apitrace/{v6,v6-br,values,gz-members}.trace uftrace/fib trace-cmd/v6-date.dat \
+		trace-cmd/v7-{zstd-instances,zlib-sched-irq-timer}.dat perf/{flat,pipe-zstd,group}.data \
+		stream/map-epoch.trs chrome/wrap.json perfetto/{perf-followers,pid-reuse}.pftrace ctf/step-back; do
 		fail_each x.trs trdecode -q -o x.trs "$DATA/$input"
 	done
 	fail_each x trdecode -q --info -o x "$DATA/uftrace/fib"
 }
 
-@test "an allocation of trfilter and of trsym fails" {
-	fail_each x.trs trfilter -q -o x.trs 'dur > 1us' calls.trs
-	fail_each x.trs trsym -q -o x.trs values.trs
-}
-
-@test "an allocation of trstat fails" {
-	for options in '' --tree --partial; do
-		fail_each x trstat -q ${options:+$options} -o x calls.trs
+@test "an allocation of trdecode fails: other programs' text and profiles" {
+	head -n 60 "$DATA/apitrace/mt4.profile.txt" >x.profile
+	gzip -dc "$DATA/perf/switch.txt.gz" | head -n 40 >script.txt
+	trdecode -q "$DATA/trace-cmd/v6-date.dat" | trencode -q | head -n 40 >kernel.txt
+	trencode -q -o x.folded samples.trs
+	trencode -q -o x.pprof samples.trs
+	for input in x.profile script.txt kernel.txt x.folded x.pprof; do
+		fail_each x.trs trdecode -q -o x.trs $input
 	done
 }
 
+@test "an allocation of trdecode fails while it reads an archive" {
+	# libarchive ends the program, or takes the failure for damage
+	export FAIL_LIBRARIES=libarchive
+	fail_each x.trs trdecode -q -o x.trs "$DATA/lttng/v2.6-le64-packed.tar.gz"
+}
+
+@test "an allocation of trfilter and of trsym fails" {
+	fail_each x.trs trfilter -q -o x.trs 'dur > 1us' calls.trs
+	fail_each x.trs trsym -q -o x.trs values.trs
+	printf '%s\n' 'static volatile int n;' 'static inline int in(int x) { return n * x; }' \
+		'int out(int x) { return in(x) + 1; }' 'int main(int argc, char **argv) { return out(argc); }' >x.c
+	cc -O2 -g -no-pie -o x.elf x.c
+	PYTHONPATH=$ROOT/t/tools python3 - "$PWD/x.elf" "$(nm x.elf | awk '$3 == "out" { print $1 }')" >x.elf.trs <<-'END'
+		import sys
+		import streams_writer as w
+		words = w.Dictionary()
+		kind, lane, space = words.type("cycles", w.SAMPLE), words.lane(tid=1), words.space()
+		words.map(space, 0x400000, 0x800000, sys.argv[1])
+		stack = words.stack(0, words.location("", int(sys.argv[2], 16) + 3, space=space))
+		sys.stdout.buffer.write(w.marker() + w.head() + words.block() +
+		    w.events(0, [w.narrow(0, 0, location=1)], [kind], [lane], [], stacks=[stack]) + w.end(1))
+	END
+	# libdw ends the program
+	FAIL_LIBRARIES=libdw,libelf fail_each x.trs trsym -q -il -o x.trs x.elf.trs
+}
+
+@test "an allocation of trstat fails" {
+	for options in '' --tree --partial '-g stack' '--callers fib'; do
+		# shellcheck disable=SC2086 # words
+		fail_each x trstat -q $options -o x calls.trs
+	done
+	fail_each x trstat -q -o x --fail-if 'p99(name == "fib") > 5ms' calls.trs
+	fail_each x trstat -q -o x --pair 'name == "fib" -> name == "fib"' calls.trs
+	fail_each x trstat -q -o x --diff calls.trs calls.trs
+	trstat -q --partial -o x.sum calls.trs
+	fail_each x trstat -q -o x --merge x.sum x.sum
+}
+
 @test "an allocation of trencode fails" {
-	fail_each x trencode -q -t chrome -o x calls.trs
+	for to in chrome folded pprof csv parquet perfetto callgrind speedscope firefox ctf uftrace lttng; do
+		fail_each x trencode -q -t $to -o x calls.trs
+	done
 	fail_each x trencode -q -o x values.trs
+	fail_each x trencode -q -t apitrace -o x values.trs
+	# whole parts are kept
+	fail_each no-file trencode -q --split 1K -t text -o x values.trs
 	fail_each x trencode -q -t svg -o x samples.trs
-	fail_each x trencode -q -t pprof -o x samples.trs
+	trdecode -q -o kernel.trs "$DATA/trace-cmd/v6-date.dat"
+	fail_each x trencode -q -o x kernel.trs
+	fail_each x trencode -q -t trace-cmd -o x kernel.trs
+}
+
+@test "a program that reads what a failed one wrote exits 2" {
+	for input in apitrace/values.trace uftrace/fib perf/flat.data; do
+		fail_then trdecode -q "$DATA/$input"
+	done
+	fail_then trfilter -q 'dur > 1us' calls.trs
+	fail_then trsym -q calls.trs
 }

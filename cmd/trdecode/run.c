@@ -353,7 +353,9 @@ static int write_stream(struct run *r, const char *path)
 		warn(NULL, NO_OFFSET, "the recorder lost " LOST_MORE " (--strict)");
 	if (s->strict && (w->ever_lost || w->ever_lost_more))
 		status = status_worse(status, STATUS_DAMAGED);
-	if (!w->error.what[0] && (row_filter_end(&s->row_filter) || writer_finish(w)))
+	if (!w->error.what[0] && row_filter_end(&s->row_filter))
+		status = run_fail(d, &w->error);
+	if (writer_finish(w) && status != STATUS_FAILED)
 		status = run_fail(d, &w->error);
 	if (!d->quiet && status != STATUS_FAILED)
 		row_filter_report(&s->row_filter);

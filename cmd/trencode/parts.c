@@ -121,8 +121,10 @@ static int part_end(void *ctx, struct error *e)
 	if (encode_end(r, false, e) || (r->en.text && text_flush(r->en.text, e)))
 		return -1;
 	encode_end_calls(r);
-	if (!convert_goes_on(&r->en))
+	if (!convert_goes_on(&r->en)) {
 		r->en.encoder->free(&r->en);
+		r->en.state = NULL;
+	}
 	r->s->in.before_block = NULL;
 	return r->s->output_open ? stage_print_end(r->s) : 0;
 }

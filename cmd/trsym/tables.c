@@ -56,7 +56,7 @@ void tables_free(struct tables *t)
 		free(m->shown);
 		free(m);
 	}
-	for (uint32_t i = 0; i < t->carried_names.count; i++) {
+	for (size_t i = 0; i < t->carried_capacity; i++) {
 		buffer_free(&t->carried[i].text);
 		symbols_free(t->carried[i].symbols);
 		recorded_lines_free(&t->carried[i].lines);

@@ -1,6 +1,7 @@
 #include "common/cli/program.h"
 
 #include "common/cli/failure.h"
+#include "common/util/memory.h"
 #include "common/util/io.h"
 #include "common/util/output.h"
 #include "common/util/version.h"
@@ -186,7 +187,8 @@ int program_failed(const struct common_options *c, const struct error *e)
 static int usage(const struct common_options *c, const struct error *e)
 {
 	error_print(e);
-	fprintf(stderr, "Try '%s --help'\n", c->program->name);
+	if (!memory_failed())
+		fprintf(stderr, "Try '%s --help'\n", c->program->name);
 	return program_failed(c, e);
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/util/buffer_file.h"
 #include "common/util/checksum.h"
+#include "common/util/status.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer_private.h"
 
@@ -216,26 +217,22 @@ int writer_send_same(struct writer *w, const struct block *b)
 	return send_block(w, b->kind, b->flags, &part, 1, b->crc);
 }
 
+/* Needs no memory: the stream of a program without memory has an END, too. */
 static int send_end(struct writer *w, uint32_t flags, uint32_t status)
 {
-	uint8_t head[56] = {0};
-	struct buffer *b = &w->scratch;
-	struct iovec part;
+	uint8_t data[56 + sizeof w->end.message] = {0};
 	size_t n = status ? strlen(w->end.message) : 0;
+	struct iovec part = {data, align_up(56 + n, 8)};
 
-	put_u64(head, w->end.events);
-	put_u64(head + 8, w->end.gaps);
-	put_u64(head + 16, w->end.lost);
-	put_u64(head + 24, w->end.events ? w->end.first : 0);
-	put_u64(head + 32, w->end.last);
-	put_u32(head + 40, status);
-	put_u32(head + 44, flags | (w->end.lost_more ? END_LOST_MORE : 0));
-	put_u32(head + 48, (uint32_t)n);
-	b->size = 0;
-	if (buffer_append(b, head, sizeof head) || buffer_append(b, w->end.message, n) ||
-	    buffer_align(b, 8))
-		return writer_no_memory(w);
-	part = (struct iovec){b->data, b->size};
+	put_u64(data, w->end.events);
+	put_u64(data + 8, w->end.gaps);
+	put_u64(data + 16, w->end.lost);
+	put_u64(data + 24, w->end.events ? w->end.first : 0);
+	put_u64(data + 32, w->end.last);
+	put_u32(data + 40, status);
+	put_u32(data + 44, flags | (w->end.lost_more ? END_LOST_MORE : 0));
+	put_u32(data + 48, (uint32_t)n);
+	memcpy(data + 56, w->end.message, n);
 	w->end.due = 0;
 	w->in_segment = false;
 	w->more_follows = !(flags & END_LAST);
@@ -461,6 +458,13 @@ int writer_finish(struct writer *w)
 {
 	if (w->broken || !(w->in_segment || w->end.due))
 		return 0;
-	return w->end.due ? send_end(w, w->end.due - 1, w->end.status)
-			  : writer_end_segment(w, END_LAST);
+	if (w->end.due)
+		return send_end(w, w->end.due - 1, w->end.status);
+	if (!writer_end_segment(w, END_LAST))
+		return 0;
+	if (w->out_of_memory && w->in_segment) {
+		writer_status(w, STATUS_FAILED, w->error.what);
+		send_end(w, END_LAST, STATUS_FAILED);
+	}
+	return -1;
 }

@@ -12,7 +12,7 @@
  *  - it ends within 10 s, by no signal
  *  - its status is 2, it prints "out of memory" once, and leaves no output (FAIL_OUTPUT, a file or
  *    directory). Or the allocation is one that it can do without: status and output are as usual
- *  - all that it allocated is freed
+ *  - all that it allocated is freed, but for what the dynamic loader keeps for threads
  *  - a stream that it wrote on standard output is one of a failed program: the command FAIL_THEN
  *    exits 2 after it. This is tested of each eighth child
  *
@@ -20,6 +20,9 @@
  * and output are tested only if the program or libc on its behalf called the allocator; the other
  * three are tested always. FAIL_LIBRARIES has the names of libraries that are known to crash or to
  * leak, whose allocations do not fail.
+ *
+ * With FAIL_AT=N the program runs once, without the fork, and its N-th allocation fails: for a
+ * debugger.
  *
  * A line for each fault is printed, with the offsets of the callers in the program, for addr2line,
  * and in the end a line with the number of allocations. The exit status is 1 if there was a fault.
@@ -30,6 +33,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,6 +71,8 @@ static struct usual {
 	char *program; /* where it is in memory */
 } usual;
 
+static char *loader, *loader_end; /* code of the dynamic loader */
+
 static bool counting;
 static uint64_t fail_at;
 static int faults, messages = -1, stream = -1;
@@ -76,15 +82,15 @@ static int faults, messages = -1, stream = -1;
 /* The library that called the allocator, libc's callers in its place; NULL: the program. */
 static const char *library_of(void *const *frame, int n)
 {
-	Dl_info info;
+	Dl_info info, own;
 
+	dladdr((void *)library_of, &own);
 	for (int i = 0; i < n; i++) {
 		if (!dladdr(frame[i], &info) || !info.dli_fname)
 			continue;
 		if (info.dli_fbase == usual.program)
 			return NULL;
-		if (!strstr(info.dli_fname, "/libc.so") &&
-		    !strstr(info.dli_fname, "fail_allocations"))
+		if (!strstr(info.dli_fname, "/libc.so") && info.dli_fbase != own.dli_fbase)
 			return info.dli_fname;
 	}
 	return NULL;
@@ -112,31 +118,34 @@ static bool fails(void)
 	return true;
 }
 
-static void *add(void *p, bool new)
+/* The blocks of the dynamic loader are not counted: libc keeps stacks of threads for others. */
+static void *add(void *p, int n, const char *caller)
 {
-	if (p && new &&counting)
-		__atomic_add_fetch(&result->live, 1, __ATOMIC_RELAXED);
+	if (p && counting && (caller < loader || caller >= loader_end))
+		__atomic_add_fetch(&result->live, n, __ATOMIC_RELAXED);
 	return p;
 }
 
+#define CALLER __builtin_return_address(0)
+
 void *malloc(size_t n)
 {
-	return fails() ? NULL : add(__libc_malloc(n), true);
+	return fails() ? NULL : add(__libc_malloc(n), 1, CALLER);
 }
 
 void *calloc(size_t n, size_t size)
 {
-	return fails() ? NULL : add(__libc_calloc(n, size), true);
+	return fails() ? NULL : add(__libc_calloc(n, size), 1, CALLER);
 }
 
 void *realloc(void *p, size_t n)
 {
-	return fails() ? NULL : add(__libc_realloc(p, n), !p);
+	return fails() ? NULL : add(__libc_realloc(p, n), !p, CALLER);
 }
 
 void *memalign(size_t to, size_t n)
 {
-	return fails() ? NULL : add(__libc_memalign(to, n), true);
+	return fails() ? NULL : add(__libc_memalign(to, n), 1, CALLER);
 }
 
 void *aligned_alloc(size_t to, size_t n)
@@ -161,9 +170,7 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 
 void free(void *p)
 {
-	if (p && counting)
-		__atomic_sub_fetch(&result->live, 1, __ATOMIC_RELAXED);
-	__libc_free(p);
+	__libc_free(add(p, -1, CALLER));
 }
 
 static void run_child(uint64_t n)
@@ -332,6 +339,17 @@ static bool run(uint64_t n)
 	return false;
 }
 
+static void find_loader(void)
+{
+	const ElfW(Ehdr) *header = (void *)getauxval(AT_BASE);
+	const ElfW(Phdr) *part = (void *)((char *)header + header->e_phoff);
+
+	loader = (char *)header;
+	for (int i = 0; i < header->e_phnum; i++)
+		if (part[i].p_type == PT_LOAD)
+			loader_end = loader + part[i].p_vaddr + part[i].p_memsz;
+}
+
 __attribute__((constructor)) static void fail_each(void)
 {
 	uint64_t step, n;
@@ -350,7 +368,13 @@ __attribute__((constructor)) static void fail_each(void)
 		      0);
 	messages = memfd_create("messages", 0);
 	stream = memfd_create("stream", 0);
+	find_loader();
 	backtrace(frame, 4); /* loads libgcc */
+	if (getenv("FAIL_AT")) {
+		fail_at = strtoull(getenv("FAIL_AT"), NULL, 10);
+		counting = true;
+		return;
+	}
 	if (run(0))
 		return;
 	step = usual.allocations > FIRST + SPREAD ? (usual.allocations - FIRST) / SPREAD : 1;

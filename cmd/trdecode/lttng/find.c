@@ -179,10 +179,10 @@ int lttng_find_files(struct lttng *l, struct error *e)
 	}
 	if (l->old)
 		l->one_table = true;
-	l->ncpus = (size_t)(most + 1);
-	l->cpus = calloc(l->ncpus + 1, sizeof(void *));
+	l->cpus = calloc((size_t)most + 2, sizeof(void *));
 	if (!l->cpus)
 		return error_no_memory(e);
+	l->ncpus = (size_t)(most + 1);
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_cpu *c;
 

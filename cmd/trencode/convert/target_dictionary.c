@@ -136,11 +136,11 @@ int target_begin(struct target_dictionary *d, const struct encoder *native, cons
 	struct dictionary *dictionary = &d->dictionary;
 
 	*d = (struct target_dictionary){.encoding = *en};
-	if (dictionary_init(dictionary))
-		return error_no_memory(e);
 	d->encoding.encoder = native;
 	d->encoding.dictionary = dictionary;
 	d->encoding.state = NULL;
+	if (dictionary_init(dictionary))
+		return error_no_memory(e);
 	d->source = pool_add(&dictionary->sources);
 	d->clock = pool_add(&dictionary->clocks);
 	if (!d->source || !d->clock)

@@ -1,6 +1,7 @@
 #include "cmd/trencode/convert/tree_output_private.h"
 
 #include "common/util/buffer.h"
+#include "common/util/memory.h"
 #include "common/util/temporary.h"
 
 #include <dirent.h>
@@ -353,6 +354,8 @@ int tree_output_finish(struct tree_output *t, struct error *e)
 	for (uint32_t i = 0; i < t->names.count; i++)
 		if (member_flush(t, i, true, e))
 			return -1;
+	if (memory_failed())
+		return error_no_memory(e);
 	if (t->path)
 		return move_into_place(t, e);
 	if (tree_output_write_tar(t, e))
