@@ -53,11 +53,11 @@ static uint64_t time_correct(uint64_t time, const struct tracecmd_sync *a,
 	unsigned bits = a->fraction < 127 ? (unsigned)a->fraction : 127;
 	unsigned __int128 product = (unsigned __int128)time * a->scaling;
 	__int128 span = (__int128)b->time - a->time, offset = a->offset;
+	/* 64 bits: the product below has less than 128 */
+	int64_t change = (int64_t)((uint64_t)b->offset - (uint64_t)a->offset);
 
 	if (interpolate && span > 0)
-		offset += (((__int128)time - a->time) * ((__int128)b->offset - a->offset) +
-			   span / 2) /
-			  span;
+		offset += (((__int128)time - a->time) * change + span / 2) / span;
 	return (uint64_t)(product >> bits) + (uint64_t)offset;
 }
 
