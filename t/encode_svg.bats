@@ -38,6 +38,29 @@ compare() {
 	grep -q 'time of calls: [0-9]* ticks' x.svg
 }
 
+@test "the title of a picture: the name of the trace, or --title" {
+	title() {
+		xmllint --xpath 'string(//*[@id="title"])' -
+	}
+	for option in '' --by-time; do
+		assert_equal "$(trencode -q -t svg $option fib.trs | title)" fib
+		assert_equal "$(trencode -q -t svg $option --title 'a <b> & "c"' fib.trs | title)" 'a <b> & "c"'
+		trencode -q -t svg $option --title '' fib.trs >none.svg
+		! grep -q 'id="title"' none.svg
+		# several traces have no name
+		trencode -q -t svg $option <(trdecode -q --align start "$DATA/uftrace/fib" "$DATA/perf/zstd.data") >two.svg
+		! grep -q 'id="title"' two.svg
+	done
+	mkdir b
+	cp fib.trs b/later.trs
+	assert_equal "$(trstat -q --diff -t svg fib.trs b/later.trs | title)" 'later.trs, compared with fib.trs'
+	assert_equal "$(trstat -q --diff -t svg --title mine fib.trs b/later.trs | title)" mine
+	run -2 trstat --diff --title mine fib.trs fib.trs
+	assert_output --partial -- '--title goes with --diff -t svg'
+	run -2 trencode -t folded --title mine fib.trs
+	assert_output --partial -- '--title has no effect on folded; it is for svg'
+}
+
 @test "names with the characters of XML, and in other scripts" {
 	printf 'a<b>&"c";%s 3\na<b>&"c";g 4\n' $'\u00e9\u4e2d\U1f600' >odd.txt
 	trdecode -o odd.trs -f folded odd.txt

@@ -59,6 +59,7 @@ struct encode_options {
 	const char *columns; /* -c; NULL: the default columns */
 	bool resynthesize;   /* --resynthesize: of the source only its events are used */
 	bool by_time;	     /* --by-time of svg */
+	const char *title;   /* --title of svg; NULL: not given */
 	const char *weight;  /* --weight of a profile; NULL: not given */
 	const char *pair;    /* --pair of a profile; NULL: not given */
 	uint64_t tick; /* --tick: length of a tick of a trace without time, ns; 0: not given */

@@ -31,6 +31,7 @@ enum {
 	KEY_UNTIL,
 	KEY_WEIGHT,
 	KEY_BY_TIME,
+	KEY_TITLE,
 	KEY_PAIR,
 	KEY_SPLIT,
 };
@@ -115,6 +116,7 @@ const struct option_row settings_rows[] = {
 	{OPTION_HEADING, NULL, NULL, "", "svg"},
 	{KEY_BY_TIME, "by-time", NULL,
 	 "a flame chart: the calls and samples of each thread\nby time", NULL},
+	{KEY_TITLE, "title", "TEXT", "the title (default: the name of the trace's file)", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope firefox"},
 	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
 	 "start none"},
@@ -262,6 +264,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_RESYNTHESIZE: s->encode.resynthesize = true; break;
 	case KEY_TICK: return take_tick(&s->encode, arg, e);
 	case KEY_BY_TIME: s->encode.by_time = true; break;
+	case KEY_TITLE: s->encode.title = arg; break;
 	case KEY_BLOBS: s->encode.blobs = arg; break;
 	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
 	case KEY_REBASE:

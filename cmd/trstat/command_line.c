@@ -22,6 +22,7 @@ enum {
 	OPT_UNPAIRED,
 	OPT_DIFF,
 	OPT_THRESHOLD,
+	OPT_TITLE,
 	OPT_ALPHA,
 	OPT_WHERE,
 	OPT_SINCE,
@@ -99,6 +100,8 @@ const struct option_row command_line_rows[] = {
 	{OPT_THRESHOLD, "threshold", "SHARE",
 	 "ignore changes of less than SHARE, such as 5% or\n1.05x (default: 0%)", NULL},
 	{OPT_ALPHA, "alpha", "P", "use the level of significance P (default: 0.01)", NULL},
+	{OPT_TITLE, "title", "TEXT", "the title of -t svg (default: the names of both files)",
+	 NULL},
 	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
 	{OPT_PARTIAL, "partial", NULL, "write a summary for --merge instead of a table", NULL},
 	{OPT_MERGE, "merge", NULL, "read summaries, and print one table of all", NULL},
@@ -171,6 +174,7 @@ int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 					       "--fail-if-empty takes ok, not '%.64s'", arg);
 	case OPT_DIFF: o->diff.asked = true; return 0;
 	case OPT_THRESHOLD: return diff_threshold(&o->diff, arg, e);
+	case OPT_TITLE: o->diff.title = arg; return 0;
 	case OPT_ALPHA: return diff_alpha(&o->diff, arg, e);
 	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
 	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);

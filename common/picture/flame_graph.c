@@ -211,7 +211,7 @@ static void put_head(const struct drawing *d)
 		  SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
 	about_graph(d, false, line, sizeof line);
 	about_graph(d, true, exact, sizeof exact);
-	svg_about(d->out, line, exact);
+	svg_about(d->out, d->graph->title, line, exact);
 }
 
 static void write_graph(const struct drawing *d)

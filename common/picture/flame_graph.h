@@ -19,6 +19,7 @@
 struct flame_graph {
 	const struct stack_tree *tree;
 	const struct intern *names;
+	const char *title;	 /* NULL: none */
 	const char *what, *unit; /* what is added up: "time of calls", "ns" */
 	/* of a differential graph: the self of each node in the earlier trace; NULL: none */
 	const uint64_t *before;

@@ -111,20 +111,27 @@ const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *
 	return out;
 }
 
-void svg_about(struct text *out, const char *line, const char *exact)
+void svg_about(struct text *out, const char *title, const char *line, const char *exact)
 {
-	text_printf(out, "<text class=\"about\" id=\"head\" x=\"%d\" y=\"20\">", SVG_LEFT);
+	int head = title ? 29 : 20, about = title ? 44 : 38;
+
+	if (title) {
+		text_printf(out, "<text class=\"about\" id=\"title\" x=\"%d\" y=\"14\">", SVG_LEFT);
+		svg_put_escaped(out, title, strlen(title));
+		text_puts(out, "</text>\n");
+	}
+	text_printf(out, "<text class=\"about\" id=\"head\" x=\"%d\" y=\"%d\">", SVG_LEFT, head);
 	svg_put_escaped(out, line, strlen(line));
 	text_puts(out, "<title>");
 	svg_put_escaped(out, exact, strlen(exact));
 	text_puts(out, "</title>");
 	text_printf(out,
-		    "</text>\n<text class=\"about\" id=\"search\" x=\"%d\" y=\"20\" "
+		    "</text>\n<text class=\"about\" id=\"search\" x=\"%d\" y=\"%d\" "
 		    "text-anchor=\"end\">search (/)</text>\n"
-		    "<text class=\"about\" id=\"about\" x=\"%d\" y=\"38\"></text>\n"
-		    "<text class=\"about\" id=\"found\" x=\"%d\" y=\"38\" "
+		    "<text class=\"about\" id=\"about\" x=\"%d\" y=\"%d\"></text>\n"
+		    "<text class=\"about\" id=\"found\" x=\"%d\" y=\"%d\" "
 		    "text-anchor=\"end\"></text>\n",
-		    SVG_WIDTH - SVG_LEFT, SVG_LEFT, SVG_WIDTH - SVG_LEFT);
+		    SVG_WIDTH - SVG_LEFT, head, SVG_LEFT, about, SVG_WIDTH - SVG_LEFT, about);
 }
 
 void svg_put_frame(struct text *out, const struct svg_frame *f)

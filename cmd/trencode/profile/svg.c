@@ -10,6 +10,7 @@ static int draw(struct encoding *en, struct stack_profile *p)
 {
 	struct flame_graph g = {.tree = &p->stacks.tree, .names = &p->stacks.names};
 
+	g.title = picture_title(en);
 	g.what = sample_profile_type(&p->samples, &g.unit);
 	if (!g.what) {
 		bool counts = en->options->weight && !strcmp(en->options->weight, "count");

@@ -307,12 +307,29 @@ static void chart_report(const struct chart_run *s, struct remarks *r)
 		     "other {event|events} left out: flame charts show calls and samples only");
 }
 
+const char *picture_title(const struct encoding *en)
+{
+	const struct pool *sources = &en->dictionary->sources;
+	const char *name = en->options->title, *slash;
+
+	if (name)
+		return *name ? name : NULL;
+	/* the first source, of number 0, is that of lanes without one */
+	if (sources->count != 2)
+		return NULL;
+	name = ((const struct source *)pool_at(sources, 1))->name.text;
+	slash = strrchr(name, '/');
+	name = slash && slash[1] ? slash + 1 : name;
+	return *name && *name != '<' ? name : NULL;
+}
+
 static int chart_end(struct encoding *en, struct error *e)
 {
 	struct chart_run *s = en->state;
 
 	if (spans_finish(&s->spans, e))
 		return -1;
+	s->chart.title = picture_title(en);
 	if (end_samples(s) || flame_chart_draw(&s->chart, en->text))
 		return error_no_memory(e);
 	if (!s->chart.calls && !s->chart.sampled)

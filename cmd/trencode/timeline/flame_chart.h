@@ -35,6 +35,7 @@ struct flame_chart {
 	struct chart_thread **threads; /* in the order of their appearance */
 	size_t nthreads, capacity;
 	struct intern names;
+	const char *title;   /* NULL: none */
 	const char *sampled; /* name of the samples' type; NULL: there are none */
 	bool calls;	     /* there are calls */
 	const char
@@ -43,6 +44,8 @@ struct flame_chart {
 
 /* Write the chart. Merges the frames that are too narrow. Returns 0, or -1 when out of memory. */
 int flame_chart_draw(struct flame_chart *c, struct text *out);
+/* Returns the title of a picture: --title, or the name of the trace; NULL: there are several. */
+const char *picture_title(const struct encoding *en);
 
 extern const struct encoder encoder_flame_chart; /* of -t svg --by-time */
 

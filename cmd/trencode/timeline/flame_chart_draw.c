@@ -279,7 +279,7 @@ static void put_about(const struct chart_drawing *d)
 
 	about_chart(d, false, line, sizeof line);
 	about_chart(d, true, exact, sizeof exact);
-	svg_about(d->out, line, exact);
+	svg_about(d->out, d->chart->title, line, exact);
 }
 
 static void write_chart(struct chart_drawing *d)

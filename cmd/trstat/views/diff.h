@@ -22,6 +22,7 @@ enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DI
 struct diff_options {
 	bool asked;
 	const char *sort;	      /* -s, or NULL */
+	const char *title;	      /* --title, or NULL */
 	double threshold, alpha;      /* shares: 0.05 for 5%; alpha 0: not given */
 	uint32_t fail_if;	      /* one bit for each enum diff_verdict */
 	const char *const *condition; /* of --fail-if, the caller's */
@@ -64,6 +65,7 @@ struct diff {
 	struct columns_wanted wanted; /* columns of groups */
 	struct diff_row *row;
 	size_t count;
+	const char *title; /* of a picture */
 	size_t tested,
 		few;  /* number of rows with a test, and of those that cannot have a verdict */
 	size_t limit; /* most rows; 0: all */

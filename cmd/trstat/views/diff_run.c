@@ -33,6 +33,8 @@ int diff_check(const struct settings *s, const struct diff_options *o, int opera
 
 	if (!o->asked && own)
 		return error_set(e, NULL, NO_OFFSET, "--%s goes with --diff", own);
+	if (o->title && s->format != TABLE_SVG)
+		return error_set(e, NULL, NO_OFFSET, "--title goes with --diff -t svg");
 	if (!o->asked && o->fail_if)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--fail-if with a word instead of a condition goes with --diff");
@@ -237,7 +239,7 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 	return 0;
 }
 
-static int print_diff(struct stage *stage, const struct side *a, struct diff *d)
+static int print_diff(struct stage *stage, const struct side *a, struct diff *d, const char *title)
 {
 	struct text *text = malloc(sizeof(*text));
 	unsigned width = 0;
@@ -246,6 +248,7 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d)
 
 	if (!text)
 		return stage_no_memory(stage);
+	d->title = title;
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !a->settings.wide)
 		width = table_terminal_width(output_fd(&stage->output));
@@ -297,12 +300,25 @@ static int check_fields(struct side *a, struct side *b, char **paths, struct err
 	return 0;
 }
 
+/* Returns the title of a picture: --title, or the names of both files. */
+static const char *title_of(const struct diff_options *o, char **paths, char *out, size_t size)
+{
+	const char *a = strrchr(paths[0], '/'), *b = strrchr(paths[1], '/');
+
+	if (o->title)
+		return o->title;
+	snprintf(out, size, "%.200s, compared with %.200s", b ? b + 1 : paths[1],
+		 a ? a + 1 : paths[0]);
+	return out;
+}
+
 static void make_diff(struct side *a, struct side *b, char **paths, const struct diff_options *o)
 {
 	struct stage *stage = &a->stage;
 	struct diff_alarms alarms = {0};
 	struct diff d = {0};
 	struct error e;
+	char title[512];
 
 	if (compare_sides(a, b, paths, &e) || check_fields(a, b, paths, &e))
 		stage_fail(stage, &e);
@@ -313,7 +329,7 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 		stage_fail(stage, &e);
 	else if (diff_alarms_parse(&alarms, &d, &a->query, o->condition, o->conditions, &e))
 		stage_fail(stage, &e);
-	else if (!print_diff(stage, a, &d))
+	else if (!print_diff(stage, a, &d, title_of(o, paths, title, sizeof title)))
 		fail_if_differs(stage, &d, o, &alarms, a->settings.empty_ok);
 	diff_alarms_free(&alarms);
 	diff_free(&d);

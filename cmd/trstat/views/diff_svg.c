@@ -76,6 +76,7 @@ int diff_svg(const struct diff *d, struct text *out, struct error *e)
 		bad = add_row(&s, d, &d->row[i]);
 	bad = bad || ARRAY_REACH(s.before, s.nbefore, s.tree.count);
 	g.before = s.before;
+	g.title = *d->title ? d->title : NULL;
 	g.what = d->b.columns->weights ? "weight of samples" : "time";
 	g.unit = d->b.columns->weights ? "weight" : st->ticks && !d->b.columns->ns ? "ticks" : "ns";
 	bad = bad || flame_graph_draw(&g, out);
