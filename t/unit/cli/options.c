@@ -148,8 +148,12 @@ static void printing(void)
 
 static void starting(void)
 {
-	static const struct program p = {"prog", "INPUT...", "Does a thing.", table, take_key,
-					 1,	 NULL};
+	static const struct program p = {.name = "prog",
+					 .operands = "INPUT...",
+					 .purpose = "Does a thing.",
+					 .options = table,
+					 .option = take_key,
+					 .words = 1};
 	struct common_options c;
 	struct seen s = {""};
 	char *all[] = {"prog", "-o", "x", "-qv", "--verbose", "in", "--progress", NULL};
@@ -166,8 +170,12 @@ static void starting(void)
 
 static void stages(void)
 {
-	static const struct program p = {"prog", "WORD INPUT...", "Does it.", table, take_key, 1,
-					 NULL};
+	static const struct program p = {.name = "prog",
+					 .operands = "WORD INPUT...",
+					 .purpose = "Does it.",
+					 .options = table,
+					 .option = take_key,
+					 .words = 1};
 	char *line[] = {"prog", "-o", "x", "-q", "a == 1", "--fo", "lttng", "in", "-v", NULL};
 	char *bad[] = {"prog", "--format", NULL};
 	struct common_options c;
