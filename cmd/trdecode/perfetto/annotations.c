@@ -98,6 +98,9 @@ static inline uint32_t read_annotation(struct annotations *a, struct protobuf_vi
 		case ANNOTATION_NESTED:
 		case ANNOTATION_JSON:
 		case ANNOTATION_STRING_IID: *value = f; break;
+		default:
+			if (wanted)
+				perfetto_check_field(a->p, MESSAGE_ANNOTATION, &f);
 		}
 	return name;
 }

@@ -83,6 +83,9 @@ static void graph_event(struct bundle *b, struct perfetto_record *r, struct prot
 			name = perfetto_interned(b->p, b->s, OF_KERNEL_SYMBOL, f.value);
 		else if (f.number == (entry ? ENTRY_DEPTH : EXIT_DEPTH))
 			*depth = f.value;
+		else
+			perfetto_check_field(b->p, entry ? MESSAGE_GRAPH_ENTRY : MESSAGE_GRAPH_EXIT,
+					     &f);
 	}
 	r->kind = entry ? PERFETTO_GRAPH_ENTRY : PERFETTO_GRAPH_EXIT;
 	r->name = name ? name : b->p->texts.nothing;
@@ -100,11 +103,12 @@ static int take_event(struct bundle *b, struct protobuf_view message)
 		switch (f.number) {
 		case FTRACE_TIME: time = f.value; break;
 		case FTRACE_PID: r.track = (uint32_t)f.value; break;
-		case FTRACE_FLAGS: break;
 		default:
 			if (f.wire == PROTOBUF_LENGTH) {
 				r.name = f.number;
 				event = f.bytes;
+			} else {
+				perfetto_check_field(b->p, MESSAGE_FTRACE_EVENT, &f);
 			}
 		}
 	if (got < 0) {
@@ -203,13 +207,16 @@ int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *s,
 	if (!b.clock)
 		return -1;
 	/* the CPU and the loss are those of all events, also of those before them */
-	while ((got = protobuf_next(&rest, &f)) > 0)
+	while ((got = protobuf_next(&rest, &f)) > 0) {
+		if (f.number != BUNDLE_EVENT)
+			perfetto_check_field(p, MESSAGE_BUNDLE, &f);
 		if (f.number == BUNDLE_CPU)
 			b.cpu = (uint16_t)f.value;
 		else if (f.number == BUNDLE_LOST)
 			b.lost = f.value;
 		else if (f.number == BUNDLE_DESCRIPTOR && perfetto_event_descriptor(p, f.bytes))
 			return -1;
+	}
 	if (got < 0)
 		perfetto_damage(p, packet, "no field of a bundle of ftrace: the rest is left out");
 	rest = packet->payload;

@@ -144,8 +144,10 @@ static int make_content(struct perfetto *p, const struct perfetto_event_type *t,
 	if (begin_content(p, t))
 		return -1;
 	put_success(p, t);
-	while (protobuf_next(&message, &f) > 0)
-		for (uint32_t i = 0; i < t->nfields; i++) {
+	while (protobuf_next(&message, &f) > 0) {
+		uint32_t i = 0;
+
+		for (; i < t->nfields; i++) {
 			const struct perfetto_event_field *of = &t->fields[(next + i) % t->nfields];
 
 			if (of->number != f.number)
@@ -159,6 +161,9 @@ static int make_content(struct perfetto *p, const struct perfetto_event_type *t,
 				put_u64(p->ftrace.fixed.data + of->at, field_bits(of->kind, &f));
 			break;
 		}
+		/* of a type without fields the event is counted */
+		p->counts.left_out[MESSAGE_FTRACE_EVENT][0] += t->nfields && i == t->nfields;
+	}
 	for (uint32_t i = 0; i < t->texts; i++)
 		if (put_text(p, texts[i]))
 			return -1;

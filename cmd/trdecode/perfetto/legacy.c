@@ -36,10 +36,8 @@ void legacy_read(struct perfetto *p, const struct perfetto_sequence *s, struct t
 		case LEGACY_FLOW_DIRECTION: l->flow_direction = f.value; break;
 		case LEGACY_INSTANT_SCOPE: l->instant = (uint8_t)f.value; break;
 		case LEGACY_PID: l->pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		case LEGACY_ASYNC_TIMES:
-		case LEGACY_ENCLOSING: break;
 		case LEGACY_TID: l->tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		default: perfetto_left_out(p, MESSAGE_LEGACY_EVENT, f.number);
+		default: perfetto_check_field(p, MESSAGE_LEGACY_EVENT, &f);
 		}
 }
 

@@ -17,7 +17,6 @@ enum {
 	SYS_IRQ = 6,
 	SYS_SOFTIRQS = 7,
 	SYS_SOFTIRQ = 8,
-	SYS_END_TIME = 9,
 	SYS_DEVFREQ = 10,
 	SYS_CPUFREQ = 11,
 	SYS_BUDDY = 12,
@@ -35,7 +34,6 @@ enum {
 	BUDDY_ZONE = 2,
 	BUDDY_PAGES = 3,
 	STATS_PROCESS = 1,
-	STATS_END_TIME = 2,
 	STATS_PID = 1,
 	TRACE_BUFFER = 1,
 	BUFFER_LOST_PACKETS = 19,
@@ -135,8 +133,6 @@ static int keep_pair(struct perfetto *p, uint64_t time, uint32_t field,
 			value = f.value;
 		} else if (field == SYS_THERMAL && f.number == THERMAL_TYPE) {
 			type = f.bytes;
-		} else {
-			perfetto_left_out(p, MESSAGE_SYS_STATS, field);
 		}
 	}
 	if (protobuf_size(type))
@@ -175,10 +171,8 @@ static int keep_cpu(struct perfetto *p, uint64_t time, struct protobuf_view mess
 	while (protobuf_next(&message, &f) > 0) {
 		if (f.number == CPU_NUMBER)
 			continue;
-		if (f.number >= sizeof names / sizeof *names || !names[f.number]) {
-			perfetto_left_out(p, MESSAGE_CPU_TIMES, f.number);
+		if (f.number >= sizeof names / sizeof *names || !names[f.number])
 			continue;
-		}
 		of.name = names[f.number];
 		if (perfetto_keep_counter(p, time, &of, f.value))
 			return -1;
@@ -200,7 +194,7 @@ static void text_of(struct protobuf_view message, uint32_t number, char text[101
 }
 
 /* Keep the numbers of a named thing: a counter for each field. */
-static int keep_fields(struct perfetto *p, uint64_t time, enum perfetto_message m, const char *what,
+static int keep_fields(struct perfetto *p, uint64_t time, bool is_disk, const char *what,
 		       struct protobuf_view message)
 {
 	static const char *const disk[] = {NULL,
@@ -214,7 +208,6 @@ static int keep_fields(struct perfetto *p, uint64_t time, enum perfetto_message 
 					   "flush_count",
 					   "flush_time_ms"};
 	static const char *const slab[] = {NULL, NULL, "pages_per_slab", "num_slabs"};
-	bool is_disk = m == MESSAGE_DISK_STAT;
 	const char *const *names = is_disk ? disk : slab;
 	size_t n = is_disk ? sizeof disk / sizeof *disk : sizeof slab / sizeof *slab;
 	struct protobuf_field f;
@@ -222,12 +215,8 @@ static int keep_fields(struct perfetto *p, uint64_t time, enum perfetto_message 
 
 	text_of(message, PAIR_KEY, of);
 	while (protobuf_next(&message, &f) > 0) {
-		if (f.number == PAIR_KEY)
+		if (f.number == PAIR_KEY || f.number >= n)
 			continue;
-		if (f.number >= n) {
-			perfetto_left_out(p, m, f.number);
-			continue;
-		}
 		snprintf(name, sizeof name, "%s %s %s", what, of, names[f.number]);
 		if (perfetto_keep_counter(p, time, &(struct perfetto_counter_of){name, -1, -1, 0},
 					  f.value))
@@ -249,8 +238,6 @@ static int keep_interrupt(struct perfetto *p, uint64_t time, bool soft,
 			number = f.value;
 		else if (f.number == PAIR_VALUE)
 			count = f.value;
-		else
-			perfetto_left_out(p, MESSAGE_INTERRUPT_COUNT, f.number);
 	if (soft && softirq_name(number))
 		snprintf(name, sizeof name, "softirq %s", softirq_name(number));
 	else
@@ -272,12 +259,8 @@ static int keep_buddy(struct perfetto *p, uint64_t time, struct protobuf_view me
 	while (protobuf_next(&message, &f) > 0) {
 		struct protobuf_view list = f.bytes;
 
-		if (f.number == PAIR_KEY || f.number == BUDDY_ZONE)
+		if (f.number != BUDDY_PAGES)
 			continue;
-		if (f.number != BUDDY_PAGES) {
-			perfetto_left_out(p, MESSAGE_BUDDY_INFO, f.number);
-			continue;
-		}
 		while (protobuf_each(&f, &list, &value)) {
 			snprintf(name, sizeof name, "buddy %s %s order %u", node, zone, order++);
 			if (perfetto_keep_counter(
@@ -299,8 +282,6 @@ static int keep_cpuidle(struct perfetto *p, uint64_t time, struct protobuf_view 
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == CPU_NUMBER)
 			of.cpu = f.value < UINT16_MAX ? (int32_t)f.value : -1;
-		else if (f.number != CPUIDLE_ENTRY)
-			perfetto_left_out(p, MESSAGE_CPUIDLE, f.number);
 	while (protobuf_next(&message, &f) > 0) {
 		uint64_t value = 0;
 
@@ -329,10 +310,9 @@ static int sys_rare(struct perfetto *p, uint64_t time, struct protobuf_field *f,
 	case SYS_IRQ:
 	case SYS_SOFTIRQ: return keep_interrupt(p, time, f->number == SYS_SOFTIRQ, f->bytes);
 	case SYS_BUDDY: return keep_buddy(p, time, f->bytes);
-	case SYS_DISK: return keep_fields(p, time, MESSAGE_DISK_STAT, "disk", f->bytes);
+	case SYS_DISK: return keep_fields(p, time, true, "disk", f->bytes);
 	case SYS_CPUIDLE: return keep_cpuidle(p, time, f->bytes);
-	case SYS_SLAB: return keep_fields(p, time, MESSAGE_SLAB_INFO, "slab", f->bytes);
-	case SYS_END_TIME: return 0; /* when the recorder had read all */
+	case SYS_SLAB: return keep_fields(p, time, false, "slab", f->bytes);
 	case SYS_GPUFREQ:
 		while (protobuf_each(f, &list, &value)) {
 			snprintf(name, sizeof name, "gpufreq %u", (*gpu)++);
@@ -342,7 +322,6 @@ static int sys_rare(struct perfetto *p, uint64_t time, struct protobuf_field *f,
 		}
 		return 0;
 	}
-	perfetto_left_out(p, MESSAGE_SYS_STATS, f->number);
 	return 0;
 }
 
@@ -413,11 +392,8 @@ static int process_stats(struct perfetto *p, const struct perfetto_packet *packe
 	while (protobuf_next(&rest, &f) > 0) {
 		struct perfetto_counter_of of = {.pid = -1, .cpu = -1};
 
-		if (f.number != STATS_PROCESS || f.wire != PROTOBUF_LENGTH) {
-			if (f.number != STATS_END_TIME)
-				perfetto_left_out(p, MESSAGE_PROCESS_STATS, f.number);
+		if (f.number != STATS_PROCESS || f.wire != PROTOBUF_LENGTH)
 			continue;
-		}
 		for (process = f.bytes; protobuf_next(&process, &f) > 0;)
 			if (f.number == STATS_PID)
 				of.pid = f.value <= INT32_MAX ? (int32_t)f.value : -1;
@@ -425,8 +401,6 @@ static int process_stats(struct perfetto *p, const struct perfetto_packet *packe
 				of.name = names[f.number];
 				if (perfetto_keep_counter(p, packet->time, &of, f.value))
 					return -1;
-			} else {
-				perfetto_left_out(p, MESSAGE_PROCESS, f.number);
 			}
 	}
 	return 0;
@@ -497,7 +471,6 @@ static int keep_log_event(struct perfetto *p, struct perfetto_sequence *s, uint6
 						   f.value))
 				return -1;
 			break;
-		default: perfetto_left_out(p, MESSAGE_LOG_EVENT, f.number);
 		}
 	if (has_time && !perfetto_time(p, s, CLOCK_REALTIME_ID, &time))
 		return 0;
@@ -513,9 +486,8 @@ static int android_log(struct perfetto *p, struct perfetto_sequence *s,
 	struct protobuf_field f;
 
 	while (protobuf_next(&rest, &f) > 0)
-		if (f.number != LOG_EVENT || f.wire != PROTOBUF_LENGTH)
-			perfetto_left_out(p, MESSAGE_LOG_PACKET, f.number);
-		else if (keep_log_event(p, s, packet->time, f.bytes))
+		if (f.number == LOG_EVENT && f.wire == PROTOBUF_LENGTH &&
+		    keep_log_event(p, s, packet->time, f.bytes))
 			return -1;
 	return 0;
 }
@@ -525,6 +497,7 @@ static int android_log(struct perfetto *p, struct perfetto_sequence *s,
 /* Append the packages to the text of a META: lines "NAME UID VERSION". */
 static int packages(struct perfetto *p, const struct perfetto_packet *packet)
 {
+	enum { NAME_MOST = 256 };
 	struct protobuf_view rest = packet->payload, package;
 	struct protobuf_field f;
 
@@ -540,10 +513,9 @@ static int packages(struct perfetto *p, const struct perfetto_packet *packet)
 			case PACKAGE_UID: uid = f.value; break;
 			case PACKAGE_VERSION: version = f.value; break;
 			}
-		if (protobuf_size(name) > 256)
-			continue;
 		if (buffer_append(&p->packages, name.at ? (const void *)name.at : "",
-				  protobuf_size(name)) ||
+				  protobuf_size(name) < NAME_MOST ? protobuf_size(name)
+								  : NAME_MOST) ||
 		    buffer_u8(&p->packages, ' ') || buffer_decimal(&p->packages, uid) ||
 		    buffer_u8(&p->packages, ' ') || buffer_signed(&p->packages, (int64_t)version) ||
 		    buffer_u8(&p->packages, '\n'))

@@ -202,6 +202,8 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 	}
 	if (count_kind(p, packet.kind) || perfetto_sequence(p, &packet, &s, &skip))
 		return -1;
+	if (!skip)
+		perfetto_check_packet(p, &packet);
 	if (packet.kind == PACKET_CLOCK_SNAPSHOT)
 		return perfetto_clock_snapshot(p, s, &packet);
 	return skip || !packet.kind ? 0 : payload_read(p, s, &packet);

@@ -203,25 +203,73 @@ struct perfetto_clocks {
 	size_t count, capacity;
 };
 
-/* Messages whose fields are all read, or counted (left_out.c). */
+/* Messages that are read. Each field is read, or counted as left out (left_out.c). */
 enum perfetto_message {
+	MESSAGE_BUNDLE,
+	MESSAGE_COMPACT_SCHED,
+	MESSAGE_GENERIC_DESCRIPTOR,
+	MESSAGE_FTRACE_EVENT,
+	MESSAGE_GRAPH_ENTRY,
+	MESSAGE_GRAPH_EXIT,
+	MESSAGE_TREE,
+	MESSAGE_TREE_PROCESS,
+	MESSAGE_TREE_THREAD,
+	MESSAGE_CLOCK_SNAPSHOT,
+	MESSAGE_CLOCK,
 	MESSAGE_SYS_STATS,
+	MESSAGE_MEMINFO,
+	MESSAGE_VMSTAT,
 	MESSAGE_CPU_TIMES,
-	MESSAGE_INTERRUPT_COUNT,
-	MESSAGE_BUDDY_INFO,
-	MESSAGE_DISK_STAT,
-	MESSAGE_THERMAL_ZONE,
+	MESSAGE_INTERRUPT,
+	MESSAGE_DEVFREQ,
+	MESSAGE_BUDDY,
+	MESSAGE_DISK,
+	MESSAGE_PSI,
+	MESSAGE_THERMAL,
 	MESSAGE_CPUIDLE,
-	MESSAGE_SLAB_INFO,
+	MESSAGE_CPUIDLE_ENTRY,
+	MESSAGE_SLAB,
 	MESSAGE_PROCESS_STATS,
 	MESSAGE_PROCESS,
-	MESSAGE_LOG_PACKET,
-	MESSAGE_LOG_EVENT,
 	MESSAGE_LEGACY_EVENT,
+	MESSAGE_ANNOTATION,
+	MESSAGE_INTERNED,
+	MESSAGE_INTERNED_STRING,
+	MESSAGE_SOURCE_LOCATION,
+	MESSAGE_FRAME,
+	MESSAGE_CALLSTACK,
+	MESSAGE_MAPPING,
+	MESSAGE_TRACE_CONFIG,
+	MESSAGE_TRACE_STATS,
+	MESSAGE_BUFFER_STATS,
+	MESSAGE_PROFILE,
+	MESSAGE_HEAP_SAMPLES,
+	MESSAGE_HEAP_SAMPLE,
+	MESSAGE_LOG,
+	MESSAGE_LOG_EVENT,
+	MESSAGE_PROCESS_DESCRIPTOR,
+	MESSAGE_THREAD_DESCRIPTOR,
+	MESSAGE_PACKAGES,
+	MESSAGE_PACKAGE,
+	MESSAGE_STREAMING_PROFILE,
+	MESSAGE_DEFAULTS,
+	MESSAGE_EVENT_DEFAULTS,
+	MESSAGE_SAMPLE_DEFAULTS,
+	MESSAGE_TIMEBASE,
+	MESSAGE_TRACEPOINT,
+	MESSAGE_FOLLOWER,
+	MESSAGE_TRACK,
+	MESSAGE_COUNTER,
+	MESSAGE_MODULE,
+	MESSAGE_ADDRESS_SYMBOLS,
+	MESSAGE_LINE,
 	MESSAGE_PERF_SAMPLE,
-	MESSAGE_PERF_DEFAULTS,
-	MESSAGE_TRACK_DESCRIPTOR,
-	MESSAGE_COUNTER_DESCRIPTOR,
+	MESSAGE_FRAME_TIMELINE,
+	MESSAGE_EXPECTED_DISPLAY,
+	MESSAGE_ACTUAL_DISPLAY,
+	MESSAGE_EXPECTED_SURFACE,
+	MESSAGE_ACTUAL_SURFACE,
+	MESSAGE_FRAME_END,
 	PERFETTO_MESSAGES,
 };
 enum { PERFETTO_FIELDS = 64 };
@@ -475,11 +523,13 @@ void perfetto_ftrace_free(struct perfetto *p);
 
 /* --- left_out.c --- */
 
-/* Count a field that the stream does not contain. */
-static inline void perfetto_left_out(struct perfetto *p, enum perfetto_message m, uint32_t number)
-{
-	p->counts.left_out[m][number < PERFETTO_FIELDS ? number : 0]++;
-}
+/* Count a field if the stream does not contain it; of a message that it does, the fields in it. */
+void perfetto_check_field(struct perfetto *p, enum perfetto_message m,
+			  const struct protobuf_field *f);
+/* The same of all fields of a message. */
+void perfetto_check(struct perfetto *p, enum perfetto_message m, struct protobuf_view message);
+/* The same of a packet's payload, but of events: their readers check what few of them have. */
+void perfetto_check_packet(struct perfetto *p, const struct perfetto_packet *packet);
 /* Report the fields that were counted, by their names. */
 void perfetto_print_left_out(const struct perfetto *p);
 

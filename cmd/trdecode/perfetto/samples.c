@@ -96,9 +96,6 @@ int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 		switch (f.number) {
 		case SAMPLE_TIMEBASE: read_timebase(p, &s->defaults, f.bytes); break;
 		case SAMPLE_FOLLOWER: read_follower(p, &s->defaults, f.bytes); break;
-		case SAMPLE_SHARDS:
-		case SAMPLE_SHARD: break;
-		default: perfetto_left_out(p, MESSAGE_PERF_DEFAULTS, f.number);
 		}
 	return 0;
 }
@@ -177,9 +174,6 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		case SAMPLE_SKIPPED: loss.reason = GAP_UNREAD; break;
 		case SAMPLE_PRODUCER: producer = true; break;
 		case SAMPLE_FOLLOWERS: has_followers = true; break;
-		case SAMPLE_CPU_MODE:
-		case SAMPLE_UNWIND_ERROR: break;
-		default: perfetto_left_out(p, MESSAGE_PERF_SAMPLE, f.number);
 		}
 	p->scratch.arguments.size = 0;
 	if (loss.count || loss.reason == GAP_UNREAD) {

@@ -180,9 +180,6 @@ static void take_counter(struct perfetto *p, struct protobuf_view message, struc
 		case COUNTER_UNIT_NAME: t->unit = perfetto_text(p, f.bytes); break;
 		case COUNTER_MULTIPLIER: t->multiplier = f.value; break;
 		case COUNTER_INCREMENTAL: t->incremental = f.value; break;
-		case COUNTER_CATEGORIES:
-		case COUNTER_SHARED_AXIS: break;
-		default: perfetto_left_out(p, MESSAGE_COUNTER_DESCRIPTOR, f.number);
 		}
 }
 
@@ -205,18 +202,11 @@ static void take_field(struct perfetto *p, struct perfetto_track *t, const struc
 		t->has_thread = true;
 		take_thread(p, f->bytes, t);
 		break;
-	case TRACK_UUID:
-	case TRACK_CHROME_PROCESS:
-	case TRACK_CHROME_THREAD: break;
 	case TRACK_NOT_MERGED: t->apart = f->value; break;
 	case TRACK_COUNTER:
 		t->has_counter = true;
 		take_counter(p, f->bytes, t);
 		break;
-	default:
-		if (f->number == TRACK_STATES || f->number < TRACK_ORDER_FIRST ||
-		    f->number > TRACK_ORDER_LAST)
-			perfetto_left_out(p, MESSAGE_TRACK_DESCRIPTOR, f->number);
 	}
 }
 
