@@ -228,3 +228,48 @@ two() {
 	calls sides 6 'n == 1'
 	calls sides "" 'n == 3'
 }
+
+@test "elements of arrays by [N]: fields of events, arguments, returned values" {
+	cat >text <<-'END'
+		# tracer: nop
+		#
+		            bash-100     [001] ..... 10.000100: sys_enter: NR 0 (3, 7ffe0010, 1000, 0, 22, ffffffffffffffff)
+		            bash-100     [001] ..... 10.000150: sys_exit: NR 0 = 5
+		            bash-100     [001] ..... 10.000200: sys_enter: NR 1 (4, 7ffe0020, 1001, 0, 22, 1)
+		            bash-100     [001] ..... 10.000290: sys_exit: NR 1 = 4
+	END
+	trdecode -q text >s.trs
+	rows s 1 'args[0] == 3'
+	rows s 1 'args[5] == 0xffffffffffffffff'
+	rows s 2 'args[0] in {3, 4} && args[1] - args[0] > 0x7ffe0000'
+	rows s 0 'has(args[6])'
+	run -0 trstat -t tsv -g 'args[2]' -c 'count,sum(args[0])' --where 'args[4] == 0x22' s.trs
+	assert_line $'0x1000\t1\t3'
+	assert_line $'0x1001\t1\t4'
+	run -3 trstat --fail-if 'sum(args[0]) > 6' s.trs
+	run -0 trencode -t tsv -c 'time,args[5],args[6]' s.trs
+	assert_line $'10000100000\t0xffffffffffffffff\t'
+	assert_line $'10000290000\t\t'
+	run -0 --separate-stderr trstat -t tsv --pair 'sys_enter -> sys_exit on .args[0] == .ret' -g 'a.args[0]' -c count,max s.trs
+	assert_line $'0x4\t1\t90000'
+	# what is no array has no elements
+	for name in 'id[0]' 'foo[1]'; do
+		run -0 trfilter -c "$name == 0" s.trs
+		assert_output --partial "no event has a field '$name'"
+	done
+	run -2 trstat -g 'args[' s.trs
+	run -2 trfilter 'args[1 == 0' s.trs
+
+	# the numbers of trace-cmd report -R, in both orders of bytes
+	trdecode -q "$DATA/trace-cmd/v7-zstd-split-lost.dat" >s.trs
+	rows s 450 'type == "sys_enter" && args[2] == 0x40'
+	trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
+	rows s 42 'type == "sys_enter" && args[2] == 10'
+
+	calls sides 5 'arg.v[1] == 0.1 && arg.v.1 == arg.v[1]'
+	calls sides "" 'has(arg.v[99])'
+	run -0 trstat -t tsv -g 'arg.v[1]' -c count sides.trs
+	assert_line $'0.1\t1'
+	run -0 trencode -t tsv -c 'arg.v[1]' sides.trs
+	assert_line 0.1
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/expr/declared_private.h"
+#include "common/stream/field.h"
 
 static bool same(const struct text_ref *t, const char *name, size_t n)
 {
@@ -31,7 +32,7 @@ static bool any_member(const struct dictionary *d,
 
 static bool begins_path(void *path, const struct text_ref *name)
 {
-	return same(name, path, strcspn(path, "."));
+	return same(name, path, strcspn(path, ".")) || same(name, path, strcspn(path, ".["));
 }
 
 /* Test whether events with values have it without a declaration: details of calls, and arguments
@@ -40,26 +41,23 @@ static bool needs_none(const char *name)
 {
 	name += strncmp(name, "arg.", 4) ? 0 : 4;
 	return !strcmp(name, "fake") || !strcmp(name, "backtrace") || !strcmp(name, "ret") ||
-	       !strncmp(name, "ret.", 4) || !strncmp(name, "fparg.", 6) ||
-	       (*name >= '0' && *name <= '9');
+	       !strncmp(name, "ret.", 4) || !strncmp(name, "ret[", 4) ||
+	       !strncmp(name, "fparg.", 6) || (*name >= '0' && *name <= '9');
 }
 
 /* As declared_has. used: only fields of types that have events. */
 static bool has_field(const struct dictionary *d, const char *name, bool used)
 {
 	bool any = false, values = false;
-	size_t n;
 
 	name += strncmp(name, "arg.", 4) ? 0 : 4;
-	n = strlen(name);
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
 		any |= is_event(t);
 		values |= is_event(t) && t->flags & TYPE_VALUES;
-		for (uint32_t f = 0; f < t->nfields && (t->used || !used); f++)
-			if (same(&t->fields[f].name, name, n))
-				return true;
+		if ((t->used || !used) && field_find(t, name))
+			return true;
 	}
 	return !any || (values &&
 			(needs_none(name) || any_member(d, begins_path, (void *)(uintptr_t)name)));
@@ -302,26 +300,18 @@ static bool comparable(const struct declared *k, const char *name, const struct 
 		       struct nearest *nearest, bool *names)
 {
 	bool any = false, values = false;
-	size_t n;
 
 	name += strncmp(name, "arg.", 4) ? 0 : 4;
-	n = strlen(name);
 	*names = false;
 	for (uint32_t i = 1; i < k->dictionary->types.count; i++) {
 		const struct type *t = dictionary_type(k->dictionary, i);
-		bool found = false;
+		const struct field *f = field_find(t, name);
 
-		for (uint32_t m = 0; m < t->nfields && !found; m++) {
-			const struct field *f = &t->fields[m];
-
-			found = same(&f->name, name, n);
-			*names |= found && f->definition;
-			if (found && (literal->form == SCALAR_TEXT ? spells(f, literal, nearest)
-								   : !is_text(f)))
-				return true;
-		}
-		any |= found;
-		values |= !found && t->used && t->flags & TYPE_VALUES &&
+		*names |= f && f->definition;
+		if (f && (literal->form == SCALAR_TEXT ? spells(f, literal, nearest) : !is_text(f)))
+			return true;
+		any |= f != NULL;
+		values |= !f && t->used && t->flags & TYPE_VALUES &&
 			  (t->kind == KIND_ENTER || t->kind == KIND_LEAVE);
 	}
 	/* values in the event's tail have any type */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/stream/field.h"
 #include "common/value/units.h"
 
 /* Test a byte in the C locale; <ctype.h> would use the user's. */
@@ -279,13 +280,15 @@ static int read_string(struct lexer *l)
 	return 0;
 }
 
-/* Read a name, which may contain dots: arg.1, a.b. */
+/* Read a name, which may contain dots and indexes: arg.1, a.b, args[0]. */
 static void read_name(struct lexer *l)
 {
 	const char *p = l->text + l->at;
+	uint64_t index;
 
-	while (is_letter(*p) || is_digit(*p) || (*p == '.' && (is_letter(p[1]) || is_digit(p[1]))))
-		p++;
+	while (is_letter(*p) || is_digit(*p) || field_index(p, &index) ||
+	       (*p == '.' && (is_letter(p[1]) || is_digit(p[1]))))
+		p += *p == '[' ? field_index(p, &index) : 1;
 	l->token.kind = TOKEN_NAME;
 	l->at = (size_t)(p - l->text);
 }

@@ -50,11 +50,13 @@ bool event_ref_field(const struct dictionary *d, const struct event *e, const ch
 		     struct field_value *out)
 {
 	const struct field *f = field_find(e->type, name);
+	uint32_t index;
 	struct value v;
 
 	out->form = FORM_NONE;
 	if (f) {
-		field_get(e, f, 0, out);
+		field_element(f, name, &index);
+		field_get(e, f, index, out);
 		if (f->kind == FIELD_ENUM && out->form != FORM_NONE)
 			take_label(f->definition, out);
 	} else if (argument_by_key(d, e, name, &v)) {
@@ -180,11 +182,13 @@ static int field_cell(const struct dictionary *d, struct key_texts *g, const str
 	const struct field *f = e ? field_find(e->type, name) : NULL;
 	struct field_value element;
 	struct value_item item;
+	uint32_t index;
 
 	if (!e)
 		return 0;
 	if (f) {
-		field_get(e, f, 0, &element);
+		field_element(f, name, &index);
+		field_get(e, f, index, &element);
 		field_item(f, &element, &item);
 		return item_cell(d, g, e, &item, cell);
 	}

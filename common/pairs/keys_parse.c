@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "common/stream/field.h"
 #include "common/value/units.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -74,11 +75,17 @@ size_t keys_item_length(const char *list)
 
 static bool is_name(const char *s)
 {
+	uint64_t index;
+
 	if (!isalpha((unsigned char)*s) && *s != '_')
 		return false;
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s))
+	while (*s) {
+		size_t size = field_index(s, &index);
+
+		if (!size && !isalnum((unsigned char)*s) && !strchr("_.-:", *s))
 			return false;
+		s += size ? size : 1;
+	}
 	return true;
 }
 

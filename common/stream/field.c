@@ -1,9 +1,61 @@
 #include "common/stream/field.h"
 
+#include <stdlib.h>
+
+size_t field_index(const char *text, uint64_t *index)
+{
+	size_t digits = *text == '[' ? strspn(text + 1, "0123456789") : 0;
+
+	/* an index has at most 32 bits */
+	if (!digits || digits > 9 || text[digits + 1] != ']')
+		return 0;
+	*index = strtoull(text + 1, NULL, 10);
+	return digits + 2;
+}
+
+/* Test whether the field is an array of more than texts and bytes. */
+static bool has_elements(const struct field *f)
+{
+	bool sized = f->where > WHERE_STRING;
+
+	if (f->where == WHERE_STRING || (!sized && f->count <= 1))
+		return false;
+	return f->kind != FIELD_STRING && f->kind != FIELD_CHAR && f->kind != FIELD_BYTES &&
+	       f->kind != FIELD_BITMAP;
+}
+
+bool field_element(const struct field *f, const char *name, uint32_t *index)
+{
+	uint64_t n;
+
+	*index = 0;
+	/* a field may have such a name itself */
+	if (name[f->name.size] != '[' || !field_index(name + f->name.size, &n))
+		return false;
+	*index = (uint32_t)n;
+	return true;
+}
+
+static bool is_element(const struct field *f, const char *name, size_t size)
+{
+	uint64_t n;
+
+	return f->name.size < size && !memcmp(f->name.text, name, f->name.size) &&
+	       f->name.size + field_index(name + f->name.size, &n) == size && has_elements(f);
+}
+
 const struct field *field_find(const struct type *t, const char *name)
 {
+	size_t size;
+
 	for (uint32_t i = t->nfields; i--;)
 		if (!strcmp(t->fields[i].name.text, name))
+			return &t->fields[i];
+	size = strlen(name);
+	if (size < 4 || name[size - 1] != ']')
+		return NULL;
+	for (uint32_t i = t->nfields; i--;)
+		if (is_element(&t->fields[i], name, size))
 			return &t->fields[i];
 	return NULL;
 }

@@ -19,9 +19,15 @@ struct field_value {
 	size_t size;	     /* of the text; REAL: 4 or 8 */
 };
 
-/* Find the field of that name, or NULL. Of several, the last one is found: a CTF event has its
- * own fields after those of its contexts. */
+/* Returns the length of an index such as "[5]" at the beginning of a text, and its number; 0: there
+ * is none. */
+size_t field_index(const char *text, uint64_t *index);
+
+/* Find the field of that name, or NULL; "NAME[N]" is element N of the array NAME, from 0. Of
+ * several, the last one is found: a CTF event has its own fields after those of its contexts. */
 const struct field *field_find(const struct type *t, const char *name);
+/* Returns whether the name, by which the field was found, is one of an element, and its index. */
+bool field_element(const struct field *f, const char *name, uint32_t *index);
 const struct field *field_by_role(const struct type *t, enum field_role role);
 
 /* Read element number index of a field (0 for scalars). */

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-/* One part of a path, up to a dot. */
+#include "common/stream/field.h"
+
+/* One part of a path: a name or number up to a dot or an index, or the number in an index. */
 struct part {
 	const char *text;
 	size_t size;
@@ -12,9 +14,15 @@ struct part {
 
 static struct part next_part(const char **path)
 {
-	struct part p = {*path, strcspn(*path, ".")};
+	uint64_t number;
+	size_t index = field_index(*path, &number);
+	struct part p = {*path + (index > 0), index ? index - 2 : 0};
 
-	*path += p.size;
+	if (!index)
+		while (*(*path + p.size) && *(*path + p.size) != '.' &&
+		       !field_index(*path + p.size, &number))
+			p.size++;
+	*path += index ? index : p.size;
 	*path += **path == '.';
 	return p;
 }
@@ -225,7 +233,7 @@ bool argument_by_key(const struct dictionary *d, const struct event *e, const ch
 	/* calls have a return value and, in apitrace, two more details before their arguments */
 	if (!call && argument_find(d, e, key, out))
 		return true;
-	if (!strncmp(key, "ret", 3) && (!key[3] || key[3] == '.') &&
+	if (!strncmp(key, "ret", 3) && (!key[3] || key[3] == '.' || key[3] == '[') &&
 	    argument_detail(d, e, DETAIL_RETURN, 0, key + 3 + (key[3] == '.'), out))
 		return true;
 	return call && !argument_is_detail(e->type, key) && argument_find(d, e, key, out);

@@ -9,7 +9,8 @@
 
 /*
  * Find the value that a path names in a row. A path is the argument's name or its number from 1,
- * then after dots members of structs by name and elements of arrays by number from 0. "size" at the
+ * then after dots members of structs by name and elements of arrays by number from 0, which may be
+ * in brackets instead. "size" at the
  * end is the size of a string or blob in bytes, or of an array in elements. An array of one
  * element, as recorders store pointers, is replaced by its element. If a value has a raw and a
  * display form, the display form is used. Members of a nested struct without a name are also

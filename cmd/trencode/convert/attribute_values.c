@@ -156,6 +156,19 @@ int attribute_field(const struct attribute_source *s, const struct event *ev, co
 	return 0;
 }
 
+int attribute_element(const struct attribute_source *s, const struct event *ev,
+		      const struct field *f, uint32_t index, struct attribute *out)
+{
+	struct attribute_json j = {s, s->compound, out};
+	struct field_value v;
+	struct value_item item;
+
+	buffer_clear(s->compound);
+	field_get(ev, f, index, &v);
+	field_item(f, &v, &item);
+	return json_scalar(&j, &item);
+}
+
 int attribute_field_json(const struct attribute_source *s, const struct event *ev,
 			 const struct field *f, struct buffer *to)
 {

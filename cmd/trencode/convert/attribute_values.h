@@ -28,6 +28,10 @@ int attribute_value_json(const struct attribute_source *s, struct values *v, str
 int attribute_field(const struct attribute_source *s, const struct event *ev, const struct field *f,
 		    struct attribute *out);
 
+/* Convert one element of an array. */
+int attribute_element(const struct attribute_source *s, const struct event *ev,
+		      const struct field *f, uint32_t index, struct attribute *out);
+
 /* Append a field as JSON. */
 int attribute_field_json(const struct attribute_source *s, const struct event *ev,
 			 const struct field *f, struct buffer *to);

@@ -477,8 +477,16 @@ int attributes_append_key(struct attributes *a, const struct event *ev, const st
 {
 	struct attribute_source source = source_of(a, false);
 	struct attribute item;
+	uint32_t index;
+	int bad;
 
-	if (f ? attribute_field(&source, ev, f, &item) : key_value(a, ev, key.text, &item))
+	if (!f)
+		bad = key_value(a, ev, key.text, &item);
+	else if (field_element(f, key.text, &index))
+		bad = attribute_element(&source, ev, f, index, &item);
+	else
+		bad = attribute_field(&source, ev, f, &item);
+	if (bad)
 		return -1;
 	if (item.kind == ATTRIBUTE_NULL)
 		return 0;

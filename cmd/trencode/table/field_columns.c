@@ -92,6 +92,8 @@ enum field_form_of_column field_columns_form(const struct field_columns *c, size
 {
 	const struct dictionary *d = c->attributes.dictionary;
 	enum field_form_of_column form = FIELD_COLUMN_NONE, next;
+	struct field element;
+	uint32_t index;
 
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
@@ -99,7 +101,10 @@ enum field_form_of_column field_columns_form(const struct field_columns *c, size
 
 		if (!f)
 			continue;
-		next = form_of(f);
+		element = *f;
+		if (field_element(f, c->names[column].text, &index))
+			element.count = 1;
+		next = form_of(&element);
 		form = form == FIELD_COLUMN_NONE || form == next ? next : FIELD_COLUMN_TEXT;
 	}
 	return form;

@@ -47,7 +47,7 @@ int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 {
 	size_t size = strlen(o->name), prefix = argument_prefix(o->name);
 	/* an element of the return value needs that value */
-	bool inside = !strncmp(o->name, "ret.", 4) && size > 4;
+	bool inside = (!strncmp(o->name, "ret.", 4) || !strncmp(o->name, "ret[", 4)) && size > 4;
 	const struct plain_name *plain = quoted ? NULL : names_find(o->name, inside ? 3 : size);
 	const char *why = quoted ? NULL : names_refused(o->name, size);
 

@@ -163,8 +163,11 @@ static void field_value(const struct evaluation *ev, struct operand *o, const st
 {
 	struct value_item item;
 	struct field_value v;
+	uint32_t index = 0;
 
-	field_get(e, f, 0, &v);
+	if (f->count != 1)
+		field_element(f, o->name, &index);
+	field_get(e, f, index, &v);
 	if (v.form == FORM_NONE)
 		return;
 	/* the most common fields: conditions on two of them take 1.09 times the instructions
