@@ -52,7 +52,7 @@ LIBRARY := $(O)/lib/libtrstream.a
 
 PROGRAMS := $(patsubst cmd/%/main.c,%,$(wildcard cmd/*/main.c))
 UNITS := $(patsubst t/unit/%.c,%,$(shell find t/unit -name '*.c'))
-FUZZERS := $(filter-out driver,$(patsubst t/fuzz/%.c,%,$(wildcard t/fuzz/*.c)))
+FUZZERS := $(filter-out driver time_limit,$(patsubst t/fuzz/%.c,%,$(wildcard t/fuzz/*.c)))
 objects = $(patsubst %.c,$(OBJ)/%.o,$(sort $(shell find $(1) -name '*.c')))
 # cmd/* that a test names in a line "/* links: cmd/trdecode */": their objects but main's
 links = $(if $(call linked,$(1)),$(filter-out %/main.o,$(call objects,$(call linked,$(1)))))
@@ -105,10 +105,12 @@ $(OBJ)/t/unit/$(1): $(OBJ)/t/unit/$(1).o $(call links,t/unit/$(1).c) $(OBJ)/libt
 endef
 $(foreach u,$(UNITS),$(eval $(call unit,$(u))))
 
+TIMED = -Wl,--wrap=LLVMFuzzerTestOneInput
+
 define fuzzer
-$(OBJ)/t/fuzz/$(1): $(OBJ)/t/fuzz/$(1).o $(if $(FUZZ),,$(OBJ)/t/fuzz/driver.o) \
-		    $(call links,t/fuzz/$(1).c) $(OBJ)/libtr.a
-	$$(call link,$$^,$(if $(FUZZ),-fsanitize=fuzzer))
+$(OBJ)/t/fuzz/$(1): $(OBJ)/t/fuzz/$(1).o $(OBJ)/t/fuzz/time_limit.o \
+		    $(if $(FUZZ),,$(OBJ)/t/fuzz/driver.o) $(call links,t/fuzz/$(1).c) $(OBJ)/libtr.a
+	$$(call link,$$^,$$(TIMED) $(if $(FUZZ),-fsanitize=fuzzer))
 fuzz-$(1): $(OBJ)/t/fuzz/$(1)
 	t/fuzz/run $(OBJ)/t/fuzz/$(1) $(O)/found $(FUZZ_TIME)
 endef
