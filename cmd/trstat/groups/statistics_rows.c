@@ -15,7 +15,7 @@
 
 bool statistics_by_group(const struct keys *k)
 {
-	bool by_function = false;
+	bool by_function = false, finer = false;
 
 	for (size_t i = 0; i < k->count; i++)
 		switch (k->key[i].kind) {
@@ -38,9 +38,12 @@ bool statistics_by_group(const struct keys *k)
 		case BY_KIND: break;
 		/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
 		case BY_STACK: return false;
-		default: return true;
+		/* an adopted call may have another one */
+		case BY_CALLER:
+		case BY_DEPTH: return false;
+		default: finer = true;
 		}
-	return !by_function;
+	return finer || (k->count && !by_function);
 }
 
 static size_t group_cells_at(const struct statistics *s)
@@ -70,37 +73,55 @@ static int begin_group(struct statistics *s, const struct event *e, const struct
 	return 0;
 }
 
-static bool is_open(const struct statistics *s, const struct stack *stack, size_t frame,
-		    const struct key_cell *cells)
+static bool is_of_group(const struct statistics *s, const struct stack *stack, size_t frame,
+			const struct key_cell *cells)
 {
 	const struct key_cell *data = calls_data(&s->calls, stack, frame);
 
-	return frame + 1 < stack->count &&
-	       key_cells_same(data + group_cells_at(s), cells, s->keys->count);
+	return key_cells_same(data + group_cells_at(s), cells, s->keys->count);
 }
 
-/* Note the group of a call that begins, and whether a call of the group is open below. */
+/* Test whether one of the first n frames of a stack is of a group. If not, note frame n, which is
+ * the outermost of the group; note false: there is no such frame. -1: out of memory. */
+static int is_group_open(struct statistics *s, const struct stack *stack, size_t n,
+			 const struct key_cell *cells, bool note)
+{
+	bool kernel = stack != s->calls.stacks[stack->number];
+	uint32_t hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) +
+			(2 * stack->number + kernel) * 0x9e3779b1u;
+	uint32_t outermost = idmap_get(&s->recursion.outermost, hash);
+
+	if (!outermost || outermost > n)
+		return note && idmap_set(&s->recursion.outermost, hash, (uint32_t)n + 1) ? -1 : 0;
+	if (is_of_group(s, stack, outermost - 1, cells))
+		return 1;
+	/* another group has this hash, and keeps the place while it is open */
+	for (size_t i = 0; i < n; i++)
+		if (is_of_group(s, stack, i, cells))
+			return 1;
+	return 0;
+}
+
+/* Note the group of a call that begins, and whether a call of the group is open below: in its
+ * stack, or, if that is the kernel's, in the stack of the thread. */
 static int note_group(struct statistics *s, const struct event *e, const struct stack *stack,
 		      struct key_cell *data)
 {
 	struct key_cell *cells = data + group_cells_at(s), *recursive = cells + s->keys->count;
-	uint32_t hash, outermost;
+	const struct stack *below = s->calls.stacks[stack->number];
+	size_t n = below ? below->count : 0;
+	int got;
 
 	if (begin_group(s, e, stack, data, cells))
 		return -1;
-	hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) +
-	       stack->number * 0x9e3779b1u;
-	outermost = idmap_get(&s->recursion.outermost, hash);
-	*recursive = key_unsigned(outermost && is_open(s, stack, outermost - 1, cells));
-	if (recursive->value)
-		return 0;
-	/* another group with this hash may be open: then look at all frames */
-	for (size_t i = 0; outermost && outermost < stack->count && i + 1 < stack->count; i++)
-		if (is_open(s, stack, i, cells)) {
-			recursive->value = 1;
-			return 0;
-		}
-	return idmap_set(&s->recursion.outermost, hash, (uint32_t)stack->count);
+	got = is_group_open(s, stack, stack->count - 1, cells, true);
+	/* calls of the thread that began later are not below a call in the kernel */
+	while (n && below->frames[n - 1].start > e->time)
+		n--;
+	if (!got && below && below != stack)
+		got = is_group_open(s, below, n, cells, false);
+	*recursive = key_unsigned(got > 0);
+	return got < 0 ? -1 : 0;
 }
 
 static bool is_recursive(const struct statistics *s, const struct call *call, const struct event *e)
@@ -134,8 +155,10 @@ static int statistics_restore(void *ctx, struct stack *stack, const struct event
 {
 	struct statistics *s = ctx;
 
+	(void)stack; /* a call in the kernel is on the thread's other stack */
 	return s->calls.data_size
-		       ? put_entered(s, e, e->type->flags & TYPE_CALL_NUMBER ? NULL : stack)
+		       ? put_entered(s, e,
+				     e->type->flags & TYPE_CALL_NUMBER ? NULL : s->calls.stack)
 		       : 0;
 }
 

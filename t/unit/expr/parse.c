@@ -130,7 +130,9 @@ static void forms(void)
 	refused("name in {a, 3}", 1, "a text cannot be compared with a number");
 	refused("time =~ 'x'", 1, "a number cannot be matched with a pattern: compare it");
 	refused("name =~ x", 9, "a regular expression in quotes expected, not 'x'");
-	refused("name =~ '('", 9, "regular expression: Unmatched ( or \\(");
+	refused("name =~ '('", 9,
+		"regular expression '(': a '(' is not closed, or a ')' closes none; the characters "
+		"are \\( and \\)");
 	refused("name =~ 'a\\0'", 9, "a regular expression cannot contain a NUL");
 	same("prev_pid == 'x'", "field(\"prev_pid\") == \"x\"");
 }

@@ -69,8 +69,12 @@ static void parse(void)
 	columns_free(&c);
 
 	ok(columns_parse(&c, "total,slef", &e) < 0, "unknown");
-	ok(strstr(e.what, "'slef'") && strstr(e.what, "self_stdev") && strstr(e.what, "uniq(F)"),
-	   "the message names it and what there is");
+	ok(strstr(e.what, "'slef'") && strstr(e.what, "'self'"),
+	   "the message names it and the nearest");
+	columns_free(&c);
+	ok(columns_parse(&c, "total,qqqqqqqq", &e) < 0 && strstr(e.what, "self_stdev") &&
+		   strstr(e.what, "uniq(F)"),
+	   "without a near one what there is");
 	columns_free(&c);
 	ok(columns_parse(&c, "total,total", &e) < 0 && strstr(e.what, "twice"), "twice");
 	columns_free(&c);
