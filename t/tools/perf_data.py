@@ -169,8 +169,7 @@ class File:
             branches = [rnd.randrange(2**64) for _ in range(3 * rnd.randrange(5))]
             out.append(self.words(len(branches) // 3, *[7] * bool(attr.branch_type & HW_INDEX), *branches,
                                   *[9] * (len(branches) // 3 if attr.branch_type & COUNTERS else 0)))
-            if not has & RAW:
-                args["branch_stack"] = [hex(branch) for branch in branches]
+            args["branch_stack"] = [hex(branch) for branch in branches]
         if has & REGS_USER:
             data, values = self.registers(attr.user_regs)
             out.append(data)
