@@ -1,4 +1,5 @@
-# After a program that failed the later programs of the pipe name the cause, exit 2 and leave no file.
+# After a program that failed the later programs of the pipe exit 2 and leave no file. Each terminal, here each
+# file that is the stderr of programs, shows the cause once.
 
 load lib
 
@@ -87,7 +88,90 @@ after() {
 	assert [ ! -e x.trs ]
 }
 
-@test "damage is said by the last program, which may be a filter" {
+# on_one COMMAND: stderr of a whole pipe, in one file
+on_one() {
+	status=0
+	bash -o pipefail -c "$1" 2>all >out || status=$?
+}
+
+@test "a failure is printed once on one stderr" {
+	on_one 'trdecode nosuch | trsym | trfilter "dur > 1ms" | trstat'
+	assert_equal "$status" 2
+	assert_equal "$(<all)" 'trdecode: nosuch: cannot open: No such file or directory'
+	on_one 'trdecode -f bogus nosuch | trsym | trencode -t ndjson'
+	assert_equal "$status" 2
+	assert_equal "$(grep -c 'no such format' all)" 1
+	assert_equal "$(wc -l <all)" 2
+	on_one 'trdecode nosuch | trdecode - | trstat --partial | trstat --merge'
+	assert_equal "$status" 2
+	assert_equal "$(<all)" 'trdecode: nosuch: cannot open: No such file or directory'
+	on_one 'trfilter "cpuu ==" s.trs | trfilter 1 | trsym | trencode -t chrome'
+	assert_equal "$(wc -l <all)" 1
+}
+
+@test "damage is printed once on one stderr" {
+	printf '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1e300,"name":"f"}' >damaged.json
+	trdecode damaged.json 2>want >damaged.trs || [ $? = 1 ]
+	assert [ -s want ]
+	for p in trstat 'trsym | trfilter 1 | trstat' 'trstat --partial | trstat --merge' 'trdecode - | trencode -t text'; do
+		on_one "trdecode damaged.json | $p"
+		assert_equal "$status" 1
+		diff want all
+	done
+	head -c -8 s.trs >cut.trs
+	on_one 'trfilter 1 cut.trs | trsym | trstat'
+	assert_equal "$status" 1
+	assert_equal "$(grep -c 'without its end mark' all)" 1
+}
+
+@test "a program with another stderr prints the cause too, once on each" {
+	run -2 pipe 'trdecode nosuch 2>>a | trsym 2>>b | trfilter 1 2>>b | trstat 2>>a'
+	assert_equal "$(<a)" 'trdecode: nosuch: cannot open: No such file or directory'
+	assert_equal "$(<b)" "trsym: <stdin>: the program that wrote this failed: $(<a)"
+	run -2 pipe 'trdecode nosuch 2>/dev/null | trstat 2>a'
+	assert_equal "$(<a)" 'trstat: <stdin>: the program that wrote this failed: trdecode: nosuch: cannot open: No such file or directory'
+	run -2 pipe 'trdecode nosuch 2>&- | trstat 2>a'
+	assert_equal "$(wc -l <a)" 1
+}
+
+@test "the cause in a stored stream is printed again" {
+	on_one 'trdecode nosuch >failed.trs'
+	on_one 'cat failed.trs | trstat'
+	assert_equal "$(<all)" 'trstat: <stdin>: the program that wrote this failed: trdecode: nosuch: cannot open: No such file or directory'
+	# a stream that cat stored has the marks of its terminal
+	on_one 'trdecode nosuch | cat >failed.trs; trstat failed.trs'
+	assert_equal "$(grep -c 'trstat: failed.trs: the program that wrote this failed' all)" 1
+	# a minute later they are no longer valid
+	python3 - failed.trs <<-'END'
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at = data.rindex(b"TRS\x1a\x05") + 24
+		message, marks = struct.unpack_from("<II", data, at + 48)
+		assert marks == 1
+		at += 56 + (message + 7) // 8 * 8
+		mark = struct.unpack_from("<Q", data, at)[0]
+		for age, name in (30, "young.trs"), (90, "old.trs"):
+		    struct.pack_into("<Q", data, at, (mark - (age << 32)) % (1 << 64))
+		    open(name, "wb").write(data)
+	END
+	status=0
+	{ cat young.trs | trstat; } 2>>all || status=$?
+	assert_equal "$status" 2
+	assert_equal "$(grep -c 'trstat: <stdin>: the program that wrote this failed' all)" 0
+	{ cat old.trs | trstat; } 2>>all || status=$?
+	assert_equal "$(grep -c 'trstat: <stdin>: the program that wrote this failed' all)" 1
+}
+
+@test "lines of the programs of a pipe are not mixed" {
+	printf '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1e300,"name":"f"}' >damaged.json
+	trdecode damaged.json 2>want >damaged.trs || [ $? = 1 ]
+	for _ in {1..60}; do
+		on_one 'trdecode damaged.json | trstat'
+		diff want all
+	done
+}
+
+@test "damage is said by each program that has another stderr" {
 	head -c -8 s.trs >cut.trs
 	trfilter -o damaged.trs 1 cut.trs 2>own || [ $? = 1 ]
 	for p in 'trfilter 1' trsym; do
@@ -95,7 +179,7 @@ after() {
 		assert_output --regexp 'damaged.trs: the trace is damaged: cut.trs: 0x[0-9a-f]*: the stream ends without its end mark'
 		run -1 pipe "$p damaged.trs 2>own | trstat 2>&1 >/dev/null"
 		assert_output --partial 'trstat: <stdin>: the trace is damaged: '
-		assert [ ! -s own ]
+		assert_regex "$(<own)" "^${p% 1}: damaged.trs: the trace is damaged: [^"$'\n'"]*\$"
 	done
 }
 
@@ -105,7 +189,7 @@ after() {
 	for p in 'trfilter 1' trsym 'trfilter 1 | trsym'; do
 		run -1 pipe "{ cat junk.trs | $p | trstat -q; } 2>err"
 		assert_output "$(<want)"
-		grep -q 'trstat: <stdin>: the trace is damaged: .*: not part of an event stream' err
+		assert_equal "$(grep -c 'not part of an event stream' err)" 1
 	done
 }
 

@@ -344,7 +344,7 @@ static int write_stream(struct run *r, const char *path)
 	}
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);
-		writer_status(w, STATUS_FAILED, cause);
+		writer_status(w, STATUS_FAILED, cause, NULL);
 	}
 	if (s->strict && w->ever_lost)
 		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " event%s (--strict)",

@@ -23,7 +23,8 @@ void failure_cause(const struct error *e, char cause[FAILURE_CAUSE])
 		 e->file[0] ? ": " : "", location, e->what);
 }
 
-void failure_write(struct output *o, uint32_t head_flags, const char *cause)
+void failure_write(struct output *o, uint32_t head_flags, const char *cause,
+		   const struct printed *printed)
 {
 	struct writer w;
 
@@ -32,7 +33,7 @@ void failure_write(struct output *o, uint32_t head_flags, const char *cause)
 		return;
 	if (!writer_init(&w, o, 0)) {
 		w.head.flags = head_flags;
-		writer_status(&w, STATUS_FAILED, cause);
+		writer_status(&w, STATUS_FAILED, cause, printed);
 		if (!writer_begin(&w, 0))
 			writer_finish(&w);
 	}

@@ -8,6 +8,7 @@
 
 struct error;
 struct output;
+struct printed;
 
 enum { FAILURE_CAUSE = 1200 };
 
@@ -15,7 +16,8 @@ enum { FAILURE_CAUSE = 1200 };
 void failure_cause(const struct error *e, char cause[FAILURE_CAUSE]);
 
 /* Write the complete stream: a HEAD with these flags, and an END. A file that has content
- * already is unchanged. Errors are ignored. */
-void failure_write(struct output *o, uint32_t head_flags, const char *cause);
+ * already is unchanged. Errors are ignored. printed: as of writer_status. */
+void failure_write(struct output *o, uint32_t head_flags, const char *cause,
+		   const struct printed *printed);
 
 #endif

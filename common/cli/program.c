@@ -179,7 +179,7 @@ int program_failed(const struct common_options *c, const struct error *e)
 	if (flags < 0 || c->output || output_open(&o, NULL, OUTPUT_BINARY, NULL))
 		return STATUS_FAILED;
 	failure_cause(e, cause);
-	failure_write(&o, (uint32_t)flags, cause);
+	failure_write(&o, (uint32_t)flags, cause, NULL);
 	output_close(&o, STATUS_FAILED, NULL);
 	return STATUS_FAILED;
 }
@@ -312,6 +312,7 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 
 	*c = (struct common_options){.program = p, .ctx = ctx};
 	restore_sigpipe();
+	printed_by_program();
 	/* a line is one write, so that lines of several programs are not mixed */
 	setvbuf(stderr, line, _IOLBF, sizeof line);
 	io_catch_signals(p->patience ? p->patience : PATIENCE_LAST);

@@ -175,7 +175,7 @@ static void input_failed(struct stage *s)
 	if (!s->filter)
 		return;
 	error_text(e, what, sizeof what);
-	writer_status(&s->out, STATUS_DAMAGED, what);
+	writer_status(&s->out, STATUS_DAMAGED, what, NULL);
 }
 
 /* End with status 2: the output of a failed program must not pass for a result. */
@@ -185,7 +185,9 @@ static void upstream_failed(struct stage *s, const char *cause)
 
 	if (!s->cause[0])
 		snprintf(s->cause, sizeof s->cause, "%s", cause);
+	s->printed = s->in.end.printed;
 	error_set(&e, s->in.file, NO_OFFSET, "the program that wrote this failed: %s", cause);
+	e.printed = printed_here(&s->in.end.printed);
 	stage_fail(s, &e);
 }
 
@@ -204,10 +206,13 @@ static void take_end(struct stage *s)
 		const char *what =
 			end->message.size ? end->message.text : "its decoder reports no detail";
 
-		/* the last program of a pipe prints it */
-		if (add_input_error(s, "", NO_OFFSET, what) &&
-		    !(s->filter && output_is_pipe(&s->output)))
-			warn(s->in.file, NO_OFFSET, "the trace is damaged: %s", what);
+		struct error e;
+
+		error_set(&e, s->in.file, NO_OFFSET, "the trace is damaged: %s", what);
+		e.printed = printed_here(&end->printed);
+		s->printed = end->printed;
+		if (add_input_error(s, "", NO_OFFSET, what))
+			error_print(&e);
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 	}
 }
@@ -248,7 +253,7 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 		return 0;
 	case BLOCK_END:
 		if (end->status)
-			writer_status(&s->out, end->status, end->message.text);
+			writer_status(&s->out, end->status, end->message.text, &end->printed);
 		if (writer_pass_end(&s->out, end->flags, end->gaps, end->lost))
 			return stage_fail(s, &s->out.error);
 		return 0;
@@ -302,7 +307,7 @@ static int drop_bad_values(struct stage *s, struct block *b)
 		return stage_no_memory(s);
 	s->status = status_worse(s->status, STATUS_DAMAGED);
 	if (s->filter)
-		writer_status(&s->out, STATUS_DAMAGED, BAD_VALUES);
+		writer_status(&s->out, STATUS_DAMAGED, BAD_VALUES, NULL);
 	return 0;
 }
 
@@ -416,13 +421,14 @@ int stage_finish(struct stage *s)
 	bad_values_report(&s->bad_values);
 	bad_values_free(&s->bad_values);
 	if (s->filter && s->status == STATUS_FAILED)
-		writer_status(&s->out, STATUS_FAILED, s->cause);
+		writer_status(&s->out, STATUS_FAILED, s->cause, &s->printed);
 	if (s->filter && end_stream(s))
 		stage_fail(s, &s->out.error);
 	/* a summary is written only if there was no failure */
 	if (!s->filter && s->output_open && s->status == STATUS_FAILED && !s->output.failed &&
 	    program_streams(s->options) >= 0)
-		failure_write(&s->output, (uint32_t)program_streams(s->options), s->cause);
+		failure_write(&s->output, (uint32_t)program_streams(s->options), s->cause,
+			      &s->printed);
 	reader_close(&s->in);
 	buffer_free(&s->input_errors);
 	if (s->output_open && output_close(&s->output, s->status, &e))

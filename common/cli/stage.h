@@ -60,6 +60,7 @@ struct stage {
 	struct faults faults; /* damage of the inputs */
 	struct bad_values bad_values;
 	char cause[FAILURE_CAUSE];  /* cause of failure, for the programs after it; "" none */
+	struct printed printed;	    /* where the programs before printed the last error of an END */
 	struct buffer input_errors; /* the first errors of the inputs, for END */
 	/* a lane of the first stream whose clock counts ns, and the last stream compared with it
 	 */

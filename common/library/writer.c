@@ -367,7 +367,7 @@ int trstream_writer_close(struct trstream_writer *w, const char *failed)
 
 	errno = 0;
 	if (failed)
-		writer_status(&w->out, STATUS_FAILED, failed);
+		writer_status(&w->out, STATUS_FAILED, failed, NULL);
 	bad = writer_finish(&w->out) || w->out.broken || w->out.out_of_memory;
 	cause = errno;
 	bad |= output_close(&w->output, bad || failed ? STATUS_FAILED : STATUS_OK, &w->error);

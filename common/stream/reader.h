@@ -29,6 +29,7 @@ struct end {
 	uint32_t status;      /* status.h */
 	uint32_t flags;	      /* enum end_flags */
 	struct text_ref message; /* the error, "" none */
+	struct printed printed;	 /* where it was printed; none if the input is a file */
 };
 
 struct head {

@@ -291,6 +291,20 @@ const char *reader_end_fault(const struct block *b)
 	return NULL;
 }
 
+/* Get the marks of END, which follow its message. */
+static struct printed end_marks(const struct reader *r, const struct block *b, size_t message)
+{
+	struct printed printed = {.n = get_u32(b->payload + 52)};
+	size_t at = 56 + align_up(message, 8);
+
+	if (r->input.regular || printed.n > PRINTED_MARKS || at > b->length ||
+	    printed.n > (b->length - at) / 8)
+		printed.n = 0;
+	for (unsigned i = 0; i < printed.n; i++)
+		printed.mark[i] = get_u64(b->payload + at + 8 * (size_t)i);
+	return printed;
+}
+
 int reader_read_end(struct reader *r, const struct block *b)
 {
 	const uint8_t *p = b->payload;
@@ -304,7 +318,8 @@ int reader_read_end(struct reader *r, const struct block *b)
 			    .last = get_u64(p + 32),
 			    .status = get_u32(p + 40),
 			    .flags = get_u32(p + 44),
-			    .message = dictionary_text(&r->dictionary, p + 56, length)};
+			    .message = dictionary_text(&r->dictionary, p + 56, length),
+			    .printed = end_marks(r, b, length)};
 	r->segment.inside = false;
 	r->segment.open_stream = r->segment.more_expected = !(end->flags & END_LAST);
 	r->segment.whole = end->events == r->segment.rows && !r->segment.hurt;

@@ -220,10 +220,17 @@ int writer_send_same(struct writer *w, const struct block *b)
 /* Needs no memory: the stream of a program without memory has an END, too. */
 static int send_end(struct writer *w, uint32_t flags, uint32_t status)
 {
-	uint8_t data[56 + sizeof w->end.message] = {0};
+	uint8_t data[56 + sizeof w->end.message + sizeof w->end.printed.mark] = {0};
 	size_t n = status ? strlen(w->end.message) : 0;
-	struct iovec part = {data, align_up(56 + n, 8)};
+	size_t size = align_up(56 + n, 8);
+	struct printed printed = {.n = 0};
+	struct iovec part = {.iov_base = data};
 
+	/* what is stored is reported again by each program that reads it */
+	if (status && !w->crc) {
+		printed = w->end.printed;
+		printed_add(&printed);
+	}
 	put_u64(data, w->end.events);
 	put_u64(data + 8, w->end.gaps);
 	put_u64(data + 16, w->end.lost);
@@ -232,7 +239,11 @@ static int send_end(struct writer *w, uint32_t flags, uint32_t status)
 	put_u32(data + 40, status);
 	put_u32(data + 44, flags | (w->end.lost_more ? END_LOST_MORE : 0));
 	put_u32(data + 48, (uint32_t)n);
+	put_u32(data + 52, printed.n);
 	memcpy(data + 56, w->end.message, n);
+	for (unsigned i = 0; i < printed.n; i++, size += 8)
+		put_u64(data + size, printed.mark[i]);
+	part.iov_len = size;
 	w->end.due = 0;
 	w->in_segment = false;
 	w->more_follows = !(flags & END_LAST);
@@ -446,10 +457,13 @@ int writer_next_segment(struct writer *w)
 	return writer_declare_all(w, &w->used);
 }
 
-void writer_status(struct writer *w, uint32_t status, const char *message)
+void writer_status(struct writer *w, uint32_t status, const char *message,
+		   const struct printed *printed)
 {
-	if ((!w->end.message[0] || status > w->end.status) && message)
+	if ((!w->end.message[0] || status > w->end.status) && message) {
 		snprintf(w->end.message, sizeof w->end.message, "%s", message);
+		w->end.printed = printed ? *printed : (struct printed){.n = 0};
+	}
 	if (status > w->end.status)
 		w->end.status = status;
 }
@@ -463,7 +477,7 @@ int writer_finish(struct writer *w)
 	if (!writer_end_segment(w, END_LAST))
 		return 0;
 	if (w->out_of_memory && w->in_segment) {
-		writer_status(w, STATUS_FAILED, w->error.what);
+		writer_status(w, STATUS_FAILED, w->error.what, NULL);
 		send_end(w, END_LAST, STATUS_FAILED);
 	}
 	return -1;

@@ -98,6 +98,7 @@ struct writer_end {
 	bool lost_more; /* END_LOST_MORE */
 	uint32_t status;
 	char message[512];
+	struct printed printed; /* where the message was printed by the programs before */
 	/* of writer_pass_end: 1 + flags of an END that is still to be sent, 0 none; and the status
 	   that it has if another segment follows */
 	uint32_t due, due_status;
@@ -274,8 +275,9 @@ int writer_flush(void *writer);
 int writer_flush_old(struct writer *w);
 
 /* Set the status of END: it contains the first message of the worst status. status: DAMAGED or
- * FAILED of status.h. */
-void writer_status(struct writer *w, uint32_t status, const char *message);
+ * FAILED of status.h. printed: where the programs before this one printed it; NULL: nowhere. */
+void writer_status(struct writer *w, uint32_t status, const char *message,
+		   const struct printed *printed);
 
 /* Write the last END. Does not close the output. */
 int writer_finish(struct writer *w);

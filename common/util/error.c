@@ -5,10 +5,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char NO_MEMORY[] = "out of memory";
@@ -16,6 +20,7 @@ static const char NO_MEMORY[] = "out of memory";
 static void fill(struct error *e, const char *file, uint64_t offset, const char *fmt, va_list ap)
 {
 	e->offset = offset;
+	e->printed = false;
 	/* "" would mean no file; a file with an empty name is named nevertheless */
 	snprintf(e->file, sizeof e->file, "%s", !file ? "" : *file ? file : "''");
 	vsnprintf(e->what, sizeof e->what, fmt, ap);
@@ -128,7 +133,71 @@ void error_text(const struct error *e, char *text, size_t size)
 
 void error_print(const struct error *e)
 {
-	print(e->file, e->offset, e->what);
+	if (!e->printed)
+		print(e->file, e->offset, e->what);
+}
+
+/* --- the outputs on which an error was printed --- */
+
+enum { PRINTED_AGE = 60 }; /* seconds in which END reaches the next program of a pipe */
+
+static bool prints_errors;
+
+void printed_by_program(void)
+{
+	prints_errors = true;
+}
+
+/* Make the mark of stderr, now; 0: it is closed. */
+static uint64_t stderr_mark(void)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char boot[64];
+	ssize_t n = fd < 0 ? 0 : read(fd, boot, sizeof boot);
+	struct utsname host = {.nodename = ""};
+	struct timespec now = {0};
+	struct stat st;
+	uint64_t hash;
+
+	if (fd >= 0)
+		close(fd);
+	if (fstat(STDERR_FILENO, &st))
+		return 0;
+	uname(&host);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	hash = hash_bytes(boot, n > 0 ? (size_t)n : 0, 0);
+	hash = hash_bytes(host.nodename, strlen(host.nodename), hash);
+	hash = hash_bytes(&st.st_dev, sizeof st.st_dev, hash);
+	hash = hash_bytes(&st.st_ino, sizeof st.st_ino, hash);
+	return (uint64_t)(uint32_t)now.tv_sec << 32 | (uint32_t)(hash ^ hash >> 32);
+}
+
+void printed_add(struct printed *p)
+{
+	uint64_t mark = prints_errors ? stderr_mark() : 0;
+	unsigned at = 0;
+
+	if (!mark)
+		return;
+	while (at < p->n && (uint32_t)p->mark[at] != (uint32_t)mark)
+		at++;
+	if (at == PRINTED_MARKS) {
+		memmove(p->mark, p->mark + 1, (PRINTED_MARKS - 1) * sizeof *p->mark);
+		at--;
+	}
+	p->mark[at] = mark;
+	p->n = at < p->n ? p->n : at + 1;
+}
+
+bool printed_here(const struct printed *p)
+{
+	uint64_t mark = p->n ? stderr_mark() : 0;
+
+	for (unsigned i = 0; mark && i < p->n; i++)
+		if ((uint32_t)p->mark[i] == (uint32_t)mark &&
+		    (uint32_t)((mark >> 32) - (p->mark[i] >> 32)) <= PRINTED_AGE)
+			return true;
+	return false;
 }
 
 void warn(const char *file, uint64_t offset, const char *fmt, ...)

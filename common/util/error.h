@@ -19,6 +19,7 @@ struct error {
 	uint64_t offset; /* byte offset in the file, NO_OFFSET: none */
 	char file[512];	 /* file as named by the user, "" none */
 	char what[512];	 /* description, one line without newline */
+	bool printed;	 /* by an earlier program of the pipe, on this stderr: not printed again */
 };
 
 /* The result of a test or of a search that may fail. */
@@ -41,6 +42,25 @@ int error_errno(struct error *e, const char *file, uint64_t offset, const char *
 
 /* Write "file: 0xoffset: what" to a text of size bytes. */
 void error_text(const struct error *e, char *text, size_t size);
+
+/*
+ * The outputs on which the error of an END was printed. A mark is the hash of host and file of a
+ * stderr in the low half, and the seconds since boot in the high half: a stream that was stored
+ * must be reported again.
+ */
+enum { PRINTED_MARKS = 4 };
+
+struct printed {
+	unsigned n;
+	uint64_t mark[PRINTED_MARKS];
+};
+
+/* State that this process prints each error of its output stream on its stderr. */
+void printed_by_program(void);
+/* Add stderr, if the process prints its errors. The oldest mark makes room. */
+void printed_add(struct printed *p);
+/* Test whether one of the marks is this stderr's, of the last minute. */
+bool printed_here(const struct printed *p);
 
 /* Print "program: file: offset: what" on stderr; control characters of a trace are masked. */
 void error_print(const struct error *e);

@@ -317,7 +317,7 @@ static void record_next(struct unpacking *u)
 		n = record_number(u, 2);
 		bytes = record_bytes(u, &n);
 		memcpy(message, bytes, n < 255 ? n : 255);
-		writer_status(&u->writer, status, message);
+		writer_status(&u->writer, status, message, NULL);
 		record_end(u, 0);
 		record_head(u);
 		break;

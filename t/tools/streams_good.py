@@ -247,6 +247,14 @@ def end_flags():
 
 
 @good
+def end_printed():
+    """END with marks of outputs, although its status is 0, and with more marks than the block has."""
+    marks = bytes(range(16))
+    return (two_calls(Case()).data(message=b"a remark", more=marks, printed=2) +
+            two_calls(Case()).data(message=b"a remark", more=marks, printed=1 << 31)), TWO_CALLS + TWO_CALLS
+
+
+@good
 def redeclared_ids():
     """A second declaration gives an id a new meaning for the blocks after it."""
     case = Case().I(1000).add()

@@ -39,9 +39,11 @@ def head(sequence=0, ident=STREAM_ID, *, major=1, minor=0, flags=0, zero=0, prop
     return block(HEAD, pad(payload + more), **how)
 
 
-def end(events, *, gaps=0, lost=0, first=0, last=0, status=0, flags=LAST, message=b"", length=None, more=b"", **how):
+def end(events, *, gaps=0, lost=0, first=0, last=0, status=0, flags=LAST, message=b"", length=None,
+        more=b"", printed=0, **how):
+    """printed: the number of marks, which more contains after a message of whole words."""
     payload = struct.pack("<QQQQQIIII", events, gaps, lost, first, last, status, flags,
-                          len(message) if length is None else length, 0)
+                          len(message) if length is None else length, printed)
     return block(END, pad(payload + message + more), **how)
 
 

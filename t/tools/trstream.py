@@ -412,7 +412,7 @@ class Reader:
         self.segment.dictionary.find("source", piece["source"])
 
     def end(self, payload):
-        fields = unpack("QQQQQIIII", "events gaps lost first last status flags length zero", payload)
+        fields = unpack("QQQQQIIII", "events gaps lost first last status flags length printed", payload)
         if fields["status"] > 2 or 56 + fields["length"] > len(payload):
             raise Impossible("impossible status or message")
         if fields["status"]:

@@ -32,7 +32,7 @@ static void damage_add(struct input *in, const struct error *e)
 		if (!named.file[0])
 			error_set(&named, in->name, e->offset, "%s", e->what);
 		error_text(&named, message, sizeof message);
-		writer_status(d->writer, STATUS_DAMAGED, message);
+		writer_status(d->writer, STATUS_DAMAGED, message, NULL);
 	}
 	if (faults_add(&in->faults, e, NULL) || d->verbose)
 		error_print(e);

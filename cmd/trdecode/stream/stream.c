@@ -76,11 +76,18 @@ static int take_end(struct input *in, const struct end *end, struct error *e)
 {
 	const char *what = end->message.size ? end->message.text : "no cause is recorded";
 
-	if (end->status == STATUS_FAILED)
-		return error_set(e, in->name, NO_OFFSET, "the program that wrote this failed: %s",
-				 what);
-	if (end->status)
-		input_damage(in, in->name, NO_OFFSET, "the trace is damaged: %s", what);
+	struct error damage;
+
+	if (end->status == STATUS_FAILED) {
+		error_set(e, in->name, NO_OFFSET, "the program that wrote this failed: %s", what);
+		e->printed = printed_here(&end->printed);
+		return -1;
+	}
+	if (end->status) {
+		error_set(&damage, in->name, NO_OFFSET, "the trace is damaged: %s", what);
+		damage.printed = printed_here(&end->printed);
+		input_damage_error(in, &damage);
+	}
 	return 0;
 }
 
@@ -95,7 +102,7 @@ static int drop_bad_values(struct saved *s, struct block *rows, struct error *e)
 		return dropped ? error_no_memory(e) : 0;
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer)
-		writer_status(d->writer, STATUS_DAMAGED, BAD_VALUES);
+		writer_status(d->writer, STATUS_DAMAGED, BAD_VALUES, NULL);
 	return 0;
 }
 

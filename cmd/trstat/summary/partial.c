@@ -29,7 +29,8 @@ int partial_write(struct stage *stage, const struct summary *sm, int argc, char 
 				  .status = good ? 0 : 1,
 				  .message = good      ? NULL
 					     : message ? message
-						       : "a part of the trace is missing"};
+						       : "a part of the trace is missing",
+				  .printed = stage->printed};
 	struct writer w;
 	struct error e;
 	int bad;

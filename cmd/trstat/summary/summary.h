@@ -57,6 +57,7 @@ struct summary_end {
 	bool lost_more; /* more were lost than are counted (END_LOST_MORE) */
 	int status;
 	const char *message;
+	struct printed printed; /* where the programs before printed it */
 };
 
 /* Write a summary. w is fresh, with its properties set. Returns -1 with e filled. */

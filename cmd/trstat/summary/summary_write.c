@@ -227,7 +227,7 @@ int summary_write(struct writer *w, const struct summary *sm, const struct summa
 	struct head h = {.flags = HEAD_SUMMARY};
 	int bad = put_content(&p, e);
 
-	writer_status(w, (uint32_t)end->status, end->message);
+	writer_status(w, (uint32_t)end->status, end->message, &end->printed);
 	h.stream_id = hash_bytes(b.data, b.size, sm->parts.count);
 	if (!bad && (writer_pass_head(w, &h) || writer_meta(w, 0, SUMMARY_META, b.data, b.size) ||
 		     writer_pass_end(w, END_LAST | (end->lost_more ? END_LOST_MORE : 0), end->gaps,

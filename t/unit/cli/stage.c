@@ -104,7 +104,7 @@ static struct blob stream(uint64_t segment_limit, unsigned rows, const char *mes
 	must(!writer_meta(&m.w, m.source, "info", "abc", 3), "meta");
 	make_rows(&m, 1000, rows);
 	if (message)
-		writer_status(&m.w, STATUS_DAMAGED, message);
+		writer_status(&m.w, STATUS_DAMAGED, message, NULL);
 	return make_end(&m);
 }
 

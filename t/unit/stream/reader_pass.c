@@ -47,14 +47,14 @@ static void filter(int in, int out, enum how how, struct seen *errors)
 	while ((got = reader_next(&r, &b))) {
 		if (got < 0) {
 			note_error(errors, &r.error);
-			writer_status(&w, 1, r.error.what);
+			writer_status(&w, 1, r.error.what, NULL);
 			continue;
 		}
 		switch (b.kind) {
 		case BLOCK_HEAD: must(!writer_pass_head(&w, &r.head), "head"); break;
 		case BLOCK_END:
 			if (r.end.status)
-				writer_status(&w, r.end.status, r.end.message.text);
+				writer_status(&w, r.end.status, r.end.message.text, NULL);
 			must(!writer_pass_end(&w, r.end.flags, r.end.gaps, r.end.lost), "end");
 			break;
 		case BLOCK_EVENTS:
@@ -70,7 +70,7 @@ static void filter(int in, int out, enum how how, struct seen *errors)
 			if ((how == LOAD_SOME && n++ % 2 && reader_load(&r, &b)) ||
 			    reader_pass(&r, &b, &w, &e)) {
 				note_error(errors, e.what[0] ? &e : &r.error);
-				writer_status(&w, 1, r.error.what);
+				writer_status(&w, 1, r.error.what, NULL);
 			}
 			break;
 		default: must(!writer_pass(&w, &b, &e), "pass");

@@ -428,8 +428,8 @@ static void test_status(void)
 
 	make_begin(&m, 0, false);
 	make_rows(&m, 50, 5);
-	writer_status(&m.w, 1, "first");
-	writer_status(&m.w, 1, "second");
+	writer_status(&m.w, 1, "first", NULL);
+	writer_status(&m.w, 1, "second", NULL);
 	b = make_end(&m);
 	must(!reader_open_fd(&r, fd_of(b.data, b.size), "made", NULL, 0), "reader");
 	while (reader_next(&r, &bl) > 0)
