@@ -232,9 +232,9 @@ print(sum(1 for line in open("exits.ndjson")
 		[[ $stderr != *'run trsym'* ]]
 	done
 	run -0 --separate-stderr trfilter -c --between 'name == "a"' 0 1 args-spec.raw
-	assert_equal "${#stderr_lines[@]}" 1
+	[[ $(grep -c 'run trsym' <<<"$stderr") == 1 ]]
 	run -0 --separate-stderr trfilter -c --sample 1/2 --by name 1 args-spec.raw
-	assert_equal "${#stderr_lines[@]}" 1
+	[[ $(grep -c 'run trsym' <<<"$stderr") == 1 ]]
 }
 
 # said EXPRESSION LINE...: the first lines of --explain

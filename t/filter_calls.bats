@@ -458,7 +458,7 @@ open_ends() {
 	run -1 grep -E 'spawn\(\)|monstartup' ranges
 	run -0 trfilter -c --between 1 0 1 threads.trs
 	assert_output "$(trfilter -c 1 threads.trs)"
-	run -0 trfilter -c --between 0 1 1 threads.trs
+	run -0 trfilter -qc --between 0 1 1 threads.trs
 	assert_output 0
 	run -2 errors trfilter --between 'dur > 1' 1 1 threads.trs
 	assert_output --partial 'not whole calls'
@@ -470,7 +470,7 @@ open_ends() {
 	[ "$(wc -l <a)" -gt 1 ]
 	run -0 trfilter -c --sample 2/2 1 threads.trs
 	assert_output "$(trfilter -c 1 threads.trs)"
-	run -0 trfilter -c --sample 0/2 1 threads.trs
+	run -0 trfilter -qc --sample 0/2 1 threads.trs
 	assert_output 0
 	count 'kind == enter' <(trfilter --sample 1/2 --by name 1 threads-nosched.trs) \
 		"$(trfilter --sample 1/2 --by name 1 threads-nosched.trs | trfilter -c 'kind == leave')"

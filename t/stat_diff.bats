@@ -270,8 +270,8 @@ picture() {
 	done
 	trstat -q --diff -t svg -o y.svg exc-pg.trs basic-pg.trs
 	cmp x.svg y.svg
-	trstat -q --diff -t svg -o x.svg basic-pg.trs basic-cyg.trs
-	trstat -q --diff -t svg basic-pg.part basic-cyg.part | cmp - x.svg
+	trstat -q --diff -t svg --title both -o x.svg basic-pg.trs basic-cyg.trs
+	trstat -q --diff -t svg --title both basic-pg.part basic-cyg.part | cmp - x.svg
 }
 
 @test "-t svg goes with --diff, and draws one type of samples" {
