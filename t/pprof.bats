@@ -123,21 +123,80 @@ run -0 pipe 'trdecode more.pb | trencode -q -t csv -c time,name,wall,samples'
 	assert_output '<555500001240> 4'
 }
 
+difference() {
+	make_profile diff.pb <<-'END'
+		string_table: "" string_table: "inuse_objects" string_table: "count" string_table: "inuse_space"
+		string_table: "bytes" string_table: "f" string_table: "g" string_table: "main"
+		sample_type { type: 1 unit: 2 } sample_type { type: 3 unit: 4 }
+		sample { location_id: 1 location_id: 3 value: 3 value: 500 }
+		sample { location_id: 2 location_id: 3 value: -2 value: -300 }
+		sample { location_id: 2 location_id: 1 location_id: 3 value: -1 value: -50 }
+		location { id: 1 line { function_id: 1 } } location { id: 2 line { function_id: 2 } }
+		location { id: 3 line { function_id: 3 } }
+		function { id: 1 name: 5 } function { id: 2 name: 6 } function { id: 3 name: 7 }
+	END
+}
+
+@test "the difference of two profiles has negative weights, which sums count" {
+	difference
+	run -0 --separate-stderr pipe 'trdecode diff.pb | trstat -g name -c total,self,count,min,self_percent,total_stdev -t csv --sort name'
+	assert_equal "$stderr" ''
+	# of main 500, -300, -50; of f 500, -50: by hand
+	assert_output - <<-'END'
+		name,total,self,count,min,self_percent,total_stdev
+		f,450,500,2,-50,333.333,275
+		g,-350,-350,2,-300,-233.333,125
+		main,150,0,3,-300,0.000,334
+	END
+	trdecode -q diff.pb >diff.trs
+	run -0 trstat -q -g type -c total,self,count -t csv diff.trs
+	assert_line 'inuse_space,150,150,3'
+	# parts and their sum are the same
+	trstat -q -g name -c total,min,max --partial diff.trs >diff.sum
+	run -0 bash -c 'cmp <(trstat -q -g name -c total,min,max diff.trs) <(trstat -q --merge diff.sum)'
+	run -0 trencode -q -t ndjson -c weight diff.trs
+	assert_line '{"weight":-300}'
+	run -0 trfilter -q 'inuse_space < 0' diff.trs -o less.trs
+	run -0 trstat -q -g type -c total -t csv less.trs
+	assert_line 'inuse_space,-350'
+}
+
+@test "negative weights go out in the formats that hold them, and are counted in the others" {
+	difference
+	trdecode -q diff.pb >diff.trs
+	run -0 trencode -q -t folded diff.trs
+	assert_output - <<-'END'
+		main;f 500
+		main;f;g -50
+		main;g -300
+	END
+	trencode -q -t pprof -o back.pb.gz diff.trs
+	gzip -dc back.pb.gz | protoc --decode=m.Profile -I "$ROOT/t/proto" pprof.proto >back
+	run -0 bash -c "sed -n '/^sample {/,/^}/s/^ *value: //p' back | paste - - | sort"
+	assert_output "$(printf '%s\n' '1	-300' '1	-50' '1	500')"
+	trdecode -q back.pb.gz | trencode -q -t folded >again
+	trencode -q -t folded diff.trs | cmp - again
+	for t in svg callgrind dot firefox speedscope chrome perfetto; do
+		run -0 errors trencode -t "$t" -o out diff.trs
+		assert_line --partial '2 '
+		assert_line --partial 'with a negative weight left out'
+	done
+}
+
 @test "damage: what is lost is named, with its place" {
 	two_values
 	size=$(wc -c <two.pb)
 	head -c $((size - 3)) two.pb >cut.pb
 	run -1 errors trdecode cut.pb
 	assert_line --regexp "cut.pb: 0x[0-9a-f]+: no field of a profile"
-	# a location that is not there, a negative value, and too few values
+	# a location that is not there, and too few values
 	make_profile bad.pb <<-'END'
 		string_table: "" string_table: "n" string_table: "count"
 		sample_type { type: 1 unit: 2 }
-		sample { location_id: 9 value: 1 } sample { value: -1 } sample { }
+		sample { location_id: 9 value: 1 } sample { }
 	END
 	run -1 errors trdecode bad.pb
 	assert_line --partial 'a sample has location 9, which the profile does not have'
-	assert_line --partial 'a sample with a negative value is left out'
 	assert_line --partial 'a sample has 0 values, not 1'
 	run -1 pipe 'trdecode -q bad.pb | trencode -q -t folded'
 	assert_line '? 1'

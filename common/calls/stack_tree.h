@@ -21,6 +21,7 @@ struct stack_node {
 	uint32_t first, next;  /* child, sibling; 0 none */
 	uint32_t recent;       /* child found last, which may have moved since */
 	uint64_t self;	       /* as total, saturates at its maximum */
+	uint64_t minus;	       /* the sum of negative weights, which self is without */
 	uint64_t calls, total; /* finished calls; their time with their callees */
 };
 
@@ -75,6 +76,12 @@ static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t 
 	add_saturated(&t->nodes[node].self, self);
 }
 
+/* Returns the sum of the weights, negative ones too. */
+static inline int128 stack_tree_self(const struct stack_node *n)
+{
+	return (int128)n->self - n->minus;
+}
+
 /* Remove the nodes without calls, self and total that have no others below. A caller's number must
  * be below those of its callees, and no node may have been joined. */
 void stack_tree_prune(struct stack_tree *t);
@@ -107,7 +114,7 @@ int stack_tree_limit(struct stack_tree *t, uint32_t deeper, uint32_t *became);
 /* Move the sums of all deeper nodes to those that stack_tree_limit finds. */
 int stack_tree_fold(struct stack_tree *t, uint32_t deeper);
 
-/* Write a line "root;...;leaf SELF" for each stack with a self greater than 0, sorted bytewise
+/* Write a line "root;...;leaf SELF" for each stack whose self value is not 0, sorted bytewise
  * by the stack. Names must contain neither ';' nor newlines. */
 int stack_tree_write(const struct stack_tree *t, const struct intern *names, struct text *out);
 

@@ -76,7 +76,8 @@ struct trstream_event {
 	uint32_t depth;			  /* calls that are open below an enter or a leave */
 	uint32_t nfields;		  /* fields of its type */
 	const struct trstream_call *call; /* the call that a leave ends; NULL: none */
-	uint64_t weight;		  /* of a sample, in the unit of its type */
+	uint64_t weight;		  /* of a sample, in the unit of its type; of a type whose
+					     field of the weight is an INT, an int64_t */
 	uint32_t frames;		  /* of a sample: number of frames of its stack */
 	uint64_t lost;			  /* of a gap: units missing, UINT64_MAX unknown */
 	const char *reason, *unit;	  /* of a gap, such as "lost" and "events"; else "" */

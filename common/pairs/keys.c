@@ -310,7 +310,9 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct key_text
 	case BY_SELF:
 		if (!s->timed)
 			return field_cell(d, g, s->event, k->field, cell);
-		*cell = key_unsigned(k->kind == BY_DURATION ? s->total : s->self);
+		*cell = s->type->kind == KIND_SAMPLE && type_weight_is_signed(s->type)
+				? key_signed((int64_t)(k->kind == BY_DURATION ? s->total : s->self))
+				: key_unsigned(k->kind == BY_DURATION ? s->total : s->self);
 		if (s->pending)
 			*cell = (struct key_cell){.kind = KEY_PENDING, .value = KEY_PENDING_TIME};
 		return 0;

@@ -209,12 +209,23 @@ static inline bool event_next(struct events *it, struct event *e)
 	return true;
 }
 
-/* Get the weight of an event of KIND_SAMPLE. */
+/* Test whether the weights of samples of a type may be negative. */
+static inline bool type_weight_is_signed(const struct type *t)
+{
+	return t->period && t->period->kind == FIELD_INT;
+}
+
+/* Get the weight of an event of KIND_SAMPLE: an int64_t if type_weight_is_signed. */
 static inline uint64_t sample_weight(const struct event *e)
 {
 	const struct type *t = e->type;
 
 	return t->period ? get_u64(e->fixed + t->period->offset) : t->weight;
+}
+
+static inline bool sample_is_negative(const struct event *e)
+{
+	return type_weight_is_signed(e->type) && (int64_t)sample_weight(e) < 0;
 }
 
 #endif

@@ -215,7 +215,7 @@ enum field_role {
 	ROLE_ROW = 10, /* a copy of data of the row: its thread, the depth and name of its call */
 	ROLE_ARGUMENTS = 11, /* text: arguments or return values of a call */
 	ROLE_STACK = 12,     /* u32 in the fixed part: id of a stack in the segment */
-	ROLE_PERIOD = 13,    /* u64 in the fixed part: the weight of a sample */
+	ROLE_PERIOD = 13,    /* u64 or, if an INT, i64 in the fixed part: the weight of a sample */
 	ROLE_WEIGHT = 14,    /* another weight of a sample: of another counter of its group */
 };
 

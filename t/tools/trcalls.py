@@ -453,10 +453,11 @@ class Events:
     @staticmethod
     def weight(row):
         """The field with the role PERIOD of the fixed part, else that of the type."""
-        periods = [f.offset for f in row.type.fields
+        periods = [f for f in row.type.fields
                    if (f.role, f.where, f.size) == (PERIOD, trvalues.FIXED, 8)]
         if periods:
-            return int.from_bytes(row.fixed[periods[-1]:periods[-1] + 8], "little")
+            at = periods[-1].offset
+            return int.from_bytes(row.fixed[at:at + 8], "little", signed=periods[-1].kind == trvalues.INT)
         return row.type.weight or 1
 
     def call(self, frame, leave, below, end, depth=None):

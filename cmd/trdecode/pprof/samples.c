@@ -27,6 +27,7 @@ struct sample {
 	int64_t values[VALUES_MOST];
 	struct label labels[LABELS_MOST]; /* without those of the lane */
 	unsigned nvalues, nlabels;
+	bool is_signed; /* the weight or the count is negative, as in the difference of profiles */
 	struct lane_entry lane;
 };
 
@@ -216,8 +217,9 @@ static unsigned make_fields(const struct pprof *p, const struct sample *s,
 	for (unsigned i = 0; i < profile->ntypes; i++, at += VALUE_SIZE)
 		field[n++] = (struct field_entry){
 			.name = pprof_string(p, profile->types[i].type),
-			.kind = i == p->types.weight || i == p->types.count ? FIELD_UINT
-									    : FIELD_INT,
+			.kind = !s->is_signed && (i == p->types.weight || i == p->types.count)
+					? FIELD_UINT
+					: FIELD_INT,
 			.role = i == p->types.weight  ? ROLE_PERIOD
 				: i == p->types.count ? ROLE_COUNT
 						      : ROLE_WEIGHT,
@@ -255,6 +257,8 @@ static uint32_t declare_type(struct pprof *p, const struct sample *s)
 	uint32_t *id;
 
 	p->key.size = 0;
+	if (buffer_u8(&p->key, s->is_signed))
+		return 0;
 	for (unsigned i = 0; i < s->nlabels; i++)
 		if (buffer_u64(&p->key, s->labels[i].key) ||
 		    buffer_u8(&p->key, s->labels[i].is_text))
@@ -274,21 +278,21 @@ static uint32_t declare_type(struct pprof *p, const struct sample *s)
 
 /* --- writing --- */
 
-/* Fill p->fixed and p->tail, and get the weight. -1: out of memory. */
+/* Fill p->fixed and p->tail, and get the weight, 0 for a negative one. -1: out of memory. */
 static int make_row(struct pprof *p, const struct sample *s, uint64_t *weight)
 {
+	int64_t unit = (int64_t)p->types.unit;
 	int bad = 0;
 
 	p->fixed.size = p->tail.size = 0;
 	for (unsigned i = 0; i < p->profile.ntypes; i++) {
-		uint64_t value = (uint64_t)s->values[i];
+		int64_t value = s->values[i];
 
-		if (i == p->types.weight && p->types.unit &&
-		    __builtin_mul_overflow(value, p->types.unit, &value))
-			value = TIME_LIMIT;
+		if (i == p->types.weight && unit && __builtin_mul_overflow(value, unit, &value))
+			value = s->values[i] < 0 ? -(int64_t)TIME_LIMIT : (int64_t)TIME_LIMIT;
 		if (i == p->types.weight)
-			*weight = value;
-		bad |= buffer_u64(&p->fixed, value);
+			*weight = value < 0 ? 0 : (uint64_t)value;
+		bad |= buffer_u64(&p->fixed, (uint64_t)value);
 	}
 	for (unsigned i = 0; i < s->nlabels; i++) {
 		const struct label *l = &s->labels[i];
@@ -318,17 +322,12 @@ int pprof_write_sample(struct pprof *p)
 
 	if (read_sample(p, &s) || make_row(p, &s, &weight))
 		return -1;
+	s.is_signed = s.values[p->types.weight] < 0 ||
+		      (p->types.count < VALUES_MOST && s.values[p->types.count] < 0);
 	if (s.nvalues != p->profile.ntypes)
 		input_damage(p->input, p->input->name,
 			     (uint64_t)(p->sample.at - p->profile.data.data),
 			     "a sample has %u values, not %u", s.nvalues, p->profile.ntypes);
-	if (s.values[p->types.weight] < 0 ||
-	    (p->types.count < VALUES_MOST && s.values[p->types.count] < 0)) {
-		input_damage(p->input, p->input->name,
-			     (uint64_t)(p->sample.at - p->profile.data.data),
-			     "a sample with a negative value is left out");
-		return 0;
-	}
 	/* saturates below where a time is damage */
 	p->elapsed += weight > TIME_LIMIT - 1 - p->elapsed ? TIME_LIMIT - 1 - p->elapsed : weight;
 	frames = p->stack.size / sizeof(uint32_t);

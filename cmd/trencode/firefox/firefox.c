@@ -8,6 +8,7 @@
 #include "common/value/json.h"
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/profile/names.h"
+#include "cmd/trencode/profile/sample_profile.h"
 
 /* The data of an open call with a number: the bytes of f->kept that are its attributes. */
 struct kept_call {
@@ -377,6 +378,7 @@ static void firefox_report(const struct firefox *f, struct remarks *r)
 		     f->subject == SUBJECT_CALLS
 			     ? "{sample|samples} left out: the profile is of calls"
 			     : "{event|events} of calls and of other types of samples left out");
+	remark_count(r, f->counts.negative, SAMPLES_NEGATIVE);
 	remark_count(r, f->counts.values,
 		     "{call|calls} without {its|their} arguments: stacks have no arguments");
 }

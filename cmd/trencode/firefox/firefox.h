@@ -102,6 +102,7 @@ struct firefox {
 	uint64_t origin; /* time that is shown as 0 */
 	struct {
 		uint64_t left_out; /* samples of other types, and calls of a profile of samples */
+		uint64_t negative; /* samples with a negative weight */
 		uint64_t values;   /* calls with arguments */
 		uint64_t lost;	   /* calls that ended without a leave */
 	} counts;

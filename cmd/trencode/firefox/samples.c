@@ -102,6 +102,10 @@ int firefox_sample(struct firefox *f, struct firefox_thread *th, const struct ev
 {
 	struct firefox_sample s = {ev->time, sample_weight(ev), node};
 
+	if (ev->type->kind == KIND_SAMPLE && sample_is_negative(ev)) {
+		f->counts.negative++;
+		return 0;
+	}
 	if (f->subject == SUBJECT_UNKNOWN)
 		choose_type(f, ev);
 	if (f->subject == SUBJECT_SAMPLES && sample_profile_same_type(f->type, ev->type))

@@ -3,8 +3,8 @@
  * "comm;frame;leaf WEIGHT", as stackcollapse-perf.pl writes them
  *
  * SELF is the time spent in the leaf itself with this stack above it, over all calls and threads,
- * in ns (or ticks, if the trace has no time). Stacks with 0 are left out: readers require positive
- * numbers.
+ * in ns (or ticks, if the trace has no time). Stacks with 0 are left out. Of the difference of two
+ * profiles it may be negative.
  */
 #include "cmd/trencode/profile/folded.h"
 
@@ -85,6 +85,7 @@ static int folded_end(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = en->state;
 
+	s->samples.is_signed = true;
 	if (stack_profile_finish(s, e))
 		return -1;
 	if (call_stacks_fold(&s->stacks) ||

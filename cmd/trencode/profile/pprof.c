@@ -75,6 +75,16 @@ static int put_message(struct encoding *en, uint32_t field, struct error *e)
 
 /* --- samples --- */
 
+/* Returns the self value of a stack as an int64 of protobuf. */
+static uint64_t value_of(const struct stack_node *n)
+{
+	int128 self = stack_tree_self(n);
+
+	return (uint64_t)(self < INT64_MIN   ? INT64_MIN
+			  : self > INT64_MAX ? INT64_MAX
+					     : (int64_t)self);
+}
+
 /* Write the sample of a node: the locations of its name, its caller's and so on. The number of a
  * location is that of the name + 1. */
 static int put_sample(struct encoding *en, uint32_t node, struct error *e)
@@ -89,7 +99,7 @@ static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 	if (protobuf_message(&s->message, 1, &s->part))
 		return error_no_memory(e);
 	s->part.size = 0;
-	if (buffer_uleb(&s->part, n->calls) || buffer_uleb(&s->part, n->self) ||
+	if (buffer_uleb(&s->part, n->calls) || buffer_uleb(&s->part, value_of(n)) ||
 	    protobuf_message(&s->message, 2, &s->part))
 		return error_no_memory(e);
 	return put_message(en, SAMPLE, e);
@@ -101,7 +111,8 @@ static int put_samples(struct encoding *en, struct error *e)
 	const struct stack_tree *t = &s->profile.stacks.tree;
 
 	for (uint32_t i = 1; i < t->count; i++)
-		if (t->nodes[i].parent != STACK_LOOSE && (t->nodes[i].self || t->nodes[i].calls) &&
+		if (t->nodes[i].parent != STACK_LOOSE &&
+		    (t->nodes[i].self || t->nodes[i].minus || t->nodes[i].calls) &&
 		    put_sample(en, i, e))
 			return -1;
 	return 0;
@@ -263,6 +274,7 @@ static int pprof_begin(struct encoding *en, struct error *e)
 	    deflateInit2(&s->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return error_no_memory(e);
+	s->profile.samples.is_signed = true;
 	s->packing = true;
 	/* string 0 is empty */
 	return intern_string(&s->strings, "") == INTERN_NONE ? error_no_memory(e) : 0;

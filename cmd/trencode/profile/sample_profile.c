@@ -34,12 +34,15 @@ bool sample_profile_same_type(const struct type *a, const struct type *b)
 }
 
 /* Get the weight of a sample. false: it has none. */
-static bool weight_of(struct sample_profile *p, const struct event *ev, uint64_t *weight)
+static bool weight_of(struct sample_profile *p, const struct event *ev, int128 *weight)
 {
 	bool field = weighs_field(p);
 	struct field_value v;
 
-	*weight = weighs(p, "count") ? 1 : sample_weight(ev);
+	*weight = type_weight_is_signed(ev->type) ? (int64_t)sample_weight(ev)
+						  : (int128)sample_weight(ev);
+	if (weighs(p, "count"))
+		*weight = 1;
 	if (!field && !weighs(p, "count"))
 		return true;
 	if (p->fields != ev->type)
@@ -49,11 +52,10 @@ static bool weight_of(struct sample_profile *p, const struct event *ev, uint64_t
 	if (!p->field)
 		return !field;
 	field_get(ev, p->field, 0, &v);
-	if (v.form == FORM_UINT || (v.form == FORM_INT && v.i >= 0)) {
-		*weight = v.u;
-		return true;
-	}
-	return !field;
+	if (v.form != FORM_UINT && v.form != FORM_INT)
+		return !field;
+	*weight = v.form == FORM_INT ? v.i : (int128)v.u;
+	return true;
 }
 
 /* Get the node of the thread of a sample, mostly that of the last one. Returns 0, or -1 when out of
@@ -106,9 +108,18 @@ static struct typed_samples *typed_of(struct sample_profile *p, const struct typ
 	return &t[p->ntyped++];
 }
 
+/* Add a weight to a sum of those above 0, or of those below. */
+static void add_weight(uint64_t *self, uint64_t *minus, int128 weight)
+{
+	if (weight < 0)
+		add_saturated(minus, (uint64_t)-weight);
+	else
+		add_saturated(self, (uint64_t)weight);
+}
+
 /* Add a sample of a type that is not the first. */
 static int add_typed(struct sample_profile *p, const struct type *type, uint32_t node,
-		     uint64_t weight)
+		     int128 weight)
 {
 	struct typed_samples *t = typed_of(p, type);
 	uint32_t number = t ? idmap_get(&t->numbers, node) : 0;
@@ -125,7 +136,7 @@ static int add_typed(struct sample_profile *p, const struct type *type, uint32_t
 	}
 	t->samples++;
 	t->sums[number - 1].samples++;
-	add_saturated(&t->sums[number - 1].weight, weight);
+	add_weight(&t->sums[number - 1].weight, &t->sums[number - 1].minus, weight);
 	return 0;
 }
 
@@ -135,7 +146,7 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 	enum profile_subject subject =
 		ev->type->kind == KIND_SAMPLE ? SUBJECT_SAMPLES : SUBJECT_STACKS;
 	uint32_t node;
-	uint64_t weight;
+	int128 weight;
 
 	choose_subject(p, ev);
 	if (p->subject != subject) {
@@ -157,7 +168,8 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 	if (subject == SUBJECT_STACKS || !sample_profile_same_type(p->type, ev->type))
 		return add_typed(p, ev->type, node, weight);
 	p->first++;
-	stack_tree_call(&cs->tree, node, weight, 0);
+	cs->tree.nodes[node].calls++;
+	add_weight(&cs->tree.nodes[node].self, &cs->tree.nodes[node].minus, weight);
 	return 0;
 }
 
@@ -177,9 +189,10 @@ static void choose_type(struct sample_profile *p, struct stack_tree *t)
 			most = &p->typed[i];
 	if (most) {
 		for (size_t i = 1; i < t->count; i++)
-			t->nodes[i].self = t->nodes[i].calls = 0;
+			t->nodes[i].self = t->nodes[i].minus = t->nodes[i].calls = 0;
 		for (size_t i = 0; i < most->count; i++) {
 			t->nodes[most->sums[i].node].self = most->sums[i].weight;
+			t->nodes[most->sums[i].node].minus = most->sums[i].minus;
 			t->nodes[most->sums[i].node].calls = most->sums[i].samples;
 		}
 		p->samples += p->first;
@@ -189,6 +202,19 @@ static void choose_type(struct sample_profile *p, struct stack_tree *t)
 	if (weighs_field(p))
 		p->field = field_find(p->type, p->weight);
 	drop_typed(p);
+}
+
+/* Make the self value of a stack of samples one number. */
+static void take_net(struct sample_profile *p, struct stack_node *n)
+{
+	uint64_t both = n->self < n->minus ? n->self : n->minus;
+
+	n->self -= both;
+	n->minus -= both;
+	if (p->is_signed || !n->minus)
+		return;
+	p->negative++;
+	n->minus = n->calls = 0;
 }
 
 void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
@@ -210,6 +236,7 @@ void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
 
 		if (n->parent == STACK_LOOSE)
 			continue;
+		take_net(p, n);
 		add_saturated(&n->total, n->self);
 		if (n->parent != STACK_ROOT)
 			add_saturated(&t->nodes[n->parent].total, n->total);
@@ -267,6 +294,9 @@ void sample_profile_report(const struct sample_profile *p, struct remarks *r)
 			     ? "{sample|samples} left out: the profile is of calls"
 			     : "{sample|samples} of other types left out");
 	remark_count(r, p->calls, "{row|rows} of calls left out: the profile is of samples");
+	remark_count(
+		r, p->negative,
+		"{stack|stacks} with a negative weight left out: -t folded and -t pprof hold them");
 	remark_count(r, p->weightless, "{sample|samples} without the field of --weight left out");
 }
 

@@ -23,6 +23,9 @@ enum profile_subject {
 	SUBJECT_STACKS,
 };
 
+#define SAMPLES_NEGATIVE                                                                           \
+	"{sample|samples} with a negative weight left out: -t folded and -t pprof hold them"
+
 /* The samples of one type, summed by their stacks. */
 struct typed_samples {
 	const struct type *type;
@@ -30,7 +33,7 @@ struct typed_samples {
 	struct idmap numbers; /* by node: number of its sum, from 1 */
 	struct typed_sum {
 		uint32_t node;
-		uint64_t weight, samples;
+		uint64_t weight, minus, samples; /* minus: as in struct stack_node */
 	} * sums;
 	size_t count, capacity;
 };
@@ -39,6 +42,7 @@ struct typed_samples {
 struct sample_profile {
 	const char *weight; /* --weight: "dur", "count", "period" or a field; NULL: the usual one */
 	const char *pair;   /* --pair; NULL: not given */
+	bool is_signed;	    /* the format holds negative sums */
 	bool by_comm;	    /* the name of the thread is the outermost frame */
 	bool rooted;	    /* comm and root are those of the last sample */
 	uint32_t comm, root; /* with by_comm: number of the text; node */
@@ -53,6 +57,7 @@ struct sample_profile {
 	bool ticks;		   /* times of pairs are ticks */
 	uint64_t samples, calls;   /* events of other subjects */
 	uint64_t weightless;	   /* samples without the field of --weight */
+	uint64_t negative;	   /* stacks left out, without is_signed */
 };
 
 /* Test whether weights of two types may be added: they are one type of several inputs. */

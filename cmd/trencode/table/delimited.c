@@ -87,6 +87,7 @@ static int delimited_put_cell(struct delimited *s, enum row_column c)
 	switch (row_column_form(c)) {
 	case COLUMN_TIME:
 	case COLUMN_FLAG: text_u64(s->out, cell->number); return 0;
+	case COLUMN_WEIGHT:
 	case COLUMN_SMALL: text_i64(s->out, (int64_t)cell->number); return 0;
 	case COLUMN_NAME:
 		text = location_names_get(&s->texts, (uint32_t)cell->number, &size);

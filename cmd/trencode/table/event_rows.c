@@ -38,7 +38,7 @@ static const struct {
 	[ROW_CLASS] = {"class", COLUMN_NAME},
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 	[ROW_STACK] = {"stack", COLUMN_OBJECT},
-	[ROW_WEIGHT] = {"weight", COLUMN_TIME},
+	[ROW_WEIGHT] = {"weight", COLUMN_WEIGHT},
 	[ROW_CONTINUES] = {"continues", COLUMN_NAME},
 };
 
@@ -132,6 +132,15 @@ static void rows_put_number(struct event_rows *r, enum row_column c, uint64_t n)
 {
 	r->present |= 1u << c;
 	r->cells[c].number = n;
+}
+
+static void rows_put_weight(struct event_rows *r, const struct event *ev)
+{
+	uint64_t weight = sample_weight(ev);
+
+	if (weight > INT64_MAX && !sample_is_negative(ev))
+		weight = INT64_MAX;
+	rows_put_number(r, ROW_WEIGHT, weight);
 }
 
 static int rows_put_text(struct event_rows *r, enum row_column c, struct text_ref text)
@@ -354,7 +363,7 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 	    (kind && rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_SAMPLE)
-		rows_put_number(r, ROW_WEIGHT, sample_weight(ev));
+		rows_put_weight(r, ev);
 	if (stack && rows_put_stack(r, stack))
 		return error_no_memory(e);
 	rows_put_cpu(r, ev);

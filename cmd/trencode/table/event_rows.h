@@ -46,6 +46,7 @@ enum row_column {
 /* The values of a column. */
 enum row_form {
 	COLUMN_TIME,   /* u64: ns or ticks */
+	COLUMN_WEIGHT, /* i64; larger ones count as INT64_MAX */
 	COLUMN_SMALL,  /* i32 */
 	COLUMN_FLAG,   /* 0 or 1 */
 	COLUMN_NAME,   /* a string of the dictionary, often repeated */

@@ -43,12 +43,15 @@ static void ndjson_make_keys(struct ndjson *s)
 	}
 }
 
-static char *ndjson_put_time(const struct ndjson *s, char *p, uint64_t time)
+/* Write a time, or a weight, which may be negative. */
+static char *ndjson_put_time(const struct ndjson *s, char *p, uint64_t time, bool negative)
 {
 	bool quote = s->quote_numbers && time > 1ull << 53;
 
 	if (quote)
 		*p++ = '"';
+	if (negative)
+		*p++ = '-';
 	p = decimal_at(p, time);
 	if (quote)
 		*p++ = '"';
@@ -119,7 +122,11 @@ static char *ndjson_put_cell(struct ndjson *s, char *p, const struct key *key)
 		return p + 4;
 	cell = &s->rows.cells[key->column];
 	switch (key->form) {
-	case COLUMN_TIME: return ndjson_put_time(s, p, cell->number);
+	case COLUMN_TIME: return ndjson_put_time(s, p, cell->number, false);
+	case COLUMN_WEIGHT:
+		return ndjson_put_time(s, p,
+				       cell->number > INT64_MAX ? -cell->number : cell->number,
+				       cell->number > INT64_MAX);
 	case COLUMN_SMALL: return ndjson_put_small(p, (int64_t)cell->number);
 	case COLUMN_FLAG: return ndjson_put_flag(p, cell->number);
 	case COLUMN_NAME: return ndjson_put_name(s, p, (uint32_t)cell->number);

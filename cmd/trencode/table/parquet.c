@@ -96,9 +96,10 @@ static int parquet_write_row(struct event_rows *r, struct error *e)
 static int parquet_begin(struct encoding *en, struct error *e)
 {
 	static const enum parquet_kind kinds[] = {
-		[COLUMN_TIME] = PARQUET_TIME,	  [COLUMN_SMALL] = PARQUET_SMALL,
-		[COLUMN_FLAG] = PARQUET_FLAG,	  [COLUMN_NAME] = PARQUET_NAME,
-		[COLUMN_OBJECT] = PARQUET_OBJECT, [COLUMN_FIELD] = PARQUET_OBJECT};
+		[COLUMN_TIME] = PARQUET_TIME,	[COLUMN_WEIGHT] = PARQUET_INT,
+		[COLUMN_SMALL] = PARQUET_SMALL, [COLUMN_FLAG] = PARQUET_FLAG,
+		[COLUMN_NAME] = PARQUET_NAME,	[COLUMN_OBJECT] = PARQUET_OBJECT,
+		[COLUMN_FIELD] = PARQUET_OBJECT};
 	struct parquet *s = event_rows_begin(en, sizeof(struct parquet), parquet_write_row, e);
 
 	if (!s)

@@ -17,6 +17,7 @@
 #include "common/util/buffer_file.h"
 #include "common/value/json.h"
 #include "cmd/trencode/tick_scale.h"
+#include "cmd/trencode/profile/sample_profile.h"
 
 static void chrome_begin_line(struct chrome_output *s)
 {
@@ -302,6 +303,10 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	s->attributes.phase_apart = flow;
 	if (chrome_pairs_event(s, ev, prefix, e) || chrome_scheduling_event(s->scheduling, ev, e))
 		return -1;
+	if (ev->type->kind == KIND_SAMPLE && sample_is_negative(ev)) {
+		s->negative++;
+		return 0;
+	}
 	if (ev->type->kind == KIND_SAMPLE)
 		return chrome_sample(s, ev, prefix) ? error_no_memory(e) : 0;
 	buffer_clear(&s->bytes);
@@ -462,6 +467,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 	location_names_report(&s->names, en->options->remarks);
 	spans_report(&s->spans, en->options->drop, en->options->remarks);
 	attributes_report(&s->attributes, en->options->remarks);
+	remark_count(en->options->remarks, s->negative, SAMPLES_NEGATIVE);
 	remark_count(en->options->remarks, s->early,
 		     "{time is|times are} negative, as {it is|they are} before the first event "
 		     "(--rebase=none writes {it|them} unchanged)");

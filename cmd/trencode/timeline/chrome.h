@@ -49,6 +49,7 @@ struct chrome_output {
 	const struct clock *clock;
 	uint64_t first; /* time of the stream's first event, of a snapshot; 2^64-1: not known */
 	uint64_t origin, overlapping, early; /* early: number of times before the origin */
+	uint64_t negative;		     /* samples left out */
 	bool started, any;
 	bool at_end;	   /* after the last event: calls that end now are still open */
 	bool kernel;	   /* calls in the kernel were written */

@@ -32,7 +32,7 @@ struct chart_run {
 	const struct type *sampled; /* of the samples that are shown */
 	struct buffer frames;	    /* locations of a stack, innermost first */
 	struct other_events others;
-	uint64_t crossing, samples;
+	uint64_t crossing, samples, negative;
 	uint64_t elapsed; /* with timeless: weight of the samples so far */
 	bool started, drop, timeless;
 };
@@ -250,6 +250,10 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 		s->samples++;
 		return 0;
 	}
+	if (sample_is_negative(ev)) {
+		s->negative++;
+		return 0;
+	}
 	return add_sample(s, ev) ? error_no_memory(e) : 0;
 }
 
@@ -303,6 +307,7 @@ static void chart_report(const struct chart_run *s, struct remarks *r)
 		       "trfilter 'type == ...'",
 		       s->chart.sampled);
 	remark_count(r, s->samples, "{sample|samples} of other types left out");
+	remark_count(r, s->negative, SAMPLES_NEGATIVE);
 	remark_count(r, s->others.count,
 		     "other {event|events} left out: flame charts show calls and samples only");
 }

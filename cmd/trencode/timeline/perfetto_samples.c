@@ -15,6 +15,7 @@
 #include "cmd/trencode/timeline/perfetto_samples.h"
 #include "common/stream/field.h"
 #include "common/util/utf8.h"
+#include "cmd/trencode/profile/sample_profile.h"
 
 enum {
 	FIRST_SEQUENCE = 1000, /* of samples: more than other sequences have */
@@ -38,7 +39,8 @@ struct perfetto_samples {
 	size_t nmaps;
 	struct buffer message, text, path; /* path: u32 locations, innermost first */
 	struct buffer interned;
-	uint64_t reduced; /* samples with fields beside the weight */
+	uint64_t negative; /* samples left out */
+	uint64_t reduced;  /* samples with fields beside the weight */
 };
 
 struct perfetto_samples *perfetto_samples_new(void)
@@ -67,6 +69,7 @@ void perfetto_samples_free(struct perfetto_samples *k)
 
 void perfetto_samples_report(const struct perfetto_samples *k, struct remarks *r)
 {
+	remark_count(r, k->negative, SAMPLES_NEGATIVE);
 	remark_count(r, k->reduced,
 		     "{sample has|samples have} fields beside the weight, which are left out");
 }
@@ -353,6 +356,10 @@ int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
 	struct buffer *b = &k->text;
 	uint64_t total, token;
 
+	if (sample_is_negative(ev)) {
+		k->negative++;
+		return 0;
+	}
 	if (sequence_of(s, ev, &sequence, e))
 		return -1;
 	k->interned.size = 0;

@@ -76,7 +76,9 @@ struct speedscope {
 	size_t nopen, open_capacity;
 	uint64_t first, last; /* times of the first and of the last event */
 	uint64_t origin;      /* time that is shown as 0 */
-	uint64_t overlapping, others;
+	struct {
+		uint64_t overlapping, others, negative;
+	} counts;
 	uint64_t latest; /* time of the event added last, which is after the next one */
 	const struct clock *clock;
 	const struct encode_options *options;
@@ -128,7 +130,7 @@ static int speedscope_end_call(void *ctx, const struct span *span, const struct 
 	if (span->unfinished && s->options->drop)
 		return 0;
 	if (span->crossing) {
-		s->overlapping++;
+		s->counts.overlapping++;
 		return 0;
 	}
 	p = speedscope_profile_of(s, span->thread, span->lane, span->end);
@@ -162,7 +164,11 @@ static int speedscope_other_event(void *ctx, const struct event *ev, struct erro
 	struct type_profile *t;
 
 	if (ev->type->kind != KIND_SAMPLE && !r.stack) {
-		s->others++;
+		s->counts.others++;
+		return 0;
+	}
+	if (ev->type->kind == KIND_SAMPLE && sample_is_negative(ev)) {
+		s->counts.negative++;
 		return 0;
 	}
 	p = speedscope_profile_of(s, calls_thread(ev), ev->lane, ev->time);
@@ -444,8 +450,9 @@ static int speedscope_end(struct encoding *en, struct error *e)
 		return 0;
 	location_names_report(&s->names, remarks);
 	spans_report(&s->spans, s->options->drop, remarks);
-	remark_count(remarks, s->overlapping, SPANS_OVERLAP);
-	remark_count(remarks, s->others,
+	remark_count(remarks, s->counts.overlapping, SPANS_OVERLAP);
+	remark_count(remarks, s->counts.negative, SAMPLES_NEGATIVE);
+	remark_count(remarks, s->counts.others,
 		     "other {event|events} left out: speedscope has calls and samples, no values");
 	return 0;
 }

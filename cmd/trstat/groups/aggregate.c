@@ -9,7 +9,7 @@ static struct aggregate_field *fields_of(const struct aggregate *a, const struct
 
 void aggregate_init(struct aggregate *a, const struct columns_wanted *w)
 {
-	a->total_min = a->self_min = UINT64_MAX;
+	aggregate_no_extremes(a);
 	if (w->times) {
 		struct aggregate_times *t = aggregate_part(a, w->times);
 
@@ -38,6 +38,42 @@ void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, ui
 		squares_add(aggregate_part(a, w->total_stdev), total);
 	if (w->self_stdev)
 		squares_add(aggregate_part(a, w->self_stdev), self);
+}
+
+static uint64_t magnitude(int128 value)
+{
+	return (uint64_t)(value < 0 ? -value : value);
+}
+
+static int64_t limited(int128 value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+int aggregate_signed(struct aggregate *a, const struct columns_wanted *w, int128 total, int128 self,
+		     bool recursive, uint64_t time)
+{
+	a->calls++;
+	*(recursive ? &a->recursive : &a->total) += total;
+	a->self += self;
+	aggregate_total_extremes(a, limited(total), limited(total));
+	aggregate_self_extremes(a, limited(self), limited(self));
+	/* the square does not depend on the sign */
+	if (w->rarely)
+		aggregate_call_rare(a, w, magnitude(total), magnitude(self), time);
+	return w->histogram ? histogram_add(aggregate_part(a, w->histogram),
+					    total < 0 ? 0 : (uint64_t)total)
+			    : 0;
+}
+
+uint64_t aggregate_quantile(const struct aggregate *a, const struct columns_wanted *w,
+			    uint64_t numerator, uint64_t denominator)
+{
+	int64_t min = a->total_min < 0 ? 0 : a->total_min,
+		max = a->total_max < 0 ? 0 : a->total_max;
+
+	return histogram_quantile(aggregate_part(a, w->histogram), numerator, denominator,
+				  (uint64_t)min, (uint64_t)max);
 }
 
 void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field)
@@ -90,9 +126,9 @@ static int merge_field(struct aggregate_field *into, const struct aggregate_fiel
 }
 
 /* Groups that are merged have the same sum of all groups, new ones none. */
-static void keep_whole(uint128 *into, const uint128 *from)
+static void keep_whole(int128 *into, const int128 *from)
 {
-	*into = *from > *into ? *from : *into;
+	*into = *into ? *into : *from;
 }
 
 int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
@@ -102,8 +138,7 @@ int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
 		errno = EOVERFLOW;
 		return -1;
 	}
-	if (from->self_max > into->self_max)
-		into->self_max = from->self_max;
+	aggregate_self_extremes(into, from->self_min, from->self_max);
 	return w->self_stdev ? squares_merge(aggregate_part(into, w->self_stdev),
 					     aggregate_part(from, w->self_stdev))
 			     : 0;
@@ -130,14 +165,8 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 		errno = EOVERFLOW;
 		return -1;
 	}
-	if (from->total_min < into->total_min)
-		into->total_min = from->total_min;
-	if (from->total_max > into->total_max)
-		into->total_max = from->total_max;
-	if (from->self_min < into->self_min)
-		into->self_min = from->self_min;
-	if (from->self_max > into->self_max)
-		into->self_max = from->self_max;
+	aggregate_total_extremes(into, from->total_min, from->total_max);
+	aggregate_self_extremes(into, from->self_min, from->self_max);
 	if (w->times) {
 		struct aggregate_times *t = aggregate_part(into, w->times);
 		const struct aggregate_times *u = aggregate_part(from, v->times);

@@ -8,7 +8,7 @@
  *
  * The meaning of the numbers is that of uftrace report 0.19: total is the
  * sum over calls with no call of the same function below them; averages, extremes, deviation and
- * percentiles cover every call.
+ * percentiles cover every call. A sample counts as a call; its weight may be negative.
  */
 #ifndef TR_TRSTAT_GROUPS_AGGREGATE_H
 #define TR_TRSTAT_GROUPS_AGGREGATE_H
@@ -37,7 +37,7 @@ struct columns_wanted {
 	uint32_t total_stdev; /* struct squares of total times */
 	uint32_t self_stdev;  /* struct squares of self times */
 	uint32_t busy;	      /* uint128: time of pairs, split at the edges of buckets */
-	uint32_t whole;	      /* uint128: sum of the self values of all groups (statistics_show) */
+	uint32_t whole;	      /* int128: sum of the self values of all groups (statistics_show) */
 	uint32_t fields;      /* array of struct aggregate_field */
 	uint32_t field_count;
 	struct wanted_field *field;
@@ -47,10 +47,11 @@ struct columns_wanted {
 struct aggregate {
 	uint64_t calls;	   /* number of finished calls */
 	uint64_t instants; /* number of rows without a time of their own */
-	uint128 total;	   /* sum over calls that are not recursive */
-	uint128 recursive; /* sum over recursive calls */
-	uint128 self;	   /* sum over all calls */
-	uint64_t total_min, total_max, self_min, self_max; /* UINT64_MAX and 0 without calls */
+	int128 total;	   /* sum over calls that are not recursive */
+	int128 recursive;  /* sum over recursive calls */
+	int128 self;	   /* sum over all calls */
+	/* INT64_MAX and INT64_MIN without calls; larger values count as INT64_MAX */
+	int64_t total_min, total_max, self_min, self_max;
 };
 
 /* Times of the first and the last row; none while first > last. */
@@ -78,6 +79,30 @@ void aggregate_free(struct aggregate *a, const struct columns_wanted *w);
 void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
 			 uint64_t self, uint64_t time);
 
+/* Add a sample whose total or self value is negative, or a call with one above INT64_MAX. A
+ * negative value counts in histograms as 0. */
+int aggregate_signed(struct aggregate *a, const struct columns_wanted *w, int128 total, int128 self,
+		     bool recursive, uint64_t time);
+
+static inline void aggregate_no_extremes(struct aggregate *a)
+{
+	a->total_min = a->self_min = INT64_MAX;
+	a->total_max = a->self_max = INT64_MIN;
+}
+
+/* Take extremes of values. */
+static inline void aggregate_total_extremes(struct aggregate *a, int64_t least, int64_t most)
+{
+	a->total_min = least < a->total_min ? least : a->total_min;
+	a->total_max = most > a->total_max ? most : a->total_max;
+}
+
+static inline void aggregate_self_extremes(struct aggregate *a, int64_t least, int64_t most)
+{
+	a->self_min = least < a->self_min ? least : a->self_min;
+	a->self_max = most > a->self_max ? most : a->self_max;
+}
+
 /*
  * Add one finished call: total is its time from enter to leave, self that time less its callees',
  * recursive whether a frame of the same location is open below it, at the time of the leave.
@@ -85,22 +110,34 @@ void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, ui
 static inline int aggregate_call(struct aggregate *a, const struct columns_wanted *w,
 				 uint64_t total, uint64_t self, bool recursive, uint64_t time)
 {
+	if (__builtin_expect((total | self) > INT64_MAX, 0))
+		return aggregate_signed(a, w, total, self, recursive, time);
 	a->calls++;
 	if (__builtin_expect(recursive, 0))
 		a->recursive += total;
 	else
 		a->total += total;
 	a->self += self;
-	a->total_min = total < a->total_min ? total : a->total_min;
-	a->total_max = total > a->total_max ? total : a->total_max;
-	a->self_min = self < a->self_min ? self : a->self_min;
-	a->self_max = self > a->self_max ? self : a->self_max;
+	aggregate_total_extremes(a, (int64_t)total, (int64_t)total);
+	aggregate_self_extremes(a, (int64_t)self, (int64_t)self);
 	if (__builtin_expect(w->rarely, 0))
 		aggregate_call_rare(a, w, total, self, time);
 	if (w->histogram)
 		return histogram_add(aggregate_part(a, w->histogram), total);
 	return 0;
 }
+
+/* Returns the total of all calls, recursions too. */
+static inline int128 aggregate_every(const struct aggregate *a)
+{
+	int128 sum;
+
+	return __builtin_add_overflow(a->total, a->recursive, &sum) ? INT128_MAX : sum;
+}
+
+/* Returns a quantile of the total times, where there is a histogram; a negative one is 0. */
+uint64_t aggregate_quantile(const struct aggregate *a, const struct columns_wanted *w,
+			    uint64_t numerator, uint64_t denominator);
 
 /* Add the time of a call that goes on in another trace, which counts it. */
 static inline void aggregate_part_of_call(struct aggregate *a, uint64_t total, uint64_t self,

@@ -29,7 +29,7 @@ static int add_group(struct distribution *d, const struct table *t, const struct
 	struct column_value sum;
 
 	if (!h->keyed) {
-		d->sum += (int128)(a->total + a->recursive);
+		d->sum += aggregate_every(a);
 		widen(d, (struct column_value){a->calls > 0, a->total_min},
 		      (struct column_value){a->calls > 0, a->total_max});
 		return histogram_merge(&d->positive, aggregate_part(a, c->wanted.histogram));

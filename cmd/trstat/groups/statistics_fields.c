@@ -13,7 +13,9 @@ static bool wanted_value(struct dictionary *d, const struct event *e, const stru
 	const char *name = f->name;
 
 	if (f->time && times->known) {
-		v->form = FORM_UINT;
+		v->form = e && e->type->kind == KIND_SAMPLE && type_weight_is_signed(e->type)
+				  ? FORM_INT
+				  : FORM_UINT;
 		v->u = f->time == TIME_TOTAL ? times->total : times->self;
 		return true;
 	}

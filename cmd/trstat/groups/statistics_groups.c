@@ -64,7 +64,7 @@ struct aggregate *statistics_group(struct statistics *s, const struct event_ref 
 int statistics_share(struct statistics *s)
 {
 	const struct groups *g = &s->groups;
-	uint128 *whole = NULL;
+	int128 *whole = NULL;
 	size_t type = 0, size = 0;
 
 	while (type < s->keys->count && s->keys->key[type].kind != BY_TYPE)
@@ -79,9 +79,9 @@ int statistics_share(struct statistics *s)
 			return -1;
 		}
 		if (i >= g->count)
-			*(uint128 *)aggregate_part(a, s->columns->wanted.whole) = whole[at];
+			*(int128 *)aggregate_part(a, s->columns->wanted.whole) = whole[at];
 		else if (__builtin_add_overflow(whole[at], a->self, &whole[at]))
-			whole[at] = UINT128_MAX;
+			whole[at] = INT128_MAX;
 	}
 	free(whole);
 	return 0;

@@ -75,6 +75,18 @@ static uint32_t note_function(struct sample_counts *c, uint32_t function, uint32
 
 /* --- frames --- */
 
+/* Add the total and a self value of a sample. */
+static int add_weight(const struct statistics *s, struct aggregate *a,
+		      const struct event_ref *subject, uint64_t self, bool recursive)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+
+	if (type_weight_is_signed(subject->type))
+		return aggregate_signed(a, w, (int64_t)subject->total, (int64_t)self, recursive,
+					subject->time);
+	return aggregate_call(a, w, subject->total, self, recursive, subject->time);
+}
+
 /* Count a sample in one group. */
 static int add_to_group(struct statistics *s, const struct event_ref *subject, bool recursive)
 {
@@ -84,7 +96,7 @@ static int add_to_group(struct statistics *s, const struct event_ref *subject, b
 	if (statistics_selects(s) && !statistics_is_selected(s, subject))
 		return s->out_of_memory ? -1 : 0;
 	a = statistics_group(s, subject);
-	if (!a || aggregate_call(a, w, subject->total, subject->self, recursive, subject->time))
+	if (!a || add_weight(s, a, subject, subject->self, recursive))
 		return -1;
 	return w->field_count ? statistics_add_fields(s, a, subject->event, subject->lane, false,
 						      &(struct statistics_times){
@@ -224,8 +236,8 @@ static int add_to_frames(struct statistics *s, const struct event_ref *subject,
 
 	for (uint32_t at = frames[stack].group ? stack : frames[stack].next; at;
 	     at = frames[at].next)
-		if (aggregate_call(frames[at].group, &s->columns->wanted, subject->total,
-				   at == first ? subject->total : 0, false, subject->time))
+		if (add_weight(s, frames[at].group, subject, at == first ? subject->total : 0,
+			       false))
 			return -1;
 	return 0;
 }

@@ -11,7 +11,8 @@
 
 #include "cmd/trstat/groups/statistics_private.h"
 
-/* Larger weights are not summed, so the sums of 2^20 samples do not overflow. */
+/* Larger weights, and negative ones, are not summed, so the sums of 2^20 samples do not overflow.
+ */
 #define WEIGHT_MOST ((uint64_t)1 << 44)
 
 /* Find the sums of a type, or free ones. NULL: there are no more. */
@@ -163,8 +164,7 @@ static void add_own(struct type_sums *t, const struct known_frame *known)
 		t->sum[known[i].first].own += sum->count;
 		a = t->frame[known[i].first].group;
 		a->self += sum->weight;
-		a->self_min = sum->least < a->self_min ? sum->least : a->self_min;
-		a->self_max = sum->most > a->self_max ? sum->most : a->self_max;
+		aggregate_self_extremes(a, (int64_t)sum->least, (int64_t)sum->most);
 	}
 }
 
@@ -176,11 +176,10 @@ static int add_to_frame(const struct statistics *s, struct aggregate *a,
 
 	a->calls += sum->count;
 	a->total += sum->weight;
-	a->total_min = sum->least < a->total_min ? sum->least : a->total_min;
-	a->total_max = sum->most > a->total_max ? sum->most : a->total_max;
+	aggregate_total_extremes(a, (int64_t)sum->least, (int64_t)sum->most);
 	/* samples of callees have no self value in the group */
 	if (sum->count > sum->own)
-		a->self_min = 0;
+		aggregate_self_extremes(a, 0, 0);
 	return histogram && sum->bucketed ? histogram_add_bucket(aggregate_part(a, histogram),
 								 sum->bucket, sum->bucketed)
 					  : 0;

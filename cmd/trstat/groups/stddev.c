@@ -51,8 +51,9 @@ static uint128 root_bound(struct u256 a)
 	return (uint128)1 << (bits < 127 ? bits : 127);
 }
 
-uint64_t stddev_of(uint64_t n, uint128 sum, const struct squares *squares)
+uint64_t stddev_of(uint64_t n, int128 signed_sum, const struct squares *squares)
 {
+	uint128 sum = (uint128)(signed_sum < 0 ? -signed_sum : signed_sum);
 	struct u256 v, sum2;
 	uint128 low, high, bound;
 

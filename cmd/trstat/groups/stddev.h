@@ -29,6 +29,6 @@ int squares_merge(struct squares *into, const struct squares *from);
  * sqrt(mean of squares - square of mean), rounded to the nearest integer, halves up: the result s
  * has (s - 1/2)^2 <= variance < (s + 1/2)^2. n values (0 gives 0) with that sum and sum of squares.
  */
-uint64_t stddev_of(uint64_t n, uint128 sum, const struct squares *squares);
+uint64_t stddev_of(uint64_t n, int128 sum, const struct squares *squares);
 
 #endif

@@ -223,10 +223,13 @@ int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct col
 	if (!a->calls)
 		bad = bad || buffer_u8(b, aggregate_has_times(a));
 	if (aggregate_has_times(a))
-		bad = bad || packed_put_u128(b, a->total) || packed_put_u128(b, a->recursive) ||
-		      packed_put_u128(b, a->self) || buffer_uleb(b, a->total_min) ||
-		      buffer_uleb(b, a->total_max) || buffer_uleb(b, a->self_min) ||
-		      buffer_uleb(b, a->self_max);
+		bad = bad || packed_put_u128(b, (uint128)a->total) ||
+		      packed_put_u128(b, (uint128)a->recursive) ||
+		      packed_put_u128(b, (uint128)a->self) ||
+		      buffer_uleb(b, (uint64_t)a->total_min) ||
+		      buffer_uleb(b, (uint64_t)a->total_max) ||
+		      buffer_uleb(b, (uint64_t)a->self_min) ||
+		      buffer_uleb(b, (uint64_t)a->self_max);
 	if (w->times) {
 		const struct aggregate_times *t = aggregate_part(a, w->times);
 
@@ -252,13 +255,15 @@ int unpack_aggregate(struct packed *in, struct aggregate *a, const struct column
 	a->calls = packed_u64(in);
 	a->instants = packed_u64(in);
 	if (a->calls || packed_limited(in, 1)) {
-		a->total = packed_u128(in);
-		a->recursive = packed_u128(in);
-		a->self = packed_u128(in);
-		a->total_min = packed_u64(in);
-		a->total_max = packed_u64(in);
-		a->self_min = packed_u64(in);
-		a->self_max = packed_u64(in);
+		a->total = (int128)packed_u128(in);
+		a->recursive = (int128)packed_u128(in);
+		a->self = (int128)packed_u128(in);
+		a->total_min = (int64_t)packed_u64(in);
+		a->total_max = (int64_t)packed_u64(in);
+		a->self_min = (int64_t)packed_u64(in);
+		a->self_max = (int64_t)packed_u64(in);
+		if (!a->calls)
+			aggregate_no_extremes(a);
 	}
 	if (w->times) {
 		struct aggregate_times *t = aggregate_part(a, w->times);

@@ -8,35 +8,29 @@ static struct column_value none(void)
 	return (struct column_value){.present = false};
 }
 
-static struct column_value some(uint128 number)
+static struct column_value some(int128 number)
 {
-	return (struct column_value){
-		.present = true,
-		.number = number > (uint128)INT128_MAX ? INT128_MAX : (int128)number,
-	};
+	return (struct column_value){.present = true, .number = number};
 }
 
 /* numerator / denominator in thousandths, rounded; denominator below 2^64. */
-static uint128 thousandths(uint128 numerator, uint64_t denominator)
+static int128 thousandths(uint128 numerator, uint64_t denominator)
 {
 	uint128 whole = numerator / denominator, rest = numerator % denominator;
 
 	if (whole > (uint128)INT128_MAX / 1000 - 1)
 		return INT128_MAX;
-	return whole * 1000 + (rest * 1000 + denominator / 2) / denominator;
+	return (int128)(whole * 1000 + (rest * 1000 + denominator / 2) / denominator);
 }
 
-static struct column_value average(uint128 sum, uint64_t n)
+static uint128 magnitude(int128 number)
+{
+	return number < 0 ? -(uint128)number : (uint128)number;
+}
+
+static struct column_value average(int128 sum, uint64_t n)
 {
 	return some(sum / n);
-}
-
-/* The times of all calls, recursions too. */
-static uint128 every(const struct aggregate *a)
-{
-	uint128 sum;
-
-	return __builtin_add_overflow(a->total, a->recursive, &sum) ? UINT128_MAX : sum;
 }
 
 static const struct aggregate_times *times_of(const struct column_cell *v)
@@ -60,10 +54,10 @@ static const struct aggregate_field *field_of(const struct column_cell *v)
 
 VALUE(count, some(aggregate_count(v->a)))
 VALUE(total, some(v->a->total))
-VALUE(total_avg, average(every(v->a), v->a->calls))
+VALUE(total_avg, average(aggregate_every(v->a), v->a->calls))
 VALUE(total_min, some(v->a->total_min))
 VALUE(total_max, some(v->a->total_max))
-VALUE(total_stdev, some(stddev_of(v->a->calls, every(v->a),
+VALUE(total_stdev, some(stddev_of(v->a->calls, aggregate_every(v->a),
 				  aggregate_part(v->a, v->columns->wanted.total_stdev))))
 VALUE(self, some(v->a->self))
 VALUE(self_avg, average(v->a->self, v->a->calls))
@@ -71,9 +65,8 @@ VALUE(self_min, some(v->a->self_min))
 VALUE(self_max, some(v->a->self_max))
 VALUE(self_stdev,
       some(stddev_of(v->a->calls, v->a->self, aggregate_part(v->a, v->columns->wanted.self_stdev))))
-VALUE(percentile, some(histogram_quantile(aggregate_part(v->a, v->columns->wanted.histogram),
-					  v->column->numerator, v->column->denominator,
-					  v->a->total_min, v->a->total_max)))
+VALUE(percentile, some(aggregate_quantile(v->a, &v->columns->wanted, v->column->numerator,
+					  v->column->denominator)))
 VALUE(first, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->first))
 VALUE(last, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->last))
 
@@ -87,14 +80,18 @@ static struct column_value rate_value(const struct column_cell *v)
 		thousandths((uint128)aggregate_count(v->a) * 1000000000, run->last - run->first));
 }
 
-/* Returns a sum in percent of the self values of all groups. */
-static struct column_value share(const struct column_cell *v, uint128 sum)
+/* Returns a value in percent of the self values of all groups, if their sum is above 0. */
+static struct column_value share(const struct column_cell *v, int128 value)
 {
-	uint128 whole = *(const uint128 *)aggregate_part(v->a, v->columns->wanted.whole);
+	int128 whole = *(const int128 *)aggregate_part(v->a, v->columns->wanted.whole), part;
+	uint128 size = magnitude(value);
 
-	for (; whole > UINT64_MAX || sum > UINT128_MAX / 100; whole >>= 1)
-		sum >>= 1;
-	return whole ? some(thousandths(100 * sum, (uint64_t)whole)) : none();
+	for (; whole > UINT64_MAX || size > UINT128_MAX / 100; whole >>= 1)
+		size >>= 1;
+	if (whole <= 0)
+		return none();
+	part = thousandths(100 * size, (uint64_t)whole);
+	return some(value < 0 ? -part : part);
 }
 
 VALUE(total_percent, share(v, v->a->total))
@@ -105,7 +102,7 @@ static uint128 busy_of(const struct column_cell *v)
 	return *(const uint128 *)aggregate_part(v->a, v->columns->wanted.busy);
 }
 
-VALUE(busy, some(busy_of(v)))
+VALUE(busy, some((int128)busy_of(v)))
 
 /* Returns the time of the run that is in the group's bucket: the first and the last bucket of a
  * trace are rarely whole. */
@@ -142,15 +139,14 @@ VALUE(field_max, (struct column_value){field_of(v)->count > 0, field_of(v)->max}
 static struct column_value field_avg_value(const struct column_cell *v)
 {
 	const struct aggregate_field *f = field_of(v);
-	uint128 size;
+	int128 size;
 
 	if (!f->count)
 		return none();
 	if (v->column->duration)
-		return average((uint128)f->sum, f->count);
-	size = f->sum < 0 ? -(uint128)f->sum : (uint128)f->sum;
-	size = thousandths(size, f->count);
-	return (struct column_value){true, f->sum < 0 ? -(int128)size : (int128)size};
+		return average(f->sum, f->count);
+	size = thousandths(magnitude(f->sum), f->count);
+	return some(f->sum < 0 ? -size : size);
 }
 
 VALUE(field_uniq, some(distinct_count(&field_of(v)->distinct)))

@@ -236,7 +236,7 @@ static void lay_out(struct columns *c)
 	}
 	if (has[PART_WHOLE]) {
 		w->whole = at;
-		at += sizeof(uint128);
+		at += sizeof(int128);
 	}
 	if (w->field_count) {
 		w->fields = at;

@@ -125,13 +125,6 @@ static int put_column(const struct exposition *x, const struct column *c, bool *
 	return 0;
 }
 
-static uint128 all_calls(const struct aggregate *a)
-{
-	uint128 sum;
-
-	return __builtin_add_overflow(a->total, a->recursive, &sum) ? UINT128_MAX : sum;
-}
-
 /* Write the sum and count of a summary. */
 static void put_summary(const struct exposition *x)
 {
@@ -147,7 +140,7 @@ static void put_summary(const struct exposition *x)
 		text_puts(x->out, "_sum");
 		prom_labels_put(&x->labels, i, "", x->out);
 		text_char(x->out, ' ');
-		put_number(x->out, UNIT_DURATION, table_durations_ns(t), (int128)all_calls(a));
+		put_number(x->out, UNIT_DURATION, table_durations_ns(t), aggregate_every(a));
 		text_char(x->out, '\n');
 		put_metric(x->out, name, x->unit);
 		text_puts(x->out, "_count");

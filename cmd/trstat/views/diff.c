@@ -184,8 +184,7 @@ static enum diff_verdict diff_judge(const struct diff *d, const struct diff_row 
 		return r->a ? DIFF_GONE : DIFF_NEW;
 	if (!r->tested || r->p >= alpha)
 		return DIFF_SAME;
-	median = (double)histogram_quantile(aggregate_part(a, d->a.columns->wanted.histogram), 1, 2,
-					    a->total_min, a->total_max);
+	median = (double)aggregate_quantile(a, &d->a.columns->wanted, 1, 2);
 	if (shift < threshold * median)
 		return DIFF_SAME;
 	return r->test.effect > 0 ? DIFF_SLOWER : DIFF_FASTER;
@@ -202,9 +201,9 @@ static int rank_of(const struct diff_row *r)
 
 static uint128 size_of(const struct diff_row *r)
 {
-	uint128 a = r->a ? r->a->total : 0, b = r->b ? r->b->total : 0;
+	int128 a = r->a ? r->a->total : 0, b = r->b ? r->b->total : 0;
 
-	return a > b ? a - b : b - a;
+	return a > b ? (uint128)a - (uint128)b : (uint128)b - (uint128)a;
 }
 
 static int compare_rows(const void *x, const void *y, void *ctx)

@@ -70,7 +70,7 @@ static void test_block(void)
 	struct block block;
 	struct error e;
 	const struct aggregate *a;
-	uint128 sum = 0;
+	int128 sum = 0;
 
 	must(!pair_parse(&pair, "block", &e) && !keys_parse(&keys, pair.preset->keys, &e) &&
 		     !columns_parse(&columns, "count,p50", &e),
