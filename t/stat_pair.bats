@@ -432,3 +432,22 @@ pairs_in_words() {
 	run -2 trstat -q -g 'x|' s.trs
 	assert_line --index 0 --partial 'no such key'
 }
+
+@test "a pair without events names a key that is not the event's field of that name" {
+	cat >text <<-'END'
+		# tracer: nop
+		#
+		          <idle>-0       [001] d..2. 10.000100: sched_wakeup: comm=wl pid=7 prio=120 target_cpu=001
+		          <idle>-0       [001] d..2. 10.000200: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=wl next_pid=7 next_prio=120
+	END
+	trdecode -q text >s.trs
+	run -0 --separate-stderr trstat --pair 'sched_wakeup -> sched_switch on tid == next_pid && comm == next_comm' s.trs
+	assert_regex "$stderr" 'no event ends a pair of .*: comm is the name of the thread that made the event; \.comm is the field'
+	run -0 --separate-stderr trstat --pair 'sched_wakeup -> sched_switch on .pid == .next_pid && .comm == .next_comm' -c count -t tsv s.trs
+	[ -z "$stderr" ]
+	lines count 1
+	run -0 --separate-stderr trstat --pair 'sched_wakeup -> sched_switch on .pid == .prev_pid' s.trs
+	[[ $stderr != *'is the field'* ]]
+	run -0 --separate-stderr trstat --pair 'type =~ "wakeup" -> sched_switch on pid == next_pid' s.trs
+	assert_regex "$stderr" 'pid is the process that made the event; \.pid is the field'
+}

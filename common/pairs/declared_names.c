@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/stream/field.h"
+
 static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
 {
 	const struct key *k = &((const struct keys *)ctx)->key[o->field];
@@ -87,6 +89,50 @@ static char *side_lacks(struct declared *check, const struct pair_side *side)
 	if (side->condition.root && declared_lacks(check, side->condition.root, &names) == 1)
 		text = strndup((const char *)names.data, names.size);
 	buffer_free(&names);
+	return text;
+}
+
+/* Test whether a type that may be of a side has a field. */
+static bool side_has(const struct dictionary *d, const struct pair_side *side, const char *field)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->used && (!side->name || !strcmp(t->name.text, side->name)) &&
+		    field_find(t, field))
+			return true;
+	}
+	return false;
+}
+
+static const char *meaning_of(enum key_kind kind)
+{
+	switch (kind) {
+	case BY_PID: return "the process that made the event";
+	case BY_TID: return "the thread that made the event";
+	case BY_PPID: return "the parent of the process that made the event";
+	case BY_COMM: return "the name of the thread that made the event";
+	case BY_CPU: return "the CPU of the event";
+	default: return "not a field of the event";
+	}
+}
+
+char *pair_hint(const struct dictionary *d, const struct pair *p)
+{
+	const struct pair_side *const sides[] = {&p->a, &p->b};
+	char *text = NULL;
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < sides[i]->on.count && !p->preset; k++) {
+			const struct key *key = &sides[i]->on.key[k];
+
+			if (key->kind == BY_FIELD || !side_has(d, sides[i], key->name))
+				continue;
+			if (asprintf(&text, "%s is %s; .%s is the field", key->name,
+				     meaning_of(key->kind), key->name) < 0)
+				text = NULL;
+			return text;
+		}
 	return text;
 }
 

@@ -13,6 +13,11 @@
  * sched_switch"; NULL: the stream has declared both, or there is no memory. To be freed. */
 char *pair_lacks(struct dictionary *d, const struct pair *p);
 
+/* Returns what to write instead of a key of "on" that is no field of the event, although the event
+ * has a field of that name, as "pid is the process that made the event; .pid is the field"; NULL:
+ * there is none, or no memory. To be freed. */
+char *pair_hint(const struct dictionary *d, const struct pair *p);
+
 int condition_check_names(struct declared *check, const struct condition *c, struct error *e);
 int keys_check_names(const struct declared *check, const struct keys *k, struct error *e);
 /* Check a pair that is no preset, whose keys have alternatives for several recorders. */

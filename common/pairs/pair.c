@@ -408,6 +408,7 @@ void pair_report(const struct pair *p, bool verbose, struct remarks *r)
 {
 	const char *name = p->preset ? p->preset->name : p->text;
 	char *lacks = !p->pairs && p->dictionary ? pair_lacks(p->dictionary, p) : NULL;
+	char *hint = !p->pairs && p->dictionary ? pair_hint(p->dictionary, p) : NULL;
 
 	/* beginnings and ends without the other are usual at the ends of a trace, and a thread that
 	 * is woken twice runs once */
@@ -415,8 +416,10 @@ void pair_report(const struct pair *p, bool verbose, struct remarks *r)
 	if (!p->pairs && lacks)
 		remark(r, NULL, "no pair of %s: the trace has %s", name, lacks);
 	else if (!p->pairs)
-		remark(r, NULL, "no event ends a pair of %s", name);
+		remark(r, NULL, "no event ends a pair of %s%s%s", name, hint ? ": " : "",
+		       hint ? hint : "");
 	free(lacks);
+	free(hint);
 	if (verbose) {
 		remark_count(
 			r, p->replaced,
