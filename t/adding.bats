@@ -50,7 +50,7 @@ setup() {
 	trdecode --help | grep -q ' toy '
 	trdecode -f toy <"$TOY" - >toy.trs
 	run -0 trstat -t tsv -g name,kind -c count toy.trs
-	assert_line $'main\tleave\t1'
+	assert_line $'main\tcall\t1'
 	assert_line $'queue\tcounter\t2'
 	run -0 trfilter -c 'number > 0' toy.trs
 	assert_output 1

@@ -18,7 +18,7 @@ good() {
 # What trstat says of the calls in x.trs: name, count, total, self
 calls() {
 	trstat -q -g name,kind -c count,total,self -t tsv x.trs |
-		awk -F '\t' -v OFS='\t' '$2 == "leave" && $4 != "" { print $1, $3, $4, $5 }' | sort
+		awk -F '\t' -v OFS='\t' '$2 == "call" && $4 != "" { print $1, $3, $4, $5 }' | sort
 }
 
 # The calls in x.trs that have returned: name, count

@@ -50,7 +50,7 @@ sums() {
 	stream "$DATA/uftrace/fib"
 	chrome
 	trstat -q -g name,kind -c 'count,sum(dur)' -t tsv x.trs |
-		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4 }' | sort >theirs
+		awk -F '\t' -v OFS='\t' '$2 == "call" { print $1, $3, $4 }' | sort >theirs
 	diff theirs <(sums)
 	# linux:schedule is a call too
 	trstat -q -g name -c count -t tsv x.trs | tail -n +2 | sort >counts

@@ -27,7 +27,7 @@ profile() {
 	for d in args-spec basic-pg dlopen threads deep-default kernel-default; do
 		[ -d "$RECORDED/uftrace/$d" ] || continue
 		{ trdecode -q "$RECORDED/uftrace/$d" | trsym -q -o x.trs; } 2>/dev/null
-		trstat -q -g name,kind -c total,self -t tsv x.trs | awk -F '\t' -v OFS='\t' '$2 == "leave" && $3 > 0 { print $1, $3, $4 }' |
+		trstat -q -g name,kind -c total,self -t tsv x.trs | awk -F '\t' -v OFS='\t' '$2 == "call" && $3 > 0 { print $1, $3, $4 }' |
 			sort >want
 		profile functions | awk -F '\t' '$2 > 0' | sort | diff want - || fail "$d"
 	done

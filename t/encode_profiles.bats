@@ -19,7 +19,7 @@ annotated() {
 # column NAME: trstat's, of calls, where it is not 0
 column() {
 	trstat -q -g name,kind -c "$1" -t tsv x.trs |
-		awk -F '\t' -v OFS='\t' 'NR > 1 && $2 == "leave" && $3 > 0 { print $1, $3 }' | sort
+		awk -F '\t' -v OFS='\t' 'NR > 1 && $2 == "call" && $3 > 0 { print $1, $3 }' | sort
 }
 
 # decoded: x.trs as pprof, in protoc's text; an unknown field would be a line that begins with a number

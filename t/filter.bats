@@ -350,3 +350,27 @@ said() {
 	cmp <(trencode -t ndjson plain) <(trencode -t ndjson strict)
 	trdecode -q "$DATA/uftrace/fib" | trfilter --strict -c 1
 }
+
+@test "a call is of the kind call, and an enter and a leave are calls" {
+	trdecode "$DATA/uftrace/fib" | trsym | trfilter 'name !~ "^linux:"' >s.trs
+	calls=$(trfilter -c 'kind == leave' s.trs)
+	enters=$(trfilter -c 'kind == enter' s.trs)
+	assert_equal "$(trfilter -c 'kind == call && kind == leave' s.trs)" "$calls"
+	assert_equal "$(trfilter -c '"call" == kind && kind == enter' s.trs)" "$enters"
+	assert_equal "$(trfilter -c 'kind in {instant, call} && kind in {enter}' s.trs)" "$enters"
+	assert_equal "$(trfilter 'kind != call' s.trs | trfilter -c 'kind in {enter, leave}')" 0
+	run -0 trstat -q -t tsv -g kind -c count s.trs
+	assert_line "$(printf 'call\t%s' "$calls")"
+	refute_line --regexp '^(enter|leave)'
+	run -0 trencode -q -t tsv -c kind s.trs
+	assert_equal "$(grep -c '^call$' <<<"$output")" "$calls"
+	# the types of an enter and of its leave are two
+	run -0 trstat -q -t tsv -g type,kind -c count s.trs
+	assert_line --regexp $'\tenter\t'
+	assert_line --regexp $'\tleave\t'
+	for kind in call enter leave; do
+		run -3 trstat -q -g kind -c count --fail-if "count(kind == $kind) > 0" s.trs
+	done
+	run -2 trfilter 'kind == cal' s.trs
+	assert_output --partial "did you mean 'call'?"
+}

@@ -971,7 +971,7 @@ frames() {
 
 # What is the same in a trace and in what trencode made of it
 same() {
-	trstat -q -g name,tid,kind -c count,total,self -t tsv "$1" | awk -F '\t' '$3 == "leave"' | sort
+	trstat -q -g name,tid,kind -c count,total,self -t tsv "$1" | awk -F '\t' '$3 == "call"' | sort
 	trstat -q -g type,kind -c count -t tsv "$1" | awk -F '\t' '$2 == "instant"' | sort
 	trencode -q -t ndjson "$1" | jq -c 'select(.dur != null and .args != null) | [.time, .dur, .name, .tid, .args]' | sort
 }

@@ -102,7 +102,7 @@ lines() {
 	run -0 tsv group count
 	lines 'group count' 'linux 9' 'uftrace 1729'
 	run -0 tsv kind count
-	lines 'kind count' 'instant 6' 'leave 1732'
+	lines 'kind count' 'call 1732' 'instant 6'
 }
 
 @test "instants have a count and no times" {
@@ -121,8 +121,8 @@ lines() {
 	assert_line "$(echo 4126 fib 67 9448 | tr ' ' '\t')"
 	assert_equal "${#lines[@]}" 37
 	run -0 tsv 'bucket(time,1s),cpu,kind' count
-	lines 'bucket(time,1s) cpu kind count' '3587000000000 0 instant 6' \
-		'3587000000000 0 leave 3' '3587000000000  leave 1729'
+	lines 'bucket(time,1s) cpu kind count' '3587000000000 0 call 3' \
+		'3587000000000 0 instant 6' '3587000000000  call 1729'
 	run -0 trstat -g '' -c count,total -t tsv fib.trs
 	lines 'count total' '1738 23954832'
 }

@@ -50,6 +50,26 @@ static bool matches(const struct node *n, const struct scalar *s)
 	return found != n->negated;
 }
 
+static bool is_text(const struct scalar *s, const char *text)
+{
+	return s->form == SCALAR_TEXT && s->size == strlen(text) && !memcmp(s->text, text, s->size);
+}
+
+/* Replace a kind by the name that the condition has for it: a call is an enter and a leave. */
+static void name_kind(struct scalar *kind, const struct scalar *name)
+{
+	bool side = is_text(kind, "enter") || is_text(kind, "leave");
+
+	if (side ? is_text(name, "call")
+		 : is_text(kind, "call") && (is_text(name, "enter") || is_text(name, "leave")))
+		*kind = *name;
+}
+
+static bool of_kind(const struct operand *o)
+{
+	return o->kind == OPERAND_FIELD && o->of_kind;
+}
+
 static bool in_set(const struct scalar *set, size_t n, const struct scalar *s)
 {
 	while (n) {
@@ -76,6 +96,13 @@ static bool is_member(const struct expression_values *v, const struct node *n,
 	struct scalar text = {.form = SCALAR_TEXT}, number = *s;
 	char c;
 
+	for (size_t i = 0; of_kind(n->left) && i < n->ntexts; i++) {
+		text = *s;
+		name_kind(&text, &n->texts[i]);
+		if (scalar_compare(&text, &n->texts[i]) == ORDER_EQUAL)
+			return true;
+	}
+	text = (struct scalar){.form = SCALAR_TEXT};
 	if (n->nnumbers)
 		make_number(v, n->left, &number);
 	if (scalar_is_number(&number) && in_set(n->numbers, n->nnumbers, &number))
@@ -102,7 +129,11 @@ static bool compares(const struct expression_values *v, const struct node *n, st
 		expression_value(v, n->right, &value);
 		if (scalar_is_number(left))
 			make_number(v, n->right, &value);
+		if (of_kind(n->right) && n->left->kind == OPERAND_LITERAL)
+			name_kind(&value, left);
 		right = &value;
+	} else if (of_kind(n->left)) {
+		name_kind(left, right);
 	}
 	if (scalar_is_number(right))
 		make_number(v, n->left, left);

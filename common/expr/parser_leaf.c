@@ -12,6 +12,8 @@ static int check_kind(struct parser *p, const char *text, size_t size, size_t co
 {
 	struct nearest nearest;
 
+	if (size == 4 && !memcmp(text, "call", 4))
+		return 0;
 	for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
 		const char *name = type_kind_name(kind);
 
@@ -19,10 +21,11 @@ static int check_kind(struct parser *p, const char *text, size_t size, size_t co
 			return 0;
 	}
 	nearest_begin(&nearest, text, size);
-	nearest_offer_words(&nearest, "enter leave instant counter sample gap");
-	return lexer_error(p->lexer, column,
-			   "enter, leave, instant, counter, sample or gap expected, not '%.*s'%s",
-			   size < 60 ? (int)size : 60, text, nearest_hint(&nearest));
+	nearest_offer_words(&nearest, "call enter leave instant counter sample gap");
+	return lexer_error(
+		p->lexer, column,
+		"call, enter, leave, instant, counter, sample or gap expected, not '%.*s'%s",
+		size < 60 ? (int)size : 60, text, nearest_hint(&nearest));
 }
 
 static bool comparison_of(enum token_kind token, enum comparison *c)

@@ -394,6 +394,12 @@ static int call_cell(const struct key *k, struct dictionary *d, struct key_texts
 	return 0;
 }
 
+/* Test whether the row is a call: a sample, or a pair, has times too. */
+static bool is_call(const struct event_ref *s)
+{
+	return s->timed && (s->type->kind == KIND_ENTER || s->type->kind == KIND_LEAVE);
+}
+
 int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 	       const struct event_ref *s, struct key_cell *cells)
 {
@@ -406,6 +412,10 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		cells[i] = (struct key_cell){0};
 		if (k->pairs ? pair_cell(key, d, g, s, begun, &cells[i])
 			     : call_cell(key, d, g, s, begun, &cells[i]))
+			return -1;
+		/* with the key type, an enter and its leave are in two groups */
+		if (key->kind == BY_KIND && !k->pairs && !k->by_type && is_call(s) &&
+		    key_text(g, "call", 4, &cells[i]))
 			return -1;
 		if (key->transform)
 			cells[i] = key_transform(key, cells[i]);

@@ -7,7 +7,7 @@ static const struct plain_name plain[] = {
 	{"type", ASK_TYPE, KNOWN_TEXT, DEPENDS_TYPE | DEPENDS_KIND, "name of the event's type"},
 	{"group", ASK_GROUP, KNOWN_TEXT, DEPENDS_TYPE, "group of the type"},
 	{"kind", ASK_KIND, KNOWN_TEXT, DEPENDS_TYPE | DEPENDS_KIND,
-	 "enter, leave, instant, counter, sample or gap"},
+	 "call, enter, leave, instant, counter, sample or gap"},
 	{"time", ASK_TIME, KNOWN_NUMBER, DEPENDS_LANE | DEPENDS_ROW | DEPENDS_CALL,
 	 "time of the event's clock, in ns or ticks"},
 	{"depth", ASK_DEPTH, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_CALL,

@@ -134,7 +134,8 @@ static __attribute__((noinline)) struct aggregate *find_row_group(struct statist
 				     .type = e.type,
 				     .event = &e,
 				     .location = e.location,
-				     .time = e.time};
+				     .time = e.time,
+				     .timed = e.type->kind == KIND_LEAVE};
 	a = s->name_only && e.location && e.location < s->caches.by_location_size
 		    ? s->caches.by_location[e.location]
 		    : NULL;

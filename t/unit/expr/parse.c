@@ -118,7 +118,7 @@ static void joined(void)
 	refused("name == #", 9, "unexpected '#'");
 	refused("nil(3)", 1, "there is no function 'nil'");
 	refused("kind == exit", 9,
-		"enter, leave, instant, counter, sample or gap expected, not 'exit'");
+		"call, enter, leave, instant, counter, sample or gap expected, not 'exit'");
 	refused("arg.1234567 == 0", 1, "the number of the argument is too large");
 	refused("fparg.x == 0", 1, "a number must follow 'fparg.'");
 }
