@@ -128,7 +128,7 @@ static void test_keys(void)
 	is_str(table_of(b, "type", "count,total"),
 	       "type\tcount\ttotal\nentry\t5\t\nexit\t4\t1400\nnote\t4\t\n",
 	       "type: every row counts, times go to the leave's type");
-	is_str(table_of(b, "kind", "count"), "kind\tcount\ninstant\t4\nleave\t5\n", "kind");
+	is_str(table_of(b, "kind", "count"), "kind\tcount\ncall\t5\ninstant\t4\n", "kind");
 	is_str(table_of(b, "group", "count"), "group\tcount\nuftrace\t9\n",
 	       "group: calls that never returned too");
 	is_str(table_of(b, "input,buffer", "count"),
