@@ -30,7 +30,8 @@ class Sample:
 
     def __init__(self, match):
         self.comm, self.event, self.rest = match["comm"], match["event"], match["rest"] or ""
-        self.pid, self.tid = int(match["pid"]), int(match["tid"])
+        # the thread of the sample has ended: -1 is none
+        self.pid, self.tid = (None if match[key] == "-1" else int(match[key]) for key in ("pid", "tid"))
         self.cpu = int(match["cpu"]) if match["cpu"] else None
         self.time = int(match["time"].replace(".", ""))
         self.period = int(match["period"]) if match["period"] else None
