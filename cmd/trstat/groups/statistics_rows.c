@@ -52,14 +52,11 @@ static size_t group_cells_at(const struct statistics *s)
 }
 
 /* Make the cells of the group of a call that begins. */
-static int begin_group(struct statistics *s, const struct event *e, const struct stack *stack,
-		       const struct key_cell *begun, struct key_cell *cells)
+static int begin_group(struct statistics *s, const struct event *e, const struct key_cell *begun,
+		       struct key_cell *cells)
 {
-	size_t open = stack->count - 1;
 	struct event_ref ref = event_ref_of(e);
 
-	ref.caller = open ? stack->frames[open - 1].location : 0;
-	ref.level = (uint32_t)open + stack->unseen;
 	ref.entered = begun;
 	if (keys_cells(s->keys, s->dictionary, &s->groups.texts, &ref, cells))
 		return -1;
@@ -81,8 +78,9 @@ static bool is_of_group(const struct statistics *s, const struct stack *stack, s
 	return key_cells_same(data + group_cells_at(s), cells, s->keys->count);
 }
 
-/* Test whether one of the first n frames of a stack is of a group. If not, note frame n, which is
- * the outermost of the group; note false: there is no such frame. -1: out of memory. */
+/* Find one of the first n frames of a stack that is of a group, the outermost if no other group has
+ * its hash. Returns its number + 1. If there is none, returns 0 and notes frame n as the outermost;
+ * note false: there is no such frame. -1: out of memory. */
 static int is_group_open(struct statistics *s, const struct stack *stack, size_t n,
 			 const struct key_cell *cells, bool note)
 {
@@ -94,11 +92,11 @@ static int is_group_open(struct statistics *s, const struct stack *stack, size_t
 	if (!outermost || outermost > n)
 		return note && idmap_set(&s->recursion.outermost, hash, (uint32_t)n + 1) ? -1 : 0;
 	if (is_of_group(s, stack, outermost - 1, cells))
-		return 1;
+		return (int)outermost;
 	/* another group has this hash, and keeps the place while it is open */
 	for (size_t i = 0; i < n; i++)
 		if (is_of_group(s, stack, i, cells))
-			return 1;
+			return (int)i + 1;
 	return 0;
 }
 
@@ -109,17 +107,17 @@ static int note_group(struct statistics *s, const struct event *e, const struct 
 {
 	struct key_cell *cells = data + group_cells_at(s), *recursive = cells + s->keys->count;
 	const struct stack *below = s->calls.stacks[stack->number];
-	size_t n = below ? below->count : 0;
 	int got;
 
-	if (begin_group(s, e, stack, data, cells))
+	if (begin_group(s, e, data, cells))
 		return -1;
 	got = is_group_open(s, stack, stack->count - 1, cells, true);
-	/* calls of the thread that began later are not below a call in the kernel */
-	while (n && below->frames[n - 1].start > e->time)
-		n--;
-	if (!got && below && below != stack)
-		got = is_group_open(s, below, n, cells, false);
+	if (!got && below && below != stack) {
+		got = is_group_open(s, below, below->count, cells, false);
+		/* calls of the thread that began later are not below a call in the kernel */
+		if (got > 0 && below->frames[got - 1].start > e->time)
+			got = 0;
+	}
 	*recursive = key_unsigned(got > 0);
 	return got < 0 ? -1 : 0;
 }
