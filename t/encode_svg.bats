@@ -241,6 +241,37 @@ calls_json() {
 	grep -q '<title>f1 (1000000000 ns at 0 ns, 100.00%)</title><rect x="10.000" y="83" width="1180.000"' deep.svg
 }
 
+@test "--by-time: the axis has round times, from nothing to years, and of clocks without a unit" {
+	local ns
+	axis() {
+		trencode -q -t svg --by-time -o x.svg "${@:2}" "$1"
+		run -0 python3 "$ROOT/t/tools/flame_chart.py" x.svg axis
+	}
+	for ns in 0 1 2 7 10 11 99 999 1000 1001 42424 112115 999999 1000000 22422999 123456789 999999999 1000000000 \
+		3600000000000 31536000000000000 315360000000000001; do
+		printf '[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":%d.%03d,"name":"f"}]' $((ns / 1000)) $((ns % 1000)) |
+			trdecode -q -f chrome -o x.trs -
+		axis x.trs
+		case $ns in
+		0 | 1) assert_output '0 ns' ;;
+		112115) assert_output '0 us, 20 us, 40 us, 60 us, 80 us, 100 us' ;;
+		22422999) assert_output '0 ms, 5 ms, 10 ms, 15 ms, 20 ms' ;;
+		1000000000) assert_output --regexp '^0.0 s, 0.1 s, .*, 0.9 s$' ;;
+		esac
+	done
+	trdecode "$DATA/apitrace/threads.trace" >ticks.trs
+	axis ticks.trs
+	assert_output --regexp '^0 ticks, 500 ticks, '
+	axis ticks.trs --tick 1us
+	assert_output --regexp '^0.0 ms, 0.5 ms, '
+	# long times and units are farther from each other
+	printf 'f 12345678901234567\n' | trdecode -q -f folded -o x.trs -
+	axis x.trs
+	assert_output '0 samples, 5000000000000000 samples, 10000000000000000 samples'
+	python3 "$ROOT/t/tools/random_samples.py" 3 "$(printf 'a%.0s' {1..200})" >x.trs
+	axis x.trs
+}
+
 @test "--by-time: --since, --until, --tick and --unclosed as elsewhere; --weight is refused" {
 	trencode -q -t svg --by-time --since +7ms --until +8ms -o x.svg fib.trs
 	grep -q '>calls by time: 1.000 ms.*<title>calls by time: 1000000 ns' x.svg
@@ -266,14 +297,20 @@ calls_json() {
 	browse x.svg <<-'END'
 		const log = [frames.length === shown(), lanes.length];
 		const fib = frames.filter(f => f.name === 'fib')[0];
+		const texts = () => Array.from(axis.querySelectorAll('text'), t => t.textContent).join();
+		const before = texts();
 		fib.g.dispatchEvent(new MouseEvent('click'));
 		const others = frames.filter(f => f.x + f.width < fib.x - near || f.x > fib.x + fib.width + near);
 		log.push(Math.abs(fib.rect.getAttribute('width') - width) < 1e-6,
 			others.length > 0 && others.every(f => f.g.style.display === 'none'),
 			frames.find(f => f.name === 'main').g.classList.contains('below'),
-			Math.abs(parseFloat(ticks[0].textContent) - fib.x / width * svg.dataset.span / 1e3) < 0.01);
+			Array.from(axis.children).every(tick => {
+				const [line, text] = tick.children, time = parseFloat(text.textContent) * 1e3;
+				const at = (fib.x + (line.getAttribute('x1') - left) * fib.width / width) * svg.dataset.span / width;
+				return !text.textContent || Math.abs(time - at) < 20;
+			}));
 		document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
-		log.push(shown() === frames.length, +fib.rect.getAttribute('width') === fib.width, ticks[0].textContent);
+		log.push(shown() === frames.length, +fib.rect.getAttribute('width') === fib.width, texts() === before);
 		search('^worker$');
 		log.push(found.textContent);
 		fib.g.dispatchEvent(new FocusEvent('focus'));
@@ -283,7 +320,7 @@ calls_json() {
 	time=$(trstat -q -t csv -c total fib.trs | sed -n 's/^worker,//p' |
 		awk '{ printf "%.2f", $1 / 1000000 }')
 	output=$(grep -a '<title>' <<<"$output" | head -n 1)
-	assert_output --regexp "<title>true 3 true true true true true true 0.000 ms found: 2 frames, ${time}[0-9] ms true</title>"
+	assert_output --regexp "<title>true 3 true true true true true true true found: 2 frames, ${time}[0-9] ms true</title>"
 }
 
 @test "the flame graph of the README is what its commands draw" {

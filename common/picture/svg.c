@@ -5,8 +5,12 @@
 
 #include "common/picture/svg_script.h"
 #include "common/util/utf8.h"
+#include "common/value/units.h"
 
 enum {
+	TICKS_MOST = 10,   /* parts of an axis */
+	TICK_GAP = 12,	   /* least pixels between the texts of two ticks */
+	TICK_TEXT = 2,	   /* pixels from a tick to its text */
 	LETTER = 725,	   /* hundredths of a pixel */
 	FRAME_BYTES = 260, /* most bytes of a frame without its names */
 };
@@ -132,6 +136,62 @@ void svg_about(struct text *out, const char *title, const char *line, const char
 		    "<text class=\"about\" id=\"found\" x=\"%d\" y=\"%d\" "
 		    "text-anchor=\"end\"></text>\n",
 		    SVG_WIDTH - SVG_LEFT, head, SVG_LEFT, about, SVG_WIDTH - SVG_LEFT, about);
+}
+
+/* Format the time of a tick as svg_script does: with the decimals that the step has. Returns its
+ * width in pixels. */
+static double tick_label(char out[static SVG_AMOUNT], uint64_t time, uint64_t step, uint64_t span,
+			 const char *unit)
+{
+	uint64_t scale = 1;
+	int n, digits = 0;
+
+	if (!strcmp(unit, "ns")) {
+		scale = span < 1000	    ? 1
+			: span < 1000000    ? 1000
+			: span < 1000000000 ? 1000000
+					    : 1000000000;
+		unit = scale == 1 ? "ns" : scale == 1000 ? "us" : scale == 1000000 ? "ms" : "s";
+	}
+	for (uint64_t part = step % scale; part; part = part * 10 % scale)
+		digits++;
+	n = snprintf(out, SVG_AMOUNT, "%.*f %.60s", digits, (double)time / (double)scale, unit);
+	return n * LETTER / 100.;
+}
+
+/* Choose the step of an axis whose texts do not overlap. */
+static uint64_t tick_step(uint64_t span, const char *unit)
+{
+	uint64_t step = round_step(span / TICKS_MOST + (span % TICKS_MOST != 0));
+	char label[SVG_AMOUNT];
+
+	while (step < span && (double)step / (double)span * SVG_INSIDE <
+				      tick_label(label, span, step, span, unit) + TICK_GAP)
+		step = round_step(step + 1);
+	return step;
+}
+
+void svg_put_axis(struct text *out, uint64_t span, const char *unit, int top, int bottom)
+{
+	uint64_t step = tick_step(span, unit);
+
+	text_puts(out, "<g id=\"axis\">\n");
+	for (uint64_t time = 0;; time += step) {
+		double x = SVG_LEFT + (double)time / (double)span * SVG_INSIDE;
+		char label[SVG_AMOUNT];
+
+		if (x + TICK_TEXT + tick_label(label, time, step, span, unit) > SVG_WIDTH)
+			*label = 0;
+		text_printf(out,
+			    "<g class=\"tick\"><line x1=\"%.3f\" y1=\"%d\" x2=\"%.3f\" y2=\"%d\"/>"
+			    "<text x=\"%.3f\" y=\"%d\">",
+			    x, top, x, bottom, x + TICK_TEXT, top + 10);
+		svg_put_escaped(out, label, strlen(label));
+		text_puts(out, "</text></g>\n");
+		if (span - time < step)
+			break;
+	}
+	text_puts(out, "</g>\n");
 }
 
 void svg_put_frame(struct text *out, const struct svg_frame *f)

@@ -45,6 +45,9 @@ void svg_about(struct text *out, const char *title, const char *line, const char
 enum { SVG_AMOUNT = 96 };
 /* Format an amount: "364.4 ms" for nanoseconds, and "364391893 ns" if it is exact. Returns out. */
 const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *unit, bool exact);
+/* Write the axis of a chart: lines from top to bottom at round times, with the time where its text
+ * does not reach beyond the picture. span: the time of the whole width. */
+void svg_put_axis(struct text *out, uint64_t span, const char *unit, int top, int bottom);
 void svg_put_frame(struct text *out, const struct svg_frame *f);
 /* Get the most bytes that a frame of that name takes. */
 size_t svg_frame_bytes(const char *name, size_t n);

@@ -12,8 +12,8 @@ extern const char svg_style[];
  * expression, Escape resets, Tab moves between frames. Without a script the picture has
  * tooltips only.
  *
- * In a picture of class "chart" the frames of a lane are in a group, x is a time, and texts of
- * class "tick" are the times at equal parts of the width. data-span and data-unit of the root are
+ * In a picture of class "chart" the frames of a lane are in a group, x is a time, and the axis of
+ * svg_put_axis is drawn again for the time that is shown. data-span and data-unit of the root are
  * the time of the whole width and its unit; the script writes "ns" in larger units.
  */
 extern const char svg_script[];

@@ -125,3 +125,17 @@ int parse_size(const char *s, uint64_t *bytes)
 
 	return with_unit(s, UNIT_BYTES, bytes, &rest);
 }
+
+uint64_t round_step(uint64_t least)
+{
+	const uint64_t most = 10000000000000000000u; /* 10^19 */
+	uint64_t power = 1;
+
+	while (power < most && power * 10 <= least)
+		power *= 10;
+	if (power >= least)
+		return power;
+	if (power == most)
+		return UINT64_MAX;
+	return 2 * power >= least ? 2 * power : 5 * power >= least ? 5 * power : 10 * power;
+}

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Compare a flame chart with calls or samples: flame_chart.py GRAPH calls DUMP | samples STREAM [--timed]
+"""Compare a flame chart with calls or samples: flame_chart.py GRAPH calls DUMP | samples STREAM [--timed] | axis
 
 DUMP is what `uftrace dump` prints; STREAM is read by trstream.py. --timed: the weight of a sample is a time.
 Every call must be a frame of its thread's lane at its depth, with its time, and as far from the left and as wide as
 its times say. The frames of a sample last until the next sample of its thread, but with --timed only as long as
 its weight if the next sample is more than twice as far. Calls shorter than the least time that the chart names, with
 their callees, are merged: a run of such calls, with gaps below that time, is one frame if it is long enough. The
-least time must be a tenth of a pixel, or what 8000 frames, or 2 MB of the longest possible frames, need. Exits with
-1 if anything differs.
+least time must be a tenth of a pixel, or what 8000 frames, or 2 MB of the longest possible frames, need. The axis
+has ticks at multiples of 1, 2 or 5 times a power of ten, at most ten of them, as near as their texts allow; for
+"axis" only that is tested, and the ticks are printed. Exits with 1 if anything differs.
 """
+import fractions
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -130,6 +132,8 @@ def drawn(root):
     """The frames of each lane, by its name, and the x and width of each."""
     lanes = {}
     for lane in root.findall(SVG + "g"):
+        if lane.get("id") == "axis":
+            continue
         label = lane.find(SVG + "text")
         frames = []
         for group in lane.findall(SVG + "g"):
@@ -141,6 +145,44 @@ def drawn(root):
             frames.append((depth, int(at), int(time), name, float(rect.get("x")), float(rect.get("width"))))
         lanes[re.fullmatch(r".* \[(\d+)\](.*)", label.text).expand(r"\1\2")] = frames
     return lanes
+
+
+def read_axis(root):
+    """The texts of the axis, and the step of its ticks, each of which must be at its time."""
+    span, unit = int(root.get("data-span")), root.get("data-unit")
+    ticks, labels, free = root.findall(f"{SVG}g[@id='axis']/{SVG}g[@class='tick']"), [], 0
+    lines = [tick.find(SVG + "line").attrib for tick in ticks]
+    steps = [n * 10**power for power in range(21) for n in (1, 2, 5)]
+    step = min(steps, key=lambda step: abs(step - (float(lines[1]["x1"]) - LEFT) / INSIDE * span)) if ticks[1:] else None
+    for number, (tick, line) in enumerate(zip(ticks, lines)):
+        text, time = tick.find(SVG + "text"), number * (step or 0)
+        begin, label = float(text.get("x")), text.text or ""
+        if line["x1"] != line["x2"] or abs(float(line["x1"]) - LEFT - INSIDE * time / span) > 0.001:
+            sys.exit(f"tick {number} of step {step} is at {line['x1']}")
+        if not label:
+            continue
+        value, _, name = label.partition(" ")
+        scale = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}[name] if unit == "ns" else 1
+        if fractions.Fraction(value) * scale != time or len(labels) < number or begin < free:
+            sys.exit(f"tick {number} of step {step} is {label}, at {begin} after {free}")
+        labels.append(label)
+        free = begin + 7.25 * len(label)
+    if free > 2 * LEFT + INSIDE or len(ticks) != (span // step + 1 if step else 1):
+        sys.exit(f"{len(ticks)} ticks of step {step}, up to {free}")
+    return labels, step, steps
+
+
+def check_axis(root):
+    span = int(root.get("data-span"))
+    labels, step, steps = read_axis(root)
+    if step and span / step > 10:
+        sys.exit(f"step {step} in {span}")
+    # the next smaller step would be too small, or the space less than a text of that length and a gap
+    finer = steps[steps.index(step) - 1] if step and step > 1 else None
+    space = finer and INSIDE * finer / span
+    if finer and span / finer <= 10 and space > 7.25 * (max(map(len, labels)) + 2) + 15:
+        sys.exit(f"step {step} in {span}, which has space for {finer}")
+    return labels
 
 
 def check_least(root, lanes, least, span):
@@ -164,13 +206,17 @@ def check_least(root, lanes, least, span):
 
 def main():
     sys.setrecursionlimit(10000)
-    path, what, source = sys.argv[1:4]
+    path, what, source = (sys.argv[1:] + [None])[:3]
+    if what == "axis":
+        print(", ".join(check_axis(ElementTree.parse(path).getroot())))
+        return
     lanes = read_dump(source) if what == "calls" else read_samples(source, "--timed" in sys.argv)
     root = ElementTree.parse(path).getroot()
     with open(path, "rb") as file:
         size = len(file.read())
     if size >= 2_000_000:
         sys.exit(f"{size} bytes")
+    check_axis(root)
     origin = min(call.start for calls in lanes.values() for call in calls)
     span = max(1, max(call.end for calls in lanes.values() for call in calls) - origin)
     least, narrow = check_least(root, lanes, span // (10 * INSIDE) + 1, span)

@@ -11,7 +11,6 @@
 
 enum {
 	LANES_MOST = 500,
-	TICKS = 10,
 	AXIS = 16, /* height of the line of times */
 	GAP = 6,   /* between two lanes */
 	GREY = 0xb8b8b8,
@@ -202,40 +201,6 @@ static int put_lane(const struct chart_drawing *d, const struct drawn_lane *l, i
 
 /* --- the head --- */
 
-/* Write a time as svg_script does. */
-static void put_time(const struct chart_drawing *d, uint64_t time)
-{
-	double scale = d->span < 1000	      ? 1
-		       : d->span < 1000000    ? 1e3
-		       : d->span < 1000000000 ? 1e6
-					      : 1e9;
-
-	if (strcmp(d->chart->unit, "ns") != 0) {
-		text_printf(d->out, "%" PRIu64 " ", time);
-		svg_put_escaped(d->out, d->chart->unit, strlen(d->chart->unit));
-		return;
-	}
-	text_printf(d->out, "%.3f %s", (double)time / scale,
-		    scale < 1e3	  ? "ns"
-		    : scale < 1e6 ? "us"
-		    : scale < 1e9 ? "ms"
-				  : "s");
-}
-
-static void put_axis(const struct chart_drawing *d, int height)
-{
-	for (int i = 0; i < TICKS; i++) {
-		int x = SVG_LEFT + SVG_INSIDE * i / TICKS;
-
-		text_printf(d->out,
-			    "<line class=\"line\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>"
-			    "<text class=\"tick\" x=\"%d\" y=\"%d\">",
-			    x, SVG_ABOVE, x, height - SVG_BELOW, x + 2, SVG_ABOVE + 10);
-		put_time(d, (uint64_t)((double)d->span * i / TICKS));
-		text_puts(d->out, "</text>\n");
-	}
-}
-
 /* Count the frames that are drawn and not merged. */
 static uint64_t count_drawn(const struct chart_drawing *d)
 {
@@ -293,7 +258,7 @@ static void write_chart(struct chart_drawing *d)
 	snprintf(root, sizeof root, "class=\"chart\" data-span=\"%" PRIu64 "\"", d->span);
 	svg_begin(d->out, root, d->chart->unit, height);
 	put_about(d);
-	put_axis(d, height);
+	svg_put_axis(d->out, d->span, d->chart->unit, SVG_ABOVE, height - SVG_BELOW);
 	for (size_t i = 0; i < d->count; i++)
 		if (!d->lanes[i].left_out)
 			y = put_lane(d, &d->lanes[i], y);

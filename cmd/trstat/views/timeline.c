@@ -6,6 +6,7 @@
 
 #include "cmd/trstat/table/format.h"
 #include "cmd/trstat/table/plot.h"
+#include "common/value/units.h"
 
 enum { VALUE = 12, LEAST = 10, NAME = 30, AXIS = 10 };
 
@@ -79,7 +80,7 @@ static int add_sums(struct timeline *tl)
 	return bad || !g->texts.stacks ? bad : groups_stacks(&tl->sums, g->texts.stacks);
 }
 
-/* Compute the number of bars and the time of each. */
+/* Compute the number of bars and the time of each: 1, 2, 5, 10 ... buckets. */
 static void lay_out(struct timeline *tl, uint64_t width, size_t names)
 {
 	const struct table *t = tl->table;
@@ -98,7 +99,7 @@ static void lay_out(struct timeline *tl, uint64_t width, size_t names)
 	}
 	room = room > used + LEAST ? room - used : LEAST;
 	buckets = tl->first <= tl->last ? (tl->last - tl->first) / width : 0;
-	together = buckets / room + 1;
+	together = round_step(buckets / room + 1);
 	tl->step = width * together;
 	tl->bars = (size_t)(buckets / together) + 1;
 }

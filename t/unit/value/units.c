@@ -39,6 +39,25 @@ static void no_size(const char *text)
 	ok(parse_size(text, &bytes) == -1, text);
 }
 
+static void steps_of_axes(void)
+{
+	const uint64_t last = 10000000000000000000u;
+	uint64_t power = 1;
+	bool good = true;
+
+	ok(round_step(0) == 1, "no step is 0");
+	for (int n = 0; power < last; power *= 10, n++) {
+		good &= round_step(power) == power && round_step(power + 1) <= 2 * power;
+		good &= round_step(2 * power) == 2 * power &&
+			round_step(2 * power + 1) == 5 * power;
+		good &= round_step(5 * power) == 5 * power &&
+			round_step(5 * power + 1) == 10 * power;
+	}
+	ok(good, "steps are 1, 2 or 5 times a power of ten");
+	ok(round_step(last) == last && round_step(last + 1) == UINT64_MAX,
+	   "the last step is 10^19");
+}
+
 int main(void)
 {
 	whole_is("1.5ns", -77);
@@ -92,5 +111,6 @@ int main(void)
 	no_size("-1");
 	no_size("1Q");
 	no_size("0x10");
+	steps_of_axes();
 	return done();
 }
