@@ -224,6 +224,14 @@ two() {
 	assert_line $'1\t3'
 	run -0 trstat -t tsv -g .tid -c count s.trs
 	assert_line $'9\t1'
+	# the name of an argument is not that of a field
+	trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
+	for name in id args[0]; do
+		for run in "trfilter -c 'arg.$name == 3'" "trstat -g 'arg.$name'" "trencode -t csv -c 'arg.$name'"; do
+			run -2 bash -c "$run -q s.trs"
+			assert_output --partial "no event has a field 'arg.$name'; did you mean '$name'?"
+		done
+	done
 	# of an argument of both sides the enter's
 	calls sides 6 'n == 1'
 	calls sides "" 'n == 3'

@@ -48,15 +48,16 @@ static bool needs_none(const char *name)
 /* As declared_has. used: only fields of types that have events. */
 static bool has_field(const struct dictionary *d, const char *name, bool used)
 {
-	bool any = false, values = false;
+	bool any = false, values = false, argument = !strncmp(name, "arg.", 4);
 
-	name += strncmp(name, "arg.", 4) ? 0 : 4;
+	name += argument ? 4 : 0;
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
 		any |= is_event(t);
 		values |= is_event(t) && t->flags & TYPE_VALUES;
-		if ((t->used || !used) && field_find(t, name))
+		/* the name of an argument is no field's */
+		if ((t->used || !used) && !argument && field_find(t, name))
 			return true;
 	}
 	return !any || (values &&
@@ -156,6 +157,8 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	nearest_begin(&nearest, name, strlen(name));
 	offer_declared(&nearest, k->dictionary);
 	k->offer(&nearest);
+	if (!strncmp(name, "arg.", 4) && declared_has(k->dictionary, name + 4))
+		snprintf(nearest.name, sizeof nearest.name, "%.*s", NEAREST_SIZE - 1, name + 4);
 	if (synonym)
 		snprintf(nearest.name, sizeof nearest.name, "%s", synonym);
 	if (!strcmp(nearest.name, name))
