@@ -943,3 +943,19 @@ need_instance() {
 	done
 	diff dat txt
 }
+
+@test "trace-cmd report of an instance: lost events are a gap, with their number or without it" {
+	for name in "" "inst: " "    a: "; do
+		printf '%s\n' cpus=2 "${name}CPU:1 [376 EVENTS DROPPED]" \
+			"$name          sh-1 [001]     1.000001: sys_exit_read:        0xdaa" \
+			"${name}CPU:0 [EVENTS DROPPED]" \
+			"$name          sh-1 [000]     1.000002: sys_exit_read:        0xdaa" >x
+		run -0 --separate-stderr bash -c 'trdecode x | trencode -q -t ndjson -c time,cpu,type,args'
+		assert_output - <<-'END'
+			{"time":1000001000,"cpu":1,"type":"gap","args":{"reason":"lost","events":376}}
+			{"time":1000001000,"cpu":1,"type":"sys_exit_read","args":{"ret":"0xdaa"}}
+			{"time":1000002000,"cpu":0,"type":"gap","args":{"reason":"lost"}}
+			{"time":1000002000,"cpu":0,"type":"sys_exit_read","args":{"ret":"0xdaa"}}
+		END
+	done
+}

@@ -271,13 +271,29 @@ static bool read_verbose(struct span line, struct ftrace_line *l)
 	return true;
 }
 
-/* Read "CPU:N [LOST M EVENTS]", as the kernel prints it, or "CPU:N [M EVENTS DROPPED]", as
- * trace-cmd does. */
+/* Skip "NAME: ", the instance or file that trace-cmd prints if there are several. */
+static struct span skip_instance(struct span s)
+{
+	const char *colon = memchr(s.at, ':', span_size(s));
+
+	if (colon && colon + 1 < s.end && colon[1] == ' ' &&
+	    !memchr(s.at, ' ', (size_t)(colon - s.at)))
+		s.at = span_skip_blanks(colon + 1, s.end);
+	return s;
+}
+
+/* Read "CPU:N [LOST M EVENTS]", as the kernel prints it, or "[NAME: ]CPU:N [[M ]EVENTS DROPPED]",
+ * as trace-cmd does. */
 static bool read_lost(struct span line, struct ftrace_line *l)
 {
 	uint64_t cpu, count;
-	const char *p = line.at + 4, *q = ftrace_digits(p, line.end, &cpu), *end;
+	const char *p, *q, *end;
 
+	line = skip_instance(line);
+	if (!span_begins(line, "CPU:"))
+		return false;
+	p = line.at + 4;
+	q = ftrace_digits(p, line.end, &cpu);
 	if (q == p || cpu > LINE_CPU_MOST || line.end - q < 3 || q[0] != ' ' || q[1] != '[' ||
 	    line.end[-1] != ']')
 		return false;
@@ -295,10 +311,8 @@ static bool read_lost(struct span line, struct ftrace_line *l)
 static bool is_cpus(struct span s)
 {
 	uint64_t cpus;
-	const char *file = span_find(s, ": cpus=");
 
-	if (file && !memchr(s.at, ' ', (size_t)(file - s.at)))
-		s.at = file + 2;
+	s = skip_instance(s);
 	return span_begins(s, "cpus=") && ftrace_digits(s.at + 5, s.end, &cpus) == s.end;
 }
 
@@ -361,7 +375,7 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 			if (read_others(line, &other) && other.text.at < l->text.at)
 				*l = other;
 		}
-	} else if (span_begins(s, "CPU:") && read_lost(s, l)) {
+	} else if (read_lost(s, l)) {
 		return;
 	} else if (is_ignored(s)) {
 		l->kind = LINE_IGNORED;
