@@ -215,7 +215,6 @@ rows() {
 }
 
 @test "a switch in perfetto is of the thread that it ends, whole and in parts" {
-	need_shared uftrace/kernel-sched
 	trdecode -q "$RECORDED/uftrace/kernel-sched" >x.trs
 	n=$(trfilter -q -c 'type == "sched_switch"' x.trs)
 	((n > 50))

@@ -172,7 +172,6 @@ slices() {
 }
 
 @test "each thread with rows has its name" {
-	need_shared trace-cmd/v6-markers.dat
 	trdecode -q "$RECORDED/trace-cmd/v6-markers.dat" >x.trs
 	decoded
 	trencode -q -t tsv --no-header -c tid,comm x.trs | awk -F '\t' '$1 && $2 != ""' | sort -u >want

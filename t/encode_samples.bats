@@ -76,7 +76,6 @@ samples() {
 }
 
 @test "chrome: the backtraces of calls of apitrace are sf" {
-	need_shared apitrace/backtrace.trace
 	stream "$RECORDED/apitrace/backtrace.trace"
 	trencode -q -t chrome -o out.json x.trs
 	jq -r '.stackFrames as $f
@@ -140,7 +139,6 @@ packets() {
 }
 
 @test "perfetto: the backtraces of calls of apitrace are callstacks" {
-	need_shared apitrace/backtrace.trace
 	stream "$RECORDED/apitrace/backtrace.trace"
 	packets
 	trencode -q -t chrome x.trs | jq -c '.traceEvents[].args.stack | select(.)' | sort >want

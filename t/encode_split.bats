@@ -61,7 +61,6 @@ add_up() {
 }
 
 @test "parts of CTF with wall times are the whole" {
-	need_shared uftrace/kernel-sched
 	trdecode -q "$RECORDED/uftrace/kernel-sched" >x.trs
 	rm -rf parts && mkdir parts
 	trencode -q -t ctf --split 49ms -o parts/p x.trs

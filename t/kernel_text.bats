@@ -670,24 +670,29 @@ events() {
 	)
 }
 
-@test "systrace in a page: only the lines of its trace" {
+# Make the pages of systrace, new.html and legacy.html, of the text of standard input, and want, what trencode writes
+# of the text
+systrace_pages() {
+	cat >x
+	trdecode x | trencode -q -t ndjson >want
 	{
 		printf '<!DOCTYPE html>\n<title>Android System Trace</title>\n<script>\nvar a = "b-1 [c]";\n'
 		printf '</script>\n<script class="trace-data" type="application/text">\n'
-		cat "$ROOT/t/fuzz/corpus/ftrace/marks"
+		cat x
 		printf '  </script>\n<!-- END TRACE -->\n</body>\n</html>\n'
-	} >x.html
-	cp "$ROOT/t/fuzz/corpus/ftrace/marks" x
-	trdecode x | trencode -q -t ndjson >want
-	trdecode x.html >x.trs
-	trencode -q -t ndjson x.trs | diff want -
-	sed -n '/^# tracer/,$p' x | sed 's/$/\\n\\/' >lines
+	} >new.html
 	{
 		printf '<!DOCTYPE HTML>\n<title>Android System Trace</title>\n<script>\n  var linuxPerfData = "\\\n'
-		cat lines
+		sed -n '/^# tracer/,$p' x | sed 's/$/\\n\\/'
 		printf '";\n</script>\n</html>\n'
-	} >y.html
-	trdecode y.html | trencode -q -t ndjson | diff want -
+	} >legacy.html
+}
+
+@test "systrace in a page: only the lines of its trace" {
+	systrace_pages <"$ROOT/t/fuzz/corpus/ftrace/marks"
+	for name in new legacy; do
+		trdecode $name.html | trencode -q -t ndjson | diff want - || fail "$name"
+	done
 }
 
 @test "function_graph without times: the total of a call is its duration" {
@@ -849,14 +854,18 @@ need_instance() {
 }
 
 @test "a page that ends early is damage" {
-	for name in systrace systrace-legacy; do
-		need_shared "ftrace-text/$name.html"
-		file=$RECORDED/ftrace-text/$name.html
-		size=$(wc -c <"$file")
-		trdecode -q "$file" | trencode -q -t ndjson >want
-		for ((n = 1; n < 14; n++)); do
-			at=$((size / 2 + n * size / 28))
-			head -c $at "$file" >x
+	{
+		printf '# tracer: nop\n#\n'
+		for n in {10..29}; do
+			printf 'Binder_4-2%d   (  184) [00%d] d..4 514769.0863%d: ' $n $((n % 3)) $n
+			printf 'sched_wakeup: comm=Binder_5 pid=%d prio=120 success=1 target_cpu=002 state=W|m\n' $n
+		done
+	} | systrace_pages
+	for name in new legacy; do
+		# within the lines of the trace
+		end=$(grep -abo '<[/]script>' $name.html | tail -n 1 | cut -d : -f 1)
+		for ((at = end / 2; at < end - 8; at += 97)); do
+			head -c $at $name.html >x
 			run -1 --separate-stderr trdecode x -o x.trs
 			[[ $stderr == "trdecode: x: 0x"*": "* ]] || fail "$at: $stderr"
 			trencode -q -t ndjson x.trs 2>/dev/null | head -n -1 >have
