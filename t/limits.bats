@@ -235,3 +235,144 @@ near_end() {
 	# but not of the CPUs that are not asked for
 	run -1 pipefail "trdecode --tid 1316 --cpu 99 all.trs | trencode -q | grep DROPPED"
 }
+
+# ctf_packets TRACE PACKET...: a trace of one stream. A packet is BEGIN,END:TIME,TIME...: its own times
+# and those of its events. A time "x" is an event that the metadata does not declare.
+ctf_packets() {
+	local trace=$1
+	shift
+	mkdir -p "$trace"
+	cat >"$trace/metadata" <<-'END'
+		/* CTF 1.8 */
+		typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+		typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+		trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; }; };
+		clock { name = c; freq = 1000000000; };
+		typealias integer { size = 64; align = 8; signed = false; map = clock.c.value; } := ts_t;
+		stream {
+			packet.context := struct {
+				ts_t timestamp_begin; ts_t timestamp_end;
+				uint32_t content_size; uint32_t packet_size;
+			};
+			event.header := struct { uint8_t id; ts_t timestamp; };
+		};
+		event { name = a; id = 1; fields := struct { uint32_t x; }; };
+	END
+	perl -e 'for (@ARGV) {
+		my ($begin, $end, $events) = /^(\d+),(\d+):(.*)$/ or die;
+		my $data = join "", map { pack "CQ<L<", $_ eq "x" ? 9 : 1, $_ eq "x" ? 0 : $_, 7 } split /,/, $events;
+		my $bits = 8 * (28 + length $data);
+		print pack("L<Q<Q<L<L<", 0xc1fc1fc1, $begin, $end, $bits, $bits), $data;
+	}' "$@" >"$trace/channel0_0"
+}
+
+# ends_at TIME INPUT: --until has all events before the time (ns), by a count of the whole trace
+ends_at() {
+	trdecode -q "$2" 2>/dev/null | trencode -q -t csv -c time |
+		awk -v end="$1" 'NR > 1 && $1 < end' | sort -n >expected
+	trdecode -q --until "$1ns" "$2" | trencode -q -t csv -c time | sed 1d | sort -n >ours
+	[[ -s expected ]] || fail "$2: no event before $1"
+	diff expected ours || fail "$2 --until $1"
+}
+
+@test "--until has the events after a clock stepped back: CTF" {
+	ends_at 1000000000 "$DATA/ctf/step-back"
+	# in a packet, between packets, and with packets whose times do not show it
+	ctf_packets inside 100,900:100,900,200,800 1000,1100:1000,1100
+	ctf_packets between 100,200:100,200 1000,1100:1000,1100 300,400:300,400 1200,1300:1200,1300
+	ctf_packets untimed 100,200:100,200 1000,1100:1000 0,0:1200,300 1300,1400:1300
+	ctf_packets wrapped 100,200:100,200 900,1000:900,1000 1100,50:1100,20,50 1300,1400:1300
+	ends_at 500 inside
+	for trace in between untimed wrapped; do
+		ends_at 250 "$trace"
+		ends_at 1050 "$trace"
+		ends_at 950 "$trace"
+		trdecode -q "$trace" -o all.trs
+		ends_at 250 all.trs
+	done
+	# in every stream of a trace, and in a tar of it
+	mkdir two
+	cp between/* two
+	cp wrapped/channel0_0 two/channel0_1
+	tar -cf two.tar two
+	ends_at 250 two
+	ends_at 250 two.tar
+}
+
+@test "--until ends where packets show that no earlier event follows" {
+	# the events of later packets are damage, which is not read
+	ctf_packets good 100,200:100,200 300,400:300,400 1000,1100:x 1200,1300:x
+	run -0 --separate-stderr trdecode --until 350ns good -o good.trs
+	assert_equal "$stderr" ''
+	run -0 trfilter -c 1 good.trs
+	assert_output 3
+	# unless one of them may have an earlier event
+	ctf_packets bad 100,200:100,200 300,400:300,400 1000,1100:x 250,260:250
+	run -1 trdecode -q --until 350ns bad -o bad.trs
+	run -1 --separate-stderr trfilter -q -c 'type == "a"' bad.trs
+	assert_output 4
+	# a packet that is cut is damage only where it is read
+	head -c -3 good/channel0_0 >cut
+	mv cut good/channel0_0
+	run -0 --separate-stderr trdecode --until 350ns good -o good.trs
+	assert_equal "$stderr" ''
+}
+
+@test "--until has the events after a clock stepped back: texts and saved streams" {
+	printf ' a-1 [000] %s: e: v=1\n' 1.000001 1.000005 1.000002 1.000009 1.000003 1.000004 >kernel
+	ends_at 1000004000 kernel
+	ends_at 1000003000 kernel
+	gzip -k kernel
+	ends_at 1000003000 kernel.gz
+	for time in 1.000001 1.000005 1.000002 1.000009 1.000003; do
+		printf 'p 1 [000] %s: 1 x: 1 f (/x)\n\n' "$time"
+	done >script
+	ends_at 1000004000 script
+	for input in kernel script; do
+		trdecode -q "$input" -o "$input.trs"
+		ends_at 1000004000 "$input.trs"
+	done
+	# durations alone: the time of each CPU is the sum of its durations
+	{
+		printf '%s\n' '# tracer: function_graph' '# CPU  DURATION                  FUNCTION CALLS' \
+			'# |     |   |                     |   |   |   |'
+		for cpu in 0 1; do
+			for _ in 1 2 3; do
+				printf ' %d)   2.000 us    |  f%d();\n' $cpu $cpu
+			done
+		done
+	} >graph
+	ends_at 5000 graph
+	# merged: the events of each input
+	printf ' b-2 [001] %s: f: v=1\n' 1.000002 1.000007 1.000001 >second
+	run -0 pipe "trdecode -q --until 1000004000ns kernel second | trencode -q -t csv -c time,type | sed 1d"
+	assert_output $'1000001000,e\n1000002000,f\n1000002000,e\n1000003000,e\n1000001000,f'
+}
+
+@test "--until ends a trace that has no end" {
+	mkfifo live
+	{
+		printf ' a-1 [000] %s: e: v=1\n' 1.000001 1.000002 1.000003 1.000004
+		exec sleep 20
+	} >live &
+	run -0 timeout 10 trdecode -q --until 1000003000ns live -o live.trs
+	kill $!
+	run -0 trfilter -q -c 1 live.trs
+	assert_output 2
+}
+
+@test "losses after --until are not counted, those of a saved stream too" {
+	{
+		printf ' a-1 [000] %s: e: v=1\n' 1.000001 1.000005
+		echo 'CPU:0 [LOST 7 EVENTS]'
+		printf ' a-1 [000] %s: e: v=1\n' 1.000006 1.000002
+	} >lossy
+	trdecode -q lossy -o all.trs
+	for input in lossy all.trs; do
+		trdecode -q --until 1000003000ns "$input" -o part.trs
+		run -0 pipe 'trdecode --info part.trs | grep -E "^(events|gaps|lost)"'
+		refute_output --partial 7
+		run -0 trfilter -q -c 1 part.trs
+		assert_output 2
+	done
+}

@@ -69,6 +69,12 @@ struct input_part {
 	struct input *before; /* the part before it; NULL: it is no input */
 };
 
+/* The file of an operand. */
+struct operand_file {
+	uint64_t device, inode; /* to recognise it */
+	bool live;		/* a pipe, a device, or a file of no size: it may never end */
+};
+
 /* One operand of the command line. */
 struct input {
 	const char *name; /* as the user gave it */
@@ -97,9 +103,9 @@ struct input {
 	size_t nguest_ids;
 	uint32_t source; /* that input_source declared last */
 	struct input_part part;
-	char *path;		/* path of the tree, where it is not name */
-	uint64_t device, inode; /* of the operand, to recognise it */
-	void *state;		/* the decoder's own */
+	char *path; /* path of the tree, where it is not name */
+	struct operand_file file;
+	void *state; /* the decoder's own */
 };
 
 /* What --info prints: a list of names and values. */
@@ -113,6 +119,10 @@ struct decoder {
 	const char *name;
 	bool raw_clock; /* its times are not those that the recorder stored, except with --clock raw
 			 */
+	/* No event that run writes later is before in->next: the decoder sorts the events, or the
+	 * recorder's clock cannot step back. false: the input is read to its end with --until
+	 * (merge_run), and the decoder skips what row_filter_last shows to be later. */
+	bool in_order;
 	/* Compare the content of an input with the format. If in->member is set, bid for that
 	 * file as a part of a trace in its directory: a file that is merely in the same
 	 * directory is none. Two bytes of a magic number are not enough for a bid. */

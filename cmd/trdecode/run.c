@@ -46,7 +46,7 @@ static int check_replaced(const struct run *r, const char *path, struct error *e
 	if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
 		return 0;
 	for (int i = 0; i < r->n; i++)
-		if (r->inputs[i].device == st.st_dev && r->inputs[i].inode == st.st_ino)
+		if (r->inputs[i].file.device == st.st_dev && r->inputs[i].file.inode == st.st_ino)
 			return error_set(e, path, NO_OFFSET,
 					 "the output would replace the input: name another file");
 	return 0;

@@ -227,6 +227,7 @@ static void apitrace_close(struct input *in)
 
 const struct decoder decoder_apitrace = {
 	.name = "apitrace",
+	.in_order = true,
 	.probe = apitrace_probe,
 	.open = apitrace_open,
 	.info = apitrace_info,

@@ -503,6 +503,7 @@ static void chrome_close(struct input *in)
 
 const struct decoder decoder_chrome = {
 	.name = "chrome",
+	.in_order = true,
 	.probe = chrome_probe,
 	.open = chrome_open,
 	.info = chrome_info,

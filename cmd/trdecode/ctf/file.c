@@ -72,7 +72,7 @@ bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 	}
 	time += raw ? 0 : (__int128)s->offset_s * SECOND;
 	if (time < 0) {
-		f->trace->ctf->early++;
+		f->trace->ctf->early += !f->survey;
 		time = 0;
 	}
 	if (time >= (__int128)TIME_LIMIT)
@@ -113,6 +113,9 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what)
 	uint64_t time;
 	uint32_t lane;
 
+	/* it is reported where the file is read */
+	if (f->survey)
+		return 0;
 	report_damage(f, offset, what);
 	if (!f->trace->ctf->begun)
 		return 0;
@@ -213,12 +216,27 @@ int ctf_file_begun(struct ctf_file *f, struct error *e)
 	return again < 0 ? error_no_memory(e) : 0;
 }
 
+/* Test, once, whether the file has passed the end of the range of times for good. */
+static bool is_over(struct ctf_file *f)
+{
+	uint64_t last = row_filter_last(f->trace->ctf->input);
+
+	if (f->last_time <= last || f->surveyed)
+		return false;
+	f->surveyed = true;
+	return ctf_rest_is_later(f, last);
+}
+
 /* Go to the next packet with events, or with losses before it, unless the present one has more. -1:
  * failure. */
 static int find_packet(struct ctf_file *f, struct error *e)
 {
 	/* losses before the first packet are computed when other files have reached it */
 	while ((!f->in_packet || at_end(f)) && !f->packet.fresh) {
+		if (is_over(f)) {
+			f->done = true;
+			break;
+		}
 		if (ctf_packet_next(f, e))
 			return -1;
 		if (!f->done && !f->packet.fresh && ctf_file_begun(f, e))

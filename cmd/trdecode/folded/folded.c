@@ -237,6 +237,7 @@ static void folded_close(struct input *in)
 
 const struct decoder decoder_folded = {
 	.name = "folded",
+	.in_order = true,
 	.probe = folded_probe,
 	.open = folded_open,
 	.info = folded_info,

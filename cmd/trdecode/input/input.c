@@ -237,8 +237,9 @@ static int open_file(struct input *in, const char *name, struct stat *st, struct
 	}
 	if (fstat(in->fd, st))
 		return error_errno(e, in->name, NO_OFFSET, "cannot open");
-	in->device = st->st_dev;
-	in->inode = st->st_ino;
+	in->file = (struct operand_file){st->st_dev, st->st_ino,
+					 !S_ISDIR(st->st_mode) &&
+						 (!S_ISREG(st->st_mode) || !st->st_size)};
 	return 0;
 }
 
@@ -351,7 +352,8 @@ int input_twice(char *const *names, int i, struct error *e)
 int input_same(const struct input *inputs, int i, struct error *e)
 {
 	for (int k = 0; k < i; k++)
-		if (inputs[k].device == inputs[i].device && inputs[k].inode == inputs[i].inode)
+		if (inputs[k].file.device == inputs[i].file.device &&
+		    inputs[k].file.inode == inputs[i].file.inode)
 			return error_set(e, inputs[i].name, NO_OFFSET,
 					 "given twice%s%s: its events would be counted twice",
 					 strcmp(inputs[k].name, inputs[i].name) ? ", also as " : "",

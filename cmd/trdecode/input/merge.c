@@ -102,6 +102,22 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 	return 0;
 }
 
+/*
+ * Run inputs that may have an earlier event after the next one to their ends: the writer refuses
+ * the later events. A live input may have no end, so it ends here.
+ */
+static int run_rest(struct input *inputs, int n, struct error *e)
+{
+	for (struct input *in = inputs; in < inputs + n; in++) {
+		if (in->next == UINT64_MAX || in->decoder->in_order || (in->file.live && !in->tree))
+			continue;
+		writer_refuse_rows(in->decoding->writer);
+		if (input_run(in, UINT64_MAX, e))
+			return -1;
+	}
+	return 0;
+}
+
 int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 {
 	for (;;) {
@@ -113,7 +129,7 @@ int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 			    (!first || inputs[i].next < first->next))
 				first = &inputs[i];
 		if (!first || first->next > last)
-			return 0;
+			return run_rest(inputs, n, e);
 		/* run the first input until another one is due; at equal times the earlier
 		 * operand is first */
 		for (int i = 0; i < n; i++) {

@@ -49,7 +49,8 @@ static inline bool merge_unshifted(uint64_t until, int64_t shift, uint64_t *limi
 int merge_check_clocks(const struct input *inputs, int n, struct error *e);
 
 /* Run all inputs to their ends or up to time `last`, the lowest time first, ties in the order of
- * the inputs. */
+ * the inputs. Events up to `last` that are after a later one in their input (decoder.in_order)
+ * follow at the end, one input after another. */
 int merge_run(struct input *inputs, int n, uint64_t last, struct error *e);
 
 #endif

@@ -357,6 +357,13 @@ uint64_t row_filter_first(const struct input *in)
 	return time == UINT64_MAX ? time : time + 1;
 }
 
+uint64_t row_filter_last(const struct input *in)
+{
+	const struct row_filter *l = in->decoding->row_filter;
+
+	return l ? l->last_time : UINT64_MAX;
+}
+
 uint64_t row_filter_fingerprint(const struct row_filter *l)
 {
 	const struct moment *moments[] = {&l->since, &l->until};

@@ -106,4 +106,8 @@ int row_filter_times(struct row_filter *l, const struct input *inputs, int n, st
 /* Return the first wanted time on the input's own clock, for decoders that skip what is before. */
 uint64_t row_filter_first(const struct input *in);
 
+/* Return the last wanted time, shifted, for decoders that are not in_order and skip what is after.
+ * UINT64_MAX: no limit. */
+uint64_t row_filter_last(const struct input *in);
+
 #endif

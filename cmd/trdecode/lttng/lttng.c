@@ -241,6 +241,7 @@ static void lttng_close(struct input *in)
 
 const struct decoder decoder_lttng = {
 	.name = "lttng",
+	.in_order = true,
 	.raw_clock = true,
 	.probe = lttng_probe,
 	.open = lttng_open,

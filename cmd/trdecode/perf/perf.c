@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "cmd/trdecode/input/merge.h"
 
@@ -345,16 +344,13 @@ static int perf_begin(struct input *in, struct error *e)
 {
 	struct perf *p = in->state;
 	struct perf_record r;
-	struct stat st;
-	bool live;
 	int got;
 
 	if (merge_choose_clock(in, e))
 		return -1;
 	perf_attrs_settle(p);
 	/* the records may come from a process that still records */
-	live = !in->tree && (fstat(in->fd, &st) || !S_ISREG(st.st_mode));
-	p->deferred.longest = live ? DEFERRED_LIVE : UINT64_MAX;
+	p->deferred.longest = in->file.live && !in->tree ? DEFERRED_LIVE : UINT64_MAX;
 	p->pending = perf_pending_new();
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);
@@ -448,6 +444,7 @@ static void perf_close(struct input *in)
 
 const struct decoder decoder_perf = {
 	.name = "perf",
+	.in_order = true,
 	.probe = perf_probe,
 	.open = perf_open,
 	.info = perf_info,

@@ -445,6 +445,7 @@ static void perfetto_close(struct input *in)
 
 const struct decoder decoder_perfetto = {
 	.name = "perfetto",
+	.in_order = true,
 	.probe = perfetto_probe,
 	.open = perfetto_open,
 	.info = perfetto_info,

@@ -151,6 +151,7 @@ static void pprof_close(struct input *in)
 
 const struct decoder decoder_pprof = {
 	.name = "pprof",
+	.in_order = true,
 	.probe = pprof_probe,
 	.open = pprof_open,
 	.info = pprof_info,

@@ -193,7 +193,9 @@ static int saved_advance(struct saved *s, struct error *e)
 			continue;
 		}
 		/* no event of the block is wanted */
-		if (s->block.kind == BLOCK_EVENTS && s->block.last < row_filter_first(in))
+		if (s->block.kind == BLOCK_EVENTS &&
+		    (s->block.last < row_filter_first(in) ||
+		     stream_moved(&s->ids, s->block.base) > row_filter_last(in)))
 			continue;
 		if (s->block.kind == BLOCK_DICT && stream_announce(&s->ids))
 			return -1;
@@ -299,16 +301,28 @@ static int copy_fixed(struct saved *s, const struct event *ev)
 	return 0;
 }
 
+/* Test for a gap that the writer will refuse, so that its loss is not counted. */
+static bool is_refused_gap(struct saved *s, uint32_t lane)
+{
+	const struct row_refusal *no = &s->input->decoding->writer->refusal;
+	const struct event *ev = &s->event;
+
+	return ev->type->kind == KIND_GAP && no->row &&
+	       no->row(no->ctx, s->input->next, lane, stream_type(&s->ids, ev->type), ev->fixed);
+}
+
 static int copy_row(struct saved *s)
 {
 	struct writer *w = s->input->decoding->writer;
 	const struct event *ev = &s->event;
 	const uint8_t *tail = ev->tail;
 	bool sample = ev->type->kind == KIND_SAMPLE;
-	uint32_t size = ev->tail_size, location;
+	uint32_t size = ev->tail_size, lane = stream_lane(&s->ids, ev->lane), location;
 	struct new_row row;
 	int bad = 0;
 
+	if (is_refused_gap(s, lane))
+		return 0;
 	location = sample ? stream_stack(&s->ids, ev->stack, &bad)
 			  : stream_location(&s->ids, ev->location, &bad);
 	if (bad)
@@ -326,7 +340,7 @@ static int copy_row(struct saved *s)
 		size = (uint32_t)s->tail.size;
 	}
 	row = (struct new_row){.time = s->input->next,
-			       .lane = stream_lane(&s->ids, ev->lane),
+			       .lane = lane,
 			       .type = stream_type(&s->ids, ev->type),
 			       .location = location,
 			       .depth = ev->depth,

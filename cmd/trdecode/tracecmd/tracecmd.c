@@ -321,6 +321,7 @@ static void tracecmd_close(struct input *in)
 
 const struct decoder decoder_tracecmd = {
 	.name = "trace-cmd",
+	.in_order = true,
 	.raw_clock = true,
 	.probe = tracecmd_probe,
 	.open = tracecmd_open,

@@ -422,6 +422,7 @@ static void uftrace_close(struct input *in)
 
 const struct decoder decoder_uftrace = {
 	.name = "uftrace",
+	.in_order = true,
 	.probe = uftrace_probe,
 	.open = uftrace_open,
 	.fingerprint = uftrace_fingerprint,
