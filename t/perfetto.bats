@@ -454,6 +454,31 @@ flow_list() {
 	assert_output 1
 }
 
+@test "clocks: times beyond 64 bits are no times, and do not wrap to others" {
+	# of clocks 64 and 65 a unit is a second; the sums of 66 and of the last event wrap to small times
+	cat <<-'END' | trace x.pftrace
+		{ clock_snapshot { primary_trace_clock: 6 clocks { clock_id: 6 timestamp: 5000 } clocks { clock_id: 3 timestamp: 1000 } } }
+		{ trusted_packet_sequence_id: 2 sequence_flags: 1
+		  clock_snapshot { clocks { clock_id: 64 timestamp: 1 unit_multiplier_ns: 1000000000 } clocks { clock_id: 6 timestamp: 2000000000 }
+		    clocks { clock_id: 65 timestamp: 2 is_incremental: true unit_multiplier_ns: 1000000000 } } }
+		{ trusted_packet_sequence_id: 2 timestamp: 3 timestamp_clock_id: 64 track_event { type: INSTANT name: "four" } }
+		{ trusted_packet_sequence_id: 2 timestamp: 18446744075 timestamp_clock_id: 64 track_event { type: INSTANT name: "wraps" } }
+		{ trusted_packet_sequence_id: 2 timestamp: 1 timestamp_clock_id: 65 track_event { type: INSTANT name: "three" } }
+		{ trusted_packet_sequence_id: 2 timestamp: 18446744074 timestamp_clock_id: 65 track_event { type: INSTANT name: "wraps" } }
+		{ trusted_packet_sequence_id: 2 timestamp: 18446744073709551615 timestamp_clock_id: 65 track_event { type: INSTANT name: "two" } }
+		{ timestamp: 18446744073709551000 timestamp_clock_id: 3 track_event { type: INSTANT name: "wraps" } }
+		{ timestamp: 2000 timestamp_clock_id: 3 track_event { type: INSTANT name: "6000" } }
+	END
+	run -0 rows x.pftrace
+	assert_output - <<-'END'
+		trdecode: x.pftrace: 3 events with an impossible time
+		0.000006000 - - 6000
+		2.000000000 - - two
+		3.000000000 - - three
+		4.000000000 - - four
+	END
+}
+
 @test "clocks: a snapshot relates them; a sequence's own clock has differences" {
 	cat <<-'END' | trace x.pftrace
 		{ clock_snapshot { primary_trace_clock: 6 clocks { clock_id: 6 timestamp: 1000000 } clocks { clock_id: 3 timestamp: 400000 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/util/u128.h"
 #include "common/value/units.h"
 #include "cmd/trdecode/input/input.h"
 
@@ -173,7 +174,7 @@ void settings_shift(struct settings *s, struct input *in, const char *operand, i
 		}
 	}
 	if (s->aligned) {
-		in->shift += s->aligned[number];
+		in->shift = saturated_i64((int128)in->shift + s->aligned[number]);
 		in->placed = true;
 	}
 }

@@ -10,6 +10,7 @@
 #include "common/util/io.h"
 #include "common/util/memory.h"
 #include "common/util/output.h"
+#include "common/util/u128.h"
 #include "cmd/trdecode/input/trace_info.h"
 #include "cmd/trdecode/input/stream_fingerprint.h"
 #include "cmd/trdecode/input/input.h"
@@ -228,7 +229,8 @@ static int align_starts(char **names, int n, struct settings *s, struct decoding
 	bad = first && s->aligned ? trace_times_first(&l, first, &e) : error_no_memory(&e);
 	for (int i = 0; !bad && i < n; i++) {
 		start = start == UINT64_MAX ? first[i] : start;
-		s->aligned[i] = first[i] == UINT64_MAX ? 0 : (int64_t)(start - first[i]);
+		s->aligned[i] =
+			first[i] == UINT64_MAX ? 0 : saturated_i64((int128)start - first[i]);
 	}
 	free(first);
 	return bad ? run_fail(d, &e) : STATUS_OK;

@@ -2,7 +2,8 @@
  * u128.h - sums of input, and their decimal digits
  *
  * A sum of times, weights or counts saturates or has 128 bits: no input makes it wrap. A sum of
- * 2^64 values of 64 bits fits an unsigned __int128, which the C library cannot print.
+ * 2^64 values of 64 bits fits an unsigned __int128, which the C library cannot print. A product or
+ * a sum of few numbers of input is computed with 128 bits, and then saturated.
  */
 #ifndef TR_UTIL_U128_H
 #define TR_UTIL_U128_H
@@ -31,6 +32,23 @@ static inline void add_saturated(uint64_t *sum, uint64_t n)
 static inline int64_t add_wrapping(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* Return a product, or UINT64_MAX where it would be larger. */
+static inline uint64_t multiply_saturated(uint64_t a, uint64_t b)
+{
+	return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+/* Return the nearest number of 64 bits. */
+static inline uint64_t saturated_u64(int128 n)
+{
+	return n < 0 ? 0 : n > UINT64_MAX ? UINT64_MAX : (uint64_t)n;
+}
+
+static inline int64_t saturated_i64(int128 n)
+{
+	return n < INT64_MIN ? INT64_MIN : n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
 /* Writes the decimal digits and a NUL; returns the length without the NUL. */

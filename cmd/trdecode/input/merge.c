@@ -1,19 +1,36 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/merge.h"
+#include "common/util/u128.h"
 
 /* ns. utc_offset and similar fields are whole seconds, which two recordings may have rounded
  * differently. */
 static const uint64_t WALL_TOLERANCE = 1000000000;
 
+/* Is it too much to be added to a time? */
+static bool is_beyond(int128 ns)
+{
+	return ns >= (int128)TIME_LIMIT || ns <= -(int128)TIME_LIMIT;
+}
+
 int merge_choose_clock(struct input *in, struct error *e)
 {
-	if (in->decoding->clock != CLOCK_WALL)
-		return 0;
-	if (!in->has_wall || in->ticks)
+	bool wall = in->decoding->clock == CLOCK_WALL;
+
+	if (in->has_wall && is_beyond(in->wall)) {
+		input_damage(in, in->name, NO_OFFSET,
+			     "the wall time of its clock is impossible: it is left out");
+		in->has_wall = false;
+		in->wall = 0;
+	}
+	if (wall && (!in->has_wall || in->ticks))
 		return error_set(e, in->name, NO_OFFSET,
 				 "the trace does not record its wall time (--clock wall)");
-	in->shift = (int64_t)((uint64_t)in->shift + (uint64_t)in->wall);
-	in->clock_name = "wall";
+	in->shift = saturated_i64((int128)in->shift + (wall ? in->wall : 0));
+	if (is_beyond(in->shift))
+		return error_set(e, in->name, NO_OFFSET,
+				 "--offset or --align moves its events by 146 years or more");
+	if (wall)
+		in->clock_name = "wall";
 	return 0;
 }
 
@@ -25,7 +42,7 @@ int merge_first(struct input *in, uint64_t first, struct error *e)
 			"its clock counts ticks, so --offset takes a number without a unit");
 	if (in->shift < 0 && first < -(uint64_t)in->shift)
 		return error_set(e, in->name, NO_OFFSET, "--offset moves its events before time 0");
-	in->next = first + (uint64_t)in->shift;
+	in->next = merge_shifted(first, in->shift);
 	return 0;
 }
 

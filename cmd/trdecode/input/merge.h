@@ -11,7 +11,8 @@
 /*
  * Set the shift that --clock requires: CLOCK_WALL shifts the input's times to wall time, and fails
  * if the input does not record the wall time. Times of a shifted input are times of its own clock
- * plus in->shift; wall times are these plus merge_wall(in).
+ * plus in->shift; wall times are these plus merge_wall(in). Fails if the shift is TIME_LIMIT or
+ * more; of a wall time as far from that of the clock, reports damage and forgets it.
  */
 int merge_choose_clock(struct input *in, struct error *e);
 
@@ -26,10 +27,15 @@ static inline int64_t merge_wall(const struct input *in)
 	return (int64_t)((uint64_t)in->wall - (uint64_t)in->shift);
 }
 
-/* Return time + shift, or 0 where the sum is negative. time is below TIME_LIMIT. */
+/* Return time + shift, or 0 where the sum is negative, or UINT64_MAX where 64 bits are too few, as
+ * only a time of TIME_LIMIT or later can make it. */
 static inline uint64_t merge_shifted(uint64_t time, int64_t shift)
 {
-	return shift < 0 && time < -(uint64_t)shift ? 0 : time + (uint64_t)shift;
+	uint64_t sum = time + (uint64_t)shift;
+
+	if (shift < 0)
+		return sum < time ? sum : 0;
+	return sum < time ? UINT64_MAX : sum;
 }
 
 /* Find the last time of the input's own clock that is at most until when shifted; UINT64_MAX is

@@ -2,6 +2,7 @@
  * block.c - headers of blocks, and the clock that they define
  */
 #include "cmd/trdecode/lttng/lttng.h"
+#include "common/util/u128.h"
 
 static const char *parse_1(struct lttng_header *h, const uint8_t *p, uint32_t *where)
 {
@@ -121,6 +122,9 @@ const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size
 
 /* --- the clock --- */
 
+/* The most ns after an anchor. */
+#define REACH_NS (1ull << 60)
+
 /* start_freq and freq_scale: a factor at first, a divisor since late in 2.2. */
 static bool scale_divides(const struct lttng_header *h)
 {
@@ -134,7 +138,8 @@ uint64_t lttng_clock_hertz(const struct lttng_header *h)
 {
 	if (!h->frequency || !h->scale)
 		return 0;
-	return scale_divides(h) ? h->frequency / h->scale : h->frequency * h->scale;
+	return scale_divides(h) ? h->frequency / h->scale
+				: multiply_saturated(h->frequency, h->scale);
 }
 
 int64_t lttng_clock_slow(struct lttng_clock *c, uint64_t tsc)
@@ -152,6 +157,8 @@ int64_t lttng_clock_slow(struct lttng_clock *c, uint64_t tsc)
 		return (int64_t)TIME_LIMIT - 1;
 	if (q <= -(int64_t)TIME_LIMIT)
 		return 1 - (int64_t)TIME_LIMIT;
+	if (q >= (int64_t)TIME_LIMIT - (int64_t)REACH_NS)
+		c->reach = 0; /* times after an anchor would pass the limit */
 	if (c->reach) {
 		c->anchor = tsc;
 		c->anchor_ns = (int64_t)q;
@@ -175,9 +182,9 @@ int lttng_clock_init(struct lttng_clock *c, const struct lttng_header *h, uint64
 	}
 	if (c->denominator > 1) {
 		c->inverse = (uint64_t)(((unsigned __int128)1 << 64) / c->denominator);
-		/* x = ticks * numerator + rest must fit 64 bits, and the ns must not overflow */
-		if (c->denominator < UINT64_MAX / 4)
-			c->reach = (UINT64_MAX / 4) / c->numerator;
+		/* x = ticks * numerator + rest is at most 2 * REACH_NS, and the ns half of it */
+		if (c->denominator < REACH_NS)
+			c->reach = REACH_NS / c->numerator;
 	}
 	lttng_clock_slow(c, zero);
 	return 0;

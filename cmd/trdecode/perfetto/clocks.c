@@ -10,6 +10,7 @@
 
 #include "cmd/trdecode/perfetto/perfetto.h"
 #include "common/util/bisect.h"
+#include "common/util/u128.h"
 
 enum { CLOCKS_MOST = 64 }; /* of a snapshot */
 
@@ -128,11 +129,13 @@ static const struct clock_point *point_of(const struct perfetto_clock *c, uint64
 	return found ? found : first;
 }
 
+/* Convert a time; UINT64_MAX is no time. */
 static uint64_t convert(const struct perfetto_clock *c, uint64_t own)
 {
 	const struct clock_point *point = point_of(c, own);
+	int128 time = (int128)own - point->own + point->trace;
 
-	return own - point->own + point->trace;
+	return own == UINT64_MAX || time < 0 ? UINT64_MAX : saturated_u64(time);
 }
 
 int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace)
@@ -145,18 +148,24 @@ int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint
 	return c ? add_point(c, (struct clock_point){own, trace}) : -1;
 }
 
-/* Add a time of an own clock of the sequence, in ns. */
+/* Take a time of an own clock of the sequence, or a difference to the last one. Returns its ns;
+ * UINT64_MAX: they are beyond all times, and a next difference is to the time before. */
 static uint64_t own_time(const struct perfetto_sequence *s, uint32_t id, uint64_t time)
 {
 	struct perfetto_own_clock *c;
+	uint64_t unit;
+	int128 sum;
 
 	if (!s->clocks || !of_sequence(id))
 		return time;
 	c = &s->clocks[id - CLOCK_OF_SEQUENCE_FIRST];
-	time *= c->unit ? c->unit : 1;
-	if (c->incremental)
-		time = c->last += time;
-	return time;
+	unit = c->unit ? c->unit : 1;
+	if (!c->incremental)
+		return multiply_saturated(time, unit);
+	sum = (int128)(int64_t)time * unit + c->last;
+	if (sum < 0 || sum >= UINT64_MAX)
+		return UINT64_MAX;
+	return c->last = (uint64_t)sum;
 }
 
 /* Test for a clock whose times mean nothing without a snapshot. The kernel's clocks differ little;
@@ -228,7 +237,8 @@ static unsigned read_clocks(struct perfetto *p, const struct perfetto_packet *pa
 			case CLOCK_INCREMENTAL: clocks[n].incremental = of.value; break;
 			case CLOCK_UNIT: clocks[n].unit = of.value; break;
 			}
-		clocks[n].time *= clocks[n].unit ? clocks[n].unit : 1;
+		if (clocks[n].unit)
+			clocks[n].time = multiply_saturated(clocks[n].time, clocks[n].unit);
 		n++;
 	}
 	return n;
@@ -295,7 +305,7 @@ int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
 	for (unsigned i = 0; i < n && found && !p->clocks.has_wall; i++)
 		if (clocks[i].id == CLOCK_REALTIME_ID) {
 			p->clocks.has_wall = true;
-			p->clocks.wall = (int64_t)(clocks[i].time - trace);
+			p->clocks.wall = saturated_i64((int128)clocks[i].time - trace);
 		}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/stream/declare.h"
+#include "common/util/u128.h"
 
 static uint32_t stream_object(struct stream_ids *s, enum entry_kind kind, const void *object);
 
@@ -33,7 +34,7 @@ static struct clock moved_clock(struct stream_ids *s, const struct clock *clock)
 {
 	struct clock c = *clock;
 
-	c.wall = (int64_t)((uint64_t)c.wall - (uint64_t)s->input->shift);
+	c.wall = saturated_i64((int128)c.wall - s->input->shift);
 	if (s->input->decoding->clock == CLOCK_WALL) {
 		c.name = dictionary_text(s->dictionary, "wall", 4);
 		c.flags |= CLOCK_IS_WALL;

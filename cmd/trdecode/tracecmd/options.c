@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "common/formats/tracecmd.h"
+#include "common/util/u128.h"
 
 enum { CPUS_LIMIT = 65536, SAMPLES_LIMIT = 1 << 20 };
 
@@ -51,19 +52,25 @@ static bool text_number(const uint8_t *data, size_t n, int64_t *number)
 	return end != text && !errno;
 }
 
-/* Can the nanoseconds be added to a time without wrapping? */
-static bool fits_time(int64_t ns)
+/* Set the numbers that are added to all times, if the times fit 64 bits with them. */
+static bool set_shift(struct tracecmd_header *h, int128 date, int128 offset)
 {
-	return ns < (1ll << 62) && ns > -(1ll << 62);
+	const int128 limit = TIME_LIMIT, all = date + offset;
+
+	if (date >= limit || date <= -limit || offset >= limit || offset <= -limit ||
+	    all >= limit || all <= -limit)
+		return false;
+	h->times.date = (int64_t)date;
+	h->times.offset = (int64_t)offset;
+	return true;
 }
 
 static bool take_date(struct tracecmd_header *h, const uint8_t *data, size_t n)
 {
 	int64_t us;
 
-	if (!text_number(data, n, &us) || us > (1ll << 62) / 1000 || us < -(1ll << 62) / 1000)
+	if (!text_number(data, n, &us) || !set_shift(h, (int128)us * 1000, h->times.offset))
 		return false;
-	h->times.date = us * 1000;
 	h->times.has_date = true;
 	return true;
 }
@@ -72,10 +79,9 @@ static bool take_offset(struct tracecmd_header *h, const uint8_t *data, size_t n
 {
 	int64_t offset;
 
-	if (!text_number(data, n, &offset) || !fits_time(offset) ||
-	    !fits_time(h->times.offset + offset))
+	if (!text_number(data, n, &offset) ||
+	    !set_shift(h, h->times.date, (int128)h->times.offset + offset))
 		return false;
-	h->times.offset += offset;
 	h->times.has_offset = true;
 	return true;
 }

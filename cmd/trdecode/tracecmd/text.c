@@ -3,10 +3,10 @@
  * time, CPU and thread that the line gives. Lines of the heading, and further lines of a text, have
  * a type of their own.
  */
+#include "cmd/trdecode/ftrace/line.h"
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 #include "common/util/lines.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 enum { LINE_LIMIT = 64 * 1024, READ = 64 * 1024 };
@@ -33,28 +33,14 @@ struct parsed {
 	uint64_t time;
 };
 
-static const char *text_digits(const char *p, const char *end, uint64_t *v)
-{
-	*v = 0;
-	while (p < end && isdigit((unsigned char)*p) && *v < 1ull << 32)
-		*v = *v * 10 + (uint64_t)(*p++ - '0');
-	return p;
-}
-
+/* Parse "SECONDS.FRACTION:" at p. */
 static bool parse_time(const char *p, const char *end, uint64_t *time)
 {
-	uint64_t seconds, fraction, unit = 1000000000;
-	const char *dot = text_digits(p, end, &seconds), *q;
+	enum { TIME_MOST = 32 };
+	const char *colon = memchr(p, ':', (size_t)(end - p < TIME_MOST ? end - p : TIME_MOST));
 
-	if (dot == p || dot == end || *dot != '.')
-		return false;
-	q = text_digits(dot + 1, end, &fraction);
-	if (q == dot + 1 || q - dot > 10 || q == end || *q != ':')
-		return false;
-	for (ptrdiff_t i = q - dot - 1; i > 0; i--)
-		unit /= 10;
-	*time = seconds * 1000000000 + fraction * unit;
-	return true;
+	return colon && memchr(p, '.', (size_t)(colon - p)) &&
+	       ftrace_seconds((struct span){p, colon}, time);
 }
 
 /* Parse the thread: the last "-PID" before the bracket, and the name before it. */
@@ -65,7 +51,7 @@ static bool parse_task(const char *line, const char *end, struct parsed *out)
 
 	while (p > line && p[-1] != '-')
 		p--;
-	if (p == line || text_digits(p, end, &pid) == p || pid > INT32_MAX)
+	if (p == line || ftrace_digits(p, end, &pid) == p || pid > INT32_MAX)
 		return false;
 	out->pid = (int32_t)pid;
 	while (line < p && *line == ' ')
@@ -84,7 +70,7 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 		p = memchr(p, '[', (size_t)(end - p));
 		if (!p)
 			return false;
-		q = text_digits(p + 1, end, &cpu);
+		q = ftrace_digits(p + 1, end, &cpu);
 		if (q == p + 1 || q == end || *q != ']' || cpu > INT32_MAX)
 			continue;
 		if (!parse_task(line, p, out))

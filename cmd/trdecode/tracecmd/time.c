@@ -4,6 +4,7 @@
  * In its order: the guest's clock to the host's; TSC to nanoseconds; date and offset.
  */
 #include "cmd/trdecode/tracecmd/tracecmd.h"
+#include "common/util/u128.h"
 
 void tracecmd_clock(struct tracecmd *t)
 {
@@ -40,29 +41,24 @@ void tracecmd_clock(struct tracecmd *t)
 		t->shift = h->times.date + h->times.offset;
 }
 
-/* Return (time * mult) >> shift, computed with 96 bits. */
-static uint64_t time_scale(uint64_t time, uint32_t mult, uint32_t shift)
-{
-	return (uint64_t)(((unsigned __int128)time * mult) >> shift);
-}
-
 /* Convert by the first of two samples; interpolate: along the line through both. */
-static uint64_t time_correct(uint64_t time, const struct tracecmd_sync *a,
-			     const struct tracecmd_sync *b, bool interpolate)
+static int128 time_correct(uint64_t time, const struct tracecmd_sync *a,
+			   const struct tracecmd_sync *b, bool interpolate)
 {
 	unsigned bits = a->fraction < 127 ? (unsigned)a->fraction : 127;
-	unsigned __int128 product = (unsigned __int128)time * a->scaling;
-	__int128 span = (__int128)b->time - a->time, offset = a->offset;
+	uint128 product = (uint128)time * a->scaling >> bits;
+	int128 span = (int128)b->time - a->time, offset = a->offset;
 	/* 64 bits: the product below has less than 128 */
-	int64_t change = (int64_t)((uint64_t)b->offset - (uint64_t)a->offset);
+	int64_t change = saturated_i64((int128)b->offset - a->offset);
 
 	if (interpolate && span > 0)
-		offset += (((__int128)time - a->time) * change + span / 2) / span;
-	return (uint64_t)(product >> bits) + (uint64_t)offset;
+		offset += (((int128)time - a->time) * change + span / 2) / span;
+	/* what exceeds 64 bits is beyond all times */
+	return (int128)(product > UINT64_MAX ? UINT64_MAX : product) + offset;
 }
 
 /* Convert the guest's time to the host's. */
-static uint64_t time_synchronise(const struct tracecmd_header *h, uint32_t cpu, uint64_t time)
+static int128 time_synchronise(const struct tracecmd_header *h, uint32_t cpu, uint64_t time)
 {
 	const struct tracecmd_sync_cpu *c;
 	uint32_t low = 0, high;
@@ -71,7 +67,7 @@ static uint64_t time_synchronise(const struct tracecmd_header *h, uint32_t cpu, 
 		return time;
 	c = &h->link.sync[cpu];
 	if (c->count == 1)
-		return time + (uint64_t)c->sample[0].offset;
+		return (int128)time + c->sample[0].offset;
 	/* the samples around the time, or the outermost two */
 	high = c->count - 1;
 	while (high - low > 1) {
@@ -87,17 +83,12 @@ static uint64_t time_synchronise(const struct tracecmd_header *h, uint32_t cpu, 
 
 uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t time)
 {
-	uint64_t out;
+	int128 out = t->sync ? time_synchronise(&t->h, cpu, time) : time;
 
-	if (t->sync)
-		time = time_synchronise(&t->h, cpu, time);
+	/* a product of 96 bits */
 	if (t->tsc)
-		time = time_scale(time, t->h.times.tsc_mult, t->h.times.tsc_shift);
-	out = time + (uint64_t)t->shift;
+		out = (int128)saturated_u64(out) * t->h.times.tsc_mult >> t->h.times.tsc_shift;
 	/* times below 0 become 0, times beyond the limit the limit */
-	if (t->shift < 0 && out > time)
-		return 0;
-	if ((t->shift >= 0 && out < time) || out == UINT64_MAX)
-		return UINT64_MAX - 1;
-	return out;
+	time = saturated_u64(out + t->shift);
+	return time - (time == UINT64_MAX);
 }

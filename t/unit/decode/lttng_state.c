@@ -135,6 +135,28 @@ static bool clock_is_exact(uint64_t frequency, uint64_t scale, uint64_t zero, ui
 	return true;
 }
 
+/* Steps of all sizes: times are exact up to the limit, and never beyond. */
+static bool clock_is_limited(uint64_t frequency, int64_t base)
+{
+	struct lttng_header h = {.major = 2, .minor = 6, .frequency = frequency, .scale = 1};
+	const __int128 most = (int64_t)TIME_LIMIT - 1;
+	struct lttng_clock c;
+
+	for (unsigned bits = 0; bits < 64; bits++) {
+		if (lttng_clock_init(&c, &h, 0, base))
+			return false;
+		for (uint64_t i = 0, tsc = 0, step = (uint64_t)1 << bits; i < 400;
+		     i++, tsc += step) {
+			__int128 ns = (__int128)tsc * 1000000000 / frequency + base;
+
+			if (lttng_clock_ns(&c, tsc) != (int64_t)(ns < most ? ns : most))
+				return false;
+			step -= i % 3 ? 0 : step / 5;
+		}
+	}
+	return true;
+}
+
 static void test_clock(void)
 {
 	ok(clock_is_exact(2000000000, 1, 0x5ffff0000, 1 << 16), "2 GHz");
@@ -143,6 +165,10 @@ static void test_clock(void)
 	ok(clock_is_exact(1000000000, 1, 0, 1 << 30), "a tick a nanosecond");
 	ok(clock_is_exact(3000000007, 3, 1, 1 << 24), "a divisor");
 	ok(clock_is_exact(UINT64_MAX, 1000, 0, 1 << 30), "a rate that no machine has");
+	for (unsigned i = 0; i < 5; i++)
+		ok(clock_is_limited((uint64_t)1 << 15 * i, (int64_t)1 << 60),
+		   "times of any TSC are within the limit");
+	ok(clock_is_limited(3, (int64_t)TIME_LIMIT - 3), "a clock that begins at the limit");
 }
 
 int main(void)

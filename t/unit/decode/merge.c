@@ -78,6 +78,10 @@ static void test_shifts(void)
 
 	is_u64(merge_shifted(10, 5), 15, "later");
 	is_u64(merge_shifted(10, -5), 5, "earlier");
+	is_u64(merge_shifted(10, -11), 0, "not before 0");
+	is_u64(merge_shifted(UINT64_MAX - 2, 3), UINT64_MAX, "not beyond 64 bits");
+	is_u64(merge_shifted(UINT64_MAX - 2, 2), UINT64_MAX, "up to there");
+	is_u64(merge_shifted(UINT64_MAX, INT64_MIN), INT64_MAX, "from there back");
 	is_u64(merge_shifted(10, -50), 0, "not before the beginning");
 	is_u64(merge_shifted(TIME_LIMIT - 1, INT64_MAX), TIME_LIMIT - 1 + (uint64_t)INT64_MAX,
 	       "the latest there is");
@@ -143,6 +147,18 @@ static void test_wall(void)
 	ok(merge_choose_clock(&in, &e) == -1, "not where no clock is recorded");
 	d.clock = CLOCK_RAW;
 	ok(!merge_choose_clock(&in, &e), "not asked for");
+	in.shift = (int64_t)TIME_LIMIT - 1;
+	ok(!merge_choose_clock(&in, &e), "the largest shift");
+	in.shift++;
+	ok(merge_choose_clock(&in, &e) == -1, "one more is beyond all times");
+	d = (struct decoding){.clock = CLOCK_WALL, .quiet = true};
+	in.has_wall = true;
+	ok(merge_choose_clock(&in, &e) == -1, "so is the sum with a wall time");
+	ok(in.shift > 0, "which does not wrap");
+	d.clock = CLOCK_RAW;
+	in.shift = 0;
+	in.wall = INT64_MIN;
+	ok(!merge_choose_clock(&in, &e) && !in.has_wall, "an impossible wall time is left out");
 }
 
 int main(void)
