@@ -203,7 +203,7 @@ hidden() {
 	trdecode -q "$RECORDED/uftrace/extern-data" 2>/dev/null | trsym -q >e.trs
 	grep -q 'first message' e.trs
 	run -0 --separate-stderr bash -c 'trfilter --scrub args 1 e.trs >args.trs'
-	assert_equal "$stderr" 'trfilter: left out, as it may contain messages: extern.dat of the source'
+	assert_equal "$stderr" 'trfilter: left out, as it may contain values: extern.dat of the source'
 	hidden 'first message' -- args.trs
 	trfilter -q --drop message 1 e.trs >dropped.trs
 	hidden 'first message' -- dropped.trs

@@ -31,13 +31,19 @@
  * which are in the file too (trencode/timeline/chrome_scheduling.h). The decoder leaves them out.
  *
  * "derived":true, of s, t and f with the name and the category of flows: the event at that time has
- * the id among its arguments. The decoder leaves them out.
+ * the id among its arguments. "derived":true of M: it describes a track of these events. The
+ * decoder leaves them out.
  *
  * "s":"g" or "p", of instants: the event is of all threads, or of its process; the types of such
  * events have the scope in their native id. An instant of no thread that Perfetto recorded has the
  * scope g, and neither "pid" nor "tid".
  *
  * An instant with the name and the category of gaps, and a reason, is a gap.
+ *
+ * The META CHROME_META has what a file has beside its events, and is Trace Event JSON. Its metadata
+ * events are those of the file, with the pids and tids of the stream; those with names are of
+ * threads and processes without events. The other members are copies, but traceEvents, samples and
+ * stackFrames. "origin" of otherData is the time in the stream of the file's time 0.
  */
 #ifndef TR_FORMATS_CHROME_H
 #define TR_FORMATS_CHROME_H
@@ -46,6 +52,8 @@
  * name, with as many _ appended as needed. */
 #define CHROME_ID_FIELD	  "id"
 #define CHROME_ID_FIELD_2 "async_id"
+
+#define CHROME_META "chrome.metadata"
 
 /* The member and argument of calls without a leave. */
 #define CHROME_UNFINISHED "unfinished"
@@ -73,8 +81,8 @@
 /* The category and the name of flows between events that have others. */
 #define CHROME_FLOW "flow"
 
-/* The member of such a flow. */
-#define CHROME_DERIVED_FLOW "derived"
+/* The member of such a flow, and of metadata events that name such tracks. */
+#define CHROME_DERIVED_MARK "derived"
 
 /* The category of tracks that are made from other events of the file. */
 #define CHROME_DERIVED "trutils.scheduling"

@@ -47,6 +47,20 @@ void reader_meta(const struct reader *r, const struct block *b, struct meta *m)
 			   .size = get_u32(p + 36)};
 }
 
+int meta_join(struct buffer *whole, const struct meta *m, const char *name)
+{
+	if (m->flags & META_REFERENCE || m->name_size != strlen(name) ||
+	    memcmp(m->name, name, m->name_size) != 0)
+		return 0;
+	if (!m->offset)
+		whole->size = 0;
+	if (m->offset != whole->size)
+		return 0;
+	if (buffer_append(whole, m->data, m->size))
+		return -1;
+	return whole->size == m->total;
+}
+
 /* Find the fault of a META block; NULL: none. */
 static const char *meta_fault(const struct reader *r, const struct block *b)
 {

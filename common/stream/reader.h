@@ -156,6 +156,9 @@ int reader_pass(struct reader *r, struct block *b, struct writer *w, struct erro
 
 /* Decode a META block. */
 void reader_meta(const struct reader *r, const struct block *b, struct meta *m);
+/* Append a piece of the META of that name to the pieces before it. Returns 1 when the META is
+ * whole; 0: it is not, or the piece is of another META; -1: out of memory. */
+int meta_join(struct buffer *whole, const struct meta *m, const char *name);
 
 /* Get the flags of the first HEAD (enum head_flags) from the first bytes of a stream. */
 uint32_t reader_head_flags(const void *data, size_t n);

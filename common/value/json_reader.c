@@ -566,43 +566,48 @@ static int put_string(struct buffer *b, const struct buffer *text)
 	return json_append_string(b, (const char *)text->data, text->size);
 }
 
-int json_copy(struct json_reader *r, enum json_token token, struct buffer *b)
+/* Append a token, with the comma before it. */
+static int put_token(const struct json_reader *r, enum json_token token, bool comma,
+		     struct buffer *b)
 {
-	int outside = r->depth - (token == JSON_OBJECT || token == JSON_ARRAY), failed = 0;
-	bool comma = false;
+	if (comma && token != JSON_OBJECT_END && token != JSON_ARRAY_END && buffer_u8(b, ','))
+		return -1;
+	switch (token) {
+	case JSON_OBJECT: return buffer_u8(b, '{');
+	case JSON_ARRAY: return buffer_u8(b, '[');
+	case JSON_OBJECT_END: return buffer_u8(b, '}');
+	case JSON_ARRAY_END: return buffer_u8(b, ']');
+	case JSON_KEY: return put_string(b, &r->text) || buffer_u8(b, ':') ? -1 : 0;
+	case JSON_STRING: return put_string(b, &r->text);
+	case JSON_NUMBER: return buffer_append(b, r->text.data, r->text.size);
+	case JSON_TRUE: return buffer_append(b, "true", 4);
+	case JSON_FALSE: return buffer_append(b, "false", 5);
+	default: return buffer_append(b, "null", 4);
+	}
+}
 
-	for (;;) {
-		bool closing = token == JSON_OBJECT_END || token == JSON_ARRAY_END;
+int json_copy(struct json_reader *r, enum json_token token, struct buffer *b, size_t most)
+{
+	int outside = r->depth - (token == JSON_OBJECT || token == JSON_ARRAY);
+	bool comma = false, fits = true;
+	size_t at = b->size;
 
-		if (comma && !closing)
-			failed = buffer_u8(b, ',');
-		comma = true;
-		switch (token) {
-		case JSON_OBJECT:
-		case JSON_ARRAY:
-			failed |= buffer_u8(b, token == JSON_OBJECT ? '{' : '[');
-			comma = false;
-			break;
-		case JSON_OBJECT_END: failed |= buffer_u8(b, '}'); break;
-		case JSON_ARRAY_END: failed |= buffer_u8(b, ']'); break;
-		case JSON_KEY:
-			failed |= put_string(b, &r->text) || buffer_u8(b, ':');
-			comma = false;
-			break;
-		case JSON_STRING: failed |= put_string(b, &r->text); break;
-		case JSON_NUMBER: failed |= buffer_append(b, r->text.data, r->text.size); break;
-		case JSON_TRUE: failed |= buffer_append(b, "true", 4); break;
-		case JSON_FALSE: failed |= buffer_append(b, "false", 5); break;
-		case JSON_NULL: failed |= buffer_append(b, "null", 4); break;
-		default: return -1;
-		}
-		if (failed) {
+	for (;; token = json_next(r)) {
+		bool text = token == JSON_KEY || token == JSON_STRING || token == JSON_NUMBER;
+
+		if (token == JSON_BAD || token == JSON_END)
+			return -1;
+		fits = fits && (!text || r->text.size <= most);
+		if (fits && put_token(r, token, comma, b)) {
 			json_no_memory(r);
 			return -1;
 		}
+		comma = token != JSON_KEY && token != JSON_OBJECT && token != JSON_ARRAY;
+		fits = fits && b->size - at <= most;
+		if (!fits)
+			b->size = at;
 		if (r->depth <= outside)
-			return 0;
-		token = json_next(r);
+			return fits ? 0 : 1;
 	}
 }
 

@@ -82,8 +82,9 @@ void json_close(struct json_reader *r);
 enum json_token json_next(struct json_reader *r);
 /* Skip the value that token began. false: BAD. */
 bool json_skip(struct json_reader *r, enum json_token token);
-/* Append the value that token began to b as compact JSON. -1: BAD, or out of memory. */
-int json_copy(struct json_reader *r, enum json_token token, struct buffer *b);
+/* Append the value that token began to b as compact JSON, unless it has more than `most` bytes:
+ * then 1, and b is unchanged. -1: BAD, or out of memory. */
+int json_copy(struct json_reader *r, enum json_token token, struct buffer *b, size_t most);
 
 /* Keep the bytes of the object that json_next began, up to JSON_KEPT of them. */
 void json_keep(struct json_reader *r);

@@ -149,6 +149,11 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 		bool is_part = json_is(r, CHROME_PART);
 		bool is_clock = json_is(r, "clock"), is_kernel = json_is(r, CHROME_KERNEL_CATEGORY);
 
+		if (!is_origin && !is_unit && !is_part && !is_clock && !is_kernel) {
+			if (chrome_metadata_member(c, r, true))
+				return -1;
+			continue;
+		}
 		token = json_next(r);
 		if (token == JSON_STRING && is_unit) {
 			ns = json_is(r, "ns");
@@ -200,8 +205,11 @@ static int read_member(struct chrome *c, struct json_reader *r, bool *found, str
 {
 	bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
 	bool samples = json_is(r, "samples"), frames = json_is(r, "stackFrames");
-	enum json_token token = json_next(r);
+	enum json_token token;
 
+	if (!events && !other && !samples && !frames)
+		return chrome_metadata_member(c, r, false);
+	token = json_next(r);
 	if ((events || samples) && token == JSON_ARRAY) {
 		*found |= events;
 		return read_events(c, r, samples, e);
@@ -362,7 +370,8 @@ static int chrome_begin(struct input *in, struct error *e)
 							 .flags = c->ticks ? CLOCK_TICKS : 0});
 	c->id_name = chrome_id_name(c);
 	if (!c->source || !c->clock || !c->id_name ||
-	    process_names_write(w, c->source, &c->process_names))
+	    process_names_write(w, c->source, &c->metadata.process_names) ||
+	    chrome_metadata_write(c))
 		return error_no_memory(e);
 	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
 					   : 0;
@@ -483,6 +492,7 @@ static void chrome_close(struct input *in)
 	for (size_t i = 0; i < c->overlapping.count; i++)
 		free(c->overlapping.frames[i].values);
 	free(c->overlapping.frames);
+	chrome_metadata_free(&c->metadata);
 	free(c->ends.heap);
 	free(c->async.open);
 	chrome_frames_free(&c->frames);
@@ -496,7 +506,7 @@ static void chrome_close(struct input *in)
 	arguments_free(&c->arguments);
 	id_cache_free(&c->declared);
 	chrome_flows_free(&c->flows);
-	id_cache_free(&c->process_names);
+	id_cache_free(&c->metadata.process_names);
 	free(c);
 	in->state = NULL;
 }

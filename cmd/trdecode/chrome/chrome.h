@@ -105,8 +105,10 @@ struct chrome_thread {
 	int32_t pid, tid;
 	uint32_t comm; /* string of the writer: its name, else its id if not a number; 0 none */
 	bool is_named;
-	bool cpus;   /* tid 0: events have several CPUs */
-	int32_t cpu; /* tid 0: the CPU that events have; -1: none has */
+	bool has_name; /* of a thread_name */
+	bool used;     /* it has events */
+	bool cpus;     /* tid 0: events have several CPUs */
+	int32_t cpu;   /* tid 0: the CPU that events have; -1: none has */
 	uint32_t lane;
 	struct chrome_frame *frames;
 	size_t depth, capacity;
@@ -175,6 +177,16 @@ struct chrome_flows {
 	size_t capacity;
 };
 
+/* What the file has beside its events (metadata.c). */
+struct chrome_metadata {
+	struct id_cache process_names; /* by pid: strings of the writer */
+	struct buffer events; /* JSON of metadata events, but names of threads with events */
+	struct buffer members, other; /* of the file, of otherData: a comma before each */
+	struct buffer text;
+	struct id_cache last; /* by ids and name: where the last such event begins, + 1 */
+	uint64_t events_left_out, members_left_out;
+};
+
 /* The profiles of V8 (cpu_profile.c). */
 struct chrome_profiles {
 	struct intern keys; /* process and id: number of the profile */
@@ -208,13 +220,13 @@ struct chrome {
 	struct sorter sorter;
 	struct intern thread_keys, names; /* names: pids and tids that are not int32_t */
 	struct id_cache declared;	  /* types */
-	struct id_cache process_names;	  /* by pid: strings of the writer */
 	struct argument_table arguments;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct chrome_async async;
 	struct chrome_frames frames;
 	struct chrome_flows flows;
+	struct chrome_metadata metadata;
 	struct chrome_profiles profiles;
 	struct chrome_ends ends;
 	struct chrome_overlapping overlapping;
@@ -276,6 +288,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
 /* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated; then *inexact
  * is set. false: out of range. */
 bool chrome_time(const char *text, int64_t *ns, bool *inexact);
+/* Convert a pid or tid. A text that is no number in range gets one. */
+int32_t chrome_id(struct chrome *c, const struct buffer *text);
 /* Get the thread of the event that is read, and its number. NULL: out of memory. */
 struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number);
 /* Add a sample. 0, or -1 with *e filled. */
@@ -313,6 +327,16 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 
 	return (uint64_t)time + (uint64_t)chrome_zero(c);
 }
+
+/* --- metadata.c --- */
+
+/* Keep the metadata event that is read, unless it is the name of a thread or process. */
+int chrome_metadata_event(struct chrome *c);
+/* Keep a member of the file, or of otherData, whose key r has read. -1: BAD, or out of memory. */
+int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool other);
+/* Write the META, after all events were read. */
+int chrome_metadata_write(struct chrome *c);
+void chrome_metadata_free(struct chrome_metadata *k);
 
 /* --- async.c --- */
 

@@ -33,6 +33,7 @@ int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error 
 		c->highest = s->time;
 	c->counts.negative += s->time < 0;
 	c->counts.events++;
+	c->threads[s->thread].used = true;
 	return sorter_add(&c->sorter, key, &record, sizeof record, e);
 }
 

@@ -87,7 +87,7 @@ static int read_arguments(struct chrome *c, struct json_reader *r)
 
 /* --- threads --- */
 
-/* Convert a pid or tid. *named: the text is not a number, and gets one. */
+/* Convert a pid or tid; -1: there is none. *named: the text is no number in range, and gets one. */
 static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
 {
 	uint32_t number;
@@ -109,6 +109,13 @@ static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
 	}
 	*named = true;
 	return (int32_t)(0x40000000u | (number & 0x3fffffff));
+}
+
+int32_t chrome_id(struct chrome *c, const struct buffer *text)
+{
+	bool named;
+
+	return id_of(c, text, &named);
 }
 
 struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
@@ -141,8 +148,8 @@ struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 
 /* --- events --- */
 
-/* Take the name of a thread or process from an "M" event, whose only argument is the name. */
-static int take_name(struct chrome *c)
+/* Take an "M" event; one with the name of a thread or process has the name as its only argument. */
+static int take_metadata(struct chrome *c)
 {
 	const char *what = (char *)c->read.name.data;
 	struct chrome_thread *t;
@@ -150,8 +157,9 @@ static int take_name(struct chrome *c)
 	struct value name;
 	uint32_t number, *process;
 
-	if ((strcmp(what, "thread_name") && strcmp(what, "process_name")) ||
-	    c->read.arguments.size <= 8)
+	if (strcmp(what, "thread_name") && strcmp(what, "process_name"))
+		return chrome_metadata_event(c);
+	if (c->read.arguments.size <= 8)
 		return 0;
 	values_begin(&v, c->read.arguments.data + 8, get_u32(c->read.arguments.data + 4));
 	if (!values_value(&v, &name) || name.tag != VALUE_STRING)
@@ -161,13 +169,14 @@ static int take_name(struct chrome *c)
 		return -1;
 	number = writer_string(c->w, name.bytes, name.n);
 	if (*what == 'p') {
-		process = id_cache_number(&c->process_names, &t->pid, sizeof t->pid);
+		process = id_cache_number(&c->metadata.process_names, &t->pid, sizeof t->pid);
 		if (!process)
 			return -1;
 		*process = number;
 	}
 	if (*what == 't' || !t->is_named)
 		t->comm = number;
+	t->has_name |= *what == 't';
 	t->is_named = true;
 	return 0;
 }
@@ -241,6 +250,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	     chrome_flow_add(c, &record, time)) ||
 	    !chrome_thread(c, &record.thread))
 		return error_no_memory(e);
+	c->threads[record.thread].used = true;
 	record.scope = is_phase(c, "iI") ? c->read.scope : 0;
 	record.cpu = kind == CHROME_INSTANT ? cpu_of(c, record.thread) : -1;
 	/* an end without a name ends any call */
@@ -357,7 +367,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
 	bool overlaps = json_is(r, CHROME_OVERLAPS), scope = json_is(r, "s"),
-	     derived = json_is(r, CHROME_DERIVED_FLOW);
+	     derived = json_is(r, CHROME_DERIVED_MARK);
 	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
 	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
 	struct buffer *text = text_of(c, r);
@@ -477,7 +487,7 @@ static bool is_derived(const struct chrome *c)
 {
 	const char *category = (const char *)c->read.category.data;
 
-	return !strcmp(category, CHROME_DERIVED) ||
+	return !strcmp(category, CHROME_DERIVED) || (c->read.derived && is_phase(c, "M")) ||
 	       (c->read.derived && is_phase(c, "stf") && !strcmp(category, CHROME_FLOW) &&
 		!strcmp((const char *)c->read.name.data, CHROME_FLOW));
 }
@@ -512,10 +522,10 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	    !(is_phase(c, "M") || (t.has_ts && (c->read.phase.size == 1 || c->read.sample))))
 		return 1;
 	c->counts.phased += c->read.phase.size == 1;
-	if (is_phase(c, "M"))
-		return take_name(c) ? error_no_memory(e) : 0;
 	if (is_derived(c))
 		return 0;
+	if (is_phase(c, "M"))
+		return take_metadata(c) ? error_no_memory(e) : 0;
 	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
 				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
 		if (!c->counts.wrong_times++)

@@ -126,7 +126,7 @@ static int put_nested(struct chrome *c, const struct value *text)
 int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_token token)
 {
 	struct buffer text = {0};
-	int failed = json_copy(r, token, &text) ||
+	int failed = json_copy(r, token, &text, SIZE_MAX) ||
 		     value_put_bytes(&c->read.values, VALUE_BLOB, text.data, text.size);
 
 	buffer_free(&text);

@@ -19,7 +19,7 @@
 #include "cmd/trencode/tick_scale.h"
 #include "cmd/trencode/profile/sample_profile.h"
 
-static void chrome_begin_line(struct chrome_output *s)
+void chrome_begin_line(struct chrome_output *s)
 {
 	if (s->any)
 		text_put(s->out, ",\n", 2);
@@ -372,8 +372,10 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	spans_init(&s->spans, en, &sink, s);
 	s->spans.keeps_open = true;
 	s->first = UINT64_MAX;
+	s->zero = UINT64_MAX;
 	s->samples = chrome_samples_new();
-	if (!s->samples)
+	s->members = chrome_members_new();
+	if (!s->samples || !s->members)
 		return error_no_memory(e);
 	s->tracks.process_tids = true;
 	s->tracks.shared = en->options->parts ? &en->options->parts->numbers->tracks : NULL;
@@ -388,7 +390,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	s->flows.shared = en->options->parts ? &en->options->parts->numbers->flows : NULL;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->bytes.spills = s->json.spills = s->held_flows.spills = true;
-	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	text_puts(s->out, "{\"traceEvents\":[\n");
 	return 0;
 }
 
@@ -396,7 +398,8 @@ static int chrome_meta(struct encoding *en, const struct meta *m, struct error *
 {
 	struct chrome_output *s = en->state;
 
-	return tracks_meta(&s->tracks, en->dictionary, m) || attributes_meta(&s->attributes, m)
+	return tracks_meta(&s->tracks, en->dictionary, m) || attributes_meta(&s->attributes, m) ||
+			       chrome_members_meta(s, m)
 		       ? error_no_memory(e)
 		       : 0;
 }
@@ -420,6 +423,8 @@ static int chrome_event(struct encoding *en, const struct event *ev, struct erro
 		s->started = true;
 		s->clock = ev->lane->clock;
 		s->origin = s->first == UINT64_MAX ? ev->time : tick_time(ev->lane, s->first);
+		if (s->zero != UINT64_MAX)
+			s->origin = tick_time(ev->lane, s->zero);
 		if (s->options->keep_times)
 			s->origin = 0;
 	}
@@ -443,6 +448,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 	text_puts(s->out, s->any ? "\n]" : "]");
 	if (chrome_samples_put(s))
 		return error_no_memory(e);
+	chrome_members_end(s);
 	text_puts(s->out, ",\"otherData\":{\"clock\":");
 	if (s->clock && s->clock->tick)
 		text_printf(s->out, "\"ticks of %" PRIu64 " ns\"", s->clock->tick);
@@ -461,6 +467,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 		part_print(part, encoder_part(en));
 		text_printf(s->out, ",\"" CHROME_PART "\":\"%s\"", part);
 	}
+	chrome_members_put(s, 'o');
 	text_puts(s->out, "}}\n");
 	if (en->options->quiet)
 		return 0;
@@ -468,7 +475,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 	spans_report(&s->spans, en->options->drop, en->options->remarks);
 	attributes_report(&s->attributes, en->options->remarks);
 	remark_count(en->options->remarks, s->negative, SAMPLES_NEGATIVE);
-	remark_count(en->options->remarks, s->early,
+	remark_count(en->options->remarks, s->zero == UINT64_MAX ? s->early : 0,
 		     "{time is|times are} negative, as {it is|they are} before the first event "
 		     "(--rebase=none writes {it|them} unchanged)");
 	return 0;
@@ -484,6 +491,7 @@ static void chrome_free(struct encoding *en)
 		free(s->tracks.tracks[i].user);
 	tracks_free(&s->tracks);
 	chrome_samples_free(s->samples);
+	chrome_members_free(s->members);
 	chrome_scheduling_free(s->scheduling);
 	spans_free(&s->spans);
 	location_names_free(&s->names);

@@ -2,8 +2,8 @@
  * chrome.h - private to the encoder of Trace Event JSON: lines and their parts
  *
  * chrome.c is the encoder; chrome_pairs.c writes the calls that one complete event cannot
- * represent; chrome_samples.c samples and stacks; chrome_scheduling.c the tracks of CPUs and of the
- * states of threads.
+ * represent; chrome_samples.c samples and stacks; chrome_members.c what the source's file had
+ * beside its events; chrome_scheduling.c the tracks of CPUs and of the states of threads.
  */
 #ifndef TR_TRENCODE_TIMELINE_CHROME_H
 #define TR_TRENCODE_TIMELINE_CHROME_H
@@ -30,6 +30,7 @@ struct lane_prefix {
 	char text[PREFIX_MOST];
 };
 
+struct chrome_members;
 struct chrome_samples;
 struct chrome_scheduling;
 
@@ -41,6 +42,7 @@ struct chrome_output {
 	struct attributes attributes;
 	struct flows flows;
 	struct buffer bytes, json, held_flows; /* held: with --unclosed=drop, until the end */
+	struct chrome_members *members;
 	struct chrome_samples *samples;
 	uint32_t stack; /* of the line being written, which then has "sf"; 0 none */
 	struct chrome_scheduling *scheduling;
@@ -48,6 +50,7 @@ struct chrome_output {
 	struct text *out;
 	const struct clock *clock;
 	uint64_t first; /* time of the stream's first event, of a snapshot; 2^64-1: not known */
+	uint64_t zero;	/* the origin, if members are copied, which may depend on it; 2^64-1 */
 	uint64_t origin, overlapping, early; /* early: number of times before the origin */
 	uint64_t negative;		     /* samples left out */
 	bool started, any;
@@ -146,6 +149,8 @@ static inline void chrome_clear_args(struct chrome_output *s)
 
 /* --- chrome.c --- */
 
+/* Begin a line that line_room does not begin. */
+void chrome_begin_line(struct chrome_output *s);
 /* Returns the beginning of a thread's lines, after its names were written; NULL when out of memory.
  */
 struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread,
@@ -179,6 +184,17 @@ static inline char *chrome_put_marks(struct chrome_output *s, char *p, const str
 
 /* Write ,"cat": of a call at p. Returns where the line goes on, or NULL when out of memory. */
 char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t, bool kernel);
+
+/* --- chrome_members.c --- */
+
+struct chrome_members *chrome_members_new(void); /* NULL: out of memory */
+void chrome_members_free(struct chrome_members *k);
+/* Take a piece of a META; writes the metadata events of CHROME_META. -1: out of memory. */
+int chrome_members_meta(struct chrome_output *s, const struct meta *m);
+/* Write the members of the file (kind m) or of otherData (o), a comma before each. */
+void chrome_members_put(const struct chrome_output *s, char kind);
+/* Write displayTimeUnit and the members of the file, after the events. */
+void chrome_members_end(struct chrome_output *s);
 
 /* --- chrome_samples.c: -1 when out of memory --- */
 

@@ -311,7 +311,7 @@ static int put_flow_event(struct chrome_output *s, const struct flow_part *part,
 	p = put_stamp(s, p, at->time, counts_ticks(at->lane));
 	p = PUT(p, ",\"name\":\"" CHROME_FLOW "\"");
 	if (at->derived)
-		p = PUT(p, ",\"" CHROME_DERIVED_FLOW "\":true");
+		p = PUT(p, ",\"" CHROME_DERIVED_MARK "\":true");
 	*p++ = '}';
 	text_wrote(s->out, p);
 	return 0;

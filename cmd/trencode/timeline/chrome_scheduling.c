@@ -31,8 +31,10 @@ static void put_metadata(struct chrome_scheduling *c, const char *what, int32_t 
 
 	text_puts(s->out, s->any ? ",\n" : "");
 	s->any = true;
-	text_printf(s->out, "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{", pid,
-		    tid, what);
+	text_printf(s->out,
+		    "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"" CHROME_DERIVED_MARK
+		    "\":true,\"name\":\"%s\",\"args\":{",
+		    pid, tid, what);
 }
 
 static void put_process(struct chrome_scheduling *c, int32_t pid, const char *name,

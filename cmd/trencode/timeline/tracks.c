@@ -61,18 +61,10 @@ int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m)
 	const struct source *source = m->source ? pool_at(&d->sources, m->source) : NULL;
 	int32_t key[2] = {(int32_t)(source ? source->number : 0), 0};
 	size_t size;
+	int whole = meta_join(b, m, PROCESS_NAMES_META);
 
-	if (m->flags & META_REFERENCE || m->name_size != strlen(PROCESS_NAMES_META) ||
-	    memcmp(m->name, PROCESS_NAMES_META, m->name_size) != 0)
-		return 0;
-	if (!m->offset)
-		b->size = 0;
-	if (m->offset != b->size)
-		return 0;
-	if (buffer_append(b, m->data, m->size))
-		return -1;
-	if (b->size < m->total)
-		return 0;
+	if (whole <= 0)
+		return whole;
 	for (size_t at = 0; b->size - at >= PROCESS_NAMES_RECORD; at += size) {
 		key[1] = (int32_t)get_u32(b->data + at);
 		size = get_u32(b->data + at + 4);
@@ -143,6 +135,13 @@ int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t
 	const int32_t key[2] = {(int32_t)~source, which}; /* no source has a number below 0 */
 
 	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, -1, pid);
+}
+
+int tracks_pid(struct tracks *t, uint32_t source, int32_t pid, int32_t *shown)
+{
+	const int32_t key[2] = {(int32_t)source, pid};
+
+	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, pid, shown);
 }
 
 static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t pid,

@@ -84,6 +84,10 @@ int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m);
  * memory. */
 int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t *pid);
 
+/* Get the number that a process of a source has in the output. Returns 0, or -1 when out of memory.
+ */
+int tracks_pid(struct tracks *t, uint32_t source, int32_t pid, int32_t *shown);
+
 /* Returns the track of a thread (number of calls_thread) with this lane, NULL when out of memory.
  * The next call with a new thread may move it. */
 struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "common/formats/chrome.h"
+
 enum { LEFT_OUT_SAID = 200 }; /* most bytes of names in the message */
 
 /* Rewrite HEAD without its properties: command lines contain names and keys, and unknown properties
@@ -30,16 +32,24 @@ static int pass_end(struct rewrite *r, struct stage *s, const struct block *b,
 	return stage_forward_plain(s, b, NULL, &changed);
 }
 
+/* Test for a META block of that name. */
+static bool is_named(const struct meta *m, const char *name)
+{
+	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+}
+
 /* Returns true if a META block may reveal names or values: names of functions, files and
- * threads, the command line, or uftrace's messages of events. */
+ * threads, the command line, uftrace's messages of events, or what Trace Event JSON has beside its
+ * events. */
 static bool may_tell(struct rewrite *r, const struct meta *m)
 {
-	static const char external[] = "extern.dat";
 	const struct field message = {.name = {.text = "message", .size = 7}};
 
 	if (r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS))
 		return true;
-	if (m->name_size != sizeof external - 1 || memcmp(m->name, external, m->name_size) != 0)
+	if (is_named(m, CHROME_META))
+		return r->scrub.what & SCRUB_ARGS;
+	if (!is_named(m, "extern.dat"))
 		return false;
 	return r->scrub.what & SCRUB_ARGS || !projection_field(&r->projection, &message);
 }
@@ -154,7 +164,7 @@ void rewrite_report(const struct rewrite *r, bool quiet)
 {
 	if (r->nleft_out && !quiet)
 		warn(NULL, NO_OFFSET, "left out, as it may contain %s: %.*s%s of the source",
-		     r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS) ? "names" : "messages",
+		     r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS) ? "names" : "values",
 		     (int)r->left_out.size, (const char *)r->left_out.data,
 		     r->left_out.size < LEFT_OUT_SAID ? "" : " and more");
 }
