@@ -126,19 +126,20 @@ report() {
 }
 
 @test "trace.dat: what cannot be is said" {
-	# nothing came, as of a trace cut in its header: an empty trace.dat, and status 1
-	run -1 --separate-stderr trencode -t trace-cmd -o x.dat </dev/null
-	[[ $stderr == *"no input: did"* ]]
+	# a stream that is cut after its HEAD: an empty trace.dat, and status 1
+	trdecode -o x.trs "$DATA/trace-cmd/v6-date.dat"
+	run -1 --separate-stderr trencode -t trace-cmd -o x.dat < <(head -c 200 x.trs)
+	[[ $stderr == *"without its end mark"* ]]
 	run -0 trencode -t trace-cmd -o y.dat <(trdecode x.dat)
 	run -0 trace-cmd report x.dat
 	refute_output --partial ':'
-	run -2 --separate-stderr trencode -t trace-cmd --file-version 5 </dev/null
+	run -2 --separate-stderr trencode -t trace-cmd --file-version 5 x.trs
 	[[ $stderr == *"--file-version is 6 or 7"* ]]
-	run -2 --separate-stderr trencode -t trace-cmd --file-version 6 --compress zlib -o x.dat </dev/null
+	run -2 --separate-stderr trencode -t trace-cmd --file-version 6 --compress zlib -o x.dat x.trs
 	[[ $stderr == *"version 6 of trace.dat is never compressed"* ]]
-	run -2 --separate-stderr trencode -t trace-cmd --compress snappy -o x.dat </dev/null
+	run -2 --separate-stderr trencode -t trace-cmd --compress snappy -o x.dat x.trs
 	[[ $stderr == *"zlib or zstd, or not"* ]]
-	run -2 --separate-stderr trencode -t apitrace --compress none -o x.trace </dev/null
+	run -2 --separate-stderr trencode -t apitrace --compress none -o x.trace x.trs
 	[[ $stderr == *"snappy, gzip, brotli or zstd"* ]]
 }
 

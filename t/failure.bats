@@ -76,6 +76,62 @@ after() {
 	done
 }
 
+# refused INPUT WHY PROGRAM...: a program that refuses a stream writes nothing, and no file of -o
+refused() {
+	local input=$1 why=$2 status=0
+	shift 2
+	"$@" <"$input" >out 2>err || status=$?
+	[[ $status == 2 && ! -s out && $(<err) == *"$why"* && $(wc -l <err) == 1 ]] ||
+		fail "$* <$input: status $status, $(wc -c <out) bytes, $(<err)"
+	"$@" -q -o new.file <"$input" 2>/dev/null || status=$?
+	[[ $status == 2 && ! -e new.file ]] || fail "$* -o new.file <$input: status $status"
+}
+
+@test "a refused input leaves no byte, in any format" {
+	local input format
+	: >empty
+	echo 'a text, and nothing else' >text
+	cp "$DATA/trace-cmd/v6-date.dat" trace
+	trdecode -o u.trs "$DATA/uftrace/fib"
+	trdecode nosuch >failed 2>own || true
+	trdecode s.trs u.trs >late 2>own || true # after META
+	declare -A why=([empty]='no input: did the previous command fail?' [text]='is not an event stream'
+		[trace]='is not an event stream' [failed]='the program that wrote this failed'
+		[late]='the program that wrote this failed')
+	for input in "${!why[@]}"; do
+		for format in $(trencode --formats | cut -d ' ' -f 1); do
+			refused $input "${why[$input]}" trencode -t "$format"
+		done
+		for format in table tsv csv json ndjson prom; do
+			refused $input "${why[$input]}" trstat -t $format
+		done
+		refused $input "${why[$input]}" trstat --tree
+		refused $input "${why[$input]}" trstat -t csv -i 1ms
+		refused $input "${why[$input]}" trfilter -c 1
+	done
+}
+
+@test "an option that the first events refuse leaves no byte, in any format" {
+	local format day='2026-11-21 10:00'
+	for format in $(trencode --formats | cut -d ' ' -f 1); do
+		refused s.trs 'has no wall time' trencode -t "$format" --since "$day"
+	done
+	for format in table tsv csv json ndjson; do
+		refused s.trs 'has no wall time' trstat -c count -t $format --since "$day"
+	done
+}
+
+@test "a stream without events is a whole document of any format" {
+	trfilter -o none.trs 'type == "none"' s.trs
+	for format in csv chrome parquet svg pprof; do
+		run -0 trencode -q -t $format -o "x.$format" none.trs
+		assert [ -s "x.$format" ]
+	done
+	[[ $(<x.csv) == time,* && $(wc -l <x.csv) == 1 ]]
+	python3 -m json.tool x.chrome >/dev/null
+	[[ $(head -c 4 x.parquet) == PAR1 && $(tail -c 4 x.parquet) == PAR1 ]]
+}
+
 @test "nothing but a stream goes where one is expected" {
 	run -2 --separate-stderr trfilter -c 'cpuu == ' s.trs
 	assert_output ''
@@ -194,7 +250,7 @@ on_one() {
 }
 
 @test "no input" {
-	run -1 pipe ': | trstat 2>&1 >/dev/null'
+	run -2 pipe ': | trstat 2>&1 >/dev/null'
 	assert_output 'trstat: <stdin>: no input: did the previous command fail?'
 }
 
@@ -254,6 +310,6 @@ on_one() {
 	((n > 40))
 	run -2 --separate-stderr pipe 'trdecode --offset=2s s.trs | trstat'
 	assert_output ''
-	run -1 --separate-stderr pipe 'trdecode --bogus -qo x s.trs | trstat'
+	run -2 --separate-stderr pipe 'trdecode --bogus -qo x s.trs | trstat'
 	[[ $stderr == *'no input'* ]]
 }

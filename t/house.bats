@@ -123,10 +123,13 @@ complete_line() {
 	done
 }
 
-@test "a stream of no bytes is damage, not an empty trace" {
+@test "a stream of no bytes is refused, it is no empty trace" {
 	cd "$BATS_TEST_TMPDIR"
 	for command in 'trfilter "tid == 1"' trsym trstat trencode; do
-		run -1 pipe "$command </dev/null >out"
+		run -2 pipe "$command </dev/null >out"
+		run -2 pipe "$command -o file </dev/null"
+		assert_output --partial 'no input: did the previous command fail?'
+		assert [ ! -e file ]
 	done
 }
 

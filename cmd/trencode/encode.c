@@ -99,15 +99,32 @@ static int take_snapshot(struct encode_run *r, const struct snapshot *s, struct 
 	return en->calls && calls_adopt(en->calls, s) ? error_no_memory(e) : 0;
 }
 
+/* Begin after HEAD was read; its properties, which name commands, are no longer in memory. */
+static int encode_begin_late(struct stage *s, struct encoding *en, struct error *e)
+{
+	struct head h = s->in.head;
+
+	h.properties = NULL;
+	h.properties_size = 0;
+	if (encode_begin(en, e))
+		return -1;
+	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
+}
+
 int encode_rows(void *run, const struct block *b, struct error *e)
 {
 	struct encode_run *r = run;
 
-	if (encode_prepare(r, true, e))
+	if ((!r->en.begun && encode_begin_late(r->s, &r->en, e)) || encode_prepare(r, true, e))
 		return -1;
+	r->en.events = true;
 	if (b->kind == BLOCK_SNAPSHOT)
 		return b->snapshot ? take_snapshot(r, b->snapshot, e) : 0;
-	return check_clocks(&r->en, &r->clocks, b, e) || take_events(&r->en, b, e) ? -1 : 0;
+	if (check_clocks(&r->en, &r->clocks, b, e) || take_events(&r->en, b, e))
+		return -1;
+	if (r->en.text)
+		text_release(r->en.text);
+	return 0;
 }
 
 /* Take rows that are in the range of --since and --until. */
@@ -182,20 +199,7 @@ int encode_prepare(struct encode_run *r, bool rows, struct error *e)
 	if (en->encoder->conversion && !en->events &&
 	    (!is_own(en) || (rows && is_bare(en, &r->known))) && encode_begin_conversion(en, e))
 		return -1;
-	en->events |= rows;
 	return 0;
-}
-
-/* Begin after HEAD was read; its properties, which name commands, are no longer in memory. */
-static int encode_begin_late(struct stage *s, struct encoding *en, struct error *e)
-{
-	struct head h = s->in.head;
-
-	h.properties = NULL;
-	h.properties_size = 0;
-	if (encode_begin(en, e))
-		return -1;
-	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
 }
 
 static bool has_rows(const struct block *b)
@@ -206,14 +210,16 @@ static bool has_rows(const struct block *b)
 static int take_block(struct encode_run *r, const struct block *b, struct error *e)
 {
 	struct encoding *en = &r->en;
+	/* what clips the stream may refuse it: the encoder then begins with the first rows */
+	bool rows = has_rows(b) && !(r->clip && !r->split);
 
 	if (!en->begun) {
-		if (b->kind != BLOCK_META && !has_rows(b))
+		if (b->kind != BLOCK_META && !rows)
 			return 0;
 		if (encode_begin_late(r->s, en, e))
 			return -1;
 	}
-	if (encode_prepare(r, has_rows(b), e))
+	if (encode_prepare(r, rows, e))
 		return -1;
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &r->s->in.head, e) : 0;
@@ -242,9 +248,9 @@ static int route_block(struct encode_run *r, const struct block *b, struct error
 }
 
 /* Refuse --tick if no clock counts ticks. */
-static int check_tick(const struct encoding *en, struct error *e)
+static int check_tick(const struct encode_run *r, struct error *e)
 {
-	const struct pool *clocks = &en->dictionary->clocks;
+	const struct pool *clocks = &r->en.dictionary->clocks;
 
 	for (uint32_t i = 1; i < clocks->count; i++) {
 		const struct clock *clock = pool_at(clocks, i);
@@ -252,7 +258,7 @@ static int check_tick(const struct encoding *en, struct error *e)
 		if (clock->tick || clock->flags & CLOCK_TICKS)
 			return 0;
 	}
-	if (!en->options->tick || !en->events)
+	if (!r->options.tick || !r->s->events)
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
 			 "--tick has no effect: no clock of this trace counts ticks");
@@ -288,13 +294,15 @@ int encode_end(struct encode_run *r, bool last, struct error *e)
 {
 	struct encoding *en = &r->en;
 
-	if ((!en->begun && encode_begin(en, e)) || (last && check_tick(en, e)) ||
+	if ((!en->begun && encode_begin(en, e)) || (last && check_tick(r, e)) ||
 	    en->encoder->end(en, e))
 		return -1;
-	if (!last || !en->encoder->check)
-		return 0;
 	en->early = r->clip && clip_done(r->clip);
-	return en->encoder->check(en, is_part(r), e);
+	if (last && en->encoder->check && en->encoder->check(en, is_part(r), e))
+		return -1;
+	if (en->text)
+		text_release(en->text);
+	return 0;
 }
 
 void encode_end_calls(struct encode_run *r)
@@ -328,7 +336,7 @@ static void encode_run(struct encode_run *r)
 	if (s->status != STATUS_FAILED && encode_end(r, true, &e))
 		stage_fail(s, &e);
 	encode_end_calls(r);
-	if (r->clip && !r->clip->shown && s->events && !en->options->quiet)
+	if (r->clip && !r->clip->shown && s->events && !s->stopped && !en->options->quiet)
 		time_window_report(&r->clip->window);
 	if (en->text && text_flush(en->text, &e))
 		stage_fail(s, &e);
@@ -357,6 +365,8 @@ int encode_open(struct encode_run *r)
 	if (file)
 		return 0;
 	text_init(r->text, &s->output);
+	/* a stream that is refused before its first rows were encoded leaves no byte */
+	text_hold(r->text);
 	en->text = r->text;
 	s->in.before_block = encode_flush;
 	s->in.before_block_ctx = r->text;

@@ -104,6 +104,8 @@ struct encoder {
 	bool drops;	    /* event is called for rows of KIND_DROP, too */
 	bool deferred; /* it writes at the end: --split measures the events instead of the output */
 	bool counts_calls; /* encode.c reports unfinished calls and leaves without an enter */
+	/* check the options; writes nothing but text, which is held back until events are accepted
+	 */
 	int (*begin)(struct encoding *en, struct error *e);
 	/* begin a segment; h->properties name the commands upstream; may be NULL */
 	int (*head)(struct encoding *en, const struct head *h, struct error *e);

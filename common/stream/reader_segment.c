@@ -6,6 +6,7 @@
 
 #include "common/util/status.h"
 #include "common/stream/reader_private.h"
+#include "common/util/io.h"
 
 uint32_t reader_head_flags(const void *data, size_t n)
 {
@@ -84,8 +85,10 @@ static int end_of_input(struct reader *r)
 	if (rest && first && !marker)
 		return no_stream(r, rest);
 	reader_close_input(r);
+	if (first && !rest && !io_cut())
+		return reader_fatal(r, "no input: did the previous command fail?");
 	if (first && !rest)
-		return reader_ended(r, NO_OFFSET, "no input: did the previous command fail?");
+		return reader_ended(r, NO_OFFSET, "no input");
 	if (rest)
 		return reader_ended(r, at, marker ? READER_NO_END : READER_NO_BLOCK);
 	return wanted ? reader_ended(r, at, "the stream ends before its last segment") : 2;

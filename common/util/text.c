@@ -13,7 +13,7 @@ void text_init(struct text *t, struct output *o)
 {
 	t->out = o;
 	t->used = 0;
-	t->failed = false;
+	t->failed = t->held = false;
 }
 
 /* Get the length of the control character at p, 0 if it is none. C1 characters are in UTF-8. */
@@ -70,9 +70,11 @@ void text_make_room(struct text *t)
 
 int text_flush(struct text *t, struct error *e)
 {
-	if (output_is_terminal(t->out))
-		show(t, true);
-	text_make_room(t);
+	if (!t->held) {
+		if (output_is_terminal(t->out))
+			show(t, true);
+		text_make_room(t);
+	}
 	if (!t->failed)
 		return 0;
 	if (e)
@@ -82,7 +84,7 @@ int text_flush(struct text *t, struct error *e)
 
 void text_end_line(struct text *t)
 {
-	if (t->used && t->buffer[t->used - 1] == '\n')
+	if (!t->held && t->used && t->buffer[t->used - 1] == '\n')
 		text_make_room(t);
 }
 

@@ -27,6 +27,7 @@ struct text {
 	struct output *out; /* the caller's */
 	size_t used;
 	bool failed;
+	bool held;		      /* see text_hold */
 	struct error error;	      /* of the first failed write */
 	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for the next one (text.c) */
 };
@@ -39,6 +40,20 @@ int text_flush(struct text *t, struct error *e);
 static inline bool text_failed(const struct text *t)
 {
 	return t->failed;
+}
+
+/*
+ * Hold what is buffered back, from text_flush and the ends of lines, until text_release: what a
+ * program that may yet refuse its input begins its output with. A full buffer is written.
+ */
+static inline void text_hold(struct text *t)
+{
+	t->held = true;
+}
+
+static inline void text_release(struct text *t)
+{
+	t->held = false;
 }
 
 /* Rarely used parts of the inline functions. */

@@ -48,7 +48,7 @@ def flip(data, at):
 GOOD = b"".join(parts())
 TWO_STREAMS = GOOD + GOOD
 
-add("empty", "An input without a byte.", b"", [])
+add("empty", "An input without a byte.", b"", [], 2)
 add("text", "An input that is no stream.", b"hello, world\n" * 9, [], 2)
 add("marker-version-2", "The digit before the colon is 2.", b"trstrm2:" + GOOD[8:], [], 2)
 add("marker-upper-case", "The digits of the marker of the second stream are in upper case.",

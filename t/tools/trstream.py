@@ -281,8 +281,8 @@ class Reader:
     def read(self):
         """Read the whole input."""
         if not self.data:
-            self.damage("the input is empty")
-        elif not self.data.startswith(MARKER):
+            raise Refused("empty")
+        if not self.data.startswith(MARKER):
             digit = re.match(rb"trstrm([^:]{1,8}):", self.data)
             raise Refused(f"version {digit[1].decode(errors='replace')}" if digit else "not a stream")
         at = 0

@@ -34,7 +34,13 @@ int parquet_open(struct parquet_file *f, struct output *out, const struct dictio
 		if (!f->columns[i].present)
 			return error_no_memory(e);
 	}
-	return parquet_put(f, magic, sizeof magic, e);
+	return 0;
+}
+
+/* Begin the file, once: what is refused before its first rows leaves no byte. */
+static int parquet_start(struct parquet_file *f, struct error *e)
+{
+	return f->offset ? 0 : parquet_put(f, magic, sizeof magic, e);
 }
 
 void parquet_free(struct parquet_file *f)
@@ -366,6 +372,8 @@ static void clear_column(struct parquet_column *c)
 
 static int parquet_put_group(struct parquet_file *f, struct error *e)
 {
+	if (parquet_start(f, e))
+		return -1;
 	for (size_t i = 0; i < f->ncolumns; i++)
 		if (parquet_put_column(f, &f->columns[i], e))
 			return -1;
@@ -451,7 +459,7 @@ int parquet_finish(struct parquet_file *f, const char *created_by, struct error 
 	    describe_orders(&meta, f->ncolumns) || thrift_end(&meta))
 		return error_no_memory(e);
 	put_u32(size, (uint32_t)f->page.size);
-	return parquet_put(f, f->page.data, f->page.size, e) ||
+	return parquet_start(f, e) || parquet_put(f, f->page.data, f->page.size, e) ||
 			       parquet_put(f, size, sizeof size, e) ||
 			       parquet_put(f, magic, sizeof magic, e)
 		       ? -1

@@ -211,10 +211,10 @@ static void test_nothing(void)
 	struct blob b = {NULL, 0};
 
 	pipe_of_three(b, false);
-	ok(first.status == 1 && lines(first.errors) == 1 && strstr(first.errors, "no input"),
-	   "empty input is damage");
-	ok(second.status == 1 && lines(second.errors) == 1, "the filter makes a stream of it");
-	ok(third.status == 1 && strstr(third.errors, "no input"), "that says so");
+	ok(first.status == 2 && lines(first.errors) == 1 && strstr(first.errors, "no input"),
+	   "empty input is no stream");
+	ok(second.status == 2 && lines(second.errors) == 1, "the filter makes a stream of it");
+	ok(third.status == 2 && strstr(third.errors, "no input"), "that says so");
 	b.data = (uint8_t *)"this is a text, no stream of events";
 	b.size = 30;
 	run_bytes(&first, b, false, false);
