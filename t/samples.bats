@@ -363,6 +363,48 @@ sums() {
 	assert_output --partial "not a trace of a known format"
 }
 
+@test "folded stacks as input: negative weights are those of a difference, in every program" {
+	printf 'a;b 10\na;c -4\na;b -12.0\na -3\n' >x.folded
+	run -0 trdecode -o x.trs x.folded
+	assert_output ''
+	run -0 trstat -q -g name -c total,self,count,min,max -t csv --sort name x.trs
+	# a: 10 - 4 - 12 - 3
+	assert_output - <<-'END'
+		name,total,self,count,min,max
+		a,-9,-3,4,-12,10
+		b,-2,-2,2,-12,10
+		c,-4,-4,1,-4,-4
+	END
+	assert_equal "$(trencode -q -t folded x.trs)" $'a -3\na;b -2\na;c -4'
+	trencode -q -t pprof -o x.pb.gz x.trs
+	assert_equal "$(trdecode -q x.pb.gz | trencode -q -t folded)" $'a -3\na;b -2\na;c -4'
+	assert_equal "$(trfilter -q 'weight < 0' x.trs | trencode -q -t csv -c weight)" $'weight\n-4\n-12\n-3'
+	assert_equal "$(trsym -q x.trs | trstat -q -c total -t tsv -g type)" $'type\ttotal\nsamples\t-9'
+	run -3 trstat -q --fail-if 'total(name == "a") < -8' x.trs
+	run -0 --separate-stderr trencode -t svg -o x.svg x.trs
+	assert_equal "$stderr" 'trencode: 3 stacks with a negative weight left out: -t folded and -t pprof hold them'
+	run -0 trdecode --info x.folded
+	assert_line --regexp '^weight +-9$'
+}
+
+@test "folded stacks as input: weights of 64 bits, with and without a sign; more is damage" {
+	printf 'a;b %s\n' 18446744073709551615 -9223372036854775808 18446744073709551616 -9223372036854775809 - 1 >x.folded
+	run -1 trdecode -f folded --verbose -o x.trs x.folded
+	assert_output - <<-'END'
+		trdecode: x.folded: 0x32: a line that is no stack with a weight
+		trdecode: x.folded: 0x4b: a line that is no stack with a weight
+		trdecode: x.folded: 0x64: a line that is no stack with a weight
+	END
+	run -1 trstat -q -c total,count,min -g type -t csv x.trs
+	# 2^64 - 1 - 2^63 + 1
+	assert_line 'samples,9223372036854775808,3,-9223372036854775808'
+	run -1 trdecode -f folded --info x.folded
+	assert_line --regexp '^weight +9223372036854775808$'
+	printf 'a;b %s\n' 18446744073709551615 18446744073709551615 >x.folded
+	run -0 trdecode --info x.folded
+	assert_line --regexp '^weight +36893488147419103230$'
+}
+
 @test "trstat --slowest lists calls: a trace of samples has none, and a message" {
 	printf 'a;b 3\nc 1\n' | trdecode -f folded >x.trs
 	run -0 --separate-stderr trstat --slowest 1 x.trs

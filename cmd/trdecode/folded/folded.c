@@ -2,7 +2,8 @@
  * folded.c - the decoder of folded stacks: lines "frame;frame;frame WEIGHT", outermost frame first,
  * as the stackcollapse programs and `trencode -t folded` write them
  *
- * A line is a sample with that weight. The text has no times: a sample has the number of its line.
+ * A line is a sample with that weight, which is negative in the difference of two profiles. The
+ * text has no times: a sample has the number of its line.
  *
  * Source: the README and the programs of FlameGraph.
  */
@@ -13,25 +14,40 @@
 #include "cmd/trdecode/input/lines.h"
 #include "cmd/trdecode/input/merge.h"
 #include "common/util/intern.h"
+#include "common/util/u128.h"
 
 struct folded {
 	struct lines lines;
-	uint64_t line, weight; /* of the next sample */
-	uint64_t fractions;    /* samples whose weights have a fraction, which is left out */
+	uint64_t line;	    /* of the next sample */
+	int128 weight;	    /* of 64 bits, with or without a sign */
+	uint64_t fractions; /* samples whose weights have a fraction, which is left out */
 	const char *text;
 	size_t size; /* of its stack */
-	uint32_t lane, type;
+	uint32_t source, lane;
+	uint32_t types[2];	   /* of weights without and with a sign; 0: not declared */
 	struct id_cache locations; /* by name */
 };
 
+/* Read "-DIGITS" or "DIGITS", a number of 64 bits. */
+static bool read_weight(const char *at, const char *end, int128 *weight)
+{
+	bool minus = at < end && *at == '-';
+	uint64_t n = 0;
+
+	for (const char *p = at += minus; p < end; p++)
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (unsigned)(*p - '0'), &n))
+			return false;
+	*weight = minus ? -(int128)n : n;
+	return at < end && *weight >= INT64_MIN;
+}
+
 /* Take the weight off the end of a line: *n becomes the size of the stack. *fraction is set if the
  * weight has a fraction other than 0. */
-static bool folded_parse(const char *text, size_t *n, uint64_t *weight, bool *fraction)
+static bool folded_parse(const char *text, size_t *n, int128 *weight, bool *fraction)
 {
-	size_t at = *n, digits;
-	uint64_t unit = 1;
+	size_t at = *n;
 
-	*weight = 0;
 	while (at && isdigit((unsigned char)text[at - 1]))
 		at--;
 	/* flamegraph.pl takes decimals, too; they are left out */
@@ -42,11 +58,9 @@ static bool folded_parse(const char *text, size_t *n, uint64_t *weight, bool *fr
 		*n = at - 1;
 		return folded_parse(text, n, weight, fraction);
 	}
-	digits = *n - at;
-	if (!digits || digits > 19 || at < 2 || text[at - 1] != ' ')
+	at -= at && text[at - 1] == '-';
+	if (at < 2 || text[at - 1] != ' ' || !read_weight(text + at, text + *n, weight))
 		return false;
-	for (size_t i = *n; i > at; i--, unit *= 10)
-		*weight += unit * (uint64_t)(text[i - 1] - '0');
 	*n = at - 1;
 	return true;
 }
@@ -71,7 +85,7 @@ static enum bid folded_probe(const struct input *in)
 	end = at + in->head_size;
 	for (unsigned lines = 0; at < end && lines < 100; at = line + 1, lines++) {
 		size_t n;
-		uint64_t weight;
+		int128 weight;
 		bool fraction;
 
 		line = memchr(at, '\n', (size_t)(end - at));
@@ -125,7 +139,9 @@ static int folded_open(struct input *in, struct error *e)
 static int folded_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	struct folded *f = in->state;
-	uint64_t samples = 0, weight = 0;
+	char text[I128_SIZE];
+	uint64_t samples = 0;
+	int128 weight = 0;
 
 	fact_text(facts, "format", "folded");
 	do {
@@ -135,35 +151,53 @@ static int folded_info(struct input *in, struct trace_info *facts, struct error 
 		weight += in->next != UINT64_MAX ? f->weight : 0;
 	} while (in->next != UINT64_MAX);
 	fact_number(facts, "samples", samples);
-	fact_number(facts, "weight", weight);
+	i128_decimal(text, weight);
+	if (weight == saturated_u64(weight))
+		fact_number(facts, "weight", (uint64_t)weight);
+	else
+		fact_text(facts, "weight", text);
 	return 0;
+}
+
+/* Declare the type of samples of a weight; 0: out of memory, or the writer failed. */
+static uint32_t folded_type(struct input *in, bool is_signed)
+{
+	struct folded *f = in->state;
+	struct writer *w = in->decoding->writer;
+	struct field_entry weight = {.name = writer_text(w, "weight"),
+				     .kind = is_signed ? FIELD_INT : FIELD_UINT,
+				     .role = ROLE_PERIOD,
+				     .size = 8};
+	uint32_t *type = &f->types[is_signed];
+
+	if (!*type) {
+		*type = writer_type(w, &(struct type_entry){.source = f->source,
+							    .name = writer_text(w, "samples"),
+							    .kind = KIND_SAMPLE,
+							    .fixed_size = 8,
+							    .nfields = 1,
+							    .fields = &weight});
+		if (*type && row_filter_announce(in->decoding->row_filter, *type, 0))
+			return 0;
+	}
+	return *type;
 }
 
 static int folded_begin(struct input *in, struct error *e)
 {
 	struct folded *f = in->state;
 	struct writer *w = in->decoding->writer;
-	struct field_entry weight = {.name = writer_text(w, "weight"),
-				     .kind = FIELD_UINT,
-				     .role = ROLE_PERIOD,
-				     .size = 8};
-	struct type_entry type = {.name = writer_text(w, "samples"),
-				  .kind = KIND_SAMPLE,
-				  .fixed_size = 8,
-				  .nfields = 1,
-				  .fields = &weight};
 	struct lane_entry lane = {0};
 
 	if (merge_choose_clock(in, e))
 		return -1;
-	lane.source = type.source =
+	f->source = lane.source =
 		writer_source(w, &(struct source_entry){writer_text(w, "folded"),
 							writer_text(w, in->name), 0, 0});
 	lane.clock = writer_clock(
 		w, &(struct clock_entry){.name = writer_text(w, "lines"), .flags = CLOCK_TICKS});
 	f->lane = writer_lane(w, &lane);
-	f->type = writer_type(w, &type);
-	if (row_filter_announce(in->decoding->row_filter, f->type, 0) || folded_advance(in, e))
+	if (!folded_type(in, false) || folded_advance(in, e))
 		return -1;
 	return in->next == UINT64_MAX ? 0 : merge_first(in, f->line, e);
 }
@@ -205,13 +239,13 @@ static int folded_run(struct input *in, uint64_t until, struct error *e)
 	while (in->next <= until && in->next != UINT64_MAX) {
 		struct new_row row = {.time = in->next,
 				      .lane = f->lane,
-				      .type = f->type,
+				      .type = folded_type(in, f->weight < 0),
 				      .location = folded_stack(f, w),
 				      .fixed = weight,
 				      .fixed_size = sizeof weight};
 
-		put_u64(weight, f->weight);
-		if (!row.location || writer_sample(w, row))
+		put_u64(weight, (uint64_t)f->weight);
+		if (!row.type || !row.location || writer_sample(w, row))
 			return -1;
 		if (folded_advance(in, e))
 			return -1;
