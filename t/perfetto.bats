@@ -1302,6 +1302,27 @@ columns() {
 	END
 }
 
+@test "an end is of the innermost call of its category and name, or of no call" {
+	# event2 and mark are those of Perfetto's test_track_event_with_atrace
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 20000 track_event { track_uuid: 1 categories: "cat" name: "event2" legacy_event { phase: 66 } } }
+			{ timestamp: 21000 track_event { track_uuid: 1 type: BEGIN name: "mark" } }
+			{ timestamp: 28000 track_event { track_uuid: 1 categories: "cat" legacy_event { phase: 69 } } }
+			{ timestamp: 29000 track_event { track_uuid: 1 type: END } }
+			{ timestamp: 30000 track_event { track_uuid: 1 type: BEGIN categories: "a" name: "outer" } }
+			{ timestamp: 31000 track_event { track_uuid: 1 type: BEGIN categories: "a" name: "inner" } }
+			{ timestamp: 32000 track_event { track_uuid: 1 type: END categories: "b" } }
+			{ timestamp: 33000 track_event { track_uuid: 1 type: END name: "other" } }
+			{ timestamp: 34000 track_event { track_uuid: 1 type: END categories: "a" name: "outer" } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode x.pftrace 2>remarks | trencode -q -t csv -c time,dur,name"
+	assert_output $'time,dur,name\n21000,7000,mark\n20000,8000,event2\n31000,3000,inner\n30000,4000,outer'
+	grep -q '3 ends of calls without begins were left out' remarks
+}
+
 @test "numbers of threads and processes that are used again have the names of their tracks" {
 	columns pid-reuse name,comm >have
 	grep -qx event1_on_t1,t1 have

@@ -143,6 +143,19 @@ static int end_calls(struct perfetto *p, struct perfetto_track *t, size_t depth,
 	return perfetto_end_innermost(p, t, of, unfinished);
 }
 
+/* Test whether an end is of a call: it has the call's name and category, or none, as
+ * MatchingIncompleteSliceIndex() of Perfetto's slice_tracker.cc has it. */
+static bool is_end_of(const struct perfetto *p, const struct perfetto_record *rec, uint64_t serial,
+		      const struct perfetto_frame *f)
+{
+	if (rec->kind == PERFETTO_COMPLETE_END)
+		return f->serial == serial;
+	if (rec->category && f->category != rec->category)
+		return false;
+	return !(rec->flags & PERFETTO_NAMED) || f->name == rec->name ||
+	       f->name == p->texts.nothing;
+}
+
 int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
 		      const struct perfetto_record *rec, uint64_t serial,
 		      const struct perfetto_row *of)
@@ -150,10 +163,7 @@ int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
 	const struct perfetto_calls *c = perfetto_calls_of(p, t);
 	size_t depth = c->depth;
 
-	while (depth &&
-	       (rec->kind == PERFETTO_COMPLETE_END
-			? c->frames[depth - 1].serial != serial
-			: rec->flags & PERFETTO_NAMED && c->frames[depth - 1].name != rec->name))
+	while (depth && !is_end_of(p, rec, serial, &c->frames[depth - 1]))
 		depth--;
 	if (!depth) {
 		p->counts.unopened += rec->kind == PERFETTO_END;

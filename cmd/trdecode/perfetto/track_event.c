@@ -97,9 +97,11 @@ int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perf
 	struct sorter_key key = {ev->time, PERFETTO_ORDER};
 	const struct legacy_event *l = &ev->legacy;
 
-	/* an end has the arguments of any call; its name is that of the leave */
-	if (kind == PERFETTO_END && !(flags & PERFETTO_NAMED))
+	/* an end has the arguments of any call; an annotation is the name of the leave */
+	if (kind == PERFETTO_END && (ev->annotated.leave || !r.name))
 		r.name = ev->annotated.leave;
+	else if (kind == PERFETTO_END)
+		r.flags |= PERFETTO_NAMED;
 	else if (!r.name)
 		r.name = p->texts.nothing;
 	if (p->scratch.arguments.size && perfetto_learn(p, kind == PERFETTO_END ? 0 : r.name))
