@@ -642,6 +642,10 @@ asynchronous() {
 	printf '[{"ph":"C","pid":1,"name":"mem","ts":0,"args":{"MB":"25.7"}},{"ph":"C","pid":1,"name":"mem","ts":5,"args":{"MB":"26"}}]' >x.json
 	run -0 pipefail "trdecode x.json | trencode -t chrome | jq -c '.traceEvents[] | [.ph, .ts, .args.MB]'"
 	assert_output $'["C",0,25.7]\n["C",5,26]'
+	# test_json_counter_args of Perfetto
+	echo '[{"ph":"C","pid":1,"name":"c","ts":3,"args":{"a":".75","b":"246.","c":"01.23","d":"050","e":"1.5e","f":"2e+","g":".","h":"+10.5","i":"+","j":"-","k":"-1e3"}}]' >x.json
+	run -0 pipefail "trdecode x.json | trencode -t ndjson | jq -c .args"
+	assert_output '{"a":0.75,"b":246,"c":1.23,"d":50,"e":"1.5e","f":"2e+","g":".","h":10.5,"i":"+","j":"-","k":-1000}'
 }
 
 # Sums of durations by name, with exact numbers.

@@ -419,6 +419,28 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	return json_skip(r, token) ? 0 : -1;
 }
 
+/* Test for a decimal number, also in forms that JSON does not have: +1, .5, 5., 007. */
+static bool is_decimal(const char *p)
+{
+	static const char digits[] = "0123456789";
+	size_t n;
+
+	p += *p == '-' || *p == '+';
+	n = strspn(p, digits);
+	p += n;
+	if (*p == '.') {
+		n += strspn(p + 1, digits);
+		p += 1 + strspn(p + 1, digits);
+	}
+	if (n && (*p == 'e' || *p == 'E')) {
+		p++;
+		p += *p == '-' || *p == '+';
+		n = strspn(p, digits);
+		p += n;
+	}
+	return n && !*p;
+}
+
 /* Convert the arguments of a counter that are numbers in quotes to numbers, as Perfetto does. */
 static int read_counter(struct chrome *c)
 {
@@ -428,7 +450,7 @@ static int read_counter(struct chrome *c)
 	to->size = 0;
 	for (size_t i = 0; i < from->size; i += 8 + size) {
 		struct buffer *text = &c->read.weight;
-		size_t at = to->size;
+		size_t at = to->size, plus;
 		struct values v;
 		struct value value;
 
@@ -437,13 +459,14 @@ static int read_counter(struct chrome *c)
 		text->size = 0;
 		if (!values_value(&v, &value) || value.tag != VALUE_STRING ||
 		    buffer_append(text, value.bytes, value.n) || buffer_u8(text, 0) ||
-		    strlen((char *)text->data) != value.n || !json_is_number((char *)text->data)) {
+		    strlen((char *)text->data) != value.n || !is_decimal((char *)text->data)) {
 			if (buffer_append(to, from->data + i, 8 + size))
 				return -1;
 			continue;
 		}
+		plus = *text->data == '+';
 		if (buffer_append(to, from->data + i, 8) ||
-		    json_put_number(to, (char *)text->data, value.n))
+		    json_put_number(to, (char *)text->data + plus, value.n - plus))
 			return -1;
 		put_u32(to->data + at + 4, (uint32_t)(to->size - at - 8));
 	}
