@@ -706,3 +706,68 @@ for name in sorted(total):
 	trdecode -q x.json | trencode -q -t chrome | jq -r '.traceEvents[] | select(.overlaps) | [.name, .ph, .ts, .dur] | @tsv' >got
 	diff <(printf 'b\tX\t5\t15\nd\tX\t15\t40\n') got
 }
+
+@test "a call that outlives the B and E around it keeps its duration: in sums and copies, also of a trace sorted on disk" {
+	cat >x.json <<-END
+		[{"ph":"B","name":"a","pid":1,"ts":0}, {"ph":"X","name":"x","pid":1,"ts":1,"dur":10}, {"ph":"X","name":"y","pid":1,"ts":2,"dur":18},
+		{"ph":"X","name":"z","pid":1,"ts":3,"dur":1,"args":{"n":1}}, {"ph":"E","name":"a","pid":1,"ts":5}, {"ph":"X","name":"w","pid":1,"ts":6,"dur":1},
+		{"ph":"B","name":"b","pid":2,"ts":0}, {"ph":"X","name":"c","pid":2,"ts":1.0009,"dur":2.9992}, {"ph":"E","pid":2,"ts":4.000}]
+	END
+	run -0 --separate-stderr pipefail "trdecode x.json | trstat -c total,self -g name,caller -s name -t tsv"
+	assert_output - <<-'END'
+		name	caller	total	self
+		a		5000	4000
+		b		4000	1001
+		c	b	2999	2999
+		w		1000	1000
+		x		10000	10000
+		y		18000	18000
+		z	a	1000	1000
+	END
+	python3 - >y.json <<-'END'
+		import json, random
+		random.seed(3)
+		events, now = [], 0
+		def event(ph, name, ts, **more):
+		    events.append({"ph": ph, "name": name, "pid": 1, "tid": tid, "ts": ts, **more})
+		for i in range(30000):
+		    # a B, perhaps one in it, and X that begin inside of them; nothing begins before all ended
+		    tid, end = i % 3, now + random.randrange(5, 40)
+		    inner = random.randrange(1, end - now - 1) if i % 2 else None
+		    last = end
+		    event("B", f"b{i % 5}", now)
+		    if inner:
+		        event("B", "in", now + inner)
+		        event("E", "in" if i % 4 > 1 else "", end - 1)
+		    for n in range(i % 4):
+		        ts, dur = random.randrange(now, end), random.choice((0, 1, 3, 30))
+		        # a B that begins in an X ends before the X
+		        if inner and ts <= now + inner < ts + dur < end:
+		            continue
+		        event("X", f"x{n}", ts, dur=dur, args={"i": i})
+		        last = max(last, ts + dur)
+		    event("E", f"b{i % 5}", end)
+		    now = last + 1
+		print(json.dumps(events))
+	END
+	python3 -c '
+import collections, json, sys
+total, open_ = collections.Counter(), collections.defaultdict(list)
+for e in sorted(json.load(open("y.json")), key=lambda e: e["ts"]):
+    if e["ph"] == "X":
+        total[e["name"]] += e["dur"] * 1000
+    elif e["ph"] == "B":
+        open_[e["tid"]].append(e)
+    else:
+        b = open_[e["tid"]].pop()
+        total[b["name"]] += (e["ts"] - b["ts"]) * 1000
+for name in sorted(total):
+    print(name, total[name], sep="\t")' >want
+	run -0 --separate-stderr trdecode -o s y.json
+	assert_equal "$stderr" ''
+	trencode -q -t ndjson -c name,dur s | jq -sr 'map(select(.dur != null)) | group_by(.name)[] | [.[0].name, (map(.dur) | add)] | @tsv' | diff want -
+	for to in chrome perfetto; do
+		trencode -q -t $to -o copy s
+		trdecode copy | trencode -q -t ndjson -c name,dur | jq -sr 'map(select(.dur != null)) | group_by(.name)[] | [.[0].name, (map(.dur) | add)] | @tsv' | diff want - || return
+	done
+}

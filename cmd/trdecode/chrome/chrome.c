@@ -373,6 +373,8 @@ static int chrome_begin(struct input *in, struct error *e)
 	    process_names_write(w, c->source, &c->metadata.process_names) ||
 	    chrome_metadata_write(c))
 		return error_no_memory(e);
+	if (chrome_find_overlaps(c, e))
+		return -1;
 	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
 					   : 0;
 }
@@ -492,6 +494,7 @@ static void chrome_close(struct input *in)
 	for (size_t i = 0; i < c->overlapping.count; i++)
 		free(c->overlapping.frames[i].values);
 	free(c->overlapping.frames);
+	free(c->overlapping.marks);
 	chrome_metadata_free(&c->metadata);
 	free(c->ends.heap);
 	free(c->async.open);

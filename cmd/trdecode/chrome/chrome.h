@@ -96,7 +96,8 @@ struct chrome_frame {
 	uint32_t level;	     /* number of open calls below, of those in or outside the kernel */
 	bool kernel;	     /* in the kernel */
 	bool unfinished, inexact;
-	uint8_t *values; /* of the leave, if there is no enter; owned */
+	uint64_t complete; /* of an X that may be on no stack its number, + 1; 0 */
+	uint8_t *values;   /* of the leave, if there is no enter; owned */
 	uint32_t size;
 };
 
@@ -105,10 +106,11 @@ struct chrome_thread {
 	int32_t pid, tid;
 	uint32_t comm; /* string of the writer: its name, else its id if not a number; 0 none */
 	bool is_named;
-	bool has_name; /* of a thread_name */
-	bool used;     /* it has events */
-	bool cpus;     /* tid 0: events have several CPUs */
-	int32_t cpu;   /* tid 0: the CPU that events have; -1: none has */
+	bool has_name;		/* of a thread_name */
+	bool used;		/* it has events */
+	bool begins, completes; /* it has a B, an X */
+	bool cpus;		/* tid 0: events have several CPUs */
+	int32_t cpu;		/* tid 0: the CPU that events have; -1: none has */
 	uint32_t lane;
 	struct chrome_frame *frames;
 	size_t depth, capacity;
@@ -123,11 +125,18 @@ struct chrome_end {
 	bool overlaps;	/* on no stack */
 };
 
-/* The open calls that overlap others of their thread. */
+/* The open calls that overlap others of their thread. An "E" shows that an X that began before it
+ * overlaps the call that it ends: where threads have X and B, all events are looked at before rows
+ * are written. */
 struct chrome_overlapping {
 	struct chrome_frame *frames;
 	size_t count, capacity;
-	size_t free; /* index + 1 of the first free one, which has the next one in its level; 0 */
+	size_t free;  /* index + 1 of the first free one, which has the next one in its level; 0 */
+	bool mixed;   /* a thread has X and B */
+	bool looking; /* no rows are written */
+	uint64_t completes; /* number of X so far, in the order of times */
+	uint8_t *marks;	    /* a bit for each X: it overlaps others; NULL: none is known to */
+	size_t nmarks;
 };
 
 /* Numbers of unusual events, for the remarks at the end. */
@@ -404,6 +413,8 @@ static inline bool chrome_in_kernel(const struct chrome *c, const struct chrome_
 	return c->kernel && r->category == c->kernel && c->threads[r->thread].level;
 }
 
+/* Find the calls that overlap others, before the first row is written. */
+int chrome_find_overlaps(struct chrome *c, struct error *e);
 /* Write all rows up to and including a time, and set *next to the time of the next row. */
 int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *e);
 

@@ -226,6 +226,15 @@ static uint64_t second_key(enum chrome_kind kind, uint64_t duration, bool unseen
 	return kind == CHROME_COMPLETE ? UINT64_MAX - duration : others;
 }
 
+/* Note that a thread has an event. */
+static void note_thread(struct chrome *c, struct chrome_thread *t, enum chrome_kind kind)
+{
+	t->used = true;
+	t->begins |= kind == CHROME_BEGIN;
+	t->completes |= kind == CHROME_COMPLETE;
+	c->overlapping.mixed |= t->begins && t->completes;
+}
+
 /* Add the event to the sorter. */
 static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
 		      struct error *e)
@@ -250,7 +259,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	     chrome_flow_add(c, &record, time)) ||
 	    !chrome_thread(c, &record.thread))
 		return error_no_memory(e);
-	c->threads[record.thread].used = true;
+	note_thread(c, &c->threads[record.thread], kind);
 	record.scope = is_phase(c, "iI") ? c->read.scope : 0;
 	record.cpu = kind == CHROME_INSTANT ? cpu_of(c, record.thread) : -1;
 	/* an end without a name ends any call */

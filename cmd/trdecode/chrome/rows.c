@@ -1,8 +1,9 @@
 /*
  * rows.c - writes the sorted events as rows; an "X" event becomes an enter and a later leave
  *
- * The calls of a thread are a stack. An "X" that ends after an "X" around it overlaps that one: it
- * is on no stack, and has a number. A call in a "B" whose "E" comes earlier ends with that "E".
+ * The calls of a thread are a stack. An "X" that ends after the "X" or the "E" of a call around it
+ * overlaps that one: it is on no stack, and has a number. A "B" in an "X" that ends earlier ends
+ * with that "X", as in Perfetto.
  */
 #include <stdlib.h>
 
@@ -148,14 +149,22 @@ static uint32_t *level_of(struct chrome_thread *t, const struct chrome_frame *f)
 	return f->kernel ? &t->kernel_level : &t->level;
 }
 
+/* Return the location of a name; any, where no rows are written. */
+static uint32_t frame_location(struct chrome *c, uint32_t name)
+{
+	return c->overlapping.looking ? 1 : chrome_location(c, name);
+}
+
 /* Write the leave of a call; it may have arguments. */
 static int put_leave(struct chrome *c, struct chrome_thread *t, struct chrome_frame *f,
 		     uint64_t time, const uint8_t *values, uint32_t size)
 {
 	uint32_t name = f->leave_name ? f->leave_name : f->name;
-	uint32_t location = f->leave_name ? chrome_location(c, name) : f->location;
+	uint32_t location = f->leave_name ? frame_location(c, name) : f->location;
 	int failed = 0;
 
+	if (c->overlapping.looking)
+		return 0;
 	/* without a depth only its leave ends a call */
 	if (!f->unfinished || f->level > DEPTH_MOST)
 		failed = !location ||
@@ -212,19 +221,51 @@ static int keep_values(struct chrome_frame *f, const uint8_t *values, uint32_t s
 	return 0;
 }
 
+/* Test for an X that may be on no stack. */
+static bool may_overlap(const struct chrome *c, const struct chrome_record *r)
+{
+	return r->kind == CHROME_COMPLETE && !r->marks.unseen && !r->marks.unfinished &&
+	       !chrome_in_kernel(c, r);
+}
+
 /* Test for a call that is on no stack: it ends after the call around it. Truncated times may seem
  * to be 1 ns earlier. */
 static bool is_overlapping(const struct chrome *c, const struct chrome_record *r, uint64_t end)
 {
+	const struct chrome_overlapping *o = &c->overlapping;
 	const struct chrome_thread *t = &c->threads[r->thread];
 	const struct chrome_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
 
-	if (r->kind != CHROME_COMPLETE || r->marks.unseen || r->marks.unfinished ||
-	    chrome_in_kernel(c, r) ||
-	    (!c->overlapping.free && c->overlapping.count == OVERLAPPING_MOST))
+	if (!may_overlap(c, r) || (!o->free && o->count == OVERLAPPING_MOST))
 		return false;
-	return r->marks.overlaps ||
-	       (top && end > top->limit && end - top->limit > (r->marks.inexact || top->inexact));
+	if (r->marks.overlaps)
+		return true;
+	if (o->marks && !o->looking)
+		return o->completes / 8 < o->nmarks &&
+		       o->marks[o->completes / 8] >> o->completes % 8 & 1;
+	return top && end > top->limit && end - top->limit > (r->marks.inexact || top->inexact);
+}
+
+/* Note that an X overlaps others. */
+static int mark(struct chrome_overlapping *o, uint64_t complete)
+{
+	if (ARRAY_REACH(o->marks, o->nmarks, complete / 8))
+		return -1;
+	o->marks[complete / 8] |= (uint8_t)(1 << complete % 8);
+	return 0;
+}
+
+/* Note the X that an E ends too early, from a frame on. */
+static int mark_cut(struct chrome *c, const struct chrome_record *r, size_t depth, uint64_t time)
+{
+	const struct chrome_thread *t = &c->threads[r->thread];
+
+	for (const struct chrome_frame *f = t->frames + depth; f < t->frames + t->depth; f++)
+		if (f->complete && f->end > time &&
+		    f->end - time > (f->inexact || r->marks.inexact) &&
+		    mark(&c->overlapping, f->complete - 1))
+			return -1;
+	return 0;
 }
 
 /* Get a frame that is on no stack. NULL: out of memory. */
@@ -259,6 +300,9 @@ static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_re
 	if (complete)
 		end->time = time + (uint64_t)chrome_unit(c, (int64_t)r->duration);
 	end->overlaps = is_overlapping(c, r, end->time);
+	if (end->overlaps && c->overlapping.looking &&
+	    mark(&c->overlapping, c->overlapping.completes))
+		return NULL;
 	if (end->overlaps) {
 		f = overlapping_frame(c, &end->depth);
 	} else {
@@ -272,12 +316,13 @@ static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_re
 				   .limit = end->time,
 				   .serial = end->serial,
 				   .call = end->overlaps ? f->call : 0,
-				   .location = chrome_location(c, name),
+				   .location = frame_location(c, name),
 				   .name = name,
 				   .leave_name = name != r->name ? r->name : 0,
 				   .category = r->category,
 				   .kernel = chrome_in_kernel(c, r),
 				   .inexact = r->marks.inexact,
+				   .complete = may_overlap(c, r) ? c->overlapping.completes + 1 : 0,
 				   .unfinished = complete && r->marks.unfinished};
 	if (!end->overlaps) {
 		if (t->depth && f[-1].limit < f->limit) {
@@ -299,6 +344,9 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 
 	if (!f)
 		return -1;
+	c->overlapping.completes += complete;
+	if (c->overlapping.looking)
+		return complete ? push_end(c, &end) : 0;
 	/* the enter is that of another file, which has its arguments */
 	if (r->marks.began_before && complete && !r->marks.unseen &&
 	    keep_values(f, values, r->values))
@@ -337,7 +385,8 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	if (depth) {
 		t->frames[depth - 1].unfinished = r->marks.unfinished;
 		t->frames[depth - 1].leave_name = r->other;
-		if (chrome_unwind(c, t, depth, time))
+		if ((c->overlapping.looking && mark_cut(c, r, depth, time)) ||
+		    chrome_unwind(c, t, depth, time))
 			return -1;
 		return chrome_leave(c, t, time, values, r->values);
 	}
@@ -439,7 +488,10 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 	uint64_t time = chrome_stream_time(c, record->key.time);
 
 	memcpy(&r, record->data, sizeof r);
-	if (r.flow && chrome_flow_end(c, &r, &values))
+	if (c->overlapping.looking && r.kind != CHROME_BEGIN && r.kind != CHROME_COMPLETE &&
+	    r.kind != CHROME_END)
+		return 0;
+	if (r.flow && !c->overlapping.looking && chrome_flow_end(c, &r, &values))
 		return -1;
 	switch (r.kind) {
 	case CHROME_BEGIN:
@@ -494,4 +546,26 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 		if (chrome_row_event(c, &r) || sorter_advance(&c->sorter, e))
 			return -1;
 	}
+}
+
+int chrome_find_overlaps(struct chrome *c, struct error *e)
+{
+	struct chrome_overlapping *o = &c->overlapping;
+	struct chrome_counts counts = c->counts;
+	uint64_t next;
+	int failed;
+
+	if (!o->mixed)
+		return 0;
+	o->looking = true;
+	failed = chrome_rows(c, UINT64_MAX, &next, e) || sorter_rewind(&c->sorter, e);
+	o->looking = false;
+	if (failed && !e->what[0])
+		error_no_memory(e);
+	c->counts = counts;
+	for (size_t i = 0; i < c->nthreads; i++)
+		c->threads[i].depth = c->threads[i].level = c->threads[i].kernel_level = 0;
+	c->ends.count = o->count = o->free = 0;
+	o->completes = c->async.calls = 0;
+	return failed ? -1 : 0;
 }

@@ -18,8 +18,8 @@ enum {
 size_t sorter_memory = 4 << 20;
 
 struct sorter_run {
-	struct sorter_key key; /* of the next record; while runs are written, of the last one */
-	uint64_t at, end;      /* offsets in the file: after the window, and the end of the run */
+	struct sorter_key key;	 /* of the next record; while runs are written, of the last one */
+	uint64_t first, at, end; /* offsets in the file: of the run, after the window, of its end */
 	uint8_t *data;
 	size_t begin, filled, capacity;
 	unsigned level; /* 0: of records in memory, else of runs of the level below */
@@ -181,6 +181,24 @@ static inline void find_next(struct sorter *s)
 		s->next = s->position < s->count ? s->records.data + s->offsets[s->position] : NULL;
 }
 
+/* Load the first records of the runs from one on, which are open. */
+static int begin_runs(struct sorter *s, size_t from, struct error *e)
+{
+	s->nheap = 0;
+	for (size_t i = from; i < s->nruns; i++) {
+		struct sorter_run *run = &s->runs[i];
+
+		run->at = run->first;
+		run->begin = run->filled = 0;
+		if (load_record(s, run, e))
+			return -1;
+		s->heap[s->nheap++] = run;
+	}
+	for (size_t i = s->nheap; i--;)
+		sift_down(s, i);
+	return 0;
+}
+
 /* Begin to read the runs from the first one on. */
 static int open_runs(struct sorter *s, size_t first, struct error *e)
 {
@@ -200,13 +218,8 @@ static int open_runs(struct sorter *s, size_t first, struct error *e)
 		run->data = malloc(window);
 		if (!run->data)
 			return error_no_memory(e);
-		if (load_record(s, run, e))
-			return -1;
-		s->heap[s->nheap++] = run;
 	}
-	for (size_t i = s->nheap; i--;)
-		sift_down(s, i);
-	return 0;
+	return begin_runs(s, first, e);
 }
 
 /* --- runs --- */
@@ -273,7 +286,7 @@ static int merge_last(struct sorter *s, struct error *e)
 		first--;
 	if (s->nruns - first < (fan > FAN_LEAST ? fan : FAN_LEAST))
 		return 0;
-	from = s->runs[first].at;
+	from = s->runs[first].first;
 	failed = open_runs(s, first, e) || write_merged(s, &last, e);
 	for (size_t i = first; i < s->nruns; i++) {
 		free(s->runs[i].data);
@@ -286,8 +299,8 @@ static int merge_last(struct sorter *s, struct error *e)
 		return -1;
 	fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
 		  (off_t)(to - from));
-	s->runs[first] =
-		(struct sorter_run){.key = last, .at = to, .end = s->written, .level = level + 1};
+	s->runs[first] = (struct sorter_run){
+		.key = last, .first = to, .end = s->written, .level = level + 1};
 	s->nruns = first + 1;
 	return merge_last(s, e);
 }
@@ -330,7 +343,7 @@ static int write_run(struct sorter *s, struct error *e)
 	if (sort_records(s))
 		return error_no_memory(e);
 	if (!s->nruns || key_before(key_at(s->records.data + s->offsets[0]), run[s->nruns - 1].key))
-		run[s->nruns++] = (struct sorter_run){.at = s->written};
+		run[s->nruns++] = (struct sorter_run){.first = s->written};
 	run += s->nruns - 1;
 	if (in_order) {
 		failed = temporary_write(s->fd, s->records.data, s->records.size, s->written, e);
@@ -416,6 +429,15 @@ int sorter_advance(struct sorter *s, struct error *e)
 	if (!s->nruns)
 		s->position++;
 	else if (next_of_runs(s, e))
+		return -1;
+	find_next(s);
+	return 0;
+}
+
+int sorter_rewind(struct sorter *s, struct error *e)
+{
+	s->position = 0;
+	if (s->nruns && begin_runs(s, 0, e))
 		return -1;
 	find_next(s);
 	return 0;

@@ -74,5 +74,7 @@ static inline bool sorter_peek(const struct sorter *s, struct sorter_record *r)
 }
 /* Skip the next record. */
 int sorter_advance(struct sorter *s, struct error *e);
+/* Begin to read again, at the first record. */
+int sorter_rewind(struct sorter *s, struct error *e);
 
 #endif

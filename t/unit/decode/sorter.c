@@ -67,6 +67,24 @@ static void fill(uint8_t *data, const struct record *r)
 		data[i] = (uint8_t)(r->number + i * 7);
 }
 
+/* Read records, and return how many are as expected. */
+static uint32_t read_back(struct sorter *s, const struct record *records, uint32_t most)
+{
+	struct sorter_record r;
+	uint8_t data[SIZE_MOST];
+	struct error e;
+	uint32_t n = 0;
+
+	for (; n < most && sorter_peek(s, &r); n++) {
+		fill(data, &records[n]);
+		if (r.key.time != records[n].key.time || r.key.second != records[n].key.second ||
+		    r.size != records[n].size || memcmp(r.data, data, r.size) != 0 ||
+		    sorter_advance(s, &e))
+			break;
+	}
+	return n;
+}
+
 static void sort(uint64_t (*time)(uint32_t i, uint32_t random), size_t memory, const char *what)
 {
 	static struct record records[RECORDS];
@@ -94,12 +112,10 @@ static void sort(uint64_t (*time)(uint32_t i, uint32_t random), size_t memory, c
 	}
 	qsort(records, RECORDS, sizeof *records, compare);
 	good &= !sorter_finish(&s, &e);
-	for (; good && n < RECORDS && sorter_peek(&s, &r); n++) {
-		fill(data, &records[n]);
-		good = r.key.time == records[n].key.time && r.key.second == records[n].key.second &&
-		       r.size == records[n].size && !memcmp(r.data, data, r.size) &&
-		       !sorter_advance(&s, &e);
-	}
+	good &= read_back(&s, records, RECORDS / 2) == RECORDS / 2;
+	good &= !sorter_rewind(&s, &e) && read_back(&s, records, RECORDS) == RECORDS;
+	good &= !sorter_rewind(&s, &e);
+	n = read_back(&s, records, RECORDS);
 	ok(good && n == RECORDS && !sorter_peek(&s, &r), what);
 	if (time == in_order && memory < RECORDS)
 		is_u64(s.nruns, 1, "records in order are one run");
