@@ -11,8 +11,6 @@
 enum { FIXED_MOST = 2048 };
 
 /* Labels or ranges of the ids in a header of LTTng, at most. */
-enum { SHORT_LIST = 64 };
-
 /* Test whether the stream can contain the trace's bytes unchanged. */
 static bool as_it_is(const struct ctf_part *p)
 {
@@ -25,18 +23,16 @@ static bool as_it_is(const struct ctf_part *p)
 /* Add a move, or extend the last one by it. */
 static int add_move(struct ctf_class *c, const struct ctf_move *m)
 {
-	struct ctf_move *last = c->nmoves ? &c->moves[c->nmoves - 1] : NULL, *moves;
+	struct ctf_move *last = c->nmoves ? &c->moves[c->nmoves - 1] : NULL;
 
 	if (last && m->kind == MOVE_BYTES && last->kind == MOVE_BYTES && m->align == 8 &&
 	    last->to + last->n == m->to) {
 		last->n += m->n;
 		return 0;
 	}
-	moves = realloc(c->moves, (c->nmoves + 1) * sizeof *moves);
-	if (!moves)
+	if (ARRAY_GROW(c->moves, c->moves_capacity, c->nmoves))
 		return -1;
-	c->moves = moves;
-	moves[c->nmoves++] = *m;
+	c->moves[c->nmoves++] = *m;
 	return 0;
 }
 
@@ -191,16 +187,6 @@ static bool is_int(const struct ctf_part *p, unsigned size, uint32_t align)
 	       p->align == align && !p->big && !p->is_signed && !p->unusual && !p->roles;
 }
 
-/* Test whether a list of labels or ranges is short enough to be searched for each id. */
-static bool is_short(const struct ctf_label *l)
-{
-	int n = 0;
-
-	for (; l && n <= SHORT_LIST; l = l->next)
-		n++;
-	return n <= SHORT_LIST;
-}
-
 /* enum id; variant <id> { struct { time } ; struct { u32 id; u64 time } } */
 static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint32_t align)
 {
@@ -217,8 +203,6 @@ static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint3
 	    !is_int(b->children, 32, 8) || b->children->role != CTF_ID ||
 	    !is_int(b->children->next, 64, 8) || b->children->next->role != CTF_TIME ||
 	    b->children->next->next)
-		return false;
-	if (!is_short(first->type->labels) || !is_short(a->ranges) || !is_short(b->ranges))
 		return false;
 	/* all ids but the highest choose the first option */
 	for (uint64_t i = 0; i < 1ull << id; i++)
@@ -486,7 +470,6 @@ void ctf_classes_free(struct ctf_trace *t)
 		idmap_free(&t->streams[i].ids);
 	for (size_t i = 0; i < t->nclasses; i++) {
 		free(t->classes[i].moves);
-		free(t->classes[i].definitions);
 	}
 	free(t->streams);
 	free(t->classes);

@@ -84,6 +84,7 @@ struct ctf_class {
 	bool has_stack;	    /* not plain: its rows have a field with ROLE_STACK */
 	struct ctf_move *moves;
 	uint32_t nmoves;
+	size_t moves_capacity;
 	uint32_t fixed_size;
 	uint32_t nstrings;
 	uint32_t type, location; /* the writer's ids; type 0: CALL_GAP, location 0: none */
@@ -94,11 +95,8 @@ struct ctf_class {
 	struct ctf_call call;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
-	uint32_t string;       /* number of the string: SWITCH, BIN_INFO, CALL_TEXT and CALL_GAP */
-	uint32_t comm_string;  /* number of the string that is the comm, + 1; 0 none */
-	uint32_t *definitions; /* definitions that its values name */
-	uint32_t ndefinitions;
-	size_t definitions_capacity;
+	uint32_t string;      /* number of the string: SWITCH, BIN_INFO, CALL_TEXT and CALL_GAP */
+	uint32_t comm_string; /* number of the string that is the comm, + 1; 0 none */
 };
 
 /* The layout of event headers: nearly all traces have one of the last three. */
@@ -290,7 +288,7 @@ bool ctf_trace_has_time(const struct ctf_trace *t);
 /* Declare the trace as a source of the stream, with its environment as metadata. */
 int ctf_trace_declare(struct ctf_trace *t);
 /* Add what the trace's metadata declares to the answer of --info. */
-void ctf_trace_info(const struct ctf_trace *t, struct trace_info *info);
+void ctf_trace_info(struct ctf_trace *t, struct trace_info *info);
 
 /* --- class.c --- */
 

@@ -71,21 +71,8 @@ static uint32_t declare_members(const struct ctf *ctf, const char *name,
 	return id;
 }
 
-/* Record that rows of the class may name this definition. */
-static int add_definition(struct ctf_class *c, uint32_t definition)
-{
-	uint32_t *d;
-
-	if (!definition)
-		return 0;
-	if (ARRAY_GROW(c->definitions, c->definitions_capacity, c->ndefinitions))
-		return -1;
-	d = c->definitions;
-	d[c->ndefinitions++] = definition;
-	return 0;
-}
-
-/* Declare the definitions that the values of a part and of its members name. */
+/* Declare the definitions that the values of a part and of its members name, for all segments, as
+ * the types are. */
 static int declare_values(struct ctf_class *c, struct ctf_part *p)
 {
 	const struct ctf *ctf = c->stream->trace->ctf;
@@ -94,16 +81,14 @@ static int declare_values(struct ctf_class *c, struct ctf_part *p)
 
 	if (p->kind == CTF_ENUM && !p->definition) {
 		p->definition = declare_labels(ctf, p);
-		if (!p->definition)
+		if (!p->definition || writer_announce(w, ENTRY_DEFINITION, p->definition))
 			return -1;
 	}
 	if (p->kind == CTF_STRUCT && !p->definition) {
 		p->definition = declare_members(ctf, p->name, &children, 1, false);
-		if (!p->definition)
+		if (!p->definition || writer_announce(w, ENTRY_DEFINITION, p->definition))
 			return -1;
 	}
-	if (add_definition(c, p->definition) || add_definition(c, p->option))
-		return -1;
 	for (struct ctf_part *m = p->children; m; m = m->next) {
 		if (p->kind == CTF_VARIANT && !m->option) {
 			struct member_entry name = {.name = writer_text(w, ctf_bare_name(m->name))};
@@ -113,7 +98,7 @@ static int declare_values(struct ctf_class *c, struct ctf_part *p)
 							      .kind = DEFINITION_STRUCT,
 							      .nmembers = 1,
 							      .members = &name});
-			if (!m->option)
+			if (!m->option || writer_announce(w, ENTRY_DEFINITION, m->option))
 				return -1;
 		}
 		if (declare_values(c, m))

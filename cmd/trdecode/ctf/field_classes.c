@@ -289,12 +289,10 @@ static const struct {
 static struct ctf_type *look_up(struct ctf_fragments *f, const struct json_node *at,
 				const char *name)
 {
-	for (const struct ctf_name *a = f->aliases; a; a = a->next) {
-		if (!strcmp(a->name, name))
-			return a->type;
-		if (++f->metadata->steps > CTF_STEPS)
-			break;
-	}
+	void **place = ctf_named(f->metadata, f, name, strlen(name));
+
+	if (place && *place)
+		return *place;
 	ctf_fragment_wrong(f, at, "the field class '%.100s' is not declared", name);
 	return NULL;
 }

@@ -187,18 +187,13 @@ static bool read_preamble(struct ctf_fragments *f, const struct json_node *node)
 
 static bool read_alias(struct ctf_fragments *f, const struct json_node *node)
 {
-	struct ctf_name *alias = ctf_alloc(f->metadata, sizeof *alias);
 	const char *name = ctf_need_text(f, node, "name");
+	struct ctf_type *type = name ? ctf_field_class(f, node, "field-class") : NULL;
+	void **place = type ? ctf_named(f->metadata, f, name, strlen(name)) : NULL;
 
-	if (!alias)
-		return ctf_fragment_wrong(f, node, "out of memory");
-	alias->name = name ? ctf_copy_text(f, node, name) : NULL;
-	alias->type = alias->name ? ctf_field_class(f, node, "field-class") : NULL;
-	if (!alias->type)
-		return false;
-	alias->next = f->aliases;
-	f->aliases = alias;
-	return true;
+	if (place)
+		*place = type;
+	return place || (type && ctf_fragment_wrong(f, node, "out of memory"));
 }
 
 /* Read the structure of a scope into *type, if there is one. */
@@ -220,20 +215,15 @@ static bool take_scope(struct ctf_fragments *f, const struct json_node *node, co
 
 static bool add_env(struct ctf_fragments *f, const struct json_node *n)
 {
-	struct ctf_env *v = ctf_alloc(f->metadata, sizeof *v);
+	struct ctf_env v = {.name = ctf_copy_text(f, n, n->key)};
 
-	if (!v)
-		return ctf_fragment_wrong(f, n, "out of memory");
-	v->name = ctf_copy_text(f, n, n->key);
-	if (!v->name)
+	if (!v.name)
 		return false;
 	if (json_text(n))
-		v->text = ctf_copy_text(f, n, n->text);
-	if (json_text(n) ? !v->text : !take_signed(f, n, &v->number))
+		v.text = ctf_copy_text(f, n, n->text);
+	if (json_text(n) ? !v.text : !take_signed(f, n, &v.number))
 		return false;
-	v->next = f->metadata->env;
-	f->metadata->env = v;
-	return true;
+	return ctf_env_add(f->metadata, v) || ctf_fragment_wrong(f, n, "out of memory");
 }
 
 static bool read_trace(struct ctf_fragments *f, const struct json_node *node)
@@ -277,6 +267,28 @@ static bool take_origin(struct ctf_fragments *f, const struct json_node *node, s
 	return c->origin;
 }
 
+/* By what a data stream class names its clock, each an owner of names (ctf_named). */
+static const char *const clock_keys[] = {"default-clock-class-id", "default-clock-class-name"};
+
+static bool add_clock(struct ctf_metadata *m, struct ctf_clock *c)
+{
+	const char *names[] = {c->id, c->name};
+
+	for (int by_name = 0; by_name < 2; by_name++) {
+		void **place = names[by_name] ? ctf_named(m, &clock_keys[by_name], names[by_name],
+							  strlen(names[by_name]))
+					      : NULL;
+
+		if (names[by_name] && !place)
+			return false;
+		if (place)
+			*place = c;
+	}
+	c->next = m->clocks;
+	m->clocks = c;
+	return true;
+}
+
 static bool read_clock(struct ctf_fragments *f, const struct json_node *node)
 {
 	struct ctf_clock *c = ctf_alloc(f->metadata, sizeof *c);
@@ -302,48 +314,36 @@ static bool read_clock(struct ctf_fragments *f, const struct json_node *node)
 	c->has_precision = json_find(node, "precision");
 	c->has_accuracy = json_find(node, "accuracy");
 	c->declared = true;
-	c->next = f->metadata->clocks;
-	f->metadata->clocks = c;
-	return true;
+	return add_clock(f->metadata, c) || ctf_fragment_wrong(f, node, "out of memory");
 }
 
 static bool take_clock(struct ctf_fragments *f, const struct json_node *node,
 		       struct ctf_stream_class *s)
 {
 	bool by_name = !json_find(node, "default-clock-class-id");
-	const char *key = by_name ? "default-clock-class-name" : "default-clock-class-id", *id;
+	const char *key = clock_keys[by_name], *id;
+	void **place;
 
 	if (!json_find(node, key))
 		return true;
 	id = ctf_need_text(f, node, key);
 	if (!id)
 		return false;
-	for (const struct ctf_clock *c = f->metadata->clocks; c && f->metadata->steps < CTF_STEPS;
-	     c = c->next) {
-		f->metadata->steps++;
-		if ((by_name || c->id) && !strcmp(by_name ? c->name : c->id, id)) {
-			s->clock = c;
-			return true;
-		}
-	}
-	return ctf_fragment_wrong(f, node, "the clock '%.100s' is not declared", id);
+	place = ctf_named(f->metadata, &clock_keys[by_name], id, strlen(id));
+	s->clock = place ? *place : NULL;
+	return s->clock || ctf_fragment_wrong(f, node, "the clock '%.100s' is not declared", id);
 }
 
-/* Test whether a data stream class is declared, as far as CTF_STEPS allow. */
-static bool stream_is_known(struct ctf_metadata *m, uint64_t id)
+/* Find the place of the data stream class of that id. */
+static void **stream_of(struct ctf_metadata *m, uint64_t id)
 {
-	for (const struct ctf_stream_class *s = m->streams; s && m->steps < CTF_STEPS;
-	     s = s->next) {
-		m->steps++;
-		if (s->id == id)
-			return true;
-	}
-	return false;
+	return ctf_named(m, &m->streams, &id, sizeof id);
 }
 
 static bool read_stream(struct ctf_fragments *f, const struct json_node *node)
 {
 	struct ctf_stream_class *s = ctf_alloc(f->metadata, sizeof *s);
+	void **place;
 
 	if (!s)
 		return ctf_fragment_wrong(f, node, "out of memory");
@@ -352,11 +352,12 @@ static bool read_stream(struct ctf_fragments *f, const struct json_node *node)
 	    !take_scope(f, node, "event-record-header-field-class", &s->header) ||
 	    !take_scope(f, node, "event-record-common-context-field-class", &s->context))
 		return false;
-	if (stream_is_known(f->metadata, s->id))
+	place = stream_of(f->metadata, s->id);
+	if (!place || *place)
 		return ctf_fragment_wrong(
 			f, node, "the data stream class %" PRIu64 " is declared twice", s->id);
 	s->next = f->metadata->streams;
-	f->metadata->streams = s;
+	*place = f->metadata->streams = s;
 	return true;
 }
 
@@ -375,6 +376,7 @@ static bool take_uri(struct ctf_fragments *f, const struct json_node *node,
 static bool read_event(struct ctf_fragments *f, const struct json_node *node)
 {
 	struct ctf_event_class *c = ctf_alloc(f->metadata, sizeof *c);
+	void **place;
 	char name[32];
 
 	if (!c)
@@ -387,7 +389,8 @@ static bool read_event(struct ctf_fragments *f, const struct json_node *node)
 	    !take_scope(f, node, "specific-context-field-class", &c->context) ||
 	    !take_scope(f, node, "payload-field-class", &c->fields))
 		return false;
-	if (!stream_is_known(f->metadata, c->stream))
+	place = stream_of(f->metadata, c->stream);
+	if (!place || !*place)
 		return ctf_fragment_wrong(
 			f, node, "the data stream class %" PRIu64 " is not declared", c->stream);
 	if (!c->name) {

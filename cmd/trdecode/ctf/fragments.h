@@ -14,7 +14,6 @@
 struct ctf_fragments {
 	struct ctf_metadata *metadata;
 	struct json_source source;
-	const struct ctf_name *aliases; /* the newest first */
 	const char *file;
 	struct error *error; /* of the current fragment */
 	int depth;	     /* of the field class that is read */

@@ -1,7 +1,12 @@
 #include "cmd/trdecode/ctf/layout.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/util/heap.h"
+
+#define TOO_MANY "it has too many parts, or they are nested too deep"
 
 /* A part and the parts that contain it. */
 struct inside {
@@ -98,19 +103,23 @@ static enum ctf_role role_of(const struct maker *m, const struct ctf_type *t, co
 
 /* --- lengths and tags --- */
 
-static struct ctf_part *member(const struct maker *m, const struct ctf_part *p, const char *name,
+/* Find the last member of that name. */
+static struct ctf_part *member(const struct maker *m, struct ctf_part *p, const char *name,
 			       size_t n)
 {
-	struct ctf_part *found = NULL;
+	void **place;
 
 	if (p->kind != CTF_STRUCT && p->kind != CTF_VARIANT)
 		return NULL;
-	for (struct ctf_part *c = p->children; c && m->metadata->steps < CTF_STEPS; c = c->next) {
-		m->metadata->steps++;
-		if (!strncmp(c->name, name, n) && !c->name[n])
-			found = c;
+	/* members are added between searches */
+	for (struct ctf_part *c = p->found ? p->found->next : p->children; c; c = c->next) {
+		place = ctf_named(m->metadata, p, c->name, strlen(c->name));
+		if (!place)
+			return NULL;
+		*place = p->found = c;
 	}
-	return found;
+	place = ctf_named(m->metadata, p, name, n);
+	return place ? *place : NULL;
 }
 
 /* Find "a.b.c" below p. */
@@ -197,17 +206,17 @@ enum { CTF_LOCATED = 256 };
 static bool locate(const struct maker *m, struct ctf_part *p, size_t i, const struct inside *in,
 		   const struct ctf_location *location, struct located *to)
 {
+	struct ctf_part *named;
 	bool ok = true;
 
 	if (!step(m))
 		return false;
 	switch (p->kind) {
 	case CTF_STRUCT:
-		for (struct ctf_part *c = i < location->n ? p->children : NULL; c && ok;
-		     c = c->next)
-			ok = step(m) && (strcmp(c->name, location->names[i]) != 0 ||
-					 locate(m, c, i + 1, in, location, to));
-		return ok;
+		named = i < location->n
+				? member(m, p, location->names[i], strlen(location->names[i]))
+				: NULL;
+		return !named || locate(m, named, i + 1, in, location, to);
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
 		/* the element that is read now */
@@ -344,6 +353,130 @@ static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 	return 0;
 }
 
+/* --- the options of variants --- */
+
+/* A range of a tag's values, and the option for them. Of two ranges that overlap, the one that is
+ * declared first counts. */
+struct claim {
+	struct ctf_choice choice;
+	size_t order;
+};
+
+struct claims {
+	struct claim *all;
+	size_t n, capacity;
+};
+
+static int add_claims(struct claims *to, const struct ctf_part *tag, const struct ctf_label *range,
+		      const struct ctf_part *option)
+{
+	struct ctf_choice choice = {ctf_tag_key(tag, (uint64_t)range->first),
+				    ctf_tag_key(tag, (uint64_t)range->last), option};
+
+	if (choice.first > choice.last)
+		return 0;
+	if (ARRAY_GROW(to->all, to->capacity, to->n))
+		return -1;
+	to->all[to->n] = (struct claim){choice, to->n};
+	to->n++;
+	return 0;
+}
+
+/* Claim, for each label of the tag, the first option that has its name, or its name after '_'. */
+static int claim_labels(const struct maker *m, const struct ctf_part *p, struct claims *to)
+{
+	void **place;
+
+	for (struct ctf_part *c = p->children; c; c = c->next)
+		for (int i = 0; i < 1 + (c->name[0] == '_'); i++) {
+			place = ctf_named(m->metadata, &p->choices, c->name + i,
+					  strlen(c->name + i));
+			if (!place)
+				return -1;
+			if (!*place)
+				*place = c;
+		}
+	for (const struct ctf_label *l = p->refers->type->labels; l; l = l->next) {
+		place = ctf_named(m->metadata, &p->choices, l->name, strlen(l->name));
+		if (!place || add_claims(to, p->refers, l, *place))
+			return -1;
+	}
+	return 0;
+}
+
+static int claim_ranges(const struct ctf_part *p, struct claims *to)
+{
+	for (const struct ctf_part *c = p->children; c; c = c->next)
+		for (const struct ctf_label *l = c->ranges; l; l = l->next)
+			if (add_claims(to, p->refers, l, c))
+				return -1;
+	return 0;
+}
+
+static int compare_claims(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	return (x->choice.first > y->choice.first) - (x->choice.first < y->choice.first);
+}
+
+/* Make choices of claims: from each value at which a claim begins or ends, the first of those that
+ * contain it. `open` has room for all claims. */
+static void settle_claims(struct ctf_part *p, const struct claims *c, struct claim *open)
+{
+	size_t next = 0, nopen = 0;
+	uint64_t at = 0, end;
+
+	while (nopen || next < c->n) {
+		if (!nopen)
+			at = c->all[next].choice.first;
+		for (; next < c->n && c->all[next].choice.first <= at; next++) {
+			open[nopen++] = c->all[next];
+			HEAP_UP(open, nopen - 1, a, b, a->order < b->order);
+		}
+		if (open->choice.last < at) {
+			*open = open[--nopen];
+			if (nopen)
+				HEAP_DOWN(open, nopen, 0, a, b, a->order < b->order);
+			continue;
+		}
+		end = open->choice.last;
+		if (next < c->n && c->all[next].choice.first <= end)
+			end = c->all[next].choice.first - 1;
+		p->choices[p->nchoices++] = (struct ctf_choice){at, end, open->choice.option};
+		if (end == UINT64_MAX)
+			break;
+		at = end + 1;
+	}
+}
+
+/* Find which values of the tag choose which option. */
+static int make_choices(const struct maker *m, struct ctf_part *p)
+{
+	struct claims c = {.all = NULL};
+	struct claim *open = NULL;
+	int result = p->type->location ? claim_ranges(p, &c) : claim_labels(m, p, &c);
+
+	if (!result && c.n > CTF_PARTS - m->metadata->parts) {
+		result = error_set(m->error, NULL, NO_OFFSET, TOO_MANY);
+	} else if (!result && c.n) {
+		m->metadata->parts += (uint32_t)c.n;
+		qsort(c.all, c.n, sizeof *c.all, compare_claims);
+		open = calloc(c.n, sizeof *open);
+		/* at most two begin at each claim's begin and end */
+		p->choices = ctf_alloc(m->metadata, 2 * c.n * sizeof *p->choices);
+		if (open && p->choices)
+			settle_claims(p, &c, open);
+		else
+			result = error_no_memory(m->error);
+	} else if (result) {
+		error_no_memory(m->error);
+	}
+	free(open);
+	free(c.all);
+	return result;
+}
+
 /* --- parts --- */
 
 static int make(struct maker *m, const struct ctf_type *t, const char *name,
@@ -391,8 +524,7 @@ static int make(struct maker *m, const struct ctf_type *t, const char *name,
 	struct inside in = {.outer = outer, .depth = outer ? outer->depth + 1 : 0};
 
 	if (in.depth >= CTF_DEPTH || ++m->metadata->parts > CTF_PARTS)
-		return error_set(m->error, NULL, NO_OFFSET,
-				 "it has too many parts, or they are nested too deep");
+		return error_set(m->error, NULL, NO_OFFSET, TOO_MANY);
 	p = in.part = ctf_alloc(m->metadata, sizeof *p);
 	if (!p)
 		return error_no_memory(m->error);
@@ -405,7 +537,8 @@ static int make(struct maker *m, const struct ctf_type *t, const char *name,
 	case CTF_STRUCT:
 	case CTF_VARIANT:
 	case CTF_OPTIONAL:
-		if (make_members(m, t, &in))
+		if (make_members(m, t, &in) ||
+		    (t->kind != CTF_STRUCT && p->children && make_choices(m, p)))
 			return -1;
 		if (t->kind != CTF_STRUCT)
 			p->align = 1;

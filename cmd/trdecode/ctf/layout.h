@@ -10,6 +10,15 @@
 #include "common/util/buffer.h"
 #include "cmd/trdecode/ctf/metadata.h"
 
+struct ctf_part;
+
+/* Values of a tag, by their sign and then their size as ctf_tag_key has them, that choose an
+ * option, or none (NULL). */
+struct ctf_choice {
+	uint64_t first, last;
+	const struct ctf_part *option;
+};
+
 /* One use of a declared type: a member, an element or a whole scope. */
 struct ctf_part {
 	enum ctf_kind kind;
@@ -25,10 +34,13 @@ struct ctf_part {
 	const struct ctf_part *refers; /* SEQUENCE: its length; VARIANT, OPTIONAL: its tag. One of
 					  several parts that share its slot */
 	const struct ctf_label *ranges; /* of an option: as in struct ctf_member */
-	uint64_t count;			/* ARRAY: elements */
-	struct ctf_part *children;	/* members, or the element */
-	struct ctf_part *next;		/* member of the same struct */
-	uint32_t definition; /* id in the stream, of ENUM and STRUCT; 0 not declared yet */
+	struct ctf_choice *choices;	/* VARIANT, OPTIONAL with ranges: in order, none overlap */
+	size_t nchoices;
+	uint64_t count;		   /* ARRAY: elements */
+	struct ctf_part *children; /* members, or the element */
+	struct ctf_part *next;	   /* member of the same struct */
+	struct ctf_part *found;	   /* the last child that a search by name knows; NULL: none */
+	uint32_t definition;	   /* id in the stream, of ENUM and STRUCT; 0 not declared yet */
 	uint32_t option; /* of a member of a VARIANT: definition of the struct that contains only
 			    this member */
 };
@@ -121,6 +133,12 @@ static inline uint32_t ctf_bytes(unsigned bits)
 static inline uint64_t ctf_align(uint64_t at, uint32_t align)
 {
 	return (at + align - 1) & ~(uint64_t)(align - 1);
+}
+
+/* Return a number that is in the order of the values of a tag. */
+static inline uint64_t ctf_tag_key(const struct ctf_part *tag, uint64_t value)
+{
+	return tag->is_signed ? value ^ 1ull << 63 : value;
 }
 
 /* Return the option of a variant or optional that a value of the tag chooses, or NULL. */

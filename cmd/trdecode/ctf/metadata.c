@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/util/buffer.h"
 #include "cmd/trdecode/ctf/parser.h"
 
 struct ctf_allocation {
@@ -33,27 +34,58 @@ void ctf_metadata_free(struct ctf_metadata *m)
 		free(m->allocations);
 		m->allocations = next;
 	}
+	id_cache_free(&m->named);
+	free(m->places);
+	m->places = NULL;
 }
 
-const struct ctf_env *ctf_env_find(const struct ctf_metadata *m, const char *name)
+void **ctf_named(struct ctf_metadata *m, const void *owner, const void *name, size_t n)
 {
-	for (const struct ctf_env *v = m->env; v; v = v->next)
-		if (!strcmp(v->name, name))
-			return v;
-	return NULL;
+	struct buffer key = {0};
+	uint32_t *number = NULL;
+
+	if (!buffer_append(&key, &owner, sizeof owner) && !buffer_append(&key, name, n))
+		number = id_cache_number(&m->named, key.data, key.size);
+	buffer_free(&key);
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_GROW(m->places, m->places_capacity, m->nplaces))
+			return NULL;
+		m->places[m->nplaces++] = NULL;
+		*number = (uint32_t)m->nplaces;
+	}
+	return &m->places[*number - 1];
+}
+
+bool ctf_env_add(struct ctf_metadata *m, struct ctf_env v)
+{
+	struct ctf_env *added = ctf_alloc(m, sizeof *added);
+	void **place = ctf_named(m, &m->env, v.name, strlen(v.name));
+
+	if (!added || !place)
+		return false;
+	*added = v;
+	added->next = m->env;
+	*place = m->env = added;
+	return true;
+}
+
+const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name)
+{
+	void **place = ctf_named(m, &m->env, name, strlen(name));
+
+	return place ? *place : NULL;
 }
 
 struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
 {
+	void **place = ctf_named(m, &m->clocks, name, strlen(name));
 	struct ctf_clock *c;
 	char *copy;
 
-	for (c = m->clocks; c; c = c->next) {
-		if (!strcmp(c->name, name))
-			return c;
-		if (++m->steps > CTF_STEPS)
-			return NULL;
-	}
+	if (!place || *place)
+		return place ? *place : NULL;
 	c = ctf_alloc(m, sizeof *c);
 	copy = ctf_alloc(m, strlen(name) + 1);
 	if (!c || !copy)
@@ -61,7 +93,7 @@ struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
 	c->name = strcpy(copy, name);
 	c->frequency = 1000000000;
 	c->next = m->clocks;
-	m->clocks = c;
+	*place = m->clocks = c;
 	return c;
 }
 
@@ -301,14 +333,9 @@ static bool clock_attribute(struct ctf_parser *p, void *block, const struct attr
 
 static bool env_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
 {
-	struct ctf_env *v = ctf_alloc(p->metadata, sizeof *v);
-
 	(void)block;
-	if (!v)
-		return ctf_wrong(p, "out of memory");
-	*v = (struct ctf_env){a->name, a->text, a->number, p->metadata->env};
-	p->metadata->env = v;
-	return true;
+	return ctf_env_add(p->metadata, (struct ctf_env){a->name, a->text, a->number, NULL}) ||
+	       ctf_wrong(p, "out of memory");
 }
 
 static bool other_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
@@ -322,7 +349,7 @@ static bool other_attribute(struct ctf_parser *p, void *block, const struct attr
 static bool parse_block(struct ctf_parser *p, void *block,
 			bool (*take)(struct ctf_parser *p, void *block, const struct attribute *a))
 {
-	const struct ctf_name *outside = p->names;
+	struct ctf_name *outside = p->names;
 	struct attribute a;
 
 	if (!ctf_expect(p, '{'))
@@ -336,7 +363,7 @@ static bool parse_block(struct ctf_parser *p, void *block,
 		if (!parse_attribute(p, &a) || !take(p, block, &a))
 			return false;
 	}
-	p->names = outside;
+	ctf_forget_names(p, outside);
 	return ctf_expect(p, ';');
 }
 
@@ -378,7 +405,7 @@ static bool parse_clock(struct ctf_parser *p)
 		return false;
 	known = ctf_clock_named(p->metadata, read.name ? read.name : "");
 	if (!known)
-		return ctf_wrong(p, "too many clocks, or out of memory");
+		return ctf_wrong(p, "out of memory");
 	next = known->next;
 	read.name = known->name;
 	read.declared = true;

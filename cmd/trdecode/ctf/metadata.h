@@ -16,10 +16,12 @@
 #include <stdint.h>
 
 #include "common/util/error.h"
+#include "common/util/intern.h"
 #include "cmd/trdecode/bid.h"
 
 /* Limits: the nesting of types; the parts of all packets, contexts and events of a trace; the steps
- * of all searches for names. Types are used again, so the text's size bounds neither. */
+ * of all searches for the fields of a location. Types are used again, so the text's size bounds
+ * neither. */
 enum { CTF_DEPTH = 32, CTF_PARTS = 1 << 20, CTF_STEPS = 1 << 28 };
 
 enum ctf_kind {
@@ -184,6 +186,9 @@ struct ctf_metadata {
 	uint32_t slots; /* end of the slot numbers in use, for values of lengths and tags; the first
 			   is 1 */
 	uint32_t parts, steps; /* used so far, of CTF_PARTS and CTF_STEPS */
+	struct id_cache named; /* numbers in `places` + 1, by owner and name (ctf_named) */
+	void **places;
+	size_t nplaces, places_capacity;
 	struct ctf_allocation *allocations;
 };
 
@@ -210,8 +215,14 @@ int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char *
 /* Bid for the first bytes of a file as metadata. */
 enum bid ctf_metadata_bid(const uint8_t *data, size_t n);
 
+/* Find the place of what has this name, of n bytes, among the names of an owner: an address, such
+ * as that of a list. It contains NULL the first time, and is valid until the next call. NULL: out
+ * of memory. */
+void **ctf_named(struct ctf_metadata *m, const void *owner, const void *name, size_t n);
+/* Add a variable of the environment. false: out of memory. */
+bool ctf_env_add(struct ctf_metadata *m, struct ctf_env v);
 /* Find a variable of the environment; NULL: not declared. */
-const struct ctf_env *ctf_env_find(const struct ctf_metadata *m, const char *name);
+const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name);
 
 /* Allocate zeroed memory that lives as long as the metadata; NULL: out of memory. */
 void *ctf_alloc(struct ctf_metadata *m, size_t size);

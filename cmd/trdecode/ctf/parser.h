@@ -14,14 +14,15 @@
 struct ctf_name {
 	const char *name; /* "uint32_t", "unsigned long", "struct packet_context" */
 	struct ctf_type *type;
-	const struct ctf_name *next;
+	struct ctf_name *next;
+	struct ctf_name *hidden; /* the same name, declared outside of the block; NULL: none */
 };
 
 /* The state of parsing one text. */
 struct ctf_parser {
 	struct ctf_lexer lexer;
 	struct ctf_metadata *metadata;
-	const struct ctf_name *names; /* in scope, the newest first */
+	struct ctf_name *names; /* in scope, the newest first */
 	const char *file;
 	struct error *error;
 	int depth;
@@ -55,7 +56,10 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p);
 bool ctf_at_declaration(const struct ctf_parser *p);
 bool ctf_parse_declaration(struct ctf_parser *p);
 
-/* Find the clock of that name, or add it. NULL: out of memory, or too many steps (CTF_STEPS). */
+/* Forget the names that were declared after these. */
+void ctf_forget_names(struct ctf_parser *p, struct ctf_name *outside);
+
+/* Find the clock of that name, or add it. NULL: out of memory. */
 struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name);
 
 #endif

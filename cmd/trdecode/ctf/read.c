@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/stream/value.h"
+#include "common/util/bisect.h"
 #include "common/util/utf8.h"
 #include "cmd/trdecode/ctf/layout.h"
 
@@ -117,34 +118,16 @@ static enum ctf_got read_string(struct ctf_cursor *c, const struct ctf_part *p,
 	return CTF_GOT;
 }
 
-/* Find the label or range that contains a value. */
-static const struct ctf_label *find_label(const struct ctf_label *l, uint64_t value, bool is_signed)
-{
-	for (; l; l = l->next)
-		if (is_signed ? (int64_t)value >= l->first && (int64_t)value <= l->last
-			      : value >= (uint64_t)l->first && value <= (uint64_t)l->last)
-			return l;
-	return NULL;
-}
-
 const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_t value)
 {
-	const struct ctf_part *tag = variant->refers, *p = variant->children;
-	const struct ctf_label *label;
+	const struct ctf_choice *c = variant->choices;
+	size_t n = variant->nchoices, i;
 
-	if (variant->kind == CTF_OPTIONAL && !p->ranges)
-		return value ? p : NULL;
-	if (variant->type->location) {
-		while (p && !find_label(p->ranges, value, tag->is_signed))
-			p = p->next;
-		return p;
-	}
-	label = find_label(tag->type->labels, value, tag->is_signed);
-	for (; label && p; p = p->next)
-		if (!strcmp(p->name, label->name) ||
-		    (p->name[0] == '_' && !strcmp(p->name + 1, label->name)))
-			return p;
-	return NULL;
+	if (variant->kind == CTF_OPTIONAL && !variant->children->ranges)
+		return value ? variant->children : NULL;
+	value = ctf_tag_key(variant->refers, value);
+	i = BISECT(n, k, c[k].last < value);
+	return i < n && c[i].first <= value ? c[i].option : NULL;
 }
 
 /* Return the member of a variant or optional that its tag chooses; NULL: none. */

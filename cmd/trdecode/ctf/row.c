@@ -294,9 +294,6 @@ static int put_row(struct ctf_file *f)
 	}
 	if (k->has_stack && ctf_stack_put(f, fixed))
 		return -1;
-	for (uint32_t i = 0; i < k->ndefinitions; i++)
-		if (writer_use_definition(ctf->w, k->definitions[i]))
-			return -1;
 	for (size_t i = 0; k->has_arguments && i < ctf->arguments.nused; i++)
 		if (writer_use_definition(ctf->w, ctf->arguments.used[i]))
 			return -1;

@@ -167,7 +167,7 @@ int ctf_trace_declare(struct ctf_trace *t)
 	return failed || !t->source ? -1 : 0;
 }
 
-void ctf_trace_info(const struct ctf_trace *t, struct trace_info *info)
+void ctf_trace_info(struct ctf_trace *t, struct trace_info *info)
 {
 	static const char *const variables[] = {"domain", "hostname", "tracer_name", "trace_name"};
 	const struct ctf_clock *c = ctf_trace_clock(t);

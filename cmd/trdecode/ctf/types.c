@@ -29,26 +29,34 @@ struct ctf_type *ctf_new_type(struct ctf_parser *p, enum ctf_kind kind)
 static bool declare_name(struct ctf_parser *p, const char *name, struct ctf_type *type)
 {
 	struct ctf_name *n = ctf_alloc(p->metadata, sizeof *n);
+	void **place = ctf_named(p->metadata, p, name, strlen(name));
 
-	if (!n)
+	if (!n || !place)
 		return ctf_wrong(p, "out of memory");
-	*n = (struct ctf_name){name, type, p->names};
-	p->names = n;
+	*n = (struct ctf_name){name, type, p->names, *place};
+	*place = p->names = n;
 	return true;
+}
+
+void ctf_forget_names(struct ctf_parser *p, struct ctf_name *outside)
+{
+	while (p->names != outside) {
+		struct ctf_name *n = p->names;
+		void **place = ctf_named(p->metadata, p, n->name, strlen(n->name));
+
+		if (place)
+			*place = n->hidden;
+		p->names = n->next;
+	}
 }
 
 static struct ctf_type *look_up(struct ctf_parser *p, const char *name)
 {
+	void **place = ctf_named(p->metadata, p, name, strlen(name));
 	char what[256];
 
-	for (const struct ctf_name *n = p->names; n; n = n->next) {
-		if (!strcmp(n->name, name))
-			return n->type;
-		if (++p->metadata->steps > CTF_STEPS) {
-			ctf_wrong(p, "too many names of types");
-			return NULL;
-		}
-	}
+	if (place && *place)
+		return ((struct ctf_name *)*place)->type;
 	snprintf(what, sizeof what, "type '%.200s' is not declared", name);
 	ctf_wrong(p, what);
 	return NULL;
@@ -172,7 +180,7 @@ static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, const 
 
 static bool parse_members(struct ctf_parser *p, struct ctf_type *t)
 {
-	const struct ctf_name *outside = p->names;
+	struct ctf_name *outside = p->names;
 	struct ctf_member **last = &t->members;
 
 	while (!ctf_accept(p, '}')) {
@@ -202,7 +210,7 @@ static bool parse_members(struct ctf_parser *p, struct ctf_type *t)
 		if (!ctf_expect(p, ';'))
 			return false;
 	}
-	p->names = outside;
+	ctf_forget_names(p, outside);
 	return true;
 }
 

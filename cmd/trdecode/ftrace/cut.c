@@ -14,6 +14,7 @@ enum {
 	OTHERS_LEAST = 3, /* events with a number, beside one whose last value is empty */
 	WORDS_LEAST = 8,  /* events whose last value is a word, before a further line is damage */
 	CLOSED_LEAST = 3, /* events whose last value has its end, before one without it is damage */
+	NAMES_MOST = 4096, /* names whose begin a text may be; a kernel has some 2,500 */
 };
 
 static bool has_message(const struct ftrace *f, const struct ftrace_type *t)
@@ -222,7 +223,10 @@ bool ftrace_cut_name(const struct ftrace *f, struct span text)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (n + (*others[i] == '<') <= strlen(others[i]) && !memcmp(text.at, others[i], n))
 			return true;
-	for (uint32_t i = 0; i < names->count; i++)
+	/* no name has these */
+	if (memchr(text.at, ' ', n) || memchr(text.at, '(', n))
+		return false;
+	for (uint32_t i = 0; i < names->count && i < NAMES_MOST; i++)
 		if (n <= intern_size(names, i) && !memcmp(text.at, intern_data(names, i), n))
 			return true;
 	return false;
