@@ -420,9 +420,21 @@ good() {
 		# shellcheck disable=SC2086
 		run -1 trdecode --strict $segment -o out recording
 		assert_output 'trdecode: the recorder lost 280 events (--strict)'
-		run -1 trdecode --strict -o out2 out
+		run -1 trdecode -o out2 out
+		assert_output 'trdecode: out: the trace is damaged: the recorder lost 280 events (--strict)'
+		trdecode -o plain recording
+		run -1 trdecode --strict -o out2 plain
 		assert_output 'trdecode: the recorder lost 280 events (--strict)'
 	done
+	# the programs after it exit as after other damage, and print it once on one terminal
+	for p in trstat 'trfilter 1 | trencode -t csv' 'trstat --partial | trstat --merge'; do
+		run -1 pipe "{ trdecode --strict recording | $p >/dev/null; } 2>&1"
+		assert_equal "$(grep -c 'the recorder lost 280 events (--strict)' <<<"$output")" 1
+		run -1 pipe "trdecode --strict recording 2>own | { $p >/dev/null; } 2>&1"
+		assert_output --partial 'the trace is damaged: the recorder lost 280 events (--strict)'
+	done
+	run -1 pipe 'trstat --partial --strict plain 2>own | trstat --merge 2>&1 >/dev/null'
+	assert_output --partial '<stdin>: the trace is damaged: the recorder lost events (--strict)'
 	run -0 trdecode --strict -o out "$FIB"
 }
 

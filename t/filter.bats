@@ -346,6 +346,9 @@ said() {
 	trfilter 1 "$lost" >plain
 	run -1 --separate-stderr trfilter --strict -o strict 1 "$lost"
 	[[ $stderr == "trfilter: the recorder lost "*" (--strict)" ]]
+	# the programs after it learn why
+	run -1 pipe 'trfilter --strict 1 "'"$lost"'" 2>own | trstat -q 2>&1 >/dev/null'
+	assert_output --regexp '^trstat: <stdin>: the trace is damaged: the recorder lost .* \(--strict\)$'
 	# but for the command lines in the heads
 	cmp <(trencode -t ndjson plain) <(trencode -t ndjson strict)
 	trdecode -q "$DATA/uftrace/fib" | trfilter --strict -c 1

@@ -348,13 +348,8 @@ static int write_stream(struct run *r, const char *path)
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause, NULL);
 	}
-	if (s->strict && w->ever_lost)
-		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " event%s (--strict)",
-		     w->ever_lost, w->ever_lost == 1 ? "" : "s");
-	if (s->strict && w->ever_lost_more)
-		warn(NULL, NO_OFFSET, "the recorder lost " LOST_MORE " (--strict)");
-	if (s->strict && (w->ever_lost || w->ever_lost_more))
-		status = status_worse(status, STATUS_DAMAGED);
+	if (s->strict)
+		status = status_worse(status, failure_of_lost(w, w->ever_lost, w->ever_lost_more));
 	if (!w->error.what[0] && row_filter_end(&s->row_filter))
 		status = run_fail(d, &w->error);
 	if (writer_finish(w) && status != STATUS_FAILED)

@@ -123,22 +123,6 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		context_free(context);
 }
 
-/* Report the events that the recorder lost, which are damage with --strict. */
-static void report_lost(struct stage *s)
-{
-	char message[80] = "the recorder lost " LOST_MORE " (--strict)";
-
-	if (!s->lost && !s->lost_more)
-		return;
-	if (!s->lost_more)
-		snprintf(message, sizeof message,
-			 "the recorder lost %" PRIu64 " event%s (--strict)", s->lost,
-			 s->lost == 1 ? "" : "s");
-	if (!s->options->quiet)
-		warn(NULL, NO_OFFSET, "%s", message);
-	s->status = status_worse(s->status, STATUS_DAMAGED);
-}
-
 /* Refuse fields, and warn of names, that no event has. early: a limit ended the reading. */
 static void check_names(struct stage *s, const struct settings *o, const struct filter *f,
 			bool early)
@@ -225,7 +209,8 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s))
 		check_names(s, o, f, limit_reached(&w));
 	if (o->strict)
-		report_lost(s);
+		s->status = status_worse(s->status, failure_of_lost(s->filter ? &s->out : NULL,
+								    s->lost, s->lost_more));
 	if (!s->options->quiet)
 		time_range_report(&o->time_range, s->status != STATUS_FAILED && s->events &&
 							  !o->explain && !limit_reached(&w));

@@ -7,6 +7,7 @@
 #include "common/cli/program.h"
 #include "common/stream/writer.h"
 #include "common/util/memory.h"
+#include "common/util/status.h"
 
 void failure_cause(const struct error *e, char cause[FAILURE_CAUSE])
 {
@@ -38,4 +39,20 @@ void failure_write(struct output *o, uint32_t head_flags, const char *cause,
 			writer_finish(&w);
 	}
 	writer_free(&w);
+}
+
+int failure_of_lost(struct writer *w, uint64_t lost, bool lost_more)
+{
+	char message[80] = "the recorder lost " LOST_MORE " (--strict)";
+
+	if (!lost && !lost_more)
+		return STATUS_OK;
+	if (!lost_more)
+		snprintf(message, sizeof message,
+			 "the recorder lost %" PRIu64 " event%s (--strict)", lost,
+			 lost == 1 ? "" : "s");
+	warn(NULL, NO_OFFSET, "%s", message);
+	if (w)
+		writer_status(w, STATUS_DAMAGED, message, NULL);
+	return STATUS_DAMAGED;
 }

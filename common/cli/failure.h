@@ -6,9 +6,12 @@
 
 #include <stdint.h>
 
+#include <stdbool.h>
+
 struct error;
 struct output;
 struct printed;
+struct writer;
 
 enum { FAILURE_CAUSE = 1200 };
 
@@ -19,5 +22,9 @@ void failure_cause(const struct error *e, char cause[FAILURE_CAUSE]);
  * already is unchanged. Errors are ignored. printed: as of writer_status. */
 void failure_write(struct output *o, uint32_t head_flags, const char *cause,
 		   const struct printed *printed);
+
+/* With --strict: report the events that the recorder lost, and record them in the END of a writer;
+ * NULL: none. Returns the status of damage if events were lost, else STATUS_OK. */
+int failure_of_lost(struct writer *w, uint64_t lost, bool lost_more);
 
 #endif

@@ -22,13 +22,15 @@ int partial_check(const struct settings *s, size_t conditions, struct error *e)
 int partial_write(struct stage *stage, const struct summary *sm, int argc, char **argv)
 {
 	const char *message = stage_input_errors(stage);
-	bool good = stage->status == STATUS_OK;
+	bool lost = sm->asked->strict && (stage->lost || stage->lost_more),
+	     good = stage->status == STATUS_OK && !lost;
 	struct summary_end end = {.lost = stage->lost,
 				  .lost_more = stage->lost_more,
 				  .gaps = stage->gaps,
 				  .status = good ? 0 : 1,
 				  .message = good      ? NULL
 					     : message ? message
+					     : lost    ? "the recorder lost events (--strict)"
 						       : "a part of the trace is missing",
 				  .printed = stage->printed};
 	struct writer w;
