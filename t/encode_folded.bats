@@ -62,6 +62,8 @@ folded() {
 	run -0 grep -c '^<0>;exit' out
 	run -1 grep spawn_plain\;exit out
 	run -0 grep '^<0>;spawn_plain' out
+	# what it never leaves has no time of its own, as in uftrace
+	run -1 grep '^<0> ' out
 }
 
 @test "separators in names are replaced" {

@@ -434,13 +434,19 @@ lines() {
 	# exit: 998.277903810 to the task-exit of its thread at 998.278034365
 	# fork: in the children from their first record, its leave, to itself: 0, and not to the
 	# scheduler's event before it; spawn_plain: 998.277896820 to 998.277903530 in the child
-	lines '<0> 137545 137545 137545 137545 280 280 280 280 1' \
-		'exit 130555 130555 130555 130555 130555 130555 130555 130555 1' \
+	# the function of the parent that a child has not left has no row, as in uftrace report
+	lines 'exit 130555 130555 130555 130555 130555 130555 130555 130555 1' \
 		'fork 744661 186165 0 626555 255251 63812 0 143474 4' \
 		'spawn_plain 635889 317944 6710 629179 9334 4667 2624 6710 2'
 	for time in 998.277903810 998.278034365 998.277896820 998.277903530; do
 		grep -q "^$time  13296: " "$RECORDED/uftrace/forkexec.expect/dump.txt"
 	done
+	run -0 pipe "trdecode '$RECORDED/uftrace/forkexec' | trsym | trstat -q --slowest 99"
+	refute_line --partial '<0>()'
+	# all rows are those of uftrace report
+	trdecode "$RECORDED/uftrace/forkexec" | trsym | trstat -q -t tsv -c total | awk -F '\t' 'NR > 1 && $2 { print $1 }' |
+		LC_ALL=C sort >rows
+	sed 1d "$RECORDED/uftrace/forkexec.expect/report-ns.csv" | cut -d , -f 11 | LC_ALL=C sort | diff - rows
 }
 
 @test "ticks and times in one stream have counts only" {

@@ -67,6 +67,13 @@ struct call {
 	uint32_t number; /* call number, if that type has TYPE_CALL_NUMBER */
 };
 
+/* Test whether no row names a finished call: it was open before the first event of its thread, and
+ * has not returned. Such a call is in no sum, as in uftrace report. */
+static inline bool call_is_unnamed(const struct call *c)
+{
+	return c->unfinished && !c->location;
+}
+
 struct frame {
 	uint64_t start, child; /* time of the enter; time of the callees, ns */
 	uint32_t location;

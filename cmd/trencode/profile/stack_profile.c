@@ -337,7 +337,7 @@ static int end_calls(struct stack_profile *s)
 	if (call_stacks_catch_up(&s->stacks))
 		return -1;
 	while (calls_finish(&s->calls, &done)) {
-		if (s->drop)
+		if (s->drop || call_is_unnamed(&done))
 			continue;
 		if (call_stacks_finish(&s->stacks, &done, &node))
 			return -1;

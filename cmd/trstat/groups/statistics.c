@@ -216,7 +216,8 @@ int statistics_close(struct statistics *s)
 
 		closed.kind = KIND_LEAVE;
 		closed.name = none->name;
-		if (!s->keys->by_type && statistics_take_unfinished(s, &call, &closed))
+		if (!s->keys->by_type && !call_is_unnamed(&call) &&
+		    statistics_take_unfinished(s, &call, &closed))
 			return -1;
 	}
 	return s->calls.out_of_memory ? -1 : 0;

@@ -319,7 +319,8 @@ int slowest_finish(struct slowest *s)
 		const struct stack *stack =
 			flags & TYPE_CALL_NUMBER ? NULL : s->calls.stacks[s->calls.end.thread];
 
-		if (add_call(s, &call, NULL, NULL, stack, flags & TYPE_KERNEL))
+		if (!call_is_unnamed(&call) &&
+		    add_call(s, &call, NULL, NULL, stack, flags & TYPE_KERNEL))
 			return -1;
 	}
 	return s->calls.out_of_memory ? -1 : 0;
