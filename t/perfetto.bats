@@ -1323,13 +1323,109 @@ columns() {
 	grep -q '3 ends of calls without begins were left out' remarks
 }
 
-@test "numbers of threads and processes that are used again have the names of their tracks" {
-	columns pid-reuse name,comm >have
-	grep -qx event1_on_t1,t1 have
-	grep -qx event1_on_t3,t3 have
-	grep -qx event1_on_p1,p1 have
-	grep -qx event1_on_p2,p2 have
-	columns pid-reuse name,tid,comm | grep -qx event2_on_t4,4,t4
+@test "numbers of threads and processes that are used again have the names of their time" {
+	# the rows of trace processor's test_track_event_tracks_slices; events on the track of a process have
+	# the number of its main thread
+	columns pid-reuse time,name,tid,comm >have
+	diff have - <<-'END'
+		1000,event1_on_t1,1,t1
+		2000,event1_on_t2,2,t2
+		3000,event2_on_t2,2,t2
+		4000,event1_on_p1,5,p1
+		5000,event1_on_async,5,p1
+		5100,event1_on_async2,5,p1
+		6000,event1_on_async3,2,t2
+		6000,event3_on_t1,1,t1
+		11000,event1_on_t3,1,t3
+		21000,event1_on_p2,5,p2
+		22000,event1_on_t4,4,t4
+		30000,event1_on_t1,,
+		31000,event2_on_p2,5,p2
+		32000,event2_on_t4,4,t4
+		40000,event_and_track_async3,5,p1
+	END
+	# a number without a name is of the process that has it: before, between and after three of them
+	{
+		for n in 1 2 3; do
+			echo "{ timestamp: ${n}000 sequence_flags: 1 track_descriptor { uuid: $n process { pid: 5 process_name: \"p$n\" } } }"
+			echo "{ timestamp: ${n}100 track_event { type: INSTANT track_uuid: $n name: \"own\" } }"
+			echo "{ timestamp: ${n}200 track_event { track_uuid: 0 name: \"any\" legacy_event { phase: 73 instant_event_scope: 2 pid_override: 5 tid_override: 5 } } }"
+			echo "{ timestamp: ${n}300 process_stats { processes { pid: 5 vm_rss_kb: $n } } }"
+		done
+		# an older track is still its process's, and changes nothing of the number
+		echo '{ timestamp: 3400 track_event { type: INSTANT track_uuid: 1 name: "old" } }'
+		echo '{ timestamp: 3500 track_event { track_uuid: 0 name: "any" legacy_event { phase: 73 instant_event_scope: 2 pid_override: 5 tid_override: 5 } } }'
+	} | trace x.pftrace
+	trdecode -q x.pftrace | trencode -q -t csv -c time,comm | tail -n +2 >have
+	diff have - <<-'END'
+		1100,p1
+		1200,p1
+		1300,p1
+		2100,p2
+		2200,p2
+		2300,p2
+		3100,p3
+		3200,p3
+		3300,p3
+		3400,p1
+		3500,p3
+	END
+}
+
+@test "states of a track last until the next one, and are states in a copy" {
+	# the rows of trace processor's test_track_event_simple_state
+	columns state-track time,dur,group,name >have
+	diff have - <<-'END'
+		1000,2000,state_cat,state_active
+		3000,1000,state_cat,state_idle
+	END
+	run -0 --separate-stderr trdecode "$DATA/perfetto/state-track.pftrace" -o x.trs
+	assert_equal "$stderr" ''
+	trencode -q -t chrome --rebase=none x.trs | jq -c '.traceEvents[] | select(.ph | test("^[be]$")) | [.ph, .ts, .name]' >have
+	diff have - <<-'END'
+		["b",1,"state_active"]
+		["e",3,"state_active"]
+		["b",3,"state_idle"]
+		["e",4,"state_idle"]
+	END
+	# states of a thread, of a process and of none, in any order of the packets, one without an end
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 900 track_event { type: STATE track_uuid: 4 name: "late" } }
+			{ timestamp: 100 track_event { type: BEGIN track_uuid: 1 name: "call" } }
+			{ timestamp: 150 track_event { type: STATE track_uuid: 4 name: "run" debug_annotations { name: "n" uint_value: 3 } } }
+			{ timestamp: 200 track_event { type: END track_uuid: 1 } }
+			{ timestamp: 250 track_event { type: STATE track_uuid: 4 name: "run" } }
+			{ timestamp: 260 track_event { type: STATE track_uuid: 4 name: "run" debug_annotations { name: "n" uint_value: 4 } } }
+			{ timestamp: 300 track_event { type: STATE track_uuid: 4 debug_annotations { name: "end" uint_value: 5 } } }
+			{ timestamp: 350 track_event { type: STATE track_uuid: 4 } }
+			{ timestamp: 400 track_event { type: STATE track_uuid: 5 name: "up" } }
+			{ timestamp: 500 track_event { type: STATE track_uuid: 5 name: "down" } }
+			{ timestamp: 600 track_event { type: STATE track_uuid: 2 name: "of no states" } }
+			{ timestamp: 1000 track_event { type: STATE track_uuid: 4 name: "open" } }
+			{ timestamp: 1 track_descriptor { uuid: 4 parent_uuid: 1 name: "state" state { } } }
+			{ timestamp: 1 track_descriptor { uuid: 5 parent_uuid: 10 name: "power" state { } } }
+		END
+	} | trace x.pftrace
+	trdecode -q x.pftrace | trencode -q -t ndjson -c time,kind,name,tid,dur,args |
+		jq -r 'del(.args.track_id) | [.time, .kind, .name, .tid, .dur, (.args | tojson)] | map(tostring) | join(" ")' | sort -n >have
+	# calls open at the end are closed at their thread's last event
+	diff have - <<-'END'
+		100 call call 8 100 null
+		150 call run 8 150 {"n":3,"end":5}
+		260 instant run 8 null {"n":4}
+		400 call up 7 100 {}
+		500 call down 7 100 {}
+		600 instant of no states 7 null null
+		900 call late 8 100 {}
+		1000 call open 8 0 {}
+	END
+	trdecode -q x.pftrace | trencode -q -t perfetto -o y.pftrace
+	diff <(trdecode -q x.pftrace | trencode -q -t ndjson -c time,kind,type,name,pid,tid,dur) \
+		<(trdecode -q y.pftrace | trencode -q -t ndjson -c time,kind,type,name,pid,tid,dur)
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <y.pftrace >text
+	assert_equal "$(grep -c 'state {' text) $(grep -c 'type: STATE' text)" '2 8'
 }
 
 @test "a thread with a number below 0 keeps the number and its name" {

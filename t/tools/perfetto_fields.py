@@ -179,6 +179,8 @@ def full_tracks():
         {"track_descriptor": {"uuid": 21, "name": "sum", "counter": {"unit_name": "things"}}},
         {"track_descriptor": {"uuid": 22, "counter": {"type": 1}}},
         {"track_descriptor": {"uuid": 23, "name": "real", "counter": {}}},
+        {"track_descriptor": {"uuid": 24, "name": "power", "state": b""}},
+        {"timestamp": 1000, "track_event": {"type": 5, "track_uuid": 24, "name": "on"}},
     ]
 
 

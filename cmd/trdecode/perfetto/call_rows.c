@@ -27,7 +27,10 @@ static struct perfetto_row call_row(const struct perfetto *p, const struct perfe
 		r.call = f->call;
 		r.by_id = f->by_id;
 		r.flags = TYPE_CALL_NUMBER;
-		r.type_name = enter ? p->texts.async_begin : p->texts.async_end;
+		if (t->is_state && !f->by_id)
+			r.type_name = enter ? p->texts.state_begin : p->texts.state_end;
+		else
+			r.type_name = enter ? p->texts.async_begin : p->texts.async_end;
 		return r;
 	}
 	r.type_name = enter ? p->texts.begin : p->texts.end;
@@ -170,4 +173,16 @@ int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
 		return 0;
 	}
 	return end_calls(p, t, depth - 1, of, rec->flags & PERFETTO_UNFINISHED);
+}
+
+int perfetto_state(struct perfetto *p, struct perfetto_track *t, const struct perfetto_record *rec,
+		   const struct perfetto_row *of)
+{
+	const struct perfetto_calls *c = &t->calls;
+	struct perfetto_row end = {.time = of->time};
+
+	/* the end of a state has arguments only if no state follows */
+	if (c->depth && perfetto_end_innermost(p, t, rec->name ? &end : of, false))
+		return -1;
+	return rec->name ? perfetto_begin_call(p, t, rec, of) : 0;
 }

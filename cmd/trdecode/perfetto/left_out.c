@@ -505,7 +505,7 @@ static const struct known_field fields[] = {
 	{MESSAGE_TRACK, 15, LEFT_OUT, "sibling_merge_behavior"},
 	{MESSAGE_TRACK, 16, LEFT_OUT, "sibling_merge_key"},
 	{MESSAGE_TRACK, 17, LEFT_OUT, "sibling_merge_key_int"},
-	{MESSAGE_TRACK, 18, LEFT_OUT, "state"},
+	{MESSAGE_TRACK, 18, READ, "state"},
 	{MESSAGE_TRACK, 19, LEFT_OUT, "process_ordering"},
 	{MESSAGE_TRACK, 20, LEFT_OUT, "thread_ordering"},
 	{MESSAGE_COUNTER, 1, READ, "type"},

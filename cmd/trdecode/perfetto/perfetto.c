@@ -161,6 +161,8 @@ static int declare_texts(struct perfetto *p)
 		{&p->texts.begin, "begin"},
 		{&p->texts.end, "end"},
 		{&p->texts.async_begin, "async begin"},
+		{&p->texts.state_begin, "state begin"},
+		{&p->texts.state_end, "state end"},
 		{&p->texts.async_end, "async end"},
 		{&p->texts.gap, CHROME_GAP},
 		{&p->texts.gap_category, CHROME_GAP_CATEGORY},

@@ -39,6 +39,7 @@ enum perfetto_kind {
 	PERFETTO_END,
 	PERFETTO_COMPLETE_END, /* of a BEGIN with that serial number */
 	PERFETTO_INSTANT,
+	PERFETTO_STATE,	  /* name 0: the state ends */
 	PERFETTO_COUNTER, /* value: an int64 */
 	PERFETTO_COUNTER_REAL,
 	PERFETTO_COUNTER_VALUES, /* its arguments are the values */
@@ -150,13 +151,15 @@ struct perfetto_track {
 	uint32_t name, process_name, thread_name, unit; /* strings of the writer */
 	int32_t pid, tid, cpu;
 	bool has_process, has_thread, has_counter, has_cpu, incremental, before, is_async;
-	bool apart;	     /* not to be merged with the track of the system for its thread */
+	bool is_state;	     /* its events are states: each lasts until the next one */
+	bool keyed;	     /* it has no descriptor: its thread is the one that has the number */
 	uint64_t multiplier; /* 0: 1 */
 	int64_t value;	     /* of an incremental counter */
 	double real_value;
 	uint32_t sequence, generation; /* that value is of */
 	uint8_t role;
-	uint32_t thread; /* index + 1; 0 none */
+	uint32_t resolved; /* role, thread and lane are valid while tracks.renewed is below */
+	uint32_t thread;   /* index + 1; 0 none */
 	uint32_t lane;
 	uint32_t types[2], category; /* of counters: integers, reals; category of both */
 	struct perfetto_calls calls;
@@ -172,7 +175,8 @@ struct perfetto_tracks {
 	} recent[PERFETTO_RECENT];
 	struct perfetto_thread *thread;
 	size_t nthreads, threads_capacity;
-	struct id_cache threads; /* by pid and tid: index + 1 */
+	struct id_cache threads; /* by pid, tid and name: index + 1; name 0: that of now */
+	uint32_t renewed;	 /* threads whose number another thread had before */
 	struct id_cache lanes;
 	struct id_cache process_names; /* by pid: strings of the writer */
 	struct id_cache counting;      /* by track and sequence: index + 1 in reached */
@@ -312,8 +316,8 @@ struct perfetto_texts {
 		uint64_t first, last; /* bytes of the text, all of them */
 		uint32_t size, string;
 	} recent[PERFETTO_RECENT]; /* short texts that were used last */
-	uint32_t call_id, begin, end, async_begin, async_end, gap, gap_category, unfinished,
-		leave_name;
+	uint32_t call_id, begin, end, async_begin, async_end, state_begin, state_end, gap,
+		gap_category, unfinished, leave_name;
 	uint32_t continues;
 	uint32_t kernel, before; /* names of tracks */
 	uint32_t nothing;	 /* name of calls without one */

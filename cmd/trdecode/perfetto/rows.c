@@ -64,6 +64,8 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 			       .flags = (uint16_t)flags,
 			       .native = native[r->kind] | (r->by_id ? 0x20 : 0)};
 
+	if (r->type_name == p->texts.state_begin || r->type_name == p->texts.state_end)
+		e.native = 'S';
 	if (!id || *id)
 		return id ? *id : 0;
 	e.fixed_size = make_fields(p, r, &e, fields);
@@ -170,11 +172,24 @@ static int instant_row(struct perfetto *p, const struct perfetto_track *t,
 					    &gap.gap)
 			       : -1;
 	}
-	r->kind = rec->kind == PERFETTO_INSTANT ? KIND_INSTANT : KIND_COUNTER;
-	r->type_name = r->name = rec->name;
+	r->kind = rec->kind == PERFETTO_COUNTER_VALUES ? KIND_COUNTER : KIND_INSTANT;
+	r->type_name = r->name = rec->name ? rec->name : p->texts.nothing;
 	r->category = rec->category;
-	r->location = r->size ? perfetto_location(p, rec->name) : 0;
+	r->location = r->size ? perfetto_location(p, r->name) : 0;
 	return r->size && !r->location ? -1 : perfetto_put_row(p, r);
+}
+
+/* Write a state as a call. A state that goes on is an instant if it has arguments, and so is a
+ * state on a track of another kind. */
+static int state_row(struct perfetto *p, struct perfetto_track *t,
+		     const struct perfetto_record *rec, struct perfetto_row *r)
+{
+	const struct perfetto_calls *c = &t->calls;
+	bool goes_on = c->depth && c->frames[c->depth - 1].name == rec->name;
+
+	if (!t->is_state || (goes_on && r->size))
+		return instant_row(p, t, rec, r);
+	return goes_on ? 0 : perfetto_state(p, t, rec, r);
 }
 
 /* Declare the type of a counter: a field of 8 bytes. */
@@ -279,7 +294,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	struct perfetto_id id = {0, 0};
 	uint64_t value = 0;
 
-	if (__builtin_expect(!t->lane, 0) && perfetto_track_resolve(p, t))
+	if (__builtin_expect(t->resolved <= p->tracks.renewed, 0) && perfetto_track_resolve(p, t))
 		return -1;
 	if (rec->flags & PERFETTO_VALUE) {
 		memcpy(&value, data, sizeof value);
@@ -307,6 +322,7 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 		return perfetto_end_innermost(p, t, &r, false);
 	case PERFETTO_END:
 	case PERFETTO_COMPLETE_END: return perfetto_end_call(p, t, rec, value, &r);
+	case PERFETTO_STATE: return state_row(p, t, rec, &r);
 	case PERFETTO_COUNTER:
 	case PERFETTO_COUNTER_REAL: return counter_row(p, t, rec, time, value);
 	case PERFETTO_ID_BEGIN: return perfetto_id_begin(p, rec, id, &r);

@@ -49,6 +49,10 @@ int perfetto_id_end(struct perfetto *p, const struct perfetto_record *rec, struc
 /* End the innermost call of a track; a name of the row is that of its leave. */
 int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
 			   const struct perfetto_row *of, bool unfinished);
+/* Begin the state of a record, which is not the one that the track has; name 0: none begins. The
+ * state before it ends. */
+int perfetto_state(struct perfetto *p, struct perfetto_track *t, const struct perfetto_record *rec,
+		   const struct perfetto_row *of);
 /* End the call of a record, and the calls inside it. serial: that of a COMPLETE call. */
 int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
 		      const struct perfetto_record *rec, uint64_t serial,

@@ -102,7 +102,7 @@ int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perf
 		r.name = ev->annotated.leave;
 	else if (kind == PERFETTO_END)
 		r.flags |= PERFETTO_NAMED;
-	else if (!r.name)
+	else if (!r.name && kind != PERFETTO_STATE)
 		r.name = p->texts.nothing;
 	if (p->scratch.arguments.size && perfetto_learn(p, kind == PERFETTO_END ? 0 : r.name))
 		return -1;
@@ -482,6 +482,7 @@ static int keep_event(struct perfetto *p, const struct perfetto_sequence *s, str
 						  PERFETTO_VALUE | PERFETTO_BY_ID, ev->annotated.id)
 			       : track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
 	case TYPE_END: return track_event_keep(p, ev, PERFETTO_END, unfinished, 0);
+	case TYPE_STATE: return track_event_keep(p, ev, PERFETTO_STATE, 0, 0);
 	case TYPE_COUNTER:
 		return ev->has_counter
 			       ? keep_counter(p, s, ev, ev->track, ev->counter, ev->has_real)

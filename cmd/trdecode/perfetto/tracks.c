@@ -65,6 +65,7 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 	t->has_cpu = key->cpu >= 0;
 	t->has_counter = key->kind == PERFETTO_OF_COUNTER;
 	t->is_async = key->kind == PERFETTO_OF_TRACK;
+	t->keyed = true;
 	return *number;
 }
 
@@ -202,7 +203,7 @@ static void take_field(struct perfetto *p, struct perfetto_track *t, const struc
 		t->has_thread = true;
 		take_thread(p, f->bytes, t);
 		break;
-	case TRACK_NOT_MERGED: t->apart = f->value; break;
+	case TRACK_STATES: t->is_state = t->is_async = true; break;
 	case TRACK_COUNTER:
 		t->has_counter = true;
 		take_counter(p, f->bytes, t);
@@ -224,7 +225,7 @@ static int set_thread(struct perfetto *p, struct perfetto_sequence *s, int32_t p
 int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 			      struct protobuf_view message)
 {
-	bool has_thread = false;
+	bool has_thread = false, apart = false;
 	struct protobuf_view rest = message;
 	struct perfetto_track *t;
 	struct protobuf_field f;
@@ -241,6 +242,7 @@ int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 	while (protobuf_next(&message, &f) > 0) {
 		take_field(p, t, &f);
 		has_thread |= f.number == TRACK_THREAD;
+		apart |= f.number == TRACK_NOT_MERGED && f.value;
 	}
 	t->before = t->name && t->name == p->texts.before && t->parent;
 	if (t->has_process && t->pid >= 0 && know_process(p, t->pid, t->process_name))
@@ -250,7 +252,7 @@ int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 
 		if (know_thread(p, pid, tid, t->thread_name))
 			return -1;
-		perfetto_task(p, tid)->apart |= t->apart;
+		perfetto_task(p, tid)->apart |= apart;
 		return has_thread && s->generation ? set_thread(p, s, pid, tid) : 0;
 	}
 	return t->has_process && t->pid >= 0 ? know_thread(p, t->pid, t->pid, 0) : 0;
@@ -325,13 +327,21 @@ int perfetto_process_tree(struct perfetto *p, struct protobuf_view message)
 
 /* --- threads --- */
 
-/* Get a thread; name: of one of several threads with the same number, 0: the first. */
+/* Return a pointer to the number (index + 1) of a thread; name: of one of several that have the
+ * same pid and tid one after another, 0: the one that has them now. NULL: out of memory. */
+static uint32_t *thread_number(struct perfetto *p, int32_t pid, int32_t tid, uint32_t name)
+{
+	int32_t key[3] = {p->tracks.tasks->shared_tids ? pid : -1, tid, (int32_t)name};
+
+	return id_cache_number(&p->tracks.threads, key, sizeof key);
+}
+
+/* Get a thread, which has its numbers from now on if it is new. */
 static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int32_t tid,
 					   uint32_t name)
 {
 	struct perfetto_tracks *t = &p->tracks;
-	int32_t key[3] = {p->tracks.tasks->shared_tids ? pid : -1, tid, (int32_t)name};
-	uint32_t *number = id_cache_number(&t->threads, key, sizeof key);
+	uint32_t *number = thread_number(p, pid, tid, name);
 	struct perfetto_thread *thread;
 	struct perfetto_task *task;
 
@@ -345,8 +355,24 @@ static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int3
 		thread[t->nthreads++] = (struct perfetto_thread){
 			.pid = pid >= 0 ? pid : task->tgid, .tid = tid, .comm = task->comm};
 		*number = (uint32_t)t->nthreads;
+		t->renewed += name != 0;
+		number = name ? thread_number(p, pid, tid, 0) : number;
+		if (!number)
+			return NULL;
+		*number = (uint32_t)t->nthreads;
 	}
 	return &t->thread[*number - 1];
+}
+
+/* Have a thread as the one with that name. -1: out of memory. */
+static int remember_thread(struct perfetto *p, const struct perfetto_thread *t, int32_t pid,
+			   uint32_t name)
+{
+	uint32_t *number = name ? thread_number(p, pid, t->tid, name) : NULL;
+
+	if (number && !*number)
+		*number = (uint32_t)(t - p->tracks.thread) + 1;
+	return number || !name ? 0 : -1;
 }
 
 struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
@@ -438,7 +464,10 @@ static struct perfetto_thread *owner_thread(struct perfetto *p, const struct per
 		t->process = owner->process_name;
 	if (t && !t->comm)
 		t->comm = owner->process_name;
-	return t;
+	return t && (remember_thread(p, t, owner->pid, owner->thread_name) ||
+		     remember_thread(p, t, owner->pid, owner->process_name))
+		       ? NULL
+		       : t;
 }
 
 int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
@@ -461,6 +490,10 @@ int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 		}
 		t->thread = (uint32_t)(thread - p->tracks.thread) + 1;
 	}
+	/* a number without a name is of the thread that has it at the time */
+	t->resolved = t->keyed && !t->is_async && !t->thread_name && !t->process_name
+			      ? p->tracks.renewed + 1
+			      : UINT32_MAX;
 	child = owner && owner != t && owner->has_thread;
 	t->role = !thread || t->is_async			   ? PERFETTO_ASYNC
 		  : t->has_thread				   ? PERFETTO_STACK

@@ -149,7 +149,8 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 		return error_no_memory(e);
 	return perfetto_put_event(
 		s,
-		&(struct track_event){.type = TYPE_BEGIN,
+		&(struct track_event){.type = perfetto_is_state(enter->type) ? TYPE_STATE
+									     : TYPE_BEGIN,
 				      .track = uuid,
 				      .time = enter->time,
 				      .name = name,
@@ -197,7 +198,11 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	uint64_t uuid, token;
 	uint32_t name;
 	uint8_t slot = end_slot(s, span);
+	bool state = span->type && perfetto_is_state(span->type);
 
+	/* a state without an end lasts to the end of the trace */
+	if (span->unfinished && state && !s->drop)
+		return 0;
 	if (span->unfinished && s->drop)
 		return span->begun ? spill_journal_revoke(&s->held, span->token, e) : 0;
 	if (span->kept_size == sizeof uuid)
@@ -223,11 +228,12 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, &s->kept)) ||
 	    span_append_continues(span, &s->attributes, &s->kept))
 		return error_no_memory(e);
-	return perfetto_put_event(
-		s,
-		&(struct track_event){
-			.type = TYPE_END, .track = uuid, .time = span->end, .flows = leave},
-		&token, e);
+	return perfetto_put_event(s,
+				  &(struct track_event){.type = state ? TYPE_STATE : TYPE_END,
+							.track = uuid,
+							.time = span->end,
+							.flows = leave},
+				  &token, e);
 }
 
 static int perfetto_drop_call(void *ctx, const struct span *span, struct error *e)
@@ -298,7 +304,9 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	if (whole && (!ev->lane->tid || !(ev->lane->flags & LANE_HAS_PID || ev->lane->comm.size)))
 		return 0;
 	if (!perfetto_is_global(ev) &&
-	    perfetto_track(s, &(struct track_of){OF_THREAD, calls_thread(ev), 0, ev->lane},
+	    perfetto_track(s,
+			   &(struct track_of){
+				   .kind = OF_THREAD, .thread = calls_thread(ev), .lane = ev->lane},
 			   ev->time, &uuid, e))
 		return -1;
 	if (whole)

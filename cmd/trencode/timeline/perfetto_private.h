@@ -101,6 +101,7 @@ struct track_of {
 	enum track_kind kind;
 	uint32_t thread, which; /* which: of several of a kind */
 	const struct lane *lane;
+	bool states; /* of the states of a track of Perfetto */
 };
 
 /* Get the track of a thread, or a track below it; a new track is declared. */
@@ -110,6 +111,8 @@ int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time,
 bool perfetto_track_id(const struct event *ev, uint64_t *id);
 /* Test for the type of such a call whose track_id is the uuid of its track. */
 bool perfetto_has_own_track(const struct type *t);
+/* Test for the type of such a call that is a state of its track. */
+bool perfetto_is_state(const struct type *t);
 /* Get the track of such a call. */
 int perfetto_own_track(struct perfetto *s, const struct event *enter, uint64_t *uuid,
 		       struct error *e);

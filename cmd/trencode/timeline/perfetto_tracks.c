@@ -101,7 +101,8 @@ static int describe_other(struct perfetto *s, const struct track_of *of, uint64_
 	if (protobuf_uint(&s->part, TRACK_UUID, uuid) ||
 	    (name.size && perfetto_put_text(s, &s->part, TRACK_NAME, name.text, name.size)) ||
 	    (has_thread(of->lane) &&
-	     protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, of->thread, 0))))
+	     protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, of->thread, 0))) ||
+	    (of->states && protobuf_bytes(&s->part, TRACK_STATES, "", 0)))
 		return error_no_memory(e);
 	return perfetto_put_descriptor(s, time, e);
 }
@@ -156,13 +157,19 @@ bool perfetto_track_id(const struct event *ev, uint64_t *id)
 
 bool perfetto_has_own_track(const struct type *t)
 {
-	return (t->native == 'B' || t->native == 'E') && track_id_field(t);
+	return (t->native == 'B' || t->native == 'E' || t->native == 'S') && track_id_field(t);
+}
+
+bool perfetto_is_state(const struct type *t)
+{
+	return t->native == 'S' && track_id_field(t);
 }
 
 int perfetto_own_track(struct perfetto *s, const struct event *enter, uint64_t *uuid,
 		       struct error *e)
 {
-	const struct track_of of = {OF_OTHER, calls_thread(enter), 0, enter->lane};
+	const struct track_of of = {OF_OTHER, calls_thread(enter), 0, enter->lane,
+				    perfetto_is_state(enter->type)};
 	const struct lane *lane = enter->lane;
 	uint32_t key[4] = {OF_ID, lane->source ? lane->source->number : 0};
 	uint32_t had = s->declared.count;
