@@ -473,3 +473,16 @@ x\t5998\t5998000\t5998000'
 	trencode -q -t trace-cmd -o x.dat x.trs
 	[ "$(trdecode x.dat | trencode -t ndjson | jq -r 'select(.name == "print") | .args.buf' | grep -c '^= -\?[0-9]*$')" = 8 ]
 }
+
+@test "stacks of the kernel beside calls go into every native format, with all their frames" {
+	local to
+	# a frame of 48 of the stacks, which the source's own tool prints so often
+	need trace-cmd
+	assert_equal "$(trace-cmd report "$DATA/trace-cmd/v6-stacktrace.dat" 2>/dev/null | grep -c ffffffff81152ce2)" 48
+	trdecode -q --align start "$DATA"/trace-cmd/{v6-stacktrace,v6-fgraph}.dat >x.trs
+	for to in uftrace apitrace lttng ctf trace-cmd; do
+		trencode -q -t $to x.trs >x.tar || fail "$to"
+		trdecode -q x.tar | trencode -q -t ndjson >rows || fail "$to, read back"
+		assert_equal "$to: $(grep -c -e ffffffff81152ce2 -e 18446744071580134626 rows)" "$to: 48"
+	done
+}

@@ -235,7 +235,7 @@ bool convert_is_return(const struct type *t, const struct field *f);
 int convert_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
 			enum detail_kind what, uint64_t *blobs);
 /* Append the fields of a row as `a=1 b="x"`. */
-int convert_text_fields(struct buffer *b, const struct event *ev);
+int convert_text_fields(struct buffer *b, const struct dictionary *d, const struct event *ev);
 /* Append the arguments in a row's VALUES, and after them its fields in the same form; of a row
  * without VALUES as convert_text_fields. */
 int convert_text_arguments(struct buffer *b, const struct dictionary *d, const struct event *ev,
@@ -247,7 +247,8 @@ int convert_text_row(struct buffer *b, const struct dictionary *d, const struct 
 int convert_text_value(struct buffer *b, const struct dictionary *d, struct values *v,
 		       uint64_t *blobs);
 /* Append the value of one field, without its name. */
-int convert_text_field(struct buffer *b, const struct event *ev, const struct field *f);
+int convert_text_field(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		       const struct field *f);
 /* Cut b to at most n bytes after from, not inside of a character; count this in *cut. */
 void convert_text_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut);
 
@@ -268,7 +269,8 @@ struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, b
 /* Returns its value, 0 if the row does not have it. */
 uint64_t convert_field_number(const struct convert_field *w, const struct event *ev);
 /* Append it as text, strings unchanged; nothing if the row does not have it. */
-int convert_field_text(struct buffer *b, const struct convert_field *w, const struct event *ev);
+int convert_field_text(struct buffer *b, const struct dictionary *d, const struct convert_field *w,
+		       const struct event *ev);
 /* Append the value of one field as that detail. */
 int convert_field_value(struct buffer *b, const struct convert_field *field, const struct event *ev,
 			enum detail_kind what, uint64_t index);

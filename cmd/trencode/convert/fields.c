@@ -60,7 +60,8 @@ uint64_t convert_field_number(const struct convert_field *w, const struct event 
 	return v.form == FORM_NONE ? 0 : v.u;
 }
 
-int convert_field_text(struct buffer *b, const struct convert_field *w, const struct event *ev)
+int convert_field_text(struct buffer *b, const struct dictionary *d, const struct convert_field *w,
+		       const struct event *ev)
 {
 	struct field_value v;
 
@@ -69,7 +70,7 @@ int convert_field_text(struct buffer *b, const struct convert_field *w, const st
 		return 0;
 	if (v.form == FORM_TEXT && w->from->kind != FIELD_BYTES && w->from->kind != FIELD_BITMAP)
 		return v.size ? buffer_append(b, v.text, v.size) : 0;
-	return convert_text_field(b, ev, w->from);
+	return convert_text_field(b, d, ev, w->from);
 }
 
 /* --- as values --- */

@@ -68,10 +68,11 @@ bool convert_is_own_field(const struct type *t, const struct field *f)
 	return (t->declaration.size || f->role == ROLE_TID) && !strncmp(f->name.text, "common_", 7);
 }
 
-int convert_text_field(struct buffer *b, const struct event *ev, const struct field *f)
+int convert_text_field(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		       const struct field *f)
 {
 	struct buffer scratch = {0};
-	struct value_text t = text_of(b, NULL, &scratch, NULL);
+	struct value_text t = text_of(b, d, &scratch, NULL);
 	int bad = value_text_field(&t, ev, f);
 
 	buffer_free(&scratch);
@@ -89,11 +90,12 @@ bool convert_is_return(const struct type *t, const struct field *f)
 	       (!strcmp(f->name.text, "ret") || !strcmp(f->name.text, "return"));
 }
 
-/* Append the fields with `is` before each value and `between` two of them, and after text that
- * begins at from; with the return value only if result. */
-static int put_fields(struct buffer *b, const struct event *ev, size_t from, const char *is,
-		      const char *between, bool result)
+/* Append the fields after text that begins at from: as `a = 1, b = 2` if apart, else as `a=1 b=2`;
+ * with the return value only if result. */
+static int put_fields(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		      size_t from, bool apart, bool result)
 {
+	const char *is = apart ? " = " : "=", *between = apart ? ", " : " ";
 	struct field_value v;
 
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
@@ -107,15 +109,15 @@ static int put_fields(struct buffer *b, const struct event *ev, size_t from, con
 			continue;
 		if ((b->size > from && buffer_puts(b, between)) ||
 		    buffer_append(b, f->name.text, f->name.size) || buffer_puts(b, is) ||
-		    convert_text_field(b, ev, f))
+		    convert_text_field(b, d, ev, f))
 			return -1;
 	}
 	return 0;
 }
 
-int convert_text_fields(struct buffer *b, const struct event *ev)
+int convert_text_fields(struct buffer *b, const struct dictionary *d, const struct event *ev)
 {
-	return put_fields(b, ev, b->size, "=", " ", true);
+	return put_fields(b, d, ev, b->size, false, true);
 }
 
 int convert_text_arguments(struct buffer *b, const struct dictionary *d, const struct event *ev,
@@ -126,9 +128,9 @@ int convert_text_arguments(struct buffer *b, const struct dictionary *d, const s
 	if (ev->type->kind == KIND_GAP)
 		return 0;
 	if (!(ev->type->flags & TYPE_VALUES))
-		return put_fields(b, ev, from, "=", " ", false);
+		return put_fields(b, d, ev, from, false, false);
 	return convert_text_values(b, d, ev, DETAIL_ARGUMENT, blobs) ||
-			       put_fields(b, ev, from, " = ", ", ", false)
+			       put_fields(b, d, ev, from, true, false)
 		       ? -1
 		       : 0;
 }
@@ -141,7 +143,7 @@ static int put_result(struct buffer *b, const struct dictionary *d, const struct
 		return convert_text_values(b, d, ev, DETAIL_RETURN, blobs);
 	for (uint32_t i = 0; i < ev->type->nfields; i++)
 		if (convert_is_return(ev->type, &ev->type->fields[i]))
-			return convert_text_field(b, ev, &ev->type->fields[i]);
+			return convert_text_field(b, d, ev, &ev->type->fields[i]);
 	return 0;
 }
 

@@ -107,7 +107,9 @@ static int put_field(struct lttng_conversion *s, const struct convert_field *w,
 
 	if (w->size)
 		return put_uint(&s->fixed, convert_field_number(w, ev), w->size);
-	return convert_field_text(&s->tail, w, ev) || end_text(s, from) ? -1 : 0;
+	return convert_field_text(&s->tail, s->conversion.dictionary, w, ev) || end_text(s, from)
+		       ? -1
+		       : 0;
 }
 
 static int put_row(struct lttng_conversion *s, const struct convert_row *r,

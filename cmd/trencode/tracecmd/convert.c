@@ -222,7 +222,7 @@ static int put_fields(struct tracecmd_conversion *s, const struct convert_row *r
 			size_t from = s->data.size;
 			uint32_t loc;
 
-			if (convert_field_text(&s->data, w, r->ev) ||
+			if (convert_field_text(&s->data, s->conversion.dictionary, w, r->ev) ||
 			    end_text(s, from, made->nfields - i - 1, &loc))
 				return -1;
 			put_u32(bytes, loc);

@@ -241,7 +241,7 @@ static int put_message(struct text_tracecmd *s, const struct tc_lane *l, struct 
 	} else if (!ev->type->declaration.size) {
 		/* a filter removed fields and with them the declaration of the source */
 		s->fields.size = 0;
-		if (convert_text_fields(&s->fields, ev))
+		if (convert_text_fields(&s->fields, s->dictionary, ev))
 			return error_no_memory(e);
 		line_put(out, (const char *)s->fields.data, s->fields.size);
 	} else {
