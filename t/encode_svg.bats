@@ -335,3 +335,12 @@ calls_json() {
 	assert_equal "$(head -c 4 graph.png | tail -c 3)" PNG
 	(($(stat -c %s graph.png) > 10000))
 }
+
+@test "flame graph: narrow frames that are drawn as one are below the title, like all others" {
+	cd "$BATS_TEST_TMPDIR" || return
+	awk 'BEGIN { for (i = 0; i < 20000; i++) print "a;b;f" i " 1" }' >x.folded
+	trdecode -q x.folded | trencode -q -t svg -o x.svg
+	# four rows of 17 pixels (all, a, b and the narrow ones) below 50
+	run -0 grep -c '(20000 narrow frames)' x.svg
+	assert_equal "$(grep -o '<rect[^>]* y="[0-9]*"' x.svg | sed 's/.* y="//; s/"//' | sort -nu | paste -sd ' ')" '50 67 84 101'
+}

@@ -575,6 +575,23 @@ flow_list() {
 	run -1 trdecode --strict -q -o /dev/null x.pftrace
 }
 
+@test "counters: the product with the unit has 64 bits, or is the largest number of 64 bits" {
+	# 2^62 * 3, -2^62 * 3 and 2^62 - 1 times 2
+	cat <<-'END' | trace x.pftrace
+		{ timestamp: 1 track_descriptor { uuid: 3 name: "a" counter { unit_multiplier: 3 } } }
+		{ timestamp: 1 track_descriptor { uuid: 4 name: "b" counter { unit_multiplier: 2 } } }
+		{ timestamp: 10 track_event { type: COUNTER track_uuid: 3 counter_value: 4611686018427387904 } }
+		{ timestamp: 20 track_event { type: COUNTER track_uuid: 3 counter_value: -4611686018427387904 } }
+		{ timestamp: 30 track_event { type: COUNTER track_uuid: 4 counter_value: 4611686018427387903 } }
+	END
+	run -0 rows x.pftrace
+	assert_output - <<-'END'
+		0.000000010 - - a value=9223372036854775807
+		0.000000020 - - a value=-9223372036854775808
+		0.000000030 - - b value=9223372036854775806
+	END
+}
+
 @test "counters of events: extra ones, differences, those of defaults" {
 	{
 		tracks

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/ftrace/print_format.h"
+#include "common/util/u128.h"
 
 static bool is_digit(char c)
 {
@@ -62,8 +63,11 @@ static void number(struct print_lexer *l)
 	}
 	t->kind = TOKEN_NUMBER;
 	t->value = 0;
-	for (; p < l->end && digit(*p) < base; p++)
-		t->value = t->value * (unsigned)base + (unsigned)digit(*p);
+	/* what exceeds 64 bits is UINT64_MAX, as strtoull has it in libtraceevent */
+	for (; p < l->end && digit(*p) < base; p++) {
+		t->value = multiply_saturated(t->value, (unsigned)base);
+		add_saturated(&t->value, (unsigned)digit(*p));
+	}
 	for (; p < l->end && is_name(*p); p++) {
 		if (*p == 'u' || *p == 'U')
 			is_unsigned = true;

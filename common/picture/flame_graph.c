@@ -118,6 +118,9 @@ static void merge_narrow_frames(struct drawing *d)
 			parent->merged++;
 			add_saturated(&parent->narrow, f->total);
 			add_saturated(&parent->narrow_before, f->before);
+			/* they are drawn together */
+			if (parent->drawn && parent->narrow >= d->least && f->depth > d->depth)
+				d->depth = f->depth;
 			continue;
 		}
 		f->drawn = true;

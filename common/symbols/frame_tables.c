@@ -33,7 +33,8 @@ static bool find_range(struct frame_tables *t)
 	/* as libdwfl computes the beginning of a module */
 	t->low = header.p_vaddr & -header.p_align;
 	do
-		if (header.p_vaddr + header.p_memsz > t->high)
+		if (header.p_memsz <= UINT64_MAX - header.p_vaddr &&
+		    header.p_vaddr + header.p_memsz > t->high)
 			t->high = header.p_vaddr + header.p_memsz;
 	while (next_segment(t->elf, &i, &header));
 	return t->low < t->high;
@@ -268,7 +269,7 @@ bool frame_tables_address(const struct frame_tables *t, uint64_t offset, uint64_
 		uint64_t begin = header.p_offset & ~(uint64_t)(PAGE - 1);
 
 		if (!(header.p_flags & PF_X) || offset < begin ||
-		    offset - begin >= header.p_filesz + header.p_offset - begin)
+		    (offset >= header.p_offset && offset - header.p_offset >= header.p_filesz))
 			continue;
 		*address = header.p_vaddr + (offset - header.p_offset);
 		return true;

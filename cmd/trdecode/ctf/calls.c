@@ -286,7 +286,8 @@ static void take_switch(const struct ctf_class *c, const struct ctf_file *f, con
 
 	if (!cpu || (!c->plain && !ctf_seen(at, CTF_NEXT_TID)))
 		return;
-	cpu->tid = (int32_t)(c->plain ? ctf_spot(fixed, c->argument[0]) : at->role[CTF_NEXT_TID]);
+	cpu->tid = c->plain ? ctf_id_number(ctf_spot(fixed, c->argument[0]))
+			    : ctf_id_read(at, CTF_NEXT_TID);
 	if (c->plain && c->argument[1].at >= 0) {
 		comm = fixed + c->argument[1].at;
 		n = strnlen((const char *)comm, c->argument[1].size);

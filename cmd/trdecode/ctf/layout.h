@@ -82,6 +82,20 @@ static inline bool ctf_seen(const struct ctf_cursor *c, enum ctf_role role)
 	return c->seen >> role & 1;
 }
 
+/* Return the id of a process or thread, also of 32 bits without a sign; -1: the value is no id. */
+static inline int32_t ctf_id_number(uint64_t value)
+{
+	int64_t id = (int64_t)value;
+
+	return value <= UINT32_MAX || (id >= INT32_MIN && id < 0) ? (int32_t)value : -1;
+}
+
+/* Return the id that was read for a role; -1: none. */
+static inline int32_t ctf_id_read(const struct ctf_cursor *c, enum ctf_role role)
+{
+	return ctf_seen(c, role) ? ctf_id_number(c->role[role]) : -1;
+}
+
 enum ctf_got { CTF_GOT, CTF_SHORT /* more bytes must be loaded */, CTF_BAD };
 
 /* Read a number that is varying, reversed or boolean. */

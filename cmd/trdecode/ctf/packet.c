@@ -140,8 +140,8 @@ static void begin_packet(struct ctf_file *f)
 				: -1;
 	f->lane = f->packet_lane = 0;
 	f->packet.thread =
-		(struct ctf_thread){.tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1,
-				    .pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1,
+		(struct ctf_thread){.tid = ctf_id_read(c, CTF_TID),
+				    .pid = ctf_id_read(c, CTF_PID),
 				    .ppid = -1,
 				    .comm_size = !c->comm ? 0
 						 : c->comm_size < sizeof f->packet.thread.comm

@@ -175,7 +175,7 @@ static enum ctf_got read_data(struct ctf_file *f)
 
 static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
 {
-	return s.at < 0 ? -1 : (int32_t)ctf_spot(fixed, s);
+	return s.at < 0 ? -1 : ctf_id_number(ctf_spot(fixed, s));
 }
 
 /* Find the lane by the fields of the event that was read, or its packet. 0: out of memory. */
@@ -201,9 +201,9 @@ static inline uint32_t find_lane(struct ctf_file *f)
 								 &comm_size);
 		}
 	} else {
-		tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1;
-		pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1;
-		ppid = ctf_seen(c, CTF_PPID) ? (int32_t)c->role[CTF_PPID] : -1;
+		tid = ctf_id_read(c, CTF_TID);
+		pid = ctf_id_read(c, CTF_PID);
+		ppid = ctf_id_read(c, CTF_PPID);
 		comm = c->comm;
 		comm_size = comm ? c->comm_size : 0;
 	}

@@ -211,7 +211,7 @@ int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *s,
 		if (f.number != BUNDLE_EVENT)
 			perfetto_check_field(p, MESSAGE_BUNDLE, &f);
 		if (f.number == BUNDLE_CPU)
-			b.cpu = (uint16_t)f.value;
+			b.cpu = f.value < UINT16_MAX ? (uint16_t)f.value : UINT16_MAX;
 		else if (f.number == BUNDLE_LOST)
 			b.lost = f.value;
 		else if (f.number == BUNDLE_DESCRIPTOR && perfetto_event_descriptor(p, f.bytes))

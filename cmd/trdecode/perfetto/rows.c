@@ -12,6 +12,7 @@
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/perfetto/rows.h"
 #include "common/stream/value.h"
+#include "common/util/u128.h"
 
 enum { FIXED_MOST = 24 };
 
@@ -236,7 +237,7 @@ static int counter_row(struct perfetto *p, struct perfetto_track *t,
 	double value;
 
 	if (t->multiplier && !real) {
-		bits *= t->multiplier;
+		bits = (uint64_t)saturated_i64((int128)(int64_t)bits * (int64_t)t->multiplier);
 	} else if (t->multiplier) {
 		memcpy(&value, &bits, sizeof value);
 		value *= (double)(int64_t)t->multiplier;

@@ -187,7 +187,7 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 		value = t->real_value += value;
 		memcpy(&bits, &value, sizeof bits);
 	} else if (t->incremental) {
-		bits = (uint64_t)(t->value = (int64_t)((uint64_t)t->value + bits));
+		bits = (uint64_t)(t->value = add_wrapping(t->value, (int64_t)bits));
 	}
 	p->scratch.arguments.size = 0;
 	return perfetto_keep(p, ev->time, &r, bits);

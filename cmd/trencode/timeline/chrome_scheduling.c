@@ -100,7 +100,8 @@ static int place_of(struct chrome_scheduling *c, enum scheduling_track track,
 	if (!p)
 		return error_no_memory(e);
 	place->pid = state ? p->states : p->cpus;
-	place->tid = state ? thread->tid : cpu->cpu * 3 + (int32_t)track + 1;
+	/* numbers of CPUs that no machine has share tracks: modulo 2^32 */
+	place->tid = state ? thread->tid : (int32_t)((uint32_t)cpu->cpu * 3 + track + 1);
 	number = intern(&c->tracks, place, sizeof *place);
 	if (number == INTERN_NONE || ARRAY_REACH(c->comms, c->ncomms, number))
 		return error_no_memory(e);
