@@ -425,6 +425,23 @@ same() {
 	assert_line $'e\t1'
 }
 
+@test "ids of threads of 64 bits: one beyond 32 bits is none, and not that of another thread" {
+	# 2^32 + 42, 42, -1, 2^32 - 1, 2^63 + 42
+	trace x 88000000 2a00000001000000 010507 0206 88000000 2a00000000000000 010507 0206 \
+		88000000 ffffffffffffffff 010507 0206 88000000 ffffffff00000000 010507 0206 \
+		88000000 2a00000000000080 010507 0206 <<-END
+			stream {
+				packet.context := struct { u32 packet_size; u64 tid; };
+				event.header := struct { u8 id; };
+				event.context := struct { u8 c; };
+			};
+			event { name = e; id = 1; fields := struct { u8 a; }; };
+			event { name = f; id = 2; };
+		END
+	run -0 pipefail "trdecode x | trstat -q -g tid,type -c count -t tsv | sort"
+	assert_output $'\te\t4\n\tf\t4\n42\te\t1\n42\tf\t1\ntid\ttype\tcount'
+}
+
 @test "kernel threads follow from a sched_switch with strings, arrays or values" {
 	local comm
 	for comm in 'string _next_comm' 'u8 _n; integer { size = 8; encoding = UTF8; } _next_comm[_n]' 'u8 _n; u8 _x[_n]; string _next_comm'; do
