@@ -34,7 +34,7 @@ fail_then() {
 @test "an allocation of trdecode fails" {
 	for input in apitrace/{v6,v6-br,values,gz-members}.trace uftrace/fib trace-cmd/v6-date.dat \
 		trace-cmd/v7-{zstd-instances,zlib-sched-irq-timer}.dat perf/{flat,pipe-zstd,group}.data \
-		stream/map-epoch.trs chrome/wrap.json perfetto/{perf-followers,pid-reuse}.pftrace ctf/step-back; do
+		stream/map-epoch.trs chrome/{wrap,members}.json perfetto/{perf-followers,pid-reuse}.pftrace ctf/step-back; do
 		fail_each x.trs trdecode -q -o x.trs "$DATA/$input"
 	done
 	fail_each x trdecode -q --info -o x "$DATA/uftrace/fib"
@@ -93,6 +93,8 @@ fail_then() {
 	for to in chrome folded pprof csv parquet perfetto callgrind speedscope firefox ctf uftrace lttng; do
 		fail_each x trencode -q -t $to -o x calls.trs
 	done
+	trdecode -q -o members.trs "$DATA/chrome/members.json"
+	fail_each x trencode -q -t chrome -o x members.trs
 	fail_each x trencode -q -o x values.trs
 	fail_each x trencode -q -t apitrace -o x values.trs
 	# whole parts are kept
