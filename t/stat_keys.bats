@@ -181,6 +181,9 @@ load tables
 	lines 'arg.detail total' 'a.h 100000' 'b.h 60000'
 	run -0 trstat -t tsv -c total x.trs
 	lines 'name total' 'Source 100000'
+	# a call at a depth is inside no other one at this depth
+	run -0 trstat -t tsv -g depth -c total,self x.trs
+	lines 'depth total self' '0 100000 40000' '1 60000 30000' '2 30000 30000'
 	# also in parts of a trace, each read alone: calls that were open before are known
 	trdecode --segment 4K "$DATA/uftrace/fib" | trsym -o many.trs
 	[ "$(trstat --partial -g tid -c total,count many.trs | trstat --merge -t tsv | sort)" = "$(trstat -g tid -c total,count -t tsv many.trs | sort)" ]

@@ -38,9 +38,10 @@ bool statistics_by_group(const struct keys *k)
 		case BY_KIND: break;
 		/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
 		case BY_STACK: return false;
-		/* an adopted call may have another one */
-		case BY_CALLER:
+		/* another one in each call of a stack */
 		case BY_DEPTH: return false;
+		/* an adopted call may have another one */
+		case BY_CALLER: return false;
 		default: finer = true;
 		}
 	return finer || (k->count && !by_function);
@@ -122,11 +123,20 @@ static int note_group(struct statistics *s, const struct event *e, const struct 
 	return got < 0 ? -1 : 0;
 }
 
+/* Test whether a key tells a call from all calls below it. */
+static bool has_depth(const struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].kind == BY_DEPTH)
+			return true;
+	return false;
+}
+
 static bool is_recursive(const struct statistics *s, const struct call *call, const struct event *e)
 {
 	const struct key_cell *data = s->calls.data;
 
-	if (s->stacks)
+	if (s->stacks || (call->recursive && has_depth(s->keys)))
 		return false;
 	if (!s->recursion.by_group || (e && e->type->flags & TYPE_CALL_NUMBER))
 		return call->recursive;
