@@ -15,6 +15,9 @@
 #ifndef DECODER
 #define DECODER decoder_apitrace
 #endif
+#ifndef SYSROOT
+#define SYSROOT NULL
+#endif
 
 enum { HEAD = 4096, MOST_EVENTS = 50000 };
 
@@ -74,7 +77,8 @@ static void decode(const uint8_t *data, size_t size, const uint8_t *profile, siz
 {
 	struct writer writer;
 	struct output out = {.fd = memory_file("", 0), .name = "stream"};
-	struct decoding d = {.writer = &writer, .quiet = true, .max_value = 1 << 20};
+	struct decoding d = {
+		.writer = &writer, .quiet = true, .max_value = 1 << 20, .sysroot = SYSROOT};
 	struct input in, times = {.state = NULL};
 	struct error e;
 

@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,lttng,ring,stat,symbols,tracecmd,uftrace,streams}
+mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,lttng,perf,ring,stat,symbols,tracecmd,uftrace,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -185,6 +185,15 @@ printf '_ZN4core3fmt9Formatter3pad17h0123456789abcdefE' >"$out/demangle/rust"
 printf '# symbols: 2\n# path name: /bin/x\n# build-id: 0123\n%s\n' \
 	'0000000000001139 T main' >"$out/demangle/uftrace"
 printf 'ffffffff81000000 T _text\nffffffff81000010 t f [mod]\n' >"$out/demangle/kallsyms"
+
+# Stacks that are unwound with the module that the target has, also at the top of the address space.
+for mode in good top lost uaf; do
+	python3 "$here/../tools/unwind_wrap.py" "$mode" "$out/perf/unwind-$mode" 0 0x1000 0x300 /200
+done
+for seed in {1..6}; do
+	python3 "$here/../tools/perf_data.py" layout "$seed" "$out/perf/layout-$seed" >"$work/list"
+done
+find "$data/perf" -name '*.data' -size -40k -exec cp {} "$out/perf" \;
 
 # Pages of a ring buffer: 4, 0, 1 or 2 and 8 bytes long words are chosen by the first byte.
 for file in "$traces"/trace-cmd/{v6-fgraph,i386-v6-markers-raw,s390x-v6-fgraph}.dat; do
