@@ -878,7 +878,7 @@ lines() {
 @test "statistics of the system and of processes are counters, Android's log instants" {
 	cat <<-'END' | trace x.pftrace
 		{ clock_snapshot { clocks { clock_id: 6 timestamp: 1000 } clocks { clock_id: 1 timestamp: 5000 } } }
-		{ timestamp: 10 sys_stats { meminfo { key: 2 value: 900 } cpu_stat { cpu_id: 1 user_ns: 30 idle_ns: 40 } num_forks: 6 } }
+		{ timestamp: 10 sys_stats { meminfo { key: 2 value: 900 } meminfo { key: 37 value: 8 } meminfo { key: 99 value: 7 } cpu_stat { cpu_id: 1 user_ns: 30 idle_ns: 40 } num_forks: 6 } }
 		{ timestamp: 20 process_stats { processes { pid: 5 vm_rss_kb: 77 } } }
 		{ timestamp: 30 android_log { events { pid: 5 tid: 6 timestamp: 5040 tag: "T" prio: 4 message: "said" } } }
 		{ packages_list { packages { name: "org.app" uid: 10001 version_code: 3 } } }
@@ -886,6 +886,8 @@ lines() {
 	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '[.time, .name, .pid, .cpu, .args]'"
 	assert_output - <<-'END'
 		[10,"meminfo MemFree",null,null,{"value":900}]
+		[10,"meminfo ION_heap",null,null,{"value":8}]
+		[10,"meminfo 99",null,null,{"value":7}]
 		[10,"cpu user",null,1,{"value":30}]
 		[10,"cpu idle",null,1,{"value":40}]
 		[10,"forks",null,null,{"value":6}]

@@ -3,8 +3,10 @@
 usage: perfetto_fields.py TRDECODE ROOT
 The table of left_out.c must be that of t/proto/perfetto_fields.proto. Of a trace with every field, the remark must name
 those that are left out, with their counts. A field that is read must change the stream: a trace without it gives
-another one. The names and numbers of packets and events are those of t/proto/perfetto.proto."""
+another one. A counter of vmstat has the name of the enum. The names and numbers of packets and events are those of
+t/proto/perfetto.proto."""
 import collections
+import json
 import os
 import re
 import struct
@@ -378,7 +380,25 @@ def check_read():
         faults.append("%s.%s: %s" % (message, name, "read without effect" if found[message, name] else "not in the trace"))
 
 
+# --- names of counters ---
+
+def check_vmstat():
+    """A counter of vmstat has its name in VmstatCounters, in lower case; any other number is its name."""
+    text = open(os.path.join(ROOT, "t/proto/perfetto_fields.proto")).read()
+    want = {int(number): name.lower() for name, number in re.findall(r"VMSTAT_(\w+) = (\d+);", text)}
+    for number in (0, max(want) + 1, 2**31 - 1, -1):
+        want[number] = "%d" % number
+    stream = decode([{"timestamp": 1, "sys_stats": {"vmstat": [{"key": number, "value": 5}]}} for number in want])[0]
+    rows = subprocess.run([os.path.join(os.path.dirname(TRDECODE), "trencode"), "-t", "ndjson"], input=stream,
+                          stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    have = [json.loads(row)["name"] for row in rows]
+    for number, name, got in zip(want, want.values(), have + [""] * len(want)):
+        if got != "vmstat " + name:
+            faults.append("counter %d of vmstat: named '%s', not '%s'" % (number, got, name))
+
+
 check_left_out()
 check_read()
+check_vmstat()
 print("\n".join(faults))
 sys.exit(bool(faults))
