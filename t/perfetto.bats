@@ -1278,6 +1278,26 @@ columns() {
 	assert_equal "$stderr" 'trdecode: x.pftrace: 3 fields were left out, by name or number: SysStats.60 (1), ProcessStats.Process.threads (2)'
 }
 
+@test "a packet with a field of a later version is read, and the field is counted" {
+	tracks | trace first.pftrace
+	trace second.pftrace <<-'END'
+		{ timestamp: 10 track_event { type: INSTANT track_uuid: 1 name: "e" } }
+	END
+	size=$(stat -c %s second.pftrace)
+	cat first.pftrace second.pftrace >x.pftrace
+	# field 200 is 7, an integer, after the payload
+	{
+		cat first.pftrace
+		printf '\x0a'
+		printf %b "\\x$(printf %x $((size - 2 + 3)))"
+		tail -c +3 second.pftrace
+		printf '\xc0\x0c\x07'
+	} >y.pftrace
+	run -0 --separate-stderr trdecode y.pftrace -o y.trs
+	assert_equal "$stderr" 'trdecode: y.pftrace: 1 field was left out, by name or number: TracePacket.others (1)'
+	diff <(trdecode -q x.pftrace | trencode -q -t ndjson) <(trencode -q -t ndjson y.trs)
+}
+
 @test "every field of the messages that are read changes the stream, or is counted as left out" {
 	run -0 python3 "$ROOT/t/tools/perfetto_fields.py" "$BIN/trdecode" "$ROOT"
 	assert_output ''

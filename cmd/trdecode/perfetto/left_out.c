@@ -16,6 +16,7 @@ struct known_field {
 };
 
 static const char *const messages[PERFETTO_MESSAGES] = {
+	[MESSAGE_PACKET] = "TracePacket",
 	[MESSAGE_BUNDLE] = "FtraceEventBundle",
 	[MESSAGE_COMPACT_SCHED] = "FtraceEventBundle.CompactSched",
 	[MESSAGE_GENERIC_DESCRIPTOR] = "FtraceEventBundle.GenericEventDescriptor",
@@ -638,7 +639,7 @@ void perfetto_check_packet(struct perfetto *p, const struct perfetto_packet *pac
 		[PACKET_FRAME_TIMELINE] = MESSAGE_FRAME_TIMELINE,
 	};
 
-	/* the first message is of events */
+	/* the first message is the packet's */
 	if (packet->kind < sizeof payloads && payloads[packet->kind])
 		perfetto_check(p, (enum perfetto_message)payloads[packet->kind], packet->payload);
 	if (packet->has_interned)

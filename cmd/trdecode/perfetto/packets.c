@@ -74,6 +74,11 @@ static bool take_fields(struct protobuf_view message, struct perfetto_packet *pa
 				return false;
 			break;
 		default:
+			/* a number of a later version; garbage has any */
+			if (!is_message && f.number < PERFETTO_KINDS) {
+				packet->others++;
+				break;
+			}
 			if (packet->kind || !is_message)
 				return false;
 			packet->kind = f.number;
@@ -183,10 +188,12 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 	packet.has_time = packet.dropped = packet.first = packet.cleared = false;
 	packet.has_interned = packet.has_defaults = false;
 	packet.clock = packet.sequence = packet.machine = packet.flags = packet.kind = 0;
+	packet.others = 0;
 
 	*bad = !take_fields(message, &packet);
 	if (*bad)
 		return 0;
+	p->counts.left_out[MESSAGE_PACKET][0] += packet.others;
 	if (packet.kind == PACKET_COMPRESSED || packet.kind == PACKET_ZSTD_COMPRESSED) {
 		if (count_kind(p, packet.kind))
 			return -1;

@@ -95,7 +95,8 @@ struct perfetto_packet {
 	uint64_t time;	 /* as recorded, then in the stream's clock */
 	bool has_time, dropped, first, cleared;
 	uint32_t clock, sequence, machine, flags;
-	uint32_t kind; /* number of the payload's field; 0 none */
+	uint32_t kind;	 /* number of the payload's field; 0 none */
+	uint32_t others; /* fields with other numbers, of no messages */
 	struct protobuf_view payload, interned, defaults;
 	bool has_interned, has_defaults;
 };
@@ -209,6 +210,7 @@ struct perfetto_clocks {
 
 /* Messages that are read. Each field is read, or counted as left out (left_out.c). */
 enum perfetto_message {
+	MESSAGE_PACKET, /* without its payloads */
 	MESSAGE_BUNDLE,
 	MESSAGE_COMPACT_SCHED,
 	MESSAGE_GENERIC_DESCRIPTOR,
