@@ -121,12 +121,12 @@ every() {
 		kind == leave && arg.1 > 0
 		kind == leave && ret != 0
 		kind == enter || arg.n == 3
-		kind == leave && dur > 1
-		kind == enter || dur > 1 && arg.1 > 0
+		kind == leave && dur > 0
+		kind == enter || dur > 0 && arg.1 > 0
 		kind == leave && (children == 0 || ret == 0)
 		type == "leave" || over(name =~ "^gl") || arg.mode == "GL_TRIANGLES"
 		arg.1 > 0 || ret != 0
-		arg.mode == "GL_TRIANGLES" && dur >= 1
+		arg.mode == "GL_TRIANGLES" && dur > 0
 		kind == enter && arg.1 > 0 || kind == leave && has(ret)
 	END
 }
@@ -151,7 +151,7 @@ two() {
 	local stream=three
 	two $stream.trs 'kind == leave' 'kind == leave && arg.n == 3' 'kind == enter && arg.1 > 0' \
 		'kind == leave && ret != 0' '!(kind == enter && has(arg.1))' 'name =~ "^[fgk]"'
-	two $stream.trs 'arg.1 > 0' 'has(arg.1) || dur > 1' 'ret != 0' 'arg.n == 3' 'name =~ "^[fgk]"' \
+	two $stream.trs 'arg.1 > 0' 'has(arg.1) || dur > 0' 'ret != 0' 'arg.n == 3' 'name =~ "^[fgk]"' \
 		'!(arg.1 > 0)'
 }
 

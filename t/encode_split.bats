@@ -367,7 +367,7 @@ rows_as_whole() {
 		diff <(jq -S .traceEvents "$part") <(jq -S .traceEvents "two.${part##*.}")
 	done
 	first=$(trdecode --info x.trs | awk '/^first time/ { print $NF }')
-	since=$((first + 6000000))
+	since=$((first + 6000000))ns
 	trstat -q -t tsv -c total,self --since $since x.trs | awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort >want
 	trencode -q -t chrome --split 200us --since $since -o clip x.trs
 	trdecode -q clip.* | trstat -q -t tsv -c total,self | awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort | diff want -

@@ -10,7 +10,7 @@ setup_file() {
 	done
 	export CONDITIONS="name =~ '^a'
 depth < 2
-time > 2025108523877
+time > 2025108523877ns
 kind == leave
 type == 'exit' || depth == 1
 name in {ints, str} || name == 'main'
@@ -84,7 +84,7 @@ count() {
 }
 
 @test "calls stay whole" {
-	for expression in 'depth < 1' 'arg.1 == -1' 'time > 2025234100000' 'name =~ "i"'; do
+	for expression in 'depth < 1' 'arg.1 == -1' 'time > 2025234100000ns' 'name =~ "i"'; do
 		enters=$(trfilter "$expression" args-spec.trs | trfilter -c 'name !~ "linux" && kind == enter')
 		leaves=$(trfilter "$expression" args-spec.trs | trfilter -c 'name !~ "linux" && kind == leave')
 		assert_equal "$expression $enters" "$expression $leaves"
@@ -247,7 +247,7 @@ said() {
 }
 
 @test "--explain: expressions of all kinds, as they are understood" {
-	said 'dur > 1ms && !(x == 3)' 'keep dur > 1000000' '     tested for each call, as soon as the result is known' \
+	said 'dur > 1ms && !(x == 3)' 'keep dur > 1000000ns' '     tested for each call, as soon as the result is known' \
 		'and  !(field("x") == 3)' '     tested for each event; a call is tested at its enter'
 	said 'prev_pid in {3, 1, -2} || has(arg.1)' 'keep field("prev_pid") in {-2, 1, 3} || has(arg.1)'
 	said 'arg.name.size > 4KiB' 'keep arg.name.size > 4096'
@@ -256,7 +256,7 @@ said() {
 	said 'stack !~ "a;.*;b"' 'keep stack !~ "a;.*;b"' \
 		'     tested for each event, with the calls around it; a call is tested at its enter'
 	said 'under(name =~ "^f" && tid == 3) && over("f")' 'keep under(name =~ "^f" && tid == 3)' 'and  over(name == "f")'
-	said 'caller == "main" && children == 0 && self < 2us' 'keep caller == "main"' 'and  children == 0' 'and  self < 2000'
+	said 'caller == "main" && children == 0 && self < 2us' 'keep caller == "main"' 'and  children == 0' 'and  self < 2000ns'
 	said 'field("name") == name' 'keep field("name") == name'
 	said 'a == 1 || b == 2 && c' 'keep field("a") == 1 || (field("b") == 2 && field("c"))'
 	said 'kind == enter && type =~ "x"' 'keep kind == "enter"' '     tested once for each type'
@@ -264,7 +264,7 @@ said() {
 	said 'cpu == 0 && module == "m"' '     tested for each event, enters and leaves separately' '     tested once for each function'
 	said 'name == "x" || tid == 1' '     tested once for each combination of thread, type and function'
 	said '"x" == name && 3 < depth' 'keep "x" == name' 'and  3 < depth'
-	said 'call == 3 && time >= 1.5s && 1' 'keep field("call") == 3' 'and  time >= 1500000000' 'and  1' '     tested once'
+	said 'call == 3 && time >= 1.5s && 1' 'keep field("call") == 3' 'and  time >= 1500000000ns' 'and  1' '     tested once'
 	run -0 trfilter -v --explain 'name == "a" && depth < 2'
 	assert_line --index 0 'drop name == "a"'
 	assert_line --index 2 'and  depth < 2'

@@ -108,7 +108,7 @@ ticks() {
 	keeps '-B 4' 'name == "i1"' 'i1 outer i1 outer' m.trs m.trs
 	cat m.trs m.trs >both.trs
 	keeps '-A 4' 'name == "i6"' 'i6 i6' both.trs
-	keeps '--within 1h' 'name == "i6" && time == 9000' 'i1 i2 x i3 i4 outer i5 i6 i1 i2 x i3 i4 outer i5 i6' both.trs
+	keeps '--within 1h' 'name == "i6" && time == 9000ns' 'i1 i2 x i3 i4 outer i5 i6 i1 i2 x i3 i4 outer i5 i6' both.trs
 	trdecode --offset m.json=1s m.json >late.trs
 	keeps '--within 1us' 'name == "i6" && time > 1s' 'i5 i6' m.trs late.trs
 	# a range that was not closed ends with its stream

@@ -84,10 +84,10 @@ orphans() {
 # Damaged: t/data/uftrace/jumps, whose enters lost their depths.
 @test "a leave with a depth ends a call without one" {
 	local stream=$DATA/stream/bare-enters.trs
-	trfilter -q 'dur > 100' "$stream" 2>/dev/null | rows >quick || true
-	trfilter -q 'dur > 100 && depth >= 0' "$stream" 2>/dev/null | rows | cmp - quick
+	trfilter -q 'dur > 100ns' "$stream" 2>/dev/null | rows >quick || true
+	trfilter -q 'dur > 100ns && depth >= 0' "$stream" 2>/dev/null | rows | cmp - quick
 	assert_equal "$(trstat -q -t tsv -c count,total "$stream" 2>/dev/null | grep -a ^_setjmp)" $'_setjmp\t4\t27932'
-	trfilter -q 'dur > 100' "$stream" 2>/dev/null | trstat -q -t tsv -c count,total 2>/dev/null |
+	trfilter -q 'dur > 100ns' "$stream" 2>/dev/null | trstat -q -t tsv -c count,total 2>/dev/null |
 		grep -ax $'_setjmp\t4\t27932'
 	# no call was open before the first enter: all leaves lack theirs
 	assert_equal "$(orphans 'kind == leave' "$stream" 2>/dev/null)" "$(trfilter -qc 'kind == leave' "$stream" 2>/dev/null)"

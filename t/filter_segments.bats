@@ -67,7 +67,7 @@ same() {
 
 @test "segments that are filtered alone have the calls of the filtered whole" {
 	local condition
-	for condition in 'name =~ "^[a-m]"' 'dur >= 1' 'dur > 1 && name =~ "^[a-m]"' 'children > 0' 'depth < 3'; do
+	for condition in 'name =~ "^[a-m]"' 'dur > 0' 'dur > 0 && name =~ "^[a-m]"' 'children > 0' 'depth < 3'; do
 		same count,total "$condition"
 	done
 }

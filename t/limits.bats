@@ -49,7 +49,7 @@ cut_both() {
 	done
 	for input in all.trs "$RECORDED/uftrace/threads"; do
 		before=$(trdecode -q --until +3ms "$input" | rows_of 1)
-		after=$(trdecode -q --since "$middle" "$input" | rows_of 1)
+		after=$(trdecode -q --since "${middle}ns" "$input" | rows_of 1)
 		assert_equal $((before + after)) "$(rows_of 1 all.trs)"
 	done
 	run -0 pipe "trdecode -q --type nothing all.trs | trfilter -c 1"
@@ -142,7 +142,7 @@ cut_both() {
 
 # near_end INPUT: what is after and before moments near its end, straight and out of a saved stream
 near_end() {
-	local moments='-100 -20us -1s' t last
+	local moments='-100ns -20us -1s' t last
 	[[ $1 != */apitrace/* ]] || moments='-1 -100 -20000' # ticks
 	last=${moments##* }
 	trdecode -q "$1" >all.trs 2>/dev/null || true
@@ -174,7 +174,7 @@ near_end() {
 	trdecode -q --offset other=1ms "$DATA/uftrace/fib" other >all.trs
 	end=$(trdecode --info all.trs | awk '/^last time/ { print $NF }')
 	trdecode -q --offset other=1ms --since -500us "$DATA/uftrace/fib" other | rows >direct
-	trdecode -q --since "$((end - 500000))" all.trs | rows | cmp - direct
+	trdecode -q --since "$((end - 500000))ns" all.trs | rows | cmp - direct
 	[ -s direct ]
 	trdecode -q --since -500us - <all.trs | rows | cmp - direct
 	run -2 --separate-stderr pipe "cat all.trs | trdecode --since -500us - >x"
@@ -191,7 +191,7 @@ near_end() {
 		trencode -q -t trace-cmd --file-version 7 --compress zstd -o zstd.dat
 	for input in "$RECORDED/uftrace/lost/15997.dat" "$RECORDED/trace-cmd/s390x-v6-busy.dat" zstd.dat; do
 		end=$(trdecode -q "$input" | trdecode --info - | awk '/^last time/ { print $NF }')
-		for since in +0 "$((end - 1000))"; do
+		for since in +0 "$((end - 1000))ns"; do
 			# of the input alone: a sanitizer reads files of its own
 			ASAN_OPTIONS=detect_leaks=0 strace -f -o log -P "$input" -e trace=pread64,read trdecode -q --since "$since" "$input" >/dev/null 2>&1
 			awk '{ n += $NF } END { print n }' log >>bytes

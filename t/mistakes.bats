@@ -18,6 +18,73 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
+@test "an integer time needs a unit where the clock counts ns, and has none where it counts ticks" {
+	trdecode -q app.trace -o ticks.trs
+	trstat --partial -g name -o fib.part fib.trs
+	# one block of rows
+	trfilter -q 'name == "fib"' fib.trs | trdecode -q -o block.trs
+	while IFS='|' read -r command option; do
+		eval "words=($command)"
+		run -2 --separate-stderr "${words[@]}"
+		[[ $output != *[!$'\n']* ]] || fail "$command: $output"
+		assert_equal "$(head -n 1 <<<"$stderr")" "${words[0]}: $option: a time needs a unit: 81ns or 81s?"
+	done <<-'X'
+		trdecode --since 81 -o x fib|fib: --since
+		trdecode --until 81 -o x fib|fib: --until
+		trdecode --offset=fib=81 -o x fib|fib: --offset
+		trfilter -c --since 81 1 fib.trs|--since
+		trfilter -c --within 81 1 fib.trs|--within
+		trfilter -c --between 'time > 81' 1 1 fib.trs|--between, column 8
+		trfilter -c 'time > 81' fib.trs|expression, column 8
+		trfilter -c '0x51 > dur && tid > 1' fib.trs|expression, column 1
+		trfilter -c 'dur + 81 > 1ms' fib.trs|expression, column 7
+		trfilter -c 'dur / 1000 > 81' fib.trs|expression, column 14
+		trfilter -c 'dur / 1000 > 81.0' fib.trs|expression, column 14
+		trfilter -c 'dur in {0, 1ms, 81}' fib.trs|expression, column 17
+		trfilter -c 'over(name == "main") && self * 2 < 80 + 1' fib.trs|expression, column 36
+		trfilter -c '1ms + 81 > dur' ticks.trs|expression, column 7
+		trfilter -c -A 1 'time > 81' fib.trs|expression, column 8
+		trstat --since 81 fib.trs|--since
+		trstat -i 81 fib.trs|-i
+		trstat -i 81 --wall ticks.trs|-i
+		trstat --timeline 81 fib.trs|--timeline
+		trstat -g 'bucket(time,81)' fib.trs|bucket(time,81)
+		trstat -g 'bucket(dur,81)' fib.trs|bucket(dur,81)
+		trstat --pair offcpu -g 'bucket(dur,81)' sched.trs|bucket(dur,81)
+		trstat --pair offcpu --fail-if 'max > 81' sched.trs|--fail-if, column 7
+		trstat --slowest 2 --fail-if 'max > 81' block.trs|--fail-if, column 7
+		trstat --where 'tid > 81 && dur > 81 && time > 81' samples.trs|--where, column 32
+		trstat --where 'dur > 81' fib.trs|--where, column 7
+		trstat -i 1ms --fail-if 'count(dur > 81) > 3' fib.trs|--fail-if, column 13
+		trstat --merge --fail-if 'max > 81' fib.part|--fail-if, column 7
+		trstat --diff --fail-if 'total_change > 81' fib.trs fib.trs|--fail-if, column 16
+		trstat --pair 'time > 81 -> name == "x"' sched.trs|--pair, column 8
+		trencode -t csv --since 81 fib.trs|--since
+		trencode -t csv --tick 81 ticks.trs|--tick
+		trencode -t folded --pair 'time > 81 -> name == "x"' sched.trs|--pair, column 8
+	X
+	# 0 is one time in each unit; a point means seconds, as in the traces' own tools
+	for e in 'dur >= 0' 'time > 81.0' 'dur / 1us >= 0' '(dur & 1) < 81' 'dur * 2 > 0' 'time - 1.5 > 2.5s' 'children < 81' 'dur << 1 > 81'; do
+		run -0 trfilter -c "$e" fib.trs
+		[ "$output" -gt 0 ] || fail "$e"
+	done
+	assert_equal "$(trfilter -c 'time - 1.5 > 3585.865s' fib.trs)" "$(trfilter -c 'time > 3587.365s' fib.trs)"
+	assert_equal "$(trfilter -c 'dur + 0.000001 > 3us' fib.trs)" "$(trfilter -c 'dur > 2us' fib.trs)"
+	# ticks, weights of samples that are no times, numbers
+	run -0 trfilter -c 'time >= 0 && dur > 1' ticks.trs
+	for c in 'total > 81' 'count(tid > 81) > 81'; do
+		run -3 trstat -q --fail-if "$c" samples.trs
+	done
+	run -0 trstat -q --where 'dur > 81' -g 'bucket(dur,81)' samples.trs
+	run -3 trstat -q --diff --fail-if 'total_b > 81' samples.trs samples.trs
+	run -3 trstat -q --fail-if 'max / 1us > 81' fib.trs
+	# and no header of a table
+	run -2 --separate-stderr trencode -t csv --since 81 fib.trs
+	assert_equal "$output" ''
+	run -2 --separate-stderr pipe 'trfilter 1 fib.trs | trencode -t csv --until 81'
+	assert_equal "$output" ''
+}
+
 # Each line: a command, a bar, and what its message must contain. The classes: misspelt
 # field, text without quotes, misspelt option or format, wrong unit, wrong order of arguments,
 # option without effect. A "!" is the bar of a pipe.
@@ -146,6 +213,7 @@ mistakes() {
 		trencode --since 5mss fib.trs|12.5s
 		trencode --since 5 --until 3 fib.trs|the time of --since is not before that of --until
 		trencode -n many fib.trs|-n needs a number, not 'many'
+		trencode --tick 5 -t csv fib.trs|--tick: a time needs a unit: 5ns or 5s?
 		trencode --tick 5x -t chrome fib.trs|--tick takes a time in whole ns, such as 1ns, not '5x'
 		trencode chrome fib.trs|did you mean '-t chrome'?
 		trencode --no-header fib.trs|--no-header has no effect on text
@@ -342,7 +410,7 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 
 @test "a field of calls in a trace without calls is a warning" {
 	for stream in samples.trs sched.trs; do
-		for c in 'dur > 1ms' 'self / 2 > 3' 'children == 0' 'caller == "mid"'; do
+		for c in 'dur > 1ms' 'self / 2 > 3us' 'children == 0' 'caller == "mid"'; do
 			warned "trfilter -c '$c' $stream" "trfilter: only calls have '${c%% *}', and this trace has no calls"
 			assert_equal "$(<printed)" 0
 			warned "trfilter -q -c '$c' $stream" ''
@@ -420,7 +488,7 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	for choice in 'type != "sched_switch"' '!(type == "sched_switch")' 'kind != "gap"' '!(type =~ "^sched")' 'type !~ "^s"'; do
 		run -0 errors trfilter -c "$choice || next_pid == 3" fib.trs
 		assert_line "trfilter: no event has a field 'next_pid'; did you mean 'pid'?"
-		run -2 trfilter -c "$choice && dur > 1 || next_pid == 3" fib.trs
+		run -2 trfilter -c "$choice && dur > 0 || next_pid == 3" fib.trs
 	done
 	run -2 trfilter -c 'type != "entry" || next_pid == 3' fib.trs
 	run -0 --separate-stderr trfilter -c 'has(next_pid) && next_pid == 3' fib.trs

@@ -95,7 +95,7 @@ total() {
 	# the same in several segments, and with limits of time
 	trdecode -q --segment=64K -o segments.trs x.data
 	diff <(trencode -q -t csv -c time,tid,stack x.trs) <(trencode -q -t csv -c time,tid,stack segments.trs)
-	run -0 trdecode -q --since=5000 --until=9000 -o part.trs x.data
+	run -0 trdecode -q --since=5000ns --until=9000ns -o part.trs x.data
 	diff <(trencode -q -t csv -c time,tid,stack part.trs | sed 1d) \
 		<(trencode -q -t csv -c time,tid,stack x.trs | awk -F, '$1 >= 5000 && $1 < 9000')
 }

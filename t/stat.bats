@@ -188,7 +188,7 @@ lines() {
 @test "percentiles are those of the sorted times" {
 	for f in fib compare; do
 		trfilter 'kind == leave || kind == enter' fib.trs |
-			trstat -t tsv -g "name,bucket(time,1)" -c total_max,count |
+			trstat -t tsv -g "name,bucket(time,1ns)" -c total_max,count |
 			awk -v f=$f '$1 == f && $4 == 1 { print $3 }' | sort -n >times.txt
 		[ "$(wc -l <times.txt)" -gt 500 ]
 		for p in 1 50 90 99 99.9; do
@@ -454,7 +454,7 @@ lines() {
 	trdecode -q "$DATA/uftrace/fib" >u.trs
 	trdecode -q "$DATA/apitrace/v6.trace" >m.trs
 	cat u.trs m.trs >both.trs
-	for options in '' '--slowest 3' --partial '-g input -c count,last' '-c count --fail-if total>1'; do
+	for options in '' '--slowest 3' --partial '-g input -c count,last' '-c count --fail-if total>1ns'; do
 		read -ra words <<<"$options"
 		run -2 trstat "${words[@]}" both.trs
 		assert_output --partial 'the stream has clocks of ticks and of ns; only counts (-c count) apply to both: '

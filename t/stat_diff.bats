@@ -153,8 +153,8 @@ field() {
 		0|count_change != 0
 	X
 	run -3 trstat -q --diff --fail-if 'total_change < -14%' b.trs a.trs
-	run -3 trstat --diff -g tid,name -c total --fail-if 'total_a > 1' a.trs b.trs
-	assert_output --partial 'total_a > 1 is true for 3 of 4 groups: 1,commit 1,'
+	run -3 trstat --diff -g tid,name -c total --fail-if 'total_a > 1ns' a.trs b.trs
+	assert_output --partial 'total_a > 1ns is true for 3 of 4 groups: 1,commit 1,'
 	# of words and conditions, each may be given
 	run -3 trstat --diff --fail-if faster --fail-if 'p99_change > 14%' a.trs b.trs
 	run -0 trstat -q --diff --fail-if faster --fail-if 'p99_change > 15%' a.trs b.trs

@@ -318,7 +318,7 @@ pairs_in_words() {
 					covered = (t + w < last ? t + w : last) - (t > first ? t : first)
 					printf "%d\t%.0f\t%d\t%.0f\t%.6f\n", cpu, t, count[cpu, t], busy[cpu, t], busy[cpu, t] * 100 / covered
 				} }' | sort >theirs
-		trstat -q --pair oncpu -g "cpu,bucket(time,${width}ms)" -c count,busy,util --since "$since" -t tsv s.trs |
+		trstat -q --pair oncpu -g "cpu,bucket(time,${width}ms)" -c count,busy,util --since "${since}ns" -t tsv s.trs |
 			tail -n +2 | sort >ours
 		cut -f 1-4 ours | diff <(cut -f 1-4 theirs) - >differences || fail "$width ms: $(head differences)"
 		run -0 awk -F '\t' '{ d = $5 - $10 } d > 0.00051 || d < -0.00051' <(paste ours theirs)

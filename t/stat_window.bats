@@ -17,7 +17,7 @@ functions() {
 		since=$((first + (last - first) * from / 8)) until=$((first + (last - first) * to / 8 + 1))
 		LC_ALL=C python3 "$ROOT/t/tools/clip_calls.py" $since $until <dump | LC_ALL=C sort >want
 		[ -s want ]
-		functions --since $since --until $until | diff want - || fail "$part"
+		functions --since "${since}ns" --until "${until}ns" | diff want - || fail "$part"
 	done
 }
 
@@ -26,8 +26,8 @@ functions() {
 	first=$(trdecode --info fib.trs | awk '/^first time/ { print $NF }')
 	sum=0
 	for ms in 0 1 2 3 4 5 6 7 8; do
-		range=(--since $((first + ms * 1000000)))
-		[[ $ms -eq 8 ]] || range+=(--until $((first + ms * 1000000 + 1000000)))
+		range=(--since "$((first + ms * 1000000))ns")
+		[[ $ms -eq 8 ]] || range+=(--until "$((first + ms * 1000000 + 1000000))ns")
 		part=$(trstat -q -t tsv -g '' -c self "${range[@]}" fib.trs | tail -n 1)
 		sum=$((sum + part))
 	done
@@ -49,7 +49,7 @@ functions() {
 	# the bytes from the second segment on
 	at=$(grep -abo -F "$marker" cut.trs | cut -d : -f 1 | sed -n 2p)
 	tail -c +$((at + 1)) cut.trs >later.trs
-	since=$(($(trdecode --info cut.trs | awk '/^last time/ { print $NF }') - 1000000))
+	since=$(($(trdecode --info cut.trs | awk '/^last time/ { print $NF }') - 1000000))ns
 	run -1 pipe "trstat -q -t tsv -c count,total --since $since later.trs 2>/dev/null >ours"
 	trstat -q -t tsv -c count,total --since $since fib.trs | cmp - ours
 }

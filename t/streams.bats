@@ -130,7 +130,7 @@ filtered() {
 	local stream copy streams=()
 	cd "$BATS_TEST_TMPDIR"
 	for stream in "$DATA"/streams/good/samples-*.trs; do
-		for copy in 'trdecode -q' 'trsym -q' 'trfilter -q "time >= 0"' 'trfilter -q "time > 1000"' \
+		for copy in 'trdecode -q' 'trsym -q' 'trfilter -q "time >= 0"' 'trfilter -q "time > 1000ns"' \
 			'trdecode -q --segment 64 | trfilter -q "time >= 0" | trdecode -q --segment 64'; do
 			streams+=("${#streams[@]}.trs")
 			bash -c "$copy" <"$stream" >"${streams[-1]}"

@@ -87,11 +87,11 @@ struct input {
 	struct decompress *packed; /* a compressed file: fd is the pipe of its content */
 	uint8_t *head;		   /* bytes already read from fd */
 	size_t head_size;
-	int64_t shift;	      /* ns to add to every time (--offset, --clock) */
-	bool placed;	      /* --offset relates its clock to the others */
-	bool shift_unit;      /* --offset had a unit */
-	uint64_t next;	      /* time of the next event, shifted; UINT64_MAX: no more */
-	struct faults faults; /* damage so far */
+	int64_t shift;		/* ns to add to every time (--offset, --clock) */
+	bool placed;		/* --offset relates its clock to the others */
+	const char *shift_text; /* time of --offset, as the user wrote it; NULL: none */
+	uint64_t next;		/* time of the next event, shifted; UINT64_MAX: no more */
+	struct faults faults;	/* damage so far */
 	/* the clock, once open: only inputs whose clocks can be related are merged */
 	const char *clock_name;
 	bool has_wall, ticks;

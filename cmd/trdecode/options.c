@@ -80,7 +80,7 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 			e, NULL, NO_OFFSET,
 			"--offset takes FILE=TIME, where TIME is such as 1.5s or -20ms, not '%s'",
 			arg);
-	o[s->noffsets].unit = time_has_unit(equals + 1);
+	o[s->noffsets].text = equals + 1;
 	o[s->noffsets++].length = (size_t)(equals - arg);
 	return 0;
 }
@@ -169,7 +169,7 @@ void settings_shift(struct settings *s, struct input *in, const char *operand, i
 
 		if (is_offset_of(o, operand) || is_offset_of(o, in->name)) {
 			in->shift = o->ns;
-			in->shift_unit = o->unit;
+			in->shift_text = o->text;
 			in->placed = o->used = true;
 		}
 	}

@@ -11,8 +11,8 @@ struct offset {
 	const char *file; /* the first length bytes */
 	size_t length;
 	int64_t ns;
-	bool unit; /* the offset has a unit */
-	bool used; /* there is such an input */
+	const char *text; /* ns as the user wrote it */
+	bool used;	  /* there is such an input */
 };
 
 struct settings {

@@ -158,7 +158,7 @@ static int take_tick(struct encode_options *o, const char *arg, struct error *e)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--tick takes a time in whole ns, such as 1ns, not '%s'", arg);
 	o->tick = (uint64_t)ns;
-	return 0;
+	return time_check_clock(NULL, "--tick", arg, false, e);
 }
 
 static int take_pair(struct encode_options *o, const char *arg, struct error *e)

@@ -106,7 +106,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 					 "--within takes a time such as 2ms, not '%s'", arg);
 		s->context.within = (uint64_t)ns;
 		s->context.by_time = true;
-		s->within_unit = time_has_unit(arg);
+		s->within = arg;
 		break;
 	case KEY_BETWEEN: return set_between(s, arg, e);
 	case KEY_SAMPLE:

@@ -13,7 +13,7 @@ struct settings {
 	bool invert, count, explain, callers, strict;
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
-	bool within_unit; /* the time of --within has a unit */
+	const char *within; /* the time of --within, as the user wrote it; NULL: none */
 	struct time_range time_range;
 	struct rewrite rewrite;
 	const char *key; /* key of --scrub; NULL: a random one */

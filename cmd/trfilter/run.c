@@ -7,6 +7,7 @@
 #include "cmd/trfilter/expression/explain.h"
 #include "cmd/trfilter/report.h"
 #include "common/calls/stack_limit.h"
+#include "common/value/units.h"
 
 enum { QUEUE_LIMIT = 8 << 20 }; /* bytes in memory */
 
@@ -35,12 +36,34 @@ static void print_text(struct text *t, void *ctx)
 		explain_types(t, &w->stage->in.dictionary);
 }
 
+/* Refuse times that a clock has no meaning for: a unit in --within where it counts ticks, and a
+ * time without a unit, also in conditions, where it counts ns. */
+static int check_clocks(const struct work *w, const struct block *b, struct error *e)
+{
+	const struct settings *o = w->settings;
+	const struct time_range *range = &o->time_range;
+
+	for (uint32_t i = 0; b->kind == BLOCK_EVENTS && i < b->nlanes; i++) {
+		bool ticks = b->lanes[i]->clock->flags & CLOCK_TICKS;
+
+		if (o->within && time_check_clock(NULL, "--within", o->within, ticks, e))
+			return -1;
+		if (!ticks &&
+		    (expression_check_times(w->select.filter->tree, "expression", NULL, NULL, e) ||
+		     expression_check_times(range->from, "--between", NULL, NULL, e) ||
+		     expression_check_times(range->to, "--between", NULL, NULL, e)))
+			return -1;
+	}
+	return 0;
+}
+
 /* Filter row by row. */
 static void run_rows(struct work *w, struct stage *s)
 {
 	struct time_range *time_range = w->select.time_range;
 	bool count = w->settings->count;
 	struct emit_rows x;
+	struct error e;
 	struct block b;
 	int bad = 0;
 
@@ -53,7 +76,9 @@ static void run_rows(struct work *w, struct stage *s)
 		if (time_range)
 			time_range_block(time_range, &b,
 					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		if (count)
+		if (check_clocks(w, &b, &e))
+			bad = stage_fail(s, &e);
+		else if (count)
 			bad = emit_nothing(&x, &b);
 		else
 			bad = b.kind == BLOCK_EVENTS ? emit_block(&x, &b) : emit_other(&x, &b);
@@ -63,17 +88,6 @@ static void run_rows(struct work *w, struct stage *s)
 	emit_rows_free(&x);
 	w->total.count = w->results.count;
 	select_free(&w->select);
-}
-
-/* Refuse --within with a time for a clock that counts ticks. */
-static int check_within(const struct settings *o, const struct block *b, struct error *e)
-{
-	for (uint32_t i = 0; o->within_unit && b->kind == BLOCK_EVENTS && i < b->nlanes; i++)
-		if (b->lanes[i]->clock->flags & CLOCK_TICKS)
-			return error_set(
-				e, NULL, NO_OFFSET,
-				"the clock counts ticks: --within takes a number without a unit");
-	return 0;
 }
 
 /* Filter with undecided rows in a queue: whole calls, or events around a match. */
@@ -109,7 +123,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		if (calls.time_range)
 			time_range_block(calls.time_range, &b,
 					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		bad = check_within(o, &b, &e) ? stage_fail(s, &e) : emit_calls(&x, &calls, &b);
+		bad = check_clocks(w, &b, &e) ? stage_fail(s, &e) : emit_calls(&x, &calls, &b);
 	}
 	if (!bad)
 		emit_finish(&x, &calls);

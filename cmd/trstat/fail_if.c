@@ -169,26 +169,6 @@ static bool has_unit(const struct alarms *all, const struct alarm *a, bool weigh
 	return a->condition->time_unit && !weighs;
 }
 
-int alarms_check_ticks(const struct alarms *all, const struct clocks *clocks, bool weights,
-		       struct error *e)
-{
-	bool unit = false;
-
-	for (size_t i = 0; i < all->count; i++)
-		unit |= has_unit(all, &all->alarm[i], weights);
-	for (size_t i = 0; i < all->ncolumns; i++) {
-		const struct alarm_column *c = &all->column[i];
-
-		unit |= condition_has_unit(&c->condition, weights);
-		if (c->own && (columns_check_ticks(&c->columns, e) ||
-			       columns_check_clocks(&c->columns, clocks, e)))
-			return -1;
-	}
-	return unit ? error_set(e, NULL, NO_OFFSET,
-				"--fail-if: the clock counts ticks: use numbers without a unit")
-		    : 0;
-}
-
 struct asked {
 	const struct alarm_column *column;
 	const struct key_cell *cells;
@@ -233,6 +213,58 @@ static bool has_times(const struct statistics *st)
 		if (aggregate_has_times(groups_at(&st->groups, i)))
 			return true;
 	return false;
+}
+
+struct alarm_times {
+	const struct alarms *alarms;
+	const struct clocks *clocks;
+};
+
+/* Returns true if a column of an alarm is a time of a clock in ns, not a weight of samples. */
+static bool is_time(const void *ctx, unsigned column)
+{
+	const struct alarm_times *of = ctx;
+	enum column_unit unit = of->alarms->column[column].unit;
+
+	return unit == UNIT_TIME || (unit == UNIT_DURATION && clocks_durations(of->clocks));
+}
+
+/* Refuse units of time in alarms of a clock that counts ticks. */
+static int check_ticks(const struct alarms *all, const struct clocks *clocks, bool weights,
+		       struct error *e)
+{
+	bool unit = false;
+
+	for (size_t i = 0; i < all->count; i++)
+		unit |= has_unit(all, &all->alarm[i], weights);
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+
+		unit |= condition_has_unit(&c->condition, weights);
+		if (c->own && (columns_check_ticks(&c->columns, e) ||
+			       columns_check_clocks(&c->columns, clocks, e)))
+			return -1;
+	}
+	return unit ? error_set(e, NULL, NO_OFFSET,
+				"--fail-if: the clock counts ticks: use numbers without a unit")
+		    : 0;
+}
+
+int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, bool weights,
+			struct error *e)
+{
+	const struct alarm_times times = {all, clocks};
+
+	if (clocks->ticks && check_ticks(all, clocks, weights, e))
+		return -1;
+	for (size_t i = 0; clocks->times && i < all->count; i++)
+		if (expression_check_times(all->alarm[i].condition, "--fail-if", is_time, &times,
+					   e))
+			return -1;
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (condition_check_times(&all->column[i].condition, "--fail-if", clocks, e))
+			return -1;
+	return 0;
 }
 
 /* Set the sum of nothing to 0, unless the trace has not the kind of events that the column is of.

@@ -81,10 +81,11 @@ int alarms_each(struct alarms *a, int (*f)(struct statistics *s));
 int alarms_window(struct alarms *a, const struct block *b, uint64_t since, uint64_t until);
 int alarms_until(struct alarms *a, const struct block *b, struct events it, uint64_t end);
 
-/* Returns -1 with e filled if an alarm makes no sense for a clock that counts ticks, or for
- * several clocks. weights: those of samples are times. */
-int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, bool weights,
-		       struct error *e);
+/* Returns -1 with e filled if an alarm makes no sense for the clocks of the events: it has a unit
+ * for one that counts ticks, a time without a unit for one that counts ns, or is of several.
+ * weights: those of samples are times. */
+int alarms_check_clocks(const struct alarms *a, const struct clocks *clocks, bool weights,
+			struct error *e);
 
 /*
  * Evaluate the alarms, of an interval or (NULL) of everything. Returns whether some are true, which

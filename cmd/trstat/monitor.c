@@ -19,34 +19,31 @@ static uint64_t clock_now(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static int parse_width(const char *words, bool ticks, uint64_t *width)
+static int parse_width(const char *words, uint64_t *width, struct error *e)
 {
 	int64_t t;
 
-	if ((ticks && time_has_unit(words)) || parse_time(words, &t) || t <= 0)
-		return -1;
+	if (parse_time(words, &t) || t <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "-i takes a time such as 2s or 500ms, not '%s'", words);
 	*width = (uint64_t)t;
 	return 0;
 }
 
-int monitor_check(const char *words, struct error *e)
+int monitor_check(const char *words, bool wall, struct error *e)
 {
 	uint64_t width;
 
-	if (!parse_width(words, false, &width))
-		return 0;
-	return error_set(e, NULL, NO_OFFSET, "-i takes a time such as 2s or 500ms, not '%s'",
-			 words);
+	return parse_width(words, &width, e) ||
+			       (wall && time_check_clock(NULL, "-i", words, false, e))
+		       ? -1
+		       : 0;
 }
 
 int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *e)
 {
-	if (!parse_width(words, ticks, width))
-		return 0;
-	if (!ticks)
-		return monitor_check(words, e);
-	return error_set(e, NULL, NO_OFFSET,
-			 "the clock counts ticks: use a number without a unit, not -i '%s'", words);
+	return time_check_clock(NULL, "-i", words, ticks, e) || parse_width(words, width, e) ? -1
+											     : 0;
 }
 
 /* Print the interval, and start the next one. Returns -1 if the program must stop. */
@@ -176,8 +173,8 @@ int monitor_begin(struct monitor *m, struct error *e)
 	m->now = (struct interval){.first = true, .wall = m->wall};
 	if (!m->wall)
 		return 0;
-	if (parse_width(m->words, false, &m->width))
-		return monitor_check(m->words, e);
+	if (parse_width(m->words, &m->width, e))
+		return -1;
 	m->now.width = m->width;
 	begin_wall(m);
 	m->in->before_block = wait_wall;

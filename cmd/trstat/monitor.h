@@ -32,8 +32,8 @@ struct monitor {
 	bool out_of_memory, stop;
 };
 
-/* Returns -1 with e filled if words is not a width. */
-int monitor_check(const char *words, struct error *e);
+/* Returns -1 with e filled if words is not a width or, with wall, one of wall time. */
+int monitor_check(const char *words, bool wall, struct error *e);
 /* Parse the width, by the kind of clock. Returns -1 with e filled. */
 int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *e);
 

@@ -132,6 +132,35 @@ static int parse_timeline(struct query *q, struct error *e)
 	return parse_columns(q, "count", q->shown, e);
 }
 
+/* Refuse a width of --timeline that a clock has no meaning for. */
+static int check_timeline(const struct query *q, const struct clocks *clocks, struct error *e)
+{
+	const char *width = q->settings->view_argument;
+
+	return (clocks->ticks && time_check_clock(NULL, "--timeline", width, true, e)) ||
+			       (clocks->times &&
+				time_check_clock(NULL, "--timeline", width, false, e))
+		       ? -1
+		       : 0;
+}
+
+int query_check_clocks(const struct query *q, const struct clocks *clocks, bool weights,
+		       struct error *e)
+{
+	if (columns_check_clocks(&q->columns, clocks, e) ||
+	    (clocks->ticks && columns_check_ticks(&q->columns, e)) ||
+	    (q->settings->view == VIEW_TIMELINE && check_timeline(q, clocks, e)) ||
+	    keys_check_clocks(&q->keys, clocks, e) ||
+	    pair_check_clocks(&q->pair, clocks->ticks, clocks->times, e) ||
+	    condition_check_times(&q->where, "--where", clocks, e))
+		return -1;
+	if (!clocks->ticks || !condition_has_unit(&q->where, weights))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "the clock of the events counts ticks, no unit of time: give a number of "
+			 "them (--where)");
+}
+
 /* Refuse what is about groups: a list has none. */
 static int parse_list(struct query *q, struct error *e)
 {
@@ -269,7 +298,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
 		return error_set(e, NULL, NO_OFFSET, "-t prom does not go with --%s",
 				 s->view_option);
-	if (s->interval && (monitor_check(s->interval, e) || check_interval(s, e)))
+	if (s->interval && (monitor_check(s->interval, s->wall, e) || check_interval(s, e)))
 		return -1;
 	if (s->wall && !s->interval)
 		return error_set(e, NULL, NO_OFFSET, "--wall goes with -i");

@@ -84,6 +84,11 @@ const char *settings_selection(const struct settings *s);
 /* Make the query. Returns -1 with e filled; query_free in any case. settings must stay valid. */
 int query_parse(struct query *q, const struct settings *s, struct error *e);
 void query_free(struct query *q);
+/* Returns -1 with e filled if the query makes no sense for the clocks: units for one that counts
+ * ticks, times without a unit for one that counts ns, or a sum of times of both. weights: those of
+ * samples are times. */
+int query_check_clocks(const struct query *q, const struct clocks *clocks, bool weights,
+		       struct error *e);
 
 /* Resolve fields of columns for pairs (pair_columns). Returns -1 with e filled if columns of the
  * query are of pairs, which it does not count, or which its intervals would cut. */

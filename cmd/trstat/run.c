@@ -59,22 +59,16 @@ static bool declares_samples(const struct dictionary *d, uint32_t flags)
 	return false;
 }
 
-/* Refuse times where the clock counts ticks, and several clocks where times are compared. */
-static int check_clocks(const struct counting *c, struct error *e)
+/* Refuse what makes no sense for the clocks: units, integers without one, sums of both. */
+static int check_clocks(const struct counting *c, const struct clocks *clocks, struct error *e)
 {
-	const struct query *q = c->query;
-	const struct clocks *clocks = &c->statistics->clocks;
-	bool weights = declares_samples(&c->stage->in.dictionary, TYPE_WEIGHT_TIME);
+	bool weights =
+		clocks->ticks && declares_samples(&c->stage->in.dictionary, TYPE_WEIGHT_TIME);
 
-	if (columns_check_clocks(&q->columns, clocks, e) || columns_check_ticks(&q->columns, e) ||
-	    keys_check_ticks(&q->keys, e) || alarms_check_ticks(c->alarms, clocks, weights, e) ||
-	    pair_check_ticks(&q->pair, e))
-		return -1;
-	if (!condition_has_unit(&q->where, weights))
-		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "the clock of the events counts ticks, no unit of time: give a number of "
-			 "them (--where)");
+	return query_check_clocks(c->query, clocks, weights, e) ||
+			       alarms_check_clocks(c->alarms, clocks, weights, e)
+		       ? -1
+		       : 0;
 }
 
 /* Adopt a snapshot, whose calls are clipped to the window of its clock. */
@@ -144,6 +138,10 @@ static int count_block(struct counting *c, const struct block *b, struct error *
 		return (!c->begun && begin_samples(c, e)) || take_snapshot(c, b) ? -1 : 0;
 	if (b->kind != BLOCK_EVENTS)
 		return 0;
+	/* before an interval is printed */
+	clocks_look(&c->statistics->clocks, b);
+	if (check_clocks(c, &c->statistics->clocks, e))
+		return -1;
 	if (c->monitor)
 		return monitor_block(c->monitor, b, e);
 	if (time_window_any(window))
@@ -170,8 +168,7 @@ static void count_rows(struct counting *c)
 			return;
 		if (statistics_check_busy(c->statistics, &e) ||
 		    statistics_check_samples(c->statistics, &e) ||
-		    alarms_check_samples(c->alarms, c->query, c->statistics, &e) ||
-		    (c->statistics->ticks && check_clocks(c, &e))) {
+		    alarms_check_samples(c->alarms, c->query, c->statistics, &e)) {
 			stage_fail(stage, &e);
 			return;
 		}
@@ -212,6 +209,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct slowest s;
 	struct statistics st;
+	const struct counting counting = {stage, q, &st, alarms, NULL, false};
 	struct block block;
 	struct error e = {0};
 	int bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
@@ -224,6 +222,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	while (!bad && stage_next(stage, &block)) {
 		report_snapshot(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||
+		      check_clocks(&counting, &s.clocks, &e) ||
 		      (alarms->count && block.kind == BLOCK_SNAPSHOT &&
 		       (statistics_adopt(&st, block.snapshot) ||
 			alarms_adopt(alarms, block.snapshot))) ||

@@ -40,14 +40,17 @@ struct operand {
 	struct scalar seconds; /* LITERAL: token.seconds */
 	bool has_seconds;
 	bool time_unit; /* LITERAL: "1ms"; FIELD: tested together with such a literal */
-	bool percent;	/* LITERAL: "10%", whose value is 10; FIELD: compared with such a literal */
+	/* the value is a time: beside it a number needs a unit, or is of seconds, see
+	 * parser_beside_time */
+	bool of_time;
+	bool plain_time; /* LITERAL: such a number without a unit */
+	bool percent; /* LITERAL: "10%", whose value is 10; FIELD: compared with such a literal */
 
 	/* FIELD: */
 	bool spelled;	  /* the value may be compared with a text */
 	unsigned field;	  /* the program's number of it */
 	unsigned depends; /* the program's flags */
 	bool of_kind;	  /* the field is the kind of an event, whose names need no quotes */
-	bool of_time;	  /* the field is a time: a number with a point is of seconds */
 	bool of_percent; /* the field has a percentage, which a literal with "%" is compared with */
 	void *data;	 /* the program's */
 
@@ -77,6 +80,11 @@ struct node {
 	enum node_kind kind;
 	unsigned depends; /* flags of all fields of the subtree; the program may change them */
 	bool time_unit;	  /* a literal of the subtree is a time with a unit */
+	/* of a leaf: the first number beside a time that lacks a unit; column 0: none */
+	struct {
+		size_t column;
+		struct scalar value;
+	} plain_time;
 	struct node **children;
 	size_t nchildren, capacity;
 
@@ -112,6 +120,14 @@ struct node *expression_parse(const char *text, const struct language *language,
 /* Parse a condition from the lexer's token on, up to one that does not continue it. */
 struct node *expression_parse_part(struct lexer *l, const struct language *language);
 void expression_free(struct node *n, const struct language *language);
+
+/* Refuse a condition that compares times of a clock in ns with a number without a unit: 81 may
+ * mean 81ns or 81s. option: what has the condition, or "expression". is_time (NULL: always true):
+ * whether a field that the language made a time is one in this trace. Returns 0, or -1 with e
+ * filled. */
+int expression_check_times(const struct node *n, const char *option,
+			   bool (*is_time)(const void *ctx, unsigned field), const void *ctx,
+			   struct error *e);
 
 /* Match a text, which may contain NULs, with a regular expression. */
 bool expression_matches(const regex_t *regex, const char *text, size_t size);

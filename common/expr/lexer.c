@@ -206,7 +206,7 @@ static int read_number(struct lexer *l)
 	if (!unit)
 		return lexer_error(
 			l, t->column,
-			"unknown unit '%.*s'; units are ns us ms s m h and K M G T kB MB "
+			"unknown unit '%.*s'; units are ns us ms s m min h and K M G T kB MB "
 			"GB TB",
 			(int)(p - suffix < 60 ? p - suffix : 60), suffix);
 	if (is_letter(*p) || *p == '.' || (p == suffix && is_digit(*p) && !bad))

@@ -105,16 +105,6 @@ static void settle_literal(struct operand *o)
 		o->value.form = SCALAR_UINT;
 }
 
-/* A number with a point that is compared with a time is of seconds. */
-static void take_seconds(const struct operand *field, struct operand *literal)
-{
-	if (!operand_field(field) || !field->of_time || !operand_literal(literal) ||
-	    !literal->has_seconds)
-		return;
-	literal->value = literal->seconds;
-	literal->time_unit = true;
-}
-
 /* Note in a field that it is compared with a percentage. */
 static int take_percent(struct parser *p, struct operand *field, const struct operand *literal)
 {
@@ -148,8 +138,8 @@ static int parse_comparison(struct parser *p, struct node *n)
 		return -1;
 	if (check_kinds(p, n->left, n->right) || check_kinds(p, n->right, n->left))
 		return -1;
-	take_seconds(n->left, n->right);
-	take_seconds(n->right, n->left);
+	if (parser_beside_time(p, n->left, n->right) || parser_beside_time(p, n->right, n->left))
+		return -1;
 	settle_literal(n->left);
 	settle_literal(n->right);
 	n->left->spelled = !operand_literal(n->right) || n->right->form == KNOWN_TEXT;
@@ -208,6 +198,16 @@ static int parse_match(struct parser *p, struct node *n)
 	return lexer_next(p->lexer);
 }
 
+/* Note the unit of a constant in its leaf. */
+static void note_literal(struct node *n, const struct operand *o)
+{
+	n->time_unit |= o->time_unit;
+	if (!o->plain_time || n->plain_time.column)
+		return;
+	n->plain_time.column = o->column;
+	n->plain_time.value = o->value;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	enum scalar_order o = scalar_compare(a, b);
@@ -235,10 +235,13 @@ static int add_member(struct parser *p, struct node *n, size_t capacity[2])
 		return lexer_error(p->lexer, t->column, "out of memory");
 	grown = *set;
 	if (t->kind == TOKEN_NUMBER) {
-		bool seconds = operand_field(n->left) && n->left->of_time && t->has_seconds;
+		struct operand member = {.kind = OPERAND_LITERAL, .column = t->column};
 
-		v = seconds ? t->seconds : t->value;
-		n->time_unit |= t->time_unit || seconds;
+		parser_take_number(&member, t);
+		if (parser_beside_time(p, n->left, &member))
+			return -1;
+		v = member.value;
+		note_literal(n, &member);
 	} else if (t->kind == TOKEN_STRING) {
 		v.text = t->string;
 		v.size = t->string_size;
@@ -282,7 +285,7 @@ static void collect_fields(struct node *n, struct operand *o, bool note)
 		collect_fields(n, o->left, note);
 		collect_fields(n, o->right, note);
 	} else if (o && o->kind == OPERAND_LITERAL) {
-		n->time_unit |= o->time_unit;
+		note_literal(n, o);
 	} else if (o) {
 		if (note)
 			n->fields[n->nfields] = o;

@@ -1,10 +1,13 @@
 /* parser_operand.c - parse operands: fields, numbers, strings; and make those of operators */
 #include "common/expr/parser_private.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/value/nearest.h"
+#include "common/value/units.h"
 
 static struct operand *drop_operand(struct parser *p, struct operand *o)
 {
@@ -70,6 +73,16 @@ struct operand *parser_field(struct parser *p)
 	return o;
 }
 
+void parser_take_number(struct operand *o, const struct token *t)
+{
+	o->form = KNOWN_NUMBER;
+	o->value = t->value;
+	o->time_unit = o->of_time = t->time_unit;
+	o->percent = t->percent;
+	o->seconds = t->seconds;
+	o->has_seconds = t->has_seconds;
+}
+
 struct operand *parser_operand(struct parser *p)
 {
 	struct token *t = TOKEN(p);
@@ -85,12 +98,8 @@ struct operand *parser_operand(struct parser *p)
 	o = parser_operand_new(p, OPERAND_LITERAL);
 	if (!o)
 		return NULL;
-	o->form = KNOWN_NUMBER;
+	parser_take_number(o, t);
 	o->value = value;
-	o->time_unit = t->time_unit;
-	o->percent = t->percent;
-	o->seconds = t->seconds;
-	o->has_seconds = t->has_seconds;
 	if (t->kind == TOKEN_STRING) {
 		o->form = KNOWN_TEXT;
 		o->name = t->string;
@@ -119,6 +128,78 @@ static int check_side(struct parser *p, enum arithmetic how, struct operand *o, 
 	if (o->value.form == SCALAR_UINT && o->value.u <= INT64_MAX)
 		o->value.form = SCALAR_INT;
 	return 0;
+}
+
+/* Write a number as the user may have written it. */
+static void spell_number(const struct scalar *s, char *text, size_t size)
+{
+	if (s->form == SCALAR_REAL)
+		snprintf(text, size, "%.15Lg", s->real);
+	else if (s->form == SCALAR_INT)
+		snprintf(text, size, "%" PRId64, s->i);
+	else
+		snprintf(text, size, "%" PRIu64, s->u);
+}
+
+int parser_beside_time(struct parser *p, const struct operand *time, struct operand *number)
+{
+	char where[40], text[40];
+
+	if (!time->of_time || !operand_literal(number) || number->form != KNOWN_NUMBER ||
+	    number->of_time || number->percent)
+		return 0;
+	if (number->has_seconds && time->kind != OPERAND_ARITHMETIC) {
+		number->value = number->seconds;
+		number->time_unit = number->of_time = true;
+		return 0;
+	}
+	number->plain_time = scalar_true(&number->value);
+	if (!number->plain_time || !operand_literal(time))
+		return 0;
+	snprintf(where, sizeof where, "expression, column %zu", number->column);
+	spell_number(&number->value, text, sizeof text);
+	return time_needs_unit(NULL, where, text, p->lexer->error);
+}
+
+int expression_check_times(const struct node *n, const char *option,
+			   bool (*is_time)(const void *ctx, unsigned field), const void *ctx,
+			   struct error *e)
+{
+	char where[80], text[40];
+	bool time = !is_time;
+
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (expression_check_times(n->children[i], option, is_time, ctx, e))
+			return -1;
+	for (size_t i = 0; !time && i < n->nfields; i++)
+		time = is_time(ctx, n->fields[i]->field);
+	if (!time || !n->plain_time.column)
+		return 0;
+	snprintf(where, sizeof where, "%.40s, column %zu", option, n->plain_time.column);
+	spell_number(&n->plain_time.value, text, sizeof text);
+	return time_needs_unit(NULL, where, text, e);
+}
+
+/* Returns true if an operator makes a time of two operands: a sum, a difference and a remainder
+ * with a time, and a multiple and a part of one. */
+static bool makes_time(enum arithmetic how, bool left, bool right)
+{
+	switch (how) {
+	case ARITHMETIC_ADD:
+	case ARITHMETIC_SUBTRACT:
+	case ARITHMETIC_REMAINDER: return left || right;
+	case ARITHMETIC_MULTIPLY: return left != right;
+	case ARITHMETIC_DIVIDE: return left && !right;
+	default: return false;
+	}
+}
+
+/* Returns true if an operator takes two times, or two numbers. */
+static bool takes_alike(enum arithmetic how)
+{
+	return how == ARITHMETIC_ADD || how == ARITHMETIC_SUBTRACT || how == ARITHMETIC_REMAINDER;
 }
 
 /* Set a literal to the result of two. */
@@ -165,6 +246,9 @@ struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, struct 
 	o->left = a;
 	o->right = b;
 	o->height = 1 + (a->height > b->height ? a->height : b->height);
+	if (takes_alike(how) && (parser_beside_time(p, a, b) || parser_beside_time(p, b, a)))
+		return drop_operand(p, o);
+	o->of_time = makes_time(how, a->of_time, b->of_time);
 	if (check_side(p, how, a, column) || check_side(p, how, b, column) ||
 	    check_right(p, how, b, column))
 		return drop_operand(p, o);

@@ -46,6 +46,12 @@ bool parser_at_call(const struct parser *p);
 /* Parse a field, a number or a string. */
 struct operand *parser_operand(struct parser *p);
 struct operand *parser_field(struct parser *p);
+/* Set a literal to the number of a token. */
+void parser_take_number(struct operand *o, const struct token *t);
+/* Take a number that is added to a time or compared with it: beside a field or a constant a number
+ * with a point is of seconds; another number without a unit is noted. Returns -1 if the time has a
+ * unit, so the number needs one. */
+int parser_beside_time(struct parser *p, const struct operand *time, struct operand *number);
 /* Make the operand of an operator with two sides; constants become their result. */
 struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, struct operand *a,
 				  struct operand *b, size_t column);

@@ -94,6 +94,26 @@ bool condition_has_unit(const struct condition *c, bool weights)
 	return c->root && c->root->time_unit && !weighs;
 }
 
+struct key_times {
+	const struct keys *keys;
+	const struct clocks *clocks;
+};
+
+static bool key_of_time(const void *ctx, unsigned key)
+{
+	const struct key_times *of = ctx;
+
+	return key_is_time(&of->keys->key[key], of->clocks);
+}
+
+int condition_check_times(const struct condition *c, const char *option,
+			  const struct clocks *clocks, struct error *e)
+{
+	const struct key_times times = {&c->keys, clocks};
+
+	return expression_check_times(c->root, option, key_of_time, &times, e);
+}
+
 /* --- evaluation --- */
 
 /*

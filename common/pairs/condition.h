@@ -29,6 +29,11 @@ void condition_free(struct condition *c);
  * which are times, are tested. */
 bool condition_has_unit(const struct condition *c, bool weights);
 
+/* Refuse a condition that compares times of clocks in ns with an integer without a unit. Durations
+ * that are weights of samples, or fields of events, are numbers. Returns 0, or -1 with e filled. */
+int condition_check_times(const struct condition *c, const char *option,
+			  const struct clocks *clocks, struct error *e);
+
 /* Returns the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
  * path of a file. */
 struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path);

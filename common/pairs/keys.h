@@ -17,6 +17,7 @@
 #define TR_PAIRS_KEYS_H
 
 #include "common/calls/calls.h"
+#include "common/stream/clocks.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/value/nearest.h"
@@ -214,8 +215,12 @@ int keys_waker_cells(const struct keys *k, struct dictionary *d, struct key_text
 int keys_end_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		   const struct event_ref *s, struct key_cell *cells);
 
-/* Returns -1 with e filled if a key makes no sense for a clock in ticks: a bucket in seconds. */
-int keys_check_ticks(const struct keys *k, struct error *e);
+/* Returns -1 with e filled if a key makes no sense for a clock: a bucket in seconds for one that
+ * counts ticks, a bucket of times without a unit for one that counts ns. */
+/* Returns true for a key that is a time of a clock in ns, or of a duration that is one: durations
+ * may be weights of samples. */
+bool key_is_time(const struct key *k, const struct clocks *clocks);
+int keys_check_clocks(const struct keys *k, const struct clocks *clocks, struct error *e);
 
 /* Find a field of a row by name: a field of its type, arg.N or ret. Returns false if there is
  * none. */

@@ -4,6 +4,8 @@
 #include "common/pairs/keys.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/stream/field.h"
@@ -371,14 +373,32 @@ int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task 
 	return 0;
 }
 
-int keys_check_ticks(const struct keys *k, struct error *e)
+bool key_is_time(const struct key *k, const struct clocks *clocks)
 {
-	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].unit)
+	switch (k->kind) {
+	case BY_TIME: return clocks->times;
+	case BY_DURATION:
+	case BY_SELF: return clocks_durations(clocks);
+	default: return false;
+	}
+}
+
+int keys_check_clocks(const struct keys *k, const struct clocks *clocks, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		const struct key *key = &k->key[i];
+		char width[24];
+
+		if (clocks->ticks && key->unit)
 			return error_set(
 				e, NULL, NO_OFFSET,
 				"the clock counts ticks: use a number without a unit, not '%s'",
-				k->key[i].name);
+				key->name);
+		if (key->unit || key->transform != KEY_BUCKET || !key_is_time(key, clocks))
+			continue;
+		snprintf(width, sizeof width, "%" PRIu64, key->width);
+		return time_needs_unit(NULL, key->name, width, e);
+	}
 	return 0;
 }
 

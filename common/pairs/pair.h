@@ -100,8 +100,9 @@ int pair_parse(struct pair *p, const char *text, struct error *e);
  * them. Returns -1 when out of memory. */
 int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct key_texts *t);
 void pair_free(struct pair *p);
-/* Returns -1 with e filled if a condition makes no sense for a clock that counts ticks. */
-int pair_check_ticks(const struct pair *p, struct error *e);
+/* Returns -1 with e filled if a condition makes no sense for clocks that count ticks or times: it
+ * has a unit for ticks, or a time without one for times. */
+int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error *e);
 
 /* A pair that an event ends. */
 struct pair_end {

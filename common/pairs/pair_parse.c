@@ -235,10 +235,13 @@ int pair_keys(const struct pair *p, struct keys *k, struct error *e)
 	return 0;
 }
 
-int pair_check_ticks(const struct pair *p, struct error *e)
+int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error *e)
 {
-	if (!condition_has_unit(&p->a.condition, false) &&
-	    !condition_has_unit(&p->b.condition, false))
+	if (times && (expression_check_times(p->a.condition.root, "--pair", NULL, NULL, e) ||
+		      expression_check_times(p->b.condition.root, "--pair", NULL, NULL, e)))
+		return -1;
+	if (!ticks || (!condition_has_unit(&p->a.condition, false) &&
+		       !condition_has_unit(&p->b.condition, false)))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
 			 "--pair: the clock counts ticks: use numbers without a unit");

@@ -14,6 +14,9 @@
 /* The kinds of clocks seen so far. Zero-initialised: none. */
 struct clocks {
 	bool ticks, times;
+	bool durations; /* of calls, or of samples whose weights are times */
+	bool weights;	/* of samples, and no times */
+	bool pairs;	/* durations are of pairs of events only */
 	char named[2]
 		  [256]; /* "SOURCE (CLOCK)" of the first clock in ns and of the first in ticks */
 };
@@ -21,11 +24,25 @@ struct clocks {
 /* Record the clock of an event's lane, if it has one. */
 void clocks_note(struct clocks *c, const struct lane *lane);
 
-/* Record the clocks of all lanes of an EVENTS block. */
+/* Record the clocks and durations of an EVENTS block. */
 static inline void clocks_look(struct clocks *c, const struct block *b)
 {
 	for (uint32_t i = 0; b->rows && i < b->nlanes; i++)
 		clocks_note(c, b->lanes[i]);
+	for (uint32_t i = 0; b->rows && i < b->ntypes; i++) {
+		const struct type *t = b->types[i];
+
+		if (t->kind == KIND_SAMPLE && !(t->flags & TYPE_WEIGHT_TIME))
+			c->weights = true;
+		else if (t->kind == KIND_ENTER || t->kind == KIND_LEAVE || t->kind == KIND_SAMPLE)
+			c->durations = true;
+	}
+}
+
+/* Returns true if the durations and totals of the events are times of a clock in ns. */
+static inline bool clocks_durations(const struct clocks *c)
+{
+	return c->times && (c->pairs || (c->durations && !c->weights));
 }
 
 /* Record a clock of ticks or of ns with this name. */

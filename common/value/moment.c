@@ -65,14 +65,21 @@ int moment_parse(const char *text, struct moment *m)
 {
 	bool sign = *text == '+' || *text == '-';
 
-	m->unit = false;
+	m->text = text;
 	if (strspn(text, "0123456789") == 4 && text[4] == '-')
 		return parse_wall(text, m);
 	if (!is_digit(text[sign]) || parse_time(text + sign, &m->ns))
 		return -1;
-	m->unit = time_has_unit(text);
 	m->from = *text == '+' ? MOMENT_START : *text == '-' ? MOMENT_END : MOMENT_CLOCK;
 	return 0;
+}
+
+int moment_check_clock(const struct moment *m, const char *file, const char *option, bool ticks,
+		       struct error *e)
+{
+	if (m->from == MOMENT_NONE || m->from == MOMENT_WALL)
+		return 0;
+	return time_check_clock(file, option, m->text, ticks, e);
 }
 
 int moment_time(const struct moment *m, const struct moment_base *base, uint64_t *time)

@@ -1,7 +1,8 @@
 /*
  * moment.h - a moment as a user names it: --since, --until
  *
- *     7, 12.5s       of the clock of the events, in ns or with a unit
+ *     7ns, 12.5s     of the clock of the events
+ *     7              the same, of a clock that counts ticks
  *     1234.567890    the same in seconds, as the traces' own tools print it: with a point, no unit
  *     +1.5s          from the first event
  *     -10s           before the last event
@@ -19,12 +20,9 @@ enum moment_from { MOMENT_NONE, MOMENT_CLOCK, MOMENT_START, MOMENT_END, MOMENT_W
 
 struct moment {
 	enum moment_from from;
-	int64_t ns; /* offset from the base, ns; MOMENT_END: before the end */
-	bool unit;  /* the user gave a unit of time: without meaning for a clock of ticks */
+	int64_t ns;	  /* offset from the base, ns; MOMENT_END: before the end */
+	const char *text; /* as the user wrote it, which must stay valid */
 };
-
-/* Message for such a moment and clock. */
-#define MOMENT_TICKS "the clock counts ticks: --since and --until take numbers without a unit"
 
 /* Parse a moment. -1: invalid. */
 int moment_parse(const char *text, struct moment *m);
@@ -40,6 +38,10 @@ struct moment_base {
 	int64_t wall;
 	bool has_wall;
 };
+
+/* Refuse a moment that the clock has no meaning for: see time_check_clock. */
+int moment_check_clock(const struct moment *m, const char *file, const char *option, bool ticks,
+		       struct error *e);
 
 /* Convert a moment to a time of the clock, limited to 0 and UINT64_MAX. -1: the clock has no
  * wall time. */

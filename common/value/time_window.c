@@ -81,26 +81,25 @@ void time_window_block(struct time_window *w, const struct block *b, bool new_st
 		w->ticks = b->lanes[0]->clock->flags & CLOCK_TICKS;
 }
 
-/* Convert a moment to a time of a clock; without a moment *time is left alone. */
-static int find_time(struct time_window *w, const struct moment *m, const struct clock *c,
-		     uint64_t *time)
+/* Convert the moment of an option to a time of a clock; without a moment *time is left alone. */
+static int find_time(const struct time_window *w, bool since, const struct clock *c, uint64_t *time,
+		     struct error *e)
 {
 	const struct moment_base base = {.start = w->start,
 					 .end = w->stream < w->nends ? w->ends[w->stream] : 0,
 					 .wall = c->wall,
 					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
-	bool ticks = m->unit && c->flags & CLOCK_TICKS;
+	const struct moment *m = since ? &w->since : &w->until;
 
-	if (!m->from || (!ticks && !moment_time(m, &base, time)))
+	if (!m->from)
 		return 0;
-	if (!w->failed && ticks)
-		error_set(&w->error, NULL, NO_OFFSET, MOMENT_TICKS);
-	else if (!w->failed)
-		error_set(&w->error, NULL, NO_OFFSET,
-			  "the clock '%s' has no wall time: use a time of this clock",
-			  c->name.text);
-	w->failed = true;
-	return -1;
+	if (moment_check_clock(m, NULL, since ? "--since" : "--until", c->flags & CLOCK_TICKS, e))
+		return -1;
+	if (moment_time(m, &base, time))
+		return error_set(e, NULL, NO_OFFSET,
+				 "the clock '%s' has no wall time: use a time of this clock",
+				 c->name.text);
+	return 0;
 }
 
 const struct clock_window *time_window_of(struct time_window *w, const struct clock *c)
@@ -115,16 +114,22 @@ const struct clock_window *time_window_of(struct time_window *w, const struct cl
 	}
 	of = &w->clocks[c->number];
 	if (!of->known) {
+		struct error e;
+
 		*of = (struct clock_window){true, 0, UINT64_MAX};
-		if (find_time(w, &w->since, c, &of->since) ||
-		    find_time(w, &w->until, c, &of->until))
+		if (find_time(w, true, c, &of->since, &e) ||
+		    find_time(w, false, c, &of->until, &e)) {
+			if (!w->failed)
+				w->error = e;
+			w->failed = true;
 			return &none;
+		}
 	}
 	return of;
 }
 
 void time_window_report(const struct time_window *w)
 {
-	if (time_window_any(w))
+	if (time_window_any(w) && !w->failed)
 		moment_warn_empty(w->ticks, w->start, w->last);
 }

@@ -101,6 +101,27 @@ bool time_has_unit(const char *s)
 	return *s && s[strspn(s, "+-0123456789")];
 }
 
+int time_needs_unit(const char *file, const char *option, const char *text, struct error *e)
+{
+	return error_set(e, file, NO_OFFSET, "%.200s: a time needs a unit: %.64sns or %.64ss?",
+			 option, text, text);
+}
+
+int time_check_clock(const char *file, const char *option, const char *text, bool ticks,
+		     struct error *e)
+{
+	bool unit = time_has_unit(text);
+
+	if (ticks && unit)
+		return error_set(e, file, NO_OFFSET,
+				 "the clock counts ticks: %s takes a number without a unit, not "
+				 "'%.64s'",
+				 option, text);
+	if (!ticks && !unit && strpbrk(text, "123456789"))
+		return time_needs_unit(file, option, text, e);
+	return 0;
+}
+
 int parse_time(const char *s, int64_t *ns)
 {
 	bool rest;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/util/error.h"
+
 enum unit_kind { UNIT_ANY, UNIT_TIME_NS, UNIT_BYTES };
 
 struct unit {
@@ -25,6 +27,14 @@ int parse_time(const char *s, int64_t *ns);
 
 /* Returns true if the time is in a unit of time: it has a unit or a point. */
 bool time_has_unit(const char *s);
+
+/* Check a time, as parse_time takes it, for a clock: where the clock counts ticks, the time has
+ * neither a unit nor a point; otherwise it has one or is 0, as 7 may mean 7ns or 7s. file (may be
+ * NULL) and option, which has the time, are for the message. Returns 0, or -1 with *e filled. */
+int time_check_clock(const char *file, const char *option, const char *text, bool ticks,
+		     struct error *e);
+/* Refuse a time without a unit, with the two that it may mean. Returns -1. */
+int time_needs_unit(const char *file, const char *option, const char *text, struct error *e);
 
 /* Parse a time; -1 also for a time with a fraction of a ns: "1.5ns". */
 int parse_time_whole(const char *s, int64_t *ns);

@@ -66,8 +66,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 				  .within = how & 8 ? 50 : 0,
 				  .limit = how & 4 ? 3 : UINT64_MAX};
 	struct results results;
-	struct time_range limits = {
-		.window.since = {.from = how & 16 ? MOMENT_START : MOMENT_NONE, .ns = 100}};
+	struct time_range limits = {0};
 	struct emit x = {.context = how & 8 ? &context : NULL, .pass = true};
 	struct call_filter w = {.queue.fd = -1};
 	struct filter f;
@@ -76,6 +75,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 	struct error e;
 	int bad = filter_compile(&f, conditions[how % CONDITIONS], &e);
 
+	need(!(how & 16) || !moment_parse("+100ns", &limits.window.since), "no moment");
 	snprintf(to, sizeof to, "/dev/fd/%d", result);
 	x.stage = &s;
 	results_init(&results, context.limit, &s.in.dictionary);

@@ -1,6 +1,7 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/merge.h"
 #include "common/util/u128.h"
+#include "common/value/units.h"
 
 /* ns. utc_offset and similar fields are whole seconds, which two recordings may have rounded
  * differently. */
@@ -36,10 +37,6 @@ int merge_choose_clock(struct input *in, struct error *e)
 
 int merge_first(struct input *in, uint64_t first, struct error *e)
 {
-	if (in->ticks && in->shift_unit)
-		return error_set(
-			e, in->name, NO_OFFSET,
-			"its clock counts ticks, so --offset takes a number without a unit");
 	if (in->shift < 0 && first < -(uint64_t)in->shift)
 		return error_set(e, in->name, NO_OFFSET, "--offset moves its events before time 0");
 	in->next = merge_shifted(first, in->shift);
@@ -104,6 +101,9 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 	for (int i = 0; i < n; i++) {
 		const struct input *b = &inputs[i];
 
+		if (b->next != UINT64_MAX && b->shift_text &&
+		    time_check_clock(b->name, "--offset", b->shift_text, b->ticks, e))
+			return -1;
 		if (b->next == UINT64_MAX || b->placed)
 			continue;
 		if (a && !clocks_meet(a, b))

@@ -317,8 +317,9 @@ int row_filter_times(struct row_filter *l, const struct input *inputs, int n, st
 	for (int i = 0; i < n; i++) {
 		const struct input *in = &inputs[i];
 
-		if (in->ticks && (l->since.unit || l->until.unit))
-			return error_set(e, in->name, NO_OFFSET, MOMENT_TICKS);
+		if (moment_check_clock(&l->since, in->name, "--since", in->ticks, e) ||
+		    moment_check_clock(&l->until, in->name, "--until", in->ticks, e))
+			return -1;
 		if (in->next < base.start)
 			base.start = in->next;
 		l->ticks |= in->ticks;

@@ -351,7 +351,8 @@ int stack_profile_finish(struct stack_profile *s, struct error *e)
 	if (end_calls(s))
 		return error_no_memory(e);
 	s->samples.ticks = s->ticks && !s->ticking;
-	if (s->pairs && s->ticks && pair_check_ticks(&s->pairs->pair, e))
+	if (s->pairs &&
+	    pair_check_clocks(&s->pairs->pair, s->ticks, s->seen && !s->ticks && !s->ticking, e))
 		return -1;
 	sample_profile_finish(&s->samples, &s->stacks.tree);
 	return sample_profile_check(&s->samples, e);

@@ -42,6 +42,7 @@ static void show_operand(struct text *t, const struct operand *o)
 
 	if (o->kind == OPERAND_LITERAL) {
 		show_scalar(t, &o->value);
+		text_puts(t, o->of_time ? "ns" : "");
 	} else if (o->kind == OPERAND_ARITHMETIC) {
 		text_char(t, '(');
 		show_operand(t, o->left);
@@ -61,12 +62,13 @@ static void show_operand(struct text *t, const struct operand *o)
 
 static void show_set(struct text *t, const struct node *n)
 {
-	const char *between = "";
+	const char *unit = n->left->of_time && n->time_unit ? "ns" : "", *between = "";
 
 	text_puts(t, " in {");
 	for (size_t i = 0; i < n->nnumbers; i++, between = ", ") {
 		text_puts(t, between);
 		show_scalar(t, &n->numbers[i]);
+		text_puts(t, unit);
 	}
 	for (size_t i = 0; i < n->ntexts; i++, between = ", ") {
 		text_puts(t, between);

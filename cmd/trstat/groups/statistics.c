@@ -62,6 +62,7 @@ void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell valu
 int statistics_pair(struct statistics *s, struct pair *p)
 {
 	s->pair = p;
+	s->clocks.pairs = true;
 	p->stacks = s->stacks;
 	return pair_begin(p, s->keys, s->dictionary, &s->groups.texts);
 }

@@ -147,9 +147,7 @@ static int merge_join(struct merge *m, struct summaries *ss)
 		return stage_fail(stage, &e);
 	}
 	if (parts_sort(&m->sm->parts, &e) ||
-	    (s->ticks &&
-	     (columns_check_clocks(&m->q->columns, &s->clocks, &e) ||
-	      columns_check_ticks(&m->q->columns, &e) || keys_check_ticks(&m->q->keys, &e))))
+	    query_check_clocks(m->q, &s->clocks, s->columns->ns, &e))
 		return stage_fail(stage, &e);
 	if (m->how->again ? parts_join(&m->sm->parts, s) : to_table(m)) {
 		error_set(&e, NULL, NO_OFFSET,
@@ -158,7 +156,10 @@ static int merge_join(struct merge *m, struct summaries *ss)
 		return stage_fail(stage, &e);
 	}
 	return statistics_check_busy(s, &e) || statistics_check_samples(s, &e) ||
-			       (m->how->alarms && alarms_check_samples(m->how->alarms, m->q, s, &e))
+			       (m->how->alarms &&
+				(alarms_check_samples(m->how->alarms, m->q, s, &e) ||
+				 alarms_check_clocks(m->how->alarms, &s->clocks, s->columns->ns,
+						     &e)))
 		       ? stage_fail(stage, &e)
 		       : 0;
 }

@@ -287,9 +287,7 @@ static int count_rows(struct counting *c, const struct block *b)
 		return stage_fail(c->stage, &e);
 	if (statistics_check_busy(s, &e) || statistics_check_samples(s, &e))
 		return stage_fail(c->stage, &e);
-	if (s->ticks && (columns_check_clocks(&c->q->columns, &s->clocks, &e) ||
-			 columns_check_ticks(&c->q->columns, &e) ||
-			 keys_check_ticks(&c->q->keys, &e) || pair_check_ticks(&c->q->pair, &e)))
+	if (query_check_clocks(c->q, c->slowest ? &c->slowest->clocks : &s->clocks, false, &e))
 		return stage_fail(c->stage, &e);
 	return 0;
 }

@@ -193,6 +193,8 @@ static int add_summary(struct summaries *ss, struct error *e)
 	s->ticks |= h->ticks;
 	if (h->first <= h->last) /* without rows the summary has no unit of time */
 		clocks_set(&s->clocks, h->ticks, ss->file, h->ticks ? "ticks" : "ns");
+	s->clocks.durations = true;
+	s->clocks.weights |= h->weights;
 	s->nameless |= h->nameless;
 	if (h->weights || ss->sampled)
 		columns_set_weights(s->columns, !h->weights);

@@ -24,7 +24,7 @@ static enum column_unit unit_of(const struct diff *d, size_t cell)
 	switch (test_of(d, cell)) {
 	case DIFF_SHIFT:
 	case DIFF_SHIFT_LOW:
-	case DIFF_SHIFT_HIGH: return UNIT_DURATION;
+	case DIFF_SHIFT_HIGH: return d->a.columns->weights ? UNIT_NUMBER : UNIT_DURATION;
 	case -1: return column_unit(&d->a.columns->column[cell / 3]);
 	default: return UNIT_NUMBER;
 	}
@@ -88,18 +88,18 @@ int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struc
 	if (!all->cells.names || !all->condition)
 		return error_no_memory(e);
 	of_cells.ctx = all;
-	for (; all->count < count; all->count++) {
+	while (all->count < count) {
 		struct node *n = expression_parse(text[all->count], &of_cells, e);
 
 		if (!n)
 			return -1;
-		all->condition[all->count] = n;
-		if (n->time_unit && ticks) {
-			all->count++;
+		all->condition[all->count++] = n;
+		if (n->time_unit && ticks)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--fail-if: the clock counts ticks: use numbers without "
 					 "a unit");
-		}
+		if (!ticks && expression_check_times(n, "--fail-if", NULL, NULL, e))
+			return -1;
 	}
 	return 0;
 }

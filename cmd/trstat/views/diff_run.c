@@ -55,16 +55,6 @@ int diff_check(const struct settings *s, const struct diff_options *o, int opera
 	return 0;
 }
 
-static int check_ticks(const struct side *s, struct error *e)
-{
-	return s->statistics.ticks &&
-			       (columns_check_clocks(&s->query.columns, &s->statistics.clocks, e) ||
-				columns_check_ticks(&s->query.columns, e) ||
-				keys_check_ticks(&s->query.keys, e))
-		       ? -1
-		       : 0;
-}
-
 /* A percentile adds the histograms that the test needs. */
 static int add_histograms(struct side *s, struct error *e)
 {
@@ -136,7 +126,8 @@ static int read_stream(struct side *s, struct block *b)
 		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
 					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
 			return stage_no_memory(stage);
-		if (check_ticks(s, &e) || statistics_check_busy(st, &e) || check_samples(s, &e))
+		if (query_check_clocks(&s->query, &st->clocks, false, &e) ||
+		    statistics_check_busy(st, &e) || check_samples(s, &e))
 			return stage_fail(stage, &e);
 	} while (stage_next(stage, b));
 	if (stage->status == STATUS_FAILED)

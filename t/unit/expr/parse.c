@@ -39,18 +39,18 @@ static const char *understood(const char *text)
 	return strncmp(line, "keep ", 5) ? line : line + 5;
 }
 
-#define UNITS		 "units are ns us ms s m h and K M G T kB MB GB TB"
+#define UNITS		 "units are ns us ms s m min h and K M G T kB MB GB TB"
 #define same(text, want) is_str(understood(text), want, text)
 #define refused(text, column, why)                                                                 \
 	is_str(understood(text), "expression, column " #column ": " why, "refused: " text)
 
 static void values(void)
 {
-	same("time > 1.5ms", "time > 1500000");
-	same("time>2s", "time > 2000000000");
-	same("time == 1min", "time == 60000000000");
-	same("time < 0.000001h", "time < 3600000");
-	same("time < 0.5ns", "time < 0.5");
+	same("time > 1.5ms", "time > 1500000ns");
+	same("time>2s", "time > 2000000000ns");
+	same("time == 1min", "time == 60000000000ns");
+	same("time < 0.000001h", "time < 3600000ns");
+	same("time < 0.5ns", "time < 0.5ns");
 	same("x == 4KiB", "field(\"x\") == 4096");
 	same("x == 4K", "field(\"x\") == 4096");
 	same("x == 4kB", "field(\"x\") == 4000");
@@ -69,15 +69,68 @@ static void values(void)
 	refused("x == 1e", 6, "unknown unit 'e'; " UNITS);
 	refused("x == 1e5q", 6, "unknown unit 'q'; " UNITS);
 	same("x == 1.50000000000000000000000", "field(\"x\") == 1.5");
-	same("x == 2.000000000000000000000us", "field(\"x\") == 2000");
+	same("x == 2.000000000000000000000us", "field(\"x\") == 2000ns");
 	same("x == 1e3 || x == 25E-1 || x == 1.5e+3us",
-	     "field(\"x\") == 1000 || field(\"x\") == 2.5 || field(\"x\") == 1500000");
+	     "field(\"x\") == 1000 || field(\"x\") == 2.5 || field(\"x\") == 1500000ns");
 	same("x == 1.1234567890123456789", "field(\"x\") == 1.12345678901234568");
 	same("comm == 'it''s'", "expression, column 13: '&&', '||' or the end expected, not ''s''");
 	same("comm == 'a\\'b'", "comm == \"a'b\"");
 	same("comm == \"a\\x00\\n\\\\\"", "comm == \"a\\x00\\x0a\\\\\"");
 	refused("comm == 'a", 9, "the string is not closed");
 	same("name =~ '\\.'", "name =~ \"\\\\.\"");
+}
+
+/* Returns what is wrong with a condition on times in ns. */
+static const char *times(const char *text)
+{
+	static struct error e;
+	struct filter f;
+
+	e.what[0] = '\0';
+	if (!filter_compile(&f, text, &e))
+		expression_check_times(f.tree, "x", NULL, NULL, &e);
+	filter_free(&f);
+	return e.what;
+}
+
+#define needs_unit(text, column, number)                                                           \
+	is_str(times(text),                                                                        \
+	       "x, column " #column ": a time needs a unit: " number "ns or " number "s?",         \
+	       "refused: " text)
+#define is_time(text) is_str(times(text), "", "accepted: " text)
+
+static void units(void)
+{
+	needs_unit("time > 81", 8, "81");
+	needs_unit("81 <= self", 1, "81");
+	needs_unit("dur == -3", 8, "-3");
+	needs_unit("time > 1e3", 8, "1000");
+	needs_unit("time > 1.5 + 1", 8, "2.5");
+	needs_unit("dur > 1ms / 1us", 7, "1000");
+	needs_unit("tid == 1 || !(dur * 2 > 5)", 25, "5");
+	needs_unit("2 * dur > 5", 11, "5");
+	needs_unit("dur % 1000 < 5us", 7, "1000");
+	needs_unit("dur - 7", 7, "7");
+	needs_unit("time in {0, 1s, 7, 8}", 17, "7");
+	is_str(times("x == 1ms + 5"), "expression, column 12: a time needs a unit: 5ns or 5s?",
+	       "a sum of a time");
+	is_str(times("x == 5 % 1ms"), "expression, column 6: a time needs a unit: 5ns or 5s?",
+	       "a remainder of a time");
+	is_time("dur > 0");
+	is_time("time > 81.5 && time < 1ms * 7");
+	is_time("dur / 1us > 5");
+	is_time("dur / self > 5");
+	is_time("(dur & 7) == 5");
+	is_time("dur >> 10 > 5");
+	needs_unit("time % 1s < 0.5", 13, "0.5");
+	needs_unit("dur / 1000000 > 5.5", 17, "5.5");
+	needs_unit("time - 1.5 > 3585.865", 14, "3585.865");
+	is_time("time - 1.5 > 3s");
+	is_time("dur > self * 5");
+	is_time("arg.time > 5");
+	is_time("field('time') > 5");
+	is_time("has(dur)");
+	is_str(understood("time + 1.5 > 0"), "(time + 1500000000ns) > 0", "a point beside a time");
 }
 
 static void joined(void)
@@ -139,7 +192,7 @@ static void forms(void)
 
 static void whole_calls(void)
 {
-	same("dur>1ms||!(self<=2us)", "dur > 1000000 || !(self <= 2000)");
+	same("dur>1ms||!(self<=2us)", "dur > 1000000ns || !(self <= 2000ns)");
 	same("under('f')", "under(name == \"f\")");
 	same("over ( name =~ 'x' && tid==1 )", "over(name =~ \"x\" && tid == 1)");
 	same("caller == 'a' || stack =~ 'a;b' || has(ret) || children in {1, 2}",
@@ -182,7 +235,7 @@ static void operators(void)
 	same("~a == -b", "(-1 ^ field(\"a\")) == (0 - field(\"b\"))");
 	same("!~a", "!((-1 ^ field(\"a\")))");
 	same("(a & 7) in {1, 2} || a & 8", "(field(\"a\") & 7) in {1, 2} || (field(\"a\") & 8)");
-	same("dur > 2 * 1.5ms + 1us", "dur > 3001000");
+	same("dur > 2 * 1.5ms + 1us", "dur > 3001000ns");
 	same("x == 1 << 63", "field(\"x\") == 9223372036854775808");
 	same("x == 1 << 64 || x == ~5", "field(\"x\") == 0 || field(\"x\") == -6");
 	same("x == 0xffffffffffffffff + 2", "field(\"x\") == 1");
@@ -194,9 +247,9 @@ static void operators(void)
 	     "field(\"x\") == -4 || field(\"x\") == -1");
 	same("x == 0.1 + 0.2 || x == 7 / 2.0 || x == 7 / 2 || x == 1ms / 1e6",
 	     "field(\"x\") == 0.300000000000000044 || field(\"x\") == 3.5 || field(\"x\") == 3 || "
-	     "field(\"x\") == 1");
+	     "field(\"x\") == 1ns");
 	same("dur - self > 1ms || arg.1 % 2 == arg.2 % 2",
-	     "(dur - self) > 1000000 || (arg.1 % 2) == (arg.2 % 2)");
+	     "(dur - self) > 1000000ns || (arg.1 % 2) == (arg.2 % 2)");
 	is_str(understood("ret & 0x80 != 0"), takes_numbers(5, "&"), "a comparison after '&'");
 	is_str(understood("a == 1 | b"), takes_numbers(8, "|"), "a comparison before '|'");
 	is_str(understood("!a + 1"), takes_numbers(4, "+"), "a negation");
@@ -250,6 +303,7 @@ static void sizes(void)
 int main(void)
 {
 	values();
+	units();
 	joined();
 	forms();
 	whole_calls();

@@ -278,8 +278,13 @@ static void test_parse(void)
 	   "good keys");
 	is_u64(k.count, 5, "five of them");
 	ok(k.key[1].transform == KEY_BUCKET && k.key[1].width == 1000000, "a bucket and its width");
-	ok(keys_check_ticks(&k, &e) == -1 && strstr(e.what, "bucket(time,1ms)"),
+	ok(keys_check_clocks(&k, &(struct clocks){.ticks = true}, &e) == -1 &&
+		   strstr(e.what, "bucket(time,1ms)"),
 	   "which ticks have none of");
+	ok(keys_check_clocks(&k, &(struct clocks){.times = true}, &e) == -1 &&
+		   !strcmp(e.what, "bucket(time, 5): a time needs a unit: 5ns or 5s?"),
+	   "and one that ns have none of");
+	ok(!keys_check_clocks(&k, &(struct clocks){0}, &e), "without events each has a meaning");
 	ok(k.key[4].width == 5 && !k.key[4].unit, "a width that is a number");
 	is_u64(k.begins, 2, "fields");
 	ok(!k.by_type, "no type among them");

@@ -9,6 +9,15 @@ static void time_is(const char *text, int64_t want)
 	ok(!parse_time(text, &ns) && ns == want, text);
 }
 
+/* clock: of ticks, or of ns; want "": the time is one of that clock */
+static void clock_says(const char *text, bool ticks, const char *want)
+{
+	struct error e = {.what = ""};
+
+	time_check_clock("f", "--x", text, ticks, &e);
+	is_str(e.what, want, text);
+}
+
 static void no_time(const char *text)
 {
 	int64_t ns;
@@ -66,6 +75,17 @@ int main(void)
 	whole_is("1.0005us", -77);
 	whole_is("0.0000000000000000000001s", -77);
 	whole_is("1x", -77);
+	clock_says("7", false, "--x: a time needs a unit: 7ns or 7s?");
+	clock_says("-70", false, "--x: a time needs a unit: -70ns or -70s?");
+	clock_says("0", false, "");
+	clock_says("+00", false, "");
+	clock_says("7.0", false, "");
+	clock_says("7ns", false, "");
+	clock_says("7", true, "");
+	clock_says("7.0", true,
+		   "the clock counts ticks: --x takes a number without a unit, not '7.0'");
+	clock_says("-7s", true,
+		   "the clock counts ticks: --x takes a number without a unit, not '-7s'");
 	time_is("0", 0);
 	time_is("7", 7);
 	time_is("7ns", 7);
