@@ -63,7 +63,7 @@ for corpus in t/fuzz/corpus/*/; do
 done
 
 # The files that take longest, longest first: the others keep all processors busy to the end.
-long=(memory streams layout perf filter_keeps encode_chrome encode_split lttng merge kernel_text decode encode_svg
+long=(growth memory streams layout perf filter_keeps encode_chrome encode_split lttng merge kernel_text decode encode_svg
 	damage failure apitrace)
 mapfile -t files < <(printf 't/%s.bats\n' "${long[@]}" | cat - <(printf '%s\n' t/*.bats) | awk '!seen[$0]++')
 # Within a file bats would wait a second for each test (1.8), between files it does not.

@@ -153,3 +153,26 @@ $((NESTED - 2))"
 	run -0 bash -c 'ulimit -t 1; trdecode line.txt | trstat -t csv -c count'
 	assert_line "g99,1"
 }
+
+# linear REGEX...: of the cases of growth.py that match, 4 N take no more than some 4 times the time of N
+linear() {
+	run python3 "$ROOT/t/tools/growth.py" run "$@"
+	((status == 0)) || fail "$(grep '^not ok' <<<"$output")"
+	assert_line --regexp '^ok '
+}
+
+@test "time is linear in all that an input may have many of: JSON and text" {
+	linear '^(chrome|cpuprofile|folded|perf script|ftrace|glprofile) '
+}
+
+@test "time is linear: Perfetto, perf.data, pprof" {
+	linear '^(perfetto|perf|pprof) (?!script)'
+}
+
+@test "time is linear: CTF, LTTng, apitrace, uftrace, trace.dat" {
+	linear '^(ctf2?|lttng|apitrace|uftrace|trace-cmd) '
+}
+
+@test "time is linear: what the other programs read" {
+	linear '^tr(filter|stat|sym|encode)'
+}
