@@ -24,6 +24,10 @@ struct tracecmd_text {
 	} last;
 };
 
+/* Limit of what is between "-PID" and the bracket, and of the flags: no word of the kernel's is
+   longer. Without it a line of brackets is searched once for each of them. */
+enum { WORD_MOST = 64 };
+
 /* A line "COMM-PID [CPU] FLAGS SECONDS.FRACTION: ..." */
 struct parsed {
 	const char *comm;
@@ -46,12 +50,12 @@ static bool parse_time(const char *p, const char *end, uint64_t *time)
 /* Parse the thread: the last "-PID" before the bracket, and the name before it. */
 static bool parse_task(const char *line, const char *end, struct parsed *out)
 {
-	const char *p = end;
+	const char *p = end, *first = end - line > WORD_MOST ? end - WORD_MOST : line;
 	uint64_t pid;
 
-	while (p > line && p[-1] != '-')
+	while (p > first && p[-1] != '-')
 		p--;
-	if (p == line || ftrace_digits(p, end, &pid) == p || pid > INT32_MAX)
+	if (p == first || ftrace_digits(p, end, &pid) == p || pid > INT32_MAX)
 		return false;
 	out->pid = (int32_t)pid;
 	while (line < p && *line == ' ')
@@ -63,7 +67,7 @@ static bool parse_task(const char *line, const char *end, struct parsed *out)
 
 static bool parse_line(const char *line, size_t n, struct parsed *out)
 {
-	const char *end = line + n, *p = line, *q;
+	const char *end = line + n, *p = line, *q, *most;
 	uint64_t cpu;
 
 	for (;; p++) {
@@ -81,7 +85,8 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 		if (parse_time(q, end, &out->time))
 			return true;
 		/* between the CPU and the time are the flags */
-		while (q < end && *q != ' ')
+		most = end - q > WORD_MOST ? q + WORD_MOST : end;
+		while (q < most && *q != ' ')
 			q++;
 		while (q < end && *q == ' ')
 			q++;

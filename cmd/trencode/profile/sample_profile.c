@@ -98,9 +98,9 @@ static struct typed_samples *typed_of(struct sample_profile *p, const struct typ
 {
 	struct typed_samples *t;
 
-	for (t = p->typed; t < p->typed + p->ntyped; t++)
-		if (sample_profile_same_type(t->type, type))
-			return t;
+	for (size_t i = 0; i < p->ntyped; i++)
+		if (sample_profile_same_type(p->typed[i].type, type))
+			return &p->typed[i];
 	if (ARRAY_GROW(p->typed, p->typed_capacity, p->ntyped))
 		return NULL;
 	t = p->typed;
