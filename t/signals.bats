@@ -112,6 +112,53 @@ quiet() {
 	quiet
 }
 
+@test "an idle live source ends as an empty recording: status 0, an empty table" {
+	local p
+	mkfifo fifo
+	for p in 'trstat -c count' 'trencode -t csv' 'trfilter 1 | trencode -t chrome' 'trsym | trstat -t json'; do
+		live "trdecode fifo | $p"
+		assert_success
+		[[ ${stderr_lines[*]} == *'trdecode: fifo: ended by a signal before its first byte: no events'* ]]
+		((${#stderr_lines[@]} == 1))
+	done
+	live 'exec trdecode -q -o f < <(./deaf.sh /dev/null)'
+	assert_success
+	quiet
+	run -0 trencode -t csv -c time,name f
+	assert_output 'time,name'
+	# without the signal it is refused
+	run -2 errors trdecode -o f2 < <(:)
+	assert_output 'trdecode: <stdin>: empty, not a trace'
+}
+
+@test "several live inputs end with one signal" {
+	local s
+	sed 's/task-1 /task-2 /' k.txt >l.txt
+	# each with FIFOs of its own: the writers, which a shell started in the background, run on
+	for s in INT TERM; do
+		mkfifo a.$s b.$s
+		live -w 0.5 -s $s -o trdecode "./deaf.sh k.txt 30000 >a.$s & ./deaf.sh l.txt >b.$s & trdecode -q a.$s b.$s | trstat -q -g tid -c count"
+		assert_success
+		quiet
+		((${#lines[@]} == 3))
+		((after < 5000))
+	done
+	# one of them, or both, without a byte
+	mkfifo a b c d e f
+	live -w 0.5 "./slow.sh k.txt >a & exec trdecode -o x a b"
+	assert_success
+	[[ $(trfilter -c 1 x) == "$EVENTS" ]]
+	[[ $stderr == *'trdecode: b: ended by a signal before its first byte'* ]]
+	live 'exec trdecode -q -o y c d'
+	assert_success
+	[[ $(trfilter -q -c 1 y) == 0 ]]
+	# streams, one after another: the second is not waited for
+	trdecode -q -o k.trs k.txt
+	live -w 0.5 "./slow.sh k.trs 30000 >e & exec trfilter -o z 1 e f"
+	assert_success
+	assert [ -s z ]
+}
+
 @test "intervals by the wall clock end with the present one" {
 	live 'trdecode < <(./slow.sh k.txt) | trstat -q -c count -i 10s --wall'
 	assert_success

@@ -356,7 +356,8 @@ static int write_stream(struct run *r, const char *path)
 		status = run_fail(d, &w->error);
 	if (!d->quiet && status != STATUS_FAILED)
 		row_filter_report(&s->row_filter);
-	if (!d->quiet && status == STATUS_OK && !w->sent.events && !row_filter_any(&s->row_filter))
+	if (!d->quiet && status == STATUS_OK && !w->sent.events && !io_cut() &&
+	    !row_filter_any(&s->row_filter))
 		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET, "no events");
 	if (!d->quiet && status != STATUS_FAILED && io_left())
 		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET,

@@ -299,6 +299,47 @@ static int open_content(struct input *in, const struct decoder *const *decoders,
 	return open_tree(in, e);
 }
 
+static int ended_open(struct input *in, struct error *e)
+{
+	(void)e;
+	if (!in->decoding->quiet)
+		warn(in->name, NO_OFFSET, "ended by a signal before its first byte: no events");
+	return 0;
+}
+
+static int ended_info(struct input *in, struct trace_info *f, struct error *e)
+{
+	(void)in;
+	(void)f;
+	(void)e;
+	return 0;
+}
+
+static int ended_begin(struct input *in, struct error *e)
+{
+	(void)in;
+	(void)e;
+	return 0;
+}
+
+static int ended_run(struct input *in, uint64_t until, struct error *e)
+{
+	(void)in;
+	(void)until;
+	(void)e;
+	return 0;
+}
+
+/* Of a live source that a signal ended before its first byte, which is an empty recording of any
+ * format. */
+static const struct decoder ended = {.name = "ended",
+				     .raw_clock = true,
+				     .in_order = true,
+				     .open = ended_open,
+				     .info = ended_info,
+				     .begin = ended_begin,
+				     .run = ended_run};
+
 int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e)
 {
@@ -330,6 +371,8 @@ int input_open(struct input *in, const char *name, const char *format,
 		if (in->decoder)
 			close_file(in);
 	}
+	if (!in->decoder && !in->tree && !in->packed && !in->head_size && io_cut())
+		in->decoder = &ended;
 	return in->decoder ? 0 : unknown_format(in, format, decoders, e);
 }
 
@@ -352,7 +395,7 @@ int input_twice(char *const *names, int i, struct error *e)
 int input_same(const struct input *inputs, int i, struct error *e)
 {
 	for (int k = 0; k < i; k++)
-		if (inputs[k].file.device == inputs[i].file.device &&
+		if (inputs[i].decoder != &ended && inputs[k].file.device == inputs[i].file.device &&
 		    inputs[k].file.inode == inputs[i].file.inode)
 			return error_set(e, inputs[i].name, NO_OFFSET,
 					 "given twice%s%s: its events would be counted twice",
