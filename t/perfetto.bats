@@ -1110,7 +1110,96 @@ weights() {
 	[[ $(trdecode -q bad 2>/dev/null | trencode -q -t ndjson 2>/dev/null | jq -c 'select(.type == "gap") | .args.reason') == '"damage"' ]]
 }
 
-@test "probe: other formats are none, and -f perfetto takes a trace without sequences" {
+# bare FILE: make a trace of text on stdin, whose packets have no sequence
+bare() {
+	sed 's/^{/packet {/' | protoc --encode=m.Trace -I "$ROOT/t/proto" perfetto.proto >"$1"
+}
+
+@test "probe: a trace whose packets have no sequence is read, with what packets keep for later ones" {
+	tracks >tracks
+	cat tracks - >events <<-'END'
+		{ timestamp: 5 sequence_flags: 2 interned_data { event_names { iid: 1 name: "kept" } } trace_packet_defaults { track_event_defaults { track_uuid: 1 } } }
+		{ timestamp: 10 sequence_flags: 2 track_event { type: BEGIN name_iid: 1 } }
+		{ timestamp: 20 sequence_flags: 2 track_event { type: END } }
+	END
+	bare x <events
+	run -0 rows x
+	assert_line '0.000000010 8 worker kept {'
+	trace with <events
+	trencode -q -t ndjson <(trdecode -q x) >got
+	trencode -q -t ndjson <(trdecode -q with) | diff got -
+	# each kind of packet that a program is likely to write
+	while read -r event packet; do
+		bare x <<<"{ $packet }"
+		run -0 pipefail "trdecode -q x | trencode -q -t ndjson | jq -r .name"
+		assert_line "$event"
+	done <<-'END'
+		e timestamp: 9 track_event { type: INSTANT name: "e" track_uuid: 4 flow_ids: 7 debug_annotations { name: "x" double_value: 0.5 } }
+		softirq_entry ftrace_events { cpu: 1 event { timestamp: 7 pid: 8 softirq_entry { vec: 1 } } }
+		forks timestamp: 9 sys_stats { num_forks: 6 }
+		vm_rss_kb timestamp: 9 process_stats { processes { pid: 5 vm_rss_kb: 77 } }
+		android_log timestamp: 9 android_log { events { pid: 5 tid: 6 tag: "T" message: "m" } }
+	END
+	# the end of the first bytes is anywhere in a packet
+	for ((n = 2; n < 400; n++)); do
+		echo "{ timestamp: $n track_event { type: INSTANT name: \"an event of some length\" } }"
+	done | bare rest
+	python3 - <<-'END'
+		for i in range(44):
+		    event = b"\x48\x03\xba\x01" + bytes([i]) + b"x" * i
+		    packet = b"\x40\x01\x5a" + bytes([len(event)]) + event
+		    open("at%02d" % i, "wb").write(b"\n" + bytes([len(packet)]) + packet + open("rest", "rb").read())
+	END
+	for file in at*; do
+		run -0 trdecode --info "$file"
+		assert_line --regexp '^packets +399$'
+	done
+}
+
+@test "probe: other messages of Protocol Buffers are no trace" {
+	# lists of messages in field 1, with the shapes of OTLP, of tf.train.Example, and of descriptors
+	python3 - <<-'END'
+		import random
+		def varint(n):
+		    out = b""
+		    while n > 127:
+		        out += bytes([n & 127 | 128])
+		        n >>= 7
+		    return out + bytes([n])
+		def field(number, value):
+		    if isinstance(value, int):
+		        return varint(number << 3) + varint(value)
+		    if isinstance(value, float):
+		        return varint(number << 3 | 1) + bytes(8)
+		    if isinstance(value, str):
+		        value = value.encode()
+		    return varint(number << 3 | 2) + varint(len(value)) + value
+		def message(*fields):
+		    return b"".join(field(number, value) for number, value in fields)
+		span = message((1, b"0123456789abcdef"), (2, b"01234567"), (5, "name"), (6, 1), (7, 0.5))
+		scope = message((1, message((1, "lib"), (2, "1.0"))), (2, span))
+		feature = message((1, "key"), (2, message((1, message((1, "value"))))))
+		files = [message((1, message((2, scope)))), message((1, message((1, message((1, "a"))), (2, scope)))),
+		         message((1, message((1, feature)))), message((1, message((1, "name"), (2, 3)))), message((1, message((1, 5), (2, "x")))),
+		         message((1, message((1, "only")))), message((1, message((11, "text"), (8, 3))))]
+		random.seed(5)
+		def some(depth):
+		    return message(*((random.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 15)), random.choice(
+		        (random.randrange(1 << 20), 0.5, "text", "", "some longer text", some(depth - 1) if depth else 7)))
+		        for _ in range(random.randrange(1, 5))))
+		files += [message(*((1, some(3)) for _ in range(random.randrange(1, 4)))) for _ in range(60)]
+		files += [b"\n" + varint(n) + bytes(random.randrange(256) for _ in range(n)) for n in range(2, 200, 7)]
+		for i, data in enumerate(files):
+		    open("other%03d" % i, "wb").write(data)
+	END
+	protoc --descriptor_set_out=descriptors -I "$ROOT/t/proto" perfetto.proto
+	for file in other* descriptors; do
+		run trdecode -q --info "$file"
+		refute_output --regexp 'format +perfetto'
+	done
+}
+
+@test "probe: other formats are none, and -f perfetto takes any packets" {
 	printf '\n\n\nplain text\n' >text
 	run -2 trdecode text
 	printf '\n\x04\x08\x01\x10\x02\n\x04\x08\x03\x10\x04' >profile

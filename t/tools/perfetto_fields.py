@@ -3,8 +3,8 @@
 usage: perfetto_fields.py TRDECODE ROOT
 The table of left_out.c must be that of t/proto/perfetto_fields.proto. Of a trace with every field, the remark must name
 those that are left out, with their counts. A field that is read must change the stream: a trace without it gives
-another one. A counter of vmstat has the name of the enum. The names and numbers of packets and events are those of
-t/proto/perfetto.proto."""
+another one. The probe must know the wire types of fields, and a counter of vmstat has the name of its enum. The names and
+numbers of packets and events are those of t/proto/perfetto.proto."""
 import collections
 import json
 import os
@@ -14,8 +14,8 @@ import subprocess
 import sys
 
 TRDECODE, ROOT = sys.argv[1:]
-PRIMITIVES = set("uint64 int64 uint32 int32 bool string bytes double float fixed64 TrackEvent.Type".split())
-Field = collections.namedtuple("Field", "number name type packed")
+PRIMITIVES = set("uint64 int64 uint32 int32 bool string bytes double float fixed64 Type".split())
+Field = collections.namedtuple("Field", "number name type packed many")
 faults = []
 
 
@@ -31,8 +31,10 @@ def messages_of(path):
             scope.append(token.split()[1] if token.startswith("message") else "")
             found.setdefault(".".join(filter(None, scope)), {})
         else:
-            kind, name, number, rest = re.match(r"(?:optional |repeated )?([\w.]+) (\w+) = (\d+)([^;]*);", token).groups()
-            found[".".join(filter(None, scope))][name] = Field(int(number), name, kind, "packed" in rest)
+            many, kind, name, number, rest = re.match(
+                r"(optional |repeated )?([\w.]+) (\w+) = (\d+)([^;]*);", token).groups()
+            found[".".join(filter(None, scope))][name] = Field(
+                int(number), name, kind, "packed" in rest, many == "repeated ")
     for message, fields in found.items():
         for name, f in fields.items():
             scopes = message.split(".")
@@ -47,8 +49,8 @@ ALL = messages_of("perfetto.proto")
 for message, fields in KNOWN.items():
     ALL.setdefault(message, {}).update(fields)
 ALL["FtraceEventBundle"]["event"] = KNOWN["FtraceEventBundle"]["event"]._replace(type="FtraceEvent")
-ALL["FtraceEvent"]["funcgraph_entry"] = Field(437, "funcgraph_entry", "FuncgraphEntryFtraceEvent", False)
-ALL["FtraceEvent"]["funcgraph_exit"] = Field(438, "funcgraph_exit", "FuncgraphExitFtraceEvent", False)
+ALL["FtraceEvent"]["funcgraph_entry"] = Field(437, "funcgraph_entry", "FuncgraphEntryFtraceEvent", False, False)
+ALL["FtraceEvent"]["funcgraph_exit"] = Field(438, "funcgraph_exit", "FuncgraphExitFtraceEvent", False, False)
 for message, name, kind in (
         ("TrackEvent", "legacy_event", "TrackEvent.LegacyEvent"), ("TrackEvent", "source_location", "SourceLocation"),
         ("Packet", "android_log", "AndroidLogPacket"), ("Packet", "process_descriptor", "ProcessDescriptor"),
@@ -380,6 +382,29 @@ def check_read():
         faults.append("%s.%s: %s" % (message, name, "read without effect" if found[message, name] else "not in the trace"))
 
 
+# --- the probe ---
+
+def wire_of(f):
+    if f.type in ("double", "fixed64"):
+        return "r"
+    if f.type in PRIMITIVES - {"string", "bytes"}:
+        return "l" if f.many else "n"
+    return "m"
+
+
+def check_wires():
+    """The wires of a payload in perfetto.c are those of the fields of its message."""
+    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto/perfetto.c")).read()
+    for name, wires in re.findall(r'{\w+,\s*"(\w+)",\s*"([a-z-]+)"}', text):
+        message = ALL["Packet"][name].type
+        fields = KNOWN.get(message) or ALL[message]
+        want = {f.number: wire_of(f) for f in fields.values() if f.number < 1000}
+        have = {number: wire for number, wire in enumerate(wires, 1) if wire != "-"}
+        # the .proto does not have all fields of events
+        if message in KNOWN and have != want or not want.items() <= have.items():
+            faults.append("the wires of %s are %s, not %s" % (message, have, want))
+
+
 # --- names of counters ---
 
 def check_vmstat():
@@ -399,6 +424,7 @@ def check_vmstat():
 
 check_left_out()
 check_read()
+check_wires()
 check_vmstat()
 print("\n".join(faults))
 sys.exit(bool(faults))

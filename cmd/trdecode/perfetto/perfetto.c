@@ -30,49 +30,118 @@ static bool is_compressed(struct protobuf_view packet)
 	       (packet.at[0] << 8 | packet.at[1]) % 31 == 0;
 }
 
-/* The names of payloads that are known. */
-static const char *kind_name(uint32_t kind)
+/* A payload that is known. wires: of its fields from 1 on, 'n' a number, 'm' a message or text, 'l'
+ * a list of numbers, packed or not, 'r' eight bytes, '-' none; NULL: the probe does not look at
+ * them. */
+struct payload {
+	uint32_t number;
+	const char *name, *wires;
+};
+
+/* Source of the wires: protos/perfetto/trace of the project perfetto. */
+static const struct payload *find_payload(uint32_t number)
 {
-	static const struct {
-		uint32_t kind;
-		const char *name;
-	} names[] = {
-		{0, "no payload"},
-		{PACKET_FTRACE, "ftrace_events"},
-		{PACKET_PROCESS_TREE, "process_tree"},
-		{4, "inode_file_map"},
-		{PACKET_CHROME_EVENTS, "chrome_events"},
-		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot"},
-		{PACKET_SYS_STATS, "sys_stats"},
-		{PACKET_PROCESS_STATS, "process_stats"},
-		{PACKET_TRACK_EVENT, "track_event"},
-		{PACKET_TRACE_CONFIG, "trace_config"},
-		{34, "ftrace_stats"},
-		{PACKET_TRACE_STATS, "trace_stats"},
-		{36, "synchronization_marker"},
-		{PACKET_PROFILE, "profile_packet"},
-		{PACKET_ANDROID_LOG, "android_log"},
-		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor"},
-		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor"},
-		{45, "system_info"},
-		{46, "trigger"},
-		{PACKET_PACKAGES, "packages_list"},
-		{PACKET_COMPRESSED, "compressed_packets"},
-		{PACKET_STREAMING_PROFILE, "streaming_profile_packet"},
-		{PACKET_TRACK_DESCRIPTOR, "track_descriptor"},
-		{PACKET_MODULE_SYMBOLS, "module_symbols"},
-		{PACKET_PERF_SAMPLE, "perf_sample"},
-		{67, "cpu_info"},
-		{69, "service_event"},
-		{PACKET_FRAME_TIMELINE, "frame_timeline_event"},
-		{89, "trace_uuid"},
-		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets"},
+	static const struct payload payloads[] = {
+		{0, "no payload", NULL},
+		{PACKET_FTRACE, "ftrace_events", "nmnmnnnmnnm"},
+		{PACKET_PROCESS_TREE, "process_tree", "mmn"},
+		{4, "inode_file_map", NULL},
+		{PACKET_CHROME_EVENTS, "chrome_events", NULL},
+		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot", "mn"},
+		{PACKET_SYS_STATS, "sys_stats", "mmmnnmnmnmlmmmmmlm"},
+		{PACKET_PROCESS_STATS, "process_stats", "mn"},
+		{PACKET_TRACK_EVENT, "track_event",
+		 "nnlmmm-nnnnl---nn--nmmmmmmmmmnlmmnml-mmmml-rlrrrmm-nmnmnr"},
+		{PACKET_TRACE_CONFIG, "trace_config", NULL},
+		{34, "ftrace_stats", NULL},
+		{PACKET_TRACE_STATS, "trace_stats", NULL},
+		{36, "synchronization_marker", NULL},
+		{PACKET_PROFILE, "profile_packet", "mmmmmnn"},
+		{PACKET_ANDROID_LOG, "android_log", "mm"},
+		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor", "nmnnnmnm"},
+		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor", "nnnnmnnn"},
+		{45, "system_info", NULL},
+		{46, "trigger", NULL},
+		{PACKET_PACKAGES, "packages_list", "mnn"},
+		{PACKET_COMPRESSED, "compressed_packets", NULL},
+		{PACKET_STREAMING_PROFILE, "streaming_profile_packet", "lln"},
+		{PACKET_TRACK_DESCRIPTOR, "track_descriptor", "nmmmnmmmnmnnmmnmnmnn"},
+		{PACKET_MODULE_SYMBOLS, "module_symbols", "mmm"},
+		{PACKET_PERF_SAMPLE, "perf_sample", "nnnnnnl--------nnnm"},
+		{67, "cpu_info", NULL},
+		{69, "service_event", NULL},
+		{PACKET_FRAME_TIMELINE, "frame_timeline_event", "mmmmm"},
+		{89, "trace_uuid", NULL},
+		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets", NULL},
 	};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (names[i].kind == kind)
-			return names[i].name;
+	for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++)
+		if (payloads[i].number == number)
+			return &payloads[i];
 	return NULL;
+}
+
+/* Test for a wire type of a kind of wires. */
+static bool is_wire(char kind, enum protobuf_wire wire)
+{
+	switch (kind) {
+	case 'n': return wire == PROTOBUF_VARINT;
+	case 'm': return wire == PROTOBUF_LENGTH;
+	case 'r': return wire == PROTOBUF_FIXED64;
+	case 'l': return wire == PROTOBUF_LENGTH || wire == PROTOBUF_VARINT;
+	}
+	return false;
+}
+
+/* Test whether a message has fields, and only such as the wires have. Fields beyond the wires are
+ * messages if more is true, else none. */
+static bool has_wires(struct protobuf_view message, const char *wires, bool more)
+{
+	const uint32_t n = (uint32_t)strlen(wires);
+	struct protobuf_field f;
+	unsigned fields = 0;
+	int got;
+
+	for (; (got = protobuf_next(&message, &f)) > 0; fields++)
+		if (!is_wire(f.number <= n ? wires[f.number - 1] : more ? 'm' : '-', f.wire))
+			return false;
+	return !got && fields;
+}
+
+/* Test whether events of ftrace have a time and an event. */
+static bool has_ftrace_events(struct protobuf_view bundle)
+{
+	struct protobuf_field f;
+	unsigned events = 0;
+
+	while (protobuf_next(&bundle, &f) > 0)
+		if (f.number == BUNDLE_EVENT && (events++, !has_wires(f.bytes, "nnmmn", true)))
+			return false;
+	return events;
+}
+
+/* Test for a sound packet that no other message of Protocol Buffers is likely to have: a known
+ * payload has the fields of its kind. The numbers of some payloads are those of fields that most
+ * messages have: these need a time, or events. */
+static bool is_likely(struct protobuf_view packet)
+{
+	const struct payload *payload = NULL;
+	struct protobuf_field f, content = {0};
+	bool has_time = false;
+
+	while (protobuf_next(&packet, &f) > 0) {
+		const struct payload *known = find_payload(f.number);
+
+		has_time |= f.number == PACKET_TIMESTAMP;
+		if (!known || !known->wires)
+			continue;
+		payload = known;
+		content = f;
+	}
+	if (!payload || !has_wires(content.bytes, payload->wires, false))
+		return false;
+	return payload->number == PACKET_FTRACE ? has_ftrace_events(content.bytes)
+						: has_time || payload->number > 15;
 }
 
 /* Test the field that the end of the first bytes cuts, and all after it: the message of a known
@@ -93,7 +162,7 @@ static bool is_known_payload(struct protobuf_view message, uint64_t size)
 		return false;
 	number = (uint32_t)(key >> 3);
 	if (!number ||
-	    (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !kind_name(number)))
+	    (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !find_payload(number)))
 		return false;
 	while (protobuf_next(&message, &f) > 0)
 		fields++;
@@ -101,37 +170,59 @@ static bool is_known_payload(struct protobuf_view message, uint64_t size)
 	return fields || (protobuf_varint(&message, &key) && (key & 7) == PROTOBUF_LENGTH);
 }
 
+/* What the probe finds in packets. */
+enum { FOUND_SERVICE = 1, FOUND_LIKELY = 2, FOUND_CUT = 4 };
+
+/* Take a packet from the first bytes, and set bits of *found. Returns false if there is none. */
+static bool probe_packet(struct protobuf_view *rest, bool first, unsigned *found)
+{
+	enum { LONGEST = 10 }; /* of a length */
+	struct protobuf_view message;
+	uint64_t length;
+	bool cut;
+
+	if (*rest->at++ != (TRACE_PACKET << 3 | PROTOBUF_LENGTH))
+		return false;
+	if (!protobuf_varint(rest, &length)) {
+		cut = protobuf_size(*rest) < LONGEST;
+		rest->at = rest->end;
+		return cut && !first;
+	}
+	if (!length && first)
+		return false;
+	cut = length > protobuf_size(*rest);
+	message = (struct protobuf_view){rest->at, cut ? rest->end : rest->at + length};
+	if (!packet_is_sound(message, cut, false))
+		return false;
+	if (packet_is_sound(message, cut, true) || is_compressed(message))
+		*found |= FOUND_SERVICE;
+	else if (!cut && is_likely(message))
+		*found |= FOUND_LIKELY;
+	if (cut && is_known_payload(message, length))
+		*found |= FOUND_CUT;
+	rest->at = message.end;
+	return true;
+}
+
 /* Test the packets in the first bytes: each field has the wire type of its number, and is there at
- * most once. What is after one that the service wrote may be damaged. With -f accept any packet. */
+ * most once. Packets of a service have a sequence, and what is after one may be damaged. Of packets
+ * without, which a program wrote, all in the first bytes are sound. With -f accept any packet. */
 static enum bid perfetto_probe(const struct input *in)
 {
 	struct protobuf_view rest = {in->head, in->head};
-	bool chance = in->format && !strcmp(in->format, "perfetto"), sure = false;
-	unsigned packets = 0;
+	bool any = in->format && !strcmp(in->format, "perfetto"), good = true;
+	unsigned found = 0;
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
-	for (rest.end += in->head_size; rest.at < rest.end; packets++) {
-		struct protobuf_view message;
-		uint64_t length;
-		bool cut;
-
-		if (*rest.at++ != (TRACE_PACKET << 3 | PROTOBUF_LENGTH))
-			break;
-		if (!protobuf_varint(&rest, &length) || (!length && !packets))
-			break;
-		cut = length > protobuf_size(rest);
-		message = (struct protobuf_view){rest.at, cut ? rest.end : rest.at + length};
-		if (!packet_is_sound(message, cut, false))
-			break;
-		sure |= packet_is_sound(message, cut, true) || is_compressed(message);
-		chance |= cut && is_known_payload(message, length);
-		rest.at = message.end;
-	}
-	/* packets of a service have a sequence */
-	if (sure)
+	rest.end += in->head_size;
+	while (good && rest.at < rest.end)
+		good = probe_packet(&rest, rest.at == in->head, &found);
+	if (found & FOUND_SERVICE)
 		return BID_LIKELY;
-	return chance && *in->head == (TRACE_PACKET << 3 | PROTOBUF_LENGTH) ? BID_CHANCE : BID_NONE;
+	if (found & FOUND_CUT || (good && found & FOUND_LIKELY))
+		return BID_CHANCE;
+	return any && *in->head == (TRACE_PACKET << 3 | PROTOBUF_LENGTH) ? BID_CHANCE : BID_NONE;
 }
 
 static int perfetto_open(struct input *in, struct error *e)
@@ -229,13 +320,13 @@ static uint32_t far_kind(const struct perfetto_counts *n, uint32_t i, uint64_t *
 /* Print the number of packets of a kind. */
 static void fact_kind(struct trace_info *info, uint32_t kind, uint64_t count)
 {
-	const char *name = kind_name(kind);
+	const struct payload *payload = find_payload(kind);
 	char text[80];
 
 	if (!count)
 		return;
-	if (name)
-		snprintf(text, sizeof text, "%s %" PRIu64, name, count);
+	if (payload)
+		snprintf(text, sizeof text, "%s %" PRIu64, payload->name, count);
 	else
 		snprintf(text, sizeof text, "field %" PRIu32 " %" PRIu64, kind, count);
 	fact_item(info, "packet", text);
@@ -348,7 +439,7 @@ static void print_unread(struct perfetto *p)
 	int failed = 0;
 
 	for (uint32_t i = 1; i < PERFETTO_KINDS && !failed; i++) {
-		if (!n->kinds[i] || kind_name(i))
+		if (!n->kinds[i] || find_payload(i))
 			continue;
 		count += n->kinds[i];
 		failed = add_unread(&b, i, n->kinds[i]);
