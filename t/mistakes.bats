@@ -150,6 +150,7 @@ mistakes() {
 		trstat -g nxt_comm sched.trs|did you mean 'next_comm'?
 		trstat -c 'sum(priro)' sched.trs|did you mean 'prio'?
 		trstat -c totl fib.trs|did you mean 'total'?
+		trstat -c 'total(name == "fib")' fib.trs|column 'total' takes no parentheses
 		trstat -s totl fib.trs|did you mean 'total'?
 		trstat --hist=priro sched.trs|did you mean 'prio'?
 		trstat --fail-if 'p99(nam == "fib") > 5ms' fib.trs|did you mean 'name'?

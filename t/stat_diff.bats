@@ -132,6 +132,24 @@ field() {
 	run -0 trstat -q --diff --fail-if changed a.trs a.trs
 }
 
+@test "--fail-if: a word in a condition is refused, with the condition that compares the verdict" {
+	for word in slower faster new gone changed; do
+		for condition in "$word(name == \"commit\")" "!$word" "$word && total_b > 1" "$word > 5"; do
+			run -2 --separate-stderr trstat --diff --fail-if "$condition" a.trs b.trs
+			[[ $stderr == *"takes the word '$word' alone; a condition compares the verdict, as in 'verdict == "* ]] || fail "$stderr"
+		done
+	done
+	run -2 --separate-stderr trstat --diff --fail-if '!slower' a.trs b.trs
+	# the condition of the message
+	run -3 trstat -q --diff --fail-if "$(sed "s/.*as in '//; s/'\$//" <<<"$stderr")" a.trs b.trs
+	run -2 --separate-stderr trstat --diff --fail-if 'Slower' a.trs b.trs
+	[[ $stderr == *"not 'Slower'; did you mean 'slower'?" ]]
+	run -2 --separate-stderr trstat --diff --fail-if 'totl > 5' a.trs b.trs
+	[[ $stderr == *"not 'totl'; did you mean 'total'?" ]]
+	run -2 --separate-stderr trstat --diff -s slower a.trs b.trs
+	[[ $stderr == *"not 'slower'"* && $stderr != *'did you mean'* ]]
+}
+
 @test "--fail-if tests the columns of the rows" {
 	# commit: p99 from 139 to 159 us (14.4 %), total from 4780 to 5580 us (16.7 %)
 	while IFS='|' read -r status condition; do

@@ -161,8 +161,6 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 		snprintf(nearest.name, sizeof nearest.name, "%.*s", NEAREST_SIZE - 1, name + 4);
 	if (synonym)
 		snprintf(nearest.name, sizeof nearest.name, "%s", synonym);
-	if (!strcmp(nearest.name, name))
-		nearest.name[0] = '\0';
 	if (word && strlen(name) < NEAREST_SIZE)
 		snprintf(quote, sizeof quote, "; quote a text: \"%s\"", name);
 	error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,

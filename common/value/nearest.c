@@ -103,6 +103,11 @@ void nearest_offer(struct nearest *n, const char *name, size_t size)
 
 	if (!size || size >= NEAREST_SIZE || n->size >= NEAREST_SIZE)
 		return;
+	if (size == n->size && !memcmp(name, n->word, size)) {
+		n->distance = 0;
+		n->name[0] = '\0';
+		return;
+	}
 	d = distance_to(n, name, size);
 	/* "sched_switch" for "sched:sched_switch" */
 	if (colon && !memchr(n->word, ':', n->size))

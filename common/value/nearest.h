@@ -17,7 +17,7 @@ struct nearest {
 };
 
 void nearest_begin(struct nearest *n, const char *word, size_t size);
-/* Take a known name into account. */
+/* Take a known name into account. If it is the word, the word is not misspelt: there is no hint. */
 void nearest_offer(struct nearest *n, const char *name, size_t size);
 /* Take blank-separated names into account. */
 void nearest_offer_words(struct nearest *n, const char *words);

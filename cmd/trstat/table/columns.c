@@ -169,6 +169,9 @@ static int unknown_column(const char *s, size_t n, struct error *e)
 	char known[COLUMN_WORDS_SIZE] = "", near[COLUMN_WORDS_SIZE] = "";
 	struct nearest nearest;
 
+	if (open && named_type(s, (size_t)(open - s)))
+		return error_set(e, NULL, NO_OFFSET, "column '%.*s' takes no parentheses: '%.*s'",
+				 (int)(open - s), s, (int)(n < 64 ? n : 64), s);
 	columns_add_words(known, sizeof known);
 	/* sum(F) is like sum */
 	for (size_t i = 0, at = 0; known[i]; i++)

@@ -32,6 +32,15 @@ static enum column_unit unit_of(const struct diff *d, size_t cell)
 
 /* --- parsing --- */
 
+/* Refuse a word of --fail-if in a condition. Returns -1. */
+static int refuse_word(struct lexer *l, const struct operand *o)
+{
+	return lexer_error(l, o->column,
+			   "--fail-if takes the word '%s' alone; a condition compares the verdict, "
+			   "as in 'verdict == \"%s\" && total_b > 1ms'",
+			   o->name, strcmp(o->name, "changed") ? o->name : "slower");
+}
+
 static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 {
 	const struct diff_alarms *all = ctx;
@@ -41,7 +50,7 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 	size_t at;
 
 	if (cell < 0)
-		return -1;
+		return diff_fail_if(&(struct diff_options){0}, o->name) ? refuse_word(l, o) : -1;
 	if (!quoted && l->token.kind == TOKEN_OPEN)
 		return lexer_error(l, l->token.column,
 				   "with --diff a condition on keys is joined with &&, as in 'name "

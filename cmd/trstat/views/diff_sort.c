@@ -105,9 +105,11 @@ int diff_find_cell(const struct diff *d, const struct diff_cells *cells, const c
 			return (int)i;
 		nearest_offer(&nearest, cells->names[i], strlen(cells->names[i]));
 	}
-	for (size_t i = 0; i < c->printed; i++)
+	for (size_t i = 0; i < c->printed; i++) {
 		if (strlen(c->column[i].name) == n && !memcmp(c->column[i].name, name, n))
 			return (int)(d->groups.keys + 3 * i + 1);
+		nearest_offer(&nearest, c->column[i].name, strlen(c->column[i].name));
+	}
 	return error_set(e, NULL, NO_OFFSET,
 			 "%s takes keys of -g, columns such as %s, %s_a and %s_change, shift, "
 			 "effect, p and verdict with --diff, not '%.*s'%s",

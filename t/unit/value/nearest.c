@@ -45,5 +45,9 @@ int main(void)
 	suggests("comn", "comm comn_of", "comm");
 	/* a suffix is nearer than two characters */
 	suggests("switch", "svitsh sched_switch", "sched_switch");
+	/* the word itself is no misspelling, before and after names that are like it */
+	suggests("slower", "slower faster slow", "");
+	suggests("total", "totals total", "");
+	suggests("total", "total totals", "");
 	return done();
 }
