@@ -131,6 +131,37 @@ quiet() {
 	assert_output 'trdecode: <stdin>: empty, not a trace'
 }
 
+@test "a live source that a signal ends within its header is an empty recording" {
+	local f n
+	trdecode -q -o fib.trs "$DATA/uftrace/fib"
+	trencode -q -t perfetto -o fib.pf fib.trs
+	gzip -c k.txt >k.gz
+	tar -cf fib.tar -C "$DATA/uftrace" fib
+	{ echo '# tracer: nop'; echo '#'; cat k.txt; } >heading.txt
+	# bytes of a marker, and of headers that are recognised: of perf and trace.dat to a pipe, and others
+	for f in k.txt:12 heading.txt:20 fib.trs:5 fib.pf:5 fib.tar:600 k.gz:3 k.gz:40 "$DATA/perf/pipe-zstd.data:"{5,16,60} \
+		"$DATA/trace-cmd/names-of-sched-switch.dat:"{5,14}; do
+		n=${f##*:}
+		live "./slow.sh ${f%:*} $n | trdecode | trstat -q -c count"
+		assert_success
+		((${#lines[@]} == 1 && ${#stderr_lines[@]} == 1))
+		[[ ${stderr_lines[0]} == "trdecode: <stdin>: "*"no events"* ]]
+	done
+	[[ ${stderr_lines[0]} == *'ended by a signal within its header: no events ('* ]]
+	live './slow.sh k.txt 12 | trdecode --no-unwind -o x'
+	assert_success
+	assert_equal "${stderr_lines[*]}" 'trdecode: <stdin>: ended by a signal after 12 bytes, too few to recognise its format: no events'
+	[[ $(trfilter -q -c 1 x) == 0 ]]
+	# content that is no trace
+	echo 'usage: recorder [-o FILE]' >usage
+	live './slow.sh usage | trdecode | trstat -q -c count'
+	assert_failure 2
+	assert_equal "${stderr_lines[*]}" 'trdecode: <stdin>: not a trace of a known format'
+	# a program that failed
+	live './slow.sh usage | trdecode | trdecode -f stream -o y'
+	assert_failure 2
+}
+
 @test "several live inputs end with one signal" {
 	local s
 	sed 's/task-1 /task-2 /' k.txt >l.txt

@@ -267,7 +267,7 @@ static int check_format_option(const struct input *inputs, int n, const char *op
 			       const char *format, struct error *e)
 {
 	for (int i = 0; i < n; i++)
-		if (!strcmp(inputs[i].decoder->name, format))
+		if (input_ended_early(&inputs[i]) || !strcmp(inputs[i].decoder->name, format))
 			return 0;
 	return error_set(e, NULL, NO_OFFSET, "%s has no effect on %s; it is for %s", option,
 			 inputs[0].decoder->name, format);
@@ -305,7 +305,7 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 	for (int i = 0; i < n; i++) {
 		if (input_twice(names, i, &e) ||
 		    input_open(&inputs[i], names[i], s->format, s->decoders, d, &e) ||
-		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
+		    input_same(inputs, i, &e) || input_open_trace(&inputs[i], &e))
 			return run_fail(d, &e);
 	}
 	if (check_format_options(inputs, n, s, &e) || check_raw_clock(inputs, n, s, &e))
@@ -356,8 +356,8 @@ static int write_stream(struct run *r, const char *path)
 		status = run_fail(d, &w->error);
 	if (!d->quiet && status != STATUS_FAILED)
 		row_filter_report(&s->row_filter);
-	if (!d->quiet && status == STATUS_OK && !w->sent.events && !io_cut() &&
-	    !row_filter_any(&s->row_filter))
+	if (!d->quiet && status == STATUS_OK && !w->sent.events &&
+	    !row_filter_any(&s->row_filter) && !(r->n == 1 && input_ended_early(r->inputs)))
 		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET, "no events");
 	if (!d->quiet && status != STATUS_FAILED && io_left())
 		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET,

@@ -13,10 +13,12 @@
 #include "common/stream/reader.h"
 #include "cmd/trdecode/input/decompress.h"
 #include "common/util/io.h"
+#include "common/util/memory.h"
 
 enum {
 	LIVE_PAUSE = 20, /* ms without bytes after which a live text is probed */
 	HEAD_SIZE = 4096,
+	HEADER_SIZE = 16,	     /* by which each binary format is recognised */
 	HEAD_SIZE_ZSTD = 132 * 1024, /* of its first block, before whose end zstd unpacks nothing */
 };
 
@@ -301,9 +303,8 @@ static int open_content(struct input *in, const struct decoder *const *decoders,
 
 static int ended_open(struct input *in, struct error *e)
 {
+	(void)in;
 	(void)e;
-	if (!in->decoding->quiet)
-		warn(in->name, NO_OFFSET, "ended by a signal before its first byte: no events");
 	return 0;
 }
 
@@ -311,13 +312,6 @@ static int ended_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	(void)in;
 	(void)f;
-	(void)e;
-	return 0;
-}
-
-static int ended_begin(struct input *in, struct error *e)
-{
-	(void)in;
 	(void)e;
 	return 0;
 }
@@ -330,15 +324,70 @@ static int ended_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-/* Of a live source that a signal ended before its first byte, which is an empty recording of any
- * format. */
+/* Of a live source that a signal ended before its first byte or within its header, which is an
+ * empty recording of any format. */
 static const struct decoder ended = {.name = "ended",
 				     .raw_clock = true,
 				     .in_order = true,
 				     .open = ended_open,
 				     .info = ended_info,
-				     .begin = ended_begin,
+				     .begin = ended_open,
 				     .run = ended_run};
+
+bool input_ended_early(const struct input *in)
+{
+	return in->decoder == &ended;
+}
+
+/* Make an input empty that a signal ended where its remark says. Returns 0. */
+static int end_early(struct input *in, const char *fmt, ...)
+{
+	char where[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(where, sizeof where, fmt, ap);
+	va_end(ap);
+	if (!in->decoding->quiet)
+		warn(in->name, NO_OFFSET, "ended by a signal %s", where);
+	if (in->decoder && in->state)
+		in->decoder->close(in);
+	in->state = NULL;
+	in->decoder = &ended;
+	in->next = UINT64_MAX;
+	return 0;
+}
+
+/* Find the decoder of an operand that is open. */
+static int find_decoder(struct input *in, const struct stat *st,
+			const struct decoder *const *decoders, struct error *e)
+{
+	const char *format = in->format;
+
+	if (S_ISDIR(st->st_mode) ? open_tree(in, e) : open_content(in, decoders, e))
+		return -1;
+	if (!in->decoder)
+		in->decoder = probe_decoders(in, format, decoders);
+	if (!in->decoder && !in->tree && !in->packed && S_ISREG(st->st_mode) &&
+	    strcmp(in->name, "<stdin>")) {
+		struct error none;
+
+		/* a directory that cannot be read is treated as one that is not a trace */
+		if (!open_part(in, &none))
+			in->decoder = probe_decoders(in, format, decoders);
+		if (in->decoder)
+			close_file(in);
+	}
+	return in->decoder ? 0 : unknown_format(in, format, decoders, e);
+}
+
+/* Test whether the bytes read so far can be the beginning of any format: they end within the first
+ * line, or are fewer than a header has. */
+static bool may_begin_any(const struct input *in, const struct decoder *const *decoders)
+{
+	return !probe_decoders(in, NULL, decoders) &&
+	       (in->head_size < HEADER_SIZE || !memchr(in->head, '\n', in->head_size));
+}
 
 int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e)
@@ -354,26 +403,36 @@ int input_open(struct input *in, const char *name, const char *format,
 	e->what[0] = '\0';
 	if (open_file(in, name, &st, e))
 		return -1;
-	if (S_ISDIR(st.st_mode)) {
-		if (open_tree(in, e))
-			return -1;
-	} else if (open_content(in, decoders, e)) {
+	if (!find_decoder(in, &st, decoders, e))
+		return 0;
+	if (!io_cut() || memory_failed())
 		return -1;
-	}
-	if (!in->decoder)
-		in->decoder = probe_decoders(in, format, decoders);
-	if (!in->decoder && !in->tree && !in->packed && S_ISREG(st.st_mode) && strcmp(name, "-")) {
-		struct error none;
+	if (in->tree || in->packed || tree_is_archive(in->head, in->head_size))
+		return end_early(in, "within its header: no events (%s)", e->what);
+	if (!in->head_size)
+		return end_early(in, "before its first byte: no events");
+	if (!may_begin_any(in, decoders))
+		return -1;
+	return end_early(in, "after %zu byte%s, too few to recognise its format: no events",
+			 in->head_size, in->head_size == 1 ? "" : "s");
+}
 
-		/* a directory that cannot be read is treated as one that is not a trace */
-		if (!open_part(in, &none))
-			in->decoder = probe_decoders(in, format, decoders);
-		if (in->decoder)
-			close_file(in);
-	}
-	if (!in->decoder && !in->tree && !in->packed && !in->head_size && io_cut())
-		in->decoder = &ended;
-	return in->decoder ? 0 : unknown_format(in, format, decoders, e);
+/* After an error of a decoder's open or begin: it is none if a signal cut the header. A stream
+ * records why it ends. */
+static int header_failed(struct input *in, const struct error *e)
+{
+	const struct writer *w = in->decoding->writer;
+
+	if (!io_cut() || memory_failed() || !e->what[0] || w->error.what[0] ||
+	    reader_is_stream(in->head, in->head_size))
+		return -1;
+	return end_early(in, "within its header: no events (%s)", e->what);
+}
+
+int input_open_trace(struct input *in, struct error *e)
+{
+	e->what[0] = '\0';
+	return in->decoder->open(in, e) ? header_failed(in, e) : 0;
 }
 
 bool input_is_file(int fd)
@@ -395,7 +454,8 @@ int input_twice(char *const *names, int i, struct error *e)
 int input_same(const struct input *inputs, int i, struct error *e)
 {
 	for (int k = 0; k < i; k++)
-		if (inputs[i].decoder != &ended && inputs[k].file.device == inputs[i].file.device &&
+		if (!input_ended_early(&inputs[i]) &&
+		    inputs[k].file.device == inputs[i].file.device &&
 		    inputs[k].file.inode == inputs[i].file.inode)
 			return error_set(e, inputs[i].name, NO_OFFSET,
 					 "given twice%s%s: its events would be counted twice",
@@ -452,7 +512,7 @@ void input_end_shared(struct input *in)
 int input_begin(struct input *in, struct error *e)
 {
 	e->what[0] = '\0';
-	if (in->decoder->begin(in, e))
+	if (in->decoder->begin(in, e) && header_failed(in, e))
 		return decoder_failed(in, e);
 	report_packed(in);
 	return 0;

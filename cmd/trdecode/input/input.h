@@ -15,6 +15,11 @@
  */
 int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e);
+/* Call the decoder's open. After a signal that ended the input within its header, the input is an
+ * empty recording, which a remark reports. */
+int input_open_trace(struct input *in, struct error *e);
+/* Test whether a signal ended the input before its first byte or within its header. */
+bool input_ended_early(const struct input *in);
 /* Fail if operand number i and an earlier operand are both standard input. */
 int input_twice(char *const *names, int i, struct error *e);
 /* Fail if operand number i is the same file as an earlier operand: each of its events would be

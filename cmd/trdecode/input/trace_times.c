@@ -80,7 +80,7 @@ static int pass_begin(struct pass *p, const struct trace_times *l, struct error 
 		in->fd = -1;
 		if (input_open(in, strcmp(name, "-") ? name : "/dev/stdin", l->format, l->decoders,
 			       &p->decoding, e) ||
-		    in->decoder->open(in, e)) {
+		    input_open_trace(in, e)) {
 			p->opened++;
 			return -1;
 		}
