@@ -184,7 +184,30 @@ load tables
 	# a call at a depth is inside no other one at this depth
 	run -0 trstat -t tsv -g depth -c total,self x.trs
 	lines 'depth total self' '0 100000 40000' '1 60000 30000' '2 30000 30000'
+	# a call inside a call of another caller; calls of two depths are one group
+	run -0 trstat -t tsv -g caller -c total,self x.trs
+	lines 'caller total self' ' 100000 40000' 'Source 60000 60000'
+	run -0 trstat -t tsv -g arg.detail,caller -c total x.trs
+	lines 'arg.detail caller total' 'a.h  100000' 'b.h Source 60000' 'a.h Source 30000'
+	run -0 trstat -t tsv -g 'bucket(depth,2)' -c total,self x.trs
+	lines 'bucket(depth,2) total self' '0 100000 70000' '2 30000 30000'
+	# one group of all calls
+	run -0 trstat -t tsv -g '' -c total,self x.trs
+	lines 'total self' '100000 100000'
 	# also in parts of a trace, each read alone: calls that were open before are known
 	trdecode --segment 4K "$DATA/uftrace/fib" | trsym -o many.trs
 	[ "$(trstat --partial -g tid -c total,count many.trs | trstat --merge -t tsv | sort)" = "$(trstat -g tid -c total,count -t tsv many.trs | sort)" ]
+}
+
+@test "recursion: a call without an argument is of no group of calls with the argument, whatever its number" {
+	# the functions have numbers from 1 on in the stream; a call without i counts by its function
+	python3 - >x.json <<-'END'
+		import json
+		calls = [{"pid": 1, "tid": 1, "ph": "X", "ts": 0, "dur": 100, "name": "f"}]
+		calls += [{"pid": 1, "tid": 1, "ph": "X", "ts": 10 + i, "dur": 1, "name": "f", "args": {"i": i}} for i in range(9)]
+		calls += [{"pid": 1, "tid": 1, "ph": "X", "ts": 30, "dur": 1, "name": "f"}]
+		print(json.dumps({"traceEvents": calls}))
+	END
+	run -0 pipefail 'trdecode x.json | trstat -t tsv -g arg.i -c total -s arg.i'
+	lines 'arg.i total' '0 1000' '1 1000' '2 1000' '3 1000' '4 1000' '5 1000' '6 1000' '7 1000' '8 1000' ' 100000'
 }

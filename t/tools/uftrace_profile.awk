@@ -1,8 +1,7 @@
 # The table of `trstat -g KEY -c count,total,self -t tsv` from `uftrace dump`, as trstat(1) defines the columns:
 # an independent model. usage: uftrace dump -d DIR | grep '\[' | sort -s -n -k 1,1 | awk -v key=KEY -f uftrace_profile.awk
 # KEY is name, tid, caller, depth or "" (one group). Times that a task was scheduled out within a call are calls.
-# A call inside another one of its group adds nothing to the total; with caller, depth and without a key the group is
-# that of the function.
+# A call inside another one of its group adds nothing to the total.
 function ns(time, part) {
 	split(time, part, ".")
 	return part[1] * 1000000000 + part[2]
@@ -16,7 +15,6 @@ function enter(name,    at) {
 	at = top[tid]++
 	names[tid, at] = name
 	groups[tid, at] = value(name, at ? names[tid, at - 1] : "", at)
-	inside[tid, at] = key == "tid" ? tid : name
 	begins[tid, at] = now
 	within[tid, at] = 0
 }
@@ -25,7 +23,7 @@ function leave(    at, i, k, duration, recursive) {
 	at = --top[tid]
 	duration = now - begins[tid, at]
 	for (i = 0; i < at; i++)
-		if (inside[tid, i] == inside[tid, at]) recursive = 1
+		if (groups[tid, i] == groups[tid, at]) recursive = 1
 	if (at)
 		within[tid, at - 1] += duration
 	k = groups[tid, at]

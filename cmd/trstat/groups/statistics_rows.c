@@ -11,7 +11,17 @@
  * A call is recursive if a call of its group is open below, as far as the enters show the groups. A
  * key that the enter does not show, such as a returned value, is replaced by the function. The
  * cells of an open call's group and whether it is recursive are in its data, after all others.
+ *
+ * The calls below a call are the same when it begins, when it ends and when a part of the trace
+ * begins between; so a part finds the same. Calls in the kernel are different: a call of their
+ * thread may end before them. At their end they are compared with those that are open then.
  */
+
+/* Test whether a key has another value in each call of a stack. */
+static bool is_depth(const struct key *k)
+{
+	return k->kind == BY_DEPTH && !k->transform;
+}
 
 bool statistics_by_group(const struct keys *k)
 {
@@ -38,13 +48,12 @@ bool statistics_by_group(const struct keys *k)
 		case BY_KIND: break;
 		/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
 		case BY_STACK: return false;
-		/* another one in each call of a stack */
-		case BY_DEPTH: return false;
-		/* an adopted call may have another one */
-		case BY_CALLER: return false;
-		default: finer = true;
+		default:
+			if (is_depth(&k->key[i]))
+				return false;
+			finer = true;
 		}
-	return finer || (k->count && !by_function);
+	return finer || !by_function;
 }
 
 static size_t group_cells_at(const struct statistics *s)
@@ -52,13 +61,17 @@ static size_t group_cells_at(const struct statistics *s)
 	return s->keys->begins + 2 * s->arguments + (s->where ? s->where->keys.begins : 0);
 }
 
-/* Make the cells of the group of a call that begins. */
-static int begin_group(struct statistics *s, const struct event *e, const struct key_cell *begun,
-		       struct key_cell *cells)
+/* Make the cells of the group of a call that begins, on top of a stack. What is below the lowest
+ * call in the kernel may change, and is left out. */
+static int begin_group(struct statistics *s, const struct event *e, const struct stack *stack,
+		       const struct key_cell *begun, struct key_cell *cells)
 {
 	struct event_ref ref = event_ref_of(e);
+	size_t below = stack->count - 1;
 
 	ref.entered = begun;
+	ref.level = (uint32_t)below + stack->unseen;
+	ref.caller = below ? stack->frames[below - 1].location : 0;
 	if (keys_cells(s->keys, s->dictionary, &s->groups.texts, &ref, cells))
 		return -1;
 	for (size_t i = 0; i < s->keys->count; i++) {
@@ -66,81 +79,109 @@ static int begin_group(struct statistics *s, const struct event *e, const struct
 
 		if (kind == BY_TIME || kind == BY_DURATION || kind == BY_SELF || kind == BY_CPU ||
 		    (kind == BY_FIELD && cells[i].kind == KEY_MISSING))
-			cells[i] = key_unsigned(e->location);
+			cells[i] = (struct key_cell){.kind = KEY_PENDING, .value = e->location};
 	}
 	return 0;
 }
 
-static bool is_of_group(const struct statistics *s, const struct stack *stack, size_t frame,
-			const struct key_cell *cells)
+static const struct key_cell *frame_cells(const struct statistics *s, const struct stack *stack,
+					  size_t frame)
 {
-	const struct key_cell *data = calls_data(&s->calls, stack, frame);
-
-	return key_cells_same(data + group_cells_at(s), cells, s->keys->count);
+	return (const struct key_cell *)calls_data(&s->calls, stack, frame) + group_cells_at(s);
 }
 
-/* Find one of the first n frames of a stack that is of a group, the outermost if no other group has
- * its hash. Returns its number + 1. If there is none, returns 0 and notes frame n as the outermost;
- * note false: there is no such frame. -1: out of memory. */
+/* Find the outermost of the first n frames of a stack that is of a group. Returns its number + 1.
+ * If there is none, returns 0 and notes frame n as the outermost; note false: there is no such
+ * frame. -1: out of memory. */
 static int is_group_open(struct statistics *s, const struct stack *stack, size_t n,
 			 const struct key_cell *cells, bool note)
 {
 	bool kernel = stack != s->calls.stacks[stack->number];
-	uint32_t hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) +
-			(2 * stack->number + kernel) * 0x9e3779b1u;
+	uint32_t thread = (2 * stack->number + kernel) * 0x9e3779b1u;
+	uint32_t hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) + thread;
 	uint32_t outermost = idmap_get(&s->recursion.outermost, hash);
+	const struct key_cell *other;
 
-	if (!outermost || outermost > n)
-		return note && idmap_set(&s->recursion.outermost, hash, (uint32_t)n + 1) ? -1 : 0;
-	if (is_of_group(s, stack, outermost - 1, cells))
-		return (int)outermost;
-	/* another group has this hash, and keeps the place while it is open */
-	for (size_t i = 0; i < n; i++)
-		if (is_of_group(s, stack, i, cells))
-			return (int)i + 1;
-	return 0;
+	if (outermost && outermost <= n && stack->frames[outermost - 1].begun) {
+		other = frame_cells(s, stack, outermost - 1);
+		if (key_cells_same(other, cells, s->keys->count))
+			return (int)outermost;
+		/* a group with the same hash keeps the place while it is open */
+		if (key_cells_hash(&s->groups.texts, other, s->keys->count) + thread == hash) {
+			for (size_t i = outermost; i < n; i++)
+				if (stack->frames[i].begun &&
+				    key_cells_same(frame_cells(s, stack, i), cells, s->keys->count))
+					return (int)i + 1;
+			return 0;
+		}
+	}
+	return note && idmap_set(&s->recursion.outermost, hash, (uint32_t)n + 1) ? -1 : 0;
 }
 
-/* Note the group of a call that begins, and whether a call of the group is open below: in its
- * stack, or, if that is the kernel's, in the stack of the thread. */
+enum { RECURSIVE_NO, RECURSIVE_YES, RECURSIVE_ASK }; /* ASK: in the kernel, decided at the end */
+
+/* Note the group of a call that begins, and whether a call of the group is open below. */
 static int note_group(struct statistics *s, const struct event *e, const struct stack *stack,
 		      struct key_cell *data)
 {
 	struct key_cell *cells = data + group_cells_at(s), *recursive = cells + s->keys->count;
-	const struct stack *below = s->calls.stacks[stack->number];
+	bool kernel = stack != s->calls.stacks[stack->number];
 	int got;
 
-	if (begin_group(s, e, data, cells))
+	if (begin_group(s, e, stack, data, cells))
 		return -1;
 	got = is_group_open(s, stack, stack->count - 1, cells, true);
-	if (!got && below && below != stack) {
-		got = is_group_open(s, below, below->count, cells, false);
-		/* calls of the thread that began later are not below a call in the kernel */
-		if (got > 0 && below->frames[got - 1].start > e->time)
-			got = 0;
-	}
-	*recursive = key_unsigned(got > 0);
+	*recursive = key_unsigned(got > 0 ? RECURSIVE_YES : kernel ? RECURSIVE_ASK : RECURSIVE_NO);
 	return got < 0 ? -1 : 0;
 }
 
-/* Test whether a key tells a call from all calls below it. */
-static bool has_depth(const struct keys *k)
+/* Test whether a call in the kernel, which has ended, is inside a call of its group of the thread's
+ * other calls. cells: those noted when it began. */
+static bool is_below_group(struct statistics *s, const struct call *call, const struct event *e,
+			   struct key_cell *cells)
 {
-	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].kind == BY_DEPTH)
-			return true;
-	return false;
+	const struct stack *stack =
+		s->calls.stacks[e ? calls_thread(e) : (uint32_t)s->calls.end.thread];
+	struct event_ref ref = {.lane = call->lane,
+				.type = e ? e->type : pool_at(&s->dictionary->types, 0),
+				.location = call->location,
+				.caller = call->caller,
+				.level = call->level};
+	int got;
+
+	for (size_t i = 0; i < s->keys->count; i++) {
+		enum key_kind kind = s->keys->key[i].kind;
+
+		if ((kind == BY_DEPTH || (kind == BY_CALLER && call->caller)) &&
+		    keys_cell(s->keys, i, s->dictionary, &s->groups.texts, &ref, &cells[i])) {
+			s->out_of_memory = true;
+			return false;
+		}
+	}
+	got = is_group_open(s, stack, stack->count, cells, false);
+	/* calls of the thread that began later are not below a call in the kernel */
+	return got > 0 && stack->frames[got - 1].start <= call->start;
 }
 
-static bool is_recursive(const struct statistics *s, const struct call *call, const struct event *e)
+static bool is_recursive(struct statistics *s, const struct call *call, const struct event *e)
 {
-	const struct key_cell *data = s->calls.data;
+	struct key_cell *data = s->calls.data;
+	const struct keys *k = s->keys;
+	uint64_t noted;
 
-	if (s->stacks || (call->recursive && has_depth(s->keys)))
+	if (s->stacks)
 		return false;
-	if (!s->recursion.by_group || (e && e->type->flags & TYPE_CALL_NUMBER))
-		return call->recursive;
-	return data && data[group_cells_at(s) + s->keys->count].value;
+	if (s->recursion.by_group && !(e && e->type->flags & TYPE_CALL_NUMBER)) {
+		if (!data)
+			return false;
+		data += group_cells_at(s);
+		noted = data[k->count].value;
+		return noted == RECURSIVE_ASK ? is_below_group(s, call, e, data) : noted;
+	}
+	for (size_t i = 0; call->recursive && i < k->count; i++)
+		if (is_depth(&k->key[i]))
+			return false;
+	return call->recursive;
 }
 
 /* Keep the cells of an enter, after calls_feed. stack: NULL for a call with a number. */
