@@ -41,6 +41,7 @@ struct uftrace_enum {
 		const char *name;
 		int64_t value;
 	} * values;
+	uint32_t definition; /* its id in the stream; 0: not declared yet */
 };
 
 struct uftrace_spec {
@@ -53,8 +54,7 @@ struct uftrace_spec {
 	bool exact;	       /* from a name, not a pattern */
 	bool is_fp;	       /* fpargN, not argN */
 	const char *type_name; /* of an enum or struct, NULL if none */
-	const struct uftrace_enum
-		*type; /* of UFTRACE_FMT_ENUM, NULL if its definition is missing */
+	struct uftrace_enum *type; /* of UFTRACE_FMT_ENUM, NULL if its definition is missing */
 };
 
 /* Specs of one kind (ENTRY or EXIT) of one function, in the order of the payload. */

@@ -419,40 +419,31 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 
 /* --- enums --- */
 
-uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
+uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
 {
 	uint16_t flags =
 		DEFINITION_SUMS | (uftrace_enum_is_unsigned(u, type) ? DEFINITION_UNSIGNED : 0);
-	struct definition_id *d;
 	struct member_entry *members;
 
-	for (size_t i = 0; i < u->definitions.count; i++)
-		if (u->definitions.at[i].type == type)
-			return writer_use_definition(u->w, u->definitions.at[i].id)
-				       ? 0
-				       : u->definitions.at[i].id;
-	members = calloc(type->nr + 1, sizeof(*members));
-	if (ARRAY_GROW(u->definitions.at, u->definitions.capacity, u->definitions.count) ||
-	    !members) {
+	if (!type->definition) {
+		members = calloc(type->nr + 1, sizeof(*members));
+		if (!members)
+			return 0;
+		for (size_t i = 0; i < type->nr; i++)
+			members[i] = (struct member_entry){
+				writer_text(u->w, type->values[i].name),
+				(uint64_t)type->values[i].value, (uint64_t)type->values[i].value};
+		type->definition = writer_definition(
+			u->w, &(struct definition_entry){.name = writer_text(u->w, type->name),
+							 .kind = DEFINITION_ENUM,
+							 .flags = flags,
+							 .nmembers = (uint32_t)type->nr,
+							 .members = members});
 		free(members);
-		return 0;
 	}
-	d = u->definitions.at;
-	for (size_t i = 0; i < type->nr; i++)
-		members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
-						   (uint64_t)type->values[i].value,
-						   (uint64_t)type->values[i].value};
-	d[u->definitions.count] = (struct definition_id){
-		type, writer_definition(u->w, &(struct definition_entry){
-						      .name = writer_text(u->w, type->name),
-						      .kind = DEFINITION_ENUM,
-						      .flags = flags,
-						      .nmembers = (uint32_t)type->nr,
-						      .members = members})};
-	free(members);
-	if (!d[u->definitions.count].id || writer_use_definition(u->w, d[u->definitions.count].id))
-		return 0;
-	return d[u->definitions.count++].id;
+	return type->definition && !writer_use_definition(u->w, type->definition)
+		       ? type->definition
+		       : 0;
 }
 
 static int by_tid(const void *a, const void *b, void *readers)

@@ -137,7 +137,7 @@ static void read_values(struct uftrace_enum_entry *entry)
 	entry->def.values = entry->values;
 }
 
-const struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name)
+struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name)
 {
 	size_t low;
 	struct uftrace_enum_entry *entry;

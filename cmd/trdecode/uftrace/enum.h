@@ -23,7 +23,7 @@ int uftrace_enum_add(struct uftrace_enum_table *t, char *text);
 
 /* Find a definition; of two of one name the first counts. NULL if there is none, or it has no
  * values. */
-const struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name);
+struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name);
 
 void uftrace_enum_free(struct uftrace_enum_table *t);
 

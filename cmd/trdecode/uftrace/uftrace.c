@@ -415,7 +415,6 @@ static void uftrace_close(struct input *in)
 	free(u->locations.cache);
 	free(u->locations.slot);
 	free(u->contexts.at);
-	free(u->definitions.at);
 	free(u);
 	in->state = NULL;
 }

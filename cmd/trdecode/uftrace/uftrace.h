@@ -104,14 +104,6 @@ struct contexts {
 	struct idmap *numbers; /* by session (the last: none), then epoch */
 };
 
-struct definition_ids {
-	struct definition_id {
-		const struct uftrace_enum *type;
-		uint32_t id;
-	} * at;
-	size_t count, capacity;
-};
-
 /* A directory that is decoded. */
 struct uftrace {
 	struct input *input;
@@ -140,7 +132,6 @@ struct uftrace {
 	struct buffer tail; /* values of a row */
 	struct location_cache locations;
 	struct contexts contexts;
-	struct definition_ids definitions;
 	uint64_t shift;
 };
 
@@ -167,7 +158,7 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 /* Set session and epoch of the task for that time. */
 int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time);
 /* Return the id of an enum's definition; 0: out of memory. */
-uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type);
+uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type);
 /* Give the task that comm, in a new lane, from now on. */
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);

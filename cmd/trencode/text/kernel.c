@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/util/bisect.h"
 #include "common/util/bytes.h"
 #include "common/util/digits.h"
 #include "common/util/lines.h"
@@ -19,6 +20,7 @@ struct kernel_table {
 	struct buffer text;
 	struct kernel_name *rows;
 	size_t count, capacity;
+	uint32_t *by_name; /* indexes of rows; NULL until a name is searched */
 	bool read;
 };
 
@@ -43,6 +45,7 @@ static void table_free(struct kernel_table *t)
 {
 	buffer_free(&t->text);
 	free(t->rows);
+	free(t->by_name);
 }
 
 void text_kernel_free(struct text_kernel *k)
@@ -217,14 +220,43 @@ static const char *kernel_symbol(void *context, uint64_t address, size_t *size, 
 	return (const char *)k->symbols.text.data + row->at;
 }
 
+/* Compare the name of a row: negative if it is before these bytes. */
+static int compare_name(const struct kernel_table *t, uint32_t row, const void *name, size_t size)
+{
+	const struct kernel_name *r = &t->rows[row];
+
+	if (r->size != size)
+		return r->size < size ? -1 : 1;
+	return memcmp(t->text.data + r->at, name, size);
+}
+
+/* Compare for qsort_r. Of symbols with one name the lowest address is first. */
+static int by_name(const void *a, const void *b, void *table)
+{
+	const struct kernel_table *t = table;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int c = compare_name(t, x, t->text.data + t->rows[y].at, t->rows[y].size);
+
+	return c ? c : (x > y) - (x < y);
+}
+
 static uint64_t kernel_address(void *context, const char *name, size_t size)
 {
-	const struct kernel_table *t = &((struct text_kernel *)context)->symbols;
+	struct kernel_table *t = &((struct text_kernel *)context)->symbols;
+	size_t low;
 
-	for (size_t i = 0; i < t->count; i++)
-		if (t->rows[i].size == size && !memcmp(t->text.data + t->rows[i].at, name, size))
-			return t->rows[i].address;
-	return 0;
+	if (!t->by_name && t->count) {
+		t->by_name = malloc(t->count * sizeof *t->by_name);
+		if (!t->by_name)
+			return 0;
+		for (size_t i = 0; i < t->count; i++)
+			t->by_name[i] = (uint32_t)i;
+		qsort_r(t->by_name, t->count, sizeof *t->by_name, by_name, t);
+	}
+	low = BISECT(t->count, i, compare_name(t, t->by_name[i], name, size) < 0);
+	if (low == t->count || compare_name(t, t->by_name[low], name, size))
+		return 0;
+	return t->rows[t->by_name[low]].address;
 }
 
 static const char *kernel_string(void *context, uint64_t address, size_t *size)
