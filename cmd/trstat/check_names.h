@@ -1,5 +1,6 @@
 /*
- * check_names.h - refuses fields, and warns of names, that no event of the streams read has
+ * check_names.h - refuses fields that no event of the streams read has, and names in --fail-if;
+ * warns of names elsewhere
  */
 #ifndef TR_TRSTAT_CHECK_NAMES_H
 #define TR_TRSTAT_CHECK_NAMES_H

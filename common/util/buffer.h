@@ -1,5 +1,5 @@
 /*
- * buffer.h - a growable array of bytes
+ * buffer.h - a growable array of bytes, and growing arrays of any type (ARRAY_GROW)
  *
  * A zero-initialised buffer is empty. Appending returns -1 when out of memory, and the buffer is
  * then unchanged. A buffer that spills keeps its content beyond 1 MiB in a temporary file
@@ -92,8 +92,9 @@ static inline int buffer_uleb(struct buffer *b, uint64_t n)
 }
 
 /*
- * Growing arrays. A caller that keeps a copy of the array's address reads it again afterwards: the
- * array may have moved. Both return 0, or -1 when out of memory, and then nothing has changed.
+ * Growing arrays. The macros assign the array and its capacity themselves, so a caller cannot keep
+ * the old ones; where it has a copy of the address, it reads it again, as the array may have moved.
+ * Both return 0, or -1 when out of memory, and then nothing has changed.
  *
  *	if (ARRAY_GROW(s->modules, s->capacity, s->nmodules))
  *		return -1;

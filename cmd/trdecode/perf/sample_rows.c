@@ -327,7 +327,7 @@ int perf_samples_flush(struct perf *p)
 
 /* Have a recorded stack of calls in place of the user's part of the call chain: where the last call
  * went, and the calls, of which the innermost is first (resolve_lbr_callchain_sample of perf). */
-static int take_call_stack(const struct perf *p, struct pending_sample *pending)
+static int chain_of_branches(const struct perf *p, struct pending_sample *pending)
 {
 	struct perf_sample *s = &pending->sample;
 	struct buffer *b = &pending->own_chain;
@@ -398,7 +398,7 @@ static int begin_sample(struct perf *p, struct pending_sample *s)
 	struct perf_chain chain;
 	bool bad = false;
 
-	if (!t || take_call_stack(p, s))
+	if (!t || chain_of_branches(p, s))
 		return -1;
 	/* a JIT compiler's mappings may change at each sample */
 	if (t->process->dump && perf_samples_flush(p))

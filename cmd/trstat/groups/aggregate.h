@@ -105,7 +105,7 @@ static inline void aggregate_self_extremes(struct aggregate *a, int64_t least, i
 
 /*
  * Add one finished call: total is its time from enter to leave, self that time less its callees',
- * recursive whether a frame of the same location is open below it, at the time of the leave.
+ * recursive whether a call of the same group is open below it, at the time of the leave.
  */
 static inline int aggregate_call(struct aggregate *a, const struct columns_wanted *w,
 				 uint64_t total, uint64_t self, bool recursive, uint64_t time)

@@ -1,5 +1,5 @@
 /*
- * statistics_rows.c - count single rows: calls and other events
+ * statistics_rows.c - count single rows: calls, with recursion, and other events
  */
 #include "cmd/trstat/groups/statistics_private.h"
 #include "common/stream/field.h"
