@@ -50,10 +50,10 @@ struct uftrace_spec {
 			   pointer */
 	enum uftrace_fmt fmt;
 	enum uftrace_loc loc;
-	int32_t loc_number;    /* stack offset, or the number of the register */
-	bool exact;	       /* from a name, not a pattern */
-	bool is_fp;	       /* fpargN, not argN */
-	const char *type_name; /* of an enum or struct, NULL if none */
+	int32_t loc_number;	   /* stack offset, or the number of the register */
+	bool exact;		   /* from a name, not a pattern */
+	bool is_fp;		   /* fpargN, not argN */
+	const char *type_name;	   /* of an enum or struct, NULL if none */
 	struct uftrace_enum *type; /* of UFTRACE_FMT_ENUM, NULL if its definition is missing */
 };
 

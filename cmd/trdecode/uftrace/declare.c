@@ -430,9 +430,9 @@ uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
 		if (!members)
 			return 0;
 		for (size_t i = 0; i < type->nr; i++)
-			members[i] = (struct member_entry){
-				writer_text(u->w, type->values[i].name),
-				(uint64_t)type->values[i].value, (uint64_t)type->values[i].value};
+			members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
+							   (uint64_t)type->values[i].value,
+							   (uint64_t)type->values[i].value};
 		type->definition = writer_definition(
 			u->w, &(struct definition_entry){.name = writer_text(u->w, type->name),
 							 .kind = DEFINITION_ENUM,
@@ -441,9 +441,8 @@ uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
 							 .members = members});
 		free(members);
 	}
-	return type->definition && !writer_use_definition(u->w, type->definition)
-		       ? type->definition
-		       : 0;
+	return type->definition && !writer_use_definition(u->w, type->definition) ? type->definition
+										  : 0;
 }
 
 static int by_tid(const void *a, const void *b, void *readers)

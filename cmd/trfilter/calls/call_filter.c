@@ -200,7 +200,8 @@ static int take_snapshot(struct call_filter *w, const struct block *b, struct er
 
 	if (room(w, n) || ends_adopt(&w->ends, b->snapshot))
 		return error_no_memory(e);
-	memset(w->rows.states, ROW_DROP, n);
+	if (n)
+		memset(w->rows.states, ROW_DROP, n);
 	adopt_begin(w->filter, w->time_range, b->snapshot);
 	w->adopts_exact = !w->time_range && !w->callers && w->max_depth == UINT32_MAX &&
 			  w->queue.dropped == ROW_DROP && adopt_is_exact(w->filter, w->invert);
