@@ -64,6 +64,32 @@ quiet() {
 	[[ $(tail -n 1 f) == *" $EVENTS  sched_wakeup" ]]
 }
 
+@test "a stop by systemd of the example's service: metrics of what was recorded, and no process is left" {
+	local command c
+	command=$(sed -n 's/^ExecStart=//p' "$ROOT/doc/examples/trstat-monitor.service")
+	[[ $command == *' -o "$METRICS" '* ]]
+	python3 -c 'for i in range(500):
+		t = f"100.{i:03}"
+		print(f"  a-1 [000] d..1. {t}000: sched_wakeup: comm=b pid=2 prio=120 target_cpu=000")
+		for (c, p), (n, q), us in ((("a", 1), ("b", 2), 10), (("b", 2), ("a", 1), 20)):
+			print(f"  {c}-{p} [000] d..2. {t}0{us}: sched_switch: prev_comm={c} prev_pid={p} prev_prio=120 prev_state=S"
+				f" ==> next_comm={n} next_pid={q} next_prio=120")' >wakeups.txt
+	mkfifo fifo
+	export TRACE=$PWD/fifo METRICS=$PWD/trstat.prom
+	# the recorder does not belong to the service, and runs on
+	for c in "$command" "${command/' -o "$METRICS"'/}"; do
+		{ head -c 90000 wakeups.txt; exec sleep 1; } >fifo 3>&- &
+		live -w 0.5 -s TERM --stop "exec $c"
+		assert_success
+		quiet
+		((after < 4000))
+		# of the service with -o, or of the journal
+		[[ -e trstat.prom ]] || echo "$output" >trstat.prom
+		run -0 grep -c "^trstat_events{next_comm=\"b\"} $(head -c 90000 wakeups.txt | grep -c 'next_comm=b.*120$')\$" trstat.prom
+		rm -f trstat.prom
+	done
+}
+
 @test "a second signal: status 130 or 143, and no file" {
 	live -2 0.3 'trdecode -o f < <(./deaf.sh k.txt)'
 	assert_failure 130

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Run a shell command as a terminal's foreground job, and end it by signals.
 
-    live.py [-s INT|TERM] [-w SECONDS] [-2 SECONDS] [-o PROGRAM] COMMAND
+    live.py [-s INT|TERM] [-w SECONDS] [-2 SECONDS] [-o PROGRAM] [--stop] COMMAND
 
 The command gets the signals with their default actions, in a process group of its own. After -w
 seconds the signal is sent to the group, or with -o to the processes PROGRAM of it alone; with -2
 once more, so much later. The exit status is the command's (128 + N after signal N), or 99 if it
-runs 6 seconds after the signal. Prints "ended after N ms" on stderr, from the first signal on.
+runs 6 seconds after the signal. With --stop, as systemd stops a service: every process of the session
+gets the signal, and those that are left when the command has ended get it again; the status is 98 if
+one of them runs 2 seconds later. Prints "ended after N ms" on stderr, from the first signal on.
 """
 import argparse, os, signal, subprocess, sys, time
 
@@ -19,7 +21,7 @@ def processes(session, name):
         except OSError:
             continue
         comm, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
-        if comm == name and int(rest[3]) == session:
+        if name in (comm, None) and int(rest[3]) == session:
             yield int(pid)
 
 
@@ -29,6 +31,7 @@ def main():
     parser.add_argument("-w", type=float, default=0.5)
     parser.add_argument("-2", dest="again", type=float)
     parser.add_argument("-o")
+    parser.add_argument("--stop", action="store_true")
     parser.add_argument("command")
     args = parser.parse_args()
     number = getattr(signal, "SIG" + args.s)
@@ -57,6 +60,15 @@ def main():
     except subprocess.TimeoutExpired:
         os.killpg(job.pid, signal.SIGKILL)
         sys.exit(99)
+    begin_rest = time.monotonic()
+    if args.stop:
+        for pid in processes(job.pid, None):
+            os.kill(pid, number)
+    while args.stop and list(processes(job.pid, None)):
+        if time.monotonic() - begin_rest > 2:
+            os.killpg(job.pid, signal.SIGKILL)
+            sys.exit(98)
+        time.sleep(0.02)
     print(f"ended after {int((time.monotonic() - begin) * 1000)} ms", file=sys.stderr)
     sys.exit(job.returncode if job.returncode >= 0 else 128 - job.returncode)
 
