@@ -190,6 +190,28 @@ on_one() {
 	assert_equal "$(wc -l <a)" 1
 }
 
+@test "across ssh the program that has the terminal prints the cause, whatever becomes of ssh's stderr" {
+	local cause='trdecode: nosuch: cannot open: No such file or directory'
+	# as sshd runs a command: a session of its own, pipes, and what comes from its stderr is passed on
+	printf '#!/bin/bash\n%s\n' 'shift; { SSH_CONNECTION="::1 5 ::1 22" setsid bash -c "$*" </dev/null 2>&1 >&3 | cat >&2; exit "${PIPESTATUS[0]}"; } 3> >(exec cat)' >ssh
+	chmod +x ssh
+	on_one './ssh host trdecode nosuch | trstat'
+	assert_equal "$status" 2
+	assert_equal "$(sort all)" "$(printf '%s\n' "$cause" "trstat: <stdin>: the program that wrote this failed: $cause")"
+	for c in "./ssh host 'trdecode nosuch 2>/dev/null' | trsym | trstat" './ssh host trdecode nosuch 2>/dev/null | trsym | trstat'; do
+		on_one "$c"
+		assert_equal "$status" 2
+		assert_equal "$(<all)" "trsym: <stdin>: the program that wrote this failed: $cause"
+	done
+	# where no program reads the stream, the remote report is the only report
+	on_one './ssh host trdecode nosuch | cat >f'
+	assert_equal "$status" 2
+	assert_equal "$(<all)" "$cause"
+	# a pipe on the other host is one pipe
+	on_one "./ssh host 'trdecode nosuch | trsym' | trstat"
+	assert_equal "$(grep -c "^$cause" all) $(grep -c '^trs' all)" '1 1'
+}
+
 @test "the cause in a stored stream is printed again" {
 	on_one 'trdecode nosuch >failed.trs'
 	on_one 'cat failed.trs | trstat'
