@@ -211,3 +211,33 @@ load tables
 	run -0 pipefail 'trdecode x.json | trstat -t tsv -g arg.i -c total -s arg.i'
 	lines 'arg.i total' '0 1000' '1 1000' '2 1000' '3 1000' '4 1000' '5 1000' '6 1000' '7 1000' '8 1000' ' 100000'
 }
+
+# calls_are_timed FILE KEY...: the total of each group is the time in which a call of it is open
+calls_are_timed() {
+	local file=$1
+	shift
+	trdecode -q "$file" | trsym -q -o timed.trs
+	python3 "$ROOT/t/tools/group_totals.py" timed.trs "$@"
+}
+
+@test "the total of a group is the time in which a call of it is open, and self is not above" {
+	calls_are_timed "$DATA/uftrace/fib" name tid depth caller comm caller,name name,depth ''
+	calls_are_timed "$RECORDED/uftrace/forkexec" tid comm name,tid caller ''
+	calls_are_timed "$RECORDED/trace-cmd/v6-fgraph.dat" name tid caller comm ''
+	# a call in the kernel that outlives the last call of its thread
+	calls_are_timed "$RECORDED/uftrace/kernel-sched" tid name comm pid
+	# threads that begin within calls that return
+	cp -r "$DATA/uftrace/fib" cut
+	for i in 4123 4125 4126; do
+		tail -c +321 "$DATA/uftrace/fib/$i.dat" >cut/$i.dat
+	done
+	calls_are_timed cut tid comm pid
+	# in parts
+	for d in cut "$RECORDED/uftrace/kernel-sched"; do
+		trdecode -q --segment 4K "$d" | trsym -q -o many.trs
+		for key in tid caller 'bucket(depth,2)' ''; do
+			diff <(trstat -q --partial -g "$key" -c total,self many.trs | trstat --merge -q -t tsv | sort) \
+				<(trstat -q -g "$key" -c total,self -t tsv many.trs | sort)
+		done
+	done
+}

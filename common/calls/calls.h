@@ -122,9 +122,10 @@ struct stack {
 	/*
 	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack. While some are open, every
 	 * event takes the slow path. The lowest of them has been charged to the top frame of this
-	 * stack up to kernel_since. passed: a row of this stack was read while they were open. A
-	 * recorder that asks the kernel for the time causes that once; after a second such row
-	 * their leaves are taken as lost.
+	 * stack up to kernel_since; after the end of the last frame kernel_since is that end.
+	 * passed: a row of this stack was read while they were open. A recorder that asks the
+	 * kernel for the time causes that once; after a second such row their leaves are taken as
+	 * lost.
 	 */
 	struct stack *kernel;
 	uint64_t kernel_since;

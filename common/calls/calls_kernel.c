@@ -100,7 +100,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 
 		lose_inner(c, k, depth);
 		outside = k->count ? k->frames[0].outside : outside;
-		if (k->count && k->frames[0].depth == depth)
+		if (k->count && k->frames[0].depth == depth && open_calls(s))
 			charge_kernel(c, s, e->time);
 		/* a call with INNER has the depth of the call below it, which ends */
 		drop_from(c, k, depth + 1, LOST_DEPTH);
@@ -150,7 +150,7 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 		k->count = 0;
 		return false;
 	}
-	if (k->count == 1)
+	if (k->count == 1 && open_calls(s))
 		charge_kernel(c, s, s->last);
 	f = *top(k);
 	pop(k);

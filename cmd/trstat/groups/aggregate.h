@@ -127,6 +127,13 @@ static inline int aggregate_call(struct aggregate *a, const struct columns_wante
 	return 0;
 }
 
+/* Add the part of a recursive call that is not inside another one of its group to the total. */
+static inline void aggregate_outside(struct aggregate *a, uint64_t time)
+{
+	a->recursive -= time;
+	a->total += time;
+}
+
 /* Returns the total of all calls, recursions too. */
 static inline int128 aggregate_every(const struct aggregate *a)
 {

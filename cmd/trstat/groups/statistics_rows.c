@@ -135,13 +135,18 @@ static int note_group(struct statistics *s, const struct event *e, const struct 
 	return got < 0 ? -1 : 0;
 }
 
+/* Get the stack of the thread of a call that has ended; e: its leave or NULL. */
+static const struct stack *thread_stack(const struct statistics *s, const struct event *e)
+{
+	return s->calls.stacks[e ? calls_thread(e) : (uint32_t)s->calls.end.thread];
+}
+
 /* Test whether a call in the kernel, which has ended, is inside a call of its group of the thread's
  * other calls. cells: those noted when it began. */
 static bool is_below_group(struct statistics *s, const struct call *call, const struct event *e,
 			   struct key_cell *cells)
 {
-	const struct stack *stack =
-		s->calls.stacks[e ? calls_thread(e) : (uint32_t)s->calls.end.thread];
+	const struct stack *stack = thread_stack(s, e);
 	struct event_ref ref = {.lane = call->lane,
 				.type = e ? e->type : pool_at(&s->dictionary->types, 0),
 				.location = call->location,
@@ -163,25 +168,60 @@ static bool is_below_group(struct statistics *s, const struct call *call, const 
 	return got > 0 && stack->frames[got - 1].start <= call->start;
 }
 
-static bool is_recursive(struct statistics *s, const struct call *call, const struct event *e)
+/* Test whether all calls of a thread are of one group. */
+static bool is_by_thread(const struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		switch (k->key[i].kind) {
+		case BY_INPUT:
+		case BY_BUFFER:
+		case BY_TID:
+		case BY_PID:
+		case BY_PPID:
+		case BY_COMM:
+			if (!k->key[i].other)
+				break;
+			/* fall through */
+		default: return false;
+		}
+	return true;
+}
+
+/* Get the time of a call in the kernel, which has ended, until the last call of its thread ended.
+ */
+static uint64_t kernel_time(const struct statistics *s, const struct call *call,
+			    const struct event *e)
+{
+	const struct stack *stack = thread_stack(s, e);
+
+	return stack->kernel_since > call->start ? stack->kernel_since - call->start : 0;
+}
+
+/* Get the time of a call that is inside another call of its group. */
+static uint64_t time_inside(struct statistics *s, const struct call *call, const struct event *e)
 {
 	struct key_cell *data = s->calls.data;
 	const struct keys *k = s->keys;
 	uint64_t noted;
 
 	if (s->stacks)
-		return false;
+		return 0;
 	if (s->recursion.by_group && !(e && e->type->flags & TYPE_CALL_NUMBER)) {
+		/* of a call that was open before the first row, the callees are counted */
 		if (!data)
-			return false;
+			return is_by_thread(k) ? call->total - call->self : 0;
 		data += group_cells_at(s);
 		noted = data[k->count].value;
-		return noted == RECURSIVE_ASK ? is_below_group(s, call, e, data) : noted;
+		if (noted != RECURSIVE_ASK)
+			return noted == RECURSIVE_YES ? call->total : 0;
+		if (is_below_group(s, call, e, data))
+			return call->total;
+		return is_by_thread(k) ? kernel_time(s, call, e) : 0;
 	}
 	for (size_t i = 0; call->recursive && i < k->count; i++)
 		if (is_depth(&k->key[i]))
-			return false;
-	return call->recursive;
+			return 0;
+	return call->recursive ? call->total : 0;
 }
 
 /* Keep the cells of an enter, after calls_feed. stack: NULL for a call with a number. */
@@ -272,6 +312,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 							  const struct event *e)
 {
 	struct aggregate *a = NULL;
+	uint64_t inside;
 
 	s->taken = NULL;
 	if (s->name_only && !s->arguments && !statistics_selects(s) &&
@@ -284,15 +325,19 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		if (!a && !s->out_of_memory)
 			return 0;
 	}
-	if (a && e && e->type->flags & TYPE_CONTINUES) {
-		aggregate_part_of_call(a, call->total, call->self, is_recursive(s, call, e));
+	if (!a)
+		return -1;
+	inside = time_inside(s, call, e);
+	if (e && e->type->flags & TYPE_CONTINUES) {
+		aggregate_part_of_call(a, call->total, call->self, inside);
 		return 0;
 	}
-	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self,
-				 is_recursive(s, call, e), call->end)) {
+	if (aggregate_call(a, &s->columns->wanted, call->total, call->self, inside, call->end)) {
 		s->out_of_memory = true;
 		return -1;
 	}
+	if (__builtin_expect(inside && inside < call->total, 0))
+		aggregate_outside(a, call->total - inside);
 	if (__builtin_expect(s->columns->wanted.field_count, 0)) {
 		const struct statistics_times times = {true, false, call->total, call->self,
 						       call->location};
