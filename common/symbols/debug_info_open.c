@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/memory.h"
 #include "common/util/pool.h"
 #include "common/symbols/debug_info_private.h"
 
@@ -129,6 +130,8 @@ static int read_units(struct debug_info *d)
 			continue;
 		if (!skeleton)
 			split = die;
+		else if (split.cu)
+			dwarf_new_oom_handler(dwarf_cu_getdwarf(split.cu), memory_exit);
 		if (dwarf_tag(&die) != DW_TAG_compile_unit && !skeleton)
 			continue;
 		if (add_unit(d, &die, &split))
@@ -151,6 +154,8 @@ static enum outcome read_dwarf(struct debug_info *d, struct elf_file *f)
 	d->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
 	if (!d->dwarf)
 		return OUTCOME_NO;
+	/* else libdw prints its own message, and leaves unfinished outputs */
+	dwarf_new_oom_handler(d->dwarf, memory_exit);
 	d->budget = size;
 	if (read_sections(d, f->elf) && read_units(d))
 		return OUTCOME_FAILED;

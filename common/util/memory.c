@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/util/error.h"
+#include "common/util/status.h"
+#include "common/util/temporary.h"
 
 static bool failed;
 
@@ -17,6 +22,17 @@ bool memory_failed(void)
 void memory_fail(void)
 {
 	__atomic_store_n(&failed, true, __ATOMIC_RELAXED);
+}
+
+void memory_exit(void)
+{
+	struct error e;
+
+	memory_fail();
+	error_no_memory(&e);
+	error_print(&e);
+	temporary_remove_names();
+	_exit(STATUS_FAILED);
 }
 
 /*

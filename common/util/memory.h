@@ -19,5 +19,8 @@
 bool memory_failed(void);
 /* For an allocation of a library. */
 void memory_fail(void);
+/* End the program with "out of memory", status 2 and no output file: for a library that cannot
+ * report the error. A stream on standard output has no END. */
+void memory_exit(void) __attribute__((noreturn));
 
 #endif
