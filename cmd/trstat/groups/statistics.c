@@ -18,6 +18,7 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	s->groups.whole_stacks = k->whole_stacks;
 	s->arguments = statistics_arguments(k, &c->wanted);
 	s->recursion.by_group = statistics_by_group(k);
+	s->recursion.by_thread = statistics_by_thread(k);
 	statistics_begin_calls(s);
 	s->caches.row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].kind == BY_NAME;

@@ -128,6 +128,7 @@ struct statistics {
 	struct recursion {
 		/* a call is recursive below one of its group; false: below one of its function */
 		bool by_group;
+		bool by_thread; /* all calls of a thread are of one group */
 		/* by a hash of thread and cells: 1 + number of the outermost frame with them */
 		struct idmap outermost;
 	} recursion;

@@ -74,6 +74,8 @@ void statistics_begin_calls(struct statistics *s);
 /* Returns false if the calls of a group that are open in a thread are calls of one function, so
  * that frame.recursive is that of the group too. */
 bool statistics_by_group(const struct keys *k);
+/* Test whether all calls of a thread are of one group. */
+bool statistics_by_thread(const struct keys *k);
 
 /* Count one event of any kind. */
 int statistics_take(struct statistics *s, struct event *e);

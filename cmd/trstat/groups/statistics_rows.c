@@ -56,6 +56,24 @@ bool statistics_by_group(const struct keys *k)
 	return finer || !by_function;
 }
 
+bool statistics_by_thread(const struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		switch (k->key[i].kind) {
+		case BY_INPUT:
+		case BY_BUFFER:
+		case BY_TID:
+		case BY_PID:
+		case BY_PPID:
+		case BY_COMM:
+			if (!k->key[i].other)
+				break;
+			/* fall through */
+		default: return false;
+		}
+	return true;
+}
+
 static size_t group_cells_at(const struct statistics *s)
 {
 	return s->keys->begins + 2 * s->arguments + (s->where ? s->where->keys.begins : 0);
@@ -97,11 +115,15 @@ static int is_group_open(struct statistics *s, const struct stack *stack, size_t
 			 const struct key_cell *cells, bool note)
 {
 	bool kernel = stack != s->calls.stacks[stack->number];
-	uint32_t thread = (2 * stack->number + kernel) * 0x9e3779b1u;
-	uint32_t hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) + thread;
-	uint32_t outermost = idmap_get(&s->recursion.outermost, hash);
+	uint32_t thread = (2 * stack->number + kernel) * 0x9e3779b1u, hash, outermost;
 	const struct key_cell *other;
 
+	if (s->recursion.by_thread) {
+		outermost = n && !stack->frames[0].begun ? 2 : 1;
+		return outermost <= n ? (int)outermost : 0;
+	}
+	hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) + thread;
+	outermost = idmap_get(&s->recursion.outermost, hash);
 	if (outermost && outermost <= n && stack->frames[outermost - 1].begun) {
 		other = frame_cells(s, stack, outermost - 1);
 		if (key_cells_same(other, cells, s->keys->count))
@@ -128,7 +150,7 @@ static int note_group(struct statistics *s, const struct event *e, const struct 
 	bool kernel = stack != s->calls.stacks[stack->number];
 	int got;
 
-	if (begin_group(s, e, stack, data, cells))
+	if (!s->recursion.by_thread && begin_group(s, e, stack, data, cells))
 		return -1;
 	got = is_group_open(s, stack, stack->count - 1, cells, true);
 	*recursive = key_unsigned(got > 0 ? RECURSIVE_YES : kernel ? RECURSIVE_ASK : RECURSIVE_NO);
@@ -168,25 +190,6 @@ static bool is_below_group(struct statistics *s, const struct call *call, const 
 	return got > 0 && stack->frames[got - 1].start <= call->start;
 }
 
-/* Test whether all calls of a thread are of one group. */
-static bool is_by_thread(const struct keys *k)
-{
-	for (size_t i = 0; i < k->count; i++)
-		switch (k->key[i].kind) {
-		case BY_INPUT:
-		case BY_BUFFER:
-		case BY_TID:
-		case BY_PID:
-		case BY_PPID:
-		case BY_COMM:
-			if (!k->key[i].other)
-				break;
-			/* fall through */
-		default: return false;
-		}
-	return true;
-}
-
 /* Get the time of a call in the kernel, which has ended, until the last call of its thread ended.
  */
 static uint64_t kernel_time(const struct statistics *s, const struct call *call,
@@ -209,14 +212,14 @@ static uint64_t time_inside(struct statistics *s, const struct call *call, const
 	if (s->recursion.by_group && !(e && e->type->flags & TYPE_CALL_NUMBER)) {
 		/* of a call that was open before the first row, the callees are counted */
 		if (!data)
-			return is_by_thread(k) ? call->total - call->self : 0;
+			return s->recursion.by_thread ? call->total - call->self : 0;
 		data += group_cells_at(s);
 		noted = data[k->count].value;
 		if (noted != RECURSIVE_ASK)
 			return noted == RECURSIVE_YES ? call->total : 0;
 		if (is_below_group(s, call, e, data))
 			return call->total;
-		return is_by_thread(k) ? kernel_time(s, call, e) : 0;
+		return s->recursion.by_thread ? kernel_time(s, call, e) : 0;
 	}
 	for (size_t i = 0; call->recursive && i < k->count; i++)
 		if (is_depth(&k->key[i]))
