@@ -107,14 +107,17 @@ static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 }
 
 /* Return the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
-static size_t new_open(struct chrome *c, uint32_t *call)
+static size_t new_open(struct chrome *c, uint64_t time, uint32_t *call)
 {
 	size_t index = c->async.unfinished;
 
 	if (index) {
-		/* the begin of another call with its number ends this call in the stream */
 		c->async.unfinished = c->async.open[index - 1].below;
-		*call = c->async.open[index - 1].call;
+		/* the begin of another call with its number ends this call in the stream; not at
+		 * the same time: readers that merge streams may have the begins in another order
+		 */
+		*call = time > c->async.unfinished_at ? c->async.open[index - 1].call
+						      : ++c->async.calls;
 		return index;
 	}
 	*call = ++c->async.calls;
@@ -162,7 +165,7 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 		return 0;
 	}
 	location = chrome_location(c, r->name);
-	index = new_open(c, &call);
+	index = new_open(c, time, &call);
 	if (!location || !index)
 		return -1;
 	async_take(c, key, &below);
@@ -219,7 +222,11 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 	ended = *at;
 	open = c->async.open[ended - 1];
 	*at = open.below;
-	list = r->marks.unfinished && !open.kernel ? &c->async.unfinished : &c->async.free;
+	list = &c->async.free;
+	if (r->marks.unfinished && !open.kernel) {
+		list = &c->async.unfinished;
+		c->async.unfinished_at = time;
+	}
 	c->async.open[ended - 1].below = *list;
 	*list = ended;
 	if (head && async_put(c, key, head))

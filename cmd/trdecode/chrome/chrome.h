@@ -164,9 +164,10 @@ struct chrome_async {
 	struct open_calls keys; /* index + 1 in open, by key */
 	struct chrome_open *open;
 	size_t count, capacity;
-	size_t free;	   /* index + 1 of the first free element, 0 none */
-	size_t unfinished; /* the same of calls that ended without a leave */
-	struct intern ids; /* ids that are not numbers */
+	size_t free;		/* index + 1 of the first free element, 0 none */
+	size_t unfinished;	/* the same of calls that ended without a leave */
+	uint64_t unfinished_at; /* time at which the last of them ended */
+	struct intern ids;	/* ids that are not numbers */
 	struct id_cache declared;
 	uint32_t calls; /* number of the last call */
 };

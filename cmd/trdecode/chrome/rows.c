@@ -278,12 +278,14 @@ static struct chrome_frame *overlapping_frame(struct chrome *c, uint32_t *index)
 		if (ARRAY_GROW(o->frames, o->capacity, o->count))
 			return NULL;
 		o->frames[o->count].level = 0;
-		o->frames[o->count++].call = ++c->async.calls;
-		o->free = o->count;
+		o->free = ++o->count;
 	}
 	*index = (uint32_t)o->free - 1;
 	f = &o->frames[*index];
 	o->free = f->level;
+	/* not the number of a call that ends at this time: readers that merge streams may have the
+	 * end of that call after this begin */
+	f->call = ++c->async.calls;
 	return f;
 }
 
