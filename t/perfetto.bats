@@ -1568,3 +1568,90 @@ columns() {
 	trencode -q -t chrome x.trs | grep -q '"thread_name","args":{"name":"main \[-136712896\]"}'
 	trencode -q -t perfetto x.trs | protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto | grep -q 'thread_name: "main \[-136712896\]"'
 }
+
+@test "calls with a duration that overlap keep it, as in Trace Event JSON: also beside B and E, and in copies" {
+	need jq
+	python3 - <<-'END'
+		import json, random
+		random.seed(11)
+		packets, events = [], []
+		def event(tid, ph, ts, name="", dur=None):
+		    kind = {"B": "type: BEGIN", "E": "type: END"}.get(ph, "legacy_event { phase: 88 duration_us: %s }" % dur)
+		    packets.append("packet { trusted_packet_sequence_id: 1 timestamp: %d track_event { track_uuid: %d %s %s } }"
+		                   % (ts * 1000, tid, 'name: "%s"' % name if name else "", kind))
+		    events.append({"ph": ph, "pid": 7, "tid": tid, "ts": ts, "name": name} | ({"dur": dur} if ph == "X" else {}))
+		for tid in 1, 2:
+		    packets.append("packet { trusted_packet_sequence_id: 1 timestamp: 1 sequence_flags: 1 track_descriptor { uuid: %d thread { pid: 7 tid: %d } } }" % (tid, tid))
+		total = {}
+		def add(name, dur):
+		    n, sum_ = total.get(name, (0, 0))
+		    total[name] = n + 1, sum_ + dur * 1000
+		now = 10
+		for i in range(600):
+		    # X of one thread; X in a B of the other; a B begins in no X, and nothing else before all ended
+		    dur = random.choice((0, 1, 2, 5, 40))
+		    name = "f%d" % (i % 7)
+		    event(1, "X", now + random.randrange(20), name, dur)
+		    add(name, dur)
+		    end = now + random.randrange(5, 30)
+		    event(2, "B", now, "b%d" % (i % 3))
+		    add("b%d" % (i % 3), end - now)
+		    last = end
+		    for n in range(i % 4):
+		        ts, dur = random.randrange(now + 1, end), random.choice((0, 1, 3, 30))
+		        event(2, "X", ts, "x%d" % n, dur)
+		        add("x%d" % n, dur)
+		        last = max(last, ts + dur)
+		    event(2, "E", end)
+		    now = last + 1
+		open("x.txt", "w").write("\n".join(packets))
+		json.dump(events, open("x.json", "w"))
+		open("want", "w").write("".join("%s\t%d\t%d\n" % (k, *total[k]) for k in sorted(total)))
+	END
+	protoc --encode=m.Trace -I "$ROOT/t/proto" perfetto.proto <x.txt >x.pftrace
+	sums() {
+		trencode -q -t ndjson -c name,dur | jq -sr 'map(select(.dur != null)) | group_by(.name)[] | [.[0].name, length, (map(.dur) | add)] | @tsv'
+	}
+	trdecode x.pftrace >x.trs 2>err
+	[ ! -s err ] || fail "$(cat err)"
+	sums <x.trs | diff want -
+	trdecode x.json | trstat -q -g name,depth -c count,total,self -t tsv >json
+	trstat -q -g name,depth -c count,total,self -t tsv x.trs | diff json -
+	for t in perfetto chrome ctf; do
+		trencode -q -t $t -o copy.$t x.trs
+		trdecode copy.$t | sums | diff want - || fail $t
+	done
+	[ "$(jq '[.traceEvents[] | select(.ph == "X" and .overlaps)] | length > 50' copy.chrome)" = true ]
+}
+
+@test "an END is of the innermost call that was begun, not of one with a duration" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 1000 track_event { type: BEGIN track_uuid: 1 name: "b" } }
+			{ timestamp: 3000 track_event { track_uuid: 1 name: "x" legacy_event { phase: 88 duration_us: 10 } } }
+			{ timestamp: 5000 track_event { type: END track_uuid: 1 } }
+			{ timestamp: 30000 track_event { track_uuid: 2 name: "o" legacy_event { phase: 88 duration_us: 10 } } }
+			{ timestamp: 35000 track_event { track_uuid: 2 name: "p" legacy_event { phase: 88 duration_us: 10 } } }
+			{ timestamp: 36000 track_event { type: BEGIN track_uuid: 2 name: "in" } }
+			{ timestamp: 60000 track_event { track_uuid: 1 name: "short" legacy_event { phase: 88 duration_us: 10 } } }
+			{ timestamp: 61000 track_event { type: BEGIN track_uuid: 1 name: "long" } }
+			{ timestamp: 75000 track_event { type: END track_uuid: 1 } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode x.pftrace 2>err | trstat -q -g name -c count,total -t tsv -s name"
+	assert_output - <<-'END'
+		name	count	total
+		b	1	4000
+		in	1	4000
+		long	1	9000
+		o	1	10000
+		p	1	10000
+		short	1	10000
+		x	1	10000
+	END
+	diff - err <<-'END'
+		trdecode: x.pftrace: 1 end of calls without a begin was left out
+		trdecode: x.pftrace: 2 calls that end after the call around them were ended with it
+	END
+}

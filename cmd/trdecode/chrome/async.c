@@ -116,8 +116,8 @@ static size_t new_open(struct chrome *c, uint64_t time, uint32_t *call)
 		/* the begin of another call with its number ends this call in the stream; not at
 		 * the same time: readers that merge streams may have the begins in another order
 		 */
-		*call = time > c->async.unfinished_at ? c->async.open[index - 1].call
-						      : ++c->async.calls;
+		*call = time > c->async.open[index - 1].time ? c->async.open[index - 1].call
+							     : ++c->async.calls;
 		return index;
 	}
 	*call = ++c->async.calls;
@@ -171,6 +171,7 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 	async_take(c, key, &below);
 	open = &c->async.open[index - 1];
 	*open = (struct chrome_open){.key = key,
+				     .time = time,
 				     .below = (size_t)below,
 				     .call = call,
 				     .thread = r->thread,
@@ -222,11 +223,7 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 	ended = *at;
 	open = c->async.open[ended - 1];
 	*at = open.below;
-	list = &c->async.free;
-	if (r->marks.unfinished && !open.kernel) {
-		list = &c->async.unfinished;
-		c->async.unfinished_at = time;
-	}
+	list = r->marks.unfinished && !open.kernel ? &c->async.unfinished : &c->async.free;
 	c->async.open[ended - 1].below = *list;
 	*list = ended;
 	if (head && async_put(c, key, head))

@@ -409,9 +409,7 @@ static void print_remarks(const struct chrome *c)
 	warn_count(file, n->lasting_none,
 		   "{call has|calls have} no duration (X without dur): {it lasts|they last} 0 %s",
 		   c->ticks ? "ticks" : "ns");
-	warn_count(file, n->clipped,
-		   "{call that ends after the call around it was|calls that end after "
-		   "the call around them were} ended with it");
+	complete_calls_clipped(file, n->clipped);
 	if (n->ignored)
 		warn(file, n->ignored_first,
 		     "the first of %" PRIu64
@@ -494,9 +492,8 @@ static void chrome_close(struct input *in)
 	for (size_t i = 0; i < c->overlapping.count; i++)
 		free(c->overlapping.frames[i].values);
 	free(c->overlapping.frames);
-	free(c->overlapping.marks);
 	chrome_metadata_free(&c->metadata);
-	free(c->ends.heap);
+	complete_calls_free(&c->completes);
 	free(c->async.open);
 	chrome_frames_free(&c->frames);
 	intern_free(&c->profiles.keys);

@@ -17,6 +17,7 @@
 #include "common/util/intern.h"
 #include "common/calls/open_calls.h"
 #include "cmd/trdecode/input/arguments.h"
+#include "cmd/trdecode/input/complete_calls.h"
 #include "cmd/trdecode/decoder.h"
 #include "common/value/json_reader.h"
 #include "cmd/trdecode/input/sorter.h"
@@ -77,6 +78,7 @@ struct chrome_record {
 /* An open asynchronous call. */
 struct chrome_open {
 	uint64_t key;  /* hash of the properties that its end must share */
+	uint64_t time; /* of its begin */
 	size_t below;  /* index + 1 of the next outer call with this key, or of the next free
 			  element; 0 none */
 	uint32_t call; /* number of the call in the stream */
@@ -89,15 +91,15 @@ struct chrome_open {
 struct chrome_frame {
 	uint64_t end;	 /* ns; UINT64_MAX: an "E" will end it */
 	uint64_t limit;	 /* the earliest end of it and the calls around it */
-	uint64_t serial; /* number of its end in the heap; 0 none */
+	uint64_t serial; /* of an X (input/complete_calls.h); 0 */
 	uint32_t call;	 /* on no stack: number of the call in the stream; 0 on a stack */
 	uint32_t location, name, category;
 	uint32_t leave_name; /* if it has another name; 0 none */
 	uint32_t level;	     /* number of open calls below, of those in or outside the kernel */
 	bool kernel;	     /* in the kernel */
 	bool unfinished, inexact;
-	uint64_t complete; /* of an X that may be on no stack its number, + 1; 0 */
-	uint8_t *values;   /* of the leave, if there is no enter; owned */
+	bool complete;	 /* an X that may be on no stack */
+	uint8_t *values; /* of the leave, if there is no enter; owned */
 	uint32_t size;
 };
 
@@ -117,26 +119,12 @@ struct chrome_thread {
 	uint32_t level, kernel_level; /* open calls outside and in the kernel */
 };
 
-/* The end of an open COMPLETE call. */
-struct chrome_end {
-	uint64_t time, serial;
-	uint32_t thread;
-	uint32_t depth; /* depth of its frame; of a call on no stack its index in overlapping */
-	bool overlaps;	/* on no stack */
-};
-
-/* The open calls that overlap others of their thread. An "E" shows that an X that began before it
- * overlaps the call that it ends: where threads have X and B, all events are looked at before rows
- * are written. */
+/* The open calls that overlap others of their thread. */
 struct chrome_overlapping {
 	struct chrome_frame *frames;
 	size_t count, capacity;
-	size_t free;  /* index + 1 of the first free one, which has the next one in its level; 0 */
-	bool mixed;   /* a thread has X and B */
-	bool looking; /* no rows are written */
-	uint64_t completes; /* number of X so far, in the order of times */
-	uint8_t *marks;	    /* a bit for each X: it overlaps others; NULL: none is known to */
-	size_t nmarks;
+	size_t free; /* index + 1 of the first free one, which has the next one in its level; 0 */
+	bool mixed;  /* a thread has X and B */
 };
 
 /* Numbers of unusual events, for the remarks at the end. */
@@ -164,19 +152,11 @@ struct chrome_async {
 	struct open_calls keys; /* index + 1 in open, by key */
 	struct chrome_open *open;
 	size_t count, capacity;
-	size_t free;		/* index + 1 of the first free element, 0 none */
-	size_t unfinished;	/* the same of calls that ended without a leave */
-	uint64_t unfinished_at; /* time at which the last of them ended */
-	struct intern ids;	/* ids that are not numbers */
+	size_t free;	   /* index + 1 of the first free element, 0 none */
+	size_t unfinished; /* the same of calls that ended without a leave */
+	struct intern ids; /* ids that are not numbers */
 	struct id_cache declared;
 	uint32_t calls; /* number of the last call */
-};
-
-/* The ends of complete events that are open. */
-struct chrome_ends {
-	struct chrome_end *heap; /* by time */
-	size_t count, capacity;
-	uint64_t serial;
 };
 
 /* The flows of calls (flows.c). */
@@ -238,7 +218,7 @@ struct chrome {
 	struct chrome_flows flows;
 	struct chrome_metadata metadata;
 	struct chrome_profiles profiles;
-	struct chrome_ends ends;
+	struct complete_calls completes;
 	struct chrome_overlapping overlapping;
 	struct chrome_counts counts;
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */

@@ -1,50 +1,19 @@
 /*
  * rows.c - writes the sorted events as rows; an "X" event becomes an enter and a later leave
  *
- * The calls of a thread are a stack. An "X" that ends after the "X" or the "E" of a call around it
- * overlaps that one: it is on no stack, and has a number. A "B" in an "X" that ends earlier ends
- * with that "X", as in Perfetto.
+ * The calls of a thread are a stack, but those that overlap others (input/complete_calls.h). A "B"
+ * in an "X" that ends earlier ends with that "X", as in Perfetto.
  */
 #include <stdlib.h>
 
 #include "cmd/trdecode/chrome/chrome.h"
 #include "cmd/trdecode/input/gap_arguments.h"
 #include "cmd/trdecode/input/merge.h"
-#include "common/util/heap.h"
 
 enum {
 	DEPTH_MOST = 65535,	    /* of a row */
 	OVERLAPPING_MOST = 1 << 20, /* open calls; others end with the call around them */
 };
-
-/* --- ends of calls: a heap by time; at one time the call that began last is first --- */
-
-static bool sooner(const struct chrome_end *a, const struct chrome_end *b)
-{
-	return a->time != b->time ? a->time < b->time : a->serial > b->serial;
-}
-
-static int push_end(struct chrome *c, const struct chrome_end *end)
-{
-	struct chrome_end *ends;
-
-	if (ARRAY_GROW(c->ends.heap, c->ends.capacity, c->ends.count))
-		return -1;
-	ends = c->ends.heap;
-	ends[c->ends.count] = *end;
-	HEAP_UP(ends, c->ends.count, a, b, sooner(a, b));
-	c->ends.count++;
-	return 0;
-}
-
-static struct chrome_end pop_end(struct chrome *c)
-{
-	struct chrome_end top = c->ends.heap[0];
-
-	c->ends.heap[0] = c->ends.heap[--c->ends.count];
-	HEAP_DOWN(c->ends.heap, c->ends.count, 0, a, b, sooner(a, b));
-	return top;
-}
 
 /* --- declarations --- */
 
@@ -152,7 +121,7 @@ static uint32_t *level_of(struct chrome_thread *t, const struct chrome_frame *f)
 /* Return the location of a name; any, where no rows are written. */
 static uint32_t frame_location(struct chrome *c, uint32_t name)
 {
-	return c->overlapping.looking ? 1 : chrome_location(c, name);
+	return c->completes.looking ? 1 : chrome_location(c, name);
 }
 
 /* Write the leave of a call; it may have arguments. */
@@ -163,7 +132,7 @@ static int put_leave(struct chrome *c, struct chrome_thread *t, struct chrome_fr
 	uint32_t location = f->leave_name ? frame_location(c, name) : f->location;
 	int failed = 0;
 
-	if (c->overlapping.looking)
+	if (c->completes.looking)
 		return 0;
 	/* without a depth only its leave ends a call */
 	if (!f->unfinished || f->level > DEPTH_MOST)
@@ -228,9 +197,9 @@ static bool may_overlap(const struct chrome *c, const struct chrome_record *r)
 	       !chrome_in_kernel(c, r);
 }
 
-/* Test for a call that is on no stack: it ends after the call around it. Truncated times may seem
- * to be 1 ns earlier. */
-static bool is_overlapping(const struct chrome *c, const struct chrome_record *r, uint64_t end)
+/* Test for a call that is on no stack. */
+static bool is_overlapping(const struct chrome *c, const struct chrome_record *r,
+			   const struct complete_end *end)
 {
 	const struct chrome_overlapping *o = &c->overlapping;
 	const struct chrome_thread *t = &c->threads[r->thread];
@@ -238,21 +207,9 @@ static bool is_overlapping(const struct chrome *c, const struct chrome_record *r
 
 	if (!may_overlap(c, r) || (!o->free && o->count == OVERLAPPING_MOST))
 		return false;
-	if (r->marks.overlaps)
-		return true;
-	if (o->marks && !o->looking)
-		return o->completes / 8 < o->nmarks &&
-		       o->marks[o->completes / 8] >> o->completes % 8 & 1;
-	return top && end > top->limit && end - top->limit > (r->marks.inexact || top->inexact);
-}
-
-/* Note that an X overlaps others. */
-static int mark(struct chrome_overlapping *o, uint64_t complete)
-{
-	if (ARRAY_REACH(o->marks, o->nmarks, complete / 8))
-		return -1;
-	o->marks[complete / 8] |= (uint8_t)(1 << complete % 8);
-	return 0;
+	return r->marks.overlaps ||
+	       complete_calls_overlap(&c->completes, end, top ? top->limit : UINT64_MAX,
+				      r->marks.inexact || (top && top->inexact));
 }
 
 /* Note the X that an E ends too early, from a frame on. */
@@ -261,9 +218,9 @@ static int mark_cut(struct chrome *c, const struct chrome_record *r, size_t dept
 	const struct chrome_thread *t = &c->threads[r->thread];
 
 	for (const struct chrome_frame *f = t->frames + depth; f < t->frames + t->depth; f++)
-		if (f->complete && f->end > time &&
-		    f->end - time > (f->inexact || r->marks.inexact) &&
-		    mark(&c->overlapping, f->complete - 1))
+		if (f->complete &&
+		    complete_ends_outside(f->end, time, f->inexact || r->marks.inexact) &&
+		    complete_calls_mark(&c->completes, f->serial))
 			return -1;
 	return 0;
 }
@@ -291,19 +248,21 @@ static struct chrome_frame *overlapping_frame(struct chrome *c, uint32_t *index)
 
 /* Get the frame of a call that begins, on the stack of its thread or on none. */
 static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_record *r,
-					uint64_t time, struct chrome_end *end)
+					uint64_t time, struct complete_end *end)
 {
 	struct chrome_thread *t = &c->threads[r->thread];
 	bool complete = r->kind == CHROME_COMPLETE;
 	uint32_t name = r->other && !r->marks.unseen ? r->other : r->name;
 	struct chrome_frame *f;
 
-	*end = (struct chrome_end){.thread = r->thread, .time = UINT64_MAX};
-	if (complete)
+	*end = (struct complete_end){.thread = r->thread, .time = UINT64_MAX};
+	if (complete) {
 		end->time = time + (uint64_t)chrome_unit(c, (int64_t)r->duration);
-	end->overlaps = is_overlapping(c, r, end->time);
-	if (end->overlaps && c->overlapping.looking &&
-	    mark(&c->overlapping, c->overlapping.completes))
+		end->serial = ++c->completes.serial;
+	}
+	end->overlaps = is_overlapping(c, r, end);
+	if (end->overlaps && c->completes.looking &&
+	    complete_calls_mark(&c->completes, end->serial))
 		return NULL;
 	if (end->overlaps) {
 		f = overlapping_frame(c, &end->depth);
@@ -313,7 +272,6 @@ static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_re
 	}
 	if (!f)
 		return NULL;
-	end->serial = complete ? ++c->ends.serial : 0;
 	*f = (struct chrome_frame){.end = end->time,
 				   .limit = end->time,
 				   .serial = end->serial,
@@ -324,7 +282,7 @@ static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_re
 				   .category = r->category,
 				   .kernel = chrome_in_kernel(c, r),
 				   .inexact = r->marks.inexact,
-				   .complete = may_overlap(c, r) ? c->overlapping.completes + 1 : 0,
+				   .complete = may_overlap(c, r),
 				   .unfinished = complete && r->marks.unfinished};
 	if (!end->overlaps) {
 		if (t->depth && f[-1].limit < f->limit) {
@@ -340,15 +298,14 @@ static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_re
 static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
 			const uint8_t *values)
 {
-	struct chrome_end end;
+	struct complete_end end;
 	struct chrome_frame *f = begin_frame(c, r, time, &end);
 	bool complete = r->kind == CHROME_COMPLETE;
 
 	if (!f)
 		return -1;
-	c->overlapping.completes += complete;
-	if (c->overlapping.looking)
-		return complete ? push_end(c, &end) : 0;
+	if (c->completes.looking)
+		return complete ? complete_calls_push(&c->completes, &end) : 0;
 	/* the enter is that of another file, which has its arguments */
 	if (r->marks.began_before && complete && !r->marks.unseen &&
 	    keep_values(f, values, r->values))
@@ -369,7 +326,7 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 								 .values = values,
 								 .size = f->size ? 0 : r->values}))
 		return -1;
-	return complete ? push_end(c, &end) : 0;
+	return complete ? complete_calls_push(&c->completes, &end) : 0;
 }
 
 /* End the call of an "E" event, and the calls inside it: the innermost call begun by a "B". If the
@@ -387,7 +344,7 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	if (depth) {
 		t->frames[depth - 1].unfinished = r->marks.unfinished;
 		t->frames[depth - 1].leave_name = r->other;
-		if ((c->overlapping.looking && mark_cut(c, r, depth, time)) ||
+		if ((c->completes.looking && mark_cut(c, r, depth, time)) ||
 		    chrome_unwind(c, t, depth, time))
 			return -1;
 		return chrome_leave(c, t, time, values, r->values);
@@ -490,10 +447,10 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 	uint64_t time = chrome_stream_time(c, record->key.time);
 
 	memcpy(&r, record->data, sizeof r);
-	if (c->overlapping.looking && r.kind != CHROME_BEGIN && r.kind != CHROME_COMPLETE &&
+	if (c->completes.looking && r.kind != CHROME_BEGIN && r.kind != CHROME_COMPLETE &&
 	    r.kind != CHROME_END)
 		return 0;
-	if (r.flow && !c->overlapping.looking && chrome_flow_end(c, &r, &values))
+	if (r.flow && !c->completes.looking && chrome_flow_end(c, &r, &values))
 		return -1;
 	switch (r.kind) {
 	case CHROME_BEGIN:
@@ -509,7 +466,7 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 /* Take the earliest end from the heap, and end its call if the call is still open. */
 static int take_end(struct chrome *c)
 {
-	struct chrome_end end = pop_end(c);
+	struct complete_end end = complete_calls_pop(&c->completes);
 	struct chrome_thread *t = &c->threads[end.thread];
 
 	if (end.overlaps) {
@@ -534,8 +491,8 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 		uint64_t at = more ? chrome_stream_time(c, r.key.time) : UINT64_MAX;
 
 		/* at one time, calls end before others begin */
-		if (c->ends.count && c->ends.heap[0].time <= at) {
-			*next = c->ends.heap[0].time;
+		if (c->completes.count && complete_calls_next(&c->completes) <= at) {
+			*next = complete_calls_next(&c->completes);
 			if (*next > until)
 				return 0;
 			if (take_end(c))
@@ -559,15 +516,15 @@ int chrome_find_overlaps(struct chrome *c, struct error *e)
 
 	if (!o->mixed)
 		return 0;
-	o->looking = true;
+	c->completes.looking = true;
 	failed = chrome_rows(c, UINT64_MAX, &next, e) || sorter_rewind(&c->sorter, e);
-	o->looking = false;
 	if (failed && !e->what[0])
 		error_no_memory(e);
 	c->counts = counts;
 	for (size_t i = 0; i < c->nthreads; i++)
 		c->threads[i].depth = c->threads[i].level = c->threads[i].kernel_level = 0;
-	c->ends.count = o->count = o->free = 0;
-	o->completes = c->async.calls = 0;
+	complete_calls_rewind(&c->completes);
+	o->count = o->free = 0;
+	c->async.calls = 0;
 	return failed ? -1 : 0;
 }

@@ -1,5 +1,6 @@
 /*
- * async_calls.c - calls with an id: Chrome's phases b, e, S and F, and marks of atrace
+ * async_calls.c - calls with an id: Chrome's phases b, e, S and F, and marks of atrace; and the X
+ * that overlap others, whose serial is their id
  *
  * An end belongs to the innermost open call of its id and name, or of any name if the end has none.
  * The call belongs to the track that began it.
@@ -50,6 +51,11 @@ static size_t new_open(struct perfetto_async *a)
 	return ++a->count;
 }
 
+bool perfetto_ids_full(const struct perfetto *p)
+{
+	return p->async.count == OPEN_MOST && !p->async.free;
+}
+
 int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec, struct perfetto_id id,
 		      const struct perfetto_row *of)
 {
@@ -58,7 +64,7 @@ int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec, str
 	uint64_t below = 0;
 	size_t index;
 
-	if (a->count == OPEN_MOST && !a->free) {
+	if (perfetto_ids_full(p)) {
 		p->counts.unkept++;
 		return 0;
 	}
@@ -72,7 +78,8 @@ int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec, str
 						 .category = rec->category,
 						 .location = perfetto_location(p, rec->name),
 						 .call = ++p->calls,
-						 .by_id = true},
+						 .by_id = !(id.hash >> 63),
+						 .overlaps = id.hash >> 63},
 				       .track = rec->track,
 				       .below = (size_t)below};
 	if (!open->frame.location || put_id(a, id.hash, index))

@@ -105,11 +105,9 @@ void legacy_flows(const struct perfetto *p, struct track_event *ev, struct event
 		lists->ended[lists->nended++] = perfetto_id_of(&key).hash;
 }
 
-/* Keep a call with a duration: its begin and its end. */
+/* Keep a call with a duration. */
 static int keep_complete(struct perfetto *p, struct track_event *ev)
 {
-	struct perfetto_record end = {
-		.kind = PERFETTO_COMPLETE_END, .flags = PERFETTO_VALUE, .track = ev->track - 1};
 	uint64_t duration;
 
 	if (__builtin_mul_overflow((uint64_t)ev->legacy.duration, 1000u, &duration) ||
@@ -118,14 +116,10 @@ static int keep_complete(struct perfetto *p, struct track_event *ev)
 		return 0;
 	}
 	ev->legacy.duration = (int64_t)duration;
-	if (track_event_keep(p, ev, PERFETTO_BEGIN,
-			     PERFETTO_VALUE | (duration ? 0 : PERFETTO_AT_ONCE), ++p->serial))
-		return -1;
-	p->scratch.arguments.size = 0;
-	if (!duration)
-		return 0;
-	return perfetto_keep_data(p, (struct sorter_key){ev->time + duration, PERFETTO_ORDER_ENDS},
-				  &end, &p->serial, sizeof p->serial);
+	if (ev->time + duration > p->last)
+		p->last = ev->time + duration;
+	return track_event_keep(p, ev, PERFETTO_BEGIN, PERFETTO_VALUE | PERFETTO_COMPLETE,
+				ev->time + duration);
 }
 
 /* Have the track of an instant that is of a process, or of no thread. */

@@ -384,7 +384,7 @@ static int perfetto_begin(struct input *in, struct error *e)
 							    writer_text(w, in->name), 0, 0});
 	share_tables(p);
 	if (!p->source || declare_texts(p) || perfetto_read(p) ||
-	    sorter_finish(&p->sorter, &p->error))
+	    sorter_finish(&p->sorter, &p->error) || perfetto_find_overlaps(p))
 		return perfetto_failed(p, e);
 	in->clock_name = perfetto_clock_name(p);
 	in->has_wall = p->clocks.has_wall;
@@ -472,6 +472,7 @@ static void print_remarks(struct perfetto *p)
 		   "{packet|packets} with JSON events of Chrome {was|were} left out");
 	warn_count(file, n->unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
+	complete_calls_clipped(file, n->clipped);
 	warn_count(file, n->unkept,
 		   "{begin|begins} of asynchronous calls {was|were} left out: too many calls are "
 		   "open");
@@ -524,6 +525,7 @@ static void perfetto_close(struct input *in)
 	perfetto_tracks_free(p);
 	perfetto_ftrace_free(p);
 	perfetto_async_free(p);
+	complete_calls_free(&p->completes);
 	id_cache_free(&p->counts.far_kinds);
 	id_cache_free(&p->counts.sample_cpus);
 	id_cache_free(&p->types.ids);

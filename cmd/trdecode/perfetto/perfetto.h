@@ -22,6 +22,7 @@
 #include "common/util/u128.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/arguments.h"
+#include "cmd/trdecode/input/complete_calls.h"
 #include "cmd/trdecode/input/sorter.h"
 #include "common/formats/perfetto.h"
 #include "cmd/trdecode/perfetto/callstacks.h"
@@ -37,7 +38,6 @@ enum {
 enum perfetto_kind {
 	PERFETTO_BEGIN,
 	PERFETTO_END,
-	PERFETTO_COMPLETE_END, /* of a BEGIN with that serial number */
 	PERFETTO_INSTANT,
 	PERFETTO_STATE,	  /* name 0: the state ends */
 	PERFETTO_COUNTER, /* value: an int64 */
@@ -57,11 +57,11 @@ enum perfetto_kind {
 
 enum perfetto_flags {
 	PERFETTO_UNFINISHED = 1, /* an END: the call has no leave */
-	PERFETTO_VALUE = 2,	 /* a u64 follows: of a counter the value, of a BEGIN its serial
-				    number or id, of a sample the weight */
+	PERFETTO_VALUE = 2,	 /* a u64 follows: of a counter the value, of a BEGIN its end or
+				    its id, of a sample the weight */
 	PERFETTO_STRUCTS = 4,	 /* arguments contain STRUCTs */
 	PERFETTO_NAMED = 8,	 /* an END: only of a call with that name */
-	PERFETTO_AT_ONCE = 16,	 /* a BEGIN: the call ends at the same time */
+	PERFETTO_COMPLETE = 16,	 /* a BEGIN: the value is the time of its end */
 	PERFETTO_HAS_CPU = 32,
 	PERFETTO_BY_ID = 64, /* a BEGIN: the value is the id that the call had in its source */
 };
@@ -79,7 +79,8 @@ struct perfetto_record {
 
 /* The id of an asynchronous call. */
 struct perfetto_id {
-	uint64_t hash;	 /* of all properties that its end must share */
+	uint64_t hash;	 /* of all properties that its end must share: 63 bits; of an X that
+			    overlaps others its serial, with bit 63 */
 	uint64_t number; /* the id itself */
 };
 
@@ -103,11 +104,14 @@ struct perfetto_packet {
 
 /* An open call. */
 struct perfetto_frame {
-	uint64_t serial; /* of a COMPLETE call; by_id: the number of the id; 0 none */
+	uint64_t serial; /* of an X (input/complete_calls.h); by_id: the number of the id; 0 none */
+	uint64_t end;	 /* of an X; UINT64_MAX: it is not known */
+	uint64_t limit;	 /* the earliest end of it and the calls around it */
 	uint32_t name, category, location;
 	uint32_t call; /* number of an asynchronous call; 0: it is on a stack */
 	uint32_t level;
 	bool kernel, by_id;
+	bool overlaps; /* an X on no stack */
 };
 
 struct perfetto_open; /* async_calls.c */
@@ -124,6 +128,7 @@ struct perfetto_async {
 struct perfetto_calls {
 	struct perfetto_frame *frames;
 	size_t depth, capacity;
+	bool begins, completes; /* of a track: it has BEGINs without and with their end */
 };
 
 /* A thread and its calls. */
@@ -286,7 +291,7 @@ struct perfetto_counts {
 	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
 	struct id_cache far_kinds;	/* of larger numbers: index in far */
 	struct buffer far;		/* u64 each */
-	uint64_t unopened, wrong_times, uninterned, unknown_ftrace, too_deep;
+	uint64_t unopened, clipped, wrong_times, uninterned, unknown_ftrace, too_deep;
 	uint64_t unsynchronised, unplaced; /* times: kept unconverted; left out with their events */
 	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
 	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
@@ -381,7 +386,8 @@ struct perfetto {
 	size_t nlocations;
 	struct perfetto_async async;
 	uint32_t source, clock, calls;
-	uint64_t serial, last; /* last: the latest time so far */
+	uint64_t last; /* the latest time so far */
+	struct complete_calls completes;
 };
 
 /* --- packets.c --- */
@@ -507,7 +513,7 @@ int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_re
 		     const struct perfetto_track_key *key);
 int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
 		      int32_t cpu);
-enum { PERFETTO_ORDER_UNSEEN, PERFETTO_ORDER_ENDS };
+enum { PERFETTO_ORDER_UNSEEN };
 static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
 
 /* --- samples.c --- */
@@ -573,6 +579,8 @@ void perfetto_async_free(struct perfetto *p);
 
 /* Write all rows up to and including a time, and set *next to the time of the next row. */
 int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next);
+/* Find the calls that overlap others, before the first row is written (call_rows.c). */
+int perfetto_find_overlaps(struct perfetto *p);
 /* Write the row of an event on a track. */
 int perfetto_row_event(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
 		       const uint8_t *data, size_t size);

@@ -18,6 +18,13 @@ enum { FIXED_MOST = 24 };
 
 /* --- declarations --- */
 
+/* Test for a row of an asynchronous call. A call that only overlaps others has a number, too, and
+ * the type of those on a stack. */
+static bool has_track_id(const struct perfetto *p, const struct perfetto_row *r)
+{
+	return r->call && r->type_name != p->texts.begin && r->type_name != p->texts.end;
+}
+
 /* Make the fields of a type. Returns the size of the fixed part. */
 static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, struct type_entry *e,
 			    struct field_entry *fields)
@@ -26,13 +33,16 @@ static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, st
 
 	e->fields = fields;
 	if (r->call) {
-		if (!p->texts.track_id)
-			p->texts.track_id =
-				arguments_free_name(p->arguments.table, p->w, "track_id");
 		fields[e->nfields++] = (struct field_entry){.name = writer_text(p->w, "call"),
 							    .kind = FIELD_UINT,
 							    .role = ROLE_CALL,
 							    .size = 4};
+		at = 4;
+	}
+	if (has_track_id(p, r)) {
+		if (!p->texts.track_id)
+			p->texts.track_id =
+				arguments_free_name(p->arguments.table, p->w, "track_id");
 		fields[e->nfields++] = (struct field_entry){
 			.name = p->texts.track_id, .kind = FIELD_HEX, .offset = 8, .size = 8};
 		at = 16;
@@ -67,6 +77,8 @@ static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, u
 
 	if (r->type_name == p->texts.state_begin || r->type_name == p->texts.state_end)
 		e.native = 'S';
+	if (r->call && !has_track_id(p, r))
+		e.native = 'X';
 	if (!id || *id)
 		return id ? *id : 0;
 	e.fixed_size = make_fields(p, r, &e, fields);
@@ -124,7 +136,7 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 	if (r->call) {
 		put_u32(fixed, r->call);
 		put_u64(fixed + 8, r->track_id);
-		row.fixed_size = 16;
+		row.fixed_size = has_track_id(p, r) ? 16 : 4;
 	}
 	if (r->stack) {
 		put_u32(fixed + row.fixed_size, r->stack);
@@ -314,15 +326,11 @@ int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, ui
 	r.name = rec->kind == PERFETTO_END && !(rec->flags & PERFETTO_NAMED) ? rec->name : 0;
 	switch (rec->kind) {
 	case PERFETTO_BEGIN:
+		if (rec->flags & PERFETTO_COMPLETE)
+			return perfetto_begin_complete(p, rec, value, &r);
 		r.track_id = value;
-		if (perfetto_begin_call(p, t, rec, &r))
-			return -1;
-		if (!(rec->flags & PERFETTO_AT_ONCE))
-			return 0;
-		r = (struct perfetto_row){.time = time};
-		return perfetto_end_innermost(p, t, &r, false);
-	case PERFETTO_END:
-	case PERFETTO_COMPLETE_END: return perfetto_end_call(p, t, rec, value, &r);
+		return perfetto_begin_call(p, t, rec, &r);
+	case PERFETTO_END: return perfetto_end_call(p, t, rec, &r);
 	case PERFETTO_STATE: return state_row(p, t, rec, &r);
 	case PERFETTO_COUNTER:
 	case PERFETTO_COUNTER_REAL: return counter_row(p, t, rec, time, value);
@@ -362,12 +370,19 @@ int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next)
 		const uint8_t *data;
 		size_t size;
 		int failed;
+		bool more = sorter_peek(&p->sorter, &r);
 
-		*next = UINT64_MAX;
-		if (!sorter_peek(&p->sorter, &r))
-			return 0;
-		*next = r.key.time;
-		if (r.key.time > until)
+		/* at one time, calls end before others begin */
+		*next = more ? r.key.time : UINT64_MAX;
+		if (p->completes.count && complete_calls_next(&p->completes) <= *next) {
+			*next = complete_calls_next(&p->completes);
+			if (*next > until)
+				return 0;
+			if (perfetto_end_complete(p))
+				return -1;
+			continue;
+		}
+		if (!more || *next > until)
 			return 0;
 		memcpy(&rec, r.data, sizeof rec);
 		data = r.data + sizeof rec;

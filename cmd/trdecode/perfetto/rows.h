@@ -33,7 +33,7 @@ struct perfetto_thread *perfetto_track_thread(const struct perfetto *p,
 					      const struct perfetto_track *t);
 /* Get the calls that a track's begins and ends are of. */
 struct perfetto_calls *perfetto_calls_of(const struct perfetto *p, struct perfetto_track *t);
-/* Begin a call. of: the time, the values and the stack of the row; as track_id the call's serial.
+/* Begin a call. of: the time, the values and the stack of the row; as track_id the id.
  */
 int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
 			const struct perfetto_record *rec, const struct perfetto_row *of);
@@ -53,9 +53,14 @@ int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
  * state before it ends. */
 int perfetto_state(struct perfetto *p, struct perfetto_track *t, const struct perfetto_record *rec,
 		   const struct perfetto_row *of);
-/* End the call of a record, and the calls inside it. serial: that of a COMPLETE call. */
+/* End the call of a record, and the calls inside it. */
 int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
-		      const struct perfetto_record *rec, uint64_t serial,
-		      const struct perfetto_row *of);
+		      const struct perfetto_record *rec, const struct perfetto_row *of);
+/* Begin a call that will end at a time; end the first of them to end. */
+int perfetto_begin_complete(struct perfetto *p, const struct perfetto_record *rec, uint64_t end,
+			    const struct perfetto_row *of);
+int perfetto_end_complete(struct perfetto *p);
+/* Test whether as many calls with an id are open as may be. */
+bool perfetto_ids_full(const struct perfetto *p);
 
 #endif

@@ -96,6 +96,7 @@ int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perf
 		.stack = ev->stack};
 	struct sorter_key key = {ev->time, PERFETTO_ORDER};
 	const struct legacy_event *l = &ev->legacy;
+	struct perfetto_track *t = &p->tracks.track[ev->track - 1];
 
 	/* an end has the arguments of any call; an annotation is the name of the leave */
 	if (kind == PERFETTO_END && (ev->annotated.leave || !r.name))
@@ -106,7 +107,11 @@ int track_event_keep(struct perfetto *p, const struct track_event *ev, enum perf
 		r.name = p->texts.nothing;
 	if (p->scratch.arguments.size && perfetto_learn(p, kind == PERFETTO_END ? 0 : r.name))
 		return -1;
-	if (begins && p->tracks.track[ev->track - 1].before)
+	if (begins && flags & PERFETTO_COMPLETE)
+		t->calls.completes = true;
+	else if (begins)
+		t->calls.begins = true;
+	if (begins && t->before)
 		key.second = PERFETTO_ORDER_UNSEEN;
 	else if (begins && l->phase == 'X')
 		/* of calls that begin at one time, the longest is outermost */

@@ -207,7 +207,7 @@ static bool chrome_overlaps(const struct chrome_output *s, const struct span *sp
 	const struct type *t = span->type;
 
 	return t && t->flags & TYPE_CALL_NUMBER && (t->native & CHROME_PHASE) == 'X' &&
-	       type_is_of(t, "chrome") && !chrome_is_open(s, span);
+	       (type_is_of(t, "chrome") || type_is_of(t, "perfetto")) && !chrome_is_open(s, span);
 }
 
 static int chrome_end_call(void *ctx, const struct span *span, const struct event *leave,
