@@ -166,6 +166,37 @@ load tables
 	diff kinds <(printf '%s\n' '"0x3"' '"0x3"' '"0x11"')
 }
 
+@test "equal numbers are one group and one type in rows, whether the source writes integers or floats" {
+	python3 - >x.json <<-'END'
+		values = ["1", "1.0", "1e0", "10e-1", '"1"', "-1", "-1.0", "0", "-0", "0.0", "-0.0", "0.5", "5e-1", "1e300",
+			"18446744073709551615", "18446744073709551616.0", "-9223372036854775808", "-9223372036854775808.0", "1e999"]
+		print("[" + ",".join('{"ph":"X","pid":1,"tid":%d,"ts":%d,"dur":1,"name":"e","args":{"v":%s}}' % (i, i, v)
+			for i, v in enumerate(values)) + "]")
+	END
+	trdecode -q x.json -o x.trs
+	cat >want <<-'END'
+		[-9223372036854775808,2]
+		[-1,2]
+		[0,4]
+		[0.5,2]
+		[1,4]
+		[18446744073709551615,1]
+		[1.8446744073709552e+19,1]
+		[1e+300,1]
+		["1",1]
+		["inf",1]
+	END
+	rows() { tr -d ' \n[]' | sed 's/},*/}\n/g' | sed -E 's/^\{"arg.v":(.*),"count":(.*)\}$/[\1,\2]/'; }
+	trstat -q -g arg.v -c count -s arg.v -t json x.trs | rows | diff want -
+	trstat -q -g arg.v -c count --partial x.trs | trstat -q --merge -s arg.v -t json | rows | diff want -
+	run -0 trstat -q -g name -c count --where 'arg.v == 1' -t csv x.trs
+	assert_line e,4
+	run -0 trstat -q -g name -c count --where 'arg.v == 0.5' -t csv x.trs
+	assert_line e,2
+	run -0 trstat -q -g 'bucket(arg.v,2)' -c count --where 'arg.v >= 0 && arg.v < 2' -t csv x.trs
+	assert_line 0,10
+}
+
 @test "recursion is judged by the group: a call of 60 us inside a call of another group has the total 60 us" {
 	cat >x.json <<-'END'
 		{"traceEvents":[

@@ -1,10 +1,11 @@
 #include "common/pairs/condition.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/expr/evaluate.h"
-#include "common/value/shortest.h"
 
 /* --- the keys of a condition --- */
 
@@ -116,32 +117,23 @@ int condition_check_times(const struct condition *c, const char *option,
 
 /* --- evaluation --- */
 
-/*
- * Convert a text to the number whose key it spells: a constant, a float or a double. A summary
- * contains only the text. There the text is a number when it is compared with a number, and a
- * double.
- */
-static bool number_of(struct scalar *s, uint64_t size)
-{
-	char *end, again[SHORTEST_SIZE];
-	double real;
-
-	if (s->form != SCALAR_TEXT || !s->size || s->size >= sizeof(again))
-		return false;
-	if (scalar_constant(s->text, s->size, s))
-		return true;
-	real = size == 4 ? (double)strtof(s->text, &end) : strtod(s->text, &end);
-	if (end != s->text + s->size || shortest_real(again, real, size) != s->size ||
-	    memcmp(again, s->text, s->size) != 0)
-		return false;
-	*s = (struct scalar){.form = SCALAR_REAL, .real = real, .real_size = size == 4 ? 4 : 8};
-	return true;
-}
-
-/* Convert a text that a summary contains too. */
+/* Convert the text of a constant, or of a float that is not finite, to its number. Other texts are
+ * no numbers, as in events. */
 static void make_number(struct scalar *s)
 {
-	number_of(s, 0);
+	static const struct {
+		const char *text;
+		float real;
+	} texts[] = {{"nan", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}};
+
+	if (s->form != SCALAR_TEXT || scalar_constant(s->text, s->size, s))
+		return;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		if (s->size == strlen(texts[i].text) && !memcmp(s->text, texts[i].text, s->size)) {
+			*s = (struct scalar){.form = SCALAR_REAL, .real = texts[i].real};
+			return;
+		}
+	}
 }
 
 struct asking {
@@ -150,6 +142,15 @@ struct asking {
 	condition_cell *cell;
 	void *ctx;
 };
+
+static struct scalar real_scalar(const struct key_cell *cell)
+{
+	double real = key_real_value(cell);
+
+	return (struct scalar){.form = SCALAR_REAL,
+			       .real = cell->single ? (float)real : real,
+			       .real_size = cell->single ? 4 : 8};
+}
 
 struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path)
 {
@@ -161,6 +162,7 @@ struct scalar condition_scalar(const struct key_texts *g, const struct key_cell 
 	case KEY_SIGNED: return (struct scalar){.form = SCALAR_INT, .u = cell->value};
 	case KEY_ADDRESS:
 	case KEY_UNSIGNED: return (struct scalar){.form = SCALAR_UINT, .u = cell->value};
+	case KEY_REAL: return real_scalar(cell);
 	case KEY_TEXT:
 	case KEY_STACK: break;
 	}
@@ -173,8 +175,6 @@ struct scalar condition_scalar(const struct key_texts *g, const struct key_cell 
 	}
 	s.form = SCALAR_TEXT;
 	s.path = path;
-	if (cell->kind == KEY_TEXT && cell->value)
-		number_of(&s, cell->value);
 	return s;
 }
 

@@ -37,6 +37,19 @@ int key_text(struct key_texts *t, const void *data, size_t size, struct key_cell
 	return 0;
 }
 
+struct key_cell key_real(double real, bool single)
+{
+	struct key_cell cell = {.kind = KEY_REAL, .single = single};
+	double exact = single ? (double)(float)real : real;
+
+	if (exact < 0 && exact >= -0x1p63 && (double)(int64_t)exact == exact)
+		return key_signed((int64_t)exact);
+	if (exact >= 0 && exact < 0x1p64 && (double)(uint64_t)exact == exact)
+		return key_unsigned((uint64_t)exact);
+	memcpy(&cell.value, &real, sizeof real);
+	return cell;
+}
+
 static uint64_t hash_fold(uint64_t a, uint64_t b)
 {
 	uint128 product = (uint128)a * b;

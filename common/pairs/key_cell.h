@@ -1,10 +1,12 @@
 /*
  * key_cell.h - the value of a key of an event, a call or a pair: a cell
  *
- * A cell is a text, an integer, a stack, or missing (the row has no such field).
+ * A cell is a text, a number, a stack, or missing (the row has no such field).
  */
 #ifndef TR_PAIRS_KEY_CELL_H
 #define TR_PAIRS_KEY_CELL_H
+
+#include <string.h>
 
 #include "common/calls/call_stacks.h"
 #include "common/util/intern.h"
@@ -19,6 +21,7 @@ enum cell_kind {
 	/* in no group: a cell of a pair that waits for its A (trstat's pair_edges.h). value: the
 	   number of its field among those of the A, or KEY_PENDING_TIME */
 	KEY_PENDING,
+	KEY_REAL, /* a finite number that no integer of 64 bits is equal to */
 };
 
 #define KEY_PENDING_TIME UINT64_MAX
@@ -29,9 +32,10 @@ struct key_cell {
 	/* KEY_TEXT: the label of the number in value; signed, if that is two's complement. No part
 	 * of the key, and not in summaries. */
 	bool label, is_signed;
+	bool single;   /* KEY_REAL: of a float. No part of the key, and not in summaries */
 	uint32_t text; /* KEY_TEXT: from key_text */
-	/* KEY_SIGNED: two's complement. KEY_TEXT: 4 or 8 for the text of a float or double (set
-	 * for rows, not for summaries); no part of the key. */
+	/* KEY_SIGNED: two's complement. KEY_REAL: the bits of a double; of a float, the one nearest
+	 * to its shortest digits. */
 	uint64_t value;
 };
 
@@ -63,6 +67,19 @@ static inline struct key_cell key_signed(int64_t value)
 {
 	return (struct key_cell){.kind = value < 0 ? KEY_SIGNED : KEY_UNSIGNED,
 				 .value = (uint64_t)value};
+}
+
+/* Make the cell of a finite number. Numbers that are equal have one cell: 1024.0 is the integer
+ * 1024. single: of a float, as KEY_REAL has it. */
+struct key_cell key_real(double real, bool single);
+
+/* The number of a KEY_REAL. */
+static inline double key_real_value(const struct key_cell *cell)
+{
+	double real;
+
+	memcpy(&real, &cell->value, sizeof real);
+	return real;
 }
 
 /* Hash n cells whose texts are in t. */

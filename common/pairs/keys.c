@@ -1,10 +1,10 @@
 #include "common/pairs/keys.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/formats/apitrace.h"
 #include "common/value/argument.h"
-#include "common/value/shortest.h"
 #include "common/value/value_names.h"
 #include "common/value/value_plain.h"
 
@@ -91,16 +91,6 @@ static int buffer_cell(struct key_texts *g, struct buffer *b, int bad, struct ke
 	return bad;
 }
 
-static int real_cell(struct key_texts *g, const struct plain_value *v, struct key_cell *cell)
-{
-	char text[SHORTEST_SIZE];
-
-	if (key_text(g, text, shortest_double(text, v->real), cell))
-		return -1;
-	cell->value = v->size == 4 ? 4 : 8;
-	return 0;
-}
-
 static int plain_cell_of(struct key_texts *g, const struct plain_value *v, struct key_cell *cell)
 {
 	const char *text;
@@ -110,8 +100,8 @@ static int plain_cell_of(struct key_texts *g, const struct plain_value *v, struc
 		*cell = key_signed((int64_t)v->number);
 	else if (v->kind == PLAIN_UINT)
 		*cell = key_unsigned(v->number);
-	else if (v->kind == PLAIN_REAL)
-		return real_cell(g, v, cell);
+	else if (v->kind == PLAIN_REAL && isfinite(v->real))
+		*cell = key_real(v->real, v->size == 4);
 	else if (plain_text(v, &text, &size))
 		return key_text(g, text, size, cell);
 	return 0;

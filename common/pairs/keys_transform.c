@@ -18,15 +18,33 @@ static struct key_cell with_sign(bool negative, uint64_t size)
 	return key_signed(size > (uint64_t)INT64_MAX ? INT64_MIN : -(int64_t)size);
 }
 
+/* Make an integer of a number that is none: the next one below it, or toward 0. */
+static struct key_cell integer_of(const struct key_cell *c, bool down)
+{
+	double real = key_real_value(c);
+
+	if (real >= 0x1p64)
+		return key_unsigned(UINT64_MAX);
+	if (real >= 0)
+		return key_unsigned((uint64_t)real);
+	if (real < -0x1p63)
+		return key_signed(INT64_MIN);
+	return key_signed((int64_t)real - down);
+}
+
 struct key_cell key_transform(const struct key *k, struct key_cell c)
 {
-	bool negative = c.kind == KEY_SIGNED;
-	uint64_t size = size_of(c), rest;
+	uint64_t size, rest;
+	bool negative;
 
 	if (c.kind == KEY_PENDING)
 		return c;
+	if (c.kind == KEY_REAL)
+		c = integer_of(&c, k->transform == KEY_BUCKET);
 	if (c.kind != KEY_SIGNED && c.kind != KEY_UNSIGNED && c.kind != KEY_ADDRESS)
 		return (struct key_cell){0};
+	negative = c.kind == KEY_SIGNED;
+	size = size_of(c);
 	switch (k->transform) {
 	case KEY_AS_IT_IS: break;
 	case KEY_BUCKET:

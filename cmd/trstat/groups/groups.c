@@ -134,7 +134,7 @@ void groups_spell_numbers(struct groups *g)
 		for (size_t i = 0; i < g->count; i++) {
 			uint8_t kind = groups_cells(g, groups_at(g, i))[key].kind;
 
-			decimal |= kind == KEY_UNSIGNED || kind == KEY_SIGNED;
+			decimal |= kind == KEY_UNSIGNED || kind == KEY_SIGNED || kind == KEY_REAL;
 			address |= kind == KEY_ADDRESS;
 		}
 		for (size_t i = 0; decimal && address && i < g->count; i++) {
@@ -176,8 +176,25 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 	return a;
 }
 
-static int compare_integers(const struct key_cell *a, const struct key_cell *b)
+static int compare_reals(double a, double b)
 {
+	return (a > b) - (a < b);
+}
+
+static int compare_numbers(const struct key_cell *a, const struct key_cell *b)
+{
+	double real;
+
+	if (b->kind == KEY_REAL && a->kind == KEY_REAL)
+		return compare_reals(key_real_value(a), key_real_value(b));
+	if (b->kind == KEY_REAL)
+		return -compare_numbers(b, a);
+	if (a->kind == KEY_REAL) {
+		/* A number that is no integer is below 2^53, where the conversion is exact, or
+		 * beyond all integers; 2^64 is the only tie. */
+		real = b->kind == KEY_SIGNED ? (double)(int64_t)b->value : (double)b->value;
+		return key_real_value(a) >= real ? 1 : -1;
+	}
 	/* KEY_SIGNED is used for negative ones only */
 	if ((a->kind == KEY_SIGNED) != (b->kind == KEY_SIGNED))
 		return a->kind == KEY_SIGNED ? -1 : 1;
@@ -197,7 +214,7 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 	if (a->kind == KEY_STACK || b->kind == KEY_STACK)
 		return a->kind == KEY_STACK ? 1 : -1;
 	if (a->kind != KEY_TEXT && b->kind != KEY_TEXT)
-		return compare_integers(a, b);
+		return compare_numbers(a, b);
 	if (a->kind != b->kind)
 		return a->kind == KEY_TEXT ? 1 : -1;
 	m = intern_size(&g->texts.intern, a->text);

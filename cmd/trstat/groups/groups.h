@@ -87,7 +87,7 @@ static inline bool groups_cell_text(const struct groups *g, const struct key_cel
 	return key_cell_text(&g->texts, cell, text, size);
 }
 
-/* Compare cells: integers by value, then texts by their bytes, then stacks from their callers
+/* Compare cells: numbers by value, then texts by their bytes, then stacks from their callers
  * down, then missing cells. */
 int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b);
 

@@ -1,6 +1,7 @@
 #include "cmd/trstat/summary/pack.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 void packed_stacks_free(struct packed_stacks *ps)
@@ -38,6 +39,16 @@ static void unpack_stack(struct packed *in, const struct packed_stacks *stacks,
 		cell->value = stacks->node[cell->value];
 }
 
+static void unpack_real(struct packed *in, struct key_cell *cell)
+{
+	double real = key_real_value(cell);
+
+	if (isfinite(real))
+		*cell = key_real(real, false);
+	else
+		in->bad = true;
+}
+
 int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n,
 		 const struct packed_stacks *stacks, size_t pending)
 {
@@ -61,6 +72,7 @@ int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, si
 		case KEY_ADDRESS:
 		case KEY_UNSIGNED: break;
 		case KEY_SIGNED: in->bad |= (int64_t)cells[i].value >= 0; break;
+		case KEY_REAL: unpack_real(in, &cells[i]); break;
 		case KEY_STACK: unpack_stack(in, stacks, &cells[i]); break;
 		case KEY_PENDING:
 			in->bad |= !pending || (cells[i].value >= pending - 1 &&

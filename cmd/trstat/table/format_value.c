@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/util/utf8.h"
+#include "common/value/shortest.h"
 #include "cmd/trstat/table/format.h"
 
 #define ELLIPSIS       "..."
@@ -40,6 +41,12 @@ size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell)
 		return i128_decimal(out, (int64_t)cell->value);
 	if (cell->kind == KEY_ADDRESS)
 		return (size_t)snprintf(out, VALUE_SIZE, "0x%" PRIx64, cell->value);
+	if (cell->kind == KEY_REAL) {
+		size_t n = shortest_double(out, key_real_value(cell));
+
+		out[n] = '\0';
+		return n;
+	}
 	return u128_decimal(out, cell->value);
 }
 
