@@ -684,6 +684,31 @@ for name in sorted(total):
 	trdecode p.pftrace | trencode -q -t ndjson -c name,dur | jq -sr 'map(select(.dur != null)) | group_by(.name)[] | [.[0].name, (map(.dur) | add)] | @tsv' | sort | diff got -
 }
 
+@test "profiles have calls that overlap; formats of stacks alone leave them out, and count them" {
+	need jq
+	local t
+	echo '[{"ph":"X","name":"a","pid":1,"ts":0,"dur":10},{"ph":"X","name":"b","pid":1,"ts":5,"dur":15},
+		{"ph":"X","name":"c","pid":1,"ts":18,"dur":20},{"ph":"X","name":"d","pid":1,"ts":40,"dur":4}]' >x.json
+	trdecode -o x.trs x.json
+	jq -r '.[] | "\(.name) \(.dur * 1000)"' x.json >want
+	run -0 errors trencode -t folded -o out.folded x.trs
+	assert_output ''
+	diff want out.folded
+	trencode -q -t callgrind x.trs | grep -qx 'summary: 49000 4'
+	trencode -q -t svg x.trs | grep -q 'all (49000 ns, 100.00%)'
+	# c begins after b, which is on no stack
+	for t in uftrace trace-cmd; do
+		run -0 errors trencode -t $t -o out.$t x.trs
+		[[ $output == *'trencode: 1 call that overlaps another of its thread is left out'* ]] || fail "$t: $output"
+		trdecode -q out.$t | trsym -q | trstat -q -g name -c count -t tsv | grep -c '^[acd]' | grep -qx 3 || fail $t
+	done
+	for t in 'speedscope' 'svg --by-time'; do
+		# shellcheck disable=SC2086
+		run -0 errors trencode -t $t -o out x.trs
+		assert_output 'trencode: 1 call overlaps others of its thread: left out'
+	done
+}
+
 @test "a call that overlaps does not take the number of one that ends as it begins, in another thread" {
 	need jq
 	local t
