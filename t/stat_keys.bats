@@ -222,6 +222,10 @@ load tables
 	lines 'arg.detail caller total' 'a.h  100000' 'b.h Source 60000' 'a.h Source 30000'
 	run -0 trstat -t tsv -g 'bucket(depth,2)' -c total,self x.trs
 	lines 'bucket(depth,2) total self' '0 100000 70000' '2 30000 30000'
+	# the categories of calls of one function
+	sed 's/"args":{"detail"/"cat":"none","args":{"detail"/; 3s/none/other/' x.json >categories.json
+	run -0 pipe "trdecode categories.json | trstat -t tsv -g name,group -c total"
+	lines 'name group total' 'Source none 100000' 'Source other 60000'
 	# one group of all calls
 	run -0 trstat -t tsv -g '' -c total,self x.trs
 	lines 'total self' '100000 100000'

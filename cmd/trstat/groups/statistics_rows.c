@@ -42,9 +42,7 @@ bool statistics_by_group(const struct keys *k)
 		case BY_TIME:
 		case BY_DURATION:
 		case BY_SELF:
-		/* equal in all calls of a function */
-		case BY_TYPE:
-		case BY_GROUP:
+		/* equal in all calls */
 		case BY_KIND: break;
 		/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
 		case BY_STACK: return false;
