@@ -827,3 +827,22 @@ for name in sorted(total):
 		trdecode copy | trencode -q -t ndjson -c name,dur | jq -sr 'map(select(.dur != null)) | group_by(.name)[] | [.[0].name, (map(.dur) | add)] | @tsv' | diff want - || return
 	done
 }
+
+@test "a pid that is text names the process, a tid that is text the thread" {
+	cat >x.json <<-'EOF'
+		[{"ph":"X","pid":"Spans","tid":"s1","ts":1,"dur":2,"name":"a"},
+		{"ph":"X","pid":"Traces","tid":"s1","ts":1,"dur":2,"name":"b"},
+		{"ph":"X","pid":"Third","tid":"s2","ts":1,"dur":2,"name":"c"},
+		{"ph":"M","pid":"Third","name":"process_name","args":{"name":"a name of its own"}}]
+	EOF
+	trdecode -q x.json | trencode -q -t chrome -o y.json
+	jq -r '.traceEvents[] | select(.ph == "M") | "\(.name) \(.args.name)"' y.json | sort >names
+	diff - names <<-'EOF'
+		process_name Spans
+		process_name Traces
+		process_name a name of its own
+		thread_name s1
+		thread_name s1
+		thread_name s2
+	EOF
+}

@@ -118,6 +118,16 @@ int32_t chrome_id(struct chrome *c, const struct buffer *text)
 	return id_of(c, text, &named);
 }
 
+/* Name a process by its pid, which is no number, unless a metadata event named it. */
+static int name_process(struct chrome *c, int32_t pid)
+{
+	uint32_t *name = id_cache_number(&c->metadata.process_names, &pid, sizeof pid);
+
+	if (name && !*name)
+		*name = writer_string(c->w, c->read.pid.data, c->read.pid.size);
+	return name && *name ? 0 : -1;
+}
+
 struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 {
 	int32_t key[2];
@@ -132,6 +142,8 @@ struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 	if (*number == INTERN_NONE)
 		return NULL;
 	if (*number == c->nthreads) {
+		if (pid_named && name_process(c, key[0]))
+			return NULL;
 		if (ARRAY_GROW(c->threads, c->threads_capacity, c->nthreads))
 			return NULL;
 		t = c->threads;
