@@ -312,8 +312,8 @@ ends_at() {
 	run -1 --separate-stderr trfilter -q -c 'type == "a"' bad.trs
 	assert_output 4
 	# a packet that is cut is damage only where it is read
-	head -c -3 good/channel0_0 >cut
-	mv cut good/channel0_0
+	head -c -3 good/channel0_0 >cut.stream
+	mv cut.stream good/channel0_0
 	run -0 --separate-stderr trdecode --until 350ns good -o good.trs
 	assert_equal "$stderr" ''
 }

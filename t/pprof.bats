@@ -212,8 +212,8 @@ difference() {
 
 @test "the second label of a long key has the first 200 bytes of the key" {
 	local k250 k200
-	printf -v k250 '%250s' && k250=${k250// /k}
-	printf -v k200 '%200s' && k200=${k200// /q}
+	printf -v k250 '%250s' '' && k250=${k250// /k}
+	printf -v k200 '%200s' '' && k200=${k200// /q}
 	make_profile x.pb <<-END
 		string_table: "" string_table: "cpu" string_table: "nanoseconds" string_table: "$k250" string_table: "$k200"
 		sample_type { type: 1 unit: 2 }

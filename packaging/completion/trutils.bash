@@ -19,6 +19,7 @@ _trutils_fields() {
 _trutils_words() {
 	# compgen expands its list, which may have words of a trace: once, and the words no more
 	local words=$*
+	# shellcheck disable=SC2016
 	mapfile -t COMPREPLY < <(compgen -W '$words' -- "$current")
 }
 
