@@ -260,7 +260,7 @@ tables() {
 		{"ph":"i","name":"c","ts":1003},{"ph":"X","name":"d","ts":1004,"dur":1,"pid":"main","tid":"io"}]' >x.json
 	trdecode -q x.json | tee x.trs | trencode -t chrome -o again.json
 	run -0 jq -c '[.traceEvents[] | select(.ph == "M") | [.name, .args.name]]' again.json
-	assert_output '[["process_name","io"],["thread_name","io"]]'
+	assert_output '[["process_name","main"],["thread_name","io"]]'
 	diff <(trencode -q -t tsv --no-header --columns time,pid,tid,comm,name x.trs | grep -v c$) \
 		<(trdecode again.json | trencode -q -t tsv --no-header --columns time,pid,tid,comm,name | grep -v c$)
 	run -0 jq -c .otherData again.json
