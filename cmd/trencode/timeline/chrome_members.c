@@ -174,25 +174,14 @@ static int keep_member(struct chrome_output *s, char kind)
 	return 0;
 }
 
-/* Test for the name of a member that the encoder writes itself. */
+/* Test for the name of a member that the encoder writes itself. In the list the kind is before it.
+ */
 static bool is_own(const struct json_reader *r, char kind)
 {
-	static const char *const own[] = {"m"
-					  "traceEvents",
-					  "m"
-					  "samples",
-					  "m"
-					  "stackFrames",
-					  "m"
-					  "otherData",
-					  "o"
-					  "clock",
-					  "o"
-					  "origin",
-					  "o"
-					  "unit",
-					  "o" CHROME_PART,
-					  "o" CHROME_KERNEL_CATEGORY};
+	static const char *const own[] = {
+		"mtraceEvents", "msamples",	 "mstackFrames",
+		"motherData",	"oclock",	 "oorigin",
+		"ounit",	"o" CHROME_PART, "o" CHROME_KERNEL_CATEGORY};
 
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		if (*own[i] == kind && json_is(r, own[i] + 1))

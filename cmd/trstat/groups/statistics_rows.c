@@ -23,6 +23,20 @@ static bool is_depth(const struct key *k)
 	return k->kind == BY_DEPTH && !k->transform;
 }
 
+/* Test whether a key is equal in all calls of a thread. */
+static bool is_of_thread(enum key_kind kind)
+{
+	switch (kind) {
+	case BY_INPUT:
+	case BY_BUFFER:
+	case BY_TID:
+	case BY_PID:
+	case BY_PPID:
+	case BY_COMM: return true;
+	default: return false;
+	}
+}
+
 bool statistics_by_group(const struct keys *k)
 {
 	bool by_function = false, finer = false;
@@ -30,13 +44,6 @@ bool statistics_by_group(const struct keys *k)
 	for (size_t i = 0; i < k->count; i++)
 		switch (k->key[i].kind) {
 		case BY_NAME: by_function |= !k->key[i].other; break;
-		/* equal in all calls of a thread */
-		case BY_INPUT:
-		case BY_BUFFER:
-		case BY_TID:
-		case BY_PID:
-		case BY_PPID:
-		case BY_COMM:
 		/* of the leave */
 		case BY_CPU:
 		case BY_TIME:
@@ -49,7 +56,7 @@ bool statistics_by_group(const struct keys *k)
 		default:
 			if (is_depth(&k->key[i]))
 				return false;
-			finer = true;
+			finer |= !is_of_thread(k->key[i].kind);
 		}
 	return finer || !by_function;
 }
@@ -57,18 +64,8 @@ bool statistics_by_group(const struct keys *k)
 bool statistics_by_thread(const struct keys *k)
 {
 	for (size_t i = 0; i < k->count; i++)
-		switch (k->key[i].kind) {
-		case BY_INPUT:
-		case BY_BUFFER:
-		case BY_TID:
-		case BY_PID:
-		case BY_PPID:
-		case BY_COMM:
-			if (!k->key[i].other)
-				break;
-			/* fall through */
-		default: return false;
-		}
+		if (!is_of_thread(k->key[i].kind) || k->key[i].other)
+			return false;
 	return true;
 }
 
