@@ -10,7 +10,10 @@ setup() {
 	# the shell of a pipe whose program dies of SIGINT would die of it, too
 	printf '#!/bin/bash\n%s\n' 'trap exit INT; head -c "${2:-60000}" "$1"; sleep 9 >/dev/null & wait' >slow.sh
 	printf '#!/bin/bash\n%s\n' 'trap "" INT TERM; exec ./slow.sh "$@"' >deaf.sh
-	chmod +x slow.sh deaf.sh
+	# late.sh FILE BYTES SECONDS: the rest of the file is written so long after the signal
+	printf '#!/bin/bash\n%s\n' 'trap : INT; head -c "$2" "$1"; sleep 9 >/dev/null & wait; trap "" INT; sleep "$3"; tail -c +$(($2 + 1)) "$1"' >late.sh
+	chmod +x slow.sh deaf.sh late.sh
+	RUNS='ended by a signal: its writer still runs, and the rest is not read'
 }
 
 # live OPTION... COMMAND: t/tools/live.py, the time that it took after the signal in $after, ms
@@ -45,14 +48,34 @@ quiet() {
 	live 'trdecode < <(./deaf.sh k.txt) | trfilter 1 | trstat -q -c count'
 	assert_success
 	[[ ${lines[1]} == *" $EVENTS  sched_wakeup" ]]
-	quiet
-	((after < 3000))
+	assert_equal "${stderr_lines[*]}" "trdecode: <stdin>: $RUNS"
+	((after > 1900 && after < 3000))
 	trdecode -q -o fib.trs "$DATA/uftrace/fib"
 	live 'trstat -q -n 1 -c count < <(./deaf.sh fib.trs 20000)'
 	assert_success
 	assert [ ${#lines[@]} = 2 ]
 	quiet
-	((after > 1000 && after < 4000))
+	((after > 3900 && after < 5000))
+}
+
+@test "a writer that needs up to 2 seconds after the signal: all of it is read" {
+	live './late.sh k.txt 3000 1.6 | trdecode | trsym -q | trstat -q -c count'
+	assert_success
+	quiet
+	[[ ${lines[1]} == *" 2000  sched_wakeup" ]]
+	# a stream ends after its writer has waited, and finished
+	trdecode -q -o k.trs k.txt
+	live './late.sh k.trs 3000 2.3 | trdecode | trfilter -q 1 | trstat -q -c count'
+	assert_success
+	quiet
+	[[ ${lines[1]} == *" 2000  sched_wakeup" ]]
+}
+
+@test "the last program alone gets the signal: it ends, and the others with their next write" {
+	live -s TERM -o trstat "(trap '' TERM; while cat k.txt; do sleep 0.05; done) | trdecode -q | trsym -q | trstat -c count"
+	assert_equal "${stderr_lines[*]}" "trstat: <stdin>: $RUNS"
+	[[ ${lines[1]} == *" sched_wakeup" ]]
+	((after > 3900 && after < 5500))
 }
 
 @test "SIGTERM of one program, or of all at once" {
@@ -112,9 +135,10 @@ quiet() {
 	trencode -q -t chrome -o fib.json fib.trs
 	trencode -q -t perfetto -o fib.pf fib.trs
 	gzip -c k.txt >k.gz
-	for f in k.txt fib.trs fib.json fib.pf k.gz; do
+	cp "$DATA/perf/flat.data" .
+	for f in k.txt fib.trs fib.json fib.pf k.gz flat.data; do
 		size=$(stat -c %s $f)
-		for n in $((size * 3 / 4 + 1)) $((size * 3 / 4 + 3)); do
+		for n in $((size * 3 / 5 + 1)) $((size * 9 / 10 + 3)); do
 			live "./slow.sh $f $n | trdecode | trstat -q -c count"
 			assert_success
 			assert [ ${#lines[@]} -gt 1 ]
@@ -237,12 +261,22 @@ quiet() {
 }
 
 @test "trace_pipe of tracefs" {
-	local root
+	local root f s
 	for root in /sys/kernel/tracing /sys/kernel/debug/tracing; do
 		I=$root/instances/trutilss$$
 		[[ ! -d $root/instances ]] || ! mkdir "$I" 2>/dev/null || break
 	done
 	[[ -d $I ]] || skip "no tracefs"
+	# without an event
+	for f in trace_pipe per_cpu/cpu0/trace_pipe per_cpu/cpu0/trace_pipe_raw; do
+		for s in INT TERM; do
+			rm -f e
+			live -s $s "exec trdecode -o e $I/$f"
+			assert_success
+			assert_equal "${stderr_lines[*]}" "trdecode: $I/$f: ended by a signal before its first byte: no events"
+			[[ $(trfilter -q -c 1 e) == 0 ]]
+		done
+	done
 	live "for ((i = 0; i < 50; i++)); do echo \"mark \$i\" >$I/trace_marker; done & exec trdecode -o f $I/trace_pipe"
 	rmdir "$I"
 	assert_success

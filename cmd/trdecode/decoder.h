@@ -151,6 +151,9 @@ struct decoder {
  * and the exit status. */
 void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Report that a file ends before its header says, which is no damage if a signal ended it. */
+void input_short(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Report damage from an error. */
 void input_damage_error(struct input *in, const struct error *e);
 

@@ -360,8 +360,7 @@ static int write_stream(struct run *r, const char *path)
 	    !row_filter_any(&s->row_filter) && !(r->n == 1 && input_ended_early(r->inputs)))
 		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET, "no events");
 	if (!d->quiet && status != STATUS_FAILED && io_left())
-		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET,
-		     "ended by a signal: the rest of the file is not read");
+		warn(r->n == 1 ? r->inputs[0].name : NULL, NO_OFFSET, "%s", io_left());
 	progress_end(&progress, w->sent.bytes, 0, w->sent.events);
 	if (output_close(&r->out, status, &e) && status != STATUS_FAILED)
 		status = run_fail(d, &e);

@@ -22,9 +22,12 @@
 
 #include <stdbool.h>
 
-/* Time for which a program reads on from a pipe after a signal, ms (io.h). A program that another
- * one waits for has less: the end of its stream arrives in time. */
-enum patience { PATIENCE_FIRST = 1200, PATIENCE_FILTER = 1600, PATIENCE_LAST = 2000 };
+/*
+ * Time for which a program reads on from a pipe after a signal, ms (io.h). A recorder has 2 s to
+ * write what it has. A program that reads a stream waits longer, since its end arrives only when
+ * the program before has waited, and finished.
+ */
+enum patience { PATIENCE_FIRST = 2000, PATIENCE_FILTER = 3000, PATIENCE_LAST = 4000 };
 
 struct program {
 	const char *name;		  /* "trdecode" */

@@ -20,10 +20,10 @@ enum {
 };
 
 static struct {
-	unsigned patience;  /* ms */
-	uint64_t at;	    /* time of the first signal, ms of CLOCK_MONOTONIC */
-	atomic_bool is_set; /* there was one */
-	atomic_bool cut, left;
+	atomic_uint patience; /* ms */
+	uint64_t at;	      /* time of the first signal, ms of CLOCK_MONOTONIC */
+	atomic_bool is_set;   /* there was one */
+	atomic_bool cut, left_file, left_pipe;
 } stop;
 
 static uint64_t now_ms(void)
@@ -86,10 +86,15 @@ static void catch_signal(int number, void (*handler)(int))
 
 void io_catch_signals(unsigned patience)
 {
-	stop.patience = patience;
+	io_set_patience(patience);
 	catch_signal(SIGALRM, on_tick);
 	catch_signal(SIGINT, on_stop);
 	catch_signal(SIGTERM, on_stop);
+}
+
+void io_set_patience(unsigned patience)
+{
+	stop.patience = patience;
 }
 
 bool io_stopped(void)
@@ -102,14 +107,17 @@ bool io_cut(void)
 	return stop.cut;
 }
 
-bool io_left(void)
+const char *io_left(void)
 {
-	return stop.left;
+	return stop.left_file ? "ended by a signal: the rest of the file is not read"
+	       : stop.left_pipe
+		       ? "ended by a signal: its writer still runs, and the rest is not read"
+		       : NULL;
 }
 
 void io_leave(void)
 {
-	stop.left = true;
+	stop.left_file = true;
 }
 
 /* --- reads --- */
@@ -117,6 +125,20 @@ void io_leave(void)
 static bool is_live_file(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && !st->st_size;
+}
+
+/* Test whether a pipe that was read for the patience of the program is over: its writer has not
+ * closed it. What a writer left before it closed the pipe is read in any case. */
+static bool is_over_late(int fd, const struct stat *st)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+
+	if (!S_ISFIFO(st->st_mode) && !S_ISSOCK(st->st_mode))
+		return true;
+	if (poll(&p, 1, 0) > 0 && p.revents & POLLHUP)
+		return false;
+	stop.left_pipe = true;
+	return true;
 }
 
 bool io_over(int fd)
@@ -127,14 +149,14 @@ bool io_over(int fd)
 		return false;
 	if (S_ISREG(st.st_mode) && st.st_size) {
 		if (lseek(fd, 0, SEEK_CUR) < st.st_size)
-			stop.left = true;
+			stop.left_file = true;
 		/* the file was read to its end, for those who ask for the position */
 		lseek(fd, 0, SEEK_END);
 		return true;
 	}
 	if (fcntl(fd, F_GETOWN) == getpid()) /* io_pipe */
 		return false;
-	return now_ms() - stop.at >= stop.patience;
+	return now_ms() - stop.at >= stop.patience && is_over_late(fd, &st);
 }
 
 /* Let a live file return what it has, and not wait for more. */

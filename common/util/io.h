@@ -23,12 +23,15 @@
 /* Let signals end the inputs. patience: the time for which a pipe is read after the signal, ms. A
  * signal that is ignored stays so, as nohup expects. */
 void io_catch_signals(unsigned patience);
+/* Change the patience, also after a signal. */
+void io_set_patience(unsigned patience);
 /* Test whether a signal ended the inputs. */
 bool io_stopped(void);
 /* Test whether a read has returned the end after the signal: a record may be cut there. */
 bool io_cut(void);
-/* Test whether the signal left bytes of a file unread. */
-bool io_left(void);
+/* Return what to report if the signal left a part of a file, or of a pipe whose writer did not
+ * close it, unread; else NULL. */
+const char *io_left(void);
 /* Note that the signal leaves a part of a file unread. */
 void io_leave(void);
 /* Test whether no more bytes of this descriptor are to be waited for. */

@@ -70,17 +70,35 @@ bool input_left(const struct input *in)
 	       lseek(in->fd, 0, SEEK_CUR) < st.st_size;
 }
 
-void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
+static void damage_text(struct input *in, const char *file, uint64_t offset, const char *fmt,
+			va_list ap)
 {
 	struct error e;
 	char what[sizeof(e.what)];
+
+	vsnprintf(what, sizeof(what), fmt, ap);
+	error_set(&e, file, offset, "%s", what);
+	input_damage_error(in, &e);
+}
+
+void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
+	damage_text(in, file, offset, fmt, ap);
 	va_end(ap);
-	error_set(&e, file, offset, "%s", what);
-	input_damage_error(in, &e);
+}
+
+void input_short(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (io_cut())
+		return;
+	va_start(ap, fmt);
+	damage_text(in, file, offset, fmt, ap);
+	va_end(ap);
 }
 
 /* Return how many bytes of a stream are read before it is decoded: those up to the end of HEAD,
@@ -129,10 +147,12 @@ static int read_until(struct input *in, size_t n, size_t room,
 			break;
 		in->head_size += (size_t)got;
 		/* a live stream may begin with fewer bytes than a tar has, except its HEAD */
-		if (reader_is_stream(in->head, in->head_size))
+		if (reader_is_stream(in->head, in->head_size)) {
+			io_set_patience(PATIENCE_FILTER);
 			n = stream_head(in, room);
-		else if (in->head_size < n && live_text(in, decoders))
+		} else if (in->head_size < n && live_text(in, decoders)) {
 			break;
+		}
 	}
 	return 0;
 }
@@ -368,7 +388,7 @@ static int find_decoder(struct input *in, const struct stat *st,
 		return -1;
 	if (!in->decoder)
 		in->decoder = probe_decoders(in, format, decoders);
-	if (!in->decoder && !in->tree && !in->packed && S_ISREG(st->st_mode) &&
+	if (!in->decoder && !in->tree && !in->packed && !io_cut() && S_ISREG(st->st_mode) &&
 	    strcmp(in->name, "<stdin>")) {
 		struct error none;
 

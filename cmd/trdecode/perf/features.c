@@ -308,7 +308,7 @@ int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n
 	case PERF_FEATURE_CLOCK: break;
 	}
 	if (s.cut && n && !bad)
-		input_damage(p->input, p->file.name, NO_OFFSET, "feature %u of the header is cut",
-			     feature);
+		input_short(p->input, p->file.name, NO_OFFSET, "feature %u of the header is cut",
+			    feature);
 	return bad ? -1 : 0;
 }

@@ -38,8 +38,8 @@ static int read_section(struct perf *p, struct perf_section section, struct buff
 	if (c.size > SECTION_MOST)
 		c.size = SECTION_MOST;
 	if (c.size < section.size)
-		input_damage(p->input, p->file.name, section.offset,
-			     "the file ends inside of a section of its header");
+		input_short(p->input, p->file.name, section.offset,
+			    "the file ends inside of a section of its header");
 	return cursor_append(&c, b, c.size, e);
 }
 
@@ -96,8 +96,8 @@ static int read_features(struct perf *p, uint64_t offset, struct error *e)
 		if (!(p->h.features[i / 64] >> i % 64 & 1))
 			continue;
 		if (tracecmd_file_read(&p->file, d, sizeof d, offset, e) != sizeof d) {
-			input_damage(p->input, p->file.name, offset,
-				     "the file ends before the sections of its header");
+			input_short(p->input, p->file.name, offset,
+				    "the file ends before the sections of its header");
 			break;
 		}
 		offset += sizeof d;
@@ -143,10 +143,11 @@ static int read_file(struct perf *p, struct error *e)
 	read_feature_bits(p, d + PERF_AT_FEATURES);
 	end = data.offset + data.size;
 	if (!data.size || end < data.offset || end > p->file.size) {
-		input_damage(in, p->file.name, PERF_AT_DATA,
-			     data.size ? "the file ends before its records do"
-				       : "the size of the records is 0 (perf record did not end): "
-					 "they are read up to the end of the file");
+		const char *what = data.size ? "the file ends before its records do"
+					     : "the size of the records is 0 (perf record did not "
+					       "end): they are read up to the end of the file";
+
+		input_short(in, p->file.name, PERF_AT_DATA, "%s", what);
 		end = p->file.size;
 		if (data.offset > end)
 			data.offset = end;

@@ -79,6 +79,6 @@ int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
 	    add_events(p, &s))
 		return -1;
 	if (s.cut)
-		input_damage(p->input, p->file.name, NO_OFFSET, "the tracing data are cut");
+		input_short(p->input, p->file.name, NO_OFFSET, "the tracing data are cut");
 	return 0;
 }

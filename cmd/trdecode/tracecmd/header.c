@@ -129,10 +129,10 @@ int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint6
 		return 0;
 	}
 	if (size > have) {
-		input_damage(h->input, h->file.name, h->file.size,
-			     "the file ends %llu byte%s before the end of the data of CPU %llu",
-			     (unsigned long long)(size - have), size - have == 1 ? "" : "s",
-			     (unsigned long long)cpu);
+		input_short(h->input, h->file.name, h->file.size,
+			    "the file ends %llu byte%s before the end of the data of CPU %llu",
+			    (unsigned long long)(size - have), size - have == 1 ? "" : "s",
+			    (unsigned long long)cpu);
 		size = have;
 	}
 	if (!size)
