@@ -216,6 +216,59 @@ does_not() {
 	run -0 trstat -q --diff --fail-if slower fib.trs fib.trs
 }
 
+@test "--diff --fail-if: with trsym on one side only the status is 2, and both files are named" {
+	trdecode "$DATA/uftrace/fib" >raw.trs
+	for f in raw fib; do
+		trstat -q --partial -o $f.part $f.trs
+		trstat -q --partial -g stack -o $f.stack $f.trs
+	done
+	for kind in trs part stack; do
+		for sides in "raw.$kind fib.$kind" "fib.$kind raw.$kind"; do
+			for c in slower new changed 'p99_change > 10%' 'total_b > 1h'; do
+				# shellcheck disable=SC2086
+				run -2 --separate-stderr trstat -q --diff -c total,p99 --fail-if "$c" $sides
+				[[ $stderr == *"raw.$kind: some functions have an address but no name, unlike those of fib.$kind: run trsym before this program"* ]] || fail "$stderr"
+			done
+			# shellcheck disable=SC2086
+			run -0 trstat -q --diff --fail-if-empty=ok --fail-if slower $sides
+		done
+	done
+	# neither or both, or keys that need no names
+	run -0 trstat -q --diff --fail-if slower raw.trs raw.trs
+	run -0 trstat -q --diff -g tid --fail-if 'total_b > 1h' raw.trs fib.trs
+	# it is reported without a condition too
+	run -0 --separate-stderr trstat --diff raw.trs fib.trs
+	[[ $stderr == *'raw.trs: some functions have an address but no name'* ]]
+	run -0 --separate-stderr trstat -q --diff raw.trs fib.trs
+	assert_equal "$stderr" ''
+}
+
+@test "--diff --fail-if: a trace without a common group is status 2 for slower and for changes" {
+	trfilter 'name == "fib"' fib.trs >one.trs
+	trfilter 'name == "compare"' fib.trs >other.trs
+	for c in slower faster 'p99_change > 10%' '!(p99_change < 10%)'; do
+		run -2 trstat -q --diff -c p99 --fail-if "$c" one.trs other.trs
+		run -0 trstat -q --diff -c p99 --fail-if-empty=ok --fail-if "$c" one.trs other.trs
+	done
+	run -3 trstat -q --diff --fail-if gone one.trs other.trs
+}
+
+@test "--fail-if-empty=ok: a condition that cannot be tested is false, negated too" {
+	for c in '!(max(name == "uslep") > 2ms)' '!!(max(name == "uslep") > 2ms)' \
+		'max(name == "uslep") != 2ms' '!(count > 1 && max(name == "uslep") > 2ms)' \
+		'count < 1 || !(max(name == "uslep") > 2ms)' '!(count < 1 || max(name == "uslep") > 2ms)' \
+		'!(count / count(name == "uslep") > 2)'; do
+		run -0 --separate-stderr trstat --fail-if-empty=ok --fail-if "$c" fib.trs
+		[[ $stderr == *"--fail-if '$c': "*'; so the condition is false'* && $stderr != *'is true'* ]] || fail "$stderr"
+	done
+	# decided by the other part
+	run -3 trstat -q --fail-if-empty=ok --fail-if 'count > 1 || !(max(name == "uslep") > 2ms)' fib.trs
+	run -3 trstat -q --fail-if-empty=ok --fail-if '!(count < 1 && max(name == "uslep") > 2ms)' fib.trs
+	# a count of nothing is a number
+	run -3 trstat -q --fail-if-empty=ok --fail-if 'count(name == "uslep") == 0' fib.trs
+	assert_output --partial 'is true: 0'
+}
+
 @test "--fail-if: several of them, and its place among the exit statuses" {
 	run -3 --separate-stderr trstat --fail-if 'count < 1' --fail-if 'count > 1' --fail-if 'max > 1ms' fib.trs
 	assert_equal "${#stderr_lines[@]}" 2

@@ -391,10 +391,6 @@ enum outcome alarms_judge(struct alarms *all, const struct query *q, const struc
 		struct alarm *a = &all->alarm[i];
 		enum answer is = answer_alarm((void *)(uintptr_t)&values, a->condition);
 
-		/* !(p99 > 5ms) without a p99 is true */
-		if (is == ANSWER_LATER && q->settings->empty_ok &&
-		    expression_holds(&values, a->condition))
-			is = ANSWER_YES;
 		a->decided |= is != ANSWER_LATER;
 		if (is != ANSWER_YES)
 			continue;

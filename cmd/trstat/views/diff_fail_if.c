@@ -280,7 +280,7 @@ bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
 
 		for (size_t k = 0; k < all->diff->count; k++) {
 			all->row = &all->diff->row[k];
-			if (!expression_holds(&values, all->condition[i]))
+			if (answer_row((void *)(uintptr_t)&values, all->condition[i]) != ANSWER_YES)
 				continue;
 			if (n++ < NAMED_GROUPS)
 				append_keys(&named, all->diff, all->row);
@@ -305,6 +305,19 @@ bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
 	return any;
 }
 
+bool diff_warn_nameless(const struct diff *d, char **paths)
+{
+	bool a = statistics_nameless(d->a.statistics), b = statistics_nameless(d->b.statistics);
+
+	if (a == b)
+		return false;
+	warn(paths[b], NO_OFFSET,
+	     "some functions have an address but no name, unlike those of %s: run trsym before "
+	     "this program",
+	     paths[a]);
+	return true;
+}
+
 bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed, bool quiet)
 {
 	if (needed && !d->tested)
@@ -316,5 +329,5 @@ bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool need
 		     "%g; --fail-if tests changes too, such as 'p99_change > 10%%'",
 		     d->few, d->tested, d->tested == 1 ? "" : "s", d->few == 1 ? "has" : "have",
 		     diff_alpha_of(o));
-	return needed && !d->tested;
+	return needed && d->few == d->tested;
 }

@@ -31,7 +31,10 @@ void diff_alarms_free(struct diff_alarms *all);
 bool diff_alarms_judge(struct diff_alarms *all, bool *undecided);
 
 /* Warn that groups have too few calls for a verdict: with needed where any has, else if all have.
- * Returns true if a verdict is needed and no group has times in both traces. */
+ * Returns true if a verdict is needed and no group can have one. */
 bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed, bool quiet);
+/* Warn if only one side has functions without names, so that its groups are other ones. Returns
+ * whether it has. paths: those of both sides. */
+bool diff_warn_nameless(const struct diff *d, char **paths);
 
 #endif

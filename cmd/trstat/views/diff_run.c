@@ -250,11 +250,12 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d,
 	return bad ? stage_fail(stage, &e) : 0;
 }
 
-static void fail_if_differs(struct stage *stage, const struct diff *d, const struct diff_options *o,
-			    struct diff_alarms *alarms, bool empty_ok)
+static void fail_if_differs(struct side *a, const struct diff *d, const struct diff_options *o,
+			    struct diff_alarms *alarms, char **paths)
 {
+	struct stage *stage = &a->stage;
 	const uint32_t times = 1u << DIFF_SLOWER | 1u << DIFF_FASTER;
-	bool undecided = false, alarm = o->fail_if;
+	bool undecided = false, quiet = stage->options->quiet;
 	struct error reported = {.what = ""};
 	size_t n = 0;
 
@@ -267,10 +268,13 @@ static void fail_if_differs(struct stage *stage, const struct diff *d, const str
 		     d->count == 1 ? "" : "s");
 	if (diff_alarms_judge(alarms, &undecided) || n)
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
-	if (alarm || !stage->options->quiet)
-		undecided |= diff_warn_few(d, o, o->fail_if & times, stage->options->quiet) &&
-			     !(o->fail_if & ~times);
-	if (undecided && !empty_ok && stage->status != STATUS_DAMAGED)
+	if (o->fail_if || !quiet)
+		undecided |=
+			diff_warn_few(d, o, o->fail_if & times, quiet) && !(o->fail_if & ~times);
+	if (o->fail_if || alarms->count || !quiet)
+		undecided |= diff_warn_nameless(d, paths);
+	if (undecided && (o->fail_if || alarms->count) && !a->settings.empty_ok &&
+	    stage->status != STATUS_DAMAGED)
 		stage_fail(stage, &reported);
 }
 
@@ -321,7 +325,7 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 	else if (diff_alarms_parse(&alarms, &d, &a->query, o->condition, o->conditions, &e))
 		stage_fail(stage, &e);
 	else if (!print_diff(stage, a, &d, title_of(o, paths, title, sizeof title)))
-		fail_if_differs(stage, &d, o, &alarms, a->settings.empty_ok);
+		fail_if_differs(a, &d, o, &alarms, paths);
 	diff_alarms_free(&alarms);
 	diff_free(&d);
 }
