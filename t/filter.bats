@@ -207,8 +207,8 @@ print(sum(1 for line in open("exits.ndjson")
 		assert_equal "$c: $(trfilter -q -c "${c%|*}" fib.trs)" "$c: $(trfilter -q -c "${c##*|}" fib.trs)"
 	done
 	assert_equal "$(trfilter -c 'dur / children > 0' fib.trs)" "$(trfilter -c 'children > 0 && dur / children > 0' fib.trs)"
-	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trfilter -q -c 'dur + 1ns > 0'"
-	assert_output 0
+	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trfilter -q -c 'dur + 1 > 0'"
+	[ "$output" -gt 0 ]
 	run -2 --separate-stderr trfilter 'tid & 1 == 0' fib.trs
 	assert_equal "$stderr" "trfilter: expression, column 5: '&' takes numbers, not conditions: use parentheses, as in (a & b) == c, or '&&' and '||'"
 }

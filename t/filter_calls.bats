@@ -406,6 +406,19 @@ open_ends() {
 		run -2 errors trfilter -c $limit 1 ticks.trs
 		assert_output --partial 'the clock counts ticks: '
 	done
+	# in conditions too, in the words of trstat, however they are evaluated
+	for e in 'time > 5ms' 'dur > 1.5' 'dur > 5us' '0.5 < self' 'dur + 1ns > 0' 'under(time > 1ms)' \
+		'kind == enter && (depth < 3 || !(time < 1s))' 'dur in {1us, 2us}'; do
+		run -2 --separate-stderr errors trfilter -c "$e" ticks.trs
+		assert_equal "$output" 'trfilter: expression: the clock counts ticks: use numbers without a unit'
+		run -2 errors trstat -q --where "${e//under/}" ticks.trs
+		assert_output --partial '--where: the clock counts ticks: use numbers without a unit'
+	done
+	run -2 errors trfilter -c --between 'time > 5ms' 1 1 ticks.trs
+	assert_output --partial '--between: the clock counts ticks: use numbers without a unit'
+	# a number of units that is no time of the clock
+	run -0 trfilter -c 'depth < 5us / 1us && 1ms > 0' ticks.trs
+	[ "$output" -gt 0 ]
 	for limit in '--since +1ms' '--until 1.5'; do
 		for input in "$DATA/apitrace/threads.trace" ticks.trs; do
 			# shellcheck disable=SC2086

@@ -36,8 +36,14 @@ static void print_text(struct text *t, void *ctx)
 		explain_types(t, &w->stage->in.dictionary);
 }
 
-/* Refuse times that a clock has no meaning for: a unit in --within where it counts ticks, and a
- * time without a unit, also in conditions, where it counts ns. */
+static int check_condition(const struct node *n, const char *option, bool ticks, struct error *e)
+{
+	return ticks ? expression_check_ticks(n, option, e)
+		     : expression_check_times(n, option, NULL, NULL, e);
+}
+
+/* Refuse times that a clock has no meaning for, in --within and in conditions: with a unit where it
+ * counts ticks, and without a unit where it counts ns. */
 static int check_clocks(const struct work *w, const struct block *b, struct error *e)
 {
 	const struct settings *o = w->settings;
@@ -48,10 +54,9 @@ static int check_clocks(const struct work *w, const struct block *b, struct erro
 
 		if (o->within && time_check_clock(NULL, "--within", o->within, ticks, e))
 			return -1;
-		if (!ticks &&
-		    (expression_check_times(w->select.filter->tree, "expression", NULL, NULL, e) ||
-		     expression_check_times(range->from, "--between", NULL, NULL, e) ||
-		     expression_check_times(range->to, "--between", NULL, NULL, e)))
+		if (check_condition(w->select.filter->tree, "expression", ticks, e) ||
+		    check_condition(range->from, "--between", ticks, e) ||
+		    check_condition(range->to, "--between", ticks, e))
 			return -1;
 	}
 	return 0;

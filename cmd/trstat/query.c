@@ -156,9 +156,7 @@ int query_check_clocks(const struct query *q, const struct clocks *clocks, bool 
 		return -1;
 	if (!clocks->ticks || !condition_has_unit(&q->where, weights))
 		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "the clock of the events counts ticks, no unit of time: give a number of "
-			 "them (--where)");
+	return expression_check_ticks(q->where.root, "--where", e);
 }
 
 /* Refuse what is about groups: a list has none. */

@@ -39,7 +39,7 @@ struct operand {
 	struct scalar value;   /* LITERAL */
 	struct scalar seconds; /* LITERAL: token.seconds */
 	bool has_seconds;
-	bool time_unit; /* LITERAL: "1ms"; FIELD: tested together with such a literal */
+	bool time_unit; /* LITERAL: "1ms" */
 	/* the value is a time: beside it a number needs a unit, or is of seconds, see
 	 * parser_beside_time */
 	bool of_time;
@@ -128,6 +128,10 @@ void expression_free(struct node *n, const struct language *language);
 int expression_check_times(const struct node *n, const char *option,
 			   bool (*is_time)(const void *ctx, unsigned field), const void *ctx,
 			   struct error *e);
+
+/* Refuse a condition that compares times of a clock that counts ticks with one in units of time.
+ * Returns 0, or -1 with e filled. */
+int expression_check_ticks(const struct node *n, const char *option, struct error *e);
 
 /* Match a text, which may contain NULs, with a regular expression. */
 bool expression_matches(const regex_t *regex, const char *text, size_t size);

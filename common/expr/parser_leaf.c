@@ -308,10 +308,8 @@ static struct node *finish_leaf(struct parser *p, struct node *n, size_t column)
 			}
 		}
 	}
-	for (size_t i = 0; i < n->nfields; i++) {
-		n->fields[i]->time_unit = n->time_unit;
+	for (size_t i = 0; i < n->nfields; i++)
 		n->depends |= n->fields[i]->depends;
-	}
 	if (p->language->leaf && p->language->leaf(p->lexer, n, column))
 		return parser_failed(p, n);
 	return n;

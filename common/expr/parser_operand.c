@@ -182,6 +182,23 @@ int expression_check_times(const struct node *n, const char *option,
 	return time_needs_unit(NULL, where, text, e);
 }
 
+int expression_check_ticks(const struct node *n, const char *option, struct error *e)
+{
+	bool time = false;
+
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (expression_check_ticks(n->children[i], option, e))
+			return -1;
+	for (size_t i = 0; i < n->nfields; i++)
+		time |= n->fields[i]->of_time;
+	if (!time || !n->time_unit)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "%s: the clock counts ticks: use numbers without a unit", option);
+}
+
 /* Returns true if an operator makes a time of two operands: a sum, a difference and a remainder
  * with a time, and a multiple and a part of one. */
 static bool makes_time(enum arithmetic how, bool left, bool right)

@@ -240,9 +240,8 @@ int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error
 	if (times && (expression_check_times(p->a.condition.root, "--pair", NULL, NULL, e) ||
 		      expression_check_times(p->b.condition.root, "--pair", NULL, NULL, e)))
 		return -1;
-	if (!ticks || (!condition_has_unit(&p->a.condition, false) &&
-		       !condition_has_unit(&p->b.condition, false)))
-		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "--pair: the clock counts ticks: use numbers without a unit");
+	return ticks && (expression_check_ticks(p->a.condition.root, "--pair", e) ||
+			 expression_check_ticks(p->b.condition.root, "--pair", e))
+		       ? -1
+		       : 0;
 }

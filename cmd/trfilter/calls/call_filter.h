@@ -23,7 +23,6 @@
 struct duration_range {
 	bool only; /* the condition is such a range */
 	uint64_t shortest, longest;
-	bool time_unit;			  /* the range is in time units, which ticks do not have */
 	struct duration_scan_runs *quick; /* NULL: none */
 };
 

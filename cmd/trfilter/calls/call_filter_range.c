@@ -37,7 +37,6 @@ static bool narrow_durations(struct call_filter *w, const struct node *n)
 	}
 	w->duration.shortest = low > w->duration.shortest ? low : w->duration.shortest;
 	w->duration.longest = high < w->duration.longest ? high : w->duration.longest;
-	w->duration.time_unit |= n->left->time_unit;
 	return true;
 }
 

@@ -4,16 +4,6 @@
 /* RUN: rows of a run that is worth its setup; BREAKS: shorter runs in a row that are tolerated. */
 enum { RUN = 128, BREAKS = 4 };
 
-static bool fits(const struct call_filter *w, const struct block *b)
-{
-	if (b->row_flags & EVENTS_WIDE)
-		return false;
-	for (uint32_t i = 0; w->duration.time_unit && i < b->nlanes; i++)
-		if (b->lanes[i]->clock->flags & CLOCK_TICKS)
-			return false;
-	return true;
-}
-
 static bool prepare(struct duration_scan *x)
 {
 	const struct block *b = x->b;
@@ -196,7 +186,7 @@ bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 	const uint8_t *p = b->row_data;
 	uint32_t i = 0;
 
-	if (!fits(w, b) || !prepare(&x))
+	if (b->row_flags & EVENTS_WIDE || !prepare(&x))
 		return false;
 	memset(w->rows.states, ROW_DROP, b->rows);
 	if (w->duration.quick && !x.shared)

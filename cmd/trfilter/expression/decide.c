@@ -114,8 +114,7 @@ static enum answer at_least(const struct node *n, uint64_t least)
 }
 
 /* Decide a condition on a call that is still open. */
-static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
-			     const struct event *e)
+static enum answer open_leaf(const struct evaluation *ev, const struct node *n)
 {
 	const struct operand *o = n->left;
 
@@ -129,9 +128,6 @@ static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
 		return at_least(n, ev->call->children);
 	if (!operand_asks(o, ASK_DURATION))
 		return ANSWER_LATER;
-	/* ticks cannot be compared with a time */
-	if (o->time_unit && e->lane->clock->flags & CLOCK_TICKS)
-		return ANSWER_NO;
 	return at_least(n, ev->call->dur);
 }
 
@@ -209,7 +205,7 @@ static enum answer decide_leaf(const struct decision *d, struct node *n)
 	if (!is_at_leave(d)) {
 		/* A call without a leave counts with what is known while it was open: it may
 		 * have been decided by that already. */
-		enum answer open = open_leaf(d->ev, n, d->event);
+		enum answer open = open_leaf(d->ev, n);
 
 		if (open != ANSWER_LATER || d->when != DECIDE_NEVER)
 			return open;

@@ -72,13 +72,8 @@ static bool evaluate_cached(struct evaluation *ev, struct node *n, const struct 
  * the CPU without this. */
 static bool evaluate_quick(const struct node *n, const struct event *e)
 {
-	uint64_t left = e->depth, right = n->right->value.u;
+	uint64_t left = n->left->field == ASK_TIME ? e->time : e->depth, right = n->right->value.u;
 
-	if (n->left->field == ASK_TIME) {
-		if (n->left->time_unit && e->lane->clock->flags & CLOCK_TICKS)
-			return false;
-		left = e->time;
-	}
 	return comparison_holds(n->comparison, left < right   ? ORDER_LESS
 					       : left > right ? ORDER_GREATER
 							      : ORDER_EQUAL);

@@ -295,17 +295,16 @@ static void call_value(struct evaluation *ev, const struct operand *o, const str
 		       struct scalar *out)
 {
 	const struct call_info *c = ev->call;
-	bool ticks = o->time_unit && e->lane->clock->flags & CLOCK_TICKS;
 
 	if (!c)
 		return;
 	switch (o->field) {
 	case ASK_DURATION:
-		if (c->ended && !ticks)
+		if (c->ended)
 			set_uint(out, c->dur);
 		return;
 	case ASK_SELF:
-		if (c->ended && c->has_self && !ticks)
+		if (c->ended && c->has_self)
 			set_uint(out, c->self);
 		return;
 	case ASK_CHILDREN:
@@ -369,11 +368,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 		kind = type_kind_name(e->type->kind);
 		set_text(out, (struct text_ref){kind, (uint32_t)strlen(kind), 0});
 		break;
-	case ASK_TIME:
-		/* ticks are not times */
-		if (!(o->time_unit && l->clock->flags & CLOCK_TICKS))
-			set_uint(out, e->time);
-		break;
+	case ASK_TIME: set_uint(out, e->time); break;
 	case ASK_DEPTH: set_uint(out, e->depth); break;
 	case ASK_TID:
 	case ASK_PID:
