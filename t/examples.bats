@@ -65,7 +65,23 @@ setup() {
 	run -0 bash -c "${command/20ms/1us}"
 	assert_output --partial 'p99 > 1us is true: '
 	assert_output --partial 'next_comm'
-	# while one runs another does not
+	# remarks of the programs before trstat are in the mail of a failure only, also of the recipe
+	recipe=$(sed -n '/^\$ out=/,/|| echo/p' "$ROOT/man7/trutils-recipes.7" |
+		sed "s/^[\$>] //; s/\\\\(aq/'/g; s/\\\\(dq/\"/g; s/\\\\e$/\\\\/; s/trace\.dat/\"\$TRACE\"/; s/100us/20ms/")
+	[[ $recipe == *'trsym'*'20ms'* ]]
+	for command in "$command" "$recipe"; do
+		TRACE=$DATA/perf/sched.data.gz run -0 bash -c "${command/20ms/20s}"
+		assert_output ''
+		TRACE=$DATA/perf/sched.data.gz run -0 bash -c "${command/20ms/1us}"
+		assert_output --partial 'p99 > 1us is true: '
+		assert_output --partial 'trsym: [kernel.kallsyms]: no symbols'
+	done
+}
+
+@test "while the command for cron runs another does not" {
+	need flock
+	command=$(sed -n 's/^[*0-9][^d]*daemon *//p' "$ROOT/doc/examples/trstat.cron")
+	command=${command//\/tmp\/trstat.lock/$PWD\/lock}
 	run -1 flock lock bash -c "${command/20ms/1us}"
 	assert_output ''
 }
