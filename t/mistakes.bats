@@ -371,7 +371,8 @@ warned() {
 }
 
 @test "a name or type that occurs nowhere is a warning" {
-	warned 'trstat --merge --fail-if-empty=ok --fail-if '\''count(name == "fbi") > 5'\'' fib.sum' "trstat: --fail-if 'count': no group of the summaries matches its condition"
+	run -0 --separate-stderr trstat --merge --fail-if-empty=ok --fail-if 'count(name == "fbi") > 5' fib.sum
+	[[ $stderr == "trstat: --fail-if 'count': no group of the summaries matches its condition; there are "*' fib,'* ]]
 	warned 'trstat --merge --fail-if '\''p99(name == "fib") > 5h'\'' fib.sum' ''
 	warned 'trfilter -c '\''name == "fbi"'\'' fib.trs' "trfilter: no event has the name 'fbi'; did you mean 'fib'?"
 	assert_equal "$(<printed)" 0

@@ -140,6 +140,57 @@ does_not() {
 	holds 'count(name =~ "^no_such$") < 1'
 }
 
+# once CONDITION FILE LINE...: status 2, and exactly these lines
+once() {
+	run -2 --separate-stderr trstat -q "${@:4}" --fail-if "$1" "$2"
+	assert_equal "$stderr" "$3"
+}
+
+@test "--fail-if: one cause is one line, with names that occur" {
+	once 'max(name in {"mian", "uslep"}) > 2ms' fib.trs "trstat: no event has the name 'uslep'; did you mean 'usleep'?
+trstat: no event has the name 'mian'; did you mean 'main'?"
+	# types that are declared only are left out, unless there are no other ones
+	used=$(trstat -q -t tsv -g type -c count sched.trs | tail -n +2 | cut -f 1)
+	for c in 'count(type == "qqqqzzzz") > 0' 'count(name == "qqqqzzzz") > 0'; do
+		run -2 --separate-stderr trstat -q --fail-if "$c" sched.trs
+		read -r -a words <<<"${stderr##*there are }"
+		[ "${#words[@]}" -gt 3 ]
+		for word in "${words[@]}"; do
+			grep -qx "${word%,}" <<<"$used" || fail "$word: $stderr"
+		done
+	done
+	trfilter 'depth > 99' sched.trs >none.trs
+	run -2 --separate-stderr trstat -q --fail-if 'count(type == "qqqqzzzz") > 0' none.trs
+	[[ $stderr == *'; there are '* ]]
+	# of summaries
+	trdecode "$DATA/uftrace/fib" | trstat -q --partial -o raw.sum -
+	trstat -q --partial -g tid,name -o fib.sum fib.trs
+	names=$(trstat -q -t tsv -g name -c count fib.trs | tail -n +2 | cut -f 1)
+	for c in 'max(name == "uslep") > 2ms' 'count(tid > 0 && name == "uslep") > 2' 'max(name =~ "uslep") > 2ms'; do
+		run -2 --separate-stderr trstat -q --merge --fail-if "$c" fib.sum
+		[[ ${#stderr_lines[@]} == 1 && $stderr == *'; there are '* ]] || fail "$stderr"
+		IFS=, read -r -a words <<<"${stderr##*there are }"
+		for word in "${words[@]# }"; do
+			grep -qxF "$word" <<<"$names" || fail "$word: $stderr"
+		done
+	done
+	once 'max(name == "uslep") > 2ms' raw.sum \
+		"trstat: --fail-if 'max': no group of the summaries matches its condition; functions have no names: run trsym before trstat --partial" --merge
+}
+
+@test "--fail-if with --pair: names, types and groups are checked, texts of fields are counted" {
+	for pair in wakeup offcpu 'sched_wakeup -> sched_switch on .pid == .next_pid'; do
+		for key in name type group; do
+			run -2 trstat -q --pair "$pair" --fail-if "count($key == \"nosuch\") > 1" sched.trs
+			assert_output --partial "no event has the $key 'nosuch'"
+		done
+	done
+	for key in comm next_comm; do
+		run -0 trstat -q --pair wakeup --fail-if "count($key == \"nosuch\") > 1" sched.trs
+	done
+	run -0 trstat -q --fail-if 'count(type == "sched_switch" && next_comm == "nosuch") > 0' sched.trs
+}
+
 @test "--fail-if: without trsym a name is status 2, and says so" {
 	trdecode "$DATA/uftrace/fib" >raw.trs
 	for c in 'max(name == "usleep") > 2ms' 'count(name == "usleep") > 2' 'count(name =~ "^usleep") > 2'; do
@@ -176,7 +227,7 @@ does_not() {
 	trstat --partial -o fib.sum fib.trs
 	run -2 trstat -q --merge --fail-if 'max(name == "uslep") > 2ms' fib.sum
 	run -2 trstat -q --merge --fail-if 'count(name == "uslep") > 2' fib.sum
-	assert_output --partial 'no group of the summaries matches its condition'
+	assert_output --partial 'no group of the summaries matches its condition; there are '
 	run -0 trstat -q --merge --fail-if-empty=ok --fail-if 'count(name == "uslep") > 2' fib.sum
 	run -3 trstat -q --merge --fail-if 'max(name == "usleep") > 2ms' fib.sum
 	# damaged input may lack what is missing

@@ -426,6 +426,10 @@ bool alarms_report_undecided(const struct alarms *all, const struct query *q,
 		if (a->decided)
 			continue;
 		any = true;
+		/* alarms_report_unmatched has a line for it */
+		if (c && q->settings->merge && !q->settings->interval && st->groups.count &&
+		    alarm_column_unmatched(c))
+			continue;
 		warn(NULL, NO_OFFSET, "--fail-if '%s': %s%s%s%s%s", a->text,
 		     c ? c->name : "the result", c ? " has no value: " : " is not defined",
 		     !c			 ? ""

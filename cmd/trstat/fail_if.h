@@ -72,7 +72,9 @@ int alarms_check_samples(const struct alarms *a, const struct query *q, const st
 int alarms_check_keys(const struct alarms *a, struct error *e);
 /* Report columns whose condition is on names or types and selected no group of summaries. Returns
  * true if one of them compares with a name by == or in. */
-bool alarms_report_unmatched(const struct alarms *a);
+bool alarms_report_unmatched(const struct alarms *a, const struct statistics *st);
+/* Returns true for a column that alarms_report_unmatched reports. */
+bool alarm_column_unmatched(const struct alarm_column *c);
 int alarms_block(struct alarms *a, const struct block *b);
 /* The same as the functions of statistics.h. */
 int alarms_adopt(struct alarms *a, const struct snapshot *snapshot);

@@ -1,6 +1,7 @@
 /*
  * fail_if_groups.c - the groups that conditions are tested on: the table's, or their own
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,22 +161,68 @@ static bool names_key(const struct node *n)
 	return node_equals_text(n);
 }
 
-bool alarms_report_unmatched(const struct alarms *all)
+/* Returns true for a key that is a name or a type. */
+static bool is_name(const struct key *k)
+{
+	return k->kind == BY_NAME || k->kind == BY_TYPE;
+}
+
+bool alarm_column_unmatched(const struct alarm_column *c)
+{
+	bool named = c->condition.root && names_key(c->condition.root);
+
+	for (size_t k = 0; k < c->condition.keys.count; k++)
+		named |= is_name(&c->condition.keys.key[k]);
+	return named && !c->matched;
+}
+
+/* Write some texts that groups have as a key of the condition: a name, else the first. */
+static void list_texts(const struct alarm_column *c, const struct statistics *st, char *out,
+		       size_t size)
+{
+	const struct keys *keys = &c->condition.keys;
+	size_t key = 0, used = 0;
+
+	while (key + 1 < keys->count && !is_name(&keys->key[key]))
+		key++;
+	key = is_name(&keys->key[key]) ? c->key[key] : c->key[0];
+	*out = '\0';
+	for (size_t i = 0; i < st->groups.count; i++) {
+		const struct groups *g = &st->groups;
+		const struct key_cell *cell = &groups_cells(g, groups_at(g, i))[key];
+		const char *text;
+		char quoted[48];
+		size_t n;
+
+		if (cell->kind != KEY_TEXT || !groups_cell_text(g, cell, &text, &n) || !n)
+			continue;
+		snprintf(quoted, sizeof quoted, " %.*s,", n < 40 ? (int)n : 40, text);
+		if (used + strlen(quoted) < size && !strstr(out, quoted))
+			used += (size_t)snprintf(out + used, size - used, "%s", quoted);
+	}
+	if (used)
+		out[used - 1] = '\0';
+}
+
+bool alarms_report_unmatched(const struct alarms *all, const struct statistics *st)
 {
 	bool names = false;
 
 	for (size_t i = 0; i < all->ncolumns; i++) {
 		const struct alarm_column *c = &all->column[i];
-		bool named = c->condition.root && names_key(c->condition.root);
+		bool nameless = statistics_nameless(st);
+		char some[160] = "";
 
-		for (size_t k = 0; k < c->condition.keys.count; k++)
-			named |= c->condition.keys.key[k].kind == BY_NAME ||
-				 c->condition.keys.key[k].kind == BY_TYPE;
-		if (named && !c->matched)
-			warn(NULL, NO_OFFSET,
-			     "--fail-if '%s': no group of the summaries matches its condition",
-			     c->name);
-		names |= !c->matched && c->condition.root && names_key(c->condition.root);
+		if (!alarm_column_unmatched(c))
+			continue;
+		if (!nameless)
+			list_texts(c, st, some, sizeof some);
+		warn(NULL, NO_OFFSET,
+		     "--fail-if '%s': no group of the summaries matches its condition%s%s%s",
+		     c->name, *some ? "; there are" : "", some,
+		     nameless ? "; functions have no names: run trsym before trstat --partial"
+			      : "");
+		names |= c->condition.root && names_key(c->condition.root);
 	}
 	return names;
 }

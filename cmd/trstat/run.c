@@ -324,7 +324,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 			report_alarms_end(stage, q, st, alarms);
 	} else if (!print_table(stage, q, st)) {
 		report_alarms(stage, q, st, alarms, NULL);
-		if (st->groups.count && alarms_report_unmatched(alarms) &&
+		if (st->groups.count && alarms_report_unmatched(alarms, st) &&
 		    stage->status != STATUS_DAMAGED && !settings->empty_ok)
 			stage_fail(stage, &reported);
 	}

@@ -245,12 +245,14 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 	}
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
 		occurs |= declared_name(k, kind, text_of(&text->value));
-	/* some names of a set may be those of other recorders */
+	/* some names of a set may be those of other recorders: only if all are absent, the first is
+	 * the fault of an alarm, and only it has no warning */
 	each.absent = NULL;
-	for (size_t i = 0; i < n->ntexts; i++)
-		occurs |= declared_name(&each, kind, text_of(&n->texts[i]));
-	if (n->ntexts && !occurs)
-		declared_name(k, kind, text_of(&n->texts[0]));
+	for (size_t i = n->ntexts; i-- > 0;) {
+		bool last = !i && !occurs;
+
+		occurs |= declared_name(last ? k : &each, kind, text_of(&n->texts[i]));
+	}
 	if (n->kind == NODE_MATCH)
 		declared_name(k, kind,
 			      (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});

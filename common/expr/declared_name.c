@@ -17,6 +17,7 @@ struct search {
 	uint32_t offers;
 	bool strict;   /* functions without names have not the name */
 	bool nameless; /* the stream has functions without names, and no symbols */
+	bool unused;   /* the type is only declared: listed if nothing else can be */
 	/* some names, for the message about a name that has none near */
 	char some[160];
 	size_t used;
@@ -28,7 +29,7 @@ static void note_some(struct search *s, struct text_ref t)
 	size_t size = t.size < 40 ? t.size : 40;
 	char quoted[48];
 
-	if (!size || s->used + size + 4 >= sizeof s->some)
+	if (!size || s->unused || s->used + size + 4 >= sizeof s->some)
 		return;
 	snprintf(quoted, sizeof quoted, " %.*s,", (int)size, t.text);
 	if (strstr(s->some, quoted))
@@ -64,14 +65,17 @@ static bool search_try(struct search *s, struct text_ref t)
 	return false;
 }
 
-static bool search_types(struct search *s, const struct dictionary *d)
+/* all: note types without events for the message too */
+static bool search_types(struct search *s, const struct dictionary *d, bool all)
 {
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
+		s->unused = !t->used && !all;
 		if (search_try(s, s->kind == DECLARED_GROUP ? t->group : t->name))
 			return true;
 	}
+	s->unused = false;
 	return false;
 }
 
@@ -132,9 +136,9 @@ static bool search_locations(struct search *s, struct dictionary *d)
 static bool search_dictionary(struct search *s, struct dictionary *d)
 {
 	switch (s->kind) {
-	case DECLARED_NAME: return search_types(s, d) || search_locations(s, d);
+	case DECLARED_NAME: return search_types(s, d, false) || search_locations(s, d);
 	case DECLARED_TYPE:
-	case DECLARED_GROUP: return search_types(s, d);
+	case DECLARED_GROUP: return search_types(s, d, false);
 	case DECLARED_COMM:
 	case DECLARED_BUFFER: return search_lanes(s, d);
 	case DECLARED_INPUT:
@@ -178,6 +182,9 @@ bool declared_name(const struct declared *k, enum declared_kind kind, struct dec
 	nearest_begin(&s.nearest, name.text, name.size);
 	if (search_dictionary(&s, k->dictionary) || !has_events(k->dictionary))
 		return true;
+	/* on a quiet night there may be no other names */
+	if (k->absent && !s.used && !s.regex && kind <= DECLARED_GROUP)
+		(void)search_types(&s, k->dictionary, true);
 	if (k->absent && s.used && !s.nameless && !*nearest_hint(&s.nearest)) {
 		s.some[s.used - 1] = '\0';
 		listed = s.some;
