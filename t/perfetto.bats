@@ -1500,6 +1500,58 @@ columns() {
 	END
 }
 
+@test "names of threads and processes by time: of the process tree, of events of ftrace, of descriptors" {
+	# events FILE: time and comm of each row
+	events() {
+		trdecode -q "$1" | trencode -q -t csv -c time,comm | tail -n +2
+	}
+	# a pid that is used again: a new process has the name of its parent until it has its own
+	trace x.pftrace <<-'END'
+		{ timestamp: 10 process_tree { processes { pid: 5 cmdline: "first" } } }
+		{ ftrace_events { cpu: 0
+		  event { timestamp: 5 pid: 5 print { buf: "I|5|one" } }
+		  event { timestamp: 20 pid: 5 print { buf: "I|5|two" } }
+		  event { timestamp: 50 pid: 1 task_newtask { pid: 5 comm: "init" clone_flags: 17 } }
+		  event { timestamp: 60 pid: 5 print { buf: "I|5|three" } }
+		  event { timestamp: 85 pid: 5 print { buf: "C|5|four|4" } }
+		  event { timestamp: 86 pid: 5 cpu_frequency { state: 1 cpu_id: 2 } } } }
+		{ timestamp: 80 process_tree { processes { pid: 5 cmdline: "second" } } }
+		{ timestamp: 90 process_stats { processes { pid: 5 vm_rss_kb: 1 } } }
+	END
+	run -0 events x.pftrace
+	assert_output $'5,first\n20,first\n50,\n60,init\n85,second\n86,second\n90,second'
+	# names of switches (before and after), of renames, of an execution, and the process tree again
+	trace x.pftrace <<-'END'
+		{ timestamp: 10 process_tree { processes { pid: 5 cmdline: "p" } threads { tid: 6 tgid: 5 name: "alpha" } } }
+		{ ftrace_events { cpu: 0
+		  event { timestamp: 20 pid: 6 print { buf: "I|5|one" } }
+		  event { timestamp: 60 pid: 6 task_rename { pid: 6 oldcomm: "alpha" newcomm: "beta" } }
+		  event { timestamp: 65 pid: 6 print { buf: "I|5|two" } }
+		  event { timestamp: 70 pid: 6 sched_switch { prev_comm: "gamma" prev_pid: 6 next_comm: "x" next_pid: 7 } }
+		  event { timestamp: 80 pid: 7 sched_switch { prev_comm: "x" prev_pid: 7 next_comm: "delta" next_pid: 6 } }
+		  event { timestamp: 85 pid: 6 print { buf: "I|5|three" } }
+		  event { timestamp: 88 pid: 6 cpu_frequency { state: 1 cpu_id: 2 } }
+		  event { timestamp: 90 pid: 6 sched_process_exec { filename: "/bin/a-program-with-a-long-name" pid: 6 } }
+		  event { timestamp: 95 pid: 6 print { buf: "I|5|four" } }
+		  event { timestamp: 110 pid: 6 print { buf: "I|5|five" } } } }
+		{ timestamp: 100 process_tree { threads { tid: 6 tgid: 5 name: "omega" } } }
+	END
+	run -0 events x.pftrace
+	assert_output $'20,alpha\n60,alpha\n65,beta\n70,gamma\n80,x\n85,delta\n88,delta\n90,a-program-with-\n95,a-program-with-\n110,omega'
+	# descriptors: marks and counters of numbers have the names of their time
+	trace x.pftrace <<-'END'
+		{ timestamp: 1 sequence_flags: 1 track_descriptor { uuid: 1 process { pid: 5 process_name: "old" } } }
+		{ timestamp: 1 track_descriptor { uuid: 2 thread { pid: 5 tid: 6 thread_name: "oldthr" } } }
+		{ ftrace_events { cpu: 0
+		  event { timestamp: 110 pid: 6 print { buf: "I|5|mark" } } event { timestamp: 140 pid: 6 print { buf: "C|5|ctr|1" } }
+		  event { timestamp: 320 pid: 6 print { buf: "I|5|mark" } } event { timestamp: 330 pid: 6 print { buf: "C|5|ctr|1" } } } }
+		{ timestamp: 300 track_descriptor { uuid: 3 process { pid: 5 process_name: "new" } } }
+		{ timestamp: 300 track_descriptor { uuid: 4 thread { pid: 5 tid: 6 thread_name: "newthr" } } }
+	END
+	run -0 events x.pftrace
+	assert_output $'110,oldthr\n140,old\n320,newthr\n330,new'
+}
+
 @test "states of a track last until the next one, and are states in a copy" {
 	# the rows of trace processor's test_track_event_simple_state
 	columns state-track time,dur,group,name >have

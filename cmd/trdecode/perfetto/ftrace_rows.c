@@ -1,9 +1,10 @@
 /*
  * ftrace_rows.c - writes the events of ftrace as rows, in the order of their times
  *
- * An event has the lane of its CPU and thread. The comm of a thread is that of the process tree,
- * until an event has another. A compact sched_switch has only the next thread: the previous one is
- * that of the switch before on the CPU. Marks of atrace are calls, counters and instants.
+ * An event has the lane of its CPU and thread. The comm of a thread is the last one before the
+ * event, of the process tree, of a descriptor or of another event. A compact sched_switch has only
+ * the next thread: the previous one is that of the switch before on the CPU. Marks of atrace are
+ * calls, counters and instants.
  */
 #include <stdlib.h>
 
@@ -21,8 +22,9 @@ enum {
 	SWITCH_NEXT_PID = 6,
 	SWITCH_NEXT_PRIO = 7,
 	WAKE_SUCCESS = 4, /* of SchedWakeupFtraceEvent and its kin */
-	RENAME_PID = 1,
-	RENAME_COMM = 3,
+	NEWTASK_FLAGS = 3,
+	CLONE_A_THREAD = 0x10000, /* Linux's CLONE_THREAD */
+	COMM_MOST = 15,
 };
 
 /* The thread that runs on a CPU. */
@@ -48,17 +50,18 @@ static struct perfetto_thread *thread_of(struct perfetto *p, int32_t tid)
 static int set_comm(struct perfetto *p, int32_t tid, uint32_t comm)
 {
 	struct perfetto_thread *t = comm && tid > 0 ? thread_of(p, tid) : NULL;
+	struct perfetto_task *task;
 
 	if (!comm || tid <= 0)
 		return 0;
 	if (!t)
 		return -1;
-	if (t->comm != comm) {
-		t->comm = comm;
-		t->lane = 0;
-		perfetto_task(p, tid)->comm = comm; /* for the next part */
-	}
-	return 0;
+	if (t->comm == comm)
+		return 0;
+	task = perfetto_task(p, tid);
+	task->comm = comm;
+	task->inherited = t->named = false;
+	return perfetto_rename(p, tid) ? 0 : -1;
 }
 
 /* --- the content of rows --- */
@@ -261,42 +264,129 @@ static int waking_row(struct perfetto *p, const struct perfetto_record *rec, uin
 	put_u64(fixed + 8, (uint64_t)(int64_t)w->prio);
 	put_u64(fixed + 16, 1);
 	put_u64(fixed + 24, (uint64_t)(int64_t)w->target_cpu);
-	if (put_string(p, w->comm))
+	if (set_comm(p, w->pid, w->comm) || put_string(p, w->comm))
 		return -1;
 	return put_row(p, t, time, cpu->known ? cpu->tid : -1, rec->cpu);
 }
 
-/* Learn from a switch that has been written which thread runs on the CPU, and its comm. */
-static int learn_switch(struct perfetto *p, const struct perfetto_record *rec,
-			struct protobuf_view message)
-{
-	struct perfetto_cpu *cpu = cpu_of(p, rec->cpu), next = {.known = true};
-	struct protobuf_field f;
+/* --- names of threads --- */
 
-	while (protobuf_next(&message, &f) > 0)
-		switch (f.number) {
-		case SWITCH_NEXT_COMM: next.comm = perfetto_text(p, f.bytes); break;
-		case SWITCH_NEXT_PID: next.tid = (int32_t)f.value; break;
-		case SWITCH_NEXT_PRIO: next.prio = (int32_t)f.value; break;
-		}
-	if (!cpu)
-		return -1;
-	*cpu = next;
-	return set_comm(p, next.tid, next.comm);
+/* Find a field of the content that was made. NULL: the type has none with the number. */
+static const struct perfetto_event_field *find_field(const struct perfetto_event_type *t,
+						     uint32_t number)
+{
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].number == number)
+			return &t->fields[i];
+	return NULL;
 }
 
-/* Learn the comm of a thread from an event that has been written. */
-static int learn_rename(struct perfetto *p, struct protobuf_view message)
+static int64_t content_number(const struct perfetto *p, const struct perfetto_event_type *t,
+			      uint32_t number)
 {
-	struct protobuf_field f;
-	uint32_t comm = 0;
-	int32_t tid = 0;
+	const struct perfetto_event_field *f = find_field(t, number);
 
-	while (protobuf_next(&message, &f) > 0) {
-		if (f.number == RENAME_PID)
-			tid = (int32_t)f.value;
-		else if (f.number == RENAME_COMM)
-			comm = perfetto_text(p, f.bytes);
+	return f && f->kind != 's' ? (int64_t)get_u64(p->ftrace.fixed.data + f->at) : 0;
+}
+
+/* Get a text of the content, of a path the last name if is_path is true, as a string of the
+ * writer. 0: it is empty. */
+static uint32_t content_text(struct perfetto *p, const struct perfetto_event_type *t,
+			     uint32_t number, bool is_path)
+{
+	const struct perfetto_event_field *f = find_field(t, number);
+	const char *at = (const char *)p->ftrace.tail.data, *name;
+	size_t n;
+
+	if (!f || f->kind != 's')
+		return 0;
+	for (uint32_t i = 0; i < f->at; i++)
+		at += strlen(at) + 1;
+	name = is_path ? strrchr(at, '/') : NULL;
+	at = name ? name + 1 : at;
+	n = is_path ? strnlen(at, COMM_MOST) : strlen(at);
+	return n ? perfetto_text(
+			   p, (struct protobuf_view){(const uint8_t *)at, (const uint8_t *)at + n})
+		 : 0;
+}
+
+/* Where an event of ftrace has the name of a thread: numbers of fields, 0: there is none. The first
+ * pair is of the time before the event, the second of that after it. */
+struct thread_names {
+	uint32_t event;
+	uint8_t pid, comm, next_pid, next_comm;
+	bool is_new;  /* the second pair is of a new thread */
+	bool is_path; /* comm is a path */
+};
+
+/* Source: the messages of protos/perfetto/trace/ftrace, and the kernel's trace events. */
+static const struct thread_names *find_names(uint32_t event)
+{
+	static const struct thread_names events[] = {
+		{FTRACE_SCHED_SWITCH, 2, 1, SWITCH_NEXT_PID, SWITCH_NEXT_COMM, false, false},
+		{FTRACE_SCHED_WAKING, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_WAKEUP, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_WAKEUP_NEW, 2, 1, 0, 0, false, false},
+		{FTRACE_TASK_NEWTASK, 0, 0, 1, 2, true, false},
+		{FTRACE_TASK_RENAME, 1, 2, 1, 3, false, false},
+		{FTRACE_SCHED_PROCESS_EXEC, 2, 1, 0, 0, false, true},
+		{FTRACE_SCHED_PROCESS_EXIT, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_PROCESS_FORK, 2, 1, 4, 3, true, false},
+		{FTRACE_SCHED_PROCESS_FREE, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_MIGRATE_TASK, 2, 1, 0, 0, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+		if (events[i].event == event)
+			return &events[i];
+	return NULL;
+}
+
+/* Have a number as that of a new thread, which has the name of the thread that made it until it has
+ * its own. */
+static int begin_task(struct perfetto *p, const struct perfetto_event_type *t, int32_t parent,
+		      int32_t tid, uint32_t comm)
+{
+	struct perfetto_task *task = perfetto_task(p, parent);
+	int32_t tgid = task ? task->tgid : -1;
+	struct perfetto_thread *thread;
+
+	if (tid <= 0)
+		return 0;
+	thread = task ? thread_of(p, tid) : NULL;
+	task = thread ? perfetto_task(p, tid) : NULL;
+	if (!task)
+		return -1;
+	if (t->number == FTRACE_TASK_NEWTASK && task->tgid >= 0)
+		task->tgid = content_number(p, t, NEWTASK_FLAGS) & CLONE_A_THREAD ? tgid : tid;
+	task->comm = comm;
+	task->process = 0;
+	task->inherited = true;
+	thread->named = false;
+	return perfetto_rename(p, tid) ? 0 : -1;
+}
+
+/* Learn the names of threads before (or, with after, since) an event whose content was made. */
+static int learn_names(struct perfetto *p, const struct perfetto_record *rec,
+		       const struct perfetto_event_type *t, const struct thread_names *n,
+		       bool after)
+{
+	uint32_t pid = after ? n->next_pid : n->pid, comm = after ? n->next_comm : n->comm;
+	struct perfetto_cpu *cpu;
+	int32_t tid;
+
+	if (!pid)
+		return 0;
+	tid = (int32_t)content_number(p, t, pid);
+	comm = content_text(p, t, comm, n->is_path);
+	if (after && n->is_new)
+		return begin_task(p, t, (int32_t)rec->track, tid, comm);
+	if (after && t->number == FTRACE_SCHED_SWITCH) {
+		cpu = cpu_of(p, rec->cpu);
+		if (!cpu)
+			return -1;
+		*cpu = (struct perfetto_cpu){true, tid,
+					     (int32_t)content_number(p, t, SWITCH_NEXT_PRIO), comm};
 	}
 	return set_comm(p, tid, comm);
 }
@@ -458,6 +548,7 @@ static int event_row(struct perfetto *p, const struct perfetto_record *rec, uint
 		     struct protobuf_view message)
 {
 	int32_t tid = (int32_t)rec->track;
+	const struct thread_names *names;
 	struct perfetto_event_type *t;
 	bool done = false;
 	uint32_t generic;
@@ -473,12 +564,12 @@ static int event_row(struct perfetto *p, const struct perfetto_record *rec, uint
 											       : 0;
 	}
 	t = perfetto_event_type(p, rec->name);
-	if (!t || make_content(p, t, message) || put_row(p, t, time, tid, rec->cpu))
+	names = find_names(rec->name);
+	if (!t || make_content(p, t, message) || (names && learn_names(p, rec, t, names, false)) ||
+	    put_row(p, t, time, tid, rec->cpu))
 		return -1;
 	p->counts.unknown_ftrace += !t->nfields && message.at < message.end;
-	if (rec->name == FTRACE_SCHED_SWITCH)
-		return learn_switch(p, rec, message);
-	return rec->name == FTRACE_TASK_RENAME ? learn_rename(p, message) : 0;
+	return names ? learn_names(p, rec, t, names, true) : 0;
 }
 
 int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,

@@ -154,7 +154,9 @@ static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 
 		if (perfetto_time(p, s, clock ? clock : CLOCK_BOOTTIME_ID, &packet->time))
 			s->last_time = packet->time;
-		else if (!is_description(packet->kind))
+		else if (is_description(packet->kind))
+			packet->time = s->last_time;
+		else
 			return 0;
 	} else if (packet->kind != PACKET_TRACK_EVENT) {
 		packet->time = s->last_time;
@@ -164,10 +166,10 @@ static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_FTRACE:
 		return s->id == PERFETTO_DERIVED_SEQUENCE ? 0
 							  : perfetto_ftrace_bundle(p, s, packet);
-	case PACKET_TRACK_DESCRIPTOR: return perfetto_track_descriptor(p, s, packet->payload);
-	case PACKET_THREAD_DESCRIPTOR: return perfetto_thread_descriptor(p, s, packet->payload);
-	case PACKET_PROCESS_DESCRIPTOR: return perfetto_process_descriptor(p, packet->payload);
-	case PACKET_PROCESS_TREE: return perfetto_process_tree(p, packet->payload);
+	case PACKET_TRACK_DESCRIPTOR: return perfetto_track_descriptor(p, s, packet);
+	case PACKET_THREAD_DESCRIPTOR: return perfetto_thread_descriptor(p, s, packet);
+	case PACKET_PROCESS_DESCRIPTOR: return perfetto_process_descriptor(p, packet);
+	case PACKET_PROCESS_TREE: return perfetto_process_tree(p, packet);
 	case PACKET_PERF_SAMPLE: return perfetto_sample(p, s, packet);
 	case PACKET_STREAMING_PROFILE: return perfetto_streaming_profile(p, s, packet);
 	case PACKET_TRACE_CONFIG: take_mark(p->input, packet->payload); return 0;

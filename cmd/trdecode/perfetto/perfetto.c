@@ -236,6 +236,7 @@ static int perfetto_open(struct input *in, struct error *e)
 	p->arguments.table = &p->arguments.own;
 	p->tracks.tasks = &p->tasks;
 	p->w = in->decoding->writer;
+	p->clocks.first = UINT64_MAX;
 	sorter_init(&p->sorter);
 	in->clock_name = "boot";
 	return 0;
@@ -376,7 +377,6 @@ static int perfetto_begin(struct input *in, struct error *e)
 {
 	struct perfetto *p = in->state;
 	struct writer *w = p->w;
-	struct sorter_record r;
 	int64_t wall;
 
 	perfetto_first_mark(in);
@@ -386,6 +386,7 @@ static int perfetto_begin(struct input *in, struct error *e)
 	if (!p->source || declare_texts(p) || perfetto_read(p) ||
 	    sorter_finish(&p->sorter, &p->error) || perfetto_find_overlaps(p))
 		return perfetto_failed(p, e);
+	perfetto_first_names(p);
 	in->clock_name = perfetto_clock_name(p);
 	in->has_wall = p->clocks.has_wall;
 	in->wall = p->clocks.wall;
@@ -401,7 +402,7 @@ static int perfetto_begin(struct input *in, struct error *e)
 	    (p->packages.size &&
 	     writer_meta(w, p->source, "perfetto.packages", p->packages.data, p->packages.size)))
 		return perfetto_failed(p, e);
-	return sorter_peek(&p->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
+	return p->clocks.first != UINT64_MAX ? merge_first(in, p->clocks.first, e) : 0;
 }
 
 static int perfetto_run(struct input *in, uint64_t until, struct error *e)

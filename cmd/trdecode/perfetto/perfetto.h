@@ -53,6 +53,7 @@ enum perfetto_kind {
 	PERFETTO_WAKING,
 	PERFETTO_GRAPH_ENTRY, /* name: of the function, track: tid, value: depth */
 	PERFETTO_GRAPH_EXIT,
+	PERFETTO_NAMING, /* no event: struct perfetto_naming follows */
 };
 
 enum perfetto_flags {
@@ -136,6 +137,7 @@ struct perfetto_thread {
 	int32_t pid, tid;
 	uint32_t comm;
 	bool named;	  /* comm is that of a track */
+	bool begun;	  /* a track with events has it */
 	uint32_t process; /* name of its process, by a track; 0: not known */
 	uint32_t lane;
 	uint32_t unseen; /* calls that were open before the trace */
@@ -190,11 +192,22 @@ struct perfetto_tracks {
 	struct perfetto_tasks *tasks;  /* those of the first part */
 };
 
-/* What is known of a thread of the system before its events. */
+/* What is known of a thread of the system: before rows are written what is recorded first, then
+ * what is known at the time of the row. */
 struct perfetto_task {
 	int32_t tgid; /* -1: unknown */
 	uint32_t comm;
+	uint32_t process;		    /* name of the process that has this number */
+	uint64_t comm_since, process_since; /* times of the names before rows are written, then 0 */
+	bool inherited;			    /* comm is that of the thread that made it */
 	bool apart; /* calls of its tracks are not to be merged with those of the system */
+};
+
+/* Names that a thread and its process have from a time on; 0: the name is not recorded. */
+struct perfetto_naming {
+	int32_t pid, tid; /* -1: none */
+	uint32_t thread, process;
+	uint32_t by_track; /* of a descriptor: other names of a number are of other threads */
 };
 
 struct perfetto_tasks {
@@ -208,6 +221,7 @@ struct perfetto_clocks {
 	uint32_t trace; /* id of the stream's clock; 0: not yet known */
 	bool has_wall;
 	int64_t wall;
+	uint64_t first;		 /* time of the earliest event */
 	struct id_cache numbers; /* by sequence and id: index + 1 */
 	struct perfetto_clock *clock;
 	size_t count, capacity;
@@ -479,14 +493,20 @@ struct perfetto_track_key {
 };
 uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_key *key);
 int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
-			      struct protobuf_view message);
+			      const struct perfetto_packet *packet);
 /* Take a ThreadDescriptor or ProcessDescriptor of its own packet. */
 int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
-			       struct protobuf_view message);
-int perfetto_process_descriptor(struct perfetto *p, struct protobuf_view message);
-int perfetto_process_tree(struct perfetto *p, struct protobuf_view message);
+			       const struct perfetto_packet *packet);
+int perfetto_process_descriptor(struct perfetto *p, const struct perfetto_packet *packet);
+int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *packet);
 /* Get what is known of a thread of the system. NULL: out of memory. */
 struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid);
+/* Forget names of threads before the first name of their process: they are of a later thread. */
+void perfetto_first_names(struct perfetto *p);
+/* Take names, which are those of their threads from now on. */
+int perfetto_naming_row(struct perfetto *p, const uint8_t *data);
+/* Give the thread that has a number the name and the process of its task. NULL: out of memory. */
+struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid);
 /* Get a thread. NULL: out of memory. */
 struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid);
 /* Find the role, thread and lane of a track, once everything was read. */

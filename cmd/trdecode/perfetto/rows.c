@@ -389,6 +389,8 @@ int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next)
 		size = r.size - sizeof rec;
 		if (rec.kind == PERFETTO_GAP)
 			failed = gap_row(p, &rec, r.key.time, data);
+		else if (rec.kind == PERFETTO_NAMING)
+			failed = perfetto_naming_row(p, data);
 		else if (rec.kind >= PERFETTO_FTRACE)
 			failed = perfetto_ftrace_row(p, &rec, r.key.time, data, size);
 		else

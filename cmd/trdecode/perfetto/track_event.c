@@ -15,6 +15,8 @@ int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct p
 	p->counts.events++;
 	if (key.time > p->last)
 		p->last = key.time;
+	if (key.time < p->clocks.first)
+		p->clocks.first = key.time;
 	if (p->counting)
 		return 0;
 	if (!size)

@@ -93,28 +93,55 @@ static uint32_t *process_name(struct perfetto *p, int32_t pid)
 	return id_cache_number(&p->tracks.process_names, &pid, sizeof pid);
 }
 
-static int know_process(struct perfetto *p, int32_t pid, uint32_t name)
+/* Have a name as the first one if none is recorded for an earlier time. */
+static void know_name(uint32_t *first, uint64_t *since, uint32_t name, uint64_t time)
 {
-	uint32_t *known = process_name(p, pid);
-
-	if (known && name)
-		*known = name;
-	return known ? 0 : -1;
+	if (!name || (*first && *since < time))
+		return;
+	*first = name;
+	*since = time;
 }
 
-/* Record that a thread belongs to a process. */
-static int know_thread(struct perfetto *p, int32_t pid, int32_t tid, uint32_t comm)
+/* Keep names in the order of time; before the first one, a thread and a process have that. */
+static int keep_naming(struct perfetto *p, uint64_t time, const struct perfetto_naming *n)
 {
-	struct perfetto_task *t = perfetto_task(p, tid);
+	struct perfetto_record r = {.kind = PERFETTO_NAMING};
+	uint32_t *last = n->pid >= 0 ? process_name(p, n->pid) : NULL;
+	struct perfetto_task *t = n->pid >= 0 ? perfetto_task(p, n->pid) : NULL;
+	struct buffer *b = &p->scratch.record;
 
-	if (!t)
+	if (n->pid >= 0 && (!t || !last))
 		return -1;
-	p->tracks.tasks->shared_tids |= pid >= 0 && t->tgid >= 0 && t->tgid != pid;
-	if (pid >= 0 && t->tgid < 0)
-		t->tgid = pid;
-	if (comm)
-		t->comm = comm;
-	return 0;
+	if (t)
+		know_name(&t->process, &t->process_since, n->process, time);
+	if (last && n->process)
+		*last = n->process;
+	t = n->tid != -1 ? perfetto_task(p, n->tid) : NULL;
+	if (n->tid != -1 && !t)
+		return -1;
+	if (t) {
+		p->tracks.tasks->shared_tids |= n->pid >= 0 && t->tgid >= 0 && t->tgid != n->pid;
+		if (n->pid >= 0 && t->tgid < 0)
+			t->tgid = n->pid;
+		know_name(&t->comm, &t->comm_since, n->thread, time);
+	}
+	if (p->counting || (!n->thread && !n->process))
+		return 0;
+	b->size = 0;
+	return buffer_append(b, &r, sizeof r) || buffer_append(b, n, sizeof *n)
+		       ? -1
+		       : sorter_add(&p->sorter, (struct sorter_key){time, 0}, b->data, b->size,
+				    &p->error);
+}
+
+void perfetto_first_names(struct perfetto *p)
+{
+	for (size_t i = 0; i < p->tracks.tasks->count; i++) {
+		struct perfetto_task *t = &p->tracks.tasks->task[i];
+
+		if (t->process && t->process_since < t->comm_since)
+			t->comm = 0;
+	}
 }
 
 /* --- descriptors --- */
@@ -223,10 +250,11 @@ static int set_thread(struct perfetto *p, struct perfetto_sequence *s, int32_t p
 }
 
 int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
-			      struct protobuf_view message)
+			      const struct perfetto_packet *packet)
 {
+	struct protobuf_view message = packet->payload, rest = message;
+	struct perfetto_naming names = {-1, -1, 0, 0, true};
 	bool has_thread = false, apart = false;
-	struct protobuf_view rest = message;
 	struct perfetto_track *t;
 	struct protobuf_field f;
 	uint64_t uuid = 0;
@@ -245,22 +273,29 @@ int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 		apart |= f.number == TRACK_NOT_MERGED && f.value;
 	}
 	t->before = t->name && t->name == p->texts.before && t->parent;
-	if (t->has_process && t->pid >= 0 && know_process(p, t->pid, t->process_name))
-		return -1;
-	if (t->has_thread && t->tid != -1) {
-		int32_t pid = t->pid, tid = t->tid;
-
-		if (know_thread(p, pid, tid, t->thread_name))
-			return -1;
-		perfetto_task(p, tid)->apart |= apart;
-		return has_thread && s->generation ? set_thread(p, s, pid, tid) : 0;
+	if (t->has_process && t->pid >= 0) {
+		names.pid = names.tid = t->pid;
+		names.process = t->process_name;
 	}
-	return t->has_process && t->pid >= 0 ? know_thread(p, t->pid, t->pid, 0) : 0;
+	if (t->has_thread && t->tid != -1) {
+		names.pid = t->pid;
+		names.tid = t->tid;
+		names.thread = t->thread_name;
+	}
+	if (names.tid == -1)
+		return 0;
+	if (keep_naming(p, packet->time, &names))
+		return -1;
+	if (!t->has_thread || t->tid == -1)
+		return 0;
+	perfetto_task(p, names.tid)->apart |= apart;
+	return has_thread && s->generation ? set_thread(p, s, names.pid, names.tid) : 0;
 }
 
 int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
-			       struct protobuf_view message)
+			       const struct perfetto_packet *packet)
 {
+	struct protobuf_view message = packet->payload;
 	struct perfetto_track t = {.pid = -1, .tid = -1};
 	struct protobuf_field f;
 
@@ -275,16 +310,19 @@ int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 		return -1;
 	if (t.thread_name)
 		p->tracks.track[s->thread_track - 1].thread_name = t.thread_name;
-	return t.tid != -1 ? know_thread(p, t.pid, t.tid, t.thread_name) : 0;
+	if (t.tid == -1)
+		return 0;
+	return keep_naming(p, packet->time,
+			   &(struct perfetto_naming){t.pid, t.tid, t.thread_name, 0, true});
 }
 
-int perfetto_process_descriptor(struct perfetto *p, struct protobuf_view message)
+int perfetto_process_descriptor(struct perfetto *p, const struct perfetto_packet *packet)
 {
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS, .tid = -1, .cpu = -1};
 	uint32_t name = 0, number;
 	int32_t pid = -1;
 
-	take_process(p, message, &pid, &name);
+	take_process(p, packet->payload, &pid, &name);
 	if (pid < 0)
 		return 0;
 	key.pid = pid;
@@ -293,33 +331,33 @@ int perfetto_process_descriptor(struct perfetto *p, struct protobuf_view message
 		return -1;
 	if (name)
 		p->tracks.track[number - 1].process_name = name;
-	return know_process(p, pid, name) || know_thread(p, pid, pid, 0) ? -1 : 0;
+	return keep_naming(p, packet->time, &(struct perfetto_naming){pid, pid, 0, name, true});
 }
 
-int perfetto_process_tree(struct perfetto *p, struct protobuf_view message)
+int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *packet)
 {
+	struct protobuf_view message = packet->payload;
 	struct protobuf_field f, of;
 
 	while (protobuf_next(&message, &f) > 0) {
-		int32_t pid = -1, tid = -1;
-		uint32_t name = 0;
+		struct perfetto_naming n = {-1, -1, 0, 0, false};
 
 		if (f.number != TREE_PROCESS && f.number != TREE_THREAD)
 			continue;
 		while (protobuf_next(&f.bytes, &of) > 0) {
 			if (f.number == TREE_PROCESS && of.number == TREE_PID)
-				pid = tid = take_id(of.value);
-			else if (f.number == TREE_PROCESS && of.number == TREE_CMDLINE && !name)
-				name = perfetto_text(p, of.bytes);
+				n.pid = n.tid = take_id(of.value);
+			else if (f.number == TREE_PROCESS && of.number == TREE_CMDLINE &&
+				 !n.process)
+				n.process = perfetto_text(p, of.bytes);
 			else if (f.number == TREE_THREAD && of.number == TREE_TID)
-				tid = take_id(of.value);
+				n.tid = take_id(of.value);
 			else if (f.number == TREE_THREAD && of.number == TREE_TGID)
-				pid = take_id(of.value);
+				n.pid = take_id(of.value);
 			else if (f.number == TREE_THREAD && of.number == TREE_THREAD_NAME)
-				name = perfetto_text(p, of.bytes);
+				n.thread = perfetto_text(p, of.bytes);
 		}
-		if ((tid >= 0 && know_thread(p, pid, tid, name)) ||
-		    (f.number == TREE_PROCESS && pid >= 0 && know_process(p, pid, name)))
+		if (n.tid >= 0 && keep_naming(p, packet->time, &n))
 			return -1;
 	}
 	return 0;
@@ -334,6 +372,12 @@ static uint32_t *thread_number(struct perfetto *p, int32_t pid, int32_t tid, uin
 	int32_t key[3] = {p->tracks.tasks->shared_tids ? pid : -1, tid, (int32_t)name};
 
 	return id_cache_number(&p->tracks.threads, key, sizeof key);
+}
+
+/* Return the name of a thread; of one that has none, that of its process if it is the first. */
+static uint32_t task_comm(const struct perfetto_task *t)
+{
+	return t->comm ? t->comm : t->process;
 }
 
 /* Get a thread, which has its numbers from now on if it is new. */
@@ -353,7 +397,7 @@ static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int3
 			return NULL;
 		thread = t->thread;
 		thread[t->nthreads++] = (struct perfetto_thread){
-			.pid = pid >= 0 ? pid : task->tgid, .tid = tid, .comm = task->comm};
+			.pid = pid >= 0 ? pid : task->tgid, .tid = tid, .comm = task_comm(task)};
 		*number = (uint32_t)t->nthreads;
 		t->renewed += name != 0;
 		number = name ? thread_number(p, pid, tid, 0) : number;
@@ -445,6 +489,15 @@ static const struct perfetto_track *find_owner(const struct perfetto *p,
 	return NULL;
 }
 
+static void set_name(struct perfetto *p, struct perfetto_thread *t, uint32_t comm)
+{
+	if (t->comm == comm)
+		return;
+	t->comm = comm;
+	t->lane = 0;
+	p->tracks.renewed++;
+}
+
 /* Return the thread of a track of a thread or process. NULL: out of memory. */
 static struct perfetto_thread *owner_thread(struct perfetto *p, const struct perfetto_track *owner)
 {
@@ -455,7 +508,7 @@ static struct perfetto_thread *owner_thread(struct perfetto *p, const struct per
 	if (t && owner->thread_name && t->named && t->comm != owner->thread_name)
 		t = find_thread(p, owner->pid, tid, owner->thread_name);
 	if (t && owner->thread_name) {
-		t->comm = owner->thread_name;
+		set_name(p, t, owner->thread_name);
 		t->named = true;
 	}
 	if (t && owner->process_name && t->process && t->process != owner->process_name)
@@ -463,11 +516,27 @@ static struct perfetto_thread *owner_thread(struct perfetto *p, const struct per
 	if (t && owner->process_name)
 		t->process = owner->process_name;
 	if (t && !t->comm)
-		t->comm = owner->process_name;
+		set_name(p, t, owner->process_name);
 	return t && (remember_thread(p, t, owner->pid, owner->thread_name) ||
 		     remember_thread(p, t, owner->pid, owner->process_name))
 		       ? NULL
 		       : t;
+}
+
+/* Have the thread of a track with events as the one that has its number, if it is used first. */
+static int begin_thread(struct perfetto *p, struct perfetto_thread *t, int32_t pid)
+{
+	uint32_t *number = t->begun ? NULL : thread_number(p, pid, t->tid, 0);
+	uint32_t own = (uint32_t)(t - p->tracks.thread) + 1;
+
+	if (!t->begun && !number)
+		return -1;
+	t->begun = true;
+	if (number && *number != own) {
+		*number = own;
+		p->tracks.renewed++;
+	}
+	return 0;
 }
 
 int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
@@ -479,21 +548,20 @@ int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 
 	if (owner && (owner->tid != -1 || owner->pid >= 0)) {
 		thread = owner_thread(p, owner);
-		if (!thread)
+		if (!thread || begin_thread(p, thread, owner->pid))
 			return -1;
-		if (!thread->comm) {
-			uint32_t *name = process_name(p, thread->pid);
+		if (!thread->comm && thread->pid >= 0) {
+			const struct perfetto_task *process = perfetto_task(p, thread->pid);
 
-			if (!name)
+			if (!process)
 				return -1;
-			thread->comm = *name;
+			set_name(p, thread, process->process);
 		}
 		t->thread = (uint32_t)(thread - p->tracks.thread) + 1;
 	}
 	/* a number without a name is of the thread that has it at the time */
-	t->resolved = t->keyed && !t->is_async && !t->thread_name && !t->process_name
-			      ? p->tracks.renewed + 1
-			      : UINT32_MAX;
+	t->resolved = owner && !owner->thread_name && !owner->process_name ? p->tracks.renewed + 1
+									   : UINT32_MAX;
 	child = owner && owner != t && owner->has_thread;
 	t->role = !thread || t->is_async			   ? PERFETTO_ASYNC
 		  : t->has_thread				   ? PERFETTO_STACK
@@ -509,6 +577,63 @@ int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 	e.buffer = t->has_counter ? 0 : t->name;
 	t->lane = declare_lane(p, &e);
 	return t->lane ? 0 : -1;
+}
+
+/* --- names from a time on --- */
+
+struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid)
+{
+	struct perfetto_task *task = perfetto_task(p, tid);
+	struct perfetto_thread *t = task ? perfetto_thread_of(p, task->tgid, tid) : NULL;
+
+	if (!t)
+		return NULL;
+	task->comm_since = task->process_since = 0;
+	if (!p->tracks.tasks->shared_tids && task->tgid >= 0 && t->pid != task->tgid) {
+		t->pid = task->tgid;
+		t->lane = 0;
+		p->tracks.renewed++;
+	}
+	if (!t->named && task_comm(task))
+		set_name(p, t, task_comm(task));
+	return t;
+}
+
+int perfetto_naming_row(struct perfetto *p, const uint8_t *data)
+{
+	struct perfetto_naming n;
+	struct perfetto_task *t;
+
+	memcpy(&n, data, sizeof n);
+	if (n.process && n.pid >= 0) {
+		t = perfetto_task(p, n.pid);
+		if (!t)
+			return -1;
+		t->process = n.process;
+		t->comm = t->inherited ? 0 : t->comm;
+		t->inherited = false;
+	}
+	t = perfetto_task(p, n.tid);
+	if (!t)
+		return -1;
+	t->tgid = n.pid >= 0 ? n.pid : t->tgid;
+	if (n.thread) {
+		t->comm = n.thread;
+		t->inherited = false;
+	}
+	if (n.by_track) {
+		struct perfetto_track owner = {.pid = n.pid,
+					       .tid = n.tid,
+					       .thread_name = n.thread,
+					       .process_name = n.process,
+					       .has_thread = true};
+		const struct perfetto_thread *of = owner_thread(p, &owner);
+
+		/* a description that comes again may be of a thread that is no more */
+		if (!of || of != perfetto_thread_of(p, n.pid, n.tid))
+			return of ? 0 : -1;
+	}
+	return perfetto_rename(p, n.tid) ? 0 : -1;
 }
 
 void perfetto_tracks_free(struct perfetto *p)
