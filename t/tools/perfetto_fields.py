@@ -68,7 +68,7 @@ def read_table():
     text = open(os.path.join(ROOT, "cmd/trdecode/perfetto/left_out.c")).read()
     names = dict(re.findall(r'\[(MESSAGE_\w+)\] = "([^"]+)"', text))
     table = {}
-    for message, number, what, name in re.findall(r'{(MESSAGE_\w+),\s*(\d+),\s*(\w+),\s*"(\w+)"}', text):
+    for message, number, what, name in re.findall(r'\[(MESSAGE_\w+)\]\[(\d+)\] = {(\w+),\s*"(\w+)"}', text):
         table[names[message], name] = (int(number), names.get(what, what))
     return table
 

@@ -135,10 +135,11 @@ static int add_argument(struct perfetto *p, const struct frame_field *of,
 	}
 }
 
-/* Keep the begin of a frame, or with kind NULL the end. */
-static int keep_frame(struct perfetto *p, const struct perfetto_packet *packet,
-		      const struct frame_kind *kind, struct protobuf_view message)
+/* Keep the begin or the end of a frame: a message of that number. */
+static int keep_frame(struct perfetto *p, const struct perfetto_packet *packet, uint32_t number,
+		      struct protobuf_view message)
 {
+	const struct frame_kind *kind = number == FRAME_END ? NULL : &frame_kinds[number];
 	struct perfetto_track_key track = {
 		.kind = PERFETTO_OF_PROCESS, .pid = -1, .tid = -1, .cpu = -1};
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_FRAME};
@@ -154,7 +155,9 @@ static int keep_frame(struct perfetto *p, const struct perfetto_packet *packet,
 			key.id = f.value;
 		else if (of && of->form == FRAME_PID && f.value <= INT32_MAX)
 			track.pid = (int32_t)f.value;
-		else if (of && add_argument(p, of, &f))
+		else if (!of || of->form == FRAME_NONE)
+			perfetto_check_field(p, MESSAGE_FRAME_TIMELINE + number, &f);
+		else if (add_argument(p, of, &f))
 			return -1;
 	}
 	if (kind) {
@@ -178,9 +181,9 @@ int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *pa
 	struct protobuf_field f;
 
 	while (protobuf_next(&rest, &f) > 0)
-		if (f.number && f.number <= FRAME_END && f.wire == PROTOBUF_LENGTH &&
-		    keep_frame(p, packet, f.number == FRAME_END ? NULL : &frame_kinds[f.number],
-			       f.bytes))
+		if (f.number > FRAME_END || f.wire != PROTOBUF_LENGTH)
+			perfetto_check_field(p, MESSAGE_FRAME_TIMELINE, &f);
+		else if (keep_frame(p, packet, f.number, f.bytes))
 			return -1;
 	return 0;
 }
