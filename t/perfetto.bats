@@ -924,13 +924,35 @@ lines() {
 			assert_output '0.000000009 8 worker in'
 		done
 	done
-	printf '%s\n' '{ timestamp: 1 unknown: "a" }' '{ timestamp: 1 unknown: "b" }' '{ timestamp: 2 far: "c" }' | trace x.pftrace
-	run -0 errors trdecode x.pftrace
-	assert_line --index 0 'trdecode: x.pftrace: no events'
-	assert_line --index 1 'trdecode: x.pftrace: 3 packets of kinds that trdecode does not read were left out; numbers of the fields: 77 (2), 1500 (1)'
-	run -0 trdecode -q --info x.pftrace
-	assert_line --regexp '^packet +field 77 2$'
+	# 89 is trace_uuid
+	{
+		printf '%s\n' '{ timestamp: 1 unknown: "a" }' '{ timestamp: 1 unknown: "b" }' '{ timestamp: 2 far: "c" }' | trace x.pftrace
+		cat x.pftrace
+		printf '\x0a\x05\xca\x05\x02\x08\x01'
+	} >y.pftrace
+	run -0 errors trdecode y.pftrace
+	assert_line --index 0 'trdecode: y.pftrace: no events'
+	assert_line --index 1 'trdecode: y.pftrace: 4 packets of kinds that trdecode does not read were left out, by name or number: trace_uuid (1), 999 (2), 1500 (1)'
+	run -0 trdecode -q --info y.pftrace
+	assert_line --regexp '^packet +field 999 2$'
 	assert_line --regexp '^packet +field 1500 1$'
+	assert_line --regexp '^packet +trace_uuid 1$'
+}
+
+@test "triggers and events of the tracing service are instants" {
+	trace x.pftrace <<-'END'
+		{ timestamp: 1000 trigger { trigger_name: "janky" producer_name: "ui" trusted_producer_uid: 1000 } }
+		{ timestamp: 2000 service_event { tracing_disabled: true } }
+		{ clone_snapshot_trigger { trigger_name: "copy" } }
+	END
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '[.time, .name, .args]'"
+	assert_output - <<-'END'
+		[1000,"trigger",{"trigger_name":"janky","producer_name":"ui","trusted_producer_uid":1000}]
+		[2000,"service_event",{"tracing_disabled":true}]
+		[2000,"clone_snapshot_trigger",{"trigger_name":"copy"}]
+	END
+	run -0 errors trdecode x.pftrace
+	assert_output ''
 }
 
 # kinds FILE: the number of packets of each kind, by protoc alone

@@ -3,8 +3,9 @@
 usage: perfetto_fields.py TRDECODE ROOT
 The table of left_out.c must be that of t/proto/perfetto_fields.proto. Of a trace with every field, the remark must name
 those that are left out, with their counts. A field that is read must change the stream: a trace without it gives
-another one. The probe must know the wire types of fields, and a counter of vmstat has the name of its enum. The names and
-numbers of packets and events are those of t/proto/perfetto.proto."""
+another one. A packet whose payload is not read must be named in a remark, any other is one of the messages that are read.
+The probe must know the wire types of fields, and a counter of vmstat has the name of its enum. The names and numbers of
+packets and events are those of t/proto/perfetto.proto."""
 import collections
 import json
 import os
@@ -45,6 +46,7 @@ def messages_of(path):
 
 
 KNOWN = {name: fields for name, fields in messages_of("perfetto_fields.proto").items() if fields}
+PAYLOADS = KNOWN.pop("TracePacket")
 ALL = messages_of("perfetto.proto")
 for message, fields in KNOWN.items():
     ALL.setdefault(message, {}).update(fields)
@@ -57,8 +59,12 @@ for message, name, kind in (
         ("Packet", "thread_descriptor", "ThreadDescriptor"), ("Packet", "profile_packet", "ProfilePacket"),
         ("Packet", "streaming_profile_packet", "StreamingProfilePacket"),
         ("Packet", "trace_packet_defaults", "TracePacketDefaults"),
+        ("Packet", "service_event", "TracingServiceEvent"),
         ("Packet", "frame_timeline_event", "FrameTimelineEvent")):
     ALL[message][name] = ALL[message][name]._replace(type=kind)
+for name, f in PAYLOADS.items():
+    if f.number != ALL["Packet"].setdefault(name, f).number:
+        faults.append("Packet.%s: the numbers differ" % name)
 
 
 # --- the table ---
@@ -165,6 +171,18 @@ def check_left_out():
         faults.append("the remarks have another sum")
 
 
+def check_payloads():
+    """A payload is that of a message whose fields are read, or is named in a remark with the number of its packets."""
+    packets = [{"timestamp": 1, name: {} if ALL["Packet"][name].type in ALL else b"\x08\x01"} for name in PAYLOADS]
+    said = decode(packets + packets)[1]
+    have = [name for text in re.findall(r"packets of kinds that .* left out, by name or number: (.*)", said)
+            for name in re.findall(r"(\w+) \(2\)", text)]
+    read = {name for name, f in PAYLOADS.items() if f.type in KNOWN}
+    read |= {"track_event", "compressed_packets", "zstd_compressed_packets"}
+    if sorted(have) != sorted(set(PAYLOADS) - read):
+        faults.append("of the packets not read the remarks have " + " ".join(have))
+
+
 # --- fields that are read ---
 
 def full_tracks():
@@ -268,6 +286,7 @@ def profile():
 
 def statistics():
     pair = [{"key": 1, "value": 5}]
+    trigger = {"trigger_name": "t", "producer_name": "p", "trusted_producer_uid": 5, "stop_delay_ms": 9}
     of_process = {f.name: 4 for f in KNOWN["ProcessStats.Process"].values()
                   if TABLE["ProcessStats.Process", f.name][1] == "READ"}
     cpu = {f.name: 6 for f in KNOWN["SysStats.CpuTimes"].values()}
@@ -283,6 +302,9 @@ def statistics():
             "slab_info": [{"name": "dentry", "pages_per_slab": 2, "num_slabs": 3}]}},
         {"timestamp": 5010, "process_stats": {"processes": [of_process]}},
         {"timestamp": 5020, "trace_stats": {"buffer_stats": [{"chunks_overwritten": 3}]}},
+        {"timestamp": 5021, "trigger": dict(trigger, trusted_producer_uid=-1)}, {"clone_snapshot_trigger": trigger},
+        *({"timestamp": 5022, "service_event": {f.name: 1}} for f in KNOWN["TracingServiceEvent"].values()
+          if TABLE["TracingServiceEvent", f.name][1] == "READ"),
         {"timestamp": 5030, "trace_stats": {"buffer_stats": [{"chunks_overwritten": 3, "trace_writer_packet_loss": 2}]}},
         {"timestamp": 5040, "android_log": {"events": [{
             "log_id": 1, "pid": 7, "tid": 8, "uid": 2, "timestamp": 90000, "tag": "tag", "prio": 4, "message": "said"}]}},
@@ -423,6 +445,7 @@ def check_vmstat():
 
 
 check_left_out()
+check_payloads()
 check_read()
 check_wires()
 check_vmstat()

@@ -81,6 +81,8 @@ static const char *const messages[PERFETTO_MESSAGES] = {
 	[MESSAGE_EXPECTED_SURFACE] = "FrameTimelineEvent.ExpectedSurfaceFrameStart",
 	[MESSAGE_ACTUAL_SURFACE] = "FrameTimelineEvent.ActualSurfaceFrameStart",
 	[MESSAGE_FRAME_END] = "FrameTimelineEvent.FrameEnd",
+	[MESSAGE_TRIGGER] = "Trigger",
+	[MESSAGE_SERVICE_EVENT] = "TracingServiceEvent",
 };
 
 /* By message and number. A field that is not here is left out, too. Entries with a text have one
@@ -585,6 +587,21 @@ static const struct known_field fields[PERFETTO_MESSAGES][PERFETTO_FIELDS] = {
 	[MESSAGE_ACTUAL_SURFACE][19] = {LEFT_OUT, "latched_fence_state"},
 	[MESSAGE_ACTUAL_SURFACE][20] = {LEFT_OUT, "animation_time_millis"},
 	[MESSAGE_FRAME_END][1] = {READ, "cookie"},
+	[MESSAGE_TRIGGER][1] = {READ, "trigger_name"},
+	[MESSAGE_TRIGGER][2] = {READ, "producer_name"},
+	[MESSAGE_TRIGGER][3] = {READ, "trusted_producer_uid"},
+	[MESSAGE_TRIGGER][4] = {READ, "stop_delay_ms"},
+	[MESSAGE_SERVICE_EVENT][1] = {READ, "all_data_sources_started"},
+	[MESSAGE_SERVICE_EVENT][2] = {READ, "tracing_started"},
+	[MESSAGE_SERVICE_EVENT][3] = {READ, "all_data_sources_flushed"},
+	[MESSAGE_SERVICE_EVENT][4] = {READ, "read_tracing_buffers_completed"},
+	[MESSAGE_SERVICE_EVENT][5] = {READ, "tracing_disabled"},
+	[MESSAGE_SERVICE_EVENT][6] = {READ, "seized_for_bugreport"},
+	[MESSAGE_SERVICE_EVENT][7] = {LEFT_OUT, "slow_starting_data_sources"},
+	[MESSAGE_SERVICE_EVENT][8] = {LEFT_OUT, "last_flush_slow_data_sources"},
+	[MESSAGE_SERVICE_EVENT][9] = {READ, "flush_started"},
+	[MESSAGE_SERVICE_EVENT][10] = {READ, "clone_started"},
+	[MESSAGE_SERVICE_EVENT][11] = {READ, "buffer_cloned"},
 };
 
 void perfetto_check_field(struct perfetto *p, enum perfetto_message m,
@@ -622,11 +639,14 @@ void perfetto_check_packet(struct perfetto *p, const struct perfetto_packet *pac
 		[PACKET_ANDROID_LOG] = MESSAGE_LOG,
 		[PACKET_PROCESS_DESCRIPTOR] = MESSAGE_PROCESS_DESCRIPTOR,
 		[PACKET_THREAD_DESCRIPTOR] = MESSAGE_THREAD_DESCRIPTOR,
+		[PACKET_TRIGGER] = MESSAGE_TRIGGER,
 		[PACKET_PACKAGES] = MESSAGE_PACKAGES,
 		[PACKET_STREAMING_PROFILE] = MESSAGE_STREAMING_PROFILE,
 		[PACKET_TRACK_DESCRIPTOR] = MESSAGE_TRACK,
 		[PACKET_MODULE_SYMBOLS] = MESSAGE_MODULE,
 		[PACKET_PERF_SAMPLE] = MESSAGE_PERF_SAMPLE,
+		[PACKET_SERVICE_EVENT] = MESSAGE_SERVICE_EVENT,
+		[PACKET_CLONE_TRIGGER] = MESSAGE_TRIGGER,
 	};
 
 	/* the first message is the packet's */

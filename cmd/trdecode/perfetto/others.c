@@ -1,6 +1,7 @@
 /*
  * others.c - packets that are neither events of tracks nor of ftrace: statistics of the system and
- * of processes as counters, Android's log as instants, losses of the tracing service as gaps
+ * of processes as counters, Android's log, triggers and events of the tracing service as instants,
+ * losses of the tracing service as gaps
  */
 #include <stdio.h>
 
@@ -690,6 +691,77 @@ static int android_log(struct perfetto *p, struct perfetto_sequence *s,
 	return 0;
 }
 
+/* --- triggers, events of the tracing service --- */
+
+/* An argument by the number of its field: 's' a text, 'i' signed, 'u' unsigned, 'b' a flag. */
+struct instant_field {
+	const char *name;
+	char kind;
+};
+
+static int put_field(struct perfetto *p, const struct instant_field *as,
+		     const struct protobuf_field *f)
+{
+	uint32_t text;
+
+	switch (as->kind) {
+	case 'i': return perfetto_argument_int(p, as->name, (int64_t)f->value);
+	case 'u': return perfetto_argument_uint(p, as->name, f->value);
+	case 'b': return perfetto_argument_bool(p, as->name, f->value);
+	}
+	text = perfetto_text(p, f->bytes);
+	return text ? perfetto_argument_string(p, as->name, text) : -1;
+}
+
+/* Keep a packet as an instant, with its fields as arguments. */
+static int keep_instant(struct perfetto *p, const struct perfetto_packet *packet, const char *name,
+			const struct instant_field *fields, size_t n)
+{
+	struct perfetto_record r = {.kind = PERFETTO_INSTANT,
+				    .name = writer_text(p->w, name),
+				    .category = writer_text(p->w, "tracing")};
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
+	struct protobuf_view rest = packet->payload;
+	struct protobuf_field f;
+
+	p->scratch.arguments.size = 0;
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number < n && fields[f.number].name && put_field(p, &fields[f.number], &f))
+			return -1;
+	r.track = perfetto_other_track(p, &key) - 1;
+	if (r.track == UINT32_MAX || perfetto_learn(p, r.name))
+		return -1;
+	return perfetto_keep(p, packet->has_time ? packet->time : p->last, &r, 0);
+}
+
+static int trigger(struct perfetto *p, const struct perfetto_packet *packet)
+{
+	static const struct instant_field fields[] = {[1] = {"trigger_name", 's'},
+						      [2] = {"producer_name", 's'},
+						      [3] = {"trusted_producer_uid", 'i'},
+						      [4] = {"stop_delay_ms", 'u'}};
+
+	return keep_instant(p, packet,
+			    packet->kind == PACKET_TRIGGER ? "trigger" : "clone_snapshot_trigger",
+			    fields, sizeof fields / sizeof *fields);
+}
+
+static int service_event(struct perfetto *p, const struct perfetto_packet *packet)
+{
+	static const struct instant_field fields[] = {[1] = {"all_data_sources_started", 'b'},
+						      [2] = {"tracing_started", 'b'},
+						      [3] = {"all_data_sources_flushed", 'b'},
+						      [4] = {"read_tracing_buffers_completed", 'b'},
+						      [5] = {"tracing_disabled", 'b'},
+						      [6] = {"seized_for_bugreport", 'b'},
+						      [9] = {"flush_started", 'b'},
+						      [10] = {"clone_started", 'b'},
+						      [11] = {"buffer_cloned", 'u'}};
+
+	return keep_instant(p, packet, "service_event", fields, sizeof fields / sizeof *fields);
+}
+
 /* --- packages --- */
 
 /* Append the packages to the text of a META: lines "NAME UID VERSION". */
@@ -730,6 +802,9 @@ int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_PROCESS_STATS: return process_stats(p, packet);
 	case PACKET_TRACE_STATS: return trace_stats(p, packet);
 	case PACKET_ANDROID_LOG: return android_log(p, s, packet);
+	case PACKET_TRIGGER:
+	case PACKET_CLONE_TRIGGER: return trigger(p, packet);
+	case PACKET_SERVICE_EVENT: return service_event(p, packet);
 	case PACKET_PACKAGES: return packages(p, packet);
 	case PACKET_PROFILE: return perfetto_heap_profile(p, s, packet);
 	case PACKET_MODULE_SYMBOLS: return perfetto_module_symbols(p, packet);

@@ -30,7 +30,7 @@ static bool is_compressed(struct protobuf_view packet)
 	       (packet.at[0] << 8 | packet.at[1]) % 31 == 0;
 }
 
-/* A payload that is known. wires: of its fields from 1 on, 'n' a number, 'm' a message or text, 'l'
+/* A payload that is read. wires: of its fields from 1 on, 'n' a number, 'm' a message or text, 'l'
  * a list of numbers, packed or not, 'r' eight bytes, '-' none; NULL: the probe does not look at
  * them. */
 struct payload {
@@ -45,33 +45,27 @@ static const struct payload *find_payload(uint32_t number)
 		{0, "no payload", NULL},
 		{PACKET_FTRACE, "ftrace_events", "nmnmnnnmnnm"},
 		{PACKET_PROCESS_TREE, "process_tree", "mmn"},
-		{4, "inode_file_map", NULL},
-		{PACKET_CHROME_EVENTS, "chrome_events", NULL},
 		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot", "mn"},
 		{PACKET_SYS_STATS, "sys_stats", "mmmnnmnmnmlmmmmmlm"},
 		{PACKET_PROCESS_STATS, "process_stats", "mn"},
 		{PACKET_TRACK_EVENT, "track_event",
 		 "nnlmmm-nnnnl---nn--nmmmmmmmmmnlmmnml-mmmml-rlrrrmm-nmnmnr"},
 		{PACKET_TRACE_CONFIG, "trace_config", NULL},
-		{34, "ftrace_stats", NULL},
 		{PACKET_TRACE_STATS, "trace_stats", NULL},
-		{36, "synchronization_marker", NULL},
 		{PACKET_PROFILE, "profile_packet", "mmmmmnn"},
 		{PACKET_ANDROID_LOG, "android_log", "mm"},
 		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor", "nmnnnmnm"},
 		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor", "nnnnmnnn"},
-		{45, "system_info", NULL},
-		{46, "trigger", NULL},
+		{PACKET_TRIGGER, "trigger", NULL},
 		{PACKET_PACKAGES, "packages_list", "mnn"},
 		{PACKET_COMPRESSED, "compressed_packets", NULL},
 		{PACKET_STREAMING_PROFILE, "streaming_profile_packet", "lln"},
 		{PACKET_TRACK_DESCRIPTOR, "track_descriptor", "nmmmnmmmnmnnmmnmnmnn"},
 		{PACKET_MODULE_SYMBOLS, "module_symbols", "mmm"},
 		{PACKET_PERF_SAMPLE, "perf_sample", "nnnnnnl--------nnnm"},
-		{67, "cpu_info", NULL},
-		{69, "service_event", NULL},
+		{PACKET_SERVICE_EVENT, "service_event", NULL},
 		{PACKET_FRAME_TIMELINE, "frame_timeline_event", "mmmmm"},
-		{89, "trace_uuid", NULL},
+		{PACKET_CLONE_TRIGGER, "clone_snapshot_trigger", NULL},
 		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets", NULL},
 	};
 
@@ -79,6 +73,82 @@ static const struct payload *find_payload(uint32_t number)
 		if (payloads[i].number == number)
 			return &payloads[i];
 	return NULL;
+}
+
+/* The payloads that are known, but not read. */
+static const char *const unread[] = {
+	[4] = "inode_file_map",
+	[5] = "chrome_events",
+	[34] = "ftrace_stats",
+	[36] = "synchronization_marker",
+	[38] = "battery",
+	[40] = "power_rails",
+	[45] = "system_info",
+	[48] = "chrome_benchmark_metadata",
+	[49] = "perfetto_metatrace",
+	[51] = "chrome_metadata",
+	[52] = "gpu_counter_event",
+	[53] = "gpu_render_stage_event",
+	[57] = "graphics_frame_event",
+	[62] = "vulkan_memory_event",
+	[63] = "gpu_log",
+	[64] = "deobfuscation_mapping",
+	[65] = "vulkan_api_event",
+	[67] = "cpu_info",
+	[68] = "smaps_packet",
+	[70] = "initial_display_state",
+	[71] = "gpu_mem_total_event",
+	[72] = "extension_descriptor",
+	[73] = "memory_tracker_snapshot",
+	[74] = "streaming_allocation",
+	[75] = "streaming_free",
+	[77] = "android_energy_estimation_breakdown",
+	[78] = "ui_state",
+	[82] = "translation_table",
+	[83] = "android_game_intervention_list",
+	[84] = "statsd_atom",
+	[86] = "android_system_property",
+	[89] = "trace_uuid",
+	[90] = "track_event_range_of_interest",
+	[91] = "entity_state_residency",
+	[95] = "etw_events",
+	[99] = "v8_js_code",
+	[100] = "v8_internal_code",
+	[101] = "v8_wasm_code",
+	[102] = "v8_reg_exp_code",
+	[103] = "v8_code_move",
+	[107] = "remote_clock_sync",
+	[109] = "chrome_trigger",
+	[110] = "pixel_modem_events",
+	[111] = "pixel_modem_token_database",
+	[115] = "kernel_wakelock_data",
+	[117] = "generic_kernel_task_state_event",
+	[118] = "generic_kernel_cpu_freq_event",
+	[119] = "cpu_per_uid_data",
+	[120] = "generic_kernel_task_rename_event",
+	[122] = "generic_kernel_process_tree",
+	[123] = "user_list",
+	[124] = "trace_provenance",
+	[125] = "protovms",
+	[126] = "trace_attributes",
+	[127] = "android_aflags",
+	[128] = "gpu_info",
+	[129] = "generic_gpu_frequency_event",
+	[130] = "interrupt_info",
+	[131] = "art_process_metadata",
+	[132] = "journald_event",
+	[134] = "concurrent_session_event",
+	[135] = "stack_sample",
+};
+
+/* Get the name of a payload. NULL: it is not known. */
+static const char *payload_name(uint32_t number)
+{
+	const struct payload *payload = find_payload(number);
+
+	if (payload)
+		return payload->name;
+	return number < sizeof unread / sizeof *unread ? unread[number] : NULL;
 }
 
 /* Test for a wire type of a kind of wires. */
@@ -162,7 +232,7 @@ static bool is_known_payload(struct protobuf_view message, uint64_t size)
 		return false;
 	number = (uint32_t)(key >> 3);
 	if (!number ||
-	    (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !find_payload(number)))
+	    (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !payload_name(number)))
 		return false;
 	while (protobuf_next(&message, &f) > 0)
 		fields++;
@@ -321,13 +391,13 @@ static uint32_t far_kind(const struct perfetto_counts *n, uint32_t i, uint64_t *
 /* Print the number of packets of a kind. */
 static void fact_kind(struct trace_info *info, uint32_t kind, uint64_t count)
 {
-	const struct payload *payload = find_payload(kind);
+	const char *name = payload_name(kind);
 	char text[80];
 
 	if (!count)
 		return;
-	if (payload)
-		snprintf(text, sizeof text, "%s %" PRIu64, payload->name, count);
+	if (name)
+		snprintf(text, sizeof text, "%s %" PRIu64, name, count);
 	else
 		snprintf(text, sizeof text, "field %" PRIu32 " %" PRIu64, kind, count);
 	fact_item(info, "packet", text);
@@ -421,43 +491,56 @@ static int perfetto_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-/* Append the number of a field and that of its packets. */
-static int add_unread(struct buffer *b, uint32_t kind, uint64_t packets)
+/* Print a remark with the kinds in a text, and begin the next text. */
+static int print_kinds(const struct perfetto *p, struct buffer *b, uint64_t *count)
 {
-	enum { TEXT_MOST = 400 };
-
-	if (b->size > TEXT_MOST)
-		return 0;
-	return buffer_printf(b, "%s%" PRIu32 " (%" PRIu64 ")", b->size ? ", " : "", kind, packets);
+	if (buffer_u8(b, 0))
+		return -1;
+	warn_count(p->input->name, *count,
+		   "{packet|packets} of {a kind|kinds} that trdecode does not read {was|were} left "
+		   "out, by name or number: %s",
+		   (const char *)b->data);
+	b->size = 0;
+	*count = 0;
+	return 0;
 }
 
-/* Name the packets that the stream does not contain, by the numbers of their fields. */
-static void print_unread(struct perfetto *p)
+/* Append the name of a payload that is not read and the number of its packets. */
+static int add_unread(const struct perfetto *p, struct buffer *b, uint64_t *count, uint32_t kind,
+		      uint64_t packets)
+{
+	enum { TEXT_MOST = 300 }; /* before the last name: a remark has 512 bytes */
+	const char *name = payload_name(kind);
+
+	if (!packets || find_payload(kind))
+		return 0;
+	if (b->size > TEXT_MOST && print_kinds(p, b, count))
+		return -1;
+	*count += packets;
+	if (buffer_printf(b, "%s", b->size ? ", " : ""))
+		return -1;
+	return name ? buffer_printf(b, "%s (%" PRIu64 ")", name, packets)
+		    : buffer_printf(b, "%" PRIu32 " (%" PRIu64 ")", kind, packets);
+}
+
+/* Name the packets that the stream does not contain. */
+static void print_unread(const struct perfetto *p)
 {
 	const struct perfetto_counts *n = &p->counts;
 	struct buffer b = {0};
 	uint64_t count = 0;
 	int failed = 0;
 
-	for (uint32_t i = 1; i < PERFETTO_KINDS && !failed; i++) {
-		if (!n->kinds[i] || find_payload(i))
-			continue;
-		count += n->kinds[i];
-		failed = add_unread(&b, i, n->kinds[i]);
-	}
+	for (uint32_t i = 1; i < PERFETTO_KINDS && !failed; i++)
+		failed = add_unread(p, &b, &count, i, n->kinds[i]);
 	for (uint32_t i = 0; i < n->far_kinds.keys.count && !failed; i++) {
 		uint64_t packets;
 		uint32_t kind = far_kind(n, i, &packets);
 
-		count += packets;
-		failed = add_unread(&b, kind, packets);
+		failed = add_unread(p, &b, &count, kind, packets);
 	}
-	if (!failed && !buffer_u8(&b, 0))
-		warn_count(
-			p->input->name, count,
-			"{packet|packets} of {a kind|kinds} that trdecode does not read {was|were} "
-			"left out; numbers of the fields: %s",
-			(const char *)b.data);
+	if (!failed && count)
+		print_kinds(p, &b, &count);
 	buffer_free(&b);
 }
 
@@ -469,8 +552,6 @@ static void print_remarks(struct perfetto *p)
 
 	print_unread(p);
 	perfetto_print_left_out(p);
-	warn_count(file, n->kinds[PACKET_CHROME_EVENTS],
-		   "{packet|packets} with JSON events of Chrome {was|were} left out");
 	warn_count(file, n->unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
 	complete_calls_clipped(file, n->clipped);
