@@ -194,7 +194,7 @@ field() {
 			assert_equal "$stderr" "trstat: 1 of 1 group with times has too few calls for a verdict with --alpha 0.01; --fail-if tests changes too, such as 'p99_change > 10%'"
 		else
 			assert_equal "$status" 3
-			assert_equal "$stderr" 'trstat: --fail-if: 1 of 1 group changed'
+			assert_equal "$stderr" 'trstat: slower is true for 1 of 1 group: f'
 		fi
 	done
 	run -3 --separate-stderr trstat -q --diff --alpha 0.1 --fail-if slower few.trs slow.trs
@@ -203,6 +203,65 @@ field() {
 	# with many groups the correction needs more calls
 	run -0 --separate-stderr trstat --diff a.trs b.trs
 	assert_equal "$stderr" ''
+}
+
+# calls N TIME NAME: a stream with N calls of TIME us and more
+calls() {
+	awk -v n="$1" -v time="$2" -v name="$3" 'BEGIN {
+		print "["
+		for (i = 0; i < n; i++)
+			printf "{\"ph\":\"X\",\"name\":\"%s\",\"ts\":%d,\"dur\":%d,\"pid\":1,\"tid\":1}%s\n",
+				name, i * 1000, time + i, i < n - 1 ? "," : "]"
+	}' | trdecode
+}
+
+@test "--fail-if: a verdict that no group can have is status 2, for words and for conditions" {
+	calls 3 10 f >few.trs
+	calls 3 100 f >few_slow.trs
+	calls 40 10 f >many.trs
+	calls 40 100 f >many_slow.trs
+	calls 40 100 g >other.trs
+	# STATUS for too few calls, no common group, no difference, a slower group | what tests it
+	while IFS='|' read -r statuses words; do
+		case=0
+		for files in 'few.trs few_slow.trs' 'many.trs other.trs' 'many.trs many.trs' 'many.trs many_slow.trs'; do
+			args=()
+			for word in $words; do
+				args+=(--fail-if "${word//\~/ }")
+			done
+			# shellcheck disable=SC2086
+			run --separate-stderr trstat -q --diff "${args[@]}" $files
+			assert_equal "$words $files $status" "$words $files ${statuses:case:1}"
+			[ "$status" = 0 ] || [ -n "$stderr" ] || fail "$words $files: no message"
+			case=$((case + 1))
+		done
+	done <<-'X'
+		2203|slower
+		2200|faster
+		2303|changed
+		0300|gone
+		2203|slower gone
+		2203|faster slower
+		2203|verdict~==~"slower"
+		2203|verdict~==~"slower"~&&~count_b~>~2
+		0203|verdict~==~"slower"~&&~count_b~>~39
+		2203|verdict~==~"slower"~||~verdict~==~"new"~&&~total_b~<~1ns
+		2303|verdict~in~{"slower",~"gone"}
+		2303|verdict~!=~""
+		0300|verdict~==~"gone"
+		2333|!(verdict~==~"faster")
+		2203|p~<~0.001
+		0200|p~<~0.001~&&~effect~<~0
+	X
+	run -2 --separate-stderr trstat -q --diff --fail-if 'verdict == "slower"' few.trs few_slow.trs
+	assert_equal "$stderr" "trstat: --fail-if 'verdict == \"slower\"': 1 of 1 group with times has too few calls for a verdict with --alpha 0.01; --fail-if tests changes too, such as 'p99_change > 10%'"
+	run -2 --separate-stderr trstat -q --diff --fail-if 'verdict == "slower"' many.trs other.trs
+	assert_equal "$stderr" "trstat: --fail-if 'verdict == \"slower\"': no group has times in both traces: none is slower or faster"
+	# one group can have a verdict, but not that of the condition
+	run -0 trstat -q --diff --fail-if 'verdict == "faster"' a.trs b.trs
+	run -2 --separate-stderr trstat -q --diff --fail-if 'name == "old" && verdict == "slower"' a.trs b.trs
+	assert_equal "$stderr" "trstat: --fail-if 'name == \"old\" && verdict == \"slower\"': no group that is compared has times in both traces"
+	run -0 trstat -q --diff --fail-if-empty=ok --fail-if 'verdict == "slower"' --fail-if slower few.trs few_slow.trs
 }
 
 @test "a real recording: values are those of the tables, and of itself there is no change" {

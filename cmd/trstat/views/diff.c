@@ -54,15 +54,20 @@ int diff_alpha(struct diff_options *o, const char *text, struct error *e)
 			 "--alpha takes a probability between 0 and 1, not '%s'", text);
 }
 
+const char *diff_fail_if_word(enum diff_verdict v)
+{
+	return v == DIFF_SAME ? "changed" : verdicts[v];
+}
+
 bool diff_fail_if(struct diff_options *o, const char *text)
 {
-	uint32_t bits = 0;
-
-	for (int v = DIFF_SLOWER; v < DIFF_VERDICTS; v++)
-		if (!strcmp(text, "changed") || !strcmp(text, verdicts[v]))
-			bits |= 1u << v;
-	o->fail_if |= bits;
-	return bits != 0;
+	for (int v = DIFF_SAME; v < DIFF_VERDICTS; v++) {
+		if (strcmp(text, diff_fail_if_word(v)) != 0)
+			continue;
+		o->fail_if |= 1u << v;
+		return true;
+	}
+	return false;
 }
 
 /* --- the groups of both traces --- */
@@ -238,7 +243,7 @@ int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const stru
 		return -1;
 	for (size_t i = 0; i < d->count; i++) {
 		d->tested += d->row[i].tested;
-		d->few += d->row[i].tested && d->row[i].p_least >= alpha;
+		d->few += d->row[i].tested && !diff_can_judge(&d->row[i], o);
 	}
 	for (size_t i = 0; i < d->count; i++)
 		d->row[i].verdict = diff_judge(d, &d->row[i], alpha, o->threshold);

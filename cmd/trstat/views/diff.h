@@ -24,7 +24,7 @@ struct diff_options {
 	const char *sort;	      /* -s, or NULL */
 	const char *title;	      /* --title, or NULL */
 	double threshold, alpha;      /* shares: 0.05 for 5%; alpha 0: not given */
-	uint32_t fail_if;	      /* one bit for each enum diff_verdict */
+	uint32_t fail_if;	      /* words: one bit for each enum diff_verdict; SAME: changed */
 	const char *const *condition; /* of --fail-if, the caller's */
 	size_t conditions;
 };
@@ -42,6 +42,8 @@ int diff_alpha(struct diff_options *o, const char *text, struct error *e);
 bool diff_fail_if(struct diff_options *o, const char *text);
 
 const char *diff_verdict_name(enum diff_verdict v);
+/* Returns the word of a bit of diff_options.fail_if. */
+const char *diff_fail_if_word(enum diff_verdict v);
 
 struct diff_row {
 	const struct aggregate *group; /* of diff.groups: has the keys */
@@ -52,6 +54,12 @@ struct diff_row {
 	double p, p_least; /* corrected */
 	enum diff_verdict verdict;
 };
+
+/* Returns true if a row with a test has enough calls for a verdict. */
+static inline bool diff_can_judge(const struct diff_row *r, const struct diff_options *o)
+{
+	return r->p_least < diff_alpha_of(o);
+}
 
 /* One of the two traces. */
 struct diff_side {

@@ -1,5 +1,6 @@
 #include "cmd/trstat/views/diff_fail_if.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,26 +84,39 @@ static const struct language language = {
 	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
 };
 
+/* Add the words of --fail-if, which test verdicts. */
+static void add_words(struct diff_alarms *all, const struct diff_options *o)
+{
+	const uint32_t any = ~(UINT32_MAX << DIFF_VERDICTS) & ~(1u << DIFF_SAME);
+
+	for (int v = DIFF_SAME; v < DIFF_VERDICTS; v++)
+		if (o->fail_if >> v & 1)
+			all->alarm[all->count++] =
+				(struct diff_alarm){.text = diff_fail_if_word(v),
+						    .verdicts = v == DIFF_SAME ? any : 1u << v};
+}
+
 int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struct query *q,
-		      const char *const *text, size_t count, struct error *e)
+		      const struct diff_options *o, struct error *e)
 {
 	struct language of_cells = language;
 	bool ticks = d->a.statistics->ticks || d->b.statistics->ticks;
 
-	*all = (struct diff_alarms){.diff = d, .text = text};
+	*all = (struct diff_alarms){.diff = d, .options = o};
 	all->cells = (struct diff_cells){.option = "--fail-if",
 					 .words = "changed slower faster new gone"};
 	all->cells.names = diff_names(d, q, &all->cells.count);
-	all->condition = calloc(count + 1, sizeof(struct node *));
-	if (!all->cells.names || !all->condition)
+	all->alarm = calloc(o->conditions + DIFF_VERDICTS, sizeof(*all->alarm));
+	if (!all->cells.names || !all->alarm)
 		return error_no_memory(e);
+	add_words(all, o);
 	of_cells.ctx = all;
-	while (all->count < count) {
-		struct node *n = expression_parse(text[all->count], &of_cells, e);
+	for (size_t i = 0; i < o->conditions; i++) {
+		struct node *n = expression_parse(o->condition[i], &of_cells, e);
 
 		if (!n)
 			return -1;
-		all->condition[all->count++] = n;
+		all->alarm[all->count++] = (struct diff_alarm){o->condition[i], n, 0};
 		if (n->time_unit && ticks)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--fail-if: the clock counts ticks: use numbers without "
@@ -116,8 +130,8 @@ int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struc
 void diff_alarms_free(struct diff_alarms *all)
 {
 	for (size_t i = 0; i < all->count; i++)
-		expression_free(all->condition[i], &language);
-	free(all->condition);
+		expression_free(all->alarm[i].condition, &language);
+	free(all->alarm);
 	diff_free_names(all->cells.names, all->cells.count);
 	*all = (struct diff_alarms){0};
 }
@@ -150,14 +164,16 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 		return;
 	}
 	cell = o->field - d->groups.keys;
-	n = diff_number(d, all->row, cell);
-	if (!n.present)
-		return;
 	if (test_of(d, cell) == DIFF_VERDICT) {
 		s->form = SCALAR_TEXT;
 		s->text = diff_verdict_name(all->row->verdict);
 		s->size = strlen(s->text);
-	} else if (test_of(d, cell) == DIFF_EFFECT || test_of(d, cell) == DIFF_P) {
+		return;
+	}
+	n = diff_number(d, all->row, cell);
+	if (!n.present)
+		return;
+	if (test_of(d, cell) == DIFF_EFFECT || test_of(d, cell) == DIFF_P) {
 		*s = (struct scalar){.form = SCALAR_REAL, .real = n.real};
 	} else if (o->percent && cell % 3 == CELL_CHANGE) {
 		*s = share_of(d, all->row, cell);
@@ -228,29 +244,84 @@ static bool selects(struct diff_alarms *all, struct node *n)
 	return n->nchildren || !key_of_leaf(all->diff, n) || expression_leaf(&values, n);
 }
 
-/* Answer a condition on a row; ANSWER_LATER: it depends on a column that the row has no value of.
- */
+/* Returns whether a leaf, or (NULL) a word, is true for the row. */
+static bool leaf_holds(const struct expression_values *v, const struct node *n)
+{
+	const struct diff_alarms *all = v->ctx;
+
+	return n ? expression_leaf(v, n) : all->verdicts >> all->row->verdict & 1;
+}
+
+/* The same as if the row had that verdict and that p. */
+static bool leaf_would_hold(const struct expression_values *v, const struct node *n,
+			    enum diff_verdict verdict, double p)
+{
+	struct diff_alarms *all = v->ctx;
+	const struct diff_row *row = all->row;
+	struct diff_row other = *row;
+	bool holds;
+
+	other.verdict = verdict;
+	other.p = p;
+	all->row = &other;
+	holds = leaf_holds(v, n);
+	all->row = row;
+	return holds;
+}
+
+/* Returns why the test of the row's times does not decide a leaf: too few calls for a verdict, or
+ * for such a p. A row that has no test does not decide whether groups are slower or faster. */
+static enum diff_lack lack_of_test(const struct expression_values *v, const struct node *n)
+{
+	const struct diff_alarms *all = v->ctx;
+	const struct diff_row *r = all->row;
+	bool same = leaf_would_hold(v, n, DIFF_SAME, r->p),
+	     slower = leaf_would_hold(v, n, DIFF_SLOWER, r->p),
+	     faster = leaf_would_hold(v, n, DIFF_FASTER, r->p);
+
+	if (r->tested && !diff_can_judge(r, all->options) && (slower != same || faster != same))
+		return LACKS_CALLS;
+	if (!all->deciding || leaf_holds(v, n))
+		return LACKS_NOTHING;
+	if (r->tested)
+		return leaf_would_hold(v, n, r->verdict, 0) &&
+				       !leaf_would_hold(v, n, r->verdict, r->p_least)
+			       ? LACKS_CALLS_FOR_P
+			       : LACKS_NOTHING;
+	return (slower || faster) && !leaf_would_hold(v, n, DIFF_NEW, r->p) &&
+			       !leaf_would_hold(v, n, DIFF_GONE, r->p)
+		       ? LACKS_TIMES
+		       : LACKS_NOTHING;
+}
+
+/* Answer a condition, or (NULL) a word, on a row; ANSWER_LATER: it depends on a column that the row
+ * has no value of, or on more calls. */
 static enum answer answer_row(void *values, struct node *n)
 {
 	const struct expression_values *v = values;
-	const struct diff_alarms *all = v->ctx;
-	bool lacks = false;
+	struct diff_alarms *all = v->ctx;
+	enum diff_lack lack;
 
-	if (expression_joined(n))
+	if (n && expression_joined(n))
 		return expression_join(n, answer_row, values);
-	for (size_t i = 0; i < n->nfields && n->kind != NODE_HAS; i++) {
+	for (size_t i = 0; n && i < n->nfields && n->kind != NODE_HAS; i++) {
 		struct scalar s = {.form = SCALAR_NONE};
 
 		if (n->fields[i]->field < all->diff->groups.keys)
 			continue;
-		give_cell(v->ctx, n->fields[i], &s);
-		lacks |= s.form == SCALAR_NONE;
+		give_cell(all, n->fields[i], &s);
+		if (s.form == SCALAR_NONE)
+			return ANSWER_LATER;
 	}
-	return lacks ? ANSWER_LATER : expression_leaf(v, n) ? ANSWER_YES : ANSWER_NO;
+	lack = lack_of_test(v, n);
+	if (!lack)
+		return leaf_holds(v, n) ? ANSWER_YES : ANSWER_NO;
+	all->lack = lack > all->lack ? lack : all->lack;
+	return ANSWER_LATER;
 }
 
 /* Returns true if the condition is decided for no row: each row that it may be true for lacks a
- * value of a column. */
+ * value of a column, or calls. */
 static bool lacks_values(struct diff_alarms *all, struct node *n)
 {
 	const struct expression_values values = {.field = give_cell, .ctx = all};
@@ -263,46 +334,101 @@ static bool lacks_values(struct diff_alarms *all, struct node *n)
 		is = answer_row((void *)(uintptr_t)&values, n);
 		rows |= is == ANSWER_LATER;
 		/* false for its values, not for its keys */
-		if (is == ANSWER_NO && selects(all, n))
+		if (is == ANSWER_NO && (!n || selects(all, n)))
 			return false;
 	}
 	return rows || !all->diff->count;
 }
 
-bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
+/* Warn that groups have too few calls for a verdict. before: what the line begins with. */
+static void warn_few(const struct diff_alarms *all, const char *before)
+{
+	const struct diff *d = all->diff;
+
+	warn(NULL, NO_OFFSET,
+	     "%s%zu of %zu group%s with times %s too few calls for a verdict with --alpha %g; "
+	     "--fail-if tests changes too, such as 'p99_change > 10%%'",
+	     before, d->few, d->tested, d->tested == 1 ? "" : "s", d->few == 1 ? "has" : "have",
+	     diff_alpha_of(all->options));
+}
+
+/* Warn that a word or a condition could be true for no row; that of words only once. */
+static void warn_undecided(struct diff_alarms *all, const struct diff_alarm *a)
+{
+	char before[200] = "";
+
+	if (!a->condition && all->few_reported)
+		return;
+	all->few_reported |= !a->condition || all->lack == LACKS_CALLS;
+	if (a->condition)
+		snprintf(before, sizeof before, "--fail-if '%.170s': ", a->text);
+	if (all->lack == LACKS_CALLS)
+		warn_few(all, before);
+	else
+		warn(NULL, NO_OFFSET, "%s%s", before,
+		     all->lack == LACKS_CALLS_FOR_P ? "no group has enough calls for this p"
+		     : all->lack && all->diff->tested
+			     ? "no group that is compared has times in both traces"
+		     : all->lack || !a->condition
+			     ? "no group has times in both traces: none is slower or faster"
+			     : "no group has the values that are compared");
+}
+
+/* Judge a word or a condition. Returns the answer, ANSWER_LATER: no row decides it. */
+static enum answer judge(struct diff_alarms *all, const struct diff_alarm *a)
 {
 	const struct expression_values values = {.field = give_cell, .ctx = all};
+	struct buffer named = {0};
+	size_t n = 0;
+
+	all->verdicts = a->verdicts;
+	all->deciding = false;
+	for (size_t k = 0; k < all->diff->count; k++) {
+		all->row = &all->diff->row[k];
+		if (answer_row((void *)(uintptr_t)&values, a->condition) != ANSWER_YES)
+			continue;
+		if (n++ < NAMED_GROUPS)
+			append_keys(&named, all->diff, all->row);
+		else if (n == NAMED_GROUPS + 1)
+			buffer_append(&named, " ...", 4);
+	}
+	if (n)
+		warn(NULL, NO_OFFSET, "%s is true for %zu of %zu group%s:%.*s", a->text, n,
+		     all->diff->count, all->diff->count == 1 ? "" : "s", (int)named.size,
+		     named.data ? (const char *)named.data : "");
+	buffer_free(&named);
+	if (n)
+		return ANSWER_YES;
+	if (a->condition && warn_unmatched(all, a->text, a->condition))
+		return ANSWER_LATER;
+	all->deciding = true;
+	all->lack = LACKS_NOTHING;
+	if (!lacks_values(all, a->condition))
+		return ANSWER_NO;
+	warn_undecided(all, a);
+	return ANSWER_LATER;
+}
+
+bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
+{
 	bool any = false;
 
 	for (size_t i = 0; i < all->count; i++) {
-		struct buffer named = {0};
-		size_t n = 0;
+		enum answer is = judge(all, &all->alarm[i]);
 
-		for (size_t k = 0; k < all->diff->count; k++) {
-			all->row = &all->diff->row[k];
-			if (answer_row((void *)(uintptr_t)&values, all->condition[i]) != ANSWER_YES)
-				continue;
-			if (n++ < NAMED_GROUPS)
-				append_keys(&named, all->diff, all->row);
-			else if (n == NAMED_GROUPS + 1)
-				buffer_append(&named, " ...", 4);
-		}
-		any |= n > 0;
-		if (!n && warn_unmatched(all, all->text[i], all->condition[i])) {
-			*undecided = true;
-		} else if (!n && lacks_values(all, all->condition[i])) {
-			*undecided = true;
-			warn(NULL, NO_OFFSET,
-			     "--fail-if '%s': no group has the values that are compared",
-			     all->text[i]);
-		}
-		if (n)
-			warn(NULL, NO_OFFSET, "%s is true for %zu of %zu group%s:%.*s",
-			     all->text[i], n, all->diff->count, all->diff->count == 1 ? "" : "s",
-			     (int)named.size, named.data ? (const char *)named.data : "");
-		buffer_free(&named);
+		any |= is == ANSWER_YES;
+		*undecided |= is == ANSWER_LATER;
 	}
 	return any;
+}
+
+void diff_warn_few(const struct diff_alarms *all)
+{
+	const struct diff *d = all->diff;
+	bool words = all->options->fail_if & (1u << DIFF_SLOWER | 1u << DIFF_FASTER);
+
+	if (!all->few_reported && d->few && (words || d->few == d->tested))
+		warn_few(all, "");
 }
 
 bool diff_warn_nameless(const struct diff *d, char **paths)
@@ -316,18 +442,4 @@ bool diff_warn_nameless(const struct diff *d, char **paths)
 	     "this program",
 	     paths[a]);
 	return true;
-}
-
-bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed, bool quiet)
-{
-	if (needed && !d->tested)
-		warn(NULL, NO_OFFSET,
-		     "no group has times in both traces: none is slower or faster");
-	else if (d->tested && (d->few == d->tested || (needed && d->few && !quiet)))
-		warn(NULL, NO_OFFSET,
-		     "%zu of %zu group%s with times %s too few calls for a verdict with --alpha "
-		     "%g; --fail-if tests changes too, such as 'p99_change > 10%%'",
-		     d->few, d->tested, d->tested == 1 ? "" : "s", d->few == 1 ? "has" : "have",
-		     diff_alpha_of(o));
-	return needed && d->few == d->tested;
 }

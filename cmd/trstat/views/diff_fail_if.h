@@ -11,28 +11,49 @@
 #include "cmd/trstat/views/diff_write.h"
 #include "common/expr/expression.h"
 
-struct diff_alarms {
-	const struct diff *diff;
-	struct diff_cells cells;
-	const char *const *text; /* the conditions, the caller's */
-	struct node **condition;
-	size_t count;
-	const struct diff_row *row; /* the one that is tested */
+/* Why no row decides an alarm, the reason to report last. */
+enum diff_lack {
+	LACKS_NOTHING, /* the rows lack values */
+	LACKS_TIMES,   /* a row has times in one trace at most */
+	LACKS_CALLS_FOR_P,
+	LACKS_CALLS, /* for a verdict */
 };
 
-/* Parse conditions, count of them. Returns -1 with e filled; diff_alarms_free in any case. */
+/* A word or a condition of --fail-if. */
+struct diff_alarm {
+	const char *text;	/* as the user wrote it */
+	struct node *condition; /* NULL: a word */
+	uint32_t verdicts;	/* of a word: one bit for each enum diff_verdict */
+};
+
+struct diff_alarms {
+	const struct diff *diff;
+	const struct diff_options *options;
+	struct diff_cells cells;
+	struct diff_alarm *alarm;
+	size_t count;
+	/* while one is judged */
+	const struct diff_row *row;
+	uint32_t verdicts;
+	bool deciding; /* it is true for no row */
+	enum diff_lack lack;
+	bool few_reported; /* too few calls for a verdict */
+};
+
+/* Parse the words and conditions of the options. Returns -1 with e filled; diff_alarms_free in any
+ * case. */
 int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struct query *q,
-		      const char *const *text, size_t count, struct error *e);
+		      const struct diff_options *o, struct error *e);
 void diff_alarms_free(struct diff_alarms *all);
 
-/* Returns whether a condition is true for a row. Prints each such condition. *undecided: a
- * condition that is true for no row compares with a name that no row has, or with a column that no
- * row has a value of. */
+/* Returns whether a word or a condition is true for a row. Prints each such one. *undecided: one
+ * that is true for no row compares with a name that no row has, with a column that no row has a
+ * value of, or needs a verdict or a p that no row that is compared can have. */
 bool diff_alarms_judge(struct diff_alarms *all, bool *undecided);
 
-/* Warn that groups have too few calls for a verdict: with needed where any has, else if all have.
- * Returns true if a verdict is needed and no group can have one. */
-bool diff_warn_few(const struct diff *d, const struct diff_options *o, bool needed, bool quiet);
+/* Warn that groups have too few calls for a verdict, unless diff_alarms_judge did: if all have or,
+ * where a word needs a verdict, if any has. */
+void diff_warn_few(const struct diff_alarms *all);
 /* Warn if only one side has functions without names, so that its groups are other ones. Returns
  * whether it has. paths: those of both sides. */
 bool diff_warn_nameless(const struct diff *d, char **paths);

@@ -250,31 +250,21 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d,
 	return bad ? stage_fail(stage, &e) : 0;
 }
 
-static void fail_if_differs(struct side *a, const struct diff *d, const struct diff_options *o,
-			    struct diff_alarms *alarms, char **paths)
+static void fail_if_differs(struct side *a, struct diff_alarms *alarms, char **paths)
 {
 	struct stage *stage = &a->stage;
-	const uint32_t times = 1u << DIFF_SLOWER | 1u << DIFF_FASTER;
 	bool undecided = false, quiet = stage->options->quiet;
 	struct error reported = {.what = ""};
-	size_t n = 0;
 
 	if (stage->status == STATUS_FAILED)
 		return;
-	for (size_t i = 0; i < d->count; i++)
-		n += o->fail_if >> d->row[i].verdict & 1;
-	if (n)
-		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu group%s changed", n, d->count,
-		     d->count == 1 ? "" : "s");
-	if (diff_alarms_judge(alarms, &undecided) || n)
+	if (diff_alarms_judge(alarms, &undecided))
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
-	if (o->fail_if || !quiet)
-		undecided |=
-			diff_warn_few(d, o, o->fail_if & times, quiet) && !(o->fail_if & ~times);
-	if (o->fail_if || alarms->count || !quiet)
-		undecided |= diff_warn_nameless(d, paths);
-	if (undecided && (o->fail_if || alarms->count) && !a->settings.empty_ok &&
-	    stage->status != STATUS_DAMAGED)
+	if (!quiet)
+		diff_warn_few(alarms);
+	if (alarms->count || !quiet)
+		undecided |= diff_warn_nameless(alarms->diff, paths);
+	if (undecided && alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED)
 		stage_fail(stage, &reported);
 }
 
@@ -322,10 +312,10 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 		stage_no_memory(stage);
 	else if (o->sort && diff_sort(&d, &a->query, o->sort, &e))
 		stage_fail(stage, &e);
-	else if (diff_alarms_parse(&alarms, &d, &a->query, o->condition, o->conditions, &e))
+	else if (diff_alarms_parse(&alarms, &d, &a->query, o, &e))
 		stage_fail(stage, &e);
 	else if (!print_diff(stage, a, &d, title_of(o, paths, title, sizeof title)))
-		fail_if_differs(a, &d, o, &alarms, paths);
+		fail_if_differs(a, &alarms, paths);
 	diff_alarms_free(&alarms);
 	diff_free(&d);
 }
