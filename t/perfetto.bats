@@ -939,6 +939,33 @@ lines() {
 	assert_line --regexp '^packet +trace_uuid 1$'
 }
 
+@test "several annotations of one name in one event, or of one dictionary, are all kept" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 10 track_event { type: BEGIN track_uuid: 1 name: "f" debug_annotations { name: "u" uint_value: 1 } debug_annotations { name: "v" uint_value: 2 } debug_annotations { name: "u" uint_value: 3 } debug_annotations { name: "u" string_value: "x" } } }
+			{ timestamp: 20 track_event { type: END track_uuid: 1 debug_annotations { name: "r" uint_value: 4 } debug_annotations { name: "r" uint_value: 5 } } }
+			{ timestamp: 30 track_event { type: INSTANT track_uuid: 1 name: "i" debug_annotations { name: "u_2" uint_value: 6 } debug_annotations { name: "u" uint_value: 7 } debug_annotations { name: "u" uint_value: 8 } } }
+			{ timestamp: 40 track_event { type: INSTANT track_uuid: 1 name: "d" debug_annotations { name: "of" dict_entries { name: "u" uint_value: 9 } dict_entries { name: "u" uint_value: 10 } } debug_annotations { name: "u" uint_value: 11 } } }
+		END
+	} | trace x.pftrace
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '[.name, .args]'"
+	assert_output - <<-'END'
+		["f",{"u":1,"v":2,"u_2":3,"u_3":"x","r":4,"r_2":5}]
+		["i",{"u_2":6,"u":7,"u_3":8}]
+		["d",{"of":{"u":9,"u_2":10},"u":11}]
+	END
+	# more than an event has: those that are left out are counted
+	{
+		tracks
+		echo "{ timestamp: 10 track_event { type: INSTANT track_uuid: 1 name: \"f\" $(yes 'debug_annotations { name: "u" uint_value: 1 }' | head -5000 | tr '\n' ' ') } }"
+	} | trace x.pftrace
+	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '.args | [length, add]'"
+	assert_output '[4096,4096]'
+	run -0 errors trdecode x.pftrace
+	assert_output 'trdecode: x.pftrace: 904 arguments of names that have more than 4096 different ones were left out'
+}
+
 @test "triggers and events of the tracing service are instants" {
 	trace x.pftrace <<-'END'
 		{ timestamp: 1000 trigger { trigger_name: "janky" producer_name: "ui" trusted_producer_uid: 1000 } }

@@ -3,6 +3,8 @@
  */
 #include "cmd/trdecode/perfetto/annotations.h"
 
+#include <inttypes.h>
+
 #include "common/stream/value.h"
 
 /* of nested values and of a dictionary, as of Trace Event JSON; jq 1.6 reads 127 nested objects */
@@ -42,6 +44,51 @@ static int put_text(struct buffer *b, struct protobuf_view v, enum value_tag tag
 	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
 }
 
+/* --- several values of one name --- */
+
+/* Get how a name is used. NULL: out of memory. */
+static inline struct perfetto_name_use *name_use(struct perfetto *p, uint32_t name)
+{
+	struct perfetto_arguments *a = &p->arguments;
+
+	return ARRAY_REACH(a->uses, a->uses_capacity, name) ? NULL : &a->uses[name];
+}
+
+/* Get a name with a number. 0: out of memory. */
+static uint32_t numbered_name(struct perfetto *p, uint32_t name, uint32_t number)
+{
+	enum { TEXT_MOST = 256 };
+	struct buffer *b = &p->scratch.text;
+	size_t n;
+	const char *text = writer_string_of(p->w, name, &n);
+
+	b->size = 0;
+	if (buffer_append(b, text, n < TEXT_MOST ? n : TEXT_MOST) ||
+	    buffer_printf(b, "_%" PRIu32, number))
+		return 0;
+	return writer_string(p->w, b->data, b->size);
+}
+
+uint32_t perfetto_next_name_slow(struct perfetto *p, uint32_t name)
+{
+	struct perfetto_name_use *use = name_use(p, name);
+	uint32_t list = p->arguments.list, other = name;
+
+	while (use && use->list == list) {
+		uint32_t number = ++name_use(p, name)->count;
+
+		other = numbered_name(p, name, number);
+		/* an event has no more arguments: those of this name are counted and left out */
+		if (!other || number > MEMBERS_MOST)
+			return other;
+		use = name_use(p, other);
+	}
+	if (!use)
+		return 0;
+	*use = (struct perfetto_name_use){list, 1};
+	return other;
+}
+
 /* --- members of dictionaries --- */
 
 int perfetto_put_struct(struct perfetto *p, size_t names)
@@ -50,8 +97,16 @@ int perfetto_put_struct(struct perfetto *p, size_t names)
 	size_t n = (b->size - names) / 4;
 	/* the buffer has no bytes before its first name */
 	const void *list = n ? (const void *)(b->data + names) : "";
-	uint32_t *id = id_cache_number(&p->definitions, list, 4 * n);
+	uint32_t *id, name;
 
+	perfetto_begin_names(p);
+	for (size_t i = names; i < b->size; i += 4) {
+		name = perfetto_next_name(p, get_u32(b->data + i));
+		if (!name)
+			return -1;
+		put_u32(b->data + i, name);
+	}
+	id = id_cache_number(&p->definitions, list, 4 * n);
 	if (id && !*id)
 		*id = arguments_struct(p->w, list, n);
 	return id && *id && !value_put_struct(&p->scratch.arguments, *id, n) ? 0 : -1;

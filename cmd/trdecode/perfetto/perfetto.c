@@ -602,6 +602,7 @@ static void perfetto_close(struct input *in)
 		print_remarks(p);
 	sorter_free(&p->sorter);
 	arguments_free(&p->arguments.own);
+	free(p->arguments.uses);
 	perfetto_sequences_free(p);
 	perfetto_clocks_free(p);
 	perfetto_tracks_free(p);

@@ -368,10 +368,18 @@ struct perfetto_heaps {
 	struct buffer totals;	 /* u64 each */
 };
 
+/* How often a name is in the last list that has it. */
+struct perfetto_name_use {
+	uint32_t list, count;
+};
+
 /* The names of arguments. */
 struct perfetto_arguments {
 	struct argument_table own;
-	struct argument_table *table; /* own, or that of the first part of the trace */
+	struct argument_table *table;	/* own, or that of the first part of the trace */
+	struct perfetto_name_use *uses; /* by name */
+	size_t uses_capacity;
+	uint32_t list; /* number of the last list of names */
 };
 
 /* The state of decoding one input. */
@@ -525,7 +533,8 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 /* Add an event to the sorter: the record, the value, and p->scratch.arguments. */
 int perfetto_keep(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
 		  uint64_t value);
-/* Learn the names in p->scratch.arguments as those of the arguments of a name. */
+/* Learn the names in p->scratch.arguments as those of the arguments of a name. Several arguments
+ * of one name get names of their own. */
 int perfetto_learn(struct perfetto *p, uint32_t name);
 /* The same, with another order among the events of one time, and any data. */
 int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,

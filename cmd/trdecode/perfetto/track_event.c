@@ -64,9 +64,14 @@ int perfetto_learn(struct perfetto *p, uint32_t name)
 {
 	const struct buffer *b = &p->scratch.arguments;
 
-	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4))
-		if (arguments_learn(p->arguments.table, name, get_u32(b->data + i)))
+	perfetto_begin_names(p);
+	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
+		uint32_t argument = perfetto_next_name(p, get_u32(b->data + i));
+
+		if (!argument || arguments_learn(p->arguments.table, name, argument))
 			return -1;
+		put_u32(b->data + i, argument);
+	}
 	return 0;
 }
 
