@@ -416,6 +416,13 @@ open_ends() {
 	done
 	run -2 errors trfilter -c --between 'time > 5ms' 1 1 ticks.trs
 	assert_output --partial '--between: the clock counts ticks: use numbers without a unit'
+	for e in 'max > 1ms' 'count(dur > 1ms) > 0' 'count > 0 && !(last > 1.5)'; do
+		run -2 errors trstat -q --fail-if "$e" ticks.trs
+		assert_output --partial '--fail-if: the clock counts ticks: use numbers without a unit'
+	done
+	run -2 errors trstat -q --diff --fail-if 'count_b > 0 && total_b > 1ms' ticks.trs ticks.trs
+	assert_output --partial '--fail-if: the clock counts ticks: use numbers without a unit'
+	run -3 trstat -q --diff --fail-if 'total_b > 0 * count_b' ticks.trs ticks.trs
 	# a number of units that is no time of the clock
 	run -0 trfilter -c 'depth < 5us / 1us && 1ms > 0' ticks.trs
 	[ "$output" -gt 0 ]

@@ -58,6 +58,13 @@ setup() {
 		trstat -i 1ms --fail-if 'count(dur > 81) > 3' fib.trs|--fail-if, column 13
 		trstat --merge --fail-if 'max > 81' fib.part|--fail-if, column 7
 		trstat --diff --fail-if 'total_change > 81' fib.trs fib.trs|--fail-if, column 16
+		trfilter -c 'dur > 81 * children' fib.trs|expression, column 7
+		trstat --fail-if 'total > 81 * count' fib.trs|--fail-if, column 9
+		trstat --fail-if 'count > 1 && count(tid > 1) * 81 > max' fib.trs|--fail-if, column 31
+		trstat --fail-if 'total > 81 * uniq(tid)' fib.trs|--fail-if, column 9
+		trstat --merge --fail-if 'total > count + 81' fib.part|--fail-if, column 17
+		trstat --diff --fail-if 'total_b > 81 * count_b' fib.trs fib.trs|--fail-if, column 11
+		trstat --where 'dur > 81 * depth' fib.trs|--where, column 7
 		trstat --pair 'time > 81 -> name == "x"' sched.trs|--pair, column 8
 		trencode -t csv --since 81 fib.trs|--since
 		trencode -t csv --tick 81 ticks.trs|--tick
@@ -72,12 +79,15 @@ setup() {
 	assert_equal "$(trfilter -c 'dur + 0.000001 > 3us' fib.trs)" "$(trfilter -c 'dur > 2us' fib.trs)"
 	# ticks, weights of samples that are no times, numbers
 	run -0 trfilter -c 'time >= 0 && dur > 1' ticks.trs
-	for c in 'total > 81' 'count(tid > 81) > 81'; do
+	for c in 'total > 81' 'count(tid > 81) > 81' 'total > 81 * count / 1000'; do
 		run -3 trstat -q --fail-if "$c" samples.trs
 	done
 	run -0 trstat -q --where 'dur > 81' -g 'bucket(dur,81)' samples.trs
 	run -3 trstat -q --diff --fail-if 'total_b > 81' samples.trs samples.trs
 	run -3 trstat -q --fail-if 'max / 1us > 81' fib.trs
+	# a field may be a time
+	run -3 trstat -q --pair wakeup --fail-if 'total > 2 * sum(next_prio) / 1000' sched.trs
+	run -3 trstat -q --diff -c total,count --fail-if 'total_b > count_b * 2ns' fib.trs fib.trs
 	# and no header of a table
 	run -2 --separate-stderr trencode -t csv --since 81 fib.trs
 	assert_equal "$output" ''

@@ -36,12 +36,6 @@ static void print_text(struct text *t, void *ctx)
 		explain_types(t, &w->stage->in.dictionary);
 }
 
-static int check_condition(const struct node *n, const char *option, bool ticks, struct error *e)
-{
-	return ticks ? expression_check_ticks(n, option, e)
-		     : expression_check_times(n, option, NULL, NULL, e);
-}
-
 /* Refuse times that a clock has no meaning for, in --within and in conditions: with a unit where it
  * counts ticks, and without a unit where it counts ns. */
 static int check_clocks(const struct work *w, const struct block *b, struct error *e)
@@ -54,9 +48,10 @@ static int check_clocks(const struct work *w, const struct block *b, struct erro
 
 		if (o->within && time_check_clock(NULL, "--within", o->within, ticks, e))
 			return -1;
-		if (check_condition(w->select.filter->tree, "expression", ticks, e) ||
-		    check_condition(range->from, "--between", ticks, e) ||
-		    check_condition(range->to, "--between", ticks, e))
+		if (expression_check_clock(w->select.filter->tree, "expression", ticks, NULL, NULL,
+					   e) ||
+		    expression_check_clock(range->from, "--between", ticks, NULL, NULL, e) ||
+		    expression_check_clock(range->to, "--between", ticks, NULL, NULL, e))
 			return -1;
 	}
 	return 0;

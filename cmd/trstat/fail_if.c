@@ -81,6 +81,7 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 		c->unit = column_unit(&column.column[0]);
 	o->of_time = !bad && (c->unit == UNIT_DURATION || c->unit == UNIT_TIME);
 	o->of_percent = !bad && c->unit == UNIT_PERCENT;
+	o->may_be_time = !bad && column_may_be_time(&column.column[0]);
 	columns_free(&column);
 	return bad ? -1 : 0;
 }
@@ -159,16 +160,6 @@ void alarms_free(struct alarms *all)
 
 /* --- judging --- */
 
-/* Returns true if an alarm compares a time of the clock with a constant that has a unit. */
-static bool has_unit(const struct alarms *all, const struct alarm *a, bool weights)
-{
-	bool weighs = weights;
-
-	for (size_t i = a->first; i < a->end; i++)
-		weighs &= all->column[i].unit != UNIT_TIME;
-	return a->condition->time_unit && !weighs;
-}
-
 struct asked {
 	const struct alarm_column *column;
 	const struct key_cell *cells;
@@ -218,6 +209,7 @@ static bool has_times(const struct statistics *st)
 struct alarm_times {
 	const struct alarms *alarms;
 	const struct clocks *clocks;
+	bool weights;
 };
 
 /* Returns true if a column of an alarm is a time of a clock in ns, not a weight of samples. */
@@ -229,41 +221,38 @@ static bool is_time(const void *ctx, unsigned column)
 	return unit == UNIT_TIME || (unit == UNIT_DURATION && clocks_durations(of->clocks));
 }
 
-/* Refuse units of time in alarms of a clock that counts ticks. */
-static int check_ticks(const struct alarms *all, const struct clocks *clocks, bool weights,
-		       struct error *e)
+/* The same of a clock that counts ticks. */
+static bool is_ticks(const void *ctx, unsigned column)
 {
-	bool unit = false;
+	const struct alarm_times *of = ctx;
+	enum column_unit unit = of->alarms->column[column].unit;
 
-	for (size_t i = 0; i < all->count; i++)
-		unit |= has_unit(all, &all->alarm[i], weights);
-	for (size_t i = 0; i < all->ncolumns; i++) {
-		const struct alarm_column *c = &all->column[i];
-
-		unit |= condition_has_unit(&c->condition, weights);
-		if (c->own && (columns_check_ticks(&c->columns, e) ||
-			       columns_check_clocks(&c->columns, clocks, e)))
-			return -1;
-	}
-	return unit ? error_set(e, NULL, NO_OFFSET,
-				"--fail-if: the clock counts ticks: use numbers without a unit")
-		    : 0;
+	return unit == UNIT_TIME || (unit == UNIT_DURATION && !of->weights);
 }
 
 int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, bool weights,
 			struct error *e)
 {
-	const struct alarm_times times = {all, clocks};
+	const struct alarm_times times = {all, clocks, weights};
 
-	if (clocks->ticks && check_ticks(all, clocks, weights, e))
-		return -1;
-	for (size_t i = 0; clocks->times && i < all->count; i++)
-		if (expression_check_times(all->alarm[i].condition, "--fail-if", is_time, &times,
-					   e))
+	for (size_t i = 0; i < all->count; i++) {
+		const struct node *n = all->alarm[i].condition;
+
+		if ((clocks->ticks &&
+		     expression_check_clock(n, "--fail-if", true, is_ticks, &times, e)) ||
+		    (clocks->times &&
+		     expression_check_clock(n, "--fail-if", false, is_time, &times, e)))
 			return -1;
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (condition_check_times(&all->column[i].condition, "--fail-if", clocks, e))
+	}
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+
+		if (condition_check_clocks(&c->condition, "--fail-if", clocks, weights, e) ||
+		    (clocks->ticks && c->own &&
+		     (columns_check_ticks(&c->columns, e) ||
+		      columns_check_clocks(&c->columns, clocks, e))))
 			return -1;
+	}
 	return 0;
 }
 

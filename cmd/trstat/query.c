@@ -152,11 +152,9 @@ int query_check_clocks(const struct query *q, const struct clocks *clocks, bool 
 	    (q->settings->view == VIEW_TIMELINE && check_timeline(q, clocks, e)) ||
 	    keys_check_clocks(&q->keys, clocks, e) ||
 	    pair_check_clocks(&q->pair, clocks->ticks, clocks->times, e) ||
-	    condition_check_times(&q->where, "--where", clocks, e))
+	    condition_check_clocks(&q->where, "--where", clocks, weights, e))
 		return -1;
-	if (!clocks->ticks || !condition_has_unit(&q->where, weights))
-		return 0;
-	return expression_check_ticks(q->where.root, "--where", e);
+	return 0;
 }
 
 /* Refuse what is about groups: a list has none. */

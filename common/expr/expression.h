@@ -43,7 +43,7 @@ struct operand {
 	/* the value is a time: beside it a number needs a unit, or is of seconds, see
 	 * parser_beside_time */
 	bool of_time;
-	bool plain_time; /* LITERAL: such a number without a unit */
+	bool plain_time; /* LITERAL: such a number without a unit, or in a product of numbers */
 	bool percent; /* LITERAL: "10%", whose value is 10; FIELD: compared with such a literal */
 
 	/* FIELD: */
@@ -51,6 +51,7 @@ struct operand {
 	unsigned field;	  /* the program's number of it */
 	unsigned depends; /* the program's flags */
 	bool of_kind;	  /* the field is the kind of an event, whose names need no quotes */
+	bool may_be_time; /* the unit of its numbers is not known; so with form KNOWN_NOTHING */
 	bool of_percent; /* the field has a percentage, which a literal with "%" is compared with */
 	void *data;	 /* the program's */
 
@@ -104,7 +105,7 @@ struct node {
 /* The program's part of the language. Functions return -1 with l->error set. */
 struct language {
 	/* Resolve the field o->name, whose token precedes the lexer's: set field, form, depends,
-	 * of_kind, of_time, of_percent, data. quoted: it is written field("..."). */
+	 * of_kind, of_time, may_be_time, of_percent, data. quoted: it is written field("..."). */
 	int (*field)(void *ctx, struct lexer *l, struct operand *o, bool quoted);
 	/* Check a new leaf, or under() and over(); NULL: nothing to check. */
 	int (*leaf)(struct lexer *l, struct node *n, size_t column);
@@ -121,17 +122,15 @@ struct node *expression_parse(const char *text, const struct language *language,
 struct node *expression_parse_part(struct lexer *l, const struct language *language);
 void expression_free(struct node *n, const struct language *language);
 
-/* Refuse a condition that compares times of a clock in ns with a number without a unit: 81 may
- * mean 81ns or 81s. option: what has the condition, or "expression". is_time (NULL: always true):
- * whether a field that the language made a time is one in this trace. Returns 0, or -1 with e
- * filled. */
-int expression_check_times(const struct node *n, const char *option,
-			   bool (*is_time)(const void *ctx, unsigned field), const void *ctx,
-			   struct error *e);
+/* Returns whether a field that the language made a time is one in this trace. */
+typedef bool expression_is_time(const void *ctx, unsigned field);
 
-/* Refuse a condition that compares times of a clock that counts ticks with one in units of time.
- * Returns 0, or -1 with e filled. */
-int expression_check_ticks(const struct node *n, const char *option, struct error *e);
+/* Refuse a condition that compares times of a clock with numbers of another kind. With ticks: those
+ * in a unit of time, as the clock counts ticks. Without: those without a unit, as the clock counts
+ * ns, so 81 may mean 81ns or 81s. option: what has the condition, or "expression". is_time: NULL if
+ * all times of the language are times. Returns 0, or -1 with e filled. */
+int expression_check_clock(const struct node *n, const char *option, bool ticks,
+			   expression_is_time *is_time, const void *ctx, struct error *e);
 
 /* Match a text, which may contain NULs, with a regular expression. */
 bool expression_matches(const regex_t *regex, const char *text, size_t size);

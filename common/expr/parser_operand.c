@@ -141,62 +141,67 @@ static void spell_number(const struct scalar *s, char *text, size_t size)
 		snprintf(text, size, "%" PRIu64, s->u);
 }
 
+/* Returns the first number without a unit in an operand that has no time in it: not a multiple of a
+ * field that may be one, such as an argument. *time: the operand has one. */
+static struct operand *plain_number(struct operand *o, bool *time)
+{
+	struct operand *left, *right;
+
+	if (o->of_time || o->may_be_time || (!operand_literal(o) && o->form == KNOWN_NOTHING))
+		*time = true;
+	if (operand_literal(o))
+		return scalar_true(&o->value) && !o->percent ? o : NULL;
+	if (o->kind != OPERAND_ARITHMETIC)
+		return NULL;
+	left = plain_number(o->left, time);
+	right = plain_number(o->right, time);
+	return left ? left : right;
+}
+
 int parser_beside_time(struct parser *p, const struct operand *time, struct operand *number)
 {
+	bool is_time = false;
 	char where[40], text[40];
 
-	if (!time->of_time || !operand_literal(number) || number->form != KNOWN_NUMBER ||
-	    number->of_time || number->percent)
+	if (!time->of_time || number->of_time || number->form != KNOWN_NUMBER || number->percent)
 		return 0;
-	if (number->has_seconds && time->kind != OPERAND_ARITHMETIC) {
+	if (number->has_seconds && operand_literal(number) && time->kind != OPERAND_ARITHMETIC) {
 		number->value = number->seconds;
 		number->time_unit = number->of_time = true;
 		return 0;
 	}
-	number->plain_time = scalar_true(&number->value);
-	if (!number->plain_time || !operand_literal(time))
+	number = plain_number(number, &is_time);
+	if (!number || is_time)
+		return 0;
+	number->plain_time = true;
+	if (!operand_literal(time))
 		return 0;
 	snprintf(where, sizeof where, "expression, column %zu", number->column);
 	spell_number(&number->value, text, sizeof text);
 	return time_needs_unit(NULL, where, text, p->lexer->error);
 }
 
-int expression_check_times(const struct node *n, const char *option,
-			   bool (*is_time)(const void *ctx, unsigned field), const void *ctx,
-			   struct error *e)
+int expression_check_clock(const struct node *n, const char *option, bool ticks,
+			   expression_is_time *is_time, const void *ctx, struct error *e)
 {
 	char where[80], text[40];
-	bool time = !is_time;
+	bool time = !is_time && !ticks;
 
 	if (!n)
 		return 0;
 	for (size_t i = 0; i < n->nchildren; i++)
-		if (expression_check_times(n->children[i], option, is_time, ctx, e))
+		if (expression_check_clock(n->children[i], option, ticks, is_time, ctx, e))
 			return -1;
 	for (size_t i = 0; !time && i < n->nfields; i++)
-		time = is_time(ctx, n->fields[i]->field);
-	if (!time || !n->plain_time.column)
+		time = is_time ? is_time(ctx, n->fields[i]->field) : n->fields[i]->of_time;
+	if (time && ticks && n->time_unit)
+		return error_set(e, NULL, NO_OFFSET,
+				 "%s: the clock counts ticks: use numbers without a unit", option);
+	if (!time || ticks || !n->plain_time.column)
 		return 0;
 	snprintf(where, sizeof where, "%.40s, column %zu", option, n->plain_time.column);
 	spell_number(&n->plain_time.value, text, sizeof text);
 	return time_needs_unit(NULL, where, text, e);
-}
-
-int expression_check_ticks(const struct node *n, const char *option, struct error *e)
-{
-	bool time = false;
-
-	if (!n)
-		return 0;
-	for (size_t i = 0; i < n->nchildren; i++)
-		if (expression_check_ticks(n->children[i], option, e))
-			return -1;
-	for (size_t i = 0; i < n->nfields; i++)
-		time |= n->fields[i]->of_time;
-	if (!time || !n->time_unit)
-		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "%s: the clock counts ticks: use numbers without a unit", option);
 }
 
 /* Returns true if an operator makes a time of two operands: a sum, a difference and a remainder

@@ -49,8 +49,9 @@ struct operand *parser_field(struct parser *p);
 /* Set a literal to the number of a token. */
 void parser_take_number(struct operand *o, const struct token *t);
 /* Take a number that is added to a time or compared with it: beside a field or a constant a number
- * with a point is of seconds; another number without a unit is noted. Returns -1 if the time has a
- * unit, so the number needs one. */
+ * with a point is of seconds; another number without a unit is noted, and so is one that counts are
+ * calculated with, as in 5 * children. Returns -1 if the time has a unit, so the number needs one.
+ */
 int parser_beside_time(struct parser *p, const struct operand *time, struct operand *number);
 /* Make the operand of an operator with two sides; constants become their result. */
 struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, struct operand *a,

@@ -86,18 +86,10 @@ void condition_free(struct condition *c)
 	*c = (struct condition){0};
 }
 
-bool condition_has_unit(const struct condition *c, bool weights)
-{
-	bool weighs = weights;
-
-	for (size_t i = 0; i < c->keys.count; i++)
-		weighs &= c->keys.key[i].kind != BY_TIME;
-	return c->root && c->root->time_unit && !weighs;
-}
-
 struct key_times {
 	const struct keys *keys;
 	const struct clocks *clocks;
+	bool weights;
 };
 
 static bool key_of_time(const void *ctx, unsigned key)
@@ -107,12 +99,25 @@ static bool key_of_time(const void *ctx, unsigned key)
 	return key_is_time(&of->keys->key[key], of->clocks);
 }
 
-int condition_check_times(const struct condition *c, const char *option,
-			  const struct clocks *clocks, struct error *e)
+static bool key_of_ticks(const void *ctx, unsigned key)
 {
-	const struct key_times times = {&c->keys, clocks};
+	const struct key_times *of = ctx;
+	const struct key *k = &of->keys->key[key];
 
-	return expression_check_times(c->root, option, key_of_time, &times, e);
+	return is_time(k) && (k->kind == BY_TIME || !of->weights);
+}
+
+int condition_check_clocks(const struct condition *c, const char *option,
+			   const struct clocks *clocks, bool weights, struct error *e)
+{
+	const struct key_times times = {&c->keys, clocks, weights};
+
+	return (clocks->ticks &&
+		expression_check_clock(c->root, option, true, key_of_ticks, &times, e)) ||
+			       expression_check_clock(c->root, option, false, key_of_time, &times,
+						      e)
+		       ? -1
+		       : 0;
 }
 
 /* --- evaluation --- */

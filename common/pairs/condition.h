@@ -25,14 +25,12 @@ int condition_parse(struct condition *c, struct lexer *l);
 int condition_parse_text(struct condition *c, const char *text, struct error *e);
 void condition_free(struct condition *c);
 
-/* Returns true if some constant is a time with a unit. weights: not if only the weights of samples,
- * which are times, are tested. */
-bool condition_has_unit(const struct condition *c, bool weights);
-
-/* Refuse a condition that compares times of clocks in ns with an integer without a unit. Durations
- * that are weights of samples, or fields of events, are numbers. Returns 0, or -1 with e filled. */
-int condition_check_times(const struct condition *c, const char *option,
-			  const struct clocks *clocks, struct error *e);
+/* Refuse a condition that compares times of clocks in ns with an integer without a unit, or of
+ * clocks that count ticks with one in a unit. Durations that are weights of samples, or fields of
+ * events, are numbers. weights: those of a clock of ticks are times. Returns 0, or -1 with e
+ * filled. */
+int condition_check_clocks(const struct condition *c, const char *option,
+			   const struct clocks *clocks, bool weights, struct error *e);
 
 /* Returns the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
  * path of a file. */

@@ -237,11 +237,11 @@ int pair_keys(const struct pair *p, struct keys *k, struct error *e)
 
 int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error *e)
 {
-	if (times && (expression_check_times(p->a.condition.root, "--pair", NULL, NULL, e) ||
-		      expression_check_times(p->b.condition.root, "--pair", NULL, NULL, e)))
-		return -1;
-	return ticks && (expression_check_ticks(p->a.condition.root, "--pair", e) ||
-			 expression_check_ticks(p->b.condition.root, "--pair", e))
-		       ? -1
-		       : 0;
+	const struct node *of[] = {p->a.condition.root, p->b.condition.root};
+
+	for (int i = 0; i < 2; i++)
+		if ((times && expression_check_clock(of[i], "--pair", false, NULL, NULL, e)) ||
+		    (ticks && expression_check_clock(of[i], "--pair", true, NULL, NULL, e)))
+			return -1;
+	return 0;
 }

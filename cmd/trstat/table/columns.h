@@ -95,6 +95,11 @@ bool columns_is_argument(const struct wanted_field *f);
 size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
 
 enum column_unit column_unit(const struct column *c);
+/* Returns true for a value of a field, whose unit is not known, such as ns of a tracepoint. */
+static inline bool column_may_be_time(const struct column *c)
+{
+	return c->type->flags & COLUMN_OF_FIELD && !(c->type->flags & COLUMN_UNIQ);
+}
 /* Make all durations weights of samples: plain numbers, such as CPU cycles, or ns. */
 void columns_set_weights(struct columns *c, bool ns);
 /* Test whether values of a column are ticks, where the clock counts ticks. */

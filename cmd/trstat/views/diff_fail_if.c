@@ -63,6 +63,7 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 	unit = unit_of(d, at);
 	o->form = test_of(d, at) == DIFF_VERDICT ? KNOWN_TEXT : KNOWN_NUMBER;
 	o->of_time = unit == UNIT_DURATION || unit == UNIT_TIME;
+	o->may_be_time = test_of(d, at) < 0 && column_may_be_time(&d->a.columns->column[at / 3]);
 	o->of_percent = test_of(d, at) < 0 && (unit == UNIT_PERCENT || at % 3 == CELL_CHANGE);
 	return 0;
 }
@@ -117,11 +118,7 @@ int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struc
 		if (!n)
 			return -1;
 		all->alarm[all->count++] = (struct diff_alarm){o->condition[i], n, 0};
-		if (n->time_unit && ticks)
-			return error_set(e, NULL, NO_OFFSET,
-					 "--fail-if: the clock counts ticks: use numbers without "
-					 "a unit");
-		if (!ticks && expression_check_times(n, "--fail-if", NULL, NULL, e))
+		if (expression_check_clock(n, "--fail-if", ticks, NULL, NULL, e))
 			return -1;
 	}
 	return 0;

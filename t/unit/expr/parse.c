@@ -88,7 +88,7 @@ static const char *times(const char *text)
 
 	e.what[0] = '\0';
 	if (!filter_compile(&f, text, &e))
-		expression_check_times(f.tree, "x", NULL, NULL, &e);
+		expression_check_clock(f.tree, "x", false, NULL, NULL, &e);
 	filter_free(&f);
 	return e.what;
 }
@@ -127,6 +127,21 @@ static void units(void)
 	needs_unit("time - 1.5 > 3585.865", 14, "3585.865");
 	is_time("time - 1.5 > 3s");
 	is_time("dur > self * 5");
+	/* multiples of counts and numbers */
+	needs_unit("dur > 5 * children", 7, "5");
+	needs_unit("children * children * 3 < self", 23, "3");
+	needs_unit("dur > children + 81", 18, "81");
+	needs_unit("time - 5 * depth > 1ms", 8, "5");
+	needs_unit("time > 1.5 * depth", 8, "1.5");
+	needs_unit("dur > children / 2 && tid == 1", 18, "2");
+	is_str(times("dur > 5 * children + 1ms"),
+	       "expression, column 7: a time needs a unit: 5ns or 5s?", "a sum of a time");
+	is_time("dur > children * 5us");
+	is_time("dur > 5 * children * 1us");
+	is_time("dur > children");
+	is_time("time > 1.5 * delay_ns");
+	is_time("dur > 5 * (self / children)");
+	is_time("dur > 0 * children");
 	is_time("arg.time > 5");
 	is_time("field('time') > 5");
 	is_time("has(dur)");
