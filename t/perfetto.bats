@@ -939,6 +939,45 @@ lines() {
 	assert_line --regexp '^packet +trace_uuid 1$'
 }
 
+@test "one damaged packet of a trace without sequences, or of compressed packets, is all that is lost" {
+	python3 - <<-'END'
+		import zlib
+		def varint(n):
+		    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+		def field(number, data):
+		    return varint(number << 3 | 2) + varint(len(data)) + data
+		def number(n, value):
+		    return varint(n << 3) + varint(value)
+		def track(time, name):
+		    return time + field(11, number(9, 3) + number(11, 1) + field(23, name))
+		def packet(kind, i):
+		    time = number(8, 1000 + i)
+		    name = b"e%d" % i
+		    if kind == "track":
+		        return field(1, track(time, name))
+		    if kind == "ftrace":
+		        return field(1, field(1, number(1, 0) + field(2, number(1, 1000 + i) + number(2, 5) + field(3, field(2, name)))))
+		    if kind == "trigger":
+		        return field(1, time + field(46, field(1, name) + field(2, b"p")))
+		    return field(1, field(50, zlib.compress(field(1, number(10, 7) + track(time, name)))))
+		for kind in "track", "ftrace", "trigger", "compressed":
+		    packets = [packet(kind, i) for i in range(40)]
+		    good = packets[20]
+		    for what, bad in {"tag": b"\xff" + good[1:], "length": good[:1] + b"\xff" + good[2:],
+		                      "field": good[:2] + b"\x0f" + good[3:], "zeros": bytes(len(good))}.items():
+		        packets[20] = bad
+		        open("%s-%s" % (kind, what), "wb").write(b"".join(packets))
+	END
+	# all but e20
+	seq 0 39 | sed '/^20$/d; s/^/e/' >want
+	for file in {track,ftrace,trigger,compressed}-{tag,length,field,zeros}; do
+		run -1 errors trdecode -f perfetto $file -o y.trs
+		assert_line --regexp "^trdecode: $file: 0x[0-9a-f]+: "
+		trencode -q -t ndjson y.trs 2>/dev/null | jq -r 'select(.type != "gap") | .args.trigger_name // .args.buf // .name' >have || true
+		diff have want || fail "$file"
+	done
+}
+
 @test "several annotations of one name in one event, or of one dictionary, are all kept" {
 	{
 		tracks

@@ -5,7 +5,8 @@
  *     trace  = { 0x0a, varint length, message of a TracePacket }
  *
  * The buffer grows as bytes arrive, for packets of at most 64 MiB. Where bytes are no packet, the
- * reader looks for the next one that is beyond doubt.
+ * reader looks for the next one that is beyond doubt: it has a sequence, or contains compressed
+ * packets, or in a trace without sequences is like no other message.
  */
 #ifndef TR_TRDECODE_PERFETTO_PACKET_READER_H
 #define TR_TRDECODE_PERFETTO_PACKET_READER_H
@@ -41,11 +42,24 @@ void packet_reader_close(struct packet_reader *r);
 enum packet_got packet_next(struct packet_reader *r, struct protobuf_view *message, size_t *size,
 			    struct error *e);
 void packet_skip(struct packet_reader *r, size_t size);
-/* Skip bytes up to the next packet. *skipped: their number. 0, or -1 with *e filled. */
-int packet_resync(struct packet_reader *r, uint64_t *skipped, struct error *e);
+/* Skip bytes up to the next packet. sequences: packets of the trace have one. *skipped: the number
+ * of bytes. 0, or -1 with *e filled. */
+int packet_resync(struct packet_reader *r, bool sequences, uint64_t *skipped, struct error *e);
+
+/* Get the name of a payload's field. NULL: it is not known. */
+const char *packet_payload_name(uint32_t number);
+/* Test for a payload that the decoder reads. */
+bool packet_is_read(uint32_t number);
 
 /* Test whether a message has the fields of a packet, each at most once and with its wire type. cut:
  * its end may be missing. sure: it must have a sequence. */
 bool packet_is_sound(struct protobuf_view message, bool cut, bool sure);
+/* Test for a packet of compressed packets, which has no sequence: the bytes begin as those of zlib
+ * or zstd do. The packet may be cut. */
+bool packet_is_compressed(struct protobuf_view packet);
+/* Test for a sound packet that no other message of Protocol Buffers is likely to have: a known
+ * payload has the fields of its kind. The numbers of some payloads are those of fields that most
+ * messages have: these need a time, or events. */
+bool packet_is_likely(struct protobuf_view packet);
 
 #endif

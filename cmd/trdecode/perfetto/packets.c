@@ -223,7 +223,7 @@ static int after_damage(struct perfetto *p, struct packet_reader *r, bool packed
 {
 	struct perfetto_loss loss = {.offset = r->offset, .reason = GAP_DAMAGE, .unit = GAP_BYTES};
 
-	if (packet_resync(r, &loss.count, &p->error))
+	if (packet_resync(r, p->counts.sequences, &loss.count, &p->error))
 		return -1;
 	if (packed)
 		loss.offset = NO_OFFSET;

@@ -14,206 +14,6 @@
 #include "cmd/trdecode/input/process_names.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 
-/* Test for a packet of compressed packets, which has no sequence: the bytes begin as those of zlib
- * or zstd do. The packet may be cut. */
-static bool is_compressed(struct protobuf_view packet)
-{
-	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-	uint64_t key, length;
-
-	if (!protobuf_varint(&packet, &key) || !protobuf_varint(&packet, &length) ||
-	    protobuf_size(packet) < sizeof zstd)
-		return false;
-	if (key == (PACKET_ZSTD_COMPRESSED << 3 | PROTOBUF_LENGTH))
-		return !memcmp(packet.at, zstd, sizeof zstd);
-	return key == (PACKET_COMPRESSED << 3 | PROTOBUF_LENGTH) && (packet.at[0] & 15) == 8 &&
-	       (packet.at[0] << 8 | packet.at[1]) % 31 == 0;
-}
-
-/* A payload that is read. wires: of its fields from 1 on, 'n' a number, 'm' a message or text, 'l'
- * a list of numbers, packed or not, 'r' eight bytes, '-' none; NULL: the probe does not look at
- * them. */
-struct payload {
-	uint32_t number;
-	const char *name, *wires;
-};
-
-/* Source of the wires: protos/perfetto/trace of the project perfetto. */
-static const struct payload *find_payload(uint32_t number)
-{
-	static const struct payload payloads[] = {
-		{0, "no payload", NULL},
-		{PACKET_FTRACE, "ftrace_events", "nmnmnnnmnnm"},
-		{PACKET_PROCESS_TREE, "process_tree", "mmn"},
-		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot", "mn"},
-		{PACKET_SYS_STATS, "sys_stats", "mmmnnmnmnmlmmmmmlm"},
-		{PACKET_PROCESS_STATS, "process_stats", "mn"},
-		{PACKET_TRACK_EVENT, "track_event",
-		 "nnlmmm-nnnnl---nn--nmmmmmmmmmnlmmnml-mmmml-rlrrrmm-nmnmnr"},
-		{PACKET_TRACE_CONFIG, "trace_config", NULL},
-		{PACKET_TRACE_STATS, "trace_stats", NULL},
-		{PACKET_PROFILE, "profile_packet", "mmmmmnn"},
-		{PACKET_ANDROID_LOG, "android_log", "mm"},
-		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor", "nmnnnmnm"},
-		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor", "nnnnmnnn"},
-		{PACKET_TRIGGER, "trigger", NULL},
-		{PACKET_PACKAGES, "packages_list", "mnn"},
-		{PACKET_COMPRESSED, "compressed_packets", NULL},
-		{PACKET_STREAMING_PROFILE, "streaming_profile_packet", "lln"},
-		{PACKET_TRACK_DESCRIPTOR, "track_descriptor", "nmmmnmmmnmnnmmnmnmnn"},
-		{PACKET_MODULE_SYMBOLS, "module_symbols", "mmm"},
-		{PACKET_PERF_SAMPLE, "perf_sample", "nnnnnnl--------nnnm"},
-		{PACKET_SERVICE_EVENT, "service_event", NULL},
-		{PACKET_FRAME_TIMELINE, "frame_timeline_event", "mmmmm"},
-		{PACKET_CLONE_TRIGGER, "clone_snapshot_trigger", NULL},
-		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets", NULL},
-	};
-
-	for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++)
-		if (payloads[i].number == number)
-			return &payloads[i];
-	return NULL;
-}
-
-/* The payloads that are known, but not read. */
-static const char *const unread[] = {
-	[4] = "inode_file_map",
-	[5] = "chrome_events",
-	[34] = "ftrace_stats",
-	[36] = "synchronization_marker",
-	[38] = "battery",
-	[40] = "power_rails",
-	[45] = "system_info",
-	[48] = "chrome_benchmark_metadata",
-	[49] = "perfetto_metatrace",
-	[51] = "chrome_metadata",
-	[52] = "gpu_counter_event",
-	[53] = "gpu_render_stage_event",
-	[57] = "graphics_frame_event",
-	[62] = "vulkan_memory_event",
-	[63] = "gpu_log",
-	[64] = "deobfuscation_mapping",
-	[65] = "vulkan_api_event",
-	[67] = "cpu_info",
-	[68] = "smaps_packet",
-	[70] = "initial_display_state",
-	[71] = "gpu_mem_total_event",
-	[72] = "extension_descriptor",
-	[73] = "memory_tracker_snapshot",
-	[74] = "streaming_allocation",
-	[75] = "streaming_free",
-	[77] = "android_energy_estimation_breakdown",
-	[78] = "ui_state",
-	[82] = "translation_table",
-	[83] = "android_game_intervention_list",
-	[84] = "statsd_atom",
-	[86] = "android_system_property",
-	[89] = "trace_uuid",
-	[90] = "track_event_range_of_interest",
-	[91] = "entity_state_residency",
-	[95] = "etw_events",
-	[99] = "v8_js_code",
-	[100] = "v8_internal_code",
-	[101] = "v8_wasm_code",
-	[102] = "v8_reg_exp_code",
-	[103] = "v8_code_move",
-	[107] = "remote_clock_sync",
-	[109] = "chrome_trigger",
-	[110] = "pixel_modem_events",
-	[111] = "pixel_modem_token_database",
-	[115] = "kernel_wakelock_data",
-	[117] = "generic_kernel_task_state_event",
-	[118] = "generic_kernel_cpu_freq_event",
-	[119] = "cpu_per_uid_data",
-	[120] = "generic_kernel_task_rename_event",
-	[122] = "generic_kernel_process_tree",
-	[123] = "user_list",
-	[124] = "trace_provenance",
-	[125] = "protovms",
-	[126] = "trace_attributes",
-	[127] = "android_aflags",
-	[128] = "gpu_info",
-	[129] = "generic_gpu_frequency_event",
-	[130] = "interrupt_info",
-	[131] = "art_process_metadata",
-	[132] = "journald_event",
-	[134] = "concurrent_session_event",
-	[135] = "stack_sample",
-};
-
-/* Get the name of a payload. NULL: it is not known. */
-static const char *payload_name(uint32_t number)
-{
-	const struct payload *payload = find_payload(number);
-
-	if (payload)
-		return payload->name;
-	return number < sizeof unread / sizeof *unread ? unread[number] : NULL;
-}
-
-/* Test for a wire type of a kind of wires. */
-static bool is_wire(char kind, enum protobuf_wire wire)
-{
-	switch (kind) {
-	case 'n': return wire == PROTOBUF_VARINT;
-	case 'm': return wire == PROTOBUF_LENGTH;
-	case 'r': return wire == PROTOBUF_FIXED64;
-	case 'l': return wire == PROTOBUF_LENGTH || wire == PROTOBUF_VARINT;
-	}
-	return false;
-}
-
-/* Test whether a message has fields, and only such as the wires have. Fields beyond the wires are
- * messages if more is true, else none. */
-static bool has_wires(struct protobuf_view message, const char *wires, bool more)
-{
-	const uint32_t n = (uint32_t)strlen(wires);
-	struct protobuf_field f;
-	unsigned fields = 0;
-	int got;
-
-	for (; (got = protobuf_next(&message, &f)) > 0; fields++)
-		if (!is_wire(f.number <= n ? wires[f.number - 1] : more ? 'm' : '-', f.wire))
-			return false;
-	return !got && fields;
-}
-
-/* Test whether events of ftrace have a time and an event. */
-static bool has_ftrace_events(struct protobuf_view bundle)
-{
-	struct protobuf_field f;
-	unsigned events = 0;
-
-	while (protobuf_next(&bundle, &f) > 0)
-		if (f.number == BUNDLE_EVENT && (events++, !has_wires(f.bytes, "nnmmn", true)))
-			return false;
-	return events;
-}
-
-/* Test for a sound packet that no other message of Protocol Buffers is likely to have: a known
- * payload has the fields of its kind. The numbers of some payloads are those of fields that most
- * messages have: these need a time, or events. */
-static bool is_likely(struct protobuf_view packet)
-{
-	const struct payload *payload = NULL;
-	struct protobuf_field f, content = {0};
-	bool has_time = false;
-
-	while (protobuf_next(&packet, &f) > 0) {
-		const struct payload *known = find_payload(f.number);
-
-		has_time |= f.number == PACKET_TIMESTAMP;
-		if (!known || !known->wires)
-			continue;
-		payload = known;
-		content = f;
-	}
-	if (!payload || !has_wires(content.bytes, payload->wires, false))
-		return false;
-	return payload->number == PACKET_FTRACE ? has_ftrace_events(content.bytes)
-						: has_time || payload->number > 15;
-}
-
 /* Test the field that the end of the first bytes cuts, and all after it: the message of a known
  * payload, or of interned data or defaults, that fits into the packet and begins with sound fields.
  * The sequence, which the service writes last, is after it. size: bytes of the packet. */
@@ -231,8 +31,8 @@ static bool is_known_payload(struct protobuf_view message, uint64_t size)
 	    (key & 7) != PROTOBUF_LENGTH || length > size - (uint64_t)(message.at - begin))
 		return false;
 	number = (uint32_t)(key >> 3);
-	if (!number ||
-	    (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS && !payload_name(number)))
+	if (!number || (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS &&
+			!packet_payload_name(number)))
 		return false;
 	while (protobuf_next(&message, &f) > 0)
 		fields++;
@@ -264,9 +64,9 @@ static bool probe_packet(struct protobuf_view *rest, bool first, unsigned *found
 	message = (struct protobuf_view){rest->at, cut ? rest->end : rest->at + length};
 	if (!packet_is_sound(message, cut, false))
 		return false;
-	if (packet_is_sound(message, cut, true) || is_compressed(message))
+	if (packet_is_sound(message, cut, true) || packet_is_compressed(message))
 		*found |= FOUND_SERVICE;
-	else if (!cut && is_likely(message))
+	else if (!cut && packet_is_likely(message))
 		*found |= FOUND_LIKELY;
 	if (cut && is_known_payload(message, length))
 		*found |= FOUND_CUT;
@@ -391,7 +191,7 @@ static uint32_t far_kind(const struct perfetto_counts *n, uint32_t i, uint64_t *
 /* Print the number of packets of a kind. */
 static void fact_kind(struct trace_info *info, uint32_t kind, uint64_t count)
 {
-	const char *name = payload_name(kind);
+	const char *name = packet_payload_name(kind);
 	char text[80];
 
 	if (!count)
@@ -510,9 +310,9 @@ static int add_unread(const struct perfetto *p, struct buffer *b, uint64_t *coun
 		      uint64_t packets)
 {
 	enum { TEXT_MOST = 300 }; /* before the last name: a remark has 512 bytes */
-	const char *name = payload_name(kind);
+	const char *name = packet_payload_name(kind);
 
-	if (!packets || find_payload(kind))
+	if (!packets || packet_is_read(kind))
 		return 0;
 	if (b->size > TEXT_MOST && print_kinds(p, b, count))
 		return -1;

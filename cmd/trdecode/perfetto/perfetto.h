@@ -304,6 +304,7 @@ enum { PERFETTO_FIELDS = 64 };
 /* Numbers of what the stream does not contain, and of packets. */
 struct perfetto_counts {
 	uint64_t packets, events;
+	uint64_t sequences;		/* that have a number */
 	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
 	struct id_cache far_kinds;	/* of larger numbers: index in far */
 	struct buffer far;		/* u64 each */

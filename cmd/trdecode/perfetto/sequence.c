@@ -249,6 +249,7 @@ static struct perfetto_sequence *find_sequence(struct perfetto *p, uint32_t id, 
 		*number = s->number = (uint32_t)(p->sequences.size / sizeof s);
 		s->id = id;
 		s->machine = machine;
+		p->counts.sequences += id != 0;
 	}
 	memcpy(&s, p->sequences.data + (*number - 1) * sizeof s, sizeof s);
 	p->recent_sequence = s;
