@@ -5,6 +5,7 @@ Each case makes an input with N of something: events, threads, names, fields, ma
 of N and of 4 N, runs a program on both, and compares the processor times: the larger may take FACTOR times as much,
 and SLACK more. Quadratic time is 16 times as much. "make" writes one input, "list" lists the cases.
 """
+import io
 import os
 import re
 import resource
@@ -12,7 +13,11 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import streams_writer as w  # noqa: E402
 
 FACTOR, SLACK, TRIES = 8, 0.05, 3  # SLACK: s
 CASES = {}
@@ -1462,6 +1467,42 @@ def _(n, path):
         ONE, ctf_packet(ctf_event(0, 1, "I", 1), 0, n))
 
 
+@grows("ctf unnamed clocks", 4000)
+def _(n, path):
+    ctf(path, "".join(f"typealias integer {{ size = 64; align = 8; map = clock.c{i}.value; }} := t{i};\n" for i in range(n)) +
+        "".join(TSDL_STREAM.replace("ctime", "u64") % i for i in range(1, n)) + ONE, ctf_packet(ctf_event(0, 1, "I", 1), 0, n))
+
+
+def tar(members, links=()):
+    """members: (name, content). links: (name, target)."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        for name, target in links:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.LNKTYPE, target
+            archive.addfile(member)
+    return out.getvalue()
+
+
+ONE_TRACE = (TSDL + TSDL_STREAM % 0 + ONE).encode()
+
+
+@grows("ctf traces of a tar", 1000)
+def _(n):
+    return tar((f"t{i}/{name}", content) for i in range(n) for name, content in (("metadata", ONE_TRACE), ("c_0", b"")))
+
+
+@grows("ctf links of a tar", 10000)
+def _(n):
+    # each link is to the member before it
+    return tar([("t/metadata", ONE_TRACE), ("t/l0", b"")] + [(f"t/.f{i}", b"") for i in range(n)],
+               [(f"t/.l{i}", "t/l0") for i in range(n)])
+
+
 @grows("ctf environment", 5000)
 def _(n, path):
     ctf(path, "env { %s };\n" % "".join(f'a{i} = "x";' for i in range(n)) + ONE, ctf_packet(ctf_event(0, 1, "I", 1), 0, n))
@@ -2386,7 +2427,45 @@ def _(n):
                                  for i in range(n))], [SWITCH])
 
 
+def sections(*parts):
+    """Sections of version 7, after each other from an offset on: (id, content)."""
+    return b"".join(struct.pack("<HHIQ", number, 0, 0, len(content)) + content for number, content in parts)
+
+
+def trace_dat_7(options, *parts):
+    """options: of the only list, whose end is lost, so the parts are searched for buffers."""
+    head = b"\x17\x08\x44tracing7\0\0\x08" + struct.pack("<I", 4096) + b"none\0\0"
+    return head + q(len(head) + 8) + sections((0, b"".join(
+        struct.pack("<HI", number, len(content)) + content for number, content in options)), *parts)
+
+
+@grows("trace-cmd lost tables", 10000)
+def _(n):
+    # BUFFER options of sections that are there; each section follows the list
+    option = lambda at, i: q(at) + b"b%07d\0local\0" % i + struct.pack("<II", 4096, 1) + struct.pack("<I", 0) + q(0, 0)
+    first = 32 + 16 + (6 + len(option(0, 0))) * n
+    return trace_dat_7([(3, option(first + 24 * i, i)) for i in range(n)], *((3, bytes(8)) for i in range(n)))
+
+
+@grows("trace-cmd names of lost tables", 200)
+def _(n):
+    # the names of statistics, of which half are equal
+    stats = [f"\nBuffer: b{min(i, n // 2)}\n\0".encode() for i in range(20 * n)]
+    return trace_dat_7([(2, text) for text in stats], *((3, bytes(8)) for i in range(n)))
+
+
 # --- the other programs ---
+
+@grows("trencode text: sources", 5000, "trencode -q {}")
+def _(n):
+    words = w.Dictionary()
+    out = w.marker() + w.head()
+    kind = words.type("e", w.INSTANT)
+    for i in range(n):
+        lane = words.lane(source=words.source("trace-cmd", f"in{i}"), tid=1, cpu=0)
+        out += words.block() + w.events(0, [w.narrow(0, 0)], [kind], [lane])
+    return out + w.end(n)
+
 
 # What they read: a case of Trace Event JSON, and how many of it
 STREAMS = {"names": 4000, "threads": 2500, "nested names": 4000, "async open": 4000, "argument names": 2500}

@@ -289,7 +289,8 @@ static const struct ctf_clock *only_clock(const struct ctf_metadata *m)
 	return only;
 }
 
-static int make_stream(struct ctf_stream *s, struct error *e)
+/* only: the clock of times that name none; may be NULL. */
+static int make_stream(struct ctf_stream *s, const struct ctf_clock *only, struct error *e)
 {
 	struct ctf_metadata *m = &s->trace->metadata;
 	const struct ctf_stream_class *d = s->declared;
@@ -306,7 +307,7 @@ static int make_stream(struct ctf_stream *s, struct error *e)
 	if (m->major == 2)
 		s->clock = d->clock;
 	else if (!s->clock && s->has_time)
-		s->clock = only_clock(m);
+		s->clock = only;
 	if (m->major == 2 && s->has_time && !s->clock)
 		return error_set(e, NULL, NO_OFFSET, "it has times and no default clock");
 	s->has_id = has_role(s->layout.scope[SCOPE_EVENT_HEADER], CTF_ID);
@@ -352,14 +353,15 @@ struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id)
 }
 
 /* Make a stream. Of usable ones with the same id the first one is used. */
-static int add_stream(struct ctf_trace *t, const struct ctf_stream_class *d, struct error *e)
+static int add_stream(struct ctf_trace *t, const struct ctf_stream_class *d,
+		      const struct ctf_clock *only, struct error *e)
 {
 	struct ctf_stream *s = &t->streams[t->nstreams++];
 	uint32_t *number;
 
 	s->declared = d;
 	s->trace = t;
-	if (make_stream(s, e) && unusable(t, "a stream", "", e))
+	if (make_stream(s, only, e) && unusable(t, "a stream", "", e))
 		return -1;
 	if (!s->usable)
 		return 0;
@@ -419,6 +421,7 @@ static int finish_class(struct ctf_class *c)
 int ctf_classes_make(struct ctf_trace *t, struct error *e)
 {
 	struct ctf_metadata *m = &t->metadata;
+	const struct ctf_clock *only = only_clock(m);
 	size_t n = 0;
 
 	/* events may be declared without a stream: make one for them */
@@ -437,7 +440,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 	if (!t->streams || !t->classes)
 		return error_no_memory(e);
 	for (const struct ctf_stream_class *d = t->metadata.streams; d; d = d->next)
-		if (add_stream(t, d, e))
+		if (add_stream(t, d, only, e))
 			return -1;
 	/* the newest class is first: of two with the same id the later one is used */
 	for (const struct ctf_event_class *d = t->metadata.events; d; d = d->next) {

@@ -44,40 +44,49 @@ static enum bid ctf_probe(const struct input *in)
 
 /* --- opening --- */
 
-/* Test whether a member is a tracefile of the trace: it is beside the trace's metadata. */
-static bool is_tracefile(const struct ctf *ctf, const struct ctf_trace *t, const char *member)
+/* Find the next tracefile of a trace among the members from *at on, which are sorted: it is beside
+ * the trace's metadata. NULL: there is no other one. */
+static const char *next_tracefile(const struct ctf *ctf, const struct ctf_trace *t, size_t *at)
 {
-	const char *only = ctf->input->member, *name = member + ctf_prefix_size(member);
+	const struct tree *tree = ctf->input->tree;
+	const char *only = ctf->input->member;
+	size_t prefix = strlen(t->prefix);
 
-	return ctf_prefix_size(member) == strlen(t->prefix) &&
-	       !memcmp(member, t->prefix, strlen(t->prefix)) && name[0] != '.' &&
-	       strcmp(name, "metadata") && (!only || !strcmp(only, member));
+	while (*at < tree_count(tree)) {
+		const char *member = tree_member(tree, (*at)++), *name = member + prefix;
+
+		if (strncmp(member, t->prefix, prefix) != 0)
+			return NULL;
+		if (!strchr(name, '/') && name[0] != '.' && strcmp(name, "metadata") &&
+		    (!only || !strcmp(only, member)))
+			return member;
+	}
+	return NULL;
 }
 
 static int find_files(struct ctf *ctf, struct error *e)
 {
 	const struct tree *tree = ctf->input->tree;
-	size_t n = 0;
+	size_t capacity = 0;
 
-	for (size_t i = 0; i < ctf->ntraces; i++)
-		for (size_t k = 0; k < tree_count(tree); k++)
-			n += is_tracefile(ctf, &ctf->traces[i], tree_member(tree, k));
-	ctf->files = calloc(n + 1, sizeof *ctf->files);
-	ctf->heap.items = calloc(n + 1, sizeof *ctf->heap.items);
-	if (!ctf->files || !ctf->heap.items)
-		return error_no_memory(e);
-	for (size_t i = 0; i < ctf->ntraces; i++)
-		for (size_t k = 0; k < tree_count(tree); k++) {
-			struct ctf_file *f = &ctf->files[ctf->nfiles];
+	for (size_t i = 0; i < ctf->ntraces; i++) {
+		struct ctf_trace *t = &ctf->traces[i];
+		size_t at = tree_lower_bound(tree, t->prefix);
+		const char *member;
 
-			if (!is_tracefile(ctf, &ctf->traces[i], tree_member(tree, k)))
-				continue;
-			*f = (struct ctf_file){.trace = &ctf->traces[i],
-					       .member = tree_member(tree, k),
-					       .next = {UINT64_MAX, (uint32_t)ctf->nfiles++},
-					       .done = true};
+		while ((member = next_tracefile(ctf, t, &at))) {
+			if (ARRAY_GROW(ctf->files, capacity, ctf->nfiles))
+				return error_no_memory(e);
+			ctf->files[ctf->nfiles] =
+				(struct ctf_file){.trace = t,
+						  .member = member,
+						  .next = {UINT64_MAX, (uint32_t)ctf->nfiles},
+						  .done = true};
+			ctf->nfiles++;
 		}
-	return 0;
+	}
+	ctf->heap.items = calloc(ctf->nfiles + 1, sizeof *ctf->heap.items);
+	return ctf->heap.items ? 0 : error_no_memory(e);
 }
 
 /* Find the time from 1970 to the clock's 0. A clock of version 2 has an id. */

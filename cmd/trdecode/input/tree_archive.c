@@ -11,6 +11,7 @@
 
 #include "common/util/temporary.h"
 #include "cmd/trdecode/input/tree_private.h"
+#include "common/util/intern.h"
 #include "common/util/io.h"
 
 /* No member ends beyond this offset of the temporary file. */
@@ -26,11 +27,6 @@ struct source {
 	char *buffer;
 	int read_errno;
 };
-
-static void drop_member(struct tree *t)
-{
-	free(t->members[--t->nr].name);
-}
 
 /* Return the length of name's directory part, '/' included. */
 static size_t dir_length(const char *name)
@@ -144,12 +140,27 @@ static const char *entry_name(const char *name)
 	}
 }
 
-static struct member *find_unsorted(struct tree *t, const char *name)
+/* The members by name, for hard links: index + 1 of the last one of each name. */
+struct targets {
+	struct id_cache numbers;
+	size_t added; /* number of members that are in it */
+};
+
+/* Return the index + 1 of the member that a link is to; 0: none. -1: out of memory. */
+static int64_t find_target(struct targets *x, const struct tree *t, const char *name)
 {
-	for (size_t i = t->nr; i-- > 0;)
-		if (!strcmp(t->members[i].name, name))
-			return &t->members[i];
-	return NULL;
+	uint32_t at;
+
+	for (; x->added < t->nr; x->added++) {
+		const char *member = t->members[x->added].name;
+		uint32_t *number = id_cache_number(&x->numbers, member, strlen(member));
+
+		if (!number)
+			return -1;
+		*number = (uint32_t)x->added + 1;
+	}
+	at = intern_find(&x->numbers.keys, name, strlen(name));
+	return at == INTERN_NONE ? 0 : x->numbers.numbers[at];
 }
 
 /* Record why the archive cannot be read further. */
@@ -174,17 +185,34 @@ static void archive_damage(struct tree *t, struct archive *a, const struct sourc
 	archive_failure(t, a, s, member, &t->damage);
 }
 
-static int read_archive(struct tree *t, struct archive *a, struct source *s, struct error *e)
+/* Add a member that is a hard link to an earlier one, if that is there. */
+static int add_link(struct tree *t, struct targets *targets, const char *name, const char *link,
+		    struct error *e)
+{
+	int64_t target = find_target(targets, t, link);
+	struct member *m;
+
+	if (target < 0)
+		return error_no_memory(e);
+	m = target ? tree_add(t, name) : NULL;
+	if (m) {
+		m->offset = t->members[target - 1].offset;
+		m->size = t->members[target - 1].size;
+	}
+	return 0;
+}
+
+static int read_archive(struct tree *t, struct archive *a, struct source *s,
+			struct targets *targets, struct error *e)
 {
 	struct archive_entry *entry;
 	uint64_t end = 0; /* end of the temporary file */
-	unsigned nr_links = 0;
 	int r;
 
 	while ((r = archive_read_next_header(a, &entry)) == ARCHIVE_OK || r == ARCHIVE_WARN) {
 		const char *name = archive_entry_pathname(entry);
 		const char *link = archive_entry_hardlink(entry);
-		struct member *m, *target;
+		struct member *m;
 
 		if (!name)
 			name = archive_entry_pathname_utf8(entry);
@@ -193,20 +221,14 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s, str
 		name = entry_name(name);
 		if (!*name || strlen(name) >= PATH_MAX)
 			continue;
+		if (link && !archive_entry_size(entry)) {
+			if (add_link(t, targets, name, entry_name(link), e))
+				return -1;
+			continue;
+		}
 		m = tree_add(t, name);
 		if (!m)
 			return 0;
-		if (link && !archive_entry_size(entry)) {
-			/* the search is linear, so more links than this are refused */
-			target = ++nr_links > 4096 ? NULL : find_unsorted(t, entry_name(link));
-			if (target && target != m) {
-				m->offset = target->offset;
-				m->size = target->size;
-			} else {
-				drop_member(t);
-			}
-			continue;
-		}
 		m->offset = end;
 		r = spool_entry(t, a, m, e);
 		if (r < 0)
@@ -233,6 +255,7 @@ int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, stru
 {
 	struct source source = {.fd = fd, .peeked = peeked, .nr_peeked = n};
 	struct archive *a = archive_read_new();
+	struct targets targets = {.added = 0};
 	int result = -1;
 
 	t->is_archive = true;
@@ -249,11 +272,12 @@ int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, stru
 		archive_failure(t, a, &source, NULL, e);
 		goto out;
 	}
-	result = read_archive(t, a, &source, e);
+	result = read_archive(t, a, &source, &targets, e);
 	finish_members(t);
 out:
 	if (a)
 		archive_read_free(a);
+	id_cache_free(&targets.numbers);
 	free(source.buffer);
 	return result;
 }

@@ -119,26 +119,44 @@ static int add_pages(struct tracecmd_header *h, struct tracecmd_buffer *b, uint6
 	return before ? tracecmd_add_row(h, b, cpu, begin, end - begin, e) : 0;
 }
 
-static bool known_buffer(const struct tracecmd_header *h, const char *name, size_t n)
+void tracecmd_known_free(struct tracecmd_known *k)
 {
-	for (size_t i = 0; i < h->nbuffers; i++)
-		if (strlen(h->buffers[i].name) == n && !memcmp(h->buffers[i].name, name, n))
-			return true;
-	return false;
+	intern_free(&k->sections);
+	intern_free(&k->names);
+}
+
+/* Add the buffers that are not known yet. */
+static int add_known(const struct tracecmd_header *h, struct tracecmd_known *k)
+{
+	for (; k->added < h->nbuffers; k->added++) {
+		const struct tracecmd_buffer *b = &h->buffers[k->added];
+
+		if (intern(&k->sections, &b->section, sizeof b->section) == INTERN_NONE ||
+		    intern_string(&k->names, b->name) == INTERN_NONE)
+			return -1;
+	}
+	return 0;
+}
+
+static bool known_name(const struct tracecmd_known *k, const char *name, size_t n)
+{
+	return intern_find(&k->names, name, n) != INTERN_NONE;
 }
 
 /* Return the name of an instance: statistics of CPUs name instances too, in the order of their
  * data. This is the first name without a buffer. */
-static const char *instance_name(const struct tracecmd_header *h, size_t *n)
+static const char *instance_name(const struct tracecmd_header *h, struct tracecmd_known *k,
+				 size_t *n)
 {
 	static const char head[] = "\nBuffer: ";
 	const struct buffer *o = &h->options;
 
-	for (size_t at = 0; at + 8 <= o->size;) {
-		uint32_t id = get_u32(o->data + at), size = get_u32(o->data + at + 4);
-		const char *text = (const char *)o->data + at + 8, *end;
+	while (k->stats + 8 <= o->size) {
+		const uint8_t *p = o->data + k->stats;
+		uint32_t id = get_u32(p), size = get_u32(p + 4);
+		const char *text = (const char *)p + 8, *end;
 
-		at += 8 + size;
+		k->stats += 8 + size;
 		if (id != TRACECMD_CPUSTAT || size < sizeof head ||
 		    memcmp(text, head, sizeof head - 1))
 			continue;
@@ -146,7 +164,7 @@ static const char *instance_name(const struct tracecmd_header *h, size_t *n)
 		size -= sizeof head - 1;
 		end = memchr(text, '\n', size);
 		*n = end ? (size_t)(end - text) : 0;
-		if (*n && !known_buffer(h, text, *n))
+		if (*n && !known_name(k, text, *n))
 			return text;
 	}
 	*n = strlen("unnamed");
@@ -161,21 +179,25 @@ static int add_rows(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64
 	return b->chunks ? add_chunks(h, b, begin, end, e) : add_pages(h, b, begin, end, e);
 }
 
-int tracecmd_recover_buffer(struct tracecmd_header *h, const struct tracecmd_section *s,
-			    struct error *e)
+int tracecmd_recover_buffer(struct tracecmd_header *h, struct tracecmd_known *k,
+			    const struct tracecmd_section *s, struct error *e)
 {
 	uint64_t end = h->file.size;
 	struct tracecmd_buffer *b;
 	const char *name = "";
 	size_t n = 0;
 
+	if (add_known(h, k))
+		return error_no_memory(e);
+	if (intern_find(&k->sections, &s->offset, sizeof s->offset) != INTERN_NONE)
+		return 0;
 	if (!tracecmd_good_page_size(h->page_size) || s->offset >= end ||
 	    h->nbuffers >= BUFFERS_LIMIT)
 		return 0;
 	if (s->size < end - s->offset)
 		end = s->offset + s->size;
-	if (known_buffer(h, "", 0))
-		name = instance_name(h, &n);
+	if (known_name(k, "", 0))
+		name = instance_name(h, k, &n);
 	b = tracecmd_add_buffer(h, name, n);
 	if (!b)
 		return error_no_memory(e);

@@ -345,19 +345,12 @@ static int report_damage(struct tracecmd_header *h, const struct error *damage, 
 	return -1;
 }
 
-static bool has_buffer(const struct tracecmd_header *h, uint64_t section)
-{
-	for (size_t i = 0; i < h->nbuffers; i++)
-		if (h->buffers[i].section == section)
-			return true;
-	return false;
-}
-
 /* Read the sections that no option led to, in the order of the file. Texts and options are
  * first: they may name the buffers. */
 static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_t begin,
 			 struct error *e)
 {
+	struct tracecmd_known known = {.added = 0};
 	struct tracecmd_section s;
 	struct error damage;
 	uint64_t at = begin, here = at;
@@ -377,8 +370,11 @@ static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_
 	}
 	for (at = begin; !got && (got = tracecmd_next_section(h, &at, &s, e)) > 0; got = 0)
 		if ((s.id == TRACECMD_BUFFER || s.id == TRACECMD_BUFFER_TEXT) &&
-		    !has_buffer(h, s.offset) && tracecmd_recover_buffer(h, &s, e))
-			return -1;
+		    tracecmd_recover_buffer(h, &known, &s, e)) {
+			got = -1;
+			break;
+		}
+	tracecmd_known_free(&known);
 	return got;
 }
 

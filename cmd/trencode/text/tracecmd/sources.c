@@ -16,23 +16,26 @@ void tc_sources_free(struct tc_sources *s)
 		free(s->at[i]);
 	}
 	free(s->at);
+	idmap_free(&s->numbers);
 	free(s->vcpus);
 }
 
 struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source)
 {
+	uint32_t id = source ? source->number : 0, known = idmap_get(&s->numbers, id);
 	struct tc_source *t, **at;
 
-	for (size_t i = 0; i < s->count; i++)
-		if (s->at[i]->source == source)
-			return s->at[i];
+	if (known)
+		return s->at[known - 1];
 	if (ARRAY_GROW(s->at, s->capacity, s->count))
 		return NULL;
 	at = s->at;
 	t = calloc(1, sizeof *t);
 	if (t)
 		t->kernel = text_kernel_new();
-	if (!t || !t->kernel) {
+	if (!t || !t->kernel || idmap_set(&s->numbers, id, (uint32_t)s->count + 1)) {
+		if (t)
+			text_kernel_free(t->kernel);
 		free(t);
 		return NULL;
 	}

@@ -8,6 +8,7 @@
 #define TR_TRENCODE_TEXT_TRACECMD_SOURCES_H
 
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
+#include "common/util/idmap.h"
 
 /* An input with the format trace-cmd. */
 struct tc_source {
@@ -31,6 +32,7 @@ struct tc_vcpu {
 struct tc_sources {
 	struct tc_source **at;
 	size_t count, capacity;
+	struct idmap numbers;  /* index in `at` + 1, by the number of the source */
 	int width;	       /* width of the column; 0: no column */
 	bool header;	       /* tc_header was called */
 	struct tc_vcpu *vcpus; /* sorted by thread */
