@@ -970,7 +970,7 @@ lines() {
 	END
 	# all but e20
 	seq 0 39 | sed '/^20$/d; s/^/e/' >want
-	for file in {track,ftrace,trigger,compressed}-{tag,length,field,zeros}; do
+	for file in {track,ftrace,trigger,compressed}-{length,zeros} track-{tag,field}; do
 		run -1 errors trdecode -f perfetto $file -o y.trs
 		assert_line --regexp "^trdecode: $file: 0x[0-9a-f]+: "
 		trencode -q -t ndjson y.trs 2>/dev/null | jq -r 'select(.type != "gap") | .args.trigger_name // .args.buf // .name' >have || true
