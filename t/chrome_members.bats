@@ -82,8 +82,36 @@ times() {
 	done
 	# only the process with the kernel: what describes the others is harmless
 	trfilter 'pid == 0' s | trencode -t chrome -o one.json
-	beside one.json | grep -v -e '^last.*process_name' -e thread_name >got
-	diff <(grep -v -e '^last.*process_name' -e thread_name -e "'process_name', 10" want) got
+	beside one.json | grep -v thread_name >got
+	diff <(grep -v thread_name want) got
+}
+
+@test "names of processes and threads are those of the file: none is made of another one" {
+	local x='"ph":"X","ts":1,"dur":1,"name":"a"' name
+	name() { # name WHAT IDS NAME
+		echo "{\"ph\":\"M\",\"name\":\"$1_name\",$2,\"args\":{\"name\":\"$3\"}}"
+	}
+	echo "[$(name thread '"pid":1,"tid":1' T),{$x,\"pid\":1,\"tid\":1}]" >thread.json
+	echo "[{$x,\"pid\":1,\"tid\":2},$(name process '"pid":1' P),{$x,\"pid\":1,\"tid\":1}]" >process.json
+	# the event of a process is of another thread, or of one that comes later; two names; the same names
+	echo "[$(name process '"pid":1,"tid":0' P),{$x,\"pid\":1,\"tid\":2},{$x,\"pid\":1,\"tid\":0},
+		$(name process '"pid":2,"tid":9' old),$(name process '"pid":2,"tid":9' new),{$x,\"pid\":2,\"tid\":9},
+		$(name process '"pid":3,"tid":3' same),$(name thread '"pid":3,"tid":3' same),$(name thread '"pid":3,"tid":4' same),
+		{$x,\"pid\":3,\"tid\":5},{$x,\"pid\":3,\"tid\":3},{$x,\"pid\":3,\"tid\":4},$(name process '"pid":4,"tid":4' idle)]" >both.json
+	metadata() {
+		jq -cS '(.traceEvents? // .)[] | select(.ph == "M")' "$@" | sort
+	}
+	for f in thread process both; do
+		trdecode -q $f.json | tee s | trencode -t chrome -o copy.json
+		metadata $f.json | diff - <(metadata copy.json) || return
+		# nothing is lost on the way
+		diff <(trencode -t tsv -c tid,pid,comm s | sort) <(trdecode -q copy.json | trencode -t tsv -c tid,pid,comm | sort) || return
+	done
+	# a process of which the file has no name has none
+	trdecode -q thread.json | trencode -t perfetto -o copy.pftrace
+	run -0 protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <copy.pftrace
+	assert_output --partial 'thread_name: "T"'
+	refute_output --partial process_name
 }
 
 @test "an array of events has metadata events too; without members times begin at the first event" {

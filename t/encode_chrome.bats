@@ -278,12 +278,13 @@ tables() {
 	names() {
 		jq -r '(.traceEvents? // .)[] | select(.ph == "M") | [.name, .pid, if .name == "process_name" then "" else .tid end, .args.name] | @tsv' "$1" | sort
 	}
-	{ names x.json && printf 'process_name\t3\t\tbare\n'; } | sort >want
+	names x.json >want
 	trdecode -q x.json >x.trs
 	trencode -q -t chrome -o y.json x.trs
 	names y.json | diff want -
 	trencode -q -t perfetto x.trs | trdecode -q | trfilter -q 'name != "none"' | trencode -q -t chrome -o z.json
-	names z.json | diff want -
+	# a process without a name in other formats has that of its first thread
+	names z.json | diff <({ cat want && printf 'process_name\t3\t\tbare\n'; } | sort) -
 	# also in each part
 	trencode -q -t chrome --split 3us -o part.json x.trs
 	[ -f part.json.001 ]

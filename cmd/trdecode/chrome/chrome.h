@@ -107,9 +107,8 @@ struct chrome_frame {
 struct chrome_thread {
 	int32_t pid, tid;
 	uint32_t comm; /* string of the writer: its name, else its id if not a number; 0 none */
-	bool is_named;
-	bool has_name;		/* of a thread_name */
-	bool used;		/* it has events */
+	bool has_name; /* of a thread_name */
+	bool used;     /* it has events */
 	bool begins, completes; /* it has a B, an X */
 	bool cpus;		/* tid 0: events have several CPUs */
 	int32_t cpu;		/* tid 0: the CPU that events have; -1: none has */
@@ -170,10 +169,11 @@ struct chrome_flows {
 /* What the file has beside its events (metadata.c). */
 struct chrome_metadata {
 	struct id_cache process_names; /* by pid: strings of the writer */
-	struct buffer events; /* JSON of metadata events, but names of threads with events */
+	struct buffer events; /* JSON of metadata events, but names of threads that rows have */
 	struct buffer members, other; /* of the file, of otherData: a comma before each */
 	struct buffer text;
 	struct id_cache last; /* by ids and name: where the last such event begins, + 1 */
+	struct intern named;  /* pids with a process_name */
 	uint64_t events_left_out, members_left_out;
 };
 

@@ -181,15 +181,18 @@ static int take_metadata(struct chrome *c)
 		return -1;
 	number = writer_string(c->w, name.bytes, name.n);
 	if (*what == 'p') {
+		if (c->read.pid.size &&
+		    (chrome_metadata_event(c) ||
+		     intern(&c->metadata.named, &t->pid, sizeof t->pid) == INTERN_NONE))
+			return -1;
 		process = id_cache_number(&c->metadata.process_names, &t->pid, sizeof t->pid);
 		if (!process)
 			return -1;
 		*process = number;
 	}
-	if (*what == 't' || !t->is_named)
+	if (*what == 't' || !t->has_name)
 		t->comm = number;
 	t->has_name |= *what == 't';
-	t->is_named = true;
 	return 0;
 }
 

@@ -120,28 +120,31 @@ static int add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid
 	return add_event(k, &last);
 }
 
-/* Add the names of processes and threads without other events: they are in no row of the stream. */
+/* Add the names of threads that no row of the stream has, or none as the thread's own: the comm of
+ * the rows may be the name of the process. And those of processes in whose place the pid was. */
 static int add_names(struct chrome *c)
 {
-	const struct id_cache *names = &c->metadata.process_names;
+	struct id_cache *names = &c->metadata.process_names;
 	struct id_cache used = {0};
 	int failed = 0;
 
 	for (size_t i = 0; i < c->nthreads && !failed; i++) {
 		const struct chrome_thread *t = &c->threads[i];
 		uint32_t *is = t->used ? id_cache_number(&used, &t->pid, sizeof t->pid) : NULL;
+		const uint32_t *process = id_cache_number(names, &t->pid, sizeof t->pid);
 
 		if (is)
 			*is = 1;
-		failed = t->used ? !is
-				 : t->has_name &&
-					   add_name(c, "thread_name", t->pid, t->tid, t->comm);
+		failed = !process || (t->used && !is) ||
+			 (t->has_name && (!t->used || t->comm == *process) &&
+			  add_name(c, "thread_name", t->pid, t->tid, t->comm));
 	}
 	for (uint32_t i = 0; i < names->keys.count && !failed; i++) {
 		int32_t pid;
 
 		memcpy(&pid, intern_data(&names->keys, i), sizeof pid);
-		if (names->numbers[i] && intern_find(&used.keys, &pid, sizeof pid) == INTERN_NONE)
+		if (names->numbers[i] && intern_find(&used.keys, &pid, sizeof pid) == INTERN_NONE &&
+		    intern_find(&c->metadata.named, &pid, sizeof pid) == INTERN_NONE)
 			failed = add_name(c, "process_name", pid, -1, names->numbers[i]);
 	}
 	id_cache_free(&used);
@@ -215,4 +218,5 @@ void chrome_metadata_free(struct chrome_metadata *k)
 	buffer_free(&k->other);
 	buffer_free(&k->text);
 	id_cache_free(&k->last);
+	intern_free(&k->named);
 }

@@ -42,6 +42,9 @@ static int chrome_name_track(struct chrome_output *s, struct track *t, const str
 {
 	struct track_process *p = &s->tracks.processes[t->process];
 	struct lane_prefix *prefix = t->user;
+	/* if CHROME_META names the process, it names those of its threads with this name, too */
+	bool known = chrome_members_name(s, t->pid);
+	bool inherits = known && p->comm && t->comm == p->comm && !t->per_cpu && !t->made_up;
 
 	if (!prefix) {
 		prefix = t->user = malloc(sizeof *prefix);
@@ -56,7 +59,7 @@ static int chrome_name_track(struct chrome_output *s, struct track *t, const str
 
 		p->renamed = false;
 		s->bytes.size = 0;
-		if (p->comm) {
+		if (p->comm && !known) {
 			if (buffer_append(&s->bytes, comm.text, comm.size))
 				return -1;
 			/* it may name this thread, too, unless it is not of a thread */
@@ -65,7 +68,7 @@ static int chrome_name_track(struct chrome_output *s, struct track *t, const str
 	}
 	t->renamed = false;
 	/* viewers show no name for a thread without one */
-	if (!track_is_named(t, lane))
+	if (inherits || !track_is_named(t, lane))
 		return 0;
 	s->bytes.size = 0;
 	if (track_name(t, lane, &s->bytes))

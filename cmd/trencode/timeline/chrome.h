@@ -191,6 +191,8 @@ struct chrome_members *chrome_members_new(void); /* NULL: out of memory */
 void chrome_members_free(struct chrome_members *k);
 /* Take a piece of a META; writes the metadata events of CHROME_META. -1: out of memory. */
 int chrome_members_meta(struct chrome_output *s, const struct meta *m);
+/* Test whether such events name a process, by its number in the output. */
+bool chrome_members_name(const struct chrome_output *s, int32_t pid);
 /* Write the members of the file (kind m) or of otherData (o), a comma before each. */
 void chrome_members_put(const struct chrome_output *s, char kind);
 /* Write displayTimeUnit and the members of the file, after the events. */

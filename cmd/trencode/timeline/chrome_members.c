@@ -25,6 +25,7 @@ struct chrome_members {
 	struct json_reader json;
 	uint32_t metas;		       /* number of the META that is read */
 	struct id_cache lines;	       /* by hash of a metadata event: the first META that has it */
+	struct intern named;	       /* numbers in the output of processes with a process_name */
 	struct intern names, texts;    /* of members; o or m, then the name */
 	struct chrome_member *members; /* by number of the name */
 	size_t capacity, bytes;
@@ -46,6 +47,7 @@ void chrome_members_free(struct chrome_members *k)
 	buffer_free(&k->line);
 	json_close(&k->json);
 	id_cache_free(&k->lines);
+	intern_free(&k->named);
 	intern_free(&k->names);
 	intern_free(&k->texts);
 	free(k->members);
@@ -63,8 +65,9 @@ static int32_t read_id(const struct json_reader *r)
 	return r->text.size && !*end && n >= 0 && n <= INT32_MAX ? (int32_t)n : -1;
 }
 
-/* Read a metadata event, after its '{', into k->line without its ids. -1: BAD, or out of memory. */
-static int read_event(struct chrome_members *k, int32_t *pid, int32_t *tid)
+/* Read a metadata event, after its '{', into k->line without its ids. *names: it is the name of a
+ * process. -1: BAD, or out of memory. */
+static int read_event(struct chrome_members *k, int32_t *pid, int32_t *tid, bool *names)
 {
 	struct json_reader *r = &k->json;
 	enum json_token token;
@@ -73,6 +76,7 @@ static int read_event(struct chrome_members *k, int32_t *pid, int32_t *tid)
 	k->line.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool is_pid = json_is(r, "pid"), is_tid = json_is(r, "tid");
+		bool is_name = json_is(r, "name");
 
 		if (!is_pid && !is_tid &&
 		    (buffer_puts(&k->line, first ? "" : ",") ||
@@ -80,6 +84,7 @@ static int read_event(struct chrome_members *k, int32_t *pid, int32_t *tid)
 		     buffer_u8(&k->line, ':')))
 			return -1;
 		token = json_next(r);
+		*names |= is_name && token == JSON_STRING && json_is(r, "process_name");
 		if ((is_pid || is_tid) && token == JSON_NUMBER) {
 			*(is_pid ? pid : tid) = read_id(r);
 			continue;
@@ -125,13 +130,20 @@ static int put_events(struct chrome_output *s, uint32_t source)
 
 	while ((token = json_next(&k->json)) == JSON_OBJECT) {
 		int32_t pid = -1, tid = -1;
+		bool names = false;
 
-		if (read_event(k, &pid, &tid) ||
+		if (read_event(k, &pid, &tid, &names) ||
 		    (pid >= 0 && tracks_pid(&s->tracks, source, pid, &pid)) ||
+		    (pid >= 0 && names && intern(&k->named, &pid, sizeof pid) == INTERN_NONE) ||
 		    put_event(s, pid, tid))
 			return -1;
 	}
 	return token == JSON_ARRAY_END ? 0 : -1;
+}
+
+bool chrome_members_name(const struct chrome_output *s, int32_t pid)
+{
+	return intern_find(&s->members->named, &pid, sizeof pid) != INTERN_NONE;
 }
 
 /* --- members --- */

@@ -144,6 +144,11 @@ int tracks_pid(struct tracks *t, uint32_t source, int32_t pid, int32_t *shown)
 	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, pid, shown);
 }
 
+static bool is_chrome(const struct lane *lane)
+{
+	return lane->source && !strcmp(lane->source->format.text, "chrome");
+}
+
 static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t pid,
 			     uint32_t *index)
 {
@@ -163,7 +168,7 @@ static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t 
 							  .pid = pid,
 							  .comm = tracks_name_of(t, key),
 							  .renamed = true};
-	processes[t->nprocesses].named = processes[t->nprocesses].comm;
+	processes[t->nprocesses].named = processes[t->nprocesses].comm || is_chrome(lane);
 	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, pid,
 				&processes[t->nprocesses++].shown);
 }

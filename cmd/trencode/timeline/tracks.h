@@ -32,7 +32,7 @@ struct track_process {
 	int32_t pid, shown;
 	uint32_t comm;
 	bool renamed; /* as of a track */
-	bool named;   /* the stream has its name, which is not that of a thread */
+	bool named;   /* its name, or none, is not that of a thread */
 };
 
 /* The names of processes that the stream has. */
