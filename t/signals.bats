@@ -151,6 +151,46 @@ quiet() {
 	assert_failure 1
 }
 
+@test "an archive or trace.dat that ends within a file: what is missing is no damage, and the rest is read" {
+	local f="$DATA/trace-cmd/v7-zstd-instances.dat" n lost='is lost: its CPUs are numbered in the order of the file'
+	# version 7 has its tables of CPUs at the end
+	for n in $(($(stat -c %s "$f") - 300)) 21560; do
+		live "./slow.sh $f $n | trdecode | trfilter -q -c 1"
+		assert_success
+		assert [ "$output" -gt 500 ]
+		((${#stderr_lines[@]} <= 1))
+		[[ ${#stderr_lines[@]} == 0 || ${stderr_lines[0]} == "trdecode: <stdin>: 0x"*"$lost" ]]
+	done
+	# a part that is wrong, before the end
+	live "./slow.sh $DATA/trace-cmd/bad-v7-options-loop.dat 16760 | trdecode | trfilter -q -c 1"
+	assert_failure 1
+	assert_equal "${stderr_lines[0]}" 'trdecode: <stdin>: 0x221a: the options lead back to here'
+	# the second of three threads ends within its data
+	tar -cf t.tar -C "$DATA/uftrace/fib" sid-99b3158153d2cd48.map fib.sym info 4126.dat 4125.dat 4123.dat task.txt
+	n=$(($(grep -abo '4125\.dat' t.tar | head -n 1 | cut -d : -f 1) + 512 + 10004))
+	gzip -k t.tar
+	mkdir dir && tar -xf t.tar -C dir && trdecode -q dir | trstat -q -g tid -c count -t csv >whole
+	live "./slow.sh t.tar $n | trdecode | trstat -q -g tid -c count -t csv"
+	assert_success
+	assert_line "$(grep '^4126,' whole)"
+	assert_line --regexp '^4125,[0-9]+$'
+	((${#lines[@]} == 3))
+	[[ ${stderr_lines[0]} == 'trdecode: <stdin>/4125.dat: 0x'*': ended by a signal within the archive: what follows is missing' ]]
+	live "./slow.sh t.tar.gz 9000 | trdecode -q -o f"
+	assert_success
+	quiet
+	[[ $(trfilter -q -c 1 f) -gt 0 ]]
+	# between two files, and after the end
+	live "./slow.sh t.tar $((n - 512 - 10004)) | trdecode -q | trstat -q -g tid -c count -t csv"
+	assert_success
+	assert_line "$(grep '^4126,' whole)"
+	((${#lines[@]} == 2))
+	live "./slow.sh t.tar 999999 | trdecode | trstat -q -g tid -c count -t csv"
+	assert_success
+	quiet
+	assert_equal "$output" "$(<whole)"
+}
+
 @test "an input without a byte; a FIFO that no program writes" {
 	# the shell ends with the signal if its program does
 	live 'sh -c "trap \"exit 0\" INT; sleep 9 >/dev/null & wait" | trstat -q -c count'
@@ -189,7 +229,7 @@ quiet() {
 	tar -cf fib.tar -C "$DATA/uftrace" fib
 	{ echo '# tracer: nop'; echo '#'; cat k.txt; } >heading.txt
 	# bytes of a marker, and of headers that are recognised: of perf and trace.dat to a pipe, and others
-	for f in k.txt:12 heading.txt:20 fib.trs:5 fib.pf:5 fib.tar:600 k.gz:3 k.gz:40 "$DATA/perf/pipe-zstd.data:"{5,16,60} \
+	for f in k.txt:12 heading.txt:20 fib.trs:5 fib.pf:5 "$DATA/perfetto/cpuidle.pftrace:25" fib.tar:600 k.gz:3 k.gz:40 "$DATA/perf/pipe-zstd.data:"{5,16,60} \
 		"$DATA/trace-cmd/names-of-sched-switch.dat:"{5,14}; do
 		n=${f##*:}
 		live "./slow.sh ${f%:*} $n | trdecode | trstat -q -c count"

@@ -22,6 +22,13 @@ enum {
 	HEAD_SIZE_ZSTD = 132 * 1024, /* of its first block, before whose end zstd unpacks nothing */
 };
 
+/* Print the first damage of its kind. */
+static void damage_print(struct input *in, const struct error *e)
+{
+	if (faults_add(&in->faults, e, NULL) || in->decoding->verbose)
+		error_print(e);
+}
+
 /* Record damage, and print the first of its kind. */
 static void damage_add(struct input *in, const struct error *e)
 {
@@ -36,18 +43,22 @@ static void damage_add(struct input *in, const struct error *e)
 		error_text(&named, message, sizeof message);
 		writer_status(d->writer, STATUS_DAMAGED, message, NULL);
 	}
-	if (faults_add(&in->faults, e, NULL) || d->verbose)
-		error_print(e);
+	damage_print(in, e);
 }
 
 /*
  * After the end that a signal made, the last damage is the record that was cut there. Damage before
- * it is damage.
+ * it is damage. What an archive lacks that was cut there is printed, but is no damage.
  */
 void input_damage_error(struct input *in, const struct error *e)
 {
 	if (in->decoding->times_only || in->decoding->ended)
 		return;
+	if (in->tree && tree_cut(in->tree)) {
+		if (!in->decoding->quiet)
+			damage_print(in, e);
+		return;
+	}
 	if (!io_cut()) {
 		damage_add(in, e);
 		return;
@@ -64,8 +75,9 @@ bool input_left(const struct input *in)
 {
 	struct stat st;
 
+	/* an archive from a pipe was read to the end of the pipe */
 	if (in->tree)
-		return true;
+		return !in->file.live;
 	return in->fd >= 0 && !fstat(in->fd, &st) && S_ISREG(st.st_mode) && st.st_size &&
 	       lseek(in->fd, 0, SEEK_CUR) < st.st_size;
 }
@@ -281,7 +293,7 @@ static int open_tree(struct input *in, struct error *e)
 	if (packed_damage(in, &packed)) {
 		if (!in->tree)
 			*e = packed;
-		else
+		else if (!io_cut())
 			tree_set_damage(in->tree, &packed);
 	}
 	if (!in->tree)

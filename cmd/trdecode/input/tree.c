@@ -359,3 +359,8 @@ bool tree_damage(const struct tree *t, struct error *e)
 		*e = t->damage;
 	return t->damaged;
 }
+
+bool tree_cut(const struct tree *t)
+{
+	return t->cut;
+}

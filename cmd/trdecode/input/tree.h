@@ -83,5 +83,7 @@ const char *tree_path(const struct tree *t, const char *name, char *buf, size_t 
 void tree_set_damage(struct tree *t, const struct error *e);
 /* True, and *e (may be NULL) filled, if the archive was damaged or had too many members. */
 bool tree_damage(const struct tree *t, struct error *e);
+/* Test whether a signal ended the archive within it, and so is the cause of what it lacks. */
+bool tree_cut(const struct tree *t);
 
 #endif

@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ struct source {
 	size_t nr_peeked;
 	char *buffer;
 	int read_errno;
+	bool ended;
 };
 
 /* Return the length of name's directory part, '/' included. */
@@ -90,6 +92,7 @@ static la_ssize_t read_source(struct archive *a, void *data, const void **buffer
 		archive_set_error(a, errno, "read failed: %s", strerror(errno));
 		return ARCHIVE_FATAL;
 	}
+	s->ended = !n;
 	return n;
 }
 
@@ -182,7 +185,11 @@ static void archive_damage(struct tree *t, struct archive *a, const struct sourc
 	if (t->damaged)
 		return;
 	t->damaged = true;
+	t->cut = s->ended && io_cut();
 	archive_failure(t, a, s, member, &t->damage);
+	if (t->cut)
+		snprintf(t->damage.what, sizeof t->damage.what,
+			 "ended by a signal within the archive: what follows is missing");
 }
 
 /* Add a member that is a hard link to an earlier one, if that is there. */
@@ -246,7 +253,8 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s,
 		archive_failure(t, a, s, NULL, e);
 		return -1;
 	}
-	if (r != ARCHIVE_EOF)
+	/* an archive that is complete has a mark at its end, after which nothing is read */
+	if (r != ARCHIVE_EOF || (s->ended && io_cut()))
 		archive_damage(t, a, s, NULL);
 	return 0;
 }

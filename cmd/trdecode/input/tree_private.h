@@ -24,6 +24,7 @@ struct tree {
 	size_t nr, room;
 	size_t names_size;
 	bool damaged;
+	bool cut; /* the damage is that a signal ended the archive */
 	struct error damage;
 };
 

@@ -9,6 +9,7 @@
 
 #include "common/cli/program.h"
 #include "common/formats/chrome.h"
+#include "common/util/io.h"
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/input/process_names.h"
@@ -68,7 +69,7 @@ static bool probe_packet(struct protobuf_view *rest, bool first, unsigned *found
 		*found |= FOUND_SERVICE;
 	else if (!cut && packet_is_likely(message))
 		*found |= FOUND_LIKELY;
-	if (cut && is_known_payload(message, length))
+	if (cut && (io_cut() || is_known_payload(message, length)))
 		*found |= FOUND_CUT;
 	rest->at = message.end;
 	return true;
@@ -256,6 +257,8 @@ static int perfetto_begin(struct input *in, struct error *e)
 	if (!p->source || declare_texts(p) || perfetto_read(p) ||
 	    sorter_finish(&p->sorter, &p->error) || perfetto_find_overlaps(p))
 		return perfetto_failed(p, e);
+	if (io_cut() && !p->counts.packets)
+		return error_set(e, in->name, 0, "the first packet is cut");
 	perfetto_first_names(p);
 	in->clock_name = perfetto_clock_name(p);
 	in->has_wall = p->clocks.has_wall;

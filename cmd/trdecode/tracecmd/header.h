@@ -60,6 +60,13 @@ struct tracecmd_link {
 	size_t nguests, guests_capacity;
 };
 
+/* What was found of the sections of version 7. */
+struct tracecmd_sections {
+	uint32_t read;	 /* a bit for each id of metadata that was read */
+	bool incomplete; /* an option's section was not at its offset */
+	bool cut;	 /* a section that was read reaches beyond the end of the file */
+};
+
 /* All of a file but its events. */
 struct tracecmd_header {
 	struct tracecmd_file file;
@@ -77,9 +84,7 @@ struct tracecmd_header {
 	struct tracecmd_buffer *buffers; /* the top buffer is the first */
 	size_t nbuffers, buffers_capacity;
 	uint32_t cpus;
-	/* version 7 */
-	uint32_t sections; /* a bit for each id of metadata that was read */
-	bool incomplete;   /* an option's section was not at its offset */
+	struct tracecmd_sections v7;
 
 	/* all options except sections: u16 id, u16 0, u32 size in little-endian, then the
 	 * payload as in the file */

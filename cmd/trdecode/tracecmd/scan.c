@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/formats/tracecmd.h"
+#include "common/util/io.h"
 
 /* The highest known id is 25; sections of later versions are skipped. */
 enum { SECTION_IDS = 64, BUFFERS_LIMIT = 1024, CHUNKS_LIMIT = 1 << 26, UNPACKED_LIMIT = 64 << 20 };
@@ -179,6 +180,20 @@ static int add_rows(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64
 	return b->chunks ? add_chunks(h, b, begin, end, e) : add_pages(h, b, begin, end, e);
 }
 
+/* Report that the CPUs of a buffer are not known. Where a signal cut the file, that is no damage.
+ */
+static void report_lost_table(struct tracecmd_header *h, const struct tracecmd_buffer *b)
+{
+	static const char lost[] = "the table of this data%s%.64s is lost: its CPUs are numbered "
+				   "in the order of the file";
+	const char *of = *b->name ? " of instance " : "";
+
+	if (!h->v7.cut || !io_cut())
+		input_damage(h->input, h->file.name, b->section, lost, of, b->name);
+	else if (!h->input->decoding->quiet)
+		warn(h->file.name, b->section, lost, of, b->name);
+}
+
 int tracecmd_recover_buffer(struct tracecmd_header *h, struct tracecmd_known *k,
 			    const struct tracecmd_section *s, struct error *e)
 {
@@ -208,9 +223,6 @@ int tracecmd_recover_buffer(struct tracecmd_header *h, struct tracecmd_known *k,
 	b->text_size = end - s->offset;
 	if (b->text)
 		return 0;
-	input_damage(h->input, h->file.name, s->offset,
-		     "the table of this data%s%.64s is lost: its CPUs are numbered in the order of "
-		     "the file",
-		     *b->name ? " of instance " : "", b->name);
+	report_lost_table(h, b);
 	return add_rows(h, b, end, e);
 }

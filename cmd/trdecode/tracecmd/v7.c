@@ -9,10 +9,26 @@
 
 enum { CHAIN_LIMIT = 1024, SECTION_NAME_LIMIT = 4096 };
 
+/* Report damage. Returns -1 if out of memory. */
+static int report_damage(struct tracecmd_header *h, const struct error *damage, struct error *e)
+{
+	if (!damage->file[0]) {
+		*e = *damage;
+		return -1;
+	}
+	if (h->v7.cut)
+		input_short(h->input, damage->file, damage->offset, "%s", damage->what);
+	else
+		input_damage_error(h->input, damage);
+	return 0;
+}
+
 /* Read the header of the section with that id. */
 static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct tracecmd_section *s,
 			struct error *e)
 {
+	if (at >= h->file.size || h->file.size - at < TRACECMD_SECTION_HEADER)
+		h->v7.cut = true;
 	if (at >= h->file.size)
 		return error_set(e, h->file.name, h->file.size,
 				 "the file ends before its section %d at 0x%llx", id,
@@ -21,6 +37,8 @@ static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct t
 		return -1;
 	if (s->id != id)
 		return error_set(e, h->file.name, at, "section %d is not here (but %u)", id, s->id);
+	if (s->size > h->file.size - s->offset)
+		h->v7.cut = true;
 	return 0;
 }
 
@@ -88,9 +106,9 @@ static int read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at, st
 	int result = read_section(h, at, id, &s, e);
 
 	/* of equal sections the first counts */
-	if (result || h->sections & 1u << id)
+	if (result || h->v7.read & 1u << id)
 		return result;
-	h->sections |= 1u << id;
+	h->v7.read |= 1u << id;
 	result = open_section(h, &s, &b, &c, e);
 	if (!result)
 		result = read_body(h, id, &c, e);
@@ -165,11 +183,8 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 		return 0;
 	/* the option has the CPUs' offsets: without the section only its flag is guessed */
 	if (read_section(h, at, id, &s, &damage)) {
-		if (!damage.file[0]) {
-			*e = damage;
+		if (report_damage(h, &damage, e))
 			return -1;
-		}
-		input_damage_error(h->input, &damage);
 		s.compressed = h->unpacker.method != TRACECMD_NONE;
 	}
 	b->section = s.offset;
@@ -216,13 +231,8 @@ static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *dat
 		result = tracecmd_option(h, id, data, n, &damage);
 	if (!result)
 		return 0;
-	if (!damage.file[0]) {
-		*e = damage;
-		return -1;
-	}
-	input_damage_error(h->input, &damage);
-	h->incomplete |= is_section(id);
-	return 0;
+	h->v7.incomplete |= is_section(id);
+	return report_damage(h, &damage, e);
 }
 
 /* Read the options of one section; *next: offset of the next list, 0: none. */
@@ -334,17 +344,6 @@ static int read_chain(struct tracecmd_header *h, struct chain *chain, uint64_t a
 	return 0;
 }
 
-/* Report damage. Returns -1 if out of memory. */
-static int report_damage(struct tracecmd_header *h, const struct error *damage, struct error *e)
-{
-	if (damage->file[0]) {
-		input_damage_error(h->input, damage);
-		return 0;
-	}
-	*e = *damage;
-	return -1;
-}
-
 /* Read the sections that no option led to, in the order of the file. Texts and options are
  * first: they may name the buffers. */
 static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_t begin,
@@ -362,7 +361,7 @@ static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_
 
 		if (s.id == TRACECMD_DONE && !was_read(chain, here) && chain->count < CHAIN_LIMIT)
 			result = read_options(h, chain, &list, &damage);
-		else if (is_metadata(s.id) && !(h->sections & 1u << s.id))
+		else if (is_metadata(s.id) && !(h->v7.read & 1u << s.id))
 			result = read_metadata(h, s.id, here, &damage);
 		if (result && report_damage(h, &damage, e))
 			return -1;
@@ -386,9 +385,9 @@ int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options, s
 	if (read_chain(h, &chain, options, &damage)) {
 		if (report_damage(h, &damage, e))
 			return -1;
-		h->incomplete = true;
+		h->v7.incomplete = true;
 	}
-	if (h->incomplete && scan_sections(h, &chain, at, e))
+	if (h->v7.incomplete && scan_sections(h, &chain, at, e))
 		return -1;
 	return top_first(h, e);
 }
