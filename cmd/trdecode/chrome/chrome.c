@@ -415,11 +415,12 @@ static void print_remarks(const struct chrome *c)
 		     "the first of %" PRIu64
 		     " event%s without a time or a phase, which were left out",
 		     n->ignored, n->ignored == 1 ? "" : "s");
-	warn_count(file, n->named,
-		   "{id|ids} of processes and threads {is no number|are no numbers} from 0 to "
-		   "2147483647 (the first one: %s): {it was given a number, and is|they were given "
-		   "numbers, and are} the comm of threads without a name",
-		   n->named_first);
+	warn_count(
+		file, n->named,
+		"{id|ids} of processes and threads {is no number|are no numbers} from 0 to "
+		"2147483647 (the first one: %s): {it was given a number, and names|they were given "
+		"numbers, and name} processes and threads without a name",
+		n->named_first);
 	warn_count(
 		file, c->arguments.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
