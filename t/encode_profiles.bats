@@ -225,4 +225,15 @@ a\xfe'
 		'totals: 18446744073709551615' | cmp - got
 	run -0 pipefail "trencode -q -t dot --weight dur w.trs | grep -c 18446744073709551615"
 	assert_output 2
+	run -0 trencode -t folded w.trs
+	assert_line 'trencode: 1 sum of a stack was clipped to 18446744073709551615: folded stacks hold no larger numbers'
+	assert_line 'f;g 18446744073709551615'
+	# 4 of g are below 2^64, but not below 2^63
+	trfilter -q 'tid <= 4' w.trs >four.trs
+	run -0 trencode -t folded four.trs
+	assert_output $'f 400000000000000000\nf;g 11600000000000000000'
+	run -0 trencode -t pprof -o four.pb.gz four.trs
+	assert_output 'trencode: 1 sum of a stack was clipped to 9223372036854775807: profiles hold no larger numbers'
+	run -0 trencode -q -t pprof -o four.pb.gz four.trs
+	assert_output ''
 }

@@ -154,7 +154,7 @@ static int graph_end(struct encoding *en, const struct graph_language *l, struct
 		return -1;
 	if (write_graph(en, l))
 		return error_no_memory(e);
-	stack_profile_report(en, p, "call graphs show");
+	stack_profile_report(en, p, "call graphs show", UINT64_MAX);
 	return 0;
 }
 

@@ -191,7 +191,7 @@ static int callgrind_end(struct encoding *en, struct error *e)
 		return -1;
 	if (write_all(s, en->text))
 		return error_no_memory(e);
-	stack_profile_report(en, &s->profile, "callgrind's profiles hold");
+	stack_profile_report(en, &s->profile, "callgrind's profiles hold", UINT64_MAX);
 	return 0;
 }
 

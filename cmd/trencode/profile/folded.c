@@ -91,7 +91,7 @@ static int folded_end(struct encoding *en, struct error *e)
 	if (call_stacks_fold(&s->stacks) ||
 	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
 		return error_no_memory(e);
-	stack_profile_report(en, s, "folded stacks hold");
+	stack_profile_report(en, s, "folded stacks hold", UINT64_MAX);
 	return 0;
 }
 

@@ -78,11 +78,7 @@ static int put_message(struct encoding *en, uint32_t field, struct error *e)
 /* Returns the self value of a stack as an int64 of protobuf. */
 static uint64_t value_of(const struct stack_node *n)
 {
-	int128 self = stack_tree_self(n);
-
-	return (uint64_t)(self < INT64_MIN   ? INT64_MIN
-			  : self > INT64_MAX ? INT64_MAX
-					     : (int64_t)self);
+	return (uint64_t)saturated_i64(stack_tree_self(n));
 }
 
 /* Write the sample of a node: the locations of its name, its caller's and so on. The number of a
@@ -330,7 +326,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	if (put_strings(en, e) || compress_out(en, Z_FINISH, e))
 		return -1;
-	stack_profile_report(en, &s->profile, "profiles hold");
+	stack_profile_report(en, &s->profile, "profiles hold", INT64_MAX);
 	return 0;
 }
 

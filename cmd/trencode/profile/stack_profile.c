@@ -366,8 +366,24 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 			: 0;
 }
 
+/* Count the stacks whose self value is beyond the largest number of a format, or was too large for
+ * the tree. */
+static uint64_t clipped_stacks(const struct stack_tree *t, uint64_t most)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 1; i < t->count; i++) {
+		const struct stack_node *n = &t->nodes[i];
+		uint64_t size = n->self > n->minus ? n->self - n->minus : n->minus - n->self;
+
+		count += n->parent != STACK_LOOSE &&
+			 (size > most || n->self == UINT64_MAX || n->minus == UINT64_MAX);
+	}
+	return count;
+}
+
 void stack_profile_report(const struct encoding *en, const struct stack_profile *s,
-			  const char *format)
+			  const char *format, uint64_t most)
 {
 	struct remarks *r = en->options->remarks;
 
@@ -385,6 +401,10 @@ void stack_profile_report(const struct encoding *en, const struct stack_profile 
 	convert_report_calls(&s->calls, s->cut, s->drop, false, r);
 	sample_profile_report(&s->samples, r);
 	remark_count(r, s->stacks.deep, STACK_DEEP);
+	remark_count(r, clipped_stacks(&s->stacks.tree, most),
+		     "{sum of a stack was|sums of stacks were} clipped to %" PRIu64
+		     ": %s no larger numbers",
+		     most, format);
 	remark_count(r, s->others.count, "other {event|events} left out: %s calls and samples only",
 		     format);
 	remark_count(r, s->values, "{call|calls} without {its|their} arguments: %s no arguments",

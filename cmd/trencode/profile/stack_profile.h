@@ -45,8 +45,8 @@ int stack_profile_finish(struct stack_profile *s, struct error *e);
 /* The check of struct encoder, for encoders whose state begins with a struct stack_profile. */
 int stack_profile_check(struct encoding *en, bool partial, struct error *e);
 /* Report on standard error what the format cannot represent, and the calls without a leave; quiet:
- * only if the output is empty. */
+ * only if the output is empty. format: "folded stacks hold"; most: its largest number. */
 void stack_profile_report(const struct encoding *en, const struct stack_profile *s,
-			  const char *format);
+			  const char *format, uint64_t most);
 
 #endif

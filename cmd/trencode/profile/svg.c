@@ -33,7 +33,7 @@ static int svg_end(struct encoding *en, struct error *e)
 		return -1;
 	if (call_stacks_fold(&p->stacks) || draw(en, p))
 		return error_no_memory(e);
-	stack_profile_report(en, p, "flame graphs show");
+	stack_profile_report(en, p, "flame graphs show", UINT64_MAX);
 	return 0;
 }
 
