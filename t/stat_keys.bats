@@ -197,6 +197,65 @@ load tables
 	assert_line 0,10
 }
 
+@test "sum, min, max, avg and uniq of fields take floats, and integers exactly" {
+	python3 - <<-'END'
+		import json, pickle
+		from fractions import Fraction
+		values = {"ints": ["9007199254740993", "18446744073709551615", "-9223372036854775808", "7"],
+		    "halves": ["1.5", "2", "-0.25", "1024.0", "1024", "9007199254740993"],
+		    "floats": ["0.1", "-0.7", "0.1", "1e-9"], "large": ["1e300", "-5", "1e30"],
+		    "same": ["0.5", "-0.5"], "none": ["1e999", '"text"'], "two": ["-0.5", "0.25", "-1e300"]}
+		rows = [(n, v) for n in values for v in values[n]]
+		for file, part in enumerate([rows, rows[:7], rows[7:14], rows[14:]]):
+		    open("floats.%d.json" % file, "w").write("[" + ",".join(
+		        '{"ph":"X","pid":1,"tid":1,"ts":%d,"dur":1,"name":"%s","args":{"v":%s}}' % (i, n, v)
+		        for i, (n, v) in enumerate(part)) + "]")
+		want = {}
+		for n in values:
+		    of = [int(v) if v.lstrip("-").isdigit() else float(v) for v in values[n]] if n != "none" else []
+		    total = sum(map(Fraction, of))
+		    if of:
+		        want[n] = [total, min(of), max(of), total / len(of), len(set(of))]
+		pickle.dump(want, open("want", "wb"))
+	END
+	trdecode -q floats.0.json -o floats.trs
+	for n in 1 2 3; do
+		trdecode -q floats.$n.json |
+			trstat -q -g name -c 'sum(arg.v),min(arg.v),max(arg.v),avg(arg.v),uniq(arg.v)' --partial -o floats.$n.sum
+	done
+	trstat -q -g name -c 'sum(arg.v),min(arg.v),max(arg.v),avg(arg.v),uniq(arg.v)' -t json floats.trs >whole.json
+	trstat -q --merge -t json floats.[123].sum >merged.json
+	python3 - <<-'END'
+		import json, pickle
+		from fractions import Fraction
+		for file in "whole.json", "merged.json":
+		    rows = {r["name"]: [r[c + "(arg.v)"] for c in ("sum", "min", "max", "avg", "uniq")]
+		        for r in json.load(open(file), parse_float=Fraction)}
+		    assert rows["none"] == [None, None, None, None, 1], rows["none"]
+		    for name, (total, least, most, mean, different) in pickle.load(open("want", "rb")).items():
+		        r = rows[name]
+		        near = [abs(r[i] - x) <= abs(x) / 10**12 for i, x in ((0, total), (3, mean))]
+		        if name in ("ints", "same"):
+		            near = [r[0] == total, abs(r[3] - mean) <= Fraction(1, 2000)]
+		        assert all(near), (file, name, r)
+		        assert [float(r[1]), float(r[2]), r[4]] == [float(least), float(most), different], (file, name, r)
+	END
+	# order, conditions, differences
+	run -0 pipe "trstat -q -g name -c 'max(arg.v)' -s 'max(arg.v)' -t csv floats.trs | tail -n +2 | cut -d , -f 1 | tr '\\n' ' '"
+	assert_output 'large ints halves same two floats none '
+	run -3 trstat -q --fail-if 'max(arg.v)(name == "floats") == 0.1 && sum(arg.v)(name == "halves") > 1.5' floats.trs
+	run -0 trstat -q --fail-if 'max(arg.v)(name == "floats") > 0.1' floats.trs
+	trfilter 'name == "floats" && arg.v == 0.1' floats.trs >a.trs
+	trfilter 'name == "floats" && arg.v < 0' floats.trs >b.trs
+	run -0 pipe "trstat -q --diff -c 'min(arg.v)' -t json a.trs b.trs | jq -c '.[0] | [.[\"min(arg.v)_a\",\"min(arg.v)_b\",\"min(arg.v)_change\"]]'"
+	assert_output '[0.1,-0.7,-0.7999999999999999]'
+	run -3 trstat -q --diff -c 'min(arg.v)' --fail-if 'field("min(arg.v)_change") < -790%' a.trs b.trs
+	# a reader of version 6 does not know floats; what it wrote is read
+	LC_ALL=C grep -aq $'trstat\x07' floats.1.sum
+	run -0 trstat --merge -t csv "$DATA/stream/summary-6.part"
+	assert_output "$(printf '%s\n' 'name,count,sum(arg.y),min(arg.y)' f,1,7,7 g,1,,)"
+}
+
 @test "recursion is judged by the group: a call of 60 us inside a call of another group has the total 60 us" {
 	cat >x.json <<-'END'
 		{"traceEvents":[

@@ -172,12 +172,16 @@ static const struct key_cell *group_cell(void *ctx, size_t key)
 	return &asked->cells[asked->column->key[key]];
 }
 
-struct scalar column_scalar(enum column_unit unit, int128 number)
+struct scalar column_scalar(enum column_unit unit, struct column_value v)
 {
 	struct scalar s = {.form = SCALAR_REAL};
+	int128 number = v.number;
 
 	if (unit == UNIT_THOUSANDTHS || unit == UNIT_PERCENT) {
-		s.real = (long double)number / 1000;
+		s.real = ((long double)number + v.fraction) / 1000;
+	} else if (v.fraction != 0) {
+		s.real = (double)number + v.fraction;
+		s.real_size = sizeof(double);
 	} else if (number >= 0 && number <= (int128)UINT64_MAX) {
 		s.form = SCALAR_UINT;
 		s.u = (uint64_t)number;
@@ -304,7 +308,7 @@ static void give_column(void *ctx, struct operand *o, struct scalar *out)
 	const struct alarm_column *c = &all->column[o->field];
 
 	if (c->value.present)
-		*out = column_scalar(c->unit, c->value.number);
+		*out = column_scalar(c->unit, c->value);
 }
 
 /* Print the alarm on stderr with the values of its columns, and its interval if it has one. */

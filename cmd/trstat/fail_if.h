@@ -49,7 +49,7 @@ struct alarms {
 };
 
 /* Returns the value of a column as conditions have it: thousandths are numbers with a fraction. */
-struct scalar column_scalar(enum column_unit unit, int128 number);
+struct scalar column_scalar(enum column_unit unit, struct column_value v);
 /* Refuse a column without a comparison; for struct language. */
 int fail_if_check_leaf(struct lexer *l, struct node *n, size_t column);
 

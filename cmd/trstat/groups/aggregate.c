@@ -1,6 +1,9 @@
 #include "cmd/trstat/groups/aggregate.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
 
 static struct aggregate_field *fields_of(const struct aggregate *a, const struct columns_wanted *w)
 {
@@ -81,6 +84,66 @@ void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, u
 	fields_of(a, w)[field].seen = true;
 }
 
+/* --- numbers of fields --- */
+
+static double add_reals(double a, double b)
+{
+	double sum = a + b;
+
+	return isfinite(sum) ? sum : copysign(DBL_MAX, sum);
+}
+
+static bool is_less(struct number a, struct number b)
+{
+	return a.whole != b.whole ? a.whole < b.whole : a.fraction < b.fraction;
+}
+
+struct number number_of_real(double real)
+{
+	double limit = copysign(fmin(fabs(real), 0x1p64), real);
+	struct number n = {.whole = (int128)limit};
+
+	n.fraction = real - (double)n.whole;
+	return n;
+}
+
+struct number number_settle(struct number n)
+{
+	double real = (double)n.whole + n.fraction;
+	int128 carry;
+
+	if (n.fraction == 0)
+		return n;
+	if (fabs(real) >= 0x1p126 || fabs(n.fraction) >= 0x1p126) {
+		n.whole = (int128)copysign(fmin(fabs(real), 0x1p126), real);
+		n.fraction = real - (double)n.whole;
+		return n;
+	}
+	/* both are of one sign then */
+	carry = (int128)n.fraction;
+	n.whole += carry;
+	n.fraction -= (double)carry;
+	carry = n.whole > 0 && n.fraction < 0 ? -1 : n.whole < 0 && n.fraction > 0;
+	n.whole += carry;
+	n.fraction -= (double)carry;
+	carry = (int128)n.fraction;
+	n.whole += carry;
+	n.fraction -= (double)carry;
+	return n;
+}
+
+static int add_number(struct aggregate_field *f, struct number n)
+{
+	f->min = f->count && is_less(f->min, n) ? f->min : n;
+	f->max = f->count && is_less(n, f->max) ? f->max : n;
+	f->sum.fraction = add_reals(f->sum.fraction, n.fraction);
+	f->count++;
+	if (!__builtin_add_overflow(f->sum.whole, n.whole, &f->sum.whole))
+		return 0;
+	errno = EOVERFLOW; /* of a summary, whose sum is impossible */
+	return -1;
+}
+
 int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		     int128 value)
 {
@@ -88,11 +151,21 @@ int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32
 
 	if (w->field[field].uniq && distinct_add(&f->distinct, distinct_hash_number(value)))
 		return -1;
-	f->min = f->count && f->min < value ? f->min : value;
-	f->max = f->count && f->max > value ? f->max : value;
-	f->sum += value;
-	f->count++;
-	return 0;
+	return add_number(f, (struct number){.whole = value});
+}
+
+int aggregate_real(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   double value)
+{
+	struct aggregate_field *f = &fields_of(a, w)[field];
+	uint64_t bits;
+
+	/* no integer of 64 bits has this upper half */
+	memcpy(&bits, &value, sizeof bits);
+	if (w->field[field].uniq &&
+	    distinct_add(&f->distinct, distinct_hash_number((int128)((uint128)bits << 64))))
+		return -1;
+	return add_number(f, number_of_real(value));
 }
 
 int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
@@ -112,16 +185,17 @@ static int merge_field(struct aggregate_field *into, const struct aggregate_fiel
 {
 	into->seen |= from->seen;
 	if (from->count) {
-		if (!into->count || from->min < into->min)
+		if (!into->count || is_less(from->min, into->min))
 			into->min = from->min;
-		if (!into->count || from->max > into->max)
+		if (!into->count || is_less(into->max, from->max))
 			into->max = from->max;
 	}
 	if (__builtin_add_overflow(into->count, from->count, &into->count) ||
-	    __builtin_add_overflow(into->sum, from->sum, &into->sum)) {
+	    __builtin_add_overflow(into->sum.whole, from->sum.whole, &into->sum.whole)) {
 		errno = EOVERFLOW;
 		return -1;
 	}
+	into->sum.fraction = add_reals(into->sum.fraction, from->sum.fraction);
 	return uniq ? distinct_merge(&into->distinct, &from->distinct) : 0;
 }
 

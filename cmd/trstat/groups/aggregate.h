@@ -59,13 +59,25 @@ struct aggregate_times {
 	uint64_t first, last;
 };
 
+/* An integer, kept exactly, and what floats add to it. */
+struct number {
+	int128 whole;
+	double fraction;
+};
+
 /* sum, min, max and avg cover numbers only; distinct also counts texts, and only if wanted. */
 struct aggregate_field {
 	uint64_t count; /* number of numeric values */
 	bool seen;	/* some row had this field, numeric or not */
-	int128 sum, min, max;
+	struct number sum, min, max;
 	struct distinct distinct;
 };
+
+/* Make a number of a finite one. The fraction is below 1 in size, unless real is beyond all
+ * integers of 64 bits. */
+struct number number_of_real(double real);
+/* Carry the integer part of the fraction, which several floats may have added up. */
+struct number number_settle(struct number n);
 
 static inline void *aggregate_part(const struct aggregate *a, uint32_t offset)
 {
@@ -185,9 +197,12 @@ static inline void aggregate_instant(struct aggregate *a, const struct columns_w
 void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field);
 
 /*
- * Add a row's value of the field w->field[field]: a number (signed or unsigned, 64 bits), or a
- * text, which counts for uniq(F) only. Returns -1 when out of memory.
+ * Add a row's value of the field w->field[field]: a number (signed or unsigned, 64 bits; or a
+ * finite one that is no such integer), or a text, which counts for uniq(F) only. Returns -1 when
+ * out of memory.
  */
+int aggregate_real(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   double value);
 int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		     int128 value);
 int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,

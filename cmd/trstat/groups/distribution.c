@@ -14,12 +14,20 @@ static int add_bucket(struct distribution *d, const struct key_cell *low, uint64
 	return 0; /* rows without a value */
 }
 
+/* Returns the integer nearest to a number that has a bucket: floats beyond have the outermost. */
+static int128 limited(int128 number)
+{
+	return number > (int128)UINT64_MAX ? (int128)UINT64_MAX
+	       : number < INT64_MIN	   ? INT64_MIN
+					   : number;
+}
+
 static void widen(struct distribution *d, struct column_value min, struct column_value max)
 {
 	if (!min.present || !max.present)
 		return;
-	d->min = min.number < d->min ? min.number : d->min;
-	d->max = max.number > d->max ? max.number : d->max;
+	d->min = min.number < d->min ? limited(min.number) : d->min;
+	d->max = max.number > d->max ? limited(max.number) : d->max;
 }
 
 static int add_group(struct distribution *d, const struct table *t, const struct hist *h,
@@ -30,12 +38,13 @@ static int add_group(struct distribution *d, const struct table *t, const struct
 
 	if (!h->keyed) {
 		d->sum += aggregate_every(a);
-		widen(d, (struct column_value){a->calls > 0, a->total_min},
-		      (struct column_value){a->calls > 0, a->total_max});
+		widen(d, (struct column_value){a->calls > 0, a->total_min, 0},
+		      (struct column_value){a->calls > 0, a->total_max, 0});
 		return histogram_merge(&d->positive, aggregate_part(a, c->wanted.histogram));
 	}
 	sum = column_value(c, &c->column[h->sum], a, &t->run);
-	d->sum += sum.present ? sum.number : 0;
+	if (sum.present && __builtin_add_overflow(d->sum, sum.number, &d->sum))
+		d->sum = sum.number > 0 ? INT128_MAX : -INT128_MAX;
 	widen(d, column_value(c, &c->column[h->min], a, &t->run),
 	      column_value(c, &c->column[h->max], a, &t->run));
 	return add_bucket(d, &groups_cells(t->groups, a)[t->groups->keys - 1], aggregate_count(a));

@@ -1,7 +1,10 @@
 /*
  * statistics_fields.c - fields of rows for the columns sum(F), min(F), max(F), avg(F), uniq(F)
  */
+#include <math.h>
+
 #include "common/value/argument.h"
+#include "common/value/shortest.h"
 #include "cmd/trstat/groups/statistics_private.h"
 
 /* Get a field for columns: the time of a call, else the event's field of that name, else the name
@@ -49,6 +52,32 @@ static bool wanted_value(struct dictionary *d, const struct event *e, const stru
 	return v->form != FORM_NONE;
 }
 
+/* Make the cell of a number; other values have none. Equal numbers have one cell. */
+static struct key_cell number_cell(const struct field_value *v)
+{
+	double real;
+
+	if (v->form == FORM_INT)
+		return key_signed(v->i);
+	if (v->form == FORM_UINT)
+		return key_unsigned(v->u);
+	if (v->form != FORM_REAL || !isfinite(v->real))
+		return (struct key_cell){0};
+	real = v->size == 4 ? shortest_widen((float)v->real) : v->real;
+	return key_real(real, v->size == 4);
+}
+
+static int add_number_cell(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+			   const struct key_cell *cell)
+{
+	switch (cell->kind) {
+	case KEY_SIGNED: return aggregate_number(a, w, field, (int64_t)cell->value);
+	case KEY_UNSIGNED: return aggregate_number(a, w, field, (int128)cell->value);
+	case KEY_REAL: return aggregate_real(a, w, field, key_real_value(cell));
+	default: return 0;
+	}
+}
+
 size_t statistics_arguments(const struct keys *k, const struct columns_wanted *w)
 {
 	return k->by_type ? 0 : columns_arguments(w, w->field_count);
@@ -67,11 +96,8 @@ void statistics_argument_cells(const struct statistics *s, const struct event *e
 			continue;
 		cells[0] = cells[1] = (struct key_cell){0};
 		if (event_ref_field(s->dictionary, e, f->name, &v)) {
-			if (v.form == FORM_INT)
-				cells[0] = key_signed(v.i);
-			else if (v.form == FORM_UINT)
-				cells[0] = key_unsigned(v.u);
-			else if (v.form == FORM_TEXT && f->uniq)
+			cells[0] = number_cell(&v);
+			if (v.form == FORM_TEXT && f->uniq)
 				cells[1] = key_unsigned(distinct_hash_bytes(v.text, v.size));
 		}
 		cells += 2;
@@ -89,11 +115,8 @@ int statistics_add_arguments(struct statistics *s, struct aggregate *a, const st
 		if (!columns_is_argument(&w->field[i]))
 			continue;
 		if (!e || !argument_given(s->dictionary, e, w->field[i].name + 4)) {
-			if (cells[0].kind == KEY_SIGNED)
-				bad = aggregate_number(a, w, i, (int64_t)cells[0].value);
-			else if (cells[0].kind == KEY_UNSIGNED)
-				bad = aggregate_number(a, w, i, (int128)cells[0].value);
-			else if (cells[1].kind == KEY_UNSIGNED)
+			bad = add_number_cell(a, w, i, &cells[0]);
+			if (cells[1].kind == KEY_UNSIGNED)
 				bad = aggregate_hash(a, w, i, cells[1].value);
 		}
 		if (bad)
@@ -136,6 +159,11 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 			bad = aggregate_number(a, w, i, (int128)v.u);
 		else if (v.form == FORM_TEXT)
 			bad = aggregate_text(a, w, i, v.text, v.size);
+		else if (v.form == FORM_REAL) {
+			struct key_cell cell = number_cell(&v);
+
+			bad = add_number_cell(a, w, i, &cell);
+		}
 		if (bad) {
 			s->out_of_memory = true;
 			return -1;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void packed_stacks_free(struct packed_stacks *ps)
 {
@@ -209,21 +210,48 @@ static int unpack_distinct(struct packed *in, struct distinct *d)
 	return 0;
 }
 
+enum field_flags { FIELD_SEEN = 1, FIELD_FRACTIONS = 2 };
+
 static int pack_field(struct buffer *b, const struct aggregate_field *f, bool uniq)
 {
-	if (buffer_uleb(b, f->seen) || buffer_uleb(b, f->count) || packed_put_i128(b, f->sum) ||
-	    packed_put_i128(b, f->min) || packed_put_i128(b, f->max))
+	const struct number *n[] = {&f->sum, &f->min, &f->max};
+	uint32_t flags = f->seen ? FIELD_SEEN : 0;
+	uint64_t bits;
+	int bad;
+
+	for (int i = 0; i < 3; i++)
+		if (n[i]->fraction != 0)
+			flags |= FIELD_FRACTIONS;
+	bad = buffer_uleb(b, flags) || buffer_uleb(b, f->count);
+	for (int i = 0; i < 3 && !bad; i++) {
+		bad = packed_put_i128(b, n[i]->whole);
+		memcpy(&bits, &n[i]->fraction, sizeof bits);
+		if (flags & FIELD_FRACTIONS)
+			bad = bad || buffer_uleb(b, bits);
+	}
+	if (bad)
 		return -1;
 	return uniq ? pack_distinct(b, &f->distinct) : 0;
 }
 
 static int unpack_field(struct packed *in, struct aggregate_field *f, bool uniq)
 {
-	f->seen = packed_limited(in, 1);
+	struct number *n[] = {&f->sum, &f->min, &f->max};
+	uint64_t flags = packed_limited(in, FIELD_SEEN | FIELD_FRACTIONS), bits;
+
+	f->seen = flags & FIELD_SEEN;
 	f->count = packed_u64(in);
-	f->sum = packed_i128(in);
-	f->min = packed_i128(in);
-	f->max = packed_i128(in);
+	for (int i = 0; i < 3; i++) {
+		n[i]->whole = packed_i128(in);
+		if (!(flags & FIELD_FRACTIONS))
+			continue;
+		bits = packed_u64(in);
+		memcpy(&n[i]->fraction, &bits, sizeof bits);
+		if (!isfinite(n[i]->fraction)) {
+			n[i]->fraction = 0;
+			in->bad = true;
+		}
+	}
 	return uniq ? unpack_distinct(in, &f->distinct) : 0;
 }
 

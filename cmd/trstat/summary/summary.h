@@ -16,7 +16,8 @@
 
 #define SUMMARY_META "trstat"
 
-enum { SUMMARY_VERSION = 6 };
+/* 7 has floats, as keys and in sums of fields; 6 is read. */
+enum { SUMMARY_VERSION = 7, SUMMARY_OLDEST = 6 };
 
 enum summary_flags {
 	SUMMARY_TICKS = 1,

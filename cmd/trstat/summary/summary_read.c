@@ -38,12 +38,13 @@ static int take_all(struct unpacker *u)
 	struct summaries *ss = u->ss;
 	uint64_t version = packed_u64(&u->in), precision = packed_u64(&u->in);
 
-	if (!u->in.bad && (version != SUMMARY_VERSION || precision != HISTOGRAM_PRECISION))
-		return error_set(u->e, ss->file, NO_OFFSET,
-				 "the summary has version %" PRIu64
-				 " and histograms of precision %" PRIu64
-				 "; supported are %d and %d",
-				 version, precision, SUMMARY_VERSION, HISTOGRAM_PRECISION);
+	if (!u->in.bad && (version < SUMMARY_OLDEST || version > SUMMARY_VERSION ||
+			   precision != HISTOGRAM_PRECISION))
+		return error_set(
+			u->e, ss->file, NO_OFFSET,
+			"the summary has version %" PRIu64 " and histograms of precision %" PRIu64
+			"; supported are %d to %d and %d",
+			version, precision, SUMMARY_OLDEST, SUMMARY_VERSION, HISTOGRAM_PRECISION);
 	if (u->in.bad || unpack_head(u) || (ss->to->s->stacks && unpack_stacks(u)) ||
 	    unpack_groups(u) || unpack_parts(u) || unpack_slowest(u, &ss->slowest))
 		return -1;

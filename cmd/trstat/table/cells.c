@@ -172,7 +172,7 @@ void cells_value(struct cells *c, const struct column *column, struct column_val
 	char value[VALUE_SIZE];
 
 	if (v.present)
-		cells_number(c, value, format_value(value, column_unit(column), v.number));
+		cells_number(c, value, format_number(value, column_unit(column), v));
 	else
 		cells_none(c);
 }

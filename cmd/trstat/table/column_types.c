@@ -1,5 +1,8 @@
 #include "cmd/trstat/table/column_types.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "cmd/trstat/groups/groups.h"
 #include "cmd/trstat/table/columns.h"
 
@@ -132,9 +135,23 @@ static struct column_value util_value(const struct column_cell *v)
 	return some(thousandths(busy > UINT128_MAX / 100 ? UINT128_MAX : 100 * busy, width));
 }
 
-VALUE(field_sum, (struct column_value){field_of(v)->count > 0, field_of(v)->sum})
-VALUE(field_min, (struct column_value){field_of(v)->count > 0, field_of(v)->min})
-VALUE(field_max, (struct column_value){field_of(v)->count > 0, field_of(v)->max})
+static struct column_value field_number(const struct aggregate_field *f, struct number n)
+{
+	n = number_settle(n);
+	return (struct column_value){f->count > 0, n.whole, n.fraction};
+}
+
+VALUE(field_sum, field_number(field_of(v), field_of(v)->sum))
+VALUE(field_min, field_number(field_of(v), field_of(v)->min))
+VALUE(field_max, field_number(field_of(v), field_of(v)->max))
+
+/* Returns a mean in thousandths. */
+static double mean_of(struct number sum, uint64_t n)
+{
+	double mean = ((double)sum.whole + sum.fraction) / (double)n;
+
+	return fabs(mean) < DBL_MAX / 1000 ? mean * 1000 : copysign(DBL_MAX, mean);
+}
 
 static struct column_value field_avg_value(const struct column_cell *v)
 {
@@ -144,9 +161,11 @@ static struct column_value field_avg_value(const struct column_cell *v)
 	if (!f->count)
 		return none();
 	if (v->column->duration)
-		return average(f->sum, f->count);
-	size = thousandths(magnitude(f->sum), f->count);
-	return some(f->sum < 0 ? -size : size);
+		return average(f->sum.whole, f->count);
+	if (f->sum.fraction != 0)
+		return field_number(f, number_of_real(mean_of(f->sum, f->count)));
+	size = thousandths(magnitude(f->sum.whole), f->count);
+	return some(f->sum.whole < 0 ? -size : size);
 }
 
 VALUE(field_uniq, some(distinct_count(&field_of(v)->distinct)))

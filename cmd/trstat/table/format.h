@@ -34,6 +34,8 @@ int format_cells(const struct rows *rows, struct text *out, struct error *e);
 
 /* Format a value, which must be present, for machine formats: an integer, or three decimals. */
 size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number);
+/* The same of a value that is present, of floats too: those have their shortest digits. */
+size_t format_number(char out[static VALUE_SIZE], enum column_unit unit, struct column_value v);
 
 /* Format an integer key cell for machine formats. */
 size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell);

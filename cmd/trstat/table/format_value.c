@@ -35,6 +35,20 @@ size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 n
 	return sign + whole + 4;
 }
 
+size_t format_number(char out[static VALUE_SIZE], enum column_unit unit, struct column_value v)
+{
+	double real = (double)v.number + v.fraction;
+	size_t n;
+
+	if (v.fraction == 0)
+		return format_value(out, unit, v.number);
+	if (unit == UNIT_THOUSANDTHS)
+		return (size_t)snprintf(out, VALUE_SIZE, "%.15g", real / 1000);
+	n = shortest_double(out, real);
+	out[n] = '\0';
+	return n;
+}
+
 size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell)
 {
 	if (cell->kind == KEY_SIGNED)
@@ -106,7 +120,7 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		return format_duration(out, (uint128)v.number);
 	if (!ticks && unit == UNIT_TIME)
 		return format_time(out, (uint64_t)v.number);
-	n = format_value(out, unit, v.number);
+	n = format_number(out, unit, v);
 	if (unit != UNIT_PERCENT)
 		return n;
 	strcpy(out + n, " %");

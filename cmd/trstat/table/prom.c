@@ -44,14 +44,14 @@ static void put_seconds(struct text *out, int128 ns)
 		    (unsigned long long)(size % 1000000000));
 }
 
-static void put_number(struct text *out, enum column_unit unit, bool ns, int128 number)
+static void put_number(struct text *out, enum column_unit unit, bool ns, struct column_value v)
 {
 	char value[VALUE_SIZE];
 
 	if (ns && (unit == UNIT_DURATION || unit == UNIT_TIME))
-		put_seconds(out, number);
+		put_seconds(out, v.number);
 	else
-		text_put(out, value, format_value(value, unit, number));
+		text_put(out, value, format_number(value, unit, v));
 }
 
 static const char *unit_of_durations(const struct table *t)
@@ -118,7 +118,7 @@ static int put_column(const struct exposition *x, const struct column *c, bool *
 		text_char(x->out, ' ');
 		/* a field's metric has no unit in its name */
 		put_number(x->out, is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
-			   !column_counts_ticks(c, t->ticks), v.number);
+			   !column_counts_ticks(c, t->ticks), v);
 		text_char(x->out, '\n');
 	}
 	buffer_free(&more);
@@ -140,7 +140,8 @@ static void put_summary(const struct exposition *x)
 		text_puts(x->out, "_sum");
 		prom_labels_put(&x->labels, i, "", x->out);
 		text_char(x->out, ' ');
-		put_number(x->out, UNIT_DURATION, table_durations_ns(t), aggregate_every(a));
+		put_number(x->out, UNIT_DURATION, table_durations_ns(t),
+			   (struct column_value){true, aggregate_every(a), 0});
 		text_char(x->out, '\n');
 		put_metric(x->out, name, x->unit);
 		text_puts(x->out, "_count");
@@ -238,7 +239,7 @@ static int put_histogram(const struct buckets *b, size_t row, const struct distr
 	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
 	put_sample(b, row, "_sum", "");
 	put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER,
-		   table_durations_ns(b->table), d->sum);
+		   table_durations_ns(b->table), (struct column_value){true, d->sum, 0});
 	text_char(b->out, '\n');
 	put_sample(b, row, "_count", "");
 	text_printf(b->out, "%llu\n", (unsigned long long)d->count);

@@ -86,9 +86,11 @@ static int compare_values(const struct column_value *a, const struct column_valu
 {
 	if (!a->present || !b->present)
 		return b->present - a->present;
-	if (a->number == b->number)
-		return 0;
-	return (a->number < b->number) != reverse ? -1 : 1;
+	if (a->number != b->number)
+		return (a->number < b->number) != reverse ? -1 : 1;
+	if (a->fraction != b->fraction)
+		return (a->fraction < b->fraction) != reverse ? -1 : 1;
+	return 0;
 }
 
 static int compare_cells(const struct groups *g, const struct key_cell *a, const struct key_cell *b,

@@ -50,24 +50,29 @@ static void hide_empty(struct grid *g, size_t rows, const struct query *q,
 	}
 }
 
+static double real_of(const struct column_value *v)
+{
+	return (double)v->number + v->fraction;
+}
+
 static void put_change(struct grid *g, size_t row, size_t at, const struct diff_row *r,
 		       const struct diff_value *v, const struct column *column)
 {
 	char text[VALUE_SIZE] = "";
-	double change = 100 * (double)v->change.number / fabs((double)v->a.number);
+	double a = real_of(&v->a), change = 100 * real_of(&v->change) / fabs(a);
 
 	if (!r->a || !r->b)
 		snprintf(text, sizeof(text), "%s", diff_verdict_name(r->verdict));
 	else if (!v->change.present || column_unit(column) == UNIT_TIME)
 		;
-	else if (!v->change.number)
+	else if (!v->change.number && v->change.fraction == 0)
 		snprintf(text, sizeof(text), "=");
-	else if (!v->a.number)
+	else if (a == 0)
 		snprintf(text, sizeof(text), "from 0");
 	else if (fabs(change) < 9999.5)
 		snprintf(text, sizeof(text), "%+.1f %%", change);
 	else
-		snprintf(text, sizeof(text), "x %.3g", (double)v->b.number / (double)v->a.number);
+		snprintf(text, sizeof(text), "x %.3g", real_of(&v->b) / a);
 	put_grid(g, row, at, text);
 }
 

@@ -143,8 +143,9 @@ static struct scalar share_of(const struct diff *d, const struct diff_row *r, si
 
 	if (!a.present || !change.present)
 		s.form = SCALAR_NONE;
-	else if (change.number)
-		s.real = (long double)change.number * 100 / (long double)a.number;
+	else if (change.number || change.real != 0)
+		s.real = ((long double)change.number + change.real) * 100 /
+			 ((long double)a.number + a.real);
 	return s;
 }
 
@@ -175,7 +176,7 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 	} else if (o->percent && cell % 3 == CELL_CHANGE) {
 		*s = share_of(d, all->row, cell);
 	} else {
-		*s = column_scalar(unit_of(d, cell), n.number);
+		*s = column_scalar(unit_of(d, cell), (struct column_value){true, n.number, n.real});
 	}
 }
 

@@ -48,7 +48,7 @@ struct diff_number diff_number(const struct diff *d, const struct diff_row *r, s
 		return test_number(r, cell - printed);
 	v = diff_value(d, r, cell / 3);
 	c = cell % 3 == 0 ? v.a : cell % 3 == 1 ? v.b : v.change;
-	return (struct diff_number){.present = c.present, .number = c.number};
+	return (struct diff_number){.present = c.present, .number = c.number, .real = c.fraction};
 }
 
 static int compare_numbers(struct diff_number a, struct diff_number b, bool descending)

@@ -2,6 +2,7 @@
  * diff_write.c - the rows of --diff in machine formats: keys, columns of A, of B and their change,
  * the test
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,14 +18,19 @@ struct diff_value diff_value(const struct diff *d, const struct diff_row *r, siz
 	const struct diff_side *a = &d->a, *b = &d->b;
 	struct columns_run run_a = statistics_run(a->statistics);
 	struct columns_run run_b = statistics_run(b->statistics);
+	struct number change = {0};
 	struct diff_value v = {0};
 
 	if (r->a)
 		v.a = column_value(a->columns, &a->columns->column[column], r->a, &run_a);
 	if (r->b)
 		v.b = column_value(b->columns, &b->columns->column[column], r->b, &run_b);
-	v.change.present = v.a.present && v.b.present &&
-			   !__builtin_sub_overflow(v.b.number, v.a.number, &v.change.number);
+	change.fraction = v.b.fraction - v.a.fraction;
+	v.change.present = v.a.present && v.b.present && isfinite(change.fraction) &&
+			   !__builtin_sub_overflow(v.b.number, v.a.number, &change.whole);
+	change = number_settle(change);
+	v.change.number = change.whole;
+	v.change.fraction = change.fraction;
 	return v;
 }
 
