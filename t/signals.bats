@@ -180,6 +180,12 @@ quiet() {
 	assert_success
 	quiet
 	[[ $(trfilter -q -c 1 f) -gt 0 ]]
+	# a profile has the names after the samples
+	trdecode -q "$DATA/uftrace/fib" | trencode -q -t pprof | gzip -dc >fib.pb
+	live './slow.sh fib.pb 600 | trdecode -f pprof | trencode -q -t folded'
+	assert_success
+	assert_line --partial '?'
+	[[ ${stderr_lines[*]} == 'trdecode: <stdin>: 0x2'??': ended by a signal within the profile: names that follow are missing' ]]
 	# between two files, and after the end
 	live "./slow.sh t.tar $((n - 512 - 10004)) | trdecode -q | trstat -q -g tid -c count -t csv"
 	assert_success

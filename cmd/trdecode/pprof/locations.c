@@ -161,9 +161,9 @@ static int add_unknown(struct pprof *p, uint64_t id)
 	struct location_entry entry = {.name = writer_text(p->w, "?")};
 	uint32_t location = writer_location(p->w, &entry);
 
-	input_damage(p->input, p->input->name, (uint64_t)(p->sample.at - p->profile.data.data),
-		     "a sample has location %llu, which the profile does not have",
-		     (unsigned long long)id);
+	input_short(p->input, p->input->name, (uint64_t)(p->sample.at - p->profile.data.data),
+		    "a sample has location %llu, which the profile does not have",
+		    (unsigned long long)id);
 	return location ? buffer_u32(&p->stack, location) : -1;
 }
 

@@ -177,10 +177,14 @@ int profile_read(struct profile *p, struct input *in, struct error *e)
 		if (known_field(&f) && take_field(p, in, &f))
 			return error_no_memory(e);
 	if (got < 0) {
-		/* what is after it is unknown */
+		uint64_t offset = (uint64_t)(rest.at - p->data.data);
+
+		/* what is after it is unknown; names are after the samples */
 		p->samples.end = rest.at;
-		input_damage(in, in->name, (uint64_t)(rest.at - p->data.data),
-			     "no field of a profile: the rest is left out");
+		input_damage(in, in->name, offset, "no field of a profile: the rest is left out");
+		if (io_cut() && !in->decoding->quiet)
+			warn(in->name, offset,
+			     "ended by a signal within the profile: names that follow are missing");
 	}
 	buffer_rest(&p->data);
 	return 0;
