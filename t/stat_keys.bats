@@ -204,7 +204,7 @@ load tables
 		values = {"ints": ["9007199254740993", "18446744073709551615", "-9223372036854775808", "7"],
 		    "halves": ["1.5", "2", "-0.25", "1024.0", "1024", "9007199254740993"],
 		    "floats": ["0.1", "-0.7", "0.1", "1e-9"], "large": ["1e300", "-5", "1e30"],
-		    "same": ["0.5", "-0.5"], "none": ["1e999", '"text"'], "two": ["-0.5", "0.25", "-1e300"]}
+		    "same": ["0.5", "-0.5"], "none": ["1e999", '"text"'], "two": ["-0.5", "0.25", "-1e300"], "huge": ["1e36", "-1e60"]}
 		rows = [(n, v) for n in values for v in values[n]]
 		for file, part in enumerate([rows, rows[:7], rows[7:14], rows[14:]]):
 		    open("floats.%d.json" % file, "w").write("[" + ",".join(
@@ -242,7 +242,7 @@ load tables
 	END
 	# order, conditions, differences
 	run -0 pipe "trstat -q -g name -c 'max(arg.v)' -s 'max(arg.v)' -t csv floats.trs | tail -n +2 | cut -d , -f 1 | tr '\\n' ' '"
-	assert_output 'large ints halves same two floats none '
+	assert_output 'large huge ints halves same two floats none '
 	run -3 trstat -q --fail-if 'max(arg.v)(name == "floats") == 0.1 && sum(arg.v)(name == "halves") > 1.5' floats.trs
 	run -0 trstat -q --fail-if 'max(arg.v)(name == "floats") > 0.1' floats.trs
 	trfilter 'name == "floats" && arg.v == 0.1' floats.trs >a.trs

@@ -178,9 +178,10 @@ struct scalar column_scalar(enum column_unit unit, struct column_value v)
 	int128 number = v.number;
 
 	if (unit == UNIT_THOUSANDTHS || unit == UNIT_PERCENT) {
-		s.real = ((long double)number + v.fraction) / 1000;
+		s.real = v.fraction != 0 ? number_real(number, v.fraction) : (long double)number;
+		s.real /= 1000;
 	} else if (v.fraction != 0) {
-		s.real = (double)number + v.fraction;
+		s.real = number_real(number, v.fraction);
 		s.real_size = sizeof(double);
 	} else if (number >= 0 && number <= (int128)UINT64_MAX) {
 		s.form = SCALAR_UINT;

@@ -100,35 +100,37 @@ static bool is_less(struct number a, struct number b)
 
 struct number number_of_real(double real)
 {
-	double limit = copysign(fmin(fabs(real), 0x1p64), real);
-	struct number n = {.whole = (int128)limit};
+	int128 whole = (int128)copysign(fmin(fabs(real), (double)NUMBER_MOST), real);
 
-	n.fraction = real - (double)n.whole;
-	return n;
+	return (struct number){whole,
+			       fabs(real) < (double)NUMBER_MOST ? real - (double)whole : real};
+}
+
+double number_real(int128 whole, double fraction)
+{
+	bool most = whole == NUMBER_MOST || whole == -NUMBER_MOST;
+
+	return most && fraction != 0 ? fraction : (double)whole + fraction;
 }
 
 struct number number_settle(struct number n)
 {
-	double real = (double)n.whole + n.fraction;
-	int128 carry;
+	double real = number_real(n.whole, n.fraction);
 
 	if (n.fraction == 0)
 		return n;
-	if (fabs(real) >= 0x1p126 || fabs(n.fraction) >= 0x1p126) {
-		n.whole = (int128)copysign(fmin(fabs(real), 0x1p126), real);
-		n.fraction = real - (double)n.whole;
-		return n;
+	if (fabs(real) >= (double)NUMBER_MOST || fabs(n.fraction) >= (double)NUMBER_MOST)
+		return number_of_real(real);
+	/* twice, as the fraction may round to 1 when it takes the sign of the integer */
+	for (int i = 0; i < 2; i++) {
+		int128 carry = (int128)n.fraction;
+
+		n.whole += carry;
+		n.fraction -= (double)carry;
+		carry = n.whole > 0 && n.fraction < 0 ? -1 : n.whole < 0 && n.fraction > 0;
+		n.whole += carry;
+		n.fraction -= (double)carry;
 	}
-	/* both are of one sign then */
-	carry = (int128)n.fraction;
-	n.whole += carry;
-	n.fraction -= (double)carry;
-	carry = n.whole > 0 && n.fraction < 0 ? -1 : n.whole < 0 && n.fraction > 0;
-	n.whole += carry;
-	n.fraction -= (double)carry;
-	carry = (int128)n.fraction;
-	n.whole += carry;
-	n.fraction -= (double)carry;
 	return n;
 }
 
@@ -136,8 +138,11 @@ static int add_number(struct aggregate_field *f, struct number n)
 {
 	f->min = f->count && is_less(f->min, n) ? f->min : n;
 	f->max = f->count && is_less(n, f->max) ? f->max : n;
-	f->sum.fraction = add_reals(f->sum.fraction, n.fraction);
 	f->count++;
+	/* integers beyond 64 bits are floats, whose sum could overflow */
+	if (n.whole > (int128)UINT64_MAX || n.whole < INT64_MIN)
+		n = (struct number){0, number_real(n.whole, n.fraction)};
+	f->sum.fraction = add_reals(f->sum.fraction, n.fraction);
 	if (!__builtin_add_overflow(f->sum.whole, n.whole, &f->sum.whole))
 		return 0;
 	errno = EOVERFLOW; /* of a summary, whose sum is impossible */

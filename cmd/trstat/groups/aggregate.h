@@ -59,11 +59,14 @@ struct aggregate_times {
 	uint64_t first, last;
 };
 
-/* An integer, kept exactly, and what floats add to it. */
+/* An integer, kept exactly, and what floats add to it; whole NUMBER_MOST or its negation: the
+ * fraction alone is the number. */
 struct number {
 	int128 whole;
 	double fraction;
 };
+
+#define NUMBER_MOST ((int128)1 << 126)
 
 /* sum, min, max and avg cover numbers only; distinct also counts texts, and only if wanted. */
 struct aggregate_field {
@@ -73,9 +76,8 @@ struct aggregate_field {
 	struct distinct distinct;
 };
 
-/* Make a number of a finite one. The fraction is below 1 in size, unless real is beyond all
- * integers of 64 bits. */
 struct number number_of_real(double real);
+double number_real(int128 whole, double fraction);
 /* Carry the integer part of the fraction, which several floats may have added up. */
 struct number number_settle(struct number n);
 

@@ -148,7 +148,7 @@ VALUE(field_max, field_number(field_of(v), field_of(v)->max))
 /* Returns a mean in thousandths. */
 static double mean_of(struct number sum, uint64_t n)
 {
-	double mean = ((double)sum.whole + sum.fraction) / (double)n;
+	double mean = number_real(sum.whole, sum.fraction) / (double)n;
 
 	return fabs(mean) < DBL_MAX / 1000 ? mean * 1000 : copysign(DBL_MAX, mean);
 }

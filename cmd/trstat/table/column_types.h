@@ -52,7 +52,7 @@ enum column_part {
 struct column_value {
 	bool present; /* false: empty cell, as the group has no calls or no row with the field */
 	int128 number;
-	double fraction; /* of floats: to be added to number, and of the same sign */
+	double fraction; /* of floats, see number_real; of the sign of number */
 };
 
 /* What a value is computed of. */

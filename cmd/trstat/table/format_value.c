@@ -37,7 +37,7 @@ size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 n
 
 size_t format_number(char out[static VALUE_SIZE], enum column_unit unit, struct column_value v)
 {
-	double real = (double)v.number + v.fraction;
+	double real = number_real(v.number, v.fraction);
 	size_t n;
 
 	if (v.fraction == 0)

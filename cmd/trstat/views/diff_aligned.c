@@ -52,7 +52,7 @@ static void hide_empty(struct grid *g, size_t rows, const struct query *q,
 
 static double real_of(const struct column_value *v)
 {
-	return (double)v->number + v->fraction;
+	return number_real(v->number, v->fraction);
 }
 
 static void put_change(struct grid *g, size_t row, size_t at, const struct diff_row *r,

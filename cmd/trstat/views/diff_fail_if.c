@@ -144,8 +144,8 @@ static struct scalar share_of(const struct diff *d, const struct diff_row *r, si
 	if (!a.present || !change.present)
 		s.form = SCALAR_NONE;
 	else if (change.number || change.real != 0)
-		s.real = ((long double)change.number + change.real) * 100 /
-			 ((long double)a.number + a.real);
+		s.real = (long double)number_real(change.number, change.real) * 100 /
+			 number_real(a.number, a.real);
 	return s;
 }
 

@@ -25,10 +25,16 @@ struct diff_value diff_value(const struct diff *d, const struct diff_row *r, siz
 		v.a = column_value(a->columns, &a->columns->column[column], r->a, &run_a);
 	if (r->b)
 		v.b = column_value(b->columns, &b->columns->column[column], r->b, &run_b);
-	change.fraction = v.b.fraction - v.a.fraction;
-	v.change.present = v.a.present && v.b.present && isfinite(change.fraction) &&
-			   !__builtin_sub_overflow(v.b.number, v.a.number, &change.whole);
-	change = number_settle(change);
+	v.change.present = v.a.present && v.b.present;
+	if (v.a.fraction != 0 || v.b.fraction != 0) {
+		double real = number_real(v.b.number, v.b.fraction) -
+			      number_real(v.a.number, v.a.fraction);
+
+		v.change.present &= isfinite(real);
+		change = number_of_real(v.change.present ? real : 0);
+	} else {
+		v.change.present &= !__builtin_sub_overflow(v.b.number, v.a.number, &change.whole);
+	}
 	v.change.number = change.whole;
 	v.change.fraction = change.fraction;
 	return v;

@@ -39,7 +39,7 @@ struct diff_cells {
 int diff_find_cell(const struct diff *d, const struct diff_cells *cells, const char *name, size_t n,
 		   struct error *e);
 
-/* The number in a cell after the keys: the sum of both, real is 0 where it is an integer. */
+/* The number in a cell after the keys: number_real of both, real is 0 where it is an integer. */
 struct diff_number {
 	bool present;
 	int128 number;
