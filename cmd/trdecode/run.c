@@ -349,7 +349,8 @@ static int write_stream(struct run *r, const char *path)
 		writer_status(w, STATUS_FAILED, cause, NULL);
 	}
 	if (s->strict)
-		status = status_worse(status, failure_of_lost(w, w->ever_lost, w->ever_lost_more));
+		status = status_worse(status,
+				      failure_of_lost(w, w->end.ever_lost, w->end.ever_lost_more));
 	if (!w->error.what[0] && row_filter_end(&s->row_filter))
 		status = run_fail(d, &w->error);
 	if (writer_finish(w) && status != STATUS_FAILED)

@@ -7,7 +7,8 @@
 #include "common/value/units.h"
 
 enum {
-	SLICE = 64, /* most rows between two tests of the size */
+	SLICE = 64,  /* most rows between two tests of the size */
+	MANY = 1000, /* open calls that a part continues, whatever its size */
 };
 
 /* Data of an open call. */
@@ -169,6 +170,7 @@ static int open_calls(struct split *s, uint64_t time, uint64_t source_time, stru
 		if (enter_left_out(s, n))
 			continue;
 		s->called = true;
+		s->continued++;
 		if (s->foreign)
 			drop_values(n);
 		if (own && own->where == WHERE_FIXED && own->size == 8)
@@ -196,7 +198,7 @@ static int next_part(struct split *s, uint64_t time, uint64_t mark, struct error
 	s->part.until = PART_NO_TIME;
 	s->latest = time;
 	s->any = s->due = s->called = false;
-	s->rows = s->count = 0;
+	s->rows = s->count = s->continued = 0;
 	s->slice = 1;
 	return s->target.begin(s->target.ctx, e);
 }
@@ -262,9 +264,12 @@ static void limit_slice(struct split *s)
 {
 	uint64_t size = s->target.size(s->target.ctx), most = s->limit.bytes + s->empty, rows;
 
-	s->due = size >= most;
-	if (s->due)
+	if (size >= most) {
+		/* else all parts together are larger than the trace without limit */
+		s->due = s->continued <= MANY || s->count >= s->continued / 4;
+		s->slice = SLICE;
 		return;
+	}
 	rows = size > s->empty ? (most - size) / ((size - s->empty) / s->count + 1) / 2 : s->count;
 	s->slice = rows < 1 ? 1 : rows > SLICE ? SLICE : (uint32_t)rows;
 }

@@ -101,6 +101,7 @@ struct split {
 	bool due;		 /* the part is large enough */
 	uint64_t empty;		 /* bytes of the part before its first event */
 	uint64_t count;		 /* rows of the part */
+	uint64_t continued;	 /* calls that were open where the part begins */
 	uint32_t slice;		 /* rows until the size is tested again */
 	bool clipped;		 /* not all rows of the stream are shown */
 	bool foreign;		 /* the values of the open calls have ids of an earlier segment */

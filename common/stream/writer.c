@@ -274,6 +274,7 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	w->head.sequence = sequence;
 	w->segment++;
 	w->segment_bytes = MARKER_SIZE;
+	w->repeated = 0;
 	w->in_segment = true;
 	w->end.events = w->end.gaps = w->end.lost = 0;
 	w->end.lost_more = false;

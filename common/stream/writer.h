@@ -95,7 +95,9 @@ struct writer_head {
 /* Content of the next END. */
 struct writer_end {
 	uint64_t events, gaps, lost, first, last;
-	bool lost_more; /* END_LOST_MORE */
+	bool lost_more;	    /* END_LOST_MORE */
+	uint64_t ever_lost; /* events lost in all segments */
+	bool ever_lost_more;
 	uint32_t status;
 	char message[512];
 	struct printed printed; /* where the message was printed by the programs before */
@@ -165,12 +167,11 @@ struct writer {
 	/* segments */
 	uint32_t segment; /* counts from 1 */
 	uint64_t segment_limit, segment_bytes;
+	uint64_t repeated; /* bytes of declarations of the segment that others before it have */
 	struct writer_snapshots snapshots;
 	bool snapshot_due; /* the present segment has none yet, but needs one */
 	bool crc, in_segment, more_follows, out_of_memory;
-	bool broken;	     /* a block was written in part: no more output */
-	uint64_t ever_lost;  /* events lost in all segments */
-	bool ever_lost_more; /* END_LOST_MORE in any */
+	bool broken; /* a block was written in part: no more output */
 
 	struct buffer used;	 /* what the next row names: kind and id, u32 each */
 	struct buffer announced; /* kind and id, u32 each: writer_announce */

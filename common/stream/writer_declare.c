@@ -61,6 +61,7 @@ static int declare_stack(struct writer *w, uint32_t id)
 
 	for (lacking->size = 0; id && s->segment[id] != w->segment;
 	     id = stack_table_at(&s->table, id).parent) {
+		w->repeated += s->segment[id] ? ENTRY_HEADER + entry_layouts[ENTRY_STACK].size : 0;
 		s->segment[id] = w->segment;
 		if (buffer_u32(lacking, id))
 			return writer_no_memory(w);
@@ -94,6 +95,7 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	e = &w->entries[kind].entry[id];
 	if (e->segment == w->segment)
 		return 0;
+	w->repeated += e->segment ? ENTRY_HEADER + e->size : 0;
 	e->segment = w->segment;
 	at = e->offset;
 	parts = entry_parts(l, w->arena.data + at, e->size);

@@ -5,11 +5,13 @@
 
 #include "common/stream/writer_private.h"
 
+enum { META_HEADER = 40 }; /* before the name */
+
 static int send_meta(struct writer *w, const struct sent_meta *m, uint32_t flags, uint64_t offset,
 		     const void *data, size_t n)
 {
 	size_t name = strlen(m->name);
-	uint8_t head[40];
+	uint8_t head[META_HEADER];
 	struct iovec parts[2];
 	struct buffer *b = &w->scratch;
 
@@ -78,8 +80,12 @@ int writer_refer_metas(struct writer *w)
 			return -1;
 	if (writer_send_dict(w))
 		return -1;
-	for (size_t i = 0; i < w->metas.count; i++)
-		if (send_meta(w, &w->metas.meta[i], META_REFERENCE, 0, NULL, 0))
+	for (size_t i = 0; i < w->metas.count; i++) {
+		const struct sent_meta *m = &w->metas.meta[i];
+
+		if (send_meta(w, m, META_REFERENCE, 0, NULL, 0))
 			return -1;
+		w->repeated += BLOCK_HEADER + META_HEADER + strlen(m->name);
+	}
 	return 0;
 }

@@ -250,13 +250,16 @@ static int put_large(struct writer *w, const struct row_ids *ids)
 	return writer_flush_large(w, ids->row.tail, ids->row.tail_size);
 }
 
-/* Test whether the next block begins a segment. Snapshots take at most a quarter of the stream. */
+/* Test whether the next block begins a segment. Snapshots, and what segments declare again, take at
+ * most a quarter of the stream each; a small dictionary may be declared again in each segment. */
 static bool is_full(const struct writer *w)
 {
-	enum { SHARE = 4 };
+	enum { SHARE = 4, SMALL = 64 * 1024 };
 	const struct writer_snapshots *s = &w->snapshots;
+	uint64_t repeated = w->repeated > SMALL ? w->repeated : 0;
 
 	return w->segment_limit && w->segment_bytes >= w->segment_limit &&
+	       w->segment_bytes / SHARE >= repeated &&
 	       (!s->ctx || w->segment_bytes / SHARE >= s->size(s->ctx));
 }
 
@@ -353,9 +356,9 @@ static void count_gap(struct writer *w, uint32_t reason, uint32_t unit, uint64_t
 		return;
 	if (unit == GAP_EVENTS && count != UINT64_MAX) {
 		w->end.lost += count;
-		w->ever_lost += count;
+		w->end.ever_lost += count;
 	} else {
-		w->end.lost_more = w->ever_lost_more = true;
+		w->end.lost_more = w->end.ever_lost_more = true;
 	}
 }
 

@@ -2485,6 +2485,13 @@ for stream, count in STREAMS.items():
         CASES[f"{program}: {stream}"] = CASES[f"chrome {stream}"][0], count, "trdecode {} | " + pipe
 
 
+# One stream only: what is measured does not depend on others, or grows with their depth
+for name, stream, count, pipe in (
+        ("trstat trees", "names", 4000, "trstat -g name --tree"), ("trdecode segments", "names", 5000, "trdecode -q --segment 64K | trstat"),
+        ("trencode parts", "async open", 8000, "trencode -q --split 10K -t text -o {}.part; rm -f {}.part*")):
+    CASES[f"{name}: {stream}"] = CASES[f"chrome {stream}"][0], count, "trdecode {} | " + pipe
+
+
 # --- running ---
 
 def cpu_of(command, path):

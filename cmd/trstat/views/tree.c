@@ -14,13 +14,15 @@ struct making {
 	enum tree_kind kind;
 	bool indent;
 	uint32_t function; /* its name in stacks->names; INTERN_NONE: it has no calls */
-	uint32_t *order;   /* nodes of the stacks, callers first */
-	size_t count;
-	uint8_t *marked; /* by node of the stacks: the node or one above it has a group */
+	/* by node of the stacks: its rank, callers first; the outermost call of F that it is, or is
+	 * below, 0: none */
+	uint32_t *rank, *inside;
+	/* of this tree: the ranks of the nodes that have a group, or are below one that has, in
+	 * order; by node of the stacks: its node in the tree, 0: none */
+	uint32_t *marked, *became;
+	size_t nmarked;
+	uint32_t *order; /* nodes of the stacks, by rank */
 	const struct aggregate **value;
-	/* by node of the stacks: its node in the tree, and the outermost call of F that it is, or
-	 * is below; 0: none */
-	uint32_t *became, *inside;
 	struct stack_tree tree; /* below its root one node for each group of the other keys */
 	struct groups groups;	/* printed rows, by prefix, depth and node */
 	struct key_cell *cells;
@@ -120,16 +122,10 @@ static int add_callers(struct making *m, uint32_t node)
 
 static int make_rows(struct making *m)
 {
-	const struct stack_node *nodes = m->stacks->tree.nodes;
+	for (size_t i = 0; i < m->nmarked; i++) {
+		uint32_t node = m->order[m->marked[i]];
 
-	for (size_t i = 1; i < m->count; i++) {
-		uint32_t node = m->order[i];
-
-		m->inside[node] = m->inside[nodes[node].parent];
-		if (!m->inside[node] && nodes[node].name == m->function)
-			m->inside[node] = node;
-		if (m->marked[node] &&
-		    (m->kind == TREE_CALLERS ? add_callers(m, node) : add_below(m, node)))
+		if (m->kind == TREE_CALLERS ? add_callers(m, node) : add_below(m, node))
 			return -1;
 	}
 	return 0;
@@ -219,21 +215,19 @@ static int copy_prefix(struct making *m, const struct aggregate *a)
 	return 0;
 }
 
-/* Make the rows of n groups with the same prefix. */
-static int make_tree(struct making *m, const struct aggregate **groups, size_t n)
+static int by_rank(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Mark the nodes of n groups and those of their callers. A marked node has a value in `became`. */
+static void mark_nodes(struct making *m, const struct aggregate **groups, size_t n)
 {
 	const struct stack_node *nodes = m->stacks->tree.nodes;
-	size_t size = m->stacks->tree.count, first = m->groups.count;
-	uint32_t base = stack_tree_child(&m->tree, STACK_ROOT, m->made++);
 
-	if (!base)
-		return -1;
-	m->tree.nodes[base].self = UINT64_MAX; /* nodes on it have depth 0 */
-	memset(m->marked, 0, size);
-	memset(m->inside, 0, size * sizeof(*m->inside));
-	memset(m->became, 0, size * sizeof(*m->became));
-	memset(m->value, 0, size * sizeof(*m->value));
-	m->became[STACK_ROOT] = base;
+	m->nmarked = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = node_of(m->table->groups, groups[i]);
 
@@ -241,10 +235,36 @@ static int make_tree(struct making *m, const struct aggregate **groups, size_t n
 			/* events outside of all calls, or of other calls than those left */
 			continue;
 		m->value[node] = groups[i];
-		for (; node != STACK_ROOT && !m->marked[node]; node = nodes[node].parent)
-			m->marked[node] = true;
+		for (; node != STACK_ROOT && !m->became[node]; node = nodes[node].parent) {
+			m->became[node] = 1;
+			m->marked[m->nmarked++] = m->rank[node];
+		}
 	}
-	return copy_prefix(m, groups[0]) || make_rows(m) || name_rows(m, first) ? -1 : 0;
+	qsort(m->marked, m->nmarked, sizeof(*m->marked), by_rank);
+	for (size_t i = 0; i < m->nmarked; i++)
+		m->became[m->order[m->marked[i]]] = 0;
+}
+
+/* Make the rows of n groups with the same prefix. The cost is that of their stacks. */
+static int make_tree(struct making *m, const struct aggregate **groups, size_t n)
+{
+	size_t first = m->groups.count;
+	uint32_t base = stack_tree_child(&m->tree, STACK_ROOT, m->made++);
+	int bad;
+
+	if (!base)
+		return -1;
+	m->tree.nodes[base].self = UINT64_MAX; /* nodes on it have depth 0 */
+	m->became[STACK_ROOT] = base;
+	mark_nodes(m, groups, n);
+	bad = copy_prefix(m, groups[0]) || make_rows(m) || name_rows(m, first) ? -1 : 0;
+	for (size_t i = 0; i < m->nmarked; i++) {
+		uint32_t node = m->order[m->marked[i]];
+
+		m->became[node] = 0;
+		m->value[node] = NULL;
+	}
+	return bad;
 }
 
 static int make_trees(struct making *m, struct error *e)
@@ -289,25 +309,35 @@ static int write_rows(struct making *m, enum table_format format, struct text *o
 
 static int begin_trees(struct making *m, const char *function)
 {
-	size_t size = m->stacks->tree.count, keys = m->table->groups->keys;
+	const struct stack_node *nodes = m->stacks->tree.nodes;
+	size_t size = m->stacks->tree.count, keys = m->table->groups->keys, count;
 
 	m->function =
 		function ? intern_find(&m->stacks->names, function, strlen(function)) : INTERN_NONE;
 	m->order = calloc(size, sizeof(*m->order));
 	m->marked = calloc(size, sizeof(*m->marked));
 	m->inside = calloc(size, sizeof(*m->inside));
+	m->rank = calloc(size, sizeof(*m->rank));
 	m->became = calloc(size, sizeof(*m->became));
 	m->value = calloc(size, sizeof(*m->value));
 	m->cells = calloc(keys + 1, sizeof(*m->cells));
 	m->keys = calloc(keys + 1, sizeof(*m->keys));
-	if (!m->order || !m->marked || !m->inside || !m->became || !m->value || !m->cells ||
-	    !m->keys)
+	if (!m->order || !m->marked || !m->inside || !m->rank || !m->became || !m->value ||
+	    !m->cells || !m->keys)
 		return -1;
 	memcpy(m->keys, m->table->keys, (keys - 1) * sizeof(*m->keys));
 	m->keys[keys - 1] = "depth";
 	m->keys[keys] = "name";
-	m->count = stack_tree_order(&m->stacks->tree, &m->stacks->names, m->order);
-	return m->count ? stack_tree_init(&m->tree) : -1;
+	count = stack_tree_order(&m->stacks->tree, &m->stacks->names, m->order);
+	for (size_t i = 1; i < count; i++) {
+		uint32_t node = m->order[i];
+
+		m->rank[node] = (uint32_t)i;
+		m->inside[node] = m->inside[nodes[node].parent];
+		if (!m->inside[node] && nodes[node].name == m->function)
+			m->inside[node] = node;
+	}
+	return count ? stack_tree_init(&m->tree) : -1;
 }
 
 int view_tree(const struct table *t, enum tree_kind kind, const char *function,
@@ -330,6 +360,7 @@ int view_tree(const struct table *t, enum tree_kind kind, const char *function,
 	free(m.order);
 	free(m.marked);
 	free(m.inside);
+	free(m.rank);
 	free(m.became);
 	free(m.value);
 	free(m.cells);
