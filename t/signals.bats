@@ -217,6 +217,11 @@ quiet() {
 		[[ ${stderr_lines[*]} == *'trdecode: fifo: ended by a signal before its first byte: no events'* ]]
 		((${#stderr_lines[@]} == 1))
 	done
+	# the first program waits 2 s, and the second one for its stream
+	live 'trdecode < <(./deaf.sh /dev/null) | trdecode -f stream -o g'
+	assert_success
+	[[ $(grep -c 'before its first byte' <<<"$stderr") == 1 && ${stderr_lines[2]} == 'trdecode: <stdin>: no events' ]]
+	[[ $(trfilter -q -c 1 g) == 0 ]]
 	live 'exec trdecode -q -o f < <(./deaf.sh /dev/null)'
 	assert_success
 	quiet

@@ -433,6 +433,9 @@ int input_open(struct input *in, const char *name, const char *format,
 			     .next = UINT64_MAX,
 			     .clock_name = ""};
 	e->what[0] = '\0';
+	/* also while the stream's writer waits for its own first byte */
+	if (format && !strcmp(format, "stream"))
+		io_set_patience(PATIENCE_FILTER);
 	if (open_file(in, name, &st, e))
 		return -1;
 	if (!find_decoder(in, &st, decoders, e))
