@@ -33,6 +33,14 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	s->caches.by_key = calloc(GROUP_CACHE, sizeof(*s->caches.by_key));
 	for (size_t i = 0; s->pending && i < k->begins; i++)
 		s->pending[i] = (struct key_cell){.kind = KEY_PENDING, .value = i};
+	if (s->recursion.by_group && !s->recursion.by_thread &&
+	    !(k->needs & (NEEDS_EVENT | NEEDS_TIME | NEEDS_CPU))) {
+		s->caches.begun = calloc(GROUP_CACHE, sizeof(*s->caches.begun));
+		s->caches.begun_cells =
+			calloc(GROUP_CACHE * (k->count + 1), sizeof(*s->caches.begun_cells));
+		if (!s->caches.begun || !s->caches.begun_cells)
+			return -1;
+	}
 	return s->cells && s->pending && s->caches.by_key ? 0 : -1;
 }
 
@@ -105,6 +113,8 @@ void statistics_free(struct statistics *s)
 	free(s->pending);
 	free(s->where_cells);
 	free(s->caches.by_key);
+	free(s->caches.begun);
+	free(s->caches.begun_cells);
 	free(s->caches.by_location);
 	free(s->caches.planned);
 }

@@ -33,6 +33,12 @@ struct group_caches {
 		} key;
 		struct aggregate *aggregate;
 	} * by_key;
+	/* of calls that begin, as recursion needs their groups; NULL: the keys depend on more */
+	struct begun_group {
+		struct group_key key;
+		bool known;
+	} * begun;
+	struct key_cell *begun_cells; /* those of the keys for each */
 	uint32_t symbol_changes;
 	/* of the present block, by the bits of a row's word that the keys depend on */
 	uint64_t row_mask; /* 0: the keys depend on more */

@@ -90,6 +90,8 @@ int statistics_share(struct statistics *s)
 void statistics_forget_names(struct statistics *s)
 {
 	memset(s->caches.by_key, 0, GROUP_CACHE * sizeof(*s->caches.by_key));
+	if (s->caches.begun)
+		memset(s->caches.begun, 0, GROUP_CACHE * sizeof(*s->caches.begun));
 	if (s->caches.by_location)
 		memset(s->caches.by_location, 0,
 		       s->caches.by_location_size * sizeof(*s->caches.by_location));

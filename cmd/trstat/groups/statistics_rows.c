@@ -74,26 +74,54 @@ static size_t group_cells_at(const struct statistics *s)
 	return s->keys->begins + 2 * s->arguments + (s->where ? s->where->keys.begins : 0);
 }
 
-/* Make the cells of the group of a call that begins, on top of a stack. What is below the lowest
- * call in the kernel may change, and is left out. */
-static int begin_group(struct statistics *s, const struct event *e, const struct stack *stack,
-		       const struct key_cell *begun, struct key_cell *cells)
+static int begin_cells(struct statistics *s, const struct event_ref *ref, struct key_cell *cells)
 {
-	struct event_ref ref = event_ref_of(e);
-	size_t below = stack->count - 1;
-
-	ref.entered = begun;
-	ref.level = (uint32_t)below + stack->unseen;
-	ref.caller = below ? stack->frames[below - 1].location : 0;
-	if (keys_cells(s->keys, s->dictionary, &s->groups.texts, &ref, cells))
+	if (keys_cells(s->keys, s->dictionary, &s->groups.texts, ref, cells))
 		return -1;
 	for (size_t i = 0; i < s->keys->count; i++) {
 		enum key_kind kind = s->keys->key[i].kind;
 
 		if (kind == BY_TIME || kind == BY_DURATION || kind == BY_SELF || kind == BY_CPU ||
 		    (kind == BY_FIELD && cells[i].kind == KEY_MISSING))
-			cells[i] = (struct key_cell){.kind = KEY_PENDING, .value = e->location};
+			cells[i] = (struct key_cell){.kind = KEY_PENDING, .value = ref->location};
 	}
+	return 0;
+}
+
+/* Make the cells of the group of a call that begins, on top of a stack. What is below the lowest
+ * call in the kernel may change, and is left out. Making them takes a third of the time of
+ * -g caller,name, so those of calls with the same function and caller are kept. */
+static int begin_group(struct statistics *s, const struct event *e, const struct stack *stack,
+		       const struct key_cell *begun, struct key_cell *cells)
+{
+	struct event_ref ref = event_ref_of(e);
+	size_t below = stack->count - 1, count = s->keys->count;
+	uint32_t needs = s->keys->needs;
+	struct begun_group *known;
+	struct key_cell *kept;
+	struct group_key key;
+
+	ref.entered = begun;
+	ref.level = (uint32_t)below + stack->unseen;
+	ref.caller = below ? stack->frames[below - 1].location : 0;
+	if (!s->caches.begun)
+		return begin_cells(s, &ref, cells);
+	key = (struct group_key){
+		.lane = needs & NEEDS_LANE ? ref.lane->number : 0,
+		.type = needs & NEEDS_TYPE ? ref.type->number : 0,
+		.location = ref.location,
+		.caller = needs & NEEDS_CALLER ? ref.caller : 0,
+		.level = needs & NEEDS_LEVEL ? ref.level : 0,
+	};
+	known = &s->caches.begun[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
+	kept = s->caches.begun_cells + (size_t)(known - s->caches.begun) * count;
+	if (!known->known || memcmp(&known->key, &key, sizeof(key)) != 0) {
+		known->known = false;
+		if (begin_cells(s, &ref, kept))
+			return -1;
+		*known = (struct begun_group){key, true};
+	}
+	memcpy(cells, kept, count * sizeof(*cells));
 	return 0;
 }
 
