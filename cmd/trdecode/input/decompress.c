@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/util/io.h"
+#include "common/util/memory.h"
 
 enum { READ_SIZE = 256 * 1024, PIPE_SIZE = 1 << 20 };
 
@@ -130,6 +131,8 @@ static void run_archive(struct decompress *d)
 		if ((r == ARCHIVE_OK || r == ARCHIVE_WARN) && !put(d, data, n))
 			r = ARCHIVE_EOF;
 	}
+	if (r != ARCHIVE_EOF && archive_errno(a) == ENOMEM)
+		memory_fail();
 	/* libarchive's message for a truncated xz file has no meaning */
 	if (r != ARCHIVE_EOF)
 		error_set(&d->damage, d->name, (uint64_t)archive_filter_bytes(a, -1),

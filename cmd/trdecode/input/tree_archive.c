@@ -14,6 +14,7 @@
 #include "cmd/trdecode/input/tree_private.h"
 #include "common/util/intern.h"
 #include "common/util/io.h"
+#include "common/util/memory.h"
 
 /* No member ends beyond this offset of the temporary file. */
 #define SPOOL_MAX (INT64_MAX / 2)
@@ -173,6 +174,8 @@ static void archive_failure(const struct tree *t, struct archive *a, const struc
 	const char *why = s->read_errno ? strerror(s->read_errno) : archive_error_string(a);
 	char path[512];
 
+	if (archive_errno(a) == ENOMEM)
+		memory_fail();
 	error_set(e, member ? tree_path(t, member, path, sizeof(path)) : t->name,
 		  (uint64_t)archive_filter_bytes(a, -1),
 		  "the archive ends early or is damaged%s%s%s", why ? " (" : "", why ? why : "",
