@@ -2467,6 +2467,32 @@ def _(n):
     return out + w.end(n)
 
 
+def large_segment(n):
+    """A segment, without its END, in which each of n events has a type, a thread and a name of its own."""
+    words = w.Dictionary()
+    out = w.marker() + w.head()
+    for i in range(n):
+        names = [words.type(f"t{i}", w.INSTANT)], [words.lane(tid=i + 1, comm=f"c{i}")], [words.location(f"f{i}")]
+        out += words.block() + w.events(i, [w.narrow(0, 0, location=1)], *names, last=i)
+    return out
+
+
+def small_segments(n):
+    """A large segment, and n of one event."""
+    words = w.Dictionary()
+    names = [words.type("e", w.INSTANT)], [words.lane(tid=1)], [words.location("x")]
+    declared, out = words.block(), [large_segment(n), w.end(n, last=n - 1, flags=0)]
+    for i in range(n):
+        out += [w.marker(), w.head(i + 1), declared, w.events(n + i, [w.narrow(0, 0, location=1)], *names, last=n + i),
+                w.end(1, first=n + i, last=n + i, flags=w.LAST if i == n - 1 else 0)]
+    return b"".join(out)
+
+
+for program, pipe in {"trfilter": "trfilter 'dur > 10us'", "trfilter rows": "trfilter 'name =~ \"f1\"'", "trstat": "trstat -g name,tid",
+                      "trsym": "trsym", "trencode": "trencode"}.items():
+    CASES[f"{program}: small segments"] = small_segments, 2000, pipe + " {}"
+
+
 # What they read: a case of Trace Event JSON, and how many of it
 STREAMS = {"names": 4000, "threads": 2500, "nested names": 4000, "async open": 4000, "argument names": 2500}
 PROGRAMS = {

@@ -283,18 +283,20 @@ static void decide_unseen(struct call_filter *w, const struct stack *s)
 /* End a segment, or the input. */
 static int end_segment(struct call_filter *w, bool last, struct error *e)
 {
-	for (uint32_t i = 0; i < w->ends.nthreads && i < w->calls.size; i++) {
-		const struct stack *s = w->calls.stacks[i];
+	/* only threads that the segment has get an entry */
+	for (size_t k = 0; k < w->ends.nseen; k++) {
+		uint32_t i = w->ends.seen[k];
+		const struct stack *s = i < w->calls.size ? w->calls.stacks[i] : NULL;
 
 		if (s && last)
 			decide_unseen(w, s);
 		if (s && s->by_depth)
 			ends_depth(&w->ends, i, s->count ? s->frames[s->count - 1].depth + 1 : 0,
 				   0);
+		/* rows of KIND_DROP show which calls ended */
+		if (!call_filter_follows(w))
+			w->ends.threads[i].has_depth = false;
 	}
-	/* rows of KIND_DROP show which calls ended */
-	for (uint32_t i = 0; i < w->ends.nthreads && !call_filter_follows(w); i++)
-		w->ends.threads[i].has_depth = false;
 	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
 }
 

@@ -6,19 +6,22 @@
 
 void ends_init(struct ends *x, const struct dictionary *d)
 {
-	*x = (struct ends){.dictionary = d};
+	*x = (struct ends){.dictionary = d, .segment = 1};
 }
 
 void ends_free(struct ends *x)
 {
 	free(x->threads);
+	free(x->seen);
 	last_rows_free(&x->last);
 	buffer_free(&x->entries.entries);
 }
 
 static int reach(struct ends *x, uint32_t thread)
 {
-	if (ARRAY_REACH(x->threads, x->nthreads, thread))
+	/* a thread is once in `seen` */
+	if (ARRAY_REACH(x->threads, x->nthreads, thread) ||
+	    ARRAY_REACH(x->seen, x->seen_capacity, thread))
 		return -1;
 	x->threads[thread].row = x->threads[thread].deep_row = 0;
 	return 0;
@@ -40,6 +43,8 @@ void ends_block_done(struct ends *x, const struct block *b)
 			if (!t->row || t->lane != b->lanes[i])
 				continue;
 			t->wire = lane_id(b, i);
+			if (t->segment != x->segment)
+				x->seen[x->nseen++] = threads[j];
 			t->segment = x->segment;
 		}
 	}
@@ -271,16 +276,28 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept, b
 	return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx)
 {
-	for (uint32_t i = 0; i < x->nthreads; i++) {
+	size_t n = x->nseen;
+
+	x->nseen = 0;
+	if (n)
+		qsort(x->seen, n, sizeof *x->seen, by_number);
+	for (size_t k = 0; k < n; k++) {
+		uint32_t i = x->seen[k];
 		struct thread_end *t = &x->threads[i];
-		bool here = t->lane && t->segment == x->segment;
 		uint32_t flags = THREAD_HAS_LAST;
 
 		/* one entry per thread; an earlier segment's lane has no id any more */
 		t->segment = 0;
-		if (!here || !(open ? open(ctx, i) : t->kept && t->dropped))
+		if (!(open ? open(ctx, i) : t->kept && t->dropped))
 			continue;
 		if (t->lane->thread != i)
 			flags |= THREAD_PER_CPU;

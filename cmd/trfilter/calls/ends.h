@@ -35,7 +35,9 @@ struct ends {
 	const struct dictionary *dictionary;
 	struct thread_end *threads; /* by number of the thread */
 	size_t nthreads;
-	uint32_t segment;
+	uint32_t *seen; /* numbers of the threads that the segment has */
+	size_t nseen, seen_capacity;
+	uint32_t segment;      /* counts from 1 */
 	uint64_t blocks;       /* number of blocks given to ends_rows */
 	struct last_rows last; /* of the present block */
 	uint32_t ntypes;       /* number of types examined: */
@@ -50,6 +52,7 @@ void ends_free(struct ends *x);
 static inline void ends_segment(struct ends *x)
 {
 	x->segment++;
+	x->nseen = 0;
 }
 
 /* Prepare for the rows of a block, which are checked. Returns -1 when out of memory. */

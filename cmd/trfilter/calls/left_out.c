@@ -8,6 +8,7 @@
 void left_out_free(struct left_out *x)
 {
 	free(x->stacks);
+	free(x->seen);
 	free(x->counts);
 	buffer_free(&x->entries.entries);
 }
@@ -181,10 +182,14 @@ static int pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
 
 	if (!s)
 		return -1;
-	if (s->segment != x->segment)
+	if (s->segment != x->segment + 1) {
+		if (ARRAY_GROW(x->seen, x->seen_capacity, x->nseen))
+			return -1;
+		x->seen[x->nseen++] = stack;
 		s->written = false;
+	}
 	s->wire = wire;
-	s->segment = x->segment;
+	s->segment = x->segment + 1;
 	s->per_cpu = per_cpu;
 	return s->incomplete && !s->written ? add_entry(x, s) : 0;
 }
@@ -250,10 +255,10 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 
 int left_out_end(struct left_out *x)
 {
-	for (size_t i = 0; i < x->nstacks; i++) {
-		struct left_out_stack *s = &x->stacks[i];
+	for (size_t i = 0; i < x->nseen; i++) {
+		struct left_out_stack *s = &x->stacks[x->seen[i]];
 
-		if (s->incomplete && !s->written && s->segment == x->segment && add_entry(x, s))
+		if (s->incomplete && !s->written && add_entry(x, s))
 			return -1;
 	}
 	return 0;

@@ -16,13 +16,16 @@ struct left_out_stack {
 	bool written;	 /* the entry was written in this segment */
 	bool per_cpu;
 	struct time_span ignored; /* rows that the call engine ignores; last 0: none */
-	uint32_t wire, segment;	  /* id of a lane with rows that were passed on, in that segment */
+	/* id of a lane with rows that were passed on, and number of that segment + 1 */
+	uint32_t wire, segment;
 };
 
 struct left_out {
 	struct left_out_stack *stacks; /* by number of the thread */
 	size_t nstacks;
-	uint32_t segment; /* number of the segment, counted from 1 */
+	uint32_t *seen; /* numbers of the stacks that the segment has */
+	size_t nseen, seen_capacity;
+	uint32_t segment; /* number of the segment, counted from 1; 0: it has no HEAD */
 	uint32_t *counts; /* scratch, filled in by left_out_count */
 	size_t ncounts;
 	struct thread_entries entries;
@@ -34,6 +37,7 @@ void left_out_free(struct left_out *x);
 static inline void left_out_segment(struct left_out *x)
 {
 	x->segment++;
+	x->nseen = 0;
 }
 
 /* Returns true if a stack of the block is not known yet to have rows left out. */
