@@ -384,12 +384,14 @@ static int send(void *ctx)
 	return snapshot_write(ctx);
 }
 
+/* The size of the next snapshot. Each makes a pass over all stacks of the stream: some bytes for
+ * these too, so that the passes do not take longer than the rows. */
 static uint64_t size(void *ctx)
 {
 	const struct snapshot_maker *m = ctx;
-	uint64_t frames = m->kept.open;
+	uint64_t frames = m->kept.open, pass = m->calls.size / 8;
 
-	return SNAPSHOT_HEAD + EVENTS_HEADER + m->threads * SNAPSHOT_THREAD +
+	return pass + SNAPSHOT_HEAD + EVENTS_HEADER + m->threads * SNAPSHOT_THREAD +
 	       frames * (SNAPSHOT_FRAME + WIDE_ROW + 4) + m->kept.live + m->dict_bytes;
 }
 

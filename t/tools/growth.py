@@ -2488,6 +2488,12 @@ def small_segments(n):
     return b"".join(out)
 
 
+@grows("trdecode segments: threads that ended", 8000, "trdecode -q {} | trdecode -q --segment 1K")
+def _(n):
+    return events([f'{{"ph":"X","pid":1,"tid":{i + 1},"ts":{i},"dur":1,"name":"f"}}' for i in range(n)] +
+                  [f'{{"ph":"X","pid":1,"tid":{n + 1},"ts":{2 * (n + i)},"dur":1,"name":"g"}}' for i in range(5 * n)])
+
+
 for program, pipe in {"trfilter": "trfilter 'dur > 10us'", "trfilter rows": "trfilter 'name =~ \"f1\"'", "trstat": "trstat -g name,tid",
                       "trsym": "trsym", "trencode": "trencode"}.items():
     CASES[f"{program}: small segments"] = small_segments, 2000, pipe + " {}"
