@@ -540,7 +540,7 @@ flip() {
 		mkdir seg
 		trdecode --segment 2K "$DATA/apitrace/threads.trace" | trfilter "$how" 1 >rec.trs
 		segments rec.trs
-		[ -e seg/105 ]
+		[ -e seg/103 ]
 		python3 "$ROOT/t/tools/check_streams.py" segments rec.trs
 		for f in seg/*; do
 			trstat -q --partial -g name,stack,arg.dpy,arg.mode,ret -c count,total,self -o "parts.${f#seg/}" "$f"
