@@ -47,6 +47,56 @@ deep() {
 	gzip -t <out
 }
 
+@test "recorded stacks: their first 1024 frames, then one, also where a format has no table of stacks" {
+	local n=2000 says="trencode: $((2000 - FRAMES)) stacks of more than 1024 frames: the frames above\
+ these are one, \"...\""
+	# stacks of 1 to n frames of f0, f1, ... f9, each of a sample and of an instant
+	python3 "$ROOT/t/tools/growth.py" make 'trencode text: deep stacks' $n stacks.tr
+	DEEP=stacks.tr
+	python3 - $n $FRAMES >want <<-'END'
+		import json, sys
+		n, most = int(sys.argv[1]), int(sys.argv[2])
+		for i in range(1, n + 1):
+		    print(json.dumps([f"f{j % 10}" for j in range(min(i, most))] + ["..."] * (i > most), separators=(",", ":")))
+	END
+	deep 10000000 trencode -t text
+	assert_equal "$stderr" "$says"
+	cmp <(sed -n 's/.* e stack={\(.*\)}$/[\1]/p' out) want
+	deep 30000000 trencode -t ndjson -c stack,args,kind
+	assert_equal "$stderr" "${says/$((n - FRAMES))/$((2 * (n - FRAMES)))}"
+	cmp <(jq -c 'select(.kind == "sample").stack' out) want
+	cmp <(jq -c 'select(.kind == "instant").stack' out) want
+	cmp <(jq -c 'select(.kind == "instant").args.stack' out) want
+	deep 10000000 trencode -t chrome
+	assert_equal "$stderr" "$says"
+	cmp <(jq -c '.traceEvents[] | select(.name == "e").args.stack' out) want
+	# the table of stacks is whole
+	jq -e --argjson n $n '.stackFrames | length == $n' out
+	deep 20000000 trencode -t firefox
+	assert_equal "$stderr" "$says"
+	jq -e --argjson n $n '.shared.stackTable.length == $n' out
+	deep 20000000 trencode -t speedscope
+	assert_equal "$stderr" "${says/$((n - FRAMES))/$((2 * (n - FRAMES)))}"
+	for i in 0 1; do
+		cmp <(jq -c --argjson i $i '[.shared.frames[].name] as $f | .profiles[$i].samples[] |
+			[$f[.[]]]' out) want
+	done
+}
+
+@test "perfetto: one callstack for what is above 1024 frames" {
+	python3 "$ROOT/t/tools/growth.py" make 'trencode text: deep stacks' 2000 stacks.tr
+	trfilter 'kind == "sample"' stacks.tr >samples.tr
+	DEEP=samples.tr deep 2000000 trencode -t perfetto
+	assert_equal "$stderr" "trencode: $((2000 - FRAMES)) stacks of more than 1024 frames: the frames\
+ above these are one, \"...\""
+	mv out samples.pftrace
+	trencode -q -t folded samples.tr >want
+	cmp <(trdecode samples.pftrace | trencode -q -t folded) want
+	DEEP=stacks.tr deep 20000000 trencode -t perfetto
+	assert_equal "$stderr" "trencode: $((2 * (2000 - FRAMES))) stacks of more than 1024 frames: the\
+ frames above these are one, \"...\""
+}
+
 @test "trstat -g stack: rows of such stacks are one" {
 	deep 4000000 trstat -t csv -c count,total -g stack
 	assert_equal "$stderr" "trstat: $((NESTED - FRAMES)) stacks of more than 1024 frames: the\

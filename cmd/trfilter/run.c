@@ -6,7 +6,7 @@
 #include "cmd/trfilter/rows/emit.h"
 #include "cmd/trfilter/expression/explain.h"
 #include "cmd/trfilter/report.h"
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 #include "common/value/units.h"
 
 enum { QUEUE_LIMIT = 8 << 20 }; /* bytes in memory */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/util/intern.h"
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 #include "common/util/text.h"
 #include "common/util/u128.h"
 

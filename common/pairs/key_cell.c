@@ -5,7 +5,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 #include "common/util/u128.h"
 
 enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */

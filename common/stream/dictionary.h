@@ -313,6 +313,13 @@ static inline uint32_t dictionary_stack_frames(const struct dictionary *d, uint3
 	return stack ? stack_table_at(&d->stacks, stack).frames : 0;
 }
 
+/* Get the stack that is written for a stack: that of its outermost STACK_FRAMES + 1 frames
+ * (stack_limit.h), of which the innermost one is written as STACK_DEEPER. */
+static inline uint32_t dictionary_stack_limited(const struct dictionary *d, uint32_t stack)
+{
+	return stack ? stack_table_at(&d->stacks, stack).limited : 0;
+}
+
 /* Get the number of a stack by the id that fields with ROLE_STACK of the present segment have; 0:
  * none. */
 static inline uint32_t dictionary_stack_id(const struct dictionary *d, uint32_t id)

@@ -5,6 +5,7 @@
 #include "common/util/buffer.h"
 #include "common/util/pool.h"
 #include "common/util/intern.h"
+#include "common/util/stack_limit.h"
 
 static uint32_t *slot_of(const struct stack_table *t, uint32_t parent, uint32_t location)
 {
@@ -39,7 +40,7 @@ static int grow(struct stack_table *t)
 
 uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t location)
 {
-	struct stack_key *stacks;
+	struct stack_key *stacks, *key;
 	uint32_t *slot;
 
 	if ((!t->slots || t->count >= (size_t)1 << (63 - t->shift)) && grow(t))
@@ -52,9 +53,13 @@ uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t locati
 	if (ARRAY_GROW(t->stacks, t->capacity, t->count))
 		return 0;
 	stacks = t->stacks;
-	stacks[t->count] =
-		(struct stack_key){parent, location, 1 + (parent ? stacks[parent - 1].frames : 0)};
-	return *slot = ++t->count;
+	key = &stacks[t->count++];
+	*key = (struct stack_key){parent, location, 1, t->count};
+	if (parent)
+		key->frames += stacks[parent - 1].frames;
+	if (key->frames > STACK_FRAMES + 1)
+		key->limited = stacks[parent - 1].limited;
+	return *slot = t->count;
 }
 
 void stack_table_free(struct stack_table *t)

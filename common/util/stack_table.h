@@ -3,7 +3,7 @@
  *
  * A stack is a frame, and the stack of its caller. Numbers are dense from 1 in the order of first
  * use; 0 is no stack. The number of a caller's stack is below that of the stack. A table takes
- * about 24 bytes for each stack.
+ * about 28 bytes for each stack.
  *
  * It is a hash table of its own, as an intern of the same keys takes 2 times as long: a recording
  * has a new stack for each few samples, and each is looked up when it is declared and when it is
@@ -18,10 +18,11 @@
 
 enum { STACK_FRAMES_MOST = 65535 }; /* a stream has no stack with more frames */
 
-/* A stack: the location of its innermost frame, the stack of that frame's caller (0 none), and the
- * number of frames. */
+/* A stack: the location of its innermost frame, the stack of that frame's caller (0 none), the
+ * number of frames, and the stack of its outermost STACK_FRAMES + 1 frames (stack_limit.h), which
+ * is itself if it has no more. */
 struct stack_key {
-	uint32_t parent, location, frames;
+	uint32_t parent, location, frames, limited;
 };
 
 /* Zero-initialised is empty. */

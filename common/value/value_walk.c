@@ -51,6 +51,7 @@ int stack_frames(const struct dictionary *d, uint32_t stack, struct buffer *loca
 	uint8_t *data;
 	size_t n;
 
+	stack = dictionary_stack_limited(d, stack);
 	for (; stack; stack = dictionary_stack_parent(d, stack))
 		if (buffer_u32(locations, dictionary_stack_location(d, stack)))
 			return -1;

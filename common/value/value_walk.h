@@ -11,6 +11,7 @@
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
+#include "common/util/stack_limit.h"
 
 enum { VALUE_SKIP = 1 };
 
@@ -178,9 +179,26 @@ VALUE_INLINE int field_walk(const struct value_style *style, void *to, const str
 	return style->end ? style->end(to, parent) : 0;
 }
 
-/* Append the numbers of the locations of a stack's frames, u32 each, outermost first. Returns 0, or
- * -1 when out of memory. */
+/* Append the numbers of the locations of a stack's frames, u32 each, outermost first. If there are
+ * more than STACK_FRAMES, frame STACK_FRAMES is the last one, and has the name STACK_DEEPER.
+ * Returns 0, or -1 when out of memory. */
 int stack_frames(const struct dictionary *d, uint32_t stack, struct buffer *locations);
+
+/* Get the name of a frame of stack_frames by its index; an address is in the caller's buffer. */
+static inline struct text_ref stack_frame_name(const struct dictionary *d,
+					       const struct buffer *locations, size_t index,
+					       char address[static LOCATION_TEXT])
+{
+	if (index == STACK_FRAMES)
+		return (struct text_ref){.text = STACK_DEEPER, .size = sizeof STACK_DEEPER - 1};
+	return dictionary_location_text(d, get_u32(locations->data + 4 * index), address);
+}
+
+/* Test whether stack_frames leaves out frames, for a remark STACK_DEEP. */
+static inline bool stack_is_deep(const struct dictionary *d, uint32_t stack)
+{
+	return dictionary_stack_frames(d, stack) > STACK_FRAMES;
+}
 
 /* Write a stack in that style: an array of the names of its frames, outermost first. */
 VALUE_INLINE int stack_walk(const struct value_style *style, void *to, const struct dictionary *d,
@@ -195,8 +213,7 @@ VALUE_INLINE int stack_walk(const struct value_style *style, void *to, const str
 	r = r ? r : style->begin(to, parent, NULL);
 	for (; !r && parent->index < parent->count; parent->index++) {
 		char address[LOCATION_TEXT];
-		struct text_ref name = dictionary_location_text(
-			d, get_u32(frames.data + 4 * parent->index), address);
+		struct text_ref name = stack_frame_name(d, &frames, parent->index, address);
 		struct value_item item = {.value = {.tag = VALUE_STRING,
 						    .format = 's',
 						    .bytes = (const uint8_t *)name.text,

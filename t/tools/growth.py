@@ -2499,6 +2499,23 @@ for program, pipe in {"trfilter": "trfilter 'dur > 10us'", "trfilter rows": "trf
     CASES[f"{program}: small segments"] = small_segments, 2000, pipe + " {}"
 
 
+def deep_stacks(n):
+    """Stacks of 1 to n frames, each of a sample and of an instant."""
+    words = w.Dictionary()
+    out = w.marker() + w.head()
+    kinds = [words.type("cycles", w.SAMPLE), words.type("e", w.INSTANT, fixed=8, fields=[w.field("stack", w.UINT, w.FIXED, 0, 4, role=12)])]
+    lanes, places, stack = [words.lane(tid=1)], [words.location(f"f{i}") for i in range(10)], 0
+    for i in range(n):
+        stack = words.stack(stack, places[i % 10])
+        out += words.block() + w.events(i, [w.narrow(0, 0, location=1), w.narrow(0, 1, parts=struct.pack("<II", stack, 0))],
+                                        kinds, lanes, stacks=[stack], last=i)
+    return out + w.end(2 * n, last=n - 1)
+
+
+for form in ("text", "chrome", "perfetto", "firefox", "speedscope", "ndjson -c time,args,stack", "csv -c time,args,stack", "folded"):
+    CASES[f"trencode {form.split()[0]}: deep stacks"] = deep_stacks, 2500, f"trencode -q -t {form} {{}}"
+
+
 # What they read: a case of Trace Event JSON, and how many of it
 STREAMS = {"names": 4000, "threads": 2500, "nested names": 4000, "async open": 4000, "argument names": 2500}
 PROGRAMS = {

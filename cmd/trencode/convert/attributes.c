@@ -312,12 +312,13 @@ static int append_plain(struct attributes *a, struct buffer *to, uint32_t name, 
 
 int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *to)
 {
-	struct dictionary *d = a->dictionary;
+	const struct dictionary *d = a->dictionary;
 	struct buffer frames = {0};
 	int bad = stack_frames(d, stack, &frames) || buffer_u8(to, '[') ? -1 : 0;
 
-	for (size_t i = 0; i < frames.size && !bad; i += 4) {
-		struct text_ref name = dictionary_location_name(d, get_u32(frames.data + i));
+	for (size_t i = 0; i < frames.size / 4 && !bad; i++) {
+		char address[LOCATION_TEXT];
+		struct text_ref name = stack_frame_name(d, &frames, i, address);
 
 		bad = (i && buffer_u8(to, ',')) || json_append_string(to, name.text, name.size) ? -1
 												: 0;
@@ -335,6 +336,7 @@ static int append_stack(struct attributes *a, const struct event *ev, const stru
 
 	if (!stack)
 		return 0;
+	a->deep += stack_is_deep(a->dictionary, stack);
 	buffer_clear(&a->compound);
 	if (attributes_stack_json(a, stack, &a->compound))
 		return -1;

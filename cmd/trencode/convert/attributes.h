@@ -60,6 +60,7 @@ struct attributes {
 	struct attribute *items; /* of the last attributes_read, in order, each name once */
 	size_t count, capacity;
 	uint64_t dropped;		  /* items removed by attributes_keep_numbers */
+	uint64_t deep;			  /* stacks of more than STACK_FRAMES frames */
 	struct kernel_messages *messages; /* NULL: attributes_meta was not called */
 	/* private */
 	uint32_t names[16], return_name; /* strings, for arguments without a name */

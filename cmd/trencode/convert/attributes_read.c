@@ -200,4 +200,5 @@ void attributes_report(const struct attributes *a, struct remarks *r)
 	remark_count(
 		r, a->dropped,
 		"{value of a counter is|values of counters are} left out: not {a number|numbers}");
+	remark_count(r, a->deep, STACK_DEEP);
 }

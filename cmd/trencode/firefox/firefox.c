@@ -381,6 +381,7 @@ static void firefox_report(const struct firefox *f, struct remarks *r)
 	remark_count(r, f->counts.negative, SAMPLES_NEGATIVE);
 	remark_count(r, f->counts.values,
 		     "{call|calls} without {its|their} arguments: stacks have no arguments");
+	attributes_report(&f->attributes, r);
 }
 
 static int firefox_end(struct encoding *en, struct error *e)

@@ -364,6 +364,9 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_SAMPLE)
 		rows_put_weight(r, ev);
+	/* args has a stack that is a field, and counts it */
+	if (ev->stack || !r->wants_args)
+		r->attributes.deep += stack_is_deep(r->attributes.dictionary, stack);
 	if (stack && rows_put_stack(r, stack))
 		return error_no_memory(e);
 	rows_put_cpu(r, ev);
@@ -436,6 +439,7 @@ int event_rows_end(struct encoding *en, struct error *e)
 	if (!en->options->quiet) {
 		location_names_report(&r->locations, en->options->remarks);
 		spans_report(&r->spans, en->options->drop, en->options->remarks);
+		attributes_report(&r->attributes, en->options->remarks);
 	}
 	return 0;
 }

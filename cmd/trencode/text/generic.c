@@ -13,7 +13,10 @@
 struct text_generic {
 	struct text *out;
 	struct dictionary *dictionary;
+	struct remarks *remarks;
 	struct buffer values, scratch;
+	uint64_t deep; /* stacks of more than STACK_FRAMES frames */
+	bool quiet;
 };
 
 static int generic_begin(void *state, const struct encoding *en, struct error *e)
@@ -23,6 +26,8 @@ static int generic_begin(void *state, const struct encoding *en, struct error *e
 	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
+	s->remarks = en->options->remarks;
+	s->quiet = en->options->quiet;
 	s->values.spills = true;
 	return 0;
 }
@@ -126,6 +131,7 @@ static int generic_append_fields(struct text_generic *s, const struct event *ev)
 
 		if (field_is_stack(f) && !stack)
 			continue;
+		s->deep += stack_is_deep(s->dictionary, stack);
 		if (buffer_u8(out, ' ') || buffer_append(out, f->name.text, f->name.size) ||
 		    buffer_u8(out, '='))
 			return -1;
@@ -172,6 +178,16 @@ static int generic_event(void *state, const struct event *ev, struct error *e)
 	return 0;
 }
 
+static int generic_end(void *state, struct error *e)
+{
+	struct text_generic *s = state;
+
+	(void)e;
+	if (!s->quiet)
+		remark_count(s->remarks, s->deep, STACK_DEEP);
+	return 0;
+}
+
 static void generic_free_state(void *state)
 {
 	struct text_generic *s = state;
@@ -184,5 +200,6 @@ const struct text_layout text_generic = {
 	.state_size = sizeof(struct text_generic),
 	.begin = generic_begin,
 	.event = generic_event,
+	.end = generic_end,
 	.free = generic_free_state,
 };

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 #include "common/util/buffer.h"
 
 enum {

@@ -18,7 +18,7 @@
 #include "cmd/trencode/profile/sample_profile.h"
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 
 /* One run of the encoder. */
 struct chart_run {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/timeline/flame_chart.h"
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 #include "common/picture/svg.h"
 
 enum {

@@ -6,6 +6,8 @@
  * weights up to it, of its type and CPU, as the kernel counts. Another event with a recorded stack
  * has the stack as its callstack.
  *
+ * A stack of more than STACK_FRAMES frames is written as that of the outermost ones.
+ *
  * A sequence interns each stack, frame, mapping and text once, in the packet that needs it first,
  * or before that. Their ids are the numbers of the dictionary.
  */
@@ -15,12 +17,15 @@
 #include "cmd/trencode/timeline/perfetto_samples.h"
 #include "common/stream/field.h"
 #include "common/util/utf8.h"
+#include "common/value/value_walk.h"
 #include "cmd/trencode/profile/sample_profile.h"
 
 enum {
 	FIRST_SEQUENCE = 1000, /* of samples: more than other sequences have */
 	OVERLAPS = 8,	       /* maps at lower addresses that are searched */
 };
+
+#define DEEPER_IID UINT32_MAX /* of the frame STACK_DEEPER: no location has this number */
 
 /* The maps of a space, by address. */
 struct map_index {
@@ -37,7 +42,7 @@ struct perfetto_samples {
 	struct intern mappings; /* space and map; number + 1 is the id */
 	struct map_index *maps; /* by number of the space */
 	size_t nmaps;
-	struct buffer message, text, path; /* path: u32 locations, innermost first */
+	struct buffer message, text, path; /* path: u32 locations, outermost first */
 	struct buffer interned;
 	uint64_t negative; /* samples left out */
 	uint64_t reduced;  /* samples with fields beside the weight */
@@ -242,32 +247,56 @@ static int intern_frame(struct perfetto *s, uint32_t sequence, uint32_t location
 		       : 0;
 }
 
+/* Intern the frame STACK_DEEPER. */
+static int intern_deeper(struct perfetto *s, uint32_t sequence, struct buffer *to)
+{
+	struct text_ref name =
+		dictionary_text(s->names.dictionary, STACK_DEEPER, sizeof STACK_DEEPER - 1);
+	struct perfetto_samples *k = s->samples;
+	int is_new = note(k, sequence, INTERNED_FRAME, DEEPER_IID);
+
+	if (is_new <= 0)
+		return is_new;
+	if (!name.number || intern_text(k, sequence, INTERNED_FUNCTION, name, to))
+		return -1;
+	k->message.size = 0;
+	return protobuf_uint(&k->message, ENTRY_IID, DEEPER_IID) ||
+			       protobuf_uint(&k->message, FRAME_FUNCTION, name.number) ||
+			       protobuf_message(to, INTERNED_FRAME, &k->message)
+		       ? -1
+		       : 0;
+}
+
+/* Intern a stack of dictionary_stack_limited. */
 static int intern_stack(struct perfetto *s, uint32_t sequence, uint32_t stack, struct buffer *to)
 {
 	struct perfetto_samples *k = s->samples;
-	const struct dictionary *d = s->names.dictionary;
 	int is_new = note(k, sequence, INTERNED_CALLSTACK, stack);
 
 	if (is_new <= 0)
 		return is_new;
 	k->path.size = 0;
-	for (uint32_t i = stack; i; i = dictionary_stack_parent(d, i))
-		if (buffer_u32(&k->path, dictionary_stack_location(d, i)) ||
-		    intern_frame(s, sequence, dictionary_stack_location(d, i), to))
+	if (stack_frames(s->names.dictionary, stack, &k->path))
+		return -1;
+	for (size_t i = k->path.size / 4; i-- > 0;)
+		if (i == STACK_FRAMES
+			    ? intern_deeper(s, sequence, to)
+			    : intern_frame(s, sequence, get_u32(k->path.data + 4 * i), to))
 			return -1;
 	k->message.size = 0;
 	if (protobuf_uint(&k->message, ENTRY_IID, stack))
 		return -1;
-	/* the outermost frame is first */
-	for (size_t i = k->path.size; i; i -= 4)
-		if (protobuf_uint(&k->message, CALLSTACK_FRAME, get_u32(k->path.data + i - 4)))
+	for (size_t i = 0; i < k->path.size / 4; i++)
+		if (protobuf_uint(&k->message, CALLSTACK_FRAME,
+				  i == STACK_FRAMES ? DEEPER_IID : get_u32(k->path.data + 4 * i)))
 			return -1;
 	return protobuf_message(to, INTERNED_CALLSTACK, &k->message);
 }
 
 int perfetto_put_stack(struct perfetto *s, const struct event *ev, struct buffer *event)
 {
-	uint32_t stack = event_stack(s->names.dictionary, ev);
+	const struct dictionary *d = s->names.dictionary;
+	uint32_t stack = dictionary_stack_limited(d, event_stack(d, ev));
 
 	if (!stack)
 		return 0;
@@ -352,7 +381,8 @@ int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
 	struct perfetto_samples *k = s->samples;
 	const struct lane *lane = ev->lane;
 	const struct track *track = tracks_get(&s->tracks, calls_thread(ev), lane);
-	uint32_t stack = event_stack(s->names.dictionary, ev), sequence = 0;
+	const struct dictionary *d = s->names.dictionary;
+	uint32_t stack = dictionary_stack_limited(d, event_stack(d, ev)), sequence = 0;
 	struct buffer *b = &k->text;
 	uint64_t total, token;
 
@@ -363,6 +393,7 @@ int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
 	if (sequence_of(s, ev, &sequence, e))
 		return -1;
 	k->interned.size = 0;
+	s->attributes.deep += stack_is_deep(d, stack);
 	k->reduced += ev->type->nfields > (ev->type->period ? 1 : 0);
 	if (!track || count(k, sequence, ev, &total) ||
 	    (stack && intern_stack(s, sequence, stack, &k->interned)))

@@ -16,6 +16,7 @@
 #include "cmd/trencode/timeline/rows.h"
 #include "cmd/trencode/timeline/spill_list.h"
 #include "common/value/json.h"
+#include "common/value/value_walk.h"
 #include "common/util/version.h"
 #include "cmd/trencode/convert/location_names.h"
 #include "cmd/trencode/profile/sample_profile.h"
@@ -64,7 +65,7 @@ struct speedscope {
 	struct location_names names;
 	struct spill_list calls, events;
 	struct rows samples;
-	struct buffer stack; /* u32 each: the frames of a sample, innermost first; or a name */
+	struct buffer stack; /* u32 each: the frames of a sample, outermost first; or a name */
 	struct chain reversed;
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
@@ -72,12 +73,13 @@ struct speedscope {
 	uint32_t *frames;     /* by location: index of its frame + 1 */
 	struct buffer shared; /* the frames as JSON */
 	uint32_t frame_count;
+	uint32_t deeper;	  /* index of the frame STACK_DEEPER + 1 */
 	struct call_record *open; /* while a thread's calls are read */
 	size_t nopen, open_capacity;
 	uint64_t first, last; /* times of the first and of the last event */
 	uint64_t origin;      /* time that is shown as 0 */
 	struct {
-		uint64_t overlapping, others, negative;
+		uint64_t overlapping, others, negative, deep;
 	} counts;
 	uint64_t latest; /* time of the event added last, which is after the next one */
 	const struct clock *clock;
@@ -259,6 +261,19 @@ static int speedscope_frame_of(struct speedscope *s, uint32_t location, uint32_t
 	return buffer_u8(&s->shared, '}');
 }
 
+/* Get the index of the frame STACK_DEEPER. */
+static int speedscope_deeper(struct speedscope *s, uint32_t *frame)
+{
+	if (!s->deeper) {
+		if ((s->frame_count && buffer_puts(&s->shared, ",\n")) ||
+		    buffer_puts(&s->shared, "{\"name\":\"" STACK_DEEPER "\"}"))
+			return -1;
+		s->deeper = ++s->frame_count;
+	}
+	*frame = s->deeper - 1;
+	return 0;
+}
+
 static int speedscope_print_event(void *ctx, const void *record, struct error *e)
 {
 	struct speedscope *s = ctx;
@@ -317,20 +332,26 @@ static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, 
 /* Print the stack of a sample, outermost frame first. */
 static int speedscope_print_stack(struct speedscope *s, uint32_t stack)
 {
-	const struct dictionary *d = s->names.dictionary;
 	uint32_t frame;
 
 	s->stack.size = 0;
-	for (; stack; stack = dictionary_stack_parent(d, stack))
-		if (speedscope_frame_of(s, dictionary_stack_location(d, stack), &frame) ||
-		    buffer_u32(&s->stack, frame))
+	s->counts.deep += stack_is_deep(s->names.dictionary, stack);
+	if (stack_frames(s->names.dictionary, stack, &s->stack))
+		return -1;
+	for (size_t i = s->stack.size / 4; i-- > 0;) {
+		uint8_t *at = s->stack.data + 4 * i;
+
+		if (i == STACK_FRAMES ? speedscope_deeper(s, &frame)
+				      : speedscope_frame_of(s, get_u32(at), &frame))
 			return -1;
+		put_u32(at, frame);
+	}
 	text_puts(s->out, s->first_event ? "\n[" : ",\n[");
 	s->first_event = false;
-	for (size_t i = s->stack.size; i; i -= 4) {
-		text_u64(s->out, get_u32(s->stack.data + i - 4));
-		if (i > 4)
+	for (size_t i = 0; i < s->stack.size; i += 4) {
+		if (i)
 			text_char(s->out, ',');
+		text_u64(s->out, get_u32(s->stack.data + i));
 	}
 	text_char(s->out, ']');
 	return 0;
@@ -452,6 +473,7 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	spans_report(&s->spans, s->options->drop, remarks);
 	remark_count(remarks, s->counts.overlapping, SPANS_OVERLAP);
 	remark_count(remarks, s->counts.negative, SAMPLES_NEGATIVE);
+	remark_count(remarks, s->counts.deep, STACK_DEEP);
 	remark_count(remarks, s->counts.others,
 		     "other {event|events} left out: speedscope has calls and samples, no values");
 	return 0;

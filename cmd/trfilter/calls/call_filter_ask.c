@@ -2,7 +2,7 @@
  * call_filter_ask.c - decide by all parts of the condition whether a call is kept, and note the
  * results of conditions with the open call
  */
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 #include "cmd/trfilter/calls/call_filter_private.h"
 #include "common/stream/field.h"
 

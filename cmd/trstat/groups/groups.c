@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/calls/stack_limit.h"
+#include "common/util/stack_limit.h"
 
 enum { FIRST = 64 };
 

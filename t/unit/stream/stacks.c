@@ -1,6 +1,8 @@
 /* Stacks and samples: what the writer makes is what the reader gives back, in each segment. */
 #include "t/unit/stream.h"
 
+#include "common/util/stack_limit.h"
+
 static uint32_t sample_type(struct maker *m, uint32_t fixed)
 {
 	struct field_entry period = {.name = writer_text(&m->w, "period"),
@@ -158,6 +160,9 @@ static void test_deep(void)
 	stack = writer_stack_of(&m.w, locations, FRAMES);
 	is_u64(stack_table_at(&m.w.stacks.table, stack).frames, STACK_FRAMES_MOST,
 	       "a stack that is too deep is cut");
+	is_u64(stack_table_at(&m.w.stacks.table, stack_table_at(&m.w.stacks.table, stack).limited)
+		       .frames,
+	       STACK_FRAMES + 1, "formats write so many of its frames");
 	is_u64(writer_stack(&m.w, stack, locations[0]), stack, "and takes no more frames");
 	put(&m, type, 1000, stack, false);
 	b = make_end(&m);

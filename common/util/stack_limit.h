@@ -5,8 +5,8 @@
  * input and not with its square. STACK_FRAMES is the depth that uftrace records and shows unless
  * its -D is larger; perf records 127 frames, async-profiler 2048.
  */
-#ifndef TR_CALLS_STACK_LIMIT_H
-#define TR_CALLS_STACK_LIMIT_H
+#ifndef TR_UTIL_STACK_LIMIT_H
+#define TR_UTIL_STACK_LIMIT_H
 
 enum { STACK_FRAMES = 1024 };
 
