@@ -212,13 +212,14 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	const struct counting counting = {stage, q, &st, alarms, NULL, false};
 	struct block block;
 	struct error e = {0};
-	int bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
-		  statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
+	int bad;
 
-	if (!bad && alarms_begin(alarms, q, &stage->in.dictionary, &e)) {
+	if (alarms_begin(alarms, q, &stage->in.dictionary, &e)) {
 		stage_fail(stage, &e);
-		e.what[0] = '\0';
+		return;
 	}
+	bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
+	      statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
 	while (!bad && stage_next(stage, &block)) {
 		report_snapshot(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||

@@ -41,6 +41,7 @@ struct columns_wanted {
 	uint32_t fields;      /* array of struct aggregate_field */
 	uint32_t field_count;
 	struct wanted_field *field;
+	bool totals; /* a column depends on which calls are recursive */
 	bool rarely; /* some of times, total_stdev, self_stdev are needed */
 };
 

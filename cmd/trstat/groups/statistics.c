@@ -17,7 +17,8 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	groups_init(&s->groups, k->count + more, &c->wanted);
 	s->groups.whole_stacks = k->whole_stacks;
 	s->arguments = statistics_arguments(k, &c->wanted);
-	s->recursion.by_group = statistics_by_group(k);
+	/* 0.38 of the instructions of -g type -c count; summaries have all sums */
+	s->recursion.by_group = (c->wanted.totals || more) && statistics_by_group(k);
 	s->recursion.by_thread = statistics_by_thread(k);
 	statistics_begin_calls(s);
 	s->caches.row_mask = statistics_row_mask(s);

@@ -33,6 +33,7 @@ enum column_flags {
 	COLUMN_OF_TIMES = 64,  /* empty for a group without calls and parts of calls */
 	COLUMN_OF_RUN = 256,   /* a part of the time of the whole run */
 	COLUMN_SUM = 128,      /* 0 for no call or event; others have no value then */
+	COLUMN_TOTALS = 512,   /* needs to know which calls are recursive */
 	COLUMN_RATE = 16,      /* needs times of the whole run, and a clock that counts ns */
 };
 

@@ -212,8 +212,11 @@ static void lay_out(struct columns *c)
 	uint32_t at = sizeof(struct aggregate);
 	bool has[PARTS] = {false};
 
-	for (size_t i = 0; i < c->count; i++)
+	w->totals = false;
+	for (size_t i = 0; i < c->count; i++) {
 		has[c->column[i].type->part] = true;
+		w->totals |= c->column[i].type->flags & COLUMN_TOTALS;
+	}
 	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = w->busy = w->whole =
 		0;
 	if (has[PART_HISTOGRAM]) {

@@ -55,10 +55,13 @@ int diff_check(const struct settings *s, const struct diff_options *o, int opera
 	return 0;
 }
 
-/* A percentile adds the histograms that the test needs. */
-static int add_histograms(struct side *s, struct error *e)
+/* Rows are in the order of their totals, and the test needs the histograms that a percentile adds.
+ */
+static int add_columns(struct side *s, struct error *e)
 {
-	return columns_find(&s->query.columns, "p50", e) < 0 ? -1 : 0;
+	struct columns *c = &s->query.columns;
+
+	return columns_find(c, "total", e) < 0 || columns_find(c, "p50", e) < 0 ? -1 : 0;
 }
 
 static int begin_statistics(struct side *s)
@@ -101,7 +104,7 @@ static int begin_rows(struct side *s, bool *begun, struct error *e)
 	*begun = true;
 	statistics_free(&s->statistics);
 	s->statistics = (struct statistics){0};
-	if (query_add_type(&s->query, e) || add_histograms(s, e))
+	if (query_add_type(&s->query, e) || add_columns(s, e))
 		return -1;
 	return begin_statistics(s) ? error_no_memory(e) : 0;
 }
@@ -114,7 +117,7 @@ static int read_stream(struct side *s, struct block *b)
 	bool begun = false;
 	struct error e;
 
-	if (query_parse(&s->query, &s->settings, &e) || add_histograms(s, &e))
+	if (query_parse(&s->query, &s->settings, &e) || add_columns(s, &e))
 		return stage_fail(stage, &e);
 	stage->in.reads_values = query_reads_values(&s->query);
 	if (begin_statistics(s))
