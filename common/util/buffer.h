@@ -75,7 +75,7 @@ static inline int buffer_u32(struct buffer *b, uint32_t v)
 static inline int buffer_u64(struct buffer *b, uint64_t v)
 {
 	v = htole64(v);
-	return buffer_append(b, &v, sizeof v);
+	return buffer_put(b, &v, sizeof v);
 }
 
 static inline int buffer_u8(struct buffer *b, uint8_t v)
