@@ -65,7 +65,7 @@ struct speedscope {
 	struct location_names names;
 	struct spill_list calls, events;
 	struct rows samples;
-	struct buffer stack; /* u32 each: the frames of a sample, outermost first; or a name */
+	struct buffer stack; /* u32 each: the frames of a sample, innermost first; or a name */
 	struct chain reversed;
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
@@ -332,26 +332,26 @@ static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, 
 /* Print the stack of a sample, outermost frame first. */
 static int speedscope_print_stack(struct speedscope *s, uint32_t stack)
 {
+	const struct dictionary *d = s->names.dictionary;
 	uint32_t frame;
 
 	s->stack.size = 0;
-	s->counts.deep += stack_is_deep(s->names.dictionary, stack);
-	if (stack_frames(s->names.dictionary, stack, &s->stack))
-		return -1;
-	for (size_t i = s->stack.size / 4; i-- > 0;) {
-		uint8_t *at = s->stack.data + 4 * i;
-
-		if (i == STACK_FRAMES ? speedscope_deeper(s, &frame)
-				      : speedscope_frame_of(s, get_u32(at), &frame))
+	if (stack_is_deep(d, stack)) {
+		s->counts.deep++;
+		stack = dictionary_stack_parent(d, dictionary_stack_limited(d, stack));
+		if (speedscope_deeper(s, &frame) || buffer_u32(&s->stack, frame))
 			return -1;
-		put_u32(at, frame);
 	}
+	for (; stack; stack = dictionary_stack_parent(d, stack))
+		if (speedscope_frame_of(s, dictionary_stack_location(d, stack), &frame) ||
+		    buffer_u32(&s->stack, frame))
+			return -1;
 	text_puts(s->out, s->first_event ? "\n[" : ",\n[");
 	s->first_event = false;
-	for (size_t i = 0; i < s->stack.size; i += 4) {
-		if (i)
+	for (size_t i = s->stack.size; i; i -= 4) {
+		text_u64(s->out, get_u32(s->stack.data + i - 4));
+		if (i > 4)
 			text_char(s->out, ',');
-		text_u64(s->out, get_u32(s->stack.data + i));
 	}
 	text_char(s->out, ']');
 	return 0;
