@@ -161,6 +161,40 @@ difference() {
 	assert_line 'inuse_space,-350'
 }
 
+@test "the difference of two profiles of times: negative times in each text that trstat prints" {
+	for most in 5000 20000000000 9223372036854775806; do
+		python3 "$ROOT/t/tools/pprof_difference.py" 7 $most
+		make_profile diff.pb <profile.txt
+		trdecode -q diff.pb >diff.trs
+		columns=total,self,count,min,max,avg,self_avg
+		trstat -q -s name -c $columns diff.trs | sed '1d; s/^ *//; s/  */ /g' | diff table -
+		trstat -q -c $columns --partial diff.trs -o diff.sum
+		trstat -q --merge -s name -c $columns diff.sum | sed '1d; s/^ *//; s/  */ /g' | diff table -
+		trstat -q --diff -s name -c total diff.trs diff.trs | awk 'NR > 1 { print $1, $2, $NF }' |
+			diff <(awk '{ print $1, $2, $NF }' table) -
+		trstat -q --tree -c total,self,count diff.trs | sed '1d; s/^ *//; s/  */ /g' | LC_ALL=C sort |
+			diff <(LC_ALL=C sort tree) -
+		trstat -q --callers f -c total diff.trs | awk 'NR == 2 { print $1, $2 }' |
+			diff <(awk '$NF == "f" { print $1, $2 }' table) -
+		read -r low lower high higher <range
+		run -0 trstat -q --hist diff.trs
+		assert_output --regexp "min $low $lower,\s+max $high $higher"$'\n'
+		read -r value unit name <<<"$(awk '$3 < 0 { print $3, $4, $NF; exit }' table)"
+		run -3 errors trstat -q --fail-if "self(name == \"$name\") < 0ns" diff.trs
+		assert_output --partial "is true: $value $unit"
+		run -0 pipe 'trstat -q --hist -t prom diff.trs | grep -m 1 _bucket'
+		assert_output 'trstat_call_seconds_bucket{le="-0.000000001"} 0'
+	done
+}
+
+@test "trstat --diff -t svg: stacks with a negative weight are left out, and counted" {
+	difference
+	trdecode -q diff.pb >diff.trs
+	run -0 errors trstat --diff -t svg -o x.svg diff.trs diff.trs
+	assert_output 'trstat: 4 stacks with a negative weight left out'
+	run -0 grep -F 'all (500 weight, 100.00%; before 500 weight, 100.00%)' x.svg
+}
+
 @test "negative weights go out in the formats that hold them, and are counted in the others" {
 	difference
 	trdecode -q diff.pb >diff.trs

@@ -103,7 +103,7 @@ static void report_span(const struct query *q, const struct columns_run *run, bo
 		return;
 	format_time(first, run->first);
 	format_time(last, run->last);
-	format_duration(span, run->last - run->first);
+	format_duration(span, run->last - run->first, false);
 	warn(NULL, NO_OFFSET,
 	     "%s is of %s, from %s to %s; --since and --until choose a part of the run", of->name,
 	     span, first, last);

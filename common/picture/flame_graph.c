@@ -110,7 +110,7 @@ static void merge_narrow_frames(struct drawing *d)
 
 		f->depth = parent->depth + 1;
 		if (!f->total && d->graph->before) {
-			d->gone += parent->total ? f->before : 0;
+			add_saturated(&d->gone, parent->total ? f->before : 0);
 			continue;
 		}
 		if (!parent->drawn || f->total < d->least) {

@@ -33,8 +33,8 @@ size_t u128_decimal(char out[static U128_SIZE], uint128 value)
 
 size_t i128_decimal(char out[static I128_SIZE], int128 value)
 {
-	if (value >= 0)
-		return u128_decimal(out, (uint128)value);
+	size_t sign = value < 0;
+
 	out[0] = '-';
-	return 1 + u128_decimal(out + 1, -(uint128)value);
+	return sign + u128_decimal(out + sign, magnitude(value));
 }

@@ -40,6 +40,12 @@ static inline uint64_t multiply_saturated(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
+/* Return the absolute value: that of INT128_MIN too. */
+static inline uint128 magnitude(int128 n)
+{
+	return n < 0 ? -(uint128)n : (uint128)n;
+}
+
 /* Return the nearest number of 64 bits. */
 static inline uint64_t saturated_u64(int128 n)
 {

@@ -43,11 +43,6 @@ void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, ui
 		squares_add(aggregate_part(a, w->self_stdev), self);
 }
 
-static uint64_t magnitude(int128 value)
-{
-	return (uint64_t)(value < 0 ? -value : value);
-}
-
 static int64_t limited(int128 value)
 {
 	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
@@ -63,7 +58,8 @@ int aggregate_signed(struct aggregate *a, const struct columns_wanted *w, int128
 	aggregate_self_extremes(a, limited(self), limited(self));
 	/* the square does not depend on the sign */
 	if (w->rarely)
-		aggregate_call_rare(a, w, magnitude(total), magnitude(self), time);
+		aggregate_call_rare(a, w, (uint64_t)magnitude(total), (uint64_t)magnitude(self),
+				    time);
 	return w->histogram ? histogram_add(aggregate_part(a, w->histogram),
 					    total < 0 ? 0 : (uint64_t)total)
 			    : 0;

@@ -109,11 +109,6 @@ void distributions_free(struct distribution *d, size_t n)
 	free(d);
 }
 
-static uint64_t size_of(int128 v)
-{
-	return (uint64_t)(v < 0 ? -(uint128)v : (uint128)v);
-}
-
 /* Returns the value of that rank; rank 1 is the least value. */
 static int128 ranked_value(const struct distribution *d, uint64_t rank)
 {
@@ -121,10 +116,10 @@ static int128 ranked_value(const struct distribution *d, uint64_t rank)
 
 	if (rank <= below) /* the least value is the negative one of the largest size */
 		return -(int128)histogram_quantile(&d->negative, below - rank + 1, below,
-						   d->max < 0 ? size_of(d->max) : 1,
-						   size_of(d->min));
+						   d->max < 0 ? (uint64_t)magnitude(d->max) : 1,
+						   (uint64_t)magnitude(d->min));
 	return histogram_quantile(&d->positive, rank - below, above,
-				  d->min > 0 ? size_of(d->min) : 0, size_of(d->max));
+				  d->min > 0 ? (uint64_t)d->min : 0, (uint64_t)magnitude(d->max));
 }
 
 int128 distribution_quantile(const struct distribution *d, uint64_t numerator, uint64_t denominator)

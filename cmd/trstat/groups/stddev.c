@@ -53,7 +53,7 @@ static uint128 root_bound(struct u256 a)
 
 uint64_t stddev_of(uint64_t n, int128 signed_sum, const struct squares *squares)
 {
-	uint128 sum = (uint128)(signed_sum < 0 ? -signed_sum : signed_sum);
+	uint128 sum = magnitude(signed_sum);
 	struct u256 v, sum2;
 	uint128 low, high, bound;
 

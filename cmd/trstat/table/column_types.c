@@ -26,11 +26,6 @@ static int128 thousandths(uint128 numerator, uint64_t denominator)
 	return (int128)(whole * 1000 + (rest * 1000 + denominator / 2) / denominator);
 }
 
-static uint128 magnitude(int128 number)
-{
-	return number < 0 ? -(uint128)number : (uint128)number;
-}
-
 static struct column_value average(int128 sum, uint64_t n)
 {
 	return some(sum / n);

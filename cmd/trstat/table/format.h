@@ -46,11 +46,11 @@ size_t format_key_aligned(char out[static VALUE_SIZE], const struct keys *by, si
 			  const struct key_cell *cell, bool ticks);
 
 /*
- * Format a duration in us, ms or s with three decimals, by integer division, so that the digits
- * shown are digits of the value: 999999 ns is 999.999 us. A point in time is in seconds with nine
- * decimals.
+ * Format a duration of ns, which may be negative, in us, ms or s with three decimals, by integer
+ * division, so that the digits shown are digits of the value: 999999 ns is 999.999 us. Ticks have
+ * no unit. A point in time is in seconds with nine decimals.
  */
-size_t format_duration(char out[static VALUE_SIZE], uint128 ns);
+size_t format_duration(char out[static VALUE_SIZE], int128 duration, bool ticks);
 size_t format_time(char out[static VALUE_SIZE], uint64_t ns);
 
 /* Format the beginning of an interval: its trace time, or the local time of the wall clock. */

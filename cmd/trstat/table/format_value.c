@@ -21,7 +21,7 @@ size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 n
 		return i128_decimal(out, number);
 
 	/* "-5" is -0.005: at least four digits, the point before the last three. */
-	n = u128_decimal(digits, sign ? -(uint128)number : (uint128)number);
+	n = u128_decimal(digits, magnitude(number));
 	whole = n > 3 ? n - 3 : 1;
 	if (sign)
 		out[0] = '-';
@@ -75,21 +75,23 @@ size_t format_key_aligned(char out[static VALUE_SIZE], const struct keys *by, si
 							    : format_key(out, cell);
 }
 
-size_t format_duration(char out[static VALUE_SIZE], uint128 ns)
+size_t format_duration(char out[static VALUE_SIZE], int128 duration, bool ticks)
 {
 	static const struct {
-		uint64_t below, divisor;
+		uint64_t below, thousandth;
 		const char *unit;
 	} scales[] = {
-		{1000000, 1000, " us"},
-		{1000000000, 1000000, " ms"},
-		{0, 1000000000, " s"},
+		{1000000, 1, " us"},
+		{1000000000, 1000, " ms"},
+		{0, 1000000, " s"},
 	};
 	size_t i = 0, n;
 
-	while (scales[i].below && ns >= scales[i].below)
+	if (ticks)
+		return i128_decimal(out, duration);
+	while (scales[i].below && magnitude(duration) >= scales[i].below)
 		i++;
-	n = format_value(out, UNIT_THOUSANDTHS, (int128)(ns * 1000 / scales[i].divisor));
+	n = format_value(out, UNIT_THOUSANDTHS, duration / scales[i].thousandth);
 	strcpy(out + n, scales[i].unit);
 	return n + strlen(scales[i].unit);
 }
@@ -116,8 +118,8 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 	if (!v.present)
 		return 0;
 	ticks = column_counts_ticks(column, ticks);
-	if (!ticks && unit == UNIT_DURATION && v.number < INT128_MAX / 1000)
-		return format_duration(out, (uint128)v.number);
+	if (unit == UNIT_DURATION)
+		return format_duration(out, v.number, ticks);
 	if (!ticks && unit == UNIT_TIME)
 		return format_time(out, (uint64_t)v.number);
 	n = format_number(out, unit, v);

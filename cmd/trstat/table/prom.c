@@ -33,15 +33,15 @@ static void put_family(struct text *out, const char *name, const char *help, con
 	text_printf(out, " %s\n", type);
 }
 
-/* Write ns as seconds, with the digits of the value: 1500 is 0.000001500. */
-static void put_seconds(struct text *out, int128 ns)
+/* Format ns as seconds, with the digits of the value: 1500 is 0.000001500. */
+static size_t format_seconds(char out[static VALUE_SIZE], int128 ns)
 {
 	char digits[U128_SIZE];
-	uint128 size = ns < 0 ? -(uint128)ns : (uint128)ns;
+	uint128 size = magnitude(ns);
 
 	u128_decimal(digits, size / 1000000000);
-	text_printf(out, "%s%s.%09llu", ns < 0 ? "-" : "", digits,
-		    (unsigned long long)(size % 1000000000));
+	return (size_t)snprintf(out, VALUE_SIZE, "%s%.31s.%09u", ns < 0 ? "-" : "", digits,
+				(unsigned)(size % 1000000000));
 }
 
 static void put_number(struct text *out, enum column_unit unit, bool ns, struct column_value v)
@@ -49,7 +49,7 @@ static void put_number(struct text *out, enum column_unit unit, bool ns, struct 
 	char value[VALUE_SIZE];
 
 	if (ns && (unit == UNIT_DURATION || unit == UNIT_TIME))
-		put_seconds(out, v.number);
+		text_put(out, value, format_seconds(value, v.number));
 	else
 		text_put(out, value, format_number(value, unit, v));
 }
@@ -206,15 +206,12 @@ static void put_sample(const struct buckets *b, size_t row, const char *suffix, 
 
 static void put_bucket(const struct buckets *b, size_t row, int128 upto, uint64_t count)
 {
-	char le[VALUE_SIZE + 16];
-	char digits[I128_SIZE];
+	char le[VALUE_SIZE];
 
 	if (b->hist->duration && table_durations_ns(b->table))
-		snprintf(le, sizeof(le), "%llu.%09llu",
-			 (unsigned long long)((uint64_t)upto / 1000000000),
-			 (unsigned long long)((uint64_t)upto % 1000000000));
+		format_seconds(le, upto);
 	else
-		snprintf(le, sizeof(le), "%.*s", (int)i128_decimal(digits, upto), digits);
+		i128_decimal(le, upto);
 	put_sample(b, row, "_bucket", le);
 	text_printf(b->out, "%llu\n", (unsigned long long)count);
 }

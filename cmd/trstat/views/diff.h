@@ -74,6 +74,7 @@ struct diff {
 	struct diff_row *row;
 	size_t count;
 	const char *title; /* of a picture */
+	bool quiet;	   /* nothing is remarked on */
 	size_t tested,
 		few;  /* number of rows with a test, and of those that cannot have a verdict */
 	size_t limit; /* most rows; 0: all */

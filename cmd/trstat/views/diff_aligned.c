@@ -78,14 +78,10 @@ static void put_change(struct grid *g, size_t row, size_t at, const struct diff_
 
 static void put_shift(struct grid *g, size_t row, size_t at, int128 shift, bool ticks)
 {
-	uint128 size = shift < 0 ? -(uint128)shift : (uint128)shift;
 	char text[VALUE_SIZE], digits[VALUE_SIZE];
 
-	if (ticks)
-		u128_decimal(digits, size);
-	else
-		format_duration(digits, size);
-	snprintf(text, sizeof(text), "%s%.46s", shift < 0 ? "-" : shift > 0 ? "+" : "", digits);
+	format_duration(digits, shift, ticks);
+	snprintf(text, sizeof(text), "%s%.46s", shift > 0 ? "+" : "", digits);
 	put_grid(g, row, at, text);
 }
 

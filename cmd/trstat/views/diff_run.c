@@ -243,6 +243,7 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d,
 	if (!text)
 		return stage_no_memory(stage);
 	d->title = title;
+	d->quiet = stage->options->quiet;
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !a->settings.wide)
 		width = table_terminal_width(output_fd(&stage->output));

@@ -3,9 +3,11 @@
  *
  * The rows have a single key, the stack, and a single column, its self value.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util/error.h"
 #include "cmd/trstat/views/diff_write.h"
 #include "common/picture/flame_graph.h"
 
@@ -15,11 +17,15 @@ struct diff_stacks {
 	struct intern names;
 	uint64_t *before; /* self of each node in the first trace */
 	size_t nbefore;
+	uint64_t negative, clipped; /* number of sums below 0, and above UINT64_MAX */
 };
 
-static uint64_t limited(int128 number)
+/* Returns a sum as the width of a frame. */
+static uint64_t width_of(struct diff_stacks *s, struct column_value v)
 {
-	return number < 0 ? 0 : number > UINT64_MAX ? UINT64_MAX : (uint64_t)number;
+	s->negative += v.present && v.number < 0;
+	s->clipped += v.present && v.number > UINT64_MAX;
+	return v.present ? saturated_u64(v.number) : 0;
 }
 
 /* Get the node of a stack "a;b;c"; 0: out of memory. */
@@ -54,9 +60,16 @@ static int add_row(struct diff_stacks *s, const struct diff *d, const struct dif
 	node = node_of(s, text, size);
 	if (!node || ARRAY_REACH(s->before, s->nbefore, node))
 		return -1;
-	s->before[node] += v.a.present ? limited(v.a.number) : 0;
-	stack_tree_add(&s->tree, node, v.b.present ? limited(v.b.number) : 0);
+	add_saturated(&s->before[node], width_of(s, v.a));
+	stack_tree_add(&s->tree, node, width_of(s, v.b));
 	return 0;
+}
+
+static void remark_sums(const struct diff_stacks *s)
+{
+	warn_count(NULL, s->negative, "{stack|stacks} with a negative weight left out");
+	warn_count(NULL, s->clipped, "{sum of a stack was|sums of stacks were} clipped to %" PRIu64,
+		   UINT64_MAX);
 }
 
 int diff_svg(const struct diff *d, struct text *out, struct error *e)
@@ -80,6 +93,8 @@ int diff_svg(const struct diff *d, struct text *out, struct error *e)
 	g.what = d->b.columns->weights ? "weight of samples" : "time";
 	g.unit = d->b.columns->weights ? "weight" : st->ticks && !d->b.columns->ns ? "ticks" : "ns";
 	bad = bad || flame_graph_draw(&g, out);
+	if (!bad && !d->quiet)
+		remark_sums(&s);
 	stack_tree_free(&s.tree);
 	intern_free(&s.names);
 	free(s.before);

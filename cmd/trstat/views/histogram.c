@@ -27,7 +27,7 @@ enum { KEY_MOST = 50 }; /* longest key in characters, where a terminal limits th
  */
 static int64_t line_of(int128 value, unsigned parts)
 {
-	uint64_t size = (uint64_t)(value < 0 ? -(uint128)value : (uint128)value), k;
+	uint64_t size = (uint64_t)magnitude(value), k;
 	int64_t at;
 
 	if (!size)
@@ -53,9 +53,7 @@ static int128 line_low(int64_t at, unsigned parts)
 
 static size_t put_number(char out[static VALUE_SIZE], const struct picture *p, int128 v)
 {
-	if (p->hist->duration && table_durations_ns(p->table) && v >= 0)
-		return format_duration(out, (uint128)v);
-	return i128_decimal(out, v);
+	return format_duration(out, v, !p->hist->duration || !table_durations_ns(p->table));
 }
 
 /* Returns the parts of an octave that give about two dozen lines. */

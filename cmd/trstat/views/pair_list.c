@@ -175,10 +175,7 @@ static void put_people(const struct pair_list *l, const struct pair_instance *i,
 	char value[VALUE_SIZE];
 
 	if (l->limit) {
-		if (ticks)
-			u128_decimal(value, i->time);
-		else
-			format_duration(value, i->time);
+		format_duration(value, i->time, ticks);
 		text_printf(out, "%s\n    ", value);
 	}
 	put_line(l, &i->a, ticks, out);

@@ -15,11 +15,7 @@ static void put_duration(struct text *out, uint64_t t, bool ticks)
 {
 	char value[VALUE_SIZE];
 
-	if (ticks)
-		u128_decimal(value, t);
-	else
-		format_duration(value, t);
-	text_puts(out, value);
+	text_put(out, value, format_duration(value, t, ticks));
 }
 
 /* Write a line with the times and the thread, one with the call, one with its callers. */

@@ -190,13 +190,9 @@ static void put_axis(const struct timeline *tl)
 
 	text_puts(tl->out, "  ");
 	while (bar < tl->bars) {
-		size_t n;
+		size_t n = bar ? format_duration(label, (int128)bar * tl->step, tl->table->ticks)
+			       : (size_t)snprintf(label, sizeof label, "0");
 
-		if (tl->table->ticks)
-			n = u128_decimal(label, (uint128)bar * tl->step);
-		else
-			n = format_duration(label, bar * tl->step);
-		n = bar ? n : (size_t)snprintf(label, sizeof label, "0");
 		if (bar + n + 2 > tl->bars)
 			break;
 		text_char(tl->out, '|');
@@ -219,12 +215,11 @@ static void put_head(const struct timeline *tl)
 	if (t->ticks) {
 		u128_decimal(from, tl->first);
 		u128_decimal(to, (uint128)tl->first + (uint128)tl->bars * tl->step);
-		u128_decimal(step, tl->step);
 	} else {
 		format_time(from, tl->first);
 		format_time(to, tl->first + tl->bars * tl->step);
-		format_duration(step, tl->step);
 	}
+	format_duration(step, tl->step, t->ticks);
 	text_printf(tl->out, "from %s to %s, %s a bar\n", from, to, step);
 	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
 	text_puts(tl->out, c->name);
