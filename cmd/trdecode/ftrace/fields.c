@@ -157,20 +157,61 @@ void ftrace_split(struct ftrace *f, struct span text)
 
 /* --- types --- */
 
-/* Return the kind of a field that has values of both kinds. */
-static uint8_t common_kind(uint8_t kind, const struct ftrace_value *v)
+/* Return the kind of a field that has values of both kinds, which is a number if both are:
+ *
+ *     field  | UINT    HEX     INT     STRING
+ *     -------+-------------------------------
+ *     UINT   | UINT    HEX     INT     STRING
+ *     HEX    | UINT *  HEX     INT     STRING    * HEX for 0, which some texts have without 0x
+ *     INT    | INT +   INT +   INT     STRING    + -1, none, for a number above INT64_MAX
+ *     STRING | STRING  STRING  STRING  STRING
+ *
+ * Values that are not 0 have the base of their name, so UINT and HEX meet only in zeros. */
+static int common_kind(uint8_t kind, const struct ftrace_value *v)
 {
-	if (kind == v->kind || kind == FIELD_STRING)
-		return kind;
-	if (v->kind == FIELD_STRING)
+	if (kind == FIELD_STRING || v->kind == FIELD_STRING)
 		return FIELD_STRING;
+	if (kind == FIELD_INT)
+		return v->kind != FIELD_INT && v->number > INT64_MAX ? -1 : FIELD_INT;
+	return kind == FIELD_HEX && v->kind == FIELD_UINT && !v->number ? FIELD_HEX : v->kind;
+}
+
+/* Give a number the base that numbers of that field have in the trace: 0x3 and 3 are of one kind.
+ */
+static void take_base(struct ftrace *f, uint32_t name, struct ftrace_value *v)
+{
+	uint8_t *base = &f->declared.bases[name];
+
+	if (v->kind == FIELD_STRING || v->count)
+		return;
 	/* zero has no 0x in some texts of the kernel */
-	if (kind == FIELD_HEX && v->kind == FIELD_UINT && !v->number)
-		return FIELD_HEX;
-	if (kind == FIELD_HEX || v->kind == FIELD_HEX)
-		return kind == FIELD_INT || v->kind == FIELD_INT ? FIELD_STRING : FIELD_HEX;
-	/* INT and UINT: a number beyond INT64_MAX has no signed form */
-	return v->kind == FIELD_UINT && v->number > INT64_MAX ? FIELD_STRING : FIELD_INT;
+	if (!*base && v->number)
+		*base = (v->kind == FIELD_HEX ? FIELD_HEX : FIELD_UINT) + 1;
+	if (*base && v->kind != FIELD_INT)
+		v->kind = *base - 1;
+}
+
+/* Count the fields of a variant whose kind the present values change. -1: one has no kind in common
+ * with its value. */
+static int kind_changes(struct ftrace *f, const struct ftrace_type *t)
+{
+	int changes = 0;
+
+	for (size_t i = 0; i < t->nfields; i++) {
+		struct ftrace_value *v = &f->values[i];
+		int kind = t->fields[i].kind;
+
+		/* most values */
+		if (kind == v->kind &&
+		    (kind == FIELD_STRING || f->declared.bases[t->fields[i].name] == kind + 1))
+			continue;
+		take_base(f, t->fields[i].name, v);
+		kind = common_kind(t->fields[i].kind, v);
+		if (kind < 0)
+			return -1;
+		changes += kind != t->fields[i].kind;
+	}
+	return changes;
 }
 
 static bool same_keys(const struct ftrace *f, const struct ftrace_type *t)
@@ -207,10 +248,12 @@ static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 		struct span key = f->values[i].key;
 
 		t->fields[i].name = intern(&f->names, key.at, span_size(key));
+		if (t->fields[i].name == INTERN_NONE ||
+		    ARRAY_REACH(d->bases, d->nbases, t->fields[i].name))
+			return NULL;
+		take_base(f, t->fields[i].name, &f->values[i]);
 		t->fields[i].kind = f->values[i].kind;
 		t->fields[i].count = f->values[i].count;
-		if (t->fields[i].name == INTERN_NONE)
-			return NULL;
 	}
 	*first = (uint32_t)d->ntypes;
 	return t;
@@ -279,54 +322,47 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span 
 	return t->type && !row_filter_announce(f->input->decoding->row_filter, t->type, 0) ? 0 : -1;
 }
 
-/* Find the variant of a name with the present keys, or add it. *full: the name has too many for a
- * new one, which may have only a message. NULL: *full, or out of memory. */
-static struct ftrace_type *find_variant(struct ftrace *f, struct span name, bool *full)
+/* Find the variant of a name with the present keys and kinds, or one whose kinds change, or add it.
+ * *full: the name has too many for a new one, which may have only a message. NULL: *full, or out of
+ * memory. */
+static struct ftrace_type *find_variant(struct ftrace *f, struct span name, bool *full,
+					bool *changes)
 {
 	struct ftrace_declared *d = &f->declared;
+	struct ftrace_type *other = NULL;
 	uint32_t *first = id_cache_number(&d->names, name.at, span_size(name));
 	unsigned variants = 0;
 
-	*full = false;
+	*full = *changes = false;
 	if (!first)
 		return NULL;
-	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++)
-		if (same_keys(f, &d->types[i - 1]))
+	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++) {
+		int changed =
+			same_keys(f, &d->types[i - 1]) ? kind_changes(f, &d->types[i - 1]) : -1;
+
+		if (!changed)
 			return &d->types[i - 1];
-	*full = variants >= FTRACE_VARIANTS_MOST &&
+		if (changed > 0 && !other)
+			other = &d->types[i - 1];
+	}
+	*changes = true;
+	*full = !other && variants >= FTRACE_VARIANTS_MOST &&
 		(f->nvalues > 1 || (f->nvalues && !span_is(f->values[0].key, "message")));
-	return *full ? NULL : new_variant(f, first);
+	return other || *full ? other : new_variant(f, first);
 }
 
 /* As find_variant. If there are too many, the values become the message. */
-static struct ftrace_type *find_or_message(struct ftrace *f, struct span name, struct span text)
+static struct ftrace_type *find_or_message(struct ftrace *f, struct span name, struct span text,
+					   bool *changes)
 {
 	bool full;
-	struct ftrace_type *t = find_variant(f, name, &full);
+	struct ftrace_type *t = find_variant(f, name, &full, changes);
 
 	if (!full)
 		return t;
 	f->nvalues = 0;
 	ftrace_value_add(f, "message", text, false);
-	return find_variant(f, name, &full);
-}
-
-/* Give a number the base that numbers of that field have in the trace: 0x3 and 3 are of one kind.
- */
-static int take_base(struct ftrace *f, uint32_t name, struct ftrace_value *v)
-{
-	struct ftrace_declared *d = &f->declared;
-
-	if ((v->kind != FIELD_HEX && v->kind != FIELD_UINT) || v->count)
-		return 0;
-	if (ARRAY_REACH(d->bases, d->nbases, name))
-		return -1;
-	/* zero has no 0x in some texts of the kernel */
-	if (!d->bases[name] && v->number)
-		d->bases[name] = v->kind + 1;
-	if (d->bases[name])
-		v->kind = d->bases[name] - 1;
-	return 0;
+	return find_variant(f, name, &full, changes);
 }
 
 static int put_numbers(struct buffer *to, const struct ftrace_value *v)
@@ -337,25 +373,19 @@ static int put_numbers(struct buffer *to, const struct ftrace_value *v)
 	return 0;
 }
 
-/* Make the row of an event of a variant. */
+/* Make the row of an event of a variant. changes: the values change its kinds. */
 static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
-		    const struct type_entry *like)
+		    const struct type_entry *like, bool changes)
 {
 	struct ftrace_row *r = &f->row;
-	bool changed = !t->type;
 
-	for (uint32_t i = 0; i < t->nfields; i++) {
-		uint8_t kind;
-
-		if (take_base(f, t->fields[i].name, &f->values[i]))
-			return -1;
-		kind = t->type ? common_kind(t->fields[i].kind, &f->values[i]) : f->values[i].kind;
-		changed |= kind != t->fields[i].kind;
-		t->fields[i].kind = kind;
-	}
 	r->fresh = !t->type;
-	r->odd = changed && (t->type || t->next);
-	if (changed && declare_variant(f, t, name, like))
+	r->odd = r->fresh ? t->next : changes;
+	for (uint32_t i = 0; changes && i < t->nfields; i++)
+		t->fields[i].kind =
+			r->fresh ? f->values[i].kind
+				 : (uint8_t)common_kind(t->fields[i].kind, &f->values[i]);
+	if ((changes || r->fresh) && declare_variant(f, t, name, like))
 		return -1;
 	r->type = t->type;
 	for (uint32_t i = 0; i < t->nfields; i++) {
@@ -377,27 +407,26 @@ static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
 
 int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like)
 {
-	struct ftrace_type *t = find_or_message(f, name, f->line.text);
+	bool changes;
+	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
 
-	return t ? fill_row(f, t, name, like) : -1;
+	return t ? fill_row(f, t, name, like, changes) : -1;
 }
 
 int ftrace_keyed(struct ftrace *f, struct span name, const struct type_entry *like)
 {
-	struct ftrace_type *t = find_or_message(f, name, f->line.text);
 	bool changes;
-	uint8_t last;
+	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
+	const struct ftrace_value *last = &f->values[f->nvalues ? f->nvalues - 1 : 0];
 
 	if (!t)
 		return -1;
-	last = f->nvalues ? f->values[f->nvalues - 1].kind : FIELD_STRING;
-	changes = last == FIELD_STRING && f->nvalues &&
-		  t->fields[f->nvalues - 1].kind != FIELD_STRING;
-	if ((t->longer || !t->type || changes) && ftrace_cut_event(f, t)) {
+	if ((t->longer || !t->type || (changes && f->nvalues && last->kind == FIELD_STRING)) &&
+	    ftrace_cut_event(f, t)) {
 		ftrace_cut_damage(f, f->offset);
 		return 0;
 	}
-	if (fill_row(f, t, name, like))
+	if (fill_row(f, t, name, like, changes))
 		return -1;
 	ftrace_cut_count(f, t);
 	return 0;

@@ -135,8 +135,7 @@ struct ftrace_declared {
 	struct ftrace_lane recent[FTRACE_LANE_SLOTS];
 	struct ftrace_type *types;
 	size_t ntypes, types_capacity;
-	uint8_t *
-		bases; /* by name of a field: kind of its first number: HEX, or UINT; +1; 0: none */
+	uint8_t *bases; /* by name of a field: UINT or HEX, as its first number; +1; 0: none */
 	size_t nbases;
 	struct ftrace_thread *thread;
 	size_t nthreads, threads_capacity;
