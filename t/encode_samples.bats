@@ -106,6 +106,22 @@ packets() {
 	done
 }
 
+@test "perfetto: weights of nothing, and samples without a CPU, are read as they were written" {
+	cat >x.json <<-'END'
+		{"traceEvents":[],"samples":[
+		{"cpu":0,"tid":1,"ts":0,"name":"cycles","sf":2,"weight":0},
+		{"tid":1,"ts":1,"name":"cycles","sf":2,"weight":5},
+		{"cpu":0,"tid":1,"ts":2,"name":"cycles","sf":2,"weight":7},
+		{"cpu":0,"tid":1,"ts":3,"name":"cycles","sf":1,"weight":0},
+		{"tid":1,"ts":4,"name":"cycles","sf":1,"weight":0}],
+		"stackFrames":{"1":{"name":"main"},"2":{"name":"f","parent":1}}}
+	END
+	trdecode -q -o x.trs x.json
+	packets
+	assert_equal "$(python3 "$ROOT/t/tools/perfetto_samples.py" <decoded | jq -c '.[5]' | paste -sd ' ')" '0 5 7 0 0'
+	assert_equal "$(trdecode -q out.pftrace | trencode -q -t ndjson | jq -c .args.weight | paste -sd ' ')" '0 5 7 0 0'
+}
+
 @test "perfetto: sums by stack are those of perf script, which counts by itself" {
 	need perf
 	perf script -i "$DATA/perf/zstd.data" --no-inline -F pid,period,ip 2>/dev/null |

@@ -617,6 +617,26 @@ flow_list() {
 	END
 }
 
+@test "values of counters that have no place are counted: without a track, beyond sixteen, in an event of another type" {
+	{
+		tracks
+		cat <<-'END'
+			{ timestamp: 2 sequence_flags: 1 track_descriptor { uuid: 5 parent_uuid: 1 name: "c" counter { } } trace_packet_defaults { track_event_defaults { track_uuid: 1 extra_counter_track_uuids: 5 } } }
+			{ timestamp: 10 track_event { type: INSTANT name: "none" extra_counter_values: 1 extra_double_counter_values: 2 } }
+			{ timestamp: 20 track_event { type: INSTANT name: "three" extra_counter_values: [1, 2, 3, 4] extra_double_counter_track_uuids: 5 extra_double_counter_values: [1, 2] } }
+			{ timestamp: 30 track_event { type: INSTANT name: "value" counter_value: 9 } }
+			{ timestamp: 40 track_event { type: BEGIN name: "value" double_counter_value: 0.5 } }
+		END
+		python3 -c 'print("{ timestamp: 50 track_event { type: INSTANT track_uuid: 1 name: \"many\" extra_counter_track_uuids: %s extra_counter_values: %s flow_ids: %s terminating_flow_ids: %s } }"
+			% ([5] * 17, list(range(18)), list(range(1, 68)), list(range(1, 66))))'
+	} | trace x.pftrace
+	run -0 --separate-stderr trdecode -o x.trs x.pftrace
+	# three without a track and two beyond sixteen; 1 + 2 + 16 have a place
+	assert_equal "$stderr" 'trdecode: x.pftrace: 14 fields were left out, by name or number: TrackEvent.extra_counter_values (5), TrackEvent.counter_value (1), TrackEvent.extra_counter_track_uuids (1), TrackEvent.double_counter_value (1), TrackEvent.extra_double_counter_values (2), TrackEvent.flow_ids (3), TrackEvent.terminating_flow_ids (1)'
+	run -0 pipefail "trstat -q -g name -c count -t tsv x.trs | sort"
+	assert_line $'c\t19'
+}
+
 @test "Chrome's older events: durations, ids, times as differences" {
 	cat <<-'END' | trace x.pftrace
 		{ sequence_flags: 1 thread_descriptor { pid: 3 tid: 4 thread_name: "main" reference_timestamp_us: 1000 } }
@@ -757,6 +777,31 @@ f 1019 2"
 	assert_line --regexp $'^cpu_profile\t.*\t2$'
 	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c 'select(.type == \"gap\").args.events'"
 	assert_output 9
+}
+
+@test "samples weigh what their counter has counted on their CPU, which may be nothing; with a period, another count is counted as left out" {
+	for period in '' 'period: 99'; do
+		trace x.pftrace <<-END
+			{ timestamp: 1 sequence_flags: 1 trace_packet_defaults { perf_sample_defaults { timebase { name: "cyc" $period } } } }
+			{ timestamp: 10 perf_sample { cpu: 0 pid: 5 tid: 6 timebase_count: 0 } }
+			{ timestamp: 20 perf_sample { cpu: 0 pid: 5 tid: 6 timebase_count: 99 } }
+			{ timestamp: 30 perf_sample { cpu: 1 pid: 5 tid: 6 timebase_count: 99 } }
+			{ timestamp: 40 perf_sample { cpu: 0 pid: 5 tid: 6 timebase_count: 99 } }
+			{ timestamp: 50 perf_sample { cpu: 0 pid: 5 tid: 6 timebase_count: 30 } }
+			{ timestamp: 60 perf_sample { pid: 5 tid: 6 timebase_count: 129 } }
+			{ timestamp: 70 perf_sample { cpu: 0 pid: 5 tid: 6 timebase_count: 129 } }
+			{ timestamp: 80 perf_sample { cpu: 0 pid: 5 tid: 6 } }
+		END
+		run -0 --separate-stderr trdecode -o x.trs x.pftrace
+		if [ -z "$period" ]; then
+			assert_equal "$stderr" ''
+			weights='0 99 99 0 30 129 99 1'
+		else
+			assert_equal "$stderr" 'trdecode: x.pftrace: 4 fields were left out, by name or number: PerfSample.timebase_count (4)'
+			weights='99 99 99 99 99 99 99 99'
+		fi
+		assert_equal "$(trencode -q -t ndjson x.trs | jq -r .args.weight | paste -sd ' ')" "$weights"
+	done
 }
 
 @test "symbols of modules name the addresses of their files, by build-id or path" {
@@ -1473,6 +1518,32 @@ columns() {
 	run -0 --separate-stderr trdecode y.pftrace -o y.trs
 	assert_equal "$stderr" 'trdecode: y.pftrace: 1 field was left out, by name or number: TracePacket.others (1)'
 	diff <(trdecode -q x.pftrace | trencode -q -t ndjson) <(trencode -q -t ndjson y.trs)
+}
+
+@test "several payloads of a packet: those that are not read are counted, two that are read are damage" {
+	trace x.pftrace <<-'END'
+		{ timestamp: 10 sequence_flags: 1 track_event { type: INSTANT track_uuid: 1 name: "a" } }
+		{ timestamp: 20 unknown: "abc" far: "def" }
+		{ timestamp: 30 unknown: "abc" track_event { type: INSTANT track_uuid: 1 name: "b" } far: "def" }
+		{ timestamp: 40 track_event { type: INSTANT track_uuid: 1 name: "c" } }
+	END
+	run -0 errors trdecode -o x.trs x.pftrace
+	assert_output 'trdecode: x.pftrace: 4 packets of kinds that trdecode does not read were left out, by name or number: 999 (2), 1500 (2)'
+	assert_equal "$(trstat -q -g name -c count -t tsv -s name x.trs | tr '\n' ' ')" $'name\tcount a\t1 b\t1 c\t1 '
+	# one more, of the number 2001, which no payload has: 2001 << 3 | 2 is 0xfa8a, as a varint fa 7d
+	{
+		cat x.pftrace
+		printf '\x0a\x0b\x08\x01\x50\x01\xba\x3e\x01\x61\x8a\x7d\x00'
+		cat x.pftrace
+	} >y.pftrace
+	run -1 errors trdecode -o y.trs y.pftrace
+	assert_line "trdecode: y.pftrace: 0x$(printf %x "$(stat -c %s x.pftrace)"): no packet"
+	trace z.pftrace <<-'END'
+		{ timestamp: 10 sequence_flags: 1 track_event { type: INSTANT track_uuid: 1 name: "a" } }
+		{ timestamp: 10 track_event { type: INSTANT track_uuid: 1 name: "b" } process_stats { processes { pid: 3 } } }
+	END
+	run -1 errors trdecode -o z.trs z.pftrace
+	assert_line 'trdecode: z.pftrace: 0x12: no packet'
 }
 
 @test "every field of the messages that are read changes the stream, or is counted as left out" {

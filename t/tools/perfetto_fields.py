@@ -75,7 +75,11 @@ def read_table():
     names = dict(re.findall(r'\[(MESSAGE_\w+)\] = "([^"]+)"', text))
     table = {}
     for message, number, what, name in re.findall(r'\[(MESSAGE_\w+)\]\[(\d+)\] = {(\w+),\s*"(\w+)"}', text):
-        table[names[message], name] = (int(number), names.get(what, what))
+        # all fields of a TrackEvent are read; the table has names for numbers beyond the limits
+        if names[message] != "TrackEvent":
+            table[names[message], name] = (int(number), names.get(what, what))
+        elif (int(number), name) not in {(f.number, f.name) for f in ALL["TrackEvent"].values()}:
+            faults.append("TrackEvent.%s: the table has %s" % (name, number))
     return table
 
 

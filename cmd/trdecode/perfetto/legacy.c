@@ -83,7 +83,15 @@ static bool is_flow(const struct legacy_event *l)
 	return l->has_id && (l->phase == 's' || l->phase == 't' || l->phase == 'f');
 }
 
-void legacy_flows(const struct perfetto *p, struct track_event *ev, struct event_lists *lists)
+static void add_flow(struct perfetto *p, uint64_t *list, unsigned *n, uint64_t id)
+{
+	if (*n < FLOWS_MOST)
+		list[(*n)++] = id;
+	else
+		p->counts.left_out[MESSAGE_TRACK_EVENT][EVENT_LEGACY]++;
+}
+
+void legacy_flows(struct perfetto *p, struct track_event *ev, struct event_lists *lists)
 {
 	const struct legacy_event *l = &ev->legacy;
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_FLOW,
@@ -95,14 +103,14 @@ void legacy_flows(const struct perfetto *p, struct track_event *ev, struct event
 	if (!is_flow(l) && !(l->bind_id && l->flow_direction))
 		return;
 	event_lists_begin(ev, lists);
-	if (l->bind_id && l->flow_direction && lists->nflows < FLOWS_MOST)
-		lists->flows[lists->nflows++] = l->bind_id;
+	if (l->bind_id && l->flow_direction)
+		add_flow(p, lists->flows, &lists->nflows, l->bind_id);
 	if (!is_flow(l))
 		return;
-	if (l->phase != 'f' && lists->nflows < FLOWS_MOST)
-		lists->flows[lists->nflows++] = perfetto_id_of(&key).hash;
-	if (l->phase == 'f' && lists->nended < FLOWS_MOST)
-		lists->ended[lists->nended++] = perfetto_id_of(&key).hash;
+	if (l->phase != 'f')
+		add_flow(p, lists->flows, &lists->nflows, perfetto_id_of(&key).hash);
+	else
+		add_flow(p, lists->ended, &lists->nended, perfetto_id_of(&key).hash);
 }
 
 /* Keep a call with a duration. */

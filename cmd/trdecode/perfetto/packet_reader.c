@@ -336,6 +336,11 @@ static unsigned field_bit(uint32_t number)
 	return 4096; /* the payload */
 }
 
+bool packet_is_payload(uint32_t number)
+{
+	return number && number <= PAYLOAD_LAST && field_bit(number) == 4096;
+}
+
 bool packet_is_sound(struct protobuf_view message, bool cut, bool sure)
 {
 	const unsigned messages = 8 | 256 | 4096;

@@ -48,6 +48,8 @@ int packet_resync(struct packet_reader *r, bool sequences, uint64_t *skipped, st
 
 /* Get the name of a payload's field. NULL: it is not known. */
 const char *packet_payload_name(uint32_t number);
+/* Test whether a message of that number can be a payload: garbage has any number. */
+bool packet_is_payload(uint32_t number);
 /* Test for a payload that the decoder reads. */
 bool packet_is_read(uint32_t number);
 

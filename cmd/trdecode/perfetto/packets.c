@@ -38,6 +38,25 @@ static int count_kind(struct perfetto *p, uint32_t kind)
 	return 0;
 }
 
+/* Take a payload: of several, the one that is read. Returns false if a packet cannot have it. */
+static bool take_payload(struct perfetto_packet *packet, const struct protobuf_field *f)
+{
+	if (packet->kind) {
+		bool first_read = packet_is_read(packet->kind);
+
+		/* garbage has any number */
+		if ((first_read && packet_is_read(f->number)) || !packet_is_payload(f->number) ||
+		    !packet_is_payload(packet->kind))
+			return false;
+		packet->has_more = true;
+		if (first_read || !packet_is_read(f->number))
+			return true;
+	}
+	packet->kind = f->number;
+	packet->payload = f->bytes;
+	return true;
+}
+
 /* Take the fields of a packet. Returns false if the message is damaged. */
 static bool take_fields(struct protobuf_view message, struct perfetto_packet *packet)
 {
@@ -79,13 +98,27 @@ static bool take_fields(struct protobuf_view message, struct perfetto_packet *pa
 				packet->others++;
 				break;
 			}
-			if (packet->kind || !is_message)
+			if (!is_message || !take_payload(packet, &f))
 				return false;
-			packet->kind = f.number;
-			packet->payload = f.bytes;
 		}
 	}
 	return !got;
+}
+
+/* Count the payloads of a packet beside the one that is taken. */
+static int count_more(struct perfetto *p, const struct perfetto_packet *packet,
+		      struct protobuf_view message)
+{
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		if (f.wire == PROTOBUF_LENGTH && packet_is_payload(f.number) &&
+		    f.bytes.at != packet->payload.at) {
+			if (count_kind(p, f.number))
+				return -1;
+			p->counts.packets--;
+		}
+	return 0;
 }
 
 /* Take the mark of a part from the configuration of a trace. */
@@ -188,7 +221,7 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 	/* to clear the whole struct costs 4 % of the time */
 	packet.offset = offset;
 	packet.has_time = packet.dropped = packet.first = packet.cleared = false;
-	packet.has_interned = packet.has_defaults = false;
+	packet.has_interned = packet.has_defaults = packet.has_more = false;
 	packet.clock = packet.sequence = packet.machine = packet.flags = packet.kind = 0;
 	packet.others = 0;
 
@@ -196,6 +229,8 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 	if (*bad)
 		return 0;
 	p->counts.left_out[MESSAGE_PACKET][0] += packet.others;
+	if (packet.has_more && count_more(p, &packet, message))
+		return -1;
 	if (packet.kind == PACKET_COMPRESSED || packet.kind == PACKET_ZSTD_COMPRESSED) {
 		if (count_kind(p, packet.kind))
 			return -1;

@@ -99,6 +99,7 @@ struct perfetto_packet {
 	uint32_t clock, sequence, machine, flags;
 	uint32_t kind;	 /* number of the payload's field; 0 none */
 	uint32_t others; /* fields with other numbers, of no messages */
+	bool has_more;	 /* payloads of later versions beside this one */
 	struct protobuf_view payload, interned, defaults;
 	bool has_interned, has_defaults;
 };
@@ -256,6 +257,7 @@ enum perfetto_message {
 	MESSAGE_SLAB,
 	MESSAGE_PROCESS_STATS,
 	MESSAGE_PROCESS,
+	MESSAGE_TRACK_EVENT, /* numbers beyond the limits, and values of no counter */
 	MESSAGE_LEGACY_EVENT,
 	MESSAGE_ANNOTATION,
 	MESSAGE_INTERNED,

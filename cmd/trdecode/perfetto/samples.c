@@ -100,25 +100,24 @@ int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 	return 0;
 }
 
-/* Get the weight of a sample: the difference of its counter to the one before on the CPU. 0: out of
- * memory. */
-static uint64_t counted_weight(struct perfetto *p, const struct perfetto_sequence *s, uint16_t cpu,
-			       uint64_t count)
+/* Get what the counter of a sample has counted since the sample before on the CPU, or from 0 if the
+ * counter began again. cpu: -1, unknown. */
+static int counted_weight(struct perfetto *p, const struct perfetto_sequence *s, int32_t cpu,
+			  uint64_t count, uint64_t *weight)
 {
 	struct buffer *counts = &p->counts.sample_counts;
-	uint32_t key[2] = {s->number, cpu};
+	uint32_t key[2] = {s->number, (uint32_t)cpu};
 	uint32_t *number = id_cache_number(&p->counts.sample_cpus, key, sizeof key);
 	uint64_t before;
 
 	if (!number || (!*number && buffer_u64(counts, 0)))
-		return 0;
+		return -1;
 	if (!*number)
 		*number = (uint32_t)(counts->size / 8);
 	before = get_u64(counts->data + 8 * (*number - 1));
 	put_u64(counts->data + 8 * (*number - 1), count);
-	if (count == before)
-		return 1;
-	return count > before ? count - before : count ? count : 1;
+	*weight = count >= before ? count - before : count;
+	return 0;
 }
 
 /* Keep the other counters of a sample, as the CPU had counted them. */
@@ -155,8 +154,9 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
 	struct protobuf_view rest = packet->payload;
 	struct protobuf_field f;
-	uint64_t count = 0, weight = s->defaults.period;
-	bool producer = false, has_followers = false;
+	uint64_t count = 0, weight = 1;
+	bool producer = false, has_followers = false, has_count = false;
+	int32_t cpu;
 
 	while (protobuf_next(&rest, &f) > 0)
 		switch (f.number) {
@@ -169,31 +169,35 @@ int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		case SAMPLE_CALLSTACK:
 			r.stack = perfetto_interned(p, s, OF_CALLSTACK, f.value);
 			break;
-		case SAMPLE_COUNT: count = f.value; break;
+		case SAMPLE_COUNT:
+			has_count = true;
+			count = f.value;
+			break;
 		case SAMPLE_LOST: loss.count = f.value; break;
 		case SAMPLE_SKIPPED: loss.reason = GAP_UNREAD; break;
 		case SAMPLE_PRODUCER: producer = true; break;
 		case SAMPLE_FOLLOWERS: has_followers = true; break;
 		}
+	cpu = r.flags & PERFETTO_HAS_CPU ? r.cpu : -1;
 	p->scratch.arguments.size = 0;
 	if (loss.count || loss.reason == GAP_UNREAD) {
 		loss.count = loss.count ? loss.count : 1;
-		return perfetto_keep_gap(p, packet->time, &loss,
-					 r.flags & PERFETTO_HAS_CPU ? r.cpu : -1);
+		return perfetto_keep_gap(p, packet->time, &loss, cpu);
 	}
 	if (producer)
 		return 0;
-	if (has_followers &&
-	    keep_followers(p, s, packet->time, r.flags & PERFETTO_HAS_CPU ? r.cpu : -1,
-			   packet->payload))
+	if ((has_followers && keep_followers(p, s, packet->time, cpu, packet->payload)) ||
+	    (has_count && counted_weight(p, s, cpu, count, &weight)))
 		return -1;
+	if (s->defaults.period) {
+		/* only a count that the period shows is in the stream */
+		p->counts.left_out[MESSAGE_PERF_SAMPLE][SAMPLE_COUNT] +=
+			has_count && weight != s->defaults.period;
+		weight = s->defaults.period;
+	}
 	r.track = perfetto_other_track(p, &key) - 1;
 	r.name = s->defaults.sample_name ? s->defaults.sample_name : writer_text(p->w, "samples");
-	if (r.track == UINT32_MAX)
-		return -1;
-	if (!weight)
-		weight = count ? counted_weight(p, s, r.cpu, count) : 1;
-	return weight ? perfetto_keep(p, packet->time, &r, weight) : -1;
+	return r.track == UINT32_MAX ? -1 : perfetto_keep(p, packet->time, &r, weight);
 }
 
 /* Add a delta of microseconds to a time. Returns false if the result is out of range. */

@@ -205,6 +205,12 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 	return perfetto_keep(p, ev->time, &r, bits);
 }
 
+/* Count numbers of an event that the stream does not contain. */
+static void count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
+{
+	p->counts.left_out[MESSAGE_TRACK_EVENT][field] += n;
+}
+
 /* Keep the extra counters of an event. Their tracks are those of the event, or of the defaults. */
 static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
 		      const struct track_event *ev, const struct event_lists *l)
@@ -216,49 +222,58 @@ static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
 	for (unsigned i = 0; i < n && i < l->nvalues; i++)
 		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->values[i], false))
 			return -1;
+	count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
 	tracks = l->nreal_tracks ? l->real_tracks : d->extra_real;
 	n = l->nreal_tracks ? l->nreal_tracks : d->nextra_real;
 	for (unsigned i = 0; i < n && i < l->nreal_values; i++)
 		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->real_values[i], true))
 			return -1;
+	count_left_out(p, EVENT_EXTRA_REAL_VALUES, l->nreal_values > n ? l->nreal_values - n : 0);
 	return 0;
 }
 
 /* --- reading --- */
 
 /* Append numbers of a field, varints or 8 bytes each, which may be packed. */
-static void take_list(uint64_t *list, unsigned *n, unsigned most, struct protobuf_field *f,
-		      bool fixed)
+static void take_list(struct perfetto *p, uint64_t *list, unsigned *n, unsigned most,
+		      struct protobuf_field *f, bool fixed)
 {
 	struct protobuf_view rest = f->bytes;
-	uint64_t value;
+	bool single = f->wire == PROTOBUF_FIXED64;
+	uint64_t value = f->value;
 
-	if (f->wire == PROTOBUF_FIXED64) {
-		if (*n < most)
-			list[(*n)++] = f->value;
-		return;
-	}
-	while (fixed ? protobuf_fixed(&rest, 8, &value) : protobuf_each(f, &rest, &value))
+	while (single ||
+	       (fixed ? protobuf_fixed(&rest, 8, &value) : protobuf_each(f, &rest, &value))) {
 		if (*n < most)
 			list[(*n)++] = value;
+		else
+			count_left_out(p, f->number, 1);
+		if (single)
+			break;
+	}
 }
 
-static void take_lists(struct track_event *ev, struct event_lists *l, struct protobuf_field *f)
+static void take_lists(struct perfetto *p, struct track_event *ev, struct event_lists *l,
+		       struct protobuf_field *f)
 {
 	event_lists_begin(ev, l);
 	switch (f->number) {
-	case EVENT_EXTRA_TRACKS: take_list(l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false); break;
-	case EVENT_EXTRA_VALUES: take_list(l->values, &l->nvalues, PERFETTO_EXTRA, f, false); break;
+	case EVENT_EXTRA_TRACKS:
+		take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
+		break;
+	case EVENT_EXTRA_VALUES:
+		take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
+		break;
 	case EVENT_EXTRA_REAL_TRACKS:
-		take_list(l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f, false);
+		take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f, false);
 		break;
 	case EVENT_EXTRA_REAL_VALUES:
-		take_list(l->real_values, &l->nreal_values, PERFETTO_EXTRA, f, true);
+		take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f, true);
 		break;
-	case EVENT_FLOWS_OLD: take_list(l->flows, &l->nflows, FLOWS_MOST, f, false); break;
-	case EVENT_FLOWS: take_list(l->flows, &l->nflows, FLOWS_MOST, f, true); break;
-	case EVENT_ENDED_FLOWS_OLD: take_list(l->ended, &l->nended, FLOWS_MOST, f, false); break;
-	case EVENT_ENDED_FLOWS: take_list(l->ended, &l->nended, FLOWS_MOST, f, true); break;
+	case EVENT_FLOWS_OLD: take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false); break;
+	case EVENT_FLOWS: take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true); break;
+	case EVENT_ENDED_FLOWS_OLD: take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false); break;
+	case EVENT_ENDED_FLOWS: take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true); break;
 	}
 }
 
@@ -424,7 +439,7 @@ static int take_event(struct perfetto *p, const struct perfetto_sequence *s, str
 		case EVENT_FLOWS:
 		case EVENT_FLOWS_OLD:
 		case EVENT_ENDED_FLOWS:
-		case EVENT_ENDED_FLOWS_OLD: take_lists(ev, lists, &f); break;
+		case EVENT_ENDED_FLOWS_OLD: take_lists(p, ev, lists, &f); break;
 		case EVENT_LEGACY: legacy_read(p, s, ev, f.bytes); break;
 		default: failed = take_rare(p, s, ev, &f);
 		}
@@ -523,6 +538,8 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 	p->scratch.arguments.size = 0;
 	if (take_event(p, s, &ev, &lists))
 		return -1;
+	if (ev.has_counter && ev.type != TYPE_COUNTER)
+		count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER, 1);
 	if (ev.has_thread_time) {
 		s->thread_time = ev.thread_time;
 		if (perfetto_argument_int(p, "tts", ev.thread_time))

@@ -56,7 +56,7 @@ static inline void event_lists_begin(struct track_event *ev, struct event_lists 
 
 /* Add the flows of a legacy event to the lists: bind_id, whatever its direction, and the id of the
  * phases s, t and f, which is of its name and category. */
-void legacy_flows(const struct perfetto *p, struct track_event *ev, struct event_lists *lists);
+void legacy_flows(struct perfetto *p, struct track_event *ev, struct event_lists *lists);
 /* Have the thread or process that the event names instead of its track's. */
 int legacy_override(struct perfetto *p, struct track_event *ev);
 /* Keep an event that has one. */
