@@ -228,6 +228,9 @@ a\xfe'
 	run -0 trencode -t folded w.trs
 	assert_line 'trencode: 1 sum of a stack was clipped to 18446744073709551615: folded stacks hold no larger numbers'
 	assert_line 'f;g 18446744073709551615'
+	# and the total of f, and that of all
+	run -0 errors trencode -t svg -o w.svg w.trs
+	assert_output 'trencode: 3 sums of stacks were clipped to 18446744073709551615: flame graphs show no larger numbers'
 	# 4 of g are below 2^64, but not below 2^63
 	trfilter -q 'tid <= 4' w.trs >four.trs
 	run -0 trencode -t folded four.trs

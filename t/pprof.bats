@@ -166,6 +166,7 @@ difference() {
 		python3 "$ROOT/t/tools/pprof_difference.py" 7 $most
 		make_profile diff.pb <profile.txt
 		trdecode -q diff.pb >diff.trs
+		trencode -q -t folded diff.trs | diff <(LC_ALL=C sort folded) -
 		columns=total,self,count,min,max,avg,self_avg
 		trstat -q -s name -c $columns diff.trs | sed '1d; s/^ *//; s/  */ /g' | diff table -
 		trstat -q -c $columns --partial diff.trs -o diff.sum
@@ -193,6 +194,45 @@ difference() {
 	run -0 errors trstat --diff -t svg -o x.svg diff.trs diff.trs
 	assert_output 'trstat: 4 stacks with a negative weight left out'
 	run -0 grep -F 'all (500 weight, 100.00%; before 500 weight, 100.00%)' x.svg
+}
+
+@test "sums of weights are exact until they are clipped, once and with a remark" {
+	most=9223372036854775807
+	signed() {
+		{
+			echo 'string_table: "" string_table: "bytes" string_table: "f" string_table: "g" string_table: "main"'
+			echo 'sample_type { type: 1 unit: 1 }'
+			for i in 1 2 3; do
+				echo "function { id: $i name: $((i + 1)) } location { id: $i line { function_id: $i } }"
+			done
+			for value; do
+				echo "sample { location_id: 2 location_id: 3 value: $value }"
+			done
+		} | make_profile sum.pb
+		trdecode -q sum.pb >sum.trs
+	}
+	# 3 (2^63 - 1) - 2 (2^63 - 1) - 300
+	signed $most $most $most -$most -$most -300
+	run -0 trencode -t folded sum.trs
+	assert_output 'main;g 9223372036854775507'
+	run -0 errors trencode -t pprof -o sum.pb.gz sum.trs
+	assert_output ''
+	assert_equal "$(trdecode -q sum.pb.gz | trencode -q -t folded)" 'main;g 9223372036854775507'
+	# 3 (2^63 - 1) - 300 is above 2^64
+	signed $most $most -300 $most
+	run -0 trencode -t folded sum.trs
+	assert_line 'main;g 18446744073709551615'
+	assert_line 'trencode: 1 sum of a stack was clipped to 18446744073709551615: folded stacks hold no larger numbers'
+	# below -2^63
+	signed -$most -$most 5
+	for format in folded:'folded stacks' pprof:profiles; do
+		run -0 errors trencode -t "${format%:*}" -o out sum.trs
+		assert_output "trencode: 1 sum of a stack was clipped to -9223372036854775808: ${format#*:} hold no smaller numbers"
+	done
+	trencode -q -t folded sum.trs >out.folded
+	assert_equal "$(cat out.folded)" 'main;g -9223372036854775808'
+	run -0 trdecode -f folded --info out.folded
+	assert_line --regexp '^weight +-9223372036854775808$'
 }
 
 @test "negative weights go out in the formats that hold them, and are counted in the others" {

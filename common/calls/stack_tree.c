@@ -150,7 +150,6 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 	uint32_t child = t->nodes[from].first, next, same;
 
 	stack_tree_add(t, to, t->nodes[from].self);
-	add_saturated(&t->nodes[to].minus, t->nodes[from].minus);
 	t->nodes[to].calls += t->nodes[from].calls;
 	add_saturated(&t->nodes[to].total, t->nodes[from].total);
 	for (; child; child = next) {
@@ -199,7 +198,7 @@ void stack_tree_prune(struct stack_tree *t)
 
 		if (n->parent == STACK_LOOSE)
 			continue;
-		if (n->first || n->calls || n->self || n->minus || n->total) {
+		if (n->first || n->calls || n->self || n->total) {
 			n->next = t->nodes[n->parent].first;
 			t->nodes[n->parent].first = (uint32_t)i;
 		} else {
@@ -318,7 +317,7 @@ static int descend(struct writing *w, uint32_t node, size_t path)
 		return -1;
 	levels = w->levels;
 	for (uint32_t c = w->tree->nodes[node].first; c; c = w->tree->nodes[c].next)
-		if ((stack_tree_self(&w->tree->nodes[c]) && add_item(w, c, false)) ||
+		if ((w->tree->nodes[c].self && add_item(w, c, false)) ||
 		    (w->tree->nodes[c].first && add_item(w, c, true)))
 			return -1;
 	if (w->nitems > from)
@@ -340,7 +339,7 @@ static int write_item(struct writing *w, const struct item *i, struct text *out)
 		return descend(w, i->node, above);
 	text_masked(out, (const char *)w->path.data, w->path.size);
 	text_char(out, ' ');
-	text_put(out, self, i128_decimal(self, stack_tree_self(n)));
+	text_put(out, self, i128_decimal(self, saturated_64(n->self)));
 	text_char(out, '\n');
 	w->path.size = above;
 	return 0;

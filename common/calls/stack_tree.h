@@ -2,7 +2,7 @@
  * stack_tree.h - the time spent in each distinct stack of calls
  *
  * A node is a stack: its name, called by its parent. Names are numbers of a struct intern. A node
- * takes about 60 bytes, whatever the number of events.
+ * takes 64 bytes, whatever the number of events.
  */
 #ifndef TR_CALLS_STACK_TREE_H
 #define TR_CALLS_STACK_TREE_H
@@ -20,9 +20,8 @@ struct stack_node {
 	uint32_t parent, name;
 	uint32_t first, next;  /* child, sibling; 0 none */
 	uint32_t recent;       /* child found last, which may have moved since */
-	uint64_t self;	       /* as total, saturates at its maximum */
-	uint64_t minus;	       /* the sum of negative weights, which self is without */
-	uint64_t calls, total; /* finished calls; their time with their callees */
+	uint64_t calls, total; /* finished calls; their time with their callees, saturates */
+	int128 self;	       /* exact; negative weights make it negative */
 };
 
 enum {
@@ -71,15 +70,9 @@ int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to);
 /* Resolve a number of a node that may have been joined, with keep. */
 uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node);
 
-static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t self)
+static inline void stack_tree_add(struct stack_tree *t, uint32_t node, int128 self)
 {
-	add_saturated(&t->nodes[node].self, self);
-}
-
-/* Returns the sum of the weights, negative ones too. */
-static inline int128 stack_tree_self(const struct stack_node *n)
-{
-	return (int128)n->self - n->minus;
+	t->nodes[node].self += self;
 }
 
 /* Remove the nodes without calls, self and total that have no others below. A caller's number must
@@ -115,7 +108,8 @@ int stack_tree_limit(struct stack_tree *t, uint32_t deeper, uint32_t *became);
 int stack_tree_fold(struct stack_tree *t, uint32_t deeper);
 
 /* Write a line "root;...;leaf SELF" for each stack whose self value is not 0, sorted bytewise
- * by the stack. Names must contain neither ';' nor newlines. */
+ * by the stack. SELF is clipped to 64 bits, with a sign or without. Names must contain neither ';'
+ * nor newlines. */
 int stack_tree_write(const struct stack_tree *t, const struct intern *names, struct text *out);
 
 #endif

@@ -65,11 +65,11 @@ int stack_tree_fold(struct stack_tree *t, uint32_t deeper)
 		if (!became[i] || from == into)
 			continue;
 		stack_tree_add(t, became[i], from->self);
-		add_saturated(&into->minus, from->minus);
 		into->calls += from->calls;
 		if (from->parent == into->parent)
 			add_saturated(&into->total, from->total);
-		from->self = from->minus = from->calls = from->total = 0;
+		from->self = 0;
+		from->calls = from->total = 0;
 	}
 	free(became);
 	return r;

@@ -89,7 +89,7 @@ static void add_totals(struct drawing *d)
 		const struct stack_node *n = &d->tree->nodes[node];
 		struct graph_frame *f = &d->frames[node], *parent = &d->frames[n->parent];
 
-		add_saturated(&f->total, n->self);
+		add_saturated(&f->total, saturated_u64(n->self));
 		add_saturated(&parent->total, f->total);
 		if (d->graph->before)
 			add_saturated(&f->before, d->graph->before[node]);

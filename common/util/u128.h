@@ -52,6 +52,11 @@ static inline uint64_t saturated_u64(int128 n)
 	return n < 0 ? 0 : n > UINT64_MAX ? UINT64_MAX : (uint64_t)n;
 }
 
+static inline int128 saturated_64(int128 n) /* with a sign or without */
+{
+	return n < INT64_MIN ? INT64_MIN : n > (int128)UINT64_MAX ? (int128)UINT64_MAX : n;
+}
+
 static inline int64_t saturated_i64(int128 n)
 {
 	return n < INT64_MIN ? INT64_MIN : n > INT64_MAX ? INT64_MAX : (int64_t)n;

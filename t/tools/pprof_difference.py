@@ -63,7 +63,7 @@ def main():
             print(duration(sum(nodes[stack])), self, len(nodes[stack]), len(stack) - 1, stack[-1], file=out)
     with open("folded", "w") as out:
         for stack in own:
-            weight = max(-(2**64 - 1), min(2**64 - 1, sum(own[stack])))
+            weight = max(-(2**63), min(2**64 - 1, sum(own[stack])))
             if weight:
                 print(";".join(stack), weight, file=out)
     with open("range", "w") as out:

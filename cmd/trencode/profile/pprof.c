@@ -75,12 +75,6 @@ static int put_message(struct encoding *en, uint32_t field, struct error *e)
 
 /* --- samples --- */
 
-/* Returns the self value of a stack as an int64 of protobuf. */
-static uint64_t value_of(const struct stack_node *n)
-{
-	return (uint64_t)saturated_i64(stack_tree_self(n));
-}
-
 /* Write the sample of a node: the locations of its name, its caller's and so on. The number of a
  * location is that of the name + 1. */
 static int put_sample(struct encoding *en, uint32_t node, struct error *e)
@@ -95,7 +89,8 @@ static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 	if (protobuf_message(&s->message, 1, &s->part))
 		return error_no_memory(e);
 	s->part.size = 0;
-	if (buffer_uleb(&s->part, n->calls) || buffer_uleb(&s->part, value_of(n)) ||
+	if (buffer_uleb(&s->part, n->calls) ||
+	    buffer_uleb(&s->part, (uint64_t)saturated_i64(n->self)) ||
 	    protobuf_message(&s->message, 2, &s->part))
 		return error_no_memory(e);
 	return put_message(en, SAMPLE, e);
@@ -107,8 +102,7 @@ static int put_samples(struct encoding *en, struct error *e)
 	const struct stack_tree *t = &s->profile.stacks.tree;
 
 	for (uint32_t i = 1; i < t->count; i++)
-		if (t->nodes[i].parent != STACK_LOOSE &&
-		    (t->nodes[i].self || t->nodes[i].minus || t->nodes[i].calls) &&
+		if (t->nodes[i].parent != STACK_LOOSE && (t->nodes[i].self || t->nodes[i].calls) &&
 		    put_sample(en, i, e))
 			return -1;
 	return 0;

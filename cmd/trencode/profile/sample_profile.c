@@ -108,15 +108,6 @@ static struct typed_samples *typed_of(struct sample_profile *p, const struct typ
 	return &t[p->ntyped++];
 }
 
-/* Add a weight to a sum of those above 0, or of those below. */
-static void add_weight(uint64_t *self, uint64_t *minus, int128 weight)
-{
-	if (weight < 0)
-		add_saturated(minus, (uint64_t)-weight);
-	else
-		add_saturated(self, (uint64_t)weight);
-}
-
 /* Add a sample of a type that is not the first. */
 static int add_typed(struct sample_profile *p, const struct type *type, uint32_t node,
 		     int128 weight)
@@ -136,7 +127,7 @@ static int add_typed(struct sample_profile *p, const struct type *type, uint32_t
 	}
 	t->samples++;
 	t->sums[number - 1].samples++;
-	add_weight(&t->sums[number - 1].weight, &t->sums[number - 1].minus, weight);
+	t->sums[number - 1].weight += weight;
 	return 0;
 }
 
@@ -169,7 +160,7 @@ int sample_profile_add(struct sample_profile *p, struct call_stacks *cs, const s
 		return add_typed(p, ev->type, node, weight);
 	p->first++;
 	cs->tree.nodes[node].calls++;
-	add_weight(&cs->tree.nodes[node].self, &cs->tree.nodes[node].minus, weight);
+	stack_tree_add(&cs->tree, node, weight);
 	return 0;
 }
 
@@ -188,11 +179,12 @@ static void choose_type(struct sample_profile *p, struct stack_tree *t)
 		if (p->typed[i].samples > (most ? most->samples : p->first))
 			most = &p->typed[i];
 	if (most) {
-		for (size_t i = 1; i < t->count; i++)
-			t->nodes[i].self = t->nodes[i].minus = t->nodes[i].calls = 0;
+		for (size_t i = 1; i < t->count; i++) {
+			t->nodes[i].self = 0;
+			t->nodes[i].calls = 0;
+		}
 		for (size_t i = 0; i < most->count; i++) {
 			t->nodes[most->sums[i].node].self = most->sums[i].weight;
-			t->nodes[most->sums[i].node].minus = most->sums[i].minus;
 			t->nodes[most->sums[i].node].calls = most->sums[i].samples;
 		}
 		p->samples += p->first;
@@ -202,19 +194,6 @@ static void choose_type(struct sample_profile *p, struct stack_tree *t)
 	if (weighs_field(p))
 		p->field = field_find(p->type, p->weight);
 	drop_typed(p);
-}
-
-/* Make the self value of a stack of samples one number. */
-static void take_net(struct sample_profile *p, struct stack_node *n)
-{
-	uint64_t both = n->self < n->minus ? n->self : n->minus;
-
-	n->self -= both;
-	n->minus -= both;
-	if (p->is_signed || !n->minus)
-		return;
-	p->negative++;
-	n->minus = n->calls = 0;
 }
 
 void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
@@ -236,8 +215,12 @@ void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
 
 		if (n->parent == STACK_LOOSE)
 			continue;
-		take_net(p, n);
-		add_saturated(&n->total, n->self);
+		if (n->self < 0 && !p->is_signed) {
+			p->negative++;
+			n->self = 0;
+			n->calls = 0;
+		}
+		add_saturated(&n->total, saturated_u64(n->self));
 		if (n->parent != STACK_ROOT)
 			add_saturated(&t->nodes[n->parent].total, n->total);
 	}

@@ -32,8 +32,9 @@ struct typed_samples {
 	uint64_t samples;
 	struct idmap numbers; /* by node: number of its sum, from 1 */
 	struct typed_sum {
+		int128 weight;
+		uint64_t samples;
 		uint32_t node;
-		uint64_t weight, minus, samples; /* minus: as in struct stack_node */
 	} * sums;
 	size_t count, capacity;
 };

@@ -56,7 +56,7 @@ static int edges_enter(struct walk *w, uint32_t node)
 	edge = &s->edges[number];
 	steps[w->count++] = (struct step){node, above, n->first, number, !edge->open};
 	w->last[n->name] = (uint32_t)w->count;
-	add_saturated(&s->functions[n->name].self, n->self);
+	add_saturated(&s->functions[n->name].self, saturated_u64(n->self));
 	s->functions[n->name].calls += n->calls;
 	edge->calls += n->calls;
 	add_saturated(&edge->cost, above ? 0 : n->total);

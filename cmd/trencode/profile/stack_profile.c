@@ -366,20 +366,34 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 			: 0;
 }
 
-/* Count the stacks whose self value is beyond the largest number of a format, or was too large for
- * the tree. */
-static uint64_t clipped_stacks(const struct stack_tree *t, uint64_t most)
+/* Report the stacks whose sums are beyond the least or the largest number of a format. Formats
+ * without negative numbers have the totals too, up to that of all stacks. */
+static void report_clipped(const struct stack_profile *s, const char *format, uint64_t most,
+			   struct remarks *r)
 {
-	uint64_t count = 0;
+	const struct stack_tree *t = &s->stacks.tree;
+	bool totals = !s->samples.is_signed;
+	uint64_t above = 0, below = 0;
+	int128 whole = 0;
 
 	for (size_t i = 1; i < t->count; i++) {
 		const struct stack_node *n = &t->nodes[i];
-		uint64_t size = n->self > n->minus ? n->self - n->minus : n->minus - n->self;
 
-		count += n->parent != STACK_LOOSE &&
-			 (size > most || n->self == UINT64_MAX || n->minus == UINT64_MAX);
+		if (n->parent == STACK_LOOSE)
+			continue;
+		above += n->self > most || (totals && n->total == UINT64_MAX);
+		below += n->self < INT64_MIN;
+		whole += n->self;
 	}
-	return count;
+	above += totals && whole > UINT64_MAX;
+	remark_count(r, above,
+		     "{sum of a stack was|sums of stacks were} clipped to %" PRIu64
+		     ": %s no larger numbers",
+		     most, format);
+	remark_count(r, below,
+		     "{sum of a stack was|sums of stacks were} clipped to %" PRId64
+		     ": %s no smaller numbers",
+		     INT64_MIN, format);
 }
 
 void stack_profile_report(const struct encoding *en, const struct stack_profile *s,
@@ -401,10 +415,7 @@ void stack_profile_report(const struct encoding *en, const struct stack_profile 
 	convert_report_calls(&s->calls, s->cut, s->drop, false, r);
 	sample_profile_report(&s->samples, r);
 	remark_count(r, s->stacks.deep, STACK_DEEP);
-	remark_count(r, clipped_stacks(&s->stacks.tree, most),
-		     "{sum of a stack was|sums of stacks were} clipped to %" PRIu64
-		     ": %s no larger numbers",
-		     most, format);
+	report_clipped(s, format, most, r);
 	remark_count(r, s->others.count, "other {event|events} left out: %s calls and samples only",
 		     format);
 	remark_count(r, s->values, "{call|calls} without {its|their} arguments: %s no arguments",

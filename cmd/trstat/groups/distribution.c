@@ -14,20 +14,12 @@ static int add_bucket(struct distribution *d, const struct key_cell *low, uint64
 	return 0; /* rows without a value */
 }
 
-/* Returns the integer nearest to a number that has a bucket: floats beyond have the outermost. */
-static int128 limited(int128 number)
-{
-	return number > (int128)UINT64_MAX ? (int128)UINT64_MAX
-	       : number < INT64_MIN	   ? INT64_MIN
-					   : number;
-}
-
 static void widen(struct distribution *d, struct column_value min, struct column_value max)
 {
 	if (!min.present || !max.present)
 		return;
-	d->min = min.number < d->min ? limited(min.number) : d->min;
-	d->max = max.number > d->max ? limited(max.number) : d->max;
+	d->min = min.number < d->min ? saturated_64(min.number) : d->min;
+	d->max = max.number > d->max ? saturated_64(max.number) : d->max;
 }
 
 static int add_group(struct distribution *d, const struct table *t, const struct hist *h,

@@ -61,7 +61,7 @@ static int add_row(struct diff_stacks *s, const struct diff *d, const struct dif
 	if (!node || ARRAY_REACH(s->before, s->nbefore, node))
 		return -1;
 	add_saturated(&s->before[node], width_of(s, v.a));
-	stack_tree_add(&s->tree, node, width_of(s, v.b));
+	stack_tree_add(&s->tree, node, (int128)width_of(s, v.b));
 	return 0;
 }
 

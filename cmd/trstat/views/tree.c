@@ -254,7 +254,7 @@ static int make_tree(struct making *m, const struct aggregate **groups, size_t n
 
 	if (!base)
 		return -1;
-	m->tree.nodes[base].self = UINT64_MAX; /* nodes on it have depth 0 */
+	m->tree.nodes[base].self = -1; /* nodes on it have depth 0 */
 	m->became[STACK_ROOT] = base;
 	mark_nodes(m, groups, n);
 	bad = copy_prefix(m, groups[0]) || make_rows(m) || name_rows(m, first) ? -1 : 0;
