@@ -335,3 +335,48 @@ calls_are_timed() {
 		done
 	done
 }
+
+@test "total of keys that only the return shows, and of the calls that --where selects" {
+	local seed keys=('bucket(dur,10us)' 'log2(dur)' 'bucket(self,3us),name' 'bucket(time,20us)' dur self time
+		'name@name == "b"' 'group@name == "b"' 'name@depth > 1' 'tid@dur > 9us && group == "x"' 'caller@self > 3us'
+		'@time > 100us' 'depth@dur < 20us' 'bucket(dur,10us)@depth > 0 || name == "a"')
+	for seed in 1 2 3; do
+		python3 - $seed >x.json <<-'END'
+			import json, random, sys
+			r, calls = random.Random(int(sys.argv[1])), []
+			def nest(begin, end, depth):
+			    while depth < 7 and begin < end:
+			        begin += r.randint(0, 4)
+			        last = min(end, begin + r.randint(1, max(1, (end - begin) * 2 // 3)))
+			        if last > begin:
+			            calls.append({"pid": 1, "tid": tid, "ph": "X", "ts": begin, "dur": last - begin,
+			                          "name": r.choice("abc"), "cat": r.choice("xy")})
+			            nest(begin, last, depth + 1)
+			        begin = last
+			for tid in 1, 2:
+			    nest(0, 300, 0)
+			print(json.dumps({"traceEvents": calls}))
+		END
+		calls_are_timed x.json "${keys[@]}"
+		# one program that reads all parts
+		trdecode -q --segment 1K x.json -o many.trs
+		diff <(trstat -q -t tsv -g 'bucket(dur,10us)' -c total many.trs) <(trstat -q -t tsv -g 'bucket(dur,10us)' -c total timed.trs)
+		diff <(trstat -q --partial -g 'bucket(dur,10us)' -c total many.trs | trstat --merge -q -t tsv) \
+			<(trstat -q -t tsv -g 'bucket(dur,10us)' -c total timed.trs)
+	done
+	calls_are_timed "$DATA/uftrace/fib" dur 'bucket(time,1ms)' 'name@depth > 1'
+	calls_are_timed "$RECORDED/trace-cmd/v6-fgraph.dat" dur 'log2(self)' 'bucket(time,1ms)' 'caller@dur > 10us'
+	# a call in the kernel that outlives the last call of its thread
+	calls_are_timed "$RECORDED/uftrace/kernel-sched" 'bucket(dur,10us)' 'bucket(time,1ms)' 'tid@dur > 10us'
+	# the return value
+	cat >x.json <<-'END'
+		[{"pid":1,"tid":1,"ph":"B","ts":0,"name":"f"}, {"pid":1,"tid":1,"ph":"B","ts":10,"name":"f"},
+		{"pid":1,"tid":1,"ph":"B","ts":20,"name":"f"}, {"pid":1,"tid":1,"ph":"E","ts":50,"args":{"ret":1}},
+		{"pid":1,"tid":1,"ph":"E","ts":70,"args":{"ret":2}}, {"pid":1,"tid":1,"ph":"E","ts":90,"args":{"ret":1}}]
+	END
+	run -0 pipe "trdecode x.json | trstat -t tsv -g ret -c total,self -s ret"
+	lines 'ret total self' '1 90000 60000' '2 60000 30000'
+	# each interval has the calls that return in it
+	run -0 pipe "trdecode x.json | trstat -t tsv -g 'bucket(dur,1ms)' -c total -i 60us"
+	lines 'time bucket(dur,1ms) total' '0 0 30000' '60000 0 90000'
+}

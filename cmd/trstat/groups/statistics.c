@@ -17,9 +17,7 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	groups_init(&s->groups, k->count + more, &c->wanted);
 	s->groups.whole_stacks = k->whole_stacks;
 	s->arguments = statistics_arguments(k, &c->wanted);
-	/* 0.38 of the instructions of -g type -c count; summaries have all sums */
-	s->recursion.by_group = (c->wanted.totals || more) && statistics_by_group(k);
-	s->recursion.by_thread = statistics_by_thread(k);
+	s->recursion.of = statistics_recursion(s);
 	statistics_begin_calls(s);
 	s->caches.row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].kind == BY_NAME;
@@ -34,8 +32,7 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	s->caches.by_key = calloc(GROUP_CACHE, sizeof(*s->caches.by_key));
 	for (size_t i = 0; s->pending && i < k->begins; i++)
 		s->pending[i] = (struct key_cell){.kind = KEY_PENDING, .value = i};
-	if (s->recursion.by_group && !s->recursion.by_thread &&
-	    !(k->needs & (NEEDS_EVENT | NEEDS_TIME | NEEDS_CPU))) {
+	if (s->recursion.of == RECURSION_OF_GROUP && !(k->needs & NEEDS_EVENT)) {
 		s->caches.begun = calloc(GROUP_CACHE, sizeof(*s->caches.begun));
 		s->caches.begun_cells =
 			calloc(GROUP_CACHE * (k->count + 1), sizeof(*s->caches.begun_cells));
@@ -66,6 +63,9 @@ void statistics_name_stacks(struct statistics *s, bool named)
 void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell value)
 {
 	statistics_forget_names(s);
+	/* the groups of each interval are others */
+	if (cell == CELL_INTERVAL)
+		counted_free(&s->recursion.counted);
 	s->cells[s->keys->count + cell] = value;
 }
 
@@ -105,6 +105,7 @@ void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
 	idmap_free(&s->recursion.outermost);
+	counted_free(&s->recursion.counted);
 	statistics_free_samples(s);
 	calls_free(&s->calls);
 	if (s->stacks)
@@ -186,6 +187,7 @@ int statistics_reset(struct statistics *s)
 {
 	statistics_forget_names(s);
 	groups_clear(&s->groups);
+	counted_free(&s->recursion.counted);
 	s->first = UINT64_MAX;
 	s->last = 0;
 	return 0;
@@ -249,6 +251,7 @@ void statistics_forget_calls(struct statistics *s)
 		 ignored = s->calls.ignored_kernel;
 
 	calls_free(&s->calls);
+	counted_free(&s->recursion.counted);
 	statistics_begin_calls(s);
 	s->calls.unmatched = unmatched;
 	s->calls.unfinished = unfinished;

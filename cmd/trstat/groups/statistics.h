@@ -6,6 +6,7 @@
 
 #include "common/util/idmap.h"
 #include "common/pairs/condition.h"
+#include "cmd/trstat/groups/counted.h"
 #include "cmd/trstat/table/columns.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
@@ -105,6 +106,15 @@ struct sample_counts {
 	bool typed;	 /* type is a key */
 };
 
+/* Inside which other call a call adds nothing to the total of its group. */
+enum recursion_of {
+	RECURSION_NONE,	       /* none is of its group */
+	RECURSION_OF_FUNCTION, /* one of its function */
+	RECURSION_OF_THREAD,   /* any: all calls of a thread are of one group */
+	RECURSION_OF_GROUP,    /* one of its group, which enters show */
+	RECURSION_OF_TIMES,    /* one of its group, which is known when both have ended */
+};
+
 struct statistics {
 	const struct keys *keys;
 	struct columns *columns;
@@ -132,11 +142,10 @@ struct statistics {
 	bool out_of_memory;
 	bool name_only; /* the only key is the name */
 	struct recursion {
-		/* a call is recursive below one of its group; false: below one of its function */
-		bool by_group;
-		bool by_thread; /* all calls of a thread are of one group */
+		enum recursion_of of;
 		/* by a hash of thread and cells: 1 + number of the outermost frame with them */
 		struct idmap outermost;
+		struct counted counted;
 	} recursion;
 	const struct condition *where; /* of what is counted; NULL: all */
 	struct key_cell *where_cells;  /* those of its keys */

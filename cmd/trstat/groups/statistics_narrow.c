@@ -107,7 +107,7 @@ static bool is_by_word(const struct statistics *s, const struct block *b)
 {
 	if (!s->caches.row_mask)
 		return false;
-	for (uint32_t i = 0; s->recursion.by_group && i < b->ntypes; i++)
+	for (uint32_t i = 0; s->recursion.of >= RECURSION_OF_THREAD && i < b->ntypes; i++)
 		if (b->types[i]->kind == KIND_ENTER || b->types[i]->kind == KIND_LEAVE)
 			return false;
 	for (uint32_t i = 0; s->keys->needs & NEEDS_CPU && i < b->nlanes; i++)

@@ -71,11 +71,8 @@ int statistics_where_cells(struct statistics *s, const struct event_ref *entered
 
 /* Make the calls, without any. */
 void statistics_begin_calls(struct statistics *s);
-/* Returns false if the calls of a group that are open in a thread are calls of one function, so
- * that frame.recursive is that of the group too. */
-bool statistics_by_group(const struct keys *k);
-/* Test whether all calls of a thread are of one group. */
-bool statistics_by_thread(const struct keys *k);
+/* Returns how it is found which calls are inside another one of their group. */
+enum recursion_of statistics_recursion(const struct statistics *s);
 
 /* Count one event of any kind. */
 int statistics_take(struct statistics *s, struct event *e);

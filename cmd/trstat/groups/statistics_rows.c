@@ -8,13 +8,16 @@
  * Recursion by group: `-g arg.detail` of "a.h > b.h > a.h" has one call of a.h inside another call
  * of a.h, though all of them are calls of one function.
  *
- * A call is recursive if a call of its group is open below, as far as the enters show the groups. A
- * key that the enter does not show, such as a returned value, is replaced by the function. The
+ * Where the enter shows the group, a call is recursive if a call of its group is open below. The
  * cells of an open call's group and whether it is recursive are in its data, after all others.
- *
  * The calls below a call are the same when it begins, when it ends and when a part of the trace
  * begins between; so a part finds the same. Calls in the kernel are different: a call of their
  * thread may end before them. At their end they are compared with those that are open then.
+ *
+ * Other groups, and which calls --where selects, are known when a call ends: from its time that of
+ * the calls of its group is subtracted that have ended inside it (counted.h). A part that begins
+ * inside a call does not know those that ended before. So fields, most of which enters have, are
+ * not judged so, except `ret`: where an enter has no such field, the function is the key instead.
  */
 
 /* Test whether a key has another value in each call of a stack. */
@@ -37,36 +40,64 @@ static bool is_of_thread(enum key_kind kind)
 	}
 }
 
-bool statistics_by_group(const struct keys *k)
+/* Test whether a key other than the time is one that only the ends of calls show. */
+static bool has_late_key(const struct keys *k)
 {
-	bool by_function = false, finer = false;
-
+	if (k->needs & (NEEDS_CALL | NEEDS_CPU))
+		return true;
 	for (size_t i = 0; i < k->count; i++)
-		switch (k->key[i].kind) {
-		case BY_NAME: by_function |= !k->key[i].other; break;
-		/* of the leave */
-		case BY_CPU:
-		case BY_TIME:
-		case BY_DURATION:
-		case BY_SELF:
-		/* equal in all calls */
-		case BY_KIND: break;
-		/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
-		case BY_STACK: return false;
-		default:
-			if (is_depth(&k->key[i]))
-				return false;
-			finer |= !is_of_thread(k->key[i].kind);
-		}
-	return finer || !by_function;
+		for (const struct key *a = &k->key[i]; a; a = a->other)
+			if (a->kind == BY_FIELD && !strcmp(a->field, "ret"))
+				return true;
+	return false;
 }
 
-bool statistics_by_thread(const struct keys *k)
+/* Test whether a group has calls of one function of a thread; those that return at a time are taken
+ * from them, as with -i. */
+static bool is_of_function(const struct keys *k)
 {
+	bool name = false;
+
+	for (size_t i = 0; i < k->count; i++) {
+		enum key_kind kind = k->key[i].kind;
+
+		name |= kind == BY_NAME;
+		if (k->key[i].other ||
+		    (kind != BY_NAME && kind != BY_KIND && kind != BY_TIME && !is_of_thread(kind)))
+			return false;
+	}
+	return name;
+}
+
+enum recursion_of statistics_recursion(const struct statistics *s)
+{
+	const struct keys *k = s->keys;
+
+	/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
+	if (k->needs & NEEDS_STACK)
+		return RECURSION_NONE;
+	for (size_t i = 0; i < k->count; i++)
+		if (is_depth(&k->key[i]))
+			return RECURSION_NONE;
+	/* 0.38 of the instructions of -g type -c count; summaries have all sums */
+	if (!s->columns->wanted.totals && !s->more)
+		return RECURSION_OF_FUNCTION;
+	if (s->where || has_late_key(k))
+		return RECURSION_OF_TIMES;
+	if (is_of_function(k))
+		return RECURSION_OF_FUNCTION;
+	if (k->needs & NEEDS_TIME)
+		return RECURSION_OF_TIMES;
 	for (size_t i = 0; i < k->count; i++)
 		if (!is_of_thread(k->key[i].kind) || k->key[i].other)
-			return false;
-	return true;
+			return RECURSION_OF_GROUP;
+	return RECURSION_OF_THREAD;
+}
+
+/* Test whether the data of a call have whether it is recursive. */
+static bool notes_group(const struct statistics *s)
+{
+	return s->recursion.of == RECURSION_OF_GROUP || s->recursion.of == RECURSION_OF_THREAD;
 }
 
 static size_t group_cells_at(const struct statistics *s)
@@ -78,13 +109,9 @@ static int begin_cells(struct statistics *s, const struct event_ref *ref, struct
 {
 	if (keys_cells(s->keys, s->dictionary, &s->groups.texts, ref, cells))
 		return -1;
-	for (size_t i = 0; i < s->keys->count; i++) {
-		enum key_kind kind = s->keys->key[i].kind;
-
-		if (kind == BY_TIME || kind == BY_DURATION || kind == BY_SELF || kind == BY_CPU ||
-		    (kind == BY_FIELD && cells[i].kind == KEY_MISSING))
+	for (size_t i = 0; i < s->keys->count; i++)
+		if (s->keys->key[i].kind == BY_FIELD && cells[i].kind == KEY_MISSING)
 			cells[i] = (struct key_cell){.kind = KEY_PENDING, .value = ref->location};
-	}
 	return 0;
 }
 
@@ -141,7 +168,7 @@ static int is_group_open(struct statistics *s, const struct stack *stack, size_t
 	uint32_t thread = (2 * stack->number + kernel) * 0x9e3779b1u, hash, outermost;
 	const struct key_cell *other;
 
-	if (s->recursion.by_thread) {
+	if (s->recursion.of == RECURSION_OF_THREAD) {
 		outermost = n && !stack->frames[0].begun ? 2 : 1;
 		return outermost <= n ? (int)outermost : 0;
 	}
@@ -173,7 +200,7 @@ static int note_group(struct statistics *s, const struct event *e, const struct 
 	bool kernel = stack != s->calls.stacks[stack->number];
 	int got;
 
-	if (!s->recursion.by_thread && begin_group(s, e, stack, data, cells))
+	if (s->recursion.of == RECURSION_OF_GROUP && begin_group(s, e, stack, data, cells))
 		return -1;
 	got = is_group_open(s, stack, stack->count - 1, cells, true);
 	*recursive = key_unsigned(got > 0 ? RECURSIVE_YES : kernel ? RECURSIVE_ASK : RECURSIVE_NO);
@@ -223,31 +250,65 @@ static uint64_t kernel_time(const struct statistics *s, const struct call *call,
 	return stack->kernel_since > call->start ? stack->kernel_since - call->start : 0;
 }
 
-/* Get the time of a call that is inside another call of its group. */
-static uint64_t time_inside(struct statistics *s, const struct call *call, const struct event *e)
+/* Get the start of the innermost call of a thread that is open, or open in the kernel; 0: none. */
+static uint64_t innermost_start(const struct stack *s)
+{
+	const struct stack *k = s->kernel;
+	uint64_t start = s->count ? s->frames[s->count - 1].start : s->unseen ? s->unseen_since : 0;
+
+	return k && k->count && k->frames[k->count - 1].start > start
+		       ? k->frames[k->count - 1].start
+		       : start;
+}
+
+/* Get the time of a call of a group that calls of the group inside it have counted. */
+static uint64_t counted_inside(struct statistics *s, const struct aggregate *a,
+			       const struct call *call, const struct event *e)
+{
+	const struct stack *stack = thread_stack(s, e);
+	struct counted_group *g = counted_find(&s->recursion.counted, stack->number,
+					       groups_cells(&s->groups, a), s->keys->count);
+	uint64_t inside = 0;
+
+	if (!g || counted_add(g, call->start, call->end, innermost_start(stack), &inside))
+		s->out_of_memory = true;
+	return inside;
+}
+
+/* Get the time of a call with the cells of its enter that is inside another call of its group. */
+static uint64_t noted_inside(struct statistics *s, const struct call *call, const struct event *e)
 {
 	struct key_cell *data = s->calls.data;
-	const struct keys *k = s->keys;
+	bool of_thread = s->recursion.of == RECURSION_OF_THREAD;
 	uint64_t noted;
 
-	if (s->stacks)
+	/* of a call that was open before the first row, the callees are counted */
+	if (!data)
+		return of_thread ? call->total - call->self : 0;
+	data += group_cells_at(s);
+	noted = data[s->keys->count].value;
+	if (noted != RECURSIVE_ASK)
+		return noted == RECURSIVE_YES ? call->total : 0;
+	if (is_below_group(s, call, e, data))
+		return call->total;
+	return of_thread ? kernel_time(s, call, e) : 0;
+}
+
+/* Get the time of a call that is inside another call of its group. */
+static uint64_t time_inside(struct statistics *s, const struct aggregate *a,
+			    const struct call *call, const struct type *type, const struct event *e)
+{
+	/* calls with numbers are inside no other one */
+	if (type->flags & TYPE_CALL_NUMBER)
 		return 0;
-	if (s->recursion.by_group && !(e && e->type->flags & TYPE_CALL_NUMBER)) {
-		/* of a call that was open before the first row, the callees are counted */
-		if (!data)
-			return s->recursion.by_thread ? call->total - call->self : 0;
-		data += group_cells_at(s);
-		noted = data[k->count].value;
-		if (noted != RECURSIVE_ASK)
-			return noted == RECURSIVE_YES ? call->total : 0;
-		if (is_below_group(s, call, e, data))
-			return call->total;
-		return s->recursion.by_thread ? kernel_time(s, call, e) : 0;
+	switch (s->recursion.of) {
+	case RECURSION_NONE: return 0;
+	case RECURSION_OF_FUNCTION: return call->recursive ? call->total : 0;
+	case RECURSION_OF_THREAD:
+	case RECURSION_OF_GROUP: return noted_inside(s, call, e);
+	case RECURSION_OF_TIMES: return counted_inside(s, a, call, e);
 	}
-	for (size_t i = 0; call->recursive && i < k->count; i++)
-		if (is_depth(&k->key[i]))
-			return 0;
-	return call->recursive ? call->total : 0;
+	return 0;
 }
 
 /* Keep the cells of an enter, after calls_feed. stack: NULL for a call with a number. */
@@ -262,7 +323,7 @@ static int put_entered(struct statistics *s, const struct event *e, const struct
 		return -1;
 	if (keys_begin_cells(s->keys, s->dictionary, &s->groups.texts, &entered, cells))
 		return -1;
-	return s->recursion.by_group && stack ? note_group(s, e, stack, cells) : 0;
+	return notes_group(s) && stack ? note_group(s, e, stack, cells) : 0;
 }
 
 /* Keep what the leave of an adopted call needs of its enter. */
@@ -282,9 +343,8 @@ void statistics_begin_calls(struct statistics *s)
 	calls_init(&s->calls, s->dictionary);
 	s->calls.on_restore = statistics_restore;
 	s->calls.on_restore_ctx = s;
-	s->calls.data_size =
-		(group_cells_at(s) + (s->recursion.by_group ? s->keys->count + 1 : 0)) *
-		sizeof(struct key_cell);
+	s->calls.data_size = (group_cells_at(s) + (notes_group(s) ? s->keys->count + 1 : 0)) *
+			     sizeof(struct key_cell);
 }
 
 /* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
@@ -353,7 +413,9 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	}
 	if (!a)
 		return -1;
-	inside = time_inside(s, call, e);
+	inside = time_inside(s, a, call, type, e);
+	if (__builtin_expect(s->out_of_memory, 0))
+		return -1;
 	if (e && e->type->flags & TYPE_CONTINUES) {
 		aggregate_part_of_call(a, call->total, call->self, inside);
 		return 0;

@@ -14,7 +14,8 @@ int statistics_where(struct statistics *s, const struct condition *where)
 	if (!s->where_cells)
 		return -1;
 	s->where = where;
-	s->calls.data_size += where->keys.begins * sizeof(struct key_cell);
+	s->recursion.of = statistics_recursion(s);
+	statistics_begin_calls(s);
 	return 0;
 }
 

@@ -82,7 +82,8 @@ static const struct settings questions[] = {
 	KEYS("name,caller", "total,self,count,p50"),
 	KEYS("name,depth", "total,self,count,total_min"),
 	KEYS("type", "count,total,self,first,last"),
-	KEYS("tid,cpu,name", "total,self,count,max"),
+	KEYS("tid,cpu,name", "self,count,max"),
+	KEYS("tid,name", "total,self,count,max"),
 	KEYS("caller,bucket(depth,2)", "count,total,self,self_stdev"),
 	KEYS("kind,caller,depth,type", "count,total"),
 	KEYS("arg.1,name", "count,total,self,p90"),
@@ -134,7 +135,7 @@ static const struct settings questions[] = {
 
 enum { QUESTIONS = sizeof(questions) / sizeof(*questions), WITH_TIMES = 9 };
 /* Of these tables columns are arguments. */
-enum { ARGUMENTS = 10, OF_ARGUMENTS = 3 };
+enum { ARGUMENTS = 11, OF_ARGUMENTS = 3 };
 
 static struct settings settings_of(unsigned which)
 {
