@@ -191,6 +191,21 @@ trstat: no event has the name 'mian'; did you mean 'main'?"
 	run -0 trstat -q --fail-if 'count(type == "sched_switch" && next_comm == "nosuch") > 0' sched.trs
 }
 
+@test "--fail-if: fields with few words take no other text or pattern" {
+	words='call, enter, leave, instant, counter, sample or gap'
+	for c in "kind == 'smaple'|15|$words|smaple" "kind in {call, smaple}|22|$words|smaple" "kind =~ '^smap'|15|$words|^smap" \
+		"'pltt' == symkind|7|plt, kernel or function|pltt" 'symkind != "pltt"|18|plt, kernel or function|pltt'; do
+		IFS='|' read -r condition column words text <<<"$c"
+		run -2 --separate-stderr trstat -q --fail-if-empty=ok --fail-if "count($condition) > 0" fib.trs
+		[[ $stderr == "trstat: expression, column $column: $words expected, not '$text'"* ]] || fail "$stderr"
+		run -2 trstat -q --where "$condition" fib.trs
+	done
+	run -2 trfilter -q -c 'kind =~ "^smap"' fib.trs
+	assert_equal "$(trfilter -q -c 'kind =~ "^(enter|leave)$"' fib.trs)" "$(trfilter -q -c 'kind == call' fib.trs)"
+	n=$(trstat -q -t tsv -g symkind -c count fib.trs | awk '$1 == "plt" { print $2 }')
+	holds "count(symkind == plt) == $n && $n > 0"
+}
+
 @test "--fail-if: without trsym a name is status 2, and says so" {
 	trdecode "$DATA/uftrace/fib" >raw.trs
 	for c in 'max(name == "usleep") > 2ms' 'count(name == "usleep") > 2' 'count(name =~ "^usleep") > 2'; do

@@ -150,6 +150,17 @@ field() {
 	[[ $stderr == *"not 'slower'"* && $stderr != *'did you mean'* ]]
 }
 
+@test "--fail-if: a verdict, or a key with few words, takes no other text" {
+	for condition in 'verdict == "slowr"' 'verdict == slowr' 'verdict in {slowr}' 'verdict == "NEW"' 'verdict =~ "^slowr"'; do
+		run -2 --separate-stderr trstat -q --diff --fail-if "$condition" a.trs b.trs
+		[[ $stderr == *'"", slower, faster, new or gone expected, not '* ]] || fail "$stderr"
+	done
+	run -2 --separate-stderr trstat -q --diff -g kind --fail-if 'kind == "smaple"' a.trs b.trs
+	[[ $stderr == *"did you mean 'sample'?" ]] || fail "$stderr"
+	run -3 trstat -q --diff --fail-if 'verdict == slower' a.trs b.trs
+	run -3 trstat -q --diff --fail-if 'verdict == ""' a.trs a.trs
+}
+
 @test "--fail-if tests the columns of the rows" {
 	# commit: p99 from 139 to 159 us (14.4 %), total from 4780 to 5580 us (16.7 %)
 	while IFS='|' read -r status condition; do

@@ -67,7 +67,7 @@ static void name_kind(struct scalar *kind, const struct scalar *name)
 
 static bool of_kind(const struct operand *o)
 {
-	return o->kind == OPERAND_FIELD && o->of_kind;
+	return o->kind == OPERAND_FIELD && o->words == expression_kinds;
 }
 
 static bool in_set(const struct scalar *set, size_t n, const struct scalar *s)

@@ -50,7 +50,9 @@ struct operand {
 	bool spelled;	  /* the value may be compared with a text */
 	unsigned field;	  /* the program's number of it */
 	unsigned depends; /* the program's flags */
-	bool of_kind;	  /* the field is the kind of an event, whose names need no quotes */
+	/* the only texts that the field can have, up to NULL, which need no quotes; NULL: any text
+	 */
+	const char *const *words;
 	bool may_be_time; /* the unit of its numbers is not known; so with form KNOWN_NOTHING */
 	bool of_percent; /* the field has a percentage, which a literal with "%" is compared with */
 	void *data;	 /* the program's */
@@ -105,7 +107,7 @@ struct node {
 /* The program's part of the language. Functions return -1 with l->error set. */
 struct language {
 	/* Resolve the field o->name, whose token precedes the lexer's: set field, form, depends,
-	 * of_kind, of_time, may_be_time, of_percent, data. quoted: it is written field("..."). */
+	 * words, of_time, may_be_time, of_percent, data. quoted: it is written field("..."). */
 	int (*field)(void *ctx, struct lexer *l, struct operand *o, bool quoted);
 	/* Check a new leaf, or under() and over(); NULL: nothing to check. */
 	int (*leaf)(struct lexer *l, struct node *n, size_t column);
@@ -115,6 +117,9 @@ struct language {
 	const char *no_calls; /* why under() and over() are refused; NULL: they are not */
 	void *ctx;
 };
+
+/* The words of a field that is the kind of an event. A call is an enter and a leave. */
+extern const char *const expression_kinds[];
 
 /* Parse a whole text. Returns the tree, to be freed with expression_free, or NULL with e filled. */
 struct node *expression_parse(const char *text, const struct language *language, struct error *e);

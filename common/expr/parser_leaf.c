@@ -7,25 +7,54 @@
 #include "common/util/buffer.h"
 #include "common/value/nearest.h"
 
-/* Refuse a text that is not the name of a kind. */
-static int check_kind(struct parser *p, const char *text, size_t size, size_t column)
+const char *const expression_kinds[] = {"call",	   "enter",  "leave", "instant",
+					"counter", "sample", "gap",   NULL};
+
+/* Refuse a text, or a pattern, without a word of the field. what: the text. */
+static int refuse_text(struct parser *p, const char *const *words, const char *what, size_t size,
+		       size_t column)
 {
+	struct buffer list = {0};
 	struct nearest nearest;
 
-	if (size == 4 && !memcmp(text, "call", 4))
-		return 0;
-	for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
-		const char *name = type_kind_name(kind);
+	nearest_begin(&nearest, what, size);
+	for (const char *const *w = words; *w; w++) {
+		const char *word = **w ? *w : "\"\"", *before = w == words ? ""
+								: w[1]	   ? ", "
+									   : " or ";
 
-		if (kind != KIND_DROP && strlen(name) == size && !memcmp(name, text, size))
-			return 0;
+		nearest_offer(&nearest, *w, strlen(*w));
+		buffer_append(&list, before, strlen(before));
+		buffer_append(&list, word, strlen(word));
 	}
-	nearest_begin(&nearest, text, size);
-	nearest_offer_words(&nearest, "call enter leave instant counter sample gap");
-	return lexer_error(
-		p->lexer, column,
-		"call, enter, leave, instant, counter, sample or gap expected, not '%.*s'%s",
-		size < 60 ? (int)size : 60, text, nearest_hint(&nearest));
+	lexer_error(p->lexer, column, "%.*s expected, not '%.*s'%s", (int)list.size,
+		    list.data ? (const char *)list.data : "", size < 60 ? (int)size : 60, what,
+		    nearest_hint(&nearest));
+	buffer_free(&list);
+	return -1;
+}
+
+/* Refuse a text that is not a word of the field. */
+static int check_word(struct parser *p, const struct operand *field, const char *text, size_t size,
+		      size_t column)
+{
+	if (!operand_field(field) || !field->words)
+		return 0;
+	for (const char *const *w = field->words; *w; w++)
+		if (strlen(*w) == size && !memcmp(*w, text, size))
+			return 0;
+	return refuse_text(p, field->words, text, size, column);
+}
+
+/* Refuse a pattern that matches no word of the field. */
+static int check_pattern(struct parser *p, const struct node *n, size_t column)
+{
+	if (!operand_field(n->left) || !n->left->words)
+		return 0;
+	for (const char *const *w = n->left->words; *w; w++)
+		if (expression_matches(&n->regex, *w, strlen(*w)))
+			return 0;
+	return refuse_text(p, n->left->words, n->pattern, strlen(n->pattern), column);
 }
 
 static bool comparison_of(enum token_kind token, enum comparison *c)
@@ -50,8 +79,8 @@ bool parser_at_relation(const struct parser *p)
 	       parser_at_word(p, "in");
 }
 
-/* Parse a name of a kind, which after 'kind ==' needs no quotes. */
-static struct operand *parse_kind(struct parser *p)
+/* Parse a word of a field, which after 'kind ==' needs no quotes. */
+static struct operand *parse_word(struct parser *p)
 {
 	struct token *t = TOKEN(p);
 	struct operand *o;
@@ -74,8 +103,8 @@ static struct operand *parse_right(struct parser *p, const struct operand *left)
 {
 	struct term t;
 
-	if (operand_field(left) && left->of_kind && TOKEN(p)->kind == TOKEN_NAME)
-		return parse_kind(p);
+	if (operand_field(left) && left->words && TOKEN(p)->kind == TOKEN_NAME)
+		return parse_word(p);
 	if (parser_value(p, &t))
 		return NULL;
 	if (!t.condition)
@@ -118,12 +147,12 @@ static int take_percent(struct parser *p, struct operand *field, const struct op
 	return 0;
 }
 
-/* Refuse a text that a kind is compared with, unless it is the name of one. */
-static int check_kinds(struct parser *p, const struct operand *field, const struct operand *literal)
+/* Refuse a text that a field is compared with, unless it is a word of the field. */
+static int check_words(struct parser *p, const struct operand *field, const struct operand *literal)
 {
-	if (!operand_field(field) || !field->of_kind || !operand_literal(literal))
+	if (!operand_literal(literal) || literal->value.form != SCALAR_TEXT)
 		return 0;
-	return check_kind(p, literal->value.text, literal->value.size, literal->column);
+	return check_word(p, field, literal->value.text, literal->value.size, literal->column);
 }
 
 static int parse_comparison(struct parser *p, struct node *n)
@@ -136,7 +165,7 @@ static int parse_comparison(struct parser *p, struct node *n)
 		return -1;
 	if (take_percent(p, n->left, n->right) || take_percent(p, n->right, n->left))
 		return -1;
-	if (check_kinds(p, n->left, n->right) || check_kinds(p, n->right, n->left))
+	if (check_words(p, n->left, n->right) || check_words(p, n->right, n->left))
 		return -1;
 	if (parser_beside_time(p, n->left, n->right) || parser_beside_time(p, n->right, n->left))
 		return -1;
@@ -195,7 +224,7 @@ static int parse_match(struct parser *p, struct node *n)
 	n->has_regex = n->left->spelled = true;
 	n->pattern = t->string;
 	t->string = NULL;
-	return lexer_next(p->lexer);
+	return check_pattern(p, n, t->column) ? -1 : lexer_next(p->lexer);
 }
 
 /* Note the unit of a constant in its leaf. */
@@ -227,9 +256,8 @@ static int add_member(struct parser *p, struct node *n, size_t capacity[2])
 		return parser_unexpected(p, "a number or a string");
 	if (check_forms(p, n->left, text ? KNOWN_TEXT : KNOWN_NUMBER))
 		return -1;
-	if (operand_field(n->left) && n->left->of_kind &&
-	    check_kind(p, t->string ? t->string : t->text, t->string ? t->string_size : t->size,
-		       t->column))
+	if (text && check_word(p, n->left, t->string ? t->string : t->text,
+			       t->string ? t->string_size : t->size, t->column))
 		return -1;
 	if (ARRAY_GROW(*set, capacity[text], *count))
 		return lexer_error(p->lexer, t->column, "out of memory");

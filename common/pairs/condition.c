@@ -33,6 +33,13 @@ static bool is_time(const struct key *k)
 	       (k->kind == BY_TIME || k->kind == BY_DURATION || k->kind == BY_SELF);
 }
 
+const char *const *condition_words(const struct key *k)
+{
+	if (k->transform != KEY_AS_IT_IS || k->other)
+		return NULL;
+	return k->kind == BY_KIND ? expression_kinds : k->kind == BY_SYMKIND ? key_symkinds : NULL;
+}
+
 /* Find the key of that name, or add it. */
 static int find_key(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 {
@@ -49,7 +56,7 @@ static int find_key(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 	if (bad)
 		return -1;
 	o->form = form_of(&k->key[o->field]);
-	o->of_kind = k->key[o->field].kind == BY_KIND;
+	o->words = condition_words(&k->key[o->field]);
 	o->of_time = is_time(&k->key[o->field]);
 	return 0;
 }

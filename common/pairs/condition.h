@@ -25,6 +25,9 @@ int condition_parse(struct condition *c, struct lexer *l);
 int condition_parse_text(struct condition *c, const char *text, struct error *e);
 void condition_free(struct condition *c);
 
+/* Returns the words of a key, for struct operand; NULL: any text. */
+const char *const *condition_words(const struct key *k);
+
 /* Refuse a condition that compares times of clocks in ns with an integer without a unit, or of
  * clocks that count ticks with one in a unit. Durations that are weights of samples, or fields of
  * events, are numbers. weights: those of a clock of ticks are times. Returns 0, or -1 with e

@@ -227,21 +227,28 @@ static int location_cell(struct dictionary *d, struct key_texts *g, const struct
 	return 0;
 }
 
+enum symkind { SYMKIND_PLT, SYMKIND_KERNEL, SYMKIND_FUNCTION, SYMKINDS };
+
+const char *const key_symkinds[] = {[SYMKIND_PLT] = "plt",
+				    [SYMKIND_KERNEL] = "kernel",
+				    [SYMKIND_FUNCTION] = "function",
+				    [SYMKINDS] = NULL};
+
 /* Make the cell of symkind: a function called through the PLT, in the kernel, or another one. */
 static int symkind_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,
 			struct key_cell *cell)
 {
 	const struct location *p = dictionary_location(d, s->location);
 	uint32_t flags = p && p->symbol ? p->symbol->flags : 0;
-	const char *kind = "function";
+	enum symkind is = SYMKIND_FUNCTION;
 
 	if (!p)
 		return 0;
 	if (flags & SYMBOL_PLT)
-		kind = "plt";
+		is = SYMKIND_PLT;
 	else if (flags & SYMBOL_KERNEL || (p->space && p->space->flags & SPACE_KERNEL))
-		kind = "kernel";
-	return key_text(g, kind, strlen(kind), cell);
+		is = SYMKIND_KERNEL;
+	return key_text(g, key_symkinds[is], strlen(key_symkinds[is]), cell);
 }
 
 static int class_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,

@@ -182,6 +182,9 @@ bool keys_has_name(const char *name);
 /* Offer the names of all keys but fields. */
 void keys_offer_names(struct nearest *nearest);
 
+/* The texts that the key symkind can have, up to NULL */
+extern const char *const key_symkinds[];
+
 /* Make the cells of a row's group. Returns -1 when out of memory. */
 int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 	       const struct event_ref *s, struct key_cell *cells);

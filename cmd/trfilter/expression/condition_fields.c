@@ -65,7 +65,7 @@ int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 	o->depends = plain			 ? plain->depends
 		     : !strcmp(o->name, "frame") ? DEPENDS_OF_FRAME
 						 : DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_CALL;
-	o->of_kind = o->field == ASK_KIND;
+	o->words = o->field == ASK_KIND ? expression_kinds : NULL;
 	o->of_time = o->field == ASK_TIME || o->field == ASK_DURATION || o->field == ASK_SELF;
 	return 0;
 }

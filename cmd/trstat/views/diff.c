@@ -4,12 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const verdicts[DIFF_VERDICTS] = {"", "slower", "faster", "new", "gone"};
-
-const char *diff_verdict_name(enum diff_verdict v)
-{
-	return verdicts[v];
-}
+const char *const diff_verdicts[] = {"", "slower", "faster", "new", "gone", NULL};
 
 /* Parse a number without a sign. Returns what follows the number; NULL: there is none. */
 static const char *parse_number(const char *text, double *number)
@@ -56,7 +51,7 @@ int diff_alpha(struct diff_options *o, const char *text, struct error *e)
 
 const char *diff_fail_if_word(enum diff_verdict v)
 {
-	return v == DIFF_SAME ? "changed" : verdicts[v];
+	return v == DIFF_SAME ? "changed" : diff_verdicts[v];
 }
 
 bool diff_fail_if(struct diff_options *o, const char *text)

@@ -41,7 +41,8 @@ int diff_alpha(struct diff_options *o, const char *text, struct error *e);
 /* Take a word of --fail-if, "changed" or a verdict; false if it is neither. */
 bool diff_fail_if(struct diff_options *o, const char *text);
 
-const char *diff_verdict_name(enum diff_verdict v);
+/* The name of each verdict, and NULL; that of DIFF_SAME is empty. */
+extern const char *const diff_verdicts[];
 /* Returns the word of a bit of diff_options.fail_if. */
 const char *diff_fail_if_word(enum diff_verdict v);
 

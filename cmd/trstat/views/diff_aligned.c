@@ -62,7 +62,7 @@ static void put_change(struct grid *g, size_t row, size_t at, const struct diff_
 	double a = real_of(&v->a), change = 100 * real_of(&v->change) / fabs(a);
 
 	if (!r->a || !r->b)
-		snprintf(text, sizeof(text), "%s", diff_verdict_name(r->verdict));
+		snprintf(text, sizeof(text), "%s", diff_verdicts[r->verdict]);
 	else if (!v->change.present || column_unit(column) == UNIT_TIME)
 		;
 	else if (!v->change.number && v->change.fraction == 0)
@@ -108,7 +108,7 @@ static void put_row(struct grid *g, size_t row, const struct diff *d, const stru
 		snprintf(text, sizeof(text), "%.2g", r->p);
 		put_grid(g, row, at + 2, text);
 	}
-	put_grid(g, row, at + 3, diff_verdict_name(r->verdict));
+	put_grid(g, row, at + 3, diff_verdicts[r->verdict]);
 }
 
 static void put_header(struct grid *g, const struct columns *c, bool ticks)

@@ -57,11 +57,15 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 				   "with --diff a condition on keys is joined with &&, as in 'name "
 				   "== \"commit\" && p99_change > 10%%'");
 	o->field = (unsigned)cell;
-	if ((size_t)cell < d->groups.keys)
+	if ((size_t)cell < d->groups.keys) {
+		o->words = condition_words(&d->a.statistics->keys->key[cell]);
+		o->form = o->words ? KNOWN_TEXT : KNOWN_NOTHING;
 		return 0;
+	}
 	at = (size_t)cell - d->groups.keys;
 	unit = unit_of(d, at);
-	o->form = test_of(d, at) == DIFF_VERDICT ? KNOWN_TEXT : KNOWN_NUMBER;
+	o->words = test_of(d, at) == DIFF_VERDICT ? diff_verdicts : NULL;
+	o->form = o->words ? KNOWN_TEXT : KNOWN_NUMBER;
 	o->of_time = unit == UNIT_DURATION || unit == UNIT_TIME;
 	o->may_be_time = test_of(d, at) < 0 && column_may_be_time(&d->a.columns->column[at / 3]);
 	o->of_percent = test_of(d, at) < 0 && (unit == UNIT_PERCENT || at % 3 == CELL_CHANGE);
@@ -164,7 +168,7 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 	cell = o->field - d->groups.keys;
 	if (test_of(d, cell) == DIFF_VERDICT) {
 		s->form = SCALAR_TEXT;
-		s->text = diff_verdict_name(all->row->verdict);
+		s->text = diff_verdicts[all->row->verdict];
 		s->size = strlen(s->text);
 		return;
 	}

@@ -54,7 +54,7 @@ static void put_row(struct cells *c, const struct diff *d, const struct diff_row
 {
 	const struct columns *columns = d->a.columns;
 	const struct key_cell *keys = groups_cells(&d->groups, r->group);
-	const char *verdict = diff_verdict_name(r->verdict);
+	const char *verdict = diff_verdicts[r->verdict];
 
 	for (size_t i = 0; i < d->groups.keys; i++)
 		cells_key(c, &d->groups, &keys[i]);
