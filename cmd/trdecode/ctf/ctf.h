@@ -213,8 +213,7 @@ struct ctf_file {
 	struct ctf_cursor cursor;
 	struct ctf_packet packet;
 	bool in_packet, cut;
-	bool survey;   /* read only packet headers, without losses and damage (skip.c) */
-	bool surveyed; /* the packets after the end of the range of times were looked at */
+	bool survey; /* read only packet headers, without losses and damage (skip.c) */
 
 	/* the next event */
 	bool done;
@@ -356,9 +355,6 @@ int ctf_loss_pass(const struct ctf_file *f);
 bool ctf_skip_packet(const struct ctf_file *f);
 /* Set stateless of the streams of a trace. */
 void ctf_skip_prepare(struct ctf_trace *t);
-/* Test whether the packets after the current one show that all their events are after `last`,
- * shifted ns. */
-bool ctf_rest_is_later(const struct ctf_file *of, uint64_t last);
 /* Find the beginning of the last packet, as struct decoder's late. */
 bool ctf_skip_late(struct input *in, uint64_t *latest);
 

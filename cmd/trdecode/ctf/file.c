@@ -216,27 +216,12 @@ int ctf_file_begun(struct ctf_file *f, struct error *e)
 	return again < 0 ? error_no_memory(e) : 0;
 }
 
-/* Test, once, whether the file has passed the end of the range of times for good. */
-static bool is_over(struct ctf_file *f)
-{
-	uint64_t last = row_filter_last(f->trace->ctf->input);
-
-	if (f->last_time <= last || f->surveyed)
-		return false;
-	f->surveyed = true;
-	return ctf_rest_is_later(f, last);
-}
-
 /* Go to the next packet with events, or with losses before it, unless the present one has more. -1:
  * failure. */
 static int find_packet(struct ctf_file *f, struct error *e)
 {
 	/* losses before the first packet are computed when other files have reached it */
 	while ((!f->in_packet || at_end(f)) && !f->packet.fresh) {
-		if (is_over(f)) {
-			f->done = true;
-			break;
-		}
 		if (ctf_packet_next(f, e))
 			return -1;
 		if (!f->done && !f->packet.fresh && ctf_file_begun(f, e))

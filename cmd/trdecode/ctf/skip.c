@@ -1,8 +1,9 @@
 /*
  * skip.c - skips packets by the times in their contexts
  *
- * At the end of a range of times a file ends as soon as the contexts of all packets that follow
- * show that no event of the range follows, whether the clock steps back or not.
+ * Where the clock steps back in a packet, events can be later than the end in the context, and
+ * earlier than the beginning. trdecode(1) says that the ends are believed, with --since. The
+ * beginnings are not, with --until: no packet is skipped.
  *
  * Packets with sched_switch or with dumps of mappings are skipped only if the times of rows are all
  * that the caller needs: such events determine the threads and the locations of later events.
@@ -59,37 +60,6 @@ static void late_of(const struct ctf_file *of, uint64_t *latest)
 				*latest = time;
 	}
 	ctf_file_close(&f);
-}
-
-bool ctf_rest_is_later(const struct ctf_file *of, uint64_t last)
-{
-	struct ctf_file f = {.trace = of->trace,
-			     .member = of->member,
-			     .packet = {.cpu = -1, .at = of->packet.at + of->packet.size},
-			     .opened = true,
-			     .survey = true};
-	const uint64_t *role = f.cursor.role;
-	uint64_t expected = f.packet.at, time;
-	bool later = false;
-	struct error e;
-
-	f.cursor.slots = calloc(f.trace->metadata.slots + 1u, sizeof(uint64_t));
-	if (f.cursor.slots &&
-	    !window_open(&f.window, f.trace->ctf->input->tree, f.member, HEAD_WINDOW, true, &e)) {
-		f.cursor.empty = CTF_EMPTY_LEAST + f.window.size;
-		do {
-			later = !ctf_packet_next(&f, &e) && (f.done || f.packet.at == expected);
-			expected = f.packet.at + f.packet.size;
-		} while (later && !f.done &&
-			 (f.packet.content <= f.cursor.at ||
-			  (ctf_seen(&f.cursor, CTF_TIME_BEGIN) &&
-			   ctf_seen(&f.cursor, CTF_TIME_END) &&
-			   role[CTF_TIME_END] >= role[CTF_TIME_BEGIN] &&
-			   ctf_file_time(&f, role[CTF_TIME_BEGIN], &time) && time > last)));
-		later &= f.done && expected >= f.window.size;
-	}
-	ctf_file_close(&f);
-	return later;
 }
 
 bool ctf_skip_late(struct input *in, uint64_t *latest)
