@@ -398,6 +398,13 @@ good() {
 	assert_output --partial 'Permission denied'
 }
 
+@test "a device that gets full while a decoder writes is named" {
+	printf '{"traceEvents":[{"ph":"i","ts":1,"name":"a"}],"x":"%s"}' "$(head -c 200000 /dev/zero | tr '\0' x)" >large.json
+	run -2 pipe "trap '' XFSZ; ulimit -f 60; trdecode -q -o x.trs large.json"
+	assert_output 'trdecode: x.trs: cannot write: File too large'
+	assert [ ! -e x.trs ]
+}
+
 @test "pipes: a cut stream, a full device, a reader that leaves, a terminal" {
 	run -1 pipe "trdecode '$FIB' | head -c 1000 | trstat >/dev/null"
 	assert_output --partial 'the stream ends without its end mark'

@@ -32,6 +32,9 @@ struct run {
 
 static int run_fail(struct decoding *d, const struct error *e)
 {
+	/* to a decoder a full disk and a lack of memory are the same: -1 */
+	if (d->writer && d->writer->error.what[0] && !memory_failed())
+		e = &d->writer->error;
 	error_print(e);
 	if (!d->failure.what[0])
 		d->failure = *e;

@@ -236,7 +236,8 @@ int block_queue_snapshot(struct block_queue *w, const struct block *b, const uin
 	if (!exact)
 		snapshot_set_approximate(h->memory);
 	h->states_at = b->length;
-	memcpy(h->memory + h->states_at, states, n);
+	if (n)
+		memcpy(h->memory + h->states_at, states, n);
 	h->block.rows = n;
 	h->owners = malloc(n * sizeof *h->owners + 1);
 	if (!h->owners)
