@@ -113,10 +113,15 @@ setup_clip() {
 }
 
 @test "a range without events says which times there are" {
-	run --separate-stderr trencode -t csv --since +5s fib.trs
-	assert_success
-	assert_equal "$(wc -l <<<"$output")" 1
-	[[ $stderr == *"no event is in the range of --since and --until: the times are from "* ]]
+	local range
+	setup_clip
+	for range in '--since +5s' "--until $((first - 1))ns" "--since 1ns --until $((first - 1))ns"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr trencode -t csv $range fib.trs
+		assert_success
+		assert_equal "$(wc -l <<<"$output")" 1
+		[[ $stderr == *"no event is in the range of --since and --until: the times are from "* ]]
+	done
 	trdecode "$(ls "$DATA"/apitrace/*.trace | head -n 1)" >calls.trs
 	run -2 trencode --since 5ms calls.trs
 	assert_line "trencode: the clock counts ticks: --since takes a number without a unit, not '5ms'"

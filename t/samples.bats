@@ -229,6 +229,12 @@ sums() {
 	grep -qF '<title>h (600 ns at 400 ns, 60.00%)' clock.svg
 }
 
+@test "folded: a first line that is longer than what is looked at to find the format" {
+	printf 'main;%s 3\nmain;b 4\n' "$(head -c 5000 /dev/zero | tr '\0' f)" >long.folded
+	run -0 pipefail "trdecode -f folded long.folded | trstat -g type -c count,self -t tsv"
+	assert_line $'samples\t2\t7'
+}
+
 @test "folded: the stacks of the model, below the names of threads" {
 	diff <(model folded one.trs) <(trencode -q -t folded one.trs)
 	trencode -q -t folded one.trs | trdecode -q - | trencode -q -t folded >again

@@ -56,7 +56,6 @@ static bool take(struct clip *c)
 
 static int show(struct clip *c, const struct block *b, struct error *e)
 {
-	c->shown = true;
 	return c->show(c->ctx, b, e);
 }
 

@@ -33,7 +33,6 @@ struct clip {
 	uint8_t *passed; /* by thread: whether it has events after the range */
 	size_t npassed;
 	struct buffer row;
-	bool shown;	    /* an event was shown */
 	bool adopts_hidden; /* the calls of a snapshot begin after the range */
 };
 

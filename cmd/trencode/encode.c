@@ -336,7 +336,7 @@ static void encode_run(struct encode_run *r)
 	if (s->status != STATUS_FAILED && encode_end(r, true, &e))
 		stage_fail(s, &e);
 	encode_end_calls(r);
-	if (r->clip && !r->clip->shown && s->events && !s->stopped && !en->options->quiet)
+	if (r->clip && !r->clip->count && s->events && !s->stopped && !en->options->quiet)
 		time_window_report(&r->clip->window);
 	if (en->text && text_flush(en->text, &e))
 		stage_fail(s, &e);

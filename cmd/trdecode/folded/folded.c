@@ -96,7 +96,9 @@ static enum bid folded_probe(const struct input *in)
 		n -= n && at[n - 1] == '\r';
 		if (!n)
 			continue;
-		if (folded_parse(at, &n, &weight, &fraction) && is_text(at, n))
+		if (forced && line == end && is_text(at, n))
+			several = true; /* a line that is longer than the head */
+		else if (folded_parse(at, &n, &weight, &fraction) && is_text(at, n))
 			several |= forced || memchr(at, ';', n);
 		else if (!forced)
 			return BID_NONE;
