@@ -54,6 +54,79 @@ functions() {
 	trstat -q -t tsv -c count,total --since $since fib.trs | cmp - ours
 }
 
+# before T: group, name, count and total of random.json before T, which needs no trace program
+before() {
+	python3 - "$1" <<-'END' | LC_ALL=C sort
+		import collections, json, sys
+		until, sums, stack = int(sys.argv[1]), collections.Counter(), []
+		def add(call, end):
+		    sums[call["cat"], call["name"], "n"] += 1
+		    sums[call["cat"], call["name"], "t"] += 1000 * (end - call["ts"])
+		events = json.load(open("random.json"))
+		for e in [e for e in events if e["ts"] < until]:
+		    if e["ph"] == "B":
+		        stack.append(e)
+		    elif e["ph"] == "E":
+		        add(stack.pop(), e["ts"])
+		last = min(until, events[-1]["ts"])
+		for call in stack:
+		    add(call, last)
+		for group, name in {k[:2] for k in sums}:
+		    print(group, name, sums[group, name, "n"], sums[group, name, "t"], sep="\t")
+	END
+}
+
+@test "a call without a leave has the type, the lane and the fields of its enter" {
+	python3 - <<-'END'
+		import json, random
+		random.seed(9)
+		events, stack, names = [], [], 0
+		for ts in range(0, 4000, 10):
+		    what = random.choice("BBEEi")
+		    e = {"ts": ts, "pid": 1, "tid": 1, "ph": what}
+		    if what == "B":
+		        names += 1
+		        stack.append({"name": "f%d" % names, "cat": random.choice("xyzw")})
+		        e.update(stack[-1], args={"v": names})
+		    elif what == "E" and stack:
+		        e.update(stack.pop())
+		    else:
+		        e.update(ph="i", s="t", name="i", cat=random.choice("xyzw"))
+		    events.append(e)
+		json.dump(events, open("random.json", "w"))
+	END
+	trdecode --segment 4K random.json >random.trs
+	for end in 1005 2500 3333 9999; do
+		before $end >want
+		trstat -q -g group,name -c count,total -t tsv --until ${end}us --where 'name != "i"' random.trs |
+			tail -n +2 | LC_ALL=C sort | diff want - || fail "$end"
+		trstat -q -g name -c count -t tsv --until ${end}us --where 'group == "x" && name != "i"' random.trs |
+			tail -n +2 | LC_ALL=C sort | diff <(grep '^x' want | cut -f 2,3) - || fail "$end"
+	done
+	before 9999 >want
+	trstat --partial -q -g group,name -c count,total random.trs |
+		trstat --merge -q -t tsv -c count,total | tail -n +2 | grep -v -P '\ti\t' | LC_ALL=C sort | diff want -
+	# the fields too, and what is open belongs to the enters' type
+	trencode -q -t ndjson random.trs | jq -r 'select(.type == "begin") | [.args.v, .name] | @tsv' | LC_ALL=C sort >open
+	[ -s open ]
+	trstat -q -g v,name -c count -t tsv --where 'type == "begin"' random.trs | tail -n +2 | cut -f 1,2 | LC_ALL=C sort | diff open -
+	# a tree of each group, and a condition
+	cat >open.json <<-'END'
+		[{"ph":"B","ts":0,"pid":1,"tid":1,"name":"a","cat":"x"},
+		{"ph":"B","ts":10,"pid":1,"tid":1,"name":"b","cat":"y"},
+		{"ph":"X","ts":20,"dur":10,"pid":1,"tid":1,"name":"c","cat":"z"},
+		{"ph":"i","s":"t","ts":50,"pid":1,"tid":1,"name":"i","cat":"w"}]
+	END
+	trdecode open.json >open.trs
+	run -0 trstat -q --tree -g group -c total,count -t tsv open.trs
+	assert_line $'x\t0\ta\t50000\t1'
+	assert_line $'y\t1\tb\t40000\t1'
+	run -0 trstat -q --fail-if 'total(group == "x") != 50us' open.trs
+	# no leave, so no times of leaves
+	run -0 trstat -q -g type,name -c total,count -t tsv open.trs
+	assert_line $'begin\ta\t\t1'
+}
+
 @test "--where prints a part, with the times of the whole" {
 	trstat -q -t tsv fib.trs >all
 	for name in main worker fib; do

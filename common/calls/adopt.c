@@ -234,6 +234,8 @@ static int push_call(struct calls *c, struct stack *s, const struct snapshot_wal
 	const struct event *e = &w->enter;
 	struct frame f = {.start = e->time,
 			  .child = w->frame.child,
+			  .lane = e->lane,
+			  .type = e->type,
 			  .location = e->location,
 			  .depth = w->frame.depth,
 			  .inner = e->type->flags & TYPE_INNER,

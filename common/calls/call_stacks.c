@@ -369,7 +369,7 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 	th = call_stacks_thread(cs, number);
 	if (!th)
 		return -1;
-	if (call->type && call->type->flags & TYPE_KERNEL) {
+	if (call->kernel) {
 		*node = kernel_node(th, cs->calls->stacks[number]->kernel->count);
 		return 0;
 	}

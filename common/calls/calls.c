@@ -256,7 +256,11 @@ static uint32_t next_depth(struct stack *s)
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e)
 {
 	uint16_t flags = e->type->flags;
-	struct frame f = {.start = e->time, .location = e->location, .begun = true};
+	struct frame f = {.start = e->time,
+			  .lane = e->lane,
+			  .type = e->type,
+			  .location = e->location,
+			  .begun = true};
 
 	if (flags & TYPE_INNER) {
 		/* the next event shows whether an exec on top succeeded */

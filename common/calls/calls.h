@@ -52,18 +52,20 @@
 
 /* A finished call. Times are those of the lane's clock. */
 struct call {
-	const struct lane *lane;
-	uint32_t location;    /* number; 0 unknown (enter before the trace, leave missing) */
-	uint32_t caller;      /* location of the frame below, 0 none or unknown */
-	uint32_t level;	      /* open frames below */
-	uint64_t start, end;  /* of a clock that steps back the end is the start */
-	uint64_t total, self; /* end - start; total less the time of its callees */
-	bool recursive;	      /* a frame of the same location is open below */
-	bool inner;	      /* of a type with TYPE_INNER (scheduled out) */
-	bool unfinished;      /* closed by the end of the trace */
-	uint32_t stack;	      /* recorded stack of the callers of a call with a number; 0 none */
-	/* set by calls_finish only: a type of the thread's calls, NULL unknown */
+	const struct lane *lane; /* of its leave, or without a leave of its enter */
+	uint32_t location;	 /* number; 0 unknown (enter before the trace, leave missing) */
+	uint32_t caller;	 /* location of the frame below, 0 none or unknown */
+	uint32_t level;		 /* open frames below */
+	uint64_t start, end;	 /* of a clock that steps back the end is the start */
+	uint64_t total, self;	 /* end - start; total less the time of its callees */
+	bool recursive;		 /* a frame of the same location is open below */
+	bool inner;		 /* of a type with TYPE_INNER (scheduled out) */
+	bool unfinished;	 /* closed by the end of the trace */
+	uint32_t stack;		 /* recorded stack of the callers of a call with a number; 0 none */
+	/* set by calls_finish only: the type of its enter; of a call without an enter a type of the
+	   thread's calls, NULL unknown */
 	const struct type *type;
+	bool kernel;	 /* the same: it is of the thread's calls in the kernel */
 	uint32_t number; /* call number, if that type has TYPE_CALL_NUMBER */
 };
 
@@ -76,6 +78,9 @@ static inline bool call_is_unnamed(const struct call *c)
 
 struct frame {
 	uint64_t start, child; /* time of the enter; time of the callees, ns */
+	/* of the enter, for calls that never leave; NULL: not kept */
+	const struct lane *lane;
+	const struct type *type;
 	uint32_t location;
 	uint32_t depth; /* recorded, or counted by the stack */
 	uint32_t below; /* previous value of its bucket */

@@ -97,9 +97,7 @@ bool calls_finish(struct calls *c, struct call *done)
 									   : s->last,
 			  done);
 		c->data = f.begun ? calls_data(c, s, s->count) : NULL;
-		done->unfinished = true;
-		done->type = s->type;
-		c->unfinished++;
+		calls_end_open(c, s, &f, done);
 		return true;
 	}
 	return calls_numbered_finish(c, done);

@@ -50,6 +50,8 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t loca
 		/* one by one: the compiler would first clear all of it, slowly */
 		f[1].start = r->time;
 		f[1].child = 0;
+		f[1].lane = NULL;
+		f[1].type = NULL;
 		f[1].location = location;
 		f[1].depth = r->depth;
 		f[1].below = *bucket;
@@ -164,6 +166,8 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 		bucket = &s->buckets[location & s->mask];
 		f->start = time;
 		f->child = 0;
+		f->lane = e->lane;
+		f->type = e->type;
 		f->location = location;
 		f->below = *bucket;
 		f->recursive = recursive;

@@ -157,8 +157,6 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	calls_end(c, k, &f, s->last, done);
 	c->data = calls_data(c, k, k->count);
 	set_kernel_caller(s, done);
-	done->unfinished = true;
-	done->type = k->type;
-	c->unfinished++;
+	calls_end_open(c, k, &f, done);
 	return true;
 }

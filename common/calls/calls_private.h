@@ -150,6 +150,17 @@ static inline void calls_end(struct calls *c, struct stack *s, const struct fram
 			      .inner = f->inner};
 }
 
+/* Describe a call that calls_end ended at the end of the trace. s: its stack. */
+static inline void calls_end_open(struct calls *c, const struct stack *s, const struct frame *f,
+				  struct call *done)
+{
+	done->unfinished = true;
+	done->lane = f->lane ? f->lane : done->lane;
+	done->type = f->type ? f->type : s->type;
+	done->kernel = s != c->stacks[s->number];
+	c->unfinished++;
+}
+
 /* Parts of calls_feed, for callers that have checked their conditions. */
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
 enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,

@@ -226,13 +226,9 @@ int statistics_close(struct statistics *s)
 	    (s->stacks && call_stacks_catch_up(s->stacks)))
 		return -1;
 	while (calls_finish(&s->calls, &call)) {
-		/* without a leave, only what the types of enter and leave share is known */
-		struct type closed = call.type ? *call.type : *none;
-
-		closed.kind = KIND_LEAVE;
-		closed.name = none->name;
+		/* with the key type, times are those of leaves */
 		if (!s->keys->by_type && !call_is_unnamed(&call) &&
-		    statistics_take_unfinished(s, &call, &closed))
+		    statistics_take_unfinished(s, &call, call.type ? call.type : none))
 			return -1;
 	}
 	return s->calls.out_of_memory ? -1 : 0;

@@ -80,7 +80,7 @@ int statistics_take(struct statistics *s, struct event *e);
 int statistics_take_rows(struct statistics *s, struct events *it);
 /* Count one row of the block that all iterates. */
 int statistics_take_row(struct statistics *s, const struct events *all, const uint8_t *row);
-/* Count a call that the end of the trace closed; type: what is known of its leave's type. */
+/* Count a call that the end of the trace closed; type: that of its enter. */
 int statistics_take_unfinished(struct statistics *s, const struct call *call,
 			       const struct type *type);
 /* Take an event that may end a pair; the pair counts as a call of that time. */

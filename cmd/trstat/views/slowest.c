@@ -315,12 +315,10 @@ int slowest_finish(struct slowest *s)
 	struct call call;
 
 	while (calls_finish(&s->calls, &call)) {
-		uint32_t flags = call.type ? call.type->flags : 0;
-		const struct stack *stack =
-			flags & TYPE_CALL_NUMBER ? NULL : s->calls.stacks[s->calls.end.thread];
+		bool numbered = call.type && call.type->flags & TYPE_CALL_NUMBER;
+		const struct stack *stack = numbered ? NULL : s->calls.stacks[s->calls.end.thread];
 
-		if (!call_is_unnamed(&call) &&
-		    add_call(s, &call, NULL, NULL, stack, flags & TYPE_KERNEL))
+		if (!call_is_unnamed(&call) && add_call(s, &call, NULL, NULL, stack, call.kernel))
 			return -1;
 	}
 	return s->calls.out_of_memory ? -1 : 0;

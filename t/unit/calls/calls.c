@@ -388,6 +388,18 @@ static void test_end(void)
 {
 	begin();
 	in(100, MAIN, 0);
+	lane = 2; /* the same thread on another CPU */
+	in(110, F, 1);
+	lane = 0;
+	feed(&note, 150, 0, 0);
+	ok(finish(F, 40, 40) && done_call.lane == &lanes[2],
+	   "an open call has the lane of its enter");
+	ok(finish(MAIN, 50, 10) && done_call.lane == &lanes[0] && !done_call.kernel,
+	   "so has its caller");
+	end(2, 0, 0, "both are counted");
+
+	begin();
+	in(100, MAIN, 0);
 	in(110, F, 1);
 	feed(&note, 150, 0, 0);
 	lane = 1;
@@ -395,7 +407,7 @@ static void test_end(void)
 	ok(finish(F, 40, 40) && done_call.end == 150,
 	   "open calls end with their thread's last event");
 	ok(finish(MAIN, 50, 10), "each in its caller");
-	is_u64((uintptr_t)done_call.type, (uintptr_t)&entry, "of the type of the enters");
+	is_u64((uintptr_t)done_call.type, (uintptr_t)&entry, "of the type of its enter");
 	ok(!calls_finish(&calls, &done_call), "and that is all");
 	end(2, 0, 0, "they are counted");
 
@@ -500,7 +512,8 @@ static void test_kernel(void)
 	   "and comes too late");
 	feed(&kernel_entry, 94, location[G], 0);
 	feed(&note, 100, 0, 0);
-	ok(finish(G, 6, 6) && done_call.type == &kernel_entry, "open at the end, in the kernel");
+	ok(finish(G, 6, 6) && done_call.type == &kernel_entry && done_call.kernel,
+	   "open at the end, in the kernel");
 	ok(finish(MAIN, 90, 90 - 30 - 4 - 11 - 2 - 8 - 1 - 1 - 6), "and below it");
 	calls_free(&calls);
 }
