@@ -111,6 +111,42 @@ profile() {
 	trdecode x.json 2>/dev/null | trstat -g tid -c count -t tsv | grep $'^2\t1$'
 }
 
+@test "an id is a number, however the number is written" {
+	# calls, asynchronous events, counters, flows, and stacks, whose ids are 3, 0, 10 and -7
+	for id in '3 3.0 3e0 0.3E1 30e-1' '0 -0 0.0 0e9' '10 1e1 1.0e+1 100e-1 10.00' '2147483647 2147483647.0'; do
+		read -r -a forms <<<"$id"
+		for form in "${forms[@]}"; do
+			cat >x.json <<-END
+				{"traceEvents":[{"ph":"X","ts":1,"dur":2,"pid":$form,"tid":$form,"name":"a","sf":$form},
+				{"ph":"b","ts":1,"pid":1,"tid":1,"name":"b","cat":"c","id":$form},
+				{"ph":"e","ts":5,"pid":1,"tid":1,"name":"b","cat":"c","id":$form},
+				{"ph":"C","ts":6,"pid":1,"tid":1,"name":"n","id":$form,"args":{"v":1.0}},
+				{"ph":"X","ts":7,"dur":1,"pid":1,"tid":1,"name":"f","bind_id":$form,"flow_out":true},
+				{"ph":"b","ts":8,"pid":1,"tid":1,"name":"g","cat":"c","id2":{"local":$form}},
+				{"ph":"i","ts":9,"pid":1,"tid":1,"name":"i","sf":$form}],
+				"stackFrames":{"${forms[0]}":{"name":"main"}}}
+			END
+			run -0 --separate-stderr trdecode x.json -o s
+			assert_equal "$stderr" ''
+			trencode -q -t chrome s | jq -c .traceEvents[] >have
+			[[ $form == "${forms[0]}" ]] || diff want have || fail "$form"
+			mv have want
+		done
+		[ "$(jq -s 'map(select(.name == "a")) | .[0].pid' want)" -eq "${forms[0]}" ]
+	done
+	# one thread, as python reads them
+	echo '[{"ph":"X","ts":20,"dur":5,"pid":1.0,"tid":2.0,"name":"a"},
+		{"ph":"X","ts":30,"dur":5,"pid":1,"tid":2,"name":"a"},
+		{"ph":"X","ts":40,"dur":5,"pid":1e0,"tid":"2","name":"a"}]' >x.json
+	python3 -c 'import json; print(*{(int(e["pid"]), int(e["tid"])) for e in json.load(open("x.json"))})' >want
+	trdecode x.json | trstat -q -t ndjson -g pid,tid -c count | jq -r '"(\(.pid), \(.tid))"' | diff want -
+	# these are no ids of processes
+	for id in 1.5 -1 -1.0 1e10 2147483648.0 1e-1; do
+		run -0 pipefail "echo '[{\"ph\":\"i\",\"ts\":1,\"pid\":$id,\"name\":\"a\"}]' | trdecode -f chrome - | trstat -q"
+		assert_line --partial '1 id of processes and threads is no number from 0 to 2147483647'
+	done
+}
+
 @test "data after the end is damage" {
 	local text
 	for text in '[{"ph":"i","ts":1,"name":"x"}] more' '{"traceEvents":[{"ph":"i","ts":1,"name":"x"}]}}'; do

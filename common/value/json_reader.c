@@ -632,6 +632,63 @@ int json_put_number(struct buffer *to, const char *p, size_t n)
 	return value_put_float(to, bytes, 8);
 }
 
+/* Multiply by a power of ten; false: the product is beyond 64 bits. */
+static bool multiply_by_tens(uint64_t *number, int64_t tens)
+{
+	while (*number && tens-- > 0)
+		if (__builtin_mul_overflow(*number, 10u, number))
+			return false;
+	return true;
+}
+
+/* Get the magnitude of a number of JSON; false: the number is not whole, or beyond 64 bits. */
+static bool whole_number(const char *p, uint64_t *number)
+{
+	static const long exponent_most = 1 << 30; /* more than a text has digits */
+	int64_t zeros = 0, places = 0;		   /* zeros: those after the last other digit */
+	bool point = false;
+	long exponent;
+
+	*number = 0;
+	for (p += *p == '-'; (*p >= '0' && *p <= '9') || *p == '.'; p++) {
+		point |= *p == '.';
+		if (*p == '.')
+			continue;
+		places += point;
+		if (*p == '0') {
+			zeros++;
+			continue;
+		}
+		if (!multiply_by_tens(number, zeros + 1) ||
+		    __builtin_add_overflow(*number, (unsigned)(*p - '0'), number))
+			return false;
+		zeros = 0;
+	}
+	exponent = *p ? strtol(p + 1, NULL, 10) : 0;
+	if (exponent < -exponent_most || exponent > exponent_most)
+		return !*number;
+	zeros += exponent - places;
+	return !*number || (zeros >= 0 && multiply_by_tens(number, zeros));
+}
+
+int json_spell_whole(struct json_reader *r, enum json_token token)
+{
+	const char *text = (const char *)r->text.data;
+	bool minus;
+	uint64_t number;
+
+	if (token != JSON_NUMBER || (*text != '-' && !strpbrk(text, ".eE")) ||
+	    !whole_number(text, &number))
+		return 0;
+	minus = *text == '-' && number;
+	r->text.size = 0;
+	if ((minus && buffer_u8(&r->text, '-')) || buffer_decimal(&r->text, number) ||
+	    buffer_u8(&r->text, 0))
+		return -1;
+	r->text.size--;
+	return 0;
+}
+
 int json_put_scalar(const struct json_reader *r, enum json_token token, struct buffer *b)
 {
 	switch (token) {

@@ -113,6 +113,11 @@ int json_put_scalar(const struct json_reader *r, enum json_token token, struct b
 /* Append the text of a number, n bytes before a NUL, in the same way. -1: out of memory. */
 int json_put_number(struct buffer *b, const char *text, size_t n);
 
+/* If the current token is a NUMBER that is whole but has a point or an exponent, such as 1.0 or
+ * 2e3, write its text in digits, as ids are compared by their text. Of other tokens, and of numbers
+ * beyond 64 bits, the text is unchanged. -1: out of memory. */
+int json_spell_whole(struct json_reader *r, enum json_token token);
+
 /* Test whether the text is one number of JSON. */
 bool json_is_number(const char *text);
 

@@ -63,6 +63,8 @@ static int read_call_frame(struct chrome *c, struct json_reader *r, struct chrom
 		bool line = json_is(r, "lineNumber");
 
 		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
 		if (name && token == JSON_STRING)
 			frame->name = r->text.size ? writer_string(c->w, r->text.data, r->text.size)
 						   : writer_text(c->w, "(anonymous)");
@@ -88,6 +90,8 @@ static int read_node(struct chrome *c, struct json_reader *r, struct chunk *chun
 		bool content = json_is(r, "callFrame");
 
 		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
 		if ((id || parent) && token == JSON_NUMBER) {
 			uint32_t n =
 				chrome_frame(&c->frames, chunk->space, r->text.data, r->text.size);
@@ -116,6 +120,8 @@ static int read_array(struct chrome *c, struct json_reader *r, struct chunk *chu
 		uint32_t frame;
 		int64_t ns = 0;
 
+		if (what == 's' && json_spell_whole(r, token))
+			return -1;
 		if (what == 'n' && token == JSON_OBJECT) {
 			if (read_node(c, r, chunk))
 				return -1;

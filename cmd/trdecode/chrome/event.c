@@ -367,6 +367,8 @@ static int read_id2(struct chrome *c, struct json_reader *r)
 		bool local = json_is(r, "local"), global = json_is(r, "global");
 
 		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
 		if ((local || global) && (token == JSON_STRING || token == JSON_NUMBER)) {
 			c->read.id.form &= CHROME_ID_ENCLOSING;
 			c->read.id.form |= local ? CHROME_ID_LOCAL : 0;
@@ -397,7 +399,7 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	struct buffer *text = text_of(c, r);
 	enum json_token token = json_next(r);
 
-	if (token == JSON_BAD)
+	if (token == JSON_BAD || (!ts && !dur && json_spell_whole(r, token)))
 		return -1;
 	if (args && token == JSON_OBJECT)
 		return read_arguments(c, r);

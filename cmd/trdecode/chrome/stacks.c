@@ -46,6 +46,8 @@ static int read_frame(struct chrome_frames *f, struct writer *w, struct json_rea
 		bool name = json_is(r, "name"), parent = json_is(r, "parent");
 
 		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
 		if (name && token == JSON_STRING) {
 			frame->name = writer_string(w, r->text.data, r->text.size);
 		} else if (parent && is_scalar(token)) {
