@@ -522,6 +522,98 @@ events() {
 	)
 }
 
+@test "strings among the arguments of system calls may have commas, colons, quotes and newlines" {
+	# print_syscall_enter() of Linux 6.19: "%.*s" of a string, bytes and their characters of a buffer
+	cat >x <<-'END'
+		 sh-9 [001] ..... 20.000001: sys_openat(dfd: 4294967196, filename: 140726 "/tmp/a, b: c", flags: O_RDONLY|O_CLOEXEC)
+		 sh-9 [001] ..... 20.000002: sys_openat(dfd: 4294967196, filename: 140726 "x=1, flags: 7", flags: O_WRONLY)
+		 sh-9 [001] ..... 20.000003: sys_write(fd: 1, buf: 0x7ffd1 (68:65:22:2c:20, ...) "he", "..., count: 0x100)
+		 sh-9 [001] ..... 20.000004: sys_write(fd: 1, buf: 0x7ffd1 (00:01, ...), count: 0x100)
+		 sh-9 [001] ..... 20.000005: sys_renameat(olddfd: 5, oldname: 0x7ffd1 "a\", newdfd: 6, newname: 0x7ffd2 "b, x: y"...)
+		 sh-9 [001] ..... 20.000006: sys_write(unsigned int fd: 0x1, const char * buf: 0x7ffd1 "a, b)", size_t count: 0x10)
+		 sh-9 [001] ..... 20.000007: sys_write(fd: 1, buf: 0x7ffd1 "say \"x\", n: 1", count: 0x10)
+		 sh-9 [001] ..... 20.000008: sys_chdir(filename: 0x7ffd1 "a", b" c)")
+		 sh-9 [001] ..... 20.000009: sys_chdir(filename: 0x7ffd1 "")
+		 sh-9 [001] ..... 20.000010: sys_chdir(filename: 0x7ffd1 "a
+		b, c: d")
+		 sh-9 [001] ..... 20.000011: sys_enter_chdir: filename: 0x7ffd1 "a, b: c=1"
+		 sh-9 [001] ..... 20.000012: sys_enter_write: fd: 0x1, buf: 0x7ffd1 ({0x61,0x2c}), count: 0x2
+	END
+	trdecode x | trencode -q -t ndjson | jq -c '[.type, .args]' | diff - <(cat <<-'END'
+		["sys_enter_openat",{"dfd":4294967196,"filename":"140726 \"/tmp/a, b: c\"","flags":"O_RDONLY|O_CLOEXEC"}]
+		["sys_enter_openat",{"dfd":4294967196,"filename":"140726 \"x=1, flags: 7\"","flags":"O_WRONLY"}]
+		["sys_enter_write",{"fd":1,"buf":"0x7ffd1 (68:65:22:2c:20, ...) \"he\", \"...","count":"0x100"}]
+		["sys_enter_write",{"fd":1,"buf":"0x7ffd1 (00:01, ...)","count":"0x100"}]
+		["sys_enter_renameat",{"olddfd":5,"oldname":"0x7ffd1 \"a\\\"","newdfd":6,"newname":"0x7ffd2 \"b, x: y\"..."}]
+		["sys_enter_write",{"fd":1,"buf":"0x7ffd1 \"a, b)\"","count":"0x10"}]
+		["sys_enter_write",{"fd":1,"buf":"0x7ffd1 \"say \\\"x\\\", n: 1\"","count":"0x10"}]
+		["sys_enter_chdir",{"filename":"0x7ffd1 \"a\", b\" c)\""}]
+		["sys_enter_chdir",{"filename":"0x7ffd1 \"\""}]
+		["sys_enter_chdir",{"filename":"0x7ffd1 \"a\nb, c: d\")"}]
+		["sys_enter_chdir",{"filename":"0x7ffd1 \"a, b: c=1\""}]
+		["sys_enter_write",{"fd":1,"buf":"0x7ffd1 ({0x61,0x2c})","count":"0x2"}]
+	END
+	)
+	# without its last quote a string ends where the next argument begins
+	cat >x <<-'END'
+		 sh-9 [001] ..... 20.000001: sys_write(fd: 1, buf: 0x7ffd1 "a, b, count: 0x10)
+		 sh-9 [001] ..... 20.000002: sys_write -> 0x10
+		 sh-9 [001] ..... 20.000003: sys_write(fd: 1, buf: 0x7ffd1 "a, "b
+		 sh-9 [001] ..... 20.000004: sys_write -> 0x10
+	END
+	trdecode x >x.trs
+	assert_equal "$(trstat -q -t csv --pair syscall -c count x.trs)" $'id,count\nwrite,2'
+	trencode -q -t ndjson x.trs | jq -c '.args.buf | values' | diff - <(printf '%s\n' '"0x7ffd1 \"a, b"' '"0x7ffd1 \"a, \"b"')
+	# many quotes, commas and backslashes take linear time
+	python3 - >x <<-'END'
+		for text in ('", ', '\\\\"', '" ', ', a: "', '", a: 1 "', '\\"" x='):
+		    print(' sh-9 [001] ..... 20.000001: sys_chdir(filename: 0x7ffd1 "%s)' % (text * 100000))
+		    print(' sh-9 [001] ..... 20.000001: ev: s="%s' % (text * 100000))
+	END
+	timeout 20 trdecode -q x >x.trs || [[ $? == 1 ]]
+}
+
+@test "a value in quotes is a string, with its blanks, keys and quotes, as in the trace.dat" {
+	# a probe of Linux 6.18 on a function, and the strings that the function was called with
+	while IFS= read -r name; do
+		printf ' str-18004 [000] DBZff 31899.406732: open_it: (0x55baa926f129) name="%s" flags=%d\n' "$name" $((n++))
+	done >text <<-'END'
+		/etc/passwd
+		a b=c
+		k=1 name=2
+		say "hi"
+		back\
+		a, b: c
+
+		12
+		x (y) [z]
+		"
+		{a=b}
+	END
+	printf ' str-18004 [000] DBZff 31899.406733: open_it: (0x55baa926f129) names={"a b=c","d, e"} n="7" flags=1\n' >>text
+	trdecode text | trencode -q -t ndjson -c args | jq -c '.args | del(.message)' | diff - <(cat <<-'END'
+		{"name":"/etc/passwd","flags":0}
+		{"name":"a b=c","flags":1}
+		{"name":"k=1 name=2","flags":2}
+		{"name":"say \"hi\"","flags":3}
+		{"name":"back\\","flags":4}
+		{"name":"a, b: c","flags":5}
+		{"name":"","flags":6}
+		{"name":"12","flags":7}
+		{"name":"x (y) [z]","flags":8}
+		{"name":"\"","flags":9}
+		{"name":"{a=b}","flags":10}
+		{"names":"{\"a b=c\",\"d, e\"}","n":"7","flags":1}
+	END
+	)
+	for x in dat report.txt; do
+		trdecode -q "$T/v6-kprobes.$x" | trencode -q -t ndjson -c type,args |
+			jq -c '[.type, .args.file, .args.comm, .args.dfd, .args.ret]' >$x
+	done
+	(($(grep -c trace_pipe_raw dat) > 0))
+	diff dat report.txt
+}
+
 @test "values of sys_exit after hexadecimal ones are those of the trace.dat" {
 	awk '/sys_exit_write/ { from = 1 } from || !/sys_/' "$T/v6-syscalls.report.txt" >text
 	first=$(awk '/sys_exit_write/ { sub(":", "", $3); print $3; exit }' text)

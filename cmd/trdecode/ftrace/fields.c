@@ -129,6 +129,57 @@ static struct span value_end(struct span v, char before)
 	return span_trim(v);
 }
 
+const char *ftrace_string_end(struct span s, bool (*is_end)(struct span after))
+{
+	const char *p = s.at + 1, *escaped = NULL;
+
+	for (; p < s.end && (p = memchr(p, '"', (size_t)(s.end - p))); p++) {
+		const char *slash = p;
+
+		while (slash[-1] == '\\')
+			slash--;
+		if ((p - slash) % 2 == 0) {
+			if (is_end((struct span){p + 1, s.end}))
+				return p + 1;
+			if (escaped) /* another string begins */
+				return escaped;
+		} else if (!escaped && is_end((struct span){p + 1, s.end})) {
+			escaped = p + 1;
+		}
+	}
+	return escaped;
+}
+
+/* Test for the end of the text, or the next key, after a string and the brackets around it. */
+static bool is_string_end(struct span after)
+{
+	const char *p = after.at, *key;
+
+	while (p < after.end && (*p == '}' || *p == ']' || *p == ')' || *p == ','))
+		p++;
+	key = span_skip_blanks(p, after.end);
+	if (key == after.end)
+		return true;
+	if (key == p)
+		return false;
+	while (key < after.end && is_open(*key))
+		key++;
+	for (p = key; p < after.end && is_key_end(*p); p++)
+		;
+	return p > key && p < after.end && *p == '=';
+}
+
+/* Skip a string, or the array of strings of a probe, FIELD={"A","B"}, at the begin of a value: its
+ * blanks and keys are of the value. */
+static const char *skip_string(const char *p, const char *end)
+{
+	const char *quote = p + (p < end && *p == '{'), *after = NULL;
+
+	if (quote < end && *quote == '"')
+		after = ftrace_string_end((struct span){quote, end}, is_string_end);
+	return after ? after : p;
+}
+
 void ftrace_split(struct ftrace *f, struct span text)
 {
 	const char *key, *equal = next_key(text.at, text, &key), *next = NULL, *next_equal;
@@ -142,9 +193,9 @@ void ftrace_split(struct ftrace *f, struct span text)
 		ftrace_value_add(f, "message", lead, false);
 	for (; equal; key = next, equal = next_equal) {
 		struct ftrace_value *v = &f->values[f->nvalues++];
+		const char *after = skip_string(equal + 1, text.end);
 
-		next_equal =
-			f->nvalues < FTRACE_FIELDS_MOST ? next_key(equal + 1, text, &next) : NULL;
+		next_equal = f->nvalues < FTRACE_FIELDS_MOST ? next_key(after, text, &next) : NULL;
 		v->key = (struct span){key, equal};
 		v->text = (struct span){equal + 1, next_equal ? next : text.end};
 		/* the bracket is of the next key */
@@ -152,6 +203,11 @@ void ftrace_split(struct ftrace *f, struct span text)
 			v->text.end--;
 		v->text = value_end(v->text, key > text.at ? key[-1] : ' ');
 		value_set(v);
+		/* the quotes are not of the string */
+		if (after > equal + 1 && after == v->text.end && *v->text.at == '"') {
+			v->kind = FIELD_STRING;
+			v->text = (struct span){v->text.at + 1, after - 1};
+		}
 	}
 }
 

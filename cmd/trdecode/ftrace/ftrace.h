@@ -293,6 +293,10 @@ int ftrace_row_write(struct ftrace *f);
 int ftrace_event(struct ftrace *f, struct span name, struct span text);
 /* Make the fields in values from a text. */
 void ftrace_split(struct ftrace *f, struct span text);
+/* Find the end of a string, whose first quote is at s.at: the first quote after which is_end finds
+ * that a value ends, if possible one without a backslash before it. The kernel prints a string as
+ * it is, so it may have quotes. NULL: it has no end. */
+const char *ftrace_string_end(struct span s, bool (*is_end)(struct span after));
 /* Make the row of an event with the fields in values. like: the kind, flags and group of its type;
  * NULL: an instant. With CALL_NUMBER the fixed part of the row has the number of the call already.
  */

@@ -157,27 +157,77 @@ static bool read_syscall(struct ftrace *f, struct span s)
 	return true;
 }
 
+/* Read "KEY: ", or "TYPE KEY: " as the option verbose prints it, and move s->at after it. false:
+ * there is no such text. */
+static bool take_key(struct span *s, struct span *key)
+{
+	const char *p = s->at;
+
+	key->at = p;
+	for (; p < s->end && (isalnum((unsigned char)*p) || *p == '_' || *p == ' ' || *p == '*');
+	     p++)
+		if (*p == ' ' || *p == '*')
+			key->at = p + 1;
+	key->end = p;
+	if (p == key->at || s->end - p < 2 || p[0] != ':' || p[1] != ' ')
+		return false;
+	s->at = p + 2;
+	return true;
+}
+
+/* Test for what follows the string of an argument: ", KEY: ", or nothing. "..." is in place of
+ * bytes that are not shown. */
+static bool is_string_end(struct span after)
+{
+	struct span key;
+
+	take(&after, "...");
+	return after.at == after.end || (take(&after, ", ") && take_key(&after, &key));
+}
+
+/* Take the value that s begins with, and the key of the next argument. The bytes of a buffer may
+ * have a comma, too: buf: 0x7ffd1 (68:65, ...) "he"... Returns false if there are no more
+ * arguments. */
+static bool take_value(struct span *s, struct span *value, struct span *key)
+{
+	const char *quote = memchr(s->at, '"', span_size(*s)), *p = s->at, *end;
+
+	*value = *s;
+	while ((p = span_find((struct span){p, s->end}, ", "))) {
+		struct span next = {p + 2, s->end};
+
+		if (quote && quote < p) {
+			end = ftrace_string_end((struct span){quote, s->end}, is_string_end);
+			p = end ? end : p;
+			quote = NULL;
+			continue;
+		}
+		if (take_key(&next, key)) {
+			value->end = p;
+			*s = next;
+			return true;
+		}
+		p++;
+	}
+	return false;
+}
+
 /* Add the arguments "KEY: VALUE, KEY: VALUE" of a system call. */
 static bool read_arguments(struct ftrace *f, struct span s)
 {
-	while (s.at < s.end && f->nvalues < FTRACE_FIELDS_MOST) {
-		const char *colon = span_find(s, ": "), *comma;
-		struct span key, value;
+	struct span key, value;
+	bool more = take_key(&s, &key);
 
-		if (!colon)
-			return false;
-		key = span_trim((struct span){s.at, colon});
-		for (const char *p = key.at; p < key.end; p++)
-			if (!isalnum((unsigned char)*p) && *p != '_')
-				return false;
-		value = (struct span){colon + 2, s.end};
-		comma = span_find(value, ", ");
-		value.end = comma ? comma : s.end;
+	if (!more)
+		return false;
+	while (more && f->nvalues < FTRACE_FIELDS_MOST) {
+		struct span now = key;
+
+		more = take_value(&s, &value, &key);
 		ftrace_value_add(f, "", span_trim(value), true);
-		f->values[f->nvalues - 1].key = key;
-		s.at = comma ? comma + 2 : s.end;
+		f->values[f->nvalues - 1].key = now;
 	}
-	return s.at == s.end && f->nvalues;
+	return !more;
 }
 
 /* Test for a text that begins with "KEY=". */
@@ -292,9 +342,10 @@ static int kernel_syscall(struct ftrace *f, struct span text, bool *done)
 	s = (struct span){p, text.end};
 	*done = p - text.at < 64;
 	f->nvalues = 0;
-	if (*done && span_begins(s, "(") && text.end[-1] == ')') {
+	/* a string with a newline goes on in the next line */
+	if (*done && span_begins(s, "(") && (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
 		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
-		s = (struct span){p + 1, text.end - 1};
+		s = (struct span){p + 1, text.end - (text.end[-1] == ')')};
 		*done = s.at == s.end || read_arguments(f, s);
 		take_bare_hex(f);
 	} else if (*done && take(&s, " -> ")) {
