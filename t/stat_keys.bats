@@ -197,6 +197,59 @@ load tables
 	assert_line 0,10
 }
 
+@test "bucket, log2 and hist of floats beyond 64 bits are floats" {
+	cat >model.py <<-'END'
+		import collections, csv, json, random, subprocess, sys
+		from fractions import Fraction as F
+		random.seed(3)
+		values = [2.0**64, -2.0**64, 2.0**63, -2.0**63, 2.0**64 - 2048, -1e300, 1e300, 1.7976931348623157e308,
+		    -1.7976931348623157e308, 0.3, -0.3, 7, -7, 2**64 - 1, -2**63, 255.5, -255.5, 10**19, 1.5e19, -1.5e19]
+		values += [random.choice([-1, 1]) * 2.0 ** random.uniform(60, 70) for _ in range(60)]
+		with open("x.json", "w") as out:
+		    json.dump([{"ph": "i", "s": "t", "ts": i, "pid": 1, "tid": 1, "name": "e", "args": {"v": v}}
+		        for i, v in enumerate(values)], out)
+
+		def nearest(number):
+		    return F(number) if -2**63 <= number < 2**64 else F(float(number))
+
+		def bucket(value, width):
+		    return nearest(F(value) // width * width)
+
+		def floor_to(value, parts):
+		    size = abs(int(value))
+		    unit = max((1 << size.bit_length() >> 1) // parts, 1)
+		    return (1 if value > 0 else -1) * F(size // unit * unit)
+
+		def counts(key):
+		    return collections.Counter(map(key, values))
+
+		def read(text):
+		    return F(int(text)) if text.lstrip("-").isdigit() else F(float(text))
+
+		subprocess.run("trdecode -q x.json -o x.trs", shell=True, check=True)
+		for name, key in (("bucket(arg.v,10)", lambda v: bucket(v, 10)),
+		        ("bucket(arg.v,9000000000000000000)", lambda v: bucket(v, 9 * 10**18)),
+		        ("bucket(arg.v,9223372036854775807)", lambda v: bucket(v, 2**63 - 1)),
+		        ("log2(arg.v)", lambda v: floor_to(v, 1)), ("hist(arg.v)", lambda v: floor_to(v, 128))):
+		    for command in (f"trstat -q -t csv -c count -g '{name}' x.trs",
+		            f"trstat -q -c count -g '{name}' --partial x.trs | trstat -q --merge -t csv"):
+		        rows = list(csv.reader(subprocess.run(command, shell=True, check=True, capture_output=True, text=True)
+		            .stdout.splitlines()))[1:]
+		        have = collections.Counter()
+		        for text, count in rows:
+		            have[read(text)] += int(count)
+		        if have != counts(key):
+		            sys.exit(f"{command}: {have - counts(key)} {counts(key) - have}")
+	END
+	python3 model.py
+	# a histogram has integers: the outermost ones count the floats beyond, with a remark
+	beyond=$(python3 -c 'import json; print(sum(not -2**63 <= e["args"]["v"] < 2**64 for e in json.load(open("x.json"))))')
+	run -0 errors trstat --hist=arg.v -t csv x.trs
+	assert_output "trstat: $beyond values beyond 64 bits counted as the nearest number of 64 bits"
+	run -0 errors trstat -q --hist=arg.v x.trs
+	assert_output ''
+}
+
 @test "sum, min, max, avg and uniq of fields take floats, and integers exactly" {
 	python3 - <<-'END'
 		import json, pickle

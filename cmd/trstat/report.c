@@ -145,6 +145,7 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 					     .last = interval->time + interval->width};
 	t.ticks = st->ticks;
 	t.samples = st->samples.type;
+	t.quiet = stage->options->quiet;
 	choose_order(&t, q, &order);
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !s->wide)

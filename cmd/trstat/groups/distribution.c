@@ -11,6 +11,14 @@ static int add_bucket(struct distribution *d, const struct key_cell *low, uint64
 		return histogram_add_bucket(&d->negative, histogram_index(-low->value), count);
 	if (low->kind == KEY_UNSIGNED)
 		return histogram_add_bucket(&d->positive, histogram_index(low->value), count);
+	if (low->kind == KEY_REAL) {
+		bool negative = key_real_value(low) < 0;
+
+		d->clipped += count;
+		return histogram_add_bucket(
+			negative ? &d->negative : &d->positive,
+			histogram_index(negative ? magnitude(INT64_MIN) : UINT64_MAX), count);
+	}
 	return 0; /* rows without a value */
 }
 

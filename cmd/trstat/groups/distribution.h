@@ -11,6 +11,7 @@ struct distribution {
 	struct histogram negative;     /* sizes of the negative values */
 	struct histogram positive;
 	uint64_t count;
+	uint64_t clipped; /* floats beyond 64 bits, which count as the nearest integer of 64 bits */
 	int128 min, max, sum;
 };
 

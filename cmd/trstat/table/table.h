@@ -51,6 +51,7 @@ struct table {
 	bool more;	 /* aligned table: a last line counts the rows that the limit leaves out */
 	unsigned width;	 /* of the terminal, to which long texts are elided; 0: nothing is elided */
 	bool ticks;	 /* the clock counts ticks */
+	bool quiet;	 /* nothing is remarked on */
 	bool samples;	 /* some calls are samples (statistics_samples.c) */
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */

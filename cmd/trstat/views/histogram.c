@@ -260,6 +260,7 @@ int view_hist(const struct table *t, const struct hist *h, enum table_format for
 			    .width = t->width ? t->width : PLOT_WIDTH};
 	size_t n, shown;
 	struct distribution *d = distributions(t, h, &n, e);
+	uint64_t clipped = 0;
 	int bad = 0;
 
 	if (!d)
@@ -274,6 +275,12 @@ int view_hist(const struct table *t, const struct hist *h, enum table_format for
 			text_char(out, '\n');
 		bad = put_distribution(&p, &d[i], e);
 	}
+	for (size_t i = 0; i < n; i++)
+		clipped += d[i].clipped;
+	if (!t->quiet)
+		warn_count(
+			NULL, clipped,
+			"{value|values} beyond 64 bits counted as the nearest number of 64 bits");
 	distributions_free(d, n);
 	return bad;
 }
