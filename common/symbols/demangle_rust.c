@@ -2,7 +2,8 @@
  * demangle_rust.c - the simple form of a Rust v0 name
  *
  * Grammar: Rust RFC 2603 and rustc's book, "v0 Symbol Format". The output has the path and the
- * generic arguments: `<TYPE as TRAIT>::method` without lifetimes, return types and disambiguators.
+ * generic arguments: `<TYPE as TRAIT>::method` without disambiguators. Types are whole: methods of
+ * two types have two names.
  * Back references are followed, because the names they refer to are shown; their sum is bounded by
  * STEPS_MAX, since a reference to references doubles the text.
  */
@@ -13,8 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MAX 500
-#define STEPS_MAX 50000
+#define DEPTH_MAX     500
+#define STEPS_MAX     50000
+#define LIFETIMES_MAX 255 /* bound by one type */
 
 struct rust {
 	const char *s;
@@ -25,6 +27,7 @@ struct rust {
 	bool mute;	 /* show nothing */
 	bool started;	 /* "::" precedes the next name */
 	unsigned depth, steps;
+	uint64_t lifetimes; /* bound by the types around the present one */
 	bool excessive;
 };
 
@@ -130,6 +133,50 @@ static bool read_base62(struct rust *r, uint64_t *value)
 static bool skip_optional(struct rust *r, char mark)
 {
 	return !rust_accept(r, mark) || read_base62(r, NULL);
+}
+
+/* Put the name of a lifetime, counted from the outermost one that is bound: 'a, 'b ... 'z26. */
+static bool put_lifetime(struct rust *r, uint64_t n)
+{
+	char text[32];
+
+	if (n < 26)
+		snprintf(text, sizeof text, "'%c", (char)('a' + n));
+	else
+		snprintf(text, sizeof text, "'z%" PRIu64, n);
+	return put_if(r, rust_shown(r), text);
+}
+
+/* L <base 62>: 0 an erased lifetime, else counted from the innermost one that is bound. *named: it
+ * is not erased. */
+static bool read_lifetime(struct rust *r, bool *named)
+{
+	uint64_t index;
+
+	*named = false;
+	if (!rust_accept(r, 'L'))
+		return true;
+	if (!read_base62(r, &index) || index > r->lifetimes)
+		return false;
+	*named = index;
+	return !index || put_lifetime(r, r->lifetimes - index);
+}
+
+/* [G <base 62>]: lifetimes that a type binds; the caller restores r->lifetimes. */
+static bool read_binder(struct rust *r)
+{
+	uint64_t n;
+
+	if (!rust_accept(r, 'G'))
+		return true;
+	if (!read_base62(r, &n) || n > LIFETIMES_MAX)
+		return false;
+	if (!put_if(r, rust_shown(r), "for<"))
+		return false;
+	for (uint64_t i = 0; i <= n; i++)
+		if (!put_if(r, rust_shown(r) && i, ",") || !put_lifetime(r, r->lifetimes++))
+			return false;
+	return put_if(r, rust_shown(r), "> ");
 }
 
 /* [u] <length> [_] <bytes>; Unicode names stay in Punycode, as uftrace leaves them */
@@ -251,9 +298,10 @@ static bool read_trait_impl(struct rust *r)
 
 static bool read_generic_arg(struct rust *r)
 {
-	r->started = false;
+	bool named;
+
 	if (rust_peek(r) == 'L')
-		return skip_optional(r, 'L');
+		return read_lifetime(r, &named) && put_if(r, !named && rust_shown(r), "'_");
 	return rust_accept(r, 'K') ? read_const(r) : read_type(r);
 }
 
@@ -319,36 +367,82 @@ static bool read_list(struct rust *r, bool show, const char *before)
 	return put_if(r, show, ")");
 }
 
-/* F [G <lifetimes>] [U] [K <abi>] <type>* E <return type> */
-static bool read_function(struct rust *r)
+/* [U] [K <abi>] <type>* E <return type> */
+static bool read_signature(struct rust *r, bool show)
 {
-	if (!skip_optional(r, 'G'))
+	if (rust_accept(r, 'U') && !put_if(r, show, "unsafe "))
 		return false;
-	rust_accept(r, 'U');
-	if (rust_accept(r, 'K') && !rust_accept(r, 'C') && !read_muted(r, read_undisambiguated))
+	if (rust_accept(r, 'K')) {
+		r->started = false;
+		if (!put_if(r, show, "extern \"") ||
+		    !(rust_accept(r, 'C') ? put_if(r, show, "C") : read_undisambiguated(r)) ||
+		    !put_if(r, show, "\" "))
+			return false;
+	}
+	if (!read_list(r, show, "fn("))
 		return false;
-	return read_list(r, rust_shown(r), "fn(") && read_muted(r, read_type);
+	/* nothing is returned */
+	if (rust_accept(r, 'u'))
+		return true;
+	return put_if(r, show, " -> ") && read_type(r);
 }
 
-/* D [G <lifetimes>] (<trait> (p <name> <type>)*)* E <lifetime> */
+/* F [G <lifetimes>] <signature> */
+static bool read_function(struct rust *r)
+{
+	uint64_t lifetimes = r->lifetimes;
+	bool good = read_binder(r) && read_signature(r, rust_shown(r));
+
+	r->lifetimes = lifetimes;
+	return good;
+}
+
+/* <trait> (p <name> <type>)*: TRAIT<ARGUMENT,NAME=TYPE> */
+static bool read_dyn_trait(struct rust *r, bool show)
+{
+	bool any = false;
+
+	r->started = false;
+	if (!read_path(r))
+		return false;
+	while (rust_accept(r, 'p')) {
+		struct demangle_text *t = r->out;
+		bool open = any || (show && t->length && t->buf[t->length - 1] == '>');
+
+		if (show && open && !any)
+			t->buf[--t->length] = '\0';
+		any = true;
+		r->started = false;
+		if (!put_if(r, show, open ? "," : "<") || !read_undisambiguated(r) ||
+		    !put_if(r, show, "=") || !read_type(r))
+			return false;
+	}
+	return put_if(r, show && any, ">");
+}
+
+/* D [G <lifetimes>] <trait>* E <lifetime>; the lifetime is not bound by it */
 static bool read_dyn(struct rust *r)
 {
-	if (!skip_optional(r, 'G'))
+	uint64_t lifetimes = r->lifetimes;
+	bool show = rust_shown(r), first = true, good = put_if(r, show, "dyn "), named;
+
+	good = good && read_binder(r);
+	for (; good && rust_peek(r) != 'E'; first = false)
+		good = put_if(r, show && !first, " + ") && read_dyn_trait(r, show);
+	r->lifetimes = lifetimes;
+	if (!good || !rust_accept(r, 'E') || rust_peek(r) != 'L')
 		return false;
-	while (rust_peek(r) != 'E') {
-		if (!read_path(r))
-			return false;
-		while (rust_accept(r, 'p'))
-			if (!read_undisambiguated(r) || !read_type(r))
-				return false;
-	}
-	r->at++;
-	return rust_accept(r, 'L') && read_base62(r, NULL);
+	if (r->at + 1 < r->end && r->s[r->at + 1] != '_' && !put_if(r, show, " + "))
+		return false;
+	return read_lifetime(r, &named);
 }
 
 static bool read_reference(struct rust *r, const char *mark)
 {
-	return put_if(r, rust_shown(r), mark) && skip_optional(r, 'L') && read_type(r);
+	bool show = rust_shown(r), named;
+
+	return put_if(r, show, "&") && read_lifetime(r, &named) && put_if(r, show && named, " ") &&
+	       put_if(r, show, mark) && read_type(r);
 }
 
 static const char *basic_type(char c)
@@ -397,10 +491,10 @@ static bool read_type_of(struct rust *r, bool show)
 	case 'A': return read_array(r);
 	case 'D': return read_dyn(r);
 	case 'F': return read_function(r);
-	case 'O': return put_if(r, show, "*mut_") && read_type(r);
-	case 'P': return put_if(r, show, "*const_") && read_type(r);
-	case 'Q': return read_reference(r, "&mut_");
-	case 'R': return read_reference(r, "&");
+	case 'O': return put_if(r, show, "*mut ") && read_type(r);
+	case 'P': return put_if(r, show, "*const ") && read_type(r);
+	case 'Q': return read_reference(r, "mut ");
+	case 'R': return read_reference(r, "");
 	case 'S': return put_if(r, show, "[") && read_type(r) && put_if(r, show, "]");
 	}
 	return read_list(r, show, "("); /* T, tuple */
@@ -411,6 +505,7 @@ static bool read_type(struct rust *r)
 	bool show = rust_shown(r), good;
 
 	r->types++;
+	r->started = false;
 	good = rust_enter(r) && read_type_of(r, show);
 	r->types--;
 	return rust_leave(r, good);
@@ -420,22 +515,33 @@ static bool read_type(struct rust *r)
 static bool read_const_inside(struct rust *r)
 {
 	uint64_t v = 0;
+	size_t digits;
 	char buf[24];
+	bool truth;
 
 	if (rust_accept(r, 'p'))
 		return put_if(r, rust_shown(r), "_");
 	if (rust_peek(r) == 'B')
 		return read_backref(r, read_const);
-	if (!read_muted(r, read_type))
+	truth = rust_peek(r) == 'b';
+	if (!read_muted(r, read_type) || (rust_accept(r, 'n') && !put_if(r, rust_shown(r), "-")))
 		return false;
-	rust_accept(r, 'n'); /* the sign is not shown */
+	digits = r->at;
 	while (is_digit(rust_peek(r)) || (rust_peek(r) >= 'a' && rust_peek(r) <= 'f')) {
 		char c = rust_peek(r);
 
 		v = v << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
 		r->at++;
 	}
+	digits = r->at - digits;
+	if (digits > 16) /* of 128 bits */
+		return (!rust_shown(r) ||
+			(rust_put(r, "0x") &&
+			 demangle_append(r->out, r->s + r->at - digits, digits))) &&
+		       rust_accept(r, '_');
 	snprintf(buf, sizeof buf, "%" PRIu64, v);
+	if (truth)
+		snprintf(buf, sizeof buf, "%s", v ? "true" : "false");
 	return put_if(r, rust_shown(r), buf) && rust_accept(r, '_');
 }
 
