@@ -34,6 +34,8 @@ static bool is_field(const struct lexer *l)
 /* Parse "(condition)", if it follows. */
 static int parse_condition(struct alarm_column *c, struct lexer *l)
 {
+	const char *text = l->text + l->at;
+
 	if (l->token.kind != TOKEN_OPEN)
 		return 0;
 	if (lexer_next(l))
@@ -42,6 +44,10 @@ static int parse_condition(struct alarm_column *c, struct lexer *l)
 		return -1;
 	if (l->token.kind != TOKEN_CLOSE)
 		return lexer_error(l, l->token.column, "')' is expected here");
+	if (c->condition.root)
+		c->text = strndup(text, (size_t)(l->text + l->token.column - 1 - text));
+	if (c->condition.root && !c->text)
+		return lexer_error(l, l->token.column, "out of memory");
 	return lexer_next(l);
 }
 
@@ -77,8 +83,10 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 	if (!c->name)
 		return lexer_error(l, o->column, "out of memory");
 	bad = parse_condition(c, l) || columns_parse(&column, c->name, l->error);
-	if (!bad)
+	if (!bad) {
 		c->unit = column_unit(&column.column[0]);
+		c->united = column.wanted.totals && !column.wanted.whole;
+	}
 	o->of_time = !bad && (c->unit == UNIT_DURATION || c->unit == UNIT_TIME);
 	o->of_percent = !bad && c->unit == UNIT_PERCENT;
 	o->may_be_time = !bad && column_may_be_time(&column.column[0]);
@@ -148,6 +156,8 @@ void alarms_free(struct alarms *all)
 		pair_free(&c->pair);
 		columns_free(&c->columns);
 		condition_free(&c->condition);
+		condition_free(&c->selected);
+		free(c->text);
 		free(c->name);
 		free(c->key);
 	}
@@ -240,6 +250,12 @@ int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, b
 {
 	const struct alarm_times times = {all, clocks, weights};
 
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+
+		if (c->own && columns_check_clocks(&c->columns, clocks, e))
+			return -1;
+	}
 	for (size_t i = 0; i < all->count; i++) {
 		const struct node *n = all->alarm[i].condition;
 
@@ -253,9 +269,7 @@ int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, b
 		const struct alarm_column *c = &all->column[i];
 
 		if (condition_check_clocks(&c->condition, "--fail-if", clocks, weights, e) ||
-		    (clocks->ticks && c->own &&
-		     (columns_check_ticks(&c->columns, e) ||
-		      columns_check_clocks(&c->columns, clocks, e))))
+		    (clocks->ticks && c->own && columns_check_ticks(&c->columns, e)))
 			return -1;
 	}
 	return 0;
@@ -292,7 +306,7 @@ static int compute_column(struct alarm_column *a, const struct columns *c,
 		struct aggregate *group = groups_at(g, i);
 		struct asked asked = {a, groups_cells(g, group)};
 
-		if (!condition_holds(&a->condition, &g->texts, group_cell, &asked))
+		if (!a->united && !condition_holds(&a->condition, &g->texts, group_cell, &asked))
 			continue;
 		a->matched = true;
 		bad = aggregate_merge(sum, group, &c->wanted);

@@ -9,7 +9,8 @@
  * condition, everything. Where the table's keys include those of the condition, the table's groups
  * are used. Otherwise events are grouped by the condition's keys a second time. So are samples
  * where a further key depends on their frames, as a sample counts in the groups of several
- * functions.
+ * functions. Calls of several groups may be inside each other: the total of those that a condition
+ * selects is that of a group of their own.
  */
 #ifndef TR_TRSTAT_FAIL_IF_H
 #define TR_TRSTAT_FAIL_IF_H
@@ -21,6 +22,10 @@
 struct alarm_column {
 	char *name; /* of the column, as the user wrote it */
 	struct condition condition;
+	char *text; /* of the condition; NULL: none */
+	/* the column is the total of all calls that are selected, as one group */
+	bool united;
+	struct condition selected; /* by --where and the condition */
 	enum column_unit unit;
 	/* by key of the condition: its index among the groups' keys */
 	size_t *key;

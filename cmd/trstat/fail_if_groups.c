@@ -39,23 +39,69 @@ static bool has_frame_keys(const struct alarm_column *c, const struct keys *k)
 	return true;
 }
 
-static int begin_own(struct alarm_column *c, const struct query *q, struct dictionary *d,
-		     struct error *e)
+/* Make own groups of the rows that a condition selects. */
+static int begin_statistics(struct alarm_column *c, const struct query *q, struct dictionary *d,
+			    const struct keys *keys, const struct condition *where, struct error *e)
 {
 	c->own = true;
-	for (size_t i = 0; i < c->condition.keys.count; i++)
-		c->key[i] = i;
 	if (columns_parse(&c->columns, c->name, e))
 		return -1;
 	if (q->settings->pair && pair_parse(&c->pair, q->settings->pair, e))
 		return -1;
 	c->statistics = calloc(1, sizeof(*c->statistics));
-	if (!c->statistics || statistics_init(c->statistics, &c->condition.keys, &c->columns, d) ||
-	    (q->where.root && statistics_where(c->statistics, &q->where)) ||
+	if (!c->statistics || statistics_init(c->statistics, keys, &c->columns, d) ||
+	    (where->root && statistics_where(c->statistics, where)) ||
 	    (q->settings->pair && statistics_pair(c->statistics, &c->pair)))
 		return error_no_memory(e);
 	statistics_name_stacks(c->statistics, !q->settings->interval);
 	return 0;
+}
+
+static int begin_own(struct alarm_column *c, const struct query *q, struct dictionary *d,
+		     struct error *e)
+{
+	for (size_t i = 0; i < c->condition.keys.count; i++)
+		c->key[i] = i;
+	return begin_statistics(c, q, d, &c->condition.keys, &q->where, e);
+}
+
+/* Test whether the condition selects at most one of the table's groups. */
+static bool selects_one(const struct alarm_column *c, const struct keys *k)
+{
+	const struct node *n = c->condition.root;
+
+	if (!n)
+		return !k->count;
+	return k->count == 1 && c->condition.keys.count == 1 &&
+	       !strcmp(k->names[0], c->condition.keys.names[0]) && n->kind == NODE_COMPARE &&
+	       node_equals_text(n);
+}
+
+/* Test whether a column is of calls that need a group of their own. With the key type every row
+ * counts, and there are no calls without a leave. */
+static bool is_united(const struct alarm_column *c, const struct query *q)
+{
+	const struct keys *k = &c->condition.keys;
+
+	return c->united && !q->settings->pair && !q->settings->merge && !k->by_type &&
+	       !(k->needs & NEEDS_STACK) && !selects_one(c, &q->keys);
+}
+
+/* Make a group of all calls that --where and the column's condition select. */
+static int begin_united(struct alarm_column *c, const struct query *q, struct dictionary *d,
+			struct error *e)
+{
+	static const struct keys none;
+	const char *where = q->settings->where;
+	char *both = NULL;
+	int bad = 0;
+
+	if (c->text && where && asprintf(&both, "(%s) && (%s)", where, c->text) < 0)
+		return error_no_memory(e);
+	if (c->text || where)
+		bad = condition_parse_text(&c->selected, both ? both : where ? where : c->text, e);
+	free(both);
+	return bad || begin_statistics(c, q, d, &none, &c->selected, e) ? -1 : 0;
 }
 
 int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, struct error *e)
@@ -69,6 +115,12 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 		c->key = calloc(c->condition.keys.count + 1, sizeof(*c->key));
 		if (!c->key)
 			return error_no_memory(e);
+		c->united = is_united(c, q);
+		if (c->united) {
+			if (begin_united(c, q, d, e))
+				return -1;
+			continue;
+		}
 		if (!has_condition_keys(c, &q->keys)) {
 			if (begin_own(c, q, d, e) || query_check_pairs(q, &c->columns, e))
 				return -1;
@@ -88,6 +140,17 @@ int alarms_begin_samples(struct alarms *all, struct query *q, struct dictionary 
 		struct alarm_column *c = &all->column[i];
 		int column;
 
+		if (c->united) {
+			/* a sample counts as with the condition's keys */
+			statistics_free(c->statistics);
+			free(c->statistics);
+			c->statistics = NULL;
+			columns_free(&c->columns);
+			c->columns = (struct columns){0};
+			c->united = false;
+			if (begin_own(c, q, d, e))
+				return -1;
+		}
 		if (c->own)
 			continue;
 		if (!has_condition_keys(c, &q->keys) || !has_frame_keys(c, &q->keys)) {

@@ -2,7 +2,7 @@
 """Check tables of trstat: the total of a group is the time in which a call of the group is open, added up over the
 threads, and its self value is not above.
 usage: group_totals.py STREAM KEY[@CONDITION]...
-A condition is for --where, and for --fail-if 'total(CONDITION) != ...', which has all these calls as one group."""
+A condition is for --where, and for --fail-if 'total(CONDITION) == ...', which has all these calls as one group."""
 import collections
 import csv
 import io
@@ -72,5 +72,11 @@ for key, _, condition in (argument.partition("@") for argument in sys.argv[2:]):
         total, self = got.get(group, (None, 0))
         if total != want.get(group) or self > total:
             print(stream, key, condition, *group, "total", total, "self", self, "time of its calls", want.get(group))
+            bad = True
+    total = times_of(calls, [])[()]
+    for options in [f"total({condition}) == {total}ns"], [f"total == {total}ns", *where]:
+        command = ["trstat", "-q", "-g", key, "-c", "count", "--fail-if", *options, stream]
+        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 3:
+            print("false:", *command)
             bad = True
 sys.exit(bad or not every)
