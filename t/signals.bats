@@ -72,7 +72,8 @@ quiet() {
 }
 
 @test "the last program alone gets the signal: it ends, and the others with their next write" {
-	live -s TERM -o trstat "(trap '' TERM; while cat k.txt; do sleep 0.05; done) | trdecode -q | trsym -q | trstat -c count"
+	live -s TERM -o trstat "(trap '' TERM; while cat k.txt; do sleep 0.05; done) | trdecode -q | trsym -q | trstat -q -c count --fail-if 'count > 1000000'"
+	assert_success
 	assert_equal "${stderr_lines[*]}" "trstat: <stdin>: $RUNS"
 	[[ ${lines[1]} == *" sched_wakeup" ]]
 	((after > 3900 && after < 5500))

@@ -84,7 +84,7 @@ does_not() {
 		'has(next_pid)' '!has(next_pid) && has(pid)' 'next_pid' '!(prev_pid == 0)' '10 < prev_pid' \
 		'prev_pid < next_pid' 'next_comm =~ "^wl"' 'next_comm !~ "^wl"' 'kind == instant && cpu in {0, 1}' \
 		'field("prev_prio") >= 120 || group =~ "^nope$"' '(time > 1s && has(cpu)) && !(tid == 0)' \
-		'comm in {wl.sh, swapper}' 'kind == leave' 'pid != tid' 'next_pid - prev_pid < 0' \
+		'comm in {wl.sh, swapper}' 'kind != leave' 'pid != tid' 'next_pid - prev_pid < 0' \
 		'(prev_prio & 0x18) == 24 || id % 3 == 1' 'time / 1ms % 2 == 0'; do
 		n=$(trfilter -q -c "$c" sched.trs)
 		run -3 --separate-stderr trstat --fail-if "count($c) == $n" sched.trs
@@ -211,6 +211,69 @@ trstat: no event has the name 'mian'; did you mean 'main'?"
 	for c in 'max(name == "usleep") > 2ms' 'count(name == "usleep") > 2' 'count(name =~ "^usleep") > 2'; do
 		empty "$c" 'the stream has no symbols: run trsym before this program' raw.trs
 	done
+}
+
+# lacks CONDITION FILE CAUSE [OPTION]...: status 2 and one line; with --fail-if-empty=ok status 0
+lacks() {
+	run -2 --separate-stderr trstat -q "${@:4}" --fail-if "$1" "$2"
+	[[ $stderr == "trstat: "*"$3"* && $stderr != *$'\n'* ]] || fail "$1: $stderr"
+	run -0 trstat -q --fail-if-empty=ok "${@:4}" --fail-if "$1" "$2"
+}
+
+@test "--fail-if: what needs calls is status 2 in a trace without calls" {
+	for c in 'count(dur > 1ms) > 0' 'count(self > 1ms) > 0' 'sum(dur) > 1ms' 'max(dur) > 1s' 'uniq(caller) > 5' \
+		'count(depth > 3) > 0' 'count(stack =~ "x") > 0' 'count(type == "sched_switch" && dur > 1ms) > 0' \
+		'count(dur > 1ms || type == "sched_switch") > 99999' 'total > 1ms' 'p99 > 1ms'; do
+		lacks "$c" sched.trs 'no calls'
+		lacks "$c" sched.trs 'no calls' -i 100ms
+		lacks "$c" sched.trs 'no calls' -g cpu
+	done
+	lacks 'count > 99999' sched.trs 'no calls' --where 'dur > 1ms'
+	for kind in call enter leave; do
+		lacks "count(kind == $kind) > 0" sched.trs "the trace has no event of the kind $kind"
+	done
+	lacks 'count(kind in {call, counter}) > 0' sched.trs 'the trace has no event of the kind call, counter'
+	lacks 'count(kind == sample) > 0' fib.trs 'the trace has no event of the kind sample'
+	lacks 'count(kind =~ "^s") > 0' fib.trs 'the trace has no event of the kind sample'
+	lacks 'count > 1000' fib.trs 'no event of the kind sample' --pair 'kind == sample -> kind == sample'
+	# gaps may always come; what a condition excludes may be absent
+	run -0 trstat -q --fail-if 'count(kind == gap) > 0' sched.trs
+	run -0 trstat -q --fail-if 'count(kind != sample && kind in {instant, call}) < 1' fib.trs
+	# calls that are declared, of which there are none tonight
+	trfilter 'tid == 1' fib.trs >quiet.trs
+	for c in 'count(dur > 1ms) > 0' 'sum(dur) > 1ms' 'total > 1ms' 'uniq(caller) > 5' 'count(kind == call) > 0'; do
+		run -0 trstat -q --fail-if "$c" quiet.trs
+	done
+	run -2 trstat -q --fail-if 'max(dur) > 1ms' quiet.trs
+}
+
+@test "--fail-if: without trsym stacks, callers and kinds of functions are status 2" {
+	trdecode "$DATA/uftrace/fib" >raw.trs
+	for c in 'count(stack =~ "usleep") > 0' 'count(stack == "main") > 0' 'count(symkind == plt) > 0' \
+		'count(symkind != function) > 0' 'uniq(caller) > 5' 'count(caller =~ "^main$") > 0'; do
+		lacks "$c" raw.trs 'the stream has no symbols: run trsym before this program'
+	done
+	lacks 'count > 99999' raw.trs 'run trsym before this program' --where 'symkind == plt'
+	run -3 trstat -q --fail-if 'count(stack =~ "usleep") > 0' fib.trs
+}
+
+@test "--fail-if: a field that no declared event has is status 2" {
+	for c in 'sum(ret) > 0' 'uniq(ret) > 5' 'sum(arg.1) > 5' 'count(ret < 0) > 0' 'p99(ret < 0) > 1h' \
+		'count(tid > 0 && ret < 0) > 0'; do
+		lacks "$c" fib.trs "no event has a field '"
+	done
+	for c in 'kind == instant && nextpid == 3' 'name =~ "sched" && nextpid == 3'; do
+		lacks "count($c) > 0" sched.trs "no event has a field 'nextpid'; did you mean 'next_pid'?"
+	done
+	# fields of events that a pattern may find, or not
+	run -0 trstat -q --fail-if 'count(type =~ "^my_own_event$" && my_field == 3) > 0' sched.trs
+	run -0 trstat -q --fail-if 'count(type == "sched_switch" && next_pid == 999999) > 0' sched.trs
+}
+
+@test "--fail-if: one failure is one line" {
+	lacks 'max(tid == 999999999) > 1us' fib.trs 'no event has the tid 999999999'
+	lacks 'max(name =~ "comit") > 1us' fib.trs "no event has a name that matches 'comit'"
+	lacks 'count > 1' fib.trs "name =~ 'comit'" --pair 'name =~ "comit" -> name == "main"'
 }
 
 @test "--fail-if: an extreme, a mean or a quantile of nothing is status 2, a sum of nothing is 0" {

@@ -161,6 +161,22 @@ field() {
 	run -3 trstat -q --diff --fail-if 'verdict == ""' a.trs a.trs
 }
 
+@test "--fail-if: events of a pair that one of the traces does not declare are status 2" {
+	trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >sched.trs
+	for sides in 'sched.trs a.trs' 'a.trs sched.trs'; do
+		for condition in new gone changed slower 'verdict == "new"' 'count_b > 1000000'; do
+			# shellcheck disable=SC2086
+			run -2 --separate-stderr trstat -q --diff --pair wakeup --fail-if "$condition" $sides
+			[[ $stderr == 'trstat: a.trs: no pair of wakeup: the trace has no sched_'* && $stderr != *$'\n'* ]] || fail "$stderr"
+		done
+		# shellcheck disable=SC2086
+		trstat -q --diff --pair wakeup --fail-if-empty=ok --fail-if 'count_b > 1000000' $sides
+	done
+	trfilter 'name == "nope"' a.trs >none.trs
+	run -2 --separate-stderr trstat -q --diff --fail-if new none.trs none.trs
+	assert_equal "$stderr" 'trstat: neither trace has a group'
+}
+
 @test "--fail-if tests the columns of the rows" {
 	# commit: p99 from 139 to 159 us (14.4 %), total from 4780 to 5580 us (16.7 %)
 	while IFS='|' read -r status condition; do

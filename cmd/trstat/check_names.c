@@ -11,22 +11,47 @@ static int check_columns(const struct declared *check, const struct columns *c, 
 	return 0;
 }
 
-/* The keys of a preset have alternatives for the events of several recorders. */
-static int check_query(struct declared *check, const struct query *q, struct error *e)
+/* Check the keys and columns of the table. The keys of a preset have alternatives for the events of
+ * several recorders. */
+static int check_table(const struct declared *check, const struct query *q, struct error *e)
 {
-	bool own_pair = q->settings->pair && !q->pair.preset;
-
-	if ((!q->settings->pair || q->settings->keys) && keys_check_names(check, &q->keys, e))
-		return -1;
-	if (own_pair && pair_check_names(check, &q->pair, e))
-		return -1;
-	return condition_check_names(check, &q->where, e) || check_columns(check, &q->columns, e)
+	return ((!q->settings->pair || q->settings->keys) &&
+		keys_check_names(check, &q->keys, e)) ||
+			       check_columns(check, &q->columns, e)
 		       ? -1
 		       : 0;
 }
 
+/* Check what chooses the events that count. */
+static int check_selection(struct declared *check, const struct query *q, struct error *e)
+{
+	return (q->settings->pair && !q->pair.preset && pair_check_names(check, &q->pair, e)) ||
+			       condition_check_names(check, &q->where, e)
+		       ? -1
+		       : 0;
+}
+
+/* Check a column of --fail-if: its condition and its field. */
+static int check_alarm(struct declared *check, struct alarm_column *c, const struct query *q,
+		       struct error *e)
+{
+	const struct columns *columns = c->own ? &c->columns : &q->columns;
+	const struct column *column = &columns->column[c->column];
+	uint32_t remarks = check->warned->count;
+	int bad = condition_check_names(check, &c->condition, e);
+
+	if (!bad && column->type->flags & COLUMN_OF_FIELD) {
+		const char *field = columns->wanted.field[column->field].name;
+
+		bad = q->settings->pair && keys_has_name(field) ? 0
+								: key_check_name(check, field, e);
+	}
+	c->remarked = check->warned->count > remarks;
+	return bad;
+}
+
 int check_names_of(struct stage *stage, const char *file, const struct query *q,
-		   const struct alarms *alarms, struct error *e)
+		   struct alarms *alarms, struct error *e)
 {
 	struct intern warned = {0};
 	struct declared check = {.dictionary = &stage->in.dictionary,
@@ -42,14 +67,14 @@ int check_names_of(struct stage *stage, const char *file, const struct query *q,
 		return 0;
 	if (alarms && alarms->count && !check.partial && !q->settings->empty_ok)
 		check.absent = &absent;
-	bad = check_query(&check, q, e);
+	bad = check_selection(&check, q, e);
 	check.quiet = false; /* what concerns an alarm is printed with -q too */
-	for (size_t i = 0; alarms && i < alarms->ncolumns && !bad; i++) {
-		const struct alarm_column *c = &alarms->column[i];
-
-		bad = condition_check_names(&check, &c->condition, e) ||
-		      (c->own && check_columns(&check, &c->columns, e));
-	}
+	for (size_t i = 0; alarms && i < alarms->ncolumns && !bad; i++)
+		bad = check_alarm(&check, &alarms->column[i], q, e);
+	check.quiet = stage->options->quiet;
+	check.absent = NULL;
+	if (!bad && !absent.what[0])
+		bad = check_table(&check, q, e);
 	intern_free(&warned);
 	if (!bad && absent.what[0]) {
 		*e = absent;
@@ -58,7 +83,7 @@ int check_names_of(struct stage *stage, const char *file, const struct query *q,
 	return bad ? -1 : 0;
 }
 
-int check_names(struct stage *stage, const struct query *q, const struct alarms *alarms)
+int check_names(struct stage *stage, const struct query *q, struct alarms *alarms)
 {
 	struct error e;
 

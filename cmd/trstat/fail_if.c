@@ -205,16 +205,12 @@ struct scalar column_scalar(enum column_unit unit, struct column_value v)
 	return s;
 }
 
-/* Returns true if the trace has calls or samples, or the groups have times of them. */
+/* Returns true if the trace has calls or samples, or declares them, or the groups have times of
+ * them. */
 static bool has_times(const struct statistics *st)
 {
-	for (uint32_t i = 1; i < st->dictionary->types.count; i++) {
-		const struct type *t = dictionary_type(st->dictionary, i);
-
-		if (t->used &&
-		    (t->kind == KIND_ENTER || t->kind == KIND_LEAVE || t->kind == KIND_SAMPLE))
-			return true;
-	}
+	if (declared_calls(st->dictionary, true))
+		return true;
 	for (size_t i = 0; i < st->groups.count; i++)
 		if (aggregate_has_times(groups_at(&st->groups, i)))
 			return true;
@@ -434,6 +430,9 @@ bool alarms_report_undecided(const struct alarms *all, const struct query *q,
 		if (a->decided)
 			continue;
 		any = true;
+		/* check_names had a line for it */
+		if (c && c->remarked && !ok)
+			continue;
 		/* alarms_report_unmatched has a line for it */
 		if (c && q->settings->merge && !q->settings->interval && st->groups.count &&
 		    alarm_column_unmatched(c))

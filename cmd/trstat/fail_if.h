@@ -36,7 +36,8 @@ struct alarm_column {
 	struct pair pair;
 	struct statistics *statistics;
 	struct column_value value;
-	bool matched; /* the condition selected a group */
+	bool matched;  /* the condition selected a group */
+	bool remarked; /* a remark has names or numbers of it that do not occur */
 };
 
 struct alarm {

@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 		if (!line.settings.merge)
 			stage.in.reads_values =
 				line.alarms.count ? READS_ALL : query_reads_values(&query);
+		stage.alarm = line.alarms.count;
 		stage.one_axis = !line.settings.merge && query_has_times(&query);
 		if (line.settings.partial || line.settings.merge)
 			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);

@@ -416,7 +416,7 @@ int stage_finish(struct stage *s)
 		stage_no_memory(s);
 	progress_end(&s->progress, s->bytes + s->offset, s->in.size, s->events);
 	faults_report(&s->faults, NULL, "");
-	if (io_left() && !s->stopped && !s->options->quiet)
+	if (io_left() && !s->stopped && (s->alarm || !s->options->quiet))
 		warn(s->in.file, NO_OFFSET, "%s", io_left());
 	bad_values_report(&s->bad_values);
 	bad_values_free(&s->bad_values);

@@ -54,9 +54,10 @@ struct stage {
 	const struct snapshot_hooks *snapshots; /* NULL: the program makes none */
 	struct snapshot_maker *maker;		/* from the first stream of several segments on */
 	bool head_sent;
-	bool apart;	      /* a segment was read without those before it */
-	bool holds;	      /* a filter that queues blocks and passes all on by stage_forward */
-	bool stopped;	      /* this program failed: it reads and passes on no more */
+	bool apart;   /* a segment was read without those before it */
+	bool holds;   /* a filter that queues blocks and passes all on by stage_forward */
+	bool alarm;   /* set by the program: what concerns its alarms is printed with -q too */
+	bool stopped; /* this program failed: it reads and passes on no more */
 	struct faults faults; /* damage of the inputs */
 	struct bad_values bad_values;
 	char cause[FAILURE_CAUSE];  /* cause of failure, for the programs after it; "" none */

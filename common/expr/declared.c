@@ -144,6 +144,14 @@ void declared_warn(const struct declared *k, const char *what)
 		warn(k->file, NO_OFFSET, "%s", what);
 }
 
+void declared_absent(const struct declared *k, const char *what)
+{
+	if (!k->absent)
+		declared_warn(k, what);
+	else if (!k->absent->what[0])
+		error_set(k->absent, k->file, NO_OFFSET, "%s", what);
+}
+
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e)
 {
 	char quote[NEAREST_SIZE + 40] = "";
@@ -166,12 +174,153 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
 		  nearest_hint(&nearest),
 		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
-	if (!k->partial && !unused && (word || !k->chosen) && !needs_none(name) &&
-	    !schemaless(k->dictionary) && !(k->early && has_values(k->dictionary)))
-		return -1;
+	if (!k->partial && !unused && !schemaless(k->dictionary) &&
+	    !(k->early && has_values(k->dictionary))) {
+		if ((word || !k->chosen) && !needs_none(name))
+			return -1;
+		declared_absent(k, e->what);
+		return 0;
+	}
 	declared_warn(k, e->what);
 	return 0;
 }
+
+/* --- what operands need --- */
+
+bool declared_calls(const struct dictionary *d, bool samples)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if ((t->kind == KIND_ENTER || t->kind == KIND_LEAVE ||
+		     (samples && t->kind == KIND_SAMPLE)) &&
+		    (t->used || !same(&t->group, "ftrace", strlen("ftrace"))))
+			return true;
+	}
+	return false;
+}
+
+enum { HAS_CALLS = 1, HAS_SAMPLES = 2, HAS_STACKS = 4, HAS_FUNCTIONS = 8 };
+
+static const struct need {
+	enum declared_kind kind;
+	unsigned any;	       /* the stream must have one of these */
+	bool names;	       /* functions must have names */
+	const char *of, *none; /* for the message */
+} needs[] = {
+	{DECLARED_TIMES, HAS_CALLS | HAS_SAMPLES, false, "calls and samples", "calls"},
+	{DECLARED_DEPTH, HAS_CALLS | HAS_SAMPLES, false, "calls and samples", "calls"},
+	{DECLARED_CALLER, HAS_CALLS | HAS_SAMPLES, true, "calls and samples", "calls"},
+	{DECLARED_STACK, HAS_CALLS | HAS_SAMPLES | HAS_STACKS, true, "calls and samples", "calls"},
+	{DECLARED_SYMKIND, HAS_CALLS | HAS_SAMPLES | HAS_FUNCTIONS, true, "functions", "functions"},
+};
+
+static unsigned has_of(const struct dictionary *d)
+{
+	return (declared_calls(d, false) ? HAS_CALLS : 0) |
+	       (declared_calls(d, true) ? HAS_SAMPLES : 0) |
+	       (d->stacks.count > 1 ? HAS_STACKS : 0) |
+	       (d->locations.count > 1 ? HAS_FUNCTIONS : 0);
+}
+
+/* Returns true if functions have no names, as the stream has no symbols. */
+static bool lacks_symbols(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->locations.count && d->symbols.count <= 1; i++)
+		if (!dictionary_location(d, i)->name.size)
+			return true;
+	return false;
+}
+
+void declared_need(const struct declared *k, enum declared_kind kind, const char *name)
+{
+	const struct need *of = NULL;
+	struct error e;
+
+	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+		if (needs[i].kind == kind)
+			of = &needs[i];
+	if (!of)
+		return;
+	if (!(has_of(k->dictionary) & of->any)) {
+		if (kind == DECLARED_TIMES && has_field(k->dictionary, name, true))
+			return;
+		error_set(&e, NULL, NO_OFFSET, "only %s have '%.64s', and this trace has no %s",
+			  of->of, name, of->none);
+		declared_absent(k, e.what);
+	} else if (of->names && k->absent && lacks_symbols(k->dictionary)) {
+		error_set(&e, NULL, NO_OFFSET, "functions have no names for '%.64s'" NAMELESS,
+			  name);
+		declared_absent(k, e.what);
+	}
+}
+
+/* Returns true if a leaf is true for events of a kind. */
+static bool is_of_kind(const struct node *n, const struct operand *text, const char *kind)
+{
+	if (n->kind == NODE_MATCH)
+		return expression_matches(&n->regex, kind, strlen(kind));
+	for (size_t i = 0; i < n->ntexts; i++)
+		if (n->texts[i].size == strlen(kind) &&
+		    !memcmp(n->texts[i].text, kind, strlen(kind)))
+			return true;
+	return operand_literal(text) && text->value.form == SCALAR_TEXT &&
+	       text->value.size == strlen(kind) && !memcmp(text->value.text, kind, strlen(kind));
+}
+
+/* Returns true if a leaf chooses events by a kind that the stream has not. Gaps need no
+ * declaration. */
+static bool lacks_kind(const struct declared *k, const struct node *n)
+{
+	const struct operand *field = operand_field(operand_literal(n->left) ? n->right : n->left),
+			     *text = operand_literal(n->left) ? n->left : n->right;
+	bool any = false;
+	const char *name;
+
+	if (!field || k->kind(k->ctx, field, &name) != DECLARED_KIND || n->negated ||
+	    !(n->kind == NODE_MATCH || n->kind == NODE_IN ||
+	      (n->kind == NODE_COMPARE && n->comparison == COMPARE_EQ && operand_literal(text))))
+		return false;
+	if (is_of_kind(n, text, type_kind_name(KIND_GAP)))
+		return false;
+	any = (is_of_kind(n, text, "call") || is_of_kind(n, text, type_kind_name(KIND_ENTER)) ||
+	       is_of_kind(n, text, type_kind_name(KIND_LEAVE))) &&
+	      declared_calls(k->dictionary, false);
+	for (uint32_t i = 1; i < k->dictionary->types.count && !any; i++) {
+		const struct type *t = dictionary_type(k->dictionary, i);
+
+		any = t->kind != KIND_ENTER && t->kind != KIND_LEAVE &&
+		      is_of_kind(n, text, type_kind_name(t->kind));
+	}
+	return !any;
+}
+
+/* Write the kinds that a leaf chooses. */
+static void write_kinds(const struct node *n, const struct operand *text, char *out, size_t size)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	for (const char *const *w = expression_kinds; *w && used < size; w++)
+		if (is_of_kind(n, text, *w))
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "",
+						 *w);
+}
+
+/* Fill k->absent if a leaf chooses events by a kind that the stream has not. */
+static void check_kinds(const struct declared *k, const struct node *n)
+{
+	char kinds[100];
+	struct error e;
+
+	if (!k->absent || k->excluded || !lacks_kind(k, n))
+		return;
+	write_kinds(n, operand_literal(n->left) ? n->left : n->right, kinds, sizeof kinds);
+	error_set(&e, NULL, NO_OFFSET, "the trace has no event of the kind %s", kinds);
+	declared_absent(k, e.what);
+}
+
+/* --- conditions --- */
 
 static void warn_no_calls(const struct declared *k, const char *name)
 {
@@ -198,6 +347,7 @@ static int check_operand(const struct declared *k, const struct operand *o, bool
 	kind = k->kind(k->ctx, o, &name);
 	if (kind == DECLARED_CALL)
 		warn_no_calls(k, name);
+	declared_need(k, kind, o->name);
 	return kind == DECLARED_FIELD ? declared_field(k, name, word, e) : 0;
 }
 
@@ -229,12 +379,15 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 	bool swapped = operand_literal(n->left), occurs = false;
 	const struct operand *field = operand_field(swapped ? n->right : n->left),
 			     *text = swapped ? n->left : n->right;
-	struct declared each = *k;
+	struct declared each = *k, names = *k;
 	const char *name;
 	enum declared_kind kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
 
 	if (kind < DECLARED_NAME)
 		return true;
+	if (k->excluded)
+		names.absent = NULL;
+	k = &names;
 	/* a name that a condition excludes may be absent */
 	if (n->kind == NODE_COMPARE ? n->comparison != (negated ? COMPARE_NE : COMPARE_EQ)
 				    : negated || n->negated)
@@ -430,6 +583,18 @@ static bool excludes(const struct declared *k, const struct declared *silent, co
 	return n->kind == NODE_MATCH && n->negated && is_choice(k, n, true);
 }
 
+/* Returns false for a pattern that no name of events, types or groups matches. */
+static bool matches_name(const struct declared *silent, const struct node *n)
+{
+	const struct operand *field = n->kind == NODE_MATCH ? operand_field(n->left) : NULL;
+	const char *name;
+	enum declared_kind kind = field ? silent->kind(silent->ctx, field, &name) : DECLARED_OTHER;
+
+	return n->negated || !is_name(kind) ||
+	       declared_name(silent, kind,
+			     (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});
+}
+
 static int check_children(const struct declared *k, const struct node *n, struct error *e)
 {
 	bool around = n->kind == NODE_UNDER || n->kind == NODE_OVER, absent = false, chosen = false;
@@ -442,7 +607,12 @@ static int check_children(const struct declared *k, const struct node *n, struct
 	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++) {
 		absent |= !check_names(&silent, n->children[i], false);
 		chosen |= is_choice(k, n->children[i], true);
+		/* a pattern may match nothing: then fields of such events are unknown */
+		if (!matches_name(&silent, n->children[i]))
+			warning.absent = NULL;
 	}
+	if (n->kind == NODE_OR)
+		warning.absent = NULL; /* the rest concerns events that there may not be */
 	for (size_t i = 0; n->kind == NODE_OR && i < n->nchildren; i++)
 		chosen |= excludes(k, &silent, n->children[i]);
 	for (size_t i = 0; i < n->nchildren; i++) {
@@ -466,14 +636,17 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 	struct declared asking = *k;
 
 	if (n->kind == NODE_NOT)
-		asking.absent = NULL; /* a name that is excluded may be absent */
+		asking.excluded = true;
 	if (n->nchildren)
 		return check_children(n->kind == NODE_NOT ? &asking : k, n, e);
 	/* has() asks just that */
 	asking.partial = true;
-	if (n->kind == NODE_HAS)
+	if (n->kind == NODE_HAS) {
+		asking.absent = NULL;
 		k = &asking;
+	}
 	check_names(k, n, false);
+	check_kinds(k, n);
 	return check_operand(k, n->left, false, e) || check_word(k, n, e) ||
 			       check_operand(k, n->right, n->kind == NODE_COMPARE, e) ||
 			       check_literals(k, n, e)
@@ -497,9 +670,14 @@ static int leaf_lacks(const struct declared *k, const struct node *n, struct buf
 {
 	const struct operand *field = operand_field(operand_literal(n->left) ? n->right : n->left),
 			     *text = operand_literal(n->left) ? n->left : n->right;
+	char prefix[80], kinds[100];
 	const char *name;
 	int bad = 0;
 
+	if (lacks_kind(k, n)) {
+		write_kinds(n, text, kinds, sizeof kinds);
+		return add_name(names, "event of the kind ", kinds, strlen(kinds), "") ? -1 : 1;
+	}
 	if (!field || !is_name(k->kind(k->ctx, field, &name)) || n->negated)
 		return 0;
 	if (n->kind == NODE_MATCH) {
@@ -507,7 +685,8 @@ static int leaf_lacks(const struct declared *k, const struct node *n, struct buf
 			    k, k->kind(k->ctx, field, &name),
 			    (struct declared_text){n->pattern, strlen(n->pattern), &n->regex}))
 			return 0;
-		return add_name(names, "type =~ '", n->pattern, strlen(n->pattern), "'") ? -1 : 1;
+		snprintf(prefix, sizeof prefix, "%.64s =~ '", field->name);
+		return add_name(names, prefix, n->pattern, strlen(n->pattern), "'") ? -1 : 1;
 	}
 	if (check_names(k, n, false))
 		return 0;

@@ -17,6 +17,10 @@ enum declared_kind {
 	DECLARED_FIELD, /* a field of events */
 	DECLARED_CALL,	/* a field of calls, of which the stream has none */
 	DECLARED_KIND,	/* the kind of events */
+	DECLARED_TIMES, /* a time of calls, a weight of samples, or a field of that name */
+	DECLARED_DEPTH,
+	DECLARED_STACK,
+	DECLARED_SYMKIND,
 	/* names, of which those that do not occur are warned of: */
 	DECLARED_NAME,	/* of events: a function's, else the type's */
 	DECLARED_TYPE,	/* of their type */
@@ -43,9 +47,11 @@ struct declared {
 	const char *file;      /* the input, for messages; may be NULL */
 	bool partial;	       /* declarations may be missing, as the input is damaged: only warn */
 	bool quiet;	       /* no warnings */
-	/* NULL, or an error (what: "") for the first name that occurs nowhere, although a condition
-	 * compares with it: then the condition is an alarm that can never be true */
+	/* NULL, or an error (what: "") for the first thing that the trace lacks, although a
+	 * condition needs it: a name that is compared, a field, or calls (declared_need). Then the
+	 * condition is an alarm that can never be true. */
 	struct error *absent;
+	bool excluded; /* the condition excludes names, which may be absent */
 	/* reading ended before the end of the input, so names may follow. Types and their fields
 	 * are declared before the first event, but names in values are not. */
 	bool early;
@@ -71,6 +77,15 @@ bool declared_has(const struct dictionary *d, const char *name);
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 
+/* Returns true if the stream has calls, or declares them; samples: or samples. All trace.dat files
+ * declare the kernel's function graph, which therefore counts only if there are events of it. */
+bool declared_calls(const struct dictionary *d, bool samples);
+
+/* Warn, or fill k->absent, if the stream lacks what events need for an operand of that kind: calls,
+ * samples, stacks, functions, or names of functions. name: the operand's. For columns and
+ * declared_condition. */
+void declared_need(const struct declared *k, enum declared_kind kind, const char *name);
+
 /* What names are compared with: a text, or a regular expression. */
 struct declared_text {
 	const char *text;
@@ -93,9 +108,9 @@ void declared_line(const struct declared *k);
 /* Call declared_field for all fields of a condition; that of has() is only warned of. Warn of those
  * of DECLARED_CALL. Refuse texts that a field of numbers is compared with, unless they are names of
  * its enum, and numbers that a field of texts is compared with. Call declared_name for all texts
- * that names are compared with, and declared_number for the numbers of threads and processes. Where
- * those of events, types and groups occur nowhere, the fields that are joined with them by && are
- * not checked. */
+ * that names are compared with, and declared_number for the numbers of threads and processes, and
+ * declared_need for all operands. Where those of events, types and groups occur nowhere, the fields
+ * that are joined with them by && are not checked. */
 int declared_condition(const struct declared *k, const struct node *n, struct error *e);
 
 /* Returns true if a condition is false for all events, as no event has the names that the condition

@@ -159,8 +159,6 @@ static bool has_events(const struct dictionary *d)
 	return false;
 }
 
-#define NAMELESS "; the stream has no symbols: run trsym before this program"
-
 bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name)
 {
 	static const char *const of_kind[] = {

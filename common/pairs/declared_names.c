@@ -5,11 +5,8 @@
 
 #include "common/stream/field.h"
 
-static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
+static enum declared_kind kind_of_key(const struct key *k)
 {
-	const struct key *k = &((const struct keys *)ctx)->key[o->field];
-
-	*name = k->field;
 	switch (k->kind) {
 	case BY_FIELD: return DECLARED_FIELD;
 	case BY_KIND: return DECLARED_KIND;
@@ -25,8 +22,39 @@ static enum declared_kind kind_of(void *ctx, const struct operand *o, const char
 	case BY_CLASS: return DECLARED_CLASS;
 	case BY_BUFFER: return DECLARED_BUFFER;
 	case BY_INPUT: return DECLARED_INPUT;
+	case BY_DURATION:
+	case BY_SELF: return DECLARED_TIMES;
+	case BY_DEPTH: return DECLARED_DEPTH;
+	case BY_STACK: return DECLARED_STACK;
+	case BY_SYMKIND: return DECLARED_SYMKIND;
 	default: return DECLARED_OTHER;
 	}
+}
+
+static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
+{
+	const struct key *k = &((const struct keys *)ctx)->key[o->field];
+
+	*name = k->field;
+	/* those of pairs are not of calls */
+	if (((const struct keys *)ctx)->pairs && k->kind != BY_FIELD &&
+	    kind_of_key(k) < DECLARED_NAME && k->kind != BY_KIND && k->kind != BY_SYMKIND)
+		return DECLARED_OTHER;
+	return kind_of_key(k);
+}
+
+int key_check_name(const struct declared *check, const char *name, struct error *e)
+{
+	struct keys keys = {0};
+	int bad;
+
+	if (!keys_has_name(name))
+		return declared_field(check, name, false, e);
+	bad = keys_parse(&keys, name, e);
+	if (!bad)
+		declared_need(check, kind_of_key(&keys.key[0]), name);
+	keys_free(&keys);
+	return bad;
 }
 
 int condition_check_names(struct declared *check, const struct condition *c, struct error *e)

@@ -19,6 +19,8 @@ char *pair_lacks(struct dictionary *d, const struct pair *p);
 char *pair_hint(const struct dictionary *d, const struct pair *p);
 
 int condition_check_names(struct declared *check, const struct condition *c, struct error *e);
+/* Check the field of a column, which may be a key. */
+int key_check_name(const struct declared *check, const char *name, struct error *e);
 int keys_check_names(const struct declared *check, const struct keys *k, struct error *e);
 /* Check a pair that is no preset, whose keys have alternatives for several recorders. */
 int pair_check_names(struct declared *check, const struct pair *p, struct error *e);

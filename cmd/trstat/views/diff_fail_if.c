@@ -368,7 +368,8 @@ static void warn_undecided(struct diff_alarms *all, const struct diff_alarm *a)
 		warn_few(all, before);
 	else
 		warn(NULL, NO_OFFSET, "%s%s", before,
-		     all->lack == LACKS_CALLS_FOR_P ? "no group has enough calls for this p"
+		     !all->diff->count		      ? "neither trace has a group"
+		     : all->lack == LACKS_CALLS_FOR_P ? "no group has enough calls for this p"
 		     : all->lack && all->diff->tested
 			     ? "no group that is compared has times in both traces"
 		     : all->lack || !a->condition

@@ -8,6 +8,7 @@
 #include "cmd/trstat/report.h"
 #include "cmd/trstat/summary/partial.h"
 #include "cmd/trstat/views/diff_fail_if.h"
+#include "common/pairs/declared_names.h"
 
 /* One of the two inputs. */
 struct side {
@@ -254,7 +255,21 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d,
 	return bad ? stage_fail(stage, &e) : 0;
 }
 
-static void fail_if_differs(struct side *a, struct diff_alarms *alarms, char **paths)
+/* Report that a stream does not declare the events of the pair, so that it has no groups. */
+static bool lacks_pair(const struct side *s, const char *path)
+{
+	const struct pair *p = s->statistics.pair;
+	char *lacks = p && !p->pairs ? pair_lacks(p->dictionary, p) : NULL;
+
+	if (lacks)
+		warn(path, NO_OFFSET, "no pair of %s: the trace has %s",
+		     p->preset ? p->preset->name : p->text, lacks);
+	free(lacks);
+	return lacks != NULL;
+}
+
+static void fail_if_differs(struct side *a, const struct side *b, struct diff_alarms *alarms,
+			    char **paths)
 {
 	struct stage *stage = &a->stage;
 	bool undecided = false, quiet = stage->options->quiet;
@@ -262,6 +277,12 @@ static void fail_if_differs(struct side *a, struct diff_alarms *alarms, char **p
 
 	if (stage->status == STATUS_FAILED)
 		return;
+	if (alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED &&
+	    b->stage.status != STATUS_DAMAGED &&
+	    (lacks_pair(a, paths[0]) | lacks_pair(b, paths[1]))) {
+		stage_fail(stage, &reported);
+		return;
+	}
 	if (diff_alarms_judge(alarms, &undecided))
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
 	if (!quiet)
@@ -319,7 +340,7 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 	else if (diff_alarms_parse(&alarms, &d, &a->query, o, &e))
 		stage_fail(stage, &e);
 	else if (!print_diff(stage, a, &d, title_of(o, paths, title, sizeof title)))
-		fail_if_differs(a, &alarms, paths);
+		fail_if_differs(a, b, &alarms, paths);
 	diff_alarms_free(&alarms);
 	diff_free(&d);
 }
@@ -365,6 +386,7 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 	    !stage_print_to(&a->stage, options->output, OUTPUT_TEXT) &&
 	    !stage_open(&b->stage, paths + 1, 1, options)) {
 		b->stage.in.output = &a->stage.output;
+		a->stage.alarm = o->fail_if || o->conditions;
 		if (!read_side(a)) {
 			follow_side(b, a);
 			b->first = a;
