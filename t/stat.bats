@@ -483,3 +483,28 @@ lines() {
 	run -0 pipefail "trdecode two.json | trstat -q -g name -c total,count -t tsv | awk '\$1 == \"worker\"'"
 	assert_output "worker	$(trstat -q -g caller,name -c total -t tsv two.trs | awk -F '\t' '$1 == "" && $2 == "worker" { print $3 }')	4"
 }
+
+@test "null, NaN and infinities are no numbers, and values of uniq() as of the key" {
+	cat >model.py <<-'END'
+		import json, math, sys
+		values = [5, None, 7, 0, 1e999, -1e999, 5.0, "5", None, "x", 2.5]
+		if len(sys.argv) == 1:
+		    rows = ({"ph": "i", "s": "t", "ts": i, "pid": 1, "tid": 1, "name": "e", "args": {"v": v}} for i, v in enumerate(values))
+		    print(json.dumps(list(rows)).replace("Infinity", "1e999"))
+		else:
+		    numbers = [v for v in values if type(v) in (int, float) and math.isfinite(v)]
+		    distinct = {"%s %s" % (type(v) is str, v) for v in [float(v) if type(v) is int else v for v in values]}
+		    print(sum(numbers), min(numbers), max(numbers), "%.3f" % (sum(numbers) / len(numbers)), len(distinct), sep="\t")
+	END
+	python3 model.py >x.json
+	trdecode x.json >x.trs
+	python3 model.py want >want
+	for run in 'trstat -q -t tsv -g "" -c "$c" x.trs' 'trstat -q --partial -g "" -c "$c" x.trs | trstat -q --merge -t tsv'; do
+		c='sum(v),min(v),max(v),avg(v),uniq(v)' && eval "$run" | tail -n 1 | diff want - || fail "$run"
+	done
+	# as many groups as the key has
+	[ "$(trstat -q -t tsv -g v -c count x.trs | tail -n +2 | wc -l)" -eq "$(cut -f 5 want)" ]
+	# all but the five finite numbers have no bucket
+	run -0 trstat -q -t tsv -g 'bucket(v,5)' -c count x.trs
+	assert_line $'\t6'
+}

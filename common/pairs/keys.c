@@ -20,6 +20,14 @@ static void take_label(const struct definition *names, struct field_value *out)
 	out->size = label->name.size;
 }
 
+/* Set a text: the spelling as a key of a value that is no number. */
+static void set_spelling(struct field_value *out, const char *text)
+{
+	out->form = FORM_TEXT;
+	out->text = (const uint8_t *)text;
+	out->size = strlen(text);
+}
+
 static void from_value(const struct dictionary *d, const struct value *v, struct field_value *out)
 {
 	const struct definition *names =
@@ -32,9 +40,8 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 		out->form = is_signed ? FORM_INT : FORM_UINT;
 		out->u = n;
 		take_label(names, out);
-	} else if (v->tag == VALUE_NULL) {
-		out->form = FORM_UINT;
-		out->u = 0;
+	} else if (v->tag == VALUE_NULL || (v->tag == VALUE_STRING && value_is_null_string(v))) {
+		set_spelling(out, "NULL");
 	} else if (value_real(v, &real)) {
 		out->form = FORM_REAL;
 		out->real = (double)real;
@@ -62,6 +69,8 @@ bool event_ref_field(const struct dictionary *d, const struct event *e, const ch
 	} else if (argument_by_key(d, e, name, &v)) {
 		from_value(d, &v, out);
 	}
+	if (out->form == FORM_REAL && !isfinite(out->real))
+		set_spelling(out, isnan(out->real) ? "nan" : out->real < 0 ? "-inf" : "inf");
 	return out->form != FORM_NONE;
 }
 

@@ -225,8 +225,8 @@ int keys_end_cells(const struct keys *k, struct dictionary *d, struct key_texts 
 bool key_is_time(const struct key *k, const struct clocks *clocks);
 int keys_check_clocks(const struct keys *k, const struct clocks *clocks, struct error *e);
 
-/* Find a field of a row by name: a field of its type, arg.N or ret. Returns false if there is
- * none. */
+/* Find a field of a row by name: a field of its type, arg.N or ret. Null, NaN and infinities are
+ * texts, as in the key of that name. Returns false if there is none. */
 bool event_ref_field(const struct dictionary *d, const struct event *e, const char *name,
 		     struct field_value *out);
 

@@ -1,8 +1,6 @@
 /*
  * statistics_fields.c - fields of rows for the columns sum(F), min(F), max(F), avg(F), uniq(F)
  */
-#include <math.h>
-
 #include "common/value/argument.h"
 #include "common/value/shortest.h"
 #include "cmd/trstat/groups/statistics_private.h"
@@ -61,7 +59,7 @@ static struct key_cell number_cell(const struct field_value *v)
 		return key_signed(v->i);
 	if (v->form == FORM_UINT)
 		return key_unsigned(v->u);
-	if (v->form != FORM_REAL || !isfinite(v->real))
+	if (v->form != FORM_REAL)
 		return (struct key_cell){0};
 	real = v->size == 4 ? shortest_widen((float)v->real) : v->real;
 	return key_real(real, v->size == 4);
