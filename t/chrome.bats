@@ -117,7 +117,7 @@ profile() {
 		read -r -a forms <<<"$id"
 		for form in "${forms[@]}"; do
 			cat >x.json <<-END
-				{"traceEvents":[{"ph":"X","ts":1,"dur":2,"pid":$form,"tid":$form,"name":"a","sf":$form},
+				{"traceEvents":[{"ph":"X","ts":1,"dur":2,"pid":$form,"tid":$form,"name":"a"},
 				{"ph":"b","ts":1,"pid":1,"tid":1,"name":"b","cat":"c","id":$form},
 				{"ph":"e","ts":5,"pid":1,"tid":1,"name":"b","cat":"c","id":$form},
 				{"ph":"C","ts":6,"pid":1,"tid":1,"name":"n","id":$form,"args":{"v":1.0}},

@@ -86,6 +86,29 @@ times() {
 	diff <(grep -v thread_name want) got
 }
 
+@test "members of events that the stream has no place for are named and counted" {
+	cat >x.json <<-'END'
+		{"traceEvents": [
+		{"ph": "X", "ts": 70, "dur": 5, "pid": 1, "tid": 2, "name": "t", "tts": 1, "tdur": 2, "cname": "good", "sf": 1, "zzz": {"a": [3]}},
+		{"ph": "X", "ts": 71, "dur": 2, "pid": 1, "tid": 2, "name": "u", "tts": 4, "cat": "c", "args": {"tts": 5}},
+		{"ph": "i", "ts": 72, "s": "t", "pid": 1, "tid": 2, "name": "v", "sf": 1, "cpu": 0},
+		{"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "n"}}
+		], "stackFrames": {"1": {"name": "f"}}}
+	END
+	run -0 errors trdecode x.json -o x.trs
+	assert_output 'trdecode: x.json: 2 events have members that are left out: tts, tdur, cname, zzz, sf'
+	run -0 errors trdecode -q x.json -o x.trs
+	assert_output ''
+	# a copy of the copy has none of them
+	trencode -q -t chrome -o copy.json x.trs
+	run -0 errors trdecode copy.json -o x.trs
+	assert_output ''
+	# the names are bounded
+	python3 -c 'print([{"ph": "i", "ts": 1, "pid": 1, "name": "e", **{f"m{i}": i for i in range(20)}}])' | tr "'" '"' >x.json
+	run -0 errors trdecode x.json -o x.trs
+	assert_output 'trdecode: x.json: 1 event has members that are left out: m0, m1, m2, m3, m4, m5, m6, m7, ...'
+}
+
 @test "names of processes and threads are those of the file: none is made of another one" {
 	local x='"ph":"X","ts":1,"dur":1,"name":"a"' name
 	name() { # name WHAT IDS NAME

@@ -393,6 +393,20 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
+/* Report the members of events that the stream has no place for. */
+static void report_left_out(const struct chrome *c)
+{
+	char names[256];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < c->counts.left_out.count && i < CHROME_NAMED_MOST; i++)
+		at += (size_t)snprintf(names + at, sizeof names - at, "%s%.20s", i ? ", " : "",
+				       (const char *)intern_data(&c->counts.left_out, i));
+	warn_count(c->input->name, c->counts.reduced_events,
+		   "{event has|events have} members that are left out: %s%s", names,
+		   c->counts.left_out.count > CHROME_NAMED_MOST ? ", ..." : "");
+}
+
 /* Report the events that the stream does not contain, or contains in another form. */
 static void print_remarks(const struct chrome *c)
 {
@@ -443,6 +457,7 @@ static void print_remarks(const struct chrome *c)
 		     "the ids of %" PRIu64 " event%s were left out, which are instants now "
 		     "(phases: %s)",
 		     n->idless, n->idless == 1 ? "" : "s", n->phases);
+	report_left_out(c);
 	warn_count(file, n->reduced,
 		   "{sample has|samples have} arguments beside the weight, which are left out");
 }
@@ -471,11 +486,11 @@ static void more_damage(const struct chrome *c)
 static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
-	struct buffer *const buffers[] = {&c->read.name,    &c->read.category, &c->read.phase,
-					  &c->read.pid,	    &c->read.tid,      &c->read.other,
-					  &c->read.values,  &c->read.record,   &c->read.arguments,
-					  &c->read.frame,   &c->read.weight,   &c->read.cpu,
-					  &c->read.id_text, &c->read.names,    &c->read.nested};
+	struct buffer *const buffers[] = {
+		&c->read.name,	    &c->read.category, &c->read.phase,	&c->read.pid,
+		&c->read.tid,	    &c->read.other,    &c->read.values, &c->read.record,
+		&c->read.arguments, &c->read.frame,    &c->read.weight, &c->read.cpu,
+		&c->read.id_text,   &c->read.names,    &c->read.nested, &c->read.left_out};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -504,6 +519,7 @@ static void chrome_close(struct input *in)
 	id_cache_free(&c->async.declared);
 	intern_free(&c->thread_keys);
 	intern_free(&c->names);
+	intern_free(&c->counts.left_out);
 	arguments_free(&c->arguments);
 	id_cache_free(&c->declared);
 	chrome_flows_free(&c->flows);

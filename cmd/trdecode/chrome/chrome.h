@@ -130,19 +130,21 @@ struct chrome_overlapping {
 struct chrome_counts {
 	uint64_t events, ignored, clipped, unopened;
 	uint64_t wrong_times, wrong_durations;
-	uint64_t lasting_none;	/* X without "dur" */
-	uint64_t negative;	/* times below 0 */
-	uint64_t unkept;	/* begins of asynchronous calls beyond the limit of open ones */
-	uint64_t idless;	/* instants whose id was left out */
-	char phases[16];	/* phases of those instants */
-	uint64_t reduced;	/* samples whose arguments were left out */
-	uint64_t ignored_first; /* offset of the first ignored event */
-	uint64_t phased;	/* objects with a phase */
-	uint64_t faults;	/* of the JSON among the events */
-	uint64_t unread;	/* events that were left out as they are no JSON */
-	uint64_t escapes;	/* that JSON does not have */
-	uint64_t named;		/* ids in names */
-	uint32_t definitions;	/* of objects in arguments */
+	uint64_t lasting_none;	 /* X without "dur" */
+	uint64_t negative;	 /* times below 0 */
+	uint64_t unkept;	 /* begins of asynchronous calls beyond the limit of open ones */
+	uint64_t idless;	 /* instants whose id was left out */
+	char phases[16];	 /* phases of those instants */
+	uint64_t reduced;	 /* samples whose arguments were left out */
+	uint64_t reduced_events; /* events without some of their members */
+	struct intern left_out;	 /* names of those */
+	uint64_t ignored_first;	 /* offset of the first ignored event */
+	uint64_t phased;	 /* objects with a phase */
+	uint64_t faults;	 /* of the JSON among the events */
+	uint64_t unread;	 /* events that were left out as they are no JSON */
+	uint64_t escapes;	 /* that JSON does not have */
+	uint64_t named;		 /* ids in names */
+	uint32_t definitions;	 /* of objects in arguments */
 	char named_first[64];
 };
 
@@ -189,6 +191,7 @@ struct chrome_read {
 	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
 	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
 	struct buffer id_text;
+	struct buffer left_out;	     /* names of members that are left out, each with a NUL */
 	struct buffer names, nested; /* nested.c: names of members, arguments */
 	struct json_reader json;     /* of an argument that is an object or array */
 	bool has_nested;	     /* there is one */
@@ -265,6 +268,8 @@ struct chrome_sample {
 	bool in_time;	  /* the weight is in ns */
 	uint32_t profile; /* of V8: its number + 1; the weight follows from the order of times; 0 */
 };
+
+enum { CHROME_NAMED_MOST = 8 }; /* number of names of members in a remark */
 
 /* --- event.c --- */
 

@@ -381,6 +381,45 @@ static int read_id2(struct chrome *c, struct json_reader *r)
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
+/* Keep the name of a member that the stream has no place for. */
+static int leave_out(struct chrome *c, const char *name, size_t size)
+{
+	return buffer_append(&c->read.left_out, name, size) || buffer_u8(&c->read.left_out, 0);
+}
+
+/* Count the event that is read if the stream is without some of its members. Returns 0, or -1 when
+ * out of memory. */
+static int count_left_out(struct chrome *c)
+{
+	const struct buffer *b = &c->read.left_out;
+	const char *name = (const char *)b->data;
+	size_t n;
+
+	/* only these have a frame */
+	if (c->read.frame.size && !c->read.sample && is_phase(c, "BEXCbenSTFpstf") &&
+	    leave_out(c, "sf", 2))
+		return -1;
+	c->counts.reduced_events += b->size > 0;
+	for (size_t i = 0; i < b->size && c->counts.left_out.count <= CHROME_NAMED_MOST;
+	     i += n + 1) {
+		name = (const char *)b->data + i;
+		n = strlen(name);
+		if (intern(&c->counts.left_out, name, n) == INTERN_NONE)
+			return -1;
+	}
+	return 0;
+}
+
+/* Keep the text of a member, ended by a NUL. */
+static int keep_text(struct buffer *text, const struct json_reader *r)
+{
+	text->size = 0;
+	if (buffer_append(text, r->text.data, r->text.size + 1))
+		return -1;
+	text->size--;
+	return 0;
+}
+
 struct times {
 	int64_t ts, dur;
 	bool has_ts, has_dur, wrong, wrong_dur;
@@ -397,8 +436,13 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
 	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
 	struct buffer *text = text_of(c, r);
-	enum json_token token = json_next(r);
+	enum json_token token;
 
+	if (!(ts || dur || args || id || id2 || bp || unfinished || unseen || unit || overlaps ||
+	      scope || derived || continues || bind || flows || text) &&
+	    leave_out(c, (char *)r->text.data, r->text.size))
+		return -1;
+	token = json_next(r);
 	if (token == JSON_BAD || (!ts && !dur && json_spell_whole(r, token)))
 		return -1;
 	if (args && token == JSON_OBJECT)
@@ -435,13 +479,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	c->read.marks.overlaps |= overlaps && token == JSON_TRUE;
 	c->read.derived |= derived && token == JSON_TRUE;
 	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
-	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
-		text->size = 0;
-		if (buffer_append(text, r->text.data, r->text.size + 1))
-			return -1;
-		text->size--;
-		return 0;
-	}
+	if (text && (token == JSON_STRING || token == JSON_NUMBER))
+		return keep_text(text, r);
 	return json_skip(r, token) ? 0 : -1;
 }
 
@@ -546,7 +585,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	struct buffer *const all[] = {&c->read.name,   &c->read.other,	   &c->read.category,
 				      &c->read.phase,  &c->read.pid,	   &c->read.tid,
 				      &c->read.values, &c->read.arguments, &c->read.frame,
-				      &c->read.weight, &c->read.cpu};
+				      &c->read.weight, &c->read.cpu,	   &c->read.left_out};
 	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
 	struct times t = {0};
 	enum json_token token;
@@ -595,5 +634,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return 0;
 	}
 	c->counts.lasting_none += is_phase(c, "X") && !t.has_dur;
+	if (count_left_out(c))
+		return error_no_memory(e);
 	return keep_phase(c, &t, e);
 }
