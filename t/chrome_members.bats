@@ -110,7 +110,7 @@ times() {
 }
 
 @test "names of processes and threads are those of the file: none is made of another one" {
-	local x='"ph":"X","ts":1,"dur":1,"name":"a"' name
+	local x='"ph":"X","ts":1,"dur":1,"name":"a"'
 	name() { # name WHAT IDS NAME
 		echo "{\"ph\":\"M\",\"name\":\"$1_name\",$2,\"args\":{\"name\":\"$3\"}}"
 	}

@@ -500,6 +500,7 @@ lines() {
 	trdecode x.json >x.trs
 	python3 model.py want >want
 	for run in 'trstat -q -t tsv -g "" -c "$c" x.trs' 'trstat -q --partial -g "" -c "$c" x.trs | trstat -q --merge -t tsv'; do
+		# shellcheck disable=SC2034
 		c='sum(v),min(v),max(v),avg(v),uniq(v)' && eval "$run" | tail -n 1 | diff want - || fail "$run"
 	done
 	# as many groups as the key has

@@ -192,12 +192,12 @@ trstat: no event has the name 'mian'; did you mean 'main'?"
 }
 
 @test "--fail-if: fields with few words take no other text or pattern" {
-	words='call, enter, leave, instant, counter, sample or gap'
-	for c in "kind == 'smaple'|15|$words|smaple" "kind in {call, smaple}|22|$words|smaple" "kind =~ '^smap'|15|$words|^smap" \
+	kinds='call, enter, leave, instant, counter, sample or gap'
+	for c in "kind == 'smaple'|15|$kinds|smaple" "kind in {call, smaple}|22|$kinds|smaple" "kind =~ '^smap'|15|$kinds|^smap" \
 		"'pltt' == symkind|7|plt, kernel or function|pltt" 'symkind != "pltt"|18|plt, kernel or function|pltt'; do
-		IFS='|' read -r condition column words text <<<"$c"
+		IFS='|' read -r condition column expected text <<<"$c"
 		run -2 --separate-stderr trstat -q --fail-if-empty=ok --fail-if "count($condition) > 0" fib.trs
-		[[ $stderr == "trstat: expression, column $column: $words expected, not '$text'"* ]] || fail "$stderr"
+		[[ $stderr == "trstat: expression, column $column: $expected expected, not '$text'"* ]] || fail "$stderr"
 		run -2 trstat -q --where "$condition" fib.trs
 	done
 	run -2 trfilter -q -c 'kind =~ "^smap"' fib.trs
