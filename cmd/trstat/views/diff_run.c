@@ -279,7 +279,7 @@ static void fail_if_differs(struct side *a, const struct side *b, struct diff_al
 		return;
 	if (alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED &&
 	    b->stage.status != STATUS_DAMAGED &&
-	    (lacks_pair(a, paths[0]) | lacks_pair(b, paths[1]))) {
+	    lacks_pair(a, paths[0]) + lacks_pair(b, paths[1]) > 0) { /* both are reported */
 		stage_fail(stage, &reported);
 		return;
 	}
