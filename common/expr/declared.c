@@ -144,7 +144,8 @@ void declared_warn(const struct declared *k, const char *what)
 		warn(k->file, NO_OFFSET, "%s", what);
 }
 
-void declared_absent(const struct declared *k, const char *what)
+/* Fill k->absent, unless another cause did; without it warn. */
+static void set_absent(const struct declared *k, const char *what)
 {
 	if (!k->absent)
 		declared_warn(k, what);
@@ -178,7 +179,7 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	    !(k->early && has_values(k->dictionary))) {
 		if ((word || !k->chosen) && !needs_none(name))
 			return -1;
-		declared_absent(k, e->what);
+		set_absent(k, e->what);
 		return 0;
 	}
 	declared_warn(k, e->what);
@@ -247,11 +248,11 @@ void declared_need(const struct declared *k, enum declared_kind kind, const char
 			return;
 		error_set(&e, NULL, NO_OFFSET, "only %s have '%.64s', and this trace has no %s",
 			  of->of, name, of->none);
-		declared_absent(k, e.what);
+		set_absent(k, e.what);
 	} else if (of->names && k->absent && lacks_symbols(k->dictionary)) {
 		error_set(&e, NULL, NO_OFFSET, "functions have no names for '%.64s'" NAMELESS,
 			  name);
-		declared_absent(k, e.what);
+		set_absent(k, e.what);
 	}
 }
 
@@ -317,7 +318,7 @@ static void check_kinds(const struct declared *k, const struct node *n)
 		return;
 	write_kinds(n, operand_literal(n->left) ? n->left : n->right, kinds, sizeof kinds);
 	error_set(&e, NULL, NO_OFFSET, "the trace has no event of the kind %s", kinds);
-	declared_absent(k, e.what);
+	set_absent(k, e.what);
 }
 
 /* --- conditions --- */

@@ -9,9 +9,6 @@
 
 #define NAMELESS "; the stream has no symbols: run trsym before this program"
 
-/* Fill k->absent, unless another cause did; without it warn. */
-void declared_absent(const struct declared *k, const char *what);
-
 /* Print a warning, once, and not with k->quiet. */
 void declared_warn(const struct declared *k, const char *what);
 

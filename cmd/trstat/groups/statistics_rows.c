@@ -270,7 +270,9 @@ static uint64_t counted_inside(struct statistics *s, const struct aggregate *a,
 					       groups_cells(&s->groups, a), s->keys->count);
 	uint64_t inside = 0;
 
-	if (!g || counted_add(g, call->start, call->end, innermost_start(stack), &inside))
+	/* the total is 0, and not call->end - call->start, where the clock stepped back */
+	if (!g ||
+	    counted_add(g, call->start, call->start + call->total, innermost_start(stack), &inside))
 		s->out_of_memory = true;
 	return inside;
 }
