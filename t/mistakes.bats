@@ -173,6 +173,7 @@ mistakes() {
 		trfilter 'name =~ "["' fib.trs|column 9: regular expression '[': a '[' is not closed; the character is \[
 		trfilter 'name =~ "a(b"' fib.trs|regular expression 'a(b': a '(' is not closed
 		trfilter 'name =~ "*a"' fib.trs|regular expression '*a': '*', '+', '?' or '{' repeats nothing
+		trfilter 'name =~ "a++++++++++++++++++++"' fib.trs|'a++++++++++++++++++++': its repetitions and alternatives make more than 10000 characters
 		trfilter 'prev_state == S' sched.trs|'prev_state' is a number, which no text is equal to: 'S'
 		trfilter 'next_comm == S' sched.trs|quote a text: "S"
 		trstat --fail-if 'count(kind in {entr}) > 0' fib.trs|did you mean 'enter'?

@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/pattern.h"
 #include "common/value/nearest.h"
+
+/* As pattern.h counts; regcomp() takes at most some 40 MB for it. */
+enum { PATTERN_MOST = 10000 };
 
 const char *const expression_kinds[] = {"call",	   "enter",  "leave", "instant",
 					"counter", "sample", "gap",   NULL};
@@ -218,6 +222,11 @@ static int parse_match(struct parser *p, struct node *n)
 	if (memchr(t->string, 0, t->string_size))
 		return lexer_error(p->lexer, t->column,
 				   "a regular expression cannot contain a NUL");
+	if (!pattern_is_small(t->string, PATTERN_MOST))
+		return lexer_error(p->lexer, t->column,
+				   "regular expression '%.60s': its repetitions and alternatives "
+				   "make more than %d characters",
+				   t->string, PATTERN_MOST);
 	bad = regcomp(&n->regex, t->string, REG_EXTENDED | REG_NOSUB);
 	if (bad)
 		return bad_pattern(p, t, bad, &n->regex);

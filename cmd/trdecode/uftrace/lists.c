@@ -7,14 +7,16 @@
 #include "common/util/buffer.h"
 #include "common/symbols/demangle.h"
 #include "common/util/bisect.h"
+#include "common/util/pattern.h"
 
 /* Items of one list; a command line has far fewer. */
 #define ITEMS_MAX 65536
 
 /* Patterns of one list: each is matched with the name of every function that has arguments. */
-#define PATTERNS_MAX 1024
+#define PATTERNS_MAX 256
 
 #define PATTERN_LENGTH_MAX 1024
+#define PATTERN_SIZE_MAX   2048 /* as pattern.h counts */
 
 /* A function name with one of these is a pattern. */
 #define PATTERN_CHARS ".?*+-^$|()[]{}"
@@ -39,38 +41,18 @@ static void free_pass(struct uftrace_pass *p)
 	free(p->text);
 }
 
-/*
- * Is the expression cheap to match? Back references, and counted repetitions within others, can
- * take excessive time or memory; names of functions do not need them.
+/* Is the expression cheap to match? Back references are not; names of functions do not need them.
  */
 static bool regex_is_modest(const char *s)
 {
-	unsigned long product = 1;
-	int depth = 0;
-
-	if (strlen(s) > PATTERN_LENGTH_MAX)
+	if (strlen(s) > PATTERN_LENGTH_MAX || !pattern_is_small(s, PATTERN_SIZE_MAX))
 		return false;
-	for (; *s; s++) {
+	for (; *s; s++)
 		if (*s == '\\') {
 			if (s[1] >= '1' && s[1] <= '9')
 				return false;
-			if (s[1])
-				s++;
-		} else if (*s == '(') {
-			if (++depth > 32)
-				return false;
-		} else if (*s == ')') {
-			depth--;
-		} else if (*s == '{') {
-			const char *comma = s + 1 + strspn(s + 1, "0123456789");
-			unsigned long low = strtoul(s + 1, NULL, 10);
-			unsigned long high = *comma == ',' ? strtoul(comma + 1, NULL, 10) : 0;
-
-			product *= (high > low ? high : low) + 1;
-			if (low > 255 || high > 255 || product > 1000)
-				return false;
+			s += s[1] != 0;
 		}
-	}
 	return true;
 }
 
