@@ -105,10 +105,13 @@ static bool has_error(const struct stage *s, const char *error)
 	size_t n = strlen(error);
 
 	while ((at = strstr(at, error))) {
-		if ((at == all || !strncmp(at - 2, "; ", 2)) &&
-		    (!at[n] || !strncmp(at + n, "; ", 2)))
+		bool begins = at == all || (at - all >= 2 && !memcmp(at - 2, "; ", 2));
+
+		if (begins && (!at[n] || !strncmp(at + n, "; ", 2)))
 			return true;
-		at++;
+		/* an empty error is found at the end, too */
+		if (!*at++)
+			return false;
 	}
 	return false;
 }

@@ -261,6 +261,30 @@ static void test_inputs(void)
 	free(b.data);
 }
 
+/* Errors of several inputs, one of which is the end of another. */
+static void test_input_errors(void)
+{
+	static const char *const messages[] = {"ab", "b", "ab", "b", ""};
+	char paths_text[5][32], *paths[5];
+	int fds[5];
+
+	for (int i = 0; i < 5; i++) {
+		struct blob b = stream(0, 10, messages[i]);
+
+		fds[i] = fd_of(b.data, b.size);
+		snprintf(paths_text[i], sizeof paths_text[i], "/dev/fd/%d", fds[i]);
+		paths[i] = paths_text[i];
+		free(b.data);
+	}
+	run(&first, paths, 5, false, false);
+	ok(first.status == 1 && first.rows == 50 && lines(first.errors) == 3 &&
+		   strstr(first.errors, "damaged: ab\n") && strstr(first.errors, "damaged: b\n") &&
+		   strstr(first.errors, "reports no detail"),
+	   "each error is printed once");
+	for (int i = 0; i < 5; i++)
+		close(fds[i]);
+}
+
 static void test_output_fails(void)
 {
 	struct blob b = stream(0, 20000, NULL);
@@ -317,6 +341,7 @@ int main(void)
 	test_nothing();
 	test_behind_the_end();
 	test_inputs();
+	test_input_errors();
 	test_output_fails();
 	test_many_messages();
 	return done();
