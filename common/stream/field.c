@@ -26,11 +26,13 @@ static bool has_elements(const struct field *f)
 
 bool field_element(const struct field *f, const char *name, uint32_t *index)
 {
+	size_t size = f->name.size;
 	uint64_t n;
 
 	*index = 0;
 	/* a field may have such a name itself */
-	if (name[f->name.size] != '[' || !field_index(name + f->name.size, &n))
+	if (strnlen(name, size + 1) <= size || memcmp(name, f->name.text, size) != 0 ||
+	    !field_index(name + size, &n))
 		return false;
 	*index = (uint32_t)n;
 	return true;

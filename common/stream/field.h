@@ -26,7 +26,8 @@ size_t field_index(const char *text, uint64_t *index);
 /* Find the field of that name, or NULL; "NAME[N]" is element N of the array NAME, from 0. Of
  * several, the last one is found: a CTF event has its own fields after those of its contexts. */
 const struct field *field_find(const struct type *t, const char *name);
-/* Returns whether the name, by which the field was found, is one of an element, and its index. */
+/* Test whether the name is that of an element of the field; *index: its index, or 0. The field may
+ * have another name: conditions find one by its role. */
 bool field_element(const struct field *f, const char *name, uint32_t *index);
 const struct field *field_by_role(const struct type *t, enum field_role role);
 

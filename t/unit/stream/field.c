@@ -119,10 +119,16 @@ static void test_find(void)
 		{.name = {"one", 3, 1}, .role = ROLE_CPU},
 		{.name = {"two", 3, 2}, .role = ROLE_MESSAGE},
 	};
+	uint32_t index;
 
 	type.fields = fields;
 	type.nfields = 2;
 	ok(field_find(&type, "two") == &fields[1] && !field_find(&type, "three"), "by name");
+	ok(field_element(&fields[1], "two[7]", &index) && index == 7, "an element by name");
+	ok(!field_element(&fields[1], "two", &index) && !index, "the field itself");
+	/* "[7]" is after the end of the name, where that of an element would be */
+	ok(!field_element(&fields[1], "ab\0[7]", &index) && !index, "a shorter name");
+	ok(!field_element(&fields[1], "abc[7]", &index) && !index, "another name");
 	ok(field_by_role(&type, ROLE_CPU) == &fields[0] && !field_by_role(&type, ROLE_TID),
 	   "by role");
 	type.fields = NULL;
