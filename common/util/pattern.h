@@ -1,14 +1,12 @@
 /*
- * pattern.h - compile regular expressions within bounds
+ * pattern.h - how large regular expressions become
  *
- * regcomp() writes repetitions out, so "((a+)+)+" has the characters of "aaaaaaaa", and each
- * further
- * '+' doubles them. It also keeps for each '|', '?', '*' all characters that can follow.
+ * regcomp() writes repetitions out: "((a+)+)+" becomes "aaaaaaaa" with stars, and each '+' doubles
+ * what is before it. For each '|', '?' and '*' it also keeps all characters that can follow.
  */
 #ifndef TR_UTIL_PATTERN_H
 #define TR_UTIL_PATTERN_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
