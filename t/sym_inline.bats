@@ -117,6 +117,18 @@ address_of_leaf() {
 	assert_output --partial 'inlined.c", "line": 2,'
 }
 
+@test "sections that older compilers packed as .zdebug" {
+	stacks make "$PWD/cc" 5 >in.trs
+	trsym -il in.trs >with.trs
+	cp cc cc.plain
+	objcopy --compress-debug-sections=zlib-gnu cc
+	readelf -SW cc | grep -q '\.zdebug_rnglists'
+	trsym -il -o packed.trs in.trs
+	mv cc.plain cc
+	stacks names with.trs >want
+	stacks names packed.trs | diff want -
+}
+
 @test "a second trsym adds no inlined function again" {
 	stacks make "$PWD/cc" 3 >in.trs
 	trsym -i in.trs | read_stream >want

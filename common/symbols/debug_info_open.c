@@ -9,6 +9,7 @@
 #include "common/util/memory.h"
 #include "common/util/pool.h"
 #include "common/symbols/debug_info_private.h"
+#include "common/symbols/die_ranges.h"
 
 /* Sections of DWARF are compressed to a third or a fifth; no compiler writes a much higher
  * ratio. */
@@ -51,7 +52,8 @@ static bool read_sections(struct debug_info *d, Elf *elf)
 	GElf_Shdr header;
 	size_t names;
 
-	d->lists = (struct range_lists){0};
+	d->lists = range_lists_of(elf);
+	d->abbreviations = d->lines = NULL;
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
@@ -61,12 +63,12 @@ static bool read_sections(struct debug_info *d, Elf *elf)
 
 		if (!name || header.sh_type == SHT_NOBITS)
 			continue;
-		if (!strcmp(name, ".debug_rnglists"))
-			d->lists.lists = elf_getdata(section, NULL);
-		else if (!strcmp(name, ".debug_ranges"))
-			d->lists.pairs = elf_getdata(section, NULL);
-		else if ((!strcmp(name, ".debug_str") || !strcmp(name, ".debug_line_str") ||
-			  !strcmp(name, ".debug_str.dwo")) &&
+		/* of two of a name libdw takes the first, too */
+		if (!d->abbreviations && die_is_section(name, "abbrev"))
+			d->abbreviations = elf_getdata(section, NULL);
+		else if (!d->lines && die_is_section(name, "line"))
+			d->lines = elf_getdata(section, NULL);
+		else if ((die_is_section(name, "str") || die_is_section(name, "line_str")) &&
 			 !text_ends(d, elf_getdata(section, NULL)))
 			return false;
 	}
@@ -80,7 +82,7 @@ static int add_unit(struct debug_info *d, Dwarf_Die *lines, Dwarf_Die *tree)
 	if (ARRAY_GROW(d->units, d->capacity, d->count))
 		return -1;
 	units = d->units;
-	if (debug_unit_ranges(lines, (uint32_t)d->count, &d->ranges, &d->budget))
+	if (libdw_ranges(lines, d->lists.row_max, (uint32_t)d->count, &d->ranges, &d->budget))
 		return -1;
 	units[d->count++] = (struct debug_unit){.lines = *lines,
 						.tree = *tree,
@@ -107,13 +109,58 @@ static int add_lines(struct debug_info *d, Dwarf_Die *die, uint32_t number)
 		if (!open)
 			start = at;
 		open = !ends;
-		if (ends) {
-			d->budget--;
-			if (range_index_add(&d->ranges, start, at, number))
-				return -1;
-		}
+		d->budget--;
+		if (ends && range_index_add(&d->ranges, start, at, number))
+			return -1;
 	}
 	return 0;
+}
+
+/* Return the bytes of the table of lines that a unit refers to. */
+static uint64_t lines_size(const struct debug_info *d, Dwarf_Die *unit)
+{
+	const char *ident = elf_getident(dwarf_getelf(d->dwarf), NULL);
+	bool big = ident && ident[EI_DATA] == ELFDATA2MSB;
+	const uint8_t *p;
+	Dwarf_Attribute at;
+	Dwarf_Word offset;
+	uint64_t room, size;
+
+	if (!d->lines || !dwarf_attr(unit, DW_AT_stmt_list, &at) || dwarf_formudata(&at, &offset) ||
+	    offset >= d->lines->d_size)
+		return 0;
+	p = (const uint8_t *)d->lines->d_buf + offset;
+	room = d->lines->d_size - offset;
+	size = room < 4 ? room : get_uint(p, 4, big);
+	if (size == UINT32_MAX)
+		size = room < 12 ? room : get_uint(p + 4, 8, big);
+	return size < room ? size : room;
+}
+
+/* Return the bytes of the abbreviations that a unit refers to. */
+static uint64_t abbreviations_size(const struct debug_info *d, Dwarf_CU *unit)
+{
+	const Elf_Data *data = d->abbreviations;
+	Dwarf_Off at;
+	Dwarf_Die die;
+
+	return data && dwarf_cu_die(unit, &die, NULL, &at, NULL, NULL, NULL, NULL) &&
+			       at < data->d_size
+		       ? die_shapes_size((const uint8_t *)data->d_buf + at,
+					 (const uint8_t *)data->d_buf + data->d_size)
+		       : 0;
+}
+
+/* libdw reads the tables of a unit once more for each unit that has the same ones. Some compilers
+ * write such units, so that the tables of all may have this many times the bytes of the file. */
+enum { SAME_MAX = 8 };
+
+/* May libdw read these bytes of tables? */
+static bool may_read(struct debug_info *d, uint64_t size)
+{
+	size /= SAME_MAX;
+	d->budget -= size < d->budget ? size : d->budget;
+	return d->budget;
 }
 
 static int read_units(struct debug_info *d)
@@ -126,6 +173,8 @@ static int read_units(struct debug_info *d)
 		size_t had = d->ranges.count;
 		bool skeleton = type == DW_UT_skeleton;
 
+		if (!may_read(d, abbreviations_size(d, cu)))
+			break;
 		if (type != DW_UT_compile && !skeleton)
 			continue;
 		if (!skeleton)
@@ -136,6 +185,8 @@ static int read_units(struct debug_info *d)
 			continue;
 		if (add_unit(d, &die, &split))
 			return -1;
+		if (!may_read(d, lines_size(d, &die)))
+			break;
 		if (d->ranges.count == had && add_lines(d, &die, (uint32_t)d->count - 1))
 			return -1;
 	}

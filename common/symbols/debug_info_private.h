@@ -18,9 +18,10 @@ struct debug_info {
 	struct debug_unit *units;
 	size_t count, capacity;
 	struct range_index ranges; /* by number of the unit */
-	uint64_t budget;	   /* ranges that may still be added */
+	uint64_t budget;	   /* how much may still be read, as for debug_unit_find() */
 	struct range_lists lists;
-	const char **names; /* of functions */
+	const Elf_Data *abbreviations, *lines; /* NULL: none */
+	const char **names;		       /* of functions */
 	size_t nnames, names_capacity;
 	uint32_t serial;	       /* of the file, among those that were opened */
 	struct source_frame *declared; /* of functions */

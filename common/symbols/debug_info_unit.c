@@ -9,19 +9,6 @@
 /* Most levels of nested scopes; compilers write some tens. */
 enum { DEPTH_MAX = 512 };
 
-int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget)
-{
-	Dwarf_Addr base, start, end;
-	ptrdiff_t at = 0;
-
-	while (*budget && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		--*budget;
-		if (range_index_add(to, start, end, what))
-			return -1;
-	}
-	return 0;
-}
-
 Dwarf_Die debug_unit_die(const struct debug_unit *u, const uint8_t *die)
 {
 	return (Dwarf_Die){.addr = (void *)die, .cu = u->tree.cu};
@@ -66,7 +53,7 @@ static int add_ranges(const struct unit_search *s, const struct die *d, struct r
 	if (got != OUTCOME_NO)
 		return got == OUTCOME_FAILED ? -1 : 0;
 	die = debug_unit_die(u, d->at);
-	return debug_unit_ranges(&die, (uint32_t)u->count, to, s->budget);
+	return libdw_ranges(&die, u->row_max, (uint32_t)u->count, to, s->budget);
 }
 
 /* Add a function if it has code. Returns 1 + its number, 0 if it has none, -1 when out of memory.
@@ -208,6 +195,19 @@ static int find_inlined(const struct unit_search *s, uint32_t root)
 	return 0;
 }
 
+/* Return the longest row of entries that libdw may meet in the lists of the unit: split DWARF has
+ * lists of its own, but in DWARF 4 those of the other file. */
+static uint32_t lists_row_max(const struct unit_search *s)
+{
+	const struct debug_unit *u = s->unit;
+	uint32_t row = s->lists->row_max, own;
+
+	if (!u->is_split)
+		return row;
+	own = range_lists_of(dwarf_getelf(dwarf_cu_getdwarf(u->tree.cu))).row_max;
+	return own > row ? own : row;
+}
+
 /* Open the unit, and find the functions that C and C++ have. Returns 0, or -1 when out of memory.
  */
 static int open_unit(const struct unit_search *s)
@@ -222,6 +222,7 @@ static int open_unit(const struct unit_search *s)
 	got = die_reader_open(&u->reader, &u->tree);
 	u->readable = got == OUTCOME_YES && u->reader.nshapes < *s->budget;
 	*s->budget -= u->readable ? u->reader.nshapes : *s->budget;
+	u->row_max = lists_row_max(s);
 	u->base = dwarf_lowpc(&u->tree, &base) ? 0 : base;
 	return got == OUTCOME_FAILED || (u->readable && find_functions(s, false)) ? -1 : 0;
 }

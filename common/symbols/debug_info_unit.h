@@ -26,6 +26,7 @@ struct debug_function {
 /* Lists of ranges that the units of a file share: .debug_rnglists (DWARF 5), .debug_ranges. */
 struct range_lists {
 	Elf_Data *lists, *pairs; /* NULL: none */
+	uint32_t row_max;	 /* most entries in a row that are no ranges */
 };
 
 struct debug_unit {
@@ -34,7 +35,8 @@ struct debug_unit {
 	bool has_tree, is_split;
 	bool opened, readable, complete; /* complete: all functions were searched for */
 	struct die_reader reader;
-	uint64_t base; /* what lists of ranges add to addresses */
+	uint32_t row_max; /* of the lists that libdw reads for it, as in struct range_lists */
+	uint64_t base;	  /* what lists of ranges add to addresses */
 	struct debug_function *functions;
 	size_t count, capacity;
 	struct range_index ranges;  /* of functions that are not inlined */
@@ -58,9 +60,6 @@ const uint8_t *debug_unit_origin(const struct debug_unit *u, const uint8_t *die)
 
 /* Return an attribute that is an unsigned constant; 0: there is none. */
 uint64_t debug_unit_number(const struct debug_unit *u, const uint8_t *die, unsigned name);
-
-/* Add the ranges of a DIE. Returns 0, or -1 when out of memory. */
-int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget);
 
 void debug_unit_free(struct debug_unit *u);
 

@@ -18,10 +18,21 @@ struct die_ranges_source {
 };
 
 /*
- * Add the ranges of a DIE that was read, each for one of *budget. Returns OUTCOME_NO, with nothing
- * added, if they are in a form that libdw must read, such as an index of addresses.
+ * Add the ranges of a DIE that was read, each entry of its list for one of *budget. Returns
+ * OUTCOME_NO, with nothing added, if they are in a form that libdw must read, such as an index of
+ * addresses.
  */
 enum outcome die_ranges(const struct die_ranges_source *s, const struct die *d, uint32_t what,
 			struct range_index *to, uint64_t *budget);
+
+/* Find the sections of a file that have lists. */
+struct range_lists range_lists_of(Elf *elf);
+
+/*
+ * Let libdw add the ranges of a DIE. Each costs 1 + row_max of *budget, as libdw reads a row of
+ * entries that are no ranges without a word. Returns 0, or -1 when out of memory.
+ */
+int libdw_ranges(Dwarf_Die *die, uint32_t row_max, uint32_t what, struct range_index *to,
+		 uint64_t *budget);
 
 #endif

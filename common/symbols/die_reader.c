@@ -3,13 +3,28 @@
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/util/buffer.h"
+
+/* Most attributes of a DIE; compilers write some tens. Those without a value cost the file nothing
+ * for each DIE, but the reader. */
+enum { ATTRIBUTES_MAX = 256 };
 
 /* A section: its content, and whether it was found. */
 struct bytes {
 	const uint8_t *p, *end; /* p NULL: none */
 };
+
+bool die_is_section(const char *name, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	name += *name == '.';
+	name += *name == 'z';
+	return !strncmp(name, "debug_", 6) && !strncmp(name + 6, kind, n) &&
+	       (!name[6 + n] || !strcmp(name + 6 + n, ".dwo"));
+}
 
 /* Find the section that contains a byte, and that of the abbreviations. */
 static void find_sections(Elf *elf, const uint8_t *of, struct bytes *info, struct bytes *abbrevs)
@@ -28,7 +43,9 @@ static void find_sections(Elf *elf, const uint8_t *of, struct bytes *info, struc
 		Elf_Data *data;
 		struct bytes at;
 
-		if (!name || header.sh_type == SHT_NOBITS || strncmp(name, ".debug_", 7))
+		if (!name || header.sh_type == SHT_NOBITS ||
+		    (!die_is_section(name, "info") && !die_is_section(name, "types") &&
+		     !die_is_section(name, "abbrev")))
 			continue;
 		data = elf_getdata(section, NULL);
 		if (!data || !data->d_buf)
@@ -36,7 +53,7 @@ static void find_sections(Elf *elf, const uint8_t *of, struct bytes *info, struc
 		at = (struct bytes){data->d_buf, (const uint8_t *)data->d_buf + data->d_size};
 		if (of >= at.p && of < at.end)
 			*info = at;
-		else if (!strcmp(name, ".debug_abbrev") || !strcmp(name, ".debug_abbrev.dwo"))
+		else if (die_is_section(name, "abbrev"))
 			*abbrevs = at;
 	}
 }
@@ -207,7 +224,7 @@ static enum outcome read_shape(struct die_reader *r, struct bytes *b)
 		form = b->p ? die_uleb(&b->p, b->end) : 0;
 		/* signed, but no line is negative */
 		constant = b->p && form == DW_FORM_implicit_const ? die_uleb(&b->p, b->end) : 0;
-		if (!b->p)
+		if (!b->p || shape.count == ATTRIBUTES_MAX)
 			return OUTCOME_NO;
 		if ((name || form) && add_attribute(r, &shape, name, form, constant))
 			return OUTCOME_FAILED;
@@ -215,6 +232,26 @@ static enum outcome read_shape(struct die_reader *r, struct bytes *b)
 	shapes[r->nshapes++] = shape;
 	return idmap_set(&r->codes, shape.code, (uint32_t)r->nshapes) ? OUTCOME_FAILED
 								      : OUTCOME_YES;
+}
+
+uint64_t die_shapes_size(const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *at = p;
+	uint64_t name, form;
+
+	while (at && at < end && die_uleb(&at, end)) {
+		if (at)
+			die_uleb(&at, end); /* the tag; a byte follows */
+		if (!at || at++ == end)
+			break;
+		do {
+			name = at ? die_uleb(&at, end) : 0;
+			form = at ? die_uleb(&at, end) : 0;
+			if (at && form == DW_FORM_implicit_const)
+				die_uleb(&at, end);
+		} while (name || form);
+	}
+	return (uint64_t)((at ? at : end) - p);
 }
 
 enum outcome die_reader_open(struct die_reader *r, Dwarf_Die *unit)

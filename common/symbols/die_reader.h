@@ -55,10 +55,17 @@ struct die {
 	const struct die_shape *shape;
 };
 
+/* Is it the name of a section, as "info" for .debug_info? Older compilers packed it as
+ * .zdebug_info; of split DWARF it is .debug_info.dwo. */
+bool die_is_section(const char *name, const char *kind);
+
 /* Open the unit of the first DIE. Returns OUTCOME_NO if it is damaged, OUTCOME_FAILED when out of
  * memory. */
 enum outcome die_reader_open(struct die_reader *r, Dwarf_Die *unit);
 void die_reader_close(struct die_reader *r);
+
+/* Return the bytes of a unit's abbreviations, which start at p. */
+uint64_t die_shapes_size(const uint8_t *p, const uint8_t *end);
 
 /* Return the end of a value, or NULL if the unit ends before it. */
 const uint8_t *die_skip(const struct die_reader *r, unsigned form, const uint8_t *p);

@@ -2541,6 +2541,90 @@ for name, stream, count, pipe in (
     CASES[f"{name}: {stream}"] = CASES[f"chrome {stream}"][0], count, "trdecode {} | " + pipe
 
 
+# --- debug information, of which units and functions may refer to the same part ---
+
+def uleb(*numbers):
+    out = bytearray()
+    for n in numbers:
+        while n >= 128:
+            out.append(n & 127 | 128)
+            n >>= 7
+        out.append(n)
+    return bytes(out)
+
+
+def program(path, **sections):
+    """Write a program whose code is at 0x400100, with these sections of debug information, and a stream of a sample there."""
+    names, headers, content = bytearray(b"\0"), bytearray(64), bytearray()
+    sections = {"text": bytes(256), **{f"debug_{name}": data for name, data in sections.items()}}
+    for name, data in {**sections, "shstrtab": "\0" + "".join(f".{name}\0" for name in [*sections, "shstrtab"])}.items():
+        data = data.encode() if isinstance(data, str) else data
+        headers += struct.pack("<IIQQQQIIQQ", len(names), 3 if name == "shstrtab" else 1, 6 if name == "text" else 0,
+                               0x400100 if name == "text" else 0, 256 + len(content), len(data), 0, 0, 1, 0)
+        names += b"." + name.encode() + b"\0"
+        content += data
+    count = len(sections) + 2
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0x400100, 64, 256 + len(content), 0,
+                                                     64, 56, 1, 64, count, count - 1)
+    head += struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 512, 512, 4096)
+    os.makedirs(path, exist_ok=True)
+    with open(path + "/program", "wb") as f:
+        f.write(head.ljust(256, b"\0") + content + headers)
+    words = w.Dictionary()
+    kinds, lanes, space = [words.type("cycles", w.SAMPLE)], [words.lane(tid=1)], words.space()
+    words.map(space, 0x400000, 0x401000, path + "/program")
+    stack = words.stack(0, words.location("", 0x400140, space=space))
+    with open(path + "/stream", "wb") as f:
+        f.write(w.marker() + w.head() + words.block() + w.events(0, [w.narrow(0, 0, location=1)], kinds, lanes, [], stacks=[stack]) +
+                w.end(1, last=0))
+
+
+def unit(dies):
+    """A unit of DWARF 5."""
+    return struct.pack("<IHBBI", 8 + len(dies), 5, 1, 8, 0) + dies
+
+
+# abbreviation 1: a unit that has code
+UNIT, CODE = uleb(1, 0x11, 1, 0x11, 0x01, 0x12, 0x0b, 0, 0), uleb(1) + struct.pack("<QB", 0x400100, 255)
+
+
+@grows("trsym -i: one list of bases for all functions", 40000, "trsym -i {}/stream")
+def _(n, path):
+    bases = (b"\5" + struct.pack("<Q", 0x1000)) * n + b"\0"
+    program(path, abbrev=UNIT + uleb(2, 0x2e, 0, 0x55, 0x17, 0, 0, 0), rnglists=struct.pack("<IHBBI", 8 + len(bases), 5, 8, 0, 0) + bases,
+            info=unit(CODE + (b"\2" + struct.pack("<I", 12)) * n + b"\0"))
+
+
+@grows("trsym -i: one list of bases for all units", 20000, "trsym -i {}/stream")
+def _(n, path):
+    bases = (b"\5" + struct.pack("<Q", 0x1000)) * n + b"\0"
+    program(path, abbrev=UNIT + uleb(2, 0x11, 0, 0x55, 0x23, 0, 0, 0),  # by an index: for libdw
+            rnglists=struct.pack("<IHBBII", 12 + len(bases), 5, 8, 0, 1, 4) + bases, info=unit(CODE + b"\0") + unit(uleb(2, 0)) * n)
+
+
+@grows("trsym -i: attributes without a value", 40000, "trsym -i {}/stream")
+def _(n, path):
+    program(path, abbrev=UNIT + uleb(2, 0x2e, 0) + uleb(0x3f, 0x19) * n + uleb(0x12, 0x0f, 0, 0, 0), info=unit(CODE + uleb(2, 1) * n + b"\0"))
+
+
+@grows("trsym -i: units of the same abbreviations", 5000, "trsym -i {}/stream")
+def _(n, path):
+    shapes = b"".join(uleb(i, 0x2e, 0, 0, 0) for i in range(2, 5 * n))
+    program(path, abbrev=shapes + UNIT + b"\0", info=unit(CODE + b"\0") * n)
+
+
+def lines(rows, end):
+    head = struct.pack("<BBBbBB12B", 1, 1, 1, -5, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1) + b"\0a.c\0\0\0\0\0"
+    body = struct.pack("<BBBQ", 0, 9, 2, 0x400100) + b"\1" * rows + end
+    return struct.pack("<IHI", 6 + len(head) + len(body), 4, len(head)) + head + body
+
+
+for name, end in (("lines", b"\2\20\0\1\1"), ("damaged lines", b"\2\20\0\1\1\0\t\2")):
+    @grows("trsym -i: units of the same " + name, 5000, "trsym -i {}/stream")
+    def _(n, path, end=end):
+        program(path, abbrev=uleb(1, 0x11, 1, 0x10, 0x17, 0, 0, 0), line=lines(20 * n, end), info=unit(uleb(1, 0, 0, 0, 0)) * n)
+
+
 # --- running ---
 
 def cpu_of(command, path):
@@ -2554,7 +2638,7 @@ def cpu_of(command, path):
 
 def make(name, n, path):
     generate = CASES[name][0]
-    if generate.__code__.co_argcount == 2:
+    if generate.__code__.co_argcount > 1:
         os.mkdir(path)
         generate(n, path)
         return
