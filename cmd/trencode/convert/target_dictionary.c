@@ -216,9 +216,9 @@ struct definition *target_definition(struct target_dictionary *d)
 int target_meta(struct target_dictionary *d, const char *name, const void *data, size_t n,
 		uint64_t offset, struct error *e)
 {
-	const uint8_t *p = data;
+	const uint8_t *p = data; /* NULL: it is empty */
 
-	do {
+	for (;;) {
 		size_t part = n < META_MOST ? n : META_MOST;
 		struct meta m = {.source = d->source->number,
 				 .offset = offset,
@@ -230,9 +230,10 @@ int target_meta(struct target_dictionary *d, const char *name, const void *data,
 
 		if (d->encoding.encoder->meta(&d->encoding, &m, e))
 			return -1;
-		p += part;
 		n -= part;
+		if (!n)
+			return 0;
+		p += part;
 		offset += part;
-	} while (n);
-	return 0;
+	}
 }
