@@ -82,6 +82,25 @@ setup_clip() {
 	assert_equal "$(cat rows)" "$(printf 'outer 1000\nouter;inner 500')"
 }
 
+@test "rows that wait in a conversion outlast the end of a range" {
+	cat >open.json <<-'EOF'
+		[{"ph": "B", "pid": 1, "tid": 1, "ts": 0, "name": "outer"},
+		 {"ph": "b", "cat": "c", "id": 1, "pid": 1, "tid": 1, "ts": 1, "name": "task"},
+		 {"ph": "i", "pid": 1, "tid": 1, "ts": 2, "s": "t", "name": "in"},
+		 {"ph": "i", "pid": 1, "tid": 1, "ts": 5, "s": "t", "name": "later"},
+		 {"ph": "e", "cat": "c", "id": 1, "pid": 1, "tid": 1, "ts": 7, "name": "task"}]
+	EOF
+	trdecode open.json >open.trs
+	for format in uftrace trace-cmd; do
+		rm -rf out
+		trencode -q -t $format --until 4us -o out open.trs
+		trdecode -q out | trsym -q | trencode -q -t csv --no-header -c name,time,dur |
+			sed 's/^trace://' |
+			grep -v print | LC_ALL=C sort >rows
+		assert_equal "$(cat rows)" "$(printf 'in,2000,\nouter,0,4000\ntask,1000,3000')"
+	done
+}
+
 @test "segments, and a segment alone, have the clipped calls of the whole" {
 	setup_clip
 	trdecode --segment 4K "$DATA/uftrace/fib" | trsym >cut.trs

@@ -168,8 +168,11 @@ static int note(struct clip *c, const struct event *ev, bool before, bool after)
 static int pass_range(struct clip *c, const struct event *ev, uint64_t until, struct error *e)
 {
 	uint32_t thread = calls_thread(ev);
+	/* encoders may keep rows, which refer to their types */
+	static const struct type drops[] = {{.kind = KIND_DROP},
+					    {.kind = KIND_DROP, .flags = TYPE_PER_CPU}};
+	bool per_cpu = ev->type->flags & TYPE_PER_CPU;
 	uint8_t *passed;
-	const struct type drop = {.kind = KIND_DROP, .flags = ev->type->flags & TYPE_PER_CPU};
 	const struct stack *s = calls_thread_stack(&c->calls, thread);
 	struct copied_row *n;
 	int bad;
@@ -182,8 +185,8 @@ static int pass_range(struct clip *c, const struct event *ev, uint64_t until, st
 	    !s->count)
 		return 0;
 	passed[thread] = true;
-	n = copied_row_new(
-		&(struct event){.type = &drop, .lane = ev->lane, .depth = WIDE_DEPTH_MOST});
+	n = copied_row_new(&(struct event){
+		.type = &drops[per_cpu], .lane = ev->lane, .depth = WIDE_DEPTH_MOST});
 	bad = n ? show_alone(c, n, until, e) : error_no_memory(e);
 	free(n);
 	return bad;
