@@ -75,6 +75,9 @@ fail_then() {
 @test "an allocation of trfilter and of trsym fails" {
 	fail_each x.trs trfilter -q -o x.trs 'dur > 1us' calls.trs
 	fail_each x.trs trsym -q -o x.trs values.trs
+	trdecode -q -o jumps.trs "$DATA/uftrace/jumps"
+	fail_each x.trs trsym -q -o x.trs jumps.trs
+	fail_each x.trs trsym -q --demangle=full -o x.trs jumps.trs
 	printf '%s\n' 'static volatile int n;' 'static inline int in(int x) { return n * x; }' \
 		'int out(int x) { return in(x) + 1; }' 'int main(int argc, char **argv) { return out(argc); }' >x.c
 	cc -O2 -g -no-pie -o x.elf x.c

@@ -6,19 +6,19 @@
 
 enum demangle_style {
 	DEMANGLE_NO,	 /* the name unchanged */
-	DEMANGLE_SIMPLE, /* as in `uftrace report`: scopes and name only */
+	DEMANGLE_SIMPLE, /* as in `uftrace report`: scopes and name only; Rust as FULL */
 	DEMANGLE_FULL,	 /* with parameters and template arguments, as in `c++filt -i` */
 };
 
 /*
  * Return the readable form of name, malloc'ed, or a copy of name if it is not mangled, cannot be
- * parsed, or is longer than 64 KiB. NULL only when out of memory. Any bytes are safe: time and
- * memory are bounded, and if a full form exceeds 64 KiB the mangled name is returned.
+ * parsed, is longer than 16 KiB, or would become longer than 64 KiB. NULL only when out of memory.
+ * Any bytes are safe: time and memory are bounded.
  *
- * SIMPLE drops parameters, template arguments, `.part.0` and `@VERSION`; keeps scopes, `operator+`,
- * `X::~X`; names lambdas `$_N` in order of their number, and virtual tables and similar objects
- * `__vtable__X`. `uftrace report` adds up calls by this form, so overloads and instances of a
- * template share one name.
+ * SIMPLE of C++ drops parameters, which are not even read, template arguments, `.part.0` and
+ * `@VERSION`; keeps scopes, `operator+`, `X::~X`; names lambdas `$_N` in order of their number, and
+ * virtual tables and similar objects `__vtable__X`. `uftrace report` adds up calls by this form, so
+ * overloads and instances of a template share one name. Rust has one form.
  */
 char *demangle(const char *name, enum demangle_style style);
 
