@@ -2,7 +2,8 @@
  * die_ranges.h - reads the ranges of addresses of a DIE
  *
  * The layout is that of DWARF 2 to 4, section 2.17 (.debug_ranges), and of DWARF 5, section 7.28
- * (.debug_rnglists).
+ * (.debug_rnglists). Without it `trsym -i` takes 1.11 times the instructions for the program of
+ * die_reader.h, and 1.14 times for libpython.
  *
  * Private to common/symbols/debug_info*.c.
  */

@@ -3,8 +3,11 @@
  *
  * libdw looks up each attribute by itself and locks for each; a program with inlined functions has
  * millions of attributes. This reader skips what is not needed: the abbreviations say how many
- * bytes a DIE has. The layout is that of DWARF 2 to 5, section 7.5. Every read ends at the end of
- * the unit, which is inside its section.
+ * bytes a DIE has. Without it and die_ranges.h, `trsym -i | trstat` of 10,000 addresses takes 1.30
+ * times the instructions for a program with 8 MB of debug information, and 1.63 times for libpython
+ * with 9 MB; with -il 1.19 and 1.30 times.
+ * The layout is that of DWARF 2 to 5, section 7.5. Every read ends at the end of the unit, which is
+ * inside its section.
  *
  * Private to common/symbols/debug_info*.c.
  */
