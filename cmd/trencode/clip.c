@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
+#include "common/calls/calls_inline.h"
 
 /* Data of an open call. */
 struct clip_call {
@@ -117,9 +118,9 @@ static int begin_range(struct clip *c, const struct clock *clock, uint64_t since
 }
 
 /* Note the enter of a call. Returns whether to show it, or -1: out of memory. */
-static int enter(struct clip *c, const struct event *ev, bool before, bool after)
+static int enter(struct clip *c, const struct event *ev, struct clip_call *call, bool before,
+		 bool after)
 {
-	struct clip_call *call = c->calls.data;
 	bool shown;
 
 	if (before)
@@ -143,18 +144,14 @@ static bool leave(struct clip *c, struct clip_call *call, bool outside)
 /* Note an event. Returns whether to show it, or -1: out of memory. */
 static int note(struct clip *c, const struct event *ev, bool before, bool after)
 {
-	struct call done;
-	enum calls_result got = calls_feed(&c->calls, ev, &done);
+	struct call call;
+	enum calls_result got = calls_next(&c->calls, ev, &call);
 
 	if (c->calls.out_of_memory)
 		return -1;
 	switch (ev->type->kind) {
-	case KIND_ENTER:
-		if (got != CALLS_ENTER)
-			c->calls.data = NULL;
-		return enter(c, ev, before, after);
-	case KIND_LEAVE:
-		return leave(c, got == CALLS_LEAVE ? c->calls.data : NULL, before || after);
+	case KIND_ENTER: return enter(c, ev, got == CALLS_ENTER ? call.data : NULL, before, after);
+	case KIND_LEAVE: return leave(c, got == CALLS_LEAVE ? call.data : NULL, before || after);
 	case KIND_GAP:
 	case KIND_DROP: return !before && !after;
 	}
@@ -267,12 +264,11 @@ static int take_events(struct clip *c, const struct block *b, struct error *e)
 /* --- snapshots --- */
 
 /* A call of a snapshot: it is shown with the snapshot, or kept as one before the range. */
-static int on_restore(void *ctx, struct stack *s, const struct event *ev)
+static int on_restore(void *ctx, const struct event *ev, const struct call *restored)
 {
 	struct clip *c = ctx;
-	struct clip_call *call = c->calls.data;
+	struct clip_call *call = restored->data;
 
-	(void)s;
 	if (!c->begun[ev->lane->clock->number])
 		return keep_enter(c, call, ev);
 	call->state = c->adopts_hidden ? HIDDEN : SHOWN;

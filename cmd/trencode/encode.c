@@ -51,19 +51,6 @@ static int check_clocks(struct encoding *en, struct clocks *clocks, const struct
 	return clocks_check(clocks, TICK_HINT, e);
 }
 
-/* Pass an event to the call engine; common ones in line. */
-static enum calls_result feed(struct calls *c, const struct event *ev)
-{
-	struct call done;
-	enum calls_result got = calls_try_event(c, ev, &done, false);
-
-	if (got == CALLS_SLOW)
-		return calls_feed(c, ev, &done);
-	if (got == CALLS_ENTER && c->data_size)
-		memset(c->data, 0, c->data_size);
-	return got;
-}
-
 static int take_events(struct encoding *en, const struct block *b, struct error *e)
 {
 	int (*take)(struct encoding *, const struct event *, struct error *) = en->encoder->event;
@@ -75,7 +62,7 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		if (en->calls)
-			en->result = feed(en->calls, &ev);
+			en->result = calls_next(en->calls, &ev, &en->call);
 		if (__builtin_expect(ev.type->kind == KIND_DROP, 0) && !en->encoder->drops)
 			continue;
 		if (en->options->tick)

@@ -81,6 +81,7 @@ struct encoding {
 	   may set data_size and on_lost */
 	struct calls *calls;
 	enum calls_result result;
+	struct call call;
 	void *state; /* the encoder's data */
 };
 

@@ -62,9 +62,8 @@ static void on_lost(void *ctx, struct stack *stack, const struct frame *f, void 
 }
 
 /* Keep the enter of the call that was entered. */
-static int keep_enter(struct split *s, const struct event *ev)
+static int keep_enter(struct split *s, const struct event *ev, struct split_call *call)
 {
-	struct split_call *call = s->calls.data;
 	struct event plain = *ev;
 
 	if (!call)
@@ -78,10 +77,9 @@ static int keep_enter(struct split *s, const struct event *ev)
 	return 0;
 }
 
-static int on_restore(void *ctx, struct stack *stack, const struct event *ev)
+static int on_restore(void *ctx, const struct event *ev, const struct call *call)
 {
-	(void)stack;
-	return keep_enter(ctx, ev);
+	return keep_enter(ctx, ev, call->data);
 }
 
 /* Test whether the call of a row is left out of the target. */
@@ -104,23 +102,18 @@ static bool enter_left_out(const struct split *s, const struct copied_row *enter
 /* Note an event. -1: out of memory. */
 static int note(struct split *s, const struct event *ev)
 {
-	/* common events in line: without it, parts of uftrace take 1.15 times the CPU */
-	enum calls_result got = calls_try_event(&s->calls, ev, NULL, true);
-	struct call done;
+	struct call call;
+	enum calls_result got = calls_next(&s->calls, ev, &call);
 
-	if (got == CALLS_SLOW)
-		got = calls_feed(&s->calls, ev, &done);
-	else if (got == CALLS_ENTER)
-		((struct split_call *)s->calls.data)->entered = NULL;
 	if (s->calls.out_of_memory)
 		return -1;
 	if (got == CALLS_ENTER || got == CALLS_LEAVE) {
 		s->any_call = true;
 		s->called |= got == CALLS_ENTER || !is_left_out(s, ev);
 	}
-	if (got == CALLS_LEAVE && s->calls.data)
-		on_lost(s, NULL, NULL, s->calls.data, LOST_DEPTH);
-	return got == CALLS_ENTER && ev->type->kind == KIND_ENTER ? keep_enter(s, ev) : 0;
+	if (got == CALLS_LEAVE && call.data)
+		on_lost(s, NULL, NULL, call.data, LOST_DEPTH);
+	return got == CALLS_ENTER ? keep_enter(s, ev, call.data) : 0;
 }
 
 /* Remove from the enter's row the values, whose ids are those of another segment. */

@@ -298,6 +298,7 @@ static int push_numbered(struct calls *c, struct stack *s, const struct event *e
 static int take_frame(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
 	bool kernel = w->frame.flags & SNAPSHOT_IN_KERNEL;
+	struct call call;
 	int got;
 
 	if (w->frame.flags & SNAPSHOT_REJECTED) {
@@ -317,7 +318,10 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 	}
 	if (got)
 		return got < 0 ? -1 : 0;
-	return c->on_restore ? c->on_restore(c->on_restore_ctx, s, &w->enter) : 0;
+	if (!c->on_restore)
+		return 0;
+	calls_describe_entered(c, &w->enter, &call);
+	return c->on_restore(c->on_restore_ctx, &w->enter, &call);
 }
 
 int calls_adopt(struct calls *c, const struct snapshot *snapshot)

@@ -18,7 +18,7 @@ static void free_stack(struct stack *s)
 	free_stack(s->kernel);
 	free_stack(s->ignored_inner);
 	free(s->gone);
-	free(s->frames);
+	free(s->frames - 1);
 	free(s->data);
 	free(s->buckets);
 	free(s);
@@ -43,16 +43,21 @@ enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
 struct stack *calls_empty_stack(struct calls *c)
 {
 	struct stack *s = calloc(1, sizeof(*s));
+	struct frame *frames = calloc(1, sizeof(*frames));
 
 	if (s)
 		s->buckets = calloc(BUCKETS, sizeof(*s->buckets));
-	if (!s || !s->buckets) {
+	if (!s || !s->buckets || !frames) {
+		if (s)
+			free(s->buckets);
 		free(s);
+		free(frames);
 		c->out_of_memory = true;
 		return NULL;
 	}
+	s->frames = frames + 1;
 	s->mask = BUCKETS - 1;
-	s->floor = 1;
+	calls_set_limits(s);
 	return s;
 }
 
@@ -147,7 +152,7 @@ static void link_frame(struct stack *s, size_t i)
 	struct frame *f = &s->frames[i];
 	uint32_t *bucket = &s->buckets[f->location & s->mask];
 
-	f->recursive = stack_has(s, f->location);
+	f->recursive = f->location ? stack_has(s, f->location) : calls_has_unknown(s);
 	f->below = *bucket;
 	if (!f->recursive)
 		*bucket = (uint32_t)i + 1;
@@ -156,10 +161,13 @@ static void link_frame(struct stack *s, size_t i)
 void calls_set_limits(struct stack *s)
 {
 	const struct stack *i = s->ignored_inner;
-	bool slow = s->exec || (s->kernel && s->kernel->count) || (i && i->count);
+	bool slow = s->exec || s->nnumbered || (s->kernel && s->kernel->count) || (i && i->count);
 
-	s->limit = slow ? 0 : s->capacity;
-	s->floor = slow ? SIZE_MAX : 1;
+	s->limit = slow || !s->started		     ? 0
+		   : s->capacity < CALLS_STACK_LIMIT ? s->capacity
+						     : CALLS_STACK_LIMIT;
+	s->floor = slow ? CALLS_NO_LEAVE : s->unseen != 0;
+	s->frames[-1].depth = s->unseen - 1;
 }
 
 /* Make room for more frames, and for buckets of as many. */
@@ -167,12 +175,14 @@ static bool grow(const struct calls *c, struct stack *s)
 {
 	size_t n = s->mask + 1;
 	size_t capacity = s->capacity;
-	struct frame *frames;
+	struct frame *frames = s->frames - 1;
 	uint32_t *buckets;
 
-	if (ARRAY_GROW(s->frames, capacity, s->count))
+	capacity += capacity != 0;
+	if (ARRAY_GROW(frames, capacity, s->count + 1))
 		return false;
-	frames = s->frames;
+	capacity--;
+	s->frames = ++frames;
 	/* pairs in line write the depth only */
 	if (c->pairs_only)
 		memset(frames + s->count, 0, (capacity - s->count) * sizeof(*frames));
@@ -219,7 +229,7 @@ int calls_put(struct calls *c, struct stack *s, const struct frame *f)
 {
 	if (!calls_push(c, s, f))
 		return -1;
-	s->started = true;
+	calls_start(s);
 	if (calls_enters_exec(c, f->location) && !s->exec)
 		calls_set_exec(s, s->count);
 	return 0;
@@ -241,7 +251,7 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	drop_from(c, s, 0, LOST_DEPTH);
 	end_exec(s);
 	s->started = true;
-	s->unseen = !left_out ? n : f ? f->unseen : 0;
+	calls_set_unseen(s, !left_out ? n : f ? f->unseen : 0);
 	s->unseen_since = left_out && f ? f->since : e->time;
 	s->by_depth = true;
 	if (c->balances)
@@ -285,7 +295,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 		} else {
 			f.depth = next_depth(s);
 		}
-		s->started = true;
+		calls_start(s);
 	}
 	if (c->balances && s->count >= CALLS_STACK_LIMIT) {
 		s->beyond += !(flags & TYPE_DEPTH);
@@ -325,10 +335,11 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		end_exec(s);
 		t = top(s);
 		if (!t && s->unseen == e->depth + 1) {
-			s->unseen--;
+			calls_set_unseen(s, s->unseen - 1);
 			f = (struct frame){.start = s->unseen_since, .location = e->location};
 			calls_end(c, s, &f, e->time, done);
 			c->data = NULL;
+			c->stack = s;
 			return CALLS_LEAVE;
 		}
 		if (!t || t->depth != e->depth) {
@@ -361,23 +372,10 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	return CALLS_LEAVE;
 }
 
-enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)
+/* Process an event on the stacks. */
+static inline enum calls_result take(struct calls *c, struct stack *s, const struct event *e,
+				     struct call *done)
 {
-	uint32_t thread = calls_thread(e);
-	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
-
-	if (e->type->kind == KIND_GAP)
-		return CALLS_NONE;
-	if (__builtin_expect(!s, 0)) {
-		s = new_stack(c, thread);
-		if (!s)
-			return CALLS_NONE;
-	}
-	c->ignored = false;
-	if (e->type->flags & TYPE_CALL_NUMBER) {
-		c->stack = NULL;
-		return calls_numbered(c, s, e, done);
-	}
 	s->last = e->time;
 	s->lane = e->lane;
 	if (e->type->flags & TYPE_KERNEL &&
@@ -401,4 +399,65 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 	if (__builtin_expect(e->type->kind == KIND_DROP, 0))
 		calls_drop(c, s, e);
 	return CALLS_NONE;
+}
+
+void calls_describe_entered(const struct calls *c, const struct event *e, struct call *call)
+{
+	const struct stack *s = c->stack, *base = c->stacks[calls_thread(e)];
+
+	*call = (struct call){.lane = e->lane,
+			      .location = e->location,
+			      .start = e->time,
+			      .end = e->time,
+			      .inner = e->type->flags & TYPE_INNER,
+			      .type = e->type,
+			      .data = c->data,
+			      .on = c->stack,
+			      .ignored = c->ignored};
+	if (!s)
+		return;
+	call->level = (uint32_t)s->count - 1 + s->unseen;
+	call->recursive = s->frames[s->count - 1].recursive;
+	call->caller = s->count > 1 ? s->frames[s->count - 2].location : 0;
+	if (s == base)
+		return;
+	call->level += (uint32_t)base->count + base->unseen;
+	if (s->count == 1 && base->count)
+		call->caller = base->frames[base->count - 1].location;
+}
+
+enum calls_result calls_slow(struct calls *c, const struct event *e, struct call *call)
+{
+	uint32_t thread = calls_thread(e);
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+	enum calls_result got;
+
+	if (e->type->kind == KIND_GAP)
+		return CALLS_NONE;
+	if (__builtin_expect(!s, 0)) {
+		s = new_stack(c, thread);
+		if (!s)
+			return CALLS_NONE;
+	}
+	if (kind_is_instant(e->type->kind)) {
+		s->last = e->time;
+		s->lane = e->lane;
+		return CALLS_NONE;
+	}
+	c->ignored = false;
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		c->stack = NULL;
+		got = calls_numbered(c, s, e, call);
+	} else {
+		got = take(c, s, e, call);
+	}
+	if (got == CALLS_ENTER) {
+		calls_describe_entered(c, e, call);
+	} else if (got == CALLS_LEAVE) {
+		call->type = e->type;
+		call->data = c->data;
+		call->on = c->stack;
+		call->ignored = c->ignored;
+	}
+	return got;
 }

@@ -67,6 +67,11 @@ struct call {
 	const struct type *type;
 	bool kernel;	 /* the same: it is of the thread's calls in the kernel */
 	uint32_t number; /* call number, if that type has TYPE_CALL_NUMBER */
+	/* the caller's data of the call, valid until the next event; NULL: an unseen call, or none
+	   has data */
+	void *data;
+	struct stack *on; /* its stack, which an ended call has left; NULL: it has a number */
+	bool ignored;	  /* it is an ignored call (calls.balances) */
 };
 
 /* Test whether no row names a finished call: it was open before the first event of its thread, and
@@ -97,11 +102,15 @@ enum { CALLS_NUMBERED_LIMIT = 1 << 20 };
 /* The same for the calls of a stack, with calls.balances. */
 enum { CALLS_STACK_LIMIT = 1 << 20 };
 
+/* A floor above all frames. */
+#define CALLS_NO_LEAVE SIZE_MAX
+
 /* Whether a location's function is an exec*. */
 enum { LOCATION_NOT_ASKED, LOCATION_ORDINARY, LOCATION_EXEC };
 
 struct stack {
 	uint32_t number; /* of the thread */
+	/* frames[-1] stands below all: as deep as the highest unseen call, or one less than 0 */
 	struct frame *frames;
 	uint8_t *data; /* the caller's, data_size bytes for each of capacity + 1 frames */
 	size_t count, capacity;
@@ -114,7 +123,7 @@ struct stack {
 	/*
 	 * An open exec: number of its frame + 1, 0 none. The next event shows whether the exec
 	 * succeeded and this stack ended. Until then every event takes the slow path: limit (of
-	 * frames, for an enter) and floor (for a leave) are otherwise capacity and 1.
+	 * frames, for an enter) is 0, and floor (for a leave) more than any count.
 	 */
 	size_t exec, limit, floor;
 	bool started;
@@ -228,7 +237,7 @@ struct calls {
 	void (*on_drop)(void *ctx, struct stack *s, const struct frame *f, void *data);
 	/* Called by calls_adopt for each open call with an enter; with on_drop, only for calls that
 	   were not open before. The call is frame number restored of the block. May be NULL. */
-	int (*on_restore)(void *ctx, struct stack *s, const struct event *e);
+	int (*on_restore)(void *ctx, const struct event *e, const struct call *call);
 	void *on_restore_ctx; /* of both */
 	uint32_t restored;
 	uint64_t unmatched;  /* leaves without an enter */
@@ -304,11 +313,11 @@ bool calls_has_unknown(const struct stack *s);
 /* Get the stack of a thread by its number; a new one is created. NULL when out of memory. */
 struct stack *calls_stack_at(struct calls *c, uint32_t thread);
 
+/* A floor above all frames. */
+#define CALLS_NO_LEAVE SIZE_MAX
+
 /* Whether a location's function is an exec*. */
 bool calls_enters_exec(struct calls *c, uint32_t location);
-
-/* Process one event. Events are passed in the stream's order. */
-enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
 
 /* Note that a thread has events after c->end.until: a call that is open then ends then. */
 void calls_pass_until(struct calls *c, uint32_t thread);

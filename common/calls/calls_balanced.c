@@ -44,5 +44,5 @@ void calls_push_unseen(struct calls *c, struct stack *s)
 
 	for (; f.depth < s->unseen && calls_push(c, s, &f); f.depth++)
 		;
-	s->unseen = 0;
+	calls_set_unseen(s, 0);
 }

@@ -11,7 +11,7 @@ static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct
 	if (!s)
 		return NULL;
 	s->started = true;
-	s->unseen = f->unseen;
+	calls_set_unseen(s, f->unseen);
 	s->unseen_since = f->since;
 	return s;
 }
@@ -50,7 +50,7 @@ static void forget_unseen(struct calls *c, struct stack *s)
 
 	if (!calls_left_out(c, s) || (f && f->keeps_unseen))
 		return;
-	s->unseen = 0;
+	calls_set_unseen(s, 0);
 	while (s->count && !top(s)->begun)
 		pop(s);
 }
@@ -63,7 +63,7 @@ void calls_pass_until(struct calls *c, uint32_t thread)
 		s->last = c->end.until;
 }
 
-bool calls_finish(struct calls *c, struct call *done)
+static bool finish(struct calls *c, struct call *done)
 {
 	if (!c->end.known)
 		calls_take_ends(c);
@@ -82,8 +82,9 @@ bool calls_finish(struct calls *c, struct call *done)
 		}
 		forget_unseen(c, s);
 		if (!s->count && s->unseen) {
-			struct frame below = {.start = s->unseen_since, .depth = --s->unseen};
+			struct frame below = {.start = s->unseen_since, .depth = s->unseen - 1};
 
+			calls_set_unseen(s, s->unseen - 1);
 			if (!calls_push(c, s, &below))
 				continue;
 		}
@@ -101,4 +102,12 @@ bool calls_finish(struct calls *c, struct call *done)
 		return true;
 	}
 	return calls_numbered_finish(c, done);
+}
+
+bool calls_finish(struct calls *c, struct call *done)
+{
+	if (!finish(c, done))
+		return false;
+	done->data = c->data;
+	return true;
 }

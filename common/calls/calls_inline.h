@@ -6,16 +6,6 @@
 
 #include "common/calls/calls.h"
 
-/*
- * Lookup tables of a block of narrow rows (event.h), by the block's indexes of lanes and types. A
- * loop over rows needs no other lookup.
- */
-struct calls_block {
-	struct stack *stacks[256]; /* by lane; NULL: none yet */
-	uint8_t kinds[256]; /* by type: KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
-};
-void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb);
-
 /* Test whether this location is known to be no exec*. calls_try may process only enters of such
  * locations. */
 static inline bool calls_ordinary(const struct calls *c, uint32_t location)
@@ -24,77 +14,31 @@ static inline bool calls_ordinary(const struct calls *c, uint32_t location)
 }
 
 /*
- * Process the common rows in line: an enter one level deeper than the top frame, and the leave of
- * the top frame, of a location that is not an exec*. CALLS_SLOW: the row is another one, and the
- * state is unchanged; the caller passes it to calls_feed. lane and level of *done are not set.
- */
-static inline __attribute__((always_inline)) enum calls_result
-calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t location,
-	  struct call *done)
-{
-	struct stack *s = cb->stacks[r->lane];
-	uint8_t kind = cb->kinds[r->type];
-	uint32_t *bucket;
-	struct frame *f;
-	bool recursive;
-
-	if (__builtin_expect(!s || !s->count, 0))
-		return CALLS_SLOW;
-	f = &s->frames[s->count - 1];
-	if (kind == KIND_ENTER) {
-		if (__builtin_expect(f->depth >= r->depth || s->count >= s->limit, 0))
-			return CALLS_SLOW;
-		s->last = r->time;
-		recursive = stack_has(s, location);
-		bucket = &s->buckets[location & s->mask];
-		/* one by one: the compiler would first clear all of it, slowly */
-		f[1].start = r->time;
-		f[1].child = 0;
-		f[1].lane = NULL;
-		f[1].type = NULL;
-		f[1].location = location;
-		f[1].depth = r->depth;
-		f[1].below = *bucket;
-		f[1].inner = false;
-		f[1].begun = true;
-		f[1].recursive = recursive;
-		s->count++;
-		*bucket = recursive ? *bucket : (uint32_t)s->count;
-		return CALLS_ENTER;
-	}
-	if (__builtin_expect(kind != KIND_LEAVE || f->depth != r->depth || f->inner || !f->begun ||
-				     f->location != location || s->count <= s->floor ||
-				     r->time < f->start,
-			     0))
-		return CALLS_SLOW;
-	s->last = r->time;
-	s->count--;
-	s->buckets[location & s->mask] = f->below;
-	done->location = location;
-	done->caller = f[-1].location;
-	done->start = f->start;
-	done->end = r->time;
-	done->total = r->time - f->start;
-	done->self = f->child < done->total ? done->total - f->child : 0;
-	done->recursive = f->recursive;
-	done->inner = done->unfinished = false;
-	add_saturated(&f[-1].child, done->total);
-	return CALLS_LEAVE;
-}
-
-/*
- * Lookup tables of a block whose lanes and types are of any kind. All lanes have stacks, so a row
- * can change other data of its thread in place.
+ * What the quick half looks up of the rows of a narrow block, by the block's indexes. All lanes
+ * have stacks, so a loop can change other data of a row's thread in place.
  */
 struct calls_rows {
 	const struct block *block;
+	const uint32_t *locations; /* the block's */
 	struct stack *stacks[512]; /* by lane; from 256 on those of types with TYPE_PER_CPU */
+	const struct lane *lanes[256];
+	const struct type *type[256];
 	struct calls_row_type {
 		uint8_t kind;	  /* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
 		uint8_t numbered; /* the same for types with call numbers, per thread */
+		uint16_t call;	  /* offset of the call number in a narrow row */
 		uint16_t stack;	  /* offset to add to the lane */
-		uint32_t call;	  /* offset of the call number in a narrow row */
+		bool instant;
 	} types[256];
+	/* rows need CALLS_CAREFUL: the last row of a stack was of another lane, or a location may
+	   be an exec */
+	bool careful;
+};
+
+/* What calls_quick_row must do besides, to be constant in a loop. */
+enum calls_how {
+	CALLS_WITH_DATA = 1, /* calls have data */
+	CALLS_CAREFUL = 2,   /* calls_rows.careful is set */
 };
 /* -1: out of memory. */
 int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
@@ -111,7 +55,7 @@ bool calls_rows_shared(struct calls_rows *cr, const struct block *b);
  * kernel or such that do not count are. */
 static inline bool calls_is_special(const struct stack *s)
 {
-	return s->floor != 1;
+	return s->floor == CALLS_NO_LEAVE;
 }
 
 /* Put a call on a stack, whose calls are less deep. -1: out of memory. */
@@ -132,7 +76,7 @@ static inline void calls_pass(const struct calls_rows *cr, const struct plain_ro
 	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
 
 	s->last = r->time;
-	s->lane = cr->block->lanes[r->lane];
+	s->lane = cr->lanes[r->lane];
 }
 
 /*
@@ -201,22 +145,160 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 	return CALLS_LEAVE;
 }
 
+/* Clear the caller's data of a call; in line for data that are one word. */
+static inline void *calls_clear_data(const struct calls *c, void *data)
+{
+	return c->data_size == sizeof(uint64_t) ? memset(data, 0, sizeof(uint64_t))
+						: memset(data, 0, c->data_size);
+}
+
+/* A row for the quick half, which need not load what it does not use. */
+struct quick_row {
+	uint64_t time;
+	uint32_t location, depth;
+	const struct lane *const *lane;
+	const struct type *const *type;
+};
+
+/* Describe the call of a frame with so many below, of which the times are set. */
+static inline __attribute__((always_inline)) void
+calls_describe(const struct calls *c, struct stack *s, const struct frame *f, size_t below,
+	       struct quick_row e, struct call *call)
+{
+	call->lane = *e.lane;
+	call->location = e.location;
+	call->caller = f[-1].location;
+	call->level = (uint32_t)below + s->unseen;
+	call->start = f->start;
+	call->end = e.time;
+	call->recursive = f->recursive;
+	call->stack = call->number = 0;
+	call->type = *e.type;
+	call->data = calls_data(c, s, below);
+	call->on = s;
+	call->inner = call->unfinished = call->ignored = false;
+}
+
 /*
- * Process a common row as calls_try does, and record also what calls_finish needs. It also takes
- * rows at the bottom of a stack, where traces of system calls always are.
+ * The quick half: an enter that is deeper than the top frame, and the leave of the top frame, of
+ * recorded depth and of an ordinary location. CALLS_SLOW: the event is another one, and the state
+ * is unchanged. What the caller does not use of *call costs nothing.
  */
 static inline __attribute__((always_inline)) enum calls_result
-calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t location,
-	      const struct lane *lane, const struct type *type, struct call *done)
+calls_quick(struct calls *c, struct stack *s, uint8_t kind, struct quick_row e, struct call *call,
+	    unsigned how)
 {
-	const struct event e = {.time = r->time,
-				.depth = r->depth,
-				.location = location,
-				.lane = lane,
-				.type = type};
+	size_t below = s->count;
+	struct frame *f = &s->frames[below];
+	uint32_t location = e.location;
 
-	return calls_try_on(cr->stacks[r->lane + cr->types[r->type].stack], cr->types[r->type].kind,
-			    &e, done, false);
+	if (kind == KIND_ENTER) {
+		bool recursive;
+		uint32_t *bucket;
+
+		if (__builtin_expect(below >= s->limit || (int32_t)f[-1].depth >= (int32_t)e.depth,
+				     0))
+			return CALLS_SLOW;
+		recursive = stack_has(s, location);
+		bucket = &s->buckets[location & s->mask];
+		f->start = e.time;
+		f->child = 0;
+		f->lane = *e.lane;
+		f->type = *e.type;
+		f->location = location;
+		f->depth = e.depth;
+		f->below = *bucket;
+		f->inner = false;
+		f->begun = true;
+		f->recursive = recursive;
+		s->last = e.time;
+		if (how & CALLS_CAREFUL)
+			s->lane = *e.lane;
+		s->type = *e.type;
+		if (how & CALLS_WITH_DATA && c->data_size)
+			calls_clear_data(c, calls_data(c, s, below));
+		s->count = below + 1;
+		*bucket = recursive ? *bucket : (uint32_t)below + 1;
+		call->total = call->self = 0;
+		calls_describe(c, s, f, below, e, call);
+		return CALLS_ENTER;
+	}
+	f--;
+	if (__builtin_expect(kind != KIND_LEAVE || below <= s->floor || f->depth != e.depth ||
+				     f->inner || !f->begun || f->location != location ||
+				     e.time < f->start,
+			     0))
+		return CALLS_SLOW;
+	s->last = e.time;
+	if (how & CALLS_CAREFUL)
+		s->lane = *e.lane;
+	s->count = --below;
+	s->buckets[location & s->mask] = f->below;
+	call->total = e.time - f->start;
+	call->self = f->child < call->total ? call->total - f->child : 0;
+	add_saturated(&f[-1].child, call->total);
+	calls_describe(c, s, f, below, e, call);
+	return CALLS_LEAVE;
+}
+
+/* The rest. */
+enum calls_result calls_slow(struct calls *c, const struct event *e, struct call *call);
+
+/* The quick half alone. CALLS_SLOW: the event is another one, and the state is unchanged; it is
+ * passed to calls_next. For loops that stay in registers, if *call is passed on to no other
+ * function. */
+static inline __attribute__((always_inline)) enum calls_result
+calls_quick_event(struct calls *c, const struct event *e, struct call *call)
+{
+	enum { OTHER = TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL };
+	uint32_t thread = calls_thread(e);
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	if (!s || (e->type->flags & (TYPE_DEPTH | OTHER)) != TYPE_DEPTH ||
+	    (e->type->kind == KIND_ENTER && !calls_ordinary(c, e->location)))
+		return CALLS_SLOW;
+	return calls_quick(c, s, e->type->kind,
+			   (struct quick_row){e->time, e->location, e->depth, &e->lane, &e->type},
+			   call, CALLS_WITH_DATA | CALLS_CAREFUL);
+}
+
+/*
+ * The door: process the next event of the stream. *call is the call that it entered or left,
+ * whole; with CALLS_NONE nothing.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_next(struct calls *c, const struct event *e, struct call *call)
+{
+	enum calls_result got = calls_quick_event(c, e, call);
+
+	if (got == CALLS_SLOW && kind_is_instant(e->type->kind) && calls_thread(e) < c->size &&
+	    c->stacks[calls_thread(e)]) {
+		struct stack *s = c->stacks[calls_thread(e)];
+
+		s->last = e->time;
+		s->lane = e->lane;
+		return CALLS_NONE;
+	}
+	return __builtin_expect(got != CALLS_SLOW, 1) ? got : calls_slow(c, e, call);
+}
+
+/*
+ * The same for a narrow row of the block of *cr, which the caller has decoded. After CALLS_SLOW it
+ * decodes the event.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_quick_row(struct calls *c, const struct calls_rows *cr, const struct plain_row *r,
+		struct call *call, unsigned how)
+{
+	const struct calls_row_type *t = &cr->types[r->type];
+	const struct quick_row e = {r->time, cr->locations[r->location], r->depth,
+				    &cr->lanes[r->lane], &cr->type[r->type]};
+
+	if (!(how & CALLS_CAREFUL))
+		return calls_quick(c, cr->stacks[r->lane], t->kind, e, call, how);
+	if (t->kind == KIND_ENTER && !calls_ordinary(c, e.location))
+		return CALLS_SLOW;
+	return calls_quick(c, cr->stacks[r->lane + t->stack], t->kind, e, call, how);
 }
 
 /* Get the data of an open numbered call. */

@@ -10,16 +10,16 @@ void calls_drop_from(struct calls *c, struct stack *s, uint32_t depth, enum call
 		c->dropped++;
 	}
 	if (!s->count && s->unseen > depth)
-		s->unseen = depth;
+		calls_set_unseen(s, depth);
 }
 
 void calls_forget_image(struct calls *c, struct stack *s)
 {
 	while ((c->on_lost || s->nnumbered) && s->count)
 		lose(c, s, LOST_EXEC);
-	calls_set_exec(s, 0);
 	s->count = 0;
 	s->unseen = 0;
+	calls_set_exec(s, 0);
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
 }
 

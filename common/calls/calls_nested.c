@@ -14,6 +14,7 @@ void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f
 	if (!f->numbered)
 		return;
 	s->nnumbered--;
+	calls_set_limits(s);
 	n = &c->numbered.calls[f->numbered - 1];
 	if (!n->replaced)
 		open_calls_take(&c->open, n->lane->source->number, n->number, &index);
@@ -40,6 +41,7 @@ int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, 
 	if (!calls_push(c, s, &f))
 		return -1;
 	s->nnumbered++;
+	calls_set_limits(s);
 	c->data = calls_data(c, s, s->count - 1);
 	return 0;
 }
@@ -67,6 +69,7 @@ enum calls_result calls_nested_leave(struct calls *c, struct stack *s, const str
 	f = *top(s);
 	pop(s);
 	s->nnumbered--;
+	calls_set_limits(s);
 	calls_number_free(c, index);
 	end_exec(s);
 	if (e->location)

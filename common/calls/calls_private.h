@@ -22,13 +22,6 @@ static inline void pop(struct stack *s)
 	calls_take(s);
 }
 
-/* Clear the caller's data of a call; in line for data that are one pointer. */
-static inline void *calls_clear_data(const struct calls *c, void *data)
-{
-	return c->data_size == sizeof(void *) ? memset(data, 0, sizeof(void *))
-					      : memset(data, 0, c->data_size);
-}
-
 /* Forget the number of a frame of a call with a number, which was popped. */
 void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f);
 
@@ -99,6 +92,20 @@ static inline bool calls_is_own(const struct type *t)
 void calls_set_limits(struct stack *s);
 void calls_set_exec(struct stack *s, size_t exec);
 
+static inline void calls_set_unseen(struct stack *s, uint32_t n)
+{
+	s->unseen = n;
+	calls_set_limits(s);
+}
+
+static inline void calls_start(struct stack *s)
+{
+	if (__builtin_expect(!s->started, 0)) {
+		s->started = true;
+		calls_set_limits(s);
+	}
+}
+
 /* Forget the open exec if it is no longer on the stack: it has failed. */
 static inline void end_exec(struct stack *s)
 {
@@ -120,7 +127,9 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 		add_saturated(&caller->child, total);
 	} else if (s->unseen) {
 		/* the frame below has no enter: from now on it needs a record */
-		struct frame f = {.start = s->unseen_since, .child = total, .depth = --s->unseen};
+		struct frame f = {.start = s->unseen_since, .child = total, .depth = s->unseen - 1};
+
+		calls_set_unseen(s, s->unseen - 1);
 
 		/* the data of the call that has just ended stay at the stack's count */
 		if (c->data_size && s->capacity)
@@ -160,6 +169,9 @@ static inline void calls_end_open(struct calls *c, const struct stack *s, const 
 	done->kernel = s != c->stacks[s->number];
 	c->unfinished++;
 }
+
+/* Describe a call that was entered, of which the engine has noted data and stack. */
+void calls_describe_entered(const struct calls *c, const struct event *e, struct call *call);
 
 /* Parts of calls_feed, for callers that have checked their conditions. */
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);

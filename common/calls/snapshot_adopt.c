@@ -6,12 +6,9 @@
 #include "common/calls/adopt.h"
 #include "common/calls/snapshot_maker_private.h"
 
-static int on_restore(void *ctx, struct stack *s, const struct event *e)
+static int on_restore(void *ctx, const struct event *e, const struct call *call)
 {
-	struct snapshot_maker *m = ctx;
-
-	(void)s;
-	return snapshot_row_keep(m, e, m->calls.data);
+	return snapshot_row_keep(ctx, e, call->data);
 }
 
 /* Take over what the kernel's calls are called from. */

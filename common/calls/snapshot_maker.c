@@ -56,7 +56,7 @@ static bool in_kernel(const struct stack *s)
  * that of the leave. */
 static uint32_t ended_location(const struct snapshot_maker *m, const struct call *done)
 {
-	const uint32_t *row = m->calls.data;
+	const uint32_t *row = done->data;
 	struct event e;
 
 	if (!row)
@@ -106,44 +106,37 @@ static void mark(struct snapshot_maker *m, struct stack *s, uint32_t handle)
 		*frame_row(m, s, s->count - 1) = handle;
 }
 
-static int take_numbered(struct snapshot_maker *m, const struct event *e, uint32_t handle)
+static int note_numbered(struct snapshot_maker *m, enum calls_result got, const struct call *call,
+			 uint32_t handle)
 {
-	struct calls *c = &m->calls;
-	uint32_t *row;
-	struct call done;
+	uint32_t *row = got == CALLS_NONE ? NULL : call->data;
 
-	switch (calls_feed(c, e, &done)) {
-	case CALLS_ENTER:
-		row = c->data;
+	if (got == CALLS_ENTER) {
 		*row = handle;
-		return buffer_u32(&m->numbered, (uint32_t)c->open.recent.value);
-	case CALLS_LEAVE:
-		row = c->data;
+		return buffer_u32(&m->numbered, (uint32_t)m->calls.open.recent.value);
+	}
+	if (got == CALLS_LEAVE) {
 		snapshot_row_drop(m, *row);
 		*row = 0;
-		return 0;
-	default: return c->out_of_memory ? -1 : 0;
 	}
+	return m->calls.out_of_memory ? -1 : 0;
 }
 
-/* Feed a row that is not a common one. */
 static __attribute__((noinline)) int take_row(struct snapshot_maker *m, const struct event *e,
 					      uint32_t handle)
 {
 	struct calls *c = &m->calls;
 	uint32_t stack = calls_thread(e);
-	struct stack *s;
-	struct call done;
-	bool left;
+	struct call call;
+	enum calls_result got = calls_next(c, e, &call);
+	struct stack *s = stack < c->size ? c->stacks[stack] : NULL;
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
-		return take_numbered(m, e, handle);
-	left = calls_feed(c, e, &done) == CALLS_LEAVE;
-	s = stack < c->size ? c->stacks[stack] : NULL;
+		return note_numbered(m, got, &call, handle);
 	if (c->out_of_memory)
 		return -1;
 	if (in_kernel(s)) {
-		if (follow_kernel(m, s, left ? &done : NULL))
+		if (follow_kernel(m, s, got == CALLS_LEAVE ? &call : NULL))
 			return -1;
 		mark(m, s->kernel, handle);
 	}
@@ -155,27 +148,6 @@ static __attribute__((noinline)) int take_row(struct snapshot_maker *m, const st
 static inline uint32_t handle_of(const struct block *b, const uint8_t *row)
 {
 	return (uint32_t)((size_t)(row - b->row_data) / 4) + 1;
-}
-
-/* Process a narrow row in line. CALLS_SLOW: it is not a common row. */
-static inline __attribute__((always_inline)) enum calls_result try_row(struct snapshot_maker *m,
-								       const struct block *b,
-								       const struct calls_rows *cr,
-								       const struct plain_row *r)
-{
-	const struct calls_row_type *t = &cr->types[r->type];
-	uint32_t location = b->locations[r->location];
-	const struct type *type = b->types[r->type];
-	struct call done;
-
-	if (__builtin_expect(t->kind && calls_ordinary(&m->calls, location), 1))
-		return calls_try_row(cr, r, location, b->lanes[r->lane], type, &done);
-	if (type->kind == KIND_GAP)
-		return CALLS_NONE;
-	if (!kind_is_instant(type->kind))
-		return CALLS_SLOW;
-	calls_pass(cr, r);
-	return CALLS_NONE;
 }
 
 /* Process the rows of a narrow block, most of them in line. */
@@ -193,6 +165,7 @@ static int take_narrow(struct snapshot_maker *m, const struct block *b)
 		const uint8_t *this = row;
 		struct plain_row r = plain_row(&it, row);
 		enum calls_result got;
+		struct call call;
 		struct event e;
 
 		row = bare ? row + NARROW_ROW : row_after(b->types[r.type], row);
@@ -205,11 +178,13 @@ static int take_narrow(struct snapshot_maker *m, const struct block *b)
 				continue;
 			}
 		}
-		got = try_row(m, b, &cr, &r);
+		if (cr.types[r.type].instant) {
+			calls_pass(&cr, &r);
+			continue;
+		}
+		got = calls_quick_row(&m->calls, &cr, &r, &call, CALLS_WITH_DATA | CALLS_CAREFUL);
 		if (got == CALLS_ENTER) {
-			struct stack *s = cr.stacks[r.lane + cr.types[r.type].stack];
-
-			*frame_row(m, s, s->count - 1) = handle_of(b, this);
+			*(uint32_t *)call.data = handle_of(b, this);
 		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
 			it.row = this;
 			event_next(&it, &e);
@@ -310,7 +285,7 @@ static int begin_stream(struct snapshot_maker *m)
 {
 	calls_free(&m->calls);
 	calls_init(&m->calls, &m->dictionary);
-	m->calls.data_size = sizeof(uint32_t);
+	m->calls.data_size = sizeof(uint64_t); /* a handle */
 	m->calls.on_lost = on_lost;
 	m->calls.on_lost_ctx = m;
 	snapshot_rows_free(m);

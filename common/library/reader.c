@@ -15,6 +15,7 @@
 #include "common/util/version.h"
 #include "common/value/argument.h"
 #include "common/value/value_plain.h"
+#include "common/calls/calls_inline.h"
 
 struct trstream_reader {
 	struct reader in;
@@ -249,7 +250,7 @@ static int next_event(struct trstream_reader *r, bool *ended)
 		r->has_event = true;
 		if (r->event.type->kind == KIND_GAP)
 			return 1;
-		result = calls_feed(&r->calls, &r->event, &done);
+		result = calls_next(&r->calls, &r->event, &done);
 		if (r->calls.out_of_memory)
 			return library_no_memory(r);
 		if (r->event.type->kind == KIND_DROP)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/calls/calls_inline.h"
 #include "common/calls/adopt.h"
 #include "common/calls/snapshot_hooks.h"
 #include "common/library/trstream.h"
@@ -148,7 +149,7 @@ static void pair_calls(struct calls *c, const struct block *b)
 
 	if (b->kind == BLOCK_EVENTS)
 		for (events_begin(&it, b); event_next(&it, &ev);)
-			calls_feed(c, &ev, &done);
+			calls_next(c, &ev, &done);
 	if (b->kind != BLOCK_SNAPSHOT || !b->snapshot)
 		return;
 	for (events_begin(&it, &b->snapshot->rows); event_next(&it, &ev);)

@@ -156,7 +156,7 @@ static inline void feed(struct engine *x, const struct block *b, struct buffer *
 
 	for (events_begin(&it, b); event_next(&it, &e);) {
 		c = (struct call){0};
-		put_call(found, x, calls_feed(&x->calls, &e, &c), &c);
+		put_call(found, x, calls_next(&x->calls, &e, &c), &c);
 	}
 }
 

@@ -11,11 +11,12 @@
 #include "common/value/argument.h"
 #include "common/stream/field.h"
 #include "cmd/trencode/tick_scale.h"
+#include "common/calls/calls_inline.h"
 
 static int convert_take(void *ctx, const struct event *ev, struct split_shown shown,
 			struct error *e);
 static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data);
-static int convert_restore(void *ctx, struct stack *s, const struct event *enter);
+static int convert_restore(void *ctx, const struct event *enter, const struct call *call);
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why);
 
@@ -168,9 +169,8 @@ static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void
 
 /* Emit a row of a call with a number, for a target that has such calls. */
 static int convert_numbered(struct conversion *a, struct convert_thread *t, enum convert_what what,
-			    uint32_t location)
+			    uint32_t location, struct convert_frame *f)
 {
-	struct convert_frame *f = a->calls.data;
 	struct convert_row r = {.what = what,
 				.thread = t,
 				.location = location,
@@ -181,10 +181,9 @@ static int convert_numbered(struct conversion *a, struct convert_thread *t, enum
 	return convert_emit(a, &r, a->ev, a->error);
 }
 
-static int convert_enter(struct conversion *a, struct convert_thread *t)
+static int convert_enter(struct conversion *a, struct convert_thread *t, struct convert_frame *f)
 {
 	const struct stack *base = a->calls.stacks[calls_thread(a->ev)];
-	struct convert_frame *f = a->calls.data;
 	uint32_t below;
 
 	f->open = true;
@@ -201,7 +200,7 @@ static int convert_enter(struct conversion *a, struct convert_thread *t)
 
 static int convert_leave(struct conversion *a, struct convert_thread *t, const struct call *done)
 {
-	struct convert_frame *f = a->calls.data;
+	struct convert_frame *f = done->data;
 	struct convert_row r = {.start = f ? f->start : done->start, .location = done->location};
 	bool kernel = f ? f->kernel : a->ev->type->flags & TYPE_KERNEL;
 
@@ -244,7 +243,7 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 	enum calls_result got;
 	struct call done;
 
-	got = calls_feed(&a->calls, ev, &done);
+	got = calls_next(&a->calls, ev, &done);
 	if (a->failed)
 		return -1;
 	if (a->calls.out_of_memory)
@@ -258,10 +257,10 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 	if (got == CALLS_NONE)
 		return 0;
 	if (numbered && !a->target->nests)
-		return got == CALLS_ENTER ? convert_numbered(a, t, CONVERT_ENTER, ev->location)
-					  : convert_numbered(a, t, CONVERT_LEAVE, done.location);
+		return convert_numbered(a, t, got == CALLS_ENTER ? CONVERT_ENTER : CONVERT_LEAVE,
+					done.location, done.data);
 	t->lost = t->lost && numbered && got == CALLS_ENTER;
-	return got == CALLS_ENTER ? convert_enter(a, t) : convert_leave(a, t, &done);
+	return got == CALLS_ENTER ? convert_enter(a, t, done.data) : convert_leave(a, t, &done);
 }
 
 /* --- snapshots --- */
@@ -287,12 +286,11 @@ static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void
 	a->failed = target_cut(a, a->threads[s->number], open, f, false);
 }
 
-static int convert_restore(void *ctx, struct stack *s, const struct event *enter)
+static int convert_restore(void *ctx, const struct event *enter, const struct call *call)
 {
 	struct conversion *a = ctx;
 
-	(void)s;
-	if (!a->failed && restored_calls_add(&a->restored, &a->calls, enter))
+	if (!a->failed && restored_calls_add(&a->restored, &a->calls, enter, call))
 		a->failed = error_no_memory(a->error);
 	return a->failed ? -1 : 0;
 }
@@ -311,6 +309,7 @@ static int convert_restored(struct conversion *a, const struct restored_call *r,
 {
 	const struct event *ev = &r->enter;
 	struct convert_thread *t = convert_thread(a, ev->lane, ev->type->flags & TYPE_PER_CPU);
+	struct convert_frame *f;
 
 	if (!t)
 		return error_no_memory(e);
@@ -319,9 +318,10 @@ static int convert_restored(struct conversion *a, const struct restored_call *r,
 	if (r->stack && (r->stack->frames[0].outside || was_cut(a, r)))
 		return 0;
 	a->ev = ev;
-	a->calls.data = r->stack ? calls_data(&a->calls, r->stack, r->index)
-				 : a->calls.numbered.data + r->index * a->calls.data_size;
-	return r->stack ? convert_enter(a, t) : convert_numbered(a, t, CONVERT_ENTER, ev->location);
+	f = r->stack ? calls_data(&a->calls, r->stack, r->index)
+		     : calls_numbered_data(&a->calls, r->index);
+	return r->stack ? convert_enter(a, t, f)
+			: convert_numbered(a, t, CONVERT_ENTER, ev->location, f);
 }
 
 /* --- all rows --- */
@@ -352,7 +352,7 @@ static int convert_take(void *ctx, const struct event *ev, struct split_shown sh
 	if (call)
 		return convert_call(a, t, ev, e);
 	/* open calls last until this row */
-	calls_feed(&a->calls, ev, &done);
+	calls_next(&a->calls, ev, &done);
 	if (convert_emit(a, &r, ev, e))
 		return -1;
 	if (t)

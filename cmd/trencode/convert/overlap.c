@@ -6,6 +6,7 @@
 #include "common/util/error.h"
 #include "common/stream/field.h"
 #include "cmd/trencode/encoder.h"
+#include "common/calls/calls_inline.h"
 
 enum { ROWS_MOST = 4096, BYTES_MOST = 1 << 20, OPEN_MOST = 1 << 20 };
 
@@ -21,7 +22,7 @@ struct overlap_call {
 
 static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why);
-static int overlap_restore(void *ctx, struct stack *s, const struct event *enter);
+static int overlap_restore(void *ctx, const struct event *enter, const struct call *call);
 
 void overlap_init(struct overlap *o, struct dictionary *d, const struct split *parts,
 		  overlap_next *next, void *ctx)
@@ -196,9 +197,9 @@ static int overlap_numbered(struct overlap *o, const struct event *ev, uint32_t 
 		return 0;
 	if (!enter && leave_out_below(o, ev, call))
 		return overlap_flush(o, false, e);
-	if (calls_feed(&o->calls, ev, &done) == CALLS_NONE)
+	if (calls_next(&o->calls, ev, &done) == CALLS_NONE)
 		return o->calls.out_of_memory ? error_no_memory(e) : overlap_put(o, ev, READY, e);
-	c = o->calls.data;
+	c = done.data;
 	if (enter)
 		*c = (struct overlap_call){o->number + o->count + 1, call, true};
 	else
@@ -212,7 +213,7 @@ static int overlap_stack_call(struct overlap *o, const struct event *ev, struct 
 	struct call done;
 
 	if (o->numbered && !(ev->type->flags & (TYPE_INNER | TYPE_KERNEL | TYPE_PER_CPU)))
-		calls_feed(&o->calls, ev, &done);
+		calls_next(&o->calls, ev, &done);
 	return o->calls.out_of_memory ? error_no_memory(e) : overlap_put(o, ev, READY, e);
 }
 
@@ -231,12 +232,11 @@ int overlap_take(struct overlap *o, const struct event *ev, struct error *e)
 	return overlap_numbered(o, ev, call, e);
 }
 
-static int overlap_restore(void *ctx, struct stack *s, const struct event *enter)
+static int overlap_restore(void *ctx, const struct event *enter, const struct call *call)
 {
-	struct overlap *o = ctx;
-	struct overlap_call *c = o->calls.data;
+	struct overlap_call *c = call->data;
 
-	(void)s;
+	(void)ctx;
 	if (enter->type->flags & TYPE_CALL_NUMBER && field_call(enter, &c->number))
 		c->numbered = true;
 	return 0;

@@ -4,7 +4,8 @@
 
 #include "common/util/buffer.h"
 
-int restored_calls_add(struct restored_calls *r, const struct calls *c, const struct event *enter)
+int restored_calls_add(struct restored_calls *r, const struct calls *c, const struct event *enter,
+		       const struct call *call)
 {
 	struct restored_call *list;
 	const struct stack *s = calls_stack(c, enter);
@@ -15,7 +16,7 @@ int restored_calls_add(struct restored_calls *r, const struct calls *c, const st
 	list += r->count++;
 	*list = (struct restored_call){.enter = *enter, .order = r->count};
 	if (enter->type->flags & TYPE_CALL_NUMBER && !c->nests) {
-		list->index = c->data_size ? (size_t)((uint8_t *)c->data - c->numbered.data) /
+		list->index = c->data_size ? (size_t)((uint8_t *)call->data - c->numbered.data) /
 						     c->data_size
 					   : 0;
 	} else {

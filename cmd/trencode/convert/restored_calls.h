@@ -19,7 +19,8 @@ struct restored_calls {
 };
 
 /* Add a call; for calls.on_restore. -1: out of memory. */
-int restored_calls_add(struct restored_calls *r, const struct calls *c, const struct event *enter);
+int restored_calls_add(struct restored_calls *r, const struct calls *c, const struct event *enter,
+		       const struct call *call);
 /* Adopt a snapshot; on_restore adds its calls. Sort them by time. -1: out of memory, or on_restore
  * failed. */
 int restored_calls_adopt(struct restored_calls *r, struct calls *c, const struct snapshot *s);

@@ -302,12 +302,11 @@ static void ctf_drop(void *ctx, struct stack *stack, const struct frame *f, void
 	(void)data;
 }
 
-static int ctf_restore(void *ctx, struct stack *stack, const struct event *enter)
+static int ctf_restore(void *ctx, const struct event *enter, const struct call *call)
 {
 	struct ctf_encoder *s = ctx;
 
-	(void)stack;
-	return restored_calls_add(&s->restored, s->paired, enter);
+	return restored_calls_add(&s->restored, s->paired, enter, call);
 }
 
 /* Write the enters of the open calls. */

@@ -9,6 +9,7 @@
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/profile/names.h"
 #include "cmd/trencode/profile/sample_profile.h"
+#include "common/calls/calls_inline.h"
 
 /* The data of an open call with a number: the bytes of f->kept that are its attributes. */
 struct kept_call {
@@ -120,10 +121,8 @@ static int take_instant(struct firefox *f, struct firefox_thread *th, const stru
 }
 
 /* Keep the attributes of the enter of a call with a number. */
-static int keep_enter(struct firefox *f, const struct event *ev)
+static int keep_enter(struct firefox *f, const struct event *ev, struct kept_call *kept)
 {
-	struct kept_call *kept = f->calls.data;
-
 	kept->at = f->kept.size;
 	if (attributes_append(&f->attributes, ev, &f->kept))
 		return -1;
@@ -135,7 +134,7 @@ static int keep_enter(struct firefox *f, const struct event *ev)
 static int take_numbered(struct firefox *f, struct firefox_thread *th, const struct call *call,
 			 const struct event *leave)
 {
-	const struct kept_call *kept = f->calls.data;
+	const struct kept_call *kept = call->data;
 	struct firefox_marker m = {.start = call->end - call->total,
 				   .end = call->end,
 				   .interval = true,
@@ -174,13 +173,13 @@ static int take_call(struct firefox *f, struct firefox_thread *th, const struct 
 	bool numbered = ev->type->flags & TYPE_CALL_NUMBER;
 	struct call done;
 	uint32_t node;
-	enum calls_result got = calls_feed(&f->calls, ev, &done);
+	enum calls_result got = calls_next(&f->calls, ev, &done);
 
 	if (f->calls.out_of_memory)
 		return -1;
 	if (numbered) {
 		if (got == CALLS_ENTER)
-			return keep_enter(f, ev);
+			return keep_enter(f, ev, done.data);
 		return got == CALLS_LEAVE ? take_numbered(f, th, &done, ev) : 0;
 	}
 	if ((got == CALLS_ENTER && call_stacks_enter(&f->stacks, ev)) ||
@@ -198,7 +197,7 @@ static int take_other(struct firefox *f, struct firefox_thread *th, const struct
 	uint32_t node = STACK_ROOT;
 	struct call done;
 
-	calls_feed(&f->calls, ev, &done);
+	calls_next(&f->calls, ev, &done);
 	if (f->calls.out_of_memory)
 		return -1;
 	if (f->subject == SUBJECT_CALLS && firefox_stack(f, th, ev, &node))

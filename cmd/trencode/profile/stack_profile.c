@@ -50,7 +50,7 @@ static void profile_lose(void *ctx, struct stack *stack, const struct frame *f, 
 
 static int profile_take_event(struct stack_profile *s, const struct event *ev)
 {
-	struct call done;
+	struct call call;
 	uint32_t node, stack;
 	int r = 0;
 
@@ -64,12 +64,12 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	if ((ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE) &&
 	    !sample_profile_calls(&s->samples))
 		return 0;
-	switch (calls_feed(&s->calls, ev, &done)) {
+	switch (calls_next(&s->calls, ev, &call)) {
 	case CALLS_ENTER: r = call_stacks_enter(&s->stacks, ev); break;
 	case CALLS_LEAVE:
-		r = call_stacks_leave(&s->stacks, ev, &done, &node);
+		r = call_stacks_leave(&s->stacks, ev, &call, &node);
 		if (!r)
-			profile_add(s, node, &done, ev);
+			profile_add(s, node, &call, ev);
 		break;
 	default: r = s->calls.out_of_memory ? -1 : 0;
 	}
@@ -82,7 +82,7 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	return r;
 }
 
-/* Find the names of a block's locations whose calls calls_try may pair. */
+/* Find the names of a block's locations, where they were used. */
 static int profile_plan(struct stack_profile *s, const struct block *b)
 {
 	uint32_t *planned;
@@ -99,7 +99,8 @@ static int profile_plan(struct stack_profile *s, const struct block *b)
 		uint32_t location = b->locations[i], name;
 
 		s->planned[i] = 0;
-		if (!calls_ordinary(&s->calls, location))
+		/* names are numbered as they are used */
+		if (location >= s->stacks.nnames || !s->stacks.name[location])
 			continue;
 		if (call_stacks_name(&s->stacks, location, &name))
 			return -1;
@@ -108,40 +109,28 @@ static int profile_plan(struct stack_profile *s, const struct block *b)
 	return 0;
 }
 
-/* Stacks and threads of one block by lane. */
+/* Threads of one block by lane. */
 struct profile_lanes {
-	struct calls_block calls; /* stacks of threads that have started */
 	struct call_stacks_thread *threads[256];
 	const struct call_stacks_thread *base; /* s->stacks.threads when they were looked up */
 };
-
-static int profile_find_lane(struct stack_profile *s, const struct block *b,
-			     struct profile_lanes *l, uint32_t i)
-{
-	uint32_t thread = b->lanes[i]->thread;
-
-	l->threads[i] = call_stacks_thread(&s->stacks, thread);
-	if (!l->threads[i])
-		return -1;
-	l->calls.stacks[i] =
-		l->threads[i]->started && thread < s->calls.size ? s->calls.stacks[thread] : NULL;
-	return 0;
-}
 
 static int profile_find_lanes(struct stack_profile *s, const struct block *b,
 			      struct profile_lanes *l)
 {
 	do {
 		l->base = s->stacks.threads;
-		for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
-			if (profile_find_lane(s, b, l, i))
+		for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+			l->threads[i] = call_stacks_thread(&s->stacks, b->lanes[i]->thread);
+			if (!l->threads[i])
 				return -1;
+		}
 	} while (l->base != s->stacks.threads);
 	return 0;
 }
 
 static int profile_slow_row(struct stack_profile *s, const struct events *it, const uint8_t *row,
-			    const struct block *b, struct profile_lanes *l)
+			    struct profile_lanes *l)
 {
 	struct events one = *it;
 	struct event ev;
@@ -150,8 +139,7 @@ static int profile_slow_row(struct stack_profile *s, const struct events *it, co
 	event_next(&one, &ev);
 	if (profile_take_event(s, &ev))
 		return -1;
-	return l->base == s->stacks.threads ? profile_find_lane(s, b, l, ev.lane_index)
-					    : profile_find_lanes(s, b, l);
+	return l->base == s->stacks.threads ? 0 : profile_find_lanes(s, it->block, l);
 }
 
 /* Test whether a block has rows of calls with numbers. */
@@ -203,65 +191,69 @@ static __attribute__((noinline)) const uint8_t *profile_numbered(struct stack_pr
 	return row;
 }
 
-/* Take a block of narrow rows. Nearly all are the enter or the leave of the call on top, or of a
- * call with a number. */
-static inline __attribute__((always_inline)) int profile_narrow(struct stack_profile *s,
-								const struct block *b, bool bare)
+/* Take the rows of a block. Nearly all are the enter or the leave of the call on top, or of a call
+ * with a number. */
+static inline __attribute__((always_inline)) int
+profile_rows(struct stack_profile *s, const struct events *it, const struct calls_rows *cr,
+	     bool bare, bool numbered, unsigned how)
 {
-	bool numbered = !bare && profile_any_numbered(b);
+	const uint8_t *next = it->row;
 	struct profile_lanes l;
-	struct calls_rows rows;
-	struct events it, here;
 
-	events_begin(&it, b);
-	here = it;
-	memset(&l, 0, sizeof l);
-	calls_block(&s->calls, b, &l.calls);
-	if ((numbered && calls_rows(&s->calls, b, &rows)) || profile_plan(s, b) ||
-	    profile_find_lanes(s, b, &l))
+	if (profile_find_lanes(s, it->block, &l))
 		return -1;
-	while (here.row < here.end) {
-		const uint8_t *row = here.row;
-		struct plain_row r = plain_row(&it, row);
+	while (next < it->end) {
+		const uint8_t *row = next;
+		struct plain_row r = plain_row(it, row);
+		struct call_stacks_thread *th = l.threads[r.lane];
 		uint32_t name = s->planned[r.location];
-		enum calls_result got = CALLS_SLOW;
+		enum calls_result got;
 		struct call call;
 
 		if (numbered) {
-			here.row = profile_numbered(s, &rows, &it, row);
-			if (!here.row)
+			next = profile_numbered(s, cr, it, row);
+			if (!next)
 				return -1;
-			if (here.row != row)
+			if (next != row)
 				continue;
 		}
-		if (bare)
-			here.row += NARROW_ROW;
-		else
-			event_skip(&here, r.type);
-		if (__builtin_expect(name != 0, 1))
-			got = calls_try(&l.calls, &r, b->locations[r.location], &call);
-		if (got == CALLS_ENTER) {
-			const struct stack *stack = l.calls.stacks[r.lane];
-
-			if (call_stacks_push(&s->stacks, l.threads[r.lane],
-					     (uint32_t)(stack->count - 1 + stack->unseen),
-					     name - 1))
-				return -1;
-		} else if (got == CALLS_LEAVE) {
-			const struct stack *stack = l.calls.stacks[r.lane];
-			size_t level = stack->count + stack->unseen;
-
-			stack_tree_call(&s->stacks.tree, l.threads[r.lane]->node[level], call.self,
+		next = bare ? row + NARROW_ROW : row_after(it->types[r.type], row);
+		got = name && th->started ? calls_quick_row(&s->calls, cr, &r, &call, how)
+					  : CALLS_SLOW;
+		if (got == CALLS_LEAVE) {
+			stack_tree_call(&s->stacks.tree, th->node[call.level], call.self,
 					call.total);
+		} else if (got == CALLS_ENTER) {
+			if (call_stacks_push(&s->stacks, th, call.level, name - 1))
+				return -1;
 		} else {
-			if (profile_slow_row(s, &it, row, b, &l))
+			if (profile_slow_row(s, it, row, &l))
 				return -1;
 			continue;
 		}
 		if (!bare)
-			s->values += row_has_tail(it.types[r.type], row);
+			s->values += row_has_tail(it->types[r.type], row);
 	}
 	return 0;
+}
+
+static int profile_narrow(struct stack_profile *s, const struct block *b)
+{
+	bool numbered = profile_any_numbered(b);
+	struct calls_rows cr;
+	struct events it;
+
+	events_begin(&it, b);
+	if (calls_rows(&s->calls, b, &cr) || profile_plan(s, b))
+		return -1;
+	/* the stacks of CPUs are not those of the lanes' threads */
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
+		if (cr.types[i].stack)
+			cr.types[i].kind = 0;
+	if (cr.careful || numbered)
+		return profile_rows(s, &it, &cr, false, numbered, CALLS_CAREFUL);
+	return it.bare ? profile_rows(s, &it, &cr, true, false, 0)
+		       : profile_rows(s, &it, &cr, false, false, 0);
 }
 
 int stack_profile_block(struct stack_profile *s, const struct block *b)
@@ -275,8 +267,7 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	}
 	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking && !b->stacks.sampled &&
 	    s->samples.subject == SUBJECT_CALLS)
-		return b->row_flags & EVENTS_BARE ? profile_narrow(s, b, true)
-						  : profile_narrow(s, b, false);
+		return profile_narrow(s, b);
 	if (b->stacks.sampled)
 		call_stacks_fetch_recorded(&s->stacks, b);
 	events_begin(&it, b);

@@ -9,7 +9,7 @@
 static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
 		       enum calls_lost why);
 static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data);
-static int spans_restore(void *ctx, struct stack *base, const struct event *enter);
+static int spans_restore(void *ctx, const struct event *enter, const struct call *call);
 
 void spans_init(struct spans *s, const struct encoding *en, const struct span_sink *sink, void *ctx)
 {
@@ -66,9 +66,9 @@ int spans_begin(struct spans *s, const struct event *enter, struct span *span, s
 }
 
 /* Begin a call on a stack. */
-static int spans_push(struct spans *s, const struct stack *stack, const struct event *enter)
+static int spans_push(struct spans *s, const struct stack *stack, const struct event *enter,
+		      struct span_frame *f)
 {
-	struct span_frame *f = s->calls.data;
 	bool kernel = stack != s->calls.stacks[stack->number];
 	struct span span = {.thread = stack->number,
 			    .level = (uint32_t)stack->count - 1 + stack->unseen,
@@ -77,10 +77,7 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 
 	if (stack->count == 1 && kept->size)
 		buffer_clear(kept);
-	/* a call that was entered in line has the data of an earlier one */
 	f->kernel = kernel;
-	f->crossing = false;
-	f->number = 0;
 	f->serial = ++s->serial;
 	f->beside = spans_numbered_open(s, stack->number);
 	return spans_begin(s, enter, &span, f, kept);
@@ -142,7 +139,7 @@ static int spans_pop(struct spans *s, const struct span_frame *f, struct span *s
 static int spans_done(struct spans *s, const struct call *done, uint32_t thread,
 		      const struct event *leave)
 {
-	const struct span_frame *f = s->calls.data;
+	const struct span_frame *f = done->data;
 	struct span span = {.lane = done->lane,
 			    .type = leave ? leave->type : done->type,
 			    .thread = thread,
@@ -208,17 +205,15 @@ static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame
 /* --- snapshots --- */
 
 /* Begin an open call of a snapshot. */
-static int spans_restore(void *ctx, struct stack *base, const struct event *enter)
+static int spans_restore(void *ctx, const struct event *enter, const struct call *call)
 {
 	struct spans *s = ctx;
-	const struct stack *stack = calls_stack(&s->calls, enter);
 
 	s->restoring = true;
-	s->failed = s->failed || spans_reach_thread(s, base->number, s->error) ||
-		    (enter->type->flags & TYPE_CALL_NUMBER
-			     ? spans_numbered_begin(s, enter, s->calls.data)
-		     : stack->frames[0].outside ? 0
-						: spans_push(s, stack, enter));
+	s->failed = s->failed || spans_reach_thread(s, calls_thread(enter), s->error) ||
+		    (!call->on			   ? spans_numbered_begin(s, enter, call->data)
+		     : call->on->frames[0].outside ? 0
+						   : spans_push(s, call->on, enter, call->data));
 	s->restoring = false;
 	return s->failed ? -1 : 0;
 }
@@ -245,58 +240,52 @@ static void spans_cross_kernel(struct spans *s, const struct event *ev)
 		spans_frame(s, kernel, i)->crossing = true;
 }
 
-/* Take an event that calls_try_event leaves to calls_feed. */
+/* Take an event that is not for the engine's quick half. */
 static int spans_slow(struct spans *s, const struct event *ev, uint32_t thread)
 {
 	uint8_t kind = ev->type->kind;
-	enum calls_result result;
-	struct call done;
+	struct call call;
+	enum calls_result got = calls_next(&s->calls, ev, &call);
 
-	result = calls_feed(&s->calls, ev, &done);
 	if (s->failed)
 		return -1;
 	if (s->calls.out_of_memory)
 		return error_no_memory(s->error);
-	if (kind == KIND_DROP)
-		return 0;
 	if (kind != KIND_ENTER && kind != KIND_LEAVE)
-		return s->sink->other ? s->sink->other(s->ctx, ev, s->error) : 0;
+		return kind != KIND_DROP && s->sink->other ? s->sink->other(s->ctx, ev, s->error)
+							   : 0;
 	spans_cross_kernel(s, ev);
-	if (result == CALLS_LEAVE)
-		return spans_done(s, &done, thread, ev);
-	if (ev->type->flags & TYPE_CALL_NUMBER)
-		return result == CALLS_ENTER ? spans_numbered_begin(s, ev, s->calls.data) : 0;
-	return result == CALLS_ENTER ? spans_push(s, calls_stack(&s->calls, ev), ev) : 0;
+	if (got == CALLS_LEAVE)
+		return spans_done(s, &call, thread, ev);
+	if (got == CALLS_NONE)
+		return 0;
+	return call.on ? spans_push(s, call.on, ev, call.data)
+		       : spans_numbered_begin(s, ev, call.data);
 }
 
 int spans_event(struct spans *s, const struct event *ev, struct error *e)
 {
 	uint32_t thread = calls_thread(ev);
-	enum calls_result result;
-	const struct stack *stack;
-	struct call done;
+	struct call call;
 
 	if (spans_reach_thread(s, thread, e))
 		return -1;
 	s->error = e;
-	result = calls_try_event(&s->calls, ev, &done, false);
-	if (__builtin_expect(result == CALLS_SLOW, 0))
-		return spans_slow(s, ev, thread);
-	stack = s->calls.stack;
-	if (result == CALLS_ENTER)
-		return spans_push(s, stack, ev);
-	return spans_pop(s, s->calls.data,
-			 &(struct span){.thread = thread,
-					.location = ev->location,
-					.caller = stack->count
-							  ? stack->frames[stack->count - 1].location
-							  : 0,
-					.level = (uint32_t)stack->count + stack->unseen,
-					.end = ev->time,
-					.self = done.self,
-					.has_self = true,
-					.recursive = done.recursive},
-			 ev);
+	switch (calls_quick_event(&s->calls, ev, &call)) {
+	case CALLS_ENTER: return spans_push(s, call.on, ev, call.data);
+	case CALLS_LEAVE:
+		return spans_pop(s, call.data,
+				 &(struct span){.thread = thread,
+						.location = call.location,
+						.caller = call.caller,
+						.level = call.level,
+						.end = call.end,
+						.self = call.self,
+						.has_self = true,
+						.recursive = call.recursive},
+				 ev);
+	default: return spans_slow(s, ev, thread);
+	}
 }
 
 /* --- the end --- */

@@ -6,6 +6,7 @@
 
 #include "cmd/trencode/uftrace/private.h"
 #include "common/formats/perf.h"
+#include "common/calls/calls_inline.h"
 
 static uint32_t *task_of(struct uftrace_output *s, const struct lane *lane, struct error *e)
 {
@@ -40,7 +41,7 @@ static int filtered_depth(struct uftrace_output *s, const struct event *ev, uint
 			  struct error *e)
 {
 	struct call done;
-	enum calls_result got = calls_feed(&s->calls, ev, &done);
+	enum calls_result got = calls_next(&s->calls, ev, &done);
 
 	if (s->calls.out_of_memory)
 		return error_no_memory(e);

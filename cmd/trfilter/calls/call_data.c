@@ -4,13 +4,13 @@ enum { OWN, KERNEL, IGNORED };
 /* the stack number of numbered calls */
 static const uint32_t numbered = UINT32_MAX;
 
-struct call_address call_address_last(const struct calls *c)
+struct call_address call_address_last(const struct calls *c, const struct call *call)
 {
-	const struct stack *s = c->stack, *own;
+	const struct stack *s = call->on, *own;
 	struct call_address at;
 
 	if (!s) {
-		size_t offset = (size_t)((const uint8_t *)c->data - c->numbered.data);
+		size_t offset = (size_t)((const uint8_t *)call->data - c->numbered.data);
 
 		return (struct call_address){numbered, (uint32_t)(offset / c->data_size)};
 	}

@@ -40,14 +40,6 @@ static inline size_t call_data_size(size_t marks)
 	return sizeof(struct call_data) + (marks / 64 + 1) * sizeof(uint64_t);
 }
 
-/* Clear the data of a call, in line. */
-static inline void call_data_clear(struct call_data *f, size_t size)
-{
-	*f = (struct call_data){0};
-	for (size_t i = 0; i < (size - sizeof *f) / sizeof *f->marks; i++)
-		f->marks[i] = 0;
-}
-
 static inline void call_data_note(struct call_data *f, unsigned mark, bool yes)
 {
 	uint64_t *word = &f->marks[mark / 64];
@@ -68,7 +60,7 @@ static inline struct call_address call_address_of(const struct stack *own, size_
 	return (struct call_address){CALL_STACKS * own->number, (uint32_t)n};
 }
 /* Returns the address of the call that was entered last. */
-struct call_address call_address_last(const struct calls *c);
+struct call_address call_address_last(const struct calls *c, const struct call *call);
 /* Returns the stack of a call; NULL: it has a number, or there is none. */
 const struct stack *call_address_stack(const struct calls *c, struct call_address at);
 /* Returns the data of a call; NULL: the call is not open any more. */

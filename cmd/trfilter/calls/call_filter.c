@@ -171,14 +171,13 @@ static void drop_call(void *ctx, struct stack *s, const struct frame *frame, voi
 }
 
 /* Decide a call of a snapshot that is adopted. */
-static int adopt_call(void *ctx, struct stack *s, const struct event *e)
+static int adopt_call(void *ctx, const struct event *e, const struct call *call)
 {
 	struct call_filter *w = ctx;
-	const struct stack *of = w->calls.stack;
+	const struct stack *of = call->on;
 	bool wanted = adopt_wants(w->time_range, e);
-	struct call_data *f = w->calls.data;
+	struct call_data *f = call->data;
 
-	(void)s;
 	/* of the callees that have ended only the time is known */
 	f->children = of && of->frames[of->count - 1].child;
 	w->now = e->time;
@@ -186,7 +185,7 @@ static int adopt_call(void *ctx, struct stack *s, const struct event *e)
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);
 	if (call_filter_follows(w))
-		w->rows.states[w->rows.row] = call_filter_enter(w, e, wanted);
+		w->rows.states[w->rows.row] = call_filter_enter(w, e, call, wanted);
 	else if (wanted && w->holds != w->invert)
 		w->rows.states[w->rows.row] = ROW_KEEP;
 	w->adopts_exact &= !(e->type->flags & TYPE_PER_CPU);

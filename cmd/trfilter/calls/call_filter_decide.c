@@ -52,11 +52,12 @@ void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, voi
 	w->ends.threads[s->number].lost = true;
 }
 
-uint8_t call_filter_enter(struct call_filter *w, const struct event *e, bool wanted)
+uint8_t call_filter_enter(struct call_filter *w, const struct event *e, const struct call *call,
+			  bool wanted)
 {
-	const struct stack *s = w->calls.stack;
+	const struct stack *s = call->on;
 	struct around around = {NULL, 0};
-	struct call_data *f = w->calls.data;
+	struct call_data *f = call->data;
 	enum answer row;
 
 	if (s)
@@ -72,7 +73,7 @@ uint8_t call_filter_enter(struct call_filter *w, const struct event *e, bool wan
 	f->begun = true;
 	f->wanted = wanted && f->level < w->max_depth;
 	f->numbered = !s;
-	f->ignored = w->calls.ignored;
+	f->ignored = call->ignored;
 	w->info.dur = 0;
 	f->answer = f->wanted ? call_filter_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
 	f->passes = call_filter_passes_row(w, e);
@@ -86,15 +87,15 @@ uint8_t call_filter_enter(struct call_filter *w, const struct event *e, bool wan
 		return ROW_DROP;
 	f->waits = true;
 	f->row = w->rows.row;
-	w->rows.owners[w->rows.row] = call_address_last(&w->calls);
+	w->rows.owners[w->rows.row] = call_address_last(&w->calls, call);
 	return ROW_WAIT;
 }
 
 static uint8_t leave(struct call_filter *w, const struct event *e, bool wanted,
 		     const struct call *done)
 {
-	const struct stack *s = w->calls.stack;
-	struct call_data *f = w->calls.data;
+	const struct stack *s = done->on;
+	struct call_data *f = done->data;
 	enum answer answer;
 	bool keep;
 
@@ -106,7 +107,7 @@ static uint8_t leave(struct call_filter *w, const struct event *e, bool wanted,
 	if (f->answer == ANSWER_LATER || w->filter->by_both) {
 		call_filter_set_open_info(w, f, e->time);
 		w->info.ended = true;
-		w->info.has_self = !w->calls.ignored;
+		w->info.has_self = !done->ignored;
 		w->info.self = done->self;
 	}
 	if (f->answer == ANSWER_LATER)
@@ -129,31 +130,21 @@ static uint8_t leave(struct call_filter *w, const struct event *e, bool wanted,
 
 /* Decide a row of the calls, or an event within them. */
 static uint8_t decide_row(struct call_filter *w, const struct event *e, bool wanted,
-			  enum calls_result got, const struct call *done)
+			  enum calls_result got, const struct call *call)
 {
 	switch (got) {
-	case CALLS_ENTER: return call_filter_enter(w, e, wanted);
-	case CALLS_LEAVE: return leave(w, e, wanted, done);
+	case CALLS_ENTER: return call_filter_enter(w, e, call, wanted);
+	case CALLS_LEAVE: return leave(w, e, wanted, call);
 	default: return decide_alone(w, e, wanted, NULL, NULL);
 	}
-}
-
-/* Give the row to the engine: in line, a third faster, if it is a common one. */
-static enum calls_result feed(struct call_filter *w, const struct event *e, struct call *done)
-{
-	enum calls_result got = calls_try_event(&w->calls, e, done, false);
-
-	if (got == CALLS_ENTER)
-		call_data_clear(w->calls.data, w->calls.data_size);
-	return got == CALLS_SLOW ? calls_feed(&w->calls, e, done) : got;
 }
 
 /* Find out if the engine ignores an enter. */
 static __attribute__((noinline)) void feed_ignored(struct call_filter *w, const struct event *e)
 {
-	struct call done;
+	struct call call;
 
-	w->ignored_row = calls_feed(&w->calls, e, &done) == CALLS_ENTER && w->calls.ignored;
+	w->ignored_row = calls_next(&w->calls, e, &call) == CALLS_ENTER && call.ignored;
 }
 
 /* Returns the state of a row, of conditions on single rows. */
@@ -173,13 +164,13 @@ static uint8_t state_by_row(struct call_filter *w, const struct event *e, bool w
 static uint8_t state_by_call(struct call_filter *w, const struct event *e, bool wanted)
 {
 	enum calls_result got;
-	struct call done;
+	struct call call;
 
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);
-	got = feed(w, e, &done);
-	w->ignored_row = got == CALLS_ENTER && w->calls.ignored;
-	return decide_row(w, e, wanted, got, &done);
+	got = calls_next(&w->calls, e, &call);
+	w->ignored_row = got == CALLS_ENTER && call.ignored;
+	return decide_row(w, e, wanted, got, &call);
 }
 
 /* Take a row of KIND_DROP. Returns its state. */
@@ -192,7 +183,7 @@ static uint8_t take_drop(struct call_filter *w, const struct event *e)
 	if (!call_filter_follows(w))
 		w->ends_here = flags;
 	if (call_filter_follows(w) || ignored_needed(&w->ignored))
-		calls_feed(&w->calls, e, &done);
+		calls_next(&w->calls, e, &done);
 	return w->queue.dropped;
 }
 

@@ -75,7 +75,8 @@ void call_filter_set_info(struct call_filter *w, const struct event *e, struct a
 /* Set what is known of an open call at this time. */
 void call_filter_set_open_info(struct call_filter *w, const struct call_data *f, uint64_t time);
 /* Take the call that the engine has entered. Returns the state of its row. */
-uint8_t call_filter_enter(struct call_filter *w, const struct event *e, bool wanted);
+uint8_t call_filter_enter(struct call_filter *w, const struct event *e, const struct call *call,
+			  bool wanted);
 /* Callback of calls.on_lost. */
 void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, void *data,
 		      enum calls_lost why);

@@ -90,28 +90,24 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 {
 	struct call_filter *w = x->w;
 	const struct block *b = x->b;
-	struct call done;
 
 	for (; i < b->rows; i++, p += bare ? NARROW_ROW : row_size(b, p)) {
 		struct plain_row r = row_read(p, b->base);
-		uint32_t location = b->locations[r.location];
-		const struct stack *s = x->rows.stacks[r.lane];
-		enum calls_result got = CALLS_SLOW;
+		enum calls_result got;
+		struct call call;
 
 		if (!bare)
 			w->rows.offsets[i] = (uint32_t)(p - b->row_data);
-		if (x->rows.types[r.type].kind == KIND_LEAVE || calls_ordinary(&w->calls, location))
-			got = calls_try_row(&x->rows, &r, location, b->lanes[r.lane],
-					    b->types[r.type], &done);
+		got = calls_quick_row(&w->calls, &x->rows, &r, &call, CALLS_CAREFUL);
 		if (got == CALLS_SLOW) {
 			scan_general(x, p, i);
 			continue;
 		}
 		x->at[r.lane] = i + 1;
 		if (got == CALLS_ENTER)
-			duration_scan_enter(x, calls_data(&w->calls, s, s->count - 1), p, i);
+			duration_scan_enter(x, call.data, p, i);
 		else
-			duration_scan_leave(x, calls_data(&w->calls, s, s->count), done.total, i);
+			duration_scan_leave(x, call.data, call.total, i);
 	}
 }
 

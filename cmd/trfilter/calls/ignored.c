@@ -1,4 +1,5 @@
 #include "cmd/trfilter/calls/ignored.h"
+#include "common/calls/calls_inline.h"
 
 #include <stdlib.h>
 
@@ -74,8 +75,8 @@ static int look_at_all(struct ignored *x, const struct block *b)
 
 	for (events_begin(&it, b); event_next(&it, &e); row++) {
 		if (e.type->kind == KIND_DROP)
-			calls_feed(&x->calls, &e, &done);
-		*row = is_call(e.type) && calls_feed(&x->calls, &e, &done) == CALLS_NONE &&
+			calls_next(&x->calls, &e, &done);
+		*row = is_call(e.type) && calls_next(&x->calls, &e, &done) == CALLS_NONE &&
 		       is_special(e.type);
 		x->any |= *row;
 	}

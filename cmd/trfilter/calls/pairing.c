@@ -44,9 +44,9 @@ void pairing_forget(struct pairing *p)
 
 static __attribute__((noinline)) uint64_t *take_rare(struct pairing *p, const struct event *e)
 {
-	struct call done;
+	struct call call;
 
-	return calls_feed(&p->calls, e, &done) == CALLS_NONE ? NULL : p->calls.data;
+	return calls_slow(&p->calls, e, &call) == CALLS_NONE ? NULL : call.data;
 }
 
 /* Returns the data of the call of a row; NULL: the row is of no call. Common rows are paired

@@ -21,11 +21,8 @@ enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FIL
 struct group_caches {
 	struct aggregate **by_location; /* used where the only key is the name */
 	size_t by_location_size;
-	/* of the present block, by the index of its locations */
-	struct planned {
-		struct aggregate *aggregate; /* NULL: not found yet */
-		uint32_t location;
-	} * planned;
+	/* of the present block, by the index of its locations; NULL: not found yet */
+	struct aggregate **planned;
 	size_t planned_size;
 	struct cached_group {
 		struct group_key {

@@ -2,6 +2,7 @@
  * statistics_rows.c - count single rows: calls, with recursion, and other events
  */
 #include "cmd/trstat/groups/statistics_private.h"
+#include "common/calls/calls_inline.h"
 #include "common/stream/field.h"
 
 /*
@@ -280,7 +281,7 @@ static uint64_t counted_inside(struct statistics *s, const struct aggregate *a,
 /* Get the time of a call with the cells of its enter that is inside another call of its group. */
 static uint64_t noted_inside(struct statistics *s, const struct call *call, const struct event *e)
 {
-	struct key_cell *data = s->calls.data;
+	struct key_cell *data = call->data;
 	bool of_thread = s->recursion.of == RECURSION_OF_THREAD;
 	uint64_t noted;
 
@@ -313,10 +314,10 @@ static uint64_t time_inside(struct statistics *s, const struct aggregate *a,
 	return 0;
 }
 
-/* Keep the cells of an enter, after calls_feed. stack: NULL for a call with a number. */
-static int put_entered(struct statistics *s, const struct event *e, const struct stack *stack)
+/* Keep the cells of an enter. stack: NULL for a call with a number. */
+static int put_entered(struct statistics *s, const struct event *e, const struct stack *stack,
+		       struct key_cell *cells)
 {
-	struct key_cell *cells = s->calls.data;
 	struct event_ref entered = event_ref_of(e);
 
 	if (e->type->flags & TYPE_CALL_NUMBER && s->arguments)
@@ -329,15 +330,11 @@ static int put_entered(struct statistics *s, const struct event *e, const struct
 }
 
 /* Keep what the leave of an adopted call needs of its enter. */
-static int statistics_restore(void *ctx, struct stack *stack, const struct event *e)
+static int statistics_restore(void *ctx, const struct event *e, const struct call *call)
 {
 	struct statistics *s = ctx;
 
-	(void)stack; /* a call in the kernel is on the thread's other stack */
-	return s->calls.data_size
-		       ? put_entered(s, e,
-				     e->type->flags & TYPE_CALL_NUMBER ? NULL : s->calls.stack)
-		       : 0;
+	return s->calls.data_size ? put_entered(s, e, call->on, call->data) : 0;
 }
 
 void statistics_begin_calls(struct statistics *s)
@@ -351,12 +348,10 @@ void statistics_begin_calls(struct statistics *s)
 
 /* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
  * in registers. */
-static __attribute__((noinline)) int take_enter(struct statistics *s, struct event e)
+static __attribute__((noinline)) int take_enter(struct statistics *s, struct event e,
+						const struct stack *stack, struct key_cell *data)
 {
-	const struct stack *stack =
-		e.type->flags & TYPE_CALL_NUMBER ? NULL : calls_stack(&s->calls, &e);
-
-	if ((s->calls.data_size && put_entered(s, &e, stack)) ||
+	if ((s->calls.data_size && put_entered(s, &e, stack, data)) ||
 	    (s->stacks && call_stacks_enter(s->stacks, &e))) {
 		s->out_of_memory = true;
 		return -1;
@@ -383,7 +378,7 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 				    .self = call->self};
 
 	if (s->calls.data_size)
-		s->taken = subject.entered = s->calls.data;
+		s->taken = subject.entered = call->data;
 	if (s->stacks && (e ? call_stacks_leave(s->stacks, e, call, &subject.stack)
 			    : call_stacks_finish(s->stacks, call, &subject.stack))) {
 		s->out_of_memory = true;
@@ -489,8 +484,9 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 
 	if (__builtin_expect(e->type->kind == KIND_GAP, 0))
 		return 0; /* END counts lost events */
-	got = calls_feed(&s->calls, e, &call);
-	if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && take_enter(s, *e))
+	got = calls_next(&s->calls, e, &call);
+	if (__builtin_expect(waiting && got == CALLS_ENTER, 0) &&
+	    take_enter(s, *e, call.on, call.data))
 		return -1;
 	if (got == CALLS_LEAVE)
 		bad = add_call(s, &call, e->type, e);

@@ -5,13 +5,14 @@
 #include "cmd/trstat/groups/call_text.h"
 #include "common/calls/adopt.h"
 #include "common/util/heap.h"
+#include "common/calls/calls_inline.h"
 
 /* Keep the enter of an adopted call. */
-static int slowest_restore(void *ctx, struct stack *stack, const struct event *e)
+static int slowest_restore(void *ctx, const struct event *e, const struct call *call)
 {
 	struct slowest *s = ctx;
 
-	(void)stack;
+	(void)call;
 	return open_call_args_put(&s->enters, &s->calls, e, s->segment);
 }
 
@@ -273,7 +274,7 @@ static int take_event(struct slowest *s, const struct event *e)
 
 	if (e->type->kind == KIND_GAP)
 		return 0;
-	switch (calls_feed(&s->calls, e, &call)) {
+	switch (calls_next(&s->calls, e, &call)) {
 	case CALLS_ENTER: return open_call_args_put(&s->enters, &s->calls, e, s->segment);
 	case CALLS_LEAVE:
 		enter = open_call_args_take(&s->enters, &s->calls, e, &call);

@@ -69,7 +69,7 @@ static enum calls_result feed(const struct type *t, uint64_t time, int where, ui
 			  .fixed = fixed};
 
 	put_u32(fixed, depth);
-	return calls_feed(&calls, &e, &done_call);
+	return calls_next(&calls, &e, &done_call);
 }
 
 /* Enter a call whose data are all zero, and mark it. */
@@ -77,9 +77,10 @@ static bool enter(const struct type *t, uint64_t time, int where, uint32_t depth
 {
 	static const uint32_t zero;
 
-	if (feed(t, time, where, depth) != CALLS_ENTER || memcmp(calls.data, &zero, sizeof zero))
+	if (feed(t, time, where, depth) != CALLS_ENTER ||
+	    memcmp(done_call.data, &zero, sizeof zero))
 		return false;
-	memcpy(calls.data, &mark, sizeof mark);
+	memcpy(done_call.data, &mark, sizeof mark);
 	return true;
 }
 
@@ -87,8 +88,8 @@ static uint32_t mark(void)
 {
 	uint32_t m = 0;
 
-	if (calls.data)
-		memcpy(&m, calls.data, sizeof m);
+	if (done_call.data)
+		memcpy(&m, done_call.data, sizeof m);
 	return m;
 }
 
@@ -118,7 +119,7 @@ static void test_unseen(void)
 	enter(&entry, 100, F, 3, 7);
 	ok(feed(&leaving, 150, F, 3) == CALLS_LEAVE && mark() == 7,
 	   "a call has its data though its caller, whose enter was not read, becomes a frame");
-	ok(feed(&leaving, 160, G, 2) == CALLS_LEAVE && !calls.data,
+	ok(feed(&leaving, 160, G, 2) == CALLS_LEAVE && !done_call.data,
 	   "a call whose enter was not read has no data");
 	ok(enter(&entry, 170, F, 2, 8), "the next call has its own");
 	feed(&leaving, 180, G, 0);
@@ -156,7 +157,8 @@ static enum calls_result pair(const struct type *t, int where, uint32_t depth)
 			  .depth = depth};
 	enum calls_result got = calls_try_event(&calls, &e, &done_call, true);
 
-	return got == CALLS_SLOW ? calls_feed(&calls, &e, &done_call) : got;
+	done_call.data = calls.data;
+	return got == CALLS_SLOW ? calls_slow(&calls, &e, &done_call) : got;
 }
 
 /* With calls.pairs_only, in line or not, and with leaves of any location. */
@@ -168,7 +170,7 @@ static void test_pairs_only(void)
 	calls.pairs_only = calls.balances = true;
 	for (uint32_t i = 0; i < 600; i++) {
 		good = good && pair(&entry, i % 5 ? F : MAIN, i) == CALLS_ENTER;
-		memcpy(calls.data, &i, sizeof i);
+		memcpy(done_call.data, &i, sizeof i);
 	}
 	for (uint32_t i = 600; i-- > 10;)
 		good = good && pair(&leaving, G, i) == CALLS_LEAVE && mark() == i;
@@ -176,7 +178,7 @@ static void test_pairs_only(void)
 	ok(pair(&entry, EXECVE, 3) == CALLS_ENTER && strlen(lost) > 20,
 	   "an enter ends deeper calls");
 	lost[0] = 0;
-	memcpy(calls.data, &(uint32_t){70}, 4);
+	memcpy(done_call.data, &(uint32_t){70}, 4);
 	pair(&entry, F, 2);
 	ok(!strncmp(lost, "70 exec", 7) && !calls.stacks[1]->exec && calls.stacks[1]->count == 1,
 	   "and after an exec all calls");
@@ -195,7 +197,7 @@ static void test_kernel(void)
 	feed(&entry, 10, MAIN, 0);
 	is_str(lost, "", "calls in the kernel outside any call are not reported");
 	feed(&entry, 20, F, 1);
-	memcpy(calls.data, "\2\0\0", 4);
+	memcpy(done_call.data, "\2\0\0", 4);
 	enter(&kernel_entry, 30, G, 0, 3);
 	enter(&kernel_entry, 35, G, 1, 4);
 	feed(&leaving, 40, F, 1);
@@ -294,13 +296,14 @@ static void test_numbers_alone(void)
 		number = i % 500 > 400 ? i / 2 % 6 : number;
 		got = calls_try_by_number(&calls, kind, source.number, number);
 		in_line += got != CALLS_SLOW;
+		done_call.data = calls.data;
 		if (got == CALLS_SLOW)
 			got = feed(leave ? &number_leave : &number_entry, i, F, number);
 		good = leave ? (got == CALLS_LEAVE) == (open[number] != 0) : got == CALLS_ENTER;
 		good = good && (got != CALLS_LEAVE || mark() == open[number]);
 		open[number] = leave ? 0 : i;
 		if (!leave && good)
-			memcpy(calls.data, &i, sizeof i);
+			memcpy(done_call.data, &i, sizeof i);
 	}
 	ok(good && in_line > 1000, "each leave of a number finds the data of its enter");
 	calls_free(&calls);

@@ -1,5 +1,5 @@
 /* Calls with numbers on the stacks of their threads (calls.nests). */
-#include "common/calls/calls.h"
+#include "common/calls/calls_inline.h"
 #include "t/unit/tap.h"
 
 enum { MAIN, F, G, LOCATIONS };
@@ -56,7 +56,7 @@ static void feed_at(unsigned lane, const struct type *t, uint64_t time, int wher
 	enum calls_result got;
 
 	put_u32(fixed, number);
-	got = calls_feed(&calls, &e, &done_call);
+	got = calls_next(&calls, &e, &done_call);
 	n = strlen(events);
 	if (got == CALLS_ENTER)
 		snprintf(events + n, sizeof events - n, "E%zu ", calls.stacks[lane + 1]->count - 1);

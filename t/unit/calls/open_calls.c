@@ -1,7 +1,7 @@
 /* Calls by number: the table of open ones, and their pairing in common/calls.h. */
 #include <stdlib.h>
 
-#include "common/calls/calls.h"
+#include "common/calls/calls_inline.h"
 #include "t/unit/tap.h"
 
 static struct dictionary dictionary;
@@ -92,7 +92,7 @@ static enum calls_result feed(const struct type *t, int lane, uint64_t time, uin
 			  .fixed = fixed};
 
 	put_u32(fixed, number);
-	return calls_feed(&calls, &e, &done_call);
+	return calls_next(&calls, &e, &done_call);
 }
 
 static bool ended(uint64_t total, uint32_t location)

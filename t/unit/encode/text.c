@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/calls/calls_inline.h"
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/text/time_format.h"
 #include "cmd/trencode/text/values.h"
@@ -243,7 +244,6 @@ static void print_stream(char *in, const char *to)
 	struct calls calls;
 	struct encoding en = {
 		.encoder = &encoder_text, .options = &options, .text = text, .calls = &calls};
-	struct call done_call;
 	struct reader r;
 	struct output o;
 	struct error e;
@@ -262,7 +262,7 @@ static void print_stream(char *in, const char *to)
 			continue;
 		events_begin(&it, &b);
 		while (event_next(&it, &ev)) {
-			en.result = calls_feed(&calls, &ev, &done_call);
+			en.result = calls_next(&calls, &ev, &en.call);
 			encoder_text.event(&en, &ev, &e);
 		}
 	}

@@ -335,9 +335,9 @@ static void drop_call(void *ctx, struct stack *stack, const struct frame *f, voi
 	lose_call(ctx, stack, f, data, LOST_NUMBER);
 }
 
-/* Take an enter; calls.data is that of the call. open: it is in calls. */
-static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint32_t call, bool open,
-			  struct error *e)
+/* Take an enter. data: of its call; NULL: it is not open. */
+static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint32_t call,
+			  void *data, struct error *e)
 {
 	struct open_text *t = new_text(s);
 
@@ -356,22 +356,21 @@ static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint3
 	s->last = t;
 	if (take_details(s, t, ev))
 		return values_error(s, e);
-	if (!open) /* too many calls are */
+	if (!data) /* too many calls are */
 		return finish_call(s, t, true, e);
-	memcpy(s->encoding->calls->data, &t, sizeof t);
+	memcpy(data, &t, sizeof t);
 	return 0;
 }
 
 /* Take the enter of a call that is open in a snapshot. */
-static int restore_call(void *ctx, struct stack *stack, const struct event *enter)
+static int restore_call(void *ctx, const struct event *enter, const struct call *restored)
 {
 	struct text_apitrace *s = ctx;
 	uint32_t call;
 
-	(void)stack;
 	if (strcmp(enter->lane->source->format.text, "apitrace") || !field_call(enter, &call))
 		return 0;
-	s->failed = s->failed || apitrace_enter(s, enter, call, true, &s->error);
+	s->failed = s->failed || apitrace_enter(s, enter, call, restored->data, &s->error);
 	return s->failed ? -1 : 0;
 }
 
@@ -382,7 +381,7 @@ static int apitrace_leave(struct text_apitrace *s, const struct event *ev, struc
 	/* apitrace ignores leaves of calls that are not open */
 	if (s->encoding->result != CALLS_LEAVE)
 		return 0;
-	memcpy(&t, s->encoding->calls->data, sizeof t);
+	memcpy(&t, s->encoding->call.data, sizeof t);
 	if (!t || t->printed)
 		return 0;
 	return take_details(s, t, ev) ? values_error(s, e) : finish_call(s, t, false, e);
@@ -478,7 +477,9 @@ static int apitrace_event(void *state, const struct event *ev, struct error *e)
 	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
 		return 0;
 	if (ev->type->kind == KIND_ENTER)
-		return apitrace_enter(s, ev, call, s->encoding->result == CALLS_ENTER, e);
+		return apitrace_enter(
+			s, ev, call,
+			s->encoding->result == CALLS_ENTER ? s->encoding->call.data : NULL, e);
 	return ev->type->kind == KIND_LEAVE ? apitrace_leave(s, ev, e) : 0;
 }
 
