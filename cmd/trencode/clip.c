@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/util/buffer.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 /* Data of an open call. */
 struct clip_call {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/tick_scale.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/value/units.h"
 

@@ -11,7 +11,7 @@
  * the snapshot and in it stays open, and neither function is called.
  *
  * calls.on_restore is called for each call of the snapshot that has an enter, after its frame was
- * pushed, as if calls_feed had returned CALLS_ENTER for the enter. This includes calls in the
+ * pushed, as if calls_next had returned CALLS_ENTER for the enter. This includes calls in the
  * kernel outside any call (frames[0].outside). The order is: outermost first, then the calls in the
  * kernel, then calls with numbers. The event's time is the time of the enter. With calls.balances,
  * calls.stack and calls.ignored are set too. Calls without an enter are counted in stack.unseen; if

@@ -1,7 +1,7 @@
 /*
  * call_stacks.h - the stack of every call, as a node of one tree for all threads
  *
- *     got = calls_feed(calls, e, &call);
+ *     got = calls_next(calls, e, &call);
  *     if (got == CALLS_ENTER)
  *             call_stacks_enter(cs, e);
  *     else if (got == CALLS_LEAVE)
@@ -97,13 +97,13 @@ struct call_stacks {
 int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_stacks_key *key);
 void call_stacks_free(struct call_stacks *cs);
 
-/* Add the frame of this enter, which calls_feed has just pushed. */
+/* Add the frame of this enter, which calls_next has just pushed. */
 int call_stacks_enter(struct call_stacks *cs, const struct event *e);
-/* Remove the frame of this leave, which calls_feed has just popped: *node is the call's,
+/* Remove the frame of this leave, which calls_next has just popped: *node is the call's,
  * STACK_ROOT if not known. */
 int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
 		      uint32_t *node);
-/* Get the node of the frame that calls_feed or calls_finish has just discarded from its stack s.
+/* Get the node of the frame that calls_next or calls_finish has just discarded from its stack s.
  * */
 uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s);
 /* Get the node of a call with a number, whose callers are those of a recorded stack; 0: none. */
@@ -148,7 +148,7 @@ int call_stacks_catch_up(struct call_stacks *cs);
 /* Forget all threads; the tree is unchanged. */
 void call_stacks_forget(struct call_stacks *cs);
 
-/* Get a thread by its number in calls, for callers of calls_try; NULL when out of memory. The
+/* Get a thread by its number in calls, for loops over rows; NULL when out of memory. The
  * next call makes the pointer invalid. */
 struct call_stacks_thread *call_stacks_thread(struct call_stacks *cs, size_t number);
 /* Get the name of a location's function. */

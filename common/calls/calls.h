@@ -1,6 +1,12 @@
 /*
  * calls.h - pairs enter and leave events into calls, for all programs
  *
+ *     while (event_next(&it, &e))
+ *             if (calls_next(c, &e, &call) == CALLS_LEAVE)
+ *                     add(call.location, call.total, call.self);
+ *     while (calls_finish(c, &call))
+ *             add(call.location, call.total, call.self);
+ *
  * A call is an enter and the leave that ends it. Enters and leaves pair by a stack per thread (tid
  * 0: per thread and CPU), or per CPU for types with TYPE_PER_CPU. Where the source recorded the
  * depth, the stack follows it: an enter at depth d ends every open frame at d or deeper, so one
@@ -206,7 +212,7 @@ struct calls {
 	/* For callers that need the data only: frames have neither times nor locations, and no call
 	   is described. With balances; set before the first event. */
 	bool pairs_only;
-	/* The data of the call that was entered or left last, by calls_feed or calls_finish, until
+	/* The data of the call that was entered or left last, by calls_next or calls_finish, until
 	   the next use of one of them. NULL: an unseen call. */
 	void *data;
 	struct stack *stack;   /* its stack; NULL: it has a number. Set with calls.balances only. */
@@ -250,9 +256,9 @@ struct calls {
 
 enum calls_result {
 	CALLS_NONE,  /* an instant, or a leave without a call */
-	CALLS_ENTER, /* a frame was pushed */
-	CALLS_LEAVE, /* *done is a finished call */
-	CALLS_SLOW,  /* of calls_try only */
+	CALLS_ENTER, /* a call was entered */
+	CALLS_LEAVE, /* a call was left */
+	CALLS_SLOW,  /* of the quick half only: the event is for calls_next */
 };
 
 /* Text of a remark on calls.ignored_kernel. */
@@ -273,10 +279,23 @@ static inline uint32_t calls_thread(const struct event *e)
 
 /* Get the data of frame i of a stack; of the frame at its count, just after that call ended. NULL:
  * calls have no data.
- * Frames of calls_try and calls_try_row keep the data that the slot had before. */
+ * Frames of calls_try_on keep the data that the slot had before. */
 static inline void *calls_data(const struct calls *c, const struct stack *s, size_t i)
 {
 	return c->data_size ? s->data + i * c->data_size : NULL;
+}
+
+/* Get the data of an open numbered call. */
+static inline void *calls_numbered_data(const struct calls *c, size_t index)
+{
+	return c->data_size ? c->numbered.data + index * c->data_size : NULL;
+}
+
+/* Free the slot of a numbered call. The slot and its data are valid until the next enter. */
+static inline void calls_number_free(struct calls *c, size_t index)
+{
+	c->numbered.calls[index].next = (uint32_t)c->numbered.free;
+	c->numbered.free = index + 1;
 }
 
 /* Get the stack of a thread by its number; NULL: none of its rows was read. */
@@ -313,9 +332,6 @@ bool calls_has_unknown(const struct stack *s);
 /* Get the stack of a thread by its number; a new one is created. NULL when out of memory. */
 struct stack *calls_stack_at(struct calls *c, uint32_t thread);
 
-/* A floor above all frames. */
-#define CALLS_NO_LEAVE SIZE_MAX
-
 /* Whether a location's function is an exec*. */
 bool calls_enters_exec(struct calls *c, uint32_t location);
 
@@ -335,5 +351,157 @@ const struct stack *calls_stack(const struct calls *c, const struct event *e);
 
 /* Get the number of calls that are open below the call of an enter or a leave, which was fed. */
 uint32_t calls_depth(const struct calls *c, const struct event *e);
+
+/* --- the door --- */
+
+/* Test whether this location is known to be no exec*. The quick half processes only enters of
+ * such locations. */
+static inline bool calls_ordinary(const struct calls *c, uint32_t location)
+{
+	return location && location < c->special_size && c->special[location] == LOCATION_ORDINARY;
+}
+
+/* Clear the caller's data of a call; in line for data that are one word. */
+static inline void *calls_clear_data(const struct calls *c, void *data)
+{
+	return c->data_size == sizeof(uint64_t) ? memset(data, 0, sizeof(uint64_t))
+						: memset(data, 0, c->data_size);
+}
+
+/* A row for the quick half, which need not load what it does not use. */
+struct quick_row {
+	uint64_t time;
+	uint32_t location, depth;
+	const struct lane *const *lane;
+	const struct type *const *type;
+};
+
+/* Describe the call of a frame with so many below, of which the times are set. */
+static inline __attribute__((always_inline)) void
+calls_describe(const struct calls *c, struct stack *s, const struct frame *f, size_t below,
+	       struct quick_row e, struct call *call)
+{
+	call->lane = *e.lane;
+	call->location = e.location;
+	call->caller = f[-1].location;
+	call->level = (uint32_t)below + s->unseen;
+	call->start = f->start;
+	call->end = e.time;
+	call->recursive = f->recursive;
+	call->stack = call->number = 0;
+	call->type = *e.type;
+	call->data = calls_data(c, s, below);
+	call->on = s;
+	call->inner = call->unfinished = call->ignored = false;
+}
+
+/* What the quick half must do besides, to be constant in a loop. */
+enum calls_how {
+	CALLS_WITH_DATA = 1, /* calls have data */
+	CALLS_CAREFUL = 2,   /* threads may have several lanes, and locations may be execs */
+};
+
+/*
+ * The quick half: an enter that is deeper than the top frame, and the leave of the top frame, of
+ * recorded depth and of an ordinary location. CALLS_SLOW: the event is another one, and the state
+ * is unchanged. What the caller does not use of *call costs nothing.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_quick(struct calls *c, struct stack *s, uint8_t kind, struct quick_row e, struct call *call,
+	    unsigned how)
+{
+	size_t below = s->count;
+	struct frame *f = &s->frames[below];
+	uint32_t location = e.location;
+
+	if (kind == KIND_ENTER) {
+		bool recursive;
+		uint32_t *bucket;
+
+		if (__builtin_expect(below >= s->limit || (int32_t)f[-1].depth >= (int32_t)e.depth,
+				     0))
+			return CALLS_SLOW;
+		recursive = stack_has(s, location);
+		bucket = &s->buckets[location & s->mask];
+		f->start = e.time;
+		f->child = 0;
+		f->lane = *e.lane;
+		f->type = *e.type;
+		f->location = location;
+		f->depth = e.depth;
+		f->below = *bucket;
+		f->inner = false;
+		f->begun = true;
+		f->recursive = recursive;
+		s->last = e.time;
+		if (how & CALLS_CAREFUL)
+			s->lane = *e.lane;
+		s->type = *e.type;
+		if (how & CALLS_WITH_DATA && c->data_size)
+			calls_clear_data(c, calls_data(c, s, below));
+		s->count = below + 1;
+		*bucket = recursive ? *bucket : (uint32_t)below + 1;
+		call->total = call->self = 0;
+		calls_describe(c, s, f, below, e, call);
+		return CALLS_ENTER;
+	}
+	f--;
+	if (__builtin_expect(kind != KIND_LEAVE || below <= s->floor || f->depth != e.depth ||
+				     f->inner || !f->begun || f->location != location ||
+				     e.time < f->start,
+			     0))
+		return CALLS_SLOW;
+	s->last = e.time;
+	if (how & CALLS_CAREFUL)
+		s->lane = *e.lane;
+	s->count = --below;
+	s->buckets[location & s->mask] = f->below;
+	call->total = e.time - f->start;
+	call->self = f->child < call->total ? call->total - f->child : 0;
+	add_saturated(&f[-1].child, call->total);
+	calls_describe(c, s, f, below, e, call);
+	return CALLS_LEAVE;
+}
+
+/* The rest. */
+enum calls_result calls_slow(struct calls *c, const struct event *e, struct call *call);
+
+/* The quick half alone. CALLS_SLOW: the event is another one, and the state is unchanged; it is
+ * passed to calls_next. For loops that stay in registers, if *call is passed on to no other
+ * function. */
+static inline __attribute__((always_inline)) enum calls_result
+calls_quick_event(struct calls *c, const struct event *e, struct call *call)
+{
+	enum { OTHER = TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL };
+	uint32_t thread = calls_thread(e);
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	if (!s || (e->type->flags & (TYPE_DEPTH | OTHER)) != TYPE_DEPTH ||
+	    (e->type->kind == KIND_ENTER && !calls_ordinary(c, e->location)))
+		return CALLS_SLOW;
+	return calls_quick(c, s, e->type->kind,
+			   (struct quick_row){e->time, e->location, e->depth, &e->lane, &e->type},
+			   call, CALLS_WITH_DATA | CALLS_CAREFUL);
+}
+
+/*
+ * The door: process the next event of the stream. *call is the call that it entered or left,
+ * whole; with CALLS_NONE nothing.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_next(struct calls *c, const struct event *e, struct call *call)
+{
+	enum calls_result got = calls_quick_event(c, e, call);
+
+	if (got == CALLS_SLOW && kind_is_instant(e->type->kind) && calls_thread(e) < c->size &&
+	    c->stacks[calls_thread(e)]) {
+		struct stack *s = c->stacks[calls_thread(e)];
+
+		s->last = e->time;
+		s->lane = e->lane;
+		return CALLS_NONE;
+	}
+	return __builtin_expect(got != CALLS_SLOW, 1) ? got : calls_slow(c, e, call);
+}
 
 #endif

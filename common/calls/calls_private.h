@@ -4,7 +4,7 @@
 #ifndef TR_CALLS_CALLS_PRIVATE_H
 #define TR_CALLS_CALLS_PRIVATE_H
 
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 
 /* A numbered call that the end of the trace closes. */
 struct numbered_end {
@@ -173,7 +173,7 @@ static inline void calls_end_open(struct calls *c, const struct stack *s, const 
 /* Describe a call that was entered, of which the engine has noted data and stack. */
 void calls_describe_entered(const struct calls *c, const struct event *e, struct call *call);
 
-/* Parts of calls_feed, for callers that have checked their conditions. */
+/* Parts of calls_next, for callers that have checked their conditions. */
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
 enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
 			      struct call *done);

@@ -9,7 +9,7 @@
 #ifndef TR_CALLS_CALLS_RUN_H
 #define TR_CALLS_CALLS_RUN_H
 
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 
 /* depth of a lane without rows: more than any narrow row's */
 enum { RUN_DEPTHS = NARROW_DEPTH_MOST + 1, RUN_NO_ROWS = RUN_DEPTHS };

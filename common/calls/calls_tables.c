@@ -1,10 +1,10 @@
 /*
- * calls_tables.c - lookup tables of a block (calls_inline.h)
+ * calls_tables.c - lookup tables of a block (calls_rows.h)
  */
 #include "common/calls/calls_private.h"
 #include "common/stream/field.h"
 
-/* Test whether each row of the type has a call number. Enters with stacks are left to calls_feed.
+/* Test whether each row of the type has a call number. Enters with stacks are left to calls_next.
  */
 static void set_number(const struct type *t, struct calls_row_type *row)
 {

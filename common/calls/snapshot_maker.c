@@ -1,5 +1,5 @@
 #include "common/calls/snapshot_maker.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 #include "common/util/version.h"
 #include "common/value/argument.h"
 #include "common/value/value_plain.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 struct trstream_reader {
 	struct reader in;

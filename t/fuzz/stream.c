@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 #include "common/calls/adopt.h"
 #include "common/calls/snapshot_hooks.h"
 #include "common/library/trstream.h"

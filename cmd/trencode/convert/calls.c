@@ -11,7 +11,7 @@
 #include "common/value/argument.h"
 #include "common/stream/field.h"
 #include "cmd/trencode/tick_scale.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 static int convert_take(void *ctx, const struct event *ev, struct split_shown shown,
 			struct error *e);

@@ -156,7 +156,7 @@ struct conversion {
 	uint8_t *used;			 /* by location: was converted */
 	size_t used_size;
 	uint32_t unmarked;	  /* the mark of a row without an open call */
-	const struct event *ev;	  /* the row that calls_feed takes */
+	const struct event *ev;	  /* the row that calls_next takes */
 	struct split_shown shown; /* what the row is */
 	struct error *error;	  /* of the same */
 	bool failed;

@@ -6,7 +6,7 @@
 #include "common/util/error.h"
 #include "common/stream/field.h"
 #include "cmd/trencode/encoder.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 enum { ROWS_MOST = 4096, BYTES_MOST = 1 << 20, OPEN_MOST = 1 << 20 };
 

@@ -9,7 +9,7 @@
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/profile/names.h"
 #include "cmd/trencode/profile/sample_profile.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 /* The data of an open call with a number: the bytes of f->kept that are its attributes. */
 struct kept_call {

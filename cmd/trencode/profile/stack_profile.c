@@ -1,5 +1,5 @@
 #include "cmd/trencode/profile/stack_profile.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 #include "cmd/trencode/tick_scale.h"
 #include "cmd/trencode/convert/convert.h"
 #include "common/stream/field.h"

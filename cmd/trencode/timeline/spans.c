@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
 		       enum calls_lost why);

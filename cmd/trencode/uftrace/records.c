@@ -6,7 +6,7 @@
 
 #include "cmd/trencode/uftrace/private.h"
 #include "common/formats/perf.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 static uint32_t *task_of(struct uftrace_output *s, const struct lane *lane, struct error *e)
 {

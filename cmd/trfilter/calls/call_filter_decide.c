@@ -1,6 +1,6 @@
 /* call_filter_decide.c - decide row by row: an enter or its leave decides a call */
 #include "cmd/trfilter/calls/call_filter_private.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 /*
  * Decide a row without a frame: an event that is not a call, a row of a call that cannot be paired,

@@ -11,7 +11,7 @@
 #define TR_TRFILTER_CALLS_DURATION_SCAN_H
 
 #include "cmd/trfilter/calls/call_filter_private.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 
 enum {
 	DURATION_SCAN_LANES = 256, /* number of lanes that narrow rows can name */

@@ -1,5 +1,5 @@
 #include "cmd/trfilter/calls/ignored.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #define TR_TRFILTER_CALLS_PAIRING_H
 
 #include "cmd/trfilter/calls/row_state.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 
 struct pairing {
 	struct calls calls; /* data: uint64_t, the note + 1; 0 in a call without an enter */

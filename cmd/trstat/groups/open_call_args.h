@@ -36,7 +36,7 @@ struct open_call_args {
 
 void open_call_args_free(struct open_call_args *en);
 
-/* Keep an enter, after calls_feed returned CALLS_ENTER. Returns -1 when out of memory. */
+/* Keep an enter, after calls_next returned CALLS_ENTER. Returns -1 when out of memory. */
 int open_call_args_put(struct open_call_args *en, const struct calls *c, const struct event *e,
 		       uint32_t segment);
 
@@ -48,7 +48,7 @@ int open_call_args_to_text(struct open_call_args *en);
  * memory. */
 int open_call_args_drop(struct open_call_args *en, const struct calls *c);
 
-/* Take the enter, after calls_feed returned CALLS_LEAVE; NULL where it was not seen. Valid until
+/* Take the enter, after calls_next returned CALLS_LEAVE; NULL where it was not seen. Valid until
  * the next open_call_args_put. */
 const struct enter *open_call_args_take(struct open_call_args *en, const struct calls *c,
 					const struct event *e, const struct call *call);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/trstat/groups/statistics_private.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 
 /* A bit that is set in the words of row_groups, and is of no index. */
 #define WORD_KNOWN (1ull << NARROW_DELTA)

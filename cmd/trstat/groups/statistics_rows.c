@@ -2,7 +2,7 @@
  * statistics_rows.c - count single rows: calls, with recursion, and other events
  */
 #include "cmd/trstat/groups/statistics_private.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 #include "common/stream/field.h"
 
 /*

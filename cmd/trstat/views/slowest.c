@@ -5,7 +5,7 @@
 #include "cmd/trstat/groups/call_text.h"
 #include "common/calls/adopt.h"
 #include "common/util/heap.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 
 /* Keep the enter of an adopted call. */
 static int slowest_restore(void *ctx, const struct event *e, const struct call *call)

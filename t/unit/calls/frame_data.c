@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/calls/adopt.h"
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls_rows.h"
 #include "t/unit/tap.h"
 
 enum { MAIN, F, G, EXECVE, LOCATIONS };

@@ -1,5 +1,5 @@
 /* Calls with numbers on the stacks of their threads (calls.nests). */
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
 enum { MAIN, F, G, LOCATIONS };

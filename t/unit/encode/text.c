@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/calls/calls_inline.h"
+#include "common/calls/calls.h"
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/text/time_format.h"
 #include "cmd/trencode/text/values.h"

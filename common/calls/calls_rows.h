@@ -1,17 +1,10 @@
 /*
- * calls_inline.h - calls.h in line, for loops over the rows of blocks
+ * calls_rows.h - the door of calls.h for loops over the rows of narrow blocks
  */
-#ifndef TR_CALLS_CALLS_INLINE_H
-#define TR_CALLS_CALLS_INLINE_H
+#ifndef TR_CALLS_CALLS_ROWS_H
+#define TR_CALLS_CALLS_ROWS_H
 
 #include "common/calls/calls.h"
-
-/* Test whether this location is known to be no exec*. calls_try may process only enters of such
- * locations. */
-static inline bool calls_ordinary(const struct calls *c, uint32_t location)
-{
-	return location && location < c->special_size && c->special[location] == LOCATION_ORDINARY;
-}
 
 /*
  * What the quick half looks up of the rows of a narrow block, by the block's indexes. All lanes
@@ -35,11 +28,6 @@ struct calls_rows {
 	bool careful;
 };
 
-/* What calls_quick_row must do besides, to be constant in a loop. */
-enum calls_how {
-	CALLS_WITH_DATA = 1, /* calls have data */
-	CALLS_CAREFUL = 2,   /* calls_rows.careful is set */
-};
 /* -1: out of memory. */
 int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
 /* Test whether two lanes of the block are of one thread. The last lane of each thread's stack is
@@ -51,7 +39,7 @@ bool calls_rows_shared(struct calls_rows *cr, const struct block *b);
  * callees and last events are not kept then.
  */
 
-/* Test whether only calls_feed may process rows of the stack: an exec is open, or calls in the
+/* Test whether only calls_next may process rows of the stack: an exec is open, or calls in the
  * kernel or such that do not count are. */
 static inline bool calls_is_special(const struct stack *s)
 {
@@ -145,146 +133,9 @@ calls_try_on(struct stack *s, uint8_t kind, const struct event *e, struct call *
 	return CALLS_LEAVE;
 }
 
-/* Clear the caller's data of a call; in line for data that are one word. */
-static inline void *calls_clear_data(const struct calls *c, void *data)
-{
-	return c->data_size == sizeof(uint64_t) ? memset(data, 0, sizeof(uint64_t))
-						: memset(data, 0, c->data_size);
-}
-
-/* A row for the quick half, which need not load what it does not use. */
-struct quick_row {
-	uint64_t time;
-	uint32_t location, depth;
-	const struct lane *const *lane;
-	const struct type *const *type;
-};
-
-/* Describe the call of a frame with so many below, of which the times are set. */
-static inline __attribute__((always_inline)) void
-calls_describe(const struct calls *c, struct stack *s, const struct frame *f, size_t below,
-	       struct quick_row e, struct call *call)
-{
-	call->lane = *e.lane;
-	call->location = e.location;
-	call->caller = f[-1].location;
-	call->level = (uint32_t)below + s->unseen;
-	call->start = f->start;
-	call->end = e.time;
-	call->recursive = f->recursive;
-	call->stack = call->number = 0;
-	call->type = *e.type;
-	call->data = calls_data(c, s, below);
-	call->on = s;
-	call->inner = call->unfinished = call->ignored = false;
-}
-
 /*
- * The quick half: an enter that is deeper than the top frame, and the leave of the top frame, of
- * recorded depth and of an ordinary location. CALLS_SLOW: the event is another one, and the state
- * is unchanged. What the caller does not use of *call costs nothing.
- */
-static inline __attribute__((always_inline)) enum calls_result
-calls_quick(struct calls *c, struct stack *s, uint8_t kind, struct quick_row e, struct call *call,
-	    unsigned how)
-{
-	size_t below = s->count;
-	struct frame *f = &s->frames[below];
-	uint32_t location = e.location;
-
-	if (kind == KIND_ENTER) {
-		bool recursive;
-		uint32_t *bucket;
-
-		if (__builtin_expect(below >= s->limit || (int32_t)f[-1].depth >= (int32_t)e.depth,
-				     0))
-			return CALLS_SLOW;
-		recursive = stack_has(s, location);
-		bucket = &s->buckets[location & s->mask];
-		f->start = e.time;
-		f->child = 0;
-		f->lane = *e.lane;
-		f->type = *e.type;
-		f->location = location;
-		f->depth = e.depth;
-		f->below = *bucket;
-		f->inner = false;
-		f->begun = true;
-		f->recursive = recursive;
-		s->last = e.time;
-		if (how & CALLS_CAREFUL)
-			s->lane = *e.lane;
-		s->type = *e.type;
-		if (how & CALLS_WITH_DATA && c->data_size)
-			calls_clear_data(c, calls_data(c, s, below));
-		s->count = below + 1;
-		*bucket = recursive ? *bucket : (uint32_t)below + 1;
-		call->total = call->self = 0;
-		calls_describe(c, s, f, below, e, call);
-		return CALLS_ENTER;
-	}
-	f--;
-	if (__builtin_expect(kind != KIND_LEAVE || below <= s->floor || f->depth != e.depth ||
-				     f->inner || !f->begun || f->location != location ||
-				     e.time < f->start,
-			     0))
-		return CALLS_SLOW;
-	s->last = e.time;
-	if (how & CALLS_CAREFUL)
-		s->lane = *e.lane;
-	s->count = --below;
-	s->buckets[location & s->mask] = f->below;
-	call->total = e.time - f->start;
-	call->self = f->child < call->total ? call->total - f->child : 0;
-	add_saturated(&f[-1].child, call->total);
-	calls_describe(c, s, f, below, e, call);
-	return CALLS_LEAVE;
-}
-
-/* The rest. */
-enum calls_result calls_slow(struct calls *c, const struct event *e, struct call *call);
-
-/* The quick half alone. CALLS_SLOW: the event is another one, and the state is unchanged; it is
- * passed to calls_next. For loops that stay in registers, if *call is passed on to no other
- * function. */
-static inline __attribute__((always_inline)) enum calls_result
-calls_quick_event(struct calls *c, const struct event *e, struct call *call)
-{
-	enum { OTHER = TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL };
-	uint32_t thread = calls_thread(e);
-	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
-
-	if (!s || (e->type->flags & (TYPE_DEPTH | OTHER)) != TYPE_DEPTH ||
-	    (e->type->kind == KIND_ENTER && !calls_ordinary(c, e->location)))
-		return CALLS_SLOW;
-	return calls_quick(c, s, e->type->kind,
-			   (struct quick_row){e->time, e->location, e->depth, &e->lane, &e->type},
-			   call, CALLS_WITH_DATA | CALLS_CAREFUL);
-}
-
-/*
- * The door: process the next event of the stream. *call is the call that it entered or left,
- * whole; with CALLS_NONE nothing.
- */
-static inline __attribute__((always_inline)) enum calls_result
-calls_next(struct calls *c, const struct event *e, struct call *call)
-{
-	enum calls_result got = calls_quick_event(c, e, call);
-
-	if (got == CALLS_SLOW && kind_is_instant(e->type->kind) && calls_thread(e) < c->size &&
-	    c->stacks[calls_thread(e)]) {
-		struct stack *s = c->stacks[calls_thread(e)];
-
-		s->last = e->time;
-		s->lane = e->lane;
-		return CALLS_NONE;
-	}
-	return __builtin_expect(got != CALLS_SLOW, 1) ? got : calls_slow(c, e, call);
-}
-
-/*
- * The same for a narrow row of the block of *cr, which the caller has decoded. After CALLS_SLOW it
- * decodes the event.
+ * calls_quick_event for a narrow row of the block of *cr, which the caller has decoded. After
+ * CALLS_SLOW it decodes the event.
  */
 static inline __attribute__((always_inline)) enum calls_result
 calls_quick_row(struct calls *c, const struct calls_rows *cr, const struct plain_row *r,
@@ -301,19 +152,7 @@ calls_quick_row(struct calls *c, const struct calls_rows *cr, const struct plain
 	return calls_quick(c, cr->stacks[r->lane + t->stack], t->kind, e, call, how);
 }
 
-/* Get the data of an open numbered call. */
-static inline void *calls_numbered_data(const struct calls *c, size_t index)
-{
-	return c->data_size ? c->numbered.data + index * c->data_size : NULL;
-}
-/* Free the slot of a numbered call. The slot and its data are valid until the next enter. */
-static inline void calls_number_free(struct calls *c, size_t index)
-{
-	c->numbered.calls[index].next = (uint32_t)c->numbered.free;
-	c->numbered.free = index + 1;
-}
-
-/* Process a common event as calls_try_row does, of any block and any location. The data of a new
+/* Process a common event as calls_try_on does, of any stack and any location. The data of a new
  * call are those that the slot had before. pairs_only: that of *c. */
 static inline __attribute__((always_inline)) enum calls_result
 calls_try_event(struct calls *c, const struct event *e, struct call *done, bool pairs_only)
@@ -338,7 +177,8 @@ calls_try_event(struct calls *c, const struct event *e, struct call *done, bool 
 /*
  * Process an enter with this number if no other such call was entered since the last leave, and the
  * leave of the call that was entered last, as nearly all rows are. kind: KIND_ENTER or KIND_LEAVE.
- * c->data gets the data, for a new call those that the slot had before. CALLS_SLOW: as calls_try.
+ * c->data gets the data, for a new call those that the slot had before. CALLS_SLOW: as
+ * calls_quick.
  * For calls.pairs_only.
  */
 static inline __attribute__((always_inline)) enum calls_result
@@ -373,7 +213,7 @@ calls_try_by_number(struct calls *c, uint8_t kind, uint32_t source, uint32_t cal
  * Process the enter and the leave of a numbered call that are adjacent rows, as those of nearly
  * every call are. The call is then never stored: the thread's last event is its leave, and no other
  * state changes. false: the rows are of different calls, and the state is unchanged; the caller
- * passes both to calls_feed.
+ * passes both to calls_next.
  */
 static inline __attribute__((always_inline)) bool
 calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uint8_t *enter,
