@@ -1,7 +1,7 @@
 /* links: cmd/trencode */
 /*
- * encode.c - a stream (packed_stream.h) through every encoder, to one output or to parts; the first
- * byte chooses it
+ * encode.c - a stream (packed_stream.h) through every encoder, to one output, to parts, or of a
+ * range of time; the first byte chooses it
  */
 #include <ftw.h>
 #include <sys/stat.h>
@@ -51,6 +51,9 @@ static command encoders_run[] = {
 	{"-q", "-t", "trace-cmd", "--resynthesize", "--split=1K", "-o", "%"},
 	{"-q", "-t", "uftrace", "--split=1us", "-o", "%"},
 	{"-q", "-t", "chrome", "--split=1K", "-o", "%"},
+	{"-q", "-t", "uftrace", "--resynthesize", "--tick=1ns", "--since=+1us", "--until=+1ms"},
+	{"-q", "-t", "trace-cmd", "--resynthesize", "--until=+100us"},
+	{"-q", "-t", "chrome", "--tick=1ns", "--since=+1us", "--until=+1ms"},
 };
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
