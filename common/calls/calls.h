@@ -116,7 +116,7 @@ enum { LOCATION_NOT_ASKED, LOCATION_ORDINARY, LOCATION_EXEC };
 
 struct stack {
 	uint32_t number; /* of the thread */
-	/* frames[-1] stands below all: as deep as the highest unseen call, or one less than 0 */
+	/* frames[-1] is below all, as deep as the highest unseen call, or one less than 0 */
 	struct frame *frames;
 	uint8_t *data; /* the caller's, data_size bytes for each of capacity + 1 frames */
 	size_t count, capacity;
