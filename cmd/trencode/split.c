@@ -124,8 +124,7 @@ static void drop_values(struct copied_row *n)
 	for (uint32_t i = 0; i < n->type->nfields; i++)
 		if (field_is_stack(&n->type->fields[i]))
 			put_u32(n->row + WIDE_ROW + n->type->fields[i].offset, 0);
-	/* a type of a damaged stream may have values without a tail */
-	if ((n->type->flags & (TYPE_TAIL | TYPE_VALUES)) != (TYPE_TAIL | TYPE_VALUES))
+	if (!(n->type->flags & TYPE_VALUES))
 		return;
 	put_u32(n->row + at, 0);
 	n->size = at + 4;

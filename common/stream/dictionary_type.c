@@ -24,6 +24,8 @@ const char *dictionary_type_fault(const uint8_t *p, uint32_t parts)
 		return "a type of an impossible kind or size";
 	if (t.kind == KIND_GAP && (t.fixed_size < GAP_FIXED || !(t.flags & TYPE_TAIL)))
 		return "a type of gaps without their numbers or their text";
+	if (t.flags & TYPE_VALUES && !(t.flags & TYPE_TAIL))
+		return "a type with values and no tail for them";
 	for (uint32_t i = 0; i < parts; i++) {
 		entry_get(l->part, p + entry_part(l, i), &f);
 		if (!field_sane(&f, &t))

@@ -119,6 +119,8 @@ class Dictionary:
             raise Impossible("has not all its fields")
         if kind == trcalls.GAP and (fixed < 24 or not flags & trcalls.TAIL):
             raise Impossible("is no gap")
+        if flags & trcalls.VALUES and not flags & trcalls.TAIL:
+            raise Impossible("has values and no tail for them")
         fields["fields"] = [self.field(content, 40 + 32 * i, fields) for i in range(fields["count"])]
         self.tables["type"][ident] = Entry(**fields)
 

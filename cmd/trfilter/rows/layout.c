@@ -111,9 +111,8 @@ int layout_make(struct layout *l, const struct type *t, struct projection *p, co
 	uint32_t n = t->nfields, kept = 0;
 	bool changed = false;
 
-	*l = (struct layout){.type = *t,
-			     .values = t->flags & TYPE_TAIL && t->flags & TYPE_VALUES,
-			     .gap = t->kind == KIND_GAP};
+	*l = (struct layout){
+		.type = *t, .values = t->flags & TYPE_VALUES, .gap = t->kind == KIND_GAP};
 	l->fields = calloc(n + 1, sizeof *l->fields);
 	l->from = calloc(n + 1, sizeof *l->from);
 	l->change = calloc(n + 1, sizeof *l->change);

@@ -259,6 +259,10 @@ static void test_wrong(void)
 	expect_wrong(&d, &b, "a kind of type that is none");
 	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0);
 	expect_wrong(&d, &b, "a fixed part of an odd size");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, TYPE_VALUES << 16, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "values without a tail");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, (TYPE_VALUES | TYPE_TAIL) << 16, 0, 0, 0, 0, 0);
+	ok(!take(&d, &b, &where, &e), "values with one");
 	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0);
 	expect_wrong(&d, &b, "a field beyond the fixed part");
 	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0, 0x10000, 1, 4, 0, 0, 0);
