@@ -2,8 +2,8 @@
 /*
  * expression.c - a condition and a stream (packed_stream.h) through trfilter
  *
- * The first byte chooses options, the text up to a NUL is the condition, or the argument of an
- * option. What trfilter writes must be a stream without a fault.
+ * The first byte chooses options, the text up to a NUL is the condition (never "-h", which prints
+ * help), or the argument of an option. What trfilter writes must be a stream without a fault.
  */
 #include "t/fuzz/packed_stream.h"
 #include "t/fuzz/program_run.h"
@@ -14,13 +14,13 @@ int trfilter_main(int argc, char **argv);
 #undef main
 
 static command commands[] = {
-	{"-q", "%"},
-	{"-q", "-v", "%"},
-	{"-q", "-c", "%"},
+	{"-q", "--", "%"},
+	{"-q", "-v", "--", "%"},
+	{"-q", "-c", "--", "%"},
 	{"-q", "--explain", "%", "-"},
-	{"-q", "--with-callers", "%"},
-	{"-q", "-A", "2", "-B", "3", "%"},
-	{"-q", "--within", "1us", "%"},
+	{"-q", "--with-callers", "--", "%"},
+	{"-q", "-A", "2", "-B", "3", "--", "%"},
+	{"-q", "--within", "1us", "--", "%"},
 	{"-q", "--between", "%", "1"},
 	{"-q", "--keep", "%", "1"},
 	{"-q", "--drop", "%", "1"},
@@ -28,8 +28,8 @@ static command commands[] = {
 	{"-q", "--since", "%", "dur >= 0"},
 	{"-q", "--until", "%", "1"},
 	{"-q", "--sample", "1/2", "--by", "%", "1"},
-	{"-q", "-D", "2", "%"},
-	{"-q", "-n", "3", "%"},
+	{"-q", "-D", "2", "--", "%"},
+	{"-q", "-n", "3", "--", "%"},
 };
 
 static void read_back(int fd)
