@@ -7,29 +7,20 @@
 #include "common/util/buffer.h"
 #include "common/symbols/debug_info_private.h"
 
-/* Returns a text that libdw found, or NULL if it is at the end of its section. */
-static const char *sound_text(const struct debug_info *d, const char *text)
-{
-	for (size_t i = 0; i < d->ntexts_end; i++)
-		if (text == d->texts_end[i])
-			return NULL;
-	return text;
-}
-
-static const char *text_of(const struct debug_info *d, Dwarf_Die *die, unsigned what)
+static const char *text_of(Dwarf_Die *die, unsigned what)
 {
 	Dwarf_Attribute attribute;
 
-	return sound_text(d, dwarf_formstring(dwarf_attr_integrate(die, what, &attribute)));
+	return dwarf_formstring(dwarf_attr_integrate(die, what, &attribute));
 }
 
-static const char *name_of(const struct debug_info *d, Dwarf_Die *die)
+static const char *name_of(Dwarf_Die *die)
 {
-	const char *name = text_of(d, die, DW_AT_linkage_name);
+	const char *name = text_of(die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(d, die, DW_AT_MIPS_linkage_name);
-	return name ? name : text_of(d, die, DW_AT_name);
+		name = text_of(die, DW_AT_MIPS_linkage_name);
+	return name ? name : text_of(die, DW_AT_name);
 }
 
 static uint32_t number_of(Dwarf_Attribute *attribute)
@@ -46,10 +37,9 @@ static uint32_t make_path(struct debug_info *d, struct debug_unit *u, const char
 	struct buffer b = {0};
 	uint32_t number;
 
-	path = sound_text(d, path);
 	if (!path || !*path || !strcmp(path, "???"))
 		return INTERN_NONE;
-	directory = *path == '/' ? NULL : text_of(d, &u->lines, DW_AT_comp_dir);
+	directory = *path == '/' ? NULL : text_of(&u->lines, DW_AT_comp_dir);
 	number = directory && buffer_printf(&b, "%s/", directory) ? INTERN_NONE
 		 : buffer_printf(&b, "%s", path)		  ? INTERN_NONE
 						 : intern(&d->paths, b.data, b.size);
@@ -132,7 +122,7 @@ static uint32_t find_name(struct debug_info *d, struct debug_unit *u,
 		return 0;
 	names = d->names;
 	die = debug_unit_die(u, origin);
-	names[d->nnames++] = name_of(d, &die);
+	names[d->nnames++] = name_of(&die);
 	number = (uint32_t)d->nnames;
 	return idmap_set(&u->names, (uint32_t)offset, number) ? 0 : number;
 }

@@ -32,16 +32,40 @@ static bool is_bomb(Elf *elf, uint64_t size)
 	return total / RATIO_MAX > size;
 }
 
-/* Test that the last text in a section of texts is ended: libdw assumes so. Record the end: libdw
- * takes an offset at the end of a section for a text. */
-static bool text_ends(struct debug_info *d, const Elf_Data *data)
+/* Test that the last text in each section of texts is ended: libdw assumes so. A text by its index
+ * may be at the end of its section, too, for libdw: the section's last byte becomes its end. */
+static bool end_texts(Elf *elf)
 {
-	if (!data || !data->d_size)
-		return true;
-	if (((char *)data->d_buf)[data->d_size - 1] ||
-	    d->ntexts_end == sizeof d->texts_end / sizeof *d->texts_end)
+	Elf_Scn *section = NULL;
+	Elf_Data *texts[8], *data;
+	size_t ntexts = 0, names;
+	bool by_index = false;
+	GElf_Shdr header;
+
+	if (elf_getshdrstrndx(elf, &names))
 		return false;
-	d->texts_end[d->ntexts_end++] = (const char *)data->d_buf + data->d_size;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		bool str = name && die_is_section(name, "str");
+
+		if (!name || header.sh_type == SHT_NOBITS)
+			continue;
+		by_index |= die_is_section(name, "str_offsets");
+		if (!str && !die_is_section(name, "line_str"))
+			continue;
+		data = elf_getdata(section, NULL);
+		if (!data || !data->d_size)
+			continue;
+		if (((char *)data->d_buf)[data->d_size - 1] ||
+		    ntexts == sizeof texts / sizeof *texts)
+			return false;
+		if (str)
+			texts[ntexts++] = data;
+	}
+	while (by_index && ntexts)
+		texts[--ntexts]->d_size--;
 	return true;
 }
 
@@ -54,7 +78,7 @@ static bool read_sections(struct debug_info *d, Elf *elf)
 
 	d->lists = range_lists_of(elf);
 	d->abbreviations = d->lines = NULL;
-	if (elf_getshdrstrndx(elf, &names))
+	if (!end_texts(elf) || elf_getshdrstrndx(elf, &names))
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header)
@@ -68,9 +92,6 @@ static bool read_sections(struct debug_info *d, Elf *elf)
 			d->abbreviations = elf_getdata(section, NULL);
 		else if (!d->lines && die_is_section(name, "line"))
 			d->lines = elf_getdata(section, NULL);
-		else if ((die_is_section(name, "str") || die_is_section(name, "line_str")) &&
-			 !text_ends(d, elf_getdata(section, NULL)))
-			return false;
 	}
 	return true;
 }
@@ -163,6 +184,13 @@ static bool may_read(struct debug_info *d, uint64_t size)
 	return d->budget;
 }
 
+/* Test the file of a split unit, which libdw has opened: once, as units may share it. */
+static bool split_is_sound(Dwarf *dwarf)
+{
+	return dwarf_new_oom_handler(dwarf, memory_exit) == memory_exit ||
+	       end_texts(dwarf_getelf(dwarf));
+}
+
 static int read_units(struct debug_info *d)
 {
 	Dwarf_CU *cu = NULL;
@@ -179,8 +207,8 @@ static int read_units(struct debug_info *d)
 			continue;
 		if (!skeleton)
 			split = die;
-		else if (split.cu)
-			dwarf_new_oom_handler(dwarf_cu_getdwarf(split.cu), memory_exit);
+		else if (split.cu && !split_is_sound(dwarf_cu_getdwarf(split.cu)))
+			break;
 		if (dwarf_tag(&die) != DW_TAG_compile_unit && !skeleton)
 			continue;
 		if (add_unit(d, &die, &split))

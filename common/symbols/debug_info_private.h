@@ -28,8 +28,6 @@ struct debug_info {
 	size_t ndeclared, declared_capacity;
 	struct intern paths;
 	struct id_cache path_numbers; /* by unit and place of a path: 1 + number in `paths` */
-	const char *texts_end[8];     /* ends of the sections of texts */
-	size_t ntexts_end;
 };
 
 #endif
