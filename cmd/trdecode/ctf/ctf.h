@@ -150,9 +150,6 @@ struct ctf_stream {
 	uint8_t discarded_bits;	       /* size of events_discarded */
 	uint64_t frequency;
 	int64_t offset_s, offset; /* seconds and ticks to add: tick 0 since 1970 */
-	/* if ticks are ns and has_add: both together, in [0, TIME_LIMIT / 2) */
-	uint64_t add;
-	bool has_add;
 };
 
 /* A CPU and the thread that runs on it. */

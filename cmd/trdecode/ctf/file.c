@@ -83,10 +83,7 @@ bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 
 bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 {
-	/* the usual clock, in line: a tenth of CPU less for LTTng UST */
-	if (f->stream->has_add && value < TIME_LIMIT / 2)
-		*ns = value + (f->trace->ctf->raw ? 0 : f->stream->add);
-	else if (!ctf_file_own_time(f, value, ns))
+	if (!ctf_file_own_time(f, value, ns))
 		return false;
 	*ns = merge_shifted(*ns, f->trace->ctf->input->shift);
 	return true;

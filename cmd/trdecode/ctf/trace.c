@@ -82,9 +82,6 @@ void ctf_trace_set_offset(struct ctf_stream *s)
 	if (ctf_trace_wall(c, &wall)) {
 		s->offset_s = c->offset_s;
 		s->offset = c->offset;
-		s->has_add =
-			c->frequency == 1000000000 && wall >= 0 && (uint64_t)wall < TIME_LIMIT / 2;
-		s->add = s->has_add ? (uint64_t)wall : 0;
 		return;
 	}
 	snprintf(member, sizeof member, "%.280smetadata", s->trace->prefix);
