@@ -12,19 +12,9 @@ struct label_range {
 	uint32_t first, last;
 };
 
-/* A cached result of a look-up. */
-struct label_found {
-	uint64_t number;
-	bool known; /* the slot has a result */
-	const struct member *member;
-};
-
-enum { LABELS_FOUND = 16 };
-
 /* The index of an ENUM, built when the first number is looked up: many programs look up none. */
 struct labels {
 	uint32_t count; /* 0: not built yet */
-	struct label_found found[LABELS_FOUND];
 	struct label_range ranges[];
 };
 
@@ -169,16 +159,7 @@ static const struct member *find(const struct definition *d, uint32_t from, uint
 
 const struct member *definition_member(const struct definition *d, uint64_t number)
 {
-	struct label_found *found;
-
-	if (!d || !d->labels)
-		return d ? find(d, 0, number) : NULL;
-	/* few numbers are looked up repeatedly: the cache saves 2 % of the time of apitrace's
-	   text */
-	found = &d->labels->found[number % LABELS_FOUND];
-	if (!found->known || found->number != number)
-		*found = (struct label_found){number, true, find(d, 0, number)};
-	return found->member;
+	return d ? find(d, 0, number) : NULL;
 }
 
 const struct member *definition_next_member(const struct definition *d, const struct member *m,
