@@ -255,37 +255,6 @@ static bool bare_rows_sane(struct block *b)
 	return narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
 }
 
-/* A test for narrow rows without a fixed part and tail. Most rows are such, even in blocks with
- * other rows. */
-struct bare {
-	struct row_limits limits;
-	bool any, types[256];
-};
-
-static void find_bare(const struct block *b, struct bare *bare)
-{
-	bare->limits = narrow_limits(b);
-	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++) {
-		bare->types[i] = b->types[i]->kind != KIND_SAMPLE && !b->types[i]->fixed_size &&
-				 !(b->types[i]->flags & TYPE_TAIL);
-		bare->any |= bare->types[i];
-	}
-}
-
-/* Count such rows from p on, at most the given number. */
-static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, size_t most)
-{
-	uint32_t n = 0;
-
-	for (; n < most; n++, p += NARROW_ROW) {
-		uint64_t row = get_u64(p);
-
-		if (!narrow_row_sane(&bare->limits, row) || !bare->types[row_type(row)])
-			break;
-	}
-	return n;
-}
-
 /*
  * Count the complete rows at the front into *rows, and return their bytes. The same loop checks
  * values: for the encoders of apitrace a second one would cost 6 % of the time.
@@ -296,28 +265,14 @@ size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows
 	uint64_t span = b->last - b->base;
 	const uint8_t *p = b->row_data;
 	size_t left = b->row_size;
-	struct bare bare = {0};
 	uint32_t n;
 
-	if (!wide)
-		find_bare(b, &bare);
 	for (n = 0; n < b->rows; n++) {
 		uint64_t size = wide ? WIDE_ROW : NARROW_ROW;
 		const struct type *t;
 		struct plain_row r;
 		uint32_t tail = 0;
 
-		if (bare.any) {
-			size_t most = left / NARROW_ROW;
-			uint32_t run =
-				count_bare(&bare, p, most < b->rows - n ? most : b->rows - n);
-
-			n += run;
-			p += (size_t)run * NARROW_ROW;
-			left -= (size_t)run * NARROW_ROW;
-			if (n == b->rows)
-				break;
-		}
 		if (left < size)
 			break;
 		r = row_load(p, 0, wide);
