@@ -158,7 +158,7 @@ bool values_value(struct values *v, struct value *out)
 	return false;
 }
 
-static bool __attribute__((noinline)) any_what(struct values *v, uint8_t *what, uint64_t *index)
+bool values_what(struct values *v, uint8_t *what, uint64_t *index)
 {
 	const uint8_t *p;
 	size_t n;
@@ -174,21 +174,6 @@ static bool __attribute__((noinline)) any_what(struct values *v, uint8_t *what, 
 		v->detail = v->at;
 	}
 	return false;
-}
-
-bool values_what(struct values *v, uint8_t *what, uint64_t *index)
-{
-	const uint8_t *p = v->at;
-
-	/* the common case */
-	if (!v->bad && v->end - p >= 2 && detail_known(p[0]) && p[1] < 0x80) {
-		*what = p[0];
-		*index = p[1];
-		v->detail = p;
-		v->at = p + 2;
-		return true;
-	}
-	return any_what(v, what, index);
 }
 
 /* Read the number of an ENUM. */

@@ -177,8 +177,7 @@ bool values_detail(struct values *v, struct detail *d)
 }
 
 /* Skip the index and the value of a detail. NULL: malformed. */
-static __attribute__((noinline)) const uint8_t *step_detail(const uint8_t *p, const uint8_t *end,
-							    uint8_t what)
+static const uint8_t *step_detail(const uint8_t *p, const uint8_t *end, uint8_t what)
 {
 	uint64_t index = 0;
 
@@ -203,12 +202,7 @@ bool values_sound(const uint8_t *tail, size_t n)
 	const uint8_t *p = tail, *end = n ? p + n : p;
 
 	while (p < end) {
-		/* nearly every detail is an argument whose index has one byte */
-		if (__builtin_expect(
-			    end - p >= 2 && *p == DETAIL_ARGUMENT && (uint8_t)(p[1] - 1) < 0x7f, 1))
-			p = step_all(p + 2, end);
-		else
-			p = step_detail(p + 1, end, *p);
+		p = step_detail(p + 1, end, *p);
 		if (!p)
 			return false;
 	}
