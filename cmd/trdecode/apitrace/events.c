@@ -116,27 +116,6 @@ static int write_failed(struct apitrace *a)
 	return -1;
 }
 
-/* Write a row with few values directly into the writer's block. false: not possible. */
-static inline bool put_small(struct apitrace *a, const struct new_row *r, uint32_t call)
-{
-	struct buffer *tail = &a->values.tail;
-	size_t n = align_up(tail->size, 4);
-	uint8_t *p;
-
-	if (tail->size > 128 || tail->capacity - tail->size < 4 || a->values.used.size ||
-	    a->values.too_large)
-		return false;
-	p = writer_row_put(a->w, r, APITRACE_FIXED_SIZE + 4 + n);
-	if (!p)
-		return false;
-	put_u32(p + APITRACE_FIXED_CALL, call);
-	put_u32(p + APITRACE_FIXED_FRAME, a->frame);
-	put_u32(p + APITRACE_FIXED_SIZE, (uint32_t)tail->size);
-	put_u32(tail->data + tail->size, 0); /* the padding */
-	writer_copy_words(p + APITRACE_FIXED_SIZE + 4, tail->data, n);
-	return true;
-}
-
 static const char *limit_text(const struct apitrace *a, char *text, size_t size)
 {
 	bool whole = !(a->values.limit % (1 << 20));
@@ -190,7 +169,7 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 			    .type = type,
 			    .location = location};
 
-	if (!w || (!timed && !a->values.frames.size && put_small(a, &r, call)))
+	if (!w)
 		return 0;
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);

@@ -29,7 +29,6 @@ static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_
 			  uint32_t type, uint32_t location, uint32_t depth)
 {
 	const struct lttng_marker *m = ev->marker;
-	size_t size = m->layout.fixed_size;
 	struct new_row r = {.time = lttng_row_time(l, ev->tsc),
 			    .lane = lane,
 			    .type = type,
@@ -40,20 +39,8 @@ static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_
 			    .tail = ev->tail,
 			    .tail_size = ev->tail_size,
 			    .has_tail = m->layout.nstrings > 0};
-	uint8_t *to = NULL;
 
-	if (!r.has_tail)
-		to = writer_row_put(l->w, &r, size);
-	if (__builtin_expect(!to, 0))
-		return writer_row_data(l->w, r);
-	/* copy whole words: both buffers have padding */
-	if (__builtin_expect(size <= 32 && (size_t)(l->w->block.limit - to) >= 32, 1)) {
-		memcpy(to, ev->fixed, 32);
-		return 0;
-	}
-	for (size_t i = 0; i < size; i += 8)
-		memcpy(to + i, ev->fixed + i, 8);
-	return 0;
+	return writer_row_data(l->w, r);
 }
 
 int lttng_rows_event(struct lttng *l, struct lttng_file *f)
