@@ -117,17 +117,6 @@ int attribute_json(const struct attribute *item, bool quote_numbers, const struc
 	return attribute_put_integer(to, number, minus, quote);
 }
 
-/* Append a MEMBER and a comma. */
-static inline int put_short(struct buffer *to, const uint8_t *member, size_t n)
-{
-	if (buffer_reserve(to, n + 1))
-		return -1;
-	copy_short(to->data + to->size, member, n);
-	to->data[to->size + n] = ',';
-	to->size += n + 1;
-	return 0;
-}
-
 /* Append an item as a member of an object, and a comma. */
 static int put_member(struct attributes *a, const struct attribute *item, const struct buffer *from,
 		      struct buffer *to)
@@ -163,17 +152,8 @@ int attributes_object(struct attributes *a, const struct buffer *bytes, struct b
 	if (find_last(a, bytes) || buffer_u8(to, '{'))
 		return -1;
 	for (uint32_t i = a->first; i < a->after; i++) {
-		struct attribute item;
-		size_t n = get_u64(p + 8);
+		struct attribute item = get_record(&p);
 
-		/* most records: this saves 5 % of the time for rows of apitrace */
-		if (get_u32(p + 4) == ATTRIBUTE_MEMBER && n <= BUFFER_PIECE) {
-			if (a->last[get_u32(p)] == i + 1 && put_short(to, p + ATTRIBUTE_RECORD, n))
-				return -1;
-			p += ATTRIBUTE_RECORD + n;
-			continue;
-		}
-		item = get_record(&p);
 		if (a->last[item.name] == i + 1 && put_member(a, &item, bytes, to))
 			return -1;
 	}
