@@ -27,7 +27,7 @@ struct sorter_run {
 
 void sorter_init(struct sorter *s)
 {
-	*s = (struct sorter){.most = sorter_memory, .fd = -1};
+	*s = (struct sorter){.fd = -1};
 }
 
 void sorter_free(struct sorter *s)
@@ -353,9 +353,6 @@ static int write_run(struct sorter *s, struct error *e)
 	}
 	run->key = key_at(s->records.data + s->offsets[s->count - 1]);
 	run->end = s->written;
-	/* records in order are written while the cache has them: 5 % of the CPU time of trdecode
-	 * for a trace of Perfetto */
-	s->most = s->nruns == 1 && sorter_memory > WINDOW_MOST ? WINDOW_MOST : sorter_memory;
 	s->count = 0;
 	s->records.size = 0;
 	return failed || merge_last(s, e) ? -1 : 0;
@@ -369,7 +366,6 @@ static int begin_part(struct sorter *s)
 	if (ARRAY_GROW(s->parts, s->parts_capacity, s->nparts))
 		return -1;
 	parts = s->parts;
-	s->most = sorter_memory;
 	parts[s->nparts++] = (uint32_t)s->count;
 	return 0;
 }
@@ -380,7 +376,7 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 	size_t at = s->records.size, whole = HEADER + align_up(size, ALIGNED);
 	uint8_t *p;
 
-	if (s->count && at + size > s->most) {
+	if (s->count && at + size > sorter_memory) {
 		if (write_run(s, e))
 			return -1;
 		at = 0;

@@ -35,7 +35,6 @@ struct sorter_record {
 /* Records that are added, then read in order. */
 struct sorter {
 	struct buffer records;
-	size_t most;	   /* bytes of records at which they are written to the file */
 	uint32_t *offsets; /* offsets of the records in memory */
 	size_t count, capacity;
 	uint32_t *merged; /* as large as offsets, to sort them */
