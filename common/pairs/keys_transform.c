@@ -24,11 +24,8 @@ static struct key_cell key_wide(int128 number)
 /* Returns the bucket of an integer: rounded down, also negative numbers. */
 static struct key_cell bucket_of(int128 number, uint64_t width)
 {
-	int128 rest;
+	int128 rest = number % width;
 
-	if (number >= 0 && number <= UINT64_MAX) /* mostly: 128 bits divide slowly */
-		return key_unsigned((uint64_t)number - (uint64_t)number % width);
-	rest = number % width;
 	return key_wide(number - rest - (rest < 0 ? width : 0));
 }
 
