@@ -338,10 +338,6 @@ struct perfetto_scratch {
 
 /* Strings of the writer. */
 struct perfetto_texts {
-	struct {
-		uint64_t first, last; /* bytes of the text, all of them */
-		uint32_t size, string;
-	} recent[PERFETTO_RECENT]; /* short texts that were used last */
 	uint32_t call_id, begin, end, async_begin, async_end, state_begin, state_end, gap,
 		gap_category, unfinished, leave_name;
 	uint32_t continues;
