@@ -324,23 +324,7 @@ int writer_row_slow(struct writer *w, struct new_row r)
 
 int writer_sample(struct writer *w, struct new_row r)
 {
-	size_t size = (size_t)r.fixed_size + (r.has_tail ? 4 + align_up(r.tail_size, 4) : 0);
-	struct slots *s = &w->block.stacks;
-	uint32_t number = w->block.number;
-
-	/* most stacks are new to their block, so writer_row_fits would rarely do: trdecode of
-	   samples takes 1.2 times the CPU without these lines */
-	if (!r.location || w->out_of_memory || !writer_row_fits_but(w, &r, size) ||
-	    (s->count >= NARROW_LOCATION_MOST && !has_slot(s, r.location, number)))
-		return new_row(w, &r, true);
-	if (!has_slot(s, r.location, number)) {
-		if (writer_declare(w, ENTRY_STACK, r.location))
-			return -1;
-		if (add_slot(s, r.location, r.location, number, 1))
-			return writer_no_memory(w);
-	}
-	writer_row_end(w, &r, writer_row_begin_at(w, &r, s->slot[r.location].index, size));
-	return 0;
+	return new_row(w, &r, true);
 }
 
 void writer_refuse_rows(struct writer *w)

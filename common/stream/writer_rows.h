@@ -35,50 +35,38 @@ static inline __attribute__((always_inline)) void writer_fetch_stack(const struc
 		__builtin_prefetch(&w->stacks.segment[stack]);
 }
 
-/* Test whether a row fits the present block, with size bytes after the row's first 8, but for its
- * location. A slot of another block, or of no block, does not match. */
+/* Test whether a row fits the present block, with size bytes after the row's first 8. A slot of
+ * another block, or of no block, does not match. */
 static inline __attribute__((always_inline)) bool
-writer_row_fits_but(const struct writer *w, const struct new_row *r, size_t size)
+writer_row_fits(const struct writer *w, const struct new_row *r, size_t size)
 {
 	const struct open_block *b = &w->block;
+	const struct slots *s = &b->locations;
 
 	return b->quick && r->time - b->base <= NARROW_DELTA_MOST &&
 	       r->depth <= NARROW_DEPTH_MOST &&
 	       (size_t)(b->limit - b->row) >= NARROW_ROW + 8 + size && r->lane < b->lanes.size &&
 	       r->type < b->types.size && b->lanes.slot[r->lane].block == b->number &&
-	       b->types.slot[r->type].block == b->number;
+	       b->types.slot[r->type].block == b->number && r->location < s->size &&
+	       s->slot[r->location].block == b->number;
 }
 
-static inline __attribute__((always_inline)) bool
-writer_row_fits(const struct writer *w, const struct new_row *r, size_t size)
-{
-	const struct slots *s = &w->block.locations;
-
-	return writer_row_fits_but(w, r, size) && r->location < s->size &&
-	       s->slot[r->location].block == w->block.number;
-}
-
-/* Write the first 8 bytes of a narrow row, whose location has this index, and count the row with
- * size bytes after them. Returns the place of these bytes. */
+/* Write the first 8 bytes of a narrow row, and count the row with size bytes after them. Returns
+ * the place of these bytes. */
 static inline __attribute__((always_inline)) uint8_t *
-writer_row_begin_at(struct writer *w, const struct new_row *r, uint32_t index, size_t size)
+writer_row_begin(struct writer *w, const struct new_row *r, size_t size)
 {
 	struct open_block *b = &w->block;
 	uint8_t *row = b->row;
 
-	put_u64(row, row_make(r->time - b->base, b->lanes.slot[r->lane].index, index,
-			      b->types.slot[r->type].index, r->depth));
+	put_u64(row, row_make(r->time - b->base, b->lanes.slot[r->lane].index,
+			      b->locations.slot[r->location].index, b->types.slot[r->type].index,
+			      r->depth));
 	b->row = row + NARROW_ROW + size;
 	b->count++;
 	if (r->time > b->last)
 		b->last = r->time;
 	return row + NARROW_ROW;
-}
-
-static inline __attribute__((always_inline)) uint8_t *
-writer_row_begin(struct writer *w, const struct new_row *r, size_t size)
-{
-	return writer_row_begin_at(w, r, w->block.locations.slot[r->location].index, size);
 }
 
 /* Write a row without fixed part or tail. */
