@@ -211,7 +211,8 @@ static inline pair two_rows(const uint8_t *p)
 }
 
 /* Check consecutive rows of 8 bytes. Every program calls this function for every row: it must
- * cost almost nothing. */
+ * cost almost nothing. 'trfilter SAVED | trstat' with the condition name == "fib" takes 1.12 times
+ * the instructions without the pairs, and 1.22 times with rows_sane. */
 static bool narrow_rows_sane(const struct block *b, const uint8_t *p, const uint8_t *end)
 {
 	struct row_limits l = narrow_limits(b);

@@ -131,7 +131,8 @@ int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what)
 
 /* --- events --- */
 
-/* Read the header of an event in one of the usual shapes. false: not enough bytes. */
+/* Read the header of an event in one of the usual shapes. false: not enough bytes. Without this
+ * 'trdecode | trstat -g name -c count' of t/bench/ctf.sh takes 1.7 times the instructions. */
 static inline bool read_shape(struct ctf_cursor *c, const struct ctf_stream *s, uint64_t *id)
 {
 	uint64_t at = ctf_align(c->at, 8);

@@ -54,8 +54,8 @@ static uint32_t *number_of(struct argument_table *t, uint32_t function, uint32_t
 	uint64_t pair = (uint64_t)function << 32 | name;
 	size_t slot = hash_u64(pair) % ARGUMENTS_RECENT;
 
-	/* without this cache trdecode takes 15 % more instructions for a trace of Perfetto whose
-	 * events have arguments, with 256 slots 8 % more */
+	/* without this cache 'trdecode | trstat' takes 1.21 times the instructions for a trace of
+	 * Perfetto whose events have arguments */
 	if (t->recent[slot].number && t->recent[slot].pair == pair)
 		return &t->recent[slot].number;
 	number = id_cache_number(&t->pairs, both, sizeof both);

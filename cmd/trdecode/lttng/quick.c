@@ -5,7 +5,8 @@
  * ordinary, its block was completed, and the window contains all of it. file.c, event.c and rows.c
  * convert all other events, step by step.
  *
- * CPU of t/bench/lttng.sh without this file: counting 1.48 times as much, text 1.34 times.
+ * Instructions of 'trdecode | trstat -g name -c count' of t/bench/lttng.sh without this file: 1.7
+ * times as many.
  */
 #include "cmd/trdecode/lttng/lttng.h"
 #include "cmd/trdecode/lttng/event.h"

@@ -54,7 +54,8 @@ int perfetto_put_call(struct perfetto *p, const struct perfetto_track *t,
 	bool is_bare = !f->call && !f->kernel && !of->size && !of->stack && f->level <= DEPTH_MOST;
 	struct perfetto_row r;
 
-	/* most rows: with the struct they cost 8 % more of the time */
+	/* most rows: with the struct 'trdecode | trstat' of a trace of calls takes 1.12 times the
+	 * instructions */
 	if (is_bare && bare->type && bare->category == f->category)
 		return writer_row(p->w, merge_shifted(of->time, p->input->shift), t->lane,
 				  bare->type, f->location, f->level);

@@ -3,7 +3,8 @@
  *
  * A heap of readers, the earliest on top. By far most events are ENTRY and EXIT records without a
  * payload ("bare"): these are written here, across tasks, with what is constant in a block kept in
- * local variables. All other records are written by their reader, one at a time.
+ * local variables. All other records are written by their reader, one at a time. Without
+ * bare_records 'trdecode | trstat' of t/bench/uftrace.sh takes 2.4 times the instructions.
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
 

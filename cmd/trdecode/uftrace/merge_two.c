@@ -3,6 +3,9 @@
  *
  * Two threads that run at once alternate irregularly, which no processor predicts: so the next of
  * the two is computed without a branch.
+ *
+ * Without this file: 'trdecode | trsym | trstat' of t/bench/uftrace.sh takes 1.11 times the
+ * instructions.
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
 

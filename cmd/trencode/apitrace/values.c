@@ -241,6 +241,8 @@ static int put_detail(struct apitrace_target *t, struct values *v)
 /*
  * Nearly all values are small, and their definitions are already written. The quick_* functions
  * copy such values with their state in registers; put_detail() writes the first other value.
+ * Without them 'trdecode | trencode -t apitrace' of t/bench/apitrace.sh's trace takes 1.53 times
+ * the instructions.
  */
 struct quick {
 	const uint8_t *p, *end;

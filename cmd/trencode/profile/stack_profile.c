@@ -158,7 +158,8 @@ static bool row_has_tail(const struct type *t, const uint8_t *row)
 
 /*
  * Count calls with numbers whose leave directly follows the enter, as many as follow from here.
- * Returns the first row after them; NULL: out of memory.
+ * Returns the first row after them; NULL: out of memory. Without this 'trdecode | trencode -t
+ * folded' of t/bench/apitrace.sh's trace takes 1.63 times the instructions.
  */
 static __attribute__((noinline)) const uint8_t *profile_numbered(struct stack_profile *s,
 								 const struct calls_rows *cr,
@@ -237,6 +238,8 @@ profile_rows(struct stack_profile *s, const struct events *it, const struct call
 	return 0;
 }
 
+/* Without this 'trdecode | trsym | trencode -t folded' of t/bench/uftrace.sh takes 2.3 times the
+ * instructions. */
 static int profile_narrow(struct stack_profile *s, const struct block *b)
 {
 	bool numbered = profile_any_numbered(b);

@@ -4,8 +4,8 @@
  * A sample of N frames counts in up to N groups. The columns that most tables have need only sums
  * and extremes of the weights: samples are summed for their stack, and at the end each sum is added
  * to those of its callers, from the highest number down, as a caller's number is below those of
- * its callees. Without the sums, trstat takes 2.3 times the CPU for samples of 190,000 stacks
- * with a dozen frames.
+ * its callees. Without the sums, 'trdecode | trstat' of t/bench/perf.sh takes 1.20 times the
+ * instructions.
  */
 #include <stdlib.h>
 
