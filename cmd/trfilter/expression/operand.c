@@ -170,13 +170,6 @@ static void field_value(const struct evaluation *ev, struct operand *o, const st
 	field_get(e, f, index, &v);
 	if (v.form == FORM_NONE)
 		return;
-	/* the most common fields: conditions on two of them take 1.09 times the instructions
-	 * without this */
-	if (!o->spelled && f->kind <= FIELD_HEX && v.form <= FORM_UINT) {
-		out->form = v.form == FORM_INT ? SCALAR_INT : SCALAR_UINT;
-		out->u = v.u;
-		return;
-	}
 	field_item(f, &v, &item);
 	take_value(ev, o, e, &item, out);
 	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
