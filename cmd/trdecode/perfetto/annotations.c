@@ -69,7 +69,7 @@ static uint32_t numbered_name(struct perfetto *p, uint32_t name, uint32_t number
 	return writer_string(p->w, b->data, b->size);
 }
 
-uint32_t perfetto_next_name_slow(struct perfetto *p, uint32_t name)
+uint32_t perfetto_next_name(struct perfetto *p, uint32_t name)
 {
 	struct perfetto_name_use *use = name_use(p, name);
 	uint32_t list = p->arguments.list, other = name;

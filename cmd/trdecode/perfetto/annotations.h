@@ -31,17 +31,7 @@ static inline void perfetto_begin_names(struct perfetto *p)
 	p->arguments.list++;
 }
 /* Get the name of the next element of the list: the second u is u_2. 0: out of memory. */
-uint32_t perfetto_next_name_slow(struct perfetto *p, uint32_t name);
-static inline uint32_t perfetto_next_name(struct perfetto *p, uint32_t name)
-{
-	struct perfetto_arguments *a = &p->arguments;
-
-	/* a call takes 3 % more instructions for a trace of annotations */
-	if (name >= a->uses_capacity || a->uses[name].list == a->list)
-		return perfetto_next_name_slow(p, name);
-	a->uses[name] = (struct perfetto_name_use){a->list, 1};
-	return name;
-}
+uint32_t perfetto_next_name(struct perfetto *p, uint32_t name);
 /* Append a STRUCT, whose members have the names in p->scratch.key from an offset on, which are
  * aligned. The values follow. */
 int perfetto_put_struct(struct perfetto *p, size_t names);
