@@ -124,6 +124,10 @@ static int put_member(struct attributes *a, const struct attribute *item, const 
 	const char *key;
 	uint32_t size;
 
+	/* most members: without this line 'trdecode | trencode -t ndjson' of t/bench/apitrace.sh's
+	 * trace takes 1.03 times the instructions */
+	if (item->kind == ATTRIBUTE_MEMBER && item->number <= BUFFER_PIECE)
+		return buffer_put(to, item->text, item->number) || buffer_u8(to, ',') ? -1 : 0;
 	if (item->kind != ATTRIBUTE_MEMBER) {
 		key = location_names_get(&a->keys, item->name, &size);
 		if (!key || buffer_append(to, key, size))
