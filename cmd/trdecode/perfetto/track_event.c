@@ -522,19 +522,8 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 			 const struct perfetto_packet *packet)
 {
 	struct event_lists lists;
-	struct track_event ev;
+	struct track_event ev = {.packet = packet};
 
-	/* to clear the whole struct costs 4 % of the time */
-	ev.packet = packet;
-	ev.type = ev.uuid = 0;
-	ev.has_track = ev.has_counter = ev.has_real = ev.has_lists = false;
-	ev.name = ev.category = ev.stack = 0;
-	ev.time_delta = 0;
-	ev.has_time_delta = ev.has_thread_time = false;
-	ev.annotated.structs = ev.annotated.unfinished = ev.annotated.has_id = false;
-	ev.legacy.present = false;
-	ev.annotated.leave = 0;
-	ev.legacy.phase = 0;
 	p->scratch.arguments.size = 0;
 	if (take_event(p, s, &ev, &lists))
 		return -1;
