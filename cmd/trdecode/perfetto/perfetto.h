@@ -424,7 +424,8 @@ void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, c
 
 /* --- sequence.c --- */
 
-/* Test for a packet that does not change the state of the sequence that was used last. */
+/* Test for a packet that does not change the state of the sequence that was used last. Without this
+ * test 'trdecode | trstat' of a trace of calls takes 1.05 times the instructions. */
 static inline bool perfetto_is_plain(const struct perfetto *p, const struct perfetto_packet *packet)
 {
 	const struct perfetto_sequence *s = p->recent_sequence;
