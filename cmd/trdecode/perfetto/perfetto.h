@@ -29,7 +29,7 @@
 #include "cmd/trdecode/perfetto/sequence.h"
 
 enum {
-	PERFETTO_RECENT = 256, /* slots of a cache of what was used last */
+	PERFETTO_RECENT = 256, /* slots of a cache of the tracks used last */
 	PERFETTO_KINDS = 1024, /* numbers of packet fields that are counted in an array */
 	PERFETTO_EVENT_FIELDS = 64,
 };
@@ -354,10 +354,6 @@ struct perfetto_bare_types {
 /* The types of rows. */
 struct perfetto_types {
 	struct id_cache ids;
-	struct {
-		uint64_t key;
-		uint32_t type;
-	} recent[PERFETTO_RECENT];
 	struct perfetto_bare_types bare[2]; /* of enters and leaves */
 };
 

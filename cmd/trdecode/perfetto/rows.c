@@ -58,52 +58,36 @@ static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, st
 	return at;
 }
 
-static uint32_t declare_type(struct perfetto *p, const struct perfetto_row *r, uint32_t flags)
+uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r)
 {
 	static const uint32_t native[] = {
 		[KIND_INSTANT] = 'I', [KIND_ENTER] = 'B', [KIND_LEAVE] = 'E', [KIND_COUNTER] = 'C'};
+	uint32_t flags = r->flags | (r->size ? TYPE_TAIL | TYPE_VALUES : 0);
 	struct {
 		uint32_t what, kind, name, category, flags, call, stack;
 	} key = {'t',	       r->kind, r->type_name, r->category, flags, (r->call != 0) + r->by_id,
 		 r->stack != 0};
 	uint32_t *id = id_cache_number(&p->types.ids, &key, sizeof key);
 	struct field_entry fields[3];
-	struct type_entry e = {.source = p->source,
-			       .name = r->type_name,
-			       .group = r->category,
-			       .kind = (uint8_t)r->kind,
-			       .flags = (uint16_t)flags,
-			       .native = native[r->kind] | (r->by_id ? 0x20 : 0)};
+	struct type_entry e;
 
+	if (!id || *id)
+		return id ? *id : 0;
+	e = (struct type_entry){.source = p->source,
+				.name = r->type_name,
+				.group = r->category,
+				.kind = (uint8_t)r->kind,
+				.flags = (uint16_t)flags,
+				.native = native[r->kind] | (r->by_id ? 0x20 : 0)};
 	if (r->type_name == p->texts.state_begin || r->type_name == p->texts.state_end)
 		e.native = 'S';
 	if (r->call && !has_track_id(p, r))
 		e.native = 'X';
-	if (!id || *id)
-		return id ? *id : 0;
 	e.fixed_size = make_fields(p, r, &e, fields);
 	*id = writer_type(p->w, &e);
 	if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
 		return 0;
 	return *id;
-}
-
-uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row *r)
-{
-	uint32_t flags = r->flags | (r->size ? TYPE_TAIL | TYPE_VALUES : 0);
-	uint64_t key = (uint64_t)r->type_name << 40 ^ (uint64_t)r->category << 16 ^
-		       (unsigned)r->by_id << 15 ^ flags << 4 ^ (unsigned)r->kind << 1 ^
-		       (r->stack != 0);
-	size_t slot = hash_u64(key) % PERFETTO_RECENT;
-	/* the flags have that of calls with numbers */
-	bool exact = r->type_name < 1u << 24 && r->category < 1u << 24;
-
-	if (exact && p->types.recent[slot].key == key && p->types.recent[slot].type)
-		return p->types.recent[slot].type;
-	if (!exact)
-		return declare_type(p, r, flags);
-	p->types.recent[slot].key = key;
-	return p->types.recent[slot].type = declare_type(p, r, flags);
 }
 
 uint32_t perfetto_location(struct perfetto *p, uint32_t name)

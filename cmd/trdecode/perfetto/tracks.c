@@ -28,6 +28,8 @@ uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
 	size_t slot = hash_u64(uuid) % PERFETTO_RECENT;
 	uint32_t *number;
 
+	/* without this cache 'trdecode | trstat' of a trace of calls takes 1.11 times the
+	 * instructions */
 	if (__builtin_expect(t->recent[slot].uuid == uuid && t->recent[slot].number, 1))
 		return t->recent[slot].number;
 	number = id_cache_number(&t->by_uuid, &uuid, sizeof uuid);
