@@ -17,7 +17,7 @@
 
 /* --- threads --- */
 
-enum { LTTNG_FRAMES = 64, LTTNG_RECENT = 64 };
+enum { LTTNG_FRAMES = 64 };
 
 /* The stack of a thread or of a CPU's interrupts. */
 struct lttng_frames {
@@ -100,8 +100,7 @@ struct lttng {
 	struct lttng_cpu **cpus; /* by number */
 	size_t ncpus;
 	struct lttng_threads {
-		struct lttng_thread **slots;		   /* a hash table */
-		struct lttng_thread *recent[LTTNG_RECENT]; /* by tid, those used last */
+		struct lttng_thread **slots; /* a hash table */
 		size_t size, count;
 	} threads;
 	struct lttng_lanes {
@@ -235,14 +234,6 @@ static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct 
 				1)
 		       ? known->lane
 		       : lttng_state_lane(l, f, c);
-}
-
-/* Find a thread as lttng_state_thread does, in line. */
-static inline struct lttng_thread *lttng_thread(struct lttng *l, struct lttng_cpu *c, int32_t tid)
-{
-	struct lttng_thread *t = l->threads.recent[(uint32_t)tid % LTTNG_RECENT];
-
-	return __builtin_expect(t && t->tid == tid, 1) ? t : lttng_state_thread(l, c, tid);
 }
 
 /* Take in a mapping (maps.c). */

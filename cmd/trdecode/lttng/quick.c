@@ -138,14 +138,14 @@ static inline int put_schedule(struct lttng *l, const struct side *s)
 	struct lttng_thread *t = c->thread;
 
 	if (t->tid != before) {
-		t = lttng_thread(l, c, before);
+		t = lttng_state_thread(l, c, before);
 		if (!t)
 			return -1;
 		lttng_cpu_run(c, t);
 	}
 	if (put_quick(l, s, m->type, 0, 0))
 		return -1;
-	t = lttng_thread(l, c, after);
+	t = lttng_state_thread(l, c, after);
 	if (t)
 		lttng_cpu_run(c, t);
 	return t ? 0 : -1;

@@ -58,10 +58,8 @@ struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, in
 		return NULL;
 	at = thread_slot(l, (int32_t)tid);
 	t = l->threads.slots[at];
-	if (t) {
-		l->threads.recent[(uint32_t)tid % LTTNG_RECENT] = t;
+	if (t)
 		return t;
-	}
 	if (l->threads.count == THREADS_MOST)
 		return &c->unknown; /* no machine has so many threads: the trace is damaged */
 	t = calloc(1, sizeof *t);

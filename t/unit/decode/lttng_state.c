@@ -85,10 +85,10 @@ static void test_threads(void)
 	ok(cpus[0].thread == &cpus[0].idle, "tid 0 is the CPU's own");
 	run_thread(0, -1);
 	ok(cpus[0].thread == &cpus[0].unknown, "and a value that is no tid is the unknown thread");
-	run_thread(0, 7 + LTTNG_RECENT);
+	run_thread(0, 1 << 20);
 	run_thread(1, 7);
-	ok(cpus[0].thread->tid == 7 + LTTNG_RECENT && cpus[1].thread->tid == 7,
-	   "threads that share a slot among the recent ones");
+	ok(cpus[0].thread->tid == 1 << 20 && cpus[1].thread->tid == 7,
+	   "a thread whose number is far from those of the others");
 }
 
 static void test_locations(void)
