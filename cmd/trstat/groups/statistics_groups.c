@@ -19,12 +19,16 @@ static struct aggregate *find_group(struct statistics *s, const struct event_ref
 static struct aggregate *find_by_location(struct statistics *s, const struct event_ref *subject)
 {
 	uint32_t location = subject->location;
+	struct aggregate **a;
 
 	if (ARRAY_REACH(s->caches.by_location, s->caches.by_location_size, location)) {
 		s->out_of_memory = true;
 		return NULL;
 	}
-	return s->caches.by_location[location] = find_group(s, subject);
+	a = &s->caches.by_location[location];
+	if (!*a)
+		*a = find_group(s, subject);
+	return *a;
 }
 
 /* Returns true if a key depends on more of the row than the caches do. */

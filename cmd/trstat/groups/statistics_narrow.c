@@ -139,11 +139,7 @@ static __attribute__((noinline)) struct aggregate *find_row_group(struct statist
 				     .location = e.location,
 				     .time = e.time,
 				     .timed = e.type->kind == KIND_LEAVE};
-	a = s->name_only && e.location && e.location < s->caches.by_location_size
-		    ? s->caches.by_location[e.location]
-		    : NULL;
-	if (!a)
-		a = statistics_group(s, &subject);
+	a = statistics_group(s, &subject);
 	if (a)
 		*g = (struct row_group){(get_u64(row) & s->caches.row_mask) | WORD_KNOWN, a};
 	return a;

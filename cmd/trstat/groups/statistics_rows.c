@@ -394,22 +394,14 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 							  const struct type *type,
 							  const struct event *e)
 {
-	struct aggregate *a = NULL;
+	struct event copy = e ? *e : (struct event){0};
+	struct aggregate *a;
 	uint64_t inside;
 
 	s->taken = NULL;
-	if (s->name_only && !s->arguments && !statistics_selects(s) &&
-	    call->location < s->caches.by_location_size)
-		a = s->caches.by_location[call->location];
-	if (__builtin_expect(!a, 0)) {
-		struct event copy = e ? *e : (struct event){0};
-
-		a = group_of_call(s, call, type, e ? &copy : NULL);
-		if (!a && !s->out_of_memory)
-			return 0;
-	}
+	a = group_of_call(s, call, type, e ? &copy : NULL);
 	if (!a)
-		return -1;
+		return s->out_of_memory ? -1 : 0;
 	inside = time_inside(s, a, call, type, e);
 	if (__builtin_expect(s->out_of_memory, 0))
 		return -1;
@@ -426,7 +418,6 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	if (__builtin_expect(s->columns->wanted.field_count, 0)) {
 		const struct statistics_times times = {true, false, call->total, call->self,
 						       call->location};
-		struct event copy = e ? *e : (struct event){0};
 
 		if (s->taken && s->arguments &&
 		    statistics_add_arguments(s, a, e ? &copy : NULL, s->taken + s->keys->begins)) {
