@@ -307,31 +307,23 @@ int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 
 /* --- locations --- */
 
-static uint64_t location_hash(uint64_t address, uint32_t context)
+/* Have a free slot for another location. */
+static int reserve_location(struct uftrace *u)
 {
-	return hash_u64(address ^ (uint64_t)context << 48);
-}
+	struct location_cached *old = u->locations.slot, *slots;
+	uint32_t size = u->locations.mask + 1;
 
-static int grow_locations(struct uftrace *u)
-{
-	uint32_t size = u->locations.slot ? (u->locations.mask + 1) * 2 : 1024;
-	struct location_cached *locations = calloc(size, sizeof(*locations));
-
-	if (!locations)
+	if (u->locations.count < u->locations.mask / 2)
+		return 0;
+	slots = calloc(2 * (size_t)size, sizeof(*slots));
+	if (!slots)
 		return -1;
-	for (uint32_t i = 0; u->locations.slot && i <= u->locations.mask; i++) {
-		const struct location_cached *p = &u->locations.slot[i];
-		uint64_t at = location_hash(p->address, p->context);
-
-		if (!p->location)
-			continue;
-		while (locations[at & (size - 1)].location)
-			at++;
-		locations[at & (size - 1)] = *p;
-	}
-	free(u->locations.slot);
-	u->locations.slot = locations;
-	u->locations.mask = size - 1;
+	u->locations.slot = slots;
+	u->locations.mask = 2 * size - 1;
+	for (uint32_t i = 0; i < size; i++)
+		if (old[i].location)
+			*uftrace_find_location(u, old[i].address, old[i].context) = old[i];
+	free(old);
 	return 0;
 }
 
@@ -349,35 +341,22 @@ static uint32_t location_epoch(const struct task_reader *t, uint64_t address)
 	return where.epoch;
 }
 
-static struct location_cached *find_location(struct uftrace *u, uint64_t address, uint32_t context)
+uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address)
 {
-	uint64_t at = location_hash(address, context);
-	struct location_cached *p;
-
-	while ((p = &u->locations.slot[at & u->locations.mask])->location &&
-	       (p->address != address || p->context != context))
-		at++;
-	return p;
-}
-
-uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, uint64_t address)
-{
-	uint64_t h = (address ^ address >> 12) + t->context * 0x9e3779b9u;
 	const struct context *c = &u->contexts.at[t->context - 1];
 	struct location_cached *p;
 	uint32_t epoch, context = t->context, location;
 
-	if ((!u->locations.slot || u->locations.count >= u->locations.mask / 2) &&
-	    grow_locations(u))
+	if (reserve_location(u))
 		return 0;
-	p = find_location(u, address, context);
+	p = uftrace_find_location(u, address, context);
 	if (!p->location) {
 		epoch = location_epoch(t, address);
 		if (epoch != t->epoch) {
 			/* the location of another epoch is the same */
 			if (context_number(u, c->sess, c->session, epoch, &context))
 				return 0;
-			p = find_location(u, address, context);
+			p = uftrace_find_location(u, address, context);
 			c = &u->contexts.at[t->context - 1];
 		}
 	}
@@ -390,12 +369,10 @@ uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, u
 		u->locations.count++;
 	}
 	if (context != t->context && location) {
-		p = find_location(u, address, t->context);
+		p = uftrace_find_location(u, address, t->context);
 		*p = (struct location_cached){address, t->context, location};
 		u->locations.count++;
 	}
-	u->locations.cache[h % LOCATION_CACHE] =
-		(struct location_cached){address, t->context, location};
 	return location;
 }
 
@@ -403,11 +380,10 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 {
 	struct location_cached *p;
 
-	if ((!u->locations.slot || u->locations.count >= u->locations.mask / 2) &&
-	    grow_locations(u))
+	if (reserve_location(u))
 		return 0;
 	/* contexts are counted from 1 */
-	p = find_location(u, address, 0);
+	p = uftrace_find_location(u, address, 0);
 	if (!p->location) {
 		const struct location_entry entry = {.space = space, .address = address};
 

@@ -369,9 +369,10 @@ static int uftrace_begin(struct input *in, struct error *e)
 	if (merge_choose_clock(in, e))
 		return -1;
 	u->shift = (uint64_t)in->shift;
-	u->locations.cache = calloc(LOCATION_CACHE, sizeof(*u->locations.cache));
-	if (!u->locations.cache)
+	u->locations.slot = calloc(LOCATIONS_LEAST, sizeof(*u->locations.slot));
+	if (!u->locations.slot)
 		return error_no_memory(e);
+	u->locations.mask = LOCATIONS_LEAST - 1;
 	u->sessions = uftrace_sessions_new(in->tree, &u->info, u->tasks, e);
 	if (!u->sessions)
 		return -1;
@@ -412,7 +413,6 @@ static void uftrace_close(struct input *in)
 	free(u->readers);
 	free(u->heap.items);
 	free(u->ids.spaces);
-	free(u->locations.cache);
 	free(u->locations.slot);
 	free(u->contexts.at);
 	free(u);
