@@ -3,11 +3,8 @@
 #include <stdlib.h>
 
 #include "common/util/bisect.h"
-#include "common/util/bytes.h"
 #include "common/util/digits.h"
 #include "common/util/lines.h"
-
-enum { CACHED = 4096 }; /* a power of two */
 
 /* The symbol or the string of an address. */
 struct kernel_name {
@@ -24,16 +21,8 @@ struct kernel_table {
 	bool read;
 };
 
-/* The symbol found last for addresses of one hash. */
-struct cached {
-	uint64_t address;
-	uint32_t row; /* index + 1 of the symbol; 0: no symbol */
-	bool valid;
-};
-
 struct text_kernel {
 	struct kernel_table symbols, strings;
-	struct cached cache[CACHED];
 };
 
 struct text_kernel *text_kernel_new(void)
@@ -206,15 +195,13 @@ static uint32_t table_search(const struct kernel_table *t, uint64_t address, boo
 
 static const char *kernel_symbol(void *context, uint64_t address, size_t *size, uint64_t *offset)
 {
-	struct text_kernel *k = context;
-	struct cached *c = &k->cache[hash_u64(address) & (CACHED - 1)];
+	const struct text_kernel *k = context;
+	uint32_t number = table_search(&k->symbols, address, false);
 	const struct kernel_name *row;
 
-	if (!c->valid || c->address != address)
-		*c = (struct cached){address, table_search(&k->symbols, address, false), true};
-	if (!c->row)
+	if (!number)
 		return NULL;
-	row = &k->symbols.rows[c->row - 1];
+	row = &k->symbols.rows[number - 1];
 	*size = row->size;
 	*offset = address - row->address;
 	return (const char *)k->symbols.text.data + row->at;
