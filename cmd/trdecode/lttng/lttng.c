@@ -205,7 +205,6 @@ static int lttng_begin(struct input *in, struct error *e)
 		if (!is_wanted(l, f->member))
 			continue;
 		f->done = false;
-		lttng_skip_prepare(l, f);
 		if (lttng_file_open(l, f, f->member, l->nfiles))
 			return -1;
 		if (!f->done)
