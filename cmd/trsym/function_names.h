@@ -10,7 +10,8 @@
 
 enum { NAMES_RECENT = 1 << 13 };
 
-/* A name that was found: it is not looked up by its text again. */
+/* A name that was found: it is not looked up by its text again. Without this 'trsym -i' of
+ * t/bench/inline.sh takes 1.04 times the instructions. */
 struct recent_name {
 	uint64_t id; /* of struct source_frame */
 	uint32_t number;

@@ -19,7 +19,7 @@
 struct stack_node {
 	uint32_t parent, name;
 	uint32_t first, next;  /* child, sibling; 0 none */
-	uint32_t recent;       /* child found last, which may have moved since */
+	uint32_t recent;       /* child found last (stack_tree_child), which may have moved since */
 	uint64_t calls, total; /* finished calls; their time with their callees, saturates */
 	int128 self;	       /* exact; negative weights make it negative */
 };
@@ -47,6 +47,8 @@ void stack_tree_free(struct stack_tree *t);
 /* Get the stack of parent calling name; 0 when out of memory. */
 uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t name);
 
+/* Without the child found last 'trdecode | trsym | trencode -t folded' of t/bench/uftrace.sh takes
+ * 1.05 times the instructions. */
 static inline uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name)
 {
 	uint32_t recent = t->nodes[parent].recent;

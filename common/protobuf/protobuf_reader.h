@@ -44,8 +44,8 @@ struct protobuf_number {
 	uint64_t value;
 };
 
-/* Read a number. Byte by byte trdecode takes 8 % more instructions for a trace of Perfetto, whose
- * times and tracks are numbers of 8 and 10 bytes. */
+/* Read a number. Byte by byte 'trdecode | trstat' takes 1.08 times the instructions for a trace of
+ * calls, whose times and tracks are numbers of 8 and 10 bytes. */
 __attribute__((noinline, unused)) static struct protobuf_number
 protobuf_long_number(const uint8_t *at, const uint8_t *end)
 {

@@ -178,7 +178,9 @@ static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
 	return s.at < 0 ? -1 : ctf_id_number(ctf_spot(fixed, s));
 }
 
-/* Find the lane by the fields of the event that was read, or its packet. 0: out of memory. */
+/* Find the lane by the fields of the event that was read, or its packet. 0: out of memory. Without
+ * the lane used last 'trdecode | trstat -g name -c count' of a trace of calls takes 1.27 times the
+ * instructions. */
 static inline uint32_t find_lane(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;

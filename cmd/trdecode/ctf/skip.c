@@ -7,6 +7,10 @@
  *
  * Packets with sched_switch or with dumps of mappings are skipped only if the times of rows are all
  * that the caller needs: such events determine the threads and the locations of later events.
+ *
+ * Where a tenth of the recording of t/bench/ctf.sh is wanted, 'trdecode --since +TIME | trstat'
+ * without ctf_skip_packet takes 2.1 times the instructions, and 'trdecode --since -TIME | trstat'
+ * without ctf_skip_late 1.5 times.
  */
 #include <stdlib.h>
 

@@ -84,6 +84,8 @@ struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
 	uint32_t slot = ((uint32_t)l->tid * 31 + (uint32_t)l->cpu) % FTRACE_LANE_SLOTS;
 	struct ftrace_lane *lane = &f->declared.recent[slot];
 
+	/* without these lanes 'trdecode | trstat -g type' of the text of a trace.dat takes 1.16
+	 * times the instructions */
 	if (!lane->lane || lane->cpu != l->cpu || lane->tid != l->tid || lane->tgid != l->tgid ||
 	    !is_name(f, lane->comm, l->comm) || !is_name(f, lane->instance, l->instance)) {
 		lane->lane = 0;

@@ -280,6 +280,8 @@ static int saved_begin(struct input *in, struct error *e)
 }
 
 /* Find the last time, which the END at the end of the file contains. */
+/* Without this 'trdecode --since -TIME SAVED | trstat' takes 14 times the instructions where a
+ * twentieth of a uftrace recording is wanted. */
 static bool saved_late(struct input *in, uint64_t *time)
 {
 	const struct saved *s = in->state;

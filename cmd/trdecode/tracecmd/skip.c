@@ -3,7 +3,9 @@
  *
  * The times of a CPU's pages ascend, so the first wanted page is found by bisection, and pages
  * before it are never read. Of compressed pages, the lengths of all chunks are read to find each
- * chunk, and only a few chunks are unpacked.
+ * chunk, and only a few chunks are unpacked. Where a tenth of the recording of t/bench/trace-cmd.sh
+ * is wanted, 'trdecode --since TIME | trstat' takes 5.7 times the instructions without either of
+ * skip_pages and tracecmd_late.
  */
 #include <stdlib.h>
 

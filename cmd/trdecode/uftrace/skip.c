@@ -3,7 +3,9 @@
  *
  * In a file without arguments every 16 bytes are a record, and the times ascend: so the first
  * wanted record is found by bisection, and the records before it are never read. If the search
- * meets arguments between the records, everything is read.
+ * meets arguments between the records, everything is read. Where a tenth of the recording of
+ * t/bench/uftrace.sh is wanted, 'trdecode --since +TIME | trstat' without uftrace_skip takes 3.0
+ * times the instructions, and 'trdecode --since -TIME | trstat' without uftrace_late 41 times.
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
 

@@ -54,6 +54,9 @@ static struct verdict *cached_verdict(struct evaluation *ev, struct node *n, con
 	return verdict_at(&notes->by_location, e->location);
 }
 
+/* Without the cache 'trdecode | trsym | trfilter | trstat' of t/bench/uftrace.sh takes 1.17 times
+ * the instructions with the condition name =~ "f.b" && dur > 1us, and 2.6 times with one on stack.
+ */
 static bool evaluate_cached(struct evaluation *ev, struct node *n, const struct event *e)
 {
 	const struct location_symbol *symbol;

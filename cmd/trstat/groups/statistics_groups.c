@@ -1,5 +1,8 @@
 /*
  * statistics_groups.c - the group of a row, cached by what the keys depend on
+ *
+ * Without caches.by_key 'trdecode | trsym | trstat -g caller,name' of t/bench/uftrace.sh takes 1.6
+ * times the instructions.
  */
 #include <stdlib.h>
 

@@ -117,8 +117,9 @@ static int begin_cells(struct statistics *s, const struct event_ref *ref, struct
 }
 
 /* Make the cells of the group of a call that begins, on top of a stack. What is below the lowest
- * call in the kernel may change, and is left out. Making them takes a third of the time of
- * -g caller,name, so those of calls with the same function and caller are kept. */
+ * call in the kernel may change, and is left out. The cells of calls with the same function
+ * and caller are kept: else 'trdecode | trsym | trstat -g caller,name' of t/bench/uftrace.sh
+ * takes 1.45 times the instructions. */
 static int begin_group(struct statistics *s, const struct event *e, const struct stack *stack,
 		       const struct key_cell *begun, struct key_cell *cells)
 {

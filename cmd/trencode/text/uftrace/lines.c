@@ -72,7 +72,8 @@ struct line_pieces {
 
 /*
  * Print most kinds of lines at once: columns, indent, before, the name, after. Returns false if the
- * line has to be printed piece by piece.
+ * line has to be printed piece by piece. Without this 'trdecode | trsym | trencode -t text' of
+ * t/bench/uftrace.sh takes 1.13 times the instructions.
  */
 static inline bool quick_line(struct text_uftrace *s, const struct replay_task *t,
 			      uint64_t duration, int indent, const struct location_text *p,
