@@ -3,7 +3,8 @@
  *
  * A sample takes three steps: its parts and the digest of its call chain, its stack, its row. The
  * steps of several samples overlap: what the next step reads of large tables is fetched meanwhile.
- * trdecode takes 1.5 times the CPU where each sample takes its steps at once.
+ * 'trdecode | trstat' of t/bench/perf.sh takes 1.3 times the CPU where each sample takes its steps
+ * at once.
  */
 #include "cmd/trdecode/perf/known_stacks.h"
 #include "cmd/trdecode/perf/sample.h"
