@@ -11,6 +11,7 @@
 #ifndef TR_TRDECODE_LTTNG_LTTNG_H
 #define TR_TRDECODE_LTTNG_LTTNG_H
 
+#include "common/util/idmap.h"
 #include "common/util/intern.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/lttng/file.h"
@@ -100,16 +101,11 @@ struct lttng {
 	struct lttng_cpu **cpus; /* by number */
 	size_t ncpus;
 	struct lttng_threads {
-		struct lttng_thread **slots; /* a hash table */
-		size_t size, count;
+		struct lttng_thread **thread;
+		size_t count, capacity;
+		struct idmap by_tid; /* index + 1 */
 	} threads;
-	struct lttng_lanes {
-		struct lttng_lane {
-			struct lttng_lane_key key;
-			uint32_t lane;
-		} * slots; /* a hash table */
-		size_t size, count;
-	} lanes;
+	struct id_cache lanes; /* by struct lttng_lane_key */
 	struct lttng_names_table names[NAMES_COUNT];
 	size_t nmaps;
 	struct lttng_functions {     /* transcoded.c */

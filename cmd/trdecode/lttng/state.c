@@ -15,38 +15,10 @@ struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu)
 	return l->cpus[cpu];
 }
 
-static size_t thread_slot(const struct lttng *l, int32_t tid)
-{
-	size_t at = hash_u64((uint32_t)tid) & (l->threads.size - 1);
-
-	while (l->threads.slots[at] && l->threads.slots[at]->tid != tid)
-		at = (at + 1) & (l->threads.size - 1);
-	return at;
-}
-
-static int grow_threads(struct lttng *l)
-{
-	size_t size = l->threads.size, had = size;
-	struct lttng_thread **old = l->threads.slots;
-
-	size = size ? 2 * size : 256;
-	l->threads.slots = calloc(size, sizeof *l->threads.slots);
-	if (!l->threads.slots) {
-		l->threads.slots = old;
-		return -1;
-	}
-	l->threads.size = size;
-	for (size_t i = 0; i < had; i++)
-		if (old[i])
-			l->threads.slots[thread_slot(l, old[i]->tid)] = old[i];
-	free(old);
-	return 0;
-}
-
 struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid)
 {
 	struct lttng_thread *t;
-	size_t at;
+	uint32_t number;
 
 	if (tid == c->thread->tid)
 		return c->thread;
@@ -54,20 +26,21 @@ struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, in
 		return &c->idle;
 	if (tid < 0 || tid > INT32_MAX)
 		return &c->unknown;
-	if (2 * l->threads.count >= l->threads.size && grow_threads(l))
-		return NULL;
-	at = thread_slot(l, (int32_t)tid);
-	t = l->threads.slots[at];
-	if (t)
-		return t;
-	if (l->threads.count == THREADS_MOST)
+	number = idmap_get(&l->threads.by_tid, (uint32_t)tid);
+	if (number)
+		return l->threads.thread[number - 1];
+	number = (uint32_t)l->threads.count;
+	if (number == THREADS_MOST)
 		return &c->unknown; /* no machine has so many threads: the trace is damaged */
-	t = calloc(1, sizeof *t);
-	if (!t)
+	if (ARRAY_GROW(l->threads.thread, l->threads.capacity, number))
 		return NULL;
-	*t = (struct lttng_thread){
-		.tid = (int32_t)tid, .pid = -1, .ppid = -1, .number = (uint32_t)l->threads.count++};
-	l->threads.slots[at] = t;
+	t = calloc(1, sizeof *t);
+	if (!t || idmap_set(&l->threads.by_tid, (uint32_t)tid, number + 1)) {
+		free(t);
+		return NULL;
+	}
+	*t = (struct lttng_thread){.tid = (int32_t)tid, .pid = -1, .ppid = -1, .number = number};
+	l->threads.thread[l->threads.count++] = t;
 	return t;
 }
 
@@ -233,12 +206,12 @@ void lttng_state_free(struct lttng *l)
 	}
 	free(l->cpus);
 	lttng_transcoded_free(l);
-	for (size_t i = 0; i < l->threads.size; i++)
-		if (l->threads.slots[i]) {
-			free(l->threads.slots[i]->frames);
-			free(l->threads.slots[i]);
-		}
-	free(l->threads.slots);
+	for (size_t i = 0; i < l->threads.count; i++) {
+		free(l->threads.thread[i]->frames);
+		free(l->threads.thread[i]);
+	}
+	free(l->threads.thread);
+	idmap_free(&l->threads.by_tid);
 	lttng_names_free(l);
-	free(l->lanes.slots);
+	id_cache_free(&l->lanes);
 }
