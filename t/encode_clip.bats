@@ -49,8 +49,24 @@ setup_clip() {
 		# shellcheck disable=SC2086
 		trencode -q -t chrome --rebase none $range fib.trs | trdecode | trstat -q -t tsv -c self |
 			awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort | diff want - || fail "chrome $part"
+		# also where a task is scheduled out at --until
+		rm -rf range.data
+		# shellcheck disable=SC2086
+		trencode -q -t uftrace $range -o range.data fib.trs
+		trdecode range.data | trsym | trstat -q -t tsv -c self |
+			awk -F '\t' 'NR > 1 && $2' | LC_ALL=C sort | diff want - || fail "uftrace $part"
 	done
 	[ -s want ]
+}
+
+@test "a uftrace directory has the external data of its range" {
+	trdecode -q "$RECORDED/uftrace/extern-data" >x.trs
+	# both lines are in the second half
+	middle=$(trdecode --info x.trs | awk '/^first time/ { a = $NF } /^last time/ { b = $NF } END { printf "%.0f", (a + b) / 2 }')
+	trencode -q -t uftrace --until "${middle}ns" -o early x.trs
+	[ ! -e early/extern.dat ]
+	trencode -q -t uftrace --since "${middle}ns" -o late x.trs
+	grep -v '^#' "$RECORDED/uftrace/extern-data/extern.dat" | diff - late/extern.dat
 }
 
 @test "the parts of a trace add up to the whole" {

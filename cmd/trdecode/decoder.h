@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/formats/part.h"
 #include "common/util/error.h"
 #include "common/util/text.h"
 #include "common/stream/writer_rows.h"
@@ -39,7 +38,6 @@ struct decoding {
 	unsigned descriptors;  /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
 	bool ended;	       /* a signal ended the input that is decoded */
 	struct input *running; /* the input whose rows are written; NULL: none */
-	struct input *parts;   /* inputs that are parts of traces, by part.next */
 	struct ctf_flows *ctf_flows; /* state shared by all CTF inputs; NULL: there are none */
 	struct glprofile *profile;   /* of the replay of a trace of apitrace; NULL: none */
 	bool profile_has_trace;	     /* the trace is an input, too */
@@ -58,16 +56,6 @@ enum { DESCRIPTORS_KEPT = 24 };
 /* ns. No clock reaches this time: 146 years. A time at or beyond it is damage, and all other
  * times fit 64 bits after all shifts are added. */
 #define TIME_LIMIT (1ull << 62)
-
-/* An input that is a part of a trace (parts.h). */
-struct input_part {
-	bool is; /* it is one */
-	struct part mark;
-	bool listed;	      /* in decoding.parts */
-	bool continued;	      /* the part after it is an input */
-	struct input *next;   /* in decoding.parts */
-	struct input *before; /* the part before it; NULL: it is no input */
-};
 
 /* The file of an operand. */
 struct operand_file {
@@ -101,8 +89,6 @@ struct input {
 	bool on_host_clock;
 	const uint64_t *guest_ids; /* of a host: the decoder's array, while it is open */
 	size_t nguest_ids;
-	uint32_t source; /* that input_source declared last */
-	struct input_part part;
 	char *path; /* path of the tree, where it is not name */
 	struct operand_file file;
 	void *state; /* the decoder's own */

@@ -16,7 +16,6 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/trace_times.h"
 #include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/list/list.h"
 #include "common/calls/snapshot_maker.h"
 
@@ -171,8 +170,7 @@ static int run_decoders(struct input *inputs, int n, struct decoding *d, struct 
 	return bad && !d->ended ? -1 : 0;
 }
 
-static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
-			 struct input_cuts *cuts)
+static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter)
 {
 	struct writer *w = d->writer;
 	struct error e = {.what = ""};
@@ -195,7 +193,6 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	for (int i = 0; i < n; i++)
 		if (input_begin(&inputs[i], &e))
 			return run_fail(d, &e);
-	input_cuts_begin(cuts, inputs, n, d);
 	/* an input that goes on after a loss leaves the calls of the others open */
 	if (!w->segment_limit && !d->adopted && n == 1) {
 		snapshot_maker_free(d->snapshots);
@@ -317,8 +314,6 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 		return STATUS_OK;
 	for (int i = 0; i < n; i++)
 		settings_shift(s, &inputs[i], names[i], i);
-	for (int i = 0; i < n; i++)
-		input_join_part(&inputs[i]);
 	return settings_check_offsets(s, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 
@@ -329,7 +324,6 @@ static int write_stream(struct run *r, const char *path)
 	struct decoding *d = r->d;
 	struct writer *w = d->writer;
 	struct progress progress;
-	struct input_cuts cuts = {0};
 	char cause[FAILURE_CAUSE];
 	struct error e;
 	int status;
@@ -341,8 +335,7 @@ static int write_stream(struct run *r, const char *path)
 	w->crc = output_is_file(&r->out);
 	w->sent.progress = &progress;
 	progress_begin(&progress, r->common->progress, output_is_file(&r->out));
-	status = decode_inputs(r->inputs, r->n, d, &s->row_filter, &cuts);
-	input_cuts_free(&cuts);
+	status = decode_inputs(r->inputs, r->n, d, &s->row_filter);
 	if (memory_failed() && status != STATUS_FAILED) {
 		error_no_memory(&e);
 		status = run_fail(d, &e);

@@ -13,7 +13,7 @@ struct copied_row {
 	const struct type *type;
 	const struct lane *lane;
 	uint32_t location;
-	bool shown; /* the caller's */
+	bool shown, ignored; /* the caller's */
 	size_t size;
 	uint8_t row[];
 };

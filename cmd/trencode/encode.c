@@ -114,14 +114,6 @@ int encode_rows(void *run, const struct block *b, struct error *e)
 	return 0;
 }
 
-/* Take rows that are in the range of --since and --until. */
-static int take_clipped(void *ctx, const struct block *b, struct error *e)
-{
-	struct encode_run *r = ctx;
-
-	return r->split ? split_block(r->split, &r->s->in, b, e) : encode_rows(r, b, e);
-}
-
 /* Test whether all declared sources are one trace of the encoder's own system, or traces of one
  * file that the encoder writes to one file. */
 static bool is_own(const struct encoding *en)
@@ -198,7 +190,7 @@ static int take_block(struct encode_run *r, const struct block *b, struct error 
 {
 	struct encoding *en = &r->en;
 	/* what clips the stream may refuse it: the encoder then begins with the first rows */
-	bool rows = has_rows(b) && !(r->clip && !r->split);
+	bool rows = has_rows(b) && (!r->clip || r->split);
 
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && !rows)
@@ -212,26 +204,22 @@ static int take_block(struct encode_run *r, const struct block *b, struct error 
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &r->s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(r, b, e);
 	case BLOCK_SNAPSHOT:
-	case BLOCK_EVENTS: return r->clip || r->split ? 0 : encode_rows(r, b, e);
+	case BLOCK_EVENTS: return r->clip ? 0 : encode_rows(r, b, e);
 	}
 	return 0;
 }
 
-/* Pass a block to the encoder, its rows by way of what clips and splits the stream. */
+/* Pass a block to the encoder, its rows by way of what clips the stream. */
 static int route_block(struct encode_run *r, const struct block *b, struct error *e)
 {
 	struct reader *in = &r->s->in;
-	bool head = b->kind == BLOCK_HEAD;
 
-	/* a new stream begins a part */
-	if (head && r->split &&
-	    (split_block(r->split, in, b, e) || parts_keep_head(r, &in->head, e)))
+	if (b->kind == BLOCK_HEAD && r->split &&
+	    ((!in->head.sequence && split_stream(r->split, e)) || parts_keep_head(r, &in->head, e)))
 		return -1;
 	if (take_block(r, b, e))
 		return -1;
-	if (r->clip)
-		return clip_block(r->clip, in, b, e);
-	return r->split && !head ? split_block(r->split, in, b, e) : 0;
+	return r->clip ? clip_block(r->clip, in, b, e) : 0;
 }
 
 /* Refuse --tick if no clock counts ticks. */
@@ -306,7 +294,7 @@ static void encode_run(struct encode_run *r)
 	struct block b;
 
 	if (r->clip) {
-		r->clip->show = take_clipped;
+		r->clip->show = encode_rows;
 		r->clip->ctx = r;
 	}
 	encode_begin_calls(r);
@@ -363,11 +351,8 @@ int encode_open(struct encode_run *r)
 void encode_stream(struct stage *s, const struct encoder *encoder,
 		   const struct encode_options *options, struct clip *clip)
 {
-	struct encode_run r = {.s = s,
-			       .encoder = encoder,
-			       .options = *options,
-			       .clip = clip_any(clip) ? clip : NULL,
-			       .text = malloc(sizeof *r.text)};
+	struct encode_run r = {
+		.s = s, .encoder = encoder, .options = *options, .text = malloc(sizeof *r.text)};
 	struct error e;
 
 	r.en = (struct encoding){.encoder = encoder,
@@ -380,6 +365,9 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 	} else if (split_any(&options->split) && parts_begin(&r, &e)) {
 		stage_fail(s, &e);
 	} else if (!encode_open(&r)) {
+		clip->split = r.split;
+		r.options.clipped = clip_any(clip);
+		r.clip = clip_any(clip) ? clip : NULL;
 		encode_run(&r);
 		s->in.before_block = NULL;
 	}

@@ -38,6 +38,7 @@ struct encode_options {
 	const char *output;	   /* -o, with --split of the present part; NULL: standard output */
 	struct split_limit split;  /* --split */
 	const struct split *parts; /* with --split: the parts that are written */
+	bool clipped;		   /* --since, --until, --limit, --split: rows are left out */
 	bool quiet;
 	struct remarks *remarks; /* with --split; NULL: remarks are printed at once */
 	bool raw;		 /* --raw: fields as recorded */
@@ -101,7 +102,7 @@ struct encoder {
 	bool holds_several; /* several traces, one after another, can be written to one file */
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
 	bool report;	    /* with --tick, times of events are in ns, not in ticks */
-	bool needs_calls;   /* a part of --split without calls is joined to the next */
+	bool needs_calls;   /* a part of --split goes on until it has a call */
 	bool drops;	    /* event is called for rows of KIND_DROP, too */
 	bool deferred; /* it writes at the end: --split measures the events instead of the output */
 	bool counts_calls; /* encode.c reports unfinished calls and leaves without an enter */
@@ -135,19 +136,6 @@ static inline bool encoder_all_numbered(const struct type *t)
 	return type_is_of(t, "apitrace");
 }
 
-/* Returns the part that is written with --split, or NULL. */
-static inline const struct part *encoder_part(const struct encoding *en)
-{
-	return en->options->parts ? &en->options->parts->part : NULL;
-}
-
-/* Test whether a leave, NULL: none, is that of a call that goes on in another trace. */
-static inline bool encoder_cuts(const struct split *parts, const struct event *leave)
-{
-	return leave && ((parts && parts->showing.rows == ROWS_THAT_CLOSE) ||
-			 leave->type->flags & TYPE_CONTINUES);
-}
-
 /* Returns about the bytes that the present part has so far. */
 static inline uint64_t encoder_size(const struct encoding *en)
 {
@@ -156,12 +144,6 @@ static inline uint64_t encoder_size(const struct encoding *en)
 	if (en->encoder->size)
 		return en->encoder->size(en);
 	return en->out->written + (en->text ? en->text->used : 0);
-}
-
-/* Returns what the present rows are: those of a trace, or of a cut of --split. */
-static inline struct split_shown encoder_shown(const struct split *parts)
-{
-	return parts ? parts->showing : (struct split_shown){.rows = ROWS_OF_TRACE};
 }
 
 #endif

@@ -53,7 +53,7 @@ const struct option_row settings_rows[] = {
 	{KEY_SPLIT, "split", "SIZE|TIME",
 	 "write FILE.000, FILE.001, ... (with -o FILE), each\na whole trace of about SIZE bytes "
 	 "of output, such as\n64M, or of TIME, such as 10s; calls that are open\nat a cut "
-	 "continue in the next file",
+	 "are clipped to each file",
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
 	{'c', "columns", "LIST",

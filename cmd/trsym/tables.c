@@ -87,17 +87,11 @@ static struct carried *find_carried(struct tables *t, uint32_t source, const cha
 	return &t->carried[number];
 }
 
-/* Test for a table in the form of kallsyms; that of a part has a prefix (parts.h of trdecode). */
-static bool is_kallsyms(const char *name, size_t n)
-{
-	return n >= 8 && !memcmp(name + n - 8, "kallsyms", 8);
-}
-
 static bool is_table(const struct tables *t, const char *name, size_t n)
 {
 	return (n > 4 && !memcmp(name + n - 4, ".sym", 4)) ||
 	       (t->options.lines && n > 4 && !memcmp(name + n - 4, ".dbg", 4)) ||
-	       is_kallsyms(name, n);
+	       (n == 8 && !memcmp(name, "kallsyms", 8));
 }
 
 int tables_meta(struct tables *t, const struct meta *m)
@@ -150,7 +144,7 @@ static int from_stream(struct tables *t, struct module *m)
 		snprintf(m->why, sizeof(m->why), "%s is not in this part of the stream", m->table);
 		return 0;
 	}
-	if (!c->parsed && parse_carried(c, is_kallsyms(m->table, strlen(m->table))))
+	if (!c->parsed && parse_carried(c, !strcmp(m->table, "kallsyms")))
 		return -1;
 	m->symbols = c->symbols;
 	if (c->cut)

@@ -9,7 +9,7 @@
 static void set_number(const struct type *t, struct calls_row_type *row)
 {
 	const struct field *f = t->flags & TYPE_CALL_NUMBER ? field_by_role(t, ROLE_CALL) : NULL;
-	bool numbered = !(t->flags & (TYPE_PER_CPU | TYPE_CONTINUES)) && !t->has_stacks && f &&
+	bool numbered = !(t->flags & TYPE_PER_CPU) && !t->has_stacks && f &&
 			f->where == WHERE_FIXED && f->size == 4 &&
 			f->offset <= UINT16_MAX - NARROW_ROW;
 
@@ -32,7 +32,7 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
 
 		call = call && t->flags & TYPE_DEPTH &&
-		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL | TYPE_CONTINUES));
+		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
 		cr->types[i].kind = call ? t->kind : 0;
 		set_number(t, &cr->types[i]);
 		cr->type[i] = t;

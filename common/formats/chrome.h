@@ -22,10 +22,6 @@
  *
  * "cpu":3, of instants and samples: the CPU on which the thread was.
  * "unit":"ns", of samples: the weight is a time.
- * "continues":"before", "after" or "both", an argument of X, E and b: the call continues in the
- * file before or after this one, both of which trencode --split wrote. An X that began before has
- * the arguments of its leave, and one that goes on those of its enter alone. "part", of otherData:
- * the mark of the file (part.h).
  *
  * Events of the category "trutils.scheduling" are made from the events of the kernel's scheduler,
  * which are in the file too (trencode/timeline/chrome_scheduling.h). The decoder leaves them out.
@@ -57,11 +53,6 @@
 
 /* The member and argument of calls without a leave. */
 #define CHROME_UNFINISHED "unfinished"
-
-/* The member and argument of calls that continue in other parts; the text of otherData with the
- * mark of the part (part.h). */
-#define CHROME_CONTINUES "continues" /* SPAN_CONTINUES of the encoder */
-#define CHROME_PART	 "part"
 
 #define CHROME_UNSEEN	  "unseen"
 #define CHROME_ENTER_NAME "enter_name"

@@ -13,7 +13,4 @@
 /* The name of these variables, before a number. */
 #define CTF_ARGUMENTS "arguments_"
 
-/* The variable with the mark of a part (part.h). */
-#define CTF_PART "trutils_part"
-
 #endif

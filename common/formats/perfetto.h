@@ -359,11 +359,6 @@ enum {
 	TREE_TGID = 3,
 };
 
-/* TraceConfig. The mark of a part (part.h) is the name of the session. The first packet of the file
- * is a configuration, with the mark as it is known at the begin: until=-. The last packet has the
- * whole mark. */
-enum { CONFIG_SESSION_NAME = 22 };
-
 /* Viewers make the tracks of CPUs and the states of threads from bundles of ftrace events. Where
  * such an event is also in the trace as an instant or a sample, with more than a bundle can hold,
  * its bundle is of this sequence of packets, and trdecode leaves the bundle out. Sequences of other

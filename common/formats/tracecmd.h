@@ -20,9 +20,6 @@
 #define TRACECMD_TAG_LATENCY  "latency  "
 #define TRACECMD_TAG_DATA     "flyrecord"
 
-/* The begin of an option VERSION that has the mark of a part (part.h). */
-#define TRACECMD_PART "split="
-
 enum { TRACECMD_TAG_SIZE = 10, TRACECMD_SECTION_HEADER = 16 };
 
 /* Options; those from HEADER_INFO on, BUFFER and STRINGS are sections in version 7. */

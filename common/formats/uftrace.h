@@ -16,12 +16,9 @@
 #define UFTRACE_MAGIC	    "Ftrace!" /* 8 bytes with its NUL */
 #define UFTRACE_MAGIC_SIZE  8
 #define UFTRACE_HEADER_SIZE 40
-/* misc of a SWITCH record that ends the time of a task that is scheduled out at the end of a part:
- * the time of the record is 1 ns less than the end. uftrace reads records of perf after those of
- * tasks at the same time, and would end the task's calls before. */
-#define UFTRACE_MISC_CUT PERF_MISC_PREEMPT
-/* The file of a directory that is a part of a recording (part.h): its mark and a newline. */
-#define UFTRACE_PART	    "trutils.part"
+/* An empty file that trencode adds where files of tasks are empty: these tasks have events of the
+ * kernel or of perf, and no others. */
+#define UFTRACE_EMPTY	    "trutils.empty"
 #define UFTRACE_VERSION	    4 /* for writing; 3 is read too */
 #define UFTRACE_VERSION_MIN 3
 

@@ -172,8 +172,6 @@ enum type_flags {
 	TYPE_KERNEL = 128, /* its calls have a separate stack, on top of the thread's other calls:
 			      depths count from there; ignored outside any call */
 	TYPE_WEIGHT_TIME = 256, /* the weight of its samples is a time in ns */
-	/* of leaves: the call goes on in another trace. Its time so far counts, but not the call */
-	TYPE_CONTINUES = 512,
 };
 
 enum field_kind {

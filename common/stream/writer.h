@@ -124,10 +124,6 @@ struct open_block {
  * before the first wanted one: so rows that fit the present block need no test.
  */
 struct row_refusal {
-	/* change a row, before all else; with each; NULL: none is changed. Returns false: the row
-	   is unwanted */
-	bool (*change)(void *ctx, struct new_row *r);
-	void *change_ctx;
 	/* fixed: the row's fixed part, or NULL. NULL: all rows are wanted */
 	bool (*row)(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed);
 	void *ctx;
@@ -199,8 +195,6 @@ uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
 uint32_t writer_type(struct writer *w, const struct type_entry *e);
 /* Members beyond WRITER_MEMBERS are left out. */
 enum { WRITER_MEMBERS = 21844 };
-/* Declare a type again, with more flags. */
-uint32_t writer_type_with(struct writer *w, uint32_t type, uint16_t flags);
 uint32_t writer_definition(struct writer *w, const struct definition_entry *e);
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
 /* Declare a mapping that becomes valid for the locations of its space; it is sent with the

@@ -240,23 +240,6 @@ uint32_t writer_type(struct writer *w, const struct type_entry *e)
 	return store(w, ENTRY_TYPE, &t);
 }
 
-uint32_t writer_type_with(struct writer *w, uint32_t type, uint16_t flags)
-{
-	const struct stored_entry *s = &w->entries[ENTRY_TYPE].entry[type];
-	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
-	struct buffer *b = &w->scratch;
-	struct type_entry t;
-
-	b->size = 0;
-	if (buffer_append(b, w->arena.data + s->offset, s->size)) {
-		writer_no_memory(w);
-		return 0;
-	}
-	entry_get(l, b->data, &t);
-	put_u16(b->data + 18, t.flags | flags);
-	return writer_store(w, ENTRY_TYPE, b->data, b->size);
-}
-
 uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location)
 {
 	uint32_t id;

@@ -307,10 +307,8 @@ static int add_row(struct writer *w, const struct row_ids *ids)
 static int new_row(struct writer *w, const struct new_row *r, bool sample)
 {
 	const struct row_refusal *no = &w->refusal;
-	struct new_row row = *r;
-	bool refused = (no->change && !no->change(no->change_ctx, &row)) ||
-		       (no->row && no->row(no->ctx, row.time, row.lane, row.type, row.fixed));
-	struct row_ids ids = {row, row.lane, row.type, row.location, false, sample};
+	bool refused = no->row && no->row(no->ctx, r->time, r->lane, r->type, r->fixed);
+	struct row_ids ids = {*r, r->lane, r->type, r->location, false, sample};
 	int result = refused ? 0 : add_row(w, &ids);
 
 	w->used.size = 0;

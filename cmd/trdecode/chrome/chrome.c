@@ -5,7 +5,6 @@
 
 #include "common/cli/program.h"
 #include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/input/process_names.h"
 
 static const char *skip_blanks(const char *p, const char *end)
@@ -146,10 +145,9 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool is_origin = json_is(r, "origin"), is_unit = json_is(r, "unit");
-		bool is_part = json_is(r, CHROME_PART);
 		bool is_clock = json_is(r, "clock"), is_kernel = json_is(r, CHROME_KERNEL_CATEGORY);
 
-		if (!is_origin && !is_unit && !is_part && !is_clock && !is_kernel) {
+		if (!is_origin && !is_unit && !is_clock && !is_kernel) {
 			if (chrome_metadata_member(c, r, true))
 				return -1;
 			continue;
@@ -160,8 +158,6 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 			ticks = json_is(r, "ticks");
 		} else if (token == JSON_STRING && is_origin) {
 			origin = origin_of((const char *)r->text.data);
-		} else if (token == JSON_STRING && is_part) {
-			input_take_part(c->input, (const char *)r->text.data);
 		} else if (token == JSON_STRING && is_clock) {
 			snprintf(c->clock_name, sizeof c->clock_name, "%s",
 				 (const char *)r->text.data);
@@ -314,30 +310,6 @@ static int chrome_info(struct input *in, struct trace_info *info, struct error *
 	return 0;
 }
 
-/* Give the idle thread of all parts the CPU of its events in any of them, so that it has one lane.
- * The parts before agree with each other. */
-static void share_cpu(const struct input *in, struct chrome_thread *t)
-{
-	const int32_t key[2] = {t->pid, t->tid};
-	const struct input *before = in->part.before;
-
-	for (; before && before->decoder == in->decoder && before->state;
-	     before = before->part.before) {
-		const struct chrome *c = before->state;
-		uint32_t number = intern_find(&c->thread_keys, key, sizeof key);
-		struct chrome_thread *same = number == INTERN_NONE ? NULL : &c->threads[number];
-
-		if (!same)
-			continue;
-		if (same->cpu == t->cpu && same->cpus == t->cpus)
-			return;
-		t->cpus |= same->cpus || (t->cpu >= 0 && same->cpu >= 0 && t->cpu != same->cpu);
-		t->cpu = t->cpu < 0 ? same->cpu : t->cpu;
-		same->cpus = t->cpus;
-		same->cpu = t->cpu;
-	}
-}
-
 static int chrome_begin(struct input *in, struct error *e)
 {
 	struct chrome *c = in->state;
@@ -347,20 +319,16 @@ static int chrome_begin(struct input *in, struct error *e)
 	c->texts.begin = writer_text(w, "begin");
 	c->texts.end = writer_text(w, "end");
 	c->texts.unfinished = writer_text(w, CHROME_UNFINISHED);
-	c->texts.continues = writer_text(w, CHROME_CONTINUES);
 	c->texts.gap = writer_text(w, CHROME_GAP);
 	c->texts.gap_category = writer_text(w, CHROME_GAP_CATEGORY);
 	c->texts.period = writer_text(w, "period");
 	if (!c->texts.period || !c->texts.begin || !c->texts.end || !c->texts.unfinished ||
-	    !c->texts.continues || !c->texts.gap || !c->texts.gap_category)
+	    !c->texts.gap || !c->texts.gap_category)
 		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
-	c->source = input_source(in, &(struct source_entry){writer_text(w, "chrome"),
+	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
 							    writer_text(w, in->name), 0, 0});
-	for (size_t i = 0; i < c->nthreads; i++)
-		if (!c->threads[i].tid)
-			share_cpu(in, &c->threads[i]);
 	in->ticks = c->ticks;
 	if (c->ticks)
 		in->clock_name = c->clock_name;

@@ -50,11 +50,10 @@ struct chrome_id {
 
 /* What is known of a call beside its times. */
 struct chrome_marks {
-	bool unfinished;   /* it ended without a leave */
-	bool unseen;	   /* it has no enter */
-	bool began_before; /* its enter is in the file before (--split) */
-	bool overlaps;	   /* it is on no stack */
-	bool inexact;	   /* its times had digits below 1 ns */
+	bool unfinished; /* it ended without a leave */
+	bool unseen;	 /* it has no enter */
+	bool overlaps;	 /* it is on no stack */
+	bool inexact;	 /* its times had digits below 1 ns */
 };
 
 /* An event, as stored in the sorter. Its arguments follow; each is a name (a string of the writer),
@@ -200,7 +199,7 @@ struct chrome_read {
 	bool in_time;		     /* its weight is in ns */
 	struct chrome_id id, bind;   /* bind: "bind_id" */
 	struct chrome_marks marks;
-	bool continues, derived;
+	bool derived;
 	bool flows;	/* the event is part of the flow `bind` */
 	bool flow_out;	/* and may not be its end */
 	uint16_t scope; /* as of a record */
@@ -234,7 +233,7 @@ struct chrome {
 	uint32_t id_name;    /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
 	struct chrome_texts { /* strings of the writer */
-		uint32_t begin, end, unfinished, continues, gap, gap_category, period;
+		uint32_t begin, end, unfinished, gap, gap_category, period;
 		uint32_t flows, ended_flows; /* 0: not used yet */
 	} texts;
 	struct chrome_read read;

@@ -266,8 +266,6 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	c->depths |= record.marks.unfinished || record.marks.unseen;
 	if (c->read.has_nested && chrome_nested_convert(c))
 		return error_no_memory(e);
-	if (c->read.continues)
-		forget_argument(c, c->texts.continues);
 	if (record.marks.unfinished)
 		forget_argument(c, c->texts.unfinished);
 	if ((c->read.flows && c->read.bind.form & CHROME_ID_HERE && is_phase(c, "XBb") &&
@@ -433,13 +431,13 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
 	bool overlaps = json_is(r, CHROME_OVERLAPS), scope = json_is(r, "s"),
 	     derived = json_is(r, CHROME_DERIVED_MARK);
-	bool continues = json_is(r, CHROME_CONTINUES), bind = json_is(r, "bind_id");
+	bool bind = json_is(r, "bind_id");
 	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
 	struct buffer *text = text_of(c, r);
 	enum json_token token;
 
 	if (!(ts || dur || args || id || id2 || bp || unfinished || unseen || unit || overlaps ||
-	      scope || derived || continues || bind || flows || text) &&
+	      scope || derived || bind || flows || text) &&
 	    leave_out(c, (char *)r->text.data, r->text.size))
 		return -1;
 	token = json_next(r);
@@ -473,8 +471,6 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 				: json_is(r, "p") ? CHROME_PROCESS
 						  : 0;
 	c->read.marks.unfinished |= unfinished && token == JSON_TRUE;
-	c->read.continues |= continues && token == JSON_STRING;
-	c->read.marks.began_before |= continues && token == JSON_STRING && !json_is(r, "after");
 	c->read.marks.unseen |= unseen && token == JSON_TRUE;
 	c->read.marks.overlaps |= overlaps && token == JSON_TRUE;
 	c->read.derived |= derived && token == JSON_TRUE;
@@ -594,7 +590,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	c->read.flows = c->read.flow_out = c->read.has_nested = false;
 	c->read.scope = 0;
 	c->read.marks = (struct chrome_marks){0};
-	c->read.in_time = c->read.continues = c->read.derived = false;
+	c->read.in_time = c->read.derived = false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))

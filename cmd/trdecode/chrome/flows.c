@@ -6,6 +6,9 @@
  * whether the flow ends there is known when all events were read.
  */
 #include "cmd/trdecode/chrome/chrome.h"
+
+#include <stdlib.h>
+
 #include "common/formats/perfetto.h"
 #include "common/stream/value.h"
 

@@ -306,10 +306,6 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 		return -1;
 	if (c->completes.looking)
 		return complete ? complete_calls_push(&c->completes, &end) : 0;
-	/* the enter is that of another file, which has its arguments */
-	if (r->marks.began_before && complete && !r->marks.unseen &&
-	    keep_values(f, values, r->values))
-		return -1;
 	if (r->marks.unseen ? keep_values(f, values, r->values)
 			    : chrome_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
 								 .time = time,

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/parts.h"
 
 enum {
 	HEAD = 8192, /* bytes read to recognise metadata */
@@ -103,7 +102,6 @@ static void set_clock(struct ctf *ctf)
 	struct input *in = ctf->input;
 	const struct ctf_clock *first = NULL;
 	bool time = false;
-	int64_t wall;
 
 	for (size_t i = 0; i < ctf->ntraces; i++) {
 		struct ctf_trace *t = &ctf->traces[i];
@@ -128,9 +126,6 @@ static void set_clock(struct ctf *ctf)
 	}
 	if (!ctf->raw)
 		in->wall = 0;
-	/* the marks of a part have the clock's own times */
-	if (!ctf->raw && first && ctf_trace_wall(first, &wall))
-		input_shift_part(in, wall);
 }
 
 /* Open all traces that can be read. -1: none can be. */

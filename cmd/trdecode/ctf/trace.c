@@ -2,7 +2,6 @@
  * trace.c - one trace of an input: its metadata, clock and environment
  */
 #include "cmd/trdecode/ctf/ctf.h"
-#include "cmd/trdecode/input/parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +116,7 @@ void ctf_trace_free(struct ctf_trace *t)
 int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 {
 	struct ctf_trace *t;
-	const struct ctf_env *domain, *tracer, *part;
+	const struct ctf_env *domain, *tracer;
 
 	if (ARRAY_GROW(ctf->traces, ctf->traces_capacity, ctf->ntraces))
 		return error_no_memory(e);
@@ -132,9 +131,6 @@ int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 	ctf->ntraces++;
 	tracer = ctf_env_find(&t->metadata, "tracer_name");
 	t->own = tracer && tracer->text && !strcmp(tracer->text, "trencode");
-	part = t->own ? ctf_env_find(&t->metadata, CTF_PART) : NULL;
-	if (part && part->text)
-		input_take_part(ctf->input, part->text);
 	domain = ctf_env_find(&t->metadata, "domain");
 	t->kernel = domain && domain->text && !strcmp(domain->text, "kernel");
 	return 0;
@@ -147,10 +143,9 @@ int ctf_trace_declare(struct ctf_trace *t)
 	struct buffer text = {0};
 	int failed = 0;
 
-	t->source =
-		input_source(ctf->input, &(struct source_entry){writer_text(w, "ctf"),
-								writer_text(w, ctf->input->name), 8,
-								t->metadata.big});
+	t->source = writer_source(w, &(struct source_entry){writer_text(w, "ctf"),
+							    writer_text(w, ctf->input->name), 8,
+							    t->metadata.big});
 	for (const struct ctf_env *v = t->metadata.env; v && !failed; v = v->next)
 		if (t->own && v->text && !strncmp(v->name, CTF_ARGUMENTS, sizeof CTF_ARGUMENTS - 1))
 			failed = ctf_arguments_declare(ctf, v->text);

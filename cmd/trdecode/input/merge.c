@@ -59,17 +59,11 @@ static bool share_host(const struct input *a, const struct input *b)
 	return a->on_host_clock && b->on_host_clock && a->host_id && a->host_id == b->host_id;
 }
 
-/* Are both parts of one trace? */
-static bool share_split(const struct input *a, const struct input *b)
-{
-	return a->part.is && b->part.is && a->part.mark.split == b->part.mark.split;
-}
-
 static bool clocks_meet(const struct input *a, const struct input *b)
 {
 	uint64_t x = (uint64_t)merge_wall(a), y = (uint64_t)merge_wall(b);
 
-	if (is_guest_of(a, b) || is_guest_of(b, a) || share_host(a, b) || share_split(a, b))
+	if (is_guest_of(a, b) || is_guest_of(b, a) || share_host(a, b))
 		return true;
 	if (a->ticks || b->ticks || strcmp(a->clock_name, b->clock_name))
 		return false;

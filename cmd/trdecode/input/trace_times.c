@@ -163,22 +163,6 @@ int trace_times_last(const struct trace_times *l, uint64_t *last, struct error *
 	return any ? 0 : pass_decode(l, false, last, &any, e);
 }
 
-/* Get the first time of an input, and of all inputs that are parts of the same trace. */
-static uint64_t first_of(const struct pass *p, int n, int number)
-{
-	const struct input *in = &p->inputs[number];
-	uint64_t first = in->next;
-
-	for (int i = 0; in->part.is && i < n; i++) {
-		const struct input *other = &p->inputs[i];
-
-		if (other->part.is && other->part.mark.split == in->part.mark.split &&
-		    other->next < first)
-			first = other->next;
-	}
-	return first;
-}
-
 int trace_times_first(const struct trace_times *l, uint64_t *first, struct error *e)
 {
 	struct pass p = {.nowhere.fd = -1};
@@ -189,7 +173,7 @@ int trace_times_first(const struct trace_times *l, uint64_t *first, struct error
 			return -1;
 	bad = pass_begin(&p, l, e);
 	for (int i = 0; !bad && i < l->n; i++)
-		first[i] = first_of(&p, l->n, i);
+		first[i] = p.inputs[i].next;
 	pass_end(&p);
 	return bad;
 }

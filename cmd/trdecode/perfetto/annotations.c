@@ -393,11 +393,6 @@ int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
 	if ((name == p->texts.leave_name && b->data[at] == VALUE_STRING) ||
 	    (name == p->texts.call_id && b->data[at] == VALUE_UINT))
 		return take_mark(p, found, start, at);
-	/* of a call that is cut: its source did not record that */
-	if (p->input->part.is && name == p->texts.continues && b->data[at] == VALUE_STRING) {
-		b->size = start;
-		return 0;
-	}
 	if (name == p->texts.unfinished && b->size == at + 1 && b->data[at] == VALUE_TRUE) {
 		found->unfinished = true;
 		b->size = start;

@@ -265,7 +265,7 @@ static uint32_t looked_number(const struct perfetto *p, struct looked *l, uint32
 {
 	const struct perfetto_track *t = &p->tracks.track[track];
 	bool stack = t->has_thread && !t->is_async;
-	int32_t key[] = {stack, stack && p->tracks.tasks->shared_tids ? t->pid : -1,
+	int32_t key[] = {stack, stack && p->tasks.shared_tids ? t->pid : -1,
 			 stack ? t->tid : (int32_t)track};
 	uint32_t *number = id_cache_number(&l->numbers, key, sizeof key);
 

@@ -6,6 +6,8 @@
  */
 #include "cmd/trdecode/perfetto/perfetto.h"
 
+#include <inttypes.h>
+
 /* What becomes of a field; a smaller number: its message is read, too. */
 enum { READ = PERFETTO_MESSAGES, LEFT_OUT };
 

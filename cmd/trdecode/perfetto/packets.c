@@ -5,7 +5,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 #include "cmd/trdecode/perfetto/perfetto.h"
 #include "common/util/io.h"
@@ -121,35 +120,6 @@ static int count_more(struct perfetto *p, const struct perfetto_packet *packet,
 	return 0;
 }
 
-/* Take the mark of a part from the configuration of a trace. */
-static void take_mark(struct input *in, struct protobuf_view config)
-{
-	struct protobuf_field f;
-	char text[PART_TEXT];
-
-	while (protobuf_next(&config, &f) > 0) {
-		size_t n = protobuf_size(f.bytes);
-
-		if (f.number != CONFIG_SESSION_NAME || f.wire != PROTOBUF_LENGTH ||
-		    n >= sizeof text)
-			continue;
-		memcpy(text, f.bytes.at, n);
-		text[n] = '\0';
-		input_take_part(in, text);
-	}
-}
-
-void perfetto_first_mark(struct input *in)
-{
-	struct protobuf_view rest = {in->head, in->head + in->head_size};
-	struct perfetto_packet packet = {0};
-	struct protobuf_field f;
-
-	if (protobuf_next(&rest, &f) > 0 && f.number == TRACE_PACKET && f.wire == PROTOBUF_LENGTH &&
-	    take_fields(f.bytes, &packet) && packet.kind == PACKET_TRACE_CONFIG)
-		take_mark(in, packet.payload);
-}
-
 static int read_packed(struct perfetto *p, const struct perfetto_packet *packet);
 
 /* Test for a payload that describes something, at whatever time. */
@@ -205,7 +175,7 @@ static int payload_read(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_PROCESS_TREE: return perfetto_process_tree(p, packet);
 	case PACKET_PERF_SAMPLE: return perfetto_sample(p, s, packet);
 	case PACKET_STREAMING_PROFILE: return perfetto_streaming_profile(p, s, packet);
-	case PACKET_TRACE_CONFIG: take_mark(p->input, packet->payload); return 0;
+	case PACKET_TRACE_CONFIG: return 0;
 	default: return perfetto_other_packet(p, s, packet);
 	}
 }

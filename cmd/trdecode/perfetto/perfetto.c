@@ -11,7 +11,6 @@
 #include "common/formats/chrome.h"
 #include "common/util/io.h"
 #include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/input/process_names.h"
 #include "cmd/trdecode/perfetto/packet_reader.h"
 
@@ -104,8 +103,6 @@ static int perfetto_open(struct input *in, struct error *e)
 	if (!p)
 		return error_no_memory(e);
 	p->input = in;
-	p->arguments.table = &p->arguments.own;
-	p->tracks.tasks = &p->tasks;
 	p->w = in->decoding->writer;
 	p->clocks.first = UINT64_MAX;
 	sorter_init(&p->sorter);
@@ -131,7 +128,6 @@ static int declare_texts(struct perfetto *p)
 		{&p->texts.gap_category, CHROME_GAP_CATEGORY},
 		{&p->texts.unfinished, CHROME_UNFINISHED},
 		{&p->texts.leave_name, CHROME_LEAVE_NAME},
-		{&p->texts.continues, CHROME_CONTINUES},
 		{&p->texts.kernel, "kernel"},
 		{&p->texts.before, "called before the trace"},
 		{&p->texts.nothing, "(no name)"},
@@ -214,29 +210,14 @@ static int perfetto_info(struct input *in, struct trace_info *info, struct error
 
 /* --- decoding --- */
 
-/* A location declares arguments: those of all parts, so that a function has one location. A lane
- * depends on all tids, so that a thread has one lane. */
-static void share_tables(struct perfetto *p)
-{
-	const struct input *before = p->input->part.before;
-	const struct perfetto *earlier = before ? before->state : NULL;
-
-	if (!earlier || before->decoder != p->input->decoder)
-		return;
-	p->arguments.table = earlier->arguments.table;
-	p->tracks.tasks = earlier->tracks.tasks;
-}
-
 static int perfetto_begin(struct input *in, struct error *e)
 {
 	struct perfetto *p = in->state;
 	struct writer *w = p->w;
 	int64_t wall;
 
-	perfetto_first_mark(in);
-	p->source = input_source(in, &(struct source_entry){writer_text(w, "perfetto"),
+	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perfetto"),
 							    writer_text(w, in->name), 0, 0});
-	share_tables(p);
 	if (!p->source || declare_texts(p) || perfetto_read(p) ||
 	    sorter_finish(&p->sorter, &p->error) || perfetto_find_overlaps(p))
 		return perfetto_failed(p, e);
@@ -355,7 +336,7 @@ static void print_remarks(struct perfetto *p)
 	warn_count(file, n->uninterned,
 		   "{id|ids} of interned data {is|are} not in the file: names are missing");
 	warn_count(
-		file, p->arguments.own.nameless,
+		file, p->arguments.table.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
 	warn_count(file, n->unknown_ftrace,
@@ -387,7 +368,7 @@ static void perfetto_close(struct input *in)
 	if (!in->decoding->quiet)
 		print_remarks(p);
 	sorter_free(&p->sorter);
-	arguments_free(&p->arguments.own);
+	arguments_free(&p->arguments.table);
 	free(p->arguments.uses);
 	perfetto_sequences_free(p);
 	perfetto_clocks_free(p);

@@ -190,7 +190,6 @@ struct perfetto_tracks {
 	struct id_cache process_names; /* by pid: strings of the writer */
 	struct id_cache counting;      /* by track and sequence: index + 1 in reached */
 	struct buffer reached;	       /* track_event.c: values of incremental counters */
-	struct perfetto_tasks *tasks;  /* those of the first part */
 };
 
 /* What is known of a thread of the system: before rows are written what is recorded first, then
@@ -340,7 +339,6 @@ struct perfetto_scratch {
 struct perfetto_texts {
 	uint32_t call_id, begin, end, async_begin, async_end, state_begin, state_end, gap,
 		gap_category, unfinished, leave_name;
-	uint32_t continues;
 	uint32_t kernel, before; /* names of tracks */
 	uint32_t nothing;	 /* name of calls without one */
 	uint32_t track_id;	 /* name of the field; 0: not yet known */
@@ -370,8 +368,7 @@ struct perfetto_name_use {
 
 /* The names of arguments. */
 struct perfetto_arguments {
-	struct argument_table own;
-	struct argument_table *table;	/* own, or that of the first part of the trace */
+	struct argument_table table;
 	struct perfetto_name_use *uses; /* by name */
 	size_t uses_capacity;
 	uint32_t list; /* number of the last list of names */
@@ -413,8 +410,6 @@ struct perfetto {
 
 /* Read the whole input. */
 int perfetto_read(struct perfetto *p);
-/* Note the mark of a part (part.h) in the first packet, before the source is declared. */
-void perfetto_first_mark(struct input *in);
 /* Report damage in the packet's payload. */
 void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, const char *what);
 

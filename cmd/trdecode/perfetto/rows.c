@@ -42,7 +42,7 @@ static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, st
 	if (has_track_id(p, r)) {
 		if (!p->texts.track_id)
 			p->texts.track_id =
-				arguments_free_name(p->arguments.table, p->w, "track_id");
+				arguments_free_name(&p->arguments.table, p->w, "track_id");
 		fields[e->nfields++] = (struct field_entry){
 			.name = p->texts.track_id, .kind = FIELD_HEX, .offset = 8, .size = 8};
 		at = 16;
@@ -98,7 +98,7 @@ uint32_t perfetto_location(struct perfetto *p, uint32_t name)
 		return 0;
 	locations = p->locations;
 	if (!locations[name])
-		locations[name] = arguments_location_of(p->arguments.table, p->w, name);
+		locations[name] = arguments_location_of(&p->arguments.table, p->w, name);
 	return p->locations[name];
 }
 
@@ -129,7 +129,7 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 			return -1;
 	}
 	if (r->size) {
-		if (arguments_values(p->arguments.table, r->name, r->values, r->size,
+		if (arguments_values(&p->arguments.table, r->name, r->values, r->size,
 				     &p->scratch.details) ||
 		    (r->structs && arguments_use_structs(p->w, &p->scratch.details)))
 			return -1;

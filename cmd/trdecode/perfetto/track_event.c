@@ -68,7 +68,7 @@ int perfetto_learn(struct perfetto *p, uint32_t name)
 	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
 		uint32_t argument = perfetto_next_name(p, get_u32(b->data + i));
 
-		if (!argument || arguments_learn(p->arguments.table, name, argument))
+		if (!argument || arguments_learn(&p->arguments.table, name, argument))
 			return -1;
 		put_u32(b->data + i, argument);
 	}

@@ -73,7 +73,7 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 
 struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 {
-	struct perfetto_tasks *t = p->tracks.tasks;
+	struct perfetto_tasks *t = &p->tasks;
 	uint32_t *number = id_cache_number(&t->numbers, &tid, sizeof tid);
 	struct perfetto_task *task;
 
@@ -122,7 +122,7 @@ static int keep_naming(struct perfetto *p, uint64_t time, const struct perfetto_
 	if (n->tid != -1 && !t)
 		return -1;
 	if (t) {
-		p->tracks.tasks->shared_tids |= n->pid >= 0 && t->tgid >= 0 && t->tgid != n->pid;
+		p->tasks.shared_tids |= n->pid >= 0 && t->tgid >= 0 && t->tgid != n->pid;
 		if (n->pid >= 0 && t->tgid < 0)
 			t->tgid = n->pid;
 		know_name(&t->comm, &t->comm_since, n->thread, time);
@@ -138,8 +138,8 @@ static int keep_naming(struct perfetto *p, uint64_t time, const struct perfetto_
 
 void perfetto_first_names(struct perfetto *p)
 {
-	for (size_t i = 0; i < p->tracks.tasks->count; i++) {
-		struct perfetto_task *t = &p->tracks.tasks->task[i];
+	for (size_t i = 0; i < p->tasks.count; i++) {
+		struct perfetto_task *t = &p->tasks.task[i];
 
 		if (t->process && t->process_since < t->comm_since)
 			t->comm = 0;
@@ -371,7 +371,7 @@ int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *pack
  * same pid and tid one after another, 0: the one that has them now. NULL: out of memory. */
 static uint32_t *thread_number(struct perfetto *p, int32_t pid, int32_t tid, uint32_t name)
 {
-	int32_t key[3] = {p->tracks.tasks->shared_tids ? pid : -1, tid, (int32_t)name};
+	int32_t key[3] = {p->tasks.shared_tids ? pid : -1, tid, (int32_t)name};
 
 	return id_cache_number(&p->tracks.threads, key, sizeof key);
 }
@@ -444,7 +444,7 @@ static struct lane_entry lane_entry(const struct perfetto *p, int32_t pid, int32
 		.clock = p->clock,
 		.flags = (tid != -1 ? LANE_HAS_TID : 0) | (pid >= 0 ? LANE_HAS_PID : 0) |
 			 (cpu >= 0 ? LANE_HAS_CPU : 0) |
-			 (tid != -1 && p->tracks.tasks->shared_tids ? LANE_PROCESS_TID : 0),
+			 (tid != -1 && p->tasks.shared_tids ? LANE_PROCESS_TID : 0),
 		.cpu = cpu,
 		.tid = tid,
 		.pid = pid,
@@ -591,7 +591,7 @@ struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid)
 	if (!t)
 		return NULL;
 	task->comm_since = task->process_since = 0;
-	if (!p->tracks.tasks->shared_tids && task->tgid >= 0 && t->pid != task->tgid) {
+	if (!p->tasks.shared_tids && task->tgid >= 0 && t->pid != task->tgid) {
 		t->pid = task->tgid;
 		t->lane = 0;
 		p->tracks.renewed++;

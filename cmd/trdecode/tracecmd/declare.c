@@ -3,12 +3,11 @@
  * symbolising, printing and encoding need
  */
 #include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/parts.h"
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 
 static int send_meta(struct tracecmd *t, const char *name, const struct buffer *b)
 {
-	return b->size ? input_meta(t->input, name, b->data, b->size) : 0;
+	return b->size ? writer_meta(t->w, t->source, name, b->data, b->size) : 0;
 }
 
 /* Write the prefix as a META, with the conversion of times. */
@@ -70,19 +69,6 @@ static int send_formats(struct tracecmd *t)
 	return result;
 }
 
-/* Send the options, with the mark of a part at their end. */
-static int send_options(struct tracecmd *t)
-{
-	struct buffer *b = &t->h.options;
-	char text[PART_TEXT];
-
-	if (input_part_mark(t->input, text) &&
-	    (buffer_u32(b, TRACECMD_VERSION) || buffer_u32(b, (uint32_t)strlen(text) + 1) ||
-	     buffer_append(b, text, strlen(text) + 1)))
-		return -1;
-	return send_meta(t, "options", b);
-}
-
 static int declare_space(struct tracecmd *t)
 {
 	struct writer *w = t->w;
@@ -104,7 +90,7 @@ int tracecmd_declare(struct tracecmd *t)
 	struct tracecmd_header *h = &t->h;
 	int64_t wall = merge_wall(in);
 
-	t->source = input_source(in, &(struct source_entry){writer_text(w, "trace-cmd"),
+	t->source = writer_source(w, &(struct source_entry){writer_text(w, "trace-cmd"),
 							    writer_text(w, in->name),
 							    t->layout.long_size, h->big_endian});
 	t->clock = writer_clock(
@@ -117,8 +103,8 @@ int tracecmd_declare(struct tracecmd *t)
 	    send_file(t) || send_buffers(t) || send_meta(t, "header_page", &h->header_page) ||
 	    send_meta(t, "header_event", &h->header_event) ||
 	    send_meta(t, "printk_formats", &h->printk) ||
-	    send_meta(t, "saved_cmdlines", &h->cmdlines) || send_options(t) || send_formats(t) ||
-	    send_meta(t, "btf", &h->btf) || send_meta(t, "modules", &h->modules))
+	    send_meta(t, "saved_cmdlines", &h->cmdlines) || send_meta(t, "options", &h->options) ||
+	    send_formats(t) || send_meta(t, "btf", &h->btf) || send_meta(t, "modules", &h->modules))
 		return -1;
 	/* large, and no longer needed */
 	buffer_free(&h->kallsyms);

@@ -2,7 +2,6 @@
  * options.c - read the options that matter for decoding: clocks, names, CPUs
  */
 #include "cmd/trdecode/tracecmd/header.h"
-#include "cmd/trdecode/input/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -167,19 +166,6 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 	return 0;
 }
 
-/* Take the mark of a part, which is no longer an option. Returns false for another text. */
-static bool take_part(struct tracecmd_header *h, const uint8_t *data, size_t n)
-{
-	char text[PART_TEXT];
-
-	if (n < sizeof TRACECMD_PART || n > sizeof text ||
-	    memcmp(data, TRACECMD_PART, sizeof TRACECMD_PART - 1) != 0)
-		return false;
-	memcpy(text, data, n);
-	text[n - 1] = '\0';
-	return input_take_part(h->input, text);
-}
-
 static int keep_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		       struct error *e)
 {
@@ -199,8 +185,6 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 
 	if (!data)
 		data = (const uint8_t *)"";
-	if (id == TRACECMD_VERSION && take_part(h, data, n))
-		return 0;
 	if (keep_option(h, id, data, n, e))
 		return -1;
 	switch (id) {

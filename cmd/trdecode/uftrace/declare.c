@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/uftrace/uftrace.h"
-#include "cmd/trdecode/input/parts.h"
 #include "common/util/bisect.h"
 #include "common/util/lines.h"
 
@@ -72,24 +71,10 @@ static void check_lines(struct uftrace *u, const char *name, const char *data, s
 			     "%s", what);
 }
 
-static int send_mark(struct uftrace *u)
-{
-	char text[PART_TEXT + 1];
-	size_t n;
-
-	if (!input_part_mark(u->input, text))
-		return 0;
-	n = strlen(text);
-	text[n] = '\n';
-	return input_meta(u->input, UFTRACE_PART, text, n + 1);
-}
-
 static int send_metas(struct uftrace *u)
 {
 	const struct tree *tree = u->input->tree;
-	bool joined = u->input->part.before || u->input->part.continued;
 
-	/* extern.dat has events of one part */
 	for (size_t i = 0; i < tree_count(tree); i++) {
 		const char *name = tree_member(tree, i);
 		struct error e;
@@ -97,19 +82,19 @@ static int send_metas(struct uftrace *u)
 		void *data;
 		int bad;
 
-		if (!is_meta(name) || (joined && !strcmp(name, "extern.dat")))
+		if (!is_meta(name))
 			continue;
 		if (tree_read(tree, name, META_LIMIT, &data, &size, &e)) {
 			input_damage_error(u->input, &e);
 			continue;
 		}
 		check_lines(u, name, data, size);
-		bad = input_meta(u->input, name, data, size);
+		bad = writer_meta(u->w, u->ids.source, name, data, size);
 		free(data);
 		if (bad)
 			return -1;
 	}
-	return send_mark(u);
+	return 0;
 }
 
 /* The clock is not stored; only the command line may show it. */
@@ -221,9 +206,9 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	struct input *in = u->input;
 	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
 
-	u->ids.source = input_source(
-		in, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
-					   u->info.is_32bit ? 4 : 8, u->info.big_endian});
+	u->ids.source = writer_source(
+		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
+					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
 	u->ids.clock = writer_clock(
 		w,
 		&(struct clock_entry){writer_text(w, in->clock_name),

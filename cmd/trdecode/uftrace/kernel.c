@@ -231,7 +231,7 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 	if (got <= 0)
 		end_reader(r);
 	else
-		uftrace_inner_due(u, &r->base.due, r->record.time);
+		uftrace_inner_due(&r->base, r->record.time, r->event->kind == KIND_LEAVE);
 }
 
 static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)

@@ -72,9 +72,6 @@ static bool perf_unpack(const struct uftrace *u, const uint8_t *d, size_t have,
 		r->time = get_uint(d + 24, 8, big);
 	} else if (r->type == PERF_RECORD_COMM) {
 		r->subject = (uint32_t)get_uint(d + 12, 4, big);
-	} else if (u->input->part.is && r->misc == UFTRACE_MISC_CUT) {
-		r->misc = 0;
-		r->time++;
 	}
 	return r->time < TIME_LIMIT;
 }
@@ -137,7 +134,9 @@ static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct perf
 					continue;
 				}
 			}
-			uftrace_inner_due(u, &p->base.due, r->time);
+			uftrace_inner_due(&p->base, r->time,
+					  r->type == PERF_RECORD_SWITCH &&
+						  !(r->misc & PERF_MISC_SWITCH_OUT));
 			return 0;
 		}
 		window_skip(&p->file, r->size);

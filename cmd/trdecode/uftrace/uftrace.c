@@ -3,7 +3,6 @@
  * of events by time
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
-#include "cmd/trdecode/input/parts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -219,24 +218,6 @@ static int find_tasks(struct uftrace *u, struct error *e)
 	return 0;
 }
 
-/* Read the mark of a directory that is a part of a recording. */
-static int read_part(struct input *in, struct error *e)
-{
-	void *text;
-	size_t size;
-
-	if (!tree_has(in->tree, UFTRACE_PART))
-		return 0;
-	if (tree_read(in->tree, UFTRACE_PART, PART_TEXT, &text, &size, e)) {
-		input_damage_error(in, e);
-		e->what[0] = '\0';
-		return 0;
-	}
-	input_take_part(in, text);
-	free(text);
-	return 0;
-}
-
 static int uftrace_open(struct input *in, struct error *e)
 {
 	struct uftrace *u = calloc(1, sizeof(*u));
@@ -251,8 +232,6 @@ static int uftrace_open(struct input *in, struct error *e)
 		input_damage_error(in, e);
 	e->what[0] = '\0';
 	read_info(u);
-	if (read_part(in, e))
-		return -1;
 	if (read_tasks(u, e) || find_tasks(u, e))
 		return -1;
 	in->clock_name = uftrace_clock_name(&u->info);
@@ -336,8 +315,7 @@ static int begin_readers(struct uftrace *u, struct error *e)
 				e->what[0] = '\0';
 			} else {
 				t->open = true;
-				/* a part has the events of some tasks only */
-				if (!t->file.size && !u->input->part.is)
+				if (!t->file.size && !tree_has(u->input->tree, UFTRACE_EMPTY))
 					input_damage(u->input,
 						     tree_path(u->input->tree, t->member, path,
 							       sizeof(path)),
@@ -354,7 +332,7 @@ static int begin_readers(struct uftrace *u, struct error *e)
 		u->readers[n++] = &u->perf[i].base;
 	u->readers[n++] = &u->external.base;
 	for (i = 0; i < n; i++) {
-		u->readers[i]->due.rank = rank++;
+		u->readers[i]->rank = u->readers[i]->due.rank = rank++;
 		if (u->readers[i]->due.time != UINT64_MAX)
 			u->heap.items[u->heap.count++] = &u->readers[i]->due;
 	}

@@ -26,6 +26,7 @@ struct uftrace;
 struct lane_reader {
 	struct heap_item due; /* first: time of its next event, unshifted; UINT64_MAX none */
 	bool task;	      /* the reader is a struct task_reader */
+	uint32_t rank;	      /* due.rank of its events, except of uftrace_inner_due */
 	/* Write the next event (and the gaps beside it), and set due.time. Returns 0, or -1 if
 	 * the writer failed. */
 	int (*run)(struct uftrace *u, struct lane_reader *r);
@@ -222,13 +223,12 @@ bool uftrace_event_known(const struct uftrace *u, uint64_t id);
 int event_types_read(struct uftrace *u);
 void event_types_free(struct uftrace *u);
 uint32_t uftrace_extern_type(struct uftrace *u);
-/* Note the time of the next event of the kernel or of perf. At the end of a part (parts.h) their
- * calls end before those of the tasks, on which they are. */
-static inline void uftrace_inner_due(const struct uftrace *u, struct heap_item *due, uint64_t time)
+/* Note the time of the next event of the kernel or of perf. At equal times the end of a call on top
+ * of those of a task is before the task's events, which may end these. */
+static inline void uftrace_inner_due(struct lane_reader *r, uint64_t time, bool ends)
 {
-	due->time = time;
-	if (u->input->part.is && time == u->input->part.mark.until)
-		due->rank = 0;
+	r->due.time = time;
+	r->due.rank = ends ? 0 : r->rank;
 }
 /* perf.c */
 int perf_begin(struct uftrace *u, struct error *e);

@@ -13,8 +13,7 @@
 #include "cmd/trencode/tick_scale.h"
 #include "common/calls/calls.h"
 
-static int convert_take(void *ctx, const struct event *ev, struct split_shown shown,
-			struct error *e);
+static int convert_take(void *ctx, const struct event *ev, struct error *e);
 static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data);
 static int convert_restore(void *ctx, const struct event *enter, const struct call *call);
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
@@ -29,7 +28,7 @@ void convert_calls_init(struct conversion *a)
 	a->calls.on_drop = convert_drop;
 	a->calls.on_restore = convert_restore;
 	a->calls.on_lost_ctx = a->calls.on_restore_ctx = a;
-	overlap_init(&a->overlap, a->dictionary, a->options->parts, convert_take, a);
+	overlap_init(&a->overlap, a->dictionary, convert_take, a);
 	a->overlap.before = &a->calls;
 }
 
@@ -54,7 +53,6 @@ static int convert_emit(struct conversion *a, struct convert_row *r, const struc
 
 	r->ev = ev;
 	r->time = ev->time;
-	r->rows = a->shown.rows;
 	if (!r->mark) {
 		a->unmarked = UINT32_MAX;
 		r->mark = &a->unmarked;
@@ -187,7 +185,7 @@ static int convert_enter(struct conversion *a, struct convert_thread *t, struct 
 	uint32_t below;
 
 	f->open = true;
-	f->start = a->shown.rows == ROWS_THAT_OPEN ? a->shown.start : a->ev->time;
+	f->start = a->ev->time;
 	f->kernel = calls_stack(&a->calls, a->ev) != base;
 	if (!f->kernel && cut_kernel(a, t, base->kernel))
 		return -1;
@@ -326,8 +324,7 @@ static int convert_restored(struct conversion *a, const struct restored_call *r,
 
 /* --- all rows --- */
 
-static int convert_take(void *ctx, const struct event *ev, struct split_shown shown,
-			struct error *e)
+static int convert_take(void *ctx, const struct event *ev, struct error *e)
 {
 	struct conversion *a = ctx;
 	uint8_t kind = ev->type->kind;
@@ -346,7 +343,6 @@ static int convert_take(void *ctx, const struct event *ev, struct split_shown sh
 	a->rows++;
 	a->counts.backtraces += argument_backtrace(ev, &frames, &count);
 	a->ev = ev;
-	a->shown = shown;
 	a->error = e;
 	a->lost = FIRST_LOST;
 	if (call)
@@ -393,8 +389,7 @@ int convert_event(struct encoding *en, const struct event *ev, struct error *e)
 	if (check_clock(a, ev, e))
 		return -1;
 	a->counts.with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
-	return a->target->nests ? overlap_take(&a->overlap, ev, e)
-				: convert_take(a, ev, encoder_shown(a->options->parts), e);
+	return a->target->nests ? overlap_take(&a->overlap, ev, e) : convert_take(a, ev, e);
 }
 
 int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e)
@@ -404,7 +399,6 @@ int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e
 	a->error = e;
 	if (overlap_end(&a->overlap, e) || (a->target->nests && overlap_adopt(&a->overlap, s, e)))
 		return -1;
-	a->shown.rows = ROWS_OF_TRACE;
 	if (restored_calls_adopt(&a->restored, &a->calls, s) || a->failed)
 		return a->failed ? -1 : error_no_memory(e);
 	for (size_t i = 0; i < a->restored.count; i++)

@@ -14,10 +14,9 @@ static int conversion_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	*a = (struct conversion){
 		.target = target, .dictionary = en->dictionary, .options = en->options};
-	a->ids = en->options->parts ? &en->options->parts->numbers->threads : &a->own_ids;
-	a->ids->no_zero = target->no_zero;
-	a->ids->zero = target->zero;
-	a->ids->no_cpus = target->no_cpus;
+	a->ids.no_zero = target->no_zero;
+	a->ids.zero = target->zero;
+	a->ids.no_cpus = target->no_cpus;
 	convert_calls_init(a);
 	if (target_begin(&a->d, target->native, target->format, en, e))
 		return -1;
@@ -57,13 +56,6 @@ static int conversion_meta(struct encoding *en, const struct meta *m, struct err
 	return en->target->meta ? en->target->meta(en->state, m, e) : 0;
 }
 
-bool convert_goes_on(const struct encoding *en)
-{
-	const struct part *part = encoder_part(en);
-
-	return en->target && en->target->joins && part && part->until != PART_NO_TIME;
-}
-
 static int conversion_end(struct encoding *en, struct error *e)
 {
 	struct conversion *a = en->state;
@@ -71,32 +63,9 @@ static int conversion_end(struct encoding *en, struct error *e)
 	if (convert_flush(a, e) || a->target->end(a, e) ||
 	    a->target->native->end(&a->d.encoding, e))
 		return -1;
-	convert_count_calls(a);
-	if (convert_goes_on(en))
-		return 0;
 	convert_report(a);
 	a->target->report(a);
 	return 0;
-}
-
-int convert_begin_next(struct encoding *en, struct error *e)
-{
-	struct conversion *a = en->state;
-	struct encoding *native = &a->d.encoding;
-
-	native->encoder->free(native);
-	native->state = NULL;
-	overlap_free(&a->overlap);
-	calls_free(&a->calls);
-	convert_calls_init(a);
-	for (size_t i = 0; i < a->nthreads; i++) {
-		struct convert_thread *t = a->by_number[i];
-
-		t->count = t->below = 0;
-		t->begun = t->lost = false;
-	}
-	a->begun = false;
-	return native->encoder->begin(native, e);
 }
 
 static uint64_t conversion_size(const struct encoding *en)
@@ -120,7 +89,7 @@ static void conversion_free(struct encoding *en)
 		free(a->by_number[i]);
 	free(a->by_number);
 	free(a->threads);
-	thread_ids_free(&a->own_ids);
+	thread_ids_free(&a->ids);
 	free(a->used);
 	a->target->drop(a);
 	free(a);

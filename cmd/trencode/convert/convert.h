@@ -64,7 +64,7 @@ enum convert_what { CONVERT_ENTER, CONVERT_LEAVE, CONVERT_EVENT, CONVERT_GAP };
 
 /* The data of an open call (calls.h). */
 struct convert_frame {
-	uint64_t start; /* time of the enter, in the part of --split where the call began */
+	uint64_t start; /* time of the enter */
 	uint32_t mark;	/* private to the target */
 	bool open;	/* in the target it was entered, and has not ended */
 	bool kernel;
@@ -90,8 +90,7 @@ struct convert_row {
 	const struct event *ev;	       /* if cut: the row that showed that the call had ended */
 	struct convert_thread *thread; /* NULL: a gap of a CPU */
 	uint64_t time;		       /* ns, or ticks if the target counts them */
-	uint64_t start;		       /* LEAVE: time of the enter, maybe of an earlier part */
-	enum split_rows rows;	       /* of --split */
+	uint64_t start;		       /* LEAVE: time of the enter */
 	uint32_t location;	       /* of a call */
 	uint32_t depth;		       /* of a call: number of the thread's open calls below */
 	uint32_t *mark; /* of a call: kept from its enter to its leave; else UINT32_MAX */
@@ -115,8 +114,6 @@ struct convert_target {
 	bool no_zero;	   /* there is no thread 0 */
 	bool zero;	   /* thread 0 is a thread like others, not only the idle one of a CPU */
 	bool no_cpus;	   /* there is one thread 0, not one for each CPU */
-	bool joins; /* its parts of --split are read as one trace: a part has the names, addresses
-		       and ids of the parts before, and end repeats what they declared */
 	/* declare what rows need; the state is zero but for its struct conversion; may be NULL */
 	int (*init)(void *state, struct error *e);
 	/* take a piece of a META block of a source; may be NULL */
@@ -124,15 +121,14 @@ struct convert_target {
 	/* take over the META blocks that the native encoder has received, whose state is given; may
 	   be NULL */
 	void (*take_over)(void *state, void *native);
-	/* begin the trace, or a part, before the first row; may be NULL; lane: of the first event,
+	/* begin the trace before the first row; may be NULL; lane: of the first event,
 	 * NULL: there is none */
 	int (*begin)(void *state, const struct lane *lane, struct error *e);
 	int (*call)(void *state, const struct convert_row *r, struct error *e); /* both ends */
 	int (*instant)(void *state, const struct convert_row *r, struct error *e);
 	int (*gap)(void *state, const struct convert_row *r, struct error *e);
 	int (*end)(void *state, struct error *e); /* before the end of the native encoder */
-	void (*report)(void *state); /* report losses on stderr; convert_report was called; where it
-					joins, of all parts */
+	void (*report)(void *state); /* report losses on stderr; convert_report was called */
 	void (*drop)(void *state);   /* free what the state owns after its struct conversion */
 };
 
@@ -152,19 +148,18 @@ struct conversion {
 	struct overlap overlap;
 	struct convert_thread **threads, **by_number; /* by number of the stack; by their number */
 	size_t threads_size, by_number_capacity, nthreads;
-	struct thread_ids *ids, own_ids; /* ids: those of all parts, or own_ids */
-	uint8_t *used;			 /* by location: was converted */
+	struct thread_ids ids;
+	uint8_t *used; /* by location: was converted */
 	size_t used_size;
-	uint32_t unmarked;	  /* the mark of a row without an open call */
-	const struct event *ev;	  /* the row that calls_next takes */
-	struct split_shown shown; /* what the row is */
-	struct error *error;	  /* of the same */
+	uint32_t unmarked;	/* the mark of a row without an open call */
+	const struct event *ev; /* the row that calls_next takes */
+	struct error *error;	/* of the same */
 	bool failed;
 	enum { FIRST_LOST, CLOSED, FORGOTTEN } lost; /* calls that this row ends */
 	uint64_t rows;
 	struct convert_counts {
 		uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
-			with_buffer, backtraces, open, ignored_kernel, ignored_inner, overlapping;
+			with_buffer, backtraces, open;
 	} counts; /* for convert_report */
 };
 
@@ -173,11 +168,6 @@ extern const struct encoder encoder_conversion;
 /* Begin the conversion of a stream for which its native encoder, whose state is given, was begun;
  * the state is freed. */
 int convert_begin_late(struct encoding *en, struct encoding *native, struct error *e);
-/* Test whether this is a conversion that goes on in the next part of --split, at the end of a part.
- */
-bool convert_goes_on(const struct encoding *en);
-/* Begin that part: calls and the native encoder begin again. */
-int convert_begin_next(struct encoding *en, struct error *e);
 
 /* private to conversion.c and calls.c */
 void convert_calls_init(struct conversion *a);
@@ -187,10 +177,8 @@ int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e
 /* Convert the rows that wait. Begin the trace, if it has no event. */
 int convert_flush(struct conversion *a, struct error *e);
 
-/* Report on stderr what could not be kept of the calls and threads, a line each. */
+/* Report on stderr what could not be kept of the calls and threads, a line each. The calls end. */
 void convert_report(struct conversion *a);
-/* Add to what convert_report reports the calls of this part. They end. */
-void convert_count_calls(struct conversion *a);
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
 #define convert_lost(a, count, what)                                                               \
 	remark_count((a)->options->remarks, (a)->options->quiet ? 0 : (count), what)

@@ -24,11 +24,9 @@ static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void
 			 enum calls_lost why);
 static int overlap_restore(void *ctx, const struct event *enter, const struct call *call);
 
-void overlap_init(struct overlap *o, struct dictionary *d, const struct split *parts,
-		  overlap_next *next, void *ctx)
+void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, void *ctx)
 {
-	*o = (struct overlap){.parts = parts, .next = next, .ctx = ctx};
-	o->leave = parts ? &parts->numbers->left_out : &o->own_leave;
+	*o = (struct overlap){.next = next, .ctx = ctx};
 	calls_init(&o->calls, d);
 	o->calls.nests = true;
 	o->calls.data_size = sizeof(struct overlap_call);
@@ -55,8 +53,8 @@ static bool overlap_decide(struct overlap *o, const struct overlap_call *c, uint
 /* Leave out the leave of a call, too. */
 static int overlap_leave_out(struct overlap *o, uint32_t source, uint32_t call)
 {
-	return open_calls_count(o->leave) < OPEN_MOST ? open_calls_put(o->leave, source, call, 0)
-						      : 0;
+	return open_calls_count(&o->leave) < OPEN_MOST ? open_calls_put(&o->leave, source, call, 0)
+						       : 0;
 }
 
 /* Decide a call that waited too long to know whether it nests. In a thread with calls of a stack it
@@ -83,7 +81,7 @@ static int overlap_flush(struct overlap *o, bool force, struct error *e)
 		if (r->state == WAITING && overlap_too_long(o, r))
 			return error_no_memory(e);
 		force = false;
-		if (r->state != LEFT_OUT && o->next(o->ctx, &r->ev, r->shown, e))
+		if (r->state != LEFT_OUT && o->next(o->ctx, &r->ev, e))
 			return -1;
 		o->bytes -= r->size;
 		free(r->data);
@@ -119,7 +117,7 @@ static int overlap_put(struct overlap *o, const struct event *ev, uint8_t state,
 
 	if (!o->count && state == READY) {
 		o->number++;
-		return o->next(o->ctx, ev, encoder_shown(o->parts), e);
+		return o->next(o->ctx, ev, e);
 	}
 	while (o->count && (o->count >= ROWS_MOST || o->bytes + size > BYTES_MOST))
 		if (overlap_flush(o, true, e))
@@ -127,8 +125,7 @@ static int overlap_put(struct overlap *o, const struct event *ev, uint8_t state,
 	if (o->count == o->capacity && overlap_grow(o))
 		return error_no_memory(e);
 	r = &o->rows[(o->first + o->count) & (o->capacity - 1)];
-	*r = (struct overlap_row){
-		.ev = *ev, .shown = encoder_shown(o->parts), .size = size, .state = state};
+	*r = (struct overlap_row){.ev = *ev, .size = size, .state = state};
 	r->data = malloc(size + 1);
 	if (!r->data)
 		return error_no_memory(e);
@@ -193,7 +190,7 @@ static int overlap_numbered(struct overlap *o, const struct event *ev, uint32_t 
 	struct call done;
 	uint64_t none;
 
-	if (open_calls_take(o->leave, ev->lane->source->number, call, &none) && !enter)
+	if (open_calls_take(&o->leave, ev->lane->source->number, call, &none) && !enter)
 		return 0;
 	if (!enter && leave_out_below(o, ev, call))
 		return overlap_flush(o, false, e);
@@ -265,6 +262,6 @@ void overlap_free(struct overlap *o)
 	}
 	free(o->rows);
 	calls_free(&o->calls);
-	open_calls_free(&o->own_leave);
+	open_calls_free(&o->leave);
 	*o = (struct overlap){0};
 }

@@ -12,39 +12,33 @@
 #ifndef TR_TRENCODE_CONVERT_OVERLAP_H
 #define TR_TRENCODE_CONVERT_OVERLAP_H
 
-#include "cmd/trencode/split.h"
 #include "common/calls/adopt.h"
 
 /* One waiting row. */
 struct overlap_row {
 	struct event ev; /* fixed and tail point into data */
-	struct split_shown shown;
 	uint8_t *data;
 	size_t size;
 	uint8_t state;
 };
 
 /* Take a row that passes. */
-typedef int overlap_next(void *ctx, const struct event *ev, struct split_shown shown,
-			 struct error *e);
+typedef int overlap_next(void *ctx, const struct event *ev, struct error *e);
 
 struct overlap {
-	const struct split *parts; /* with --split; NULL: none */
 	overlap_next *next;
 	void *ctx;
 	const struct calls *before; /* the calls of the rows passed on; NULL: none */
 	struct overlap_row *rows;   /* a ring */
 	size_t capacity, first, count, bytes;
-	uint64_t number;		     /* number of the first row in the ring */
-	struct calls calls;		     /* from the first call with a number on */
-	bool numbered;			     /* a call with a number was read */
-	struct open_calls *leave, own_leave; /* leave: calls that were left out and are open, of
-						all parts; or own_leave */
-	uint64_t left_out;		     /* calls */
+	uint64_t number;	 /* number of the first row in the ring */
+	struct calls calls;	 /* from the first call with a number on */
+	bool numbered;		 /* a call with a number was read */
+	struct open_calls leave; /* calls that were left out and are open */
+	uint64_t left_out;	 /* calls */
 };
 
-void overlap_init(struct overlap *o, struct dictionary *d, const struct split *parts,
-		  overlap_next *next, void *ctx);
+void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, void *ctx);
 /* Take a row, and pass it and the rows that waited for it to next. Returns 0, or -1 with *e
  * filled. */
 int overlap_take(struct overlap *o, const struct event *ev, struct error *e);

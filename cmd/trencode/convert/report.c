@@ -16,35 +16,36 @@ void convert_use_location(struct conversion *a, uint32_t location)
 	used[location] = 1;
 }
 
-void convert_count_calls(struct conversion *a)
+/* Count the calls that are open at the end. They end. */
+static void convert_count_open(struct conversion *a)
 {
 	struct call done;
 
 	a->calls.on_lost = NULL;
 	while (calls_finish(&a->calls, &done))
 		a->counts.open++;
-	a->counts.unmatched += a->calls.unmatched;
-	a->counts.ignored_kernel += a->target->keeps_kernel ? 0 : a->calls.ignored_kernel;
-	a->counts.ignored_inner += a->target->keeps_kernel ? 0 : a->calls.ignored_inner;
-	a->counts.overlapping += a->overlap.left_out;
 }
 
 void convert_report(struct conversion *a)
 {
+	bool kernel = a->target->keeps_kernel;
+
+	convert_count_open(a);
 	convert_lost(a, a->counts.unnamed,
 		     "{function is|functions are} named by {its address|their addresses}: run "
 		     "trsym before trencode");
 	convert_lost(a, a->counts.open, "{call|calls} had not returned at the end of the trace");
-	convert_lost(a, a->counts.unmatched, "{return|returns} without a call {is|are} left out");
+	convert_lost(a, a->counts.unmatched + a->calls.unmatched,
+		     "{return|returns} without a call {is|are} left out");
 	convert_lost(a, a->counts.cut,
 		     a->target->closes ? CALLS_CUT "closed at the next event of {its|their} thread"
 				       : CALLS_CUT "written without one");
 	convert_lost(a, a->counts.outlasting,
 		     "{kernel call outlasts its caller and is|kernel calls outlast their callers "
 		     "and are} closed with {it|them}; the time after that is the caller's");
-	convert_lost(a, a->counts.ignored_kernel, CALLS_IGNORED_KERNEL);
-	convert_lost(a, a->counts.ignored_inner, CALLS_IGNORED_INNER);
-	convert_lost(a, a->counts.overlapping,
+	convert_lost(a, kernel ? 0 : a->calls.ignored_kernel, CALLS_IGNORED_KERNEL);
+	convert_lost(a, kernel ? 0 : a->calls.ignored_inner, CALLS_IGNORED_INNER);
+	convert_lost(a, a->overlap.left_out,
 		     "{call that overlaps another of its thread is|calls that overlap others of "
 		     "their threads are} left out");
 	convert_lost(a, a->target->buffers ? 0 : a->counts.with_buffer,
@@ -52,8 +53,7 @@ void convert_report(struct conversion *a)
 		     "(instances of ftrace)");
 	convert_lost(a, a->counts.backtraces,
 		     "back {trace of a call is|traces of calls are} left out");
-	convert_lost(a, a->ids->renamed, THREAD_IDS_RENAMED);
-	a->ids->renamed = 0; /* the next part reports those that it adds */
+	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }
 
 void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open,

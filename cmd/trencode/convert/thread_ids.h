@@ -12,7 +12,7 @@
 /* The remark about the number of threads that were renamed. */
 #define THREAD_IDS_RENAMED "{thread|threads} without a unique number {is|are} numbered from 4194305"
 
-/* The numbers of all threads of one written trace, or of all parts of it (--split). */
+/* The numbers of all threads of one written trace. */
 struct thread_ids {
 	bool no_zero; /* there is no thread 0 */
 	bool zero;    /* thread 0 is a thread like others, not only the idle one of a CPU */

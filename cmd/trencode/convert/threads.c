@@ -13,8 +13,8 @@ static struct convert_thread *new_thread(struct conversion *a, const struct lane
 		goto failed;
 	list = a->by_number;
 	t->per_cpu = per_cpu;
-	t->tid = thread_ids_thread(a->ids, lane, per_cpu);
-	t->pid = per_cpu ? t->tid : thread_ids_process(a->ids, lane);
+	t->tid = thread_ids_thread(&a->ids, lane, per_cpu);
+	t->pid = per_cpu ? t->tid : thread_ids_process(&a->ids, lane);
 	if (t->tid < 0 || t->pid < 0)
 		goto failed;
 	if (!per_cpu)

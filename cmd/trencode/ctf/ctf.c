@@ -34,8 +34,8 @@ struct ctf_encoder {
 	struct attributes attributes;
 	struct location_names locations, texts; /* each with a final NUL */
 	struct buffer bytes, compound;
-	struct thread_ids *ids, own_ids; /* ids: those of all parts, or own_ids */
-	struct ctf_lane_ids *lane_ids;	 /* by number of the lane */
+	struct thread_ids ids;
+	struct ctf_lane_ids *lane_ids; /* by number of the lane */
 	size_t lane_ids_size;
 	/* call numbers in the trace, of calls of other sources than numbered */
 	struct open_calls calls;
@@ -187,14 +187,14 @@ static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struc
 		return w;
 	w->tid = w->pid = -1;
 	if (lane->flags & LANE_HAS_TID) {
-		w->tid = thread_ids_thread(s->ids, lane, false);
+		w->tid = thread_ids_thread(&s->ids, lane, false);
 		if (w->tid < 0)
 			return NULL;
 	}
 	if (lane->flags & LANE_HAS_PID) {
 		w->pid = lane->pid;
 		if (lane->flags & LANE_HAS_TID && lane->pid > 0) {
-			w->pid = thread_ids_process(s->ids, lane);
+			w->pid = thread_ids_process(&s->ids, lane);
 			if (w->pid < 0)
 				return NULL;
 		}
@@ -343,8 +343,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	s->bytes.spills = s->compound.spills = true;
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
-	s->ids = en->options->parts ? &en->options->parts->numbers->threads : &s->own_ids;
-	s->ids->zero = true;
+	s->ids.zero = true;
 	location_names_init(&s->locations, en->dictionary, put_string);
 	location_names_init_strings(&s->texts, en->dictionary, put_string);
 	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
@@ -359,7 +358,8 @@ static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
 	/* parts are traces of their own: their packets count from 0 */
-	uint64_t id = h->stream_id + (encoder_part(en) ? hash_u64(encoder_part(en)->number) : 0);
+	const struct split *parts = en->options->parts;
+	uint64_t id = h->stream_id + (parts ? hash_u64(parts->number) : 0);
 
 	(void)e;
 	if (get_u64(s->files.uuid))
@@ -379,17 +379,6 @@ static int ctf_meta(struct encoding *en, const struct meta *m, struct error *e)
 	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
 }
 
-/* Add the mark of a part to the environment. */
-static int put_part(struct ctf_encoder *s, const struct part *part)
-{
-	char text[PART_TEXT];
-
-	part_print(text, part);
-	return buffer_printf(
-		&s->classes.arguments,
-		s->classes.json ? ",\"" CTF_PART "\":\"%s\"" : "\t" CTF_PART " = \"%s\";\n", text);
-}
-
 static uint64_t ctf_size(const struct encoding *en)
 {
 	const struct ctf_encoder *s = en->state;
@@ -403,8 +392,6 @@ static int ctf_end(struct encoding *en, struct error *e)
 
 	if (ctf_files_flush(&s->files, e))
 		return -1;
-	if (encoder_part(en) && put_part(s, encoder_part(en)))
-		return error_no_memory(e);
 	s->bytes.size = 0;
 	if (ctf_metadata(&s->classes, s->files.uuid, s->clock, &s->source, &s->bytes))
 		return error_no_memory(e);
@@ -416,8 +403,7 @@ static int ctf_end(struct encoding *en, struct error *e)
 			en->options->remarks, s->stacks,
 			"{stack was|stacks were} left out: an event has no stack, a sample only "
 			"its innermost function");
-		remark_count(en->options->remarks, s->ids->renamed, THREAD_IDS_RENAMED);
-		s->ids->renamed = 0; /* the next part reports those that it adds */
+		remark_count(en->options->remarks, s->ids.renamed, THREAD_IDS_RENAMED);
 	}
 	return tree_output_finish(&s->files.tree, e);
 }
@@ -436,7 +422,7 @@ static void ctf_free(struct encoding *en)
 	location_names_free(&s->texts);
 	buffer_free(&s->bytes);
 	buffer_free(&s->compound);
-	thread_ids_free(&s->own_ids);
+	thread_ids_free(&s->ids);
 	open_calls_free(&s->calls);
 	free(s->restored.list);
 	free(s->lane_ids);

@@ -8,15 +8,11 @@
 #include <stdlib.h>
 
 /* Count a call that ended; node STACK_ROOT: its stack is unknown, and it is not counted. */
-static void profile_add(struct stack_profile *s, uint32_t node, const struct call *c,
-			const struct event *leave)
+static void profile_add(struct stack_profile *s, uint32_t node, const struct call *c)
 {
 	if (node == STACK_ROOT)
 		return;
 	stack_tree_call(&s->stacks.tree, node, c->self, c->total);
-	/* the part with its leave counts the call */
-	if (encoder_cuts(s->parts, leave))
-		s->stacks.tree.nodes[node].calls--;
 }
 
 /* Count a call that ended without a leave. Its time is its own, not its caller's. */
@@ -69,7 +65,7 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	case CALLS_LEAVE:
 		r = call_stacks_leave(&s->stacks, ev, &call, &node);
 		if (!r)
-			profile_add(s, node, &call, ev);
+			profile_add(s, node, &call);
 		break;
 	default: r = s->calls.out_of_memory ? -1 : 0;
 	}
@@ -294,8 +290,7 @@ int stack_profile_adopt(struct stack_profile *s, const struct snapshot *snapshot
 int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
 		       const struct encode_options *options)
 {
-	*s = (struct stack_profile){.parts = options->parts,
-				    .drop = options->drop,
+	*s = (struct stack_profile){.drop = options->drop,
 				    .ticking = options->tick > 0,
 				    .samples.weight = options->weight};
 	calls_init(&s->calls, d);
@@ -335,7 +330,7 @@ static int end_calls(struct stack_profile *s)
 			continue;
 		if (call_stacks_finish(&s->stacks, &done, &node))
 			return -1;
-		profile_add(s, node, &done, NULL);
+		profile_add(s, node, &done);
 	}
 	return call_stacks_end(&s->stacks) || s->calls.out_of_memory ? -1 : 0;
 }

@@ -22,10 +22,9 @@ struct stack_profile {
 	uint32_t *planned; /* by location of a block: number in stacks.names + 1, 0:
 			      profile_slow_row */
 	size_t nplanned;
-	const struct split *parts; /* NULL: without --split */
-	bool drop;		   /* calls without a return are left out */
-	bool ticking;		   /* ticks may have a length (tick_scale.h) */
-	bool seen, ticks;	   /* a block was read; the clock of its first lane counts ticks */
+	bool drop;	  /* calls without a return are left out */
+	bool ticking;	  /* ticks may have a length (tick_scale.h) */
+	bool seen, ticks; /* a block was read; the clock of its first lane counts ticks */
 	struct sample_profile samples;
 	struct pair_profile *pairs; /* of --pair; NULL: none */
 	struct other_events others;

@@ -39,7 +39,6 @@ static const struct {
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 	[ROW_STACK] = {"stack", COLUMN_OBJECT},
 	[ROW_WEIGHT] = {"weight", COLUMN_WEIGHT},
-	[ROW_CONTINUES] = {"continues", COLUMN_NAME},
 };
 
 const char *row_column_name(const struct event_rows *r, enum row_column c)
@@ -110,8 +109,6 @@ static int rows_choose_columns(struct event_rows *r, const char *list, struct er
 
 	for (size_t i = 0; more && i < USUAL_COLUMNS; i++)
 		rows_want(r, (enum row_column)i);
-	if (more && r->spans.parts)
-		rows_want(r, ROW_CONTINUES);
 	if (!list)
 		return 0;
 	list += more;
@@ -318,9 +315,6 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 	     : s->type ? rows_put_type(r, s->type)
 		       : 0) ||
 	    (rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, "call")))
-		return error_no_memory(e);
-	if (s->continues && rows_wanted(r, ROW_CONTINUES) &&
-	    rows_put_constant(r, ROW_CONTINUES, span_continues_word(s)))
 		return error_no_memory(e);
 	if (leave)
 		rows_put_cpu(r, leave);

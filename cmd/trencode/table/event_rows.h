@@ -38,7 +38,6 @@ enum row_column {
 	ROW_INPUT,
 	ROW_STACK,
 	ROW_WEIGHT,
-	ROW_CONTINUES,
 	ROW_COLUMNS, /* from here on those of event_rows.fields */
 	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS
 };

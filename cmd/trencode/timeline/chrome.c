@@ -120,12 +120,9 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 				    kept)) ||
 	    (span->kept_size && buffer_append_from(kept, span->kept, span->kept_at + held + stack,
 						   span->kept_size - held - stack)) ||
-	    /* where the call was cut, the leave is made up */
-	    (leave && !(span->continues & CONTINUES_AFTER) &&
-	     chrome_append_args(s, leave, false, kept)) ||
+	    (leave && chrome_append_args(s, leave, false, kept)) ||
 	    (span->unfinished && !chrome_is_open(s, span) &&
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, kept)) ||
-	    span_append_continues(span, &s->attributes, kept) ||
 	    attributes_object(&s->attributes, kept, &s->json))
 		return error_no_memory(e);
 	return 0;
@@ -175,18 +172,11 @@ static int chrome_put_other_name(struct chrome_output *s, const struct span *spa
 	return 0;
 }
 
-void chrome_put_continues(struct chrome_output *s, const struct span *span)
-{
-	if (span->continues)
-		text_printf(s->out, ",\"" CHROME_CONTINUES "\":\"%s\"", span_continues_word(span));
-}
-
 char *chrome_marks(struct chrome_output *s, char *p, const struct span *span, bool begun)
 {
 	text_wrote(s->out, p);
 	if (span->unfinished && !s->at_end)
 		text_puts(s->out, ",\"" CHROME_UNFINISHED "\":true");
-	chrome_put_continues(s, span);
 	if (!span->begun)
 		text_puts(s->out, ",\"" CHROME_UNSEEN "\":true");
 	else if (span->entered && chrome_put_other_name(s, span, begun))
@@ -238,8 +228,8 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	if (begun)
 		return chrome_pairs_end(s, span, prefix, leave, e);
 	s->json.size = 0;
-	if ((span->kept_size || span->continues || !leave || leave->type->nfields ||
-	     leave->tail_size || s->names.lines) &&
+	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size ||
+	     s->names.lines) &&
 	    chrome_render_args(s, span, leave, e))
 		return -1;
 	overlaps = chrome_overlaps(s, span);
@@ -284,9 +274,7 @@ static int chrome_begin_call(void *ctx, const struct event *enter, const struct 
 	    (chrome_keeps_stack(enter->type) &&
 	     buffer_u32(keep, event_stack(s->names.dictionary, enter))))
 		return error_no_memory(e);
-	return chrome_append_args(s, enter, span->continues || span->restored, keep)
-		       ? error_no_memory(e)
-		       : 0;
+	return chrome_append_args(s, enter, span->restored, keep) ? error_no_memory(e) : 0;
 }
 
 static int chrome_other_event(void *ctx, const struct event *ev, struct error *e)
@@ -381,7 +369,6 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	if (!s->samples || !s->members)
 		return error_no_memory(e);
 	s->tracks.process_tids = true;
-	s->tracks.shared = en->options->parts ? &en->options->parts->numbers->tracks : NULL;
 	location_names_init(&s->names, en->dictionary, json_append_string);
 	s->scheduling = chrome_scheduling_new(s);
 	if (!s->scheduling)
@@ -390,7 +377,6 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
-	s->flows.shared = en->options->parts ? &en->options->parts->numbers->flows : NULL;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->bytes.spills = s->json.spills = s->held_flows.spills = true;
 	text_puts(s->out, "{\"traceEvents\":[\n");
@@ -442,7 +428,6 @@ static int chrome_event(struct encoding *en, const struct event *ev, struct erro
 static int chrome_end(struct encoding *en, struct error *e)
 {
 	struct chrome_output *s = en->state;
-	char part[PART_TEXT];
 
 	s->at_end = true;
 	if (spans_finish(&s->spans, e) || chrome_scheduling_finish(s->scheduling, e) ||
@@ -466,10 +451,6 @@ static int chrome_end(struct encoding *en, struct error *e)
 				  : "\",\"unit\":\"ns\"");
 	if (s->kernel && !s->kernel_taken)
 		text_puts(s->out, ",\"" CHROME_KERNEL_CATEGORY "\":\"" CHROME_KERNEL "\"");
-	if (encoder_part(en)) {
-		part_print(part, encoder_part(en));
-		text_printf(s->out, ",\"" CHROME_PART "\":\"%s\"", part);
-	}
 	chrome_members_put(s, 'o');
 	text_puts(s->out, "}}\n");
 	if (en->options->quiet)

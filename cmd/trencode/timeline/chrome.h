@@ -170,12 +170,10 @@ static inline bool chrome_is_open(const struct chrome_output *s, const struct sp
 /* Write the members that viewers ignore (common/formats/chrome.h) at p. begun: the B of the call is
  * written. Returns where the line goes on, or NULL when out of memory. */
 char *chrome_marks(struct chrome_output *s, char *p, const struct span *span, bool begun);
-/* Write the member of a call that continues in other parts. */
-void chrome_put_continues(struct chrome_output *s, const struct span *span);
 static inline char *chrome_put_marks(struct chrome_output *s, char *p, const struct span *span,
 				     bool begun)
 {
-	return __builtin_expect(!span->unfinished && span->begun && !span->continues &&
+	return __builtin_expect(!span->unfinished && span->begun &&
 					(span->entered == span->location || !span->entered),
 				1)
 		       ? p

@@ -191,9 +191,8 @@ static int keep_member(struct chrome_output *s, char kind)
 static bool is_own(const struct json_reader *r, char kind)
 {
 	static const char *const own[] = {
-		"mtraceEvents", "msamples",	 "mstackFrames",
-		"motherData",	"oclock",	 "oorigin",
-		"ounit",	"o" CHROME_PART, "o" CHROME_KERNEL_CATEGORY};
+		"mtraceEvents", "msamples", "mstackFrames", "motherData",
+		"oclock",	"oorigin",  "ounit",	    ("o" CHROME_KERNEL_CATEGORY)};
 
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		if (*own[i] == kind && json_is(r, own[i] + 1))

@@ -124,7 +124,6 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 	struct span_frame *f = spans_frame(&s->spans, st, index);
 	struct buffer *kept = spans_kept(&s->spans, thread, kernel);
 	const struct lane_prefix *prefix = chrome_prefix(s, thread, f->lane);
-	const struct span span = {.continues = f->before ? CONTINUES_BEFORE : 0};
 	uint32_t size;
 	const char *name = location_names_get(&s->names, f->location, &size);
 	char *p;
@@ -134,7 +133,6 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 	chrome_clear_args(s);
 	if ((s->names.lines && attributes_append_line(&s->attributes, f->location, &s->bytes)) ||
 	    (f->kept_size && buffer_append_from(&s->bytes, kept, f->kept, f->kept_size)) ||
-	    span_append_continues(&span, &s->attributes, &s->bytes) ||
 	    (s->bytes.size && attributes_object(&s->attributes, &s->bytes, &s->json)))
 		return error_no_memory(e);
 	p = line_room(s);
@@ -147,7 +145,6 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 	if (!p)
 		return error_no_memory(e);
 	text_wrote(s->out, p);
-	chrome_put_continues(s, &span);
 	chrome_put_args(s, text_room(s->out, LINE_FIXED));
 	f->token = HAS_BEGIN;
 	return 0;
@@ -334,7 +331,7 @@ int chrome_hold_call(struct chrome_output *s, const struct event *enter, const s
 {
 	uint64_t first = s->held_flows.size;
 	/* else the output with the call's enter has them */
-	unsigned n = span->continues || span->restored ? 0 : flows_read(&s->flows, enter);
+	unsigned n = span->restored ? 0 : flows_read(&s->flows, enter);
 	const struct flow_at at = {enter->time, enter->lane, span->thread, keeps_flows(s, enter)};
 
 	return hold_flows(s, &at, n) || buffer_u64(keep, first) || buffer_u32(keep, n) ? -1 : 0;
@@ -373,13 +370,12 @@ int chrome_put_held(struct chrome_output *s, struct error *e)
 
 int chrome_put_flows(struct chrome_output *s, const struct event *ev, struct error *e)
 {
-	const struct split *parts = s->options->parts;
 	unsigned n = async_event_is_flow(ev->type) ? 0 : flows_read(&s->flows, ev);
 	const struct flow_at at = {ev->time, ev->lane, calls_thread(ev), keeps_flows(s, ev)};
 	struct lane_prefix *prefix;
 
-	/* a call that continues has its flows where it begins; a part of JSON is its own event */
-	if (!n || s->flows.phase || encoder_shown(parts).rows != ROWS_OF_TRACE)
+	/* a part of a flow of JSON is its own event */
+	if (!n || s->flows.phase)
 		return 0;
 	if (s->options->drop)
 		return ev->type->kind != KIND_ENTER && hold_flows(s, &at, n) ? error_no_memory(e)

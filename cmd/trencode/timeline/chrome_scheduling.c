@@ -349,27 +349,14 @@ static const struct scheduling_sink sink = {
 
 /* --- the interface --- */
 
-/* Get what the parts of a trace share. NULL: it has none. */
-static struct scheduling_parts *parts_of(const struct chrome_output *s)
-{
-	return s->options->parts ? &s->options->parts->numbers->scheduling : NULL;
-}
-
 struct chrome_scheduling *chrome_scheduling_new(struct chrome_output *s)
 {
 	struct chrome_scheduling *c = calloc(1, sizeof *c);
-	struct scheduling_parts *parts = parts_of(s);
 
 	if (!c)
 		return NULL;
 	c->out = s;
-	if (parts && parts->kept) {
-		c->scheduling = parts->state;
-		c->scheduling.ctx = c;
-		parts->kept = false;
-	} else {
-		scheduling_init(&c->scheduling, s->names.dictionary, &sink, c);
-	}
+	scheduling_init(&c->scheduling, s->names.dictionary, &sink, c);
 	return c;
 }
 
@@ -396,18 +383,10 @@ int chrome_scheduling_lost(struct chrome_scheduling *c, struct error *e)
 
 int chrome_scheduling_finish(struct chrome_scheduling *c, struct error *e)
 {
-	struct scheduling_parts *parts = parts_of(c->out);
-
+	if (scheduling_finish(&c->scheduling, e))
+		return -1;
 	if (!c->out->options->quiet)
 		remark_count(c->out->options->remarks, c->scheduling.unpaired,
 			     "{end|ends} of interrupts without a beginning: no slice");
-	if (!parts || !parts->cut)
-		return scheduling_finish(&c->scheduling, e);
-	if (scheduling_cut(&c->scheduling, parts->cut, e))
-		return -1;
-	/* the next part goes on with it */
-	parts->state = c->scheduling;
-	parts->kept = true;
-	c->scheduling = (struct scheduling){0};
 	return 0;
 }

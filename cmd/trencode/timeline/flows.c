@@ -10,22 +10,11 @@
 
 enum { FLOWS_MOST = 1 << 18 };
 
-void flow_numbers_free(struct flow_numbers *n)
-{
-	open_calls_free(&n->begun);
-	open_calls_free(&n->owners);
-	*n = (struct flow_numbers){0};
-}
-
 void flows_free(struct flows *f)
 {
-	flow_numbers_free(&f->own);
+	open_calls_free(&f->numbers.begun);
+	open_calls_free(&f->numbers.owners);
 	free(f->has);
-}
-
-static struct flow_numbers *numbers_of(struct flows *f)
-{
-	return f->shared ? f->shared : &f->own;
 }
 
 static uint32_t source_of(const struct event *ev)
@@ -73,7 +62,7 @@ static uint64_t id_of(struct flow_numbers *n, const struct flow_key *of, bool ke
 /* Add the ids in the next value: a number, or an ARRAY of them. */
 static void add_ids(struct flows *f, const struct event *ev, struct values v, bool ends)
 {
-	struct flow_numbers *n = numbers_of(f);
+	struct flow_numbers *n = &f->numbers;
 	uint32_t source = source_of(ev);
 	bool perfetto = type_is_of(ev->type, "perfetto");
 	struct value value;
@@ -107,7 +96,7 @@ static void add_chrome(struct flows *f, const struct event *ev)
 
 	f->phase = async_event_phase(ev->type);
 	f->enclosing = ev->type->native & CHROME_ENCLOSING;
-	add_part(f, id_of(numbers_of(f), &of, false), f->phase == 'f');
+	add_part(f, id_of(&f->numbers, &of, false), f->phase == 'f');
 }
 
 /* Read the phase of an event that trencode wrote for one of JSON. */
@@ -180,7 +169,7 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 
 char flow_phase(struct flows *f, const struct flow_part *part)
 {
-	struct open_calls *begun = &numbers_of(f)->begun;
+	struct open_calls *begun = &f->numbers.begun;
 	uint32_t high = (uint32_t)(part->id >> 32), low = (uint32_t)part->id;
 	uint64_t value;
 	bool was = open_calls_take(begun, high, low, &value);

@@ -22,7 +22,7 @@ struct flow_part {
 	bool ends; /* the flow ends here */
 };
 
-/* What is known of the flows of a trace. The parts of --split share it. */
+/* What is known of the flows of a trace. */
 struct flow_numbers {
 	struct open_calls begun;  /* by id, for flow_phase */
 	struct open_calls owners; /* by id of the source: hash of the flow that keeps it */
@@ -31,8 +31,7 @@ struct flow_numbers {
 
 struct flows {
 	struct dictionary *dictionary;
-	struct flow_numbers *shared; /* NULL: own is used */
-	struct flow_numbers own;
+	struct flow_numbers numbers;
 	struct flow_part parts[EVENT_FLOWS_MOST];
 	unsigned count;
 	char phase;	/* of a part that is an event of its own: s, t or f; 0: it is of an event */
@@ -41,8 +40,6 @@ struct flows {
 	uint8_t *has;	/* by location: 1 it has no argument with flows, 2 it has one */
 	size_t nhas;
 };
-
-void flow_numbers_free(struct flow_numbers *n);
 
 void flows_free(struct flows *f);
 

@@ -144,8 +144,7 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 	if (begin_track(s, enter, span, keep, &uuid, e))
 		return -1;
 	buffer_clear(&s->kept);
-	if (perfetto_name_of(s, span->location, &name) || append_call(s, enter) ||
-	    span_append_continues(span, &s->attributes, &s->kept))
+	if (perfetto_name_of(s, span->location, &name) || append_call(s, enter))
 		return error_no_memory(e);
 	return perfetto_put_event(
 		s,
@@ -158,7 +157,7 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 				      .location = span->location,
 				      .event = enter,
 				      /* else the output with the call's enter has them */
-				      .flows = span->continues || span->restored ? NULL : enter},
+				      .flows = span->restored ? NULL : enter},
 		token, e);
 }
 
@@ -225,8 +224,7 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	}
 	if ((leave && append_call(s, leave)) || perfetto_append_leave_name(s, span) ||
 	    (span->unfinished &&
-	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, &s->kept)) ||
-	    span_append_continues(span, &s->attributes, &s->kept))
+	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, &s->kept)))
 		return error_no_memory(e);
 	return perfetto_put_event(s,
 				  &(struct track_event){.type = state ? TYPE_STATE : TYPE_END,
@@ -352,8 +350,6 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->drop = en->options->drop;
-	s->mark = encoder_part(en);
-	s->tracks.shared = en->options->parts ? &en->options->parts->numbers->tracks : NULL;
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;
@@ -363,7 +359,6 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
-	s->flows.shared = en->options->parts ? &en->options->parts->numbers->flows : NULL;
 	s->samples = perfetto_samples_new();
 	s->ftrace = perfetto_ftrace_new(s);
 	return s->samples && s->ftrace ? 0 : error_no_memory(e);
@@ -381,8 +376,6 @@ static int perfetto_meta(struct encoding *en, const struct meta *m, struct error
 static int perfetto_start(struct perfetto *s, const struct event *ev, struct error *e)
 {
 	s->started = true;
-	if (s->mark && perfetto_put_part(s, s->mark, e))
-		return -1;
 	return perfetto_put_first(s, ev, e);
 }
 
@@ -421,7 +414,6 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	struct perfetto *s = en->state;
 
 	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
-	    (s->mark && perfetto_put_part(s, s->mark, e)) ||
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!en->options->quiet) {

@@ -81,20 +81,6 @@ static int perfetto_put_clocks(struct perfetto *s, const struct clock *clock, ui
 	return protobuf_message(&s->packet, PACKET_CLOCK_SNAPSHOT, &s->part);
 }
 
-int perfetto_put_part(struct perfetto *s, const struct part *part, struct error *e)
-{
-	char text[PART_TEXT];
-	uint64_t token;
-
-	s->packet.size = s->part.size = s->bit.size = 0;
-	if (buffer_append(&s->bit, text, part_print(text, part)) ||
-	    protobuf_message(&s->part, CONFIG_SESSION_NAME, &s->bit) ||
-	    protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, SEQUENCE) ||
-	    protobuf_message(&s->packet, PACKET_TRACE_CONFIG, &s->part))
-		return error_no_memory(e);
-	return perfetto_put_packet(s, &token, e);
-}
-
 int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error *e)
 {
 	uint64_t token;

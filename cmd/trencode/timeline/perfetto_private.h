@@ -59,7 +59,6 @@ struct perfetto {
 	uint64_t *slots; /* by thread: overlapping calls that are open */
 	size_t nslots;
 	struct perfetto_ftrace *ftrace;
-	const struct part *mark; /* NULL: the trace is not split */
 	bool started, drop;
 };
 
@@ -74,8 +73,6 @@ int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e);
 /* Write a packet of a bundle of ftrace events. derived: the events are in other packets, too. */
 int perfetto_put_bundle(struct perfetto *s, bool derived, const struct buffer *message,
 			struct error *e);
-/* Write a packet with the mark of a part. */
-int perfetto_put_part(struct perfetto *s, const struct part *part, struct error *e);
 /* Write the first packet of the events: it clears the reader's state and describes the clock. */
 int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error *e);
 /* Write the names that the next packet uses for the first time, as a packet. */

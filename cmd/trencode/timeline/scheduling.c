@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/formats/softirqs.h"
 #include "common/util/buffer.h"
 
 enum { TID_MOST = 1 << 22 }; /* the kernel's limit of thread numbers */
@@ -103,7 +104,6 @@ static void state_begin(struct scheduling *s, uint32_t thread, uint32_t cpu,
 	if (!t->tid || state == THREAD_UNKNOWN)
 		return;
 	t->state = state;
-	t->unseen = false;
 	t->since = time;
 	t->cpu = cpu - 1;
 	t->before = 0;
@@ -113,38 +113,54 @@ static void state_begin(struct scheduling *s, uint32_t thread, uint32_t cpu,
 	s->cpus[cpu - 1].threads = thread;
 }
 
-static int put_state(struct scheduling *s, const struct scheduling_thread *t, uint64_t time,
-		     bool unfinished, struct error *e)
+static int put_slice(struct scheduling *s, const struct scheduling_slice *slice, struct error *e)
 {
-	struct scheduling_slice slice = {.track = TRACK_STATE,
-					 .thread = t,
-					 .cpu = &s->cpus[t->cpu],
-					 .start = t->since,
-					 .end = time,
-					 .state = t->state,
-					 .unseen = t->unseen,
-					 .unfinished = unfinished};
-
-	if (t->state == THREAD_RUNNABLE && t->woken && t->wake.waker)
-		slice.waker = &s->threads[t->wake.waker - 1];
-	return scheduling_put_slice(s, &slice, e);
+	/* times may step back */
+	return slice->end > slice->start ? s->sink->slice(s->ctx, slice, e) : 0;
 }
 
 static int state_end(struct scheduling *s, uint32_t thread, uint64_t time, bool unfinished,
 		     struct error *e)
 {
 	struct scheduling_thread *t = &s->threads[thread - 1];
+	struct scheduling_slice slice = {.track = TRACK_STATE,
+					 .thread = t,
+					 .cpu = &s->cpus[t->cpu],
+					 .start = t->since,
+					 .end = time,
+					 .state = t->state,
+					 .unfinished = unfinished};
 
 	if (t->state == THREAD_UNKNOWN)
 		return 0;
-	if (put_state(s, t, time, unfinished, e))
-		return -1;
+	if (t->state == THREAD_RUNNABLE && t->woken && t->wake.waker)
+		slice.waker = &s->threads[t->wake.waker - 1];
 	list_remove(s, thread);
 	t->state = THREAD_UNKNOWN;
-	return 0;
+	return put_slice(s, &slice, e);
 }
 
 /* --- gaps and ends --- */
+
+static int irqs_end(struct scheduling *s, const struct scheduling_cpu *c,
+		    struct scheduling_irqs *irqs, unsigned keep, uint64_t time, struct error *e)
+{
+	while (irqs->count > keep) {
+		const struct scheduling_irq *irq = &irqs->open[--irqs->count];
+
+		if (put_slice(s,
+			      &(struct scheduling_slice){.track = irqs == &c->irqs ? TRACK_IRQ
+										   : TRACK_SOFTIRQ,
+							 .cpu = c,
+							 .irq = irq,
+							 .start = irq->since,
+							 .end = time,
+							 .unfinished = true},
+			      e))
+			return -1;
+	}
+	return 0;
+}
 
 /* End the slice of the thread that runs on a CPU, at which the flow of its wakeup ends. */
 static int cpu_end(struct scheduling *s, struct scheduling_cpu *c, uint64_t time,
@@ -156,12 +172,11 @@ static int cpu_end(struct scheduling *s, struct scheduling_cpu *c, uint64_t time
 					 .start = c->since,
 					 .end = time,
 					 .end_state = end_state,
-					 .unseen = c->unseen,
 					 .unfinished = unfinished};
 	struct scheduling_flow flow = {
 		.from = &s->cpus[c->wake.cpu], .to = c, .track = c->wake.track, .end = c->since};
 
-	if (scheduling_put_slice(s, &slice, e))
+	if (put_slice(s, &slice, e))
 		return -1;
 	if (!c->woken || slice.end <= slice.start)
 		return 0;
@@ -184,10 +199,8 @@ static int cpu_lose(struct scheduling *s, uint32_t cpu, uint64_t time, struct er
 		if (state_end(s, c->threads, time, true, e))
 			return -1;
 	}
-	return scheduling_irqs_end(s, c, &c->irqs, 0, time, e) ||
-			       scheduling_irqs_end(s, c, &c->softirqs, 0, time, e)
-		       ? -1
-		       : 0;
+	return irqs_end(s, c, &c->irqs, 0, time, e) || irqs_end(s, c, &c->softirqs, 0, time, e) ? -1
+												: 0;
 }
 
 int scheduling_lost(struct scheduling *s, struct error *e)
@@ -223,41 +236,6 @@ int scheduling_finish(struct scheduling *s, struct error *e)
 	return 0;
 }
 
-static int cpu_cut(struct scheduling *s, struct scheduling_cpu *c, uint64_t time, struct error *e)
-{
-	if (c->running && cpu_end(s, c, time, "", true, e))
-		return -1;
-	for (uint32_t i = c->threads; i; i = s->threads[i - 1].after) {
-		struct scheduling_thread *t = &s->threads[i - 1];
-
-		if (put_state(s, t, time, true, e))
-			return -1;
-		t->unseen = true;
-		t->since = time;
-	}
-	if (scheduling_irqs_put(s, c, &c->irqs, 0, time, e) ||
-	    scheduling_irqs_put(s, c, &c->softirqs, 0, time, e))
-		return -1;
-	scheduling_irqs_cut(&c->irqs, time);
-	scheduling_irqs_cut(&c->softirqs, time);
-	/* a flow has both its ends in one part */
-	c->woken = c->woken && c->since >= time;
-	c->unseen = true;
-	c->since = c->first = c->last = time;
-	return 0;
-}
-
-int scheduling_cut(struct scheduling *s, uint64_t time, struct error *e)
-{
-	s->at_end = true;
-	for (uint32_t i = 0; i < s->ncpus; i++)
-		if (s->cpus[i].begun && cpu_cut(s, &s->cpus[i], time, e))
-			return -1;
-	s->at_end = false;
-	s->unpaired = 0;
-	return 0;
-}
-
 /* --- events --- */
 
 /* Switch a thread out: its slice on the CPU and its state end. */
@@ -276,27 +254,27 @@ static int switch_out(struct scheduling *s, uint32_t cpu, uint32_t prev, const s
 	} else if (c->running) {
 		if (cpu_end(s, c, ev->time, state->letters, false, e))
 			return -1;
-	} else if (scheduling_put_slice(s,
-					&(struct scheduling_slice){.track = TRACK_CPU,
-								   .cpu = c,
-								   .thread = t,
-								   .start = c->first,
-								   .end = ev->time,
-								   .end_state = state->letters,
-								   .unseen = true},
-					e)) {
+	} else if (put_slice(s,
+			     &(struct scheduling_slice){.track = TRACK_CPU,
+							.cpu = c,
+							.thread = t,
+							.start = c->first,
+							.end = ev->time,
+							.end_state = state->letters,
+							.unseen = true},
+			     e)) {
 		return -1;
 	}
 	if (t->state == THREAD_UNKNOWN && unseen && t->tid &&
-	    scheduling_put_slice(s,
-				 &(struct scheduling_slice){.track = TRACK_STATE,
-							    .cpu = c,
-							    .thread = t,
-							    .start = c->first,
-							    .end = ev->time,
-							    .state = THREAD_RUNNING,
-							    .unseen = true},
-				 e))
+	    put_slice(s,
+		      &(struct scheduling_slice){.track = TRACK_STATE,
+						 .cpu = c,
+						 .thread = t,
+						 .start = c->first,
+						 .end = ev->time,
+						 .state = THREAD_RUNNING,
+						 .unseen = true},
+		      e))
 		return -1;
 	if (state_end(s, prev, ev->time, t->state != THREAD_RUNNING, e))
 		return -1;
@@ -320,7 +298,6 @@ static int switch_in(struct scheduling *s, uint32_t cpu, uint32_t next, uint64_t
 	t->woken = false;
 	state_begin(s, next, cpu, THREAD_RUNNING, time);
 	c->running = next;
-	c->unseen = false;
 	c->since = time;
 	return 0;
 }
@@ -383,6 +360,59 @@ static int take_wakeup(struct scheduling *s, uint32_t cpu, const struct scheduli
 	return 0;
 }
 
+static int irq_entry(struct scheduling *s, struct scheduling_cpu *c, struct scheduling_irqs *irqs,
+		     const struct scheduling_type *t, const struct event *ev, struct error *e)
+{
+	struct scheduling_irq irq = {.since = ev->time};
+	const struct member *label = NULL;
+	const char *name = NULL, *softirq;
+	size_t size = 0;
+
+	if (!scheduling_number(t, ev, IRQ_NUMBER, &irq.number))
+		return 0;
+	if (t->fields[IRQ_NUMBER])
+		label = definition_member(t->fields[IRQ_NUMBER]->definition, (uint64_t)irq.number);
+	if ((scheduling_text(t, ev, IRQ_NAME, &name, &size) ||
+	     scheduling_text(t, ev, IRQ_NUMBER, &name, &size)) &&
+	    size)
+		irq.name = dictionary_text(s->dictionary, name, size).number;
+	else if (label)
+		irq.name = label->name.number;
+	else if (irqs == &c->softirqs && irq.number >= 0 &&
+		 (softirq = softirq_name((uint64_t)irq.number)))
+		irq.name = dictionary_text(s->dictionary, softirq, strlen(softirq)).number;
+	if (irqs->count == SCHEDULING_NESTED &&
+	    irqs_end(s, c, irqs, SCHEDULING_NESTED - 1, c->last, e))
+		return -1;
+	irqs->open[irqs->count++] = irq;
+	return 0;
+}
+
+static int irq_exit(struct scheduling *s, struct scheduling_cpu *c, struct scheduling_irqs *irqs,
+		    const struct scheduling_type *t, const struct event *ev, struct error *e)
+{
+	struct scheduling_slice slice = {
+		.track = irqs == &c->irqs ? TRACK_IRQ : TRACK_SOFTIRQ, .cpu = c, .end = ev->time};
+	unsigned depth = irqs->count;
+	int64_t number;
+
+	if (!scheduling_number(t, ev, IRQ_NUMBER, &number))
+		return 0;
+	while (depth && irqs->open[depth - 1].number != number)
+		depth--;
+	if (!depth) {
+		s->unpaired++;
+		return 0;
+	}
+	if (irqs_end(s, c, irqs, depth, c->last, e))
+		return -1;
+	irqs->count = depth - 1;
+	slice.irq = &irqs->open[depth - 1];
+	slice.start = slice.irq->since;
+	slice.has_ret = slice.track == TRACK_IRQ && scheduling_number(t, ev, IRQ_RET, &slice.ret);
+	return put_slice(s, &slice, e);
+}
+
 static int take(struct scheduling *s, uint32_t cpu, const struct scheduling_type *t,
 		const struct event *ev, struct error *e)
 {
@@ -392,10 +422,10 @@ static int take(struct scheduling *s, uint32_t cpu, const struct scheduling_type
 	case SCHEDULING_SWITCH: return take_switch(s, cpu, t, ev, e);
 	case SCHEDULING_WAKING:
 	case SCHEDULING_WAKEUP: return take_wakeup(s, cpu, t, ev, e);
-	case SCHEDULING_IRQ_ENTRY: return scheduling_irq_entry(s, c, &c->irqs, t, ev, e);
-	case SCHEDULING_SOFTIRQ_ENTRY: return scheduling_irq_entry(s, c, &c->softirqs, t, ev, e);
-	case SCHEDULING_IRQ_EXIT: return scheduling_irq_exit(s, c, &c->irqs, t, ev, e);
-	case SCHEDULING_SOFTIRQ_EXIT: return scheduling_irq_exit(s, c, &c->softirqs, t, ev, e);
+	case SCHEDULING_IRQ_ENTRY: return irq_entry(s, c, &c->irqs, t, ev, e);
+	case SCHEDULING_SOFTIRQ_ENTRY: return irq_entry(s, c, &c->softirqs, t, ev, e);
+	case SCHEDULING_IRQ_EXIT: return irq_exit(s, c, &c->irqs, t, ev, e);
+	case SCHEDULING_SOFTIRQ_EXIT: return irq_exit(s, c, &c->softirqs, t, ev, e);
 	case SCHEDULING_FREQUENCY:
 	case SCHEDULING_LIMITS:
 	case SCHEDULING_IDLE:

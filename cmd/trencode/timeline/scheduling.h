@@ -8,7 +8,6 @@
  * A slice that began before the trace begins with the first event of its CPU, and is unseen. A
  * slice whose end the trace does not show ends with the last event before the gap, and is
  * unfinished; those that are open at the end of the trace end with the last event of their source.
- * A part of a trace ends with the cut, and the next one begins there with what was open.
  *
  * CPUs and threads are those of one source. The idle thread of each CPU, number 0, has no states.
  * A function that returns int returns 0, or -1 with *e filled.
@@ -40,8 +39,7 @@ struct scheduling_thread {
 	uint64_t since; /* of the state */
 	/* the CPU of the state, and its neighbours in the list of that CPU: index + 1, 0 none */
 	uint32_t cpu, before, after;
-	bool unseen; /* the state began before the part */
-	bool woken;  /* it has not run since */
+	bool woken; /* it has not run since */
 	struct scheduling_wake wake;
 };
 
@@ -50,7 +48,6 @@ struct scheduling_irq {
 	uint64_t since;
 	int64_t number;
 	uint32_t name; /* string; 0 none */
-	bool unseen;
 };
 
 struct scheduling_cpu {
@@ -60,7 +57,6 @@ struct scheduling_cpu {
 	uint64_t first, last; /* times of its first event after the last gap, and of its last one */
 	uint32_t running;     /* thread: index + 1, 0 unknown */
 	uint64_t since;
-	bool unseen; /* that thread began to run before the part */
 	bool has_prio, woken;
 	int32_t prio;
 	struct scheduling_wake wake; /* with woken: of the thread that runs, before it did */
@@ -128,40 +124,5 @@ int scheduling_event(struct scheduling *s, const struct event *ev, struct error 
 int scheduling_lost(struct scheduling *s, struct error *e);
 /* End what is open, at the end of the trace. */
 int scheduling_finish(struct scheduling *s, struct error *e);
-/* Show what is open up to the cut between two parts of a trace. It goes on after the cut, unseen,
- * and the struct may be moved to where the next part is encoded. */
-int scheduling_cut(struct scheduling *s, uint64_t time, struct error *e);
-
-/* The state at the cut between two parts. Begins as 0. */
-struct scheduling_parts {
-	uint64_t cut; /* time of the cut; 0: what is open does not go on */
-	bool kept;    /* state is that of the part before */
-	struct scheduling state;
-};
-
-static inline int scheduling_put_slice(struct scheduling *s, const struct scheduling_slice *slice,
-				       struct error *e)
-{
-	/* times may step back */
-	return slice->end > slice->start ? s->sink->slice(s->ctx, slice, e) : 0;
-}
-
-/* scheduling_irqs.c: the interrupts of a CPU, one of its two lists. */
-/* Show the open ones up to a time, except the first ones. */
-int scheduling_irqs_put(struct scheduling *s, const struct scheduling_cpu *c,
-			const struct scheduling_irqs *irqs, unsigned keep, uint64_t time,
-			struct error *e);
-/* End them. */
-int scheduling_irqs_end(struct scheduling *s, const struct scheduling_cpu *c,
-			struct scheduling_irqs *irqs, unsigned keep, uint64_t time,
-			struct error *e);
-/* Have the open ones begin, unseen, at a cut. */
-void scheduling_irqs_cut(struct scheduling_irqs *irqs, uint64_t time);
-int scheduling_irq_entry(struct scheduling *s, struct scheduling_cpu *c,
-			 struct scheduling_irqs *irqs, const struct scheduling_type *t,
-			 const struct event *ev, struct error *e);
-int scheduling_irq_exit(struct scheduling *s, struct scheduling_cpu *c,
-			struct scheduling_irqs *irqs, const struct scheduling_type *t,
-			const struct event *ev, struct error *e);
 
 #endif

@@ -13,7 +13,7 @@ static int spans_restore(void *ctx, const struct event *enter, const struct call
 
 void spans_init(struct spans *s, const struct encoding *en, const struct span_sink *sink, void *ctx)
 {
-	*s = (struct spans){.sink = sink, .ctx = ctx, .parts = en->options->parts};
+	*s = (struct spans){.sink = sink, .ctx = ctx};
 	calls_init(&s->calls, en->dictionary);
 	s->calls.data_size = sizeof(struct span_frame);
 	s->calls.on_lost = spans_lose;
@@ -52,8 +52,6 @@ int spans_begin(struct spans *s, const struct event *enter, struct span *span, s
 	f->kept = keep->size;
 	f->kept_size = 0;
 	f->token = 0;
-	f->before = encoder_shown(s->parts).rows == ROWS_THAT_OPEN;
-	span->continues = f->before ? CONTINUES_BEFORE : 0;
 	span->begun = true;
 	span->restored = s->restoring;
 	if (!s->sink->begin)
@@ -83,25 +81,8 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 	return spans_begin(s, enter, &span, f, kept);
 }
 
-const char *span_continues_word(const struct span *s)
+int spans_end(struct spans *s, struct span *span, const struct event *leave)
 {
-	static const char *const words[] = {NULL, "before", "after", "both"};
-
-	return words[s->continues];
-}
-
-int span_append_continues(const struct span *s, struct attributes *a, struct buffer *to)
-{
-	const char *word = span_continues_word(s);
-
-	return word ? attributes_append_text(a, SPAN_CONTINUES, word, strlen(word), to) : 0;
-}
-
-int spans_end(struct spans *s, struct span *span, const struct span_frame *f,
-	      const struct event *leave)
-{
-	span->continues = (f->before ? CONTINUES_BEFORE : 0) |
-			  (encoder_cuts(s->parts, leave) ? CONTINUES_AFTER : 0);
 	if (span->dropped)
 		return s->sink->drop ? s->sink->drop(s->ctx, span, s->error) : 0;
 	return s->sink->end ? s->sink->end(s->ctx, span, leave, s->error) : 0;
@@ -127,7 +108,7 @@ static int spans_pop(struct spans *s, const struct span_frame *f, struct span *s
 	span->kept = kept;
 	span->kept_at = f->kept;
 	span->kept_size = f->kept_size;
-	if (spans_end(s, span, f, leave))
+	if (spans_end(s, span, leave))
 		return -1;
 	kept->size = f->kept;
 	if (__builtin_expect(kept->file && !kept->size, 0))

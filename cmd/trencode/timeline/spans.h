@@ -17,12 +17,6 @@
 #include "cmd/trencode/encoder.h"
 #include "common/calls/adopt.h"
 
-/* Where a call continues outside of the trace: bits. */
-enum span_continues { CONTINUES_BEFORE = 1, CONTINUES_AFTER = 2 };
-
-/* The name of the attribute, and of the column, that has their word. */
-#define SPAN_CONTINUES "continues"
-
 /* One call. */
 struct span {
 	const struct lane *lane;   /* of its enter; if that is unknown, of its leave */
@@ -34,17 +28,16 @@ struct span {
 	uint32_t beside; /* number of calls open when it began: for a call with a number the
 			    thread's calls without one, and vice versa */
 	uint64_t start, end;
-	uint64_t self;	   /* time not spent in callees */
-	bool has_self;	   /* self, caller and recursive are known */
-	bool recursive;	   /* a call of the same location is open below */
-	bool begun;	   /* begin was called for it; else it is open since before the trace */
-	bool unfinished;   /* no leave was recorded */
-	bool dropped;	   /* for drop */
-	bool restored;	   /* for begin: its enter is in a part of the stream that was not read */
-	bool exec;	   /* with unfinished: an exec has ended all calls of the thread */
-	bool kernel;	   /* a call in the kernel, on top of the thread's others */
-	bool crossing;	   /* overlaps another call of the same thread without being inside of it */
-	uint8_t continues; /* enum span_continues: in other parts of the trace (--split) */
+	uint64_t self;	 /* time not spent in callees */
+	bool has_self;	 /* self, caller and recursive are known */
+	bool recursive;	 /* a call of the same location is open below */
+	bool begun;	 /* begin was called for it; else it is open since before the trace */
+	bool unfinished; /* no leave was recorded */
+	bool dropped;	 /* for drop */
+	bool restored;	 /* for begin: its enter is in a part of the stream that was not read */
+	bool exec;	 /* with unfinished: an exec has ended all calls of the thread */
+	bool kernel;	 /* a call in the kernel, on top of the thread's others */
+	bool crossing;	 /* overlaps another call of the same thread without being inside of it */
 	const struct buffer
 		*kept; /* kept_size bytes from kept_at on are what begin kept; it spills */
 	size_t kept_at, kept_size;
@@ -78,7 +71,6 @@ struct span_frame {
 	uint64_t serial; /* number among the calls of all stacks, by begin */
 	uint32_t number; /* of a call with a number: index + 1 in numbered */
 	bool crossing, kernel;
-	bool before; /* it is a call of the part before */
 };
 
 /* Data of an open call that has a number. */
@@ -105,7 +97,6 @@ struct spans {
 	uint64_t serial;
 	struct span_numbered *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1, by after */
-	const struct split *parts;			    /* NULL: without --split */
 	bool restoring;					    /* calls of a snapshot begin */
 	bool keeps_open;     /* the format has calls without an end: for spans_report */
 	bool failed;	     /* *error has the reason */
@@ -116,11 +107,6 @@ struct spans {
 void spans_init(struct spans *s, const struct encoding *en, const struct span_sink *sink,
 		void *ctx);
 void spans_free(struct spans *s);
-
-/* Returns a word for enum span_continues: before, after, both; NULL: the call is whole. */
-const char *span_continues_word(const struct span *s);
-/* Append the word, if there is one, as an attribute. 0, or -1 when out of memory. */
-int span_append_continues(const struct span *s, struct attributes *a, struct buffer *to);
 
 /* Take an event. */
 int spans_event(struct spans *s, const struct event *ev, struct error *e);
@@ -153,8 +139,7 @@ static inline struct buffer *spans_kept(const struct spans *s, uint32_t thread, 
 
 /* private to spans.c and spans_numbered.c */
 /* Pass a call that was begun to the sink's end or drop. */
-int spans_end(struct spans *s, struct span *span, const struct span_frame *f,
-	      const struct event *leave);
+int spans_end(struct spans *s, struct span *span, const struct event *leave);
 /* Begin a call; keep: the buffer for its bytes. */
 int spans_begin(struct spans *s, const struct event *enter, struct span *span, struct span_frame *f,
 		struct buffer *keep);

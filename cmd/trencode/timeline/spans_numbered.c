@@ -89,7 +89,7 @@ int spans_numbered_end(struct spans *s, const struct span_frame *f, struct span 
 	span->kept_size = n->kept.size;
 	span->token = f->token;
 	numbered_unlink(s, &s->threads[n->thread], index);
-	if (spans_end(s, span, f, leave))
+	if (spans_end(s, span, leave))
 		return -1;
 	buffer_clear(&n->kept);
 	return 0;

@@ -5,25 +5,19 @@
 
 #include "common/formats/process_names.h"
 
-static void numbers_free(struct track_numbers_of *n)
+static void numbers_free(struct track_numbers *n)
 {
 	intern_free(&n->keys);
 	free(n->given);
 	intern_free(&n->used);
 }
 
-void track_numbers_free(struct track_numbers *n)
-{
-	numbers_free(&n->processes);
-	numbers_free(&n->threads);
-	*n = (struct track_numbers){0};
-}
-
 void tracks_free(struct tracks *t)
 {
 	free(t->tracks);
 	free(t->processes);
-	track_numbers_free(&t->own);
+	numbers_free(&t->process_numbers);
+	numbers_free(&t->thread_numbers);
 	intern_free(&t->keys);
 	intern_free(&t->names.keys);
 	free(t->names.name);
@@ -79,14 +73,9 @@ int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m)
 
 /* --- numbers --- */
 
-static struct track_numbers *tracks_numbers(struct tracks *t)
-{
-	return t->shared ? t->shared : &t->own;
-}
-
 /* Take the number `wanted` if it is not in use, else a made-up number. process: `wanted` is unique
  * within this process; -1: within all. Returns 0, or -1 when out of memory. */
-static int tracks_take_number(struct track_numbers_of *n, int32_t process, int32_t wanted,
+static int tracks_take_number(struct track_numbers *n, int32_t process, int32_t wanted,
 			      int32_t *given)
 {
 	int32_t key[2] = {wanted, process};
@@ -110,7 +99,7 @@ static int tracks_take_number(struct track_numbers_of *n, int32_t process, int32
 }
 
 /* Get the number of a key, or take one for it as tracks_take_number does. */
-static int tracks_number_of(struct track_numbers_of *n, const int32_t key[2], int32_t process,
+static int tracks_number_of(struct track_numbers *n, const int32_t key[2], int32_t process,
 			    int32_t wanted, int32_t *given)
 {
 	uint32_t had = n->keys.count, number = intern(&n->keys, key, 2 * sizeof *key);
@@ -134,14 +123,14 @@ int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t
 {
 	const int32_t key[2] = {(int32_t)~source, which}; /* no source has a number below 0 */
 
-	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, -1, pid);
+	return tracks_number_of(&t->process_numbers, key, -1, -1, pid);
 }
 
 int tracks_pid(struct tracks *t, uint32_t source, int32_t pid, int32_t *shown)
 {
 	const int32_t key[2] = {(int32_t)source, pid};
 
-	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, pid, shown);
+	return tracks_number_of(&t->process_numbers, key, -1, pid, shown);
 }
 
 static bool is_chrome(const struct lane *lane)
@@ -169,7 +158,7 @@ static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t 
 							  .comm = tracks_name_of(t, key),
 							  .renamed = true};
 	processes[t->nprocesses].named = processes[t->nprocesses].comm || is_chrome(lane);
-	return tracks_number_of(&tracks_numbers(t)->processes, key, -1, pid,
+	return tracks_number_of(&t->process_numbers, key, -1, pid,
 				&processes[t->nprocesses++].shown);
 }
 
@@ -188,8 +177,8 @@ static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,
 		return -1;
 	if (t->process_tids && lane->flags & LANE_PROCESS_TID)
 		process = t->processes[tr->process].shown;
-	if (tracks_number_of(&tracks_numbers(t)->threads, (int32_t[2]){(int32_t)thread, 0}, process,
-			     tid, &tr->tid))
+	if (tracks_number_of(&t->thread_numbers, (int32_t[2]){(int32_t)thread, 0}, process, tid,
+			     &tr->tid))
 		return -1;
 	tr->made_up = tr->tid != tid;
 	tr->pid = t->processes[tr->process].shown;

@@ -44,7 +44,7 @@ struct track_names {
 };
 
 /* The numbers that processes, or threads, got. */
-struct track_numbers_of {
+struct track_numbers {
 	struct intern keys; /* of them */
 	int32_t *given;	    /* by number of the key */
 	size_t capacity;
@@ -52,16 +52,9 @@ struct track_numbers_of {
 	int32_t next;	    /* made-up number */
 };
 
-/* The numbers of all timelines. The parts of --split share them, so a thread has the same in each.
- */
-struct track_numbers {
-	struct track_numbers_of processes, threads;
-};
-
 /* The timelines of one stream. */
 struct tracks {
-	struct track_numbers *shared; /* NULL: own is used */
-	struct track_numbers own;
+	struct track_numbers process_numbers, thread_numbers;
 	struct track *tracks; /* by thread number */
 	size_t count;
 	struct track_process *processes;
@@ -73,8 +66,6 @@ struct tracks {
 };
 
 void tracks_free(struct tracks *t);
-
-void track_numbers_free(struct track_numbers *n);
 
 /* Take a piece of a META part, which may have names of processes. Returns 0, or -1 when out of
  * memory. */

@@ -107,8 +107,7 @@ static int values_text(struct tracecmd_conversion *s, const struct convert_row *
 	const struct event *ev = r->ev;
 
 	s->text.size = 0;
-	/* the part before has the values of a call that is opened again */
-	if (r->cut || r->rows != ROWS_OF_TRACE || !strcmp(ev->type->group.text, "ftrace"))
+	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
 		return 0;
 	return convert_text_row(&s->text, s->conversion.dictionary, ev, &s->blobs);
 }
@@ -359,7 +358,6 @@ const struct convert_target tracecmd_target = {
 	.state_size = sizeof(struct tracecmd_conversion),
 	.buffers = true,
 	.nests = true,
-	.joins = true,
 	.init = tracecmd_convert_init,
 	.meta = tracecmd_convert_meta,
 	.take_over = tracecmd_convert_take_over,

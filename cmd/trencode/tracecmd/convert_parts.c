@@ -68,7 +68,7 @@ int tracecmd_parts_begin(struct conversion *a, const struct lane *lane, struct e
 {
 	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
 				   "compression_version \ntime_added 0\ncpus 1\n";
-	const char *had = a->d.clock->name.text, *clock = *had ? had : clock_name(a, lane);
+	const char *clock = clock_name(a, lane);
 	char buffers[64];
 	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
 

@@ -150,25 +150,6 @@ static int option_offset(const struct tracecmd_state *s, struct buffer *b)
 		       : 0;
 }
 
-/* Append the mark of a part, a text like that of the recorder's version. */
-static int option_part(const struct tracecmd_state *s, struct buffer *b)
-{
-	char text[PART_TEXT];
-	size_t n = part_print(text, s->part) + 1;
-
-	return tracecmd_number(s, b, TRACECMD_VERSION, 2) || tracecmd_number(s, b, n, 4) ||
-			       append_bytes(b, (const uint8_t *)text, n)
-		       ? -1
-		       : 0;
-}
-
-/* Test whether an option is the mark of the part of which another part is made. */
-static bool is_part(const uint8_t *data, size_t size)
-{
-	return size >= sizeof TRACECMD_PART &&
-	       !memcmp(data, TRACECMD_PART, sizeof TRACECMD_PART - 1);
-}
-
 int tracecmd_options(const struct tracecmd_state *s, struct buffer *b)
 {
 	const struct buffer *from = &s->parts[PART_OPTIONS];
@@ -185,15 +166,14 @@ int tracecmd_options(const struct tracecmd_state *s, struct buffer *b)
 			if (!cpus && option_cpus(s, b))
 				return -1;
 			cpus = true;
-		} else if (id != TRACECMD_DONE && id != TRACECMD_BUFFER &&
-			   !(s->part && is_part(from->data + at, size))) {
+		} else if (id != TRACECMD_DONE && id != TRACECMD_BUFFER) {
 			if (tracecmd_number(s, b, id, 2) || tracecmd_number(s, b, size, 4) ||
 			    append_bytes(b, from->data + at, size))
 				return -1;
 		}
 		at += size;
 	}
-	if ((s->offset_added && option_offset(s, b)) || (s->part && option_part(s, b)))
+	if (s->offset_added && option_offset(s, b))
 		return -1;
 	return cpus || s->version == 6 ? 0 : option_cpus(s, b);
 }

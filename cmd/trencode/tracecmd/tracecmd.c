@@ -39,7 +39,6 @@ static int tracecmd_begin(struct encoding *en, struct error *e)
 	s->streams.element = sizeof(struct tracecmd_stream);
 	s->spool.fd = -1;
 	s->spool.packer = &s->packer;
-	s->part = encoder_part(en);
 	if (c->given && c->kind != PACK_NONE && c->kind != PACK_ZLIB && c->kind != PACK_ZSTD)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a trace.dat is compressed with zlib or zstd, or not (none)");

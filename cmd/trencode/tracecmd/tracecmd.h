@@ -74,8 +74,7 @@ struct tracecmd_state {
 	} * lanes; /* by number of the lane */
 	size_t lanes_size;
 	struct tracecmd_spool spool;
-	uint64_t unfit;		 /* events left out */
-	const struct part *part; /* the part that is written with --split, or NULL */
+	uint64_t unfit; /* events left out */
 };
 
 /* Choose the output's properties by the source's META, before the first event (source.c). */

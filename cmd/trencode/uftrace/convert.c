@@ -36,7 +36,7 @@ struct uftrace_conversion {
 	struct uftrace_events events;
 	uint32_t deepest; /* depth of a call */
 	uint64_t calls_written, too_deep, gaps;
-	const struct clock *clock; /* of the first event of all parts */
+	const struct clock *clock; /* of the first event */
 };
 
 static int begin_types(struct uftrace_conversion *s)
@@ -155,7 +155,7 @@ static int uftrace_convert_start(void *state, const struct lane *lane, struct er
 	struct uftrace_conversion *s = state;
 
 	(void)e;
-	if (!s->clock && lane)
+	if (lane)
 		s->clock = lane->clock;
 	uftrace_info_later(&s->conversion.d.encoding, FEATURES);
 	return 0;
@@ -283,9 +283,8 @@ static int uftrace_convert_end(void *state, struct error *e)
 
 	const struct split *parts = s->conversion.options->parts;
 
-	/* one of several parts may have events only, but not all of them */
-	if (!s->calls_written &&
-	    (!parts || (parts->part.until == PART_NO_TIME && !parts->any_call)))
+	/* the last part may have events only */
+	if (!s->calls_written && !(parts && parts->any_call))
 		return error_set(e, NULL, NO_OFFSET,
 				 "the stream has no calls, and uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
@@ -302,7 +301,6 @@ const struct convert_target uftrace_target = {
 	.state_size = sizeof(struct uftrace_conversion),
 	.closes = true,
 	.nests = true,
-	.joins = true,
 	.replays = true,
 	.needs_time = true,
 	.no_zero = true,

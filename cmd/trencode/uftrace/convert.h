@@ -74,7 +74,7 @@ struct uftrace_events {
 	size_t size;
 	struct buffer events_txt;
 	struct buffer external; /* extern.dat from `written` on */
-	uint64_t written;	/* bytes of extern.dat of this part */
+	uint64_t written;	/* bytes of extern.dat */
 	struct buffer scratch;
 	uint64_t count;
 	uint64_t blobs, cut, names_cut; /* blobs, texts, names and groups */

@@ -124,10 +124,7 @@ int uftrace_events_end(struct uftrace_events *s, struct target_dictionary *d, st
 {
 	if (s->count && target_meta(d, "events.txt", s->events_txt.data, s->events_txt.size, 0, e))
 		return -1;
-	if ((s->external.size || s->written) && flush_external(s, d, e))
-		return -1;
-	s->written = 0; /* in the next part */
-	return 0;
+	return s->external.size || s->written ? flush_external(s, d, e) : 0;
 }
 
 void uftrace_events_free(struct uftrace_events *s)

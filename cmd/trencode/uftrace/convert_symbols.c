@@ -81,19 +81,17 @@ static int module_of(struct uftrace_modules *m, struct target_dictionary *d, str
 		       : 0;
 }
 
-/* Write the table of a module. Its last symbol ends at a symbol that later parts have elsewhere. */
+/* Write the table of a module. */
 static int put_symbols(struct uftrace_made_module *x, struct target_dictionary *d, uint64_t end,
 		       struct error *e)
 {
 	char name[FILE_MOST * 4 + 32];
-	size_t size = x->symbols.size;
 	int result;
 
 	snprintf(name, sizeof name, "%.*s.sym", FILE_MOST * 4 + 20, x->file.text);
 	if (buffer_printf(&x->symbols, "%016" PRIx64 " ? __sym_end\n", end))
 		return error_no_memory(e);
 	result = target_meta(d, name, x->symbols.data, x->symbols.size, 0, e);
-	x->symbols.size = size;
 	buffer_rest(&x->symbols);
 	return result;
 }
@@ -131,7 +129,6 @@ int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, 
 		struct uftrace_made_module *x = &m->list[i];
 		uint64_t start = ((uint64_t)i + 1) << MODULE_SHIFT;
 
-		/* the range does not depend on the functions: all parts have the same */
 		if (buffer_printf(&map,
 				  "%012" PRIx64 "-%012" PRIx64
 				  " r-xp 00000000 00:00 0                          /%s\n",

@@ -165,13 +165,13 @@ static int put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_
 }
 
 int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m, const struct event *ev,
-			bool cut)
+			uint64_t time)
 {
 	bool out = ev->type->kind == KIND_ENTER;
 	uint32_t misc = number_of(ev, "misc", out ? PERF_MISC_SWITCH_OUT : 0);
 
-	if (put_header(b, m, PERF_RECORD_SWITCH, cut ? UFTRACE_MISC_CUT : misc, 24) ||
-	    put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, ev->time - cut))
+	if (put_header(b, m, PERF_RECORD_SWITCH, misc, 24) ||
+	    put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, time))
 		return -1;
 	return 0;
 }

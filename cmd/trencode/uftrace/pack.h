@@ -28,9 +28,9 @@ int uftrace_pack_event(struct buffer *b, const struct uftrace_machine *m, const 
 /* Test whether a payload follows the EVENT records of the type. */
 bool uftrace_event_has_data(const struct type *t);
 
-/* Append a SWITCH record, from a sched-out (enter) or sched-in row; cut: see UFTRACE_MISC_CUT. */
+/* Append a SWITCH record, from a sched-out (enter) or sched-in row. */
 int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m, const struct event *ev,
-			bool cut);
+			uint64_t time);
 /* Append a FORK or EXIT record (perf_type), from a linux:task-new or linux:task-exit row. */
 int uftrace_pack_life(struct buffer *b, const struct uftrace_machine *m, const struct event *ev,
 		      uint32_t perf_type);

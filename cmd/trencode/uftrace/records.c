@@ -161,7 +161,11 @@ static int perf_record(struct encoding *en, uint32_t *task, const struct event *
 {
 	struct uftrace_output *s = en->state;
 	const struct field *f = field_by_role(ev->type, ROLE_CPU);
+	const struct split *parts = en->options->parts;
 	struct field_value cpu = {.form = FORM_NONE};
+	/* uftrace reads records of perf after those of tasks at the same time, and would end the
+	   task's calls before */
+	bool cut = parts && parts->closing && ev->time;
 	uint32_t number;
 	int got;
 
@@ -169,9 +173,7 @@ static int perf_record(struct encoding *en, uint32_t *task, const struct event *
 		field_get(ev, f, 0, &cpu);
 	s->scratch.size = 0;
 	if (plan == PLAN_SWITCH)
-		got = uftrace_pack_switch(&s->scratch, &s->machine, ev,
-					  encoder_shown(en->options->parts).rows ==
-						  ROWS_THAT_CLOSE);
+		got = uftrace_pack_switch(&s->scratch, &s->machine, ev, ev->time - cut);
 	else if (plan == PLAN_TASK_NAME)
 		got = uftrace_pack_comm(&s->scratch, &s->machine, ev);
 	else

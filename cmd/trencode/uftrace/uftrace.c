@@ -38,7 +38,7 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	struct uftrace_output *s = en->state;
 
 	(void)e;
-	s->filtered |= h->flags & HEAD_FILTERED || encoder_part(en);
+	s->filtered |= h->flags & HEAD_FILTERED || en->options->clipped;
 	return 0;
 }
 
@@ -76,12 +76,9 @@ static bool is_name(const struct meta *m, const char *name)
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
 
-/* Test whether the file is not that of the source, but made of the rows, or of the part. */
-static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m,
-		       const struct part *part)
+/* Test whether the file is not that of the source, but made of the rows. */
+static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
 {
-	if (is_name(m, UFTRACE_PART))
-		return part;
 	if (is_name(m, "extern.dat"))
 		return s->filtered;
 	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
@@ -98,7 +95,7 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	source = pool_at(&en->dictionary->sources, m->source);
 	if (source != s->source && uftrace_take_source(s, source, e))
 		return -1;
-	if (m->flags & META_REFERENCE || is_rebuilt(s, m, encoder_part(en)))
+	if (m->flags & META_REFERENCE || is_rebuilt(s, m))
 		return 0;
 	if (!tree_output_name_ok(m->name, m->name_size)) {
 		remark(en->options->remarks, source->name.text,
@@ -186,18 +183,16 @@ static int perf_files(struct uftrace_output *s, struct error *e)
 	return 0;
 }
 
-/* Write the mark of a part. */
-static int put_part(struct uftrace_output *s, const struct part *part, struct error *e)
+/* Note beside empty files of tasks that nothing is missing in them. */
+static int note_empty(struct uftrace_output *s, struct error *e)
 {
-	char text[PART_TEXT];
-	size_t n = part_print(text, part);
 	uint32_t number;
 
-	text[n] = '\n';
-	return tree_output_member(&s->tree, UFTRACE_PART, strlen(UFTRACE_PART), &number, e) ||
-			       tree_output_put(&s->tree, number, text, n + 1, e)
-		       ? -1
-		       : 0;
+	for (size_t i = 0; i < s->ntasks; i++)
+		if (s->tasks[i] && !tree_output_size(&s->tree, s->tasks[i] - 1))
+			return tree_output_member(&s->tree, UFTRACE_EMPTY, strlen(UFTRACE_EMPTY),
+						  &number, e);
+	return 0;
 }
 
 static uint64_t uftrace_size(const struct encoding *en)
@@ -213,8 +208,7 @@ static int uftrace_end(struct encoding *en, struct error *e)
 
 	if (!s->begun && uftrace_read_info(s, e))
 		return -1;
-	if (perf_files(s, e) || kernel_output_end(&s->kernel, e) ||
-	    (encoder_part(en) && put_part(s, encoder_part(en), e)))
+	if (perf_files(s, e) || kernel_output_end(&s->kernel, e) || note_empty(s, e))
 		return -1;
 	if (s->damage && !en->options->quiet)
 		remark_count(

@@ -161,17 +161,6 @@ static inline int128 aggregate_every(const struct aggregate *a)
 uint64_t aggregate_quantile(const struct aggregate *a, const struct columns_wanted *w,
 			    uint64_t numerator, uint64_t denominator);
 
-/* Add the time of a call that goes on in another trace, which counts it. */
-static inline void aggregate_part_of_call(struct aggregate *a, uint64_t total, uint64_t self,
-					  bool recursive)
-{
-	if (recursive)
-		a->recursive += total;
-	else
-		a->total += total;
-	a->self += self;
-}
-
 /* Add the self values of from, whose calls are counted in the aggregate already, with the self
  * value 0. Returns as aggregate_merge. */
 int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,

@@ -406,10 +406,6 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	inside = time_inside(s, a, call, type, e);
 	if (__builtin_expect(s->out_of_memory, 0))
 		return -1;
-	if (e && e->type->flags & TYPE_CONTINUES) {
-		aggregate_part_of_call(a, call->total, call->self, inside);
-		return 0;
-	}
 	if (aggregate_call(a, &s->columns->wanted, call->total, call->self, inside, call->end)) {
 		s->out_of_memory = true;
 		return -1;

@@ -84,10 +84,9 @@ static void nested(uint8_t tag)
 static char seen[64 * 1024];
 static size_t nseen;
 
-static int next(void *ctx, const struct event *ev, struct split_shown shown, struct error *e)
+static int next(void *ctx, const struct event *ev, struct error *e)
 {
 	(void)ctx;
-	(void)shown;
 	(void)e;
 	if (nseen + 3 < sizeof seen)
 		nseen += (size_t)snprintf(seen + nseen, sizeof seen - nseen, "%c%u",
@@ -122,7 +121,7 @@ static const char *run(const char *rows, uint64_t *left_out)
 	struct overlap o;
 	struct error e;
 
-	overlap_init(&o, NULL, NULL, next, NULL);
+	overlap_init(&o, NULL, next, NULL);
 	nseen = 0;
 	seen[0] = '\0';
 	for (const char *p = rows; *p; p += 2) {
@@ -160,7 +159,7 @@ static void bounded(void)
 	struct overlap o;
 	struct error e;
 
-	overlap_init(&o, NULL, NULL, next, NULL);
+	overlap_init(&o, NULL, next, NULL);
 	nseen = 0;
 	row(&o, '+', 1, 0);
 	row(&o, '+', 2, 0);

@@ -1,7 +1,7 @@
 /*
- * split_leave.c - the leave of a call that the source did not record: the call is cut
+ * clip_leave.c - the leave of a call that is open at a cut
  */
-#include "cmd/trencode/split.h"
+#include "cmd/trencode/clip.h"
 
 #include <stdlib.h>
 
@@ -36,22 +36,22 @@ static size_t rate_leave(const struct type *enter, const struct type *leave)
 }
 
 /* Make a type of leaves like that of the enters, for a source that has not declared one so far. */
-static const struct type *make_type(struct split *s, const struct type *enter)
+static const struct type *make_type(struct clip *c, const struct type *enter)
 {
-	struct type *t = dictionary_add_type(s->dictionary, enter);
+	struct type *t = dictionary_add_type(c->calls.dictionary, enter);
 
 	if (t)
 		t->kind = KIND_LEAVE;
 	return t;
 }
 
-static const struct type *find_type(struct split *s, const struct type *enter)
+static const struct type *find_type(struct clip *c, const struct type *enter)
 {
 	const struct type *best = NULL;
 	size_t most = 0;
 
-	for (uint32_t i = 1; i < s->dictionary->types.count; i++) {
-		const struct type *t = dictionary_type(s->dictionary, i);
+	for (uint32_t i = 1; i < c->calls.dictionary->types.count; i++) {
+		const struct type *t = dictionary_type(c->calls.dictionary, i);
 		size_t rating = rate_leave(enter, t);
 
 		if (rating > most) {
@@ -59,19 +59,19 @@ static const struct type *find_type(struct split *s, const struct type *enter)
 			best = t;
 		}
 	}
-	return best ? best : make_type(s, enter);
+	return best ? best : make_type(c, enter);
 }
 
 /* Get the type of the leaves of calls that an enter begins. NULL: out of memory. */
-static const struct type *leave_type(struct split *s, const struct type *enter)
+static const struct type *leave_type(struct clip *c, const struct type *enter)
 {
 	const struct type **leaves;
 
-	if (ARRAY_REACH(s->leaves, s->nleaves, enter->number))
+	if (ARRAY_REACH(c->leaves, c->nleaves, enter->number))
 		return NULL;
-	leaves = s->leaves;
+	leaves = c->leaves;
 	if (!leaves[enter->number])
-		leaves[enter->number] = find_type(s, enter);
+		leaves[enter->number] = find_type(c, enter);
 	return leaves[enter->number];
 }
 
@@ -173,12 +173,12 @@ static void fill_field(const struct copied_row *enter, struct copied_row *leave,
 		put_number(leave, f, leave->type->native);
 }
 
-int split_leave(struct split *s, const struct copied_row *enter, uint64_t time,
-		uint64_t source_time, struct copied_row **row, struct error *e)
+int clip_leave(struct clip *c, const struct copied_row *enter, const struct split_cut *cut,
+	       struct copied_row **row, struct error *e)
 {
-	const struct type *t = leave_type(s, enter->type);
+	const struct type *t = leave_type(c, enter->type);
 	struct plain_row plain = row_load(enter->row, 0, true);
-	struct event ev = {.time = time,
+	struct event ev = {.time = cut->time,
 			   .type = t,
 			   .lane = enter->lane,
 			   .location = enter->location,
@@ -198,7 +198,7 @@ int split_leave(struct split *s, const struct copied_row *enter, uint64_t time,
 		return error_no_memory(e);
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		copy_field(enter, *row, &t->fields[i]);
-		fill_field(enter, *row, &t->fields[i], source_time);
+		fill_field(enter, *row, &t->fields[i], cut->source_time);
 	}
 	return 0;
 }
