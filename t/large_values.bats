@@ -65,6 +65,21 @@ takes() {
 	done
 }
 
+@test "large arguments of many calls that are open before --since" {
+	for ((i = 0; i < 100; i++)); do
+		printf '{"ph":"B","name":"f","pid":1,"tid":1,"ts":%d,"args":{"a":"%0400000d"}},' $i 0
+	done >enters
+	{
+		echo '{"traceEvents":['
+		cat enters
+		yes '{"ph":"E","name":"f","pid":1,"tid":1,"ts":1000},' | head -n 100
+		echo '{"ph":"i","name":"i","pid":1,"tid":1,"ts":2000}]}'
+	} | trdecode -o open.trs
+	# of 40 MB
+	takes 0 trencode -q -t csv --since 500us <open.trs
+	assert_equal "$(grep -c '^500000,500000,' "$BATS_TEST_TMPDIR/out")" 100
+}
+
 @test "an array of 4 Mi values in each format" {
 	for t in ndjson csv tsv chrome firefox perfetto parquet ctf; do
 		takes 8 trencode -q --tick 1us -t "$t" array.trs

@@ -4,21 +4,138 @@
 
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
-#include "common/util/buffer.h"
+#include "common/util/buffer_file.h"
+
+enum {
+	TAIL_MOST = 65536,    /* bytes of the tail of a leave at a cut */
+	ROWS_LOOSE = 1 << 16, /* most bytes of clip.rows that are never packed */
+	/* flags that an enter and its leave share */
+	PAIRED = TYPE_INNER | TYPE_PER_CPU | TYPE_CALL_NUMBER | TYPE_KERNEL | TYPE_DEPTH
+};
+
+/* The enter of an open call, with the neighbours in the list of them. */
+struct kept_enter {
+	struct kept_enter *before, *after;
+	uint64_t time;
+	const struct type *type;
+	const struct lane *lane;
+	uint32_t location;
+	bool shown, ignored;
+	size_t at, size; /* of its row in clip.rows */
+};
 
 /* Data of an open call. */
 struct clip_call {
-	bool known, shown;	    /* shown: of a call that is known, and not kept */
-	struct copied_row *entered; /* kept; NULL: is not */
+	bool known, shown;	  /* shown: of a call that is known, and not kept */
+	struct kept_enter *enter; /* NULL: is not kept */
 };
+
+/* --- rows outside of their blocks --- */
+
+/* Append an event as a wide row. fixed NULL: both its fixed part and its tail are zeros. */
+static int append_row(struct buffer *b, const struct event *ev)
+{
+	struct plain_row row = {.location = ev->location != 0, .depth = ev->depth};
+	bool tail = ev->type->flags & TYPE_TAIL;
+	size_t fixed = ev->type->fixed_size, padded = align_up(ev->tail_size, 4);
+	size_t size = WIDE_ROW + fixed + (tail ? 4 + padded : 0);
+	uint8_t *p;
+
+	if (buffer_reserve(b, size))
+		return -1;
+	p = b->data + b->size;
+	b->size += size;
+	if (!ev->fixed)
+		memset(p, 0, size);
+	else if (fixed)
+		memcpy(p + WIDE_ROW, ev->fixed, fixed);
+	row_put_wide(p, &row);
+	if (!tail)
+		return 0;
+	p += WIDE_ROW + fixed;
+	put_u32(p, ev->tail_size);
+	if (!ev->fixed || !padded)
+		return 0;
+	memset(p + padded, 0, 4);
+	memcpy(p + 4, ev->tail, ev->tail_size);
+	return 0;
+}
+
+/* --- enters of open calls --- */
+
+/* Move the rows to the begin of their buffer, most of which is of calls that have ended. */
+static void pack_rows(struct clip *c)
+{
+	struct buffer *b = &c->rows;
+	size_t end = 0, piece = 0;
+
+	for (struct kept_enter *n = c->oldest; n; n = n->after) {
+		memmove(b->data + end, b->data + n->at, n->size);
+		n->at = end;
+		end = align_up(end + n->size, 8);
+		piece += n->size;
+		if (piece >= BUFFER_PIECE) {
+			buffer_rest(b);
+			piece = 0;
+		}
+	}
+	b->size = end;
+}
+
+static struct kept_enter *add_enter(struct clip *c, const struct event *ev)
+{
+	struct kept_enter *n = c->spare ? c->spare : calloc(1, sizeof *n);
+
+	if (!n)
+		return NULL;
+	c->spare = n->after;
+	if (c->rows.size > ROWS_LOOSE && c->rows.size / 2 > c->kept)
+		pack_rows(c);
+	*n = (struct kept_enter){.before = c->newest,
+				 .time = ev->time,
+				 .type = ev->type,
+				 .lane = ev->lane,
+				 .location = ev->location,
+				 .at = align_up(c->rows.size, 8)};
+	if (buffer_align(&c->rows, 8) || append_row(&c->rows, ev)) {
+		free(n);
+		return NULL;
+	}
+	n->size = c->rows.size - n->at;
+	c->kept += n->size;
+	*(c->newest ? &c->newest->after : &c->oldest) = n;
+	c->newest = n;
+	return n;
+}
+
+static void remove_enter(struct clip *c, struct kept_enter *n)
+{
+	*(n->before ? &n->before->after : &c->oldest) = n->after;
+	*(n->after ? &n->after->before : &c->newest) = n->before;
+	if (!n->after)
+		c->rows.size = n->at;
+	c->kept -= n->size;
+	n->after = c->spare;
+	c->spare = n;
+}
+
+static void remove_enters(struct clip *c)
+{
+	while (c->newest)
+		remove_enter(c, c->newest);
+	buffer_clear(&c->rows);
+	c->open = 0;
+}
+
+/* --- calls --- */
 
 /* Forget a call that has ended. Returns whether it was shown. */
 static bool end_call(struct clip *c, struct clip_call *call)
 {
-	bool shown = call->entered ? call->entered->shown : call->shown;
+	bool shown = call->enter ? call->enter->shown : call->shown;
 
-	if (call->entered)
-		copied_rows_remove(&c->entered, call->entered);
+	if (call->enter)
+		remove_enter(c, call->enter);
 	c->open -= shown;
 	*call = (struct clip_call){0};
 	return shown;
@@ -38,7 +155,7 @@ static int keep_enter(struct clip *c, struct clip_call *call, const struct event
 		      bool ignored)
 {
 	struct event plain;
-	struct copied_row *n;
+	struct kept_enter *n;
 
 	if (__builtin_expect(c->split && ev->type->flags & TYPE_VALUES &&
 				     ev->tail_size > CLIP_ENTER_MOST,
@@ -47,13 +164,12 @@ static int keep_enter(struct clip *c, struct clip_call *call, const struct event
 		plain.tail_size = 0;
 		ev = &plain;
 	}
-	n = copied_row_new(ev);
+	n = add_enter(c, ev);
 	if (!n)
 		return -1;
 	n->shown = shown;
 	n->ignored = ignored;
-	copied_rows_append(&c->entered, n);
-	*call = (struct clip_call){.known = true, .entered = n};
+	*call = (struct clip_call){.known = true, .enter = n};
 	return 0;
 }
 
@@ -130,12 +246,44 @@ static int show_slice(struct clip *c, struct slice *slice, const uint8_t *end, c
 	return 0;
 }
 
-/* Show a copied row at a time. */
-static int show_alone(struct clip *c, struct copied_row *n, uint64_t time, struct error *e)
+/* Show a row that is in no block, at a time. */
+static int show_wide(struct clip *c, const struct event *ev, const uint8_t *row, size_t size,
+		     struct error *e)
 {
-	struct copied_block one;
+	const uint32_t locations[] = {0, ev->location};
 
-	return show(c, copied_row_block(&one, n, time), e);
+	return show(c,
+		    &(struct block){
+			    .kind = BLOCK_EVENTS,
+			    .base = ev->time,
+			    .last = ev->time,
+			    .rows = 1,
+			    .row_flags = EVENTS_WIDE,
+			    .ntypes = 1,
+			    .nlanes = 1,
+			    .nlocations = 2,
+			    .types = (const struct type *[]){ev->type},
+			    .lanes = (const struct lane *[]){ev->lane},
+			    .locations = locations,
+			    .row_data = row,
+			    .row_size = size,
+		    },
+		    e);
+}
+
+/* Show the enter of an open call at a time. */
+static int show_enter(struct clip *c, const struct kept_enter *n, uint64_t time, struct error *e)
+{
+	const struct event ev = {
+		.time = time, .type = n->type, .lane = n->lane, .location = n->location};
+	int bad = show_wide(c, &ev, c->rows.data + n->at, n->size, e);
+
+	c->read += n->size;
+	if (c->read >= BUFFER_PIECE) {
+		buffer_rest(&c->rows);
+		c->read = 0;
+	}
+	return bad;
 }
 
 /* --- the range --- */
@@ -159,13 +307,13 @@ static int begin_range(struct clip *c, const struct clock *clock, uint64_t since
 	if (c->begun[clock->number])
 		return 0;
 	c->begun[clock->number] = true;
-	for (struct copied_row *n = c->entered.oldest; n; n = n->after) {
+	for (struct kept_enter *n = c->oldest; n; n = n->after) {
 		if (n->lane->clock != clock || n->shown || !take(c))
 			continue;
 		n->shown = true;
 		c->open++;
 		if ((c->split && split_begin(c->split, n->lane, since, e)) ||
-		    show_alone(c, n, n->time > since ? n->time : since, e))
+		    show_enter(c, n, n->time > since ? n->time : since, e))
 			return -1;
 	}
 	return 0;
@@ -235,10 +383,9 @@ static int pass_range(struct clip *c, const struct event *ev, uint64_t until, st
 	static const struct type drops[] = {{.kind = KIND_DROP},
 					    {.kind = KIND_DROP, .flags = TYPE_PER_CPU}};
 	bool per_cpu = ev->type->flags & TYPE_PER_CPU;
+	struct event drop;
 	uint8_t *passed;
 	const struct stack *s = calls_thread_stack(&c->calls, thread);
-	struct copied_row *n;
-	int bad;
 
 	if (ARRAY_REACH(c->passed, c->npassed, thread))
 		return error_no_memory(e);
@@ -248,11 +395,11 @@ static int pass_range(struct clip *c, const struct event *ev, uint64_t until, st
 	    !s->count)
 		return 0;
 	passed[thread] = true;
-	n = copied_row_new(&(struct event){
-		.type = &drops[per_cpu], .lane = ev->lane, .depth = WIDE_DEPTH_MOST});
-	bad = n ? show_alone(c, n, until, e) : error_no_memory(e);
-	free(n);
-	return bad;
+	drop = (struct event){
+		.time = until, .type = &drops[per_cpu], .lane = ev->lane, .depth = WIDE_DEPTH_MOST};
+	c->row.size = 0;
+	return append_row(&c->row, &drop) ? error_no_memory(e)
+					  : show_wide(c, &drop, c->row.data, c->row.size, e);
 }
 
 /* Take a row that may be outside of the range of its clock, or the first one in it. */
@@ -281,25 +428,201 @@ static int take_edge(struct clip *c, const struct block *b, const struct event *
 	return shown ? show_row(c, b, ev, time, e) : 0;
 }
 
+/* --- leaves of calls that are open at a cut --- */
+
+/* Count the bytes that two names have in common at their begin and at their end. */
+static size_t common_bytes(struct text_ref a, struct text_ref b)
+{
+	size_t n = a.size < b.size ? a.size : b.size, front = 0, back = 0;
+
+	while (front < n && a.text[front] == b.text[front])
+		front++;
+	while (back < n - front && a.text[a.size - 1 - back] == b.text[b.size - 1 - back])
+		back++;
+	return front + back;
+}
+
+/* Rate a type as that of the leaves of calls that an enter begins; 0: impossible. */
+static size_t rate_leave(const struct type *enter, const struct type *leave)
+{
+	if (leave->kind != KIND_LEAVE || leave->source != enter->source ||
+	    (leave->flags ^ enter->flags) & PAIRED)
+		return 0;
+	/* the group and the names count more than values, which a cut has not */
+	return 1 + !(leave->flags & TYPE_VALUES) + 4 * common_bytes(enter->name, leave->name) +
+	       (leave->group.number == enter->group.number ? 1 << 20 : 0);
+}
+
+/* Make a type of leaves like that of the enters, for a source that has not declared one so far. */
+static const struct type *make_type(struct clip *c, const struct type *enter)
+{
+	struct type *t = dictionary_add_type(c->calls.dictionary, enter);
+
+	if (t)
+		t->kind = KIND_LEAVE;
+	return t;
+}
+
+static const struct type *find_type(struct clip *c, const struct type *enter)
+{
+	const struct type *best = NULL;
+	size_t most = 0;
+
+	for (uint32_t i = 1; i < c->calls.dictionary->types.count; i++) {
+		const struct type *t = dictionary_type(c->calls.dictionary, i);
+		size_t rating = rate_leave(enter, t);
+
+		if (rating > most) {
+			most = rating;
+			best = t;
+		}
+	}
+	return best ? best : make_type(c, enter);
+}
+
+/* Get the type of the leaves of calls that an enter begins. NULL: out of memory. */
+static const struct type *leave_type(struct clip *c, const struct type *enter)
+{
+	const struct type **leaves;
+
+	if (ARRAY_REACH(c->leaves, c->nleaves, enter->number))
+		return NULL;
+	leaves = c->leaves;
+	if (!leaves[enter->number])
+		leaves[enter->number] = find_type(c, enter);
+	return leaves[enter->number];
+}
+
+/* Get the bytes of the tail of a row whose texts are empty and whose arrays have no elements. */
+static size_t tail_size(const struct type *t)
+{
+	size_t size = 0;
+
+	if (t->flags & TYPE_VALUES)
+		return 0;
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct field *f = &t->fields[i];
+		size_t end = 0;
+
+		switch (f->where) {
+		case WHERE_TAIL:
+			end = f->offset + (size_t)f->size * (f->count ? f->count : 1);
+			break;
+		case WHERE_DATA_LOC:
+		case WHERE_REL_LOC: end = f->offset + 4; break;
+		case WHERE_REST: end = f->offset; break;
+		case WHERE_STRING: end = f->offset + 1; break;
+		}
+		/* a field further on has no value */
+		size = end > size && end <= TAIL_MOST ? end : size;
+	}
+	return size;
+}
+
+/* Get the bytes of a field in a row; NULL: they are not in its fixed part or at a constant place of
+ * its tail. *n: their number. */
+static uint8_t *field_in_row(const struct type *t, uint8_t *fixed, const struct field *f, size_t *n)
+{
+	uint8_t *tail = fixed + t->fixed_size + 4;
+	size_t size = t->flags & TYPE_TAIL ? get_u32(tail - 4) : 0;
+
+	*n = (size_t)f->size * (f->count ? f->count : 1);
+	if (f->where == WHERE_FIXED)
+		return fixed + f->offset;
+	if (f->where != WHERE_TAIL || f->offset > size || size - f->offset < *n)
+		return NULL;
+	return tail + f->offset;
+}
+
+static const struct field *find_field(const struct type *t, struct text_ref name)
+{
+	for (uint32_t i = t->nfields; i-- > 0;)
+		if (t->fields[i].name.number == name.number)
+			return &t->fields[i];
+	return NULL;
+}
+
+static bool has_name(const struct field *f, const char *name)
+{
+	return !strcmp(f->name.text, name);
+}
+
+/* Copy a field that the enter has, too. */
+static void copy_field(const struct type *enter, uint8_t *entered, const struct type *leave,
+		       uint8_t *left, const struct field *f)
+{
+	const struct field *same = find_field(enter, f->name);
+	size_t n, size;
+	uint8_t *to, *from;
+
+	/* misc of perf's records distinguishes the enter from the leave */
+	if (!same || same->where != f->where || has_name(f, "misc"))
+		return;
+	to = field_in_row(leave, left, f, &n);
+	from = field_in_row(enter, entered, same, &size);
+	if (to && from && n == size)
+		memcpy(to, from, n);
+}
+
+static void put_number(const struct type *t, uint8_t *fixed, const struct field *f, uint64_t number)
+{
+	bool big = t->flags & TYPE_BIG_ENDIAN && f->where == WHERE_TAIL;
+	size_t n;
+	uint8_t *to = field_in_row(t, fixed, f, &n);
+
+	for (size_t i = 0; to && i < n; i++, number >>= i < 8 ? 8 : 0)
+		to[big ? n - 1 - i : i] = i < 8 ? (uint8_t)number : 0;
+}
+
+/* Fill in a field that the enter does not have. */
+static void fill_field(const struct kept_enter *n, const struct type *t, uint8_t *fixed,
+		       const struct field *f, const struct split_cut *cut)
+{
+	/* the record of the kernel's function graph repeats both times */
+	bool kernel = !strcmp(t->group.text, "ftrace");
+
+	if (f->role == ROLE_SOURCE_TIME)
+		put_number(t, fixed, f, cut->source_time);
+	else if (kernel && has_name(f, "calltime"))
+		put_number(t, fixed, f, n->time);
+	else if (kernel && has_name(f, "rettime"))
+		put_number(t, fixed, f, cut->time);
+	else if (has_name(f, "common_type"))
+		put_number(t, fixed, f, t->native);
+}
+
+/* Show the leave of an open call. */
+static int show_leave(struct clip *c, const struct kept_enter *n, const struct split_cut *cut,
+		      struct error *e)
+{
+	const struct type *t = leave_type(c, n->type);
+	struct event ev = {.time = cut->time, .type = t, .lane = n->lane, .location = n->location};
+
+	if (!t)
+		return error_no_memory(e);
+	ev.depth = row_load(c->rows.data + n->at, 0, true).depth;
+	ev.tail_size = (uint32_t)tail_size(t);
+	c->row.size = 0;
+	if (append_row(&c->row, &ev))
+		return error_no_memory(e);
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		uint8_t *fixed = c->row.data + WIDE_ROW;
+
+		copy_field(n->type, c->rows.data + n->at + WIDE_ROW, t, fixed, &t->fields[i]);
+		fill_field(n, t, fixed, &t->fields[i], cut);
+	}
+	return show_wide(c, &ev, c->row.data, c->row.size, e);
+}
+
 /* --- cuts --- */
 
 /* Show the leaves of the open calls, the innermost first. */
 static int close_calls(struct clip *c, const struct split_cut *cut, struct error *e)
 {
 	c->split->closing = true;
-	for (struct copied_row *n = c->entered.newest; n; n = n->before) {
-		struct copied_row *row;
-		int bad;
-
-		if (!n->shown)
-			continue;
-		if (clip_leave(c, n, cut, &row, e))
+	for (const struct kept_enter *n = c->newest; n; n = n->before)
+		if (n->shown && show_leave(c, n, cut, e))
 			return -1;
-		bad = show_alone(c, row, cut->time, e);
-		free(row);
-		if (bad)
-			return -1;
-	}
 	c->split->closing = false;
 	return 0;
 }
@@ -307,15 +630,15 @@ static int close_calls(struct clip *c, const struct split_cut *cut, struct error
 /* Show the enters of the open calls. */
 static int open_calls(struct clip *c, const struct split_cut *cut, struct error *e)
 {
-	for (struct copied_row *n = c->entered.oldest; n; n = n->after) {
+	for (struct kept_enter *n = c->oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
 
 		if (!n->shown)
 			continue;
 		split_divided(c->split, !n->ignored);
 		if (own && own->where == WHERE_FIXED && own->size == 8)
-			put_u64(n->row + WIDE_ROW + own->offset, cut->source_time);
-		if (show_alone(c, n, cut->time, e))
+			put_u64(c->rows.data + n->at + WIDE_ROW + own->offset, cut->source_time);
+		if (show_enter(c, n, cut->time, e))
 			return -1;
 	}
 	return 0;
@@ -460,8 +783,7 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 	if (b->snapshot && s->head.latest >= range->since)
 		*begun = true;
 	if (!s->continues) {
-		copied_rows_clear(&c->entered);
-		c->open = 0;
+		remove_enters(c);
 	}
 	c->adopts_hidden = s->head.latest >= range->until;
 	if (calls_adopt(&c->calls, s))
@@ -480,8 +802,7 @@ int clip_block(struct clip *c, struct reader *in, const struct block *b, struct 
 	time_window_block(&c->window, b, new_stream);
 	if (new_stream) {
 		calls_drop_all(&c->calls);
-		copied_rows_clear(&c->entered);
-		c->open = 0;
+		remove_enters(c);
 	}
 	if (b->kind == BLOCK_SNAPSHOT)
 		return take_snapshot(c, b, &in->snapshot, e);
@@ -497,12 +818,18 @@ void clip_init(struct clip *c, struct dictionary *d)
 	c->calls.on_lost_ctx = c;
 	c->calls.on_restore = on_restore;
 	c->calls.on_restore_ctx = c;
+	c->rows.spills = true;
 }
 
 void clip_free(struct clip *c)
 {
-	copied_rows_clear(&c->entered);
+	remove_enters(c);
+	for (struct kept_enter *n = c->spare, *after; n; n = after) {
+		after = n->after;
+		free(n);
+	}
 	calls_free(&c->calls);
+	buffer_free(&c->rows);
 	buffer_free(&c->row);
 	free(c->begun);
 	free(c->passed);

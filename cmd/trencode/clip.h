@@ -25,7 +25,6 @@
 #ifndef TR_TRENCODE_CLIP_H
 #define TR_TRENCODE_CLIP_H
 
-#include "cmd/trencode/copied_row.h"
 #include "cmd/trencode/split.h"
 #include "common/calls/adopt.h"
 #include "common/stream/reader.h"
@@ -42,13 +41,17 @@ struct clip {
 	void *ctx;
 	/* the rest is private; begins as 0 */
 	struct calls calls;
-	struct copied_rows entered; /* enters before the range; with split, of all open calls */
+	/* enters before the range; with split, of all open calls */
+	struct kept_enter *oldest, *newest;
+	struct kept_enter *spare; /* allocated, by after */
+	struct buffer rows;	  /* of these enters; it spills */
+	size_t kept, read;	  /* bytes of these rows; bytes that were read since buffer_rest */
 	uint64_t count, open; /* calls and events that are shown; calls of these that are open */
 	uint8_t *begun;	      /* by number of the clock: whether its range has begun */
 	size_t nbegun;
 	uint8_t *passed; /* by thread: whether it has events after the range */
 	size_t npassed;
-	struct buffer row;
+	struct buffer row;	    /* that is shown alone */
 	bool adopts_hidden;	    /* the calls of a snapshot begin after the range */
 	const struct type **leaves; /* at a cut, by number of the enter's type */
 	size_t nleaves;
@@ -70,9 +73,5 @@ static inline bool clip_done(const struct clip *c)
 {
 	return c->count >= c->limit && !c->open;
 }
-
-/* clip_leave.c: make the row that ends a call at a cut. The caller frees *row. */
-int clip_leave(struct clip *c, const struct copied_row *enter, const struct split_cut *cut,
-	       struct copied_row **row, struct error *e);
 
 #endif
