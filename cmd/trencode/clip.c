@@ -5,10 +5,12 @@
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/util/buffer_file.h"
+#include "common/value/units.h"
 
 enum {
 	TAIL_MOST = 65536,    /* bytes of the tail of a leave at a cut */
 	ROWS_LOOSE = 1 << 16, /* most bytes of clip.rows that are never packed */
+	SLICE = 64,	      /* most rows between two tests of the size of a part */
 	/* flags that an enter and its leave share */
 	PAIRED = TYPE_INNER | TYPE_PER_CPU | TYPE_CALL_NUMBER | TYPE_KERNEL | TYPE_DEPTH
 };
@@ -59,6 +61,119 @@ static int append_row(struct buffer *b, const struct event *ev)
 	memset(p + padded, 0, 4);
 	memcpy(p + 4, ev->tail, ev->tail_size);
 	return 0;
+}
+
+/* --- parts --- */
+
+int clip_parse_split(struct split_limit *l, const char *text, struct error *e)
+{
+	size_t digits = strspn(text, "0123456789");
+	int64_t ns;
+
+	*l = (struct split_limit){0};
+	if (!text[digits] && strspn(text, "0") < digits)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--split takes a size or a time with a unit, such as %sM or %ss",
+				 text, text);
+	if (!parse_time_whole(text, &ns) && ns >= 0)
+		l->time = (uint64_t)ns;
+	else if (parse_size(text, &l->bytes))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--split takes a size or a time, such as 64M or 10s, not '%s'",
+				 text);
+	if (!l->bytes && !l->time)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--split %s: a part cannot be empty: use a size or a time, such "
+				 "as 64M or 10s",
+				 text);
+	return 0;
+}
+
+/* Begin the time of the first part of a stream, if it has not begun. */
+static int begin_parts(struct clip *c, const struct lane *lane, uint64_t time, struct error *e)
+{
+	bool ticks = lane->clock->flags & CLOCK_TICKS;
+
+	if (!c->split.time || c->ends)
+		return 0;
+	if (ticks && !c->split.tick)
+		return error_set(e, lane->source ? lane->source->name.text : NULL, NO_OFFSET,
+				 "the clock counts ticks: --split takes a size, or use --tick");
+	c->step = ticks ? (c->split.time + c->split.tick - 1) / c->split.tick : c->split.time;
+	c->ends = c->step < UINT64_MAX - time ? time + c->step : UINT64_MAX;
+	return 0;
+}
+
+/* Begin a part: the first one, or after another one has ended. */
+static void begin_part(struct clip *c, uint32_t number, uint64_t time)
+{
+	c->part = (struct clip_part){.number = number, .latest = time, .slice = 1};
+}
+
+static int next_part(struct clip *c, uint64_t time, bool same_stream, struct error *e)
+{
+	begin_part(c, c->part.number + 1, time);
+	return c->next_part(c->ctx, same_stream, e);
+}
+
+/* Note an event of the part, before it is shown. call: it begins or ends a call. */
+static inline void note_in_part(struct clip *c, const struct event *ev, bool call)
+{
+	struct clip_part *p = &c->part;
+
+	if (!p->any && c->split.bytes)
+		p->begun_size = c->part_size(c->ctx);
+	p->any = true;
+	p->called |= call;
+	p->latest = ev->time > p->latest ? ev->time : p->latest;
+}
+
+/* Note that rows of the part were shown. */
+static void count_in_part(struct clip *c, const struct block *b)
+{
+	struct clip_part *p = &c->part;
+	uint64_t size, most, rows;
+
+	p->bytes += b->row_size;
+	p->rows += b->rows;
+	if (!c->split.bytes)
+		return;
+	size = c->part_size(c->ctx);
+	most = c->split.bytes + p->begun_size;
+	/* else all parts together are larger than the trace without limit */
+	p->due = size >= most && p->rows >= p->continued / 4;
+	/* the next test is when about half of what is missing is written */
+	rows = size >= most	       ? SLICE
+	       : size <= p->begun_size ? p->rows
+				       : (most - size) / ((size - p->begun_size) / p->rows + 1) / 2;
+	p->slice = rows < 1 ? 1 : rows > SLICE ? SLICE : (uint32_t)rows;
+}
+
+/* A cut: its time, and the source's own time of an event then, if that differs. */
+struct cut {
+	uint64_t time, source_time;
+};
+
+/* Find the cut before an event, at a time that is later than those of the part. Returns false if
+ * there is none. */
+static bool find_cut(struct clip *c, const struct event *ev, struct cut *cut)
+{
+	const struct field *own = field_by_role(ev->type, ROLE_SOURCE_TIME);
+	bool differs = own && own->where == WHERE_FIXED && own->size == 8;
+
+	cut->time = ev->time;
+	if (c->split.time && ev->time >= c->ends) {
+		uint64_t begin = ev->time - (ev->time - c->ends) % c->step;
+
+		c->ends = begin < UINT64_MAX - c->step ? begin + c->step : UINT64_MAX;
+		/* a time between those of two events has no source's time */
+		if (!differs && begin > c->part.latest)
+			cut->time = begin;
+	} else if (!c->part.due || ev->time <= c->part.latest) {
+		return false;
+	}
+	cut->source_time = differs ? get_u64(ev->fixed + own->offset) : cut->time;
+	return !c->needs_calls || c->part.called;
 }
 
 /* --- enters of open calls --- */
@@ -157,7 +272,7 @@ static int keep_enter(struct clip *c, struct clip_call *call, const struct event
 	struct event plain;
 	struct kept_enter *n;
 
-	if (__builtin_expect(c->split && ev->type->flags & TYPE_VALUES &&
+	if (__builtin_expect(clip_splits(c) && ev->type->flags & TYPE_VALUES &&
 				     ev->tail_size > CLIP_ENTER_MOST,
 			     0)) {
 		plain = *ev;
@@ -180,7 +295,7 @@ static int begin_call(struct clip *c, struct clip_call *call, const struct event
 	if (!call)
 		return 0;
 	c->open += shown;
-	if (before || (shown && c->split))
+	if (before || (shown && clip_splits(c)))
 		return keep_enter(c, call, ev, shown, ignored);
 	*call = (struct clip_call){.known = true, .shown = shown};
 	return 0;
@@ -241,8 +356,8 @@ static int show_slice(struct clip *c, struct slice *slice, const uint8_t *end, c
 		return 0;
 	if (show(c, &part, e))
 		return -1;
-	if (c->split)
-		split_showed(c->split, part.rows, part.row_size);
+	if (clip_splits(c))
+		count_in_part(c, &part);
 	return 0;
 }
 
@@ -312,7 +427,7 @@ static int begin_range(struct clip *c, const struct clock *clock, uint64_t since
 			continue;
 		n->shown = true;
 		c->open++;
-		if ((c->split && split_begin(c->split, n->lane, since, e)) ||
+		if (begin_parts(c, n->lane, since, e) ||
 		    show_enter(c, n, n->time > since ? n->time : since, e))
 			return -1;
 	}
@@ -367,8 +482,8 @@ static inline __attribute__((always_inline)) int note(struct clip *c, const stru
 	case KIND_DROP: break;
 	default: shown = inside && take(c);
 	}
-	if (c->split && shown && inside)
-		split_note(c->split, ev, got != CALLS_NONE);
+	if (shown && inside && clip_splits(c))
+		note_in_part(c, ev, got != CALLS_NONE && !ignored);
 	return shown;
 }
 
@@ -419,7 +534,7 @@ static int take_edge(struct clip *c, const struct block *b, const struct event *
 	after = time >= range->until;
 	if (after && pass_range(c, ev, range->until, e))
 		return -1;
-	if (c->split && !before && !after && split_begin(c->split, ev->lane, time, e))
+	if (!before && !after && begin_parts(c, ev->lane, time, e))
 		return -1;
 	shown = note(c, ev, before, after);
 	if (shown < 0)
@@ -576,7 +691,7 @@ static void put_number(const struct type *t, uint8_t *fixed, const struct field 
 
 /* Fill in a field that the enter does not have. */
 static void fill_field(const struct kept_enter *n, const struct type *t, uint8_t *fixed,
-		       const struct field *f, const struct split_cut *cut)
+		       const struct field *f, const struct cut *cut)
 {
 	/* the record of the kernel's function graph repeats both times */
 	bool kernel = !strcmp(t->group.text, "ftrace");
@@ -592,7 +707,7 @@ static void fill_field(const struct kept_enter *n, const struct type *t, uint8_t
 }
 
 /* Show the leave of an open call. */
-static int show_leave(struct clip *c, const struct kept_enter *n, const struct split_cut *cut,
+static int show_leave(struct clip *c, const struct kept_enter *n, const struct cut *cut,
 		      struct error *e)
 {
 	const struct type *t = leave_type(c, n->type);
@@ -617,25 +732,27 @@ static int show_leave(struct clip *c, const struct kept_enter *n, const struct s
 /* --- cuts --- */
 
 /* Show the leaves of the open calls, the innermost first. */
-static int close_calls(struct clip *c, const struct split_cut *cut, struct error *e)
+static int close_calls(struct clip *c, const struct cut *cut, struct error *e)
 {
-	c->split->closing = true;
+	c->closing = true;
 	for (const struct kept_enter *n = c->newest; n; n = n->before)
 		if (n->shown && show_leave(c, n, cut, e))
 			return -1;
-	c->split->closing = false;
+	c->closing = false;
 	return 0;
 }
 
 /* Show the enters of the open calls. */
-static int open_calls(struct clip *c, const struct split_cut *cut, struct error *e)
+static int open_calls(struct clip *c, const struct cut *cut, struct error *e)
 {
 	for (struct kept_enter *n = c->oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
 
 		if (!n->shown)
 			continue;
-		split_divided(c->split, !n->ignored);
+		c->part.called |= !n->ignored;
+		c->part.continued++;
+		c->divided += !n->ignored;
 		if (own && own->where == WHERE_FIXED && own->size == 8)
 			put_u64(c->rows.data + n->at + WIDE_ROW + own->offset, cut->source_time);
 		if (show_enter(c, n, cut->time, e))
@@ -647,16 +764,20 @@ static int open_calls(struct clip *c, const struct split_cut *cut, struct error 
 /* Cut before a row if the part ends there. */
 static int take_cut(struct clip *c, struct slice *slice, const struct event *ev, struct error *e)
 {
-	struct split *s = c->split;
-	struct split_cut cut;
+	const struct clip_part *p = &c->part;
+	struct cut cut;
 
-	if (!split_looks(s, ev, slice->rows) || c->count >= c->limit)
+	if (c->split.time ? ev->time < c->ends : !p->due && slice->rows < p->slice)
+		return 0;
+	if (c->count >= c->limit)
 		return 0;
 	if (show_slice(c, slice, ev->row, ev->row, e))
 		return -1;
-	if (!split_cut(s, ev, &cut))
+	if (!find_cut(c, ev, &cut))
 		return 0;
-	return close_calls(c, &cut, e) || split_next(s, &cut, e) || open_calls(c, &cut, e) ? -1 : 0;
+	return close_calls(c, &cut, e) || next_part(c, cut.time, true, e) || open_calls(c, &cut, e)
+		       ? -1
+		       : 0;
 }
 
 /* --- rows --- */
@@ -665,6 +786,7 @@ static int take_cut(struct clip *c, struct slice *slice, const struct event *ev,
 static int take_rows(struct clip *c, const struct block *b, bool inside, struct error *e)
 {
 	struct slice slice = {b, b->row_data, 0};
+	bool splits = clip_splits(c);
 	struct events it;
 	struct event ev;
 
@@ -681,8 +803,7 @@ static int take_rows(struct clip *c, const struct block *b, bool inside, struct 
 				return -1;
 			continue;
 		}
-		if (c->split &&
-		    (split_begin(c->split, ev.lane, ev.time, e) || take_cut(c, &slice, &ev, e)))
+		if (splits && (begin_parts(c, ev.lane, ev.time, e) || take_cut(c, &slice, &ev, e)))
 			return -1;
 		shown = note(c, &ev, false, false);
 		if (shown < 0)
@@ -730,7 +851,7 @@ static int take_events(struct clip *c, const struct block *b, struct error *e)
 		return -1;
 	/* calls that begin with the range count */
 	inside = inside && c->limit - c->count >= b->rows;
-	if (!inside || c->split)
+	if (!inside || clip_splits(c))
 		return take_rows(c, b, inside, e);
 	return note_rows(c, b, e) || show(c, b, e) ? -1 : 0;
 }
@@ -778,13 +899,12 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 		return b->snapshot ? show(c, b, e) : 0;
 	begun = &c->begun[lane->clock->number];
 	if (*begun && !b->snapshot &&
-	    (!c->split || c->count >= c->limit || s->head.latest >= range->until))
+	    (!clip_splits(c) || c->count >= c->limit || s->head.latest >= range->until))
 		return 0;
 	if (b->snapshot && s->head.latest >= range->since)
 		*begun = true;
-	if (!s->continues) {
+	if (!s->continues)
 		remove_enters(c);
-	}
 	c->adopts_hidden = s->head.latest >= range->until;
 	if (calls_adopt(&c->calls, s))
 		return error_no_memory(e);
@@ -795,15 +915,17 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 	return show(c, &clipped, e);
 }
 
+int clip_stream(struct clip *c, struct error *e)
+{
+	calls_drop_all(&c->calls);
+	remove_enters(c);
+	c->ends = 0;
+	return c->part.any ? next_part(c, 0, false, e) : 0;
+}
+
 int clip_block(struct clip *c, struct reader *in, const struct block *b, struct error *e)
 {
-	bool new_stream = b->kind == BLOCK_HEAD && !in->head.sequence;
-
-	time_window_block(&c->window, b, new_stream);
-	if (new_stream) {
-		calls_drop_all(&c->calls);
-		remove_enters(c);
-	}
+	time_window_block(&c->window, b, b->kind == BLOCK_HEAD && !in->head.sequence);
 	if (b->kind == BLOCK_SNAPSHOT)
 		return take_snapshot(c, b, &in->snapshot, e);
 	return b->kind == BLOCK_EVENTS && b->rows ? take_events(c, b, e) : 0;
@@ -819,6 +941,7 @@ void clip_init(struct clip *c, struct dictionary *d)
 	c->calls.on_restore = on_restore;
 	c->calls.on_restore_ctx = c;
 	c->rows.spills = true;
+	begin_part(c, 0, 0);
 }
 
 void clip_free(struct clip *c)

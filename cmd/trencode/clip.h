@@ -13,6 +13,9 @@
  *     since=3, until=7, cut at 5
  *         [3       5] [5       7]
  *
+ * A part ends when its output has reached a size, or its time is over: the next event is then the
+ * first one of the next part. The cut is a time that no event of the earlier part has.
+ *
  * The leave at a cut has the type of the source's leaves of such calls, the fields that the enter
  * has too, and zeros in the other fields. A call whose arguments have more than CLIP_ENTER_MOST
  * bytes begins at a cut without them. A call without a known enter is not cut. After the limit
@@ -25,21 +28,52 @@
 #ifndef TR_TRENCODE_CLIP_H
 #define TR_TRENCODE_CLIP_H
 
-#include "cmd/trencode/split.h"
 #include "common/calls/adopt.h"
 #include "common/stream/reader.h"
 #include "common/value/time_window.h"
 
 enum { CLIP_ENTER_MOST = 65536 };
 
+/* Where a part ends: at most one of bytes and time is not 0. */
+struct split_limit {
+	uint64_t bytes; /* of output */
+	uint64_t time;	/* ns */
+	uint64_t tick;	/* length of a tick, ns; 0: not given */
+};
+
+/* A part of --split. */
+struct clip_part {
+	uint32_t number;     /* from 0 */
+	uint64_t bytes;	     /* of its rows in the stream */
+	uint64_t rows;	     /* that are shown */
+	uint64_t begun_size; /* bytes of its output before its first event */
+	uint64_t latest;     /* highest time of its events */
+	uint64_t continued;  /* calls that were open where it begins */
+	uint32_t slice;	     /* rows until the size is tested again */
+	bool any, called;    /* it has events, calls */
+	bool due;	     /* it is large enough */
+};
+
 struct clip {
 	struct time_window window;
-	uint64_t limit;	     /* most calls and events; UINT64_MAX: all */
-	struct split *split; /* NULL: there are no cuts */
+	uint64_t limit;		  /* most calls and events; UINT64_MAX: all */
+	struct split_limit split; /* without both: there are no cuts */
+	bool needs_calls;	  /* no part ends without a call, except the last */
 	/* Take rows that are shown, an EVENTS block, or a snapshot of calls that are open. */
 	int (*show)(void *ctx, const struct block *b, struct error *e);
+	/* With split: get about the bytes of output of the present part. */
+	uint64_t (*part_size)(void *ctx);
+	/* With split: end a part, and begin the next one, which c->part describes. same_stream: it
+	   goes on with the stream; else the HEAD of another follows. */
+	int (*next_part)(void *ctx, bool same_stream, struct error *e);
 	void *ctx;
-	/* the rest is private; begins as 0 */
+	/* the rest begins as 0; public is: */
+	struct clip_part part; /* that is written */
+	bool closing;	       /* what is shown ends calls at a cut */
+	uint64_t divided;      /* calls that were open at a cut, for each cut */
+	/* the rest is private */
+	uint64_t step, ends; /* with split.time, on the clock of the stream: length of a part; end
+				of the part, 0: the stream has no event */
 	struct calls calls;
 	/* enters before the range; with split, of all open calls */
 	struct kept_enter *oldest, *newest;
@@ -57,14 +91,23 @@ struct clip {
 	size_t nleaves;
 };
 
-static inline bool clip_any(const struct clip *c)
+static inline bool clip_splits(const struct clip *c)
 {
-	return time_window_any(&c->window) || c->limit != UINT64_MAX || c->split;
+	return c->split.bytes || c->split.time;
 }
 
-/* Prepare c, whose window, limit, show and ctx are set, and which must not move afterwards. */
+static inline bool clip_any(const struct clip *c)
+{
+	return time_window_any(&c->window) || c->limit != UINT64_MAX || clip_splits(c);
+}
+
+/* Parse "64M" or "10s". */
+int clip_parse_split(struct split_limit *l, const char *text, struct error *e);
+/* Prepare c, whose public members are set, and which must not move afterwards. */
 void clip_init(struct clip *c, struct dictionary *d);
 void clip_free(struct clip *c);
+/* Begin a stream, before its HEAD is taken: it begins a part. */
+int clip_stream(struct clip *c, struct error *e);
 /* Take a block of any kind that was read, and show what is in the range. */
 int clip_block(struct clip *c, struct reader *in, const struct block *b, struct error *e);
 

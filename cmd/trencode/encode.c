@@ -1,12 +1,107 @@
 #include "cmd/trencode/encode.h"
-#include "cmd/trencode/encode_private.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/calls/calls.h"
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/tick_scale.h"
+#include "common/stream/clocks.h"
+#include "common/util/buffer_file.h"
+
+/* The META blocks read so far; a segment may refer to those of earlier segments. */
+struct known_metas {
+	struct intern seen;    /* hashes of the META blocks read */
+	struct intern missing; /* hashes of references to META blocks not read */
+};
+
+/* What a part of --split begins with: the HEAD of the present stream, and its META blocks. */
+struct kept_blocks {
+	struct head head;
+	struct buffer properties;
+	bool has_head;
+	struct buffer metas; /* each a struct meta, then its name and its data; it spills */
+};
+
+/* One run of trencode. */
+struct encode_run {
+	struct stage *s;
+	const struct encoder *encoder; /* as chosen; en.encoder may be a conversion */
+	struct encode_options options; /* of the present part */
+	struct encoding en;
+	struct known_metas known;
+	struct clocks clocks;
+	struct calls calls; /* en.calls, if the encoder counts_calls */
+	struct text *text;
+	struct clip *clip; /* NULL: all is written */
+	bool splits;	   /* into parts, each with an encoder and an output of its own */
+	struct kept_blocks kept;
+	char *path; /* of the present part */
+};
+
+/* --- blocks that each part begins with --- */
+
+static int keep_head(struct encode_run *r, const struct head *h, struct error *e)
+{
+	struct kept_blocks *k = &r->kept;
+
+	if (!r->splits || k->has_head)
+		return 0;
+	if (buffer_append(&k->properties, h->properties, h->properties_size))
+		return error_no_memory(e);
+	k->head = *h;
+	k->has_head = true;
+	return 0;
+}
+
+static int keep_meta(struct encode_run *r, const struct meta *m, struct error *e)
+{
+	struct buffer *b = &r->kept.metas;
+
+	if (!r->splits)
+		return 0;
+	if (buffer_append(b, m, sizeof *m) || buffer_append(b, m->name, m->name_size) ||
+	    buffer_append(b, m->data, m->size) || buffer_align(b, 8))
+		return error_no_memory(e);
+	buffer_rest(b);
+	return 0;
+}
+
+static void drop_kept(struct kept_blocks *k)
+{
+	buffer_free(&k->properties);
+	buffer_free(&k->metas);
+	*k = (struct kept_blocks){.metas.spills = true};
+}
+
+/* Pass the blocks that were kept to the encoder of a new part. */
+static int give_kept(struct encode_run *r, struct error *e)
+{
+	const struct encoder *encoder = r->en.encoder;
+	const struct buffer *b = &r->kept.metas;
+	struct head head = r->kept.head;
+
+	head.properties = r->kept.properties.data;
+	head.properties_size = r->kept.properties.size;
+	if (r->kept.has_head && encoder->head && encoder->head(&r->en, &head, e))
+		return -1;
+	for (size_t at = 0; at < b->size;) {
+		struct meta m;
+
+		memcpy(&m, b->data + at, sizeof m);
+		m.name = (const char *)b->data + at + sizeof m;
+		m.data = b->data + at + sizeof m + m.name_size;
+		at = align_up(at + sizeof m + m.name_size + m.size, 8);
+		if (encoder->meta && encoder->meta(&r->en, &m, e))
+			return -1;
+	}
+	buffer_rest(b);
+	return 0;
+}
+
+/* --- META blocks --- */
 
 static int check_meta(struct known_metas *k, const struct stage *s, const struct meta *m)
 {
@@ -36,8 +131,82 @@ static int take_meta(struct encode_run *r, const struct block *b, struct error *
 		return error_no_memory(e);
 	if (!r->en.encoder->meta || m.flags & META_REFERENCE)
 		return 0;
-	return parts_keep_meta(r, &m, e) ? -1 : r->en.encoder->meta(&r->en, &m, e);
+	return keep_meta(r, &m, e) ? -1 : r->en.encoder->meta(&r->en, &m, e);
 }
+
+/* --- the begin of an encoder --- */
+
+/* Test whether all declared sources are one trace of the encoder's own system, or traces of one
+ * file that the encoder writes to one file. */
+static bool is_own(const struct encoding *en)
+{
+	const struct pool *sources = &en->dictionary->sources;
+	const struct source *first;
+
+	if (sources->count < 2)
+		return true;
+	if (sources->count > 2 && !en->encoder->holds_several)
+		return false;
+	first = pool_at(sources, 1);
+	if (strcmp(first->format.text, en->encoder->name) != 0)
+		return false;
+	for (uint32_t i = 2; i < sources->count; i++) {
+		const struct source *next = pool_at(sources, i);
+
+		if (next->format.number != first->format.number ||
+		    next->name.number != first->name.number || next->stream != first->stream)
+			return false;
+	}
+	return true;
+}
+
+/* Test whether a filter removed META blocks of the source (trfilter --scrub), or fields that these
+ * describe (--drop). */
+static bool is_bare(const struct encoding *en, const struct known_metas *known)
+{
+	const struct dictionary *d = en->dictionary;
+
+	return en->encoder->needs_meta &&
+	       (d->reduced || (d->less && !known->seen.count && !known->missing.count));
+}
+
+/* Begin the encoder. */
+static int encode_begin(struct encoding *en, struct error *e)
+{
+	bool no_source = en->dictionary->sources.count < 2;
+
+	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en))) {
+		en->target = en->encoder->conversion;
+		en->encoder = &encoder_conversion;
+	}
+	en->begun = true;
+	return en->encoder->begin(en, e);
+}
+
+/* Convert the stream after all: before its first event it turned out to need that. */
+static int encode_begin_conversion(struct encoding *en, struct error *e)
+{
+	struct encoding native = *en;
+
+	en->state = NULL;
+	en->target = en->encoder->conversion;
+	en->encoder = &encoder_conversion;
+	return convert_begin_late(en, &native, e);
+}
+
+/* Convert the stream after all if its sources, or META blocks that are missing before the first
+ * rows, show that the encoder cannot write it. */
+static int encode_prepare(struct encode_run *r, bool rows, struct error *e)
+{
+	struct encoding *en = &r->en;
+
+	if (en->encoder->conversion && !en->events &&
+	    (!is_own(en) || (rows && is_bare(en, &r->known))) && encode_begin_conversion(en, e))
+		return -1;
+	return 0;
+}
+
+/* --- rows --- */
 
 /* Check that the clocks of a block give a report one time axis in one unit. */
 static int check_clocks(struct encoding *en, struct clocks *clocks, const struct block *b,
@@ -98,7 +267,8 @@ static int encode_begin_late(struct stage *s, struct encoding *en, struct error 
 	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
 }
 
-int encode_rows(void *run, const struct block *b, struct error *e)
+/* Encode rows, or a snapshot. */
+static int encode_rows(void *run, const struct block *b, struct error *e)
 {
 	struct encode_run *r = run;
 
@@ -114,72 +284,7 @@ int encode_rows(void *run, const struct block *b, struct error *e)
 	return 0;
 }
 
-/* Test whether all declared sources are one trace of the encoder's own system, or traces of one
- * file that the encoder writes to one file. */
-static bool is_own(const struct encoding *en)
-{
-	const struct pool *sources = &en->dictionary->sources;
-	const struct source *first;
-
-	if (sources->count < 2)
-		return true;
-	if (sources->count > 2 && !en->encoder->holds_several)
-		return false;
-	first = pool_at(sources, 1);
-	if (strcmp(first->format.text, en->encoder->name) != 0)
-		return false;
-	for (uint32_t i = 2; i < sources->count; i++) {
-		const struct source *next = pool_at(sources, i);
-
-		if (next->format.number != first->format.number ||
-		    next->name.number != first->name.number || next->stream != first->stream)
-			return false;
-	}
-	return true;
-}
-
-/* Test whether a filter removed META blocks of the source (trfilter --scrub), or fields that these
- * describe (--drop). */
-static bool is_bare(const struct encoding *en, const struct known_metas *known)
-{
-	const struct dictionary *d = en->dictionary;
-
-	return en->encoder->needs_meta &&
-	       (d->reduced || (d->less && !known->seen.count && !known->missing.count));
-}
-
-int encode_begin(struct encoding *en, struct error *e)
-{
-	bool no_source = en->dictionary->sources.count < 2;
-
-	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en))) {
-		en->target = en->encoder->conversion;
-		en->encoder = &encoder_conversion;
-	}
-	en->begun = true;
-	return en->encoder->begin(en, e);
-}
-
-/* Convert the stream after all: before its first event it turned out to need that. */
-static int encode_begin_conversion(struct encoding *en, struct error *e)
-{
-	struct encoding native = *en;
-
-	en->state = NULL;
-	en->target = en->encoder->conversion;
-	en->encoder = &encoder_conversion;
-	return convert_begin_late(en, &native, e);
-}
-
-int encode_prepare(struct encode_run *r, bool rows, struct error *e)
-{
-	struct encoding *en = &r->en;
-
-	if (en->encoder->conversion && !en->events &&
-	    (!is_own(en) || (rows && is_bare(en, &r->known))) && encode_begin_conversion(en, e))
-		return -1;
-	return 0;
-}
+/* --- blocks --- */
 
 static bool has_rows(const struct block *b)
 {
@@ -190,7 +295,7 @@ static int take_block(struct encode_run *r, const struct block *b, struct error 
 {
 	struct encoding *en = &r->en;
 	/* what clips the stream may refuse it: the encoder then begins with the first rows */
-	bool rows = has_rows(b) && (!r->clip || r->split);
+	bool rows = has_rows(b) && (!r->clip || r->splits);
 
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && !rows)
@@ -214,8 +319,8 @@ static int route_block(struct encode_run *r, const struct block *b, struct error
 {
 	struct reader *in = &r->s->in;
 
-	if (b->kind == BLOCK_HEAD && r->split &&
-	    ((!in->head.sequence && split_stream(r->split, e)) || parts_keep_head(r, &in->head, e)))
+	if (b->kind == BLOCK_HEAD && ((r->clip && !in->head.sequence && clip_stream(r->clip, e)) ||
+				      keep_head(r, &in->head, e)))
 		return -1;
 	if (take_block(r, b, e))
 		return -1;
@@ -240,7 +345,7 @@ static int check_tick(const struct encode_run *r, struct error *e)
 }
 
 /* Report unfinished and unmatched calls, which are easily missed in a long text. */
-static void report_calls(struct calls *calls, bool quiet, struct remarks *r)
+static void report_calls(struct calls *calls, bool quiet)
 {
 	struct call done;
 
@@ -248,9 +353,9 @@ static void report_calls(struct calls *calls, bool quiet, struct remarks *r)
 		return;
 	while (calls_finish(calls, &done))
 		;
-	remark_count(r, calls->unfinished, "{call|calls} had not returned at the end of the trace");
-	remark_count(r, calls->unmatched, "{return|returns} without a call");
-	remark_count(r, calls->ignored_kernel, CALLS_IGNORED_KERNEL);
+	remark_count(calls->unfinished, "{call|calls} had not returned at the end of the trace");
+	remark_count(calls->unmatched, "{return|returns} without a call");
+	remark_count(calls->ignored_kernel, CALLS_IGNORED_KERNEL);
 }
 
 /* Test whether declarations may be missing. */
@@ -259,13 +364,15 @@ static bool is_part(const struct encode_run *r)
 	return r->s->status != STATUS_OK || stage_part(r->s);
 }
 
-void encode_begin_calls(struct encode_run *r)
+/* Begin the pairing of calls for an encoder with counts_calls. */
+static void encode_begin_calls(struct encode_run *r)
 {
 	calls_init(&r->calls, r->en.dictionary);
 	r->en.calls = r->encoder->counts_calls ? &r->calls : NULL;
 }
 
-int encode_end(struct encode_run *r, bool last, struct error *e)
+/* End the encoder. last: the stream has ended. */
+static int encode_end(struct encode_run *r, bool last, struct error *e)
 {
 	struct encoding *en = &r->en;
 
@@ -280,9 +387,9 @@ int encode_end(struct encode_run *r, bool last, struct error *e)
 	return 0;
 }
 
-void encode_end_calls(struct encode_run *r)
+static void encode_end_calls(struct encode_run *r)
 {
-	report_calls(&r->calls, r->options.quiet, r->options.remarks);
+	report_calls(&r->calls, r->options.quiet);
 	calls_free(&r->calls);
 }
 
@@ -293,10 +400,6 @@ static void encode_run(struct encode_run *r)
 	struct error e;
 	struct block b;
 
-	if (r->clip) {
-		r->clip->show = encode_rows;
-		r->clip->ctx = r;
-	}
 	encode_begin_calls(r);
 	if (!en->encoder->conversion && encode_begin(en, &e)) {
 		stage_fail(s, &e);
@@ -324,7 +427,8 @@ static int encode_flush(void *text)
 	return 0;
 }
 
-int encode_open(struct encode_run *r)
+/* Open the output of the encoder. -1: the error was printed. */
+static int encode_open(struct encode_run *r)
 {
 	struct stage *s = r->s;
 	struct encoding *en = &r->en;
@@ -348,31 +452,135 @@ int encode_open(struct encode_run *r)
 	return 0;
 }
 
+/* --- parts of --split --- */
+
+/* The remark about calls that were open at cuts. */
+#define PARTS_DIVIDED                                                                              \
+	"{time a call is|times a call is} cut in two: the parts together have as many calls more " \
+	"than the trace"
+
+/* Name a part NAME.000, NAME.001 and so on. */
+static int name_part(struct encode_run *r, uint32_t number, struct error *e)
+{
+	const char *name = r->s->options->output;
+	size_t n = strlen(name);
+	char *path;
+
+	while (n > 1 && name[n - 1] == '/')
+		n--;
+	if (asprintf(&path, "%.*s.%03" PRIu32, (int)n, name, number) < 0)
+		return error_no_memory(e);
+	free(r->path);
+	r->path = path;
+	r->options.output = path;
+	return 0;
+}
+
+/* Get about the bytes of output of the present part. */
+static uint64_t part_size(void *run)
+{
+	const struct encode_run *r = run;
+	const struct encoding *en = &r->en;
+
+	if (en->encoder->deferred || (en->target && en->target->native->deferred))
+		return r->clip->part.bytes;
+	if (en->encoder->size)
+		return en->encoder->size(en);
+	return en->out->written + (en->text ? en->text->used : 0);
+}
+
+/* End the encoder of a part, put its output in place, and begin the next one. */
+static int next_part(void *run, bool same_stream, struct error *e)
+{
+	struct encode_run *r = run;
+
+	e->what[0] = '\0';
+	if (encode_end(r, false, e) || (r->en.text && text_flush(r->en.text, e)))
+		return -1;
+	encode_end_calls(r);
+	r->en.encoder->free(&r->en);
+	r->en = (struct encoding){.encoder = r->encoder,
+				  .options = &r->options,
+				  .dictionary = &r->s->in.dictionary,
+				  .single = r->en.single};
+	r->s->in.before_block = NULL;
+	if (r->s->output_open && stage_print_end(r->s))
+		return -1;
+	r->clocks = (struct clocks){0};
+	encode_begin_calls(r);
+	e->what[0] = '\0';
+	if (name_part(r, r->clip->part.number, e) || encode_open(r))
+		return -1;
+	if (same_stream)
+		return encode_begin(&r->en, e) || encode_prepare(r, false, e) || give_kept(r, e)
+			       ? -1
+			       : 0;
+	drop_kept(&r->kept);
+	return r->encoder->conversion ? 0 : encode_begin(&r->en, e);
+}
+
+static int begin_parts(struct encode_run *r, struct error *e)
+{
+	struct clip *clip = r->clip;
+
+	if (!clip_splits(clip))
+		return 0;
+	r->splits = true;
+	r->kept.metas.spills = true;
+	clip->split.tick = r->options.tick;
+	clip->needs_calls = r->encoder->needs_calls;
+	clip->part_size = part_size;
+	clip->next_part = next_part;
+	remarks_collect();
+	return name_part(r, 0, e);
+}
+
+/* Print the remarks, and mention files of an earlier run. */
+static void end_parts(struct encode_run *r)
+{
+	uint32_t number = r->clip->part.number;
+	struct error e;
+
+	/* parts of an earlier run would be read with these */
+	if (r->s->status != STATUS_FAILED && !name_part(r, number + 1, &e) &&
+	    !access(r->path, F_OK))
+		warn(r->path, NO_OFFSET, "is of an earlier run: this trace has %" PRIu32 " part%s",
+		     number + 1, number ? "s" : "");
+	remark_count(r->options.quiet ? 0 : r->clip->divided, PARTS_DIVIDED);
+	remarks_print();
+	drop_kept(&r->kept);
+	free(r->path);
+}
+
 void encode_stream(struct stage *s, const struct encoder *encoder,
 		   const struct encode_options *options, struct clip *clip)
 {
-	struct encode_run r = {
-		.s = s, .encoder = encoder, .options = *options, .text = malloc(sizeof *r.text)};
+	struct encode_run r = {.s = s,
+			       .encoder = encoder,
+			       .options = *options,
+			       .text = malloc(sizeof *r.text),
+			       .clip = clip_any(clip) ? clip : NULL};
 	struct error e;
 
+	r.options.clip = r.clip;
 	r.en = (struct encoding){.encoder = encoder,
 				 .options = &r.options,
 				 .dictionary = &s->in.dictionary,
 				 .single = s->in.input.npaths == 1};
 	clip_init(clip, &s->in.dictionary);
+	clip->show = encode_rows;
+	clip->ctx = &r;
 	if (!r.text) {
 		stage_no_memory(s);
-	} else if (split_any(&options->split) && parts_begin(&r, &e)) {
+	} else if (r.clip && begin_parts(&r, &e)) {
 		stage_fail(s, &e);
 	} else if (!encode_open(&r)) {
-		clip->split = r.split;
-		r.options.clipped = clip_any(clip);
-		r.clip = clip_any(clip) ? clip : NULL;
 		encode_run(&r);
 		s->in.before_block = NULL;
 	}
 	r.en.encoder->free(&r.en);
-	parts_end(&r);
+	if (r.splits)
+		end_parts(&r);
 	intern_free(&r.known.seen);
 	intern_free(&r.known.missing);
 	free(r.text);

@@ -8,7 +8,7 @@
 #define TR_TRENCODE_ENCODER_H
 
 #include "cmd/trencode/apitrace/pack.h"
-#include "cmd/trencode/split.h"
+#include "cmd/trencode/clip.h"
 #include "common/calls/adopt.h"
 #include "common/cli/remarks.h"
 #include "common/cli/stage.h"
@@ -35,14 +35,12 @@ enum plugin_option {
 
 /* The options of the command line that encoders use. */
 struct encode_options {
-	const char *output;	   /* -o, with --split of the present part; NULL: standard output */
-	struct split_limit split;  /* --split */
-	const struct split *parts; /* with --split: the parts that are written */
-	bool clipped;		   /* --since, --until, --limit, --split: rows are left out */
+	const char *output;	 /* -o, with --split of the present part; NULL: standard output */
+	const struct clip *clip; /* --since, --until, --limit, --split: rows are left out; NULL: all
+				    are written */
 	bool quiet;
-	struct remarks *remarks; /* with --split; NULL: remarks are printed at once */
-	bool raw;		 /* --raw: fields as recorded */
-	bool no_plugins;	 /* --no-plugins: no texts of trace-cmd's plug-ins */
+	bool raw;	 /* --raw: fields as recorded */
+	bool no_plugins; /* --no-plugins: no texts of trace-cmd's plug-ins */
 	bool plugins_given;
 	uint8_t plugins; /* --plugin-option: sum of enum plugin_option */
 	bool ns;	 /* --ns: times in full nanoseconds */
@@ -134,16 +132,6 @@ extern const struct convert_target uftrace_target, apitrace_target, lttng_target
 static inline bool encoder_all_numbered(const struct type *t)
 {
 	return type_is_of(t, "apitrace");
-}
-
-/* Returns about the bytes that the present part has so far. */
-static inline uint64_t encoder_size(const struct encoding *en)
-{
-	if (en->encoder->deferred)
-		return en->options->parts->rows;
-	if (en->encoder->size)
-		return en->encoder->size(en);
-	return en->out->written + (en->text ? en->text->used : 0);
 }
 
 #endif

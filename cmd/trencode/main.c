@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 		clip_free(&settings.clip);
 		return program_usage(&common, "%s", e.what);
 	}
-	if (split_any(&settings.encode.split) && !is_file_name(common.output)) {
+	if (clip_splits(&settings.clip) && !is_file_name(common.output)) {
 		clip_free(&settings.clip);
 		return program_usage(&common,
 				     "--split needs -o FILE: it writes FILE.000, FILE.001");

@@ -272,7 +272,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
 	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
 	case 'n': return option_number("-n", arg, &s->clip.limit, e);
-	case KEY_SPLIT: return split_parse(&s->encode.split, arg, e);
+	case KEY_SPLIT: return clip_parse_split(&s->clip.split, arg, e);
 	case KEY_WEIGHT: s->encode.weight = arg; break;
 	case KEY_PAIR: return take_pair(&s->encode, arg, e);
 	case 'c': s->encode.columns = arg; break;

@@ -4,7 +4,6 @@
 #ifndef TR_TRENCODE_OPTIONS_H
 #define TR_TRENCODE_OPTIONS_H
 
-#include "cmd/trencode/clip.h"
 #include "cmd/trencode/encoder.h"
 
 /* What was last given for a --plugin-option. */
@@ -17,7 +16,7 @@ struct settings {
 	const struct encoder *const *encoders; /* all encoders, ended by NULL */
 	const struct encoder *encoder;
 	struct encode_options encode;
-	struct clip clip;		    /* its window and limit */
+	struct clip clip;		    /* its window, limit and split */
 	uint8_t plugins[PLUGIN_OPTIONS][2]; /* enum plugin_given: of PLUGIN:NAME, of NAME */
 	bool list, strict;
 	bool chosen; /* -t was given */

@@ -75,7 +75,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 		warn(NULL, NO_OFFSET,
 		     "some functions have an address but no name: run trsym before this program");
 	if (st->pair)
-		pair_report(st->pair, stage->options->verbose, NULL);
+		pair_report(st->pair, stage->options->verbose);
 	print_instead(stage, s);
 	warn_count(NULL, s->until.from ? 0 : st->calls.unfinished,
 		   "{call|calls} had not returned at the end of the trace");

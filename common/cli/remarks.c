@@ -8,19 +8,33 @@
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"
+#include "common/util/intern.h"
 
 enum { REMARK_TEXT = 512 };
 
-void remark(struct remarks *r, const char *file, const char *fmt, ...)
+/* The remarks of the run. */
+static struct {
+	bool collects;
+	struct intern printed; /* remarks without a count */
+	struct intern formats; /* of remarks with a count */
+	struct counted {
+		uint64_t count;
+		char *one, *many; /* text for a count of 1, for other counts */
+	} * counted;		  /* by number of the format */
+	size_t capacity;
+} remarks;
+
+void remark(const char *file, const char *fmt, ...)
 {
 	char text[REMARK_TEXT];
-	uint32_t had = r ? r->printed.count : 0;
+	uint32_t had = remarks.printed.count;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (r && intern(&r->printed, text, strlen(text)) != INTERN_NONE && r->printed.count == had)
+	if (remarks.collects && intern(&remarks.printed, text, strlen(text)) != INTERN_NONE &&
+	    remarks.printed.count == had)
 		return;
 	warn(file, NO_OFFSET, "%s", text);
 }
@@ -34,20 +48,23 @@ static void print_form(char text[REMARK_TEXT], const char *fmt, bool one, va_lis
 	vsnprintf(text, REMARK_TEXT, form, ap);
 }
 
-/* Get the remark with a format. NULL: out of memory. */
-static struct remark *remark_of(struct remarks *r, const char *fmt)
+/* Get the remark with a format. NULL: none is collected, or out of memory. */
+static struct counted *counted_of(const char *fmt)
 {
-	uint32_t number = intern(&r->formats, fmt, strlen(fmt));
+	uint32_t number;
 
-	if (number == INTERN_NONE || ARRAY_REACH(r->counted, r->capacity, number))
+	if (!remarks.collects)
 		return NULL;
-	return &r->counted[number];
+	number = intern(&remarks.formats, fmt, strlen(fmt));
+	if (number == INTERN_NONE || ARRAY_REACH(remarks.counted, remarks.capacity, number))
+		return NULL;
+	return &remarks.counted[number];
 }
 
-void remark_count(struct remarks *r, uint64_t count, const char *fmt, ...)
+void remark_count(uint64_t count, const char *fmt, ...)
 {
 	char one[REMARK_TEXT], many[REMARK_TEXT];
-	struct remark *m;
+	struct counted *m = count ? counted_of(fmt) : NULL;
 	va_list ap;
 
 	if (!count)
@@ -58,7 +75,6 @@ void remark_count(struct remarks *r, uint64_t count, const char *fmt, ...)
 	va_start(ap, fmt);
 	print_form(many, fmt, false, ap);
 	va_end(ap);
-	m = r ? remark_of(r, fmt) : NULL;
 	if (m && !m->count) {
 		m->one = strdup(one);
 		m->many = strdup(many);
@@ -69,33 +85,24 @@ void remark_count(struct remarks *r, uint64_t count, const char *fmt, ...)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count, count == 1 ? one : many);
 }
 
-bool remark_is_new(struct remarks *r, enum remark_thing kind, uint32_t number)
+void remarks_collect(void)
 {
-	uint32_t key[] = {kind, number}, had = r ? r->things.count : 0;
-
-	return !r || intern(&r->things, key, sizeof key) == INTERN_NONE || r->things.count > had;
+	remarks.collects = true;
 }
 
-void remarks_print(struct remarks *r)
+void remarks_print(void)
 {
-	for (uint32_t i = 0; i < r->formats.count; i++) {
-		const struct remark *m = &r->counted[i];
+	for (uint32_t i = 0; i < remarks.formats.count && i < remarks.capacity; i++) {
+		const struct counted *m = &remarks.counted[i];
 
 		if (m->count)
 			warn(NULL, NO_OFFSET, "%" PRIu64 " %s", m->count,
 			     m->count == 1 ? m->one : m->many);
+		free(m->one);
+		free(m->many);
 	}
-}
-
-void remarks_free(struct remarks *r)
-{
-	for (uint32_t i = 0; i < r->formats.count && i < r->capacity; i++) {
-		free(r->counted[i].one);
-		free(r->counted[i].many);
-	}
-	free(r->counted);
-	intern_free(&r->printed);
-	intern_free(&r->formats);
-	intern_free(&r->things);
-	*r = (struct remarks){0};
+	free(remarks.counted);
+	intern_free(&remarks.printed);
+	intern_free(&remarks.formats);
+	memset(&remarks, 0, sizeof remarks);
 }

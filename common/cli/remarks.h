@@ -1,48 +1,26 @@
 /*
- * remarks.h - remarks of which a run prints each once
+ * remarks.h - remarks that a run with several outputs prints once
  *
- * For a run whose work has parts, each of which makes the same remarks. Counts are summed over the
- * parts. Where a function takes remarks, NULL prints at once, as warn and warn_count do. A
- * zero-initialised struct has no remark.
+ *     remarks_collect()                for each output
+ *     remark_count(3, "{gap|gaps}")        remark_count(2, "{gap|gaps}")
+ *     remarks_print()                  prints "5 gaps"
+ *
+ * Without remarks_collect the functions print at once, as warn and warn_count do.
  */
 #ifndef TR_CLI_REMARKS_H
 #define TR_CLI_REMARKS_H
 
-#include "common/util/intern.h"
+#include <stdint.h>
 
-#include <stdbool.h>
+/* Print a remark, as warn does; of those collected, each text once. */
+void remark(const char *file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Print a remark with a count, as warn_count does; of those collected, one of each format, with the
+ * sum. The arguments are those of the first call. */
+void remark_count(uint64_t count, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A counted remark. */
-struct remark {
-	uint64_t count;
-	char *one, *many; /* text for a count of 1, for other counts */
-};
-
-struct remarks {
-	struct intern printed;	/* remarks without a count */
-	struct intern formats;	/* of counted remarks */
-	struct remark *counted; /* by number of the format */
-	size_t capacity;
-	struct intern things; /* that were counted */
-};
-
-/* Things that a remark counts, which may occur in several parts. */
-enum remark_thing {
-	REMARK_LOCATION, /* without a name */
-	REMARK_THREAD,	 /* that is written otherwise */
-	REMARK_FIELDS,	 /* a type that is written without some of its fields */
-};
-
-/* Print a remark, as warn does, unless the same text was printed. */
-void remark(struct remarks *r, const char *file, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-/* Add to the count of the remark with this format. The arguments are those of the first call. */
-void remark_count(struct remarks *r, uint64_t count, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-/* Test whether a thing was not met in an earlier call with the same kind and number. */
-bool remark_is_new(struct remarks *r, enum remark_thing kind, uint32_t number);
-/* Print the counted remarks, in the order of their first calls. */
-void remarks_print(struct remarks *r);
-void remarks_free(struct remarks *r);
+/* Collect remarks from now on. */
+void remarks_collect(void);
+/* Print the remarks with counts that were collected, in the order of their first calls. */
+void remarks_print(void);
 
 #endif

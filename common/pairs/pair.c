@@ -404,7 +404,7 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 	return ended;
 }
 
-void pair_report(const struct pair *p, bool verbose, struct remarks *r)
+void pair_report(const struct pair *p, bool verbose)
 {
 	const char *name = p->preset ? p->preset->name : p->text;
 	char *lacks = !p->pairs && p->dictionary ? pair_lacks(p->dictionary, p) : NULL;
@@ -414,20 +414,20 @@ void pair_report(const struct pair *p, bool verbose, struct remarks *r)
 	 * is woken twice runs once */
 	verbose |= !p->preset;
 	if (!p->pairs && lacks)
-		remark(r, NULL, "no pair of %s: the trace has %s", name, lacks);
+		remark(NULL, "no pair of %s: the trace has %s", name, lacks);
 	else if (!p->pairs)
-		remark(r, NULL, "no event ends a pair of %s%s%s", name, hint ? ": " : "",
+		remark(NULL, "no event ends a pair of %s%s%s", name, hint ? ": " : "",
 		       hint ? hint : "");
 	free(lacks);
 	free(hint);
 	if (verbose) {
 		remark_count(
-			r, p->replaced,
+			p->replaced,
 			"{beginning|beginnings} of pairs {was|were} repeated before {its|their} "
 			"end");
-		remark_count(r, pair_pending(p), "{beginning|beginnings} of pairs without an end");
-		remark_count(r, p->ended, "{end|ends} of pairs without a beginning");
+		remark_count(pair_pending(p), "{beginning|beginnings} of pairs without an end");
+		remark_count(p->ended, "{end|ends} of pairs without a beginning");
 	}
-	remark_count(r, p->forgotten,
+	remark_count(p->forgotten,
 		     "{beginning|beginnings} of pairs given up, as too many waited for their end");
 }

@@ -132,7 +132,7 @@ int pair_keys(const struct pair *p, struct keys *k, struct error *e);
 uint64_t pair_pending(const struct pair *p);
 
 /* Report on standard error what was not paired; verbose: also what is usual. */
-void pair_report(const struct pair *p, bool verbose, struct remarks *r);
+void pair_report(const struct pair *p, bool verbose);
 
 /* Returns the names of the presets, for --help: "wakeup offcpu ...". */
 const char *pair_presets(void);

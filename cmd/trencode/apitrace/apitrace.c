@@ -31,7 +31,6 @@ struct apitrace_encoder {
 	struct open_calls open; /* call number in the stream to call number in the output */
 	uint32_t call;		/* number of the next call */
 	uint64_t unmatched, foreign, gaps;
-	struct remarks *remarks;
 	bool quiet, begun, several; /* begun: a header is written; several: more than one is */
 };
 
@@ -44,7 +43,6 @@ static int apitrace_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->target.dictionary = en->dictionary;
 	s->quiet = en->options->quiet;
-	s->remarks = en->options->remarks;
 	return pack_open(&s->target.pack, &en->options->compress, en->out, e);
 }
 
@@ -133,7 +131,7 @@ static int apitrace_meta(struct encoding *en, const struct meta *m, struct error
 static void apitrace_write_header(struct apitrace_encoder *s, const uint8_t *text, size_t size)
 {
 	if (s->begun && !s->several && !s->quiet)
-		remark(s->remarks, NULL,
+		remark(NULL,
 		       "the output contains several traces, and apitrace reads only the first: "
 		       "--resynthesize writes one trace");
 	s->several = s->begun;
@@ -262,12 +260,11 @@ static int apitrace_end(struct encoding *en, struct error *e)
 		apitrace_put_header(s, s->last->source);
 	if (!s->quiet) {
 		remark_count(
-			s->remarks, s->foreign,
+			s->foreign,
 			"{event that is not a call of apitrace is|events that are not calls of "
 			"apitrace are} left out");
-		remark_count(s->remarks, s->gaps, "{gap|gaps} cannot be written into a .trace");
-		remark_count(s->remarks, s->unmatched,
-			     "{return|returns} without a call {is|are} left out");
+		remark_count(s->gaps, "{gap|gaps} cannot be written into a .trace");
+		remark_count(s->unmatched, "{return|returns} without a call {is|are} left out");
 	}
 	return pack_finish(&s->target.pack, e);
 }

@@ -41,10 +41,7 @@ static int put_call_row(struct apitrace_conversion *s, const struct convert_row 
 			   .tail_size = (uint32_t)s->tail.size};
 
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
-	s->named += !r->thread->lane &&
-		    (r->thread->comm.size || r->thread->pid != r->thread->tid) &&
-		    remark_is_new(s->conversion.options->remarks, REMARK_THREAD,
-				  (uint32_t)r->thread->tid);
+	s->named += !r->thread->lane && (r->thread->comm.size || r->thread->pid != r->thread->tid);
 	ev.lane = convert_thread_lane(&s->conversion, r->thread);
 	return ev.lane ? target_event(&s->conversion.d, &ev, e) : error_no_memory(e);
 }
@@ -196,7 +193,6 @@ static int apitrace_convert_init(void *state, struct error *e)
 	s->functions.conversion = &s->conversion;
 	s->functions.arguments.dictionary = s->conversion.dictionary;
 	s->functions.arguments.most = ARGUMENTS_MOST;
-	s->functions.arguments.remarks = s->conversion.options->remarks;
 	s->values.from = s->conversion.dictionary;
 	s->values.to = &s->conversion.d;
 	for (int leave = 0; leave < 2; leave++) {

@@ -119,7 +119,7 @@ int attributes_read(struct attributes *a, const struct buffer *bytes);
  * remain. */
 bool attributes_keep_numbers(struct attributes *a);
 /* Report on stderr how many items were removed, if any. */
-void attributes_report(const struct attributes *a, struct remarks *r);
+void attributes_report(const struct attributes *a);
 
 /* Append the items as a JSON object. */
 int attributes_json(struct attributes *a, struct buffer *to);

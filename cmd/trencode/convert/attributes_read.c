@@ -179,10 +179,10 @@ bool attributes_keep_numbers(struct attributes *a)
 	return true;
 }
 
-void attributes_report(const struct attributes *a, struct remarks *r)
+void attributes_report(const struct attributes *a)
 {
 	remark_count(
-		r, a->dropped,
+		a->dropped,
 		"{value of a counter is|values of counters are} left out: not {a number|numbers}");
-	remark_count(r, a->deep, STACK_DEEP);
+	remark_count(a->deep, STACK_DEEP);
 }

@@ -71,8 +71,9 @@ static int conversion_end(struct encoding *en, struct error *e)
 static uint64_t conversion_size(const struct encoding *en)
 {
 	const struct conversion *a = en->state;
+	const struct encoder *native = en->target->native;
 
-	return encoder_size(&a->d.encoding);
+	return native->size ? native->size(&a->d.encoding) : en->out->written;
 }
 
 static void conversion_free(struct encoding *en)

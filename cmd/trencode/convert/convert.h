@@ -180,16 +180,14 @@ int convert_flush(struct conversion *a, struct error *e);
 /* Report on stderr what could not be kept of the calls and threads, a line each. The calls end. */
 void convert_report(struct conversion *a);
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
-#define convert_lost(a, count, what)                                                               \
-	remark_count((a)->options->remarks, (a)->options->quiet ? 0 : (count), what)
+#define convert_lost(a, count, what) remark_count((a)->options->quiet ? 0 : (count), what)
 
 #define CALLS_CUT "{call|calls} ended without a return (a longjmp, an exec, lost events): "
 
 /* Report calls without an end or a beginning, of an encoder that pairs them. cut: calls that ended
  * without a return. */
 struct calls;
-void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open,
-			  struct remarks *r);
+void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open);
 
 /* Note that the location was converted: convert_report counts those without a name. */
 void convert_use_location(struct conversion *a, uint32_t location);
@@ -266,7 +264,6 @@ int convert_field_value(struct buffer *b, const struct convert_field *field, con
 /* The fields of types as arguments of calls and events, after the arguments in their VALUES. */
 struct convert_arguments {
 	const struct dictionary *dictionary;
-	struct remarks *remarks;
 	uint32_t most; /* fields of one type */
 	struct convert_fields {
 		struct convert_field *list; /* NULL: not planned */

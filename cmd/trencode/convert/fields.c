@@ -123,8 +123,7 @@ const struct convert_fields *convert_arguments_fields(struct convert_arguments *
 	types += t->number;
 	if (!types->list) {
 		types->list = convert_fields_plan(t, a->most, false, &types->n, &lost);
-		if (lost && remark_is_new(a->remarks, REMARK_FIELDS, t->number))
-			a->lost += lost;
+		a->lost += lost;
 	}
 	return types->list ? types : NULL;
 }

@@ -61,9 +61,9 @@ int location_names_make(struct location_names *p, uint32_t location)
 	return 0;
 }
 
-void location_names_report(const struct location_names *p, struct remarks *r)
+void location_names_report(const struct location_names *p)
 {
 	if (p->unnamed)
-		remark(r, NULL,
+		remark(NULL,
 		       "some functions have an address but no name: run trsym before this program");
 }

@@ -69,6 +69,6 @@ static inline char *location_names_copy(char *to, const char *name, uint32_t siz
 }
 
 /* Report on stderr if trsym is missing in the pipe. */
-void location_names_report(const struct location_names *p, struct remarks *r);
+void location_names_report(const struct location_names *p);
 
 #endif

@@ -11,8 +11,7 @@ void convert_use_location(struct conversion *a, uint32_t location)
 	if (ARRAY_REACH(a->used, a->used_size, location))
 		return;
 	used = a->used;
-	a->counts.unnamed += !used[location] && p && !p->symbol && !p->name.size &&
-			     remark_is_new(a->options->remarks, REMARK_LOCATION, location);
+	a->counts.unnamed += !used[location] && p && !p->symbol && !p->name.size;
 	used[location] = 1;
 }
 
@@ -56,16 +55,15 @@ void convert_report(struct conversion *a)
 	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }
 
-void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open,
-			  struct remarks *r)
+void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open)
 {
-	remark_count(r, c->unfinished, "{call|calls} had not returned at the end of the trace: %s",
+	remark_count(c->unfinished, "{call|calls} had not returned at the end of the trace: %s",
 		     drop	  ? "dropped"
 		     : keeps_open ? "written without an end"
 				  : "closed at their thread's last event");
-	remark_count(r, cut, CALLS_CUT "%s",
+	remark_count(cut, CALLS_CUT "%s",
 		     drop ? "dropped" : "closed at the next event of their thread");
-	remark_count(r, c->unmatched, "{return|returns} without a call: left out");
-	remark_count(r, c->ignored_kernel, CALLS_IGNORED_KERNEL);
-	remark_count(r, c->ignored_inner, CALLS_IGNORED_INNER);
+	remark_count(c->unmatched, "{return|returns} without a call: left out");
+	remark_count(c->ignored_kernel, CALLS_IGNORED_KERNEL);
+	remark_count(c->ignored_inner, CALLS_IGNORED_INNER);
 }

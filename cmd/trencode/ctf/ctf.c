@@ -358,8 +358,8 @@ static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
 	/* parts are traces of their own: their packets count from 0 */
-	const struct split *parts = en->options->parts;
-	uint64_t id = h->stream_id + (parts ? hash_u64(parts->number) : 0);
+	const struct clip *clip = en->options->clip;
+	uint64_t id = h->stream_id + hash_u64(clip ? clip->part.number : 0);
 
 	(void)e;
 	if (get_u64(s->files.uuid))
@@ -398,12 +398,12 @@ static int ctf_end(struct encoding *en, struct error *e)
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
 	if (!en->options->quiet) {
-		location_names_report(&s->locations, en->options->remarks);
+		location_names_report(&s->locations);
 		remark_count(
-			en->options->remarks, s->stacks,
+			s->stacks,
 			"{stack was|stacks were} left out: an event has no stack, a sample only "
 			"its innermost function");
-		remark_count(en->options->remarks, s->ids.renamed, THREAD_IDS_RENAMED);
+		remark_count(s->ids.renamed, THREAD_IDS_RENAMED);
 	}
 	return tree_output_finish(&s->files.tree, e);
 }

@@ -362,25 +362,25 @@ static void put_meta(struct firefox *f, struct text *out)
 	text_puts(out, "},\n");
 }
 
-static void firefox_report(const struct firefox *f, struct remarks *r)
+static void firefox_report(const struct firefox *f)
 {
 	if (f->stacks.unnamed)
-		remark(r, NULL,
+		remark(NULL,
 		       "some functions have an address but no name: run trsym before this program");
-	convert_report_calls(&f->calls, f->counts.lost, false, false, r);
+	convert_report_calls(&f->calls, f->counts.lost, false, false);
 	if (f->counts.left_out && f->subject == SUBJECT_SAMPLES)
-		remark(r, NULL,
+		remark(NULL,
 		       "the profile is of the samples of '%s', the first type: choose others with "
 		       "trfilter 'type == ...'",
 		       f->type->name.text);
-	remark_count(r, f->counts.left_out,
+	remark_count(f->counts.left_out,
 		     f->subject == SUBJECT_CALLS
 			     ? "{sample|samples} left out: the profile is of calls"
 			     : "{event|events} of calls and of other types of samples left out");
-	remark_count(r, f->counts.negative, SAMPLES_NEGATIVE);
-	remark_count(r, f->counts.values,
+	remark_count(f->counts.negative, SAMPLES_NEGATIVE);
+	remark_count(f->counts.values,
 		     "{call|calls} without {its|their} arguments: stacks have no arguments");
-	attributes_report(&f->attributes, r);
+	attributes_report(&f->attributes);
 }
 
 static int firefox_end(struct encoding *en, struct error *e)
@@ -400,7 +400,7 @@ static int firefox_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	text_puts(en->text, "}\n");
 	if (!f->quiet)
-		firefox_report(f, en->options->remarks);
+		firefox_report(f);
 	return 0;
 }
 

@@ -167,8 +167,7 @@ static int new_type(struct lttng_types *l, struct target_dictionary *d, const st
 	w->values = from->flags & TYPE_VALUES;
 	w->location = location;
 	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &lost);
-	if (lost && remark_is_new(d->encoding.options->remarks, REMARK_FIELDS, from->number))
-		l->fields_lost += lost;
+	l->fields_lost += lost;
 	if (!w->fields || make_format(w, from, &l->text) || describe_type(d, w, t))
 		return -1;
 	t->declaration = target_string(d, l->text.data, l->text.size);

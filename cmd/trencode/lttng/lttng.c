@@ -424,7 +424,6 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 
 static int lttng_end(struct encoding *en, struct error *e)
 {
-	struct remarks *remarks = en->options->remarks;
 	struct lttng_encoder *s = en->state;
 
 	if (!s->source)
@@ -442,8 +441,8 @@ static int lttng_end(struct encoding *en, struct error *e)
 			return -1;
 	}
 	if (!en->options->quiet) {
-		remark_count(remarks, s->gaps, "{gap|gaps} cannot be written as lttng");
-		remark_count(remarks, s->unfit, "{event|events} cannot be written as lttng");
+		remark_count(s->gaps, "{gap|gaps} cannot be written as lttng");
+		remark_count(s->unfit, "{event|events} cannot be written as lttng");
 	}
 	return tree_output_finish(&s->tree, e);
 }

@@ -265,22 +265,21 @@ int sample_profile_check(const struct sample_profile *p, struct error *e)
 	return 0;
 }
 
-void sample_profile_report(const struct sample_profile *p, struct remarks *r)
+void sample_profile_report(const struct sample_profile *p)
 {
 	if (p->subject == SUBJECT_SAMPLES && p->samples)
-		remark(r, NULL,
+		remark(NULL,
 		       "the profile is of the samples of '%s', the most frequent type: choose "
 		       "others with trfilter 'type == ...'",
 		       p->type->name.text);
-	remark_count(r, p->samples,
-		     p->subject == SUBJECT_CALLS
-			     ? "{sample|samples} left out: the profile is of calls"
-			     : "{sample|samples} of other types left out");
-	remark_count(r, p->calls, "{row|rows} of calls left out: the profile is of samples");
+	remark_count(p->samples, p->subject == SUBJECT_CALLS
+					 ? "{sample|samples} left out: the profile is of calls"
+					 : "{sample|samples} of other types left out");
+	remark_count(p->calls, "{row|rows} of calls left out: the profile is of samples");
 	remark_count(
-		r, p->negative,
+		p->negative,
 		"{stack|stacks} with a negative weight left out: -t folded and -t pprof hold them");
-	remark_count(r, p->weightless, "{sample|samples} without the field of --weight left out");
+	remark_count(p->weightless, "{sample|samples} without the field of --weight left out");
 }
 
 int other_events_add(struct other_events *o, const struct type *type)
@@ -294,7 +293,7 @@ int other_events_add(struct other_events *o, const struct type *type)
 	return intern(&o->types, type->name.text, type->name.size) == INTERN_NONE ? -1 : 0;
 }
 
-void other_events_report_empty(const struct other_events *o, struct remarks *r)
+void other_events_report_empty(const struct other_events *o)
 {
 	char names[256];
 	size_t at = 0;
@@ -304,7 +303,7 @@ void other_events_report_empty(const struct other_events *o, struct remarks *r)
 	for (uint32_t i = 0; i < o->types.count && i < 5 && at < sizeof names; i++)
 		at += (size_t)snprintf(names + at, sizeof names - at, "%s%.*s", i ? ", " : "",
 				       (int)intern_size(&o->types, i), intern_data(&o->types, i));
-	remark(r, NULL,
+	remark(NULL,
 	       "nothing to show: the trace has no calls and no samples, only other events (%s%s); "
 	       "--pair shows the times between two of them",
 	       names, o->types.count > 5 ? ", ..." : "");

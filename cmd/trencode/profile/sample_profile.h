@@ -83,7 +83,7 @@ void sample_profile_free(struct sample_profile *p);
 const char *sample_profile_type(const struct sample_profile *p, const char **unit);
 /* Check --weight against what the trace has. Returns 0, or -1 with *e filled. */
 int sample_profile_check(const struct sample_profile *p, struct error *e);
-void sample_profile_report(const struct sample_profile *p, struct remarks *r);
+void sample_profile_report(const struct sample_profile *p);
 
 /* Events that a profile has no place for. */
 struct other_events {
@@ -95,6 +95,6 @@ struct other_events {
 /* Count an event. Returns 0, or -1 when out of memory. */
 int other_events_add(struct other_events *o, const struct type *type);
 /* Report that nothing is in the output, of a trace without calls and samples, if it has others. */
-void other_events_report_empty(const struct other_events *o, struct remarks *r);
+void other_events_report_empty(const struct other_events *o);
 
 #endif

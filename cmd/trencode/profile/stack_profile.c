@@ -357,8 +357,7 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 
 /* Report the stacks whose sums are beyond the least or the largest number of a format. Formats
  * without negative numbers have the totals too, up to that of all stacks. */
-static void report_clipped(const struct stack_profile *s, const char *format, uint64_t most,
-			   struct remarks *r)
+static void report_clipped(const struct stack_profile *s, const char *format, uint64_t most)
 {
 	const struct stack_tree *t = &s->stacks.tree;
 	bool totals = !s->samples.is_signed;
@@ -375,11 +374,11 @@ static void report_clipped(const struct stack_profile *s, const char *format, ui
 		whole += n->self;
 	}
 	above += totals && whole > UINT64_MAX;
-	remark_count(r, above,
+	remark_count(above,
 		     "{sum of a stack was|sums of stacks were} clipped to %" PRIu64
 		     ": %s no larger numbers",
 		     most, format);
-	remark_count(r, below,
+	remark_count(below,
 		     "{sum of a stack was|sums of stacks were} clipped to %" PRId64
 		     ": %s no smaller numbers",
 		     INT64_MIN, format);
@@ -388,26 +387,25 @@ static void report_clipped(const struct stack_profile *s, const char *format, ui
 void stack_profile_report(const struct encoding *en, const struct stack_profile *s,
 			  const char *format, uint64_t most)
 {
-	struct remarks *r = en->options->remarks;
 
 	if (!s->stacks.tree.live && !s->pairs)
-		other_events_report_empty(&s->others, r);
+		other_events_report_empty(&s->others);
 	if (en->options->quiet)
 		return;
 	if (s->stacks.unnamed)
-		remark(r, NULL,
+		remark(NULL,
 		       "some functions have an address but no name: run trsym before this program");
 	if (s->pairs) {
-		pair_report(&s->pairs->pair, false, r);
-		remark_count(r, s->pairs->stackless, "{pair|pairs} without a stack left out");
+		pair_report(&s->pairs->pair, false);
+		remark_count(s->pairs->stackless, "{pair|pairs} without a stack left out");
 	}
-	convert_report_calls(&s->calls, s->cut, s->drop, false, r);
-	sample_profile_report(&s->samples, r);
-	remark_count(r, s->stacks.deep, STACK_DEEP);
-	report_clipped(s, format, most, r);
-	remark_count(r, s->others.count, "other {event|events} left out: %s calls and samples only",
+	convert_report_calls(&s->calls, s->cut, s->drop, false);
+	sample_profile_report(&s->samples);
+	remark_count(s->stacks.deep, STACK_DEEP);
+	report_clipped(s, format, most);
+	remark_count(s->others.count, "other {event|events} left out: %s calls and samples only",
 		     format);
-	remark_count(r, s->values, "{call|calls} without {its|their} arguments: %s no arguments",
+	remark_count(s->values, "{call|calls} without {its|their} arguments: %s no arguments",
 		     format);
-	remark_count(r, s->gaps, "{gap|gaps}, around which stacks may be wrong");
+	remark_count(s->gaps, "{gap|gaps}, around which stacks may be wrong");
 }

@@ -431,9 +431,9 @@ int event_rows_end(struct encoding *en, struct error *e)
 	if (spans_finish(&r->spans, e))
 		return -1;
 	if (!en->options->quiet) {
-		location_names_report(&r->locations, en->options->remarks);
-		spans_report(&r->spans, en->options->drop, en->options->remarks);
-		attributes_report(&r->attributes, en->options->remarks);
+		location_names_report(&r->locations);
+		spans_report(&r->spans, en->options->drop);
+		attributes_report(&r->attributes);
 	}
 	return 0;
 }

@@ -129,11 +129,11 @@ static int parquet_end(struct encoding *en, struct error *e)
 	}
 	if (!en->options->quiet) {
 		remark_count(
-			en->options->remarks, clamped,
+			clamped,
 			"{number is|numbers are} 2^63 or more: written as 9223372036854775807, "
 			"the largest number of parquet");
 		remark_count(
-			en->options->remarks, left_out,
+			left_out,
 			"{value is|values are} left out: the field has numbers in the first type "
 			"with it");
 	}

@@ -13,7 +13,6 @@
 struct text_generic {
 	struct text *out;
 	struct dictionary *dictionary;
-	struct remarks *remarks;
 	struct buffer values, scratch;
 	uint64_t deep; /* stacks of more than STACK_FRAMES frames */
 	bool quiet;
@@ -26,7 +25,6 @@ static int generic_begin(void *state, const struct encoding *en, struct error *e
 	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
-	s->remarks = en->options->remarks;
 	s->quiet = en->options->quiet;
 	s->values.spills = true;
 	return 0;
@@ -184,7 +182,7 @@ static int generic_end(void *state, struct error *e)
 
 	(void)e;
 	if (!s->quiet)
-		remark_count(s->remarks, s->deep, STACK_DEEP);
+		remark_count(s->deep, STACK_DEEP);
 	return 0;
 }
 

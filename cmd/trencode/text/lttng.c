@@ -42,7 +42,6 @@ struct lane_name {
 struct text_lttng {
 	struct text *out;
 	bool quiet;
-	struct remarks *remarks;
 	struct line **lines; /* by type */
 	size_t lines_size;
 	struct lane_name *lanes; /* by lane */
@@ -60,7 +59,6 @@ static int lttng_begin(void *state, const struct encoding *en, struct error *e)
 	(void)e;
 	s->out = en->text;
 	s->quiet = en->options->quiet;
-	s->remarks = en->options->remarks;
 	s->second = UINT64_MAX;
 	return 0;
 }
@@ -231,8 +229,8 @@ static void lttng_warn_gap(struct text_lttng *s, const struct event *ev)
 		return;
 	if (g.count != UINT64_MAX)
 		snprintf(count, sizeof count, "%" PRIu64, g.count);
-	remark(s->remarks, NULL, "at %" PRIu64 ".%09" PRIu64 ": %s %s missing: %s%.*s",
-	       ev->time / SECOND, ev->time % SECOND, count, gap_unit_name(g.unit),
+	remark(NULL, "at %" PRIu64 ".%09" PRIu64 ": %s %s missing: %s%.*s", ev->time / SECOND,
+	       ev->time % SECOND, count, gap_unit_name(g.unit),
 	       g.reason == GAP_LOST ? "lost by the recorder" : "",
 	       (int)(g.message_size < 200 ? g.message_size : 200), g.message);
 }
@@ -274,7 +272,7 @@ static int lttng_end(void *state, struct error *e)
 
 	(void)e;
 	if (s->gaps > GAPS_SHOWN)
-		remark_count(s->remarks, s->gaps - GAPS_SHOWN, "more {gap|gaps}");
+		remark_count(s->gaps - GAPS_SHOWN, "more {gap|gaps}");
 	return 0;
 }
 

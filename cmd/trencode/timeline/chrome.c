@@ -455,11 +455,11 @@ static int chrome_end(struct encoding *en, struct error *e)
 	text_puts(s->out, "}}\n");
 	if (en->options->quiet)
 		return 0;
-	location_names_report(&s->names, en->options->remarks);
-	spans_report(&s->spans, en->options->drop, en->options->remarks);
-	attributes_report(&s->attributes, en->options->remarks);
-	remark_count(en->options->remarks, s->negative, SAMPLES_NEGATIVE);
-	remark_count(en->options->remarks, s->zero == UINT64_MAX ? s->early : 0,
+	location_names_report(&s->names);
+	spans_report(&s->spans, en->options->drop);
+	attributes_report(&s->attributes);
+	remark_count(s->negative, SAMPLES_NEGATIVE);
+	remark_count(s->zero == UINT64_MAX ? s->early : 0,
 		     "{time is|times are} negative, as {it is|they are} before the first event "
 		     "(--rebase=none writes {it|them} unchanged)");
 	return 0;

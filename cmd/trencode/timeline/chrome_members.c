@@ -305,7 +305,7 @@ void chrome_members_end(struct chrome_output *s)
 	for (uint32_t i = 0; i < k->names.count; i++)
 		left_out += k->members[i].differs;
 	if (!s->options->quiet)
-		remark_count(s->options->remarks, left_out,
+		remark_count(left_out,
 			     "{member|members} beside the events {is|are} left out: the inputs "
 			     "have different ones, or they are larger than 16 MiB");
 }

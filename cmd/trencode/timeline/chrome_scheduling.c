@@ -386,7 +386,7 @@ int chrome_scheduling_finish(struct chrome_scheduling *c, struct error *e)
 	if (scheduling_finish(&c->scheduling, e))
 		return -1;
 	if (!c->out->options->quiet)
-		remark_count(c->out->options->remarks, c->scheduling.unpaired,
+		remark_count(c->scheduling.unpaired,
 			     "{end|ends} of interrupts without a beginning: no slice");
 	return 0;
 }

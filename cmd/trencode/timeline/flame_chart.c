@@ -296,19 +296,19 @@ static int chart_event(struct encoding *en, const struct event *ev, struct error
 	return spans_event(&s->spans, ev, e);
 }
 
-static void chart_report(const struct chart_run *s, struct remarks *r)
+static void chart_report(const struct chart_run *s)
 {
-	location_names_report(&s->names, r);
-	spans_report(&s->spans, s->drop, r);
-	remark_count(r, s->crossing, SPANS_OVERLAP);
+	location_names_report(&s->names);
+	spans_report(&s->spans, s->drop);
+	remark_count(s->crossing, SPANS_OVERLAP);
 	if (s->samples)
-		remark(r, NULL,
+		remark(NULL,
 		       "the chart is of the samples of '%s', the first type: choose others with "
 		       "trfilter 'type == ...'",
 		       s->chart.sampled);
-	remark_count(r, s->samples, "{sample|samples} of other types left out");
-	remark_count(r, s->negative, SAMPLES_NEGATIVE);
-	remark_count(r, s->others.count,
+	remark_count(s->samples, "{sample|samples} of other types left out");
+	remark_count(s->negative, SAMPLES_NEGATIVE);
+	remark_count(s->others.count,
 		     "other {event|events} left out: flame charts show calls and samples only");
 }
 
@@ -338,9 +338,9 @@ static int chart_end(struct encoding *en, struct error *e)
 	if (end_samples(s) || flame_chart_draw(&s->chart, en->text))
 		return error_no_memory(e);
 	if (!s->chart.calls && !s->chart.sampled)
-		other_events_report_empty(&s->others, en->options->remarks);
+		other_events_report_empty(&s->others);
 	if (!en->options->quiet)
-		chart_report(s, en->options->remarks);
+		chart_report(s);
 	return 0;
 }
 

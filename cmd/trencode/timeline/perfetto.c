@@ -417,10 +417,10 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!en->options->quiet) {
-		location_names_report(&s->names, en->options->remarks);
-		spans_report(&s->spans, s->drop, en->options->remarks);
-		attributes_report(&s->attributes, en->options->remarks);
-		perfetto_samples_report(s->samples, en->options->remarks);
+		location_names_report(&s->names);
+		spans_report(&s->spans, s->drop);
+		attributes_report(&s->attributes);
+		perfetto_samples_report(s->samples);
 	}
 	return 0;
 }

@@ -72,10 +72,10 @@ void perfetto_samples_free(struct perfetto_samples *k)
 	free(k);
 }
 
-void perfetto_samples_report(const struct perfetto_samples *k, struct remarks *r)
+void perfetto_samples_report(const struct perfetto_samples *k)
 {
-	remark_count(r, k->negative, SAMPLES_NEGATIVE);
-	remark_count(r, k->reduced,
+	remark_count(k->negative, SAMPLES_NEGATIVE);
+	remark_count(k->reduced,
 		     "{sample has|samples have} fields beside the weight, which are left out");
 }
 

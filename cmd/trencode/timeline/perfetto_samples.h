@@ -15,6 +15,6 @@ void perfetto_samples_free(struct perfetto_samples *k);
 int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e);
 /* Append the recorded stack of an event to a track event. What it names first is in s->interned. */
 int perfetto_put_stack(struct perfetto *s, const struct event *ev, struct buffer *event);
-void perfetto_samples_report(const struct perfetto_samples *k, struct remarks *r);
+void perfetto_samples_report(const struct perfetto_samples *k);
 
 #endif

@@ -283,7 +283,7 @@ int spans_finish(struct spans *s, struct error *e)
 	return s->failed ? -1 : 0;
 }
 
-void spans_report(const struct spans *s, bool drop, struct remarks *r)
+void spans_report(const struct spans *s, bool drop)
 {
-	convert_report_calls(&s->calls, s->lost, drop, s->keeps_open, r);
+	convert_report_calls(&s->calls, s->lost, drop, s->keeps_open);
 }

@@ -120,7 +120,7 @@ int spans_finish(struct spans *s, struct error *e);
 /* The remark about calls that a format without overlaps leaves out. */
 #define SPANS_OVERLAP "{call overlaps others of its|calls overlap others of their} thread: left out"
 /* Report on standard error the calls without a leave, and whether they were dropped. */
-void spans_report(const struct spans *s, bool drop, struct remarks *r);
+void spans_report(const struct spans *s, bool drop);
 
 /* Get the data of call i of a stack. */
 static inline struct span_frame *spans_frame(const struct spans *s, const struct stack *stack,

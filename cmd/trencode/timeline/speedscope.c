@@ -450,7 +450,6 @@ static void speedscope_find_origin(struct speedscope *s)
 
 static int speedscope_end(struct encoding *en, struct error *e)
 {
-	struct remarks *remarks = en->options->remarks;
 	struct speedscope *s = en->state;
 
 	if (spans_finish(&s->spans, e))
@@ -469,12 +468,12 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	text_puts(s->out, "\n]}}\n");
 	if (en->options->quiet)
 		return 0;
-	location_names_report(&s->names, remarks);
-	spans_report(&s->spans, s->options->drop, remarks);
-	remark_count(remarks, s->counts.overlapping, SPANS_OVERLAP);
-	remark_count(remarks, s->counts.negative, SAMPLES_NEGATIVE);
-	remark_count(remarks, s->counts.deep, STACK_DEEP);
-	remark_count(remarks, s->counts.others,
+	location_names_report(&s->names);
+	spans_report(&s->spans, s->options->drop);
+	remark_count(s->counts.overlapping, SPANS_OVERLAP);
+	remark_count(s->counts.negative, SAMPLES_NEGATIVE);
+	remark_count(s->counts.deep, STACK_DEEP);
+	remark_count(s->counts.others,
 		     "other {event|events} left out: speedscope has calls and samples, no values");
 	return 0;
 }

@@ -257,7 +257,7 @@ static int by_buffer_and_cpu(const void *a, const void *b)
 }
 
 /* Move the remaining data to the spool, and sort the streams in the order of the file. */
-static int finish_streams(struct tracecmd_state *s, struct remarks *remarks, struct error *e)
+static int finish_streams(struct tracecmd_state *s, struct error *e)
 {
 	uint64_t mixed = 0;
 	size_t n = 0;
@@ -287,7 +287,7 @@ static int finish_streams(struct tracecmd_state *s, struct remarks *remarks, str
 			mixed += x->pieces.count > 0;
 	}
 	if (mixed)
-		remark(remarks, NULL, "events beside the text of a latency trace are left out");
+		remark(NULL, "events beside the text of a latency trace are left out");
 	qsort(s->order, n, sizeof(struct tracecmd_stream *), by_buffer_and_cpu);
 	for (size_t i = 0; i < n; i++) {
 		struct tracecmd_buffer *b = &s->buffers[s->order[i]->buffer];
@@ -319,18 +319,18 @@ static int tracecmd_end(struct encoding *en, struct error *e)
 				 "the stream has no events of a trace.dat: nothing to write");
 	if (!s->begun && tracecmd_take_source(s, en->options, e))
 		return -1;
-	if (finish_streams(s, en->options->remarks, e) || tracecmd_write(s, en->out, e))
+	if (finish_streams(s, e) || tracecmd_write(s, en->out, e))
 		return -1;
 	for (size_t i = 0; i < s->nbuffers && s->offset_added && !en->options->quiet; i++)
 		if (s->buffers[i].text) {
-			remark(en->options->remarks, NULL,
+			remark(NULL,
 			       "the offset of %" PRId64
 			       " ns is not applied to a latency trace, which is text",
 			       s->offset_added);
 			break;
 		}
 	if (!en->options->quiet)
-		remark_count(en->options->remarks, s->unfit,
+		remark_count(s->unfit,
 			     "{event that a trace.dat cannot contain is|events that a trace.dat "
 			     "cannot contain are} left out");
 	return 0;

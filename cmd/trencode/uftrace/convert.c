@@ -180,7 +180,6 @@ static int uftrace_convert_init(void *state, struct error *e)
 	s->specs.conversion = &s->conversion;
 	s->arguments.dictionary = s->conversion.dictionary;
 	s->arguments.most = FIELDS_MOST;
-	s->arguments.remarks = s->conversion.options->remarks;
 	return begin_types(s) ? error_no_memory(e) : 0;
 }
 
@@ -281,10 +280,10 @@ static int uftrace_convert_end(void *state, struct error *e)
 	struct uftrace_conversion *s = state;
 	struct target_dictionary *d = &s->conversion.d;
 
-	const struct split *parts = s->conversion.options->parts;
+	const struct clip *clip = s->conversion.options->clip;
 
-	/* the last part may have events only */
-	if (!s->calls_written && !(parts && parts->any_call))
+	/* the last part of --split may have events only */
+	if (!s->calls_written && !(clip && clip->part.number))
 		return error_set(e, NULL, NO_OFFSET,
 				 "the stream has no calls, and uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",

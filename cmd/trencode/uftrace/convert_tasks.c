@@ -78,7 +78,7 @@ static struct process *processes_of(const struct uftrace_tasks *s, struct intern
 }
 
 static int put_tasks(struct uftrace_tasks *s, struct intern *pids, struct process *all,
-		     struct remarks *remarks, struct buffer *b)
+		     struct buffer *b)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct convert_thread *t = s->list[i];
@@ -86,7 +86,7 @@ static int put_tasks(struct uftrace_tasks *s, struct intern *pids, struct proces
 		bool own = has_name(t) && !same_name(p->named, t);
 		int32_t pid = own ? t->tid : t->pid;
 
-		s->own += own && remark_is_new(remarks, REMARK_THREAD, (uint32_t)t->tid);
+		s->own += own;
 		if ((own || !p->written) && put_session(b, own ? t : p->named, pid))
 			return -1;
 		p->written |= !own;
@@ -104,7 +104,7 @@ int uftrace_tasks_end(struct uftrace_tasks *s, struct target_dictionary *d, stru
 	struct buffer b = {0};
 	int result;
 
-	if (!all || put_tasks(s, &pids, all, d->encoding.options->remarks, &b))
+	if (!all || put_tasks(s, &pids, all, &b))
 		result = error_no_memory(e);
 	else
 		result = target_meta(d, "task.txt", b.data, b.size, 0, e);

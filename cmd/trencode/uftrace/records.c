@@ -161,11 +161,11 @@ static int perf_record(struct encoding *en, uint32_t *task, const struct event *
 {
 	struct uftrace_output *s = en->state;
 	const struct field *f = field_by_role(ev->type, ROLE_CPU);
-	const struct split *parts = en->options->parts;
-	struct field_value cpu = {.form = FORM_NONE};
+	const struct clip *clip = en->options->clip;
 	/* uftrace reads records of perf after those of tasks at the same time, and would end the
 	   task's calls before */
-	bool cut = parts && parts->closing && ev->time;
+	bool cut = clip && clip->closing && ev->time;
+	struct field_value cpu = {.form = FORM_NONE};
 	uint32_t number;
 	int got;
 

@@ -38,7 +38,7 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	struct uftrace_output *s = en->state;
 
 	(void)e;
-	s->filtered |= h->flags & HEAD_FILTERED || en->options->clipped;
+	s->filtered |= h->flags & HEAD_FILTERED || en->options->clip;
 	return 0;
 }
 
@@ -98,7 +98,7 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	if (m->flags & META_REFERENCE || is_rebuilt(s, m))
 		return 0;
 	if (!tree_output_name_ok(m->name, m->name_size)) {
-		remark(en->options->remarks, source->name.text,
+		remark(source->name.text,
 		       "a part of the recording is left out: its name is not a file name");
 		return 0;
 	}
@@ -212,13 +212,13 @@ static int uftrace_end(struct encoding *en, struct error *e)
 		return -1;
 	if (s->damage && !en->options->quiet)
 		remark_count(
-			en->options->remarks, s->damage,
+			s->damage,
 			"{gap|gaps} left out: uftrace has no record for damaged or unread input");
 	if (s->unfit && !en->options->quiet)
-		remark_count(en->options->remarks, s->unfit,
+		remark_count(s->unfit,
 			     "{event or value|events or values} that uftrace cannot contain");
 	if (s->unmatched && !en->options->quiet)
-		remark_count(en->options->remarks, s->unmatched,
+		remark_count(s->unmatched,
 			     "{leave|leaves} without {its|their} enter {is|are} left out");
 	return tree_output_finish(&s->tree, e);
 }

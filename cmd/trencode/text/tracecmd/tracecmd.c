@@ -43,7 +43,6 @@ struct text_tracecmd {
 	struct time_difference difference;
 	uint64_t not_evaluated;
 	bool quiet;
-	struct remarks *remarks;
 };
 
 static int tracecmd_begin(void *state, const struct encoding *en, struct error *e)
@@ -57,7 +56,6 @@ static int tracecmd_begin(void *state, const struct encoding *en, struct error *
 	s->nanoseconds = en->options->ns;
 	s->differences = en->options->ts_diff;
 	s->quiet = en->options->quiet;
-	s->remarks = en->options->remarks;
 	s->types.no_plugins = en->options->no_plugins;
 	s->types.raw = en->options->raw;
 	s->plugins = en->options->plugins;
@@ -385,7 +383,7 @@ static int tracecmd_end(void *state, struct error *e)
 	if (s->latency)
 		text_char(s->out, '\n');
 	if (!s->quiet)
-		remark_count(s->remarks, s->not_evaluated,
+		remark_count(s->not_evaluated,
 			     "{event is shown by its fields: its|events are shown by their fields: "
 			     "their} print fmt cannot be evaluated (%s: %s)",
 			     s->types.why_type, s->types.why);

@@ -41,7 +41,7 @@ const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, u
 	if (location && location->space && !location->symbol && !location->name.size &&
 	    !s->warned_names && !s->quiet) {
 		s->warned_names = true;
-		remark(s->remarks, NULL,
+		remark(NULL,
 		       "some functions have an address but no name: run trsym before this program");
 	}
 	return p;

@@ -18,7 +18,6 @@ static int uftrace_begin(void *state, const struct encoding *en, struct error *e
 	s->dictionary = en->dictionary;
 	s->depth = en->options->depth;
 	s->quiet = en->options->quiet;
-	s->remarks = en->options->remarks;
 	s->terminal = output_is_terminal(s->out->out);
 	if (columns_parse(&s->columns, en->options->columns, e))
 		return -1;
@@ -98,7 +97,7 @@ static int uftrace_begin_recording(struct text_uftrace *s, struct recording *r, 
 	if (recording_begin(r, s->depth))
 		return error_no_memory(e);
 	if (r->odd_options && !s->quiet)
-		remark(s->remarks, r->source->name.text,
+		remark(r->source->name.text,
 		       "of its default.opts only the time filter (-t) is applied");
 	if (!s->header)
 		columns_header(s->out, &s->columns);
@@ -169,9 +168,8 @@ static void uftrace_print_counts(struct text_uftrace *s)
 		if (s->recordings[i] && s->recordings[i]->threshold)
 			undecided += duration_threshold_undecided(s->recordings[i]->threshold);
 	if (!s->quiet)
-		remark_count(s->remarks, s->hidden,
-			     "{call is|calls are} nested too deep to be shown (see -D)");
-	remark_count(s->remarks, undecided,
+		remark_count(s->hidden, "{call is|calls are} nested too deep to be shown (see -D)");
+	remark_count(undecided,
 		     "{call is|calls are} shown that may be shorter than the time filter");
 }
 

@@ -44,7 +44,6 @@ struct text_uftrace {
 
 	uint64_t hidden; /* number of calls beyond the depth limit */
 	bool header, warned_names, terminal, quiet;
-	struct remarks *remarks;
 };
 
 /* uftrace.c: return the recording of a source; NULL when out of memory. */
