@@ -187,12 +187,18 @@ lossy() {
 	assert_output ''
 }
 
-@test "snapshots of filters: a reader that begins with any segment gets the events of the rest" {
-	local expression streams=()
-	for expression in 'depth < 3' 'name != "<563b729d7277>"' 'dur > 10us' 'kind == leave'; do
-		streams+=("$BATS_TEST_TMPDIR/${#streams[@]}.trs")
-		segmented "$RECORDED/uftrace/kernel-sched" | trfilter -q "$expression" >"${streams[-1]}"
+@test "a filter that begins with any segment passes on the open calls" {
+	local trace
+	cd "$BATS_TEST_TMPDIR"
+	for trace in "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/apitrace/threads.trace \
+		"$RECORDED"/{uftrace/kernel-sched,uftrace/lost}; do
+		segmented "$trace" >cut.trs
+		python3 "$ROOT/t/tools/check_streams.py" copied cut.trs trfilter -q 'time >= 0'
+		python3 "$ROOT/t/tools/check_streams.py" copied cut.trs trfilter -q 'dur >= 0 || kind != leave'
 	done
+}
+
+@test "with names, a reader that begins with any segment gets the events of the rest" {
 	trdecode -q --segment 4K "$RECORDED/uftrace/lost" | trsym -q >"$BATS_TEST_TMPDIR/names.trs"
-	python3 "$ROOT/t/tools/check_streams.py" segments "${streams[@]}" "$BATS_TEST_TMPDIR/names.trs"
+	python3 "$ROOT/t/tools/check_streams.py" segments "$BATS_TEST_TMPDIR/names.trs"
 }

@@ -180,7 +180,7 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 		w->head.flags |= HEAD_SEGMENTED;
 	/* of an input with segments the first may be missing */
 	if (w->head.flags & HEAD_SEGMENTED) {
-		d->snapshots = snapshot_maker_new(w, false);
+		d->snapshots = snapshot_maker_new(w);
 		if (!d->snapshots) {
 			error_no_memory(&e);
 			return run_fail(d, &e);

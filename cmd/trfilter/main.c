@@ -2,7 +2,6 @@
 #include <getopt.h>
 
 #include "cmd/trfilter/run.h"
-#include "common/calls/snapshot_hooks.h"
 
 static int streams(const void *ctx)
 {
@@ -48,10 +47,8 @@ int main(int argc, char **argv)
 		error_print(&e);
 		status = program_failed(&common, &e);
 	} else {
-		if (!stage_open(&s, files, n, &common)) {
-			s.snapshots = &snapshot_hooks_selective;
+		if (!stage_open(&s, files, n, &common))
 			run_filter(&s, &o, &f, argc, argv);
-		}
 		status = stage_finish(&s);
 	}
 	filter_free(&f);

@@ -185,6 +185,17 @@ static bool limit_reached(const struct work *w)
 	return results_full(context_any(context) ? &context->results : &w->results);
 }
 
+/* Returns true for the condition 1 without options: all rows are passed on. */
+static bool keeps_all(const struct settings *o, const struct filter *f)
+{
+	const struct node *n = f->tree;
+
+	return n->kind == NODE_TRUTH && operand_literal(n->left) &&
+	       n->left->value.form == SCALAR_UINT && n->left->value.u && !o->invert &&
+	       !time_range_any(&o->time_range) && !rewrite_any(&o->rewrite) &&
+	       o->limit == UINT64_MAX && o->depth == UINT64_MAX && !context_any(&o->context);
+}
+
 void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv)
 {
 	struct work w = {
@@ -205,6 +216,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		o->time_range.evaluation = f->evaluation;
 		w.select.time_range = &o->time_range;
 	}
+	s->one_segment = !keeps_all(o, f);
 	s->one_axis = time_window_any(&o->time_range.window);
 	if (stream ? create_output(s, o, argc, argv)
 		   : stage_print_to(s, s->options->output, OUTPUT_TEXT))

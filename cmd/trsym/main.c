@@ -9,7 +9,6 @@
 #include "cmd/trsym/kallsyms.h"
 #include "cmd/trsym/report.h"
 #include "cmd/trsym/stack_frames.h"
-#include "common/calls/snapshot_hooks.h"
 
 enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_KALLSYMS, OPT_REPORT = OPTION_ASIDE };
 
@@ -140,7 +139,6 @@ int main(int argc, char **argv)
 	}
 	if (stage_open(&stage, argv + optind, argc - optind, &common))
 		goto out;
-	stage.snapshots = &snapshot_hooks;
 	if (stage_create(&stage, argc, argv) || prepare(&y, &settings, &stage))
 		goto out;
 	reader_on_demand(&stage.in);

@@ -301,7 +301,7 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 	struct call call;
 	int got;
 
-	if (w->frame.flags & SNAPSHOT_REJECTED) {
+	if (w->frame.flags & SNAPSHOT_LEFT_OUT) {
 		/* the call was below the lowest one in the kernel */
 		s->kernel_base -= !kernel && s->adopted + s->unseen < s->kernel_base;
 		return 0;

@@ -1,16 +1,12 @@
 /*
  * snapshot_ids.c - declares what a snapshot names
  *
- * A decoder has declared everything under ids that are valid for its whole stream. A filter uses
- * the ids that the segment declares, and declares the rest itself, under ids from FIRST_ID on.
+ * The writer has declared everything under ids that are valid for its whole stream; those that the
+ * segment lacks are declared again.
  */
 #include <stdlib.h>
 
 #include "common/calls/snapshot_maker_private.h"
-
-#define FIRST_ID 0x80000000u
-/* ids from here on are of other entries that a filter adds */
-#define END_ID 0xc0000000u
 
 static int note(struct snapshot_maker *m, uint32_t kind, uint32_t id)
 {
@@ -23,8 +19,6 @@ static int note(struct snapshot_maker *m, uint32_t kind, uint32_t id)
 		return -1;
 	ids = k->id;
 	ids[number] = id;
-	if (id >= FIRST_ID && id < END_ID && id >= m->next_id)
-		m->next_id = id + 1;
 	return 0;
 }
 
@@ -40,18 +34,11 @@ int snapshot_ids_note(struct snapshot_maker *m, const uint8_t *payload, size_t n
 	return 0;
 }
 
-/* Get the number of an entry in the map of ids. */
-static uint32_t mapped(enum entry_kind kind, uint32_t number)
-{
-	return kind == ENTRY_STRING ? number + 1 : number;
-}
-
 /* Get the id that an entry had last; 0: none. */
 static uint32_t known(const struct snapshot_maker *m, enum entry_kind kind, uint32_t number)
 {
 	const struct known_ids *k = &m->known[kind];
 
-	number = mapped(kind, number);
 	return number < k->size ? k->id[number] : 0;
 }
 
@@ -60,37 +47,12 @@ uint32_t snapshot_source_id(const struct snapshot_maker *m, uint32_t number)
 	return known(m, ENTRY_SOURCE, number);
 }
 
-/* Get an id for an entry that the present segment may not have. */
-static uint32_t filter_id(void *maker, enum entry_kind kind, uint32_t number, bool *fresh)
-{
-	struct snapshot_maker *m = maker;
-	struct idmap *ids = &m->dictionary.ids[kind];
-	uint32_t id = known(m, kind, number);
-
-	*fresh = false;
-	if (kind == ENTRY_SOURCE)
-		id = ((const struct source *)pool_at(&m->dictionary.sources, number))->id;
-	if (id && idmap_get(ids, id) == mapped(kind, number))
-		return id;
-	if (kind != ENTRY_SOURCE)
-		id = m->next_id > FIRST_ID ? m->next_id : FIRST_ID;
-	*fresh = true;
-	if (idmap_set(ids, id, mapped(kind, number)) || note(m, kind, id))
-		m->declare.out_of_memory = true;
-	return id;
-}
-
 static uint32_t started_flags(const struct snapshot_maker *m, uint32_t thread, uint32_t cpu_thread)
 {
 	bool started = thread < m->nstacks && m->stacks[thread].started,
 	     cpu_started = cpu_thread < m->nstacks && m->stacks[cpu_thread].started;
 
 	return (started ? LANE_STARTED : 0) | (cpu_started ? LANE_CPU_STARTED : 0);
-}
-
-static uint32_t filter_lane_flags(void *maker, const struct lane *l)
-{
-	return started_flags(maker, l->thread, l->cpu_thread);
 }
 
 uint32_t snapshot_lane_flags(void *maker, const struct lane_entry *e)
@@ -113,7 +75,7 @@ uint32_t snapshot_lane_flags(void *maker, const struct lane_entry *e)
 				      dictionary_find_thread(d, &l, true));
 }
 
-/* Declare an entry of the writer's own again. */
+/* Declare an entry again, unless the segment has it. Returns its id. */
 static uint32_t own_id(struct snapshot_maker *m, enum entry_kind kind, uint32_t number)
 {
 	uint32_t id = number ? known(m, kind, number) : 0;
@@ -123,38 +85,33 @@ static uint32_t own_id(struct snapshot_maker *m, enum entry_kind kind, uint32_t 
 
 uint32_t snapshot_declare_lane(struct snapshot_maker *m, const struct lane *l)
 {
-	return m->passes_ids ? declare_lane(&m->declare, l) : own_id(m, ENTRY_LANE, l->number);
+	return own_id(m, ENTRY_LANE, l->number);
 }
 
 uint32_t snapshot_declare_type(struct snapshot_maker *m, const struct type *t)
 {
-	if (!t)
-		return 0;
-	return m->passes_ids ? declare_type(&m->declare, t) : own_id(m, ENTRY_TYPE, t->number);
+	return t ? own_id(m, ENTRY_TYPE, t->number) : 0;
 }
 
 uint32_t snapshot_declare_location(struct snapshot_maker *m, uint32_t number)
 {
-	return m->passes_ids ? declare_location(&m->declare, number)
-			     : own_id(m, ENTRY_LOCATION, number);
+	return own_id(m, ENTRY_LOCATION, number);
 }
 
 uint32_t snapshot_declare_definition(struct snapshot_maker *m, uint32_t number)
 {
-	if (!m->passes_ids)
-		return own_id(m, ENTRY_DEFINITION, number);
-	return declare_definition(&m->declare, dictionary_definition(&m->dictionary, number));
+	return own_id(m, ENTRY_DEFINITION, number);
 }
 
 uint32_t snapshot_declare_stack(struct snapshot_maker *m, uint32_t number)
 {
-	return m->passes_ids ? declare_stack(&m->declare, number) : own_id(m, ENTRY_STACK, number);
+	return own_id(m, ENTRY_STACK, number);
 }
 
 static int declare_thread(struct snapshot_maker *m, const struct thread_entry *t)
 {
 	/* the id has no meaning */
-	return entry_append_content(&m->declare.out, ENTRY_THREAD, 1, t);
+	return writer_append_content(m->writer, ENTRY_THREAD, 1, t);
 }
 
 int snapshot_declare_facts(struct snapshot_maker *m, uint32_t stack, uint32_t lane, bool per_cpu)
@@ -182,33 +139,8 @@ int snapshot_declare_facts(struct snapshot_maker *m, uint32_t stack, uint32_t la
 	return declare_thread(m, &t);
 }
 
-int snapshot_declare_flush(struct snapshot_maker *m)
-{
-	struct buffer *out = &m->declare.out;
-	struct raw_entry e;
-	size_t at = 0;
-
-	if (m->declare.out_of_memory)
-		return error_no_memory(&m->writer->error);
-	while (entry_next(out->data, out->size, &at, &e) > 0)
-		if (writer_append_entry(m->writer, (enum entry_kind)e.kind, e.id, e.data, e.size))
-			return -1;
-	out->size = 0;
-	return 0;
-}
-
-void snapshot_ids_init(struct snapshot_maker *m)
-{
-	declare_init(&m->declare, &m->dictionary);
-	m->declare.whole = true;
-	m->declare.id = filter_id;
-	m->declare.lane_flags = filter_lane_flags;
-	m->declare.ctx = m;
-}
-
 void snapshot_ids_free(struct snapshot_maker *m)
 {
-	declare_free(&m->declare);
 	for (int i = 0; i < ENTRY_KINDS; i++)
 		free(m->known[i].id);
 }

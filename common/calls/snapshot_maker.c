@@ -236,37 +236,15 @@ static int settle_block(struct snapshot_maker *m, const struct block *b)
 	return settle_numbered(m);
 }
 
-/* Check the rows that the writer made: those of a filter are of types that another program
- * declared, and that the filter may have changed. */
-static const char *sent_rows_fault(struct snapshot_maker *m, struct block *b)
-{
-	struct block head = *b;
-	struct buffer *copy = &m->copy;
-
-	if (!m->tail)
-		return events_block_rows(b, READS_NO_VALUES);
-	/* a row whose tail is elsewhere: without the tail */
-	copy->size = 0;
-	if (b->row_size < 4 || buffer_append(copy, b->row_data, b->row_size))
-		return EVENTS_NO_MEMORY;
-	put_u32(copy->data + copy->size - 4, 0);
-	head.row_data = copy->data;
-	return events_block_rows(&head, READS_NO_VALUES);
-}
-
 static int take_events(struct snapshot_maker *m, const struct block *sent)
 {
 	struct block b = *sent;
-	const char *fault;
 
 	if (events_block_head(&b) || events_block_tables(&m->tables, &m->dictionary, &b))
 		return 0; /* a block that a reader leaves out */
 	if (sent->row_data) {
 		b.row_data = sent->row_data;
 		b.row_size = sent->row_size;
-		fault = m->passes_ids ? sent_rows_fault(m, &b) : NULL;
-		if (fault)
-			return fault == EVENTS_NO_MEMORY ? -1 : 0;
 	} else if (events_block_rows(&b, READS_NO_VALUES)) {
 		return 0;
 	}
@@ -322,7 +300,6 @@ static int take_head(struct snapshot_maker *m, const struct block *b)
 	m->segments = same ? m->segments + 1 : 1;
 	m->stream_id = stream_id;
 	dictionary_segment(&m->dictionary, !same);
-	m->next_id = 0;
 	snapshot_segment(&m->snapshot, false);
 	if (same)
 		return note_started(m);
@@ -372,14 +349,13 @@ static uint64_t size(void *ctx)
 
 /* --- the maker --- */
 
-struct snapshot_maker *snapshot_maker_new(struct writer *w, bool passes_ids)
+struct snapshot_maker *snapshot_maker_new(struct writer *w)
 {
 	struct snapshot_maker *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
 	m->writer = w;
-	m->passes_ids = passes_ids;
 	/* a later segment of a stream may be the first with snapshots */
 	m->segments = w->in_segment || w->more_follows;
 	m->stream_id = w->head.stream_id;
@@ -388,7 +364,6 @@ struct snapshot_maker *snapshot_maker_new(struct writer *w, bool passes_ids)
 		return NULL;
 	}
 	begin_stream(m);
-	snapshot_ids_init(m);
 	w->snapshots = (struct writer_snapshots){.sent = sent,
 						 .send = send,
 						 .size = size,
@@ -408,7 +383,6 @@ void snapshot_maker_free(struct snapshot_maker *m)
 	snapshot_free(&m->snapshot);
 	events_tables_free(&m->tables);
 	buffer_free(&m->numbered);
-	buffer_free(&m->copy);
 	dictionary_free(&m->dictionary);
 	free(m);
 }

@@ -18,13 +18,13 @@
 
 struct snapshot_maker;
 
-/* Make a maker for the writer's stream. passes_ids: the writer passes on declarations of another
- * stream (a filter), else it has declared all of them itself. NULL: out of memory. */
-struct snapshot_maker *snapshot_maker_new(struct writer *w, bool passes_ids);
+/* Make a maker for the writer's stream, which the writer has declared itself. NULL: out of memory.
+ */
+struct snapshot_maker *snapshot_maker_new(struct writer *w);
 void snapshot_maker_free(struct snapshot_maker *m);
 
-/* Adopt a snapshot block of the stream that a filter reads, whose ids are those of the stream that
- * it writes, in the place of all calls that are open. Returns 0, or -1 with the writer's error. */
+/* Adopt a snapshot block of an input, with the ids of the stream that is written, in the place of
+ * all calls that are open. Returns 0, or -1 with the writer's error. */
 int snapshot_maker_adopt(struct snapshot_maker *m, const struct block *b);
 /* Note, in a segment without rows, that the rows of some sources begin inside a stream or follow a
  * loss. The open calls of these sources are dropped; calls of other sources stay open. Blocks that

@@ -8,7 +8,6 @@
 
 #include "common/calls/calls_private.h"
 #include "common/calls/snapshot_maker.h"
-#include "common/stream/declare.h"
 
 /*
  * The row of a call's enter has a handle: in the present block 1 more than its position in words of
@@ -56,7 +55,6 @@ struct known_ids {
 
 struct snapshot_maker {
 	struct writer *writer;
-	bool passes_ids;
 	struct dictionary dictionary;
 	struct calls calls;
 	struct events_tables tables;
@@ -65,8 +63,6 @@ struct snapshot_maker {
 	size_t nstacks;
 	struct buffer numbered;		     /* indexes of numbered calls of this block, u32 each */
 	struct known_ids known[ENTRY_KINDS]; /* the last id of each entry */
-	uint32_t next_id;		     /* of a filter's own declarations */
-	struct declare declare;
 	uint64_t stream_id, first, latest;
 	uint64_t dict_bytes;	   /* of the declarations for the last snapshot */
 	uint64_t threads;	   /* stacks with a kept row, at most */
@@ -76,7 +72,6 @@ struct snapshot_maker {
 	const struct block *block; /* the present one */
 	const void *tail;	   /* of its only row, where it is not among the rows; or NULL */
 	uint32_t tail_size;
-	struct buffer copy;	  /* of that row, to check it */
 	struct snapshot snapshot; /* of upstream */
 };
 
@@ -118,11 +113,8 @@ uint32_t snapshot_declare_definition(struct snapshot_maker *m, uint32_t number);
 uint32_t snapshot_declare_stack(struct snapshot_maker *m, uint32_t number);
 /* Declare the facts about a stack whose lane has that id. */
 int snapshot_declare_facts(struct snapshot_maker *m, uint32_t stack, uint32_t lane, bool per_cpu);
-/* Move the pending declarations to the writer. */
-int snapshot_declare_flush(struct snapshot_maker *m);
 uint32_t snapshot_lane_flags(void *maker, const struct lane_entry *e);
 void snapshot_ids_free(struct snapshot_maker *m);
-void snapshot_ids_init(struct snapshot_maker *m);
 
 /* snapshot_write.c: send the snapshot of the present segment. */
 int snapshot_write(struct snapshot_maker *m);

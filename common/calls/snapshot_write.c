@@ -207,8 +207,7 @@ static int send(struct building *b, bool more)
 	parts[1] = (struct iovec){b->rows.data, b->rows.size};
 	b->sent += BLOCK_HEADER + b->front.size + b->rows.size;
 	w->tail_buffer = &b->rows;
-	bad = snapshot_declare_flush(b->m) || writer_send_dict(w) ||
-	      writer_send_block(w, BLOCK_SNAPSHOT, BLOCK_MAY_SKIP, parts, 2);
+	bad = writer_send_dict(w) || writer_send_block(w, BLOCK_SNAPSHOT, BLOCK_MAY_SKIP, parts, 2);
 	w->tail_buffer = tail_buffer;
 	b->head.threads = b->head.frames = b->head.gone = 0;
 	b->threads.size = b->frames.size = b->gone.size = 0;

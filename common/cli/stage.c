@@ -220,25 +220,25 @@ static void take_end(struct stage *s)
 	}
 }
 
-/* Prepare to write snapshots, if the stream has several segments. */
-static int make_snapshots(struct stage *s, const struct head *h)
+/* Test whether a segment is part of the one that is being written. */
+static bool continues(const struct stage *s, const struct head *h)
 {
-	if (!s->snapshots || s->maker || !(h->flags & HEAD_SEGMENTED))
-		return 0;
-	s->maker = s->snapshots->make(&s->out);
-	return s->maker ? 0 : stage_no_memory(s);
+	return s->one_segment && s->out.in_segment && h->sequence &&
+	       h->stream_id == s->out.head.stream_id;
 }
 
-/* Write a snapshot in the place of one of the input, of which this is the last block. */
-static int replace_snapshot(struct stage *s, const struct block *b)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
-	if (!s->maker)
+	return a > b ? a : b;
+}
+
+/* End the segment that others should follow, of which none was read. */
+static int end_part(struct stage *s)
+{
+	if (!s->end_left)
 		return 0;
-	if (b->snapshot && s->snapshots->adopt(s->maker, b))
-		return stage_fail(s, &s->out.error);
-	if (get_u32(b->payload + 16) & SNAPSHOT_MORE)
-		return 0;
-	return writer_flush(&s->out) || writer_snapshot(&s->out) ? stage_fail(s, &s->out.error) : 0;
+	s->end_left = false;
+	return writer_pass_end(&s->out, 0, s->out.end.gaps, s->out.end.lost);
 }
 
 int stage_forward_plain(struct stage *s, const struct block *b, const struct head *head,
@@ -248,22 +248,36 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 
 	switch (b->kind) {
 	case BLOCK_HEAD:
+		/* later declarations may give ids of the rows so far another meaning */
+		if (continues(s, head)) {
+			s->end_left = false;
+			return writer_flush(&s->out) ? stage_fail(s, &s->out.error) : 0;
+		}
+		if (end_part(s))
+			return stage_fail(s, &s->out.error);
 		s->head_sent = true;
-		if (make_snapshots(s, head))
-			return -1;
 		if (writer_pass_head(&s->out, head))
 			return stage_fail(s, &s->out.error);
 		return 0;
 	case BLOCK_END:
 		if (end->status)
 			writer_status(&s->out, end->status, end->message.text, &end->printed);
-		if (writer_pass_end(&s->out, end->flags, end->gaps, end->lost))
+		s->end_left = s->one_segment && !(end->flags & END_LAST);
+		if (s->end_left)
+			return 0;
+		/* those of earlier segments count too, and those in blocks that were damaged */
+		if (writer_pass_end(&s->out, end->flags, larger(end->gaps, s->out.end.gaps),
+				    larger(end->lost, s->out.end.lost)))
 			return stage_fail(s, &s->out.error);
 		return 0;
 	case BLOCK_EVENTS:
 	case BLOCK_DICT:
 	case BLOCK_META: break;
-	case BLOCK_SNAPSHOT: return replace_snapshot(s, b);
+	case BLOCK_SNAPSHOT:
+		/* within a segment, calls go on */
+		if (s->one_segment && !b->snapshot)
+			return 0;
+		break;
 	default:
 		if (!(b->flags & BLOCK_MAY_COPY))
 			return 0;
@@ -373,23 +387,12 @@ int stage_rows(struct stage *s, struct block *b)
 	return -1;
 }
 
-/* Pass a block on that the maker of snapshots must read. */
-static int pass_read(struct stage *s, struct block *b)
-{
-	if (!reader_load(&s->in, b))
-		return stage_rows(s, b) ? 0 : stage_forward_plain(s, b, NULL, NULL);
-	input_failed(s);
-	return s->stopped ? -1 : 0;
-}
-
 int stage_pass(struct stage *s, struct block *b)
 {
 	struct error e;
 
 	if (s->rewrite)
 		return stage_forward(s, b, NULL, NULL);
-	if (s->maker)
-		return pass_read(s, b);
 	if (!reader_pass(&s->in, b, &s->out, &e))
 		return 0;
 	if (e.what[0])
@@ -408,7 +411,7 @@ static int end_stream(struct stage *s)
 		return 0;
 	if (!s->head_sent && !s->out.in_segment && writer_begin(&s->out, s->out.head.stream_id))
 		return -1;
-	return writer_finish(&s->out);
+	return end_part(s) ? -1 : writer_finish(&s->out);
 }
 
 int stage_finish(struct stage *s)
@@ -436,8 +439,6 @@ int stage_finish(struct stage *s)
 	buffer_free(&s->input_errors);
 	if (s->output_open && output_close(&s->output, s->status, &e))
 		stage_fail(s, &e);
-	if (s->maker)
-		s->snapshots->free(s->maker);
 	if (s->filter)
 		writer_free(&s->out);
 	return s->status;

@@ -51,8 +51,9 @@ struct stage {
 	uint64_t lost, gaps;		     /* events lost by recorders; gap rows; of all inputs */
 	bool lost_more;			     /* more were lost than counted (END_LOST_MORE) */
 	const struct stage_rewrite *rewrite; /* NULL: blocks are passed on unchanged */
-	const struct snapshot_hooks *snapshots; /* NULL: the program makes none */
-	struct snapshot_maker *maker;		/* from the first stream of several segments on */
+	/* set by a filter that leaves rows out: its output is one segment, whatever it reads */
+	bool one_segment;
+	bool end_left; /* the last block was an END that more segments should follow */
 	bool head_sent;
 	bool apart;   /* a segment was read without those before it */
 	bool holds;   /* a filter that queues blocks and passes all on by stage_forward */

@@ -56,17 +56,17 @@ void snapshot_put_frame(uint8_t *p, const struct snapshot_frame *f)
 	put_u32(p + 20, f->flags);
 }
 
-void snapshot_reject(uint8_t *payload, uint32_t i)
+void snapshot_leave_out(uint8_t *payload, uint32_t i)
 {
 	size_t threads = (size_t)get_u32(payload + 20) * get_u16(payload + 32);
 	uint8_t *flags = payload + SNAPSHOT_HEAD + threads + (size_t)i * get_u16(payload + 34) + 20;
 
-	put_u32(flags, get_u32(flags) | SNAPSHOT_REJECTED);
+	put_u32(flags, get_u32(flags) | SNAPSHOT_LEFT_OUT);
 }
 
-void snapshot_set_approximate(uint8_t *payload)
+void snapshot_set_flags(uint8_t *payload, uint32_t flags)
 {
-	put_u32(payload + 16, get_u32(payload + 16) | SNAPSHOT_APPROXIMATE);
+	put_u32(payload + 16, get_u32(payload + 16) | flags);
 }
 
 static void get_frame(const uint8_t *p, struct snapshot_frame *f)
@@ -299,7 +299,7 @@ const char *snapshot_read(struct snapshot *s, const struct dictionary *d, const 
 	s->dictionary = d;
 	s->since = 0;
 	s->continues = s->more;
-	if (s->done)
+	if (s->done && !(get_u32(b->payload + 16) & SNAPSHOT_RESTART))
 		return "a snapshot after another one of its segment";
 	fault = read_parts(s, b);
 	if (!fault)

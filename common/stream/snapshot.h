@@ -94,10 +94,10 @@ static inline uint32_t snapshot_stack(const struct lane *lane, uint32_t flags)
 	return flags & SNAPSHOT_PER_CPU ? lane->cpu_thread : lane->thread;
 }
 
-/* For a filter that passes a block on, with a copy of its payload: mark frame i as rejected, so
- * that calls_adopt leaves it out; mark the block as approximate. */
-void snapshot_reject(uint8_t *payload, uint32_t i);
-void snapshot_set_approximate(uint8_t *payload);
+/* For a filter that passes on a block with a copy of its payload: leave out the call of frame i;
+ * add flags (enum snapshot_flags). */
+void snapshot_leave_out(uint8_t *payload, uint32_t i);
+void snapshot_set_flags(uint8_t *payload, uint32_t flags);
 
 /* Encode into SNAPSHOT_HEAD, SNAPSHOT_THREAD and SNAPSHOT_FRAME bytes. */
 void snapshot_put_head(uint8_t *p, const struct snapshot_head *h);

@@ -120,9 +120,8 @@ enum snapshot_thread_flags {
 
 enum snapshot_frame_flags {
 	SNAPSHOT_IN_KERNEL = 1,
-	SNAPSHOT_OUTSIDE = 2, /* entered in the kernel outside any call */
-	/* not in streams: a filter that passes the block on leaves the call out */
-	SNAPSHOT_REJECTED = 1u << 31,
+	SNAPSHOT_OUTSIDE = 2,  /* entered in the kernel outside any call */
+	SNAPSHOT_LEFT_OUT = 4, /* a filter has left the call out: it is not open */
 };
 
 /* Facts about a thread that a filter derives from rows that it leaves out. */

@@ -59,17 +59,8 @@ struct writer_snapshots {
 	void *ctx; /* NULL: no maker */
 };
 
-struct snapshot_maker;
 struct writer;
 struct new_row;
-
-/* How a filter makes snapshots (common/calls/snapshot_hooks.h). */
-struct snapshot_hooks {
-	struct snapshot_maker *(*make)(struct writer *w); /* NULL: out of memory */
-	/* Adopt a SNAPSHOT block of the input. 0, or -1 with the writer's error. */
-	int (*adopt)(struct snapshot_maker *m, const struct block *b);
-	void (*free)(struct snapshot_maker *m);
-};
 
 struct stored_entries {
 	struct stored_entry *entry;

@@ -14,31 +14,6 @@ int writer_pass_head(struct writer *w, const struct head *h)
 				h->properties, h->properties_size);
 }
 
-/* Pass on declarations, with the flags of lanes for the rows that are passed on. */
-static int pass_dict(struct writer *w, const struct block *b)
-{
-	struct block changed = *b;
-	struct buffer *to = &w->scratch;
-	struct raw_entry raw;
-	size_t at = 0;
-
-	to->size = 0;
-	if (buffer_append(to, b->payload, b->length))
-		return writer_no_memory(w);
-	while (entry_next(b->payload, b->length, &at, &raw) > 0) {
-		uint8_t *p = to->data + (raw.data - b->payload);
-		struct lane_entry e;
-
-		if (raw.kind != ENTRY_LANE || !entry_complete(&raw))
-			continue;
-		entry_get(&entry_layouts[ENTRY_LANE], p, &e);
-		entry_set_started(p, &e, w->snapshots.lane_flags(w->snapshots.ctx, &e));
-	}
-	changed.payload = to->data;
-	changed.flags &= (uint16_t)~BLOCK_HAS_CRC;
-	return writer_send_same(w, &changed);
-}
-
 int writer_pass(struct writer *w, const struct block *b, struct error *e)
 {
 	e->what[0] = '\0';
@@ -68,7 +43,7 @@ int writer_pass(struct writer *w, const struct block *b, struct error *e)
 				break;
 			}
 	}
-	if (!(b->kind == BLOCK_DICT && w->snapshots.ctx ? pass_dict(w, b) : writer_send_same(w, b)))
+	if (!writer_send_same(w, b))
 		return 0;
 fail:
 	*e = w->error;

@@ -1,7 +1,7 @@
 /*
  * stream.c - any bytes as a stream: read with everything looked at and calls paired, read with
- * libtrstream, passed through a filter by blocks and by rows, which makes snapshots, and what the
- * filter made read again
+ * libtrstream, passed through a filter by blocks and by rows, which makes one segment of all, and
+ * what the filter made read again
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -12,7 +12,6 @@
 
 #include "common/calls/calls.h"
 #include "common/calls/adopt.h"
-#include "common/calls/snapshot_hooks.h"
 #include "common/library/trstream.h"
 #include "common/stream/field.h"
 #include "common/stream/reader.h"
@@ -232,23 +231,26 @@ static void filter_events(struct reader *r, struct writer *w, struct block *b, u
 				abort();
 }
 
-/* Write a snapshot in the place of one of the input. */
-static void replace_snapshot(struct writer *w, struct snapshot_maker *m, const struct block *b)
+/* Test whether a filter that writes one segment leaves out a block that is not of rows. */
+static bool is_left_out(const struct reader *r, const struct writer *w, const struct block *b)
 {
-	if (!m)
-		return;
-	if ((b->snapshot && snapshot_hooks.adopt(m, b)) || writer_flush(w) || writer_snapshot(w))
-		abort();
+	switch (b->kind) {
+	case BLOCK_HEAD:
+		return w->in_segment && r->head.sequence && r->head.stream_id == w->head.stream_id;
+	case BLOCK_END: return !(r->end.flags & END_LAST);
+	case BLOCK_SNAPSHOT: return !b->snapshot;
+	default: return false;
+	}
 }
 
 static void filter(int in, int out, unsigned how)
 {
-	struct snapshot_maker *maker = NULL;
 	struct reader r;
 	struct output o;
 	struct writer w;
 	struct block b;
 	struct error e;
+	unsigned n = 0;
 	char path[32];
 	int got;
 
@@ -260,21 +262,18 @@ static void filter(int in, int out, unsigned how)
 	while ((got = reader_next(&r, &b))) {
 		if (got < 0)
 			continue;
-		if (b.kind == BLOCK_HEAD && r.head.flags & HEAD_SEGMENTED && !maker)
-			maker = snapshot_hooks.make(&w);
-		if (b.kind == BLOCK_HEAD)
+		if (how && is_left_out(&r, &w, &b))
+			writer_flush(&w);
+		else if (b.kind == BLOCK_HEAD)
 			writer_pass_head(&w, &r.head);
-		else if (b.kind == BLOCK_SNAPSHOT)
-			replace_snapshot(&w, maker, &b);
 		else if (b.kind == BLOCK_END)
 			writer_pass_end(&w, r.end.flags, r.end.gaps, r.end.lost);
 		else if (b.kind == BLOCK_EVENTS)
-			filter_events(&r, &w, &b, how++);
+			filter_events(&r, &w, &b, how + n++);
 		else
 			writer_pass(&w, &b, &e);
 	}
 	writer_finish(&w);
-	snapshot_hooks.free(maker);
 	writer_free(&w);
 	output_close(&o, 0, &e);
 	reader_close(&r);

@@ -10,7 +10,7 @@ TAIL, VALUES, DEPTH, INNER, PER_CPU, _, CALL_NUMBER, KERNEL = (1 << i for i in r
 HAS_CPU, HAS_TID, HAS_PID, PROCESS_TID, STARTED, CPU_STARTED = (1 << i for i in range(6))  # flags of a LANE
 THREAD_PER_CPU, HAS_LAST, HAS_OPEN, LEFT_OUT, UNSEEN, OUTSIDE = (1 << i for i in range(6))
 CPU, CALL, ROW, STACK, PERIOD = 7, 9, 10, 12, 13  # roles of fields
-IN_KERNEL, IGNORED = 1, 2  # flags of a frame of a SNAPSHOT
+IN_KERNEL, IGNORED, LEFT_OUT_CALL = 1, 2, 4  # flags of a frame of a SNAPSHOT
 UNKNOWN = (1 << 64) - 1
 MOST_NUMBERED = 1 << 20
 EXECS = ("execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe", "fexecve")
@@ -215,6 +215,8 @@ class Events:
                 if stack.calls:
                     stack.calls[-1].callees = record["child"]
             for frame in frames:
+                if frame.flags & LEFT_OUT_CALL:
+                    continue
                 frame.row.time = frame.time
                 if frame.row.has(CALL_NUMBER):
                     self.enter_numbered(frame)

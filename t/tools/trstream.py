@@ -59,6 +59,12 @@ class Dictionary:
             self.damage(f"{kind} {ident} is not declared")
         return b"" if kind == "string" else default
 
+    def copy(self):
+        """A dictionary of the same entries."""
+        other = Dictionary(self.damage)
+        other.tables = {kind: dict(table) for kind, table in self.tables.items()}
+        return other
+
     def add(self, payload):
         """Declare the entries of a DICT; yield each LANE and THREAD."""
         at = 0
@@ -351,6 +357,8 @@ class Reader:
                     raise Impossible("a second HEAD")
                 self.head(payload, has_crc)
             elif kind == DICT:
+                if segment.has_events:  # rows before keep what their ids meant
+                    segment.dictionary = segment.dictionary.copy()
                 for entry in segment.dictionary.add(payload):
                     self.output.entry(entry)
             elif kind == EVENTS:
@@ -465,7 +473,7 @@ class Reader:
         segment = self.segment
         head = unpack("QQIIIIHHI", "first latest flags threads frames gone record frame rows", payload)
         before, segment.snapshot = segment.snapshot, head
-        if segment.has_events or before and not before["flags"] & 1:
+        if (segment.has_events or before and not before["flags"] & 1) and not head["flags"] & 4:
             raise Impossible("out of its order")
         if head["record"] < 64 or head["frame"] < 24 or head["record"] % 8 or head["frame"] % 8 or head["rows"] % 8:
             raise Impossible("impossible sizes")
@@ -503,7 +511,7 @@ class Reader:
         if frames or gone != head["gone"]:
             raise Impossible("its records do not have all frames or ids")
         if segment.adopts or head["flags"] & 4:
-            self.output.adopt(records, bool(before))
+            self.output.adopt(records, bool(before and before["flags"] & 1))
 
     def row(self, payload, at, block, tables):
         """The row at an offset, and the offset after it: beyond the payload if it is cut."""

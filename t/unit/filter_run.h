@@ -1,7 +1,6 @@
 /* A condition on whole calls over a file, with what can be said beside it: for tests of trfilter.
  */
 #include "cmd/trfilter/rows/emit.h"
-#include "common/calls/snapshot_hooks.h"
 
 #include "t/unit/filter_streams.h"
 
@@ -41,7 +40,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		printf("# %s: %s\n", expression, e.what);
 	context_init(&context, how.memory, &s.in.dictionary);
 	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
-		s.snapshots = &snapshot_hooks_selective;
+		s.one_segment = true;
 		f.evaluation.dictionary = &s.in.dictionary;
 		bad = call_filter_init(&w, &f, how.memory, &e);
 		w.invert = how.invert;

@@ -110,7 +110,7 @@ static inline void rt_begin(struct random_trace *t, struct output *o)
 		w->head.flags = HEAD_FILTERED;
 	if (random_snapshots) {
 		w->head.flags |= HEAD_SEGMENTED;
-		t->maker = snapshot_maker_new(w, false);
+		t->maker = snapshot_maker_new(w);
 		must(t->maker, "maker");
 	}
 	must(!writer_begin(w, id), "begin");

@@ -7,6 +7,7 @@
 #define TR_T_UNIT_SAME_ANYWHERE_H
 
 #include "common/calls/adopt.h"
+#include "common/cli/stage.h"
 #include "common/calls/calls_private.h"
 #include "common/stream/writer_private.h"
 #include "t/unit/random_trace.h"
@@ -275,6 +276,50 @@ static inline bool same_anywhere(const struct blob *b, uint64_t seed)
 	}
 	run_free(&whole);
 	return good;
+}
+
+/* Test whether the segments of a stream are one in another stream, with the same calls. */
+static inline bool same_joined(const struct blob *b, const struct blob *one, uint64_t seed)
+{
+	size_t at[SEGMENTS];
+	struct run parts, whole;
+	bool good = run_stream(&parts, b->data, b->size, false) &&
+		    run_stream(&whole, one->data, one->size, false) && segments_of(one, at) == 1 &&
+		    !whole.borders;
+
+	if (!good)
+		printf("# seed %" PRIu64 ": not one segment\n", seed);
+	good = good &&
+	       !differ("calls", seed, 0, (char *)whole.found.data, (char *)parts.found.data);
+	run_free(&parts);
+	run_free(&whole);
+	return good;
+}
+
+/* Write a stream again: all its segments as one, or as they are. */
+static inline struct blob passed_on(int fd, bool one)
+{
+	struct common_options common = {.quiet = true};
+	int to = memfd_create("passed", 0);
+	char in[32], out[32], *paths[] = {in}, *argv[] = {(char *)"pass", NULL};
+	struct stage s;
+	struct block b;
+	struct blob got;
+
+	snprintf(in, sizeof in, "/dev/fd/%d", fd);
+	snprintf(out, sizeof out, "/dev/fd/%d", to);
+	must(!lseek(fd, 0, SEEK_SET), "rewind");
+	common.output = out;
+	must(!stage_open(&s, paths, 1, &common), "open");
+	s.one_segment = one;
+	must(!stage_create(&s, 1, argv), "create");
+	while (stage_next(&s, &b))
+		if (b.kind == BLOCK_EVENTS)
+			must(!stage_pass(&s, &b), "pass");
+	must(!stage_finish(&s), "finish");
+	got = blob_of_fd(to);
+	close(to);
+	return got;
 }
 
 #endif

@@ -183,7 +183,7 @@ static int begin_segment(struct decoding *d)
 	struct writer *w = d->writer;
 
 	if (!d->snapshots)
-		d->snapshots = snapshot_maker_new(w, false);
+		d->snapshots = snapshot_maker_new(w);
 	if (!d->snapshots)
 		return error_no_memory(&w->error);
 	w->head.flags |= HEAD_SEGMENTED;

@@ -130,7 +130,7 @@ void block_queue_clean(struct queued_block *h)
 	if (b->kind == BLOCK_SNAPSHOT) {
 		for (uint32_t i = 0; i < b->rows; i++)
 			if (!row_passes(states[i]))
-				snapshot_reject(h->memory, i);
+				snapshot_leave_out(h->memory, i);
 		return;
 	}
 	begin = c.end = h->memory + b->front;
@@ -234,7 +234,7 @@ int block_queue_snapshot(struct block_queue *w, const struct block *b, const uin
 	if (!h)
 		return error_no_memory(e);
 	if (!exact)
-		snapshot_set_approximate(h->memory);
+		snapshot_set_flags(h->memory, SNAPSHOT_APPROXIMATE);
 	h->states_at = b->length;
 	if (n)
 		memcpy(h->memory + h->states_at, states, n);

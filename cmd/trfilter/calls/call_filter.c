@@ -279,15 +279,15 @@ static void decide_unseen(struct call_filter *w, const struct stack *s)
 	t->rejects = !keeps;
 }
 
-/* End a segment, or the input. */
-static int end_segment(struct call_filter *w, bool last, struct error *e)
+/* End a segment of the output. */
+static int end_segment(struct call_filter *w, struct error *e)
 {
 	/* only threads that the segment has get an entry */
 	for (size_t k = 0; k < w->ends.nseen; k++) {
 		uint32_t i = w->ends.seen[k];
 		const struct stack *s = i < w->calls.size ? w->calls.stacks[i] : NULL;
 
-		if (s && last)
+		if (s)
 			decide_unseen(w, s);
 		if (s && s->by_depth)
 			ends_depth(&w->ends, i, s->count ? s->frames[s->count - 1].depth + 1 : 0,
@@ -302,31 +302,31 @@ static int end_segment(struct call_filter *w, bool last, struct error *e)
 int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
 		     const struct end *end, struct error *e)
 {
+	bool begins, ends;
+
 	w->queue.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
 		return take_events(w, b, e);
 	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
 		return take_snapshot(w, b, e) || check(w, e) ? -1 : 0;
-	if (b->kind == BLOCK_END && end_segment(w, end->flags & END_LAST, e))
-		return -1;
 	if (b->kind == BLOCK_END)
 		w->goes_on = !(end->flags & END_LAST);
 	/* another stream, even if the one before has no END */
-	if (b->kind == BLOCK_HEAD && !head->sequence && end_stream(w, e))
+	begins = b->kind == BLOCK_HEAD && !head->sequence;
+	ends = b->kind == BLOCK_END && end->flags & END_LAST;
+	if ((begins || ends) && (end_segment(w, e) || end_stream(w, e)))
 		return -1;
-	if (b->kind == BLOCK_END && end->flags & END_LAST && end_stream(w, e))
-		return -1;
-	if (b->kind == BLOCK_HEAD) {
+	if (begins)
 		ends_segment(&w->ends);
+	if (b->kind == BLOCK_HEAD)
 		w->goes_on = false;
-	}
 	return block_queue_other(&w->queue, b, head, end, e);
 }
 
 int call_filter_finish(struct call_filter *w, struct error *e)
 {
 	w->queue.at_hand = 0;
-	return end_segment(w, true, e) || end_stream(w, e) ? -1 : 0;
+	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
 }
 
 /* Decide calls whose enters are in the first block, as far as possible by now. */

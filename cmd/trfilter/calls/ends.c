@@ -99,6 +99,7 @@ static bool is_on_top(const struct type *t)
 static int ends_start(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *row,
 		      uint32_t lane, bool leave)
 {
+	bool per_cpu = thread != b->lanes[lane]->thread;
 	struct thread_end *t = &x->threads[thread];
 	uint32_t depth = block_row(b, row).depth;
 
@@ -109,6 +110,7 @@ static int ends_start(struct ends *x, uint32_t thread, const struct block *b, co
 		return 0;
 	return thread_entries_add(&x->entries,
 				  &(struct thread_entry){.lane = lane_id(b, lane),
+							 .flags = per_cpu ? THREAD_PER_CPU : 0,
 							 .since = block_row(b, row).time,
 							 .unseen = depth + leave});
 }
@@ -206,6 +208,11 @@ int ends_adopt(struct ends *x, const struct snapshot *s)
 			return -1;
 		x->threads[thread].last = w.thread.last;
 		x->threads[thread].lane = w.lane;
+		while (snapshot_next_frame(&w)) {
+			x->threads[thread].inner = is_on_top(w.enter.type);
+			if (type_has_depth(w.enter.type))
+				ends_depth(x, thread, w.enter.depth + 1, w.enter.location);
+		}
 	}
 	return 0;
 }
@@ -283,6 +290,14 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Returns true if a later segment of the input has given the id of the thread's lane to another. */
+static bool has_other(const struct ends *x, const struct thread_end *t)
+{
+	uint32_t number = idmap_get(&x->dictionary->ids[ENTRY_LANE], t->wire);
+
+	return number && number != t->lane->number;
+}
+
 int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx)
 {
 	size_t n = x->nseen;
@@ -295,9 +310,9 @@ int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *
 		struct thread_end *t = &x->threads[i];
 		uint32_t flags = THREAD_HAS_LAST;
 
-		/* one entry per thread; an earlier segment's lane has no id any more */
+		/* one entry per thread */
 		t->segment = 0;
-		if (!(open ? open(ctx, i) : t->kept && t->dropped))
+		if (!(open ? open(ctx, i) : t->kept && t->dropped) || has_other(x, t))
 			continue;
 		if (t->lane->thread != i)
 			flags |= THREAD_PER_CPU;

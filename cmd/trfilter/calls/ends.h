@@ -15,7 +15,7 @@
 struct thread_end {
 	uint64_t last;		 /* time of its last event */
 	const struct lane *lane; /* lane of that event */
-	uint32_t wire, segment;	 /* id of that lane, and the segment of the id, counted from 1 */
+	uint32_t wire, segment;	 /* id of that lane; the segment that has the thread, from 1 */
 	uint32_t row;		 /* number of that event's row in the present block, + 1; 0: none */
 	uint32_t deep_row;	 /* the same for the row that deep is from */
 	uint32_t deep;		 /* for recorded depths: no call of this depth or deeper is open */
@@ -48,7 +48,7 @@ struct ends {
 void ends_init(struct ends *x, const struct dictionary *d);
 void ends_free(struct ends *x);
 
-/* Start a segment. */
+/* Start a segment of the output. */
 static inline void ends_segment(struct ends *x)
 {
 	x->segment++;

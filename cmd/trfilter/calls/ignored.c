@@ -1,5 +1,5 @@
 #include "cmd/trfilter/calls/ignored.h"
-#include "common/calls/calls.h"
+#include "common/calls/adopt.h"
 
 #include <stdlib.h>
 
@@ -160,6 +160,11 @@ static void drop_inner(struct ignored *x, const struct ends *ends, const struct 
 		    s->last != last_of(&ends->last, b, b->lanes[i]->thread))
 			s->inner = 0;
 	}
+}
+
+int ignored_adopt(struct ignored *x, const struct snapshot *s)
+{
+	return ignored_needed(x) && x->full ? calls_adopt(&x->calls, s) : 0;
 }
 
 bool ignored_reads(struct ignored *x, const struct block *b)

@@ -57,6 +57,9 @@ bool ignored_reads(struct ignored *x, const struct block *b);
  * read. Returns -1 when out of memory. */
 int ignored_block(struct ignored *x, struct ends *ends, const struct block *b);
 
+/* Adopt the open calls of a snapshot, after ends_adopt. Returns -1 when out of memory. */
+int ignored_adopt(struct ignored *x, const struct snapshot *s);
+
 /* Returns true if an enter with INNER is ignored, given the number of open calls and the
  * location of the innermost one. */
 static inline bool ignored_inner(struct ignored *x, const struct event *e, uint32_t open,

@@ -253,22 +253,23 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 	return 0;
 }
 
-int left_out_end(struct left_out *x)
+/* Returns true if a later segment of the input has given a lane's id to a lane of another thread.
+ */
+static bool has_other(const struct dictionary *d, uint32_t thread, uint32_t wire, bool per_cpu)
+{
+	const struct lane *l = dictionary_lane(d, idmap_get(&d->ids[ENTRY_LANE], wire));
+
+	return l && (per_cpu ? l->cpu_thread : l->thread) != thread;
+}
+
+int left_out_end(struct left_out *x, const struct dictionary *d)
 {
 	for (size_t i = 0; i < x->nseen; i++) {
 		struct left_out_stack *s = &x->stacks[x->seen[i]];
 
-		if (s->incomplete && !s->written && add_entry(x, s))
+		if (s->incomplete && !s->written &&
+		    !has_other(d, x->seen[i], s->wire, s->per_cpu) && add_entry(x, s))
 			return -1;
 	}
 	return 0;
-}
-
-bool left_out_dict(struct left_out *x, struct block *b)
-{
-	if (!thread_entries_block(&x->entries, b))
-		return false;
-	/* rows before the entry must not move after it */
-	b->redeclares = true;
-	return true;
 }

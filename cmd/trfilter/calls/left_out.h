@@ -33,7 +33,7 @@ struct left_out {
 
 void left_out_free(struct left_out *x);
 
-/* Start a segment. */
+/* Start a segment of the output. */
 static inline void left_out_segment(struct left_out *x)
 {
 	x->segment++;
@@ -63,10 +63,9 @@ int left_out_row(struct left_out *x, const struct event *e);
 /* Note rows of the block that the call engine ignores: those with that state. */
 int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *states,
 		     uint8_t ignored);
-/* Make entries for the next block passed on, or for the end of a segment; left_out_dict returns
- * them until it returns false. Returns -1 when out of memory. */
+/* Make entries for the next block passed on, or for the end of a segment. Returns -1 when out of
+ * memory. */
 int left_out_block(struct left_out *x, const struct block *b);
-int left_out_end(struct left_out *x);
-bool left_out_dict(struct left_out *x, struct block *b);
+int left_out_end(struct left_out *x, const struct dictionary *d);
 
 #endif

@@ -19,7 +19,9 @@ bool thread_entries_block(struct thread_entries *x, struct block *b)
 	*b = (struct block){.kind = BLOCK_DICT,
 			    .payload = x->entries.data + x->sent,
 			    .length = (uint32_t)n,
-			    .available = (uint32_t)n};
+			    .available = (uint32_t)n,
+			    /* rows before an entry must not move after it */
+			    .redeclares = true};
 	x->sent += n;
 	return true;
 }

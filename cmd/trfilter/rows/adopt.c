@@ -41,13 +41,13 @@ int adopt_rows(struct select *s, struct left_out *x, const struct snapshot *snap
 			if (adopt_wants(s->time_range, &w.enter) &&
 			    filter_holds(s->filter, &w.enter) != s->invert)
 				continue;
-			snapshot_reject(payload, w.frames - 1);
+			snapshot_leave_out(payload, w.frames - 1);
 			if (left_out_row(x, &w.enter))
 				return -1;
 		}
 	/* no row ended calls */
 	filter_ends(s->filter, s->time_range, s->invert);
 	if (!exact)
-		snapshot_set_approximate(payload);
+		snapshot_set_flags(payload, SNAPSHOT_APPROXIMATE);
 	return 0;
 }

@@ -75,25 +75,20 @@ static int pass_entries(struct stage *s, struct thread_entries *entries)
 	return 0;
 }
 
-static int pass_left_out(struct stage *s, struct left_out *x)
-{
-	struct block b;
-
-	while (left_out_dict(x, &b))
-		if (stage_forward(s, &b, NULL, NULL))
-			return -1;
-	return 0;
-}
-
 /* Pass on a snapshot block with a payload in which calls are rejected. */
 static int pass_snapshot(struct stage *s, struct block *b, uint8_t *payload)
 {
 	/* its rows are not rewritten */
 	for (uint32_t i = 0; s->rewrite && i < get_u32(payload + 24); i++)
-		snapshot_reject(payload, i);
+		snapshot_leave_out(payload, i);
 	if (s->rewrite)
-		snapshot_set_approximate(payload);
+		snapshot_set_flags(payload, SNAPSHOT_APPROXIMATE);
+	if (writer_flush(&s->out))
+		return stage_fail(s, &s->out.error);
+	if (s->out.end.events)
+		snapshot_set_flags(payload, SNAPSHOT_RESTART);
 	b->payload = payload;
+	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 	return stage_forward(s, b, NULL, NULL);
 }
 
@@ -107,7 +102,8 @@ static int emit_snapshot(struct emit_rows *x, const struct block *b)
 	if (!payload)
 		return stage_no_memory(x->stage);
 	memcpy(payload, b->payload, b->length);
-	if (adopt_rows(x->select, &x->left_out, b->snapshot, payload))
+	if (adopt_rows(x->select, &x->left_out, b->snapshot, payload) ||
+	    ends_adopt(&x->ends, b->snapshot) || ignored_adopt(&x->ignored, b->snapshot))
 		bad = stage_no_memory(x->stage);
 	else
 		bad = pass_snapshot(x->stage, &copy, payload);
@@ -181,7 +177,7 @@ static int read_rows(struct emit_rows *x, struct block *b, const struct block *k
 	    (kept && left_out_block(&x->left_out, b)) ||
 	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))
 		return stage_no_memory(s);
-	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;
+	return pass_entries(s, &x->ends.entries) || pass_entries(s, &x->left_out.entries) ? -1 : 0;
 }
 
 int emit_ends(struct emit_rows *x)
@@ -190,23 +186,26 @@ int emit_ends(struct emit_rows *x)
 
 	if (!s->out.in_segment)
 		return 0;
-	if (ends_finish(&x->ends, NULL, NULL) || left_out_end(&x->left_out))
+	if (ends_finish(&x->ends, NULL, NULL) || left_out_end(&x->left_out, &s->in.dictionary))
 		return stage_no_memory(s);
-	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;
+	return pass_entries(s, &x->ends.entries) || pass_entries(s, &x->left_out.entries) ? -1 : 0;
 }
 
 int emit_other(struct emit_rows *x, const struct block *b)
 {
 	struct stage *s = x->stage;
 
-	if (b->kind == BLOCK_HEAD) {
-		if (x->results && !s->in.head.sequence)
+	bool begins = b->kind == BLOCK_HEAD && !s->in.head.sequence;
+	bool ends = b->kind == BLOCK_END && s->in.end.flags & END_LAST;
+
+	if ((begins || ends) && emit_ends(x))
+		return -1;
+	if (begins) {
+		if (x->results)
 			results_begin(x->results);
 		ends_segment(&x->ends);
 		left_out_segment(&x->left_out);
 	}
-	if (b->kind == BLOCK_END && emit_ends(x))
-		return -1;
 	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
 		return emit_snapshot(x, b);
 	return stage_forward(s, b, &s->in.head, &s->in.end);
@@ -297,18 +296,21 @@ static int pass_other(struct emit *x, struct left_out *left_out, struct queued_b
 {
 	struct stage *s = x->stage;
 
-	if (h->block.kind == BLOCK_HEAD)
-		left_out_segment(left_out);
-	if (h->block.kind == BLOCK_HEAD && !h->head.sequence && x->limit)
+	bool begins = h->block.kind == BLOCK_HEAD && !h->head.sequence;
+	bool ends = h->block.kind == BLOCK_END && h->end.flags & END_LAST;
+
+	if (begins && x->limit)
 		results_begin(x->limit);
-	if (h->block.kind == BLOCK_HEAD && !h->head.sequence && x->total)
+	if (begins && x->total)
 		results_begin(x->total);
+	if ((begins || ends) && x->pass && s->out.in_segment &&
+	    (left_out_end(left_out, &s->in.dictionary) ? stage_no_memory(s)
+						       : pass_entries(s, &left_out->entries)))
+		return -1;
+	if (begins)
+		left_out_segment(left_out);
 	if (!x->pass)
 		return 0;
-	if (h->block.kind == BLOCK_END && left_out_end(left_out))
-		return stage_no_memory(s);
-	if (pass_left_out(s, left_out))
-		return -1;
 	if (h->block.kind == BLOCK_SNAPSHOT && h->block.snapshot)
 		return pass_snapshot(s, &h->block, h->memory);
 	return stage_forward(s, &h->block, &h->head, &h->end);
@@ -330,7 +332,8 @@ static int pass(struct emit *x, struct left_out *left_out, struct queued_block *
 	if (x->pass && (left_out_block(left_out, b) ||
 			left_out_ignored(left_out, b, h->memory + h->states_at, ROW_IGNORED)))
 		return stage_no_memory(s);
-	return pass_left_out(s, left_out) || pass_rows(x, b, h->memory + h->states_at) ? -1 : 0;
+	return pass_entries(s, &left_out->entries) || pass_rows(x, b, h->memory + h->states_at) ? -1
+												: 0;
 }
 
 /* Pass on blocks of the matches and their context. */
@@ -375,7 +378,8 @@ int emit_finish(struct emit *x, struct call_filter *w)
 	if (!emit_done(x) && emit_calls(x, w, NULL))
 		return -1;
 	if (x->pass && s->out.in_segment &&
-	    (left_out_end(&w->left_out) ? stage_no_memory(s) : pass_left_out(s, &w->left_out)))
+	    (left_out_end(&w->left_out, &s->in.dictionary) ? stage_no_memory(s)
+							   : pass_entries(s, &w->left_out.entries)))
 		return -1;
 	/* decided blocks may be delayed until the next block is read (block_queue_later) */
 	return x->context ? pass_context(x, &w->left_out, NULL) : 0;

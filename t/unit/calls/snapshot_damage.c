@@ -5,8 +5,6 @@
  *
  *     snapshot_damage [CASES [FIRST]]
  */
-#include "common/cli/stage.h"
-#include "common/calls/snapshot_hooks.h"
 #include "common/util/checksum.h"
 #include "t/unit/same_anywhere.h"
 
@@ -32,30 +30,6 @@ static unsigned read_all(const uint8_t *data, size_t n, struct buffer *found)
 	buffer_u8(found, 0);
 	engine_end(&x);
 	return errors;
-}
-
-/* Pass all through a filter that makes the snapshots again. */
-static void pass_all(const uint8_t *data, size_t n)
-{
-	struct common_options common = {.quiet = true, .output = "/dev/null"};
-	int fd = fd_of(data, n), error = dup(2), null = open("/dev/null", O_WRONLY);
-	char in[32], *paths[] = {in}, *argv[] = {(char *)"pass", NULL};
-	struct stage s;
-	struct block b;
-
-	snprintf(in, sizeof in, "/dev/fd/%d", fd);
-	dup2(null, 2); /* the errors of the stream */
-	must(!stage_open(&s, paths, 1, &common), "open");
-	s.snapshots = &snapshot_hooks;
-	must(!stage_create(&s, 1, argv), "create");
-	while (stage_next(&s, &b))
-		if (b.kind == BLOCK_EVENTS)
-			stage_pass(&s, &b);
-	stage_finish(&s);
-	dup2(error, 2);
-	close(error);
-	close(null);
-	close(fd);
 }
 
 /* Find the next SNAPSHOT block; false: there is none. */
@@ -101,7 +75,6 @@ static bool check_block(struct blob *b, size_t segment, size_t at, const struct 
 		p[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		seal_block(p);
 	}
-	pass_all(b->data + segment, b->size - segment);
 	memcpy(p, was, size);
 	free(was);
 	buffer_free(&found);

@@ -352,7 +352,8 @@ int text_uftrace_adopt(struct text_uftrace *s, struct snapshot_walk *w)
 	if (!t->replay->first && w->snapshot->head.first != UINT64_MAX)
 		t->replay->first = w->snapshot->head.first;
 	while (!bad && snapshot_next_frame(w))
-		bad = adopt_call(s, t, &w->enter);
+		if (!(w->frame.flags & SNAPSHOT_LEFT_OUT))
+			bad = adopt_call(s, t, &w->enter);
 	return bad || t->replay->out_of_memory ? -1 : 0;
 }
 
