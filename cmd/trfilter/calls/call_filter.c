@@ -147,8 +147,7 @@ static bool is_open(void *ctx, uint32_t thread)
 	const struct call_filter *w = ctx;
 	const struct stack *s = calls_thread_stack(&w->calls, thread);
 
-	if (!call_filter_follows(w) || open_calls_count(&w->calls.open) ||
-	    w->ends.threads[thread].lost)
+	if (open_calls_count(&w->calls.open) || w->ends.threads[thread].lost)
 		return true;
 	return s && (stack_is_open(w, s) || stack_is_open(w, s->kernel) ||
 		     stack_is_open(w, s->ignored_inner));
@@ -184,10 +183,7 @@ static int adopt_call(void *ctx, const struct event *e, const struct call *call)
 	w->rows.row = w->calls.restored;
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);
-	if (call_filter_follows(w))
-		w->rows.states[w->rows.row] = call_filter_enter(w, e, call, wanted);
-	else if (wanted && w->holds != w->invert)
-		w->rows.states[w->rows.row] = ROW_KEEP;
+	w->rows.states[w->rows.row] = call_filter_enter(w, e, call, wanted);
 	w->adopts_exact &= !(e->type->flags & TYPE_PER_CPU);
 	return w->rows.states[w->rows.row] == ROW_KEEP ? 0 : left_out_row(&w->left_out, e);
 }
@@ -230,8 +226,7 @@ static void begin_calls(struct call_filter *w)
 /* End the stream. */
 static int end_stream(struct call_filter *w, struct error *e)
 {
-	if (call_filter_follows(w))
-		calls_drop_all(&w->calls);
+	calls_drop_all(&w->calls);
 	if (check(w, e))
 		return -1;
 	calls_free(&w->calls);
@@ -290,11 +285,7 @@ static int end_segment(struct call_filter *w, struct error *e)
 		if (s)
 			decide_unseen(w, s);
 		if (s && s->by_depth)
-			ends_depth(&w->ends, i, s->count ? s->frames[s->count - 1].depth + 1 : 0,
-				   0);
-		/* rows of KIND_DROP show which calls ended */
-		if (!call_filter_follows(w))
-			w->ends.threads[i].has_depth = false;
+			ends_depth(&w->ends, i, s->count ? s->frames[s->count - 1].depth + 1 : 0);
 	}
 	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
 }
@@ -398,7 +389,6 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 	w->queue.ctx = w;
 	filter_begin(filter);
 	ends_init(&w->ends, filter->evaluation.dictionary);
-	ignored_init(&w->ignored, filter->evaluation.dictionary);
 	filter->evaluation.call = &w->info;
 	w->info.stack = call_filter_stack_text;
 	w->info.stack_ctx = w;
@@ -415,7 +405,6 @@ void call_filter_free(struct call_filter *w)
 	calls_free(&w->calls);
 	ends_free(&w->ends);
 	left_out_free(&w->left_out);
-	ignored_free(&w->ignored);
 	block_queue_free(&w->queue);
 	buffer_free(&w->text);
 	free(w->rows.states);

@@ -13,7 +13,6 @@
 #include "cmd/trfilter/expression/decide.h"
 #include "cmd/trfilter/calls/ends.h"
 #include "cmd/trfilter/rows/filter.h"
-#include "cmd/trfilter/calls/ignored.h"
 #include "cmd/trfilter/calls/left_out.h"
 #include "cmd/trfilter/rows/time_range.h"
 #include "cmd/trfilter/calls/stack_nodes.h"
@@ -40,7 +39,6 @@ struct call_filter {
 	struct time_range *time_range; /* NULL: none */
 	struct ends ends;
 	struct left_out left_out;
-	struct ignored ignored;
 	bool invert;
 	/* the condition does not need whole calls: rows are filtered as in filter.h */
 	bool rows_alone;

@@ -38,8 +38,6 @@ void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, voi
 	struct call_data *f = data;
 	bool keep;
 
-	if (!call_filter_follows(w))
-		return;
 	call_filter_never_left(w, f);
 	if (why == LOST_NUMBER)
 		return;
@@ -139,29 +137,8 @@ static uint8_t decide_row(struct call_filter *w, const struct event *e, bool wan
 	}
 }
 
-/* Find out if the engine ignores an enter. */
-static __attribute__((noinline)) void feed_ignored(struct call_filter *w, const struct event *e)
-{
-	struct call call;
-
-	w->ignored_row = calls_next(&w->calls, e, &call) == CALLS_ENTER && call.ignored;
-}
-
-/* Returns the state of a row, of conditions on single rows. */
-static uint8_t state_by_row(struct call_filter *w, const struct event *e, bool wanted)
-{
-	const struct pairing *range = w->time_range ? &w->time_range->pairing : NULL;
-	bool holds = wanted && filter_holds(w->filter, e);
-
-	if (__builtin_expect(filter_any_ended(w->filter, range), 0))
-		w->ends_here = filter_ends(w->filter, w->time_range, w->invert);
-	if (__builtin_expect(ignored_needed(&w->ignored), 0))
-		feed_ignored(w, e);
-	return wanted && holds != w->invert ? ROW_KEEP : ROW_DROP;
-}
-
-/* Returns the state of a row, of conditions on calls. */
-static uint8_t state_by_call(struct call_filter *w, const struct event *e, bool wanted)
+/* Returns the state of a row that is an event. */
+static uint8_t state_of_event(struct call_filter *w, const struct event *e, bool wanted)
 {
 	enum calls_result got;
 	struct call call;
@@ -176,14 +153,11 @@ static uint8_t state_by_call(struct call_filter *w, const struct event *e, bool 
 /* Take a row of KIND_DROP. Returns its state. */
 static uint8_t take_drop(struct call_filter *w, const struct event *e)
 {
-	uint8_t flags = filter_drop(w->filter, w->time_range, w->invert, e);
 	struct call done;
 
+	filter_drop(w->filter, w->time_range, w->invert, e);
 	w->holds = false;
-	if (!call_filter_follows(w))
-		w->ends_here = flags;
-	if (call_filter_follows(w) || ignored_needed(&w->ignored))
-		calls_next(&w->calls, e, &done);
+	calls_next(&w->calls, e, &done);
 	return w->queue.dropped;
 }
 
@@ -199,7 +173,7 @@ static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 	if (e->type->kind == KIND_DROP)
 		return take_drop(w, e);
 	wanted = !w->time_range || time_range_row(w->time_range, e);
-	state = call_filter_follows(w) ? state_by_call(w, e, wanted) : state_by_row(w, e, wanted);
+	state = state_of_event(w, e, wanted);
 	/* events outside of the range do not enclose anything */
 	return state == ROW_DROP && wanted ? w->queue.dropped : state;
 }

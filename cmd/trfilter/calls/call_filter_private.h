@@ -10,11 +10,6 @@
 
 /* Returns the state of one row (enum row_state); w->rows.row is its number. */
 uint8_t call_filter_row(struct call_filter *w, const struct event *e);
-/* Returns true if the open calls are followed, with data. */
-static inline bool call_filter_follows(const struct call_filter *w)
-{
-	return !w->rows_alone || w->callers || w->max_depth != UINT32_MAX;
-}
 /* Set the decision on the enter of a call. */
 void call_filter_settle(struct call_filter *w, struct call_data *f, bool keep);
 /* Allocate the state of duration_scan_quick.c; NULL: out of memory. */

@@ -125,7 +125,7 @@ static void note_depth(struct ends *x, uint32_t thread, const struct block *b, c
 		return;
 	r = block_row(b, p);
 	enter = b->types[r.type]->kind == KIND_ENTER;
-	ends_depth(x, thread, r.depth + enter, enter ? b->locations[r.location] : 0);
+	ends_depth(x, thread, r.depth + enter);
 	x->threads[thread].deep_row = row + 1;
 }
 
@@ -211,7 +211,7 @@ int ends_adopt(struct ends *x, const struct snapshot *s)
 		while (snapshot_next_frame(&w)) {
 			x->threads[thread].inner = is_on_top(w.enter.type);
 			if (type_has_depth(w.enter.type))
-				ends_depth(x, thread, w.enter.depth + 1, w.enter.location);
+				ends_depth(x, thread, w.enter.depth + 1);
 		}
 	}
 	return 0;
@@ -264,17 +264,16 @@ static void note_kept(struct ends *x, const struct block *b, bool some, bool all
 	}
 }
 
-int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always)
+int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
 {
 	bool all = kept && kept->rows == b->rows;
 	int bad = 0;
 
 	/* the kept rows themselves show the open calls */
 	note_kept(x, b, kept, all);
-	x->blocks++;
 	if (wants_start(x, b))
 		bad = ends_walk(x, b);
-	else if (always || (!all && wants_last(x, b)))
+	else if (!all && wants_last(x, b))
 		bad = note_last(x, b);
 	if (bad)
 		return -1;

@@ -19,9 +19,6 @@ struct thread_end {
 	uint32_t row;		 /* number of that event's row in the present block, + 1; 0: none */
 	uint32_t deep_row;	 /* the same for the row that deep is from */
 	uint32_t deep;		 /* for recorded depths: no call of this depth or deeper is open */
-	/* location of the call at the depth below deep, if that row is its enter */
-	uint32_t location;
-	uint64_t deep_block; /* row by row: number of the block that deep is from */
 	bool has_depth;
 	bool inner; /* row by row: the last event enters a call with INNER */
 	bool lost;  /* a kept call ended without a leave */
@@ -38,7 +35,6 @@ struct ends {
 	uint32_t *seen; /* numbers of the threads that the segment has */
 	size_t nseen, seen_capacity;
 	uint32_t segment;      /* counts from 1 */
-	uint64_t blocks;       /* number of blocks given to ends_rows */
 	struct last_rows last; /* of the present block */
 	uint32_t ntypes;       /* number of types examined: */
 	bool calls, depths;    /* one of them is of calls, of calls with depths */
@@ -71,11 +67,9 @@ static inline void ends_note(struct ends *x, uint32_t thread, const struct lane 
 }
 
 /* Note that no call of that depth or deeper is open in a thread with recorded depths. */
-static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth, uint32_t location)
+static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth)
 {
 	x->threads[thread].deep = depth;
-	x->threads[thread].location = location;
-	x->threads[thread].deep_block = x->blocks;
 	x->threads[thread].has_depth = true;
 }
 
@@ -89,10 +83,10 @@ bool ends_needed(struct ends *x, const struct block *b);
 /* Returns true if ends_rows must read all rows of the block. */
 bool ends_wants_all(struct ends *x, const struct block *b);
 /* Note the last rows of a block, whose rows are checked unless x->last has them; kept: the rows of
- * it that are kept, or NULL. always: find the last rows even if nothing else needs them. Returns -1
+ * it that are kept, or NULL. Returns -1
  * when out of memory.
  * */
-int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always);
+int ends_rows(struct ends *x, const struct block *b, const struct block *kept);
 
 /* End the segment. open returns true if kept calls of a thread may be open. NULL: they may be open
  * in threads of which ends_rows saw both kept and dropped rows. Returns -1 when out of memory. */

@@ -4,8 +4,8 @@
 
 #include "common/util/buffer.h"
 
-/* Flags of a class. LONG: the rows have a payload. INNER: calls with TYPE_INNER. */
-enum { CLASS = 3, LONG = 4, INNER = 8 };
+/* Flag of a class: the rows have a payload. */
+enum { CLASS = 3, LONG = 4 };
 
 /* A narrow row of an unchecked block may have any of these indexes. */
 enum { NARROW_INDEXES = 256 };
@@ -24,81 +24,34 @@ static uint8_t class_of(const struct type *t)
 		return LAST_DEPTH | flags;
 	if (t->kind == KIND_GAP)
 		return LAST_NONE | flags;
-	if (type_is_call(t) && (t->flags & (TYPE_INNER | TYPE_CALL_NUMBER)) == TYPE_INNER)
-		flags |= INNER;
 	return (t->flags & TYPE_PER_CPU ? LAST_CPU : LAST_THREAD) | flags;
 }
 
-int last_rows_begin(struct last_rows *x, const struct block *b)
+static int begin(struct last_rows *x, const struct block *b)
 {
 	size_t lanes = b->nlanes > NARROW_INDEXES ? b->nlanes : NARROW_INDEXES;
 	size_t types = b->ntypes > NARROW_INDEXES ? b->ntypes : NARROW_INDEXES;
-	uint8_t *classes;
-	const uint8_t **at;
+
 	if (ARRAY_REACH(x->classes, x->nclasses, types) ||
 	    ARRAY_REACH(x->at, x->nat, LAST_CLASSES * lanes))
 		return -1;
-	at = x->at;
-	classes = x->classes;
-	memset(at, 0, LAST_CLASSES * (size_t)b->nlanes * sizeof *at);
+	memset(x->at, 0, LAST_CLASSES * (size_t)b->nlanes * sizeof *x->at);
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		classes[i] = class_of(b->types[i]);
-	x->row = 0;
+		x->classes[i] = class_of(b->types[i]);
 	return 0;
 }
 
-const uint8_t *last_rows_next(struct last_rows *x, const struct block *b, const uint8_t *p)
+/* Find the last rows of a block of which nothing else is known. */
+static void find_forward(struct last_rows *x, const struct block *b)
 {
-	struct plain_row r = block_row(b, p);
+	const uint8_t **at = x->at, *p = b->row_data;
 
-	x->at[LAST_CLASSES * (size_t)r.lane + (x->classes[r.type] & CLASS)] = p;
-	x->row++;
-	return p + row_size(b, p);
-}
+	for (uint32_t i = 0; i < b->rows; i++) {
+		struct plain_row r = block_row(b, p);
 
-/* Read narrow rows from p up to one whose class has a flag. */
-static const uint8_t *read_narrow(struct last_rows *x, const struct block *b, const uint8_t *p,
-				  uint8_t flag)
-{
-	const uint8_t **at = x->at, *classes = x->classes, *end = b->row_data + b->row_size;
-	const struct type **types = b->types;
-	uint32_t row = x->row;
-
-	for (; p < end; row++) {
-		uint32_t type = row_type_at(p);
-		uint8_t class = classes[type];
-
-		/* most rows have a depth and no payload */
-		if (__builtin_expect(class == LAST_DEPTH, 1)) {
-			at[LAST_CLASSES * (size_t)row_lane_at(p) + LAST_DEPTH] = p;
-			p += NARROW_ROW;
-			continue;
-		}
-		if (class & flag)
-			break;
-		at[LAST_CLASSES * (size_t)row_lane_at(p) + (class & CLASS)] = p;
-		p = class & LONG ? row_after(types[type], p) : p + NARROW_ROW;
+		at[LAST_CLASSES * (size_t)r.lane + (x->classes[r.type] & CLASS)] = p;
+		p += row_size(b, p);
 	}
-	x->row = row;
-	return p;
-}
-
-/* Read rows up to one whose class has a flag. */
-static const uint8_t *read_until(struct last_rows *x, const struct block *b, const uint8_t *p,
-				 uint8_t flag)
-{
-	const uint8_t *end = b->row_data + b->row_size;
-
-	if (!(b->row_flags & EVENTS_WIDE))
-		return read_narrow(x, b, p, flag);
-	while (p < end && !(x->classes[block_row(b, p).type] & flag))
-		p = last_rows_next(x, b, p);
-	return p;
-}
-
-const uint8_t *last_rows_inner(struct last_rows *x, const struct block *b, const uint8_t *p)
-{
-	return read_until(x, b, p, INNER);
 }
 
 /* Returns true if all rows are narrow, and none is of a CPU's thread or has a payload. */
@@ -143,18 +96,18 @@ int last_rows_find(struct last_rows *x, const struct block *b)
 {
 	if (x->found)
 		return 0;
-	if (last_rows_begin(x, b))
+	if (begin(x, b))
 		return -1;
 	x->found = true;
 	if (suits_back(x, b))
 		return !find_back(x, b);
-	read_until(x, b, b->row_data, 0);
+	find_forward(x, b);
 	return 0;
 }
 
 int last_rows_unchecked(struct last_rows *x, const struct block *b)
 {
-	if (last_rows_begin(x, b))
+	if (begin(x, b))
 		return -1;
 	x->found = suits_back(x, b) && find_back(x, b);
 	return !x->found;

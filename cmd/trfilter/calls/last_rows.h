@@ -14,8 +14,7 @@ struct last_rows {
 	const uint8_t **at; /* by lane of the block and class: the last row; NULL: none */
 	uint8_t *classes;   /* by type of the block: class of its rows, and flags */
 	size_t nat, nclasses;
-	uint32_t row; /* number of the next row that last_rows_inner reads */
-	bool found;   /* at is filled in */
+	bool found; /* at is filled in */
 };
 
 void last_rows_free(struct last_rows *x);
@@ -33,12 +32,6 @@ static inline bool type_has_depth(const struct type *t)
 	return type_is_call(t) && (t->flags & (TYPE_DEPTH | NOT_OWN)) == TYPE_DEPTH;
 }
 
-/* Prepare for a block: no row is read. Returns -1 when out of memory. */
-int last_rows_begin(struct last_rows *x, const struct block *b);
-/* Read the checked rows from p to the next call with INNER, and return that row, or the end. */
-const uint8_t *last_rows_inner(struct last_rows *x, const struct block *b, const uint8_t *p);
-/* Read one row. Returns the next. */
-const uint8_t *last_rows_next(struct last_rows *x, const struct block *b, const uint8_t *p);
 /* Find the last rows of a block whose rows are checked, unless that is done. Returns -1 when out
  * of memory. */
 int last_rows_find(struct last_rows *x, const struct block *b);
@@ -48,7 +41,7 @@ int last_rows_find(struct last_rows *x, const struct block *b);
  */
 int last_rows_unchecked(struct last_rows *x, const struct block *b);
 
-/* Returns the last row of a class in a lane of the block, among those that were read. */
+/* Returns the last row of a class in a lane of the block. */
 static inline const uint8_t *last_row(const struct last_rows *x, uint32_t lane,
 				      enum last_class class)
 {

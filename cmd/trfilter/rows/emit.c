@@ -162,7 +162,7 @@ static int read_rows(struct emit_rows *x, struct block *b, const struct block *k
 	struct block some;
 	bool all = ends_wants_all(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
 		   ignored_reads(&x->ignored, b);
-	bool needed = kept || all || x->ignored.special || ends_needed(&x->ends, b);
+	bool needed = kept || all || ends_needed(&x->ends, b);
 
 	if (!needed ||
 	    (!kept && (all || last_rows_unchecked(&x->ends.last, b)) && stage_rows(s, b)))
@@ -171,10 +171,9 @@ static int read_rows(struct emit_rows *x, struct block *b, const struct block *k
 		some = without_ends(x->select, kept);
 		kept = &some;
 	}
-	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, &x->ends, b) ||
-	    ends_rows(&x->ends, b, kept, x->ignored.special) ||
-	    left_out_rows(&x->left_out, b, kept) || (kept && left_out_ends(x)) ||
-	    (kept && left_out_block(&x->left_out, b)) ||
+	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, b) ||
+	    ends_rows(&x->ends, b, kept) || left_out_rows(&x->left_out, b, kept) ||
+	    (kept && left_out_ends(x)) || (kept && left_out_block(&x->left_out, b)) ||
 	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))
 		return stage_no_memory(s);
 	return pass_entries(s, &x->ends.entries) || pass_entries(s, &x->left_out.entries) ? -1 : 0;

@@ -6,6 +6,7 @@
 
 #include "cmd/trfilter/rows/context.h"
 #include "cmd/trfilter/calls/ends.h"
+#include "cmd/trfilter/calls/ignored.h"
 #include "cmd/trfilter/rows/drops.h"
 #include "cmd/trfilter/rows/select.h"
 #include "common/cli/stage.h"
