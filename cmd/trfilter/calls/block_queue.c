@@ -16,7 +16,6 @@ static void free_block(struct queued_block *h)
 {
 	free(h->memory);
 	free(h->owners);
-	free(h->counts);
 }
 
 void block_queue_free(struct block_queue *w)
@@ -216,8 +215,9 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 
 	if (!h)
 		return error_no_memory(e);
-	if (b->kind == BLOCK_HEAD) {
+	if (head)
 		h->head = *head;
+	if (b->kind == BLOCK_HEAD) {
 		h->head.properties = h->memory;
 	} else if (b->kind == BLOCK_END) {
 		h->end = *end;
@@ -364,22 +364,6 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 	w->bytes += h->size;
 	w->count++;
 	return reduce_memory(w, e);
-}
-
-int block_queue_counts(struct block_queue *w, uint64_t number, const struct block *b,
-		       uint32_t *counts, struct left_out *x, struct error *e)
-{
-	int bad;
-
-	if (!counts)
-		return 0;
-	if (block_queue_next(w) > number) {
-		w->blocks[w->first + (number - w->sequence)].counts = counts;
-		return 0;
-	}
-	bad = left_out_note(x, b, counts, NULL);
-	free(counts);
-	return bad ? error_no_memory(e) : 0;
 }
 
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,

@@ -11,7 +11,6 @@
 #define TR_TRFILTER_CALLS_BLOCK_QUEUE_H
 
 #include "cmd/trfilter/calls/call_data.h"
-#include "cmd/trfilter/calls/left_out.h"
 #include "cmd/trfilter/calls/row_state.h"
 #include "common/stream/reader.h"
 
@@ -24,7 +23,7 @@ struct owner {
 struct queued_block {
 	/* payload: NULL when spilled; borrowed from the reader for oversized blocks */
 	struct block block;
-	struct head head; /* of a HEAD block */
+	struct head head; /* of a HEAD block; of SNAPSHOT: that of its segment */
 	struct end end;	  /* of an END block */
 	uint8_t *memory;  /* payload (unless borrowed), states and tables of the block */
 	size_t size, states_at;
@@ -32,7 +31,6 @@ struct queued_block {
 	bool spilled;
 	struct owner *owners;
 	uint32_t nowners, owner; /* owners before index owner are decided */
-	uint32_t *counts;	 /* counts of the block as read (left_out.h); NULL: not needed */
 	uint32_t undecided;	 /* number of undecided rows */
 	uint32_t near;		 /* for context.h: number of them with ROW_WAIT */
 	/* for context.h: events that were kept when read, or later as ROW_WAIT */
@@ -73,11 +71,6 @@ static inline uint64_t block_queue_next(const struct block_queue *w)
  */
 int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
 		       const uint32_t *offsets, const struct call_address *owners, struct error *e);
-/* Give the queue the counts of the block as read (or NULL), after block_queue_events, if the
- * block got that number. If no row of it is undecided or kept, *x notes that its rows are left out.
- * */
-int block_queue_counts(struct block_queue *w, uint64_t number, const struct block *b,
-		       uint32_t *counts, struct left_out *x, struct error *e);
 /* Queue a block of another kind; head and end as from the reader. */
 int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
 		      const struct end *end, struct error *e);
@@ -86,6 +79,12 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
  * block as approximate. */
 int block_queue_snapshot(struct block_queue *w, const struct block *b, const uint8_t *states,
 			 const struct call_address *owners, bool exact, struct error *e);
+
+/* Returns the block that was queued last. */
+static inline struct queued_block *block_queue_last(const struct block_queue *w)
+{
+	return &w->blocks[w->first + w->count - 1];
+}
 
 /* Set the state of an undecided row, which keeps its flags. */
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,

@@ -22,6 +22,7 @@ struct call_data {
 	bool for_callee; /* kept as the caller of a kept call */
 	bool numbered;	 /* is not a callee and has none */
 	bool ignored;	 /* does not count (calls.ignored) */
+	bool per_cpu;	 /* is on the stack of a CPU */
 	uint32_t level;	 /* number of calls around it, or since the one that under() selects */
 	uint32_t children;
 	uint32_t node;	      /* node of its stack (stack_nodes.h) */

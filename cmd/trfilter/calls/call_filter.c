@@ -91,22 +91,8 @@ static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 	}
 }
 
-/* Queue a block, with its counts for the comparison when it is passed on. */
-static int queue_block(struct call_filter *w, const struct block *b, uint32_t *counts,
-		       struct error *e)
-{
-	uint64_t number = block_queue_next(&w->queue);
-
-	if (block_queue_events(&w->queue, b, w->rows.states, w->rows.offsets, w->rows.owners, e)) {
-		free(counts);
-		return -1;
-	}
-	return block_queue_counts(&w->queue, number, b, counts, &w->left_out, e);
-}
-
 static int take_events(struct call_filter *w, const struct block *b, struct error *error)
 {
-	uint32_t *counts = NULL;
 	bool any;
 
 	if (room(w, b->rows) || ends_block(&w->ends, b))
@@ -119,13 +105,10 @@ static int take_events(struct call_filter *w, const struct block *b, struct erro
 		return -1;
 	if (left_out_wanted(&w->left_out, b) && left_out_dropped(&w->left_out, b, w->rows.states))
 		return error_no_memory(error);
-	if (left_out_wanted(&w->left_out, b)) {
-		counts = malloc(2 * (size_t)b->nlanes * sizeof *counts);
-		if (!counts)
-			return error_no_memory(error);
-		left_out_count(b, counts);
-	}
-	return any || counts ? queue_block(w, b, counts, error) : 0;
+	if (!any)
+		return 0;
+	return block_queue_events(&w->queue, b, w->rows.states, w->rows.offsets, w->rows.owners,
+				  error);
 }
 
 /* Returns true if a kept or undecided call of a stack is open, or one without an enter. */
@@ -189,7 +172,8 @@ static int adopt_call(void *ctx, const struct event *e, const struct call *call)
 }
 
 /* Adopt a snapshot. Its calls are in the queue as rows are. */
-static int take_snapshot(struct call_filter *w, const struct block *b, struct error *e)
+static int take_snapshot(struct call_filter *w, const struct block *b, const struct head *head,
+			 struct error *e)
 {
 	uint32_t n = b->snapshot->head.frames;
 
@@ -207,8 +191,10 @@ static int take_snapshot(struct call_filter *w, const struct block *b, struct er
 		return error_no_memory(e);
 	/* no row ended calls */
 	filter_ends(w->filter, w->time_range, w->invert);
-	return block_queue_snapshot(&w->queue, b, w->rows.states, w->rows.owners, w->adopts_exact,
-				    e);
+	if (block_queue_snapshot(&w->queue, b, w->rows.states, w->rows.owners, w->adopts_exact, e))
+		return -1;
+	block_queue_last(&w->queue)->head = *head;
+	return 0;
 }
 
 static void begin_calls(struct call_filter *w)
@@ -299,7 +285,7 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 	if (b->kind == BLOCK_EVENTS)
 		return take_events(w, b, e);
 	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
-		return take_snapshot(w, b, e) || check(w, e) ? -1 : 0;
+		return take_snapshot(w, b, head, e) || check(w, e) ? -1 : 0;
 	if (b->kind == BLOCK_END)
 		w->goes_on = !(end->flags & END_LAST);
 	/* another stream, even if the one before has no END */

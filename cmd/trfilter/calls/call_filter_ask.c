@@ -116,10 +116,14 @@ static bool mark_over(struct call_filter *w, struct call_data *f, uint64_t mark)
 void call_filter_settle(struct call_filter *w, struct call_data *f, bool keep)
 {
 	uint8_t state = w->queue.dropped;
+	uint32_t stack;
 
 	if (!f->waits)
 		return;
 	f->waits = false;
+	stack = f->per_cpu ? f->lane->cpu_thread : f->lane->thread;
+	if (!keep && !f->numbered && left_out_stack(&w->left_out, stack))
+		w->calls.out_of_memory = true;
 	if (keep)
 		state = call_filter_kept_state(
 			w, call_filter_of_row(w, f->answer, f->wanted, f->passes));

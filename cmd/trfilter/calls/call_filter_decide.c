@@ -71,6 +71,7 @@ uint8_t call_filter_enter(struct call_filter *w, const struct event *e, const st
 	f->begun = true;
 	f->wanted = wanted && f->level < w->max_depth;
 	f->numbered = !s;
+	f->per_cpu = e->type->flags & TYPE_PER_CPU;
 	f->ignored = call->ignored;
 	w->info.dur = 0;
 	f->answer = f->wanted ? call_filter_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void duration_scan_enter(const stru
 	f->marks[0] = UINT64_MAX; /* marks of parts that are true */
 	f->answer = ANSWER_LATER;
 	f->begun = f->waits = f->wanted = f->passes = true;
-	f->for_callee = f->numbered = f->ignored = false;
+	f->for_callee = f->numbered = f->ignored = f->per_cpu = false;
 	if (x->by_location &&
 	    !duration_scan_wanted(x, row_lane_at(p), row_type_at(p), row_location_at(p))) {
 		f->answer = ANSWER_NO;

@@ -60,7 +60,9 @@ static void count_narrow(const struct block *b, uint32_t *counts)
 		counts[i] = by_lane[i];
 }
 
-void left_out_count(const struct block *b, uint32_t *counts)
+/* Count the checked rows of calls in a block: by lane those of its thread, then those of its CPU.
+ */
+static void count_rows(const struct block *b, uint32_t *counts)
 {
 	const uint8_t *p = b->row_data;
 	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE;
@@ -92,44 +94,27 @@ static struct left_out_stack *stack_at(struct left_out *x, uint32_t stack)
 	return &grown[stack];
 }
 
-static int scratch(struct left_out *x, const struct block *b)
-{
-	return ARRAY_REACH(x->counts, x->ncounts, 4 * (size_t)b->nlanes + 1);
-}
-
-int left_out_note(struct left_out *x, const struct block *b, const uint32_t *counts,
-		  const struct block *kept)
-{
-	uint32_t *have;
-
-	if (scratch(x, b))
-		return -1;
-	have = x->counts + 2 * (size_t)b->nlanes;
-	memset(have, 0, 2 * (size_t)b->nlanes * sizeof *have);
-	if (kept)
-		left_out_count(kept, have);
-	for (uint32_t i = 0; i < 2 * b->nlanes; i++) {
-		const struct lane *lane = b->lanes[i % b->nlanes];
-		struct left_out_stack *s;
-
-		if (counts[i] == have[i])
-			continue;
-		s = stack_at(x, i < b->nlanes ? lane->thread : lane->cpu_thread);
-		if (!s)
-			return -1;
-		s->incomplete = true;
-	}
-	return 0;
-}
-
 int left_out_rows(struct left_out *x, const struct block *b, const struct block *kept)
 {
+	uint32_t n = 2 * b->nlanes, *have;
+
 	if ((kept && kept->rows == b->rows) || !left_out_wanted(x, b))
 		return 0;
-	if (scratch(x, b))
+	if (ARRAY_REACH(x->counts, x->ncounts, 2 * (size_t)n + 1))
 		return -1;
-	left_out_count(b, x->counts);
-	return left_out_note(x, b, x->counts, kept);
+	count_rows(b, x->counts);
+	have = x->counts + n;
+	memset(have, 0, n * sizeof *have);
+	if (kept)
+		count_rows(kept, have);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lane *lane = b->lanes[i % b->nlanes];
+
+		if (x->counts[i] != have[i] &&
+		    left_out_stack(x, i < b->nlanes ? lane->thread : lane->cpu_thread))
+			return -1;
+	}
+	return 0;
 }
 
 int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *states)
@@ -143,7 +128,8 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 		const struct lane *lane = b->lanes[r.lane];
 		struct left_out_stack *s;
 
-		if (row_state(states[i]) != ROW_DROP || !is_on_stack(t))
+		if ((row_state(states[i]) != ROW_DROP && row_state(states[i]) != ROW_ASIDE) ||
+		    !is_on_stack(t))
 			continue;
 		s = stack_at(x, t->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread);
 		if (!s)
@@ -154,17 +140,23 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 	return 0;
 }
 
-int left_out_row(struct left_out *x, const struct event *e)
+int left_out_stack(struct left_out *x, uint32_t stack)
 {
-	struct left_out_stack *s;
+	struct left_out_stack *s = stack_at(x, stack);
 
-	if (!is_on_stack(e->type))
-		return 0;
-	s = stack_at(x, e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread);
 	if (!s)
 		return -1;
 	s->incomplete = true;
 	return 0;
+}
+
+int left_out_row(struct left_out *x, const struct event *e)
+{
+	bool per_cpu = e->type->flags & TYPE_PER_CPU;
+
+	if (!is_on_stack(e->type))
+		return 0;
+	return left_out_stack(x, per_cpu ? e->lane->cpu_thread : e->lane->thread);
 }
 
 static int add_entry(struct left_out *x, struct left_out_stack *s)

@@ -26,7 +26,8 @@ struct left_out {
 	uint32_t *seen; /* numbers of the stacks that the segment has */
 	size_t nseen, seen_capacity;
 	uint32_t segment; /* number of the segment, counted from 1; 0: it has no HEAD */
-	uint32_t *counts; /* scratch, filled in by left_out_count */
+	uint32_t *counts; /* scratch: by lane the block's rows of its thread's calls, then of its
+			     CPU's; then the same of the rows that are kept */
 	size_t ncounts;
 	struct thread_entries entries;
 };
@@ -42,20 +43,16 @@ static inline void left_out_segment(struct left_out *x)
 
 /* Returns true if a stack of the block is not known yet to have rows left out. */
 bool left_out_wanted(const struct left_out *x, const struct block *b);
-/* Count the checked rows of calls in a block: by lane those of its thread, then by lane those of
- * its CPU. */
-void left_out_count(const struct block *b, uint32_t *counts);
-/* Note that a block with these counts loses all rows but those of kept (NULL: all). Returns -1
+/* Note that a block whose rows are checked loses all rows but those of kept (NULL: all). Returns -1
  * when out of memory. */
-int left_out_note(struct left_out *x, const struct block *b, const uint32_t *counts,
-		  const struct block *kept);
-/* Count and note in one, for a block whose rows are checked. */
 int left_out_rows(struct left_out *x, const struct block *b, const struct block *kept);
 
-/* Note that rows with state 0 (ROW_DROP) are left out, until all lanes are known to have such
- * rows. Returns -1 when out of memory. */
+/* Note that rows are left out which have the state ROW_DROP, or may be, ROW_ASIDE (row_state.h),
+ * until all lanes are known to have such rows. Returns -1 when out of memory. */
 int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *states);
 
+/* Note that rows of a stack are left out. Returns -1 when out of memory. */
+int left_out_stack(struct left_out *x, uint32_t stack);
 /* Note that the row of a call is left out; no effect for other rows. Returns -1 when out of memory.
  */
 int left_out_row(struct left_out *x, const struct event *e);

@@ -237,23 +237,13 @@ static uint8_t take_other(struct context *c, const struct event *ev, uint32_t i,
 	return state;
 }
 
-static int pass_counts(struct context *c, struct queued_block *h, uint64_t number,
-		       struct left_out *x, struct error *e)
-{
-	uint32_t *counts = h->counts;
-
-	h->counts = NULL;
-	return block_queue_counts(&c->queue, number, &h->block, counts, x, e);
-}
-
 /* Returns the state of a row for the results: only matches count. */
 static uint8_t match_state(uint8_t state)
 {
 	return row_kept(state) ? state : row_flags(state) | ROW_DROP;
 }
 
-static int take_events(struct context *c, struct queued_block *h, struct left_out *x,
-		       struct error *e)
+static int take_events(struct context *c, struct queued_block *h, struct error *e)
 {
 	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
@@ -294,8 +284,7 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 		kept += row_kept(c->states[i]);
 	}
 	if (partners_check(&c->partners, e) ||
-	    block_queue_events(&c->queue, b, c->states, c->offsets, c->owners, e) ||
-	    pass_counts(c, h, number, x, e))
+	    block_queue_events(&c->queue, b, c->states, c->offsets, c->owners, e))
 		return -1;
 	if (block_queue_next(&c->queue) > number)
 		numbered(&c->queue, number)->kept = kept;
@@ -324,14 +313,13 @@ static int end_stream(struct context *c, struct error *e)
 	return context_finish(c, e);
 }
 
-int context_take(struct context *c, struct queued_block *h, struct left_out *x, struct error *e)
+int context_take(struct context *c, struct queued_block *h, struct error *e)
 {
 	c->queue.at_hand = h ? h->block.length : 0;
 	if (!h)
 		return context_finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
-		if (h->block.rows ? take_events(c, h, x, e)
-				  : pass_counts(c, h, block_queue_next(&c->queue), x, e))
+		if (h->block.rows && take_events(c, h, e))
 			return -1;
 		return c->done ? context_finish(c, e) : 0;
 	}

@@ -43,8 +43,8 @@ static inline bool context_any(const struct context *c)
 void context_init(struct context *c, size_t limit, struct dictionary *d);
 void context_free(struct context *c);
 
-/* Take a block from call_filter_ready; NULL: end of the input. *x: as for block_queue_counts. */
-int context_take(struct context *c, struct queued_block *h, struct left_out *x, struct error *e);
+/* Take a block from call_filter_ready; NULL: end of the input. */
+int context_take(struct context *c, struct queued_block *h, struct error *e);
 /* Returns the next block of the output, as call_filter_ready does; context_done must follow. */
 struct queued_block *context_ready(struct context *c, struct error *e);
 void context_done(struct context *c);

@@ -75,17 +75,15 @@ static int pass_entries(struct stage *s, struct thread_entries *entries)
 	return 0;
 }
 
-/* Pass on a snapshot block with a payload in which calls are rejected. */
-static int pass_snapshot(struct stage *s, struct block *b, uint8_t *payload)
+/* Pass on a snapshot block of an input segment, with a payload in which calls are left out. */
+static int pass_snapshot(struct stage *s, struct block *b, uint8_t *payload, uint32_t sequence)
 {
 	/* its rows are not rewritten */
 	for (uint32_t i = 0; s->rewrite && i < get_u32(payload + 24); i++)
 		snapshot_leave_out(payload, i);
 	if (s->rewrite)
 		snapshot_set_flags(payload, SNAPSHOT_APPROXIMATE);
-	if (writer_flush(&s->out))
-		return stage_fail(s, &s->out.error);
-	if (s->out.end.events)
+	if (sequence != s->out.head.sequence)
 		snapshot_set_flags(payload, SNAPSHOT_RESTART);
 	b->payload = payload;
 	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
@@ -106,7 +104,7 @@ static int emit_snapshot(struct emit_rows *x, const struct block *b)
 	    ends_adopt(&x->ends, b->snapshot) || ignored_adopt(&x->ignored, b->snapshot))
 		bad = stage_no_memory(x->stage);
 	else
-		bad = pass_snapshot(x->stage, &copy, payload);
+		bad = pass_snapshot(x->stage, &copy, payload, x->stage->in.head.sequence);
 	free(payload);
 	return bad;
 }
@@ -311,7 +309,7 @@ static int pass_other(struct emit *x, struct left_out *left_out, struct queued_b
 	if (!x->pass)
 		return 0;
 	if (h->block.kind == BLOCK_SNAPSHOT && h->block.snapshot)
-		return pass_snapshot(s, &h->block, h->memory);
+		return pass_snapshot(s, &h->block, h->memory, h->head.sequence);
 	return stage_forward(s, &h->block, &h->head, &h->end);
 }
 
@@ -322,8 +320,6 @@ static int pass(struct emit *x, struct left_out *left_out, struct queued_block *
 
 	if (b->kind != BLOCK_EVENTS)
 		return pass_other(x, left_out, h);
-	if (h->counts && left_out_note(left_out, b, h->counts, b->rows ? b : NULL))
-		return stage_no_memory(s);
 	if (!b->rows)
 		return 0;
 	if (x->limit && limit_rows(x, left_out, b, h->memory + h->states_at))
@@ -341,7 +337,7 @@ static int pass_context(struct emit *x, struct left_out *left_out, struct queued
 	struct queued_block *ready;
 	struct error e;
 
-	if (context_take(x->context, h, left_out, &e))
+	if (context_take(x->context, h, &e))
 		return stage_fail(x->stage, &e);
 	for (; (ready = context_ready(x->context, &e)); context_done(x->context))
 		if (pass(x, left_out, ready))
