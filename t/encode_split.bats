@@ -182,6 +182,22 @@ model() {
 	done
 }
 
+@test "calls in the kernel that are cut are inside of the calls that are cut around them" {
+	trdecode -q "$RECORDED/uftrace/kernel-sched" >x.trs
+	for format in chrome perfetto; do
+		for limit in 16K 64K; do
+			split $format $limit || true
+			trdecode -q whole | table | cut -f 1,3,4 >want
+			grep -q '<ffffffff' want
+			for part in parts/p.*; do
+				trdecode -q "$part" | table
+			done | awk -F '\t' -v OFS='\t' '{ t[$1] += $3; s[$1] += $4 }
+				END { for (f in t) printf "%s\t%.0f\t%.0f\n", f, t[f], s[f] }' | LC_ALL=C sort |
+				diff want - || fail "$format $limit"
+		done
+	done
+}
+
 @test "slices of perfetto are balanced in each part, and add up" {
 	need protoc
 	split perfetto 200us

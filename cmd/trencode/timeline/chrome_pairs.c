@@ -168,23 +168,53 @@ static int chrome_put_begins(struct chrome_output *s, const struct stack *st, ui
 	return 0;
 }
 
+static uint64_t serial_of(const struct chrome_output *s, const struct span *span)
+{
+	return spans_frame(&s->spans, span->stack, span->stack->count)->serial;
+}
+
+/* Write the B of the calls on a stack that began before a call, the last one at the same time. */
+static int chrome_put_earlier(struct chrome_output *s, const struct stack *st,
+			      const struct span *span, bool kernel, struct error *e)
+{
+	const struct span_frame *f = NULL;
+	size_t i = st->count;
+
+	while (i && (f = spans_frame(&s->spans, st, i - 1))->serial > serial_of(s, span))
+		i--;
+	return i && f->lane && f->start == span->start
+		       ? chrome_put_begins(s, st, span->thread, i - 1, kernel, e)
+		       : 0;
+}
+
+/* Test for an open call in the kernel that began after a call of its thread, at the same time. */
+static bool has_kernel(const struct chrome_output *s, const struct span *span)
+{
+	const struct stack *kernel = span->stack->kernel;
+	const struct span_frame *f =
+		kernel && kernel->count ? spans_frame(&s->spans, kernel, 0) : NULL;
+
+	return f && f->start == span->start && f->serial > serial_of(s, span);
+}
+
 int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 		       const struct lane_prefix *prefix, bool *begun, struct error *e)
 {
 	const struct stack *st = span->stack;
-	const struct span_frame *below;
+	bool kernel = span->kernel;
 
 	*begun = false;
-	if (!st || (span->kernel && !chrome_is_open(s, span)) || s->options->drop)
+	if (!st || s->options->drop)
 		return 0;
-	*begun = span->token == HAS_BEGIN || span->start >= span->end ||
-		 prefix->instant == span->end + 1 || chrome_is_open(s, span);
+	*begun = span->token == HAS_BEGIN || chrome_is_open(s, span) ||
+		 (!kernel && (span->start >= span->end || prefix->instant == span->end + 1 ||
+			      has_kernel(s, span)));
+	/* a call in the kernel is inside of its thread's other calls, which are on another stack */
+	if (kernel && chrome_put_earlier(s, s->spans.calls.stacks[span->thread], span, false, e))
+		return -1;
 	if (*begun)
-		return chrome_put_begins(s, st, span->thread, st->count, span->kernel, e);
-	below = st->count ? spans_frame(&s->spans, st, st->count - 1) : NULL;
-	return below && below->lane && below->start == span->start
-		       ? chrome_put_begins(s, st, span->thread, st->count - 1, false, e)
-		       : 0;
+		return chrome_put_begins(s, st, span->thread, st->count, kernel, e);
+	return span->crossing ? 0 : chrome_put_earlier(s, st, span, kernel, e);
 }
 
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
