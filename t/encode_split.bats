@@ -198,6 +198,23 @@ model() {
 	done
 }
 
+@test "each part of an LTTng trace has the threads of its events" {
+	instants() {
+		trfilter -q 'kind == instant && type !~ "^core_marker"' | trencode -q -t csv --no-header -c time,tid,comm,type,name
+	}
+	for trace in gen-2.3-le32-packed gen-2.6-le32-align; do
+		trdecode -q "$RECORDED/lttng-legacy/gen/$trace" >x.trs
+		instants <x.trs | LC_ALL=C sort >want
+		grep -q ,kswapd0, want
+		for format in lttng ctf; do
+			split $format 4K
+			for part in parts/p.*; do
+				trdecode -q "$part" | instants
+			done | LC_ALL=C sort | diff want - || fail "$trace $format"
+		done
+	done
+}
+
 @test "slices of perfetto are balanced in each part, and add up" {
 	need protoc
 	split perfetto 200us

@@ -170,12 +170,21 @@ static bool is_bare(const struct encoding *en, const struct known_metas *known)
 	       (d->reduced || (d->less && !known->seen.count && !known->missing.count));
 }
 
+/* Test whether the events are those of a range of time. */
+static bool is_range(const struct encoding *en)
+{
+	const struct clip *clip = en->options->clip;
+
+	return clip && (time_window_any(&clip->window) || clip_splits(clip));
+}
+
 /* Begin the encoder. */
 static int encode_begin(struct encoding *en, struct error *e)
 {
 	bool no_source = en->dictionary->sources.count < 2;
 
-	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en))) {
+	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en) ||
+					(en->encoder->stateful && is_range(en)))) {
 		en->target = en->encoder->conversion;
 		en->encoder = &encoder_conversion;
 	}

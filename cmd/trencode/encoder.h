@@ -99,9 +99,11 @@ struct encoder {
 					*/
 	bool holds_several; /* several traces, one after another, can be written to one file */
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
-	bool report;	    /* with --tick, times of events are in ns, not in ticks */
-	bool needs_calls;   /* a part of --split goes on until it has a call */
-	bool drops;	    /* event is called for rows of KIND_DROP, too */
+	bool stateful; /* the trace has the threads of its events only where they change: a range of
+			  time is converted */
+	bool report;   /* with --tick, times of events are in ns, not in ticks */
+	bool needs_calls; /* a part of --split goes on until it has a call */
+	bool drops;	  /* event is called for rows of KIND_DROP, too */
 	bool deferred; /* it writes at the end: --split measures the events instead of the output */
 	bool counts_calls; /* encode.c reports unfinished calls and leaves without an enter */
 	/* check the options; writes nothing but text, which is held back until events are accepted

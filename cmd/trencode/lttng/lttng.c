@@ -479,6 +479,7 @@ const struct encoder encoder_lttng = {
 	.name = "lttng",
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
 	.conversion = &lttng_target,
+	.stateful = true,
 	.needs_meta = true,
 	.deferred = true,
 	.output = ENCODER_TREE,
