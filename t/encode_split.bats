@@ -160,12 +160,24 @@ model() {
 		[ -s want ]
 		trdecode -q parts/p.* | table | cut -f 1,3,4 | diff want - || fail $format
 	done
-	# clocks that count ticks meet only where --offset says so
+}
+
+@test "parts whose clock counts ticks are inputs of one time line" {
 	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
-	split chrome 4K
-	run -2 trdecode parts/p.000 parts/p.001
+	for format in chrome ctf trace-cmd perfetto; do
+		split $format 2K
+		trdecode -q whole | table | cut -f 1,3,4 | grep -v ^print >want
+		[ -s want ]
+		trdecode -q parts/p.* | table | cut -f 1,3,4 | grep -v ^print | diff want - || fail $format
+	done
+	# each .trace begins with tick 0
+	split apitrace 2K
+	run -2 trdecode parts/p.*
 	assert_output --partial 'cannot be compared: align them with --offset FILE=TIME'
-	trdecode --offset parts/p.001=0 -q parts/p.000 parts/p.001 | trstat -q >/dev/null
+	# so does each trace that is no part of another
+	cp whole other
+	run -2 trdecode whole other
+	assert_output --partial 'its clock (ticks) and the clock of whole (ticks) cannot be compared'
 }
 
 @test "parts of a trace.dat have the records of the trace, and those of the cuts" {

@@ -65,8 +65,11 @@ static bool clocks_meet(const struct input *a, const struct input *b)
 
 	if (is_guest_of(a, b) || is_guest_of(b, a) || share_host(a, b))
 		return true;
-	if (a->ticks || b->ticks || strcmp(a->clock_name, b->clock_name))
+	if (a->ticks != b->ticks || strcmp(a->clock_name, b->clock_name))
 		return false;
+	/* ticks that each input counts from the same number, as those of apitrace, do not agree */
+	if (a->ticks)
+		return a->next != b->next;
 	if (!a->has_wall || !b->has_wall)
 		return true;
 	return ((int64_t)x > (int64_t)y ? x - y : y - x) <= WALL_TOLERANCE;
