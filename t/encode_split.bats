@@ -75,6 +75,26 @@ model() {
 	done
 }
 
+@test "the time of intervals without events belongs to the part before them" {
+	cat >calls.json <<-'EOF'
+		{"traceEvents":[
+		{"ph":"B","name":"f","pid":1,"tid":2,"ts":0},
+		{"ph":"i","name":"i","pid":1,"tid":2,"ts":3},
+		{"ph":"i","name":"i","pid":1,"tid":2,"ts":33},
+		{"ph":"E","name":"f","pid":1,"tid":2,"ts":37}]}
+	EOF
+	trdecode -q calls.json >x.trs
+	for format in ndjson chrome; do
+		rm -rf p.*
+		trencode -q -t $format --split 10us -o p x.trs
+		[ ! -e p.002 ]
+		trencode -q -t $format --until 30us x.trs | cmp - p.000
+		trencode -q -t $format --since 30us x.trs | cmp - p.001
+	done
+	trencode -q -t csv --no-header -c name,time,dur --split 10us -o p x.trs
+	cat p.* | diff - <(printf '%s\n' i,3000, f,0,30000 i,33000, f,30000,7000)
+}
+
 @test "the calls of all parts are those of the trace, cut where the model cuts them" {
 	trdecode -q "$DATA/uftrace/fib" | trsym | trfilter -q 'group == "uftrace"' >x.trs
 	for limit in 200 1000 7; do
