@@ -140,6 +140,28 @@ model() {
 	done
 }
 
+@test "calls that began before the trace are calls <0> of the parts before their leave, and counted" {
+	cp -r "$DATA/uftrace/fib" late
+	chmod -R u+w late
+	for task in late/4*.dat; do
+		tail -c +4001 "$task" >cut
+		mv cut "$task"
+	done
+	trdecode -q late | trsym -q >x.trs
+	for limit in 20us 1ms 16K; do
+		rm -rf parts && mkdir parts
+		run --separate-stderr trencode -t ndjson --split $limit -o parts/p x.trs
+		cuts=$(sed -n 's/^trencode: \([0-9]*\) times a call is cut in two.*/\1/p' <<<"$stderr")
+		unseen=$(sed -n 's/^trencode: \([0-9]*\) times a call that began before the trace goes on.*/\1/p' <<<"$stderr")
+		((cuts > 0 && unseen > 0))
+		# each is one of the parts only
+		cat parts/p.* | jq -c 'select(.dur != null)' >rows
+		assert_equal "$(grep -c '"name":"<0>"' rows)" "$unseen"
+		assert_equal "$(wc -l <rows)" \
+			$(($(trencode -q -t ndjson x.trs | jq -c 'select(.dur != null)' | wc -l) + cuts + unseen))
+	done
+}
+
 @test "the leave of a call at a cut has no return value, and the enter its arguments" {
 	cat >calls.json <<-'EOF'
 		{"traceEvents":[

@@ -149,6 +149,30 @@ static void count_in_part(struct clip *c, const struct block *b)
 	p->slice = rows < 1 ? 1 : rows > SLICE ? SLICE : (uint32_t)rows;
 }
 
+/*
+ * Note that a thread has an enter or a leave in the part, of that depth. Calls that are open since
+ * before the stream, which are not cut, are in each part in which their thread has such a row:
+ * count those that are in an earlier part. Returns -1 when out of memory.
+ */
+static int note_thread(struct clip *c, const struct event *ev)
+{
+	uint32_t thread = calls_thread(ev), most = ev->depth + (ev->type->kind == KIND_LEAVE);
+	const struct stack *s = calls_thread_stack(&c->calls, thread);
+	uint32_t *part, n = 0;
+
+	if (!(ev->type->flags & TYPE_DEPTH) || ev->type->flags & (TYPE_KERNEL | TYPE_INNER))
+		return 0;
+	if (ARRAY_REACH(c->threads, c->nthreads, thread))
+		return -1;
+	part = &c->threads[thread].part;
+	while (*part && *part <= c->part.number && s && n < s->count && n < most &&
+	       !s->frames[n].begun)
+		n++;
+	c->cuts.unseen += n;
+	*part = c->part.number + 1;
+	return 0;
+}
+
 /* A cut: its time, and the source's own time of an event then, if that differs. */
 struct cut {
 	uint64_t time, source_time;
@@ -389,10 +413,17 @@ static int show_wide(struct clip *c, const struct event *ev, const uint8_t *row,
 /* Show the enter of an open call at a time. */
 static int show_enter(struct clip *c, const struct kept_enter *n, uint64_t time, struct error *e)
 {
-	const struct event ev = {
-		.time = time, .type = n->type, .lane = n->lane, .location = n->location};
-	int bad = show_wide(c, &ev, c->rows.data + n->at, n->size, e);
+	const uint8_t *row = c->rows.data + n->at;
+	const struct event ev = {.time = time,
+				 .type = n->type,
+				 .lane = n->lane,
+				 .location = n->location,
+				 .depth = row_load(row, 0, true).depth};
+	int bad;
 
+	if (clip_splits(c) && note_thread(c, &ev))
+		return error_no_memory(e);
+	bad = show_wide(c, &ev, row, n->size, e);
 	c->read += n->size;
 	if (c->read >= BUFFER_PIECE) {
 		buffer_rest(&c->rows);
@@ -467,8 +498,12 @@ static inline __attribute__((always_inline)) int note(struct clip *c, const stru
 {
 	struct clip_call *call;
 	bool inside = !before && !after, shown = inside, ignored;
-	enum calls_result got = pair(c, ev, &call, &ignored);
+	bool call_row = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
+	enum calls_result got;
 
+	if (inside && clip_splits(c) && call_row && note_thread(c, ev))
+		return -1;
+	got = pair(c, ev, &call, &ignored);
 	if (__builtin_expect(c->calls.out_of_memory, 0))
 		return -1;
 	switch (ev->type->kind) {
@@ -499,17 +534,15 @@ static int pass_range(struct clip *c, const struct event *ev, uint64_t until, st
 					    {.kind = KIND_DROP, .flags = TYPE_PER_CPU}};
 	bool per_cpu = ev->type->flags & TYPE_PER_CPU;
 	struct event drop;
-	uint8_t *passed;
 	const struct stack *s = calls_thread_stack(&c->calls, thread);
 
-	if (ARRAY_REACH(c->passed, c->npassed, thread))
+	if (ARRAY_REACH(c->threads, c->nthreads, thread))
 		return error_no_memory(e);
-	passed = c->passed;
 	/* a leave is shown itself: before it, such a row would drop the calls inside of its call */
-	if (passed[thread] || ev->type->kind == KIND_GAP || ev->type->kind == KIND_LEAVE || !s ||
-	    !s->count)
+	if (c->threads[thread].passed || ev->type->kind == KIND_GAP ||
+	    ev->type->kind == KIND_LEAVE || !s || !s->count)
 		return 0;
-	passed[thread] = true;
+	c->threads[thread].passed = true;
 	drop = (struct event){
 		.time = until, .type = &drops[per_cpu], .lane = ev->lane, .depth = WIDE_DEPTH_MOST};
 	c->row.size = 0;
@@ -752,7 +785,7 @@ static int open_calls(struct clip *c, const struct cut *cut, struct error *e)
 			continue;
 		c->part.called |= !n->ignored;
 		c->part.continued++;
-		c->divided += !n->ignored;
+		c->cuts.divided += !n->ignored;
 		if (own && own->where == WHERE_FIXED && own->size == 8)
 			put_u64(c->rows.data + n->at + WIDE_ROW + own->offset, cut->source_time);
 		if (show_enter(c, n, cut->time, e))
@@ -955,7 +988,7 @@ void clip_free(struct clip *c)
 	buffer_free(&c->rows);
 	buffer_free(&c->row);
 	free(c->begun);
-	free(c->passed);
+	free(c->threads);
 	free(c->leaves);
 	time_window_free(&c->window);
 }

@@ -54,6 +54,18 @@ struct clip_part {
 	bool due;	     /* it is large enough */
 };
 
+/* Calls that go on after cuts, each as often as it does. */
+struct clip_cuts {
+	uint64_t divided; /* that are cut */
+	uint64_t unseen;  /* without an enter, in parts in which their thread has calls */
+};
+
+/* A thread. */
+struct clip_thread {
+	bool passed;   /* it has events after the range */
+	uint32_t part; /* number of the last part that has a row of its calls, + 1 */
+};
+
 struct clip {
 	struct time_window window;
 	uint64_t limit;		  /* most calls and events; UINT64_MAX: all */
@@ -70,7 +82,7 @@ struct clip {
 	/* the rest begins as 0; public is: */
 	struct clip_part part; /* that is written */
 	bool closing;	       /* what is shown ends calls at a cut */
-	uint64_t divided;      /* calls that were open at a cut, for each cut */
+	struct clip_cuts cuts;
 	/* the rest is private */
 	uint64_t step, ends; /* with split.time, on the clock of the stream: length of a part; end
 				of the part, 0: the stream has no event */
@@ -83,8 +95,8 @@ struct clip {
 	uint64_t count, open; /* calls and events that are shown; calls of these that are open */
 	uint8_t *begun;	      /* by number of the clock: whether its range has begun */
 	size_t nbegun;
-	uint8_t *passed; /* by thread: whether it has events after the range */
-	size_t npassed;
+	struct clip_thread *threads; /* by number */
+	size_t nthreads;
 	struct buffer row;	    /* that is shown alone */
 	bool adopts_hidden;	    /* the calls of a snapshot begin after the range */
 	const struct type **leaves; /* at a cut, by number of the enter's type */

@@ -468,6 +468,11 @@ static int encode_open(struct encode_run *r)
 	"{time a call is|times a call is} cut in two: the parts together have as many calls more " \
 	"than the trace"
 
+/* The remark about calls without an enter, of which some formats have nothing before the leave. */
+#define PARTS_UNSEEN                                                                               \
+	"{time|times} a call that began before the trace goes on in the next part: as many calls " \
+	"<0> more, in formats that have such calls"
+
 /* Name a part NAME.000, NAME.001 and so on. */
 static int name_part(struct encode_run *r, uint32_t number, struct error *e)
 {
@@ -555,7 +560,10 @@ static void end_parts(struct encode_run *r)
 	    !access(r->path, F_OK))
 		warn(r->path, NO_OFFSET, "is of an earlier run: this trace has %" PRIu32 " part%s",
 		     number + 1, number ? "s" : "");
-	remark_count(r->options.quiet ? 0 : r->clip->divided, PARTS_DIVIDED);
+	if (!r->options.quiet) {
+		remark_count(r->clip->cuts.divided, PARTS_DIVIDED);
+		remark_count(r->clip->cuts.unseen, PARTS_UNSEEN);
+	}
 	remarks_print();
 	drop_kept(&r->kept);
 	free(r->path);
