@@ -152,6 +152,24 @@ before() {
 	run -3 trstat -q --where 'name == "main"' --fail-if 'count(tid > 0) == 1' fib.trs
 }
 
+@test "--where and trfilter test another name, self time and depth, as trstat(1) lists" {
+	# setjmp returns twice; uftrace writes the second return as the leave of longjmp
+	trdecode -q "$RECORDED/uftrace/longjmp" | trsym -q >x.trs
+	trstat -q -t tsv -c count x.trs | grep -P '^_setjmp\t' >table
+	trstat -q -t tsv -c count --where 'name == "_setjmp"' x.trs | tail -n 1 | diff table -
+	[ "$(cut -f 2 table)" -gt "$(trfilter -q -c 'name == "_setjmp"' x.trs)" ]
+	# exit does not return
+	trdecode -q "$RECORDED/uftrace/exit-mid" | trsym -q >x.trs
+	run -0 trstat -q -t tsv -c count --where 'self > 2us && name == "exit"' x.trs
+	assert_line $'exit\t1'
+	assert_equal "$(trfilter -q -c 'self > 2us && name == "exit"' x.trs)" 0
+	# calls in the kernel, inside of others
+	trdecode -q "$RECORDED/uftrace/kernel-sched" >x.trs
+	run -0 trstat -q -t tsv -c count --where 'depth == 1 && group == "ftrace"' x.trs
+	assert_line --partial '<ffffffffa6003320>'
+	assert_equal "$(trfilter -q -c 'depth == 1 && group == "ftrace"' x.trs)" 0
+}
+
 @test "--where, --since and --until: mistakes, and what they do not go with" {
 	run -2 errors trstat --where 'nme == "main"' fib.trs
 	assert_output --partial "no event has a field 'nme'; did you mean 'name'?"
