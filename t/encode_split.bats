@@ -368,7 +368,7 @@ model() {
 	cmp p.000 p.001
 	run --separate-stderr trencode -t csv --split 1s -o p x.trs
 	assert_success
-	[[ $stderr == *"p.001: is of an earlier run: this trace has 1 part"* ]]
+	[[ $stderr == *"p.001: is of an earlier run: this trace has 1 part; remove the others"* ]]
 }
 
 @test "a truncated stream gives whole parts and status 1" {
@@ -476,8 +476,16 @@ model() {
 	# a clock without times
 	trdecode "$(ls "$DATA"/apitrace/*.trace | head -n 1)" >gl.trs
 	run -2 trencode -t csv --split 10s -o p gl.trs
-	assert_line --partial "the clock counts ticks"
+	assert_line --regexp '^trencode: .*\.trace: the clock counts ticks: use a size, as in --split 64M, or give the length of a tick, as in --tick 1ns$'
 	trencode -q -t csv --tick 1us --split 10us -o gl gl.trs
 	[ -e gl.001 ]
 	[ ! -e p.000 ]
+	mkdir -p full.000/x
+	touch file.000
+	run -2 trencode -q -t uftrace --split 1ms -o full x.trs
+	assert_output 'trencode: full.000: is a directory that is not empty: remove it, or use another name'
+	run -2 trencode -q -t uftrace --split 1ms -o file x.trs
+	assert_output 'trencode: file.000: is a file: remove it, or use another name for the directory'
+	run -2 trencode -q -t uftrace --split 1ms -o file.000/p x.trs
+	assert_output --partial 'file.000/p.000: cannot be used: Not a directory'
 }

@@ -126,7 +126,7 @@ alike() {
 	trencode -t uftrace -o new/ x.trs
 	same "$U/threads" new
 	run -2 trencode -t uftrace -o full x.trs
-	assert_output 'trencode: full: is a directory that is not empty'
+	assert_output 'trencode: full: is a directory that is not empty: remove it, or use another name'
 	assert_equal "$(ls -A full)" mine
 	run -2 trencode -t uftrace -o full/mine x.trs
 	assert_output --partial 'trencode: full/mine: '

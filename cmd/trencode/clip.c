@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "cmd/trencode/tick_scale.h"
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/util/buffer_file.h"
@@ -97,8 +98,9 @@ static int begin_parts(struct clip *c, const struct lane *lane, uint64_t time, s
 	if (!c->split.time || c->ends)
 		return 0;
 	if (ticks && !c->split.tick)
-		return error_set(e, lane->source ? lane->source->name.text : NULL, NO_OFFSET,
-				 "the clock counts ticks: --split takes a size, or use --tick");
+		return error_set(
+			e, lane->source ? lane->source->name.text : NULL, NO_OFFSET,
+			"the clock counts ticks: use a size, as in --split 64M, or " TICK_HINT);
 	c->step = ticks ? (c->split.time + c->split.tick - 1) / c->split.tick : c->split.time;
 	c->ends = c->step < UINT64_MAX - time ? time + c->step : UINT64_MAX;
 	return 0;

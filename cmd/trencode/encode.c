@@ -558,7 +558,8 @@ static void end_parts(struct encode_run *r)
 	/* parts of an earlier run would be read with these */
 	if (r->s->status != STATUS_FAILED && !name_part(r, number + 1, &e) &&
 	    !access(r->path, F_OK))
-		warn(r->path, NO_OFFSET, "is of an earlier run: this trace has %" PRIu32 " part%s",
+		warn(r->path, NO_OFFSET,
+		     "is of an earlier run: this trace has %" PRIu32 " part%s; remove the others",
 		     number + 1, number ? "s" : "");
 	if (!r->options.quiet) {
 		remark_count(r->clip->cuts.divided, PARTS_DIVIDED);

@@ -52,13 +52,18 @@ static int examine_path(const char *path, struct error *e)
 	struct dirent *entry;
 	int n = 0;
 
+	if (!d && errno == ENOTDIR && !access(path, F_OK))
+		return error_set(e, path, NO_OFFSET,
+				 "is a file: remove it, or use another name for the directory");
 	if (!d)
 		return errno == ENOENT ? 0 : error_errno(e, path, NO_OFFSET, "cannot be used");
 	while (n < 3 && (entry = readdir(d)))
 		n++;
 	closedir(d);
 	if (n > 2)
-		return error_set(e, path, NO_OFFSET, "is a directory that is not empty");
+		return error_set(
+			e, path, NO_OFFSET,
+			"is a directory that is not empty: remove it, or use another name");
 	return 1;
 }
 
