@@ -144,8 +144,8 @@ model() {
 	cp -r "$DATA/uftrace/fib" late
 	chmod -R u+w late
 	for task in late/4*.dat; do
-		tail -c +4001 "$task" >cut
-		mv cut "$task"
+		tail -c +4001 "$task" >rest.dat
+		mv rest.dat "$task"
 	done
 	trdecode -q late | trsym -q >x.trs
 	for limit in 20us 1ms 16K; do
