@@ -72,7 +72,8 @@ static void test_location(const char *name, bool there)
 	ok(!stat(at(there ? "there/info" : "new/info"), &st) && st.st_size == 3, "a member's size");
 	ok(tree_output_open(&t, at(name), "top", &e) == -1, "a directory with files is refused");
 	tree_output_close(&t);
-	is_str(e.what, "is a directory that is not empty", "and the error says so");
+	is_str(e.what, "is a directory that is not empty: remove it, or use another name",
+	       "and the error says so");
 }
 
 static void test_dropped(void)
