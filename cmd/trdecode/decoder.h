@@ -23,8 +23,8 @@ enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
 /* What all decoders share. */
 struct decoding {
 	struct writer *writer;
-	struct snapshot_maker *snapshots; /* NULL: the stream has one segment */
-	bool adopted;			  /* calls are open before the first row, or may be */
+	struct calls_writer *calls; /* NULL: the stream has one segment */
+	bool inside;		    /* calls are open before the first row, or may be */
 	enum clock_choice clock;
 	bool quiet, verbose, strict;
 	bool times_only;      /* only the times of rows are used, and damage is not reported

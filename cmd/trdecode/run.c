@@ -17,7 +17,7 @@
 #include "cmd/trdecode/input/trace_times.h"
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/list/list.h"
-#include "common/calls/snapshot_maker.h"
+#include "common/calls/calls_writer.h"
 
 /* What is decoded, and to where. */
 struct run {
@@ -180,8 +180,8 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 		w->head.flags |= HEAD_SEGMENTED;
 	/* of an input with segments the first may be missing */
 	if (w->head.flags & HEAD_SEGMENTED) {
-		d->snapshots = snapshot_maker_new(w);
-		if (!d->snapshots) {
+		d->calls = calls_writer_new(w);
+		if (!d->calls) {
 			error_no_memory(&e);
 			return run_fail(d, &e);
 		}
@@ -194,9 +194,9 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 		if (input_begin(&inputs[i], &e))
 			return run_fail(d, &e);
 	/* an input that goes on after a loss leaves the calls of the others open */
-	if (!w->segment_limit && !d->adopted && n == 1) {
-		snapshot_maker_free(d->snapshots);
-		d->snapshots = NULL;
+	if (!w->segment_limit && !d->inside && n == 1) {
+		calls_writer_free(d->calls);
+		d->calls = NULL;
 	}
 	if (merge_check_clocks(inputs, n, &e) || row_filter_times(filter, inputs, n, &e) ||
 	    run_decoders(inputs, n, d, filter, &e))
@@ -427,7 +427,7 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 	for (int i = 0; i < n; i++)
 		input_close(&inputs[i]);
 	status = status_worse(status, d.status);
-	snapshot_maker_free(d.snapshots);
+	calls_writer_free(d.calls);
 	writer_free(&writer);
 	free(inputs);
 	return status;

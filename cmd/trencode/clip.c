@@ -941,12 +941,12 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 	if (!s->continues)
 		remove_enters(c);
 	c->adopts_hidden = s->head.latest >= range->until;
-	if (calls_adopt(&c->calls, s))
-		return error_no_memory(e);
+	clipped.snapshot = s;
+	if (calls_restore(&c->calls, &clipped, e))
+		return -1;
 	if (!b->snapshot || !*begun || c->adopts_hidden)
 		return 0;
 	s->since = range->since;
-	clipped.snapshot = s;
 	return show(c, &clipped, e);
 }
 

@@ -28,7 +28,7 @@
 #ifndef TR_TRENCODE_CLIP_H
 #define TR_TRENCODE_CLIP_H
 
-#include "common/calls/adopt.h"
+#include "common/calls/calls.h"
 #include "common/stream/reader.h"
 #include "common/value/time_window.h"
 

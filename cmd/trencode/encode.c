@@ -198,6 +198,7 @@ static int encode_begin_conversion(struct encoding *en, struct error *e)
 	struct encoding native = *en;
 
 	en->state = NULL;
+	memset(en->engines, 0, sizeof en->engines);
 	en->target = en->encoder->conversion;
 	en->encoder = &encoder_conversion;
 	return convert_begin_late(en, &native, e);
@@ -253,15 +254,18 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
 
-static int take_snapshot(struct encode_run *r, const struct snapshot *s, struct error *e)
+/* Open the calls of a SNAPSHOT. */
+static int restore_calls(struct encode_run *r, const struct block *b, struct error *e)
 {
-	struct encoding *en = &r->en;
+	struct calls *const engines[] = {r->en.calls, r->en.engines[0], r->en.engines[1]};
+	const struct block *enters = block_enters(b);
 
-	if (check_clocks(en, &r->clocks, &s->rows, e))
+	if (enters && check_clocks(&r->en, &r->clocks, enters, e))
 		return -1;
-	if (en->encoder->adopt)
-		return en->encoder->adopt(en, s, e);
-	return en->calls && calls_adopt(en->calls, s) ? error_no_memory(e) : 0;
+	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+		if (engines[i] && calls_restore(engines[i], b, e))
+			return -1;
+	return 0;
 }
 
 /* Begin after HEAD was read; its properties, which name commands, are no longer in memory. */
@@ -276,7 +280,7 @@ static int encode_begin_late(struct stage *s, struct encoding *en, struct error 
 	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
 }
 
-/* Encode rows, or a snapshot. */
+/* Encode rows, or calls that are open. */
 static int encode_rows(void *run, const struct block *b, struct error *e)
 {
 	struct encode_run *r = run;
@@ -285,7 +289,7 @@ static int encode_rows(void *run, const struct block *b, struct error *e)
 		return -1;
 	r->en.events = true;
 	if (b->kind == BLOCK_SNAPSHOT)
-		return b->snapshot ? take_snapshot(r, b->snapshot, e) : 0;
+		return restore_calls(r, b, e);
 	if (check_clocks(&r->en, &r->clocks, b, e) || take_events(&r->en, b, e))
 		return -1;
 	if (r->en.text)
@@ -297,7 +301,7 @@ static int encode_rows(void *run, const struct block *b, struct error *e)
 
 static bool has_rows(const struct block *b)
 {
-	return b->kind == BLOCK_EVENTS || (b->kind == BLOCK_SNAPSHOT && b->snapshot);
+	return b->kind == BLOCK_EVENTS || block_enters(b);
 }
 
 static int take_block(struct encode_run *r, const struct block *b, struct error *e)

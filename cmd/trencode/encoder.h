@@ -9,7 +9,7 @@
 
 #include "cmd/trencode/apitrace/pack.h"
 #include "cmd/trencode/clip.h"
-#include "common/calls/adopt.h"
+#include "common/calls/calls.h"
 #include "common/cli/remarks.h"
 #include "common/cli/stage.h"
 #include "common/util/text.h"
@@ -79,6 +79,8 @@ struct encoding {
 	/* of an encoder with counts_calls: the open calls, and what the event did to them; begin
 	   may set data_size and on_lost */
 	struct calls *calls;
+	/* the encoder's own engines, set by begin: encode.c opens calls in them (calls_restore) */
+	struct calls *engines[2];
 	enum calls_result result;
 	struct call call;
 	void *state; /* the encoder's data */
@@ -112,9 +114,6 @@ struct encoder {
 	/* begin a segment; h->properties name the commands upstream; may be NULL */
 	int (*head)(struct encoding *en, const struct head *h, struct error *e);
 	int (*meta)(struct encoding *en, const struct meta *m, struct error *e); /* may be NULL */
-	/* begin the open calls of a snapshot (common/calls/adopt.h), where reading begins inside a
-	   stream or goes on after a loss; NULL: the format does not need the open calls */
-	int (*adopt)(struct encoding *en, const struct snapshot *s, struct error *e);
 	/* take one event; or, where block is not NULL, all events of a block */
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
 	int (*block)(struct encoding *en, const struct block *b, struct error *e);

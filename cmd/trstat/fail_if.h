@@ -82,8 +82,6 @@ bool alarms_report_unmatched(const struct alarms *a, const struct statistics *st
 /* Returns true for a column that alarms_report_unmatched reports. */
 bool alarm_column_unmatched(const struct alarm_column *c);
 int alarms_block(struct alarms *a, const struct block *b);
-/* The same as the functions of statistics.h. */
-int alarms_adopt(struct alarms *a, const struct snapshot *snapshot);
 /* Call a function of statistics.h for all groups that are not the table's. */
 int alarms_each(struct alarms *a, int (*f)(struct statistics *s));
 int alarms_window(struct alarms *a, const struct block *b, uint64_t since, uint64_t until);

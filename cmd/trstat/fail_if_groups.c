@@ -298,14 +298,6 @@ int alarms_block(struct alarms *all, const struct block *b)
 	return 0;
 }
 
-int alarms_adopt(struct alarms *all, const struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < all->ncolumns; i++)
-		if (all->column[i].own && statistics_adopt(all->column[i].statistics, snapshot))
-			return -1;
-	return 0;
-}
-
 int alarms_until(struct alarms *all, const struct block *b, struct events it, uint64_t end)
 {
 	for (size_t i = 0; i < all->ncolumns; i++) {

@@ -204,11 +204,9 @@ int monitor_block(struct monitor *m, const struct block *b, struct error *e)
 	return set_width(m, ticks, e) ? -1 : trace_block(m, b);
 }
 
-void monitor_adopt(struct monitor *m, const struct snapshot *snapshot)
+void monitor_restore(struct monitor *m, const struct block *b)
 {
-	uint64_t latest = snapshot ? snapshot->head.latest : 0;
-
-	m->latest = latest > m->latest ? latest : m->latest;
+	m->latest = b->last > m->latest ? b->last : m->latest;
 }
 
 int monitor_end(struct monitor *m, struct error *e)

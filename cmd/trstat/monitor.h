@@ -19,7 +19,7 @@ struct monitor {
 	uint64_t width; /* 0: the trace's clock is not known yet */
 	struct interval now;
 	bool begun;
-	uint64_t latest; /* highest time of rows before those that are read, from a snapshot */
+	uint64_t latest; /* highest time of rows before those that are read, from calls_restore */
 	/* a summary: intervals are not printed, they are CELL_INTERVAL of the groups */
 	bool keyed;
 	struct statistics *statistics;
@@ -40,13 +40,13 @@ int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *
 /* To be called before the first event; --wall uses in->before_block. */
 int monitor_begin(struct monitor *m, struct error *e);
 
-/* Take the times of a snapshot, before its calls are adopted. */
-void monitor_adopt(struct monitor *m, const struct snapshot *snapshot);
+/* Take the times of a SNAPSHOT, before its calls are open. */
+void monitor_restore(struct monitor *m, const struct block *b);
 
 /* Count the rows of a block. Returns -1 with m->out_of_memory or m->stop set, or with e filled. */
 int monitor_block(struct monitor *m, const struct block *b, struct error *e);
 
-/* Begin the interval of a snapshot without a row after it, before its calls are closed. Returns -1
+/* Begin the interval of a SNAPSHOT without a row after it, before its calls are closed. Returns -1
  * with e filled. */
 int monitor_end(struct monitor *m, struct error *e);
 /* Forget the interval, because other parts of the trace follow. */

@@ -203,16 +203,13 @@ void report_alarms(struct stage *stage, const struct query *q, const struct stat
 		report_alarms_end(stage, q, st, alarms);
 }
 
-void report_snapshot(struct stage *stage, const struct block *b)
+void report_missed_calls(struct stage *stage, const struct block *b)
 {
-	uint32_t flags = b->snapshot ? b->snapshot->head.flags : 0;
 	struct error e;
 
-	/* RESTART: after a loss, which the program that lost rows reported */
-	if (!(flags & SNAPSHOT_APPROXIMATE) || flags & SNAPSHOT_RESTART)
+	if (!calls_restore_misses(b))
 		return;
-	error_set(&e, b->file, b->offset,
-		  "an incomplete snapshot: times of calls, callers and depths may be wrong");
+	error_set(&e, b->file, b->offset, CALLS_MISSED);
 	if (faults_add(&stage->faults, &e, stage->in.file))
 		error_print(&e);
 	stage->status = status_worse(stage->status, STATUS_DAMAGED);

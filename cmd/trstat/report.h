@@ -18,8 +18,8 @@ int report_table(struct stage *stage, struct query *q, const struct statistics *
 void report_counts(const struct stage *stage, const struct statistics *st,
 		   const struct settings *s);
 
-/* Warn of an adopted snapshot that lacks calls. */
-void report_snapshot(struct stage *stage, const struct block *b);
+/* Warn of a block that lacks some of the calls that it should open. */
+void report_missed_calls(struct stage *stage, const struct block *b);
 
 /* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything; in
  * everything STATUS_FAILED if one is neither true nor false. */

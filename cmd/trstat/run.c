@@ -71,23 +71,18 @@ static int check_clocks(const struct counting *c, const struct clocks *clocks, s
 		       : 0;
 }
 
-/* Adopt a snapshot, whose calls are clipped to the window of its clock. */
-static int take_snapshot(const struct counting *c, const struct block *b)
+/* Open the calls of a SNAPSHOT, clipped to the window of their clock. */
+static int restore_calls(const struct counting *c, const struct block *b)
 {
 	struct time_window *window = &c->query->window;
-	struct snapshot_walk w;
+	const struct clock *clock = calls_restore_clock(b);
 
-	report_snapshot(c->stage, b);
+	report_missed_calls(c->stage, b);
 	if (c->monitor)
-		monitor_adopt(c->monitor, b->snapshot);
-	if (b->snapshot && time_window_any(window)) {
-		snapshot_walk(&w, b->snapshot);
-		if (snapshot_next_thread(&w))
-			b->snapshot->since = time_window_of(window, w.lane->clock)->since;
-	}
-	return statistics_adopt(c->statistics, b->snapshot) || alarms_adopt(c->alarms, b->snapshot)
-		       ? -1
-		       : 0;
+		monitor_restore(c->monitor, b);
+	if (clock && time_window_any(window))
+		calls_restore_since(b, time_window_of(window, clock)->since);
+	return statistics_block(c->statistics, b) || alarms_block(c->alarms, b) ? -1 : 0;
 }
 
 /* Prepare the statistics, before the first row. */
@@ -135,7 +130,7 @@ static int count_block(struct counting *c, const struct block *b, struct error *
 		return -1;
 	time_window_block(window, b, b->kind == BLOCK_HEAD && !c->stage->in.head.sequence);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return (!c->begun && begin_samples(c, e)) || take_snapshot(c, b) ? -1 : 0;
+		return (!c->begun && begin_samples(c, e)) || restore_calls(c, b) ? -1 : 0;
 	if (b->kind != BLOCK_EVENTS)
 		return 0;
 	/* before an interval is printed */
@@ -221,13 +216,10 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
 	      statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
 	while (!bad && stage_next(stage, &block)) {
-		report_snapshot(stage, &block);
+		report_missed_calls(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||
 		      check_clocks(&counting, &s.clocks, &e) ||
-		      (alarms->count && block.kind == BLOCK_SNAPSHOT &&
-		       (statistics_adopt(&st, block.snapshot) ||
-			alarms_adopt(alarms, block.snapshot))) ||
-		      (alarms->count && block.kind == BLOCK_EVENTS &&
+		      (alarms->count &&
 		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
 	}
 	bad = bad || slowest_finish(&s) || statistics_finish(&st) ||

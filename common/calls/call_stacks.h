@@ -140,9 +140,8 @@ int call_stacks_fold(struct call_stacks *cs);
 /* Call stack_tree_limit. */
 int call_stacks_limit(struct call_stacks *cs, uint32_t *became);
 
-/* Rebuild the stacks of the present stream, after calls_adopt of all blocks and before the next
- * row. */
-int call_stacks_adopt(struct call_stacks *cs);
+/* Rebuild the stacks of a stream when calls_restore has opened calls in the caller's engine. */
+void call_stacks_follow(struct call_stacks *cs, struct calls *c);
 /* Take note of all unseen calls that have ended, before calls_finish or where the trace is left. */
 int call_stacks_catch_up(struct call_stacks *cs);
 /* Forget all threads; the tree is unchanged. */

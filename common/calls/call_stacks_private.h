@@ -1,5 +1,5 @@
 /*
- * call_stacks_private.h - what call_stacks.c, call_stacks_adopt.c and call_stacks_recorded.c share
+ * call_stacks_private.h - what call_stacks.c and call_stacks_recorded.c share
  */
 #ifndef TR_CALLS_CALL_STACKS_PRIVATE_H
 #define TR_CALLS_CALL_STACKS_PRIVATE_H

@@ -8,7 +8,7 @@
 
 void calls_init(struct calls *c, struct dictionary *d)
 {
-	*c = (struct calls){.dictionary = d, .end.until = UINT64_MAX};
+	*c = (struct calls){.dictionary = d, .end.until = UINT64_MAX, .restored.first = UINT64_MAX};
 }
 
 static void free_stack(struct stack *s)
@@ -34,7 +34,7 @@ void calls_free(struct calls *c)
 	free(c->numbered.data);
 	free(c->numbered.ends);
 	open_calls_free(&c->open);
-	open_calls_free(&c->before);
+	open_calls_free(&c->restored.before);
 	*c = (struct calls){0};
 }
 
@@ -71,7 +71,7 @@ static struct stack *new_stack(struct calls *c, uint32_t thread)
 	c->stacks[thread] = s;
 	if (s) {
 		s->number = thread;
-		s->asks_lane = c->adopted;
+		s->asks_lane = c->restored.blocks != 0;
 	}
 	return s;
 fail:
@@ -280,7 +280,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 		}
 		f.inner = true;
 		f.depth = next_depth(s);
-		/* the types of calls that have ended are not part of a snapshot */
+		/* the types of calls that have ended are not restored (calls_restore) */
 		if (!s->count && !s->unseen)
 			s->type = e->type;
 	} else {

@@ -136,9 +136,9 @@ struct stack {
 	bool asks_lane; /* the stream's lanes show whether it has started (dictionary_started) */
 	bool left_out;	/* some of its rows are left out; set by calls_left_out() */
 	bool by_depth;	/* its first row of a call had a depth */
-	/* of calls_adopt: open calls may be in the snapshot too; frames that are */
-	bool goes_on;
-	size_t adopted;
+	/* of calls_restore: frames that the block has; the last block that had the stack */
+	size_t restored;
+	uint32_t restores;
 	/*
 	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack. While some are open, every
 	 * event takes the slow path. The lowest of them has been charged to the top frame of this
@@ -151,7 +151,7 @@ struct stack {
 	uint64_t kernel_since;
 	bool passed;
 	/*
-	 * After calls_adopt: how many of the calls now open were open when the lowest call of the
+	 * After calls_restore: how many of the calls now open were open when the lowest call of the
 	 * kernel was entered, and the locations of the ngone calls above them, outermost first,
 	 * that were open then but have ended; 0 unknown.
 	 */
@@ -221,15 +221,25 @@ struct calls {
 	size_t size;
 	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
 	size_t special_size;
-	struct open_calls open;	  /* numbered calls: index in numbered.calls */
-	struct open_calls before; /* of calls_adopt: those that may be in the snapshot */
+	struct open_calls open; /* numbered calls: index in numbered.calls */
 	struct numbered_calls numbered;
 	struct calls_end {
 		uint64_t until; /* no call ends later; calls_init: UINT64_MAX */
 		size_t thread;	/* at which calls_finish continues */
 		bool known;	/* the ends of threads are known (calls_take_ends) */
 	} end;
-	bool adopted; /* calls_adopt was called */
+	/* Of calls_restore. done: called after each block, of which the rows are still valid; last:
+	   no other block of the segment follows. -1: *error is set, or out of memory. May be NULL.
+	 */
+	struct calls_restored {
+		int (*done)(void *ctx, bool last);
+		void *ctx; /* of done */
+		struct error *error;
+		uint64_t first;		  /* time of the stream's first event; UINT64_MAX unknown */
+		uint32_t blocks;	  /* that opened calls so far */
+		uint32_t frame;		  /* for on_restore: number of the call in the block */
+		struct open_calls before; /* numbered calls that the block may have too */
+	} restored;
 	/* Called when a call ends without a leave; without calls.balances, except calls whose
 	   enters were not read, and calls in the kernel outside any call. May be NULL. The call
 	   ends at the last event of its thread's stack, and its caller is not charged. s is its
@@ -237,15 +247,14 @@ struct calls {
 	   with pairs_only NULL. */
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
 			enum calls_lost why);
-	void *on_lost_ctx;
-	/* Called by calls_adopt for each call that it drops, as on_lost is; on_lost is not. Not for
-	   a call that the snapshot has too, which goes on, with its data. May be NULL. */
+	/* Called by calls_restore for each call that it drops, as on_lost is; on_lost is not. Not
+	   for a call that is restored too, which goes on, with its data. May be NULL. */
 	void (*on_drop)(void *ctx, struct stack *s, const struct frame *f, void *data);
-	/* Called by calls_adopt for each open call with an enter; with on_drop, only for calls that
-	   were not open before. The call is frame number restored of the block. May be NULL. */
+	void *on_lost_ctx; /* of both */
+	/* Called by calls_restore for each open call with an enter; with on_drop, only for calls
+	   that were not open before. -1: *restored.error is set, or out of memory. May be NULL. */
 	int (*on_restore)(void *ctx, const struct event *e, const struct call *call);
-	void *on_restore_ctx; /* of both */
-	uint32_t restored;
+	void *on_restore_ctx;
 	uint64_t unmatched;  /* leaves without an enter */
 	uint64_t unfinished; /* calls open at the end */
 	uint64_t dropped;    /* frames ended without their leave */
@@ -351,6 +360,44 @@ const struct stack *calls_stack(const struct calls *c, const struct event *e);
 
 /* Get the number of calls that are open below the call of an enter or a leave, which was fed. */
 uint32_t calls_depth(const struct calls *c, const struct event *e);
+
+/* --- calls that are open where reading begins inside a stream, or goes on after a loss --- */
+
+/*
+ * Take any block of the stream. If calls may be open before its segment that no row has shown, a
+ * block at the begin of the segment has them (SNAPSHOT in trstream(5)): the open calls of the
+ * stream are dropped, and those are open instead. Dropped calls are not counted, and only on_drop
+ * reports them. With on_drop, a call that is open before and restored too stays open, and neither
+ * function is called. Other blocks are ignored.
+ *
+ * on_restore is called for each such call that has an enter, after its frame was pushed, as if
+ * calls_next had returned CALLS_ENTER for the enter. This includes calls in the kernel outside any
+ * call (frames[0].outside). The order is: outermost first, then the calls in the kernel, then calls
+ * with numbers. The event's time is the time of the enter. With balances, stack and ignored are set
+ * too. Calls without an enter are counted in stack.unseen; if a callee of the innermost of them has
+ * ended, that call is frames[0], with begun false. With balances all calls without an enter are
+ * frames.
+ *
+ * If a stack has calls in the kernel, kernel_base and gone describe the stack below these calls at
+ * the time of their enter. Both are set before on_restore of the lowest of these calls, and are
+ * valid until the next row of the stack.
+ *
+ * Returns 0, or -1 with *e filled.
+ */
+int calls_restore(struct calls *c, const struct block *b, struct error *e);
+/* Get the clock of the calls that a block opens; NULL: none. */
+const struct clock *calls_restore_clock(const struct block *b);
+/* Clip the calls that a block opens: an earlier enter has this time. */
+void calls_restore_since(const struct block *b, uint64_t since);
+/* Test whether calls are missing in a block that opens calls, which no program has reported. */
+bool calls_restore_misses(const struct block *b);
+/* Text of a warning of that. */
+#define CALLS_MISSED "an incomplete snapshot: times of calls, callers and depths may be wrong"
+/* Drop all open calls, of any stream. */
+void calls_drop_all(struct calls *c);
+/* Drop the open calls of some sources, as calls_restore does for a stream. sources: by number,
+ * whether the source is one of them. -1: out of memory. */
+int calls_drop_sources(struct calls *c, const uint8_t *sources);
 
 /* --- the door --- */
 

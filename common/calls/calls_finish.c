@@ -27,7 +27,7 @@ static void calls_take_ends(struct calls *c)
 
 		if (f && f->keeps_unseen &&
 		    (s ? calls_is_first(c, s)
-		       : !c->adopted || !dictionary_started(c->dictionary, i)))
+		       : !c->restored.blocks || !dictionary_started(c->dictionary, i)))
 			s = begin_unseen(c, i, f);
 		if (!f || !s)
 			continue;

@@ -1,5 +1,5 @@
 /*
- * calls_private.h - shared by calls*.c (pairing) and adopt.c
+ * calls_private.h - shared by calls*.c (pairing) and restore.c
  */
 #ifndef TR_CALLS_CALLS_PRIVATE_H
 #define TR_CALLS_CALLS_PRIVATE_H

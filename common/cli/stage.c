@@ -314,9 +314,8 @@ static void count(struct stage *s, const struct block *b)
 /* Remove malformed values from a block whose rows were read and checked. */
 static int drop_bad_values(struct stage *s, struct block *b)
 {
-	/* a snapshot that is not adopted has rows of earlier segments, which were read there */
-	struct block *rows = b->kind == BLOCK_SNAPSHOT && b->snapshot ? &b->snapshot->rows : b;
-	int64_t dropped = bad_values_drop(&s->bad_values, rows, s->in.reads_values);
+	struct block *enters = block_enters(b);
+	int64_t dropped = bad_values_drop(&s->bad_values, enters ? enters : b, s->in.reads_values);
 
 	if (!dropped)
 		return 0;
@@ -367,7 +366,7 @@ bool stage_next(struct stage *s, struct block *b)
 		    compare_clocks(s, b))
 			continue;
 		if (b->kind == BLOCK_HEAD)
-			s->apart |= s->in.head.sequence && s->in.segment.adopts;
+			s->apart |= s->in.head.sequence && s->in.segment.alone;
 		if (b->kind == BLOCK_END)
 			take_end(s);
 		if (s->stopped || drop_bad_values(s, b))

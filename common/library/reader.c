@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/calls/adopt.h"
 #include "common/library/trstream.h"
 #include "common/stream/bad_values.h"
 #include "common/stream/field.h"
@@ -137,6 +136,7 @@ static int next_block(struct trstream_reader *r)
 {
 	while (!r->in_block) {
 		int got = reader_next(&r->in, &r->block);
+		struct error e;
 
 		r->stopped |= got == 0;
 		if (!got)
@@ -144,8 +144,7 @@ static int next_block(struct trstream_reader *r)
 		if (got < 0)
 			return library_fail(r, &r->in.error,
 					    r->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
-		if (r->block.kind == BLOCK_SNAPSHOT && r->block.snapshot &&
-		    calls_adopt(&r->calls, r->block.snapshot))
+		if (calls_restore(&r->calls, &r->block, &e))
 			return library_no_memory(r);
 		if ((r->block.kind == BLOCK_EVENTS && take_events(r)) ||
 		    (r->block.kind == BLOCK_END && take_end(r)))

@@ -51,11 +51,13 @@ struct block {
 
 	bool redeclares; /* DICT: an id of the segment got a new meaning */
 
-	/* SNAPSHOT: content that programs that pair calls must adopt; NULL: they know it */
+	/* SNAPSHOT: calls that are open, for calls_restore; NULL: the rows before show them */
 	struct snapshot *snapshot;
 
+	/* lowest and highest time, ns or ticks; of a SNAPSHOT with calls the same of all rows
+	   before (UINT64_MAX, 0: none) */
+	uint64_t base, last;
 	/* EVENTS only */
-	uint64_t base, last; /* lowest and highest time, ns or ticks */
 	uint32_t rows;
 	uint16_t row_flags; /* enum events_flags */
 	uint32_t front;	    /* bytes of the head and the tables, with their padding */
@@ -69,6 +71,9 @@ struct block {
 	const uint8_t *row_data;
 	size_t row_size;
 };
+
+/* Get the rows of the enters of the calls that a SNAPSHOT opens; NULL: it opens none. */
+struct block *block_enters(const struct block *b);
 
 struct event {
 	uint64_t time;

@@ -85,7 +85,7 @@ struct reader_segment {
 	bool more_expected; /* the stream has had an END with more segments to follow */
 	bool hurt;	    /* damage in this segment was reported */
 	bool whole;	    /* the segment before was read whole, without damage */
-	bool adopts;	    /* the state of calls at the segment's begin is not known */
+	bool alone;	    /* rows before it were not read, so the open calls are not known */
 };
 
 struct reader {

@@ -254,9 +254,9 @@ int reader_read_head(struct reader *r, const struct block *b)
 	dictionary_segment(&r->dictionary, r->partial_ok
 						   ? h->stream_id != r->segment.stream_id
 						   : !same || h->sequence <= r->segment.sequence);
-	r->segment.adopts = !(same && h->sequence == r->segment.sequence + 1 && r->segment.whole);
+	r->segment.alone = !(same && h->sequence == r->segment.sequence + 1 && r->segment.whole);
 	r->segment.whole = false;
-	if (r->segment.adopts && h->flags & HEAD_SEGMENTED)
+	if (r->segment.alone && h->flags & HEAD_SEGMENTED)
 		dictionary_forget_threads(&r->dictionary);
 	snapshot_segment(&r->snapshot, false);
 	r->segment.stream_id = h->stream_id;
@@ -280,8 +280,10 @@ const char *reader_snapshot_fault(struct reader *r, struct block *b)
 
 	if (fault)
 		return fault;
-	if (r->segment.adopts || r->snapshot.head.flags & SNAPSHOT_RESTART)
+	if (r->segment.alone || r->snapshot.head.flags & SNAPSHOT_RESTART)
 		b->snapshot = &r->snapshot;
+	b->base = b->snapshot ? b->snapshot->head.first : UINT64_MAX;
+	b->last = b->snapshot ? b->snapshot->head.latest : 0;
 	return NULL;
 }
 

@@ -313,6 +313,11 @@ const char *snapshot_read(struct snapshot *s, const struct dictionary *d, const 
 	return NULL;
 }
 
+struct block *block_enters(const struct block *b)
+{
+	return b->snapshot ? &b->snapshot->rows : NULL;
+}
+
 void snapshot_free(struct snapshot *s)
 {
 	events_tables_free(&s->tables);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "common/stream/reader_tail.h"
-#include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
 
 void time_window_free(struct time_window *w)
@@ -69,10 +68,9 @@ void time_window_block(struct time_window *w, const struct block *b, bool new_st
 	} else if (!w->started && b->kind == BLOCK_EVENTS && b->rows) {
 		w->started = true;
 		w->start = b->base;
-	} else if (!w->started && b->kind == BLOCK_SNAPSHOT && b->snapshot &&
-		   b->snapshot->head.first < UINT64_MAX) {
+	} else if (!w->started && b->kind == BLOCK_SNAPSHOT && b->base < UINT64_MAX) {
 		w->started = true;
-		w->start = b->snapshot->head.first;
+		w->start = b->base;
 	}
 	w->any |= b->kind == BLOCK_HEAD;
 	if (b->kind == BLOCK_EVENTS && b->rows && b->last > w->last)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/calls/calls.h"
-#include "common/calls/adopt.h"
 #include "common/library/trstream.h"
 #include "common/stream/field.h"
 #include "common/stream/reader.h"
@@ -145,15 +144,15 @@ static void pair_calls(struct calls *c, const struct block *b)
 	struct events it;
 	struct event ev;
 	struct call done;
+	struct error e;
 
 	if (b->kind == BLOCK_EVENTS)
 		for (events_begin(&it, b); event_next(&it, &ev);)
 			calls_next(c, &ev, &done);
-	if (b->kind != BLOCK_SNAPSHOT || !b->snapshot)
-		return;
-	for (events_begin(&it, &b->snapshot->rows); event_next(&it, &ev);)
-		touch(ev.tail, ev.tail_size);
-	if (calls_adopt(c, b->snapshot))
+	if (block_enters(b))
+		for (events_begin(&it, block_enters(b)); event_next(&it, &ev);)
+			touch(ev.tail, ev.tail_size);
+	if (calls_restore(c, b, &e))
 		abort();
 }
 

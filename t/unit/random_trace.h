@@ -8,7 +8,7 @@
 #ifndef TR_T_UNIT_RANDOM_TRACE_H
 #define TR_T_UNIT_RANDOM_TRACE_H
 
-#include "common/calls/snapshot_maker.h"
+#include "common/calls/calls_writer.h"
 #include "t/unit/stream.h"
 
 static uint64_t random_state;
@@ -32,7 +32,7 @@ enum rt_system { RT_UFTRACE, RT_FTRACE, RT_APITRACE, RT_LTTNG, RT_CHAOS, RT_SYST
 
 struct random_trace {
 	struct writer w;
-	struct snapshot_maker *maker;
+	struct calls_writer *maker;
 	uint64_t time;
 	enum rt_system system;
 	uint32_t lanes[RT_LANES], locations[RT_LOCATIONS];
@@ -110,7 +110,7 @@ static inline void rt_begin(struct random_trace *t, struct output *o)
 		w->head.flags = HEAD_FILTERED;
 	if (random_snapshots) {
 		w->head.flags |= HEAD_SEGMENTED;
-		t->maker = snapshot_maker_new(w);
+		t->maker = calls_writer_new(w);
 		must(t->maker, "maker");
 	}
 	must(!writer_begin(w, id), "begin");
@@ -356,7 +356,7 @@ static inline enum rt_system random_trace(int fd)
 			must(!writer_next_segment(&t.w), "segment");
 	}
 	must(!writer_finish(&t.w), "finish");
-	snapshot_maker_free(t.maker);
+	calls_writer_free(t.maker);
 	writer_free(&t.w);
 	must(!output_close(&o, 0, &e), "close");
 	return t.system;

@@ -6,7 +6,6 @@
 #ifndef TR_T_UNIT_SAME_ANYWHERE_H
 #define TR_T_UNIT_SAME_ANYWHERE_H
 
-#include "common/calls/adopt.h"
 #include "common/cli/stage.h"
 #include "common/calls/calls_private.h"
 #include "common/stream/writer_private.h"
@@ -16,7 +15,6 @@
 struct engine {
 	struct reader in;
 	struct calls calls;
-	bool adopts; /* has adopted a snapshot */
 };
 
 static inline void engine_begin(struct engine *x, const void *data, size_t n)
@@ -191,10 +189,11 @@ struct run {
 };
 
 /* Read all. first: only the state after the first snapshot is of interest. */
-static inline bool run_stream(struct run *r, const uint8_t *data, size_t n, bool adopt)
+static inline bool run_stream(struct run *r, const uint8_t *data, size_t n, bool alone)
 {
 	struct engine x;
 	struct block b;
+	struct error e;
 	bool good = true;
 	int got;
 
@@ -203,16 +202,15 @@ static inline bool run_stream(struct run *r, const uint8_t *data, size_t n, bool
 	while ((got = reader_next(&x.in, &b)) != 0) {
 		if (got < 0) {
 			/* the segments before the first are missing */
-			good &= adopt && strstr(x.in.error.what, "is missing");
+			good &= alone && strstr(x.in.error.what, "is missing");
 			continue;
 		}
 		if (b.kind == BLOCK_EVENTS)
 			feed(&x, &b, &r->found);
 		if (b.kind != BLOCK_SNAPSHOT)
 			continue;
-		good &= (b.snapshot != NULL) == (adopt && !r->borders);
-		if (b.snapshot)
-			must(!calls_adopt(&x.calls, b.snapshot), "adopt");
+		good &= (b.snapshot != NULL) == (alone && !r->borders);
+		must(!calls_restore(&x.calls, &b, &e), "restore");
 		r->at[r->borders] = r->found.size;
 		r->states[r->borders++] = state_of(&x);
 		must(r->borders < SEGMENTS, "segments");

@@ -21,7 +21,7 @@ struct stream_map {
 struct stream_ids {
 	struct input *input; /* has the writer, and the shift of times */
 	struct dictionary *dictionary;
-	bool inside; /* rows were not read before a segment, whose snapshot was adopted */
+	bool inside; /* rows were not read before a segment, whose open calls were written */
 	struct stream_map maps[ENTRY_KINDS];
 	size_t *maps_done; /* by space: number of mappings that were declared */
 	size_t maps_size;

@@ -16,6 +16,7 @@
 static int convert_take(void *ctx, const struct event *ev, struct error *e);
 static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data);
 static int convert_restore(void *ctx, const struct event *enter, const struct call *call);
+static int convert_restored(void *ctx, bool last);
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why);
 
@@ -27,7 +28,8 @@ void convert_calls_init(struct conversion *a)
 	a->calls.on_lost = convert_lose;
 	a->calls.on_drop = convert_drop;
 	a->calls.on_restore = convert_restore;
-	a->calls.on_lost_ctx = a->calls.on_restore_ctx = a;
+	a->calls.restored.done = convert_restored;
+	a->calls.on_lost_ctx = a->calls.on_restore_ctx = a->calls.restored.ctx = a;
 	overlap_init(&a->overlap, a->dictionary, convert_take, a);
 	a->overlap.before = &a->calls;
 }
@@ -261,7 +263,7 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 	return got == CALLS_ENTER ? convert_enter(a, t, done.data) : convert_leave(a, t, &done);
 }
 
-/* --- snapshots --- */
+/* --- calls of calls_restore --- */
 
 /* End a call that is open in the target, but maybe not in the trace: a part of it is missing. */
 static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data)
@@ -280,6 +282,7 @@ static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void
 		return;
 	}
 	a->ev = &ev;
+	a->error = a->calls.restored.error;
 	a->lost = CLOSED;
 	a->failed = target_cut(a, a->threads[s->number], open, f, false);
 }
@@ -289,7 +292,7 @@ static int convert_restore(void *ctx, const struct event *enter, const struct ca
 	struct conversion *a = ctx;
 
 	if (!a->failed && restored_calls_add(&a->restored, &a->calls, enter, call))
-		a->failed = error_no_memory(a->error);
+		a->failed = error_no_memory(a->calls.restored.error);
 	return a->failed ? -1 : 0;
 }
 
@@ -303,7 +306,7 @@ static bool was_cut(const struct conversion *a, const struct restored_call *r)
 }
 
 /* Begin an open call. */
-static int convert_restored(struct conversion *a, const struct restored_call *r, struct error *e)
+static int convert_begin_call(struct conversion *a, const struct restored_call *r, struct error *e)
 {
 	const struct event *ev = &r->enter;
 	struct convert_thread *t = convert_thread(a, ev->lane, ev->type->flags & TYPE_PER_CPU);
@@ -392,20 +395,19 @@ int convert_event(struct encoding *en, const struct event *ev, struct error *e)
 	return a->target->nests ? overlap_take(&a->overlap, ev, e) : convert_take(a, ev, e);
 }
 
-int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e)
+/* Begin the open calls, at the times of their enters. No row waits: a HEAD precedes them. */
+static int convert_restored(void *ctx, bool last)
 {
-	struct conversion *a = en->state;
+	struct conversion *a = ctx;
+	size_t n = restored_calls_sort(&a->restored);
 
-	a->error = e;
-	if (overlap_end(&a->overlap, e) || (a->target->nests && overlap_adopt(&a->overlap, s, e)))
-		return -1;
-	if (restored_calls_adopt(&a->restored, &a->calls, s) || a->failed)
-		return a->failed ? -1 : error_no_memory(e);
-	for (size_t i = 0; i < a->restored.count; i++)
-		if (check_clock(a, &a->restored.list[i].enter, e) ||
-		    convert_restored(a, &a->restored.list[i], e))
+	(void)last;
+	a->error = a->calls.restored.error;
+	for (size_t i = 0; i < n && !a->failed; i++)
+		if (check_clock(a, &a->restored.list[i].enter, a->error) ||
+		    convert_begin_call(a, &a->restored.list[i], a->error))
 			return -1;
-	return 0;
+	return a->failed ? -1 : 0;
 }
 
 int convert_flush(struct conversion *a, struct error *e)

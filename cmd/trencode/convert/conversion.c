@@ -18,6 +18,8 @@ static int conversion_begin(struct encoding *en, struct error *e)
 	a->ids.zero = target->zero;
 	a->ids.no_cpus = target->no_cpus;
 	convert_calls_init(a);
+	en->engines[0] = target->nests ? &a->overlap.calls : NULL;
+	en->engines[1] = &a->calls;
 	if (target_begin(&a->d, target->native, target->format, en, e))
 		return -1;
 	return target->init ? target->init(a, e) : 0;
@@ -102,7 +104,6 @@ const struct encoder encoder_conversion = {
 	.head = conversion_head,
 	.meta = conversion_meta,
 	.drops = true,
-	.adopt = convert_adopt,
 	.event = convert_event,
 	.end = conversion_end,
 	.size = conversion_size,

@@ -172,8 +172,6 @@ int convert_begin_late(struct encoding *en, struct encoding *native, struct erro
 /* private to conversion.c and calls.c */
 void convert_calls_init(struct conversion *a);
 int convert_event(struct encoding *en, const struct event *ev, struct error *e);
-/* Begin the open calls of a snapshot, at the times of their enters. */
-int convert_adopt(struct encoding *en, const struct snapshot *s, struct error *e);
 /* Convert the rows that wait. Begin the trace, if it has no event. */
 int convert_flush(struct conversion *a, struct error *e);
 

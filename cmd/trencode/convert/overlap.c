@@ -23,6 +23,7 @@ struct overlap_call {
 static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why);
 static int overlap_restore(void *ctx, const struct event *enter, const struct call *call);
+static int overlap_restored(void *ctx, bool last);
 
 void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, void *ctx)
 {
@@ -32,7 +33,8 @@ void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, v
 	o->calls.data_size = sizeof(struct overlap_call);
 	o->calls.on_lost = overlap_lose;
 	o->calls.on_restore = overlap_restore;
-	o->calls.on_lost_ctx = o->calls.on_restore_ctx = o;
+	o->calls.restored.done = overlap_restored;
+	o->calls.on_lost_ctx = o->calls.on_restore_ctx = o->calls.restored.ctx = o;
 }
 
 static struct overlap_row *overlap_row_at(struct overlap *o, uint64_t number)
@@ -239,10 +241,13 @@ static int overlap_restore(void *ctx, const struct event *enter, const struct ca
 	return 0;
 }
 
-int overlap_adopt(struct overlap *o, const struct snapshot *s, struct error *e)
+static int overlap_restored(void *ctx, bool last)
 {
+	struct overlap *o = ctx;
+
+	(void)last;
 	o->numbered = true;
-	return calls_adopt(&o->calls, s) ? error_no_memory(e) : 0;
+	return 0;
 }
 
 int overlap_end(struct overlap *o, struct error *e)

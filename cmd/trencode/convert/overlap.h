@@ -12,7 +12,7 @@
 #ifndef TR_TRENCODE_CONVERT_OVERLAP_H
 #define TR_TRENCODE_CONVERT_OVERLAP_H
 
-#include "common/calls/adopt.h"
+#include "common/calls/calls.h"
 
 /* One waiting row. */
 struct overlap_row {
@@ -44,8 +44,6 @@ void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, v
 int overlap_take(struct overlap *o, const struct event *ev, struct error *e);
 /* Pass all waiting rows to next, at the end: calls that are still open nest. */
 int overlap_end(struct overlap *o, struct error *e);
-/* Take over the open calls of a snapshot; no row waits. */
-int overlap_adopt(struct overlap *o, const struct snapshot *s, struct error *e);
 void overlap_free(struct overlap *o);
 
 #endif

@@ -35,12 +35,12 @@ static int by_time(const void *a, const void *b)
 	return x->order > y->order ? 1 : -1;
 }
 
-int restored_calls_adopt(struct restored_calls *r, struct calls *c, const struct snapshot *s)
+size_t restored_calls_sort(struct restored_calls *r)
 {
+	size_t n = r->count;
+
+	if (n)
+		qsort(r->list, n, sizeof *r->list, by_time);
 	r->count = 0;
-	if (calls_adopt(c, s))
-		return -1;
-	if (r->count)
-		qsort(r->list, r->count, sizeof *r->list, by_time);
-	return 0;
+	return n;
 }

@@ -2,7 +2,7 @@
  * ctf.c - the encoder of the Common Trace Format, which babeltrace and Trace Compass read
  *
  * Each event of the stream becomes one event of the trace: enters and leaves are not paired. The
- * open calls of a snapshot are written as enters.
+ * calls that are open where reading begins are written as enters.
  */
 #include "cmd/trencode/ctf/ctf.h"
 #include "common/formats/ctf.h"
@@ -291,9 +291,9 @@ static int ctf_event(struct encoding *en, const struct event *ev, struct error *
 	return ctf_event_end(&s->files, file, file->packet.size - before, e);
 }
 
-/* --- snapshots --- */
+/* --- calls of calls_restore --- */
 
-/* With on_drop, calls that are open before a snapshot and in it are not restored. */
+/* With on_drop, calls that are open before too are not restored. */
 static void ctf_drop(void *ctx, struct stack *stack, const struct frame *f, void *data)
 {
 	(void)ctx;
@@ -310,14 +310,15 @@ static int ctf_restore(void *ctx, const struct event *enter, const struct call *
 }
 
 /* Write the enters of the open calls. */
-static int ctf_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+static int ctf_restored(void *ctx, bool last)
 {
+	struct encoding *en = ctx;
 	struct ctf_encoder *s = en->state;
+	size_t n = restored_calls_sort(&s->restored);
 
-	if (restored_calls_adopt(&s->restored, en->calls, snapshot))
-		return error_no_memory(e);
-	for (size_t i = 0; i < s->restored.count; i++)
-		if (ctf_event(en, &s->restored.list[i].enter, e))
+	(void)last;
+	for (size_t i = 0; i < n; i++)
+		if (ctf_event(en, &s->restored.list[i].enter, en->calls->restored.error))
 			return -1;
 	return 0;
 }
@@ -337,7 +338,9 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	s->paired = en->calls;
 	en->calls->on_drop = ctf_drop;
 	en->calls->on_restore = ctf_restore;
+	en->calls->restored.done = ctf_restored;
 	en->calls->on_restore_ctx = s;
+	en->calls->restored.ctx = en;
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.mark_strings = true;
 	s->bytes.spills = s->compound.spills = true;
@@ -438,7 +441,6 @@ const struct encoder encoder_ctf = {
 	.counts_calls = true,
 	.begin = ctf_begin,
 	.head = ctf_head,
-	.adopt = ctf_adopt,
 	.event = ctf_event,
 	.meta = ctf_meta,
 	.end = ctf_end,

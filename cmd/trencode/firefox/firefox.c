@@ -230,16 +230,6 @@ static int firefox_event(struct encoding *en, const struct event *ev, struct err
 	return (call ? take_call(f, th, ev) : take_other(f, th, ev)) ? error_no_memory(e) : 0;
 }
 
-static int firefox_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct firefox *f = en->state;
-
-	if (calls_adopt(&f->calls, snapshot) ||
-	    (!(snapshot->head.flags & SNAPSHOT_MORE) && call_stacks_adopt(&f->stacks)))
-		return error_no_memory(e);
-	return 0;
-}
-
 static int firefox_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct firefox *f = en->state;
@@ -275,6 +265,8 @@ static int firefox_begin(struct encoding *en, struct error *e)
 	attributes_init(&f->attributes, en->dictionary);
 	if (call_stacks_init(&f->stacks, &f->calls, frame_key))
 		return error_no_memory(e);
+	call_stacks_follow(&f->stacks, &f->calls);
+	en->engines[0] = &f->calls;
 	f->stacks.tree.keep = true;
 	return 0;
 }
@@ -444,7 +436,6 @@ const struct encoder encoder_firefox = {
 	.drops = true,
 	.begin = firefox_begin,
 	.meta = firefox_meta,
-	.adopt = firefox_adopt,
 	.event = firefox_event,
 	.end = firefox_end,
 	.free = firefox_free,

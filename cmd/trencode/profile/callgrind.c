@@ -30,9 +30,7 @@ static int callgrind_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	return stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options)
-		       ? error_no_memory(e)
-		       : 0;
+	return stack_profile_init(&s->profile, en, profile_name_key) ? error_no_memory(e) : 0;
 }
 
 static int callgrind_block(struct encoding *en, const struct block *b, struct error *e)
@@ -176,13 +174,6 @@ static int write_all(struct callgrind *s, struct text *out)
 	return r ? -1 : 0;
 }
 
-static int callgrind_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct callgrind *s = en->state;
-
-	return stack_profile_adopt(&s->profile, snapshot) ? error_no_memory(e) : 0;
-}
-
 static int callgrind_end(struct encoding *en, struct error *e)
 {
 	struct callgrind *s = en->state;
@@ -217,7 +208,6 @@ const struct encoder encoder_callgrind = {
 	.report = true,
 	.deferred = true,
 	.begin = callgrind_begin,
-	.adopt = callgrind_adopt,
 	.block = callgrind_block,
 	.end = callgrind_end,
 	.check = stack_profile_check,

@@ -55,7 +55,7 @@ int folded_begin_without_comm(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	if (stack_profile_init(s, en->dictionary, folded_clean_name, en->options))
+	if (stack_profile_init(s, en, folded_clean_name))
 		return error_no_memory(e);
 	return 0;
 }
@@ -74,11 +74,6 @@ int folded_begin(struct encoding *en, struct error *e)
 int folded_block(struct encoding *en, const struct block *b, struct error *e)
 {
 	return stack_profile_block(en->state, b) ? error_no_memory(e) : 0;
-}
-
-int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	return stack_profile_adopt(en->state, snapshot) ? error_no_memory(e) : 0;
 }
 
 static int folded_end(struct encoding *en, struct error *e)
@@ -114,7 +109,6 @@ const struct encoder encoder_folded = {
 	.report = true,
 	.deferred = true,
 	.begin = folded_begin,
-	.adopt = folded_adopt,
 	.block = folded_block,
 	.end = folded_end,
 	.check = stack_profile_check,

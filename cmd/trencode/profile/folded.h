@@ -13,7 +13,6 @@ int folded_begin(struct encoding *en, struct error *e);
 /* The same; the names of threads are no frames. */
 int folded_begin_without_comm(struct encoding *en, struct error *e);
 int folded_block(struct encoding *en, const struct block *b, struct error *e);
-int folded_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e);
 void folded_free(struct encoding *en);
 
 /* Append the name as valid UTF-8, without the characters that separate frames: a call_stacks_key.

@@ -260,7 +260,7 @@ static int pprof_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	/* 16: with the header of gzip, without a time */
-	if (stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options) ||
+	if (stack_profile_init(&s->profile, en, profile_name_key) ||
 	    deflateInit2(&s->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return error_no_memory(e);
@@ -284,13 +284,6 @@ static int pprof_block(struct encoding *en, const struct block *b, struct error 
 		s->last = last > s->last ? last : s->last;
 	}
 	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
-}
-
-static int pprof_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct pprof *s = en->state;
-
-	return stack_profile_adopt(&s->profile, snapshot) ? error_no_memory(e) : 0;
 }
 
 static int pprof_end(struct encoding *en, struct error *e)
@@ -349,7 +342,6 @@ const struct encoder encoder_pprof = {
 	.report = true,
 	.deferred = true,
 	.begin = pprof_begin,
-	.adopt = pprof_adopt,
 	.block = pprof_block,
 	.end = pprof_end,
 	.check = stack_profile_check,

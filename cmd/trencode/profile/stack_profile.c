@@ -278,26 +278,23 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	return 0;
 }
 
-int stack_profile_adopt(struct stack_profile *s, const struct snapshot *snapshot)
-{
-	if (calls_adopt(&s->calls, snapshot))
-		return -1;
-	return snapshot->head.flags & SNAPSHOT_MORE ? 0 : call_stacks_adopt(&s->stacks);
-}
-
 /* --- the run --- */
 
-int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
-		       const struct encode_options *options)
+int stack_profile_init(struct stack_profile *s, struct encoding *en, call_stacks_key *key)
 {
+	const struct encode_options *options = en->options;
+	struct dictionary *d = en->dictionary;
+
 	*s = (struct stack_profile){.drop = options->drop,
 				    .ticking = options->tick > 0,
 				    .samples.weight = options->weight};
 	calls_init(&s->calls, d);
 	s->calls.on_lost = profile_lose;
 	s->calls.on_lost_ctx = s;
+	en->engines[0] = &s->calls;
 	if (call_stacks_init(&s->stacks, &s->calls, key))
 		return -1;
+	call_stacks_follow(&s->stacks, &s->calls);
 	if (!options->pair)
 		return 0;
 	s->samples.pair = options->pair;

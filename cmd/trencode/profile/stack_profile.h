@@ -10,7 +10,7 @@
 #ifndef TR_TRENCODE_PROFILE_STACK_PROFILE_H
 #define TR_TRENCODE_PROFILE_STACK_PROFILE_H
 
-#include "common/calls/adopt.h"
+#include "common/calls/calls.h"
 #include "common/calls/call_stacks.h"
 #include "cmd/trencode/profile/pair_profile.h"
 #include "cmd/trencode/profile/sample_profile.h"
@@ -32,11 +32,8 @@ struct stack_profile {
 	uint64_t cut; /* calls that ended without a leave */
 };
 
-int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
-		       const struct encode_options *options);
+int stack_profile_init(struct stack_profile *s, struct encoding *en, call_stacks_key *key);
 void stack_profile_free(struct stack_profile *s);
-/* Take over the open calls of a snapshot. */
-int stack_profile_adopt(struct stack_profile *s, const struct snapshot *snapshot);
 int stack_profile_block(struct stack_profile *s, const struct block *b);
 /* End all open calls, at the end of the trace, and check --weight. Returns 0, or -1 with *e filled.
  */

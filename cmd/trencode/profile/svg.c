@@ -45,7 +45,6 @@ const struct encoder encoder_svg = {
 	.report = true,
 	.deferred = true,
 	.begin = folded_begin,
-	.adopt = folded_adopt,
 	.block = folded_block,
 	.end = svg_end,
 	.check = stack_profile_check,

@@ -417,13 +417,6 @@ int event_rows_event(struct encoding *en, const struct event *ev, struct error *
 	return spans_event(&r->spans, ev, e);
 }
 
-int event_rows_adopt(struct encoding *en, const struct snapshot *s, struct error *e)
-{
-	struct event_rows *r = en->state;
-
-	return spans_adopt(&r->spans, s, e);
-}
-
 int event_rows_end(struct encoding *en, struct error *e)
 {
 	struct event_rows *r = en->state;

@@ -98,7 +98,6 @@ enum row_form row_column_form(enum row_column c);
 void *event_rows_begin(struct encoding *en, size_t state_size,
 		       int (*write)(struct event_rows *r, struct error *e), struct error *e);
 int event_rows_meta(struct encoding *en, const struct meta *m, struct error *e);
-int event_rows_adopt(struct encoding *en, const struct snapshot *s, struct error *e);
 int event_rows_event(struct encoding *en, const struct event *ev, struct error *e);
 int event_rows_end(struct encoding *en, struct error *e);
 /* Check, at the end, that events have the fields that are columns. partial: declarations may be

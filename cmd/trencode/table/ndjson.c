@@ -184,7 +184,6 @@ const struct encoder encoder_ndjson = {
 	.begin = ndjson_begin,
 	.meta = event_rows_meta,
 	.drops = true,
-	.adopt = event_rows_adopt,
 	.event = event_rows_event,
 	.end = event_rows_end,
 	.check = event_rows_check,

@@ -162,7 +162,6 @@ const struct encoder encoder_parquet = {
 	.begin = parquet_begin,
 	.meta = event_rows_meta,
 	.drops = true,
-	.adopt = event_rows_adopt,
 	.event = event_rows_event,
 	.end = parquet_end,
 	.check = event_rows_check,

@@ -19,9 +19,13 @@ struct text_layout {
 		    struct error *e);
 	/* print an event, which en->calls has been fed; the data of a call are a pointer */
 	int (*event)(void *state, const struct event *ev, struct error *e);
-	/* take the calls of a snapshot that are open in one thread; NULL: the text of later events
-	   does not depend on them, or is kept in the data of en->calls */
-	int (*adopt)(void *state, struct snapshot_walk *thread, struct error *e);
+	/* take a call that is open where reading begins inside the stream, after en->calls has
+	   opened it; and then the stack of each thread with such calls. first: time of the stream's
+	   first event, UINT64_MAX unknown. NULL: the text of later events does not depend on them
+	 */
+	int (*restore)(void *state, const struct event *enter, const struct call *call,
+		       struct error *e);
+	int (*restored)(void *state, const struct stack *s, uint64_t first, struct error *e);
 	int (*end)(void *state, struct error *e); /* may be NULL */
 	void (*free)(void *state); /* free what state refers to, also where begin failed */
 };

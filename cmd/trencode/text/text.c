@@ -14,20 +14,6 @@ struct layouts {
 	int of_source;		     /* index of its layout */
 };
 
-static int layouts_begin(struct encoding *en, struct error *e)
-{
-	struct columns columns;
-
-	/* report an error in -c before the input is read */
-	if (columns_parse(&columns, en->options->columns, e))
-		return -1;
-	en->calls->data_size = sizeof(void *);
-	en->state = calloc(1, sizeof(struct layouts));
-	if (!en->state)
-		return error_no_memory(e);
-	return 0;
-}
-
 static int layout_of(const struct source *source)
 {
 	int i = 0;
@@ -59,23 +45,59 @@ static int layouts_meta(struct encoding *en, const struct meta *m, struct error 
 	return layouts_need(en, i, e) ? -1 : layouts[i]->meta(s->layout[i], source, m, e);
 }
 
-/* Take the open calls of a snapshot. The layouts that need them are begun before. */
-static int layouts_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
+/* Pass a call that is open where reading begins inside the stream. */
+static int layouts_restore(void *ctx, const struct event *enter, const struct call *call)
 {
+	struct encoding *en = ctx;
 	struct layouts *s = en->state;
-	struct snapshot_walk w;
+	int i = layout_of(enter->lane->source);
 
-	snapshot_walk(&w, snapshot);
-	while (snapshot_next_thread(&w)) {
-		int i = layout_of(w.lane->source);
+	if (layouts_need(en, i, en->calls->restored.error))
+		return -1;
+	return layouts[i]->restore
+		       ? layouts[i]->restore(s->layout[i], enter, call, en->calls->restored.error)
+		       : 0;
+}
 
-		if (layouts_need(en, i, e) ||
-		    (layouts[i]->adopt && layouts[i]->adopt(s->layout[i], &w, e)))
+/* Pass the stacks of such calls. */
+static int layouts_restored(void *ctx, bool last)
+{
+	struct encoding *en = ctx;
+	struct layouts *s = en->state;
+	const struct calls *c = en->calls;
+
+	(void)last;
+	for (size_t n = 0; n < c->size; n++) {
+		const struct stack *stack = c->stacks[n];
+		int i;
+
+		if (!stack || stack->restores != c->restored.blocks)
+			continue;
+		i = layout_of(stack->lane->source);
+		if (layouts_need(en, i, c->restored.error) ||
+		    (layouts[i]->restored &&
+		     layouts[i]->restored(s->layout[i], stack, c->restored.first,
+					  c->restored.error)))
 			return -1;
-		while (snapshot_next_frame(&w))
-			;
 	}
-	return calls_adopt(en->calls, snapshot) ? error_no_memory(e) : 0;
+	return 0;
+}
+
+static int layouts_begin(struct encoding *en, struct error *e)
+{
+	struct columns columns;
+
+	/* report an error in -c before the input is read */
+	if (columns_parse(&columns, en->options->columns, e))
+		return -1;
+	en->calls->data_size = sizeof(void *);
+	en->calls->on_restore = layouts_restore;
+	en->calls->restored.done = layouts_restored;
+	en->calls->on_restore_ctx = en->calls->restored.ctx = en;
+	en->state = calloc(1, sizeof(struct layouts));
+	if (!en->state)
+		return error_no_memory(e);
+	return 0;
 }
 
 /* Test whether a source of that format was declared. */
@@ -170,7 +192,6 @@ const struct encoder encoder_text = {
 	.counts_calls = true,
 	.begin = layouts_begin,
 	.meta = layouts_meta,
-	.adopt = layouts_adopt,
 	.event = layouts_event,
 	.end = layouts_end,
 	.free = layouts_free,

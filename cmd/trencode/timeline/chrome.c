@@ -344,7 +344,16 @@ static int chrome_drop_call(void *ctx, const struct span *span, struct error *e)
 	return chrome_pairs_drop(s, span, prefix, e);
 }
 
+/* After calls that were lost the states of threads are not known. */
+static int chrome_restore(void *ctx, const struct event *enter, struct error *e)
+{
+	struct chrome_output *s = ctx;
+
+	return enter ? 0 : chrome_scheduling_lost(s->scheduling, e);
+}
+
 static const struct span_sink sink = {.begin = chrome_begin_call,
+				      .restore = chrome_restore,
 				      .end = chrome_end_call,
 				      .drop = chrome_drop_call,
 				      .other = chrome_other_event};
@@ -362,7 +371,6 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	spans_init(&s->spans, en, &sink, s);
 	s->spans.keeps_open = true;
-	s->first = UINT64_MAX;
 	s->zero = UINT64_MAX;
 	s->samples = chrome_samples_new();
 	s->members = chrome_members_new();
@@ -393,25 +401,17 @@ static int chrome_meta(struct encoding *en, const struct meta *m, struct error *
 		       : 0;
 }
 
-static int chrome_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct chrome_output *s = en->state;
-
-	if (!s->started)
-		s->first = snapshot->head.first;
-	return spans_adopt(&s->spans, snapshot, e) || chrome_scheduling_lost(s->scheduling, e) ? -1
-											       : 0;
-}
-
 static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct chrome_output *s = en->state;
 	bool leave = ev->type->kind == KIND_LEAVE;
 
 	if (__builtin_expect(!s->started, 0)) {
+		uint64_t first = s->spans.calls.restored.first;
+
 		s->started = true;
 		s->clock = ev->lane->clock;
-		s->origin = s->first == UINT64_MAX ? ev->time : tick_time(ev->lane, s->first);
+		s->origin = first == UINT64_MAX ? ev->time : tick_time(ev->lane, first);
 		if (s->zero != UINT64_MAX)
 			s->origin = tick_time(ev->lane, s->zero);
 		if (s->options->keep_times)
@@ -498,7 +498,6 @@ const struct encoder encoder_chrome = {
 	.begin = chrome_begin,
 	.meta = chrome_meta,
 	.drops = true,
-	.adopt = chrome_adopt,
 	.event = chrome_event,
 	.end = chrome_end,
 	.free = chrome_free,

@@ -49,8 +49,7 @@ struct chrome_output {
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
-	uint64_t first; /* time of the stream's first event, of a snapshot; 2^64-1: not known */
-	uint64_t zero;	/* the origin, if members are copied, which may depend on it; 2^64-1 */
+	uint64_t zero; /* the origin, if members are copied, which may depend on it; 2^64-1 */
 	uint64_t origin, overlapping, early; /* early: number of times before the origin */
 	uint64_t negative;		     /* samples left out */
 	bool started, any;

@@ -277,13 +277,6 @@ static int chart_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int chart_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct chart_run *s = en->state;
-
-	return spans_adopt(&s->spans, snapshot, e);
-}
-
 static int chart_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct chart_run *s = en->state;
@@ -378,7 +371,6 @@ const struct encoder encoder_flame_chart = {
 	.deferred = true,
 	.begin = chart_begin,
 	.drops = true,
-	.adopt = chart_adopt,
 	.event = chart_event,
 	.end = chart_end,
 	.free = chart_free,

@@ -335,7 +335,25 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	return perfetto_put_event(s, &instant, &token, e);
 }
 
+static int perfetto_start(struct perfetto *s, const struct event *ev, struct error *e)
+{
+	s->started = true;
+	return perfetto_put_first(s, ev, e);
+}
+
+/* Begin the trace with the first call that is open. After lost rows the states of threads are not
+ * known. */
+static int perfetto_restore(void *ctx, const struct event *enter, struct error *e)
+{
+	struct perfetto *s = ctx;
+
+	if (!enter)
+		return perfetto_ftrace_lost(s->ftrace, e);
+	return s->started ? 0 : perfetto_start(s, enter, e);
+}
+
 static const struct span_sink sink = {.begin = perfetto_begin_call,
+				      .restore = perfetto_restore,
 				      .end = perfetto_end_call,
 				      .drop = perfetto_drop_call,
 				      .other = perfetto_other_event};
@@ -371,24 +389,6 @@ static int perfetto_meta(struct encoding *en, const struct meta *m, struct error
 	return tracks_meta(&s->tracks, en->dictionary, m) || attributes_meta(&s->attributes, m)
 		       ? error_no_memory(e)
 		       : 0;
-}
-
-static int perfetto_start(struct perfetto *s, const struct event *ev, struct error *e)
-{
-	s->started = true;
-	return perfetto_put_first(s, ev, e);
-}
-
-static int perfetto_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct perfetto *s = en->state;
-	struct snapshot_walk w;
-
-	snapshot_walk(&w, snapshot);
-	while (!s->started && snapshot_next_thread(&w))
-		if (snapshot_next_frame(&w) && perfetto_start(s, &w.enter, e))
-			return -1;
-	return spans_adopt(&s->spans, snapshot, e) || perfetto_ftrace_lost(s->ftrace, e) ? -1 : 0;
 }
 
 static int perfetto_event(struct encoding *en, const struct event *ev, struct error *e)
@@ -467,7 +467,6 @@ const struct encoder encoder_perfetto = {
 	.begin = perfetto_begin,
 	.meta = perfetto_meta,
 	.drops = true,
-	.adopt = perfetto_adopt,
 	.event = perfetto_event,
 	.end = perfetto_end,
 	.size = perfetto_size,

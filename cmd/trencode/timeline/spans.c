@@ -10,8 +10,9 @@ static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame
 		       enum calls_lost why);
 static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data);
 static int spans_restore(void *ctx, const struct event *enter, const struct call *call);
+static int spans_restored(void *ctx, bool last);
 
-void spans_init(struct spans *s, const struct encoding *en, const struct span_sink *sink, void *ctx)
+void spans_init(struct spans *s, struct encoding *en, const struct span_sink *sink, void *ctx)
 {
 	*s = (struct spans){.sink = sink, .ctx = ctx};
 	calls_init(&s->calls, en->dictionary);
@@ -19,7 +20,9 @@ void spans_init(struct spans *s, const struct encoding *en, const struct span_si
 	s->calls.on_lost = spans_lose;
 	s->calls.on_drop = spans_drop;
 	s->calls.on_restore = spans_restore;
-	s->calls.on_lost_ctx = s->calls.on_restore_ctx = s;
+	s->calls.restored.done = spans_restored;
+	s->calls.on_lost_ctx = s->calls.on_restore_ctx = s->calls.restored.ctx = s;
+	en->engines[0] = &s->calls;
 }
 
 void spans_free(struct spans *s)
@@ -178,20 +181,23 @@ static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame
 	struct span span = spans_unfinished(s, stack, frame);
 
 	span.dropped = true;
+	s->error = s->calls.restored.error;
 	if (!s->failed)
 		s->failed = f->number ? spans_numbered_end(s, f, &span, NULL)
 				      : spans_pop(s, f, &span, NULL);
 }
 
-/* --- snapshots --- */
+/* --- calls of calls_restore --- */
 
-/* Begin an open call of a snapshot. */
+/* Begin an open call. */
 static int spans_restore(void *ctx, const struct event *enter, const struct call *call)
 {
 	struct spans *s = ctx;
 
 	s->restoring = true;
-	s->failed = s->failed || spans_reach_thread(s, calls_thread(enter), s->error) ||
+	s->error = s->calls.restored.error;
+	s->failed = s->failed || (s->sink->restore && s->sink->restore(s->ctx, enter, s->error)) ||
+		    spans_reach_thread(s, calls_thread(enter), s->error) ||
 		    (!call->on			   ? spans_numbered_begin(s, enter, call->data)
 		     : call->on->frames[0].outside ? 0
 						   : spans_push(s, call->on, enter, call->data));
@@ -199,12 +205,14 @@ static int spans_restore(void *ctx, const struct event *enter, const struct call
 	return s->failed ? -1 : 0;
 }
 
-int spans_adopt(struct spans *s, const struct snapshot *snapshot, struct error *e)
+static int spans_restored(void *ctx, bool last)
 {
-	s->error = e;
-	if (!calls_adopt(&s->calls, snapshot))
-		return s->failed ? -1 : 0;
-	return s->failed ? -1 : error_no_memory(e);
+	struct spans *s = ctx;
+
+	(void)last;
+	s->failed = s->failed ||
+		    (s->sink->restore && s->sink->restore(s->ctx, NULL, s->calls.restored.error));
+	return s->failed ? -1 : 0;
 }
 
 /* --- events --- */

@@ -15,7 +15,6 @@
 
 #include "cmd/trencode/convert/attributes.h"
 #include "cmd/trencode/encoder.h"
-#include "common/calls/adopt.h"
 
 /* One call. */
 struct span {
@@ -54,9 +53,12 @@ struct span_sink {
 		     struct buffer *keep, uint64_t *token, struct error *e);
 	/* Called when the call ends; leave is NULL if it has none. */
 	int (*end)(void *ctx, const struct span *s, const struct event *leave, struct error *e);
-	/* Called in place of end for a call that is dropped: whether it has ended is not known. A
-	   snapshot follows, which begins it once more if it is open. */
+	/* Called in place of end for a call that is dropped: whether it has ended is not known. If
+	   it is open, it begins once more. */
 	int (*drop)(void *ctx, const struct span *s, struct error *e);
+	/* Called for each call that is open where reading begins inside the stream, before begin;
+	   and once after all of them, with NULL. */
+	int (*restore)(void *ctx, const struct event *enter, struct error *e);
 	/* Called for all other events: instants, counters, gaps. */
 	int (*other)(void *ctx, const struct event *ev, struct error *e);
 };
@@ -97,22 +99,18 @@ struct spans {
 	uint64_t serial;
 	struct span_numbered *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1, by after */
-	bool restoring;					    /* calls of a snapshot begin */
+	bool restoring;					    /* calls of calls_restore begin */
 	bool keeps_open;     /* the format has calls without an end: for spans_report */
 	bool failed;	     /* *error has the reason */
 	struct error *error; /* of the function that runs */
 	uint64_t lost;	     /* calls that ended without a leave */
 };
 
-void spans_init(struct spans *s, const struct encoding *en, const struct span_sink *sink,
-		void *ctx);
+void spans_init(struct spans *s, struct encoding *en, const struct span_sink *sink, void *ctx);
 void spans_free(struct spans *s);
 
 /* Take an event. */
 int spans_event(struct spans *s, const struct event *ev, struct error *e);
-
-/* Begin the calls of a snapshot (common/calls/adopt.h), and drop those that are open. */
-int spans_adopt(struct spans *s, const struct snapshot *snapshot, struct error *e);
 
 /* End all open calls, at the end of the trace. */
 int spans_finish(struct spans *s, struct error *e);

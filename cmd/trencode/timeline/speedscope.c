@@ -419,13 +419,6 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int speedscope_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct speedscope *s = en->state;
-
-	return spans_adopt(&s->spans, snapshot, e);
-}
-
 static int speedscope_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct speedscope *s = en->state;
@@ -518,7 +511,6 @@ const struct encoder encoder_speedscope = {
 	.deferred = true,
 	.begin = speedscope_begin,
 	.drops = true,
-	.adopt = speedscope_adopt,
 	.event = speedscope_event,
 	.end = speedscope_end,
 	.free = speedscope_free,

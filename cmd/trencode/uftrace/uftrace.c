@@ -27,6 +27,7 @@ static int uftrace_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->kernel.tree = &s->tree;
 	calls_init(&s->calls, en->dictionary);
+	en->engines[0] = &s->calls;
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
 		return -1;
 	/* the first member is moved to its path last: without info there is no recording */
@@ -40,13 +41,6 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	(void)e;
 	s->filtered |= h->flags & HEAD_FILTERED || en->options->clip;
 	return 0;
-}
-
-static int uftrace_adopt(struct encoding *en, const struct snapshot *snapshot, struct error *e)
-{
-	struct uftrace_output *s = en->state;
-
-	return calls_adopt(&s->calls, snapshot) ? error_no_memory(e) : 0;
 }
 
 int uftrace_take_source(struct uftrace_output *s, const struct source *source, struct error *e)
@@ -251,7 +245,6 @@ const struct encoder encoder_uftrace = {
 	.begin = uftrace_begin,
 	.head = uftrace_head,
 	.meta = uftrace_meta,
-	.adopt = uftrace_adopt,
 	.event = uftrace_event,
 	.end = uftrace_end,
 	.size = uftrace_size,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "cmd/trfilter/rows/adopt.h"
-#include "common/calls/adopt.h"
 
 bool call_filter_needed(const struct filter *f)
 {
@@ -163,7 +162,7 @@ static int adopt_call(void *ctx, const struct event *e, const struct call *call)
 	/* of the callees that have ended only the time is known */
 	f->children = of && of->frames[of->count - 1].child;
 	w->now = e->time;
-	w->rows.row = w->calls.restored;
+	w->rows.row = w->calls.restored.frame;
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);
 	w->rows.states[w->rows.row] = call_filter_enter(w, e, call, wanted);
@@ -187,8 +186,8 @@ static int take_snapshot(struct call_filter *w, const struct block *b, const str
 	/* a call that goes on after a loss is decided again */
 	if (!b->snapshot->continues)
 		calls_drop_all(&w->calls);
-	if (calls_adopt(&w->calls, b->snapshot))
-		return error_no_memory(e);
+	if (calls_restore(&w->calls, b, e))
+		return -1;
 	/* no row ended calls */
 	filter_ends(w->filter, w->time_range, w->invert);
 	if (block_queue_snapshot(&w->queue, b, w->rows.states, w->rows.owners, w->adopts_exact, e))

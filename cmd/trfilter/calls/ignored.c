@@ -71,7 +71,9 @@ int ignored_block(struct ignored *x, const struct block *b)
 	return x->calls.out_of_memory ? -1 : 0;
 }
 
-int ignored_adopt(struct ignored *x, const struct snapshot *s)
+int ignored_restore(struct ignored *x, const struct block *b)
 {
-	return is_needed(x) ? calls_adopt(&x->calls, s) : 0;
+	struct error e;
+
+	return is_needed(x) ? calls_restore(&x->calls, b, &e) : 0;
 }

@@ -14,7 +14,6 @@
 #ifndef TR_TRFILTER_CALLS_IGNORED_H
 #define TR_TRFILTER_CALLS_IGNORED_H
 
-#include "common/calls/adopt.h"
 #include "common/calls/calls.h"
 
 struct ignored {
@@ -34,7 +33,7 @@ void ignored_free(struct ignored *x);
 bool ignored_reads(struct ignored *x, const struct block *b);
 /* Find the ignored rows of a block. Returns -1 when out of memory. */
 int ignored_block(struct ignored *x, const struct block *b);
-/* Adopt the open calls of a snapshot. Returns -1 when out of memory. */
-int ignored_adopt(struct ignored *x, const struct snapshot *s);
+/* Open the calls of a SNAPSHOT (calls_restore). Returns -1 when out of memory. */
+int ignored_restore(struct ignored *x, const struct block *b);
 
 #endif

@@ -101,7 +101,7 @@ static int emit_snapshot(struct emit_rows *x, const struct block *b)
 		return stage_no_memory(x->stage);
 	memcpy(payload, b->payload, b->length);
 	if (adopt_rows(x->select, &x->left_out, b->snapshot, payload) ||
-	    ends_adopt(&x->ends, b->snapshot) || ignored_adopt(&x->ignored, b->snapshot))
+	    ends_adopt(&x->ends, b->snapshot) || ignored_restore(&x->ignored, b))
 		bad = stage_no_memory(x->stage);
 	else
 		bad = pass_snapshot(x->stage, &copy, payload, x->stage->in.head.sequence);

@@ -44,7 +44,7 @@ int open_call_args_put(struct open_call_args *en, const struct calls *c, const s
  * Returns -1 when out of memory. */
 int open_call_args_to_text(struct open_call_args *en);
 
-/* Forget the enters of the numbered calls that calls_adopt dropped. Returns -1 when out of
+/* Forget the enters of the numbered calls that calls_restore dropped. Returns -1 when out of
  * memory. */
 int open_call_args_drop(struct open_call_args *en, const struct calls *c);
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "cmd/trstat/groups/statistics_private.h"
-#include "common/calls/adopt.h"
 
 static int statistics_begin(struct statistics *s, const struct keys *k, struct columns *c,
 			    struct dictionary *d, size_t more)
@@ -18,7 +17,6 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	s->groups.whole_stacks = k->whole_stacks;
 	s->arguments = statistics_arguments(k, &c->wanted);
 	s->recursion.of = statistics_recursion(s);
-	statistics_begin_calls(s);
 	s->caches.row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].kind == BY_NAME;
 	if (k->needs & NEEDS_STACK) {
@@ -27,6 +25,7 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 			return -1;
 		s->stacks->tree.keep = true;
 	}
+	statistics_begin_calls(s);
 	s->cells = calloc(k->count + more + 1, sizeof(*s->cells));
 	s->pending = calloc(k->begins + 1, sizeof(*s->pending));
 	s->caches.by_key = calloc(GROUP_CACHE, sizeof(*s->caches.by_key));
@@ -121,23 +120,6 @@ void statistics_free(struct statistics *s)
 	free(s->caches.planned);
 }
 
-int statistics_adopt(struct statistics *s, const struct snapshot *snapshot)
-{
-	if (!snapshot || s->pair)
-		return 0;
-	s->adopted = s->stacks;
-	return calls_adopt(&s->calls, snapshot);
-}
-
-/* Rebuild the stacks of adopted calls. */
-static int adopt_stacks(struct statistics *s)
-{
-	if (!s->adopted)
-		return 0;
-	s->adopted = false;
-	return call_stacks_adopt(s->stacks);
-}
-
 int statistics_begin_block(struct statistics *s, const struct block *b)
 {
 	if (s->caches.symbol_changes != s->dictionary->symbol_changes)
@@ -146,7 +128,7 @@ int statistics_begin_block(struct statistics *s, const struct block *b)
 	s->ticks |= s->clocks.ticks;
 	if (b->stacks.sampled)
 		statistics_fetch_sums(s, b);
-	return adopt_stacks(s);
+	return 0;
 }
 
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end)
@@ -197,8 +179,11 @@ int statistics_block(struct statistics *s, const struct block *b)
 {
 	struct events it;
 	struct event e;
+	struct error error;
 	enum outcome taken;
 
+	if (b->kind != BLOCK_EVENTS)
+		return s->pair ? 0 : calls_restore(&s->calls, b, &error);
 	if (statistics_begin_block(s, b))
 		return -1;
 	if (!b->rows)
@@ -222,8 +207,7 @@ int statistics_close(struct statistics *s)
 	const struct type *none = pool_at(&s->dictionary->types, 0);
 	struct call call;
 
-	if (statistics_add_sums(s) || adopt_stacks(s) ||
-	    (s->stacks && call_stacks_catch_up(s->stacks)))
+	if (statistics_add_sums(s) || (s->stacks && call_stacks_catch_up(s->stacks)))
 		return -1;
 	while (calls_finish(&s->calls, &call)) {
 		/* with the key type, times are those of leaves */

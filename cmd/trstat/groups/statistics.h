@@ -11,7 +11,6 @@
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/stream/clocks.h"
-#include "common/stream/snapshot.h"
 #include "common/pairs/keys.h"
 #include "cmd/trstat/views/pair_edges.h"
 
@@ -132,7 +131,6 @@ struct statistics {
 	const struct key_cell *taken; /* cells of the enter of the call being counted; NULL: none */
 	uint64_t first, last;	      /* times of all rows; first > last: no rows */
 	uint64_t since;		      /* begin of the window if rows are before it, else 0 */
-	bool adopted;		      /* calls; their stacks are not known yet */
 	bool ticks;		      /* the clock counts ticks */
 	struct clocks clocks;	      /* of all rows */
 	bool nameless;		      /* from a summary: result of statistics_nameless */
@@ -196,12 +194,9 @@ void statistics_free(struct statistics *s);
 /* Returns true if functions are shown by addresses that trsym could name. */
 bool statistics_nameless(const struct statistics *s);
 
-/* Count the rows of a block. Returns -1 when out of memory. */
-int statistics_block(struct statistics *s, const struct block *b);
-
-/* Adopt the open calls of a snapshot, which begin at since or later; NULL: nothing is done. Returns
+/* Take a block of any kind: count its rows, or open the calls that it has (calls_restore). Returns
  * -1 when out of memory. */
-int statistics_adopt(struct statistics *s, const struct snapshot *snapshot);
+int statistics_block(struct statistics *s, const struct block *b);
 
 /* Returns the number of arguments among the columns' fields that are kept until the leave, two
  * cells each after those of the keys: all of them, or 0 where each row counts by itself. */

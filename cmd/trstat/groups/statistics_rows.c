@@ -330,7 +330,7 @@ static int put_entered(struct statistics *s, const struct event *e, const struct
 	return notes_group(s) && stack ? note_group(s, e, stack, cells) : 0;
 }
 
-/* Keep what the leave of an adopted call needs of its enter. */
+/* Keep what the leave of a call of calls_restore needs of its enter. */
 static int statistics_restore(void *ctx, const struct event *e, const struct call *call)
 {
 	struct statistics *s = ctx;
@@ -343,6 +343,8 @@ void statistics_begin_calls(struct statistics *s)
 	calls_init(&s->calls, s->dictionary);
 	s->calls.on_restore = statistics_restore;
 	s->calls.on_restore_ctx = s;
+	if (s->stacks)
+		call_stacks_follow(s->stacks, &s->calls);
 	s->calls.data_size = (group_cells_at(s) + (notes_group(s) ? s->keys->count + 1 : 0)) *
 			     sizeof(struct key_cell);
 }

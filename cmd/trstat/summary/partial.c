@@ -168,7 +168,7 @@ static int end_part(struct counting *c)
 
 static void begin_blind(struct counting *c)
 {
-	c->blind = c->stage->in.head.sequence && c->stage->in.segment.adopts;
+	c->blind = c->stage->in.head.sequence && c->stage->in.segment.alone;
 	c->empty = true;
 }
 
@@ -214,13 +214,13 @@ static int begin_lost(struct counting *c, const struct block *b)
 	return 0;
 }
 
-static int partial_adopt(struct counting *c, const struct block *b)
+static int restore_calls(struct counting *c, const struct block *b)
 {
 	c->blind = false;
 	if (c->monitor)
-		monitor_adopt(c->monitor, b->snapshot);
-	report_snapshot(c->stage, b);
-	return c->slowest ? slowest_block(c->slowest, b) : statistics_adopt(c->sm->s, b->snapshot);
+		monitor_restore(c->monitor, b);
+	report_missed_calls(c->stage, b);
+	return c->slowest ? slowest_block(c->slowest, b) : statistics_block(c->sm->s, b);
 }
 
 /* Report a segment whose open calls are not known, if it has calls. */
@@ -303,7 +303,7 @@ static int take_block(struct counting *c, const struct block *b)
 	if (b->kind == BLOCK_EVENTS)
 		return count_rows(c, b);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return partial_adopt(c, b) ? stage_no_memory(c->stage) : 0;
+		return restore_calls(c, b) ? stage_no_memory(c->stage) : 0;
 	return c->slowest && slowest_block(c->slowest, b) ? stage_no_memory(c->stage) : 0;
 }
 

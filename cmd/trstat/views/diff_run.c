@@ -126,9 +126,8 @@ static int read_stream(struct side *s, struct block *b)
 	do {
 		if (b->kind == BLOCK_EVENTS && begin_rows(s, &begun, &e))
 			return stage_fail(stage, &e);
-		report_snapshot(stage, b);
-		if (b->kind == BLOCK_SNAPSHOT ? statistics_adopt(st, b->snapshot)
-					      : b->kind == BLOCK_EVENTS && statistics_block(st, b))
+		report_missed_calls(stage, b);
+		if (statistics_block(st, b))
 			return stage_no_memory(stage);
 		if (query_check_clocks(&s->query, &st->clocks, false, &e) ||
 		    statistics_check_busy(st, &e) || check_samples(s, &e))

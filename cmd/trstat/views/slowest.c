@@ -3,11 +3,10 @@
 #include <stdlib.h>
 
 #include "cmd/trstat/groups/call_text.h"
-#include "common/calls/adopt.h"
 #include "common/util/heap.h"
 #include "common/calls/calls.h"
 
-/* Keep the enter of an adopted call. */
+/* Keep the enter of a call of calls_restore. */
 static int slowest_restore(void *ctx, const struct event *e, const struct call *call)
 {
 	struct slowest *s = ctx;
@@ -290,11 +289,12 @@ int slowest_block(struct slowest *s, const struct block *b)
 {
 	struct events it;
 	struct event e;
+	struct error error;
 
 	if (b->kind == BLOCK_HEAD)
 		s->segment++;
-	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
-		return calls_adopt(&s->calls, b->snapshot) ||
+	if (b->kind == BLOCK_SNAPSHOT)
+		return calls_restore(&s->calls, b, &error) ||
 				       open_call_args_drop(&s->enters, &s->calls)
 			       ? -1
 			       : 0;

@@ -54,7 +54,7 @@ struct slowest {
 int slowest_init(struct slowest *s, size_t limit, struct dictionary *d);
 void slowest_free(struct slowest *s);
 
-/* Take a block of any kind: HEAD begins a segment, END ends it, calls of a SNAPSHOT are adopted,
+/* Take a block of any kind: HEAD begins a segment, END ends it, its open calls are restored,
  * and the rows of EVENTS are taken. */
 int slowest_block(struct slowest *s, const struct block *b);
 /* Take the calls that are open at the end of the trace. */

@@ -1,7 +1,6 @@
 /* Data of open calls, and calls that end without a leave (common/calls/calls.h). */
 #include <string.h>
 
-#include "common/calls/adopt.h"
 #include "common/calls/calls_rows.h"
 #include "t/unit/tap.h"
 

@@ -8,12 +8,13 @@
 #include "common/util/checksum.h"
 #include "t/unit/same_anywhere.h"
 
-/* Read all into found, adopting what there is to adopt. Returns the number of errors. */
+/* Read all into found. Returns the number of errors. */
 static unsigned read_all(const uint8_t *data, size_t n, struct buffer *found)
 {
 	unsigned errors = 0;
 	struct engine x;
 	struct block b;
+	struct error e;
 	int got;
 
 	engine_begin(&x, data, n);
@@ -23,8 +24,8 @@ static unsigned read_all(const uint8_t *data, size_t n, struct buffer *found)
 			continue;
 		if (b.kind == BLOCK_EVENTS)
 			feed(&x, &b, found);
-		else if (b.kind == BLOCK_SNAPSHOT && b.snapshot)
-			must(!calls_adopt(&x.calls, b.snapshot), "adopt");
+		else
+			must(!calls_restore(&x.calls, &b, &e), "restore");
 	}
 	put_finish(&x, found);
 	buffer_u8(found, 0);

@@ -58,7 +58,7 @@ static unsigned begun;
 static void begin(void)
 {
 	static const struct encode_options options;
-	const struct encoding en = {.dictionary = &dictionary, .options = &options};
+	struct encoding en = {.dictionary = &dictionary, .options = &options};
 
 	begun = lane = 0;
 	spans_init(&spans, &en, &sink, &begun);

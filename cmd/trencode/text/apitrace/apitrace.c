@@ -362,16 +362,16 @@ static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint3
 	return 0;
 }
 
-/* Take the enter of a call that is open in a snapshot. */
-static int restore_call(void *ctx, const struct event *enter, const struct call *restored)
+/* Take the enter of a call that is open where reading begins. */
+static int apitrace_restore(void *state, const struct event *enter, const struct call *restored,
+			    struct error *e)
 {
-	struct text_apitrace *s = ctx;
+	struct text_apitrace *s = state;
 	uint32_t call;
 
-	if (strcmp(enter->lane->source->format.text, "apitrace") || !field_call(enter, &call))
-		return 0;
-	s->failed = s->failed || apitrace_enter(s, enter, call, restored->data, &s->error);
-	return s->failed ? -1 : 0;
+	if (s->failed)
+		return -1;
+	return field_call(enter, &call) ? apitrace_enter(s, enter, call, restored->data, e) : 0;
 }
 
 static int apitrace_leave(struct text_apitrace *s, const struct event *ev, struct error *e)
@@ -410,8 +410,7 @@ static int apitrace_begin(void *state, const struct encoding *en, struct error *
 	s->encoding = en;
 	en->calls->on_lost = lose_call;
 	en->calls->on_drop = drop_call;
-	en->calls->on_restore = restore_call;
-	en->calls->on_lost_ctx = en->calls->on_restore_ctx = s;
+	en->calls->on_lost_ctx = s;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->all_calls = en->options->all_calls;
@@ -494,6 +493,7 @@ const struct text_layout text_apitrace = {
 	.begin = apitrace_begin,
 	.meta = apitrace_meta,
 	.event = apitrace_event,
+	.restore = apitrace_restore,
 	.end = apitrace_end,
 	.free = apitrace_free_state,
 };

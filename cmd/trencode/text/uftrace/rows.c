@@ -320,13 +320,13 @@ static enum row_kind replay_row_kind(const struct type *type, const struct event
 	return ROW_EVENT;
 }
 
-/* Open a call of a snapshot, without a line. */
-static int adopt_call(struct text_uftrace *s, struct replay_task *t, const struct event *ev)
+/* Open a call, without a line. */
+static int restore_call(struct text_uftrace *s, struct replay_task *t, const struct frame *f)
 {
-	struct replay_row row = {replay_row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
-				 ev->type->flags & TYPE_KERNEL};
-	const struct location *location = dictionary_location(s->dictionary, ev->location);
-	const struct location_text *p = text_uftrace_location(s, ev->location);
+	struct replay_row row = {f->inner ? ROW_SCHED_OUT : ROW_ENTER, f->start, f->location,
+				 f->depth, f->type->flags & TYPE_KERNEL};
+	const struct location *location = dictionary_location(s->dictionary, f->location);
+	const struct location_text *p = text_uftrace_location(s, f->location);
 
 	if (!p)
 		return -1;
@@ -339,22 +339,26 @@ static int adopt_call(struct text_uftrace *s, struct replay_task *t, const struc
 	return 0;
 }
 
-int text_uftrace_adopt(struct text_uftrace *s, struct snapshot_walk *w)
+int text_uftrace_restored(struct text_uftrace *s, const struct stack *stack, uint64_t first)
 {
-	struct replay_task *t = task_of(s, w->lane);
-	int bad = 0;
+	const struct stack *own_and_kernel[] = {stack, stack->kernel};
+	struct replay_task *t = task_of(s, stack->lane);
+	size_t charged = stack->count && !stack->frames[0].begun;
 
 	if (!t)
 		return -1;
 	text_uftrace_settle(s);
-	if (!(w->thread.flags & SNAPSHOT_CONTINUED))
-		replay_restart(t, (int)w->thread.unseen, w->thread.since, w->thread.last);
-	if (!t->replay->first && w->snapshot->head.first != UINT64_MAX)
-		t->replay->first = w->snapshot->head.first;
-	while (!bad && snapshot_next_frame(w))
-		if (!(w->frame.flags & SNAPSHOT_LEFT_OUT))
-			bad = adopt_call(s, t, &w->enter);
-	return bad || t->replay->out_of_memory ? -1 : 0;
+	replay_restart(t, (int)(stack->unseen + charged), stack->unseen_since, stack->last);
+	if (!t->replay->first && first != UINT64_MAX)
+		t->replay->first = first;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; own_and_kernel[k] && i < own_and_kernel[k]->count; i++) {
+			const struct frame *f = &own_and_kernel[k]->frames[i];
+
+			if (f->begun && restore_call(s, t, f))
+				return -1;
+		}
+	return t->replay->out_of_memory ? -1 : 0;
 }
 
 int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,

@@ -129,15 +129,15 @@ static int flush(struct text_uftrace *s, struct recording *r, struct error *e)
 	return print_decided(s, r, e);
 }
 
-static int uftrace_adopt(void *state, struct snapshot_walk *thread, struct error *e)
+static int uftrace_restored(void *state, const struct stack *stack, uint64_t first, struct error *e)
 {
 	struct text_uftrace *s = state;
-	struct recording *r = begun_recording(s, thread->lane->source, e);
+	struct recording *r = begun_recording(s, stack->lane->source, e);
 
-	/* the stacks of what is queued are those before the snapshot */
+	/* the stacks of what is queued are those before */
 	if (!r || flush(s, r, e))
 		return -1;
-	return text_uftrace_adopt(s, thread) ? error_no_memory(e) : 0;
+	return text_uftrace_restored(s, stack, first) ? error_no_memory(e) : 0;
 }
 
 static int uftrace_event(void *state, const struct event *ev, struct error *e)
@@ -193,7 +193,7 @@ const struct text_layout text_uftrace = {
 	.state_size = sizeof(struct text_uftrace),
 	.begin = uftrace_begin,
 	.meta = uftrace_meta,
-	.adopt = uftrace_adopt,
+	.restored = uftrace_restored,
 	.event = uftrace_event,
 	.end = uftrace_end,
 	.free = uftrace_free_state,

@@ -92,8 +92,9 @@ void text_uftrace_inverted(struct text_uftrace *s, const struct replay_task *t);
 /* rows.c: print an event, or keep it pending until the next row. */
 int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,
 		     struct error *e);
-/* Open the calls of a thread of a snapshot. -1: out of memory. */
-int text_uftrace_adopt(struct text_uftrace *s, struct snapshot_walk *thread);
+/* Open the calls of a stack, without lines. first: time of the stream's first event, UINT64_MAX
+ * unknown. -1: out of memory. */
+int text_uftrace_restored(struct text_uftrace *s, const struct stack *stack, uint64_t first);
 /* Print the pending line as one that no row completes. */
 void text_uftrace_settle(struct text_uftrace *s);
 

@@ -1,9 +1,17 @@
-#include "common/calls/adopt.h"
+/*
+ * restore.c - opens the calls of a snapshot (SNAPSHOT in trstream(5)), in the place of those that
+ * are open
+ *
+ *     open before    main > f > g
+ *     snapshot       main > f > h       main and f go on (with on_drop), g is dropped, h restored
+ */
 
 #include <stdlib.h>
 
 #include "common/calls/calls_private.h"
 #include "common/stream/field.h"
+#include "common/stream/snapshot.h"
+#include "common/util/error.h"
 
 /* Drop the frames from a number on, the innermost first, and before them the calls in the kernel.
  */
@@ -22,25 +30,24 @@ static void drop_frames(struct calls *c, struct stack *s, size_t from)
 		else
 			f.numbered = 0; /* is not set */
 		if (c->on_drop && (c->balances || (f.begun && !outside)))
-			c->on_drop(c->on_restore_ctx, s, &f, calls_data(c, s, s->count));
+			c->on_drop(c->on_lost_ctx, s, &f, calls_data(c, s, s->count));
 	}
 }
 
 /* Drop the calls of a stack, whose beginning the lanes show from now on, except those that may go
  * on. */
-static void reset(struct calls *c, struct stack *s)
+static void reset(struct calls *c, struct stack *s, bool goes_on)
 {
-	if (!s->goes_on && s->kernel)
+	if (!goes_on && s->kernel)
 		drop_frames(c, s->kernel, 0);
-	if (!s->goes_on)
+	if (!goes_on)
 		drop_frames(c, s, 0);
 	if (s->ignored_inner)
 		drop_frames(c, s->ignored_inner, 0);
 	s->beyond = 0;
-	s->goes_on = false;
-	s->adopted = 0;
+	s->restored = 0;
 	if (s->kernel) {
-		s->kernel->adopted = 0;
+		s->kernel->restored = 0;
 		calls_set_exec(s->kernel, 0);
 	}
 	s->unseen = 0;
@@ -61,7 +68,7 @@ static void drop_numbered(struct calls *c, size_t index)
 			  .begun = true};
 
 	if (c->on_drop)
-		c->on_drop(c->on_restore_ctx, c->stacks[n->thread], &f,
+		c->on_drop(c->on_lost_ctx, c->stacks[n->thread], &f,
 			   calls_numbered_data(c, index));
 	calls_number_free(c, index);
 }
@@ -71,9 +78,9 @@ static void drop_before(struct calls *c)
 {
 	uint64_t index;
 
-	while (open_calls_take_any(&c->before, &index))
+	while (open_calls_take_any(&c->restored.before, &index))
 		drop_numbered(c, index);
-	open_calls_free(&c->before);
+	open_calls_free(&c->restored.before);
 }
 
 /* Test whether a lane, which may be NULL, is of the sources; NULL: of the present stream. */
@@ -105,17 +112,22 @@ static int move_numbered(struct calls *c, const uint8_t *sources, struct open_ca
 	return bad;
 }
 
+/* Test whether calls of a stack may be in the block too. */
+static bool goes_on(const struct calls *c, const struct stack *s)
+{
+	return c->on_drop && calls_of_stream(c, s->lane) && s->restores == c->restored.blocks;
+}
+
 /* Drop the calls of the stacks of the sources that do not go on. */
 static void drop_stacks(struct calls *c, const uint8_t *sources)
 {
-	c->adopted = true;
 	for (size_t i = 0; i < c->size; i++) {
 		struct stack *s = c->stacks[i];
 
-		if (s && !s->goes_on && is_of(c, sources, s->lane))
-			reset(c, s);
-		else if (s && !s->lane) /* no row yet */
+		if (s && !s->lane) /* no row yet */
 			s->asks_lane = true;
+		else if (s && is_of(c, sources, s->lane) && (sources || !goes_on(c, s)))
+			reset(c, s, false);
 	}
 }
 
@@ -131,15 +143,16 @@ static int drop_stream(struct calls *c, const struct snapshot *snapshot)
 
 		if (!s)
 			return -1;
-		s->goes_on = c->on_drop && calls_of_stream(c, s->lane);
+		s->restores = c->restored.blocks;
 	}
 	drop_stacks(c, NULL);
 	drop_before(c);
-	return c->nests ? 0 : move_numbered(c, NULL, c->on_drop ? &c->before : NULL);
+	return c->nests ? 0 : move_numbered(c, NULL, c->on_drop ? &c->restored.before : NULL);
 }
 
 int calls_drop_sources(struct calls *c, const uint8_t *sources)
 {
+	c->restored.blocks++;
 	drop_stacks(c, sources);
 	return c->nests ? 0 : move_numbered(c, sources, NULL);
 }
@@ -149,10 +162,8 @@ void calls_drop_all(struct calls *c)
 	uint64_t index;
 
 	for (size_t i = 0; i < c->size; i++)
-		if (c->stacks[i]) {
-			c->stacks[i]->goes_on = false;
-			reset(c, c->stacks[i]);
-		}
+		if (c->stacks[i])
+			reset(c, c->stacks[i], false);
 	while (open_calls_take_any(&c->open, &index))
 		drop_numbered(c, index);
 	drop_before(c);
@@ -162,7 +173,7 @@ void calls_drop_all(struct calls *c)
  * call that goes on. */
 static int push(struct calls *c, struct stack *s, const struct frame *f)
 {
-	size_t i = s->adopted++;
+	size_t i = s->restored++;
 	struct frame *old = i < s->count ? &s->frames[i] : NULL;
 
 	c->stack = s;
@@ -205,7 +216,8 @@ static int take_thread(struct calls *c, struct stack *s, const struct snapshot_w
 {
 	const struct snapshot_thread *t = &w->thread;
 
-	reset(c, s);
+	s->restores = c->restored.blocks;
+	reset(c, s, goes_on(c, s));
 	s->lane = w->lane;
 	s->type = w->type;
 	s->by_depth = w->type && w->type->flags & TYPE_DEPTH;
@@ -239,19 +251,19 @@ static int push_call(struct calls *c, struct stack *s, const struct snapshot_wal
 			  .location = e->location,
 			  .depth = w->frame.depth,
 			  .inner = e->type->flags & TYPE_INNER,
-			  .outside = w->frame.flags & SNAPSHOT_OUTSIDE && !s->adopted,
+			  .outside = w->frame.flags & SNAPSHOT_OUTSIDE && !s->restored,
 			  .begun = true};
 	int got = push(c, s, &f);
 
 	if (got >= 0 && calls_enters_exec(c, e->location) && !s->exec)
-		s->exec = s->adopted;
+		s->exec = s->restored;
 	return got;
 }
 
 /* Push a call of the kernel's stack. */
 static int push_kernel(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
-	drop_frames(c, s, s->adopted);
+	drop_frames(c, s, s->restored);
 	if (!s->kernel)
 		s->kernel = calls_kernel_stack(c, s);
 	if (!s->kernel)
@@ -263,15 +275,15 @@ static int push_kernel(struct calls *c, struct stack *s, const struct snapshot_w
 /* Push a call with a number, unless the next frame of the stack is the same call. */
 static int push_nested(struct calls *c, struct stack *s, const struct event *e, uint32_t call)
 {
-	const struct frame *f = &s->frames[s->adopted++];
+	const struct frame *f = &s->frames[s->restored++];
 
-	if (s->adopted <= s->count && f->numbered && f->start == e->time) {
+	if (s->restored <= s->count && f->numbered && f->start == e->time) {
 		const struct numbered_call *n = &c->numbered.calls[f->numbered - 1];
 
 		if (!n->replaced && n->number == call && n->lane->source == e->lane->source)
 			return 1;
 	}
-	drop_frames(c, s, s->adopted - 1);
+	drop_frames(c, s, s->restored - 1);
 	return calls_nested_enter(c, s, e, call);
 }
 
@@ -285,7 +297,7 @@ static int push_numbered(struct calls *c, struct stack *s, const struct event *e
 		return 1;
 	if (c->nests)
 		return push_nested(c, s, e, call);
-	if (open_calls_take(&c->before, source, call, &index)) {
+	if (open_calls_take(&c->restored.before, source, call, &index)) {
 		const struct numbered_call *n = &c->numbered.calls[index];
 
 		if (n->start == e->time && n->location == e->location && n->thread == s->number)
@@ -303,10 +315,10 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 
 	if (w->frame.flags & SNAPSHOT_LEFT_OUT) {
 		/* the call was below the lowest one in the kernel */
-		s->kernel_base -= !kernel && s->adopted + s->unseen < s->kernel_base;
+		s->kernel_base -= !kernel && s->restored + s->unseen < s->kernel_base;
 		return 0;
 	}
-	c->restored = w->frames - 1;
+	c->restored.frame = w->frames - 1;
 	if (w->enter.type->flags & TYPE_CALL_NUMBER) {
 		c->stack = NULL;
 		c->ignored = false;
@@ -324,29 +336,71 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 	return c->on_restore(c->on_restore_ctx, &w->enter, &call);
 }
 
-int calls_adopt(struct calls *c, const struct snapshot *snapshot)
+static int take_threads(struct calls *c, const struct snapshot *snapshot)
 {
 	struct snapshot_walk w;
 
-	if (!snapshot->continues && drop_stream(c, snapshot))
-		return -1;
 	snapshot_walk(&w, snapshot);
 	while (snapshot_next_thread(&w)) {
 		struct stack *s = calls_stack_at(c, snapshot_stack(w.lane, w.thread.flags));
 
 		if (!s || (!(w.thread.flags & SNAPSHOT_CONTINUED) && take_thread(c, s, &w)))
 			return -1;
+		s->restores = c->restored.blocks;
 		while (snapshot_next_frame(&w))
 			if (take_frame(c, s, &w))
 				return -1;
-		drop_frames(c, s, s->adopted);
+		drop_frames(c, s, s->restored);
 		if (s->kernel)
-			drop_frames(c, s->kernel, s->kernel->adopted);
+			drop_frames(c, s->kernel, s->kernel->restored);
 		/* not before: calls that were dropped have ended at its last event */
 		s->last = w.thread.last;
 		calls_set_limits(s);
 	}
-	if (!(snapshot->head.flags & SNAPSHOT_MORE))
-		drop_before(c);
 	return 0;
+}
+
+int calls_restore(struct calls *c, const struct block *b, struct error *e)
+{
+	const struct snapshot *s = b->kind == BLOCK_SNAPSHOT ? b->snapshot : NULL;
+	bool last;
+
+	if (!s)
+		return 0;
+	e->what[0] = '\0';
+	c->restored.error = e;
+	c->restored.blocks++;
+	c->restored.first = s->head.first;
+	last = !(s->head.flags & SNAPSHOT_MORE);
+	if ((!s->continues && drop_stream(c, s)) || take_threads(c, s))
+		return e->what[0] ? -1 : error_no_memory(e);
+	if (last)
+		drop_before(c);
+	if (c->restored.done && c->restored.done(c->restored.ctx, last))
+		return e->what[0] ? -1 : error_no_memory(e);
+	return 0;
+}
+
+const struct clock *calls_restore_clock(const struct block *b)
+{
+	struct snapshot_walk w;
+
+	if (!b->snapshot)
+		return NULL;
+	snapshot_walk(&w, b->snapshot);
+	return snapshot_next_thread(&w) ? w.lane->clock : NULL;
+}
+
+void calls_restore_since(const struct block *b, uint64_t since)
+{
+	if (b->snapshot)
+		b->snapshot->since = since;
+}
+
+bool calls_restore_misses(const struct block *b)
+{
+	uint32_t flags = b->snapshot ? b->snapshot->head.flags : 0;
+
+	/* RESTART: after a loss, which the program that lost rows reported */
+	return flags & SNAPSHOT_APPROXIMATE && !(flags & SNAPSHOT_RESTART);
 }
