@@ -205,11 +205,12 @@ void report_alarms(struct stage *stage, const struct query *q, const struct stat
 
 void report_missed_calls(struct stage *stage, const struct block *b)
 {
+	const char *misses = calls_restore_misses(b);
 	struct error e;
 
-	if (!calls_restore_misses(b))
+	if (!misses)
 		return;
-	error_set(&e, b->file, b->offset, CALLS_MISSED);
+	error_set(&e, b->file, b->offset, "%s", misses);
 	if (faults_add(&stage->faults, &e, stage->in.file))
 		error_print(&e);
 	stage->status = status_worse(stage->status, STATUS_DAMAGED);

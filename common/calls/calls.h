@@ -389,10 +389,8 @@ int calls_restore(struct calls *c, const struct block *b, struct error *e);
 const struct clock *calls_restore_clock(const struct block *b);
 /* Clip the calls that a block opens: an earlier enter has this time. */
 void calls_restore_since(const struct block *b, uint64_t since);
-/* Test whether calls are missing in a block that opens calls, which no program has reported. */
-bool calls_restore_misses(const struct block *b);
-/* Text of a warning of that. */
-#define CALLS_MISSED "an incomplete snapshot: times of calls, callers and depths may be wrong"
+/* Get a warning of calls that are missing in a block, which no program has reported; NULL: none. */
+const char *calls_restore_misses(const struct block *b);
 /* Drop all open calls, of any stream. */
 void calls_drop_all(struct calls *c);
 /* Drop the open calls of some sources, as calls_restore does for a stream. sources: by number,

@@ -16,6 +16,7 @@
 
 #include "common/calls/calls_private.h"
 #include "common/stream/field.h"
+#include "common/stream/snapshot.h"
 #include "common/stream/value.h"
 #include "common/util/buffer_file.h"
 
@@ -702,7 +703,7 @@ static void begin_inside(struct calls_writer *m)
 	m->inside = true;
 	if (m->segments > 1)
 		m->flags |= SNAPSHOT_RESTART;
-	m->writer->snapshot_due = true;
+	m->writer->calls_due = true;
 }
 
 /* Open the calls of m->snapshot. */
@@ -786,7 +787,7 @@ int calls_writer_lose(struct calls_writer *m, const uint8_t *sources, size_t n)
 void calls_writer_miss(struct calls_writer *m)
 {
 	m->flags |= SNAPSHOT_APPROXIMATE;
-	m->writer->snapshot_due = true;
+	m->writer->calls_due = true;
 }
 
 /* --- the snapshot of a segment --- */
@@ -1317,7 +1318,7 @@ static uint64_t size(void *ctx)
 	       frames * (SNAPSHOT_FRAME + WIDE_ROW + 4) + m->kept.live + m->dict_bytes;
 }
 
-/* --- the maker --- */
+/* --- the whole --- */
 
 struct calls_writer *calls_writer_new(struct writer *w)
 {
@@ -1334,7 +1335,7 @@ struct calls_writer *calls_writer_new(struct writer *w)
 		return NULL;
 	}
 	begin_stream(m);
-	w->snapshots = (struct writer_snapshots){
+	w->calls = (struct writer_calls){
 		.sent = sent, .send = send, .size = size, .lane_flags = lane_flags, .ctx = m};
 	return m;
 }
@@ -1343,7 +1344,7 @@ void calls_writer_free(struct calls_writer *m)
 {
 	if (!m)
 		return;
-	m->writer->snapshots = (struct writer_snapshots){0};
+	m->writer->calls = (struct writer_calls){0};
 	calls_free(&m->calls);
 	rows_free(m);
 	ids_free(m);

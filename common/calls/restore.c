@@ -68,8 +68,7 @@ static void drop_numbered(struct calls *c, size_t index)
 			  .begun = true};
 
 	if (c->on_drop)
-		c->on_drop(c->on_lost_ctx, c->stacks[n->thread], &f,
-			   calls_numbered_data(c, index));
+		c->on_drop(c->on_lost_ctx, c->stacks[n->thread], &f, calls_numbered_data(c, index));
 	calls_number_free(c, index);
 }
 
@@ -397,10 +396,12 @@ void calls_restore_since(const struct block *b, uint64_t since)
 		b->snapshot->since = since;
 }
 
-bool calls_restore_misses(const struct block *b)
+const char *calls_restore_misses(const struct block *b)
 {
 	uint32_t flags = b->snapshot ? b->snapshot->head.flags : 0;
 
 	/* RESTART: after a loss, which the program that lost rows reported */
-	return flags & SNAPSHOT_APPROXIMATE && !(flags & SNAPSHOT_RESTART);
+	if (!(flags & SNAPSHOT_APPROXIMATE) || flags & SNAPSHOT_RESTART)
+		return NULL;
+	return "an incomplete snapshot: times of calls, callers and depths may be wrong";
 }

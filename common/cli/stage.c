@@ -275,7 +275,7 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 	case BLOCK_META: break;
 	case BLOCK_SNAPSHOT:
 		/* within a segment, calls go on */
-		if (s->one_segment && !b->snapshot)
+		if (s->one_segment && !block_enters(b))
 			return 0;
 		break;
 	default:

@@ -3,7 +3,7 @@
  *
  *     events_block_head(b), then events_block_tables, then events_block_rows
  *
- * For payloads that are not a reader's: those that a program writes, and the rows of a snapshot.
+ * For payloads that are not a reader's: those that a program writes, and the rows of open calls.
  * The functions return the fault, NULL if there is none. Without memory they return
  * EVENTS_NO_MEMORY.
  */

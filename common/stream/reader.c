@@ -152,6 +152,20 @@ static int read_dict(struct reader *r, struct block *b)
 	return reader_damaged(r, b->offset + BLOCK_HEADER + where, e.what);
 }
 
+/* Read a SNAPSHOT block, and set its field snapshot if its calls are not known. */
+static const char *snapshot_fault(struct reader *r, struct block *b)
+{
+	const char *fault = snapshot_read(&r->snapshot, &r->dictionary, b, r->reads_values);
+
+	if (fault)
+		return fault;
+	if (r->segment.alone || r->snapshot.head.flags & SNAPSHOT_RESTART)
+		b->snapshot = &r->snapshot;
+	b->base = b->snapshot ? b->snapshot->head.first : UINT64_MAX;
+	b->last = b->snapshot ? b->snapshot->head.latest : 0;
+	return NULL;
+}
+
 /* Find out why a block other than EVENTS cannot be used; NULL: it can. */
 static const char *block_fault(struct reader *r, struct block *b)
 {
@@ -163,7 +177,7 @@ static const char *block_fault(struct reader *r, struct block *b)
 	case BLOCK_HEAD: return reader_head_fault(r, b);
 	case BLOCK_META: return meta_fault(r, b);
 	case BLOCK_END: return reader_end_fault(b);
-	case BLOCK_SNAPSHOT: return reader_snapshot_fault(r, b);
+	case BLOCK_SNAPSHOT: return snapshot_fault(r, b);
 	}
 	return NULL;
 }
@@ -174,8 +188,12 @@ static int take_block(struct reader *r, struct block *b)
 {
 	const char *fault;
 
-	if (b->kind == BLOCK_EVENTS)
-		return reader_read_events(r, b) ? -1 : 1;
+	if (b->kind == BLOCK_EVENTS) {
+		if (reader_read_events(r, b))
+			return -1;
+		r->snapshot.done = true; /* rows precede no SNAPSHOT */
+		return 1;
+	}
 	fault = block_fault(r, b);
 	if (fault == EVENTS_NO_MEMORY)
 		return reader_no_memory(r);
@@ -190,6 +208,7 @@ static int take_block(struct reader *r, struct block *b)
 	case BLOCK_HEAD:
 		if (reader_check_version(r, b) || reader_check_summary(r, b))
 			return -1;
+		snapshot_segment(&r->snapshot, false);
 		return reader_read_head(r, b) ? 2 : 1;
 	case BLOCK_DICT: return read_dict(r, b) ? 2 : 1;
 	case BLOCK_END: return reader_read_end(r, b) ? 2 : 1;

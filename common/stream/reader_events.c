@@ -87,6 +87,5 @@ int reader_read_events(struct reader *r, struct block *b)
 	if (!r->on_demand && reader_load(r, b))
 		return -1;
 	r->segment.rows += b->rows;
-	r->snapshot.done = true;
 	return 0;
 }

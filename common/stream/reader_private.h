@@ -68,8 +68,6 @@ int reader_check_summary(struct reader *r, const struct block *b);
 /* Find the fault that makes a HEAD or END block useless; NULL: none. */
 const char *reader_head_fault(const struct reader *r, const struct block *b);
 const char *reader_end_fault(const struct block *b);
-/* Read a SNAPSHOT block, and set its field snapshot if its calls are not known. */
-const char *reader_snapshot_fault(struct reader *r, struct block *b);
 /* Decode HEAD and END. -1: with the error; the block can be used nevertheless. */
 int reader_read_head(struct reader *r, const struct block *b);
 int reader_read_end(struct reader *r, const struct block *b);

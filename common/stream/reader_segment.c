@@ -258,7 +258,6 @@ int reader_read_head(struct reader *r, const struct block *b)
 	r->segment.whole = false;
 	if (r->segment.alone && h->flags & HEAD_SEGMENTED)
 		dictionary_forget_threads(&r->dictionary);
-	snapshot_segment(&r->snapshot, false);
 	r->segment.stream_id = h->stream_id;
 	r->segment.sequence = h->sequence;
 	r->segment.open_stream = true;
@@ -272,19 +271,6 @@ int reader_read_head(struct reader *r, const struct block *b)
 		return 0;
 	return error_set(&r->error, r->file, b->offset,
 			 "a segment of the stream is missing before this one");
-}
-
-const char *reader_snapshot_fault(struct reader *r, struct block *b)
-{
-	const char *fault = snapshot_read(&r->snapshot, &r->dictionary, b, r->reads_values);
-
-	if (fault)
-		return fault;
-	if (r->segment.alone || r->snapshot.head.flags & SNAPSHOT_RESTART)
-		b->snapshot = &r->snapshot;
-	b->base = b->snapshot ? b->snapshot->head.first : UINT64_MAX;
-	b->last = b->snapshot ? b->snapshot->head.latest : 0;
-	return NULL;
 }
 
 const char *reader_end_fault(const struct block *b)

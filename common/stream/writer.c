@@ -154,7 +154,7 @@ int writer_send(struct writer *w, struct iovec *v, int n, struct error *e)
 	return -1;
 }
 
-/* Pass a block that was sent to the maker of snapshots. Of EVENTS with several parts these are the
+/* Pass a block that was sent to what follows the calls. Of EVENTS with several parts these are the
  * head with the tables, the rows, a tail. */
 static int note_sent(struct writer *w, uint16_t kind, const struct iovec *parts, int n,
 		     size_t length)
@@ -169,7 +169,7 @@ static int note_sent(struct writer *w, uint16_t kind, const struct iovec *parts,
 		b.row_data = parts[1].iov_base;
 		b.row_size = parts[1].iov_len;
 	}
-	return w->snapshots.sent(w->snapshots.ctx, &b, n > 2 ? &parts[2] : &none);
+	return w->calls.sent(w->calls.ctx, &b, n > 2 ? &parts[2] : &none);
 }
 
 static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
@@ -187,15 +187,15 @@ static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const str
 	w->segment_bytes += length + BLOCK_HEADER;
 	if (writer_send(w, v, n + 1, &w->error))
 		return -1;
-	return w->snapshots.ctx ? note_sent(w, kind, parts, n, length) : 0;
+	return w->calls.ctx ? note_sent(w, kind, parts, n, length) : 0;
 }
 
-int writer_snapshot(struct writer *w)
+int writer_open_calls(struct writer *w)
 {
-	if (!w->snapshot_due)
+	if (!w->calls_due)
 		return 0;
-	w->snapshot_due = false;
-	return w->snapshots.send(w->snapshots.ctx);
+	w->calls_due = false;
+	return w->calls.send(w->calls.ctx);
 }
 
 int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
@@ -280,7 +280,7 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	w->end.lost_more = false;
 	w->end.first = UINT64_MAX;
 	w->end.last = 0;
-	w->snapshot_due = w->snapshots.ctx && sequence && flags & HEAD_SEGMENTED;
+	w->calls_due = w->calls.ctx && sequence && flags & HEAD_SEGMENTED;
 	if (writer_send(w, &mark, 1, &w->error))
 		return -1;
 	return writer_send_block(w, BLOCK_HEAD, 0, parts, 3);
@@ -371,7 +371,7 @@ static int send_events(struct writer *w, const void *tail, size_t tail_size)
 
 	if (!w->block.count)
 		return 0;
-	if (writer_snapshot(w))
+	if (writer_open_calls(w))
 		return -1;
 	if (build_tables(w))
 		return writer_no_memory(w);
@@ -422,14 +422,14 @@ int writer_flush_old(struct writer *w)
 
 int writer_end_segment(struct writer *w, uint32_t flags)
 {
-	if (writer_flush(w) || writer_snapshot(w))
+	if (writer_flush(w) || writer_open_calls(w))
 		return -1;
 	return send_end(w, flags, w->end.status);
 }
 
 int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost)
 {
-	if (writer_need_segment(w) || writer_flush(w) || writer_snapshot(w))
+	if (writer_need_segment(w) || writer_flush(w) || writer_open_calls(w))
 		return -1;
 	w->end.gaps = gaps;
 	w->end.lost = lost;
@@ -452,7 +452,7 @@ int writer_begin_segment(struct writer *w)
 
 int writer_next_segment(struct writer *w)
 {
-	if (writer_begin_segment(w) || writer_snapshot(w))
+	if (writer_begin_segment(w) || writer_open_calls(w))
 		return -1;
 	w->segment_bytes = 0;
 	return writer_declare_all(w, &w->used);

@@ -40,23 +40,23 @@ struct slots {
 
 struct lane_entry;
 
-/* A maker of snapshots (common/calls/snapshot_maker.h). Functions that return int return 0, or -1
- * with writer.error filled. */
-struct writer_snapshots {
+/* What follows the calls of the rows that are written (common/calls/calls_writer.h). Functions that
+ * return int return 0, or -1 with writer.error filled. */
+struct writer_calls {
 	/*
 	 * Take a block that was sent. Of HEAD only the fixed part is in the payload. Rows of EVENTS
 	 * are at row_data if this is set, else in the payload. tail: that of the block's only row,
 	 * where it is not among the rows.
 	 */
 	int (*sent)(void *ctx, const struct block *b, const struct iovec *tail);
-	/* Send the snapshot of the present segment. */
+	/* Send the calls that are open where the present segment begins. */
 	int (*send)(void *ctx);
-	/* Get about the size of the next snapshot in bytes. */
+	/* Get about the bytes of the open calls of the next segment. */
 	uint64_t (*size)(void *ctx);
 	/* Get LANE_STARTED and LANE_CPU_STARTED of a lane that is declared in the present segment.
 	 */
 	uint32_t (*lane_flags)(void *ctx, const struct lane_entry *e);
-	void *ctx; /* NULL: no maker */
+	void *ctx; /* NULL: no calls are followed */
 };
 
 struct writer;
@@ -155,8 +155,8 @@ struct writer {
 	uint32_t segment; /* counts from 1 */
 	uint64_t segment_limit, segment_bytes;
 	uint64_t repeated; /* bytes of declarations of the segment that others before it have */
-	struct writer_snapshots snapshots;
-	bool snapshot_due; /* the present segment has none yet, but needs one */
+	struct writer_calls calls;
+	bool calls_due; /* the present segment has no open calls yet, but needs them */
 	bool crc, in_segment, more_follows, out_of_memory;
 	bool broken; /* a block was written in part: no more output */
 
@@ -233,10 +233,10 @@ int writer_send_dict(struct writer *w);
 /* Send one block of up to four parts, whose sizes add up to a multiple of 8. */
 int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
 		      int n);
-/* End the segment and begin the next one, whose snapshot is due. */
+/* End the segment and begin the next one, whose open calls are due. */
 int writer_begin_segment(struct writer *w);
-/* Send the snapshot of the segment, if it is due. */
-int writer_snapshot(struct writer *w);
+/* Send the open calls of the segment, if they are due. */
+int writer_open_calls(struct writer *w);
 
 /* Declare facts about a thread from rows that refusal.row left out. */
 int writer_thread(struct writer *w, const struct thread_entry *e);

@@ -42,7 +42,7 @@ static void set_lane_flags(struct writer *w, uint32_t id)
 
 	writer_lane_of(w, id, &e);
 	entry_set_started(w->arena.data + w->entries[ENTRY_LANE].entry[id].offset, &e,
-			  w->snapshots.lane_flags(w->snapshots.ctx, &e));
+			  w->calls.lane_flags(w->calls.ctx, &e));
 }
 
 int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
@@ -104,7 +104,7 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	for (uint32_t i = 0; i < parts; i++)
 		if (declare_references(w, l->part, at + entry_part(l, i)))
 			return -1;
-	if (kind == ENTRY_LANE && w->snapshots.ctx)
+	if (kind == ENTRY_LANE && w->calls.ctx)
 		set_lane_flags(w, id);
 	if (writer_append_entry(w, kind, id, w->arena.data + at, e->size))
 		return -1;

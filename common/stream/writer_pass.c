@@ -32,7 +32,7 @@ int writer_pass(struct writer *w, const struct block *b, struct error *e)
 					goto fail;
 			return 0;
 		}
-		if (writer_snapshot(w))
+		if (writer_open_calls(w))
 			goto fail;
 		writer_count_events(w, b->rows, b->base, b->last);
 		for (uint32_t i = 0; i < b->ntypes; i++)

@@ -255,7 +255,7 @@ static int put_large(struct writer *w, const struct row_ids *ids)
 static bool is_full(const struct writer *w)
 {
 	enum { SHARE = 4, SMALL = 64 * 1024 };
-	const struct writer_snapshots *s = &w->snapshots;
+	const struct writer_calls *s = &w->calls;
 	uint64_t repeated = w->repeated > SMALL ? w->repeated : 0;
 
 	return w->segment_limit && w->segment_bytes >= w->segment_limit &&

@@ -7,8 +7,8 @@
  *     ...                                                    names of columns
  *     #              | |         |   |||||     |         |
  *
- * A tracer of latencies without an event prints the first two lines alone. The file snapshot has
- * its commands in place of the columns. trace-cmd report prints "cpus=N".
+ * A tracer of latencies without an event prints the first two lines alone. The file of the spare
+ * buffer has its commands in place of the columns. trace-cmd report prints "cpus=N".
  *
  * Source: kernel/trace/trace.c of Linux.
  */

@@ -1,10 +1,10 @@
 /*
- * clocks.c - converts times of all clocks to that of the stream, by snapshots of the clocks
+ * clocks.c - converts times of all clocks to that of the stream, by the ClockSnapshots of the trace
  *
- * A snapshot has the times of several clocks at one moment. The stream's clock is that which the
- * first snapshot names, else BOOTTIME. A time of another clock is converted by the last snapshot
- * before that time, else by the first one. Clocks 64 to 127 belong to a sequence; their times may
- * be differences to the previous time.
+ * A ClockSnapshot has the times of several clocks at one moment. The stream's clock is that which
+ * the first ClockSnapshot names, else BOOTTIME. A time of another clock is converted by the last
+ * one before that time, else by the first one. Clocks 64 to 127 belong to a sequence; their times
+ * may be differences to the previous time.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "common/util/bisect.h"
 #include "common/util/u128.h"
 
-enum { CLOCKS_MOST = 64 }; /* of a snapshot */
+enum { CLOCKS_MOST = 64 }; /* of a ClockSnapshot */
 
 /* A time of a clock, and that of the stream's clock at the same moment. */
 struct clock_point {
@@ -22,8 +22,8 @@ struct clock_point {
 enum { RUNS_MOST = 64 };
 
 /* A clock other than the stream's. Its points are runs in ascending order, each at least twice as
- * long as the next one: a snapshot in order extends the last run, any other begins one. So n
- * snapshots in any order cost n log n, and are one run if they are in order. */
+ * long as the next one: a ClockSnapshot in order extends the last run, any other begins one. So n
+ * of these in any order cost n log n, and are one run if they are in order. */
 struct perfetto_clock {
 	struct clock_point *points;
 	size_t count, capacity;
@@ -49,7 +49,7 @@ const char *perfetto_clock_name(const struct perfetto *p)
 	return "trace";
 }
 
-/* Find a clock; NULL: there is no snapshot of it. */
+/* Find a clock; NULL: no ClockSnapshot has it. */
 static struct perfetto_clock *find_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
 {
 	uint32_t key[2] = {of_sequence(id) ? sequence : 0, id};
@@ -168,8 +168,8 @@ static uint64_t own_time(const struct perfetto_sequence *s, uint32_t id, uint64_
 	return c->last = (uint64_t)sum;
 }
 
-/* Test for a clock whose times mean nothing without a snapshot. The kernel's clocks differ little;
- * those of a program have any origin. */
+/* Test for a clock whose times mean nothing without a ClockSnapshot. The kernel's clocks differ
+ * little; those of a program have any origin. */
 static bool of_program(uint32_t clock)
 {
 	return clock > CLOCK_BUILTIN_LAST;
@@ -204,7 +204,7 @@ bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint
 	return false;
 }
 
-/* --- snapshots --- */
+/* --- ClockSnapshots --- */
 
 struct clock_time {
 	uint32_t id;
@@ -212,7 +212,7 @@ struct clock_time {
 	uint64_t time, unit;
 };
 
-/* Read the clocks of a snapshot. Returns their number. */
+/* Read the clocks of a ClockSnapshot. Returns their number. */
 static unsigned read_clocks(struct perfetto *p, const struct perfetto_packet *packet,
 			    struct clock_time *clocks, uint32_t *primary)
 {
@@ -244,7 +244,7 @@ static unsigned read_clocks(struct perfetto *p, const struct perfetto_packet *pa
 	return n;
 }
 
-/* Find the time of the stream's clock in a snapshot. */
+/* Find the time of the stream's clock in a ClockSnapshot. */
 static bool find_trace_time(struct perfetto *p, const struct clock_time *clocks, unsigned n,
 			    uint64_t *trace)
 {
@@ -278,8 +278,8 @@ static int set_own_clock(struct perfetto_sequence *s, const struct clock_time *t
 	return 0;
 }
 
-int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
-			    const struct perfetto_packet *packet)
+int perfetto_take_clocks(struct perfetto *p, struct perfetto_sequence *s,
+			 const struct perfetto_packet *packet)
 {
 	struct clock_time clocks[CLOCKS_MOST];
 	uint32_t primary = 0;

@@ -27,7 +27,7 @@ struct bundle {
 static uint32_t bundle_clock(struct perfetto *p, struct perfetto_sequence *s,
 			     const struct perfetto_packet *packet)
 {
-	/* clocks of ftrace are none of the snapshots: numbers that these do not use */
+	/* clocks of ftrace are in no ClockSnapshot: numbers that these do not use */
 	enum { OWN = 0x40000000 };
 	struct protobuf_view rest = packet->payload;
 	uint64_t clock = 0, own = 0, boot = 0;

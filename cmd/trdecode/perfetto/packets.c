@@ -212,7 +212,7 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 	if (!skip)
 		perfetto_check_packet(p, &packet);
 	if (packet.kind == PACKET_CLOCK_SNAPSHOT)
-		return perfetto_clock_snapshot(p, s, &packet);
+		return perfetto_take_clocks(p, s, &packet);
 	return skip || !packet.kind ? 0 : payload_read(p, s, &packet);
 }
 

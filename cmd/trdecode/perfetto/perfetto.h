@@ -449,8 +449,8 @@ static inline uint32_t perfetto_interned(struct perfetto *p, const struct perfet
 
 /* --- clocks.c --- */
 
-int perfetto_clock_snapshot(struct perfetto *p, struct perfetto_sequence *s,
-			    const struct perfetto_packet *packet);
+int perfetto_take_clocks(struct perfetto *p, struct perfetto_sequence *s,
+			 const struct perfetto_packet *packet);
 /* Convert a time to the stream's clock. false: it cannot be converted, which is counted. */
 bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
 			   uint64_t *time);

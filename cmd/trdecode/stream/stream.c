@@ -409,7 +409,7 @@ static int restore_calls(struct saved *s, struct error *e)
 		bad = take_calls(s, e);
 	}
 	if (!bad && s->begun && !(from->head.flags & SNAPSHOT_MORE))
-		bad = writer_snapshot(d->writer);
+		bad = writer_open_calls(d->writer);
 	if (bad && !e->what[0])
 		*e = d->writer->error;
 	return bad;

@@ -1,8 +1,9 @@
 /*
  * part.h - consecutive segments of a stream, as a summary lists them
  *
- * Each segment begins with a snapshot, so its finished rows are in the groups. A part has what is
- * decided when parts are joined: the calls open at its end, and the pairs that it does not decide.
+ * Each segment begins with the calls that are open, so its finished rows are in the groups. A part
+ * has what is decided when parts are joined: the calls open at its end, and the pairs that it does
+ * not decide.
  */
 #ifndef TR_TRSTAT_SUMMARY_PART_H
 #define TR_TRSTAT_SUMMARY_PART_H
