@@ -212,3 +212,15 @@ ticks() {
 	run -2 errors trfilter --since 2028-02-29 1 m.trs
 	assert_output --partial 'no wall time'
 }
+
+@test "a call that is kept around a match, and never returns, lasts until the last event of its thread" {
+	local condition
+	printf '[%s]\n' '{"ph":"B","pid":1,"tid":1,"ts":1,"name":"open"},
+		{"ph":"i","pid":1,"tid":1,"ts":2,"name":"match"},
+		{"ph":"X","pid":1,"tid":2,"ts":2,"dur":9,"name":"match"},
+		{"ph":"i","pid":1,"tid":1,"ts":70,"name":"last"}' >open.json
+	for condition in 'name == "match"' 'name == "match" && dur < 1ms'; do
+		trdecode open.json | trfilter -B 2 "$condition" | trencode -q -t tsv --no-header -c name,dur,unfinished >got
+		grep -qx $'open\t69000\t1' got || fail "$condition: $(<got)"
+	done
+}

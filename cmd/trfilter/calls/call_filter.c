@@ -129,7 +129,9 @@ static bool is_open(void *ctx, uint32_t thread)
 	const struct call_filter *w = ctx;
 	const struct stack *s = calls_thread_stack(&w->calls, thread);
 
-	if (open_calls_count(&w->calls.open) || w->ends.threads[thread].lost)
+	/* what context keeps is not known here */
+	if (w->queue.dropped == ROW_ASIDE || open_calls_count(&w->calls.open) ||
+	    w->ends.threads[thread].lost)
 		return true;
 	return s && (stack_is_open(w, s) || stack_is_open(w, s->kernel) ||
 		     stack_is_open(w, s->ignored_inner));
