@@ -161,9 +161,9 @@ static uint32_t started_flags(const struct calls_writer *m, uint32_t thread, uin
 	return (started ? LANE_STARTED : 0) | (cpu_started ? LANE_CPU_STARTED : 0);
 }
 
-static uint32_t lane_flags(void *maker, const struct lane_entry *e)
+static uint32_t lane_flags(void *ctx, const struct lane_entry *e)
 {
-	const struct calls_writer *m = maker;
+	const struct calls_writer *m = ctx;
 	const struct dictionary *d = &m->dictionary;
 	uint32_t theirs = m->inside ? e->flags & (LANE_STARTED | LANE_CPU_STARTED) : 0;
 	struct lane l = {.flags = e->flags & ~(uint32_t)(LANE_STARTED | LANE_CPU_STARTED),
@@ -712,6 +712,7 @@ static int take_calls(struct calls_writer *m)
 	const struct snapshot *s = &m->snapshot;
 	struct block own = {.kind = BLOCK_SNAPSHOT, .snapshot = &m->snapshot};
 	struct snapshot_walk w;
+	struct error e;
 
 	if (!s->continues) {
 		rows_free(m);
@@ -726,8 +727,7 @@ static int take_calls(struct calls_writer *m)
 		m->latest = s->head.latest;
 	m->calls.on_restore = restore_row;
 	m->calls.on_restore_ctx = m;
-	own.snapshot = &m->snapshot;
-	if (calls_restore(&m->calls, &own, &m->writer->error))
+	if (calls_restore(&m->calls, &own, &e))
 		return -1;
 	snapshot_walk(&w, s);
 	while (snapshot_next_thread(&w)) {

@@ -12,5 +12,7 @@
 
 /* The name of these variables, before a number. */
 #define CTF_ARGUMENTS "arguments_"
+/* The role of the counter of lost events in a packet of CTF 2. */
+#define CTF2_DISCARDED "discarded-event-record-counter-snapshot"
 
 #endif

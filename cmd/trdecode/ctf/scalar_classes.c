@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/trdecode/ctf/fragments.h"
+#include "common/formats/ctf.h"
 
 /* --- properties --- */
 
@@ -19,7 +20,7 @@ static const struct {
 	     {"packet-content-length", CTF_CONTENT_SIZE},
 	     {"default-clock-timestamp", CTF_TIME},
 	     {"packet-end-default-clock-timestamp", CTF_TIME_END},
-	     {"discarded-event-record-counter-snapshot", CTF_DISCARDED},
+	     {CTF2_DISCARDED, CTF_DISCARDED},
 	     {"packet-sequence-number", CTF_SEQUENCE_NUMBER},
 	     {"event-record-class-id", CTF_ID}};
 

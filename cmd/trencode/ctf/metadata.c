@@ -8,6 +8,7 @@
 
 #include "common/util/version.h"
 #include "cmd/trencode/ctf/ctf.h"
+#include "common/formats/ctf.h"
 
 #define SECOND 1000000000ll
 
@@ -200,8 +201,7 @@ static int put_stream_class(struct buffer *b, enum ctf_stream_class stream)
 					  "packet-end-default-clock-timestamp") ||
 			       put_member(b, "content_size", 64, "packet-content-length") ||
 			       put_member(b, "packet_size", 64, "packet-total-length") ||
-			       put_member(b, "events_discarded", 64,
-					  "discarded-event-record-counter-snapshot") ||
+			       put_member(b, "events_discarded", 64, CTF2_DISCARDED) ||
 			       put_member(b, "packet_seq_num", 64, "packet-sequence-number") ||
 			       (stream == CTF_OF_CPU && put_member(b, "cpu_id", 32, NULL)) ||
 			       put_text(
