@@ -225,8 +225,8 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 	return reduce_memory(w, e);
 }
 
-int block_queue_snapshot(struct block_queue *w, const struct block *b, const uint8_t *states,
-			 const struct call_address *owners, bool exact, struct error *e)
+int block_queue_enters(struct block_queue *w, const struct block *b, const uint8_t *states,
+		       const struct call_address *owners, bool exact, struct error *e)
 {
 	uint32_t n = b->snapshot->head.frames;
 	struct queued_block *h = add_copy(w, b, b->payload, b->length, n);

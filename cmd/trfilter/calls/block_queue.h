@@ -77,8 +77,8 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 
 /* Queue a SNAPSHOT block with the states of its frames, and their owners. exact: false marks the
  * block as approximate. */
-int block_queue_snapshot(struct block_queue *w, const struct block *b, const uint8_t *states,
-			 const struct call_address *owners, bool exact, struct error *e);
+int block_queue_enters(struct block_queue *w, const struct block *b, const uint8_t *states,
+		       const struct call_address *owners, bool exact, struct error *e);
 
 /* Returns the block that was queued last. */
 static inline struct queued_block *block_queue_last(const struct block_queue *w)

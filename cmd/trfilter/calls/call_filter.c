@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trfilter/rows/adopt.h"
+#include "cmd/trfilter/rows/restored.h"
 
 bool call_filter_needed(const struct filter *f)
 {
@@ -153,12 +153,12 @@ static void drop_call(void *ctx, struct stack *s, const struct frame *frame, voi
 		call_filter_kept(w, call_filter_around(w, s, s->count));
 }
 
-/* Decide a call of a snapshot that is adopted. */
-static int adopt_call(void *ctx, const struct event *e, const struct call *call)
+/* Decide a call that is restored. */
+static int restored_call(void *ctx, const struct event *e, const struct call *call)
 {
 	struct call_filter *w = ctx;
 	const struct stack *of = call->on;
-	bool wanted = adopt_wants(w->time_range, e);
+	bool wanted = restored_wants(w->time_range, e);
 	struct call_data *f = call->data;
 
 	/* of the callees that have ended only the time is known */
@@ -168,23 +168,23 @@ static int adopt_call(void *ctx, const struct event *e, const struct call *call)
 	if (w->rows_alone)
 		w->holds = wanted && filter_holds(w->filter, e);
 	w->rows.states[w->rows.row] = call_filter_enter(w, e, call, wanted);
-	w->adopts_exact &= !(e->type->flags & TYPE_PER_CPU);
+	w->restores_exact &= !(e->type->flags & TYPE_PER_CPU);
 	return w->rows.states[w->rows.row] == ROW_KEEP ? 0 : left_out_row(&w->left_out, e);
 }
 
-/* Adopt a snapshot. Its calls are in the queue as rows are. */
+/* Take the open calls of a SNAPSHOT. They are in the queue as rows are. */
 static int take_snapshot(struct call_filter *w, const struct block *b, const struct head *head,
 			 struct error *e)
 {
 	uint32_t n = b->snapshot->head.frames;
 
-	if (room(w, n) || ends_adopt(&w->ends, b->snapshot))
+	if (room(w, n) || restored_ends(&w->ends, b->snapshot))
 		return error_no_memory(e);
 	if (n)
 		memset(w->rows.states, ROW_DROP, n);
-	adopt_begin(w->filter, w->time_range, b->snapshot);
-	w->adopts_exact = !w->time_range && !w->callers && w->max_depth == UINT32_MAX &&
-			  w->queue.dropped == ROW_DROP && adopt_is_exact(w->filter, w->invert);
+	restored_begin(w->filter, w->time_range, b->snapshot);
+	w->restores_exact = !w->time_range && !w->callers && w->max_depth == UINT32_MAX &&
+			    w->queue.dropped == ROW_DROP && restored_exact(w->filter, w->invert);
 	/* a call that goes on after a loss is decided again */
 	if (!b->snapshot->continues)
 		calls_drop_all(&w->calls);
@@ -192,7 +192,7 @@ static int take_snapshot(struct call_filter *w, const struct block *b, const str
 		return -1;
 	/* no row ended calls */
 	filter_ends(w->filter, w->time_range, w->invert);
-	if (block_queue_snapshot(&w->queue, b, w->rows.states, w->rows.owners, w->adopts_exact, e))
+	if (block_queue_enters(&w->queue, b, w->rows.states, w->rows.owners, w->restores_exact, e))
 		return -1;
 	block_queue_last(&w->queue)->head = *head;
 	return 0;
@@ -206,7 +206,7 @@ static void begin_calls(struct call_filter *w)
 	w->calls.on_lost = call_filter_lost;
 	w->calls.on_lost_ctx = w;
 	w->calls.on_drop = drop_call;
-	w->calls.on_restore = adopt_call;
+	w->calls.on_restore = restored_call;
 	w->calls.on_restore_ctx = w;
 }
 

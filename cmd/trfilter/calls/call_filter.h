@@ -65,9 +65,9 @@ struct call_filter {
 
 	struct duration_range duration;
 	struct row_states rows;
-	bool goes_on;	   /* the last segment was not the stream's last one */
-	bool adopts_exact; /* times of callees are right in the snapshot that is adopted */
-	bool failed;	   /* a callback failed, with error */
+	bool goes_on;	     /* the last segment was not the stream's last one */
+	bool restores_exact; /* times of callees are right for calls that are restored */
+	bool failed;	     /* a callback failed, with error */
 	struct error error;
 };
 

@@ -196,25 +196,20 @@ int ends_lanes(struct ends *x, const struct block *b)
 	return 0;
 }
 
-int ends_adopt(struct ends *x, const struct snapshot *s)
+int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, uint64_t time)
 {
-	struct snapshot_walk w;
-
-	snapshot_walk(&w, s);
-	while (snapshot_next_thread(&w)) {
-		uint32_t thread = snapshot_stack(w.lane, w.thread.flags);
-
-		if (reach(x, thread))
-			return -1;
-		x->threads[thread].last = w.thread.last;
-		x->threads[thread].lane = w.lane;
-		while (snapshot_next_frame(&w)) {
-			x->threads[thread].inner = is_on_top(w.enter.type);
-			if (type_has_depth(w.enter.type))
-				ends_depth(x, thread, w.enter.depth + 1);
-		}
-	}
+	if (reach(x, thread))
+		return -1;
+	x->threads[thread].last = time;
+	x->threads[thread].lane = lane;
 	return 0;
+}
+
+void ends_enter(struct ends *x, uint32_t thread, const struct event *e)
+{
+	x->threads[thread].inner = is_on_top(e->type);
+	if (type_has_depth(e->type))
+		ends_depth(x, thread, e->depth + 1);
 }
 
 int ends_block(struct ends *x, const struct block *b)

@@ -8,7 +8,6 @@
 #define TR_TRFILTER_CALLS_ENDS_H
 
 #include "common/stream/dictionary.h"
-#include "common/stream/snapshot.h"
 #include "cmd/trfilter/calls/last_rows.h"
 #include "cmd/trfilter/calls/thread_entries.h"
 
@@ -75,9 +74,10 @@ static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth)
 
 /* Make room in threads for the block's lanes, before ends_rows. Returns -1 when out of memory. */
 int ends_lanes(struct ends *x, const struct block *b);
-/* Note the last events of the threads of a snapshot that is adopted. Returns -1 when out of memory.
- */
-int ends_adopt(struct ends *x, const struct snapshot *s);
+/* Note an event that was not read, the last of its thread. Returns -1 when out of memory. */
+int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, uint64_t time);
+/* Note the enter of an open call that was not read, after ends_last_event. */
+void ends_enter(struct ends *x, uint32_t thread, const struct event *e);
 /* For filtering row by row: returns true if ends_rows is needed for a block that loses rows. */
 bool ends_needed(struct ends *x, const struct block *b);
 /* Returns true if ends_rows must read all rows of the block. */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trfilter/rows/adopt.h"
+#include "cmd/trfilter/rows/restored.h"
 
 enum { SPARSE = 4, DENSE_ROWS = 16 * 1024 };
 
@@ -90,7 +90,7 @@ static int pass_snapshot(struct stage *s, struct block *b, uint8_t *payload, uin
 	return stage_forward(s, b, NULL, NULL);
 }
 
-/* Adopt a snapshot and pass it on. */
+/* Take the open calls of a SNAPSHOT, and pass it on. */
 static int emit_snapshot(struct emit_rows *x, const struct block *b)
 {
 	struct block copy = *b;
@@ -100,8 +100,8 @@ static int emit_snapshot(struct emit_rows *x, const struct block *b)
 	if (!payload)
 		return stage_no_memory(x->stage);
 	memcpy(payload, b->payload, b->length);
-	if (adopt_rows(x->select, &x->left_out, b->snapshot, payload) ||
-	    ends_adopt(&x->ends, b->snapshot) || ignored_restore(&x->ignored, b))
+	if (restored_rows(x->select, &x->left_out, b->snapshot, payload) ||
+	    restored_ends(&x->ends, b->snapshot) || ignored_restore(&x->ignored, b))
 		bad = stage_no_memory(x->stage);
 	else
 		bad = pass_snapshot(x->stage, &copy, payload, x->stage->in.head.sequence);

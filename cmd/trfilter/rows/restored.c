@@ -1,6 +1,6 @@
-#include "cmd/trfilter/rows/adopt.h"
+#include "cmd/trfilter/rows/restored.h"
 
-void adopt_begin(struct filter *f, struct time_range *range, const struct snapshot *s)
+void restored_begin(struct filter *f, struct time_range *range, const struct snapshot *s)
 {
 	if (s->continues)
 		return;
@@ -10,12 +10,12 @@ void adopt_begin(struct filter *f, struct time_range *range, const struct snapsh
 		pairing_forget(&range->pairing);
 }
 
-bool adopt_wants(struct time_range *range, const struct event *enter)
+bool restored_wants(struct time_range *range, const struct event *enter)
 {
 	return !range || (!range->from && time_range_row(range, enter));
 }
 
-bool adopt_is_exact(const struct filter *f, bool invert)
+bool restored_exact(const struct filter *f, bool invert)
 {
 	for (size_t i = 0; i < f->nparts; i++) {
 		const struct node *n = f->parts[i].node;
@@ -27,18 +27,18 @@ bool adopt_is_exact(const struct filter *f, bool invert)
 	return true;
 }
 
-int adopt_rows(struct select *s, struct left_out *x, const struct snapshot *snapshot,
-	       uint8_t *payload)
+int restored_rows(struct select *s, struct left_out *x, const struct snapshot *snapshot,
+		  uint8_t *payload)
 {
-	bool exact = !s->time_range && adopt_is_exact(s->filter, s->invert);
+	bool exact = !s->time_range && restored_exact(s->filter, s->invert);
 	struct snapshot_walk w;
 
-	adopt_begin(s->filter, s->time_range, snapshot);
+	restored_begin(s->filter, s->time_range, snapshot);
 	snapshot_walk(&w, snapshot);
 	while (snapshot_next_thread(&w))
 		while (snapshot_next_frame(&w)) {
 			exact &= !(w.enter.type->flags & TYPE_PER_CPU);
-			if (adopt_wants(s->time_range, &w.enter) &&
+			if (restored_wants(s->time_range, &w.enter) &&
 			    filter_holds(s->filter, &w.enter) != s->invert)
 				continue;
 			snapshot_leave_out(payload, w.frames - 1);
@@ -49,5 +49,21 @@ int adopt_rows(struct select *s, struct left_out *x, const struct snapshot *snap
 	filter_ends(s->filter, s->time_range, s->invert);
 	if (!exact)
 		snapshot_set_flags(payload, SNAPSHOT_APPROXIMATE);
+	return 0;
+}
+
+int restored_ends(struct ends *x, const struct snapshot *snapshot)
+{
+	struct snapshot_walk w;
+
+	snapshot_walk(&w, snapshot);
+	while (snapshot_next_thread(&w)) {
+		uint32_t thread = snapshot_stack(w.lane, w.thread.flags);
+
+		if (ends_last_event(x, thread, w.lane, w.thread.last))
+			return -1;
+		while (snapshot_next_frame(&w))
+			ends_enter(x, thread, &w.enter);
+	}
 	return 0;
 }
