@@ -1,3 +1,6 @@
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "common/util/checksum.h"
 #include "common/stream/reader_private.h"
 
@@ -273,4 +276,15 @@ int reader_next(struct reader *r, struct block *b)
 			return got;
 	}
 	return 0;
+}
+
+void reader_close(struct reader *r)
+{
+	if (r->input.fd > STDERR_FILENO)
+		close(r->input.fd);
+	dictionary_free(&r->dictionary);
+	free(r->input.data);
+	events_tables_free(&r->tables);
+	snapshot_free(&r->snapshot);
+	r->input.data = NULL;
 }

@@ -82,17 +82,6 @@ int reader_open_fd(struct reader *r, int fd, const char *name, const void *peeke
 	return 0;
 }
 
-void reader_close(struct reader *r)
-{
-	if (r->input.fd > STDERR_FILENO)
-		close(r->input.fd);
-	dictionary_free(&r->dictionary);
-	free(r->input.data);
-	events_tables_free(&r->tables);
-	snapshot_free(&r->snapshot);
-	r->input.data = NULL;
-}
-
 void reader_on_demand(struct reader *r)
 {
 	r->on_demand = true;

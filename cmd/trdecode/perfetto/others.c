@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/trdecode/perfetto/annotations.h"
+#include "cmd/trdecode/perfetto/packet_reader.h"
 #include "common/formats/softirqs.h"
 
 /* SysStats, ProcessStats, TraceStats, AndroidLogPacket, PackagesList */
@@ -742,9 +743,8 @@ static int trigger(struct perfetto *p, const struct perfetto_packet *packet)
 						      [3] = {"trusted_producer_uid", 'i'},
 						      [4] = {"stop_delay_ms", 'u'}};
 
-	return keep_instant(p, packet,
-			    packet->kind == PACKET_TRIGGER ? "trigger" : "clone_snapshot_trigger",
-			    fields, sizeof fields / sizeof *fields);
+	return keep_instant(p, packet, packet_payload_name(packet->kind), fields,
+			    sizeof fields / sizeof *fields);
 }
 
 static int service_event(struct perfetto *p, const struct perfetto_packet *packet)
