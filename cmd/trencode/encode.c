@@ -33,7 +33,7 @@ struct encode_run {
 	struct encoding en;
 	struct known_metas known;
 	struct clocks clocks;
-	struct calls calls; /* en.calls, if the encoder counts_calls */
+	struct calls calls; /* en.calls */
 	struct text *text;
 	struct clip *clip; /* NULL: all is written */
 	bool splits;	   /* into parts, each with an encoder and an output of its own */
@@ -198,7 +198,8 @@ static int encode_begin_conversion(struct encoding *en, struct error *e)
 	struct encoding native = *en;
 
 	en->state = NULL;
-	memset(en->engines, 0, sizeof en->engines);
+	calls_free(en->calls);
+	calls_init(en->calls, en->dictionary);
 	en->target = en->encoder->conversion;
 	en->encoder = &encoder_conversion;
 	return convert_begin_late(en, &native, e);
@@ -233,6 +234,7 @@ static int check_clocks(struct encoding *en, struct clocks *clocks, const struct
 static int take_events(struct encoding *en, const struct block *b, struct error *e)
 {
 	int (*take)(struct encoding *, const struct event *, struct error *) = en->encoder->event;
+	bool counts = en->encoder->counts_calls;
 	struct events it;
 	struct event ev;
 
@@ -240,7 +242,7 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
-		if (en->calls)
+		if (counts)
 			en->result = calls_next(en->calls, &ev, &en->call);
 		if (__builtin_expect(ev.type->kind == KIND_DROP, 0) && !en->encoder->drops)
 			continue;
@@ -249,7 +251,7 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 		if (take(en, &ev, e))
 			return -1;
 	}
-	if (en->calls && en->calls->out_of_memory)
+	if (en->calls->out_of_memory)
 		return error_no_memory(e);
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
@@ -257,15 +259,13 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 /* Open the calls of a SNAPSHOT. */
 static int restore_calls(struct encode_run *r, const struct block *b, struct error *e)
 {
-	struct calls *const engines[] = {r->en.calls, r->en.engines[0], r->en.engines[1]};
 	const struct block *enters = block_enters(b);
 
 	if (enters && check_clocks(&r->en, &r->clocks, enters, e))
 		return -1;
-	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-		if (engines[i] && calls_restore(engines[i], b, e))
-			return -1;
-	return 0;
+	if (r->en.overlapping && calls_restore(r->en.overlapping, b, e))
+		return -1;
+	return calls_restore(r->en.calls, b, e);
 }
 
 /* Begin after HEAD was read; its properties, which name commands, are no longer in memory. */
@@ -377,11 +377,11 @@ static bool is_part(const struct encode_run *r)
 	return r->s->status != STATUS_OK || stage_part(r->s);
 }
 
-/* Begin the pairing of calls for an encoder with counts_calls. */
+/* Make the call engine of an encoder. */
 static void encode_begin_calls(struct encode_run *r)
 {
 	calls_init(&r->calls, r->en.dictionary);
-	r->en.calls = r->encoder->counts_calls ? &r->calls : NULL;
+	r->en.calls = &r->calls;
 }
 
 /* End the encoder. last: the stream has ended. */
@@ -402,7 +402,8 @@ static int encode_end(struct encode_run *r, bool last, struct error *e)
 
 static void encode_end_calls(struct encode_run *r)
 {
-	report_calls(&r->calls, r->options.quiet);
+	if (r->en.encoder->counts_calls)
+		report_calls(&r->calls, r->options.quiet);
 	calls_free(&r->calls);
 }
 

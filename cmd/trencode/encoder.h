@@ -76,11 +76,14 @@ struct encoding {
 	bool early;	    /* for check: a limit ended the reading */
 	bool begun, events; /* begin was called; events were read */
 	bool single;	    /* there is one input, so all sources are declared before its events */
-	/* of an encoder with counts_calls: the open calls, and what the event did to them; begin
-	   may set data_size and on_lost */
+	/* the run's call engine, of which begin may set data_size and the functions that it calls;
+	   NULL: of the native encoder of a conversion, which has paired the calls */
 	struct calls *calls;
-	/* the encoder's own engines, set by begin: encode.c opens calls in them (calls_restore) */
-	struct calls *engines[2];
+	/* of a conversion, set by begin: the calls of rows that wait (convert/overlap.h); encode.c
+	   opens calls in them, too (calls_restore) */
+	struct calls *overlapping;
+	/* of an encoder with counts_calls: what the event did, which calls has taken; any other
+	   passes each event to calls itself, if it pairs calls */
 	enum calls_result result;
 	struct call call;
 	void *state; /* the encoder's data */

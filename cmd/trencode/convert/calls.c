@@ -22,16 +22,15 @@ static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void
 
 void convert_calls_init(struct conversion *a)
 {
-	calls_init(&a->calls, a->dictionary);
-	a->calls.nests = a->target->nests;
-	a->calls.data_size = sizeof(struct convert_frame);
-	a->calls.on_lost = convert_lose;
-	a->calls.on_drop = convert_drop;
-	a->calls.on_restore = convert_restore;
-	a->calls.restored.done = convert_restored;
-	a->calls.on_lost_ctx = a->calls.on_restore_ctx = a->calls.restored.ctx = a;
+	a->calls->nests = a->target->nests;
+	a->calls->data_size = sizeof(struct convert_frame);
+	a->calls->on_lost = convert_lose;
+	a->calls->on_drop = convert_drop;
+	a->calls->on_restore = convert_restore;
+	a->calls->restored.done = convert_restored;
+	a->calls->on_lost_ctx = a->calls->on_restore_ctx = a->calls->restored.ctx = a;
 	overlap_init(&a->overlap, a->dictionary, convert_take, a);
-	a->overlap.before = &a->calls;
+	a->overlap.before = a->calls;
 }
 
 /* --- rows for the target --- */
@@ -82,7 +81,7 @@ static bool forgets(struct conversion *a, const struct convert_thread *t, uint32
 {
 	if (!a->target->replays || a->ev->type->flags & TYPE_CALL_NUMBER)
 		return false;
-	return t->lost || calls_enters_exec(&a->calls, location) ||
+	return t->lost || calls_enters_exec(a->calls, location) ||
 	       is_longjmp(dictionary_location_name(a->dictionary, location).text);
 }
 
@@ -139,7 +138,7 @@ static int target_cut(struct conversion *a, struct convert_thread *t, struct con
 static int cut_kernel(struct conversion *a, struct convert_thread *t, const struct stack *kernel)
 {
 	for (size_t i = kernel ? kernel->count : 0; i--;) {
-		struct convert_frame *f = calls_data(&a->calls, kernel, i);
+		struct convert_frame *f = calls_data(a->calls, kernel, i);
 
 		if (f->open && target_cut(a, t, f, &kernel->frames[i], true))
 			return -1;
@@ -152,7 +151,7 @@ static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void
 {
 	struct conversion *a = ctx;
 	struct convert_thread *t = a->threads[s->number];
-	const struct stack *base = a->calls.stacks[s->number];
+	const struct stack *base = a->calls->stacks[s->number];
 	struct convert_frame *open = data;
 
 	if (!open->open || a->failed)
@@ -183,12 +182,12 @@ static int convert_numbered(struct conversion *a, struct convert_thread *t, enum
 
 static int convert_enter(struct conversion *a, struct convert_thread *t, struct convert_frame *f)
 {
-	const struct stack *base = a->calls.stacks[calls_thread(a->ev)];
+	const struct stack *base = a->calls->stacks[calls_thread(a->ev)];
 	uint32_t below;
 
 	f->open = true;
 	f->start = a->ev->time;
-	f->kernel = calls_stack(&a->calls, a->ev) != base;
+	f->kernel = calls_stack(a->calls, a->ev) != base;
 	if (!f->kernel && cut_kernel(a, t, base->kernel))
 		return -1;
 	below = base->unseen + (base->count && !base->frames[0].begun);
@@ -204,7 +203,7 @@ static int convert_leave(struct conversion *a, struct convert_thread *t, const s
 	struct convert_row r = {.start = f ? f->start : done->start, .location = done->location};
 	bool kernel = f ? f->kernel : a->ev->type->flags & TYPE_KERNEL;
 
-	if (!kernel && cut_kernel(a, t, a->calls.stacks[calls_thread(a->ev)]->kernel))
+	if (!kernel && cut_kernel(a, t, a->calls->stacks[calls_thread(a->ev)]->kernel))
 		return -1;
 	if (f)
 		return f->open ? target_leave(a, t, f, &r) : 0;
@@ -239,19 +238,19 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 			struct error *e)
 {
 	bool numbered = ev->type->flags & TYPE_CALL_NUMBER;
-	uint64_t unmatched = a->calls.unmatched;
+	uint64_t unmatched = a->calls->unmatched;
 	enum calls_result got;
 	struct call done;
 
-	got = calls_next(&a->calls, ev, &done);
+	got = calls_next(a->calls, ev, &done);
 	if (a->failed)
 		return -1;
-	if (a->calls.out_of_memory)
+	if (a->calls->out_of_memory)
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_DROP)
 		return 0;
 	if (a->target->keeps_kernel && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
-		a->calls.unmatched = unmatched;
+		a->calls->unmatched = unmatched;
 		return convert_unchanged(a, t, ev, e);
 	}
 	if (got == CALLS_NONE)
@@ -271,7 +270,7 @@ static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void
 	static const struct type type = {
 		.kind = KIND_LEAVE, .name = {"", 0, 0}, .group = {"", 0, 0}, .word_size = 8};
 	struct conversion *a = ctx;
-	const struct stack *base = a->calls.stacks[s->number];
+	const struct stack *base = a->calls->stacks[s->number];
 	struct event ev = {.type = &type, .lane = base->lane, .time = base->last};
 	struct convert_frame *open = data;
 
@@ -282,7 +281,7 @@ static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void
 		return;
 	}
 	a->ev = &ev;
-	a->error = a->calls.restored.error;
+	a->error = a->calls->restored.error;
 	a->lost = CLOSED;
 	a->failed = target_cut(a, a->threads[s->number], open, f, false);
 }
@@ -291,8 +290,8 @@ static int convert_restore(void *ctx, const struct event *enter, const struct ca
 {
 	struct conversion *a = ctx;
 
-	if (!a->failed && restored_calls_add(&a->restored, &a->calls, enter, call))
-		a->failed = error_no_memory(a->calls.restored.error);
+	if (!a->failed && restored_calls_add(&a->restored, a->calls, enter, call))
+		a->failed = error_no_memory(a->calls->restored.error);
 	return a->failed ? -1 : 0;
 }
 
@@ -300,7 +299,7 @@ static int convert_restore(void *ctx, const struct event *enter, const struct ca
  * calls (cut_kernel). */
 static bool was_cut(const struct conversion *a, const struct restored_call *r)
 {
-	const struct stack *base = a->calls.stacks[r->stack->number];
+	const struct stack *base = a->calls->stacks[r->stack->number];
 
 	return r->stack != base && (base->passed || r->enter.time < base->kernel_since);
 }
@@ -319,8 +318,8 @@ static int convert_begin_call(struct conversion *a, const struct restored_call *
 	if (r->stack && (r->stack->frames[0].outside || was_cut(a, r)))
 		return 0;
 	a->ev = ev;
-	f = r->stack ? calls_data(&a->calls, r->stack, r->index)
-		     : calls_numbered_data(&a->calls, r->index);
+	f = r->stack ? calls_data(a->calls, r->stack, r->index)
+		     : calls_numbered_data(a->calls, r->index);
 	return r->stack ? convert_enter(a, t, f)
 			: convert_numbered(a, t, CONVERT_ENTER, ev->location, f);
 }
@@ -351,7 +350,7 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 	if (call)
 		return convert_call(a, t, ev, e);
 	/* open calls last until this row */
-	calls_next(&a->calls, ev, &done);
+	calls_next(a->calls, ev, &done);
 	if (convert_emit(a, &r, ev, e))
 		return -1;
 	if (t)
@@ -402,7 +401,7 @@ static int convert_restored(void *ctx, bool last)
 	size_t n = restored_calls_sort(&a->restored);
 
 	(void)last;
-	a->error = a->calls.restored.error;
+	a->error = a->calls->restored.error;
 	for (size_t i = 0; i < n && !a->failed; i++)
 		if (check_clock(a, &a->restored.list[i].enter, a->error) ||
 		    convert_begin_call(a, &a->restored.list[i], a->error))

@@ -17,9 +17,9 @@ static int conversion_begin(struct encoding *en, struct error *e)
 	a->ids.no_zero = target->no_zero;
 	a->ids.zero = target->zero;
 	a->ids.no_cpus = target->no_cpus;
+	a->calls = en->calls;
 	convert_calls_init(a);
-	en->engines[0] = target->nests ? &a->overlap.calls : NULL;
-	en->engines[1] = &a->calls;
+	en->overlapping = target->nests ? &a->overlap.calls : NULL;
 	if (target_begin(&a->d, target->native, target->format, en, e))
 		return -1;
 	return target->init ? target->init(a, e) : 0;
@@ -86,7 +86,6 @@ static void conversion_free(struct encoding *en)
 		return;
 	target_free(&a->d);
 	overlap_free(&a->overlap);
-	calls_free(&a->calls);
 	free(a->restored.list);
 	for (size_t i = 0; i < a->nthreads; i++)
 		free(a->by_number[i]);

@@ -143,7 +143,7 @@ struct conversion {
 
 	/* private */
 	bool begun; /* target->begin was called */
-	struct calls calls;
+	struct calls *calls;
 	struct restored_calls restored;
 	struct overlap overlap;
 	struct convert_thread **threads, **by_number; /* by number of the stack; by their number */

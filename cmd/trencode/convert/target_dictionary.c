@@ -136,6 +136,7 @@ int target_begin(struct target_dictionary *d, const struct encoder *native, cons
 	struct dictionary *dictionary = &d->dictionary;
 
 	*d = (struct target_dictionary){.encoding = *en};
+	d->encoding.calls = NULL;
 	d->encoding.encoder = native;
 	d->encoding.dictionary = dictionary;
 	d->encoding.state = NULL;

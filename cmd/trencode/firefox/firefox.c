@@ -80,9 +80,10 @@ static struct firefox_thread *thread_of(struct firefox *f, const struct event *e
 /* Get the index of the string that names an event: of its function, or of its type. */
 static int event_name(struct firefox *f, const struct event *ev, uint32_t *name)
 {
-	struct text_ref text = ev->location && ev->type->kind != KIND_SAMPLE
-				       ? dictionary_location_name(f->calls.dictionary, ev->location)
-				       : ev->type->name;
+	struct text_ref text =
+		ev->location && ev->type->kind != KIND_SAMPLE
+			? dictionary_location_name(f->calls->dictionary, ev->location)
+			: ev->type->name;
 
 	*name = intern(&f->strings, text.text, text.size);
 	return *name == INTERN_NONE ? -1 : 0;
@@ -99,7 +100,7 @@ static int named_stack(struct firefox *f, const struct event *ev, uint32_t *node
 		return 0;
 	field_get(ev, field, 0, &v);
 	return call_stacks_recorded(&f->stacks, STACK_ROOT,
-				    dictionary_stack_id(f->calls.dictionary, (uint32_t)v.u), node);
+				    dictionary_stack_id(f->calls->dictionary, (uint32_t)v.u), node);
 }
 
 static int32_t cpu_of(const struct lane *lane)
@@ -139,7 +140,7 @@ static int take_numbered(struct firefox *f, struct firefox_thread *th, const str
 				   .end = call->end,
 				   .interval = true,
 				   .cpu = call->lane ? cpu_of(call->lane) : -1};
-	struct text_ref name = dictionary_location_name(f->calls.dictionary, call->location);
+	struct text_ref name = dictionary_location_name(f->calls->dictionary, call->location);
 	struct buffer *bytes = &f->bytes;
 
 	m.name = intern(&f->strings, name.text, name.size);
@@ -173,9 +174,9 @@ static int take_call(struct firefox *f, struct firefox_thread *th, const struct 
 	bool numbered = ev->type->flags & TYPE_CALL_NUMBER;
 	struct call done;
 	uint32_t node;
-	enum calls_result got = calls_next(&f->calls, ev, &done);
+	enum calls_result got = calls_next(f->calls, ev, &done);
 
-	if (f->calls.out_of_memory)
+	if (f->calls->out_of_memory)
 		return -1;
 	if (numbered) {
 		if (got == CALLS_ENTER)
@@ -197,8 +198,8 @@ static int take_other(struct firefox *f, struct firefox_thread *th, const struct
 	uint32_t node = STACK_ROOT;
 	struct call done;
 
-	calls_next(&f->calls, ev, &done);
-	if (f->calls.out_of_memory)
+	calls_next(f->calls, ev, &done);
+	if (f->calls->out_of_memory)
 		return -1;
 	if (f->subject == SUBJECT_CALLS && firefox_stack(f, th, ev, &node))
 		return -1;
@@ -258,15 +259,14 @@ static int firefox_begin(struct encoding *en, struct error *e)
 	f->bytes.spills = f->json.spills = f->one.spills = true;
 	rows_init(&f->samples, sizeof(struct firefox_sample));
 	rows_init(&f->markers, sizeof(struct firefox_marker));
-	calls_init(&f->calls, en->dictionary);
-	f->calls.data_size = sizeof(struct kept_call);
-	f->calls.on_lost = count_lost;
-	f->calls.on_lost_ctx = f;
+	f->calls = en->calls;
+	f->calls->data_size = sizeof(struct kept_call);
+	f->calls->on_lost = count_lost;
+	f->calls->on_lost_ctx = f;
 	attributes_init(&f->attributes, en->dictionary);
-	if (call_stacks_init(&f->stacks, &f->calls, frame_key))
+	if (call_stacks_init(&f->stacks, f->calls, frame_key))
 		return error_no_memory(e);
-	call_stacks_follow(&f->stacks, &f->calls);
-	en->engines[0] = &f->calls;
+	call_stacks_follow(&f->stacks, f->calls);
 	f->stacks.tree.keep = true;
 	return 0;
 }
@@ -283,7 +283,7 @@ static int end_threads(struct firefox *f)
 			return -1;
 	if (call_stacks_catch_up(&f->stacks))
 		return -1;
-	while (calls_finish(&f->calls, &done)) {
+	while (calls_finish(f->calls, &done)) {
 		if (!done.type || !(done.type->flags & TYPE_CALL_NUMBER)) {
 			if (call_stacks_finish(&f->stacks, &done, &node))
 				return -1;
@@ -295,7 +295,7 @@ static int end_threads(struct firefox *f)
 		if (th && take_numbered(f, th, &done, NULL))
 			return -1;
 	}
-	return call_stacks_end(&f->stacks) || f->calls.out_of_memory ? -1 : firefox_order(f);
+	return call_stacks_end(&f->stacks) || f->calls->out_of_memory ? -1 : firefox_order(f);
 }
 
 static uint64_t firefox_origin(const struct firefox *f)
@@ -359,7 +359,7 @@ static void firefox_report(const struct firefox *f)
 	if (f->stacks.unnamed)
 		remark(NULL,
 		       "some functions have an address but no name: run trsym before this program");
-	convert_report_calls(&f->calls, f->counts.lost, false, false);
+	convert_report_calls(f->calls, f->counts.lost, false, false);
 	if (f->counts.left_out && f->subject == SUBJECT_SAMPLES)
 		remark(NULL,
 		       "the profile is of the samples of '%s', the first type: choose others with "
@@ -419,7 +419,6 @@ static void firefox_free(struct encoding *en)
 	tracks_free(&f->tracks);
 	attributes_free(&f->attributes);
 	call_stacks_free(&f->stacks);
-	calls_free(&f->calls);
 	free(f->index);
 	free(f->order);
 	free(f);

@@ -80,7 +80,7 @@ struct firefox_schemas {
 
 /* One run of the encoder. */
 struct firefox {
-	struct calls calls;
+	struct calls *calls;
 	struct call_stacks stacks;
 	struct tracks tracks;
 	struct attributes attributes;

@@ -31,7 +31,7 @@ int firefox_end_stack(struct firefox *f, struct firefox_thread *th, uint64_t tim
  * kernel outside any call are left out, as in all programs. */
 static int stack_after(struct firefox *f, struct firefox_thread *th, const struct event *ev)
 {
-	const struct stack *s = calls_stack(&f->calls, ev);
+	const struct stack *s = calls_stack(f->calls, ev);
 	bool kernel = ev->type->flags & TYPE_KERNEL;
 
 	if (kernel && (!s || !s->count || s->frames[0].outside)) {
@@ -45,7 +45,7 @@ static int stack_after(struct firefox *f, struct firefox_thread *th, const struc
 int firefox_stack(struct firefox *f, const struct firefox_thread *th, const struct event *ev,
 		  uint32_t *node)
 {
-	const struct stack *user = calls_thread_stack(&f->calls, calls_thread(ev));
+	const struct stack *user = calls_thread_stack(f->calls, calls_thread(ev));
 	bool inner = user && user->count && user->frames[user->count - 1].inner;
 
 	*node = th->kernel != STACK_ROOT ? th->kernel : th->user;
@@ -80,7 +80,7 @@ bool firefox_is_tracepoint(const struct type *t)
  * the first one. */
 static void choose_type(struct firefox *f, const struct event *ev)
 {
-	const struct dictionary *d = f->calls.dictionary;
+	const struct dictionary *d = f->calls->dictionary;
 
 	f->subject = SUBJECT_SAMPLES;
 	f->type = ev->type;

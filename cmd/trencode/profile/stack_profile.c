@@ -20,7 +20,7 @@ static void profile_lose(void *ctx, struct stack *stack, const struct frame *f, 
 			 enum calls_lost why)
 {
 	struct stack_profile *s = ctx;
-	uint64_t last = s->calls.stacks[stack->number]->last;
+	uint64_t last = s->calls->stacks[stack->number]->last;
 	uint64_t total = last > f->start ? last - f->start : 0;
 	bool numbered = why == LOST_NUMBER;
 	uint32_t node;
@@ -30,7 +30,7 @@ static void profile_lose(void *ctx, struct stack *stack, const struct frame *f, 
 	if (s->drop)
 		return;
 	if (numbered && call_stacks_alone(&s->stacks, f->location, 0, &node)) {
-		s->calls.out_of_memory = true;
+		s->calls->out_of_memory = true;
 		return;
 	}
 	if (!numbered)
@@ -39,7 +39,7 @@ static void profile_lose(void *ctx, struct stack *stack, const struct frame *f, 
 		return;
 	stack_tree_call(&s->stacks.tree, node, f->child < total ? total - f->child : 0, total);
 	if (!numbered)
-		calls_charge_lost(&s->calls, stack, total);
+		calls_charge_lost(s->calls, stack, total);
 }
 
 /* --- events --- */
@@ -52,7 +52,7 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 
 	if (s->pairs)
 		return pair_profile_event(s->pairs, &s->samples, &s->stacks, ev);
-	stack = event_stack(s->calls.dictionary, ev);
+	stack = event_stack(s->calls->dictionary, ev);
 	if (ev->type->kind == KIND_SAMPLE ||
 	    (stack && ev->type->kind == KIND_INSTANT && s->samples.subject != SUBJECT_CALLS &&
 	     s->samples.subject != SUBJECT_SAMPLES))
@@ -60,14 +60,14 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	if ((ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE) &&
 	    !sample_profile_calls(&s->samples))
 		return 0;
-	switch (calls_next(&s->calls, ev, &call)) {
+	switch (calls_next(s->calls, ev, &call)) {
 	case CALLS_ENTER: r = call_stacks_enter(&s->stacks, ev); break;
 	case CALLS_LEAVE:
 		r = call_stacks_leave(&s->stacks, ev, &call, &node);
 		if (!r)
 			profile_add(s, node, &call);
 		break;
-	default: r = s->calls.out_of_memory ? -1 : 0;
+	default: r = s->calls->out_of_memory ? -1 : 0;
 	}
 	if (ev->type->kind == KIND_GAP)
 		s->gaps++;
@@ -175,7 +175,7 @@ static __attribute__((noinline)) const uint8_t *profile_numbered(struct stack_pr
 		if (next == it.end)
 			break;
 		l = plain_row(&it, next);
-		if (!l.location || !calls_try_numbered(&s->calls, cr, row, &e, next, &l))
+		if (!l.location || !calls_try_numbered(s->calls, cr, row, &e, next, &l))
 			break;
 		if (call_stacks_alone(&s->stacks, it.locations[l.location], 0, &node))
 			return NULL;
@@ -215,7 +215,7 @@ profile_rows(struct stack_profile *s, const struct events *it, const struct call
 				continue;
 		}
 		next = bare ? row + NARROW_ROW : row_after(it->types[r.type], row);
-		got = name && th->started ? calls_quick_row(&s->calls, cr, &r, &call, how)
+		got = name && th->started ? calls_quick_row(s->calls, cr, &r, &call, how)
 					  : CALLS_SLOW;
 		if (got == CALLS_LEAVE) {
 			stack_tree_call(&s->stacks.tree, th->node[call.level], call.self,
@@ -243,7 +243,7 @@ static int profile_narrow(struct stack_profile *s, const struct block *b)
 	struct events it;
 
 	events_begin(&it, b);
-	if (calls_rows(&s->calls, b, &cr) || profile_plan(s, b))
+	if (calls_rows(s->calls, b, &cr) || profile_plan(s, b))
 		return -1;
 	/* the stacks of CPUs are not those of the lanes' threads */
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
@@ -288,13 +288,12 @@ int stack_profile_init(struct stack_profile *s, struct encoding *en, call_stacks
 	*s = (struct stack_profile){.drop = options->drop,
 				    .ticking = options->tick > 0,
 				    .samples.weight = options->weight};
-	calls_init(&s->calls, d);
-	s->calls.on_lost = profile_lose;
-	s->calls.on_lost_ctx = s;
-	en->engines[0] = &s->calls;
-	if (call_stacks_init(&s->stacks, &s->calls, key))
+	s->calls = en->calls;
+	s->calls->on_lost = profile_lose;
+	s->calls->on_lost_ctx = s;
+	if (call_stacks_init(&s->stacks, s->calls, key))
 		return -1;
-	call_stacks_follow(&s->stacks, &s->calls);
+	call_stacks_follow(&s->stacks, s->calls);
 	if (!options->pair)
 		return 0;
 	s->samples.pair = options->pair;
@@ -312,7 +311,6 @@ void stack_profile_free(struct stack_profile *s)
 		pair_profile_free(s->pairs);
 	free(s->pairs);
 	call_stacks_free(&s->stacks);
-	calls_free(&s->calls);
 }
 
 static int end_calls(struct stack_profile *s)
@@ -322,14 +320,14 @@ static int end_calls(struct stack_profile *s)
 
 	if (call_stacks_catch_up(&s->stacks))
 		return -1;
-	while (calls_finish(&s->calls, &done)) {
+	while (calls_finish(s->calls, &done)) {
 		if (s->drop || call_is_unnamed(&done))
 			continue;
 		if (call_stacks_finish(&s->stacks, &done, &node))
 			return -1;
 		profile_add(s, node, &done);
 	}
-	return call_stacks_end(&s->stacks) || s->calls.out_of_memory ? -1 : 0;
+	return call_stacks_end(&s->stacks) || s->calls->out_of_memory ? -1 : 0;
 }
 
 int stack_profile_finish(struct stack_profile *s, struct error *e)
@@ -396,7 +394,7 @@ void stack_profile_report(const struct encoding *en, const struct stack_profile 
 		pair_report(&s->pairs->pair, false);
 		remark_count(s->pairs->stackless, "{pair|pairs} without a stack left out");
 	}
-	convert_report_calls(&s->calls, s->cut, s->drop, false);
+	convert_report_calls(s->calls, s->cut, s->drop, false);
 	sample_profile_report(&s->samples);
 	remark_count(s->stacks.deep, STACK_DEEP);
 	report_clipped(s, format, most);

@@ -17,7 +17,7 @@
 
 /* One profile. */
 struct stack_profile {
-	struct calls calls;
+	struct calls *calls;
 	struct call_stacks stacks;
 	uint32_t *planned; /* by location of a block: number in stacks.names + 1, 0:
 			      profile_slow_row */

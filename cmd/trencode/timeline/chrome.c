@@ -407,7 +407,7 @@ static int chrome_event(struct encoding *en, const struct event *ev, struct erro
 	bool leave = ev->type->kind == KIND_LEAVE;
 
 	if (__builtin_expect(!s->started, 0)) {
-		uint64_t first = s->spans.calls.restored.first;
+		uint64_t first = s->spans.calls->restored.first;
 
 		s->started = true;
 		s->clock = ev->lane->clock;

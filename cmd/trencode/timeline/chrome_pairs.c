@@ -210,7 +210,7 @@ int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 		 (!kernel && (span->start >= span->end || prefix->instant == span->end + 1 ||
 			      has_kernel(s, span)));
 	/* a call in the kernel is inside of its thread's other calls, which are on another stack */
-	if (kernel && chrome_put_earlier(s, s->spans.calls.stacks[span->thread], span, false, e))
+	if (kernel && chrome_put_earlier(s, s->spans.calls->stacks[span->thread], span, false, e))
 		return -1;
 	if (*begun)
 		return chrome_put_begins(s, st, span->thread, st->count, kernel, e);
@@ -220,7 +220,7 @@ int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
 		       struct error *e)
 {
-	const struct stack *st = calls_thread_stack(&s->spans.calls, calls_thread(ev));
+	const struct stack *st = calls_thread_stack(s->spans.calls, calls_thread(ev));
 	const struct span_frame *top;
 
 	prefix->instant = ev->time + 1;

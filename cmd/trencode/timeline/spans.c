@@ -15,14 +15,13 @@ static int spans_restored(void *ctx, bool last);
 void spans_init(struct spans *s, struct encoding *en, const struct span_sink *sink, void *ctx)
 {
 	*s = (struct spans){.sink = sink, .ctx = ctx};
-	calls_init(&s->calls, en->dictionary);
-	s->calls.data_size = sizeof(struct span_frame);
-	s->calls.on_lost = spans_lose;
-	s->calls.on_drop = spans_drop;
-	s->calls.on_restore = spans_restore;
-	s->calls.restored.done = spans_restored;
-	s->calls.on_lost_ctx = s->calls.on_restore_ctx = s->calls.restored.ctx = s;
-	en->engines[0] = &s->calls;
+	s->calls = en->calls;
+	s->calls->data_size = sizeof(struct span_frame);
+	s->calls->on_lost = spans_lose;
+	s->calls->on_drop = spans_drop;
+	s->calls->on_restore = spans_restore;
+	s->calls->restored.done = spans_restored;
+	s->calls->on_lost_ctx = s->calls->on_restore_ctx = s->calls->restored.ctx = s;
 }
 
 void spans_free(struct spans *s)
@@ -33,7 +32,6 @@ void spans_free(struct spans *s)
 	}
 	free(s->threads);
 	spans_numbered_free(s);
-	calls_free(&s->calls);
 }
 
 static int spans_reach_thread(struct spans *s, uint32_t number, struct error *e)
@@ -70,7 +68,7 @@ int spans_begin(struct spans *s, const struct event *enter, struct span *span, s
 static int spans_push(struct spans *s, const struct stack *stack, const struct event *enter,
 		      struct span_frame *f)
 {
-	bool kernel = stack != s->calls.stacks[stack->number];
+	bool kernel = stack != s->calls->stacks[stack->number];
 	struct span span = {.thread = stack->number,
 			    .level = (uint32_t)stack->count - 1 + stack->unseen,
 			    .kernel = kernel};
@@ -96,7 +94,7 @@ static int spans_pop(struct spans *s, const struct span_frame *f, struct span *s
 		     const struct event *leave)
 {
 	struct buffer *kept = spans_kept(s, span->thread, f->kernel);
-	const struct stack *stack = s->calls.stacks[span->thread];
+	const struct stack *stack = s->calls->stacks[span->thread];
 
 	span->stack = f->kernel ? stack->kernel : stack;
 	span->lane = f->lane;
@@ -147,7 +145,7 @@ static int spans_done(struct spans *s, const struct call *done, uint32_t thread,
 static struct span spans_unfinished(const struct spans *s, const struct stack *stack,
 				    const struct frame *frame)
 {
-	const struct stack *base = s->calls.stacks[stack->number];
+	const struct stack *base = s->calls->stacks[stack->number];
 	struct span span = {.thread = stack->number,
 			    .location = frame->location,
 			    .level = (uint32_t)stack->count + stack->unseen,
@@ -181,7 +179,7 @@ static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame
 	struct span span = spans_unfinished(s, stack, frame);
 
 	span.dropped = true;
-	s->error = s->calls.restored.error;
+	s->error = s->calls->restored.error;
 	if (!s->failed)
 		s->failed = f->number ? spans_numbered_end(s, f, &span, NULL)
 				      : spans_pop(s, f, &span, NULL);
@@ -195,7 +193,7 @@ static int spans_restore(void *ctx, const struct event *enter, const struct call
 	struct spans *s = ctx;
 
 	s->restoring = true;
-	s->error = s->calls.restored.error;
+	s->error = s->calls->restored.error;
 	s->failed = s->failed || (s->sink->restore && s->sink->restore(s->ctx, enter, s->error)) ||
 		    spans_reach_thread(s, calls_thread(enter), s->error) ||
 		    (!call->on			   ? spans_numbered_begin(s, enter, call->data)
@@ -211,7 +209,7 @@ static int spans_restored(void *ctx, bool last)
 
 	(void)last;
 	s->failed = s->failed ||
-		    (s->sink->restore && s->sink->restore(s->ctx, NULL, s->calls.restored.error));
+		    (s->sink->restore && s->sink->restore(s->ctx, NULL, s->calls->restored.error));
 	return s->failed ? -1 : 0;
 }
 
@@ -220,7 +218,7 @@ static int spans_restored(void *ctx, bool last)
 /* Mark the open calls in the kernel, if this row is of the thread's other calls. */
 static void spans_cross_kernel(struct spans *s, const struct event *ev)
 {
-	const struct stack *kernel = s->calls.stacks[calls_thread(ev)]->kernel;
+	const struct stack *kernel = s->calls->stacks[calls_thread(ev)]->kernel;
 
 	if (__builtin_expect(!kernel || !kernel->count, 1) ||
 	    ev->type->flags & (TYPE_CALL_NUMBER | TYPE_KERNEL | TYPE_INNER))
@@ -234,11 +232,11 @@ static int spans_slow(struct spans *s, const struct event *ev, uint32_t thread)
 {
 	uint8_t kind = ev->type->kind;
 	struct call call;
-	enum calls_result got = calls_next(&s->calls, ev, &call);
+	enum calls_result got = calls_next(s->calls, ev, &call);
 
 	if (s->failed)
 		return -1;
-	if (s->calls.out_of_memory)
+	if (s->calls->out_of_memory)
 		return error_no_memory(s->error);
 	if (kind != KIND_ENTER && kind != KIND_LEAVE)
 		return kind != KIND_DROP && s->sink->other ? s->sink->other(s->ctx, ev, s->error)
@@ -260,7 +258,7 @@ int spans_event(struct spans *s, const struct event *ev, struct error *e)
 	if (spans_reach_thread(s, thread, e))
 		return -1;
 	s->error = e;
-	switch (calls_quick_event(&s->calls, ev, &call)) {
+	switch (calls_quick_event(s->calls, ev, &call)) {
 	case CALLS_ENTER: return spans_push(s, call.on, ev, call.data);
 	case CALLS_LEAVE:
 		return spans_pop(s, call.data,
@@ -284,14 +282,14 @@ int spans_finish(struct spans *s, struct error *e)
 	struct call done;
 
 	s->error = e;
-	while (calls_finish(&s->calls, &done))
-		if (s->failed || spans_reach_thread(s, (uint32_t)s->calls.end.thread, e) ||
-		    spans_done(s, &done, (uint32_t)s->calls.end.thread, NULL))
+	while (calls_finish(s->calls, &done))
+		if (s->failed || spans_reach_thread(s, (uint32_t)s->calls->end.thread, e) ||
+		    spans_done(s, &done, (uint32_t)s->calls->end.thread, NULL))
 			return -1;
 	return s->failed ? -1 : 0;
 }
 
 void spans_report(const struct spans *s, bool drop)
 {
-	convert_report_calls(&s->calls, s->lost, drop, s->keeps_open);
+	convert_report_calls(s->calls, s->lost, drop, s->keeps_open);
 }

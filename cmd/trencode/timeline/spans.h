@@ -91,7 +91,7 @@ struct span_thread {
 
 /* The open calls of one stream. */
 struct spans {
-	struct calls calls;
+	struct calls *calls;
 	const struct span_sink *sink;
 	void *ctx;
 	struct span_thread *threads; /* by number */
@@ -124,7 +124,7 @@ void spans_report(const struct spans *s, bool drop);
 static inline struct span_frame *spans_frame(const struct spans *s, const struct stack *stack,
 					     size_t i)
 {
-	return calls_data(&s->calls, stack, i);
+	return calls_data(s->calls, stack, i);
 }
 
 /* Get the bytes that the calls of a stack keep. */

@@ -35,7 +35,7 @@ static void numbered_unlink(struct spans *s, struct span_thread *th, size_t inde
 /* Returns the serial of the call on top of the thread's stack, 0 if none. */
 static uint64_t numbered_top(const struct spans *s, uint32_t thread)
 {
-	const struct stack *stack = s->calls.stacks[thread];
+	const struct stack *stack = s->calls->stacks[thread];
 
 	return stack->count ? spans_frame(s, stack, stack->count - 1)->serial : 0;
 }
@@ -43,7 +43,7 @@ static uint64_t numbered_top(const struct spans *s, uint32_t thread)
 int spans_numbered_begin(struct spans *s, const struct event *enter, struct span_frame *f)
 {
 	uint32_t thread = calls_thread(enter);
-	const struct stack *stack = s->calls.stacks[thread];
+	const struct stack *stack = s->calls->stacks[thread];
 	struct span_numbered *n;
 	struct span span = {.thread = thread};
 	size_t index;

@@ -34,10 +34,10 @@ struct uftrace_output {
 	const struct source *source; /* NULL: none yet */
 	struct uftrace_machine machine;
 	struct buffer info, scratch;
-	bool begun;	    /* machine and feat_mask are known */
-	bool filtered;	    /* rows were left out */
-	bool external;	    /* extern.dat is that of the source */
-	struct calls calls; /* of a filtered stream */
+	bool begun;	     /* machine and feat_mask are known */
+	bool filtered;	     /* rows were left out */
+	bool external;	     /* extern.dat is that of the source */
+	struct calls *calls; /* of the run; NULL: in a conversion, which has paired them */
 	uint64_t feat_mask;
 
 	uint8_t *plans; /* enum uftrace_plan by type number */

@@ -41,13 +41,16 @@ static int filtered_depth(struct uftrace_output *s, const struct event *ev, uint
 			  struct error *e)
 {
 	struct call done;
-	enum calls_result got = calls_next(&s->calls, ev, &done);
+	enum calls_result got;
 
-	if (s->calls.out_of_memory)
-		return error_no_memory(e);
-	if (!dictionary_left_out(s->calls.dictionary, ev->lane->thread))
+	if (!s->calls)
 		return 0;
-	*depth = calls_depth(&s->calls, ev);
+	got = calls_next(s->calls, ev, &done);
+	if (s->calls->out_of_memory)
+		return error_no_memory(e);
+	if (!dictionary_left_out(s->calls->dictionary, ev->lane->thread))
+		return 0;
+	*depth = calls_depth(s->calls, ev);
 	return got == CALLS_NONE;
 }
 

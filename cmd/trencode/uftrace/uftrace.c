@@ -26,8 +26,7 @@ static int uftrace_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->kernel.tree = &s->tree;
-	calls_init(&s->calls, en->dictionary);
-	en->engines[0] = &s->calls;
+	s->calls = en->calls;
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
 		return -1;
 	/* the first member is moved to its path last: without info there is no recording */
@@ -225,7 +224,6 @@ static void uftrace_free(struct encoding *en)
 		return;
 	tree_output_close(&s->tree);
 	kernel_output_free(&s->kernel);
-	calls_free(&s->calls);
 	free(s->tasks);
 	free(s->plans);
 	buffer_free(&s->info);

@@ -54,13 +54,15 @@ static int end_call(void *ctx, const struct span *s, const struct event *leave, 
 
 static const struct span_sink sink = {.begin = begin_call, .end = end_call};
 static unsigned begun;
+static struct calls calls;
 
 static void begin(void)
 {
 	static const struct encode_options options;
-	struct encoding en = {.dictionary = &dictionary, .options = &options};
+	struct encoding en = {.dictionary = &dictionary, .options = &options, .calls = &calls};
 
 	begun = lane = 0;
+	calls_init(&calls, &dictionary);
 	spans_init(&spans, &en, &sink, &begun);
 	ended[0] = 0;
 }
@@ -86,6 +88,7 @@ static void end(const char *want, const char *what)
 		printf("Bail out! %s\n", error.what);
 	is_str(ended, want, what);
 	spans_free(&spans);
+	calls_free(&calls);
 }
 
 static void test_stack(void)
