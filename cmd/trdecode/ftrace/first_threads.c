@@ -22,10 +22,14 @@ int ftrace_cpu_thread(struct ftrace *f, const struct ftrace_line *l)
 
 int ftrace_first_threads(struct ftrace *f)
 {
-	const char *first = (const char *)f->lines.data.data + f->lines.begin;
-	struct span text = {first, (const char *)f->lines.data.data + f->lines.data.size};
-	const char *arrow, *newline;
+	const struct buffer *data = &f->lines.data;
+	const char *first, *arrow, *newline;
+	struct span text;
 
+	if (!data->size)
+		return 0;
+	first = (const char *)data->data + f->lines.begin;
+	text = (struct span){first, (const char *)data->data + data->size};
 	if (!span_find(text, "# tracer: function_graph"))
 		return 0;
 	for (; (arrow = span_find(text, " =>")); text.at = newline) {
