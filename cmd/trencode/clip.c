@@ -952,7 +952,7 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 
 int clip_stream(struct clip *c, struct error *e)
 {
-	calls_drop_all(&c->calls);
+	calls_forget_all(&c->calls);
 	remove_enters(c);
 	c->ends = 0;
 	return c->part.any ? next_part(c, 0, false, e) : 0;

@@ -366,9 +366,10 @@ static void report_calls(struct calls *calls, bool quiet)
 		return;
 	while (calls_finish(calls, &done))
 		;
-	remark_count(calls->unfinished, "{call|calls} had not returned at the end of the trace");
-	remark_count(calls->unmatched, "{return|returns} without a call");
-	remark_count(calls->ignored_kernel, CALLS_IGNORED_KERNEL);
+	remark_count(calls->counts.unfinished,
+		     "{call|calls} had not returned at the end of the trace");
+	remark_count(calls->counts.unmatched, "{return|returns} without a call");
+	remark_count(calls->counts.ignored_kernel, CALLS_IGNORED_KERNEL);
 }
 
 /* Test whether declarations may be missing. */

@@ -116,7 +116,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	calls.callers = o->callers;
 	calls.distinguishes_callers = context || o->limit != UINT64_MAX;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
-	calls.queue.dropped = context ? ROW_ASIDE : ROW_DROP;
+	calls.queue.left_out = context ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
 	duration_scan_init(&calls);
 	s->holds = !o->count;
 	while (!bad && !emit_done(&x) && stage_next(s, &b)) {

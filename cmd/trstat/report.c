@@ -77,11 +77,11 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	if (st->pair)
 		pair_report(st->pair, stage->options->verbose);
 	print_instead(stage, s);
-	warn_count(NULL, s->until.from ? 0 : st->calls.unfinished,
+	warn_count(NULL, s->until.from ? 0 : st->calls.counts.unfinished,
 		   "{call|calls} had not returned at the end of the trace");
 	warn_count(NULL, st->groups.deep, STACK_DEEP);
-	warn_count(NULL, st->calls.unmatched, "{return|returns} without a call");
-	warn_count(NULL, st->calls.ignored_kernel, CALLS_IGNORED_KERNEL);
+	warn_count(NULL, st->calls.counts.unmatched, "{return|returns} without a call");
+	warn_count(NULL, st->calls.counts.ignored_kernel, CALLS_IGNORED_KERNEL);
 	warn_count(NULL, stage->lost, "{event was|events were} lost by the recorder");
 	if (stage->lost_more)
 		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");

@@ -230,9 +230,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_no_memory(stage);
 	if (!check_names(stage, q, alarms) && !print_slowest(stage, q, &s.list, s.ticks)) {
 		report_alarms(stage, q, &st, alarms, NULL);
-		st.calls.unfinished = s.calls.unfinished;
-		st.calls.unmatched = s.calls.unmatched;
-		st.calls.ignored_kernel = s.calls.ignored_kernel;
+		st.calls.counts = s.calls.counts;
 		if (!stage->options->quiet)
 			report_counts(stage, &st, q->settings);
 	}

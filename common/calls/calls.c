@@ -29,7 +29,7 @@ void calls_free(struct calls *c)
 	for (size_t i = 0; i < c->size; i++)
 		free_stack(c->stacks[i]);
 	free(c->stacks);
-	free(c->special);
+	free(c->execs);
 	free(c->numbered.calls);
 	free(c->numbered.data);
 	free(c->numbered.ends);
@@ -115,35 +115,35 @@ static bool is_exec(const char *name)
 	return false;
 }
 
-static uint8_t ask_special(struct calls *c, uint32_t location)
+static uint8_t ask_exec(struct calls *c, uint32_t location)
 {
-	if (location >= c->special_size) {
-		size_t size = c->special_size ? c->special_size : 256;
-		uint8_t *special;
+	if (location >= c->execs_size) {
+		size_t size = c->execs_size ? c->execs_size : 256;
+		uint8_t *execs;
 
 		while (size <= location)
 			size *= 2;
-		special = realloc(c->special, size);
-		if (!special) {
+		execs = realloc(c->execs, size);
+		if (!execs) {
 			c->out_of_memory = true;
 			return LOCATION_ORDINARY;
 		}
-		memset(special + c->special_size, LOCATION_NOT_ASKED, size - c->special_size);
-		c->special = special;
-		c->special_size = size;
+		memset(execs + c->execs_size, LOCATION_NOT_ASKED, size - c->execs_size);
+		c->execs = execs;
+		c->execs_size = size;
 	}
-	c->special[location] =
+	c->execs[location] =
 		location && is_exec(dictionary_location_name(c->dictionary, location).text)
 			? LOCATION_EXEC
 			: LOCATION_ORDINARY;
-	return c->special[location];
+	return c->execs[location];
 }
 
 bool calls_enters_exec(struct calls *c, uint32_t location)
 {
-	uint8_t s = location < c->special_size ? c->special[location] : LOCATION_NOT_ASKED;
+	uint8_t s = location < c->execs_size ? c->execs[location] : LOCATION_NOT_ASKED;
 
-	return (s ? s : ask_special(c, location)) == LOCATION_EXEC;
+	return (s ? s : ask_exec(c, location)) == LOCATION_EXEC;
 }
 
 /* Put frame number i, whose enter was seen, into its bucket. */
@@ -248,7 +248,7 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
 	bool left_out = calls_left_out(c, s);
 
-	drop_from(c, s, 0, LOST_DEPTH);
+	lose_from(c, s, 0, LOST_DEPTH);
 	end_exec(s);
 	s->started = true;
 	calls_set_unseen(s, !left_out ? n : f ? f->unseen : 0);
@@ -275,7 +275,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 	if (flags & TYPE_INNER) {
 		/* the next event shows whether an exec on top succeeded */
 		if ((s->exec && s->exec == s->count) || calls_outside(c, s, e->time)) {
-			c->ignored_inner++;
+			c->counts.ignored_inner++;
 			return c->balances ? calls_ignored_enter(c, s, e) : CALLS_NONE;
 		}
 		f.inner = true;
@@ -291,7 +291,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 			f.depth = e->depth;
 			if (calls_is_first(c, s))
 				show_unseen(c, s, e, f.depth);
-			drop_from(c, s, f.depth, LOST_DEPTH);
+			lose_from(c, s, f.depth, LOST_DEPTH);
 		} else {
 			f.depth = next_depth(s);
 		}
@@ -329,7 +329,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			s->type = e->type;
 			show_unseen(c, s, e, e->depth + 1);
 		}
-		drop_from(c, s, e->depth + 1, LOST_DEPTH);
+		lose_from(c, s, e->depth + 1, LOST_DEPTH);
 		if (__builtin_expect(s->nnumbered != 0, 0))
 			calls_nested_clear(c, s, e);
 		end_exec(s);
@@ -343,7 +343,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			return CALLS_LEAVE;
 		}
 		if (!t || t->depth != e->depth) {
-			c->unmatched++;
+			c->counts.unmatched++;
 			return CALLS_NONE;
 		}
 	} else if (__builtin_expect(s->beyond != 0, 0)) {
@@ -357,7 +357,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			lose(c, s, LOST_INNER);
 		end_exec(s);
 		if (!t || (s->nnumbered && t->numbered)) {
-			c->unmatched++;
+			c->counts.unmatched++;
 			return CALLS_NONE;
 		}
 	}
@@ -389,7 +389,7 @@ static inline enum calls_result take(struct calls *c, struct stack *s, const str
 	}
 	if (__builtin_expect(s->ignored_inner && s->ignored_inner->count, 0) &&
 	    calls_is_own(e->type)) {
-		drop_from(c, s->ignored_inner, 0, LOST_INNER);
+		lose_from(c, s->ignored_inner, 0, LOST_INNER);
 		calls_set_limits(s);
 	}
 	if (e->type->kind == KIND_ENTER)

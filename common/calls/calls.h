@@ -19,8 +19,9 @@
  *
  * Calls with numbers (TYPE_CALL_NUMBER) pair by number. They may overlap within a thread, so none
  * is the callee of another one: self is total. A call has the name of its leave's location. With
- * calls.nests, for readers that know stacks only, calls with numbers are on the stack of their
- * thread too, inside the calls that are open; they have no depth, and end with the call below.
+ * calls.numbers_on_stacks, for readers that know stacks only, calls with numbers are on the stack
+ * of their thread too, inside the calls that are open; they have no depth, and end with the call
+ * below.
  *
  * Calls in the kernel (TYPE_KERNEL) count if another call of the thread is open below them, as in
  * uftrace report. In a stack of which rows are left out on purpose (THREAD_LEFT_OUT) the calls
@@ -190,8 +191,8 @@ struct numbered_call {
 	uint32_t thread; /* number of its stack */
 	uint32_t next;	 /* free: index + 1 of the next free one */
 	uint32_t stack;	 /* recorded stack of its callers, 0 none */
-	size_t frame;	 /* with calls.nests: index of its frame */
-	bool replaced;	 /* with calls.nests: a later call has its number */
+	size_t frame;	 /* with calls.numbers_on_stacks: index of its frame */
+	bool replaced;	 /* with calls.numbers_on_stacks: a later call has its number */
 };
 
 /* Calls with numbers. */
@@ -207,8 +208,9 @@ struct numbered_calls {
 struct calls {
 	struct dictionary *dictionary;
 	size_t data_size; /* of the caller's data of an open call; set before the first event */
-	bool nests;	  /* calls with numbers are on the stacks; set before the first event */
-	bool balances;	  /* each ENTER has a frame (see above); set before the first event */
+	bool numbers_on_stacks; /* calls with numbers are on the stacks; set before the first event
+				 */
+	bool balances;		/* each ENTER has a frame (see above); set before the first event */
 	/* For callers that need the data only: frames have neither times nor locations, and no call
 	   is described. With balances; set before the first event. */
 	bool pairs_only;
@@ -219,8 +221,8 @@ struct calls {
 	bool ignored;	       /* it is an ignored call. The same. */
 	struct stack **stacks; /* by thread number */
 	size_t size;
-	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
-	size_t special_size;
+	uint8_t *execs; /* by location: whether it is an exec (LOCATION_*) */
+	size_t execs_size;
 	struct open_calls open; /* numbered calls: index in numbered.calls */
 	struct numbered_calls numbered;
 	struct calls_end {
@@ -247,19 +249,21 @@ struct calls {
 	   with pairs_only NULL. */
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f, void *data,
 			enum calls_lost why);
-	/* Called by calls_restore for each call that it drops, as on_lost is; on_lost is not. Not
+	/* Called by calls_restore for each call that it forgets, as on_lost is; on_lost is not. Not
 	   for a call that is restored too, which goes on, with its data. May be NULL. */
-	void (*on_drop)(void *ctx, struct stack *s, const struct frame *f, void *data);
+	void (*on_forget)(void *ctx, struct stack *s, const struct frame *f, void *data);
 	void *on_lost_ctx; /* of both */
-	/* Called by calls_restore for each open call with an enter; with on_drop, only for calls
+	/* Called by calls_restore for each open call with an enter; with on_forget, only for calls
 	   that were not open before. -1: *restored.error is set, or out of memory. May be NULL. */
 	int (*on_restore)(void *ctx, const struct event *e, const struct call *call);
 	void *on_restore_ctx;
-	uint64_t unmatched;  /* leaves without an enter */
-	uint64_t unfinished; /* calls open at the end */
-	uint64_t dropped;    /* frames ended without their leave */
-	/* ignored calls in the kernel that have ended; ignored enters with TYPE_INNER */
-	uint64_t ignored_kernel, ignored_inner;
+	struct calls_counts {
+		uint64_t unmatched;  /* leaves without an enter */
+		uint64_t unfinished; /* calls open at the end */
+		uint64_t lost;	     /* frames ended without their leave */
+		/* ignored calls in the kernel that have ended; ignored enters with TYPE_INNER */
+		uint64_t ignored_kernel, ignored_inner;
+	} counts;
 	bool out_of_memory;
 };
 
@@ -267,15 +271,15 @@ enum calls_result {
 	CALLS_NONE,  /* an instant, or a leave without a call */
 	CALLS_ENTER, /* a call was entered */
 	CALLS_LEAVE, /* a call was left */
-	CALLS_SLOW,  /* of the quick half only: the event is for calls_next */
+	CALLS_SLOW,  /* of the fast path only: the event is for calls_next */
 };
 
-/* Text of a remark on calls.ignored_kernel. */
+/* Text of a remark on calls.counts.ignored_kernel. */
 #define CALLS_IGNORED_KERNEL                                                                       \
 	"{call|calls} in the kernel outside any call of {its|their} task: left out, as by "        \
 	"uftrace report"
 
-/* Text of a remark on calls.ignored_inner. */
+/* Text of a remark on calls.counts.ignored_inner. */
 #define CALLS_IGNORED_INNER "{time|times} that a task was scheduled out outside any call: left out"
 
 void calls_init(struct calls *c, struct dictionary *d);
@@ -366,9 +370,9 @@ uint32_t calls_depth(const struct calls *c, const struct event *e);
 /*
  * Take any block of the stream. If calls may be open before its segment that no row has shown, a
  * block at the begin of the segment has them (SNAPSHOT in trstream(5)): the open calls of the
- * stream are dropped, and those are open instead. Dropped calls are not counted, and only on_drop
- * reports them. With on_drop, a call that is open before and restored too stays open, and neither
- * function is called. Other blocks are ignored.
+ * stream are forgotten, and those are open instead. Forgotten calls are not counted, and only
+ * on_forget reports them. With on_forget, a call that is open before and restored too stays open,
+ * and neither function is called. Other blocks are ignored.
  *
  * on_restore is called for each such call that has an enter, after its frame was pushed, as if
  * calls_next had returned CALLS_ENTER for the enter. This includes calls in the kernel outside any
@@ -391,19 +395,19 @@ const struct clock *calls_restore_clock(const struct block *b);
 void calls_restore_since(const struct block *b, uint64_t since);
 /* Get a warning of calls that are missing in a block, which no program has reported; NULL: none. */
 const char *calls_restore_misses(const struct block *b);
-/* Drop all open calls, of any stream. */
-void calls_drop_all(struct calls *c);
-/* Drop the open calls of some sources, as calls_restore does for a stream. sources: by number,
+/* Forget all open calls, of any stream. */
+void calls_forget_all(struct calls *c);
+/* Forget the open calls of some sources, as calls_restore does for a stream. sources: by number,
  * whether the source is one of them. -1: out of memory. */
-int calls_drop_sources(struct calls *c, const uint8_t *sources);
+int calls_forget_sources(struct calls *c, const uint8_t *sources);
 
-/* --- the door --- */
+/* --- the next event --- */
 
-/* Test whether this location is known to be no exec*. The quick half processes only enters of
+/* Test whether this location is known to be no exec*. The fast path processes only enters of
  * such locations. */
 static inline bool calls_ordinary(const struct calls *c, uint32_t location)
 {
-	return location && location < c->special_size && c->special[location] == LOCATION_ORDINARY;
+	return location && location < c->execs_size && c->execs[location] == LOCATION_ORDINARY;
 }
 
 /* Clear the caller's data of a call; in line for data that are one word. */
@@ -413,7 +417,7 @@ static inline void *calls_clear_data(const struct calls *c, void *data)
 						: memset(data, 0, c->data_size);
 }
 
-/* A row for the quick half, which need not load what it does not use. */
+/* A row for the fast path, which need not load what it does not use. */
 struct quick_row {
 	uint64_t time;
 	uint32_t location, depth;
@@ -440,14 +444,14 @@ calls_describe(const struct calls *c, struct stack *s, const struct frame *f, si
 	call->inner = call->unfinished = call->ignored = false;
 }
 
-/* What the quick half must do besides, to be constant in a loop. */
+/* What the fast path must do besides, to be constant in a loop. */
 enum calls_how {
 	CALLS_WITH_DATA = 1, /* calls have data */
 	CALLS_CAREFUL = 2,   /* threads may have several lanes, and locations may be execs */
 };
 
 /*
- * The quick half: an enter that is deeper than the top frame, and the leave of the top frame, of
+ * The fast path: an enter that is deeper than the top frame, and the leave of the top frame, of
  * recorded depth and of an ordinary location. CALLS_SLOW: the event is another one, and the state
  * is unchanged. What the caller does not use of *call costs nothing.
  */
@@ -511,7 +515,7 @@ calls_quick(struct calls *c, struct stack *s, uint8_t kind, struct quick_row e, 
 /* The rest. */
 enum calls_result calls_slow(struct calls *c, const struct event *e, struct call *call);
 
-/* The quick half alone. CALLS_SLOW: the event is another one, and the state is unchanged; it is
+/* The fast path alone. CALLS_SLOW: the event is another one, and the state is unchanged; it is
  * passed to calls_next. For loops that stay in registers, if *call is passed on to no other
  * function. */
 static inline __attribute__((always_inline)) enum calls_result
@@ -530,7 +534,7 @@ calls_quick_event(struct calls *c, const struct event *e, struct call *call)
 }
 
 /*
- * The door: process the next event of the stream. *call is the call that it entered or left,
+ * Process the next event of the stream. *call is the call that it entered or left,
  * whole; with CALLS_NONE nothing.
  */
 static inline __attribute__((always_inline)) enum calls_result

@@ -38,7 +38,7 @@ static void calls_take_ends(struct calls *c)
 			s->lane = f->lane;
 		}
 		if (f->has_open && !stale)
-			drop_from(c, s, f->open, LOST_DEPTH);
+			lose_from(c, s, f->open, LOST_DEPTH);
 	}
 }
 

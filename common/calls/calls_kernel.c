@@ -15,7 +15,7 @@ static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
 void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
 {
 	if (s->passed) {
-		drop_from(c, s->kernel, 0, LOST_KERNEL);
+		lose_from(c, s->kernel, 0, LOST_KERNEL);
 		end_exec(s->kernel);
 		calls_set_limits(s);
 		return;
@@ -93,7 +93,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		}
 		outside = k->count && k->frames[0].outside;
 	} else {
-		uint64_t unmatched = c->unmatched;
+		uint64_t unmatched = c->counts.unmatched;
 		uint32_t depth = e->type->flags & TYPE_DEPTH ? e->depth
 				 : k->count		     ? top(k)->depth
 							     : 0;
@@ -103,14 +103,14 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		if (k->count && k->frames[0].depth == depth && open_calls(s))
 			charge_kernel(c, s, e->time);
 		/* a call with INNER has the depth of the call below it, which ends */
-		drop_from(c, k, depth + 1, LOST_DEPTH);
+		lose_from(c, k, depth + 1, LOST_DEPTH);
 		lose_inner(c, k, depth);
 		got = calls_leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
 			set_kernel_caller(s, done);
 		if (outside) {
-			c->unmatched = unmatched;
-			c->ignored_kernel += got == CALLS_LEAVE;
+			c->counts.unmatched = unmatched;
+			c->counts.ignored_kernel += got == CALLS_LEAVE;
 		}
 	}
 	calls_set_limits(s);
@@ -146,7 +146,7 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	if (!k || !k->count)
 		return false;
 	if (k->frames[0].outside) {
-		c->ignored_kernel += k->count;
+		c->counts.ignored_kernel += k->count;
 		k->count = 0;
 		return false;
 	}

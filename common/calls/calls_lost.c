@@ -1,13 +1,13 @@
 /*
- * calls_lost.c - calls that end without a leave: longjmp, exec, lost or dropped events
+ * calls_lost.c - calls that end without a leave: longjmp, exec, lost events, rows of KIND_DROP
  */
 #include "common/calls/calls_private.h"
 
-void calls_drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
+void calls_lose_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
 {
 	while (s->count && s->frames[s->count - 1].depth + 1 > depth) {
 		lose(c, s, why);
-		c->dropped++;
+		c->counts.lost++;
 	}
 	if (!s->count && s->unseen > depth)
 		calls_set_unseen(s, depth);
@@ -34,10 +34,10 @@ void calls_drop(struct calls *c, struct stack *s, const struct event *e)
 	if (!of)
 		return;
 	if (!(e->type->flags & TYPE_INNER))
-		drop_from(c, of, e->depth, LOST_DEPTH);
+		lose_from(c, of, e->depth, LOST_DEPTH);
 	while (of->count && top(of)->inner && e->type->flags & TYPE_INNER) {
 		lose(c, of, LOST_INNER);
-		c->dropped++;
+		c->counts.lost++;
 	}
 	end_exec(of);
 	calls_set_limits(s);

@@ -1,5 +1,5 @@
 /*
- * calls_nested.c - calls with numbers on the stacks of their threads (calls.nests)
+ * calls_nested.c - calls with numbers on the stacks of their threads (calls.numbers_on_stacks)
  *
  * The table of open calls finds the frame of a call that is left. A call whose number another call
  * has now stays open, but only the call below it can end it.
@@ -54,17 +54,17 @@ enum calls_result calls_nested_leave(struct calls *c, struct stack *s, const str
 	uint64_t index;
 
 	if (!open_calls_take(&c->open, source, call, &index)) {
-		c->unmatched++;
+		c->counts.unmatched++;
 		return CALLS_NONE;
 	}
 	if (c->numbered.calls[index].thread != s->number) {
-		c->unmatched++;
+		c->counts.unmatched++;
 		c->out_of_memory |= open_calls_put(&c->open, source, call, index) != 0;
 		return CALLS_NONE;
 	}
 	while (s->count > c->numbered.calls[index].frame + 1) {
 		lose(c, s, LOST_DEPTH);
-		c->dropped++;
+		c->counts.lost++;
 	}
 	f = *top(s);
 	pop(s);
@@ -89,7 +89,7 @@ void calls_nested_clear(struct calls *c, struct stack *s, const struct event *le
 	while (s->count && (by_depth ? top(s)->numbered && top(s)->depth == leave->depth
 				     : top(s)->numbered || top(s)->inner)) {
 		lose(c, s, top(s)->inner ? LOST_INNER : LOST_DEPTH);
-		c->dropped++;
+		c->counts.lost++;
 	}
 }
 

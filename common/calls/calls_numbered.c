@@ -74,7 +74,7 @@ static void numbered_lose(struct calls *c, size_t index)
 	const struct numbered_call *n = numbered_close(c, index);
 	struct frame f = {.start = n->start, .location = n->location, .begun = true};
 
-	c->dropped++;
+	c->counts.lost++;
 	if (c->on_lost)
 		c->on_lost(c->on_lost_ctx, c->pairs_only ? NULL : c->stacks[n->thread], &f, c->data,
 			   LOST_NUMBER);
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) int number_enter(struct calls *c,
 	struct numbered_call *n;
 	uint64_t index;
 
-	if (c->nests)
+	if (c->numbers_on_stacks)
 		return calls_nested_enter(c, c->stacks[calls_thread(e)], e, call);
 	if (__builtin_expect(open_calls_take(&c->open, source, call, &index), 0))
 		numbered_lose(c, index);
@@ -111,7 +111,7 @@ int calls_number_enter(struct calls *c, const struct event *e, uint32_t call)
 static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
 {
 	if (open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT) {
-		c->dropped++;
+		c->counts.lost++;
 		return CALLS_NONE;
 	}
 	return number_enter(c, e, call) ? CALLS_NONE : CALLS_ENTER;
@@ -124,7 +124,7 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 	uint64_t index, total;
 
 	if (!open_calls_take(&c->open, e->lane->source->number, call, &index)) {
-		c->unmatched++;
+		c->counts.unmatched++;
 		return CALLS_NONE;
 	}
 	n = numbered_close(c, index);
@@ -150,7 +150,7 @@ enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct 
 		return CALLS_NONE;
 	if (e->type->kind == KIND_ENTER)
 		return numbered_enter(c, e, call);
-	if (e->type->kind == KIND_LEAVE && c->nests)
+	if (e->type->kind == KIND_LEAVE && c->numbers_on_stacks)
 		return calls_nested_leave(c, s, e, call, done);
 	return e->type->kind == KIND_LEAVE ? numbered_leave(c, e, call, done) : CALLS_NONE;
 }
@@ -189,7 +189,7 @@ bool calls_numbered_finish(struct calls *c, struct call *done)
 	const struct numbered_call *n;
 	uint64_t end;
 
-	if (open_calls_count(&c->open) && !c->nests)
+	if (open_calls_count(&c->open) && !c->numbers_on_stacks)
 		list_ends(c);
 	if (c->numbered.ended == c->numbered.nends)
 		return false;
@@ -206,6 +206,6 @@ bool calls_numbered_finish(struct calls *c, struct call *done)
 			      .stack = n->stack,
 			      .type = n->type,
 			      .number = n->number};
-	c->unfinished++;
+	c->counts.unfinished++;
 	return true;
 }

@@ -40,13 +40,13 @@ static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
 
 /* Discard the frames at this depth or deeper. A call with a number is as deep as the call below it;
  * UINT32_MAX: less deep than all others. */
-void calls_drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why);
-static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
+void calls_lose_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why);
+static inline void lose_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
 {
 	uint32_t open = s->count ? s->frames[s->count - 1].depth + 1 : s->unseen;
 
 	if (__builtin_expect(open > depth, 0))
-		calls_drop_from(c, s, depth, why);
+		calls_lose_from(c, s, depth, why);
 }
 
 /* Test whether an event is from inside the exec: a recorder's own calls, or a wrapper that calls
@@ -167,7 +167,7 @@ static inline void calls_end_open(struct calls *c, const struct stack *s, const 
 	done->lane = f->lane ? f->lane : done->lane;
 	done->type = f->type ? f->type : s->type;
 	done->kernel = s != c->stacks[s->number];
-	c->unfinished++;
+	c->counts.unfinished++;
 }
 
 /* Describe a call that was entered, of which the engine has noted data and stack. */

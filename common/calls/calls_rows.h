@@ -1,5 +1,6 @@
 /*
- * calls_rows.h - the door of calls.h for loops over the rows of narrow blocks
+ * calls_rows.h - calls_next for loops over the rows of narrow blocks; calls_try_* are for callers
+ * that only pair, as with calls.pairs_only
  */
 #ifndef TR_CALLS_CALLS_ROWS_H
 #define TR_CALLS_CALLS_ROWS_H
@@ -7,7 +8,7 @@
 #include "common/calls/calls.h"
 
 /*
- * What the quick half looks up of the rows of a narrow block, by the block's indexes. All lanes
+ * What the fast path looks up of the rows of a narrow block, by the block's indexes. All lanes
  * have stacks, so a loop can change other data of a row's thread in place.
  */
 struct calls_rows {
@@ -41,7 +42,7 @@ bool calls_rows_shared(struct calls_rows *cr, const struct block *b);
 
 /* Test whether only calls_next may process rows of the stack: an exec is open, or calls in the
  * kernel or such that do not count are. */
-static inline bool calls_is_special(const struct stack *s)
+static inline bool calls_is_slow(const struct stack *s)
 {
 	return s->floor == CALLS_NO_LEAVE;
 }

@@ -26,10 +26,10 @@ struct calls_run {
 void calls_run_read(struct calls_run *r, const uint8_t *kinds, uint32_t nlanes, const uint8_t *from,
 		    const uint8_t *to);
 /* Test whether calls_run_end may process the rows of a lane with that stack: no call is open of
- * which calls.h has special rules. None of the run's locations may be an exec. */
+ * which calls.h has rules of its own. None of the run's locations may be an exec. */
 static inline bool calls_run_fits(const struct calls_run *r, const struct stack *s, uint32_t lane)
 {
-	return r->low[lane] == RUN_NO_ROWS || (s->started && !calls_is_special(s));
+	return r->low[lane] == RUN_NO_ROWS || (s->started && !calls_is_slow(s));
 }
 /* Replace the calls of a lane's stack by those open after the run, without a call of on_lost. *new:
  * number of the first frame that the run entered, whose data are zero. -1: out of memory. */

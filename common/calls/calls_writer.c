@@ -253,7 +253,7 @@ static void ids_free(struct calls_writer *m)
 
 /* --- rows of the enters of open calls, which outlive their blocks --- */
 
-enum { GARBAGE = 1 << 20 }; /* bytes of dropped rows that are kept at least */
+enum { GARBAGE = 1 << 20 }; /* bytes of rows of other calls that are kept at least */
 
 static void rows_free(struct calls_writer *m)
 {
@@ -395,7 +395,7 @@ static void row_drop(struct calls_writer *m, uint32_t handle)
 	k->free = index + 1;
 }
 
-static int settle_frames(struct calls_writer *m, struct stack *s, struct kept_frames *f)
+static int update_frames(struct calls_writer *m, struct stack *s, struct kept_frames *f)
 {
 	size_t n = f->count;
 
@@ -421,7 +421,7 @@ static int settle_frames(struct calls_writer *m, struct stack *s, struct kept_fr
 	return 0;
 }
 
-static int settle_stack(struct calls_writer *m, uint32_t stack)
+static int update_stack(struct calls_writer *m, uint32_t stack)
 {
 	struct stack *s = stack < m->calls.size ? m->calls.stacks[stack] : NULL;
 	struct followed_calls *stacks;
@@ -433,8 +433,8 @@ static int settle_stack(struct calls_writer *m, uint32_t stack)
 	stacks = m->stacks;
 	stacks += stack;
 	m->threads -= stacks->own.count || stacks->kernel.count;
-	if (settle_frames(m, s, &stacks->own) ||
-	    (s->kernel && settle_frames(m, s->kernel, &stacks->kernel)))
+	if (update_frames(m, s, &stacks->own) ||
+	    (s->kernel && update_frames(m, s->kernel, &stacks->kernel)))
 		return -1;
 	m->threads += stacks->own.count || stacks->kernel.count;
 	return compact_rows(&m->kept);
@@ -630,7 +630,7 @@ static int take_rows(struct calls_writer *m, const struct block *b)
 }
 
 /* Keep the rows of numbered calls that were entered in the block and are still open. */
-static int settle_numbered(struct calls_writer *m)
+static int update_numbered(struct calls_writer *m)
 {
 	for (size_t i = 0; i < m->numbered.size; i += 4) {
 		uint32_t *row = calls_numbered_data(&m->calls, get_u32(m->numbered.data + i));
@@ -646,13 +646,13 @@ static int settle_numbered(struct calls_writer *m)
 	return 0;
 }
 
-static int settle_block(struct calls_writer *m, const struct block *b)
+static int update_block(struct calls_writer *m, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (settle_stack(m, b->lanes[i]->thread) ||
-		    settle_stack(m, b->lanes[i]->cpu_thread))
+		if (update_stack(m, b->lanes[i]->thread) ||
+		    update_stack(m, b->lanes[i]->cpu_thread))
 			return -1;
-	return settle_numbered(m);
+	return update_numbered(m);
 }
 
 static int take_events(struct calls_writer *m, const struct block *sent)
@@ -672,7 +672,7 @@ static int take_events(struct calls_writer *m, const struct block *sent)
 	if (b.last > m->latest)
 		m->latest = b.last;
 	m->block = &b;
-	return take_rows(m, &b) || settle_block(m, &b) ? -1 : 0;
+	return take_rows(m, &b) || update_block(m, &b) ? -1 : 0;
 }
 
 /* --- the calls of an input --- */
@@ -733,7 +733,7 @@ static int take_calls(struct calls_writer *m)
 	while (snapshot_next_thread(&w)) {
 		uint32_t number = snapshot_stack(w.lane, w.thread.flags);
 
-		if (settle_stack(m, number) || (!(w.thread.flags & SNAPSHOT_CONTINUED) &&
+		if (update_stack(m, number) || (!(w.thread.flags & SNAPSHOT_CONTINUED) &&
 						take_kernel(m, m->calls.stacks[number])))
 			return -1;
 		while (snapshot_next_frame(&w))
@@ -757,7 +757,7 @@ static void drop_row(void *ctx, struct stack *s, const struct frame *f, void *da
 	uint32_t *row = data;
 
 	(void)s;
-	/* settle_stack drops the rows of other calls */
+	/* update_stack drops the rows of other calls */
 	if (f->numbered)
 		row_drop(ctx, *row);
 }
@@ -775,11 +775,11 @@ int calls_writer_lose(struct calls_writer *m, const uint8_t *sources, size_t n)
 	}
 	begin_inside(m);
 	snapshot_segment(&m->snapshot, true);
-	m->calls.on_drop = drop_row;
-	bad = bad || calls_drop_sources(&m->calls, numbers);
-	m->calls.on_drop = NULL;
+	m->calls.on_forget = drop_row;
+	bad = bad || calls_forget_sources(&m->calls, numbers);
+	m->calls.on_forget = NULL;
 	for (uint32_t i = 0; !bad && i < m->nstacks; i++)
-		bad = settle_stack(m, i);
+		bad = update_stack(m, i);
 	free(numbers);
 	return bad ? error_no_memory(&m->writer->error) : 0;
 }

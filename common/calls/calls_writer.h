@@ -26,9 +26,9 @@ void calls_writer_free(struct calls_writer *m);
  * the place of all others. Returns 0, or -1 with the writer's error. */
 int calls_writer_take(struct calls_writer *m, const struct block *b);
 /* Note, in a segment without rows, that the rows of some sources begin inside a stream or follow a
- * loss. The open calls of these sources are dropped; calls of other sources stay open. Blocks that
- * are taken later in the segment add calls. A stack has started if the writer's program declares
- * its lane as started. sources: by the writer's id, true for each such source. */
+ * loss. The open calls of these sources are forgotten; calls of other sources stay open. Blocks
+ * that are taken later in the segment add calls. A stack has started if the writer's program
+ * declares its lane as started. sources: by the writer's id, true for each such source. */
 int calls_writer_lose(struct calls_writer *m, const uint8_t *sources, size_t n);
 /* Note that calls may be missing among those of the present segment. */
 void calls_writer_miss(struct calls_writer *m);

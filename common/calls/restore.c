@@ -3,7 +3,8 @@
  * are open
  *
  *     open before    main > f > g
- *     snapshot       main > f > h       main and f go on (with on_drop), g is dropped, h restored
+ *     snapshot       main > f > h       main and f go on (with on_forget), g is forgotten, and h
+ *                                       restored
  */
 
 #include <stdlib.h>
@@ -13,14 +14,14 @@
 #include "common/stream/snapshot.h"
 #include "common/util/error.h"
 
-/* Drop the frames from a number on, the innermost first, and before them the calls in the kernel.
+/* Forget the frames from a number on, the innermost first, and before them the calls in the kernel.
  */
-static void drop_frames(struct calls *c, struct stack *s, size_t from)
+static void forget_frames(struct calls *c, struct stack *s, size_t from)
 {
 	bool outside = s->count && s->frames[0].outside;
 
 	if (s->kernel && s->count > from)
-		drop_frames(c, s->kernel, 0);
+		forget_frames(c, s->kernel, 0);
 	while (s->count > from) {
 		struct frame f = *top(s);
 
@@ -29,21 +30,21 @@ static void drop_frames(struct calls *c, struct stack *s, size_t from)
 			calls_nested_forget(c, s, &f);
 		else
 			f.numbered = 0; /* is not set */
-		if (c->on_drop && (c->balances || (f.begun && !outside)))
-			c->on_drop(c->on_lost_ctx, s, &f, calls_data(c, s, s->count));
+		if (c->on_forget && (c->balances || (f.begun && !outside)))
+			c->on_forget(c->on_lost_ctx, s, &f, calls_data(c, s, s->count));
 	}
 }
 
-/* Drop the calls of a stack, whose beginning the lanes show from now on, except those that may go
+/* Forget the calls of a stack, whose beginning the lanes show from now on, except those that may go
  * on. */
 static void reset(struct calls *c, struct stack *s, bool goes_on)
 {
 	if (!goes_on && s->kernel)
-		drop_frames(c, s->kernel, 0);
+		forget_frames(c, s->kernel, 0);
 	if (!goes_on)
-		drop_frames(c, s, 0);
+		forget_frames(c, s, 0);
 	if (s->ignored_inner)
-		drop_frames(c, s->ignored_inner, 0);
+		forget_frames(c, s->ignored_inner, 0);
 	s->beyond = 0;
 	s->restored = 0;
 	if (s->kernel) {
@@ -58,8 +59,8 @@ static void reset(struct calls *c, struct stack *s, bool goes_on)
 	calls_set_limits(s);
 }
 
-/* Drop a numbered call. */
-static void drop_numbered(struct calls *c, size_t index)
+/* Forget a numbered call. */
+static void forget_numbered(struct calls *c, size_t index)
 {
 	const struct numbered_call *n = &c->numbered.calls[index];
 	struct frame f = {.start = n->start,
@@ -67,18 +68,19 @@ static void drop_numbered(struct calls *c, size_t index)
 			  .numbered = (uint32_t)index + 1,
 			  .begun = true};
 
-	if (c->on_drop)
-		c->on_drop(c->on_lost_ctx, c->stacks[n->thread], &f, calls_numbered_data(c, index));
+	if (c->on_forget)
+		c->on_forget(c->on_lost_ctx, c->stacks[n->thread], &f,
+			     calls_numbered_data(c, index));
 	calls_number_free(c, index);
 }
 
-/* Drop the numbered calls that a snapshot has not. */
-static void drop_before(struct calls *c)
+/* Forget the numbered calls that a snapshot has not. */
+static void forget_before(struct calls *c)
 {
 	uint64_t index;
 
 	while (open_calls_take_any(&c->restored.before, &index))
-		drop_numbered(c, index);
+		forget_numbered(c, index);
 	open_calls_free(&c->restored.before);
 }
 
@@ -88,7 +90,7 @@ static bool is_of(const struct calls *c, const uint8_t *sources, const struct la
 	return sources ? l && sources[l->source->number] : calls_of_stream(c, l);
 }
 
-/* Move the numbered calls of the sources to another table; NULL: drop them. */
+/* Move the numbered calls of the sources to another table; NULL: forget them. */
 static int move_numbered(struct calls *c, const uint8_t *sources, struct open_calls *to)
 {
 	struct open_calls kept = {0};
@@ -101,7 +103,7 @@ static int move_numbered(struct calls *c, const uint8_t *sources, struct open_ca
 		bool moves = is_of(c, sources, c->numbered.calls[index].lane);
 
 		if (moves && !to)
-			drop_numbered(c, index);
+			forget_numbered(c, index);
 		else
 			bad = open_calls_put(moves ? to : &kept, (uint32_t)((key - 1) >> 32),
 					     (uint32_t)(key - 1), index);
@@ -114,11 +116,11 @@ static int move_numbered(struct calls *c, const uint8_t *sources, struct open_ca
 /* Test whether calls of a stack may be in the block too. */
 static bool goes_on(const struct calls *c, const struct stack *s)
 {
-	return c->on_drop && calls_of_stream(c, s->lane) && s->restores == c->restored.blocks;
+	return c->on_forget && calls_of_stream(c, s->lane) && s->restores == c->restored.blocks;
 }
 
-/* Drop the calls of the stacks of the sources that do not go on. */
-static void drop_stacks(struct calls *c, const uint8_t *sources)
+/* Forget the calls of the stacks of the sources that do not go on. */
+static void forget_stacks(struct calls *c, const uint8_t *sources)
 {
 	for (size_t i = 0; i < c->size; i++) {
 		struct stack *s = c->stacks[i];
@@ -130,9 +132,9 @@ static void drop_stacks(struct calls *c, const uint8_t *sources)
 	}
 }
 
-/* Drop the calls of the stream, except those that may go on: numbered calls, and stacks that have
+/* Forget the calls of the stream, except those that may go on: numbered calls, and stacks that have
  * a record in the snapshot. */
-static int drop_stream(struct calls *c, const struct snapshot *snapshot)
+static int forget_stream(struct calls *c, const struct snapshot *snapshot)
 {
 	struct snapshot_walk w;
 
@@ -144,19 +146,21 @@ static int drop_stream(struct calls *c, const struct snapshot *snapshot)
 			return -1;
 		s->restores = c->restored.blocks;
 	}
-	drop_stacks(c, NULL);
-	drop_before(c);
-	return c->nests ? 0 : move_numbered(c, NULL, c->on_drop ? &c->restored.before : NULL);
+	forget_stacks(c, NULL);
+	forget_before(c);
+	return c->numbers_on_stacks
+		       ? 0
+		       : move_numbered(c, NULL, c->on_forget ? &c->restored.before : NULL);
 }
 
-int calls_drop_sources(struct calls *c, const uint8_t *sources)
+int calls_forget_sources(struct calls *c, const uint8_t *sources)
 {
 	c->restored.blocks++;
-	drop_stacks(c, sources);
-	return c->nests ? 0 : move_numbered(c, sources, NULL);
+	forget_stacks(c, sources);
+	return c->numbers_on_stacks ? 0 : move_numbered(c, sources, NULL);
 }
 
-void calls_drop_all(struct calls *c)
+void calls_forget_all(struct calls *c)
 {
 	uint64_t index;
 
@@ -164,8 +168,8 @@ void calls_drop_all(struct calls *c)
 		if (c->stacks[i])
 			reset(c, c->stacks[i], false);
 	while (open_calls_take_any(&c->open, &index))
-		drop_numbered(c, index);
-	drop_before(c);
+		forget_numbered(c, index);
+	forget_before(c);
 }
 
 /* Push a frame, unless the next one of the stack is the same call, which goes on. Returns 1 for a
@@ -185,7 +189,7 @@ static int push(struct calls *c, struct stack *s, const struct frame *f)
 		c->data = calls_data(c, s, i);
 		return 1;
 	}
-	drop_frames(c, s, i);
+	forget_frames(c, s, i);
 	if (!calls_push(c, s, f))
 		return -1;
 	c->data = calls_data(c, s, i);
@@ -262,7 +266,7 @@ static int push_call(struct calls *c, struct stack *s, const struct snapshot_wal
 /* Push a call of the kernel's stack. */
 static int push_kernel(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
-	drop_frames(c, s, s->restored);
+	forget_frames(c, s, s->restored);
 	if (!s->kernel)
 		s->kernel = calls_kernel_stack(c, s);
 	if (!s->kernel)
@@ -282,7 +286,7 @@ static int push_nested(struct calls *c, struct stack *s, const struct event *e, 
 		if (!n->replaced && n->number == call && n->lane->source == e->lane->source)
 			return 1;
 	}
-	drop_frames(c, s, s->restored - 1);
+	forget_frames(c, s, s->restored - 1);
 	return calls_nested_enter(c, s, e, call);
 }
 
@@ -294,14 +298,14 @@ static int push_numbered(struct calls *c, struct stack *s, const struct event *e
 
 	if (!field_call(e, &call) || open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT)
 		return 1;
-	if (c->nests)
+	if (c->numbers_on_stacks)
 		return push_nested(c, s, e, call);
 	if (open_calls_take(&c->restored.before, source, call, &index)) {
 		const struct numbered_call *n = &c->numbered.calls[index];
 
 		if (n->start == e->time && n->location == e->location && n->thread == s->number)
 			return open_calls_put(&c->open, source, call, index) ? -1 : 1;
-		drop_numbered(c, index);
+		forget_numbered(c, index);
 	}
 	return calls_number_enter(c, e, call);
 }
@@ -349,10 +353,10 @@ static int take_threads(struct calls *c, const struct snapshot *snapshot)
 		while (snapshot_next_frame(&w))
 			if (take_frame(c, s, &w))
 				return -1;
-		drop_frames(c, s, s->restored);
+		forget_frames(c, s, s->restored);
 		if (s->kernel)
-			drop_frames(c, s->kernel, s->kernel->restored);
-		/* not before: calls that were dropped have ended at its last event */
+			forget_frames(c, s->kernel, s->kernel->restored);
+		/* not before: calls that were forgotten have ended at its last event */
 		s->last = w.thread.last;
 		calls_set_limits(s);
 	}
@@ -371,10 +375,10 @@ int calls_restore(struct calls *c, const struct block *b, struct error *e)
 	c->restored.blocks++;
 	c->restored.first = s->head.first;
 	last = !(s->head.flags & SNAPSHOT_MORE);
-	if ((!s->continues && drop_stream(c, s)) || take_threads(c, s))
+	if ((!s->continues && forget_stream(c, s)) || take_threads(c, s))
 		return e->what[0] ? -1 : error_no_memory(e);
 	if (last)
-		drop_before(c);
+		forget_before(c);
 	if (c->restored.done && c->restored.done(c->restored.ctx, last))
 		return e->what[0] ? -1 : error_no_memory(e);
 	return 0;

@@ -90,7 +90,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 		w.invert = how & 64;
 		w.callers = how & 128;
 		w.time_range = time_range_any(&limits) ? &limits : NULL;
-		w.queue.dropped = x.context ? ROW_ASIDE : ROW_DROP;
+		w.queue.left_out = x.context ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
 		if (*plain)
 			duration_scan_init(&w);
 		*plain = w.duration.only;

@@ -47,7 +47,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		w.callers = how.callers;
 		w.distinguishes_callers = x.context || how.limit;
 		w.max_depth = how.depth ? how.depth : UINT32_MAX;
-		w.queue.dropped = x.context ? ROW_ASIDE : ROW_DROP;
+		w.queue.left_out = x.context ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
 		if (!how.slow)
 			duration_scan_init(&w);
 		s.holds = true;

@@ -14,7 +14,7 @@
 #include "common/calls/calls.h"
 
 static int convert_take(void *ctx, const struct event *ev, struct error *e);
-static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data);
+static void convert_forget(void *ctx, struct stack *s, const struct frame *f, void *data);
 static int convert_restore(void *ctx, const struct event *enter, const struct call *call);
 static int convert_restored(void *ctx, bool last);
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
@@ -22,10 +22,10 @@ static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void
 
 void convert_calls_init(struct conversion *a)
 {
-	a->calls->nests = a->target->nests;
+	a->calls->numbers_on_stacks = a->target->nests;
 	a->calls->data_size = sizeof(struct convert_frame);
 	a->calls->on_lost = convert_lose;
-	a->calls->on_drop = convert_drop;
+	a->calls->on_forget = convert_forget;
 	a->calls->on_restore = convert_restore;
 	a->calls->restored.done = convert_restored;
 	a->calls->on_lost_ctx = a->calls->on_restore_ctx = a->calls->restored.ctx = a;
@@ -238,7 +238,7 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 			struct error *e)
 {
 	bool numbered = ev->type->flags & TYPE_CALL_NUMBER;
-	uint64_t unmatched = a->calls->unmatched;
+	uint64_t unmatched = a->calls->counts.unmatched;
 	enum calls_result got;
 	struct call done;
 
@@ -250,7 +250,7 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 	if (ev->type->kind == KIND_DROP)
 		return 0;
 	if (a->target->keeps_kernel && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
-		a->calls->unmatched = unmatched;
+		a->calls->counts.unmatched = unmatched;
 		return convert_unchanged(a, t, ev, e);
 	}
 	if (got == CALLS_NONE)
@@ -265,7 +265,7 @@ static int convert_call(struct conversion *a, struct convert_thread *t, const st
 /* --- calls of calls_restore --- */
 
 /* End a call that is open in the target, but maybe not in the trace: a part of it is missing. */
-static void convert_drop(void *ctx, struct stack *s, const struct frame *f, void *data)
+static void convert_forget(void *ctx, struct stack *s, const struct frame *f, void *data)
 {
 	static const struct type type = {
 		.kind = KIND_LEAVE, .name = {"", 0, 0}, .group = {"", 0, 0}, .word_size = 8};

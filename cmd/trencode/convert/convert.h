@@ -185,7 +185,7 @@ void convert_report(struct conversion *a);
 /* Report calls without an end or a beginning, of an encoder that pairs them. cut: calls that ended
  * without a return. */
 struct calls;
-void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open);
+void convert_report_calls(const struct calls_counts *c, uint64_t cut, bool drop, bool keeps_open);
 
 /* Note that the location was converted: convert_report counts those without a name. */
 void convert_use_location(struct conversion *a, uint32_t location);

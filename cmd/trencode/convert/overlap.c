@@ -29,7 +29,7 @@ void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, v
 {
 	*o = (struct overlap){.next = next, .ctx = ctx};
 	calls_init(&o->calls, d);
-	o->calls.nests = true;
+	o->calls.numbers_on_stacks = true;
 	o->calls.data_size = sizeof(struct overlap_call);
 	o->calls.on_lost = overlap_lose;
 	o->calls.on_restore = overlap_restore;

@@ -34,7 +34,7 @@ void convert_report(struct conversion *a)
 		     "{function is|functions are} named by {its address|their addresses}: run "
 		     "trsym before trencode");
 	convert_lost(a, a->counts.open, "{call|calls} had not returned at the end of the trace");
-	convert_lost(a, a->counts.unmatched + a->calls->unmatched,
+	convert_lost(a, a->counts.unmatched + a->calls->counts.unmatched,
 		     "{return|returns} without a call {is|are} left out");
 	convert_lost(a, a->counts.cut,
 		     a->target->closes ? CALLS_CUT "closed at the next event of {its|their} thread"
@@ -42,8 +42,8 @@ void convert_report(struct conversion *a)
 	convert_lost(a, a->counts.outlasting,
 		     "{kernel call outlasts its caller and is|kernel calls outlast their callers "
 		     "and are} closed with {it|them}; the time after that is the caller's");
-	convert_lost(a, kernel ? 0 : a->calls->ignored_kernel, CALLS_IGNORED_KERNEL);
-	convert_lost(a, kernel ? 0 : a->calls->ignored_inner, CALLS_IGNORED_INNER);
+	convert_lost(a, kernel ? 0 : a->calls->counts.ignored_kernel, CALLS_IGNORED_KERNEL);
+	convert_lost(a, kernel ? 0 : a->calls->counts.ignored_inner, CALLS_IGNORED_INNER);
 	convert_lost(a, a->overlap.left_out,
 		     "{call that overlaps another of its thread is|calls that overlap others of "
 		     "their threads are} left out");
@@ -55,7 +55,7 @@ void convert_report(struct conversion *a)
 	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }
 
-void convert_report_calls(const struct calls *c, uint64_t cut, bool drop, bool keeps_open)
+void convert_report_calls(const struct calls_counts *c, uint64_t cut, bool drop, bool keeps_open)
 {
 	remark_count(c->unfinished, "{call|calls} had not returned at the end of the trace: %s",
 		     drop	  ? "dropped"

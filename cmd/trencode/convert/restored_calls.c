@@ -15,7 +15,7 @@ int restored_calls_add(struct restored_calls *r, const struct calls *c, const st
 	list = r->list;
 	list += r->count++;
 	*list = (struct restored_call){.enter = *enter, .order = r->count};
-	if (enter->type->flags & TYPE_CALL_NUMBER && !c->nests) {
+	if (enter->type->flags & TYPE_CALL_NUMBER && !c->numbers_on_stacks) {
 		list->index = c->data_size ? (size_t)((uint8_t *)call->data - c->numbered.data) /
 						     c->data_size
 					   : 0;

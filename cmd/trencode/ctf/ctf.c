@@ -293,8 +293,8 @@ static int ctf_event(struct encoding *en, const struct event *ev, struct error *
 
 /* --- calls of calls_restore --- */
 
-/* With on_drop, calls that are open before too are not restored. */
-static void ctf_drop(void *ctx, struct stack *stack, const struct frame *f, void *data)
+/* With on_forget, calls that are open before too are not restored. */
+static void ctf_forget(void *ctx, struct stack *stack, const struct frame *f, void *data)
 {
 	(void)ctx;
 	(void)stack;
@@ -336,7 +336,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "--file-version of ctf is 1.8 or 2");
 	s->classes.json = en->options->file_version == 2;
 	s->paired = en->calls;
-	en->calls->on_drop = ctf_drop;
+	en->calls->on_forget = ctf_forget;
 	en->calls->on_restore = ctf_restore;
 	en->calls->restored.done = ctf_restored;
 	en->calls->on_restore_ctx = s;

@@ -359,7 +359,7 @@ static void firefox_report(const struct firefox *f)
 	if (f->stacks.unnamed)
 		remark(NULL,
 		       "some functions have an address but no name: run trsym before this program");
-	convert_report_calls(f->calls, f->counts.lost, false, false);
+	convert_report_calls(&f->calls->counts, f->counts.lost, false, false);
 	if (f->counts.left_out && f->subject == SUBJECT_SAMPLES)
 		remark(NULL,
 		       "the profile is of the samples of '%s', the first type: choose others with "

@@ -394,7 +394,7 @@ void stack_profile_report(const struct encoding *en, const struct stack_profile 
 		pair_report(&s->pairs->pair, false);
 		remark_count(s->pairs->stackless, "{pair|pairs} without a stack left out");
 	}
-	convert_report_calls(s->calls, s->cut, s->drop, false);
+	convert_report_calls(&s->calls->counts, s->cut, s->drop, false);
 	sample_profile_report(&s->samples);
 	remark_count(s->stacks.deep, STACK_DEEP);
 	report_clipped(s, format, most);

@@ -8,7 +8,7 @@
 
 static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
 		       enum calls_lost why);
-static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data);
+static void spans_forget(void *ctx, struct stack *stack, const struct frame *frame, void *data);
 static int spans_restore(void *ctx, const struct event *enter, const struct call *call);
 static int spans_restored(void *ctx, bool last);
 
@@ -18,7 +18,7 @@ void spans_init(struct spans *s, struct encoding *en, const struct span_sink *si
 	s->calls = en->calls;
 	s->calls->data_size = sizeof(struct span_frame);
 	s->calls->on_lost = spans_lose;
-	s->calls->on_drop = spans_drop;
+	s->calls->on_forget = spans_forget;
 	s->calls->on_restore = spans_restore;
 	s->calls->restored.done = spans_restored;
 	s->calls->on_lost_ctx = s->calls->on_restore_ctx = s->calls->restored.ctx = s;
@@ -172,7 +172,7 @@ static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame
 				       : spans_pop(s, data, &span, NULL);
 }
 
-static void spans_drop(void *ctx, struct stack *stack, const struct frame *frame, void *data)
+static void spans_forget(void *ctx, struct stack *stack, const struct frame *frame, void *data)
 {
 	struct spans *s = ctx;
 	const struct span_frame *f = data;
@@ -227,7 +227,7 @@ static void spans_cross_kernel(struct spans *s, const struct event *ev)
 		spans_frame(s, kernel, i)->crossing = true;
 }
 
-/* Take an event that is not for the engine's quick half. */
+/* Take an event that is not for the engine's fast path. */
 static int spans_slow(struct spans *s, const struct event *ev, uint32_t thread)
 {
 	uint8_t kind = ev->type->kind;
@@ -291,5 +291,5 @@ int spans_finish(struct spans *s, struct error *e)
 
 void spans_report(const struct spans *s, bool drop)
 {
-	convert_report_calls(s->calls, s->lost, drop, s->keeps_open);
+	convert_report_calls(&s->calls->counts, s->lost, drop, s->keeps_open);
 }

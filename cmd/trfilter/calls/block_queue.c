@@ -62,8 +62,8 @@ static inline void copy(struct copied *c, const struct block *b, const uint8_t *
 	c->high = time > c->high ? time : c->high;
 }
 
-/* Remove rows that were decided to be dropped, within the block's memory. */
-static int remove_dropped(struct block_queue *w, size_t index)
+/* Remove rows that were decided to be left out, within the block's memory. */
+static int remove_left_out(struct block_queue *w, size_t index)
 {
 	struct queued_block *h = &w->blocks[index];
 	uint64_t sequence = w->sequence + (index - w->first);
@@ -73,24 +73,24 @@ static int remove_dropped(struct block_queue *w, size_t index)
 	struct copied c = {.end = h->memory + front, .low = UINT64_MAX};
 	const uint8_t *row = b->row_data;
 	struct block_queue_layout l;
-	uint32_t owner = h->owner, kept = h->owner, dropped = 0;
+	uint32_t owner = h->owner, kept = h->owner, left_out = 0;
 	uint8_t *memory;
 
 	for (uint32_t i = 0; i < b->rows; i++)
-		dropped += states[i] == ROW_DROP;
-	if (dropped < b->rows / 4 || !dropped)
+		left_out += states[i] == ROW_LEFT_OUT;
+	if (left_out < b->rows / 4 || !left_out)
 		return 0;
 	for (uint32_t i = 0; i < all.rows; i++) {
 		size_t n = row_size(&all, row);
 
 		while (owner < h->nowners && h->owners[owner].row < i)
 			owner++;
-		if (row_waits(states[i]) && owner < h->nowners && h->owners[owner].row == i) {
+		if (row_undecided(states[i]) && owner < h->nowners && h->owners[owner].row == i) {
 			h->owners[kept] = h->owners[owner];
 			h->owners[kept].row = c.rows;
 			w->moved(w->ctx, h->owners[kept++].call, sequence, c.rows);
 		}
-		if (states[i] != ROW_DROP) {
+		if (states[i] != ROW_LEFT_OUT) {
 			states[c.rows] = states[i];
 			copy(&c, &all, row, n);
 		}
@@ -133,12 +133,12 @@ void block_queue_clean(struct queued_block *h)
 		return;
 	}
 	begin = c.end = h->memory + b->front;
-	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
+	if (!memchr(states, ROW_LEFT_OUT, b->rows) && !memchr(states, ROW_UNDECIDED, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
 		size_t n = row_size(&all, row);
 
-		if (states[i] != ROW_DROP && states[i] != ROW_WAIT) {
+		if (states[i] != ROW_LEFT_OUT && states[i] != ROW_UNDECIDED) {
 			h->memory[h->states_at + c.rows] = states[i];
 			copy(&c, &all, row, n);
 		}
@@ -151,14 +151,14 @@ void block_queue_clean(struct queued_block *h)
 	b->rows = c.rows;
 }
 
-/* Bring the queue below its limit: first remove dropped rows, then spill. */
+/* Bring the queue below its limit: first remove left-out rows, then spill. */
 static int reduce_memory(struct block_queue *w, struct error *e)
 {
 	if (w->bytes <= w->limit)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
 		if (w->blocks[i].memory && w->blocks[i].block.kind == BLOCK_EVENTS)
-			remove_dropped(w, i);
+			remove_left_out(w, i);
 	if (w->bytes <= w->limit / 2)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
@@ -243,7 +243,7 @@ int block_queue_enters(struct block_queue *w, const struct block *b, const uint8
 	if (!h->owners)
 		return error_no_memory(e);
 	for (uint32_t i = 0; i < n; i++)
-		if (row_waits(states[i]))
+		if (row_undecided(states[i]))
 			h->owners[h->nowners++] = (struct owner){i, owners[i]};
 	h->undecided = h->nowners;
 	return reduce_memory(w, e);
@@ -262,7 +262,7 @@ static struct sizes count_rows(const struct block *b, const uint8_t *states,
 
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		s.rows++;
-		s.undecided += row_waits(states[i]);
+		s.undecided += row_undecided(states[i]);
 		s.bytes += row_size(b, block_queue_row_at(b, offsets, i));
 	}
 	return s;
@@ -276,7 +276,7 @@ static void record_owners(struct block_queue *w, struct queued_block *h, const s
 	uint32_t row = 0;
 
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++, row++)
-		if (row_waits(states[i])) {
+		if (row_undecided(states[i])) {
 			h->owners[h->nowners++] = (struct owner){row, owners[i]};
 			w->moved(w->ctx, owners[i], sequence, row);
 		}
@@ -342,7 +342,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = block_queue_row_at(b, offsets, i);
 
-		if (row_waits(states[i])) {
+		if (row_undecided(states[i])) {
 			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
 			w->moved(w->ctx, owners[i], sequence, c.rows);
 		}

@@ -32,8 +32,8 @@ struct queued_block {
 	struct owner *owners;
 	uint32_t nowners, owner; /* owners before index owner are decided */
 	uint32_t undecided;	 /* number of undecided rows */
-	uint32_t near;		 /* for context.h: number of them with ROW_WAIT */
-	/* for context.h: events that were kept when read, or later as ROW_WAIT */
+	uint32_t near;		 /* for context.h: number of them with ROW_UNDECIDED */
+	/* for context.h: events that were kept when read, or later as ROW_UNDECIDED */
 	uint32_t kept;
 };
 
@@ -43,10 +43,10 @@ struct block_queue {
 	uint64_t sequence; /* sequence number of the first block */
 	size_t bytes;	   /* bytes in memory */
 	size_t limit;
-	size_t at_hand;	 /* bytes of the last block, if its payload is borrowed */
-	uint8_t dropped; /* state of a row that is not kept: ROW_DROP, or ROW_ASIDE */
-	bool flagged;	 /* some state had flags (row_state.h) */
-	int fd;		 /* of the temporary file; -1: none */
+	size_t at_hand;	  /* bytes of the last block, if its payload is borrowed */
+	uint8_t left_out; /* state of a row that is not kept: ROW_LEFT_OUT, or ROW_FOR_CONTEXT */
+	bool flagged;	  /* some state had flags (row_state.h) */
+	int fd;		  /* of the temporary file; -1: none */
 	uint64_t file_size;
 	/* Called when the row of a call's enter has moved. */
 	void (*moved)(void *ctx, struct call_address at, uint64_t block, uint32_t row);

@@ -34,12 +34,12 @@ int block_queue_write(struct block_queue *w, struct queued_block *h,
 		      const struct decided_rows *rows, const struct block_queue_layout *l,
 		      struct error *e);
 
-/* Returns the next row from i on that is not dropped; where speed matters, most are dropped. */
+/* Returns the next row from i on that is not left out; where speed matters, most are left out. */
 static inline uint32_t block_queue_next_row(const uint8_t *states, uint32_t rows, uint32_t i)
 {
 	while (i + 8 <= rows && !get_u64(states + i))
 		i += 8;
-	while (i < rows && states[i] == ROW_DROP)
+	while (i < rows && states[i] == ROW_LEFT_OUT)
 		i++;
 	return i;
 }

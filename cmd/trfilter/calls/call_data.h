@@ -16,9 +16,9 @@ struct call_data {
 	uint32_t row;
 	enum answer answer : 8;
 	bool begun;	 /* its enter was read */
-	bool waits;	 /* the row of its enter is undecided */
-	bool wanted;	 /* its enter passed the time range */
-	bool passes;	 /* its enter passed the conditions on single rows */
+	bool undecided;	 /* the row of its enter is undecided */
+	bool in_range;	 /* its enter is in the time range */
+	bool row_holds;	 /* the conditions on single rows hold for its enter */
 	bool for_callee; /* kept as the caller of a kept call */
 	bool numbered;	 /* is not a callee and has none */
 	bool ignored;	 /* does not count (calls.ignored) */
@@ -41,14 +41,14 @@ static inline size_t call_data_size(size_t marks)
 	return sizeof(struct call_data) + (marks / 64 + 1) * sizeof(uint64_t);
 }
 
-static inline void call_data_note(struct call_data *f, unsigned mark, bool yes)
+static inline void call_data_mark(struct call_data *f, unsigned mark, bool yes)
 {
 	uint64_t *word = &f->marks[mark / 64];
 
 	*word = (*word & ~(1ull << mark % 64)) | (uint64_t)yes << mark % 64;
 }
 
-static inline bool call_data_noted(const struct call_data *f, unsigned mark)
+static inline bool call_data_marked(const struct call_data *f, unsigned mark)
 {
 	return f->marks[mark / 64] >> mark % 64 & 1;
 }

@@ -116,7 +116,7 @@ static bool stack_is_open(const struct call_filter *w, const struct stack *s)
 	for (size_t n = s ? s->count : 0; n--;) {
 		const struct call_data *f = calls_data(&w->calls, s, n);
 
-		if (f->waits || !f->begun || call_filter_keep_enter(w, f))
+		if (f->undecided || !f->begun || call_filter_keep_enter(w, f))
 			return true;
 	}
 	return false;
@@ -130,7 +130,7 @@ static bool is_open(void *ctx, uint32_t thread)
 	const struct stack *s = calls_thread_stack(&w->calls, thread);
 
 	/* what context keeps is not known here */
-	if (w->queue.dropped == ROW_ASIDE || open_calls_count(&w->calls.open) ||
+	if (w->queue.left_out == ROW_FOR_CONTEXT || open_calls_count(&w->calls.open) ||
 	    w->ends.threads[thread].lost)
 		return true;
 	return s && (stack_is_open(w, s) || stack_is_open(w, s->kernel) ||
@@ -158,16 +158,16 @@ static int restored_call(void *ctx, const struct event *e, const struct call *ca
 {
 	struct call_filter *w = ctx;
 	const struct stack *of = call->on;
-	bool wanted = restored_wants(w->time_range, e);
+	bool in_range = restored_in_range(w->time_range, e);
 	struct call_data *f = call->data;
 
 	/* of the callees that have ended only the time is known */
 	f->children = of && of->frames[of->count - 1].child;
 	w->now = e->time;
 	w->rows.row = w->calls.restored.frame;
-	if (w->rows_alone)
-		w->holds = wanted && filter_holds(w->filter, e);
-	w->rows.states[w->rows.row] = call_filter_enter(w, e, call, wanted);
+	if (w->single_rows)
+		w->row_holds = in_range && filter_holds(w->filter, e);
+	w->rows.states[w->rows.row] = call_filter_enter(w, e, call, in_range);
 	w->restores_exact &= !(e->type->flags & TYPE_PER_CPU);
 	return w->rows.states[w->rows.row] == ROW_KEEP ? 0 : left_out_row(&w->left_out, e);
 }
@@ -181,13 +181,14 @@ static int take_snapshot(struct call_filter *w, const struct block *b, const str
 	if (room(w, n) || restored_ends(&w->ends, b->snapshot))
 		return error_no_memory(e);
 	if (n)
-		memset(w->rows.states, ROW_DROP, n);
+		memset(w->rows.states, ROW_LEFT_OUT, n);
 	restored_begin(w->filter, w->time_range, b->snapshot);
 	w->restores_exact = !w->time_range && !w->callers && w->max_depth == UINT32_MAX &&
-			    w->queue.dropped == ROW_DROP && restored_exact(w->filter, w->invert);
+			    w->queue.left_out == ROW_LEFT_OUT &&
+			    restored_exact(w->filter, w->invert);
 	/* a call that goes on after a loss is decided again */
 	if (!b->snapshot->continues)
-		calls_drop_all(&w->calls);
+		calls_forget_all(&w->calls);
 	if (calls_restore(&w->calls, b, e))
 		return -1;
 	/* no row ended calls */
@@ -205,7 +206,7 @@ static void begin_calls(struct call_filter *w)
 	w->calls.data_size = call_data_size(w->filter->marks);
 	w->calls.on_lost = call_filter_lost;
 	w->calls.on_lost_ctx = w;
-	w->calls.on_drop = drop_call;
+	w->calls.on_forget = drop_call;
 	w->calls.on_restore = restored_call;
 	w->calls.on_restore_ctx = w;
 }
@@ -213,7 +214,7 @@ static void begin_calls(struct call_filter *w)
 /* End the stream. */
 static int end_stream(struct call_filter *w, struct error *e)
 {
-	calls_drop_all(&w->calls);
+	calls_forget_all(&w->calls);
 	if (check(w, e))
 		return -1;
 	calls_free(&w->calls);
@@ -308,7 +309,7 @@ int call_filter_finish(struct call_filter *w, struct error *e)
 }
 
 /* Decide calls whose enters are in the first block, as far as possible by now. */
-static void look_again(struct call_filter *w, struct queued_block *h)
+static void decide_open_calls(struct call_filter *w, struct queued_block *h)
 {
 	uint64_t block = w->queue.sequence;
 
@@ -316,7 +317,7 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 		struct owner *o = &h->owners[h->owner];
 		struct call_data *f = call_data_at(&w->calls, o->call);
 
-		if (!f || !f->waits || f->block != block || f->row != o->row)
+		if (!f || !f->undecided || f->block != block || f->row != o->row)
 			continue;
 		if (f->answer == ANSWER_LATER) {
 			const struct event e = {.lane = f->lane};
@@ -325,17 +326,17 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 			call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
 			f->answer = call_filter_ask(w, DECIDE_OPEN, &e, f);
 		}
-		switch (call_filter_of_row(w, f->answer, f->wanted, f->passes)) {
+		switch (call_filter_of_row(w, f->answer, f->in_range, f->row_holds)) {
 		case ANSWER_LATER: return;
 		case ANSWER_YES:
-			call_filter_settle(w, f, true);
+			call_filter_decide(w, f, true);
 			call_filter_kept(w, (struct around){call_address_stack(&w->calls, o->call),
 							    o->call.number + 1});
 			break;
 		case ANSWER_NO:
 			if (w->callers)
 				return;
-			call_filter_settle(w, f, false);
+			call_filter_decide(w, f, false);
 		}
 	}
 }
@@ -348,7 +349,7 @@ struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 	if (!h)
 		return NULL;
 	if (h->undecided) {
-		look_again(w, h);
+		decide_open_calls(w, h);
 		if (check(w, e) || h->undecided)
 			return NULL;
 	}
@@ -367,7 +368,7 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 {
 	*w = (struct call_filter){.filter = filter,
 				  .max_depth = UINT32_MAX,
-				  .rows_alone = !call_filter_needed(filter),
+				  .single_rows = !call_filter_needed(filter),
 				  .evaluation = &filter->evaluation,
 				  .surrounds = asks_around(filter->tree),
 				  .stack = condition_asks(filter->tree, ASK_STACK)};

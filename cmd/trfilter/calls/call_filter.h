@@ -41,8 +41,8 @@ struct call_filter {
 	struct left_out left_out;
 	bool invert;
 	/* the condition does not need whole calls: rows are filtered as in filter.h */
-	bool rows_alone;
-	bool holds;		    /* with rows_alone: result for the present row */
+	bool single_rows;
+	bool row_holds;		    /* with single_rows: result for the present row */
 	bool callers;		    /* keep the callers of kept calls */
 	bool distinguishes_callers; /* these callers have ROW_CALLER */
 	uint32_t max_depth;	    /* UINT32_MAX: any */
@@ -84,8 +84,8 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 /* Finish the input. */
 int call_filter_finish(struct call_filter *w, struct error *e);
 
-/* Returns the next block whose rows are all decided, without its dropped rows; NULL if there is
- * none. It is valid until call_filter_done, which must be called for it. */
+/* Returns the next block whose rows are all decided, without the rows that are left out; NULL if
+ * there is none. It is valid until call_filter_done, which must be called for it. */
 struct queued_block *call_filter_ready(struct call_filter *w, struct error *e);
 void call_filter_done(struct call_filter *w);
 

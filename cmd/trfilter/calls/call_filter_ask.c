@@ -1,5 +1,5 @@
 /*
- * call_filter_ask.c - decide by all parts of the condition whether a call is kept, and note the
+ * call_filter_ask.c - decide by all terms of the condition whether a call is kept, and note the
  * results of conditions with the open call
  */
 #include "common/util/stack_limit.h"
@@ -113,20 +113,20 @@ static bool mark_over(struct call_filter *w, struct call_data *f, uint64_t mark)
 
 /* --- decisions --- */
 
-void call_filter_settle(struct call_filter *w, struct call_data *f, bool keep)
+void call_filter_decide(struct call_filter *w, struct call_data *f, bool keep)
 {
-	uint8_t state = w->queue.dropped;
+	uint8_t state = w->queue.left_out;
 	uint32_t stack;
 
-	if (!f->waits)
+	if (!f->undecided)
 		return;
-	f->waits = false;
+	f->undecided = false;
 	stack = f->per_cpu ? f->lane->cpu_thread : f->lane->thread;
 	if (!keep && !f->numbered && left_out_stack(&w->left_out, stack))
 		w->calls.out_of_memory = true;
 	if (keep)
 		state = call_filter_kept_state(
-			w, call_filter_of_row(w, f->answer, f->wanted, f->passes));
+			w, call_filter_of_row(w, f->answer, f->in_range, f->row_holds));
 	if (f->ignored && state == ROW_KEEP)
 		state = ROW_IGNORED;
 	if (f->block == block_queue_next(&w->queue))
@@ -143,8 +143,8 @@ static bool keep_caller(struct call_filter *w, struct call_data *f, uint64_t mar
 	f->for_callee = true;
 	/* whether the call is also a match may be unknown yet */
 	if (!w->distinguishes_callers ||
-	    call_filter_of_row(w, f->answer, f->wanted, f->passes) != ANSWER_LATER)
-		call_filter_settle(w, f, true);
+	    call_filter_of_row(w, f->answer, f->in_range, f->row_holds) != ANSWER_LATER)
+		call_filter_decide(w, f, true);
 	return true;
 }
 
@@ -155,18 +155,19 @@ void call_filter_kept(struct call_filter *w, struct around a)
 }
 
 /* Decide a row by the answer of the whole condition. */
-enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool wanted, bool passes)
+enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool in_range,
+			       bool row_holds)
 {
-	a = passes ? a : ANSWER_NO;
+	a = row_holds ? a : ANSWER_NO;
 	if (w->invert)
 		a = answer_not(a);
-	return wanted ? a : ANSWER_NO;
+	return in_range ? a : ANSWER_NO;
 }
 
 bool call_filter_keep_enter(const struct call_filter *w, const struct call_data *f)
 {
 	return f->for_callee ||
-	       call_filter_of_row(w, f->answer, f->wanted, f->passes) == ANSWER_YES;
+	       call_filter_of_row(w, f->answer, f->in_range, f->row_holds) == ANSWER_YES;
 }
 
 enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const struct event *e,
@@ -174,13 +175,13 @@ enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const 
 {
 	enum answer all = ANSWER_YES;
 
-	if (w->rows_alone)
-		return w->holds ? ANSWER_YES : ANSWER_NO;
-	for (size_t i = 0; i < w->filter->nparts; i++)
-		if (when == DECIDE_ENTER && w->filter->by_both && !w->filter->parts[i].by_row)
-			decide_note(w->evaluation, w->filter->parts[i].node, e, f);
-	for (size_t i = 0; i < w->filter->nparts; i++) {
-		const struct part *p = &w->filter->parts[i];
+	if (w->single_rows)
+		return w->row_holds ? ANSWER_YES : ANSWER_NO;
+	for (size_t i = 0; i < w->filter->nterms; i++)
+		if (when == DECIDE_ENTER && w->filter->by_both && !w->filter->terms[i].by_row)
+			decide_mark(w->evaluation, w->filter->terms[i].node, e, f);
+	for (size_t i = 0; i < w->filter->nterms; i++) {
+		const struct term *p = &w->filter->terms[i];
 		enum answer a;
 
 		if (p->by_row)
@@ -194,11 +195,11 @@ enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const 
 	return all;
 }
 
-bool call_filter_passes_row(struct call_filter *w, const struct event *e)
+bool call_filter_row_holds(struct call_filter *w, const struct event *e)
 {
-	for (size_t i = 0; i < w->filter->nparts && !w->rows_alone; i++)
-		if (w->filter->parts[i].by_row &&
-		    !evaluate(w->evaluation, w->filter->parts[i].node, e))
+	for (size_t i = 0; i < w->filter->nterms && !w->single_rows; i++)
+		if (w->filter->terms[i].by_row &&
+		    !evaluate(w->evaluation, w->filter->terms[i].node, e))
 			return false;
 	return true;
 }
@@ -229,8 +230,8 @@ static uint64_t under_frames(struct call_filter *w, const struct event *e, uint3
 
 	for (uint32_t k = frame.stack = stack; k; k = dictionary_stack_parent(d, k)) {
 		frame.location = dictionary_stack_location(d, k);
-		for (size_t i = 0; i < w->filter->nparts; i++)
-			decide_around(w->evaluation, w->filter->parts[i].node, &frame, &under,
+		for (size_t i = 0; i < w->filter->nterms; i++)
+			decide_around(w->evaluation, w->filter->terms[i].node, &frame, &under,
 				      &over);
 	}
 	return under;
@@ -250,8 +251,8 @@ void call_filter_set_info(struct call_filter *w, const struct event *e, struct a
 	w->info.caller = a ? around.s->frames[around.n - 1].location : 0;
 	w->info.has_caller = w->info.caller;
 	if (w->surrounds) {
-		for (size_t i = 0; i < w->filter->nparts; i++)
-			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
+		for (size_t i = 0; i < w->filter->nterms; i++)
+			decide_around(w->evaluation, w->filter->terms[i].node, e, &under, &over);
 		if (over)
 			go_out(w, around, mark_over, over);
 		under |= recorded ? under_frames(w, e, recorded) : 0;
@@ -282,7 +283,7 @@ void call_filter_set_open_info(struct call_filter *w, const struct call_data *f,
 
 /*
  * Decide a call without a leave. Its duration is the time it is known to have been open, which
- * look_again() of call_filter.c may have used before.
+ * decide_open_calls() of call_filter.c may have used before.
  */
 void call_filter_never_left(struct call_filter *w, struct call_data *f)
 {
@@ -293,5 +294,5 @@ void call_filter_never_left(struct call_filter *w, struct call_data *f)
 		w->info.ended = true;
 		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	}
-	call_filter_settle(w, f, call_filter_keep_enter(w, f));
+	call_filter_decide(w, f, call_filter_keep_enter(w, f));
 }

@@ -6,11 +6,11 @@
  * Decide a row without a frame: an event that is not a call, a row of a call that cannot be paired,
  * or the leave of a call that was open before its thread's first event (unseen, done).
  */
-static uint8_t decide_alone(struct call_filter *w, const struct event *e, bool wanted,
-			    const struct call_data *unseen, const struct call *done)
+static uint8_t decide_without_frame(struct call_filter *w, const struct event *e, bool in_range,
+				    const struct call_data *unseen, const struct call *done)
 {
 	struct around around = call_filter_around_event(w, e);
-	bool passes, holds;
+	bool row_holds, holds;
 
 	call_filter_set_info(w, e, around, false);
 	if (unseen) {
@@ -18,15 +18,16 @@ static uint8_t decide_alone(struct call_filter *w, const struct event *e, bool w
 		w->info.dur = done->total;
 		w->info.self = done->self;
 	}
-	wanted = wanted && call_filter_level(w, around) < w->max_depth;
-	passes = call_filter_passes_row(w, e);
-	holds = !w->rows_alone || w->holds;
-	for (size_t i = 0; i < w->filter->nparts && holds && !w->rows_alone; i++)
-		if (!w->filter->parts[i].by_row)
-			holds = evaluate(w->evaluation, w->filter->parts[i].node, e);
-	if (call_filter_of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
+	in_range = in_range && call_filter_level(w, around) < w->max_depth;
+	row_holds = call_filter_row_holds(w, e);
+	holds = !w->single_rows || w->row_holds;
+	for (size_t i = 0; i < w->filter->nterms && holds && !w->single_rows; i++)
+		if (!w->filter->terms[i].by_row)
+			holds = evaluate(w->evaluation, w->filter->terms[i].node, e);
+	if (call_filter_of_row(w, holds ? ANSWER_YES : ANSWER_NO, in_range, row_holds) !=
+	    ANSWER_YES)
 		return unseen && unseen->for_callee ? call_filter_kept_state(w, ANSWER_NO)
-						    : ROW_DROP;
+						    : ROW_LEFT_OUT;
 	call_filter_kept(w, around);
 	return ROW_KEEP;
 }
@@ -51,7 +52,7 @@ void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, voi
 }
 
 uint8_t call_filter_enter(struct call_filter *w, const struct event *e, const struct call *call,
-			  bool wanted)
+			  bool in_range)
 {
 	const struct stack *s = call->on;
 	struct around around = {NULL, 0};
@@ -69,28 +70,28 @@ uint8_t call_filter_enter(struct call_filter *w, const struct event *e, const st
 	f->under = w->info.under;
 	f->over = w->info.over;
 	f->begun = true;
-	f->wanted = wanted && f->level < w->max_depth;
+	f->in_range = in_range && f->level < w->max_depth;
 	f->numbered = !s;
 	f->per_cpu = e->type->flags & TYPE_PER_CPU;
 	f->ignored = call->ignored;
 	w->info.dur = 0;
-	f->answer = f->wanted ? call_filter_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
-	f->passes = call_filter_passes_row(w, e);
-	row = call_filter_of_row(w, f->answer, f->wanted, f->passes);
+	f->answer = f->in_range ? call_filter_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
+	f->row_holds = call_filter_row_holds(w, e);
+	row = call_filter_of_row(w, f->answer, f->in_range, f->row_holds);
 	if (row == ANSWER_YES) {
 		if (w->callers && s)
 			call_filter_kept(w, (struct around){s, s->count});
 		return ROW_KEEP;
 	}
 	if (row == ANSWER_NO && !w->callers)
-		return ROW_DROP;
-	f->waits = true;
+		return ROW_LEFT_OUT;
+	f->undecided = true;
 	f->row = w->rows.row;
 	w->rows.owners[w->rows.row] = call_address_last(&w->calls, call);
-	return ROW_WAIT;
+	return ROW_UNDECIDED;
 }
 
-static uint8_t leave(struct call_filter *w, const struct event *e, bool wanted,
+static uint8_t leave(struct call_filter *w, const struct event *e, bool in_range,
 		     const struct call *done)
 {
 	const struct stack *s = done->on;
@@ -100,7 +101,7 @@ static uint8_t leave(struct call_filter *w, const struct event *e, bool wanted,
 
 	if (!f->begun) {
 		w->ends_here |= ROW_ENDS_OWN;
-		return decide_alone(w, e, wanted, f, done);
+		return decide_without_frame(w, e, in_range, f, done);
 	}
 	w->around = s ? call_filter_around(w, s, s->count) : (struct around){NULL, 0};
 	if (f->answer == ANSWER_LATER || w->filter->by_both) {
@@ -111,44 +112,44 @@ static uint8_t leave(struct call_filter *w, const struct event *e, bool wanted,
 	}
 	if (f->answer == ANSWER_LATER)
 		f->answer = call_filter_ask(w, DECIDE_LEAVE, e, f);
-	call_filter_settle(w, f, call_filter_keep_enter(w, f));
+	call_filter_decide(w, f, call_filter_keep_enter(w, f));
 	answer = f->answer;
-	if (w->filter->by_both && f->wanted)
+	if (w->filter->by_both && f->in_range)
 		answer = call_filter_ask(w, DECIDE_LEAVE_ROW, e, f);
-	if (w->rows_alone)
-		keep = wanted && f->level < w->max_depth && w->holds != w->invert;
+	if (w->single_rows)
+		keep = in_range && f->level < w->max_depth && w->row_holds != w->invert;
 	else
-		keep = call_filter_of_row(w, answer, f->wanted, call_filter_passes_row(w, e)) ==
+		keep = call_filter_of_row(w, answer, f->in_range, call_filter_row_holds(w, e)) ==
 		       ANSWER_YES;
 	if (w->callers && (keep || call_filter_keep_enter(w, f)))
 		call_filter_kept(w, w->around);
 	if (!keep && !f->for_callee)
-		return ROW_DROP;
+		return ROW_LEFT_OUT;
 	return call_filter_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
 }
 
 /* Decide a row of the calls, or an event within them. */
-static uint8_t decide_row(struct call_filter *w, const struct event *e, bool wanted,
+static uint8_t decide_row(struct call_filter *w, const struct event *e, bool in_range,
 			  enum calls_result got, const struct call *call)
 {
 	switch (got) {
-	case CALLS_ENTER: return call_filter_enter(w, e, call, wanted);
-	case CALLS_LEAVE: return leave(w, e, wanted, call);
-	default: return decide_alone(w, e, wanted, NULL, NULL);
+	case CALLS_ENTER: return call_filter_enter(w, e, call, in_range);
+	case CALLS_LEAVE: return leave(w, e, in_range, call);
+	default: return decide_without_frame(w, e, in_range, NULL, NULL);
 	}
 }
 
 /* Returns the state of a row that is an event. */
-static uint8_t state_of_event(struct call_filter *w, const struct event *e, bool wanted)
+static uint8_t state_of_event(struct call_filter *w, const struct event *e, bool in_range)
 {
 	enum calls_result got;
 	struct call call;
 
-	if (w->rows_alone)
-		w->holds = wanted && filter_holds(w->filter, e);
+	if (w->single_rows)
+		w->row_holds = in_range && filter_holds(w->filter, e);
 	got = calls_next(&w->calls, e, &call);
 	w->ignored_row = got == CALLS_ENTER && call.ignored;
-	return decide_row(w, e, wanted, got, &call);
+	return decide_row(w, e, in_range, got, &call);
 }
 
 /* Take a row of KIND_DROP. Returns its state. */
@@ -157,15 +158,15 @@ static uint8_t take_drop(struct call_filter *w, const struct event *e)
 	struct call done;
 
 	filter_drop(w->filter, w->time_range, w->invert, e);
-	w->holds = false;
+	w->row_holds = false;
 	calls_next(&w->calls, e, &done);
-	return w->queue.dropped;
+	return w->queue.left_out;
 }
 
 static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 {
 	uint8_t state;
-	bool wanted;
+	bool in_range;
 
 	if (e->type->kind == KIND_GAP)
 		return ROW_GAP;
@@ -173,10 +174,10 @@ static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 	w->now = e->time;
 	if (e->type->kind == KIND_DROP)
 		return take_drop(w, e);
-	wanted = !w->time_range || time_range_row(w->time_range, e);
-	state = state_of_event(w, e, wanted);
+	in_range = !w->time_range || time_range_row(w->time_range, e);
+	state = state_of_event(w, e, in_range);
 	/* events outside of the range do not enclose anything */
-	return state == ROW_DROP && wanted ? w->queue.dropped : state;
+	return state == ROW_LEFT_OUT && in_range ? w->queue.left_out : state;
 }
 
 uint8_t call_filter_row(struct call_filter *w, const struct event *e)

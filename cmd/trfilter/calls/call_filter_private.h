@@ -11,7 +11,7 @@
 /* Returns the state of one row (enum row_state); w->rows.row is its number. */
 uint8_t call_filter_row(struct call_filter *w, const struct event *e);
 /* Set the decision on the enter of a call. */
-void call_filter_settle(struct call_filter *w, struct call_data *f, bool keep);
+void call_filter_decide(struct call_filter *w, struct call_data *f, bool keep);
 /* Allocate the state of duration_scan_quick.c; NULL: out of memory. */
 struct duration_scan_runs *duration_scan_runs_new(void);
 void quick_free(struct duration_scan_runs *q);
@@ -24,8 +24,8 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 /* Keep the calls around a kept row. */
 void call_filter_kept(struct call_filter *w, struct around a);
 /* Decide a row by the answer of the whole condition. */
-enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool wanted,
-			       bool passes);
+enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool in_range,
+			       bool row_holds);
 /* Returns the state of a kept row, which may be kept only as a caller. */
 static inline uint8_t call_filter_kept_state(const struct call_filter *w, enum answer own)
 {
@@ -33,11 +33,11 @@ static inline uint8_t call_filter_kept_state(const struct call_filter *w, enum a
 }
 /* Decide the enter of a call by what is known. */
 bool call_filter_keep_enter(const struct call_filter *w, const struct call_data *f);
-/* Evaluate the parts of the condition that need calls. */
+/* Evaluate the terms of the condition that need calls. */
 enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const struct event *e,
 			    struct call_data *f);
-/* Evaluate the parts that need single rows only. */
-bool call_filter_passes_row(struct call_filter *w, const struct event *e);
+/* Evaluate the terms that need single rows only. */
+bool call_filter_row_holds(struct call_filter *w, const struct event *e);
 /* Returns the lowest n calls of a stack as those around an event. */
 static inline struct around call_filter_around(const struct call_filter *w, const struct stack *s,
 					       size_t n)
@@ -71,7 +71,7 @@ void call_filter_set_info(struct call_filter *w, const struct event *e, struct a
 void call_filter_set_open_info(struct call_filter *w, const struct call_data *f, uint64_t time);
 /* Take the call that the engine has entered. Returns the state of its row. */
 uint8_t call_filter_enter(struct call_filter *w, const struct event *e, const struct call *call,
-			  bool wanted);
+			  bool in_range);
 /* Callback of calls.on_lost. */
 void call_filter_lost(void *ctx, struct stack *s, const struct frame *frame, void *data,
 		      enum calls_lost why);

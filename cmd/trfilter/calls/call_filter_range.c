@@ -1,7 +1,7 @@
 /* call_filter_range.c - find out whether duration_scan.h suits a condition, and its parameters */
 #include "cmd/trfilter/calls/duration_scan.h"
 
-/* Returns true if a part depends on the location alone, or on the lane alone. */
+/* Returns true if a term depends on the location alone, or on the lane alone. */
 static bool by_entry(const struct node *n)
 {
 	unsigned depends = n->depends;
@@ -47,11 +47,11 @@ void duration_scan_init(struct call_filter *w)
 	w->duration.only = false;
 	w->duration.shortest = 0;
 	w->duration.longest = UINT64_MAX;
-	if (w->queue.dropped != ROW_DROP || w->time_range || w->invert || w->callers ||
-	    w->max_depth != UINT32_MAX || w->rows_alone || w->filter->marks > 64)
+	if (w->queue.left_out != ROW_LEFT_OUT || w->time_range || w->invert || w->callers ||
+	    w->max_depth != UINT32_MAX || w->single_rows || w->filter->marks > 64)
 		return;
-	for (size_t i = 0; i < w->filter->nparts; i++) {
-		const struct node *n = w->filter->parts[i].node;
+	for (size_t i = 0; i < w->filter->nterms; i++) {
+		const struct node *n = w->filter->terms[i].node;
 		bool range = narrow_durations(w, n);
 
 		if (!range && !by_entry(n))
@@ -66,8 +66,8 @@ void duration_scan_init(struct call_filter *w)
 
 bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e)
 {
-	for (size_t i = 0; i < w->filter->nparts; i++) {
-		struct node *n = w->filter->parts[i].node;
+	for (size_t i = 0; i < w->filter->nterms; i++) {
+		struct node *n = w->filter->terms[i].node;
 
 		if (by_entry(n) && (n->depends == DEPENDS_LANE) == lane &&
 		    !evaluate(w->evaluation, n, e))

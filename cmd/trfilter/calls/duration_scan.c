@@ -58,9 +58,9 @@ static bool find_waiting(const struct duration_scan *x)
 			/* only an undecided enter is located in this block */
 			if (f->block != x->block)
 				break;
-			if (!f->waits)
+			if (!f->undecided)
 				continue;
-			w->rows.states[f->row] = row_flags(w->rows.states[f->row]) | ROW_WAIT;
+			w->rows.states[f->row] = row_flags(w->rows.states[f->row]) | ROW_UNDECIDED;
 			w->rows.owners[f->row] = call_address_of(s, n);
 			any = true;
 		}
@@ -178,13 +178,13 @@ bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 	struct duration_scan x = {.w = w,
 				  .b = b,
 				  .block = block_queue_next(&w->queue),
-				  .by_location = w->filter->nparts > 1};
+				  .by_location = w->filter->nterms > 1};
 	const uint8_t *p = b->row_data;
 	uint32_t i = 0;
 
 	if (b->row_flags & EVENTS_WIDE || !prepare(&x))
 		return false;
-	memset(w->rows.states, ROW_DROP, b->rows);
+	memset(w->rows.states, ROW_LEFT_OUT, b->rows);
 	if (w->duration.quick && !x.shared)
 		i = scan_runs(&x, &p);
 	if (b->row_flags & EVENTS_BARE)

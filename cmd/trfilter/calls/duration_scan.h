@@ -36,7 +36,7 @@ struct duration_scan {
 /* Returns true if calls with that lane, type and location of the enter are wanted. */
 bool duration_scan_wanted(const struct duration_scan *x, uint32_t lane, uint32_t type,
 			  uint32_t location);
-/* Evaluate the parts that depend on the lane, or else on the location (call_filter_range.c). */
+/* Evaluate the terms that depend on the lane, or else on the location (call_filter_range.c). */
 bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e);
 
 /* Take rows from number first on, as long as their depths are consistent. Returns the row after
@@ -54,14 +54,14 @@ static inline __attribute__((always_inline)) void duration_scan_enter(const stru
 	f->row = row;
 	f->lane = x->b->lanes[row_lane_at(p)];
 	f->level = 0;
-	f->marks[0] = UINT64_MAX; /* marks of parts that are true */
+	f->marks[0] = UINT64_MAX; /* marks of terms that are true */
 	f->answer = ANSWER_LATER;
-	f->begun = f->waits = f->wanted = f->passes = true;
+	f->begun = f->undecided = f->in_range = f->row_holds = true;
 	f->for_callee = f->numbered = f->ignored = f->per_cpu = false;
 	if (x->by_location &&
 	    !duration_scan_wanted(x, row_lane_at(p), row_type_at(p), row_location_at(p))) {
 		f->answer = ANSWER_NO;
-		f->waits = false;
+		f->undecided = false;
 	}
 }
 
@@ -76,14 +76,14 @@ duration_scan_leave(struct duration_scan *x, struct call_data *f, uint64_t took,
 					     w->duration.longest - w->duration.shortest,
 			     0)) {
 		f->answer = ANSWER_YES;
-		call_filter_settle(w, f, true);
+		call_filter_decide(w, f, true);
 	}
 	if (__builtin_expect(f->answer == ANSWER_YES, 0)) {
 		w->rows.states[row] = ROW_KEEP;
 		x->kept = true;
-	} else if (f->waits) {
+	} else if (f->undecided) {
 		if (__builtin_expect(f->block != x->block, 0))
-			call_filter_settle(w, f, false);
+			call_filter_decide(w, f, false);
 		else
 			w->rows.states[f->row] = row_flags(w->rows.states[f->row]);
 	}

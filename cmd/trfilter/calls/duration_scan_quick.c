@@ -38,7 +38,7 @@ static void run_begin(const struct duration_scan *x, struct duration_scan_runs *
 		const struct stack *s = x->rows.stacks[i];
 		uint32_t next = s->count ? s->frames[s->count - 1].depth + 1 : 0;
 
-		if (next > DEPTHS || !s->started || calls_is_special(s))
+		if (next > DEPTHS || !s->started || calls_is_slow(s))
 			next = DEEPER;
 		q->lanes[i] = (struct quick_lane){next, next};
 	}

@@ -24,7 +24,7 @@ struct thread_end {
 	/* calls with neither an enter nor a leave are kept; are not, even if all rows are */
 	bool unseen, rejects;
 	bool started;	    /* row by row: an enter, or a leave of recorded depth, was seen */
-	bool kept, dropped; /* row by row: some rows of a block were kept, some dropped */
+	bool kept, dropped; /* row by row: some rows of a block were kept, some left out */
 };
 
 struct ends {
@@ -89,7 +89,7 @@ bool ends_wants_all(struct ends *x, const struct block *b);
 int ends_rows(struct ends *x, const struct block *b, const struct block *kept);
 
 /* End the segment. open returns true if kept calls of a thread may be open. NULL: they may be open
- * in threads of which ends_rows saw both kept and dropped rows. Returns -1 when out of memory. */
+ * in threads of which ends_rows saw both kept and left-out rows. Returns -1 when out of memory. */
 int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx);
 
 /* Returns the time of a thread's last event, in this stream or upstream. */

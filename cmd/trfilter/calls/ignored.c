@@ -21,7 +21,7 @@ static bool is_call(const struct type *t)
 	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
 }
 
-static bool is_special(const struct type *t)
+static bool may_be_ignored(const struct type *t)
 {
 	return is_call(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
 }
@@ -34,9 +34,9 @@ static bool is_needed(struct ignored *x)
 	for (; x->ntypes < types->count; x->ntypes++) {
 		const struct type *t = pool_at(types, x->ntypes);
 
-		x->special |= t && is_special(t);
+		x->possible |= t && may_be_ignored(t);
 	}
-	return x->special;
+	return x->possible;
 }
 
 bool ignored_reads(struct ignored *x, const struct block *b)
@@ -65,7 +65,7 @@ int ignored_block(struct ignored *x, const struct block *b)
 		bool pairs = is_call(e.type) || e.type->kind == KIND_DROP;
 
 		*row = pairs && calls_next(&x->calls, &e, &call) == CALLS_NONE &&
-		       is_special(e.type);
+		       may_be_ignored(e.type);
 		x->any |= *row;
 	}
 	return x->calls.out_of_memory ? -1 : 0;

@@ -8,7 +8,7 @@
  *       sched-out      a call
  *       sched-in
  *
- * A filter that decides row by row has the engine for enters that reach a part of its condition
+ * A filter that decides row by row has the engine for enters that reach a term of its condition
  * only; so this is one more, in streams with such types.
  */
 #ifndef TR_TRFILTER_CALLS_IGNORED_H
@@ -20,7 +20,7 @@ struct ignored {
 	struct dictionary *dictionary;
 	struct calls calls;
 	uint32_t ntypes; /* number of types examined: */
-	bool special;	 /* one of them is INNER or KERNEL */
+	bool possible;	 /* one of them is INNER or KERNEL */
 	uint8_t *rows;	 /* of the present block: is the row ignored? */
 	size_t capacity;
 	bool any; /* some row is; else rows is not filled in */

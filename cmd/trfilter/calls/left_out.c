@@ -128,7 +128,8 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 		const struct lane *lane = b->lanes[r.lane];
 		struct left_out_stack *s;
 
-		if ((row_state(states[i]) != ROW_DROP && row_state(states[i]) != ROW_ASIDE) ||
+		if ((row_state(states[i]) != ROW_LEFT_OUT &&
+		     row_state(states[i]) != ROW_FOR_CONTEXT) ||
 		    !is_on_stack(t))
 			continue;
 		s = stack_at(x, t->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread);

@@ -47,8 +47,8 @@ bool left_out_wanted(const struct left_out *x, const struct block *b);
  * when out of memory. */
 int left_out_rows(struct left_out *x, const struct block *b, const struct block *kept);
 
-/* Note that rows are left out which have the state ROW_DROP, or may be, ROW_ASIDE (row_state.h),
- * until all lanes are known to have such rows. Returns -1 when out of memory. */
+/* Note that rows are left out which have the state ROW_LEFT_OUT, or may be, ROW_FOR_CONTEXT
+ * (row_state.h), until all lanes are known to have such rows. Returns -1 when out of memory. */
 int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *states);
 
 /* Note that rows of a stack are left out. Returns -1 when out of memory. */

@@ -6,17 +6,17 @@ static void pairing_lost(void *ctx, struct stack *s, const struct frame *f, void
 			 enum calls_lost why)
 {
 	struct pairing *p = ctx;
-	uint64_t note = *(uint64_t *)data;
+	uint64_t mark = *(uint64_t *)data;
 	uint8_t flag = f->inner ? ROW_ENDS_INNER : ROW_ENDS;
 
 	(void)s;
 	/* a call without an enter has the decision of its leave, which is missing */
-	if (!note)
+	if (!mark)
 		p->ended |= pairing_ended(0, f->inner) | pairing_ended(1, f->inner);
 	else if (p->lost)
-		p->lost(p->ctx, (uint32_t)note - 1, why == LOST_NUMBER ? 0 : flag);
+		p->lost(p->ctx, (uint32_t)mark - 1, why == LOST_NUMBER ? 0 : flag);
 	else if (why != LOST_NUMBER)
-		p->ended |= pairing_ended((uint32_t)note - 1, f->inner);
+		p->ended |= pairing_ended((uint32_t)mark - 1, f->inner);
 }
 
 void pairing_init(struct pairing *p, struct dictionary *d)
@@ -64,17 +64,17 @@ static inline __attribute__((always_inline)) uint64_t *take_row(struct pairing *
 	return got == CALLS_SLOW ? take_rare(p, e) : p->calls.data;
 }
 
-void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
+void pairing_enter(struct pairing *p, const struct event *e, uint32_t mark)
 {
 	uint64_t *data = take_row(p, e, KIND_ENTER);
 
 	if (data)
-		*data = note + 1ull;
+		*data = mark + 1ull;
 	else if (p->lost)
-		p->lost(p->ctx, note, 0);
+		p->lost(p->ctx, mark, 0);
 }
 
-bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
+bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *mark)
 {
 	const uint64_t *data = take_row(p, e, KIND_LEAVE);
 
@@ -83,7 +83,7 @@ bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 	if (!*data)
 		p->ended |= PAIRING_ENDED_OWN;
 	else
-		*note = (uint32_t)*data - 1;
+		*mark = (uint32_t)*data - 1;
 	return *data;
 }
 

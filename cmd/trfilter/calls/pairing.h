@@ -1,5 +1,5 @@
 /*
- * pairing.h - keep a note for each enter until the leave that ends its call
+ * pairing.h - keep a mark for each enter until the leave that ends its call
  *
  * For a filter that decides events one by one and keeps only the decision of each enter: the call
  * engine with calls.balances and calls.pairs_only. pairing_block.h does the same for whole blocks.
@@ -11,14 +11,14 @@
 #include "common/calls/calls_rows.h"
 
 struct pairing {
-	struct calls calls; /* data: uint64_t, the note + 1; 0 in a call without an enter */
+	struct calls calls; /* data: uint64_t, the mark + 1; 0 in a call without an enter */
 	/* calls that ended without a leave, or have no enter, since the caller cleared it: bits
 	   pairing_ended() and PAIRING_ENDED_OWN */
 	uint8_t ended;
-	/* Called with the note of each call that ended without a leave, and the flag (row_state.h)
+	/* Called with the mark of each call that ended without a leave, and the flag (row_state.h)
 	   of the row at which it ended; then only calls without an enter are in `ended`. May be
 	   NULL. */
-	void (*lost)(void *ctx, uint32_t note, uint8_t flag);
+	void (*lost)(void *ctx, uint32_t mark, uint8_t flag);
 	void *ctx;
 };
 
@@ -27,10 +27,10 @@ void pairing_init(struct pairing *p, struct dictionary *d);
 void pairing_free(struct pairing *p);
 /* Forget all calls, without calling lost. */
 void pairing_forget(struct pairing *p);
-/* Take an enter with its note, such as a decision. */
-void pairing_enter(struct pairing *p, const struct event *e, uint32_t note);
-/* Take a leave. Returns true with the note of its enter, or false if its enter was never seen. */
-bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note);
+/* Take an enter with its mark, such as a decision. */
+void pairing_enter(struct pairing *p, const struct event *e, uint32_t mark);
+/* Take a leave. Returns true with the mark of its enter, or false if its enter was never seen. */
+bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *mark);
 /* Take a row of KIND_DROP. */
 void pairing_drop(struct pairing *p, const struct event *e);
 
@@ -43,10 +43,10 @@ static inline uint64_t *pairing_data(const struct pairing *p, const struct stack
 /* The leave of a call that has no enter. */
 enum { PAIRING_ENDED_OWN = 16 };
 
-/* Returns the bit for calls with that note, 0 or 1, and calls of types with TYPE_INNER or not. */
-static inline uint8_t pairing_ended(uint32_t note, bool inner)
+/* Returns the bit for calls with that mark, 0 or 1, and calls of types with TYPE_INNER or not. */
+static inline uint8_t pairing_ended(uint32_t mark, bool inner)
 {
-	return (uint8_t)(1 << (2 * inner + (note & 1)));
+	return (uint8_t)(1 << (2 * inner + (mark & 1)));
 }
 
 /* Returns the flags (row_state.h) of a row at which calls with these bits ended. */

@@ -50,7 +50,7 @@ static struct stack *stack_of(const struct pairing_block *pb, uint32_t lane)
 
 /* Replace the open calls of a lane by those at the end of a run. Returns the number of the first
  * call that the run entered. */
-static size_t settle_lane(struct pairing_block *pb, const struct calls_run *r, uint32_t lane)
+static size_t take_lane(struct pairing_block *pb, const struct calls_run *r, uint32_t lane)
 {
 	size_t first;
 
@@ -59,7 +59,7 @@ static size_t settle_lane(struct pairing_block *pb, const struct calls_run *r, u
 	return first;
 }
 
-bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note)
+bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t mark)
 {
 	uint32_t nlanes = pb->block->nlanes;
 	struct calls_run r;
@@ -73,19 +73,19 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 		if (!calls_run_fits(&r, s, i))
 			return false;
 		for (size_t n = s->count; n && s->frames[n - 1].depth >= r.low[i]; n--)
-			if (*pairing_data(pb->pairing, s, n - 1) != note + 1ull)
+			if (*pairing_data(pb->pairing, s, n - 1) != mark + 1ull)
 				return false;
 	}
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
 		const struct stack *s = stack_of(pb, i);
 
-		for (size_t n = settle_lane(pb, &r, i); n < s->count; n++)
-			*pairing_data(pb->pairing, s, n) = note + 1ull;
+		for (size_t n = take_lane(pb, &r, i); n < s->count; n++)
+			*pairing_data(pb->pairing, s, n) = mark + 1ull;
 	}
 	return true;
 }
 
-bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
+bool pairing_marks(const struct pairing_block *pb, struct pairing_marks *n)
 {
 	uint32_t nlanes = pb->block->nlanes;
 
@@ -107,14 +107,14 @@ bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
 }
 
 /* Returns true if a call of the lane is not open after the rows of *r, although it has no enter, or
- * has that note and is in *n, or is of a type with TYPE_INNER. */
+ * has that mark and is in *n, or is of a type with TYPE_INNER. */
 static bool lost_any(const struct pairing_block *pb, const struct calls_run *r,
-		     const struct pairing_notes *n, uint8_t note, uint32_t lane)
+		     const struct pairing_marks *n, uint8_t mark, uint32_t lane)
 {
 	const uint8_t *at = n->at + lane * RUN_DEPTHS, *end = at + RUN_DEPTHS, *p = at;
 	const struct stack *s = stack_of(pb, lane);
 
-	while (p < end && (p = memchr(p, note, (size_t)(end - p)))) {
+	while (p < end && (p = memchr(p, mark, (size_t)(end - p)))) {
 		uint32_t depth = (uint32_t)(p++ - at);
 
 		if (depth >= r->low[lane] && !(r->open[lane][depth / 64] >> depth % 64 & 1))
@@ -123,32 +123,32 @@ static bool lost_any(const struct pairing_block *pb, const struct calls_run *r,
 	for (size_t i = s->count; i && s->frames[i - 1].depth >= r->low[lane]; i--) {
 		uint64_t data = *pairing_data(pb->pairing, s, i - 1);
 
-		if (!data || (s->frames[i - 1].inner && data == note + 1ull))
+		if (!data || (s->frames[i - 1].inner && data == mark + 1ull))
 			return true;
 	}
 	return false;
 }
 
-bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint8_t note)
+bool pairing_found(struct pairing_block *pb, const struct pairing_marks *n, uint8_t mark)
 {
 	const struct block *b = pb->block;
 	struct calls_run r;
 
 	calls_run_read(&r, pb->kinds, b->nlanes, b->row_data, b->row_data + b->row_size);
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (!calls_run_fits(&r, stack_of(pb, i), i) || lost_any(pb, &r, n, note, i))
+		if (!calls_run_fits(&r, stack_of(pb, i), i) || lost_any(pb, &r, n, mark, i))
 			return false;
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		const struct stack *s = stack_of(pb, i);
 
-		for (size_t k = settle_lane(pb, &r, i); k < s->count; k++)
+		for (size_t k = take_lane(pb, &r, i); k < s->count; k++)
 			*pairing_data(pb->pairing, s, k) =
 				1 + (n->at[i * RUN_DEPTHS + s->frames[k].depth] & 1);
 	}
 	return true;
 }
 
-uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t note)
+uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t mark)
 {
 	const struct calls_row_type *t = &pb->rows.types[row_type_at(row)];
 	const struct lane *lane = pb->block->lanes[row_lane_at(row)];
@@ -159,16 +159,16 @@ uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_
 	if (t->numbered && calls_try_by_number(c, t->numbered, lane->source->number,
 					       get_u32(row + t->call)) != CALLS_SLOW) {
 		if (t->numbered == KIND_ENTER)
-			*(uint64_t *)c->data = note + 1ull;
+			*(uint64_t *)c->data = mark + 1ull;
 		return (uint32_t) * (uint64_t *)c->data - 1;
 	}
 	events_begin(&it, pb->block);
 	it.row = row;
 	if (!event_next(&it, &e))
-		return note;
+		return mark;
 	if (e.type->kind == KIND_ENTER)
-		pairing_enter(pb->pairing, &e, note);
+		pairing_enter(pb->pairing, &e, mark);
 	else
-		pairing_leave(pb->pairing, &e, &note);
-	return note;
+		pairing_leave(pb->pairing, &e, &mark);
+	return mark;
 }

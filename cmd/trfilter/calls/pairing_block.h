@@ -1,6 +1,6 @@
 /*
  * pairing_block.h - pairing.h for blocks of narrow rows: what the rows are for the engine, and runs
- * of rows with equal notes, of which most rows are skipped
+ * of rows with equal marks, of which most rows are skipped
  */
 #ifndef TR_TRFILTER_CALLS_PAIRING_BLOCK_H
 #define TR_TRFILTER_CALLS_PAIRING_BLOCK_H
@@ -27,35 +27,35 @@ bool pairing_has_calls(const struct block *b);
 bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b);
 
 /*
- * Take the rows [from, to) of a block for runs, all of fit types. Every enter gets the note, and
+ * Take the rows [from, to) of a block for runs, all of fit types. Every enter gets the mark, and
  * every leave has it by itself. Returns false, with nothing done, if a call that was entered
- * earlier with another note may end in these rows; they must then be taken one by one. Rows need no
+ * earlier with another mark may end in these rows; they must then be taken one by one. Rows need no
  * check but for their size.
  */
-bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note);
+bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t mark);
 
 /*
  * Notes by lane and depth, instead of stacks, for callers that go through all rows of a block of
- * fit types and check that each leave has the note found here. A note is 0 or 1; with PAIRING_FREE
+ * fit types and check that each leave has the mark found here. A mark is 0 or 1; with PAIRING_FREE
  * set, no call with an enter is open.
  */
 enum { PAIRING_FREE = 2, PAIRING_LANES = 64 };
-struct pairing_notes {
+struct pairing_marks {
 	uint8_t at[PAIRING_LANES * RUN_DEPTHS];
 };
 /* Fill in n from the stacks. Returns false if there are too many lanes. */
-bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n);
+bool pairing_marks(const struct pairing_block *pb, struct pairing_marks *n);
 /* Set the stacks to what was found in all rows of the block. Returns false, with nothing done, if
- * a call with that note ended without a leave, or a call without an enter ended. */
-bool pairing_found(struct pairing_block *pb, const struct pairing_notes *n, uint8_t note);
+ * a call with that mark ended without a leave, or a call without an enter ended. */
+bool pairing_found(struct pairing_block *pb, const struct pairing_marks *n, uint8_t mark);
 
 /* Take a row of a call that the engine does not process in line. Returns as pairing_row. */
-uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t note);
+uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t mark);
 
-/* Take a row of a call, of that word. Returns the note of its call: own, unless the row is a leave
+/* Take a row of a call, of that word. Returns the mark of its call: own, unless the row is a leave
  * whose enter was seen. */
 static inline __attribute__((always_inline)) uint32_t
-pairing_row(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint32_t note)
+pairing_row(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint32_t mark)
 {
 	const struct calls_row_type *t = &pb->rows.types[row_type(w)];
 	struct stack *s = pb->rows.stacks[row_lane(w) + t->stack];
@@ -65,10 +65,10 @@ pairing_row(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint32_t n
 	switch (calls_try_on(s, t->kind, &e, NULL, true)) {
 	case CALLS_ENTER:
 		data = pairing_data(pb->pairing, s, s->count - 1);
-		*data = note + 1ull;
-		return note;
+		*data = mark + 1ull;
+		return mark;
 	case CALLS_LEAVE: return (uint32_t)*pairing_data(pb->pairing, s, s->count) - 1;
-	default: return pairing_other_row(pb, row, note);
+	default: return pairing_other_row(pb, row, mark);
 	}
 }
 

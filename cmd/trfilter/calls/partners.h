@@ -17,7 +17,7 @@ struct partner {
 	uint64_t block; /* block of the enter's row, while it is undecided */
 	uint32_t row;
 	bool used;
-	bool enter_waits, enter_near; /* near: a later match may reach the enter (ROW_WAIT) */
+	bool enter_waits, enter_near; /* near: a later match may reach the enter (ROW_UNDECIDED) */
 	bool leave_waits, left;	      /* left: its leave was read, or there is none */
 	bool leave_dropped;
 	bool kept; /* one of its rows is kept, so both are */
@@ -41,7 +41,7 @@ void partners_init(struct partners *p, struct block_queue *w, struct dictionary 
 void partners_free(struct partners *p);
 
 /* Take a row of the present block with its state so far; *at names it for the block queue.
- * Returns the state: kept, undecided or dropped. An enter is not dropped at once: the enter is
+ * Returns the state: kept, undecided or left out. An enter is not left out at once: the enter is
  * undecided until the leave of its call (ROW_PARTNER). */
 uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, uint8_t state,
 		       struct call_address *at);
@@ -63,8 +63,8 @@ static inline uint8_t partners_ended(struct partners *p)
 	return flags;
 }
 
-/* Decide a row with ROW_WAIT: a match reached it, or no later match can. Returns the state,
- * which the caller sets: ROW_KEEP, ROW_DROP or ROW_PARTNER. */
+/* Decide a row with ROW_UNDECIDED: a match reached it, or no later match can. Returns the state,
+ * which the caller sets: ROW_KEEP, ROW_LEFT_OUT or ROW_PARTNER. */
 uint8_t partners_decide(struct partners *p, struct call_address at, bool reached);
 
 /* End all open calls without a leave. Returns 0, or -1 with e filled. */

@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 enum row_state {
-	ROW_DROP,
+	ROW_LEFT_OUT,
 	ROW_KEEP,
-	ROW_WAIT,
-	ROW_GAP,     /* kept, and no event */
-	ROW_ASIDE,   /* dropped, unless context.h keeps it */
-	ROW_CALLER,  /* kept because it encloses a kept call: no match by itself */
-	ROW_PARTNER, /* undecided until its leave is decided (context.h) */
-	ROW_IGNORED, /* kept, and ignored by the call engine (ignored.h) */
+	ROW_UNDECIDED,
+	ROW_GAP,	 /* kept, and no event */
+	ROW_FOR_CONTEXT, /* left out, unless context.h keeps it */
+	ROW_CALLER,	 /* kept because it encloses a kept call: no match by itself */
+	ROW_PARTNER,	 /* undecided until its leave is decided (context.h) */
+	ROW_IGNORED,	 /* kept, and ignored by the call engine (ignored.h) */
 	/* flags: kept calls end here */
 	ROW_ENDS = 16,	     /* that are as deep as the row ends calls */
 	ROW_ENDS_INNER = 32, /* of types with TYPE_INNER, on top of others */
@@ -37,9 +37,9 @@ static inline uint8_t row_flags(uint8_t state)
 	return state & ROW_ENDS_ANY;
 }
 
-static inline bool row_waits(uint8_t state)
+static inline bool row_undecided(uint8_t state)
 {
-	return row_state(state) == ROW_WAIT || row_state(state) == ROW_PARTNER;
+	return row_state(state) == ROW_UNDECIDED || row_state(state) == ROW_PARTNER;
 }
 
 /* Returns true for events that are kept, but not as callers. */

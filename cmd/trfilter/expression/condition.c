@@ -41,7 +41,7 @@ static int check_leaf(struct lexer *l, struct node *n, size_t column)
 
 static void free_notes(void *data)
 {
-	struct node_notes *notes = data;
+	struct node_marks *notes = data;
 
 	free(notes->by_location.at);
 	free(notes->by_type.at);
@@ -79,7 +79,7 @@ static void ask_of_rows(struct node *n)
 /* Make the notes of all nodes. Returns -1 when out of memory. */
 static int make_notes(struct node *n)
 {
-	struct node_notes *notes = n->data = calloc(1, sizeof *notes);
+	struct node_marks *notes = n->data = calloc(1, sizeof *notes);
 
 	if (!notes)
 		return -1;

@@ -3,7 +3,7 @@
  * names.h
  *
  * node.depends and operand.depends are of enum depends, operand.field of enum ask; operand.data is
- * a struct field_lookup and node.data a struct node_notes.
+ * a struct field_lookup and node.data a struct node_marks.
  */
 #ifndef TR_TRFILTER_EXPRESSION_CONDITION_H
 #define TR_TRFILTER_EXPRESSION_CONDITION_H
@@ -13,7 +13,7 @@
 #include "common/util/buffer.h"
 #include "cmd/trfilter/expression/names.h"
 
-/* Limits of the notes on an open call: MARKS_LIMIT bits, and AROUND_LIMIT each for under() and
+/* Limits of the marks of an open call: MARKS_LIMIT bits, and AROUND_LIMIT each for under() and
  * over(). */
 enum { MARKS_LIMIT = 4096, AROUND_LIMIT = 64 };
 
@@ -40,14 +40,14 @@ struct verdicts {
 };
 
 /* What is noted of a node when it is evaluated. */
-struct node_notes {
+struct node_marks {
 	bool quick; /* time or depth is compared with an unsigned number */
 	struct verdicts by_location, by_type, by_lane, by_stack;
 	/* Whole calls: bits for notes of the enter (decide.c), or of UNDER and OVER. */
 	uint16_t mark, known;
 };
 
-static inline struct node_notes *node_notes(const struct node *n)
+static inline struct node_marks *node_marks(const struct node *n)
 {
 	return n->data;
 }

@@ -7,9 +7,9 @@ struct numbers {
 static void number_around(struct node *n, struct numbers *c)
 {
 	if (n->kind == NODE_UNDER)
-		node_notes(n)->mark = (uint16_t)c->under++;
+		node_marks(n)->mark = (uint16_t)c->under++;
 	else if (n->kind == NODE_OVER)
-		node_notes(n)->mark = (uint16_t)c->over++;
+		node_marks(n)->mark = (uint16_t)c->over++;
 	if (expression_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
 			number_around(n->children[i], c);
@@ -41,12 +41,12 @@ static bool is_of_either(const struct node *n)
 static void number_marks(struct node *n, struct numbers *c)
 {
 	if (is_of_either(n)) {
-		node_notes(n)->mark = (uint16_t)c->marks++;
-		node_notes(n)->known = (uint16_t)c->marks++;
+		node_marks(n)->mark = (uint16_t)c->marks++;
+		node_marks(n)->known = (uint16_t)c->marks++;
 	} else if (is_noted(n)) {
 		/* under() has its own number for it */
 		if (n->kind != NODE_UNDER)
-			node_notes(n)->mark = (uint16_t)c->marks++;
+			node_marks(n)->mark = (uint16_t)c->marks++;
 	} else if (expression_joined(n)) {
 		for (size_t i = 0; i < n->nchildren; i++)
 			number_marks(n->children[i], c);
@@ -58,8 +58,8 @@ int decide_prepare(struct filter *f, struct error *e)
 	struct numbers c = {0};
 
 	number_around(f->tree, &c);
-	for (size_t i = 0; i < f->nparts; i++)
-		number_marks(f->parts[i].node, &c);
+	for (size_t i = 0; i < f->nterms; i++)
+		number_marks(f->terms[i].node, &c);
 	f->marks = c.marks;
 	if (c.under > AROUND_LIMIT || c.over > AROUND_LIMIT)
 		return error_set(e, NULL, NO_OFFSET,
@@ -81,7 +81,7 @@ void decide_around(struct evaluation *ev, struct node *n, const struct event *e,
 
 		/* only calls, and frames of a recorded stack, have callees */
 		if ((call || n->kind == NODE_OVER) && evaluate(ev, n->children[0], e))
-			*set |= 1ull << node_notes(n)->mark;
+			*set |= 1ull << node_marks(n)->mark;
 	} else if (expression_joined(n) && n->depends & DEPENDS_STACK) {
 		for (size_t i = 0; i < n->nchildren; i++)
 			decide_around(ev, n->children[i], e, under, over);
@@ -119,7 +119,7 @@ static enum answer open_leaf(const struct evaluation *ev, const struct node *n)
 	const struct operand *o = n->left;
 
 	if (n->kind == NODE_OVER)
-		return ev->call->over >> node_notes(n)->mark & 1 ? ANSWER_YES : ANSWER_LATER;
+		return ev->call->over >> node_marks(n)->mark & 1 ? ANSWER_YES : ANSWER_LATER;
 	if (n->kind == NODE_HAS && operand_asks(o, ASK_CHILDREN))
 		return ANSWER_YES;
 	if (n->kind != NODE_COMPARE || !operand_literal(n->right))
@@ -142,7 +142,7 @@ static bool is_given(struct evaluation *ev, struct node *n, const struct event *
 static void note_enter(struct evaluation *ev, struct node *n, const struct event *enter,
 		       struct call_data *f)
 {
-	call_data_note(f, node_notes(n)->mark, evaluate(ev, n, enter));
+	call_data_mark(f, node_marks(n)->mark, evaluate(ev, n, enter));
 }
 
 /* Note a condition on an argument. Arguments are in the enter or, where calls have numbers,
@@ -155,7 +155,7 @@ static void note_argument(struct evaluation *ev, struct node *n, const struct ev
 
 	if (numbered ? !is_given(ev, n, enter) : is_return(n))
 		return;
-	call_data_note(f, node_notes(n)->known, true);
+	call_data_mark(f, node_marks(n)->known, true);
 	note_enter(ev, n, enter, f);
 }
 
@@ -178,13 +178,13 @@ static enum answer argument_leaf(const struct decision *d, struct node *n)
 
 	if (d->when == DECIDE_ENTER)
 		note_argument(d->ev, n, d->event, d->call);
-	known = call_data_noted(d->call, node_notes(n)->known);
+	known = call_data_marked(d->call, node_marks(n)->known);
 	if (numbered && !is_at_leave(d) && d->when != DECIDE_NEVER)
 		return ANSWER_LATER;
 	if (is_at_leave(d) && (!known || (numbered && is_given(d->ev, n, d->event))))
 		return answer_of(evaluate(d->ev, n, d->event));
 	if (known)
-		return answer_of(call_data_noted(d->call, node_notes(n)->mark));
+		return answer_of(call_data_marked(d->call, node_marks(n)->mark));
 	return d->when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
 }
 
@@ -215,7 +215,7 @@ static enum answer decide_leaf(const struct decision *d, struct node *n)
 	return answer_of(evaluate(d->ev, n, d->event));
 }
 
-void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
+void decide_mark(struct evaluation *ev, struct node *n, const struct event *enter,
 		 struct call_data *f)
 {
 	if (n->kind == NODE_UNDER)
@@ -224,7 +224,7 @@ void decide_note(struct evaluation *ev, struct node *n, const struct event *ente
 		note_enter(ev, n, enter, f);
 	else if (expression_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
-			decide_note(ev, n->children[i], enter, f);
+			decide_mark(ev, n->children[i], enter, f);
 	else if (is_of_either(n))
 		note_argument(ev, n, enter, f);
 }
@@ -234,13 +234,13 @@ static enum answer decide_node(void *decision, struct node *n)
 	const struct decision *d = decision;
 
 	if (n->kind == NODE_UNDER)
-		return answer_of(d->ev->call->under >> node_notes(n)->mark & 1);
+		return answer_of(d->ev->call->under >> node_marks(n)->mark & 1);
 	if (is_noted(n)) {
 		if (d->when == DECIDE_LEAVE_ROW && n->depends & DEPENDS_KIND)
 			return answer_of(evaluate(d->ev, n, d->event));
 		if (d->when == DECIDE_ENTER)
 			note_enter(d->ev, n, d->event, d->call);
-		return answer_of(call_data_noted(d->call, node_notes(n)->mark));
+		return answer_of(call_data_marked(d->call, node_marks(n)->mark));
 	}
 	return expression_joined(n) ? expression_join(n, decide_node, decision) : decide_leaf(d, n);
 }

@@ -31,7 +31,7 @@ static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 static struct verdict *cached_verdict(struct evaluation *ev, struct node *n, const struct event *e,
 				      const struct location_symbol **symbol)
 {
-	struct node_notes *notes = n->data;
+	struct node_marks *notes = n->data;
 
 	*symbol = NULL;
 	if (n->nfields == 1 && n->fields[0]->field == ASK_STACK) {
@@ -93,9 +93,9 @@ bool evaluate_number(const struct node *n, uint64_t left)
 static bool evaluate_leaf(struct evaluation *ev, struct node *n, const struct event *e)
 {
 	switch (n->kind) {
-	case NODE_UNDER: return ev->call && ev->call->under >> node_notes(n)->mark & 1;
-	case NODE_OVER: return ev->call && ev->call->over >> node_notes(n)->mark & 1;
-	default: return node_notes(n)->quick ? evaluate_quick(n, e) : evaluate_cached(ev, n, e);
+	case NODE_UNDER: return ev->call && ev->call->under >> node_marks(n)->mark & 1;
+	case NODE_OVER: return ev->call && ev->call->over >> node_marks(n)->mark & 1;
+	default: return node_marks(n)->quick ? evaluate_quick(n, e) : evaluate_cached(ev, n, e);
 	}
 }
 

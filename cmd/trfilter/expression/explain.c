@@ -130,7 +130,7 @@ static void show_node(struct text *t, const struct node *n)
 	}
 }
 
-static const char *how_often(const struct part *p)
+static const char *how_often(const struct term *p)
 {
 	if (p->node->depends & DEPENDS_LATER)
 		return "for each call, as soon as the result is known";
@@ -152,10 +152,10 @@ static const char *how_often(const struct part *p)
 
 void explain_filter(struct text *t, const struct filter *f, bool invert)
 {
-	for (size_t i = 0; i < f->nparts; i++) {
+	for (size_t i = 0; i < f->nterms; i++) {
 		text_puts(t, i ? "and  " : invert ? "drop " : "keep ");
-		show_node(t, f->parts[i].node);
-		text_printf(t, "\n     tested %s\n", how_often(&f->parts[i]));
+		show_node(t, f->terms[i].node);
+		text_printf(t, "\n     tested %s\n", how_often(&f->terms[i]));
 	}
 }
 

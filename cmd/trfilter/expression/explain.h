@@ -7,7 +7,7 @@
 #include "cmd/trfilter/rows/filter.h"
 #include "common/util/text.h"
 
-/* Write the parts of the condition, and how each is decided; invert: -v is given. */
+/* Write the terms of the condition, and how each is decided; invert: -v is given. */
 void explain_filter(struct text *t, const struct filter *f, bool invert);
 /* Write the names that every stream has. */
 void explain_names(struct text *t);

@@ -115,7 +115,7 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 		row += row_size(b, row);
 	}
 	for (uint32_t i = b->rows; i--;) {
-		if (row_state(states[i]) != ROW_WAIT) {
+		if (row_state(states[i]) != ROW_UNDECIDED) {
 			pass_by(r, row_kept(states[i]));
 			continue;
 		}
@@ -177,7 +177,7 @@ static int expire_rows(struct context *c, uint64_t now, struct error *e)
 static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct reach *r)
 {
 	for (uint32_t i = end; i-- > first;) {
-		if (row_state(c->states[i]) == ROW_WAIT)
+		if (row_state(c->states[i]) == ROW_UNDECIDED)
 			c->states[i] = row_flags(c->states[i]) |
 				       partners_decide(&c->partners, c->owners[i],
 						       is_reached(r, c->times[i]));
@@ -194,7 +194,7 @@ static void trim_rows(struct context *c, const struct block *b, uint32_t first)
 	for (uint32_t i = b->rows; i-- > first;)
 		if (row_kept(c->states[i]))
 			pass_by(&r, 1);
-		else if (row_state(c->states[i]) == ROW_WAIT && !is_reached(&r, c->times[i]))
+		else if (row_state(c->states[i]) == ROW_UNDECIDED && !is_reached(&r, c->times[i]))
 			c->states[i] = row_flags(c->states[i]) |
 				       partners_decide(&c->partners, c->owners[i], false);
 }
@@ -221,14 +221,14 @@ static int take_match(struct context *c, const struct event *ev, uint32_t first,
 /* Take a row that is not a match; caller: it encloses one. */
 static uint8_t take_other(struct context *c, const struct event *ev, uint32_t i, bool caller)
 {
-	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_WAIT : ROW_DROP;
+	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_UNDECIDED : ROW_LEFT_OUT;
 
 	if (c->matched_before && (c->left || (c->by_time && ev->time <= c->until))) {
 		c->left -= c->left > 0;
 		state = ROW_KEEP;
 	} else if (results_full(&c->results)) {
 		c->done = !c->results.open;
-		return ROW_DROP;
+		return ROW_LEFT_OUT;
 	}
 	if (ev->type->kind == KIND_ENTER)
 		return partners_enter(&c->partners, ev, i, state, &c->owners[i]);
@@ -240,7 +240,7 @@ static uint8_t take_other(struct context *c, const struct event *ev, uint32_t i,
 /* Returns the state of a row for the results: only matches count. */
 static uint8_t match_state(uint8_t state)
 {
-	return row_kept(state) ? state : row_flags(state) | ROW_DROP;
+	return row_kept(state) ? state : row_flags(state) | ROW_LEFT_OUT;
 }
 
 static int take_events(struct context *c, struct queued_block *h, struct error *e)
@@ -263,8 +263,8 @@ static int take_events(struct context *c, struct queued_block *h, struct error *
 		c->owners[i] = (struct call_address){PARTNER_NONE, 0};
 		if (ev.type->kind == KIND_DROP)
 			partners_drop(&c->partners, &ev);
-		if (c->done || row_state(states[i]) == ROW_DROP || ev.type->kind == KIND_DROP) {
-			c->states[i] = ROW_DROP;
+		if (c->done || row_state(states[i]) == ROW_LEFT_OUT || ev.type->kind == KIND_DROP) {
+			c->states[i] = ROW_LEFT_OUT;
 		} else if (row_state(states[i]) == ROW_GAP) {
 			c->states[i] = ROW_GAP;
 		} else if (row_kept(left)) {
@@ -280,7 +280,7 @@ static int take_events(struct context *c, struct queued_block *h, struct error *
 	}
 	trim_rows(c, b, first);
 	for (uint32_t i = 0; i < b->rows; i++) {
-		near += row_state(c->states[i]) == ROW_WAIT;
+		near += row_state(c->states[i]) == ROW_UNDECIDED;
 		kept += row_kept(c->states[i]);
 	}
 	if (partners_check(&c->partners, e) ||

@@ -1,10 +1,10 @@
 /*
  * filter.h - a compiled condition, evaluated row by row in the order of the stream
  *
- * Conditions joined by && are parts, evaluated in sequence. A part gets only the rows that passed
- * the parts before it: 'A && B' is 'A' piped into 'B', whatever A and B are.
+ * Conditions joined by && are terms, evaluated in sequence. A term gets only the rows that passed
+ * the terms before it: 'A && B' is 'A' piped into 'B', whatever A and B are.
  *
- * A part that is by_call decides a call at its enter, for its leave too, even if it depends on the
+ * A term that is by_call decides a call at its enter, for its leave too, even if it depends on the
  * location alone: the leave may have another location (a second return of setjmp). Where nearly all
  * rows of a block have the same result, select.h finds calls without evaluating each row.
  */
@@ -14,7 +14,7 @@
 #include "cmd/trfilter/expression/evaluate.h"
 #include "cmd/trfilter/calls/pairing.h"
 
-struct part {
+struct term {
 	struct node *node; /* subtree of the condition */
 	bool by_entry;	   /* depends on the row's lane, type and location alone */
 	bool by_call;	   /* decided at the enter, for its leave too */
@@ -25,14 +25,14 @@ struct part {
 
 struct filter {
 	struct node *tree;
-	struct part *parts;
-	size_t nparts;
-	size_t leading; /* number of leading parts that are by_entry */
+	struct term *terms;
+	size_t nterms;
+	size_t leading; /* number of leading terms that are by_entry */
 	bool calls;	/* one of these is by_call */
-	bool by_kind;	/* some part tests the kind: each row is decided by itself */
-	bool by_both;	/* some part is by_both */
+	bool by_kind;	/* some term tests the kind: each row is decided by itself */
+	bool by_both;	/* some term is by_both */
 	bool any_ended; /* calls of some pairing have ended */
-	size_t marks;	/* number of bits for notes on an open call (decide.h) */
+	size_t marks;	/* number of bits for marks on an open call (decide.h) */
 	struct evaluation evaluation;
 };
 
@@ -43,7 +43,7 @@ void filter_free(struct filter *f);
 /* Prepare for a stream, with the evaluation's dictionary: no call is open. */
 void filter_begin(struct filter *f);
 
-/* Returns true if an event passes the parts from first on. To be called once for each event, in
+/* Returns true if an event passes the terms from first on. To be called once for each event, in
  * the order of the stream. Gaps are not events. */
 bool filter_from(struct filter *f, size_t first, const struct event *e);
 static inline bool filter_holds(struct filter *f, const struct event *e)

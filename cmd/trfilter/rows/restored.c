@@ -4,21 +4,21 @@ void restored_begin(struct filter *f, struct time_range *range, const struct sna
 {
 	if (s->continues)
 		return;
-	for (size_t i = 0; i < f->nparts; i++)
-		pairing_forget(&f->parts[i].pairing);
+	for (size_t i = 0; i < f->nterms; i++)
+		pairing_forget(&f->terms[i].pairing);
 	if (range)
 		pairing_forget(&range->pairing);
 }
 
-bool restored_wants(struct time_range *range, const struct event *enter)
+bool restored_in_range(struct time_range *range, const struct event *enter)
 {
 	return !range || (!range->from && time_range_row(range, enter));
 }
 
 bool restored_exact(const struct filter *f, bool invert)
 {
-	for (size_t i = 0; i < f->nparts; i++) {
-		const struct node *n = f->parts[i].node;
+	for (size_t i = 0; i < f->nterms; i++) {
+		const struct node *n = f->terms[i].node;
 		bool within = n->kind == NODE_UNDER && !invert;
 
 		if (!within && n->depends && n->depends != DEPENDS_LANE)
@@ -37,8 +37,10 @@ int restored_rows(struct select *s, struct left_out *x, const struct snapshot *s
 	snapshot_walk(&w, snapshot);
 	while (snapshot_next_thread(&w))
 		while (snapshot_next_frame(&w)) {
+			if (w.frame.flags & SNAPSHOT_LEFT_OUT)
+				continue;
 			exact &= !(w.enter.type->flags & TYPE_PER_CPU);
-			if (restored_wants(s->time_range, &w.enter) &&
+			if (restored_in_range(s->time_range, &w.enter) &&
 			    filter_holds(s->filter, &w.enter) != s->invert)
 				continue;
 			snapshot_leave_out(payload, w.frames - 1);
@@ -63,7 +65,8 @@ int restored_ends(struct ends *x, const struct snapshot *snapshot)
 		if (ends_last_event(x, thread, w.lane, w.thread.last))
 			return -1;
 		while (snapshot_next_frame(&w))
-			ends_enter(x, thread, &w.enter);
+			if (!(w.frame.flags & SNAPSHOT_LEFT_OUT))
+				ends_enter(x, thread, &w.enter);
 	}
 	return 0;
 }

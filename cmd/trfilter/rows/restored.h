@@ -15,10 +15,10 @@
 #include "cmd/trfilter/rows/select.h"
 #include "common/stream/snapshot.h"
 
-/* Forget the calls of the parts, which are those before a loss. */
+/* Forget the calls of the terms, which are those before a loss. */
 void restored_begin(struct filter *f, struct time_range *range, const struct snapshot *s);
 /* Returns true if an enter is in the time range. Ranges of --between begin afresh. */
-bool restored_wants(struct time_range *range, const struct event *enter);
+bool restored_in_range(struct time_range *range, const struct event *enter);
 /* Returns true if the filter keeps a call only with all calls that it made, so that their total in
  * a snapshot is right after the filter. */
 bool restored_exact(const struct filter *f, bool invert);

@@ -3,12 +3,12 @@
 #include "cmd/trfilter/rows/drops.h"
 
 /* A call that was taken has ended without a leave. */
-static void results_lost(void *ctx, uint32_t note, uint8_t flag)
+static void results_lost(void *ctx, uint32_t mark, uint8_t flag)
 {
 	struct results *r = ctx;
 
 	(void)flag;
-	r->open -= note;
+	r->open -= mark;
 }
 
 void results_init(struct results *r, uint64_t limit, struct dictionary *d)
@@ -71,10 +71,10 @@ static void results_end_calls(struct results *r, const struct event *e, uint8_t 
 uint8_t results_row(struct results *r, const struct event *e, uint8_t state)
 {
 	if (results_done(r))
-		return ROW_DROP;
+		return ROW_LEFT_OUT;
 	if (row_flags(state))
 		results_end_calls(r, e, state);
 	if (!row_passes(state) || results_take(r, e, row_state(state) == ROW_CALLER))
 		return state;
-	return row_flags(state) | ROW_DROP;
+	return row_flags(state) | ROW_LEFT_OUT;
 }

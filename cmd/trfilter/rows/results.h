@@ -13,7 +13,7 @@ struct results {
 	uint64_t limit;		/* most calls and events; UINT64_MAX: all */
 	uint64_t count;		/* calls and events so far */
 	uint64_t open;		/* open calls that were taken */
-	struct pairing pairing; /* note: whether the call was taken */
+	struct pairing pairing; /* mark: whether the call was taken */
 };
 
 /* Prepare r, which must not move afterwards, for streams with that dictionary. */

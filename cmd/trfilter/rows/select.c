@@ -36,8 +36,8 @@ static bool has_gaps(const struct block *b)
 	return false;
 }
 
-/* Allocate the cells of the parts from first to end. Returns false if there are too many to be
- * worthwhile, or no memory, or if rows have stacks in place of the locations that the parts need.
+/* Allocate the cells of the terms from first to end. Returns false if there are too many to be
+ * worthwhile, or no memory, or if rows have stacks in place of the locations that the terms need.
  */
 static bool make_cells(struct select *s, const struct block *b, struct cells *c, size_t first,
 		       size_t end)
@@ -47,7 +47,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 	uint64_t count = 1;
 
 	for (size_t i = first; i < end; i++)
-		depends |= s->filter->parts[i].node->depends;
+		depends |= s->filter->terms[i].node->depends;
 	by_location = depends & (DEPENDS_LOCATION | DEPENDS_NAME);
 	by_type = depends & DEPENDS_TYPE;
 	by_lane = depends & DEPENDS_LANE;
@@ -55,7 +55,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 		return false;
 	*c = (struct cells){.first = first,
 			    .end = end,
-			    .call = NO_PART,
+			    .call = NO_TERM,
 			    .name = depends & DEPENDS_NAME && !by_type,
 			    .nlocations = b->nlocations + 1};
 	if (by_type) {
@@ -78,13 +78,13 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 	return true;
 }
 
-/* Evaluate parts without their knowledge of calls. */
+/* Evaluate terms without their knowledge of calls. */
 static bool parts_are_true(struct select *s, size_t first, size_t end, const struct event *e)
 {
 	struct filter *f = s->filter;
 
 	for (size_t i = first; i < end; i++)
-		if (!evaluate(&f->evaluation, f->parts[i].node, e))
+		if (!evaluate(&f->evaluation, f->terms[i].node, e))
 			return false;
 	return true;
 }
@@ -95,7 +95,7 @@ uint8_t select_ask(struct select *s, const struct block *b, const struct cells *
 	struct event e = {
 		.location = b->locations[location], .lane = b->lanes[lane], .type = b->types[type]};
 
-	if (c->call == NO_PART)
+	if (c->call == NO_TERM)
 		return parts_are_true(s, c->first, c->end, &e) ? KEEP : DROP;
 	if (!parts_are_true(s, c->first, c->call, &e))
 		return DROP;
@@ -122,7 +122,7 @@ static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
 	return kept == asked ? KEEP : kept ? UNKNOWN : DROP;
 }
 
-/* Returns the common result of the cells of some parts, if there are at most as many cells as
+/* Returns the common result of the cells of some terms, if there are at most as many cells as
  * rows. */
 static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, size_t end)
 {
@@ -134,7 +134,7 @@ static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, 
 }
 
 /* All rows seem to have one result: returns true if calls that end in the block have it too. */
-static bool same_mind(struct part *p, const struct block *b, uint8_t says)
+static bool same_mind(struct term *p, const struct block *b, uint8_t says)
 {
 	struct pairing_block pb;
 
@@ -143,7 +143,7 @@ static bool same_mind(struct part *p, const struct block *b, uint8_t says)
 	       pairing_run(&pb, b->row_data, b->row_data + b->row_size, says);
 }
 
-/* Evaluate the leading parts by the tables, in sequence: parts from s->first on must be
+/* Evaluate the leading terms by the tables, in sequence: terms from s->first on must be
  * evaluated for each row. */
 static void ask_tables(struct select *s, const struct block *b)
 {
@@ -152,7 +152,7 @@ static void ask_tables(struct select *s, const struct block *b)
 
 	s->says = KEEP;
 	while (s->first < f->leading && s->says == KEEP) {
-		struct part *p = &f->parts[s->first];
+		struct term *p = &f->terms[s->first];
 		size_t end = calls ? s->first + 1 : f->leading;
 		uint8_t says = ask_parts(s, b, s->first, end);
 
@@ -162,8 +162,8 @@ static void ask_tables(struct select *s, const struct block *b)
 		if (s->says == KEEP)
 			s->first = end;
 	}
-	/* rows that the leading parts drop do not reach the others */
-	if (s->says == KEEP && f->leading < f->nparts)
+	/* rows that the leading terms drop do not reach the others */
+	if (s->says == KEEP && f->leading < f->nterms)
 		s->says = UNKNOWN;
 }
 
@@ -200,7 +200,7 @@ static int keep_any(struct select *s, const struct block *b, struct kept *k)
 		else if (__builtin_expect(filter_any_ended(s->filter, range), 0))
 			flags = filter_ends(s->filter, s->time_range, s->invert);
 		flags &= keep ? ROW_ENDS_INNER : ROW_ENDS_ANY;
-		if (flags && select_end(s, k, flags | (keep ? ROW_KEEP : ROW_DROP)))
+		if (flags && select_end(s, k, flags | (keep ? ROW_KEEP : ROW_LEFT_OUT)))
 			return -1;
 		if (!keep && !flags)
 			continue;
@@ -235,7 +235,7 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 	return 0;
 }
 
-/* Returns true if cells decide all rows of the block, which has calls, and one part follows calls.
+/* Returns true if cells decide all rows of the block, which has calls, and one term follows calls.
  */
 static bool is_fast(struct select *s, const struct block *b, struct cells *c)
 {
@@ -243,11 +243,11 @@ static bool is_fast(struct select *s, const struct block *b, struct cells *c)
 	size_t ncalls = 0;
 
 	if (!f->calls || !pairing_has_calls(b) || s->says != UNKNOWN || s->limited ||
-	    f->leading < f->nparts || has_gaps(b) || b->row_flags & EVENTS_WIDE ||
+	    f->leading < f->nterms || has_gaps(b) || b->row_flags & EVENTS_WIDE ||
 	    !make_cells(s, b, c, s->first, f->leading))
 		return false;
 	for (size_t i = s->first; i < f->leading; i++)
-		if (f->parts[i].by_call) {
+		if (f->terms[i].by_call) {
 			c->call = i;
 			ncalls++;
 		}
@@ -267,7 +267,7 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 			b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (is_fast(s, b, &c) && pairing_block_begin(&pb, &s->filter->parts[c.call].pairing, b))
+	if (is_fast(s, b, &c) && pairing_block_begin(&pb, &s->filter->terms[c.call].pairing, b))
 		bad = select_calls(s, &pb, &c, &k);
 	else
 		bad = keep_any(s, b, &k);
@@ -319,7 +319,7 @@ int select_limit(struct select *s, const struct block *b, struct results *r,
 		uint8_t state = results_row(r, &e, before);
 
 		changed |= state != before;
-		any |= state != ROW_DROP;
+		any |= state != ROW_LEFT_OUT;
 		if (state != ROW_KEEP && limit_row(s, &n, row, state))
 			return -1;
 	}

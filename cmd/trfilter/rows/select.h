@@ -21,7 +21,8 @@ struct select {
 	bool invert;
 
 	struct block block; /* the kept rows after the tables of their source block */
-	/* rows of block with flags (row_state.h), in its order; those with ROW_DROP are not kept */
+	/* rows of block with flags (row_state.h), in its order; those with ROW_LEFT_OUT are not
+	 * kept */
 	struct row_ends {
 		uint32_t row;
 		uint8_t state;
@@ -31,14 +32,14 @@ struct select {
 	size_t next_capacity;
 	uint8_t *payload;
 	size_t capacity;
-	uint8_t *cells; /* results of the leading parts: see select_private.h */
+	uint8_t *cells; /* results of the leading terms: see select_private.h */
 	size_t cells_capacity;
 	bool lopsided; /* nearly all rows of the last block were kept, or nearly none */
 
 	/* state between select_block and select_rows */
 	bool limited; /* the time range must be tested for each row */
 	uint8_t says; /* result for all rows of the block: enum cell */
-	size_t first; /* or the first part that must be evaluated for each row */
+	size_t first; /* or the first term that must be evaluated for each row */
 };
 
 /*

@@ -96,7 +96,7 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
 		if (__builtin_expect(pairing->ended, 0)) {
 			flags = filter_ends(s->filter, NULL, s->invert);
 			flags &= keep ? ROW_ENDS_INNER : ROW_ENDS_ANY;
-			if (flags && select_end(s, k, flags | (keep ? ROW_KEEP : ROW_DROP)))
+			if (flags && select_end(s, k, flags | (keep ? ROW_KEEP : ROW_LEFT_OUT)))
 				return -1;
 		}
 		if (keep || flags) {
@@ -115,7 +115,7 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
 /*
  * Select by the location alone, without a branch, because kept rows have no pattern. This suits
  * blocks where leaves have their enters' locations. Returns false, with nothing done, if some leave
- * has another note than its enter, if a kept call ends without a leave, or if the block does not
+ * has another mark than its enter, if a kept call ends without a leave, or if the block does not
  * suit.
  */
 static bool keep_by_location(struct select *s, struct pairing_block *pb, const struct cells *c,
@@ -124,7 +124,7 @@ static bool keep_by_location(struct select *s, struct pairing_block *pb, const s
 	const struct block *b = pb->block;
 	const uint8_t *p = b->row_data, *end = p + b->row_size;
 	uint32_t leaves[256] = {0}, wrong = 0, invert = s->invert;
-	struct pairing_notes notes;
+	struct pairing_marks marks;
 	uint8_t *out = k->end;
 
 	if (!pb->runs || !pb->fit || c->first != c->call || c->end != c->call + 1)
@@ -134,21 +134,21 @@ static bool keep_by_location(struct select *s, struct pairing_block *pb, const s
 			return false;
 		leaves[i] = pb->kinds[i] == KIND_LEAVE;
 	}
-	if (!pairing_notes(pb, &notes))
+	if (!pairing_marks(pb, &marks))
 		return false;
 	for (; p < end; p += NARROW_ROW) {
 		uint64_t w = get_u64(p);
 		uint32_t lane = row_lane(w), type = row_type(w), leave = leaves[type];
 		uint32_t holds = select_cell(s, b, c, row_location(w), lane, type) & KEEP;
-		uint8_t *note = &notes.at[lane << 8 | row_depth(w)];
+		uint8_t *mark = &marks.at[lane << 8 | row_depth(w)];
 
 		/* an enter at the depth of an open call that is kept: its leave is missing */
-		wrong |= (*note ^ (leave ? holds : invert)) & ~(*note >> 1);
-		*note = (uint8_t)(holds | leave * PAIRING_FREE);
+		wrong |= (*mark ^ (leave ? holds : invert)) & ~(*mark >> 1);
+		*mark = (uint8_t)(holds | leave * PAIRING_FREE);
 		put_u64(out, w);
 		out += NARROW_ROW & -(size_t)(holds ^ invert);
 	}
-	if (wrong & 1 || !pairing_found(pb, &notes, !invert))
+	if (wrong & 1 || !pairing_found(pb, &marks, !invert))
 		return false;
 	k->count = (uint32_t)((size_t)(out - k->end) / NARROW_ROW);
 	k->end = out;

@@ -7,7 +7,7 @@
 #include "cmd/trfilter/rows/select.h"
 
 /*
- * The result of the leading parts depends on a row's lane, type and location alone, so each
+ * The result of the leading terms depends on a row's lane, type and location alone, so each
  * combination of these in the block's tables is a cell that is evaluated once. An index that does
  * not matter has the stride 0. Names are those of the location if there is one, else of the type:
  * then the types are after the locations.
@@ -16,17 +16,17 @@ enum cell {
 	DROP = 0,
 	KEEP = 1,
 	UNKNOWN = 2,
-	/* with cells.call: KEEP is the result of that part alone */
-	REACHED = 4, /* the parts before it are true */
-	PASSES = 8,  /* the parts after it are true too */
+	/* with cells.call: KEEP is the result of that term alone */
+	REACHED = 4, /* the terms before it are true */
+	PASSES = 8,  /* the terms after it are true too */
 };
 
-enum { CELLS_LIMIT = 64 * 1024, NO_PART = INT32_MAX };
+enum { CELLS_LIMIT = 64 * 1024, NO_TERM = INT32_MAX };
 
 struct cells {
 	uint8_t *at;
-	size_t first, end; /* range of parts */
-	size_t call;	   /* the part whose calls must be followed; or NO_PART */
+	size_t first, end; /* range of terms */
+	size_t call;	   /* the term whose calls must be followed; or NO_TERM */
 	size_t count;
 	size_t location, lane, type; /* strides */
 	uint32_t nlocations;	     /* number of indexes of locations; 0 is for none */
@@ -49,7 +49,7 @@ static inline size_t cell_of(const struct cells *c, uint32_t location, uint32_t 
 /* Note that the next row of k has flags, and its state. Returns -1 when out of memory. */
 int select_end(struct select *s, const struct kept *k, uint8_t state);
 
-/* Evaluate the parts for a row's cell. */
+/* Evaluate the terms for a row's cell. */
 uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c,
 		   uint32_t location, uint32_t lane, uint32_t type);
 

@@ -227,15 +227,12 @@ int statistics_finish(struct statistics *s)
 
 void statistics_forget_calls(struct statistics *s)
 {
-	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished,
-		 ignored = s->calls.ignored_kernel;
+	struct calls_counts counts = s->calls.counts;
 
 	calls_free(&s->calls);
 	counted_free(&s->recursion.counted);
 	statistics_begin_calls(s);
-	s->calls.unmatched = unmatched;
-	s->calls.unfinished = unfinished;
-	s->calls.ignored_kernel = ignored;
+	s->calls.counts = counts;
 	if (s->stacks)
 		call_stacks_forget(s->stacks);
 }

@@ -49,7 +49,7 @@ static int plan_locations(struct statistics *s, const struct block *b)
 }
 
 /*
- * Narrow rows, calls by name: the engine's quick half stays in registers.
+ * Narrow rows, calls by name: the engine's fast path stays in registers.
  */
 static inline __attribute__((always_inline)) int narrow_calls(struct statistics *s,
 							      const struct calls_rows *cr,

@@ -112,7 +112,7 @@ static int close_calls(struct counting *c, struct part_tail *tail)
 {
 	struct statistics *s = c->sm->s;
 	struct calls *calls = c->slowest ? &c->slowest->calls : &s->calls;
-	uint64_t unfinished = calls->unfinished, ignored = calls->ignored_kernel;
+	struct calls_counts before = calls->counts;
 	struct slow_list kept = {0};
 
 	if (tail) {
@@ -128,10 +128,9 @@ static int close_calls(struct counting *c, struct part_tail *tail)
 	if (!tail)
 		return 0;
 	statistics_set_cell(s, CELL_TAIL, (struct key_cell){0});
-	tail->unfinished = calls->unfinished - unfinished;
-	tail->ignored_kernel = calls->ignored_kernel - ignored;
-	calls->unfinished = unfinished;
-	calls->ignored_kernel = ignored;
+	tail->unfinished = calls->counts.unfinished - before.unfinished;
+	tail->ignored_kernel = calls->counts.ignored_kernel - before.ignored_kernel;
+	calls->counts = before;
 	if (c->slowest) {
 		tail->slowest = c->slowest->list;
 		c->slowest->list = kept;
@@ -314,9 +313,7 @@ static void take_slowest(struct summary *sm, struct slowest *slowest)
 
 	sm->slowest = slowest->list;
 	slowest->list = (struct slow_list){0};
-	s->calls.unmatched = slowest->calls.unmatched;
-	s->calls.unfinished = slowest->calls.unfinished;
-	s->calls.ignored_kernel = slowest->calls.ignored_kernel;
+	s->calls.counts = slowest->calls.counts;
 	s->ticks = slowest->ticks;
 	s->clocks = slowest->clocks;
 }

@@ -46,7 +46,7 @@ static int settle_groups(struct summary *sm)
 
 int summary_settle(struct summary *sm)
 {
-	struct calls *c = &sm->s->calls;
+	struct calls_counts *c = &sm->s->calls.counts;
 
 	if (settle_groups(sm))
 		return -1;

@@ -203,9 +203,9 @@ static int add_summary(struct summaries *ss, struct error *e)
 		return error_no_memory(e);
 	s->first = h->first < s->first ? h->first : s->first;
 	s->last = h->last > s->last ? h->last : s->last;
-	s->calls.unmatched += h->unmatched;
-	s->calls.ignored_kernel += h->ignored_kernel;
-	s->calls.unfinished += h->unfinished;
+	s->calls.counts.unmatched += h->unmatched;
+	s->calls.counts.ignored_kernel += h->ignored_kernel;
+	s->calls.counts.unfinished += h->unfinished;
 	if (s->pair)
 		add_pairs(s->pair, &h->pairs);
 	if (!add_groups(ss) && !add_names(ss) && !add_slowest(ss)) {

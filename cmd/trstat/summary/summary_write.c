@@ -74,9 +74,9 @@ static void put_head(struct packer *p)
 	put_option(p, asked->pair);
 	summary_put(p, s->first);
 	summary_put(p, s->last);
-	summary_put(p, s->calls.unmatched);
-	summary_put(p, s->calls.unfinished);
-	summary_put(p, s->calls.ignored_kernel);
+	summary_put(p, s->calls.counts.unmatched);
+	summary_put(p, s->calls.counts.unfinished);
+	summary_put(p, s->calls.counts.ignored_kernel);
 	if (asked->pair)
 		put_pair_counts(p, s->pair);
 	if (s->samples.type)

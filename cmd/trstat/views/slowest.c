@@ -57,14 +57,11 @@ void slowest_free(struct slowest *s)
 
 void slowest_forget_calls(struct slowest *s)
 {
-	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished,
-		 ignored = s->calls.ignored_kernel;
+	struct calls_counts counts = s->calls.counts;
 
 	calls_free(&s->calls);
 	begin_calls(s);
-	s->calls.unmatched = unmatched;
-	s->calls.unfinished = unfinished;
-	s->calls.ignored_kernel = ignored;
+	s->calls.counts = counts;
 	open_call_args_free(&s->enters);
 	s->enters = (struct open_call_args){.dictionary = s->dictionary};
 }

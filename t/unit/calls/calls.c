@@ -98,12 +98,12 @@ static void end(uint64_t unfinished, uint64_t unmatched, uint64_t dropped, const
 {
 	while (calls_finish(&calls, &done_call))
 		;
-	if (!ok(calls.unfinished == unfinished && calls.unmatched == unmatched &&
-			calls.dropped == dropped && !calls.out_of_memory,
+	if (!ok(calls.counts.unfinished == unfinished && calls.counts.unmatched == unmatched &&
+			calls.counts.lost == dropped && !calls.out_of_memory,
 		what))
 		printf("# unfinished %lu unmatched %lu dropped %lu\n",
-		       (unsigned long)calls.unfinished, (unsigned long)calls.unmatched,
-		       (unsigned long)calls.dropped);
+		       (unsigned long)calls.counts.unfinished,
+		       (unsigned long)calls.counts.unmatched, (unsigned long)calls.counts.lost);
 	calls_free(&calls);
 }
 
@@ -160,7 +160,7 @@ static void test_depth(void)
 	in(30, H, 3);
 	/* leaves of H and G are lost */
 	ok(in(100, LEAF, 2) == CALLS_ENTER, "an enter ends what is as deep");
-	is_u64(calls.dropped, 2, "frames ended so are counted");
+	is_u64(calls.counts.lost, 2, "frames ended so are counted");
 	ok(out(110, LEAF, 2, 10, 10) && done_call.caller == location[F], "and have gone");
 	ok(out(120, F, 1, 110, 100), "they add nothing to their parent");
 	in(130, F, 1);
@@ -168,10 +168,10 @@ static void test_depth(void)
 	in(150, H, 3);
 	/* longjmp: a leave of one further down */
 	ok(out(160, F, 1, 30, 30), "a leave ends what is deeper");
-	is_u64(calls.dropped, 4, "and counts it");
+	is_u64(calls.counts.lost, 4, "and counts it");
 	ok(feed(&leaving, 170, location[F], 1) == CALLS_NONE,
 	   "a leave without a frame of its depth");
-	is_u64(calls.unmatched, 1, "is counted, not invented");
+	is_u64(calls.counts.unmatched, 1, "is counted, not invented");
 	ok(out(180, MAIN, 0, 180, 180 - 110 - 30), "and shifts nothing");
 	/* enters were lost */
 	in(200, MAIN, 0);
@@ -222,7 +222,8 @@ static void test_inner(void)
 {
 	begin();
 	ok(feed(&sched_out, 5, location[H], 0) == CALLS_NONE, "an inner one outside of any call");
-	ok(feed(&sched_in, 6, location[H], 0) == CALLS_NONE && !calls.unmatched, "is nothing");
+	ok(feed(&sched_in, 6, location[H], 0) == CALLS_NONE && !calls.counts.unmatched,
+	   "is nothing");
 	in(10, MAIN, 0);
 	in(20, F, 1);
 	ok(feed(&sched_out, 30, location[H], 0) == CALLS_ENTER, "an inner one is a callee");
@@ -230,11 +231,11 @@ static void test_inner(void)
 		   done_call.total == 40 && done_call.caller == location[F] && done_call.level == 2,
 	   "of the open call");
 	ok(out(80, F, 1, 60, 20), "whose self it is not");
-	ok(feed(&sched_in, 85, location[H], 0) == CALLS_NONE && !calls.unmatched,
+	ok(feed(&sched_in, 85, location[H], 0) == CALLS_NONE && !calls.counts.unmatched,
 	   "one without its enter");
 	feed(&sched_out, 90, location[H], 0);
 	ok(in(100, F, 1) == CALLS_ENTER, "an enter at its depth");
-	is_u64(calls.dropped, 1, "ends it");
+	is_u64(calls.counts.lost, 1, "ends it");
 	feed(&sched_out, 110, location[H], 0);
 	ok(out(120, F, 1, 20, 20), "a leave of the call below it does too");
 	feed(&sched_out, 150, location[H], 0);
@@ -324,7 +325,7 @@ static void test_exec(void)
 	ok(in(100, G, 0) == CALLS_ENTER && out(110, G, 0, 10, 10),
 	   "the new image begins with an empty stack");
 	ok(!done_call.level && !done_call.caller, "with an empty stack");
-	is_u64(calls.dropped, 0, "nothing was lost");
+	is_u64(calls.counts.lost, 0, "nothing was lost");
 	ok(in(120, MAIN, 0) == CALLS_ENTER && out(130, MAIN, 0, 10, 10) && !done_call.recursive,
 	   "frames of the old image are open no more");
 	end(0, 0, 0, "an exec that succeeds is no call");
@@ -484,7 +485,7 @@ static void test_kernel(void)
 {
 	begin();
 	ok(feed(&kernel_entry, 1, location[G], 0) == CALLS_NONE &&
-		   feed(&kernel_leave, 2, location[G], 0) == CALLS_NONE && !calls.unmatched,
+		   feed(&kernel_leave, 2, location[G], 0) == CALLS_NONE && !calls.counts.unmatched,
 	   "the kernel outside any call is nothing");
 	in(10, MAIN, 0);
 	in(20, F, 1);
@@ -513,8 +514,8 @@ static void test_kernel(void)
 	ok(kernel_out(88, G, 0, 8, 4), "and back");
 	feed(&kernel_entry, 90, location[G], 0);
 	in(91, F, 1);
-	ok(out(92, F, 1, 1, 1) && calls.dropped == 1, "a leave in the kernel was lost");
-	ok(feed(&kernel_leave, 93, location[G], 0) == CALLS_NONE && calls.unmatched == 1,
+	ok(out(92, F, 1, 1, 1) && calls.counts.lost == 1, "a leave in the kernel was lost");
+	ok(feed(&kernel_leave, 93, location[G], 0) == CALLS_NONE && calls.counts.unmatched == 1,
 	   "and comes too late");
 	feed(&kernel_entry, 94, location[G], 0);
 	feed(&note, 100, 0, 0);
@@ -534,7 +535,8 @@ static void test_left_out(void)
 	begin();
 	in(200, F, 3);
 	ok(out(300, F, 3, 100, 100) && !done_call.level, "calls below may have been left out");
-	ok(out(400, F, 2, 0, 0) == false && calls.unmatched == 1, "nothing is known of them");
+	ok(out(400, F, 2, 0, 0) == false && calls.counts.unmatched == 1,
+	   "nothing is known of them");
 	end(0, 1, 0, "a leave without an enter");
 
 	facts[1] = (struct thread_facts){.lane = &lanes[0],
@@ -603,7 +605,7 @@ int main(void)
 		test_deep();
 		test_left_out();
 	}
-	ok(tried > 400000, "most calls are taken by the quick half");
+	ok(tried > 400000, "most calls are taken by the fast path");
 	dictionary_free(&dictionary);
 	return done();
 }

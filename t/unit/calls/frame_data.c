@@ -216,7 +216,7 @@ static void test_drop_all(void)
 	feed(&entry, 0, MAIN, 0);
 	feed(&kernel_entry, 10, EXECVE, 0);
 	ok(calls.stacks[1]->kernel->count == 1, "an exec is open in the kernel");
-	calls_drop_all(&calls);
+	calls_forget_all(&calls);
 	feed(&entry, 20, MAIN, 0);
 	/* as a snapshot restores a call */
 	calls_put(&calls, calls.stacks[1]->kernel,

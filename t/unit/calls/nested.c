@@ -1,4 +1,4 @@
-/* Calls with numbers on the stacks of their threads (calls.nests). */
+/* Calls with numbers on the stacks of their threads (calls.numbers_on_stacks). */
 #include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
@@ -36,7 +36,7 @@ static void on_lost(void *ctx, struct stack *s, const struct frame *f, void *dat
 static void begin(void)
 {
 	calls_init(&calls, &dictionary);
-	calls.nests = true;
+	calls.numbers_on_stacks = true;
 	calls.data_size = sizeof(uint32_t);
 	calls.on_lost = on_lost;
 	events[0] = 0;
@@ -75,7 +75,8 @@ static void end(const char *want, uint64_t unmatched, uint64_t unfinished, const
 	while (calls_finish(&calls, &done_call))
 		;
 	is_str(events, want, what);
-	ok(calls.unmatched == unmatched && calls.unfinished == unfinished && !calls.out_of_memory,
+	ok(calls.counts.unmatched == unmatched && calls.counts.unfinished == unfinished &&
+		   !calls.out_of_memory,
 	   "calls without a beginning or an end");
 	calls_free(&calls);
 }

@@ -113,13 +113,13 @@ static void test_pairing(void)
 	feed(&enter, 2, 6, 2, 7);
 	ok(feed(&leave, 2, 7, 2, 7) == CALLS_LEAVE && ended(1, 7),
 	   "two sources may have calls of one number");
-	ok(feed(&leave, 1, 8, 9, 0) == CALLS_NONE && calls.unmatched == 1,
+	ok(feed(&leave, 1, 8, 9, 0) == CALLS_NONE && calls.counts.unmatched == 1,
 	   "a leave without an enter is counted");
 	feed(&leave, 0, 9, 77, 0);
 	ok(calls_finish(&calls, &done_call) && done_call.unfinished && done_call.end == 9 &&
 		   done_call.location == 5,
 	   "what is open ends with its thread");
-	ok(!calls_finish(&calls, &done_call) && calls.unfinished == 1, "and that was all");
+	ok(!calls_finish(&calls, &done_call) && calls.counts.unfinished == 1, "and that was all");
 	calls_free(&calls);
 }
 

@@ -308,7 +308,7 @@ static void sizes(void)
 	filter_free(&f);
 	for (size_t i = 0; i < N; i++)
 		memcpy(wide + 4 * i, "1 &&", 4);
-	ok(!filter_compile(&f, wide, &e) && f.nparts == N + 1 && f.leading == N + 1,
+	ok(!filter_compile(&f, wide, &e) && f.nterms == N + 1 && f.leading == N + 1,
 	   "20000 times and");
 	filter_free(&f);
 	free(deep);

@@ -227,7 +227,7 @@ static int joined(unsigned which, const char *columns, struct memory *m, int n,
 	struct settings s = settings_of(which);
 	struct memory parts[PIECES];
 	char *paths[PIECES];
-	int nparts = 0;
+	int nterms = 0;
 
 	if (pick(2))
 		shuffle(m, n);
@@ -239,24 +239,24 @@ static int joined(unsigned which, const char *columns, struct memory *m, int n,
 		n = join(s, m, n, take);
 		if (n < 0)
 			return -1;
-		parts[nparts++] = m[--n];
+		parts[nterms++] = m[--n];
 	}
-	shuffle(parts, nparts);
+	shuffle(parts, nterms);
 	s = (struct settings){.format = TABLE_TSV, .merge = true, .partial = true};
-	while (nparts > 1 && pick(4)) {
-		int most = nparts < 6 ? nparts : 6;
+	while (nterms > 1 && pick(4)) {
+		int most = nterms < 6 ? nterms : 6;
 
-		nparts = join(s, parts, nparts, 1 + (int)pick((unsigned)most));
-		if (nparts < 0)
+		nterms = join(s, parts, nterms, 1 + (int)pick((unsigned)most));
+		if (nterms < 0)
 			return -1;
-		shuffle(parts, nparts);
+		shuffle(parts, nterms);
 	}
 	s.partial = false;
 	s.columns = columns;
-	for (int i = 0; i < nparts; i++)
+	for (int i = 0; i < nterms; i++)
 		paths[i] = parts[i].name;
-	n = run(s, paths, nparts, table);
-	for (int i = 0; i < nparts; i++)
+	n = run(s, paths, nterms, table);
+	for (int i = 0; i < nterms; i++)
 		close(parts[i].fd);
 	return n;
 }

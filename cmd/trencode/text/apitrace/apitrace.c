@@ -409,7 +409,7 @@ static int apitrace_begin(void *state, const struct encoding *en, struct error *
 
 	s->encoding = en;
 	en->calls->on_lost = lose_call;
-	en->calls->on_drop = drop_call;
+	en->calls->on_forget = drop_call;
 	en->calls->on_lost_ctx = s;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
