@@ -202,3 +202,22 @@ lossy() {
 	trdecode -q --segment 4K "$RECORDED/uftrace/lost" | trsym -q >"$BATS_TEST_TMPDIR/names.trs"
 	python3 "$ROOT/t/tools/check_streams.py" segments "$BATS_TEST_TMPDIR/names.trs"
 }
+
+@test "trdecode of a filtered stream keeps what is known of the rows that are left out" {
+	local trace condition n=0
+	cd "$BATS_TEST_TMPDIR"
+	for trace in "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat \
+		"$RECORDED"/uftrace/{kernel-sched,longjmp,exit-_exit}; do
+		trdecode -q "$trace" >whole.trs
+		for condition in 'children == 0' 'dur > 10us' 'depth < 2' 'name =~ "a"' 'cpu == 0'; do
+			n=$((n + 1))
+			trfilter -q "$condition" whole.trs >left.$n.trs
+			trencode -q -t ndjson left.$n.trs | sort >want.$n
+			trdecode left.$n.trs | trencode -q -t ndjson | sort >got
+			cmp want.$n got || fail "$condition of $trace"
+		done
+	done
+	# kernel-sched and longjmp: calls in the kernel count inside of calls that are left out
+	trdecode left.{11,16}.trs | trencode -q -t ndjson | jq -c '[.dur, .name]' | sort >got
+	sort -m want.{11,16} | jq -c '[.dur, .name]' | sort | cmp - got
+}

@@ -11,6 +11,7 @@
 #include "common/calls/calls.h"
 #include "common/calls/calls_writer.h"
 #include "common/stream/bad_values.h"
+#include "common/stream/entry.h"
 #include "common/stream/field.h"
 #include "common/cli/program.h"
 #include "common/stream/reader.h"
@@ -415,6 +416,51 @@ static int restore_calls(struct saved *s, struct error *e)
 	return bad;
 }
 
+/* Take over the facts about threads of a DICT block, of which a filter left rows out. Returns -1
+ * with an error of e or the writer. */
+static int take_threads(struct saved *s, struct error *e)
+{
+	const struct dictionary *d = &s->in.dictionary;
+	struct writer *w = s->input->decoding->writer;
+	struct raw_entry raw;
+	size_t at = 0;
+
+	e->what[0] = '\0';
+	while (entry_next(s->block.payload, s->block.length, &at, &raw) > 0) {
+		const struct lane *lane;
+		struct thread_entry t;
+
+		if (raw.kind != ENTRY_THREAD || !entry_complete(&raw))
+			continue;
+		entry_get(&entry_layouts[ENTRY_THREAD], raw.data, &t);
+		lane = dictionary_lane(d, idmap_get(&d->ids[ENTRY_LANE], t.lane));
+		if (!lane)
+			continue;
+		if (choose_clock(s, lane->clock, e))
+			return -1;
+		t.lane = stream_lane(&s->ids, lane);
+		t.since = t.since ? stream_moved(&s->ids, t.since) : 0;
+		t.last = t.last ? stream_moved(&s->ids, t.last) : 0;
+		/* rows before the entry must not move to after it */
+		if (writer_flush(w) || writer_thread(w, &t))
+			return -1;
+	}
+	return 0;
+}
+
+/* Take a DICT block. Returns -1 with *e filled. */
+static int take_dict(struct saved *s, struct error *e)
+{
+	struct decoding *d = s->input->decoding;
+
+	e->what[0] = '\0';
+	if (!stream_announce(&s->ids) && (d->times_only || !take_threads(s, e)))
+		return 0;
+	if (!e->what[0])
+		*e = d->writer->error;
+	return -1;
+}
+
 /* Go to the next event, and take in the blocks before it. */
 static int saved_advance(struct saved *s, struct error *e)
 {
@@ -451,7 +497,7 @@ static int saved_advance(struct saved *s, struct error *e)
 		    (s->block.last < row_filter_first(in) ||
 		     stream_moved(&s->ids, s->block.base) > row_filter_last(in)))
 			continue;
-		if (s->block.kind == BLOCK_DICT && stream_announce(&s->ids))
+		if (s->block.kind == BLOCK_DICT && take_dict(s, e))
 			return -1;
 		if (s->block.kind == BLOCK_EVENTS) {
 			if (drop_bad_values(s, &s->block, e))
