@@ -224,3 +224,22 @@ ticks() {
 		grep -qx $'open\t69000\t1' got || fail "$condition: $(<got)"
 	done
 }
+
+@test "context adds no call that the trace has not" {
+	local trace option
+	for trace in "$DATA"/uftrace/fib "$DATA"/uftrace/kernel-thread-0.tar.xz "$RECORDED"/uftrace/kernel-sched; do
+		trdecode -q "$trace" >whole.trs
+		trencode -q -t ndjson -c time,dur,tid,name whole.trs | sort >all
+		for option in -A1 -B3 --within=100us '--segment=4K -B3'; do
+			if [[ $option == --segment* ]]; then
+				trdecode -q --segment=4K "$trace" >whole.trs
+			fi
+			# shellcheck disable=SC2086 # two options
+			trfilter -q ${option#--segment=4K} 'dur > 10us' whole.trs |
+				trencode -q -t ndjson -c time,dur,tid,name | sort >kept
+			[ -s kept ]
+			comm -23 kept all >other
+			[ ! -s other ] || fail "$option of $trace: $(head -n 3 other)"
+		done
+	done
+}

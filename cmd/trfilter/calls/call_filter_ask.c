@@ -127,8 +127,6 @@ void call_filter_decide(struct call_filter *w, struct call_data *f, bool keep)
 	if (keep)
 		state = call_filter_kept_state(
 			w, call_filter_of_row(w, f->answer, f->in_range, f->row_holds));
-	if (f->ignored && state == ROW_KEEP)
-		state = ROW_IGNORED;
 	if (f->block == block_queue_next(&w->queue))
 		w->rows.states[f->row] = row_flags(w->rows.states[f->row]) | state;
 	else if (!w->failed && block_queue_decide(&w->queue, f->block, f->row, state, &w->error))

@@ -182,11 +182,12 @@ static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 
 uint8_t call_filter_row(struct call_filter *w, const struct event *e)
 {
-	uint8_t state;
+	uint8_t state, flags;
 
 	w->ignored_row = false;
 	w->ends_here = 0;
 	state = state_of_row(w, e);
-	w->queue.flagged |= w->ends_here != 0;
-	return w->ends_here | (state == ROW_KEEP && w->ignored_row ? ROW_IGNORED : state);
+	flags = w->ends_here | (w->ignored_row && state != ROW_LEFT_OUT ? ROW_IGNORED : 0);
+	w->queue.flagged |= flags != 0;
+	return state | flags;
 }

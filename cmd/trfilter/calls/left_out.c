@@ -223,8 +223,11 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 {
 	struct events it;
 	struct event e;
+	uint8_t any = 0;
 
-	if (!memchr(states, ignored, b->rows))
+	for (uint32_t i = 0; i < b->rows; i++)
+		any |= states[i];
+	if (!(any & ignored))
 		return 0;
 	for (events_begin(&it, b); event_next(&it, &e); states++) {
 		struct left_out_stack *s = stack_at(x, e.lane->thread);
@@ -234,7 +237,7 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 		if (!s->incomplete || e.type->kind != KIND_ENTER ||
 		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
 			continue;
-		if (row_state(*states) == ignored)
+		if (*states & ignored)
 			s->ignored = (struct time_span){s->ignored.last ? s->ignored.since : e.time,
 							e.time};
 		else if (say_ignored(x, s))

@@ -57,7 +57,7 @@ int left_out_stack(struct left_out *x, uint32_t stack);
  */
 int left_out_row(struct left_out *x, const struct event *e);
 
-/* Note rows of the block that the call engine ignores: those with that state. */
+/* Note rows of the block that the call engine ignores: those whose state has that bit. */
 int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *states,
 		     uint8_t ignored);
 /* Make entries for the next block passed on, or for the end of a segment. Returns -1 when out of

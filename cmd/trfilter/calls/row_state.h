@@ -19,12 +19,12 @@ enum row_state {
 	ROW_FOR_CONTEXT, /* left out, unless context.h keeps it */
 	ROW_CALLER,	 /* kept because it encloses a kept call: no match by itself */
 	ROW_PARTNER,	 /* undecided until its leave is decided (context.h) */
-	ROW_IGNORED,	 /* kept, and ignored by the call engine (ignored.h) */
 	/* flags: kept calls end here */
 	ROW_ENDS = 16,	     /* that are as deep as the row ends calls */
 	ROW_ENDS_INNER = 32, /* of types with TYPE_INNER, on top of others */
 	ROW_ENDS_OWN = 64,   /* the row's own call, which has no enter */
 	ROW_ENDS_ANY = ROW_ENDS | ROW_ENDS_INNER | ROW_ENDS_OWN,
+	ROW_IGNORED = 128, /* flag: the call engine ignores the call that the row enters */
 };
 
 static inline enum row_state row_state(uint8_t state)
@@ -34,7 +34,7 @@ static inline enum row_state row_state(uint8_t state)
 
 static inline uint8_t row_flags(uint8_t state)
 {
-	return state & ROW_ENDS_ANY;
+	return state & (ROW_ENDS_ANY | ROW_IGNORED);
 }
 
 static inline bool row_undecided(uint8_t state)
@@ -45,7 +45,7 @@ static inline bool row_undecided(uint8_t state)
 /* Returns true for events that are kept, but not as callers. */
 static inline bool row_kept(uint8_t state)
 {
-	return row_state(state) == ROW_KEEP || row_state(state) == ROW_IGNORED;
+	return row_state(state) == ROW_KEEP;
 }
 
 /* Returns true for a row that is in the output; all rows must be decided. */

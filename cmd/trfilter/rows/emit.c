@@ -245,7 +245,7 @@ static bool all_pass(const uint8_t *states, uint32_t n)
 	int other = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		other |= row_flags(states[i]) | !row_passes(states[i]);
+		other |= (states[i] & ROW_ENDS_ANY) | !row_passes(states[i]);
 	return !other;
 }
 
@@ -281,7 +281,7 @@ static int pass_rows(struct emit *x, const struct block *b, const uint8_t *state
 	for (events_begin(&it, b); event_next(&it, &e); states++) {
 		if (x->total)
 			results_row(x->total, &e, *states);
-		if (row_flags(*states) && x->pass && drops_put(&x->drops, s, b, &e, *states))
+		if (*states & ROW_ENDS_ANY && x->pass && drops_put(&x->drops, s, b, &e, *states))
 			return -1;
 		if (!all && x->pass && row_passes(*states) && stage_row(s, b, &e))
 			return -1;
