@@ -161,3 +161,22 @@ setup_clip() {
 	run -2 trencode --since 5ms calls.trs
 	assert_line "trencode: the clock counts ticks: --since takes a number without a unit, not '5ms'"
 }
+
+@test "a range of a filtered stream has no call that the range of the trace has not" {
+	local trace condition first since
+	cd "$BATS_TEST_TMPDIR"
+	for trace in "$DATA/uftrace/fib" "$RECORDED"/uftrace/{exit-_exit,m32-basic,kernel-sched,lost}; do
+		trdecode -q "$trace" >whole.trs
+		first=$(trencode -q -t tsv --no-header -c time whole.trs | sort -n | sed 1q)
+		for since in 100000 1000000 3000000; do
+			set -- --since=$((first + since))ns --until=$((first + 3 * since))ns
+			trencode -q -t ndjson -c time,dur,tid,name "$@" whole.trs | sort >all
+			for condition in 'dur > 1us' 'depth < 2' 'children == 0'; do
+				trfilter -q "$condition" whole.trs |
+					trencode -q -t ndjson -c time,dur,tid,name "$@" | sort >kept
+				comm -23 kept all >other
+				[ ! -s other ] || fail "$*, $condition of $trace: $(head -n 3 other)"
+			done
+		done
+	done
+}

@@ -449,6 +449,15 @@ static int find_range(struct clip *c, const struct clock *clock, const struct cl
 	return -1;
 }
 
+/* Test whether a call is ignored because of the time of its enter (THREAD_OUTSIDE), and would count
+ * at a later time. */
+static bool never_counts(const struct clip *c, const struct kept_enter *n)
+{
+	uint32_t thread = n->type->flags & TYPE_PER_CPU ? n->lane->cpu_thread : n->lane->thread;
+
+	return n->ignored && dictionary_left_out(c->calls.dictionary, thread);
+}
+
 /* Begin the range of a clock: the calls that are open begin there. */
 static int begin_range(struct clip *c, const struct clock *clock, uint64_t since, struct error *e)
 {
@@ -456,7 +465,7 @@ static int begin_range(struct clip *c, const struct clock *clock, uint64_t since
 		return 0;
 	c->begun[clock->number] = true;
 	for (struct kept_enter *n = c->oldest; n; n = n->after) {
-		if (n->lane->clock != clock || n->shown || !take(c))
+		if (n->lane->clock != clock || n->shown || never_counts(c, n) || !take(c))
 			continue;
 		n->shown = true;
 		c->open++;
@@ -783,6 +792,10 @@ static int open_calls(struct clip *c, const struct cut *cut, struct error *e)
 	for (struct kept_enter *n = c->oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
 
+		if (n->shown && never_counts(c, n)) {
+			n->shown = false;
+			c->open--;
+		}
 		if (!n->shown)
 			continue;
 		c->part.called |= !n->ignored;

@@ -280,6 +280,18 @@ static int encode_begin_late(struct stage *s, struct encoding *en, struct error 
 	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
 }
 
+/* Note the range of the block's clock: calls whose enters or last events are left out end there. */
+static void note_range(struct encode_run *r, const struct block *b)
+{
+	const struct clock_window *range;
+
+	if (!r->clip || !b->nlanes)
+		return;
+	range = time_window_of(&r->clip->window, b->lanes[0]->clock);
+	r->calls.since = range->since;
+	r->calls.end.until = range->until;
+}
+
 /* Encode rows, or calls that are open. */
 static int encode_rows(void *run, const struct block *b, struct error *e)
 {
@@ -288,6 +300,7 @@ static int encode_rows(void *run, const struct block *b, struct error *e)
 	if ((!r->en.begun && encode_begin_late(r->s, &r->en, e)) || encode_prepare(r, true, e))
 		return -1;
 	r->en.events = true;
+	note_range(r, b);
 	if (b->kind == BLOCK_SNAPSHOT)
 		return restore_calls(r, b, e);
 	if (check_clocks(&r->en, &r->clocks, b, e) || take_events(&r->en, b, e))

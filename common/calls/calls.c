@@ -252,7 +252,7 @@ static void show_unseen(struct calls *c, struct stack *s, const struct event *e,
 	end_exec(s);
 	s->started = true;
 	calls_set_unseen(s, !left_out ? n : f ? f->unseen : 0);
-	s->unseen_since = left_out && f ? f->since : e->time;
+	s->unseen_since = left_out && f ? calls_clipped(c, f->since) : e->time;
 	s->by_depth = true;
 	if (c->balances)
 		calls_push_unseen(c, s);

@@ -225,6 +225,9 @@ struct calls {
 	size_t execs_size;
 	struct open_calls open; /* numbered calls: index in numbered.calls */
 	struct numbered_calls numbered;
+	/* For a range of time: no call begins earlier, 0: any; and the time of a row that the
+	   caller moved to the begin of the range, 0: it was not moved. */
+	uint64_t since, moved_from;
 	struct calls_end {
 		uint64_t until; /* no call ends later; calls_init: UINT64_MAX */
 		size_t thread;	/* at which calls_finish continues */

@@ -12,7 +12,7 @@ static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct
 		return NULL;
 	s->started = true;
 	calls_set_unseen(s, f->unseen);
-	s->unseen_since = f->since;
+	s->unseen_since = calls_clipped(c, f->since);
 	return s;
 }
 

@@ -69,7 +69,8 @@ static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_
 {
 	if (!calls_left_out(c, s))
 		return !s->count && !s->unseen;
-	return !s->count && !s->unseen && dictionary_outside(c->dictionary, s->number, time);
+	return !s->count && !s->unseen &&
+	       dictionary_outside(c->dictionary, s->number, c->moved_from ? c->moved_from : time);
 }
 
 /* Test whether the next row with a depth is the stack's first one. */
@@ -86,6 +87,12 @@ static inline bool calls_is_own(const struct type *t)
 {
 	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) &&
 	       !(t->flags & (TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER));
+}
+
+/* Clip the begin of a call without an enter to the caller's range. */
+static inline uint64_t calls_clipped(const struct calls *c, uint64_t since)
+{
+	return since < c->since ? c->since : since;
 }
 
 /* Set limit and floor, which decide which rows are processed in line. */

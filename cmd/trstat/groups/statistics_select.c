@@ -69,6 +69,7 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 	struct event e;
 	int bad = 0;
 
+	s->calls.since = since;
 	if (b->base >= since && b->last < until)
 		return statistics_block(s, b);
 	s->calls.end.until = until;
@@ -86,6 +87,7 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 		}
 		s->outside = e.time < since;
 		/* what is open at the beginning of the window begins there */
+		s->calls.moved_from = s->outside && !s->pair ? e.time : 0;
 		if (s->outside && !s->pair)
 			e.time = since;
 		if (s->outside)
@@ -95,5 +97,6 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 		bad = s->pair ? statistics_take_pair(s, &e) : statistics_take(s, &e);
 	}
 	s->outside = false;
+	s->calls.moved_from = 0;
 	return bad;
 }
