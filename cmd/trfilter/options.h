@@ -4,10 +4,10 @@
 #ifndef TR_TRFILTER_OPTIONS_H
 #define TR_TRFILTER_OPTIONS_H
 
-#include "cmd/trfilter/rows/context.h"
-#include "cmd/trfilter/rows/time_range.h"
+#include "cmd/trfilter/context.h"
+#include "cmd/trfilter/rewrite.h"
+#include "cmd/trfilter/rows.h"
 #include "common/cli/options.h"
-#include "cmd/trfilter/rewrite/rewrite.h"
 
 struct settings {
 	bool invert, count, explain, callers, strict;
@@ -24,11 +24,8 @@ struct settings {
 
 extern const struct option_row settings_rows[];
 
-void settings_init(struct settings *s, int argc, char **argv);
 void settings_free(struct settings *s);
 /* Take one option, for struct program. */
 int settings_option(void *ctx, int key, const char *arg, struct error *e);
-/* Check combinations of options. */
-int settings_check(struct settings *s, struct error *e);
 
 #endif

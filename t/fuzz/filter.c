@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/trfilter/rows/emit.h"
+#include "cmd/trfilter/emit.h"
 #include "t/fuzz/packed_stream.h"
 
 /* The first byte chooses; the rest is the stream. */

@@ -1,6 +1,6 @@
 /* A condition on whole calls over a file, with what can be said beside it: for tests of trfilter.
  */
-#include "cmd/trfilter/rows/emit.h"
+#include "cmd/trfilter/emit.h"
 
 #include "t/unit/filter_streams.h"
 

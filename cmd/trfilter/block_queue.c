@@ -1,0 +1,651 @@
+/*
+ * block_queue.c - memory and temporary file of the queue
+ */
+#include "cmd/trfilter/block_queue.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/trfilter/block_compact.h"
+#include "common/stream/snapshot.h"
+#include "common/util/temporary.h"
+
+/* Offsets of the parts of a queued EVENTS block, which are after its payload. */
+struct block_queue_layout {
+	size_t states, types, lanes, locations, stacks, innermost, size;
+};
+
+/* A block with a state for each row (row_state.h), and the rows' offsets as block_queue_events
+ * takes them. */
+struct decided_rows {
+	const struct block *block;
+	const uint8_t *states;
+	const uint32_t *offsets;
+};
+
+/* Returns the next row from i on that is not left out; where speed matters, most are left out. */
+static inline uint32_t block_queue_next_row(const uint8_t *states, uint32_t rows, uint32_t i)
+{
+	while (i + 8 <= rows && !get_u64(states + i))
+		i += 8;
+	while (i < rows && states[i] == ROW_LEFT_OUT)
+		i++;
+	return i;
+}
+
+/* Returns the address of row i. */
+static inline const uint8_t *block_queue_row_at(const struct block *b, const uint32_t *offsets,
+						uint32_t i)
+{
+	if (!(b->row_flags & EVENTS_BARE))
+		return b->row_data + offsets[i];
+	return b->row_data + (size_t)i * (b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW);
+}
+
+static struct block_queue_layout block_queue_layout(const struct block *b, size_t payload,
+						    uint32_t rows);
+
+/* --- layout of a queued block's memory --- */
+
+/* Compute the layout; after the payload there is room for compact_block. */
+static struct block_queue_layout block_queue_layout(const struct block *b, size_t payload,
+						    uint32_t rows)
+{
+	struct block_queue_layout l = {.states = align_up(payload + 8, 8)};
+	size_t stacks = 0;
+
+	l.types = l.states + align_up(rows, 8);
+	l.lanes = l.types + b->ntypes * sizeof *b->types;
+	l.locations = l.lanes + b->nlanes * sizeof *b->lanes;
+	l.stacks = l.locations + ((size_t)b->nlocations + 1) * sizeof *b->locations;
+	if (b->stacks.numbers)
+		stacks = ((size_t)b->stacks.count + 1) * sizeof *b->stacks.numbers;
+	l.innermost = l.stacks + stacks;
+	l.size = l.innermost + stacks;
+	return l;
+}
+
+/* Set the block's pointers into memory. */
+static void block_queue_point(struct block *b, uint8_t *memory, const struct block_queue_layout *l)
+{
+	b->payload = memory;
+	b->type_ids = memory + EVENTS_HEADER;
+	b->lane_ids = b->type_ids + 4 * b->ntypes;
+	b->location_ids = b->lane_ids + 4 * b->nlanes;
+	b->stacks.ids = b->location_ids + 4 * (size_t)b->stacks.locations;
+	b->row_data = memory + b->front;
+	b->types = (const struct type **)(void *)(memory + l->types);
+	b->lanes = (const struct lane **)(void *)(memory + l->lanes);
+	b->locations = (const uint32_t *)(void *)(memory + l->locations);
+	if (l->stacks < l->size) {
+		b->stacks.numbers = (const uint32_t *)(void *)(memory + l->stacks);
+		b->stacks.innermost = (const uint32_t *)(void *)(memory + l->innermost);
+	}
+}
+
+/* --- memory and file --- */
+
+static void block_queue_forget(struct block_queue *w, struct queued_block *h)
+{
+	if (h->memory)
+		w->bytes -= h->size;
+	free(h->memory);
+	h->memory = NULL;
+	h->block.payload = NULL;
+}
+
+static int open_file(struct block_queue *w, struct error *e)
+{
+	if (w->fd < 0)
+		w->fd = temporary_open(e);
+	return w->fd < 0 ? -1 : 0;
+}
+
+/* Account the bytes appended to the file to the block. */
+static void appended(struct block_queue *w, struct queued_block *h)
+{
+	h->offset = w->file_size;
+	h->spilled = true;
+	w->file_size += align_up(h->size, 4096);
+}
+
+/* Move a block from memory to the file. */
+static int block_queue_spill(struct block_queue *w, struct queued_block *h, struct error *e)
+{
+	if (open_file(w, e) || temporary_write(w->fd, h->memory, h->size, w->file_size, e))
+		return -1;
+	appended(w, h);
+	block_queue_forget(w, h);
+	return 0;
+}
+
+int block_queue_load(struct block_queue *w, struct queued_block *h, struct error *e)
+{
+	struct block_queue_layout l;
+
+	if (h->memory)
+		return 0;
+	h->memory = malloc(h->size + 1);
+	if (!h->memory)
+		return error_no_memory(e);
+	w->bytes += h->size;
+	if (temporary_read(w->fd, h->memory, h->size, h->offset, e))
+		return -1;
+	h->block.payload = h->memory;
+	if (h->block.kind == BLOCK_EVENTS) {
+		l = block_queue_layout(&h->block, h->states_at - 8, h->block.rows);
+		block_queue_point(&h->block, h->memory, &l);
+	}
+	if (h->block.kind == BLOCK_HEAD)
+		h->head.properties = h->memory;
+	return 0;
+}
+
+int block_queue_put_back(struct block_queue *w, struct queued_block *h, struct error *e)
+{
+	if (w->bytes <= w->limit)
+		return 0;
+	if (temporary_write(w->fd, h->memory + h->states_at, h->block.rows,
+			    h->offset + h->states_at, e))
+		return -1;
+	block_queue_forget(w, h);
+	return 0;
+}
+
+/* --- rows written directly to the file --- */
+
+/* Output buffer for the end of the file; large data bypass it. */
+struct outgoing {
+	int fd;
+	uint64_t at; /* offset in the file of bytes[0] */
+	size_t size;
+	struct error *e;
+	bool failed;
+	uint8_t bytes[16 * 1024];
+};
+
+static void flush(struct outgoing *o)
+{
+	o->failed = o->failed || temporary_write(o->fd, o->bytes, o->size, o->at, o->e);
+	o->at += o->size;
+	o->size = 0;
+}
+
+static void outgoing_put(struct outgoing *o, const void *data, size_t n)
+{
+	if (n > sizeof o->bytes - o->size)
+		flush(o);
+	if (n > sizeof o->bytes) {
+		o->failed = o->failed || temporary_write(o->fd, data, n, o->at, o->e);
+		o->at += n;
+	} else {
+		memcpy(o->bytes + o->size, data, n);
+		o->size += n;
+	}
+}
+
+/* Write zeros up to an offset of the block, less than 24 bytes away. */
+static void pad(struct outgoing *o, uint64_t start, size_t to)
+{
+	static const uint8_t zeros[24];
+
+	outgoing_put(o, zeros, (size_t)(start + to - o->at - o->size));
+}
+
+/* Describe the block that the kept rows form, as compact_describe does. */
+static struct block described(const struct block *b, const uint8_t *states, const uint32_t *offsets)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	struct block out;
+	uint32_t rows = 0;
+	size_t size = 0;
+
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = block_queue_row_at(b, offsets, i);
+		uint64_t time = block_row(b, row).time;
+
+		low = time < low ? time : low;
+		high = time > high ? time : high;
+		size += row_size(b, row);
+		rows++;
+	}
+	compact_describe(&out, b, &(struct compact_rows){size, rows, low, high});
+	return out;
+}
+
+static void put_rows(struct outgoing *o, const struct block *b, const struct block *out,
+		     const uint8_t *states, const uint32_t *offsets)
+{
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = block_queue_row_at(b, offsets, i);
+		bool wide = b->row_flags & EVENTS_WIDE;
+		uint8_t first[WIDE_ROW];
+		size_t n = wide ? WIDE_ROW : NARROW_ROW;
+
+		memcpy(first, row, n);
+		row_move(first, wide, out->base - b->base);
+		outgoing_put(o, first, n);
+		outgoing_put(o, row + n, row_size(b, row) - n);
+	}
+}
+
+/* Write an EVENTS block, or the rows of it that may be kept, to the file without a copy in
+ * memory. */
+static int block_queue_write(struct block_queue *w, struct queued_block *h,
+			     const struct decided_rows *rows, const struct block_queue_layout *l,
+			     struct error *e)
+{
+	const struct block *b = rows->block;
+	const uint8_t *states = rows->states;
+	struct outgoing o = {.fd = -1};
+	uint8_t header[EVENTS_HEADER];
+
+	if (open_file(w, e))
+		return -1;
+	o.fd = w->fd;
+	o.at = w->file_size;
+	o.e = e;
+	h->block = described(b, states, rows->offsets);
+	memcpy(header, b->payload, sizeof header);
+	compact_put_header(header, &h->block);
+	outgoing_put(&o, header, sizeof header);
+	outgoing_put(&o, b->payload + sizeof header, b->front - sizeof header);
+	put_rows(&o, b, &h->block, states, rows->offsets);
+	pad(&o, w->file_size, l->states);
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++)
+		outgoing_put(&o, &states[i], 1);
+	pad(&o, w->file_size, l->types);
+	outgoing_put(&o, b->types, l->lanes - l->types);
+	outgoing_put(&o, b->lanes, l->locations - l->lanes);
+	outgoing_put(&o, b->locations, l->stacks - l->locations);
+	if (l->stacks < l->size) {
+		outgoing_put(&o, b->stacks.numbers, l->innermost - l->stacks);
+		outgoing_put(&o, b->stacks.innermost, l->size - l->innermost);
+	}
+	flush(&o);
+	h->block.payload = NULL;
+	h->size = l->size;
+	h->states_at = l->states;
+	if (!o.failed)
+		appended(w, h);
+	return o.failed ? -1 : 0;
+}
+
+/* --- block queue --- */
+
+void block_queue_init(struct block_queue *w, size_t limit)
+{
+	*w = (struct block_queue){.limit = limit, .fd = -1};
+}
+
+static void free_block(struct queued_block *h)
+{
+	free(h->memory);
+	free(h->owners);
+}
+
+void block_queue_free(struct block_queue *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free_block(&w->blocks[w->first + i]);
+	free(w->blocks);
+	if (w->fd >= 0)
+		close(w->fd);
+	block_queue_init(w, 0);
+}
+
+void block_queue_pop(struct block_queue *w)
+{
+	struct queued_block *h = &w->blocks[w->first++];
+
+	block_queue_forget(w, h);
+	free_block(h);
+	if (h->spilled)
+		temporary_forget(w->fd, h->offset, align_up(h->size, 4096));
+	w->sequence++;
+	if (--w->count)
+		return;
+	w->first = 0;
+	w->file_size = 0;
+}
+
+/* --- removal of decided rows --- */
+
+struct copied {
+	uint8_t *end;
+	uint64_t low, high;
+	uint32_t rows;
+};
+
+static inline void copy(struct copied *c, const struct block *b, const uint8_t *row, size_t n)
+{
+	uint64_t time = block_row(b, row).time;
+
+	memmove(c->end, row, n);
+	c->end += n;
+	c->rows++;
+	c->low = time < c->low ? time : c->low;
+	c->high = time > c->high ? time : c->high;
+}
+
+/* Remove rows that were decided to be left out, within the block's memory. */
+static int remove_left_out(struct block_queue *w, size_t index)
+{
+	struct queued_block *h = &w->blocks[index];
+	uint64_t sequence = w->sequence + (index - w->first);
+	struct block *b = &h->block, all = *b;
+	size_t front = b->front;
+	uint8_t *states = h->memory + h->states_at;
+	struct copied c = {.end = h->memory + front, .low = UINT64_MAX};
+	const uint8_t *row = b->row_data;
+	struct block_queue_layout l;
+	uint32_t owner = h->owner, kept = h->owner, left_out = 0;
+	uint8_t *memory;
+
+	for (uint32_t i = 0; i < b->rows; i++)
+		left_out += states[i] == ROW_LEFT_OUT;
+	if (left_out < b->rows / 4 || !left_out)
+		return 0;
+	for (uint32_t i = 0; i < all.rows; i++) {
+		size_t n = row_size(&all, row);
+
+		while (owner < h->nowners && h->owners[owner].row < i)
+			owner++;
+		if (row_undecided(states[i]) && owner < h->nowners && h->owners[owner].row == i) {
+			h->owners[kept] = h->owners[owner];
+			h->owners[kept].row = c.rows;
+			w->moved(w->ctx, h->owners[kept++].call, sequence, c.rows);
+		}
+		if (states[i] != ROW_LEFT_OUT) {
+			states[c.rows] = states[i];
+			copy(&c, &all, row, n);
+		}
+		row += n;
+	}
+	h->nowners = kept;
+	if (c.rows)
+		compact_block(b, &all, h->memory,
+			      &(struct compact_rows){(size_t)(c.end - h->memory) - front, c.rows,
+						     c.low, c.high});
+	b->rows = c.rows;
+	l = block_queue_layout(b, (size_t)(c.end - h->memory), c.rows);
+	memmove(h->memory + l.states, states, c.rows);
+	memmove(h->memory + l.types, all.types, l.lanes - l.types);
+	memmove(h->memory + l.lanes, all.lanes, l.locations - l.lanes);
+	memmove(h->memory + l.locations, all.locations, l.size - l.locations);
+	w->bytes -= h->size - l.size;
+	h->size = l.size;
+	h->states_at = l.states;
+	memory = realloc(h->memory, l.size);
+	h->memory = memory ? memory : h->memory;
+	block_queue_point(b, h->memory, &l);
+	return 0;
+}
+
+void block_queue_clean(struct queued_block *h)
+{
+	struct block *b = &h->block, all = *b;
+	const uint8_t *states, *row = b->row_data;
+	struct copied c = {.low = UINT64_MAX};
+	uint8_t *begin;
+
+	if ((b->kind != BLOCK_EVENTS && b->kind != BLOCK_SNAPSHOT) || !b->rows)
+		return;
+	states = h->memory + h->states_at;
+	if (b->kind == BLOCK_SNAPSHOT) {
+		for (uint32_t i = 0; i < b->rows; i++)
+			if (!row_passes(states[i]))
+				snapshot_leave_out(h->memory, i);
+		return;
+	}
+	begin = c.end = h->memory + b->front;
+	if (!memchr(states, ROW_LEFT_OUT, b->rows) && !memchr(states, ROW_UNDECIDED, b->rows))
+		return;
+	for (uint32_t i = 0; i < all.rows; i++) {
+		size_t n = row_size(&all, row);
+
+		if (states[i] != ROW_LEFT_OUT && states[i] != ROW_UNDECIDED) {
+			h->memory[h->states_at + c.rows] = states[i];
+			copy(&c, &all, row, n);
+		}
+		row += n;
+	}
+	if (c.rows)
+		compact_block(
+			b, &all, h->memory,
+			&(struct compact_rows){(size_t)(c.end - begin), c.rows, c.low, c.high});
+	b->rows = c.rows;
+}
+
+/* Bring the queue below its limit: first remove left-out rows, then spill. */
+static int reduce_memory(struct block_queue *w, struct error *e)
+{
+	if (w->bytes <= w->limit)
+		return 0;
+	for (size_t i = w->first; i < w->first + w->count; i++)
+		if (w->blocks[i].memory && w->blocks[i].block.kind == BLOCK_EVENTS)
+			remove_left_out(w, i);
+	if (w->bytes <= w->limit / 2)
+		return 0;
+	for (size_t i = w->first; i < w->first + w->count; i++)
+		if (w->blocks[i].memory && block_queue_spill(w, &w->blocks[i], e))
+			return -1;
+	return 0;
+}
+
+/* --- input --- */
+
+static struct queued_block *add_block(struct block_queue *w)
+{
+	struct queued_block *grown;
+
+	if (w->first + w->count == w->capacity && w->first > w->count) {
+		memmove(w->blocks, w->blocks + w->first, w->count * sizeof *w->blocks);
+		w->first = 0;
+	}
+	if (ARRAY_GROW(w->blocks, w->capacity, w->first + w->count))
+		return NULL;
+	grown = w->blocks;
+	grown += w->first + w->count;
+	*grown = (struct queued_block){0};
+	return grown;
+}
+
+/* Queue the content of a block of another kind, with room after it. NULL: out of memory. */
+static struct queued_block *add_copy(struct block_queue *w, const struct block *b, const void *data,
+				     size_t size, size_t room)
+{
+	struct queued_block *h = add_block(w);
+
+	if (!h)
+		return NULL;
+	h->block = *b;
+	h->size = size + room;
+	h->memory = malloc(h->size + 1);
+	if (!h->memory)
+		return NULL;
+	if (size)
+		memcpy(h->memory, data, size);
+	h->block.payload = h->memory;
+	w->bytes += h->size;
+	w->count++;
+	return h;
+}
+
+int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
+		      const struct end *end, struct error *e)
+{
+	const void *data = b->kind == BLOCK_HEAD ? head->properties : b->payload;
+	size_t size = b->kind == BLOCK_HEAD ? head->properties_size : b->length;
+	struct queued_block *h = add_copy(w, b, data, b->kind == BLOCK_END ? 0 : size, 0);
+
+	if (!h)
+		return error_no_memory(e);
+	if (head)
+		h->head = *head;
+	if (b->kind == BLOCK_HEAD) {
+		h->head.properties = h->memory;
+	} else if (b->kind == BLOCK_END) {
+		h->end = *end;
+	}
+	return reduce_memory(w, e);
+}
+
+int block_queue_enters(struct block_queue *w, const struct block *b, const uint8_t *states,
+		       const struct call_address *owners, bool exact, struct error *e)
+{
+	uint32_t n = b->snapshot->head.frames;
+	struct queued_block *h = add_copy(w, b, b->payload, b->length, n);
+
+	if (!h)
+		return error_no_memory(e);
+	if (!exact)
+		snapshot_set_flags(h->memory, SNAPSHOT_APPROXIMATE);
+	h->states_at = b->length;
+	if (n)
+		memcpy(h->memory + h->states_at, states, n);
+	h->block.rows = n;
+	h->owners = malloc(n * sizeof *h->owners + 1);
+	if (!h->owners)
+		return error_no_memory(e);
+	for (uint32_t i = 0; i < n; i++)
+		if (row_undecided(states[i]))
+			h->owners[h->nowners++] = (struct owner){i, owners[i]};
+	h->undecided = h->nowners;
+	return reduce_memory(w, e);
+}
+
+/* The size of the rows of a block that are kept or undecided. */
+struct sizes {
+	uint32_t rows, undecided;
+	size_t bytes;
+};
+
+static struct sizes count_rows(const struct block *b, const uint8_t *states,
+			       const uint32_t *offsets)
+{
+	struct sizes s = {0};
+
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
+		s.rows++;
+		s.undecided += row_undecided(states[i]);
+		s.bytes += row_size(b, block_queue_row_at(b, offsets, i));
+	}
+	return s;
+}
+
+/* Record the owners of a block's undecided rows. */
+static void record_owners(struct block_queue *w, struct queued_block *h, const struct block *b,
+			  const uint8_t *states, const struct call_address *owners,
+			  uint64_t sequence)
+{
+	uint32_t row = 0;
+
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++, row++)
+		if (row_undecided(states[i])) {
+			h->owners[h->nowners++] = (struct owner){row, owners[i]};
+			w->moved(w->ctx, owners[i], sequence, row);
+		}
+}
+
+/*
+ * Queue a large block without a copy in memory. If it is kept unchanged and is the first, its
+ * memory is borrowed until the next block is read; otherwise it spills. Returns 1 if done, 0 if the
+ * block is not large, -1 after a failure.
+ */
+static int add_large(struct block_queue *w, struct queued_block *h, const struct decided_rows *rows,
+		     const struct sizes *sizes, const struct block_queue_layout *l, struct error *e)
+{
+	const struct block *b = rows->block;
+
+	if (l->size <= w->limit / 2)
+		return 0;
+	if (w->count || sizes->undecided || sizes->rows < b->rows || b->truncated)
+		return block_queue_write(w, h, rows, l, e) ? -1 : 1;
+	h->memory = malloc(b->rows);
+	if (!h->memory)
+		return error_no_memory(e);
+	memcpy(h->memory, rows->states, b->rows);
+	h->size = b->rows;
+	h->block = *b;
+	w->bytes += h->size;
+	return 1;
+}
+
+int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
+		       const uint32_t *offsets, const struct call_address *owners, struct error *e)
+{
+	struct sizes sizes = count_rows(b, states, offsets);
+	uint64_t sequence = block_queue_next(w);
+	struct copied c = {.low = UINT64_MAX};
+	size_t front = b->front;
+	struct block_queue_layout l;
+	struct queued_block *h;
+	int large;
+
+	if (!sizes.rows)
+		return 0;
+	h = add_block(w);
+	if (!h)
+		return error_no_memory(e);
+	l = block_queue_layout(b, front + sizes.bytes, sizes.rows);
+	h->undecided = sizes.undecided;
+	h->owners = sizes.undecided ? malloc(sizes.undecided * sizeof *h->owners) : NULL;
+	if (sizes.undecided && !h->owners)
+		return error_no_memory(e);
+	large = add_large(w, h, &(struct decided_rows){b, states, offsets}, &sizes, &l, e);
+	if (large) {
+		record_owners(w, h, b, states, owners, sequence);
+		w->count++;
+		return large < 0 ? -1 : 0;
+	}
+	h->memory = malloc(l.size);
+	if (!h->memory) {
+		free_block(h);
+		return error_no_memory(e);
+	}
+	c.end = h->memory + front;
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = block_queue_row_at(b, offsets, i);
+
+		if (row_undecided(states[i])) {
+			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
+			w->moved(w->ctx, owners[i], sequence, c.rows);
+		}
+		h->memory[l.states + c.rows] = states[i];
+		copy(&c, b, row, row_size(b, row));
+	}
+	compact_block(&h->block, b, h->memory,
+		      &(struct compact_rows){sizes.bytes, c.rows, c.low, c.high});
+	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
+	memcpy(h->memory + l.lanes, b->lanes, l.locations - l.lanes);
+	memcpy(h->memory + l.locations, b->locations, l.stacks - l.locations);
+	if (l.stacks < l.size) {
+		memcpy(h->memory + l.stacks, b->stacks.numbers, l.innermost - l.stacks);
+		memcpy(h->memory + l.innermost, b->stacks.innermost, l.size - l.innermost);
+	}
+	block_queue_point(&h->block, h->memory, &l);
+	h->size = l.size;
+	h->states_at = l.states;
+	w->bytes += h->size;
+	w->count++;
+	return reduce_memory(w, e);
+}
+
+int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
+		       struct error *e)
+{
+	struct queued_block *h = &w->blocks[w->first + (block - w->sequence)];
+
+	uint8_t flags = 0;
+
+	h->undecided--;
+	if (h->memory) {
+		h->memory[h->states_at + row] = row_flags(h->memory[h->states_at + row]) | state;
+		return 0;
+	}
+	if (w->flagged && temporary_read(w->fd, &flags, 1, h->offset + h->states_at + row, e))
+		return -1;
+	state |= row_flags(flags);
+	return temporary_write(w->fd, &state, 1, h->offset + h->states_at + row, e);
+}

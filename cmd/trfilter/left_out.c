@@ -1,0 +1,824 @@
+#include "cmd/trfilter/left_out.h"
+
+#include <stdlib.h>
+
+#include "cmd/trfilter/block_compact.h"
+#include "cmd/trfilter/row_state.h"
+#include "common/stream/entry.h"
+#include "common/util/buffer.h"
+
+/* Add an entry. Returns -1 when out of memory. */
+static int thread_entries_add(struct thread_entries *x, const struct thread_entry *t)
+{
+	/* the id has no meaning */
+	return entry_append_content(&x->entries, ENTRY_THREAD, 1, t);
+}
+
+bool thread_entries_block(struct thread_entries *x, struct block *b)
+{
+	size_t entry = ENTRY_HEADER + entry_layouts[ENTRY_THREAD].size;
+	size_t n = x->entries.size - x->sent, most = BLOCK_LIMIT / entry * entry;
+
+	if (!n) {
+		x->entries.size = x->sent = 0;
+		return false;
+	}
+	n = n < most ? n : most;
+	*b = (struct block){.kind = BLOCK_DICT,
+			    .payload = x->entries.data + x->sent,
+			    .length = (uint32_t)n,
+			    .available = (uint32_t)n,
+			    /* rows before an entry must not move after it */
+			    .redeclares = true};
+	x->sent += n;
+	return true;
+}
+
+/* --- last rows --- */
+
+/* Flag of a class: the rows have a payload. */
+enum { CLASS = 3, LONG = 4 };
+
+/* A narrow row of an unchecked block may have any of these indexes. */
+enum { NARROW_INDEXES = 256 };
+
+static void last_rows_free(struct last_rows *x)
+{
+	free(x->at);
+	free(x->classes);
+}
+
+static uint8_t class_of(const struct type *t)
+{
+	uint8_t flags = t->fixed_size || t->flags & TYPE_TAIL ? LONG : 0;
+
+	if (type_has_depth(t))
+		return LAST_DEPTH | flags;
+	if (t->kind == KIND_GAP)
+		return LAST_NONE | flags;
+	return (t->flags & TYPE_PER_CPU ? LAST_CPU : LAST_THREAD) | flags;
+}
+
+static int begin(struct last_rows *x, const struct block *b)
+{
+	size_t lanes = b->nlanes > NARROW_INDEXES ? b->nlanes : NARROW_INDEXES;
+	size_t types = b->ntypes > NARROW_INDEXES ? b->ntypes : NARROW_INDEXES;
+
+	if (ARRAY_REACH(x->classes, x->nclasses, types) ||
+	    ARRAY_REACH(x->at, x->nat, LAST_CLASSES * lanes))
+		return -1;
+	memset(x->at, 0, LAST_CLASSES * (size_t)b->nlanes * sizeof *x->at);
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		x->classes[i] = class_of(b->types[i]);
+	return 0;
+}
+
+/* Find the last rows of a block of which nothing else is known. */
+static void find_forward(struct last_rows *x, const struct block *b)
+{
+	const uint8_t **at = x->at, *p = b->row_data;
+
+	for (uint32_t i = 0; i < b->rows; i++) {
+		struct plain_row r = block_row(b, p);
+
+		at[LAST_CLASSES * (size_t)r.lane + (x->classes[r.type] & CLASS)] = p;
+		p += row_size(b, p);
+	}
+}
+
+/* Returns true if all rows are narrow, and none is of a CPU's thread or has a payload. */
+static bool suits_back(const struct last_rows *x, const struct block *b)
+{
+	bool suits = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE;
+
+	for (uint32_t i = 0; i < b->ntypes && suits; i++)
+		suits = !(b->types[i]->flags & TYPE_PER_CPU || x->classes[i] & LONG);
+	return suits;
+}
+
+/*
+ * Find the last rows of such a block: usually they are found soon. In each lane, rows of other
+ * classes before the last one with a depth are left out. Returns false if a row is impossible.
+ */
+static bool find_back(struct last_rows *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data + b->row_size, *classes = x->classes;
+	uint32_t left = b->nlanes;
+
+	while (left && p > b->row_data) {
+		const uint8_t **at = x->at + LAST_CLASSES * (size_t)row_lane_at(p - NARROW_ROW);
+		struct plain_row r;
+		uint8_t class;
+
+		p -= NARROW_ROW;
+		if (__builtin_expect(at[LAST_DEPTH] != NULL, 1))
+			continue;
+		r = row_read(p, b->base);
+		if (r.lane >= b->nlanes || r.type >= b->ntypes || r.location > b->nlocations ||
+		    r.time > b->last)
+			return false;
+		class = classes[r.type] & CLASS;
+		at[class] = at[class] ? at[class] : p;
+		left -= class == LAST_DEPTH;
+	}
+	return true;
+}
+
+/* Find the last rows of a block whose rows are checked, unless that is done. Returns -1 when out
+ * of memory. */
+static int last_rows_find(struct last_rows *x, const struct block *b)
+{
+	if (x->found)
+		return 0;
+	if (begin(x, b))
+		return -1;
+	x->found = true;
+	if (suits_back(x, b))
+		return !find_back(x, b);
+	find_forward(x, b);
+	return 0;
+}
+
+int last_rows_unchecked(struct last_rows *x, const struct block *b)
+{
+	if (begin(x, b))
+		return -1;
+	x->found = suits_back(x, b) && find_back(x, b);
+	return !x->found;
+}
+
+/* --- ends --- */
+
+void ends_init(struct ends *x, const struct dictionary *d)
+{
+	*x = (struct ends){.dictionary = d, .segment = 1};
+}
+
+void ends_free(struct ends *x)
+{
+	free(x->threads);
+	free(x->seen);
+	last_rows_free(&x->last);
+	buffer_free(&x->entries.entries);
+}
+
+static int reach(struct ends *x, uint32_t thread)
+{
+	/* a thread is once in `seen` */
+	if (ARRAY_REACH(x->threads, x->nthreads, thread) ||
+	    ARRAY_REACH(x->seen, x->seen_capacity, thread))
+		return -1;
+	x->threads[thread].row = x->threads[thread].deep_row = 0;
+	return 0;
+}
+
+static uint32_t lane_id(const struct block *b, uint32_t lane)
+{
+	return get_u32(b->lane_ids + 4 * (size_t)lane);
+}
+
+void ends_block_done(struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t threads[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
+
+		for (int j = 0; j < 2; j++) {
+			struct thread_end *t = &x->threads[threads[j]];
+
+			if (!t->row || t->lane != b->lanes[i])
+				continue;
+			t->wire = lane_id(b, i);
+			if (t->segment != x->segment)
+				x->seen[x->nseen++] = threads[j];
+			t->segment = x->segment;
+		}
+	}
+}
+
+/* Returns true for enters of the thread's stack without a depth. */
+static bool enters_bare(const struct type *t)
+{
+	return t->kind == KIND_ENTER &&
+	       !(t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER));
+}
+
+/* Examine the types that the stream has declared since the last time. */
+static void examine_types(struct ends *x)
+{
+	const struct pool *types = &x->dictionary->types;
+
+	for (; x->ntypes < types->count; x->ntypes++) {
+		const struct type *t = pool_at(types, x->ntypes);
+
+		x->calls |= t && type_is_call(t);
+		x->depths |= t && type_has_depth(t);
+	}
+}
+
+static uint32_t thread_of(const struct lane *lane, const struct type *type)
+{
+	return type->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread;
+}
+
+/* Returns true if a lane of the block has threads whose start is unknown. */
+static bool wants_start(struct ends *x, const struct block *b)
+{
+	bool starts = false;
+
+	examine_types(x);
+	for (uint32_t i = 0; x->depths && i < b->ntypes && !starts; i++)
+		starts = type_has_depth(b->types[i]) || enters_bare(b->types[i]);
+	for (uint32_t i = 0; i < b->nlanes && starts; i++)
+		if (b->lanes[i]->thread >= x->nthreads || !x->threads[b->lanes[i]->thread].started)
+			return true;
+	return false;
+}
+
+/* Returns true if rows of the type push a call on those with depths. */
+static bool is_on_top(const struct type *t)
+{
+	return t->kind == KIND_ENTER && t->flags & TYPE_INNER;
+}
+
+/* Note the first row of a thread that has a depth, in that lane. */
+static int ends_start(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *row,
+		      uint32_t lane, bool leave)
+{
+	bool per_cpu = thread != b->lanes[lane]->thread;
+	struct thread_end *t = &x->threads[thread];
+	uint32_t depth = block_row(b, row).depth;
+
+	t->started = true;
+	/* upstream has recorded it, or does not know it */
+	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread) ||
+	    dictionary_started(x->dictionary, thread))
+		return 0;
+	return thread_entries_add(&x->entries,
+				  &(struct thread_entry){.lane = lane_id(b, lane),
+							 .flags = per_cpu ? THREAD_PER_CPU : 0,
+							 .since = block_row(b, row).time,
+							 .unseen = depth + leave});
+}
+
+static void note_depth(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *p)
+{
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0;
+	struct plain_row r;
+	bool enter;
+
+	if (!p || row < x->threads[thread].deep_row)
+		return;
+	r = block_row(b, p);
+	enter = b->types[r.type]->kind == KIND_ENTER;
+	ends_depth(x, thread, r.depth + enter);
+	x->threads[thread].deep_row = row + 1;
+}
+
+static int ends_walk(struct ends *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data;
+
+	for (uint32_t i = 0; i < b->rows; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		const struct type *type = b->types[r.type];
+		uint32_t lane = r.lane, thread;
+
+		if (type->kind == KIND_GAP)
+			continue;
+		thread = thread_of(b->lanes[lane], type);
+		ends_note(x, thread, b->lanes[lane], r.time, i);
+		x->threads[thread].inner = is_on_top(type);
+		if (enters_bare(type))
+			x->threads[thread].started = true;
+		if (type_has_depth(type))
+			note_depth(x, thread, b, p);
+		if (type_has_depth(type) && !x->threads[thread].started &&
+		    ends_start(x, thread, b, p, lane, type->kind == KIND_LEAVE))
+			return -1;
+	}
+	return 0;
+}
+
+static void note_row(struct ends *x, uint32_t thread, const struct block *b, uint32_t lane,
+		     const uint8_t *p)
+{
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0;
+	struct plain_row r;
+
+	if (!p || row < x->threads[thread].row)
+		return;
+	r = block_row(b, p);
+	ends_note(x, thread, b->lanes[lane], r.time, row);
+	x->threads[thread].inner = is_on_top(b->types[r.type]);
+}
+
+/* Do the work of ends_walk() for a block where no thread starts: the last rows of each lane are
+ * enough. */
+static int note_last(struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		/* wants_start() does not cover these */
+		if (type_has_depth(b->types[i]) && b->types[i]->flags & TYPE_PER_CPU)
+			return ends_walk(x, b);
+	if (last_rows_find(&x->last, b))
+		return -1;
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const struct lane *lane = b->lanes[i];
+
+		note_row(x, lane->thread, b, i, last_row(&x->last, i, LAST_THREAD));
+		note_row(x, lane->thread, b, i, last_row(&x->last, i, LAST_DEPTH));
+		note_row(x, lane->cpu_thread, b, i, last_row(&x->last, i, LAST_CPU));
+		note_depth(x, lane->thread, b, last_row(&x->last, i, LAST_DEPTH));
+	}
+	return 0;
+}
+
+int ends_lanes(struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (reach(x, b->lanes[i]->thread) || reach(x, b->lanes[i]->cpu_thread))
+			return -1;
+	return 0;
+}
+
+int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, uint64_t time)
+{
+	if (reach(x, thread))
+		return -1;
+	x->threads[thread].last = time;
+	x->threads[thread].lane = lane;
+	return 0;
+}
+
+void ends_enter(struct ends *x, uint32_t thread, const struct event *e)
+{
+	x->threads[thread].inner = is_on_top(e->type);
+	if (type_has_depth(e->type))
+		ends_depth(x, thread, e->depth + 1);
+}
+
+int ends_block(struct ends *x, const struct block *b)
+{
+	if (ends_lanes(x, b))
+		return -1;
+	return wants_start(x, b) ? ends_walk(x, b) : 0;
+}
+
+static bool is_kept(const struct ends *x, uint32_t thread)
+{
+	return thread < x->nthreads && x->threads[thread].kept;
+}
+
+/* Returns true if a thread of the block, with rows that are kept, may have an open call. */
+static bool wants_last(const struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; x->calls && i < b->nlanes; i++)
+		if (is_kept(x, b->lanes[i]->thread) || is_kept(x, b->lanes[i]->cpu_thread))
+			return true;
+	return false;
+}
+
+bool ends_wants_all(struct ends *x, const struct block *b)
+{
+	return wants_start(x, b);
+}
+
+bool ends_needed(struct ends *x, const struct block *b)
+{
+	return wants_start(x, b) || wants_last(x, b);
+}
+
+/* Note for each thread of a block whether all, some or none of its rows are kept. */
+static void note_kept(struct ends *x, const struct block *b, bool some, bool all)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t threads[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
+
+		for (int j = 0; j < 2; j++) {
+			struct thread_end *t = &x->threads[threads[j]];
+
+			t->kept |= some;
+			t->dropped |= !all;
+			t->has_depth &= !all;
+		}
+	}
+}
+
+int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
+{
+	bool all = kept && kept->rows == b->rows;
+	int bad = 0;
+
+	/* the kept rows themselves show the open calls */
+	note_kept(x, b, kept, all);
+	if (wants_start(x, b))
+		bad = ends_walk(x, b);
+	else if (!all && wants_last(x, b))
+		bad = note_last(x, b);
+	if (bad)
+		return -1;
+	x->last.found = false;
+	ends_block_done(x, b);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Returns true if a later segment of the input has given the id of the thread's lane to another. */
+static bool ends_has_other(const struct ends *x, const struct thread_end *t)
+{
+	uint32_t number = idmap_get(&x->dictionary->ids[ENTRY_LANE], t->wire);
+
+	return number && number != t->lane->number;
+}
+
+int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx)
+{
+	size_t n = x->nseen;
+
+	x->nseen = 0;
+	if (n)
+		qsort(x->seen, n, sizeof *x->seen, by_number);
+	for (size_t k = 0; k < n; k++) {
+		uint32_t i = x->seen[k];
+		struct thread_end *t = &x->threads[i];
+		uint32_t flags = THREAD_HAS_LAST;
+
+		/* one entry per thread */
+		t->segment = 0;
+		if (!(open ? open(ctx, i) : t->kept && t->dropped) || ends_has_other(x, t))
+			continue;
+		if (t->lane->thread != i)
+			flags |= THREAD_PER_CPU;
+		if (t->has_depth)
+			flags |= THREAD_HAS_OPEN;
+		if (t->unseen)
+			flags |= THREAD_UNSEEN;
+		if (t->rejects)
+			flags |= THREAD_LEFT_OUT;
+		if (thread_entries_add(&x->entries,
+				       &(struct thread_entry){.lane = t->wire,
+							      .flags = flags,
+							      .last = t->last,
+							      .open = t->deep + t->inner}))
+			return -1;
+	}
+	return 0;
+}
+
+uint64_t ends_last(const struct ends *x, uint32_t thread)
+{
+	const struct thread_facts *f = dictionary_facts(x->dictionary, thread);
+	uint64_t last = thread < x->nthreads ? x->threads[thread].last : 0;
+
+	return f && f->last > last ? f->last : last;
+}
+
+/* --- left out --- */
+
+void left_out_free(struct left_out *x)
+{
+	free(x->stacks);
+	free(x->seen);
+	free(x->counts);
+	buffer_free(&x->entries.entries);
+}
+
+/* Returns true if rows of the type are on a stack of calls. */
+static bool is_on_stack(const struct type *t)
+{
+	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
+}
+
+static bool is_known(const struct left_out *x, uint32_t stack)
+{
+	return stack < x->nstacks && x->stacks[stack].incomplete;
+}
+
+bool left_out_wanted(const struct left_out *x, const struct block *b)
+{
+	bool calls = false, per_cpu = false;
+
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		calls |= is_on_stack(b->types[i]);
+		per_cpu |= b->types[i]->flags & TYPE_PER_CPU;
+	}
+	for (uint32_t i = 0; i < b->nlanes && calls; i++)
+		if (!is_known(x, b->lanes[i]->thread) ||
+		    (per_cpu && !is_known(x, b->lanes[i]->cpu_thread)))
+			return true;
+	return false;
+}
+
+/* Returns the offset from a row's lane to the count of its type; 0: not counted. */
+static uint32_t count_of(const struct block *b, uint32_t type)
+{
+	if (!is_on_stack(b->types[type]))
+		return UINT32_MAX;
+	return b->types[type]->flags & TYPE_PER_CPU ? b->nlanes : 0;
+}
+
+static void count_narrow(const struct block *b, uint32_t *counts)
+{
+	const uint8_t *p = b->row_data, *end = p + b->row_size;
+	uint32_t by_type[256] = {0}, by_lane[2 * 256] = {0};
+
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
+		by_type[i] = is_on_stack(b->types[i]);
+	for (; p < end; p += NARROW_ROW)
+		by_lane[row_lane_at(p)] += by_type[row_type_at(p)];
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
+		counts[i] = by_lane[i];
+}
+
+/* Count the checked rows of calls in a block: by lane those of its thread, then those of its CPU.
+ */
+static void count_rows(const struct block *b, uint32_t *counts)
+{
+	const uint8_t *p = b->row_data;
+	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE;
+
+	memset(counts, 0, 2 * (size_t)b->nlanes * sizeof *counts);
+	for (uint32_t i = 0; i < b->ntypes && narrow; i++)
+		narrow = !(b->types[i]->flags & TYPE_PER_CPU);
+	if (narrow) {
+		count_narrow(b, counts);
+		return;
+	}
+	for (uint32_t i = 0; i < b->rows; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		uint32_t at = count_of(b, r.type);
+
+		if (at != UINT32_MAX)
+			counts[at + r.lane]++;
+	}
+}
+
+/* Returns the state of a stack. NULL: out of memory. */
+static struct left_out_stack *stack_at(struct left_out *x, uint32_t stack)
+{
+	struct left_out_stack *grown;
+
+	if (ARRAY_REACH(x->stacks, x->nstacks, stack))
+		return NULL;
+	grown = x->stacks;
+	return &grown[stack];
+}
+
+int left_out_rows(struct left_out *x, const struct block *b, const struct block *kept)
+{
+	uint32_t n = 2 * b->nlanes, *have;
+
+	if ((kept && kept->rows == b->rows) || !left_out_wanted(x, b))
+		return 0;
+	if (ARRAY_REACH(x->counts, x->ncounts, 2 * (size_t)n + 1))
+		return -1;
+	count_rows(b, x->counts);
+	have = x->counts + n;
+	memset(have, 0, n * sizeof *have);
+	if (kept)
+		count_rows(kept, have);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lane *lane = b->lanes[i % b->nlanes];
+
+		if (x->counts[i] != have[i] &&
+		    left_out_stack(x, i < b->nlanes ? lane->thread : lane->cpu_thread))
+			return -1;
+	}
+	return 0;
+}
+
+int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *states)
+{
+	const uint8_t *p = b->row_data;
+	uint32_t left = b->nlanes;
+
+	for (uint32_t i = 0; i < b->rows && left; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		const struct type *t = b->types[r.type];
+		const struct lane *lane = b->lanes[r.lane];
+		struct left_out_stack *s;
+
+		if ((row_state(states[i]) != ROW_LEFT_OUT &&
+		     row_state(states[i]) != ROW_FOR_CONTEXT) ||
+		    !is_on_stack(t))
+			continue;
+		s = stack_at(x, t->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread);
+		if (!s)
+			return -1;
+		left -= !s->incomplete;
+		s->incomplete = true;
+	}
+	return 0;
+}
+
+int left_out_stack(struct left_out *x, uint32_t stack)
+{
+	struct left_out_stack *s = stack_at(x, stack);
+
+	if (!s)
+		return -1;
+	s->incomplete = true;
+	return 0;
+}
+
+int left_out_row(struct left_out *x, const struct event *e)
+{
+	bool per_cpu = e->type->flags & TYPE_PER_CPU;
+
+	if (!is_on_stack(e->type))
+		return 0;
+	return left_out_stack(x, per_cpu ? e->lane->cpu_thread : e->lane->thread);
+}
+
+static int add_entry(struct left_out *x, struct left_out_stack *s)
+{
+	uint32_t flags = THREAD_LEFT_OUT | (s->per_cpu ? THREAD_PER_CPU : 0);
+
+	s->written = true;
+	return thread_entries_add(&x->entries,
+				  &(struct thread_entry){.lane = s->wire, .flags = flags});
+}
+
+static int pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
+{
+	struct left_out_stack *s = stack_at(x, stack);
+
+	if (!s)
+		return -1;
+	if (s->segment != x->segment + 1) {
+		if (ARRAY_GROW(x->seen, x->seen_capacity, x->nseen))
+			return -1;
+		x->seen[x->nseen++] = stack;
+		s->written = false;
+	}
+	s->wire = wire;
+	s->segment = x->segment + 1;
+	s->per_cpu = per_cpu;
+	return s->incomplete && !s->written ? add_entry(x, s) : 0;
+}
+
+int left_out_block(struct left_out *x, const struct block *b)
+{
+	bool calls = false, per_cpu = false;
+
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		calls |= is_on_stack(b->types[i]);
+		per_cpu |= b->types[i]->flags & TYPE_PER_CPU;
+	}
+	for (uint32_t i = 0; i < b->nlanes && calls; i++) {
+		uint32_t wire = get_u32(b->lane_ids + 4 * (size_t)i);
+
+		if (pass(x, b->lanes[i]->thread, wire, false) ||
+		    (per_cpu && pass(x, b->lanes[i]->cpu_thread, wire, true)))
+			return -1;
+	}
+	return 0;
+}
+
+static int say_ignored(struct left_out *x, struct left_out_stack *s)
+{
+	const struct time_span r = s->ignored;
+
+	s->ignored.last = 0;
+	if (!r.last)
+		return 0;
+	return thread_entries_add(&x->entries, &(struct thread_entry){.lane = s->wire,
+								      .flags = THREAD_OUTSIDE,
+								      .since = r.since,
+								      .last = r.last});
+}
+
+int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *states,
+		     uint8_t ignored)
+{
+	struct events it;
+	struct event e;
+	uint8_t any = 0;
+
+	for (uint32_t i = 0; i < b->rows; i++)
+		any |= states[i];
+	if (!(any & ignored))
+		return 0;
+	for (events_begin(&it, b); event_next(&it, &e); states++) {
+		struct left_out_stack *s = stack_at(x, e.lane->thread);
+
+		if (!s)
+			return -1;
+		if (!s->incomplete || e.type->kind != KIND_ENTER ||
+		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
+			continue;
+		if (*states & ignored)
+			s->ignored = (struct time_span){s->ignored.last ? s->ignored.since : e.time,
+							e.time};
+		else if (say_ignored(x, s))
+			return -1;
+	}
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (say_ignored(x, &x->stacks[b->lanes[i]->thread]))
+			return -1;
+	return 0;
+}
+
+/* Returns true if a later segment of the input has given a lane's id to a lane of another thread.
+ */
+static bool left_out_has_other(const struct dictionary *d, uint32_t thread, uint32_t wire,
+			       bool per_cpu)
+{
+	const struct lane *l = dictionary_lane(d, idmap_get(&d->ids[ENTRY_LANE], wire));
+
+	return l && (per_cpu ? l->cpu_thread : l->thread) != thread;
+}
+
+int left_out_end(struct left_out *x, const struct dictionary *d)
+{
+	for (size_t i = 0; i < x->nseen; i++) {
+		struct left_out_stack *s = &x->stacks[x->seen[i]];
+
+		if (s->incomplete && !s->written &&
+		    !left_out_has_other(d, x->seen[i], s->wire, s->per_cpu) && add_entry(x, s))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- ignored --- */
+
+void ignored_init(struct ignored *x, struct dictionary *d)
+{
+	*x = (struct ignored){.dictionary = d};
+	calls_init(&x->calls, d);
+}
+
+void ignored_free(struct ignored *x)
+{
+	calls_free(&x->calls);
+	free(x->rows);
+}
+
+static bool is_call(const struct type *t)
+{
+	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
+}
+
+static bool may_be_ignored(const struct type *t)
+{
+	return is_call(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
+}
+
+/* Returns true if rows may be ignored. */
+static bool is_needed(struct ignored *x)
+{
+	const struct pool *types = &x->dictionary->types;
+
+	for (; x->ntypes < types->count; x->ntypes++) {
+		const struct type *t = pool_at(types, x->ntypes);
+
+		x->possible |= t && may_be_ignored(t);
+	}
+	return x->possible;
+}
+
+bool ignored_reads(struct ignored *x, const struct block *b)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; is_needed(x) && i < b->ntypes && !any; i++)
+		any = is_call(b->types[i]) || b->types[i]->kind == KIND_DROP;
+	return any;
+}
+
+int ignored_block(struct ignored *x, const struct block *b)
+{
+	uint8_t *row;
+	struct events it;
+	struct event e;
+	struct call call;
+
+	x->any = false;
+	if (!ignored_reads(x, b))
+		return 0;
+	if (ARRAY_REACH(x->rows, x->capacity, b->rows))
+		return -1;
+	row = x->rows;
+	for (events_begin(&it, b); event_next(&it, &e); row++) {
+		bool pairs = is_call(e.type) || e.type->kind == KIND_DROP;
+
+		*row = pairs && calls_next(&x->calls, &e, &call) == CALLS_NONE &&
+		       may_be_ignored(e.type);
+		x->any |= *row;
+	}
+	return x->calls.out_of_memory ? -1 : 0;
+}
+
+int ignored_restore(struct ignored *x, const struct block *b)
+{
+	struct error e;
+
+	return is_needed(x) ? calls_restore(&x->calls, b, &e) : 0;
+}
